@@ -37,7 +37,7 @@ typedef struct TideKafkaProperty {
 typedef struct TideKafkaConfig {
   char *brokers;         /* owned: bootstrap.servers */
   char *group;           /* owned: group.id */
-  char **topics;         /* owned, NULL-terminated; one that begins with ^ is a pattern */
+  char **topics;         /* owned, NULL-terminated; one that begins with ^ is a pattern. Those of all sources */
   guint32 threads;       /* consumers in this process */
   TideStartFrom start;   /* where a new group begins */
   gint64 start_epoch_ms; /* with TIDE_START_TIME */
@@ -89,6 +89,16 @@ typedef struct TideReadingsConfig {
   TideOnBadMessage on_bad_message;
 } TideReadingsConfig;
 
+/* What readings come from: topics, and what is in their messages. */
+typedef struct TideConfigSource {
+  guint index;                        /* in TideConfig.sources */
+  char *name;                         /* owned; NULL: the file has no `sources`, so this is kafka.topics and readings */
+  char **topics;                      /* owned, as kafka.topics; NULL with name */
+  const TideReadingsConfig *readings; /* own, or the configuration's */
+  TideReadingsConfig own;
+  GArray *conditions; /* owned (element-type TideCondition): other readings are passed over; NULL: none are */
+} TideConfigSource;
+
 /* Where dead letters are kept: dead_letters/dead_letter_queue.h. */
 typedef struct TideDeadLettersConfig {
   char *topic;                    /* owned; NULL: none, a file is used */
@@ -116,7 +126,8 @@ typedef struct TideConfig {
   char *directory; /* owned: of that file, absolute; NULL: it came from memory or standard input */
   TideKafkaConfig kafka;
   TideHBaseConfig hbase;
-  TideReadingsConfig readings;
+  TideReadingsConfig readings; /* with `sources`, at its defaults: each source has its own */
+  GPtrArray *sources;          /* owned (element-type TideConfigSource), in the order of the file; never empty */
   TideDeadLettersConfig dead_letters;
   TideBatchConfig batch;
   TideLimitsConfig limits;
@@ -124,6 +135,7 @@ typedef struct TideConfig {
   GPtrArray *tables;        /* owned (element-type TideTable), in the order of the file */
   GPtrArray *instances;     /* owned (element-type TideTable): of dated tables, that tide_table_of_name() made */
   char *tables_yaml;        /* owned: the tables as they are declared, indented below "tables:" */
+  char *sources_yaml;       /* owned: so the sources; NULL: there are none in the file */
   GPtrArray *past_gateways; /* owned (element-type GPtrArray): lists that were in force before a reload */
   GPtrArray *notices;       /* owned (element-type TideConfigProblem), in the order of the file: what may be as it is
                              * meant, for `tidemark check` */

@@ -35,10 +35,19 @@ append_properties(GString *out, const TideKafkaConfig *kafka, guint indent)
 }
 
 static void
+append_sources(GString *out, const TideConfig *config)
+{
+  if (config->sources_yaml != NULL)
+    g_string_append_printf(out, "sources:%s", config->sources_yaml);
+}
+
+static void
 append_structure(GString *out, const TideConfigOption *option, const TideConfig *config, guint indent)
 {
   if (strcmp(option->name, "tables") == 0)
     g_string_append_printf(out, "tables:%s", config->tables_yaml);
+  else if (strcmp(option->name, "sources") == 0)
+    append_sources(out, config);
   else
     append_properties(out, &config->kafka, indent);
 }
@@ -64,6 +73,8 @@ append_inner_section(GString *out, const TideConfigOption *option, gconstpointer
 static gboolean
 is_taken(const TideConfigGroup *group, const TideConfigOption *option, const TideConfig *config)
 {
+  if (option->type == TIDE_CONFIG_TOPICS || strcmp(option->name, "readings") == 0)
+    return config->sources_yaml == NULL;
   return strcmp(group->path, "readings") != 0 || tide_load_format_takes(config->readings.decode.format, option->name);
 }
 
@@ -379,6 +390,10 @@ tide_config_print_reference(void)
     const TideConfigOption *option = &tide_config_top.options[i];
     if (option->type == TIDE_CONFIG_SECTION) {
       append_reference(out, option->section);
+      continue;
+    }
+    if (strcmp(option->name, "sources") == 0) {
+      append_reference(out, &tide_source_options);
       continue;
     }
     for (const TideConfigGroup *const *group = tide_table_language; *group != NULL; group++)

@@ -32,6 +32,7 @@ new_config(const char *name)
   config->path = g_strdup(name);
   config->names = tide_field_names_new();
   config->notices = tide_problems_new();
+  config->sources = g_ptr_array_new_with_free_func((GDestroyNotify)tide_load_free_source);
   config->tables = g_ptr_array_new_with_free_func((GDestroyNotify)tide_table_free);
   config->instances = g_ptr_array_new_with_free_func((GDestroyNotify)tide_dated_table_free);
   config->past_gateways = g_ptr_array_new_with_free_func((GDestroyNotify)g_ptr_array_unref);
@@ -54,10 +55,12 @@ tide_config_free(TideConfig *config)
   g_clear_pointer(&config->kafka.properties, g_array_unref);
   g_clear_pointer(&config->instances, g_ptr_array_unref);
   g_clear_pointer(&config->tables, g_ptr_array_unref);
+  g_clear_pointer(&config->sources, g_ptr_array_unref);
   g_clear_pointer(&config->past_gateways, g_ptr_array_unref);
   g_clear_pointer(&config->notices, g_ptr_array_unref);
   g_clear_pointer(&config->names, tide_field_names_free);
   g_free(config->tables_yaml);
+  g_free(config->sources_yaml);
   g_free(config->directory);
   g_free(config->path);
   g_free(config);
@@ -176,6 +179,8 @@ load_tree(TideLoad *load)
 {
   TideConfigTarget target = {
       .base = load->config, .names = load->config->names, .problems = load->problems, .top = &tide_config_top};
+  if (tide_load_is_written(load, "sources"))
+    target.waived = "kafka.topics";
 
   tide_config_group_read(&tide_config_top, "", load->root, TIDE_SOURCE_POSITION_FILE, &target);
   if (load->root->kind != TIDE_YAML_MAPPING)
@@ -186,8 +191,8 @@ load_tree(TideLoad *load)
   tide_load_kafka_properties(load);
   tide_load_gateway_links(load);
   tide_load_http(load);
-  tide_load_readings(load);
-  tide_load_time(load);
+  tide_load_sources(load);
+  tide_load_times(load);
   tide_load_tables(load);
   if (is_good)
     tide_load_check_options(load);

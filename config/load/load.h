@@ -51,12 +51,23 @@ void tide_load_resolve(const TideLoad *load, char **path);
 /* Whether readings of @format take the option @option of "readings". */
 gboolean tide_load_format_takes(TideReadingFormat format, const char *option);
 
-/* readings, but for its time. */
-void tide_load_readings(TideLoad *load);
+/* What @readings, which stand at @node (nullable), say beyond their values, but for the time. @path: "readings" */
+void tide_load_readings(TideLoad *load, const char *path, const TideYamlNode *node, TideReadingsConfig *readings);
 
-/* What readings.time says as a whole. It may be left out when each table has a time of its own, or
- * each reading by its format. */
-void tide_load_time(TideLoad *load);
+/* The sources, or what stands for the only one: kafka.topics and readings, but for times. */
+void tide_load_sources(TideLoad *load);
+void tide_load_free_source(TideConfigSource *source);
+
+/* What a source's readings.time says as a whole. It may be left out when each table that takes from it has a time of its
+ * own, or each reading by its format. */
+void tide_load_times(TideLoad *load);
+
+/* The path of what @source says of its readings: "readings". (transfer full) */
+char *tide_load_readings_path(const TideConfigSource *source);
+
+/* Which sources the table at @node takes from, by their bits; 0: from all. Adds an error for each name that is none's where
+ * @path, "tables.T.sources", is not NULL. */
+guint64 tide_load_table_sources(TideLoad *load, const char *path, const TideYamlNode *node);
 
 /* tables */
 void tide_load_tables(TideLoad *load);

@@ -1,4 +1,5 @@
 /* Options that are good by themselves and contradict each other. Each message names both. */
+#include "config/config_source.h"
 #include "config/load/load.h"
 #include "config/option/option_value.h"
 #include "config/topic_pattern.h"
@@ -44,7 +45,7 @@ bounds_of(const TideConfig *config)
        "pauses grow from the one to the other", tide_duration_format},
       {"hbase.call_timeout", config->hbase.call_timeout_ms, "hbase.settle", "", config->hbase.settle_ms, TRUE,
        "a call that is given up may go on for at least as long as it was waited for", tide_duration_format},
-      {"readings.max_message_size", config->readings.decode.max_message_bytes, "limits.memory", "a quarter of ",
+      {"readings.max_message_size", tide_config_max_message_bytes(config), "limits.memory", "a quarter of ",
        quarter_bytes, TRUE, "several messages must fit", format_size},
       {"batch.max_bytes", config->batch.max_bytes, "limits.memory", "a quarter of ", quarter_bytes, TRUE,
        "several batches must fit", format_size},
@@ -115,7 +116,8 @@ check_writers(TideLoad *load)
 static void
 check_patterns(TideLoad *load)
 {
-  for (char **name = load->config->kafka.topics; *name != NULL; name++) {
+  gboolean is_looked_at = load->config->sources_yaml != NULL; /* each source's by itself */
+  for (char **name = load->config->kafka.topics; !is_looked_at && *name != NULL; name++) {
     g_autofree char *problem = tide_topic_pattern_problem(*name);
     g_autofree char *shown = problem != NULL ? tide_problem_quote(*name) : NULL;
     if (problem != NULL)
@@ -134,9 +136,9 @@ check_dead_letters(TideLoad *load)
         "'dead_letters.file' and 'dead_letters.topic' exclude each other: dead letters go to one place");
   if (dead_letters->topic != NULL && tide_topic_pattern_any_matches(load->config->kafka.topics, dead_letters->topic))
     tide_problems_add_error(load->problems, tide_load_position(load, "dead_letters.topic"),
-                            "'dead_letters.topic' ('%s') is among 'kafka.topics': a dead letter would be read again, "
+                            "'dead_letters.topic' ('%s') is among '%s': a dead letter would be read again, "
                             "and again, without end",
-                            dead_letters->topic);
+                            dead_letters->topic, load->config->sources_yaml != NULL ? "sources" : "kafka.topics");
 }
 
 void

@@ -1,5 +1,6 @@
 /* index_of: tables that tell where the newest row of another one is. Checked when all tables are known: from the row of
  * the index, the key of the data row must follow. */
+#include "config/config_source.h"
 #include "config/load/load_table.h"
 #include "config/option/nearest_name.h"
 
@@ -84,10 +85,19 @@ same_time(const TideTimeSpec *a, const TideTimeSpec *b)
          same_zone(a->zone, b->zone);
 }
 
-static const TideTimeSpec *
-time_of(const TideTableLoad *it, const TideTable *table)
+/* In the readings of each source that it has rows of. */
+static gboolean
+has_time_of(const TideTableLoad *it, const TideTable *data)
 {
-  return table->time != NULL ? table->time : &it->load->config->readings.time;
+  const GPtrArray *sources = it->load->config->sources;
+  gboolean has = TRUE;
+
+  for (guint i = 0; i < sources->len; i++) {
+    const TideConfigSource *source = g_ptr_array_index(sources, i);
+    gboolean is_read = tide_config_takes_from(it->table, source) && tide_config_takes_from(data, source);
+    has &= !is_read || same_time(tide_config_time_of(it->table, source), tide_config_time_of(data, source));
+  }
+  return has;
 }
 
 static void
@@ -112,7 +122,7 @@ load_index(TideTableLoad *it)
   if (!it->has_time_value)
     add_error(it, "no cell of this table is the time of the newest row: add { value: { time: epoch_ms, binary: true }, "
                   "as: ts } to its 'from'");
-  if (!same_time(time_of(it, it->table), time_of(it, data)))
+  if (!has_time_of(it, data))
     add_error(it, "this table and '%s' must have the same 'time', or it would tell the time of no row", data->name);
   if (it->table->key != NULL && data->key != NULL && data->latest == TIDE_LATEST_NONE)
     check_key(it, data);

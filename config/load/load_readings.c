@@ -38,130 +38,154 @@ tide_load_format_takes(TideReadingFormat format, const char *option)
   return TRUE;
 }
 
-static void
-check_columns(TideLoad *load, TideSourcePosition position)
+/* What is said of one source's readings, while it is checked. */
+typedef struct ReadingsLoad {
+  TideLoad *load;
+  const char *path; /* "readings" */
+  TideDecodeOptions *decode;
+} ReadingsLoad;
+
+static TideSourcePosition
+position_of(const ReadingsLoad *it, const char *option)
 {
-  const TideDecodeOptions *decode = &load->config->readings.decode;
-  char **columns = decode->csv.columns;
+  g_autofree char *path = g_strconcat(it->path, ".", option, NULL);
+  return tide_load_position(it->load, path);
+}
+
+static void
+check_columns(ReadingsLoad *it)
+{
+  TideSourcePosition position = position_of(it, "csv.columns");
+  char **columns = it->decode->csv.columns;
   if (columns[0] == NULL)
-    tide_problems_add_error(load->problems, position, "'readings.csv.columns' must not be empty");
-  if (g_strv_length(columns) > decode->max_fields)
-    tide_problems_add_error(load->problems, position,
-                            "'readings.csv.columns' has more names than 'readings.max_fields' (%u) allows",
-                            decode->max_fields);
+    tide_problems_add_error(it->load->problems, position, "'%s.csv.columns' must not be empty", it->path);
+  if (g_strv_length(columns) > it->decode->max_fields)
+    tide_problems_add_error(it->load->problems, position,
+                            "'%s.csv.columns' has more names than '%s.max_fields' (%u) allows", it->path, it->path,
+                            it->decode->max_fields);
   for (; *columns != NULL; columns++) {
     g_autofree char *name = tide_problem_quote(*columns);
     if (**columns == '\0' || tide_field_name_is_of_record(tide_bytes_of_string(*columns)))
-      tide_problems_add_error(load->problems, position,
-                              "'readings.csv.columns' has a name that no column can have: '%s'", name);
+      tide_problems_add_error(it->load->problems, position, "'%s.csv.columns' has a name that no column can have: '%s'",
+                              it->path, name);
   }
 }
 
 /* What names the fields, and what stands between their values. */
 static void
-check_csv(TideLoad *load)
+check_csv(ReadingsLoad *it)
 {
-  const TideCsvOptions *csv = &load->config->readings.decode.csv;
-  if (csv->columns == NULL && !csv->header && !tide_load_is_written(load, "readings.csv.columns"))
-    tide_problems_add_error(
-        load->problems, tide_load_position(load, "readings.csv"),
-        "'readings.csv' does not say what the values are: write 'csv: { columns: [host, ts, cpu] }', "
-        "or 'csv: { header: true }' where the first line of each message names them");
+  const TideCsvOptions *csv = &it->decode->csv;
+  g_autofree char *columns = g_strconcat(it->path, ".csv.columns", NULL);
+  if (csv->columns == NULL && !csv->header && !tide_load_is_written(it->load, columns))
+    tide_problems_add_error(it->load->problems, position_of(it, "csv"),
+                            "'%s.csv' does not say what the values are: write 'csv: { columns: [host, ts, cpu] }', "
+                            "or 'csv: { header: true }' where the first line of each message names them",
+                            it->path);
   else if (csv->columns != NULL && csv->header)
-    tide_problems_add_error(
-        load->problems, tide_load_position(load, "readings.csv.header"),
-        "'readings.csv.header' and 'readings.csv.columns' both name the fields: remove one of them");
+    tide_problems_add_error(it->load->problems, position_of(it, "csv.header"),
+                            "'%s.csv.header' and '%s.csv.columns' both name the fields: remove one of them", it->path,
+                            it->path);
   if (csv->columns != NULL)
-    check_columns(load, tide_load_position(load, "readings.csv.columns"));
+    check_columns(it);
   if (csv->delimiter != NULL && (csv->delimiter[1] != '\0' || !tide_csv_is_delimiter(csv->delimiter[0])))
-    tide_problems_add_error(
-        load->problems, tide_load_position(load, "readings.csv.delimiter"),
-        "'readings.csv.delimiter' must be one byte of ASCII, no letter, digit, quote, line break, or "
-        "one of + - .");
+    tide_problems_add_error(it->load->problems, position_of(it, "csv.delimiter"),
+                            "'%s.csv.delimiter' must be one byte of ASCII, no letter, digit, quote, line break, or "
+                            "one of + - .",
+                            it->path);
 }
 
 /* What Avro's messages were written by. */
 static void
-load_avro(TideLoad *load, TideDecodeOptions *decode)
+load_avro(ReadingsLoad *it)
 {
+  TideDecodeOptions *decode = it->decode;
   g_autoptr(GError) error = NULL;
   if (!tide_avro_is_built_in()) {
-    tide_problems_add_error(
-        load->problems, tide_load_position(load, "readings.format"),
-        "'readings.format: avro' cannot be read: this program was built without Avro; take one that has "
-        "it ('tidemark version' tells), or build with -Davro=enabled");
+    tide_problems_add_error(it->load->problems, position_of(it, "format"),
+                            "'%s.format: avro' cannot be read: this program was built without Avro; take one that has "
+                            "it ('tidemark version' tells), or build with -Davro=enabled",
+                            it->path);
     return;
   }
   if (decode->schema_file == NULL) {
-    tide_problems_add_error(load->problems, tide_load_position(load, "readings.format"),
-                            "'readings.format: avro' needs 'readings.schema', the file with the schema");
+    tide_problems_add_error(it->load->problems, position_of(it, "format"),
+                            "'%s.format: avro' needs '%s.schema', the file with the schema", it->path, it->path);
     return;
   }
-  tide_load_resolve(load, &decode->schema_file);
+  tide_load_resolve(it->load, &decode->schema_file);
   decode->schema = tide_avro_schema_read(decode->schema_file, &error);
   if (decode->schema == NULL)
-    tide_problems_add_error(load->problems, tide_load_position(load, "readings.schema"),
-                            "'readings.schema': the schema '%s' cannot be used: %s", decode->schema_file,
+    tide_problems_add_error(it->load->problems, position_of(it, "schema"),
+                            "'%s.schema': the schema '%s' cannot be used: %s", it->path, decode->schema_file,
                             error->message);
 }
 
 /* FALSE with the error added. */
 static gboolean
-says_schema(TideLoad *load, const TideDecodeOptions *decode)
+says_schema(ReadingsLoad *it)
 {
+  const TideDecodeOptions *decode = it->decode;
   const char *missing = decode->schema_file == NULL ? "schema" : "message";
   if (decode->schema_file != NULL && (decode->message != NULL || decode->framing == TIDE_FRAMING_CONFLUENT))
     return TRUE;
   tide_problems_add_error(
-      load->problems, tide_load_position(load, "readings.format"),
-      "'readings.%s' is missing: 'format: protobuf' needs a descriptor set (schema), as protoc "
+      it->load->problems, position_of(it, "format"),
+      "'%s.%s' is missing: 'format: protobuf' needs a descriptor set (schema), as protoc "
       "--include_imports --descriptor_set_out writes it, and the full name of a message in it (message)",
-      missing);
+      it->path, missing);
   return FALSE;
 }
 
 static void
-load_protobuf(TideLoad *load, TideDecodeOptions *decode)
+load_protobuf(ReadingsLoad *it)
 {
+  TideDecodeOptions *decode = it->decode;
   g_autofree char *reason = NULL;
   g_autoptr(GError) error = NULL;
   if (!tide_protobuf_is_built_in()) {
     tide_problems_add_error(
-        load->problems, tide_load_position(load, "readings.format"),
-        "'readings.format: protobuf' cannot be read: this program was built without protobuf; take one that "
-        "has it ('tidemark version' tells), or build with -Dprotobuf=enabled");
+        it->load->problems, position_of(it, "format"),
+        "'%s.format: protobuf' cannot be read: this program was built without protobuf; take one that "
+        "has it ('tidemark version' tells), or build with -Dprotobuf=enabled",
+        it->path);
     return;
   }
-  if (!says_schema(load, decode))
+  if (!says_schema(it))
     return;
-  tide_load_resolve(load, &decode->schema_file);
+  tide_load_resolve(it->load, &decode->schema_file);
   g_autofree char *shown = tide_problem_quote(decode->schema_file);
   g_autoptr(GByteArray) set = tide_load_file(decode->schema_file, SCHEMA_MAX_BYTES, &reason);
   if (set != NULL)
     decode->protobuf =
         tide_protobuf_schema_new(tide_bytes(set->data, set->len), decode->message, decode->framing, &error);
   if (decode->protobuf == NULL)
-    tide_problems_add_error(load->problems, tide_load_position(load, "readings.schema"),
-                            "'readings.schema': the descriptor set '%s' cannot be used: %s", shown,
+    tide_problems_add_error(it->load->problems, position_of(it, "schema"),
+                            "'%s.schema': the descriptor set '%s' cannot be used: %s", it->path, shown,
                             set == NULL ? reason : error->message);
 }
 
-void
-tide_load_readings(TideLoad *load)
+static void
+check_options(ReadingsLoad *it, const TideYamlNode *node)
 {
-  const TideYamlNode *readings = tide_yaml_get(load->root, "readings");
-  TideReadingFormat format = load->config->readings.decode.format;
-  if (format == TIDE_FORMAT_CSV)
-    check_csv(load);
-  for (gsize i = 0; readings != NULL && readings->kind == TIDE_YAML_MAPPING && i < G_N_ELEMENTS(choosy); i++) {
-    const TideYamlNode *node = tide_yaml_get(readings, choosy[i].option);
-    if (!tide_yaml_is_null(node) && !tide_load_format_takes(format, choosy[i].option))
-      tide_problems_add_error(load->problems, node->position,
-                              "'readings.%s' has no effect with 'format: %s': remove it", choosy[i].option,
-                              tide_config_format_name(format));
+  for (gsize i = 0; node != NULL && node->kind == TIDE_YAML_MAPPING && i < G_N_ELEMENTS(choosy); i++) {
+    const TideYamlNode *option = tide_yaml_get(node, choosy[i].option);
+    if (!tide_yaml_is_null(option) && !tide_load_format_takes(it->decode->format, choosy[i].option))
+      tide_problems_add_error(it->load->problems, option->position,
+                              "'%s.%s' has no effect with 'format: %s': remove it", it->path, choosy[i].option,
+                              tide_config_format_name(it->decode->format));
   }
-  if (format == TIDE_FORMAT_AVRO)
-    load_avro(load, &load->config->readings.decode);
-  if (format == TIDE_FORMAT_PROTOBUF)
-    load_protobuf(load, &load->config->readings.decode);
+}
+
+void
+tide_load_readings(TideLoad *load, const char *path, const TideYamlNode *node, TideReadingsConfig *readings)
+{
+  ReadingsLoad it = {load, path, &readings->decode};
+  if (it.decode->format == TIDE_FORMAT_CSV)
+    check_csv(&it);
+  check_options(&it, node);
+  if (it.decode->format == TIDE_FORMAT_AVRO)
+    load_avro(&it);
+  if (it.decode->format == TIDE_FORMAT_PROTOBUF)
+    load_protobuf(&it);
 }

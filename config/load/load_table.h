@@ -50,8 +50,8 @@ TideKeyText *tide_load_key_text(TideLoad *load, const char *path, const TidePart
 /* A condition, or a list of them, appended to @conditions (element-type TideCondition, owned there). */
 void tide_load_conditions(TideLoad *load, const char *path, const TideYamlNode *node, GArray *conditions);
 
-/* A table's own `time` or a mapping in its `cell_time`. (transfer full), also where it has errors. */
-TideTimeSpec *tide_load_table_time(TideLoad *load, const char *path, const TideYamlNode *node);
+/* @table's own `time` or a mapping in its `cell_time`. (transfer full), also where it has errors. */
+TideTimeSpec *tide_load_table_time(TideLoad *load, const TideTable *table, const char *path, const TideYamlNode *node);
 
 /* The columns of a table: its rules, and what TideTableLoad keeps of them. */
 void tide_load_columns(TideTableLoad *it, const TideYamlNode *node);

@@ -149,7 +149,7 @@ load_when(TideTableLoad *it)
 static void
 load_cell_time_mapping(TideTableLoad *it, const char *path, const TideYamlNode *node)
 {
-  TideTimeSpec *spec = tide_load_table_time(it->load, path, node);
+  TideTimeSpec *spec = tide_load_table_time(it->load, it->table, path, node);
 
   it->table->cell_time = spec->format == TIDE_TIME_RECORD ? TIDE_CELL_TIME_RECORD : TIDE_CELL_TIME_FIELD;
   it->table->cell_time_spec = spec;
@@ -189,11 +189,14 @@ load_table_parts(TideTableLoad *it)
   const TideYamlNode *time = tide_yaml_get(it->node, "time");
   g_autofree char *time_path = g_strconcat(it->path, ".time", NULL);
 
+  g_autofree char *sources_path = g_strconcat(it->path, ".sources", NULL);
+
   load_options(it);
+  it->table->sources = tide_load_table_sources(it->load, sources_path, it->node);
   tide_load_table_name(it);
   load_when(it);
   if (time != NULL)
-    it->table->time = tide_load_table_time(it->load, time_path, time);
+    it->table->time = tide_load_table_time(it->load, it->table, time_path, time);
   load_cell_time(it);
   load_key(it);
   if (columns != NULL)

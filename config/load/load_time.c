@@ -1,4 +1,5 @@
 /* Times: what the options of readings.time, and of a table's own times, say together. */
+#include "config/config_source.h"
 #include "config/load/load_table.h"
 #include "config/option/time_options.h"
 #include "decode/influx_lines.h"
@@ -194,16 +195,16 @@ check_time(TimeLoad *it)
 }
 
 /* Readings of some formats carry a time of their own: it needs no word, or its unit alone. TRUE where the format of
- * @spec comes from there. @node: what is said of it; may be null. */
+ * @spec comes from there. @has_own: whether they do. @node: what is said of it; may be null. */
 static gboolean
-take_own_time(TideLoad *load, const TideYamlNode *node, TideTimeSpec *spec)
+take_own_time(TideLoad *load, gboolean has_own, const TideYamlNode *node, TideTimeSpec *spec)
 {
   gboolean is_silent = tide_yaml_is_null(node);
   gboolean is_mapping = !is_silent && node->kind == TIDE_YAML_MAPPING;
   gboolean says_format = !is_silent && (!is_mapping || !tide_yaml_is_null(tide_yaml_get(node, "format")));
   gboolean says_field = is_mapping && !tide_yaml_is_null(tide_yaml_get(node, "field"));
 
-  if (load->config->readings.decode.format != TIDE_FORMAT_INFLUX || says_field)
+  if (!has_own || says_field)
     return FALSE;
   if (!says_format)
     spec->format = TIDE_TIME_EPOCH_NS;
@@ -212,32 +213,55 @@ take_own_time(TideLoad *load, const TideYamlNode *node, TideTimeSpec *spec)
   return !says_format;
 }
 
-/* TRUE when there are tables and each says itself where its time is. */
 static gboolean
-each_table_has_time(const TideLoad *load)
+has_own_time(const TideConfigSource *source)
+{
+  return source->readings->decode.format == TIDE_FORMAT_INFLUX;
+}
+
+/* Whether the readings of all sources that @table takes from have. */
+static gboolean
+has_own_times(const TideConfig *config, const TideTable *table)
+{
+  gboolean has = TRUE;
+
+  for (guint i = 0; i < config->sources->len; i++) {
+    const TideConfigSource *source = g_ptr_array_index(config->sources, i);
+    has &= !tide_config_takes_from(table, source) || has_own_time(source);
+  }
+  return has;
+}
+
+/* TRUE when there are tables and each that takes from @source says itself where its time is. */
+static gboolean
+each_table_has_time(TideLoad *load, const TideConfigSource *source)
 {
   const TideYamlNode *tables = tide_yaml_get(load->root, "tables");
   gboolean found = tables != NULL && tables->kind == TIDE_YAML_MAPPING && tables->values->len > 0;
 
-  for (guint i = 0; found && i < tables->values->len; i++)
-    found = !tide_yaml_is_null(tide_yaml_get(g_ptr_array_index(tables->values, i), "time"));
+  for (guint i = 0; found && i < tables->values->len; i++) {
+    const TideYamlNode *node = g_ptr_array_index(tables->values, i);
+    TideTable table = {.sources = tide_load_table_sources(load, NULL, node)};
+    found = !tide_config_takes_from(&table, source) || !tide_yaml_is_null(tide_yaml_get(node, "time"));
+  }
   return found;
 }
 
-void
-tide_load_time(TideLoad *load)
+static void
+load_time(TideLoad *load, const TideConfigSource *source, TideTimeSpec *spec)
 {
-  const char *path = "readings.time";
+  g_autofree char *readings = tide_load_readings_path(source);
+  g_autofree char *path = g_strconcat(readings, ".time", NULL);
   const TideYamlNode *node = tide_yaml_find(load->root, path);
-  TimeLoad it = {.load = load, .path = path, .key = "time", .node = node, .spec = &load->config->readings.time};
+  TimeLoad it = {.load = load, .path = path, .key = "time", .node = node, .spec = spec};
 
-  it.has_own_format = take_own_time(load, node, &load->config->readings.time);
+  it.has_own_format = take_own_time(load, has_own_time(source), node, spec);
   if (!tide_yaml_is_null(node)) {
     check_time(&it);
   } else if (it.has_own_format) {
     return;
-  } else if (each_table_has_time(load)) {
-    load->config->readings.time.format = TIDE_TIME_RECORD; /* nobody asks for it */
+  } else if (each_table_has_time(load, source)) {
+    spec->format = TIDE_TIME_RECORD; /* nobody asks for it */
   } else {
     tide_problems_add_error(load->problems, tide_load_position(load, path),
                             "'%s' is missing: write, for instance, 'time: { field: ts, format: epoch_ms }', or "
@@ -246,18 +270,30 @@ tide_load_time(TideLoad *load)
   }
 }
 
-TideTimeSpec *
-tide_load_table_time(TideLoad *load, const char *path, const TideYamlNode *node)
+void
+tide_load_times(TideLoad *load)
 {
+  for (guint i = 0; i < load->config->sources->len; i++) {
+    TideConfigSource *source = g_ptr_array_index(load->config->sources, i);
+    if (source->name == NULL && tide_load_is_written(load, "sources"))
+      continue; /* it stands for sources that cannot be read, which was said */
+    load_time(load, source, source->name != NULL ? &source->own.time : &load->config->readings.time);
+  }
+}
+
+TideTimeSpec *
+tide_load_table_time(TideLoad *load, const TideTable *table, const char *path, const TideYamlNode *node)
+{
+  const TideTimeSpec *general = &tide_config_first_source(load->config, table)->readings->time;
   TideTimeSpec *spec = g_new0(TideTimeSpec, 1);
   TideConfigTarget target = {.base = spec, .names = load->config->names, .problems = load->problems};
   guint n_errors = tide_problems_n_errors(load->problems);
 
   tide_config_group_set_defaults(&tide_time_options, spec);
-  spec->earliest_epoch_ms = load->config->readings.time.earliest_epoch_ms;
-  spec->max_future_ms = load->config->readings.time.max_future_ms;
-  spec->on_future = load->config->readings.time.on_future;
-  spec->max_past_ms = load->config->readings.time.max_past_ms;
+  spec->earliest_epoch_ms = general->earliest_epoch_ms;
+  spec->max_future_ms = general->max_future_ms;
+  spec->on_future = general->on_future;
+  spec->max_past_ms = general->max_past_ms;
   tide_config_group_read(&tide_time_options, path, node, node->position, &target);
   if (node->kind == TIDE_YAML_LIST || tide_yaml_is_null(node)) {
     if (tide_problems_n_errors(load->problems) == n_errors)
@@ -269,7 +305,7 @@ tide_load_table_time(TideLoad *load, const char *path, const TideYamlNode *node)
                  .key = strrchr(path, '.') + 1,
                  .node = node,
                  .spec = spec,
-                 .has_own_format = take_own_time(load, node, spec)};
+                 .has_own_format = take_own_time(load, has_own_times(load->config, table), node, spec)};
   check_time(&it);
   return spec;
 }

@@ -1,5 +1,6 @@
 /* Warnings of configurations that work and are probably not what was meant. What is certain is a warning; what depends
  * on the values, which nobody knows here, is a note: `tidemark check` shows those, a start does not. */
+#include "config/config_source.h"
 #include "config/load/load_table.h"
 #include "model/time/time_print.h"
 
@@ -11,16 +12,16 @@
 /* A row should stay below 100 MB, for it is never split; a cell with its key, names and value has about 200 bytes. */
 #define MANY_CELLS 500000
 
-static TideNameId
-time_field_of(const TideTableLoad *it)
+static const TideTimeSpec *
+time_of(const TideTableLoad *it)
 {
-  return it->table->time != NULL ? it->table->time->field : it->load->config->readings.time.field;
+  return tide_config_time_of(it->table, tide_config_first_source(it->load->config, it->table));
 }
 
 static gboolean
 is_time(const TideTableLoad *it, const TideKeyPartSpec *part)
 {
-  TideNameId field = time_field_of(it);
+  TideNameId field = time_of(it)->field;
 
   return part->kind == TIDE_KEY_TIME ||
          (part->kind == TIDE_KEY_FIELD && field != TIDE_NAME_NONE && part->value.field == field);
@@ -280,7 +281,7 @@ warn_of_hour_twice(TideTableLoad *it, const TidePartList *parts)
 static void
 note_dated_name(TideTableLoad *it)
 {
-  const TideTimeSpec *time = it->table->time != NULL ? it->table->time : &it->load->config->readings.time;
+  const TideTimeSpec *time = time_of(it);
   const char *pattern = strchr(it->table->name, '{');
 
   if (it->table->dated_name == NULL || pattern == NULL)

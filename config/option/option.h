@@ -77,6 +77,7 @@ typedef struct TideConfigTarget {
   TideFieldNames *names; /* for FIELD */
   GPtrArray *problems;
   const TideConfigGroup *top; /* where a key that stands in the wrong place is looked for; NULL: nowhere */
+  const char *waived;         /* the path of a required option that may be absent; NULL: none */
 } TideConfigTarget;
 
 const TideConfigOption *tide_config_option_find(const TideConfigGroup *group, const char *name);

@@ -207,6 +207,8 @@ add_missing(const TideConfigGroup *group, const char *path, const TideYamlNode *
       read_section(option, path, NULL, outer, target);
     } else {
       g_autofree char *name = tide_config_option_path(path, option->name);
+      if (target->waived != NULL && strncmp(name + 1, target->waived, strlen(target->waived)) == 0)
+        continue;
       tide_problems_add_error(target->problems, outer, "%s is missing: write, for instance, '%s: %s'", name,
                               option->name, option->example);
     }

@@ -7,6 +7,10 @@
 #include "util/listen_address.h"
 
 #define AT(member) .offset = offsetof(TideConfig, member), .size = sizeof(((TideConfig *)NULL)->member)
+#define OF_READINGS(member)                                                                                            \
+  .offset = offsetof(TideReadingsConfig, member), .size = sizeof(((TideReadingsConfig *)NULL)->member)
+#define OF_SOURCE(member)                                                                                              \
+  .offset = offsetof(TideConfigSource, member), .size = sizeof(((TideConfigSource *)NULL)->member)
 #define KIB G_GINT64_CONSTANT(1024)
 #define MIB (1024 * KIB)
 #define GIB (1024 * MIB)
@@ -405,78 +409,92 @@ static const TideConfigOption hbase_options[] = {
 };
 
 static const TideConfigOption csv_options[] = {
-    {"columns", TIDE_CONFIG_TEXTS, AT(readings.decode.csv.columns), .example = "[host, ts, cpu]",
+    {"columns", TIDE_CONFIG_TEXTS, OF_READINGS(decode.csv.columns), .example = "[host, ts, cpu]",
      .sentence = "The fields' names, in the order of the values in each line."},
-    {"header", TIDE_CONFIG_BOOLEAN, AT(readings.decode.csv.header), .default_text = "false",
+    {"header", TIDE_CONFIG_BOOLEAN, OF_READINGS(decode.csv.header), .default_text = "false",
      .sentence = "In place of `columns`: the first line of each message names the fields."},
-    {"delimiter", TIDE_CONFIG_STRING, AT(readings.decode.csv.delimiter), .example = "\"\\t\"",
+    {"delimiter", TIDE_CONFIG_STRING, OF_READINGS(decode.csv.delimiter), .example = "\"\\t\"",
      .sentence = "What stands between values: one byte, such as a semicolon, or \"\\t\" for a tab. Unless it is set, a "
                  "comma."},
-    {"quotes", TIDE_CONFIG_BOOLEAN, AT(readings.decode.csv.quotes), .default_text = "true",
+    {"quotes", TIDE_CONFIG_BOOLEAN, OF_READINGS(decode.csv.quotes), .default_text = "true",
      .sentence = "A value may stand in quotes (RFC 4180), with any quote in it doubled. false: a quote is a byte like "
                  "others, as in many files with tabs."},
-    {"null_values", TIDE_CONFIG_TEXTS, AT(readings.decode.csv.null_values), .example = "[\"\", NA]",
+    {"null_values", TIDE_CONFIG_TEXTS, OF_READINGS(decode.csv.null_values), .example = "[\"\", NA]",
      .sentence = "What stands for null, where it has no quotes. Unless it is set, the empty value alone does; []: "
                  "none does."},
 };
 static const TideConfigGroup csv_group = {"readings.csv", NULL, NULL, csv_options, G_N_ELEMENTS(csv_options)};
 
 static const TideConfigOption readings_options[] = {
-    {"format", TIDE_CONFIG_CHOICE, AT(readings.decode.format), .default_text = "json", .choices = formats,
+    {"format", TIDE_CONFIG_CHOICE, OF_READINGS(decode.format), .default_text = "json", .choices = formats,
      .sentence = "json: one object, a list of objects, or objects one after the other (a line each, say). influx: "
                  "InfluxDB's line protocol, a reading a line. csv: values with commas, tabs or the like between them, "
                  "a reading a line. msgpack: MessagePack, maps where JSON has objects. avro: Avro's binary encoding, a "
                  "record or an array of them. protobuf: one message of a descriptor set."},
-    {"schema", TIDE_CONFIG_STRING, AT(readings.decode.schema_file), .example = "reading.avsc",
+    {"schema", TIDE_CONFIG_STRING, OF_READINGS(decode.schema_file), .example = "reading.avsc",
      .sentence =
          "Of Avro, the file with the schema by which all messages were written, each nothing but its record; of "
          "protobuf, the descriptor set, by protoc --include_imports --descriptor_set_out. A relative path begins "
          "where this file is. It is read at the start."},
-    {"message", TIDE_CONFIG_STRING, AT(readings.decode.message), .example = "plant.Reading",
+    {"message", TIDE_CONFIG_STRING, OF_READINGS(decode.message), .example = "plant.Reading",
      .sentence =
          "Of protobuf, the full name of the message. With `framing: confluent`, any message of its file may come, "
          "and without it those of the set's last file."},
-    {"framing", TIDE_CONFIG_CHOICE, AT(readings.decode.framing), .default_text = "none", .choices = framings,
+    {"framing", TIDE_CONFIG_CHOICE, OF_READINGS(decode.framing), .default_text = "none", .choices = framings,
      .sentence =
          "Of protobuf, what stands in front of a message: nothing, or what Confluent's serializer writes there. "
          "The schema's id in it is not looked up."},
-    {"root", TIDE_CONFIG_STRING, AT(readings.decode.root), .example = "payload",
+    {"root", TIDE_CONFIG_STRING, OF_READINGS(decode.root), .example = "payload",
      .sentence =
          "Of an envelope, the member that holds the reading, or a list of readings; what stands beside it is left "
          "out. Inside of others, the names joined by the separator: payload/after."},
-    {"each", TIDE_CONFIG_STRING, AT(readings.decode.each), .example = "metrics",
+    {"each", TIDE_CONFIG_STRING, OF_READINGS(decode.each), .example = "metrics",
      .sentence = "The member that is a list of readings: each takes what stands beside the list along. With `root`, a "
                  "member of that."},
     {"csv", TIDE_CONFIG_SECTION, .section = &csv_group, .sentence = "With `format: csv`: how a line is written."},
-    {"separator", TIDE_CONFIG_STRING, AT(readings.decode.separator), .default_text = "/",
+    {"separator", TIDE_CONFIG_STRING, OF_READINGS(decode.separator), .default_text = "/",
      .sentence = "Joins the names of nested objects: {\"cpu\": {\"user\": 1}} is the field cpu/user."},
-    {"booleans", TIDE_CONFIG_CHOICE, AT(readings.decode.booleans), .default_text = "text", .choices = boolean_forms,
+    {"booleans", TIDE_CONFIG_CHOICE, OF_READINGS(decode.booleans), .default_text = "text", .choices = boolean_forms,
      .sentence = "true and false are stored as these words, or as 1 and 0."},
-    {"arrays", TIDE_CONFIG_CHOICE, AT(readings.decode.arrays), .default_text = "json", .choices = array_forms,
+    {"arrays", TIDE_CONFIG_CHOICE, OF_READINGS(decode.arrays), .default_text = "json", .choices = array_forms,
      .sentence = "A list inside of a reading is stored as its JSON text, as one field for each item (name/0, "
                  "name/1), "
                  "or rejects the message."},
-    {"max_message_size", TIDE_CONFIG_SIZE, AT(readings.decode.max_message_bytes), KIB, 64 * MIB, "1MiB",
+    {"max_message_size", TIDE_CONFIG_SIZE, OF_READINGS(decode.max_message_bytes), KIB, 64 * MIB, "1MiB",
      .sentence = "A larger message is rejected before it is parsed. Kafka's own default limit, message.max.bytes."},
-    {"max_depth", TIDE_CONFIG_INTEGER, AT(readings.decode.max_depth), 1, 256, "32",
+    {"max_depth", TIDE_CONFIG_INTEGER, OF_READINGS(decode.max_depth), 1, 256, "32",
      .sentence = "Objects and lists in one another."},
-    {"max_fields", TIDE_CONFIG_INTEGER, AT(readings.decode.max_fields), 1, 65536, "1024",
+    {"max_fields", TIDE_CONFIG_INTEGER, OF_READINGS(decode.max_fields), 1, 65536, "1024",
      .sentence = "Fields of one reading, nested ones counted."},
-    {"max_readings", TIDE_CONFIG_INTEGER, AT(readings.decode.max_readings), 1, 1000000, "10000",
+    {"max_readings", TIDE_CONFIG_INTEGER, OF_READINGS(decode.max_readings), 1, 1000000, "10000",
      .sentence = "Readings in one message."},
-    {"on_bad_message", TIDE_CONFIG_CHOICE, AT(readings.on_bad_message), .default_text = "dead_letter",
+    {"on_bad_message", TIDE_CONFIG_CHOICE, OF_READINGS(on_bad_message), .default_text = "dead_letter",
      .choices = bad_message_policies,
      .sentence = "A message that cannot be used is kept as a dead letter (dead_letter), or halts its partition (stop) "
                  "until somebody has looked, or is counted, logged and left out (skip)."},
-    {"on_bad_reading", TIDE_CONFIG_CHOICE, AT(readings.decode.on_bad_reading), .default_text = "message",
+    {"on_bad_reading", TIDE_CONFIG_CHOICE, OF_READINGS(decode.on_bad_reading), .default_text = "message",
      .choices = bad_reading_policies,
      .sentence =
          "What one bad reading of several in a message takes with it: the whole message, or only itself "
          "(reading). What on_bad_message says is then done to the reading, and the others are written. A message "
          "that cannot be read to its end is bad as a whole."},
-    {"time", TIDE_CONFIG_SECTION, AT(readings.time), .section = &tide_time_options,
+    {"time", TIDE_CONFIG_SECTION, OF_READINGS(time), .section = &tide_time_options,
      .sentence = "The event time of a reading."},
 };
+
+const TideConfigGroup tide_readings_options = {"readings", "What is in a message?", NULL, readings_options,
+                                               G_N_ELEMENTS(readings_options)};
+
+static const TideConfigOption source_options[] = {
+    {"topics", TIDE_CONFIG_TOPICS, OF_SOURCE(topics), .example = "[metrics]", .flags = TIDE_CONFIG_REQUIRED,
+     .sentence = "The topics to read, or patterns, as in `kafka.topics`. A topic is read by one source."},
+    {"readings", TIDE_CONFIG_STRUCTURE, .form = "as `readings`", .example = "{ time: { field: ts, format: epoch_ms } }",
+     .sentence = "What is in a message of these topics: format, time, limits, and what becomes of a bad one."},
+    {"when", TIDE_CONFIG_STRUCTURE, .form = "condition, or list of them", .example = "{ field: type, equals: quote }",
+     .sentence = "Only readings for which all of these hold are taken, by whatever table."},
+};
+const TideConfigGroup tide_source_options = {"sources.SOURCE", NULL, NULL, source_options,
+                                             G_N_ELEMENTS(source_options)};
 
 static const TideConfigOption dead_letters_options[] = {
     {"topic", TIDE_CONFIG_STRING, AT(dead_letters.topic), .example = "metrics-dead-letters",
@@ -594,8 +612,6 @@ static const TideConfigGroup kafka_group = {"kafka", "Where do readings come fro
                                             G_N_ELEMENTS(kafka_options)};
 static const TideConfigGroup hbase_group = {"hbase", "Where do rows go?", NULL, hbase_options,
                                             G_N_ELEMENTS(hbase_options)};
-static const TideConfigGroup readings_group = {"readings", "What is in a message?", NULL, readings_options,
-                                               G_N_ELEMENTS(readings_options)};
 static const TideConfigGroup dead_letters_group = {"dead_letters", "What becomes of messages that cannot be written?",
                                                    NULL, dead_letters_options, G_N_ELEMENTS(dead_letters_options)};
 static const TideConfigGroup batch_group = {"batch", "How are rows gathered into calls?", NULL, batch_options,
@@ -607,7 +623,16 @@ static const TideConfigGroup service_group = {"service", "How is the daemon watc
 
 static const TideConfigOption top_options[] = {
     {"kafka", TIDE_CONFIG_SECTION, .section = &kafka_group},
-    {"readings", TIDE_CONFIG_SECTION, .section = &readings_group},
+    {"readings", TIDE_CONFIG_SECTION, AT(readings), .section = &tide_readings_options},
+    {"sources", TIDE_CONFIG_STRUCTURE,
+     .example = "boards:\n"
+                "  topics: [metrics]\n"
+                "  readings: { time: { field: ts, format: epoch_ms } }\n"
+                "telegraf:\n"
+                "  topics: [\"^telegraf[.]\"]\n"
+                "  readings: { format: influx }",
+     .sentence = "Several topics with readings of their own, each under a name, in place of `kafka.topics` and "
+                 "`readings`. A table takes from all, or from those that its `sources` names."},
     {"tables", TIDE_CONFIG_STRUCTURE,
      .example = "METRIC:\n"
                 "  key: [{ field: host }, \"#\", { time: epoch_ms }]\n"

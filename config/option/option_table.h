@@ -9,6 +9,12 @@ G_BEGIN_DECLS
 /* The top of the file; its options are the sections. Values are stored in a TideConfig. */
 extern const TideConfigGroup tide_config_top;
 
+/* Of `readings`: a TideReadingsConfig. */
+extern const TideConfigGroup tide_readings_options;
+
+/* Of a source: a TideConfigSource, but for `readings` and `when`. */
+extern const TideConfigGroup tide_source_options;
+
 /* As the option readings.format names it. */
 const char *tide_config_format_name(TideReadingFormat format);
 

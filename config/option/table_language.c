@@ -49,6 +49,8 @@ static const TideConfigOption table_options[] = {
      .flags = TIDE_CONFIG_REQUIRED, .sentence = "Which fields become cells, and in which family."},
     {"when", TIDE_CONFIG_STRUCTURE, .form = "condition, or list of them", .example = "{ field: type, equals: quote }",
      .sentence = "Only readings for which all of these hold make a row; without it, every reading does."},
+    {"sources", TIDE_CONFIG_STRUCTURE, .form = "name of a source, or list of them", .example = "[telegraf]",
+     .sentence = "Only readings of these make a row; without it, those of all sources."},
     {"time", TIDE_CONFIG_STRUCTURE, .form = "as `readings.time`", .example = "{ field: ts, format: epoch_ms }",
      .sentence = "The table's own event time; without it, that of `readings.time`, whose bounds and `on_future` also "
                  "hold unless "

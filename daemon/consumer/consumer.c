@@ -425,7 +425,6 @@ init_desk(TideConsumer *consumer)
                                     .mapping = consumer->intake.mapping,
                                     .accumulator = consumer->accumulator,
                                     .pauses = &consumer->pauses,
-                                    .on_bad_message = context->config->readings.on_bad_message,
                                     .wake = wake,
                                     .wake_data = consumer};
   tide_dead_letter_desk_init(&consumer->desk, &desk);

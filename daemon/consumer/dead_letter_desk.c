@@ -245,11 +245,18 @@ log_refused(TideDeadLetterDesk *desk, const TideDeadLetter *dead_letter, const c
                   next, tide_log_suppressed(suppressed, "rows").text);
 }
 
+/* Bad messages of the partition's topic halt it. */
+static gboolean
+stops(const TideDeadLetterDesk *desk, const TidePartition *partition)
+{
+  const TideConfigSource *source = tide_mapping_source(desk->context.mapping, tide_bytes_of_string(partition->topic));
+  return source->readings->on_bad_message == TIDE_BAD_MESSAGE_STOP;
+}
+
 static void
 halt_at_refused(TideDeadLetterDesk *desk, TidePartition *partition, const TideDeadLetter *dead_letter)
 {
-  gboolean is_chosen = desk->context.on_bad_message == TIDE_BAD_MESSAGE_STOP;
-  const char *why = is_chosen ? "on_bad_message: stop" : TIDE_NO_PLACE_FOR_DEAD_LETTERS;
+  const char *why = stops(desk, partition) ? "on_bad_message: stop" : TIDE_NO_PLACE_FOR_DEAD_LETTERS;
   if (partition->halt.text != NULL)
     return;
   g_autofree char *row = tide_bytes_printable(dead_letter->row_key);
@@ -322,8 +329,7 @@ dead_letter_or_read_again(TideDeadLetterDesk *desk, TidePartition *partition, GA
 {
   const TideRefusedPart *own = find_own(parts);
   const TideRefusedPart *part = own != NULL ? own : &g_array_index(parts, TideRefusedPart, 0);
-  if (desk->context.on_bad_message == TIDE_BAD_MESSAGE_STOP ||
-      !tide_dead_letter_queue_exist(desk->context.dead_letters)) {
+  if (stops(desk, partition) || !tide_dead_letter_queue_exist(desk->context.dead_letters)) {
     TideDeadLetter dead_letter = dead_letter_of(partition, part);
     halt_at_refused(desk, partition, &dead_letter);
     return FALSE;

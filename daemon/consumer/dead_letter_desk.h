@@ -29,7 +29,6 @@ typedef struct TideDeadLetterDeskContext {
   TideMapping *mapping; /* the consumer's: a message that is read again is mapped again */
   TideAccumulator *accumulator;
   TidePauses *pauses;
-  TideOnBadMessage on_bad_message;
   void (*wake)(gpointer data); /* a dead letter completed; any thread */
   gpointer wake_data;
 } TideDeadLetterDeskContext;

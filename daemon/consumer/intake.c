@@ -74,9 +74,9 @@ log_bad_message(TideIntake *intake, const TideMessage *message, const TideReject
 
 /* What is done with a message, or a reading, that cannot be used. */
 static TideOnBadMessage
-policy_for_bad(const TideIntake *intake)
+policy_for_bad(const TideIntake *intake, const TideMessage *message)
 {
-  TideOnBadMessage policy = intake->context.config->readings.on_bad_message;
+  TideOnBadMessage policy = tide_mapping_source(intake->mapping, message->topic)->readings->on_bad_message;
   if (policy == TIDE_BAD_MESSAGE_DEAD_LETTER && !tide_dead_letter_queue_exist(intake->context.dead_letters))
     return TIDE_BAD_MESSAGE_STOP;
   return policy;
@@ -85,7 +85,8 @@ policy_for_bad(const TideIntake *intake)
 static void
 halt_at_bad_message(TideIntake *intake, TidePartition *partition, const TideMessage *message, const TideReject *reject)
 {
-  gboolean is_chosen = intake->context.config->readings.on_bad_message == TIDE_BAD_MESSAGE_STOP;
+  const TideConfigSource *source = tide_mapping_source(intake->mapping, message->topic);
+  gboolean is_chosen = source->readings->on_bad_message == TIDE_BAD_MESSAGE_STOP;
   const char *remedy = is_chosen ? "correct the configuration, or set another on_bad_message, and restart"
                                  : TIDE_NO_PLACE_FOR_DEAD_LETTERS;
   g_autofree char *why = tide_reject_describe(reject);
@@ -104,7 +105,7 @@ handle_bad_message(TideIntake *intake, TidePartition *partition, const TideMessa
     tide_partition_skip(partition, intake->context.budget, message->offset, reject->reason);
     return;
   }
-  switch (policy_for_bad(intake)) {
+  switch (policy_for_bad(intake, message)) {
   case TIDE_BAD_MESSAGE_SKIP:
     log_bad_message(intake, message, reject, "passing over it, as on_bad_message says");
     tide_partition_skip(partition, intake->context.budget, message->offset, reject->reason);
@@ -183,7 +184,9 @@ log_fields(TideIntake *intake)
 {
   const TideFieldUse *use = &intake->field_use;
   g_autofree char *left = tide_field_use_names(use, intake->mapping, TIDE_FIELDS_LEFT);
-  g_autofree char *absent = tide_field_use_names(use, intake->mapping, TIDE_FIELDS_ABSENT);
+  /* Of several sources, one may have been silent. */
+  gboolean is_complete = intake->context.config->sources->len == 1;
+  g_autofree char *absent = is_complete ? tide_field_use_names(use, intake->mapping, TIDE_FIELDS_ABSENT) : NULL;
   if (left != NULL)
     tide_log(TIDE_LOG_INFO, "fields-unused",
              "of the first %" G_GUINT64_FORMAT " readings, no table takes the fields: %s", use->n_readings, left);
@@ -266,7 +269,7 @@ try_message(TideIntake *intake, TidePartition *partition, const TideMessage *mes
       handle_bad_message(intake, partition, message, &reject);
     return NULL;
   }
-  TideOnBadMessage policy = policy_for_bad(intake);
+  TideOnBadMessage policy = policy_for_bad(intake, message);
   if (G_UNLIKELY(mapped.n_rejects > 0 && policy == TIDE_BAD_MESSAGE_STOP && !tide_partition_is_read_again(partition))) {
     halt_at_bad_message(intake, partition, message, &mapped.rejects[0]);
     return NULL;

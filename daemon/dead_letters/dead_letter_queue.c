@@ -1,3 +1,4 @@
+#include "config/config_source.h"
 #include "dead_letters/dead_letter_queue_private.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -28,7 +29,7 @@ tide_dead_letter_queue_file_path(const TideConfig *config)
   if (config->dead_letters.file != NULL)
     return g_strdup(config->dead_letters.file);
   char *path = tide_state_directory_path("dead-letters.jsonl");
-  if (path != NULL || config->directory == NULL || config->readings.on_bad_message == TIDE_BAD_MESSAGE_STOP)
+  if (path != NULL || config->directory == NULL || !tide_config_keeps_bad_messages(config))
     return path;
   return path_beside_configuration(config);
 }

@@ -1,5 +1,6 @@
 #include "kafka/kafka_conf.h"
 
+#include "config/config_source.h"
 #include "kafka/kafka_fault.h"
 #include "kafka/kafka_library.h"
 #include "util/budget.h"
@@ -209,7 +210,7 @@ tide_kafka_conf_consumer(const TideConfig *config, guint32 index)
   return (TideKafkaConsumerConf){.index = index,
                                  .queue_bytes =
                                      tide_budget_prefetch_bytes(config->limits.memory_bytes) / config->kafka.threads,
-                                 .max_message_bytes = config->readings.decode.max_message_bytes};
+                                 .max_message_bytes = tide_config_max_message_bytes(config)};
 }
 
 static gboolean

@@ -1,12 +1,13 @@
 #include "mapping/mapping.h"
 
+#include "config/config_source.h"
 #include "decode/decoder.h"
 #include "mapping/record_key.h"
 #include "model/table/table_mapper.h"
 #include "model/time/reading_times.h"
 #include "thrift/wire/put_encoder.h"
 
-/* A table, and what it asks of a reading. */
+/* A table, and what it asks of a reading of one source. */
 typedef struct MappedTable {
   const TideTable *table;     /* borrowed */
   TideTableMapper *mapper;    /* owned */
@@ -17,20 +18,30 @@ typedef struct MappedTable {
   const TideCondition *unmet; /* borrowed: why the last tombstone deletes nothing here; NULL */
 } MappedTable;
 
-struct TideMapping {
-  /* set before start, then read-only */
-  const TideConfig *config; /* borrowed */
-  TideTimeSpec record_time; /* of cells with cell_time: record, and of tombstones */
-  MappedTable *tables;      /* owned; an index behind the table it is of */
+/* A source, and the tables that take from it. Another source has its own of all: one table may leave out another time's
+ * field. */
+typedef struct MappedSource {
+  const TideConfigSource *source; /* borrowed */
+  TideTimeSpec record_time;       /* of cells with cell_time: record, and of tombstones */
+  MappedTable *tables;            /* owned; an index behind the table it is of */
   guint n_tables;
-  gboolean has_deletes; /* a table has tombstone: delete */
-  TideOnBadReading on_bad_reading;
-
-  /* reused for each message */
-  TideFieldNames *names;     /* owned: this thread's copy */
+  gboolean has_deletes;      /* a table has tombstone: delete */
   TideDecoder *decoder;      /* owned */
   TideRecordKey *record_key; /* owned */
   TideReadingTimes times;
+} MappedSource;
+
+struct TideMapping {
+  /* set before start, then read-only */
+  const TideConfig *config; /* borrowed */
+  MappedSource *sources;    /* owned; as the configuration's */
+  guint n_sources;
+  guint n_tables; /* the configuration's */
+
+  /* reused for each message */
+  TideFieldNames *names; /* owned: this thread's copy */
+  GHashTable *source_of; /* owned (element-type TideBytes MappedSource): by topic */
+  MappedSource *at;      /* the last message's */
   TideRowList list;
   guint32 *row_of_table; /* owned; by table: 1 + the place of the reading's row, 0: it has none */
   gint64 clock_ms;       /* 0: not known */
@@ -52,6 +63,50 @@ struct TideMapping {
   TideExpired *reading_expired; /* owned; by table */
   gboolean some_reading_expired;
 };
+
+/* ---- sources ---- */
+
+static guint
+hash_of_topic(gconstpointer key)
+{
+  const TideBytes *topic = key;
+  guint hash = 5381;
+  for (gsize i = 0; i < topic->len; i++)
+    hash = hash * 33 + topic->data[i];
+  return hash;
+}
+
+static gboolean
+is_same_topic(gconstpointer a, gconstpointer b)
+{
+  return tide_bytes_equal(*(const TideBytes *)a, *(const TideBytes *)b);
+}
+
+/* NULL: none of several reads it. Allocates: when the topic is met for the first time. */
+static MappedSource *
+find_source(TideMapping *mapping, TideBytes topic)
+{
+  if (mapping->n_sources == 1)
+    return mapping->sources;
+  MappedSource *found = g_hash_table_lookup(mapping->source_of, &topic);
+  if (G_LIKELY(found != NULL))
+    return found;
+  const TideConfigSource *source = tide_config_source_of_topic(mapping->config, topic);
+  if (source == NULL)
+    return NULL;
+  TideBytes *kept = g_malloc(sizeof *kept + topic.len);
+  *kept = tide_bytes(memcpy(kept + 1, topic.data, topic.len), topic.len);
+  found = &mapping->sources[source->index];
+  g_hash_table_insert(mapping->source_of, kept, found);
+  return found;
+}
+
+const TideConfigSource *
+tide_mapping_source(TideMapping *mapping, TideBytes topic)
+{
+  const MappedSource *source = find_source(mapping, topic);
+  return source != NULL ? source->source : mapping->sources[0].source;
+}
 
 /* ---- life ---- */
 
@@ -80,18 +135,21 @@ take_call_bytes(TideMapping *mapping)
   if (G_LIKELY(call_bytes == mapping->call_bytes))
     return;
   mapping->call_bytes = call_bytes;
-  for (guint i = 0; i < mapping->n_tables; i++)
-    tide_table_mapper_set_max_row_bytes(mapping->tables[i].mapper, max_row_bytes(mapping->tables[i].table, call_bytes));
+  for (guint i = 0; i < mapping->n_sources; i++)
+    for (guint k = 0; k < mapping->sources[i].n_tables; k++) {
+      const MappedTable *mapped = &mapping->sources[i].tables[k];
+      tide_table_mapper_set_max_row_bytes(mapped->mapper, max_row_bytes(mapped->table, call_bytes));
+    }
 }
 
 static const TideTimeSpec *
-cell_time_of(const TideMapping *mapping, const TideTable *table, const TideTimeSpec *event_time)
+cell_time_of(const MappedSource *source, const TideTable *table, const TideTimeSpec *event_time)
 {
   switch (table->cell_time) {
   case TIDE_CELL_TIME_EVENT:
     return event_time;
   case TIDE_CELL_TIME_RECORD:
-    return &mapping->record_time;
+    return &source->record_time;
   case TIDE_CELL_TIME_FIELD:
     return table->cell_time_spec;
   }
@@ -99,57 +157,82 @@ cell_time_of(const TideMapping *mapping, const TideTable *table, const TideTimeS
 }
 
 static void
-add_table(TideMapping *mapping, const TideConfig *config, const TideTable *table, TideWireProtocol protocol)
+add_table(TideMapping *mapping, MappedSource *source, const TideTable *table, TideWireProtocol protocol)
 {
-  const TideTimeSpec *event_time = table->time != NULL ? table->time : &config->readings.time;
-  MappedTable *added = &mapping->tables[mapping->n_tables++];
+  const TideTimeSpec *event_time = tide_config_time_of(table, source->source);
+  MappedTable *added = &source->tables[source->n_tables++];
   *added = (MappedTable){
       .table = table,
       .mapper = mapper_new(mapping, table, event_time->field, protocol),
-      .event_time = tide_reading_times_add(&mapping->times, event_time),
-      .cell_time = tide_reading_times_add(&mapping->times, cell_time_of(mapping, table, event_time)),
-      .data = table->index_of != TIDE_TABLE_NONE ? g_ptr_array_index(config->tables, table->index_of) : NULL,
+      .event_time = tide_reading_times_add(&source->times, event_time),
+      .cell_time = tide_reading_times_add(&source->times, cell_time_of(source, table, event_time)),
+      .data = table->index_of != TIDE_TABLE_NONE ? g_ptr_array_index(mapping->config->tables, table->index_of) : NULL,
   };
   if (table->tombstone != TIDE_TOMBSTONE_DELETE)
     return;
-  mapping->has_deletes = TRUE;
-  added->record_key = tide_record_key_add_table(mapping->record_key, table);
+  source->has_deletes = TRUE;
+  added->record_key = tide_record_key_add_table(source->record_key, table);
 }
 
 static void
-add_tables(TideMapping *mapping, const TideConfig *config, TideWireProtocol protocol)
+add_tables(TideMapping *mapping, MappedSource *source, TideWireProtocol protocol)
 {
-  mapping->tables = g_new0(MappedTable, config->tables->len);
+  const TideConfig *config = mapping->config;
+  source->tables = g_new0(MappedTable, config->tables->len);
   for (int is_index = 0; is_index <= 1; is_index++)
     for (guint i = 0; i < config->tables->len; i++) {
       const TideTable *table = g_ptr_array_index(config->tables, i);
-      if (is_index == (table->index_of != TIDE_TABLE_NONE))
-        add_table(mapping, config, table, protocol);
+      if (is_index == (table->index_of != TIDE_TABLE_NONE) && tide_config_takes_from(table, source->source))
+        add_table(mapping, source, table, protocol);
     }
+}
+
+static void
+init_source(TideMapping *mapping, MappedSource *source, const TideConfigSource *declared, TideWireProtocol protocol)
+{
+  const TideTimeSpec *time = &declared->readings->time;
+  guint32 n_known = tide_field_names_count(mapping->config->names);
+  source->source = declared;
+  source->record_time = (TideTimeSpec){.field = TIDE_NAME_NONE,
+                                       .format = TIDE_TIME_RECORD,
+                                       .date_field = TIDE_NAME_NONE,
+                                       .earliest_epoch_ms = time->earliest_epoch_ms,
+                                       .max_future_ms = time->max_future_ms};
+  source->decoder = tide_decoder_new(&declared->readings->decode, mapping->names, n_known);
+  source->record_key = tide_record_key_new(source->decoder, mapping->names, n_known);
+  add_tables(mapping, source, protocol);
+}
+
+static void
+clear_source(MappedSource *source)
+{
+  for (guint i = 0; i < source->n_tables; i++)
+    tide_table_mapper_free(source->tables[i].mapper);
+  g_free(source->tables);
+  tide_record_key_free(source->record_key);
+  tide_decoder_free(source->decoder);
+  tide_reading_times_clear(&source->times);
 }
 
 TideMapping *
 tide_mapping_new(const TideConfig *config, TideWireProtocol protocol)
 {
   TideMapping *mapping = g_new0(TideMapping, 1);
-  guint32 n_known = tide_field_names_count(config->names);
-  mapping->record_time = (TideTimeSpec){.field = TIDE_NAME_NONE,
-                                        .format = TIDE_TIME_RECORD,
-                                        .date_field = TIDE_NAME_NONE,
-                                        .earliest_epoch_ms = config->readings.time.earliest_epoch_ms,
-                                        .max_future_ms = config->readings.time.max_future_ms};
   mapping->config = config;
   mapping->call_bytes = config->batch.max_bytes;
   mapping->names = tide_field_names_copy(config->names);
-  mapping->decoder = tide_decoder_new(&config->readings.decode, mapping->names, n_known);
-  mapping->record_key = tide_record_key_new(mapping->decoder, mapping->names, n_known);
-  add_tables(mapping, config, protocol);
+  mapping->n_tables = config->tables->len;
+  mapping->n_sources = config->sources->len;
+  mapping->sources = g_new0(MappedSource, mapping->n_sources);
+  for (guint i = 0; i < mapping->n_sources; i++)
+    init_source(mapping, &mapping->sources[i], g_ptr_array_index(config->sources, i), protocol);
+  mapping->source_of = g_hash_table_new_full(hash_of_topic, is_same_topic, g_free, NULL);
+  mapping->at = &mapping->sources[0];
   tide_row_list_init(&mapping->list);
   mapping->row_of_table = g_new0(guint32, config->tables->len);
   mapping->expired = g_new0(TideExpired, config->tables->len);
   mapping->reading_expired = g_new0(TideExpired, config->tables->len);
   mapping->rejects = g_array_new(FALSE, FALSE, sizeof(TideReject));
-  mapping->on_bad_reading = config->readings.decode.on_bad_reading;
   mapping->deleted = g_array_new(FALSE, FALSE, sizeof(TideReading));
   return mapping;
 }
@@ -159,13 +242,11 @@ tide_mapping_free(TideMapping *mapping)
 {
   if (mapping == NULL)
     return;
-  for (guint i = 0; i < mapping->n_tables; i++)
-    tide_table_mapper_free(mapping->tables[i].mapper);
-  g_free(mapping->tables);
-  tide_record_key_free(mapping->record_key);
-  tide_decoder_free(mapping->decoder);
+  for (guint i = 0; i < mapping->n_sources; i++)
+    clear_source(&mapping->sources[i]);
+  g_free(mapping->sources);
+  g_hash_table_unref(mapping->source_of);
   tide_field_names_free(mapping->names);
-  tide_reading_times_clear(&mapping->times);
   tide_row_list_clear(&mapping->list);
   g_free(mapping->row_of_table);
   g_free(mapping->expired);
@@ -201,9 +282,9 @@ begin_message(TideMapping *mapping, const TideMessage *message)
   mapping->n_readings = mapping->n_unmatched_readings = mapping->n_expired_readings = 0;
   mapping->n_ambiguous_readings = 0;
   tide_row_list_reset(&mapping->list);
-  for (guint i = 0; i < mapping->n_tables; i++) {
-    tide_table_mapper_begin_message(mapping->tables[i].mapper);
-    mapping->tables[i].unmet = NULL;
+  for (guint i = 0; i < mapping->at->n_tables; i++) {
+    tide_table_mapper_begin_message(mapping->at->tables[i].mapper);
+    mapping->at->tables[i].unmet = NULL;
   }
   if (mapping->some_expired)
     memset(mapping->expired, 0, mapping->n_tables * sizeof *mapping->expired);
@@ -213,15 +294,20 @@ begin_message(TideMapping *mapping, const TideMessage *message)
 
 /* ---- readings ---- */
 
+static gboolean
+hold(const GArray *conditions, const TideReading *reading)
+{
+  return conditions == NULL ||
+         tide_conditions_hold((const TideCondition *)(gconstpointer)conditions->data, conditions->len, reading);
+}
+
 /* Whether @table takes @reading; an index does when the table it is of has. */
 static gboolean
 is_taken(const TideMapping *mapping, const TideTable *table, const TideReading *reading)
 {
   if (table->index_of != TIDE_TABLE_NONE && mapping->row_of_table[table->index_of] == 0)
     return FALSE;
-  return table->conditions == NULL ||
-         tide_conditions_hold((const TideCondition *)(gconstpointer)table->conditions->data, table->conditions->len,
-                              reading);
+  return hold(table->conditions, reading);
 }
 
 static void
@@ -264,8 +350,8 @@ static gboolean
 read_times(TideMapping *mapping, const MappedTable *mapped, TideReading *reading, gint64 *ret_cell_time_ns,
            TideReject *ret_reject)
 {
-  return tide_reading_times_get(&mapping->times, mapped->event_time, &reading->event_time_ns, ret_reject) &&
-         tide_reading_times_get(&mapping->times, mapped->cell_time, ret_cell_time_ns, ret_reject);
+  return tide_reading_times_get(&mapping->at->times, mapped->event_time, &reading->event_time_ns, ret_reject) &&
+         tide_reading_times_get(&mapping->at->times, mapped->cell_time, ret_cell_time_ns, ret_reject);
 }
 
 /* Whether the times that were read are too far in the future for @mapped's table. */
@@ -273,8 +359,8 @@ static gboolean
 is_too_early(const TideMapping *mapping, const MappedTable *mapped)
 {
   return mapped->table->latest != TIDE_LATEST_NONE &&
-         (tide_reading_times_is_future(&mapping->times, mapped->event_time) ||
-          tide_reading_times_is_future(&mapping->times, mapped->cell_time));
+         (tide_reading_times_is_future(&mapping->at->times, mapped->event_time) ||
+          tide_reading_times_is_future(&mapping->at->times, mapped->cell_time));
 }
 
 /* The row of @reading in @mapped's table, behind the rows that it must follow. */
@@ -310,8 +396,8 @@ end_without_rows(TideMapping *mapping, gboolean some_expired, const MappedTable 
     return TRUE;
   }
   /* No table keeps it, so it is not passed over in silence. */
-  gboolean is_event = tide_reading_times_is_future(&mapping->times, kept_out_of->event_time);
-  tide_reading_times_reject_future(&mapping->times, is_event ? kept_out_of->event_time : kept_out_of->cell_time,
+  gboolean is_event = tide_reading_times_is_future(&mapping->at->times, kept_out_of->event_time);
+  tide_reading_times_reject_future(&mapping->at->times, is_event ? kept_out_of->event_time : kept_out_of->cell_time,
                                    ret_reject);
   return FALSE;
 }
@@ -323,8 +409,9 @@ map_reading(TideMapping *mapping, TideReading *reading, TideReject *ret_reject)
   gboolean some_expired = FALSE;
   const MappedTable *kept_out_of = NULL;
   memset(mapping->row_of_table, 0, mapping->n_tables * sizeof *mapping->row_of_table);
-  for (guint i = 0; i < mapping->n_tables; i++) {
-    const MappedTable *mapped = &mapping->tables[i];
+  gboolean is_of_source = hold(mapping->at->source->conditions, reading);
+  for (guint i = 0; is_of_source && i < mapping->at->n_tables; i++) {
+    const MappedTable *mapped = &mapping->at->tables[i];
     if (!is_taken(mapping, mapped->table, reading))
       continue;
     gint64 cell_time_ns;
@@ -356,10 +443,10 @@ map_reading_whole(TideMapping *mapping, TideReading *reading, TideReject *ret_re
   TideRowList *list = &mapping->list;
   guint n_rows = list->rows->len;
   TideRowListMark mark = tide_row_list_mark(list);
-  tide_reading_times_begin(&mapping->times, reading, mapping->record);
+  tide_reading_times_begin(&mapping->at->times, reading, mapping->record);
   gboolean good = map_reading(mapping, reading, ret_reject);
   settle_expired(mapping, good);
-  mapping->n_ambiguous_readings += good && mapping->times.some_ambiguous ? 1 : 0;
+  mapping->n_ambiguous_readings += good && mapping->at->times.some_ambiguous ? 1 : 0;
   if (!good)
     tide_row_list_return_rows(list, n_rows, mark);
   return good;
@@ -369,7 +456,7 @@ static gboolean
 map_readings(TideMapping *mapping, TideReject *ret_reject)
 {
   guint32 n_spoiled, at_spoiled = 0;
-  const TideReject *spoiled = tide_decoder_rejects(mapping->decoder, &n_spoiled);
+  const TideReject *spoiled = tide_decoder_rejects(mapping->at->decoder, &n_spoiled);
   for (guint32 i = 0; i < mapping->n_readings; i++) {
     if (at_spoiled < n_spoiled && spoiled[at_spoiled].reading_index == i) {
       g_array_append_val(mapping->rejects, spoiled[at_spoiled]);
@@ -378,7 +465,7 @@ map_readings(TideMapping *mapping, TideReject *ret_reject)
     }
     if (map_reading_whole(mapping, &mapping->readings[i], ret_reject))
       continue;
-    if (mapping->on_bad_reading == TIDE_BAD_READING_MESSAGE || mapping->n_readings == 1)
+    if (mapping->at->source->readings->decode.on_bad_reading == TIDE_BAD_READING_MESSAGE || mapping->n_readings == 1)
       return FALSE;
     tide_reject_resolve_field(ret_reject, mapping->names);
     g_array_append_val(mapping->rejects, *ret_reject);
@@ -393,10 +480,13 @@ map_readings(TideMapping *mapping, TideReject *ret_reject)
 static const TideCondition *
 unmet_by_tombstone(const TideMapping *mapping, const MappedTable *mapped, const TideReading *reading)
 {
+  const TideRecordKey *record_key = mapping->at->record_key;
   const TideCondition *unmet =
-      tide_record_key_unmet(mapping->record_key, mapped->record_key, mapped->table->conditions, reading);
+      tide_record_key_unmet(record_key, mapped->record_key, mapping->at->source->conditions, reading);
+  if (unmet == NULL)
+    unmet = tide_record_key_unmet(record_key, mapped->record_key, mapped->table->conditions, reading);
   if (unmet == NULL && mapped->data != NULL)
-    unmet = tide_record_key_unmet(mapping->record_key, mapped->record_key, mapped->data->conditions, reading);
+    unmet = tide_record_key_unmet(record_key, mapped->record_key, mapped->data->conditions, reading);
   return unmet;
 }
 
@@ -410,12 +500,12 @@ delete_from(TideMapping *mapping, MappedTable *mapped, TideReject *ret_reject)
   mapped->unmet = unmet_by_tombstone(mapping, mapped, NULL);
   if (mapped->unmet != NULL)
     return TRUE;
-  if (!tide_record_key_read(mapping->record_key, mapped->record_key, &reading, ret_reject))
+  if (!tide_record_key_read(mapping->at->record_key, mapped->record_key, &reading, ret_reject))
     return FALSE;
   mapped->unmet = unmet_by_tombstone(mapping, mapped, &reading);
   if (mapped->unmet != NULL)
     return TRUE;
-  if (!tide_time_spec_read(&mapping->record_time, &no_reading, &mapping->record, &record_time, ret_reject))
+  if (!tide_time_spec_read(&mapping->at->record_time, &no_reading, &mapping->record, &record_time, ret_reject))
     return FALSE;
   reading.index = mapping->deleted->len;
   reading.event_time_ns = record_time.ns;
@@ -427,9 +517,9 @@ static gboolean
 map_tombstone(TideMapping *mapping, const TideMessage *message, TideReject *ret_reject)
 {
   g_array_set_size(mapping->deleted, 0);
-  tide_record_key_begin(mapping->record_key, message);
-  for (guint i = 0; i < mapping->n_tables; i++) {
-    MappedTable *mapped = &mapping->tables[i];
+  tide_record_key_begin(mapping->at->record_key, message);
+  for (guint i = 0; i < mapping->at->n_tables; i++) {
+    MappedTable *mapped = &mapping->at->tables[i];
     if (mapped->table->tombstone == TIDE_TOMBSTONE_DELETE && !delete_from(mapping, mapped, ret_reject)) {
       ret_reject->reading_index = 0; /* it has no readings to tell apart */
       return FALSE;
@@ -447,15 +537,21 @@ map_tombstone(TideMapping *mapping, const TideMessage *message, TideReject *ret_
 static gboolean
 map_message(TideMapping *mapping, const TideMessage *message, TideReject *ret_reject)
 {
-  if (!message->has_value && mapping->has_deletes)
+  if (!message->has_value && mapping->at->has_deletes)
     return map_tombstone(mapping, message, ret_reject);
-  return tide_decoder_decode(mapping->decoder, message, &mapping->readings, &mapping->n_readings, ret_reject) &&
+  return tide_decoder_decode(mapping->at->decoder, message, &mapping->readings, &mapping->n_readings, ret_reject) &&
          map_readings(mapping, ret_reject);
 }
 
 gboolean
 tide_mapping_apply(TideMapping *mapping, const TideMessage *message, TideMapped *ret_mapped, TideReject *ret_reject)
 {
+  MappedSource *source = find_source(mapping, message->topic);
+  if (G_UNLIKELY(source == NULL)) {
+    *ret_reject = (TideReject){.reason = TIDE_REJECT_PARSE, .byte_position = -1, .detail = "no source reads its topic"};
+    return FALSE;
+  }
+  mapping->at = source;
   begin_message(mapping, message);
   take_call_bytes(mapping);
   if (!map_message(mapping, message, ret_reject)) {
@@ -487,9 +583,9 @@ tide_mapping_readings(const TideMapping *mapping)
 const TideCondition *
 tide_mapping_unmet(const TideMapping *mapping, guint32 table_index)
 {
-  for (guint i = 0; i < mapping->n_tables; i++)
-    if (mapping->tables[i].table->index == table_index)
-      return mapping->tables[i].unmet;
+  for (guint i = 0; i < mapping->at->n_tables; i++)
+    if (mapping->at->tables[i].table->index == table_index)
+      return mapping->at->tables[i].unmet;
   return NULL;
 }
 
@@ -502,8 +598,8 @@ tide_mapping_names(const TideMapping *mapping)
 gboolean
 tide_mapping_takes(TideMapping *mapping, const TideField *field)
 {
-  for (guint i = 0; i < mapping->n_tables; i++)
-    if (tide_table_mapper_takes(mapping->tables[i].mapper, field))
+  for (guint i = 0; i < mapping->at->n_tables; i++)
+    if (tide_table_mapper_takes(mapping->at->tables[i].mapper, field))
       return TRUE;
   return FALSE;
 }

@@ -1,4 +1,5 @@
-/* From a message to all the rows it makes, in all tables. One mapping for each consumer thread; explain uses it too.
+/* From a message to all the rows it makes, in all tables that take from its topic's source. One mapping for each
+ * consumer thread; explain uses it too.
  *
  * A message is decoded, timed and keyed whole before anything is queued: one bad reading rejects the message, and then
  * nothing of it was written anywhere; or, with on_bad_reading: reading, it makes no row in any table, and the message's
@@ -65,6 +66,9 @@ typedef struct TideMapped {
  */
 gboolean tide_mapping_apply(TideMapping *mapping, const TideMessage *message, TideMapped *ret_mapped,
                             TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The source that reads @topic; the first one, where none of several does, and such a message is rejected. */
+const TideConfigSource *tide_mapping_source(TideMapping *mapping, TideBytes topic);
 
 /* The readings of the last apply, by the rows' reading_index; for explain. Of a tombstone: the fields of each row's
  * key. A row's own event time is in the row. */

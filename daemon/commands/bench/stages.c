@@ -96,9 +96,10 @@ static void
 bench_init(Bench *bench, const TideBenchRequest *request)
 {
   const TideConfig *config = request->config;
+  const TideConfigSource *first = g_ptr_array_index(config->sources, 0); /* that of the first topic */
   *bench = (Bench){.request = request};
   bench->names = tide_field_names_copy(config->names);
-  bench->decoder = tide_decoder_new(&config->readings.decode, bench->names, tide_field_names_count(bench->names));
+  bench->decoder = tide_decoder_new(&first->readings->decode, bench->names, tide_field_names_count(bench->names));
   bench->mapping = tide_mapping_new(config, request->protocol);
   bench->metrics = tide_metrics_new();
   tide_write_latency_init(&bench->latency, bench->metrics);

@@ -1,5 +1,6 @@
 /* Checks this host: what would keep `tidemark run` from working here. */
 #include "commands/check/list.h"
+#include "config/config_source.h"
 #include "dead_letters/dead_letter_location.h"
 #include "dead_letters/dead_letter_queue.h"
 #include "service/http.h"
@@ -47,7 +48,7 @@ check_dead_letters(const TideConfig *config, TideCheckList *list)
   g_autofree char *path = tide_dead_letter_queue_file_path(config);
   if (path != NULL)
     check_dead_letter_file(config, path, list);
-  else if (config->dead_letters.topic == NULL && config->readings.on_bad_message != TIDE_BAD_MESSAGE_STOP)
+  else if (config->dead_letters.topic == NULL && tide_config_keeps_bad_messages(config))
     tide_check_list_add(list, "letters", "", TIDE_CHECK_PROBLEM,
                         "there is no place for dead letters, so that a bad message halts its partition: name one with "
                         "dead_letters.topic or dead_letters.file");

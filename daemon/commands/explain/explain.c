@@ -5,6 +5,7 @@
 #include "commands/cli/progress.h"
 #include "commands/cli/time_argument.h"
 #include "commands/explain/explained_message.h"
+#include "config/config_source.h"
 #include "kafka/kafka_reader.h"
 #include "util/clock.h"
 
@@ -55,14 +56,20 @@ find_given_header(const TideMessage *message, const char *name, TideBytes *ret_v
   return FALSE;
 }
 
+/* That the messages are said to be of, or the first one. */
+static const char *
+topic_of(const Explain *explain)
+{
+  return explain->options->topic != NULL ? explain->options->topic : explain->config->kafka.topics[0];
+}
+
 /* @value: NULL is a tombstone. */
 static TideMessage
 make_message(const Explain *explain, const TideBytes *value)
 {
   const ExplainOptions *options = explain->options;
-  const char *topic = options->topic != NULL ? options->topic : explain->config->kafka.topics[0];
   return (TideMessage){
-      .topic = tide_bytes_of_string(topic),
+      .topic = tide_bytes_of_string(topic_of(explain)),
       .partition = (gint32)options->partition,
       .offset = (gint64)explain->line - 1,
       .timestamp_ms = explain->timestamp_ms,
@@ -94,7 +101,9 @@ explain_line(TideBytes line, gpointer data, GError **error)
 static gboolean
 explain_input(Explain *explain, GError **error)
 {
-  const TideDecodeOptions *decode = &explain->config->readings.decode;
+  const char *topic = topic_of(explain);
+  const TideDecodeOptions *decode =
+      &tide_config_source_of_topic(explain->config, tide_bytes_of_string(topic))->readings->decode;
   /* Lines that stand below a header are no messages by themselves. */
   gboolean is_whole = explain->options->whole || (decode->format == TIDE_FORMAT_CSV && decode->csv.header);
   if (isatty(STDIN_FILENO))
@@ -204,6 +213,8 @@ explain_messages(TideCommandCall *call, GError **error)
 {
   const ExplainOptions *options = call->options;
   if (!check_options(options, error) || !tide_command_load_config(call))
+    return FALSE;
+  if ((options->topic != NULL || !options->from_topic) && !tide_config_check_topic(call->config, options->topic, error))
     return FALSE;
   Explain explain = {.config = call->config, .options = options};
   if (!read_timestamp(&explain, error))

@@ -4,6 +4,7 @@
 #include "commands/cli/time_argument.h"
 #include "commands/explain/explained_row.h"
 #include "commands/tables/split_sample.h"
+#include "config/config_source.h"
 #include "config/option/option_value.h"
 #include "mapping/field_use.h"
 #include "mapping/mapping.h"
@@ -229,17 +230,31 @@ print_rejected(TideExplainer *explainer, const TideReject *reject, gboolean is_a
   tide_json_print_line(&text, stdout);
 }
 
+/* The first of @conditions that does not hold. (transfer full) (nullable) */
+static char *
+describe_unmet(const TideExplainer *explainer, const GArray *conditions, const TideReading *reading)
+{
+  for (guint i = 0; conditions != NULL && i < conditions->len; i++) {
+    const TideCondition *condition = &g_array_index(conditions, TideCondition, i);
+    if (!tide_condition_holds(condition, reading))
+      return tide_condition_describe(condition, tide_mapping_names(explainer->mapping));
+  }
+  return NULL;
+}
+
 /* Why @table has no row of @reading. (transfer full) */
 static char *
 why_not_taken(const TideExplainer *explainer, const TideTable *table, const TideReading *reading)
 {
-  for (guint i = 0; table->conditions != NULL && i < table->conditions->len; i++) {
-    const TideCondition *condition = &g_array_index(table->conditions, TideCondition, i);
-    if (tide_condition_holds(condition, reading))
-      continue;
-    g_autofree char *text = tide_condition_describe(condition, tide_mapping_names(explainer->mapping));
-    return g_strdup_printf("it takes only readings whose %s", text);
-  }
+  const TideConfigSource *source = tide_mapping_source(explainer->mapping, explainer->message->topic);
+  g_autofree char *of_source = describe_unmet(explainer, source->conditions, reading);
+  g_autofree char *of_table = describe_unmet(explainer, table->conditions, reading);
+  if (!tide_config_takes_from(table, source))
+    return g_strdup_printf("it takes nothing of the source '%s'", source->name);
+  if (of_source != NULL)
+    return g_strdup_printf("the source '%s' takes only readings whose %s", source->name, of_source);
+  if (of_table != NULL)
+    return g_strdup_printf("it takes only readings whose %s", of_table);
   const TideExpired *expired = explainer->mapped.expired;
   if (expired != NULL && expired[table->index].n_future_rows > 0)
     return g_strconcat(
@@ -365,6 +380,9 @@ print_heading(const TideExplainer *explainer, guint32 reading_index, gint64 even
   g_autoptr(GString) text = g_string_new(NULL);
   g_string_append_printf(text, "%s, reading %u of %u: %u fields", position, reading_index + 1,
                          explainer->mapped.n_readings, reading->n_fields);
+  const TideConfigSource *source = tide_mapping_source(explainer->mapping, explainer->message->topic);
+  if (source->name != NULL)
+    g_string_append_printf(text, ", source %s", source->name);
   if (event_time_ns > 0) {
     gint64 time_ms = tide_ns_to_ms(event_time_ns);
     g_autofree char *time = tide_time_text(time_ms);

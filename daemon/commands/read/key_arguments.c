@@ -1,6 +1,7 @@
 #include "commands/read/key_arguments.h"
 
 #include "commands/cli/output.h"
+#include "config/config_source.h"
 #include "config/option/nearest_name.h"
 #include "model/table/dated_table.h"
 #include "util/error.h"
@@ -69,7 +70,7 @@ set_unknown_field(const TideConfig *config, const TideTable *table, const GArray
   }
   g_autofree char *given = g_strndup(text, (gsize)(equals - text));
   const char *nearest = tide_nearest_name(given, (const char *const *)names);
-  TideNameId time_field = config->readings.time.field;
+  TideNameId time_field = tide_config_time_of(table, tide_config_first_source(config, table))->field;
   if (time_field != TIDE_NAME_NONE &&
       tide_bytes_equal(tide_field_names_text(config->names, time_field), tide_bytes_of_string(given)))
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "the key of '%s' has no field '%s': its time is given as a range",

@@ -1,6 +1,7 @@
 #include "commands/simulate/message_sample.h"
 
 #include "commands/cli/message_lines.h"
+#include "config/config_source.h"
 #include "model/time/time_print.h"
 #include "util/error.h"
 #include "util/iso_time.h"
@@ -19,6 +20,7 @@ typedef struct TimeField {
 
 struct TideMessageSample {
   const TideConfig *config; /* borrowed */
+  const char *separator;    /* borrowed: of nested names */
   GPtrArray *lines;         /* owned (element-type GBytes) */
   GArray *times;            /* owned (element-type TimeField) */
   GArray *keys;             /* owned (element-type TideBytes): names of fields that stand in keys */
@@ -95,9 +97,12 @@ read_lines(TideMessageSample *sample, const char *path, GError **error)
 }
 
 TideMessageSample *
-tide_message_sample_load(const char *path, const TideConfig *config, GError **error)
+tide_message_sample_load(const char *path, const TideConfig *config, const char *topic, GError **error)
 {
-  const TideDecodeOptions *decode = &config->readings.decode;
+  if (!tide_config_check_topic(config, topic, error))
+    return NULL;
+  const TideConfigSource *source = tide_config_source_of_topic(config, tide_bytes_of_string(topic));
+  const TideDecodeOptions *decode = &source->readings->decode;
   if (decode->format != TIDE_FORMAT_JSON || decode->root != NULL || decode->each != NULL) {
     g_set_error_literal(
         error, TIDE_ERROR, TIDE_ERROR_USAGE,
@@ -106,13 +111,15 @@ tide_message_sample_load(const char *path, const TideConfig *config, GError **er
   }
   g_autoptr(TideMessageSample) sample = g_new0(TideMessageSample, 1);
   sample->config = config;
+  sample->separator = decode->separator;
   sample->lines = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
   sample->times = g_array_new(FALSE, TRUE, sizeof(TimeField));
   g_array_set_clear_func(sample->times, clear_time);
   sample->keys = g_array_new(FALSE, FALSE, sizeof(TideBytes));
-  add_spec(sample, &config->readings.time);
+  add_spec(sample, &source->readings->time);
   for (guint i = 0; i < config->tables->len; i++)
-    add_table(sample, config->tables->pdata[i]);
+    if (tide_config_takes_from(config->tables->pdata[i], source))
+      add_table(sample, config->tables->pdata[i]);
   return read_lines(sample, path, error) ? g_steal_pointer(&sample) : NULL;
 }
 
@@ -251,7 +258,7 @@ take_word(Copy *copy)
 static void
 set_name(Copy *copy, TideBytes quoted)
 {
-  const char *separator = copy->sample->config->readings.decode.separator;
+  const char *separator = copy->sample->separator;
   copy->name.len = copy->depth > 0 ? copy->parents[copy->depth - 1] : 0;
   if (copy->name.len > 0)
     append_text(&copy->name, separator);

@@ -13,9 +13,10 @@ typedef struct TideMessageSample TideMessageSample;
 /**
  * tide_message_sample_load: the messages in the file at @path, one a line.
  * @config: borrowed for the sample's life: names the fields of times and keys
+ * @topic: whose source's messages they are
  * Errors: IO; DATA: no message in it; USAGE: the configuration's messages are not JSON.
  */
-TideMessageSample *tide_message_sample_load(const char *path, const TideConfig *config,
+TideMessageSample *tide_message_sample_load(const char *path, const TideConfig *config, const char *topic,
                                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void tide_message_sample_free(TideMessageSample *sample); /* NULL ok */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideMessageSample, tide_message_sample_free)

@@ -7,6 +7,7 @@
 #include "commands/cli/time_argument.h"
 #include "commands/simulate/message_sample.h"
 #include "commands/simulate/simulation.h"
+#include "config/config_source.h"
 #include "kafka/kafka_client.h"
 #include "kafka/kafka_producer.h"
 #include "mapping/mapping.h"
@@ -348,13 +349,15 @@ describe_first(const TideMapping *mapping, const TideMapped *mapped, const TideR
 
 /* The first message, seen with the daemon's eyes: what it would only keep as dead letters is not sent. */
 static gboolean
-check_first_message(const TideConfig *config, const Simulate *simulate, GError **error)
+check_first_message(const TideConfig *config, const char *topic, const Simulate *simulate, GError **error)
 {
   g_auto(TideBuffer) key = {0}, payload = {0};
   TideSimulatedMessage first = {.kind = TIDE_SIMULATED_READING};
   append_message(simulate, &first, &key, &payload);
   gint64 now_ms = tide_wall_clock_epoch_ms();
-  TideMessage message = {.topic = tide_bytes_of_string(config->kafka.topics[0]),
+  if (!tide_config_check_topic(config, topic, error))
+    return FALSE;
+  TideMessage message = {.topic = tide_bytes_of_string(topic),
                          .timestamp_ms = now_ms,
                          .key = tide_buffer_bytes(&key),
                          .value = tide_buffer_bytes(&payload),
@@ -387,8 +390,9 @@ static gboolean
 prepare(const TideConfig *config, const SimulateOptions *options, Simulate *simulate, GError **error)
 {
   guint64 machines = options->machines;
+  const char *topic = options->topic != NULL || config == NULL ? options->topic : config->kafka.topics[0];
   if (options->sample_path != NULL) {
-    simulate->sample = tide_message_sample_load(options->sample_path, config, error);
+    simulate->sample = tide_message_sample_load(options->sample_path, config, topic, error);
     if (simulate->sample == NULL)
       return FALSE;
     machines = tide_message_sample_n_lines(simulate->sample);
@@ -396,7 +400,7 @@ prepare(const TideConfig *config, const SimulateOptions *options, Simulate *simu
   if (!read_parameters(options, machines, &simulate->parameters, error))
     return FALSE;
   simulate->simulation = tide_simulation_new(&simulate->parameters);
-  if (config != NULL && !check_first_message(config, simulate, error))
+  if (config != NULL && !check_first_message(config, topic, simulate, error))
     return FALSE;
   if (options->print)
     return TRUE;

@@ -82,6 +82,7 @@ typedef struct TideTable {
   TideRowKey *key; /* owned */
   TideLatestMode latest;
   TideTombstonePolicy tombstone;
+  guint64 sources;    /* from which it takes readings: the bits of their places in the configuration; 0: from all */
   GArray *conditions; /* owned (element-type TideCondition): a reading makes a row only when all hold; NULL: always */
   TideTimeSpec *time; /* owned: the table's own event time; NULL: readings.time */
   TideCellTime cell_time;

@@ -99,23 +99,27 @@ pipeline_fixture_yaml(PipelineFixture *fixture, const RunningPipelineOptions *ru
   const char *options = running->options != NULL ? running->options : "";
   const char *kafka = running->kafka != NULL ? running->kafka : "";
   const char *hbase = running->hbase != NULL ? running->hbase : "";
+  gboolean has_sources = strstr(options, "sources:\n") != NULL;
+  g_autofree char *topics =
+      has_sources ? g_strdup("")
+                  : g_strdup_printf(", topics: [%s]", running->topics != NULL ? running->topics : FIXTURE_TOPIC);
   g_autofree char *list =
       running->gateway_list != NULL ? g_strdup(running->gateway_list) : gateway_list(fixture, running->gateways);
-  return g_strdup_printf(
-      "kafka: { brokers: \"%s\", group: %s, topics: [%s], threads: 1%s%s%s%s%s }\n"
-      "hbase: { gateways: [%s], writers: 3, connect_timeout: 1s, call_timeout: 1s, retry_min: 20ms,"
-      " retry_max: 200ms%s%s }\n"
-      "%s%s%s%s",
-      mock_kafka_brokers(fixture->kafka), running->group != NULL ? running->group : FIXTURE_GROUP,
-      running->topics != NULL ? running->topics : FIXTURE_TOPIC,
-      strstr(kafka, "session_timeout:") != NULL ? "" : ", session_timeout: 6s",
-      strstr(kafka, "max_span_messages:") != NULL ? "" : ", max_span_messages: 2000",
-      strstr(kafka, "commit_interval:") != NULL ? "" : ", commit_interval: 100ms", kafka,
-      strstr(kafka, "librdkafka:") != NULL ? "" : SHORT_FETCHES, list,
-      strstr(hbase, "settle:") != NULL ? "" : ", settle: 3s", hbase,
-      strstr(options, "tables:") != NULL ? "" : default_tables, options,
-      strstr(options, "readings:") != NULL ? "" : "readings: { format: json, time: { field: ts, format: epoch_ms } }\n",
-      strstr(options, "limits:") != NULL ? "" : "limits: { drain_timeout: 3s }\n");
+  return g_strdup_printf("kafka: { brokers: \"%s\", group: %s%s, threads: 1%s%s%s%s%s }\n"
+                         "hbase: { gateways: [%s], writers: 3, connect_timeout: 1s, call_timeout: 1s, retry_min: 20ms,"
+                         " retry_max: 200ms%s%s }\n"
+                         "%s%s%s%s",
+                         mock_kafka_brokers(fixture->kafka), running->group != NULL ? running->group : FIXTURE_GROUP,
+                         topics, strstr(kafka, "session_timeout:") != NULL ? "" : ", session_timeout: 6s",
+                         strstr(kafka, "max_span_messages:") != NULL ? "" : ", max_span_messages: 2000",
+                         strstr(kafka, "commit_interval:") != NULL ? "" : ", commit_interval: 100ms", kafka,
+                         strstr(kafka, "librdkafka:") != NULL ? "" : SHORT_FETCHES, list,
+                         strstr(hbase, "settle:") != NULL ? "" : ", settle: 3s", hbase,
+                         strstr(options, "tables:") != NULL ? "" : default_tables, options,
+                         has_sources || strstr(options, "readings:") != NULL
+                             ? ""
+                             : "readings: { format: json, time: { field: ts, format: epoch_ms } }\n",
+                         strstr(options, "limits:") != NULL ? "" : "limits: { drain_timeout: 3s }\n");
 }
 
 static TideConfig *

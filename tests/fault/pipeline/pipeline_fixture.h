@@ -59,7 +59,7 @@ RunningPipeline *running_pipeline_start_group(PipelineFixture *fixture, const ch
 typedef struct RunningPipelineOptions {
   const char *group; /* NULL: FIXTURE_GROUP */
   guint gateways;
-  const char *options;      /* as above; with "tables:" in it, in place of the fixture's */
+  const char *options;      /* as above; with "tables:" or "sources:" in it, in place of the fixture's */
   const char *kafka;        /* further options of "kafka:", in braces' form: ", assignment: cooperative"; NULL: none */
   const char *hbase;        /* the same of "hbase:" */
   const char *gateway_list; /* NULL: as @gateways says; else what stands in "gateways: [...]" */

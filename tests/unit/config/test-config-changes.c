@@ -43,6 +43,24 @@ assert_reload(const char *before, const char *after, const char *taken_over, con
   g_autoptr(TideConfig) again = load_good(in_force);
 }
 
+#define TWO_SOURCES(options)                                                                                           \
+  "kafka: { brokers: b, group: g }\n"                                                                                  \
+  "sources: { a: { topics: [x], readings: { time: record" options                                                      \
+  " } }, b: { topics: [\"^y\"], readings: { format: influx }, when: { field: host, present: true } } }\n"
+
+static void
+test_sources_wait_for_a_restart(void)
+{
+  assert_reload(TWO_SOURCES("") HBASE TABLES, TWO_SOURCES(", max_depth: 3") HBASE TABLES, "", "sources");
+  assert_reload(KAFKA READINGS HBASE TABLES, TWO_SOURCES("") HBASE TABLES, "",
+                "kafka.topics readings.time.field readings.time.format sources");
+  assert_reload(TWO_SOURCES("") HBASE TABLES, TWO_SOURCES("") HBASE TABLES "limits: { memory: 64MiB }\n",
+                "limits.memory", "");
+  /* The largest message of a source is bound to the memory as any. */
+  assert_reload(TWO_SOURCES(", max_message_size: 64MiB") HBASE TABLES,
+                TWO_SOURCES("") HBASE TABLES "limits: { memory: 64MiB }\n", "", "sources limits.memory");
+}
+
 /* The one half would be in force without the other, which needs a restart. */
 static void
 test_what_only_holds_together_waits(void)
@@ -82,5 +100,6 @@ main(int argc, char **argv)
   g_test_add_func("/config-changes/what-holds-without-the-rest-is-taken-over",
                   test_what_holds_without_the_rest_is_taken_over);
   g_test_add_func("/config-changes/both-halves-are-taken-over", test_both_halves_are_taken_over);
+  g_test_add_func("/config-changes/sources-wait-for-a-restart", test_sources_wait_for_a_restart);
   return g_test_run();
 }

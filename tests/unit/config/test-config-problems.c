@@ -6,6 +6,12 @@
 
 #define WITH_SASL(options) "hbase: { gateways: [g], " options " }\n" TABLES
 
+#define KEY_AND_COLUMNS "key: [{ field: host }, \"#\", { time: epoch_ms }], " COLUMNS
+#define TIMED "readings: { time: record }"
+/* @table: options of the only table, with a comma behind. */
+#define WITH_SOURCES(sources, table)                                                                                   \
+  "kafka: { brokers: b, group: g }\nsources: { " sources " }\n" HBASE "tables: { T: { " table KEY_AND_COLUMNS " } }\n"
+
 /* Each text has exactly one problem, which begins like this. */
 static const ConfigProblemCase one_problem[] = {
     {"F3-unknown-section", KAFKA READINGS HBASE TABLES "batches: { }\n",
@@ -27,6 +33,40 @@ static const ConfigProblemCase one_problem[] = {
      "1:41 error: 'kafka.topics' must be names of letters, digits, . _ and -"},
     {"pattern-that-is-none", "kafka: { brokers: b, group: g, topics: [\"^a[\"] }\n" READINGS HBASE TABLES,
      "1:40 error: 'kafka.topics' has a pattern that cannot be read, '^a['"},
+    {"source-unknown",
+     WITH_SOURCES("a: { topics: [x], " TIMED " }, boards: { topics: [y], " TIMED " }", "sources: board, "),
+     "4:25 error: 'tables.T.sources': there is no source 'board'; did you mean 'boards'?"},
+    {"source-of-none", KAFKA READINGS HBASE "tables: { T: { sources: a, " KEY_AND_COLUMNS " } }\n",
+     "4:25 error: 'tables.T.sources': there is no source 'a': name one that stands under 'sources'"},
+    {"sources-of-table-empty", WITH_SOURCES("a: { topics: [x], " TIMED " }", "sources: [], "),
+     "4:25 error: 'tables.T.sources' is empty: leave it out for all sources"},
+    {"topic-in-two-sources", WITH_SOURCES("a: { topics: [x], " TIMED " }, b: { topics: [y, x], " TIMED " }", ""),
+     "2:73 error: the sources 'a' (with 'x') and 'b' (with 'x') read the same topic: let one of them read it"},
+    {"topic-in-a-pattern-of-another",
+     WITH_SOURCES("a: { topics: [\"^x\"], " TIMED " }, b: { topics: xy, " TIMED " }", ""),
+     "2:76 error: the sources 'a' (with '^x') and 'b' (with 'xy') read the same topic: let one of them read it"},
+    {"source-with-a-bad-pattern", WITH_SOURCES("a: { topics: [\"^x[\"], " TIMED " }", ""),
+     "2:25 error: 'sources.a.topics' has a pattern that cannot be read, '^x['"},
+    {"source-without-topics", WITH_SOURCES("a: { " TIMED " }", ""), "2:12 error: 'sources.a.topics' is missing"},
+    {"source-without-time", WITH_SOURCES("a: { topics: [x] }", ""), "2:15 error: 'sources.a.readings.time' is missing"},
+    {"source-with-a-mistyped-option", WITH_SOURCES("a: { topics: [x], reading: {}, " TIMED " }", ""),
+     "2:30 error: 'sources.a.reading' is not known; did you mean 'readings'?"},
+    {"source-with-a-mistyped-reading", WITH_SOURCES("a: { topics: [x], readings: { tim: record, time: record } }", ""),
+     "2:42 error: 'sources.a.readings.tim' is not known; did you mean 'time'?"},
+    {"source-with-an-option-of-another-format",
+     WITH_SOURCES("a: { topics: [x], readings: { format: influx, arrays: json } }", ""),
+     "2:66 error: 'sources.a.readings.arrays' has no effect with 'format: influx': remove it"},
+    {"source-with-a-bad-name", WITH_SOURCES("a.b: { topics: [x], " TIMED " }, c: { topics: [y], " TIMED " }", ""),
+     "2:12 error: 'a.b' cannot name a source: 1 to 64 letters A to Z, digits, _ and -"},
+    {"sources-empty", "kafka: { brokers: b, group: g }\nsources: {}\n" HBASE TABLES,
+     "2:10 error: 'sources' must hold 1 to 64 sources"},
+    {"sources-beside-readings",
+     "kafka: { brokers: b, group: g }\nsources: { a: { topics: [x], " TIMED " } }\n" READINGS HBASE TABLES,
+     "3:11 error: 'readings' and 'sources' exclude each other: move it to a source"},
+    {"sources-beside-topics", KAFKA "sources: { a: { topics: [x], " TIMED " } }\n" HBASE TABLES,
+     "1:40 error: 'kafka.topics' and 'sources' exclude each other: move it to a source"},
+    {"sources-and-dead-letters", WITH_SOURCES("a: { topics: [x], " TIMED " }", "") "dead_letters: { topic: x }\n",
+     "5:24 error: 'dead_letters.topic' ('x') is among 'sources': a dead letter would be read again"},
     {"F9-variable", "kafka: { brokers: b, group: \"${GROUP}\", topics: [t] }\n" READINGS HBASE TABLES,
      "1:29 error: 'kafka.group' must be written out, or as { env: NAME } to take an environment variable, got "
      "'${GROUP}'"},

@@ -621,8 +621,9 @@ write_both(void)
 static char *
 complete_snippet(const char *snippet)
 {
-  GString *text = g_string_new(KAFKA HBASE READINGS);
-  gboolean is_of_table = !g_str_has_prefix(snippet, "tables:");
+  gboolean has_sources = g_str_has_prefix(snippet, "sources:");
+  GString *text = g_string_new(has_sources ? "kafka: { brokers: b, group: g }\n" HBASE : KAFKA HBASE READINGS);
+  gboolean is_of_table = !has_sources && !g_str_has_prefix(snippet, "tables:");
 
   if (!is_of_table) {
     g_string_append(text, snippet);

@@ -43,8 +43,7 @@ set_up(Fixture *fixture, gconstpointer options)
                                        .dead_letters = bare->dead_letters,
                                        .mapping = fixture->mapping,
                                        .accumulator = bare->accumulator,
-                                       .pauses = &bare->pauses,
-                                       .on_bad_message = bare->flow.config->readings.on_bad_message};
+                                       .pauses = &bare->pauses};
   tide_dead_letter_desk_init(&fixture->desk, &context);
 }
 

@@ -66,8 +66,7 @@ set_up(Fixture *fixture, gconstpointer options)
                                     .dead_letters = bare->dead_letters,
                                     .mapping = fixture->intake.mapping,
                                     .accumulator = bare->accumulator,
-                                    .pauses = &bare->pauses,
-                                    .on_bad_message = bare->flow.config->readings.on_bad_message};
+                                    .pauses = &bare->pauses};
   tide_dead_letter_desk_init(&fixture->desk, &desk);
   fixture->partition = bare_consumer_partition(bare, 0);
   fixture->partition->commit.start_offset = -1; /* the broker did not say */

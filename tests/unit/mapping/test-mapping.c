@@ -9,6 +9,7 @@
  * table keyed by what the record offers. */
 typedef struct MappingFixture {
   TideConfig config;
+  TideConfigSource source;
   TideMapping *mapping; /* owned; NULL until the first message */
   TideNameId host, ts, record_key;
 } MappingFixture;
@@ -47,6 +48,9 @@ fixture_init(MappingFixture *fixture)
   fixture->host = tide_field_names_intern(config->names, TIDE_BYTES_LITERAL("host"));
   fixture->ts = tide_field_names_intern(config->names, TIDE_BYTES_LITERAL("ts"));
   config->tables = g_ptr_array_new_with_free_func(free_table);
+  fixture->source.readings = &config->readings;
+  config->sources = g_ptr_array_new();
+  g_ptr_array_add(config->sources, &fixture->source);
   config->hbase.max_cell_bytes = 10 * 1024 * 1024;
   config->batch.max_bytes = 1024 * 1024;
   config->readings.decode = (TideDecodeOptions){.separator = separator,
@@ -74,6 +78,7 @@ fixture_clear(MappingFixture *fixture)
 {
   tide_mapping_free(fixture->mapping);
   g_ptr_array_unref(fixture->config.tables);
+  g_ptr_array_unref(fixture->config.sources);
   tide_field_names_free(fixture->config.names);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(MappingFixture, fixture_clear)

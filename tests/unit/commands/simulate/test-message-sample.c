@@ -28,7 +28,7 @@ make(const char *time_format, const char *line, guint64 seed)
   g_assert_true(g_close(fd, NULL));
   g_assert_true(g_file_set_contents(path, line, -1, NULL));
   g_autoptr(GError) error = NULL;
-  g_autoptr(TideMessageSample) sample = tide_message_sample_load(path, config, &error);
+  g_autoptr(TideMessageSample) sample = tide_message_sample_load(path, config, config->kafka.topics[0], &error);
   g_assert_no_error(error);
   g_unlink(path);
   g_auto(TideBuffer) out = {0};

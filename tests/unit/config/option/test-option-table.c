@@ -228,8 +228,9 @@ test_reference_has_every_option(void)
 static void
 test_sample_shows_the_defaults(void)
 {
-  static const char *const examples[] = {"#pattern", "#zone", "#ambiguous", "#date", "#instance", "#librdkafka",
-                                         "#topic",   "#file", "#root",      "#each", NULL};
+  static const char *const examples[] = {"#pattern",    "#zone",    "#ambiguous", "#date", "#instance",
+                                         "#librdkafka", "#topic",   "#file",      "#root", "#each",
+                                         "#schema",     "#message", "#framing",   NULL};
   g_autofree char *sample = tide_config_print_defaults();
   g_autoptr(GPtrArray) problems = NULL;
   g_autoptr(GPtrArray) more_problems = NULL;

@@ -1,0 +1,33 @@
+/* Which source of the configuration reads a topic, and which of them a table takes from.
+ *
+ * Threads: any. */
+#pragma once
+
+#include "config/config.h"
+
+G_BEGIN_DECLS
+
+#define TIDE_CONFIG_MAX_SOURCES 64 /* bits in TideTable.sources */
+
+/* The only source, or that which names @topic, or the first with a pattern that means it. NULL: none of several does. */
+const TideConfigSource *tide_config_source_of_topic(const TideConfig *config, TideBytes topic);
+
+/* Whether messages of @topic can be read by one source's rules. @topic: NULL: none was named, which is enough where there is
+ * one source. Errors: USAGE. */
+gboolean tide_config_check_topic(const TideConfig *config, const char *topic, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+gboolean tide_config_takes_from(const TideTable *table, const TideConfigSource *source);
+
+/* The event time of @source's readings in @table. */
+const TideTimeSpec *tide_config_time_of(const TideTable *table, const TideConfigSource *source);
+
+/* The first source that @table takes from: what is said of all its readings can hold for one alone. */
+const TideConfigSource *tide_config_first_source(const TideConfig *config, const TideTable *table);
+
+/* The largest message that a source takes. */
+guint32 tide_config_max_message_bytes(const TideConfig *config);
+
+/* Whether a source has another on_bad_message than stop. */
+gboolean tide_config_keeps_bad_messages(const TideConfig *config);
+
+G_END_DECLS

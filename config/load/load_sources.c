@@ -1,0 +1,250 @@
+/* sources: several topics with readings of their own; or the one source that kafka.topics and readings make. */
+#include "config/config_source.h"
+#include "config/load/load_table.h"
+#include "config/option/nearest_name.h"
+#include "config/option/option_table.h"
+#include "config/topic_pattern.h"
+#include "config/yaml/yaml_text.h"
+#include "decode/avro_schema.h"
+#include "decode/protobuf_walk.h"
+
+#define NAME_MAX_BYTES 64 /* it stands in logs, labels and pages */
+
+static TideConfigSource *
+add_source(TideLoad *load, const char *name)
+{
+  TideConfigSource *source = g_new0(TideConfigSource, 1);
+  source->index = load->config->sources->len;
+  source->name = g_strdup(name);
+  source->readings = name != NULL ? &source->own : &load->config->readings;
+  g_ptr_array_add(load->config->sources, source);
+  return source;
+}
+
+static void
+clear_condition(gpointer condition)
+{
+  tide_condition_clear(condition);
+}
+
+void
+tide_load_free_source(TideConfigSource *source)
+{
+  if (source->conditions != NULL) {
+    g_array_set_clear_func(source->conditions, clear_condition);
+    g_array_unref(source->conditions);
+  }
+  tide_config_group_clear(&tide_source_options, source);
+  tide_config_group_clear(&tide_readings_options, &source->own);
+  tide_avro_schema_free(source->own.decode.schema);
+  tide_protobuf_schema_free(source->own.decode.protobuf);
+  tide_time_spec_clear(&source->own.time);
+  g_free(source->name);
+  g_free(source);
+}
+
+char *
+tide_load_readings_path(const TideConfigSource *source)
+{
+  return source->name != NULL ? g_strdup_printf("sources.%s.readings", source->name) : g_strdup("readings");
+}
+
+/* ---- one source ---- */
+
+static gboolean
+check_name(TideLoad *load, const TideYamlNode *key)
+{
+  gboolean is_good = key->len > 0 && key->len <= NAME_MAX_BYTES;
+  g_autofree char *shown = tide_problem_quote(key->text);
+  for (gsize i = 0; i < key->len; i++)
+    is_good &= g_ascii_isalnum(key->text[i]) || key->text[i] == '_' || key->text[i] == '-';
+  if (!is_good)
+    tide_problems_add_error(load->problems, key->position,
+                            "'%s' cannot name a source: 1 to %d letters A to Z, digits, _ and -", shown,
+                            NAME_MAX_BYTES);
+  return is_good;
+}
+
+static void
+check_patterns(TideLoad *load, const TideConfigSource *source, const TideYamlNode *node)
+{
+  for (char **topic = source->topics; topic != NULL && *topic != NULL; topic++) {
+    g_autofree char *problem = tide_topic_pattern_problem(*topic);
+    g_autofree char *shown = problem != NULL ? tide_problem_quote(*topic) : NULL;
+    if (problem != NULL)
+      tide_problems_add_error(load->problems, node->position,
+                              "'sources.%s.topics' has a pattern that cannot be read, '%s': %s", source->name, shown,
+                              problem);
+  }
+}
+
+static gboolean
+is_same_topic(const char *a, const char *b)
+{
+  return tide_topic_pattern_matches(a, b) || tide_topic_pattern_matches(b, a) || strcmp(a, b) == 0;
+}
+
+/* Of two patterns, only the topics that there are can tell whether they mean one of them: the first source reads it. */
+static void
+check_topics_of(TideLoad *load, const TideConfigSource *source, const TideConfigSource *before,
+                const TideYamlNode *node)
+{
+  for (char **topic = source->topics; topic != NULL && *topic != NULL; topic++)
+    for (char **other = before->topics; other != NULL && *other != NULL; other++) {
+      if (!is_same_topic(*topic, *other))
+        continue;
+      g_autofree char *shown = tide_problem_quote(*topic);
+      g_autofree char *shown_other = tide_problem_quote(*other);
+      tide_problems_add_error(load->problems, node->position,
+                              "the sources '%s' (with '%s') and '%s' (with '%s') read the same topic: let one of them "
+                              "read it",
+                              before->name, shown_other, source->name, shown);
+    }
+}
+
+static void
+load_readings(TideLoad *load, TideConfigSource *source, const TideYamlNode *node)
+{
+  g_autofree char *path = tide_load_readings_path(source);
+  TideConfigTarget target = {.base = &source->own, .names = load->config->names, .problems = load->problems};
+  tide_config_group_set_defaults(&tide_readings_options, &source->own);
+  tide_config_group_read(&tide_readings_options, path, node, TIDE_SOURCE_POSITION_FILE, &target);
+  tide_load_readings(load, path, node, &source->own);
+}
+
+static void
+load_when(TideLoad *load, TideConfigSource *source, const TideYamlNode *node)
+{
+  g_autofree char *path = g_strdup_printf("sources.%s.when", source->name);
+  if (node == NULL)
+    return;
+  source->conditions = g_array_new(FALSE, FALSE, sizeof(TideCondition));
+  tide_load_conditions(load, path, node, source->conditions);
+}
+
+static void
+load_source(TideLoad *load, const TideYamlNode *key, const TideYamlNode *node)
+{
+  if (!check_name(load, key))
+    return;
+  TideConfigSource *source = add_source(load, key->text);
+  g_autofree char *path = g_strdup_printf("sources.%s", source->name);
+  TideConfigTarget target = {.base = source, .names = load->config->names, .problems = load->problems};
+  tide_config_group_read(&tide_source_options, path, node, key->position, &target);
+  load_readings(load, source, tide_yaml_get(node, "readings"));
+  load_when(load, source, tide_yaml_get(node, "when"));
+  const TideYamlNode *topics = tide_yaml_get(node, "topics");
+  check_patterns(load, source, topics);
+  for (guint i = 0; i < source->index; i++)
+    check_topics_of(load, source, g_ptr_array_index(load->config->sources, i), topics);
+}
+
+/* ---- all of them ---- */
+
+static void
+refuse_short_form(TideLoad *load, const char *path)
+{
+  if (tide_load_is_written(load, path))
+    tide_problems_add_error(load->problems, tide_load_position(load, path),
+                            "'%s' and 'sources' exclude each other: move it to a source", path);
+}
+
+/* kafka.topics is what all sources read. */
+static void
+join_topics(TideConfig *config)
+{
+  g_autoptr(GStrvBuilder) topics = g_strv_builder_new();
+  for (guint i = 0; i < config->sources->len; i++) {
+    const TideConfigSource *source = g_ptr_array_index(config->sources, i);
+    if (source->topics != NULL)
+      g_strv_builder_addv(topics, (const char **)source->topics);
+  }
+  g_strfreev(config->kafka.topics);
+  config->kafka.topics = g_strv_builder_end(topics);
+}
+
+static void
+load_named_sources(TideLoad *load, const TideYamlNode *node)
+{
+  gboolean is_mapping = node->kind == TIDE_YAML_MAPPING;
+  refuse_short_form(load, "kafka.topics");
+  refuse_short_form(load, "readings");
+  if (!is_mapping || node->keys->len == 0 || node->keys->len > TIDE_CONFIG_MAX_SOURCES) {
+    g_autofree char *got = is_mapping ? g_strdup_printf("%u", node->keys->len) : tide_yaml_describe(node);
+    tide_problems_add_error(load->problems, node->position,
+                            "'sources' must hold 1 to %d sources ('boards: { topics: ..., readings: ... }'), got %s",
+                            TIDE_CONFIG_MAX_SOURCES, got);
+    return;
+  }
+  for (guint i = 0; i < node->keys->len; i++)
+    load_source(load, g_ptr_array_index(node->keys, i), g_ptr_array_index(node->values, i));
+  GString *yaml = g_string_new(NULL);
+  tide_yaml_append_node(yaml, node, 2, 2);
+  load->config->sources_yaml = g_string_free(yaml, FALSE);
+}
+
+void
+tide_load_sources(TideLoad *load)
+{
+  const TideYamlNode *node = tide_yaml_get(load->root, "sources");
+  if (!tide_yaml_is_null(node)) {
+    load_named_sources(load, node);
+    join_topics(load->config);
+  } else {
+    tide_load_readings(load, "readings", tide_yaml_get(load->root, "readings"), &load->config->readings);
+  }
+  if (load->config->sources->len == 0)
+    add_source(load, NULL); /* also where there are errors, so that the tables can be looked at */
+}
+
+/* ---- of a table ---- */
+
+static void
+add_unknown_source(TideLoad *load, const char *path, const TideYamlNode *item)
+{
+  const GPtrArray *sources = load->config->sources;
+  g_autofree const char **names = g_new0(const char *, sources->len + 1);
+  g_autofree char *got = tide_yaml_describe(item);
+  for (guint i = 0; i < sources->len; i++)
+    names[i] = ((const TideConfigSource *)g_ptr_array_index(sources, i))->name;
+  const char *nearest =
+      item->kind == TIDE_YAML_SCALAR && names[0] != NULL ? tide_nearest_name(item->text, names) : NULL;
+  if (nearest != NULL)
+    tide_problems_add_error(load->problems, item->position, "'%s': there is no source %s; did you mean '%s'?", path,
+                            got, nearest);
+  else
+    tide_problems_add_error(load->problems, item->position,
+                            "'%s': there is no source %s: name one that stands under 'sources'", path, got);
+}
+
+static guint64
+bit_of(const TideLoad *load, const TideYamlNode *item)
+{
+  const GPtrArray *sources = load->config->sources;
+  for (guint i = 0; item->kind == TIDE_YAML_SCALAR && i < sources->len; i++) {
+    const TideConfigSource *source = g_ptr_array_index(sources, i);
+    if (source->name != NULL && strcmp(source->name, item->text) == 0)
+      return G_GUINT64_CONSTANT(1) << i;
+  }
+  return 0;
+}
+
+guint64
+tide_load_table_sources(TideLoad *load, const char *path, const TideYamlNode *table)
+{
+  const TideYamlNode *node = tide_yaml_get(table, "sources");
+  guint64 found = 0;
+  if (node == NULL)
+    return 0;
+  gboolean is_list = node->kind == TIDE_YAML_LIST;
+  for (guint i = 0; i < (is_list ? node->values->len : 1); i++) {
+    const TideYamlNode *item = is_list ? g_ptr_array_index(node->values, i) : node;
+    guint64 bit = bit_of(load, item);
+    found |= bit;
+    if (bit == 0 && path != NULL)
+      add_unknown_source(load, path, item);
+  }
+  if (path != NULL && is_list && node->values->len == 0)
+    tide_problems_add_error(load->problems, node->position, "'%s' is empty: leave it out for all sources", path);
+  return found;
+}

@@ -1,0 +1,160 @@
+/* The whole pipeline with several sources: topics of two formats into one table and the latest table, and tables that
+ * take from a source that they name. */
+#include "fault/pipeline/pipeline_mixture.h"
+
+#include <string.h>
+
+#define BOARDS "boards"
+#define LINES "telegraf.lines"
+#define N_READINGS 20u
+
+#define SOURCES                                                                                                        \
+  "sources:\n"                                                                                                         \
+  "  boards: { topics: [boards], readings: { time: { field: ts, format: epoch_ms }, on_bad_message: skip } }\n"        \
+  "  lines:\n"                                                                                                         \
+  "    topics: [\"^telegraf[.]\"]\n"                                                                                   \
+  "    readings: { format: influx }\n"                                                                                 \
+  "    when: { field: measurement, equals: cpu }\n"
+
+static gint64
+time_of(guint reading)
+{
+  return PIPELINE_BASE_MS + reading * 1000;
+}
+
+/* Even readings as JSON, odd ones as lines, of one host each; beside them what a source's conditions keep out. */
+static void
+produce_both(PipelineFixture *fixture, guint first, guint end)
+{
+  for (guint i = first; i < end; i++) {
+    gint64 time_ms = time_of(i);
+    g_autofree char *json = g_strdup_printf("{\"host\":\"host1\",\"ts\":%" G_GINT64_FORMAT ",\"v\":%u}", time_ms, i);
+    g_autofree char *line = g_strdup_printf("cpu,host=host1 v=%u,ts=7 %" G_GINT64_FORMAT "000000\n"
+                                            "mem,host=host1 v=1 %" G_GINT64_FORMAT "000000",
+                                            i, time_ms, time_ms);
+    mock_kafka_produce_text(fixture->kafka, i % 2 == 0 ? BOARDS : LINES, 0, i % 2 == 0 ? json : line);
+  }
+  pipeline_fixture_flush(fixture);
+}
+
+/* A cell of METRIC or of the like for each reading of the sources; @boards, @lines: those that it takes from. */
+static char *
+expected_rows(gboolean boards, gboolean lines)
+{
+  g_autoptr(GString) rows = g_string_new(NULL);
+  for (guint i = 0; i < N_READINGS; i++) {
+    g_autofree char *row = g_strdup_printf("host1#%" G_GINT64_FORMAT, time_of(i));
+    if (i % 2 == 0 && boards)
+      g_string_append_printf(rows, "%s\tM:v\t%" G_GINT64_FORMAT "\t%u\n", row, time_of(i), i);
+    if (i % 2 == 1 && lines)
+      g_string_append_printf(rows,
+                             "%s\tM:measurement\t%" G_GINT64_FORMAT "\tcpu\n%s\tM:ts\t%" G_GINT64_FORMAT
+                             "\t7\n%s\tM:v\t%" G_GINT64_FORMAT "\t%u\n",
+                             row, time_of(i), row, time_of(i), row, time_of(i), i);
+  }
+  return g_strdup(rows->str);
+}
+
+static void
+assert_table(PipelineFixture *fixture, const char *table, const char *expected)
+{
+  g_autofree char *found = fake_hbase_dump(fixture->hbase, table, FALSE);
+  g_assert_cmpstr(found, ==, expected);
+}
+
+static void
+wait_committed(PipelineFixture *fixture, const char *topic, gint64 offset)
+{
+  g_assert_true(
+      mock_kafka_wait_committed(fixture->kafka, FIXTURE_GROUP, topic, 0, offset, pipeline_fixture_deadline_us()));
+}
+
+static RunningPipeline *
+start(PipelineFixture *fixture, const char *options)
+{
+  mock_kafka_create_topic(fixture->kafka, BOARDS, 1);
+  mock_kafka_create_topic(fixture->kafka, LINES, 1);
+  return running_pipeline_start_with(fixture, &(RunningPipelineOptions){.gateways = 1, .options = options});
+}
+
+/* The time's field of one source is a measurement like others in the other. */
+static void
+test_two_formats_meet_in_one_table_and_its_latest(PipelineFixture *fixture, gconstpointer data)
+{
+  RunningPipeline *running = start(fixture, SOURCES);
+  produce_both(fixture, 0, N_READINGS);
+  wait_committed(fixture, BOARDS, N_READINGS / 2);
+  wait_committed(fixture, LINES, N_READINGS / 2);
+  g_autofree char *rows = expected_rows(TRUE, TRUE);
+  assert_table(fixture, "METRIC", rows);
+  gint64 last = time_of(N_READINGS - 1);
+  g_autofree char *latest =
+      g_strdup_printf("host1\tM:measurement\t%" G_GINT64_FORMAT "\tcpu\nhost1\tM:ts\t%" G_GINT64_FORMAT
+                      "\t7\nhost1\tM:v\t%" G_GINT64_FORMAT "\t%u\n",
+                      last, last, last, N_READINGS - 1);
+  assert_table(fixture, "CURRENT_METRIC", latest);
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_readings_unmatched_total", "telegraf.lines"), ==,
+                   N_READINGS / 2);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+static void
+test_table_takes_from_the_source_that_it_names(PipelineFixture *fixture, gconstpointer data)
+{
+  scripted_gateway_create_table(fixture->gateways[0], "OF_BOARDS", "M", NULL);
+  scripted_gateway_create_table(fixture->gateways[0], "OF_LINES", "M", NULL);
+  RunningPipeline *running = start(
+      fixture, SOURCES "tables:\n"
+                       "  OF_BOARDS: { sources: boards, key: [ { field: host }, \"#\", { time: epoch_ms } ],"
+                       " columns: { family: M, from: \"*\" } }\n"
+                       "  OF_LINES: { sources: [lines], key: [ { field: host }, \"#\", { time: epoch_ms } ],"
+                       " columns: { family: M, from: \"*\" } }\n"
+                       "  METRIC: { sources: [boards, lines], key: [ { field: host }, \"#\", { time: epoch_ms } ],"
+                       " columns: { family: M, from: \"*\" } }\n");
+  produce_both(fixture, 0, N_READINGS);
+  wait_committed(fixture, BOARDS, N_READINGS / 2);
+  wait_committed(fixture, LINES, N_READINGS / 2);
+  g_autofree char *boards = expected_rows(TRUE, FALSE), *lines = expected_rows(FALSE, TRUE);
+  g_autofree char *both = expected_rows(TRUE, TRUE);
+  assert_table(fixture, "OF_BOARDS", boards);
+  assert_table(fixture, "OF_LINES", lines);
+  assert_table(fixture, "METRIC", both);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+static gboolean
+is_halted(const TidePipelineState *state, gpointer data)
+{
+  return state->any_halted && state->reason != NULL && strstr(state->reason, "topic '" LINES "'") != NULL;
+}
+
+/* Each source's on_bad_message is its own: what is no line halts its partition (there is no place for a dead letter),
+ * what is no JSON is passed over, and what comes behind it is written. */
+static void
+test_each_source_has_its_policy(PipelineFixture *fixture, gconstpointer data)
+{
+  RunningPipeline *running = start(fixture, SOURCES);
+  mock_kafka_produce_text(fixture->kafka, BOARDS, 0, "cpu,host=host1 v=1 1426535612045000000");
+  mock_kafka_produce_text(fixture->kafka, LINES, 0, "{\"host\":\"host1\",\"ts\":1426535612045,\"v\":1}");
+  produce_both(fixture, 0, N_READINGS);
+  wait_committed(fixture, BOARDS, 1 + N_READINGS / 2);
+  running_pipeline_wait(running, is_halted, NULL);
+  g_autofree char *rows = expected_rows(TRUE, FALSE);
+  assert_table(fixture, "METRIC", rows);
+  g_assert_cmpint(mock_kafka_committed(fixture->kafka, FIXTURE_GROUP, LINES, 0, pipeline_fixture_deadline_us()), <=, 0);
+  (void)running_pipeline_stop(running, 10000);
+}
+
+#define ADD(path, func)                                                                                                \
+  g_test_add("/pipeline-sources/" path, PipelineFixture, NULL, pipeline_fixture_set_up, func,                          \
+             pipeline_fixture_tear_down)
+
+int
+main(int argc, char **argv)
+{
+  pipeline_fixture_init(&argc, &argv);
+  ADD("any/two-formats-meet-in-one-table-and-its-latest", test_two_formats_meet_in_one_table_and_its_latest);
+  ADD("named/table-takes-from-the-source-that-it-names", test_table_takes_from_the_source_that_it_names);
+  ADD("policy/each-source-has-its-policy", test_each_source_has_its_policy);
+  return g_test_run();
+}
