@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Static analysis of the program's own sources: clang's analyser and cppcheck, file by file.
+"""Static analysis of the program's own sources: the analysers of clang and GCC, and cppcheck, file by file.
 
     analyse.py BUILD [--jobs N] [--only TOOL] [--counts FILE]
 
@@ -54,7 +54,14 @@ def cppcheck(build, source, words):
             *[word for word in own if not word.startswith("-std")], "--std=c11", str(ROOT / source)]
 
 
-TOOLS = {"clang": clang, "cppcheck": cppcheck}
+def gcc(build, source, words):
+    """With all warnings of -fanalyzer's default. Version 12 knows no C++."""
+    if source.suffix != ".c":
+        return []
+    return ["gcc", *flags_of(words), "-fanalyzer", "-fdiagnostics-path-format=none", "-c", "-o", "/dev/null", str(ROOT / source)]
+
+
+TOOLS = {"clang": clang, "cppcheck": cppcheck, "gcc": gcc}
 
 
 def analyse(tool, build, source, words):

@@ -57,8 +57,7 @@ connect_http(TideConnection *connection, GError **error)
   connection->layer_state = state;
   state->is_tls = endpoint->stream == &tide_tls_stream;
   state->host = g_strdup(state->is_tls ? tide_tls_server_name(endpoint) : endpoint->host);
-  if (strchr(state->host, '%') != NULL)
-    *strchr(state->host, '%') = '\0'; /* an interface means nothing to the peer */
+  state->host[strcspn(state->host, "%")] = '\0'; /* an interface means nothing to the peer */
   tide_http_tls_init(&state->tls, endpoint);
   TideHttpTarget target = {.scheme = state->is_tls ? "https" : "http",
                            .host = state->host,
