@@ -18,7 +18,7 @@ from scene import Scene
 # What examples call besides tidemark, and every machine with the packages of tests/packages.txt has.
 HELPERS = {"[", "cat", "chmod", "curl", "cut", "echo", "grep", "head", "hostname", "jq", "kcat", "mkdir", "openssl", "sha256sum", "sort",
            "tail", "tr", "true", "uniq"}
-SECTIONS = ("kafka", "hbase", "readings", "tables", "dead_letters", "service", "batch", "limits")
+SECTIONS = ("kafka", "hbase", "sources", "readings", "tables", "dead_letters", "service", "batch", "limits")
 LOOKS_ON = "--watch"  # goes on until it is ended
 
 MINIMAL = """kafka:
@@ -64,6 +64,9 @@ def whole_configuration(fragment: str) -> str:
                  **{name: re.sub(r"^", "    ", text, flags=re.M) for name, text in given.items()}}
         given = {"tables": "tables:\n  T:\n" + "".join(f"{text.rstrip()}\n" for text in table.values())}
     whole = members(MINIMAL, 0)
+    if "sources" in given:  # they say what the short form says of one
+        del whole["readings"]
+        whole["kafka"] = whole["kafka"].replace("  topics: [metrics]\n", "")
     for name, text in given.items():
         if name in whole and name != "tables":
             own = members(text, 2)
