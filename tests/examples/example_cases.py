@@ -49,6 +49,8 @@ class ExampleCase:
         content = json.loads(path.read_text(encoding="utf-8"))
         self.name = path.stem
         self.config_path = ROOT / "config" / "examples" / f"{path.stem}.yaml"
+        found = re.search(r"^  format: (\w+)$", self.config_path.read_text(encoding="utf-8"), re.MULTILINE)
+        self.format = found.group(1) if found else "json"
         self.messages = [self._message(message) for message in content["messages"]]
         self.rows: dict[str, Rows] = {table: {unprintable(key): self._cells(cells) for key, cells in rows.items()}
                                       for table, rows in content["rows"].items()}

@@ -36,7 +36,7 @@ NOT_LIBRARIES = {"threads"}  # the C library's
 
 def dependencies(text):
     """Name and least version ("" where any will do) of what meson.build asks for."""
-    found = re.findall(r"dependency\('([^']+)'(?:, version: '>= ([^']+)')?", text)
+    found = re.findall(r"dependency\('([^']+)'(?:, version: \[?'>= ([^']+)')?", text)
     return {name: version for name, version in found if name not in NOT_LIBRARIES}
 
 

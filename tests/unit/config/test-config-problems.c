@@ -1,3 +1,4 @@
+#include "decode/protobuf_walk.h"
 #include "unit/config-texts.h"
 
 #define WITH_TLS(options) "hbase: { gateways: [\"thrift+tls://g\"], tls: { " options " } }\n" TABLES
@@ -439,10 +440,21 @@ static const ConfigProblemCase one_problem[] = {
      "1:89 error: 'kafka.librdkafka.sasl.password' must be a text, { file: /path } or { credential: NAME }"},
 };
 
+/* A build without protobuf says that instead. */
 static void
 test_one_problem(gconstpointer data)
 {
-  assert_one_problem(data);
+  const ConfigProblemCase *bad = data;
+  if (tide_protobuf_is_built_in() || strstr(bad->text, "format: protobuf") == NULL) {
+    assert_one_problem(bad);
+    return;
+  }
+  g_autoptr(GPtrArray) problems = NULL;
+  g_autoptr(TideConfig) config = load_config(bad->text, &problems);
+  g_autofree char *all = describe_problems(problems);
+  g_assert_null(config);
+  if (strstr(all, "'readings.format: protobuf' cannot be read: this program was built without protobuf") == NULL)
+    g_error("got \"%s\", expected the format to be refused", all);
 }
 
 static void

@@ -1,3 +1,4 @@
+#include "decode/protobuf_walk.h"
 #include "thrift/wire/wire.h"
 #include "unit/config-texts.h"
 
@@ -332,6 +333,8 @@ test_printed_configuration_loads_to_the_same(void)
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS(texts); i++) {
+    if (!tide_protobuf_is_built_in() && strstr(texts[i], "format: protobuf") != NULL)
+      continue;
     g_autoptr(TideConfig) config = load_good(texts[i]);
     g_autofree char *printed = tide_config_print(config);
     g_autoptr(TideConfig) again = load_good(printed);
