@@ -492,8 +492,10 @@ drop_new_suspects(TideRowIsolation *isolation)
   for (guint i = 0; i < isolation->suspects->len; i++) {
     const Suspect *suspect = &g_array_index(isolation->suspects, Suspect, i);
     TideBatch *batch = isolation->slices.call->batches[suspect->batch];
-    if (i > 0 && tide_batch_suspect(batch, suspect->row)->n_rounds == 0)
-      tide_batch_clear_suspect(batch, suspect->row);
+    if (i == 0 || tide_batch_suspect(batch, suspect->row)->n_rounds > 0)
+      continue;
+    tide_batch_clear_suspect(batch, suspect->row);
+    batch->done_rows = MIN(batch->done_rows, suspect->row); /* an earlier slice counted it as done */
   }
   g_array_set_size(isolation->suspects, 1);
 }

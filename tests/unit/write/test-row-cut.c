@@ -380,6 +380,53 @@ test_suspect_that_is_cut_is_marked_poison_once(void)
   tide_row_isolation_free(isolation);
 }
 
+typedef struct Refusing {
+  TideBatch *batch;
+  gboolean is_refusing;
+  guint32 n_written[8];
+} Refusing;
+
+/* Refuses with a text that does not tell whose fault that is. */
+static TideFailure
+refuse_for_a_while(const TideSentRows *rows, gpointer data, char **ret_text)
+{
+  Refusing *refusing = data;
+  if (refusing->is_refusing) {
+    *ret_text = g_strdup("refused");
+    return (TideFailure){.outcome = TIDE_OUTCOME_POISON};
+  }
+  for (guint32 i = 0; i < rows->n_rows; i++)
+    refusing->n_written[rows->row + i]++; /* the only row that is left out is the first */
+  return (TideFailure){.outcome = TIDE_OUTCOME_OK};
+}
+
+/* A gateway that refuses everything for a while: nothing is said of any row, and all are written after it, however the
+ * batch is sliced. */
+static void
+test_slices_that_are_all_refused_are_written_after_it(void)
+{
+  for (guint32 slice_rows = 1; slice_rows <= 4; slice_rows++) {
+    Refusing refusing = {.batch = tide_batch_new(), .is_refusing = TRUE};
+    TideRowIsolation *isolation = tide_row_isolation_new(refuse_for_a_while, &refusing, ROUND_US);
+    for (guint32 i = 0; i < G_N_ELEMENTS(refusing.n_written); i++)
+      add_row(refusing.batch, TIDE_CUT_LEAST_BYTES);
+    refusing.batch->slice_rows = slice_rows;
+    TideCall call = {.batches = {refusing.batch}, .n_batches = 1, .n_rows = refusing.batch->n_rows};
+    TideOutcome outcome = TIDE_OUTCOME_POISON;
+    for (guint round = 1; round <= 10; round++) {
+      TideIsolationCounts counts;
+      g_autofree char *text = NULL;
+      refusing.is_refusing = round == 1;
+      outcome = tide_row_isolation_send(isolation, &call, 0, round * ROUND_US, &counts, &text).outcome;
+    }
+    g_assert_cmpint(outcome, ==, TIDE_OUTCOME_OK);
+    for (guint32 i = 0; i < G_N_ELEMENTS(refusing.n_written); i++)
+      g_assert_cmpuint(refusing.n_written[i], >, 0);
+    tide_batch_free(refusing.batch);
+    tide_row_isolation_free(isolation);
+  }
+}
+
 int
 main(int argc, char **argv)
 {
@@ -397,6 +444,8 @@ main(int argc, char **argv)
   g_test_add_func("/row-cut/row-that-was-cut-off-and-is-refused-is-judged",
                   test_row_that_was_cut_off_and_is_refused_is_judged);
   g_test_add_func("/row-cut/row-that-was-cut-off-may-be-given-up", test_row_that_was_cut_off_may_be_given_up);
+  g_test_add_func("/row-cut/slices-that-are-all-refused-are-written-after-it",
+                  test_slices_that_are_all_refused_are_written_after_it);
   g_test_add_func("/row-cut/suspect-that-is-cut-is-marked-poison-once", test_suspect_that_is_cut_is_marked_poison_once);
   return g_test_run();
 }
