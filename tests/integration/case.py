@@ -121,9 +121,9 @@ class Case(unittest.TestCase):
         self.addCleanup(_end, process)
         return process
 
-    def finish(self, simulation: subprocess.Popen[bytes]) -> int:
-        """Waits until everything is sent; the number of readings sent, with those sent twice."""
-        self.assertEqual(simulation.wait(DEADLINE_S), 0, self._simulation_log.read_text(encoding="utf-8"))
+    def finish(self, simulation: subprocess.Popen[bytes], *, load_s: int = 0) -> int:
+        """Waits until everything is sent; the number of readings sent, with those sent twice. load_s: that it is spread over."""
+        self.assertEqual(simulation.wait(load_s + DEADLINE_S), 0, self._simulation_log.read_text(encoding="utf-8"))
         return self.count_sent()
 
     def assert_in_the_middle(self, simulation: subprocess.Popen[bytes], daemon: Daemon) -> None:
