@@ -59,6 +59,7 @@ int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
+  g_test_add("/clusters/loopback", Fixture, "loopback.yaml", setup, test_loads, teardown);
   g_test_add("/clusters/kerberised-sasl", Fixture, "kerberised-sasl.yaml", setup, test_loads, teardown);
   return g_test_run();
 }
