@@ -121,7 +121,7 @@ tide_kafka_client_find_topic(const TideKafkaConfig *config, const char *topic, i
     g_set_error(
         error, TIDE_ERROR, TIDE_ERROR_UNAVAILABLE,
         "the topic '%s' does not exist at '%s', or this user may not see it: create it, as with 'kafka-topics.sh "
-        "--create', or name another; nothing was sent",
+        "--create', or name another; nothing was sent to it",
         topic, config->brokers);
   return is_there;
 }

@@ -15,21 +15,37 @@
 
 struct TideDeadLetterReplay {
   TideDeadLetterReplayOptions options;
-  TideKafkaProducer *producer; /* owned; NULL: dry run */
+  const TideKafkaConfig *config; /* borrowed */
+  TideKafkaProducer *producer;   /* owned; NULL: dry run */
+  GHashTable *topics;            /* owned: those that are there */
   TideDeadLetterReplayCounts counts;
   GHashTable *sent; /* owned: "topic/partition" -> the set of its offsets, owned */
   TideProgress progress;
   gint64 start_us;
 };
 
+/* Asks the brokers once for each: a message to one that is missing would wait half a minute for it. */
+static gboolean
+is_there(TideDeadLetterReplay *replay, const char *topic, GError **error)
+{
+  if (g_hash_table_contains(replay->topics, topic))
+    return TRUE;
+  if (!tide_kafka_client_find_topic(replay->config, topic, PROBE_TIMEOUT_MS, error))
+    return FALSE;
+  return g_hash_table_add(replay->topics, g_strdup(topic));
+}
+
 TideDeadLetterReplay *
 tide_dead_letter_replay_new(const TideKafkaConfig *config, const TideDeadLetterReplayOptions *options, GError **error)
 {
   g_autoptr(TideDeadLetterReplay) replay = g_new0(TideDeadLetterReplay, 1);
   replay->options = *options;
+  replay->config = config;
+  replay->topics = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   replay->sent = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_hash_table_unref);
   if (!options->dry_run) {
-    if (!tide_kafka_client_try(config, PROBE_TIMEOUT_MS, error))
+    if (options->topic != NULL ? !is_there(replay, options->topic, error)
+                               : !tide_kafka_client_try(config, PROBE_TIMEOUT_MS, error))
       return NULL;
     replay->producer = tide_kafka_producer_new(config, TIDE_KAFKA_PRODUCER_LINGER_MS, error);
     if (replay->producer == NULL)
@@ -47,6 +63,7 @@ tide_dead_letter_replay_free(TideDeadLetterReplay *replay)
     return;
   tide_kafka_producer_free(replay->producer);
   g_hash_table_unref(replay->sent);
+  g_hash_table_unref(replay->topics);
   g_free(replay);
 }
 
@@ -94,8 +111,11 @@ tide_dead_letter_replay_send(TideDeadLetterReplay *replay, const TideDeadLetter 
   }
   if (replay->producer != NULL) {
     keep_rate(replay);
-    g_autofree char *topic = g_strndup((const char *)dead_letter->topic.data, dead_letter->topic.len);
-    TideKafkaProducerRecord record = {.topic = replay->options.topic != NULL ? replay->options.topic : topic,
+    g_autofree char *own = g_strndup((const char *)dead_letter->topic.data, dead_letter->topic.len);
+    const char *topic = replay->options.topic != NULL ? replay->options.topic : own;
+    if (!is_there(replay, topic, error))
+      return FALSE;
+    TideKafkaProducerRecord record = {.topic = topic,
                                       .partition = dead_letter->partition,
                                       .timestamp_ms = dead_letter->timestamp_ms,
                                       .key = dead_letter->key,

@@ -17,7 +17,7 @@ typedef struct TideDeadLetterReplayOptions {
   const volatile int *stop; /* borrowed: not 0 ends it */
 } TideDeadLetterReplayOptions;
 
-/* @config: borrowed. Errors: CONFIG; UNAVAILABLE: no broker answers. */
+/* @config: borrowed. Errors: CONFIG; KAFKA: no broker answers; UNAVAILABLE: the topic that was chosen is missing. */
 TideDeadLetterReplay *tide_dead_letter_replay_new(const TideKafkaConfig *config,
                                                   const TideDeadLetterReplayOptions *options,
                                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
@@ -25,7 +25,8 @@ void tide_dead_letter_replay_free(TideDeadLetterReplay *replay); /* NULL ok */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideDeadLetterReplay, tide_dead_letter_replay_free)
 
 /* Each message once, however many dead letters it has. Memory: some 20 bytes for each. Errors: KAFKA: the message can
- * never be sent; CANCELLED. Blocks: while the client's queue is full, and for the rate.
+ * never be sent; UNAVAILABLE: its topic is missing; CANCELLED. Blocks: while the client's queue is full, and for the
+ * rate.
  */
 gboolean tide_dead_letter_replay_send(TideDeadLetterReplay *replay, const TideDeadLetter *dead_letter,
                                       GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -309,6 +309,32 @@ test_f19_replay_sends_each_once(Fixture *fixture, gconstpointer unused)
   g_assert_cmpuint(records->len, ==, 2);
 }
 
+/* What is missing is asked for before anything is sent to it: librdkafka would wait half a minute, or have the brokers
+ * make it. */
+static void
+test_replay_needs_its_topic(Fixture *fixture, gconstpointer unused)
+{
+  g_auto(TideBuffer) dead_letters = {0};
+  append_dead_letter(&dead_letters, 7, "parse", NULL, KEPT_AT_MS);
+  append_dead_letter(&dead_letters, 8, "parse", NULL, KEPT_AT_MS);
+  g_autoptr(GString) text = g_string_new_len((const char *)dead_letters.data, (gssize)dead_letters.len);
+  char *second = strrchr(text->str, 'm'); /* "metrics" of the second */
+  while (!g_str_has_prefix(second, "metrics"))
+    second--;
+  memcpy(second, "nosuch7", strlen("nosuch7"));
+  g_assert_true(g_file_set_contents(fixture->file_path, text->str, (gssize)text->len, NULL));
+  g_assert_cmpint(run_on_file(fixture, "dead-letters replay --all"), ==, 69);
+  assert_prints(fixture->done.errors, "the topic 'nosuch7' does not exist at '127.0.0.1:");
+  assert_prints(fixture->done.errors, "nothing was sent to it");
+  g_assert_cmpstr(fixture->done.output, ==, "1 message sent again\n");
+
+  g_assert_cmpint(run_on_file(fixture, "dead-letters replay --all --to-topic nosuch8"), ==, 69);
+  assert_prints(fixture->done.errors, "the topic 'nosuch8' does not exist at ");
+  g_assert_cmpstr(fixture->done.output, ==, "");
+  g_autoptr(GPtrArray) records = read_originals(fixture);
+  g_assert_cmpuint(records->len, ==, 1);
+}
+
 static void
 test_replay_is_narrowed(Fixture *fixture, gconstpointer unused)
 {
@@ -347,6 +373,7 @@ main(int argc, char **argv)
   ADD("errors-say-what-to-do", test_errors_say_what_to_do);
   ADD("replay-sends-the-originals-again", test_replay_sends_the_originals_again);
   ADD("F19/replay-sends-each-message-once", test_f19_replay_sends_each_once);
+  ADD("replay-needs-its-topic", test_replay_needs_its_topic);
   ADD("replay-is-narrowed", test_replay_is_narrowed);
   ADD("list-of-a-topic", test_list_of_a_topic);
   return g_test_run();

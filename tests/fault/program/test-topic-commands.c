@@ -147,7 +147,7 @@ test_u6_simulate_needs_its_topic(Fixture *fixture, gconstpointer unused)
   g_assert_cmpint(run(fixture, "simulate --readings 5 --topic nosuch"), ==, 69);
   assert_prints(fixture->done.errors, "the topic 'nosuch' does not exist at '127.0.0.1:");
   assert_prints(fixture->done.errors,
-                "create it, as with 'kafka-topics.sh --create', or name another; nothing was sent");
+                "create it, as with 'kafka-topics.sh --create', or name another; nothing was sent to it");
   g_assert_cmpstr(fixture->done.output, ==, "");
   mock_kafka_set_topic_error(fixture->kafka, "metrics", RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
   g_assert_cmpint(run(fixture, "simulate --readings 5 --yes"), ==, 69);
