@@ -126,6 +126,8 @@ static const ConfigProblemCase one_problem[] = {
      "without"},
     {"sasl-for-http", KAFKA READINGS "hbase: { gateways: [\"http://g:1/\"], sasl: { service: HTTP } }\n" TABLES,
      "3:43 error: 'hbase.sasl' is set, but all gateways are spoken to by HTTP"},
+    {"compact-over-http", KAFKA READINGS "hbase: { gateways: [\"http://g:1/\"], transport: unframed-compact }\n" TABLES,
+     "3:48 error: 'hbase.transport' is compact, but over HTTP gateways know only the binary protocol"},
     {"do-as-without-kerberos", KAFKA READINGS "hbase: { gateways: [\"http://g:1/\"], http: { do_as: x } }\n" TABLES,
      "3:52 error: 'hbase.http.do_as' needs 'hbase.kerberos'"},
     {"kerberos-that-is-empty", KAFKA READINGS "hbase: { gateways: [\"http://g:1/\"], kerberos: {} }\n" TABLES,

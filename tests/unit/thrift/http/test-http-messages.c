@@ -168,6 +168,7 @@ test_probe(void)
     request.protocol = TIDE_WIRE_COMPACT;
     g_assert_false(tide_gateway_probe(endpoint, request, GENEROUS_MS, NULL, &mode, NULL, &error));
     g_assert_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE);
+    g_assert_nonnull(strstr(error->message, "in the binary protocol, but 'hbase.transport' wants compact"));
   }
   loopback_stop(loopback);
   tide_buffer_clear_memory(&server.received);
