@@ -121,3 +121,15 @@ test_tls_accept(const TestTls *tls, int fd)
   SSL_free(ssl);
   return NULL;
 }
+
+/* Sends the alert 'bad record mac', which ends the connection: by a record that it pretends to have received. */
+static inline void
+test_tls_alert(SSL *ssl)
+{
+  static const guint8 record[5 + 32] = {0x17, 3, 3, 0, 32};
+  guint8 byte;
+  SSL_set0_rbio(ssl, BIO_new_mem_buf(record, sizeof record));
+  g_assert_cmpint(SSL_read(ssl, &byte, 1), <=, 0);
+  g_assert_true((SSL_get_shutdown(ssl) & SSL_SENT_SHUTDOWN) != 0 || ERR_peek_error() != 0);
+  ERR_clear_error();
+}

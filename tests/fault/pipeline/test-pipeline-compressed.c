@@ -2,6 +2,7 @@
  * are. No producer makes such batches, so they are made by hand. */
 #include "fault/kafka/raw_batch.h"
 #include "fault/pipeline/pipeline_fixture.h"
+#include "unit/peak_memory.h"
 
 #include <zlib.h>
 
@@ -154,26 +155,6 @@ static const BatchCase cases[] = {
 
 /* ---- the run ---- */
 
-static guint64
-status_bytes(const char *name)
-{
-  g_autofree char *status = NULL;
-  g_assert_true(g_file_get_contents("/proc/self/status", &status, NULL, NULL));
-  const char *line = strstr(status, name);
-  g_assert_nonnull(line);
-  return g_ascii_strtoull(line + strlen(name), NULL, 10) * 1024;
-}
-
-/* From now on the peak of resident memory is counted anew. */
-static void
-forget_peak(void)
-{
-  FILE *file = fopen("/proc/self/clear_refs", "we");
-  g_assert_nonnull(file);
-  g_assert_cmpint(fputs("5", file), >=, 0);
-  g_assert_cmpint(fclose(file), ==, 0);
-}
-
 static gboolean
 is_halted(const TidePipelineState *state, gpointer data)
 {
@@ -231,11 +212,10 @@ test_batch(PipelineFixture *fixture, gconstpointer data)
 {
   const BatchCase *at = data;
   produce(fixture, at);
-  guint64 before_bytes = status_bytes("VmRSS:");
-  forget_peak();
+  guint64 before_bytes = peak_memory_begin();
   RunningPipeline *running = running_pipeline_start(fixture, 1, OPTIONS);
   wait_passed(fixture, running, at);
-  guint64 growth_bytes = status_bytes("VmHWM:") - before_bytes;
+  guint64 growth_bytes = peak_memory_growth(before_bytes);
   g_test_message("grows by %" G_GUINT64_FORMAT " MiB at the most", growth_bytes >> 20);
   g_assert_cmpuint(growth_bytes, <, MAX_GROWTH_BYTES);
   running_pipeline_assert_accounting_balances(running);

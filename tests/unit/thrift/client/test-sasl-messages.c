@@ -5,12 +5,14 @@
 #include "thrift/security/kerberos_ticket.h"
 #include "unit/assert_bytes.h"
 #include "unit/kdc.h"
+#include "unit/peak_memory.h"
 #include "unit/sasl_gateway.h"
 #include "util/clock.h"
 #include "util/error.h"
 
-#define GENEROUS_MS 20000 /* for what must succeed: only a broken test waits as long */
-#define SHORT_MS 300      /* for what must time out */
+#define GENEROUS_MS 20000           /* for what must succeed: only a broken test waits as long */
+#define SHORT_MS 300                /* for what must time out */
+#define MEMORY_MAX_BYTES (8u << 20) /* of a call, whatever is announced */
 
 static Kdc kdc;
 static char *gateway_keytab, *client_keytab;
@@ -186,6 +188,7 @@ static void
 test_failed_reply(gconstpointer data)
 {
   gsize i = GPOINTER_TO_SIZE(data);
+  guint64 before_bytes = peak_memory_begin();
   SaslGateway gateway = gateway_with(replies[i].layer, replies[i].lie);
   gateway.reply_bytes = replies[i].lie == SASL_REPLY_SLOW ? 1 << 20 : 0;
   LoopbackServer *server = loopback_start(sasl_gateway_serve, &gateway);
@@ -200,6 +203,7 @@ test_failed_reply(gconstpointer data)
     g_error("got \"%s\"", error->message);
   g_assert_false(tide_transport_is_open(transport));
   loopback_stop(server);
+  assert_peak_memory_grew_less(before_bytes, MEMORY_MAX_BYTES);
 }
 
 /* A second reply that nobody asked for, the same frame again: never taken for the next call's. */

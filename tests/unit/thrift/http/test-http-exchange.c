@@ -4,6 +4,7 @@
 #include "thrift/client/socket_stream.h"
 #include "unit/assert_bytes.h"
 #include "unit/loopback_server.h"
+#include "unit/peak_memory.h"
 #include "util/clock.h"
 #include "util/error.h"
 
@@ -13,6 +14,7 @@
 #define GENEROUS_MS 10000 /* for what must succeed: only a broken test waits as long */
 #define SHORT_MS 150      /* for what must time out */
 #define BODY_MAX_BYTES (1u << 20)
+#define MEMORY_MAX_BYTES (8u << 20) /* of a call, whatever its answer says or is */
 
 /* A connection with a buffer for its answers. */
 typedef struct Peer {
@@ -315,6 +317,7 @@ static void
 test_answer(gconstpointer data)
 {
   const Answer *answer = data;
+  guint64 before_bytes = peak_memory_begin();
   LoopbackServer *server =
       loopback_start(answer->closes ? answer_with_text_and_close : answer_with_text, (gpointer)answer->text);
   {
@@ -333,6 +336,7 @@ test_answer(gconstpointer data)
   }
   g_assert_cmpuint(loopback_connections(server), ==, 1); /* nothing was sent twice */
   loopback_stop(server);
+  assert_peak_memory_grew_less(before_bytes, MEMORY_MAX_BYTES);
 }
 
 /* ---- peers that never end ---- */
@@ -360,6 +364,7 @@ static const char *const endless_trailer[] = {OK_HEAD "Transfer-Encoding: chunke
 static void
 check_endless(const char *const *texts, int code)
 {
+  guint64 before_bytes = peak_memory_begin();
   LoopbackServer *server = loopback_start(answer_without_end, (gpointer)texts);
   {
     g_autoptr(Peer) peer = connect_to(server->endpoint);
@@ -369,6 +374,7 @@ check_endless(const char *const *texts, int code)
     g_assert_cmpuint(peer->body.len, <=, BODY_MAX_BYTES);
   }
   loopback_stop(server);
+  assert_peak_memory_grew_less(before_bytes, MEMORY_MAX_BYTES);
 }
 
 static void

@@ -19,6 +19,7 @@ typedef struct Server {
   const TestTls *tls; /* NULL: plain */
   const char *head;   /* of its answer */
   TideBytes body;
+  gsize sent_bytes;    /* of the answer, before a TLS alert; 0: all of it */
   TideBuffer received; /* the last request; of the server's thread until it is stopped */
 } Server;
 
@@ -52,7 +53,9 @@ answer(const Server *server, int fd, SSL *ssl)
   if (ssl == NULL)
     loopback_send(fd, text.data, text.len);
   else
-    (void)SSL_write(ssl, text.data, (int)text.len);
+    (void)SSL_write(ssl, text.data, (int)(server->sent_bytes > 0 ? server->sent_bytes : text.len));
+  if (server->sent_bytes > 0)
+    test_tls_alert(ssl);
 }
 
 static void
@@ -370,6 +373,37 @@ test_https(void)
   world_clear(&world);
 }
 
+/* An alert in the answer's place, in its head and in its body: the call may have been carried out. */
+static void
+test_alert_in_a_reply(void)
+{
+  World world = world_new();
+  const int versions[] = {TLS1_2_VERSION, TLS1_3_VERSION};
+  const gsize sent[] = {1, 20, strlen(OK_HEAD "\r\nContent-Length: 40\r\n\r\n") + 10};
+  for (gsize i = 0; i < G_N_ELEMENTS(versions) * G_N_ELEMENTS(sent); i++) {
+    TestTls tls = {.identity = &world.good, .max_version = versions[i % G_N_ELEMENTS(versions)]};
+    Server server = {.tls = &tls,
+                     .head = OK_HEAD,
+                     .body = tide_bytes(REPLY, sizeof REPLY - 1),
+                     .sent_bytes = sent[i / G_N_ELEMENTS(versions)]};
+    LoopbackServer *loopback = loopback_start(serve, &server);
+    TideLinkSettings link = {.tls.ca = world.ca};
+    {
+      g_autoptr(TideEndpoint) endpoint = endpoint_of(loopback, &link, "https", "127.0.0.1");
+      g_autoptr(GError) error = NULL;
+      g_assert_false(call_once(endpoint, &error));
+      g_test_message("%s", error->message);
+      g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST);
+      g_assert_true(tide_error_outcome_unknown(error));
+      g_assert_nonnull(strstr(error->message, "bad record mac"));
+    }
+    g_assert_cmpuint(loopback_connections(loopback), ==, 1); /* nothing was sent twice */
+    loopback_stop(loopback);
+    tide_buffer_clear_memory(&server.received);
+  }
+  world_clear(&world);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -382,6 +416,7 @@ main(int argc, char **argv)
   g_test_add_func("/http-messages/probe-of-another-port", test_probe_of_another_port);
   g_test_add_func("/http-messages/probe-of-a-proxy-without-gateway", test_probe_of_a_proxy_without_gateway);
   g_test_add_func("/http-messages/D25-https", test_https);
+  g_test_add_func("/http-messages/D25-alert-in-a-reply", test_alert_in_a_reply);
   if (!kdc_is_installed())
     return g_test_run();
   Kdc kdc;
