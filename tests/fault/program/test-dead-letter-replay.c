@@ -1,0 +1,200 @@
+/* Dead letters of each format, from the bad message to tables that are right: kept with reason and place, the
+ * configuration corrected, sent again, written, and proven by `tidemark verify`. */
+#include "fault/gateway/scripted_gateway.h"
+#include "fault/kafka/mock_kafka.h"
+#include "fault/program/run_program.h"
+#include "util/clock.h"
+
+#include <glib/gstdio.h>
+
+#define TIMEOUT_US (240 * TIDE_US_PER_S) /* far beyond what any step takes: only a failure waits so long */
+#define TOPIC "metrics"
+
+/* A format, and three messages: one to take, one with a field more than max_fields, and one without host. */
+typedef struct FormatCase {
+  const char *readings;
+  guint max_fields; /* of the good message */
+  TideBytes good;
+  TideBytes wide;
+  TideBytes nameless;
+  const char *wide_text; /* of its dead letter: the field that is one too many, and its place */
+} FormatCase;
+
+static const char yaml[] = "kafka: { brokers: \"%s\", group: g, topics: [" TOPIC
+                           "], threads: 1, session_timeout: 6s, commit_interval: 100ms }\n"
+                           "hbase: { gateways: [\"%s\"] }\n"
+                           "readings: { %s, max_fields: %u }\n"
+                           "dead_letters: { topic: letters }\n"
+                           "service: { http: off }\n"
+                           "limits: { drain_timeout: 3s }\n"
+                           "tables:\n"
+                           "  METRIC:\n"
+                           "    key: [ { field: host%s }, \"#\", { time: epoch_ms } ]\n"
+                           "    columns: { family: M, from: [v, w] }\n"
+                           "  CURRENT:\n"
+                           "    latest: merge\n"
+                           "    key: [ { field: host%s } ]\n"
+                           "    columns: { family: M, from: [v, w] }\n";
+
+typedef struct Fixture {
+  const FormatCase *format;
+  TideMockKafka *kafka;
+  TideScriptedGateway *gateway;
+  char *config_path; /* owned */
+  ProgramDone done;  /* of the last run */
+} Fixture;
+
+/* @default_host: what stands behind the field of the keys. */
+static char *
+config_text(const Fixture *fixture, guint max_fields, const char *default_host)
+{
+  return g_strdup_printf(yaml, mock_kafka_brokers(fixture->kafka), scripted_gateway_endpoint(fixture->gateway),
+                         fixture->format->readings, max_fields, default_host, default_host);
+}
+
+static void
+set_up(Fixture *fixture, gconstpointer data)
+{
+  fixture->format = data;
+  fixture->kafka = mock_kafka_new(1);
+  mock_kafka_create_topic(fixture->kafka, TOPIC, 1);
+  mock_kafka_create_topic(fixture->kafka, "letters", 1);
+  fixture->gateway = scripted_gateway_new(NULL);
+  g_autofree char *text = config_text(fixture, fixture->format->max_fields, "");
+  fixture->config_path = write_config("%s", text);
+}
+
+static void
+tear_down(Fixture *fixture, gconstpointer unused)
+{
+  mock_kafka_free(fixture->kafka);
+  scripted_gateway_free(fixture->gateway);
+  g_unlink(fixture->config_path);
+  g_free(fixture->config_path);
+  program_done_clear(&fixture->done);
+}
+
+/* Aborts unless it ends with @exit_code. */
+static void
+run(Fixture *fixture, const char *words, int exit_code)
+{
+  program_done_clear(&fixture->done);
+  fixture->done = run_program(fixture->config_path, words);
+  if (g_test_verbose())
+    g_test_message("%s: %d\n%s%s", words, fixture->done.exit_code, fixture->done.output, fixture->done.errors);
+  if (fixture->done.exit_code != exit_code)
+    g_error("'%s' ended with %d:\n%s%s", words, fixture->done.exit_code, fixture->done.output, fixture->done.errors);
+}
+
+static void
+produce(Fixture *fixture, TideBytes payload)
+{
+  mock_kafka_produce(fixture->kafka, &(TideMockMessage){.topic = TOPIC, .payload = payload});
+}
+
+/* A message to take, and two dead letters, each with its reason and its place. */
+static void
+keep_dead_letters(Fixture *fixture)
+{
+  produce(fixture, fixture->format->good);
+  produce(fixture, fixture->format->wide);
+  produce(fixture, fixture->format->nameless);
+  g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + TIMEOUT_US));
+  run(fixture, "run --until-end", 0);
+  run(fixture, "dead-letters list --format csv", 0);
+  g_autofree char *wide = g_strdup_printf(",too_many_fields,metrics/0/1,,,\"%s\"\n", fixture->format->wide_text);
+  assert_prints(fixture->done.output, wide);
+  assert_prints(fixture->done.output, ",missing_field,metrics/0/2,");
+  assert_silent(fixture->done.output, "metrics/0/0");
+}
+
+/* More fields, and a default for the key's: with rows in the tables a change of key, which wants to be accepted. */
+static void
+correct_configuration(Fixture *fixture)
+{
+  g_autofree char *text = config_text(fixture, fixture->format->max_fields + 1, ", default: nobody");
+  g_assert_true(g_file_set_contents(fixture->config_path, text, -1, NULL));
+}
+
+static void
+test_replayed_and_right(Fixture *fixture, gconstpointer unused)
+{
+  run(fixture, "tables create", 0);
+  keep_dead_letters(fixture);
+  correct_configuration(fixture);
+  run(fixture, "dead-letters replay --all", 0);
+  assert_prints(fixture->done.output, "2 messages sent again\n");
+  run(fixture, "run --until-end", 78);
+  assert_prints(fixture->done.errors, "the key of table 'METRIC' was changed");
+  run(fixture, "run --until-end --accept-scheme-change", 0);
+  run(fixture, "verify --to-end", 0);
+  assert_prints(fixture->done.output, "METRIC       4        0      0      0           0         0\n"
+                                      "CURRENT      3        0      0      0           0         0\n"
+                                      "5 messages of 1 partitions");
+  assert_prints(fixture->done.output, "all is right\n");
+  run(fixture, "scan METRIC --format csv", 0);
+  assert_prints(fixture->done.output, "a#1426535612002,");
+  assert_prints(fixture->done.output, "nobody#1426535612003,");
+  run(fixture, "dead-letters list --format csv", 0); /* none of what was sent again has come back */
+  assert_silent(fixture->done.output, "metrics/0/3");
+}
+
+/* ---- the formats ---- */
+
+static const FormatCase json = {
+    .readings = "format: json, time: { field: ts, format: epoch_ms }",
+    .max_fields = 3,
+    .good = TIDE_BYTES_LITERAL("{\"host\":\"a\",\"ts\":1426535612001,\"v\":1}"),
+    .wide = TIDE_BYTES_LITERAL("{\"host\":\"a\",\"ts\":1426535612002,\"v\":2,\"w\":3}"),
+    .nameless = TIDE_BYTES_LITERAL("{\"ts\":1426535612003,\"v\":4}"),
+    .wide_text = "too many fields, in 'w', at byte 41",
+};
+
+/* measurement and time count as fields. */
+static const FormatCase influx = {
+    .readings = "format: influx",
+    .max_fields = 4,
+    .good = TIDE_BYTES_LITERAL("m,host=a v=1 1426535612001000000\n"),
+    .wide = TIDE_BYTES_LITERAL("m,host=a v=2,w=3 1426535612002000000\n"),
+    .nameless = TIDE_BYTES_LITERAL("m v=4 1426535612003000000\n"),
+    .wide_text = "too many fields, in 'time', at byte 17",
+};
+
+static const FormatCase csv = {
+    .readings = "format: csv, csv: { header: true }, time: { field: ts, format: epoch_ms }",
+    .max_fields = 3,
+    .good = TIDE_BYTES_LITERAL("host,ts,v\na,1426535612001,1\n"),
+    .wide = TIDE_BYTES_LITERAL("host,ts,v,w\na,1426535612002,2,3\n"),
+    .nameless = TIDE_BYTES_LITERAL("ts,v\n1426535612003,4\n"),
+    .wide_text = "too many fields, at byte 10",
+};
+
+#define MSGPACK_HOST                                                                                                   \
+  "\xA4host\xA1"                                                                                                       \
+  "a"
+#define MSGPACK_TIME(ms)                                                                                               \
+  "\xA2ts\xAD"                                                                                                         \
+  "142653561200" ms
+
+static const FormatCase msgpack = {
+    .readings = "format: msgpack, time: { field: ts, format: epoch_ms }",
+    .max_fields = 3,
+    .good = TIDE_BYTES_LITERAL("\x83" MSGPACK_HOST MSGPACK_TIME("1") "\xA1v\x01"),
+    .wide = TIDE_BYTES_LITERAL("\x84" MSGPACK_HOST MSGPACK_TIME("2") "\xA1v\x02\xA1w\x03"),
+    .nameless = TIDE_BYTES_LITERAL("\x82" MSGPACK_TIME("3") "\xA1v\x04"),
+    .wide_text = "too many fields, in 'w', at byte 30",
+};
+
+#define ADD(format)                                                                                                    \
+  g_test_add("/dead-letter-replay/" #format, Fixture, &format, set_up, test_replayed_and_right, tear_down)
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  ADD(json);
+  ADD(influx);
+  ADD(csv);
+  ADD(msgpack);
+  return g_test_run();
+}
