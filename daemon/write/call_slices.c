@@ -150,7 +150,8 @@ tell_cut_row(TideCallSlices *slices, const TideSentRows *sent, guint32 n_cuts)
 {
   g_autofree char *key = tide_bytes_printable(tide_batch_row_key(sent->batch, sent->row));
   char *text = g_strdup_printf("row '%s' of %" G_GSIZE_FORMAT " bytes was cut off alone %u times, as by a proxy with a "
-                               "limit for requests: raise that; other rows do not wait for it: %s",
+                               "limit for requests: raise that; others of its batch are written, later rows with "
+                               "their keys wait: %s",
                                key, sent->n_bytes, n_cuts, slices->text);
   g_free(slices->text);
   slices->text = text;

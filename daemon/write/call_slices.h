@@ -6,7 +6,7 @@
  * halved that was cut off TIDE_CUT_LIMIT times (call_size.h), whatever is taken of others, for what resets it may have
  * looked at its bytes. Where a few large rows are most of what is too large, they are left out instead.
  *
- * A row that was left out so, or cut off alone, is sent alone behind all others: nobody waits for it. Its batch is sent
+ * A row that was left out so, or cut off alone, is sent alone behind all others: no call waits for it. Its batch is sent
  * again with pauses that double (lanes.h). Below the gateway's smallest limit it may have been under way while
  * something restarted, or a proxy's limit may be raised: it is sent again until it is taken.
  *
