@@ -2,6 +2,7 @@
 
 #include "decode/json_text.h"
 #include "decode/utf8.h"
+#include "decode/value_text.h"
 #include "model/time/calendar.h"
 #include "util/json_writer.h"
 #include "util/number_text.h"
@@ -305,20 +306,6 @@ make_date(Walk *walk, Value *value, gint64 days)
   return TRUE;
 }
 
-static void
-make_hex(Walk *walk, Value *value, TideBytes bytes)
-{
-  static const char digits[] = "0123456789abcdef";
-  tide_buffer_reset(&walk->text);
-  guint8 *out = tide_buffer_reserve(&walk->text, bytes.len * 2);
-  for (gsize i = 0; i < bytes.len; i++) {
-    *out++ = (guint8)digits[bytes.data[i] >> 4];
-    *out++ = (guint8)digits[bytes.data[i] & 0x0F];
-  }
-  walk->text.len = bytes.len * 2;
-  *value = (Value){.kind = TIDE_VALUE_STRING, .text = tide_buffer_bytes(&walk->text), .is_made = TRUE};
-}
-
 /* ---- values that hold no others ---- */
 
 static gboolean
@@ -370,7 +357,7 @@ take_binary(Walk *walk, TideBytes name, const TideAvroNode *node, Value *ret_val
   if (!(node->kind == TIDE_AVRO_FIXED ? take_bytes(walk, name, node->size, &bytes) : take_run(walk, name, &bytes)))
     return FALSE;
   if (node->logical != TIDE_AVRO_DECIMAL)
-    make_hex(walk, ret_value, bytes);
+    ret_value->text = tide_hex_text(walk->scratch, bytes);
   else if (!make_big_decimal(walk, ret_value, bytes, node->scale))
     return fault(walk, TIDE_REJECT_NUMBER, place, name,
                  "a decimal of more than " G_STRINGIFY(NUMBER_MAX_BYTES) " bytes");

@@ -173,8 +173,11 @@ read_object(Walk *walk, const msgpack_object *object, gsize place, TideBytes nam
       return fault(walk, TIDE_REJECT_NUMBER, place, name, "not a finite number");
     *ret_text = float_text(walk, object);
     return TRUE;
-  case MSGPACK_OBJECT_STR:
   case MSGPACK_OBJECT_BIN:
+    *ret_kind = TIDE_VALUE_STRING;
+    *ret_text = tide_hex_text(walk->scratch, tide_bytes(object->via.bin.ptr, object->via.bin.size));
+    return TRUE;
+  case MSGPACK_OBJECT_STR:
     *ret_kind = TIDE_VALUE_STRING;
     *ret_text = tide_bytes(object->via.str.ptr, object->via.str.size);
     if (tide_utf8_is_valid(ret_text->data, ret_text->len))

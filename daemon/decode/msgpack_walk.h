@@ -1,11 +1,12 @@
 /* Reads the readings out of a message in MessagePack. Each value is unpacked by msgpack-c where it stands, so that its
  * place is known; only what holds others is looked at here, for msgpack-c takes memory for as many elements as an array
- * says it has. Nothing is allocated but texts of numbers.
+ * says it has. Nothing is allocated but texts of numbers and bytes.
  *
  * The message is one map, an array of maps, or maps one after the other. Names are texts. A member becomes a field by
  * its kind:
  *
- *     text, binary       STRING   must be UTF-8
+ *     text               STRING   must be UTF-8
+ *     binary             STRING   in hex, lower case
  *     integer, float     NUMBER   a float as short as it can be to be read back; one that is not finite is a NUMBER
  *                                 fault
  *     timestamp          NUMBER   seconds since 1970, with nine digits behind the point where it has a fraction

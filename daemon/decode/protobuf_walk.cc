@@ -372,12 +372,7 @@ read_string(Walk *walk, const Slot &slot)
   TideBytes text =
       bytes_of(slot.index < 0 ? reflection->GetStringReference(*slot.message, slot.field, &unused)
                               : reflection->GetRepeatedStringReference(*slot.message, slot.field, slot.index, &unused));
-  if (slot.field->type() == Field::TYPE_STRING)
-    return text;
-  char *hex = static_cast<char *>(tide_scratch_take(walk->scratch, 2 * text.len));
-  for (gsize i = 0; i < 2 * text.len; i++)
-    hex[i] = "0123456789abcdef"[text.data[i / 2] >> (i % 2 == 0 ? 4 : 0) & 15];
-  return tide_bytes(hex, 2 * text.len);
+  return slot.field->type() == Field::TYPE_STRING ? text : tide_hex_text(walk->scratch, text);
 }
 
 /* Kind and text of a value that is no message. */

@@ -1,8 +1,8 @@
-/* Numbers and times as texts, for formats that hold them in binary. Each is written into @text and may begin behind its
- * first byte. */
+/* Numbers, times and bytes as texts, for formats that hold them in binary. A number or time is written into @text and
+ * may begin behind its first byte. */
 #pragma once
 
-#include "util/bytes.h"
+#include "decode/scratch.h"
 #include "util/number_text.h"
 
 G_BEGIN_DECLS
@@ -58,6 +58,16 @@ static inline TideBytes
 tide_float_text(char text[TIDE_VALUE_TEXT_BYTES], float value)
 {
   return tide_bytes_of_string(tide_float_print(value, text));
+}
+
+/* Two digits, lower case, for each byte; in @scratch. */
+static inline TideBytes
+tide_hex_text(TideScratch *scratch, TideBytes bytes)
+{
+  char *text = (char *)tide_scratch_take(scratch, bytes.len * 2);
+  for (gsize i = 0; i < bytes.len * 2; i++)
+    text[i] = "0123456789abcdef"[bytes.data[i / 2] >> (i % 2 == 0 ? 4 : 0) & 0x0F];
+  return tide_bytes(text, bytes.len * 2);
 }
 
 G_END_DECLS

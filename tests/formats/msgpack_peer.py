@@ -42,10 +42,7 @@ def _put(reading: dict[str, Any], names: set[str], name: Any, value: Any, index:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, bytes):
-        try:
-            return value.decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise Refused(str(error)) from error
+        return value.hex()
     if isinstance(value, float) and not math.isfinite(value):
         raise Refused("not finite")
     if isinstance(value, msgpack.ExtType):

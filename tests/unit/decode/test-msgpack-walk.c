@@ -54,7 +54,7 @@ test_every_kind_of_value(void)
       DECODER_CASE("\x81\xA1v\xCA\x3D\xCC\xCC\xCD", "v=N:0.1;"),
       DECODER_CASE("\x81\xA1v\xA0", "v=S:;"),
       DECODER_CASE("\x81\xA1v\xA3s\x00t", "v=S:s\\x00t;"),
-      DECODER_CASE("\x81\xA1v\xC4\x02xy", "v=S:xy;"),
+      DECODER_CASE("\x81\xA1v\xC4\x02xy", "v=S:7879;"),
       DECODER_CASE("\x81\xA1v\x93\x01\xA1\"\x81\xA1n\xC0", "v=J:[1,\"\\x5C\"\",{\"n\":null}];"),
       DECODER_CASE("\x81\xA1v\x90", "v=J:[];"),
       /* timestamps: 32, 64 and 96 bits */
@@ -105,6 +105,12 @@ test_faults_and_their_places(void)
                    "a\x02",
                    "duplicate_field@6"),
       DECODER_CASE("\x81\xA1"
+                   "a\xC4\x03x\xFF\x00",
+                   "a=S:78ff00;"),
+      DECODER_CASE("\x81\xA1"
+                   "a\x92\xC4\x01x\xC4\x00",
+                   "a=J:[\"78\",\"\"];"),
+      DECODER_CASE("\x81\xA1"
                    "a\xA2x\xFF",
                    "utf8@5"),
       DECODER_CASE("\x81\xA2x\xFF\x01", "utf8@3"),
@@ -142,7 +148,7 @@ test_bad_readings_alone(void)
                    "a=N:1;;a=N:3;"),
       DECODER_CASE("\x82\xA1"
                    "a\xD4\x05\x01\xA1"
-                   "b\x91\xC4\x01\xFF\x81\xA1"
+                   "b\x91\xA1\xFF\x81\xA1"
                    "a\x03",
                    ";a=N:3;"),
       DECODER_CASE("\x82\xA1\xFF\x01\xA1"
