@@ -20,6 +20,10 @@ static constexpr gsize MAX_DEPTH = 128;
 /* Digits behind the point that a number's text has room for. */
 static constexpr gint64 MAX_SCALE = 1000;
 
+/* Of a type, with its namespace: each one that is declared or referred to makes its own of a few bytes of the schema.
+ */
+static constexpr gsize MAX_NAME_BYTES = 1024;
+
 /* What the struct holds, while it grows. */
 typedef struct Compiler {
   GArray *nodes;       /* owned (element-type TideAvroNode) */
@@ -69,20 +73,16 @@ integer_of(object json, const char *name, gint64 absent)
   return json.at_key(name).get(value) == simdjson::SUCCESS ? value : absent;
 }
 
-/* @name with its namespace in front, and in @ret_space that of what is inside. Both live as long as the schema. */
-static const char *
-full_name(Compiler *compiler, const char *name, const char *space, const char **ret_space)
+/* @name with its namespace in front. (transfer full) (nullable): NULL, with the fault told, where it is too long. */
+static char *
+full_name(Compiler *compiler, const char *name, const char *space)
 {
-  const char *point = strrchr(name, '.');
-  if (point != NULL) {
-    *ret_space = g_string_chunk_insert_len(compiler->texts, name, point - name);
-    return name;
+  bool is_full = space[0] == '\0' || strchr(name, '.') != NULL;
+  if (strlen(name) + (is_full ? 0 : strlen(space) + 1) > MAX_NAME_BYTES) {
+    fault(compiler, "the name of a type is longer than %" G_GSIZE_FORMAT " bytes", MAX_NAME_BYTES);
+    return NULL;
   }
-  *ret_space = space;
-  if (space[0] == '\0')
-    return name;
-  g_autofree char *full = g_strconcat(space, ".", name, NULL);
-  return g_string_chunk_insert(compiler->texts, full);
+  return is_full ? g_strdup(name) : g_strconcat(space, ".", name, NULL);
 }
 
 static guint32
@@ -117,9 +117,11 @@ find_named(Compiler *compiler, const char *name, const char *space, guint32 *ret
       *ret_node = kind;
       return TRUE;
     }
-  const char *unused;
+  g_autofree char *full = full_name(compiler, name, space);
   gpointer place;
-  if (!g_hash_table_lookup_extended(compiler->named, full_name(compiler, name, space, &unused), NULL, &place))
+  if (full == NULL)
+    return FALSE;
+  if (!g_hash_table_lookup_extended(compiler->named, full, NULL, &place))
     return fault(compiler, "the type '%s' is not one of Avro's, and not declared before", name);
   *ret_node = GPOINTER_TO_UINT(place);
   return TRUE;
@@ -133,13 +135,17 @@ declare(Compiler *compiler, object json, TideAvroKind kind, const char *space, g
   const char *name = text_of(compiler, json, "name"), *own_space = text_of(compiler, json, "namespace");
   if (name == NULL || name[0] == '\0')
     return fault(compiler, "a record, enum or fixed has no 'name'");
-  const char *full = full_name(compiler, name, own_space != NULL ? own_space : space, ret_space);
+  g_autofree char *full = full_name(compiler, name, own_space != NULL ? own_space : space);
+  if (full == NULL)
+    return FALSE;
   if (g_hash_table_contains(compiler->named, full))
     return fault(compiler, "the type '%s' is declared twice", full);
   TideAvroNode node = {};
   node.kind = kind;
   *ret_node = add_node(compiler, node);
-  g_hash_table_insert(compiler->named, const_cast<char *>(full), GUINT_TO_POINTER(*ret_node));
+  const char *point = strrchr(full, '.');
+  *ret_space = point != NULL ? g_string_chunk_insert_len(compiler->texts, full, point - full) : "";
+  g_hash_table_insert(compiler->named, g_steal_pointer(&full), GUINT_TO_POINTER(*ret_node));
   return TRUE;
 }
 
@@ -402,7 +408,7 @@ tide_avro_schema_new(TideBytes text, GError **error)
   compiler.nodes = g_array_new(FALSE, FALSE, sizeof(TideAvroNode));
   compiler.members = g_array_new(FALSE, FALSE, sizeof(TideAvroMember));
   compiler.texts = g_string_chunk_new(1024);
-  compiler.named = g_hash_table_new(g_str_hash, g_str_equal);
+  compiler.named = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   compiler.where = g_string_new(NULL);
   compiler.error = error;
   guint32 top = 0;

@@ -12,6 +12,10 @@
 
 namespace pb = google::protobuf;
 
+/* The library makes a type and those of its fields by calling itself: a chain of three times as many takes the stack.
+ */
+static constexpr gsize MAX_TYPES = 10000;
+
 namespace {
 
 /* The first thing that is wrong with a file. */
@@ -55,6 +59,16 @@ has_required_field(const pb::DescriptorProto &message)
   return false;
 }
 
+/* @message, and the messages in it. */
+gsize
+count_types(const pb::DescriptorProto &message)
+{
+  gsize n = 1;
+  for (const pb::DescriptorProto &nested : message.nested_type())
+    n += count_types(nested);
+  return n;
+}
+
 bool
 add_file(TideProtobufSchema *schema, pb::FileDescriptorProto *file, GError **error)
 {
@@ -62,8 +76,12 @@ add_file(TideProtobufSchema *schema, pb::FileDescriptorProto *file, GError **err
   file->clear_extension();
   for (pb::DescriptorProto &message : *file->mutable_message_type()) {
     drop_extensions(&message);
+    schema->n_types += count_types(message);
     schema->has_required = schema->has_required || has_required_field(message);
   }
+  if (schema->n_types > MAX_TYPES)
+    return fail(error, "it has more than ", std::to_string(MAX_TYPES),
+                " messages: write one with the files that it takes");
   for (const std::string &name : file->dependency())
     if (schema->pool.FindFileByName(name) == nullptr)
       return fail(error, "it lacks the file ", name, ": write it anew with protoc --include_imports");
@@ -127,6 +145,7 @@ tide_protobuf_schema_new(TideBytes set, const char *message, TideSchemaFraming f
   schema->file = nullptr;
   schema->message = nullptr;
   schema->has_required = false;
+  schema->n_types = 0;
   return fill(schema.get(), set, message, error) ? schema.release() : nullptr;
 }
 

@@ -11,4 +11,5 @@ struct TideProtobufSchema {
   const google::protobuf::FileDescriptor *file; /* whose messages are meant */
   const google::protobuf::Descriptor *message;  /* NULL: the frame says which */
   bool has_required;                            /* some message has a field that must be there */
+  gsize n_types;                                /* messages, of all files, those inside of others too */
 };

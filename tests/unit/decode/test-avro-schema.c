@@ -103,6 +103,22 @@ test_depth_and_size(void)
   g_assert_nonnull(strstr(error->message, "larger than"));
 }
 
+/* A namespace of a few hundred kilobytes would be in front of each of as many references. */
+static void
+test_long_names(void)
+{
+  for (gsize len = 1022; len <= 1023; len++) {
+    g_autofree char *space = g_strnfill(len, 'a');
+    g_autofree char *text =
+        g_strdup_printf("{'type':'record','name':'R','namespace':'%s','fields':[{'name':'x','type':'R'}]}", space);
+    g_autoptr(GError) error = NULL;
+    const TideAvroSchema *schema = schema_of(text, &error);
+    g_assert_cmpint(schema != NULL, ==, len == 1022);
+    g_assert_true(schema != NULL || strstr(error->message, "the name of a type is longer than 1024 bytes") != NULL);
+    tide_avro_schema_free(schema);
+  }
+}
+
 static void
 test_files(void)
 {
@@ -122,6 +138,7 @@ main(int argc, char **argv)
   g_test_add_func("/avro-schema/nodes-of-a-record", test_nodes_of_a_record);
   g_test_add_func("/avro-schema/faults", test_faults);
   g_test_add_func("/avro-schema/depth-and-size", test_depth_and_size);
+  g_test_add_func("/avro-schema/long-names", test_long_names);
   g_test_add_func("/avro-schema/files", test_files);
   return g_test_run();
 }

@@ -266,6 +266,58 @@ test_descriptor_sets_that_are_refused(void)
   refuse_set("0a0d0a016122030a014d22030a014d", "M", "cannot be used: a: M: ");
 }
 
+/* Field @number, of at most 127 bytes. */
+static void
+append_delimited(TideBuffer *out, guint number, TideBytes bytes)
+{
+  g_assert_cmpuint(bytes.len, <, 128);
+  tide_buffer_append_byte(out, (guint8)(number << 3 | 2));
+  tide_buffer_append_byte(out, (guint8)bytes.len);
+  tide_buffer_append_bytes(out, bytes);
+}
+
+/* Messages M0 to M@n, each but the last with a field of the next one. */
+static void
+append_chain(TideBuffer *set, guint n)
+{
+  g_auto(TideBuffer) file = {0};
+  append_delimited(&file, 1, tide_bytes_of_string("a"));
+  for (guint i = 0; i <= n; i++) {
+    g_auto(TideBuffer) message = {0}, field = {0};
+    g_autofree char *name = g_strdup_printf("M%u", i), *next = g_strdup_printf(".M%u", i + 1);
+    append_delimited(&message, 1, tide_bytes_of_string(name));
+    append_delimited(&field, 1, tide_bytes_of_string("f"));
+    tide_buffer_append(&field, "\x18\x01\x20\x01\x28\x0b", 6); /* number 1, optional, a message */
+    append_delimited(&field, 6, tide_bytes_of_string(next));
+    if (i < n)
+      append_delimited(&message, 2, tide_buffer_bytes(&field));
+    append_delimited(&file, 4, tide_buffer_bytes(&message));
+  }
+  tide_buffer_append_byte(set, 1 << 3 | 2);
+  for (gsize len = file.len; len > 0; len >>= 7)
+    tide_buffer_append_byte(set, (guint8)((len & 127) | (len > 127 ? 128 : 0)));
+  tide_buffer_append_bytes(set, tide_buffer_bytes(&file));
+}
+
+/* Each type in a chain of them takes some of the stack. */
+static void
+test_chain_of_types(void)
+{
+  static const HexCase good = {"0a020a00", ";"};
+  g_auto(TideBuffer) allowed = {0}, long_chain = {0};
+  g_autoptr(GError) error = NULL;
+  append_chain(&allowed, 9999);
+  g_autoptr(TideProtobufSchema) schema =
+      tide_protobuf_schema_new(tide_buffer_bytes(&allowed), "M0", TIDE_FRAMING_NONE, &error);
+  g_assert_no_error(error);
+  g_auto(DecoderFixture) fixture;
+  fixture_init(&fixture, schema);
+  check_with(&fixture, &good, 1);
+  append_chain(&long_chain, 10000);
+  g_assert_null(tide_protobuf_schema_new(tide_buffer_bytes(&long_chain), "M0", TIDE_FRAMING_NONE, &error));
+  g_assert_cmpstr(error->message, ==, "it has more than 10000 messages: write one with the files that it takes");
+}
+
 static void
 test_any_prefix_and_any_byte(void)
 {
@@ -299,6 +351,7 @@ main(int argc, char **argv)
   g_test_add_func("/protobuf-walk/memory", test_memory);
   g_test_add_func("/protobuf-walk/confluent-framing", test_confluent_framing);
   g_test_add_func("/protobuf-walk/descriptor-sets-that-are-refused", test_descriptor_sets_that_are_refused);
+  g_test_add_func("/protobuf-walk/chain-of-types", test_chain_of_types);
   g_test_add_func("/protobuf-walk/any-prefix-and-any-byte", test_any_prefix_and_any_byte);
   return g_test_run();
 }
