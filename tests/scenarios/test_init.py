@@ -105,6 +105,18 @@ def test_shapes(scene: Scene) -> None:
     print(f"shapes: {len(SHAPES)} written, checked and explained; none is written twice")
 
 
+def test_delimiters(scene: Scene) -> None:
+    """Values with another byte between them than a comma; and the next step is that of the file that was written."""
+    for name, delimiter in (("semicolon", ";"), ("tab", "\t"), ("bar", "|")):
+        lines = [["pump", "at", "note", "bar"], ["p 1", iso(NOW_MS), f'"a{delimiter} b, c"', "3"], ["p 2", iso(NOW_MS), "", "4"]]
+        text = "".join(delimiter.join(line) + "\n" for line in lines)
+        shown = scene.run("init", "--format", "csv", "-c", f"{name}.yaml", text=text)
+        assert "as a service: copy the file to /" in shown, shown
+        keys = explained_keys(scene, f"{name}.yaml", text)
+        assert keys == {"METRIC": {f"p {i}#{NOW_MS}" for i in (1, 2)}, "CURRENT_METRIC": {"p 1", "p 2"}}, f"{name}: {keys}"
+    print("delimiters: 3 found")
+
+
 def test_random_shapes(scene: Scene) -> None:
     """Things under any name and depth, times of any unit, members in any order."""
     units = {"epoch_s": 0.001, "epoch_ms": 1, "epoch_us": 1000, "epoch_ns": 1000000}
@@ -288,7 +300,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="tidemark-init-") as directory:
         scene = Scene(build, Path(directory))
         try:
-            for test in (test_shapes, test_random_shapes, test_terminal, test_from_topic, test_kafka_properties, test_guide):
+            for test in (test_shapes, test_delimiters, test_random_shapes, test_terminal, test_from_topic, test_kafka_properties, test_guide):
                 test(scene)
         finally:
             scene.end()

@@ -98,10 +98,28 @@ envelope_note(const TideInitDraft *draft)
         memchr(value->text.data, '{', value->text.len) != NULL) {
       g_autofree char *options = options_to_open(field->shown);
       return g_strdup_printf("'%s' is a list of objects inside of a reading, and one value of it: where these are the "
-                             "readings, %s in 'readings' of the configuration makes each of them one; 'init' needs "
-                             "samples without the envelope. See Messages in docs/configuration.md",
+                             "readings, %s in 'readings' of the configuration makes each of them one. Of those with "
+                             "one key and time, the last one's cells stay, unless one of their fields stands in the "
+                             "key too, or names the column ('qualifier'). 'init' needs samples without the envelope; "
+                             "see JSON in docs/configuration.md",
                              field->shown, options);
     }
+  }
+  return NULL;
+}
+
+/* Of a first line that is a reading. (transfer full) (nullable) */
+static char *
+header_note(const TideInitDraft *draft)
+{
+  for (guint i = 0; draft->proposal.format == TIDE_FORMAT_CSV && i < draft->survey->fields->len; i++) {
+    const TideSurveyField *field = draft->survey->fields->pdata[i];
+    if (g_ascii_isdigit(field->name[0]))
+      return g_strdup_printf(
+          "'%s' is taken for the name of a column, as is all of the first line of each message: put a "
+          "line of names above the samples, and where the messages have none, 'columns: [...]' in "
+          "place of 'header: true' into 'readings.csv' of the configuration",
+          field->shown);
   }
   return NULL;
 }
@@ -309,6 +327,9 @@ tide_init_draft_notes(const TideInitDraft *draft)
   char *envelope = envelope_note(draft);
   if (envelope != NULL)
     g_ptr_array_add(notes, envelope);
+  char *header = header_note(draft);
+  if (header != NULL)
+    g_ptr_array_add(notes, header);
   if (draft->survey->n_readings == 1)
     g_ptr_array_add(notes, g_strdup("one reading shows no more than itself: give some of several things and times"));
   return notes;

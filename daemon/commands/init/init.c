@@ -92,6 +92,7 @@ fill_places(const Init *init, TideInitProposal *proposal)
 {
   const InitOptions *options = init->options;
   proposal->format = (TideReadingFormat)options->format;
+  proposal->csv_delimiter = g_strdup(tide_init_samples_csv_delimiter(init->samples));
   proposal->brokers = g_strdup(options->brokers != NULL ? options->brokers : BROKERS);
   proposal->properties = g_strdup(init->properties);
   proposal->topic = g_strdup(options->topic != NULL ? options->topic : TOPIC);
@@ -299,15 +300,15 @@ make_proposal(Init *init, GError **error)
 static void
 show_next(const char *path)
 {
+  gboolean is_service = strcmp(path, TIDE_DEFAULT_CONFIG_PATH) == 0;
   gboolean is_plain = path[strspn(path, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "/._-")] == '\0';
   g_autofree char *quoted = is_plain ? g_strdup(path) : g_shell_quote(path);
-  g_autofree char *option =
-      strcmp(path, TIDE_DEFAULT_CONFIG_PATH) == 0 ? g_strdup("") : g_strdup_printf(" -c %s", quoted);
+  g_autofree char *option = is_service ? g_strdup("") : g_strdup_printf(" -c %s", quoted);
   printf("\n%s is written. Next:\n"
          "  tidemark check%s          # would the daemon start?\n"
          "  tidemark tables create%s  # makes the tables\n"
-         "  tidemark run%s            # the daemon; as a service: systemctl enable --now tidemark\n",
-         path, option, option, option);
+         "  tidemark run%s            # the daemon; as a service: %ssystemctl enable --now tidemark\n",
+         path, option, option, option, is_service ? "" : "copy the file to " TIDE_DEFAULT_CONFIG_PATH ", ");
 }
 
 static gboolean
@@ -348,7 +349,8 @@ static const TideOption init_options[] = {
     {"from-topic", NULL, TIDE_FLAG(InitOptions, from_topic),
      "take the newest messages of the topic for samples; joins no group and commits nothing"},
     {"format", "FORMAT", TIDE_CHOICE(InitOptions, format),
-     "what the messages are written in: json, influx, csv (the first line of each has the names) or msgpack (json)",
+     "what the messages are written in: json, influx, csv (the first line of each has the names, and tells what stands "
+     "between values) or msgpack (json)",
      .choices = formats, .letter = 'f'},
     {"count", "N", TIDE_COUNT(InitOptions, count), "messages to take at the most (100)", .min = 1, .max = 10000},
     {"brokers", "LIST", TIDE_TEXT(InitOptions, brokers), "Kafka brokers, HOST:PORT (" BROKERS ")", .letter = 'b'},

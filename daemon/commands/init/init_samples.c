@@ -8,6 +8,11 @@
 #include "util/clock.h"
 #include "util/error.h"
 
+#define NO_HEADER                                                                                                      \
+  "the first line of each message names the columns: where yours have no such line, put one above samples in a file "  \
+  "for 'init', and write 'columns: [...]' in place of 'header: true' into 'readings.csv' of the configuration "        \
+  "(examples/csv.yaml)"
+
 /* A topic that gives nothing for so long has nothing. */
 #define TOPIC_TIMEOUT_MS 15000
 
@@ -92,7 +97,8 @@ remedy_for(const TideInitSamples *samples, TideRejectReason reason, TideBytes va
     return "a message is a JSON object, such as {\"host\":\"server1\",\"ts\":1426535612045,\"cpu\":0.02}, a list of "
            "them, or several one after the other; `jq -c .` puts each on a line. InfluxDB's line protocol is read with "
            "'--format influx', values with commas below a line of names with '--format csv'";
-  return "see readings in docs/configuration.md";
+  return samples->defaults->readings.decode.format == TIDE_FORMAT_CSV ? NO_HEADER
+                                                                      : "see readings in docs/configuration.md";
 }
 
 static void
@@ -104,6 +110,37 @@ note_bad(TideInitSamples *samples, const TideMessage *message, const char *place
   samples->first_bad = g_strdup_printf("%s: %s; %s", place, why, remedy_for(samples, reject->reason, message->value));
 }
 
+/* The one of those in use that the first line of @text has most of, outside of quotes. */
+static char
+likely_delimiter(TideBytes text)
+{
+  static const char known[] = ",;\t|";
+  guint counts[sizeof known] = {0}, best = 0;
+  gboolean in_quotes = FALSE;
+  for (gsize i = 0; i < text.len && (in_quotes || text.data[i] != '\n'); i++) {
+    const char *found = memchr(known, text.data[i], sizeof known - 1);
+    if (text.data[i] == '"')
+      in_quotes = !in_quotes;
+    else if (found != NULL && !in_quotes)
+      counts[found - known]++;
+  }
+  for (guint i = 1; i < sizeof known - 1; i++)
+    best = counts[i] > counts[best] ? i : best;
+  return known[best];
+}
+
+/* Until a message could be read. */
+static void
+choose_delimiter(TideInitSamples *samples, TideBytes text)
+{
+  TideDecodeOptions *decode = &samples->defaults->readings.decode;
+  char delimiter = likely_delimiter(text);
+  g_free(decode->csv.delimiter);
+  decode->csv.delimiter = delimiter == ',' ? NULL : g_strndup(&delimiter, 1);
+  tide_decoder_free(samples->decoder);
+  samples->decoder = tide_decoder_new(decode, samples->names, 0);
+}
+
 /* FALSE: it cannot be used. */
 static gboolean
 add_message(TideInitSamples *samples, const TideMessage *message, const char *place)
@@ -111,6 +148,8 @@ add_message(TideInitSamples *samples, const TideMessage *message, const char *pl
   TideReading *readings;
   guint32 n_readings;
   TideReject reject;
+  if (samples->defaults->readings.decode.format == TIDE_FORMAT_CSV && samples->messages->len == 0)
+    choose_delimiter(samples, message->value);
   if (!tide_decoder_decode(samples->decoder, message, &readings, &n_readings, &reject)) {
     if (reject.reason != TIDE_REJECT_EMPTY) /* a comment between lines, say */
       note_bad(samples, message, place, &reject);
@@ -270,7 +309,8 @@ tide_init_samples_check(const TideInitSamples *samples, const char *where, GErro
                 samples->first_bad);
   else
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
-                "%s holds no reading: give at least one message, better some of several things and times", where);
+                "%s holds no reading: give at least one message, better some of several things and times%s", where,
+                samples->defaults->readings.decode.format == TIDE_FORMAT_CSV ? "; " NO_HEADER : "");
   return FALSE;
 }
 
@@ -278,6 +318,12 @@ const TideFieldSurvey *
 tide_init_samples_survey(const TideInitSamples *samples)
 {
   return samples->survey;
+}
+
+const char *
+tide_init_samples_csv_delimiter(const TideInitSamples *samples)
+{
+  return samples->defaults->readings.decode.csv.delimiter;
 }
 
 const GPtrArray *

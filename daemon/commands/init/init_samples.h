@@ -22,7 +22,7 @@ typedef struct TideInitSample {
 
 typedef struct TideInitSamples TideInitSamples;
 
-/* @format: what the messages are written in; of values with commas, with a header in each. */
+/* @format: what the messages are written in; of values with commas or the like, with a header in each. */
 TideInitSamples *tide_init_samples_new(TideReadingFormat format);
 void tide_init_samples_free(TideInitSamples *samples); /* NULL ok */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideInitSamples, tide_init_samples_free)
@@ -47,6 +47,9 @@ gboolean tide_init_samples_check(const TideInitSamples *samples, const char *whe
 
 const TideFieldSurvey *tide_init_samples_survey(const TideInitSamples *samples);
 const GPtrArray *tide_init_samples_messages(const TideInitSamples *samples); /* (element-type TideInitSample) */
+
+/* What stands between values of CSV, as the first header tells; NULL: a comma. */
+const char *tide_init_samples_csv_delimiter(const TideInitSamples *samples);
 
 /* Messages that could not be read, and what was wrong with the first of them; NULL: nothing. */
 guint tide_init_samples_n_bad(const TideInitSamples *samples);

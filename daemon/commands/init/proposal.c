@@ -20,6 +20,7 @@ tide_init_proposal_clear(TideInitProposal *proposal)
   g_free(proposal->topic);
   g_free(proposal->group);
   g_free(proposal->gateways);
+  g_free(proposal->csv_delimiter);
   g_free(proposal->time_field);
   g_free(proposal->zone);
   g_clear_pointer(&proposal->key, g_ptr_array_unref);
@@ -140,6 +141,7 @@ tide_init_proposal_print(const TideInitProposal *proposal, guint n_messages)
   g_autofree char *field = proposal->time_field != NULL ? scalar(proposal->time_field) : NULL;
   g_autofree char *zone = proposal->zone != NULL ? scalar(proposal->zone) : NULL;
   g_autofree char *letters = proposal->dead_letters != NULL ? scalar(proposal->dead_letters) : NULL;
+  g_autofree char *delimiter = proposal->csv_delimiter != NULL ? scalar(proposal->csv_delimiter) : NULL;
   g_autofree char *tables = print_tables(proposal);
   TideConfigFill fills[15];
   guint n = 0;
@@ -152,6 +154,8 @@ tide_init_proposal_print(const TideInitProposal *proposal, guint n_messages)
     fills[n++] = (TideConfigFill){"readings.format", tide_config_format_name(proposal->format)};
   if (proposal->format == TIDE_FORMAT_CSV)
     fills[n++] = (TideConfigFill){"readings.csv.header", "true"};
+  if (delimiter != NULL)
+    fills[n++] = (TideConfigFill){"readings.csv.delimiter", delimiter};
   if (field != NULL)
     fills[n++] = (TideConfigFill){"readings.time.field", field};
   fills[n++] = (TideConfigFill){"readings.time.format",

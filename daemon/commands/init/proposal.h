@@ -13,8 +13,9 @@ typedef struct TideInitProposal {
   char *group;      /* owned */
   char *gateways;   /* owned, as brokers */
   TideReadingFormat format;
-  char *time_field; /* owned; NULL: the Kafka record's own time */
-  char *zone;       /* owned; NULL: the texts say their own */
+  char *csv_delimiter; /* owned; NULL: a comma */
+  char *time_field;    /* owned; NULL: the Kafka record's own time */
+  char *zone;          /* owned; NULL: the texts say their own */
   TideTimeFormat time_format;
   GPtrArray *key;     /* owned (element-type utf8): names of fields */
   char *separator;    /* owned: between the parts of a key; NULL: "#", and what holds it is escaped */

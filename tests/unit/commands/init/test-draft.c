@@ -129,6 +129,10 @@ test_refused(void)
   g_assert_false(tide_init_draft_guess_time(&fixture.draft, &fixture.error));
   assert_said(&fixture, TIDE_ERROR_DATA, "'each: metrics'");
   end(&fixture);
+  begin(&fixture, "{\"host\":\"a\",\"metrics\":[{\"k\":\"temp\",\"v\":1}]}");
+  g_assert_false(tide_init_draft_guess_time(&fixture.draft, &fixture.error));
+  assert_said(&fixture, TIDE_ERROR_DATA, "names the column ('qualifier')");
+  end(&fixture);
   begin(&fixture, "{\"payload\":{\"host\":\"a\",\"metrics\":[{\"ts\":1795452860}]}}");
   g_assert_false(tide_init_draft_guess_time(&fixture.draft, &fixture.error));
   assert_said(&fixture, TIDE_ERROR_DATA, "'root: payload' and 'each: metrics'");
@@ -167,6 +171,28 @@ test_notes(void)
   assert_notes("{\"host\":\"a\",\"ts\":1795452860,\"v\":[1]}", NULL, "is a list of objects", FALSE);
 }
 
+static void
+assert_header_note(TideReadingFormat format, const char *text, gboolean expected)
+{
+  Fixture fixture;
+  begin(&fixture, text);
+  fixture.draft.proposal.format = format;
+  g_autoptr(GPtrArray) notes = tide_init_draft_notes(&fixture.draft);
+  gboolean is_said = FALSE;
+  for (guint i = 0; i < notes->len; i++)
+    is_said = is_said || strstr(notes->pdata[i], "is taken for the name of a column") != NULL;
+  g_assert_cmpint(is_said, ==, expected);
+  end(&fixture);
+}
+
+static void
+test_header_notes(void)
+{
+  assert_header_note(TIDE_FORMAT_CSV, "{\"pump 1\":\"a\",\"230\":1}", TRUE);
+  assert_header_note(TIDE_FORMAT_CSV, "{\"pump\":\"a\",\"volt\":1}", FALSE);
+  assert_header_note(TIDE_FORMAT_JSON, "{\"pump 1\":\"a\",\"230\":1}", FALSE);
+}
+
 /* The time is the record's, which all readings of a message have. */
 static void
 test_time_of_the_record(void)
@@ -200,6 +226,7 @@ main(int argc, char **argv)
   g_test_add_func("/draft/zone", test_zone);
   g_test_add_func("/draft/refused", test_refused);
   g_test_add_func("/draft/notes", test_notes);
+  g_test_add_func("/draft/header-notes", test_header_notes);
   g_test_add_func("/draft/time-of-the-record", test_time_of_the_record);
   return g_test_run();
 }

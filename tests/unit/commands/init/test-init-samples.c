@@ -47,6 +47,40 @@ test_other_formats(void)
 }
 
 static void
+assert_delimiter(const char *text, const char *delimiter, guint n_fields)
+{
+  g_autoptr(TideInitSamples) samples = read_samples_of(TIDE_FORMAT_CSV, tide_bytes_of_string(text));
+  g_test_message("%s", text);
+  g_assert_cmpstr(tide_init_samples_csv_delimiter(samples), ==, delimiter);
+  g_assert_cmpuint(tide_init_samples_survey(samples)->fields->len, ==, n_fields);
+}
+
+static void
+test_delimiters(void)
+{
+  assert_delimiter("host,v\na,1\n", NULL, 2);
+  assert_delimiter("host\na\n", NULL, 1);
+  assert_delimiter("host;v;w\na;1;\"b, c, d\"\n", ";", 3);
+  assert_delimiter("host\tv\na\t1\n", "\t", 2);
+  assert_delimiter("host|v\na|1\n", "|", 2);
+  assert_delimiter("\"a;b;\nc;d\",v\nx,1\n", NULL, 2); /* what stands in quotes is no delimiter, and no line's end */
+  assert_delimiter("host,v\na;b;c;d,1\n", NULL, 2);    /* nor is what stands in a reading */
+}
+
+static void
+test_no_header(void)
+{
+  g_autoptr(GError) error = NULL;
+  g_autoptr(TideInitSamples) samples = read_samples_of(TIDE_FORMAT_CSV, TIDE_BYTES_LITERAL("\"p 1\";2026-11-23;230\n"));
+  g_assert_false(tide_init_samples_check(samples, "the text", &error));
+  g_assert_nonnull(strstr(error->message, "the first line of each message names the columns"));
+  g_clear_error(&error);
+  g_autoptr(TideInitSamples) twice = read_samples_of(TIDE_FORMAT_CSV, TIDE_BYTES_LITERAL("p;230;230\nq;231;230\n"));
+  g_assert_false(tide_init_samples_check(twice, "the text", &error));
+  g_assert_nonnull(strstr(error->message, "'columns: [...]'"));
+}
+
+static void
 test_most(void)
 {
   g_autoptr(TideInitSamples) samples = tide_init_samples_new(TIDE_FORMAT_JSON);
@@ -92,6 +126,8 @@ main(int argc, char **argv)
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/init-samples/forms", test_forms);
   g_test_add_func("/init-samples/other-formats", test_other_formats);
+  g_test_add_func("/init-samples/delimiters", test_delimiters);
+  g_test_add_func("/init-samples/no-header", test_no_header);
   g_test_add_func("/init-samples/most", test_most);
   g_test_add_func("/init-samples/bad", test_bad);
   return g_test_run();

@@ -111,6 +111,14 @@ test_formats(void)
     g_autoptr(TideConfig) config = load(&proposal);
     g_assert_cmpint(config->readings.decode.format, ==, format);
     g_assert_cmpint(config->readings.decode.csv.header, ==, format == TIDE_FORMAT_CSV);
+    g_assert_null(config->readings.decode.csv.delimiter);
+  }
+  for (const char *delimiter = ";\t|"; *delimiter != '\0'; delimiter++) {
+    g_auto(TideInitProposal) proposal = make_proposal("at", (const char *const[]){"host", NULL});
+    proposal.format = TIDE_FORMAT_CSV;
+    proposal.csv_delimiter = g_strndup(delimiter, 1);
+    g_autoptr(TideConfig) config = load(&proposal);
+    g_assert_cmpstr(config->readings.decode.csv.delimiter, ==, proposal.csv_delimiter);
   }
 }
 
