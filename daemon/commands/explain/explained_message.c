@@ -186,7 +186,9 @@ static const char *const remedies[TIDE_REJECT_N_REASONS] = {
     [TIDE_REJECT_BAD_KEY] =
         "a value that holds what follows it can be escaped ('separator: escape') or get a 'width'; one "
         "that is too long can be cut ('long: cut')",
-    [TIDE_REJECT_TIME_INVALID] = "see that the time's 'field' and 'format' are those of the readings",
+    [TIDE_REJECT_TIME_INVALID] =
+        "see that the time's 'field' and 'format' are those of the readings, and that 'zone' says "
+        "whose clocks they are by, where they say no offset from UTC",
     [TIDE_REJECT_TIME_AMBIGUOUS] =
         "let senders write UTC or an offset, or say by the time's 'ambiguous' which moment is meant",
     [TIDE_REJECT_TIME_IMPLAUSIBLE] = "see that the time's 'format' has the readings' unit, and 'earliest'",

@@ -150,8 +150,10 @@ judge(const Exchange *exchange, CURLcode code, GError **error)
   (void)curl_easy_getinfo(exchange->easy, CURLINFO_RESPONSE_CODE, &status);
   const char *where = exchange->socket_path != NULL ? exchange->socket_path : exchange->url;
   if (code != CURLE_OK)
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_UNAVAILABLE, "no daemon answers at '%s': %s", where,
-                exchange->reason[0] != '\0' ? exchange->reason : curl_easy_strerror(code));
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_UNAVAILABLE,
+                "no daemon answers at '%s': %s: see whether it runs (systemctl status tidemark), and whether that is "
+                "its 'service.http'",
+                where, exchange->reason[0] != '\0' ? exchange->reason : curl_easy_strerror(code));
   else if (status == 401 || status == 429)
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
                 "'%s' answers with %ld: say who asks with --user and --password-file, or --token-file%s", where, status,

@@ -253,6 +253,7 @@ test_command_tells_of_trouble(PipelineFixture *fixture, gconstpointer data)
   g_auto(ProgramDone) gone = run_program(daemon.config_path, words);
   g_assert_cmpint(gone.exit_code, ==, 69);
   assert_prints(gone.errors, "no daemon answers at 'http://127.0.0.1:");
+  assert_prints(gone.errors, "see whether it runs (systemctl status tidemark)");
 }
 
 static char *
