@@ -54,7 +54,8 @@ judge_start(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
   if (!facts->is_running)
     return found(verdict, TIDE_LIMIT_REGION, "waiting for the tables: %s", reason);
   if (!facts->brokers_answer)
-    return found(verdict, TIDE_LIMIT_KAFKA, "no broker answers: %s", reason);
+    return found(verdict, TIDE_LIMIT_KAFKA, "no broker answers: %s",
+                 facts->kafka_trouble != NULL ? facts->kafka_trouble : reason);
   if (facts->partitions == 0)
     return found(verdict, TIDE_LIMIT_KAFKA, "no partition is assigned to this daemon: %s",
                  facts->reason != NULL ? facts->reason : "others of the group have them all");
@@ -75,12 +76,26 @@ judge_failures(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
 
 /* ---- what is slow ---- */
 
+/* A gateway that hangs looks from here as a region server behind it that does: who looks into it, has to know both. */
+static gboolean
+judge_long_call(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
+{
+  if (facts->longest_call_seconds < LONG_CALL_SECONDS)
+    return FALSE;
+  g_autofree char *region =
+      facts->called_region != NULL
+          ? g_strdup_printf("; all rows in calls are of %s, while others are written: see the server that has it, too",
+                            facts->called_region)
+          : g_strdup("");
+  return found(verdict, TIDE_LIMIT_GATEWAY, "gateway '%s' has not answered a call for %.1f s%s",
+               facts->longest_call_gateway, facts->longest_call_seconds, region);
+}
+
 static gboolean
 judge_gateways(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
 {
-  if (facts->longest_call_seconds >= LONG_CALL_SECONDS)
-    return found(verdict, TIDE_LIMIT_GATEWAY, "gateway '%s' has not answered a call for %.1f s",
-                 facts->longest_call_gateway, facts->longest_call_seconds);
+  if (judge_long_call(facts, verdict))
+    return TRUE;
   if (facts->slow_gateway != NULL)
     return found(verdict, TIDE_LIMIT_GATEWAY, "gateway '%s' takes several times as long for a row as the fastest",
                  facts->slow_gateway);
@@ -158,13 +173,25 @@ tide_bottleneck_judge(const TideBottleneckFacts *facts)
 
 /* ---- a restart ---- */
 
+/* While all writers are busy, the rate of late is what HBase takes. */
+static gboolean
+judge_rows_ahead(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
+{
+  gint64 rows = facts->waiting_rows + facts->in_flight_rows;
+  if (facts->writers == 0 || facts->busy_writers < facts->writers || facts->rows_per_second <= 0 ||
+      (double)rows <= facts->rows_per_second * (double)facts->drain_seconds)
+    return FALSE;
+  return found(verdict, TIDE_LIMIT_GATEWAY, "%" G_GINT64_FORMAT " rows take %.0f s at the present %.1f rows/s", rows,
+               (double)rows / facts->rows_per_second, facts->rows_per_second);
+}
+
 /* What would keep the stop from writing all that is in flight. (transfer full); NULL: nothing */
 static char *
 why_not_drained(const TideBottleneckFacts *facts)
 {
   TideBottleneckVerdict verdict;
   if (judge_dead_letters(facts, &verdict) || judge_start(facts, &verdict) || judge_failures(facts, &verdict) ||
-      (facts->longest_call_seconds >= LONG_CALL_SECONDS && judge_gateways(facts, &verdict)))
+      judge_long_call(facts, &verdict) || judge_rows_ahead(facts, &verdict))
     return verdict.why;
   return NULL;
 }
@@ -199,6 +226,9 @@ tide_hot_region_judge(const TideHotRegionFacts *facts)
   if (facts->table_regions < 2)
     return (TideBottleneckVerdict){.why = g_strdup_printf("%s, and its table has %s", most,
                                                           facts->table_regions == 1 ? "no other" : "no known regions")};
+  if (facts->others_fail)
+    return (TideBottleneckVerdict){
+        .why = g_strdup_printf("%s; calls to others of its table fail, so that they take less than comes", most)};
   double others = (facts->table_rows_per_second - facts->rows_per_second) / (double)(facts->table_regions - 1);
   gboolean is_hot = facts->rows_per_second >= HOT_FACTOR * others;
   gboolean is_alone = facts->table_regions == 2;

@@ -27,7 +27,8 @@ typedef struct TideBottleneckFacts {
   gint64 memory_paused_partitions;
   gint64 unread_messages; /* -1: unknown */
   gint64 in_flight_messages;
-  double consumer_cpu; /* of the busiest: of one core */
+  const char *kafka_trouble; /* what librdkafka said last */
+  double consumer_cpu;       /* of the busiest: of one core */
   /* gateways and writers */
   gint64 gateways;
   gint64 gateways_up;
@@ -40,6 +41,9 @@ typedef struct TideBottleneckFacts {
   const char *longest_call_gateway;
   /* regions and tables */
   gint64 waiting_rows;
+  gint64 in_flight_rows;
+  double rows_per_second;    /* of all tables, over the last seconds */
+  const char *called_region; /* if all rows in calls are of one, while others are written: that one */
   const char *stopped_table;
   const char *stopped_reason;
   const char *failing_region; /* for the longest: "METRIC from 'host5'" */
@@ -74,6 +78,7 @@ typedef struct TideHotRegionFacts {
   double share;           /* of the rows of all tables */
   double table_rows_per_second;
   gint64 table_regions; /* 0: not known */
+  gboolean others_fail; /* calls to another region of the table: it takes little for that reason */
 } TideHotRegionFacts;
 
 /* Whether it takes several times as much as the others of its table on the average. (transfer full) */

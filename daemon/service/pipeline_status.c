@@ -239,6 +239,24 @@ add_region(TideBottleneckFacts *facts, const TideStatusRegion *region, char **fa
   }
 }
 
+/* The one that all rows in calls are of, while others are written. (transfer full) (nullable) */
+static char *
+only_called_region(const GArray *regions)
+{
+  const TideStatusRegion *called = NULL;
+  gboolean others_are_written = FALSE;
+  for (guint i = 0; i < regions->len; i++) {
+    const TideStatusRegion *region = &g_array_index(regions, TideStatusRegion, i);
+    if (region->load.in_flight_rows > 0 && called != NULL)
+      return NULL;
+    if (region->load.in_flight_rows > 0)
+      called = region;
+    else
+      others_are_written |= region->load.rows_per_second > 0;
+  }
+  return called != NULL && others_are_written ? region_text(called) : NULL;
+}
+
 static void
 add_partition(TideBottleneckFacts *facts, const TidePartitionView *partition)
 {
@@ -249,6 +267,8 @@ static void
 add_table_facts(TideBottleneckFacts *facts, const TideStatusTable *table)
 {
   facts->waiting_rows += table->load.waiting_rows;
+  facts->in_flight_rows += table->load.in_flight_rows;
+  facts->rows_per_second += table->load.rows_per_second;
   if (table->load.error_text == NULL)
     return;
   facts->stopped_table = table->name;
@@ -270,6 +290,8 @@ judge_hot_region(const TideStatus *status)
         facts.table_rows_per_second = item->load.rows_per_second;
         facts.table_regions = item->regions;
       });
+  EACH(status->regions, TideStatusRegion,
+       { facts.others_fail |= item != region && item->load.table == region->load.table && item->load.failures > 0; });
   return tide_hot_region_judge(&facts);
 }
 
@@ -285,12 +307,14 @@ tide_pipeline_status_judge(const TideConfig *config, TideStatus *status)
                                .halted_partitions = status->kafka.halted_partitions,
                                .unread_messages = status->kafka.unread_messages,
                                .in_flight_messages = status->kafka.in_flight_messages,
+                               .kafka_trouble = status->kafka.trouble,
                                .consumer_cpu = status->cpu.busiest_consumer,
                                .longest_call_seconds = -1,
                                .memory_share =
                                    (double)status->memory.used_bytes / (double)MAX(status->memory.budget_bytes, 1),
                                .dead_letters_stalled = status->dead_letters.stalled};
-  g_autofree char *failing = NULL, *full = NULL;
+  g_autofree char *failing = NULL, *full = NULL, *called = only_called_region(status->regions);
+  facts.called_region = called;
   EACH(status->gateways, TideGatewayView, add_gateway(&facts, item));
   EACH(status->writers, TideStatusWriter, add_writer(&facts, item));
   EACH(status->regions, TideStatusRegion, add_region(&facts, item, &failing, &full));

@@ -55,6 +55,12 @@ tide_listing_free(TideListing *listing)
   g_free(listing);
 }
 
+void
+tide_listing_break_lines(TideListing *listing)
+{
+  listing->is_screen = TRUE;
+}
+
 /* One table line, without blanks at its end. */
 static void
 append_aligned(const TideListing *listing, GString *line, const char *const *values)

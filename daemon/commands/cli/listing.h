@@ -26,6 +26,9 @@ typedef struct TideListing TideListing;
 TideListing *tide_listing_new(FILE *stream, TideOutputFormat format, gboolean colour, const TideListingColumn *columns,
                               gsize n_columns);
 
+/* Breaks long lines in a pipe as on a terminal: of a listing that is part of a screen for people. */
+void tide_listing_break_lines(TideListing *listing);
+
 /**
  * tide_listing_add: one line.
  * @values: n_columns texts, copied; NULL is empty. They must be printable: tide_text_printable().

@@ -161,7 +161,7 @@ static const Column reason_columns[] = {
     {"DEAD LETTERS FOR", "reason", CELL_TEXT, 24},
     {"KEPT", "kept", CELL_COUNT},
     {"LAST", "last_at", CELL_TIME, 20},
-    {"THE LAST ONE", "text", CELL_TEXT, 42},
+    {"THE LAST ONE", "text", CELL_TEXT, 300},
 };
 
 static const Column recent_columns[] = {
@@ -207,6 +207,7 @@ print_list(FILE *stream, TideStatusReader *status, const View *view, gboolean co
     columns[c] = (TideListingColumn){view->columns[c].heading, .right = view->columns[c].kind > CELL_LIST,
                                      .judges = view->columns[c].kind == CELL_VERDICT};
   g_autoptr(TideListing) listing = tide_listing_new(stream, TIDE_OUTPUT_TABLE, colour, columns, view->n_columns);
+  tide_listing_break_lines(listing);
   fputc('\n', stream);
   for (int first = 1; first >= 0; first--)
     for (guint32 i = 0; i < n && shown < MAX_LINES; i++)

@@ -40,6 +40,10 @@ test_kafka(void)
   facts.brokers_answer = FALSE;
   facts.reason = "connection refused";
   assert_limit(&facts, TIDE_LIMIT_KAFKA, "no broker answers: connection refused");
+  facts.reason = NULL;
+  assert_limit(&facts, TIDE_LIMIT_KAFKA, "no broker answers: nobody has said why");
+  facts.kafka_trouble = "no route";
+  assert_limit(&facts, TIDE_LIMIT_KAFKA, "no broker answers: no route");
 }
 
 static void
@@ -108,6 +112,8 @@ test_a_gateway(void)
   facts.longest_call_seconds = 3;
   facts.longest_call_gateway = "gw3:9090";
   assert_limit(&facts, TIDE_LIMIT_GATEWAY, "'gw3:9090' has not answered a call for 3.0 s");
+  facts.called_region = "the region of 'T' from 'k'";
+  assert_limit(&facts, TIDE_LIMIT_GATEWAY, "3.0 s; all rows in calls are of the region of 'T' from 'k', while others");
   facts.gateways_up = 0;
   facts.reason = "refused";
   assert_limit(&facts, TIDE_LIMIT_GATEWAY, "no gateway is up: refused");
@@ -166,6 +172,28 @@ test_restart(void)
   assert_restart(&facts, FALSE, "the disk is full");
 }
 
+/* Whether the rows that wait are written within limits.drain_timeout: at the rate of writers that do what they can. */
+static void
+test_restart_takes_time(void)
+{
+  TideBottleneckFacts facts = well();
+  facts.in_flight_messages = 4000;
+  facts.waiting_rows = 2900;
+  facts.in_flight_rows = 120;
+  facts.busy_writers = 3;
+  facts.rows_per_second = 100;
+  assert_restart(&facts, FALSE, "none is lost; 3020 rows take 30 s at the present 100.0 rows/s");
+  facts.in_flight_rows = 100;
+  assert_restart(&facts, TRUE, "the stop writes and commits them");
+  facts.rows_per_second = 25;
+  assert_restart(&facts, FALSE, "3000 rows take 120 s");
+  facts.busy_writers = 2; /* so that 25 is what came, not what HBase takes */
+  assert_restart(&facts, TRUE, "the stop writes and commits them");
+  facts.busy_writers = 3;
+  facts.rows_per_second = 0; /* nothing is known */
+  assert_restart(&facts, TRUE, "the stop writes and commits them");
+}
+
 static void
 assert_hot(const TideHotRegionFacts *facts, gboolean is_hot, const char *part)
 {
@@ -188,6 +216,8 @@ test_hot_region(void)
   assert_hot(&facts, TRUE, "67 rows/s");
   facts.rows_per_second = 200;
   assert_hot(&facts, TRUE, "others of its table 0 rows/s on the average; docs/row-keys.md says");
+  facts.others_fail = TRUE;
+  assert_hot(&facts, FALSE, "200 rows/s, 30 % of all; calls to others of its table fail");
   facts.table_regions = 1;
   assert_hot(&facts, FALSE, "its table has no other");
   facts.table_regions = 0;
@@ -206,6 +236,7 @@ main(int argc, char **argv)
   g_test_add_func("/bottleneck/busy-writers-are-well", test_busy_writers_are_well);
   g_test_add_func("/bottleneck/dead-letters", test_dead_letters);
   g_test_add_func("/bottleneck/restart", test_restart);
+  g_test_add_func("/bottleneck/restart-takes-time", test_restart_takes_time);
   g_test_add_func("/bottleneck/hot-region", test_hot_region);
   return g_test_run();
 }
