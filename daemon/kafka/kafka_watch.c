@@ -43,7 +43,7 @@ struct TideKafkaWatch {
   GPtrArray *topics; /* owned (element-type rd_kafka_topic_t): those that are named */
   guint n_patterns;  /* the others */
   TideThread *thread;
-  TideGauge *missing_gauge;
+  TideGauge *missing_gauge, *up_gauge;
   /* its thread only */
   gint64 topics_asked_us;
   GPtrArray *patterns; /* owned (element-type utf8, borrowed): those that no topic has matched yet */
@@ -84,6 +84,7 @@ tide_kafka_watch_new(const TideKafkaConfig *config, TideMetrics *metrics)
   watch->partitions = g_ptr_array_new_with_free_func(watched_free);
   watch->missing_gauge = tide_metrics_gauge(metrics, "tidemark_kafka_topics_missing",
                                             "Topics of the configuration that the brokers do not have", NULL);
+  watch->up_gauge = tide_metrics_gauge_unknown(metrics, "tidemark_kafka_up", "1 while a broker answers", NULL);
   tide_mutex_init(&watch->lock);
   tide_cond_init(&watch->changed);
   return watch;
@@ -465,6 +466,7 @@ ask_for_topics(TideKafkaWatch *watch)
     watch->missing = missing_text(watch, &missing);
   }
   tide_mutex_unlock(&watch->lock);
+  tide_gauge_set(watch->up_gauge, is_answered ? 1 : 0);
   if (!is_answered)
     return;
   tide_gauge_set(watch->missing_gauge, missing.n);

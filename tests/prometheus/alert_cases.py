@@ -30,6 +30,7 @@ CASES: dict[str, dict[str, Any]] = {
                                       f"tidemark_messages_received_total{{{PARTITION}}}": "10x40 20+10x80",
                                       f'tidemark_hbase_rows_written_total{{{ONE},gateway="g"}}': "10x40 20+10x80"},
                            "fires": "20m", "resolves": "60m"},
+    "TidemarkKafkaDown": {"series": {f"tidemark_kafka_up{{{ONE}}}": "1x9 0x9 1x60"}, "fires": "17m", "resolves": "30m"},
     "TidemarkLagGrowing": {"series": {f"tidemark_kafka_consumer_lag_seconds{{{PARTITION}}}": "0+60x60 0x120"},
                            "fires": "55m", "resolves": "120m"},
     "TidemarkDeadLetters": counter("tidemark_dead_letters_total", 3, ONE + ',reason="parse"'),

@@ -204,6 +204,14 @@ def accounting(world: World) -> Iterator[None]:
     handler.lies = False
 
 
+@outage("TidemarkKafkaDown", "the only broker is gone", "it is back")
+def kafka_down(world: World) -> Iterator[None]:
+    yield
+    world.kafka.ask("down", "-1")
+    yield
+    world.kafka.ask("up", "-1")
+
+
 def without_gateway(world: World) -> Iterator[None]:
     yield
     world.gateway.ask("kill")

@@ -68,6 +68,14 @@ class Questions(unittest.TestCase):
                        r"^Kafka         2 partitions, .* lag [1-9][\d,]* messages \(.*s\), in flight [1-9]")
         self.wait_limit("gateway")
 
+    def test_no_broker_answers(self) -> None:
+        self.start()
+        self.world.wait("a broker answers", lambda: self.gauge("tidemark_kafka_up") == {(): 1})
+        self.world.kafka.ask("down", "-1")
+        self.wait_said(r"^Limited by    kafka: no broker answers: .*Connection refused")
+        self.wait_limit("kafka")
+        self.world.wait("its gauge", lambda: self.gauge("tidemark_kafka_up") == {(): 0})
+
     def test_which_gateway_is_slow(self) -> None:
         slow, quick = (f"127.0.0.1:{one.greeting}" for one in self.world.gateways)
         self.world.config["hbase"]["gateways"] = [quick, slow]
@@ -82,7 +90,8 @@ class Questions(unittest.TestCase):
         self.world.send([b"{", b"{", b'{"h":"a","v":1}'])
         at = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
         self.wait_said(rf"^Dead letters  3 kept since the start, the first at {at}, in .*letters\.jsonl$",
-                       rf"^parse +2  {at}  not in the declared format: ", rf"^missing_field +1  {at}  a field that the key or the time needs",
+                       rf"^parse +2  {at}  not in the declared format: ",
+                       rf"^missing_field +1  {at}  a field that the key or the time needs (?s:.*?)'ts'",  # to its end, on lines below
                        rf"^{at}  t +[01] +\d  parse")
 
     def test_is_it_safe_to_restart(self) -> None:
@@ -94,6 +103,8 @@ class Questions(unittest.TestCase):
         self.wait_said(r"^Restart now   better not: \d+ messages are in flight, and the stop may not get to write them in 2 s .* none is lost; "
                        r"calls to the region of 'T' from 'x' have failed for \d+ s: ")
         self.assertEqual(self.gauge("tidemark_restart_good_now"), {(): 0})
+        self.world.send_readings(400)  # the other region is not hot because this one takes nothing
+        self.wait_said(r"^Hot region    none: the region of 'T' from '' takes \d+ rows/s, .*; calls to others of its table fail")
         self.world.gateway.ask("clear")
         self.wait_said(r"^Restart now   yes: nothing is in flight$")
 
