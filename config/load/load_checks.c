@@ -97,6 +97,30 @@ tide_load_find_broken_bound(const TideConfig *config, const char **ret_option, c
   return FALSE;
 }
 
+static gboolean
+is_taken(const TideConfig *config, const TideConfigSource *source)
+{
+  gboolean is_taken = config->tables->len == 0; /* which is said by itself */
+  for (guint i = 0; i < config->tables->len; i++)
+    is_taken |= tide_config_takes_from(g_ptr_array_index(config->tables, i), source);
+  return is_taken;
+}
+
+static void
+check_sources(TideLoad *load)
+{
+  const GPtrArray *sources = load->config->sources;
+  for (guint i = 0; i < sources->len; i++) {
+    const TideConfigSource *source = g_ptr_array_index(sources, i);
+    g_autofree char *path = g_strdup_printf("sources.%s", source->name);
+    if (source->name != NULL && !is_taken(load->config, source))
+      tide_problems_add_warning(load->problems, tide_load_position(load, path),
+                                "no table takes from the source '%s': its messages are read and written nowhere; name "
+                                "it in 'sources' of a table, or leave it out",
+                                source->name);
+  }
+}
+
 static void
 check_writers(TideLoad *load)
 {
@@ -147,5 +171,6 @@ tide_load_check_options(TideLoad *load)
   check_bounds(load);
   check_writers(load);
   check_patterns(load);
+  check_sources(load);
   check_dead_letters(load);
 }

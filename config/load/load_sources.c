@@ -81,7 +81,8 @@ check_patterns(TideLoad *load, const TideConfigSource *source, const TideYamlNod
 static gboolean
 is_same_topic(const char *a, const char *b)
 {
-  return tide_topic_pattern_matches(a, b) || tide_topic_pattern_matches(b, a) || strcmp(a, b) == 0;
+  gboolean are_patterns = a[0] == '^' && b[0] == '^'; /* neither is a topic that the other could match */
+  return strcmp(a, b) == 0 || (!are_patterns && (tide_topic_pattern_matches(a, b) || tide_topic_pattern_matches(b, a)));
 }
 
 /* Of two patterns, only the topics that there are can tell whether they mean one of them: the first source reads it. */

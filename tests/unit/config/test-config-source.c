@@ -46,6 +46,19 @@ test_topic_has_one_source(void)
   g_assert_cmpstr(topics, ==, "^a ^ab b.c d");
 }
 
+/* The last may read whatever the others do not, whose patterns it would match if they were topics. */
+static void
+test_pattern_may_match_a_pattern(void)
+{
+  g_autoptr(TideConfig) config =
+      load_good("kafka: { brokers: b, group: g }\n"
+                "sources:\n"
+                "  boards: { topics: [\"^boards[.]\"], readings: { time: record } }\n"
+                "  others: { topics: [\"^.*\"], readings: { time: record } }\n" HBASE TABLES);
+  g_assert_cmpstr(name_of(config, "boards.7"), ==, "boards");
+  g_assert_cmpstr(name_of(config, "boards7"), ==, "others");
+}
+
 /* kafka.topics and readings make one source, which reads whatever it is given. */
 static void
 test_short_form_is_one_source(void)
@@ -111,6 +124,7 @@ main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/config-source/topic-has-one-source", test_topic_has_one_source);
+  g_test_add_func("/config-source/pattern-may-match-a-pattern", test_pattern_may_match_a_pattern);
   g_test_add_func("/config-source/short-form", test_short_form_is_one_source);
   g_test_add_func("/config-source/topic-is-asked-for", test_topic_is_asked_for_where_sources_differ);
   g_test_add_func("/config-source/tables", test_table_takes_from_those_that_it_names);
