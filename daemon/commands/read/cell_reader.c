@@ -70,10 +70,10 @@ declare_rest(TideCellReader *reader, const TideColumnRule *rule, const TideColum
   tide_buffer_append_bytes(declare(reader->rest, rule, item), tide_bytes_of_string(prefix));
 }
 
+/* The pattern of the names that @item makes. */
 static void
-declare_pattern(TideCellReader *reader, const TideColumnRule *rule, const TideColumnItem *item)
+append_pattern(const TideColumnRule *rule, const TideColumnItem *item, TideBuffer *pattern)
 {
-  TideBuffer *pattern = declare(reader->patterns, rule, item);
   if (item->qualifier == NULL) {
     /* A pattern's letters, changed as those of the names are, match the changed names. */
     tide_column_rule_append_name(rule, tide_bytes_of_string(item->pattern), pattern);
@@ -86,6 +86,18 @@ declare_pattern(TideCellReader *reader, const TideColumnRule *rule, const TideCo
     if (*at == '\\' && at[1] != '\0')
       tide_buffer_append_byte(pattern, (guint8) * ++at);
   }
+}
+
+/* Names that may be any are told from no other's. */
+static void
+declare_pattern(TideCellReader *reader, const TideColumnRule *rule, const TideColumnItem *item)
+{
+  g_auto(TideBuffer) pattern = {0};
+  append_pattern(rule, item, &pattern);
+  if (tide_bytes_equal(tide_buffer_bytes(&pattern), TIDE_BYTES_LITERAL("*")))
+    declare_rest(reader, rule, item, NULL);
+  else
+    tide_buffer_append_bytes(declare(reader->patterns, rule, item), tide_buffer_bytes(&pattern));
 }
 
 static void
@@ -251,18 +263,61 @@ decode_computed(TideCellReader *reader, const TideKeyText *computed, TideBytes v
   return shown;
 }
 
-static TideBytes
-decode_value(TideCellReader *reader, TideDeclaredColumn column, TideBytes value)
+/* How the declared encoding shows; of texts, each is as it is stored. */
+static TideEncoding
+encoding_of(TideDeclaredColumn column)
 {
-  if (column.rule == NULL)
-    return value;
-  if (column.item != NULL && column.item->value != NULL)
-    return decode_computed(reader, column.item->value, value);
   TideEncoding encoding =
       column.item != NULL && column.item->encoding >= 0 ? (TideEncoding)column.item->encoding : column.rule->encoding;
-  if (encoding == TIDE_ENCODE_INT64 || encoding == TIDE_ENCODE_FLOAT64)
-    return decode_number(reader, encoding, value);
+  return encoding == TIDE_ENCODE_JSON ? TIDE_ENCODE_TEXT : encoding;
+}
+
+/* Whether fields of other declarations may have made @cell's name, too, and are stored otherwise than @encoding: after
+ * { pattern: "temp.*", as: "*" } a name does not say whose it is. @ret_other: the last of theirs */
+static gboolean
+is_ambiguous(const TideCellReader *reader, const TideResultCell *cell, TideDeclaredColumn column,
+             TideEncoding *ret_other)
+{
+  gboolean is_of_rest = FALSE, found = FALSE;
+  for (guint i = 0; i < reader->rest->len; i++) {
+    const Declared *declared = &g_array_index(reader->rest, Declared, i);
+    if (declared->column.rule->packing != TIDE_PACK_NONE || !tide_bytes_equal(declared->family, cell->family) ||
+        !begins_with(cell->qualifier, tide_buffer_bytes(&declared->qualifier)))
+      continue;
+    is_of_rest |= declared->column.rule == column.rule && declared->column.item == column.item;
+    if (!is_of_rest || encoding_of(declared->column) == encoding_of(column))
+      continue;
+    *ret_other = encoding_of(declared->column);
+    found = TRUE;
+  }
+  return found;
+}
+
+/* A value that is a number or a text, nobody knows: of eight bytes that no text has, the number. */
+static TideBytes
+decode_ambiguous(TideCellReader *reader, TideEncoding a, TideEncoding b, TideBytes value)
+{
+  gboolean is_one_number = a == TIDE_ENCODE_TEXT || b == TIDE_ENCODE_TEXT;
+  if (value.len != sizeof(guint64))
+    return value;
+  if (is_one_number && !is_text(value))
+    return decode_number(reader, a == TIDE_ENCODE_TEXT ? b : a, value);
+  reader->n_unread++;
   return value;
+}
+
+static TideBytes
+decode_value(TideCellReader *reader, TideDeclaredColumn column, const TideResultCell *cell)
+{
+  TideEncoding other;
+  if (column.rule == NULL)
+    return cell->value;
+  if (column.item != NULL && column.item->value != NULL)
+    return decode_computed(reader, column.item->value, cell->value);
+  if (is_ambiguous(reader, cell, column, &other))
+    return decode_ambiguous(reader, encoding_of(column), other, cell->value);
+  return encoding_of(column) != TIDE_ENCODE_TEXT ? decode_number(reader, encoding_of(column), cell->value)
+                                                 : cell->value;
 }
 
 static gboolean
@@ -302,7 +357,7 @@ tide_cell_reader_read(TideCellReader *reader, const TideResultRow *row)
     if (packed && unpack(reader, column.rule->packing, &row->cells[i]))
       continue;
     if (!packed)
-      cell.value = decode_value(reader, column, cell.value);
+      cell.value = decode_value(reader, column, &cell);
     g_array_append_val(reader->cells, cell);
   }
   reader->shown = (TideResultRow){

@@ -15,11 +15,12 @@ TideCellReader *tide_cell_reader_new(const TideTable *table, const TideFieldName
 void tide_cell_reader_free(TideCellReader *reader); /* NULL ok */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideCellReader, tide_cell_reader_free)
 
-/* @row with its cells as they are to be shown: a packed one becomes a cell for each of its members, of its family and time.
- * Valid until the next call, and as long as @row. */
+/* @row with its cells as they are to be shown: a packed one becomes a cell for each of its members, of its family and
+ * time. Valid until the next call, and as long as @row. */
 const TideResultRow *tide_cell_reader_read(TideCellReader *reader, const TideResultRow *row);
 
-/* Cells that were not as declared: not the packed form, or of another length than the encoding's. */
+/* Cells that were not as declared: not the packed form, or of another length than the encoding's; or that several
+ * declarations may have made, of which none is told by the value. */
 guint64 tide_cell_reader_n_unread(const TideCellReader *reader);
 
 /* How one column of @table is declared: whose value an index's time is read from. NULL item: by its rule alone. */

@@ -69,6 +69,51 @@ shown(TideCellReader *reader, const char *qualifier, TideBytes value)
   }                                                                                                                    \
   G_STMT_END
 
+/* What { pattern: "temp.*", as: "*" } or 'strip_prefix' makes may be another field's name, too. */
+static void
+test_names_that_two_may_make(void)
+{
+  Fixture fixture;
+  fixture_init(&fixture);
+  TideColumnItem item = {.field = TIDE_NAME_NONE,
+                         .pattern = mutable_text("temp/*"),
+                         .qualifier = mutable_text("*"),
+                         .encoding = TIDE_ENCODE_INT64};
+  TideColumnItem named = {.field = TIDE_NAME_NONE,
+                          .pattern = mutable_text("t*"),
+                          .qualifier = mutable_text("t*"),
+                          .encoding = TIDE_ENCODE_TEXT};
+  add_rule(&fixture, (TideColumnRule){.family = mutable_text("M"), .items = &item, .n_items = 1});
+  add_rule(&fixture, (TideColumnRule){.family = mutable_text("M"), .items = &named, .n_items = 1});
+  add_rule(&fixture, (TideColumnRule){.family = mutable_text("M"), .all_remaining = TRUE});
+  g_autoptr(TideCellReader) reader = tide_cell_reader_new(&fixture.table, fixture.names);
+  ASSERT_SHOWN(reader, "x", "\0\0\0\0\0\0\0\7", "M:x=7");
+  ASSERT_SHOWN(reader, "x", "21.5", "M:x=21.5");
+  ASSERT_SHOWN(reader, "torque", "12345678", "M:torque=12345678"); /* the pattern says more */
+  g_assert_cmpuint(tide_cell_reader_n_unread(reader), ==, 0);
+  ASSERT_SHOWN(reader, "note", "12345678", "M:note=12345678");
+  g_assert_cmpuint(tide_cell_reader_n_unread(reader), ==, 1);
+  fixture_clear(&fixture);
+}
+
+/* Two forms of eight bytes: neither is taken for the other. */
+static void
+test_names_that_two_numbers_may_make(void)
+{
+  Fixture fixture;
+  fixture_init(&fixture);
+  TideColumnItem item = {.field = TIDE_NAME_NONE, .pattern = mutable_text("temp/*"), .encoding = TIDE_ENCODE_INT64};
+  add_rule(&fixture,
+           (TideColumnRule){
+               .family = mutable_text("M"), .items = &item, .n_items = 1, .strip_prefix = mutable_text("temp/")});
+  add_rule(&fixture,
+           (TideColumnRule){.family = mutable_text("M"), .all_remaining = TRUE, .encoding = TIDE_ENCODE_FLOAT64});
+  g_autoptr(TideCellReader) reader = tide_cell_reader_new(&fixture.table, fixture.names);
+  ASSERT_SHOWN(reader, "x", "\0\0\0\0\0\0\0\7", "M:x=\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x07");
+  g_assert_cmpuint(tide_cell_reader_n_unread(reader), ==, 1);
+  fixture_clear(&fixture);
+}
+
 static void
 test_encodings(void)
 {
@@ -194,6 +239,8 @@ main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/cell-reader/numbers-are-read-by-the-encoding-of-their-column", test_encodings);
+  g_test_add_func("/cell-reader/names-that-two-may-make", test_names_that_two_may_make);
+  g_test_add_func("/cell-reader/names-that-two-numbers-may-make", test_names_that_two_numbers_may_make);
   g_test_add_func("/cell-reader/computed-values-say-what-they-were-made-of", test_computed_values);
   g_test_add_func("/cell-reader/names-that-are-made-are-told-from-those-that-are-declared", test_expressions);
   g_test_add_func("/cell-reader/a-packed-cell-becomes-its-columns", test_packed);
