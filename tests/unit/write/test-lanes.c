@@ -615,6 +615,33 @@ test_batch_with_a_cut_row_has_its_turn(Fixture *fixture, gconstpointer data)
   tide_lane_unref(lane);
 }
 
+/* A writer with nothing else to do wakes for it, though its lane itself is due. */
+static void
+test_batch_with_a_cut_row_is_woken_for(Fixture *fixture, gconstpointer data)
+{
+  TideLanesOptions options = {.n_tables = 1,
+                              .max_rows = 10,
+                              .max_bytes = 1000,
+                              .max_in_flight_per_region = 1,
+                              .retry_min_us = TIDE_US_PER_MS,
+                              .retry_max_us = 1000 * TIDE_US_PER_S};
+  tide_lanes_free(fixture->lanes);
+  fixture->lanes = tide_lanes_new(&options);
+  TideLane *lane = lane_of(fixture, 0, "", "");
+  submit(fixture, lane, 10, 100);
+  TideCall call;
+  g_assert_true(take_now(fixture, &call));
+  *tide_batch_suspect(call.batches[0], 0) = (TideBatchSuspect){.is_cut = TRUE, .n_cuts = 9}; /* at least 128 ms */
+  call.batches[0]->done_rows = call.batches[0]->n_rows;
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_UNKNOWN, "cut off", tide_now_us() - 100 * TIDE_US_PER_MS);
+  gint64 deadline_us = tide_now_us() + 100 * TIDE_US_PER_S;
+  g_assert_cmpint(tide_lanes_take(fixture->lanes, deadline_us, &call), ==, TIDE_TAKE_CALL);
+  g_assert_cmpint(tide_now_us(), <, deadline_us);
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  g_assert_cmpuint(count_completed(fixture), ==, 1);
+  tide_lane_unref(lane);
+}
+
 /* However often it failed, a lane is due again after hbase.retry_max. */
 static void
 test_wait_has_a_bound(Fixture *fixture, gconstpointer data)
@@ -711,6 +738,7 @@ main(int argc, char **argv)
   ADD("/lanes/batch-with-a-cut-row-goes-alone", test_batch_with_a_cut_row_goes_alone);
   ADD("/lanes/D14-rows-that-are-cut-off-keep-nobody-waiting", test_rows_that_are_cut_off_keep_nobody_waiting);
   ADD("/lanes/batch-with-a-cut-row-has-its-turn", test_batch_with_a_cut_row_has_its_turn);
+  ADD("/lanes/batch-with-a-cut-row-is-woken-for", test_batch_with_a_cut_row_is_woken_for);
   ADD("/lanes/B6-lane-has-a-cap-of-calls", test_lane_has_a_cap_of_calls);
   ADD("/lanes/failed-lane-waits-alone-and-the-others-go-on", test_failed_lane_waits_alone_and_the_others_go_on);
   ADD("/lanes/unanswered-call-is-remembered", test_unanswered_call_is_remembered);

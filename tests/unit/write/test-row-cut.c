@@ -54,6 +54,24 @@ test_row_that_is_cut_in_an_outage_is_not_marked_poison(void)
   tide_row_isolation_free(isolation);
 }
 
+/* What counts is what was written since the row was cut off first, though it is before it was cut off last. */
+static void
+test_row_that_is_cut_while_others_are_written_is_marked_poison(void)
+{
+  TideRowIsolation *isolation = tide_row_isolation_new(cut_off, NULL, ROUND_US);
+  TideBatch *batch = batch_of_large_row();
+  TideCall call = {.batches = {batch}, .n_batches = 1, .n_rows = 1};
+  for (guint round = 1; round <= TIDE_CUT_LIMIT; round++) {
+    TideIsolationCounts counts;
+    g_autofree char *text = NULL;
+    call.last_ok_us = round * ROUND_US - 1;
+    (void)tide_row_isolation_send(isolation, &call, 0, round * ROUND_US, &counts, &text);
+    g_assert_cmpint(tide_batch_find_poison(batch, 0) != NULL, ==, round == TIDE_CUT_LIMIT);
+  }
+  tide_batch_free(batch);
+  tide_row_isolation_free(isolation);
+}
+
 /* @data: the row that is cut off when it is sent. */
 static TideFailure
 cut_off_row(const TideSentRows *rows, gpointer data, char **ret_text)
@@ -275,6 +293,25 @@ test_batch_is_halved_though_others_are_taken(void)
   proxy_free(proxy);
 }
 
+/* Once the row that is too large is found its batch is not sent by the halves that led to it any more. */
+static void
+test_others_go_together_once_the_row_is_found(void)
+{
+  Proxy *proxy = proxy_new(G_MAXSIZE);
+  for (guint32 i = 0; i < 64; i++)
+    add_row(proxy->batch, TIDE_CUT_LEAST_BYTES);
+  proxy->is_cut[0] = TRUE;
+  for (guint round = 1; tide_batch_next_cut(proxy->batch) == NULL; round++) {
+    g_assert_cmpuint(round, <, 20);
+    g_assert_cmpint(send_round(proxy), ==, TIDE_OUTCOME_UNKNOWN);
+  }
+  g_assert_cmpuint(count_written(proxy), ==, 0);
+  g_assert_cmpint(send_round(proxy), ==, TIDE_OUTCOME_UNKNOWN);
+  g_assert_cmpuint(count_written(proxy), ==, 63);
+  g_assert_cmpuint(proxy->n_calls, <, 16);
+  proxy_free(proxy);
+}
+
 /* Of several each is the first to be tried in its turn: what is taken after all does not wait for what is not. */
 static void
 test_rows_that_are_cut_off_take_turns(void)
@@ -309,8 +346,10 @@ test_row_that_was_cut_off_and_is_refused_is_judged(void)
       g_assert_cmpint(send_round(proxy), ==, TIDE_OUTCOME_UNKNOWN);
     proxy->failing_with = (TideFailure){.outcome = TIDE_OUTCOME_POISON, .is_certain = is_certain > 0};
     guint n_rounds = 1;
-    for (; send_round(proxy) != TIDE_OUTCOME_OK; n_rounds++)
+    for (; send_round(proxy) != TIDE_OUTCOME_OK; n_rounds++) {
       g_assert_cmpuint(n_rounds, <=, TIDE_PROOF_LIMIT + 2);
+      g_assert_true(n_rounds == 1 || tide_batch_count_cuts(proxy->batch) == 0); /* it begins anew */
+    }
     g_assert_true(is_certain > 0 || n_rounds > TIDE_PROOF_LIMIT);
     g_assert_nonnull(tide_batch_find_poison(proxy->batch, 50));
     g_assert_cmpuint(count_written(proxy), ==, 99);
@@ -434,6 +473,9 @@ main(int argc, char **argv)
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/row-cut/row-that-is-cut-in-an-outage-is-not-marked-poison",
                   test_row_that_is_cut_in_an_outage_is_not_marked_poison);
+  g_test_add_func("/row-cut/row-that-is-cut-while-others-are-written-is-marked-poison",
+                  test_row_that_is_cut_while_others_are_written_is_marked_poison);
+  g_test_add_func("/row-cut/others-go-together-once-the-row-is-found", test_others_go_together_once_the_row_is_found);
   g_test_add_func("/row-cut/rows-that-are-cut-by-turns-are-not-marked-poison",
                   test_rows_that_are_cut_by_turns_are_not_marked_poison);
   g_test_add_func("/row-cut/D14-row-that-a-gateway-would-take-is-not-marked-poison",
