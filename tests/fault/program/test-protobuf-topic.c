@@ -1,0 +1,110 @@
+/* Messages in protobuf through the program: the rows of good ones, the dead letter of a broken one with its reason and
+ * place, and what explain, simulate and verify say of them. */
+#include "fault/gateway/scripted_gateway.h"
+#include "fault/kafka/mock_kafka.h"
+#include "fault/program/run_program.h"
+#include "util/clock.h"
+
+#include <glib/gstdio.h>
+
+#define TIMEOUT_US (120 * TIDE_US_PER_S) /* far beyond what any step takes: only a failure waits so long */
+#define TOPIC "readings"
+
+/* Of plant.Reading in tests/formats/readings.proto: host, a count, and a Timestamp of 2015-03-16. */
+#define HOST(letter) "\x0A\x01" letter
+#define COUNT(byte) "\x20" byte
+#define AT "\xBA\x01\x06\x08\xFC\xE6\x9C\xA8\x05"
+
+static const char yaml[] = "kafka: { brokers: \"%s\", group: g, topics: [" TOPIC
+                           "], threads: 1, session_timeout: 6s, commit_interval: 100ms }\n"
+                           "hbase: { gateways: [\"%s\"] }\n"
+                           "readings: { format: protobuf, schema: \"" TIDE_PROTOBUF_TEST_SET "\",\n"
+                           "  message: plant.Reading, time: { field: at, format: epoch_s } }\n"
+                           "dead_letters: { topic: letters }\n"
+                           "service: { http: off }\n"
+                           "limits: { drain_timeout: 3s }\n"
+                           "tables: { METRIC: { key: [ { field: host }, \"#\", { time: epoch_ms } ],\n"
+                           "  columns: { family: M, from: [count, serial] } } }\n";
+
+typedef struct Fixture {
+  TideMockKafka *kafka;
+  TideScriptedGateway *gateway;
+  char *config_path; /* owned */
+  ProgramDone done;  /* of the last run */
+} Fixture;
+
+static void
+set_up(Fixture *fixture, gconstpointer unused)
+{
+  fixture->kafka = mock_kafka_new(1);
+  mock_kafka_create_topic(fixture->kafka, TOPIC, 1);
+  mock_kafka_create_topic(fixture->kafka, "letters", 1);
+  fixture->gateway = scripted_gateway_new(NULL);
+  g_autofree char *text =
+      g_strdup_printf(yaml, mock_kafka_brokers(fixture->kafka), scripted_gateway_endpoint(fixture->gateway));
+  fixture->config_path = write_config("%s", text);
+}
+
+static void
+tear_down(Fixture *fixture, gconstpointer unused)
+{
+  mock_kafka_free(fixture->kafka);
+  scripted_gateway_free(fixture->gateway);
+  g_unlink(fixture->config_path);
+  g_free(fixture->config_path);
+  program_done_clear(&fixture->done);
+}
+
+/* Aborts unless it ends with @exit_code. */
+static void
+run(Fixture *fixture, const char *words, int exit_code)
+{
+  program_done_clear(&fixture->done);
+  fixture->done = run_program(fixture->config_path, words);
+  if (g_test_verbose())
+    g_test_message("%s: %d\n%s%s", words, fixture->done.exit_code, fixture->done.output, fixture->done.errors);
+  if (fixture->done.exit_code != exit_code)
+    g_error("'%s' ended with %d:\n%s%s", words, fixture->done.exit_code, fixture->done.output, fixture->done.errors);
+}
+
+static void
+test_rows_and_a_broken_message(Fixture *fixture, gconstpointer unused)
+{
+  static const TideBytes messages[] = {
+      TIDE_BYTES_LITERAL(HOST("a") COUNT("\x05") AT),
+      TIDE_BYTES_LITERAL(HOST("b") COUNT("\x80")), /* ends in the middle of its count */
+      TIDE_BYTES_LITERAL(HOST("c") COUNT("\x07") AT),
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(messages); i++)
+    mock_kafka_produce(fixture->kafka, &(TideMockMessage){.topic = TOPIC, .payload = messages[i]});
+  g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + TIMEOUT_US));
+  run(fixture, "tables create", 0);
+  run(fixture, "explain --offline --from-topic", 65);
+  assert_prints(fixture->done.output, "partition 0, offset 1: rejected as parse: ");
+  assert_prints(fixture->done.output, "in 'count', at byte 4\n");
+  assert_prints(fixture->done.output, "a#1426535292000");
+  assert_prints(fixture->done.output, "c#1426535292000");
+  run(fixture, "simulate --readings 1 --topic " TOPIC " --sample /dev/null", 64);
+  assert_prints(fixture->done.errors, "'--sample' makes messages of JSON");
+  run(fixture, "run --until-end", 0);
+  run(fixture, "scan METRIC --format csv", 0);
+  assert_prints(fixture->done.output, "a#1426535292000,");
+  assert_prints(fixture->done.output, "c#1426535292000,");
+  assert_silent(fixture->done.output, "b#");
+  run(fixture, "dead-letters list --format csv", 0);
+  assert_prints(fixture->done.output, ",parse," TOPIC "/0/1,");
+  assert_prints(fixture->done.output, "in 'count', at byte 4");
+  run(fixture, "verify --to-end", 0);
+  assert_prints(fixture->done.output, "METRIC      2        0      0      0           0         0\n");
+  assert_prints(fixture->done.output, "1 message cannot be used (parse): nothing is expected of it\n");
+  assert_prints(fixture->done.output, "all is right\n");
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  g_test_add("/protobuf-topic/rows-and-a-broken-message", Fixture, NULL, set_up, test_rows_and_a_broken_message,
+             tear_down);
+  return g_test_run();
+}
