@@ -206,6 +206,21 @@ test_tabs_without_quotes(void)
   decoder_fixture_check_alone(&fixture, alone, G_N_ELEMENTS(alone));
 }
 
+/* A text in quotes begins behind the declared delimiter, in a broken line, too. */
+static void
+test_broken_line_with_another_delimiter(void)
+{
+  static char semicolon[] = ";";
+  static const DecoderAloneCase alone[] = {
+      {TIDE_BYTES_LITERAL("h;v\nx\"y;\"1\n2\"\nz;3"), ";h=S:z v=N:3;", "parse@5 0;"},
+      {TIDE_BYTES_LITERAL("h;v\nx\"y,\"1\nz;3"), ";h=S:z v=N:3;", "parse@5 0;"},
+  };
+  g_auto(DecoderFixture) fixture;
+  init_header(&fixture);
+  fixture.options.csv.delimiter = semicolon;
+  decoder_fixture_check_alone(&fixture, alone, G_N_ELEMENTS(alone));
+}
+
 static void
 test_null_values(void)
 {
@@ -295,6 +310,7 @@ main(int argc, char **argv)
   g_test_add_func("/csv-lines/null-values", test_null_values);
   g_test_add_func("/csv-lines/limits", test_limits);
   g_test_add_func("/csv-lines/booleans-as-numbers", test_booleans_as_numbers);
+  g_test_add_func("/csv-lines/broken-line-with-another-delimiter", test_broken_line_with_another_delimiter);
   g_test_add_func("/csv-lines/delimiters", test_delimiters);
   g_test_add_func("/csv-lines/any-prefix-and-any-byte", test_any_prefix_and_any_byte);
   return g_test_run();
