@@ -7,6 +7,7 @@
 #include "decode/decoder.h"
 #include "model/table/table.h"
 #include "model/time/time_spec.h"
+#include "registry/registry.h"
 #include "thrift/client/endpoint.h"
 #include "util/log.h"
 
@@ -85,6 +86,7 @@ typedef struct TideLimitsConfig {
 
 typedef struct TideReadingsConfig {
   TideDecodeOptions decode;
+  TideRegistrySettings registry; /* url is NULL: none */
   TideTimeSpec time;
   TideOnBadMessage on_bad_message;
 } TideReadingsConfig;

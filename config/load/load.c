@@ -47,6 +47,7 @@ tide_config_free(TideConfig *config)
 {
   if (config == NULL)
     return;
+  tide_registry_free(config->readings.decode.schemas); /* it borrows its settings */
   tide_config_group_clear(&tide_config_top, config);
   tide_time_spec_clear(&config->readings.time);
   tide_avro_schema_free(config->readings.decode.schema);

@@ -20,6 +20,7 @@ static const struct {
     {"each", OF(TIDE_FORMAT_JSON)},
     {"csv", OF(TIDE_FORMAT_CSV)},
     {"schema", OF(TIDE_FORMAT_AVRO) | OF(TIDE_FORMAT_PROTOBUF)},
+    {"registry", OF(TIDE_FORMAT_AVRO)},
     {"message", OF(TIDE_FORMAT_PROTOBUF)},
     {"framing", OF(TIDE_FORMAT_PROTOBUF)},
     {"separator", OF(TIDE_FORMAT_JSON) | OF(TIDE_FORMAT_MSGPACK) | OF(TIDE_FORMAT_AVRO) | OF(TIDE_FORMAT_PROTOBUF)},
@@ -43,6 +44,7 @@ typedef struct ReadingsLoad {
   TideLoad *load;
   const char *path; /* "readings" */
   TideDecodeOptions *decode;
+  TideRegistrySettings *registry;
 } ReadingsLoad;
 
 static TideSourcePosition
@@ -95,6 +97,33 @@ check_csv(ReadingsLoad *it)
                             it->path);
 }
 
+/* Where schemas are asked for, and who asks. */
+static void
+check_registry(ReadingsLoad *it, TideRegistrySettings *registry)
+{
+  gboolean is_https = g_str_has_prefix(registry->url, "https://"), has_password;
+  g_autofree char *password = g_strconcat(it->path, ".registry.password", NULL);
+  TideSourcePosition position = position_of(it, "registry.url");
+  if ((!is_https && !g_str_has_prefix(registry->url, "http://")) || strpbrk(registry->url, "?#@ ") != NULL)
+    tide_problems_add_error(it->load->problems, position,
+                            "'%s.registry.url' must begin with http:// or https://, and hold no user, '?' or '#'",
+                            it->path);
+  while (g_str_has_suffix(registry->url, "/"))
+    registry->url[strlen(registry->url) - 1] = '\0';
+  tide_load_resolve(it->load, &registry->password.file);
+  tide_load_resolve(it->load, &registry->ca);
+  has_password = tide_secret_source_is_set(&registry->password);
+  if (!tide_load_check_one_source(it->load, password, &registry->password, "the password comes"))
+    return;
+  if (has_password != (registry->user != NULL))
+    tide_problems_add_error(it->load->problems, position,
+                            "'%s.registry' must have both a 'user' and a 'password', or neither", it->path);
+  if (has_password && !is_https)
+    tide_problems_add_warning(it->load->problems, position,
+                              "'%s.registry.url' ('%s') lets the password be read on the way: use https://", it->path,
+                              registry->url);
+}
+
 /* What Avro's messages were written by. */
 static void
 load_avro(ReadingsLoad *it)
@@ -108,9 +137,17 @@ load_avro(ReadingsLoad *it)
                             it->path);
     return;
   }
-  if (decode->schema_file == NULL) {
+  TideRegistrySettings *registry = it->registry;
+  if ((decode->schema_file == NULL) == (registry->url == NULL)) {
     tide_problems_add_error(it->load->problems, position_of(it, "format"),
-                            "'%s.format: avro' needs '%s.schema', the file with the schema", it->path, it->path);
+                            "'%s.format: avro' needs '%s.schema', the file with the schema, or '%s.registry' with a "
+                            "'url', and not both",
+                            it->path, it->path, it->path);
+    return;
+  }
+  if (registry->url != NULL) {
+    check_registry(it, registry);
+    decode->schemas = tide_registry_new(registry);
     return;
   }
   tide_load_resolve(it->load, &decode->schema_file);
@@ -180,7 +217,7 @@ check_options(ReadingsLoad *it, const TideYamlNode *node)
 void
 tide_load_readings(TideLoad *load, const char *path, const TideYamlNode *node, TideReadingsConfig *readings)
 {
-  ReadingsLoad it = {load, path, &readings->decode};
+  ReadingsLoad it = {load, path, &readings->decode, &readings->registry};
   if (it.decode->format == TIDE_FORMAT_CSV)
     check_csv(&it);
   check_options(&it, node);

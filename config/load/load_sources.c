@@ -34,6 +34,7 @@ tide_load_free_source(TideConfigSource *source)
     g_array_set_clear_func(source->conditions, clear_condition);
     g_array_unref(source->conditions);
   }
+  tide_registry_free(source->own.decode.schemas); /* it borrows its settings */
   tide_config_group_clear(&tide_source_options, source);
   tide_config_group_clear(&tide_readings_options, &source->own);
   tide_avro_schema_free(source->own.decode.schema);

@@ -425,6 +425,28 @@ static const TideConfigOption csv_options[] = {
 };
 static const TideConfigGroup csv_group = {"readings.csv", NULL, NULL, csv_options, G_N_ELEMENTS(csv_options)};
 
+static const TideConfigOption registry_password_options[] = {
+    {"file", TIDE_CONFIG_STRING, OF_READINGS(registry.password.file), .example = "/etc/tidemark/registry.password",
+     .sentence = "A file with the permissions of a secret (0600 or 0640). It is read again for each question."},
+    {"credential", TIDE_CONFIG_STRING, OF_READINGS(registry.password.credential), .example = "registry.password",
+     .sentence = "The same as a systemd credential, by the name that LoadCredential= gives it."},
+};
+static const TideConfigGroup registry_password_group = {
+    "readings.registry.password", NULL, NULL, registry_password_options, G_N_ELEMENTS(registry_password_options)};
+
+static const TideConfigOption registry_options[] = {
+    {"url", TIDE_CONFIG_STRING, OF_READINGS(registry.url), .example = "https://registry.example.com:8081",
+     .sentence = "Where the registry is, with any path in front of /schemas."},
+    {"user", TIDE_CONFIG_STRING, OF_READINGS(registry.user), .example = "tidemark",
+     .sentence = "Who asks, by basic authentication."},
+    {"password", TIDE_CONFIG_SECTION, .section = &registry_password_group, .sentence = "The user's password."},
+    {"ca", TIDE_CONFIG_STRING, OF_READINGS(registry.ca), .example = "/etc/tidemark/registry-ca.pem",
+     .sentence = "What must have signed the registry's certificate, in PEM form. Unless it is set, what the system "
+                 "trusts."},
+};
+static const TideConfigGroup registry_group = {"readings.registry", NULL, NULL, registry_options,
+                                               G_N_ELEMENTS(registry_options)};
+
 static const TideConfigOption readings_options[] = {
     {"format", TIDE_CONFIG_CHOICE, OF_READINGS(decode.format), .default_text = "json", .choices = formats,
      .sentence = "json: one object, a list of objects, or objects one after the other (a line each, say). influx: "
@@ -444,6 +466,10 @@ static const TideConfigOption readings_options[] = {
      .sentence =
          "Of protobuf, what stands in front of a message: nothing, or what Confluent's serializer writes there. "
          "The schema's id in it is not looked up."},
+    {"registry", TIDE_CONFIG_SECTION, .section = &registry_group,
+     .sentence =
+         "In place of `schema`: a schema registry with Confluent's API, where each message begins with the number "
+         "of its schema."},
     {"root", TIDE_CONFIG_STRING, OF_READINGS(decode.root), .example = "payload",
      .sentence =
          "Of an envelope, the member that holds the reading, or a list of readings; what stands beside it is left "

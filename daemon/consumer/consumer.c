@@ -116,7 +116,9 @@ any_dead_letter_pending(const TideConsumer *consumer)
 {
   for (guint i = 0; i < consumer->partitions->len; i++) {
     const TidePartition *partition = tide_consumer_partition(consumer, (guint16)i);
-    if ((partition->offsets.unfinished > 0 || tide_partition_is_read_again(partition)) && partition->halt.text == NULL)
+    if ((partition->offsets.unfinished > 0 || tide_partition_is_read_again(partition) ||
+         partition->awaited.is_awaited) &&
+        partition->halt.text == NULL)
       return TRUE;
   }
   return FALSE;
@@ -244,6 +246,7 @@ run_rounds(TideConsumer *consumer)
       show(consumer, now_us);
       tide_pauses_lengthen_read_ahead(&consumer->pauses, now_us);
       tide_consumer_read_again(consumer, now_us);
+      tide_consumer_read_awaited(consumer, now_us);
     }
     look_whether_finished(consumer);
   }

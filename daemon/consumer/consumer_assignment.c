@@ -2,10 +2,15 @@
  * on the consumer's thread, out of its polls. */
 #include "consumer/consumer_private.h"
 #include "consumer/partition_slots.h"
+#include "decode/avro_schema.h"
+#include "registry/registry.h"
 #include "util/clock.h"
 #include "util/log.h"
 
 #define TROUBLE_LOG_US (30 * TIDE_US_PER_S)
+
+/* With --until-end: longer than one question to the schema registry may take. */
+#define AWAITED_AT_END_US (15 * TIDE_US_PER_S)
 
 /* NULL: there is no place for it. */
 static TidePartition *
@@ -162,6 +167,8 @@ on_reached_end(guint16 slot, gint64 offset, gpointer data)
 {
   TideConsumer *consumer = data;
   TidePartition *partition = tide_consumer_partition(consumer, slot);
+  if (partition->awaited.is_awaited)
+    return; /* what was read before it is read again */
   partition->end.seen_offset = offset;
   if (partition->end.wanted_offset >= 0 && offset >= partition->end.wanted_offset)
     partition->end.is_reached = TRUE;
@@ -198,6 +205,53 @@ tide_consumer_read_again(TideConsumer *consumer, gint64 now_us)
     if (partition->assigned && tide_partition_is_read_again(partition) && partition->again.at_us <= now_us &&
         partition->halt.text == NULL && tide_partition_position(partition) >= 0)
       read_partition_again(consumer, partition);
+  }
+}
+
+/* ---- schemas ---- */
+
+/* A run that is to end does not wait for ever; nothing is committed behind the message. */
+static void
+halt_if_in_vain(TideConsumer *consumer, TidePartition *partition, gint64 now_us)
+{
+  const TideAwaitedSchema *awaited = &partition->awaited;
+  if (!consumer->context.until_end || now_us - awaited->since_us < AWAITED_AT_END_US)
+    return;
+  g_autofree char *trouble = tide_registry_trouble(awaited->schemas);
+  if (trouble == NULL)
+    return;
+  tide_pauses_halt_partition(
+      &consumer->pauses, partition,
+      g_strdup_printf("topic '%s' partition %d is halted at offset %" G_GINT64_FORMAT
+                      ": the schema registry cannot be asked for its schema %u: %s; see that it answers, and run again",
+                      partition->topic, partition->partition, awaited->offset, awaited->id, trouble));
+}
+
+static void
+read_awaited_partition(TideConsumer *consumer, TidePartition *partition)
+{
+  guint16 slot = partition->slot;
+  partition->awaited.is_awaited = FALSE;
+  partition->end.is_reached = FALSE;
+  tide_pauses_lift(&consumer->pauses, &slot, 1);
+  tide_kafka_source_move(consumer->source, slot, partition->awaited.offset);
+  tide_pauses_apply_assigned(&consumer->pauses); /* behind the move: a resume would take that back */
+}
+
+void
+tide_consumer_read_awaited(TideConsumer *consumer, gint64 now_us)
+{
+  const TideAvroSchema *schema;
+  const char *why;
+  for (guint i = 0; i < consumer->partitions->len; i++) {
+    TidePartition *partition = tide_consumer_partition(consumer, (guint16)i);
+    const TideAwaitedSchema *awaited = &partition->awaited;
+    if (!partition->assigned || !awaited->is_awaited || partition->halt.text != NULL)
+      continue;
+    if (awaited->schemas->find(awaited->schemas, awaited->id, &schema, &why) != TIDE_SCHEMA_AWAITED)
+      read_awaited_partition(consumer, partition);
+    else
+      halt_if_in_vain(consumer, partition, now_us);
   }
 }
 

@@ -84,4 +84,8 @@ TideKafkaHandlers tide_consumer_source_handlers(TideConsumer *consumer);
 /* Partitions of which more is in doubt than can be remembered, and whose moment has come, are read again. */
 void tide_consumer_read_again(TideConsumer *consumer, gint64 now_us);
 
+/* Goes on with the partitions whose next message waited for a schema that is there now, or is known not to be. With
+ * --until-end, those halt that wait for long. */
+void tide_consumer_read_awaited(TideConsumer *consumer, gint64 now_us);
+
 G_END_DECLS

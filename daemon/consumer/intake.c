@@ -256,6 +256,15 @@ take_mapped(TideIntake *intake, TidePartition *partition, const TideMessage *mes
   tide_pauses_check_in_flight_window(intake->context.pauses, partition);
 }
 
+/* The message's schema is not there yet: what comes from here on is read again when it is. */
+static void
+await_schema(TideIntake *intake, TidePartition *partition, const TideMessage *message, guint32 id)
+{
+  const TideConfigSource *source = tide_mapping_source(intake->mapping, message->topic);
+  partition->awaited = (TideAwaitedSchema){TRUE, id, message->offset, tide_now_us(), source->readings->decode.schemas};
+  tide_pauses_set(intake->context.pauses, partition, TIDE_PAUSE_SCHEMA, TRUE);
+}
+
 /* NULL: it is handled. Else the row for whose table there is no place, and nothing was done. */
 static const TideRow *
 try_message(TideIntake *intake, TidePartition *partition, const TideMessage *message, gint64 now_us)
@@ -263,7 +272,9 @@ try_message(TideIntake *intake, TidePartition *partition, const TideMessage *mes
   TideMapped mapped;
   TideReject reject = {0};
   if (!tide_mapping_apply(intake->mapping, message, &mapped, &reject)) {
-    if (G_UNLIKELY(tide_partition_is_read_again(partition)))
+    if (G_UNLIKELY(reject.reason == TIDE_REJECT_NONE))
+      await_schema(intake, partition, message, reject.awaited_schema);
+    else if (G_UNLIKELY(tide_partition_is_read_again(partition)))
       (void)tide_partition_pass(partition, 0); /* its dead letter is made when it comes again */
     else
       handle_bad_message(intake, partition, message, &reject);
@@ -285,8 +296,8 @@ tide_intake_take(TideIntake *intake, TidePartition *partition, const TideMessage
 {
   intake->newest_ms = message->timestamp_ms;
   intake->event_ms = G_MININT64;
-  if (!partition->assigned || partition->halt.text != NULL)
-    return FALSE; /* behind the message that halts the partition: fetched again once that is solved */
+  if (!partition->assigned || partition->halt.text != NULL || partition->awaited.is_awaited)
+    return FALSE; /* behind the message that holds the partition: fetched again once that is solved */
   if (G_UNLIKELY(partition->commit.start_offset < 0))
     partition->commit.start_offset = message->offset; /* the broker had not said where it begins */
   const TideRow *without_slot = try_message(intake, partition, message, now_us);

@@ -6,8 +6,8 @@
 const char *
 tide_pause_reason_name(guint bit)
 {
-  static const char *const names[TIDE_N_PAUSE_REASONS] = {"memory", "span",         "halted",
-                                                          "table",  "dead_letters", "refused"};
+  static const char *const names[TIDE_N_PAUSE_REASONS] = {"memory",       "span",    "halted", "table",
+                                                          "dead_letters", "refused", "schema"};
   return names[bit];
 }
 
@@ -178,6 +178,7 @@ tide_partition_assign(TidePartition *partition)
   partition->pauses.is_paused = FALSE;
   partition->stored_offset = partition->end.wanted_offset = -1;
   partition->end.seen_offset = partition->halt.record_ms = -1;
+  partition->awaited.is_awaited = FALSE;
   partition->end.is_reached = partition->again.was_unheld = FALSE;
   tide_kafka_watch_remove(partition->watch, partition->watched);
   partition->watched = tide_kafka_watch_add(partition->watch, partition->topic, partition->partition);
@@ -193,6 +194,7 @@ tide_partition_release(TidePartition *partition, TideBudget *budget)
   atomic_store_explicit(&partition->owned, TIDE_NOT_OWNED, memory_order_relaxed);
   partition->kept_acks = 0;
   partition->again.at_us = 0;
+  partition->awaited.is_awaited = FALSE;
   partition->again.n_unheld = 0;
   tide_offsets_clear(&partition->offsets);
   tide_message_dead_letters_clear(&partition->dead_letters);
@@ -389,6 +391,7 @@ tide_partition_read_again(TidePartition *partition, TideBudget *budget)
   partition->again.n_unheld = 0;
   partition->repeated.left_messages = G_MAXUINT64; /* some were counted, and come again: the end bounds them */
   partition->end.is_reached = FALSE;
+  partition->awaited.is_awaited = FALSE; /* it comes again, behind others that must not be passed over */
   partition->epoch++;
   atomic_store_explicit(&partition->owned, partition->epoch, memory_order_relaxed);
   tide_offsets_clear(&partition->offsets);

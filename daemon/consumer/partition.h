@@ -30,8 +30,9 @@ typedef enum TidePauseReason {
   TIDE_PAUSE_TABLE = 1 << 3,  /* a table that it feeds holds more than its share of the budget */
   TIDE_PAUSE_DEAD_LETTERS = 1 << 4, /* dead letters cannot be kept, or were too many: every partition pauses */
   TIDE_PAUSE_REFUSED = 1 << 5,      /* much of it is taken apart for refused rows: little more is read meanwhile */
+  TIDE_PAUSE_SCHEMA = 1 << 6,       /* the schema of its next message is awaited */
 } TidePauseReason;
-#define TIDE_N_PAUSE_REASONS 6u
+#define TIDE_N_PAUSE_REASONS 7u
 
 /* By the place of its bit: "memory", "dead_letters". */
 const char *tide_pause_reason_name(guint bit);
@@ -76,6 +77,15 @@ typedef struct TidePartitionHalt {
   char *text;       /* owned: why it is halted */
   gint64 record_ms; /* the record time of the message that holds it; -1: it has none, or no message does */
 } TidePartitionHalt;
+
+/* A message that cannot be read before its schema is there. What comes behind it is not looked at, and read again. */
+typedef struct TideAwaitedSchema {
+  gboolean is_awaited;
+  guint32 id;
+  gint64 offset; /* of the message */
+  gint64 since_us;
+  TideSchemaSource *schemas; /* borrowed: who is asked */
+} TideAwaitedSchema;
 
 /* What is read without being held, and once more later: docs/internals.md, equal times. */
 typedef struct TideReadAgain {
@@ -129,6 +139,7 @@ typedef struct TidePartition {
   gint64 charged_bytes; /* what the budget holds for offsets and dead letters */
   TidePartitionPauses pauses;
   TidePartitionHalt halt;
+  TideAwaitedSchema awaited;
   gint64 stored_offset; /* that was to be committed last; -1: none, or it was refused */
   TidePartitionCommit commit;
   TideDoubt doubt;     /* cells that this consumer has sent */

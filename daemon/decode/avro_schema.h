@@ -75,4 +75,19 @@ void tide_avro_schema_free(const TideAvroSchema *schema); /* NULL ok */
 /* The same, of the file at @path. Errors: TIDE_ERROR_IO too. */
 const TideAvroSchema *tide_avro_schema_read(const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Where schemas are had that messages name by a number: what the decoder asks, and whoever has them answers. */
+
+typedef enum TideSchemaAnswer {
+  TIDE_SCHEMA_FOUND,
+  TIDE_SCHEMA_AWAITED, /* it is being asked for: the same question later */
+  TIDE_SCHEMA_NONE,    /* there is none by that number, or none that can be used */
+} TideSchemaAnswer;
+
+struct TideSchemaSource {
+  /* @ret_schema: with FOUND; as long as the source. @ret_why: with NONE, a sentence that is never freed. Threads: any.
+   */
+  TideSchemaAnswer (*find)(TideSchemaSource *source, guint32 id, const TideAvroSchema **ret_schema,
+                           const char **ret_why);
+};
+
 G_END_DECLS

@@ -53,6 +53,8 @@ typedef enum TideSchemaFraming {
 /* decode/protobuf_walk.h */
 typedef struct TideProtobufSchema TideProtobufSchema;
 
+typedef struct TideSchemaSource TideSchemaSource;
+
 typedef struct TideDecodeOptions {
   TideReadingFormat format;
   char *separator; /* owned by the configuration: between the names of nested objects, e.g. "/" */
@@ -66,6 +68,8 @@ typedef struct TideDecodeOptions {
   TideProtobufSchema *protobuf; /* the same, of protobuf */
   char *message; /* owned by the configuration: of protobuf, the full name of what a message is; NULL: its frame says */
   TideSchemaFraming framing;
+  TideSchemaSource *schemas; /* owned by the configuration: of messages that name their schema by a number in front;
+                              * NULL: they are all of the one above */
   TideBooleanForm booleans;
   TideArrayForm arrays;
   gboolean raw_objects; /* the value of a member that is an object is its raw JSON, as with TIDE_ARRAY_JSON, instead of

@@ -21,6 +21,8 @@ struct TideDecoder {
   TideJsonWalk *json;              /* owned */
   TideCsvLines *csv;               /* owned */
   TideProtobufWalk *protobuf;      /* owned; NULL with another format */
+  const TideAvroSchema *schema;    /* borrowed: of the last message that named one; NULL: none did */
+  guint32 schema_id;
 };
 
 gboolean
@@ -70,6 +72,50 @@ refuse_unread(const TideDecoder *decoder, const TideMessage *message)
   return TIDE_REJECT_NONE;
 }
 
+/* A byte that is 0, and the schema's number. */
+#define FRAME_BYTES 5u
+
+/* What @value names by its first bytes. FALSE: it cannot be read, or not yet. */
+static gboolean
+find_schema(TideDecoder *decoder, TideBytes value, TideReject *ret_reject)
+{
+  if (value.len < FRAME_BYTES || value.data[0] != 0) {
+    *ret_reject = (TideReject){.reason = TIDE_REJECT_PARSE,
+                               .detail = "it does not begin with a byte that is 0 and the number of its schema"};
+    return FALSE;
+  }
+  guint32 id =
+      (guint32)value.data[1] << 24 | (guint32)value.data[2] << 16 | (guint32)value.data[3] << 8 | value.data[4];
+  if (G_LIKELY(decoder->schema != NULL && decoder->schema_id == id))
+    return TRUE;
+  TideSchemaSource *schemas = decoder->options->schemas;
+  const TideAvroSchema *schema = NULL;
+  const char *why = NULL;
+  switch (schemas->find(schemas, id, &schema, &why)) {
+  case TIDE_SCHEMA_FOUND:
+    decoder->schema = schema;
+    decoder->schema_id = id;
+    return TRUE;
+  case TIDE_SCHEMA_AWAITED:
+    *ret_reject = (TideReject){.reason = TIDE_REJECT_NONE, .byte_position = 1, .awaited_schema = id};
+    return FALSE;
+  case TIDE_SCHEMA_NONE:
+    *ret_reject = (TideReject){.reason = TIDE_REJECT_PARSE, .byte_position = 1, .detail = why};
+    return FALSE;
+  }
+  g_assert_not_reached();
+}
+
+static gboolean
+read_avro(TideDecoder *decoder, TideBytes value, TideReject *ret_reject)
+{
+  const TideDecodeOptions *options = decoder->options;
+  if (options->schemas == NULL)
+    return tide_avro_walk_run(options, options->schema, value, 0, &decoder->scratch, decoder->builder, ret_reject);
+  return find_schema(decoder, value, ret_reject) && tide_avro_walk_run(options, decoder->schema, value, FRAME_BYTES,
+                                                                       &decoder->scratch, decoder->builder, ret_reject);
+}
+
 static gboolean
 read_value(TideDecoder *decoder, TideBytes value, TideReject *ret_reject)
 {
@@ -83,8 +129,7 @@ read_value(TideDecoder *decoder, TideBytes value, TideReject *ret_reject)
   case TIDE_FORMAT_MSGPACK:
     return tide_msgpack_walk_run(decoder->options, value, &decoder->scratch, decoder->builder, ret_reject);
   case TIDE_FORMAT_AVRO:
-    return tide_avro_walk_run(decoder->options, decoder->options->schema, value, 0, &decoder->scratch, decoder->builder,
-                              ret_reject);
+    return read_avro(decoder, value, ret_reject);
   case TIDE_FORMAT_PROTOBUF:
     return tide_protobuf_walk_run(decoder->protobuf, value, &decoder->scratch, decoder->builder, ret_reject);
   }

@@ -54,7 +54,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideDecoder, tide_decoder_free)
 /**
  * tide_decoder_decode: the readings of @message, in their order. Event times are not filled in yet.
  * @ret_readings: valid until the next call, whatever becomes of @message
- * Returns: FALSE with @ret_reject filled (first fault found). An empty array is zero readings, not a fault.
+ * Returns: FALSE with @ret_reject filled (first fault found); with the reason NONE, nothing is known to be wrong, but its
+ *     schema is awaited, and the message is to be decoded later. An empty array is zero readings, not a fault.
  *     The fault's field is valid until the next call.
  * Threads: the owner's only. Allocates: only to grow its scratch memory, which it keeps. The options bound it: a copy
  * and an index of 5 bytes for each byte of the message, 40 for each field, 40 and 4 for each known name for each

@@ -62,7 +62,8 @@ typedef struct TideMapped {
 /**
  * tide_mapping_apply: all rows of @message.
  * @ret_mapped: valid until the next call
- * Returns: FALSE with @ret_reject filled. Threads: the owner's only. Allocates: only to grow scratch memory.
+ * Returns: FALSE with @ret_reject filled; with the reason NONE: later, as tide_decoder_decode() has it. Threads: the
+ * owner's only. Allocates: only to grow scratch memory.
  */
 gboolean tide_mapping_apply(TideMapping *mapping, const TideMessage *message, TideMapped *ret_mapped,
                             TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;

@@ -34,6 +34,7 @@ typedef enum TideRejectReason {
 typedef struct TideReject {
   TideRejectReason reason;
   TideBytes field;        /* borrowed: the field or table concerned; may be empty */
+  guint32 awaited_schema; /* with NONE: the message cannot be read before the schema of this number is there */
   guint32 field_place;    /* 1 + the field's name id, where the code that rejects knows no names; 0: none */
   gint64 byte_position;   /* in the message, or -1 */
   guint32 reading_index;  /* in the message, from 0 */

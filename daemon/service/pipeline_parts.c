@@ -109,11 +109,23 @@ tide_pipeline_parts_start_writers(TidePipelineParts *parts)
     g_ptr_array_add(parts->writers, tide_writer_start(&context, i));
 }
 
+/* Who polls has other partitions. */
+static void
+stop_waiting_for_schemas(const TideConfig *config)
+{
+  for (guint i = 0; i < config->sources->len; i++) {
+    const TideConfigSource *source = g_ptr_array_index(config->sources, i);
+    if (source->readings->decode.schemas != NULL)
+      tide_registry_set_waiting(source->readings->decode.schemas, FALSE);
+  }
+}
+
 gboolean
 tide_pipeline_parts_start_consumers(TidePipelineParts *parts, TideWireProtocol protocol, GError **error)
 {
   if (!tide_kafka_watch_start(parts->watch, error))
     return FALSE;
+  stop_waiting_for_schemas(parts->options.config);
   TideConsumerContext context = {.config = parts->options.config,
                                  .protocol = protocol,
                                  .budget = &parts->budget,

@@ -104,7 +104,8 @@ static const Field partition_fields[] = {
     {"pauses", PAUSES(TidePartitionView, pauses),
      "Why it is not fetched: `memory` (the budget is spent), `span` (too much is open behind one message), `halted`, "
      "`table` (a table that it feeds holds its share of the memory), `dead_letters` (they cannot be kept), `refused` "
-     "(rows that HBase refused are taken apart)"},
+     "(rows that HBase refused are taken apart), `schema` (the schema registry was not yet asked for the schema of its "
+     "next message, or does not answer)"},
     {"halted", TEXT(TidePartitionView, halt_text), "Why it is halted until somebody acts; null: it is not"},
 };
 

@@ -27,6 +27,7 @@ LAYERS = [
     "daemon/model/key",
     "daemon/model/table",
     "daemon/decode",
+    "daemon/registry",
     "config/yaml",
     "config",
     "config/option",
@@ -61,12 +62,12 @@ WALLS = {
     "MIT Kerberos": (r"(?:krb5|gssapi/)", r"(?:gss|krb5)_[a-z]|GSS_[CS]_|KRB5", ["thrift/security/*"]),
     "OpenSSL": (r"openssl/", r"(?:SSL|X509|BIO|ERR|EVP|PEM)_[a-z]", ["thrift/client/tls_*", "thrift/http/http_tls.c", "daemon/http/server_tls.c",
                                                                                 "daemon/kafka/kafka_fault.c"]),
-    "libcurl": (r"curl/", r"(?:curl|CURL)_?[a-zA-Z]*_", ["thrift/http/*", "daemon/commands/status/status_page.c"]),
+    "libcurl": (r"curl/", r"(?:curl|CURL)_?[a-zA-Z]*_", ["thrift/http/*", "daemon/registry/*", "daemon/commands/status/status_page.c"]),
     "libyaml": (r"yaml\.h", r"yaml_(?:parser|event|token|document|emitter)_", ["config/yaml/*"]),
     "libsystemd": (r"systemd/", r"sd_(?:notify|watchdog|journal|booted|listen)", ["daemon/service/notify.c"]),
     "libcrypt": (r"crypt\.h", r"crypt_(?:r|rn|ra|gensalt|checksalt)", ["daemon/http/access_list.c"]),
     "libprotobuf": (r"google/protobuf/", r"google::protobuf", ["daemon/decode/protobuf_*"]),
-    "simdjson": (r"simdjson\.h", r"simdjson::", ["daemon/decode/*"]),
+    "simdjson": (r"simdjson\.h", r"simdjson::", ["daemon/decode/*", "daemon/registry/registry_reply.cc"]),
 }
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.MULTILINE)

@@ -156,8 +156,10 @@ running_pipeline_start_with(PipelineFixture *fixture, const RunningPipelineOptio
   RunningPipeline *running = g_new0(RunningPipeline, 1);
   running->config = load_config(fixture, options);
   running->metrics = tide_metrics_new();
-  TidePipelineOptions pipeline = {
-      .config = running->config, .metrics = running->metrics, .accept_scheme_change = options->accept_scheme_change};
+  TidePipelineOptions pipeline = {.config = running->config,
+                                  .metrics = running->metrics,
+                                  .until_end = options->until_end,
+                                  .accept_scheme_change = options->accept_scheme_change};
   running->pipeline = tide_pipeline_new(&pipeline);
   tide_pipeline_start(running->pipeline);
   return running;

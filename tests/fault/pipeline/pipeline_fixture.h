@@ -65,6 +65,7 @@ typedef struct RunningPipelineOptions {
   const char *gateway_list; /* NULL: as @gateways says; else what stands in "gateways: [...]" */
   const char *topics;       /* NULL: FIXTURE_TOPIC */
   gboolean accept_scheme_change;
+  gboolean until_end;
 } RunningPipelineOptions;
 /* The configuration of such a pipeline. (transfer full) */
 char *pipeline_fixture_yaml(PipelineFixture *fixture, const RunningPipelineOptions *options);

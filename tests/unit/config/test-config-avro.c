@@ -61,10 +61,29 @@ test_printed_and_loaded_again(void)
 static void
 test_schemas_that_cannot_be_used(void)
 {
-  assert_problem(AVRO(""), "2:21 error: 'readings.format: avro' needs 'readings.schema', the file with the schema");
+  assert_problem(AVRO(""), "2:21 error: 'readings.format: avro' needs 'readings.schema', the file with the schema, or");
+  assert_problem(AVRO("schema: r.avsc, registry: { url: http://r.example },"), "and not both");
   assert_problem(AVRO("schema: none.avsc,"), "none.avsc' cannot be used: No such file or directory");
   write_file("bad.avsc", "{\"type\":\"record\",\"name\":\"R\",\"fields\":[{\"name\":\"host\",\"type\":\"text\"}]}");
   assert_problem(AVRO("schema: bad.avsc,"), "bad.avsc' cannot be used: of the field 'host', the type 'text' is not");
+}
+
+static void
+test_registries_that_cannot_be_asked(void)
+{
+  if (!tide_avro_is_built_in())
+    return;
+  assert_problem(AVRO("registry: { url: \"http://a:b@r.example\" },"), "must begin with http:// or https://");
+  assert_problem(AVRO("registry: { url: ftp://r.example },"), "must begin with http:// or https://");
+  assert_problem(AVRO("registry: { url: https://r.example, user: u },"), "must have both a 'user' and a 'password'");
+  assert_problem(AVRO("registry: { url: http://r.example, user: u, password: { file: p } },"),
+                 "lets the password be read on the way");
+  assert_problem(
+      "sources: { a: { topics: [t], readings: { format: avro, registry: { url: ftp://r.example }, time: record } } }\n",
+      "'sources.a.readings.registry.url' must begin with");
+  g_autofree char *problems =
+      problems_of(AVRO("registry: { url: https://r.example/, user: u, password: { file: p }, ca: ca.pem },"));
+  g_assert_cmpstr(problems, ==, "");
 }
 
 int
@@ -76,6 +95,7 @@ main(int argc, char **argv)
   g_test_add_func("/config-avro/schema-beside-the-configuration", test_schema_beside_the_configuration);
   g_test_add_func("/config-avro/printed-and-loaded-again", test_printed_and_loaded_again);
   g_test_add_func("/config-avro/schemas-that-cannot-be-used", test_schemas_that_cannot_be_used);
+  g_test_add_func("/config-avro/registries-that-cannot-be-asked", test_registries_that_cannot_be_asked);
   int code = g_test_run();
   static const char *const names[] = {"tidemark.yaml", "r.avsc", "bad.avsc"};
   for (gsize i = 0; i < G_N_ELEMENTS(names); i++) {

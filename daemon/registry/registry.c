@@ -1,0 +1,375 @@
+#include "registry/registry.h"
+
+#include "decode/avro_schema.h"
+#include "registry/registry_reply.h"
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/lock.h"
+#include "util/log.h"
+
+#include <curl/curl.h>
+#include <stdatomic.h>
+
+/* A schema stands in the reply as a JSON text, with its quotes escaped. */
+#define REPLY_MAX_BYTES (2 * (gsize)TIDE_AVRO_SCHEMA_MAX_BYTES)
+
+#define CONNECT_TIMEOUT_MS 5000L
+#define TIMEOUT_MS 10000L
+#define WAIT_US (10 * TIDE_US_PER_S)
+#define MISSING_US (60 * TIDE_US_PER_S)
+#define RETRY_MIN_US (TIDE_US_PER_S / 4)
+#define RETRY_MAX_US (5 * TIDE_US_PER_S)
+#define LOG_INTERVAL_US (60 * TIDE_US_PER_S)
+
+/* Numbers that do not exist come from bytes that are none: more of them than this are forgotten, all at once. */
+#define MAX_MISSING 10000u
+
+/* The registry's error_code for a schema that does not exist. */
+#define SCHEMA_NOT_FOUND 40403
+
+typedef struct Entry {
+  guint32 id;
+  TideSchemaAnswer answer;
+  const TideAvroSchema *schema; /* owned; with FOUND */
+  const char *why;              /* interned; with NONE */
+  gint64 until_us;              /* with NONE, when it is asked for anew; G_MAXINT64: never */
+} Entry;
+
+typedef struct Registry {
+  TideSchemaSource source; /* what others see */
+  const TideRegistrySettings *settings;
+  TideMutex lock;
+  TideCond changed;
+  GHashTable *entries; /* under lock; owned: Map<id, Entry> */
+  GQueue wanted;       /* under lock; of entries, borrowed */
+  guint n_missing;     /* under lock */
+  TideThread *thread;  /* under lock; NULL: not asked yet */
+  char *trouble;       /* under lock; owned */
+  guint32 trouble_id;  /* under lock: of the schema that could not be asked for */
+  gboolean waits;      /* under lock */
+  atomic_bool stops;
+
+  /* the thread's */
+  CURL *easy;
+  GString *body;
+  char reason[CURL_ERROR_SIZE];
+  gint64 backoff_us;
+  TideLogLimit log_limit;
+} Registry;
+
+/* ---- one question ---- */
+
+#define SET(registry, option, value) (void)curl_easy_setopt((registry)->easy, option, value)
+
+static size_t
+take_body(char *bytes, size_t size, size_t n, void *data)
+{
+  Registry *registry = data;
+  if (registry->body->len + size * n > REPLY_MAX_BYTES)
+    return 0;
+  g_string_append_len(registry->body, bytes, (gssize)(size * n));
+  return size * n;
+}
+
+static int
+look_whether_stopped(void *data, curl_off_t total, curl_off_t now, curl_off_t up_total, curl_off_t up)
+{
+  return atomic_load(&((Registry *)data)->stops) ? 1 : 0;
+}
+
+static gboolean
+introduce(Registry *registry, GError **error)
+{
+  const TideRegistrySettings *settings = registry->settings;
+  if (settings->user == NULL)
+    return TRUE;
+  char *password = tide_secret_read(&settings->password, error);
+  if (password == NULL)
+    return FALSE;
+  SET(registry, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
+  SET(registry, CURLOPT_USERNAME, settings->user);
+  SET(registry, CURLOPT_PASSWORD, password);
+  tide_secret_free(password); /* libcurl has a copy */
+  return TRUE;
+}
+
+/* Asks for the schema @id. FALSE: nothing was answered. */
+static gboolean
+ask(Registry *registry, guint32 id, long *ret_status, GError **error)
+{
+  g_autofree char *url = g_strdup_printf("%s/schemas/ids/%u?format=resolved", registry->settings->url, id);
+  g_string_truncate(registry->body, 0);
+  registry->reason[0] = '\0';
+  curl_easy_reset(registry->easy);
+  SET(registry, CURLOPT_URL, url);
+  SET(registry, CURLOPT_PROTOCOLS_STR, "http,https");
+  SET(registry, CURLOPT_NOSIGNAL, 1L);
+  SET(registry, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_TIMEOUT_MS);
+  SET(registry, CURLOPT_TIMEOUT_MS, TIMEOUT_MS);
+  SET(registry, CURLOPT_ERRORBUFFER, registry->reason);
+  SET(registry, CURLOPT_WRITEFUNCTION, take_body);
+  SET(registry, CURLOPT_WRITEDATA, registry);
+  SET(registry, CURLOPT_XFERINFOFUNCTION, look_whether_stopped);
+  SET(registry, CURLOPT_XFERINFODATA, registry);
+  SET(registry, CURLOPT_NOPROGRESS, 0L);
+  SET(registry, CURLOPT_PROXY, ""); /* whatever the environment says: a password is for the registry alone */
+  if (registry->settings->ca != NULL) {
+    SET(registry, CURLOPT_CAINFO, registry->settings->ca);
+    SET(registry, CURLOPT_CAPATH, NULL); /* the system's, which would do as well */
+  }
+  if (!introduce(registry, error))
+    return FALSE;
+  CURLcode code = curl_easy_perform(registry->easy);
+  (void)curl_easy_getinfo(registry->easy, CURLINFO_RESPONSE_CODE, ret_status);
+  if (code == CURLE_OK)
+    return TRUE;
+  if (code == CURLE_WRITE_ERROR)
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_PROTOCOL, "it answers with more than %" G_GSIZE_FORMAT " bytes",
+                REPLY_MAX_BYTES);
+  else
+    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_CONNECT,
+                        registry->reason[0] != '\0' ? registry->reason : curl_easy_strerror(code));
+  return FALSE;
+}
+
+static void
+answer_none(Entry *entry, gint64 until_us, const char *why)
+{
+  entry->answer = TIDE_SCHEMA_NONE;
+  entry->until_us = until_us;
+  entry->why = why;
+}
+
+static gboolean
+judge_schema(Entry *entry, TideBytes body, GError **error)
+{
+  gboolean is_avro;
+  g_autoptr(GError) fault = NULL;
+  g_autofree char *text = tide_registry_reply_schema(body, &is_avro);
+  if (text == NULL) {
+    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
+                        "what it answers is no schema in JSON: is 'readings.registry.url' that of a schema registry?");
+    return FALSE;
+  }
+  entry->schema = is_avro ? tide_avro_schema_new(tide_bytes_of_string(text), &fault) : NULL;
+  entry->answer = TIDE_SCHEMA_FOUND;
+  if (!is_avro)
+    answer_none(entry, G_MAXINT64, "the schema that it names is not one of Avro");
+  else if (entry->schema == NULL)
+    answer_none(entry, G_MAXINT64, g_intern_string(fault->message));
+  return TRUE;
+}
+
+/* What the answer makes of @entry. FALSE: nothing, as it tells nothing of the schema. */
+static gboolean
+judge(Registry *registry, Entry *entry, long status, GError **error)
+{
+  TideBytes body = tide_bytes(registry->body->str, registry->body->len);
+  if (status == 200)
+    return judge_schema(entry, body, error);
+  if (status == 404 && tide_registry_reply_error_code(body) == SCHEMA_NOT_FOUND) {
+    answer_none(entry, tide_now_us() + MISSING_US, "the schema registry has no schema of the number in front of it");
+    return TRUE;
+  }
+  if (status == 401 || status == 403)
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_GATEWAY,
+                "it answers with %ld: who asks is said by 'readings.registry.user' and 'password'", status);
+  else
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_GATEWAY, "it answers with %ld%s", status,
+                status == 404 ? ", and not that the schema does not exist: is 'readings.registry.url' right?" : "");
+  return FALSE;
+}
+
+/* ---- the thread ---- */
+
+static void
+tell_trouble(Registry *registry, guint32 id, const char *why)
+{
+  guint64 suppressed;
+  g_free(registry->trouble);
+  registry->trouble = g_strdup(why);
+  registry->trouble_id = id;
+  tide_mutex_unlock(&registry->lock);
+  if (tide_log_limit_pass(&registry->log_limit, tide_now_us(), LOG_INTERVAL_US, &suppressed))
+    tide_log(TIDE_LOG_WARNING, "registry-down",
+             "cannot ask the schema registry '%s' for schema %u: %s; partitions whose messages need it wait, and it is "
+             "asked again",
+             registry->settings->url, id, why);
+  tide_mutex_lock(&registry->lock);
+}
+
+static void
+tell_recovery(Registry *registry, guint32 id)
+{
+  if (registry->trouble == NULL || registry->trouble_id != id)
+    return;
+  g_clear_pointer(&registry->trouble, g_free);
+  registry->log_limit = (TideLogLimit){0};
+  tide_mutex_unlock(&registry->lock);
+  tide_log(TIDE_LOG_NOTICE, "registry-up", "the schema registry '%s' answers again", registry->settings->url);
+  tide_mutex_lock(&registry->lock);
+}
+
+/* One question, and what comes of it; under lock, which is given up meanwhile. */
+static void
+work(Registry *registry, Entry *entry)
+{
+  g_autoptr(GError) error = NULL;
+  long status = 0;
+  Entry found = *entry;
+  tide_mutex_unlock(&registry->lock);
+  gboolean good = ask(registry, found.id, &status, &error) && judge(registry, &found, status, &error);
+  tide_mutex_lock(&registry->lock);
+  if (atomic_load(&registry->stops))
+    return;
+  (void)g_queue_pop_head(&registry->wanted);
+  if (!good) {
+    g_queue_push_tail(&registry->wanted, entry); /* others may fare better */
+    tell_trouble(registry, found.id, error->message);
+    registry->backoff_us = CLAMP(registry->backoff_us * 2, RETRY_MIN_US, RETRY_MAX_US);
+    gint64 until_us = tide_now_us() + registry->backoff_us;
+    while (!atomic_load(&registry->stops) && tide_cond_wait_until(&registry->changed, &registry->lock, until_us))
+      ;
+    return;
+  }
+  *entry = found;
+  registry->n_missing += found.answer == TIDE_SCHEMA_NONE;
+  registry->backoff_us = 0;
+  tell_recovery(registry, found.id);
+  tide_cond_broadcast(&registry->changed);
+}
+
+static void
+run(gpointer data)
+{
+  Registry *registry = data;
+  tide_mutex_lock(&registry->lock);
+  while (!atomic_load(&registry->stops)) {
+    Entry *entry = g_queue_peek_head(&registry->wanted);
+    if (entry != NULL)
+      work(registry, entry);
+    else
+      tide_cond_wait(&registry->changed, &registry->lock);
+  }
+  tide_mutex_unlock(&registry->lock);
+}
+
+/* ---- questions ---- */
+
+static gboolean
+is_missing(gpointer id, gpointer entry, gpointer data)
+{
+  return ((const Entry *)entry)->answer == TIDE_SCHEMA_NONE;
+}
+
+/* The entry of @id, which is asked for where that was not done, or not lately. */
+static Entry *
+entry_of(Registry *registry, guint32 id)
+{
+  Entry *entry = g_hash_table_lookup(registry->entries, GUINT_TO_POINTER(id));
+  if (entry != NULL && (entry->answer != TIDE_SCHEMA_NONE || entry->until_us > tide_now_us()))
+    return entry;
+  if (entry == NULL && registry->n_missing > MAX_MISSING) {
+    (void)g_hash_table_foreach_remove(registry->entries, is_missing, NULL);
+    registry->n_missing = 0;
+  }
+  if (entry == NULL) {
+    entry = g_new0(Entry, 1);
+    g_hash_table_insert(registry->entries, GUINT_TO_POINTER(id), entry);
+  } else
+    registry->n_missing--;
+  *entry = (Entry){.id = id, .answer = TIDE_SCHEMA_AWAITED};
+  g_queue_push_tail(&registry->wanted, entry);
+  if (registry->thread == NULL)
+    registry->thread = tide_thread_start("tide-registry", run, registry);
+  tide_cond_broadcast(&registry->changed);
+  return entry;
+}
+
+static TideSchemaAnswer
+find(TideSchemaSource *source, guint32 id, const TideAvroSchema **ret_schema, const char **ret_why)
+{
+  Registry *registry = (Registry *)source;
+  gint64 until_us = tide_now_us() + WAIT_US;
+  tide_mutex_lock(&registry->lock);
+  Entry *entry = entry_of(registry, id);
+  while (registry->waits && entry->answer == TIDE_SCHEMA_AWAITED &&
+         tide_cond_wait_until(&registry->changed, &registry->lock, until_us))
+    entry = entry_of(registry, id); /* others may have had it forgotten meanwhile */
+  TideSchemaAnswer answer = entry->answer;
+  *ret_schema = entry->schema;
+  *ret_why = entry->why;
+  if (registry->waits && answer == TIDE_SCHEMA_AWAITED) {
+    answer = TIDE_SCHEMA_NONE;
+    *ret_why = "its schema is not known, as the schema registry does not answer";
+  }
+  tide_mutex_unlock(&registry->lock);
+  return answer;
+}
+
+void
+tide_registry_set_waiting(TideSchemaSource *source, gboolean waits)
+{
+  Registry *registry = (Registry *)source;
+  tide_mutex_lock(&registry->lock);
+  registry->waits = waits;
+  tide_mutex_unlock(&registry->lock);
+}
+
+char *
+tide_registry_trouble(TideSchemaSource *source)
+{
+  Registry *registry = (Registry *)source;
+  tide_mutex_lock(&registry->lock);
+  char *trouble = g_strdup(registry->trouble);
+  tide_mutex_unlock(&registry->lock);
+  return trouble;
+}
+
+/* ---- life ---- */
+
+static void
+free_entry(gpointer data)
+{
+  Entry *entry = data;
+  tide_avro_schema_free(entry->schema);
+  g_free(entry);
+}
+
+TideSchemaSource *
+tide_registry_new(const TideRegistrySettings *settings)
+{
+  Registry *registry = g_new0(Registry, 1);
+  registry->source.find = find;
+  registry->settings = settings;
+  tide_mutex_init(&registry->lock);
+  tide_cond_init(&registry->changed);
+  registry->entries = g_hash_table_new_full(NULL, NULL, NULL, free_entry);
+  registry->waits = TRUE;
+  registry->body = g_string_new(NULL);
+  registry->easy = curl_easy_init();
+  if (registry->easy == NULL)
+    g_error("libcurl cannot be used");
+  return &registry->source;
+}
+
+void
+tide_registry_free(TideSchemaSource *source)
+{
+  Registry *registry = (Registry *)source;
+  if (registry == NULL)
+    return;
+  tide_mutex_lock(&registry->lock);
+  atomic_store(&registry->stops, TRUE);
+  tide_cond_broadcast(&registry->changed);
+  tide_mutex_unlock(&registry->lock);
+  tide_thread_join(registry->thread);
+  curl_easy_cleanup(registry->easy);
+  g_string_free(registry->body, TRUE);
+  g_queue_clear(&registry->wanted);
+  g_hash_table_unref(registry->entries);
+  g_free(registry->trouble);
+  tide_cond_clear(&registry->changed);
+  tide_mutex_clear(&registry->lock);
+  g_free(registry);
+}

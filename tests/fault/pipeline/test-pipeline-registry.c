@@ -1,0 +1,181 @@
+/* Avro by a schema registry, in whole pipelines: a partition whose message names a schema that is not known waits for
+ * it, and no other does. */
+#include "fault/pipeline/pipeline_fixture.h"
+#include "unit/registry_double.h"
+
+#define DEAD_LETTERS "letters"
+
+typedef struct Fixture {
+  PipelineFixture pipeline;
+  RegistryDouble registry;
+  char *options; /* owned */
+} Fixture;
+
+static void
+set_up(Fixture *fixture, gconstpointer data)
+{
+  pipeline_fixture_set_up(&fixture->pipeline, data);
+  mock_kafka_create_topic(fixture->pipeline.kafka, DEAD_LETTERS, 1);
+  registry_double_start(&fixture->registry);
+  fixture->options = g_strdup_printf("dead_letters: { topic: " DEAD_LETTERS ", max_ratio: 1 }\n"
+                                     "readings: { format: avro, registry: { url: \"http://127.0.0.1:%u/sub\" }, "
+                                     "time: { field: ts, format: epoch_s } }\n",
+                                     fixture->registry.port);
+}
+
+static void
+tear_down(Fixture *fixture, gconstpointer data)
+{
+  registry_double_stop(&fixture->registry);
+  pipeline_fixture_tear_down(&fixture->pipeline, data);
+  g_free(fixture->options);
+}
+
+/* A message of the schema @id: host "hN", a time in seconds, and then @rest. */
+static void
+produce(Fixture *fixture, gint32 partition, guint8 id, guint8 n, TideBytes rest)
+{
+  guint8 bytes[64] = {0, 0, 0, 0, id, 4, 'h', (guint8)('0' + n), 0xC0, 0xB4, 0xFF, 0x91, 0x0D};
+  memcpy(bytes + 13, rest.data, rest.len);
+  TideMockMessage message = {
+      .topic = FIXTURE_TOPIC, .partition = partition, .payload = tide_bytes(bytes, 13 + rest.len)};
+  mock_kafka_produce(fixture->pipeline.kafka, &message);
+  fixture->pipeline.produced[partition]++;
+}
+
+static guint64
+sum_of(const RunningPipeline *running, const char *metric)
+{
+  return tide_metrics_sum(running->metrics, metric, NULL);
+}
+
+static void
+test_down_at_the_start(Fixture *fixture, gconstpointer data)
+{
+  registry_double_set_mode(&fixture->registry, REGISTRY_CUTS);
+  for (guint8 i = 0; i < 6; i++)
+    produce(fixture, i % FIXTURE_PARTITIONS, 1, i, TIDE_BYTES_LITERAL("\x02"));
+  pipeline_fixture_flush(&fixture->pipeline);
+  RunningPipeline *running = running_pipeline_start(&fixture->pipeline, 1, fixture->options);
+  registry_double_wait_asked(&fixture->registry, 1, 1);
+  g_assert_cmpuint(sum_of(running, "tidemark_messages_written_total"), ==, 0);
+  registry_double_set_mode(&fixture->registry, REGISTRY_UP);
+  pipeline_fixture_wait_all_committed(&fixture->pipeline);
+  running_pipeline_assert_accounting_balances(running);
+  g_assert_cmpuint(sum_of(running, "tidemark_messages_written_total"), ==, 6);
+  g_assert_cmpuint(sum_of(running, "tidemark_messages_dead_lettered_total"), ==, 0);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  g_assert_cmpuint(fake_hbase_row_count(fixture->pipeline.hbase, "METRIC"), ==, 6);
+}
+
+/* Nothing is committed of what waits, and the next start reads it. */
+static void
+test_stop_while_it_is_down(Fixture *fixture, gconstpointer data)
+{
+  registry_double_set_mode(&fixture->registry, REGISTRY_HOLDS);
+  for (guint8 i = 0; i < 6; i++)
+    produce(fixture, i % FIXTURE_PARTITIONS, 1, i, TIDE_BYTES_LITERAL("\x02"));
+  pipeline_fixture_flush(&fixture->pipeline);
+  RunningPipeline *running = running_pipeline_start(&fixture->pipeline, 1, fixture->options);
+  registry_double_wait_asked(&fixture->registry, 1, 1);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  for (gint32 i = 0; i < FIXTURE_PARTITIONS; i++)
+    g_assert_cmpint(
+        mock_kafka_committed(fixture->pipeline.kafka, FIXTURE_GROUP, FIXTURE_TOPIC, i, pipeline_fixture_deadline_us()),
+        <=, 0);
+  registry_double_set_mode(&fixture->registry, REGISTRY_UP);
+  running = running_pipeline_start(&fixture->pipeline, 1, fixture->options);
+  pipeline_fixture_wait_all_committed(&fixture->pipeline);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  g_assert_cmpuint(fake_hbase_row_count(fixture->pipeline.hbase, "METRIC"), ==, 6);
+}
+
+static gboolean
+is_finished_and_halted(const TidePipelineState *state, gpointer data)
+{
+  return state->finished && state->any_halted;
+}
+
+/* A run that is to end does so, and says that it could not read all. */
+static void
+test_until_end_while_it_is_down(Fixture *fixture, gconstpointer data)
+{
+  produce(fixture, 0, 1, 0, TIDE_BYTES_LITERAL("\x02"));
+  produce(fixture, 1, 1, 1, TIDE_BYTES_LITERAL("\x02"));
+  pipeline_fixture_flush(&fixture->pipeline);
+  RunningPipeline *running = running_pipeline_start(&fixture->pipeline, 1, fixture->options);
+  pipeline_fixture_wait_all_committed(&fixture->pipeline);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  registry_double_set_mode(&fixture->registry, REGISTRY_CUTS);
+  produce(fixture, 0, 1, 2, TIDE_BYTES_LITERAL("\x02"));
+  pipeline_fixture_flush(&fixture->pipeline);
+  running = running_pipeline_start_with(
+      &fixture->pipeline, &(RunningPipelineOptions){.gateways = 1, .options = fixture->options, .until_end = TRUE});
+  running_pipeline_wait(running, is_finished_and_halted, NULL);
+  (void)running_pipeline_stop(running, 10000);
+  g_assert_cmpint(
+      mock_kafka_committed(fixture->pipeline.kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, pipeline_fixture_deadline_us()),
+      ==, 1);
+  g_assert_cmpuint(fake_hbase_row_count(fixture->pipeline.hbase, "METRIC"), ==, 2);
+}
+
+/* A field is added, one is removed, one is widened: each by a schema that the registry does not tell at once. */
+static void
+test_down_while_schemas_change(Fixture *fixture, gconstpointer data)
+{
+  produce(fixture, 0, 1, 0, TIDE_BYTES_LITERAL("\x02"));
+  produce(fixture, 1, 1, 1, TIDE_BYTES_LITERAL("\x02"));
+  pipeline_fixture_flush(&fixture->pipeline);
+  RunningPipeline *running = running_pipeline_start(&fixture->pipeline, 1, fixture->options);
+  pipeline_fixture_wait_all_committed(&fixture->pipeline);
+  registry_double_set_mode(&fixture->registry, REGISTRY_FAILS);
+  produce(fixture, 0, 2, 2, TIDE_BYTES_LITERAL("\x02x\x04"));
+  produce(fixture, 0, 1, 3, TIDE_BYTES_LITERAL("\x02"));
+  produce(fixture, 0, 3, 4, TIDE_BYTES_LITERAL("\x02y"));
+  produce(fixture, 0, 4, 5, TIDE_BYTES_LITERAL("\x00\x00\x00\x00\x00\x00\xF8\x3F"));
+  pipeline_fixture_flush(&fixture->pipeline);
+  registry_double_wait_asked(&fixture->registry, 2, 1);
+  /* The other partition goes on. */
+  produce(fixture, 1, 1, 6, TIDE_BYTES_LITERAL("\x02"));
+  pipeline_fixture_flush(&fixture->pipeline);
+  running_pipeline_wait_metric(running, "tidemark_messages_written_total", 3);
+  g_assert_cmpuint(sum_of(running, "tidemark_messages_written_total"), ==, 3);
+  registry_double_set_mode(&fixture->registry, REGISTRY_UP);
+  pipeline_fixture_wait_all_committed(&fixture->pipeline);
+  running_pipeline_assert_accounting_balances(running);
+  g_assert_cmpuint(sum_of(running, "tidemark_messages_dead_lettered_total"), ==, 0);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  g_assert_cmpuint(fake_hbase_row_count(fixture->pipeline.hbase, "METRIC"), ==, 7);
+}
+
+static void
+test_what_does_not_exist_is_a_dead_letter(Fixture *fixture, gconstpointer data)
+{
+  produce(fixture, 0, 9, 0, TIDE_BYTES_LITERAL("\x02"));
+  produce(fixture, 0, 1, 1, TIDE_BYTES_LITERAL("\x02"));
+  produce(fixture, 0, 9, 2, TIDE_BYTES_LITERAL("\x02"));
+  produce(fixture, 0, 5, 3, TIDE_BYTES_LITERAL("\x02"));
+  pipeline_fixture_produce_raw(&fixture->pipeline, 1, "{}");
+  produce(fixture, 1, 1, 4, TIDE_BYTES_LITERAL("\x02"));
+  pipeline_fixture_flush(&fixture->pipeline);
+  RunningPipeline *running = running_pipeline_start(&fixture->pipeline, 1, fixture->options);
+  pipeline_fixture_wait_all_committed(&fixture->pipeline);
+  running_pipeline_assert_accounting_balances(running);
+  g_assert_cmpuint(sum_of(running, "tidemark_messages_dead_lettered_total"), ==, 4);
+  g_assert_cmpuint(sum_of(running, "tidemark_messages_written_total"), ==, 2);
+  g_assert_cmpuint(registry_double_n_asked(&fixture->registry, 9), ==, 1);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+int
+main(int argc, char **argv)
+{
+  pipeline_fixture_init(&argc, &argv);
+#define ADD(path, func) g_test_add("/pipeline-registry/" path, Fixture, NULL, set_up, func, tear_down)
+  ADD("down/D26-at-the-start", test_down_at_the_start);
+  ADD("down/D26-stop", test_stop_while_it_is_down);
+  ADD("end/until-end-while-it-is-down", test_until_end_while_it_is_down);
+  ADD("schemas/D26-change-while-it-is-down", test_down_while_schemas_change);
+  ADD("schemas/what-does-not-exist-is-a-dead-letter", test_what_does_not_exist_is_a_dead_letter);
+  return g_test_run();
+}

@@ -1,0 +1,224 @@
+#include "registry/registry.h"
+#include "unit/registry_double.h"
+#include "unit/tls_world.h"
+
+#include <fcntl.h>
+
+typedef struct Fixture {
+  RegistryDouble registry;
+  TideRegistrySettings settings;
+  TideSchemaSource *source;
+} Fixture;
+
+static void
+set_up(Fixture *fixture, gconstpointer data)
+{
+  registry_double_start(&fixture->registry);
+  fixture->settings = (TideRegistrySettings){.url = g_strdup_printf("http://127.0.0.1:%u/sub", fixture->registry.port)};
+  fixture->source = tide_registry_new(&fixture->settings);
+}
+
+static void
+tear_down(Fixture *fixture, gconstpointer data)
+{
+  tide_registry_free(fixture->source);
+  registry_double_stop(&fixture->registry);
+  g_free(fixture->settings.url);
+}
+
+static TideSchemaAnswer
+find(Fixture *fixture, guint32 id, const char **ret_why)
+{
+  const TideAvroSchema *schema = NULL;
+  TideSchemaAnswer answer = fixture->source->find(fixture->source, id, &schema, ret_why);
+  g_assert_true((answer == TIDE_SCHEMA_FOUND) == (schema != NULL));
+  return answer;
+}
+
+static void
+test_each_is_asked_for_once(Fixture *fixture, gconstpointer data)
+{
+  const char *why = NULL;
+  for (guint i = 0; i < 3; i++) {
+    g_assert_cmpint(find(fixture, 1, &why), ==, TIDE_SCHEMA_FOUND);
+    g_assert_cmpint(find(fixture, 2, &why), ==, TIDE_SCHEMA_FOUND);
+    g_assert_cmpint(find(fixture, 9, &why), ==, TIDE_SCHEMA_NONE);
+    g_assert_nonnull(strstr(why, "no schema of the number"));
+    g_assert_cmpint(find(fixture, 5, &why), ==, TIDE_SCHEMA_NONE);
+    g_assert_nonnull(strstr(why, "not one of Avro"));
+    g_assert_cmpint(find(fixture, 6, &why), ==, TIDE_SCHEMA_NONE);
+    g_assert_nonnull(strstr(why, "'nothing'"));
+  }
+  static const guint asked[] = {1, 2, 5, 6, 9};
+  for (gsize i = 0; i < G_N_ELEMENTS(asked); i++)
+    g_assert_cmpuint(registry_double_n_asked(&fixture->registry, asked[i]), ==, 1);
+  g_assert_null(tide_registry_trouble(fixture->source));
+}
+
+/* The thread asks anew only when it has told what came of the question before. */
+static void
+wait_for_trouble(Fixture *fixture, guint id, guint n_asked, const char *text)
+{
+  registry_double_wait_asked(&fixture->registry, id, n_asked + 1);
+  g_autofree char *trouble = tide_registry_trouble(fixture->source);
+  g_assert_nonnull(trouble);
+  if (strstr(trouble, text) == NULL)
+    g_error("'%s' was expected, got '%s'", text, trouble);
+}
+
+static void
+wait_until_found(Fixture *fixture, guint32 id)
+{
+  gint64 deadline_us = tide_now_us() + REGISTRY_DOUBLE_TIMEOUT_US;
+  const char *why;
+  tide_registry_set_waiting(fixture->source, TRUE);
+  while (find(fixture, id, &why) != TIDE_SCHEMA_FOUND)
+    g_assert_cmpint(tide_now_us(), <, deadline_us);
+  g_assert_null(tide_registry_trouble(fixture->source));
+}
+
+typedef struct Trouble {
+  RegistryDoubleMode mode;
+  const char *text;
+} Trouble;
+
+/* What tells nothing of the schema: it is asked for until somebody does. */
+static void
+test_trouble_passes(Fixture *fixture, gconstpointer data)
+{
+  const Trouble *trouble = data;
+  const char *why;
+  tide_registry_set_waiting(fixture->source, FALSE);
+  registry_double_set_mode(&fixture->registry, trouble->mode);
+  g_assert_cmpint(find(fixture, 1, &why), ==, TIDE_SCHEMA_AWAITED);
+  wait_for_trouble(fixture, 1, 1, trouble->text);
+  g_assert_cmpint(find(fixture, 1, &why), ==, TIDE_SCHEMA_AWAITED);
+  registry_double_set_mode(&fixture->registry, REGISTRY_UP);
+  wait_until_found(fixture, 1);
+}
+
+/* Nobody waits for a registry that does not answer yet. */
+static void
+test_late_answer(Fixture *fixture, gconstpointer data)
+{
+  const char *why;
+  tide_registry_set_waiting(fixture->source, FALSE);
+  registry_double_set_mode(&fixture->registry, REGISTRY_HOLDS);
+  g_assert_cmpint(find(fixture, 1, &why), ==, TIDE_SCHEMA_AWAITED);
+  registry_double_wait_asked(&fixture->registry, 1, 1);
+  g_assert_cmpint(find(fixture, 1, &why), ==, TIDE_SCHEMA_AWAITED);
+  registry_double_set_mode(&fixture->registry, REGISTRY_UP);
+  wait_until_found(fixture, 1);
+}
+
+/* A question that is under way does not hold up the end. */
+static void
+test_ends_while_it_asks(Fixture *fixture, gconstpointer data)
+{
+  const char *why;
+  tide_registry_set_waiting(fixture->source, FALSE);
+  registry_double_set_mode(&fixture->registry, REGISTRY_HOLDS);
+  g_assert_cmpint(find(fixture, 1, &why), ==, TIDE_SCHEMA_AWAITED);
+  registry_double_wait_asked(&fixture->registry, 1, 1);
+}
+
+static void
+test_who_asks(Fixture *fixture, gconstpointer data)
+{
+  const char *why;
+  g_autofree char *path = g_build_filename(g_get_tmp_dir(), "tidemark-registry-XXXXXX", NULL);
+  int fd = g_mkstemp_full(path, O_RDWR | O_CLOEXEC, 0600);
+  g_assert_cmpint(write(fd, "secret\n", 7), ==, 7);
+  close(fd);
+  atomic_store(&fixture->registry.wants_user, TRUE);
+  tide_registry_set_waiting(fixture->source, FALSE);
+  g_assert_cmpint(find(fixture, 1, &why), ==, TIDE_SCHEMA_AWAITED);
+  wait_for_trouble(fixture, 1, 1, "it answers with 401");
+  tide_registry_free(fixture->source);
+  fixture->settings.user = "tide";
+  fixture->settings.password.file = path;
+  fixture->source = tide_registry_new(&fixture->settings);
+  wait_until_found(fixture, 1);
+  g_assert_cmpint(g_unlink(path), ==, 0);
+}
+
+/* ---- HTTPS ---- */
+
+static void
+serve_schema(LoopbackServer *server, int fd, guint connection)
+{
+  SSL *ssl = test_tls_accept(server->data, fd);
+  char request[4096];
+  if (ssl == NULL)
+    return;
+  if (SSL_read(ssl, request, sizeof request) > 0) {
+    const char *schema = registry_double_schemas[1];
+    g_autofree char *reply =
+        g_strdup_printf("HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n\r\n%s", strlen(schema), schema);
+    g_assert_cmpint(SSL_write(ssl, reply, (int)strlen(reply)), >, 0);
+  }
+  SSL_free(ssl);
+}
+
+typedef struct HttpsCase {
+  char *const *authority;
+  gboolean is_trusted;
+} HttpsCase;
+
+/* Only who is signed by the authority that was named is asked. */
+static void
+test_https(gconstpointer data)
+{
+  const HttpsCase *its = data;
+  const char *why = NULL;
+  const TideAvroSchema *schema;
+  TestTls tls = {.identity = &world.server};
+  LoopbackServer *server = loopback_start(serve_schema, &tls);
+  g_autofree char *url = g_strdup_printf("https://127.0.0.1:%u", server->endpoint->port);
+  TideRegistrySettings settings = {.url = url, .ca = its->authority != NULL ? *its->authority : NULL};
+  TideSchemaSource *source = tide_registry_new(&settings);
+  tide_registry_set_waiting(source, its->is_trusted);
+  if (its->is_trusted)
+    g_assert_cmpint(source->find(source, 1, &schema, &why), ==, TIDE_SCHEMA_FOUND);
+  else {
+    g_assert_cmpint(source->find(source, 1, &schema, &why), ==, TIDE_SCHEMA_AWAITED);
+    loopback_await_hang_up(server);
+    loopback_await_hang_up(server); /* asked anew: the first has been told */
+    g_autofree char *trouble = tide_registry_trouble(source);
+    g_assert_nonnull(trouble);
+    g_assert_nonnull(strstr(trouble, "certificate"));
+  }
+  tide_registry_free(source);
+  loopback_stop(server);
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  static const Trouble cut = {REGISTRY_CUTS, "Empty reply"}, fails = {REGISTRY_FAILS, "it answers with 500"},
+                       elsewhere = {REGISTRY_ELSEWHERE, "is 'readings.registry.url' right?"},
+                       page = {REGISTRY_PAGE, "is no schema in JSON"},
+                       wrong = {REGISTRY_WRONG_JSON, "is no schema in JSON"},
+                       oversized = {REGISTRY_OVERSIZED, "more than 2097152 bytes"};
+  static const HttpsCase own = {&world.authority_file, TRUE}, other = {&world.other_authority_file, FALSE},
+                         system = {NULL, FALSE};
+  world_make();
+#define ADD(name, data, func) g_test_add("/registry/" name, Fixture, data, set_up, func, tear_down)
+  ADD("each-is-asked-for-once", NULL, test_each_is_asked_for_once);
+  ADD("trouble/cut", &cut, test_trouble_passes);
+  ADD("trouble/fails", &fails, test_trouble_passes);
+  ADD("trouble/elsewhere", &elsewhere, test_trouble_passes);
+  ADD("trouble/page", &page, test_trouble_passes);
+  ADD("trouble/wrong-json", &wrong, test_trouble_passes);
+  ADD("trouble/oversized", &oversized, test_trouble_passes);
+  ADD("late-answer", NULL, test_late_answer);
+  ADD("ends-while-it-asks", NULL, test_ends_while_it_asks);
+  ADD("who-asks", NULL, test_who_asks);
+  g_test_add_data_func("/registry/https/own-authority", &own, test_https);
+  g_test_add_data_func("/registry/https/other-authority", &other, test_https);
+  g_test_add_data_func("/registry/https/system", &system, test_https);
+  int code = g_test_run();
+  world_end();
+  return code;
+}
