@@ -144,7 +144,7 @@ static TideFailure
 send_by_proxy(const TideSentRows *sent, gpointer data, char **ret_text)
 {
   Proxy *proxy = data;
-  guint32 rows[MAX_ROWS], n_rows = list_rows(proxy, sent, rows);
+  guint32 rows[MAX_ROWS] = {0}, n_rows = list_rows(proxy, sent, rows);
   gboolean is_cut = sent->n_bytes > proxy->limit_bytes;
   proxy->first_row = rows[0];
   for (guint32 i = 0; i < n_rows; i++)
