@@ -11,10 +11,14 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 /* Without a message for so long the brokers are taken for gone. */
 #define TIMEOUT_MS 10000
+
+/* As many files that were moved away are named. */
+#define MAX_MOVED 5u
 
 typedef struct Source {
   const TideDeadLetterFilter *filter;
@@ -151,6 +155,45 @@ read_file(Source *source, TideDeadLetterParser *parser, const OpenFile *file, GE
   return ok;
 }
 
+static int
+compare_paths(gconstpointer a, gconstpointer b)
+{
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The names that somebody gave to what was moved away: PATH.*, but what the daemon itself puts there. (transfer full)
+ */
+static GPtrArray *
+list_moved(const char *path)
+{
+  g_autofree char *directory = g_path_get_dirname(path);
+  g_autofree char *name = g_path_get_basename(path);
+  g_autofree char *prefix = g_strconcat(name, ".", NULL);
+  GPtrArray *moved = g_ptr_array_new_with_free_func(g_free);
+  g_autoptr(GDir) entries = g_dir_open(directory, 0, NULL);
+  const char *entry;
+  while (entries != NULL && (entry = g_dir_read_name(entries)) != NULL)
+    if (g_str_has_prefix(entry, prefix) && strcmp(entry + strlen(prefix), "lock") != 0 &&
+        strcmp(entry + strlen(prefix), "torn") != 0)
+      g_ptr_array_add(moved, g_build_filename(directory, entry, NULL));
+  g_ptr_array_sort(moved, compare_paths);
+  return moved;
+}
+
+char *
+tide_dead_letter_source_missing_text(const char *path)
+{
+  g_autoptr(GPtrArray) moved = list_moved(path);
+  GString *text = g_string_new(NULL);
+  g_string_printf(text, "there is no file '%s' now: no dead letter was kept there yet, or they were moved away", path);
+  for (guint i = 0; i < MIN(moved->len, MAX_MOVED); i++)
+    g_string_append_printf(text, "%s '%s'", i == 0 ? "; beside it:" : ",", (const char *)moved->pdata[i]);
+  if (moved->len > MAX_MOVED)
+    g_string_append_printf(text, " and %u more", moved->len - MAX_MOVED);
+  g_string_append(text, "; name one that was moved with '--file'");
+  return g_string_free(text, FALSE);
+}
+
 static gboolean
 read_files(Source *source, const char *path, GError **error)
 {
@@ -158,8 +201,8 @@ read_files(Source *source, const char *path, GError **error)
   if (paths == NULL)
     return FALSE;
   if (paths->len == 0) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_NOT_FOUND, "there is no file '%s': no dead letter was ever kept there",
-                path);
+    g_autofree char *missing = tide_dead_letter_source_missing_text(path);
+    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_NOT_FOUND, missing);
     return FALSE;
   }
   g_autoptr(GArray) files = g_array_new(FALSE, FALSE, sizeof(OpenFile));

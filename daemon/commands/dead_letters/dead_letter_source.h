@@ -47,4 +47,7 @@ gboolean tide_dead_letter_source_read(const TideConfig *config, const TideDeadLe
                                       const TideDeadLetterFilter *filter, TideDeadLetterFunc func, gpointer data,
                                       TideDeadLetterCounts *ret_counts, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Of a file that is not there: what may have become of it, and what lies beside it. (transfer full) */
+char *tide_dead_letter_source_missing_text(const char *path);
+
 G_END_DECLS

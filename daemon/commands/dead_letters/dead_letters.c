@@ -169,7 +169,8 @@ read_dead_letters(DeadLetters *dead_letters, TideDeadLetterFunc func, GError **e
   if (location.file != NULL && files == NULL)
     return FALSE;
   if (files != NULL && files->len == 0 && dead_letters->options->file == NULL) {
-    fprintf(stderr, "tidemark dead-letters: no dead letter was ever kept in '%s'%s\n", location.file,
+    g_autofree char *missing = tide_dead_letter_source_missing_text(location.file);
+    fprintf(stderr, "tidemark dead-letters: %s%s\n", missing,
             is_of_this_environment(config) ? "; of a daemon that systemd runs, name the file with '--file' "
                                              "(/var/lib/tidemark/dead-letters.jsonl)"
                                            : "");

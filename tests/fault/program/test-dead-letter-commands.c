@@ -194,7 +194,36 @@ test_errors_say_what_to_do(Fixture *fixture, gconstpointer unused)
   g_assert_cmpint(run(fixture, "dead-letters list --reason nosuch"), ==, 64);
   assert_prints(fixture->done.errors, "it is one of empty, tombstone, too_large, ");
   g_assert_cmpint(run_on_file(fixture, "dead-letters list"), ==, 69);
-  assert_prints(fixture->done.errors, "no dead letter was ever kept there");
+  assert_prints(fixture->done.errors, "no dead letter was kept there yet, or they were moved away; name one that");
+}
+
+/* As an operator moves it, when its dead letters are dealt with; what is the daemon's own is no such file. */
+static void
+test_moved_files_are_named(Fixture *fixture, gconstpointer unused)
+{
+  static const char *const endings[] = {".2026-11-23", ".old", ".lock", ".torn"};
+  char *paths[G_N_ELEMENTS(endings)];
+  for (gsize i = 0; i < G_N_ELEMENTS(endings); i++) {
+    paths[i] = g_strconcat(fixture->file_path, endings[i], NULL);
+    g_assert_true(g_file_set_contents(paths[i], "", 0, NULL));
+  }
+  g_autofree char *said = g_strdup_printf("there is no file '%s' now: no dead letter was kept there yet, or they were "
+                                          "moved away; beside it: '%s', '%s'; name one that was moved with '--file'",
+                                          fixture->file_path, paths[0], paths[1]);
+  g_assert_cmpint(run_on_file(fixture, "dead-letters list"), ==, 69);
+  assert_prints(fixture->done.errors, said);
+  g_autofree char *configured = g_strdup_printf("dead_letters: { file: %s }\n", fixture->file_path);
+  g_auto(GStrv) parts = g_strsplit(yaml, "dead_letters: { topic: letters }\n", 2);
+  g_autofree char *of_file = g_strjoinv(configured, parts);
+  g_unlink(fixture->config_path);
+  g_free(fixture->config_path);
+  fixture->config_path = write_config(of_file, mock_kafka_brokers(fixture->kafka));
+  g_assert_cmpint(run(fixture, "dead-letters list"), ==, 0);
+  assert_prints(fixture->done.errors, said);
+  for (gsize i = 0; i < G_N_ELEMENTS(endings); i++) {
+    g_unlink(paths[i]);
+    g_free(paths[i]);
+  }
 }
 
 /* ---- dead letters in a topic ---- */
@@ -371,6 +400,7 @@ main(int argc, char **argv)
   ADD("list-is-narrowed", test_list_is_narrowed);
   ADD("show-of-a-file", test_show_of_a_file);
   ADD("errors-say-what-to-do", test_errors_say_what_to_do);
+  ADD("moved-files-are-named", test_moved_files_are_named);
   ADD("replay-sends-the-originals-again", test_replay_sends_the_originals_again);
   ADD("F19/replay-sends-each-message-once", test_f19_replay_sends_each_once);
   ADD("replay-needs-its-topic", test_replay_needs_its_topic);
