@@ -157,17 +157,21 @@ tide_kafka_watch_lag(TideKafkaWatch *watch)
 {
   TideKafkaLag lag = {.is_known = TRUE};
   gint64 now_ms = tide_wall_clock_epoch_ms();
+  guint n = 0;
   tide_mutex_lock(&watch->lock);
   for (guint i = 0; i < watch->partitions->len; i++) {
     const TideWatchedPartition *watched = g_ptr_array_index(watch->partitions, i);
     if (watched->is_gone)
       continue;
+    n++;
     lag.is_known &= watched->answered_us > 0;
     lag.messages += watched->messages;
     lag.unread += MAX(watched->end_offset - MAX(watched->position.next_offset, watched->committed_offset), 0);
     if (lag.seconds >= 0)
       lag.seconds = watched->oldest_ms < 0 ? -1 : MAX(lag.seconds, (now_ms - watched->oldest_ms) / 1000);
   }
+  if (n == 0) /* given to others, or lost with the brokers, who then do not say what comes in */
+    lag.is_known = watch->answers.since_us > 0;
   tide_mutex_unlock(&watch->lock);
   return lag;
 }

@@ -81,7 +81,7 @@ gint64 tide_lag_oldest_ms(const TideConsumerPosition *position, gint64 committed
                           TideUnreadSince *unread);
 
 typedef struct TideKafkaLag {
-  gboolean is_known; /* of every partition that is ours */
+  gboolean is_known; /* of every partition that is ours; without one, whether brokers answer */
   gint64 messages;   /* from what is committed to the ends */
   gint64 unread;     /* of those, by where the consumers are now */
   gint64 seconds;    /* of the partition that is latest; -1: unknown */

@@ -309,16 +309,24 @@ print_reload(FILE *stream, TideStatusReader *status)
   }
 }
 
+/* "lag 7 messages (2.0 s)", as far as it is known. (transfer full) */
+static char *
+lag_text(TideStatusReader *status)
+{
+  g_autofree char *lag = member_text(status, "kafka.lag_messages", CELL_COUNT);
+  g_autofree char *age = member_text(status, "kafka.lag_seconds", CELL_SECONDS);
+  return strcmp(lag, "-") == 0 ? g_strdup("lag unknown") : g_strdup_printf("lag %s messages (%s)", lag, age);
+}
+
 static void
 print_kafka(FILE *stream, TideStatusReader *status)
 {
   g_autofree char *partitions = member_text(status, "kafka.assigned_partitions", CELL_COUNT);
-  g_autofree char *lag = member_text(status, "kafka.lag_messages", CELL_COUNT);
-  g_autofree char *age = member_text(status, "kafka.lag_seconds", CELL_SECONDS);
+  g_autofree char *lag = lag_text(status);
   g_autofree char *in_flight = member_text(status, "kafka.in_flight_messages", CELL_COUNT);
   g_autofree char *rate = member_text(status, "kafka.messages_per_second", CELL_RATE);
-  g_autofree char *text = g_strdup_printf("%s partitions, %s messages/s, lag %s messages (%s), in flight %s",
-                                          partitions, rate, lag, age, in_flight);
+  g_autofree char *text =
+      g_strdup_printf("%s partitions, %s messages/s, %s, in flight %s", partitions, rate, lag, in_flight);
   print_wrapped(stream, "Kafka", text);
   const char *trouble = tide_status_reader_text(status, 0, "kafka.trouble");
   if (trouble != NULL)
