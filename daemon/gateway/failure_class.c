@@ -5,10 +5,11 @@
 #include <string.h>
 
 static const char remedy_missing[] = "create the table with: tidemark tables create";
-static const char remedy_disabled[] = "enable the table in the HBase shell with: enable 'TABLE'";
+static const char remedy_disabled[] = "enable the table in the HBase shell with: enable '" TIDE_REMEDY_TABLE "'";
 /* All that a putMultiple says of a disabled table is that nobody serves its regions. */
 static const char remedy_perhaps_disabled[] = "if this lasts, see whether the table is enabled";
-static const char remedy_family[] = "add the column family in the HBase shell with: alter 'TABLE', 'FAMILY'";
+static const char remedy_family[] =
+    "add the column family in the HBase shell with: alter '" TIDE_REMEDY_TABLE "', 'FAMILY'";
 static const char remedy_namespace[] = "create the namespace in the HBase shell with: create_namespace 'NAME'";
 static const char remedy_access[] = "let the gateway's user write the table, in the HBase shell with: grant";
 static const char remedy_quota[] = "raise the table's space quota, or delete what it holds";

@@ -133,7 +133,8 @@ static const Field region_fields[] = {
     {"in_flight_rows", COUNT(TideStatusRegion, load.in_flight_rows), "Rows in calls that run"},
     {"full", FLAG(TideStatusRegion, load.is_full),
      "Rows wait although writers are free: `hbase.max_in_flight_per_region` calls run, or fewer since some failed"},
-    {"failures", COUNT(TideStatusRegion, load.failures), "Calls that failed in a row"},
+    {"failures", COUNT(TideStatusRegion, load.failures),
+     "Calls that failed in a row; null: its table is stopped, which says why"},
     {"failing_seconds", COUNT(TideStatusRegion, load.failing_seconds), "Since the first of them"},
     {"error", TEXT(TideStatusRegion, load.error_text), "What the last of them said; null: none failed"},
 };

@@ -122,7 +122,8 @@ typedef struct TideLoad {
   gint64 waiting_rows;
   gint64 in_flight_rows;
   gboolean is_full;       /* rows wait, and no more of it may be in flight */
-  gint64 failures;        /* calls in a row; of a table that is stopped, how often that was reported */
+  gint64 failures;        /* calls in a row; of a table that is stopped, how often that was reported, and of a lane of
+                           * it -1 */
   gint64 failing_seconds; /* since the first of them; -1: none failed */
   gint64 troubled_lanes;
   char *error_text; /* owned: what the last of them said; NULL: none failed */

@@ -182,13 +182,15 @@ seconds_since(gint64 since_us, gint64 now_us)
 static TideLoad
 load_of_lane_locked(const LaneQueue *queue, gint64 now_us)
 {
+  const TideTableStop *stop = stop_of_table_locked(queue);
+  gboolean is_stopped = stop != NULL && stop->reason != NULL; /* what fails is counted with the table */
   TideLoad load = {.table = queue->lane.table,
                    .region_start = tide_bytes_printable(queue->lane.start_key),
                    .rows_per_second = tide_rate_a_second(queue->written, now_us),
                    .waiting_rows = (gint64)count_waiting_rows_locked(queue),
                    .in_flight_rows = queue->in_flight_rows,
                    .is_full = queue->state == LANE_FULL,
-                   .failures = queue->failures,
+                   .failures = queue->failures == 0 && is_stopped ? -1 : (gint64)queue->failures,
                    .failing_seconds = queue->failures > 0 ? seconds_since(queue->failing_since_us, now_us) : -1,
                    .troubled_lanes = is_in_trouble_locked(queue, G_MAXINT64) ? 1 : 0,
                    .error_text = queue->failures > 0 ? g_strdup(queue->error_text) : NULL};

@@ -155,13 +155,19 @@ note_call(TideWriter *writer, WriteMethod method, guint32 n_rows, gint64 start_u
   tide_histogram_observe(metrics->durations, (double)(end_us - start_us) / TIDE_US_PER_S);
 }
 
-/* What went wrong, and what the operator can do about it. (transfer full) */
+/* What went wrong, and what the operator can do about it, for @table. (transfer full) */
 static char *
-tell_failure(const GError *error, TideFailure failure)
+tell_failure(const GError *error, TideFailure failure, const char *table)
 {
   g_autofree char *grant = tide_access_denied_remedy(error, NULL);
   const char *remedy = grant != NULL ? grant : failure.remedy;
-  return remedy != NULL ? g_strdup_printf("%s; %s", error->message, remedy) : g_strdup(error->message);
+  if (remedy == NULL)
+    return g_strdup(error->message);
+  GString *text = g_string_new(remedy);
+  (void)g_string_replace(text, TIDE_REMEDY_TABLE, table, 0);
+  g_string_prepend(text, "; ");
+  g_string_prepend(text, error->message);
+  return g_string_free(text, FALSE);
 }
 
 /* One call to the gateway: puts together, a mutated row alone. */
@@ -192,7 +198,7 @@ send_rows(const TideSentRows *rows, gpointer data, char **ret_text)
     tide_counter_add(metrics_of_call(writer, method)->rows_written, rows->n_rows);
     tide_counter_add(writer->bytes_written, rows->n_bytes);
   } else {
-    *ret_text = tell_failure(error, failure);
+    *ret_text = tell_failure(error, failure, writer->call.table->name);
   }
   return failure;
 }

@@ -427,6 +427,22 @@ test_dead_regions_do_not_take_all_writers(Fixture *fixture, gconstpointer data)
 
 /* ---- tables that take no rows ---- */
 
+/* Of each lane of the first table that is told of. */
+static void
+assert_failures(Fixture *fixture, gint64 failures)
+{
+  g_autoptr(GArray) loads = tide_lanes_regions(fixture->lanes, 16, tide_now_us());
+  guint n = 0;
+  for (guint i = 0; i < loads->len; i++) {
+    const TideLoad *load = &g_array_index(loads, TideLoad, i);
+    if (load->table->index != 0)
+      continue;
+    g_assert_cmpint(load->failures, ==, failures);
+    n++;
+  }
+  g_assert_cmpuint(n, >, 0);
+}
+
 static void
 test_suspended_table_is_probed_by_what_failed_and_goes_on(Fixture *fixture, gconstpointer data)
 {
@@ -453,6 +469,7 @@ test_suspended_table_is_probed_by_what_failed_and_goes_on(Fixture *fixture, gcon
   g_assert_cmpuint(trouble->waiting_rows, ==, 20);
   g_assert_cmpint(trouble->since_us, ==, now_us);
   g_assert_cmpuint(tide_lanes_state(fixture->lanes).suspended_tables, ==, 1);
+  assert_failures(fixture, -1);
 
   for (guint i = 0; i < 3; i++) {
     static const TideOutcome outcomes[] = {TIDE_OUTCOME_SUSPEND, TIDE_OUTCOME_RETRY, TIDE_OUTCOME_OK};
@@ -462,6 +479,7 @@ test_suspended_table_is_probed_by_what_failed_and_goes_on(Fixture *fixture, gcon
     tide_lanes_finish(fixture->lanes, &call, outcomes[i], i < 2 ? "not yet" : NULL, tide_now_us());
   }
   g_assert_cmpuint(tide_lanes_state(fixture->lanes).suspended_tables, ==, 0);
+  assert_failures(fixture, 0);
   g_assert_true(take_now(fixture, &call));
   g_assert_true(call.batches[0]->lane == b);
   tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
