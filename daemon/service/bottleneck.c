@@ -2,6 +2,8 @@
 
 #include "util/clock.h"
 
+#include <string.h>
+
 /* Of one core: a thread that takes so much does little else. */
 #define BUSY_CPU 0.8
 
@@ -48,9 +50,11 @@ judge_dead_letters(const TideBottleneckFacts *facts, TideBottleneckVerdict *verd
 static gboolean
 judge_start(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
 {
+  static const char not_usable[] = "no gateway is usable: "; /* as the reason begins, which would say it twice */
   const char *reason = facts->reason != NULL ? facts->reason : "nobody has said why yet";
   if (facts->gateways_up == 0)
-    return found(verdict, TIDE_LIMIT_GATEWAY, "no gateway is up: %s", reason);
+    return found(verdict, TIDE_LIMIT_GATEWAY, "no gateway is up: %s",
+                 g_str_has_prefix(reason, not_usable) ? reason + strlen(not_usable) : reason);
   if (!facts->is_running)
     return found(verdict, TIDE_LIMIT_REGION, "waiting for the tables: %s", reason);
   if (!facts->brokers_answer)
@@ -91,14 +95,22 @@ judge_long_call(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict
                facts->longest_call_gateway, facts->longest_call_seconds, region);
 }
 
+/* What a slow gateway does not take, the others do. */
+static gboolean
+keeps_up(const TideBottleneckFacts *facts)
+{
+  return facts->unread_messages == 0 && (facts->waiting_rows == 0 || facts->busy_writers < facts->writers);
+}
+
 static gboolean
 judge_gateways(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
 {
   if (judge_long_call(facts, verdict))
     return TRUE;
   if (facts->slow_gateway != NULL)
-    return found(verdict, TIDE_LIMIT_GATEWAY, "gateway '%s' takes several times as long for a row as the fastest",
-                 facts->slow_gateway);
+    return found(verdict, TIDE_LIMIT_GATEWAY, "gateway '%s' takes several times as long for a row as the fastest%s",
+                 facts->slow_gateway,
+                 keeps_up(facts) ? "; the daemon keeps up all the same: all that Kafka has was read" : "");
   if (facts->writers == 0 || facts->busy_writers < facts->writers || facts->waiting_rows == 0)
     return FALSE;
   g_autofree char *slowest = facts->slowest_gateway != NULL

@@ -246,6 +246,8 @@ test_command_tells_of_trouble(PipelineFixture *fixture, gconstpointer data)
   g_auto(ProgramDone) table = run_status(&daemon, "");
   g_assert_cmpint(table.exit_code, ==, 1);
   assert_prints(table.output, ": not ready\nReason        no gateway is usable: ");
+  assert_prints(document, "\"bottleneck\":{\"limit\":\"gateway\",\"why\":\"no gateway is up: ");
+  g_assert_null(strstr(document, "no gateway is up: no gateway")); /* the reason with its own begin */
   assert_prints(table.output, "\nTrouble       127.0.0.1:");
   assert_fits_the_screen(table.output);
   g_autofree char *words = g_strdup_printf("status --url http://127.0.0.1:%u", status_client_port(&daemon));

@@ -27,6 +27,14 @@ assert_limit(const TideBottleneckFacts *facts, TideLimit limit, const char *part
 }
 
 static void
+assert_says(const TideBottleneckFacts *facts, const char *whole)
+{
+  TideBottleneckVerdict verdict = tide_bottleneck_judge(facts);
+  g_assert_cmpstr(verdict.why, ==, whole);
+  g_free(verdict.why);
+}
+
+static void
 test_kafka(void)
 {
   TideBottleneckFacts facts = well();
@@ -117,6 +125,29 @@ test_a_gateway(void)
   facts.gateways_up = 0;
   facts.reason = "refused";
   assert_limit(&facts, TIDE_LIMIT_GATEWAY, "no gateway is up: refused");
+  facts.reason = "no gateway is usable: refused";
+  assert_limit(&facts, TIDE_LIMIT_GATEWAY, "no gateway is up: refused");
+}
+
+/* Whether anything waits for the slow one. */
+static void
+test_a_slow_gateway_may_be_no_harm(void)
+{
+  static const char alone[] = "gateway 'gw1:9090' takes several times as long for a row as the fastest";
+  static const char keeps_up[] = "fastest; the daemon keeps up all the same: all that Kafka has was read";
+  TideBottleneckFacts facts = well();
+  facts.slow_gateway = "gw1:9090";
+  assert_limit(&facts, TIDE_LIMIT_GATEWAY, keeps_up);
+  facts.waiting_rows = 500; /* and a writer is free */
+  assert_limit(&facts, TIDE_LIMIT_GATEWAY, keeps_up);
+  facts.busy_writers = facts.writers;
+  assert_says(&facts, alone);
+  facts.waiting_rows = 0;
+  assert_limit(&facts, TIDE_LIMIT_GATEWAY, keeps_up);
+  facts.unread_messages = 1;
+  assert_says(&facts, alone);
+  facts.unread_messages = -1; /* nobody knows */
+  assert_says(&facts, alone);
 }
 
 /* Writers that are busy while nothing waits do what they are for. */
@@ -233,6 +264,7 @@ main(int argc, char **argv)
   g_test_add_func("/bottleneck/memory", test_memory);
   g_test_add_func("/bottleneck/a-region", test_a_region);
   g_test_add_func("/bottleneck/a-gateway", test_a_gateway);
+  g_test_add_func("/bottleneck/a-slow-gateway-may-be-no-harm", test_a_slow_gateway_may_be_no_harm);
   g_test_add_func("/bottleneck/busy-writers-are-well", test_busy_writers_are_well);
   g_test_add_func("/bottleneck/dead-letters", test_dead_letters);
   g_test_add_func("/bottleneck/restart", test_restart);
