@@ -402,7 +402,7 @@ print_dead_letters(FILE *stream, TideStatusReader *status)
     print_wrapped(stream, "", stalled);
 }
 
-/* Behind the lists, one line for each thing that is wrong: "METRIC from 'host5': ...". */
+/* Behind the lists, one line for each thing that is wrong: "METRIC host5: ...", "METRIC -: ..." of the first region. */
 static void
 print_troubles(FILE *stream, TideStatusReader *status)
 {
@@ -419,8 +419,9 @@ print_troubles(FILE *stream, TideStatusReader *status)
       if (text == NULL)
         continue;
       const char *detail = troubles[t].detail != NULL ? tide_status_reader_text(items, i, troubles[t].detail) : NULL;
-      g_autofree char *line = g_strdup_printf("%s%s%s: %s", tide_status_reader_text(items, i, troubles[t].name),
-                                              detail != NULL ? " " : "", detail != NULL ? detail : "", text);
+      g_autofree char *place = detail != NULL ? g_strconcat(" ", *detail != '\0' ? detail : "-", NULL) : g_strdup("");
+      g_autofree char *line =
+          g_strdup_printf("%s%s: %s", tide_status_reader_text(items, i, troubles[t].name), place, text);
       fputc('\n', stream);
       print_wrapped(stream, "Trouble", line);
       n++;

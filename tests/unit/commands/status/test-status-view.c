@@ -98,6 +98,21 @@ test_a_share_is_of_the_whole(void)
   g_assert_null(strchr(table, '%'));
 }
 
+/* As the list above it shows them. */
+static void
+test_trouble_names_the_first_region(void)
+{
+  g_autofree char *text =
+      view_of("{\"regions\":[{\"table\":\"T\",\"start_key\":\"\",\"failures\":null,\"error\":\"gone\"},"
+              "{\"table\":\"T\",\"start_key\":\"k\",\"failures\":3,\"error\":\"moved\"}],"
+              "\"gateways\":[{\"name\":\"gw1\",\"error\":\"refused\"}]}");
+  g_autofree char *first = line_of(text, "T          -");
+  g_assert_null(strpbrk(first, "0123456789")); /* nobody knows how often */
+  g_assert_nonnull(strstr(text, "\nTrouble       T -: gone\n"));
+  g_assert_nonnull(strstr(text, "\nTrouble       T k: moved\n"));
+  g_assert_nonnull(strstr(text, "\nTrouble       gw1: refused\n"));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -106,5 +121,6 @@ main(int argc, char **argv)
   g_test_add_func("/status-view/numbers-are-right-aligned", test_numbers_are_right_aligned);
   g_test_add_func("/status-view/absurd-numbers-are-none", test_absurd_numbers_are_none);
   g_test_add_func("/status-view/a-share-is-of-the-whole", test_a_share_is_of_the_whole);
+  g_test_add_func("/status-view/trouble-names-the-first-region", test_trouble_names_the_first_region);
   return g_test_run();
 }
