@@ -3,6 +3,7 @@
 #include "commands/cli/output.h"
 #include "commands/cli/time_argument.h"
 #include "commands/explain/explained_row.h"
+#include "commands/explain/overwritten_cells.h"
 #include "commands/tables/split_sample.h"
 #include "config/config_source.h"
 #include "config/option/option_value.h"
@@ -33,6 +34,7 @@ struct TideExplainer {
   GPtrArray *none;     /* owned: no warnings */
   TideWireProtocol protocol;
   TideExplainerCounts counts;
+  TideOverwrittenCells *overwritten; /* owned */
 
   /* of the message in hand */
   const TideMessage *message;
@@ -87,6 +89,7 @@ tide_explainer_new(const TideExplainerOptions *options)
   explainer->regions = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_ptr_array_unref);
   explainer->none = g_ptr_array_new();
   explainer->rows = g_ptr_array_new();
+  explainer->overwritten = tide_overwritten_cells_new(config->tables->len);
   explainer->tables = g_new0(TableNotes, config->tables->len);
   for (guint i = 0; i < config->tables->len; i++) {
     TableNotes *notes = &explainer->tables[i];
@@ -117,6 +120,7 @@ tide_explainer_free(TideExplainer *explainer)
   g_hash_table_unref(explainer->regions);
   g_ptr_array_unref(explainer->none);
   g_ptr_array_unref(explainer->rows);
+  tide_overwritten_cells_free(explainer->overwritten);
   g_free(explainer);
 }
 
@@ -451,6 +455,7 @@ static gboolean
 print_mapped(TideExplainer *explainer, GError **error)
 {
   explainer->counts.n_rows += explainer->mapped.n_rows;
+  tide_overwritten_cells_add(explainer->overwritten, explainer->mapped.rows, explainer->mapped.n_rows);
   print_ambiguous(explainer);
   sort_rows(explainer);
   guint at = 0;
@@ -504,11 +509,37 @@ print_fields(const TideExplainer *explainer)
   }
 }
 
+/* Of @table: values that HBase will not show, since another reading has their place. */
+static void
+print_overwritten(const TideExplainer *explainer, const TideTable *table)
+{
+  const TideOverwritten *overwritten = tide_overwritten_cells_of(explainer->overwritten, table->index);
+  if (overwritten->n_lost == 0)
+    return;
+  g_autofree char *sentence = g_strdup_printf(
+      "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " cells are overwritten by another value of the same row, column "
+      "and time (%" G_GUINT64_FORMAT " of them within one message), first in row '%s' %s: one value stays, the others "
+      "are lost; put a field that tells the readings apart into the key, or name the column by it ('qualifier')",
+      overwritten->n_lost, overwritten->n_cells, overwritten->n_in_message, overwritten->row, overwritten->column);
+  if (!explainer->options.json) {
+    printf("%s: warning: %s\n", table->name, sentence);
+    return;
+  }
+  g_auto(TideBuffer) text = {0};
+  tide_json_open(&text, NULL, '{');
+  tide_json_shown_text(&text, "overwritten", table->name);
+  tide_json_number(&text, "cells", (gint64)overwritten->n_lost);
+  tide_json_shown_text(&text, "text", sentence);
+  tide_json_print_line(&text, stdout);
+}
+
 void
 tide_explainer_finish(TideExplainer *explainer)
 {
   if (!explainer->options.json)
     print_fields(explainer);
+  for (guint i = 0; i < explainer->options.config->tables->len; i++)
+    print_overwritten(explainer, table_at(explainer, i));
   for (guint i = 0; i < explainer->options.config->tables->len && !explainer->options.json; i++) {
     TideSplitTrend trend = tide_split_sample_trend(explainer->tables[i].sample);
     if (trend != TIDE_SPLIT_TREND_NONE)

@@ -29,7 +29,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideExplainer, tide_explainer_free)
 gboolean tide_explainer_add(TideExplainer *explainer, const TideMessage *message, guint64 line,
                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Prints what only several messages together show: keys that move with the time. */
+/* Prints what only several readings together show: values that overwrite each other, keys that move with the time. */
 void tide_explainer_finish(TideExplainer *explainer);
 
 typedef struct TideExplainerCounts {

@@ -230,6 +230,8 @@ tide_verify_cells_expect(TideVerifyCells *cells, const TideVerifyEntry *cell, gu
     if (entry->kind != TIDE_VERIFY_EXPECTED)
       continue;
     if (entry->time_ms == cell->time_ms && tide_verify_source_partition(entry->source) == partition) {
+      entry->is_contested =
+          entry->source == cell->source && (entry->is_contested || entry->value != cell->value) ? 1 : 0;
       entry->value = cell->value;
       entry->source = cell->source;
       return;

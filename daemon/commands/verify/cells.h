@@ -67,6 +67,7 @@ typedef struct TideVerifyEntry {
   guint16 family;          /* whoever uses the set knows them */
   guint8 kind;             /* TideVerifyKind */
   guint8 is_matched : 1;   /* EXPECTED, POSSIBLE: it was found */
+  guint8 is_contested : 1; /* EXPECTED: its message wrote several values to it, of which this is the last */
   guint8 is_explained : 1; /* FOUND: by a message outside of the window */
   guint8 is_outside : 1;   /* FOUND: at a time for which the window says nothing */
 } TideVerifyEntry;

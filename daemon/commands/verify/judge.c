@@ -71,7 +71,7 @@ look_at_same_time(Surroundings *around, const TideVerifyEntry *entry, const Tide
   if (near->kind != TIDE_VERIFY_EXPECTED)
     return;
   around->is_first = around->is_first && near->source >= entry->source;
-  around->is_conflict = around->is_conflict || near->value != entry->value;
+  around->is_conflict = around->is_conflict || near->is_contested || near->value != entry->value;
 }
 
 static Surroundings

@@ -1,8 +1,8 @@
 /* What the cells of a pass come to: which are right, and what is wrong with the others. Pure.
  *
  * An expected cell (of one time) is right when it was found with a value that some partition's last message for that
- * time has. Where several partitions wrote different values, any of them is right: a conflict, not an error. Else, in
- * this order:
+ * time has. Where several partitions wrote different values, any of them is right: a conflict, not an error; so is the
+ * last of several values that one message wrote. Else, in this order:
  *   - deleted by its row (latest: replace, tombstones), or older than it is kept: it need not be there
  *   - another value at the same time: overwritten, when a message outside of the window has that value; else wrong
  *   - as many newer times of the column as its family keeps: superseded; each of those is judged for itself

@@ -17,7 +17,8 @@ typedef struct Remark {
 
 static const Remark remarks[] = {
     {TIDE_VERDICT_CONFLICT,
-     "conflict: several partitions wrote different values of one time, and one of them is there"},
+     "conflict: several partitions, or readings of one message, wrote different values of one time; one of them is "
+     "there, and the others are lost ('tidemark explain' shows which readings meet)"},
     {TIDE_VERDICT_OVERWRITTEN, "overwritten: a message outside of the window wrote another value of the same time"},
     {TIDE_VERDICT_SUPERSEDED, "superseded: newer cells of the same column are there, and no more versions are kept"},
     {TIDE_VERDICT_BEYOND, "beyond: made by messages outside of the window, such as those not committed yet"},
@@ -187,7 +188,11 @@ tide_verify_report_print_text(const TideVerifyReport *report, FILE *stream)
   print_window(report, stream);
   guint64 n = tide_verify_report_differences(report);
   g_autofree char *text = tide_count_text(n);
-  if (n == 0)
+  guint64 n_conflicts = count_of(report, TIDE_VERDICT_CONFLICT);
+  g_autofree char *conflicts = tide_count_text(n_conflicts);
+  if (n == 0 && n_conflicts > 0)
+    fprintf(stream, "%s %s, all else is right\n", conflicts, n_conflicts == 1 ? "conflict" : "conflicts");
+  else if (n == 0)
     fprintf(stream, "%sall is right%s\n", tide_colour_wanted(stream) ? tide_colour_of("all is right") : "",
             tide_colour_wanted(stream) ? TIDE_COLOUR_END : "");
   else

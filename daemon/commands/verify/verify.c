@@ -6,7 +6,8 @@
  *
  * Expected is what the daemon's own mapping makes of each message of the window:
  *   - Of each cell (row, column, time) the value of the highest offset of the partition that wrote it; where several
- *     partitions wrote different values, any of theirs, which is told as a conflict and is no difference.
+ *     partitions wrote different values, any of theirs, which is told as a conflict and is no difference. So is the
+ *     last of several values that the readings of one message wrote.
  *   - Of each column the newest times, as many as its family shows in HBase; in a latest table, also an index or a
  * packed one, the newest alone. Older times need not be there, and are neither missing nor unexpected.
  *   - In a table with latest: replace, or where tombstones delete, nothing up to the time at which its row was deleted

@@ -383,6 +383,35 @@ test_explain_sees_keys_move(Fixture *fixture, gconstpointer unused)
                 "METRIC: warning: its keys move with the time: each new row sorts behind all others");
 }
 
+#define LISTS "each: obs, " EPOCH
+#define LIST                                                                                                           \
+  "{\"host\":\"h\",\"ts\":1501028163000,\"obs\":[{\"k\":\"a\",\"v\":1},{\"k\":\"b\",\"v\":2},{\"k\":\"b\",\"v\":3}]}"  \
+  "\n"
+
+/* Two values of one row, column and time: of one message, and of several. */
+static void
+test_explain_sees_values_overwritten(Fixture *fixture, gconstpointer unused)
+{
+  const char *output = explain_one(fixture, LISTS, "", LIST);
+  g_assert_cmpint(fixture->done.exit_code, ==, 0);
+  assert_prints(output,
+                "\nA: warning: 3 of 6 cells are overwritten by another value of the same row, column and time (3 "
+                "of them within one message), first in row 'h#1501028163000' M:k: one value stays, the others "
+                "are lost; put a field that tells the readings apart into the key, or name the column by it "
+                "('qualifier')\n");
+  assert_prints(explain_one(fixture, LISTS, "-f json", LIST), "{\"overwritten\":\"A\",\"cells\":3,\"text\":\"3 of 6 ");
+  assert_prints(explain_one(fixture, EPOCH, "",
+                            "{\"host\":\"h\",\"ts\":1501028163000,\"x\":1}\n"
+                            "{\"host\":\"h\",\"ts\":1501028163000,\"x\":2}\n"),
+                "\nA: warning: 1 of 2 cells are overwritten by another value of the same row, column and time (0 of ");
+  assert_silent(explain_one(fixture, EPOCH, "",
+                            "{\"host\":\"h\",\"ts\":1501028163000,\"x\":1,\"y\":2}\n"
+                            "{\"host\":\"h\",\"ts\":1501028163000,\"x\":1}\n"
+                            "{\"host\":\"h\",\"ts\":1501028163001,\"x\":3}\n"
+                            "{\"host\":\"i\",\"ts\":1501028163000,\"x\":4}\n"),
+                "overwritten");
+}
+
 #define ADD(path, func) g_test_add("/table-commands/" path, Fixture, NULL, set_up, func, tear_down)
 #define ADD_FRAMED(path, func) g_test_add("/table-commands/" path, Fixture, "framed", set_up, func, tear_down)
 
@@ -405,5 +434,6 @@ main(int argc, char **argv)
   ADD("explain-tells-a-remedy-of-what-is-wrong", test_explain_remedies);
   ADD("explain-tells-what-depends-on-the-records-time", test_explain_record_time);
   ADD("explain-sees-keys-that-move-with-the-time", test_explain_sees_keys_move);
+  ADD("explain-sees-values-that-are-overwritten", test_explain_sees_values_overwritten);
   return g_test_run();
 }

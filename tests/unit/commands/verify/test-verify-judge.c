@@ -7,8 +7,8 @@
 static const TideVerifyRow row = {.high = 1, .low = 2};
 
 /* One case: words, each a step. eP:TIME=V a message of partition P, p:TIME=V a dead-lettered one, f:TIME=V found,
- * o:TIME=V found at a time of which nothing is said, x:TIME=V a message outside of the window, d:TIME the row is
- * deleted, m:TIME it may be. */
+ * rP:TIME=V another reading of the message before it, o:TIME=V found at a time of which nothing is said, x:TIME=V a
+ * message outside of the window, d:TIME the row is deleted, m:TIME it may be. */
 typedef struct Case {
   const char *steps;
   const char *verdicts; /* of the column's times, ascending: "5 missing, 7 right" */
@@ -21,13 +21,15 @@ take_step(TideVerifyCells *cells, const char *step, guint versions, guint offset
   const char *colon = strchr(step, ':');
   char *end = NULL;
   gint64 time_ms = g_ascii_strtoll(colon + 1, &end, 10);
-  TideVerifyEntry cell = {.row = row,
-                          .column = 1,
-                          .time_ms = time_ms,
-                          .value = *end == '=' ? (guint64)(guchar)end[1] : 0,
-                          .source = tide_verify_source(step[0] == 'e' ? (guint)(step[1] - '0') : 0, offset)};
+  TideVerifyEntry cell = {
+      .row = row,
+      .column = 1,
+      .time_ms = time_ms,
+      .value = *end == '=' ? (guint64)(guchar)end[1] : 0,
+      .source = tide_verify_source(step[0] == 'e' || step[0] == 'r' ? (guint)(step[1] - '0') : 0, offset)};
   switch (step[0]) {
   case 'e':
+  case 'r':
     tide_verify_cells_expect(cells, &cell, versions);
     break;
   case 'p':
@@ -131,6 +133,15 @@ static const Case cases[] = {
     {"e0:5=a e1:5=b f:5=c", "5 wrong", LATEST},
     {"e0:5=a e1:5=b e0:5=c f:5=a", "5 wrong", LATEST},
     {"e0:5=a e1:5=b", "5 missing", DATA},
+    /* several readings of one message: the last one is written, and what the others said is lost */
+    {"e0:5=a r0:5=b f:5=b", "5 conflict", DATA},
+    {"e0:5=a r0:5=b r0:5=b f:5=b", "5 conflict", LATEST},
+    {"e0:5=a r0:5=b f:5=a", "5 wrong", DATA},
+    {"e0:5=a r0:5=b", "5 missing", DATA},
+    {"e0:5=a r0:5=a f:5=a", "5 right", DATA},
+    {"e0:5=a r0:7=b f:7=b", "7 right", LATEST},
+    {"e0:5=a e0:5=b f:5=b", "5 right", DATA},
+    {"e0:5=a r0:5=b e0:5=c f:5=c", "5 right", DATA},
     /* dead letters */
     {"e0:5=a p:7=b f:5=a", "5 right", LATEST},
     {"e0:5=a p:7=b f:7=b", "5 superseded", LATEST},
@@ -157,8 +168,10 @@ test_cases(void)
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(TideVerifyCells) cells = tide_verify_cells_new(64 * 1024);
     g_auto(GStrv) steps = g_strsplit(cases[i].steps, " ", -1);
-    for (guint k = 0; steps[k] != NULL; k++)
-      take_step(cells, steps[k], cases[i].rule.versions, k);
+    for (guint k = 0, offset = 0; steps[k] != NULL; k++) {
+      offset += steps[k][0] == 'r' ? 0 : 1;
+      take_step(cells, steps[k], cases[i].rule.versions, offset);
+    }
     g_autofree char *verdicts = judge_all(cells, &cases[i].rule);
     if (strcmp(verdicts, cases[i].verdicts) != 0)
       g_error("case %" G_GSIZE_FORMAT " '%s': '%s', not '%s'", i, cases[i].steps, verdicts, cases[i].verdicts);
