@@ -117,6 +117,26 @@ def test_delimiters(scene: Scene) -> None:
     print("delimiters: 3 found")
 
 
+def test_forms(scene: Scene) -> None:
+    """Lines without a line of names, and lists of readings in each message: nothing is left to be written by hand."""
+    lines = "p 1;" + iso(NOW_MS) + ";1,5;2,25\np 2;" + iso(NOW_MS) + ";1;2\n"
+    scene.run("init", "--format", "csv", "--columns", "pump,at,low,high", "-c", "columns.yaml", text=lines)
+    assert "no problems" in scene.run("check", "--offline", "-c", "columns.yaml")
+    keys = explained_keys(scene, "columns.yaml", lines)
+    assert keys == {"METRIC": {f"p {i}#{NOW_MS}" for i in (1, 2)}, "CURRENT_METRIC": {"p 1", "p 2"}}, keys
+    message = json.dumps({"id": 7, "data": {"buoy": "b", "at": NOW_MS, "obs": [{"k": "wave", "v": 1}, {"k": "temp", "v": 2}]}}) + "\n"
+    scene.run("init", "--each", "data/obs", "-c", "each.yaml", text=message)
+    keys = explained_keys(scene, "each.yaml", message)
+    assert keys == {"METRIC": {f"b#{k}#{NOW_MS}" for k in ("wave", "temp")}, "CURRENT_METRIC": {"b#wave", "b#temp"}}, keys
+    said = scene.run("init", "--each", "data/obs", "--key", "buoy", "-c", "one.yaml", text=message)
+    assert "1 readings have key and time of another one" in said, said
+    for words, code in ((["--columns", "a,b"], 64), (["--each", "a", "--format", "csv"], 64), (["--each", "none"], 65),
+                        (["--columns", "pump,,x,y", "--format", "csv", "--key", "pump", "--time", "$timestamp"], 78)):
+        scene.run("init", *words, "-c", "none.yaml", text=lines if "csv" in words else message, code=code)
+        assert not (scene.directory / "none.yaml").exists()
+    print("forms: columns and lists of readings")
+
+
 def test_random_shapes(scene: Scene) -> None:
     """Things under any name and depth, times of any unit, members in any order."""
     units = {"epoch_s": 0.001, "epoch_ms": 1, "epoch_us": 1000, "epoch_ns": 1000000}
@@ -300,7 +320,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="tidemark-init-") as directory:
         scene = Scene(build, Path(directory))
         try:
-            for test in (test_shapes, test_delimiters, test_random_shapes, test_terminal, test_from_topic, test_kafka_properties, test_guide):
+            for test in (test_shapes, test_delimiters, test_forms, test_random_shapes, test_terminal, test_from_topic, test_kafka_properties, test_guide):
                 test(scene)
         finally:
             scene.end()

@@ -17,11 +17,12 @@
 #define RECORD_TIME "$timestamp"
 
 void
-tide_init_draft_begin(TideInitDraft *draft, const TideFieldSurvey *survey, gint64 now_ms)
+tide_init_draft_begin(TideInitDraft *draft, const TideInitSamples *samples, gint64 now_ms)
 {
-  *draft = (TideInitDraft){.survey = survey, .now_ms = now_ms};
-  draft->times = tide_guess_times(survey, now_ms);
-  draft->candidates = tide_guess_key_candidates(survey, draft->times);
+  *draft = (TideInitDraft){.survey = samples->survey, .now_ms = now_ms};
+  draft->times = tide_guess_times(draft->survey, now_ms);
+  draft->candidates = tide_guess_key_candidates(draft->survey, draft->times);
+  draft->proposal.decode = samples->decode;
   draft->proposal.time_format = TIDE_TIME_RECORD;
   draft->proposal.key = g_ptr_array_new_with_free_func(g_free);
 }
@@ -78,32 +79,18 @@ first_value(const TideSurveyField *field)
   return tide_survey_value(field, 0);
 }
 
-/* "'root: payload' and 'each: metrics'" of payload/metrics. (transfer full) */
-static char *
-options_to_open(const char *name)
-{
-  const char *slash = strrchr(name, '/');
-  return slash == NULL ? g_strdup_printf("'each: %s'", name)
-                       : g_strdup_printf("'root: %.*s' and 'each: %s'", (int)(slash - name), name, slash + 1);
-}
-
 /* A list with objects in it, which is one value. (transfer full) (nullable): what to do with it */
 static char *
 envelope_note(const TideInitDraft *draft)
 {
-  for (guint i = 0; i < draft->survey->fields->len; i++) {
+  for (guint i = 0; draft->proposal.decode->each == NULL && i < draft->survey->fields->len; i++) {
     const TideSurveyField *field = draft->survey->fields->pdata[i];
     const TideSurveyValue *value = first_value(field);
     if (value->kind == TIDE_VALUE_JSON && value->text.data[0] == '[' &&
-        memchr(value->text.data, '{', value->text.len) != NULL) {
-      g_autofree char *options = options_to_open(field->shown);
+        memchr(value->text.data, '{', value->text.len) != NULL)
       return g_strdup_printf("'%s' is a list of objects inside of a reading, and one value of it: where these are the "
-                             "readings, %s in 'readings' of the configuration makes each of them one. Of those with "
-                             "one key and time, the last one's cells stay, unless one of their fields stands in the "
-                             "key too, or names the column ('qualifier'). 'init' needs samples without the envelope; "
-                             "see JSON in docs/configuration.md",
-                             field->shown, options);
-    }
+                             "readings, '--each %s' makes each of them one",
+                             field->shown, field->shown);
   }
   return NULL;
 }
@@ -112,14 +99,14 @@ envelope_note(const TideInitDraft *draft)
 static char *
 header_note(const TideInitDraft *draft)
 {
-  for (guint i = 0; draft->proposal.format == TIDE_FORMAT_CSV && i < draft->survey->fields->len; i++) {
+  const TideDecodeOptions *decode = draft->proposal.decode;
+  gboolean has_header = decode->format == TIDE_FORMAT_CSV && decode->csv.columns == NULL;
+  for (guint i = 0; has_header && i < draft->survey->fields->len; i++) {
     const TideSurveyField *field = draft->survey->fields->pdata[i];
     if (g_ascii_isdigit(field->name[0]))
-      return g_strdup_printf(
-          "'%s' is taken for the name of a column, as is all of the first line of each message: put a "
-          "line of names above the samples, and where the messages have none, 'columns: [...]' in "
-          "place of 'header: true' into 'readings.csv' of the configuration",
-          field->shown);
+      return g_strdup_printf("'%s' is taken for the name of a column, as is all of the first line of each message: "
+                             "where that is a reading, name the columns with '--columns host,ts,...'",
+                             field->shown);
   }
   return NULL;
 }
@@ -247,7 +234,7 @@ tide_init_draft_guess_key(TideInitDraft *draft, GError **error)
 {
   g_autoptr(GPtrArray) fields = tide_guess_key(draft->survey, draft->time, draft->candidates);
   if (fields->len > 0) {
-    if (draft->proposal.format == TIDE_FORMAT_INFLUX)
+    if (draft->proposal.decode->format == TIDE_FORMAT_INFLUX)
       add_measurement(draft, fields);
     put_key(draft, fields);
     return TRUE;
@@ -320,8 +307,12 @@ tide_init_draft_notes(const TideInitDraft *draft)
   if (n_collisions > 0)
     g_ptr_array_add(notes,
                     g_strdup_printf("%u readings have key and time of another one, and would be written into its row: "
-                                    "'--key' names more fields",
-                                    n_collisions));
+                                    "'--key' names more fields%s",
+                                    n_collisions,
+                                    draft->proposal.decode->each == NULL
+                                        ? ""
+                                        : ", or one of them the column ('qualifier'; see JSON in "
+                                          "docs/configuration.md)"));
   if (!has_number(draft))
     g_ptr_array_add(notes, g_strdup("no field holds a number: are these the messages that hold the readings?"));
   char *envelope = envelope_note(draft);

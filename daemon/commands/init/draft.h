@@ -2,7 +2,7 @@
  * answer. */
 #pragma once
 
-#include "commands/init/field_survey.h"
+#include "commands/init/init_samples.h"
 #include "commands/init/proposal.h"
 
 G_BEGIN_DECLS
@@ -17,7 +17,8 @@ typedef struct TideInitDraft {
   TideInitProposal proposal;
 } TideInitDraft;
 
-void tide_init_draft_begin(TideInitDraft *draft, const TideFieldSurvey *survey, gint64 now_ms);
+/* @samples: borrowed */
+void tide_init_draft_begin(TideInitDraft *draft, const TideInitSamples *samples, gint64 now_ms);
 void tide_init_draft_clear(TideInitDraft *draft);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TideInitDraft, tide_init_draft_clear)
 

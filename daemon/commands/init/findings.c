@@ -44,7 +44,7 @@ list_fields(const TideInitDraft *draft)
 void
 tide_init_show_findings(const TideInitSamples *samples, const TideInitDraft *draft)
 {
-  guint n_messages = tide_init_samples_messages(samples)->len, n_bad = tide_init_samples_n_bad(samples);
+  guint n_messages = samples->messages->len, n_bad = samples->n_bad;
   printf("%u message%s, %u reading%s:\n", n_messages, n_messages == 1 ? "" : "s", draft->survey->n_readings,
          draft->survey->n_readings == 1 ? "" : "s");
   list_fields(draft);
@@ -52,5 +52,5 @@ tide_init_show_findings(const TideInitSamples *samples, const TideInitDraft *dra
   fflush(stdout);
   if (n_bad > 0)
     fprintf(stderr, "note: %u message%s left out, the first one: %s\n", n_bad, n_bad == 1 ? " is" : "s are",
-            tide_init_samples_first_bad(samples));
+            samples->first_bad);
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "commands/init/draft.h"
-#include "commands/init/init_samples.h"
 
 G_BEGIN_DECLS
 

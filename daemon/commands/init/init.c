@@ -28,6 +28,8 @@ typedef struct InitOptions {
   gboolean from_topic;
   gboolean yes;
   int format; /* TideReadingFormat */
+  const char *columns;
+  const char *each;
   guint64 count;
   guint64 salt;
   const char *brokers;
@@ -91,8 +93,7 @@ static void
 fill_places(const Init *init, TideInitProposal *proposal)
 {
   const InitOptions *options = init->options;
-  proposal->format = (TideReadingFormat)options->format;
-  proposal->csv_delimiter = g_strdup(tide_init_samples_csv_delimiter(init->samples));
+  proposal->decode = init->samples->decode;
   proposal->brokers = g_strdup(options->brokers != NULL ? options->brokers : BROKERS);
   proposal->properties = g_strdup(init->properties);
   proposal->topic = g_strdup(options->topic != NULL ? options->topic : TOPIC);
@@ -132,25 +133,21 @@ load_places(const Init *init, GError **error)
  */
 
 static gboolean
-read_file(Init *init, GError **error)
+read_text(Init *init, GError **error)
 {
-  FILE *file = fopen(init->samples_path, "re");
-  if (file == NULL) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot open '%s': %s", init->samples_path, g_strerror(errno));
+  const char *name = init->samples_path != NULL ? init->samples_path : "standard input";
+  FILE *stream = init->samples_path != NULL ? fopen(name, "re") : stdin;
+  if (stream == NULL) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot open '%s': %s", name, g_strerror(errno));
     return FALSE;
   }
-  gboolean ok = tide_init_samples_read_stream(init->samples, file, init->samples_path, init->options->count, error);
-  fclose(file);
-  return ok;
-}
-
-static gboolean
-read_stdin(Init *init, GError **error)
-{
-  if (isatty(STDIN_FILENO))
+  if (stream == stdin && isatty(STDIN_FILENO))
     fprintf(stderr, "reading sample messages; end with Ctrl-D\n");
-  gboolean ok = tide_init_samples_read_stream(init->samples, stdin, "standard input", init->options->count, error);
-  clearerr(stdin); /* a terminal goes on behind its end */
+  gboolean ok = tide_init_samples_read_stream(init->samples, stream, name, init->options->count, error);
+  if (stream == stdin)
+    clearerr(stdin); /* a terminal goes on behind its end */
+  else
+    fclose(stream);
   return ok;
 }
 
@@ -169,9 +166,7 @@ read_samples(Init *init, GError **error)
   g_autofree char *where = options->from_topic          ? g_strdup_printf("topic '%s'", options->topic)
                            : init->samples_path != NULL ? g_strdup_printf("'%s'", init->samples_path)
                                                         : g_strdup("standard input");
-  gboolean ok = options->from_topic          ? read_topic(init, error)
-                : init->samples_path != NULL ? read_file(init, error)
-                                             : read_stdin(init, error);
+  gboolean ok = options->from_topic ? read_topic(init, error) : read_text(init, error);
   return ok && tide_init_samples_check(init->samples, where, error);
 }
 
@@ -206,7 +201,7 @@ static const TideInitSample *
 find_taken(const Init *init, const TideConfig *config, guint *ret_n_rejected, char **ret_why)
 {
   g_autoptr(TideMapping) mapping = tide_mapping_new(config, TIDE_WIRE_BINARY);
-  const GPtrArray *messages = tide_init_samples_messages(init->samples);
+  const GPtrArray *messages = init->samples->messages;
   const TideInitSample *taken = NULL;
   tide_mapping_set_now(mapping, init->draft.now_ms);
   for (guint i = 0; i < messages->len; i++) {
@@ -262,6 +257,10 @@ check_options(const TideCommandCall *call, GError **error)
     g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--from-topic' and a file of samples exclude each other");
   else if (options->from_topic && (options->brokers == NULL || options->topic == NULL))
     g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--from-topic' needs '--brokers' and '--topic'");
+  else if (options->columns != NULL && options->format != TIDE_FORMAT_CSV)
+    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--columns' is for '--format csv'");
+  else if (options->each != NULL && options->format != TIDE_FORMAT_JSON)
+    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--each' is for '--format json'");
   else
     return TRUE;
   return FALSE;
@@ -314,8 +313,7 @@ show_next(const char *path)
 static gboolean
 write_configuration(TideCommandCall *call, Init *init, GError **error)
 {
-  g_autofree char *text =
-      tide_init_proposal_print(&init->draft.proposal, tide_init_samples_messages(init->samples)->len);
+  g_autofree char *text = tide_init_proposal_print(&init->draft.proposal, init->samples->messages->len);
   call->config = load_text(init->path, text, &call->problems, error);
   if (call->config == NULL || !explain_one(call, init, error) || !tide_init_write_file(init->path, text, error))
     return FALSE;
@@ -327,7 +325,8 @@ static gboolean
 init_configuration(TideCommandCall *call, GError **error)
 {
   const InitOptions *options = call->options;
-  g_autoptr(TideInitSamples) samples = tide_init_samples_new((TideReadingFormat)options->format);
+  g_autoptr(TideInitSamples) samples = tide_init_samples_new(
+      (TideInitForm){.format = (TideReadingFormat)options->format, .columns = options->columns, .each = options->each});
   Init init = {.options = options, .path = tide_command_config_path(call), .samples = samples};
   if (call->arguments->len > 0 && strcmp(call->arguments->pdata[0], "-") != 0)
     init.samples_path = call->arguments->pdata[0];
@@ -337,7 +336,7 @@ init_configuration(TideCommandCall *call, GError **error)
   if ((properties == NULL && init.options->kafka->len > 0) || !check_options(call, error) ||
       !tide_init_check_path(init.path, error) || !read_samples(&init, error))
     return FALSE;
-  tide_init_draft_begin(&init.draft, tide_init_samples_survey(samples), tide_wall_clock_epoch_ms());
+  tide_init_draft_begin(&init.draft, samples, tide_wall_clock_epoch_ms());
   gboolean ok = make_proposal(&init, error) && write_configuration(call, &init, error);
   tide_init_draft_clear(&init.draft);
   return ok;
@@ -349,9 +348,12 @@ static const TideOption init_options[] = {
     {"from-topic", NULL, TIDE_FLAG(InitOptions, from_topic),
      "take the newest messages of the topic for samples; joins no group and commits nothing"},
     {"format", "FORMAT", TIDE_CHOICE(InitOptions, format),
-     "what the messages are written in: json, influx, csv (the first line of each has the names, and tells what stands "
-     "between values) or msgpack (json)",
+     "what the messages are written in: json, influx, csv (what stands between values is found) or msgpack (json)",
      .choices = formats, .letter = 'f'},
+    {"columns", "NAMES", TIDE_TEXT(InitOptions, columns),
+     "of csv, the names of each line's values, with commas between them (the first line of each message)"},
+    {"each", "MEMBER", TIDE_TEXT(InitOptions, each),
+     "of json, the list of readings in each message, behind the names of objects around it: payload/metrics"},
     {"count", "N", TIDE_COUNT(InitOptions, count), "messages to take at the most (100)", .min = 1, .max = 10000},
     {"brokers", "LIST", TIDE_TEXT(InitOptions, brokers), "Kafka brokers, HOST:PORT (" BROKERS ")", .letter = 'b'},
     {"kafka", "NAME=VALUE", TIDE_LIST(InitOptions, kafka),
@@ -377,13 +379,14 @@ const TideCommand tide_command_init = {
     .summary = "Writes a configuration that is made from sample messages, and shows what becomes of one of them.",
     .details =
         "FILE holds messages, one a line (of csv and msgpack it is one); without it, they come from standard input, or "
-        "with --from-topic from "
-        "Kafka. On a terminal it asks, and proposes what it has found. It writes one new file, and nothing to Kafka or "
+        "with --from-topic from Kafka. On a terminal it asks, and proposes what it has found. It writes one new file, "
+        "and nothing to Kafka or "
         "HBase. Exit code 65 when time or key cannot be found.\n"
         "\n"
         "Examples:\n"
         "  tidemark init messages.jsonl -c tidemark.yaml\n"
-        "  tidemark init --format csv samples.csv -c tidemark.yaml\n"
+        "  tidemark init --format csv --columns host,ts,cpu samples.csv -c tidemark.yaml\n"
+        "  tidemark init --each metrics messages.jsonl -c tidemark.yaml\n"
         "  tidemark init --from-topic -b 127.0.0.1:9092 -t metrics --yes",
     .max_arguments = 1,
     .options = init_options,

@@ -3,52 +3,50 @@
 #include "commands/cli/message_lines.h"
 #include "commands/cli/progress.h"
 #include "config/option/option_table.h"
-#include "decode/decoder.h"
 #include "kafka/kafka_reader.h"
 #include "util/clock.h"
 #include "util/error.h"
 
 #define NO_HEADER                                                                                                      \
-  "the first line of each message names the columns: where yours have no such line, put one above samples in a file "  \
-  "for 'init', and write 'columns: [...]' in place of 'header: true' into 'readings.csv' of the configuration "        \
-  "(examples/csv.yaml)"
+  "the first line of each message names the columns: where yours have no such line, name them with "                   \
+  "'--columns host,ts,...', in the order of the values"
 
 /* A topic that gives nothing for so long has nothing. */
 #define TOPIC_TIMEOUT_MS 15000
-
-struct TideInitSamples {
-  TideConfig *defaults; /* owned: only its options at their defaults */
-  TideFieldNames *names;
-  TideDecoder *decoder;
-  TideFieldSurvey *survey;
-  GPtrArray *messages; /* (element-type TideInitSample) */
-  guint n_bad;
-  char *first_bad; /* NULL: none was */
-  /* While a text is read: */
-  guint64 max;
-  guint64 n_lines; /* 0: it is a topic */
-  GString *whole;  /* what was read, up to the largest message; NULL: it was more */
-};
 
 static void
 free_sample(gpointer data)
 {
   TideInitSample *sample = data;
-  g_bytes_unref(sample->value);
-  g_clear_pointer(&sample->key, g_bytes_unref);
+  g_free((gpointer)sample->message.value.data);
+  g_free((gpointer)sample->message.key.data);
   g_free(sample);
 }
 
+static void
+set_form(TideDecodeOptions *decode, const TideInitForm *form)
+{
+  decode->format = form->format;
+  decode->csv.header = form->columns == NULL;
+  decode->csv.columns = form->columns != NULL ? g_strsplit(form->columns, ",", -1) : NULL;
+  for (char **name = decode->csv.columns; name != NULL && *name != NULL; name++)
+    g_strstrip(*name);
+  const char *slash = form->each != NULL ? strrchr(form->each, '/') : NULL;
+  decode->root = slash != NULL ? g_strndup(form->each, (gsize)(slash - form->each)) : NULL;
+  decode->each = g_strdup(slash != NULL ? slash + 1 : form->each);
+}
+
 TideInitSamples *
-tide_init_samples_new(TideReadingFormat format)
+tide_init_samples_new(TideInitForm form)
 {
   TideInitSamples *samples = g_new0(TideInitSamples, 1);
+  samples->form = form;
   samples->defaults = g_new0(TideConfig, 1);
   tide_config_group_set_defaults(&tide_config_top, samples->defaults);
-  samples->defaults->readings.decode.format = format;
-  samples->defaults->readings.decode.csv.header = TRUE;
+  samples->decode = &samples->defaults->readings.decode;
+  set_form(samples->decode, &form);
   samples->names = tide_field_names_new();
-  samples->decoder = tide_decoder_new(&samples->defaults->readings.decode, samples->names, 0);
+  samples->decoder = tide_decoder_new(samples->decode, samples->names, 0);
   samples->survey = tide_field_survey_new();
   samples->messages = g_ptr_array_new_with_free_func(free_sample);
   return samples;
@@ -84,7 +82,7 @@ is_text(TideBytes value)
 static const char *
 remedy_for(const TideInitSamples *samples, TideRejectReason reason, TideBytes value)
 {
-  gboolean is_json = samples->defaults->readings.decode.format == TIDE_FORMAT_JSON;
+  gboolean is_json = samples->form.format == TIDE_FORMAT_JSON;
   if (reason == TIDE_REJECT_TOO_LARGE)
     return "take smaller messages for samples, or have the sender part them; the daemon takes larger ones up to "
            "'readings.max_message_size'";
@@ -97,8 +95,12 @@ remedy_for(const TideInitSamples *samples, TideRejectReason reason, TideBytes va
     return "a message is a JSON object, such as {\"host\":\"server1\",\"ts\":1426535612045,\"cpu\":0.02}, a list of "
            "them, or several one after the other; `jq -c .` puts each on a line. InfluxDB's line protocol is read with "
            "'--format influx', values with commas below a line of names with '--format csv'";
-  return samples->defaults->readings.decode.format == TIDE_FORMAT_CSV ? NO_HEADER
-                                                                      : "see readings in docs/configuration.md";
+  if (reason == TIDE_REJECT_MISSING_FIELD)
+    return "'--each' names the list of readings in each message, behind the names of objects around it: "
+           "payload/metrics";
+  if (samples->form.columns != NULL)
+    return "'--columns' names the values of each line, in their order";
+  return samples->form.format == TIDE_FORMAT_CSV ? NO_HEADER : "see readings in docs/configuration.md";
 }
 
 static void
@@ -110,9 +112,10 @@ note_bad(TideInitSamples *samples, const TideMessage *message, const char *place
   samples->first_bad = g_strdup_printf("%s: %s; %s", place, why, remedy_for(samples, reject->reason, message->value));
 }
 
-/* The one of those in use that the first line of @text has most of, outside of quotes. */
+/* The one of those in use that parts the first line of @text into @columns, or that it has most of, outside of quotes.
+ */
 static char
-likely_delimiter(TideBytes text)
+likely_delimiter(TideBytes text, char **columns)
 {
   static const char known[] = ",;\t|";
   guint counts[sizeof known] = {0}, best = 0;
@@ -124,6 +127,10 @@ likely_delimiter(TideBytes text)
     else if (found != NULL && !in_quotes)
       counts[found - known]++;
   }
+  for (guint i = sizeof known - 1; columns != NULL && i > 0; i--) { /* the comma last: it stands in numbers, too */
+    if (counts[i - 1] > 0 && counts[i - 1] + 1 == g_strv_length(columns))
+      return known[i - 1];
+  }
   for (guint i = 1; i < sizeof known - 1; i++)
     best = counts[i] > counts[best] ? i : best;
   return known[best];
@@ -133,8 +140,8 @@ likely_delimiter(TideBytes text)
 static void
 choose_delimiter(TideInitSamples *samples, TideBytes text)
 {
-  TideDecodeOptions *decode = &samples->defaults->readings.decode;
-  char delimiter = likely_delimiter(text);
+  TideDecodeOptions *decode = samples->decode;
+  char delimiter = likely_delimiter(text, decode->csv.columns);
   g_free(decode->csv.delimiter);
   decode->csv.delimiter = delimiter == ',' ? NULL : g_strndup(&delimiter, 1);
   tide_decoder_free(samples->decoder);
@@ -148,7 +155,7 @@ add_message(TideInitSamples *samples, const TideMessage *message, const char *pl
   TideReading *readings;
   guint32 n_readings;
   TideReject reject;
-  if (samples->defaults->readings.decode.format == TIDE_FORMAT_CSV && samples->messages->len == 0)
+  if (samples->form.format == TIDE_FORMAT_CSV && samples->messages->len == 0)
     choose_delimiter(samples, message->value);
   if (!tide_decoder_decode(samples->decoder, message, &readings, &n_readings, &reject)) {
     if (reject.reason != TIDE_REJECT_EMPTY) /* a comment between lines, say */
@@ -161,12 +168,15 @@ add_message(TideInitSamples *samples, const TideMessage *message, const char *pl
        i++)
     continue;
   TideInitSample *sample = g_new0(TideInitSample, 1);
-  sample->value = g_bytes_new(message->value.data, message->value.len);
-  sample->key = message->has_key ? g_bytes_new(message->key.data, message->key.len) : NULL;
-  sample->timestamp_ms = message->timestamp_ms;
+  sample->message =
+      (TideMessage){.partition = message->partition,
+                    .offset = message->offset,
+                    .timestamp_ms = message->timestamp_ms,
+                    .value = tide_bytes(g_memdup2(message->value.data, message->value.len), message->value.len),
+                    .has_value = TRUE,
+                    .key = tide_bytes(g_memdup2(message->key.data, message->key.len), message->key.len),
+                    .has_key = message->has_key};
   sample->line = samples->n_lines;
-  sample->partition = message->partition;
-  sample->offset = message->offset;
   g_ptr_array_add(samples->messages, sample);
   return TRUE;
 }
@@ -180,16 +190,8 @@ message_of_text(TideBytes text)
 TideMessage
 tide_init_sample_message(const TideInitSample *sample, const char *topic)
 {
-  TideMessage message = {.topic = tide_bytes_of_string(topic),
-                         .partition = sample->partition,
-                         .offset = sample->offset,
-                         .timestamp_ms = sample->timestamp_ms,
-                         .has_value = TRUE};
-  message.value.data = g_bytes_get_data(sample->value, &message.value.len);
-  if (sample->key != NULL) {
-    message.key.data = g_bytes_get_data(sample->key, &message.key.len);
-    message.has_key = TRUE;
-  }
+  TideMessage message = sample->message;
+  message.topic = tide_bytes_of_string(topic);
   return message;
 }
 
@@ -212,7 +214,7 @@ keep_whole(TideInitSamples *samples, TideBytes line)
     return;
   g_string_append_len(samples->whole, (const char *)line.data, (gssize)line.len);
   g_string_append_c(samples->whole, '\n');
-  if (samples->whole->len > samples->defaults->readings.decode.max_message_bytes) {
+  if (samples->whole->len > samples->decode->max_message_bytes) {
     g_string_free(samples->whole, TRUE);
     samples->whole = NULL;
   }
@@ -236,7 +238,7 @@ take_line(TideBytes line, gpointer data, GError **error)
 static void
 try_whole(TideInitSamples *samples)
 {
-  g_autoptr(TideInitSamples) one = tide_init_samples_new(samples->defaults->readings.decode.format);
+  g_autoptr(TideInitSamples) one = tide_init_samples_new(samples->form);
   one->n_lines = 1;
   TideMessage message = message_of_text(tide_bytes(samples->whole->str, samples->whole->len));
   if (!add_message(one, &message, "the whole"))
@@ -259,7 +261,7 @@ take_whole(TideBytes text, gpointer data, GError **error)
 gboolean
 tide_init_samples_read_stream(TideInitSamples *samples, FILE *stream, const char *name, guint64 max, GError **error)
 {
-  TideReadingFormat format = samples->defaults->readings.decode.format;
+  TideReadingFormat format = samples->form.format;
   if (format == TIDE_FORMAT_CSV || format == TIDE_FORMAT_MSGPACK)
     return tide_message_read_whole(stream, name, take_whole, samples, error);
   samples->max = max;
@@ -310,36 +312,6 @@ tide_init_samples_check(const TideInitSamples *samples, const char *where, GErro
   else
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
                 "%s holds no reading: give at least one message, better some of several things and times%s", where,
-                samples->defaults->readings.decode.format == TIDE_FORMAT_CSV ? "; " NO_HEADER : "");
+                samples->decode->csv.header && samples->form.format == TIDE_FORMAT_CSV ? "; " NO_HEADER : "");
   return FALSE;
-}
-
-const TideFieldSurvey *
-tide_init_samples_survey(const TideInitSamples *samples)
-{
-  return samples->survey;
-}
-
-const char *
-tide_init_samples_csv_delimiter(const TideInitSamples *samples)
-{
-  return samples->defaults->readings.decode.csv.delimiter;
-}
-
-const GPtrArray *
-tide_init_samples_messages(const TideInitSamples *samples)
-{
-  return samples->messages;
-}
-
-guint
-tide_init_samples_n_bad(const TideInitSamples *samples)
-{
-  return samples->n_bad;
-}
-
-const char *
-tide_init_samples_first_bad(const TideInitSamples *samples)
-{
-  return samples->first_bad;
 }

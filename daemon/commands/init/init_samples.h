@@ -4,7 +4,7 @@
 
 #include "commands/init/field_survey.h"
 #include "config/config.h"
-#include "decode/decode_options.h"
+#include "decode/decoder.h"
 #include "model/message.h"
 
 #include <stdio.h>
@@ -12,18 +12,35 @@
 G_BEGIN_DECLS
 
 typedef struct TideInitSample {
-  GBytes *value;       /* owned */
-  GBytes *key;         /* owned; NULL: none */
-  gint64 timestamp_ms; /* the record's own; of a text, when it was read */
+  TideMessage message; /* its value and key are owned; of no topic; the time of a text is when it was read */
   guint64 line;        /* of the text, from 1; 0: it is of a topic */
-  gint32 partition;
-  gint64 offset;
 } TideInitSample;
 
-typedef struct TideInitSamples TideInitSamples;
+/* How the messages are written, as far as somebody says it; borrowed. */
+typedef struct TideInitForm {
+  TideReadingFormat format;
+  const char *columns; /* of CSV, with commas between them; NULL: the first line of each message has them */
+  const char *each;    /* of JSON, the list of readings: its name behind those of the objects around it; NULL: none */
+} TideInitForm;
 
-/* @format: what the messages are written in; of values with commas or the like, with a header in each. */
-TideInitSamples *tide_init_samples_new(TideReadingFormat format);
+/* To be read only. */
+typedef struct TideInitSamples {
+  TideInitForm form;
+  TideConfig *defaults;      /* owned: only its options at their defaults, but for the form */
+  TideDecodeOptions *decode; /* its own; what stands between values of CSV is found in the first line */
+  TideFieldNames *names;
+  TideDecoder *decoder;
+  TideFieldSurvey *survey;
+  GPtrArray *messages; /* (element-type TideInitSample) */
+  guint n_bad;         /* messages that could not be read */
+  char *first_bad;     /* what was wrong with the first; NULL: none was */
+  /* While a text is read: */
+  guint64 max;
+  guint64 n_lines; /* 0: it is a topic */
+  GString *whole;  /* what was read, up to the largest message; NULL: it was more */
+} TideInitSamples;
+
+TideInitSamples *tide_init_samples_new(TideInitForm form);
 void tide_init_samples_free(TideInitSamples *samples); /* NULL ok */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideInitSamples, tide_init_samples_free)
 
@@ -44,16 +61,6 @@ gboolean tide_init_samples_read_topic(TideInitSamples *samples, const TideKafkaC
  * with the first message and what to do. */
 gboolean tide_init_samples_check(const TideInitSamples *samples, const char *where,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
-
-const TideFieldSurvey *tide_init_samples_survey(const TideInitSamples *samples);
-const GPtrArray *tide_init_samples_messages(const TideInitSamples *samples); /* (element-type TideInitSample) */
-
-/* What stands between values of CSV, as the first header tells; NULL: a comma. */
-const char *tide_init_samples_csv_delimiter(const TideInitSamples *samples);
-
-/* Messages that could not be read, and what was wrong with the first of them; NULL: nothing. */
-guint tide_init_samples_n_bad(const TideInitSamples *samples);
-const char *tide_init_samples_first_bad(const TideInitSamples *samples);
 
 /* @sample as it comes out of @topic; valid as long as both. */
 TideMessage tide_init_sample_message(const TideInitSample *sample, const char *topic);

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #define TABLE_INDENT 2u /* below the table's name, which tide_config_print_filled() indents */
@@ -20,7 +21,6 @@ tide_init_proposal_clear(TideInitProposal *proposal)
   g_free(proposal->topic);
   g_free(proposal->group);
   g_free(proposal->gateways);
-  g_free(proposal->csv_delimiter);
   g_free(proposal->time_field);
   g_free(proposal->zone);
   g_clear_pointer(&proposal->key, g_ptr_array_unref);
@@ -40,9 +40,12 @@ tide_init_latest_name(const char *table)
 /* ---- texts ---------------------------------------------------------------------------------------------------------
  */
 
+/* NULL of NULL. */
 static char *
 scalar(const char *text)
 {
+  if (text == NULL)
+    return NULL;
   GString *out = g_string_new(NULL);
   tide_yaml_append_scalar(out, text, strlen(text));
   return g_string_free(out, FALSE);
@@ -136,36 +139,41 @@ print_tables(const TideInitProposal *proposal)
 char *
 tide_init_proposal_print(const TideInitProposal *proposal, guint n_messages)
 {
+  const TideDecodeOptions *decode = proposal->decode;
   g_autofree char *brokers = scalar(proposal->brokers), *group = scalar(proposal->group);
   g_autofree char *topics = list(proposal->topic), *gateways = list(proposal->gateways);
-  g_autofree char *field = proposal->time_field != NULL ? scalar(proposal->time_field) : NULL;
-  g_autofree char *zone = proposal->zone != NULL ? scalar(proposal->zone) : NULL;
-  g_autofree char *letters = proposal->dead_letters != NULL ? scalar(proposal->dead_letters) : NULL;
-  g_autofree char *delimiter = proposal->csv_delimiter != NULL ? scalar(proposal->csv_delimiter) : NULL;
+  g_autofree char *field = scalar(proposal->time_field), *zone = scalar(proposal->zone);
+  g_autofree char *letters = scalar(proposal->dead_letters), *delimiter = scalar(decode->csv.delimiter);
+  g_autofree char *joined = decode->csv.columns != NULL ? g_strjoinv(",", decode->csv.columns) : NULL;
+  g_autofree char *columns = joined != NULL ? list(joined) : NULL;
+  g_autofree char *root = scalar(decode->root), *each = scalar(decode->each);
   g_autofree char *tables = print_tables(proposal);
-  TideConfigFill fills[15];
+  const TideConfigFill all[] = {
+      {"kafka.brokers", brokers},
+      {"kafka.group", group},
+      {"kafka.topics", topics},
+      {"kafka.librdkafka", proposal->properties},
+      {"readings.format", decode->format != TIDE_FORMAT_JSON ? tide_config_format_name(decode->format) : NULL},
+      {"readings.csv.header", decode->format == TIDE_FORMAT_CSV && columns == NULL ? "true" : NULL},
+      {"readings.csv.columns", columns},
+      {"readings.csv.delimiter", delimiter},
+      {"readings.root", root},
+      {"readings.each", each},
+      {"readings.time.field", field},
+      {"readings.time.format", tide_time_format_word(field != NULL ? proposal->time_format : TIDE_TIME_RECORD)},
+      {"readings.time.zone", zone},
+      {"tables", tables},
+      {"hbase.gateways", gateways},
+      {"dead_letters.topic", letters},
+  };
+  TideConfigFill fills[G_N_ELEMENTS(all) + 2];
   guint n = 0;
-  fills[n++] = (TideConfigFill){"kafka.brokers", brokers};
-  fills[n++] = (TideConfigFill){"kafka.group", group};
-  fills[n++] = (TideConfigFill){"kafka.topics", topics};
-  if (proposal->properties != NULL)
-    fills[n++] = (TideConfigFill){"kafka.librdkafka", proposal->properties};
-  if (proposal->format != TIDE_FORMAT_JSON)
-    fills[n++] = (TideConfigFill){"readings.format", tide_config_format_name(proposal->format)};
-  if (proposal->format == TIDE_FORMAT_CSV)
-    fills[n++] = (TideConfigFill){"readings.csv.header", "true"};
-  if (delimiter != NULL)
-    fills[n++] = (TideConfigFill){"readings.csv.delimiter", delimiter};
-  if (field != NULL)
-    fills[n++] = (TideConfigFill){"readings.time.field", field};
-  fills[n++] = (TideConfigFill){"readings.time.format",
-                                tide_time_format_word(field != NULL ? proposal->time_format : TIDE_TIME_RECORD)};
-  if (zone != NULL)
-    fills[n++] = (TideConfigFill){"readings.time.zone", zone};
-  fills[n++] = (TideConfigFill){"tables", tables};
-  fills[n++] = (TideConfigFill){"hbase.gateways", gateways};
-  fills[n++] =
-      letters != NULL ? (TideConfigFill){"dead_letters.topic", letters} : (TideConfigFill){"dead_letters.file", NULL};
+  for (gsize i = 0; i < G_N_ELEMENTS(all); i++) {
+    if (all[i].value != NULL)
+      fills[n++] = all[i];
+  }
+  if (letters == NULL)
+    fills[n++] = (TideConfigFill){"dead_letters.file", NULL};
   fills[n] = (TideConfigFill){NULL, NULL};
   g_autofree char *head = g_strdup_printf(
       "The configuration of tidemark, proposed by 'tidemark init' from %u message%s. What does not stand here is at "
@@ -204,28 +212,16 @@ tide_init_check_path(const char *path, GError **error)
   return access(folder, W_OK | X_OK) == 0 || fail_path(path, errno, error);
 }
 
-static gboolean
-write_all(int fd, const char *text)
-{
-  gsize len = strlen(text), done = 0;
-  while (done < len) {
-    gssize n = write(fd, text + done, len - done);
-    if (n < 0 && errno != EINTR)
-      return FALSE;
-    done += n > 0 ? (gsize)n : 0;
-  }
-  return fsync(fd) == 0;
-}
-
 gboolean
 tide_init_write_file(const char *path, const char *text, GError **error)
 {
   int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
   if (fd < 0)
     return fail_path(path, errno, error);
-  gboolean ok = write_all(fd, text);
+  FILE *file = fdopen(fd, "w");
+  gboolean ok = fputs(text, file) >= 0 && fflush(file) == 0 && fsync(fd) == 0;
   int cause = errno;
-  if (close(fd) != 0 && ok) {
+  if (fclose(file) != 0 && ok) {
     cause = errno;
     ok = FALSE;
   }

@@ -16,7 +16,7 @@ static void
 begin(Fixture *fixture, const char *text)
 {
   *fixture = (Fixture){.samples = read_samples(text)};
-  tide_init_draft_begin(&fixture->draft, tide_init_samples_survey(fixture->samples), NOW_MS);
+  tide_init_draft_begin(&fixture->draft, fixture->samples, NOW_MS);
 }
 
 static void
@@ -51,8 +51,7 @@ test_measurement_is_in_the_key(void)
   static const TideBytes text =
       TIDE_BYTES_LITERAL("cpu,host=a u=1 1795452860000000000\nmem,host=a f=1 1795452861000000000\n");
   Fixture fixture = {.samples = read_samples_of(TIDE_FORMAT_INFLUX, text)};
-  tide_init_draft_begin(&fixture.draft, tide_init_samples_survey(fixture.samples), NOW_MS);
-  fixture.draft.proposal.format = TIDE_FORMAT_INFLUX;
+  tide_init_draft_begin(&fixture.draft, fixture.samples, NOW_MS);
   g_assert_true(tide_init_draft_guess_time(&fixture.draft, NULL) && tide_init_draft_guess_key(&fixture.draft, NULL));
   g_assert_cmpstr(fixture.draft.proposal.time_field, ==, "time");
   g_assert_cmpuint(fixture.draft.proposal.key->len, ==, 2);
@@ -127,15 +126,11 @@ test_refused(void)
   end(&fixture);
   begin(&fixture, "{\"host\":\"a\",\"metrics\":[{\"ts\":1795452860}]}");
   g_assert_false(tide_init_draft_guess_time(&fixture.draft, &fixture.error));
-  assert_said(&fixture, TIDE_ERROR_DATA, "'each: metrics'");
-  end(&fixture);
-  begin(&fixture, "{\"host\":\"a\",\"metrics\":[{\"k\":\"temp\",\"v\":1}]}");
-  g_assert_false(tide_init_draft_guess_time(&fixture.draft, &fixture.error));
-  assert_said(&fixture, TIDE_ERROR_DATA, "names the column ('qualifier')");
+  assert_said(&fixture, TIDE_ERROR_DATA, "'--each metrics' makes each of them one");
   end(&fixture);
   begin(&fixture, "{\"payload\":{\"host\":\"a\",\"metrics\":[{\"ts\":1795452860}]}}");
   g_assert_false(tide_init_draft_guess_time(&fixture.draft, &fixture.error));
-  assert_said(&fixture, TIDE_ERROR_DATA, "'root: payload' and 'each: metrics'");
+  assert_said(&fixture, TIDE_ERROR_DATA, "'--each payload/metrics'");
   end(&fixture);
 }
 
@@ -172,11 +167,10 @@ test_notes(void)
 }
 
 static void
-assert_header_note(TideReadingFormat format, const char *text, gboolean expected)
+assert_header_note(TideInitForm form, const char *text, gboolean expected)
 {
-  Fixture fixture;
-  begin(&fixture, text);
-  fixture.draft.proposal.format = format;
+  Fixture fixture = {.samples = read_samples_as(form, tide_bytes_of_string(text))};
+  tide_init_draft_begin(&fixture.draft, fixture.samples, NOW_MS);
   g_autoptr(GPtrArray) notes = tide_init_draft_notes(&fixture.draft);
   gboolean is_said = FALSE;
   for (guint i = 0; i < notes->len; i++)
@@ -188,9 +182,31 @@ assert_header_note(TideReadingFormat format, const char *text, gboolean expected
 static void
 test_header_notes(void)
 {
-  assert_header_note(TIDE_FORMAT_CSV, "{\"pump 1\":\"a\",\"230\":1}", TRUE);
-  assert_header_note(TIDE_FORMAT_CSV, "{\"pump\":\"a\",\"volt\":1}", FALSE);
-  assert_header_note(TIDE_FORMAT_JSON, "{\"pump 1\":\"a\",\"230\":1}", FALSE);
+  static const char values[] = "pump 1,230\npump 2,231\n";
+  assert_header_note((TideInitForm){.format = TIDE_FORMAT_CSV}, values, TRUE);
+  assert_header_note((TideInitForm){.format = TIDE_FORMAT_CSV}, "pump,volt\npump 1,230\n", FALSE);
+  assert_header_note((TideInitForm){.format = TIDE_FORMAT_CSV, .columns = "pump,230"}, values, FALSE);
+  assert_header_note((TideInitForm){.format = TIDE_FORMAT_JSON}, "{\"pump 1\":\"a\",\"230\":1}", FALSE);
+}
+
+/* Readings of one list are rows of their own, or somebody says that they are not. */
+static void
+test_each(void)
+{
+  static const char text[] =
+      "{\"buoy\":\"b\",\"at\":1795452860,\"obs\":[{\"k\":\"wave\",\"v\":1},{\"k\":\"temp\",\"v\":2}]}";
+  TideInitForm form = {.format = TIDE_FORMAT_JSON, .each = "obs"};
+  Fixture fixture = {.samples = read_samples_as(form, tide_bytes_of_string(text))};
+  tide_init_draft_begin(&fixture.draft, fixture.samples, NOW_MS);
+  g_assert_true(tide_init_draft_guess_time(&fixture.draft, NULL) && tide_init_draft_guess_key(&fixture.draft, NULL));
+  g_autoptr(GPtrArray) none = tide_init_draft_notes(&fixture.draft);
+  g_assert_cmpuint(none->len, ==, 0);
+  g_assert_true(set_key(&fixture, "buoy"));
+  g_autoptr(GPtrArray) notes = tide_init_draft_notes(&fixture.draft);
+  g_assert_cmpuint(notes->len, ==, 1);
+  g_assert_true(g_str_has_prefix(notes->pdata[0], "1 readings have key and time of another one"));
+  g_assert_nonnull(strstr(notes->pdata[0], "('qualifier'; see JSON in docs/configuration.md)"));
+  end(&fixture);
 }
 
 /* The time is the record's, which all readings of a message have. */
@@ -227,6 +243,7 @@ main(int argc, char **argv)
   g_test_add_func("/draft/refused", test_refused);
   g_test_add_func("/draft/notes", test_notes);
   g_test_add_func("/draft/header-notes", test_header_notes);
+  g_test_add_func("/draft/each", test_each);
   g_test_add_func("/draft/time-of-the-record", test_time_of_the_record);
   return g_test_run();
 }

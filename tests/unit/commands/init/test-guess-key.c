@@ -11,7 +11,7 @@ static char *
 taken(const char *text)
 {
   g_autoptr(TideInitSamples) samples = read_samples(text);
-  const TideFieldSurvey *survey = tide_init_samples_survey(samples);
+  const TideFieldSurvey *survey = samples->survey;
   g_autoptr(GArray) times = tide_guess_times(survey, NOW_MS);
   g_autoptr(GPtrArray) candidates = tide_guess_key_candidates(survey, times);
   const TideSurveyField *time = times->len > 0 ? g_array_index(times, TideTimeGuess, 0).field : NULL;

@@ -12,7 +12,7 @@ static char *
 taken(const char *text)
 {
   g_autoptr(TideInitSamples) samples = read_samples(text);
-  g_autoptr(GArray) guesses = tide_guess_times(tide_init_samples_survey(samples), NOW_MS);
+  g_autoptr(GArray) guesses = tide_guess_times(samples->survey, NOW_MS);
   if (guesses->len == 0)
     return g_strdup("-");
   const TideTimeGuess *best = &g_array_index(guesses, TideTimeGuess, 0);

@@ -9,9 +9,9 @@ assert_read(const char *text, guint n_messages, guint n_readings, guint n_bad)
 {
   g_autoptr(TideInitSamples) samples = read_samples(text);
   g_test_message("%s", text);
-  g_assert_cmpuint(tide_init_samples_messages(samples)->len, ==, n_messages);
-  g_assert_cmpuint(tide_init_samples_survey(samples)->n_readings, ==, n_readings);
-  g_assert_cmpuint(tide_init_samples_n_bad(samples), ==, n_bad);
+  g_assert_cmpuint(samples->messages->len, ==, n_messages);
+  g_assert_cmpuint(samples->survey->n_readings, ==, n_readings);
+  g_assert_cmpuint(samples->n_bad, ==, n_bad);
 }
 
 static void
@@ -31,9 +31,9 @@ static void
 assert_read_of(TideReadingFormat format, TideBytes text, guint n_messages, guint n_readings, guint n_bad)
 {
   g_autoptr(TideInitSamples) samples = read_samples_of(format, text);
-  g_assert_cmpuint(tide_init_samples_messages(samples)->len, ==, n_messages);
-  g_assert_cmpuint(tide_init_samples_survey(samples)->n_readings, ==, n_readings);
-  g_assert_cmpuint(tide_init_samples_n_bad(samples), ==, n_bad);
+  g_assert_cmpuint(samples->messages->len, ==, n_messages);
+  g_assert_cmpuint(samples->survey->n_readings, ==, n_readings);
+  g_assert_cmpuint(samples->n_bad, ==, n_bad);
 }
 
 static void
@@ -51,8 +51,8 @@ assert_delimiter(const char *text, const char *delimiter, guint n_fields)
 {
   g_autoptr(TideInitSamples) samples = read_samples_of(TIDE_FORMAT_CSV, tide_bytes_of_string(text));
   g_test_message("%s", text);
-  g_assert_cmpstr(tide_init_samples_csv_delimiter(samples), ==, delimiter);
-  g_assert_cmpuint(tide_init_samples_survey(samples)->fields->len, ==, n_fields);
+  g_assert_cmpstr(samples->decode->csv.delimiter, ==, delimiter);
+  g_assert_cmpuint(samples->survey->fields->len, ==, n_fields);
 }
 
 static void
@@ -77,17 +77,69 @@ test_no_header(void)
   g_clear_error(&error);
   g_autoptr(TideInitSamples) twice = read_samples_of(TIDE_FORMAT_CSV, TIDE_BYTES_LITERAL("p;230;230\nq;231;230\n"));
   g_assert_false(tide_init_samples_check(twice, "the text", &error));
-  g_assert_nonnull(strstr(error->message, "'columns: [...]'"));
+  g_assert_nonnull(strstr(error->message, "'--columns host,ts,...'"));
+}
+
+/* How many readings with @name there are in @text, which has no line of names. */
+static void
+assert_columns(const char *columns, const char *text, const char *name, const char *delimiter, guint n_present)
+{
+  TideInitForm form = {.format = TIDE_FORMAT_CSV, .columns = columns};
+  g_autoptr(TideInitSamples) samples = read_samples_as(form, tide_bytes_of_string(text));
+  const TideSurveyField *field = tide_field_survey_find(samples->survey, name);
+  g_test_message("%s of %s", columns, text);
+  g_assert_cmpuint(field != NULL ? field->n_present : 0, ==, n_present);
+  g_assert_cmpstr(samples->decode->csv.delimiter, ==, delimiter);
+}
+
+static void
+test_columns(void)
+{
+  assert_columns("host, v", "a,1\nb,2\n", "v", NULL, 2);
+  assert_columns("host,v", "a;1,5\nb;2\n", "v", ";", 2); /* a comma may stand in a number */
+  assert_columns("host,v", "a, b, c|1\nb|2\n", "v", "|", 2);
+  assert_columns("host,u,v", "a;1,5;2,5\n", "v", ";", 1);
+  assert_columns("line", "a b\n", "line", NULL, 1);
+  TideInitForm form = {.format = TIDE_FORMAT_CSV, .columns = "host,v"};
+  g_autoptr(GError) error = NULL;
+  g_autoptr(TideInitSamples) samples = read_samples_as(form, TIDE_BYTES_LITERAL("a,1,2\n"));
+  g_assert_false(tide_init_samples_check(samples, "the text", &error));
+  g_assert_nonnull(strstr(error->message, "'--columns' names the values of each line"));
+}
+
+static void
+assert_each(const char *each, const char *text, guint n_readings, const char *fields)
+{
+  TideInitForm form = {.format = TIDE_FORMAT_JSON, .each = each};
+  g_autoptr(TideInitSamples) samples = read_samples_as(form, tide_bytes_of_string(text));
+  g_autoptr(GString) names = g_string_new(NULL);
+  for (guint i = 0; i < samples->survey->fields->len; i++)
+    g_string_append_printf(names, "%s ", ((const TideSurveyField *)samples->survey->fields->pdata[i])->name);
+  g_assert_cmpstr(names->str, ==, fields);
+  g_assert_cmpuint(samples->survey->n_readings, ==, n_readings);
+}
+
+static void
+test_each(void)
+{
+  assert_each("obs", "{\"host\":\"a\",\"obs\":[{\"v\":1},{\"v\":2}]}\n", 2, "host v ");
+  assert_each("obs", "{\"host\":\"a\",\n\"obs\":[{\"v\":1},{\"v\":2}]}\n", 2, "host v "); /* one over two lines */
+  assert_each("a/b/obs", "{\"x\":1,\"a\":{\"y\":1,\"b\":{\"z\":1,\"obs\":[{\"v\":1}]}}}\n", 1, "z v ");
+  TideInitForm form = {.format = TIDE_FORMAT_JSON, .each = "obs"};
+  g_autoptr(GError) error = NULL;
+  g_autoptr(TideInitSamples) samples = read_samples_as(form, TIDE_BYTES_LITERAL("{\"host\":\"a\",\"metrics\":[]}\n"));
+  g_assert_false(tide_init_samples_check(samples, "the text", &error));
+  g_assert_nonnull(strstr(error->message, "'--each' names the list of readings"));
 }
 
 static void
 test_most(void)
 {
-  g_autoptr(TideInitSamples) samples = tide_init_samples_new(TIDE_FORMAT_JSON);
+  g_autoptr(TideInitSamples) samples = tide_init_samples_new((TideInitForm){.format = TIDE_FORMAT_JSON});
   static const char text[] = "{\"a\":1}\n{\"a\":2}\n{\"a\":3}\n";
   FILE *stream = fmemopen((gpointer)(gsize)text, strlen(text), "r");
   g_assert_true(tide_init_samples_read_stream(samples, stream, "the test", 2, NULL));
-  g_assert_cmpuint(tide_init_samples_survey(samples)->n_readings, ==, 2);
+  g_assert_cmpuint(samples->survey->n_readings, ==, 2);
   fclose(stream);
 }
 
@@ -128,6 +180,8 @@ main(int argc, char **argv)
   g_test_add_func("/init-samples/other-formats", test_other_formats);
   g_test_add_func("/init-samples/delimiters", test_delimiters);
   g_test_add_func("/init-samples/no-header", test_no_header);
+  g_test_add_func("/init-samples/columns", test_columns);
+  g_test_add_func("/init-samples/each", test_each);
   g_test_add_func("/init-samples/most", test_most);
   g_test_add_func("/init-samples/bad", test_bad);
   return g_test_run();

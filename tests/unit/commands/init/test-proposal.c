@@ -13,7 +13,9 @@
 static TideInitProposal
 make_proposal(const char *time_field, const char *const *key)
 {
-  TideInitProposal proposal = {.brokers = g_strdup("k1:9092,k2:9092"),
+  static const TideDecodeOptions json = {.format = TIDE_FORMAT_JSON};
+  TideInitProposal proposal = {.decode = &json,
+                               .brokers = g_strdup("k1:9092,k2:9092"),
                                .topic = g_strdup("some.topic"),
                                .group = g_strdup("g"),
                                .gateways = g_strdup("h1:9090, h2:9090"),
@@ -103,23 +105,37 @@ test_forms(void)
 }
 
 static void
-test_formats(void)
+assert_form(const TideDecodeOptions *decode)
 {
-  for (TideReadingFormat format = TIDE_FORMAT_JSON; format <= TIDE_FORMAT_MSGPACK; format++) {
-    g_auto(TideInitProposal) proposal = make_proposal("at", (const char *const[]){"host", NULL});
-    proposal.format = format;
-    g_autoptr(TideConfig) config = load(&proposal);
-    g_assert_cmpint(config->readings.decode.format, ==, format);
-    g_assert_cmpint(config->readings.decode.csv.header, ==, format == TIDE_FORMAT_CSV);
-    g_assert_null(config->readings.decode.csv.delimiter);
+  g_auto(TideInitProposal) proposal = make_proposal("at", (const char *const[]){"host", NULL});
+  proposal.decode = decode;
+  g_autoptr(TideConfig) config = load(&proposal);
+  const TideDecodeOptions *loaded = &config->readings.decode;
+  g_assert_cmpint(loaded->format, ==, decode->format);
+  g_assert_cmpint(loaded->csv.header, ==, decode->format == TIDE_FORMAT_CSV && decode->csv.columns == NULL);
+  g_assert_cmpstr(loaded->csv.delimiter, ==, decode->csv.delimiter);
+  g_assert_cmpstr(loaded->root, ==, decode->root);
+  g_assert_cmpstr(loaded->each, ==, decode->each);
+  g_assert_true(decode->csv.columns == loaded->csv.columns ||
+                g_strv_equal((const char *const *)loaded->csv.columns, (const char *const *)decode->csv.columns));
+}
+
+static void
+test_forms_of_messages(void)
+{
+  for (TideReadingFormat format = TIDE_FORMAT_JSON; format <= TIDE_FORMAT_MSGPACK; format++)
+    assert_form(&(TideDecodeOptions){.format = format});
+  static const char *const delimiters[] = {";", "\t", "|"};
+  char *columns[] = {(char[]){"host"}, (char[]){"no: #1"}, (char[]){"at"}, NULL};
+  for (gsize i = 0; i < G_N_ELEMENTS(delimiters); i++) {
+    TideDecodeOptions decode = {.format = TIDE_FORMAT_CSV, .csv.delimiter = (char *)(gsize)delimiters[i]};
+    assert_form(&decode);
+    decode.csv.columns = columns;
+    assert_form(&decode);
   }
-  for (const char *delimiter = ";\t|"; *delimiter != '\0'; delimiter++) {
-    g_auto(TideInitProposal) proposal = make_proposal("at", (const char *const[]){"host", NULL});
-    proposal.format = TIDE_FORMAT_CSV;
-    proposal.csv_delimiter = g_strndup(delimiter, 1);
-    g_autoptr(TideConfig) config = load(&proposal);
-    g_assert_cmpstr(config->readings.decode.csv.delimiter, ==, proposal.csv_delimiter);
-  }
+  char each[] = "a: b", root[] = "pay \"load\"/x";
+  assert_form(&(TideDecodeOptions){.each = each});
+  assert_form(&(TideDecodeOptions){.each = each, .root = root});
 }
 
 /* Each comment of an option is its sentence in the option table, and stands there once. */
@@ -209,7 +225,7 @@ main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/proposal/all-of-it", test_all_of_it);
-  g_test_add_func("/proposal/formats", test_formats);
+  g_test_add_func("/proposal/forms-of-messages", test_forms_of_messages);
   g_test_add_func("/proposal/forms-of-times", test_forms);
   g_test_add_func("/proposal/comments", test_comments);
   g_test_add_func("/proposal/random-names", test_random_names);
