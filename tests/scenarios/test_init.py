@@ -117,6 +117,23 @@ def test_delimiters(scene: Scene) -> None:
     print("delimiters: 3 found")
 
 
+def test_splits(scene: Scene) -> None:
+    """Of things enough the history gets regions, which are made; a salt has its own, and of few things the file says how to get them."""
+    lines = "".join(json.dumps({"pump": f"p-{37 * i % 40:02}", "ts": NOW_MS + i, "bar": i}) + "\n" for i in range(80))
+    for name, text, words, expected in (("many", lines, [], [b"p-1", b"p-2", b"p-3"]), ("few", lines[:200], [], []),
+                                        ("salted", lines, ["--salt", "2"], [])):
+        scene.run("init", "-c", f"{name}.yaml", *words, text=text)
+        assert "no problems" in scene.run("check", "--offline", "-c", f"{name}.yaml")
+        written = (scene.directory / f"{name}.yaml").read_text()
+        found = re.findall(r"^    splits: \[(.*)\]$", written, re.MULTILINE)
+        assert found == [", ".join(point.decode() for point in expected)] * bool(expected), f"{name}: {written}"
+        joined = written.replace("\n    #", "")
+        assert ("'tidemark tables create METRIC --sample " in joined) == (name != "salted"), f"{name}: {written}"
+    planned = scene.run("tables", "create", "--dry-run", "-c", "many.yaml")
+    assert re.search(r"create .METRIC.*'p-1'.*'p-2'.*'p-3'", planned) and planned.count("p-1") == 1, planned
+    print("splits: of many things, not of few, nor beside a salt")
+
+
 def test_forms(scene: Scene) -> None:
     """Lines without a line of names, and lists of readings in each message: nothing is left to be written by hand."""
     lines = "p 1;" + iso(NOW_MS) + ";1,5;2,25\np 2;" + iso(NOW_MS) + ";1;2\n"
@@ -320,7 +337,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="tidemark-init-") as directory:
         scene = Scene(build, Path(directory))
         try:
-            for test in (test_shapes, test_delimiters, test_forms, test_random_shapes, test_terminal, test_from_topic, test_kafka_properties, test_guide):
+            for test in (test_shapes, test_delimiters, test_splits, test_forms, test_random_shapes, test_terminal, test_from_topic, test_kafka_properties, test_guide):
                 test(scene)
         finally:
             scene.end()

@@ -2,6 +2,7 @@
 
 #include "commands/cli/output.h"
 #include "commands/init/guess_key.h"
+#include "commands/init/guess_splits.h"
 #include "commands/init/guess_time.h"
 #include "config/option/nearest_name.h"
 #include "decode/influx_lines.h"
@@ -267,6 +268,15 @@ tide_init_draft_set_key(TideInitDraft *draft, const GPtrArray *names, GError **e
   }
   put_key(draft, fields);
   return TRUE;
+}
+
+void
+tide_init_draft_guess_splits(TideInitDraft *draft)
+{
+  TideInitProposal *proposal = &draft->proposal;
+  const TideSurveyField *first = tide_field_survey_find(draft->survey, proposal->key->pdata[0]);
+  if (proposal->salt == 0)
+    proposal->splits = tide_guess_splits(first, draft->time, proposal->time_format, &proposal->splits_why);
 }
 
 /* ---- notes ---------------------------------------------------------------------------------------------------------

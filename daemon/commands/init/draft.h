@@ -40,6 +40,9 @@ gboolean tide_init_draft_guess_key(TideInitDraft *draft, GError **error) G_GNUC_
 gboolean tide_init_draft_set_key(TideInitDraft *draft, const GPtrArray *names,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* After the key, where no salt says it already. */
+void tide_init_draft_guess_splits(TideInitDraft *draft);
+
 /* What is probably not as it is meant; sentences without full stop. (transfer full) (element-type utf8) */
 GPtrArray *tide_init_draft_notes(const TideInitDraft *draft);
 

@@ -63,8 +63,18 @@ score_of(const TideTimeGuess *guess, gint64 now_ms)
   return score - (age_ns < -AHEAD_NS ? 3 : 0);
 }
 
-gboolean
-tide_time_guess_try(const TideSurveyField *field, TideTimeFormat format, gint64 now_ms, TideTimeGuess *ret_guess)
+gint64
+tide_time_guess_ns(const TideSurveyField *field, TideTimeFormat format, guint reading)
+{
+  g_autoptr(GTimeZone) utc = g_time_zone_new_utc();
+  gint64 ns = 0;
+  (void)read_value(tide_survey_value(field, reading), format, utc, &ns);
+  return ns;
+}
+
+/* Whether the values of @field all are times of @format. */
+static gboolean
+try_format(const TideSurveyField *field, TideTimeFormat format, gint64 now_ms, TideTimeGuess *ret_guess)
 {
   TideTimeGuess guess = {.field = field, .format = format};
   if (field->values->len == 0 || !field->is_nameable)
@@ -87,7 +97,7 @@ tide_guess_times(const TideFieldSurvey *survey, gint64 now_ms)
   for (guint i = 0; i < survey->fields->len; i++) {
     for (gsize j = 0; j < G_N_ELEMENTS(formats); j++) {
       TideTimeGuess guess;
-      if (!tide_time_guess_try(survey->fields->pdata[i], formats[j], now_ms, &guess))
+      if (!try_format(survey->fields->pdata[i], formats[j], now_ms, &guess))
         continue;
       guint at = 0;
       while (at < guesses->len && g_array_index(guesses, TideTimeGuess, at).score >= guess.score)

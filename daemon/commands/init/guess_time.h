@@ -27,9 +27,8 @@ typedef struct TideTimeGuess {
  */
 GArray *tide_guess_times(const TideFieldSurvey *survey, gint64 now_ms);
 
-/* Whether the values of @field all are times of @format. */
-gboolean tide_time_guess_try(const TideSurveyField *field, TideTimeFormat format, gint64 now_ms,
-                             TideTimeGuess *ret_guess);
+/* What @field says of a reading, in the format that was guessed; a text without an offset as if it were of UTC. */
+gint64 tide_time_guess_ns(const TideSurveyField *field, TideTimeFormat format, guint reading);
 
 /* "epoch_ms", as the configuration has it. */
 const char *tide_time_format_word(TideTimeFormat format);

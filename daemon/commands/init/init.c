@@ -290,6 +290,7 @@ make_proposal(Init *init, GError **error)
         init->draft.time->shown);
     return FALSE;
   }
+  tide_init_draft_guess_splits(&init->draft);
   g_autoptr(GPtrArray) notes = tide_init_draft_notes(&init->draft);
   for (guint i = 0; i < notes->len; i++)
     fprintf(stderr, "note: %s\n", (const char *)notes->pdata[i]);

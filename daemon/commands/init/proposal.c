@@ -25,6 +25,8 @@ tide_init_proposal_clear(TideInitProposal *proposal)
   g_free(proposal->zone);
   g_clear_pointer(&proposal->key, g_ptr_array_unref);
   g_free(proposal->separator);
+  tide_splits_free(proposal->splits);
+  g_free(proposal->splits_why);
   g_free(proposal->table);
   g_free(proposal->dead_letters);
 }
@@ -116,6 +118,36 @@ append_sentence(GString *out, const char *option)
   tide_config_append_comment(out, TABLE_INDENT, tide_config_option_find(&tide_table_options, option)->sentence);
 }
 
+/* What is not UTF-8 is written in hex: a point may end within a character. */
+static void
+append_splits(GString *out, const TideInitProposal *proposal)
+{
+  const GArray *splits = proposal->splits;
+  if (splits == NULL)
+    return;
+  if (splits->len > 0)
+    append_sentence(out, "splits");
+  tide_config_append_comment(out, TABLE_INDENT, proposal->splits_why);
+  g_autofree char *later = g_strdup_printf(
+      "'tidemark tables create %s --sample 100000 --regions N' takes %s from so many messages of the topic, as long as "
+      "the table is not there%s.",
+      proposal->table, splits->len > 0 ? "better ones" : "them", splits->len > 0 ? " and this line is removed" : "");
+  tide_config_append_comment(out, TABLE_INDENT, later);
+  for (guint i = 0; i < splits->len; i++) {
+    TideBytes point = g_array_index(splits, TideBytes, i);
+    g_autofree char *hex = tide_bytes_hex(point);
+    if (i == 0)
+      g_string_append_printf(out, "%*ssplits: [", (int)TABLE_INDENT, "");
+    else
+      g_string_append(out, ", ");
+    if (g_utf8_validate((const char *)point.data, (gssize)point.len, NULL))
+      tide_yaml_append_scalar(out, (const char *)point.data, point.len);
+    else
+      g_string_append_printf(out, "{ hex: \"%s\" }", hex);
+  }
+  g_string_append(out, splits->len > 0 ? "]\n" : "");
+}
+
 static char *
 print_tables(const TideInitProposal *proposal)
 {
@@ -127,7 +159,9 @@ print_tables(const TideInitProposal *proposal)
   append_sentence(out, "key");
   append_key(out, proposal, TRUE);
   append_sentence(out, "columns");
-  g_string_append_printf(out, "%*scolumns: { family: M, from: \"*\" }\n\n", indent, "");
+  g_string_append_printf(out, "%*scolumns: { family: M, from: \"*\" }\n", indent, "");
+  append_splits(out, proposal);
+  g_string_append_c(out, '\n');
   g_string_append_printf(out, "%s:\n", latest_name);
   append_sentence(out, "latest");
   g_string_append_printf(out, "%*slatest: merge\n", indent, "");

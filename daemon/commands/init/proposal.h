@@ -19,6 +19,8 @@ typedef struct TideInitProposal {
   GPtrArray *key;     /* owned (element-type utf8): names of fields */
   char *separator;    /* owned: between the parts of a key; NULL: "#", and what holds it is escaped */
   guint32 salt;       /* in front of the history's key, so many; 0: none */
+  GArray *splits;     /* owned (element-type TideBytes): where the history is split; NULL: the salt says */
+  char *splits_why;   /* owned: why so, or why not; NULL where splits is */
   char *table;        /* owned: of the history */
   char *dead_letters; /* owned: a topic; NULL: a file, at its default */
 } TideInitProposal;

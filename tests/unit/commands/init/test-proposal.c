@@ -138,6 +138,31 @@ test_forms_of_messages(void)
   assert_form(&(TideDecodeOptions){.each = each, .root = root});
 }
 
+/* Points of any bytes load back as they are, and only the history has them. */
+static void
+test_splits(void)
+{
+  static const char *const texts[] = {"10", "a: \"#b", "null", "\xc3", "\xc3\xa9", "\xff\x01"};
+  g_auto(TideInitProposal) proposal = make_proposal("at", (const char *const[]){"host", NULL});
+  proposal.splits = g_array_new(FALSE, FALSE, sizeof(TideBytes));
+  proposal.splits_why = g_strdup("Because.");
+  for (gsize i = 0; i <= G_N_ELEMENTS(texts); i++) {
+    g_autoptr(TideConfig) config = load(&proposal);
+    const GArray *splits = tide_config_find_table(config, "METRIC")->splits;
+    g_assert_cmpuint(splits->len, ==, i);
+    for (gsize j = 0; j < i; j++)
+      g_assert_true(tide_bytes_equal(g_array_index(splits, TideBytes, j), tide_bytes_of_string(texts[j])));
+    g_assert_cmpuint(tide_config_find_table(config, "CURRENT_METRIC")->splits->len, ==, 0);
+    g_autofree char *text = tide_init_proposal_print(&proposal, 1);
+    g_assert_nonnull(strstr(text, "  # Because.\n"));
+    g_assert_cmpint(strstr(text, "this line is removed") != NULL, ==, i > 0);
+    if (i < G_N_ELEMENTS(texts)) {
+      TideBytes point = tide_bytes(g_strdup(texts[i]), strlen(texts[i]));
+      g_array_append_val(proposal.splits, point);
+    }
+  }
+}
+
 /* Each comment of an option is its sentence in the option table, and stands there once. */
 static void
 test_comments(void)
@@ -227,6 +252,7 @@ main(int argc, char **argv)
   g_test_add_func("/proposal/all-of-it", test_all_of_it);
   g_test_add_func("/proposal/forms-of-messages", test_forms_of_messages);
   g_test_add_func("/proposal/forms-of-times", test_forms);
+  g_test_add_func("/proposal/splits", test_splits);
   g_test_add_func("/proposal/comments", test_comments);
   g_test_add_func("/proposal/random-names", test_random_names);
   g_test_add_func("/proposal/latest-name", test_latest_name);

@@ -1,0 +1,53 @@
+#include "commands/init/guess_splits.h"
+
+#include "commands/init/guess_time.h"
+#include "commands/tables/split_sample.h"
+
+/* With so many, the things of one region vary by about a third (the square root of 10). */
+#define VALUES_PER_REGION 10u
+
+/* More are worth a sample of the topic: HBase splits regions that grow. */
+#define MAX_REGIONS 8u
+
+/* Of all readings: a value that comes again later does not move with the time. */
+static TideSplitTrend
+trend_of(const TideSurveyField *first, const TideSurveyField *time, TideTimeFormat format)
+{
+  g_autoptr(TideSplitSample) sample = tide_split_sample_new(first->values->len);
+  for (guint i = 0; i < first->values->len; i++)
+    tide_split_sample_add(sample, tide_survey_value(first, i)->text,
+                          time != NULL ? tide_time_guess_ns(time, format, i) : (gint64)i);
+  return tide_split_sample_trend(sample);
+}
+
+static GArray *
+points_of(const TideSurveyField *first, guint n_regions)
+{
+  g_autoptr(TideSplitSample) sample = tide_split_sample_new(first->values->len);
+  g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+  for (guint i = 0; i < first->values->len; i++) {
+    TideBytes text = tide_survey_value(first, i)->text;
+    if (g_hash_table_add(seen, (gpointer)(gsize)text.data))
+      tide_split_sample_add(sample, text, 0);
+  }
+  return tide_split_sample_points(sample, n_regions);
+}
+
+GArray *
+tide_guess_splits(const TideSurveyField *first, const TideSurveyField *time, TideTimeFormat format, char **ret_why)
+{
+  guint n_values = tide_survey_n_distinct(first), n_regions = MIN(n_values / VALUES_PER_REGION, MAX_REGIONS);
+  TideSplitTrend trend = n_regions > 1 ? trend_of(first, time, format) : TIDE_SPLIT_TREND_NONE;
+  if (n_regions < 2)
+    *ret_why = g_strdup_printf("No 'splits' are proposed: the samples have %u of the %u different values of '%s' that "
+                               "they need.",
+                               n_values, 2 * VALUES_PER_REGION, first->shown);
+  else if (trend != TIDE_SPLIT_TREND_NONE)
+    *ret_why = g_strdup_printf("No 'splits' are proposed: in the samples, '%s' moves with the time, so that all that "
+                               "comes would fall into the %s region. 'tidemark init --salt N' spreads it.",
+                               first->shown, trend == TIDE_SPLIT_TREND_UP ? "last" : "first");
+  else
+    *ret_why = g_strdup_printf("These part the %u different values of '%s' in the samples into %u equal shares.",
+                               n_values, first->shown, n_regions);
+  return points_of(first, trend == TIDE_SPLIT_TREND_NONE ? n_regions : 0);
+}
