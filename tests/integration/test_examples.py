@@ -5,6 +5,7 @@ The cases are those of tests/examples; what HBase holds is told by its own Java 
 
 import json
 import re
+import shutil
 import sys
 from datetime import datetime
 from pathlib import Path
@@ -57,6 +58,8 @@ class Examples(Case):
                                (r'gateways: \["127.0.0.1:9090"\]', f"gateways: {gateways}")):
             text, n_found = re.subn(pattern, value, text)
             self.assertEqual(n_found, 1, f"{case.config_path.name}: {pattern}")
+        for schema in re.findall(r"^  schema: (\S+)", text, re.MULTILINE):  # it stands beside the configuration
+            shutil.copy(case.config_path.parent / schema, self.work)
         path = self.work / case.config_path.name
         path.write_text(text + "limits: { drain_timeout: 5s }\nservice: { http: off }\n", encoding="utf-8")
         return str(path)
