@@ -1,5 +1,6 @@
 /* The gateways and their probers, against a gateway that answers when it is let. */
 #include "gateway/gateways.h"
+#include "thrift/client/hbase_client.h"
 #include "unit/loopback_server.h"
 
 /* getThriftServerType says TWO. */
@@ -58,6 +59,7 @@ int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
+  tide_hbase_client_init_types();
   g_test_add_func("/gateways/removed-while-it-is-probed", test_removed_while_it_is_probed);
   return g_test_run();
 }
