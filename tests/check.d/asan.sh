@@ -1,7 +1,8 @@
 # The suites with the address and undefined-behaviour sanitizers.
 say "address and undefined-behaviour sanitizers"
 suites=(--suite unit --suite fault)
-! is quick || suites+=(--suite style --suite examples --suite systemd --no-suite whole)
+# More at a time than meson_tests() has: half of them wait for Kafka's group protocol, and a third of both cores would be idle.
+! is quick || suites+=(--suite style --suite examples --no-suite whole --num-processes 44)
 run_asan() {
   # The scenarios mostly wait: beside the suites, they cost a few seconds.
   if is quick && has_stage scenarios; then
@@ -13,4 +14,7 @@ run_asan() {
   ! is quick || local -x ASAN_OPTIONS=quarantine_size_mb=8:halt_on_error=1:abort_on_error=1:print_summary=1
   meson_tests asan build-check/asan "${suites[@]}" --timeout-multiplier 4
 }
-! build_asan || run_asan
+# --quick leaves measurements and fuzzers to ./check.
+asan_targets=all
+is quick || asan_targets="all bench-programs fuzzers"
+! build_asan "$asan_targets" || run_asan
