@@ -54,6 +54,7 @@ HELD = {
     "the key of the pages, backwards": "OpenSSL has it for connections to come",
     "the digest of a token": "what comes is compared with it",
 }
+HELD_FOR_REGISTRY = {"the registry's password": "libcurl has a copy until it is told of it again"}
 
 # What may be found besides, where memory was freed and not used again since.
 LEFT = {
@@ -62,6 +63,7 @@ LEFT = {
     **{f"{name} in clear{form}": "it came to a door of TLS without TLS, so that others have read it already"
        for name in ("a bearer token", "a password") for form in ("", *(f" in base64, moved by {i}" for i in range(3)))},
     "the key of the pages": "likewise", "line 3 of the key of the pages": "likewise",
+    **{f"the registry's password in base64, moved by {i}": "libcurl does not wipe the heads of its requests" for i in range(3)},
 }
 
 
@@ -268,6 +270,47 @@ class NegotiateDoor:
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body)
+
+            def log_message(self, *_: Any) -> None:
+                """Nobody reads it."""
+
+        return Handler
+
+
+class RegistryDoor:
+    """A schema registry that has one schema; before, it answers with errors that quote who asks, and sends him elsewhere."""
+
+    ANSWERS = (500, 401, 400, 403, 302, 200)  # the first is logged, and those of the next seconds are not
+    SCHEMA = {"type": "record", "name": "Reading", "fields": [{"name": "host", "type": "string"}, {
+        "name": "ts", "type": {"type": "long", "logicalType": "timestamp-millis"}}, {"name": "cpu", "type": "double"}]}
+
+    def __init__(self) -> None:
+        self.answered: list[int] = []
+        self.told: list[str] = []  # what came as Authorization
+        self.elsewhere: list[str] = []  # what came to where nobody should go
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), self.handler())
+        self.address = f"http://127.0.0.1:{self.server.server_address[1]}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def handler(self) -> type[BaseHTTPRequestHandler]:
+        door = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:  # pylint: disable=invalid-name
+                said = self.headers.get("Authorization", "")
+                if self.path.startswith("/elsewhere"):
+                    door.elsewhere.append(said)
+                door.told.append(said)
+                status = door.ANSWERS[min(len(door.answered), len(door.ANSWERS) - 1)]
+                secret = base64.b64decode(said.removeprefix("Basic ")).decode()
+                body = json.dumps({"schema": json.dumps(door.SCHEMA)} if status == 200 else
+                                  {"error_code": 50001, "message": f"{said} ({secret}) is not for us"}).encode()
+                self.send_response(status, "OK" if status == 200 else f"{secret} is not for us")
+                self.send_header("Content-Length", str(len(body)))
+                self.send_header("Location", f"http://localhost:{door.server.server_address[1]}/elsewhere")
+                self.end_headers()
+                self.wfile.write(body)
+                door.answered.append(status)
 
             def log_message(self, *_: Any) -> None:
                 """Nobody reads it."""
@@ -661,6 +704,44 @@ def look_at_negotiation(scene: Scene) -> None:
         gateway.end()
 
 
+def zigzag(number: int) -> bytes:
+    """An Avro long that is not negative."""
+    left, text = number * 2, bytearray()
+    while left > 127:
+        text.append(left & 127 | 128)
+        left >>= 7
+    return bytes([*text, left])
+
+
+def look_at_registry(scene: Scene) -> None:
+    """The password of a schema registry is shown nowhere, though the registry quote it, and goes nowhere else."""
+    door = RegistryDoor()
+    password = scene.secret("the registry's password")
+    scene.kafka.ask("topic", "a", "1")
+    daemon = DaemonUnderWatch(scene, "registry", {
+        **scene.good, "kafka": {"brokers": scene.kafka.greeting, "group": "r", "topics": ["a"], "threads": 1},
+        "readings": {"format": "avro", "registry": {"url": door.address, "user": "u", "password": password},
+                     "time": {"field": "ts", "format": "epoch_s"}}})
+    try:
+        value = b"\0" + struct.pack(">I", 7) + b"\2r" + zigzag(TIME_MS) + struct.pack("<d", 1.0)
+        scene.kafka.ask(*scene.kafka.produce_command("a", 0, b"k", value, TIME_MS, []))
+        scene.kafka.ask("flush")
+        daemon.wait("rows are written", lambda: re.search(rb"^tidemark_hbase_rows_written_total.* [1-9]", daemon.pages(), re.M))
+        if tuple(door.answered) != door.ANSWERS:
+            scene.findings.append(f"the registry has answered with {door.answered}")
+        if door.elsewhere or any(canary("the registry's password").encode() not in base64.b64decode(said.removeprefix("Basic "))
+                                 for said in door.told):
+            scene.findings.append(f"{len(door.told)} requests came to the registry, not all with the password, or went elsewhere")
+        look_at_daemon(scene, "by a registry", daemon)
+        keys = {one for one in HELD if one not in KAFKA_SECRETS}
+        look_into_memory(scene, "by a registry", daemon, keys | set(HELD_FOR_REGISTRY))
+        for words in ("check", "check --offline", "check --print-config", "explain --offline"):
+            scene.run(words, daemon.config_path)
+    finally:
+        daemon.end()
+        door.server.shutdown()
+
+
 def main() -> int:
     if shutil.which("openssl") is None:
         print("skipped: openssl is not installed")
@@ -672,6 +753,9 @@ def main() -> int:
             look_everywhere(scene)
             if scene.realm:
                 look_at_negotiation(scene)
+            built = subprocess.run([scene.program, "version"], capture_output=True, text=True, check=True).stdout
+            if "built without" not in built or "avro" not in built.partition("built without")[2]:
+                look_at_registry(scene)
         finally:
             scene.end()
     for finding in scene.findings:
