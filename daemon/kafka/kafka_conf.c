@@ -7,7 +7,10 @@
 #include "util/clock.h"
 #include "util/error.h"
 
+#include <errno.h>
+#include <glib/gstdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define LOG_INTERVAL_US TIDE_US_PER_S
 
@@ -132,14 +135,43 @@ tide_kafka_conf_new_bystander(const TideKafkaConfig *config, const char *group, 
   return NULL;
 }
 
+/* librdkafka quotes OpenSSL alone, which names no file: that of @conf that @reason is about, and what is wrong with it.
+ */
+static void
+say_why_refused(const rd_kafka_conf_t *conf, const char *reason, GError **error)
+{
+  static const struct {
+    const char *name;
+    const char *wrong;
+  } files[] = {
+      {"ssl.ca.location", "holds no certificate in PEM form"},
+      {"ssl.certificate.location", "holds no certificate in PEM form"},
+      {"ssl.key.location", "is no private key in PEM form, or not that of 'ssl.certificate.location', or wants another "
+                           "'ssl.key.password'"},
+  };
+  char path[512];
+
+  for (gsize i = 0; i < G_N_ELEMENTS(files); i++) {
+    gsize size = sizeof path;
+    if (!g_str_has_prefix(reason, files[i].name) ||
+        rd_kafka_conf_get(conf, files[i].name, path, &size) != RD_KAFKA_CONF_OK)
+      continue;
+    const char *wrong = g_access(path, R_OK) == 0 ? files[i].wrong : g_strerror(errno);
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "kafka.librdkafka: '%s' ('%s'): %s (%s)", files[i].name, path,
+                wrong, reason);
+    return;
+  }
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "kafka.librdkafka: %s", reason);
+}
+
 rd_kafka_t *
 tide_kafka_conf_connect(rd_kafka_type_t type, rd_kafka_conf_t *conf, GError **error)
 {
   char reason[512];
   rd_kafka_t *client = conf != NULL ? rd_kafka_new(type, conf, reason, sizeof reason) : NULL;
   if (conf != NULL && client == NULL) {
+    say_why_refused(conf, reason, error);
     rd_kafka_conf_destroy(conf);
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "kafka.librdkafka: %s", reason);
   }
   return client;
 }

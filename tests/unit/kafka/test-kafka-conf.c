@@ -339,8 +339,14 @@ test_any_memory_makes_clients(void)
 static void
 test_clients_that_cannot_be_made(void)
 {
-  static const char *const properties[][4] = {{"sasl_ssl", "sasl.mechanism", "PLAIN", "sasl.username"},
-                                              {"ssl", "ssl.ca.location", "/no/such/file", "ssl.ca.location"}};
+  static const char *const properties[][4] = {
+      {"sasl_ssl", "sasl.mechanism", "PLAIN", "sasl.username"},
+      {"ssl", "ssl.ca.location", "/no/such/file", "'ssl.ca.location' ('/no/such/file'): No such file or directory ("},
+      {"ssl", "ssl.certificate.location", "/no/such/file",
+       "'ssl.certificate.location' ('/no/such/file'): No such file or "},
+      {"ssl", "ssl.key.location", "/no/such/file", "'ssl.key.location' ('/no/such/file'): No such file or directory ("},
+      {"ssl", "ssl.ca.location", "/dev/null", "'ssl.ca.location' ('/dev/null'): holds no certificate in PEM form ("},
+      {"ssl", "ssl.key.location", "/dev/null", "wants another 'ssl.key.password' ("}};
   for (gsize i = 0; i < G_N_ELEMENTS(properties); i++) {
     g_autoptr(TideConfig) config = good_config("");
     TideKafkaProperty property = {g_strdup(properties[i][1]), g_strdup(properties[i][2])};
