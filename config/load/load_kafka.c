@@ -127,6 +127,27 @@ add_property(TideLoad *load, const TideYamlNode *key, char *value, gboolean is_s
   g_array_append_val(load->config->kafka.properties, property);
 }
 
+static gboolean
+names_path(const char *name)
+{
+  static const char *const names[] = {"ssl.ca.location",
+                                      "ssl.certificate.location",
+                                      "ssl.key.location",
+                                      "ssl.crl.location",
+                                      "ssl.keystore.location",
+                                      "sasl.kerberos.keytab",
+                                      NULL};
+
+  return g_strv_contains(names, name);
+}
+
+/* Whether @value is the path of a file or directory; "probe" is none, librdkafka looks for the host's CAs then. */
+static gboolean
+is_path(const char *name, const char *value)
+{
+  return names_path(name) && *value != '\0' && strcmp(value, "probe") != 0;
+}
+
 /* { file: PATH } or { credential: NAME }. */
 static void
 load_secret(TideLoad *load, const TideYamlNode *key, const TideYamlNode *node)
@@ -136,6 +157,15 @@ load_secret(TideLoad *load, const TideYamlNode *key, const TideYamlNode *node)
   const TideYamlNode *source = file != NULL ? file : credential;
   g_autoptr(GError) error = NULL;
 
+  /* What the file holds would be taken for its path. */
+  if (names_path(key->text)) {
+    tide_problems_add_error(load->problems, node->position,
+                            "'kafka.librdkafka.%s' is a path, and is written without 'file:'%s", key->text,
+                            strcmp(key->text, "ssl.key.location") == 0
+                                ? "; a key that is a credential is 'ssl.key.pem: { credential: NAME }'"
+                                : "");
+    return;
+  }
   if (node->kind != TIDE_YAML_MAPPING || node->keys->len != 1 || source == NULL || source->kind != TIDE_YAML_SCALAR ||
       tide_yaml_is_null(source)) {
     g_autofree char *shown = tide_problem_quote(key->text);
@@ -150,21 +180,6 @@ load_secret(TideLoad *load, const TideYamlNode *key, const TideYamlNode *node)
     tide_problems_add_error(load->problems, source->position, "%s", error->message);
   else
     add_property(load, key, secret, TRUE);
-}
-
-/* Whether @value is the path of a file or directory; "probe" is none, librdkafka looks for the host's CAs then. */
-static gboolean
-is_path(const char *name, const char *value)
-{
-  static const char *const names[] = {"ssl.ca.location",
-                                      "ssl.certificate.location",
-                                      "ssl.key.location",
-                                      "ssl.crl.location",
-                                      "ssl.keystore.location",
-                                      "sasl.kerberos.keytab",
-                                      NULL};
-
-  return g_strv_contains(names, name) && *value != '\0' && strcmp(value, "probe") != 0;
 }
 
 static void
@@ -266,6 +281,28 @@ check_tls(TideLoad *load)
                               "'ssl.ca.location', or say 'kafka.allow_unverified_tls: true'",
                               name);
   }
+}
+
+/* What librdkafka takes without a word, and leaves out. */
+static void
+check_effect(TideLoad *load)
+{
+  static const char *const sasl[] = {"sasl_plaintext", "sasl_ssl", NULL};
+  static const char *const mechanisms[] = {"sasl.mechanism", "sasl.mechanisms"};
+
+  for (gsize i = 0; i < G_N_ELEMENTS(mechanisms); i++)
+    if (property_value(load, mechanisms[i]) != NULL && !property_is(load, "security.protocol", sasl))
+      tide_problems_add_error(
+          load->problems, property_position(load, mechanisms[i]),
+          "'%s' has no effect unless 'security.protocol' is 'sasl_ssl', or 'sasl_plaintext' without "
+          "TLS: set it beside this",
+          mechanisms[i]);
+  const TideYamlNode *node = tide_yaml_find(load->root, "kafka.librdkafka");
+  if (property_value(load, "ssl.certificate.location") != NULL && tide_yaml_get(node, "ssl.key.location") == NULL &&
+      tide_yaml_get(node, "ssl.key.pem") == NULL)
+    tide_problems_add_error(load->problems, property_position(load, "ssl.certificate.location"),
+                            "'ssl.certificate.location' has no effect without its key: set 'ssl.key.location', or "
+                            "'ssl.key.pem: { credential: NAME }', beside it");
 }
 
 /* Values that break a promise, of properties whose other values are the operator's choice. */
@@ -371,5 +408,6 @@ tide_load_kafka_properties(TideLoad *load)
     load_property(load, g_ptr_array_index(node->keys, i), g_ptr_array_index(node->values, i));
   check_values(load);
   check_tls(load);
+  check_effect(load);
   check_clear_password(load);
 }

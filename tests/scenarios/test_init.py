@@ -217,9 +217,9 @@ def test_kafka_properties(scene: Scene) -> None:
 
     def properties(*given: str) -> list[str]:
         return [word for one in given for word in ("--kafka", one)]
-    scene.run(*words, "-c", "asked.yaml", *properties("fetch.wait.max.ms=20", "sasl.mechanism=PLAIN", "sasl.password={ file: password }"))
+    scene.run(*words, "-c", "asked.yaml", *properties("fetch.wait.max.ms=20", "sasl.username=meter", "sasl.password={ file: password }"))
     text = (scene.directory / "asked.yaml").read_text()
-    assert "  librdkafka:\n    fetch.wait.max.ms: 20\n    sasl.mechanism: PLAIN\n    sasl.password: { file: password }\n" in text, text
+    assert "  librdkafka:\n    fetch.wait.max.ms: 20\n    sasl.username: meter\n    sasl.password: { file: password }\n" in text, text
     assert "no problems" in scene.run("check", "--offline", "-c", "asked.yaml")
     said = scene.run(*words, "-c", "none.yaml", *properties("security.protocol=ssl"), code=69)  # these brokers speak no TLS
     assert "SSL" in said, said
