@@ -118,6 +118,10 @@ check_registry(ReadingsLoad *it, TideRegistrySettings *registry)
   if (has_password != (registry->user != NULL))
     tide_problems_add_error(it->load->problems, position,
                             "'%s.registry' must have both a 'user' and a 'password', or neither", it->path);
+  if (registry->user != NULL && strchr(registry->user, ':') != NULL)
+    tide_problems_add_error(it->load->problems, position_of(it, "registry.user"),
+                            "'%s.registry.user' must hold no ':', where basic authentication begins the password",
+                            it->path);
   if (has_password && !is_https)
     tide_problems_add_warning(it->load->problems, position,
                               "'%s.registry.url' ('%s') lets the password be read on the way: use https://", it->path,

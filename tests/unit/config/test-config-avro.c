@@ -78,6 +78,8 @@ test_registries_that_cannot_be_asked(void)
   assert_problem(AVRO("registry: { url: https://r.example, user: u },"), "must have both a 'user' and a 'password'");
   assert_problem(AVRO("registry: { url: http://r.example, user: u, password: { file: p } },"),
                  "lets the password be read on the way");
+  assert_problem(AVRO("registry: { url: https://r.example, user: \"u:v\", password: { file: p } },"),
+                 "'readings.registry.user' must hold no ':'");
   assert_problem(
       "sources: { a: { topics: [t], readings: { format: avro, registry: { url: ftp://r.example }, time: record } } }\n",
       "'sources.a.readings.registry.url' must begin with");
