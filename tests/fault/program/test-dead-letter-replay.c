@@ -1,5 +1,7 @@
 /* Dead letters of each format, from the bad message to tables that are right: kept with reason and place, the
  * configuration corrected, sent again, written, and proven by `tidemark verify`. */
+#include "decode/avro_schema.h"
+#include "decode/protobuf_walk.h"
 #include "fault/gateway/scripted_gateway.h"
 #include "fault/kafka/mock_kafka.h"
 #include "fault/program/run_program.h"
@@ -13,7 +15,9 @@
 /* A format, and three messages: one to take, one with a field more than max_fields, and one without host. */
 typedef struct FormatCase {
   const char *readings;
-  guint max_fields; /* of the good message */
+  const char *schema;  /* of Avro: the text of its file; NULL: none */
+  const char *columns; /* NULL: v and w */
+  guint max_fields;    /* of the good message */
   TideBytes good;
   TideBytes wide;
   TideBytes nameless;
@@ -23,23 +27,24 @@ typedef struct FormatCase {
 static const char yaml[] = "kafka: { brokers: \"%s\", group: g, topics: [" TOPIC
                            "], threads: 1, session_timeout: 6s, commit_interval: 100ms }\n"
                            "hbase: { gateways: [\"%s\"] }\n"
-                           "readings: { %s, max_fields: %u }\n"
+                           "readings: { %s%s, max_fields: %u }\n"
                            "dead_letters: { topic: letters }\n"
                            "service: { http: off }\n"
                            "limits: { drain_timeout: 3s }\n"
                            "tables:\n"
                            "  METRIC:\n"
                            "    key: [ { field: host%s }, \"#\", { time: epoch_ms } ]\n"
-                           "    columns: { family: M, from: [v, w] }\n"
+                           "    columns: { family: M, from: %s }\n"
                            "  CURRENT:\n"
                            "    latest: merge\n"
                            "    key: [ { field: host%s } ]\n"
-                           "    columns: { family: M, from: [v, w] }\n";
+                           "    columns: { family: M, from: %s }\n";
 
 typedef struct Fixture {
   const FormatCase *format;
   TideMockKafka *kafka;
   TideScriptedGateway *gateway;
+  char *schema_path; /* owned; NULL: no file */
   char *config_path; /* owned */
   ProgramDone done;  /* of the last run */
 } Fixture;
@@ -48,8 +53,12 @@ typedef struct Fixture {
 static char *
 config_text(const Fixture *fixture, guint max_fields, const char *default_host)
 {
+  const FormatCase *format = fixture->format;
+  const char *columns = format->columns != NULL ? format->columns : "[v, w]";
+  g_autofree char *schema =
+      fixture->schema_path != NULL ? g_strdup_printf(", schema: \"%s\"", fixture->schema_path) : g_strdup("");
   return g_strdup_printf(yaml, mock_kafka_brokers(fixture->kafka), scripted_gateway_endpoint(fixture->gateway),
-                         fixture->format->readings, max_fields, default_host, default_host);
+                         format->readings, schema, max_fields, default_host, columns, default_host, columns);
 }
 
 static void
@@ -60,6 +69,8 @@ set_up(Fixture *fixture, gconstpointer data)
   mock_kafka_create_topic(fixture->kafka, TOPIC, 1);
   mock_kafka_create_topic(fixture->kafka, "letters", 1);
   fixture->gateway = scripted_gateway_new(NULL);
+  if (fixture->format->schema != NULL)
+    fixture->schema_path = write_config("%s", fixture->format->schema);
   g_autofree char *text = config_text(fixture, fixture->format->max_fields, "");
   fixture->config_path = write_config("%s", text);
 }
@@ -69,6 +80,9 @@ tear_down(Fixture *fixture, gconstpointer unused)
 {
   mock_kafka_free(fixture->kafka);
   scripted_gateway_free(fixture->gateway);
+  if (fixture->schema_path != NULL)
+    g_unlink(fixture->schema_path);
+  g_free(fixture->schema_path);
   g_unlink(fixture->config_path);
   g_free(fixture->config_path);
   program_done_clear(&fixture->done);
@@ -185,6 +199,43 @@ static const FormatCase msgpack = {
     .wide_text = "too many fields, in 'w', at byte 30",
 };
 
+/* A string of one letter, or none; then the time, an int, and a map of others, which counts as a field. */
+#define AVRO_HOST                                                                                                      \
+  "\x02\x02"                                                                                                           \
+  "a"
+#define AVRO_TIME(first) first "\xF9\xAF\xC2\x84\x53"
+
+static const FormatCase avro = {
+    .readings = "format: avro, time: { field: ts, format: epoch_ms }",
+    .schema =
+        "{\"type\":\"record\",\"name\":\"Reading\",\"fields\":[{\"name\":\"host\",\"type\":[\"null\",\"string\"]},"
+        "{\"name\":\"ts\",\"type\":\"long\"},{\"name\":\"v\",\"type\":\"int\"},"
+        "{\"name\":\"more\",\"type\":{\"type\":\"map\",\"values\":\"int\"}}]}",
+    .columns = "[v, more/w]",
+    .max_fields = 4,
+    .good = TIDE_BYTES_LITERAL(AVRO_HOST AVRO_TIME("\xC2") "\x02\x00"),
+    .wide = TIDE_BYTES_LITERAL(AVRO_HOST AVRO_TIME("\xC4") "\x04\x02\x02w\x06\x00"),
+    .nameless = TIDE_BYTES_LITERAL("\x00" AVRO_TIME("\xC6") "\x08\x00"),
+    .wide_text = "too many fields, in 'w', at byte 13",
+};
+
+/* Of plant.Reading in tests/formats/readings.proto: host, a Timestamp of 2015-03-16, count and drift. */
+#define PROTOBUF_HOST                                                                                                  \
+  "\x0A\x01"                                                                                                           \
+  "a"
+#define PROTOBUF_TIME(length, nanos) "\xBA\x01" length "\x08\xBC\xE9\x9C\xA8\x05\x10" nanos
+
+static const FormatCase protobuf = {
+    .readings = "format: protobuf, schema: \"" TIDE_PROTOBUF_TEST_SET "\", message: plant.Reading,"
+                " time: { field: at, format: epoch_s }",
+    .columns = "[count, drift]",
+    .max_fields = 3,
+    .good = TIDE_BYTES_LITERAL(PROTOBUF_HOST PROTOBUF_TIME("\x0A", "\xC0\x84\x3D") "\x20\x01"),
+    .wide = TIDE_BYTES_LITERAL(PROTOBUF_HOST PROTOBUF_TIME("\x0A", "\x80\x89\x7A") "\x20\x02\x30\x06"),
+    .nameless = TIDE_BYTES_LITERAL(PROTOBUF_TIME("\x0B", "\xC0\x8D\xB7\x01") "\x20\x04"),
+    .wide_text = "too many fields, in 'at', at byte 0",
+};
+
 #define ADD(format)                                                                                                    \
   g_test_add("/dead-letter-replay/" #format, Fixture, &format, set_up, test_replayed_and_right, tear_down)
 
@@ -196,5 +247,9 @@ main(int argc, char **argv)
   ADD(influx);
   ADD(csv);
   ADD(msgpack);
+  if (tide_avro_is_built_in())
+    ADD(avro);
+  if (tide_protobuf_is_built_in())
+    ADD(protobuf);
   return g_test_run();
 }
