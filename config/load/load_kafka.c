@@ -5,6 +5,7 @@
 #include "util/error.h"
 #include "util/secret_file.h"
 
+#include <arpa/inet.h>
 #include <glib/gstdio.h>
 #include <string.h>
 
@@ -358,22 +359,29 @@ check_instance(TideLoad *load)
                           MAX_INSTANCE_BYTES, shown);
 }
 
+/* @broker: "localhost:9092", with a scheme in front or without a port: a name that only begins so is another's. */
+static gboolean
+is_loopback(const char *broker)
+{
+  const char *scheme = strstr(broker, "://");
+  const char *host = scheme != NULL ? scheme + 3 : broker;
+  g_autofree char *name = g_strndup(host, strcspn(host, *host == '[' ? "]" : ":"));
+  struct in_addr address;
+
+  if (inet_pton(AF_INET, name, &address) == 1)
+    return ntohl(address.s_addr) >> 24 == 127;
+  return g_ascii_strcasecmp(name, "localhost") == 0 || strcmp(name, "[::1") == 0;
+}
+
 /* TRUE when @brokers are all on this machine. */
 static gboolean
 are_loopback(const char *brokers)
 {
-  static const char *const own[] = {"127.", "localhost", "[::1]"};
   g_auto(GStrv) list = g_strsplit(brokers, ",", -1);
 
-  for (char **broker = list; *broker != NULL; broker++) {
-    const char *scheme = strstr(*broker, "://");
-    const char *host = scheme != NULL ? scheme + 3 : *broker;
-    gboolean is_own = FALSE;
-    for (gsize i = 0; i < G_N_ELEMENTS(own); i++)
-      is_own |= g_str_has_prefix(host, own[i]);
-    if (!is_own)
+  for (char **broker = list; *broker != NULL; broker++)
+    if (!is_loopback(g_strstrip(*broker)))
       return FALSE;
-  }
   return TRUE;
 }
 
@@ -381,14 +389,15 @@ static void
 check_clear_password(TideLoad *load)
 {
   static const char *const clear[] = {"sasl_plaintext", NULL};
-  static const char *const plain[] = {"PLAIN", NULL};
+  static const char *const plain[] = {"PLAIN", "OAUTHBEARER", NULL};
   const char *brokers = load->config->kafka.brokers;
 
   if (brokers == NULL || are_loopback(brokers) || !property_is(load, "security.protocol", clear))
     return;
   if (property_is(load, "sasl.mechanism", plain) || property_is(load, "sasl.mechanisms", plain))
-    tide_problems_add_warning(load->problems, property_position(load, "security.protocol"),
-                              "the password goes over the network in clear: use sasl_ssl, or a SCRAM mechanism");
+    tide_problems_add_warning(
+        load->problems, property_position(load, "security.protocol"),
+        "the password or token goes over the network in clear: use sasl_ssl, or a SCRAM mechanism");
 }
 
 void

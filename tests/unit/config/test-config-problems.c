@@ -13,6 +13,11 @@
 #define WITH_SOURCES(sources, table)                                                                                   \
   "kafka: { brokers: b, group: g }\nsources: { " sources " }\n" HBASE "tables: { T: { " table KEY_AND_COLUMNS " } }\n"
 
+/* Behind the brokers. */
+#define IN_CLEAR                                                                                                       \
+  " group: g, topics: [t], librdkafka: { security.protocol: sasl_plaintext, sasl.mechanism: PLAIN } }\n" READINGS      \
+      HBASE TABLES
+
 /* Each text has exactly one problem, which begins like this. */
 static const ConfigProblemCase one_problem[] = {
     {"F3-unknown-section", KAFKA READINGS HBASE TABLES "batches: { }\n",
@@ -425,7 +430,13 @@ static const ConfigProblemCase one_problem[] = {
      "1:55 error: 'kafka.instance' must be at most 128 letters, digits"},
     {"password-in-clear",
      WITH_PROPERTY("security.protocol: SASL_PLAINTEXT, sasl.mechanism: PLAIN, sasl.username: u, sasl.password: p"),
-     "1:93 warning: the password goes over the network in clear"},
+     "1:93 warning: the password or token goes over the network in clear"},
+    {"token-in-clear", WITH_PROPERTY("security.protocol: SASL_PLAINTEXT, sasl.mechanism: OAUTHBEARER"),
+     "1:93 warning: the password or token goes over the network in clear"},
+    {"password-in-clear-to-another-localhost", "kafka: { brokers: \"localhost.example.org:9092\"," IN_CLEAR,
+     "1:105 warning: the password or token goes over the network in clear"},
+    {"password-in-clear-to-another-127", "kafka: { brokers: \"127.0.0.1:1, 127.0.0.1.org:9092\"," IN_CLEAR,
+     "1:110 warning: the password or token goes over the network in clear"},
     {"mechanism-without-sasl", WITH_PROPERTY("sasl.mechanism: PLAIN"),
      "1:90 error: 'sasl.mechanism' has no effect unless 'security.protocol' is 'sasl_ssl'"},
     {"mechanism-in-mere-tls", WITH_PROPERTY("security.protocol: ssl, sasl.mechanisms: PLAIN"),
@@ -506,6 +517,18 @@ test_all_problems_in_order_of_the_file(void)
     g_assert_cmpuint(((TideConfigProblem *)g_ptr_array_index(problems, i))->line, ==, lines[i]);
 }
 
+/* Nobody stands between. */
+static void
+test_a_password_may_go_to_this_machine_in_clear(void)
+{
+  g_autoptr(GPtrArray) problems = NULL;
+  g_autoptr(TideConfig) config = load_config(
+      "kafka: { brokers: \"localhost:1, 127.0.0.2:2,[::1]:3,SASL_PLAINTEXT://LOCALHOST:4\"," IN_CLEAR, &problems);
+  g_autofree char *all = describe_problems(problems);
+  g_assert_cmpstr(all, ==, "");
+  g_assert_nonnull(config);
+}
+
 static void
 test_every_bad_tls_file(void)
 {
@@ -530,6 +553,8 @@ main(int argc, char **argv)
     g_test_add_data_func(path, &one_problem[i], test_one_problem);
   }
   g_test_add_func("/config/all-problems-in-order-of-the-file", test_all_problems_in_order_of_the_file);
+  g_test_add_func("/config/a-password-may-go-to-this-machine-in-clear",
+                  test_a_password_may_go_to_this_machine_in_clear);
   g_test_add_func("/config/every-bad-tls-file", test_every_bad_tls_file);
   return g_test_run();
 }
