@@ -59,13 +59,13 @@ is_digest(const char *hash)
 
 #define HASH_CHARACTERS "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-/* "$2y$10$" and 22 characters of salt with 31 of the hash. */
+/* "$2y$10$" and 22 characters of salt with 31 of the hash. No password has a hash of a cost below 04. */
 static gboolean
 is_bcrypt(const char *hash)
 {
   return hash[0] == '$' && hash[1] == '2' && hash[2] != '\0' && strchr("aby", hash[2]) != NULL && hash[3] == '$' &&
          g_ascii_isdigit(hash[4]) && g_ascii_isdigit(hash[5]) && hash[6] == '$' && strlen(hash) == 60 &&
-         strspn(hash + 7, HASH_CHARACTERS) == 53;
+         strspn(hash + 7, HASH_CHARACTERS) == 53 && strncmp(hash + 4, "04", 2) >= 0;
 }
 
 /* The third character after "$y$" is its cost: j9T is mkpasswd's own choice, and B takes 64 MiB. */
