@@ -198,6 +198,21 @@ test_tries_are_bounded(void)
   g_assert_cmpint(judge_pair(list, "a:wrong", NOW_US + TIDE_US_PER_S), ==, TIDE_ACCESS_TOO_OFTEN);
 }
 
+/* Another password for a name ends the one before, also where that one was right of late; and a file that changes gives
+ * nobody tries anew. */
+static void
+test_a_password_is_replaced(void)
+{
+  g_autoptr(TideAccessList) old = list_of_one("a", "$2b$", "old"), now = list_of_one("a", "$2b$", "new");
+  for (guint i = 0; i < TIDE_ACCESS_BURST - 1; i++)
+    g_assert_cmpint(judge_pair(old, "a:wrong", NOW_US), ==, TIDE_ACCESS_WRONG);
+  g_assert_cmpint(judge_pair(old, "a:old", NOW_US), ==, TIDE_ACCESS_GRANTED);
+  tide_access_list_follow(now, old);
+  g_assert_cmpint(judge_pair(now, "a:wrong", NOW_US), ==, TIDE_ACCESS_TOO_OFTEN);
+  g_assert_cmpint(judge_pair(now, "a:old", NOW_US + TIDE_US_PER_S), ==, TIDE_ACCESS_WRONG);
+  g_assert_cmpint(judge_pair(now, "a:new", NOW_US + 2 * TIDE_US_PER_S), ==, TIDE_ACCESS_GRANTED);
+}
+
 #define BCRYPT_REST "abcdefghijklmnopqrstuuabcdefghijklmnopqrstuvwxyzABCDE"
 
 static void
@@ -270,6 +285,7 @@ main(int argc, char **argv)
   g_test_add_func("/access-list/E15-names-cost-the-same", test_names_cost_the_same);
   g_test_add_func("/access-list/E15-a-burst-is-two", test_a_burst_is_two);
   g_test_add_func("/access-list/tries-are-bounded", test_tries_are_bounded);
+  g_test_add_func("/access-list/a-password-is-replaced", test_a_password_is_replaced);
   g_test_add_func("/access-list/refused-files", test_files_that_are_refused);
   g_test_add_func("/access-list/asked-for", test_what_is_asked_for);
   return g_test_run();
