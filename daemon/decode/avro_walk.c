@@ -65,20 +65,9 @@ static gboolean
 spoil_reading(Walk *walk, gsize place)
 {
   walk->reject->byte_position = (gint64)place;
-  if (walk->options->on_bad_reading != TIDE_BAD_READING_ALONE)
+  if (!tide_reading_builder_can_spoil(walk->builder, walk->reject))
     return FALSE;
-  switch ((int)walk->reject->reason) {
-  case TIDE_REJECT_DUPLICATE_FIELD:
-  case TIDE_REJECT_TOO_MANY_FIELDS:
-  case TIDE_REJECT_TYPE:
-  case TIDE_REJECT_NUMBER:
-  case TIDE_REJECT_UTF8:
-    break;
-  default:
-    return FALSE;
-  }
   tide_reading_builder_spoil(walk->builder, walk->reject);
-  *walk->reject = (TideReject){.byte_position = -1};
   walk->is_spoiled = TRUE;
   return TRUE;
 }

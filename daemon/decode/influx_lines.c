@@ -98,7 +98,6 @@ spoil_line(Walk *walk, const guint8 *line)
   if (end > len)
     return FALSE;
   tide_reading_builder_spoil(walk->builder, walk->reject);
-  *walk->reject = (TideReject){.byte_position = -1};
   walk->at = walk->text + end;
   return TRUE;
 }

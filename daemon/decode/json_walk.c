@@ -100,20 +100,10 @@ spoil_reading(TideJsonWalk *walk, gsize position)
 {
   TideReject *reject = walk->reject;
   reject->byte_position = (gint64)position;
-  if (walk->options->on_bad_reading != TIDE_BAD_READING_ALONE || walk->is_outer)
+  if (walk->is_outer || !tide_reading_builder_can_spoil(walk->builder, reject))
     return FALSE;
-  switch ((int)reject->reason) {
-  case TIDE_REJECT_DUPLICATE_FIELD:
-  case TIDE_REJECT_TOO_MANY_FIELDS:
-  case TIDE_REJECT_TYPE:
-  case TIDE_REJECT_NUMBER:
-    break;
-  default:
-    return FALSE;
-  }
   reject->byte_position += (gint64)walk->skipped_bytes;
   tide_reading_builder_spoil(walk->builder, reject);
-  *reject = (TideReject){.byte_position = -1};
   walk->is_spoiled = TRUE;
   return TRUE;
 }

@@ -16,9 +16,10 @@
 
 struct TideReadingBuilder {
   /* set before start, then read-only */
-  TideFieldNames *names; /* borrowed */
-  TideScratch *scratch;  /* borrowed */
-  TideBytes separator;   /* borrowed */
+  const TideDecodeOptions *options; /* borrowed */
+  TideFieldNames *names;            /* borrowed */
+  TideScratch *scratch;             /* borrowed */
+  TideBytes separator;              /* borrowed */
   guint32 n_known;
   guint32 max_fields;
   guint32 max_readings;
@@ -73,6 +74,7 @@ TideReadingBuilder *
 tide_reading_builder_new(const TideDecodeOptions *options, TideFieldNames *names, guint32 n_known, TideScratch *scratch)
 {
   TideReadingBuilder *builder = g_new0(TideReadingBuilder, 1);
+  builder->options = options;
   builder->names = names;
   builder->scratch = scratch;
   builder->separator = tide_bytes_of_string(options->separator);
@@ -326,8 +328,23 @@ tide_reading_builder_leave(TideReadingBuilder *builder, gsize outer)
   builder->path.len = outer;
 }
 
+gboolean
+tide_reading_builder_can_spoil(const TideReadingBuilder *builder, const TideReject *reject)
+{
+  switch ((int)reject->reason) {
+  case TIDE_REJECT_DUPLICATE_FIELD:
+  case TIDE_REJECT_TOO_MANY_FIELDS:
+  case TIDE_REJECT_TYPE:
+  case TIDE_REJECT_NUMBER:
+  case TIDE_REJECT_UTF8:
+    return builder->options->on_bad_reading == TIDE_BAD_READING_ALONE;
+  default:
+    return FALSE;
+  }
+}
+
 void
-tide_reading_builder_spoil(TideReadingBuilder *builder, const TideReject *reject)
+tide_reading_builder_spoil(TideReadingBuilder *builder, TideReject *reject)
 {
   TideReject kept = *reject;
   kept.reading_index = builder->n_readings;
@@ -337,6 +354,7 @@ tide_reading_builder_spoil(TideReadingBuilder *builder, const TideReject *reject
     kept.field.data = field;
   }
   g_array_append_val(builder->rejects, kept);
+  *reject = (TideReject){.byte_position = -1};
   builder->is_spoiled = TRUE;
   builder->n_fields = builder->first_field;
   if (builder->n_known > 0)

@@ -32,8 +32,8 @@ void tide_reading_builder_begin_message(TideReadingBuilder *builder, const TideF
 gboolean tide_reading_builder_begin_reading(TideReadingBuilder *builder,
                                             TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
 
-/* What was added since tide_reading_builder_begin_reading() is no reading: it stands in front of each that is begun, until
- * tide_reading_builder_leave_outer(), or the next message. Its names count as fields of each. */
+/* What was added since tide_reading_builder_begin_reading() is no reading: it stands in front of each that is begun,
+ * until tide_reading_builder_leave_outer(), or the next message. Its names count as fields of each. */
 void tide_reading_builder_end_outer(TideReadingBuilder *builder);
 void tide_reading_builder_leave_outer(TideReadingBuilder *builder);
 
@@ -47,9 +47,13 @@ gboolean tide_reading_builder_enter(TideReadingBuilder *builder, TideBytes name,
                                     TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
 void tide_reading_builder_leave(TideReadingBuilder *builder, gsize outer);
 
+/* Whether the message can go on without the reading in hand: @reject is of one of its values or names alone, and the
+ * options say so. For formats that are walked on through what is left out. */
+gboolean tide_reading_builder_can_spoil(const TideReadingBuilder *builder, const TideReject *reject);
+
 /* The reading in hand is left out for @reject, whose field may be gone soon: until its end nothing more is added or
- * entered, and then it has no fields. */
-void tide_reading_builder_spoil(TideReadingBuilder *builder, const TideReject *reject);
+ * entered, and then it has no fields. @reject is empty afterwards, for the next one. */
+void tide_reading_builder_spoil(TideReadingBuilder *builder, TideReject *reject);
 
 gboolean tide_reading_builder_end_reading(TideReadingBuilder *builder,
                                           TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;

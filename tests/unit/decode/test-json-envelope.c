@@ -130,6 +130,10 @@ test_bad_readings_alone(void)
                    "d=N:1 a=N:1;;;d=N:1 a=N:3;"),
       /* what stands around the list is every reading's */
       DECODER_CASE("{\"d\":1,\"d\":2,\"metrics\":[{\"a\":1},{\"a\":2}]}", "duplicate_field@11"),
+      /* JSON with text that is none is no JSON, wherever that stands */
+      DECODER_CASE("{\"metrics\":[{\"a\":1},{\"a\":\"\\uD800\"},{\"a\":2}]}", "utf8@26"),
+      DECODER_CASE("{\"metrics\":[{\"a\":1},{\"\\uD800\":1},{\"a\":2}]}", "utf8@22"),
+      DECODER_CASE("{\"metrics\":[{\"a\":1},{\"a\":\"\xFF\"},{\"a\":2}]}", "utf8@26"),
   };
   check(NULL, metrics, TIDE_BAD_READING_ALONE, cases, G_N_ELEMENTS(cases));
 }

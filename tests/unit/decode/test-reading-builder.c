@@ -182,6 +182,32 @@ test_flattened_names_are_bounded_together(void)
   g_string_free(text, TRUE);
 }
 
+static void
+test_what_keeps_a_message_from_going_on(void)
+{
+  g_auto(DecoderFixture) fixture;
+  decoder_fixture_init(&fixture);
+  fixture.options.on_bad_reading = TIDE_BAD_READING_ALONE;
+  g_autofree char *name = g_strnfill(TIDE_FIELD_NAME_MAX_BYTES + 1, 'n');
+  g_autofree char *message = g_strdup_printf("{\"a\":1}{\"%s\":1}{\"a\":2}", name);
+  g_autofree char *outcome = decoder_fixture_outcome(&fixture, tide_bytes_of_string(message));
+  g_autofree char *expected = g_strdup_printf("too_large@%u", (guint)(strstr(message, "\":1}{\"a\":2") + 2 - message));
+  g_assert_cmpstr(outcome, ==, expected);
+}
+
+static void
+test_a_fault_has_nothing_of_the_one_before(void)
+{
+  g_auto(DecoderFixture) fixture;
+  decoder_fixture_init(&fixture);
+  fixture.options.on_bad_reading = TIDE_BAD_READING_ALONE;
+  fixture.options.arrays = TIDE_ARRAY_REJECT;
+  g_autofree char *outcome = decoder_fixture_outcome(&fixture, TIDE_BYTES_LITERAL("{\"a\":[1]}{\"b\" 1}"));
+  g_assert_cmpstr(outcome, ==, "parse@14");
+  g_assert_cmpuint(fixture.reject.field.len, ==, 0);
+  g_assert_null(fixture.reject.remedy);
+}
+
 int
 main(int argc, char *argv[])
 {
@@ -195,6 +221,8 @@ main(int argc, char *argv[])
   ADD("a-million-members-are-refused-early", test_a_million_members_are_refused_early);
   ADD("long-names-are-refused", test_long_names_are_refused);
   ADD("flattened-names-are-bounded-together", test_flattened_names_are_bounded_together);
+  ADD("what-keeps-a-message-from-going-on", test_what_keeps_a_message_from_going_on);
+  ADD("a-fault-has-nothing-of-the-one-before", test_a_fault_has_nothing_of_the_one_before);
 #undef ADD
   return g_test_run();
 }
