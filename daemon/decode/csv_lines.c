@@ -90,11 +90,8 @@ tide_csv_lines_free(TideCsvLines *lines)
 static gboolean
 fault(Walk *walk, TideBytes field, TideRejectReason reason, const guint8 *place, const char *detail)
 {
-  walk->reject->reason = reason;
-  walk->reject->byte_position = place - walk->text;
   walk->reject->field = field;
-  walk->reject->detail = detail;
-  return FALSE;
+  return tide_reject_set(walk->reject, reason, place - walk->text, detail);
 }
 
 /* Behind the text in quotes whose opening quote is at @at; beyond the message where it does not end. */

@@ -46,10 +46,8 @@ typedef struct Walk {
 static gboolean
 fault(Walk *walk, TideRejectReason reason, const guint8 *place, const char *detail)
 {
-  walk->reject->reason = reason;
-  walk->reject->byte_position = place - walk->text;
-  walk->reject->detail = place == walk->end ? "the text ends in the middle of a line" : detail;
-  return FALSE;
+  return tide_reject_set(walk->reject, reason, place - walk->text,
+                         place == walk->end ? "the text ends in the middle of a line" : detail);
 }
 
 static gboolean

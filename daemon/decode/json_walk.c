@@ -79,10 +79,7 @@ tide_json_walk_free(TideJsonWalk *walk)
 static gboolean
 fault(TideJsonWalk *walk, TideRejectReason reason, gsize position, const char *detail)
 {
-  walk->reject->reason = reason;
-  walk->reject->byte_position = (gint64)position;
-  walk->reject->detail = detail;
-  return FALSE;
+  return tide_reject_set(walk->reject, reason, (gint64)position, detail);
 }
 
 static gboolean

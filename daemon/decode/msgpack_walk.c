@@ -34,11 +34,8 @@ typedef struct Walk {
 static gboolean
 fault(Walk *walk, TideRejectReason reason, gsize place, TideBytes field, const char *detail)
 {
-  walk->reject->reason = reason;
-  walk->reject->byte_position = (gint64)place;
   walk->reject->field = field;
-  walk->reject->detail = detail;
-  return FALSE;
+  return tide_reject_set(walk->reject, reason, (gint64)place, detail);
 }
 
 /* After a fault that may be the reading's alone: leaves it out. FALSE: the message is rejected. */

@@ -95,11 +95,8 @@ bytes_of(const std::string &text)
 bool
 fault_at(Walk *walk, TideRejectReason reason, const guint8 *place, const Field *field, const char *detail)
 {
-  walk->reject->reason = reason;
-  walk->reject->byte_position = place - walk->begin;
   walk->reject->field = field != nullptr ? bytes_of(field->name()) : tide_bytes(nullptr, 0);
-  walk->reject->detail = detail;
-  return false;
+  return tide_reject_set(walk->reject, reason, place - walk->begin, detail);
 }
 
 bool

@@ -46,6 +46,17 @@ typedef struct TideReject {
 /* The stable name: metric label `reason`, dead-letter header, documents. */
 const char *tide_reject_reason_name(TideRejectReason reason);
 
+/* Fills in @reject but for its field, which stays. Returns FALSE, for its caller to return; here, for the compiler to see
+ * that. */
+static inline gboolean
+tide_reject_set(TideReject *reject, TideRejectReason reason, gint64 byte_position, const char *detail)
+{
+  reject->reason = reason;
+  reject->byte_position = byte_position;
+  reject->detail = detail;
+  return FALSE;
+}
+
 /* Fills in @reject's field from its field_place. For the layer that has the names: the mapper, the mapping. */
 void tide_reject_resolve_field(TideReject *reject, const TideFieldNames *names);
 
