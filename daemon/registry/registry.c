@@ -24,6 +24,10 @@
 /* Numbers that do not exist come from bytes that are none: more of them than this are forgotten, all at once. */
 #define MAX_MISSING 10000u
 
+/* Numbers are signed ones of 32 bits in the registry's API: it is not asked for others, which it would call ill-formed,
+ * and not missing (Apicurio 2.6: 404 with the code 0), so that their partition would wait for ever. */
+#define MAX_ID ((guint32)G_MAXINT32)
+
 /* The registry's error_code for a schema that does not exist. */
 #define SCHEMA_NOT_FOUND 40403
 
@@ -291,6 +295,11 @@ find(TideSchemaSource *source, guint32 id, const TideAvroSchema **ret_schema, co
 {
   Registry *registry = (Registry *)source;
   gint64 until_us = tide_now_us() + WAIT_US;
+  if (id > MAX_ID) {
+    *ret_schema = NULL;
+    *ret_why = "the number in front of it is no schema's: a registry has none above 2147483647";
+    return TIDE_SCHEMA_NONE;
+  }
   tide_mutex_lock(&registry->lock);
   Entry *entry = entry_of(registry, id);
   while (registry->waits && entry->answer == TIDE_SCHEMA_AWAITED &&

@@ -48,6 +48,10 @@ test_each_is_asked_for_once(Fixture *fixture, gconstpointer data)
     g_assert_nonnull(strstr(why, "not one of Avro"));
     g_assert_cmpint(find(fixture, 6, &why), ==, TIDE_SCHEMA_NONE);
     g_assert_nonnull(strstr(why, "'nothing'"));
+    g_assert_cmpint(find(fixture, 0x80000000u, &why), ==, TIDE_SCHEMA_NONE);
+    g_assert_nonnull(strstr(why, "none above 2147483647")); /* without a question */
+    g_assert_cmpint(find(fixture, 0x7FFFFFFFu, &why), ==, TIDE_SCHEMA_NONE);
+    g_assert_nonnull(strstr(why, "no schema of the number"));
   }
   static const guint asked[] = {1, 2, 5, 6, 9};
   for (gsize i = 0; i < G_N_ELEMENTS(asked); i++)
