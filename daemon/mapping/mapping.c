@@ -199,7 +199,7 @@ init_source(TideMapping *mapping, MappedSource *source, const TideConfigSource *
                                        .earliest_epoch_ms = time->earliest_epoch_ms,
                                        .max_future_ms = time->max_future_ms};
   source->decoder = tide_decoder_new(&declared->readings->decode, mapping->names, n_known);
-  source->record_key = tide_record_key_new(source->decoder, mapping->names, n_known);
+  source->record_key = tide_record_key_new(&declared->readings->decode, mapping->names, n_known);
   add_tables(mapping, source, protocol);
 }
 

@@ -13,8 +13,9 @@ typedef struct KeyForm {
 } KeyForm;
 
 struct TideRecordKey {
-  TideDecoder *decoder;        /* borrowed */
-  const TideFieldNames *names; /* borrowed */
+  TideDecodeOptions options; /* of keys that are objects: JSON, whatever the values are */
+  TideDecoder *decoder;      /* owned; NULL: none has come yet */
+  TideFieldNames *names;     /* borrowed */
   guint32 n_known;
   GArray *forms;                   /* owned (element-type KeyForm), by place */
   TideRecordFields *record_fields; /* owned */
@@ -36,10 +37,16 @@ clear_form(gpointer form)
 }
 
 TideRecordKey *
-tide_record_key_new(TideDecoder *decoder, const TideFieldNames *names, guint32 n_known)
+tide_record_key_new(const TideDecodeOptions *options, TideFieldNames *names, guint32 n_known)
 {
   TideRecordKey *record_key = g_new0(TideRecordKey, 1);
-  record_key->decoder = decoder;
+  record_key->options = (TideDecodeOptions){.separator = options->separator,
+                                            .booleans = options->booleans,
+                                            .arrays = options->arrays,
+                                            .max_message_bytes = options->max_message_bytes,
+                                            .max_depth = options->max_depth,
+                                            .max_fields = options->max_fields,
+                                            .max_readings = options->max_readings};
   record_key->names = names;
   record_key->n_known = n_known;
   record_key->forms = g_array_new(FALSE, TRUE, sizeof(KeyForm));
@@ -57,6 +64,7 @@ tide_record_key_free(TideRecordKey *record_key)
   g_array_unref(record_key->forms);
   tide_record_fields_free(record_key->record_fields);
   g_free(record_key->record_known);
+  tide_decoder_free(record_key->decoder);
   tide_scratch_clear_memory(&record_key->scratch);
   g_free(record_key);
 }
@@ -114,6 +122,8 @@ decode(TideRecordKey *record_key, TideReject *ret_reject)
     return reject(TIDE_REJECT_PARSE,
                   "the key of a message without value must be a JSON object of the fields in the table's key",
                   ret_reject);
+  if (record_key->decoder == NULL)
+    record_key->decoder = tide_decoder_new(&record_key->options, record_key->names, record_key->n_known);
   if (!tide_decoder_decode(record_key->decoder, &key_as_value, &readings, &n_readings, ret_reject))
     return FALSE;
   if (n_readings != 1)

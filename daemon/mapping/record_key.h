@@ -1,7 +1,8 @@
 /* What a record's key says of the row that a message without value deletes: the fields of that row's key.
  *
  * Where a table's key is made of one field, the record's key is that field's text. Otherwise, and whenever it begins
- * with a brace, it is a JSON object that holds the fields, read as messages are. "$key" itself is taken as it is.
+ * with a brace, it is a JSON object that holds the fields, whatever the format of the values. "$key" itself is taken as
+ * it is.
  *
  * Conditions are judged by the same: those on the record's own fields, on the fields of the table's key, and on
  * whatever else is in the record's key. The others ask for the value, which such a message takes away: they say
@@ -17,9 +18,9 @@ G_BEGIN_DECLS
 
 typedef struct TideRecordKey TideRecordKey;
 
-/* @decoder: borrowed; what it decoded last is lost. @names: the thread's own, borrowed; its first @n_known are those
- * that the configuration uses. */
-TideRecordKey *tide_record_key_new(TideDecoder *decoder, const TideFieldNames *names, guint32 n_known);
+/* @options: of the source's values; a key has their limits and forms. @names: the thread's own, borrowed; its first
+ * @n_known are those that the configuration uses. */
+TideRecordKey *tide_record_key_new(const TideDecodeOptions *options, TideFieldNames *names, guint32 n_known);
 void tide_record_key_free(TideRecordKey *record_key); /* NULL ok */
 
 /* Readies it for keys of @table, borrowed. Returns: the table's slot. */

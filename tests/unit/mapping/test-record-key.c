@@ -4,14 +4,20 @@
 
 typedef struct RecordKeyFixture {
   TideFieldNames *names;     /* owned */
-  TideDecoder *decoder;      /* owned */
   TideRecordKey *record_key; /* owned */
   TideTable table;
 } RecordKeyFixture;
 
 static char separator[] = "/";
-static const TideDecodeOptions options = {
-    .separator = separator, .max_message_bytes = 1024, .max_depth = 8, .max_fields = 64, .max_readings = 8};
+/* What stands here of the values counts for no key. */
+static char root[] = "payload";
+static TideDecodeOptions options = {.root = root,
+                                    .on_bad_reading = TIDE_BAD_READING_ALONE,
+                                    .separator = separator,
+                                    .max_message_bytes = 1024,
+                                    .max_depth = 8,
+                                    .max_fields = 64,
+                                    .max_readings = 8};
 
 static void
 fixture_init(RecordKeyFixture *fixture, const TideKeyPartSpec *specs, gsize n_specs)
@@ -22,15 +28,13 @@ fixture_init(RecordKeyFixture *fixture, const TideKeyPartSpec *specs, gsize n_sp
   reading_fixture_id(&names, "$topic");
   *fixture = (RecordKeyFixture){.names = names.names, .table = {.key = compile_key(specs, n_specs)}};
   guint32 n_known = tide_field_names_count(fixture->names);
-  fixture->decoder = tide_decoder_new(&options, fixture->names, n_known);
-  fixture->record_key = tide_record_key_new(fixture->decoder, fixture->names, n_known);
+  fixture->record_key = tide_record_key_new(&options, fixture->names, n_known);
 }
 
 static void
 fixture_clear(RecordKeyFixture *fixture)
 {
   tide_record_key_free(fixture->record_key);
-  tide_decoder_free(fixture->decoder);
   tide_row_key_free(fixture->table.key);
   tide_field_names_free(fixture->names);
 }
@@ -105,6 +109,23 @@ test_fields_of_the_record_are_known(void)
   assert_names(topic, 1, TIDE_BYTES_LITERAL("{}"), "t1");
 }
 
+/* As said of all formats: a key is a text, or a JSON object. */
+static void
+test_key_is_no_message_of_its_format(void)
+{
+  static const TideReadingFormat formats[] = {TIDE_FORMAT_CSV, TIDE_FORMAT_INFLUX, TIDE_FORMAT_MSGPACK,
+                                              TIDE_FORMAT_AVRO};
+  static const TideKeyPartSpec specs[] = {FIELD(HOST), LITERAL("#"), FIELD(USER)};
+  for (gsize i = 0; i < G_N_ELEMENTS(formats); i++) {
+    options.format = formats[i];
+    assert_names(specs, 3, TIDE_BYTES_LITERAL("{\"host\":\"a\",\"user\":\"b\"}"), "a#b");
+    assert_names(specs, 1, TIDE_BYTES_LITERAL("{\"host\":\"a\"}"), "a");
+    assert_names(specs, 1, TIDE_BYTES_LITERAL("a,b"), "a,b");
+    assert_names(specs, 3, TIDE_BYTES_LITERAL("{x,y"), "parse"); /* which CSV would take for two fields */
+  }
+  options.format = TIDE_FORMAT_JSON;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -112,5 +133,6 @@ main(int argc, char **argv)
   g_test_add_func("/record-key/key-of-one-field-is-its-text", test_key_of_one_field_is_its_text);
   g_test_add_func("/record-key/key-of-several-fields-is-an-object", test_key_of_several_fields_is_an_object);
   g_test_add_func("/record-key/fields-of-the-record-are-known", test_fields_of_the_record_are_known);
+  g_test_add_func("/record-key/key-is-no-message-of-its-format", test_key_is_no_message_of_its_format);
   return g_test_run();
 }
