@@ -17,4 +17,5 @@ run_asan() {
 # --quick leaves measurements and fuzzers to ./check.
 asan_targets=all
 is quick || asan_targets="all bench-programs fuzzers"
+is quick || suites+=(--suite systemd)
 ! build_asan "$asan_targets" || run_asan
