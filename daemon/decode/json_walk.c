@@ -92,7 +92,7 @@ fault_in_field(TideJsonWalk *walk, TideRejectReason reason, gsize position, Tide
 /* After a fault that may be the reading's alone: leaves it out, and then the walk goes on. FALSE: the message is
  * rejected.
  */
-static gboolean
+static G_GNUC_NO_INLINE gboolean
 spoil_reading(TideJsonWalk *walk, gsize position)
 {
   TideReject *reject = walk->reject;
