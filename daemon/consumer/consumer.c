@@ -146,7 +146,7 @@ static void
 wake(gpointer data)
 {
   TideConsumer *consumer = data;
-  tide_kafka_source_wake(consumer->source);
+  tide_input_wake(consumer->input);
 }
 
 /* ---- the thread ---- */
@@ -165,7 +165,7 @@ wait_for_slots(gpointer data)
 }
 
 void
-tide_consumer_handle_message(TideConsumer *consumer, const TideKafkaRecord *record, gint64 now_us)
+tide_consumer_handle_message(TideConsumer *consumer, const TideInputRecord *record, gint64 now_us)
 {
   TidePartition *partition = tide_consumer_partition(consumer, record->slot);
   consumer->commits.marks_moved |= tide_intake_take(&consumer->intake, partition, &record->message, now_us);
@@ -180,10 +180,10 @@ take_messages(TideConsumer *consumer, int timeout_ms)
     tide_consumer_take_completed(consumer, tide_now_us() + UNPAUSED_WAIT_US);
     return 0;
   }
-  TideKafkaRecord record;
+  TideInputRecord record;
   gint64 now_us = 0;
   guint32 n = 0;
-  while (n < MESSAGES_A_ROUND && tide_kafka_source_poll(consumer->source, n == 0 ? timeout_ms : 0, &record)) {
+  while (n < MESSAGES_A_ROUND && tide_input_poll(consumer->input, n == 0 ? timeout_ms : 0, &record)) {
     if (n++ == 0) {
       now_us = tide_now_us();
       gint64 now_epoch_ms = tide_wall_clock_epoch_ms();
@@ -193,7 +193,7 @@ take_messages(TideConsumer *consumer, int timeout_ms)
     tide_consumer_handle_message(consumer, &record, now_us);
     if (n == 1)
       tide_batch_metrics_note_event(&consumer->batch_metrics, consumer->intake.event_ms, record.message.timestamp_ms);
-    tide_kafka_source_release(&record);
+    tide_input_release(consumer->input, &record);
     if (tide_budget_is_spent_racy(consumer->context.budget) || consumer->pauses.span_waits)
       break;
   }
@@ -275,9 +275,9 @@ has_work(const TideConsumer *consumer)
 static void
 poll_without_reading(TideConsumer *consumer, int timeout_ms)
 {
-  TideKafkaRecord record;
-  if (tide_kafka_source_poll(consumer->source, timeout_ms, &record))
-    tide_kafka_source_release(&record);
+  TideInputRecord record;
+  if (tide_input_poll(consumer->input, timeout_ms, &record))
+    tide_input_release(consumer->input, &record);
 }
 
 /* A group in the middle of a rebalance takes no commits: it is served until it does, or the time is up. */
@@ -346,7 +346,7 @@ run_consumer(gpointer data)
   TideConsumer *consumer = data;
   run_rounds(consumer);
   drain(consumer);
-  tide_kafka_source_close(consumer->source);
+  tide_input_close(consumer->input);
 }
 
 /* ---- life ---- */
@@ -376,13 +376,13 @@ register_metrics(TideConsumer *consumer)
 }
 
 static void
-notify_source(guint16 slot, gboolean pause, gpointer data)
+notify_input(guint16 slot, gboolean pause, gpointer data)
 {
   TideConsumer *consumer = data;
   if (pause)
-    tide_kafka_source_pause(consumer->source, slot);
+    tide_input_pause(consumer->input, slot);
   else
-    tide_kafka_source_resume(consumer->source, slot);
+    tide_input_resume(consumer->input, slot);
 }
 
 static void
@@ -395,7 +395,7 @@ init_pauses(TideConsumer *consumer)
                               .status = &consumer->status,
                               .metrics = context->metrics,
                               .max_span_messages = context->config->kafka.max_span_messages,
-                              .notify = notify_source,
+                              .notify = notify_input,
                               .notify_data = consumer};
   tide_pauses_init(&consumer->pauses, &pauses);
 }
@@ -438,7 +438,7 @@ init_commits(TideConsumer *consumer)
 {
   const TideConsumerContext *context = &consumer->context;
   TideConsumerCommitsContext commits = {.config = context->config,
-                                        .source = consumer->source,
+                                        .input = consumer->input,
                                         .partitions = consumer->partitions,
                                         .accumulator = consumer->accumulator,
                                         .metrics = context->metrics};
@@ -446,12 +446,12 @@ init_commits(TideConsumer *consumer)
 }
 
 static gboolean
-make_source(TideConsumer *consumer, guint32 index, GError **error)
+make_input(TideConsumer *consumer, guint32 index, GError **error)
 {
-  TideKafkaSourceOptions options = {.config = consumer->context.config, .index = index};
-  TideKafkaHandlers handlers = tide_consumer_source_handlers(consumer);
-  consumer->source = tide_kafka_source_new(&options, &handlers, error);
-  return consumer->source != NULL;
+  TideInputHandlers handlers = tide_consumer_input_handlers(consumer);
+  const TideConsumerContext *context = &consumer->context;
+  consumer->input = context->open_input(index, &handlers, context->input_data, error);
+  return consumer->input != NULL;
 }
 
 static void
@@ -494,7 +494,7 @@ tide_consumer_new(const TideConsumerContext *context, guint32 index, GError **er
   init_accumulator(consumer);
   init_intake(consumer);
   init_desk(consumer);
-  if (!make_source(consumer, index, error)) {
+  if (!make_input(consumer, index, error)) {
     tide_consumer_free(consumer);
     return NULL;
   }
@@ -518,7 +518,7 @@ tide_consumer_stop(TideConsumer *consumer, gint64 deadline_us)
 {
   atomic_store_explicit(&consumer->stop_deadline_us, deadline_us, memory_order_release);
   atomic_store_explicit(&consumer->stopping, TRUE, memory_order_release);
-  tide_kafka_source_wake(consumer->source);
+  tide_input_wake(consumer->input);
 }
 
 TideConsumerState
@@ -556,7 +556,7 @@ tide_consumer_free(TideConsumer *consumer)
   if (consumer == NULL)
     return;
   tide_thread_join(consumer->thread);
-  tide_kafka_source_free(consumer->source);
+  tide_input_free(consumer->input);
   tide_accumulator_free(consumer->accumulator);
   tide_intake_clear(&consumer->intake);
   tide_completion_queue_clear(&consumer->completions);

@@ -1,12 +1,12 @@
-/* A consumer: one thread with one Kafka consumer of the group. It decodes and maps its messages, keeps its open rows,
- * hands sealed batches to the lanes, and marks its partitions' offsets when they complete. All of that is its own and
- * unlocked; it meets other threads at whole batches only. */
+/* A consumer: one thread with one input, a Kafka consumer of the group. It decodes and maps its
+ * messages, keeps its open rows, hands sealed batches to the lanes, and marks its partitions' offsets when they
+ * complete. All of that is its own and unlocked; it meets other threads at whole batches only. */
 #pragma once
 
 #include "consumer/consumer_status.h"
 #include "dead_letters/dead_letter_queue.h"
-#include "kafka/kafka_source.h"
 #include "kafka/kafka_watch.h"
+#include "model/input.h"
 #include "tables/dated_tables.h"
 #include "util/budget.h"
 #include "write/lanes.h"
@@ -29,9 +29,12 @@ typedef struct TideConsumerContext {
   TideMetrics *metrics;
   TideKafkaWatch *watch;
   gboolean until_end; /* read to where the partitions ended when they were assigned, then finish */
+  /* Opens the input of consumer @index. (transfer full); NULL with @error set */
+  TideInput *(*open_input)(guint32 index, const TideInputHandlers *handlers, gpointer data, GError **error);
+  gpointer input_data;
 } TideConsumerContext;
 
-/* Connects and starts the thread "tide-consumer-N". Errors: CONFIG, KAFKA. */
+/* Opens the input and starts the thread "tide-consumer-N". Errors: those of open_input. */
 TideConsumer *tide_consumer_start(const TideConsumerContext *context, guint32 index,
                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

@@ -1,4 +1,4 @@
-/* What a consumer does when its source tells that partitions come and go, have ended, or are in trouble. All is called
+/* What a consumer does when its input tells that partitions come and go, have ended, or are in trouble. All is called
  * on the consumer's thread, out of its polls. */
 #include "consumer/consumer_private.h"
 #include "consumer/partition_slots.h"
@@ -35,7 +35,7 @@ on_progress(gpointer data)
 }
 
 static guint16
-on_assigned(const TideKafkaAssignment *assignment, gpointer data)
+on_assigned(const TideInputAssignment *assignment, gpointer data)
 {
   TideConsumer *consumer = data;
   TidePartition *partition = find_or_add_partition(consumer, assignment->topic, assignment->partition);
@@ -193,7 +193,7 @@ read_partition_again(TideConsumer *consumer, TidePartition *partition)
       " on: more calls had no answer than could be remembered, and their time has passed, or rows that it shared "
       "with a partition that was taken away were given up",
       partition->topic, partition->partition, position);
-  tide_kafka_source_move(consumer->source, slot, position);
+  tide_input_move(consumer->input, slot, position);
   tide_pauses_apply_assigned(&consumer->pauses); /* behind the move: a resume would take that back */
 }
 
@@ -234,7 +234,7 @@ read_awaited_partition(TideConsumer *consumer, TidePartition *partition)
   partition->awaited.is_awaited = FALSE;
   partition->end.is_reached = FALSE;
   tide_pauses_lift(&consumer->pauses, &slot, 1);
-  tide_kafka_source_move(consumer->source, slot, partition->awaited.offset);
+  tide_input_move(consumer->input, slot, partition->awaited.offset);
   tide_pauses_apply_assigned(&consumer->pauses); /* behind the move: a resume would take that back */
 }
 
@@ -266,7 +266,7 @@ halt_and_log(TideConsumer *consumer, TidePartition *partition, const char *why, 
 }
 
 static void
-on_lost_messages(TideConsumer *consumer, TidePartition *partition, const TideKafkaReport *report)
+on_lost_messages(TideConsumer *consumer, TidePartition *partition, const TideInputReport *report)
 {
   tide_counter_add(consumer->counters.messages_lost, (guint64)(report->lost_to - report->lost_from));
   if (consumer->context.config->kafka.on_lost_offsets == TIDE_LOST_OFFSETS_HOLD) {
@@ -282,23 +282,23 @@ on_lost_messages(TideConsumer *consumer, TidePartition *partition, const TideKaf
                   "topic '%s' partition %d: %s; going on at offset %" G_GINT64_FORMAT
                   ", as on_lost_offsets says: a longer retention.ms keeps it from coming back",
                   partition->topic, partition->partition, report->text, report->lost_to);
-  tide_kafka_source_move(consumer->source, partition->slot, report->lost_to);
+  tide_input_move(consumer->input, partition->slot, report->lost_to);
 }
 
 static void
-on_partition_trouble(TideConsumer *consumer, TidePartition *partition, const TideKafkaReport *report)
+on_partition_trouble(TideConsumer *consumer, TidePartition *partition, const TideInputReport *report)
 {
   switch ((int)report->kind) {
-  case TIDE_KAFKA_TROUBLE_LOST:
+  case TIDE_INPUT_TROUBLE_LOST:
     tide_counter_inc(consumer->counters.out_of_range);
     on_lost_messages(consumer, partition, report);
     break;
-  case TIDE_KAFKA_TROUBLE_OUT_OF_RANGE:
+  case TIDE_INPUT_TROUBLE_OUT_OF_RANGE:
     tide_counter_inc(consumer->counters.out_of_range);
     halt_and_log(consumer, partition, report->text,
                  "decide where to go on (kafka-consumer-groups --reset-offsets) and restart");
     break;
-  case TIDE_KAFKA_TROUBLE_DAMAGED:
+  case TIDE_INPUT_TROUBLE_DAMAGED:
     tide_counter_inc(consumer->counters.damaged);
     halt_and_log(consumer, partition, report->text,
                  "restart to fetch it once more; when that does not help, the broker's copy is damaged, and "
@@ -309,19 +309,19 @@ on_partition_trouble(TideConsumer *consumer, TidePartition *partition, const Tid
 
 /* What goes on being tried by librdkafka. */
 static void
-log_trouble(TideConsumer *consumer, const TideKafkaReport *report)
+log_trouble(TideConsumer *consumer, const TideInputReport *report)
 {
-  TideLogLevel level = report->kind == TIDE_KAFKA_TROUBLE_MISSING ? TIDE_LOG_CRIT
-                       : report->kind == TIDE_KAFKA_TROUBLE_DENIED || report->kind == TIDE_KAFKA_TROUBLE_POLL
+  TideLogLevel level = report->kind == TIDE_INPUT_TROUBLE_MISSING ? TIDE_LOG_CRIT
+                       : report->kind == TIDE_INPUT_TROUBLE_DENIED || report->kind == TIDE_INPUT_TROUBLE_POLL
                            ? TIDE_LOG_ERROR
                            : TIDE_LOG_WARNING;
   guint64 suppressed = 0;
   if (level == TIDE_LOG_WARNING &&
       !tide_log_limit_pass(&consumer->trouble_limit, tide_now_us(), TROUBLE_LOG_US, &suppressed))
     return;
-  const char *next = report->kind == TIDE_KAFKA_TROUBLE_POLL
+  const char *next = report->kind == TIDE_INPUT_TROUBLE_POLL
                          ? "joining the group again; what was in flight is read again"
-                     : report->kind == TIDE_KAFKA_TROUBLE_MISSING ? "it is looked for again"
+                     : report->kind == TIDE_INPUT_TROUBLE_MISSING ? "it is looked for again"
                                                                   : "it is tried again, no offset moves meanwhile";
   const TidePartition *partition = report->slot != G_MAXUINT16 ? tide_consumer_partition(consumer, report->slot) : NULL;
   tide_log_fields(level, "kafka-trouble",
@@ -332,30 +332,30 @@ log_trouble(TideConsumer *consumer, const TideKafkaReport *report)
 }
 
 static void
-on_trouble(const TideKafkaReport *report, gpointer data)
+on_trouble(const TideInputReport *report, gpointer data)
 {
   TideConsumer *consumer = data;
   switch (report->kind) {
-  case TIDE_KAFKA_TROUBLE_LOST:
-  case TIDE_KAFKA_TROUBLE_OUT_OF_RANGE:
-  case TIDE_KAFKA_TROUBLE_DAMAGED:
+  case TIDE_INPUT_TROUBLE_LOST:
+  case TIDE_INPUT_TROUBLE_OUT_OF_RANGE:
+  case TIDE_INPUT_TROUBLE_DAMAGED:
     if (report->slot != G_MAXUINT16)
       on_partition_trouble(consumer, tide_consumer_partition(consumer, report->slot), report);
     return;
-  case TIDE_KAFKA_TROUBLE_FATAL:
+  case TIDE_INPUT_TROUBLE_FATAL:
     tide_log(TIDE_LOG_CRIT, "kafka-cannot-go-on",
              "the Kafka client cannot go on: %s; another daemon runs with the same kafka.instance: give each its own; "
              "the program ends",
              report->text);
     atomic_store_explicit(&consumer->status.fatal, TRUE, memory_order_release);
     return;
-  case TIDE_KAFKA_TROUBLE_DENIED:
+  case TIDE_INPUT_TROUBLE_DENIED:
     atomic_store_explicit(&consumer->status.denied, TRUE, memory_order_relaxed);
     break;
-  case TIDE_KAFKA_TROUBLE_MISSING:
-  case TIDE_KAFKA_TROUBLE_POLL:
-  case TIDE_KAFKA_TROUBLE_PARTITION:
-  case TIDE_KAFKA_TROUBLE_CLIENT:
+  case TIDE_INPUT_TROUBLE_MISSING:
+  case TIDE_INPUT_TROUBLE_POLL:
+  case TIDE_INPUT_TROUBLE_PARTITION:
+  case TIDE_INPUT_TROUBLE_CLIENT:
     break;
   }
   log_trouble(consumer, report);
@@ -393,10 +393,10 @@ on_commit_failed(const char *text, gpointer data)
   tide_consumer_commits_failed(&consumer->commits, text);
 }
 
-TideKafkaHandlers
-tide_consumer_source_handlers(TideConsumer *consumer)
+TideInputHandlers
+tide_consumer_input_handlers(TideConsumer *consumer)
 {
-  return (TideKafkaHandlers){.data = consumer,
+  return (TideInputHandlers){.data = consumer,
                              .progress = on_progress,
                              .taking = on_taking,
                              .committed = on_committed,

@@ -10,7 +10,7 @@
 #define STORE_INTERVAL_US (50 * TIDE_US_PER_MS)
 
 /* Commits with a note in a group of cooperative members: one that meets a rebalance may cost the assignment
- * (tide_kafka_source_commit_later()), so they are rare. Of eager members none has partitions then. */
+ * (tide_input_commit_later()), so they are rare. Of eager members none has partitions then. */
 #define COOPERATIVE_NOTE_INTERVAL_US (10 * TIDE_US_PER_S)
 
 /* How long a question inside of a rebalance may take. */
@@ -38,14 +38,14 @@ handover_context(const TideConsumerCommits *commits)
 
 /* A list of commits in the making. */
 typedef struct CommitList {
-  GArray *commits; /* (element-type TideKafkaCommit) */
+  GArray *commits; /* (element-type TideInputCommit) */
   GPtrArray *notes;
 } CommitList;
 
 static CommitList
 commit_list_new(void)
 {
-  return (CommitList){g_array_new(FALSE, FALSE, sizeof(TideKafkaCommit)), g_ptr_array_new_with_free_func(g_free)};
+  return (CommitList){g_array_new(FALSE, FALSE, sizeof(TideInputCommit)), g_ptr_array_new_with_free_func(g_free)};
 }
 
 static void
@@ -61,7 +61,7 @@ add_commit(CommitList *list, const TideConsumerCommits *commits, TidePartition *
   TideHandoverContext context = handover_context(commits);
   TideCommitNote note = tide_handover_note(partition, closing, &context);
   char *text = tide_commit_note_format(&note);
-  TideKafkaCommit commit = {.slot = partition->slot, .offset = tide_partition_position(partition), .note = text};
+  TideInputCommit commit = {.slot = partition->slot, .offset = tide_partition_position(partition), .note = text};
   g_ptr_array_add(list->notes, text);
   g_array_append_val(list->commits, commit);
   tide_partition_commit_asked(partition, commit.offset, TRUE, note.is_closed);
@@ -71,8 +71,8 @@ static gboolean
 send_and_wait(TideConsumerCommits *commits, const CommitList *list, gint64 deadline_us)
 {
   g_autofree char *problem = NULL;
-  const TideKafkaCommit *first = (const TideKafkaCommit *)(gconstpointer)list->commits->data;
-  if (tide_kafka_source_commit(commits->context.source, first, list->commits->len, deadline_us, &problem))
+  const TideInputCommit *first = (const TideInputCommit *)(gconstpointer)list->commits->data;
+  if (tide_input_commit(commits->context.input, first, list->commits->len, deadline_us, &problem))
     return TRUE;
   tide_consumer_commits_failed(commits, problem);
   return FALSE;
@@ -96,7 +96,7 @@ note_interval_us(const TideConsumerCommits *commits)
 static void
 store_mark(TideConsumerCommits *commits, TidePartition *partition)
 {
-  if (tide_kafka_source_store(commits->context.source, partition->slot, partition->offsets.mark))
+  if (tide_input_store(commits->context.input, partition->slot, partition->offsets.mark))
     tide_partition_commit_asked(partition, partition->offsets.mark, FALSE, FALSE);
   else
     commits->marks_moved = TRUE; /* refused: tried again, or nobody would look at it until the mark moves once more */
@@ -125,8 +125,8 @@ tide_consumer_commits_store_marks(TideConsumerCommits *commits)
   }
   if (list.commits->len > 0) {
     commits->noted_us = now_us;
-    tide_kafka_source_commit_later(commits->context.source, (const TideKafkaCommit *)(gconstpointer)list.commits->data,
-                                   list.commits->len);
+    tide_input_commit_later(commits->context.input, (const TideInputCommit *)(gconstpointer)list.commits->data,
+                            list.commits->len);
   }
   commit_list_free(&list);
 }
@@ -210,7 +210,7 @@ tide_consumer_commits_failed(TideConsumerCommits *commits, const char *text)
 
 void
 tide_consumer_commits_take_over(TideConsumerCommits *commits, TidePartition *partition,
-                                const TideKafkaAssignment *assignment)
+                                const TideInputAssignment *assignment)
 {
   TideHandoverContext context = handover_context(commits);
   TideHandoverFrom from = {.is_new = assignment->is_new,

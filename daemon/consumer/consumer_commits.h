@@ -6,7 +6,7 @@
 #pragma once
 
 #include "consumer/partition.h"
-#include "kafka/kafka_source.h"
+#include "model/input.h"
 #include "rows/accumulator.h"
 #include "util/log.h"
 
@@ -14,7 +14,7 @@ G_BEGIN_DECLS
 
 typedef struct TideConsumerCommitsContext {
   const TideConfig *config; /* borrowed, all */
-  TideKafkaSource *source;
+  TideInput *input;
   const GPtrArray *partitions; /* (element-type TidePartition), by slot */
   TideAccumulator *accumulator;
   TideMetrics *metrics;
@@ -41,7 +41,7 @@ gint64 tide_consumer_commits_due_us(const TideConsumerCommits *commits);
 void tide_consumer_commits_open(TideConsumerCommits *commits, const guint16 *slots, gsize n_slots);
 /* A partition was assigned: what its last owner left in doubt. */
 void tide_consumer_commits_take_over(TideConsumerCommits *commits, TidePartition *partition,
-                                     const TideKafkaAssignment *assignment);
+                                     const TideInputAssignment *assignment);
 /* Commits the partitions of @slots as they are left to their next owners, and waits for the answer. FALSE when one may
  * not have been committed: that is logged and counted. */
 gboolean tide_consumer_commits_close(TideConsumerCommits *commits, const guint16 *slots, gsize n_slots,

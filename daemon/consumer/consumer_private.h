@@ -1,5 +1,5 @@
-/* Inside of a consumer: shared by consumer.c, its rounds, and consumer_assignment.c, what it does when its source tells
- * it something; nobody else includes this. The two are one module: the source calls the second out of the first's
+/* Inside of a consumer: shared by consumer.c, its rounds, and consumer_assignment.c, what it does when its input tells
+ * it something; nobody else includes this. The two are one module: the input calls the second out of the first's
  * polls, and a rebalance goes rounds of its own until what it takes away has completed. All functions are for the
  * consumer's thread. */
 #pragma once
@@ -31,7 +31,7 @@ struct TideConsumer {
   TideConsumerCounters counters;
 
   /* the consumer's thread only */
-  TideKafkaSource *source;
+  TideInput *input;
   TideAccumulator *accumulator;
   TideWriteLatency write_latency;
   TideBatchMetrics batch_metrics;
@@ -59,7 +59,7 @@ tide_consumer_partition(const TideConsumer *consumer, guint16 slot)
 
 /* ---- consumer.c ---- */
 
-void tide_consumer_handle_message(TideConsumer *consumer, const TideKafkaRecord *record, gint64 now_us);
+void tide_consumer_handle_message(TideConsumer *consumer, const TideInputRecord *record, gint64 now_us);
 
 /* All but the thread. (transfer full) */
 TideConsumer *tide_consumer_new(const TideConsumerContext *context, guint32 index,
@@ -79,7 +79,7 @@ void tide_consumer_take_completed(TideConsumer *consumer, gint64 deadline_us);
 
 /* ---- consumer_assignment.c ---- */
 
-TideKafkaHandlers tide_consumer_source_handlers(TideConsumer *consumer);
+TideInputHandlers tide_consumer_input_handlers(TideConsumer *consumer);
 
 /* Partitions of which more is in doubt than can be remembered, and whose moment has come, are read again. */
 void tide_consumer_read_again(TideConsumer *consumer, gint64 now_us);

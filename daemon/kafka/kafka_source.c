@@ -29,9 +29,10 @@ typedef struct SlotName {
   gboolean denied;     /* reported, and nothing was read since */
 } SlotName;
 
-struct TideKafkaSource {
+typedef struct TideKafkaSource {
+  TideInput input;
   TideKafkaSourceOptions options;
-  TideKafkaHandlers handlers;
+  TideInputHandlers handlers;
   rd_kafka_t *kafka;
   rd_kafka_queue_t *queue; /* of the consumer: for wake */
   TideKafkaRefill refill;
@@ -39,7 +40,16 @@ struct TideKafkaSource {
   CacheEntry cache[CACHE_SIZE];
   guint n_denied; /* slots */
   gboolean is_closed;
-};
+} TideKafkaSource;
+
+/* A partition that was moved begins there. */
+static void move_slot(TideInput *input, guint16 slot, gint64 offset);
+
+static TideKafkaSource *
+source_of(TideInput *input)
+{
+  return (TideKafkaSource *)input;
+}
 
 static void
 slot_name_free(gpointer data)
@@ -144,7 +154,7 @@ find_starts(TideKafkaSource *source, rd_kafka_topic_partition_list_t *partitions
 static guint16
 report_assigned(TideKafkaSource *source, const rd_kafka_topic_partition_t *at, const TideKafkaStart *start)
 {
-  TideKafkaAssignment assignment = {.topic = at->topic,
+  TideInputAssignment assignment = {.topic = at->topic,
                                     .partition = at->partition,
                                     .start_offset = start->start_offset,
                                     .end_offset = start->end_offset,
@@ -208,39 +218,39 @@ on_rebalance(rd_kafka_t *kafka, rd_kafka_resp_err_t event, rd_kafka_topic_partit
 
 /* ---- troubles ---- */
 
-static TideKafkaTrouble
+static TideInputTrouble
 kind_of(rd_kafka_resp_err_t code, guint16 slot)
 {
   switch ((int)code) {
   case RD_KAFKA_RESP_ERR__FATAL:
-    return TIDE_KAFKA_TROUBLE_FATAL;
+    return TIDE_INPUT_TROUBLE_FATAL;
   case RD_KAFKA_RESP_ERR__MAX_POLL_EXCEEDED:
-    return TIDE_KAFKA_TROUBLE_POLL;
+    return TIDE_INPUT_TROUBLE_POLL;
   case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
   case RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE:
   case RD_KAFKA_RESP_ERR__NO_OFFSET:
-    return TIDE_KAFKA_TROUBLE_OUT_OF_RANGE;
+    return TIDE_INPUT_TROUBLE_OUT_OF_RANGE;
   case RD_KAFKA_RESP_ERR__BAD_MSG:
   case RD_KAFKA_RESP_ERR__BAD_COMPRESSION:
   case RD_KAFKA_RESP_ERR__NOT_IMPLEMENTED: /* a format that this librdkafka does not know: it skips it all the same */
-    return slot != NO_SLOT ? TIDE_KAFKA_TROUBLE_DAMAGED : TIDE_KAFKA_TROUBLE_CLIENT;
+    return slot != NO_SLOT ? TIDE_INPUT_TROUBLE_DAMAGED : TIDE_INPUT_TROUBLE_CLIENT;
   case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
   case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
   case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
-    return TIDE_KAFKA_TROUBLE_DENIED;
+    return TIDE_INPUT_TROUBLE_DENIED;
   case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
   case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
   case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
-    return TIDE_KAFKA_TROUBLE_MISSING;
+    return TIDE_INPUT_TROUBLE_MISSING;
   default:
-    return slot != NO_SLOT ? TIDE_KAFKA_TROUBLE_PARTITION : TIDE_KAFKA_TROUBLE_CLIENT;
+    return slot != NO_SLOT ? TIDE_INPUT_TROUBLE_PARTITION : TIDE_INPUT_TROUBLE_CLIENT;
   }
 }
 
 static void
-report(TideKafkaSource *source, TideKafkaTrouble kind, guint16 slot, const char *text)
+report(TideKafkaSource *source, TideInputTrouble kind, guint16 slot, const char *text)
 {
-  TideKafkaReport what = {.kind = kind, .slot = slot, .text = text};
+  TideInputReport what = {.kind = kind, .slot = slot, .text = text};
   source->handlers.trouble(&what, source->handlers.data);
 }
 
@@ -259,7 +269,7 @@ report_denied(TideKafkaSource *source, const rd_kafka_message_t *raw, guint16 sl
     source->n_denied += name->denied ? 0 : 1;
     name->denied = TRUE;
   }
-  report(source, TIDE_KAFKA_TROUBLE_DENIED, slot, whole);
+  report(source, TIDE_INPUT_TROUBLE_DENIED, slot, whole);
 }
 
 static void
@@ -284,7 +294,7 @@ report_out_of_range(TideKafkaSource *source, guint16 slot, gint64 offset, const 
   if (problem == RD_KAFKA_RESP_ERR_NO_ERROR && offset >= 0 && offset < low) {
     g_autofree char *lost = g_strdup_printf(
         "messages %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT " were deleted before they were read", offset, low - 1);
-    TideKafkaReport what = {TIDE_KAFKA_TROUBLE_LOST, slot, lost, offset, low};
+    TideInputReport what = {TIDE_INPUT_TROUBLE_LOST, slot, lost, offset, low};
     source->handlers.trouble(&what, source->handlers.data);
     return;
   }
@@ -292,7 +302,7 @@ report_out_of_range(TideKafkaSource *source, guint16 slot, gint64 offset, const 
       g_strdup_printf("offset %" G_GINT64_FORMAT " is to be read next, but the partition ends at %" G_GINT64_FORMAT
                       ": the topic was made anew, or lost its newest messages",
                       offset, high);
-  report(source, TIDE_KAFKA_TROUBLE_OUT_OF_RANGE, slot,
+  report(source, TIDE_INPUT_TROUBLE_OUT_OF_RANGE, slot,
          problem == RD_KAFKA_RESP_ERR_NO_ERROR && offset > high ? behind : text);
 }
 
@@ -306,7 +316,7 @@ start_after_all(TideKafkaSource *source, guint16 slot)
   g_autofree TideKafkaStart *start = find_starts(source, list);
   (void)report_assigned(source, &list->elems[0], start);
   source->handlers.taking(&slot, 1, source->handlers.data);
-  tide_kafka_source_move(source, slot, list->elems[0].offset);
+  move_slot(&source->input, slot, list->elems[0].offset);
   rd_kafka_topic_partition_list_destroy(list);
 }
 
@@ -318,11 +328,11 @@ on_error(rd_kafka_t *kafka, int code, const char *reason, void *opaque)
     char text[512];
     rd_kafka_resp_err_t fatal = rd_kafka_fatal_error(kafka, text, sizeof text);
     g_autofree char *whole = g_strdup_printf("%s: %s", rd_kafka_err2name(fatal), text);
-    report(source, TIDE_KAFKA_TROUBLE_FATAL, NO_SLOT, whole);
+    report(source, TIDE_INPUT_TROUBLE_FATAL, NO_SLOT, whole);
     return;
   }
   g_autofree char *explained = tide_kafka_fault_explain(kafka, reason);
-  report(source, TIDE_KAFKA_TROUBLE_CLIENT, NO_SLOT, explained);
+  report(source, TIDE_INPUT_TROUBLE_CLIENT, NO_SLOT, explained);
 }
 
 /* ---- commits ---- */
@@ -362,7 +372,7 @@ list_of(const TideKafkaSource *source, guint16 slot, gint64 offset)
 }
 
 static rd_kafka_topic_partition_list_t *
-list_of_commits(const TideKafkaSource *source, const TideKafkaCommit *commits, gsize n_commits)
+list_of_commits(const TideKafkaSource *source, const TideInputCommit *commits, gsize n_commits)
 {
   rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new((int)n_commits);
   for (gsize i = 0; i < n_commits; i++) {
@@ -372,9 +382,10 @@ list_of_commits(const TideKafkaSource *source, const TideKafkaCommit *commits, g
   return list;
 }
 
-gboolean
-tide_kafka_source_store(TideKafkaSource *source, guint16 slot, gint64 offset)
+static gboolean
+store_offset(TideInput *input, guint16 slot, gint64 offset)
 {
+  TideKafkaSource *source = source_of(input);
   /* One partition a call, judged by the return code: measured, the element's own error field is not set. */
   rd_kafka_topic_partition_list_t *list = list_of(source, slot, offset);
   rd_kafka_resp_err_t problem = rd_kafka_offsets_store(source->kafka, list);
@@ -382,9 +393,10 @@ tide_kafka_source_store(TideKafkaSource *source, guint16 slot, gint64 offset)
   return problem == RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
-void
-tide_kafka_source_commit_later(TideKafkaSource *source, const TideKafkaCommit *commits, gsize n_commits)
+static void
+commit_later(TideInput *input, const TideInputCommit *commits, gsize n_commits)
 {
+  TideKafkaSource *source = source_of(input);
   rd_kafka_topic_partition_list_t *list = list_of_commits(source, commits, n_commits);
   rd_kafka_resp_err_t problem = rd_kafka_commit(source->kafka, list, 1);
   if (problem != RD_KAFKA_RESP_ERR_NO_ERROR)
@@ -410,17 +422,18 @@ on_commit_answer(rd_kafka_t *kafka, rd_kafka_resp_err_t result, rd_kafka_topic_p
 /* What is stored is committed once more, and without a note, when librdkafka gives the partition up; so nothing is,
  * once it was committed with one. Measured with 2.0.2. */
 static void
-forget_stored(TideKafkaSource *source, const TideKafkaCommit *commits, gsize n_commits)
+forget_stored(TideKafkaSource *source, const TideInputCommit *commits, gsize n_commits)
 {
   for (gsize i = 0; i < n_commits; i++)
-    (void)tide_kafka_source_store(source, commits[i].slot, RD_KAFKA_OFFSET_INVALID);
+    (void)store_offset(&source->input, commits[i].slot, RD_KAFKA_OFFSET_INVALID);
 }
 
 /* rd_kafka_commit() would wait as long as librdkafka tries. With a queue of its own the answer is only taken here. */
-gboolean
-tide_kafka_source_commit(TideKafkaSource *source, const TideKafkaCommit *commits, gsize n_commits, gint64 deadline_us,
-                         char **ret_problem)
+static gboolean
+commit_and_wait(TideInput *input, const TideInputCommit *commits, gsize n_commits, gint64 deadline_us,
+                char **ret_problem)
 {
+  TideKafkaSource *source = source_of(input);
   if (n_commits == 0)
     return TRUE;
   CommitAnswer answer = {.source = source};
@@ -445,9 +458,9 @@ tide_kafka_source_commit(TideKafkaSource *source, const TideKafkaCommit *commits
 /* ---- polling ---- */
 
 static void
-fill_record(rd_kafka_message_t *raw, guint16 slot, TideKafkaRecord *record)
+fill_record(rd_kafka_message_t *raw, guint16 slot, TideInputRecord *record)
 {
-  *record = (TideKafkaRecord){.message = tide_kafka_message(raw), .slot = slot, .raw = raw};
+  *record = (TideInputRecord){.message = tide_kafka_message(raw), .slot = slot, .raw = raw};
 }
 
 /* What poll returned instead of a message. */
@@ -463,10 +476,10 @@ handle_event(TideKafkaSource *source, const rd_kafka_message_t *raw)
   }
   if (text == NULL)
     text = rd_kafka_err2str(raw->err);
-  TideKafkaTrouble kind = kind_of(raw->err, slot);
-  if (kind == TIDE_KAFKA_TROUBLE_DENIED)
+  TideInputTrouble kind = kind_of(raw->err, slot);
+  if (kind == TIDE_INPUT_TROUBLE_DENIED)
     report_denied(source, raw, slot, text);
-  else if (kind != TIDE_KAFKA_TROUBLE_OUT_OF_RANGE || slot == NO_SLOT)
+  else if (kind != TIDE_INPUT_TROUBLE_OUT_OF_RANGE || slot == NO_SLOT)
     report(source, kind, slot, text);
   else if (raw->offset == RD_KAFKA_OFFSET_INVALID)
     start_after_all(source, slot);
@@ -474,9 +487,10 @@ handle_event(TideKafkaSource *source, const rd_kafka_message_t *raw)
     report_out_of_range(source, slot, raw->offset, text);
 }
 
-gboolean
-tide_kafka_source_poll(TideKafkaSource *source, int timeout_ms, TideKafkaRecord *ret_record)
+static gboolean
+poll_source(TideInput *input, int timeout_ms, TideInputRecord *ret_record)
 {
+  TideKafkaSource *source = source_of(input);
   rd_kafka_message_t *raw =
       rd_kafka_consumer_poll(source->kafka, tide_kafka_refill_wait_ms(&source->refill, timeout_ms));
   if (raw == NULL)
@@ -495,32 +509,35 @@ tide_kafka_source_poll(TideKafkaSource *source, int timeout_ms, TideKafkaRecord 
   return FALSE;
 }
 
-void
-tide_kafka_source_release(TideKafkaRecord *record)
+static void
+release_record(TideInput *input, TideInputRecord *record)
 {
   rd_kafka_message_destroy(record->raw);
   record->raw = NULL;
 }
 
-void
-tide_kafka_source_wake(TideKafkaSource *source)
+static void
+wake(TideInput *input)
 {
+  TideKafkaSource *source = source_of(input);
   rd_kafka_queue_yield(source->queue);
 }
 
 /* ---- one partition ---- */
 
-void
-tide_kafka_source_pause(TideKafkaSource *source, guint16 slot)
+static void
+pause_slot(TideInput *input, guint16 slot)
 {
+  TideKafkaSource *source = source_of(input);
   rd_kafka_topic_partition_list_t *list = list_of(source, slot, RD_KAFKA_OFFSET_INVALID);
   rd_kafka_pause_partitions(source->kafka, list);
   rd_kafka_topic_partition_list_destroy(list);
 }
 
-void
-tide_kafka_source_resume(TideKafkaSource *source, guint16 slot)
+static void
+resume_slot(TideInput *input, guint16 slot)
 {
+  TideKafkaSource *source = source_of(input);
   rd_kafka_topic_partition_list_t *list = list_of(source, slot, RD_KAFKA_OFFSET_INVALID);
   rd_kafka_resume_partitions(source->kafka, list);
   rd_kafka_topic_partition_list_destroy(list);
@@ -575,9 +592,10 @@ assign_all_again(TideKafkaSource *source, guint16 slot, gint64 offset)
     rd_kafka_topic_partition_list_destroy(all);
 }
 
-void
-tide_kafka_source_move(TideKafkaSource *source, guint16 slot, gint64 offset)
+static void
+move_slot(TideInput *input, guint16 slot, gint64 offset)
 {
+  TideKafkaSource *source = source_of(input);
   if (!is_cooperative(source)) {
     assign_all_again(source, slot, offset);
     return;
@@ -604,14 +622,48 @@ subscribe(TideKafkaSource *source, GError **error)
   return FALSE;
 }
 
-TideKafkaSource *
-tide_kafka_source_new(const TideKafkaSourceOptions *options, const TideKafkaHandlers *handlers, GError **error)
+static void
+close_source(TideInput *input)
+{
+  TideKafkaSource *source = source_of(input);
+  rd_kafka_consumer_close(source->kafka);
+  source->is_closed = TRUE;
+}
+
+static void
+free_source(TideInput *input)
+{
+  TideKafkaSource *source = source_of(input);
+  if (source->queue != NULL)
+    rd_kafka_queue_destroy(source->queue);
+  /* Destroying closes once more, and that has been seen never to return while the broker was away. */
+  if (source->kafka != NULL)
+    rd_kafka_destroy_flags(source->kafka, source->is_closed ? RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE : 0);
+  g_ptr_array_unref(source->names);
+  g_free(source);
+}
+
+static const TideInputFuncs funcs = {.poll = poll_source,
+                                     .release = release_record,
+                                     .wake = wake,
+                                     .pause = pause_slot,
+                                     .resume = resume_slot,
+                                     .store = store_offset,
+                                     .commit_later = commit_later,
+                                     .commit = commit_and_wait,
+                                     .move = move_slot,
+                                     .close = close_source,
+                                     .free = free_source};
+
+TideInput *
+tide_kafka_source_new(const TideKafkaSourceOptions *options, const TideInputHandlers *handlers, GError **error)
 {
   TideKafkaConsumerConf fixed = tide_kafka_conf_consumer(options->config, options->index);
   rd_kafka_conf_t *conf = tide_kafka_conf_new_consumer(&options->config->kafka, &fixed, error);
   if (conf == NULL)
     return NULL;
   TideKafkaSource *source = g_new0(TideKafkaSource, 1);
+  source->input.funcs = &funcs;
   source->options = *options;
   source->handlers = *handlers;
   source->names = g_ptr_array_new_with_free_func(slot_name_free);
@@ -622,36 +674,15 @@ tide_kafka_source_new(const TideKafkaSourceOptions *options, const TideKafkaHand
 
   source->kafka = tide_kafka_conf_connect(RD_KAFKA_CONSUMER, conf, error);
   if (source->kafka == NULL) {
-    tide_kafka_source_free(source);
+    free_source(&source->input);
     return NULL;
   }
   rd_kafka_poll_set_consumer(source->kafka);
   source->queue = rd_kafka_queue_get_consumer(source->kafka);
   tide_kafka_refill_init(&source->refill, source->kafka, source->queue);
   if (!subscribe(source, error)) {
-    tide_kafka_source_free(source);
+    free_source(&source->input);
     return NULL;
   }
-  return source;
-}
-
-void
-tide_kafka_source_close(TideKafkaSource *source)
-{
-  rd_kafka_consumer_close(source->kafka);
-  source->is_closed = TRUE;
-}
-
-void
-tide_kafka_source_free(TideKafkaSource *source)
-{
-  if (source == NULL)
-    return;
-  if (source->queue != NULL)
-    rd_kafka_queue_destroy(source->queue);
-  /* Destroying closes once more, and that has been seen never to return while the broker was away. */
-  if (source->kafka != NULL)
-    rd_kafka_destroy_flags(source->kafka, source->is_closed ? RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE : 0);
-  g_ptr_array_unref(source->names);
-  g_free(source);
+  return &source->input;
 }

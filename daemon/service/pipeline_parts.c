@@ -1,5 +1,6 @@
 #include "service/pipeline_parts.h"
 
+#include "kafka/kafka_source.h"
 #include "util/clock.h"
 
 /* What there is to charge. */
@@ -120,6 +121,14 @@ stop_waiting_for_schemas(const TideConfig *config)
   }
 }
 
+static TideInput *
+open_kafka(guint32 index, const TideInputHandlers *handlers, gpointer data, GError **error)
+{
+  const TidePipelineParts *parts = data;
+  TideKafkaSourceOptions options = {.config = parts->options.config, .index = index};
+  return tide_kafka_source_new(&options, handlers, error);
+}
+
 gboolean
 tide_pipeline_parts_start_consumers(TidePipelineParts *parts, TideWireProtocol protocol, GError **error)
 {
@@ -137,7 +146,9 @@ tide_pipeline_parts_start_consumers(TidePipelineParts *parts, TideWireProtocol p
                                  .dead_letters = parts->dead_letters,
                                  .metrics = parts->options.metrics,
                                  .watch = parts->watch,
-                                 .until_end = parts->options.until_end};
+                                 .until_end = parts->options.until_end,
+                                 .open_input = open_kafka,
+                                 .input_data = parts};
   parts->joined_us = tide_now_us();
   for (guint32 i = 0; i < parts->options.config->kafka.threads; i++) {
     TideConsumer *consumer = tide_consumer_start(&context, i, error);

@@ -13,7 +13,7 @@
 typedef struct Fixture {
   TideMockKafka *kafka;
   TideConfig *config;
-  TideKafkaSource *source;
+  TideInput *source;
   gint64 last_offset[N_PARTITIONS];  /* that was read; -1: none was */
   gint64 first_offset[N_PARTITIONS]; /* since the partitions were moved; -1: none was */
 } Fixture;
@@ -25,7 +25,7 @@ timeout(void)
 }
 
 static guint16
-on_assigned(const TideKafkaAssignment *assignment, gpointer data)
+on_assigned(const TideInputAssignment *assignment, gpointer data)
 {
   return (guint16)assignment->partition;
 }
@@ -51,11 +51,11 @@ hear_of_end(guint16 slot, gint64 offset, gpointer data)
 }
 
 static void
-hear_of_trouble(const TideKafkaReport *report, gpointer data)
+hear_of_trouble(const TideInputReport *report, gpointer data)
 {
 }
 
-static const TideKafkaHandlers handlers = {.progress = hear,
+static const TideInputHandlers handlers = {.progress = hear,
                                            .assigned = on_assigned,
                                            .taking = hear_of_slots,
                                            .assignment_done = hear,
@@ -93,8 +93,8 @@ set_up(Fixture *fixture, gconstpointer data)
 static void
 tear_down(Fixture *fixture, gconstpointer data)
 {
-  tide_kafka_source_close(fixture->source);
-  tide_kafka_source_free(fixture->source);
+  tide_input_close(fixture->source);
+  tide_input_free(fixture->source);
   tide_config_free(fixture->config);
   mock_kafka_free(fixture->kafka);
 }
@@ -113,15 +113,15 @@ static void
 read_of_each(Fixture *fixture, gint64 *first_offset)
 {
   gint64 deadline_us = timeout();
-  TideKafkaRecord record;
+  TideInputRecord record;
   while (!all_are_known(first_offset)) {
     g_assert_cmpint(tide_now_us(), <, deadline_us);
-    if (!tide_kafka_source_poll(fixture->source, 1000, &record))
+    if (!tide_input_poll(fixture->source, 1000, &record))
       continue;
     if (first_offset[record.slot] < 0)
       first_offset[record.slot] = record.message.offset;
     fixture->last_offset[record.slot] = record.message.offset;
-    tide_kafka_source_release(&record);
+    tide_input_release(fixture->source, &record);
   }
 }
 
@@ -135,8 +135,8 @@ test_partitions_are_moved_one_after_the_other(Fixture *fixture, gconstpointer da
   for (guint i = 0; i < N_PARTITIONS; i++)
     g_assert_cmpint(began_at[i], ==, 5);
   gint64 next_offset = fixture->last_offset[2] + 1;
-  tide_kafka_source_move(fixture->source, 0, 50);
-  tide_kafka_source_move(fixture->source, 1, 60);
+  tide_input_move(fixture->source, 0, 50);
+  tide_input_move(fixture->source, 1, 60);
   if (next_offset == N_MESSAGES) /* nothing is left of it */
     fixture->first_offset[2] = next_offset;
   read_of_each(fixture, fixture->first_offset);

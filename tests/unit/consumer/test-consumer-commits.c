@@ -1,8 +1,8 @@
-/* What is committed of a consumer's partitions, and when: with a source that only notes what it is asked. */
+/* What is committed of a consumer's partitions, and when: with an input that only notes what it is asked. */
 #include "consumer/consumer_commits.h"
 
 #include "unit/bare_consumer.h"
-#include "unit/fake_source.h"
+#include "unit/fake_input.h"
 
 static const char config_text[] =
     "kafka: { brokers: [\"127.0.0.1:1\"], group: g, topics: [t] }\n"
@@ -15,7 +15,7 @@ static const char config_text[] =
 
 typedef struct Fixture {
   BareConsumer bare;
-  TideKafkaSource *source;
+  TideInput *input;
   TideConsumerCommits commits;
 } Fixture;
 
@@ -30,11 +30,11 @@ static void
 set_up(Fixture *fixture, gconstpointer data)
 {
   BareConsumer *bare = &fixture->bare;
-  TideKafkaHandlers handlers = {.committed = on_committed, .data = fixture};
+  TideInputHandlers handlers = {.committed = on_committed, .data = fixture};
   bare_consumer_set_up(bare, config_text, N_PARTITIONS);
-  fixture->source = tide_kafka_source_new(NULL, &handlers, NULL);
+  fixture->input = fake_input_open(0, &handlers, NULL, NULL);
   TideConsumerCommitsContext context = {.config = bare->flow.config,
-                                        .source = fixture->source,
+                                        .input = fixture->input,
                                         .partitions = bare->partitions.list,
                                         .accumulator = bare->accumulator,
                                         .metrics = bare->flow.metrics};
@@ -44,22 +44,22 @@ set_up(Fixture *fixture, gconstpointer data)
 static void
 tear_down(Fixture *fixture, gconstpointer data)
 {
-  tide_kafka_source_free(fixture->source);
+  tide_input_free(fixture->input);
   bare_consumer_tear_down(&fixture->bare);
 }
 
-/* What was asked of the source since the last time. */
+/* What was asked of the input since the last time. */
 #define ASSERT_ASKED(fixture, wanted)                                                                                  \
   do {                                                                                                                 \
-    g_assert_cmpstr((fixture)->source->asked->str, ==, wanted);                                                        \
-    g_string_truncate((fixture)->source->asked, 0);                                                                    \
+    g_assert_cmpstr(fake_input_of((fixture)->input)->asked->str, ==, wanted);                                          \
+    g_string_truncate(fake_input_of((fixture)->input)->asked, 0);                                                      \
   } while (0)
 
 /* Partition @slot begins at @offset, of which nothing was committed. */
 static void
 take_over(Fixture *fixture, guint16 slot, gint64 offset)
 {
-  TideKafkaAssignment assignment = {
+  TideInputAssignment assignment = {
       .topic = "t", .partition = slot, .is_new = TRUE, .start_offset = offset, .end_offset = offset};
   tide_consumer_commits_take_over(&fixture->commits, bare_consumer_partition(&fixture->bare, slot), &assignment);
 }
@@ -119,11 +119,11 @@ static void
 test_mark_that_is_not_taken_is_stored_again(Fixture *fixture, gconstpointer data)
 {
   finish_message(fixture, 0, 5);
-  fixture->source->refuses_marks = TRUE;
+  fake_input_of(fixture->input)->refuses_marks = TRUE;
   tide_consumer_commits_store_marks(&fixture->commits);
   ASSERT_ASKED(fixture, "store 0 6, ");
   g_assert_cmpint(tide_consumer_commits_due_us(&fixture->commits), <, G_MAXINT64);
-  fixture->source->refuses_marks = FALSE;
+  fake_input_of(fixture->input)->refuses_marks = FALSE;
   tide_consumer_commits_store_marks(&fixture->commits);
   ASSERT_ASKED(fixture, "store 0 6, ");
   g_assert_cmpint(tide_consumer_commits_due_us(&fixture->commits), ==, G_MAXINT64);

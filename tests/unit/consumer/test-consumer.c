@@ -1,8 +1,8 @@
-/* A consumer without its thread, between a source that only notes what it is asked and lanes without writers: what it
+/* A consumer without its thread, between an input that only notes what it is asked and lanes without writers: what it
  * does when partitions come and go under it, while it pauses, and where a message holds it. */
 #include "consumer/consumer_private.h"
 #include "dead_letters/dead_letter_queue_private.h"
-#include "unit/fake_source.h"
+#include "unit/fake_input.h"
 #include "unit/unstarted_flow.h"
 #include "util/clock.h"
 
@@ -48,7 +48,8 @@ set_up(Fixture *fixture, gconstpointer options)
                                  .regions = flow->regions,
                                  .dated = flow->dated,
                                  .dead_letters = fixture->dead_letters,
-                                 .metrics = flow->metrics};
+                                 .metrics = flow->metrics,
+                                 .open_input = fake_input_open};
   g_autoptr(GError) error = NULL;
   fixture->consumer = tide_consumer_new(&context, 0, &error);
   g_assert_no_error(error);
@@ -65,18 +66,18 @@ tear_down(Fixture *fixture, gconstpointer options)
 
 /* ---- what Kafka does ---- */
 
-static const TideKafkaHandlers *
+static const TideInputHandlers *
 handlers_of(const Fixture *fixture)
 {
-  return &fixture->consumer->source->handlers;
+  return &fake_input_of(fixture->consumer->input)->handlers;
 }
 
 /* Partition @number, of which nothing was committed, begins at @start_offset. */
 static void
 assign(Fixture *fixture, gint32 number, gint64 start_offset)
 {
-  const TideKafkaHandlers *handlers = handlers_of(fixture);
-  TideKafkaAssignment assignment = {
+  const TideInputHandlers *handlers = handlers_of(fixture);
+  TideInputAssignment assignment = {
       .topic = "t", .partition = number, .is_new = TRUE, .start_offset = start_offset, .end_offset = start_offset};
   guint16 slot = handlers->assigned(&assignment, handlers->data);
   handlers->taking(&slot, 1, handlers->data);
@@ -86,7 +87,7 @@ assign(Fixture *fixture, gint32 number, gint64 start_offset)
 static void
 take_away(Fixture *fixture, guint16 slot, gboolean lost)
 {
-  const TideKafkaHandlers *handlers = handlers_of(fixture);
+  const TideInputHandlers *handlers = handlers_of(fixture);
   handlers->revoking(&slot, 1, lost, handlers->data);
   handlers->revoked(&slot, 1, handlers->data);
 }
@@ -94,7 +95,7 @@ take_away(Fixture *fixture, guint16 slot, gboolean lost)
 static void
 receive(Fixture *fixture, gint64 offset, const char *payload)
 {
-  TideKafkaRecord record = {.message = {.topic = TIDE_BYTES_LITERAL("t"),
+  TideInputRecord record = {.message = {.topic = TIDE_BYTES_LITERAL("t"),
                                         .offset = offset,
                                         .timestamp_ms = -1,
                                         .value = tide_bytes_of_string(payload),
@@ -102,10 +103,10 @@ receive(Fixture *fixture, gint64 offset, const char *payload)
   tide_consumer_handle_message(fixture->consumer, &record, tide_now_us());
 }
 
-/* What was asked of the source since the last time. */
+/* What was asked of the input since the last time. */
 #define ASSERT_ASKED(fixture, wanted)                                                                                  \
   do {                                                                                                                 \
-    GString *asked_ = (fixture)->consumer->source->asked;                                                              \
+    GString *asked_ = fake_input_of((fixture)->consumer->input)->asked;                                                \
     g_assert_cmpstr(asked_->str, ==, wanted);                                                                          \
     g_string_truncate(asked_, 0);                                                                                      \
   } while (0)
@@ -373,9 +374,9 @@ test_message_with_one_bad_reading_halts(Fixture *fixture, gconstpointer options)
 static void
 lose_messages(Fixture *fixture)
 {
-  const TideKafkaHandlers *handlers = handlers_of(fixture);
-  TideKafkaReport report = {
-      .kind = TIDE_KAFKA_TROUBLE_LOST, .slot = 0, .text = "4 messages are gone", .lost_from = 5, .lost_to = 9};
+  const TideInputHandlers *handlers = handlers_of(fixture);
+  TideInputReport report = {
+      .kind = TIDE_INPUT_TROUBLE_LOST, .slot = 0, .text = "4 messages are gone", .lost_from = 5, .lost_to = 9};
   assign(fixture, 0, 5);
   handlers->trouble(&report, handlers->data);
   g_assert_cmpuint(tide_metrics_sum(fixture->flow.metrics, "tidemark_messages_lost_total", NULL), ==, 4);

@@ -1,0 +1,189 @@
+/* Where a consumer's messages come from, as the consumer sees it. An input assigns partitions, hands out their messages
+ * in the order of their offsets, and keeps what is committed; what a message means is its consumer's business.
+ *
+ * Threads: the consumer's only; tide_input_wake() from any. Handlers are called inside of poll and close. */
+#pragma once
+
+#include "model/message.h"
+
+G_BEGIN_DECLS
+
+/* A message in hand, until released. */
+typedef struct TideInputRecord {
+  TideMessage message;
+  guint16 slot; /* of its partition, as assigned() gave it */
+  gpointer raw; /* owned by the record */
+} TideInputRecord;
+
+typedef enum TideInputTrouble {
+  TIDE_INPUT_TROUBLE_LOST,         /* messages were deleted before they were read (retention): lost_from, lost_to */
+  TIDE_INPUT_TROUBLE_OUT_OF_RANGE, /* the committed offset lies behind the partition's end, or nobody knows the
+                                    * partition's range: the topic was made anew, or lost its newest messages */
+  TIDE_INPUT_TROUBLE_DAMAGED,      /* bytes that no checksum agrees with: librdkafka goes on behind them */
+  TIDE_INPUT_TROUBLE_DENIED,       /* this user may not read the topic, or be in the group; it is tried again */
+  TIDE_INPUT_TROUBLE_MISSING,      /* a topic or partition is not there, or no more; it is looked for again */
+  TIDE_INPUT_TROUBLE_POLL,      /* the thread did not poll for max_poll_interval: the group gave its partitions away */
+  TIDE_INPUT_TROUBLE_PARTITION, /* librdkafka reported an error for the partition; it goes on trying */
+  TIDE_INPUT_TROUBLE_CLIENT,    /* the same for the client as a whole, e.g. brokers that are down, or that refuse us */
+  TIDE_INPUT_TROUBLE_FATAL,     /* fenced by another with the same group.instance.id: the client cannot go on */
+} TideInputTrouble;
+
+typedef struct TideInputReport {
+  TideInputTrouble kind;
+  guint16 slot;     /* G_MAXUINT16 when it concerns no partition of ours */
+  const char *text; /* what librdkafka says, or what it means; never a secret */
+  gint64 lost_from; /* with LOST: the first message that is gone ... */
+  gint64 lost_to;   /* ... and the first that is left: where tide_input_move() can go on */
+} TideInputReport;
+
+/* A partition that is ours from now on. */
+typedef struct TideInputAssignment {
+  const char *topic;
+  gint32 partition;
+  gboolean is_new;     /* the group has committed nothing of it */
+  gint64 start_offset; /* where it begins; -1: the broker did not say, librdkafka asks again */
+  gint64 end_offset;   /* where it ended just now; -1: the broker did not say */
+  TideBytes note;      /* what was committed beside the offset; may be anybody's */
+} TideInputAssignment;
+
+typedef struct TideInputHandlers {
+  gpointer data;
+  /* A question to the brokers is answered, or was given up: several are asked where partitions are assigned. */
+  void (*progress)(gpointer data);
+  /* Returns its slot; G_MAXUINT16: it has none. Once more for the same: the broker did not say where it begins, and now
+   * does. */
+  guint16 (*assigned)(const TideInputAssignment *assignment, gpointer data);
+  /* These were assigned, and will be fetched when this returns: the moment to commit for them. */
+  void (*taking)(const guint16 *slots, gsize n_slots, gpointer data);
+  void (*assignment_done)(gpointer data);
+  /* These partitions are about to be taken away: finish what can be finished, store, and return soon. @lost: they are
+   * already gone, nothing may be stored. */
+  void (*revoking)(const guint16 *slots, gsize n_slots, gboolean lost, gpointer data);
+  void (*revoked)(const guint16 *slots, gsize n_slots, gpointer data);
+  /* All messages up to @offset have been handed out. */
+  void (*reached_end)(guint16 slot, gint64 offset, gpointer data);
+  /* A partition for which DENIED was reported is read again. */
+  void (*recovered)(guint16 slot, gpointer data);
+  void (*trouble)(const TideInputReport *report, gpointer data);
+  /* How a commit of @offset ended, whoever asked for it. */
+  void (*committed)(guint16 slot, gint64 offset, gboolean good, gpointer data);
+  /* Some of a commit in the background failed: once for all partitions, after committed(). */
+  void (*commit_failed)(const char *text, gpointer data);
+} TideInputHandlers;
+
+typedef struct TideInputCommit {
+  guint16 slot;
+  gint64 offset;    /* one past the last finished message */
+  const char *note; /* borrowed: committed as the offset's metadata */
+} TideInputCommit;
+
+typedef struct TideInput TideInput;
+
+typedef struct TideInputFuncs {
+  /* TRUE with a message, which must be released before the next poll. */
+  gboolean (*poll)(TideInput *input, int timeout_ms, TideInputRecord *ret_record);
+  void (*release)(TideInput *input, TideInputRecord *record);
+
+  /* Makes a waiting poll return. Threads: any. */
+  void (*wake)(TideInput *input);
+
+  /* Pausing may throw prefetched messages away, which are fetched again on resume: at most once a second. */
+  void (*pause)(TideInput *input, guint16 slot);
+  void (*resume)(TideInput *input, guint16 slot);
+
+  /* @offset is committed in the background, without a note, at the next commit interval at which no rebalance is under
+   * way. FALSE when the partition is no longer ours. */
+  gboolean (*store)(TideInput *input, guint16 slot, gint64 offset);
+
+  /* In the background, at once. In the middle of a cooperative rebalance librdkafka may take the broker's refusal for
+   * the loss of the assignment: only as often as there is something to note. */
+  void (*commit_later)(TideInput *input, const TideInputCommit *commits, gsize n_commits);
+
+  /* Waits for the answer until @deadline_us. FALSE when some of it failed.
+   * @ret_problem: (out) (transfer full): why; it may still come to pass when the answer did not come in time */
+  gboolean (*commit)(TideInput *input, const TideInputCommit *commits, gsize n_commits, gint64 deadline_us,
+                     char **ret_problem);
+
+  /* Goes on reading the partition at @offset. Other partitions go on where they are. */
+  void (*move)(TideInput *input, guint16 slot, gint64 offset);
+
+  /* Gives all partitions back; may block while brokers are gone, so callers run it where a stop is bounded by others.
+   */
+  void (*close)(TideInput *input);
+  void (*free)(TideInput *input);
+} TideInputFuncs;
+
+/* The beginning of each input's own struct. */
+struct TideInput {
+  const TideInputFuncs *funcs;
+};
+
+static inline gboolean
+tide_input_poll(TideInput *input, int timeout_ms, TideInputRecord *ret_record)
+{
+  return input->funcs->poll(input, timeout_ms, ret_record);
+}
+
+static inline void
+tide_input_release(TideInput *input, TideInputRecord *record)
+{
+  input->funcs->release(input, record);
+}
+
+static inline void
+tide_input_wake(TideInput *input)
+{
+  input->funcs->wake(input);
+}
+
+static inline void
+tide_input_pause(TideInput *input, guint16 slot)
+{
+  input->funcs->pause(input, slot);
+}
+
+static inline void
+tide_input_resume(TideInput *input, guint16 slot)
+{
+  input->funcs->resume(input, slot);
+}
+
+static inline gboolean
+tide_input_store(TideInput *input, guint16 slot, gint64 offset)
+{
+  return input->funcs->store(input, slot, offset);
+}
+
+static inline void
+tide_input_commit_later(TideInput *input, const TideInputCommit *commits, gsize n_commits)
+{
+  input->funcs->commit_later(input, commits, n_commits);
+}
+
+static inline gboolean G_GNUC_WARN_UNUSED_RESULT
+tide_input_commit(TideInput *input, const TideInputCommit *commits, gsize n_commits, gint64 deadline_us,
+                  char **ret_problem)
+{
+  return input->funcs->commit(input, commits, n_commits, deadline_us, ret_problem);
+}
+
+static inline void
+tide_input_move(TideInput *input, guint16 slot, gint64 offset)
+{
+  input->funcs->move(input, slot, offset);
+}
+
+static inline void
+tide_input_close(TideInput *input)
+{
+  input->funcs->close(input);
+}
+
+static inline void
+tide_input_free(TideInput *input) /* NULL ok */
+{
+  if (input != NULL)
+    input->funcs->free(input);
+}
+
+G_END_DECLS
