@@ -2,6 +2,8 @@
 #include "commands/bench/report.h"
 #include "commands/cli/commands.h"
 #include "commands/cli/load_config.h"
+#include "commands/cli/message_lines.h"
+#include "config/config_source.h"
 
 #include <unistd.h>
 
@@ -12,7 +14,7 @@ enum { BENCH_TABLE, BENCH_JSON };
 #define STEP_MS 1000
 
 typedef struct BenchOptions {
-  const char *messages;
+  GPtrArray *messages; /* (element-type utf8): files */
   guint64 readings;
   guint64 metrics;
   guint64 machines;
@@ -44,12 +46,25 @@ read_stages(const GPtrArray *names, guint *ret_stages, GError **error)
 }
 
 static gboolean
+read_messages(TideBenchLoad *load, const TideConfig *config, const BenchOptions *options, GError **error)
+{
+  const TideDecodeOptions *decode = &tide_config_source_of_topic(config, load->topic)->readings->decode;
+  for (guint i = 0; i < options->messages->len; i++) {
+    const char *path = options->messages->pdata[i];
+    if (strcmp(path, "-") == 0 && isatty(STDIN_FILENO))
+      fprintf(stderr, "reading %s; end with Ctrl-D\n",
+              tide_message_is_whole(decode) ? "a message" : "messages, one a line");
+    if (!tide_bench_load_read(load, path, decode, options->readings, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
 fill(TideBenchLoad *load, const TideConfig *config, const BenchOptions *options, GError **error)
 {
-  if (options->messages != NULL) {
-    if (strcmp(options->messages, "-") == 0 && isatty(STDIN_FILENO))
-      fprintf(stderr, "reading messages, one a line; end with Ctrl-D\n");
-    if (!tide_bench_load_read(load, options->messages, options->readings, error))
+  if (options->messages->len > 0) {
+    if (!read_messages(load, config, options, error))
       return FALSE;
   } else {
     guint64 rounds = (options->readings + options->machines - 1) / options->machines;
@@ -63,7 +78,7 @@ fill(TideBenchLoad *load, const TideConfig *config, const BenchOptions *options,
   }
   if (tide_bench_load_settle(load, config, options->readings, error))
     return TRUE;
-  if (options->messages == NULL)
+  if (options->messages->len == 0)
     g_prefix_error(error, "the synthetic messages are those of 'tidemark simulate'; give your own with '--messages': ");
   return FALSE;
 }
@@ -100,8 +115,10 @@ measure(TideCommandCall *call, GError **error)
 
 static const TideOption bench_options[] = {
     TIDE_CONFIG_OPTION,
-    {"messages", "FILE", TIDE_TEXT(BenchOptions, messages),
-     "messages to take, one a line; -: from standard input (synthetic, as by simulate)"},
+    {"messages", "FILE", TIDE_LIST(BenchOptions, messages),
+     "messages to take, one a line, or with csv.header or a binary format one a file; -: from standard input; again "
+     "for "
+     "more (synthetic, as by simulate)"},
     {"readings", "N", TIDE_COUNT(BenchOptions, readings),
      "messages in a run, all held in memory; fewer given ones are repeated (100000)", .min = 1, .max = 100000000},
     {"metrics", "N", TIDE_COUNT(BenchOptions, metrics), "values in a synthetic reading (10)", .min = 1, .max = 10000},

@@ -68,19 +68,30 @@ add_line(TideBytes line, gpointer data, GError **error)
   return lines->load->messages->len < lines->max_messages;
 }
 
-gboolean
-tide_bench_load_read(TideBenchLoad *load, const char *path, guint64 max_messages, GError **error)
+static gboolean
+read_stream(FILE *stream, const char *name, const TideDecodeOptions *decode, Lines *lines, GError **error)
 {
+  if (tide_message_is_whole(decode))
+    return tide_message_read_whole(stream, name, add_line, lines, error);
+  return tide_message_lines_read(stream, name, add_line, lines, error);
+}
+
+gboolean
+tide_bench_load_read(TideBenchLoad *load, const char *path, const TideDecodeOptions *decode, guint64 max_messages,
+                     GError **error)
+{
+  if (load->messages->len >= max_messages)
+    return TRUE;
   Lines lines = {.load = load, .max_messages = max_messages};
   if (strcmp(path, "-") == 0)
-    return tide_message_lines_read(stdin, "standard input", add_line, &lines, error);
+    return read_stream(stdin, "standard input", decode, &lines, error);
   FILE *file = fopen(path, "re");
   if (file == NULL) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot open '%s': %s", path, g_strerror(errno));
     return FALSE;
   }
   g_autofree char *name = g_strdup_printf("'%s'", path);
-  gboolean ok = tide_message_lines_read(file, name, add_line, &lines, error);
+  gboolean ok = read_stream(file, name, decode, &lines, error);
   fclose(file);
   return ok;
 }

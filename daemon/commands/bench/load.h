@@ -36,9 +36,10 @@ void tide_bench_load_add(TideBenchLoad *load, TideBytes key, TideBytes value);
 /* The messages of `tidemark simulate` with these parameters. */
 void tide_bench_load_simulate(TideBenchLoad *load, const TideSimulationParameters *parameters);
 
-/* The first @max_messages lines of the file at @path; "-": of standard input. */
-gboolean tide_bench_load_read(TideBenchLoad *load, const char *path, guint64 max_messages,
-                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* Adds what the file at @path holds ("-": standard input), one message or one a line, as tide_message_is_whole() says
+ * of @decode, until there are @max_messages. Errors: IO. */
+gboolean tide_bench_load_read(TideBenchLoad *load, const char *path, const TideDecodeOptions *decode,
+                              guint64 max_messages, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /**
  * tide_bench_load_settle: take out what the mapping of @config rejects, repeat what is left until there are

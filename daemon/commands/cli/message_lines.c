@@ -49,3 +49,20 @@ tide_message_read_whole(FILE *stream, const char *name, TideMessageLineFunc func
   g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot read %s: %s", name, g_strerror(errno));
   return FALSE;
 }
+
+gboolean
+tide_message_is_whole(const TideDecodeOptions *decode)
+{
+  switch (decode->format) {
+  case TIDE_FORMAT_MSGPACK:
+  case TIDE_FORMAT_AVRO:
+  case TIDE_FORMAT_PROTOBUF:
+    return TRUE;
+  case TIDE_FORMAT_CSV:
+    return decode->csv.header;
+  case TIDE_FORMAT_JSON:
+  case TIDE_FORMAT_INFLUX:
+    return FALSE;
+  }
+  return FALSE;
+}

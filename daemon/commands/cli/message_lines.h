@@ -1,6 +1,7 @@
 /* Messages given on standard input or in a file: one a line, or all of it as one. */
 #pragma once
 
+#include "decode/decode_options.h"
 #include "util/bytes.h"
 
 #include <stdio.h>
@@ -18,5 +19,9 @@ gboolean tide_message_lines_read(FILE *stream, const char *name, TideMessageLine
 /* The same with all of @stream, byte for byte, as the one message. */
 gboolean tide_message_read_whole(FILE *stream, const char *name, TideMessageLineFunc func, gpointer data,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Whether a stream holds one message, as it can hold no lines that are each one: of the binary formats, in which any
+ * byte may be a line break, and of lines below a header. */
+gboolean tide_message_is_whole(const TideDecodeOptions *decode);
 
 G_END_DECLS

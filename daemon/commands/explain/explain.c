@@ -104,8 +104,7 @@ explain_input(Explain *explain, GError **error)
   const char *topic = topic_of(explain);
   const TideDecodeOptions *decode =
       &tide_config_source_of_topic(explain->config, tide_bytes_of_string(topic))->readings->decode;
-  /* Lines that stand below a header are no messages by themselves. */
-  gboolean is_whole = explain->options->whole || (decode->format == TIDE_FORMAT_CSV && decode->csv.header);
+  gboolean is_whole = explain->options->whole || tide_message_is_whole(decode);
   if (isatty(STDIN_FILENO))
     fprintf(stderr, "reading %s; end with Ctrl-D\n", is_whole ? "a message" : "messages, one a line");
   if (is_whole)
@@ -264,15 +263,15 @@ static const TideOption explain_options[] = {
 const TideCommand tide_command_explain = {
     .name = "explain",
     .summary = "Shows the rows that messages become, key part by key part, or why they are rejected. Writes nothing.",
-    .details =
-        "Messages come from standard input, one a line or (--whole, and always with csv.header) all of it one, or with "
-        "--from-topic from Kafka. Exit code 65 when any was rejected.\n"
-        "\n"
-        "Examples:\n"
-        "  echo '{\"host\":\"server1\",\"ts\":1426535612045,\"cpu\":0.02}' | tidemark explain --offline -c "
-        "tidemark.yaml\n"
-        "  tidemark explain --from-topic --count 20\n"
-        "  tidemark explain --offline --tombstone --key server1",
+    .details = "Messages come from standard input, one a line or (--whole, and always with csv.header or a binary "
+               "format) all of it one, or with "
+               "--from-topic from Kafka. Exit code 65 when any was rejected.\n"
+               "\n"
+               "Examples:\n"
+               "  echo '{\"host\":\"server1\",\"ts\":1426535612045,\"cpu\":0.02}' | tidemark explain --offline -c "
+               "tidemark.yaml\n"
+               "  tidemark explain --from-topic --count 20\n"
+               "  tidemark explain --offline --tombstone --key server1",
     .options = explain_options,
     .n_options = G_N_ELEMENTS(explain_options),
     .options_size = sizeof(ExplainOptions),

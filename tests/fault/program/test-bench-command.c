@@ -3,17 +3,21 @@
 
 #include <glib/gstdio.h>
 
-static const char yaml[] = "kafka: { brokers: \"127.0.0.1:1\", group: g, topics: [t] }\n"
-                           "hbase: { gateways: [\"%s\"] }\n"
-                           "readings: { time: { field: ts, format: epoch_ms } }\n"
-                           "tables:\n"
-                           "  METRIC:\n"
-                           "    key: [ { field: host }, \"#\", { time: epoch_ms } ]\n"
-                           "    columns: { family: M, from: \"*\" }\n"
-                           "  CURRENT:\n"
-                           "    latest: replace\n"
-                           "    key: [ { field: host } ]\n"
-                           "    columns: { family: M, from: \"*\" }\n";
+#define YAML(readings)                                                                                                 \
+  "kafka: { brokers: \"127.0.0.1:1\", group: g, topics: [t] }\n"                                                       \
+  "hbase: { gateways: [\"%s\"] }\n"                                                                                    \
+  "readings: { " readings " }\n"                                                                                       \
+  "tables:\n"                                                                                                          \
+  "  METRIC:\n"                                                                                                        \
+  "    key: [ { field: host }, \"#\", { time: epoch_ms } ]\n"                                                          \
+  "    columns: { family: M, from: \"*\" }\n"                                                                          \
+  "  CURRENT:\n"                                                                                                       \
+  "    latest: replace\n"                                                                                              \
+  "    key: [ { field: host } ]\n"                                                                                     \
+  "    columns: { family: M, from: \"*\" }\n"
+
+static const char json_yaml[] = YAML("time: { field: ts, format: epoch_ms }");
+static const char msgpack_yaml[] = YAML("format: msgpack, time: { format: record }");
 
 typedef struct Fixture {
   char *config_path; /* owned */
@@ -21,7 +25,7 @@ typedef struct Fixture {
 } Fixture;
 
 static void
-set_up(Fixture *fixture, gconstpointer unused)
+set_up(Fixture *fixture, gconstpointer yaml)
 {
   fixture->config_path = write_config(yaml, "127.0.0.1:1");
 }
@@ -71,6 +75,25 @@ test_given_messages(Fixture *fixture, gconstpointer unused)
   assert_prints(fixture->done.errors, "cannot open '/nonexistent/file': No such file or directory");
 }
 
+/* {"host": "h1", "cpu": 10}: its last byte is the one that ends a line elsewhere. */
+static const char msgpack[] = "\x82\xa4host\xa2h1\xa3"
+                              "cpu\x0a";
+
+static void
+test_a_binary_message_may_hold_line_breaks(Fixture *fixture, gconstpointer unused)
+{
+  g_autoptr(GError) error = NULL;
+  g_autofree char *path = g_strconcat(fixture->config_path, ".msgpack", NULL);
+  g_assert_true(g_file_set_contents(path, msgpack, sizeof msgpack - 1, &error));
+  g_autofree char *words =
+      g_strdup_printf("bench --messages %s --messages %s --readings 10 --runs 1 --format json", path, path);
+  g_assert_cmpint(run(fixture, words, NULL), ==, 0);
+  assert_prints(fixture->done.output, "\"messages\":10,\"different_messages\":2,\"rejected_messages\":0,");
+  g_assert_cmpint(run(fixture, "explain --offline --timestamp 1426535612045", msgpack), ==, 0);
+  assert_prints(fixture->done.output, "fields taken: host, cpu");
+  g_unlink(path);
+}
+
 static void
 test_only_some_stages(Fixture *fixture, gconstpointer unused)
 {
@@ -96,9 +119,11 @@ int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
-#define ADD(path, test) g_test_add("/bench-command/" path, Fixture, NULL, set_up, test, tear_down)
+#define ADD(path, test) g_test_add("/bench-command/" path, Fixture, json_yaml, set_up, test, tear_down)
   ADD("synthetic-readings", test_synthetic_readings);
   ADD("given-messages", test_given_messages);
+  g_test_add("/bench-command/a-binary-message-may-hold-line-breaks", Fixture, msgpack_yaml, set_up,
+             test_a_binary_message_may_hold_line_breaks, tear_down);
   ADD("only-some-stages", test_only_some_stages);
   ADD("unusable-messages-are-told", test_unusable_messages_are_told);
   return g_test_run();
