@@ -10,11 +10,9 @@ messages. The decoders' packages come from PyPI into an environment of their own
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import os
 import random
-import shutil
 import struct
 import subprocess
 import sys
@@ -26,7 +24,7 @@ from typing import Any, Iterator
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "stack"))
-import maven_jars  # noqa: E402  the cache
+import python_packages  # noqa: E402
 
 FORMATS = ["json", "influx", "csv", "msgpack", "avro", "protobuf"]
 REQUIREMENTS = HERE / "requirements.txt"
@@ -37,22 +35,6 @@ kafka: { brokers: b, group: g, topics: [t] }
 hbase: { gateways: [g] }
 tables: { T: { key: [{ field: host }, "#", { time: epoch_ms }], columns: { family: M, from: "*" } } }
 """
-
-
-def environment() -> Path:
-    """The interpreter of a virtual environment with the requirements installed; made when they have changed."""
-    pin = hashlib.sha256(REQUIREMENTS.read_bytes()).hexdigest()[:12]
-    directory = maven_jars.cache_directory() / f"formats-{pin}"
-    # An environment cannot be renamed once it is there whole, so a mark tells whether it is.
-    mark = directory / "complete"
-    with maven_jars.exclusive(maven_jars.cache_directory() / "formats.lock", "installs the decoders"):
-        if not mark.exists():
-            shutil.rmtree(directory, ignore_errors=True)
-            subprocess.run([sys.executable, "-m", "venv", str(directory)], check=True)
-            subprocess.run([str(directory / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check",
-                            "--requirement", str(REQUIREMENTS)], check=True)
-            mark.touch()
-    return directory / "bin" / "python"
 
 
 def decoded(program: str, config: str, messages: list[bytes]) -> list[Any]:
@@ -160,7 +142,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("formats", nargs="*")
     options = parser.parse_intermixed_args()
-    python = environment()
+    python = python_packages.environment("formats", REQUIREMENTS)
     if Path(sys.prefix) != python.parent.parent:
         os.execv(python, [str(python), __file__, *sys.argv[1:]])
     return run(options)

@@ -163,8 +163,8 @@ class Case(unittest.TestCase):
     def assert_accounting_balances(self, daemon: Daemon) -> None:
         """Every message that this process received has ended in one counter."""
         ends = {name: daemon.metric(f"tidemark_messages_{name}") for name in (
-            "received_total", "written_total", "skipped_total", "unmatched_total", "expired_total", "handed_back_total",
-            "in_flight")}
+            "received_total", "written_total", "skipped_total", "unmatched_total", "expired_total", "dead_lettered_total",
+            "handed_back_total", "in_flight")}
         received = ends.pop("received_total")
         self.assertEqual(received, sum(ends.values()), f"received {received}, ended {ends}")
         self.assertEqual(ends["in_flight"], 0)

@@ -85,7 +85,9 @@ class Daemon:
 
     def __init__(self, tidemark: Path, directory: Path, name: str, config: Mapping[str, Any], admin: KafkaAdmin) -> None:
         self.group: str = config["kafka"]["group"]
-        self.topic: str = config["kafka"]["topics"][0]
+        self.topics: list[str] = config["kafka"].get("topics") or [
+            topic for source in config["sources"].values() for topic in source["topics"]]
+        self.topic = self.topics[0]
         self.http: str = config["service"]["http"]
         self.config_path = directory / f"{name}.yaml"
         self.log_path = directory / f"{name}.log"
@@ -159,8 +161,10 @@ class Daemon:
         return self._wait(lambda: (self.metric(name) >= at_least) and self.metric(name),
                           lambda: f"{name} is {self.metric(name)}, not {at_least}", deadline_s)
 
-    def committed(self) -> int:
-        return sum(self._admin.committed_offsets(self.group, self.topic).values())
+    def committed(self, topic: Optional[str] = None) -> int:
+        """Of all its topics, or of one of them."""
+        return sum(offset for name in ([topic] if topic else self.topics)
+                   for offset in self._admin.committed_offsets(self.group, name).values())
 
     def metric(self, name: str, labels: str = "") -> int:
         """The sum of a metric's series whose labels hold this text; 0 while the daemon does not answer."""

@@ -1,7 +1,8 @@
 """The jars of Kafka, HBase and programs beside them, fetched from Maven Central once and remembered as class paths.
 
-A class path is kept in a file of the cache, named after the text of the pom.xml it came from: a changed pin is a new
-file, and an old one is never taken for it. Several test runs may ask at once; one of them fetches, the others wait.
+What is an archive is unpacked into the cache. A class path is kept in a file of the cache, named after the text of the
+pom.xml it came from: a changed pin is a new file, and an old one is never taken for it. Several test runs may ask at once;
+one of them fetches, the others wait.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
-from typing import Iterator, Optional
+from typing import Callable, Iterator, Optional
 
 HERE = Path(__file__).resolve().parent
 
@@ -23,7 +25,8 @@ HERE = Path(__file__).resolve().parent
 RETRY_DELAYS_S = (3, 10, 30)
 
 # What a first run downloads, measured; only for the progress sentence.
-DOWNLOAD_SIZE = {"kafka": "about 45 MB", "kafka-3.7": "about 40 MB", "hbase": "about 110 MB", "bench-java": "about 75 MB", "bench-flink": "about 175 MB"}
+DOWNLOAD_SIZE = {"kafka": "about 45 MB", "kafka-3.7": "about 40 MB", "hbase": "about 110 MB", "bench-java": "about 75 MB", "bench-flink": "about 175 MB",
+                 "schema-registry": "about 140 MB"}
 
 
 class JarError(Exception):
@@ -74,6 +77,15 @@ def classpath(component: str) -> str:
     return classpath_file(component).read_text(encoding="utf-8").strip()
 
 
+def unpacked(component: str, artifact: str, sha256: str) -> Path:
+    """The folder of what the archive GROUP:NAME:VERSION:TYPE:CLASSIFIER, which has this checksum, holds."""
+    path = cache_directory() / f"{component}-{sha256[:12]}"
+    with exclusive(cache_directory() / f"{component}.lock", f"fetches {component}"):
+        if not path.exists():
+            _fetch(component, lambda log_path: _copy_and_unpack(artifact, sha256, path, log_path))
+    return path
+
+
 def _is_usable(path: Path) -> bool:
     """False when the file is missing or names a jar that was cleaned away since."""
     try:
@@ -84,32 +96,56 @@ def _is_usable(path: Path) -> bool:
 
 
 def _resolve(component: str, pom: Path, path: Path) -> None:
-    """Runs Maven until the class path is written; a partly fetched repository is continued, not begun again."""
+    """Fetches until the class path is written; a partly fetched repository is continued, not begun again."""
+    _fetch(component, lambda log_path: _build_classpath(pom, path, log_path))
+
+
+def _fetch(component: str, attempt: Callable[[Path], bool]) -> None:
+    """Calls the attempt, with where its log goes, until it succeeds, or often enough."""
     if shutil.which("mvn") is None:
-        raise JarError(f"'mvn' is not installed: the jars of {component} come through Maven (Debian: maven)")
+        raise JarError(f"'mvn' is not installed: {component} comes through Maven (Debian: maven)")
     log_path = cache_directory() / f"{component}-maven.log"
-    say(f"fetching the jars of {component} from Maven Central, once ({DOWNLOAD_SIZE[component]})")
+    say(f"fetching {component} from Maven Central, once ({DOWNLOAD_SIZE[component]})")
     started = time.monotonic()
     for delay_s in (*RETRY_DELAYS_S, None):
-        if _run_maven(pom, path, log_path):
-            say(f"the jars of {component} are here after {time.monotonic() - started:.0f} s")
+        if attempt(log_path):
+            say(f"{component} is here after {time.monotonic() - started:.0f} s")
             return
         if delay_s is not None:
-            say(f"fetching the jars of {component} failed, trying again in {delay_s} s ('{log_path}')")
+            say(f"fetching {component} failed, trying again in {delay_s} s ('{log_path}')")
             time.sleep(delay_s)
     tail = "\n".join(log_path.read_text(encoding="utf-8", errors="replace").splitlines()[-20:])
-    raise JarError(f"cannot fetch the jars of {component}: Maven's last words, from '{log_path}', are\n{tail}")
+    raise JarError(f"cannot fetch {component}: Maven's last words, from '{log_path}', are\n{tail}")
 
 
-def _run_maven(pom: Path, path: Path, log_path: Path) -> bool:
+def _run_maven(log_path: Path, *words: str) -> bool:
+    # -U: without it Maven remembers a failed download and does not ask again for a day.
+    with open(log_path, "w", encoding="utf-8") as log:
+        return subprocess.run(["mvn", "-B", "-ntp", "-U", *words], stdin=subprocess.DEVNULL, stdout=log,
+                              stderr=subprocess.STDOUT, check=False).returncode == 0
+
+
+def _build_classpath(pom: Path, path: Path, log_path: Path) -> bool:
     """One attempt. The file appears whole or not at all."""
     unfinished = path.with_suffix(".unfinished")
-    # -U: without it Maven remembers a failed download and does not ask again for a day.
-    command = ["mvn", "-B", "-ntp", "-U", "-f", str(pom), "dependency:build-classpath",
-               "-DincludeScope=runtime", f"-Dmdep.outputFile={unfinished}"]
-    with open(log_path, "w", encoding="utf-8") as log:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, check=False)
-    if done.returncode != 0 or not _is_usable(unfinished):
+    if not _run_maven(log_path, "-f", str(pom), "dependency:build-classpath", "-DincludeScope=runtime",
+                      f"-Dmdep.outputFile={unfinished}") or not _is_usable(unfinished):
         return False
     unfinished.rename(path)
+    return True
+
+
+def _copy_and_unpack(artifact: str, sha256: str, path: Path, log_path: Path) -> bool:
+    """One attempt. The folder appears whole or not at all; bytes that are others than those pinned are no accident."""
+    with tempfile.TemporaryDirectory(dir=path.parent) as directory:
+        if not _run_maven(log_path, "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy", f"-Dartifact={artifact}",
+                          f"-DoutputDirectory={directory}"):
+            return False
+        (archive,) = Path(directory).iterdir()
+        with archive.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+        if found != sha256:
+            raise JarError(f"{artifact} has the SHA-256 {found}, not {sha256}: it is not used")
+        shutil.unpack_archive(archive, Path(directory) / "content")
+        (Path(directory) / "content").rename(path)
     return True
