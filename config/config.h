@@ -99,6 +99,9 @@ typedef struct TideConfigSource {
   const TideReadingsConfig *readings; /* own, or the configuration's */
   TideReadingsConfig own;
   GArray *conditions; /* owned (element-type TideCondition): other readings are passed over; NULL: none are */
+  /* Readings whose event time is not in [from, to) are passed over as well: a load's, never the file's. */
+  gint64 from_ns;
+  gint64 to_ns; /* 0: all are taken */
 } TideConfigSource;
 
 /* Where dead letters are kept: dead_letters/dead_letter_queue.h. */

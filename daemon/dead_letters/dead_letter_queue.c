@@ -207,3 +207,9 @@ tide_dead_letter_queue_view(TideDeadLetterQueue *dead_letters)
 {
   return tide_dead_letter_reasons_view(dead_letters->reasons);
 }
+
+gboolean
+tide_dead_letter_queue_has_too_many_racy(const TideDeadLetterQueue *dead_letters)
+{
+  return atomic_load_explicit(&dead_letters->too_many, memory_order_relaxed);
+}

@@ -4,9 +4,9 @@
  * A consumer submits jobs; the thread "tide-dlq" works on each (reads the original again where the consumer has it
  * no more), keeps it, and when it is durable (acknowledged by all in-sync replicas, or written and synced) sends the
  * job back. A job never fails: what cannot be kept is tried again until the stop, and so holds its offset. When the
- * share of messages with dead letters among all is above `max_ratio`, nothing more is kept until that is raised, so that a
- * wrong configuration does not drain a topic into the dead letters. What came up to that bound is kept, and may be
- * committed: each start gets on by a hundred messages or so at least.
+ * share of messages with dead letters among all is above `max_ratio`, nothing more is kept until that is raised, so
+ * that a wrong configuration does not drain a topic into the dead letters. What came up to that bound is kept, and may
+ * be committed: each start gets on by a hundred messages or so at least.
  *
  * A job may also ask for the original alone (wants_original): a message that shares a refused row with others, of which
  * it is not known whether it is to blame. That is no dead letter, and does not count as one.
@@ -88,10 +88,15 @@ TideDeadLetterJob *tide_dead_letter_job_new(const TideDeadLetter *dead_letter, T
                                             TideDeadLetterCompletions *completions);
 void tide_dead_letter_job_free(TideDeadLetterJob *job);
 
+/* Appends the value of a message to @out. FALSE: it is gone. Threads: "tide-dlq". */
+typedef gboolean (*TideOriginalFunc)(TideBytes topic, gint64 offset, TideBuffer *out, gpointer data);
+
 typedef struct TideDeadLetterQueueContext {
   const TideConfig *config; /* borrowed, all */
   TideBudget *budget;
   TideMetrics *metrics;
+  TideOriginalFunc find_original; /* where messages come from files; NULL: they are read again from Kafka */
+  gpointer original_data;
 } TideDeadLetterQueueContext;
 
 TideDeadLetterQueue *tide_dead_letter_queue_new(const TideDeadLetterQueueContext *context);
@@ -126,6 +131,8 @@ void tide_dead_letter_queue_note_messages(TideDeadLetterQueue *dead_letters, gui
 
 /* TRUE while nothing is kept because too many were, or because the topic or file takes nothing: consumers pause. */
 gboolean tide_dead_letter_queue_is_stalled_racy(const TideDeadLetterQueue *dead_letters);
+/* TRUE while that is because too many were, which time does not change. Threads: any. */
+gboolean tide_dead_letter_queue_has_too_many_racy(const TideDeadLetterQueue *dead_letters);
 /* What was kept since the start, and why. (transfer full) */
 TideDeadLettersView tide_dead_letter_queue_view(TideDeadLetterQueue *dead_letters);
 /* One sentence: why, and what to do; NULL when it is not holding. (transfer full) */

@@ -42,7 +42,6 @@ struct TideDeadLetterQueue {
   TideDeadLetterRatio ratio;
   TideDeadLetterJobs beyond_max_ratio; /* those beyond max_ratio: until it is raised, or the end */
   TideDeadLetterReasons *reasons;      /* owned */
-  gboolean too_many;                   /* above max_ratio: until that is raised nothing more passes */
   TideDeadLetterRatioPart excess;      /* with too_many: the window, when they became so */
   TideBuffer lines;
 
@@ -51,6 +50,7 @@ struct TideDeadLetterQueue {
   _Atomic guint64 written;
   _Atomic gboolean stopping;
   _Atomic gboolean is_stalled;
+  _Atomic gboolean too_many; /* above max_ratio: until that is raised nothing more passes */
   _Atomic gint64 lent_bytes; /* of originals that consumers have and did not release */
 
   /* under lock */

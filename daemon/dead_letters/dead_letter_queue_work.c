@@ -309,6 +309,36 @@ has_room_for_originals(const TideDeadLetterQueue *dead_letters)
 }
 
 static void
+find_original(TideDeadLetterQueue *dead_letters, TideDeadLetterJob *job)
+{
+  const TideDeadLetterQueueContext *context = &dead_letters->context;
+  TideDeadLetter dead_letter = job->dead_letter;
+  g_auto(TideBuffer) value = {0};
+  job->must_read = FALSE;
+  if (!context->find_original(dead_letter.topic, dead_letter.offset, &value, context->original_data)) {
+    job->dead_letter.original_is_gone = TRUE;
+    return;
+  }
+  TideBuffer memory = {0};
+  dead_letter.value = tide_buffer_bytes(&value);
+  dead_letter.has_value = TRUE;
+  dead_letter.timestamp_ms = -1;
+  tide_dead_letter_copy(&dead_letter, &job->dead_letter, &memory);
+  tide_buffer_clear_memory(&job->memory);
+  g_clear_pointer(&job->row, tide_refused_row_unref);
+  job->memory = memory;
+}
+
+static void
+find_originals(TideDeadLetterQueue *dead_letters)
+{
+  for (TideDeadLetterJob *job; (job = tide_dead_letter_jobs_take(&dead_letters->to_read.jobs)) != NULL;) {
+    find_original(dead_letters, job);
+    pass_on(dead_letters, job);
+  }
+}
+
+static void
 read_originals(TideDeadLetterQueue *dead_letters, gint64 now_us)
 {
   TideDeadLetterStage *stage = &dead_letters->to_read;
@@ -316,6 +346,10 @@ read_originals(TideDeadLetterQueue *dead_letters, gint64 now_us)
     return;
   if (!has_room_for_originals(dead_letters)) {
     stage->next_us = now_us + ROOM_US;
+    return;
+  }
+  if (dead_letters->context.find_original != NULL) {
+    find_originals(dead_letters);
     return;
   }
   TideDeadLetterJobs read = {0};

@@ -2,6 +2,9 @@
 
 #include "util/error.h"
 
+/* msgpack-c's own, and one around it: a list of maps. */
+#define MAX_DEPTH 33u
+
 /* The forms with a byte of their own, 0xC0 to 0xDF: what follows that byte. */
 static const struct {
   guint8 size_bytes;  /* of a length, or of a number of elements, big-endian */
@@ -24,6 +27,7 @@ static const struct {
 typedef struct Walk {
   TideBytes value;
   gsize at;
+  gboolean is_short; /* the value goes on behind the bytes */
   GError **error;
 } Walk;
 
@@ -37,7 +41,8 @@ fault(const Walk *walk, const char *what)
 static gboolean
 skip(Walk *walk, guint64 n_bytes)
 {
-  if (n_bytes > walk->value.len - walk->at)
+  walk->is_short = n_bytes > walk->value.len - walk->at;
+  if (walk->is_short)
     return fault(walk, "it ends in the middle of a value");
   walk->at += n_bytes;
   return TRUE;
@@ -118,4 +123,17 @@ tide_msgpack_shape_check(TideBytes value, TideMsgpackLimits limits, GError **err
   if (!take_values(&walk, n_inner, limits.max_depth))
     return FALSE;
   return walk.at == value.len || fault(&walk, "there are bytes after the map");
+}
+
+gboolean
+tide_msgpack_shape_length(TideBytes bytes, gsize *ret_len, GError **error)
+{
+  g_autoptr(GError) problem = NULL;
+  Walk walk = {.value = bytes, .error = &problem};
+  gboolean is_whole = take_values(&walk, 1, MAX_DEPTH);
+  *ret_len = is_whole ? walk.at : 0;
+  if (is_whole || walk.is_short)
+    return TRUE;
+  g_propagate_error(error, g_steal_pointer(&problem));
+  return FALSE;
 }

@@ -19,4 +19,11 @@ typedef struct TideMsgpackLimits {
  */
 gboolean tide_msgpack_shape_check(TideBytes value, TideMsgpackLimits limits, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/**
+ * tide_msgpack_shape_length: how long the value at the beginning of @bytes is. For files, where nothing else tells.
+ * @ret_len: 0: it goes on behind @bytes
+ * Errors: DATA: it is no value. Threads: any. Allocates: only for an error, or with 0.
+ */
+gboolean tide_msgpack_shape_length(TideBytes bytes, gsize *ret_len, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 G_END_DECLS

@@ -155,6 +155,8 @@ tide_kafka_watch_note(TideKafkaWatch *watch, TideWatchedPartition *watched, cons
 TideKafkaLag
 tide_kafka_watch_lag(TideKafkaWatch *watch)
 {
+  if (watch == NULL)
+    return (TideKafkaLag){0};
   TideKafkaLag lag = {.is_known = TRUE};
   gint64 now_ms = tide_wall_clock_epoch_ms();
   guint n = 0;
@@ -480,6 +482,8 @@ ask_for_topics(TideKafkaWatch *watch)
 TideKafkaAnswers
 tide_kafka_watch_answers(TideKafkaWatch *watch)
 {
+  if (watch == NULL)
+    return (TideKafkaAnswers){0};
   tide_mutex_lock(&watch->lock);
   TideKafkaAnswers answers = watch->answers;
   tide_mutex_unlock(&watch->lock);
@@ -489,6 +493,9 @@ tide_kafka_watch_answers(TideKafkaWatch *watch)
 gboolean
 tide_kafka_watch_topics(TideKafkaWatch *watch, char **ret_missing)
 {
+  *ret_missing = NULL;
+  if (watch == NULL)
+    return TRUE;
   tide_mutex_lock(&watch->lock);
   gboolean known = watch->knows_topics;
   *ret_missing = g_strdup(watch->missing);
@@ -551,6 +558,8 @@ tide_kafka_watch_start(TideKafkaWatch *watch, GError **error)
 void
 tide_kafka_watch_stop(TideKafkaWatch *watch)
 {
+  if (watch == NULL)
+    return;
   tide_mutex_lock(&watch->lock);
   watch->is_stopping = TRUE;
   tide_cond_signal(&watch->changed);

@@ -15,6 +15,7 @@
 
 G_BEGIN_DECLS
 
+/* Where messages do not come from Kafka it is NULL, and all questions to it can be asked. */
 typedef struct TideKafkaWatch TideKafkaWatch;
 typedef struct TideWatchedPartition TideWatchedPartition;
 

@@ -354,6 +354,13 @@ read_times(TideMapping *mapping, const MappedTable *mapped, TideReading *reading
          tide_reading_times_get(&mapping->at->times, mapped->cell_time, ret_cell_time_ns, ret_reject);
 }
 
+/* Whether only other times are wanted. */
+static gboolean
+is_left_out(const TideConfigSource *source, const TideReading *reading)
+{
+  return source->to_ns != 0 && (reading->event_time_ns < source->from_ns || reading->event_time_ns >= source->to_ns);
+}
+
 /* Whether the times that were read are too far in the future for @mapped's table. */
 static gboolean
 is_too_early(const TideMapping *mapping, const MappedTable *mapped)
@@ -417,6 +424,8 @@ map_reading(TideMapping *mapping, TideReading *reading, TideReject *ret_reject)
     gint64 cell_time_ns;
     if (!read_times(mapping, mapped, reading, &cell_time_ns, ret_reject))
       return FALSE;
+    if (G_UNLIKELY(is_left_out(mapping->at->source, reading)))
+      continue;
     if (G_UNLIKELY(is_too_early(mapping, mapped))) {
       count_future(mapping, mapped);
       kept_out_of = mapped;

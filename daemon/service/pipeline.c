@@ -325,6 +325,12 @@ tide_pipeline_fill_status(TidePipeline *pipeline, TideStatus *status)
   tide_pipeline_status_judge(pipeline->parts.options.config, status);
 }
 
+gboolean
+tide_pipeline_has_too_many_dead_letters(TidePipeline *pipeline)
+{
+  return tide_dead_letter_queue_has_too_many_racy(pipeline->parts.dead_letters);
+}
+
 void
 tide_pipeline_take_changes(TidePipeline *pipeline)
 {

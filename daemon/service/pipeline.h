@@ -46,6 +46,9 @@ void tide_pipeline_take_changes(TidePipeline *pipeline);
 /* Logs what an operator must know, and sets gauges; call once a second. */
 void tide_pipeline_watch(TidePipeline *pipeline, gint64 now_us);
 
+/* Nothing more is kept among the dead letters, because too many were. Threads: any. */
+gboolean tide_pipeline_has_too_many_dead_letters(TidePipeline *pipeline);
+
 /* Why it could not start. Valid after TIDE_STAGE_FAILED; borrowed. */
 const GError *tide_pipeline_failure(TidePipeline *pipeline);
 

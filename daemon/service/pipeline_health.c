@@ -213,7 +213,7 @@ fatal_exit(const TidePipelineHealth *health, const Totals *totals)
 static char *
 why_not_ready(TidePipelineHealth *health, const Totals *totals, gint64 now_us)
 {
-  if (!totals->had_assignment || totals->denied) {
+  if (health->parts->watch != NULL && (!totals->had_assignment || totals->denied)) {
     g_autofree char *trouble = kafka_trouble(health);
     g_autofree char *group = group_text(health, now_us);
     return g_strdup_printf("waiting for Kafka: %s", trouble != NULL ? trouble : group);
@@ -455,8 +455,10 @@ tide_pipeline_health_watch(TidePipelineHealth *health, gboolean is_running, gint
     tide_gauge_set(health->paused_for[bit], totals.paused_for[bit]);
   log_troubles(health, now_us);
   log_pauses(health, &totals, now_us);
-  log_brokers(health, now_us);
-  log_group(health, &totals, now_us);
-  log_missing_topics(health, now_us);
+  if (health->parts->watch != NULL) {
+    log_brokers(health, now_us);
+    log_group(health, &totals, now_us);
+    log_missing_topics(health, now_us);
+  }
   log_summary(health, &totals, &lanes, now_us);
 }

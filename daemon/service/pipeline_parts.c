@@ -63,9 +63,13 @@ tide_pipeline_parts_init(TidePipelineParts *parts, const TidePipelineOptions *op
   parts->lanes = make_lanes(config, parts->n_slots, n_dated);
   parts->gateways = tide_gateways_new(&config->hbase, options->metrics);
   parts->regions = make_regions(parts);
-  TideDeadLetterQueueContext dead_letters = {.config = config, .budget = &parts->budget, .metrics = options->metrics};
+  TideDeadLetterQueueContext dead_letters = {.config = config,
+                                             .budget = &parts->budget,
+                                             .metrics = options->metrics,
+                                             .find_original = options->find_original,
+                                             .original_data = options->input_data};
   parts->dead_letters = tide_dead_letter_queue_new(&dead_letters);
-  parts->watch = tide_kafka_watch_new(&config->kafka, options->metrics);
+  parts->watch = options->open_input == NULL ? tide_kafka_watch_new(&config->kafka, options->metrics) : NULL;
   parts->writers = g_ptr_array_new_with_free_func((GDestroyNotify)tide_writer_free);
   parts->consumers = g_ptr_array_new_with_free_func((GDestroyNotify)tide_consumer_free);
 }
@@ -132,7 +136,8 @@ open_kafka(guint32 index, const TideInputHandlers *handlers, gpointer data, GErr
 gboolean
 tide_pipeline_parts_start_consumers(TidePipelineParts *parts, TideWireProtocol protocol, GError **error)
 {
-  if (!tide_kafka_watch_start(parts->watch, error))
+  const TidePipelineOptions *options = &parts->options;
+  if (parts->watch != NULL && !tide_kafka_watch_start(parts->watch, error))
     return FALSE;
   stop_waiting_for_schemas(parts->options.config);
   TideConsumerContext context = {.config = parts->options.config,
@@ -147,8 +152,8 @@ tide_pipeline_parts_start_consumers(TidePipelineParts *parts, TideWireProtocol p
                                  .metrics = parts->options.metrics,
                                  .watch = parts->watch,
                                  .until_end = parts->options.until_end,
-                                 .open_input = open_kafka,
-                                 .input_data = parts};
+                                 .open_input = options->open_input != NULL ? options->open_input : open_kafka,
+                                 .input_data = options->open_input != NULL ? options->input_data : parts};
   parts->joined_us = tide_now_us();
   for (guint32 i = 0; i < parts->options.config->kafka.threads; i++) {
     TideConsumer *consumer = tide_consumer_start(&context, i, error);

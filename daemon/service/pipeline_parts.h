@@ -18,6 +18,10 @@ typedef struct TidePipelineOptions {
   TideMetrics *metrics;     /* borrowed */
   gboolean until_end;
   gboolean accept_scheme_change; /* of tables with rows: fingerprint_check.h */
+  /* Where messages do not come from Kafka: as in consumer.h and dead_letter_queue.h; NULL: they do. */
+  TideInput *(*open_input)(guint32 index, const TideInputHandlers *handlers, gpointer data, GError **error);
+  TideOriginalFunc find_original;
+  gpointer input_data; /* of both */
 } TidePipelineOptions;
 
 typedef struct TidePipelineParts {
@@ -33,7 +37,7 @@ typedef struct TidePipelineParts {
   TideGateways *gateways;
   TideRegions *regions;
   TideDeadLetterQueue *dead_letters;
-  TideKafkaWatch *watch;
+  TideKafkaWatch *watch; /* NULL: messages do not come from Kafka */
   /* set by tide_pipeline_parts_start_writers() and _consumers(), then read-only */
   GPtrArray *writers;   /* owned (element-type TideWriter) */
   GPtrArray *consumers; /* owned (element-type TideConsumer) */

@@ -79,6 +79,18 @@ tide_state_directory_look(GError **error)
   return FALSE;
 }
 
+char *
+tide_state_directory_of_user(const char *chosen)
+{
+  char *directory = chosen != NULL ? g_strdup(chosen) : tide_state_directory();
+  if (directory == NULL)
+    directory = g_build_filename(g_get_user_state_dir(), "tidemark", NULL);
+  if (g_mkdir_with_parents(directory, 0700) == 0)
+    return directory;
+  g_free(directory);
+  return NULL;
+}
+
 int
 tide_state_directory_lock(GError **error)
 {

@@ -12,6 +12,12 @@ char *tide_state_directory(void);
 char *tide_state_directory_path(const char *name);
 
 /**
+ * tide_state_directory_of_user: for what a command keeps: @chosen, else the directory above, else the user's own. It is
+ * made where it is not there. Returns: (transfer full); NULL: nothing can be kept there, and errno says why.
+ */
+char *tide_state_directory_of_user(const char *chosen);
+
+/**
  * tide_state_directory_lock: makes sure that no other daemon uses the directory, until the process ends, however it
  * does. Returns: a descriptor to keep open, -1 where there is no directory; on failure -1 with @error set. Errors:
  * IN_USE: another process has it; IO: it cannot be locked.

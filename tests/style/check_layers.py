@@ -32,7 +32,7 @@ LAYERS = [
     "config",
     "config/option",
     "config/load",
-    ("daemon/kafka", "daemon/gateway", "daemon/tables", "daemon/mapping"),
+    ("daemon/kafka", "daemon/files", "daemon/gateway", "daemon/tables", "daemon/mapping"),
     "daemon/write",
     "daemon/rows",
     "daemon/dead_letters",
@@ -41,7 +41,7 @@ LAYERS = [
     "daemon/commands/cli",
     "daemon/commands/read",
     ("daemon/commands/tables", "daemon/commands/dead_letters", "daemon/commands/status", "daemon/commands/simulate", "daemon/commands/rollup"),
-    ("daemon/commands/explain", "daemon/commands/check", "daemon/commands/verify", "daemon/commands/bench"),
+    ("daemon/commands/explain", "daemon/commands/check", "daemon/commands/verify", "daemon/commands/bench", "daemon/commands/load"),
     "daemon/commands/init",
     "daemon/commands",
     "daemon",  # main.c

@@ -27,6 +27,7 @@ LIBRARIES = [
     ("simdjson", "libsimdjson-dev", "Apache-2.0", ["simdjson"]),
     ("xxHash", "libxxhash-dev", "BSD-2-Clause", ["libxxhash"]),
     ("zlib", "zlib1g-dev", "Zlib", ["zlib"]),
+    ("zstd", "libzstd-dev", "BSD-3-Clause", ["libzstd"]),
     ("Protocol Buffers", "libprotobuf-dev", "BSD-3-Clause", ["protobuf"]),
     ("msgpack-c", "libmsgpack-dev", "BSL-1.0", ["msgpack"]),
     ("Nettle", "nettle-dev", "LGPL-3.0-or-later OR GPL-2.0-or-later", ["nettle"]),

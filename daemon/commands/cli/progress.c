@@ -24,8 +24,10 @@ tide_progress_begin(TideProgress *progress, const char *noun, guint64 total, gin
 
 /* "41,200 of 100,000 readings (41 %), 20,513/s, 3 s left". @elapsed_us: since the work began. (transfer full) */
 static char *
-progress_text(const char *noun, guint64 done, guint64 total, gint64 elapsed_us)
+progress_text(const TideProgress *progress, guint64 done, gint64 elapsed_us)
 {
+  guint64 total = progress->total;
+  double share = total > 0 ? (double)done / (double)total : progress->share;
   GString *text = g_string_new(NULL);
   g_autofree char *done_text = tide_count_text(done);
   g_string_append(text, done_text);
@@ -33,17 +35,17 @@ progress_text(const char *noun, guint64 done, guint64 total, gint64 elapsed_us)
     g_autofree char *total_text = tide_count_text(total);
     g_string_append_printf(text, " of %s", total_text);
   }
-  g_string_append_printf(text, " %s", noun);
-  if (total > 0)
-    g_string_append_printf(text, " (%d %%)", (int)((double)done * 100 / (double)total));
+  g_string_append_printf(text, " %s", progress->noun);
+  if (share > 0)
+    g_string_append_printf(text, " (%d %%)", (int)(share * 100));
   if (elapsed_us <= 0 || done == 0)
     return g_string_free(text, FALSE);
 
   double per_s = (double)done * (double)TIDE_US_PER_S / (double)elapsed_us;
   g_autofree char *rate_text = tide_count_text((guint64)(per_s + 0.5));
   g_string_append_printf(text, ", %s/s", rate_text);
-  if (total > done) {
-    g_autofree char *left_text = tide_age_text((gint64)((double)(total - done) / per_s * 1000));
+  if (share > 0 && share < 1) {
+    g_autofree char *left_text = tide_age_text((gint64)((double)elapsed_us * (1 - share) / share) / TIDE_US_PER_MS);
     g_string_append_printf(text, ", %s left", left_text);
   }
   return g_string_free(text, FALSE);
@@ -56,7 +58,7 @@ tide_progress_update(TideProgress *progress, guint64 done, gint64 now_us)
     return;
   progress->next_us = now_us + INTERVAL_US;
   progress->shown = TRUE;
-  g_autofree char *text = progress_text(progress->noun, done, progress->total, now_us - progress->start_us);
+  g_autofree char *text = progress_text(progress, done, now_us - progress->start_us);
   fprintf(stderr, "\r\033[K%s", text);
   fflush(stderr);
 }

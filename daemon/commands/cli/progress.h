@@ -9,6 +9,7 @@ G_BEGIN_DECLS
 typedef struct TideProgress {
   const char *noun; /* borrowed: "readings" */
   guint64 total;    /* 0: not known */
+  double share;     /* that is done, where the total is not known and this is; 0: it is not */
   gint64 start_us;  /* monotonic */
   gint64 next_us;   /* when the line is due again */
   gboolean enabled;

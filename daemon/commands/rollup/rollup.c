@@ -11,6 +11,7 @@
 #include "model/table/dated_table.h"
 #include "tables/declared_table.h"
 #include "util/clock.h"
+#include "util/state_directory.h"
 
 #include <errno.h>
 
@@ -123,18 +124,13 @@ choose_day(Rollup *rollup, gint64 now_ms, GError **error)
 static void
 choose_marks_path(Rollup *rollup)
 {
-  const char *directory = rollup->options->state_directory;
-  g_autofree char *users = g_build_filename(g_get_user_state_dir(), "tidemark", NULL);
-  if (directory == NULL)
-    directory = g_getenv("STATE_DIRECTORY");
-  if (directory == NULL)
-    directory = users;
+  g_autofree char *directory = tide_state_directory_of_user(rollup->options->state_directory);
   g_autofree char *name = g_strdup_printf("rollup-%s", rollup->target);
   g_strdelimit(name, ":", '-'); /* of a namespace */
-  if (g_mkdir_with_parents(directory, 0700) == 0)
+  if (directory != NULL)
     rollup->marks_path = g_build_filename(directory, name, NULL);
   else
-    fprintf(stderr, "tidemark rollup: cannot keep marks in '%s' (%s): a rollup that is killed begins anew\n", directory,
+    fprintf(stderr, "tidemark rollup: cannot make a directory for marks (%s): a rollup that is killed begins anew\n",
             g_strerror(errno));
 }
 

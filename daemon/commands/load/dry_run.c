@@ -1,0 +1,141 @@
+#include "commands/load/dry_run.h"
+
+#include "commands/cli/progress.h"
+#include "commands/cli/time_argument.h"
+#include "commands/load/load_report.h"
+#include "mapping/mapping.h"
+#include "util/clock.h"
+
+#include <stdio.h>
+
+typedef struct DryRun {
+  const TideConfig *config; /* borrowed */
+  const volatile int *stop; /* borrowed */
+  TideMapping *mapping;     /* owned */
+  guint64 *rows;            /* owned: by table */
+  guint64 n_messages;
+  guint64 n_readings;
+  guint64 n_unmatched;
+  guint64 n_expired;
+  guint64 rejects[TIDE_REJECT_N_REASONS];
+  char *examples[TIDE_REJECT_N_REASONS]; /* owned */
+  TideProgress progress;
+} DryRun;
+
+static void
+clear(DryRun *run)
+{
+  tide_mapping_free(run->mapping);
+  g_free(run->rows);
+  for (guint i = 0; i < TIDE_REJECT_N_REASONS; i++)
+    g_free(run->examples[i]);
+}
+
+static void
+note_reject(DryRun *run, const TideLoadedFile *file, gint64 offset, const TideReject *reject)
+{
+  if (run->rejects[reject->reason]++ > 0)
+    return;
+  g_autofree char *why = tide_reject_describe(reject);
+  run->examples[reject->reason] = g_strdup_printf("%s:%" G_GINT64_FORMAT ": %s", file->path, offset, why);
+}
+
+static void
+take_record(DryRun *run, const TideLoadedFile *file, const TideFileRecord *record)
+{
+  TideMessage message = {.topic = tide_bytes_of_string(file->path),
+                         .offset = record->offset,
+                         .timestamp_ms = tide_wall_clock_epoch_ms(),
+                         .is_append_time = TRUE,
+                         .value = record->text,
+                         .has_value = TRUE};
+  TideMapped mapped;
+  TideReject reject = {0};
+  run->n_messages++;
+  if (!tide_mapping_apply(run->mapping, &message, &mapped, &reject)) {
+    note_reject(run, file, record->offset, &reject);
+    return;
+  }
+  run->n_readings += mapped.n_readings;
+  run->n_unmatched += mapped.n_unmatched_readings;
+  run->n_expired += mapped.n_expired_readings;
+  for (guint32 i = 0; i < mapped.n_rejects; i++)
+    note_reject(run, file, record->offset, &mapped.rejects[i]);
+  for (guint32 i = 0; i < mapped.n_rows; i++)
+    run->rows[mapped.rows[i].table_index]++;
+}
+
+static gboolean
+may_go_on(gpointer data)
+{
+  return *((const DryRun *)data)->stop == 0;
+}
+
+static void
+read_file(DryRun *run, TideFileLoad *load, TideLoadedFile *file)
+{
+  while (!tide_file_reader_is_at_end(file->reader) && may_go_on(run)) {
+    TideFileRecord record;
+    gint64 now_us = tide_now_us();
+    TideFileLoadProgress at = tide_file_load_progress(load);
+    tide_mapping_set_now(run->mapping, tide_wall_clock_epoch_ms());
+    while (tide_file_reader_next(file->reader, &record)) {
+      take_record(run, file, &record);
+      (void)tide_file_reader_pass(file->reader, record.offset + 1);
+    }
+    run->progress.share = at.all_bytes > 0 ? (double)at.read_bytes / (double)at.all_bytes : 0;
+    tide_progress_update(&run->progress, run->n_messages, now_us);
+    tide_file_reader_fill(file->reader);
+  }
+  if (may_go_on(run))
+    tide_file_load_note_end(load, file);
+}
+
+static void
+print_line(guint64 count, const char *text)
+{
+  g_autofree char *number = tide_count_text(count);
+  printf("%14s %s\n", number, text);
+}
+
+static guint64
+print_counts(const DryRun *run)
+{
+  print_line(run->n_messages, "messages");
+  print_line(run->n_readings, "readings");
+  for (guint i = 0; i < run->config->tables->len; i++) {
+    g_autofree char *text =
+        g_strdup_printf("rows for %s", ((const TideTable *)g_ptr_array_index(run->config->tables, i))->name);
+    print_line(run->rows[i], text);
+  }
+  if (run->n_unmatched > 0)
+    print_line(run->n_unmatched, "readings that no table takes, or of other times than --from and --to");
+  if (run->n_expired > 0)
+    print_line(run->n_expired, "readings older than their tables keep them");
+  guint64 n_rejects = 0;
+  for (guint i = 0; i < TIDE_REJECT_N_REASONS; i++) {
+    if (run->rejects[i] == 0)
+      continue;
+    g_autofree char *text =
+        g_strdup_printf("rejected: %s, first %s", tide_reject_reason_name((TideRejectReason)i), run->examples[i]);
+    print_line(run->rejects[i], text);
+    n_rejects += run->rejects[i];
+  }
+  return n_rejects;
+}
+
+int
+tide_load_dry_run(TideFileLoad *load, const TideConfig *config, const volatile int *stop)
+{
+  DryRun run = {.config = config, .stop = stop, .mapping = tide_mapping_new(config, TIDE_WIRE_BINARY)};
+  run.rows = g_new0(guint64, config->tables->len);
+  tide_progress_begin(&run.progress, "messages", 0, tide_now_us());
+  for (TideLoadedFile *file; (file = tide_file_load_take(load, may_go_on, &run)) != NULL && may_go_on(&run);)
+    read_file(&run, load, file);
+  tide_progress_end(&run.progress);
+  guint64 n_rejects = print_counts(&run);
+  guint n_problems = tide_load_report_problems(load);
+  gboolean was_stopped = *stop != 0;
+  clear(&run);
+  return was_stopped ? TIDE_EXIT_TEMPFAIL : n_rejects > 0 || n_problems > 0 ? TIDE_EXIT_DATA : TIDE_EXIT_OK;
+}

@@ -1,0 +1,412 @@
+/* `tidemark load`: readings from files, by the daemon's own pipeline. */
+#include "commands/cli/commands.h"
+#include "commands/cli/load_config.h"
+#include "commands/cli/progress.h"
+#include "commands/cli/stop_signal.h"
+#include "commands/cli/time_argument.h"
+#include "commands/load/dry_run.h"
+#include "commands/load/load_report.h"
+#include "config/config_source.h"
+#include "files/file_input.h"
+#include "service/pipeline.h"
+#include "tables/fingerprint_store.h"
+#include "util/clock.h"
+#include "util/log.h"
+#include "util/state_directory.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+/* How often the pipeline is looked at. */
+#define LOOK_US (TIDE_US_PER_S / 20)
+
+/* What a kill repeats at the most. */
+#define COMMIT_INTERVAL_MS 1000
+
+/* A start that waits for longer is told of. */
+#define PATIENCE_US (3 * TIDE_US_PER_S)
+
+typedef struct LoadOptions {
+  const char *from;
+  const char *to;
+  const char *source;
+  const char *state_directory;
+  const char *dead_letters;
+  guint64 rate_per_s;
+  gboolean dry_run;
+  gboolean again;
+} LoadOptions;
+
+typedef struct Load {
+  TideConfig *config; /* borrowed */
+  const LoadOptions *options;
+  const TideConfigSource *source; /* the configuration's only one now */
+  TideFileLoad *files;            /* owned */
+  TideMetrics *metrics;           /* owned */
+  TidePipeline *pipeline;         /* owned */
+  TideProgress progress;
+  const volatile int *stop;
+  gint64 watched_us;
+  gboolean wait_is_told;
+  gint64 quiet_us; /* since when all is read and no row is under way; 0: it is not so */
+  gboolean quiet_is_told;
+} Load;
+
+/* ---- what is asked for ---- */
+
+static gboolean
+fail_usage(GError **error, const char *text)
+{
+  g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE, text);
+  return FALSE;
+}
+
+static TideConfigSource *
+find_source(const TideConfig *config, const char *name, GError **error)
+{
+  g_autoptr(GString) names = g_string_new(NULL);
+  if (name == NULL && config->sources->len == 1)
+    return config->sources->pdata[0];
+  for (guint i = 0; i < config->sources->len; i++) {
+    TideConfigSource *source = config->sources->pdata[i];
+    if (source->name == NULL)
+      continue;
+    if (name != NULL && strcmp(source->name, name) == 0)
+      return source;
+    g_string_append_printf(names, "%s'%s'", names->len > 0 ? ", " : "", source->name);
+  }
+  if (names->len == 0)
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--source %s': the configuration has no 'sources'", name);
+  else
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--source' says which of the sources the files are of: %s",
+                names->str);
+  return NULL;
+}
+
+/* Leaves one source in the configuration, so that every file is of it. */
+static gboolean
+choose_source(Load *load, GError **error)
+{
+  TideConfigSource *source = find_source(load->config, load->options->source, error);
+  if (source == NULL)
+    return FALSE;
+  for (guint i = load->config->sources->len; i > 0; i--)
+    if (g_ptr_array_index(load->config->sources, i - 1) != source)
+      g_ptr_array_remove_index(load->config->sources, i - 1);
+  load->source = source;
+  gint64 now_ns = tide_wall_clock_epoch_ms() * TIDE_NS_PER_MS;
+  source->to_ns = load->options->from != NULL || load->options->to != NULL ? G_MAXINT64 : 0;
+  source->from_ns = G_MININT64;
+  return tide_time_option_parse("from", load->options->from, now_ns, &source->from_ns, error) &&
+         tide_time_option_parse("to", load->options->to, now_ns, &source->to_ns, error);
+}
+
+static gboolean
+check_format(const Load *load, GError **error)
+{
+  if (load->source->readings->decode.format == TIDE_FORMAT_AVRO)
+    return fail_usage(error,
+                      "files of 'format: avro' cannot be loaded: write their records as JSON lines, and load these");
+  return TRUE;
+}
+
+/* A file has no times of its own records, and the time of the load is no reading's. */
+static gboolean
+check_times(const Load *load, GError **error)
+{
+  const GPtrArray *tables = load->config->tables;
+  for (guint i = 0; i < tables->len; i++) {
+    const TideTable *table = g_ptr_array_index(tables, i);
+    if (!tide_config_takes_from(table, load->source))
+      continue;
+    if (tide_config_time_of(table, load->source)->format != TIDE_TIME_RECORD &&
+        table->cell_time != TIDE_CELL_TIME_RECORD)
+      continue;
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
+                "table '%s' takes a time from the Kafka record ('format: record'), and a file has none: name the field "
+                "that holds it in a configuration for the load",
+                table->name);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+/* What marks belong to: the tables, their keys, and which readings are taken. (transfer full) */
+static char *
+job_text(const Load *load)
+{
+  GString *text = g_string_new(NULL);
+  g_string_append_printf(text, "%s %" G_GINT64_FORMAT " %" G_GINT64_FORMAT "\n",
+                         load->source->name != NULL ? load->source->name : "", load->source->from_ns,
+                         load->source->to_ns);
+  for (guint i = 0; i < load->config->tables->len; i++) {
+    const TideTable *table = g_ptr_array_index(load->config->tables, i);
+    if (!tide_config_takes_from(table, load->source))
+      continue;
+    g_autofree char *key = tide_fingerprint_text(table, load->config->names);
+    g_string_append_printf(text, "%s %s\n", table->name, key);
+  }
+  return g_string_free(text, FALSE);
+}
+
+static gboolean
+add_files(Load *load, const GPtrArray *paths, const char *marks_directory, GError **error)
+{
+  g_autofree char *job = job_text(load);
+  TideFileLoadOptions options = {.source = load->source,
+                                 .marks_directory = marks_directory,
+                                 .job = job,
+                                 .again = load->options->again,
+                                 .rate_per_s = load->options->rate_per_s};
+  load->files = tide_file_load_new(&options);
+  for (guint i = 0; i < paths->len; i++)
+    if (!tide_file_load_add(load->files, g_ptr_array_index(paths, i), error))
+      return FALSE;
+  return TRUE;
+}
+
+/* Dead letters of a load are in a file of their own: a daemon that runs meanwhile has its own place locked. */
+static void
+adapt_config(Load *load, const char *directory, guint n_files)
+{
+  TideConfig *config = load->config;
+  g_clear_pointer(&config->dead_letters.topic, g_free);
+  g_free(config->dead_letters.file);
+  config->dead_letters.file = load->options->dead_letters != NULL
+                                  ? g_canonicalize_filename(load->options->dead_letters, NULL)
+                                  : g_build_filename(directory, "load-dead-letters.jsonl", NULL);
+  config->kafka.threads = MIN(config->kafka.threads, n_files);
+  config->service.startup = TIDE_STARTUP_FAIL;
+}
+
+/* ---- the pipeline ---- */
+
+static TideInput *
+open_input(guint32 index, const TideInputHandlers *handlers, gpointer data, GError **error)
+{
+  const Load *load = data;
+  const TideConfig *config = load->config;
+  TideFileInputOptions options = {.load = load->files,
+                                  .commit_interval_ms = MIN(config->kafka.commit_interval_ms, COMMIT_INTERVAL_MS),
+                                  .window_bytes =
+                                      tide_budget_prefetch_bytes(config->limits.memory_bytes) / config->kafka.threads};
+  return tide_file_input_new(&options, handlers);
+}
+
+static gboolean
+find_original(TideBytes path, gint64 offset, TideBuffer *out, gpointer data)
+{
+  return tide_file_load_copy(((const Load *)data)->files, path, offset, out);
+}
+
+static void
+show_progress(Load *load, const TidePipelineState *state, gint64 now_us)
+{
+  if (state->stage == TIDE_STAGE_RUNNING) {
+    TideFileLoadProgress at = tide_file_load_progress(load->files);
+    load->progress.share = at.all_bytes > 0 ? (double)at.read_bytes / (double)at.all_bytes : 0;
+    tide_progress_update(&load->progress, tide_metrics_sum(load->metrics, "tidemark_messages_received_total", NULL),
+                         now_us);
+  } else if (!load->wait_is_told && now_us - load->progress.start_us > PATIENCE_US && state->reason != NULL) {
+    fprintf(stderr, "tidemark load: %s; waiting for it\n", state->reason);
+    load->wait_is_told = TRUE;
+  }
+}
+
+/* Says why it does not end: a latest value whose call may have been sent by a run before, or twice, is written once
+ * more when no such call can land any more. */
+static void
+tell_of_settling(Load *load, gint64 now_us)
+{
+  gboolean is_quiet = tide_file_load_is_read(load->files) &&
+                      tide_metrics_sum(load->metrics, "tidemark_lane_waiting_rows", NULL) == 0 &&
+                      tide_metrics_sum(load->metrics, "tidemark_lane_in_flight_rows", NULL) == 0;
+  if (!is_quiet)
+    load->quiet_us = 0;
+  else if (load->quiet_us == 0)
+    load->quiet_us = now_us;
+  if (load->quiet_is_told || !is_quiet || now_us - load->quiet_us < PATIENCE_US)
+    return;
+  load->quiet_is_told = TRUE;
+  g_autofree char *settle = tide_age_text(load->config->hbase.settle_ms);
+  fprintf(
+      stderr,
+      "tidemark load: all is written; waiting for up to %s (hbase.settle), while a call of a run before, or one that "
+      "was cut off, could still change a latest value, to write such values once more; it may be stopped: the same "
+      "command does that later\n",
+      settle);
+}
+
+static gboolean
+fail(GError **error, TideErrorCode code, const char *text)
+{
+  g_set_error_literal(error, TIDE_ERROR, code, text);
+  return FALSE;
+}
+
+/* Whether it goes on; FALSE with an error where it cannot. */
+static gboolean
+look(Load *load, gint64 now_us, GError **error)
+{
+  TidePipelineState state = tide_pipeline_state(load->pipeline);
+  gboolean goes_on = *load->stop == 0;
+  if (now_us - load->watched_us >= TIDE_US_PER_S) {
+    load->watched_us = now_us;
+    tide_pipeline_watch(load->pipeline, now_us);
+    tell_of_settling(load, now_us);
+  }
+  show_progress(load, &state, now_us);
+  if (state.stage == TIDE_STAGE_FAILED) {
+    g_propagate_error(error, g_error_copy(tide_pipeline_failure(load->pipeline)));
+    goes_on = FALSE;
+  } else if (state.stage == TIDE_STAGE_RUNNING && state.fatal_exit != 0)
+    goes_on = fail(error, TIDE_ERROR_UNAVAILABLE, state.reason != NULL ? state.reason : state.status);
+  else if (tide_pipeline_has_too_many_dead_letters(load->pipeline))
+    goes_on = fail(error, TIDE_ERROR_DATA, state.reason != NULL ? state.reason : "too many dead letters");
+  else if (state.finished && state.any_halted)
+    goes_on = fail(error, TIDE_ERROR_DATA, state.reason);
+  else
+    goes_on &= !state.finished;
+  tide_pipeline_state_clear(&state);
+  return goes_on;
+}
+
+/* FALSE where it could not go on. */
+static gboolean
+run_pipeline(Load *load, int *ret_stop_code, GError **error)
+{
+  TidePipelineOptions options = {.config = load->config,
+                                 .metrics = load->metrics,
+                                 .until_end = TRUE,
+                                 .open_input = open_input,
+                                 .find_original = find_original,
+                                 .input_data = load};
+  g_autoptr(GError) problem = NULL;
+  load->pipeline = tide_pipeline_new(&options);
+  tide_pipeline_start(load->pipeline);
+  while (look(load, tide_now_us(), &problem))
+    g_usleep(LOOK_US);
+  tide_file_load_stop(load->files);
+  /* What failed would not be written by waiting. */
+  gint64 drain_ms = problem == NULL ? load->config->limits.drain_timeout_ms : 0;
+  *ret_stop_code = tide_pipeline_stop(load->pipeline, tide_now_us() + drain_ms * TIDE_US_PER_MS);
+  tide_progress_end(&load->progress);
+  if (*ret_stop_code == TIDE_PIPELINE_STUCK)
+    _exit(TIDE_EXIT_TEMPFAIL);
+  if (problem == NULL)
+    return TRUE;
+  g_propagate_error(error, g_steal_pointer(&problem));
+  return FALSE;
+}
+
+static gboolean
+load_into_tables(Load *load, TideCommandCall *call, GError **error)
+{
+  tide_log_init(load->config->service.log_format, TIDE_LOG_WARNING);
+  load->metrics = tide_metrics_new();
+  gint64 start_us = tide_now_us();
+  tide_progress_begin(&load->progress, "messages", 0, start_us);
+  int stop_code = TIDE_EXIT_OK;
+  gboolean good = run_pipeline(load, &stop_code, error);
+  TideLoadResult result = {.load = load->files,
+                           .metrics = load->metrics,
+                           .dead_letters = load->config->dead_letters.file,
+                           .elapsed_us = tide_now_us() - start_us,
+                           .was_stopped = good && *load->stop != 0,
+                           .left_work = good && stop_code != TIDE_EXIT_OK};
+  call->exit_code = tide_load_report(&result);
+  return good;
+}
+
+/* ---- command ---- */
+
+static void
+load_clear(Load *load)
+{
+  tide_pipeline_free(load->pipeline);
+  tide_file_load_free(load->files);
+  tide_metrics_free(load->metrics);
+}
+
+static gboolean
+run_load(Load *load, TideCommandCall *call, GError **error)
+{
+  g_autofree char *directory = NULL;
+  if (!choose_source(load, error) || !check_format(load, error) || !check_times(load, error))
+    return FALSE;
+  if (!load->options->dry_run) {
+    directory = tide_state_directory_of_user(load->options->state_directory);
+    if (directory == NULL) {
+      g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO,
+                  "cannot make a directory for marks and dead letters (%s): name one with '--state-directory'",
+                  g_strerror(errno));
+      return FALSE;
+    }
+    adapt_config(load, directory, call->arguments->len);
+  }
+  if (!add_files(load, call->arguments, directory, error))
+    return FALSE;
+  load->stop = tide_stop_signal_install();
+  if (!load->options->dry_run)
+    return load_into_tables(load, call, error);
+  call->exit_code = tide_load_dry_run(load->files, load->config, load->stop);
+  return TRUE;
+}
+
+static gboolean
+load_files(TideCommandCall *call, GError **error)
+{
+  if (call->arguments->len == 0)
+    return fail_usage(error, "name the files to load, or '-' for standard input");
+  if (!tide_command_load_config(call))
+    return FALSE;
+  Load load = {.config = call->config, .options = call->options};
+  gboolean good = run_load(&load, call, error);
+  load_clear(&load);
+  return good;
+}
+
+static const TideOption load_options[] = {
+    TIDE_CONFIG_OPTION,
+    {"source", "NAME", TIDE_TEXT(LoadOptions, source),
+     "which of the configuration's sources the files are of (the only)"},
+    {"from", "TIME", TIDE_TEXT(LoadOptions, from),
+     "only readings from this event time on, as in 'tidemark scan' (all)"},
+    {"to", "TIME", TIDE_TEXT(LoadOptions, to), "only readings before this event time (all)"},
+    {"rate", "N", TIDE_COUNT(LoadOptions, rate_per_s), "at most so many messages a second (no bound)", .min = 1,
+     .max = 100000000},
+    {"dry-run", NULL, TIDE_FLAG(LoadOptions, dry_run),
+     "write nothing: count rows by table, and what is rejected by reason"},
+    {"again", NULL, TIDE_FLAG(LoadOptions, again), "load files from their beginning, whatever their marks say"},
+    {"dead-letters", "FILE", TIDE_TEXT(LoadOptions, dead_letters),
+     "where dead letters are kept (load-dead-letters.jsonl in the state directory)"},
+    {"state-directory", "DIRECTORY", TIDE_TEXT(LoadOptions, state_directory),
+     "where marks are kept ($STATE_DIRECTORY, else ~/.local/state/tidemark)"},
+};
+
+const TideCommand tide_command_load = {
+    .name = "load",
+    .arguments = "FILE…",
+    .summary = "Loads readings from files, without Kafka, as the daemon would write them.",
+    .details =
+        "Files hold what the source's messages do: JSON or line protocol, a line each; CSV; MessagePack values one "
+        "behind\n"
+        "the other; protobuf messages, each behind its length. They may be compressed with gzip or zstd; '-' is "
+        "standard\n"
+        "input. How far each file has come is kept in a mark, behind what HBase has acknowledged: after a stop or a "
+        "kill\n"
+        "the same command goes on, and a file that is loaded is not loaded again. A daemon may run meanwhile: latest\n"
+        "tables stay right. Exit codes: 65 a file could not be read to its end, or too much was rejected; 75 stopped, "
+        "the\n"
+        "same command goes on.\n"
+        "\n"
+        "Examples:\n"
+        "  tidemark load --dry-run archive/2025-*.jsonl.gz\n"
+        "  tidemark load archive/2025-*.jsonl.gz\n"
+        "  zcat old.csv.gz | tidemark load --from 2025-01-01 --to 2026-01-01 -",
+    .max_arguments = G_MAXUINT,
+    .options = load_options,
+    .n_options = G_N_ELEMENTS(load_options),
+    .options_size = sizeof(LoadOptions),
+    .run = load_files,
+};

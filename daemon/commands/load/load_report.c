@@ -1,0 +1,104 @@
+#include "commands/load/load_report.h"
+
+#include "commands/cli/time_argument.h"
+#include "util/clock.h"
+#include "util/error.h"
+
+#include <stdio.h>
+
+/* How messages ended. */
+typedef struct Line {
+  const char *end; /* in the metric's name */
+  const char *text;
+  gboolean is_always; /* also where there are none */
+} Line;
+
+guint
+tide_load_report_problems(const TideFileLoad *load)
+{
+  const GPtrArray *files = tide_file_load_files(load);
+  guint n = 0;
+  for (guint i = 0; i < files->len; i++) {
+    const TideLoadedFile *file = g_ptr_array_index(files, i);
+    if (file->problem == NULL)
+      continue;
+    fprintf(stderr, "tidemark load: %s\n", file->problem);
+    n++;
+  }
+  return n;
+}
+
+static guint
+count_files(const TideFileLoad *load, TideLoadedState state)
+{
+  const GPtrArray *files = tide_file_load_files(load);
+  guint n = 0;
+  for (guint i = 0; i < files->len; i++)
+    n += ((const TideLoadedFile *)g_ptr_array_index(files, i))->state == state ? 1 : 0;
+  return n;
+}
+
+static void
+print_count(guint64 count, const char *text, const char *detail)
+{
+  g_autofree char *number = tide_count_text(count);
+  printf("%14s %s%s\n", number, text, detail);
+}
+
+static guint64
+count_messages(const TideLoadResult *result, const char *end)
+{
+  g_autofree char *name = g_strdup_printf("tidemark_messages_%s_total", end);
+  return tide_metrics_sum(result->metrics, name, NULL);
+}
+
+static void
+print_messages(const TideLoadResult *result)
+{
+  static const Line lines[] = {
+      {"written", "written", TRUE},
+      {"unmatched", "that no table takes, or of other times than --from and --to", FALSE},
+      {"expired", "older than their tables keep them", FALSE},
+      {"skipped", "passed over, as on_bad_message says", FALSE},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(lines); i++) {
+    guint64 n = count_messages(result, lines[i].end);
+    if (n > 0 || lines[i].is_always)
+      print_count(n, lines[i].text, "");
+  }
+  guint64 n_dead = count_messages(result, "dead_lettered");
+  g_autofree char *place = g_strdup_printf(" in '%s'", result->dead_letters);
+  if (n_dead > 0)
+    print_count(n_dead, "dead letters", place);
+}
+
+static void
+print_files(const TideLoadResult *result)
+{
+  guint n_read = count_files(result->load, TIDE_LOADED_READ), n_before = count_files(result->load, TIDE_LOADED_BEFORE);
+  guint n_files = tide_file_load_files(result->load)->len;
+  guint64 n_messages = count_messages(result, "received");
+  g_autofree char *count = tide_count_text(n_messages);
+  g_autofree char *took = tide_age_text(result->elapsed_us / TIDE_US_PER_MS);
+  g_autofree char *rate =
+      tide_count_text((guint64)((double)n_messages * TIDE_US_PER_S / (double)MAX(result->elapsed_us, 1)));
+  if (n_before > 0)
+    printf("%u of %u files: loaded before, nothing is done again\n", n_before, n_files);
+  if (n_before < n_files)
+    printf("%u of %u files loaded: %s messages in %s, %s/s\n", n_read, n_files - n_before, count, took, rate);
+}
+
+int
+tide_load_report(const TideLoadResult *result)
+{
+  print_files(result);
+  if (count_files(result->load, TIDE_LOADED_BEFORE) < tide_file_load_files(result->load)->len)
+    print_messages(result);
+  guint n_problems = tide_load_report_problems(result->load);
+  if (result->was_stopped || result->left_work) {
+    fprintf(stderr, "tidemark load: %s; what is written is marked, and the same command goes on from there\n",
+            result->was_stopped ? "stopped" : "some of what was read is not written yet");
+    return TIDE_EXIT_TEMPFAIL;
+  }
+  return n_problems > 0 ? TIDE_EXIT_DATA : TIDE_EXIT_OK;
+}

@@ -1,0 +1,24 @@
+/* What is said at the end of a load. */
+#pragma once
+
+#include "files/file_load.h"
+#include "util/metrics.h"
+
+G_BEGIN_DECLS
+
+typedef struct TideLoadResult {
+  const TideFileLoad *load; /* borrowed, all; over */
+  TideMetrics *metrics;     /* of the pipeline */
+  const char *dead_letters; /* where they are kept */
+  gint64 elapsed_us;
+  gboolean was_stopped; /* by a signal */
+  gboolean left_work;   /* not all that was read is written */
+} TideLoadResult;
+
+/* To standard output the numbers, to standard error what is wrong with a file. Returns: the exit code. */
+int tide_load_report(const TideLoadResult *result);
+
+/* To standard error, for each file that was not read to its end, why. Returns: how many. */
+guint tide_load_report_problems(const TideFileLoad *load);
+
+G_END_DECLS

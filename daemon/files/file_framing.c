@@ -1,0 +1,166 @@
+#include "files/file_framing.h"
+
+#include "decode/msgpack_shape.h"
+#include "util/error.h"
+
+#include <string.h>
+
+/* Of a varint, more say nothing that fits into 32 bits. */
+#define VARINT_MAX_BYTES 5u
+
+TideFileFraming
+tide_file_framing_of(const TideDecodeOptions *options)
+{
+  return (TideFileFraming){.format = options->format,
+                           .delimiter = options->csv.delimiter != NULL ? options->csv.delimiter[0] : ',',
+                           .quotes = options->csv.quotes,
+                           .max_bytes = options->max_message_bytes};
+}
+
+gboolean
+tide_file_framing_is_of_lines(const TideFileFraming *framing)
+{
+  return framing->format == TIDE_FORMAT_JSON || framing->format == TIDE_FORMAT_INFLUX ||
+         framing->format == TIDE_FORMAT_CSV;
+}
+
+/* ---- lines ---- */
+
+/* Behind the quote that ends the value whose first quote stands before @at; 0: @text ends before. */
+static gsize
+end_of_quoted(TideBytes text, gsize at)
+{
+  for (;;) {
+    const guint8 *quote = at < text.len ? memchr(text.data + at, '"', text.len - at) : NULL;
+    if (quote == NULL)
+      return 0;
+    at = (gsize)(quote - text.data) + 1;
+    if (at == text.len || text.data[at] != '"')
+      return at;
+    at++;
+  }
+}
+
+static gboolean
+ends_value(const TideFileFraming *framing, TideBytes text, gsize at)
+{
+  return at == text.len || text.data[at] == '\n' || text.data[at] == '\r' ||
+         text.data[at] == (guint8)framing->delimiter;
+}
+
+/* The line break that ends the record; NULL: @text ends before. @ret_n_lines: how many lines it takes */
+static const guint8 *
+find_csv_end(const TideFileFraming *framing, TideBytes text, gboolean is_last, guint32 *ret_n_lines)
+{
+  const guint8 *first_break = memchr(text.data, '\n', text.len);
+  gboolean is_start = TRUE; /* of a value */
+  *ret_n_lines = 1;
+  for (gsize at = 0; at < text.len; at++) {
+    guint8 byte = text.data[at];
+    if (byte == '\n')
+      return text.data + at;
+    if (byte == '"' && is_start) {
+      gsize end = end_of_quoted(text, at + 1);
+      gboolean may_go_on = end == 0 && !is_last && text.len <= framing->max_bytes;
+      if (may_go_on)
+        return NULL;
+      if (end == 0 || !ends_value(framing, text, end)) {
+        *ret_n_lines = 1;
+        return first_break;
+      }
+      for (gsize i = at; i < end; i++)
+        *ret_n_lines += text.data[i] == '\n' ? 1 : 0;
+      at = end - 1;
+      is_start = FALSE;
+      continue;
+    }
+    is_start = byte == (guint8)framing->delimiter;
+  }
+  return NULL;
+}
+
+static gboolean
+is_blank(TideBytes line)
+{
+  return line.len == 0 || (line.len == 1 && line.data[0] == '\r');
+}
+
+static TideFrameResult
+next_line(const TideFileFraming *framing, TideBytes text, gboolean is_last, TideFrame *frame)
+{
+  guint32 n_lines = 1;
+  const guint8 *at = framing->format == TIDE_FORMAT_CSV && framing->quotes
+                         ? find_csv_end(framing, text, is_last, &n_lines)
+                         : memchr(text.data, '\n', text.len);
+  gsize len = at != NULL ? (gsize)(at - text.data) : text.len;
+  if (at == NULL && !is_last && len <= framing->max_bytes)
+    return TIDE_FRAME_MORE;
+  *frame = (TideFrame){.len = len, .end = at != NULL ? len + 1 : len, .n_lines = n_lines, .is_unended = at == NULL};
+  if (len > framing->max_bytes) {
+    frame->len = framing->max_bytes + 1;
+    frame->is_cut = at == NULL && !is_last;
+  } else
+    frame->is_blank = is_blank(tide_bytes(text.data, len));
+  return TIDE_FRAME_FOUND;
+}
+
+/* ---- binary formats ---- */
+
+static TideFrameResult
+next_msgpack(const TideFileFraming *framing, TideBytes text, TideFrame *frame, GError **error)
+{
+  gsize len = 0;
+  if (!tide_msgpack_shape_length(text, &len, error))
+    return TIDE_FRAME_BROKEN;
+  if (len > framing->max_bytes || (len == 0 && text.len > framing->max_bytes)) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
+                "a value has more than the %u bytes that 'max_message_bytes' allows", framing->max_bytes);
+    return TIDE_FRAME_BROKEN;
+  }
+  *frame = (TideFrame){.len = len, .end = len, .n_lines = 1};
+  return len > 0 ? TIDE_FRAME_FOUND : TIDE_FRAME_MORE;
+}
+
+static TideFrameResult
+next_delimited(const TideFileFraming *framing, TideBytes text, TideFrame *frame, GError **error)
+{
+  guint64 len = 0;
+  for (guint i = 0; i < VARINT_MAX_BYTES; i++) {
+    if (i == text.len)
+      return TIDE_FRAME_MORE;
+    len |= (guint64)(text.data[i] & 0x7F) << (7 * i);
+    if ((text.data[i] & 0x80) != 0)
+      continue;
+    if (len > framing->max_bytes)
+      break;
+    *frame = (TideFrame){.start = i + 1, .len = (gsize)len, .end = i + 1 + (gsize)len, .n_lines = 1};
+    return text.len >= frame->end ? TIDE_FRAME_FOUND : TIDE_FRAME_MORE;
+  }
+  g_set_error(
+      error, TIDE_ERROR, TIDE_ERROR_DATA,
+      "the length in front of a message is above the %u bytes that 'max_message_bytes' allows; each message needs "
+      "its length as a varint in front",
+      framing->max_bytes);
+  return TIDE_FRAME_BROKEN;
+}
+
+TideFrameResult
+tide_file_framing_next(const TideFileFraming *framing, TideBytes text, gboolean is_last, TideFrame *ret_frame,
+                       GError **error)
+{
+  if (text.len == 0)
+    return TIDE_FRAME_MORE;
+  switch (framing->format) {
+  case TIDE_FORMAT_JSON:
+  case TIDE_FORMAT_INFLUX:
+  case TIDE_FORMAT_CSV:
+    return next_line(framing, text, is_last, ret_frame);
+  case TIDE_FORMAT_MSGPACK:
+    return next_msgpack(framing, text, ret_frame, error);
+  case TIDE_FORMAT_PROTOBUF:
+    return next_delimited(framing, text, ret_frame, error);
+  case TIDE_FORMAT_AVRO:
+    break;
+  }
+  g_assert_not_reached();
+}

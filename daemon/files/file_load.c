@@ -1,0 +1,265 @@
+#include "files/file_load.h"
+
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/lock.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+/* How far a rate may catch up: what was not taken earlier. */
+#define CATCH_UP_US (TIDE_US_PER_S / 10)
+
+struct TideFileLoad {
+  /* read-only */
+  TideFileLoadOptions options;
+  char *marks_directory; /* owned */
+  char *job;             /* owned */
+  GPtrArray *files;      /* owned (element-type TideLoadedFile) */
+  /* any thread */
+  _Atomic gboolean is_stopped;
+  /* under lock */
+  TideMutex lock;
+  guint next;
+  gint64 rate_us; /* when the next record is due */
+};
+
+static void
+loaded_file_free(gpointer data)
+{
+  TideLoadedFile *file = data;
+  tide_file_reader_free(file->reader);
+  tide_file_mark_clear(&file->mark);
+  g_free(file->problem);
+  g_free(file->mark_path);
+  g_free(file->path);
+  g_free(file);
+}
+
+TideFileLoad *
+tide_file_load_new(const TideFileLoadOptions *options)
+{
+  TideFileLoad *load = g_new0(TideFileLoad, 1);
+  load->options = *options;
+  load->marks_directory = g_strdup(options->marks_directory);
+  load->job = g_strdup(options->job);
+  load->files = g_ptr_array_new_with_free_func(loaded_file_free);
+  tide_mutex_init(&load->lock);
+  return load;
+}
+
+void
+tide_file_load_free(TideFileLoad *load)
+{
+  if (load == NULL)
+    return;
+  g_ptr_array_unref(load->files);
+  tide_mutex_clear(&load->lock);
+  g_free(load->job);
+  g_free(load->marks_directory);
+  g_free(load);
+}
+
+/* ---- files ---- */
+
+static gboolean
+is_input(const char *path)
+{
+  return strcmp(path, "-") == 0;
+}
+
+static gboolean
+check_is_new(const TideFileLoad *load, const char *path, GError **error)
+{
+  for (guint i = 0; i < load->files->len; i++) {
+    if (strcmp(((const TideLoadedFile *)g_ptr_array_index(load->files, i))->path, path) != 0)
+      continue;
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'%s' is named twice", path);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+/* What its mark says. */
+static gboolean
+take_mark(TideLoadedFile *file, const TideFileState *now, GError **error)
+{
+  g_autoptr(GError) problem = NULL;
+  if (!tide_file_mark_load(file->mark_path, &file->mark, &problem)) {
+    if (problem == NULL)
+      return TRUE;
+    g_propagate_error(error, g_steal_pointer(&problem));
+    return FALSE;
+  }
+  if (file->mark.is_finished && file->mark.file.size_bytes == now->size_bytes &&
+      file->mark.file.modified_ns == now->modified_ns)
+    file->state = TIDE_LOADED_BEFORE;
+  return TRUE;
+}
+
+gboolean
+tide_file_load_add(TideFileLoad *load, const char *path, GError **error)
+{
+  g_autoptr(TideFileText) text = tide_file_text_open(path, error);
+  if (text == NULL)
+    return FALSE;
+  g_autofree char *whole = is_input(path) ? g_strdup(path) : g_canonicalize_filename(path, NULL);
+  if (!check_is_new(load, whole, error))
+    return FALSE;
+  TideFileState now = tide_file_text_state(text);
+  TideLoadedFile *file = g_new0(TideLoadedFile, 1);
+  file->path = g_steal_pointer(&whole);
+  file->mark = (TideFileMark)TIDE_FILE_MARK_START;
+  file->size_bytes = now.size_bytes;
+  if (load->marks_directory != NULL && tide_file_text_waited_fd(text) < 0)
+    file->mark_path = tide_file_mark_path(load->marks_directory, file->path, load->job);
+  g_ptr_array_add(load->files, file);
+  return file->mark_path == NULL || load->options.again || take_mark(file, &now, error);
+}
+
+const GPtrArray *
+tide_file_load_files(const TideFileLoad *load)
+{
+  return load->files;
+}
+
+void
+tide_file_load_stop(TideFileLoad *load)
+{
+  atomic_store_explicit(&load->is_stopped, TRUE, memory_order_release);
+}
+
+gboolean
+tide_file_load_is_stopped(const TideFileLoad *load)
+{
+  return atomic_load_explicit(&load->is_stopped, memory_order_acquire);
+}
+
+/* ---- for the consumers ---- */
+
+static TideLoadedFile *
+next_file(TideFileLoad *load)
+{
+  TideLoadedFile *file = NULL;
+  tide_mutex_lock(&load->lock);
+  while (load->next < load->files->len && (file == NULL || file->state == TIDE_LOADED_BEFORE))
+    file = g_ptr_array_index(load->files, load->next++);
+  if (file != NULL && file->state == TIDE_LOADED_BEFORE)
+    file = NULL;
+  if (file != NULL)
+    file->state = TIDE_LOADED_PARTLY;
+  tide_mutex_unlock(&load->lock);
+  return file;
+}
+
+static TideFileReader *
+open_file(const TideFileLoad *load, const TideLoadedFile *file, gboolean (*go_on)(gpointer data), gpointer data,
+          GError **error)
+{
+  const TideDecodeOptions *decode = &load->options.source->readings->decode;
+  TideFileReaderOptions options = {.path = file->path,
+                                   .framing = tide_file_framing_of(decode),
+                                   .has_header = decode->format == TIDE_FORMAT_CSV && decode->csv.columns == NULL,
+                                   .mark = &file->mark,
+                                   .go_on = go_on,
+                                   .go_on_data = data};
+  return tide_file_reader_open(&options, error);
+}
+
+TideLoadedFile *
+tide_file_load_take(TideFileLoad *load, gboolean (*go_on)(gpointer data), gpointer data)
+{
+  while (!tide_file_load_is_stopped(load)) {
+    TideLoadedFile *file = next_file(load);
+    if (file == NULL)
+      return NULL;
+    g_autoptr(GError) error = NULL;
+    TideFileReader *reader = open_file(load, file, go_on, data, &error);
+    tide_mutex_lock(&load->lock);
+    file->reader = reader;
+    if (reader == NULL)
+      file->problem = g_strdup(error->message);
+    tide_mutex_unlock(&load->lock);
+    if (reader != NULL)
+      return file;
+  }
+  return NULL;
+}
+
+void
+tide_file_load_note_end(TideFileLoad *load, TideLoadedFile *file)
+{
+  const char *problem = tide_file_reader_problem(file->reader);
+  tide_mutex_lock(&load->lock);
+  if (problem == NULL)
+    file->state = TIDE_LOADED_READ;
+  else if (file->problem == NULL)
+    file->problem = g_strdup(problem);
+  tide_mutex_unlock(&load->lock);
+}
+
+gint64
+tide_file_load_wait_for_rate_us(TideFileLoad *load, gint64 now_us)
+{
+  if (load->options.rate_per_s == 0)
+    return 0;
+  gint64 wait_us = 0;
+  tide_mutex_lock(&load->lock);
+  load->rate_us = MAX(load->rate_us, (now_us - CATCH_UP_US) * (gint64)1000);
+  if (load->rate_us > now_us * 1000)
+    wait_us = load->rate_us / 1000 - now_us + 1;
+  else
+    load->rate_us += (gint64)(TIDE_US_PER_S * 1000 / load->options.rate_per_s);
+  tide_mutex_unlock(&load->lock);
+  return wait_us;
+}
+
+static gboolean
+is_over(const TideLoadedFile *file)
+{
+  return file->state == TIDE_LOADED_BEFORE || file->state == TIDE_LOADED_READ || file->problem != NULL;
+}
+
+gboolean
+tide_file_load_is_read(TideFileLoad *load)
+{
+  gboolean is_read = TRUE;
+  tide_mutex_lock(&load->lock);
+  for (guint i = 0; i < load->files->len; i++)
+    is_read &= is_over(g_ptr_array_index(load->files, i));
+  tide_mutex_unlock(&load->lock);
+  return is_read;
+}
+
+TideFileLoadProgress
+tide_file_load_progress(TideFileLoad *load)
+{
+  TideFileLoadProgress progress = {0};
+  gboolean is_known = TRUE;
+  tide_mutex_lock(&load->lock);
+  for (guint i = 0; i < load->files->len; i++) {
+    const TideLoadedFile *file = g_ptr_array_index(load->files, i);
+    is_known &= file->size_bytes > 0;
+    progress.all_bytes += file->size_bytes;
+    progress.read_bytes += is_over(file)          ? file->size_bytes
+                           : file->reader != NULL ? tide_file_reader_raw_bytes(file->reader)
+                                                  : 0;
+  }
+  tide_mutex_unlock(&load->lock);
+  progress.all_bytes = is_known ? progress.all_bytes : 0;
+  return progress;
+}
+
+gboolean
+tide_file_load_copy(TideFileLoad *load, TideBytes path, gint64 offset, TideBuffer *out)
+{
+  gboolean is_there = FALSE;
+  tide_mutex_lock(&load->lock);
+  for (guint i = 0; i < load->files->len && !is_there; i++) {
+    const TideLoadedFile *file = g_ptr_array_index(load->files, i);
+    if (file->reader != NULL && tide_bytes_equal(tide_bytes_of_string(file->path), path))
+      is_there = tide_file_reader_copy(file->reader, offset, out);
+  }
+  tide_mutex_unlock(&load->lock);
+  return is_there;
+}

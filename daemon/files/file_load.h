@@ -1,0 +1,86 @@
+/* The files of one load: which are to be read, by whom they are, and what became of them. Shared by all consumers, each
+ * of which takes the next file when it is done with its own.
+ *
+ * Threads: any, unless said otherwise. */
+#pragma once
+
+#include "config/config.h"
+#include "files/file_mark.h"
+#include "files/file_reader.h"
+
+G_BEGIN_DECLS
+
+typedef struct TideFileLoadOptions {
+  const TideConfigSource *source; /* borrowed: whose readings the files hold */
+  const char *marks_directory;    /* copied; NULL: no marks are kept */
+  const char *job;                /* copied: tide_file_mark_path() */
+  gboolean again;                 /* marks are not looked at, and begin anew */
+  guint64 rate_per_s;             /* records that all consumers take together; 0: no bound */
+} TideFileLoadOptions;
+
+typedef enum TideLoadedState {
+  TIDE_LOADED_NOT,    /* nobody has taken it yet */
+  TIDE_LOADED_BEFORE, /* a load before this one has finished it */
+  TIDE_LOADED_PARTLY, /* it is being read, or could not be read to its end: see problem */
+  TIDE_LOADED_READ,   /* to its end */
+} TideLoadedState;
+
+/* A file of the load. */
+typedef struct TideLoadedFile {
+  /* read-only */
+  char *path;      /* owned: absolute; "-": standard input */
+  char *mark_path; /* owned; NULL: it has no mark, as no pipe has */
+  guint64 size_bytes;
+  /* its consumer's, once that has taken it */
+  TideFileMark mark;
+  /* under the load's lock */
+  TideLoadedState state;
+  TideFileReader *reader; /* owned */
+  char *problem;          /* owned: why it was not read to its end */
+  gboolean is_marked_finished;
+} TideLoadedFile;
+
+typedef struct TideFileLoad TideFileLoad;
+
+TideFileLoad *tide_file_load_new(const TideFileLoadOptions *options);
+void tide_file_load_free(TideFileLoad *load); /* NULL ok */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideFileLoad, tide_file_load_free)
+
+/* Threads: before the load begins. Errors: IO: it cannot be read; DATA: its mark cannot be used; USAGE: it was added.
+ */
+gboolean tide_file_load_add(TideFileLoad *load, const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* In the order they were added. (element-type TideLoadedFile). Threads: before the load, and after it. */
+const GPtrArray *tide_file_load_files(const TideFileLoad *load);
+
+/* From now on nobody gets another file, and long reading ends. */
+void tide_file_load_stop(TideFileLoad *load);
+
+typedef struct TideFileLoadProgress {
+  guint64 read_bytes; /* of the files, as they are compressed */
+  guint64 all_bytes;  /* 0: not known, of a pipe */
+} TideFileLoadProgress;
+
+TideFileLoadProgress tide_file_load_progress(TideFileLoad *load);
+
+/* Whether every file was read to its end, or as far as it could be. */
+gboolean tide_file_load_is_read(TideFileLoad *load);
+
+/* The record of the file at @path, appended as it was handed out. FALSE: it is not in memory any more. */
+gboolean tide_file_load_copy(TideFileLoad *load, TideBytes path, gint64 offset, TideBuffer *out);
+
+/* ---- for file_input.c ---- */
+
+/* The next file, opened; NULL: there is none. One that cannot be read has its problem, and the one behind it comes.
+ * @go_on, @data: as in file_reader.h. Borrowed; the caller's until the load ends. */
+TideLoadedFile *tide_file_load_take(TideFileLoad *load, gboolean (*go_on)(gpointer data), gpointer data);
+
+/* @file was read to its end, or as far as it could be. */
+void tide_file_load_note_end(TideFileLoad *load, TideLoadedFile *file);
+
+/* Until when the next record is to wait; 0: it need not. Counts it as taken if so. */
+gint64 tide_file_load_wait_for_rate_us(TideFileLoad *load, gint64 now_us);
+
+gboolean tide_file_load_is_stopped(const TideFileLoad *load);
+
+G_END_DECLS

@@ -1,0 +1,462 @@
+#include "files/file_reader.h"
+
+#include "util/error.h"
+#include "util/lock.h"
+
+#include <stdatomic.h>
+#include <string.h>
+#include <zlib.h>
+
+/* Read at once. */
+#define CHUNK_BYTES (128u << 10)
+
+/* What was passed is cut off when it is as much, and as much as what is left. */
+#define SLACK_BYTES (1u << 20)
+#define SLACK_RECORDS 16384u
+
+/* Before the mark, go_on() is asked after as much. */
+#define ASK_BYTES (16u << 20)
+
+/* A record. Where a last line has no line break yet, the mark behind it is before it: it is read again when it grew. */
+typedef struct Entry {
+  guint64 start; /* of the bytes that the window ever held, the record's first */
+  guint32 len;
+  guint32 crc32;          /* the mark's */
+  guint64 position_bytes; /* the mark's */
+  gint64 mark_offset;
+  gint64 offset;
+  gint64 next_offset;
+} Entry;
+
+struct TideFileReader {
+  /* read-only */
+  char *path; /* owned */
+  TideFileFraming framing;
+  TideFileState opened; /* what the file was then */
+  /* one thread */
+  TideFileText *text; /* owned; NULL: the file has ended */
+  gboolean wants_header;
+  gboolean is_cutting; /* the rest of a line that is too long is thrown away; it is in cut */
+  Entry cut;
+  gsize next; /* of entries: to be handed out */
+  gint64 end_offset;
+  guint64 position_bytes; /* up to here the text was looked at */
+  guint32 crc32;          /* of all before */
+  gsize framed;           /* of the window: looked at */
+  char *problem;          /* owned */
+  TideFileMark mark;      /* behind what was passed */
+  _Atomic guint64 raw_bytes;
+  TideBuffer made; /* a record behind its header */
+  /* under lock for who is not that thread, and while that thread changes them */
+  TideMutex lock;
+  TideBuffer header; /* with its line break; empty: there is none */
+  TideBuffer window;
+  guint64 base;    /* how many bytes the window held before its first */
+  GArray *entries; /* owned (element-type Entry) */
+  gsize first;     /* of entries: not passed yet */
+};
+
+static Entry *
+entry_at(const TideFileReader *reader, gsize index)
+{
+  return &g_array_index(reader->entries, Entry, index);
+}
+
+/* ---- life ---- */
+
+void
+tide_file_reader_free(TideFileReader *reader)
+{
+  if (reader == NULL)
+    return;
+  tide_file_text_free(reader->text);
+  tide_buffer_clear_memory(&reader->header);
+  tide_buffer_clear_memory(&reader->window);
+  tide_buffer_clear_memory(&reader->made);
+  g_array_unref(reader->entries);
+  tide_mutex_clear(&reader->lock);
+  g_free(reader->problem);
+  g_free(reader->path);
+  g_free(reader);
+}
+
+static gboolean
+is_changed(const TideFileReader *reader, GError **error)
+{
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
+              "'%s' has changed since some of it was loaded: what was read then is not what it begins with now, so "
+              "nothing more of it is loaded; '--again' loads it from its beginning",
+              reader->path);
+  return FALSE;
+}
+
+/* Reads up to the mark, and compares. */
+static gboolean
+read_up_to(TideFileReader *reader, const TideFileReaderOptions *options, GError **error)
+{
+  const TideFileMark *mark = options->mark;
+  g_autofree guint8 *bytes = g_malloc(CHUNK_BYTES);
+  guint64 asked = 0;
+  guint32 crc = 0;
+  for (guint64 at = 0; at < mark->position_bytes;) {
+    gsize n;
+    if (!tide_file_text_read(reader->text, bytes, (gsize)MIN(CHUNK_BYTES, mark->position_bytes - at), &n, error))
+      return FALSE;
+    if (n == 0)
+      return is_changed(reader, error);
+    crc = (guint32)crc32(crc, bytes, (uInt)n);
+    at += n;
+    if (at - asked < ASK_BYTES)
+      continue;
+    asked = at;
+    if (!options->go_on(options->go_on_data)) {
+      g_set_error(error, TIDE_ERROR, TIDE_ERROR_UNAVAILABLE, "'%s' was not read up to its mark", reader->path);
+      return FALSE;
+    }
+  }
+  return crc == mark->crc32 || is_changed(reader, error);
+}
+
+static gboolean
+go_to_mark(TideFileReader *reader, const TideFileReaderOptions *options, GError **error)
+{
+  const TideFileMark *mark = options->mark;
+  reader->mark = (TideFileMark){.offset = mark->offset, .position_bytes = mark->position_bytes, .crc32 = mark->crc32};
+  reader->end_offset = mark->offset;
+  reader->position_bytes = mark->position_bytes;
+  reader->crc32 = mark->crc32;
+  if (mark->position_bytes == 0)
+    return TRUE;
+  gboolean is_same =
+      reader->opened.size_bytes == mark->file.size_bytes && reader->opened.modified_ns == mark->file.modified_ns;
+  return (is_same && tide_file_text_seek(reader->text, mark->position_bytes)) || read_up_to(reader, options, error);
+}
+
+/* The first line of a file of which a part was loaded. */
+static gboolean
+read_header(TideFileReader *reader, const TideFileReaderOptions *options, GError **error)
+{
+  TideFileMark start = TIDE_FILE_MARK_START;
+  TideFileReaderOptions from_start = *options;
+  from_start.mark = &start;
+  TideFileReader *other = tide_file_reader_open(&from_start, error);
+  if (other == NULL)
+    return FALSE;
+  while (other->header.len == 0 && !tide_file_reader_is_at_end(other))
+    tide_file_reader_fill(other);
+  tide_buffer_append_bytes(&reader->header, tide_buffer_bytes(&other->header));
+  tide_file_reader_free(other);
+  return TRUE;
+}
+
+TideFileReader *
+tide_file_reader_open(const TideFileReaderOptions *options, GError **error)
+{
+  TideFileText *text = tide_file_text_open(options->path, error);
+  if (text == NULL)
+    return NULL;
+  TideFileReader *reader = g_new0(TideFileReader, 1);
+  reader->path = g_strdup(options->path);
+  reader->framing = options->framing;
+  reader->text = text;
+  reader->opened = tide_file_text_state(text);
+  reader->entries = g_array_new(FALSE, FALSE, sizeof(Entry));
+  tide_mutex_init(&reader->lock);
+  gboolean is_begun = options->mark->position_bytes > 0;
+  reader->wants_header = options->has_header && !is_begun;
+  if (go_to_mark(reader, options, error) && (!options->has_header || !is_begun || read_header(reader, options, error)))
+    return reader;
+  tide_file_reader_free(reader);
+  return NULL;
+}
+
+/* ---- reading ---- */
+
+static TideBytes
+unframed(const TideFileReader *reader)
+{
+  return tide_bytes(reader->window.data + reader->framed, reader->window.len - reader->framed);
+}
+
+/* What was looked at is before the mark of what comes next. */
+static void
+take_text(TideFileReader *reader, const guint8 *text, gsize n_bytes)
+{
+  reader->crc32 = (guint32)crc32_z(reader->crc32, text, n_bytes);
+  reader->position_bytes += n_bytes;
+}
+
+/* @why: (transfer full) (nullable) */
+static void
+end_reading(TideFileReader *reader, char *why)
+{
+  g_clear_pointer(&reader->text, tide_file_text_free);
+  reader->problem = why;
+}
+
+static gboolean
+grows(const TideFileReader *reader)
+{
+  TideFileState now = tide_file_text_state(reader->text);
+  return now.size_bytes != reader->opened.size_bytes || now.modified_ns != reader->opened.modified_ns;
+}
+
+static char *
+growth_text(const TideFileReader *reader)
+{
+  return g_strdup_printf(
+      "'%s' was written to while it was loaded: what had come of it by then is loaded, but for a last line "
+      "without its end; load it once more when it is complete",
+      reader->path);
+}
+
+static void
+add_entry(TideFileReader *reader, Entry entry, gboolean is_unended)
+{
+  if (!is_unended) {
+    entry.mark_offset = entry.next_offset;
+    entry.position_bytes = reader->position_bytes;
+    entry.crc32 = reader->crc32;
+  }
+  g_array_append_val(reader->entries, entry);
+}
+
+static void
+take_frame(TideFileReader *reader, const TideFrame *frame)
+{
+  TideBytes text = unframed(reader);
+  Entry entry = {.start = reader->base + reader->framed + frame->start,
+                 .len = (guint32)frame->len,
+                 .offset = reader->end_offset,
+                 .mark_offset = reader->end_offset,
+                 .position_bytes = reader->position_bytes,
+                 .crc32 = reader->crc32};
+  take_text(reader, text.data, frame->end);
+  reader->end_offset += frame->n_lines;
+  entry.next_offset = reader->end_offset;
+  reader->framed += frame->end;
+  if (frame->is_cut) {
+    reader->is_cutting = TRUE;
+    reader->cut = entry;
+  } else if (reader->wants_header && !frame->is_blank) {
+    tide_buffer_append(&reader->header, text.data + frame->start, frame->len);
+    tide_buffer_append_byte(&reader->header, '\n');
+    reader->wants_header = FALSE;
+  } else if (!frame->is_blank)
+    add_entry(reader, entry, frame->is_unended);
+}
+
+/* The rest of a line that is too long does not stay in the window. TRUE: its end is here. */
+static gboolean
+throw_away(TideFileReader *reader, gboolean is_last)
+{
+  TideBytes text = unframed(reader);
+  const guint8 *end = text.len > 0 ? memchr(text.data, '\n', text.len) : NULL;
+  gsize n_bytes = end != NULL ? (gsize)(end - text.data) + 1 : text.len;
+  take_text(reader, text.data, n_bytes);
+  memmove(reader->window.data + reader->framed, text.data + n_bytes, text.len - n_bytes);
+  reader->window.len -= n_bytes;
+  if (end == NULL && !is_last)
+    return FALSE;
+  reader->is_cutting = FALSE;
+  add_entry(reader, reader->cut, end == NULL);
+  return TRUE;
+}
+
+static char *
+place_text(const TideFileReader *reader, const char *what)
+{
+  return g_strdup_printf("'%s' cannot be read behind byte %" G_GUINT64_FORMAT
+                         " of its text: %s; what is before is loaded",
+                         reader->path, reader->position_bytes, what);
+}
+
+/* Finds the records in what was read. */
+static void
+frame(TideFileReader *reader, gboolean is_last)
+{
+  if (reader->is_cutting && !throw_away(reader, is_last))
+    return;
+  for (;;) {
+    TideFrame found;
+    g_autoptr(GError) error = NULL;
+    switch (tide_file_framing_next(&reader->framing, unframed(reader), is_last, &found, &error)) {
+    case TIDE_FRAME_FOUND:
+      if (found.is_unended && grows(reader)) {
+        end_reading(reader, growth_text(reader));
+        return;
+      }
+      take_frame(reader, &found);
+      if (reader->is_cutting && !throw_away(reader, is_last))
+        return;
+      break;
+    case TIDE_FRAME_MORE:
+      if (is_last && unframed(reader).len > 0)
+        end_reading(reader, place_text(reader, "it ends in the middle of a record"));
+      return;
+    case TIDE_FRAME_BROKEN:
+      end_reading(reader, place_text(reader, error->message));
+      return;
+    }
+  }
+}
+
+void
+tide_file_reader_fill(TideFileReader *reader)
+{
+  g_autoptr(GError) error = NULL;
+  if (reader->text == NULL)
+    return;
+  gsize n = 0;
+  tide_mutex_lock(&reader->lock);
+  guint8 *to = tide_buffer_reserve(&reader->window, CHUNK_BYTES);
+  tide_mutex_unlock(&reader->lock);
+  gboolean good = tide_file_text_read(reader->text, to, CHUNK_BYTES, &n, &error);
+  atomic_store_explicit(&reader->raw_bytes, tide_file_text_raw_bytes(reader->text), memory_order_relaxed);
+  tide_mutex_lock(&reader->lock);
+  reader->window.len += n;
+  if (!good)
+    end_reading(reader, place_text(reader, error->message));
+  else {
+    frame(reader, n == 0);
+    if (n == 0 && reader->text != NULL)
+      end_reading(reader, grows(reader) ? growth_text(reader) : NULL);
+  }
+  tide_mutex_unlock(&reader->lock);
+}
+
+static TideBytes
+text_of(const TideFileReader *reader, const Entry *entry)
+{
+  return tide_bytes(reader->window.data + (entry->start - reader->base), entry->len);
+}
+
+gboolean
+tide_file_reader_next(TideFileReader *reader, TideFileRecord *ret_record)
+{
+  if (reader->next == reader->entries->len)
+    return FALSE;
+  const Entry *entry = entry_at(reader, reader->next++);
+  *ret_record = (TideFileRecord){.offset = entry->offset, .text = text_of(reader, entry)};
+  if (reader->header.len > 0) {
+    tide_buffer_reset(&reader->made);
+    tide_buffer_append_bytes(&reader->made, tide_buffer_bytes(&reader->header));
+    tide_buffer_append_bytes(&reader->made, ret_record->text);
+    ret_record->text = tide_buffer_bytes(&reader->made);
+  }
+  return TRUE;
+}
+
+/* ---- questions ---- */
+
+int
+tide_file_reader_waited_fd(const TideFileReader *reader)
+{
+  return reader->text != NULL ? tide_file_text_waited_fd(reader->text) : -1;
+}
+
+gboolean
+tide_file_reader_is_at_end(const TideFileReader *reader)
+{
+  return reader->text == NULL && reader->next == reader->entries->len;
+}
+
+const char *
+tide_file_reader_problem(const TideFileReader *reader)
+{
+  return reader->problem;
+}
+
+gint64
+tide_file_reader_end_offset(const TideFileReader *reader)
+{
+  return reader->end_offset;
+}
+
+gsize
+tide_file_reader_window_bytes(const TideFileReader *reader)
+{
+  return reader->window.len + reader->entries->len * sizeof(Entry);
+}
+
+guint64
+tide_file_reader_raw_bytes(const TideFileReader *reader)
+{
+  return atomic_load_explicit(&reader->raw_bytes, memory_order_relaxed);
+}
+
+/* ---- again, and no more ---- */
+
+/* The first entry at or behind @offset. */
+static gsize
+find_entry(const TideFileReader *reader, gint64 offset)
+{
+  gsize low = reader->first, high = reader->entries->len;
+  while (low < high) {
+    gsize middle = low + (high - low) / 2;
+    if (entry_at(reader, middle)->offset < offset)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+void
+tide_file_reader_move(TideFileReader *reader, gint64 offset)
+{
+  reader->next = find_entry(reader, offset);
+}
+
+/* Cuts off what was passed, seldom enough that it costs nothing. */
+static void
+forget_passed(TideFileReader *reader)
+{
+  gsize left = reader->entries->len - reader->first;
+  guint64 start = left > 0 ? entry_at(reader, reader->first)->start : reader->base + reader->framed;
+  gsize passed_bytes = (gsize)(start - reader->base);
+  if (left > 0 && (reader->first < SLACK_RECORDS || reader->first < left) &&
+      (passed_bytes < SLACK_BYTES || passed_bytes < reader->window.len / 2))
+    return;
+  g_array_remove_range(reader->entries, 0, (guint)reader->first);
+  reader->next -= reader->first;
+  reader->first = 0;
+  memmove(reader->window.data, reader->window.data + passed_bytes, reader->window.len - passed_bytes);
+  reader->window.len -= passed_bytes;
+  reader->framed -= passed_bytes;
+  reader->base = start;
+}
+
+TideFileMark
+tide_file_reader_pass(TideFileReader *reader, gint64 offset)
+{
+  gsize first = find_entry(reader, offset);
+  TideFileMark *mark = &reader->mark;
+  if (first > reader->first) {
+    const Entry *last = entry_at(reader, first - 1);
+    mark->offset = last->mark_offset;
+    mark->position_bytes = last->position_bytes;
+    mark->crc32 = last->crc32;
+    tide_mutex_lock(&reader->lock);
+    reader->first = first;
+    forget_passed(reader);
+    tide_mutex_unlock(&reader->lock);
+  }
+  mark->file = reader->opened;
+  mark->is_finished = reader->text == NULL && reader->problem == NULL && reader->first == reader->entries->len;
+  return *mark;
+}
+
+gboolean
+tide_file_reader_copy(TideFileReader *reader, gint64 offset, TideBuffer *out)
+{
+  tide_mutex_lock(&reader->lock);
+  gsize index = find_entry(reader, offset);
+  gboolean is_there = index < reader->entries->len && entry_at(reader, index)->offset == offset;
+  if (is_there) {
+    tide_buffer_append_bytes(out, tide_buffer_bytes(&reader->header));
+    tide_buffer_append_bytes(out, text_of(reader, entry_at(reader, index)));
+  }
+  tide_mutex_unlock(&reader->lock);
+  return is_there;
+}

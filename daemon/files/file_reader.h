@@ -1,0 +1,68 @@
+/* One file while it is loaded: its records one after the other, and those in memory that may be asked for again, which
+ * are all behind the mark. So nothing needs to be found in the file a second time, and a pipe or a compressed file does
+ * as well as any.
+ *
+ * Threads: the consumer's that reads the file, unless said otherwise. Memory: the window, and what file_text.h says
+ * while the file is open, which it is until its end was read. */
+#pragma once
+
+#include "files/file_framing.h"
+#include "files/file_mark.h"
+
+G_BEGIN_DECLS
+
+typedef struct TideFileReader TideFileReader;
+
+typedef struct TideFileReaderOptions {
+  const char *path; /* borrowed, all */
+  TideFileFraming framing;
+  gboolean has_header;      /* the first line is one, and each record gets it in front */
+  const TideFileMark *mark; /* where to begin; what it says of the file is compared with the file */
+  /* Told now and then where much must be read before the mark. FALSE: give up. */
+  gboolean (*go_on)(gpointer data);
+  gpointer go_on_data;
+} TideFileReaderOptions;
+
+/* Errors: IO; DATA: the file is not the one that the mark was made of, or is damaged before the mark. */
+TideFileReader *tide_file_reader_open(const TideFileReaderOptions *options, GError **error);
+void tide_file_reader_free(TideFileReader *reader); /* NULL ok */
+
+typedef struct TideFileRecord {
+  gint64 offset;
+  TideBytes text; /* the reader's; valid until the next fill */
+} TideFileRecord;
+
+/* The next record in hand; FALSE: there is none before the next fill. */
+gboolean tide_file_reader_next(TideFileReader *reader, TideFileRecord *ret_record);
+
+/* Reads more, until there is a record, a read would block, or the file ends. */
+void tide_file_reader_fill(TideFileReader *reader);
+
+/* A descriptor to wait for before the next fill; -1: it does not block. */
+int tide_file_reader_waited_fd(const TideFileReader *reader);
+
+/* Whether nothing is left to be read. */
+gboolean tide_file_reader_is_at_end(const TideFileReader *reader);
+
+/* Why it ended before its end, a sentence; NULL: it did not. Borrowed. */
+const char *tide_file_reader_problem(const TideFileReader *reader);
+
+/* The offset behind the last record that was read. */
+gint64 tide_file_reader_end_offset(const TideFileReader *reader);
+
+/* In memory. */
+gsize tide_file_reader_window_bytes(const TideFileReader *reader);
+
+/* Of the file, as it is compressed. Threads: any. */
+guint64 tide_file_reader_raw_bytes(const TideFileReader *reader);
+
+/* tide_file_reader_next() goes on at @offset, which was not passed yet. */
+void tide_file_reader_move(TideFileReader *reader, gint64 offset);
+
+/* All records before @offset are done: they are forgotten. Returns: the mark there. Its note is NULL. */
+TideFileMark tide_file_reader_pass(TideFileReader *reader, gint64 offset);
+
+/* Appends the record at @offset as it is handed out. FALSE: it was passed. Threads: any. */
+gboolean tide_file_reader_copy(TideFileReader *reader, gint64 offset, TideBuffer *out);
+
+G_END_DECLS

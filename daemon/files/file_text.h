@@ -1,0 +1,42 @@
+/* The text of a file, which may be compressed with gzip or zstd: what it begins with tells, not its name.
+ *
+ * Threads: one. Memory: 256 KiB and what the compression needs: of zstd up to 128 MiB, as the file says. */
+#pragma once
+
+#include "util/bytes.h"
+
+G_BEGIN_DECLS
+
+typedef struct TideFileText TideFileText;
+
+/* @path: "-" is standard input. Errors: IO. */
+TideFileText *tide_file_text_open(const char *path, GError **error);
+void tide_file_text_free(TideFileText *text); /* NULL ok */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideFileText, tide_file_text_free)
+
+/**
+ * tide_file_text_read: what comes next, of up to @capacity bytes.
+ * @ret_n_bytes: 0: it has ended
+ * Errors: IO; DATA: its compression is damaged, or ends in the middle. What was read before is good.
+ */
+gboolean tide_file_text_read(TideFileText *text, guint8 *to, gsize capacity, gsize *ret_n_bytes,
+                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Passes over @n_bytes without reading them; FALSE, with nothing done, where the file must be read for that. */
+gboolean tide_file_text_seek(TideFileText *text, guint64 n_bytes) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Of the file itself, as it is compressed: for progress. */
+guint64 tide_file_text_raw_bytes(const TideFileText *text);
+
+/* To wait for, where a read may block: of a pipe; -1: none does. */
+int tide_file_text_waited_fd(const TideFileText *text);
+
+/* What the file is now; of a pipe its size is 0. */
+typedef struct TideFileState {
+  guint64 size_bytes;
+  gint64 modified_ns; /* since the epoch */
+} TideFileState;
+
+TideFileState tide_file_text_state(const TideFileText *text);
+
+G_END_DECLS

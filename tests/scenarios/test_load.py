@@ -1,0 +1,332 @@
+#!/usr/bin/env python3
+"""`tidemark load`: readings from files through the whole pipeline, on the scripted gateway. Killed and run again, with broken, cut,
+changed and growing files: what is in the tables at the end is what the files hold.
+
+    test_load.py BUILD
+"""
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+from typing import Any, Callable
+
+from processes import Gateway
+
+BUILD = Path(sys.argv.pop(1) if len(sys.argv) > 1 else "build").resolve()
+PROGRAM = BUILD / "daemon/tidemark"
+TIME_MS = 1_500_000_000_000
+HOSTS = 50
+PATIENCE_S = 120
+
+
+def reading(number: int) -> dict[str, Any]:
+    return {"h": f"h{number % HOSTS:02}", "ts": TIME_MS + number, "v": number, "w": f"text {number}"}
+
+
+def lines(first: int, n: int) -> bytes:
+    return b"".join(json.dumps(reading(number)).encode() + b"\n" for number in range(first, first + n))
+
+
+class Load(unittest.TestCase):
+    gateway: Gateway
+
+    def setUp(self) -> None:
+        directory = tempfile.TemporaryDirectory(prefix="tidemark-load-")
+        self.addCleanup(directory.cleanup)
+        self.directory = Path(directory.name)
+        self.gateway = Gateway(BUILD / "tests/fault/scripted-gateway")
+        self.addCleanup(self.gateway.end)
+        for table in ("METRIC", "CURRENT"):
+            self.gateway.ask("table", table, "M")
+        self.readings: dict[str, Any] = {"time": {"field": "ts", "format": "epoch_ms"}}
+        self.changes: dict[str, Any] = {}
+        self.settle = "1s"
+        self.topics: dict[str, Any] = {"kafka": {"brokers": "127.0.0.1:1", "group": "g", "topics": ["t"], "threads": 2, "commit_interval": "100ms"}}
+
+    def config(self) -> Path:
+        path = self.directory / "tidemark.yaml"
+        columns = {"family": "M", "from": "*"}
+        path.write_text(json.dumps({
+            **self.topics, "hbase": {"gateways": [f"127.0.0.1:{self.gateway.greeting}"], "settle": self.settle, "call_timeout": "1s"}, "readings": self.readings,
+            "tables": {"METRIC": {"key": [{"field": "h"}, "#", {"time": "epoch_ms"}], "columns": columns},
+                       "CURRENT": {"latest": "replace", "key": [{"field": "h"}], "columns": columns}}, **self.changes}))
+        return path
+
+    def command(self, *words: str | Path) -> list[str]:
+        return [str(PROGRAM), "load", "-c", str(self.config()), "--state-directory", str(self.directory / "state"), *map(str, words)]
+
+    def load(self, *words: str | Path, exit_code: int = 0, data: bytes | None = None, limit_bytes: int | None = None) -> str:
+        """What it says."""
+        done = subprocess.run(self.command(*words), input=data, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+                              timeout=PATIENCE_S)
+        text = done.stdout.decode()
+        self.assertEqual(done.returncode, exit_code, text)
+        return text
+
+    def write(self, name: str, data: bytes) -> Path:
+        path = self.directory / name
+        path.write_bytes(data)
+        return path
+
+    def numbers(self) -> list[int]:
+        """What is in the table of all."""
+        rows = self.gateway.dump(["METRIC"])["METRIC"]
+        return sorted(int(cells["M", b"v"][1]) for cells in rows.values())
+
+    def assert_loaded(self, numbers: range | list[int]) -> None:
+        self.assertEqual(self.numbers(), sorted(numbers))
+        newest: dict[bytes, int] = {}
+        for number in numbers:
+            host = f"h{number % HOSTS:02}".encode()
+            newest[host] = max(number, newest.get(host, -1))
+        rows = self.gateway.dump(["CURRENT"])["CURRENT"]
+        self.assertEqual({row: int(cells["M", b"v"][1]) for row, cells in rows.items()}, newest)
+
+    def dead_letters(self) -> list[dict[str, Any]]:
+        path = self.directory / "state/load-dead-letters.jsonl"
+        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+    # ---- what files hold ----
+
+    def test_several_files_plain_gzip_and_zstd(self) -> None:
+        plain = self.write("a.jsonl", lines(0, 3000))
+        members = self.write("b.jsonl.gz", gzip.compress(lines(3000, 700)) + gzip.compress(lines(3700, 300)))
+        frames = self.directory / "c.jsonl.zst"
+        frames.write_bytes(b"".join(subprocess.run(["zstd", "-q", "-c"], input=lines(first, 500), check=True,
+                                                   stdout=subprocess.PIPE).stdout for first in (4000, 4500)))
+        said = self.load(plain, members, frames)
+        self.assertIn("3 of 3 files loaded: 5,000 messages in ", said)
+        self.assertIn("         5,000 written\n", said)
+        self.assert_loaded(range(5000))
+        self.assertIn("3 of 3 files: loaded before, nothing is done again\n", self.load(plain, members, frames))
+
+    def test_standard_input(self) -> None:
+        self.load("-", data=lines(0, 2000) + b"\n\n" + lines(2000, 1)[:-1])
+        self.assert_loaded(range(2001))
+
+    def test_csv(self) -> None:
+        self.readings |= {"format": "csv", "csv": {"header": True}}
+        rows = [f"h{number % HOSTS:02},{TIME_MS + number},{number},\"text\n\"\"{number}\"\"\"\r\n" for number in range(1000)]
+        broken = 'h01,1,"open,2\r\n'
+        path = self.write("a.csv", ("h,ts,v,w\r\n" + "".join(rows[:500]) + broken + "".join(rows[500:])).encode())
+        self.load(path)
+        self.assert_loaded(range(1000))
+        self.assertEqual(self.gateway.dump(["CURRENT"])["CURRENT"][b"h49"]["M", b"w"][1], b'text\n"999"')
+        (letter,) = self.dead_letters()
+        self.assertEqual((letter["topic"], letter["offset"]), (str(path), 1002))
+        self.assertEqual(base64.b64decode(letter["value"]).decode(), "h,ts,v,w\r\n" + broken.rstrip("\n"))
+
+    def test_binary_records(self) -> None:
+        def packed(number: int) -> bytes:
+            host = f"h{number % HOSTS:02}".encode()
+            return (b"\x83\xa1h" + bytes([0xa0 + len(host)]) + host + b"\xa2ts\xcf" + (TIME_MS + number).to_bytes(8, "big") + b"\xa1v\xce"
+                    + number.to_bytes(4, "big"))
+        self.readings |= {"format": "msgpack"}
+        whole = b"".join(packed(number) for number in range(3000))
+        path = self.write("a.msgpack", whole + packed(3000)[:-2])
+        said = self.load(path, exit_code=65)
+        self.assertIn(f"'{path}' cannot be read behind byte {len(whole)} of its text: it ends in the middle of a record; what is before "
+                      "is loaded", said)
+        self.assert_loaded(range(3000))
+        path.write_bytes(whole + packed(3000))
+        self.load(path)
+        self.assert_loaded(range(3001))
+
+    def test_time_range(self) -> None:
+        path = self.write("a.jsonl", lines(0, 1000))
+        said = self.load("--from", str(TIME_MS + 100), "--to", str(TIME_MS + 300), path)
+        self.assertIn("           800 that no table takes, or of other times than --from and --to\n", said)
+        self.assert_loaded(range(100, 300))
+        self.load("--from", str(TIME_MS + 300), path)
+        self.assert_loaded(range(100, 1000))
+
+    def test_dry_run(self) -> None:
+        path = self.write("a.jsonl", lines(0, 1000) + b"{\n" + b'{"h":"x"}\n{"h":"y"}\n')
+        said = self.load("--dry-run", path, exit_code=65)
+        self.assertIn("         1,003 messages\n", said)
+        self.assertIn("         1,000 rows for METRIC\n", said)
+        self.assertIn(f"             2 rejected: missing_field, first {path}:1002: ", said)
+        self.assertIn(f"             1 rejected: parse, first {path}:1001: ", said)
+        self.assertEqual(self.numbers(), [])
+        self.assertFalse((self.directory / "state").exists())
+
+    def test_rate(self) -> None:
+        path = self.write("a.jsonl", lines(0, 600))
+        start = time.monotonic()
+        self.load("--rate", "300", path)
+        self.assertGreater(time.monotonic() - start, 1.5, "600 at 300 a second")
+        self.assert_loaded(range(600))
+
+    # ---- killed, and run again ----
+
+    def test_killed_again_and_again(self) -> None:
+        n = 120_000
+        paths = [self.write(f"{part}.jsonl", lines(part * n // 4, n // 4)) for part in range(3)]
+        paths.append(self.write("3.jsonl.gz", gzip.compress(lines(3 * n // 4, n // 4), 1)))
+        chance, kills, offsets = random.Random(7), 0, []
+        while True:
+            process = subprocess.Popen(self.command("--rate", "40000", *paths), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            try:
+                text = process.communicate(timeout=0.4 + chance.random() if kills < 5 else PATIENCE_S)[0].decode()
+                break
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGKILL)
+                process.communicate()
+                kills += 1
+                offsets.append(self.marked())
+        self.assertEqual(process.returncode, 0, text)
+        self.assertGreaterEqual(kills, 2)
+        self.assertGreater(max(offsets), 1000, "no mark ever moved: each run began anew")
+        self.assert_loaded(range(n))
+
+    def test_waits_for_what_may_still_land(self) -> None:
+        """A call of a run that was killed may overwrite a latest value for as long as hbase.settle says: that is waited for, and told."""
+        self.settle = "6s"
+        paths = [self.write(f"{part}.jsonl", lines(part * 10_000, 10_000)) for part in range(4)]
+        for marks in (500, 5_000, 10_000):
+            process = subprocess.Popen(self.command("--rate", "20000", *paths), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            self.wait(lambda marks=marks: self.marked() > marks)
+            process.kill()
+            process.communicate()
+        self.assertIn("tidemark load: all is written; waiting for up to 6.0 s (hbase.settle), ", self.load(*paths))
+        self.assert_loaded(range(40_000))
+
+    def wait(self, is_so: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        while not is_so():
+            self.assertLess(time.monotonic(), deadline, "waited in vain")
+            time.sleep(0.02)
+
+    def marked(self) -> int:
+        """How many records all marks are behind."""
+        return sum(int(line.split("=")[1]) - 1 for path in (self.directory / "state").glob("*.mark")
+                   for line in path.read_text().splitlines() if line.startswith("offset="))
+
+    def test_mark_waits_for_the_gateway(self) -> None:
+        """Nothing is marked that HBase has not acknowledged: with a gateway that answers nobody, no record is."""
+        path = self.write("a.jsonl", lines(0, 1000))
+        self.load(path)
+        more = self.write("b.jsonl", lines(1000, 1000))
+        port = self.gateway.greeting
+        process = subprocess.Popen(self.command(more), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        os.kill(self.gateway.process.pid, signal.SIGSTOP)
+        try:
+            with self.assertRaises(subprocess.TimeoutExpired):
+                process.communicate(timeout=2)
+            self.assertLessEqual(self.marked(), 1000, port)
+            process.kill()
+            process.communicate()
+        finally:
+            os.kill(self.gateway.process.pid, signal.SIGCONT)
+        self.load(more)
+        self.assert_loaded(range(2000))
+
+    def test_stopped_by_a_signal(self) -> None:
+        path = self.write("a.jsonl", lines(0, 20_000))
+        process = subprocess.Popen(self.command("--rate", "5000", path), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.wait(lambda: len(self.numbers()) >= 100)
+        process.send_signal(signal.SIGTERM)
+        text = process.communicate(timeout=PATIENCE_S)[0].decode()
+        self.assertEqual(process.returncode, 75, text)
+        self.assertIn("tidemark load: stopped; what is written is marked, and the same command goes on from there", text)
+        written = len(self.numbers())
+        self.assertEqual(self.marked(), written, "a stop in good order marks all that is written")
+        self.assertLess(written, 20_000)
+        self.load(path)
+        self.assert_loaded(range(20_000))
+
+    # ---- files that are not as they should be ----
+
+    def test_broken_lines_are_dead_letters(self) -> None:
+        long_line = b'{"h":"h01","w":"' + b"x" * 3_000_000 + b'"}\n'
+        path = self.write("a.jsonl", lines(0, 500) + b"{broken\n" + lines(500, 500) + long_line + lines(1000, 10))
+        said = self.load(path)
+        self.assertIn("             2 dead letters in '", said)
+        self.assert_loaded(range(1010))
+        self.assertEqual([(letter["reason"], letter["offset"]) for letter in self.dead_letters()],
+                         [("parse", 501), ("too_large", 1002)])
+
+    def test_gzip_that_ends_in_the_middle(self) -> None:
+        packed = gzip.compress(lines(0, 20_000), 1)
+        path = self.write("a.jsonl.gz", packed[:len(packed) // 2])
+        said = self.load(path, exit_code=65)
+        self.assertIn(f"the gzip compression of '{path}' is damaged near byte {len(packed) // 2}: it ends in the middle, as a file does "
+                      "that was not copied whole; what is before is loaded", said)
+        found = self.numbers()
+        self.assertGreater(len(found), 1000)
+        self.assertEqual(found, list(range(len(found))))
+        path.write_bytes(packed)
+        self.load(path)
+        self.assert_loaded(range(20_000))
+
+    def test_file_that_grew(self) -> None:
+        path = self.write("a.jsonl", lines(0, 1000) + lines(1000, 1)[:-12])
+        self.load(path)
+        path.write_bytes(lines(0, 1500))
+        self.load(path)
+        self.assert_loaded(range(1500))
+        self.assertEqual(len(self.dead_letters()), 1, "the last line, when it was half a line")
+
+    def test_file_that_changed(self) -> None:
+        path = self.write("a.jsonl", lines(0, 1000))
+        self.load(path)
+        path.write_bytes(lines(5000, 1) + lines(1, 1999))
+        self.assertIn(f"'{path}' has changed since some of it was loaded", self.load(path, exit_code=65))
+        self.assert_loaded(range(1000))
+        self.load("--again", path)
+        self.assert_loaded([*range(2000), 5000])
+
+    def test_file_that_grows_while_it_is_read(self) -> None:
+        path = self.write("a.jsonl", lines(0, 2000))
+        process = subprocess.Popen(self.command("--rate", "1500", path), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.wait(lambda: len(self.numbers()) >= 100)
+        with open(path, "ab") as file:
+            file.write(lines(2000, 500) + lines(2500, 1)[:-5])
+        text = process.communicate(timeout=PATIENCE_S)[0].decode()
+        if process.returncode != 0:  # it had not read to the end when it grew
+            self.assertEqual(process.returncode, 65, text)
+            self.assertIn(f"'{path}' was written to while it was loaded", text)
+        with open(path, "ab") as file:
+            file.write(lines(2500, 1)[-5:])
+        self.load(path)
+        self.assert_loaded(range(2501))
+        self.assertEqual(self.dead_letters(), [])
+
+    def test_disk_that_is_full_under_dead_letters(self) -> None:
+        path = self.write("a.jsonl", lines(0, 500) + b"{broken\n" + lines(500, 500))
+        link = self.directory / "full"
+        link.symlink_to("/dev/full")
+        process = subprocess.Popen(self.command("--dead-letters", link, path), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        text = process.communicate(timeout=PATIENCE_S)[0].decode()
+        self.assertNotEqual(process.returncode, 0, text)
+        self.assertLessEqual(self.marked(), 500, "nothing is marked behind a dead letter that is not kept")
+
+    def test_too_many_dead_letters_end_it(self) -> None:
+        path = self.write("a.txt", b"this is no JSON\n" * 20_000)
+        said = self.load(path, exit_code=65)
+        self.assertIn(" messages were to become dead letters while ", said)
+        self.assertEqual(self.numbers(), [])
+
+    def test_wrong_use(self) -> None:
+        self.assertIn("is a directory", self.load(self.directory, exit_code=74))
+        self.assertIn("cannot open", self.load(self.directory / "nothing", exit_code=74))
+        path = self.write("a.jsonl", lines(0, 1))
+        self.assertIn("is named twice", self.load(path, path, exit_code=64))
+        self.assertIn("name the files to load", self.load(exit_code=64))
+        self.assertIn("has no 'sources'", self.load("--source", "x", path, exit_code=64))
+        self.readings = {"time": {"format": "record"}}
+        self.assertIn("takes a time from the Kafka record", self.load(path, exit_code=64))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
