@@ -156,10 +156,8 @@ static TideFileReader *
 open_file(const TideFileLoad *load, const TideLoadedFile *file, gboolean (*go_on)(gpointer data), gpointer data,
           GError **error)
 {
-  const TideDecodeOptions *decode = &load->options.source->readings->decode;
   TideFileReaderOptions options = {.path = file->path,
-                                   .framing = tide_file_framing_of(decode),
-                                   .has_header = decode->format == TIDE_FORMAT_CSV && decode->csv.columns == NULL,
+                                   .decode = &load->options.source->readings->decode,
                                    .mark = &file->mark,
                                    .go_on = go_on,
                                    .go_on_data = data};

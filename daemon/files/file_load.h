@@ -10,6 +10,9 @@
 
 G_BEGIN_DECLS
 
+/* In the state directory: what could not be written of files. */
+#define TIDE_LOAD_DEAD_LETTERS "load-dead-letters.jsonl"
+
 typedef struct TideFileLoadOptions {
   const TideConfigSource *source; /* borrowed: whose readings the files hold */
   const char *marks_directory;    /* copied; NULL: no marks are kept */

@@ -157,14 +157,15 @@ tide_file_reader_open(const TideFileReaderOptions *options, GError **error)
     return NULL;
   TideFileReader *reader = g_new0(TideFileReader, 1);
   reader->path = g_strdup(options->path);
-  reader->framing = options->framing;
+  reader->framing = tide_file_framing_of(options->decode);
   reader->text = text;
   reader->opened = tide_file_text_state(text);
   reader->entries = g_array_new(FALSE, FALSE, sizeof(Entry));
   tide_mutex_init(&reader->lock);
   gboolean is_begun = options->mark->position_bytes > 0;
-  reader->wants_header = options->has_header && !is_begun;
-  if (go_to_mark(reader, options, error) && (!options->has_header || !is_begun || read_header(reader, options, error)))
+  gboolean has_header = options->decode->format == TIDE_FORMAT_CSV && options->decode->csv.columns == NULL;
+  reader->wants_header = has_header && !is_begun;
+  if (go_to_mark(reader, options, error) && (!has_header || !is_begun || read_header(reader, options, error)))
     return reader;
   tide_file_reader_free(reader);
   return NULL;

@@ -14,10 +14,10 @@ G_BEGIN_DECLS
 typedef struct TideFileReader TideFileReader;
 
 typedef struct TideFileReaderOptions {
-  const char *path; /* borrowed, all */
-  TideFileFraming framing;
-  gboolean has_header;      /* the first line is one, and each record gets it in front */
-  const TideFileMark *mark; /* where to begin; what it says of the file is compared with the file */
+  const char *path;                /* borrowed, all */
+  const TideDecodeOptions *decode; /* what is in it; where a CSV's columns are not declared, its first line says them,
+                                    * and each record gets that line in front */
+  const TideFileMark *mark;        /* where to begin; what it says of the file is compared with the file */
   /* Told now and then where much must be read before the mark. FALSE: give up. */
   gboolean (*go_on)(gpointer data);
   gpointer go_on_data;

@@ -167,6 +167,29 @@ class Load(unittest.TestCase):
         self.assertGreater(time.monotonic() - start, 1.5, "600 at 300 a second")
         self.assert_loaded(range(600))
 
+    # ---- compared ----
+
+    def verify(self, *words: str | Path, exit_code: int = 0) -> str:
+        done = subprocess.run([str(PROGRAM), "verify", "-c", str(self.config()), "--state-directory", str(self.directory / "state"), "--files",
+                               *map(str, words)], capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+        self.assertEqual(done.returncode, exit_code, done.stdout + done.stderr)
+        return done.stdout + done.stderr
+
+    def test_verify(self) -> None:
+        path = self.write("a.jsonl.gz", gzip.compress(lines(0, 1000) + b"{broken\n" + lines(1000, 1000)))
+        self.load(path)
+        said = self.verify(path)
+        self.assertIn("all is right", said)
+        self.assertIn("2,001 messages", said)
+        more = self.write("b.jsonl", lines(2000, 3))
+        said = self.verify(path, more, "--table", "METRIC", exit_code=1)
+        self.assertIn(f"{more}", said)
+        self.assertRegex(said, r"METRIC +4,006 +6 ")
+        cut = self.write("c.jsonl.gz", path.read_bytes()[:-100])
+        self.assertIn("it ends in the middle", self.verify(cut, exit_code=65))
+        done = subprocess.run([str(PROGRAM), "verify", "-c", str(self.config()), str(path)], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, "files are named with '--files'" in done.stderr), (64, True))
+
     # ---- killed, and run again ----
 
     def test_killed_again_and_again(self) -> None:

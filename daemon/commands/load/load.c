@@ -1,4 +1,5 @@
 /* `tidemark load`: readings from files, by the daemon's own pipeline. */
+#include "commands/cli/choose_source.h"
 #include "commands/cli/commands.h"
 #include "commands/cli/load_config.h"
 #include "commands/cli/progress.h"
@@ -61,53 +62,18 @@ fail_usage(GError **error, const char *text)
   return FALSE;
 }
 
-static TideConfigSource *
-find_source(const TideConfig *config, const char *name, GError **error)
-{
-  g_autoptr(GString) names = g_string_new(NULL);
-  if (name == NULL && config->sources->len == 1)
-    return config->sources->pdata[0];
-  for (guint i = 0; i < config->sources->len; i++) {
-    TideConfigSource *source = config->sources->pdata[i];
-    if (source->name == NULL)
-      continue;
-    if (name != NULL && strcmp(source->name, name) == 0)
-      return source;
-    g_string_append_printf(names, "%s'%s'", names->len > 0 ? ", " : "", source->name);
-  }
-  if (names->len == 0)
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--source %s': the configuration has no 'sources'", name);
-  else
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--source' says which of the sources the files are of: %s",
-                names->str);
-  return NULL;
-}
-
-/* Leaves one source in the configuration, so that every file is of it. */
 static gboolean
 choose_source(Load *load, GError **error)
 {
-  TideConfigSource *source = find_source(load->config, load->options->source, error);
+  TideConfigSource *source = tide_command_choose_source(load->config, load->options->source, error);
   if (source == NULL)
     return FALSE;
-  for (guint i = load->config->sources->len; i > 0; i--)
-    if (g_ptr_array_index(load->config->sources, i - 1) != source)
-      g_ptr_array_remove_index(load->config->sources, i - 1);
   load->source = source;
   gint64 now_ns = tide_wall_clock_epoch_ms() * TIDE_NS_PER_MS;
   source->to_ns = load->options->from != NULL || load->options->to != NULL ? G_MAXINT64 : 0;
   source->from_ns = G_MININT64;
   return tide_time_option_parse("from", load->options->from, now_ns, &source->from_ns, error) &&
          tide_time_option_parse("to", load->options->to, now_ns, &source->to_ns, error);
-}
-
-static gboolean
-check_format(const Load *load, GError **error)
-{
-  if (load->source->readings->decode.format == TIDE_FORMAT_AVRO)
-    return fail_usage(error,
-                      "files of 'format: avro' cannot be loaded: write their records as JSON lines, and load these");
-  return TRUE;
 }
 
 /* A file has no times of its own records, and the time of the load is no reading's. */
@@ -174,7 +140,7 @@ adapt_config(Load *load, const char *directory, guint n_files)
   g_free(config->dead_letters.file);
   config->dead_letters.file = load->options->dead_letters != NULL
                                   ? g_canonicalize_filename(load->options->dead_letters, NULL)
-                                  : g_build_filename(directory, "load-dead-letters.jsonl", NULL);
+                                  : g_build_filename(directory, TIDE_LOAD_DEAD_LETTERS, NULL);
   config->kafka.threads = MIN(config->kafka.threads, n_files);
   config->service.startup = TIDE_STARTUP_FAIL;
 }
@@ -332,7 +298,7 @@ static gboolean
 run_load(Load *load, TideCommandCall *call, GError **error)
 {
   g_autofree char *directory = NULL;
-  if (!choose_source(load, error) || !check_format(load, error) || !check_times(load, error))
+  if (!choose_source(load, error) || !check_times(load, error))
     return FALSE;
   if (!load->options->dry_run) {
     directory = tide_state_directory_of_user(load->options->state_directory);

@@ -58,13 +58,14 @@ read_spans(Job *job, const GArray *spans, TideVerifyRole role, const char *noun,
   guint64 n_offsets = 0;
   for (guint i = 0; i < spans->len; i++) {
     const TideTopicSpan *span = &g_array_index(spans, TideTopicSpan, i);
-    n_offsets += (guint64)MAX(span->end - span->begin, 0);
+    n_offsets += span->end != TIDE_TOPIC_END ? (guint64)MAX(span->end - span->begin, 0) : 0; /* of a file: not known */
   }
   g_autofree char *shown = noun_of_pass(job, noun);
   job->role = role;
   job->done = 0;
   tide_progress_begin(&job->progress, shown, n_offsets, tide_now_us());
-  gboolean ok = tide_topic_reader_read(job->context->topics, job->context->parts, spans, take_message, job, error);
+  const TideVerifyInput *input = job->context->input;
+  gboolean ok = input->read(input->data, job->context->parts, spans, take_message, job, error);
   tide_progress_end(&job->progress);
   if (ok && job->error != NULL) {
     g_propagate_error(error, g_steal_pointer(&job->error));
@@ -89,7 +90,8 @@ read_window(Job *job, GError **error)
 static gboolean
 read_surroundings(Job *job, GError **error)
 {
-  if (!tide_topic_reader_refresh(job->context->topics, job->context->parts, error))
+  const TideVerifyInput *input = job->context->input;
+  if (!input->refresh(input->data, job->context->parts, error))
     return FALSE;
   g_autoptr(GArray) spans = g_array_new(FALSE, FALSE, sizeof(TideTopicSpan));
   for (guint i = 0; i < job->context->parts->len; i++) {
@@ -242,7 +244,7 @@ tide_verify_run(const TideVerifyContext *context, const TideVerifyOptions *optio
   Job job = {.context = context, .options = options, .cells = cells, .messages = messages, .result = ret_result};
   if (!run_passes(&job, error))
     return FALSE;
-  TideVerifySampleSources sources = {.topics = context->topics,
+  TideVerifySampleSources sources = {.input = context->input,
                                      .parts = context->parts,
                                      .messages = messages,
                                      .tables = context->tables,

@@ -17,7 +17,7 @@ typedef struct TideVerifyOptions {
 
 typedef struct TideVerifyContext {
   const TideConfig *config; /* borrowed, all */
-  TideTopicReader *topics;
+  const TideVerifyInput *input;
   GArray *parts; /* (element-type TideTopicPart): what is asked for of each is the window */
   TideVerifyTables *tables;
   const TideVerifyDeadLetters *dead_letters;

@@ -160,7 +160,7 @@ read_messages(Resolving *resolving, GError **error)
 {
   const TideVerifySampleSources *sources = resolving->sources;
   g_autoptr(GArray) spans = list_messages(resolving);
-  if (!tide_topic_reader_read(sources->topics, sources->parts, spans, take_message, resolving, error))
+  if (!sources->input->read(sources->input->data, sources->parts, spans, take_message, resolving, error))
     return FALSE;
   if (resolving->error == NULL)
     return TRUE;

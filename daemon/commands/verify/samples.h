@@ -4,6 +4,7 @@
  * Threads: one. */
 #pragma once
 
+#include "commands/verify/input.h"
 #include "commands/verify/messages.h"
 #include "kafka/kafka_topic_reader.h"
 
@@ -36,8 +37,8 @@ void tide_verify_samples_offer(TideVerifySamples *samples, TideVerdict verdict, 
                                const TideVerifyTables *tables);
 
 typedef struct TideVerifySampleSources {
-  TideTopicReader *topics; /* borrowed, all */
-  const GArray *parts;     /* (element-type TideTopicPart) */
+  const TideVerifyInput *input; /* borrowed, all */
+  const GArray *parts;          /* (element-type TideTopicPart) */
   TideVerifyMessages *messages;
   TideVerifyTables *tables;
   const volatile int *stop;

@@ -26,13 +26,17 @@
  * a compaction makes visible again, where rows are deleted (`purge_deletes_after`), is unexpected.
  *
  * Memory: the cells are compared as hashes, in passes (verify/cells.h). */
+#include "commands/cli/choose_source.h"
 #include "commands/cli/commands.h"
 #include "commands/cli/load_config.h"
 #include "commands/cli/stop_signal.h"
 #include "commands/cli/time_argument.h"
+#include "commands/verify/files.h"
 #include "commands/verify/job.h"
 #include "commands/verify/report.h"
+#include "files/file_load.h"
 #include "util/clock.h"
+#include "util/state_directory.h"
 
 #define DEFAULT_MEMORY_MIB 256
 #define MAX_MEMORY_MIB (1024 * 1024)
@@ -49,6 +53,9 @@ typedef struct VerifyOptions {
   const char *from;
   const char *to;
   GPtrArray *topics; /* (element-type utf8) */
+  gboolean files;
+  const char *source;
+  const char *state_directory;
   GPtrArray *tables; /* (element-type utf8) */
   const char *group;
   gboolean to_end;
@@ -61,12 +68,15 @@ typedef struct VerifyOptions {
 } VerifyOptions;
 
 typedef struct Verify {
-  const TideConfig *config; /* borrowed */
+  TideConfig *config; /* borrowed */
   const VerifyOptions *options;
+  const GPtrArray *paths; /* borrowed (element-type utf8): with --files */
   const volatile int *stop;
   gint64 from_ms;
   gint64 to_ms;
-  TideTopicReader *topics;             /* owned */
+  TideTopicReader *topics; /* owned; NULL with --files */
+  TideVerifyFiles files;
+  TideVerifyInput input;
   GArray *parts;                       /* owned */
   TideGatewaySession *session;         /* owned */
   TideVerifyTables *tables;            /* owned */
@@ -108,7 +118,7 @@ parse_times(Verify *verify, GError **error)
 static const char *
 group_of(const Verify *verify)
 {
-  if (verify->options->to_end)
+  if (verify->options->to_end || verify->options->files)
     return NULL;
   return verify->options->group != NULL ? verify->options->group : verify->config->kafka.group;
 }
@@ -132,6 +142,57 @@ limit_to_group(Verify *verify, GError **error)
 }
 
 static gboolean
+read_topics(gpointer topics, const GArray *parts, const GArray *spans, TideTopicFunc func, gpointer func_data,
+            GError **error)
+{
+  return tide_topic_reader_read(topics, parts, spans, func, func_data, error);
+}
+
+static gboolean
+refresh_topics(gpointer topics, GArray *parts, GError **error)
+{
+  return tide_topic_reader_refresh(topics, parts, error);
+}
+
+static gboolean
+check_parts(const Verify *verify, GError **error)
+{
+  if (verify->parts->len <= TIDE_VERIFY_MAX_PARTITIONS)
+    return TRUE;
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_TOO_BIG, "%u %s are too many at a time%s", verify->parts->len,
+              verify->options->files ? "files" : "partitions", verify->options->files ? "" : ": choose with '--topic'");
+  return FALSE;
+}
+
+/* All that is in the files; their dead letters are where `load` keeps them. */
+static gboolean
+take_files(Verify *verify, GError **error)
+{
+  const VerifyOptions *options = verify->options;
+  TideConfig *config = verify->config;
+  if (verify->paths->len == 0 || options->from != NULL || options->to != NULL || options->group != NULL ||
+      options->to_end || options->topics->len > 0) {
+    g_set_error_literal(
+        error, TIDE_ERROR, TIDE_ERROR_USAGE,
+        verify->paths->len == 0
+            ? "'--files' needs the files"
+            : "'--from', '--to', '--group', '--to-end' and '--topic' are said of topics, not of '--files'");
+    return FALSE;
+  }
+  verify->files =
+      (TideVerifyFiles){.source = tide_command_choose_source(config, options->source, error), .stop = verify->stop};
+  if (verify->files.source == NULL)
+    return FALSE;
+  g_autofree char *directory = tide_state_directory_of_user(options->state_directory);
+  g_clear_pointer(&config->dead_letters.topic, g_free);
+  g_free(config->dead_letters.file);
+  config->dead_letters.file = g_build_filename(directory != NULL ? directory : ".", TIDE_LOAD_DEAD_LETTERS, NULL);
+  verify->input = tide_verify_files_input(&verify->files);
+  verify->parts = tide_verify_files_parts(verify->paths);
+  return check_parts(verify, error);
+}
+
+static gboolean
 find_window(Verify *verify, GError **error)
 {
   const VerifyOptions *options = verify->options;
@@ -147,12 +208,9 @@ find_window(Verify *verify, GError **error)
   verify->parts = tide_topic_reader_find(verify->topics, topics, error);
   if (verify->parts == NULL)
     return FALSE;
-  if (verify->parts->len > TIDE_VERIFY_MAX_PARTITIONS) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_TOO_BIG, "%u partitions are too many at a time: choose with '--topic'",
-                verify->parts->len);
-    return FALSE;
-  }
-  return tide_topic_reader_limit_to_times(verify->topics, verify->from_ms, verify->to_ms, verify->parts, error) &&
+  verify->input = (TideVerifyInput){.read = read_topics, .refresh = refresh_topics, .data = verify->topics};
+  return check_parts(verify, error) &&
+         tide_topic_reader_limit_to_times(verify->topics, verify->from_ms, verify->to_ms, verify->parts, error) &&
          limit_to_group(verify, error);
 }
 
@@ -162,6 +220,8 @@ look_whether_whole(Verify *verify)
 {
   if (verify->options->allow_unexpected)
     verify->not_whole = g_strdup("'--allow-unexpected' was given");
+  else if (verify->options->files)
+    verify->not_whole = g_strdup("they may be of other files, or of topics");
   else if (verify->options->topics->len > 0)
     verify->not_whole = g_strdup("with '--topic', other topics may have written them");
   for (guint i = 0; verify->not_whole == NULL && i < verify->parts->len; i++) {
@@ -202,7 +262,7 @@ print_report(Verify *verify, const TideVerifyResult *result, gint64 elapsed_us)
 static gboolean
 prepare(Verify *verify, GError **error)
 {
-  if (!parse_times(verify, error) || !find_window(verify, error))
+  if (!parse_times(verify, error) || !(verify->options->files ? take_files : find_window)(verify, error))
     return FALSE;
   look_whether_whole(verify);
   verify->dead_letters = tide_verify_dead_letters_read(
@@ -221,7 +281,7 @@ prepare(Verify *verify, GError **error)
 static void
 warn_of_start(const Verify *verify)
 {
-  if (verify->config->kafka.start == TIDE_START_LATEST && verify->options->from == NULL)
+  if (!verify->options->files && verify->config->kafka.start == TIDE_START_LATEST && verify->options->from == NULL)
     fprintf(stderr, "tidemark verify: the group began at the topic's end ('kafka.start: latest'): what came before was "
                     "never written, and is missing unless '--from' leaves it out\n");
 }
@@ -230,15 +290,20 @@ static gboolean
 verify_tables(TideCommandCall *call, GError **error)
 {
   const VerifyOptions *options = call->options;
+  if (!options->files && call->arguments->len > 0) {
+    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE, "files are named with '--files'");
+    return FALSE;
+  }
   if (!tide_command_load_config(call))
     return FALSE;
-  g_auto(Verify) verify = {.config = call->config, .options = options, .stop = tide_stop_signal_install()};
+  g_auto(Verify) verify = {
+      .config = call->config, .options = options, .paths = call->arguments, .stop = tide_stop_signal_install()};
   gint64 start_us = tide_now_us();
   if (!prepare(&verify, error))
     return FALSE;
   warn_of_start(&verify);
   TideVerifyContext context = {.config = call->config,
-                               .topics = verify.topics,
+                               .input = &verify.input,
                                .parts = verify.parts,
                                .tables = verify.tables,
                                .dead_letters = verify.dead_letters,
@@ -261,6 +326,11 @@ static const TideOption verify_options[] = {
      "messages from this time on, by the records' own time (the first that there is, or kafka.start)"},
     {"to", "TIME", TIDE_TEXT(VerifyOptions, to), "messages before this time (the last that is committed)"},
     {"topic", "NAME", TIDE_LIST(VerifyOptions, topics), "only this topic; again for more (those that are configured)"},
+    {"files", NULL, TIDE_FLAG(VerifyOptions, files),
+     "with the files that are named, as 'tidemark load' reads them, instead"},
+    {"source", "NAME", TIDE_TEXT(VerifyOptions, source), "with --files: which of the sources they are of (the only)"},
+    {"state-directory", "DIRECTORY", TIDE_TEXT(VerifyOptions, state_directory),
+     "with --files: where 'tidemark load' has its dead letters ($STATE_DIRECTORY, else ~/.local/state/tidemark)"},
     {"table", "NAME", TIDE_LIST(VerifyOptions, tables), "only this table; again for more (all that are declared)"},
     {"group", "NAME", TIDE_TEXT(VerifyOptions, group),
      "up to what this group has committed (the one that is configured)"},
@@ -288,7 +358,10 @@ const TideCommand tide_command_verify = {
                "Examples:\n"
                "  tidemark verify\n"
                "  tidemark verify --from -1h --table CURRENT_METRIC\n"
-               "  tidemark verify --format json --sample 100",
+               "  tidemark verify --format json --sample 100\n"
+               "  tidemark verify --files archive/2025-*.jsonl.gz",
+    .arguments = "[FILE…]",
+    .max_arguments = G_MAXUINT,
     .options = verify_options,
     .n_options = G_N_ELEMENTS(verify_options),
     .options_size = sizeof(VerifyOptions),
