@@ -51,6 +51,7 @@ class Load(unittest.TestCase):
         self.readings: dict[str, Any] = {"time": {"field": "ts", "format": "epoch_ms"}}
         self.changes: dict[str, Any] = {}
         self.settle = "1s"
+        self.key: list[Any] = [{"field": "h"}, "#", {"time": "epoch_ms"}]
         self.topics: dict[str, Any] = {"kafka": {"brokers": "127.0.0.1:1", "group": "g", "topics": ["t"], "threads": 2, "commit_interval": "100ms"}}
 
     def config(self) -> Path:
@@ -58,7 +59,7 @@ class Load(unittest.TestCase):
         columns = {"family": "M", "from": "*"}
         path.write_text(json.dumps({
             **self.topics, "hbase": {"gateways": [f"127.0.0.1:{self.gateway.greeting}"], "settle": self.settle, "call_timeout": "1s"}, "readings": self.readings,
-            "tables": {"METRIC": {"key": [{"field": "h"}, "#", {"time": "epoch_ms"}], "columns": columns},
+            "tables": {"METRIC": {"key": self.key, "columns": columns},
                        "CURRENT": {"latest": "replace", "key": [{"field": "h"}], "columns": columns}}, **self.changes}))
         return path
 
@@ -166,6 +167,14 @@ class Load(unittest.TestCase):
         self.load("--rate", "300", path)
         self.assertGreater(time.monotonic() - start, 1.5, "600 at 300 a second")
         self.assert_loaded(range(600))
+
+    def test_other_keys_other_marks(self) -> None:
+        path = self.write("a.jsonl", lines(0, 100))
+        self.load(path)
+        self.key = [{"field": "h"}, "|", {"time": "epoch_ms"}]
+        self.load(path)
+        self.assertEqual(len(self.numbers()), 200, "each reading by both keys")
+        self.assertIn("loaded before", self.load(path))
 
     # ---- compared ----
 
@@ -278,6 +287,17 @@ class Load(unittest.TestCase):
         self.assert_loaded(range(1010))
         self.assertEqual([(letter["reason"], letter["offset"]) for letter in self.dead_letters()],
                          [("parse", 501), ("too_large", 1002)])
+
+    def test_rows_that_hbase_refuses_are_dead_letters_with_their_line(self) -> None:
+        """The row is not mapped any more when HBase refuses it: its line is found again, through gzip."""
+        self.gateway.ask("max-cell", "1000")
+        refused = [json.dumps({**reading(5000 + number), "w": "x" * 2000 + str(number)}).encode() + b"\n" for number in range(3)]
+        data = lines(0, 700) + refused[0] + lines(700, 5) + refused[1] + lines(705, 1295) + refused[2]
+        said = self.load(self.write("a.jsonl.gz", gzip.compress(data)))
+        self.assertIn("             3 dead letters in '", said)
+        self.assertEqual(self.numbers(), list(range(2000)))
+        letters = {letter["offset"]: base64.b64decode(letter["value"]) for letter in self.dead_letters()}
+        self.assertEqual(letters, {701: refused[0].strip(), 707: refused[1].strip(), 2003: refused[2].strip()})
 
     def test_gzip_that_ends_in_the_middle(self) -> None:
         packed = gzip.compress(lines(0, 20_000), 1)

@@ -1,0 +1,125 @@
+/* Where records of files end. tests/fuzz/fuzz-file-framing.c shows that it does not depend on how the text comes. */
+#include "files/file_framing.h"
+
+/* All records of @text, in brackets; behind them what the end was. */
+static char *
+records_of(TideFileFraming framing, TideBytes text)
+{
+  GString *records = g_string_new(NULL);
+  for (gsize at = 0;;) {
+    TideFrame frame;
+    g_autoptr(GError) error = NULL;
+    switch (tide_file_framing_next(&framing, tide_bytes(text.data + at, text.len - at), TRUE, &frame, &error)) {
+    case TIDE_FRAME_FOUND:
+      if (!frame.is_blank) {
+        g_autofree char *shown = tide_bytes_printable(tide_bytes(text.data + at + frame.start, frame.len));
+        g_string_append_printf(records, "[%s]%u", shown, frame.n_lines);
+      }
+      if (frame.is_unended)
+        g_string_append(records, " unended");
+      at += frame.end;
+      continue;
+    case TIDE_FRAME_MORE:
+      g_string_append(records, at < text.len ? " cut off" : "");
+      return g_string_free(records, FALSE);
+    case TIDE_FRAME_BROKEN:
+      g_string_append_printf(records, " %s", error->message);
+      return g_string_free(records, FALSE);
+    }
+  }
+}
+
+#define ASSERT_RECORDS(framing, literal, expected)                                                                     \
+  do {                                                                                                                 \
+    g_autofree char *found = records_of((framing), TIDE_BYTES_LITERAL(literal));                                       \
+    g_assert_cmpstr(found, ==, (expected));                                                                            \
+  } while (0)
+
+static const TideFileFraming json = {.format = TIDE_FORMAT_JSON, .max_bytes = 20};
+static const TideFileFraming csv = {.format = TIDE_FORMAT_CSV, .delimiter = ',', .quotes = TRUE, .max_bytes = 40};
+static const TideFileFraming msgpack = {.format = TIDE_FORMAT_MSGPACK, .max_bytes = 20};
+static const TideFileFraming protobuf = {.format = TIDE_FORMAT_PROTOBUF, .max_bytes = 300};
+
+static void
+test_lines(void)
+{
+  ASSERT_RECORDS(json, "", "");
+  ASSERT_RECORDS(json, "{}\n{1}\n", "[{}]1[{1}]1");
+  ASSERT_RECORDS(json, "\n\r\n{}\r\n\n", "[{}\\x0D]1");
+  ASSERT_RECORDS(json, "{}\n{1}", "[{}]1[{1}]1 unended");
+  ASSERT_RECORDS(json, "{a\nb}\n", "[{a]1[b}]1");
+  ASSERT_RECORDS(json, "12345678901234567890\n{}\n", "[12345678901234567890]1[{}]1");
+  ASSERT_RECORDS(json, "1234567890123456789012345\n{}\n", "[123456789012345678901]1[{}]1");
+}
+
+static void
+test_csv(void)
+{
+  ASSERT_RECORDS(csv, "a,b\r\n1,2\r\n", "[a,b\\x0D]1[1,2\\x0D]1");
+  ASSERT_RECORDS(csv, "\"a\nb\",1\n2,3\n", "[\"a\\x0Ab\",1]2[2,3]1");
+  ASSERT_RECORDS(csv, "1,\"a\n\"\"b\nc\"\n2\n", "[1,\"a\\x0A\"\"b\\x0Ac\"]3[2]1");
+  ASSERT_RECORDS(csv, "\"\"\n\"\"\"\"\n1\n", "[\"\"]1[\"\"\"\"]1[1]1");
+}
+
+/* What is wrong with one line takes no other along. */
+static void
+test_broken_quotes(void)
+{
+  ASSERT_RECORDS(csv, "1,\"open\n2,3\n", "[1,\"open]1[2,3]1");
+  ASSERT_RECORDS(csv, "1,\"open\n2,\"b\"\n3,4\n", "[1,\"open]1[2,\"b\"]1[3,4]1");
+  ASSERT_RECORDS(csv, "1,5\" pipe\n2,3\n", "[1,5\" pipe]1[2,3]1");
+  ASSERT_RECORDS(csv, "\"a\"b\n\"c\nd\"\n", "[\"a\"b]1[\"c\\x0Ad\"]2");
+  ASSERT_RECORDS(csv, "1,\"open 45678901234567890123456789\n2,3\n4,5\n6,7\n8,9\n",
+                 "[1,\"open 45678901234567890123456789]1[2,3]1"
+                 "[4,5]1[6,7]1[8,9]1");
+  TideFileFraming plain = csv;
+  plain.quotes = FALSE;
+  ASSERT_RECORDS(plain, "\"a\nb\",1\n", "[\"a]1[b\",1]1");
+}
+
+static void
+test_msgpack(void)
+{
+  ASSERT_RECORDS(msgpack,
+                 "\x81\xA1"
+                 "a\x01\x01\x92\x80\x80",
+                 "[\\x81\\xA1a\\x01]1[\\x01]1[\\x92\\x80\\x80]1");
+  ASSERT_RECORDS(msgpack, "\x80\x81\xA1", "[\\x80]1 cut off");
+  ASSERT_RECORDS(msgpack, "\x80\xC1", "[\\x80]1 it has a byte that begins no value, at byte 0");
+  /* A length that is not there is awaited no longer than a record may be. */
+  ASSERT_RECORDS(msgpack,
+                 "\xDF\xFF\xFF\xFF\xFF"
+                 "12345678901234567890",
+                 " a value has more than the 20 bytes that 'max_message_bytes' allows");
+}
+
+static void
+test_protobuf(void)
+{
+  ASSERT_RECORDS(protobuf,
+                 "\x02"
+                 "ab\x00\x01"
+                 "c",
+                 "[ab]1[]1[c]1");
+  ASSERT_RECORDS(protobuf,
+                 "\x02"
+                 "a",
+                 " cut off");
+  ASSERT_RECORDS(protobuf, "\x80", " cut off");
+  g_autofree char *long_one = records_of(protobuf, TIDE_BYTES_LITERAL("\xAD\x02"));
+  g_assert_true(g_str_has_prefix(long_one, " the length in front of a message is above the 300 bytes"));
+  g_autofree char *endless = records_of(protobuf, TIDE_BYTES_LITERAL("\xFF\xFF\xFF\xFF\xFF\xFF"));
+  g_assert_true(g_str_has_prefix(endless, " the length in front of a message is above"));
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/lines", test_lines);
+  g_test_add_func("/csv", test_csv);
+  g_test_add_func("/broken-quotes", test_broken_quotes);
+  g_test_add_func("/msgpack", test_msgpack);
+  g_test_add_func("/protobuf", test_protobuf);
+  return g_test_run();
+}
