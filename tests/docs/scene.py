@@ -2,6 +2,7 @@
 readings; a directory with the files that examples name; and `tidemark` in the PATH, which finds that configuration."""
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import re
@@ -57,7 +58,7 @@ class Scene:
         self.tidemark = build / "daemon/tidemark"
         self.kafka = Kafka(build / "tests/fault/mock-kafka")
         self.gateway = Gateway(build / "tests/fault/scripted-gateway")
-        self.environment = {**os.environ, "PATH": f"{directory}/bin:{os.environ['PATH']}", "NO_COLOR": "1",
+        self.environment = {**os.environ, "PATH": f"{directory}/bin:{os.environ['PATH']}", "NO_COLOR": "1", "XDG_STATE_HOME": f"{directory}/state",
                             "CREDENTIALS_DIRECTORY": f"{directory}/etc", "BROKERS": "127.0.0.1:9092", "GATEWAY": "127.0.0.1:9090"}
         readme = readme.replace("  group: tidemark\n", "  group: tidemark\n  threads: 1\n")  # the mock may never settle a group of two
         self.config = self.placed(readme) + f'\nservice:\n  http: "unix:{directory}/http.socket"\n'
@@ -97,6 +98,9 @@ class Scene:
         self.messages = [json.dumps({"host": host, "ts": FIRST_TIME_MS if i == 0 else int(time.time() * 1000) - 60_000 + i,
                                      "CPU/CPU1_USR": i / 100}) for i in range(30) for host in HOSTS]
         (self.directory / "messages.jsonl").write_text("".join(f"{one}\n" for one in self.messages))
+        (self.directory / "archive").mkdir()
+        for name in ("history.jsonl.gz", "archive/2025-01.jsonl.gz", "archive/2025-02.jsonl.gz", "old.jsonl.gz"):
+            (self.directory / name).write_bytes(gzip.compress(f"{self.messages[1]}\n".encode()))
 
     def start(self) -> None:
         """The tables, the daemon, and all that is produced is committed."""

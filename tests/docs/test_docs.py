@@ -17,7 +17,7 @@ from scene import Scene
 
 # What examples call besides tidemark, and every machine with the packages of tests/packages.txt has.
 HELPERS = {"[", "cat", "chmod", "curl", "cut", "echo", "grep", "head", "hostname", "jq", "kcat", "mkdir", "openssl", "sha256sum", "sort",
-           "tail", "tr", "true", "uniq"}
+           "tail", "tr", "true", "uniq", "zcat"}
 SECTIONS = ("kafka", "hbase", "sources", "readings", "tables", "dead_letters", "service", "batch", "limits")
 LOOKS_ON = "--watch"  # goes on until it is ended
 

@@ -1,5 +1,7 @@
 """README.md's first configuration and commands do what it says."""
 
+import gzip
+import json
 import os
 import re
 import shlex
@@ -44,6 +46,8 @@ class Readme(Case):
         self.create_topic(1, "metrics")
         self.drop_later("METRIC", "CURRENT_METRIC", "tidemark_schemes")
         self.send([{"host": "server1.bbb.com", "ts": int(time.time() * 1000), "CPU/CPU1_USR": 0.02}], topic="metrics")
+        history = json.dumps({"host": "server1.bbb.com", "ts": int(time.time() * 1000) - 86_400_000, "CPU/CPU1_USR": 0.07})
+        (self.work / "history.jsonl.gz").write_bytes(gzip.compress(history.encode()))
         ran = []
         for line in re.sub(r"\|\n", "| ", block[1]).splitlines():
             command = re.sub(r" +#.*", "", line)
@@ -59,11 +63,13 @@ class Readme(Case):
                 self.assertEqual(done.returncode, 0, f"{command}\n{done.stdout}{done.stderr}")
                 if words[1] in ("latest", "scan"):
                     self.assertIn("server1.bbb.com", done.stdout)
-        self.assertEqual(ran, ["check", "explain", "tables", "run", "latest", "scan", "verify", "dead-letters"])
+        self.assertEqual(ran, ["check", "explain", "tables", "run", "latest", "scan", "verify", "dead-letters", "load"])
+        self.assertIn("0.07", self.command("scan", "METRIC", "-c", str(config)))
 
     def environment(self) -> dict[str, str]:
         """A user's, who has nothing of systemd's."""
-        return {name: value for name, value in os.environ.items() if name != "STATE_DIRECTORY"}
+        user = {name: value for name, value in os.environ.items() if name != "STATE_DIRECTORY"}
+        return {**user, "XDG_STATE_HOME": str(self.work)}
 
     def run_until_committed(self, words: list[str]) -> None:
         """The daemon, stopped when the message is written."""

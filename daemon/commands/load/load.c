@@ -369,7 +369,7 @@ const TideCommand tide_command_load = {
         "Examples:\n"
         "  tidemark load --dry-run archive/2025-*.jsonl.gz\n"
         "  tidemark load archive/2025-*.jsonl.gz\n"
-        "  zcat old.csv.gz | tidemark load --from 2025-01-01 --to 2026-01-01 -",
+        "  zcat old.jsonl.gz | tidemark load --from 2025-01-01 --to 2026-01-01 -",
     .max_arguments = G_MAXUINT,
     .options = load_options,
     .n_options = G_N_ELEMENTS(load_options),
