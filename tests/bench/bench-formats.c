@@ -1,125 +1,53 @@
 /* What the same readings of ten metrics cost in each format: the daemon's decoder and its whole path, and the format's
  * library by itself where there is one.
  *
- *     bench-formats [READINGS [RUNS]]
+ *     bench-formats [READINGS [ROUNDS]]
  *
- * Prints a JSON object a line. Run it on an idle machine; ratios count. */
+ * In a round each format is measured once, one after the other; ratios are those of a round. Prints a JSON object for
+ * each format: medians of the rounds, of ratios the least and the greatest too. Run it on an idle machine; ratios
+ * count. */
 #include "bench/library_walks.h"
-#include "commands/bench/report.h"
+#include "commands/bench/stages.h"
+#include "decode/decoder.h"
 #include "unit/allocation_counter.h"
 
-#include <msgpack.h>
+#include <glib/gstdio.h>
+#include <math.h>
 #include <time.h>
 
 #define FIRST_TIME_MS G_GINT64_CONSTANT(1426535612045)
 #define MACHINES 1000u
-#define METRICS 10u
 
-#define TABLES                                                                                                         \
+#define CONFIG                                                                                                         \
   "kafka: { brokers: b, group: g, topics: [t] }\n"                                                                     \
   "hbase: { gateways: [g] }\n"                                                                                         \
   "tables:\n"                                                                                                          \
-  "  METRIC: { key: [{ field: host }, \"#\", { time: epoch_ms }], columns: { family: M, from: [\"CPU*\"] } }\n"
-#define TIME "time: { field: ts, format: epoch_ms }"
+  "  METRIC: { key: [{ field: host }, \"#\", { time: epoch_ms }], columns: { family: M, from: [\"CPU*\"] } }\n"        \
+  "readings: "
 
-static const char *const metric_names[METRICS] = {"CPU1_USR", "CPU1_SYS", "CPU2_USR", "CPU2_SYS", "CPU3_USR",
-                                                  "CPU3_SYS", "CPU4_USR", "CPU4_SYS", "CPU5_USR", "CPU5_SYS"};
+enum { DECODE, WHOLE, LIBRARY, N_FIGURES };
 
-typedef struct Reading {
-  const char *host;
-  gint64 time_ms;
-  double values[METRICS]; /* of two digits behind the point */
-} Reading;
+typedef struct Subject {
+  const FormatMessages *format;
+  char *schema_path; /* owned; NULL: it needs none */
+  TideConfig *config;
+  TideBenchLoad *load;
+  const LibraryWalk *library; /* NULL: none */
+  gpointer library_state;
+  double *ns[N_FIGURES];         /* owned: of a reading, by round */
+  double allocations[N_FIGURES]; /* of a reading, the most of any round */
+} Subject;
 
-typedef struct Format {
-  const char *name;
-  const char *yaml;
-  void (*append)(const Reading *reading, GByteArray *out);
-  gsize (*library)(LibraryWalk *walk, const guint8 *message, gsize len); /* NULL: none, the decoder is our own */
-} Format;
-
-/* ---- the messages ---- */
-
-static void G_GNUC_PRINTF(2, 3) print(GByteArray *out, const char *format, ...)
-{
-  va_list arguments;
-  va_start(arguments, format);
-  g_autofree char *text = g_strdup_vprintf(format, arguments);
-  va_end(arguments);
-  g_byte_array_append(out, (const guint8 *)text, (guint)strlen(text));
-}
+/* ---- what is measured ---- */
 
 static void
-append_json(const Reading *reading, GByteArray *out)
-{
-  print(out, "{\"host\":\"%s\",\"ts\":%" G_GINT64_FORMAT, reading->host, reading->time_ms);
-  for (guint i = 0; i < METRICS; i++)
-    print(out, ",\"%s\":%.2f", metric_names[i], reading->values[i]);
-  print(out, "}");
-}
-
-static void
-append_influx(const Reading *reading, GByteArray *out)
-{
-  print(out, "cpu,host=%s", reading->host);
-  for (guint i = 0; i < METRICS; i++)
-    print(out, "%c%s=%.2f", i == 0 ? ' ' : ',', metric_names[i], reading->values[i]);
-  print(out, " %" G_GINT64_FORMAT "000000", reading->time_ms);
-}
-
-static void
-append_csv(const Reading *reading, GByteArray *out)
-{
-  print(out, "%s,%" G_GINT64_FORMAT, reading->host, reading->time_ms);
-  for (guint i = 0; i < METRICS; i++)
-    print(out, ",%.2f", reading->values[i]);
-}
-
-static void
-pack_text(msgpack_packer *packer, const char *text)
-{
-  msgpack_pack_str(packer, strlen(text));
-  msgpack_pack_str_body(packer, text, strlen(text));
-}
-
-static void
-append_msgpack(const Reading *reading, GByteArray *out)
-{
-  msgpack_sbuffer bytes;
-  msgpack_sbuffer_init(&bytes);
-  msgpack_packer packer;
-  msgpack_packer_init(&packer, &bytes, msgpack_sbuffer_write);
-  msgpack_pack_map(&packer, METRICS + 2);
-  pack_text(&packer, "host");
-  pack_text(&packer, reading->host);
-  pack_text(&packer, "ts");
-  msgpack_pack_int64(&packer, reading->time_ms);
-  for (guint i = 0; i < METRICS; i++) {
-    pack_text(&packer, metric_names[i]);
-    msgpack_pack_double(&packer, reading->values[i]);
-  }
-  g_byte_array_append(out, (const guint8 *)bytes.data, (guint)bytes.size);
-  msgpack_sbuffer_destroy(&bytes);
-}
-
-static const Format formats[] = {
-    {"json", TABLES "readings: { format: json, " TIME " }\n", append_json, library_walk_json},
-    {"influx", TABLES "readings: { format: influx }\n", append_influx, NULL},
-    {"csv",
-     TABLES "readings: { format: csv, " TIME ", csv: { columns: [host, ts, CPU1_USR, CPU1_SYS, CPU2_USR, CPU2_SYS, "
-            "CPU3_USR, CPU3_SYS, CPU4_USR, CPU4_SYS, CPU5_USR, CPU5_SYS] } }\n",
-     append_csv, NULL},
-    {"msgpack", TABLES "readings: { format: msgpack, " TIME " }\n", append_msgpack, library_walk_msgpack},
-};
-
-static void
-fill(TideBenchLoad *load, const Format *format, guint n_readings)
+fill(TideBenchLoad *load, const FormatMessages *format, guint n_readings)
 {
   g_autoptr(GByteArray) message = g_byte_array_new();
   for (guint i = 0; i < n_readings; i++) {
     g_autofree char *host = g_strdup_printf("server%05u.bbb.com", i % MACHINES);
-    Reading reading = {.host = host, .time_ms = FIRST_TIME_MS + (gint64)(i / MACHINES) * 1000};
-    for (guint k = 0; k < METRICS; k++)
+    FormatReading reading = {.host = host, .time_ms = FIRST_TIME_MS + (gint64)(i / MACHINES) * 1000};
+    for (guint k = 0; k < FORMAT_METRICS; k++)
       reading.values[k] = (double)((i * 7919u + k * 104729u) % 10000u) / 100;
     g_byte_array_set_size(message, 0);
     format->append(&reading, message);
@@ -127,7 +55,68 @@ fill(TideBenchLoad *load, const Format *format, guint n_readings)
   }
 }
 
-/* ---- the libraries ---- */
+/* (transfer full): a file in @folder. */
+static char *
+write_schema(const FormatMessages *format, const char *folder)
+{
+  g_autoptr(GByteArray) schema = g_byte_array_new();
+  g_autoptr(GError) error = NULL;
+  char *path = g_build_filename(folder, format->name, NULL);
+  format->append_schema(schema);
+  if (!g_file_set_contents(path, (const char *)schema->data, (gssize)schema->len, &error))
+    g_error("%s", error->message);
+  return path;
+}
+
+static TideConfig *
+load_config(const FormatMessages *format, const char *schema_path)
+{
+  g_autoptr(GPtrArray) problems = NULL;
+  g_autoptr(GString) yaml = g_string_new(CONFIG);
+  g_string_append_printf(yaml, "%s\n", format->readings);
+  if (schema_path != NULL)
+    g_string_replace(yaml, "SCHEMA", schema_path, 1);
+  TideConfig *config = tide_config_load_text("bench.yaml", tide_bytes(yaml->str, yaml->len), &problems);
+  if (config == NULL)
+    g_error("the configuration of '%s' is not good", format->name);
+  return config;
+}
+
+static void
+subject_init(Subject *subject, int format, const char *folder, guint n_readings, guint rounds)
+{
+  g_autoptr(GError) error = NULL;
+  *subject = (Subject){.format = &format_messages[format], .library = library_walk_of(format)};
+  if (subject->format->append_schema != NULL)
+    subject->schema_path = write_schema(subject->format, folder);
+  subject->config = load_config(subject->format, subject->schema_path);
+  subject->load = tide_bench_load_new(subject->config);
+  fill(subject->load, subject->format, n_readings);
+  if (!tide_bench_load_settle(subject->load, subject->config, 0, &error) || subject->load->n_rejected > 0 ||
+      subject->load->n_cells != (guint64)FORMAT_METRICS * n_readings)
+    g_error("the messages of '%s': %s", subject->format->name,
+            error != NULL ? error->message : "not all make all cells");
+  if (subject->library != NULL)
+    subject->library_state = subject->library->begin(subject->schema_path);
+  for (int i = 0; i < N_FIGURES; i++)
+    subject->ns[i] = g_new0(double, rounds);
+}
+
+static void
+subject_clear(Subject *subject)
+{
+  if (subject->library != NULL)
+    subject->library->end(subject->library_state);
+  if (subject->schema_path != NULL)
+    g_unlink(subject->schema_path);
+  g_free(subject->schema_path);
+  tide_bench_load_free(subject->load);
+  tide_config_free(subject->config);
+  for (int i = 0; i < N_FIGURES; i++)
+    g_free(subject->ns[i]);
+}
+
+/* ---- rounds ---- */
 
 static guint64
 count_allocations(void)
@@ -143,6 +132,55 @@ cpu_ns(void)
   return (gint64)now.tv_sec * G_GINT64_CONSTANT(1000000000) + now.tv_nsec;
 }
 
+static void
+take_figure(Subject *subject, int figure, guint round, double ns, double allocations)
+{
+  subject->ns[figure][round] = ns;
+  subject->allocations[figure] = MAX(subject->allocations[figure], allocations);
+}
+
+static void
+measure_daemon(Subject *subject, guint round)
+{
+  TideBenchRequest request = {.config = subject->config,
+                              .load = subject->load,
+                              .protocol = TIDE_WIRE_BINARY,
+                              .runs = 1,
+                              .stages = 1u << TIDE_BENCH_DECODE | 1u << TIDE_BENCH_ALL,
+                              .count_allocations = ALLOCATION_COUNTER_WORKS ? count_allocations : NULL};
+  TideBenchFigure figures[TIDE_BENCH_N_STAGES];
+  tide_bench_stages_run(&request, figures);
+  take_figure(subject, DECODE, round, figures[TIDE_BENCH_DECODE].ns, figures[TIDE_BENCH_DECODE].allocations);
+  take_figure(subject, WHOLE, round, figures[TIDE_BENCH_ALL].ns, figures[TIDE_BENCH_ALL].allocations);
+}
+
+/* All messages once. Returns: the sum of their values, which is that of every format. */
+static double
+walk(const Subject *subject)
+{
+  double sum = 0;
+  for (guint32 i = 0; i < subject->load->messages->len; i++) {
+    TideBytes message = tide_bench_load_message(subject->load, i).value;
+    sum += subject->library->sum_of(subject->library_state, message.data, message.len);
+  }
+  return sum;
+}
+
+static void
+measure_library(Subject *subject, guint round, double *sum)
+{
+  double n = subject->load->messages->len, warm = walk(subject); /* memory is as large as it gets, then */
+  guint64 allocations = allocation_count;
+  gint64 start_ns = cpu_ns();
+  double measured = walk(subject);
+  take_figure(subject, LIBRARY, round, (double)(cpu_ns() - start_ns) / n, (double)(allocation_count - allocations) / n);
+  *sum = isnan(*sum) ? warm : *sum;
+  if (islessgreater(measured, *sum) || isnan(measured))
+    g_error("the library of '%s' does not see all values", subject->format->name);
+}
+
+/* ---- figures ---- */
+
 static int
 by_size(gconstpointer a, gconstpointer b)
 {
@@ -150,70 +188,66 @@ by_size(gconstpointer a, gconstpointer b)
   return x < y ? -1 : x > y;
 }
 
-/* All messages once. Returns: ns for each. */
-static double
-walk_once(const Format *format, LibraryWalk *walk, const TideBenchLoad *load)
+static void
+print_median(const char *name, const double *figures, guint rounds)
 {
-  gint64 start_ns = cpu_ns();
-  for (guint32 i = 0; i < load->messages->len; i++) {
-    TideBytes message = tide_bench_load_message(load, i).value;
-    if (format->library(walk, message.data, message.len) != METRICS + 2)
-      g_error("the library of %s does not see all values", format->name);
+  g_autofree double *sorted = g_memdup2(figures, rounds * sizeof *figures);
+  qsort(sorted, rounds, sizeof *sorted, by_size);
+  printf(",\"%s\":%.1f", name, sorted[rounds / 2]);
+}
+
+static void
+print_ratio(const char *name, const double *figures, const double *to, guint rounds)
+{
+  g_autofree double *ratios = g_new(double, rounds);
+  for (guint i = 0; i < rounds; i++)
+    ratios[i] = figures[i] / to[i];
+  qsort(ratios, rounds, sizeof *ratios, by_size);
+  printf(",\"%s\":{\"median\":%.2f,\"min\":%.2f,\"max\":%.2f}", name, ratios[rounds / 2], ratios[0],
+         ratios[rounds - 1]);
+}
+
+static void
+print_subject(const Subject *subject, const Subject *json, guint rounds)
+{
+  printf("{\"format\":\"%s\",\"bytes\":%.0f", subject->format->name,
+         (double)subject->load->bytes.len / subject->load->messages->len);
+  print_median("decode_ns", subject->ns[DECODE], rounds);
+  print_ratio("decode_times_json", subject->ns[DECODE], json->ns[DECODE], rounds);
+  print_median("path_ns", subject->ns[WHOLE], rounds);
+  print_ratio("path_times_json", subject->ns[WHOLE], json->ns[WHOLE], rounds);
+  printf(",\"allocations\":%.4f", MAX(subject->allocations[DECODE], subject->allocations[WHOLE]));
+  if (subject->library != NULL) {
+    print_median("library_ns", subject->ns[LIBRARY], rounds);
+    print_ratio("decode_times_library", subject->ns[DECODE], subject->ns[LIBRARY], rounds);
+    printf(",\"library_allocations\":%.4f", subject->allocations[LIBRARY]);
   }
-  return (double)(cpu_ns() - start_ns) / load->messages->len;
-}
-
-static void
-print_library(const Format *format, const TideBenchLoad *load, guint32 runs)
-{
-  LibraryWalk *walk = library_walk_new();
-  g_autofree double *ns = g_new0(double, runs);
-  walk_once(format, walk, load); /* until all memory is as large as it gets */
-  guint64 before = allocation_count;
-  for (guint32 run = 0; run < runs; run++)
-    ns[run] = walk_once(format, walk, load);
-  double allocations = (double)(allocation_count - before) / runs / load->messages->len;
-  qsort(ns, runs, sizeof *ns, by_size);
-  printf("{\"name\":\"%s\",\"library_ns\":%.1f,\"library_min_ns\":%.1f,\"library_max_ns\":%.1f,"
-         "\"library_allocations\":%.4f}\n",
-         format->name, ns[runs / 2], ns[0], ns[runs - 1], allocations);
-  library_walk_free(walk);
-}
-
-static void
-measure(const Format *format, guint n_readings, guint32 runs)
-{
-  g_autoptr(GPtrArray) problems = NULL;
-  g_autoptr(TideConfig) config = tide_config_load_text("bench.yaml", tide_bytes_of_string(format->yaml), &problems);
-  if (config == NULL)
-    g_error("the configuration of '%s' is not good", format->name);
-  g_autoptr(TideBenchLoad) load = tide_bench_load_new(config);
-  g_autoptr(GError) error = NULL;
-  fill(load, format, n_readings);
-  if (!tide_bench_load_settle(load, config, 0, &error) || load->n_rejected > 0 ||
-      load->n_cells != (guint64)METRICS * n_readings)
-    g_error("the messages of '%s': %s", format->name, error != NULL ? error->message : "not all make all cells");
-  TideBenchRequest request = {.config = config,
-                              .load = load,
-                              .protocol = TIDE_WIRE_BINARY,
-                              .runs = runs,
-                              .stages = 1u << TIDE_BENCH_DECODE | 1u << TIDE_BENCH_ALL,
-                              .count_allocations = ALLOCATION_COUNTER_WORKS ? count_allocations : NULL};
-  TideBenchFigure figures[TIDE_BENCH_N_STAGES];
-  tide_bench_stages_run(&request, figures);
-  tide_bench_report_print_json(stdout,
-                               &(TideBenchReport){.name = format->name, .request = &request, .figures = figures});
-  if (format->library != NULL)
-    print_library(format, load, runs);
-  fflush(stdout);
+  printf("}\n");
 }
 
 int
 main(int argc, char **argv)
 {
-  guint64 n_readings = argc > 1 ? g_ascii_strtoull(argv[1], NULL, 10) : 50000;
-  guint64 runs = argc > 2 ? g_ascii_strtoull(argv[2], NULL, 10) : 7;
-  for (gsize i = 0; i < G_N_ELEMENTS(formats); i++)
-    measure(&formats[i], (guint)CLAMP(n_readings, 1, 10000000), (guint32)CLAMP(runs, 1, 1000));
+  guint n_readings = (guint)CLAMP(argc > 1 ? g_ascii_strtoull(argv[1], NULL, 10) : 20000, 1, 10000000);
+  guint rounds = (guint)CLAMP(argc > 2 ? g_ascii_strtoull(argv[2], NULL, 10) : 7, 1, 1000);
+  g_autofree char *folder = g_dir_make_tmp("bench-formats-XXXXXX", NULL);
+  Subject subjects[N_FORMATS];
+  guint n_subjects = 0;
+  double sum = NAN;
+  for (int format = 0; format < N_FORMATS; format++)
+    if ((format != FORMAT_AVRO || tide_decoder_reads(TIDE_FORMAT_AVRO)) &&
+        (format != FORMAT_PROTOBUF || tide_decoder_reads(TIDE_FORMAT_PROTOBUF)))
+      subject_init(&subjects[n_subjects++], format, folder, n_readings, rounds);
+  for (guint round = 0; round < rounds; round++)
+    for (guint i = 0; i < n_subjects; i++) {
+      measure_daemon(&subjects[i], round);
+      if (subjects[i].library != NULL)
+        measure_library(&subjects[i], round, &sum);
+    }
+  for (guint i = 0; i < n_subjects; i++)
+    print_subject(&subjects[i], &subjects[0], rounds);
+  for (guint i = 0; i < n_subjects; i++)
+    subject_clear(&subjects[i]);
+  g_rmdir(folder);
   return 0;
 }

@@ -1,17 +1,22 @@
-/* What the libraries under two formats cost by themselves: every value of a message is looked at, and nothing kept. */
+/* What the libraries under formats cost by themselves: every value of a message is looked at, and nothing kept. */
 #pragma once
 
-#include <glib.h>
+#include "bench/format_messages.h"
 
 G_BEGIN_DECLS
 
-typedef struct LibraryWalk LibraryWalk;
+typedef struct LibraryWalk {
+  gpointer (*begin)(const char *schema_path); /* what the library keeps from one message to the next */
+  /* The sum of all values: numbers, and the lengths of texts; NAN when the library refuses the message. */
+  double (*sum_of)(gpointer state, const guint8 *message, gsize len);
+  void (*end)(gpointer state);
+} LibraryWalk;
 
-LibraryWalk *library_walk_new(void);
-void library_walk_free(LibraryWalk *walk);
+/* NULL: no library reads it (our own code does), or it is not there. */
+const LibraryWalk *library_walk_of(int format);
 
-/* Each returns the number of values in the message, an object or a map; 0 when the library refuses it. */
-gsize library_walk_json(LibraryWalk *walk, const guint8 *message, gsize len);    /* simdjson's document parser */
-gsize library_walk_msgpack(LibraryWalk *walk, const guint8 *message, gsize len); /* msgpack_unpack_next() */
+/* avro_library_walk.c, where avro-c is there; protobuf_library_walk.cc, where libprotobuf is */
+extern const LibraryWalk avro_library_walk;
+extern const LibraryWalk protobuf_library_walk;
 
 G_END_DECLS
