@@ -1,15 +1,7 @@
 #include "decode/csv_lines.h"
 
 #include "decode/json_text.h"
-#include "decode/utf8.h"
-
-/* As of JSON's numbers: a longer one is no measurement. */
-#define NUMBER_MAX_BYTES 64
-
-/* What stands behind the text while it is read: a line break, so that no loop needs to ask for the end. */
-#define PADDING_BYTES 8
-
-static const guint8 byte_order_mark[] = {0xEF, 0xBB, 0xBF};
+#include "decode/line_text.h"
 
 typedef struct Column {
   TideBytes name;
@@ -28,13 +20,10 @@ struct TideCsvLines {
 typedef struct Walk {
   const TideCsvLines *lines;
   TideReadingBuilder *builder;
-  TideReject *reject;    /* the caller's */
-  const guint8 *message; /* as it came; what is unescaped in text still stands here */
-  guint8 *text;          /* the message's copy, with a line break behind it */
-  guint8 *at;            /* in text */
-  guint8 *end;           /* of text: there is the line break */
-  gboolean is_utf8;      /* all of it */
-  gboolean is_of_names;  /* the fault, and so not of one line alone */
+  TideReject *reject; /* the caller's */
+  TideLineText text;
+  guint8 *at;           /* in text */
+  gboolean is_of_names; /* the fault, and so not of one line alone */
 } Walk;
 
 gboolean
@@ -91,7 +80,7 @@ static gboolean
 fault(Walk *walk, TideBytes field, TideRejectReason reason, const guint8 *place, const char *detail)
 {
   walk->reject->field = field;
-  return tide_reject_set(walk->reject, reason, place - walk->text, detail);
+  return tide_reject_set(walk->reject, reason, place - walk->text.begin, detail);
 }
 
 /* Behind the text in quotes whose opening quote is at @at; beyond the message where it does not end. */
@@ -114,7 +103,7 @@ skip_quoted(TideBytes message, gsize at)
 static gsize
 find_line_end(const Walk *walk, gsize start)
 {
-  TideBytes message = tide_bytes(walk->message, (gsize)(walk->end - walk->text));
+  TideBytes message = walk->text.message;
   gboolean begins_value = TRUE; /* elsewhere a quote says nothing */
   gsize at = start;
   while (at < message.len && message.data[at] != '\n') {
@@ -136,11 +125,11 @@ spoil_line(Walk *walk, const guint8 *line)
 {
   if (walk->is_of_names || walk->lines->options->on_bad_reading != TIDE_BAD_READING_ALONE)
     return FALSE;
-  gsize end = find_line_end(walk, (gsize)(line - walk->text));
-  if (end > (gsize)(walk->end - walk->text))
+  gsize end = find_line_end(walk, (gsize)(line - walk->text.begin));
+  if (end > walk->text.message.len)
     return FALSE;
   tide_reading_builder_spoil(walk->builder, walk->reject);
-  walk->at = walk->text + end;
+  walk->at = walk->text.begin + end;
   return TRUE;
 }
 
@@ -158,7 +147,7 @@ take_quoted(Walk *walk, TideBytes name, TideBytes *ret_text)
 {
   guint8 *opened = walk->at, *from = opened + 1, *out = from;
   for (;;) {
-    guint8 *quote = memchr(from, '"', (gsize)(walk->end - from));
+    guint8 *quote = memchr(from, '"', (gsize)(walk->text.end - from));
     if (G_UNLIKELY(quote == NULL))
       return fault(walk, name, TIDE_REJECT_PARSE, opened, "a text in quotes that does not end");
     if (out != from)
@@ -232,13 +221,13 @@ take_value(Walk *walk, const Column *column)
   if (!take_text(walk, column->name, &text, &is_quoted))
     return FALSE;
   TideValueKind kind = is_quoted ? TIDE_VALUE_STRING : kind_of(walk->lines, &text);
-  if (G_UNLIKELY(kind == TIDE_VALUE_NUMBER && text.len > NUMBER_MAX_BYTES))
+  if (G_UNLIKELY(kind == TIDE_VALUE_NUMBER && text.len > TIDE_LINE_NUMBER_MAX_BYTES))
     return fault(walk, column->name, TIDE_REJECT_NUMBER, start,
-                 "a number longer than " G_STRINGIFY(NUMBER_MAX_BYTES) " bytes");
+                 "a number longer than " G_STRINGIFY(TIDE_LINE_NUMBER_MAX_BYTES) " bytes");
   if (G_LIKELY(tide_reading_builder_add(walk->builder, column->name, kind, text, walk->reject)))
     return TRUE;
   walk->is_of_names = TRUE;
-  walk->reject->byte_position = walk->lines->has_header ? (gint64)column->position : start - walk->text;
+  walk->reject->byte_position = walk->lines->has_header ? (gint64)column->position : start - walk->text.begin;
   return FALSE;
 }
 
@@ -266,11 +255,11 @@ take_values(Walk *walk)
 static gboolean
 check_utf8(Walk *walk, const guint8 *line)
 {
-  if (G_LIKELY(walk->is_utf8))
+  if (G_LIKELY(walk->text.is_utf8))
     return TRUE;
-  gsize start = (gsize)(line - walk->text), len = (gsize)(walk->end - walk->text);
-  gsize end = MIN(find_line_end(walk, start), len);
-  gssize place = tide_json_utf8_fault(tide_bytes(walk->message + start, end - start));
+  gsize start = (gsize)(line - walk->text.begin);
+  gsize end = MIN(find_line_end(walk, start), walk->text.message.len);
+  gssize place = tide_json_utf8_fault(tide_bytes(walk->text.message.data + start, end - start));
   return place < 0 || fault(walk, TIDE_BYTES_EMPTY, TIDE_REJECT_UTF8, line + place, NULL);
 }
 
@@ -279,14 +268,14 @@ take_reading(Walk *walk)
 {
   const guint8 *line = walk->at;
   if (!tide_reading_builder_begin_reading(walk->builder, walk->reject)) {
-    walk->reject->byte_position = line - walk->text;
+    walk->reject->byte_position = line - walk->text.begin;
     return FALSE;
   }
   if (!check_utf8(walk, line) || !take_values(walk))
     return spoil_line(walk, line) && tide_reading_builder_end_reading(walk->builder, walk->reject);
   if (G_LIKELY(tide_reading_builder_end_reading(walk->builder, walk->reject)))
     return TRUE;
-  walk->reject->byte_position = line - walk->text;
+  walk->reject->byte_position = line - walk->text.begin;
   return FALSE;
 }
 
@@ -299,7 +288,7 @@ take_header(Walk *walk)
   if (!check_utf8(walk, walk->at))
     return FALSE;
   for (;; walk->at++) {
-    Column column = {.position = (gsize)(walk->at - walk->text)};
+    Column column = {.position = (gsize)(walk->at - walk->text.begin)};
     gboolean is_quoted;
     if (columns->len == walk->lines->options->max_fields)
       return fault(walk, TIDE_BYTES_EMPTY, TIDE_REJECT_TOO_MANY_FIELDS, walk->at, NULL);
@@ -314,7 +303,7 @@ take_header(Walk *walk)
 static void
 skip_empty_lines(Walk *walk)
 {
-  while (walk->at < walk->end && is_line_end(walk->at))
+  while (walk->at < walk->text.end && is_line_end(walk->at))
     walk->at++;
 }
 
@@ -322,14 +311,14 @@ static gboolean
 run(Walk *walk)
 {
   skip_empty_lines(walk);
-  if (walk->at >= walk->end)
-    return fault(walk, TIDE_BYTES_EMPTY, TIDE_REJECT_EMPTY, walk->text, "no line but empty ones");
+  if (walk->at >= walk->text.end)
+    return fault(walk, TIDE_BYTES_EMPTY, TIDE_REJECT_EMPTY, walk->text.begin, "no line but empty ones");
   if (walk->lines->has_header) {
     if (!take_header(walk))
       return FALSE;
     skip_empty_lines(walk);
   }
-  while (walk->at < walk->end) {
+  while (walk->at < walk->text.end) {
     if (!take_reading(walk))
       return FALSE;
     skip_empty_lines(walk);
@@ -341,20 +330,7 @@ gboolean
 tide_csv_lines_run(TideCsvLines *lines, TideBytes message, TideScratch *scratch, TideReadingBuilder *builder,
                    TideReject *ret_reject)
 {
-  gsize mark = sizeof byte_order_mark;
-  gboolean has_mark = message.len >= mark && memcmp(message.data, byte_order_mark, mark) == 0;
-  guint8 *text = tide_scratch_take(scratch, message.len + PADDING_BYTES);
-  memcpy(text, message.data, message.len);
-  memset(text + message.len, '\n', PADDING_BYTES);
-  Walk walk = {
-      .lines = lines,
-      .builder = builder,
-      .reject = ret_reject,
-      .message = message.data,
-      .text = text,
-      .at = text + (has_mark ? mark : 0),
-      .end = text + message.len,
-      .is_utf8 = tide_utf8_is_valid(message.data, message.len),
-  };
+  TideLineText text = tide_line_text_copy(message, scratch);
+  Walk walk = {.lines = lines, .builder = builder, .reject = ret_reject, .text = text, .at = text.first};
   return run(&walk);
 }

@@ -1,17 +1,9 @@
 #include "decode/influx_lines.h"
 
 #include "decode/json_text.h"
-#include "decode/utf8.h"
-
-/* As of JSON's numbers: a longer one is no measurement. */
-#define NUMBER_MAX_BYTES 64
-
-/* What may stand behind the text while it is read: a line break, so that no loop needs to ask for the end, and room to
- * compare words. */
-#define PADDING_BYTES 8
+#include "decode/line_text.h"
 
 static const char beyond_64_bits[] = "an integer of more than 64 bits";
-static const guint8 byte_order_mark[] = {0xEF, 0xBB, 0xBF};
 
 /* What ends a name, and so what a backslash takes its meaning from. */
 typedef enum ByteClass {
@@ -34,11 +26,8 @@ typedef struct Walk {
   TideReadingBuilder *builder;
   TideReject *reject; /* the caller's */
   TideScratch *scratch;
-  const guint8 *message; /* as it came; what is unescaped in text still stands here */
-  guint8 *text;          /* the message's copy, with a line break behind it */
-  guint8 *at;            /* in text */
-  guint8 *end;           /* of text: there is the line break */
-  gboolean is_utf8;      /* all of it */
+  TideLineText text;
+  guint8 *at; /* in text */
 } Walk;
 
 /* ---- faults ---- */
@@ -46,8 +35,8 @@ typedef struct Walk {
 static gboolean
 fault(Walk *walk, TideRejectReason reason, const guint8 *place, const char *detail)
 {
-  return tide_reject_set(walk->reject, reason, place - walk->text,
-                         place == walk->end ? "the text ends in the middle of a line" : detail);
+  return tide_reject_set(walk->reject, reason, place - walk->text.begin,
+                         place == walk->text.end ? "the text ends in the middle of a line" : detail);
 }
 
 static gboolean
@@ -89,14 +78,13 @@ find_line_end(TideBytes message, gsize start)
 static gboolean
 spoil_line(Walk *walk, const guint8 *line)
 {
-  gsize len = (gsize)(walk->end - walk->text);
   if (walk->options->on_bad_reading != TIDE_BAD_READING_ALONE)
     return FALSE;
-  gsize end = find_line_end(tide_bytes(walk->message, len), (gsize)(line - walk->text));
-  if (end > len)
+  gsize end = find_line_end(walk->text.message, (gsize)(line - walk->text.begin));
+  if (end > walk->text.message.len)
     return FALSE;
   tide_reading_builder_spoil(walk->builder, walk->reject);
-  walk->at = walk->text + end;
+  walk->at = walk->text.begin + end;
   return TRUE;
 }
 
@@ -134,12 +122,12 @@ take_quoted(Walk *walk, TideBytes name, TideBytes *ret_text)
 {
   guint8 *opened = walk->at++;
   guint8 *start = walk->at, *out = walk->at;
-  while (walk->at < walk->end && *walk->at != '"') {
+  while (walk->at < walk->text.end && *walk->at != '"') {
     gboolean is_escape = *walk->at == '\\' && (walk->at[1] == '"' || walk->at[1] == '\\');
     walk->at += is_escape ? 1 : 0;
     *out++ = *walk->at++;
   }
-  if (walk->at >= walk->end)
+  if (walk->at >= walk->text.end)
     return fault_in_field(walk, name, TIDE_REJECT_PARSE, opened, "a text in quotes that does not end");
   walk->at++;
   *ret_text = tide_bytes(start, (gsize)(out - start));
@@ -151,7 +139,7 @@ add(Walk *walk, const guint8 *place, TideBytes name, TideValueKind kind, TideByt
 {
   if (G_LIKELY(tide_reading_builder_add(walk->builder, name, kind, text, walk->reject)))
     return TRUE;
-  walk->reject->byte_position = place - walk->text;
+  walk->reject->byte_position = place - walk->text.begin;
   return FALSE;
 }
 
@@ -254,9 +242,9 @@ take_number(Walk *walk, TideBytes name)
   gboolean is_typed = is_integer && (*end == 'i' || (*end == 'u' && *start != '-'));
   if (G_UNLIKELY(!ends_value(end + (is_typed ? 1 : 0))))
     return fault_in_field(walk, name, TIDE_REJECT_PARSE, start, "not a number");
-  if (G_UNLIKELY(end - start > NUMBER_MAX_BYTES))
+  if (G_UNLIKELY(end - start > TIDE_LINE_NUMBER_MAX_BYTES))
     return fault_in_field(walk, name, TIDE_REJECT_NUMBER, start,
-                          "a number longer than " G_STRINGIFY(NUMBER_MAX_BYTES) " bytes");
+                          "a number longer than " G_STRINGIFY(TIDE_LINE_NUMBER_MAX_BYTES) " bytes");
   if (G_UNLIKELY(is_typed && !fits_its_type(start, end)))
     return fault_in_field(walk, name, TIDE_REJECT_NUMBER, start, beyond_64_bits);
   TideBytes text = tide_bytes(start, (gsize)(end - start));
@@ -432,9 +420,9 @@ take_point(Walk *walk)
 static gboolean
 check_utf8(Walk *walk, const guint8 *line)
 {
-  gsize start = (gsize)(line - walk->text), len = (gsize)(walk->end - walk->text);
-  gsize end = MIN(find_line_end(tide_bytes(walk->message, len), start), len);
-  gssize place = tide_json_utf8_fault(tide_bytes(walk->message + start, end - start));
+  gsize start = (gsize)(line - walk->text.begin);
+  gsize end = MIN(find_line_end(walk->text.message, start), walk->text.message.len);
+  gssize place = tide_json_utf8_fault(tide_bytes(walk->text.message.data + start, end - start));
   return place < 0 || fault(walk, TIDE_REJECT_UTF8, line + place, NULL);
 }
 
@@ -443,14 +431,14 @@ take_reading(Walk *walk)
 {
   const guint8 *line = walk->at;
   if (!tide_reading_builder_begin_reading(walk->builder, walk->reject)) {
-    walk->reject->byte_position = line - walk->text;
+    walk->reject->byte_position = line - walk->text.begin;
     return FALSE;
   }
-  gboolean good = (walk->is_utf8 || check_utf8(walk, line)) && take_point(walk);
+  gboolean good = (walk->text.is_utf8 || check_utf8(walk, line)) && take_point(walk);
   if (good && tide_reading_builder_end_reading(walk->builder, walk->reject))
     return TRUE;
   if (good)
-    walk->reject->byte_position = line - walk->text;
+    walk->reject->byte_position = line - walk->text.begin;
   return spoil_line(walk, line) && tide_reading_builder_end_reading(walk->builder, walk->reject);
 }
 
@@ -458,9 +446,9 @@ take_reading(Walk *walk)
 static void
 skip_to_line(Walk *walk)
 {
-  while (walk->at < walk->end) {
+  while (walk->at < walk->text.end) {
     if (*walk->at == '#')
-      walk->at = memchr(walk->at, '\n', (gsize)(walk->end - walk->at) + 1);
+      walk->at = memchr(walk->at, '\n', (gsize)(walk->text.end - walk->at) + 1);
     else if (*walk->at != ' ' && *walk->at != '\n' && !(*walk->at == '\r' && walk->at[1] == '\n'))
       return;
     else
@@ -472,9 +460,9 @@ static gboolean
 run(Walk *walk)
 {
   skip_to_line(walk);
-  if (walk->at >= walk->end)
-    return fault(walk, TIDE_REJECT_EMPTY, walk->text, "no line but empty ones and comments");
-  while (walk->at < walk->end) {
+  if (walk->at >= walk->text.end)
+    return fault(walk, TIDE_REJECT_EMPTY, walk->text.begin, "no line but empty ones and comments");
+  while (walk->at < walk->text.end) {
     if (!take_reading(walk))
       return FALSE;
     skip_to_line(walk);
@@ -486,21 +474,8 @@ gboolean
 tide_influx_lines_run(const TideDecodeOptions *options, TideBytes message, TideScratch *scratch,
                       TideReadingBuilder *builder, TideReject *ret_reject)
 {
-  gsize mark = sizeof byte_order_mark;
-  gboolean has_mark = message.len >= mark && memcmp(message.data, byte_order_mark, mark) == 0;
-  guint8 *text = tide_scratch_take(scratch, message.len + PADDING_BYTES);
-  memcpy(text, message.data, message.len);
-  memset(text + message.len, '\n', PADDING_BYTES);
+  TideLineText text = tide_line_text_copy(message, scratch);
   Walk walk = {
-      .options = options,
-      .builder = builder,
-      .reject = ret_reject,
-      .scratch = scratch,
-      .message = message.data,
-      .text = text,
-      .at = text + (has_mark ? mark : 0),
-      .end = text + message.len,
-      .is_utf8 = tide_utf8_is_valid(message.data, message.len),
-  };
+      .options = options, .builder = builder, .reject = ret_reject, .scratch = scratch, .text = text, .at = text.first};
   return run(&walk);
 }

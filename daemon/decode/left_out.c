@@ -1,0 +1,82 @@
+/* In place of the formats that a build leaves out (-Davro=disabled, -Dprotobuf=disabled): no schema of theirs can be
+ * had, so that no message is ever read. */
+#include "decode/avro_walk.h"
+#include "decode/protobuf_walk.h"
+#include "util/error.h"
+
+#ifdef TIDE_WITHOUT_AVRO
+
+gboolean
+tide_avro_is_built_in(void)
+{
+  return FALSE;
+}
+
+const TideAvroSchema *
+tide_avro_schema_new(TideBytes text, GError **error)
+{
+  g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "this build has no Avro");
+  return NULL;
+}
+
+const TideAvroSchema *
+tide_avro_schema_read(const char *path, GError **error)
+{
+  return tide_avro_schema_new(TIDE_BYTES_EMPTY, error);
+}
+
+void
+tide_avro_schema_free(const TideAvroSchema *schema)
+{
+}
+
+gboolean
+tide_avro_walk_run(const TideDecodeOptions *options, const TideAvroSchema *schema, TideBytes message, gsize start,
+                   TideScratch *scratch, TideReadingBuilder *builder, TideReject *ret_reject)
+{
+  g_assert_not_reached();
+}
+
+#endif
+
+#ifdef TIDE_WITHOUT_PROTOBUF
+
+gboolean
+tide_protobuf_is_built_in(void)
+{
+  return FALSE;
+}
+
+TideProtobufSchema *
+tide_protobuf_schema_new(TideBytes set, const char *message, TideSchemaFraming framing, GError **error)
+{
+  g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_DATA, "this build of tidemark reads no protobuf");
+  return NULL;
+}
+
+void
+tide_protobuf_schema_free(TideProtobufSchema *schema)
+{
+  g_assert(schema == NULL);
+}
+
+TideProtobufWalk *
+tide_protobuf_walk_new(const TideDecodeOptions *options)
+{
+  return NULL;
+}
+
+void
+tide_protobuf_walk_free(TideProtobufWalk *walk)
+{
+  g_assert(walk == NULL);
+}
+
+gboolean
+tide_protobuf_walk_run(TideProtobufWalk *walk, TideBytes message, TideScratch *scratch, TideReadingBuilder *builder,
+                       TideReject *ret_reject)
+{
+  g_assert_not_reached();
+}
+
+#endif
