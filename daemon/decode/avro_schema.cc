@@ -372,7 +372,7 @@ holds_records(Compiler *compiler, guint32 place)
 }
 
 static gboolean
-compile_top(Compiler *compiler, TideBytes text, guint32 *ret_node)
+compile_text(Compiler *compiler, TideBytes text, guint32 *ret_node)
 {
   simdjson::dom::parser parser(TIDE_AVRO_SCHEMA_MAX_BYTES);
   element json;
@@ -383,12 +383,21 @@ compile_top(Compiler *compiler, TideBytes text, guint32 *ret_node)
   simdjson::error_code code = parser.parse(reinterpret_cast<const char *>(text.data), text.len).get(json);
   if (code != simdjson::SUCCESS)
     return fault(compiler, "it is no JSON: %s", simdjson::error_message(code));
+  return compile(compiler, json, "", ret_node);
+}
+
+static gboolean
+compile_top(Compiler *compiler, TideBytes text, const GPtrArray *known, guint32 *ret_node)
+{
   for (guint32 kind = 0; kind < G_N_ELEMENTS(plain_names); kind++) {
     TideAvroNode node = {};
     node.kind = static_cast<TideAvroKind>(kind);
     (void)add_node(compiler, node);
   }
-  if (!compile(compiler, json, "", ret_node))
+  for (guint i = 0; known != NULL && i < known->len; i++)
+    if (!compile_text(compiler, tide_bytes_of_string(static_cast<const char *>(known->pdata[i])), ret_node))
+      return FALSE;
+  if (!compile_text(compiler, text, ret_node))
     return FALSE;
   return holds_records(compiler, *ret_node) ||
          fault(compiler,
@@ -404,6 +413,12 @@ tide_avro_is_built_in(void)
 const TideAvroSchema *
 tide_avro_schema_new(TideBytes text, GError **error)
 {
+  return tide_avro_schema_new_with(text, NULL, error);
+}
+
+const TideAvroSchema *
+tide_avro_schema_new_with(TideBytes text, const GPtrArray *known, GError **error)
+{
   Compiler compiler = {};
   compiler.nodes = g_array_new(FALSE, FALSE, sizeof(TideAvroNode));
   compiler.members = g_array_new(FALSE, FALSE, sizeof(TideAvroMember));
@@ -412,7 +427,7 @@ tide_avro_schema_new(TideBytes text, GError **error)
   compiler.where = g_string_new(NULL);
   compiler.error = error;
   guint32 top = 0;
-  gboolean good = compile_top(&compiler, text, &top);
+  gboolean good = compile_top(&compiler, text, known, &top);
   g_hash_table_unref(compiler.named);
   g_string_free(compiler.where, TRUE);
   Schema *made = g_new0(Schema, 1);

@@ -70,6 +70,10 @@ gboolean tide_avro_is_built_in(void);
  * some fifty times TIDE_AVRO_SCHEMA_MAX_BYTES. Threads: any.
  */
 const TideAvroSchema *tide_avro_schema_new(TideBytes text, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* The same, where @text uses types that @known declare, each by its own text, behind those that it uses itself.
+ * @known: (element-type char *) */
+const TideAvroSchema *tide_avro_schema_new_with(TideBytes text, const GPtrArray *known,
+                                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void tide_avro_schema_free(const TideAvroSchema *schema); /* NULL ok */
 
 /* The same, of the file at @path. Errors: TIDE_ERROR_IO too. */

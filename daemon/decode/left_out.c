@@ -13,10 +13,16 @@ tide_avro_is_built_in(void)
 }
 
 const TideAvroSchema *
-tide_avro_schema_new(TideBytes text, GError **error)
+tide_avro_schema_new_with(TideBytes text, const GPtrArray *known, GError **error)
 {
   g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "this build has no Avro");
   return NULL;
+}
+
+const TideAvroSchema *
+tide_avro_schema_new(TideBytes text, GError **error)
+{
+  return tide_avro_schema_new_with(text, NULL, error);
 }
 
 const TideAvroSchema *

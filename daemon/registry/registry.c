@@ -28,8 +28,14 @@
  * and not missing (Apicurio 2.6: 404 with the code 0), so that their partition would wait for ever. */
 #define MAX_ID ((guint32)G_MAXINT32)
 
-/* The registry's error_code for a schema that does not exist. */
+/* The registry's error_code for a schema that does not exist, and for one of a subject or version that does not. */
 #define SCHEMA_NOT_FOUND 40403
+#define SUBJECT_NOT_FOUND 40401
+#define VERSION_NOT_FOUND 40402
+
+/* Of the schemas that one refers to, by way of others too. */
+#define MAX_REFERENCES 100u
+#define MAX_REFERENCE_DEPTH 16u
 
 typedef struct Entry {
   guint32 id;
@@ -97,11 +103,11 @@ introduce(Registry *registry, GError **error)
   return TRUE;
 }
 
-/* Asks for the schema @id. FALSE: nothing was answered. */
+/* Asks for what is at @path. FALSE: nothing was answered. */
 static gboolean
-ask(Registry *registry, guint32 id, long *ret_status, GError **error)
+ask(Registry *registry, const char *path, long *ret_status, GError **error)
 {
-  g_autofree char *url = g_strdup_printf("%s/schemas/ids/%u?format=resolved", registry->settings->url, id);
+  g_autofree char *url = g_strconcat(registry->settings->url, path, NULL);
   g_string_truncate(registry->body, 0);
   registry->reason[0] = '\0';
   curl_easy_reset(registry->easy);
@@ -136,6 +142,122 @@ ask(Registry *registry, guint32 id, long *ret_status, GError **error)
   return FALSE;
 }
 
+/* The text of the schema that was answered. (transfer full) (nullable): with @error. */
+static char *
+answered_schema(const Registry *registry, gboolean *ret_is_avro, GError **error)
+{
+  char *text = tide_registry_reply_schema(tide_bytes(registry->body->str, registry->body->len), ret_is_avro);
+  if (text == NULL)
+    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
+                        "what it answers is no schema in JSON: is 'readings.registry.url' that of a schema registry?");
+  return text;
+}
+
+/* Of an answer that tells nothing of the schema. Returns: FALSE. */
+static gboolean
+fault_of_status(long status, GError **error)
+{
+  if (status == 401 || status == 403)
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_GATEWAY,
+                "it answers with %ld: who asks is said by 'readings.registry.user' and 'password'", status);
+  else
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_GATEWAY, "it answers with %ld%s", status,
+                status == 404 ? ", and not that the schema does not exist: is 'readings.registry.url' right?" : "");
+  return FALSE;
+}
+
+/* ---- what a schema refers to ---- */
+
+/* The schemas that one refers to, each behind those that it refers to itself. Where two are of one name, the first is
+ * meant, as Confluent's registry has it. */
+typedef struct References {
+  GHashTable *is_read; /* Map<name, gboolean>: FALSE: its own references are being read */
+  GPtrArray *texts;    /* (element-type char *) */
+  gsize bytes;
+} References;
+
+static gboolean G_GNUC_PRINTF(2, 3) reference_fault(GError **error, const char *format, ...)
+{
+  va_list args;
+  va_start(args, format);
+  g_autofree char *text = g_strdup_vprintf(format, args);
+  va_end(args);
+  g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_DATA, text);
+  return FALSE;
+}
+
+static gboolean
+ask_for_reference(Registry *registry, const TideRegistryReference *reference, char **ret_text, GError **error)
+{
+  long status = 0;
+  gboolean is_avro;
+  g_autofree char *subject = g_uri_escape_string(reference->subject, NULL, FALSE);
+  g_autofree char *path = g_strdup_printf("/subjects/%s/versions/%" G_GINT64_FORMAT, subject, reference->version);
+  if (!ask(registry, path, &status, error))
+    return FALSE;
+  gint64 code = tide_registry_reply_error_code(tide_bytes(registry->body->str, registry->body->len));
+  if (status == 404 && (code == SUBJECT_NOT_FOUND || code == VERSION_NOT_FOUND || code == SCHEMA_NOT_FOUND))
+    return reference_fault(error,
+                           "it refers to version %" G_GINT64_FORMAT " of '%s', which the schema registry does not have",
+                           reference->version, reference->subject);
+  if (status != 200)
+    return fault_of_status(status, error);
+  *ret_text = answered_schema(registry, &is_avro, error);
+  if (*ret_text == NULL)
+    return FALSE;
+  return is_avro || reference_fault(error, "it refers to '%s', which is not one of Avro", reference->subject);
+}
+
+/* Adds what @of names, with what that refers to: calls itself for it. Errors: DATA: something is wrong with the schema;
+ * else: nothing could be found out. */
+static gboolean
+add_references(Registry *registry, const GArray *of, guint depth, References *references, GError **error)
+{
+  for (guint i = 0; i < of->len; i++) {
+    const TideRegistryReference *reference = &g_array_index(of, TideRegistryReference, i);
+    gpointer is_read;
+    if (g_hash_table_lookup_extended(references->is_read, reference->name, NULL, &is_read)) {
+      if (!GPOINTER_TO_INT(is_read))
+        return reference_fault(error, "the schemas that it refers to refer to each other in a circle, by '%s'",
+                               reference->name);
+      continue;
+    }
+    if (depth >= MAX_REFERENCE_DEPTH || g_hash_table_size(references->is_read) >= MAX_REFERENCES)
+      return reference_fault(error, "it refers to more than %u other schemas, or by way of more than %u",
+                             MAX_REFERENCES, MAX_REFERENCE_DEPTH);
+    g_hash_table_insert(references->is_read, g_strdup(reference->name), GINT_TO_POINTER(FALSE));
+    g_autofree char *text = NULL;
+    if (!ask_for_reference(registry, reference, &text, error))
+      return FALSE;
+    if ((references->bytes += strlen(text)) > TIDE_AVRO_SCHEMA_MAX_BYTES)
+      return reference_fault(error, "the schemas that it refers to are larger than %d bytes",
+                             TIDE_AVRO_SCHEMA_MAX_BYTES);
+    g_autoptr(GArray) its = tide_registry_reply_references(tide_bytes(registry->body->str, registry->body->len));
+    if (!add_references(registry, its, depth + 1, references, error))
+      return FALSE;
+    g_ptr_array_add(references->texts, g_steal_pointer(&text));
+    g_hash_table_insert(references->is_read, g_strdup(reference->name), GINT_TO_POINTER(TRUE));
+  }
+  return TRUE;
+}
+
+/* Of the schema @text, by what the registry answered last. Errors: as above. */
+static const TideAvroSchema *
+schema_of(Registry *registry, const char *text, GError **error)
+{
+  g_autoptr(GArray) of = tide_registry_reply_references(tide_bytes(registry->body->str, registry->body->len));
+  References references = {g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+                           g_ptr_array_new_with_free_func(g_free), 0};
+  const TideAvroSchema *schema = NULL;
+  if (add_references(registry, of, 0, &references, error))
+    schema = tide_avro_schema_new_with(tide_bytes_of_string(text), references.texts, error);
+  g_hash_table_unref(references.is_read);
+  g_ptr_array_unref(references.texts);
+  return schema;
+}
+
+/* ---- what an answer means ---- */
+
 static void
 answer_none(Entry *entry, gint64 until_us, const char *why)
 {
@@ -145,23 +267,22 @@ answer_none(Entry *entry, gint64 until_us, const char *why)
 }
 
 static gboolean
-judge_schema(Entry *entry, TideBytes body, GError **error)
+judge_schema(Registry *registry, Entry *entry, GError **error)
 {
   gboolean is_avro;
   g_autoptr(GError) fault = NULL;
-  g_autofree char *text = tide_registry_reply_schema(body, &is_avro);
-  if (text == NULL) {
-    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
-                        "what it answers is no schema in JSON: is 'readings.registry.url' that of a schema registry?");
+  g_autofree char *text = answered_schema(registry, &is_avro, error);
+  if (text == NULL)
     return FALSE;
-  }
-  entry->schema = is_avro ? tide_avro_schema_new(tide_bytes_of_string(text), &fault) : NULL;
+  entry->schema = is_avro ? schema_of(registry, text, &fault) : NULL;
   entry->answer = TIDE_SCHEMA_FOUND;
   if (!is_avro)
     answer_none(entry, G_MAXINT64, "the schema that it names is not one of Avro");
-  else if (entry->schema == NULL)
-    answer_none(entry, G_MAXINT64, g_intern_string(fault->message));
-  return TRUE;
+  else if (g_error_matches(fault, TIDE_ERROR, TIDE_ERROR_DATA))
+    answer_none(entry, tide_now_us() + MISSING_US, g_intern_string(fault->message)); /* what is missing may come */
+  else if (fault != NULL)
+    g_propagate_error(error, g_steal_pointer(&fault));
+  return *error == NULL;
 }
 
 /* What the answer makes of @entry. FALSE: nothing, as it tells nothing of the schema. */
@@ -170,18 +291,20 @@ judge(Registry *registry, Entry *entry, long status, GError **error)
 {
   TideBytes body = tide_bytes(registry->body->str, registry->body->len);
   if (status == 200)
-    return judge_schema(entry, body, error);
-  if (status == 404 && tide_registry_reply_error_code(body) == SCHEMA_NOT_FOUND) {
-    answer_none(entry, tide_now_us() + MISSING_US, "the schema registry has no schema of the number in front of it");
-    return TRUE;
-  }
-  if (status == 401 || status == 403)
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_GATEWAY,
-                "it answers with %ld: who asks is said by 'readings.registry.user' and 'password'", status);
-  else
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_GATEWAY, "it answers with %ld%s", status,
-                status == 404 ? ", and not that the schema does not exist: is 'readings.registry.url' right?" : "");
-  return FALSE;
+    return judge_schema(registry, entry, error);
+  if (status != 404 || tide_registry_reply_error_code(body) != SCHEMA_NOT_FOUND)
+    return fault_of_status(status, error);
+  answer_none(entry, tide_now_us() + MISSING_US, "the schema registry has no schema of the number in front of it");
+  return TRUE;
+}
+
+/* Asks for the schema of @entry. FALSE: nothing was found out. */
+static gboolean
+ask_for_schema(Registry *registry, Entry *entry, GError **error)
+{
+  long status = 0;
+  g_autofree char *path = g_strdup_printf("/schemas/ids/%u", entry->id);
+  return ask(registry, path, &status, error) && judge(registry, entry, status, error);
 }
 
 /* ---- the thread ---- */
@@ -219,10 +342,9 @@ static void
 work(Registry *registry, Entry *entry)
 {
   g_autoptr(GError) error = NULL;
-  long status = 0;
   Entry found = *entry;
   tide_mutex_unlock(&registry->lock);
-  gboolean good = ask(registry, found.id, &status, &error) && judge(registry, &found, status, &error);
+  gboolean good = ask_for_schema(registry, &found, &error);
   tide_mutex_lock(&registry->lock);
   if (atomic_load(&registry->stops))
     return;

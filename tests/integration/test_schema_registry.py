@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import time
+import urllib.parse
 import urllib.request
 from pathlib import Path
 from typing import Any, Optional, Sequence
@@ -57,6 +58,12 @@ def protobuf(*fields: tuple[str, int, str]) -> list[dict[str, Any]]:
 AVRO = (avro(("v", "int"), ("note", "string")),
         avro(("v", "int"), ("note", "string"), ("w", ["null", "double"])),
         avro(("v", "long"), ("w", ["null", "double"])))
+# Types of their own subjects: a reading has a place, and a place is in a zone.
+ZONE = {"type": "enum", "name": "Zone", "namespace": "plant", "symbols": ["NORTH", "SOUTH"]}
+PLACE = {"type": "record", "name": "Place", "namespace": "plant",
+         "fields": [{"name": "city", "type": "string"}, {"name": "zone", "type": "plant.Zone"}]}
+PLACED = avro(("v", "int"), ("place", "plant.Place"))
+
 PROTOBUF = (protobuf(("v", 4, "TYPE_INT32"), ("note", 5, "TYPE_STRING")),
             protobuf(("v", 4, "TYPE_INT32"), ("note", 5, "TYPE_STRING"), ("w", 6, "TYPE_DOUBLE")),
             protobuf(("v", 4, "TYPE_INT64"), ("w", 6, "TYPE_DOUBLE")))
@@ -114,6 +121,27 @@ class SchemaRegistries(Case):
         readings = [{**reading, "host": f"avro-{reading['host']}"} for reading in self.readings(n, version)]
         self.expect(readings)
         return self.serialized(self.avro, readings, avro=AVRO[version])
+
+    def placed_messages(self, n: int = 100) -> list[bytes]:
+        """By a schema that refers to another, which refers to a third."""
+        zone = self.register("zone", ZONE)
+        place = self.register("plant/place", PLACE, zone)
+        readings = self.readings(n, 0)
+        for reading in readings:
+            del reading["note"]
+            reading["host"] = f"placed-{reading['host']}"
+        self.log_sent([{"host": its["host"], "ts": its["at"], "v": its["v"], "place/city": "Oslo", "place/zone": "SOUTH"}
+                       for its in readings])
+        return self.serialized(self.avro, [{**its, "place": {"city": "Oslo", "zone": "SOUTH"}} for its in readings],
+                               avro=PLACED, references=[zone, place])
+
+    def register(self, subject: str, schema: dict[str, Any], *references: dict[str, Any]) -> dict[str, Any]:
+        """The reference to it."""
+        body = json.dumps({"schema": json.dumps(schema), "references": references}).encode()
+        request = urllib.request.Request(f"{self.registry.url}/subjects/{urllib.parse.quote(subject, '')}/versions", body,
+                                         {"Content-Type": "application/vnd.schemaregistry.v1+json"})
+        with urllib.request.urlopen(request, timeout=30):
+            return {"name": f"{schema['namespace']}.{schema['name']}", "subject": subject, "version": 1}
 
     def protobuf_messages(self, version: int, n: int = 300) -> list[bytes]:
         readings = [{**reading, "host": f"protobuf-{reading['host']}", "site": {"city": f"C{version}"}}
@@ -190,6 +218,11 @@ class SchemaRegistries(Case):
         self.wait_for_all(daemon, self.avro)
         self.assertEqual(self.held(daemon), set())
         self.assertEqual(daemon.metric("tidemark_messages_dead_lettered_total"), 0)
+
+        # A schema of types that other subjects declare.
+        self.produce(self.avro, self.placed_messages())
+        self.wait_for_all(daemon, self.avro)
+        self.assertEqual(daemon.metric("tidemark_messages_dead_lettered_total"), 0, daemon.log_tail())
 
         # Asked for once, whichever partition's message it is.
         unknown = [b"\0" + UNKNOWN_ID.to_bytes(4, "big") + bytes([number]) for number in range(10)]

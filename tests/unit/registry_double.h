@@ -14,6 +14,7 @@ typedef enum RegistryDoubleMode {
   REGISTRY_UP,
   REGISTRY_CUTS,       /* closes without an answer */
   REGISTRY_FAILS,      /* 500 */
+  REGISTRY_NO_VERSION, /* 500, when it is asked for what a schema refers to */
   REGISTRY_ELSEWHERE,  /* 404 of a server that is no registry */
   REGISTRY_PAGE,       /* 200, but no JSON */
   REGISTRY_WRONG_JSON, /* 200, JSON without a schema */
@@ -21,7 +22,7 @@ typedef enum RegistryDoubleMode {
   REGISTRY_HOLDS,      /* no answer before it is told another mode; then as that says */
 } RegistryDoubleMode;
 
-#define REGISTRY_DOUBLE_N_IDS 10
+#define REGISTRY_DOUBLE_N_IDS 20
 
 typedef struct RegistryDouble {
   int listener;
@@ -32,7 +33,7 @@ typedef struct RegistryDouble {
   RegistryDoubleMode mode;              /* under lock */
   gboolean stops;                       /* under lock */
   atomic_bool wants_user;               /* 401 without tide:secret */
-  guint n_asked[REGISTRY_DOUBLE_N_IDS]; /* under lock */
+  guint n_asked[REGISTRY_DOUBLE_N_IDS]; /* under lock; 0: for versions of subjects */
 } RegistryDouble;
 
 /* Long enough for a sanitized build on a busy machine; a test that works never waits for it. */
@@ -41,7 +42,16 @@ typedef struct RegistryDouble {
 #define REGISTRY_RECORD(fields) "{\\\"type\\\":\\\"record\\\",\\\"name\\\":\\\"R\\\",\\\"fields\\\":[" fields "]}"
 #define REGISTRY_FIELD(name, type) "{\\\"name\\\":\\\"" name "\\\",\\\"type\\\":\\\"" type "\\\"}"
 
-/* By id: host, ts and v; w added; v removed; v widened; of another language; no schema. */
+#define REGISTRY_REFERENCE(name, subject, version)                                                                     \
+  "{\"name\":\"" name "\",\"subject\":\"" subject "\",\"version\":" version "}"
+/* host, ts and @name, of a type that is declared elsewhere. */
+#define REGISTRY_REFERRING(name, type, references)                                                                     \
+  "{\"schema\":\"" REGISTRY_RECORD(REGISTRY_FIELD("host", "string") "," REGISTRY_FIELD(                                \
+      "ts", "long") "," REGISTRY_FIELD(name, type)) "\",\"references\":[" references "]}"
+
+/* By id: host, ts and v; w added; v removed; v widened; of another language; no schema; and those that refer to others:
+ * well, in a circle, to a subject that is not there, to another language, too deep, to too many, to too large ones, and
+ * to a type that is in none of them. */
 static const char *const registry_double_schemas[REGISTRY_DOUBLE_N_IDS] = {
     [1] = "{\"schema\":\"" REGISTRY_RECORD(
         REGISTRY_FIELD("host", "string") "," REGISTRY_FIELD("ts", "long") "," REGISTRY_FIELD("v", "int")) "\"}",
@@ -53,7 +63,70 @@ static const char *const registry_double_schemas[REGISTRY_DOUBLE_N_IDS] = {
         REGISTRY_FIELD("host", "string") "," REGISTRY_FIELD("ts", "long") "," REGISTRY_FIELD("v", "double")) "\"}",
     [5] = "{\"schemaType\":\"PROTOBUF\",\"schema\":\"syntax\"}",
     [6] = "{\"schema\":\"{\\\"type\\\":\\\"nothing\\\"}\"}",
+    [7] = REGISTRY_REFERRING(
+        "site", "plant.Site",
+        REGISTRY_REFERENCE("plant.Site", "plant/site", "3") "," REGISTRY_REFERENCE("plant.Zone", "zone", "1")),
+    [8] = REGISTRY_REFERRING("a", "A", REGISTRY_REFERENCE("A", "circle", "1")),
+    [10] = REGISTRY_REFERRING("a", "A", REGISTRY_REFERENCE("A", "absent", "1")),
+    [11] = REGISTRY_REFERRING("a", "A", REGISTRY_REFERENCE("A", "language", "1")),
+    [12] = REGISTRY_REFERRING("a", "A", REGISTRY_REFERENCE("N1", "deep", "1")),
+    [13] = REGISTRY_REFERRING("a", "A", REGISTRY_REFERENCE("N1", "many", "1")),
+    [14] =
+        REGISTRY_REFERRING("a", "A", REGISTRY_REFERENCE("N1", "large", "1") "," REGISTRY_REFERENCE("N2", "large", "2")),
+    [15] = REGISTRY_REFERRING("a", "A", REGISTRY_REFERENCE("plant.Zone", "zone", "1")),
 };
+
+#define REGISTRY_SITE                                                                                                  \
+  "{\\\"type\\\":\\\"record\\\",\\\"name\\\":\\\"plant.Site\\\",\\\"fields\\\":[" REGISTRY_FIELD(                      \
+      "city", "string") "," REGISTRY_FIELD("zone", "Zone") "]}"
+#define REGISTRY_LARGE_BYTES 700000u
+
+/* Of a type N@n, which refers to the types N(@n+1) to N(@n+n_others). (transfer full) */
+static inline char *
+registry_double_numbered(guint64 n, const char *subject, guint n_others, gsize doc_bytes)
+{
+  g_autofree char *doc = g_strnfill(doc_bytes, 'x');
+  GString *text = g_string_new(NULL);
+  g_string_printf(text,
+                  "{\"schema\":\"{\\\"type\\\":\\\"fixed\\\",\\\"size\\\":1,\\\"doc\\\":\\\"%s\\\",\\\"name\\\":"
+                  "\\\"N%" G_GUINT64_FORMAT "\\\"}\",\"references\":[",
+                  doc, n);
+  for (guint i = 1; i <= n_others; i++)
+    g_string_append_printf(
+        text, "%s{\"name\":\"N%" G_GUINT64_FORMAT "\",\"subject\":\"%s\",\"version\":%" G_GUINT64_FORMAT "}",
+        i > 1 ? "," : "", n + i, subject, n + i);
+  g_string_append(text, "]}");
+  return g_string_free(text, FALSE);
+}
+
+/* The answer to GET /subjects/@path, where @path is SUBJECT/versions/VERSION. (transfer full) (nullable) */
+static inline char *
+registry_double_version(const char *path)
+{
+  g_auto(GStrv) parts = g_strsplit_set(path, "/ ", 4);
+  if (g_strv_length(parts) < 3 || strcmp(parts[1], "versions") != 0)
+    return NULL;
+  guint64 version = g_ascii_strtoull(parts[2], NULL, 10);
+  if (g_str_has_prefix(path, "plant%2Fsite/versions/3 "))
+    return g_strdup("{\"schema\":\"" REGISTRY_SITE
+                    "\",\"references\":[" REGISTRY_REFERENCE("plant.Zone", "zone", "1") "]}");
+  if (g_str_has_prefix(path, "zone/versions/1 "))
+    return g_strdup("{\"schema\":\"{\\\"type\\\":\\\"enum\\\",\\\"name\\\":\\\"plant.Zone\\\","
+                    "\\\"symbols\\\":[\\\"N\\\",\\\"S\\\"]}\"}");
+  if (strcmp(parts[0], "circle") == 0)
+    return g_strdup_printf("{\"schema\":\"\\\"int\\\"\",\"references\":[{\"name\":\"%s\",\"subject\":\"circle\","
+                           "\"version\":%u}]}",
+                           version == 1 ? "B" : "A", version == 1 ? 2 : 1);
+  if (strcmp(parts[0], "language") == 0)
+    return g_strdup("{\"schemaType\":\"PROTOBUF\",\"schema\":\"syntax\"}");
+  if (strcmp(parts[0], "deep") == 0)
+    return registry_double_numbered(version, "deep", 1, 0);
+  if (strcmp(parts[0], "many") == 0)
+    return registry_double_numbered(version, "many", version == 1 ? 200 : 0, 0);
+  if (strcmp(parts[0], "large") == 0)
+    return registry_double_numbered(version, "large", 0, REGISTRY_LARGE_BYTES);
+  return NULL;
+}
 
 static inline void
 registry_double_send(int connection, const char *text, gsize len)
@@ -133,9 +206,13 @@ registry_double_note_asked(RegistryDouble *registry, guint64 id)
 static inline void
 registry_double_answer(RegistryDouble *registry, int connection, const char *request)
 {
+  static const char ids[] = "GET /sub/schemas/ids/", subjects[] = "GET /sub/subjects/";
   guint64 id = 0;
-  if (g_str_has_prefix(request, "GET /sub/schemas/ids/"))
-    id = g_ascii_strtoull(request + strlen("GET /sub/schemas/ids/"), NULL, 10);
+  g_autofree char *version = NULL;
+  if (g_str_has_prefix(request, ids))
+    id = g_ascii_strtoull(request + strlen(ids), NULL, 10);
+  if (g_str_has_prefix(request, subjects))
+    version = registry_double_version(request + strlen(subjects));
   switch (registry_double_note_asked(registry, id)) {
   case REGISTRY_CUTS:
   case REGISTRY_HOLDS:
@@ -155,11 +232,21 @@ registry_double_answer(RegistryDouble *registry, int connection, const char *req
   case REGISTRY_OVERSIZED:
     registry_double_oversize(connection);
     return;
+  case REGISTRY_NO_VERSION:
+    if (id == 0) {
+      registry_double_reply(connection, "500 Error", "{\"error_code\":50001,\"message\":\"store\"}");
+      return;
+    }
+    break;
   case REGISTRY_UP:
     break;
   }
   if (atomic_load(&registry->wants_user) && strstr(request, "Authorization: Basic dGlkZTpzZWNyZXQ=") == NULL)
     registry_double_reply(connection, "401 Unauthorized", "{\"error_code\":401,\"message\":\"who?\"}");
+  else if (version != NULL)
+    registry_double_reply(connection, "200 OK", version);
+  else if (id == 0)
+    registry_double_reply(connection, "404 Not Found", "{\"error_code\":40401,\"message\":\"Subject not found.\"}");
   else if (id < REGISTRY_DOUBLE_N_IDS && registry_double_schemas[id] != NULL)
     registry_double_reply(connection, "200 OK", registry_double_schemas[id]);
   else

@@ -167,6 +167,25 @@ test_what_does_not_exist_is_a_dead_letter(Fixture *fixture, gconstpointer data)
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
 }
 
+/* By a schema that uses types of others: a city, and a zone, which is the second one. */
+static void
+test_a_schema_refers_to_others(Fixture *fixture, gconstpointer data)
+{
+  produce(fixture, 0, 7, 0, TIDE_BYTES_LITERAL("\x08Oslo\x02"));
+  pipeline_fixture_flush(&fixture->pipeline);
+  registry_double_set_mode(&fixture->registry, REGISTRY_NO_VERSION);
+  RunningPipeline *running = running_pipeline_start(&fixture->pipeline, 1, fixture->options);
+  registry_double_wait_asked(&fixture->registry, 7, 2);
+  g_assert_cmpuint(sum_of(running, "tidemark_messages_written_total"), ==, 0);
+  registry_double_set_mode(&fixture->registry, REGISTRY_UP);
+  pipeline_fixture_wait_all_committed(&fixture->pipeline);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  g_autofree char *rows = fake_hbase_dump(fixture->pipeline.hbase, "METRIC", FALSE);
+  g_assert_nonnull(strstr(rows, "\tM:site/city\t"));
+  g_assert_nonnull(strstr(rows, "\tOslo\n"));
+  g_assert_nonnull(strstr(rows, "\tS\n"));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -177,5 +196,6 @@ main(int argc, char **argv)
   ADD("end/until-end-while-it-is-down", test_until_end_while_it_is_down);
   ADD("schemas/D26-change-while-it-is-down", test_down_while_schemas_change);
   ADD("schemas/what-does-not-exist-is-a-dead-letter", test_what_does_not_exist_is_a_dead_letter);
+  ADD("schemas/D26-a-schema-refers-to-others", test_a_schema_refers_to_others);
   return g_test_run();
 }

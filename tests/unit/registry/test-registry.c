@@ -81,7 +81,38 @@ wait_until_found(Fixture *fixture, guint32 id)
   g_assert_null(tide_registry_trouble(fixture->source));
 }
 
+/* What it refers to is asked for, by way of what that refers to too, and each once. */
+static void
+test_references(Fixture *fixture, gconstpointer data)
+{
+  const char *why = NULL;
+  for (guint i = 0; i < 3; i++)
+    g_assert_cmpint(find(fixture, 7, &why), ==, TIDE_SCHEMA_FOUND);
+  g_assert_cmpuint(registry_double_n_asked(&fixture->registry, 7), ==, 1);
+  g_assert_cmpuint(registry_double_n_asked(&fixture->registry, 0), ==, 2);
+  g_assert_null(tide_registry_trouble(fixture->source));
+}
+
+typedef struct BadReference {
+  guint32 id;
+  const char *why;
+  guint n_asked; /* for versions of subjects, at the most */
+} BadReference;
+
+static void
+test_bad_references(Fixture *fixture, gconstpointer data)
+{
+  const BadReference *bad = data;
+  const char *why = NULL;
+  g_assert_cmpint(find(fixture, bad->id, &why), ==, TIDE_SCHEMA_NONE);
+  if (strstr(why, bad->why) == NULL)
+    g_error("'%s' was expected, got '%s'", bad->why, why);
+  g_assert_cmpuint(registry_double_n_asked(&fixture->registry, 0), ==, bad->n_asked);
+  g_assert_null(tide_registry_trouble(fixture->source));
+}
+
 typedef struct Trouble {
+  guint32 id;
   RegistryDoubleMode mode;
   const char *text;
 } Trouble;
@@ -94,11 +125,11 @@ test_trouble_passes(Fixture *fixture, gconstpointer data)
   const char *why;
   tide_registry_set_waiting(fixture->source, FALSE);
   registry_double_set_mode(&fixture->registry, trouble->mode);
-  g_assert_cmpint(find(fixture, 1, &why), ==, TIDE_SCHEMA_AWAITED);
-  wait_for_trouble(fixture, 1, 1, trouble->text);
-  g_assert_cmpint(find(fixture, 1, &why), ==, TIDE_SCHEMA_AWAITED);
+  g_assert_cmpint(find(fixture, trouble->id, &why), ==, TIDE_SCHEMA_AWAITED);
+  wait_for_trouble(fixture, trouble->id, 1, trouble->text);
+  g_assert_cmpint(find(fixture, trouble->id, &why), ==, TIDE_SCHEMA_AWAITED);
   registry_double_set_mode(&fixture->registry, REGISTRY_UP);
-  wait_until_found(fixture, 1);
+  wait_until_found(fixture, trouble->id);
 }
 
 /* Nobody waits for a registry that does not answer yet. */
@@ -200,11 +231,18 @@ int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
-  static const Trouble cut = {REGISTRY_CUTS, "Empty reply"}, fails = {REGISTRY_FAILS, "it answers with 500"},
-                       elsewhere = {REGISTRY_ELSEWHERE, "is 'readings.registry.url' right?"},
-                       page = {REGISTRY_PAGE, "is no schema in JSON"},
-                       wrong = {REGISTRY_WRONG_JSON, "is no schema in JSON"},
-                       oversized = {REGISTRY_OVERSIZED, "more than 2097152 bytes"};
+  static const Trouble cut = {1, REGISTRY_CUTS, "Empty reply"}, fails = {1, REGISTRY_FAILS, "it answers with 500"},
+                       elsewhere = {1, REGISTRY_ELSEWHERE, "is 'readings.registry.url' right?"},
+                       page = {1, REGISTRY_PAGE, "is no schema in JSON"},
+                       wrong = {1, REGISTRY_WRONG_JSON, "is no schema in JSON"},
+                       oversized = {1, REGISTRY_OVERSIZED, "more than 2097152 bytes"},
+                       no_version = {7, REGISTRY_NO_VERSION, "it answers with 500"};
+  static const BadReference circle = {8, "in a circle, by 'A'", 2},
+                            absent = {10, "version 1 of 'absent', which the schema registry does not have", 1},
+                            language = {11, "'language', which is not one of Avro", 1},
+                            deep = {12, "by way of more than 16", 16}, many = {13, "more than 100 other schemas", 100},
+                            large = {14, "larger than 1048576 bytes", 2},
+                            undeclared = {15, "of the field 'a', the type 'A' is not one of Avro's", 1};
   static const HttpsCase own = {&world.authority_file, TRUE}, other = {&world.other_authority_file, FALSE},
                          system = {NULL, FALSE};
   world_make();
@@ -216,6 +254,15 @@ main(int argc, char **argv)
   ADD("trouble/page", &page, test_trouble_passes);
   ADD("trouble/wrong-json", &wrong, test_trouble_passes);
   ADD("trouble/oversized", &oversized, test_trouble_passes);
+  ADD("trouble/no-version", &no_version, test_trouble_passes);
+  ADD("references/each-once", NULL, test_references);
+  ADD("references/circle", &circle, test_bad_references);
+  ADD("references/absent", &absent, test_bad_references);
+  ADD("references/language", &language, test_bad_references);
+  ADD("references/deep", &deep, test_bad_references);
+  ADD("references/many", &many, test_bad_references);
+  ADD("references/large", &large, test_bad_references);
+  ADD("references/undeclared", &undeclared, test_bad_references);
   ADD("late-answer", NULL, test_late_answer);
   ADD("ends-while-it-asks", NULL, test_ends_while_it_asks);
   ADD("who-asks", NULL, test_who_asks);
