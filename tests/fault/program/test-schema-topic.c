@@ -1,5 +1,7 @@
-/* Messages in protobuf through the program: the rows of good ones, the dead letter of a broken one with its reason and
- * place, and what explain, simulate and verify say of them. */
+/* Messages of a schema's file, in Avro and protobuf, through the program: the rows of good ones, the dead letter of a
+ * broken one with its reason and place, and what explain, simulate and verify say of them. */
+#include "decode/avro_schema.h"
+#include "decode/protobuf_walk.h"
 #include "fault/gateway/scripted_gateway.h"
 #include "fault/kafka/mock_kafka.h"
 #include "fault/program/run_program.h"
@@ -10,38 +12,47 @@
 #define TIMEOUT_US (120 * TIDE_US_PER_S) /* far beyond what any step takes: only a failure waits so long */
 #define TOPIC "readings"
 
-/* Of plant.Reading in tests/formats/readings.proto: host, a count, and a Timestamp of 2015-03-16. */
-#define HOST(letter) "\x0A\x01" letter
-#define COUNT(byte) "\x20" byte
-#define AT "\xBA\x01\x06\x08\xFC\xE6\x9C\xA8\x05"
+/* A good message, one that ends in the middle of its count, and another good one. All are of 2015-03-16. */
+typedef struct FormatCase {
+  const char *readings;
+  const char *schema; /* the text of its file; NULL: the test's own */
+  TideBytes messages[3];
+  const char *place; /* of the fault in the second one */
+} FormatCase;
 
 static const char yaml[] = "kafka: { brokers: \"%s\", group: g, topics: [" TOPIC
                            "], threads: 1, session_timeout: 6s, commit_interval: 100ms }\n"
                            "hbase: { gateways: [\"%s\"] }\n"
-                           "readings: { format: protobuf, schema: \"" TIDE_PROTOBUF_TEST_SET "\",\n"
-                           "  message: plant.Reading, time: { field: at, format: epoch_s } }\n"
+                           "readings: { %s, schema: \"%s\", time: { field: at, format: epoch_s } }\n"
                            "dead_letters: { topic: letters }\n"
                            "service: { http: off }\n"
                            "limits: { drain_timeout: 3s }\n"
                            "tables: { METRIC: { key: [ { field: host }, \"#\", { time: epoch_ms } ],\n"
-                           "  columns: { family: M, from: [count, serial] } } }\n";
+                           "  columns: { family: M, from: [count] } } }\n";
 
 typedef struct Fixture {
+  const FormatCase *format;
   TideMockKafka *kafka;
   TideScriptedGateway *gateway;
+  char *schema_path; /* owned; NULL: the test's own file */
   char *config_path; /* owned */
   ProgramDone done;  /* of the last run */
 } Fixture;
 
 static void
-set_up(Fixture *fixture, gconstpointer unused)
+set_up(Fixture *fixture, gconstpointer data)
 {
+  fixture->format = data;
   fixture->kafka = mock_kafka_new(1);
   mock_kafka_create_topic(fixture->kafka, TOPIC, 1);
   mock_kafka_create_topic(fixture->kafka, "letters", 1);
   fixture->gateway = scripted_gateway_new(NULL);
+  if (fixture->format->schema != NULL)
+    fixture->schema_path = write_config("%s", fixture->format->schema);
+  const char *schema = fixture->schema_path != NULL ? fixture->schema_path : TIDE_PROTOBUF_TEST_SET;
   g_autofree char *text =
-      g_strdup_printf(yaml, mock_kafka_brokers(fixture->kafka), scripted_gateway_endpoint(fixture->gateway));
+      g_strdup_printf(yaml, mock_kafka_brokers(fixture->kafka), scripted_gateway_endpoint(fixture->gateway),
+                      fixture->format->readings, schema);
   fixture->config_path = write_config("%s", text);
 }
 
@@ -50,6 +61,9 @@ tear_down(Fixture *fixture, gconstpointer unused)
 {
   mock_kafka_free(fixture->kafka);
   scripted_gateway_free(fixture->gateway);
+  if (fixture->schema_path != NULL)
+    g_unlink(fixture->schema_path);
+  g_free(fixture->schema_path);
   g_unlink(fixture->config_path);
   g_free(fixture->config_path);
   program_done_clear(&fixture->done);
@@ -70,18 +84,14 @@ run(Fixture *fixture, const char *words, int exit_code)
 static void
 test_rows_and_a_broken_message(Fixture *fixture, gconstpointer unused)
 {
-  static const TideBytes messages[] = {
-      TIDE_BYTES_LITERAL(HOST("a") COUNT("\x05") AT),
-      TIDE_BYTES_LITERAL(HOST("b") COUNT("\x80")), /* ends in the middle of its count */
-      TIDE_BYTES_LITERAL(HOST("c") COUNT("\x07") AT),
-  };
-  for (gsize i = 0; i < G_N_ELEMENTS(messages); i++)
-    mock_kafka_produce(fixture->kafka, &(TideMockMessage){.topic = TOPIC, .payload = messages[i]});
+  const FormatCase *format = fixture->format;
+  for (gsize i = 0; i < G_N_ELEMENTS(format->messages); i++)
+    mock_kafka_produce(fixture->kafka, &(TideMockMessage){.topic = TOPIC, .payload = format->messages[i]});
   g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + TIMEOUT_US));
   run(fixture, "tables create", 0);
   run(fixture, "explain --offline --from-topic", 65);
   assert_prints(fixture->done.output, "partition 0, offset 1: rejected as parse: ");
-  assert_prints(fixture->done.output, "in 'count', at byte 4\n");
+  assert_prints(fixture->done.output, format->place);
   assert_prints(fixture->done.output, "a#1426535292000");
   assert_prints(fixture->done.output, "c#1426535292000");
   run(fixture, "simulate --readings 1 --topic " TOPIC " --sample /dev/null", 64);
@@ -93,18 +103,49 @@ test_rows_and_a_broken_message(Fixture *fixture, gconstpointer unused)
   assert_silent(fixture->done.output, "b#");
   run(fixture, "dead-letters list --format csv", 0);
   assert_prints(fixture->done.output, ",parse," TOPIC "/0/1,");
-  assert_prints(fixture->done.output, "in 'count', at byte 4");
+  assert_prints(fixture->done.output, format->place);
   run(fixture, "verify --to-end", 0);
   assert_prints(fixture->done.output, "METRIC      2        0      0      0           0         0\n");
   assert_prints(fixture->done.output, "1 message cannot be used (parse): nothing is expected of it\n");
   assert_prints(fixture->done.output, "all is right\n");
 }
 
+/* ---- the formats ---- */
+
+#define AVRO_AT "\xC0\xF1\x88\xC2\x84\x53"
+
+static const FormatCase avro = {
+    .readings = "format: avro",
+    .schema = "{\"type\":\"record\",\"name\":\"Reading\",\"fields\":[{\"name\":\"host\",\"type\":\"string\"},"
+              "{\"name\":\"at\",\"type\":{\"type\":\"long\",\"logicalType\":\"timestamp-millis\"}},"
+              "{\"name\":\"count\",\"type\":\"int\"}]}",
+    .messages = {TIDE_BYTES_LITERAL("\x02\x61" AVRO_AT "\x0A"), TIDE_BYTES_LITERAL("\x02\x62" AVRO_AT "\x80"),
+                 TIDE_BYTES_LITERAL("\x02\x63" AVRO_AT "\x0E")},
+    .place = "in 'count', at byte 9",
+};
+
+/* Of plant.Reading in tests/formats/readings.proto: host, a count, and a Timestamp. */
+#define HOST(letter) "\x0A\x01" letter
+#define COUNT(byte) "\x20" byte
+#define PROTOBUF_AT "\xBA\x01\x06\x08\xFC\xE6\x9C\xA8\x05"
+
+static const FormatCase protobuf = {
+    .readings = "format: protobuf, message: plant.Reading",
+    .messages = {TIDE_BYTES_LITERAL(HOST("a") COUNT("\x05") PROTOBUF_AT), TIDE_BYTES_LITERAL(HOST("b") COUNT("\x80")),
+                 TIDE_BYTES_LITERAL(HOST("c") COUNT("\x07") PROTOBUF_AT)},
+    .place = "in 'count', at byte 4",
+};
+
 int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
-  g_test_add("/protobuf-topic/rows-and-a-broken-message", Fixture, NULL, set_up, test_rows_and_a_broken_message,
-             tear_down);
+#define ADD(format)                                                                                                    \
+  g_test_add("/schema-topic/rows-and-a-broken-message/" #format, Fixture, &format, set_up,                             \
+             test_rows_and_a_broken_message, tear_down)
+  if (tide_avro_is_built_in())
+    ADD(avro);
+  if (tide_protobuf_is_built_in())
+    ADD(protobuf);
   return g_test_run();
 }
