@@ -30,6 +30,13 @@ tide_config_source_of_topic(const TideConfig *config, TideBytes topic)
   return NULL;
 }
 
+const char *
+tide_config_source_name(const TideConfig *config, const char *topic)
+{
+  const TideConfigSource *source = tide_config_source_of_topic(config, tide_bytes_of_string(topic));
+  return source != NULL ? source->name : NULL;
+}
+
 gboolean
 tide_config_check_topic(const TideConfig *config, const char *topic, GError **error)
 {

@@ -9,11 +9,15 @@ G_BEGIN_DECLS
 
 #define TIDE_CONFIG_MAX_SOURCES 64 /* bits in TideTable.sources */
 
-/* The only source, or that which names @topic, or the first with a pattern that means it. NULL: none of several does. */
+/* The only source, or that which names @topic, or the first with a pattern that means it. NULL: none of several does.
+ */
 const TideConfigSource *tide_config_source_of_topic(const TideConfig *config, TideBytes topic);
 
-/* Whether messages of @topic can be read by one source's rules. @topic: NULL: none was named, which is enough where there is
- * one source. Errors: USAGE. */
+/* The name of that source. NULL: it has none, since the file has no `sources`, or none of several reads @topic. */
+const char *tide_config_source_name(const TideConfig *config, const char *topic);
+
+/* Whether messages of @topic can be read by one source's rules. @topic: NULL: none was named, which is enough where
+ * there is one source. Errors: USAGE. */
 gboolean tide_config_check_topic(const TideConfig *config, const char *topic, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 gboolean tide_config_takes_from(const TideTable *table, const TideConfigSource *source);

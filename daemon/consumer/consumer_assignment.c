@@ -1,5 +1,6 @@
 /* What a consumer does when its input tells that partitions come and go, have ended, or are in trouble. All is called
  * on the consumer's thread, out of its polls. */
+#include "config/config_source.h"
 #include "consumer/consumer_private.h"
 #include "consumer/partition_slots.h"
 #include "decode/avro_schema.h"
@@ -17,11 +18,12 @@ static TidePartition *
 find_or_add_partition(TideConsumer *consumer, const char *topic, gint32 number)
 {
   guint16 slot;
+  const char *source = tide_config_source_name(consumer->context.config, topic);
   TidePartition *partition =
-      tide_partition_slots_find(consumer->partitions, topic, number, TIDE_PARTITION_SLOTS_MAX, &slot);
+      tide_partition_slots_find(consumer->partitions, topic, number, source, TIDE_PARTITION_SLOTS_MAX, &slot);
   if (slot == G_MAXUINT16 || partition != NULL)
     return partition;
-  partition = tide_partition_new(topic, number, slot, consumer->context.metrics, &consumer->write_latency);
+  partition = tide_partition_new(topic, number, source, slot, consumer->context.metrics, &consumer->write_latency);
   partition->watch = consumer->context.watch;
   g_ptr_array_add(consumer->partitions, partition);
   return partition;
@@ -188,7 +190,7 @@ read_partition_again(TideConsumer *consumer, TidePartition *partition)
   tide_log_fields(
       TIDE_LOG_NOTICE, "partition-read-again",
       TIDE_LOG_FIELDS({"TOPIC", partition->topic}, {"PARTITION", tide_log_number(partition->partition).text},
-                      {"OFFSET", tide_log_number(position).text}),
+                      {"SOURCE", partition->source}, {"OFFSET", tide_log_number(position).text}),
       "topic '%s' partition %d is read again from offset %" G_GINT64_FORMAT
       " on: more calls had no answer than could be remembered, and their time has passed, or rows that it shared "
       "with a partition that was taken away were given up",
@@ -278,7 +280,7 @@ on_lost_messages(TideConsumer *consumer, TidePartition *partition, const TideInp
   tide_log_fields(TIDE_LOG_CRIT, "offsets-skipped",
                   TIDE_LOG_FIELDS({"TOPIC", partition->topic},
                                   {"PARTITION", tide_log_number(partition->partition).text},
-                                  {"OFFSET", tide_log_number(report->lost_to).text}),
+                                  {"SOURCE", partition->source}, {"OFFSET", tide_log_number(report->lost_to).text}),
                   "topic '%s' partition %d: %s; going on at offset %" G_GINT64_FORMAT
                   ", as on_lost_offsets says: a longer retention.ms keeps it from coming back",
                   partition->topic, partition->partition, report->text, report->lost_to);
@@ -327,7 +329,7 @@ log_trouble(TideConsumer *consumer, const TideInputReport *report)
   tide_log_fields(level, "kafka-trouble",
                   TIDE_LOG_FIELDS({"TOPIC", partition != NULL ? partition->topic : NULL},
                                   {"PARTITION", partition != NULL ? tide_log_number(partition->partition).text : NULL},
-                                  {"REASON", report->text}),
+                                  {"SOURCE", partition != NULL ? partition->source : NULL}, {"REASON", report->text}),
                   "kafka: %s; %s%s", report->text, next, tide_log_suppressed(suppressed, "events").text);
 }
 
@@ -369,10 +371,11 @@ on_recovered(guint16 slot, gpointer data)
   const TidePartition *partition = tide_consumer_partition(consumer, slot);
   atomic_store_explicit(&consumer->status.denied, FALSE, memory_order_relaxed);
   tide_consumer_status_publish_trouble(&consumer->status, NULL);
-  tide_log_fields(
-      TIDE_LOG_NOTICE, "partition-resumed",
-      TIDE_LOG_FIELDS({"TOPIC", partition->topic}, {"PARTITION", tide_log_number(partition->partition).text}),
-      "topic '%s' partition %d may be read again", partition->topic, partition->partition);
+  tide_log_fields(TIDE_LOG_NOTICE, "partition-resumed",
+                  TIDE_LOG_FIELDS({"TOPIC", partition->topic},
+                                  {"PARTITION", tide_log_number(partition->partition).text},
+                                  {"SOURCE", partition->source}),
+                  "topic '%s' partition %d may be read again", partition->topic, partition->partition);
 }
 
 static void

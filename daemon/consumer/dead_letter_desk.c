@@ -56,6 +56,13 @@ collect_headers(const TideMessage *message)
   return headers;
 }
 
+/* Of the partition's topic. */
+static TideBytes
+source_of(const TidePartition *partition)
+{
+  return partition->source != NULL ? tide_bytes_of_string(partition->source) : TIDE_BYTES_EMPTY;
+}
+
 static void
 submit_rejected(TideDeadLetterDesk *desk, TideSourceRef ref, const TideMessage *message, const TideReject *reject,
                 const char *text, gint32 reading_index, guint32 n_acks, gboolean is_further)
@@ -71,6 +78,7 @@ submit_rejected(TideDeadLetterDesk *desk, TideSourceRef ref, const TideMessage *
                                 .has_value = message->has_value,
                                 .headers = (const TideDeadLetterHeader *)(gconstpointer)headers->data,
                                 .n_headers = headers->len,
+                                .source = source_of(partition_of(desk, ref)),
                                 .reason = tide_bytes_of_string(tide_reject_reason_name(reject->reason)),
                                 .text = tide_bytes_of_string(text),
                                 .reading_index = reading_index};
@@ -218,6 +226,7 @@ dead_letter_of(const TidePartition *partition, const TideRefusedPart *part)
                           .partition = partition->partition,
                           .offset = tide_offsets_offset_of(&partition->offsets, part->ref.sequence),
                           .timestamp_ms = -1,
+                          .source = source_of(partition),
                           .reason = TIDE_BYTES_LITERAL(TIDE_DEAD_LETTER_REASON_REFUSED),
                           .text = part->row->text,
                           .table = part->row->table,
@@ -227,22 +236,23 @@ dead_letter_of(const TidePartition *partition, const TideRefusedPart *part)
 }
 
 static void
-log_refused(TideDeadLetterDesk *desk, const TideDeadLetter *dead_letter, const char *next)
+log_refused(TideDeadLetterDesk *desk, const TidePartition *partition, const TideDeadLetter *dead_letter,
+            const char *next)
 {
   guint64 suppressed;
   if (!tide_log_limit_pass(&desk->refused_limit, tide_now_us(), REFUSED_LOG_US, &suppressed))
     return;
   g_autofree char *row = tide_bytes_printable(dead_letter->row_key);
-  g_autofree char *topic = g_strndup((const char *)dead_letter->topic.data, dead_letter->topic.len);
   g_autofree char *table = g_strndup((const char *)dead_letter->table.data, dead_letter->table.len);
-  TideLogNumber partition = tide_log_number(dead_letter->partition);
+  TideLogNumber number = tide_log_number(dead_letter->partition);
   TideLogNumber offset = tide_log_number(dead_letter->offset);
   tide_log_fields(TIDE_LOG_ERROR, "row-refused",
-                  TIDE_LOG_FIELDS({"TOPIC", topic}, {"PARTITION", partition.text}, {"OFFSET", offset.text},
-                                  {"TABLE", table}, {"REASON", TIDE_DEAD_LETTER_REASON_REFUSED}),
+                  TIDE_LOG_FIELDS({"TOPIC", partition->topic}, {"PARTITION", number.text},
+                                  {"SOURCE", partition->source}, {"OFFSET", offset.text}, {"TABLE", table},
+                                  {"REASON", TIDE_DEAD_LETTER_REASON_REFUSED}),
                   "HBase refuses row '%s' of table '%s', of message %s of '%s' partition %s: %.*s; %s%s", row, table,
-                  offset.text, topic, partition.text, (int)dead_letter->text.len, (const char *)dead_letter->text.data,
-                  next, tide_log_suppressed(suppressed, "rows").text);
+                  offset.text, partition->topic, number.text, (int)dead_letter->text.len,
+                  (const char *)dead_letter->text.data, next, tide_log_suppressed(suppressed, "rows").text);
 }
 
 /* Bad messages of the partition's topic halt it. */
@@ -274,7 +284,7 @@ make_job(TideDeadLetterDesk *desk, const TidePartition *partition, const TideRef
          GArray *parts)
 {
   TideDeadLetter dead_letter = dead_letter_of(partition, part);
-  log_refused(desk, &dead_letter,
+  log_refused(desk, partition, &dead_letter,
               parts != NULL ? "the messages that it was made of are sent without each other"
                             : "its message becomes a dead letter");
   TideDeadLetterJob *job = tide_dead_letter_job_new(&dead_letter, part->ref, n_acks, &desk->box);

@@ -56,20 +56,21 @@ tide_intake_clear(TideIntake *intake)
 /* ---- a message ---- */
 
 static void
-log_bad_message(TideIntake *intake, const TideMessage *message, const TideReject *reject, const char *next)
+log_bad_message(TideIntake *intake, const TidePartition *partition, const TideMessage *message,
+                const TideReject *reject, const char *next)
 {
   guint64 suppressed;
   if (!tide_log_limit_pass(&intake->bad_message_limit, tide_now_us(), BAD_MESSAGE_LOG_US, &suppressed))
     return;
   g_autofree char *why = tide_reject_describe(reject);
-  g_autofree char *topic = g_strndup((const char *)message->topic.data, message->topic.len);
-  TideLogNumber partition = tide_log_number(message->partition);
+  TideLogNumber number = tide_log_number(partition->partition);
   TideLogNumber offset = tide_log_number(message->offset);
   tide_log_fields(TIDE_LOG_ERROR, "message-unusable",
-                  TIDE_LOG_FIELDS({"TOPIC", topic}, {"PARTITION", partition.text}, {"OFFSET", offset.text},
+                  TIDE_LOG_FIELDS({"TOPIC", partition->topic}, {"PARTITION", number.text},
+                                  {"SOURCE", partition->source}, {"OFFSET", offset.text},
                                   {"REASON", tide_reject_reason_name(reject->reason)}),
-                  "cannot use message %s of '%s' partition %s: %s; %s%s", offset.text, topic, partition.text, why, next,
-                  tide_log_suppressed(suppressed, "messages").text);
+                  "cannot use message %s of '%s' partition %s: %s; %s%s", offset.text, partition->topic, number.text,
+                  why, next, tide_log_suppressed(suppressed, "messages").text);
 }
 
 /* What is done with a message, or a reading, that cannot be used. */
@@ -107,11 +108,11 @@ handle_bad_message(TideIntake *intake, TidePartition *partition, const TideMessa
   }
   switch (policy_for_bad(intake, message)) {
   case TIDE_BAD_MESSAGE_SKIP:
-    log_bad_message(intake, message, reject, "passing over it, as on_bad_message says");
+    log_bad_message(intake, partition, message, reject, "passing over it, as on_bad_message says");
     tide_partition_skip(partition, intake->context.budget, message->offset, reject->reason);
     break;
   case TIDE_BAD_MESSAGE_DEAD_LETTER:
-    log_bad_message(intake, message, reject, "it becomes a dead letter");
+    log_bad_message(intake, partition, message, reject, "it becomes a dead letter");
     tide_dead_letter_desk_take_message(intake->context.desk, partition, message, reject);
     break;
   case TIDE_BAD_MESSAGE_STOP:
@@ -122,11 +123,11 @@ handle_bad_message(TideIntake *intake, TidePartition *partition, const TideMessa
 
 /* The readings that were left out of @ref's message. */
 static void
-handle_bad_readings(TideIntake *intake, const TideMessage *message, const TideMapped *mapped, TideSourceRef ref,
-                    TideOnBadMessage policy)
+handle_bad_readings(TideIntake *intake, const TidePartition *partition, const TideMessage *message,
+                    const TideMapped *mapped, TideSourceRef ref, TideOnBadMessage policy)
 {
   gboolean skip = policy == TIDE_BAD_MESSAGE_SKIP;
-  log_bad_message(intake, message, &mapped->rejects[0],
+  log_bad_message(intake, partition, message, &mapped->rejects[0],
                   skip ? "the reading is passed over, the message's others are written"
                        : "the reading becomes a dead letter, the message's others are written");
   if (!skip)
@@ -248,7 +249,7 @@ take_mapped(TideIntake *intake, TidePartition *partition, const TideMessage *mes
     intake->event_ms = mapped->rows[0].event_time_ns / (TIDE_US_PER_MS * 1000);
   TideSourceRef ref = begin_mapped(intake, partition, message, mapped, policy, now_us);
   if (G_UNLIKELY(mapped->n_rejects > 0 && !tide_partition_is_read_again(partition)))
-    handle_bad_readings(intake, message, mapped, ref, policy);
+    handle_bad_readings(intake, partition, message, mapped, ref, policy);
   guint32 crowded =
       tide_accumulator_append_message(intake->context.accumulator, mapped->rows, mapped->n_rows, ref, now_us);
   if (G_UNLIKELY(crowded != 0))

@@ -11,13 +11,6 @@ tide_pause_reason_name(guint bit)
   return names[bit];
 }
 
-static char *
-labels_of(const char *topic, gint32 partition)
-{
-  g_autofree char *label = tide_metrics_label("topic", topic);
-  return g_strdup_printf("%s,partition=\"%d\"", label, partition);
-}
-
 typedef struct CounterName {
   gsize offset; /* in TidePartitionCounters */
   const char *name;
@@ -86,13 +79,14 @@ dead_lettered_counter(TidePartition *partition, guint reason)
 
 /* Its name, and the series that carry it. */
 static void
-take_name(TidePartition *self, const char *topic, gint32 partition)
+take_name(TidePartition *self, const char *topic, gint32 partition, const char *source)
 {
   self->topic = g_strdup(topic);
   self->partition = partition;
+  self->source = source;
   TidePartitionCounters *counters = &self->counters;
   TideMetrics *metrics = counters->metrics;
-  const char *labels = counters->labels = labels_of(topic, partition);
+  const char *labels = counters->labels = tide_kafka_watch_labels(topic, partition, source);
   for (gsize i = 0; i < G_N_ELEMENTS(counter_names); i++) {
     const CounterName *counter = &counter_names[i];
     *(TideCounter **)G_STRUCT_MEMBER_P(counters, counter->offset) =
@@ -112,7 +106,8 @@ take_name(TidePartition *self, const char *topic, gint32 partition)
 }
 
 TidePartition *
-tide_partition_new(const char *topic, gint32 partition, guint16 slot, TideMetrics *metrics, TideWriteLatency *latency)
+tide_partition_new(const char *topic, gint32 partition, const char *source, guint16 slot, TideMetrics *metrics,
+                   TideWriteLatency *latency)
 {
   TidePartition *self = g_new0(TidePartition, 1);
   self->slot = slot;
@@ -121,12 +116,12 @@ tide_partition_new(const char *topic, gint32 partition, guint16 slot, TideMetric
   self->stored_offset = self->end.wanted_offset = -1;
   self->commit.asked = g_array_new(FALSE, FALSE, sizeof(TideAskedCommit));
   tide_offsets_init(&self->offsets);
-  take_name(self, topic, partition);
+  take_name(self, topic, partition, source);
   return self;
 }
 
 void
-tide_partition_rename(TidePartition *partition, const char *topic, gint32 number)
+tide_partition_rename(TidePartition *partition, const char *topic, gint32 number, const char *source)
 {
   g_assert(!partition->assigned);
   g_free(partition->topic);
@@ -134,7 +129,7 @@ tide_partition_rename(TidePartition *partition, const char *topic, gint32 number
   memset(partition->counters.messages_dead_lettered, 0, sizeof partition->counters.messages_dead_lettered);
   memset(partition->counters.messages_skipped, 0, sizeof partition->counters.messages_skipped);
   partition->pauses.read_ahead_messages = 0;
-  take_name(partition, topic, number);
+  take_name(partition, topic, number, source);
 }
 
 /* What is in flight has changed: shows it, and charges for what it takes. */
@@ -181,7 +176,8 @@ tide_partition_assign(TidePartition *partition)
   partition->awaited.is_awaited = FALSE;
   partition->end.is_reached = partition->again.was_unheld = FALSE;
   tide_kafka_watch_remove(partition->watch, partition->watched);
-  partition->watched = tide_kafka_watch_add(partition->watch, partition->topic, partition->partition);
+  partition->watched =
+      tide_kafka_watch_add(partition->watch, partition->topic, partition->partition, partition->source);
   g_clear_pointer(&partition->halt.text, g_free);
 }
 

@@ -129,6 +129,7 @@ typedef struct TidePartitionCounters {
 typedef struct TidePartition {
   char *topic; /* owned */
   gint32 partition;
+  const char *source; /* borrowed, of the configuration: the name of its topic's source; NULL: it has none */
   guint16 slot;
   guint16 epoch;
   gboolean assigned;
@@ -153,12 +154,13 @@ typedef struct TidePartition {
   TidePartitionCounters counters;
 } TidePartition;
 
-/* @metrics, @latency: kept by reference; the latter is set to the time before acknowledgements are told. */
-TidePartition *tide_partition_new(const char *topic, gint32 partition, guint16 slot, TideMetrics *metrics,
-                                  TideWriteLatency *latency);
+/* @source: (nullable), @metrics, @latency: kept by reference; the last is set to the time before acknowledgements are
+ * told. */
+TidePartition *tide_partition_new(const char *topic, gint32 partition, const char *source, guint16 slot,
+                                  TideMetrics *metrics, TideWriteLatency *latency);
 /* From now on it is another partition, in the place of one that is not assigned: acknowledgements of that are
  * recognised by their epoch. The series of the old one stay. */
-void tide_partition_rename(TidePartition *partition, const char *topic, gint32 number);
+void tide_partition_rename(TidePartition *partition, const char *topic, gint32 number, const char *source);
 void tide_partition_free(TidePartition *partition, TideBudget *budget);
 
 /* A new assignment: nothing is unfinished. */

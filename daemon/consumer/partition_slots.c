@@ -23,7 +23,8 @@ find_unassigned(const GPtrArray *partitions)
 }
 
 TidePartition *
-tide_partition_slots_find(GPtrArray *partitions, const char *topic, gint32 number, guint max_slots, guint16 *ret_slot)
+tide_partition_slots_find(GPtrArray *partitions, const char *topic, gint32 number, const char *source, guint max_slots,
+                          guint16 *ret_slot)
 {
   TidePartition *found = find_by_name(partitions, topic, number);
   if (found == NULL && partitions->len < max_slots) {
@@ -31,7 +32,7 @@ tide_partition_slots_find(GPtrArray *partitions, const char *topic, gint32 numbe
     return NULL;
   }
   if (found == NULL && (found = find_unassigned(partitions)) != NULL)
-    tide_partition_rename(found, topic, number);
+    tide_partition_rename(found, topic, number, source);
   *ret_slot = found != NULL ? found->slot : G_MAXUINT16;
   return found;
 }

@@ -25,11 +25,12 @@ void tide_partition_slots_ack(const GPtrArray *partitions, TideSourceRef ref);
 /**
  * tide_partition_slots_find: the partition in its place, or a place for it.
  * @partitions: (element-type TidePartition), by slot; NULL where @ret_slot is the next
+ * @source: (nullable): the name of @topic's source, kept by reference
  * @max_slots: TIDE_PARTITION_SLOTS_MAX, but for tests
  * @ret_slot: (out): of what is returned, or for a new one that is to be appended; G_MAXUINT16 when all are assigned
  * Returns: (nullable): the partition itself, or one that is not assigned any more and was given the name.
  */
-TidePartition *tide_partition_slots_find(GPtrArray *partitions, const char *topic, gint32 number, guint max_slots,
-                                         guint16 *ret_slot);
+TidePartition *tide_partition_slots_find(GPtrArray *partitions, const char *topic, gint32 number, const char *source,
+                                         guint max_slots, guint16 *ret_slot);
 
 G_END_DECLS

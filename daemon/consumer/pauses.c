@@ -214,10 +214,11 @@ tide_pauses_lift(TidePauses *pauses, const guint16 *slots, gsize n_slots)
 void
 tide_pauses_halt_partition(TidePauses *pauses, TidePartition *partition, char *text)
 {
-  tide_log_fields(
-      TIDE_LOG_CRIT, "partition-halted",
-      TIDE_LOG_FIELDS({"TOPIC", partition->topic}, {"PARTITION", tide_log_number(partition->partition).text}), "%s",
-      text);
+  tide_log_fields(TIDE_LOG_CRIT, "partition-halted",
+                  TIDE_LOG_FIELDS({"TOPIC", partition->topic},
+                                  {"PARTITION", tide_log_number(partition->partition).text},
+                                  {"SOURCE", partition->source}),
+                  "%s", text);
   g_free(partition->halt.text);
   partition->halt.text = text;
   tide_pauses_set(pauses, partition, TIDE_PAUSE_HALTED, TRUE);

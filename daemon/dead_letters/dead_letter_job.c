@@ -15,8 +15,8 @@ static gsize
 size_of(const TideDeadLetter *dead_letter)
 {
   gsize bytes = dead_letter->topic.len + dead_letter->key.len + dead_letter->value.len + dead_letter->reason.len +
-                dead_letter->text.len + dead_letter->table.len + dead_letter->row_key.len + dead_letter->version.len +
-                dead_letter->n_headers * sizeof(TideDeadLetterHeader);
+                dead_letter->text.len + dead_letter->source.len + dead_letter->table.len + dead_letter->row_key.len +
+                dead_letter->version.len + dead_letter->n_headers * sizeof(TideDeadLetterHeader);
   for (guint32 i = 0; i < dead_letter->n_headers; i++)
     bytes += dead_letter->headers[i].name.len + dead_letter->headers[i].value.len;
   return bytes;
@@ -49,6 +49,7 @@ tide_dead_letter_copy(const TideDeadLetter *dead_letter, TideDeadLetter *ret_cop
   copy.value = keep(memory, dead_letter->value);
   copy.reason = keep(memory, dead_letter->reason);
   copy.text = keep(memory, dead_letter->text);
+  copy.source = keep(memory, dead_letter->source);
   copy.table = keep(memory, dead_letter->table);
   copy.row_key = keep(memory, dead_letter->row_key);
   copy.version = keep(memory, dead_letter->version);

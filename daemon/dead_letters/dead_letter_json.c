@@ -30,6 +30,8 @@ append_reason(TideBuffer *out, const TideDeadLetter *dead_letter)
 {
   tide_json_string(out, "reason", dead_letter->reason);
   tide_json_string(out, "text", dead_letter->text);
+  if (dead_letter->source.len > 0)
+    tide_json_string(out, "source", dead_letter->source);
   if (dead_letter->table.len > 0)
     tide_json_string(out, "table", dead_letter->table);
   if (dead_letter->row_key.len > 0)
@@ -80,6 +82,7 @@ typedef enum Member {
   MEMBER_TIMESTAMP,
   MEMBER_REASON,
   MEMBER_TEXT,
+  MEMBER_SOURCE,
   MEMBER_TABLE,
   MEMBER_ROW_KEY,
   MEMBER_READING,
@@ -95,8 +98,9 @@ typedef enum Member {
 } Member;
 
 static const char *const member_names[N_MEMBERS] = {
-    "kept_at", "topic",    "partition", "offset",   "timestamp_ms", "reason", "text",    "table", "row_key",
-    "reading", "attempts", "version",   "original", "key",          "value",  "headers", "name",  "name_base64",
+    "kept_at", "topic", "partition", "offset",  "timestamp_ms", "reason",  "text",
+    "source",  "table", "row_key",   "reading", "attempts",     "version", "original",
+    "key",     "value", "headers",   "name",    "name_base64",
 };
 
 struct TideDeadLetterParser {
@@ -308,6 +312,7 @@ tide_dead_letter_parser_parse(TideDeadLetterParser *parser, TideBytes line, Tide
   TideDeadLetter dead_letter = {.topic = text_member(read, MEMBER_TOPIC),
                                 .reason = text_member(read, MEMBER_REASON),
                                 .text = text_member(read, MEMBER_TEXT),
+                                .source = text_member(read, MEMBER_SOURCE),
                                 .table = text_member(read, MEMBER_TABLE),
                                 .version = text_member(read, MEMBER_VERSION),
                                 .original_is_gone = member(read, MEMBER_ORIGINAL) != NULL};

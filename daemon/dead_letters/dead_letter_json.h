@@ -1,13 +1,13 @@
 /* A dead letter as one line of JSON, in files and on standard output.
  *
  *     {"kept_at":"2026-07-26T12:34:56.789Z","topic":"metrics","partition":3,"offset":1234,"timestamp_ms":1785069296123,
- *      "reason":"parse","text":"…","table":"METRIC","row_key":"686f737431","reading":2,"attempts":1,"version":"0.1.0",
- *      "original":"gone","key":BASE64,"value":BASE64,"headers":[{"name":"trace","value":BASE64}]}
+ *      "reason":"parse","text":"…","source":"boards","table":"METRIC","row_key":"686f737431","reading":2,"attempts":1,
+ *      "version":"0.1.0","original":"gone","key":BASE64,"value":BASE64,"headers":[{"name":"trace","value":BASE64}]}
  *
- * Left out: table, row_key and reading where there are none, timestamp_ms of a record without time, original unless it
- * is gone, and headers where there are none. key, value and a header's value are null where the record has none. A
- * header whose name is not UTF-8 has "name_base64" in place of "name", so that the record can be made again byte for
- * byte.
+ * Left out: source, table, row_key and reading where there are none, timestamp_ms of a record without time, original
+ * unless it is gone, and headers where there are none. key, value and a header's value are null where the record has
+ * none. A header whose name is not UTF-8 has "name_base64" in place of "name", so that the record can be made again
+ * byte for byte.
  *
  * Threads: one at a time. */
 #pragma once

@@ -51,7 +51,7 @@ add_number(rd_kafka_headers_t *headers, const char *name, gint64 value)
 rd_kafka_headers_t *
 tide_kafka_dead_letter_headers(const TideDeadLetter *dead_letter)
 {
-  rd_kafka_headers_t *headers = tide_kafka_headers_new(dead_letter->headers, dead_letter->n_headers, 12);
+  rd_kafka_headers_t *headers = tide_kafka_headers_new(dead_letter->headers, dead_letter->n_headers, 13);
   add(headers, TIDE_DEAD_LETTER_HEADER_REASON,
       dead_letter->reason); /* the first of ours: a reader knows where they begin */
   add(headers, TIDE_DEAD_LETTER_HEADER_TEXT, dead_letter->text);
@@ -60,6 +60,8 @@ tide_kafka_dead_letter_headers(const TideDeadLetter *dead_letter)
   add_number(headers, TIDE_DEAD_LETTER_HEADER_OFFSET, dead_letter->offset);
   if (dead_letter->timestamp_ms >= 0)
     add_number(headers, TIDE_DEAD_LETTER_HEADER_TIMESTAMP, dead_letter->timestamp_ms);
+  if (dead_letter->source.len > 0)
+    add(headers, TIDE_DEAD_LETTER_HEADER_SOURCE, dead_letter->source);
   if (dead_letter->table.len > 0)
     add(headers, TIDE_DEAD_LETTER_HEADER_TABLE, dead_letter->table);
   if (dead_letter->row_key.len > 0) {
@@ -120,7 +122,7 @@ take_own(const TideDeadLetterHeader *header, TideDeadLetter *dead_letter, TideBu
   } texts[] = {
       {TIDE_DEAD_LETTER_HEADER_REASON, &dead_letter->reason},   {TIDE_DEAD_LETTER_HEADER_TEXT, &dead_letter->text},
       {TIDE_DEAD_LETTER_HEADER_TOPIC, &dead_letter->topic},     {TIDE_DEAD_LETTER_HEADER_TABLE, &dead_letter->table},
-      {TIDE_DEAD_LETTER_HEADER_VERSION, &dead_letter->version},
+      {TIDE_DEAD_LETTER_HEADER_VERSION, &dead_letter->version}, {TIDE_DEAD_LETTER_HEADER_SOURCE, &dead_letter->source},
   };
   const char *name = (const char *)header->name.data;
   for (gsize i = 0; i < G_N_ELEMENTS(texts); i++)

@@ -1,5 +1,6 @@
 #include "kafka/kafka_source.h"
 
+#include "config/config_source.h"
 #include "kafka/kafka_commit.h"
 #include "kafka/kafka_conf.h"
 #include "kafka/kafka_fault.h"
@@ -584,6 +585,7 @@ assign_all_again(TideKafkaSource *source, guint16 slot, gint64 offset)
   else
     tide_log_fields(TIDE_LOG_ERROR, "seek-failed",
                     TIDE_LOG_FIELDS({"TOPIC", name->topic}, {"PARTITION", tide_log_number(name->partition).text},
+                                    {"SOURCE", tide_config_source_name(source->options.config, name->topic)},
                                     {"OFFSET", tide_log_number(offset).text}),
                     "cannot move topic '%s' partition %d to offset %" G_GINT64_FORMAT
                     ": %s; it is not read before the next rebalance: restart the daemon to make one",

@@ -92,13 +92,22 @@ tide_kafka_watch_new(const TideKafkaConfig *config, TideMetrics *metrics)
 
 /* ---- the partitions ---- */
 
+char *
+tide_kafka_watch_labels(const char *topic, gint32 partition, const char *source)
+{
+  g_autofree char *topic_label = tide_metrics_label("topic", topic);
+  if (source == NULL)
+    return g_strdup_printf("%s,partition=\"%d\"", topic_label, partition);
+  g_autofree char *source_label = tide_metrics_label("source", source);
+  return g_strdup_printf("%s,partition=\"%d\",%s", topic_label, partition, source_label);
+}
+
 TideWatchedPartition *
-tide_kafka_watch_add(TideKafkaWatch *watch, const char *topic, gint32 partition)
+tide_kafka_watch_add(TideKafkaWatch *watch, const char *topic, gint32 partition, const char *source)
 {
   if (watch == NULL)
     return NULL;
-  g_autofree char *label = tide_metrics_label("topic", topic);
-  g_autofree char *labels = g_strdup_printf("%s,partition=\"%d\"", label, partition);
+  g_autofree char *labels = tide_kafka_watch_labels(topic, partition, source);
   TideWatchedPartition *watched = g_new0(TideWatchedPartition, 1);
   watched->topic = g_strdup(topic);
   watched->partition = partition;

@@ -27,9 +27,13 @@ gboolean tide_kafka_watch_start(TideKafkaWatch *watch, GError **error) G_GNUC_WA
 void tide_kafka_watch_stop(TideKafkaWatch *watch);
 void tide_kafka_watch_free(TideKafkaWatch *watch); /* joins first; NULL ok */
 
-/* The partition was assigned to this process. @watch: NULL: nobody watches, as in tests of parts.
+/* Labels of all series of a partition. @source: (nullable): the name of its topic's source. (transfer full) */
+char *tide_kafka_watch_labels(const char *topic, gint32 partition, const char *source);
+
+/* The partition was assigned to this process. @watch: NULL: nobody watches, as in tests of parts. @source: (nullable)
  * Returns: (nullable): valid until it is removed */
-TideWatchedPartition *tide_kafka_watch_add(TideKafkaWatch *watch, const char *topic, gint32 partition);
+TideWatchedPartition *tide_kafka_watch_add(TideKafkaWatch *watch, const char *topic, gint32 partition,
+                                           const char *source);
 /* It is no longer ours: its series are gone when this returns. NULL ok */
 void tide_kafka_watch_remove(TideKafkaWatch *watch, TideWatchedPartition *watched);
 

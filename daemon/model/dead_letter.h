@@ -19,15 +19,17 @@ G_BEGIN_DECLS
 #define TIDE_DEAD_LETTER_HEADER_OFFSET "tidemark-offset"
 #define TIDE_DEAD_LETTER_HEADER_TIMESTAMP                                                                              \
   "tidemark-timestamp" /* the original record's, ms since the epoch; absent: it had none */
-#define TIDE_DEAD_LETTER_HEADER_TABLE "tidemark-table" /* absent where the message was rejected before it had rows */
+#define TIDE_DEAD_LETTER_HEADER_SOURCE "tidemark-source" /* absent where the configuration has no `sources` */
+#define TIDE_DEAD_LETTER_HEADER_TABLE "tidemark-table"   /* absent where the message was rejected before it had rows */
 #define TIDE_DEAD_LETTER_HEADER_ROW_KEY "tidemark-row-key" /* hex; absent likewise */
 #define TIDE_DEAD_LETTER_HEADER_READING                                                                                \
   "tidemark-reading" /* its place in the message, from 0; absent: all of the message                                   \
                       */
 #define TIDE_DEAD_LETTER_HEADER_ATTEMPTS "tidemark-attempts" /* calls that tried to write the row; 0: none */
 #define TIDE_DEAD_LETTER_HEADER_VERSION "tidemark-version"   /* of the program */
-#define TIDE_DEAD_LETTER_HEADER_ORIGINAL "tidemark-original" /* "gone": the value is the row in JSON, see value below  \
-                                                              */
+#define TIDE_DEAD_LETTER_HEADER_ORIGINAL                                                                               \
+  "tidemark-original" /* "gone": the value is the row in JSON, see value below                                         \
+                       */
 
 /* The reason of a message that was written and refused; others are tide_reject_reason_name(). */
 #define TIDE_DEAD_LETTER_REASON_REFUSED "refused_by_hbase"
@@ -56,6 +58,7 @@ typedef struct TideDeadLetter {
   gboolean original_is_gone; /* no more in the topic when it was to be read again */
   TideBytes reason;          /* a name without spaces, see above */
   TideBytes text;            /* a sentence for people, control bytes escaped */
+  TideBytes source;          /* the name of the topic's; empty: it has none */
   TideBytes table;           /* empty: it made no rows */
   TideBytes row_key;         /* empty likewise */
   gint32 reading_index;      /* -1: the whole message */

@@ -42,6 +42,7 @@ require_same(const TideDeadLetter *a, const TideDeadLetter *b)
   }
   REQUIRE(a->original_is_gone == b->original_is_gone);
   REQUIRE(tide_bytes_equal(a->reason, b->reason) && tide_bytes_equal(a->text, b->text));
+  REQUIRE(tide_bytes_equal(a->source, b->source));
   REQUIRE(tide_bytes_equal(a->table, b->table) && tide_bytes_equal(a->row_key, b->row_key));
   REQUIRE(a->reading_index == b->reading_index && a->attempts == b->attempts);
   REQUIRE(tide_bytes_equal(a->version, b->version));

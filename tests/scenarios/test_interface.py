@@ -84,12 +84,14 @@ class Scene:
             "tables": TABLES, "service": {"http": "127.0.0.1:0", "log_format": "json"}}
         self.state = directory / "state"
         self.file_config = self.write_config("file.yaml", {"file": "letters.jsonl"})
-        self.topic_config = self.write_config("topic.yaml", {"topic": "letters"})
+        self.topic_config = self.write_config("topic.yaml", {"topic": "letters"}, "boards")
 
-    def write_config(self, name: str, dead_letters: dict[str, str]) -> Path:
+    def write_config(self, name: str, dead_letters: dict[str, str], source: str = "") -> Path:
         path = self.directory / name
-        config = {**self.config, "dead_letters": dead_letters}
-        path.write_text(json.dumps({**config, "kafka": {**config["kafka"], "group": path.stem}}))
+        config = {**self.config, "dead_letters": dead_letters, "kafka": {**self.config["kafka"], "group": path.stem}}
+        if source:
+            config["sources"] = {source: {"topics": config["kafka"].pop("topics"), "readings": config.pop("readings")}}
+        path.write_text(json.dumps(config))
         return path
 
     def end(self) -> None:
@@ -251,7 +253,7 @@ def collect(scene: Scene) -> dict[str, set[str]]:
              f"messages_dead_lettered_total{{.*{kept[2]}")
     metrics, log, code = scene.consume(scene.file_config, scene.state, (*until, *shown))
     scene.gateway.ask("table", SCHEMES, "s")
-    _, log_2, _ = scene.consume(scene.topic_config, scene.directory / "state-2", until)
+    metrics_2, log_2, _ = scene.consume(scene.topic_config, scene.directory / "state-2", until)
     scene.produce('{"host":"missing","ts":%d,"cpu":2}' % TIME_MS)
     letters = (scene.directory / "letters.jsonl").read_text()
     return {
@@ -263,7 +265,7 @@ def collect(scene: Scene) -> dict[str, set[str]]:
         "dead letters in a topic, headers": set(dead_letter_headers(scene)),
         "members of the log": shapes(log + log_2),
         "metrics": set(metric_names()),
-        "labels of metrics": set(labels(metrics)),
+        "labels of metrics": set(labels(metrics + metrics_2)),
         "output": set(output_forms(scene)),
         "files": set(kept_files(scene)),
         "schemes": set(kept_schemes(scene)),

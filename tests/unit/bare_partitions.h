@@ -14,7 +14,7 @@ bare_partitions_set_up(BarePartitions *partitions, guint16 n, TideMetrics *metri
   partitions->list = g_ptr_array_new();
   tide_write_latency_init(&partitions->latency, metrics);
   for (guint16 slot = 0; slot < n; slot++) {
-    TidePartition *partition = tide_partition_new("t", slot, slot, metrics, &partitions->latency);
+    TidePartition *partition = tide_partition_new("t", slot, NULL, slot, metrics, &partitions->latency);
     g_ptr_array_add(partitions->list, partition);
     tide_partition_assign(partition);
   }

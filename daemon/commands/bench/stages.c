@@ -103,7 +103,7 @@ bench_init(Bench *bench, const TideBenchRequest *request)
   bench->mapping = tide_mapping_new(config, request->protocol);
   bench->metrics = tide_metrics_new();
   tide_write_latency_init(&bench->latency, bench->metrics);
-  bench->partition = tide_partition_new(config->kafka.topics[0], 0, 0, bench->metrics, &bench->latency);
+  bench->partition = tide_partition_new(config->kafka.topics[0], 0, NULL, 0, bench->metrics, &bench->latency);
   tide_partition_assign(bench->partition);
   tide_budget_init(&bench->budget, config->limits.memory_bytes);
   tide_batch_pool_init(&bench->pool, &bench->budget, 1);

@@ -115,6 +115,8 @@ show_dead_letter(const TideDeadLetter *dead_letter, gint64 kept_at_ms, gpointer 
     show_line("text", dead_letter->text);
     if (dead_letter->reading_index >= 0)
       printf("%-10s %d\n", "reading", dead_letter->reading_index);
+    if (dead_letter->source.len > 0)
+      show_line("source", dead_letter->source);
     if (dead_letter->table.len > 0)
       show_line("table", dead_letter->table);
     if (dead_letter->row_key.len > 0)

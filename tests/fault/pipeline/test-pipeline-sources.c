@@ -1,6 +1,7 @@
 /* The whole pipeline with several sources: topics of two formats into one table and the latest table, and tables that
  * take from a source that they name. */
-#include "fault/pipeline/pipeline_mixture.h"
+#include "fault/pipeline/dead_letters_fixture.h"
+#include "fault/pipeline/log_capture.h"
 
 #include <string.h>
 
@@ -145,6 +146,51 @@ test_each_source_has_its_policy(PipelineFixture *fixture, gconstpointer data)
   (void)running_pipeline_stop(running, 10000);
 }
 
+static void
+assert_dead_letter(const TideMockRecord *dead_letter, const char *source, const char *reason)
+{
+  dead_letters_fixture_assert_header(dead_letter, TIDE_DEAD_LETTER_HEADER_SOURCE, source);
+  dead_letters_fixture_assert_header(dead_letter, TIDE_DEAD_LETTER_HEADER_REASON, reason);
+}
+
+static void
+assert_holds(const char *text, const char *part)
+{
+  if (strstr(text, part) == NULL)
+    g_error("'%s' was expected in:\n%s", part, text);
+}
+
+/* A line that is none, and a reading whose row HBase refuses. */
+static void
+test_what_is_told_names_the_source(PipelineFixture *fixture, gconstpointer data)
+{
+  mock_kafka_create_topic(fixture->kafka, DEAD_LETTERS, 1);
+  fake_hbase_set_max_cell_bytes(fixture->hbase, MAX_CELL_BYTES);
+  LogCapture *capture = log_capture_start();
+  RunningPipeline *running = start(fixture, TO_TOPIC SOURCES);
+  g_autofree char *oversized = dead_letters_fixture_oversized();
+  g_autofree char *json =
+      g_strdup_printf("{\"host\":\"host1\",\"ts\":%" G_GINT64_FORMAT ",\"v\":\"%s\"}", PIPELINE_BASE_MS, oversized);
+  mock_kafka_produce_text(fixture->kafka, LINES, 0, "no line");
+  pipeline_fixture_flush(fixture);
+  wait_committed(fixture, LINES, 1);
+  mock_kafka_produce_text(fixture->kafka, BOARDS, 0, json);
+  pipeline_fixture_flush(fixture);
+  wait_committed(fixture, BOARDS, 1);
+  g_autoptr(GPtrArray) kept = dead_letters_fixture_read(fixture);
+  g_assert_cmpuint(kept->len, ==, 2);
+  assert_dead_letter(g_ptr_array_index(kept, 0), "lines", "parse");
+  assert_dead_letter(g_ptr_array_index(kept, 1), "boards", TIDE_DEAD_LETTER_REASON_REFUSED);
+  g_autofree char *metrics = tide_metrics_render(running->metrics);
+  assert_holds(metrics, "tidemark_messages_received_total{topic=\"" LINES "\",partition=\"0\",source=\"lines\"} 1\n");
+  assert_holds(metrics, "tidemark_messages_dead_lettered_total{topic=\"" BOARDS
+                        "\",partition=\"0\",source=\"boards\",reason=\"refused_by_hbase\"} 1\n");
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  g_autofree char *log = log_capture_end(capture);
+  assert_holds(log, "TOPIC=" LINES " PARTITION=0 SOURCE=lines OFFSET=0 REASON=parse");
+  assert_holds(log, "TOPIC=" BOARDS " PARTITION=0 SOURCE=boards OFFSET=0 TABLE=");
+}
+
 #define ADD(path, func)                                                                                                \
   g_test_add("/pipeline-sources/" path, PipelineFixture, NULL, pipeline_fixture_set_up, func,                          \
              pipeline_fixture_tear_down)
@@ -156,5 +202,6 @@ main(int argc, char **argv)
   ADD("any/two-formats-meet-in-one-table-and-its-latest", test_two_formats_meet_in_one_table_and_its_latest);
   ADD("named/table-takes-from-the-source-that-it-names", test_table_takes_from_the_source_that_it_names);
   ADD("policy/each-source-has-its-policy", test_each_source_has_its_policy);
+  ADD("policy/what-is-told-names-the-source", test_what_is_told_names_the_source);
   return g_test_run();
 }

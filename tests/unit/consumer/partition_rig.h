@@ -28,5 +28,5 @@ partition_rig_tear_down(PartitionRig *rig)
 static inline TidePartition *
 partition_rig_new_partition(PartitionRig *rig, const char *topic, gint32 number, guint16 slot)
 {
-  return tide_partition_new(topic, number, slot, rig->metrics, &rig->latency);
+  return tide_partition_new(topic, number, NULL, slot, rig->metrics, &rig->latency);
 }

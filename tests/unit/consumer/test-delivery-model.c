@@ -536,10 +536,10 @@ run_model(guint32 seed)
   model.rows = g_array_new(FALSE, FALSE, sizeof(Row));
   model.jobs = g_ptr_array_new_with_free_func(free_job);
   for (guint i = 0; i < N_PARTITIONS; i++)
-    model.partitions[i] =
-        (ModelPartition){.partition = tide_partition_new("t", (gint32)i, (guint16)i, model.metrics, &model.latency),
-                         .messages = g_array_new(FALSE, FALSE, sizeof(ModelMessage)),
-                         .offsets = g_array_new(FALSE, FALSE, sizeof(gint64))};
+    model.partitions[i] = (ModelPartition){
+        .partition = tide_partition_new("t", (gint32)i, NULL, (guint16)i, model.metrics, &model.latency),
+        .messages = g_array_new(FALSE, FALSE, sizeof(ModelMessage)),
+        .offsets = g_array_new(FALSE, FALSE, sizeof(gint64))};
   for (guint step = 0; step < N_STEPS; step++)
     take_step(&model);
   drain(&model);

@@ -99,7 +99,8 @@ consumer_start(World *world, Consumer *consumer)
                                                      .data = consumer}};
   consumer->accumulator = tide_accumulator_new(&context);
   for (guint i = 0; i < N_PARTITIONS; i++)
-    consumer->partitions[i] = tide_partition_new("t", (gint32)i, (guint16)i, consumer->metrics, &consumer->latency);
+    consumer->partitions[i] =
+        tide_partition_new("t", (gint32)i, NULL, (guint16)i, consumer->metrics, &consumer->latency);
 }
 
 static void

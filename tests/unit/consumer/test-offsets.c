@@ -126,7 +126,7 @@ test_acknowledgement_of_an_earlier_assignment_is_not_ours(void)
   tide_budget_init(&budget, 1 << 20);
   TideWriteLatency latency = {0};
   tide_write_latency_init(&latency, metrics);
-  TidePartition *partition = tide_partition_new("t", 0, 0, metrics, &latency);
+  TidePartition *partition = tide_partition_new("t", 0, NULL, 0, metrics, &latency);
   tide_partition_assign(partition);
   TideSourceRef before =
       tide_partition_begin(partition, &budget, 100, &(TideMapped){.n_rows = 1, .n_readings = 1}, FALSE);
@@ -166,7 +166,7 @@ test_accounting_balances_where_readings_make_no_rows(void)
   tide_budget_init(&budget, 1 << 20);
   TideWriteLatency latency = {0};
   tide_write_latency_init(&latency, metrics);
-  TidePartition *partition = tide_partition_new("t", 0, 0, metrics, &latency);
+  TidePartition *partition = tide_partition_new("t", 0, NULL, 0, metrics, &latency);
   tide_partition_assign(partition);
   for (gint64 i = 0; i < (gint64)G_N_ELEMENTS(mapped); i++) {
     TideSourceRef ref = tide_partition_begin(partition, &budget, i, &mapped[i], FALSE);
@@ -197,7 +197,7 @@ test_accounting_balances_where_dead_letters_are_kept(void)
   tide_budget_init(&budget, 1 << 20);
   TideWriteLatency latency = {0};
   tide_write_latency_init(&latency, metrics);
-  TidePartition *partition = tide_partition_new("t", 0, 0, metrics, &latency);
+  TidePartition *partition = tide_partition_new("t", 0, NULL, 0, metrics, &latency);
   tide_partition_assign(partition);
   TideSourceRef part = tide_partition_begin(partition, &budget, 0, &mapped, FALSE);
   TideSourceRef whole = tide_partition_begin_rejected(partition, &budget, 1, TIDE_REJECT_PARSE);
@@ -237,7 +237,7 @@ test_accounting_balances_where_readings_are_skipped(void)
   tide_budget_init(&budget, 1 << 20);
   TideWriteLatency latency = {0};
   tide_write_latency_init(&latency, metrics);
-  TidePartition *partition = tide_partition_new("t", 0, 0, metrics, &latency);
+  TidePartition *partition = tide_partition_new("t", 0, NULL, 0, metrics, &latency);
   tide_partition_assign(partition);
   const TideMapped all = {.n_readings = 2, .rejects = rejects, .n_rejects = 2};
   const TideMapped some = {.n_rows = 1, .n_readings = 3, .rejects = rejects, .n_rejects = 2};
@@ -273,7 +273,7 @@ test_latency_of_written_messages(void)
   tide_budget_init(&budget, 1 << 20);
   TideWriteLatency latency = {0};
   tide_write_latency_init(&latency, metrics);
-  TidePartition *partition = tide_partition_new("t", 0, 0, metrics, &latency);
+  TidePartition *partition = tide_partition_new("t", 0, NULL, 0, metrics, &latency);
   tide_partition_assign(partition);
   const TideMapped mapped = {.n_rows = 2, .n_readings = 1, .timestamp_ms = TIMESTAMP_MS};
   TideSourceRef ref = tide_partition_begin(partition, &budget, 0, &mapped, FALSE);

@@ -31,7 +31,7 @@ static TidePartition *
 assign(Fixture *fixture, const char *topic, gint32 number)
 {
   guint16 slot;
-  TidePartition *partition = tide_partition_slots_find(fixture->partitions, topic, number, MAX_SLOTS, &slot);
+  TidePartition *partition = tide_partition_slots_find(fixture->partitions, topic, number, NULL, MAX_SLOTS, &slot);
   if (slot == G_MAXUINT16)
     return NULL;
   if (partition == NULL) {

@@ -98,7 +98,7 @@ static void
 test_renamed_reads_ahead_as_far_as_any(Fixture *fixture, gconstpointer data)
 {
   fixture->partition->pauses.read_ahead_messages = 1000;
-  tide_partition_rename(fixture->partition, "t", 1);
+  tide_partition_rename(fixture->partition, "t", 1, NULL);
   g_assert_cmpuint(fixture->partition->pauses.read_ahead_messages, ==, 0);
 }
 
@@ -130,6 +130,21 @@ test_is_read_again_when_the_last_doubt_is_over(Fixture *fixture, gconstpointer d
 
 #define ADD(path, func) g_test_add("/partition/" path, Fixture, NULL, set_up, func, tear_down)
 
+/* Its series are those of what it is now. */
+static void
+test_renamed_counts_for_its_source(Fixture *fixture, gconstpointer data)
+{
+  const TideMapped mapped = {.n_rows = 1, .n_readings = 1, .timestamp_ms = -1};
+  tide_partition_rename(fixture->partition, "lines", 1, "telegraf");
+  tide_partition_assign(fixture->partition);
+  begin(fixture, 5, &mapped);
+  tide_partition_release(fixture->partition, &fixture->rig.budget);
+  g_assert_cmpuint(tide_metrics_sum(fixture->rig.metrics, "tidemark_messages_received_total",
+                                    "topic=\"lines\",partition=\"1\",source=\"telegraf\""),
+                   ==, 1);
+  g_assert_cmpuint(tide_metrics_sum(fixture->rig.metrics, "tidemark_messages_received_total", "topic=\"t\""), ==, 0);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -138,6 +153,7 @@ main(int argc, char **argv)
   ADD("what-is-tracked-is-charged", test_what_is_tracked_is_charged);
   ADD("readings-without-rows-are-not-in-flight", test_readings_without_rows_are_not_in_flight);
   ADD("renamed-reads-ahead-as-far-as-any", test_renamed_reads_ahead_as_far_as_any);
+  ADD("renamed-counts-for-its-source", test_renamed_counts_for_its_source);
   ADD("is-read-again-when-the-last-doubt-is-over", test_is_read_again_when_the_last_doubt_is_over);
   return g_test_run();
 }

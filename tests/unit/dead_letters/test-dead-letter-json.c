@@ -24,6 +24,7 @@ full_dead_letter(void)
                           .n_headers = G_N_ELEMENTS(headers),
                           .reason = TIDE_BYTES_LITERAL("parse"),
                           .text = TIDE_BYTES_LITERAL("it says \"no\"\nat byte 7"),
+                          .source = TIDE_BYTES_LITERAL("boards"),
                           .table = TIDE_BYTES_LITERAL("ns:METRIC"),
                           .row_key = TIDE_BYTES_LITERAL("host\0\xff"),
                           .reading_index = 17,
@@ -51,6 +52,7 @@ assert_same_dead_letter(const TideDeadLetter *a, const TideDeadLetter *b)
   g_assert_cmpint(a->original_is_gone, ==, b->original_is_gone);
   assert_bytes_equal(a->reason, b->reason);
   assert_bytes_equal(a->text, b->text);
+  assert_bytes_equal(a->source, b->source);
   assert_bytes_equal(a->table, b->table);
   assert_bytes_equal(a->row_key, b->row_key);
   g_assert_cmpint(a->reading_index, ==, b->reading_index);
@@ -126,8 +128,9 @@ test_the_line_as_it_is_documented(void)
   static const char expected[] =
       "{\"kept_at\":\"2026-07-26T12:35:00.001Z\",\"topic\":\"metrics\",\"partition\":3,\"offset\":9007199254740993,"
       "\"timestamp_ms\":1785069296123,\"reason\":\"parse\",\"text\":\"it says \\\"no\\\"\\nat byte 7\","
-      "\"table\":\"ns:METRIC\",\"row_key\":\"686f737400ff\",\"reading\":17,\"attempts\":4000000000,"
-      "\"version\":\"0.1.0\",\"key\":\"awD+\",\"value\":\"ew==\",\"headers\":[{\"name\":\"trace\",\"value\":\"AP9/"
+      "\"source\":\"boards\",\"table\":\"ns:METRIC\",\"row_key\":\"686f737400ff\",\"reading\":17,"
+      "\"attempts\":4000000000,\"version\":\"0.1.0\",\"key\":\"awD+\",\"value\":\"ew==\",\"headers\":[{\"name\":"
+      "\"trace\",\"value\":\"AP9/"
       "\"}]}\n";
   assert_bytes_equal(tide_buffer_bytes(&line), tide_bytes_of_string(expected));
 }
