@@ -163,6 +163,15 @@ tide_decoder_decode(TideDecoder *decoder, const TideMessage *message, TideReadin
   return FALSE;
 }
 
+gint64
+tide_decoder_place(const TideDecoder *decoder, TideBytes value, TideBytes text)
+{
+  /* Each format begins with a copy of the message; without known names nothing is taken before it. */
+  guintptr start = (guintptr)tide_scratch_first(&decoder->scratch), place = (guintptr)text.data - start;
+  gboolean is_in = (guintptr)text.data >= start && place <= value.len && text.len <= value.len - place;
+  return is_in && memcmp(value.data + place, text.data, text.len) == 0 ? (gint64)place : -1;
+}
+
 const TideReject *
 tide_decoder_rejects(const TideDecoder *decoder, guint32 *ret_n_rejects)
 {

@@ -64,6 +64,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideDecoder, tide_decoder_free)
 gboolean tide_decoder_decode(TideDecoder *decoder, const TideMessage *message, TideReading **ret_readings,
                              guint32 *ret_n_readings, TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Where @text, of a field of @value, which was decoded last, stands in it; -1: nowhere, as it was made of what stands
+ * there: unescaped, say, or in other digits. For a decoder without known names, and values without a byte order mark.
+ */
+gint64 tide_decoder_place(const TideDecoder *decoder, TideBytes value, TideBytes text);
+
 /* After a decode that returned TRUE: the faults of single readings, at most one each, in their order; never that of a
  * message's only reading, which rejects the message. Valid until the next decode. */
 const TideReject *tide_decoder_rejects(const TideDecoder *decoder, guint32 *ret_n_rejects);

@@ -50,6 +50,8 @@ add_block(TideScratch *scratch, gsize needed)
 {
   TideScratchBlock *full = scratch->block;
   gsize capacity = full != NULL ? full->capacity : FIRST_BLOCK_BYTES / 2;
+  if (scratch->used_bytes == 0)
+    g_clear_pointer(&full, blocks_free); /* nothing is in it */
   do
     capacity *= 2;
   while (capacity < needed);
@@ -59,6 +61,15 @@ add_block(TideScratch *scratch, gsize needed)
     return;
   full->next = scratch->outgrown;
   scratch->outgrown = full;
+}
+
+const void *
+tide_scratch_first(const TideScratch *scratch)
+{
+  const TideScratchBlock *block = scratch->block;
+  for (const TideScratchBlock *older = scratch->outgrown; older != NULL; older = older->next)
+    block = older;
+  return block != NULL ? block->bytes : NULL;
 }
 
 void *

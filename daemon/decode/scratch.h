@@ -22,6 +22,9 @@ void tide_scratch_reset(TideScratch *scratch);
 /* @len bytes, not cleared, aligned to 8. Valid until the next reset. */
 void *tide_scratch_take(TideScratch *scratch, gsize len);
 
+/* What was taken first since the last reset; NULL: nothing was. */
+const void *tide_scratch_first(const TideScratch *scratch);
+
 /* A copy of @bytes. */
 TideBytes tide_scratch_copy(TideScratch *scratch, TideBytes bytes);
 

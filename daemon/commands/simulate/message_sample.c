@@ -2,13 +2,15 @@
 
 #include "commands/cli/message_lines.h"
 #include "config/config_source.h"
+#include "decode/decoder.h"
 #include "model/time/time_print.h"
 #include "util/error.h"
 #include "util/iso_time.h"
 
 #include <errno.h>
 
-#define DEPTH_MAX 32
+/* What the daemon's own bounds are for is no matter of a few lines of samples. */
+#define MAX_FIELDS 1000000u
 
 /* A field that holds an event time, and how it is written. */
 typedef struct TimeField {
@@ -18,12 +20,28 @@ typedef struct TimeField {
   GTimeZone *zone;      /* borrowed; NULL: UTC */
 } TimeField;
 
+/* A value that each message has anew. */
+typedef struct Place {
+  gsize start; /* in the message */
+  gsize len;
+  const TimeField *time; /* borrowed; NULL: it is a measurement */
+} Place;
+
+typedef struct Line {
+  TideBuffer text; /* owned: a message */
+  GArray *places;  /* owned (element-type Place): in their order */
+} Line;
+
 struct TideMessageSample {
-  const TideConfig *config; /* borrowed */
-  const char *separator;    /* borrowed: of nested names */
-  GPtrArray *lines;         /* owned (element-type GBytes) */
-  GArray *times;            /* owned (element-type TimeField) */
-  GArray *keys;             /* owned (element-type TideBytes): names of fields that stand in keys */
+  const TideConfig *config;  /* borrowed */
+  TideDecodeOptions options; /* borrowed, but for the struct itself */
+  TideFieldNames *names;     /* owned, for the decoder */
+  TideDecoder *decoder;      /* owned */
+  GArray *lines;             /* owned (element-type Line) */
+  GArray *times;             /* owned (element-type TimeField) */
+  GArray *stay;              /* owned (element-type TideBytes): names of fields that keep their values */
+  TideBuffer header;         /* owned: of csv, the first line and its line break */
+  guint n_read;              /* lines of the file, so far */
 };
 
 /* ---- what the configuration says ---- */
@@ -58,25 +76,138 @@ add_spec(TideMessageSample *sample, const TideTimeSpec *spec)
 }
 
 static void
+add_staying(TideMessageSample *sample, TideNameId field)
+{
+  TideBytes name = tide_field_names_text(sample->config->names, field);
+  g_array_append_val(sample->stay, name);
+}
+
+static void
+add_conditions(TideMessageSample *sample, const GArray *conditions)
+{
+  for (guint i = 0; conditions != NULL && i < conditions->len; i++)
+    add_staying(sample, g_array_index(conditions, TideCondition, i).field);
+}
+
+static void
 add_table(TideMessageSample *sample, const TideTable *table)
 {
   add_spec(sample, table->time);
   add_spec(sample, table->cell_time_spec);
+  add_conditions(sample, table->conditions);
   g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(TideNameId));
   tide_row_key_fields(table->key, ids);
-  for (guint i = 0; i < ids->len; i++) {
-    TideBytes name = tide_field_names_text(sample->config->names, g_array_index(ids, TideNameId, i));
-    g_array_append_val(sample->keys, name);
+  for (guint i = 0; i < ids->len; i++)
+    add_staying(sample, g_array_index(ids, TideNameId, i));
+}
+
+/* ---- the file ---- */
+
+static const TimeField *
+find_time(const TideMessageSample *sample, TideBytes name)
+{
+  for (guint i = 0; i < sample->times->len; i++) {
+    const TimeField *time = &g_array_index(sample->times, TimeField, i);
+    if (tide_bytes_equal(time->name, name))
+      return time;
   }
+  return NULL;
 }
 
 static gboolean
-add_line(TideBytes line, gpointer data, GError **error)
+stays(const TideMessageSample *sample, TideBytes name)
+{
+  for (guint i = 0; i < sample->stay->len; i++)
+    if (tide_bytes_equal(g_array_index(sample->stay, TideBytes, i), name))
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean
+add_place(const TideMessageSample *sample, Line *line, const TideField *field, GError **error)
+{
+  const TimeField *time = find_time(sample, field->name);
+  gboolean is_time = time != NULL && (field->kind == TIDE_VALUE_STRING || field->kind == TIDE_VALUE_NUMBER);
+  if (!is_time && (field->kind != TIDE_VALUE_NUMBER || stays(sample, field->name)))
+    return TRUE;
+  gint64 start = tide_decoder_place(sample->decoder, tide_buffer_bytes(&line->text), field->text);
+  if (start >= 0) {
+    Place place = {(gsize)start, field->text.len, is_time ? time : NULL};
+    g_array_append_val(line->places, place);
+  } else if (is_time) {
+    g_autofree char *name = tide_bytes_printable(field->name);
+    g_set_error(
+        error, TIDE_ERROR, TIDE_ERROR_DATA,
+        "line %u of the sample has its time '%s' in another form than it is read (with escapes, say), so that no "
+        "other can be put in its place: write it plainly",
+        sample->n_read, name);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static int
+compare_places(gconstpointer a, gconstpointer b)
+{
+  gsize one = ((const Place *)a)->start, other = ((const Place *)b)->start;
+  return one < other ? -1 : one > other;
+}
+
+/* Where the values stand that change. FALSE: it cannot be read. */
+static gboolean
+find_places(TideMessageSample *sample, Line *line, gboolean *ret_is_empty, GError **error)
+{
+  TideMessage message = {.timestamp_ms = -1, .value = tide_buffer_bytes(&line->text), .has_value = TRUE};
+  TideReading *readings;
+  guint32 n_readings;
+  TideReject reject;
+  *ret_is_empty = FALSE;
+  if (!tide_decoder_decode(sample->decoder, &message, &readings, &n_readings, &reject)) {
+    *ret_is_empty = reject.reason == TIDE_REJECT_EMPTY;
+    g_autofree char *why = tide_reject_describe(&reject);
+    if (!*ret_is_empty)
+      g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA, "line %u of the sample is no message of the configuration: %s",
+                  sample->n_read, why);
+    return *ret_is_empty;
+  }
+  for (guint32 i = 0; i < n_readings; i++)
+    for (guint32 k = 0; k < readings[i].n_fields; k++)
+      if (!add_place(sample, line, &readings[i].fields[k], error))
+        return FALSE;
+  g_array_sort(line->places, compare_places);
+  return TRUE;
+}
+
+static void
+clear_line(gpointer data)
+{
+  Line *line = data;
+  tide_buffer_clear_memory(&line->text);
+  g_array_unref(line->places);
+}
+
+static gboolean
+add_line(TideBytes text, gpointer data, GError **error)
 {
   TideMessageSample *sample = data;
-  if (line.len > 0)
-    g_ptr_array_add(sample->lines, g_bytes_new(line.data, line.len));
-  return TRUE;
+  static const TideBytes mark = TIDE_BYTES_LITERAL("\xEF\xBB\xBF"); /* of byte order */
+  if (sample->n_read++ == 0 && text.len >= mark.len && memcmp(text.data, mark.data, mark.len) == 0)
+    text = tide_bytes(text.data + mark.len, text.len - mark.len);
+  if (sample->options.format == TIDE_FORMAT_CSV && sample->options.csv.header && sample->header.len == 0) {
+    tide_buffer_append_bytes(&sample->header, text);
+    tide_buffer_append_byte(&sample->header, '\n');
+    return TRUE;
+  }
+  Line line = {.places = g_array_new(FALSE, FALSE, sizeof(Place))};
+  gboolean is_empty = text.len == 0;
+  tide_buffer_append_bytes(&line.text, tide_buffer_bytes(&sample->header));
+  tide_buffer_append_bytes(&line.text, text);
+  if (!is_empty && find_places(sample, &line, &is_empty, error) && !is_empty) {
+    g_array_append_val(sample->lines, line);
+    return TRUE;
+  }
+  clear_line(&line);
+  return is_empty;
 }
 
 static gboolean
@@ -96,27 +227,41 @@ read_lines(TideMessageSample *sample, const char *path, GError **error)
   return FALSE;
 }
 
+/* FALSE: with its remedy. */
+static gboolean
+is_of_text(const TideDecodeOptions *decode, GError **error)
+{
+  if (decode->format == TIDE_FORMAT_JSON || decode->format == TIDE_FORMAT_INFLUX || decode->format == TIDE_FORMAT_CSV)
+    return TRUE;
+  g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE,
+                      "'--sample' makes messages of text only (json, influx, csv), and the configuration takes binary "
+                      "ones: to load a cluster with these, send messages that you have to another topic, and let "
+                      "'kafka.topics' name that");
+  return FALSE;
+}
+
 TideMessageSample *
 tide_message_sample_load(const char *path, const TideConfig *config, const char *topic, GError **error)
 {
   if (!tide_config_check_topic(config, topic, error))
     return NULL;
   const TideConfigSource *source = tide_config_source_of_topic(config, tide_bytes_of_string(topic));
-  const TideDecodeOptions *decode = &source->readings->decode;
-  if (decode->format != TIDE_FORMAT_JSON || decode->root != NULL || decode->each != NULL) {
-    g_set_error_literal(
-        error, TIDE_ERROR, TIDE_ERROR_USAGE,
-        "'--sample' makes messages of JSON without an envelope only, and the configuration takes others");
+  if (!is_of_text(&source->readings->decode, error))
     return NULL;
-  }
   g_autoptr(TideMessageSample) sample = g_new0(TideMessageSample, 1);
   sample->config = config;
-  sample->separator = decode->separator;
-  sample->lines = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
+  sample->options = source->readings->decode;
+  sample->options.arrays = TIDE_ARRAY_INDEX; /* their numbers change, too */
+  sample->options.max_fields = MAX_FIELDS;
+  sample->names = tide_field_names_new();
+  sample->decoder = tide_decoder_new(&sample->options, sample->names, 0);
+  sample->lines = g_array_new(FALSE, FALSE, sizeof(Line));
+  g_array_set_clear_func(sample->lines, clear_line);
   sample->times = g_array_new(FALSE, TRUE, sizeof(TimeField));
   g_array_set_clear_func(sample->times, clear_time);
-  sample->keys = g_array_new(FALSE, FALSE, sizeof(TideBytes));
+  sample->stay = g_array_new(FALSE, FALSE, sizeof(TideBytes));
   add_spec(sample, &source->readings->time);
+  add_conditions(sample, source->conditions);
   for (guint i = 0; i < config->tables->len; i++)
     if (tide_config_takes_from(config->tables->pdata[i], source))
       add_table(sample, config->tables->pdata[i]);
@@ -128,9 +273,12 @@ tide_message_sample_free(TideMessageSample *sample)
 {
   if (sample == NULL)
     return;
-  g_ptr_array_unref(sample->lines);
+  g_array_unref(sample->lines);
   g_array_unref(sample->times);
-  g_array_unref(sample->keys);
+  g_array_unref(sample->stay);
+  tide_buffer_clear_memory(&sample->header);
+  tide_decoder_free(sample->decoder);
+  tide_field_names_free(sample->names);
   g_free(sample);
 }
 
@@ -142,49 +290,14 @@ tide_message_sample_n_lines(const TideMessageSample *sample)
 
 /* ---- a message ---- */
 
-/* A message that is being copied. */
-typedef struct Copy {
-  const TideMessageSample *sample;
-  const guint8 *at;
-  const guint8 *end;
-  TideBuffer name;          /* of the value that comes next: the names of the objects that it is in, joined */
-  gsize parents[DEPTH_MAX]; /* the length of the name of the object or array at each level */
-  gboolean is_object[DEPTH_MAX];
-  guint depth;
-  gboolean expects_name;
-  gint64 time_ms;
-  guint64 random;
-  TideBuffer *out;
-} Copy;
-
 /* SplitMix64. */
 static guint64
-next_random(Copy *copy)
+next_random(guint64 *state)
 {
-  guint64 z = copy->random += 0x9e3779b97f4a7c15;
+  guint64 z = *state += 0x9e3779b97f4a7c15;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
   z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
   return z ^ (z >> 31);
-}
-
-static const TimeField *
-find_time(const Copy *copy)
-{
-  for (guint i = 0; i < copy->sample->times->len; i++) {
-    const TimeField *time = &g_array_index(copy->sample->times, TimeField, i);
-    if (tide_bytes_equal(time->name, tide_buffer_bytes(&copy->name)))
-      return time;
-  }
-  return NULL;
-}
-
-static gboolean
-is_in_key(const Copy *copy)
-{
-  for (guint i = 0; i < copy->sample->keys->len; i++)
-    if (tide_bytes_equal(g_array_index(copy->sample->keys, TideBytes, i), tide_buffer_bytes(&copy->name)))
-      return TRUE;
-  return FALSE;
 }
 
 static void
@@ -193,160 +306,66 @@ append_text(TideBuffer *out, const char *text)
   tide_buffer_append(out, text, strlen(text));
 }
 
+/* @is_whole: without a fraction of a second. */
 static void
-append_time(Copy *copy, const TimeField *time)
+append_time(const TimeField *time, gint64 time_ms, gboolean is_whole, TideBuffer *out)
 {
   static const gint64 per_ms[] = {
       [TIDE_TIME_EPOCH_MS] = 1, [TIDE_TIME_EPOCH_US] = 1000, [TIDE_TIME_EPOCH_NS] = 1000000};
   if (time->format == TIDE_TIME_PATTERN) {
-    tide_time_print_append(time->print, time->zone, copy->time_ms * TIDE_NS_PER_MS, copy->out);
+    tide_time_print_append(time->print, time->zone, time_ms * TIDE_NS_PER_MS, out);
     return;
   }
   g_autofree char *text = NULL;
   if (time->format == TIDE_TIME_RFC3339) {
     char iso[TIDE_ISO_TIME_BYTES];
-    text = g_strdup(tide_iso_time_print(copy->time_ms, iso));
-  } else if (time->format == TIDE_TIME_EPOCH_S && copy->time_ms % 1000 == 0) {
-    text = g_strdup_printf("%" G_GINT64_FORMAT, copy->time_ms / 1000);
+    text = g_strdup(tide_iso_time_print(time_ms, iso));
+  } else if (time->format == TIDE_TIME_EPOCH_S && (is_whole || time_ms % 1000 == 0)) {
+    text = g_strdup_printf("%" G_GINT64_FORMAT, time_ms / 1000);
   } else if (time->format == TIDE_TIME_EPOCH_S) {
-    text = g_strdup_printf("%" G_GINT64_FORMAT ".%03d", copy->time_ms / 1000, (int)(copy->time_ms % 1000));
+    text = g_strdup_printf("%" G_GINT64_FORMAT ".%03d", time_ms / 1000, (int)(time_ms % 1000));
   } else {
-    text = g_strdup_printf("%" G_GINT64_FORMAT, copy->time_ms * per_ms[time->format]);
+    text = g_strdup_printf("%" G_GINT64_FORMAT, time_ms * per_ms[time->format]);
   }
-  append_text(copy->out, text);
+  append_text(out, text);
 }
 
 /* Within a tenth of what it was, with as many digits behind the point; one with an exponent stays. */
 static void
-append_number(Copy *copy, TideBytes number)
+append_number(TideBytes number, guint64 *random, TideBuffer *out)
 {
   g_autofree char *text = g_strndup((const char *)number.data, number.len);
   const char *point = strchr(text, '.');
   char *end = NULL;
   double value = g_ascii_strtod(text, &end);
   if (*end != '\0' || strpbrk(text, "eE") != NULL || number.len > 15) {
-    tide_buffer_append_bytes(copy->out, number);
+    tide_buffer_append_bytes(out, number);
     return;
   }
   int n_digits = point != NULL ? (int)strlen(point + 1) : 0;
-  value *= 0.9 + 0.2 * ((double)(next_random(copy) >> 11) / (double)(G_GUINT64_CONSTANT(1) << 53));
+  value *= 0.9 + 0.2 * ((double)(next_random(random) >> 11) / (double)(G_GUINT64_CONSTANT(1) << 53));
   char format[16], made[64];
   g_snprintf(format, sizeof format, "%%.%df", n_digits);
-  append_text(copy->out, g_ascii_formatd(made, sizeof made, format, value));
-}
-
-/* The string that begins at copy->at, its quotes included. */
-static TideBytes
-take_string(Copy *copy)
-{
-  const guint8 *start = copy->at++;
-  while (copy->at < copy->end && *copy->at != '"')
-    copy->at += *copy->at == '\\' && copy->at + 1 < copy->end ? 2 : 1;
-  copy->at += copy->at < copy->end ? 1 : 0;
-  return tide_bytes(start, (gsize)(copy->at - start));
-}
-
-static TideBytes
-take_word(Copy *copy)
-{
-  const guint8 *start = copy->at;
-  while (copy->at < copy->end && strchr(",:]}[{\" \t\r\n", *copy->at) == NULL)
-    copy->at++;
-  return tide_bytes(start, (gsize)(copy->at - start));
-}
-
-static void
-set_name(Copy *copy, TideBytes quoted)
-{
-  const char *separator = copy->sample->separator;
-  copy->name.len = copy->depth > 0 ? copy->parents[copy->depth - 1] : 0;
-  if (copy->name.len > 0)
-    append_text(&copy->name, separator);
-  if (quoted.len >= 2)
-    tide_buffer_append(&copy->name, quoted.data + 1, quoted.len - 2);
-}
-
-static void
-copy_string(Copy *copy)
-{
-  TideBytes text = take_string(copy);
-  const TimeField *time = NULL;
-  if (copy->expects_name)
-    set_name(copy, text);
-  else
-    time = find_time(copy);
-  if (time == NULL) {
-    tide_buffer_append_bytes(copy->out, text);
-    return;
-  }
-  tide_buffer_append_byte(copy->out, '"');
-  append_time(copy, time);
-  tide_buffer_append_byte(copy->out, '"');
-}
-
-static void
-copy_word(Copy *copy)
-{
-  TideBytes word = take_word(copy);
-  const TimeField *time = find_time(copy);
-  gboolean is_number = word.len > 0 && (g_ascii_isdigit(word.data[0]) || word.data[0] == '-');
-  if (is_number && time != NULL)
-    append_time(copy, time);
-  else if (is_number && !is_in_key(copy))
-    append_number(copy, word);
-  else
-    tide_buffer_append_bytes(copy->out, word);
-}
-
-static void
-enter(Copy *copy, gboolean is_object)
-{
-  if (copy->depth < DEPTH_MAX) { /* deeper, names are not followed: the daemon takes no such message */
-    copy->parents[copy->depth] = copy->name.len;
-    copy->is_object[copy->depth++] = is_object;
-  }
-  copy->expects_name = is_object;
-}
-
-static void
-leave(Copy *copy)
-{
-  if (copy->depth > 0)
-    copy->name.len = copy->parents[--copy->depth];
-  copy->expects_name = FALSE;
-}
-
-/* The names of an object begin with its own; the values of an array have its name. */
-static void
-copy_punctuation(Copy *copy)
-{
-  guint8 byte = *copy->at++;
-  tide_buffer_append_byte(copy->out, byte);
-  if (byte == '{' || byte == '[') {
-    enter(copy, byte == '{');
-  } else if (byte == '}' || byte == ']') {
-    leave(copy);
-  } else if (byte == ':') {
-    copy->expects_name = FALSE;
-  } else if (byte == ',' && copy->depth > 0) {
-    copy->name.len = copy->parents[copy->depth - 1];
-    copy->expects_name = copy->is_object[copy->depth - 1];
-  }
+  append_text(out, g_ascii_formatd(made, sizeof made, format, value));
 }
 
 void
 tide_message_sample_append(const TideMessageSample *sample, guint line, gint64 time_ms, guint64 seed, TideBuffer *out)
 {
-  gsize len = 0;
-  const guint8 *data = g_bytes_get_data(sample->lines->pdata[line % sample->lines->len], &len);
-  Copy copy = {.sample = sample, .at = data, .end = data + len, .time_ms = time_ms, .random = seed, .out = out};
-  while (copy.at < copy.end) {
-    if (*copy.at == '"')
-      copy_string(&copy);
-    else if (strchr(",:]}[{ \t\r\n", *copy.at) != NULL)
-      copy_punctuation(&copy);
+  const Line *made = &g_array_index(sample->lines, Line, line % sample->lines->len);
+  const guint8 *text = made->text.data;
+  gboolean is_whole = sample->options.format == TIDE_FORMAT_INFLUX; /* its own time is, and what has an i behind it */
+  gsize at = 0;
+  for (guint i = 0; i < made->places->len; i++) {
+    const Place *place = &g_array_index(made->places, Place, i);
+    if (place->start < at)
+      continue; /* what stands around a list is a field of each of its readings */
+    tide_buffer_append(out, text + at, place->start - at);
+    at = place->start + place->len;
+    if (place->time != NULL)
+      append_time(place->time, time_ms, is_whole, out);
     else
-      copy_word(&copy);
+      append_number(tide_bytes(text + place->start, place->len), &seed, out);
   }
-  tide_buffer_clear_memory(&copy.name);
+  tide_buffer_append(out, text + at, made->text.len - at);
 }

@@ -1,7 +1,9 @@
 /* Readings made after messages of the operator's own: each line of a file is one sender, whose message comes again and
- * again with another event time and other measurements. What is a field of a row's key, a text, or true or false stays.
+ * again with another event time and other measurements. What is a field of a row's key or of a condition, a text, or
+ * true or false stays.
  *
- * JSON is not parsed here, but copied: what is no number or time is as it was, byte for byte. Threads: any. */
+ * The decoder reads each line once and tells where in it the values stand that change; all else is as it was, byte for
+ * byte, in every format of text. Threads: any. */
 #pragma once
 
 #include "config/config.h"
@@ -11,10 +13,11 @@ G_BEGIN_DECLS
 typedef struct TideMessageSample TideMessageSample;
 
 /**
- * tide_message_sample_load: the messages in the file at @path, one a line.
+ * tide_message_sample_load: the messages in the file at @path, one a line; of csv with a header, the first line stands in
+ * front of each.
  * @config: borrowed for the sample's life: names the fields of times and keys
  * @topic: whose source's messages they are
- * Errors: IO; DATA: no message in it; USAGE: the configuration's messages are not JSON.
+ * Errors: IO; DATA: no message in it, or one that the configuration cannot read; USAGE: its messages are binary.
  */
 TideMessageSample *tide_message_sample_load(const char *path, const TideConfig *config, const char *topic,
                                             GError **error) G_GNUC_WARN_UNUSED_RESULT;

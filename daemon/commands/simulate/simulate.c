@@ -440,7 +440,8 @@ static const TideOption simulate_options[] = {
      .letter = 't'},
     {"yes", NULL, TIDE_FLAG(SimulateOptions, yes), "send to the configured topic without '--topic'", .letter = 'y'},
     {"sample", "FILE", TIDE_TEXT(SimulateOptions, sample_path),
-     "messages like those in FILE, one a line, each a machine of its own, with other times and numbers"},
+     "messages like those in FILE (json, influx, csv), one a line, each a machine of its own, with other times and "
+     "numbers"},
     {"readings", "N", TIDE_COUNT(SimulateOptions, readings), "readings, without the repeated ones (100000)"},
     {"machines", "N", TIDE_COUNT(SimulateOptions, machines), "machines that take turns (1000)", .min = 1,
      .max = 1000000000},

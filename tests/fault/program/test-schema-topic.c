@@ -95,7 +95,7 @@ test_rows_and_a_broken_message(Fixture *fixture, gconstpointer unused)
   assert_prints(fixture->done.output, "a#1426535292000");
   assert_prints(fixture->done.output, "c#1426535292000");
   run(fixture, "simulate --readings 1 --topic " TOPIC " --sample /dev/null", 64);
-  assert_prints(fixture->done.errors, "'--sample' makes messages of JSON");
+  assert_prints(fixture->done.errors, "'--sample' makes messages of text only");
   run(fixture, "run --until-end", 0);
   run(fixture, "scan METRIC --format csv", 0);
   assert_prints(fixture->done.output, "a#1426535292000,");

@@ -29,8 +29,11 @@ set_up(Fixture *fixture, gconstpointer unused)
   scripted_gateway_create_table(fixture->gateway, "ALL", "M", NULL);
   scripted_gateway_create_table(fixture->gateway, "OF_LINES", "M", NULL);
   g_autofree char *yaml =
-      g_strdup_printf("kafka: { brokers: \"%s\", group: g }\n"
+      g_strdup_printf("kafka: { brokers: \"%s\", group: g, threads: 1, session_timeout: 6s,"
+                      " commit_interval: 100ms }\n"
                       "hbase: { gateways: [\"%%s\"] }\n"
+                      "service: { http: off }\n"
+                      "limits: { drain_timeout: 3s }\n"
                       "sources:\n"
                       "  boards: { topics: [boards], readings: { time: { field: ts, format: epoch_ms } } }\n"
                       "  lines: { topics: [\"^telegraf[.]\"], readings: { format: influx } }\n"
@@ -106,22 +109,35 @@ test_explain_asks_for_the_topic(Fixture *fixture, gconstpointer unused)
   assert_prints(fixture->done.output, "OF_LINES  not written: it takes nothing of the source 'boards'");
 }
 
+/* FILE holds @text. */
+static int
+simulate(Fixture *fixture, const char *topic, const char *text)
+{
+  g_autoptr(GError) error = NULL;
+  g_autofree char *path = g_strdup_printf("%s.sample", fixture->config_path);
+  g_assert_true(g_file_set_contents(path, text, -1, &error));
+  g_autofree char *words = g_strdup_printf("simulate --readings 3 --topic %s --sample %s", topic, path);
+  int code = run(fixture, words, NULL);
+  g_unlink(path);
+  return code;
+}
+
 static void
 test_simulate_sends_what_the_source_takes(Fixture *fixture, gconstpointer unused)
 {
-  g_autoptr(GError) error = NULL;
-  g_autofree char *path = g_strdup_printf("%s.jsonl", fixture->config_path);
-  g_assert_true(g_file_set_contents(path, "{\"host\":\"c\",\"ts\":" AT_MS ",\"v\":5}\n", -1, &error));
-  g_autofree char *to_boards = g_strdup_printf("simulate --readings 3 --topic " BOARDS " --sample %s", path);
-  g_autofree char *to_lines = g_strdup_printf("simulate --readings 3 --topic " LINES " --sample %s", path);
-  g_autofree char *to_none = g_strdup_printf("simulate --readings 3 --topic other --sample %s", path);
-  g_assert_cmpint(run(fixture, to_boards, NULL), ==, 0);
+  static const char json[] = "{\"host\":\"c\",\"ts\":" AT_MS ",\"v\":5}\n", line[] = "cpu,host=c v=5 " AT_MS "000000\n";
+  g_assert_cmpint(simulate(fixture, BOARDS, json), ==, 0);
   g_assert_cmpint(mock_kafka_end_offset(fixture->kafka, BOARDS, 0, tide_now_us() + TIMEOUT_US), ==, 4);
-  g_assert_cmpint(run(fixture, to_lines, NULL), ==, 64);
-  assert_prints(fixture->done.errors, "'--sample' makes messages of JSON without an envelope only");
-  g_assert_cmpint(run(fixture, to_none, NULL), ==, 64);
+  g_assert_cmpint(simulate(fixture, LINES, line), ==, 0);
+  g_assert_cmpint(mock_kafka_end_offset(fixture->kafka, LINES, 0, tide_now_us() + TIMEOUT_US), ==, 4);
+  g_assert_cmpint(simulate(fixture, LINES, json), ==, 65);
+  assert_prints(fixture->done.errors, "line 1 of the sample is no message of the configuration");
+  g_assert_cmpint(simulate(fixture, "other", json), ==, 64);
   assert_prints(fixture->done.errors, "reads the topic 'other'");
-  g_unlink(path);
+  /* All are good, and of other times: each is a row. */
+  g_assert_cmpint(run(fixture, "run --until-end", NULL), ==, 0);
+  g_assert_cmpuint(fake_hbase_row_count(scripted_gateway_hbase(fixture->gateway), "OF_LINES"), ==, 4);
+  g_assert_cmpuint(fake_hbase_row_count(scripted_gateway_hbase(fixture->gateway), "ALL"), ==, 3);
 }
 
 #define ADD(path, func) g_test_add("/source-commands/" path, Fixture, NULL, set_up, func, tear_down)

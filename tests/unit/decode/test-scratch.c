@@ -52,11 +52,28 @@ test_messages_of_one_size_soon_allocate_nothing(void)
     g_test_skip("the sanitizer brings its own allocator");
 }
 
+/* In a block that had room for it, in a larger one, and behind all that came later. */
+static void
+test_the_first_is_known(void)
+{
+  g_auto(TideScratch) scratch = {0};
+  g_assert_null(tide_scratch_first(&scratch));
+  for (guint round = 0; round < 3; round++)
+    for (gsize len = 10; len < 100000; len *= 10) {
+      tide_scratch_reset(&scratch);
+      void *first = tide_scratch_take(&scratch, len);
+      for (guint i = 0; i < 200; i++)
+        memset(tide_scratch_take(&scratch, 1000), 1, 1000);
+      g_assert_true(tide_scratch_first(&scratch) == first);
+    }
+}
+
 int
 main(int argc, char *argv[])
 {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/scratch/what-was-taken-stays-until-reset", test_what_was_taken_stays_until_reset);
+  g_test_add_func("/scratch/the-first-is-known", test_the_first_is_known);
   g_test_add_func("/scratch/a-copy-is-equal-and-its-own", test_a_copy_is_equal_and_its_own);
   g_test_add_func("/scratch/messages-of-one-size-soon-allocate-nothing",
                   test_messages_of_one_size_soon_allocate_nothing);

@@ -10,30 +10,52 @@
 
 static const char yaml[] = "kafka: { brokers: \"127.0.0.1:9092\", group: g, topics: [t] }\n"
                            "hbase: { gateways: [\"127.0.0.1:9090\"] }\n"
-                           "readings: { time: { field: \"meta/ts\", %s } }\n"
+                           "readings: { %s }\n"
                            "tables:\n"
                            "  METRIC:\n"
                            "    key: [ { field: \"meta/device\" }, \"#\", { time: epoch_ms } ]\n"
                            "    columns: { family: M, from: \"*\" }\n";
 
-/* What becomes of @line. (transfer full) */
-static char *
-make(const char *time_format, const char *line, guint64 seed)
+/* The sample of the file that holds @text. (transfer full) (nullable) */
+static TideMessageSample *
+load(const TideConfig *config, const char *text, GError **error)
 {
-  g_autoptr(GString) text = g_string_new(yaml);
-  g_string_replace(text, "%s", time_format, 1);
-  g_autoptr(TideConfig) config = load_text(text->str);
   g_autofree char *path = NULL;
   int fd = g_file_open_tmp("tidemark-sample-XXXXXX", &path, NULL);
   g_assert_true(g_close(fd, NULL));
-  g_assert_true(g_file_set_contents(path, line, -1, NULL));
-  g_autoptr(GError) error = NULL;
-  g_autoptr(TideMessageSample) sample = tide_message_sample_load(path, config, config->kafka.topics[0], &error);
-  g_assert_no_error(error);
+  g_assert_true(g_file_set_contents(path, text, -1, NULL));
+  TideMessageSample *sample = tide_message_sample_load(path, config, config->kafka.topics[0], error);
   g_unlink(path);
+  return sample;
+}
+
+static TideConfig *
+config_of(const char *readings)
+{
+  g_autoptr(GString) text = g_string_new(yaml);
+  g_string_replace(text, "%s", readings, 1);
+  return load_text(text->str);
+}
+
+/* What becomes of the last line of @text. (transfer full) */
+static char *
+make_of(const char *readings, const char *text, guint64 seed)
+{
+  g_autoptr(TideConfig) config = config_of(readings);
+  g_autoptr(GError) error = NULL;
+  g_autoptr(TideMessageSample) sample = load(config, text, &error);
+  g_assert_no_error(error);
   g_auto(TideBuffer) out = {0};
-  tide_message_sample_append(sample, 0, TIME_MS, seed, &out);
+  tide_message_sample_append(sample, tide_message_sample_n_lines(sample) - 1, TIME_MS, seed, &out);
   return g_strndup((const char *)out.data, out.len);
+}
+
+/* The same of JSON. */
+static char *
+make(const char *time_format, const char *line, guint64 seed)
+{
+  g_autofree char *readings = g_strdup_printf("time: { field: \"meta/ts\", %s }", time_format);
+  return make_of(readings, line, seed);
 }
 
 static void
@@ -57,7 +79,6 @@ test_times(void)
       /* another field of that name, texts, keys, words and what is no JSON stay */
       {"format: epoch_ms", "{\"ts\":\"a\\\"b, {\",\"meta\":{\"device\":17,\"x\":{\"ts\":true}},\"n\":null,\"e\":1e3}",
        "{\"ts\":\"a\\\"b, {\",\"meta\":{\"device\":17,\"x\":{\"ts\":true}},\"n\":null,\"e\":1e3}"},
-      {"format: epoch_ms", "}]{\"a", "}]{\"a"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *made = make(cases[i].format, cases[i].line, 1);
@@ -83,18 +104,128 @@ test_numbers(void)
   g_assert_cmpint(strchr(one, ',') - strchr(one, '.'), ==, 3); /* two digits behind the point */
 }
 
+#define TIMED "time: { field: ts, format: epoch_ms }"
+#define CSV "format: csv, csv: { columns: [\"meta/device\", ts, v, w], delimiter: \";\" }, "
+
+static void
+test_formats(void)
+{
+  static const struct {
+    const char *readings;
+    const char *text;
+    const char *expected;
+  } cases[] = {
+      /* envelopes: what stands around a list is every reading's, and one place */
+      {"root: payload, " TIMED, "{\"ts\":1,\"payload\":{\"ts\":2}}", "{\"ts\":1,\"payload\":{\"ts\":1426535612045}}"},
+      {"each: list, " TIMED, "{\"ts\":1,\"list\":[{\"a\":\"x\"},{\"a\":\"y\"}]}",
+       "{\"ts\":1426535612045,\"list\":[{\"a\":\"x\"},{\"a\":\"y\"}]}"},
+      /* a mark of byte order is the file's */
+      {TIMED, "\xEF\xBB\xBF{\"ts\":1}", "{\"ts\":1426535612045}"},
+      /* the line's own time, in each unit; without one there is none; a comment is no message */
+      {"format: influx", "m,host=a\\ b on=t,s=\"x \\\" y\" 1", "m,host=a\\ b on=t,s=\"x \\\" y\" 1426535612045000000"},
+      {"format: influx, time: { format: epoch_us }", "m s=\"1\" 1", "m s=\"1\" 1426535612045000"},
+      {"format: influx, time: { format: epoch_ms }", "m s=\"1\" 1", "m s=\"1\" 1426535612045"},
+      {"format: influx, time: { format: epoch_s }", "m s=\"1\" 1", "m s=\"1\" 1426535612"},
+      {"format: influx, time: { format: record }", "# m\n\nm s=\"1\"\n", "m s=\"1\""},
+      {"format: influx, time: { field: at, format: rfc3339 }", "m at=\"x\" 7", "m at=\"2015-03-16T19:53:32.045Z\" 7"},
+      {"format: influx, time: { field: at, format: epoch_s }", "m at=7i", "m at=1426535612i"},
+      /* declared columns, a header, quotes and another delimiter */
+      {CSV TIMED, "a;1;x;\"y;z\"", "a;1426535612045;x;\"y;z\""},
+      {CSV "time: { field: ts, format: epoch_s }", "a;\"1\";;", "a;\"1426535612.045\";;"},
+      {CSV
+       "time: { field: ts, format: pattern, pattern: HHmm, zone: UTC, date: { field: w, pattern: \"yyyy-MM-dd\" } }",
+       "a;x;;y", "a;1953;;2015-03-16"},
+      {"format: csv, csv: { header: true }, " TIMED, "ts,s\n1,\"a,b\"\n2,c", "ts,s\n1426535612045,c"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *made = make_of(cases[i].readings, cases[i].text, 1);
+    g_assert_cmpstr(made, ==, cases[i].expected);
+  }
+}
+
+/* Integers stay such, and what stands in keys or conditions stays. */
+static void
+test_numbers_of_lines(void)
+{
+  int count = 0;
+  double value = 0;
+  g_autofree char *line = make_of("format: influx", "m,meta/device=7 n=1000i,v=-20.00 1", 1);
+  g_assert_cmpint(sscanf(line, "m,meta/device=7 n=%di,v=%lf 1426535612045000000", &count, &value), ==, 2);
+  g_assert_cmpint(ABS(count - 1000), <=, 100);
+  g_assert_true(value > -22.01 && value < -17.99);
+  g_autofree char *row = make_of(CSV TIMED, "7;1;-20.00;1000", 1);
+  g_assert_cmpint(sscanf(row, "7;1426535612045;%lf;%d", &value, &count), ==, 2);
+  g_assert_true(value > -22.01 && value < -17.99);
+  g_assert_cmpint(ABS(count - 1000), <=, 100);
+  g_assert_cmpstr(row, !=, "7;1426535612045;-20.00;1000");
+}
+
+static void
+test_conditions_stay(void)
+{
+  static const char text[] = "kafka: { brokers: \"b:1\", group: g }\nhbase: { gateways: [\"g:1\"] }\n"
+                             "sources: { s: { topics: [t], when: { field: kind, equals: \"1000\" },"
+                             " readings: { " TIMED " } } }\n"
+                             "tables: { T: { key: [ { field: host } ], when: { field: sort, present: true },"
+                             " columns: { family: M, from: \"*\" } } }\n";
+  g_autoptr(TideConfig) config = load_text(text);
+  g_autoptr(GError) error = NULL;
+  static const char line[] = "{\"host\":1000,\"kind\":1000,\"sort\":1000,\"ts\":1426535612045}";
+  g_autoptr(TideMessageSample) sample = load(config, line, &error);
+  g_assert_no_error(error);
+  g_auto(TideBuffer) out = {0};
+  tide_message_sample_append(sample, 0, TIME_MS, 1, &out);
+  g_assert_true(tide_bytes_equal(tide_buffer_bytes(&out), tide_bytes_of_string(line)));
+}
+
+static void
+test_refused(void)
+{
+  static const struct {
+    const char *readings;
+    const char *text;
+    const char *why;
+  } cases[] = {
+      {TIMED, "", "holds no message"},
+      {TIMED, "{\"ts\":1}\n{\"ts\":", "line 2 of the sample is no message of the configuration"},
+      {"format: influx", "m v=1 1\n\nm", "line 3 of the sample is no message of the configuration"},
+      {CSV TIMED, "a;1;2", "line 1 of the sample is no message of the configuration"},
+      {"format: csv, csv: { header: true }, " TIMED, "ts,v", "holds no message"},
+      {"time: { field: ts, format: rfc3339 }", "{\"ts\":\"2015\\u002D03-16T19:53:32Z\"}",
+       "its time 'ts' in another form"},
+      {"format: msgpack, " TIMED, "x", "makes messages of text only"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autoptr(TideConfig) config = config_of(cases[i].readings);
+    g_autoptr(GError) error = NULL;
+    g_autoptr(TideMessageSample) sample = load(config, cases[i].text, &error);
+    g_assert_null(sample);
+    g_assert_nonnull(error);
+    if (strstr(error->message, cases[i].why) == NULL)
+      g_error("'%s' was expected, got '%s'", cases[i].why, error->message);
+  }
+}
+
 /* Whatever it is, it ends, and reads nothing beyond. */
 static void
 test_damaged(void)
 {
-  static const char bytes[] = "{}[]\",:\\ 1.-ets0\xff";
-  for (guint round = 0; round < 300; round++) {
-    char line[41];
+  static const char bytes[] = "{}[]\",:\\ 1.-ets0=;m\n\xff";
+  static const char *const formats[] = {TIMED, "format: influx", CSV TIMED,
+                                        "format: csv, csv: { header: true }, " TIMED};
+  for (guint round = 0; round < 1200; round++) {
+    char text[41];
     gsize len = (gsize)g_test_rand_int_range(1, 41);
     for (gsize i = 0; i < len; i++)
-      line[i] = bytes[g_test_rand_int_range(0, sizeof bytes - 1)];
-    line[len] = '\0';
-    g_autofree char *made = make("format: epoch_ms", line, round);
+      text[i] = bytes[g_test_rand_int_range(0, sizeof bytes - 1)];
+    text[len] = '\0';
+    g_autoptr(TideConfig) config = config_of(formats[round % G_N_ELEMENTS(formats)]);
+    g_autoptr(GError) error = NULL;
+    g_autoptr(TideMessageSample) sample = load(config, text, &error);
+    g_assert_true((sample == NULL) == (error != NULL));
+    g_auto(TideBuffer) out = {0};
+    for (guint i = 0; sample != NULL && i < tide_message_sample_n_lines(sample); i++)
+      tide_message_sample_append(sample, i, TIME_MS, round, &out);
   }
 }
 
@@ -104,6 +235,10 @@ main(int argc, char **argv)
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/message-sample/U6/times-are-written-as-they-are-read", test_times);
   g_test_add_func("/message-sample/U6/numbers-stay-near", test_numbers);
+  g_test_add_func("/message-sample/U6/every-format-of-text", test_formats);
+  g_test_add_func("/message-sample/U6/numbers-of-lines-stay-near", test_numbers_of_lines);
+  g_test_add_func("/message-sample/U6/what-conditions-ask-for-stays", test_conditions_stay);
+  g_test_add_func("/message-sample/U6/what-is-refused", test_refused);
   g_test_add_func("/message-sample/U6/damaged-lines-do-no-harm", test_damaged);
   return g_test_run();
 }
