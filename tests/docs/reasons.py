@@ -55,6 +55,9 @@ RUN_AS = [
     ("--watch 5", "--watch 1"),
 ]
 
+# Commands whose answers are held to the last digit, which follow from what is asked alone.
+SAME_EVERYWHERE = ("tidemark bench --plan ",)
+
 # Blocks that show something else than a command: (page, how the first line begins): why it is not run. Of a screen ("...")
 # the words in capitals are looked for in the program.
 SCREENS = {

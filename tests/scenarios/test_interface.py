@@ -184,7 +184,8 @@ def output_forms(scene: Scene) -> Iterator[str]:
     for words, text in (("explain --offline", good + bad), ("tables show", ""), ("scan HISTORY host=h", ""),
                         ("scan HISTORY host=h --plan", ""), ("get CURRENT host=h", ""), ("latest CURRENT host=h", ""),
                         ("dead-letters list", ""), ("verify --to-end", ""),
-                        ("bench --messages - --readings 10 --runs 1", good)):
+                        ("bench --messages - --readings 10 --runs 1", good),
+                        ("bench --plan --interval 5s --messages - --readings 10 --runs 1", good)):
         for place in sorted(shapes(scene.output(f"{words} -f json", text, (0, 1, 65)))):
             yield f"{words}: {place}"
         if words.split()[0] in ("scan", "get", "latest"):

@@ -1,4 +1,5 @@
 /* `tidemark bench`: what the readings of this configuration cost on this machine, without Kafka and HBase. */
+#include "commands/bench/plan_report.h"
 #include "commands/bench/report.h"
 #include "commands/cli/commands.h"
 #include "commands/cli/load_config.h"
@@ -21,7 +22,31 @@ typedef struct BenchOptions {
   guint64 runs;
   GPtrArray *stages; /* (element-type utf8) */
   int format;
+  gboolean plan; /* with what follows, of which 0 is what was not given */
+  gint64 interval_ms;
+  guint64 rows_per_day;
+  guint64 message_bytes;
+  gint64 retention_ms;
+  gint64 kafka_retention_ms;
+  double stored_share;
+  guint64 replication;
+  guint64 cores;
+  double margin;
 } BenchOptions;
+
+/* What a plan is for that names no configuration: the tables of README.md. */
+static const char plan_yaml[] =
+    "kafka: { brokers: none, group: plan, topics: [readings] }\n"
+    "hbase: { gateways: [none] }\n"
+    "readings: { format: json, time: { field: ts, format: epoch_ms } }\n"
+    "tables:\n"
+    "  METRIC: { key: [ { field: host }, \"#\", { time: epoch_ms } ], columns: { family: M, from: \"*\" } }\n"
+    "  CURRENT_METRIC: { latest: merge, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n";
+/* Their messages are counted and not timed. */
+#define PLAN_MESSAGES 1000
+
+#define MS_PER_DAY 86400000
+#define MAX_READINGS_PER_S 1e9
 
 /* The stages of which the names are given; all where none is. */
 static gboolean
@@ -61,14 +86,14 @@ read_messages(TideBenchLoad *load, const TideConfig *config, const BenchOptions 
 }
 
 static gboolean
-fill(TideBenchLoad *load, const TideConfig *config, const BenchOptions *options, GError **error)
+fill(TideBenchLoad *load, const TideConfig *config, const BenchOptions *options, guint64 n_messages, GError **error)
 {
   if (options->messages->len > 0) {
     if (!read_messages(load, config, options, error))
       return FALSE;
   } else {
-    guint64 rounds = (options->readings + options->machines - 1) / options->machines;
-    TideSimulationParameters parameters = {.readings = options->readings,
+    guint64 rounds = (n_messages + options->machines - 1) / options->machines;
+    TideSimulationParameters parameters = {.readings = n_messages,
                                            .machines = options->machines,
                                            .metrics = options->metrics,
                                            .seed = 1,
@@ -76,33 +101,153 @@ fill(TideBenchLoad *load, const TideConfig *config, const BenchOptions *options,
                                            .step_ms = STEP_MS};
     tide_bench_load_simulate(load, &parameters);
   }
-  if (tide_bench_load_settle(load, config, options->readings, error))
+  if (tide_bench_load_settle(load, config, n_messages, error)) {
+    if (load->n_rejected > 0)
+      fprintf(stderr, "tidemark bench: %u message%s would be rejected, and left out; the first one: %s\n",
+              load->n_rejected, load->n_rejected == 1 ? "" : "s", load->first_reject);
     return TRUE;
+  }
   if (options->messages->len == 0)
     g_prefix_error(error, "the synthetic messages are those of 'tidemark simulate'; give your own with '--messages': ");
   return FALSE;
 }
 
+static TideBenchRequest
+request_of(const TideConfig *config, const TideBenchLoad *load, const BenchOptions *options, guint stages)
+{
+  TideWireProtocol protocol = config->hbase.protocol >= 0 ? (TideWireProtocol)config->hbase.protocol : TIDE_WIRE_BINARY;
+  return (TideBenchRequest){
+      .config = config, .load = load, .protocol = protocol, .runs = (guint32)options->runs, .stages = stages};
+}
+
+/* ---- the plan ---- */
+
+static TidePlanRows
+rows_of_a_reading(const TideBenchRows *rows, double n_readings, const TideConfig *config, gboolean latest)
+{
+  TidePlanRows made = {.rows = (double)rows->rows / n_readings,
+                       .cells = (double)rows->cells / n_readings,
+                       .stored_bytes = (double)rows->stored_bytes / n_readings};
+  for (guint i = 0; i < config->tables->len; i++) {
+    const TideTable *table = g_ptr_array_index(config->tables, i);
+    made.n_tables += (table->latest != TIDE_LATEST_NONE) == latest;
+  }
+  return made;
+}
+
+/* What is not said with --rows-per-day is said with --interval. */
 static gboolean
-measure(TideCommandCall *call, GError **error)
+read_rate(const BenchOptions *options, TidePlanLoad *load, GError **error)
+{
+  if ((options->interval_ms > 0) == (options->rows_per_day > 0)) {
+    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE,
+                        "'--plan' needs the load: either '--machines' with '--interval', or '--rows-per-day'");
+    return FALSE;
+  }
+  if (options->interval_ms > 0) {
+    load->readings_per_s = load->machines * 1000 / (double)options->interval_ms;
+  } else if (load->history.rows > 0) {
+    load->readings_per_s = (double)options->rows_per_day / load->history.rows / (MS_PER_DAY / 1000.0);
+  } else {
+    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE,
+                        "'--rows-per-day' counts rows of tables that are not 'latest', and there are none: give "
+                        "'--interval'");
+    return FALSE;
+  }
+  if (load->readings_per_s <= MAX_READINGS_PER_S)
+    return TRUE;
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "that is more than %.0f readings a second: %.3g", MAX_READINGS_PER_S,
+              load->readings_per_s);
+  return FALSE;
+}
+
+static gboolean
+read_plan_load(const BenchOptions *options, const TideConfig *config, const TideBenchLoad *counted, TidePlanLoad *load,
+               GError **error)
+{
+  double n_readings = (double)counted->n_readings, n_messages = counted->messages->len;
+  *load = (TidePlanLoad){
+      .machines = (double)options->machines,
+      .messages_per_reading = n_messages / n_readings,
+      .message_bytes =
+          options->message_bytes > 0 ? (double)options->message_bytes : (double)counted->bytes.len / counted->n_given,
+      .history = rows_of_a_reading(&counted->history, n_readings, config, FALSE),
+      .latest = rows_of_a_reading(&counted->latest, n_readings, config, TRUE),
+      .latest_window_s = (double)config->batch.latest_window_ms / 1000,
+      .retention_s = (double)options->retention_ms / 1000,
+      .kafka_retention_s = (double)options->kafka_retention_ms / 1000,
+      .stored_share = options->stored_share,
+      .replication = (guint)options->replication,
+      .cores = (guint)options->cores,
+      .margin = options->margin,
+  };
+  if (options->margin > 0.95 || options->stored_share < 0.001) {
+    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--margin' is at most 95%, '--stored' at least 0.1%");
+    return FALSE;
+  }
+  return read_rate(options, load, error);
+}
+
+/* Of a configuration that is named, the client's part is measured. */
+static gboolean
+plan(TideCommandCall *call, GError **error)
+{
+  const BenchOptions *options = call->options;
+  gboolean measured = call->config_path != NULL;
+  if (options->stages->len > 0) {
+    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--plan' and '--stage' exclude each other");
+    return FALSE;
+  }
+  if (measured && !tide_command_load_config(call))
+    return FALSE;
+  if (!measured)
+    call->config = tide_config_load_text("the plan's tables", tide_bytes_of_string(plan_yaml), &call->problems);
+  const TideConfig *config = call->config;
+  g_autoptr(TideBenchLoad) counted = tide_bench_load_new(config);
+  TidePlanLoad load;
+  if (!fill(counted, config, options, measured ? options->readings : PLAN_MESSAGES, error) ||
+      !read_plan_load(options, config, counted, &load, error))
+    return FALSE;
+  if (measured) {
+    TideBenchRequest request = request_of(config, counted, options, 1u << TIDE_BENCH_ALL);
+    TideBenchFigure figures[TIDE_BENCH_N_STAGES];
+    tide_bench_stages_run(&request, figures);
+    load.path_us = figures[TIDE_BENCH_ALL].ns / 1000;
+  }
+  g_auto(TidePlan) made;
+  tide_plan_make(&load, &made);
+  (options->format == BENCH_JSON ? tide_plan_print_json : tide_plan_print)(stdout, &load, &made);
+  return TRUE;
+}
+
+/* ---- the command ---- */
+
+/* What says how large a plan is means nothing without one. */
+static gboolean
+check_no_plan(const BenchOptions *options, GError **error)
+{
+  if (options->interval_ms == 0 && options->rows_per_day == 0)
+    return TRUE;
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--%s' is for '--plan'",
+              options->interval_ms != 0 ? "interval" : "rows-per-day");
+  return FALSE;
+}
+
+static gboolean
+bench(TideCommandCall *call, GError **error)
 {
   const BenchOptions *options = call->options;
   guint stages;
-  if (!read_stages(options->stages, &stages, error) || !tide_command_load_config(call))
+  if (options->plan)
+    return plan(call, error);
+  if (!check_no_plan(options, error) || !read_stages(options->stages, &stages, error) ||
+      !tide_command_load_config(call))
     return FALSE;
   const TideConfig *config = call->config;
   g_autoptr(TideBenchLoad) load = tide_bench_load_new(config);
-  if (!fill(load, config, options, error))
+  if (!fill(load, config, options, options->readings, error))
     return FALSE;
-  if (load->n_rejected > 0)
-    fprintf(stderr, "tidemark bench: %u message%s would be rejected, and left out; the first one: %s\n",
-            load->n_rejected, load->n_rejected == 1 ? "" : "s", load->first_reject);
-  TideBenchRequest request = {.config = config,
-                              .load = load,
-                              .protocol = config->hbase.protocol >= 0 ? (TideWireProtocol)config->hbase.protocol
-                                                                      : TIDE_WIRE_BINARY,
-                              .runs = (guint32)options->runs,
-                              .stages = stages};
+  TideBenchRequest request = request_of(config, load, options, stages);
   TideBenchFigure figures[TIDE_BENCH_N_STAGES];
   tide_bench_stages_run(&request, figures);
   TideBenchReport report = {.name = tide_command_config_path(call), .request = &request, .figures = figures};
@@ -127,13 +272,31 @@ static const TideOption bench_options[] = {
     {"runs", "N", TIDE_COUNT(BenchOptions, runs), "runs of which the median is shown (5)", .min = 1, .max = 1000},
     {"stage", "NAME", TIDE_LIST(BenchOptions, stages),
      "only decode, map, key, append, encode, seal, ack or all; again for more (each)"},
+    {"plan", NULL, TIDE_FLAG(BenchOptions, plan),
+     "measure nothing without a configuration: compute what a load needs, which the next ones declare"},
+    {"interval", "DURATION", TIDE_DURATION(BenchOptions, interval_ms),
+     "plan: from one reading of a machine to its next", .min = 1, .max = MS_PER_DAY},
+    {"rows-per-day", "N", TIDE_COUNT(BenchOptions, rows_per_day),
+     "plan: instead of the interval, rows of tables with history", .min = 1, .max = 1000000000000000},
+    {"bytes", "N", TIDE_COUNT(BenchOptions, message_bytes), "plan: of a message (as in the messages at hand)", .min = 1,
+     .max = 100000000},
+    {"retention", "DURATION", TIDE_DURATION(BenchOptions, retention_ms), "plan: of tables with history (30d)",
+     .min = 60000, .max = G_GUINT64_CONSTANT(36500) * MS_PER_DAY},
+    {"kafka-retention", "DURATION", TIDE_DURATION(BenchOptions, kafka_retention_ms), "plan: of the topic (3d)",
+     .min = 60000, .max = G_GUINT64_CONSTANT(36500) * MS_PER_DAY},
+    {"stored", "SHARE", TIDE_PERCENT(BenchOptions, stored_share),
+     "plan: what encoding and compression leave of the tables (100%)"},
+    {"replication", "N", TIDE_COUNT(BenchOptions, replication), "plan: copies of blocks and of the topic (3)", .min = 1,
+     .max = 16},
+    {"cores", "N", TIDE_COUNT(BenchOptions, cores), "plan: of each host (8)", .min = 1, .max = 1024},
+    {"margin", "SHARE", TIDE_PERCENT(BenchOptions, margin), "plan: of each core stays free (50%)"},
     {"format", "FORMAT", TIDE_CHOICE(BenchOptions, format), "table, or json, one object (table)", .letter = 'f',
      .choices = bench_formats},
 };
 
 const TideCommand tide_command_bench = {
     .name = "bench",
-    .summary = "Measures what readings cost with this configuration on this machine, stage by stage.",
+    .summary = "Measures what readings cost on this machine, stage by stage, or plans what a load needs.",
     .details = "It needs neither Kafka nor HBase, and writes nothing. Run it on an idle machine; ratios count.\n"
                "\n"
                "  decode  message to readings: timed alone\n"
@@ -148,10 +311,20 @@ const TideCommand tide_command_bench = {
                "Examples:\n"
                "  tidemark bench -c tidemark.yaml --metrics 1\n"
                "  kcat -C -b 127.0.0.1:9092 -t metrics -o -100000 -e | tidemark bench -c tidemark.yaml --messages -\n"
-               "  tidemark bench -c tidemark.yaml --stage decode --stage all --runs 11 --format json",
+               "  tidemark bench -c tidemark.yaml --stage decode --stage all --runs 11 --format json\n"
+               "  tidemark bench --plan --machines 100000 --metrics 100 --interval 5s",
     .options = bench_options,
     .n_options = G_N_ELEMENTS(bench_options),
     .options_size = sizeof(BenchOptions),
-    .defaults = &(const BenchOptions){.readings = 100000, .metrics = 10, .machines = 1000, .runs = 5},
-    .run = measure,
+    .defaults = &(const BenchOptions){.readings = 100000,
+                                      .metrics = 10,
+                                      .machines = 1000,
+                                      .runs = 5,
+                                      .retention_ms = G_GINT64_CONSTANT(30) * MS_PER_DAY,
+                                      .kafka_retention_ms = G_GINT64_CONSTANT(3) * MS_PER_DAY,
+                                      .stored_share = 1,
+                                      .replication = 3,
+                                      .cores = 8,
+                                      .margin = 0.5},
+    .run = bench,
 };

@@ -98,13 +98,29 @@ tide_bench_load_read(TideBenchLoad *load, const char *path, const TideDecodeOpti
 
 /* ---- what is measured ---- */
 
+/* Beside row key, family, qualifier and value: their lengths (4 + 4 + 2 + 1), time (8) and kind (1). */
+#define KEY_VALUE_BYTES 20
+
 static void
-count(TideBenchLoad *load, const TideMapped *mapped)
+count_row(TideBenchRows *rows, const TideRow *row)
+{
+  rows->rows++;
+  rows->cells += row->n_cells;
+  for (guint32 i = 0; i < row->n_cells; i++) {
+    const TideCell *cell = &row->cells[i];
+    rows->stored_bytes +=
+        KEY_VALUE_BYTES + row->key.len + cell->column->family.len + cell->column->qualifier.len + cell->value.len;
+  }
+}
+
+static void
+count(TideBenchLoad *load, const TideConfig *config, const TideMapped *mapped)
 {
   load->n_readings += mapped->n_readings;
-  load->n_rows += mapped->n_rows;
-  for (guint32 i = 0; i < mapped->n_rows; i++)
-    load->n_cells += mapped->rows[i].n_cells;
+  for (guint32 i = 0; i < mapped->n_rows; i++) {
+    const TideTable *table = g_ptr_array_index(config->tables, mapped->rows[i].table_index);
+    count_row(table->latest == TIDE_LATEST_NONE ? &load->history : &load->latest, &mapped->rows[i]);
+  }
 }
 
 static void
@@ -126,15 +142,17 @@ take_out_rejected(TideBenchLoad *load, TideMapping *mapping)
 }
 
 static void
-count_all(TideBenchLoad *load, TideMapping *mapping)
+count_all(TideBenchLoad *load, const TideConfig *config, TideMapping *mapping)
 {
   for (guint i = 0; i < load->messages->len; i++) {
     TideMessage message = tide_bench_load_message(load, i);
     TideMapped mapped;
     TideReject reject = {0};
     if (tide_mapping_apply(mapping, &message, &mapped, &reject))
-      count(load, &mapped);
+      count(load, config, &mapped);
   }
+  load->n_rows = load->history.rows + load->latest.rows;
+  load->n_cells = load->history.cells + load->latest.cells;
 }
 
 static void
@@ -152,7 +170,7 @@ tide_bench_load_settle(TideBenchLoad *load, const TideConfig *config, guint64 n_
   g_autoptr(TideMapping) mapping = tide_mapping_new(config, TIDE_WIRE_BINARY);
   take_out_rejected(load, mapping);
   repeat(load, n_messages);
-  count_all(load, mapping);
+  count_all(load, config, mapping);
   if (load->n_rows > 0)
     return TRUE;
   if (load->first_reject != NULL)

@@ -13,6 +13,13 @@ typedef struct TideBenchMessage {
   guint32 value_len;
 } TideBenchMessage;
 
+/* What a load makes in the tables of one kind. */
+typedef struct TideBenchRows {
+  guint64 rows;
+  guint64 cells;
+  guint64 stored_bytes; /* as HBase's KeyValues, each with its whole key */
+} TideBenchRows;
+
 typedef struct TideBenchLoad {
   TideBytes topic;     /* borrowed: what the messages stand for */
   gint64 timestamp_ms; /* of each record: when the load was made */
@@ -23,8 +30,10 @@ typedef struct TideBenchLoad {
   guint64 n_readings;
   guint64 n_rows;
   guint64 n_cells;
-  guint32 n_rejected; /* taken out */
-  char *first_reject; /* owned: why; NULL: none was */
+  TideBenchRows history; /* of n_rows, those of tables that keep every reading */
+  TideBenchRows latest;  /* of n_rows, those of latest tables: before any row replaces another */
+  guint32 n_rejected;    /* taken out */
+  char *first_reject;    /* owned: why; NULL: none was */
 } TideBenchLoad;
 
 TideBenchLoad *tide_bench_load_new(const TideConfig *config); /* @config: borrowed */

@@ -30,7 +30,7 @@ typedef struct TideOption {
   gsize offset;               /* in the command's struct of options */
   const char *sentence;       /* for --help */
   char letter;                /* short form; 0: none */
-  guint64 min, max;           /* COUNT, MEBIBYTES; with max 0: no upper bound */
+  guint64 min, max;           /* COUNT, MEBIBYTES, DURATION (ms); with max 0: no upper bound, of a duration none */
   const char *const *choices; /* CHOICE: NULL-terminated */
 } TideOption;
 

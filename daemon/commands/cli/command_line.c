@@ -69,6 +69,25 @@ store_mebibytes(const TideOption *option, const char *value, guint64 *target, GE
 }
 
 static gboolean
+store_duration(const TideOption *option, const char *value, gint64 *target, GError **error)
+{
+  gint64 duration_ms = 0;
+  if (!tide_duration_argument_parse(value, &duration_ms, error)) {
+    g_prefix_error(error, "'--%s' ", option->name);
+    return FALSE;
+  }
+  if (option->max == 0 || (duration_ms >= (gint64)option->min && duration_ms <= (gint64)option->max)) {
+    *target = duration_ms;
+    return TRUE;
+  }
+  g_autofree char *min = tide_age_text((gint64)option->min);
+  g_autofree char *max = tide_age_text((gint64)option->max);
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--%s' must be from %s to %s, got '%s'", option->name, min, max,
+              value);
+  return FALSE;
+}
+
+static gboolean
 store_percent(const TideOption *option, const char *value, double *target, GError **error)
 {
   char *end = NULL;
@@ -118,10 +137,7 @@ store_value(TideCommandCall *call, const TideOption *option, const char *value, 
   case TIDE_OPTION_MEBIBYTES:
     return store_mebibytes(option, value, target, error);
   case TIDE_OPTION_DURATION:
-    if (tide_duration_argument_parse(value, target, error))
-      return TRUE;
-    g_prefix_error(error, "'--%s' ", option->name);
-    return FALSE;
+    return store_duration(option, value, target, error);
   case TIDE_OPTION_PERCENT:
     return store_percent(option, value, target, error);
   case TIDE_OPTION_CHOICE:

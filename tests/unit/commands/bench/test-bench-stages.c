@@ -83,6 +83,12 @@ test_load_is_counted(Fixture *fixture, gconstpointer unused)
   g_assert_cmpuint(fixture->load->n_readings, ==, N_READINGS);
   g_assert_cmpuint(fixture->load->n_rows, ==, 2 * N_READINGS);
   g_assert_cmpuint(fixture->load->n_cells, ==, 8 * N_READINGS);
+  g_assert_cmpuint(fixture->load->history.rows, ==, N_READINGS);
+  g_assert_cmpuint(fixture->load->history.cells, ==, 4 * N_READINGS);
+  g_assert_cmpuint(fixture->load->latest.rows, ==, N_READINGS);
+  g_assert_cmpuint(fixture->load->latest.cells, ==, 4 * N_READINGS);
+  /* Each cell of METRIC has "#" and a time of 13 digits more in its key than one of CURRENT. */
+  g_assert_cmpuint(fixture->load->history.stored_bytes - fixture->load->latest.stored_bytes, ==, 14u * 4 * N_READINGS);
   TideMessage message = tide_bench_load_message(fixture->load, 71);
   TideBytes begins = TIDE_BYTES_LITERAL("{\"host\":\"server0002.bbb.com\",\"ts\":1426535613045,");
   assert_bytes_equal(message.key, TIDE_BYTES_LITERAL("server0002.bbb.com"));
@@ -102,6 +108,9 @@ test_rejected_are_left_out_and_others_repeated(Fixture *fixture, gconstpointer u
   g_assert_cmpuint(fixture->load->n_given, ==, 2);
   g_assert_cmpuint(fixture->load->messages->len, ==, 5);
   g_assert_cmpuint(fixture->load->n_readings, ==, 7); /* 1 2 1 2 1 */
+  /* Behind 20 bytes of its own a cell has M, cpu, 1 and the key: h1, and in METRIC "#1426535612045" more. */
+  g_assert_cmpuint(fixture->load->latest.stored_bytes, ==, 7 * (20 + 1 + 3 + 1 + 2));
+  g_assert_cmpuint(fixture->load->history.stored_bytes, ==, 7 * (20 + 1 + 3 + 1 + 2 + 14));
 }
 
 static void

@@ -23,6 +23,7 @@ static const TideOption options[] = {
     {"at-least", "N", TIDE_COUNT(Target, count), NULL, .min = 5},
     {"memory", "SIZE", TIDE_MEBIBYTES(Target, count), NULL, .min = 1, .max = 4096},
     {"max-age", "DURATION", TIDE_DURATION(Target, duration_ms)},
+    {"every", "DURATION", TIDE_DURATION(Target, duration_ms), NULL, .min = 100, .max = 60000},
     {"late", "SHARE", TIDE_PERCENT(Target, share)},
     {"format", "FORMAT", TIDE_CHOICE(Target, choice), NULL, .choices = choices},
 };
@@ -154,6 +155,8 @@ test_refused(void)
       {{"--late=-1%"}, "'--late' takes a share from 0% to 100%, like 2%, got '-1%'"},
       {{"--format=xml"}, "'--format' is one of table, csv, json, got 'xml'"},
       {{"--max-age=5"}, "'--max-age' must have a unit (ms, s, m, h, d): '5s' or '5ms', got '5'"},
+      {{"--every=99ms"}, "'--every' must be from 100 ms to 1 min 0 s, got '99ms'"},
+      {{"--every=2m"}, "'--every' must be from 100 ms to 1 min 0 s, got '2m'"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     Target target;

@@ -1,0 +1,194 @@
+#include "commands/bench/plan.h"
+
+#include <math.h>
+
+#define MIB ((double)(1 << 20))
+#define GIB (1024 * MIB)
+#define TIB (1024 * GIB)
+
+/* Figures of docs/tuning.md and of `./bench`: where one of them changes, so does the example of docs/sizing.md. */
+const TidePlanCost tide_plan_costs[TIDE_N_COSTS] = {
+    [TIDE_COST_MESSAGE] = {"daemon, a message", 0.6, "us", "kcat: 0.62 us for 69 bytes, 0.75 for 243, 1.33 for 1,938"},
+    [TIDE_COST_MESSAGE_BYTE] = {"daemon, a byte of it", 0.0004, "us", "the same"},
+    [TIDE_COST_ROW] = {"daemon, a row", 0.225, "us", "two tables less kcat: 0.53 us for 2 cells, 10.3 for 200"},
+    [TIDE_COST_CELL] = {"daemon, a cell", 0.049, "us", "the same"},
+    [TIDE_COST_LIVE] = {"daemon, live", 2.5, "times", "5 us a reading at 40,000 a second, 1.97 in a backlog"},
+    [TIDE_COST_GATEWAY_ROW] = {"gateway, a row", 4.1, "us", "18.5 us for a row of ten cells, 5.5 for one of one"},
+    [TIDE_COST_GATEWAY_CELL] = {"gateway, a cell", 1.44, "us", "the same"},
+    [TIDE_COST_HBASE_ROW] = {"HBase, a row", 5.7, "us", "26.6 us for a row of ten cells, 7.8 for one of one"},
+    [TIDE_COST_HBASE_CELL] = {"HBase, a cell", 2.09, "us", "the same"},
+    [TIDE_COST_CONNECTIONS] = {"connections", 2, "a core", "four were as fast as sixteen on two cores"},
+    [TIDE_COST_REGION] = {"a region", 20, "GiB", "HBase's guide: 10 to 50; hbase.hregion.max.filesize"},
+    [TIDE_COST_REGIONS] = {"regions of a server", 200, "at most", "HBase's guide: 20 to 200"},
+    [TIDE_COST_DISK_FREE] = {"disk that stays free", 0.25, "of all",
+                             "not measured: compactions write before they delete"},
+};
+
+static const TidePlanFigure titles[TIDE_PLAN_N] = {
+    [TIDE_PLAN_DAEMONS] = {"daemons", "daemons", "hosts", 0, NULL},
+    [TIDE_PLAN_THREADS] = {"threads", "kafka.threads", "each", 0, NULL},
+    [TIDE_PLAN_WRITERS] = {"writers", "hbase.writers", "each", 0, NULL},
+    [TIDE_PLAN_MEMORY] = {"memory_mib", "limits.memory", "MiB each", 0, NULL},
+    [TIDE_PLAN_PARTITIONS] = {"partitions", "partitions", "of the topic", 0, NULL},
+    [TIDE_PLAN_TOPIC_DISK] = {"topic_disk_tib", "disk of the topic", "TiB", 0, NULL},
+    [TIDE_PLAN_GATEWAYS] = {"gateways", "gateways", "hosts", 0, NULL},
+    [TIDE_PLAN_REGION_SERVERS] = {"region_servers", "region servers", "hosts", 0, NULL},
+    [TIDE_PLAN_FIRST_REGIONS] = {"first_regions", "regions, at first", "each table", 0, NULL},
+    [TIDE_PLAN_REGIONS] = {"regions", "regions, in the end", "in all", 0, NULL},
+    [TIDE_PLAN_DISK] = {"disk_tib", "disk of the tables", "TiB", 0, NULL},
+};
+
+#define MIN_DAEMONS 2 /* and gateways: one may fail */
+#define MIN_THREADS 2 /* what a configuration that says nothing has: this, and the next two */
+#define MIN_WRITERS 4
+#define MIN_MEMORY_MIB 256
+#define MEMORY_STEP_MIB 64
+#define STALL_S 2.0             /* of gateways, in which reading goes on */
+#define PARTITIONS_PER_THREAD 4 /* so much may a group grow */
+#define REGIONS_PER_SERVER 4    /* of each table at first: enough that one that is moved leaves a share for each */
+#define MAX_THREADS 64          /* that a configuration may have */
+#define US_PER_S 1e6
+
+static double
+cost(TidePlanCostName name)
+{
+  return tide_plan_costs[name].value;
+}
+
+/* Counts of what cannot be cut; what is a hair above a whole number is that number. */
+static double
+whole(double value)
+{
+  return ceil(value - 1e-9);
+}
+
+/* A count that is told with its reason, which is said with the format and what follows. */
+static void G_GNUC_PRINTF(4, 5) set(TidePlan *plan, TidePlanName name, double value, const char *why, ...)
+{
+  plan->figures[name] = titles[name];
+  plan->figures[name].value = value;
+  va_list arguments;
+  va_start(arguments, why);
+  plan->figures[name].why = g_strdup_vprintf(why, arguments);
+  va_end(arguments);
+}
+
+static double
+figure(const TidePlan *plan, TidePlanName name)
+{
+  return plan->figures[name].value;
+}
+
+/* Of the latest rows, the share that is written: others are replaced by newer ones while they wait. */
+static double
+latest_share(const TidePlanLoad *load)
+{
+  double in_a_window = load->readings_per_s * load->latest_window_s / load->machines;
+  return in_a_window > 1 ? 1 / in_a_window : 1;
+}
+
+static double
+path_us(const TidePlanLoad *load)
+{
+  if (load->path_us > 0)
+    return load->path_us;
+  return (load->history.rows + load->latest.rows) * cost(TIDE_COST_ROW) +
+         (load->history.cells + load->latest.cells) * cost(TIDE_COST_CELL);
+}
+
+static double
+kafka_us(const TidePlanLoad *load)
+{
+  return load->messages_per_reading * (cost(TIDE_COST_MESSAGE) + load->message_bytes * cost(TIDE_COST_MESSAGE_BYTE));
+}
+
+static void
+plan_work(const TidePlanLoad *load, TidePlan *plan)
+{
+  double share = latest_share(load);
+  plan->rows_per_s = load->readings_per_s * (load->history.rows + share * load->latest.rows);
+  plan->cells_per_s = load->readings_per_s * (load->history.cells + share * load->latest.cells);
+  plan->client_cores = load->readings_per_s * (kafka_us(load) + path_us(load)) * cost(TIDE_COST_LIVE) / US_PER_S;
+  plan->gateway_cores =
+      (plan->rows_per_s * cost(TIDE_COST_GATEWAY_ROW) + plan->cells_per_s * cost(TIDE_COST_GATEWAY_CELL)) / US_PER_S;
+  plan->hbase_cores =
+      (plan->rows_per_s * cost(TIDE_COST_HBASE_ROW) + plan->cells_per_s * cost(TIDE_COST_HBASE_CELL)) / US_PER_S;
+}
+
+static void
+plan_daemons(const TidePlanLoad *load, TidePlan *plan)
+{
+  double usable = 1 - load->margin;
+  double threads = load->readings_per_s * path_us(load) * cost(TIDE_COST_LIVE) / US_PER_S / usable;
+  double daemons = MAX(whole(plan->client_cores / (load->cores * usable)), whole(threads / MAX_THREADS));
+  set(plan, TIDE_PLAN_DAEMONS, MAX(MIN_DAEMONS, daemons), "%.2f cores busy, of %u in each%s", plan->client_cores,
+      load->cores, daemons < MIN_DAEMONS ? "; one may fail" : "");
+  double each = whole(threads / figure(plan, TIDE_PLAN_DAEMONS));
+  set(plan, TIDE_PLAN_THREADS, MAX(MIN_THREADS, each), "%.2f threads busy in all; the default is %d", threads * usable,
+      MIN_THREADS);
+  double connections = cost(TIDE_COST_CONNECTIONS) * (plan->gateway_cores + plan->hbase_cores) / usable;
+  each = whole(connections / figure(plan, TIDE_PLAN_DAEMONS));
+  set(plan, TIDE_PLAN_WRITERS, MAX(MIN_WRITERS, each), "%.0f connections in all; the default is %d", whole(connections),
+      MIN_WRITERS);
+  double stalled_mib = STALL_S * load->readings_per_s * (load->history.stored_bytes + load->latest.stored_bytes) /
+                       figure(plan, TIDE_PLAN_DAEMONS) / MIB;
+  double memory_mib = MAX(MIN_MEMORY_MIB, MEMORY_STEP_MIB * whole(stalled_mib / MEMORY_STEP_MIB));
+  set(plan, TIDE_PLAN_MEMORY, memory_mib, "rows of %.0f s are %.0f MiB; MemoryMax= 256 MiB more", STALL_S, stalled_mib);
+}
+
+static void
+plan_topic(const TidePlanLoad *load, TidePlan *plan)
+{
+  double threads = figure(plan, TIDE_PLAN_DAEMONS) * figure(plan, TIDE_PLAN_THREADS);
+  double messages_per_s = load->readings_per_s * load->messages_per_reading;
+  set(plan, TIDE_PLAN_PARTITIONS, PARTITIONS_PER_THREAD * threads, "%d for each of %.0f threads: room to grow",
+      PARTITIONS_PER_THREAD, threads);
+  double bytes = messages_per_s * load->message_bytes * load->kafka_retention_s * load->replication;
+  set(plan, TIDE_PLAN_TOPIC_DISK, bytes / TIB / (1 - cost(TIDE_COST_DISK_FREE)),
+      "%.1f MiB/s for %.1f days, %u copies, %.0f %% free", messages_per_s * load->message_bytes / MIB,
+      load->kafka_retention_s / 86400, load->replication, cost(TIDE_COST_DISK_FREE) * 100);
+}
+
+static void
+plan_hbase(const TidePlanLoad *load, TidePlan *plan)
+{
+  double usable = load->cores * (1 - load->margin);
+  double gateways = whole(plan->gateway_cores / usable);
+  set(plan, TIDE_PLAN_GATEWAYS, MAX(MIN_DAEMONS, gateways), "%.2f cores busy, of %u in each%s", plan->gateway_cores,
+      load->cores, gateways < MIN_DAEMONS ? "; one may fail" : "");
+  double history_bytes = load->readings_per_s * load->history.stored_bytes * load->stored_share * load->retention_s;
+  double latest_bytes = load->machines * load->latest.stored_bytes * load->stored_share;
+  double regions =
+      whole(history_bytes / (cost(TIDE_COST_REGION) * GIB)) + whole(latest_bytes / (cost(TIDE_COST_REGION) * GIB));
+  double by_cores = whole(plan->hbase_cores / usable), by_regions = whole(regions / cost(TIDE_COST_REGIONS));
+  double servers = MAX(MAX(by_cores, by_regions), load->replication);
+  set(plan, TIDE_PLAN_REGION_SERVERS, servers, "%.2f cores busy: %.0f; by regions: %.0f; by copies: %u",
+      plan->hbase_cores, by_cores, by_regions, load->replication);
+  double first = REGIONS_PER_SERVER * servers;
+  set(plan, TIDE_PLAN_FIRST_REGIONS, first, "%d on each server, so that all are at work", REGIONS_PER_SERVER);
+  double tables = load->history.n_tables + load->latest.n_tables;
+  set(plan, TIDE_PLAN_REGIONS, MAX(regions, first * tables), "%.2f TiB, one copy, in regions of %.0f GiB",
+      (history_bytes + latest_bytes) / TIB, cost(TIDE_COST_REGION));
+  set(plan, TIDE_PLAN_DISK, (history_bytes + latest_bytes) * load->replication / TIB / (1 - cost(TIDE_COST_DISK_FREE)),
+      "%.0f days, %u copies, %.0f %% free; %.0f bytes a cell", load->retention_s / 86400, load->replication,
+      cost(TIDE_COST_DISK_FREE) * 100,
+      load->stored_share * (load->history.stored_bytes + load->latest.stored_bytes) /
+          (load->history.cells + load->latest.cells));
+}
+
+void
+tide_plan_make(const TidePlanLoad *load, TidePlan *ret_plan)
+{
+  *ret_plan = (TidePlan){0};
+  plan_work(load, ret_plan);
+  plan_daemons(load, ret_plan);
+  plan_topic(load, ret_plan);
+  plan_hbase(load, ret_plan);
+}
+
+void
+tide_plan_clear(TidePlan *plan)
+{
+  for (int i = 0; i < TIDE_PLAN_N; i++)
+    g_clear_pointer(&plan->figures[i].why, g_free);
+}

@@ -1,0 +1,97 @@
+/* How much of everything a load needs: the sums of docs/sizing.md, from what a row and a cell cost where that was
+ * measured. A pure function of the load: the same load, the same plan. */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/* What one reading makes in the tables of one kind. */
+typedef struct TidePlanRows {
+  double rows;
+  double cells;
+  double stored_bytes; /* before encoding and compression, one copy */
+  guint n_tables;
+} TidePlanRows;
+
+typedef struct TidePlanLoad {
+  double readings_per_s;
+  double messages_per_reading;
+  double message_bytes;
+  double machines; /* keys of a latest table */
+  TidePlanRows history;
+  TidePlanRows latest;      /* before a row replaces another of its machine */
+  double latest_window_s;   /* that a latest row waits for newer values */
+  double path_us;           /* of a reading, from its bytes to batches, as measured here; 0: by the model */
+  double retention_s;       /* of the tables with history */
+  double kafka_retention_s; /* of the topic */
+  double stored_share;      /* what encoding and compression leave; above 0 */
+  guint replication;        /* of HDFS and of the topic; at least 1 */
+  guint cores;              /* of each host; at least 1 */
+  double margin;            /* the share of them that stays free; below 1 */
+} TidePlanLoad;
+
+/* What the sums stand on. */
+typedef struct TidePlanCost {
+  const char *name;
+  double value;
+  const char *unit;
+  const char *source;
+} TidePlanCost;
+
+typedef enum TidePlanCostName {
+  TIDE_COST_MESSAGE,      /* of the daemon: Kafka's client */
+  TIDE_COST_MESSAGE_BYTE, /* likewise */
+  TIDE_COST_ROW,          /* of the daemon: from a message's bytes to a batch */
+  TIDE_COST_CELL,         /* likewise */
+  TIDE_COST_LIVE,         /* times that much where calls are small */
+  TIDE_COST_GATEWAY_ROW,
+  TIDE_COST_GATEWAY_CELL,
+  TIDE_COST_HBASE_ROW,
+  TIDE_COST_HBASE_CELL,
+  TIDE_COST_CONNECTIONS, /* for each core that gateways and HBase have */
+  TIDE_COST_REGION,      /* bytes of a region, one copy */
+  TIDE_COST_REGIONS,     /* of a server, at the most */
+  TIDE_COST_DISK_FREE,   /* share */
+  TIDE_N_COSTS,
+} TidePlanCostName;
+
+extern const TidePlanCost tide_plan_costs[TIDE_N_COSTS];
+
+typedef enum TidePlanName {
+  TIDE_PLAN_DAEMONS,
+  TIDE_PLAN_THREADS,
+  TIDE_PLAN_WRITERS,
+  TIDE_PLAN_MEMORY,
+  TIDE_PLAN_PARTITIONS,
+  TIDE_PLAN_TOPIC_DISK,
+  TIDE_PLAN_GATEWAYS,
+  TIDE_PLAN_REGION_SERVERS,
+  TIDE_PLAN_FIRST_REGIONS,
+  TIDE_PLAN_REGIONS,
+  TIDE_PLAN_DISK,
+  TIDE_PLAN_N,
+} TidePlanName;
+
+typedef struct TidePlanFigure {
+  const char *name; /* for programs */
+  const char *title;
+  const char *unit;
+  double value;
+  char *why; /* owned */
+} TidePlanFigure;
+
+typedef struct TidePlan {
+  double rows_per_s; /* as HBase gets them */
+  double cells_per_s;
+  double client_cores; /* busy, of all daemons */
+  double gateway_cores;
+  double hbase_cores;
+  TidePlanFigure figures[TIDE_PLAN_N];
+} TidePlan;
+
+void tide_plan_make(const TidePlanLoad *load, TidePlan *ret_plan);
+void tide_plan_clear(TidePlan *plan);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TidePlan, tide_plan_clear)
+
+G_END_DECLS

@@ -1,0 +1,146 @@
+#include "commands/bench/plan_report.h"
+
+#include "commands/cli/listing.h"
+#include "commands/cli/time_argument.h"
+
+#include <math.h>
+
+/* Of disks: hundredths of a TiB are told, of all else there are whole ones. */
+static gboolean
+is_cut(int name)
+{
+  return name == TIDE_PLAN_TOPIC_DISK || name == TIDE_PLAN_DISK;
+}
+
+/* (transfer full) */
+static char *
+count_text(double value)
+{
+  return tide_count_text((guint64)llround(value));
+}
+
+/* ---- table ---- */
+
+static void
+print_load(FILE *stream, const TidePlanLoad *load, const TidePlan *plan)
+{
+  g_autofree char *readings = count_text(load->readings_per_s);
+  g_autofree char *machines = count_text(load->machines);
+  g_autofree char *bytes = count_text(load->message_bytes);
+  g_autofree char *rows = count_text(plan->rows_per_s);
+  g_autofree char *cells = count_text(plan->cells_per_s);
+  fprintf(stream, "Load    %s readings/s of %s machines, in messages of %s bytes\n", readings, machines, bytes);
+  fprintf(stream, "Tables  %u with history, %u of latest values: %s rows/s, %s cells/s\n", load->history.n_tables,
+          load->latest.n_tables, rows, cells);
+  fprintf(stream, "Margin  %.0f %% of each core stays free: for peaks, and to catch up after an outage\n",
+          load->margin * 100);
+  if (load->path_us > 0)
+    fprintf(stream, "Client  %.2f us a reading from its bytes to a batch: measured here, just now\n", load->path_us);
+  fputc('\n', stream);
+}
+
+static gboolean
+add_figure(TideListing *listing, const TidePlanFigure *figure, gboolean cut)
+{
+  g_autofree char *value = cut ? g_strdup_printf("%.2f", figure->value) : count_text(figure->value);
+  return tide_listing_add(listing, (const char *[]){figure->title, value, figure->unit, figure->why});
+}
+
+static gboolean
+add_cost(TideListing *listing, const TidePlanCost *cost)
+{
+  g_autofree char *value = g_strdup_printf("%.6g", cost->value);
+  return tide_listing_add(listing, (const char *[]){cost->name, value, cost->unit, cost->source});
+}
+
+void
+tide_plan_print(FILE *stream, const TidePlanLoad *load, const TidePlan *plan)
+{
+  static const TideListingColumn needed[] = {
+      {.name = "NEEDED"}, {.name = "COUNT", .right = TRUE}, {.name = "OF"}, {.name = "BECAUSE"}};
+  static const TideListingColumn assumed[] = {
+      {.name = "ASSUMED"}, {.name = "COST", .right = TRUE}, {.name = "UNIT"}, {.name = "MEASURED OR TAKEN FROM"}};
+  gboolean colour = tide_colour_wanted(stream);
+  print_load(stream, load, plan);
+  g_autoptr(TideListing) figures = tide_listing_new(stream, TIDE_OUTPUT_TABLE, colour, needed, G_N_ELEMENTS(needed));
+  for (int i = 0; i < TIDE_PLAN_N; i++)
+    if (!add_figure(figures, &plan->figures[i], is_cut(i)))
+      return;
+  if (!tide_listing_finish(figures))
+    return;
+  fputc('\n', stream);
+  g_autoptr(TideListing) costs = tide_listing_new(stream, TIDE_OUTPUT_TABLE, colour, assumed, G_N_ELEMENTS(assumed));
+  for (int i = 0; i < TIDE_N_COSTS; i++)
+    if (!add_cost(costs, &tide_plan_costs[i]))
+      return;
+  (void)tide_listing_finish(costs);
+}
+
+/* ---- JSON ---- */
+
+static void
+append_rows(TideBuffer *text, const char *name, const TidePlanRows *rows)
+{
+  tide_json_open(text, name, '{');
+  tide_json_number(text, "tables", rows->n_tables);
+  tide_json_decimal(text, "rows_per_reading", rows->rows, 3);
+  tide_json_decimal(text, "cells_per_reading", rows->cells, 3);
+  tide_json_decimal(text, "stored_bytes_per_reading", rows->stored_bytes, 1);
+  tide_json_close(text, "}");
+}
+
+static void
+append_load(TideBuffer *text, const TidePlanLoad *load)
+{
+  tide_json_open(text, "load", '{');
+  tide_json_decimal(text, "readings_per_s", load->readings_per_s, 3);
+  tide_json_decimal(text, "machines", load->machines, 0);
+  tide_json_decimal(text, "bytes_per_message", load->message_bytes, 1);
+  append_rows(text, "history", &load->history);
+  append_rows(text, "latest", &load->latest);
+  tide_json_decimal(text, "retention_s", load->retention_s, 0);
+  tide_json_decimal(text, "kafka_retention_s", load->kafka_retention_s, 0);
+  tide_json_decimal(text, "stored_share", load->stored_share, 4);
+  tide_json_number(text, "replication", load->replication);
+  tide_json_number(text, "cores", load->cores);
+  tide_json_decimal(text, "margin", load->margin, 4);
+  if (load->path_us > 0)
+    tide_json_decimal(text, "measured_us_per_reading", load->path_us, 3);
+  tide_json_close(text, "}");
+}
+
+static void
+append_needs(TideBuffer *text, const TidePlan *plan)
+{
+  tide_json_open(text, "busy", '{');
+  tide_json_decimal(text, "rows_per_s", plan->rows_per_s, 3);
+  tide_json_decimal(text, "cells_per_s", plan->cells_per_s, 3);
+  tide_json_decimal(text, "client_cores", plan->client_cores, 3);
+  tide_json_decimal(text, "gateway_cores", plan->gateway_cores, 3);
+  tide_json_decimal(text, "hbase_cores", plan->hbase_cores, 3);
+  tide_json_close(text, "}");
+  tide_json_open(text, "needed", '{');
+  for (int i = 0; i < TIDE_PLAN_N; i++)
+    tide_json_decimal(text, plan->figures[i].name, plan->figures[i].value, is_cut(i) ? 3 : 0);
+  tide_json_close(text, "}");
+}
+
+void
+tide_plan_print_json(FILE *stream, const TidePlanLoad *load, const TidePlan *plan)
+{
+  g_auto(TideBuffer) text = {0};
+  tide_json_open(&text, NULL, '{');
+  append_load(&text, load);
+  append_needs(&text, plan);
+  tide_json_open(&text, "assumed", '[');
+  for (int i = 0; i < TIDE_N_COSTS; i++) {
+    tide_json_open(&text, NULL, '{');
+    tide_json_text(&text, "name", tide_plan_costs[i].name);
+    tide_json_decimal(&text, "cost", tide_plan_costs[i].value, 4);
+    tide_json_text(&text, "unit", tide_plan_costs[i].unit);
+    tide_json_text(&text, "source", tide_plan_costs[i].source);
+    tide_json_close(&text, "}");
+  }
+  tide_json_close(&text, "]");
+  tide_json_print_line(&text, stream);
+}

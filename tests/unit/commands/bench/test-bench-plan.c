@@ -1,0 +1,154 @@
+/* The sums of `tidemark bench --plan`: worked by hand, and as a load grows. */
+#include "commands/bench/plan.h"
+
+#define DAY_S 86400.0
+#define US_PER_S 1e6
+#define TIB ((double)(G_GUINT64_CONSTANT(1) << 40))
+
+/* 20,000 readings a second of 100 metrics, in a table with history and one of latest values. */
+static const TidePlanLoad fleet = {
+    .readings_per_s = 20000,
+    .messages_per_reading = 1,
+    .message_bytes = 2000,
+    .machines = 100000,
+    .history = {.rows = 1, .cells = 100, .stored_bytes = 7000, .n_tables = 1},
+    .latest = {.rows = 1, .cells = 100, .stored_bytes = 5500, .n_tables = 1},
+    .latest_window_s = 0.005,
+    .retention_s = 30 * DAY_S,
+    .kafka_retention_s = 3 * DAY_S,
+    .stored_share = 1,
+    .replication = 3,
+    .cores = 8,
+    .margin = 0.5,
+};
+
+static double
+figure(const TidePlan *plan, TidePlanName name)
+{
+  g_assert_nonnull(plan->figures[name].why);
+  return plan->figures[name].value;
+}
+
+/* The costs are written out here: who changes one sees what depends on it. */
+static void
+test_worked_by_hand(void)
+{
+  g_auto(TidePlan) plan;
+  tide_plan_make(&fleet, &plan);
+  g_assert_cmpfloat_with_epsilon(plan.rows_per_s, 40000, 1e-6);
+  g_assert_cmpfloat_with_epsilon(plan.cells_per_s, 4e6, 1e-6);
+  double client_us = (0.6 + 2000 * 0.0004 + 2 * 0.225 + 200 * 0.049) * 2.5;
+  g_assert_cmpfloat_with_epsilon(plan.client_cores, 20000 * client_us / US_PER_S, 1e-6);           /* 0.58 */
+  g_assert_cmpfloat_with_epsilon(plan.gateway_cores, (40000 * 4.1 + 4e6 * 1.44) / US_PER_S, 1e-6); /* 5.92 */
+  g_assert_cmpfloat_with_epsilon(plan.hbase_cores, (40000 * 5.7 + 4e6 * 2.09) / US_PER_S, 1e-6);   /* 8.59 */
+  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_DAEMONS), ==, 2);
+  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_THREADS), ==, 2);
+  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_WRITERS), ==, 30); /* 2 (5.924 + 8.588) / 0.5 = 58.05, of two daemons */
+  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_MEMORY), ==, 256); /* 2 s of 10,000 x 12,500 bytes are 238 MiB */
+  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_PARTITIONS), ==, 16);
+  g_assert_cmpfloat_with_epsilon(figure(&plan, TIDE_PLAN_TOPIC_DISK), 2e4 * 2000 * 3 * DAY_S * 3 / 0.75 / TIB, 1e-9);
+  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_GATEWAYS), ==, 2); /* 1.48, rounded up */
+  /* 140 MB/s for 30 days are 330.03 TiB and the latest rows 0.0005: 16,898 and 1 regions of 20 GiB, 200 a server. */
+  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_REGIONS), ==, 16899);
+  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_REGION_SERVERS), ==, 85);
+  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_FIRST_REGIONS), ==, 340);
+  double stored = 2e4 * 7000 * 30 * DAY_S + 1e5 * 5500;
+  g_assert_cmpfloat_with_epsilon(figure(&plan, TIDE_PLAN_DISK), stored * 3 / 0.75 / TIB, 1e-6);
+}
+
+static void
+test_little_load_has_what_may_fail(void)
+{
+  TidePlanLoad load = fleet;
+  load.readings_per_s = 1;
+  load.machines = 10;
+  g_auto(TidePlan) plan;
+  tide_plan_make(&load, &plan);
+  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_DAEMONS), ==, 2);
+  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_WRITERS), ==, 4);
+  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_GATEWAYS), ==, 2);
+  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_REGION_SERVERS), ==, 3); /* of three copies */
+  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_REGIONS), ==, 24);       /* four of each table on each server */
+}
+
+/* Of each thing enough for the load with its margin, and no more than one too many. */
+static void
+test_all_is_enough_at_every_load(void)
+{
+  for (double readings_per_s = 1; readings_per_s < 1e9; readings_per_s *= 1.7) {
+    TidePlanLoad load = fleet;
+    load.readings_per_s = readings_per_s;
+    g_auto(TidePlan) plan;
+    tide_plan_make(&load, &plan);
+    double usable = load.cores * (1 - load.margin);
+    double daemons = figure(&plan, TIDE_PLAN_DAEMONS), threads = figure(&plan, TIDE_PLAN_THREADS);
+    g_assert_cmpfloat(daemons * usable, >=, plan.client_cores * (1 - 1e-9));
+    g_assert_cmpfloat((MAX(daemons, 3) - 1) * usable, <=, MAX(plan.client_cores, 2 * usable));
+    g_assert_cmpfloat(threads, >=, 2);
+    g_assert_cmpfloat(threads, <=, 64);
+    g_assert_cmpfloat(figure(&plan, TIDE_PLAN_GATEWAYS) * usable, >=, plan.gateway_cores * (1 - 1e-9));
+    g_assert_cmpfloat(figure(&plan, TIDE_PLAN_REGION_SERVERS) * usable, >=, plan.hbase_cores * (1 - 1e-9));
+    g_assert_cmpfloat(figure(&plan, TIDE_PLAN_REGION_SERVERS) * 200, >=, figure(&plan, TIDE_PLAN_REGIONS) - 1);
+    g_assert_cmpfloat(figure(&plan, TIDE_PLAN_PARTITIONS), >=, daemons * threads);
+    double stalled_mib = 2 * readings_per_s * 12500 / daemons / (1 << 20);
+    g_assert_cmpfloat(figure(&plan, TIDE_PLAN_MEMORY), >=, stalled_mib * (1 - 1e-9));
+  }
+}
+
+/* What a machine says several times within a window is written once. */
+static void
+test_latest_rows_replace_each_other(void)
+{
+  TidePlanLoad load = fleet;
+  load.machines = 1000;
+  load.latest_window_s = 0.2; /* four readings of each machine */
+  g_auto(TidePlan) plan;
+  tide_plan_make(&load, &plan);
+  g_assert_cmpfloat_with_epsilon(plan.rows_per_s, 25000, 1e-6);
+  g_assert_cmpfloat_with_epsilon(plan.cells_per_s, 2.5e6, 1e-6);
+}
+
+static void
+test_a_measured_path_takes_the_place_of_the_model(void)
+{
+  TidePlanLoad load = fleet;
+  load.path_us = 100;
+  g_auto(TidePlan) plan;
+  tide_plan_make(&load, &plan);
+  g_assert_cmpfloat_with_epsilon(plan.client_cores, 20000 * (100 + 1.4) * 2.5 / US_PER_S, 1e-6);
+  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_THREADS), ==, 5); /* 10 threads by margin, of two daemons: five */
+  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_DAEMONS), ==, 2); /* 5.07 cores, four of each host */
+}
+
+static void
+test_less_margin_copies_and_bytes_need_less(void)
+{
+  TidePlanLoad load = fleet;
+  load.readings_per_s = 1e6;
+  g_auto(TidePlan) plan;
+  tide_plan_make(&load, &plan);
+  load.margin = 0;
+  load.replication = 1;
+  load.stored_share = 0.25;
+  load.messages_per_reading = 0.1;
+  g_auto(TidePlan) less;
+  tide_plan_make(&load, &less);
+  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_GATEWAYS), ==, 75); /* 296.2 cores, four of each host; then eight */
+  g_assert_cmpfloat(figure(&less, TIDE_PLAN_GATEWAYS), ==, 38);
+  g_assert_cmpfloat_with_epsilon(figure(&less, TIDE_PLAN_DISK), figure(&plan, TIDE_PLAN_DISK) / 12, 1e-6);
+  g_assert_cmpfloat_with_epsilon(figure(&less, TIDE_PLAN_TOPIC_DISK), figure(&plan, TIDE_PLAN_TOPIC_DISK) / 30, 1e-6);
+  g_assert_cmpfloat(less.client_cores, <, plan.client_cores);
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/bench-plan/worked-by-hand", test_worked_by_hand);
+  g_test_add_func("/bench-plan/little-load-has-what-may-fail", test_little_load_has_what_may_fail);
+  g_test_add_func("/bench-plan/all-is-enough-at-every-load", test_all_is_enough_at_every_load);
+  g_test_add_func("/bench-plan/latest-rows-replace-each-other", test_latest_rows_replace_each_other);
+  g_test_add_func("/bench-plan/measured-path", test_a_measured_path_takes_the_place_of_the_model);
+  g_test_add_func("/bench-plan/less-needs-less", test_less_margin_copies_and_bytes_need_less);
+  return g_test_run();
+}
