@@ -5,7 +5,7 @@
 
 Each section is a module section_NAME.py beside this file. Figures of machines differ and so do those of one machine from hour
 to hour: so what is compared runs in turns, and what counts is the ratio within a turn; given are the median of all turns and
-the least and the greatest.
+the least and the greatest. A turn in which other processes had more than a little of the machine is run again.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "integration"), str(HERE.parent / "stack")]
 from bench_report import Report, machine_facts  # noqa: E402
 from bench_setup import Bench  # noqa: E402
+from machine_load import Turns  # noqa: E402
 
 # In the order in which they run: the short ones first.
 SECTIONS = ["micro", "allocations", "client", "start", "growth", "gateway", "latency", "end_to_end", "tuning", "links"]
@@ -47,8 +48,9 @@ def main() -> int:
             section = importlib.import_module(f"section_{name}")
             started = time.monotonic()
             report.begin_section(name, section.TITLE)
+            bench.turns = Turns()
             section.run(bench, report)
-            report.note(f"\n({time.monotonic() - started:.0f} s)")
+            report.end_section(bench.turns, time.monotonic() - started)
     finally:
         bench.stop()
     report.print_ratios()

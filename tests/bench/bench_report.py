@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Optional, Sequence
 
+from machine_load import Turns
+
 
 def spread(values: Sequence[float], digits: int = 2) -> str:
     """The median, and between which values all lie: '2.41 (2.38..2.60)'."""
@@ -87,6 +89,10 @@ class Report:
     def note(self, text: str) -> None:
         self._sections[-1]["notes"].append(text)
         print(text, flush=True)
+
+    def end_section(self, turns: Turns, seconds: float) -> None:
+        self._sections[-1].update(seconds=round(seconds), machine=turns.facts())
+        print(f"\n({seconds:.0f} s; {turns.text()})", flush=True)
 
     def print_ratios(self) -> None:
         print("\n== All ratios")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Optional
 
+from machine_load import Turns
 from stack import Stack
 from stack_services import Kafka
 
@@ -17,6 +18,7 @@ class Bench:
     directory: Path  # for logs and data
     runs: int = 5
     quick: bool = False  # smaller loads: does it work at all?
+    turns: Turns = field(default_factory=Turns)  # of the section that runs: each of its turns goes through `turns.run`
     _stack: Optional[Stack] = None
     _topics: dict[str, int] = field(default_factory=dict)
     _serial: int = 0

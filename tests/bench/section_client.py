@@ -31,8 +31,8 @@ def run(bench: Bench, report: Report) -> None:
         kcat: list[float] = []
         runs: dict[str, list[DaemonRun]] = {"METRIC": [], "METRIC + CURRENT_METRIC": []}
         for turn in range(bench.runs + 1):
-            figures = kcat_us(bench, topic), {name: run_on_null_gateway(bench, topic, tables_config(current="CURRENT" in name))
-                                              for name in runs}
+            figures = bench.turns.run(lambda: (kcat_us(bench, topic), {
+                name: run_on_null_gateway(bench, topic, tables_config(current="CURRENT" in name)) for name in runs}))
             if turn > 0:  # the first one warms the page cache and Kafka up
                 kcat.append(figures[0])
                 for name in runs:
@@ -56,6 +56,7 @@ def run(bench: Bench, report: Report) -> None:
 def _one_core(bench: Bench, report: Report) -> None:
     """The daemon on one core, everybody else on the others."""
     topic = bench.topic(metrics=1, readings=LOADS[1][0] // (10 if bench.quick else 1), machines=MACHINES)
-    runs = [run_on_null_gateway(bench, topic, tables_config(), cpus={0}, gateway_cpus={1}) for _ in range(bench.runs)]
+    runs = [bench.turns.run(lambda: run_on_null_gateway(bench, topic, tables_config(), cpus={0}, gateway_cpus={1}))
+            for _ in range(bench.runs)]
     report.ratio("readings of 1 metric on one core, both tables", [one.readings_per_s / 1000 for one in runs], at_least=300,
                  digits=0, unit="k/s")

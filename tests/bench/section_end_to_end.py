@@ -9,6 +9,7 @@ import subprocess
 import time
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Callable, Iterator, Mapping
 
 import daemon as integration_daemon
@@ -73,7 +74,7 @@ class Contender:
 def run(bench: Bench, report: Report) -> None:
     with ExitStack() as cleanup:
         contenders = _contenders(bench, cleanup)
-        turns = [_turn(bench, contenders, turn) for turn in range(WARM_UP_TURNS + bench.runs)][WARM_UP_TURNS:]
+        turns = [bench.turns.run(partial(_turn, bench, contenders, turn)) for turn in range(WARM_UP_TURNS + bench.runs)][WARM_UP_TURNS:]
     runs = {one.name: [turn[one.name] for turn in turns] for one in contenders}
     _print_table(report, runs)
     _print_ratios(report, runs)

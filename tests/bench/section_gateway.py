@@ -39,10 +39,15 @@ def run(bench: Bench, report: Report) -> None:
             return bare_writes(bench, topic, calls, CONNECTIONS)
 
         # Seen here: every other run is slower, whoever's it is. So a turn has each at an odd place and at an even one.
-        for _ in range(WARM_UP_TURNS + bench.runs):
+        def turn() -> tuple[Written, Written]:
             first = daemon_run()
-            bare.append(bare_run() + bare_run())
-            daemon.append(first + daemon_run())
+            floor = bare_run() + bare_run()
+            return first + daemon_run(), floor
+
+        for _ in range(WARM_UP_TURNS + bench.runs):
+            done, floor = bench.turns.run(turn)
+            daemon.append(done)
+            bare.append(floor)
         del daemon[:WARM_UP_TURNS], bare[:WARM_UP_TURNS]
         report.ratio(f"rows/s of the daemon / of the bare sender, {name}",
                      [one.rows_per_s / floor.rows_per_s for one, floor in zip(daemon, bare)],

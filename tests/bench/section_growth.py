@@ -75,7 +75,7 @@ def measure(bench: Bench, cases: list[Case]) -> tuple[list[list[float]], list[li
         daemons = [stack.enter_context(running(bench, case)) for case in cases]
         for daemon in daemons:
             daemon.load(RATE, WARM_UP_S)
-        turns = [[daemon.load(RATE, seconds) for daemon in daemons] for _ in range(bench.runs)]
+        turns = [bench.turns.run(lambda: [daemon.load(RATE, seconds) for daemon in daemons]) for _ in range(bench.runs)]
         resident = [daemon.rss_bytes() for daemon in daemons]
     loads = list(zip(*turns))
     return ([[load.cpu_us_per_reading for load in of_case] for of_case in loads],

@@ -66,9 +66,9 @@ def _find_capacity(bench: Bench, daemon: PacedDaemon, full_topic_per_s: float) -
 def _measure(bench: Bench, levels: Levels, daemon: PacedDaemon, *, quiet: bool) -> None:
     daemon.load(levels.rate(0.5), WAKE_S)
     for share in SHARES:
-        levels.add(_level(share), daemon.load(levels.rate(share), _seconds(bench, LEVEL_S)))
+        levels.add(_level(share), bench.turns.run(lambda: daemon.load(levels.rate(share), _seconds(bench, LEVEL_S))))
     if quiet:
-        levels.add(f"{QUIET_RATE}/s", daemon.load(QUIET_RATE, _seconds(bench, QUIET_S)))
+        levels.add(f"{QUIET_RATE}/s", bench.turns.run(lambda: daemon.load(QUIET_RATE, _seconds(bench, QUIET_S))))
 
 
 def _on_null_gateway(bench: Bench, name: str, tables: Mapping[str, Any], topic: str) -> Levels:
@@ -114,8 +114,8 @@ def _bare_rows(bench: Bench, report: Report, levels: Levels, tables: Mapping[str
         runs = []
         for _ in range(bench.runs):
             fresh_tables(bench, list(tables), SPLITS)
-            runs.append(bare_sender(bench, bench.stack().gateways[0].address, calls, "--connections", str(CONNECTIONS),
-                                    "--rate", str(rate)))
+            runs.append(bench.turns.run(lambda: bare_sender(bench, bench.stack().gateways[0].address, calls, "--connections",
+                                                            str(CONNECTIONS), "--rate", str(rate))))
         rows.append([f"bare sender, {_level(share)}", rate,
                      *(spread([run["row_latency_ms"][name] for run in runs], 1) for name in ("p50", "p99", "p999")),
                      int(runs[0]["rows"] / runs[0]["calls"])])

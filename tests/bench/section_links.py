@@ -112,9 +112,9 @@ def _in_turns(bench: Bench, links: Sequence[Link], one: Callable[[Link], T]) -> 
     """Each link once a turn; another one begins in each."""
     runs: dict[str, list[T]] = {link.name: [] for link in links}
     for turn in range(WARM_UP_TURNS + bench.runs):
-        for place in range(len(links)):
-            link = links[(place + turn) % len(links)]
-            runs[link.name].append(one(link))
+        order = [links[(place + turn) % len(links)] for place in range(len(links))]
+        for link, done in zip(order, bench.turns.run(lambda: [one(link) for link in order])):
+            runs[link.name].append(done)
     return {name: done[WARM_UP_TURNS:] for name, done in runs.items()}
 
 

@@ -17,8 +17,8 @@ STAGES = ["decode", "map", "key", "append", "encode", "seal", "ack", "all"]
 
 def run(bench: Bench, report: Report) -> None:
     readings = READINGS // (10 if bench.quick else 1)
-    done = subprocess.run([str(bench.tool("bench-stages")), str(readings), str(bench.runs)], stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, text=True, check=True)
+    done = bench.turns.run(lambda: subprocess.run([str(bench.tool("bench-stages")), str(readings), str(bench.runs)],
+                                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=True))
     rows: list[list[object]] = []
     allocations: list[float] = []
     for shape in map(json.loads, done.stdout.splitlines()):

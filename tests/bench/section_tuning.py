@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Mapping, Sequence
 
 import daemon as integration_daemon
@@ -55,7 +56,7 @@ def run(bench: Bench, report: Report) -> None:
     stack = bench.stack()
     addresses = [stack.add_gateway(**variant.gateway).address if variant.gateway else stack.gateways[0].address
                  for variant in VARIANTS]
-    turns = [_turn(bench, topic, addresses, turn) for turn in range(WARM_UP_TURNS + bench.runs)][WARM_UP_TURNS:]
+    turns = [bench.turns.run(partial(_turn, bench, topic, addresses, turn)) for turn in range(WARM_UP_TURNS + bench.runs)][WARM_UP_TURNS:]
     runs = dict(zip((variant.name for variant in VARIANTS), zip(*turns)))
     rows: list[Sequence[Any]] = []
     for name, done in runs.items():
