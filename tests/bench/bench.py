@@ -3,7 +3,7 @@
 
     bench.py --build BUILD_DIRECTORY [--only SECTION]... [--runs N] [--quick] [--json FILE]
 
-Each section is a module section_NAME.py beside this file. Figures of machines differ and so do those of one machine from hour
+Each section is a module sections/section_NAME.py. Figures of machines differ and so do those of one machine from hour
 to hour: so what is compared runs in turns, and what counts is the ratio within a turn; given are the median of all turns and
 the least and the greatest. A turn in which other processes had more than a little of the machine is run again.
 """
@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "integration"), str(HERE.parent / "stack")]
+sys.path[:0] = [str(HERE), str(HERE / "sections"), str(HERE.parent / "integration"), str(HERE.parent / "stack")]
 from bench_report import Report, machine_facts  # noqa: E402
 from bench_setup import Bench  # noqa: E402
 from machine_load import Turns  # noqa: E402

@@ -18,7 +18,7 @@ END = "<!-- map: end -->"
 # What a newcomer looks for first; each says in the first line of its README.md what it is.
 FOLDERS = [name for names in LAYERS for name in ([names] if isinstance(names, str) else names)] + [
     "config/examples", "config/examples/clusters", "config/prometheus", "systemd", "docs", "tests", "tests/check.d", "tests/unit", "tests/fault", "tests/examples", "tests/formats", "tests/fuzz",
-    "tests/integration", "tests/chaos", "tests/scenarios", "tests/systemd", "tests/prometheus", "tests/docs", "tests/mutation", "tests/analysis", "tests/stack", "tests/bench", "tests/bench/peers",
+    "tests/integration", "tests/chaos", "tests/scenarios", "tests/systemd", "tests/prometheus", "tests/docs", "tests/mutation", "tests/analysis", "tests/stack", "tests/bench", "tests/bench/peers", "tests/bench/sections",
     "tests/package", "tests/style"]
 WITHOUT_README = {"systemd": "the units, and the Debian package: `build_package.sh` makes it of a commit", "docs": "guides and reference"}
 NO_LINES = {"tests/unit", "tests/fuzz"}  # named after what they test: a line each would say nothing
