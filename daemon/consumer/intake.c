@@ -253,7 +253,7 @@ take_mapped(TideIntake *intake, TidePartition *partition, const TideMessage *mes
   guint32 crowded =
       tide_accumulator_append_message(intake->context.accumulator, mapped->rows, mapped->n_rows, ref, now_us);
   if (G_UNLIKELY(crowded != 0))
-    tide_pauses_pause_for_crowded_table(intake->context.pauses, partition, crowded);
+    tide_pauses_wait_for_crowded_table(intake->context.pauses, partition, crowded, now_us);
   tide_pauses_check_in_flight_window(intake->context.pauses, partition);
 }
 

@@ -65,7 +65,8 @@ typedef struct TideRepeated {
 /* Why it is not fetched, and how far it may be read ahead. */
 typedef struct TidePartitionPauses {
   guint reasons;               /* TidePauseReason */
-  guint32 crowded_table;       /* with TIDE_PAUSE_TABLE: 1 + the table's slot; else 0 */
+  guint32 crowded_table;       /* that it waits for: 1 + the table's slot; 0: none */
+  gint64 table_held_us;        /* since when the consumer holds for that; 0: it does not, and it pauses */
   guint32 read_ahead_messages; /* unfinished, at the most: pauses.h; 0: as many as there may be */
   gint64 read_ahead_us;        /* when that changed */
   gboolean is_paused;          /* what librdkafka was told ... */

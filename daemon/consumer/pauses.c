@@ -7,6 +7,10 @@
  * than once a second, whatever the reasons. */
 #define PAUSE_INTERVAL_US TIDE_US_PER_S
 
+/* So long nothing is read while memory is spent, and then partitions pause. Nothing is polled meanwhile, so a rebalance
+ * waits; and where that long makes less than a twentieth of the budget free, much longer for what was prefetched. */
+#define HOLD_US (2 * TIDE_US_PER_S)
+
 /* Dead letters begin and stop to hold this often at the most: a pause throws away what was prefetched. */
 #define HOLD_INTERVAL_US TIDE_US_PER_S
 
@@ -29,6 +33,8 @@ tide_pauses_init(TidePauses *pauses, const TidePausesContext *context)
   pauses->n_pauses = tide_metrics_counter(metrics, "tidemark_kafka_pauses_total", "Times a partition was paused", NULL);
   pauses->n_resumes =
       tide_metrics_counter(metrics, "tidemark_kafka_resumes_total", "Times a paused partition went on", NULL);
+  pauses->n_holds = tide_metrics_counter(metrics, "tidemark_kafka_holds_total",
+                                         "Times nothing was read for a moment because memory was spent", NULL);
   pauses->messages_held = tide_metrics_counter(metrics, "tidemark_messages_held_total",
                                                "Messages that halt their partition: on_bad_message: stop, no place "
                                                "for dead letters, or too many dated tables",
@@ -78,38 +84,94 @@ set_all(TidePauses *pauses, TidePauseReason reason, gboolean on)
     tide_pauses_set(pauses, tide_partition_slots_at(partitions, (guint16)i), reason, on);
 }
 
-void
-tide_pauses_apply_backpressure(TidePauses *pauses, gint64 now_us)
+static void
+pause_for_memory(TidePauses *pauses, gboolean should, gint64 now_us)
 {
-  if (pauses->waits)
-    apply_waiting_pauses(pauses, now_us);
-  gboolean should = pauses->memory_paused ? !tide_budget_has_room_racy(pauses->context.budget)
-                                          : tide_budget_is_spent_racy(pauses->context.budget);
-  if (should == pauses->memory_paused || (!should && now_us - pauses->memory_changed_us < PAUSE_INTERVAL_US))
-    return;
   pauses->memory_paused = should;
   pauses->memory_changed_us = now_us;
   set_all(pauses, TIDE_PAUSE_MEMORY, should);
 }
 
-void
-tide_pauses_pause_for_crowded_table(TidePauses *pauses, TidePartition *partition, guint32 crowded)
+/* Begins and ends to hold for memory. */
+static void
+hold_for_memory(TidePauses *pauses, gint64 now_us)
 {
-  partition->pauses.crowded_table = crowded;
-  tide_pauses_set(pauses, partition, TIDE_PAUSE_TABLE, TRUE);
+  if (pauses->memory_held_us == 0) {
+    if (!tide_budget_is_spent_racy(pauses->context.budget))
+      return;
+    pauses->memory_held_us = now_us;
+    tide_counter_inc(pauses->n_holds);
+  } else if (tide_budget_is_below_racy(pauses->context.budget, TIDE_BUDGET_GO_ON_PERCENT)) {
+    pauses->memory_held_us = 0;
+  } else if (now_us - pauses->memory_held_us >= HOLD_US) {
+    pauses->memory_held_us = 0;
+    pause_for_memory(pauses, TRUE, now_us);
+  }
 }
 
 void
-tide_pauses_resume_for_tables(TidePauses *pauses)
+tide_pauses_apply_backpressure(TidePauses *pauses, gint64 now_us)
 {
-  const GPtrArray *partitions = pauses->context.partitions;
-  for (guint i = 0; i < partitions->len; i++) {
-    TidePartition *partition = tide_partition_slots_at(partitions, (guint16)i);
-    if (partition->pauses.crowded_table == 0 ||
-        !tide_budget_has_room_racy(&pauses->context.table_budgets[partition->pauses.crowded_table - 1]))
-      continue;
+  if (pauses->waits)
+    apply_waiting_pauses(pauses, now_us);
+  if (!pauses->memory_paused)
+    hold_for_memory(pauses, now_us);
+  else if (tide_budget_has_room_racy(pauses->context.budget) && now_us - pauses->memory_changed_us >= PAUSE_INTERVAL_US)
+    pause_for_memory(pauses, FALSE, now_us);
+}
+
+static gboolean
+any_pauses_for_table(const TidePauses *pauses, guint32 crowded)
+{
+  for (guint i = 0; i < pauses->context.partitions->len; i++) {
+    const TidePartition *partition = tide_partition_slots_at(pauses->context.partitions, (guint16)i);
+    if (partition->pauses.crowded_table == crowded && (partition->pauses.reasons & TIDE_PAUSE_TABLE) != 0)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+void
+tide_pauses_wait_for_crowded_table(TidePauses *pauses, TidePartition *partition, guint32 crowded, gint64 now_us)
+{
+  gboolean is_held = partition->pauses.table_held_us != 0;
+  partition->pauses.crowded_table = crowded;
+  if (is_held || (partition->pauses.reasons & TIDE_PAUSE_TABLE) != 0)
+    return;
+  if (any_pauses_for_table(pauses, crowded)) { /* so holding was of no use */
+    tide_pauses_set(pauses, partition, TIDE_PAUSE_TABLE, TRUE);
+    return;
+  }
+  partition->pauses.table_held_us = now_us;
+  pauses->table_held = TRUE;
+  tide_counter_inc(pauses->n_holds);
+}
+
+static void
+apply_table(TidePauses *pauses, TidePartition *partition, gint64 now_us)
+{
+  const TideBudget *table_budget = &pauses->context.table_budgets[partition->pauses.crowded_table - 1];
+  gboolean is_held = partition->pauses.table_held_us != 0;
+  if (tide_budget_is_below_racy(table_budget, is_held ? TIDE_BUDGET_GO_ON_PERCENT : TIDE_BUDGET_RESUME_PERCENT)) {
+    partition->pauses.table_held_us = 0;
     partition->pauses.crowded_table = 0;
     tide_pauses_set(pauses, partition, TIDE_PAUSE_TABLE, FALSE);
+  } else if (is_held && now_us - partition->pauses.table_held_us >= HOLD_US) {
+    partition->pauses.table_held_us = 0;
+    tide_pauses_set(pauses, partition, TIDE_PAUSE_TABLE, TRUE);
+  } else
+    pauses->table_held |= is_held;
+}
+
+void
+tide_pauses_apply_tables(TidePauses *pauses, gint64 now_us)
+{
+  const GPtrArray *partitions = pauses->context.partitions;
+  pauses->table_held = FALSE;
+  for (guint i = 0; i < partitions->len; i++) {
+    TidePartition *partition = tide_partition_slots_at(partitions, (guint16)i);
+    if (partition->pauses.crowded_table != 0)
+      apply_table(pauses, partition, now_us);
   }
 }
 
@@ -201,6 +263,7 @@ tide_pauses_lift(TidePauses *pauses, const guint16 *slots, gsize n_slots)
   gint64 now_us = tide_now_us();
   for (gsize i = 0; i < n_slots; i++) {
     TidePartition *partition = tide_partition_slots_at(pauses->context.partitions, slots[i]);
+    partition->pauses.table_held_us = 0;
     partition->pauses.reasons = 0;
     partition->pauses.crowded_table = 0;
     partition->pauses.changed_us = 0; /* the next assignment is fetched anew anyway */

@@ -1,6 +1,9 @@
 /* Pauses and resumes a consumer's partitions: each is paused as long as there is any reason to. Some reasons
  * end by themselves; a halted partition waits until an operator acts.
  *
+ * What is short for a moment only, memory as a rule, is no reason yet: the consumer holds, that is, it reads nothing of
+ * any partition, and librdkafka keeps what it has prefetched. Partitions pause when that lasts.
+ *
  * Threads: the owning consumer's only. */
 #pragma once
 
@@ -25,7 +28,10 @@ typedef struct TidePauses {
   TidePausesContext context;
   TideCounter *n_pauses;
   TideCounter *n_resumes;
+  TideCounter *n_holds;
   TideCounter *messages_held;
+  gint64 memory_held_us; /* since when the consumer holds for memory; 0: it does not */
+  gboolean table_held;   /* it holds for a crowded table */
   gboolean memory_paused;
   gint64 memory_changed_us;
   gboolean dead_letters_paused;
@@ -38,14 +44,16 @@ void tide_pauses_init(TidePauses *pauses, const TidePausesContext *context);
 
 void tide_pauses_set(TidePauses *pauses, TidePartition *partition, TidePauseReason reason, gboolean on);
 
-/* Above the budget every partition pauses; below its lower mark all go on. Once a round: it also tells what had to
- * wait. */
+/* At the budget the consumer holds; where there is no room for long every partition pauses, and below the lower mark
+ * all go on. Once a round: it also tells what had to wait. */
 void tide_pauses_apply_backpressure(TidePauses *pauses, gint64 now_us);
 
-/* @partition feeds a table that holds more than its share of the budget, so it waits for that table; the partitions
- * that feed others go on. @crowded: 1 + the table's slot */
-void tide_pauses_pause_for_crowded_table(TidePauses *pauses, TidePartition *partition, guint32 crowded);
-void tide_pauses_resume_for_tables(TidePauses *pauses); /* lets go on those whose table has room again */
+/* @partition feeds a table that holds more than its share of the budget, so it waits for that table: the consumer holds
+ * for it, and where that lasts it pauses, while the partitions that feed others go on. @crowded: 1 + the table's slot
+ */
+void tide_pauses_wait_for_crowded_table(TidePauses *pauses, TidePartition *partition, guint32 crowded, gint64 now_us);
+/* Lets go on those whose table has room again, and pauses those that were held for long enough. */
+void tide_pauses_apply_tables(TidePauses *pauses, gint64 now_us);
 
 /* A partition whose oldest unfinished message lies far behind waits for it alone. */
 void tide_pauses_check_in_flight_window(TidePauses *pauses, TidePartition *partition);
@@ -68,7 +76,8 @@ void tide_pauses_apply_assigned(TidePauses *pauses);
 static inline gboolean
 tide_pauses_must_wait(const TidePauses *pauses)
 {
-  return (pauses->memory_paused || pauses->span_waits) && pauses->waits;
+  return pauses->memory_held_us != 0 || pauses->table_held ||
+         ((pauses->memory_paused || pauses->span_waits) && pauses->waits);
 }
 
 /* librdkafka remembers a pause beyond the assignment: a partition that came back would never be fetched again. */

@@ -18,6 +18,11 @@
 
 #define HOUSEKEEPING_US TIDE_US_PER_S
 
+/* Open rows may take so much of the budget, encoded; in memory they take three times as much. The rest is for batches.
+ * So where memory is small, or lanes are many, batches are small, and a call takes several. */
+#define OPEN_SHARE 12u
+#define LEAST_BATCH_BYTES (64u * 1024)
+
 /* The rows of a message that follow one of its rows, as a list: 1 + the place of each, 0 ends it. */
 typedef struct Dependents {
   guint32 first; /* that follows the row */
@@ -40,6 +45,7 @@ struct TideAccumulator {
   GPtrArray *active;            /* (element-type TideLaneBuffer) borrowed: those with open rows */
   TideLatestWindow latest_window;
   gint64 last_tick_seal_us; /* when a tick sealed lanes */
+  guint32 batch_bytes;      /* a lane with so much is full */
   guint64 generation;       /* of the region maps taken */
   gsize n_on_the_way;       /* batches, of all lanes */
   guint32 n_unmerged;       /* rows, open or on their way */
@@ -97,7 +103,8 @@ static TideSealRequest
 seal_request(TideAccumulator *accumulator)
 {
   const TideBatchConfig *limits = &accumulator->context.config->batch;
-  return (TideSealRequest){.max_rows = limits->max_rows, .max_bytes = limits->max_bytes, .pool = &accumulator->pool};
+  return (TideSealRequest){
+      .max_rows = limits->max_rows, .max_bytes = accumulator->batch_bytes, .pool = &accumulator->pool};
 }
 
 static void
@@ -143,7 +150,16 @@ is_full(const TideAccumulator *accumulator, const TideLaneBuffer *open)
 {
   const TideBatchConfig *limits = &accumulator->context.config->batch;
   return open->buffer.n_rows >= open->left_rows + limits->max_rows ||
-         open->buffer.encoded_bytes >= open->left_bytes + limits->max_bytes;
+         open->buffer.encoded_bytes >= open->left_bytes + accumulator->batch_bytes;
+}
+
+static void
+adapt_batch_bytes(TideAccumulator *accumulator)
+{
+  const TideConfig *config = accumulator->context.config;
+  guint64 open_bytes = tide_budget_limit_racy(accumulator->context.budget) / OPEN_SHARE / config->kafka.threads;
+  guint64 lane_bytes = open_bytes / MAX(accumulator->active->len, 1);
+  accumulator->batch_bytes = (guint32)MIN(MAX(lane_bytes, LEAST_BATCH_BYTES), config->batch.max_bytes);
 }
 
 /* When the open rows of @open want to leave, if nothing forbids it. */
@@ -324,6 +340,7 @@ tide_accumulator_new(const TideAccumulatorContext *context)
   accumulator->healed = g_ptr_array_new();
   tide_latest_window_init(&accumulator->latest_window, context->config->batch.latest_window_ms * TIDE_US_PER_MS,
                           context->config->batch.latest_window_max_ms * TIDE_US_PER_MS);
+  adapt_batch_bytes(accumulator);
   register_metrics(accumulator);
   accumulator->slots = g_new0(TideTableAccumulator *, tide_dated_tables_slots(context->config, &n_dated));
   accumulator->tables = g_ptr_array_new_with_free_func(free_table);
@@ -574,6 +591,7 @@ tide_accumulator_tick(TideAccumulator *accumulator, TidePressure pressure, gint6
   if (now_us >= accumulator->housekeeping_us)
     keep_house(accumulator, now_us);
   adapt_latest_window(accumulator, pressure, late_us, now_us);
+  adapt_batch_bytes(accumulator);
   gsize on_the_way_before = accumulator->n_on_the_way;
   gint64 next_us = MIN(accumulator->housekeeping_us, send_all_heals(accumulator, now_us));
   if (accumulator->active->len > 0)

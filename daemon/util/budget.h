@@ -10,7 +10,10 @@
 
 G_BEGIN_DECLS
 
-/* Consumers stop fetching at the budget and go on below this share of it: wide enough that a full pause and resume
+/* Consumers read no more at the budget, and go on as soon as it is spent to less than this share. */
+#define TIDE_BUDGET_GO_ON_PERCENT 95
+
+/* Where that takes long, partitions pause until it is spent to less than this: wide enough that a full pause and resume
  * (which makes librdkafka fetch again what it had prefetched) pays, low enough that writers never run dry. */
 #define TIDE_BUDGET_RESUME_PERCENT 70
 
@@ -130,9 +133,16 @@ tide_budget_is_spent_racy(const TideBudget *budget)
 }
 
 static inline gboolean
+tide_budget_is_below_racy(const TideBudget *budget, guint percent)
+{
+  return tide_budget_used_racy(budget) < tide_budget_limit_racy(budget) / 100 * percent;
+}
+
+/* For those that paused to go on. */
+static inline gboolean
 tide_budget_has_room_racy(const TideBudget *budget)
 {
-  return tide_budget_used_racy(budget) < tide_budget_limit_racy(budget) / 100 * TIDE_BUDGET_RESUME_PERCENT;
+  return tide_budget_is_below_racy(budget, TIDE_BUDGET_RESUME_PERCENT);
 }
 
 G_END_DECLS

@@ -1,12 +1,13 @@
 /* A gateway that says yes to every row and keeps none: what is measured against it is the client alone.
  *
  *     null-gateway [--port N] [--framed] [--compact] [--families M,N] [--regions N] [--splits a,b,c]
- *                  [--record FILE] [--record-bytes N] [--forward HOST:PORT]
+ *                  [--record FILE] [--record-bytes N] [--forward HOST:PORT] [--refuse TEXT] [--rows-per-second N]
  *
  * Every table that is asked for exists, with the families and regions given. It says "port N", serves each connection
  * in a thread of its own, and on SIGINT or SIGTERM prints how many rows came at what rate. With --record it keeps the
  * putMultiple calls in a file, for bare-sender to send again. With --forward it stands before a real gateway and only
- * looks on: that one answers. */
+ * looks on: that one answers. With --refuse it says no to calls that hold TEXT, as HBase does where a cell is too
+ * large, and with --rows-per-second it is as slow as that, all connections together. */
 #define _GNU_SOURCE
 #include "bench/call_recorder.h"
 #include "bench/plain_socket.h"
@@ -26,6 +27,12 @@
 /* Some calls of the largest batches at once; larger single rows make it grow. */
 #define INPUT_BYTES (1024 * 1024)
 #define MAX_CONNECTIONS 1024
+
+/* What HBase says of a call with a cell above hbase.server.keyvalue.maxsize. */
+#define REFUSAL                                                                                                        \
+  "Failed 1 action: org.apache.hadoop.hbase.DoNotRetryIOException: Cell with size 10485999 exceeds limit of 10485760 " \
+  "bytes: 1 time, servers with issues: localhost,16020,1"
+
 #define RECORD_BYTES (G_GINT64_CONSTANT(1) << 30)
 
 /* Written by its connection's thread alone; read when the program ends. */
@@ -47,7 +54,12 @@ typedef struct TideNullGateway {
   char *record_path; /* NULL: nothing is recorded */
   gint64 record_bytes;
   TideCallRecorder recorder;
-  char *forward; /* NULL: it answers itself */
+  char *forward;       /* NULL: it answers itself */
+  char *refuse;        /* NULL: nothing is */
+  int rows_per_second; /* 0: as many as come */
+  TideMutex pace_lock;
+  TideCond never; /* signalled */
+  gint64 free_us; /* under pace_lock: when all rows that have come are done */
   int listen_fd;
   TideFakeHBase *hbase;
   TideFakeService *service;
@@ -62,7 +74,7 @@ typedef struct TideNullConnection {
   int forward_fd; /* -1: none */
   TideBuffer input;
   TidePutSkipper skipper;
-  TideBuffer call;       /* with --record: what has come of the call under way ... */
+  TideBuffer call;       /* with --record and --refuse: what has come of the call under way ... */
   guint64 n_rows_before; /* ... and the rows before it */
   TideFakeWriter writer;
   TideFakeRequest request;
@@ -160,10 +172,37 @@ count_puts(TideNullConnection *connection)
   tally->n_calls = connection->skipper.n_calls;
 }
 
+/* As long as the rows that came before, on any connection, and these take. */
+static void
+keep_pace(TideNullGateway *gateway, guint64 n_rows)
+{
+  gint64 now_us = tide_now_us();
+  tide_mutex_lock(&gateway->pace_lock);
+  gateway->free_us = MAX(gateway->free_us, now_us) + (gint64)n_rows * TIDE_US_PER_S / gateway->rows_per_second;
+  gint64 done_us = gateway->free_us;
+  while (tide_cond_wait_until(&gateway->never, &gateway->pace_lock, done_us))
+    ;
+  tide_mutex_unlock(&gateway->pace_lock);
+}
+
 static gboolean
-acknowledge_puts(TideNullConnection *connection)
+is_refused(const TideNullConnection *connection)
+{
+  const char *text = connection->gateway->refuse;
+  return text != NULL && memmem(connection->call.data, connection->call.len, text, strlen(text)) != NULL;
+}
+
+static gboolean
+answer_puts(TideNullConnection *connection)
 {
   TideFakeWriter *writer = &connection->writer;
+  if (connection->gateway->rows_per_second > 0)
+    keep_pace(connection->gateway, connection->skipper.n_rows - connection->n_rows_before);
+  if (is_refused(connection)) {
+    TideFakeRequest request = {.name = "putMultiple", .sequence_id = connection->skipper.sequence_id};
+    fake_service_write_io_error(writer, &request, REFUSAL, TIDE_CAN_RETRY_YES);
+    return tide_plain_send(connection->fd, tide_buffer_bytes(&writer->out));
+  }
   fake_writer_message_begin(writer, "putMultiple", TIDE_FAKE_REPLY, connection->skipper.sequence_id);
   fake_writer_struct_begin(writer);
   fake_writer_struct_end(writer);
@@ -180,19 +219,16 @@ answer(TideNullConnection *connection, TideSkipEvent event, TideBytes call)
   if (connection->forward_fd >= 0)
     return TRUE;
   if (event == TIDE_SKIP_PUTS)
-    return acknowledge_puts(connection);
+    return answer_puts(connection);
   return event != TIDE_SKIP_OTHER || answer_call(connection, call);
 }
 
-/* @bytes were passed over by a step that ended with @event. */
+/* The call under way has ended, and was answered. */
 static void
-record_step(TideNullConnection *connection, TideBytes bytes, TideSkipEvent event)
+end_call(TideNullConnection *connection, TideSkipEvent event)
 {
-  tide_buffer_append_bytes(&connection->call, bytes);
-  if (event == TIDE_SKIP_NEED_MORE)
-    return;
   guint32 n_rows = (guint32)(connection->skipper.n_rows - connection->n_rows_before);
-  if (event == TIDE_SKIP_PUTS)
+  if (event == TIDE_SKIP_PUTS && connection->gateway->record_path != NULL)
     tide_call_recorder_add(&connection->gateway->recorder, tide_buffer_bytes(&connection->call), n_rows);
   connection->n_rows_before = connection->skipper.n_rows;
   tide_buffer_reset(&connection->call);
@@ -211,9 +247,11 @@ serve_input(TideNullConnection *connection)
     TideBytes call = TIDE_BYTES_EMPTY;
     event = tide_put_skipper_step(&connection->skipper, tide_bytes(input->data + done, input->len - done), &consumed,
                                   &call);
-    if (connection->gateway->record_path != NULL)
-      record_step(connection, tide_bytes(input->data + done, consumed), event);
+    if (connection->gateway->record_path != NULL || connection->gateway->refuse != NULL)
+      tide_buffer_append_bytes(&connection->call, tide_bytes(input->data + done, consumed));
     goes_on = answer(connection, event, call);
+    if (event != TIDE_SKIP_NEED_MORE)
+      end_call(connection, event);
     done += consumed;
   } while (goes_on && event != TIDE_SKIP_NEED_MORE && event != TIDE_SKIP_BROKEN);
   input->len -= done;
@@ -380,6 +418,8 @@ parse_options(TideNullGateway *gateway, int *argc, char ***argv)
       {"record", 0, 0, G_OPTION_ARG_FILENAME, &gateway->record_path, "keep the putMultiple calls here", "FILE"},
       {"record-bytes", 0, 0, G_OPTION_ARG_INT64, &gateway->record_bytes, "the most that is kept (1 GiB)", "N"},
       {"forward", 0, 0, G_OPTION_ARG_STRING, &gateway->forward, "let a real gateway answer", "HOST:PORT"},
+      {"refuse", 0, 0, G_OPTION_ARG_STRING, &gateway->refuse, "say no to calls that hold this", "TEXT"},
+      {"rows-per-second", 0, 0, G_OPTION_ARG_INT, &gateway->rows_per_second, "be as slow as that (no bound)", "N"},
       G_OPTION_ENTRY_NULL};
   g_autoptr(GError) error = NULL;
   g_autoptr(GOptionContext) context = g_option_context_new("- a gateway that says yes and keeps nothing");
@@ -388,6 +428,8 @@ parse_options(TideNullGateway *gateway, int *argc, char ***argv)
     fprintf(stderr, "null-gateway: %s\n", error->message);
   else if (gateway->port < 0 || gateway->port > G_MAXUINT16 || gateway->n_regions < 0 || gateway->n_regions > 65536)
     fprintf(stderr, "null-gateway: the port or the number of regions is out of range\n");
+  else if (gateway->rows_per_second < 0)
+    fprintf(stderr, "null-gateway: a negative rate cannot be kept\n");
   else if (gateway->record_bytes < 0)
     fprintf(stderr, "null-gateway: a negative number of bytes cannot be kept\n");
   else
@@ -401,6 +443,8 @@ main(int argc, char **argv)
   static TideNullGateway gateway = {.record_bytes = RECORD_BYTES};
   if (!parse_options(&gateway, &argc, &argv))
     return 64;
+  tide_mutex_init(&gateway.pace_lock);
+  tide_cond_init(&gateway.never);
   if (gateway.families == NULL)
     gateway.families = g_strdup("M");
   gateway.hbase = fake_hbase_new();

@@ -236,14 +236,15 @@ test_refused_commit_is_asked_for_again(Fixture *fixture, gconstpointer options)
 
 /* ---- pauses ---- */
 
-/* All memory is taken, or given back. */
+/* All memory is taken, for long, or given back. */
 static void
 spend_memory(Fixture *fixture, gboolean spend)
 {
+  TidePauses *pauses = &fixture->consumer->pauses;
   gint64 bytes = (gint64)fixture->flow.budget.limit_bytes;
   tide_budget_charge(&fixture->flow.budget, spend ? bytes : -bytes);
-  tide_pauses_apply_backpressure(&fixture->consumer->pauses,
-                                 fixture->consumer->pauses.memory_changed_us + 10 * TIDE_US_PER_S);
+  for (guint i = 1; i <= 2; i++)
+    tide_pauses_apply_backpressure(pauses, pauses->memory_changed_us + i * 10 * TIDE_US_PER_S);
 }
 
 static void

@@ -87,6 +87,21 @@ set_used(Fixture *fixture, gint64 bytes)
   tide_budget_charge(&fixture->budget, bytes - (gint64)tide_budget_used_racy(&fixture->budget));
 }
 
+/* As in pauses.c. */
+#define HOLD_US (2 * TIDE_US_PER_S)
+
+/* The partition in @slot waits for a table that is crowded for long. */
+static void
+wait_for_table(Fixture *fixture, guint16 slot, guint32 crowded)
+{
+  gint64 now_us = tide_now_us();
+  TideBudget *share = &fixture->table_budgets[crowded - 1];
+  tide_budget_charge(share, LIMIT_BYTES);
+  tide_pauses_wait_for_crowded_table(&fixture->pauses, partition_at(fixture, slot), crowded, now_us);
+  tide_pauses_apply_tables(&fixture->pauses, now_us + HOLD_US);
+  tide_budget_charge(share, -LIMIT_BYTES);
+}
+
 static void
 begin_messages(Fixture *fixture, TidePartition *partition, guint n)
 {
@@ -218,7 +233,7 @@ test_lifted_pauses_leave_nothing_behind(Fixture *fixture, gconstpointer data)
 {
   const guint16 slot = 0;
   TidePartition *partition = partition_at(fixture, slot);
-  tide_pauses_pause_for_crowded_table(&fixture->pauses, partition, 1);
+  wait_for_table(fixture, 0, 1);
   ASSERT_TOLD(fixture, "pause 0, ");
   tide_pauses_lift(&fixture->pauses, &slot, 1);
   ASSERT_TOLD(fixture, "resume 0, ");
@@ -230,15 +245,48 @@ test_lifted_pauses_leave_nothing_behind(Fixture *fixture, gconstpointer data)
 /* ---- memory ---- */
 
 static void
-test_spent_budget_pauses_all_until_there_is_room(Fixture *fixture, gconstpointer data)
+test_spent_budget_holds_and_tells_nobody(Fixture *fixture, gconstpointer data)
 {
   gint64 now_us = tide_now_us();
   set_used(fixture, LIMIT_BYTES - 1);
   tide_pauses_apply_backpressure(&fixture->pauses, now_us);
-  ASSERT_TOLD(fixture, "");
+  g_assert_false(tide_pauses_must_wait(&fixture->pauses));
   set_used(fixture, LIMIT_BYTES);
   tide_pauses_apply_backpressure(&fixture->pauses, now_us);
+  g_assert_true(tide_pauses_must_wait(&fixture->pauses));
+  set_used(fixture, LIMIT_BYTES * TIDE_BUDGET_GO_ON_PERCENT / 100);
+  tide_pauses_apply_backpressure(&fixture->pauses, now_us + HOLD_US - 1);
+  g_assert_true(tide_pauses_must_wait(&fixture->pauses));
+  set_used(fixture, LIMIT_BYTES * TIDE_BUDGET_GO_ON_PERCENT / 100 - 1);
+  tide_pauses_apply_backpressure(&fixture->pauses, now_us + HOLD_US);
+  g_assert_false(tide_pauses_must_wait(&fixture->pauses));
+  ASSERT_TOLD(fixture, "");
+  g_assert_cmpuint(sum_of(fixture, "tidemark_kafka_holds_total"), ==, 1);
+  g_assert_cmpuint(sum_of(fixture, "tidemark_kafka_pauses_total"), ==, 0);
+  set_used(fixture, LIMIT_BYTES); /* another hold, with all of its time */
+  tide_pauses_apply_backpressure(&fixture->pauses, now_us + HOLD_US);
+  tide_pauses_apply_backpressure(&fixture->pauses, now_us + 2 * HOLD_US - 1);
+  ASSERT_TOLD(fixture, "");
+  set_used(fixture, 0);
+}
+
+/* Spent for so long that all pause. Returns: when. */
+static gint64
+spend_for_long(Fixture *fixture)
+{
+  gint64 now_us = tide_now_us();
+  set_used(fixture, LIMIT_BYTES);
+  tide_pauses_apply_backpressure(&fixture->pauses, now_us);
+  tide_pauses_apply_backpressure(&fixture->pauses, now_us + HOLD_US);
+  return now_us + HOLD_US;
+}
+
+static void
+test_spent_budget_pauses_all_until_there_is_room(Fixture *fixture, gconstpointer data)
+{
+  gint64 now_us = spend_for_long(fixture);
   ASSERT_TOLD(fixture, "pause 0, pause 1, ");
+  g_assert_false(tide_pauses_must_wait(&fixture->pauses)); /* the group is served */
   set_changed_us(fixture, LONG_AGO_US);
   set_used(fixture, LIMIT_BYTES * TIDE_BUDGET_RESUME_PERCENT / 100);
   tide_pauses_apply_backpressure(&fixture->pauses, now_us + TIDE_US_PER_S);
@@ -254,8 +302,7 @@ static void
 test_spent_budget_waits_where_it_may_not_pause(Fixture *fixture, gconstpointer data)
 {
   set_changed_us(fixture, JUST_NOW_US);
-  set_used(fixture, LIMIT_BYTES);
-  tide_pauses_apply_backpressure(&fixture->pauses, tide_now_us());
+  (void)spend_for_long(fixture);
   ASSERT_TOLD(fixture, "");
   g_assert_true(tide_pauses_must_wait(&fixture->pauses));
   tide_pauses_apply_backpressure(&fixture->pauses, JUST_NOW_US + TIDE_US_PER_S);
@@ -265,17 +312,60 @@ test_spent_budget_waits_where_it_may_not_pause(Fixture *fixture, gconstpointer d
 }
 
 static void
+test_crowded_table_holds_while_it_may_pass(Fixture *fixture, gconstpointer data)
+{
+  TideBudget *share = &fixture->table_budgets[1];
+  gint64 now_us = tide_now_us(), share_bytes = (gint64)tide_budget_limit_racy(share);
+  tide_budget_charge(share, share_bytes);
+  tide_pauses_wait_for_crowded_table(&fixture->pauses, partition_at(fixture, 0), 2, now_us);
+  g_assert_true(tide_pauses_must_wait(&fixture->pauses));
+  tide_pauses_apply_tables(&fixture->pauses, now_us + HOLD_US - 1);
+  g_assert_true(tide_pauses_must_wait(&fixture->pauses));
+  tide_budget_charge(share, -share_bytes / 10);
+  tide_pauses_apply_tables(&fixture->pauses, now_us + HOLD_US);
+  g_assert_false(tide_pauses_must_wait(&fixture->pauses));
+  g_assert_cmpuint(partition_at(fixture, 0)->pauses.crowded_table, ==, 0);
+  ASSERT_TOLD(fixture, "");
+  tide_budget_charge(share, share_bytes / 10 - share_bytes);
+}
+
+static void
 test_crowded_table_pauses_those_that_feed_it(Fixture *fixture, gconstpointer data)
 {
   tide_budget_charge(&fixture->table_budgets[1], LIMIT_BYTES);
-  tide_pauses_pause_for_crowded_table(&fixture->pauses, partition_at(fixture, 1), 2);
+  wait_for_table(fixture, 1, 2);
   ASSERT_TOLD(fixture, "pause 1, ");
+  g_assert_false(tide_pauses_must_wait(&fixture->pauses)); /* others are read */
   set_changed_us(fixture, LONG_AGO_US);
-  tide_pauses_resume_for_tables(&fixture->pauses); /* the other table has room */
+  tide_pauses_apply_tables(&fixture->pauses, tide_now_us()); /* the other table has room */
   ASSERT_TOLD(fixture, "");
   tide_budget_charge(&fixture->table_budgets[1], -LIMIT_BYTES);
-  tide_pauses_resume_for_tables(&fixture->pauses);
+  tide_pauses_apply_tables(&fixture->pauses, tide_now_us());
   ASSERT_TOLD(fixture, "resume 1, ");
+}
+
+/* What one partition has waited for in vain, no other makes all wait for. */
+static void
+test_crowded_table_is_held_for_once(Fixture *fixture, gconstpointer data)
+{
+  tide_budget_charge(&fixture->table_budgets[1], LIMIT_BYTES);
+  wait_for_table(fixture, 1, 2);
+  tide_pauses_wait_for_crowded_table(&fixture->pauses, partition_at(fixture, 0), 2, tide_now_us());
+  g_assert_false(tide_pauses_must_wait(&fixture->pauses));
+  ASSERT_TOLD(fixture, "pause 1, pause 0, ");
+  g_assert_cmpuint(sum_of(fixture, "tidemark_kafka_holds_total"), ==, 1);
+  tide_budget_charge(&fixture->table_budgets[1], -LIMIT_BYTES);
+}
+
+static void
+test_hold_ends_with_its_assignment(Fixture *fixture, gconstpointer data)
+{
+  tide_budget_charge(&fixture->table_budgets[1], LIMIT_BYTES);
+  tide_pauses_wait_for_crowded_table(&fixture->pauses, partition_at(fixture, 0), 2, tide_now_us());
+  tide_pauses_lift(&fixture->pauses, &(const guint16){0}, 1);
+  tide_pauses_apply_tables(&fixture->pauses, tide_now_us());
+  g_assert_false(tide_pauses_must_wait(&fixture->pauses));
+  tide_budget_charge(&fixture->table_budgets[1], -LIMIT_BYTES);
 }
 
 /* ---- spans ---- */
@@ -364,9 +454,13 @@ main(int argc, char **argv)
   ADD("reasons/change-waits-for-the-second-to-pass", test_change_waits_for_the_second_to_pass);
   ADD("reasons/partition-of-others-is-not-told-of", test_partition_of_others_is_not_told_of);
   ADD("reasons/lifted-ones-leave-nothing-behind", test_lifted_pauses_leave_nothing_behind);
+  ADD("memory/spent-budget-holds-and-tells-nobody", test_spent_budget_holds_and_tells_nobody);
   ADD("memory/spent-budget-pauses-all-until-there-is-room", test_spent_budget_pauses_all_until_there_is_room);
   ADD("memory/waits-where-it-may-not-pause", test_spent_budget_waits_where_it_may_not_pause);
   ADD("memory/crowded-table-pauses-those-that-feed-it", test_crowded_table_pauses_those_that_feed_it);
+  ADD("memory/crowded-table-holds-while-it-may-pass", test_crowded_table_holds_while_it_may_pass);
+  ADD("memory/crowded-table-is-held-for-once", test_crowded_table_is_held_for_once);
+  ADD("memory/hold-ends-with-its-assignment", test_hold_ends_with_its_assignment);
   ADD("spans/bounded-until-half-is-committed", test_span_is_bounded_until_half_of_it_is_committed);
   ADD("spans/nothing-is-read-at-the-bound", test_nothing_is_read_at_the_span_bound);
   ADD("read-ahead/is-shortened", test_read_ahead_is_shortened);

@@ -381,6 +381,30 @@ test_heal_without_room_is_read_again(Fixture *fixture, gconstpointer data)
   g_assert_cmpuint(fixture->heals[TIDE_HEAL_VOID], ==, 0);
 }
 
+/* Where memory is small, a lane is full long before a call is: the rest of the memory is for what is on its way. */
+static void
+test_small_memory_makes_small_batches(Fixture *fixture, gconstpointer data)
+{
+  TideCall call;
+  g_autofree char *value = g_strnfill(20000, 'x');
+  for (guint i = 0; i < 4; i++) {
+    g_autofree char *key = g_strdup_printf("a%u", i);
+    append(fixture, DATA, key, value, FALSE);
+  }
+  ASSERT_CALL(fixture, &call, "");
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "a0 a1 a2 a3 ");
+  complete_batch(fixture, &call);
+  tide_budget_set_limit(&fixture->flow.budget, 1024 * 1024);
+  tide_accumulator_tick(fixture->accumulator, TIDE_PRESSURE_NONE, 0, fixture->now_us);
+  for (guint i = 0; i < 4; i++) {
+    g_autofree char *key = g_strdup_printf("b%u", i);
+    append(fixture, DATA, key, value, FALSE);
+  }
+  ASSERT_CALL(fixture, &call, "b0 b1 b2 b3 ");
+  complete_batch(fixture, &call);
+}
+
 #define ADD(path, func, data) g_test_add("/accumulator/" path, Fixture, GUINT_TO_POINTER(data), set_up, func, tear_down)
 
 int
@@ -399,6 +423,7 @@ main(int argc, char **argv)
   ADD("heal/none-for-messages-that-are-not-held", test_row_of_messages_that_are_not_held_needs_no_heal, 0);
   ADD("heal/doubt-outlives-the-batch-that-was-sealed-in-it", test_doubt_outlives_the_batch_that_was_sealed_in_it, 0);
   ADD("F14/heal-without-room-is-read-again", test_heal_without_room_is_read_again, 0);
+  ADD("small-memory-makes-small-batches", test_small_memory_makes_small_batches, 0);
   ADD("refused-row-is-no-later-value", test_refused_row_is_no_later_value, 0);
   return g_test_run();
 }
