@@ -25,8 +25,11 @@ typedef struct TideRegionMap {
   guint32 prefix_bytes; /* > 0: lane = hash of that many leading bytes, modulo n_lanes; regions unknown */
   guint32 n_lanes;
   TideLane **lanes; /* owned references; in order of start keys unless prefix_bytes */
+  guint64 *heads;   /* owned: of each lane's start key the first eight bytes, as a number; NULL until prepared */
 } TideRegionMap;
 
+/* Makes @map, whose lanes are all in, ready to be searched. */
+void tide_region_map_prepare(TideRegionMap *map);
 /* The lane's index for @key. */
 guint32 tide_region_map_find(const TideRegionMap *map, TideBytes key);
 void tide_region_map_unref(TideRegionMap *map); /* NULL ok */

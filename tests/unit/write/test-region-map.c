@@ -21,6 +21,7 @@ map_new(TideLanes *lanes, const TideBytes *starts, guint n)
   map->lanes = g_new0(TideLane *, n);
   for (guint i = 0; i < n; i++)
     map->lanes[i] = tide_lanes_make_lane(lanes, &table, starts[i], i + 1 < n ? starts[i + 1] : TIDE_BYTES_EMPTY);
+  tide_region_map_prepare(map);
   return map;
 }
 
@@ -73,11 +74,59 @@ test_every_start_of_every_map(void)
   tide_lanes_free(lanes);
 }
 
+static int
+compare_texts(gconstpointer a, gconstpointer b)
+{
+  const TideBytes *first = a, *second = b;
+  return tide_bytes_compare(*first, *second);
+}
+
+/* A random key of few different bytes, so that keys share beginnings, longer and shorter than what is kept of them. */
+static TideBytes
+draw_key(guint8 *bytes)
+{
+  static const guint8 drawn[] = {0x00, 0x01, 0x7f, 0x80, 0xff};
+  gsize n_shared = (gsize)g_test_rand_int_range(0, 10), len = n_shared + (gsize)g_test_rand_int_range(0, 4);
+  for (gsize i = 0; i < len; i++)
+    bytes[i] = i < n_shared ? 0x00 : drawn[g_test_rand_int_range(0, G_N_ELEMENTS(drawn))];
+  return tide_bytes(bytes, len);
+}
+
+/* Against a walk along all starts. */
+static void
+test_random_maps(void)
+{
+  TideLanes *lanes = lanes_new();
+  for (guint round = 0; round < 200; round++) {
+    guint8 bytes[30][16];
+    TideBytes starts[30] = {{NULL, 0}};
+    guint n = 1, n_drawn = (guint)g_test_rand_int_range(1, G_N_ELEMENTS(starts));
+    for (guint i = 1; i < n_drawn; i++)
+      starts[i] = draw_key(bytes[i]);
+    qsort(starts, n_drawn, sizeof *starts, compare_texts);
+    for (guint i = 1; i < n_drawn; i++)
+      if (compare_texts(&starts[i], &starts[n - 1]) > 0)
+        starts[n++] = starts[i];
+    TideRegionMap *map = map_new(lanes, starts, n);
+    for (guint k = 0; k < 100; k++) {
+      guint8 key_bytes[16];
+      TideBytes key = draw_key(key_bytes);
+      guint expected = 0;
+      while (expected + 1 < n && tide_bytes_compare(starts[expected + 1], key) <= 0)
+        expected++;
+      g_assert_cmpuint(tide_region_map_find(map, key), ==, expected);
+    }
+    tide_region_map_unref(map);
+  }
+  tide_lanes_free(lanes);
+}
+
 int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/region-map/X18-key-at-a-border", test_key_at_a_border);
   g_test_add_func("/region-map/X18-every-start-of-every-map", test_every_start_of_every_map);
+  g_test_add_func("/region-map/X18-random-maps", test_random_maps);
   return g_test_run();
 }
