@@ -10,8 +10,9 @@
  * shared key in them stays cheap. Beyond it the open rows coalesce. */
 #define MAX_ON_THE_WAY 32u
 
-/* Rows of a quiet stream leave at once, but no more often than this: a call costs as much as some hundred rows. */
-#define IDLE_PAUSE_US (5 * TIDE_US_PER_MS)
+/* Rows leave in rounds, of all lanes and tables together: a quiet stream's at once, but no more often than this, for a
+ * call costs as much as some hundred rows. */
+#define ROUND_PAUSE_US (5 * TIDE_US_PER_MS)
 
 /* Writers are behind when so many full calls wait for one. */
 #define WAITING_CALLS 4u
@@ -162,6 +163,13 @@ adapt_batch_bytes(TideAccumulator *accumulator)
   accumulator->batch_bytes = (guint32)MIN(MAX(lane_bytes, LEAST_BATCH_BYTES), config->batch.max_bytes);
 }
 
+/* When the next round may begin; of latest rows, whose window may be asked to be shorter. */
+static gint64
+next_latest_round_us(const TideAccumulator *accumulator)
+{
+  return accumulator->last_tick_seal_us + MIN(ROUND_PAUSE_US, accumulator->latest_window.min_us);
+}
+
 /* When the open rows of @open want to leave, if nothing forbids it. */
 static gint64
 due_us(const TideAccumulator *accumulator, const TideLaneBuffer *open, TidePressure pressure)
@@ -170,12 +178,12 @@ due_us(const TideAccumulator *accumulator, const TideLaneBuffer *open, TidePress
   if (pressure == TIDE_PRESSURE_FLUSH)
     return 0;
   if (open->table->latest != TIDE_LATEST_NONE)
-    return open->last_seal_us + accumulator->latest_window.us;
+    return MAX(open->last_seal_us + accumulator->latest_window.us, next_latest_round_us(accumulator));
   if (is_full(accumulator, open))
     return 0;
   gint64 aged_us = open->buffer.oldest_us + limits->max_age_ms * TIDE_US_PER_MS;
   gboolean is_idle = pressure == TIDE_PRESSURE_IDLE && open->on_the_way->len == 0;
-  return is_idle ? MIN(aged_us, accumulator->last_tick_seal_us + IDLE_PAUSE_US) : aged_us;
+  return is_idle ? MIN(aged_us, accumulator->last_tick_seal_us + ROUND_PAUSE_US) : aged_us;
 }
 
 /* Whether the open rows may leave now, order considered. What forbids it ends with a batch that completes. */
@@ -596,6 +604,8 @@ tide_accumulator_tick(TideAccumulator *accumulator, TidePressure pressure, gint6
   gint64 next_us = MIN(accumulator->housekeeping_us, send_all_heals(accumulator, now_us));
   if (accumulator->active->len > 0)
     next_us = MIN(next_us, tide_latest_window_next_us(&accumulator->latest_window));
+  if (pressure != TIDE_PRESSURE_FLUSH && accumulator->active->len > 0 && now_us < next_latest_round_us(accumulator))
+    return MIN(next_us, next_latest_round_us(accumulator));
   for (guint i = accumulator->active->len; i-- > 0;) {
     TideLaneBuffer *open = g_ptr_array_index(accumulator->active, i);
     next_us = MIN(next_us, seal_if_due(accumulator, open, pressure, now_us));

@@ -6,7 +6,9 @@
  *     lanes were last sealed (so the one has no delay, and a busy one big calls, however many its lanes);
  *   - a latest lane: when nothing of it is in flight, but for parts of refused rows, and the coalescing window since
  *     its last sealing has passed (latest_window.h). So there are at most two versions of a latest row, one in flight
- *     and one open, and the slower HBase is, the more is coalesced.
+ *     and one open, and the slower HBase is, the more is coalesced;
+ *   - those of all lanes and tables in rounds, some milliseconds apart: a call is begun for the rows of many lanes, not
+ *     for each lane as its time comes. Only full calls go between, and all that is flushed.
  *
  * What keeps order where order counts (the same row, column and time with another value):
  *   - a row is not sealed while a batch with its key is in flight; the row buffer goes on taking rows meanwhile;

@@ -405,6 +405,55 @@ test_small_memory_makes_small_batches(Fixture *fixture, gconstpointer data)
   complete_batch(fixture, &call);
 }
 
+/* Ticks at @at_ms from the beginning; what leaves is acknowledged. Returns its keys, and when the next tick is due. */
+static char *
+take_round(Fixture *fixture, gint64 at_ms, gint64 *ret_due_ms)
+{
+  gint64 begun_us = fixture->now_us;
+  GString *keys = g_string_new(NULL);
+  fixture->now_us += at_ms * TIDE_US_PER_MS;
+  gint64 due_us = tide_accumulator_tick(fixture->accumulator, TIDE_PRESSURE_IDLE, 0, fixture->now_us);
+  *ret_due_ms = (due_us - begun_us) / TIDE_US_PER_MS;
+  for (;;) {
+    TideCall call;
+    g_autofree char *taken = take_call(fixture, &call);
+    if (call.n_batches == 0)
+      break;
+    g_string_append(keys, taken);
+    complete_batch(fixture, &call);
+  }
+  fixture->now_us = begun_us;
+  return g_string_free(keys, FALSE);
+}
+
+#define ASSERT_ROUND(fixture, at_ms, keys, due_ms)                                                                     \
+  do {                                                                                                                 \
+    gint64 due_ms_;                                                                                                    \
+    g_autofree char *taken_ = take_round(fixture, at_ms, &due_ms_);                                                    \
+    g_assert_cmpstr(taken_, ==, keys);                                                                                 \
+    g_assert_cmpint(due_ms_, <=, due_ms);                                                                              \
+  } while (0)
+
+/* Rows of all lanes and tables leave together: a call is begun for many of them, not for each as its time comes. */
+static void
+test_rows_leave_in_rounds(Fixture *fixture, gconstpointer data)
+{
+  append(fixture, LATEST, "a", "1", FALSE);
+  ASSERT_ROUND(fixture, 0, "a ", 1000); /* a quiet stream's at once */
+  append(fixture, DATA, "b", "1", FALSE);
+  ASSERT_ROUND(fixture, 3, "", 5);
+  ASSERT_ROUND(fixture, 5, "b ", 1000);
+  append(fixture, LATEST, "c", "1", FALSE);
+  ASSERT_ROUND(fixture, 6, "", 10); /* its own window is over since 5 */
+  append(fixture, DATA, "d", "1", FALSE);
+  ASSERT_ROUND(fixture, 9, "", 10);
+  ASSERT_ROUND(fixture, 10, "c d ", 1000);
+  append(fixture, DATA, "e", "1", FALSE);
+  append(fixture, LATEST, "f", "1", FALSE);
+  flush(fixture); /* waits for nothing */
+  ASSERT_ROUND(fixture, 11, "f e ", 1000);
+}
+
 #define ADD(path, func, data) g_test_add("/accumulator/" path, Fixture, GUINT_TO_POINTER(data), set_up, func, tear_down)
 
 int
@@ -418,6 +467,7 @@ main(int argc, char **argv)
   ADD("F16/data-rows-go-on-while-parts-of-a-refused-one-are-tried",
       test_other_rows_go_on_while_parts_of_a_refused_row_are_tried, DATA);
   ADD("F16/parts-of-other-rows-go-on", test_parts_of_other_rows_go_on, 0);
+  ADD("rows-leave-in-rounds", test_rows_leave_in_rounds, 0);
   ADD("deferred-rows-fill-no-call", test_deferred_rows_fill_no_call, 0);
   ADD("heal/is-given-up-with-a-message-that-was-not-held", test_heal_is_given_up_with_a_message_that_was_not_held, 0);
   ADD("heal/none-for-messages-that-are-not-held", test_row_of_messages_that_are_not_held_needs_no_heal, 0);
