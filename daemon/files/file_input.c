@@ -59,17 +59,18 @@ find_slot(const TideFileInput *input, guint16 slot)
 
 /* Returns: why it could not be. (transfer full) (nullable) */
 static char *
-save_mark(Assigned *assigned, gint64 offset, const char *note)
+save_mark(const TideFileInput *input, Assigned *assigned, gint64 offset, const char *note)
 {
   TideLoadedFile *file = assigned->file;
   TideFileMark mark = tide_file_reader_pass(file->reader, offset);
   g_autoptr(GError) error = NULL;
   mark.note = g_strdup(note);
+  mark.destination = g_steal_pointer(&file->mark.destination);
   tide_file_mark_clear(&file->mark);
   file->mark = mark;
-  if (file->mark_path != NULL && !tide_file_mark_save(&mark, file->mark_path, file->path, &error))
-    return g_strdup(error->message);
-  return NULL;
+  gboolean good = file->mark_path == NULL || tide_file_mark_save(&mark, file->mark_path, file->path, &error);
+  tide_file_load_note_mark(input->options.load, file, good ? NULL : error->message);
+  return good ? NULL : g_strdup(error->message);
 }
 
 /* Likewise; tells how it ended. */
@@ -77,7 +78,7 @@ static char *
 commit_offset(TideFileInput *input, guint16 slot, gint64 offset, const char *note)
 {
   Assigned *assigned = find_slot(input, slot);
-  char *problem = save_mark(assigned, offset, note);
+  char *problem = save_mark(input, assigned, offset, note);
   assigned->stored = 0;
   assigned->is_over = problem == NULL && assigned->file->mark.is_finished;
   input->handlers.committed(slot, offset, problem == NULL, input->handlers.data);
@@ -294,8 +295,10 @@ poll_files(TideInput *self, int timeout_ms, TideInputRecord *ret_record)
     return FALSE;
   }
   for (int i = 0; i < MAX_FILLS; i++) {
-    if (next_record(input, ret_record))
+    if (next_record(input, ret_record)) {
+      tide_file_load_count_for_rate(input->options.load, now_us);
       return TRUE;
+    }
     if (!read_more(input, timeout_ms))
       return FALSE;
   }

@@ -4,24 +4,29 @@
 #include "util/error.h"
 #include "util/lock.h"
 
+#include <limits.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* How far a rate may catch up: what was not taken earlier. */
 #define CATCH_UP_US (TIDE_US_PER_S / 10)
+
+#define NS_PER_US (TIDE_NS_PER_MS / TIDE_US_PER_MS)
 
 struct TideFileLoad {
   /* read-only */
   TideFileLoadOptions options;
   char *marks_directory; /* owned */
   char *job;             /* owned */
+  char **destination;    /* owned */
   GPtrArray *files;      /* owned (element-type TideLoadedFile) */
   /* any thread */
   _Atomic gboolean is_stopped;
   /* under lock */
   TideMutex lock;
   guint next;
-  gint64 rate_us; /* when the next record is due */
+  gint64 rate_ns; /* when the next record is due */
 };
 
 static void
@@ -29,8 +34,10 @@ loaded_file_free(gpointer data)
 {
   TideLoadedFile *file = data;
   tide_file_reader_free(file->reader);
+  tide_file_text_free(file->text);
   tide_file_mark_clear(&file->mark);
   g_free(file->problem);
+  g_free(file->mark_problem);
   g_free(file->mark_path);
   g_free(file->path);
   g_free(file);
@@ -43,6 +50,7 @@ tide_file_load_new(const TideFileLoadOptions *options)
   load->options = *options;
   load->marks_directory = g_strdup(options->marks_directory);
   load->job = g_strdup(options->job);
+  load->destination = g_strdupv(options->destination);
   load->files = g_ptr_array_new_with_free_func(loaded_file_free);
   tide_mutex_init(&load->lock);
   return load;
@@ -55,6 +63,7 @@ tide_file_load_free(TideFileLoad *load)
     return;
   g_ptr_array_unref(load->files);
   tide_mutex_clear(&load->lock);
+  g_strfreev(load->destination);
   g_free(load->job);
   g_free(load->marks_directory);
   g_free(load);
@@ -69,20 +78,33 @@ is_input(const char *path)
 }
 
 static gboolean
-check_is_new(const TideFileLoad *load, const char *path, GError **error)
+check_is_new(const TideFileLoad *load, const TideLoadedFile *file, GError **error)
 {
   for (guint i = 0; i < load->files->len; i++) {
-    if (strcmp(((const TideLoadedFile *)g_ptr_array_index(load->files, i))->path, path) != 0)
+    const TideLoadedFile *other = g_ptr_array_index(load->files, i);
+    if (other->device != file->device || other->inode != file->inode)
       continue;
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'%s' is named twice", path);
+    if (strcmp(other->path, file->path) == 0)
+      g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'%s' is named twice", file->path);
+    else
+      g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'%s' and '%s' are the same file", other->path, file->path);
     return FALSE;
   }
   return TRUE;
 }
 
+static gboolean
+is_one_of(char *const *names, char *const *others)
+{
+  for (; *names != NULL; names++)
+    if (g_strv_contains((const char *const *)others, *names))
+      return TRUE;
+  return FALSE;
+}
+
 /* What its mark says. */
 static gboolean
-take_mark(TideLoadedFile *file, const TideFileState *now, GError **error)
+take_mark(const TideFileLoad *load, TideLoadedFile *file, const TideFileState *now, GError **error)
 {
   g_autoptr(GError) problem = NULL;
   if (!tide_file_mark_load(file->mark_path, &file->mark, &problem)) {
@@ -91,10 +113,19 @@ take_mark(TideLoadedFile *file, const TideFileState *now, GError **error)
     g_propagate_error(error, g_steal_pointer(&problem));
     return FALSE;
   }
-  if (file->mark.is_finished && file->mark.file.size_bytes == now->size_bytes &&
-      file->mark.file.modified_ns == now->modified_ns)
+  if (!is_one_of(file->mark.destination, load->destination))
+    tide_file_mark_clear(&file->mark);
+  else if (file->mark.is_finished && tide_file_mark_is_of(&file->mark, now))
     file->state = TIDE_LOADED_BEFORE;
   return TRUE;
+}
+
+/* By the name that the file has itself: a link may lead to another one tomorrow, and /dev/stdin does. */
+static char *
+mark_path_of(const TideFileLoad *load, const char *path)
+{
+  char real[PATH_MAX];
+  return tide_file_mark_path(load->marks_directory, realpath(path, real) != NULL ? real : path, load->job);
 }
 
 gboolean
@@ -103,18 +134,25 @@ tide_file_load_add(TideFileLoad *load, const char *path, GError **error)
   g_autoptr(TideFileText) text = tide_file_text_open(path, error);
   if (text == NULL)
     return FALSE;
-  g_autofree char *whole = is_input(path) ? g_strdup(path) : g_canonicalize_filename(path, NULL);
-  if (!check_is_new(load, whole, error))
-    return FALSE;
   TideFileState now = tide_file_text_state(text);
   TideLoadedFile *file = g_new0(TideLoadedFile, 1);
-  file->path = g_steal_pointer(&whole);
+  file->path = is_input(path) ? g_strdup(path) : g_canonicalize_filename(path, NULL);
   file->mark = (TideFileMark)TIDE_FILE_MARK_START;
+  file->device = now.device;
+  file->inode = now.inode;
   file->size_bytes = now.size_bytes;
-  if (load->marks_directory != NULL && tide_file_text_waited_fd(text) < 0)
-    file->mark_path = tide_file_mark_path(load->marks_directory, file->path, load->job);
+  gboolean is_pipe = tide_file_text_waited_fd(text) >= 0;
+  if (load->marks_directory != NULL && !is_pipe && !is_input(path))
+    file->mark_path = mark_path_of(load, file->path);
+  if (is_pipe)
+    file->text = g_steal_pointer(&text);
+  gboolean good = check_is_new(load, file, error);
   g_ptr_array_add(load->files, file);
-  return file->mark_path == NULL || load->options.again || take_mark(file, &now, error);
+  if (good && file->mark_path != NULL && !load->options.again)
+    good = take_mark(load, file, &now, error);
+  if (file->mark.destination == NULL)
+    file->mark.destination = g_strdupv(load->destination);
+  return good;
 }
 
 const GPtrArray *
@@ -153,10 +191,11 @@ next_file(TideFileLoad *load)
 }
 
 static TideFileReader *
-open_file(const TideFileLoad *load, const TideLoadedFile *file, gboolean (*go_on)(gpointer data), gpointer data,
+open_file(const TideFileLoad *load, TideLoadedFile *file, gboolean (*go_on)(gpointer data), gpointer data,
           GError **error)
 {
   TideFileReaderOptions options = {.path = file->path,
+                                   .text = g_steal_pointer(&file->text),
                                    .decode = &load->options.source->readings->decode,
                                    .mark = &file->mark,
                                    .go_on = go_on,
@@ -196,6 +235,15 @@ tide_file_load_note_end(TideFileLoad *load, TideLoadedFile *file)
   tide_mutex_unlock(&load->lock);
 }
 
+void
+tide_file_load_note_mark(TideFileLoad *load, TideLoadedFile *file, const char *problem)
+{
+  tide_mutex_lock(&load->lock);
+  g_free(file->mark_problem);
+  file->mark_problem = g_strdup(problem);
+  tide_mutex_unlock(&load->lock);
+}
+
 gint64
 tide_file_load_wait_for_rate_us(TideFileLoad *load, gint64 now_us)
 {
@@ -203,13 +251,21 @@ tide_file_load_wait_for_rate_us(TideFileLoad *load, gint64 now_us)
     return 0;
   gint64 wait_us = 0;
   tide_mutex_lock(&load->lock);
-  load->rate_us = MAX(load->rate_us, (now_us - CATCH_UP_US) * (gint64)1000);
-  if (load->rate_us > now_us * 1000)
-    wait_us = load->rate_us / 1000 - now_us + 1;
-  else
-    load->rate_us += (gint64)(TIDE_US_PER_S * 1000 / load->options.rate_per_s);
+  if (load->rate_ns > now_us * NS_PER_US)
+    wait_us = load->rate_ns / NS_PER_US - now_us + 1;
   tide_mutex_unlock(&load->lock);
   return wait_us;
+}
+
+void
+tide_file_load_count_for_rate(TideFileLoad *load, gint64 now_us)
+{
+  if (load->options.rate_per_s == 0)
+    return;
+  tide_mutex_lock(&load->lock);
+  load->rate_ns = MAX(load->rate_ns, (now_us - CATCH_UP_US) * NS_PER_US);
+  load->rate_ns += NS_PER_US * TIDE_US_PER_S / (gint64)load->options.rate_per_s;
+  tide_mutex_unlock(&load->lock);
 }
 
 static gboolean

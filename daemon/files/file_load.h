@@ -17,6 +17,7 @@ typedef struct TideFileLoadOptions {
   const TideConfigSource *source; /* borrowed: whose readings the files hold */
   const char *marks_directory;    /* copied; NULL: no marks are kept */
   const char *job;                /* copied: tide_file_mark_path() */
+  char **destination;             /* copied: the names of all ways to where it is written */
   gboolean again;                 /* marks are not looked at, and begin anew */
   guint64 rate_per_s;             /* records that all consumers take together; 0: no bound */
 } TideFileLoadOptions;
@@ -33,14 +34,17 @@ typedef struct TideLoadedFile {
   /* read-only */
   char *path;      /* owned: absolute; "-": standard input */
   char *mark_path; /* owned; NULL: it has no mark, as no pipe has */
+  guint64 device;  /* with inode: which file it is */
+  guint64 inode;
   guint64 size_bytes;
   /* its consumer's, once that has taken it */
+  TideFileText *text; /* owned: of a pipe, until it is read: what is in it would be lost by closing it */
   TideFileMark mark;
   /* under the load's lock */
   TideLoadedState state;
   TideFileReader *reader; /* owned */
   char *problem;          /* owned: why it was not read to its end */
-  gboolean is_marked_finished;
+  char *mark_problem;     /* owned: why its mark could not be written the last time */
 } TideLoadedFile;
 
 typedef struct TideFileLoad TideFileLoad;
@@ -49,8 +53,8 @@ TideFileLoad *tide_file_load_new(const TideFileLoadOptions *options);
 void tide_file_load_free(TideFileLoad *load); /* NULL ok */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideFileLoad, tide_file_load_free)
 
-/* Threads: before the load begins. Errors: IO: it cannot be read; DATA: its mark cannot be used; USAGE: it was added.
- */
+/* Threads: before the load begins. Errors: IO: it cannot be read; DATA: its mark cannot be used; USAGE: it was added,
+ * by this name or by another. Blocks: at a FIFO until somebody writes to it. */
 gboolean tide_file_load_add(TideFileLoad *load, const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* In the order they were added. (element-type TideLoadedFile). Threads: before the load, and after it. */
@@ -81,8 +85,14 @@ TideLoadedFile *tide_file_load_take(TideFileLoad *load, gboolean (*go_on)(gpoint
 /* @file was read to its end, or as far as it could be. */
 void tide_file_load_note_end(TideFileLoad *load, TideLoadedFile *file);
 
-/* Until when the next record is to wait; 0: it need not. Counts it as taken if so. */
+/* @file's mark was written; @problem: it could not be, and why. */
+void tide_file_load_note_mark(TideFileLoad *load, TideLoadedFile *file, const char *problem);
+
+/* How long the next record is to wait; 0: it need not. */
 gint64 tide_file_load_wait_for_rate_us(TideFileLoad *load, gint64 now_us);
+
+/* A record was taken. */
+void tide_file_load_count_for_rate(TideFileLoad *load, gint64 now_us);
 
 gboolean tide_file_load_is_stopped(const TideFileLoad *load);
 

@@ -10,7 +10,15 @@ void
 tide_file_mark_clear(TideFileMark *mark)
 {
   g_free(mark->note);
+  g_strfreev(mark->destination);
   *mark = (TideFileMark)TIDE_FILE_MARK_START;
+}
+
+gboolean
+tide_file_mark_is_of(const TideFileMark *mark, const TideFileState *now)
+{
+  return mark->file.size_bytes == now->size_bytes && mark->file.modified_ns == now->modified_ns &&
+         mark->file.changed_ns == now->changed_ns;
 }
 
 char *
@@ -33,11 +41,15 @@ tide_file_mark_save(const TideFileMark *mark, const char *mark_path, const char 
   g_key_file_set_string(file, GROUP, "file", path);
   g_key_file_set_uint64(file, GROUP, "size_bytes", mark->file.size_bytes);
   g_key_file_set_int64(file, GROUP, "modified_ns", mark->file.modified_ns);
+  g_key_file_set_int64(file, GROUP, "changed_ns", mark->file.changed_ns);
   g_key_file_set_int64(file, GROUP, "offset", mark->offset);
   g_key_file_set_uint64(file, GROUP, "position_bytes", mark->position_bytes);
   g_key_file_set_uint64(file, GROUP, "crc32", mark->crc32);
   g_key_file_set_boolean(file, GROUP, "finished", mark->is_finished);
   g_key_file_set_string(file, GROUP, "note", mark->note != NULL ? mark->note : "");
+  if (mark->destination != NULL)
+    g_key_file_set_string_list(file, GROUP, "destination", (const char *const *)mark->destination,
+                               g_strv_length(mark->destination));
   g_autoptr(GError) problem = NULL;
   g_autofree char *text = g_key_file_to_data(file, NULL, NULL);
   if (g_file_set_contents_full(mark_path, text, -1, G_FILE_SET_CONTENTS_CONSISTENT | G_FILE_SET_CONTENTS_DURABLE, MODE,
@@ -59,6 +71,8 @@ read_mark(GKeyFile *file, TideFileMark *mark, GError **fault)
   if (*fault == NULL)
     mark->file.modified_ns = g_key_file_get_int64(file, GROUP, "modified_ns", fault);
   if (*fault == NULL)
+    mark->file.changed_ns = g_key_file_get_int64(file, GROUP, "changed_ns", fault);
+  if (*fault == NULL)
     mark->offset = g_key_file_get_int64(file, GROUP, "offset", fault);
   if (*fault == NULL)
     mark->position_bytes = g_key_file_get_uint64(file, GROUP, "position_bytes", fault);
@@ -68,6 +82,8 @@ read_mark(GKeyFile *file, TideFileMark *mark, GError **fault)
     mark->is_finished = g_key_file_get_boolean(file, GROUP, "finished", fault);
   if (*fault == NULL)
     mark->note = g_key_file_get_string(file, GROUP, "note", fault);
+  if (*fault == NULL)
+    mark->destination = g_key_file_get_string_list(file, GROUP, "destination", NULL, fault);
   if (*fault == NULL && mark->offset < 1)
     g_set_error_literal(fault, TIDE_ERROR, TIDE_ERROR_DATA, "its offset is below 1");
 }

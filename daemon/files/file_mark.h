@@ -9,13 +9,14 @@
 G_BEGIN_DECLS
 
 typedef struct TideFileMark {
-  TideFileState file;     /* what it was */
+  TideFileState file;     /* what it was; which it was is not kept */
   gint64 offset;          /* of the next record: a line's number, from 1; in formats without lines a record's */
   guint64 position_bytes; /* where that begins in the text, as it is without its compression */
   guint32 crc32;          /* of the text before */
   gboolean was_kept;      /* it was read from the disk: a load before has begun with the file */
   gboolean is_finished;   /* all that was in the file is written */
   char *note;             /* owned: what is committed beside the offset (model/input.h) */
+  char **destination;     /* owned (nullable): by what ways it was written; of another destination it says nothing */
 } TideFileMark;
 
 /* The beginning of any file. */
@@ -23,6 +24,9 @@ typedef struct TideFileMark {
   {                                                                                                                    \
     .offset = 1                                                                                                        \
   }
+
+/* Whether a file that is @now is, byte for byte, what it was when @mark was made, as far as that can be told unread. */
+gboolean tide_file_mark_is_of(const TideFileMark *mark, const TideFileState *now);
 
 void tide_file_mark_clear(TideFileMark *mark);
 

@@ -127,8 +127,7 @@ go_to_mark(TideFileReader *reader, const TideFileReaderOptions *options, GError 
   reader->crc32 = mark->crc32;
   if (mark->position_bytes == 0)
     return TRUE;
-  gboolean is_same =
-      reader->opened.size_bytes == mark->file.size_bytes && reader->opened.modified_ns == mark->file.modified_ns;
+  gboolean is_same = tide_file_mark_is_of(mark, &reader->opened);
   return (is_same && tide_file_text_seek(reader->text, mark->position_bytes)) || read_up_to(reader, options, error);
 }
 
@@ -138,6 +137,7 @@ read_header(TideFileReader *reader, const TideFileReaderOptions *options, GError
 {
   TideFileMark start = TIDE_FILE_MARK_START;
   TideFileReaderOptions from_start = *options;
+  from_start.text = NULL;
   from_start.mark = &start;
   TideFileReader *other = tide_file_reader_open(&from_start, error);
   if (other == NULL)
@@ -152,7 +152,7 @@ read_header(TideFileReader *reader, const TideFileReaderOptions *options, GError
 TideFileReader *
 tide_file_reader_open(const TideFileReaderOptions *options, GError **error)
 {
-  TideFileText *text = tide_file_text_open(options->path, error);
+  TideFileText *text = options->text != NULL ? options->text : tide_file_text_open(options->path, error);
   if (text == NULL)
     return NULL;
   TideFileReader *reader = g_new0(TideFileReader, 1);
@@ -264,6 +264,27 @@ throw_away(TideFileReader *reader, gboolean is_last)
   return TRUE;
 }
 
+/* Cuts off what was passed, seldom enough that it costs nothing. */
+static void
+forget_passed(TideFileReader *reader)
+{
+  gsize left = reader->entries->len - reader->first;
+  guint64 start = left > 0 ? entry_at(reader, reader->first)->start : reader->base + reader->framed;
+  gsize passed_bytes = (gsize)(start - reader->base);
+  if (left > 0 && (reader->first < SLACK_RECORDS || reader->first < left) &&
+      (passed_bytes < SLACK_BYTES || passed_bytes < reader->window.len / 2))
+    return;
+  if (reader->first == 0 && passed_bytes == 0)
+    return;
+  g_array_remove_range(reader->entries, 0, (guint)reader->first);
+  reader->next -= reader->first;
+  reader->first = 0;
+  memmove(reader->window.data, reader->window.data + passed_bytes, reader->window.len - passed_bytes);
+  reader->window.len -= passed_bytes;
+  reader->framed -= passed_bytes;
+  reader->base = start;
+}
+
 static char *
 place_text(const TideFileReader *reader, const char *what)
 {
@@ -313,16 +334,19 @@ tide_file_reader_fill(TideFileReader *reader)
   guint8 *to = tide_buffer_reserve(&reader->window, CHUNK_BYTES);
   tide_mutex_unlock(&reader->lock);
   gboolean good = tide_file_text_read(reader->text, to, CHUNK_BYTES, &n, &error);
+  gboolean is_last = good && n == 0 && tide_file_text_has_ended(reader->text);
   atomic_store_explicit(&reader->raw_bytes, tide_file_text_raw_bytes(reader->text), memory_order_relaxed);
   tide_mutex_lock(&reader->lock);
   reader->window.len += n;
   if (!good)
     end_reading(reader, place_text(reader, error->message));
   else {
-    frame(reader, n == 0);
-    if (n == 0 && reader->text != NULL)
+    frame(reader, is_last);
+    if (is_last && reader->text != NULL)
       end_reading(reader, grows(reader) ? growth_text(reader) : NULL);
   }
+  if (reader->first == reader->entries->len) /* empty lines are nobody's: nobody will pass them */
+    forget_passed(reader);
   tide_mutex_unlock(&reader->lock);
 }
 
@@ -409,23 +433,18 @@ tide_file_reader_move(TideFileReader *reader, gint64 offset)
   reader->next = find_entry(reader, offset);
 }
 
-/* Cuts off what was passed, seldom enough that it costs nothing. */
+/* A load may have many files, and their readers stay until its end. */
 static void
-forget_passed(TideFileReader *reader)
+forget_all(TideFileReader *reader)
 {
-  gsize left = reader->entries->len - reader->first;
-  guint64 start = left > 0 ? entry_at(reader, reader->first)->start : reader->base + reader->framed;
-  gsize passed_bytes = (gsize)(start - reader->base);
-  if (left > 0 && (reader->first < SLACK_RECORDS || reader->first < left) &&
-      (passed_bytes < SLACK_BYTES || passed_bytes < reader->window.len / 2))
-    return;
-  g_array_remove_range(reader->entries, 0, (guint)reader->first);
-  reader->next -= reader->first;
-  reader->first = 0;
-  memmove(reader->window.data, reader->window.data + passed_bytes, reader->window.len - passed_bytes);
-  reader->window.len -= passed_bytes;
-  reader->framed -= passed_bytes;
-  reader->base = start;
+  tide_mutex_lock(&reader->lock);
+  tide_buffer_clear_memory(&reader->header);
+  tide_buffer_clear_memory(&reader->window);
+  tide_buffer_clear_memory(&reader->made);
+  g_array_unref(reader->entries);
+  reader->entries = g_array_new(FALSE, FALSE, sizeof(Entry));
+  reader->first = reader->next = 0;
+  tide_mutex_unlock(&reader->lock);
 }
 
 TideFileMark
@@ -443,6 +462,8 @@ tide_file_reader_pass(TideFileReader *reader, gint64 offset)
     forget_passed(reader);
     tide_mutex_unlock(&reader->lock);
   }
+  if (reader->text == NULL && reader->first == reader->entries->len && reader->window.data != NULL)
+    forget_all(reader);
   mark->file = reader->opened;
   mark->is_finished = reader->text == NULL && reader->problem == NULL && reader->first == reader->entries->len;
   return *mark;

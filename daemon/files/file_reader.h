@@ -14,7 +14,8 @@ G_BEGIN_DECLS
 typedef struct TideFileReader TideFileReader;
 
 typedef struct TideFileReaderOptions {
-  const char *path;                /* borrowed, all */
+  const char *path;                /* borrowed, all but text */
+  TideFileText *text;              /* (transfer full): of path, where that is open already; NULL: it is not */
   const TideDecodeOptions *decode; /* what is in it; where a CSV's columns are not declared, its first line says them,
                                     * and each record gets that line in front */
   const TideFileMark *mark;        /* where to begin; what it says of the file is compared with the file */

@@ -28,6 +28,7 @@ struct TideFileText {
   Compression compression;
   gboolean is_within; /* a compressed frame has begun and not ended */
   gboolean is_at_end; /* of the file itself */
+  gboolean is_full;   /* the last read had no room for all that is in the decompressor */
   guint64 raw_bytes;
   TideBuffer raw; /* what was read of the file ... */
   gsize raw_at;   /* ... from here on not taken yet */
@@ -76,13 +77,14 @@ tide_file_text_free(TideFileText *text)
 
 /* ---- the file itself ---- */
 
+/* Of a pipe it may be nothing, so that a signal is heeded. */
 static gboolean
 read_raw(TideFileText *text, guint8 *to, gsize capacity, gsize *ret_n_bytes, GError **error)
 {
-  ssize_t n;
-  do
-    n = read(text->fd, to, capacity);
-  while (n < 0 && errno == EINTR);
+  ssize_t n = read(text->fd, to, capacity);
+  *ret_n_bytes = 0;
+  if (n < 0 && errno == EINTR)
+    return TRUE;
   if (n < 0) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot read %s: %s", text->name, g_strerror(errno));
     return FALSE;
@@ -127,12 +129,16 @@ find_compression(TideBytes beginning)
   return beginning.len >= sizeof zstd && memcmp(beginning.data, zstd, sizeof zstd) == 0 ? ZSTD : PLAIN;
 }
 
+/* FALSE without an error: too little of a pipe has come. */
 static gboolean
 begin(TideFileText *text, GError **error)
 {
-  while (raw_left(text).len < MAGIC_BYTES && !text->is_at_end)
+  do
     if (!refill(text, error))
       return FALSE;
+  while (text->is_regular && raw_left(text).len < MAGIC_BYTES && !text->is_at_end);
+  if (raw_left(text).len < MAGIC_BYTES && !text->is_at_end)
+    return FALSE;
   text->is_known = TRUE;
   Compression compression = find_compression(raw_left(text));
   if (compression == GZIP && inflateInit2(&text->gzip, GZIP_WINDOW_BITS) != Z_OK)
@@ -188,18 +194,21 @@ unpack_zstd(TideFileText *text, guint8 *to, gsize capacity, gsize *ret_n_bytes, 
   return !ZSTD_isError(result) || damaged(text, ZSTD_getErrorName(result), error);
 }
 
-/* At the end of the file there may be more in the decompressor than was room for. */
+/* At the end of the file there may be more in the decompressor than was room for. A pipe is read once. */
 static gboolean
 unpack(TideFileText *text, guint8 *to, gsize capacity, gsize *ret_n_bytes, GError **error)
 {
+  gboolean may_read = text->is_regular || (raw_left(text).len == 0 && !text->is_full);
   for (*ret_n_bytes = 0; *ret_n_bytes == 0;) {
-    if (raw_left(text).len == 0 && !text->is_at_end && !refill(text, error))
+    if (raw_left(text).len == 0 && !text->is_at_end && may_read && !refill(text, error))
       return FALSE;
-    if (raw_left(text).len == 0 && !text->is_within)
+    if (raw_left(text).len == 0 && (text->is_at_end ? !text->is_within : !text->is_full))
       return TRUE;
+    may_read = text->is_regular;
     gsize before = raw_left(text).len;
     if (!(text->compression == GZIP ? inflate_some : unpack_zstd)(text, to, capacity, ret_n_bytes, error))
       return FALSE;
+    text->is_full = *ret_n_bytes == capacity && text->is_within;
     if (*ret_n_bytes == 0 && before == raw_left(text).len && text->is_at_end && text->is_within)
       return damaged(text, "it ends in the middle, as a file does that was not copied whole", error);
   }
@@ -209,8 +218,14 @@ unpack(TideFileText *text, guint8 *to, gsize capacity, gsize *ret_n_bytes, GErro
 gboolean
 tide_file_text_read(TideFileText *text, guint8 *to, gsize capacity, gsize *ret_n_bytes, GError **error)
 {
-  if (!text->is_known && !begin(text, error))
+  g_autoptr(GError) problem = NULL;
+  *ret_n_bytes = 0;
+  if (!text->is_known && !begin(text, &problem)) {
+    if (problem == NULL)
+      return TRUE;
+    g_propagate_error(error, g_steal_pointer(&problem));
     return FALSE;
+  }
   if (text->compression != PLAIN)
     return unpack(text, to, capacity, ret_n_bytes, error);
   TideBytes left = raw_left(text);
@@ -223,10 +238,18 @@ tide_file_text_read(TideFileText *text, guint8 *to, gsize capacity, gsize *ret_n
 }
 
 gboolean
+tide_file_text_has_ended(const TideFileText *text)
+{
+  return text->is_at_end && raw_left(text).len == 0 && !text->is_within;
+}
+
+gboolean
 tide_file_text_seek(TideFileText *text, guint64 n_bytes)
 {
   g_autoptr(GError) error = NULL;
   if (!text->is_regular || (!text->is_known && !begin(text, &error)) || text->compression != PLAIN)
+    return FALSE;
+  if (n_bytes > tide_file_text_state(text).size_bytes)
     return FALSE;
   gsize kept = MIN(raw_left(text).len, n_bytes);
   guint64 further = n_bytes - kept;
@@ -246,15 +269,27 @@ tide_file_text_raw_bytes(const TideFileText *text)
 int
 tide_file_text_waited_fd(const TideFileText *text)
 {
-  return text->is_regular || text->is_at_end ? -1 : text->fd;
+  gboolean has_some = (text->is_known && raw_left(text).len > 0) || text->is_full;
+  return text->is_regular || text->is_at_end || has_some ? -1 : text->fd;
+}
+
+static gint64
+ns_of(struct timespec time)
+{
+  return (gint64)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
 TideFileState
 tide_file_text_state(const TideFileText *text)
 {
   struct stat state;
-  if (!text->is_regular || fstat(text->fd, &state) != 0)
+  if (fstat(text->fd, &state) != 0)
     return (TideFileState){0};
-  return (TideFileState){.size_bytes = (guint64)state.st_size,
-                         .modified_ns = (gint64)state.st_mtim.tv_sec * 1000000000 + state.st_mtim.tv_nsec};
+  if (!text->is_regular)
+    return (TideFileState){.device = state.st_dev, .inode = state.st_ino};
+  return (TideFileState){.device = state.st_dev,
+                         .inode = state.st_ino,
+                         .size_bytes = (guint64)state.st_size,
+                         .modified_ns = ns_of(state.st_mtim),
+                         .changed_ns = ns_of(state.st_ctim)};
 }

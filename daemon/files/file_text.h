@@ -16,11 +16,14 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideFileText, tide_file_text_free)
 
 /**
  * tide_file_text_read: what comes next, of up to @capacity bytes.
- * @ret_n_bytes: 0: it has ended
+ * @ret_n_bytes: 0: it has ended, or nothing has come yet of a pipe
  * Errors: IO; DATA: its compression is damaged, or ends in the middle. What was read before is good.
  */
 gboolean tide_file_text_read(TideFileText *text, guint8 *to, gsize capacity, gsize *ret_n_bytes,
                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Whether nothing comes any more. */
+gboolean tide_file_text_has_ended(const TideFileText *text);
 
 /* Passes over @n_bytes without reading them; FALSE, with nothing done, where the file must be read for that. */
 gboolean tide_file_text_seek(TideFileText *text, guint64 n_bytes) G_GNUC_WARN_UNUSED_RESULT;
@@ -28,13 +31,16 @@ gboolean tide_file_text_seek(TideFileText *text, guint64 n_bytes) G_GNUC_WARN_UN
 /* Of the file itself, as it is compressed: for progress. */
 guint64 tide_file_text_raw_bytes(const TideFileText *text);
 
-/* To wait for, where a read may block: of a pipe; -1: none does. */
+/* To wait for, where a read would block: of a pipe; -1: it would not. */
 int tide_file_text_waited_fd(const TideFileText *text);
 
-/* What the file is now; of a pipe its size is 0. */
+/* What the file is now. Of a pipe size and times are 0. */
 typedef struct TideFileState {
+  guint64 device; /* with inode: which file it is, whatever names it has */
+  guint64 inode;
   guint64 size_bytes;
   gint64 modified_ns; /* since the epoch */
+  gint64 changed_ns;  /* the same, by the file system's clock: nobody can set it, as tar and rsync do the time before */
 } TideFileState;
 
 TideFileState tide_file_text_state(const TideFileText *text);

@@ -116,13 +116,19 @@ get_family_locked(TideMetrics *metrics, const char *name, const char *help, Tide
   return family;
 }
 
+/* Of the first that is not before @labels: a load of many files has as many series. */
 static guint
 series_index(const Family *family, const char *labels)
 {
-  guint index = 0;
-  while (index < family->series->len && strcmp(((const Series *)family->series->pdata[index])->labels, labels) < 0)
-    index++;
-  return index;
+  guint low = 0, high = family->series->len;
+  while (low < high) {
+    guint middle = low + (high - low) / 2;
+    if (strcmp(((const Series *)family->series->pdata[middle])->labels, labels) < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
 }
 
 static Series *

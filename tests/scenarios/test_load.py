@@ -13,89 +13,14 @@ import os
 import random
 import signal
 import subprocess
-import sys
-import tempfile
 import time
 import unittest
 from pathlib import Path
-from typing import Any, Callable
 
-from processes import Gateway
-
-BUILD = Path(sys.argv.pop(1) if len(sys.argv) > 1 else "build").resolve()
-PROGRAM = BUILD / "daemon/tidemark"
-TIME_MS = 1_500_000_000_000
-HOSTS = 50
-PATIENCE_S = 120
+from load_case import HOSTS, PATIENCE_S, PROGRAM, TIME_MS, LoadCase, lines, reading
 
 
-def reading(number: int) -> dict[str, Any]:
-    return {"h": f"h{number % HOSTS:02}", "ts": TIME_MS + number, "v": number, "w": f"text {number}"}
-
-
-def lines(first: int, n: int) -> bytes:
-    return b"".join(json.dumps(reading(number)).encode() + b"\n" for number in range(first, first + n))
-
-
-class Load(unittest.TestCase):
-    gateway: Gateway
-
-    def setUp(self) -> None:
-        directory = tempfile.TemporaryDirectory(prefix="tidemark-load-")
-        self.addCleanup(directory.cleanup)
-        self.directory = Path(directory.name)
-        self.gateway = Gateway(BUILD / "tests/fault/scripted-gateway")
-        self.addCleanup(self.gateway.end)
-        for table in ("METRIC", "CURRENT"):
-            self.gateway.ask("table", table, "M")
-        self.readings: dict[str, Any] = {"time": {"field": "ts", "format": "epoch_ms"}}
-        self.changes: dict[str, Any] = {}
-        self.settle = "1s"
-        self.key: list[Any] = [{"field": "h"}, "#", {"time": "epoch_ms"}]
-        self.topics: dict[str, Any] = {"kafka": {"brokers": "127.0.0.1:1", "group": "g", "topics": ["t"], "threads": 2, "commit_interval": "100ms"}}
-
-    def config(self) -> Path:
-        path = self.directory / "tidemark.yaml"
-        columns = {"family": "M", "from": "*"}
-        path.write_text(json.dumps({
-            **self.topics, "hbase": {"gateways": [f"127.0.0.1:{self.gateway.greeting}"], "settle": self.settle, "call_timeout": "1s"}, "readings": self.readings,
-            "tables": {"METRIC": {"key": self.key, "columns": columns},
-                       "CURRENT": {"latest": "replace", "key": [{"field": "h"}], "columns": columns}}, **self.changes}))
-        return path
-
-    def command(self, *words: str | Path) -> list[str]:
-        return [str(PROGRAM), "load", "-c", str(self.config()), "--state-directory", str(self.directory / "state"), *map(str, words)]
-
-    def load(self, *words: str | Path, exit_code: int = 0, data: bytes | None = None, limit_bytes: int | None = None) -> str:
-        """What it says."""
-        done = subprocess.run(self.command(*words), input=data, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
-                              timeout=PATIENCE_S)
-        text = done.stdout.decode()
-        self.assertEqual(done.returncode, exit_code, text)
-        return text
-
-    def write(self, name: str, data: bytes) -> Path:
-        path = self.directory / name
-        path.write_bytes(data)
-        return path
-
-    def numbers(self) -> list[int]:
-        """What is in the table of all."""
-        rows = self.gateway.dump(["METRIC"])["METRIC"]
-        return sorted(int(cells["M", b"v"][1]) for cells in rows.values())
-
-    def assert_loaded(self, numbers: range | list[int]) -> None:
-        self.assertEqual(self.numbers(), sorted(numbers))
-        newest: dict[bytes, int] = {}
-        for number in numbers:
-            host = f"h{number % HOSTS:02}".encode()
-            newest[host] = max(number, newest.get(host, -1))
-        rows = self.gateway.dump(["CURRENT"])["CURRENT"]
-        self.assertEqual({row: int(cells["M", b"v"][1]) for row, cells in rows.items()}, newest)
-
-    def dead_letters(self) -> list[dict[str, Any]]:
-        path = self.directory / "state/load-dead-letters.jsonl"
-        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+class Load(LoadCase):
 
     # ---- what files hold ----
 
@@ -233,17 +158,6 @@ class Load(unittest.TestCase):
         self.assertIn("tidemark load: all is written; waiting for up to 6.0 s (hbase.settle), ", self.load(path))
         self.assertEqual(self.numbers(), list(range(20_000 - HOSTS, 20_000)))
 
-    def wait(self, is_so: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + PATIENCE_S
-        while not is_so():
-            self.assertLess(time.monotonic(), deadline, "waited in vain")
-            time.sleep(0.02)
-
-    def marked(self) -> int:
-        """How many records all marks are behind."""
-        return sum(int(line.split("=")[1]) - 1 for path in (self.directory / "state").glob("*.mark")
-                   for line in path.read_text().splitlines() if line.startswith("offset="))
-
     def test_mark_waits_for_the_gateway(self) -> None:
         """Nothing is marked that HBase has not acknowledged: with a gateway that answers nobody, no record is."""
         path = self.write("a.jsonl", lines(0, 1000))
@@ -344,15 +258,6 @@ class Load(unittest.TestCase):
         self.load(path)
         self.assert_loaded(range(2501))
         self.assertEqual(self.dead_letters(), [])
-
-    def test_disk_that_is_full_under_dead_letters(self) -> None:
-        path = self.write("a.jsonl", lines(0, 500) + b"{broken\n" + lines(500, 500))
-        link = self.directory / "full"
-        link.symlink_to("/dev/full")
-        process = subprocess.Popen(self.command("--dead-letters", link, path), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        text = process.communicate(timeout=PATIENCE_S)[0].decode()
-        self.assertNotEqual(process.returncode, 0, text)
-        self.assertLessEqual(self.marked(), 500, "nothing is marked behind a dead letter that is not kept")
 
     def test_too_many_dead_letters_end_it(self) -> None:
         path = self.write("a.txt", b"this is no JSON\n" * 20_000)

@@ -72,8 +72,11 @@ choose_source(Load *load, GError **error)
   gint64 now_ns = tide_wall_clock_epoch_ms() * TIDE_NS_PER_MS;
   source->to_ns = load->options->from != NULL || load->options->to != NULL ? G_MAXINT64 : 0;
   source->from_ns = G_MININT64;
-  return tide_time_option_parse("from", load->options->from, now_ns, &source->from_ns, error) &&
-         tide_time_option_parse("to", load->options->to, now_ns, &source->to_ns, error);
+  if (!tide_time_option_parse("from", load->options->from, now_ns, &source->from_ns, error) ||
+      !tide_time_option_parse("to", load->options->to, now_ns, &source->to_ns, error))
+    return FALSE;
+  return source->to_ns == 0 || source->from_ns < source->to_ns ||
+         fail_usage(error, "'--from' must be before '--to': there is no time between them");
 }
 
 /* A file has no times of its own records, and the time of the load is no reading's. */
@@ -115,13 +118,27 @@ job_text(const Load *load)
   return g_string_free(text, FALSE);
 }
 
+/* What is loaded through one of several is loaded through all; through others it is in another HBase, so far as anybody
+ * knows. */
+static char **
+gateway_names(const TideConfig *config)
+{
+  const GPtrArray *gateways = config->hbase.gateways;
+  char **names = g_new0(char *, gateways->len + 1);
+  for (guint i = 0; i < gateways->len; i++)
+    names[i] = g_strdup(((const TideEndpoint *)g_ptr_array_index(gateways, i))->text);
+  return names;
+}
+
 static gboolean
 add_files(Load *load, const GPtrArray *paths, const char *marks_directory, GError **error)
 {
   g_autofree char *job = job_text(load);
+  g_auto(GStrv) gateways = gateway_names(load->config);
   TideFileLoadOptions options = {.source = load->source,
                                  .marks_directory = marks_directory,
                                  .job = job,
+                                 .destination = gateways,
                                  .again = load->options->again,
                                  .rate_per_s = load->options->rate_per_s};
   load->files = tide_file_load_new(&options);
@@ -223,7 +240,15 @@ look(Load *load, gint64 now_us, GError **error)
   }
   show_progress(load, &state, now_us);
   if (state.stage == TIDE_STAGE_FAILED) {
-    g_propagate_error(error, g_error_copy(tide_pipeline_failure(load->pipeline)));
+    const GError *failure = tide_pipeline_failure(load->pipeline);
+    if (g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_IN_USE))
+      g_set_error(
+          error, TIDE_ERROR, TIDE_ERROR_IN_USE,
+          "another load keeps its dead letters in '%s': wait for its end, or, for other files, name another place "
+          "with '--dead-letters'",
+          load->config->dead_letters.file);
+    else
+      g_propagate_error(error, g_error_copy(failure));
     goes_on = FALSE;
   } else if (state.stage == TIDE_STAGE_RUNNING && state.fatal_exit != 0)
     goes_on = fail(error, TIDE_ERROR_UNAVAILABLE, state.reason != NULL ? state.reason : state.status);
@@ -278,6 +303,7 @@ load_into_tables(Load *load, TideCommandCall *call, GError **error)
                            .metrics = load->metrics,
                            .dead_letters = load->config->dead_letters.file,
                            .elapsed_us = tide_now_us() - start_us,
+                           .again = load->options->again,
                            .was_stopped = good && *load->stop != 0,
                            .left_work = good && stop_code != TIDE_EXIT_OK};
   call->exit_code = tide_load_report(&result);

@@ -20,12 +20,41 @@ tide_load_report_problems(const TideFileLoad *load)
   guint n = 0;
   for (guint i = 0; i < files->len; i++) {
     const TideLoadedFile *file = g_ptr_array_index(files, i);
-    if (file->problem == NULL)
-      continue;
-    fprintf(stderr, "tidemark load: %s\n", file->problem);
-    n++;
+    if (file->problem != NULL)
+      fprintf(stderr, "tidemark load: %s\n", file->problem);
+    n += file->problem != NULL ? 1 : 0;
   }
   return n;
+}
+
+/* Whether there is a file that has no mark. */
+static gboolean
+has_unmarked(const TideFileLoad *load)
+{
+  const GPtrArray *files = tide_file_load_files(load);
+  gboolean is_any = FALSE;
+  for (guint i = 0; i < files->len; i++)
+    is_any |= ((const TideLoadedFile *)g_ptr_array_index(files, i))->mark_path == NULL;
+  return is_any;
+}
+
+/* Says why marks could not be written. FALSE: all were. */
+static gboolean
+report_marks(const TideFileLoad *load)
+{
+  const GPtrArray *files = tide_file_load_files(load);
+  gboolean is_any = FALSE;
+  for (guint i = 0; i < files->len; i++) {
+    const TideLoadedFile *file = g_ptr_array_index(files, i);
+    if (file->mark_problem == NULL)
+      continue;
+    is_any = TRUE;
+    fprintf(stderr,
+            "tidemark load: %s; more of the file is written than its mark says, and the same command writes that once "
+            "more\n",
+            file->mark_problem);
+  }
+  return is_any;
 }
 
 static guint
@@ -95,9 +124,15 @@ tide_load_report(const TideLoadResult *result)
   if (count_files(result->load, TIDE_LOADED_BEFORE) < tide_file_load_files(result->load)->len)
     print_messages(result);
   guint n_problems = tide_load_report_problems(result->load);
+  if (report_marks(result->load))
+    return TIDE_EXIT_IO;
   if (result->was_stopped || result->left_work) {
-    fprintf(stderr, "tidemark load: %s; what is written is marked, and the same command goes on from there\n",
-            result->was_stopped ? "stopped" : "some of what was read is not written yet");
+    fprintf(stderr, "tidemark load: %s; what is written is marked, and %s goes on from there%s\n",
+            result->was_stopped ? "stopped" : "some of what was read is not written yet",
+            result->again ? "the command without '--again'" : "the same command",
+            has_unmarked(result->load)
+                ? "; standard input and pipes have no mark: they are to be sent from their beginning"
+                : "");
     return TIDE_EXIT_TEMPFAIL;
   }
   return n_problems > 0 ? TIDE_EXIT_DATA : TIDE_EXIT_OK;

@@ -11,6 +11,7 @@ typedef struct TideLoadResult {
   TideMetrics *metrics;     /* of the pipeline */
   const char *dead_letters; /* where they are kept */
   gint64 elapsed_us;
+  gboolean again;       /* the load was to begin anew */
   gboolean was_stopped; /* by a signal */
   gboolean left_work;   /* not all that was read is written */
 } TideLoadResult;

@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+"""`tidemark load` of what files can be besides files: pipes, links, others in a file's place; and where there is no room for its own.
+
+    test_load_attacks.py BUILD
+"""
+from __future__ import annotations
+
+import base64
+import gzip
+import os
+import random
+import resource
+import signal
+import subprocess
+import threading
+import time
+import unittest
+from pathlib import Path
+from typing import Callable
+
+from load_case import BUILD, PATIENCE_S, LoadCase, lines
+from processes import Gateway
+
+# Dead letters of more bytes than this find no room, and marks do.
+ROOM_BYTES = 8 << 10
+
+
+def give_room(room_bytes: int) -> Callable[[], None]:
+    """For the process that is started: files can grow to so many bytes."""
+    def give() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (room_bytes, resource.RLIM_INFINITY))
+    return give
+
+
+class Attacks(LoadCase):
+
+    def start(self, *words: str | Path, room_bytes: int | None = None) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(self.command(*words), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                   preexec_fn=give_room(room_bytes) if room_bytes is not None else None)
+        self.addCleanup(process.kill)
+        return process
+
+    def end(self, process: subprocess.Popen[bytes], exit_code: int) -> str:
+        text = process.communicate(timeout=PATIENCE_S)[0].decode()
+        self.assertEqual(process.returncode, exit_code, text)
+        return text
+
+    # ---- pipes ----
+
+    def test_fifo_loses_nothing(self) -> None:
+        path = self.directory / "fifo"
+        os.mkfifo(path)
+        writer = threading.Thread(target=path.write_bytes, args=[lines(0, 20_000)], daemon=True)
+        writer.start()
+        self.load(path)
+        writer.join()
+        self.assert_loaded(range(20_000))
+
+    def test_compressed_pipe_that_stops_for_a_while(self) -> None:
+        """What has come is written, without waiting for more."""
+        data = gzip.compress(lines(0, 30_000), 1) + gzip.compress(lines(30_000, 100))
+        process = self.start("-")
+        assert process.stdin
+        n_first = len(data) - 200  # in the middle of the second member, and behind more text than is read at once
+        process.stdin.write(data[:n_first])
+        process.stdin.flush()
+        self.wait(lambda: len(self.numbers()) >= 30_000)
+        process.stdin.write(data[n_first:])
+        self.end(process, 0)
+        self.assert_loaded(range(30_100))
+
+    def test_stop_while_a_pipe_is_silent(self) -> None:
+        for begun in (b"", b"\x1f\x8b\x08", gzip.compress(lines(0, 1000))[:-20]):
+            lock = self.directory / "state/load-dead-letters.jsonl.lock"
+            lock.unlink(missing_ok=True)
+            process = self.start("-")
+            assert process.stdin
+            process.stdin.write(begun)
+            process.stdin.flush()
+            self.wait(lambda: lock.exists() and len(self.numbers()) >= (500 if len(begun) > 3 else 0))
+            process.terminate()
+            process.wait(PATIENCE_S)
+            said = self.end(process, 75)
+            self.assertNotIn("did not end in time", said)
+            self.assertIn("standard input and pipes have no mark: they are to be sent from their beginning", said)
+
+    # ---- names ----
+
+    def test_standard_input_is_another_file_each_time(self) -> None:
+        for first, name in ((0, "-"), (100, "-"), (200, "/dev/stdin"), (300, "/dev/stdin")):
+            with open(self.write("a.jsonl" if first < 300 else "b.jsonl", lines(first, 100)), "rb") as file:
+                done = subprocess.run(self.command(*(["--again"] if first == 200 else []), name), stdin=file, capture_output=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.assert_loaded(range(400))
+
+    def test_one_file_by_two_names(self) -> None:
+        path = self.write("a.jsonl", lines(0, 100))
+        link, hard_link = self.directory / "link", self.directory / "hard-link"
+        link.symlink_to(path)
+        os.link(path, hard_link)
+        for other in (link, hard_link):
+            self.assertIn(f"'{path}' and '{other}' are the same file", self.load(path, other, exit_code=64))
+        self.assertIn("'-' and '/dev/stdin' are the same file", self.load("-", "/dev/stdin", exit_code=64, data=lines(0, 10)))
+        self.load(link)
+        self.assertIn("loaded before", self.load(path))
+        other_path = self.write("b.jsonl", lines(100, 100))
+        link.unlink()
+        link.symlink_to(other_path)
+        self.load(link)
+        self.assert_loaded(range(200))
+
+    # ---- others in a file's place ----
+
+    def replace(self, path: Path, data: bytes) -> None:
+        """By one of the same size and time, as rsync does with a file that was changed within a second."""
+        self.assertEqual(len(data), path.stat().st_size)
+        times = (path.stat().st_atime_ns, path.stat().st_mtime_ns)
+        new = self.write("new", data)
+        os.utime(new, ns=times)
+        new.rename(path)
+
+    def test_replaced_by_one_of_equal_size_and_time(self) -> None:
+        path = self.write("a.jsonl", lines(1000, 1000))
+        self.load(path)
+        self.replace(path, lines(2000, 1000))
+        self.assertIn(f"'{path}' has changed since some of it was loaded", self.load(path, exit_code=65))
+        half = self.write("b.jsonl", lines(10_000, 20_000))
+        process = self.start("--rate", "10000", half)
+        self.wait(lambda: self.marked() > 3000)
+        process.kill()
+        self.end(process, -signal.SIGKILL)
+        self.replace(half, lines(40_000, 20_000))
+        self.assertIn(f"'{half}' has changed since some of it was loaded", self.load(half, exit_code=65))
+        self.assertEqual([number for number in self.numbers() if 2000 <= number < 10_000 or number >= 30_000], [])
+        os.utime(path)
+        self.load("--again", path)
+        self.assertIn("loaded before", self.load(path))
+
+    def test_mark_that_is_damaged(self) -> None:
+        path = self.write("a.jsonl", lines(0, 100))
+        self.load(path)
+        (mark,) = (self.directory / "state").glob("*.mark")
+        good = mark.read_text()
+        for bad, why in (("", "Key file does not have group"), (good[:good.index("crc32")], "does not have key"),
+                         (good.replace("version=1", "version=2"), "its version is 2, not 1"), (good.replace("offset=", "offset=-"), "its offset is below 1")):
+            mark.write_text(bad)
+            said = self.load(path, exit_code=65)
+            self.assertIn(f"cannot use the mark '{mark}': ", said)
+            self.assertIn(why, said)
+        mark.write_text(good.replace("finished=true", "finished=false").replace("position_bytes=", "position_bytes=9"))
+        self.assertIn("has changed since some of it was loaded", self.load(path, exit_code=65))
+
+    def test_another_hbase_is_loaded_too(self) -> None:
+        path = self.write("a.jsonl", lines(0, 100))
+        self.load(path)
+        first, self.gateway = self.gateway, Gateway(BUILD / "tests/fault/scripted-gateway")
+        self.addCleanup(self.gateway.end)
+        for table in ("METRIC", "CURRENT"):
+            self.gateway.ask("table", table, "M")
+        self.gateways = [f"127.0.0.1:{self.gateway.greeting}"]
+        self.load(path)
+        self.assert_loaded(range(100))
+        self.gateways = [f"127.0.0.1:{gateway.greeting}" for gateway in (first, self.gateway)]
+        self.assertIn("loaded before", self.load(path))
+
+    def test_times_the_wrong_way_round(self) -> None:
+        path = self.write("a.jsonl", lines(0, 1))
+        for start in ("2020-01-02", "2020-01-03"):
+            self.assertIn("'--from' must be before '--to': there is no time between them",
+                          self.load("--from", start, "--to", "2020-01-02", path, exit_code=64))
+
+    # ---- much of nothing ----
+
+    def test_more_empty_lines_than_memory(self) -> None:
+        self.changes = {"limits": {"memory": "32MiB"}}
+        self.load(self.write("a.jsonl", lines(0, 10) + b"\n" * (48 << 20) + lines(10, 10)))
+        self.assert_loaded(range(20))
+
+    def test_many_files(self) -> None:
+        paths = [self.write(f"{number}.jsonl", lines(2 * number, 2)) for number in range(300)]
+        self.assertIn("300 of 300 files loaded: 600 messages", self.load(*paths))
+        self.assertIn("300 of 300 files: loaded before", self.load(*paths))
+        self.assert_loaded(range(600))
+
+    # ---- no room ----
+
+    def test_marks_that_find_no_room(self) -> None:
+        self.changes = {"limits": {"drain_timeout": "1s"}}
+        path = self.write("a.jsonl", lines(0, 1000))
+        said = self.end(self.start(path, room_bytes=0), 74)
+        self.assertIn(f"tidemark load: cannot write the mark of '{path}': ", said)
+        self.assertIn("; more of the file is written than its mark says, and the same command writes that once more\n", said)
+        self.load(path)
+        self.assert_loaded(range(1000))
+
+    def test_disk_that_is_full_under_dead_letters(self) -> None:
+        """What cannot be kept is not passed over: it waits, says why, and goes on when there is room."""
+        broken = b'{"h":"' + b"x" * 2 * ROOM_BYTES + b"\n"
+        path = self.write("a.jsonl", lines(0, 500) + broken + lines(500, 500))
+        process = self.start(path, room_bytes=ROOM_BYTES)
+        assert process.stdout
+        said = b""
+        while b"File too large" not in said:
+            said += process.stdout.readline()
+        self.assertRegex(said.decode(), r"dead letters? .*cannot be (kept|written).*load-dead-letters.jsonl.*File too large")
+        self.wait(lambda: len(self.numbers()) >= 500)
+        self.assertLessEqual(self.marked(), 500)
+        self.assertEqual(self.dead_letters(), [])
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        self.assertIn("             1 dead letters in '", self.end(process, 0))
+        self.assertEqual([base64.b64decode(letter["value"]) for letter in self.dead_letters()], [broken.strip()])
+        self.assert_loaded(range(1000))
+
+    # ---- ended ----
+
+    def test_two_at_once(self) -> None:
+        path = self.write("a.jsonl", lines(0, 50_000))
+        process = self.start("--rate", "1000", path)
+        self.wait(lambda: len(self.numbers()) > 0)
+        self.assertIn("tidemark load: another load keeps its dead letters in '", self.load(path, exit_code=75))
+        elsewhere = self.directory / "elsewhere.jsonl"
+        self.load("--dead-letters", elsewhere, path)
+        process.terminate()
+        self.end(process, 75)
+        self.load(path)
+        self.assert_loaded(range(50_000))
+
+    def test_stopped_and_begun_anew(self) -> None:
+        path = self.write("a.jsonl", lines(0, 5000))
+        self.load(path)
+        process = self.start("--again", "--rate", "2000", path)
+        self.wait(lambda: 100 < self.marked() < 5000)
+        process.terminate()
+        self.assertIn("the command without '--again' goes on from there", self.end(process, 75))
+        self.assertIn("1 of 1 files loaded", self.load(path))
+
+    def test_killed_at_any_moment(self) -> None:
+        """However soon after its start, in the first mark or behind the last: the tables hold what the files do."""
+        paths = [self.write(f"{part}.jsonl", lines(3000 * part, 3000)) for part in range(3)]
+        chance = random.Random(11)
+        for _ in range(15):
+            process = self.start(*paths)
+            time.sleep(chance.uniform(0, 0.4))
+            process.kill()
+            process.communicate()
+        self.load(*paths)
+        self.assert_loaded(range(9000))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
