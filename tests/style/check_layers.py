@@ -66,7 +66,7 @@ WALLS = {
     "libyaml": (r"yaml\.h", r"yaml_(?:parser|event|token|document|emitter)_", ["config/yaml/*"]),
     "libsystemd": (r"systemd/", r"sd_(?:notify|watchdog|journal|booted|listen)", ["daemon/service/notify.c"]),
     "libcrypt": (r"crypt\.h", r"crypt_(?:r|rn|ra|gensalt|checksalt)", ["daemon/http/access_list.c"]),
-    "libprotobuf": (r"google/protobuf/", r"google::protobuf", ["daemon/decode/protobuf_*"]),
+    "libprotobuf": (r"google/protobuf/", r"google::protobuf", ["daemon/decode/protobuf_*", "daemon/commands/simulate/protobuf_change.cc"]),
     "simdjson": (r"simdjson\.h", r"simdjson::", ["daemon/decode/*", "daemon/registry/registry_reply.cc"]),
 }
 

@@ -1,6 +1,7 @@
 #include "commands/simulate/message_sample.h"
 
 #include "commands/cli/message_lines.h"
+#include "commands/simulate/value_change.h"
 #include "config/config_source.h"
 #include "decode/decoder.h"
 #include "model/time/time_print.h"
@@ -29,7 +30,7 @@ typedef struct Place {
 
 typedef struct Line {
   TideBuffer text; /* owned: a message */
-  GArray *places;  /* owned (element-type Place): in their order */
+  GArray *places;  /* owned (element-type Place): in their order; of text */
 } Line;
 
 struct TideMessageSample {
@@ -41,7 +42,9 @@ struct TideMessageSample {
   GArray *times;             /* owned (element-type TimeField) */
   GArray *stay;              /* owned (element-type TideBytes): names of fields that keep their values */
   TideBuffer header;         /* owned: of csv, the first line and its line break */
-  guint n_read;              /* lines of the file, so far */
+  gboolean is_binary;
+  const char *path; /* borrowed: of the file that is read */
+  guint n_read;     /* its lines, so far */
 };
 
 /* ---- what the configuration says ---- */
@@ -101,7 +104,15 @@ add_table(TideMessageSample *sample, const TideTable *table)
     add_staying(sample, g_array_index(ids, TideNameId, i));
 }
 
-/* ---- the file ---- */
+/* ---- the files ---- */
+
+/* What was read last. (transfer full) */
+static char *
+place_in_file(const TideMessageSample *sample)
+{
+  return sample->is_binary ? g_strdup_printf("'%s'", sample->path)
+                           : g_strdup_printf("line %u of '%s'", sample->n_read, sample->path);
+}
 
 static const TimeField *
 find_time(const TideMessageSample *sample, TideBytes name)
@@ -135,16 +146,65 @@ add_place(const TideMessageSample *sample, Line *line, const TideField *field, G
     Place place = {(gsize)start, field->text.len, is_time ? time : NULL};
     g_array_append_val(line->places, place);
   } else if (is_time) {
-    g_autofree char *name = tide_bytes_printable(field->name);
+    g_autofree char *name = tide_bytes_printable(field->name), *place = place_in_file(sample);
     g_set_error(
         error, TIDE_ERROR, TIDE_ERROR_DATA,
-        "line %u of the sample has its time '%s' in another form than it is read (with escapes, say), so that no "
-        "other can be put in its place: write it plainly",
-        sample->n_read, name);
+        "%s has its time '%s' in another form than it is read (with escapes, say), so that no other can be put in its "
+        "place: write it plainly",
+        place, name);
     return FALSE;
   }
   return TRUE;
 }
+
+/* ---- binary messages ---- */
+
+/* What the values of a message are asked for. */
+typedef struct Question {
+  const TideMessageSample *sample;
+  gint64 time_ms;
+  guint64 random;
+} Question;
+
+static void append_time(const TimeField *time, gint64 time_ms, gboolean is_whole, TideBuffer *out);
+static void append_number(TideBytes number, guint64 *random, TideBuffer *out);
+
+static gboolean
+answer(TideBytes name, TideValueKind kind, TideBytes text, TideBuffer *ret_text, gpointer data)
+{
+  Question *question = data;
+  const TimeField *time = find_time(question->sample, name);
+  if (time != NULL)
+    append_time(time, question->time_ms, FALSE, ret_text);
+  else if (kind == TIDE_VALUE_NUMBER && !stays(question->sample, name))
+    append_number(text, &question->random, ret_text);
+  return ret_text->len > 0;
+}
+
+/* FALSE: it cannot be done. */
+static gboolean
+append_like(const TideMessageSample *sample, TideBytes message, gint64 time_ms, guint64 seed, TideBuffer *out)
+{
+  Question question = {sample, time_ms, seed};
+  TideValueChange change = {.separator = sample->options.separator, .ask = answer, .data = &question};
+  gboolean good = tide_value_change_message(&change, &sample->options, message, out);
+  tide_value_change_clear(&change);
+  return good;
+}
+
+/* What goes well once does so with all values. */
+static gboolean
+try_change(const TideMessageSample *sample, const Line *line, GError **error)
+{
+  g_auto(TideBuffer) out = {0};
+  if (append_like(sample, tide_buffer_bytes(&line->text), 0, 0, &out))
+    return TRUE;
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
+              "'%s' can be read, but no other message be made of it: take a simpler one", sample->path);
+  return FALSE;
+}
+
+/* ---- messages of text ---- */
 
 static int
 compare_places(gconstpointer a, gconstpointer b)
@@ -164,12 +224,13 @@ find_places(TideMessageSample *sample, Line *line, gboolean *ret_is_empty, GErro
   *ret_is_empty = FALSE;
   if (!tide_decoder_decode(sample->decoder, &message, &readings, &n_readings, &reject)) {
     *ret_is_empty = reject.reason == TIDE_REJECT_EMPTY;
-    g_autofree char *why = tide_reject_describe(&reject);
+    g_autofree char *why = tide_reject_describe(&reject), *place = place_in_file(sample);
     if (!*ret_is_empty)
-      g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA, "line %u of the sample is no message of the configuration: %s",
-                  sample->n_read, why);
+      g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA, "%s is no message of the configuration: %s", place, why);
     return *ret_is_empty;
   }
+  if (sample->is_binary)
+    return try_change(sample, line, error);
   for (guint32 i = 0; i < n_readings; i++)
     for (guint32 k = 0; k < readings[i].n_fields; k++)
       if (!add_place(sample, line, &readings[i].fields[k], error))
@@ -219,38 +280,30 @@ read_lines(TideMessageSample *sample, const char *path, GError **error)
     return FALSE;
   }
   g_autofree char *name = g_strdup_printf("'%s'", path);
-  gboolean ok = tide_message_lines_read(file, name, add_line, sample, error);
+  guint n_before = sample->lines->len;
+  sample->path = path;
+  sample->n_read = 0;
+  tide_buffer_reset(&sample->header);
+  gboolean ok = sample->is_binary ? tide_message_read_whole(file, name, add_line, sample, error)
+                                  : tide_message_lines_read(file, name, add_line, sample, error);
   fclose(file);
-  if (!ok || sample->lines->len > 0)
+  if (!ok || sample->lines->len > n_before)
     return ok;
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA, "'%s' holds no message: one a line is wanted", path);
-  return FALSE;
-}
-
-/* FALSE: with its remedy. */
-static gboolean
-is_of_text(const TideDecodeOptions *decode, GError **error)
-{
-  if (decode->format == TIDE_FORMAT_JSON || decode->format == TIDE_FORMAT_INFLUX || decode->format == TIDE_FORMAT_CSV)
-    return TRUE;
-  g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-                      "'--sample' makes messages of text only (json, influx, csv), and the configuration takes binary "
-                      "ones: to load a cluster with these, send messages that you have to another topic, and let "
-                      "'kafka.topics' name that");
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA, "'%s' holds no message%s", path,
+              sample->is_binary ? "" : ": one a line is wanted");
   return FALSE;
 }
 
 TideMessageSample *
-tide_message_sample_load(const char *path, const TideConfig *config, const char *topic, GError **error)
+tide_message_sample_load(const GPtrArray *paths, const TideConfig *config, const char *topic, GError **error)
 {
   if (!tide_config_check_topic(config, topic, error))
     return NULL;
   const TideConfigSource *source = tide_config_source_of_topic(config, tide_bytes_of_string(topic));
-  if (!is_of_text(&source->readings->decode, error))
-    return NULL;
   g_autoptr(TideMessageSample) sample = g_new0(TideMessageSample, 1);
   sample->config = config;
   sample->options = source->readings->decode;
+  sample->is_binary = sample->options.format != TIDE_FORMAT_CSV && tide_message_is_whole(&sample->options);
   sample->options.arrays = TIDE_ARRAY_INDEX; /* their numbers change, too */
   sample->options.max_fields = MAX_FIELDS;
   sample->names = tide_field_names_new();
@@ -265,7 +318,10 @@ tide_message_sample_load(const char *path, const TideConfig *config, const char 
   for (guint i = 0; i < config->tables->len; i++)
     if (tide_config_takes_from(config->tables->pdata[i], source))
       add_table(sample, config->tables->pdata[i]);
-  return read_lines(sample, path, error) ? g_steal_pointer(&sample) : NULL;
+  for (guint i = 0; i < paths->len; i++)
+    if (!read_lines(sample, paths->pdata[i], error))
+      return NULL;
+  return g_steal_pointer(&sample);
 }
 
 void
@@ -280,6 +336,12 @@ tide_message_sample_free(TideMessageSample *sample)
   tide_decoder_free(sample->decoder);
   tide_field_names_free(sample->names);
   g_free(sample);
+}
+
+gboolean
+tide_message_sample_is_binary(const TideMessageSample *sample)
+{
+  return sample->is_binary;
 }
 
 guint
@@ -352,6 +414,11 @@ append_number(TideBytes number, guint64 *random, TideBuffer *out)
 void
 tide_message_sample_append(const TideMessageSample *sample, guint line, gint64 time_ms, guint64 seed, TideBuffer *out)
 {
+  if (sample->is_binary) {
+    const Line *like = &g_array_index(sample->lines, Line, line % sample->lines->len);
+    g_assert(append_like(sample, tide_buffer_bytes(&like->text), time_ms, seed, out)); /* it was tried */
+    return;
+  }
   const Line *made = &g_array_index(sample->lines, Line, line % sample->lines->len);
   const guint8 *text = made->text.data;
   gboolean is_whole = sample->options.format == TIDE_FORMAT_INFLUX; /* its own time is, and what has an i behind it */

@@ -3,7 +3,7 @@
  * true or false stays.
  *
  * The decoder reads each line once and tells where in it the values stand that change; all else is as it was, byte for
- * byte, in every format of text. Threads: any. */
+ * byte, in every format of text. The binary ones are walked through (value_change.h). Threads: any. */
 #pragma once
 
 #include "config/config.h"
@@ -13,17 +13,18 @@ G_BEGIN_DECLS
 typedef struct TideMessageSample TideMessageSample;
 
 /**
- * tide_message_sample_load: the messages in the file at @path, one a line; of csv with a header, the first line stands in
- * front of each.
+ * tide_message_sample_load: the messages in the files at @paths (element-type char *): one a line, and of the binary
+ * formats one a file; of csv with a header, a file's first line stands in front of each of its others.
  * @config: borrowed for the sample's life: names the fields of times and keys
  * @topic: whose source's messages they are
- * Errors: IO; DATA: no message in it, or one that the configuration cannot read; USAGE: its messages are binary.
+ * Errors: IO; DATA: no message in it, or one that the configuration cannot read.
  */
-TideMessageSample *tide_message_sample_load(const char *path, const TideConfig *config, const char *topic,
+TideMessageSample *tide_message_sample_load(const GPtrArray *paths, const TideConfig *config, const char *topic,
                                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void tide_message_sample_free(TideMessageSample *sample); /* NULL ok */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideMessageSample, tide_message_sample_free)
 
+gboolean tide_message_sample_is_binary(const TideMessageSample *sample);
 guint tide_message_sample_n_lines(const TideMessageSample *sample); /* at least 1 */
 
 /* Appends message @line of the file as of @time_ms. @seed: another one makes other measurements, each within a tenth of

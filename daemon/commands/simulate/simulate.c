@@ -26,7 +26,7 @@ typedef struct SimulateOptions {
   const char *topic;
   const char *start_time;
   const char *log_path;
-  const char *sample_path;
+  GPtrArray *samples; /* (element-type utf8): files */
   gboolean print;
   gboolean yes;
   guint64 readings;
@@ -129,12 +129,21 @@ wait_for_rate(Simulate *simulate)
   return *simulate->stop == 0;
 }
 
+/* Those of a binary format in hex: each stands on a line. */
+static void
+print_payload(const Simulate *simulate, TideBytes payload, FILE *stream)
+{
+  gboolean is_binary = simulate->sample != NULL && tide_message_sample_is_binary(simulate->sample);
+  g_autofree char *hex = is_binary ? tide_bytes_hex(payload) : NULL;
+  fwrite(hex != NULL ? (const void *)hex : payload.data, 1, hex != NULL ? strlen(hex) : payload.len, stream);
+}
+
 static gboolean
 write_log(Simulate *simulate, const TideSimulatedMessage *message, TideBytes payload, GError **error)
 {
   if (simulate->log == NULL || message->kind == TIDE_SIMULATED_POISON)
     return TRUE;
-  fwrite(payload.data, 1, payload.len, simulate->log);
+  print_payload(simulate, payload, simulate->log);
   if (fputc('\n', simulate->log) != EOF)
     return TRUE;
   g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot write '%s': %s", simulate->log_path, g_strerror(errno));
@@ -153,7 +162,7 @@ send_message(Simulate *simulate, TideBytes key, TideBytes payload, GError **erro
     tide_kafka_producer_poll(simulate->producer, 0);
     return TRUE;
   }
-  fwrite(payload.data, 1, payload.len, stdout);
+  print_payload(simulate, payload, stdout);
   return fputc('\n', stdout) != EOF; /* tide_output_close() says what went wrong */
 }
 
@@ -325,7 +334,7 @@ check_options(const TideCommandCall *call, GError **error)
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--brokers' and '--config' exclude each other");
     return FALSE;
   }
-  if (options->brokers != NULL && options->sample_path != NULL) {
+  if (options->brokers != NULL && options->samples->len > 0) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
                 "'--sample' needs the configuration, which names the time: leave '--brokers' out");
     return FALSE;
@@ -382,7 +391,7 @@ static gboolean
 needs_config(const TideCommandCall *call)
 {
   const SimulateOptions *options = call->options;
-  return options->sample_path != NULL || call->config_path != NULL || (!options->print && options->brokers == NULL);
+  return options->samples->len > 0 || call->config_path != NULL || (!options->print && options->brokers == NULL);
 }
 
 /* @config: NULL: none is needed. */
@@ -391,8 +400,8 @@ prepare(const TideConfig *config, const SimulateOptions *options, Simulate *simu
 {
   guint64 machines = options->machines;
   const char *topic = options->topic != NULL || config == NULL ? options->topic : config->kafka.topics[0];
-  if (options->sample_path != NULL) {
-    simulate->sample = tide_message_sample_load(options->sample_path, config, topic, error);
+  if (options->samples->len > 0) {
+    simulate->sample = tide_message_sample_load(options->samples, config, topic, error);
     if (simulate->sample == NULL)
       return FALSE;
     machines = tide_message_sample_n_lines(simulate->sample);
@@ -439,9 +448,9 @@ static const TideOption simulate_options[] = {
     {"topic", "NAME", TIDE_TEXT(SimulateOptions, topic), "topic (with --yes: the first that is configured)",
      .letter = 't'},
     {"yes", NULL, TIDE_FLAG(SimulateOptions, yes), "send to the configured topic without '--topic'", .letter = 'y'},
-    {"sample", "FILE", TIDE_TEXT(SimulateOptions, sample_path),
-     "messages like those in FILE (json, influx, csv), one a line, each a machine of its own, with other times and "
-     "numbers"},
+    {"sample", "FILE", TIDE_LIST(SimulateOptions, samples),
+     "messages like those in FILE, with other times and numbers: each line is a machine, or each file, of the binary "
+     "formats; again for more"},
     {"readings", "N", TIDE_COUNT(SimulateOptions, readings), "readings, without the repeated ones (100000)"},
     {"machines", "N", TIDE_COUNT(SimulateOptions, machines), "machines that take turns (1000)", .min = 1,
      .max = 1000000000},

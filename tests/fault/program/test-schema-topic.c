@@ -94,8 +94,6 @@ test_rows_and_a_broken_message(Fixture *fixture, gconstpointer unused)
   assert_prints(fixture->done.output, format->place);
   assert_prints(fixture->done.output, "a#1426535292000");
   assert_prints(fixture->done.output, "c#1426535292000");
-  run(fixture, "simulate --readings 1 --topic " TOPIC " --sample /dev/null", 64);
-  assert_prints(fixture->done.errors, "'--sample' makes messages of text only");
   run(fixture, "run --until-end", 0);
   run(fixture, "scan METRIC --format csv", 0);
   assert_prints(fixture->done.output, "a#1426535292000,");
@@ -107,6 +105,28 @@ test_rows_and_a_broken_message(Fixture *fixture, gconstpointer unused)
   run(fixture, "verify --to-end", 0);
   assert_prints(fixture->done.output, "METRIC      2        0      0      0           0         0\n");
   assert_prints(fixture->done.output, "1 message cannot be used (parse): nothing is expected of it\n");
+  assert_prints(fixture->done.output, "all is right\n");
+}
+
+/* Three messages like the first one, a second apart, from a file of its own: each is a row. */
+static void
+test_simulated_messages(Fixture *fixture, gconstpointer unused)
+{
+  const TideBytes like = fixture->format->messages[0];
+  g_autofree char *path = g_strdup_printf("%s.sample", fixture->config_path);
+  g_assert_true(g_file_set_contents(path, (const char *)like.data, (gssize)like.len, NULL));
+  g_autofree char *words = g_strdup_printf(
+      "simulate --readings 3 --start-time 2015-03-16T19:48:12.500Z --topic " TOPIC " --sample %s", path);
+  run(fixture, "tables create", 0);
+  run(fixture, words, 0);
+  g_unlink(path);
+  run(fixture, "run --until-end", 0);
+  run(fixture, "scan METRIC --format csv", 0);
+  for (gint64 at_ms = G_GINT64_CONSTANT(1426535292500); at_ms < G_GINT64_CONSTANT(1426535295000); at_ms += 1000) {
+    g_autofree char *row = g_strdup_printf("a#%" G_GINT64_FORMAT ",", at_ms);
+    assert_prints(fixture->done.output, row);
+  }
+  run(fixture, "verify --to-end", 0);
   assert_prints(fixture->done.output, "all is right\n");
 }
 
@@ -142,10 +162,13 @@ main(int argc, char **argv)
   g_test_init(&argc, &argv, NULL);
 #define ADD(format)                                                                                                    \
   g_test_add("/schema-topic/rows-and-a-broken-message/" #format, Fixture, &format, set_up,                             \
-             test_rows_and_a_broken_message, tear_down)
-  if (tide_avro_is_built_in())
+             test_rows_and_a_broken_message, tear_down);                                                               \
+  g_test_add("/schema-topic/simulated-messages/" #format, Fixture, &format, set_up, test_simulated_messages, tear_down)
+  if (tide_avro_is_built_in()) {
     ADD(avro);
-  if (tide_protobuf_is_built_in())
+  }
+  if (tide_protobuf_is_built_in()) {
     ADD(protobuf);
+  }
   return g_test_run();
 }

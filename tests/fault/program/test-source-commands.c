@@ -25,6 +25,7 @@ set_up(Fixture *fixture, gconstpointer unused)
   fixture->kafka = mock_kafka_new(1);
   mock_kafka_create_topic(fixture->kafka, BOARDS, 1);
   mock_kafka_create_topic(fixture->kafka, LINES, 1);
+  mock_kafka_create_topic(fixture->kafka, "letters", 1);
   fixture->gateway = scripted_gateway_new(NULL);
   scripted_gateway_create_table(fixture->gateway, "ALL", "M", NULL);
   scripted_gateway_create_table(fixture->gateway, "OF_LINES", "M", NULL);
@@ -33,6 +34,7 @@ set_up(Fixture *fixture, gconstpointer unused)
                       " commit_interval: 100ms }\n"
                       "hbase: { gateways: [\"%%s\"] }\n"
                       "service: { http: off }\n"
+                      "dead_letters: { topic: letters }\n"
                       "limits: { drain_timeout: 3s }\n"
                       "sources:\n"
                       "  boards: { topics: [boards], readings: { time: { field: ts, format: epoch_ms } } }\n"
@@ -131,13 +133,29 @@ test_simulate_sends_what_the_source_takes(Fixture *fixture, gconstpointer unused
   g_assert_cmpint(simulate(fixture, LINES, line), ==, 0);
   g_assert_cmpint(mock_kafka_end_offset(fixture->kafka, LINES, 0, tide_now_us() + TIMEOUT_US), ==, 4);
   g_assert_cmpint(simulate(fixture, LINES, json), ==, 65);
-  assert_prints(fixture->done.errors, "line 1 of the sample is no message of the configuration");
+  assert_prints(fixture->done.errors, "is no message of the configuration");
   g_assert_cmpint(simulate(fixture, "other", json), ==, 64);
   assert_prints(fixture->done.errors, "reads the topic 'other'");
   /* All are good, and of other times: each is a row. */
   g_assert_cmpint(run(fixture, "run --until-end", NULL), ==, 0);
   g_assert_cmpuint(fake_hbase_row_count(scripted_gateway_hbase(fixture->gateway), "OF_LINES"), ==, 4);
   g_assert_cmpuint(fake_hbase_row_count(scripted_gateway_hbase(fixture->gateway), "ALL"), ==, 3);
+}
+
+/* In the topic, where it is listed, and where it is sent again to. */
+static void
+test_dead_letters_name_their_source(Fixture *fixture, gconstpointer unused)
+{
+  mock_kafka_produce_text(fixture->kafka, LINES, 0, "no line");
+  g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + TIMEOUT_US));
+  g_assert_cmpint(run(fixture, "run --until-end", NULL), ==, 0);
+  g_assert_cmpint(run(fixture, "dead-letters list --format json", NULL), ==, 0);
+  assert_prints(fixture->done.output, "\"source\":\"lines\"");
+  g_assert_cmpint(run(fixture, "dead-letters show " LINES "/0/1", NULL), ==, 0);
+  assert_prints(fixture->done.output, "source     lines\n");
+  g_assert_cmpint(run(fixture, "dead-letters replay --all", NULL), ==, 0);
+  assert_prints(fixture->done.output, "1 message sent again\n");
+  g_assert_cmpint(mock_kafka_end_offset(fixture->kafka, LINES, 0, tide_now_us() + TIMEOUT_US), ==, 3);
 }
 
 #define ADD(path, func) g_test_add("/source-commands/" path, Fixture, NULL, set_up, func, tear_down)
@@ -149,5 +167,6 @@ main(int argc, char **argv)
   ADD("verify-reads-each-topic-by-its-source", test_verify_reads_each_topic_by_its_source);
   ADD("explain-asks-for-the-topic", test_explain_asks_for_the_topic);
   ADD("simulate-sends-what-the-source-takes", test_simulate_sends_what_the_source_takes);
+  ADD("dead-letters-name-their-source", test_dead_letters_name_their_source);
   return g_test_run();
 }

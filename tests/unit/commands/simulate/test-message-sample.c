@@ -18,15 +18,23 @@ static const char yaml[] = "kafka: { brokers: \"127.0.0.1:9092\", group: g, topi
 
 /* The sample of the file that holds @text. (transfer full) (nullable) */
 static TideMessageSample *
-load(const TideConfig *config, const char *text, GError **error)
+load_bytes(const TideConfig *config, TideBytes text, GError **error)
 {
   g_autofree char *path = NULL;
   int fd = g_file_open_tmp("tidemark-sample-XXXXXX", &path, NULL);
   g_assert_true(g_close(fd, NULL));
-  g_assert_true(g_file_set_contents(path, text, -1, NULL));
-  TideMessageSample *sample = tide_message_sample_load(path, config, config->kafka.topics[0], error);
+  g_assert_true(g_file_set_contents(path, (const char *)text.data, (gssize)text.len, NULL));
+  g_autoptr(GPtrArray) paths = g_ptr_array_new();
+  g_ptr_array_add(paths, path);
+  TideMessageSample *sample = tide_message_sample_load(paths, config, config->kafka.topics[0], error);
   g_unlink(path);
   return sample;
+}
+
+static TideMessageSample *
+load(const TideConfig *config, const char *text, GError **error)
+{
+  return load_bytes(config, tide_bytes_of_string(text), error);
 }
 
 static TideConfig *
@@ -178,6 +186,33 @@ test_conditions_stay(void)
   g_assert_true(tide_bytes_equal(tide_buffer_bytes(&out), tide_bytes_of_string(line)));
 }
 
+/* A time and a measurement of MessagePack, whose field of the key stays; each file is a machine. */
+static void
+test_binary(void)
+{
+  static const char message[] = "\x83\xA2ts\x01\xA1v\xCD\x03\xE8\xA4meta\x81\xA6"
+                                "device\xCD\x03\xE8";
+  static const char timed[] = "\x83\xA2ts\xCF\x00\x00\x01\x4C\x24\x25\xFE\x8D"
+                              "\xA1v";
+  static const char rest[] = "\xA4meta\x81\xA6"
+                             "device\xCD\x03\xE8";
+  g_autoptr(TideConfig) config = config_of("format: msgpack, " TIMED);
+  g_autoptr(GError) error = NULL;
+  g_autoptr(TideMessageSample) sample = load_bytes(config, tide_bytes(message, sizeof message - 1), &error);
+  g_assert_no_error(error);
+  g_assert_true(tide_message_sample_is_binary(sample));
+  g_assert_cmpuint(tide_message_sample_n_lines(sample), ==, 1);
+  g_auto(TideBuffer) out = {0};
+  tide_message_sample_append(sample, 0, TIME_MS, 1, &out);
+  g_assert_cmpuint(out.len, ==, sizeof timed - 1 + 3 + sizeof rest - 1);
+  g_assert_cmpmem(out.data, sizeof timed - 1, timed, sizeof timed - 1);
+  g_assert_cmpmem(out.data + sizeof timed - 1 + 3, sizeof rest - 1, rest, sizeof rest - 1);
+  const guint8 *number = out.data + sizeof timed - 1;
+  int value = number[1] << 8 | number[2];
+  g_assert_cmpuint(number[0], ==, 0xCD);
+  g_assert_cmpint(ABS(value - 1000), <=, 100);
+}
+
 static void
 test_refused(void)
 {
@@ -187,13 +222,13 @@ test_refused(void)
     const char *why;
   } cases[] = {
       {TIMED, "", "holds no message"},
-      {TIMED, "{\"ts\":1}\n{\"ts\":", "line 2 of the sample is no message of the configuration"},
-      {"format: influx", "m v=1 1\n\nm", "line 3 of the sample is no message of the configuration"},
-      {CSV TIMED, "a;1;2", "line 1 of the sample is no message of the configuration"},
+      {TIMED, "{\"ts\":1}\n{\"ts\":", "line 2 of '/"},
+      {"format: influx", "m v=1 1\n\nm", "line 3 of '/"},
+      {CSV TIMED, "a;1;2", "line 1 of '/"},
       {"format: csv, csv: { header: true }, " TIMED, "ts,v", "holds no message"},
       {"time: { field: ts, format: rfc3339 }", "{\"ts\":\"2015\\u002D03-16T19:53:32Z\"}",
        "its time 'ts' in another form"},
-      {"format: msgpack, " TIMED, "x", "makes messages of text only"},
+      {"format: msgpack, " TIMED, "x", "is no message of the configuration"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(TideConfig) config = config_of(cases[i].readings);
@@ -238,6 +273,7 @@ main(int argc, char **argv)
   g_test_add_func("/message-sample/U6/every-format-of-text", test_formats);
   g_test_add_func("/message-sample/U6/numbers-of-lines-stay-near", test_numbers_of_lines);
   g_test_add_func("/message-sample/U6/what-conditions-ask-for-stays", test_conditions_stay);
+  g_test_add_func("/message-sample/U6/a-binary-message", test_binary);
   g_test_add_func("/message-sample/U6/what-is-refused", test_refused);
   g_test_add_func("/message-sample/U6/damaged-lines-do-no-harm", test_damaged);
   return g_test_run();

@@ -1,0 +1,141 @@
+#include "commands/simulate/value_change.h"
+
+#include "decode/avro_schema.h"
+
+#include <math.h>
+
+/* The zero byte and the schema's number. */
+#define FRAME_BYTES 5u
+
+void
+tide_value_change_clear(TideValueChange *change)
+{
+  tide_buffer_clear_memory(&change->path);
+  tide_buffer_clear_memory(&change->text);
+}
+
+/* The schema that the frame of @message names; NULL: there is none to be had. */
+static const TideAvroSchema *
+schema_of(const TideDecodeOptions *options, TideBytes message)
+{
+  const TideAvroSchema *schema = NULL;
+  const char *why;
+  if (message.len < FRAME_BYTES)
+    return NULL;
+  guint32 id =
+      (guint32)message.data[1] << 24 | (guint32)message.data[2] << 16 | (guint32)message.data[3] << 8 | message.data[4];
+  return options->schemas->find(options->schemas, id, &schema, &why) == TIDE_SCHEMA_FOUND ? schema : NULL;
+}
+
+gboolean
+tide_value_change_message(TideValueChange *change, const TideDecodeOptions *options, TideBytes message, TideBuffer *out)
+{
+  const TideAvroSchema *schema;
+  tide_buffer_reset(&change->path);
+  switch (options->format) {
+  case TIDE_FORMAT_MSGPACK:
+    return tide_msgpack_change(change, message, out);
+  case TIDE_FORMAT_AVRO:
+    if (options->schemas == NULL)
+      return tide_avro_change(change, options->schema, message, 0, out);
+    schema = schema_of(options, message);
+    return schema != NULL && tide_avro_change(change, schema, message, FRAME_BYTES, out);
+  case TIDE_FORMAT_PROTOBUF:
+#ifndef TIDE_WITHOUT_PROTOBUF
+    return tide_protobuf_change(change, options, message, out);
+#endif
+  case TIDE_FORMAT_JSON:
+  case TIDE_FORMAT_INFLUX:
+  case TIDE_FORMAT_CSV:
+    break;
+  }
+  return FALSE;
+}
+
+/* ---- names ---- */
+
+gsize
+tide_value_change_enter(TideValueChange *change, TideBytes name)
+{
+  gsize outer = change->path.len;
+  if (outer > 0)
+    tide_buffer_append(&change->path, change->separator, strlen(change->separator));
+  tide_buffer_append_bytes(&change->path, name);
+  return outer;
+}
+
+gsize
+tide_value_change_enter_element(TideValueChange *change, guint64 index)
+{
+  char text[24];
+  gsize len = (gsize)g_snprintf(text, sizeof text, "%" G_GUINT64_FORMAT, index);
+  return tide_value_change_enter(change, tide_bytes(text, len));
+}
+
+void
+tide_value_change_leave(TideValueChange *change, gsize outer)
+{
+  change->path.len = outer;
+}
+
+/* ---- values ---- */
+
+/* The new text, which ends with a NUL; NULL: the old one stays. */
+static const char *
+ask(TideValueChange *change, TideValueKind kind, TideBytes text)
+{
+  tide_buffer_reset(&change->text);
+  if (!change->ask(tide_buffer_bytes(&change->path), kind, text, &change->text, change->data))
+    return NULL;
+  tide_buffer_append_byte(&change->text, '\0');
+  return (const char *)change->text.data;
+}
+
+gboolean
+tide_value_change_text(TideValueChange *change, TideBytes *text)
+{
+  if (ask(change, TIDE_VALUE_STRING, *text) == NULL)
+    return FALSE;
+  *text = tide_bytes(change->text.data, change->text.len - 1);
+  return TRUE;
+}
+
+gboolean
+tide_value_change_integer(TideValueChange *change, gint64 *value, guint32 scale, gint64 min, gint64 max)
+{
+  char old[64];
+  gint64 unit = 1, made;
+  for (guint32 i = 0; i < scale; i++)
+    unit *= 10;
+  if (scale > 0 && *value < 0)
+    return FALSE;
+  gsize len = scale == 0 ? (gsize)g_snprintf(old, sizeof old, "%" G_GINT64_FORMAT, *value)
+                         : (gsize)g_snprintf(old, sizeof old, "%" G_GINT64_FORMAT ".%0*" G_GINT64_FORMAT, *value / unit,
+                                             (int)scale, *value % unit);
+  const char *text = ask(change, TIDE_VALUE_NUMBER, tide_bytes(old, len));
+  if (text == NULL)
+    return FALSE;
+  const char *point = strchr(text, '.');
+  g_autoptr(GString) digits = g_string_new_len(text, point != NULL ? point - text : (gssize)strlen(text));
+  for (guint32 i = 0; i < scale; i++) {
+    point = point != NULL && point[1] != '\0' ? point + 1 : NULL;
+    g_string_append_c(digits, point != NULL ? *point : '0');
+  }
+  if (!g_ascii_string_to_signed(digits->str, 10, min, max, &made, NULL))
+    return FALSE;
+  *value = made;
+  return TRUE;
+}
+
+gboolean
+tide_value_change_double(TideValueChange *change, double *value)
+{
+  char old[G_ASCII_DTOSTR_BUF_SIZE];
+  /* As many digits as a measurement has: one with all of them would stay. */
+  const char *text = isfinite(*value) ? g_ascii_formatd(old, sizeof old, "%.10g", *value) : NULL;
+  text = text != NULL ? ask(change, TIDE_VALUE_NUMBER, tide_bytes_of_string(text)) : NULL;
+  if (text == NULL)
+    return FALSE;
+  *value = g_ascii_strtod(text, NULL);
+  return TRUE;
+}
