@@ -254,7 +254,7 @@ def collect(scene: Scene) -> dict[str, set[str]]:
              f"messages_dead_lettered_total{{.*{kept[2]}")
     metrics, log, code = scene.consume(scene.file_config, scene.state, (*until, *shown))
     scene.gateway.ask("table", SCHEMES, "s")
-    metrics_2, log_2, _ = scene.consume(scene.topic_config, scene.directory / "state-2", until)
+    metrics_2, log_2, _ = scene.consume(scene.topic_config, scene.directory / "state-2", (*until, *shown))
     scene.produce('{"host":"missing","ts":%d,"cpu":2}' % TIME_MS)
     letters = (scene.directory / "letters.jsonl").read_text()
     return {
