@@ -3,6 +3,7 @@
 #pragma once
 
 #include "thrift/client/hbase_client.h"
+#include "thrift/client/kept_scanners.h"
 #include "thrift/client/transport.h"
 #include "thrift/wire/reply_reader.h"
 
@@ -25,6 +26,8 @@ struct TideHBaseClient {
   TideBuffer request;
   GArray *parts; /* (element-type TideBytes) */
   GArray *cells; /* (element-type TideResultCell) */
+  TideKeptScanners scanners;
+  gboolean same_connection; /* the call at hand means nothing on another one: it fails instead */
 };
 
 /* As tide_hbase_client_new(), for a caller that cancels several clients in one. @cancellable: a reference is taken. */
@@ -43,6 +46,15 @@ gint32 tide_client_next_sequence_id(TideHBaseClient *client);
  */
 gboolean tide_client_call_request(TideHBaseClient *client, const char *method, gint32 sequence_id, gint64 deadline_us,
                                   TideReply *ret_reply, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* tide_client_call_request() on the connection that there is: CONNECT where that is gone, and another one was not
+ * made. */
+gboolean tide_client_call_same_connection(TideHBaseClient *client, const char *method, gint32 sequence_id,
+                                          gint64 deadline_us, TideReply *ret_reply,
+                                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Closes the scanners that are still open at the gateway, as far as that can be done at once. */
+void tide_client_close_scanners(TideHBaseClient *client);
 
 /* For a control call: connects if need be; then the caller sends with one of the generated send functions. NULL on
  * error. */

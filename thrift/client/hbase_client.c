@@ -62,6 +62,7 @@ close_transport(TideHBaseClient *client)
   if (client->transport != NULL)
     tide_transport_close(client->transport);
   g_clear_object(&client->transport);
+  tide_kept_scanners_lose(&client->scanners);
 }
 
 void
@@ -69,7 +70,9 @@ tide_hbase_client_free(TideHBaseClient *client)
 {
   if (client == NULL)
     return;
+  tide_client_close_scanners(client);
   close_transport(client);
+  tide_kept_scanners_clear(&client->scanners);
   if (client->cancel_fd.fd >= 0)
     g_cancellable_release_fd(client->cancellable);
   g_object_unref(client->cancellable);
@@ -161,6 +164,10 @@ begin_call(TideHBaseClient *client, gint64 deadline_us, GError **error)
   /* The gateway cuts idle connections after 60 s; noticing it now makes it no error of this call. */
   if (!tide_hbase_client_is_ready(client))
     close_transport(client);
+  if (client->same_connection && client->transport == NULL) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT, "gateway '%s' has ended the connection", client->endpoint->text);
+    return FALSE;
+  }
   if (!tide_hbase_client_connect(client, deadline_us, error))
     return FALSE;
   if (tide_now_us() >= deadline_us) {
@@ -213,6 +220,16 @@ tide_client_call_request(TideHBaseClient *client, const char *method, gint32 seq
 {
   TideBytes part = tide_buffer_bytes(&client->request);
   return send_parts(client, method, sequence_id, &part, 1, deadline_us, ret_reply, error);
+}
+
+gboolean
+tide_client_call_same_connection(TideHBaseClient *client, const char *method, gint32 sequence_id, gint64 deadline_us,
+                                 TideReply *ret_reply, GError **error)
+{
+  client->same_connection = TRUE;
+  gboolean ok = tide_client_call_request(client, method, sequence_id, deadline_us, ret_reply, error);
+  client->same_connection = FALSE;
+  return ok;
 }
 
 /* The generated client and its protocol borrow each other and the transport: whoever made them keeps a reference to

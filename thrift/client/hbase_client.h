@@ -66,6 +66,7 @@ gboolean tide_hbase_client_mutate_row(TideHBaseClient *client, TideBytes table, 
 /**
  * tide_hbase_client_scan: stream rows to @func.
  * @timeout_ms: for each call to the gateway; a scan with a limit ends after four times as long.
+ * A scan with a limit that begins where the last one of its kind ended goes on with its scanner, from the third page on.
  * @ret_rows: rows handed to @func.
  * Errors: also PROTOCOL when a row is not behind the one before it, or outside of the range.
  */

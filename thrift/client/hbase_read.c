@@ -91,6 +91,9 @@ tide_hbase_client_regions(TideHBaseClient *client, TideBytes table, gint64 deadl
   return regions;
 }
 
+/* For each scanner that is still open at the end: a gateway that is at work closes it at once. */
+#define CLOSE_TIMEOUT_US TIDE_US_PER_S
+
 /* ---- scan ---- */
 
 /* An open scanner at the gateway: it holds resources there until it is closed. */
@@ -98,8 +101,8 @@ typedef struct Scan {
   TideHBaseClient *client;
   TideScanRequest request; /* with the defaults filled in */
   gint64 timeout_ms;
-  gint64 end_us; /* of all its calls; G_MAXINT64 for one without limit, which may go on as long as rows come */
-  gint32 scanner_id;
+  gint64 end_us;       /* of all its calls; G_MAXINT64 for one without limit, which may go on as long as rows come */
+  gint32 scanner_id;   /* of this connection */
   TideBuffer last_row; /* the row received last; empty before the first */
   TideRowSink sink;
 } Scan;
@@ -153,7 +156,7 @@ fetch_rows(Scan *scan, gint32 n_rows, guint32 *ret_results, GError **error)
   tide_buffer_reset(&client->request);
   tide_scanner_rows_request_append(client->mode.protocol, &client->request, sequence_id, scan->scanner_id, n_rows);
   TideReply reply;
-  if (!tide_client_call_request(client, "getScannerRows", sequence_id, next_deadline_us(scan), &reply, error))
+  if (!tide_client_call_same_connection(client, "getScannerRows", sequence_id, next_deadline_us(scan), &reply, error))
     return FALSE;
   GError *failure = NULL;
   return tide_client_conclude(client, tide_reply_read_rows(&reply, &scan->sink, ret_results, &failure), &failure,
@@ -163,16 +166,15 @@ fetch_rows(Scan *scan, gint32 n_rows, guint32 *ret_results, GError **error)
 /* The rows are there by now, or an error is on its way up: that this fails, too, changes neither. With the connection
  * gone the gateway drops the scanner itself, in time. */
 static void
-close_scanner(Scan *scan)
+close_scanner(TideHBaseClient *client, gint32 scanner_id, gint64 deadline_us)
 {
-  TideHBaseClient *client = scan->client;
   if (!tide_hbase_client_is_open(client))
     return;
   gint32 sequence_id = tide_client_next_sequence_id(client);
   tide_buffer_reset(&client->request);
-  tide_close_scanner_request_append(client->mode.protocol, &client->request, sequence_id, scan->scanner_id);
+  tide_close_scanner_request_append(client->mode.protocol, &client->request, sequence_id, scanner_id);
   TideReply reply;
-  if (!tide_client_call_request(client, "closeScanner", sequence_id, next_deadline_us(scan), &reply, NULL))
+  if (!tide_client_call_same_connection(client, "closeScanner", sequence_id, deadline_us, &reply, NULL))
     return;
   GError *failure = NULL;
   (void)tide_client_conclude(client, tide_reply_read_void(&reply, &failure), &failure, NULL);
@@ -206,6 +208,117 @@ fetch_all(Scan *scan, GError **error)
   return TRUE;
 }
 
+/* A scan from its opening to its closing. */
+static gboolean
+scan_once(Scan *scan, TideBytes table, GError **error)
+{
+  if (!open_scanner(scan, table, error))
+    return FALSE;
+  gboolean complete = fetch_all(scan, error);
+  close_scanner(scan->client, scan->scanner_id, next_deadline_us(scan));
+  return complete;
+}
+
+/* ---- pages of a scan: see kept_scanners.h ---- */
+
+static gboolean
+is_full(const Scan *scan)
+{
+  return scan->sink.limit_rows > 0 && scan->sink.rows == scan->sink.limit_rows;
+}
+
+/* All that makes two scans the same one, whatever their pages are. */
+static void
+append_question(const Scan *scan, TideBytes table, TideBuffer *out)
+{
+  TideScanRequest request = scan->request;
+  request.start_row = TIDE_BYTES_EMPTY;
+  request.limit_rows = 0;
+  request.caching_rows = 1;
+  tide_open_scanner_request_append(scan->client->mode.protocol, out, 0, table, &request);
+}
+
+static void
+end_kept(Scan *scan, TideKeptScanner *kept)
+{
+  if (kept->is_open)
+    close_scanner(scan->client, kept->id, next_deadline_us(scan));
+  tide_kept_scanner_forget(kept);
+}
+
+/* The next page of a scan, from its scanner. Whoever comes back once is likely to come again: the scanner, opened anew
+ * without a limit, stays open. FALSE without an error: it is gone, as after a minute's pause, and nothing came. */
+static gboolean
+go_on(Scan *scan, TideKeptScanner *kept, GError **error)
+{
+  scan->scanner_id = kept->id;
+  g_autoptr(GError) fault = NULL;
+  if (fetch_all(scan, &fault))
+    return TRUE;
+  end_kept(scan, kept);
+  if (scan->sink.rows > 0 || g_error_matches(fault, TIDE_ERROR, TIDE_ERROR_CANCELLED))
+    g_propagate_error(error, g_steal_pointer(&fault));
+  return FALSE;
+}
+
+static gboolean
+open_and_keep(Scan *scan, TideBytes table, TideKeptScanner *kept, GError **error)
+{
+  gint64 limit_rows = scan->request.limit_rows;
+  scan->request.limit_rows = 0;
+  gboolean ok = open_scanner(scan, table, error);
+  scan->request.limit_rows = limit_rows;
+  if (!ok)
+    return FALSE;
+  kept->id = scan->scanner_id;
+  kept->is_open = TRUE;
+  if (fetch_all(scan, error))
+    return TRUE;
+  end_kept(scan, kept);
+  return FALSE;
+}
+
+static gboolean
+scan_page(Scan *scan, TideBytes table, GError **error)
+{
+  TideKeptScanners *scanners = &scan->client->scanners;
+  g_auto(TideBuffer) question = {0};
+  append_question(scan, table, &question);
+  TideKeptScanner *kept = tide_kept_scanners_find(scanners, tide_buffer_bytes(&question), scan->request.start_row);
+  if (kept == NULL) {
+    if (!scan_once(scan, table, error))
+      return FALSE;
+    if (!is_full(scan))
+      return TRUE;
+    kept = tide_kept_scanners_make_room(scanners);
+    end_kept(scan, kept);
+  } else {
+    GError *fault = NULL;
+    gboolean done = kept->is_open && go_on(scan, kept, &fault);
+    if (fault != NULL) {
+      g_propagate_error(error, fault);
+      return FALSE;
+    }
+    if (!done && !open_and_keep(scan, table, kept, error))
+      return FALSE;
+    if (!is_full(scan)) {
+      end_kept(scan, kept);
+      return TRUE;
+    }
+  }
+  tide_kept_scanner_set(scanners, kept, tide_buffer_bytes(&question), tide_buffer_bytes(&scan->last_row),
+                        scan->request.reversed);
+  return TRUE;
+}
+
+void
+tide_client_close_scanners(TideHBaseClient *client)
+{
+  for (guint i = 0; i < TIDE_MAX_KEPT_SCANNERS; i++)
+    if (client->scanners.items[i].is_open)
+      close_scanner(client, client->scanners.items[i].id, tide_now_us() + CLOSE_TIMEOUT_US);
+}
+
 gboolean
 tide_hbase_client_scan(TideHBaseClient *client, TideBytes table, const TideScanRequest *request, gint64 timeout_ms,
                        TideRowFunc func, gpointer data, guint64 *ret_rows, GError **error)
@@ -226,10 +339,7 @@ tide_hbase_client_scan(TideHBaseClient *client, TideBytes table, const TideScanR
     scan.request.caching_rows = DEFAULT_CACHING_ROWS;
   if (scan.request.max_versions <= 0)
     scan.request.max_versions = DEFAULT_MAX_VERSIONS;
-  if (!open_scanner(&scan, table, error))
-    return FALSE;
-  gboolean complete = fetch_all(&scan, error);
-  close_scanner(&scan);
+  gboolean complete = request->limit_rows > 0 ? scan_page(&scan, table, error) : scan_once(&scan, table, error);
   tide_buffer_clear_memory(&scan.last_row);
   if (complete && ret_rows != NULL)
     *ret_rows = scan.sink.rows;

@@ -357,6 +357,106 @@ test_scan_errors_close_the_scanner(void)
   gateway_stop(&gateway, "openScanner getScannerRows getScannerRows closeScanner ");
 }
 
+/* Reads @n_pages of two rows each, every page from where the one before ended; the rows that came. */
+static guint64
+read_pages(Gateway *gateway, guint n_pages, TideScanRequest *request, TideBuffer *start)
+{
+  guint64 sum = 0;
+  for (guint page = 0; page < n_pages; page++) {
+    guint left = 100;
+    guint64 rows = 0;
+    g_autoptr(GError) error = NULL;
+    request->start_row = tide_buffer_bytes(start);
+    g_assert_true(tide_hbase_client_scan(gateway->client, TIDE_BYTES_LITERAL("T"), request, GENEROUS_MS, count_row,
+                                         &left, &rows, &error));
+    g_assert_no_error(error);
+    sum += rows;
+    g_autofree char *last = g_strdup_printf("r%" G_GUINT64_FORMAT, (99 - 9) * 2 + sum - 1);
+    tide_buffer_reset(start);
+    tide_buffer_append_bytes(start, tide_bytes_of_string(last));
+    tide_buffer_append_byte(start, 0);
+  }
+  return sum;
+}
+
+/* Whoever comes back once gets all further pages from one scanner, which is closed at the end. */
+static void
+test_pages_come_from_one_scanner(void)
+{
+  for (gsize m = 0; m < G_N_ELEMENTS(modes); m++) {
+    Gateway gateway;
+    gateway_start(&gateway, (Gateway){.mode = modes[m], .answer = answer_scan, .pages = 9});
+    TideScanRequest request = {.limit_rows = 2, .caching_rows = 2};
+    g_auto(TideBuffer) start = {0};
+    g_assert_cmpuint(read_pages(&gateway, 10, &request, &start), ==, 18);
+    gateway_stop(&gateway, "openScanner getScannerRows closeScanner openScanner getScannerRows getScannerRows "
+                           "getScannerRows getScannerRows getScannerRows getScannerRows getScannerRows "
+                           "getScannerRows getScannerRows closeScanner ");
+  }
+}
+
+/* Another start, another question: another scanner. One that is left open is closed with the client. */
+static void
+test_another_page_has_its_own_scanner(void)
+{
+  Gateway gateway;
+  gateway_start(&gateway, (Gateway){.mode = modes[0], .answer = answer_scan, .pages = 9});
+  TideScanRequest request = {.limit_rows = 2, .caching_rows = 2};
+  g_auto(TideBuffer) start = {0};
+  read_pages(&gateway, 3, &request, &start);
+  request.min_time_ms = 1;
+  request.max_time_ms = 2;
+  guint left = 100;
+  request.start_row = tide_buffer_bytes(&start);
+  g_autoptr(GError) error = NULL;
+  g_assert_true(tide_hbase_client_scan(gateway.client, TIDE_BYTES_LITERAL("T"), &request, GENEROUS_MS, count_row, &left,
+                                       NULL, &error));
+  tide_hbase_client_free(g_steal_pointer(&gateway.client));
+  gateway_stop(&gateway, "openScanner getScannerRows closeScanner openScanner getScannerRows getScannerRows "
+                         "openScanner getScannerRows closeScanner closeScanner ");
+}
+
+/* The gateway has dropped the scanner meanwhile, or the connection: the page is read with a new one. */
+static TideBytes
+answer_scan_expired(Gateway *gateway, Oracle *oracle, const char *method, gint32 sequence_id)
+{
+  if (!g_str_equal(method, "getScannerRows") || gateway->pages != 6 || gateway->table_exists)
+    return answer_scan(gateway, oracle, method, sequence_id);
+  gateway->table_exists = TRUE; /* said once */
+  ThriftProtocol *to = reply_begin(oracle, method, T_REPLY, sequence_id);
+  reply_write_exception(to, 2, "Invalid scanner Id", -1);
+  return reply_end(oracle);
+}
+
+static void
+test_a_scanner_that_is_gone_is_opened_anew(void)
+{
+  for (gsize m = 0; m < G_N_ELEMENTS(modes); m++) {
+    Gateway gateway;
+    gateway_start(&gateway, (Gateway){.mode = modes[m], .answer = answer_scan_expired, .pages = 9});
+    TideScanRequest request = {.limit_rows = 2, .caching_rows = 2};
+    g_auto(TideBuffer) start = {0};
+    g_assert_cmpuint(read_pages(&gateway, 5, &request, &start), ==, 10);
+    gateway_stop(&gateway, "openScanner getScannerRows closeScanner openScanner getScannerRows getScannerRows "
+                           "getScannerRows closeScanner openScanner getScannerRows getScannerRows ");
+  }
+}
+
+/* A scanner's number means nothing on another connection: another gateway may have given it to somebody else. */
+static void
+test_a_scanner_does_not_outlive_its_connection(void)
+{
+  for (gsize m = 0; m < G_N_ELEMENTS(modes); m++) {
+    Gateway gateway;
+    gateway_start(&gateway, (Gateway){.mode = modes[m], .answer = answer_scan, .pages = 9, .hang_up_after = 6});
+    TideScanRequest request = {.limit_rows = 2, .caching_rows = 2};
+    g_auto(TideBuffer) start = {0};
+    g_assert_cmpuint(read_pages(&gateway, 5, &request, &start), ==, 10);
+    gateway_stop(&gateway, "openScanner getScannerRows closeScanner openScanner getScannerRows getScannerRows "
+                           "openScanner getScannerRows getScannerRows ");
+  }
+}
+
 static TideBytes
 answer_get(Gateway *gateway, Oracle *oracle, const char *method, gint32 sequence_id)
 {
@@ -602,6 +702,10 @@ main(int argc, char **argv)
   g_test_add_func("/client/cancel-ends-this-call-and-later-ones", test_cancel);
   g_test_add_func("/client/scan-pages-limits-and-closes", test_scan);
   g_test_add_func("/client/scan-closes-its-scanner-after-an-error", test_scan_errors_close_the_scanner);
+  g_test_add_func("/client/pages-come-from-one-scanner", test_pages_come_from_one_scanner);
+  g_test_add_func("/client/another-page-has-its-own-scanner", test_another_page_has_its_own_scanner);
+  g_test_add_func("/client/a-scanner-that-is-gone-is-opened-anew", test_a_scanner_that_is_gone_is_opened_anew);
+  g_test_add_func("/client/a-scanner-does-not-outlive-its-connection", test_a_scanner_does_not_outlive_its_connection);
   g_test_add_func("/client/get-tells-whether-the-row-exists", test_get);
   g_test_add_func("/client/control-calls-work-in-all-modes", test_admin_calls);
   g_test_add_func("/client/missing-table-is-not-found", test_missing_table);
