@@ -1,6 +1,7 @@
 /* Sealing: open rows become encoded rows of batches. What stands in row_buffer.c takes rows in, this hands them out, or
  * drops them. */
 #include "rows/row_buffer_private.h"
+#include "rows/row_order.h"
 #include "thrift/wire/mutation_encoder.h"
 #include "thrift/wire/put_encoder.h"
 #include "write/batch_cells.h"
@@ -13,11 +14,31 @@
  * few calls are made in all, and several writers share them. */
 #define MAX_UNMERGED_ROWS 64u
 
-static void
-append_cells(const TideRowBuffer *buffer, const OpenRow *row, TideBuffer *wire)
+/* The time that all cells of @row have, which the put then says once. */
+static gint64
+time_of_all(const TideRowBuffer *buffer, const OpenRow *row)
 {
+  if (row->n_cells < 2)
+    return TIDE_PUT_NO_TIME;
+  gint64 time_ms = cells_of(buffer)[row->first_cell].timestamp_ms;
   for (guint32 c = row->first_cell; c != NO_CELL; c = cells_of(buffer)[c].next)
-    tide_buffer_append(wire, buffer->bytes.data + cells_of(buffer)[c].offset, cells_of(buffer)[c].len);
+    if (cells_of(buffer)[c].timestamp_ms != time_ms)
+      return TIDE_PUT_NO_TIME;
+  return time_ms >= 0 ? time_ms : TIDE_PUT_NO_TIME;
+}
+
+/* @time_ms: as in tide_put_tail_append() */
+static void
+append_cells(const TideRowBuffer *buffer, const OpenRow *row, gint64 time_ms, TideBuffer *wire)
+{
+  for (guint32 c = row->first_cell; c != NO_CELL; c = cells_of(buffer)[c].next) {
+    const OpenCell *cell = &cells_of(buffer)[c];
+    TideBytes encoded = tide_bytes(buffer->bytes.data + cell->offset, cell->len);
+    if (time_ms == TIDE_PUT_NO_TIME)
+      tide_buffer_append_bytes(wire, encoded);
+    else
+      tide_cell_append_without_time(buffer->protocol, wire, encoded, time_ms);
+  }
 }
 
 /* The row's TPut; where its key stands in that. */
@@ -25,9 +46,10 @@ static gsize
 encode_put(const TideRowBuffer *buffer, const OpenRow *row, TideBytes key, TideBuffer *wire)
 {
   tide_buffer_reserve(wire, tide_put_overhead_max(key) + row->cells_bytes);
+  gint64 time_ms = time_of_all(buffer, row);
   tide_put_head_append(buffer->protocol, wire, key, row->n_cells);
-  append_cells(buffer, row, wire);
-  tide_put_tail_append(buffer->protocol, wire, row->ttl_ms);
+  append_cells(buffer, row, time_ms, wire);
+  tide_put_tail_append(buffer->protocol, wire, time_ms, row->ttl_ms);
   return tide_put_key_offset(buffer->protocol, key.len);
 }
 
@@ -43,7 +65,7 @@ encode_mutations(const TideRowBuffer *buffer, const OpenRow *row, TideBytes key,
   tide_mutation_delete_tail_append(buffer->protocol, wire);
   if (row->n_cells > 0) {
     tide_mutation_put_head_append(buffer->protocol, wire, key, row->n_cells);
-    append_cells(buffer, row, wire);
+    append_cells(buffer, row, TIDE_PUT_NO_TIME, wire);
     tide_mutation_put_tail_append(buffer->protocol, wire, row->ttl_ms);
   }
   return tide_mutation_delete_key_offset(buffer->protocol, key.len);
@@ -142,22 +164,51 @@ must_wait(const TideRowBuffer *buffer, const OpenRow *row, const TideSealRequest
          (request->deferred != NULL && g_hash_table_contains(request->deferred, GSIZE_TO_POINTER(row->key_hash)));
 }
 
-/* Encodes the rows that may go into batches, and copies the others to where they wait. */
+/* Encodes the row at @index where it may go into a batch, and copies it to where it waits otherwise. */
+static void
+hand_out_row(const TideRowBuffer *buffer, guint32 index, const TideSealRequest *request, GHashTable *written,
+             Filling *filling, TideRowBuffer *again)
+{
+  OpenRow *row = &rows_of(buffer)[index];
+  if (must_wait(buffer, row, request, written)) {
+    row->goes_to = GOES_TO_AGAIN;
+    row->target_row = tide_row_buffer_copy_row(buffer, index, again, buffer->oldest_us);
+    return;
+  }
+  TideBatch *batch = batch_for_row(buffer, row, request, filling);
+  encode_row(buffer, row, batch);
+  tide_buffer_append(&batch->key_set, &row->key_hash, sizeof row->key_hash);
+}
+
+/* The rows from @first on, as many as are put in order at a time; how many. */
+static guint32
+order_rows(const TideRowBuffer *buffer, guint32 first, TideOrderedRow *ordered)
+{
+  guint32 n = MIN(buffer->n_rows - first, TIDE_ROW_ORDER_MAX);
+  for (guint32 i = 0; i < n; i++) {
+    const OpenRow *row = &rows_of(buffer)[first + i];
+    ordered[i] =
+        (TideOrderedRow){.key = tide_bytes(buffer->bytes.data + row->key_offset, row->key_len), .row = first + i};
+  }
+  tide_row_order_sort(ordered, n);
+  return n;
+}
+
 static TideBatch *
-hand_out_rows(TideRowBuffer *buffer, const TideSealRequest *request, TideRowBuffer *again)
+hand_out_rows(const TideRowBuffer *buffer, const TideSealRequest *request, TideRowBuffer *again)
 {
   Filling filling = {0};
-  g_autoptr(GHashTable) written = buffer->rule == TIDE_MERGE_NONE ? g_hash_table_new(NULL, NULL) : NULL;
-  for (guint32 i = 0; i < buffer->n_rows; i++) {
-    OpenRow *row = &rows_of(buffer)[i];
-    if (must_wait(buffer, row, request, written)) {
-      row->goes_to = GOES_TO_AGAIN;
-      row->target_row = tide_row_buffer_copy_row(buffer, i, again, buffer->oldest_us);
-      continue;
-    }
-    TideBatch *batch = batch_for_row(buffer, row, request, &filling);
-    encode_row(buffer, row, batch);
-    tide_buffer_append(&batch->key_set, &row->key_hash, sizeof row->key_hash);
+  if (buffer->rule == TIDE_MERGE_NONE) {
+    g_autoptr(GHashTable) written = g_hash_table_new(NULL, NULL);
+    for (guint32 i = 0; i < buffer->n_rows; i++)
+      hand_out_row(buffer, i, request, written, &filling, again);
+    return filling.first;
+  }
+  TideOrderedRow ordered[TIDE_ROW_ORDER_MAX];
+  for (guint32 first = 0, n; first < buffer->n_rows; first += n) {
+    n = order_rows(buffer, first, ordered);
+    for (guint32 i = 0; i < n; i++)
+      hand_out_row(buffer, ordered[i].row, request, NULL, &filling, again);
   }
   return filling.first;
 }

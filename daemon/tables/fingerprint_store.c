@@ -117,7 +117,7 @@ write_row(const TideFingerprintStore *store, TideHBaseClient *client, const char
   /* Now, and not an event's time: what is stored last wins. */
   tide_cell_append(protocol, &put, tide_buffer_bytes(&prefix), tide_bytes_of_string(fingerprint),
                    g_get_real_time() / 1000);
-  tide_put_tail_append(protocol, &put, 0);
+  tide_put_tail_append(protocol, &put, TIDE_PUT_NO_TIME, 0);
   TideBytes part = tide_buffer_bytes(&put);
   return tide_hbase_client_put_multiple(client, TIDE_BYTES_LITERAL(TIDE_FINGERPRINT_TABLE), &part, 1, 1,
                                         deadline_us(store), error);

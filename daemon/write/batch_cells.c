@@ -5,21 +5,44 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+/* Its field 3, which stands behind the cells; 0: each cell has its own. */
+static gint64
+time_of_put(TideWireReader *put)
+{
+  TideWireField field = {0};
+  while (tide_wire_read_field(put, &field)) {
+    if (field.id == 3)
+      return tide_wire_read_i64(put);
+    tide_wire_skip(put, field.type);
+  }
+  return 0;
+}
+
+static gboolean
+enter_cells(TideWireReader *put, guint32 *ret_n_cells)
+{
+  TideWireField field = {0};
+  *ret_n_cells = 0;
+  while (tide_wire_read_field(put, &field)) {
+    if (field.id == 2 && tide_wire_field_is(put, &field, TIDE_WIRE_LIST))
+      return tide_wire_read_list_of(put, TIDE_WIRE_STRUCT, ret_n_cells);
+    tide_wire_skip(put, field.type);
+  }
+  return FALSE;
+}
+
 gboolean
 tide_batch_cells_enter(TideBatchCells *cells, TideWireProtocol protocol, const TideBatch *batch, guint32 row)
 {
   TideWireReader *reader = &cells->reader;
-  cells->n_left = 0;
   tide_wire_reader_init(reader, protocol, tide_batch_row_wire(batch, row));
-  if (batch->is_mutations && !tide_mutations_enter_put(reader))
+  if (batch->is_mutations && !tide_mutations_enter_put(reader)) {
+    cells->n_left = 0;
     return FALSE;
-  TideWireField field = {0};
-  while (tide_wire_read_field(reader, &field)) {
-    if (field.id == 2 && tide_wire_field_is(reader, &field, TIDE_WIRE_LIST))
-      return tide_wire_read_list_of(reader, TIDE_WIRE_STRUCT, &cells->n_left);
-    tide_wire_skip(reader, field.type);
   }
-  return FALSE;
+  TideWireReader put = *reader;
+  cells->time_ms = time_of_put(&put);
+  return enter_cells(reader, &cells->n_left);
 }
 
 gboolean
@@ -30,6 +53,7 @@ tide_batch_cells_next(TideBatchCells *cells, TideBatchCell *ret_cell)
   cells->n_left--;
   TideWireReader *reader = &cells->reader;
   gsize start = reader->offset;
+  ret_cell->timestamp_ms = cells->time_ms;
   TideWireField field = {0};
   while (tide_wire_read_field(reader, &field)) {
     if (field.id == 3)

@@ -18,6 +18,7 @@ typedef struct TideBatchCell {
 typedef struct TideBatchCells {
   TideWireReader reader;
   guint32 n_left;
+  gint64 time_ms; /* of the cells that have none of their own */
 } TideBatchCells;
 
 /* Before the first cell of @row; FALSE: the row puts none. */

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "generated_oracle.h"
+#include "thrift/wire/put_encoder.h"
 
 #define CELLS_MAX 50
 
@@ -17,6 +18,7 @@ typedef struct Row {
   TideBytes key;
   guint n_cells;
   Cell cells[CELLS_MAX];
+  gint64 time_ms; /* of all cells, said once; TIDE_PUT_NO_TIME */
   gint64 ttl_ms;
 } Row;
 
@@ -75,7 +77,17 @@ make_random_row(Row *row)
         .timestamp_ms = random_timestamp(),
     };
   }
+  row->time_ms = TIDE_PUT_NO_TIME;
   row->ttl_ms = g_test_rand_bit() ? 0 : random_timestamp();
+}
+
+/* From now on all its cells have one time. */
+static inline void
+share_time(Row *row)
+{
+  row->time_ms = random_timestamp() & G_MAXINT64;
+  for (guint i = 0; i < row->n_cells; i++)
+    row->cells[i].timestamp_ms = row->time_ms;
 }
 
 static inline HbaseTPut *
@@ -89,9 +101,11 @@ generated_put(const Row *row)
     cell->qualifier = oracle_byte_array(row->cells[i].qualifier);
     cell->value = oracle_byte_array(row->cells[i].value);
     cell->timestamp = row->cells[i].timestamp_ms;
-    cell->__isset_timestamp = TRUE;
+    cell->__isset_timestamp = row->time_ms == TIDE_PUT_NO_TIME;
     g_ptr_array_add(put->columnValues, cell);
   }
+  put->timestamp = row->time_ms;
+  put->__isset_timestamp = row->time_ms != TIDE_PUT_NO_TIME;
   if (row->ttl_ms != 0) { /* with one entry the generated map can be trusted */
     gint64 big_endian = GINT64_TO_BE(row->ttl_ms);
     g_hash_table_unref(put->attributes);

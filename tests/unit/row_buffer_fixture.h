@@ -46,11 +46,10 @@ append(TideRowBuffer *buffer, const char *key, const Column *column, const char 
 }
 
 static inline void
-describe_cell(TideWireReader *reader, TideBytes key, GString *text)
+describe_cell(TideWireReader *reader, TideBytes key, gint64 timestamp_ms, GString *text)
 {
   TideWireField field = {0};
   TideBytes parts[4] = {TIDE_BYTES_EMPTY};
-  gint64 timestamp_ms = 0;
   while (tide_wire_read_field(reader, &field))
     if (field.id == 4)
       timestamp_ms = tide_wire_read_i64(reader);
@@ -75,11 +74,25 @@ describe_deleted_family(TideWireReader *reader, TideBytes key, GString *text)
                          to_ms);
 }
 
+/* Of a TPut whose cells have none of their own. */
+static inline gint64
+time_of_put(TideWireReader put)
+{
+  TideWireField field = {0};
+  while (tide_wire_read_field(&put, &field)) {
+    if (field.id == 3)
+      return tide_wire_read_i64(&put);
+    tide_wire_skip(&put, field.type);
+  }
+  return 0;
+}
+
 /* A TPut or a TDelete: field 1 is the row, field 2 a list of cells or of families. */
 static inline void
 describe_mutation(TideWireReader *reader, TideBytes key, gboolean deletes, GString *text)
 {
   TideWireField field = {0};
+  gint64 time_ms = deletes ? 0 : time_of_put(*reader);
   while (tide_wire_read_field(reader, &field)) {
     if (field.id == 1) {
       g_assert_true(tide_bytes_equal(tide_wire_read_string(reader), key));
@@ -92,7 +105,10 @@ describe_mutation(TideWireReader *reader, TideBytes key, gboolean deletes, GStri
     guint32 n;
     g_assert_true(tide_wire_read_list_of(reader, TIDE_WIRE_STRUCT, &n));
     for (guint32 i = 0; i < n; i++)
-      (deletes ? describe_deleted_family : describe_cell)(reader, key, text);
+      if (deletes)
+        describe_deleted_family(reader, key, text);
+      else
+        describe_cell(reader, key, time_ms, text);
   }
 }
 

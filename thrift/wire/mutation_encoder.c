@@ -61,7 +61,7 @@ tide_mutation_put_head_append(TideWireProtocol protocol, TideBuffer *out, TideBy
 void
 tide_mutation_put_tail_append(TideWireProtocol protocol, TideBuffer *out, gint64 ttl_ms)
 {
-  tide_put_tail_append(protocol, out, ttl_ms);
+  tide_put_tail_append(protocol, out, TIDE_PUT_NO_TIME, ttl_ms);
   tide_buffer_append_byte(out, TIDE_WIRE_STOP);
 }
 

@@ -11,7 +11,7 @@
 #define COLUMN_PREFIX_OVERHEAD_MAX (2 * (TIDE_WIRE_FIELD_HEAD_MAX + TIDE_WIRE_STRING_HEAD_MAX))
 #define PUT_HEAD_OVERHEAD_MAX                                                                                          \
   (TIDE_WIRE_FIELD_HEAD_MAX + TIDE_WIRE_STRING_HEAD_MAX + TIDE_WIRE_FIELD_HEAD_MAX + TIDE_WIRE_LIST_HEAD_MAX)
-#define PUT_TAIL_MAX 32 /* binary: 3 + 6 + (4 + 4) + (4 + 8) + 1 = 30 */
+#define PUT_TAIL_MAX 44 /* binary: (3 + 8) + 3 + 6 + (4 + 4) + (4 + 8) + 1 = 41 */
 
 void
 tide_column_prefix_append(TideWireProtocol protocol, TideBuffer *out, TideBytes family, TideBytes qualifier)
@@ -52,6 +52,16 @@ tide_cell_append(TideWireProtocol protocol, TideBuffer *out, TideBytes column_pr
   out->len = (gsize)(at - out->data);
 }
 
+void
+tide_cell_append_without_time(TideWireProtocol protocol, TideBuffer *out, TideBytes cell, gint64 timestamp_ms)
+{
+  guint8 scratch[TIDE_WIRE_I64_MAX];
+  gsize time_bytes =
+      protocol == TIDE_WIRE_BINARY ? 3 + 8 : 1 + (gsize)(tide_write_zigzag(scratch, timestamp_ms) - scratch);
+  tide_buffer_append(out, cell.data, cell.len - time_bytes - 1);
+  tide_buffer_append_byte(out, TIDE_WIRE_STOP);
+}
+
 gsize
 tide_cell_size_max(TideBytes column_prefix, gsize value_len)
 {
@@ -86,9 +96,21 @@ tide_put_key_offset(TideWireProtocol protocol, gsize key_len)
   return 1 + (gsize)(tide_write_varint(length, key_len) - length);
 }
 
-/* Field 5, a map of one entry, from the attribute's name to @ttl_ms. */
+/* Field 3. */
 static guint8 *
-write_ttl(TideWireProtocol protocol, guint8 *at, gint64 ttl_ms)
+write_time(TideWireProtocol protocol, guint8 *at, gint64 time_ms)
+{
+  if (protocol == TIDE_WIRE_BINARY) {
+    at = tide_write_field_binary(at, TIDE_WIRE_I64, 3);
+    return tide_write_be64(at, (guint64)time_ms);
+  }
+  at = tide_write_field_compact(at, TIDE_COMPACT_I64, 3 - 2);
+  return tide_write_zigzag(at, time_ms);
+}
+
+/* Field 5, a map of one entry, from the attribute's name to @ttl_ms. @field_before: the last that was written */
+static guint8 *
+write_ttl(TideWireProtocol protocol, guint8 *at, guint8 field_before, gint64 ttl_ms)
 {
   guint8 value[8];
   tide_write_be64(value, (guint64)ttl_ms);
@@ -100,7 +122,7 @@ write_ttl(TideWireProtocol protocol, guint8 *at, gint64 ttl_ms)
     at = tide_write_string_binary(at, TTL_ATTRIBUTE);
     return tide_write_string_binary(at, tide_bytes(value, sizeof value));
   }
-  at = tide_write_field_compact(at, TIDE_COMPACT_MAP, 5 - 2);
+  at = tide_write_field_compact(at, TIDE_COMPACT_MAP, (guint8)(5 - field_before));
   at = tide_write_varint(at, 1);
   *at++ = TIDE_COMPACT_STRING << 4 | TIDE_COMPACT_STRING;
   at = tide_write_string_compact(at, TTL_ATTRIBUTE);
@@ -108,11 +130,13 @@ write_ttl(TideWireProtocol protocol, guint8 *at, gint64 ttl_ms)
 }
 
 void
-tide_put_tail_append(TideWireProtocol protocol, TideBuffer *out, gint64 ttl_ms)
+tide_put_tail_append(TideWireProtocol protocol, TideBuffer *out, gint64 time_ms, gint64 ttl_ms)
 {
   guint8 *at = tide_buffer_reserve(out, PUT_TAIL_MAX);
+  if (time_ms != TIDE_PUT_NO_TIME)
+    at = write_time(protocol, at, time_ms);
   if (ttl_ms != 0)
-    at = write_ttl(protocol, at, ttl_ms);
+    at = write_ttl(protocol, at, time_ms != TIDE_PUT_NO_TIME ? 3 : 2, ttl_ms);
   *at++ = TIDE_WIRE_STOP;
   out->len = (gsize)(at - out->data);
 }

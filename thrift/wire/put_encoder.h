@@ -20,11 +20,18 @@ void tide_cell_append(TideWireProtocol protocol, TideBuffer *out, TideBytes colu
 /* The bytes that tide_cell_append() will write at the most. */
 gsize tide_cell_size_max(TideBytes column_prefix, gsize value_len);
 
+/* An encoded cell without its time, which is the put's: a gateway reads an eighth less of each cell. */
+void tide_cell_append_without_time(TideWireProtocol protocol, TideBuffer *out, TideBytes cell, gint64 timestamp_ms);
+
+/* Each cell of the put has its own time. A put itself cannot have one below 0 (HBase's Put refuses it), a cell can. */
+#define TIDE_PUT_NO_TIME G_GINT64_CONSTANT(-1)
+
 /* A TPut: call head, append @n_cells encoded cells, call tail.
+ * @time_ms: of all cells, none of which has its own; or TIDE_PUT_NO_TIME
  * @ttl_ms: 0 for none, else sent as the attribute `_ttl` (8 bytes big-endian), counted by HBase from the cell's time.
  */
 void tide_put_head_append(TideWireProtocol protocol, TideBuffer *out, TideBytes row, guint32 n_cells);
-void tide_put_tail_append(TideWireProtocol protocol, TideBuffer *out, gint64 ttl_ms);
+void tide_put_tail_append(TideWireProtocol protocol, TideBuffer *out, gint64 time_ms, gint64 ttl_ms);
 
 /* Where the row key begins in a put, from the put's first byte. */
 gsize tide_put_key_offset(TideWireProtocol protocol, gsize key_len);

@@ -218,7 +218,7 @@ end_put(Worker *worker, TideWireProtocol protocol, TideBytes row)
     return;
   tide_put_head_append(protocol, &worker->puts, row, worker->n_cells);
   tide_buffer_append_bytes(&worker->puts, tide_buffer_bytes(&worker->cells));
-  tide_put_tail_append(protocol, &worker->puts, worker->job->options.ttl_ms);
+  tide_put_tail_append(protocol, &worker->puts, TIDE_PUT_NO_TIME, worker->job->options.ttl_ms);
   worker->n_puts++;
   tide_buffer_reset(&worker->cells);
   worker->n_cells = 0;

@@ -72,7 +72,7 @@ put_one(TideHBaseClient *client, TideWireProtocol protocol, const char *row, con
   g_auto(TideBuffer) put = {0};
   tide_put_head_append(protocol, &put, tide_bytes_of_string(row), 1);
   append_cell(protocol, &put, TIDE_BYTES_LITERAL("M"), TIDE_BYTES_LITERAL("q"), tide_bytes_of_string(value), 1000);
-  tide_put_tail_append(protocol, &put, 0);
+  tide_put_tail_append(protocol, &put, TIDE_PUT_NO_TIME, 0);
   TideBytes part = tide_buffer_bytes(&put);
   return tide_hbase_client_put_multiple(client, TABLE, &part, 1, 1, deadline_us, error);
 }

@@ -54,7 +54,7 @@ append_random_put(TideWireProtocol protocol, TideBuffer *out, GRand *random)
     append_cell(protocol, out, g_rand_boolean(random) ? TIDE_BYTES_LITERAL("M") : TIDE_BYTES_LITERAL("N"),
                 tide_buffer_bytes(&qualifier), tide_buffer_bytes(&value), random_timestamp(random));
   }
-  tide_put_tail_append(protocol, out, 0);
+  tide_put_tail_append(protocol, out, TIDE_PUT_NO_TIME, 0);
 }
 
 /* As fake_hbase_dump() prints. */

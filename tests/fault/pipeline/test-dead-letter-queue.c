@@ -306,7 +306,7 @@ job_to_read(Fixture *fixture, gint64 offset)
   tide_column_prefix_append(TIDE_WIRE_BINARY, &prefix, TIDE_BYTES_LITERAL("M"), TIDE_BYTES_LITERAL("v"));
   tide_put_head_append(TIDE_WIRE_BINARY, &put, dead_letter.row_key, 1);
   tide_cell_append(TIDE_WIRE_BINARY, &put, tide_buffer_bytes(&prefix), TIDE_BYTES_LITERAL("12"), 1000);
-  tide_put_tail_append(TIDE_WIRE_BINARY, &put, 0);
+  tide_put_tail_append(TIDE_WIRE_BINARY, &put, TIDE_PUT_NO_TIME, 0);
   job->row = tide_refused_row_new(&(TideRefusedRow){.budget = &fixture->budget, .wire = tide_buffer_bytes(&put)});
   return job;
 }

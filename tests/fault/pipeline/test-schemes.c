@@ -96,7 +96,7 @@ put_row(Fixture *fixture, const char *table)
   tide_column_prefix_append(TIDE_WIRE_BINARY, &prefix, TIDE_BYTES_LITERAL("M"), TIDE_BYTES_LITERAL("v"));
   tide_put_head_append(TIDE_WIRE_BINARY, &put, TIDE_BYTES_LITERAL("row"), 1);
   tide_cell_append(TIDE_WIRE_BINARY, &put, tide_buffer_bytes(&prefix), TIDE_BYTES_LITERAL("1"), 1000);
-  tide_put_tail_append(TIDE_WIRE_BINARY, &put, 0);
+  tide_put_tail_append(TIDE_WIRE_BINARY, &put, TIDE_PUT_NO_TIME, 0);
   TideBytes part = tide_buffer_bytes(&put);
   g_autoptr(GError) error = NULL;
   gboolean done =

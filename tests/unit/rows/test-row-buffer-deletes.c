@@ -138,7 +138,7 @@ check_tombstones(TideWireProtocol protocol)
   append_deleting(&buffer, "w", NULL, "", 0, 20, 7);
   append(&buffer, "w", &a, "revived", 21, 8);
   g_autofree char *sent = describe(tide_row_buffer_seal(&buffer, &seal), protocol);
-  g_assert_cmpstr(sent, ==, "{x -M@20;x q2@30=after;z -M@20;w -M@20;w q1@21=revived;}8 [y q1@10=alive;]1 ");
+  g_assert_cmpstr(sent, ==, "{w -M@20;w q1@21=revived;x -M@20;x q2@30=after;z -M@20;}8 [y q1@10=alive;]1 ");
 
   tide_row_buffer_clear(&buffer);
   g_assert_cmpuint(tide_budget_used_racy(&budget), ==, 0);

@@ -359,7 +359,7 @@ describe_grown(char values[][GROWN_MAX_BYTES + 1], const gint64 *times_ms)
 {
   g_autoptr(GString) text = g_string_new("[");
   for (guint cell = 0; cell < GROWN_CELLS; cell++)
-    g_string_append_printf(text, "k%u q%u@%" G_GINT64_FORMAT "=%s;", cell / GROWN_COLUMNS, cell % GROWN_COLUMNS,
+    g_string_append_printf(text, "k%02u q%u@%" G_GINT64_FORMAT "=%s;", cell / GROWN_COLUMNS, cell % GROWN_COLUMNS,
                            times_ms[cell], values[cell]);
   return g_string_free(g_steal_pointer(&text), FALSE);
 }
@@ -380,7 +380,7 @@ check_values_that_grow(TideWireProtocol protocol)
   for (guint i = 0; i < 20 * GROWN_CELLS; i++) {
     guint cell = i < GROWN_CELLS ? i : (guint)g_test_rand_int_range(0, GROWN_CELLS);
     char key[8];
-    g_snprintf(key, sizeof key, "k%u", cell / GROWN_COLUMNS);
+    g_snprintf(key, sizeof key, "k%02u", cell / GROWN_COLUMNS);
     fill_with_letters(values[cell], (gsize)g_test_rand_int_range(1, GROWN_MAX_BYTES));
     times_ms[cell] = i;
     gsize wasted_bytes = buffer.wasted_bytes;
@@ -536,8 +536,8 @@ test_dependent_rows_go_with_their_rows(void)
   TideRowBuffer buffer;
   tide_row_buffer_init(&buffer, &budget, TIDE_WIRE_BINARY, TIDE_MERGE_ALL, NULL);
   for (guint i = 0; i < 1024; i++)
-    append(&buffer, "x", &a, "1", i, 100 + i); /* a full row: what comes for its key waits for the next sealing */
-  static const char *const keys[] = {"v", "x", "w", "v"}; /* the last merges with the first */
+    append(&buffer, "a", &a, "1", i, 100 + i); /* a full row: what comes for its key waits for the next sealing */
+  static const char *const keys[] = {"b", "a", "c", "b"}; /* the last merges with the first */
   for (guint32 i = 0; i < G_N_ELEMENTS(keys); i++) {
     TideCell cell = {&a.column, TIDE_BYTES_LITERAL("2"), 2000};
     TideRow row = {.key = tide_bytes_of_string(keys[i]), .cells = &cell, .n_cells = 1};
@@ -548,11 +548,11 @@ test_dependent_rows_go_with_their_rows(void)
   }
   TideSealRequest seal = request(2, 1 << 20);
   TideBatch *batches = tide_row_buffer_seal(&buffer, &seal);
-  assert_dependents(batches, "v/0 v/3 ");
-  assert_dependents(batches->next, "w/2 ");
+  assert_dependents(batches, "b/0 b/3 ");
+  assert_dependents(batches->next, "c/2 ");
   g_assert_null(batches->next->next);
   TideBatch *waited = tide_row_buffer_seal(&buffer, &seal);
-  assert_dependents(waited, "x/1 ");
+  assert_dependents(waited, "a/1 ");
   g_assert_cmpuint(buffer.dependents.len, ==, 0);
 
   g_free(describe(batches, TIDE_WIRE_BINARY));

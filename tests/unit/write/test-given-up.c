@@ -374,7 +374,7 @@ test_open_rows_are_dropped(void)
   g_assert_cmpuint(tide_dependent_row_parent(tide_dependent_rows_next_record(&batch->dependents, &offset)), ==, 0);
   g_assert_cmpuint(offset, ==, batch->dependents.len);
   g_autofree char *sealed = describe(batch, TIDE_WIRE_BINARY);
-  g_assert_cmpstr(sealed, ==, "[a q1@7=v;c q1@7=v;b q1@7=v;]3 ");
+  g_assert_cmpstr(sealed, ==, "[a q1@7=v;b q1@7=v;c q1@7=v;]3 ");
   tide_row_buffer_clear(&buffer);
   g_assert_cmpint((gint64)tide_budget_used_racy(&budget), ==, used_before);
   tide_buffer_clear_memory(&column.prefix);

@@ -241,7 +241,7 @@ test_row_fits_a_call(void)
     const TideCell *cell = cell_at(&fixture, 0);
     tide_put_head_append(TIDE_WIRE_COMPACT, &put, row_at(&fixture, 0)->key, 1);
     tide_cell_append(TIDE_WIRE_COMPACT, &put, cell->column->prefix, cell->value, cell->timestamp_ms);
-    tide_put_tail_append(TIDE_WIRE_COMPACT, &put, 1);
+    tide_put_tail_append(TIDE_WIRE_COMPACT, &put, TIDE_PUT_NO_TIME, 1);
     g_assert_cmpuint(put.len, <=, MAX_ROW_BYTES);
     longest_bytes =
         tide_put_overhead_max(row_at(&fixture, 0)->key) + tide_cell_size_max(cell->column->prefix, cell->value.len);

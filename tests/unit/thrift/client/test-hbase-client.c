@@ -90,7 +90,7 @@ put_one_row(TideHBaseClient *client, TideWireProtocol protocol, gint64 timeout_m
   tide_column_prefix_append(protocol, &prefix, TIDE_BYTES_LITERAL("M"), TIDE_BYTES_LITERAL("q"));
   tide_put_head_append(protocol, &put, TIDE_BYTES_LITERAL("row"), 1);
   tide_cell_append(protocol, &put, tide_buffer_bytes(&prefix), TIDE_BYTES_LITERAL("v"), 1);
-  tide_put_tail_append(protocol, &put, 0);
+  tide_put_tail_append(protocol, &put, TIDE_PUT_NO_TIME, 0);
   TideBytes part = tide_buffer_bytes(&put);
   return tide_hbase_client_put_multiple(client, TIDE_BYTES_LITERAL("METRIC"), &part, 1, 1, in_ms(timeout_ms), error);
 }

@@ -19,15 +19,20 @@ encode_row(TideWireProtocol protocol, TideBuffer *out, const Row *row)
     const Cell *cell = &row->cells[i];
     tide_buffer_reset(&prefix);
     tide_column_prefix_append(protocol, &prefix, cell->family, cell->qualifier);
+    g_auto(TideBuffer) alone = {0};
     gsize cell_begin = out->len;
-    tide_cell_append(protocol, out, tide_buffer_bytes(&prefix), cell->value, cell->timestamp_ms);
+    tide_cell_append(protocol, &alone, tide_buffer_bytes(&prefix), cell->value, cell->timestamp_ms);
+    if (row->time_ms == TIDE_PUT_NO_TIME)
+      tide_buffer_append_bytes(out, tide_buffer_bytes(&alone));
+    else
+      tide_cell_append_without_time(protocol, out, tide_buffer_bytes(&alone), row->time_ms);
     gsize cell_max = tide_cell_size_max(tide_buffer_bytes(&prefix), cell->value.len);
     g_assert_cmpuint(out->len - cell_begin, <=, cell_max);
     cells_max += cell_max;
   }
   gsize cells_len = out->len - cells_begin;
   g_assert_cmpuint(cells_len, <=, cells_max);
-  tide_put_tail_append(protocol, out, row->ttl_ms);
+  tide_put_tail_append(protocol, out, row->time_ms, row->ttl_ms);
   g_assert_cmpuint(out->len - before - cells_len, <=, tide_put_overhead_max(row->key));
 }
 
@@ -66,12 +71,24 @@ test_random_rows(gconstpointer data)
     for (guint i = 0; i < n_rows; i++) {
       Row row;
       make_random_row(&row);
+      if (g_test_rand_bit())
+        share_time(&row);
       encode_row(protocol, &encoded, &row);
       g_ptr_array_add(puts, generated_put(&row));
     }
     compare_call(protocol, random_bytes(40), tide_buffer_bytes(&encoded), puts);
     done += n_rows;
   }
+}
+
+static void
+compare_row(TideWireProtocol protocol, const Row *row)
+{
+  g_auto(TideBuffer) encoded = {0};
+  g_autoptr(GPtrArray) puts = g_ptr_array_new_with_free_func(g_object_unref);
+  encode_row(protocol, &encoded, row);
+  g_ptr_array_add(puts, generated_put(row));
+  compare_call(protocol, TIDE_BYTES_LITERAL("METRIC"), tide_buffer_bytes(&encoded), puts);
 }
 
 /* The edges that chance may miss, each in a call of its own. */
@@ -88,15 +105,14 @@ test_edges(gconstpointer data)
       for (gsize t = 0; t < G_N_ELEMENTS(times); t++) {
         Row row = {.key = tide_bytes(noise, MIN(lens[l], 32767)),
                    .n_cells = cell_counts[c],
+                   .time_ms = TIDE_PUT_NO_TIME,
                    .ttl_ms = t % 2 == 0 ? 0 : times[t]};
         for (guint i = 0; i < row.n_cells; i++)
           row.cells[i] = (Cell){tide_bytes(noise, 1), tide_bytes(noise + 1, MIN(lens[l], 300)),
                                 tide_bytes(noise + 2, i == 0 ? lens[l] : i), times[t]};
-        g_auto(TideBuffer) encoded = {0};
-        g_autoptr(GPtrArray) puts = g_ptr_array_new_with_free_func(g_object_unref);
-        encode_row(protocol, &encoded, &row);
-        g_ptr_array_add(puts, generated_put(&row));
-        compare_call(protocol, TIDE_BYTES_LITERAL("METRIC"), tide_buffer_bytes(&encoded), puts);
+        compare_row(protocol, &row);
+        row.time_ms = MAX(times[t], TIDE_PUT_NO_TIME);
+        compare_row(protocol, &row);
       }
     }
   }
