@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Optional
+from typing import Mapping, Optional, Sequence
 
 from machine_load import Turns
 from stack import Stack
@@ -19,6 +19,8 @@ class Bench:
     runs: int = 5
     quick: bool = False  # smaller loads: does it work at all?
     turns: Turns = field(default_factory=Turns)  # of the section that runs: each of its turns goes through `turns.run`
+    hbase_settings: Mapping[str, str] = field(default_factory=dict)
+    hbase_jvm_flags: Sequence[str] = ()
     _stack: Optional[Stack] = None
     _topics: dict[str, int] = field(default_factory=dict)
     _serial: int = 0
@@ -43,6 +45,7 @@ class Bench:
         if self._stack is None:
             # A topic stays as it was produced, however long the benchmark takes.
             self._stack = Stack(self.directory / "stack", gateways=1, peak_speed=True,
+                                hbase_settings=self.hbase_settings, hbase_jvm_flags=self.hbase_jvm_flags,
                                 kafka_settings={"log.retention.ms": "-1", "log.segment.bytes": str(1 << 30)})
         return self._stack
 

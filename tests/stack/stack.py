@@ -38,14 +38,14 @@ class Stack:
     def __init__(self, directory: Path | str, *, gateways: int = 1, kind: str = "thrift2", framed: bool = False,
                  compact: bool = False, gateway_ports: Sequence[int] = (), peak_speed: bool = False, owned: bool = True,
                  kafka_settings: Optional[Mapping[str, str]] = None, hbase_settings: Optional[Mapping[str, str]] = None,
-                 gateway_settings: Optional[Mapping[str, str]] = None) -> None:
+                 hbase_jvm_flags: Sequence[str] = (), gateway_settings: Optional[Mapping[str, str]] = None) -> None:
         """`gateways` of one format are there at first (see `add_gateway`); settings are added to the stack's own.
 
         Data that `stop(graceful=True)` has kept in this directory comes back, on the same ports; the gateways are new.
         """
         plan = _kept_plan(Path(directory)) or {"kafka_ports": Kafka.choose_ports(), "hbase_ports": HBase.choose_ports()}
         plan.update(peak_speed=peak_speed, gateways=[], kafka_settings=dict(kafka_settings or {}),
-                    hbase_settings=dict(hbase_settings or {}), gateway_settings=dict(gateway_settings or {}))
+                    hbase_settings=dict(hbase_settings or {}), hbase_jvm_flags=list(hbase_jvm_flags), gateway_settings=dict(gateway_settings or {}))
         self._build(Path(directory), plan, owned)
         for index in range(gateways):
             port = gateway_ports[index] if index < len(gateway_ports) else free_port()
@@ -68,7 +68,8 @@ class Stack:
         self._owned = owned
         common = {"peak_speed": plan["peak_speed"], "owned": owned}
         self.kafka = Kafka(self.directory, plan["kafka_ports"], settings=plan["kafka_settings"], **common)
-        self.hbase = HBase(self.directory, plan["hbase_ports"], settings=plan["hbase_settings"], **common)
+        self.hbase = HBase(self.directory, plan["hbase_ports"], settings=plan["hbase_settings"],
+                           jvm_flags=plan.get("hbase_jvm_flags", ()), **common)
         self.oracle = Oracle(self.hbase.zookeeper_port, self.directory / "oracle.log")
         self.gateways = [self._make_gateway(index, gateway) for index, gateway in enumerate(plan["gateways"])]
 

@@ -10,7 +10,9 @@ import time
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Callable, Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Callable, Iterator, Mapping, Sequence
 
 import daemon as integration_daemon
 import read_metric
@@ -28,6 +30,11 @@ READINGS = 150_000
 METRICS = 10
 # The JVMs get faster for some turns after their start.
 WARM_UP_TURNS = 2
+
+NAMES = ("tidemark", "tidemark, framed and compact", "tidemark packed", "java", "flink", "python")
+
+# Services, by the beginning of their names.
+KINDS = ("gateway", "hbase", "kafka")
 
 # Python takes so much longer than the others that a shorter topic must do; its rate does not depend on the length.
 PYTHON_SHARE = 4
@@ -51,6 +58,16 @@ class Run:
     def cpu_us_per_reading(self) -> float:
         return self.cpu_s * 1e6 / self.readings
 
+    def service_us_per_reading(self, kind: str) -> float:
+        """CPU of all services of that kind: kafka, hbase or gateway."""
+        cores = sum(busy for name, busy in self.busy_cores.items() if name.startswith(kind))
+        return cores * self.seconds * 1e6 / self.readings
+
+    @property
+    def machine_us_per_reading(self) -> float:
+        """CPU of everybody on the way: client, gateway, HBase and Kafka."""
+        return self.cpu_us_per_reading + sum(self.service_us_per_reading(kind) for kind in KINDS)
+
 
 @dataclass(frozen=True)
 class Took:
@@ -73,22 +90,26 @@ class Contender:
 
 def run(bench: Bench, report: Report) -> None:
     with ExitStack() as cleanup:
-        contenders = _contenders(bench, cleanup)
-        turns = [bench.turns.run(partial(_turn, bench, contenders, turn)) for turn in range(WARM_UP_TURNS + bench.runs)][WARM_UP_TURNS:]
+        contenders = contenders_of(bench, cleanup)
+        turns = all_turns(bench, contenders)
     runs = {one.name: [turn[one.name] for turn in turns] for one in contenders}
     _print_table(report, runs)
     _print_ratios(report, runs)
     _print_calls(report, runs)
 
 
-def _contenders(bench: Bench, cleanup: ExitStack) -> list[Contender]:
+def all_turns(bench: Bench, contenders: list[Contender]) -> list[dict[str, Run]]:
+    """Of each turn but those that warm up, what each contender did."""
+    return [bench.turns.run(partial(_turn, bench, contenders, turn)) for turn in range(WARM_UP_TURNS + bench.runs)][WARM_UP_TURNS:]
+
+
+def contenders_of(bench: Bench, cleanup: ExitStack, names: Sequence[str] = NAMES,
+                  gateway: Mapping[str, Any] = MappingProxyType({})) -> list[Contender]:
+    """Those of these names; `gateway`: how tidemark's is started."""
     stack = bench.stack()
-    thrift1 = _gateway(stack, kind="thrift1", framed=False)  # what happybase speaks
-    plain, framed = (_gateway(stack, kind="thrift2", framed=framed) for framed in (False, True))
     columns = _columns(bench)
     readings = READINGS // (10 if bench.quick else 1)
-    topic, short_topic = (bench.topic(metrics=METRICS, readings=number, machines=MACHINES)
-                          for number in (readings, readings // PYTHON_SHARE))
+    topic = bench.topic(metrics=METRICS, readings=readings, machines=MACHINES)
 
     def peers(process: peer.Peer, source: str) -> Callable[[str, str], Took]:
         cleanup.callback(process.stop)
@@ -98,26 +119,40 @@ def _contenders(bench: Bench, cleanup: ExitStack) -> list[Contender]:
             return Took(result.seconds, result.cpu_seconds, [])
         return run_peer
 
-    def tidemark(tables_of: Callable[[str, str], Mapping[str, Any]], gateway: Gateway) -> Callable[[str, str], Took]:
-        return lambda history, latest: _run_tidemark(bench, topic, gateway, tables_of(history, latest))
+    def tidemark(tables_of: Callable[[str, str], Mapping[str, Any]], how: Mapping[str, Any]) -> Callable[[str, str], Took]:
+        there = _gateway(stack, **how)
+        return lambda history, latest: _run_tidemark(bench, topic, there, tables_of(history, latest))
 
-    java = peer.java(stack.kafka.address, stack.hbase.zookeeper_port, bench.log("peer-java"))
-    flink = peer.flink(stack.kafka.address, stack.hbase.zookeeper_port, bench.log("peer-flink"))
-    python = peer.happybase(stack.kafka.address, thrift1.port, bench.log("peer-python"))
-    return [
-        Contender("tidemark", readings, METRICS, tidemark(integration_daemon.metric_tables, plain)),
-        Contender("tidemark, framed and compact", readings, METRICS, tidemark(integration_daemon.metric_tables, framed)),
-        Contender("tidemark packed", readings, 1, tidemark(packed_tables, plain), is_same_as_tidemark=False),
-        Contender("java", readings, METRICS, peers(java, topic)),
-        Contender("flink", readings, METRICS, peers(flink, topic)),
-        Contender("python", readings // PYTHON_SHARE, METRICS, peers(python, short_topic), is_same_as_tidemark=False),
-    ]
+    def jvm(start: Callable[[str, int, Path], peer.Peer], name: str) -> Contender:
+        process = start(stack.kafka.address, stack.hbase.zookeeper_port, bench.log(f"peer-{name}"))
+        return Contender(name, readings, METRICS, peers(process, topic))
+
+    def python() -> Contender:
+        short = bench.topic(metrics=METRICS, readings=readings // PYTHON_SHARE, machines=MACHINES)
+        thrift1 = _gateway(stack, kind="thrift1")  # what happybase speaks
+        process = peer.happybase(stack.kafka.address, thrift1.port, bench.log("peer-python"))
+        return Contender("python", readings // PYTHON_SHARE, METRICS, peers(process, short), is_same_as_tidemark=False)
+
+    framed = {"framed": True, "compact": True}
+    make: dict[str, Callable[[], Contender]] = {
+        "tidemark": lambda: Contender("tidemark", readings, METRICS, tidemark(integration_daemon.metric_tables, gateway)),
+        "tidemark, framed and compact": lambda: Contender("tidemark, framed and compact", readings, METRICS,
+                                                          tidemark(integration_daemon.metric_tables, framed)),
+        "tidemark packed": lambda: Contender("tidemark packed", readings, 1, tidemark(packed_tables, gateway),
+                                             is_same_as_tidemark=False),
+        "java": lambda: jvm(peer.java, "java"),
+        "flink": lambda: jvm(peer.flink, "flink"),
+        "python": python,
+    }
+    return [make[name]() for name in names]
 
 
-def _gateway(stack: Stack, *, kind: str, framed: bool) -> Gateway:
-    """A gateway of this kind, framed and compact or neither; started when there is none."""
-    there = [gateway for gateway in stack.gateways if (gateway.kind, gateway.framed, gateway.compact) == (kind, framed, framed)]
-    return there[0] if there else stack.add_gateway(kind=kind, framed=framed, compact=framed)
+def _gateway(stack: Stack, *, kind: str = "thrift2", framed: bool = False, compact: bool = False,
+             jvm_flags: Sequence[str] = ()) -> Gateway:
+    """A gateway of this kind, started when there is none."""
+    wanted = (kind, framed, compact, tuple(jvm_flags))
+    there = [one for one in stack.gateways if (one.kind, one.framed, one.compact, one.jvm_flags) == wanted]
+    return there[0] if there else stack.add_gateway(kind=kind, framed=framed, compact=compact, jvm_flags=jvm_flags)
 
 
 def _columns(bench: Bench) -> tuple[str, ...]:
@@ -203,7 +238,7 @@ def _print_table(report: Report, runs: Mapping[str, list[Run]]) -> None:
     for name, done in runs.items():
         rows.append([name, spread([one.readings_per_s / 1000 for one in done], 1),
                      spread([one.cpu_us_per_reading for one in done], 2),
-                     statistics.median(_paired(runs, name, "java", "readings_per_s")),
+                     statistics.median(paired(runs, name, "java", "readings_per_s")),
                      *(statistics.median(sum(one.busy_cores[part] for part in parts) for one in done)
                        for parts in services.values())])
     report.table(f"{MACHINES} machines in turns, {len(SPLITS) + 1} regions a table; warm; 'cores' are how many were busy",
@@ -211,7 +246,7 @@ def _print_table(report: Report, runs: Mapping[str, list[Run]]) -> None:
                   "gateway cores"], rows)
 
 
-def _paired(runs: Mapping[str, list[Run]], name: str, beside: str, figure: str) -> list[float]:
+def paired(runs: Mapping[str, list[Run]], name: str, beside: str, figure: str) -> list[float]:
     """One contender's figure over another's, of each turn."""
     return [getattr(one, figure) / getattr(other, figure) for one, other in zip(runs[name], runs[beside])]
 
@@ -219,9 +254,9 @@ def _paired(runs: Mapping[str, list[Run]], name: str, beside: str, figure: str) 
 def _print_ratios(report: Report, runs: Mapping[str, list[Run]]) -> None:
     for name, beside, at_least in (("tidemark", "java", 1.8), ("tidemark", "flink", 1.2), ("tidemark", "python", 3),
                                    ("tidemark packed", "java", 5)):
-        report.ratio(f"readings/s, {name} / {beside}", _paired(runs, name, beside, "readings_per_s"), at_least=at_least)
+        report.ratio(f"readings/s, {name} / {beside}", paired(runs, name, beside, "readings_per_s"), at_least=at_least)
     for beside in ("java", "flink"):
-        report.ratio(f"client CPU per reading, tidemark / {beside}", _paired(runs, "tidemark", beside, "cpu_us_per_reading"),
+        report.ratio(f"client CPU per reading, tidemark / {beside}", paired(runs, "tidemark", beside, "cpu_us_per_reading"),
                      at_most=0.1, digits=3)
 
 
