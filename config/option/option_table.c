@@ -566,7 +566,7 @@ static const TideConfigOption batch_options[] = {
     {"latest_window_max", TIDE_CONFIG_DURATION, AT(batch.latest_window_max_ms), 0, MINUTE, "1s",
      .flags = TIDE_CONFIG_RELOADS,
      .sentence = "The longest that such a row waits while a backlog is read, at most half of what its reading is late "
-                 "by, or while writers are behind."},
+                 "by, or while writes take long, at most four times as long as one takes."},
 };
 
 static const TideConfigOption limits_options[] = {

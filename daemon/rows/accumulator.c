@@ -14,9 +14,6 @@
  * call costs as much as some hundred rows. */
 #define ROUND_PAUSE_US (5 * TIDE_US_PER_MS)
 
-/* Writers are behind when so many full calls wait for one. */
-#define WAITING_CALLS 4u
-
 #define HOUSEKEEPING_US TIDE_US_PER_S
 
 /* Open rows may take so much of the budget, encoded; in memory they take three times as much. The rest is for batches.
@@ -37,6 +34,12 @@ typedef struct TableCounters {
   TideCounter *cells_conflicting;
 } TableCounters;
 
+/* What batches took that completed, from their sealing on. */
+typedef struct WriteTimes {
+  gint64 sum_us;
+  gint64 n_batches;
+} WriteTimes;
+
 struct TideAccumulator {
   TideAccumulatorContext context; /* read-only */
   TideTableAccumulatorContext table_context;
@@ -45,6 +48,7 @@ struct TideAccumulator {
   TableCounters *counters;      /* owned array, by the declared table's index */
   GPtrArray *active;            /* (element-type TideLaneBuffer) borrowed: those with open rows */
   TideLatestWindow latest_window;
+  WriteTimes writes;        /* since that was adapted */
   gint64 last_tick_seal_us; /* when a tick sealed lanes */
   guint32 batch_bytes;      /* a lane with so much is full */
   guint64 generation;       /* of the region maps taken */
@@ -518,14 +522,32 @@ release_dependents(TideAccumulator *accumulator, const TideBatch *batch, gint64 
   submit_sealed(accumulator);
 }
 
+/* Of a batch that failed, and of parts of refused rows, the time tells nothing of the writers. */
+static void
+note_write(WriteTimes *writes, const TideBatch *batch, gint64 now_us)
+{
+  if (batch->attempts > 1 || batch->is_unmerged)
+    return;
+  writes->sum_us += now_us - batch->sealed_us;
+  writes->n_batches++;
+}
+
+static gint64
+take_write_us(TideAccumulator *accumulator)
+{
+  WriteTimes writes = accumulator->writes;
+  accumulator->writes = (WriteTimes){0};
+  if (writes.n_batches > 0)
+    return writes.sum_us / writes.n_batches;
+  return accumulator->n_on_the_way == 0 ? 0 : -1;
+}
+
 static void
 adapt_latest_window(TideAccumulator *accumulator, TidePressure pressure, gint64 late_us, gint64 now_us)
 {
   const TideBatchConfig *limits = &accumulator->context.config->batch;
-  guint64 waiting_rows = tide_lanes_waiting_rows_racy(accumulator->context.lanes);
-  TideLoadSigns signs = {.more = pressure == TIDE_PRESSURE_NONE,
-                         .late_us = late_us,
-                         .writers_are_behind = waiting_rows >= WAITING_CALLS * limits->max_rows};
+  TideLoadSigns signs = {
+      .more = pressure == TIDE_PRESSURE_NONE, .late_us = late_us, .write_us = take_write_us(accumulator)};
   tide_latest_window_set_bounds(&accumulator->latest_window, limits->latest_window_ms * TIDE_US_PER_MS,
                                 limits->latest_window_max_ms * TIDE_US_PER_MS);
   tide_latest_window_adapt(&accumulator->latest_window, &signs, now_us);
@@ -634,6 +656,7 @@ tide_accumulator_complete(TideAccumulator *accumulator, TideBatch *batch, gint64
   TideTableAccumulator *table = accumulator->slots[open->table->index];
   g_ptr_array_remove_fast(open->on_the_way, batch);
   accumulator->n_on_the_way--;
+  note_write(&accumulator->writes, batch, now_us);
   open->shares_key = open->unmerged_wait = FALSE;
   if (G_UNLIKELY(batch->is_unmerged))
     let_go_unmerged(accumulator, table, batch);

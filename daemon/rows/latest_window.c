@@ -6,10 +6,20 @@
  * of a backlog's end are not late by what nobody needs. */
 #define HALVING_US (20 * TIDE_US_PER_MS)
 
+/* So long what writes take is averaged over: some calls of a busy gateway. A step counts for no more than this, so that
+ * one call that hung makes nobody else wait. */
+#define SMOOTHING_US (100 * TIDE_US_PER_MS)
+#define STEP_US (20 * TIDE_US_PER_MS)
+
+/* The window in writes. Of a lane of a latest table one is under way at a time, so a window of one saves nothing. Where
+ * writers cannot do a write for each value it settles where they can, and of that wait a part this large is theirs: so
+ * the larger it is, the shorter is what all other rows wait. */
+#define WRITES_A_WINDOW 4
+
 void
 tide_latest_window_init(TideLatestWindow *window, gint64 min_us, gint64 max_us)
 {
-  *window = (TideLatestWindow){.min_us = min_us, .max_us = MAX(min_us, max_us), .us = min_us};
+  *window = (TideLatestWindow){.min_us = min_us, .max_us = MAX(min_us, max_us), .us = min_us, .backlog_us = min_us};
 }
 
 void
@@ -19,30 +29,46 @@ tide_latest_window_set_bounds(TideLatestWindow *window, gint64 min_us, gint64 ma
   window->max_us = MAX(min_us, max_us);
 }
 
-static gint64
-wanted_us(const TideLatestWindow *window, const TideLoadSigns *signs)
+/* For the sake of a backlog. */
+static void
+follow_lateness(TideLatestWindow *window, const TideLoadSigns *signs, gint64 now_us)
 {
-  if (signs->writers_are_behind)
-    return window->max_us;
-  return signs->more ? CLAMP(signs->late_us / 2, window->min_us, window->max_us) : window->min_us;
+  gint64 wanted = signs->more ? CLAMP(signs->late_us / 2, window->min_us, window->max_us) : window->min_us;
+  if (wanted >= window->backlog_us) {
+    window->backlog_us = wanted;
+    window->adapted_us = now_us;
+  }
+  while (window->backlog_us > wanted && now_us - window->adapted_us >= HALVING_US) {
+    window->backlog_us = MAX(window->backlog_us / 2, wanted);
+    window->adapted_us += HALVING_US;
+  }
+}
+
+/* For the sake of busy writers. */
+static void
+follow_writes(TideLatestWindow *window, const TideLoadSigns *signs, gint64 now_us)
+{
+  window->is_following = signs->write_us >= 0;
+  if (!window->is_following)
+    return;
+  double passed_us = (double)MIN(now_us - window->written_us, STEP_US);
+  window->write_us += ((double)signs->write_us - window->write_us) * passed_us / (passed_us + SMOOTHING_US);
+  window->written_us = now_us;
 }
 
 void
 tide_latest_window_adapt(TideLatestWindow *window, const TideLoadSigns *signs, gint64 now_us)
 {
-  gint64 wanted = wanted_us(window, signs);
-  if (wanted >= window->us) {
-    window->us = wanted;
-    window->adapted_us = now_us;
-  }
-  while (window->us > wanted && now_us - window->adapted_us >= HALVING_US) {
-    window->us = MAX(window->us / 2, wanted);
-    window->adapted_us += HALVING_US;
-  }
+  follow_lateness(window, signs, now_us);
+  follow_writes(window, signs, now_us);
+  gint64 busy_us = (gint64)(WRITES_A_WINDOW * window->write_us);
+  window->us = CLAMP(MAX(window->backlog_us, busy_us), window->min_us, window->max_us);
 }
 
 gint64
 tide_latest_window_next_us(const TideLatestWindow *window)
 {
-  return window->us > window->min_us ? window->adapted_us + HALVING_US : G_MAXINT64;
+  gint64 backlog_us = window->backlog_us > window->min_us ? window->adapted_us + HALVING_US : G_MAXINT64;
+  gint64 writes_us = window->is_following && window->us > window->min_us ? window->written_us + STEP_US : G_MAXINT64;
+  return MIN(backlog_us, writes_us);
 }

@@ -160,8 +160,7 @@ tide_lane_queue_settle_locked(LaneQueue *queue, gint64 now_us)
 static void
 count_waiting_locked(TideLanes *lanes, gint64 rows)
 {
-  guint64 waiting = atomic_load_explicit(&lanes->waiting_rows, memory_order_relaxed);
-  atomic_store_explicit(&lanes->waiting_rows, waiting + (guint64)rows, memory_order_relaxed);
+  lanes->waiting_rows += (guint64)rows;
 }
 
 void
@@ -202,12 +201,6 @@ pop_locked(LaneQueue *queue)
   batch->next = NULL;
   count_waiting_locked(queue->lanes, -(gint64)batch->n_rows);
   return batch;
-}
-
-guint64
-tide_lanes_waiting_rows_racy(const TideLanes *lanes)
-{
-  return atomic_load_explicit(&lanes->waiting_rows, memory_order_relaxed);
 }
 
 void

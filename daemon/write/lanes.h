@@ -49,9 +49,6 @@ TideLane *tide_lanes_make_lane(TideLanes *lanes, const TideTable *table, TideByt
 /* Hands over @first and all batches linked behind it; each one's lane is set. */
 void tide_lanes_submit(TideLanes *lanes, TideBatch *first);
 
-/* Rows that wait for a writer, without the lock. */
-guint64 tide_lanes_waiting_rows_racy(const TideLanes *lanes);
-
 /* What one call carries. */
 typedef struct TideCall {
   const TideTable *table;

@@ -76,7 +76,7 @@ struct TideLanes {
   guint32 n_in_flight_calls;
   guint32 n_probes; /* of them */
   guint64 in_flight_rows;
-  _Atomic guint64 waiting_rows; /* written under lock */
+  guint64 waiting_rows;
   gint64 last_ok_us;
   LaneQueue *hot[TIDE_LANES_HOT]; /* owned references: those with most rows, as far as is known; NULL: none */
 };

@@ -95,7 +95,7 @@ tide_lanes_state(TideLanes *lanes)
   TideLanesState state = {0};
   tide_mutex_lock(&lanes->lock);
   {
-    state.waiting_rows = tide_lanes_waiting_rows_racy(lanes);
+    state.waiting_rows = lanes->waiting_rows;
     state.in_flight_rows = lanes->in_flight_rows;
     state.in_flight_calls = lanes->n_in_flight_calls;
     state.in_flight_probes = lanes->n_probes;

@@ -22,12 +22,6 @@ tide_lanes_submit(TideLanes *lanes, TideBatch *first)
   }
 }
 
-guint64
-tide_lanes_waiting_rows_racy(const TideLanes *lanes)
-{
-  return lanes->waiting->len;
-}
-
 void
 tide_region_map_unref(TideRegionMap *map)
 {

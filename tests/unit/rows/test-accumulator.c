@@ -454,6 +454,40 @@ test_rows_leave_in_rounds(Fixture *fixture, gconstpointer data)
   ASSERT_ROUND(fixture, 11, "f e ", 1000);
 }
 
+/* Sends so many latest rows, one after the other; each is acknowledged so long after it was sealed. */
+static void
+write_latest_rows(Fixture *fixture, guint n, gint64 took_ms, gboolean had_failed)
+{
+  for (guint i = 0; i < n; i++) {
+    TideCall call;
+    append(fixture, LATEST, "a", "1", FALSE);
+    flush(fixture);
+    ASSERT_CALL(fixture, &call, "a ");
+    call.batches[0]->attempts = had_failed ? 1 : 0;
+    fixture->now_us += took_ms * TIDE_US_PER_MS;
+    complete_batch(fixture, &call);
+    tide_accumulator_tick(fixture->accumulator, TIDE_PRESSURE_IDLE, 0, fixture->now_us);
+  }
+}
+
+/* Latest rows wait for others while writes take long; not where that is the fault of their region. */
+static void
+test_latest_rows_wait_while_writes_take_long(Fixture *fixture, gconstpointer data)
+{
+  write_latest_rows(fixture, 50, 100, TRUE);
+  append(fixture, LATEST, "b", "1", FALSE);
+  ASSERT_ROUND(fixture, 0, "b ", 1000);
+  write_latest_rows(fixture, 50, 100, FALSE);
+  append(fixture, LATEST, "c", "1", FALSE);
+  ASSERT_ROUND(fixture, 200, "", 300);
+  ASSERT_ROUND(fixture, 300, "c ", 1300);
+  fixture->now_us += 300 * TIDE_US_PER_MS;
+  write_latest_rows(fixture, 600, 1, FALSE);
+  fixture->now_us += 10 * TIDE_US_PER_MS;
+  append(fixture, LATEST, "d", "1", FALSE);
+  ASSERT_ROUND(fixture, 0, "d ", 1000);
+}
+
 #define ADD(path, func, data) g_test_add("/accumulator/" path, Fixture, GUINT_TO_POINTER(data), set_up, func, tear_down)
 
 int
@@ -467,6 +501,7 @@ main(int argc, char **argv)
   ADD("F16/data-rows-go-on-while-parts-of-a-refused-one-are-tried",
       test_other_rows_go_on_while_parts_of_a_refused_row_are_tried, DATA);
   ADD("F16/parts-of-other-rows-go-on", test_parts_of_other_rows_go_on, 0);
+  ADD("latest-rows-wait-while-writes-take-long", test_latest_rows_wait_while_writes_take_long, 0);
   ADD("rows-leave-in-rounds", test_rows_leave_in_rounds, 0);
   ADD("deferred-rows-fill-no-call", test_deferred_rows_fill_no_call, 0);
   ADD("heal/is-given-up-with-a-message-that-was-not-held", test_heal_is_given_up_with_a_message_that_was_not_held, 0);
