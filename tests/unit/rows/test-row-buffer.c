@@ -1,6 +1,7 @@
 /* Open rows: merging, replacing, sealing; held against a model of what HBase would keep. */
 #include "rows/row_buffer_private.h"
 #include "unit/row_buffer_fixture.h"
+#include "write/batch_cells.h"
 
 #include <sys/mman.h>
 
@@ -562,6 +563,48 @@ test_dependent_rows_go_with_their_rows(void)
   tide_buffer_clear_memory(&a.prefix);
 }
 
+/* A put's own time is never below 0: HBase's client refuses the whole call for it. */
+static void
+check_time(TideWireProtocol protocol, gint64 first_ms, gint64 second_ms, gint64 of_put_ms)
+{
+  Column columns[2];
+  TideRowBuffer buffer;
+  tide_row_buffer_init(&buffer, &budget, protocol, TIDE_MERGE_ALL, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS(columns); i++) {
+    make_column(&columns[i], protocol, i);
+    append(&buffer, "x", &columns[i], "1", i == 0 ? first_ms : second_ms, i);
+  }
+  TideSealRequest seal = request(1000, 1 << 20);
+  TideBatch *batch = tide_row_buffer_seal(&buffer, &seal);
+  TideWireReader put;
+  tide_wire_reader_init(&put, protocol, tide_batch_row_wire(batch, 0));
+  g_assert_cmpint(time_of_put(put), ==, of_put_ms);
+  TideBatchCells cells;
+  TideBatchCell cell;
+  g_assert_true(tide_batch_cells_enter(&cells, protocol, batch, 0));
+  g_assert_true(tide_batch_cells_next(&cells, &cell));
+  g_assert_cmpint(cell.timestamp_ms, ==, first_ms);
+  g_assert_true(tide_batch_cells_next(&cells, &cell));
+  g_assert_cmpint(cell.timestamp_ms, ==, second_ms);
+  g_assert_false(tide_batch_cells_next(&cells, &cell));
+  g_free(describe(batch, protocol));
+  tide_row_buffer_clear(&buffer);
+  for (guint i = 0; i < G_N_ELEMENTS(columns); i++)
+    tide_buffer_clear_memory(&columns[i].prefix);
+}
+
+static void
+test_time_of_all_cells_is_said_once(void)
+{
+  for (guint protocol = 0; protocol < 2; protocol++) {
+    TideWireProtocol wire = protocol == 0 ? TIDE_WIRE_BINARY : TIDE_WIRE_COMPACT;
+    check_time(wire, 1426535612045, 1426535612045, 1426535612045);
+    check_time(wire, 1426535612045, 1426535612046, 0);
+    check_time(wire, 7, -7, 0);
+    check_time(wire, -7, -7, 0);
+  }
+}
+
 /* A million machines that reported within the window of a latest table. */
 static void
 test_million_open_keys_cost_little(void)
@@ -624,6 +667,7 @@ main(int argc, char **argv)
 {
   tide_budget_init(&budget, 1 << 30);
   g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/row-buffer/time-of-all-cells-is-said-once", test_time_of_all_cells_is_said_once);
   g_test_add_func("/row-buffer/F1-unmerged-rows-wait-for-what-they-contradict",
                   test_unmerged_rows_wait_for_what_they_contradict);
   g_test_add_func("/row-buffer/F1-deferred-keys-stay", test_deferred_keys_stay);
