@@ -55,6 +55,14 @@ typedef struct TideProtobufSchema TideProtobufSchema;
 
 typedef struct TideSchemaSource TideSchemaSource;
 
+/* Messages that are rows as `tidemark scan` prints them, in JSON or CSV: mapping/scanned_rows.h. No configuration asks
+ * for it, but a load does. */
+typedef struct TideScannedOptions {
+  gboolean is_scanned;
+  gboolean keeps_keys;     /* the rows' keys are taken as they are printed */
+  gboolean has_cell_times; /* cells bear another time than the event's, which the key says */
+} TideScannedOptions;
+
 typedef struct TideDecodeOptions {
   TideReadingFormat format;
   char *separator; /* owned by the configuration: between the names of nested objects, e.g. "/" */
@@ -70,6 +78,7 @@ typedef struct TideDecodeOptions {
   TideSchemaFraming framing;
   TideSchemaSource *schemas; /* owned by the configuration: of messages that name their schema by a number in front;
                               * NULL: they are all of the one above */
+  TideScannedOptions scanned;
   TideBooleanForm booleans;
   TideArrayForm arrays;
   gboolean raw_objects; /* the value of a member that is an object is its raw JSON, as with TIDE_ARRAY_JSON, instead of

@@ -104,6 +104,42 @@ next_line(const TideFileFraming *framing, TideBytes text, gboolean is_last, Tide
   return TIDE_FRAME_FOUND;
 }
 
+/* The first value of @line, as it is written. */
+static TideBytes
+first_value(const TideFileFraming *framing, TideBytes line)
+{
+  gsize end = line.len > 0 && line.data[0] == '"' ? end_of_quoted(line, 1) : 0;
+  const guint8 *delimiter = end == 0 && line.len > 0 ? memchr(line.data, framing->delimiter, line.len) : NULL;
+  if (delimiter != NULL)
+    end = (gsize)(delimiter - line.data);
+  return tide_bytes(line.data, end > 0 ? end : line.len);
+}
+
+/* A line, and those behind it that begin as it does. */
+static TideFrameResult
+next_lines(const TideFileFraming *framing, TideBytes text, gboolean is_last, TideFrame *frame)
+{
+  TideFrameResult result = next_line(framing, text, is_last, frame);
+  if (result != TIDE_FRAME_FOUND || frame->is_blank || frame->len > framing->max_bytes)
+    return result;
+  TideBytes row = first_value(framing, tide_bytes(text.data, frame->len));
+  while (!frame->is_unended) {
+    TideFrame next;
+    TideBytes rest = tide_bytes(text.data + frame->end, text.len - frame->end);
+    result = rest.len > 0 ? next_line(framing, rest, is_last, &next) : TIDE_FRAME_MORE;
+    if (result == TIDE_FRAME_MORE)
+      return is_last || text.len > framing->max_bytes ? TIDE_FRAME_FOUND : TIDE_FRAME_MORE;
+    gsize len = frame->end + next.len;
+    if (len > framing->max_bytes || !tide_bytes_equal(row, first_value(framing, tide_bytes(rest.data, next.len))))
+      break;
+    *frame = (TideFrame){.len = len,
+                         .end = frame->end + next.end,
+                         .n_lines = frame->n_lines + next.n_lines,
+                         .is_unended = next.is_unended};
+  }
+  return TIDE_FRAME_FOUND;
+}
+
 /* ---- binary formats ---- */
 
 static TideFrameResult
@@ -154,7 +190,7 @@ tide_file_framing_next(const TideFileFraming *framing, TideBytes text, gboolean 
   case TIDE_FORMAT_JSON:
   case TIDE_FORMAT_INFLUX:
   case TIDE_FORMAT_CSV:
-    return next_line(framing, text, is_last, ret_frame);
+    return (framing->is_grouped ? next_lines : next_line)(framing, text, is_last, ret_frame);
   case TIDE_FORMAT_MSGPACK:
     return next_msgpack(framing, text, ret_frame, error);
   case TIDE_FORMAT_PROTOBUF:

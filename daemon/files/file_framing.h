@@ -16,8 +16,9 @@ G_BEGIN_DECLS
 
 typedef struct TideFileFraming {
   TideReadingFormat format;
-  char delimiter;    /* of csv */
-  gboolean quotes;   /* of csv */
+  char delimiter;      /* of csv */
+  gboolean quotes;     /* of csv */
+  gboolean is_grouped; /* of csv: lines that begin with one value are a record: those of a row that was printed */
   guint32 max_bytes; /* of a record; a longer line is cut behind one byte more, which is enough to be rejected for it */
 } TideFileFraming;
 

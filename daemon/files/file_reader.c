@@ -36,7 +36,8 @@ struct TideFileReader {
   /* one thread */
   TideFileText *text; /* owned; NULL: the file has ended */
   gboolean wants_header;
-  gboolean is_cutting; /* the rest of a line that is too long is thrown away; it is in cut */
+  gboolean groups_lines; /* behind the header */
+  gboolean is_cutting;   /* the rest of a line that is too long is thrown away; it is in cut */
   Entry cut;
   gsize next; /* of entries: to be handed out */
   gint64 end_offset;
@@ -165,6 +166,8 @@ tide_file_reader_open(const TideFileReaderOptions *options, GError **error)
   gboolean is_begun = options->mark->position_bytes > 0;
   gboolean has_header = options->decode->format == TIDE_FORMAT_CSV && options->decode->csv.columns == NULL;
   reader->wants_header = has_header && !is_begun;
+  reader->groups_lines = has_header && options->decode->scanned.is_scanned;
+  reader->framing.is_grouped = reader->groups_lines && is_begun;
   if (go_to_mark(reader, options, error) && (!has_header || !is_begun || read_header(reader, options, error)))
     return reader;
   tide_file_reader_free(reader);
@@ -243,6 +246,7 @@ take_frame(TideFileReader *reader, const TideFrame *frame)
     tide_buffer_append(&reader->header, text.data + frame->start, frame->len);
     tide_buffer_append_byte(&reader->header, '\n');
     reader->wants_header = FALSE;
+    reader->framing.is_grouped = reader->groups_lines;
   } else if (!frame->is_blank)
     add_entry(reader, entry, frame->is_unended);
 }

@@ -3,6 +3,7 @@
 #include "config/config_source.h"
 #include "decode/decoder.h"
 #include "mapping/record_key.h"
+#include "mapping/scanned_rows.h"
 #include "model/table/table_mapper.h"
 #include "model/time/reading_times.h"
 #include "thrift/wire/put_encoder.h"
@@ -27,6 +28,7 @@ typedef struct MappedSource {
   guint n_tables;
   gboolean has_deletes;      /* a table has tombstone: delete */
   TideDecoder *decoder;      /* owned */
+  TideScannedRows *scanned;  /* owned; NULL: messages are no printed rows, and the decoder reads them */
   TideRecordKey *record_key; /* owned */
   TideReadingTimes times;
 } MappedSource;
@@ -199,6 +201,7 @@ init_source(TideMapping *mapping, MappedSource *source, const TideConfigSource *
                                        .earliest_epoch_ms = time->earliest_epoch_ms,
                                        .max_future_ms = time->max_future_ms};
   source->decoder = tide_decoder_new(&declared->readings->decode, mapping->names, n_known);
+  source->scanned = tide_scanned_rows_new(&declared->readings->decode, mapping->names, n_known);
   source->record_key = tide_record_key_new(&declared->readings->decode, mapping->names, n_known);
   add_tables(mapping, source, protocol);
 }
@@ -211,6 +214,7 @@ clear_source(MappedSource *source)
   g_free(source->tables);
   tide_record_key_free(source->record_key);
   tide_decoder_free(source->decoder);
+  tide_scanned_rows_free(source->scanned);
   tide_reading_times_clear(&source->times);
 }
 
@@ -544,12 +548,21 @@ map_tombstone(TideMapping *mapping, const TideMessage *message, TideReject *ret_
 /* ---- messages ---- */
 
 static gboolean
+decode(TideMapping *mapping, const TideMessage *message, TideReject *ret_reject)
+{
+  const MappedSource *source = mapping->at;
+  if (G_UNLIKELY(source->scanned != NULL))
+    return tide_scanned_rows_decode(source->scanned, message->value, &mapping->readings, &mapping->n_readings,
+                                    ret_reject);
+  return tide_decoder_decode(source->decoder, message, &mapping->readings, &mapping->n_readings, ret_reject);
+}
+
+static gboolean
 map_message(TideMapping *mapping, const TideMessage *message, TideReject *ret_reject)
 {
   if (!message->has_value && mapping->at->has_deletes)
     return map_tombstone(mapping, message, ret_reject);
-  return tide_decoder_decode(mapping->at->decoder, message, &mapping->readings, &mapping->n_readings, ret_reject) &&
-         map_readings(mapping, ret_reject);
+  return decode(mapping, message, ret_reject) && map_readings(mapping, ret_reject);
 }
 
 gboolean

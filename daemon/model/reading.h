@@ -28,6 +28,10 @@ typedef struct TideReading {
   guint32 n_known;      /* the names that the configuration uses */
   guint32 index;        /* in its message, from 0 */
   gint64 event_time_ns; /* since 1970-01-01T00:00:00Z; filled in by the mapping, before keys are built */
+  /* Of a row that was printed (mapping/scanned_rows.h); else empty and 0. */
+  TideBytes printed_row;   /* its key, where that is to be kept; empty: it is made of the fields */
+  guint32 n_printed_cells; /* all that it was printed with */
+  guint32 n_cell_fields;   /* the first of its fields are theirs */
 } TideReading;
 
 /* NULL when absent. @name_id must be one that the configuration interned. */

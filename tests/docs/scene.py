@@ -81,7 +81,8 @@ class Scene:
         wrapper = self.directory / "bin/tidemark"
         wrapper.write_text(WRAPPER.format(tidemark=self.tidemark, directory=self.directory))
         wrapper.chmod(0o755)
-        (self.directory / "tidemark.yaml").write_text(self.config)
+        for name in ("tidemark.yaml", "old.yaml", "new.yaml"):
+            (self.directory / name).write_text(self.config)
         (self.directory / "more.yaml").write_text(self.config.replace("\ndead_letters:", f"{MORE_TABLES}\ndead_letters:"))
         etc = self.directory / "etc"
         subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "400", "-subj", "/CN=localhost",

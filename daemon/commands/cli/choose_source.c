@@ -26,17 +26,22 @@ find_source(const TideConfig *config, const char *name, GError **error)
   return NULL;
 }
 
+gboolean
+tide_command_check_files(const TideConfigSource *source, GError **error)
+{
+  if (source->readings->decode.format != TIDE_FORMAT_AVRO)
+    return TRUE;
+  g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE,
+                      "files of 'format: avro' cannot be read: write their records as JSON lines");
+  return FALSE;
+}
+
 TideConfigSource *
 tide_command_choose_source(TideConfig *config, const char *name, GError **error)
 {
   TideConfigSource *source = find_source(config, name, error);
   if (source == NULL)
     return NULL;
-  if (source->readings->decode.format == TIDE_FORMAT_AVRO) {
-    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-                        "files of 'format: avro' cannot be read: write their records as JSON lines");
-    return NULL;
-  }
   for (guint i = config->sources->len; i > 0; i--)
     if (g_ptr_array_index(config->sources, i - 1) != source)
       g_ptr_array_remove_index(config->sources, i - 1);

@@ -7,6 +7,7 @@
 #include "commands/cli/time_argument.h"
 #include "commands/load/dry_run.h"
 #include "commands/load/load_report.h"
+#include "commands/load/scanned.h"
 #include "config/config_source.h"
 #include "files/file_input.h"
 #include "service/pipeline.h"
@@ -33,6 +34,9 @@ typedef struct LoadOptions {
   const char *source;
   const char *state_directory;
   const char *dead_letters;
+  const char *scanned;
+  int format; /* in row_formats */
+  gboolean keep_keys;
   guint64 rate_per_s;
   gboolean dry_run;
   gboolean again;
@@ -62,11 +66,41 @@ fail_usage(GError **error, const char *text)
   return FALSE;
 }
 
+/* In the order of the choices of --format. */
+static const char *const row_formats[] = {"json", "csv", NULL};
+#define ROWS_AS_CSV 1
+
+/* The source of the files' readings; of rows that were printed, one from which their table takes. */
+static TideConfigSource *
+find_source(Load *load, GError **error)
+{
+  const LoadOptions *options = load->options;
+  TideLoadScanned scanned = {
+      .table = options->scanned, .as_csv = options->format == ROWS_AS_CSV, .keeps_keys = options->keep_keys};
+  if (scanned.table == NULL) {
+    if (!options->keep_keys && options->format != ROWS_AS_CSV)
+      return tide_command_choose_source(load->config, options->source, error);
+    fail_usage(error, "'--keep-keys' and '--format' are for rows that 'tidemark scan' printed: name their table with "
+                      "'--scanned'");
+    return NULL;
+  }
+  TideTable *table = tide_load_scanned_table(load->config, &scanned, error);
+  if (table == NULL)
+    return NULL;
+  const char *name = options->source != NULL ? options->source : tide_config_first_source(load->config, table)->name;
+  TideConfigSource *source = tide_command_choose_source(load->config, name, error);
+  if (source == NULL || !tide_load_scanned_adapt(load->config, source, table, &scanned, error))
+    return NULL;
+  return source;
+}
+
 static gboolean
 choose_source(Load *load, GError **error)
 {
-  TideConfigSource *source = tide_command_choose_source(load->config, load->options->source, error);
+  TideConfigSource *source = find_source(load, error);
   if (source == NULL)
+    return FALSE;
+  if (load->options->scanned == NULL && !tide_command_check_files(source, error))
     return FALSE;
   load->source = source;
   gint64 now_ns = tide_wall_clock_epoch_ms() * TIDE_NS_PER_MS;
@@ -108,6 +142,9 @@ job_text(const Load *load)
   g_string_append_printf(text, "%s %" G_GINT64_FORMAT " %" G_GINT64_FORMAT "\n",
                          load->source->name != NULL ? load->source->name : "", load->source->from_ns,
                          load->source->to_ns);
+  if (load->options->scanned != NULL)
+    g_string_append_printf(text, "rows as %s%s\n", row_formats[load->options->format],
+                           load->options->keep_keys ? " with their keys" : "");
   for (guint i = 0; i < load->config->tables->len; i++) {
     const TideTable *table = g_ptr_array_index(load->config->tables, i);
     if (!tide_config_takes_from(table, load->source))
@@ -365,6 +402,12 @@ static const TideOption load_options[] = {
     {"from", "TIME", TIDE_TEXT(LoadOptions, from),
      "only readings from this event time on, as in 'tidemark scan' (all)"},
     {"to", "TIME", TIDE_TEXT(LoadOptions, to), "only readings before this event time (all)"},
+    {"scanned", "TABLE", TIDE_TEXT(LoadOptions, scanned),
+     "the files hold rows of this table as 'tidemark scan' printed them: load them into it, and into its indexes"},
+    {"format", "FORMAT", TIDE_CHOICE(LoadOptions, format), "of such rows: json or csv (json)", .letter = 'f',
+     .choices = row_formats},
+    {"keep-keys", NULL, TIDE_FLAG(LoadOptions, keep_keys),
+     "of such rows: keep their keys as they were printed, and make none of the fields in them"},
     {"rate", "N", TIDE_COUNT(LoadOptions, rate_per_s), "at most so many messages a second (no bound)", .min = 1,
      .max = 100000000},
     {"dry-run", NULL, TIDE_FLAG(LoadOptions, dry_run),

@@ -1,6 +1,7 @@
 #include "commands/read/cell_reader.h"
 
 #include "commands/cli/time_argument.h"
+#include "commands/read/cell_origin.h"
 #include "decode/packed_reader.h"
 #include "decode/scratch.h"
 #include "model/glob.h"
@@ -21,9 +22,12 @@ struct TideCellReader {
   GArray *patterns;            /* owned (element-type Declared): by a pattern of it */
   GArray *rest;                /* owned (element-type Declared): whatever else is in the family; a prefix, or all */
   GArray *cells;               /* owned (element-type TideResultCell): of the row that is shown */
+  GArray *origins;             /* owned (element-type TideCellOrigin): of each of cells */
+  TideBuffer name;             /* owned; reused */
   TideScratch texts;           /* what they point to beside the row read */
   TideResultRow shown;
-  const TideResultCell *packed; /* the cell that is being unpacked */
+  const TideResultCell *packed;  /* the cell that is being unpacked */
+  const TideColumnRule *packing; /* its rule */
   guint64 n_unread;
 };
 
@@ -152,6 +156,7 @@ tide_cell_reader_new(const TideTable *table, const TideFieldNames *names)
   reader->patterns = new_declared();
   reader->rest = new_declared();
   reader->cells = g_array_new(FALSE, FALSE, sizeof(TideResultCell));
+  reader->origins = g_array_new(FALSE, FALSE, sizeof(TideCellOrigin));
   for (guint i = 0; i < table->rules->len; i++)
     declare_rule(reader, &g_array_index(table->rules, TideColumnRule, i));
   return reader;
@@ -166,6 +171,8 @@ tide_cell_reader_free(TideCellReader *reader)
   g_array_unref(reader->patterns);
   g_array_unref(reader->rest);
   g_array_unref(reader->cells);
+  g_array_unref(reader->origins);
+  tide_buffer_clear_memory(&reader->name);
   tide_scratch_clear_memory(&reader->texts);
   g_free(reader);
 }
@@ -263,12 +270,18 @@ decode_computed(TideCellReader *reader, const TideKeyText *computed, TideBytes v
   return shown;
 }
 
+static TideEncoding
+declared_encoding(TideDeclaredColumn column)
+{
+  return column.item != NULL && column.item->encoding >= 0 ? (TideEncoding)column.item->encoding
+                                                           : column.rule->encoding;
+}
+
 /* How the declared encoding shows; of texts, each is as it is stored. */
 static TideEncoding
 encoding_of(TideDeclaredColumn column)
 {
-  TideEncoding encoding =
-      column.item != NULL && column.item->encoding >= 0 ? (TideEncoding)column.item->encoding : column.rule->encoding;
+  TideEncoding encoding = declared_encoding(column);
   return encoding == TIDE_ENCODE_JSON ? TIDE_ENCODE_TEXT : encoding;
 }
 
@@ -320,6 +333,16 @@ decode_value(TideCellReader *reader, TideDeclaredColumn column, const TideResult
                                                  : cell->value;
 }
 
+/* @kind: NULL: the table does not keep it */
+static void
+add_origin(TideCellReader *reader, TideDeclaredColumn column, TideBytes name, const char *kind)
+{
+  tide_buffer_reset(&reader->name);
+  TideBytes field = tide_cell_origin_field(column, reader->names, name, &reader->name);
+  TideCellOrigin origin = {.field = tide_scratch_copy(&reader->texts, field), .kind = kind};
+  g_array_append_val(reader->origins, origin);
+}
+
 static gboolean
 add_member(TideBytes name, TideValueKind kind, TideBytes text, gpointer data)
 {
@@ -331,34 +354,54 @@ add_member(TideBytes name, TideValueKind kind, TideBytes text, gpointer data)
       .timestamp_ms = reader->packed->timestamp_ms,
   };
   g_array_append_val(reader->cells, cell);
+  add_origin(reader, (TideDeclaredColumn){.rule = reader->packing}, name, tide_value_kind_name(kind));
   return TRUE;
 }
 
 /* FALSE when the cell is not packed as declared. */
 static gboolean
-unpack(TideCellReader *reader, TidePacking packing, const TideResultCell *cell)
+unpack(TideCellReader *reader, const TideColumnRule *rule, const TideResultCell *cell)
 {
   reader->packed = cell;
-  if (tide_packed_read(packing, cell->value, add_member, reader, NULL))
+  reader->packing = rule;
+  if (tide_packed_read(rule->packing, cell->value, add_member, reader, NULL))
     return TRUE;
   reader->n_unread++;
   return FALSE;
+}
+
+/* Of a value that stands in a cell of its own. */
+static const char *
+kind_of(const TideCellReader *reader, const TideResultCell *cell, TideDeclaredColumn column, gboolean is_unread)
+{
+  TideEncoding other;
+  if (column.rule == NULL || (column.item != NULL && column.item->value != NULL))
+    return NULL;
+  if (is_unread || is_ambiguous(reader, cell, column, &other))
+    return TIDE_KIND_AS_STORED;
+  TideEncoding encoding = declared_encoding(column);
+  return encoding == TIDE_ENCODE_TEXT
+             ? NULL
+             : tide_value_kind_name(encoding == TIDE_ENCODE_JSON ? TIDE_VALUE_JSON : TIDE_VALUE_NUMBER);
 }
 
 const TideResultRow *
 tide_cell_reader_read(TideCellReader *reader, const TideResultRow *row)
 {
   g_array_set_size(reader->cells, 0);
+  g_array_set_size(reader->origins, 0);
   tide_scratch_reset(&reader->texts);
   for (gsize i = 0; i < row->n_cells; i++) {
     TideResultCell cell = row->cells[i];
     TideDeclaredColumn column = tide_cell_reader_find(reader, cell.family, cell.qualifier);
     gboolean packed = column.rule != NULL && column.rule->packing != TIDE_PACK_NONE;
-    if (packed && unpack(reader, column.rule->packing, &row->cells[i]))
+    guint64 n_unread = reader->n_unread;
+    if (packed && unpack(reader, column.rule, &row->cells[i]))
       continue;
     if (!packed)
       cell.value = decode_value(reader, column, &cell);
     g_array_append_val(reader->cells, cell);
+    add_origin(reader, column, cell.qualifier, kind_of(reader, &cell, column, reader->n_unread > n_unread));
   }
   reader->shown = (TideResultRow){
       .row = row->row,
@@ -366,6 +409,12 @@ tide_cell_reader_read(TideCellReader *reader, const TideResultRow *row)
       .n_cells = reader->cells->len,
   };
   return &reader->shown;
+}
+
+const TideCellOrigin *
+tide_cell_reader_origins(const TideCellReader *reader)
+{
+  return (const TideCellOrigin *)(gpointer)reader->origins->data;
 }
 
 guint64

@@ -3,7 +3,7 @@
  * Threads: one. */
 #pragma once
 
-#include "model/table/table.h"
+#include "commands/read/cell_origin.h"
 #include "thrift/wire/rows.h"
 
 G_BEGIN_DECLS
@@ -19,15 +19,14 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideCellReader, tide_cell_reader_free)
  * time. Valid until the next call, and as long as @row. */
 const TideResultRow *tide_cell_reader_read(TideCellReader *reader, const TideResultRow *row);
 
+/* Of the cells that were read last, in their order. Valid until the next read. */
+const TideCellOrigin *tide_cell_reader_origins(const TideCellReader *reader);
+
 /* Cells that were not as declared: not the packed form, or of another length than the encoding's; or that several
  * declarations may have made, of which none is told by the value. */
 guint64 tide_cell_reader_n_unread(const TideCellReader *reader);
 
-/* How one column of @table is declared: whose value an index's time is read from. NULL item: by its rule alone. */
-typedef struct TideDeclaredColumn {
-  const TideColumnRule *rule; /* NULL: no rule makes such a column */
-  const TideColumnItem *item;
-} TideDeclaredColumn;
+/* How one column is declared: whose value an index's time is read from. */
 TideDeclaredColumn tide_cell_reader_find(const TideCellReader *reader, TideBytes family, TideBytes qualifier);
 
 G_END_DECLS

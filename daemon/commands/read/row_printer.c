@@ -45,7 +45,8 @@ add_heading(TideRowPrinter *printer, const char *table_name, const char *csv_nam
 static void
 add_field_heading(TideRowPrinter *printer, const char *field)
 {
-  static const char *const taken[] = {"row", "timestamp_ms", "time", "key_time", "column", "value", "age_ms", NULL};
+  static const char *const taken[] = {"row",   "timestamp_ms", "time",  "key_time", "column",
+                                      "value", "age_ms",       "field", "type",     NULL};
   if (is_csv(printer) && g_strv_contains(taken, field))
     g_ptr_array_add(printer->headings, g_strconcat("key.", field, NULL));
   else
@@ -77,6 +78,10 @@ add_cell_headings(TideRowPrinter *printer)
     add_heading(printer, "AGE", "age_ms");
   if (!is_csv(printer) && printer->options.with_age)
     add_heading(printer, "TIME", NULL);
+  if (is_csv(printer) && printer->options.with_fields)
+    add_heading(printer, NULL, "field");
+  if (is_csv(printer) && printer->options.with_kinds)
+    add_heading(printer, NULL, "type");
 }
 
 static void
@@ -162,9 +167,21 @@ add_text(TideRowPrinter *printer, char *text)
   g_ptr_array_add(printer->line, text);
 }
 
+/* With all the digits there are. (transfer full) */
+static char *
+key_time_text(gint64 time_ns)
+{
+  gint64 time_ms = tide_ns_to_ms(time_ns), rest_ns = time_ns - time_ms * TIDE_NS_PER_MS;
+  g_autofree char *text = tide_time_text(time_ms);
+  gsize len = strlen(text);
+  if (rest_ns == 0 || !g_str_has_suffix(text, "Z"))
+    return g_steal_pointer(&text);
+  return g_strdup_printf("%.*s%06" G_GINT64_FORMAT "Z", (int)len - 1, text, rest_ns);
+}
+
 /* Begins a line with what says which row it is of. */
 static void
-begin_line(TideRowPrinter *printer, const TideResultRow *row, gint64 time_ms, const TideBytes *fields)
+begin_line(TideRowPrinter *printer, const TideResultRow *row, gint64 time_ns, const TideBytes *fields)
 {
   g_ptr_array_set_size(printer->line, 0);
   /* The key as HBase's shell prints it, so that it can be pasted there. */
@@ -177,7 +194,7 @@ begin_line(TideRowPrinter *printer, const TideResultRow *row, gint64 time_ms, co
       add_text(printer, i == 0 && !shows_key(printer) ? tide_bytes_printable(row->row) : g_strdup(""));
   }
   if (printer->options.with_key_time && !printer->wide)
-    add_text(printer, fields != NULL ? tide_time_text(time_ms) : g_strdup(""));
+    add_text(printer, fields != NULL ? key_time_text(time_ns) : g_strdup(""));
 }
 
 static gboolean
@@ -187,7 +204,7 @@ end_line(TideRowPrinter *printer)
 }
 
 static gboolean
-print_cell(TideRowPrinter *printer, const TideResultCell *cell)
+print_cell(TideRowPrinter *printer, const TideResultCell *cell, const TideCellOrigin *origin)
 {
   const TideRowPrinterOptions *options = &printer->options;
   gint64 age_ms = cell_age_ms(printer, cell);
@@ -204,14 +221,18 @@ print_cell(TideRowPrinter *printer, const TideResultCell *cell)
     add_text(printer, tide_age_text(age_ms));
   if (options->with_age && !is_csv(printer))
     add_text(printer, tide_time_text(cell->timestamp_ms));
+  if (is_csv(printer) && options->with_fields)
+    add_text(printer, tide_text_printable(origin != NULL ? origin->field : cell->qualifier));
+  if (is_csv(printer) && options->with_kinds)
+    add_text(printer, g_strdup(origin != NULL && origin->kind != NULL ? origin->kind : ""));
   return end_line(printer);
 }
 
 static gboolean
-print_cells(TideRowPrinter *printer, const TideResultRow *row)
+print_cells(TideRowPrinter *printer, const TideResultRow *row, const TideCellOrigin *origins)
 {
   for (gsize i = 0; i < row->n_cells; i++) {
-    if (is_shown(printer, &row->cells[i]) && !print_cell(printer, &row->cells[i]))
+    if (is_shown(printer, &row->cells[i]) && !print_cell(printer, &row->cells[i], origins != NULL ? &origins[i] : NULL))
       return FALSE;
   }
   return TRUE;
@@ -236,7 +257,7 @@ print_wide_row(TideRowPrinter *printer, const TideResultRow *row, gint64 time_ms
 /* ---- JSON ---- */
 
 static void
-append_json_cell(TideRowPrinter *printer, const TideResultCell *cell)
+append_json_cell(TideRowPrinter *printer, const TideResultCell *cell, const TideCellOrigin *origin)
 {
   TideBuffer *text = &printer->text;
   g_autofree char *time = tide_time_text(cell->timestamp_ms);
@@ -246,6 +267,10 @@ append_json_cell(TideRowPrinter *printer, const TideResultCell *cell)
   tide_json_shown(text, "value", cell->value);
   tide_json_number(text, "timestamp_ms", cell->timestamp_ms);
   tide_json_text(text, "time", time);
+  if (origin != NULL && !tide_bytes_equal(origin->field, cell->qualifier))
+    tide_json_shown(text, "field", origin->field);
+  if (origin != NULL && origin->kind != NULL)
+    tide_json_text(text, "type", origin->kind);
   if (printer->options.with_age)
     tide_json_number(text, "age_ms", cell_age_ms(printer, cell));
   tide_json_close(text, "}");
@@ -279,7 +304,8 @@ append_json_fields(TideRowPrinter *printer, const TideBytes *fields)
 }
 
 static gboolean
-print_json_row(TideRowPrinter *printer, const TideResultRow *row, gint64 time_ms, const TideBytes *fields)
+print_json_row(TideRowPrinter *printer, const TideResultRow *row, gint64 time_ns, const TideBytes *fields,
+               const TideCellOrigin *origins)
 {
   TideBuffer *text = &printer->text;
   tide_json_open(text, NULL, '{');
@@ -288,13 +314,17 @@ print_json_row(TideRowPrinter *printer, const TideResultRow *row, gint64 time_ms
   if (fields != NULL && printer->options.n_fields > 0)
     append_json_fields(printer, fields);
   if (!printer->options.with_age) {
-    g_autofree char *time = tide_time_text(time_ms);
+    g_autofree char *time = tide_time_text(tide_ns_to_ms(time_ns));
     tide_json_text(text, "time", time);
+  }
+  if (fields != NULL && printer->options.with_key_time) {
+    g_autofree char *time = key_time_text(time_ns);
+    tide_json_text(text, "key_time", time);
   }
   tide_json_open(text, "cells", '[');
   for (gsize i = 0; i < row->n_cells; i++) {
     if (is_shown(printer, &row->cells[i]))
-      append_json_cell(printer, &row->cells[i]);
+      append_json_cell(printer, &row->cells[i], origins != NULL ? &origins[i] : NULL);
   }
   tide_json_close(text, "]");
   tide_json_print_line(text, printer->stream);
@@ -302,7 +332,8 @@ print_json_row(TideRowPrinter *printer, const TideResultRow *row, gint64 time_ms
 }
 
 gboolean
-tide_row_printer_add(TideRowPrinter *printer, const TideResultRow *row, gint64 time_ms, const TideBytes *fields)
+tide_row_printer_add(TideRowPrinter *printer, const TideResultRow *row, gint64 time_ns, const TideBytes *fields,
+                     const TideCellOrigin *origins)
 {
   gsize n_shown = 0;
   for (gsize i = 0; i < row->n_cells; i++)
@@ -311,9 +342,9 @@ tide_row_printer_add(TideRowPrinter *printer, const TideResultRow *row, gint64 t
     return TRUE;
   printer->n_rows++;
   if (printer->options.format == TIDE_OUTPUT_JSON)
-    return print_json_row(printer, row, time_ms, fields);
-  begin_line(printer, row, time_ms, fields);
-  return printer->wide ? print_wide_row(printer, row, time_ms) : print_cells(printer, row);
+    return print_json_row(printer, row, time_ns, fields, origins);
+  begin_line(printer, row, time_ns, fields);
+  return printer->wide ? print_wide_row(printer, row, tide_ns_to_ms(time_ns)) : print_cells(printer, row, origins);
 }
 
 gboolean

@@ -1,6 +1,7 @@
 #include "commands/read/row_view.h"
 
 #include "commands/cli/time_argument.h"
+#include "commands/read/cell_origin.h"
 
 struct TideRowView {
   TideRowViewOptions options;
@@ -23,7 +24,10 @@ tide_row_view_new(FILE *stream, const TideFieldNames *names, const TideRowViewOp
       .table = table->name,
       .columns = options->columns,
       .line_per_cell = options->line_per_cell,
-      .with_key_time = table->cell_time != TIDE_CELL_TIME_EVENT && tide_row_key_has_time(table->key),
+      .with_key_time = (table->cell_time != TIDE_CELL_TIME_EVENT && tide_row_key_has_time(table->key)) ||
+                       tide_row_key_is_finer_than_ms(table->key),
+      .with_fields = !options->as_stored && tide_table_renames_fields(table),
+      .with_kinds = !options->as_stored && tide_table_keeps_kinds(table),
       .with_age = options->with_age,
       .now_ms = options->now_ms,
       .max_age_ms = options->max_age_ms,
@@ -58,12 +62,12 @@ count_unread_key(TideRowView *view, TideBytes key)
 gboolean
 tide_row_view_add(TideRowView *view, const TideScannedRow *row)
 {
-  gint64 time_ms = tide_ns_to_ms(row->time_ns);
   if (view->options.as_stored)
-    return tide_row_printer_add(view->printer, row->row, time_ms, NULL);
+    return tide_row_printer_add(view->printer, row->row, row->time_ns, NULL, NULL);
   if (row->fields == NULL)
     count_unread_key(view, row->row->row);
-  return tide_row_printer_add(view->printer, tide_cell_reader_read(view->cells, row->row), time_ms, row->fields);
+  const TideResultRow *shown = tide_cell_reader_read(view->cells, row->row);
+  return tide_row_printer_add(view->printer, shown, row->time_ns, row->fields, tide_cell_reader_origins(view->cells));
 }
 
 gboolean

@@ -79,6 +79,15 @@ tide_row_key_has_time(const TideRowKey *key)
 }
 
 gboolean
+tide_row_key_is_finer_than_ms(const TideRowKey *key)
+{
+  for (gsize i = 0; i < key->n_parts; i++)
+    if (key->parts[i].kind == TIDE_KEY_TIME && tide_key_time_whole_step_ns(&key->parts[i]) < TIDE_NS_PER_MS)
+      return TRUE;
+  return FALSE;
+}
+
+gboolean
 tide_row_key_is_by_day(const TideRowKey *key)
 {
   gboolean has_time = FALSE;

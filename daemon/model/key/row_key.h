@@ -207,6 +207,9 @@ void tide_row_key_stored_fields(const TideRowKey *key, GArray *ids);
 /* TRUE when the key's parts include the event time. */
 gboolean tide_row_key_has_time(const TideRowKey *key);
 
+/* TRUE when the key has the event time to less than a millisecond, which no cell has. */
+gboolean tide_row_key_is_finer_than_ms(const TideRowKey *key);
+
 /* TRUE when the key has the event time by the day, or in larger steps: a row holds a day at the least. */
 gboolean tide_row_key_is_by_day(const TideRowKey *key);
 

@@ -420,6 +420,24 @@ add_packed_cells(TideTableMapper *mapper, Attempt *attempt)
 
 /* ---- rows ---- */
 
+/* An index's key is made in any case: it is another than that of the row which was printed. */
+static gboolean
+append_key(const TideTableMapper *mapper, Attempt *attempt)
+{
+  const TideTable *table = mapper->table;
+  TideBytes kept = attempt->reading->printed_row;
+  if (G_LIKELY(kept.len == 0) || table->index_of != TIDE_TABLE_NONE)
+    return tide_row_key_append(table->key, attempt->reading, &attempt->list->bytes, attempt->ret_reject);
+  TideDecodedKey decoded = {0};
+  gboolean is_of_table = tide_row_key_decode(table->key, kept, &decoded);
+  tide_decoded_key_clear(&decoded);
+  if (!is_of_table)
+    return reject(attempt, TIDE_REJECT_BAD_KEY, tide_bytes_of_string(table->name),
+                  "the table's declared key did not make the row: it cannot be kept");
+  tide_buffer_append_bytes(&attempt->list->bytes, kept);
+  return TRUE;
+}
+
 /* The row's key, and the name of its table where that holds a date. */
 static gboolean
 begin_row(TideTableMapper *mapper, Attempt *attempt)
@@ -430,7 +448,7 @@ begin_row(TideTableMapper *mapper, Attempt *attempt)
   mapper->row++;
   attempt->before = tide_row_list_mark(attempt->list);
   span->key_offset = bytes->len;
-  if (!tide_row_key_append(table->key, attempt->reading, bytes, attempt->ret_reject)) {
+  if (!append_key(mapper, attempt)) {
     tide_reject_resolve_field(attempt->ret_reject, mapper->names);
     return FALSE;
   }
@@ -453,6 +471,22 @@ fill_row(TideTableMapper *mapper, Attempt *attempt)
          (!mapper->columns->has_packed_cells || add_packed_cells(mapper, attempt));
 }
 
+/* A row that was printed is made again with all its cells, or not at all. */
+static gboolean
+check_printed(const TideTableMapper *mapper, const Attempt *attempt)
+{
+  const TideReading *reading = attempt->reading;
+  gsize n_cells = tide_row_list_n_cells(attempt->list) - attempt->before.n_cells + attempt->n_expired;
+  for (guint32 i = 0; i < reading->n_cell_fields; i++)
+    if (tide_field_columns_of(mapper->columns, &reading->fields[i]) == &mapper->columns->none)
+      return reject(attempt, TIDE_REJECT_BAD_COLUMN, reading->fields[i].name,
+                    "the row has a cell of this field, and the table makes none of it");
+  if (!mapper->columns->has_packed_cells && n_cells < reading->n_printed_cells)
+    return reject(attempt, TIDE_REJECT_BAD_COLUMN, tide_bytes_of_string(mapper->table->name),
+                  "the row has cells that the table does not make of its fields");
+  return TRUE;
+}
+
 static gboolean
 check_row(const TideTableMapper *mapper, const Attempt *attempt)
 {
@@ -461,6 +495,8 @@ check_row(const TideTableMapper *mapper, const Attempt *attempt)
     return reject(attempt, TIDE_REJECT_NO_CELLS, table, "no field of the reading is written to the table");
   if (attempt->row_bytes > mapper->limits.max_row_bytes)
     return reject(attempt, TIDE_REJECT_TOO_LARGE, table, "the row does not fit into one call: see batch.max_bytes");
+  if (G_UNLIKELY(attempt->reading->n_printed_cells > 0) && mapper->table->index_of == TIDE_TABLE_NONE)
+    return check_printed(mapper, attempt);
   return TRUE;
 }
 

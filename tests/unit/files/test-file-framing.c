@@ -63,6 +63,19 @@ test_csv(void)
 
 /* What is wrong with one line takes no other along. */
 static void
+test_grouped(void)
+{
+  TideFileFraming grouped = csv;
+  grouped.is_grouped = TRUE;
+  ASSERT_RECORDS(grouped, "a,1\na,2\nb,3\na,4\n", "[a,1\\x0Aa,2]2[b,3]1[a,4]1");
+  ASSERT_RECORDS(grouped, "a,1\r\na,2\r\nab,3", "[a,1\\x0D\\x0Aa,2\\x0D]2[ab,3]1 unended");
+  ASSERT_RECORDS(grouped, "\"a,\n\",1\n\"a,\n\",2\n\"a,\",3\n", "[\"a,\\x0A\",1\\x0A\"a,\\x0A\",2]4[\"a,\",3]1");
+  ASSERT_RECORDS(grouped, "a,1\n\na,2\n", "[a,1]1[a,2]1");
+  ASSERT_RECORDS(grouped, "a,345678901234567890\na,345678901234567890\n",
+                 "[a,345678901234567890]1[a,345678901234567890]1");
+}
+
+static void
 test_broken_quotes(void)
 {
   ASSERT_RECORDS(csv, "1,\"open\n2,3\n", "[1,\"open]1[2,3]1");
@@ -119,6 +132,7 @@ main(int argc, char **argv)
   g_test_add_func("/lines", test_lines);
   g_test_add_func("/csv", test_csv);
   g_test_add_func("/broken-quotes", test_broken_quotes);
+  g_test_add_func("/grouped", test_grouped);
   g_test_add_func("/msgpack", test_msgpack);
   g_test_add_func("/protobuf", test_protobuf);
   return g_test_run();

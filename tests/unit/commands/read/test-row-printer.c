@@ -29,7 +29,7 @@ print_row(const TideRowPrinterOptions *options, const TideBytes *fields, guint64
   size_t len = 0;
   FILE *stream = open_memstream(&text, &len);
   g_autoptr(TideRowPrinter) printer = tide_row_printer_new(stream, options);
-  g_assert_true(tide_row_printer_add(printer, &row, NOW_MS, fields));
+  g_assert_true(tide_row_printer_add(printer, &row, NOW_MS * TIDE_NS_PER_MS, fields, NULL));
   g_assert_true(tide_row_printer_finish(printer));
   *ret_n_rows = tide_row_printer_n_rows(printer);
   fclose(stream);

@@ -1,0 +1,177 @@
+#include "commands/load/scanned.h"
+
+#include "commands/read/key_arguments.h"
+#include "config/config_source.h"
+#include "mapping/scanned_rows.h"
+#include "util/error.h"
+
+static TideTable *
+table_at(const TideConfig *config, guint index)
+{
+  return g_ptr_array_index(config->tables, index);
+}
+
+TideTable *
+tide_load_scanned_table(TideConfig *config, const TideLoadScanned *scanned, GError **error)
+{
+  const TideTable *named = tide_table_argument_find(config, scanned->table, error);
+  for (guint i = 0; named != NULL && i < config->tables->len; i++) {
+    TideTable *table = table_at(config, i);
+    if (table != named && table != named->declared)
+      continue;
+    if (table->index_of == TIDE_TABLE_NONE)
+      return table;
+    const char *data = table_at(config, table->index_of)->name;
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
+                "'%s' is the index of '%s': load the rows of '%s', which write those of the index along", table->name,
+                data, data);
+    return NULL;
+  }
+  return NULL;
+}
+
+/* ---- what cannot be told ---- */
+
+static const TideColumnRule *
+rule_at(const TideTable *table, guint index)
+{
+  return &g_array_index(table->rules, TideColumnRule, index);
+}
+
+/* Whether columns or their values are made of the time, or of what else differs from reading to reading. */
+static gboolean
+makes_columns(const TideTable *table)
+{
+  gboolean makes = table->dated_name != NULL;
+  for (guint i = 0; i < table->rules->len; i++) {
+    const TideColumnRule *rule = rule_at(table, i);
+    makes |= rule->qualifier != NULL && !tide_key_text_is_constant(rule->qualifier);
+    for (gsize k = 0; k < rule->n_items; k++)
+      makes |= rule->items[k].value != NULL && !tide_key_text_is_constant(rule->items[k].value);
+  }
+  return makes;
+}
+
+static gboolean
+changes_units(const TideTable *table)
+{
+  for (guint i = 0; i < table->rules->len; i++)
+    for (gsize k = 0; k < rule_at(table, i)->n_items; k++)
+      if (rule_at(table, i)->items[k].units != NULL)
+        return TRUE;
+  return FALSE;
+}
+
+static gboolean
+check_table(const TideTable *table, GError **error)
+{
+  if (table->cell_time == TIDE_CELL_TIME_EVENT || !makes_columns(table))
+    return TRUE;
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
+              "the rows of '%s' do not say the event time that its columns are made of, as cells bear another "
+              "('cell_time'): load its readings from where they came",
+              table->name);
+  return FALSE;
+}
+
+static gboolean
+check_index(const TideTable *index, const TideTable *table, GError **error)
+{
+  gboolean has_other_time = index->cell_time != TIDE_CELL_TIME_EVENT && index->cell_time != table->cell_time;
+  if (index->conditions == NULL && !changes_units(index) && !has_other_time && check_table(index, NULL))
+    return TRUE;
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
+              "the rows of '%s' do not say all that its index '%s' is made of ('when', 'scale', 'offset' or "
+              "'cell_time'): load its readings from where they came",
+              table->name, index->name);
+  return FALSE;
+}
+
+/* ---- changes ---- */
+
+static TideTimeSpec
+time_spec(const TideConfig *config, const char *field, TideTimeFormat format, const TideTimeSpec *old)
+{
+  return (TideTimeSpec){.field = tide_field_names_intern(config->names, tide_bytes_of_string(field)),
+                        .format = format,
+                        .date_field = TIDE_NAME_NONE,
+                        .earliest_epoch_ms = old->earliest_epoch_ms,
+                        .max_future_ms = old->max_future_ms,
+                        .on_future = old->on_future};
+}
+
+static void
+replace_time(TideTimeSpec **time, TideTimeSpec spec)
+{
+  if (*time != NULL)
+    tide_time_spec_clear(*time);
+  g_free(*time);
+  *time = g_memdup2(&spec, sizeof spec);
+}
+
+/* Its time and that of its cells are those that were printed, and its values have their units. */
+static void
+adapt_table(const TideConfig *config, const TideConfigSource *source, TideTable *table)
+{
+  const TideTimeSpec old = *tide_config_time_of(table, source);
+  replace_time(&table->time, time_spec(config, TIDE_SCANNED_EVENT_TIME, TIDE_TIME_RFC3339, &old));
+  if (table->cell_time != TIDE_CELL_TIME_EVENT) {
+    table->cell_time = TIDE_CELL_TIME_FIELD;
+    replace_time(&table->cell_time_spec, time_spec(config, TIDE_SCANNED_CELL_TIME, TIDE_TIME_EPOCH_MS, &old));
+  }
+  for (guint i = 0; i < table->rules->len; i++)
+    for (gsize k = 0; k < rule_at(table, i)->n_items; k++)
+      g_clear_pointer(&rule_at(table, i)->items[k].units, g_free);
+}
+
+/* Once a row was written it had met them. */
+static void
+drop_conditions(GArray **conditions)
+{
+  for (guint i = 0; *conditions != NULL && i < (*conditions)->len; i++)
+    tide_condition_clear(&g_array_index(*conditions, TideCondition, i));
+  g_clear_pointer(conditions, g_array_unref);
+}
+
+static void
+adapt_decoding(TideDecodeOptions *decode, const TideLoadScanned *scanned, gboolean has_cell_times)
+{
+  decode->format = scanned->as_csv ? TIDE_FORMAT_CSV : TIDE_FORMAT_JSON;
+  decode->scanned =
+      (TideScannedOptions){.is_scanned = TRUE, .keeps_keys = scanned->keeps_keys, .has_cell_times = has_cell_times};
+  g_clear_pointer(&decode->csv.columns, g_strfreev);
+  g_clear_pointer(&decode->csv.delimiter, g_free);
+  decode->csv.header = TRUE;
+  decode->csv.quotes = TRUE;
+  decode->on_bad_reading = TIDE_BAD_READING_MESSAGE; /* a row is loaded whole */
+  decode->max_message_bytes = TIDE_SCANNED_MAX_BYTES;
+  decode->max_readings = TIDE_SCANNED_MAX_CELLS;
+  decode->max_fields = TIDE_SCANNED_MAX_CELLS;
+}
+
+gboolean
+tide_load_scanned_adapt(TideConfig *config, TideConfigSource *source, TideTable *table, const TideLoadScanned *scanned,
+                        GError **error)
+{
+  TideReadingsConfig *readings = source->readings == &source->own ? &source->own : &config->readings;
+  gboolean has_cell_times = table->cell_time != TIDE_CELL_TIME_EVENT;
+  if (!check_table(table, error))
+    return FALSE;
+  for (guint i = 0; i < config->tables->len; i++) {
+    TideTable *other = table_at(config, i);
+    if (other == table)
+      continue;
+    if (other->index_of != table->index || !tide_config_takes_from(other, source)) {
+      other->sources = ~(G_GUINT64_CONSTANT(1) << source->index);
+      continue;
+    }
+    if (!check_index(other, table, error))
+      return FALSE;
+    adapt_table(config, source, other);
+  }
+  adapt_table(config, source, table);
+  drop_conditions(&table->conditions);
+  drop_conditions(&source->conditions);
+  adapt_decoding(&readings->decode, scanned, has_cell_times);
+  return TRUE;
+}
