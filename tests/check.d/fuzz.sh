@@ -11,10 +11,16 @@ fuzz_seconds() {
   esac
 }
 
-# FUZZ_RUNS=N in the environment: until N executions, an hour at the most. FUZZ_NAME: one fuzzer alone.
+# FUZZ_RUNS=N in the environment: until N executions, an hour at the most; with --long so many of each format's. FUZZ_NAME:
+# one fuzzer alone.
 fuzz_limits() {
-  if [ -n "${FUZZ_RUNS:-}" ]; then
-    echo "-runs=$FUZZ_RUNS -max_total_time=3600"
+  local runs=${FUZZ_RUNS:-}
+  case $length-$1 in
+    long-fuzz-decoder | long-fuzz-influx | long-fuzz-csv | long-fuzz-msgpack | long-fuzz-avro | long-fuzz-protobuf)
+      runs=${runs:-10000000} ;;
+  esac
+  if [ -n "$runs" ]; then
+    echo "-runs=$runs -max_total_time=3600"
   else
     echo "-max_total_time=$(fuzz_seconds "$1")"
   fi
