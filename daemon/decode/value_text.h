@@ -51,7 +51,7 @@ tide_seconds_text(char text[TIDE_VALUE_TEXT_BYTES], gint64 seconds, guint32 ns)
 static inline TideBytes
 tide_double_text(char text[TIDE_VALUE_TEXT_BYTES], double value)
 {
-  return tide_bytes_of_string(tide_double_print(value, text));
+  return tide_double_print_bytes(value, text);
 }
 
 static inline TideBytes

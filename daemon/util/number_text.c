@@ -59,6 +59,44 @@ print_digits(const TideShortestDigits *digits, guint least, char *at)
   *at = '\0';
 }
 
+/* Most measurements are decimals of few digits, for which no search is needed: where a whole number of ten-thousandths
+ * divides to the very double, it is the one decimal of at most DOUBLE_DIGITS that reads back as it, for both are exact
+ * and are rounded once. */
+#define TEN_THOUSANDTHS 10000
+#define TEN_THOUSANDTHS_MAX 1e11 /* exclusive; so many make a number of DOUBLE_DIGITS */
+
+/* FALSE: @magnitude, which is finite and not negative, is no such decimal. */
+static gboolean
+count_ten_thousandths(double magnitude, gint64 *ret_n)
+{
+  if (magnitude >= TEN_THOUSANDTHS_MAX)
+    return FALSE;
+  *ret_n = (gint64)(magnitude * TEN_THOUSANDTHS + 0.5);
+  return !islessgreater((double)*ret_n / TEN_THOUSANDTHS, magnitude);
+}
+
+/* Backwards, from the end of @text. */
+static TideBytes
+print_ten_thousandths(guint64 n, gboolean is_negative, char text[TIDE_NUMBER_TEXT_BYTES])
+{
+  char *end = text + TIDE_NUMBER_TEXT_BYTES - 1, *at = end;
+  guint n_decimals = 4;
+  *end = '\0';
+  for (; n_decimals > 0 && n % 10 == 0; n_decimals--)
+    n /= 10;
+  if (n_decimals > 0) {
+    for (; n_decimals > 0; n_decimals--, n /= 10)
+      *--at = (char)('0' + n % 10);
+    *--at = '.';
+  }
+  do
+    *--at = (char)('0' + n % 10);
+  while ((n /= 10) > 0);
+  if (is_negative)
+    *--at = '-';
+  return tide_bytes(at, (gsize)(end - at));
+}
+
 static void
 print_double_by_trying(double value, char text[TIDE_NUMBER_TEXT_BYTES])
 {
@@ -96,19 +134,22 @@ are_digits_as_tried(const TideShortestDigits *digits, guint certain, double frac
   return digits->n_digits <= certain || fabs(fraction) > 0.5; /* that of a power of two is 0.5 */
 }
 
-const char *
-tide_double_print(double value, char text[TIDE_NUMBER_TEXT_BYTES])
+TideBytes
+tide_double_print_bytes(double value, char text[TIDE_NUMBER_TEXT_BYTES])
 {
   int exponent;
+  gint64 n;
+  if (G_LIKELY(isfinite(value) && count_ten_thousandths(fabs(value), &n)))
+    return print_ten_thousandths((guint64)n, signbit(value) != 0, text);
   if (G_LIKELY(has_digits(fpclassify(value)))) {
     TideShortestDigits digits = tide_shortest_digits_of_double(value);
     if (G_LIKELY(are_digits_as_tried(&digits, DOUBLE_DIGITS, frexp(value, &exponent)))) {
       print_digits(&digits, DOUBLE_DIGITS, text);
-      return text;
+      return tide_bytes_of_string(text);
     }
   }
   print_double_by_trying(value, text);
-  return text;
+  return tide_bytes_of_string(text);
 }
 
 const char *

@@ -2,14 +2,20 @@
  * 0.0050000000000000001. With the C locale's point always; exponents as 1e+22. */
 #pragma once
 
-#include <glib.h>
+#include "util/bytes.h"
 
 G_BEGIN_DECLS
 
 #define TIDE_NUMBER_TEXT_BYTES G_ASCII_DTOSTR_BUF_SIZE
 
-/* @value: one that is not finite gets a text that is no number. Returns: @text. Threads: any. Allocates: nothing. */
-const char *tide_double_print(double value, char text[TIDE_NUMBER_TEXT_BYTES]);
+/* @value: one that is not finite gets a text that is no number. Returns: the text, with a NUL behind it; it may begin
+ * behind the first byte of @text. Threads: any. Allocates: nothing. */
+TideBytes tide_double_print_bytes(double value, char text[TIDE_NUMBER_TEXT_BYTES]);
+static inline const char *
+tide_double_print(double value, char text[TIDE_NUMBER_TEXT_BYTES])
+{
+  return (const char *)tide_double_print_bytes(value, text).data;
+}
 const char *tide_float_print(float value, char text[TIDE_NUMBER_TEXT_BYTES]); /* that reads back as the same float */
 
 G_END_DECLS

@@ -1,9 +1,8 @@
 #include "util/shortest_digits.h"
 
 #include <charconv>
-#include <cstdlib>
 
-/* A sign, digits with a point, "e-324" and a NUL. */
+/* A sign, digits with a point, and "e-324". */
 #define TEXT_BYTES 32
 
 template <typename Number>
@@ -11,7 +10,7 @@ static TideShortestDigits
 digits_of(Number value)
 {
   char text[TEXT_BYTES];
-  *std::to_chars(text, text + sizeof text - 1, value, std::chars_format::scientific).ptr = '\0';
+  const char *end = std::to_chars(text, text + sizeof text, value, std::chars_format::scientific).ptr;
   TideShortestDigits shortest = {};
   const char *at = text;
   shortest.is_negative = *at == '-';
@@ -19,7 +18,7 @@ digits_of(Number value)
   for (; *at != 'e'; at++)
     if (*at != '.')
       shortest.digits[shortest.n_digits++] = *at;
-  shortest.exponent = std::atoi(at + 1);
+  std::from_chars(at + (at[1] == '-' ? 1 : 2), end, shortest.exponent);
   return shortest;
 }
 

@@ -27,6 +27,13 @@ test_shortest_text_is_printed(void)
       {1234567890123456.0, "1234567890123456"},
       {100000000000000, "100000000000000"},
       {1e15, "1e+15"},
+      {99999999999.9999, "99999999999.9999"},
+      {100000000000.0001, "100000000000.0001"},
+      {99999999999.99998, "99999999999.99998"},
+      {-100000000000, "-100000000000"},
+      {12345678901.2345, "12345678901.2345"},
+      {-20.5, "-20.5"},
+      {0.00015, "0.00015"},
       {INFINITY, "inf"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -108,6 +115,10 @@ test_texts_are_those_of_trying(void)
     assert_as_tried(value);
     assert_as_tried(decimal);
     assert_as_tried((double)(bits >> bits % 60));
+    decimal = (double)(bits % G_GUINT64_CONSTANT(1000000000000000) >> bits % 50) / pow(10, (double)(bits >> 61));
+    assert_as_tried(-decimal);
+    assert_as_tried(nextafter(decimal, 0));
+    assert_as_tried(nextafter(decimal, G_MAXDOUBLE));
     assert_float_as_tried(single);
     assert_float_as_tried((float)decimal);
   }
