@@ -5,12 +5,14 @@
 #include "decode/value_text.h"
 #include "model/time/calendar.h"
 #include "util/json_writer.h"
-#include "util/number_text.h"
 
 #include <math.h>
 
 /* As JSON's numbers: what is longer is none that anybody keeps exactly. */
 #define NUMBER_MAX_BYTES 64
+
+/* Texts that are made of values: numbers and dates. */
+#define MADE_TEXT_BYTES MAX(NUMBER_MAX_BYTES, TIDE_VALUE_TEXT_BYTES)
 
 /* Of a decimal: the greatest that have so many digits and a sign are shorter. */
 #define DECIMAL_MAX_BYTES 27
@@ -34,11 +36,11 @@ typedef struct Walk {
   TideBytes message; /* a copy in scratch */
   gsize at;
   guint32 depth;
-  gboolean is_spoiled; /* of the reading: it is left out, and what is left of it only checked */
-  guint64 n_empty;     /* values that took no bytes */
-  guint64 json_bytes;  /* of texts that are made already */
-  TideBuffer json;     /* of the array whose JSON text is made */
-  TideBuffer text;     /* of the value that was read last, where the message does not have it as it is */
+  gboolean is_spoiled;        /* of the reading: it is left out, and what is left of it only checked */
+  guint64 n_empty;            /* values that took no bytes */
+  guint64 json_bytes;         /* of texts that are made already */
+  TideBuffer *json;           /* of the array whose JSON text is made */
+  char text[MADE_TEXT_BYTES]; /* of the value that was read last, where the message does not have it as it is */
 } Walk;
 
 typedef struct Value {
@@ -181,20 +183,18 @@ take_utf8(Walk *walk, TideBytes field, TideBytes *ret_text)
 /* ---- texts of values ---- */
 
 static void
-make_text(Walk *walk, Value *value, TideValueKind kind, const char *text, gsize len)
+set_made(Value *value, TideValueKind kind, TideBytes text)
 {
-  tide_buffer_reset(&walk->text);
-  tide_buffer_append(&walk->text, text, len);
-  *value = (Value){.kind = kind, .text = tide_buffer_bytes(&walk->text), .is_made = TRUE};
+  *value = (Value){.kind = kind, .text = text, .is_made = TRUE};
 }
 
 /* @digits: @n of them, of a number that has @scale behind the point. FALSE: it is too long. */
 static gboolean
 make_decimal(Walk *walk, Value *value, gboolean is_negative, const char *digits, gsize n, guint32 scale)
 {
-  char text[NUMBER_MAX_BYTES];
+  char *text = walk->text;
   gsize n_whole = n > scale ? n - scale : 0, len = 0;
-  if ((is_negative ? 1 : 0) + MAX(n_whole, 1) + (scale > 0 ? 1 : 0) + scale > sizeof text)
+  if ((is_negative ? 1 : 0) + MAX(n_whole, 1) + (scale > 0 ? 1 : 0) + scale > NUMBER_MAX_BYTES)
     return FALSE;
   if (is_negative)
     text[len++] = '-';
@@ -209,17 +209,14 @@ make_decimal(Walk *walk, Value *value, gboolean is_negative, const char *digits,
     memcpy(text + len + n_zeros, digits + n_whole, n - n_whole);
     len += scale;
   }
-  make_text(walk, value, TIDE_VALUE_NUMBER, text, len);
+  set_made(value, TIDE_VALUE_NUMBER, tide_bytes(text, len));
   return TRUE;
 }
 
 static void
-make_integer(Walk *walk, Value *value, gint64 integer, guint32 scale)
+make_integer(Walk *walk, Value *value, gint64 integer)
 {
-  char text[ELEMENT_NAME_BYTES];
-  guint64 magnitude = integer < 0 ? (guint64)0 - (guint64)integer : (guint64)integer;
-  gsize n = (gsize)g_snprintf(text, sizeof text, "%" G_GUINT64_FORMAT, magnitude);
-  g_assert(make_decimal(walk, value, integer < 0, text, n, scale)); /* 21 bytes, or 11 and a point */
+  set_made(value, TIDE_VALUE_NUMBER, tide_signed_text(walk->text, integer));
 }
 
 /* A number of units of which 10^@scale are a second. */
@@ -228,9 +225,12 @@ make_seconds(Walk *walk, Value *value, gint64 units, guint32 scale)
 {
   gint64 unit = scale == 3 ? 1000 : scale == 6 ? 1000000 : 1000000000;
   if (units % unit == 0)
-    make_integer(walk, value, units / unit, 0);
-  else
-    make_integer(walk, value, units, scale);
+    make_integer(walk, value, units / unit);
+  else {
+    char text[TIDE_VALUE_TEXT_BYTES];
+    TideBytes digits = tide_integer_text(text, units < 0 ? (guint64)0 - (guint64)units : (guint64)units, FALSE);
+    g_assert(make_decimal(walk, value, units < 0, (const char *)digits.data, digits.len, scale)); /* 21 bytes at most */
+  }
 }
 
 /* The digits of @bytes, a number in two's complement, backwards into @digits. Returns: how many. */
@@ -283,12 +283,11 @@ static gboolean
 make_date(Walk *walk, Value *value, gint64 days)
 {
   int year, month, day;
-  char text[32];
   if (days < tide_days_of_date(1, 1, 1) || days > tide_days_of_date(9999, 12, 31))
     return FALSE;
   tide_date_of_days(days, &year, &month, &day);
-  make_text(walk, value, TIDE_VALUE_STRING, text,
-            (gsize)g_snprintf(text, sizeof text, "%04d-%02d-%02d", year, month, day));
+  int len = g_snprintf(walk->text, sizeof walk->text, "%04d-%02d-%02d", year, month, day);
+  set_made(value, TIDE_VALUE_STRING, tide_bytes(walk->text, (gsize)len));
   return TRUE;
 }
 
@@ -306,7 +305,7 @@ take_integer(Walk *walk, TideBytes name, const TideAvroNode *node, Value *ret_va
   if (node->logical == TIDE_AVRO_SECONDS)
     make_seconds(walk, ret_value, integer, node->scale);
   else if (node->logical != TIDE_AVRO_DATE)
-    make_integer(walk, ret_value, integer, 0);
+    make_integer(walk, ret_value, integer);
   else if (!make_date(walk, ret_value, integer))
     return fault(walk, TIDE_REJECT_NUMBER, place, name, "a date outside of the years 1 to 9999");
   return TRUE;
@@ -317,7 +316,6 @@ take_float(Walk *walk, TideBytes name, gboolean is_double, Value *ret_value)
 {
   gsize place = walk->at;
   TideBytes bytes;
-  char text[TIDE_NUMBER_TEXT_BYTES];
   guint64 bits = 0;
   if (!take_bytes(walk, name, is_double ? sizeof(double) : sizeof(float), &bytes))
     return FALSE;
@@ -330,8 +328,8 @@ take_float(Walk *walk, TideBytes name, gboolean is_double, Value *ret_value)
   memcpy(&narrow, &half, sizeof narrow);
   if (!isfinite(is_double ? value : (double)narrow))
     return fault(walk, TIDE_REJECT_NUMBER, place, name, "not a finite number");
-  const char *shortest = is_double ? tide_double_print(value, text) : tide_float_print(narrow, text);
-  make_text(walk, ret_value, TIDE_VALUE_NUMBER, shortest, strlen(shortest));
+  set_made(ret_value, TIDE_VALUE_NUMBER,
+           is_double ? tide_double_text(walk->text, value) : tide_float_text(walk->text, narrow));
   return TRUE;
 }
 
@@ -494,22 +492,22 @@ append_members(Walk *walk, TideBytes field, const TideAvroNode *node)
   Members members = members_of(node);
   if (!enter(walk, field))
     return FALSE;
-  tide_buffer_append_byte(&walk->json, is_array ? '[' : '{');
+  tide_buffer_append_byte(walk->json, is_array ? '[' : '{');
   while (TRUE) {
     if (!next_member(walk, &members, &has))
       return FALSE;
     if (!has)
       break;
     if (members.n_met > 1)
-      tide_buffer_append_byte(&walk->json, ',');
+      tide_buffer_append_byte(walk->json, ',');
     if (!is_array) {
-      tide_json_string_append(&walk->json, members.name);
-      tide_buffer_append_byte(&walk->json, ':');
+      tide_json_string_append(walk->json, members.name);
+      tide_buffer_append_byte(walk->json, ':');
     }
     if (!append_value(walk, field, members.type))
       return FALSE;
   }
-  tide_buffer_append_byte(&walk->json, is_array ? ']' : '}');
+  tide_buffer_append_byte(walk->json, is_array ? ']' : '}');
   walk->depth--;
   return TRUE;
 }
@@ -518,13 +516,13 @@ static void
 append_scalar(Walk *walk, const Value *value)
 {
   if (value->kind == TIDE_VALUE_STRING)
-    tide_json_string_append(&walk->json, value->text);
+    tide_json_string_append(walk->json, value->text);
   else if (value->kind == TIDE_VALUE_NULL)
-    tide_buffer_append(&walk->json, "null", 4);
+    tide_buffer_append(walk->json, "null", 4);
   else if (value->kind == TIDE_VALUE_BOOL)
-    tide_buffer_append_bytes(&walk->json, tide_bytes_of_string(value->is_true ? "true" : "false"));
+    tide_buffer_append_bytes(walk->json, tide_bytes_of_string(value->is_true ? "true" : "false"));
   else
-    tide_buffer_append_bytes(&walk->json, value->text);
+    tide_buffer_append_bytes(walk->json, value->text);
 }
 
 /* Calls itself for what is nested; the depth bounds it. */
@@ -533,7 +531,7 @@ append_value(Walk *walk, TideBytes field, guint32 type)
 {
   const TideAvroNode *node;
   Value value;
-  if (walk->json_bytes + walk->json.len > (guint64)walk->options->max_message_bytes * JSON_BYTES_FACTOR)
+  if (walk->json_bytes + walk->json->len > (guint64)walk->options->max_message_bytes * JSON_BYTES_FACTOR)
     return fault(walk, TIDE_REJECT_TOO_LARGE, walk->at, field, "the JSON text of arrays takes too much memory");
   if (!choose(walk, field, type, &node))
     return FALSE;
@@ -559,11 +557,11 @@ add(Walk *walk, gsize place, TideBytes name, TideValueKind kind, TideBytes text)
 static gboolean
 take_raw(Walk *walk, gsize place, TideBytes name, const TideAvroNode *node)
 {
-  tide_buffer_reset(&walk->json);
+  tide_buffer_reset(walk->json);
   if (!append_members(walk, name, node))
     return FALSE;
-  walk->json_bytes += walk->json.len;
-  return add(walk, place, name, TIDE_VALUE_JSON, tide_scratch_copy(walk->scratch, tide_buffer_bytes(&walk->json)));
+  walk->json_bytes += walk->json->len;
+  return add(walk, place, name, TIDE_VALUE_JSON, tide_scratch_copy(walk->scratch, tide_buffer_bytes(walk->json)));
 }
 
 static gboolean take_value(Walk *walk, TideBytes name, guint32 type);
@@ -701,13 +699,12 @@ tide_avro_walk_run(const TideDecodeOptions *options, const TideAvroSchema *schem
                .builder = builder,
                .reject = ret_reject,
                .scratch = scratch,
+               .json = &scratch->pieces,
                .message = tide_scratch_copy(scratch, message),
                .at = start};
   gboolean good = take_readings(&walk, schema->top);
   if (good && walk.at < walk.message.len)
     good = fault(&walk, TIDE_REJECT_PARSE, walk.at, TIDE_BYTES_EMPTY,
                  "bytes behind the record: it was written by another schema");
-  tide_buffer_clear_memory(&walk.json);
-  tide_buffer_clear_memory(&walk.text);
   return good;
 }

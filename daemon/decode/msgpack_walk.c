@@ -8,9 +8,6 @@
 #include <math.h>
 #include <msgpack.h>
 
-/* What msgpack-c keeps of values lies in a zone: nothing, since what holds others is not left to it. */
-#define ZONE_BYTES 64
-
 /* The decimal digits of a guint32, and a NUL. */
 #define ELEMENT_NAME_BYTES 11
 
@@ -23,8 +20,8 @@ typedef struct Walk {
   gsize at;
   guint32 depth;
   gboolean is_spoiled;                /* of the reading: it is left out, and what is left of it only checked */
-  TideBuffer json;                    /* of the array whose JSON text is made */
-  msgpack_zone zone;                  /* one for the message: msgpack_unpack_next() would make one for each value */
+  TideBuffer *json;                   /* of the array whose JSON text is made */
+  msgpack_zone zone;                  /* empty for good: of values that hold no others msgpack-c keeps nothing */
   msgpack_object object;              /* the value that was taken last, if it holds no others ... */
   char number[TIDE_VALUE_TEXT_BYTES]; /* ... and its text, if it is a number: what keeps it copies it */
 } Walk;
@@ -95,11 +92,40 @@ enter(Walk *walk, guint32 *ret_size)
   return TRUE;
 }
 
-/* The next value, which holds no others, as msgpack-c unpacks it. */
+#define SHORT_TEXT 0xA0 /* and its length in the five bits behind */
+#define DOUBLE 0xCB
+
+/* What most of a reading is made of, short texts and doubles, as msgpack-c would unpack it: a call for each of them
+ * takes as long as all else that is done with it. FALSE: it is something else, or cut. */
+static inline gboolean
+take_common(Walk *walk)
+{
+  guint8 byte = next_byte(walk);
+  gsize left = walk->message.len - walk->at; /* this byte too */
+  const guint8 *at = walk->message.data + walk->at;
+  if ((byte & 0xE0) == SHORT_TEXT && (byte & 0x1Fu) < left) {
+    walk->object.type = MSGPACK_OBJECT_STR;
+    walk->object.via.str = (msgpack_object_str){.size = byte & 0x1F, .ptr = (const char *)at + 1};
+    walk->at += 1u + walk->object.via.str.size;
+    return TRUE;
+  }
+  if (byte != DOUBLE || left <= sizeof(double))
+    return FALSE;
+  guint64 bits = GUINT64_FROM_BE(tide_load_u64(at + 1));
+  walk->object.type = MSGPACK_OBJECT_FLOAT64;
+  memcpy(&walk->object.via.f64, &bits, sizeof bits);
+  walk->at += 1 + sizeof(double);
+  return TRUE;
+}
+
+/* The next value, which holds no others. */
 static inline gboolean
 take_object(Walk *walk, const msgpack_object **ret_object)
 {
   size_t at = walk->at;
+  *ret_object = &walk->object;
+  if (G_LIKELY(take_common(walk)))
+    return TRUE;
   msgpack_unpack_return outcome =
       msgpack_unpack((const char *)walk->message.data, walk->message.len, &at, &walk->zone, &walk->object);
   if (G_UNLIKELY(outcome == MSGPACK_UNPACK_CONTINUE || walk->at == walk->message.len))
@@ -107,7 +133,6 @@ take_object(Walk *walk, const msgpack_object **ret_object)
   if (G_UNLIKELY(outcome != MSGPACK_UNPACK_SUCCESS && outcome != MSGPACK_UNPACK_EXTRA_BYTES))
     return fault(walk, TIDE_REJECT_PARSE, walk->at, TIDE_BYTES_EMPTY, "a byte that begins no value");
   walk->at = at;
-  *ret_object = &walk->object;
   return TRUE;
 }
 
@@ -211,13 +236,13 @@ append_inner(Walk *walk, TideBytes field, gboolean is_map)
     return FALSE;
   for (guint32 i = 0; i < n; i++) {
     if (i > 0)
-      tide_buffer_append_byte(&walk->json, ',');
+      tide_buffer_append_byte(walk->json, ',');
     if (is_map) {
       TideBytes name;
       if (!take_name(walk, &name))
         return FALSE;
-      tide_json_string_append(&walk->json, name);
-      tide_buffer_append_byte(&walk->json, ':');
+      tide_json_string_append(walk->json, name);
+      tide_buffer_append_byte(walk->json, ':');
     }
     if (!append_value(walk, field))
       return FALSE;
@@ -233,10 +258,10 @@ append_value(Walk *walk, TideBytes field)
   gsize place = walk->at;
   Container container = next_container(walk);
   if (container != CONTAINER_NONE) {
-    tide_buffer_append_byte(&walk->json, container == CONTAINER_MAP ? '{' : '[');
+    tide_buffer_append_byte(walk->json, container == CONTAINER_MAP ? '{' : '[');
     if (!append_inner(walk, field, container == CONTAINER_MAP))
       return FALSE;
-    tide_buffer_append_byte(&walk->json, container == CONTAINER_MAP ? '}' : ']');
+    tide_buffer_append_byte(walk->json, container == CONTAINER_MAP ? '}' : ']');
     return TRUE;
   }
   const msgpack_object *object;
@@ -247,13 +272,13 @@ append_value(Walk *walk, TideBytes field)
   if (!read_object(walk, object, place, field, &kind, &text))
     return walk->is_spoiled || spoil_reading(walk, (gsize)walk->reject->byte_position);
   if (kind == TIDE_VALUE_STRING)
-    tide_json_string_append(&walk->json, text);
+    tide_json_string_append(walk->json, text);
   else if (kind == TIDE_VALUE_NULL)
-    tide_buffer_append(&walk->json, "null", 4);
+    tide_buffer_append(walk->json, "null", 4);
   else if (kind == TIDE_VALUE_BOOL)
-    tide_buffer_append_bytes(&walk->json, tide_bytes_of_string(object->via.boolean ? "true" : "false"));
+    tide_buffer_append_bytes(walk->json, tide_bytes_of_string(object->via.boolean ? "true" : "false"));
   else
-    tide_buffer_append_bytes(&walk->json, text);
+    tide_buffer_append_bytes(walk->json, text);
   return TRUE;
 }
 
@@ -271,11 +296,11 @@ static gboolean
 take_raw(Walk *walk, TideBytes name)
 {
   gsize place = walk->at;
-  tide_buffer_reset(&walk->json);
+  tide_buffer_reset(walk->json);
   if (!append_value(walk, name))
     return FALSE;
   return walk->is_spoiled ||
-         add(walk, place, name, TIDE_VALUE_JSON, tide_scratch_copy(walk->scratch, tide_buffer_bytes(&walk->json)));
+         add(walk, place, name, TIDE_VALUE_JSON, tide_scratch_copy(walk->scratch, tide_buffer_bytes(walk->json)));
 }
 
 static gboolean take_value(Walk *walk, TideBytes name);
@@ -413,11 +438,7 @@ tide_msgpack_walk_run(const TideDecodeOptions *options, TideBytes message, TideS
                .builder = builder,
                .reject = ret_reject,
                .scratch = scratch,
+               .json = &scratch->pieces,
                .message = tide_scratch_copy(scratch, message)};
-  if (!msgpack_zone_init(&walk.zone, ZONE_BYTES))
-    g_error("out of memory for a zone of MessagePack");
-  gboolean good = take_message(&walk);
-  msgpack_zone_destroy(&walk.zone);
-  tide_buffer_clear_memory(&walk.json);
-  return good;
+  return take_message(&walk);
 }

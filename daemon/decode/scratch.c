@@ -34,6 +34,7 @@ tide_scratch_clear_memory(TideScratch *scratch)
 {
   blocks_free(scratch->outgrown);
   blocks_free(scratch->block);
+  tide_buffer_clear_memory(&scratch->pieces);
   *scratch = (TideScratch){0};
 }
 
@@ -87,7 +88,6 @@ TideBytes
 tide_scratch_copy(TideScratch *scratch, TideBytes bytes)
 {
   guint8 *copy = tide_scratch_take(scratch, bytes.len);
-  if (bytes.len > 0)
-    memcpy(copy, bytes.data, bytes.len);
+  tide_memory_copy(copy, bytes.data, bytes.len);
   return tide_bytes(copy, bytes.len);
 }

@@ -1,4 +1,5 @@
 /* Messages into readings: every form of message and kind of value, and everything that is refused. */
+#include "decode/avro_schema.h"
 #include "unit/allocation_counter.h"
 #include "unit/decoder_fixture.h"
 
@@ -486,6 +487,55 @@ test_the_steady_state_allocates_nothing(void)
   g_assert_cmpuint(allocation_count - before, ==, 0);
 }
 
+/* Of one message, decoded again and again. */
+static void
+check_allocates_nothing(DecoderFixture *fixture, TideBytes value)
+{
+  for (int i = 0; i < 3; i++) /* until all memory is as large as it gets */
+    g_assert_true(decoder_fixture_decode(fixture, value));
+  TideMessage message = fixture->message;
+  message.has_value = TRUE;
+  message.value = value;
+  guint64 before = allocation_count;
+  for (guint round = 0; round < 100; round++)
+    g_assert_true(decode_message(fixture, &message));
+  g_assert_cmpuint(allocation_count - before, ==, 0);
+}
+
+static void
+test_no_format_allocates_in_the_steady_state(void)
+{
+  static const struct {
+    TideReadingFormat format;
+    TideBytes value;
+  } cases[] = {
+      {TIDE_FORMAT_INFLUX, TIDE_BYTES_LITERAL("cpu,host=a\\ b v=.5,t=\"x\\\"y\" 1426535612045000000\n")},
+      {TIDE_FORMAT_CSV, TIDE_BYTES_LITERAL("host,v,t\na,0.5,\"x\"\"y\"\nb,1,\n")},
+      {TIDE_FORMAT_MSGPACK, TIDE_BYTES_LITERAL("\x84\xA1h\xA1g\xA1v\xCB\x3F\xE0\0\0\0\0\0\0\xA1n\xD3\xFF\0\0\0\0\0\0\0"
+                                               "\xA1l\x93\x01\xCA\x3F\x80\0\0\x81\xA1x\xC0")},
+      {TIDE_FORMAT_AVRO,
+       TIDE_BYTES_LITERAL("\x02g\x02\xA8\x81\xB0\xC2\x84\x53\0\0\0\0\0\0\xE0\x3F\x04\x02\x04\0\x04\x30\x39")},
+  };
+  static const char schema[] =
+      "{\"type\":\"record\",\"name\":\"R\",\"fields\":[{\"name\":\"h\",\"type\":\"string\"},{\"name\":\"t\",\"type\":"
+      "[\"null\",{\"type\":\"long\",\"logicalType\":\"timestamp-millis\"}]},{\"name\":\"v\",\"type\":\"double\"},"
+      "{\"name\":\"l\",\"type\":{\"type\":\"array\",\"items\":\"int\"}},{\"name\":\"d\",\"type\":"
+      "{\"type\":\"bytes\",\"logicalType\":\"decimal\",\"precision\":9,\"scale\":2}}]}";
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_auto(DecoderFixture) fixture;
+    decoder_fixture_init_format(&fixture, cases[i].format);
+    if (!tide_decoder_reads(cases[i].format))
+      continue;
+    const TideAvroSchema *avro = NULL;
+    if (cases[i].format == TIDE_FORMAT_AVRO)
+      fixture.options.schema = avro = tide_avro_schema_new(tide_bytes_of_string(schema), NULL);
+    check_allocates_nothing(&fixture, cases[i].value);
+    tide_avro_schema_free(avro);
+  }
+  if (!ALLOCATION_COUNTER_WORKS)
+    g_test_skip("the sanitizer brings its own allocator");
+}
+
 /* simdjson picks a kernel by the CPU; the tables above must hold on each that this machine can run. */
 static void
 run_tables(void)
@@ -555,6 +605,7 @@ main(int argc, char *argv[])
   ADD("a-long-string-is-kept-whole", test_a_long_string_is_kept_whole);
   ADD("a-decoder-goes-on-after-each-fault", test_a_decoder_goes_on_after_each_fault);
   ADD("the-steady-state-allocates-nothing", test_the_steady_state_allocates_nothing);
+  ADD("no-format-allocates-in-the-steady-state", test_no_format_allocates_in_the_steady_state);
 #undef ADD
   g_test_add_data_func("/decoder/every-kernel-agrees/haswell", "haswell", test_every_kernel_agrees);
   g_test_add_data_func("/decoder/every-kernel-agrees/westmere", "westmere", test_every_kernel_agrees);

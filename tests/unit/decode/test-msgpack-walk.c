@@ -94,6 +94,9 @@ test_faults_and_their_places(void)
       DECODER_CASE("\x81\xC4\x01"
                    "a\x01",
                    "parse@1"),
+      DECODER_CASE("\x81\xA1", "parse@2"),
+      DECODER_CASE("\x81\xA1v\xA2x", "parse@5"),
+      DECODER_CASE("\x81\xA1v\xCB\x3F\xE0\0\0\0\0\0", "parse@11"),
       DECODER_CASE("\xDE\x00", "parse@2"),
       DECODER_CASE("\xDF\xFF\xFF\xFF\xFF", "parse@5"),
       DECODER_CASE("\xDD\xFF\xFF\xFF\xFF", "parse@5"),
