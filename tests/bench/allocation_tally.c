@@ -7,6 +7,8 @@
  * a table of TallyLine, up to date at any time (section_allocations.py reads it); lines without a name are not in use.
  * The thread's name is asked of the kernel at each call, so the process is slower than without.
  *
+ * Without TIDEMARK_TALLY all are only counted together, as `tidemark bench` asks: allocation_tally_calls().
+ *
  * Nothing in here may allocate. */
 #define _GNU_SOURCE /* dl_iterate_phdr() */
 #include <fcntl.h>
@@ -45,6 +47,8 @@ static TallyLine *lines; /* mapped; NULL: nothing is counted */
 /* under the lock, but for the counts: a line is in use once its thread has a name */
 static atomic_flag lock = ATOMIC_FLAG_INIT;
 static _Atomic size_t n_lines;
+
+static _Atomic uint64_t n_calls; /* of all threads and objects */
 
 /* glibc's own, under the names that it keeps for those who replace them. */
 extern void *__libc_malloc(size_t n_bytes);
@@ -148,6 +152,7 @@ find_or_add_line(const char *thread, const char *object)
 static void
 count(const void *caller)
 {
+  atomic_fetch_add_explicit(&n_calls, 1, memory_order_relaxed);
   if (lines == NULL)
     return;
   char thread[THREAD_NAME_BYTES];
@@ -176,4 +181,12 @@ realloc(void *memory, size_t n_bytes)
 {
   count(__builtin_return_address(0));
   return __libc_realloc(memory, n_bytes);
+}
+
+uint64_t allocation_tally_calls(void);
+
+uint64_t
+allocation_tally_calls(void)
+{
+  return atomic_load_explicit(&n_calls, memory_order_relaxed);
 }

@@ -1,4 +1,5 @@
 /* `tidemark bench`: what the readings of this configuration cost on this machine, without Kafka and HBase. */
+#define _GNU_SOURCE /* RTLD_DEFAULT */
 #include "commands/bench/plan_report.h"
 #include "commands/bench/report.h"
 #include "commands/cli/commands.h"
@@ -6,6 +7,7 @@
 #include "commands/cli/message_lines.h"
 #include "config/config_source.h"
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 static const char *const bench_formats[] = {"table", "json", NULL};
@@ -112,12 +114,29 @@ fill(TideBenchLoad *load, const TideConfig *config, const BenchOptions *options,
   return FALSE;
 }
 
+typedef guint64 (*CountAllocations)(void);
+
+/* That of tests/bench/allocation_tally.c where it is preloaded; NULL elsewhere: a program cannot see its own allocator.
+ */
+static CountAllocations
+find_allocation_counter(void)
+{
+  CountAllocations count;
+  void *found = dlsym(RTLD_DEFAULT, "allocation_tally_calls");
+  memcpy(&count, &found, sizeof count);
+  return count;
+}
+
 static TideBenchRequest
 request_of(const TideConfig *config, const TideBenchLoad *load, const BenchOptions *options, guint stages)
 {
   TideWireProtocol protocol = config->hbase.protocol >= 0 ? (TideWireProtocol)config->hbase.protocol : TIDE_WIRE_BINARY;
-  return (TideBenchRequest){
-      .config = config, .load = load, .protocol = protocol, .runs = (guint32)options->runs, .stages = stages};
+  return (TideBenchRequest){.config = config,
+                            .load = load,
+                            .protocol = protocol,
+                            .runs = (guint32)options->runs,
+                            .stages = stages,
+                            .count_allocations = find_allocation_counter()};
 }
 
 /* ---- the plan ---- */

@@ -44,7 +44,7 @@ typedef struct TideBenchRequest {
   guint32 runs; /* at least 1 */
   guint stages; /* a bit for each that is wanted: 1 << TideBenchStage */
   /* (nullable) how often memory was allocated in this process so far. The program does not count: who measures brings
-   * a counter, as tests/bench does. */
+   * a counter, as tests/bench does, by linking or preloading it. */
   guint64 (*count_allocations)(void);
 } TideBenchRequest;
 
