@@ -10,7 +10,7 @@ import tempfile
 import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Callable, Mapping, Optional
+from typing import Any, Callable, Mapping, Optional, Protocol
 
 from daemon import configuration, merged, metric_tables, wait_until
 from fleet import RSS_ALLOWANCE_KIB, Fleet, accounting_difference
@@ -63,6 +63,12 @@ class Result:
     @property
     def n_failed(self) -> int:
         return sum(not check.holds for check in self.checks)
+
+
+class Happening(Protocol):
+    """One run on a stack that is up, as `run` below starts it."""
+
+    def run(self) -> None: ...
 
 
 class Proof:
@@ -213,7 +219,7 @@ def parser(description: str, *, readings: Optional[int] = None) -> argparse.Argu
     return options
 
 
-def run(options: argparse.Namespace, make: Callable[[Stack, Link, Path, Result], Proof], *,
+def run(options: argparse.Namespace, make: Callable[[Stack, Link, Path, Result], Happening], *,
         hbase_settings: Optional[Mapping[str, str]] = None, gateway_settings: Optional[Mapping[str, str]] = None) -> int:
     """Starts a stack, lets it happen, writes the files; the exit code."""
     # Both ways of ending early leave nothing running behind.

@@ -106,7 +106,7 @@ print_files(const TideLoadResult *result)
 {
   guint n_read = count_files(result->load, TIDE_LOADED_READ), n_before = count_files(result->load, TIDE_LOADED_BEFORE);
   guint n_files = tide_file_load_files(result->load)->len;
-  guint64 n_messages = count_messages(result, "received");
+  guint64 n_messages = count_messages(result, "received") - count_messages(result, "handed_back");
   g_autofree char *count = tide_count_text(n_messages);
   g_autofree char *took = tide_age_text(result->elapsed_us / TIDE_US_PER_MS);
   g_autofree char *rate =
