@@ -9,7 +9,7 @@ import subprocess
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Optional, Sequence
+from typing import IO, Any, Mapping, Optional, Sequence
 
 from jvm_process import spawn
 
@@ -25,13 +25,14 @@ class Usage:
 class MeasuredProcess:
     """A child, from its start to its end; it dies with this process. `cpus` are those that it may run on."""
 
-    def __init__(self, command: Sequence[str | Path], log: Path, cpus: Optional[set[int]] = None, **streams: Any) -> None:
+    def __init__(self, command: Sequence[str | Path], log: Path, cpus: Optional[set[int]] = None,
+                 environment: Optional[Mapping[str, str]] = None, **streams: Any) -> None:
         self._started = time.monotonic()
         words = [str(word) for word in command]
         if cpus is not None:
             words = ["taskset", "-c", ",".join(map(str, sorted(cpus))), *words]
         with log.open("ab") as output:
-            self._child = spawn(words, dict(os.environ), output, owned=True, **streams)
+            self._child = spawn(words, dict(environment or os.environ), output, owned=True, **streams)
         self.pid = self._child.pid
 
     @property
@@ -72,9 +73,10 @@ class MeasuredProcess:
         return Usage(wall_s, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, self._child.returncode)
 
 
-def run_measured(command: Sequence[str | Path], log: Path, cpus: Optional[set[int]] = None) -> Usage:
+def run_measured(command: Sequence[str | Path], log: Path, cpus: Optional[set[int]] = None,
+                 environment: Optional[Mapping[str, str]] = None) -> Usage:
     """Runs a command to its end; it must end well."""
-    usage = MeasuredProcess(command, log, cpus, stdout=subprocess.DEVNULL).wait()
+    usage = MeasuredProcess(command, log, cpus, environment, stdout=subprocess.DEVNULL).wait()
     if usage.exit_code != 0:
         raise RuntimeError(f"'{command[0]}' ended with {usage.exit_code}, see '{log}'")
     return usage

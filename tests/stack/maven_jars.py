@@ -26,6 +26,7 @@ RETRY_DELAYS_S = (3, 10, 30)
 
 # What a first run downloads, measured; only for the progress sentence.
 DOWNLOAD_SIZE = {"kafka": "about 45 MB", "kafka-3.7": "about 40 MB", "hbase": "about 110 MB", "bench-java": "about 75 MB", "bench-flink": "about 175 MB",
+                 "bench-import-tsv": "about 95 MB",
                  "schema-registry": "about 140 MB"}
 
 
@@ -72,9 +73,9 @@ def classpath_file(component: str, pom: Optional[Path] = None) -> Path:
     return path
 
 
-def classpath(component: str) -> str:
-    """The class path of 'kafka' or 'hbase', as java takes it."""
-    return classpath_file(component).read_text(encoding="utf-8").strip()
+def classpath(component: str, pom: Optional[Path] = None) -> str:
+    """The class path of 'kafka' or 'hbase', or of another pom.xml, as java takes it."""
+    return classpath_file(component, pom).read_text(encoding="utf-8").strip()
 
 
 def unpacked(component: str, artifact: str, sha256: str) -> Path:
