@@ -8,7 +8,7 @@
 #include "decode/protobuf_walk.h"
 #include "decode/reading_builder.h"
 #include "decode/record_fields.h"
-#include "decode/scratch.h"
+#include "model/scratch.h"
 
 struct TideDecoder {
   /* set before start, then read-only */

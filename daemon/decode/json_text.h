@@ -13,6 +13,26 @@ G_BEGIN_DECLS
  */
 const guint8 *tide_json_number_end(const guint8 *text);
 
+/* Whether the @len bytes at @text are a number of the usual kind: at most eight digits with a point or without.
+ * FALSE: it may still be one. @text: 8 bytes can be read */
+static inline gboolean
+tide_json_is_short_number(const guint8 *text, gsize len)
+{
+  if (len - 1 >= sizeof(guint64)) /* 0, too */
+    return FALSE;
+  guint64 word = GUINT64_FROM_LE(tide_load_u64(text)) ^ G_GUINT64_CONSTANT(0x3030303030303030);
+  /* In the high half of each byte: something, unless it is a digit, whose low half is below 10. A carry into the next
+   * byte only makes less of it look like digits. */
+  guint64 other = (word | (word + G_GUINT64_CONSTANT(0x0606060606060606))) & G_GUINT64_CONSTANT(0xF0F0F0F0F0F0F0F0);
+  other &= ~(guint64)0 >> (8 * (sizeof other - len));
+  if (other == 0)
+    return len == 1 || text[0] != '0';
+  gsize point = (gsize)__builtin_ctzll(other) / 8;
+  /* Without branches: digits before the point are now one, now two. */
+  return (text[point] == '.') & (point > 0) & (point + 1 < len) & ((point == 1) | (text[0] != '0')) &
+         ((other >> (8 * point) >> 8) == 0);
+}
+
 typedef enum TideJsonEscape {
   TIDE_JSON_ESCAPE_OK,
   TIDE_JSON_ESCAPE_UNKNOWN,        /* a backslash before a byte that means nothing after it */

@@ -1,6 +1,7 @@
 #include "decode/json_walk.h"
 
 #include "decode/json_index.h"
+#include "decode/json_skeleton.h"
 #include "decode/json_text.h"
 
 /* A longer one is no measurement, and costs time in whatever reads it later. 64 bytes hold every double as it is
@@ -26,6 +27,9 @@ struct TideJsonWalk {
   TideJsonIndex *index;             /* owned */
   Frame *frames;                    /* owned: options->max_depth of them */
   char **root;                      /* owned, NULL-terminated: the names on the way to the readings */
+
+  /* across messages */
+  TideJsonSkeletons skeletons; /* of readings that came lately */
 
   /* of the message */
   TideReadingBuilder *builder; /* borrowed */
@@ -60,6 +64,7 @@ tide_json_walk_new(const TideDecodeOptions *options)
   walk->index = tide_json_index_new();
   walk->frames = g_new0(Frame, options->max_depth);
   walk->root = options->root != NULL ? g_strsplit(options->root, options->separator, -1) : g_new0(char *, 1);
+  tide_json_skeletons_init(&walk->skeletons);
   return walk;
 }
 
@@ -71,6 +76,7 @@ tide_json_walk_free(TideJsonWalk *walk)
   tide_json_index_free(walk->index);
   g_free(walk->frames);
   g_strfreev(walk->root);
+  tide_json_skeletons_clear(&walk->skeletons);
   g_free(walk);
 }
 
@@ -188,6 +194,76 @@ take_string(TideJsonWalk *walk, TideBytes *ret_text)
 
 /* ---- values ---- */
 
+static inline gboolean
+read_number(TideJsonWalk *walk, TideBytes name, TideBytes *ret_text)
+{
+  gsize offset = token_offset(walk);
+  const guint8 *start = walk->text + offset;
+  const guint8 *end = walk->text + walk->next[1];
+  if (!tide_json_is_short_number(start, (gsize)(end - start)))
+    end = tide_json_number_end(start);
+  if (G_UNLIKELY(end == NULL || !ends_scalar(*end)))
+    return fault_in_field(walk, TIDE_REJECT_PARSE, offset, name, "not a number");
+  walk->next++;
+  *ret_text = tide_bytes(start, (gsize)(end - start));
+  return TRUE;
+}
+
+/* true, false or null. */
+static gboolean
+read_word(TideJsonWalk *walk, TideBytes name, TideBytes word)
+{
+  gsize offset = token_offset(walk);
+  const guint8 *start = walk->text + offset;
+  if (memcmp(start, word.data, word.len) != 0 || !ends_scalar(start[word.len]))
+    return fault_in_field(walk, TIDE_REJECT_PARSE, offset, name, "not a value");
+  walk->next++;
+  return TRUE;
+}
+
+static gboolean
+read_boolean(TideJsonWalk *walk, TideBytes name, gboolean value, TideBytes *ret_text)
+{
+  static const TideBytes words[] = {{(const guint8 *)"false", 5}, {(const guint8 *)"true", 4}};
+  static const TideBytes numbers[] = {{(const guint8 *)"0", 1}, {(const guint8 *)"1", 1}};
+  *ret_text = walk->options->booleans == TIDE_BOOLEAN_NUMBER ? numbers[value] : words[value];
+  return read_word(walk, name, words[value]);
+}
+
+/* The value at the next token, which is that of @name and no container. */
+static inline gboolean
+read_scalar(TideJsonWalk *walk, TideBytes name, TideValueKind *ret_kind, TideBytes *ret_text)
+{
+  switch (token_byte(walk)) {
+  case '-':
+  case '0' ... '9':
+    *ret_kind = TIDE_VALUE_NUMBER;
+    return read_number(walk, name, ret_text);
+  case '"':
+    *ret_kind = TIDE_VALUE_STRING;
+    return take_string(walk, ret_text);
+  case 't':
+    *ret_kind = TIDE_VALUE_BOOL;
+    return read_boolean(walk, name, TRUE, ret_text);
+  case 'f':
+    *ret_kind = TIDE_VALUE_BOOL;
+    return read_boolean(walk, name, FALSE, ret_text);
+  case 'n':
+    *ret_kind = TIDE_VALUE_NULL;
+    *ret_text = TIDE_BYTES_EMPTY;
+    return read_word(walk, name, TIDE_BYTES_LITERAL("null"));
+  default:
+    walk->reject->field = name;
+    return fault_at_token(walk, "not a value");
+  }
+}
+
+static inline gboolean
+is_too_long(TideValueKind kind, TideBytes text)
+{
+  return kind == TIDE_VALUE_NUMBER && text.len > NUMBER_MAX_BYTES;
+}
+
 /* A member with a value that is no container. */
 static inline gboolean
 add_value(TideJsonWalk *walk, gsize offset, TideBytes name, TideValueKind kind, TideBytes text)
@@ -200,50 +276,20 @@ add_value(TideJsonWalk *walk, gsize offset, TideBytes name, TideValueKind kind, 
 }
 
 static inline gboolean
-take_string_value(TideJsonWalk *walk, TideBytes name)
+take_scalar(TideJsonWalk *walk, TideBytes name)
 {
   gsize offset = token_offset(walk);
+  TideValueKind kind;
   TideBytes text;
-  return take_string(walk, &text) && add_value(walk, offset, name, TIDE_VALUE_STRING, text);
-}
-
-static inline gboolean
-take_number(TideJsonWalk *walk, TideBytes name)
-{
-  gsize offset = token_offset(walk);
-  const guint8 *start = walk->text + offset;
-  const guint8 *end = tide_json_number_end(start);
-  if (G_UNLIKELY(end == NULL || !ends_scalar(*end)))
-    return fault_in_field(walk, TIDE_REJECT_PARSE, offset, name, "not a number");
-  if (G_UNLIKELY(end - start > NUMBER_MAX_BYTES) && !walk->is_spoiled) {
+  if (!read_scalar(walk, name, &kind, &text))
+    return FALSE;
+  if (G_UNLIKELY(is_too_long(kind, text)) && !walk->is_spoiled) {
     fault_in_field(walk, TIDE_REJECT_NUMBER, offset, name,
                    "a number longer than " G_STRINGIFY(NUMBER_MAX_BYTES) " bytes");
     if (!spoil_reading(walk, offset))
       return FALSE;
   }
-  walk->next++;
-  return add_value(walk, offset, name, TIDE_VALUE_NUMBER, tide_bytes(start, (gsize)(end - start)));
-}
-
-/* true, false or null: @word. */
-static gboolean
-take_word(TideJsonWalk *walk, TideBytes name, TideBytes word, TideValueKind kind, TideBytes text)
-{
-  gsize offset = token_offset(walk);
-  const guint8 *start = walk->text + offset;
-  if (memcmp(start, word.data, word.len) != 0 || !ends_scalar(start[word.len]))
-    return fault_in_field(walk, TIDE_REJECT_PARSE, offset, name, "not a value");
-  walk->next++;
   return add_value(walk, offset, name, kind, text);
-}
-
-static gboolean
-take_boolean(TideJsonWalk *walk, TideBytes name, gboolean value)
-{
-  static const TideBytes words[] = {{(const guint8 *)"false", 5}, {(const guint8 *)"true", 4}};
-  static const TideBytes numbers[] = {{(const guint8 *)"0", 1}, {(const guint8 *)"1", 1}};
-  gboolean as_number = walk->options->booleans == TIDE_BOOLEAN_NUMBER;
-  return take_word(walk, name, words[value], TIDE_VALUE_BOOL, as_number ? numbers[value] : words[value]);
 }
 
 /* ---- containers ---- */
@@ -339,26 +385,13 @@ close_container(TideJsonWalk *walk)
 static inline gboolean
 take_value(TideJsonWalk *walk, TideBytes name)
 {
-  static const TideBytes null_word = {(const guint8 *)"null", 4};
   switch (token_byte(walk)) {
-  case '"':
-    return take_string_value(walk, name);
-  case '-':
-  case '0' ... '9':
-    return take_number(walk, name);
   case '{':
     return open_object(walk, name);
   case '[':
     return open_array(walk, name);
-  case 't':
-    return take_boolean(walk, name, TRUE);
-  case 'f':
-    return take_boolean(walk, name, FALSE);
-  case 'n':
-    return take_word(walk, name, null_word, TIDE_VALUE_NULL, TIDE_BYTES_EMPTY);
   default:
-    walk->reject->field = name;
-    return fault_at_token(walk, "not a value");
+    return take_scalar(walk, name);
   }
 }
 
@@ -404,8 +437,6 @@ take_member(TideJsonWalk *walk)
   return take_value(walk, name);
 }
 
-/* ---- readings ---- */
-
 /* Something other than a reading. Brackets that open one behind the other, deeper than allowed, are called by that
  * name. */
 static gboolean
@@ -422,9 +453,88 @@ fault_no_reading(TideJsonWalk *walk)
   return fault_at_token(walk, "an object was expected");
 }
 
+/* ---- readings like those before ----
+ *
+ * Producers write the same names in the same order. Where all around the values of a reading is what stood around those
+ * of another, its names are not read again. Until that is known to the end nothing is added. */
+
+/* The values of a reading, into @fields, where what stands around them is @skeleton. */
+static gboolean
+read_values(TideJsonWalk *walk, const TideJsonSkeleton *skeleton, TideField *fields, gboolean *ret_some_null)
+{
+  const TideReadingNames *names = &skeleton->names;
+  const TideField *known = names->fields + names->n_outer;
+  const TideJsonJoint *joint = (const TideJsonJoint *)(const void *)skeleton->joints.data;
+  const guint8 *bytes = skeleton->bytes.data;
+  gboolean some_null = FALSE;
+  for (guint32 i = 0; i < names->n_own; i++, joint++) {
+    gsize offset = token_offset(walk);
+    walk->next += joint->n_tokens;
+    if (token_offset(walk) - offset != joint->len || !tide_memory_equal(walk->text + offset, bytes, joint->len))
+      return FALSE;
+    bytes += joint->len;
+    TideField *field = &fields[i];
+    if (!read_scalar(walk, TIDE_BYTES_EMPTY, &field->kind, &field->text) || is_too_long(field->kind, field->text))
+      return FALSE;
+    field->name = known[i].name;
+    field->name_id = known[i].name_id;
+    some_null |= field->kind == TIDE_VALUE_NULL;
+  }
+  *ret_some_null = some_null;
+  gsize offset = token_offset(walk);
+  walk->next += joint->n_tokens;
+  return walk->next[-1] + 1 - offset == joint->len && tide_memory_equal(walk->text + offset, bytes, joint->len);
+}
+
+/* The reading that begins at @first, if it is like @skeleton's. */
+static gboolean
+take_like(TideJsonWalk *walk, const guint32 *first, const TideJsonSkeleton *skeleton)
+{
+  gboolean some_null;
+  if (skeleton->n_tokens > (gsize)(walk->end - first) || skeleton->depth != walk->depth)
+    return FALSE;
+  TideField *fields = tide_reading_builder_offer(walk->builder, &skeleton->names);
+  if (fields == NULL)
+    return FALSE;
+  walk->next = first;
+  if (!read_values(walk, skeleton, fields, &some_null)) {
+    *walk->reject = (TideReject){.byte_position = -1};
+    return FALSE;
+  }
+  tide_reading_builder_take_offered(walk->builder, &skeleton->names, some_null);
+  return TRUE;
+}
+
+/* The members of the reading that begins at @first, and its end. FALSE: it is like none, and nothing was done. */
+static gboolean
+take_known_members(TideJsonWalk *walk, const guint32 *first)
+{
+  TideJsonSkeletons *skeletons = &walk->skeletons;
+  for (guint32 i = 0; i < TIDE_MAX_SHAPES; i++) {
+    guint32 at = (skeletons->likely + i) % TIDE_MAX_SHAPES;
+    if (!take_like(walk, first, &skeletons->all[at]))
+      continue;
+    tide_json_skeletons_met(skeletons, at);
+    walk->depth--;
+    return TRUE;
+  }
+  walk->next = first + 1;
+  return FALSE;
+}
+
+/* ---- readings ---- */
+
+static gboolean
+end_reading(TideJsonWalk *walk, gsize offset)
+{
+  return tide_reading_builder_end_reading(walk->builder, walk->reject) ||
+         (spoil_reading(walk, offset) && tide_reading_builder_end_reading(walk->builder, walk->reject));
+}
+
 static gboolean
 take_reading(TideJsonWalk *walk)
 {
+  const guint32 *first = walk->next;
   gsize offset = token_offset(walk);
   guint32 outer_depth = walk->depth;
   if (token_byte(walk) != '{')
@@ -436,12 +546,20 @@ take_reading(TideJsonWalk *walk)
     walk->reject->byte_position = (gint64)offset;
     return FALSE;
   }
+  gboolean looks = !walk->has_escapes && /* unescaping changes the text */
+                   tide_json_skeletons_are_worth_a_look(&walk->skeletons);
+  if (looks && take_known_members(walk, first))
+    return end_reading(walk, offset);
+  walk->skeletons.n_unlike++;
   while (walk->depth > outer_depth) {
     if (!take_member(walk))
       return FALSE;
   }
-  return tide_reading_builder_end_reading(walk->builder, walk->reject) ||
-         (spoil_reading(walk, offset) && tide_reading_builder_end_reading(walk->builder, walk->reject));
+  if (!end_reading(walk, offset))
+    return FALSE;
+  if (looks && !walk->is_spoiled)
+    tide_json_skeletons_learn(&walk->skeletons, walk->builder, walk->text, first, walk->next, walk->depth + 1);
+  return TRUE;
 }
 
 /* ---- what stands around readings ---- */

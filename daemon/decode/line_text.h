@@ -3,7 +3,7 @@
  * looked for where a broken line ends. */
 #pragma once
 
-#include "decode/scratch.h"
+#include "model/scratch.h"
 #include "decode/utf8.h"
 
 G_BEGIN_DECLS

@@ -46,6 +46,8 @@ struct TideReadingBuilder {
   guint32 *known;  /* in scratch */
   guint32 first_field;
   guint32 n_members;
+  guint64 name_bytes_before; /* of the readings before */
+  TideShape taken;           /* of the names that it was offered and took */
   gboolean is_spoiled;
   guint32 generation;     /* its stamp in seen */
   GHashTable *unnumbered; /* owned: Set<TideBytes>, in scratch: its names without a number, as the table is full */
@@ -55,6 +57,7 @@ struct TideReadingBuilder {
   guint32 n_seen;     /* length of seen */
   TideNameId *shape;  /* owned: the names of the last readings by their place */
   guint32 shape_size; /* length of shape */
+  guint64 n_learned;
 };
 
 static guint
@@ -264,6 +267,8 @@ tide_reading_builder_begin_reading(TideReadingBuilder *builder, TideReject *ret_
   builder->known = memset(tide_scratch_take(builder->scratch, known_bytes), 0, known_bytes);
   builder->first_field = builder->n_fields;
   builder->n_members = 0;
+  builder->name_bytes_before = builder->name_bytes;
+  builder->taken = (TideShape){0};
   builder->is_spoiled = FALSE;
   if (G_UNLIKELY(g_hash_table_size(builder->unnumbered) > 0))
     g_hash_table_remove_all(builder->unnumbered);
@@ -390,9 +395,89 @@ tide_reading_builder_end_reading(TideReadingBuilder *builder, TideReject *ret_re
       .known = builder->known,
       .n_known = builder->n_known,
       .index = builder->n_readings,
+      .shape = builder->taken,
   };
   builder->n_readings++;
   return TRUE;
+}
+
+/* ---- names that are known ---- */
+
+void
+tide_reading_names_clear(TideReadingNames *names)
+{
+  g_clear_pointer(&names->fields, g_free);
+  g_clear_pointer(&names->known, g_free);
+  names->shape.serial = 0;
+}
+
+gboolean
+tide_reading_builder_learn(TideReadingBuilder *builder, TideReadingNames *names)
+{
+  const TideField *fields = builder->fields + builder->first_field;
+  guint32 n_fields = builder->n_fields - builder->first_field;
+  tide_reading_names_clear(names);
+  if (builder->is_spoiled || n_fields > TIDE_READING_NAMES_MAX_FIELDS)
+    return FALSE;
+  for (guint32 i = 0; i < n_fields; i++)
+    if (fields[i].name_id == TIDE_NAME_NONE || fields[i].kind == TIDE_VALUE_JSON)
+      return FALSE;
+  names->n_outer = builder->outer->len;
+  names->n_record = builder->n_record_fields;
+  names->n_own = n_fields - names->n_outer - names->n_record;
+  names->n_outer_members = builder->n_outer_members;
+  names->n_members = builder->n_members;
+  names->name_bytes = builder->name_bytes - builder->name_bytes_before;
+  names->known = g_memdup2(builder->known, builder->n_known * sizeof *builder->known);
+  names->fields = g_new0(TideField, n_fields);
+  for (guint32 i = 0; i < n_fields; i++) {
+    TideNameId id = fields[i].name_id;
+    names->fields[i] = (TideField){.name_id = id, .name = tide_field_names_text(builder->names, id)};
+  }
+  names->shape.serial = ++builder->n_learned;
+  return TRUE;
+}
+
+static gboolean
+are_same_names(const TideField *a, const TideField *b, guint32 n)
+{
+  for (guint32 i = 0; i < n; i++)
+    if (a[i].name_id != b[i].name_id)
+      return FALSE;
+  return TRUE;
+}
+
+TideField *
+tide_reading_builder_offer(TideReadingBuilder *builder, const TideReadingNames *names)
+{
+  const TideField *outer = builder->fields + builder->first_field;
+  const TideField *record = names->fields + names->n_outer + names->n_own;
+  if (names->shape.serial == 0 || names->n_outer != builder->outer->len ||
+      names->n_outer_members != builder->n_outer_members || names->n_record != builder->n_record_fields ||
+      builder->name_bytes + names->name_bytes > builder->max_name_bytes ||
+      !are_same_names(names->fields, outer, names->n_outer) ||
+      !are_same_names(record, builder->record_fields, names->n_record))
+    return NULL;
+  guint32 last = builder->n_fields + names->n_own;
+  if (G_UNLIKELY(last >= builder->fields_capacity)) {
+    builder->fields_capacity = grown_length(builder->fields_capacity, last);
+    builder->fields = g_renew(TideField, builder->fields, builder->fields_capacity);
+  }
+  return builder->fields + builder->n_fields;
+}
+
+void
+tide_reading_builder_take_offered(TideReadingBuilder *builder, const TideReadingNames *names, gboolean some_null)
+{
+  builder->n_fields += names->n_own;
+  builder->n_members = names->n_members;
+  builder->name_bytes += names->name_bytes;
+  if (builder->n_known > 0)
+    memcpy(builder->known, names->known, builder->n_known * sizeof *builder->known);
+  for (guint i = 0; i < names->n_outer; i++)
+    some_null |= g_array_index(builder->outer, TideField, i).kind == TIDE_VALUE_NULL;
+  if (!some_null)
+    builder->taken = names->shape;
 }
 
 TideReading *

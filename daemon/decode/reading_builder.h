@@ -5,17 +5,38 @@
  * is a duplicate, and so is {"a/b":1,"a":{"b":2}} where the separator is "/".
  *
  * Everything is done in one pass: a name is first compared with the one that stood in its place in the
- * reading before, which is nearly always the same and saves the hash. */
+ * reading before, which is nearly always the same and saves the hash. A format that can tell that all names of a
+ * reading are those of an earlier one hands their values over at once (TideReadingNames). */
 #pragma once
 
 #include "decode/decode_options.h"
-#include "decode/scratch.h"
+#include "model/scratch.h"
 #include "model/reading.h"
 #include "model/reject.h"
 
 G_BEGIN_DECLS
 
 typedef struct TideReadingBuilder TideReadingBuilder;
+
+/* The names of a reading that was good, with all that was found out about them: numbers, that none stands twice, where
+ * the known ones are. Holds for readings with the same names in the same order, behind the same outer fields, in front
+ * of the same fields of the record. Zero-initialised but for the slot is empty and valid. */
+typedef struct TideReadingNames {
+  TideShape shape;   /* serial 0: none are learned */
+  TideField *fields; /* owned: of all its fields the name and its number */
+  guint32 *known;    /* owned: as of a reading */
+  guint32 n_outer;   /* fields around the list of readings, which stand first */
+  guint32 n_own;
+  guint32 n_record;        /* fields of the record, which stand last */
+  guint32 n_outer_members; /* those around the list, with the objects among them */
+  guint32 n_members;       /* these and its own */
+  guint64 name_bytes;      /* that flattening them took */
+} TideReadingNames;
+
+/* More fields are not learned: they would take much memory, and the names are the smaller part of such a message. */
+#define TIDE_READING_NAMES_MAX_FIELDS 4096u
+
+void tide_reading_names_clear(TideReadingNames *names);
 
 /* Functions that can fail return FALSE with reason, field and detail of @ret_reject filled; its position is
  * the caller's to know. Threads: the owner's only. Allocates: only to grow. */
@@ -57,6 +78,20 @@ void tide_reading_builder_spoil(TideReadingBuilder *builder, TideReject *reject)
 
 gboolean tide_reading_builder_end_reading(TideReadingBuilder *builder,
                                           TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Learns the names of the reading that was ended last. FALSE: @names is empty, as they are too many, some have no
+ * number, or the value of one is a container's raw text, in which anything may stand. */
+gboolean tide_reading_builder_learn(TideReadingBuilder *builder, TideReadingNames *names);
+
+/**
+ * tide_reading_builder_offer: between the begin and the end of a reading to which nothing was added yet.
+ * Returns: (nullable): room for @names' own fields, in their order, valid until anything else is asked of the builder;
+ *     they count once tide_reading_builder_take_offered() says so. NULL: these names do not hold here.
+ */
+TideField *tide_reading_builder_offer(TideReadingBuilder *builder, const TideReadingNames *names);
+
+/* All values were written to what was offered. @some_null: one of them is null */
+void tide_reading_builder_take_offered(TideReadingBuilder *builder, const TideReadingNames *names, gboolean some_null);
 
 /* Readings that were ended so far in this message. */
 guint32 tide_reading_builder_n_readings(const TideReadingBuilder *builder);

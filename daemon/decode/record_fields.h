@@ -2,7 +2,7 @@
  * that the configuration uses, so that a configuration without them pays nothing. */
 #pragma once
 
-#include "decode/scratch.h"
+#include "model/scratch.h"
 #include "model/message.h"
 #include "model/reading.h"
 

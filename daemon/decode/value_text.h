@@ -2,7 +2,7 @@
  * may begin behind its first byte. */
 #pragma once
 
-#include "decode/scratch.h"
+#include "model/scratch.h"
 #include "util/number_text.h"
 
 G_BEGIN_DECLS

@@ -1,7 +1,7 @@
 #include "mapping/record_key.h"
 
 #include "decode/record_fields.h"
-#include "decode/scratch.h"
+#include "model/scratch.h"
 
 /* How a table's rows are named. */
 typedef struct KeyForm {

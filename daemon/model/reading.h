@@ -21,12 +21,22 @@ typedef struct TideField {
   TideBytes text;
 } TideField;
 
+/* Which names a reading has, in which order, where that was seen before: what follows from them need not be worked out
+ * again. */
+typedef struct TideShape {
+  guint32 slot;   /* below TIDE_MAX_SHAPES: another shape takes it when shapes become many */
+  guint64 serial; /* another one for each shape of a decoder; 0: the reading's names were looked up one by one */
+} TideShape;
+
+#define TIDE_MAX_SHAPES 8u
+
 typedef struct TideReading {
   const TideField *fields;
   guint32 n_fields;
   const guint32 *known; /* by name id, for ids below n_known: 1 + the place in fields, 0 when absent */
   guint32 n_known;      /* the names that the configuration uses */
   guint32 index;        /* in its message, from 0 */
+  TideShape shape;      /* a reading that has one has no field that is null */
   gint64 event_time_ns; /* since 1970-01-01T00:00:00Z; filled in by the mapping, before keys are built */
   /* Of a row that was printed (mapping/scanned_rows.h); else empty and 0. */
   TideBytes printed_row;   /* its key, where that is to be kept; empty: it is made of the fields */

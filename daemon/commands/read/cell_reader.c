@@ -3,8 +3,8 @@
 #include "commands/cli/time_argument.h"
 #include "commands/read/cell_origin.h"
 #include "decode/packed_reader.h"
-#include "decode/scratch.h"
 #include "model/glob.h"
+#include "model/scratch.h"
 #include "util/number_text.h"
 
 #include <math.h>

@@ -42,6 +42,43 @@ test_what_is_no_number_is_refused(void)
     g_assert_null(tide_json_number_end((const guint8 *)cases[i]));
 }
 
+/* Against the grammar, over all texts of five bytes that matter and random ones up to ten. */
+static void
+assert_short_number(const char *text, gsize len)
+{
+  gboolean is_number = tide_json_number_end((const guint8 *)text) == (const guint8 *)text + len;
+  gboolean is_usual = len >= 1 && len <= 8 && strcspn(text, "-eE") >= len;
+  g_assert_cmpint(tide_json_is_short_number((const guint8 *)text, len), ==, is_number && is_usual);
+}
+
+static void
+test_short_numbers_are_those_of_the_grammar(void)
+{
+  static const char bytes[] = "0189.-e,\xFA/:x";
+  for (guint i = 0; i < 12 * 12 * 12 * 12 * 12; i++) {
+    char text[17] = "               x";
+    for (guint k = 0, left = i; k < 5; k++, left /= 12)
+      text[k] = bytes[left % 12];
+    for (gsize len = 0; len <= 5; len++) {
+      char after = text[len];
+      text[len] = ' ';
+      assert_short_number(text, len);
+      text[len] = after;
+    }
+  }
+  for (guint i = 0; i < 200000; i++) {
+    char text[17] = "               x";
+    gsize len = (gsize)g_test_rand_int_range(0, 11);
+    for (gsize k = 0; k < len; k++)
+      text[k] = g_test_rand_int_range(0, 12) > 0 ? (char)g_test_rand_int_range('0', '9' + 1)
+                                                 : bytes[g_test_rand_int_range(0, 12)];
+    if (g_test_rand_bit())
+      text[g_test_rand_int_range(0, 8)] = '.';
+    text[len] = ' ';
+    assert_short_number(text, len);
+  }
+}
+
 static void
 assert_unescaped(TideBytes escaped, TideBytes plain)
 {
@@ -137,6 +174,7 @@ int
 main(int argc, char *argv[])
 {
   g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/json-text/short-numbers-are-those-of-the-grammar", test_short_numbers_are_those_of_the_grammar);
   g_test_add_func("/json-text/number-ends-where-its-grammar-does", test_number_ends_where_its_grammar_does);
   g_test_add_func("/json-text/what-is-no-number-is-refused", test_what_is_no_number_is_refused);
   g_test_add_func("/json-text/escapes-give-their-bytes-in-place-too", test_escapes_give_their_bytes_in_place_too);

@@ -1,4 +1,4 @@
-#include "decode/scratch.h"
+#include "model/scratch.h"
 
 /* Holds a message of a few hundred bytes with its names; larger ones double it. */
 #define FIRST_BLOCK_BYTES 4096

@@ -1,5 +1,5 @@
 /* Memory for the time of a message: stays where it is, and is used again. */
-#include "decode/scratch.h"
+#include "model/scratch.h"
 #include "unit/allocation_counter.h"
 
 static void

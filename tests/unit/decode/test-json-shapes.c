@@ -1,0 +1,254 @@
+/* Names that are known by the bytes around values: whatever came before, a message becomes the same readings. */
+#include "unit/decoder_fixture.h"
+#include "unit/decoder_twins.h"
+
+static const char *const used[] = {"host", "ts", "a/b", "$key", "x"};
+
+static void
+twins_init(DecoderTwins *twins, TideArrayForm arrays, TideOnBadReading on_bad_reading, char *each)
+{
+  DecoderFixture fixture;
+  decoder_fixture_init(&fixture);
+  fixture.options.arrays = arrays;
+  fixture.options.on_bad_reading = on_bad_reading;
+  fixture.options.each = each;
+  decoder_twins_init(twins, &fixture.options, used, G_N_ELEMENTS(used));
+  decoder_fixture_clear(&fixture);
+}
+
+static void
+check(DecoderTwins *twins, const char *text)
+{
+  decoder_twins_check(twins, tide_bytes_of_string(text), TIDE_BYTES_LITERAL("key"));
+}
+
+/* The last of messages like it: its names were not read again. */
+static void
+assert_known(const char *const *messages, gsize n, guint64 n_known)
+{
+  g_auto(DecoderTwins) twins;
+  twins_init(&twins, TIDE_ARRAY_INDEX, TIDE_BAD_READING_ALONE, NULL);
+  for (gsize i = 0; i < n; i++)
+    check(&twins, messages[i]);
+  g_assert_cmpuint(twins.n_known, ==, n_known);
+}
+
+#define ASSERT_KNOWN(n_known, ...)                                                                                     \
+  do {                                                                                                                 \
+    static const char *const messages[] = {__VA_ARGS__};                                                               \
+    assert_known(messages, G_N_ELEMENTS(messages), n_known);                                                           \
+  } while (0)
+
+static void
+test_names_that_stand_as_before_are_known(void)
+{
+  ASSERT_KNOWN(1, "{\"host\":\"a\",\"x\":1}", "{\"host\":\"bcd\",\"x\":-2.5e3}");
+  ASSERT_KNOWN(1, "{\"host\":\"a\",\"x\":true}", "{\"host\":17,\"x\":\"y\"}"); /* values of other kinds */
+  ASSERT_KNOWN(1, "{\"a\":{\"b\":1,\"c\":{}},\"x\":2}", "{\"a\":{\"b\":3,\"c\":{}},\"x\":4}");
+  ASSERT_KNOWN(1, "{\"a\":[1,2],\"x\":2}", "{\"a\":[3,4],\"x\":4}");
+  ASSERT_KNOWN(1, "{ \"host\" : \"a\" ,\n \"x\" : 1 }\n", "{ \"host\" : \"b\" ,\n \"x\" : 12 }\n");
+  ASSERT_KNOWN(1, "{\"x\":1}", "{\"x\":2 }"); /* behind the value: not between tokens that are compared */
+  ASSERT_KNOWN(3, "{\"x\":1}\n{\"x\":2}\n", "[{\"x\":1}]", "{\"x\":1}\n{\"x\":2}\n");
+  ASSERT_KNOWN(1, "{}", "{}");
+  /* two producers in turns */
+  ASSERT_KNOWN(4, "{\"x\":1}", "{\"x\":1,\"y\":2}", "{\"x\":2}", "{\"x\":3,\"y\":4}", "{\"x\":2}", "{\"x\":3,\"y\":4}");
+}
+
+static void
+test_other_names_are_read(void)
+{
+  ASSERT_KNOWN(0, "{\"x\":1,\"y\":2}", "{\"x\":1,\"z\":2}");
+  ASSERT_KNOWN(0, "{\"x\":1,\"y\":2}", "{\"x\":1}");
+  ASSERT_KNOWN(0, "{\"x\":1}", "{\"x\":1,\"y\":2}");
+  ASSERT_KNOWN(0, "{\"x\":1}", "[{\"x\":1}]"); /* deeper */
+  ASSERT_KNOWN(0, "{\"x\":1,\"a\":{}}", "{\"x\":1,\"a\":{\"b\":1}}");
+  ASSERT_KNOWN(0, "{\"x\":1}", "{\"x\":null}");
+  ASSERT_KNOWN(0, "{\"x\":1}", "{\"\\u0078\":1}");
+  ASSERT_KNOWN(0, "{\"x\":\"a\"}", "{\"x\":\"\\n\"}");
+  ASSERT_KNOWN(0, "{\"\\u0078\":1}", "{\"\\u0078\":1}");
+  ASSERT_KNOWN(0, "{\"x\":1}", "{\"x\":[]}");
+  ASSERT_KNOWN(0, "{\"x\":1}", "{\"x\":{}}");
+}
+
+static void
+test_what_is_wrong_is_found_all_the_same(void)
+{
+  static const char *const wrong[] = {"{\"x\":01,\"y\":2}",    "{\"x\":1 2,\"y\":2}",      "{\"x\":\"1\"\"y\":2}",
+                                      "{\"x\":1,\"y\":2,}",    "{\"x\":1,\"y\":2}}",       "{\"x\":1,\"y\"",
+                                      "{\"x\":1,\"y\":",       "{\"x\":1,\"y\":2",         "{\"x\":1.,\"y\":2}",
+                                      "{\"x\":.1,\"y\":2}",    "{\"x\":1..2,\"y\":2}",     "{\"x\":tru,\"y\":2}",
+                                      "{\"x\":truex,\"y\":2}", "{\"x\":1,\"y\":nul}",      "{\"x\":,\"y\":2}",
+                                      "{\"x\":1,\"y\":2}x",    "{\"x\":1x,\"y\":2}",       "{\"x\":1,\"y\":2]",
+                                      "{\"x\":1,\"x\":2}",     "{\"x\":\"\xFF\",\"y\":2}", "{\"x\":\"\x01\",\"y\":2}"};
+  g_auto(DecoderTwins) twins;
+  twins_init(&twins, TIDE_ARRAY_JSON, TIDE_BAD_READING_MESSAGE, NULL);
+  for (gsize i = 0; i < G_N_ELEMENTS(wrong); i++) {
+    check(&twins, "{\"x\":1,\"y\":2}");
+    check(&twins, wrong[i]);
+  }
+  g_assert_cmpuint(twins.n_known, ==, G_N_ELEMENTS(wrong) - 1);
+}
+
+/* Fields of the record stand behind a reading's own; those around a list stand before them. */
+static void
+test_what_is_offered_around_a_reading_belongs_to_its_shape(void)
+{
+  static char each[] = "metrics";
+  g_auto(DecoderTwins) twins;
+  twins_init(&twins, TIDE_ARRAY_JSON, TIDE_BAD_READING_ALONE, each);
+  const char *envelope = "{\"host\":\"h\",\"metrics\":[{\"x\":1},{\"x\":2}]}";
+  check(&twins, envelope);
+  g_assert_cmpuint(twins.n_known, ==, 1);
+  decoder_twins_check(&twins, tide_bytes_of_string(envelope), TIDE_BYTES_EMPTY); /* a record without a key */
+  g_assert_cmpuint(twins.n_known, ==, 2);
+  check(&twins, "{\"x\":\"h\",\"metrics\":[{\"x\":1},{\"x\":2}]}"); /* there it is a duplicate */
+  check(&twins, "{\"host\":null,\"metrics\":[{\"x\":1},{\"x\":2}]}");
+  g_assert_cmpuint(twins.n_known, ==, 2);
+  check(&twins, "{\"host\":\"h\",\"a\":{},\"metrics\":[{\"x\":1},{\"x\":2}]}");
+  g_assert_cmpuint(twins.n_known, ==, 3);
+}
+
+/* An envelope that has as many members as fit, and one object more. */
+static void
+test_limits_hold_for_known_names(void)
+{
+  static char each[] = "metrics";
+  DecoderFixture fixture;
+  decoder_fixture_init(&fixture);
+  fixture.options.each = each;
+  fixture.options.max_fields = 3;
+  fixture.options.max_message_bytes = 64;
+  DecoderTwins twins;
+  decoder_twins_init(&twins, &fixture.options, used, G_N_ELEMENTS(used));
+  check(&twins, "{\"host\":\"h\",\"metrics\":[{\"x\":1,\"y\":2}]}");
+  check(&twins, "{\"host\":\"h\",\"a\":{},\"metrics\":[{\"x\":1,\"y\":2}]}");
+  decoder_twins_clear(&twins);
+  decoder_fixture_clear(&fixture);
+}
+
+static void
+test_names_of_nested_fields_are_counted(void)
+{
+  DecoderFixture fixture;
+  decoder_fixture_init(&fixture);
+  fixture.options.max_message_bytes = 200;
+  DecoderTwins twins;
+  decoder_twins_init(&twins, &fixture.options, used, G_N_ELEMENTS(used));
+  g_autoptr(GString) text = g_string_new(NULL);
+  g_autofree char *name = g_strnfill(40, 'n');
+  for (guint n = 1; n <= 3; n++) {
+    g_string_append_printf(text, "{\"%s\":{\"a\":1,\"b\":2,\"c\":3,\"d\":4}}", name);
+    if (text->len <= fixture.options.max_message_bytes)
+      check(&twins, text->str);
+  }
+  g_string_assign(text, "");
+  g_autofree char *deep = g_strnfill(30, 'm');
+  for (guint n = 0; n < 2; n++)
+    g_string_append_printf(text, "{\"%s\":{\"a\":1,\"b\":2,\"c\":3,\"d\":4,\"e\":5,\"f\":6,\"g\":7}}", deep);
+  for (guint n = 0; n < 2; n++)
+    check(&twins, text->str);
+  decoder_twins_clear(&twins);
+  decoder_fixture_clear(&fixture);
+}
+
+/* Many shapes in no order: what is known changes, what comes out does not. */
+static void
+test_more_shapes_than_are_kept(void)
+{
+  g_auto(DecoderTwins) twins;
+  twins_init(&twins, TIDE_ARRAY_JSON, TIDE_BAD_READING_MESSAGE, NULL);
+  for (guint i = 0; i < 2000; i++) {
+    guint n_names = i < 1000 ? 3 * TIDE_MAX_SHAPES : TIDE_MAX_SHAPES;
+    g_autofree char *text =
+        g_strdup_printf("{\"host\":\"h\",\"n%u\":%u}", (guint)g_test_rand_int_range(0, (gint32)n_names), i);
+    check(&twins, text);
+  }
+  g_assert_cmpuint(twins.n_known, >, 800); /* of the second half nearly all */
+}
+
+/* ---- random messages ---- */
+
+static void
+append_value(GString *text, guint depth)
+{
+  static const char *const values[] = {"1",    "0",           "12.5",         "-3",      "99999999", "123456789",
+                                       "0.25", "1e5",         "true",         "false",   "null",     "\"abc\"",
+                                       "\"\"", "\"\\u00e9\"", "\"\xC3\xA9\"", "\"a b\"", "[1,2]",    "[]"};
+  if (depth < 2 && g_test_rand_int_range(0, 6) == 0) {
+    g_string_append(text, "{\"b\":1");
+    if (g_test_rand_bit()) {
+      g_string_append(text, ",\"c\":");
+      append_value(text, depth + 1);
+    }
+    g_string_append(text, "}");
+    return;
+  }
+  g_string_append(text, values[g_test_rand_int_range(0, G_N_ELEMENTS(values))]);
+}
+
+static char *
+random_message(void)
+{
+  static const char *const names[] = {"host", "ts", "x", "y", "a", "$key"};
+  GString *text = g_string_new(NULL);
+  gboolean is_list = g_test_rand_int_range(0, 3) == 0;
+  guint n_readings = is_list ? (guint)g_test_rand_int_range(0, 4) : 1;
+  g_string_append(text, is_list ? "[" : "");
+  for (guint i = 0; i < n_readings; i++) {
+    g_string_append(text, i > 0 ? ",{" : "{");
+    guint n_fields = (guint)g_test_rand_int_range(0, 4);
+    for (guint k = 0; k < n_fields; k++) {
+      const char *name = names[g_test_rand_int_range(0, 20) == 0 ? g_test_rand_int_range(0, 6) : (gint32)k];
+      g_string_append_printf(text, "%s\"%s\":", k > 0 ? "," : "", name);
+      append_value(text, 0);
+    }
+    g_string_append(text, "}");
+  }
+  g_string_append(text, is_list ? "]" : "");
+  return g_string_free(text, FALSE);
+}
+
+static void
+change_a_byte(char *text)
+{
+  static const char bytes[] = "\"\\{}[]:,.0 9-tx\x01\x7F";
+  if (text[0] != '\0')
+    text[g_test_rand_int_range(0, (gint32)strlen(text))] = bytes[g_test_rand_int_range(0, sizeof bytes - 1)];
+}
+
+static void
+test_random_messages_become_the_same(void)
+{
+  static char each[] = "x";
+  guint64 n_known = 0;
+  for (guint round = 0; round < 30; round++) {
+    g_auto(DecoderTwins) twins;
+    twins_init(&twins, (TideArrayForm)(round % 3), round % 2 == 0 ? TIDE_BAD_READING_ALONE : TIDE_BAD_READING_MESSAGE,
+               round % 5 == 0 ? each : NULL);
+    for (guint i = 0; i < 300; i++) {
+      g_autofree char *message = random_message();
+      if (g_test_rand_int_range(0, 4) == 0)
+        change_a_byte(message);
+      decoder_twins_check(&twins, tide_bytes_of_string(message),
+                          g_test_rand_int_range(0, 8) == 0 ? TIDE_BYTES_EMPTY : TIDE_BYTES_LITERAL("key"));
+    }
+    n_known += twins.n_known;
+  }
+  g_assert_cmpuint(n_known, >, 300);
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/json-shapes/names-that-stand-as-before-are-known", test_names_that_stand_as_before_are_known);
+  g_test_add_func("/json-shapes/other-names-are-read", test_other_names_are_read);
+  g_test_add_func("/json-shapes/what-is-wrong-is-found-all-the-same", test_what_is_wrong_is_found_all_the_same);
+  g_test_add_func("/json-shapes/what-is-offered-around-a-reading-belongs-to-its-shape",
+                  test_what_is_offered_around_a_reading_belongs_to_its_shape);
+  g_test_add_func("/json-shapes/limits-hold-for-known-names", test_limits_hold_for_known_names);
+  g_test_add_func("/json-shapes/names-of-nested-fields-are-counted", test_names_of_nested_fields_are_counted);
+  g_test_add_func("/json-shapes/more-shapes-than-are-kept", test_more_shapes_than_are_kept);
+  g_test_add_func("/json-shapes/random-messages-become-the-same", test_random_messages_become_the_same);
+  return g_test_run();
+}
