@@ -33,6 +33,9 @@ typedef struct TideRow {
   gint64 delete_to_ms;  /* the row's families are deleted up to this cell time, inclusive, in the same mutation; 0:
                          * nothing is.  With cells: latest: replace; without: a tombstone */
   TideBytes table_name; /* of the dated table it goes to; empty: the table's own name */
+  guint64 columns_id;   /* of a row whose cells are all of one time, in columns of which there are no two alike: another
+                         * one for each list of columns, whatever table the row goes to; 0: not known to be so */
+  TideBytes encoded;    /* with columns_id: the cells' wire bytes without their time, one behind the other */
   guint32 follows;      /* 1 + the place, among the message's rows, of the row that must be acknowledged before this one
                          * is sent; 0: none */
 } TideRow;

@@ -38,6 +38,7 @@ tide_dependent_rows_append(TideBuffer *dependents, guint32 parent, const TideRow
   gsize start = dependents->len;
   Record record = {.parent = parent, .source = source, .row = *row};
   record.row.follows = 0;
+  record.row.columns_id = 0; /* its encoded cells are not kept */
   append_padded(dependents, &record, sizeof record);
   append_padded(dependents, row->key.data, row->key.len);
   append_padded(dependents, row->table_name.data, row->table_name.len);

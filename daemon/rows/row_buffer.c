@@ -2,7 +2,6 @@
 
 #include "rows/row_buffer_private.h"
 #include "thrift/wire/mutation_encoder.h"
-#include "thrift/wire/put_encoder.h"
 
 /* A put of more cells than this is closed and another row begun: HBase takes a row lock for each put, and looking for a
  * cell to replace is a walk along the row. */
@@ -153,9 +152,9 @@ link_cell(TideRowBuffer *buffer, OpenRow *row, const OpenCell *cell)
   else
     cells_of(buffer)[row->last_cell].next = cell_index;
   row->last_cell = cell_index;
-  row->n_cells++;
-  row->cells_bytes += cell->len;
-  buffer->encoded_bytes += cell->len;
+  row->n_cells += cell->n_cells;
+  row->cells_bytes += timed_len(buffer, cell);
+  buffer->encoded_bytes += timed_len(buffer, cell);
 }
 
 /* The usual case of a latest table: @cell is newer than the one where it is looked for first, and is encoded over it.
@@ -207,6 +206,130 @@ take_cell(TideRowBuffer *buffer, OpenRow *row, const OpenCell *cell, TideBytes p
     buffer->bytes.len = cell->offset; /* an older one: the newer stays, and stands for it */
 }
 
+/* ---- runs ---- */
+
+/* A run's room for longer values: an eighth, since of many values some grow and others shrink. */
+#define ROOM_OF_RUN(len) ((len) + (len) / 8)
+
+TideBatchCells
+tide_row_buffer_run_cells(const TideRowBuffer *buffer, const OpenCell *run)
+{
+  TideBatchCells cells = {.n_left = run->n_cells, .time_ms = run->timestamp_ms};
+  tide_wire_reader_init(&cells.reader, buffer->protocol, tide_bytes(buffer->bytes.data + run->offset, run->len));
+  return cells;
+}
+
+/* Appends @cell, with its time, to the bytes of @buffer. */
+static OpenCell
+append_cell(TideRowBuffer *buffer, const TideBatchCell *cell)
+{
+  OpenCell appended = {
+      .column_hash = cell->column_hash, .timestamp_ms = cell->timestamp_ms, .offset = buffer->bytes.len, .n_cells = 1};
+  tide_cell_append(buffer->protocol, &buffer->bytes, cell->prefix, cell->value, cell->timestamp_ms);
+  appended.len = appended.room = (guint32)(buffer->bytes.len - appended.offset);
+  return appended;
+}
+
+/* Takes the run at @at apart; its cells stand in its place. */
+static void
+part_run(TideRowBuffer *buffer, OpenRow *row, guint32 at)
+{
+  OpenCell run = cells_of(buffer)[at];
+  gboolean is_first = TRUE;
+  /* What is read lies in the same memory as what is written: that may not move meanwhile. */
+  tide_buffer_reserve(&buffer->bytes, run.len + run.n_cells * tide_cell_size_max(TIDE_BYTES_EMPTY, 0));
+  TideBatchCells cells = tide_row_buffer_run_cells(buffer, &run);
+  TideBatchCell read;
+  while (tide_batch_cells_next(&cells, &read)) {
+    OpenCell cell = append_cell(buffer, &read);
+    guint32 stored = is_first ? at : store_cell(buffer, &cell);
+    if (!is_first)
+      cells_of(buffer)[at].next = stored;
+    cells_of(buffer)[stored] = cell;
+    at = stored;
+    is_first = FALSE;
+  }
+  cells_of(buffer)[at].next = run.next;
+  if (run.next == NO_CELL)
+    row->last_cell = at;
+  buffer->wasted_bytes += run.room;
+}
+
+static void
+part_all_runs(TideRowBuffer *buffer, OpenRow *row)
+{
+  for (guint32 i = row->first_cell, next; i != NO_CELL; i = next) {
+    next = cells_of(buffer)[i].next;
+    if (cells_of(buffer)[i].n_cells > 1)
+      part_run(buffer, row, i);
+  }
+}
+
+static gboolean
+some_cell_has_time(const TideRowBuffer *buffer, const OpenRow *row, gint64 timestamp_ms)
+{
+  for (guint32 i = row->first_cell; i != NO_CELL; i = cells_of(buffer)[i].next)
+    if (cells_of(buffer)[i].timestamp_ms == timestamp_ms)
+      return TRUE;
+  return FALSE;
+}
+
+/* @encoded is the run's new content. */
+static void
+replace_run(TideRowBuffer *buffer, OpenRow *row, OpenCell *old, TideBytes encoded, gint64 timestamp_ms)
+{
+  guint32 len_before = timed_len(buffer, old);
+  old->timestamp_ms = timestamp_ms;
+  old->len = (guint32)encoded.len;
+  row->cells_bytes += timed_len(buffer, old) - len_before;
+  buffer->encoded_bytes += (gsize)timed_len(buffer, old) - len_before;
+  if (old->len > old->room) {
+    buffer->wasted_bytes += old->room;
+    old->offset = buffer->bytes.len;
+    old->room = ROOM_OF_RUN(old->len);
+    tide_buffer_reserve(&buffer->bytes, old->room);
+    buffer->bytes.len += old->room;
+  }
+  memcpy(buffer->bytes.data + old->offset, encoded.data, encoded.len);
+}
+
+static void
+link_run(TideRowBuffer *buffer, OpenRow *row, const TideRow *from, gint64 timestamp_ms)
+{
+  guint32 len = (guint32)from->encoded.len;
+  OpenCell run = {.column_hash = from->columns_id,
+                  .timestamp_ms = timestamp_ms,
+                  .offset = buffer->bytes.len,
+                  .len = len,
+                  .room = buffer->rule == TIDE_MERGE_NEWEST ? ROOM_OF_RUN(len) : len,
+                  .n_cells = from->n_cells};
+  memcpy(tide_buffer_reserve(&buffer->bytes, run.room), from->encoded.data, len);
+  buffer->bytes.len += run.room;
+  link_cell(buffer, row, &run);
+}
+
+/* Takes the cells of @from, which are of one time, into @row in one piece. FALSE: one or another of them may meet a
+ * cell by itself, and nothing was done. */
+static gboolean
+take_run(TideRowBuffer *buffer, OpenRow *row, const TideRow *from, TideCellsMerged *merged)
+{
+  gint64 timestamp_ms = from->cells[0].timestamp_ms;
+  if (row->n_cells == 0 || (buffer->rule == TIDE_MERGE_ALL && !some_cell_has_time(buffer, row, timestamp_ms))) {
+    link_run(buffer, row, from, timestamp_ms);
+    return TRUE;
+  }
+  OpenCell *old = &cells_of(buffer)[row->first_cell];
+  if (old->n_cells != row->n_cells || old->n_cells != from->n_cells || old->column_hash != from->columns_id)
+    return FALSE;
+  if (timestamp_ms == old->timestamp_ms &&
+      !tide_bytes_equal(tide_bytes(buffer->bytes.data + old->offset, old->len), from->encoded))
+    return FALSE; /* to be counted cell by cell */
+  if (timestamp_ms > old->timestamp_ms)
+    replace_run(buffer, row, old, from->encoded, timestamp_ms);
+  merged->n_merged += from->n_cells;
+  return TRUE;
+}
+
 /* ---- deletes ---- */
 
 static gboolean
@@ -244,13 +367,13 @@ drop_deleted_cells(TideRowBuffer *buffer, OpenRow *row)
       row->first_cell = next;
     else
       cells_of(buffer)[last].next = next;
-    row->n_cells--;
-    row->cells_bytes -= cell->len;
-    buffer->encoded_bytes -= cell->len;
+    row->n_cells -= cell->n_cells;
+    row->cells_bytes -= timed_len(buffer, cell);
+    buffer->encoded_bytes -= timed_len(buffer, cell);
     buffer->wasted_bytes += cell->room;
+    n_dropped += cell->n_cells;
     cell->next = buffer->free_cell;
     buffer->free_cell = i + 1;
-    n_dropped++;
   }
   row->last_cell = last;
   return n_dropped;
@@ -344,17 +467,19 @@ squeeze(TideRowBuffer *buffer)
   buffer->wasted_bytes = 0;
 }
 
-/* Encodes the cells of @row into @open. */
+/* Encodes the cells of @row into @open, those that @delete_to_ms does not cover. */
 static void
-take_cells(TideRowBuffer *buffer, OpenRow *open, const TideRow *row, TideCellsMerged *merged)
+take_each_cell(TideRowBuffer *buffer, OpenRow *open, const TideRow *row, gint64 delete_to_ms, TideCellsMerged *merged)
 {
+  part_all_runs(buffer, open);
   gboolean is_new = open->n_cells == 0;
   guint32 likely = open->first_cell;
-  gint64 delete_to_ms = MAX(open->delete_to_ms, row->delete_to_ms);
   for (guint32 i = 0; i < row->n_cells; i++) {
     const TideColumn *column = row->cells[i].column;
-    OpenCell cell = {
-        .column_hash = column->hash, .timestamp_ms = row->cells[i].timestamp_ms, .offset = buffer->bytes.len};
+    OpenCell cell = {.column_hash = column->hash,
+                     .timestamp_ms = row->cells[i].timestamp_ms,
+                     .offset = buffer->bytes.len,
+                     .n_cells = 1};
     if (is_deleted(delete_to_ms, cell.timestamp_ms) || overwrite_likely(buffer, open, &row->cells[i], &likely)) {
       merged->n_merged++;
       continue;
@@ -371,6 +496,16 @@ take_cells(TideRowBuffer *buffer, OpenRow *open, const TideRow *row, TideCellsMe
     else
       take_cell(buffer, open, &cell, column->prefix, &likely, merged);
   }
+}
+
+static void
+take_cells(TideRowBuffer *buffer, OpenRow *open, const TideRow *row, TideCellsMerged *merged)
+{
+  gint64 delete_to_ms = MAX(open->delete_to_ms, row->delete_to_ms);
+  gboolean is_run =
+      row->columns_id != 0 && buffer->rule != TIDE_MERGE_NONE && !is_deleted(delete_to_ms, row->cells[0].timestamp_ms);
+  if (row->n_cells > 0 && (!is_run || !take_run(buffer, open, row, merged)))
+    take_each_cell(buffer, open, row, delete_to_ms, merged);
   /* After the cells: those that were replaced in place need no dropping. */
   merged->n_merged += raise_delete(buffer, open, row->delete_to_ms);
 }
@@ -432,6 +567,17 @@ tide_row_buffer_may_hold_key(const TideRowBuffer *buffer, guint64 key_hash)
   return FALSE;
 }
 
+/* Copies the cell or run @from of @buffer behind the bytes of @to. */
+static OpenCell
+copy_cell(const TideRowBuffer *buffer, const OpenCell *from, TideRowBuffer *to)
+{
+  OpenCell copy = *from;
+  copy.offset = to->bytes.len;
+  copy.room = copy.len;
+  tide_buffer_append(&to->bytes, buffer->bytes.data + from->offset, from->len);
+  return copy;
+}
+
 guint32
 tide_row_buffer_copy_row(const TideRowBuffer *buffer, guint32 from_row, TideRowBuffer *to, gint64 oldest_us)
 {
@@ -442,16 +588,24 @@ tide_row_buffer_copy_row(const TideRowBuffer *buffer, guint32 from_row, TideRowB
   guint32 row_index = find_or_add_row(to, key, row->ttl_ms, row->n_cells);
   OpenRow *target = &rows_of(to)[row_index];
   TideCellsMerged merged = {0}; /* counted when they came */
+  gboolean is_new = target->n_cells == 0;
+  part_all_runs(to, target);
   guint32 likely = target->first_cell;
   for (guint32 c = row->first_cell; c != NO_CELL; c = cells_of(buffer)[c].next) {
-    OpenCell copy = cells_of(buffer)[c];
-    if (is_deleted(target->delete_to_ms, copy.timestamp_ms))
+    const OpenCell *from = &cells_of(buffer)[c];
+    if (is_deleted(target->delete_to_ms, from->timestamp_ms))
       continue;
-    gsize offset = to->bytes.len;
-    tide_buffer_append(&to->bytes, buffer->bytes.data + copy.offset, copy.len);
-    copy.offset = offset;
-    copy.room = copy.len;
-    take_cell(to, target, &copy, TIDE_BYTES_EMPTY, &likely, &merged);
+    if (is_new) { /* cells of one row never meet */
+      OpenCell copy = copy_cell(buffer, from, to);
+      link_cell(to, target, &copy);
+      continue;
+    }
+    TideBatchCells cells = tide_row_buffer_run_cells(buffer, from);
+    TideBatchCell read;
+    while (tide_batch_cells_next(&cells, &read)) {
+      OpenCell copy = append_cell(to, &read);
+      take_cell(to, target, &copy, TIDE_BYTES_EMPTY, &likely, &merged);
+    }
   }
   raise_delete(to, target, row->delete_to_ms);
   return row_index;

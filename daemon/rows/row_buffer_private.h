@@ -3,6 +3,8 @@
 #pragma once
 
 #include "rows/row_buffer.h"
+#include "thrift/wire/put_encoder.h"
+#include "write/batch_cells.h"
 
 G_BEGIN_DECLS
 
@@ -27,13 +29,16 @@ typedef struct OpenRow {
   TideBatch *target; /* borrowed; with GOES_TO_BATCH */
 } OpenRow;
 
+/* A cell, or a run: cells that came together, of one time, in columns of which no two are alike. A run stays whole
+ * until something meets a part of it; it is encoded without the time, and counted with it. */
 typedef struct OpenCell {
-  guint64 column_hash;
+  guint64 column_hash; /* of a run its row's columns_id */
   gint64 timestamp_ms;
   gsize offset; /* a set of an outage may have more than 4 GiB */
   guint32 len;
   guint32 room; /* bytes that can be written at offset without touching another cell */
   guint32 next;
+  guint32 n_cells; /* 1, or of a run more */
 } OpenCell;
 
 static inline OpenRow *
@@ -47,6 +52,18 @@ cells_of(const TideRowBuffer *buffer)
 {
   return (OpenCell *)(void *)buffer->cells.data;
 }
+
+/* What a cell or run takes in a put in which each cell has its own time. */
+static inline guint32
+timed_len(const TideRowBuffer *buffer, const OpenCell *cell)
+{
+  return cell->n_cells == 1
+             ? cell->len
+             : cell->len + cell->n_cells * (guint32)tide_cell_time_size(buffer->protocol, cell->timestamp_ms);
+}
+
+/* The cells of a run, or a cell. */
+TideBatchCells tide_row_buffer_run_cells(const TideRowBuffer *buffer, const OpenCell *run);
 
 /* Tells the budget what the buffer holds now. */
 void tide_row_buffer_charge(TideRowBuffer *buffer);

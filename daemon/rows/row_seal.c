@@ -3,8 +3,6 @@
 #include "rows/row_buffer_private.h"
 #include "rows/row_order.h"
 #include "thrift/wire/mutation_encoder.h"
-#include "thrift/wire/put_encoder.h"
-#include "write/batch_cells.h"
 
 /* Rows of a batch of mutations: each is a call of its own, sent after the one before, so a batch of so many takes a
  * writer about as long as a full putMultiple, and several writers can share what a lane has to send. */
@@ -27,6 +25,16 @@ time_of_all(const TideRowBuffer *buffer, const OpenRow *row)
   return time_ms >= 0 ? time_ms : TIDE_PUT_NO_TIME;
 }
 
+/* The cells of a run, each with its time. */
+static void
+append_timed_cells(const TideRowBuffer *buffer, const OpenCell *run, TideBuffer *wire)
+{
+  TideBatchCells cells = tide_row_buffer_run_cells(buffer, run);
+  TideBatchCell cell;
+  while (tide_batch_cells_next(&cells, &cell))
+    tide_cell_append(buffer->protocol, wire, cell.prefix, cell.value, cell.timestamp_ms);
+}
+
 /* @time_ms: as in tide_put_tail_append() */
 static void
 append_cells(const TideRowBuffer *buffer, const OpenRow *row, gint64 time_ms, TideBuffer *wire)
@@ -34,7 +42,10 @@ append_cells(const TideRowBuffer *buffer, const OpenRow *row, gint64 time_ms, Ti
   for (guint32 c = row->first_cell; c != NO_CELL; c = cells_of(buffer)[c].next) {
     const OpenCell *cell = &cells_of(buffer)[c];
     TideBytes encoded = tide_bytes(buffer->bytes.data + cell->offset, cell->len);
-    if (time_ms == TIDE_PUT_NO_TIME)
+    gboolean is_run = cell->n_cells > 1, is_timeless = time_ms != TIDE_PUT_NO_TIME;
+    if (is_run && !is_timeless)
+      append_timed_cells(buffer, cell, wire);
+    else if (is_run == is_timeless)
       tide_buffer_append_bytes(wire, encoded);
     else
       tide_cell_append_without_time(buffer->protocol, wire, encoded, time_ms);

@@ -31,20 +31,29 @@ tide_column_prefix_append(TideWireProtocol protocol, TideBuffer *out, TideBytes 
   out->len = (gsize)(at - out->data);
 }
 
+/* Up to the value, and that. */
+static inline guint8 *
+write_valued_column(TideWireProtocol protocol, guint8 *at, TideBytes column_prefix, TideBytes value)
+{
+  at = tide_write_bytes(at, column_prefix.data, column_prefix.len);
+  if (protocol == TIDE_WIRE_BINARY) {
+    at = tide_write_field_binary(at, TIDE_WIRE_STRING, 3);
+    return tide_write_string_binary(at, value);
+  }
+  at = tide_write_field_compact(at, TIDE_COMPACT_STRING, 1);
+  return tide_write_string_compact(at, value);
+}
+
 void
 tide_cell_append(TideWireProtocol protocol, TideBuffer *out, TideBytes column_prefix, TideBytes value,
                  gint64 timestamp_ms)
 {
   guint8 *at = tide_buffer_reserve(out, column_prefix.len + value.len + CELL_OVERHEAD_MAX);
-  at = tide_write_bytes(at, column_prefix.data, column_prefix.len);
+  at = write_valued_column(protocol, at, column_prefix, value);
   if (protocol == TIDE_WIRE_BINARY) {
-    at = tide_write_field_binary(at, TIDE_WIRE_STRING, 3);
-    at = tide_write_string_binary(at, value);
     at = tide_write_field_binary(at, TIDE_WIRE_I64, 4);
     at = tide_write_be64(at, (guint64)timestamp_ms);
   } else {
-    at = tide_write_field_compact(at, TIDE_COMPACT_STRING, 1);
-    at = tide_write_string_compact(at, value);
     at = tide_write_field_compact(at, TIDE_COMPACT_I64, 1);
     at = tide_write_zigzag(at, timestamp_ms);
   }
@@ -53,12 +62,25 @@ tide_cell_append(TideWireProtocol protocol, TideBuffer *out, TideBytes column_pr
 }
 
 void
-tide_cell_append_without_time(TideWireProtocol protocol, TideBuffer *out, TideBytes cell, gint64 timestamp_ms)
+tide_timeless_cell_append(TideWireProtocol protocol, TideBuffer *out, TideBytes column_prefix, TideBytes value)
+{
+  guint8 *at = tide_buffer_reserve(out, column_prefix.len + value.len + CELL_OVERHEAD_MAX);
+  at = write_valued_column(protocol, at, column_prefix, value);
+  *at++ = TIDE_WIRE_STOP;
+  out->len = (gsize)(at - out->data);
+}
+
+gsize
+tide_cell_time_size(TideWireProtocol protocol, gint64 timestamp_ms)
 {
   guint8 scratch[TIDE_WIRE_I64_MAX];
-  gsize time_bytes =
-      protocol == TIDE_WIRE_BINARY ? 3 + 8 : 1 + (gsize)(tide_write_zigzag(scratch, timestamp_ms) - scratch);
-  tide_buffer_append(out, cell.data, cell.len - time_bytes - 1);
+  return protocol == TIDE_WIRE_BINARY ? 3 + 8 : 1 + (gsize)(tide_write_zigzag(scratch, timestamp_ms) - scratch);
+}
+
+void
+tide_cell_append_without_time(TideWireProtocol protocol, TideBuffer *out, TideBytes cell, gint64 timestamp_ms)
+{
+  tide_buffer_append(out, cell.data, cell.len - tide_cell_time_size(protocol, timestamp_ms) - 1);
   tide_buffer_append_byte(out, TIDE_WIRE_STOP);
 }
 

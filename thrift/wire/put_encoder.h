@@ -17,6 +17,12 @@ void tide_column_prefix_append(TideWireProtocol protocol, TideBuffer *out, TideB
 void tide_cell_append(TideWireProtocol protocol, TideBuffer *out, TideBytes column_prefix, TideBytes value,
                       gint64 timestamp_ms);
 
+/* The same without a time of its own: that is the put's. */
+void tide_timeless_cell_append(TideWireProtocol protocol, TideBuffer *out, TideBytes column_prefix, TideBytes value);
+
+/* What the time takes of a cell. */
+gsize tide_cell_time_size(TideWireProtocol protocol, gint64 timestamp_ms);
+
 /* The bytes that tide_cell_append() will write at the most. */
 gsize tide_cell_size_max(TideBytes column_prefix, gsize value_len);
 

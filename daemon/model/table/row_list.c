@@ -13,6 +13,7 @@ tide_row_list_clear(TideRowList *list)
 {
   tide_buffer_clear_memory(&list->bytes);
   tide_buffer_clear_memory(&list->cells);
+  tide_buffer_clear_memory(&list->encoded);
   g_clear_pointer(&list->computed, g_array_unref);
   g_clear_pointer(&list->rows, g_array_unref);
   g_clear_pointer(&list->spans, g_array_unref);
@@ -23,6 +24,8 @@ tide_row_list_reset(TideRowList *list)
 {
   tide_buffer_reset(&list->bytes);
   tide_buffer_reset(&list->cells);
+  tide_buffer_reset(&list->encoded);
+  list->uniform.columns = NULL;
   g_array_set_size(list->computed, 0);
   g_array_set_size(list->rows, 0);
   g_array_set_size(list->spans, 0);
@@ -33,6 +36,8 @@ tide_row_list_return(TideRowList *list, TideRowListMark mark)
 {
   list->bytes.len = mark.bytes_len;
   list->cells.len = mark.n_cells * sizeof(TideCell);
+  list->encoded.len = mark.encoded_len;
+  list->uniform.columns = NULL;
   g_array_set_size(list->computed, mark.n_computed);
 }
 
@@ -58,7 +63,8 @@ tide_row_list_resolve(TideRowList *list)
     row->key = tide_bytes(list->bytes.data + span->key_offset, span->key_len);
     if (span->name_len > 0)
       row->table_name = tide_bytes(list->bytes.data + span->name_offset, span->name_len);
-    row->cells = cells;
-    cells += row->n_cells;
+    row->cells = cells + span->first_cell;
+    if (row->columns_id != 0)
+      row->encoded = tide_bytes(list->encoded.data + span->encoded_offset, span->encoded_len);
   }
 }

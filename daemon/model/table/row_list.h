@@ -3,7 +3,7 @@
  * the pointers. */
 #pragma once
 
-#include "model/row.h"
+#include "model/table/shape_columns.h"
 
 G_BEGIN_DECLS
 
@@ -13,6 +13,9 @@ typedef struct TideRowSpan {
   gsize key_len;
   gsize name_offset;
   gsize name_len; /* 0: the table's own name */
+  guint first_cell;
+  gsize encoded_offset; /* in encoded; with the row's columns_id */
+  gsize encoded_len;
 } TideRowSpan;
 
 /* A cell whose value lies in bytes. */
@@ -21,13 +24,26 @@ typedef struct TideComputedValue {
   gsize offset;
 } TideComputedValue;
 
+/* What a row of a known shape is made of. */
+typedef struct TideUniformCells {
+  const TideShapeColumns *columns; /* borrowed; NULL: none is there */
+  guint32 reading_index;
+  gint64 timestamp_ms;
+  guint first_cell; /* its place in cells */
+  gsize value_bytes;
+  gsize encoded_offset; /* in encoded */
+  gsize encoded_len;
+} TideUniformCells;
+
 typedef struct TideRowList {
   TideBuffer bytes;
   TideBuffer
       cells; /* of TideCell: those of each row in turn. A buffer, since one is added for each value that is read */
-  GArray *computed; /* owned (element-type TideComputedValue) */
-  GArray *rows;     /* owned (element-type TideRow) */
-  GArray *spans;    /* owned (element-type TideRowSpan), one for each of rows */
+  GArray *computed;         /* owned (element-type TideComputedValue) */
+  GArray *rows;             /* owned (element-type TideRow) */
+  GArray *spans;            /* owned (element-type TideRowSpan), one for each of rows */
+  TideBuffer encoded;       /* cells as wire bytes, of rows with a columns_id */
+  TideUniformCells uniform; /* of the last row of that kind: another table's may have the same cells */
 } TideRowList;
 
 void tide_row_list_init(TideRowList *list);
@@ -52,12 +68,13 @@ typedef struct TideRowListMark {
   gsize bytes_len;
   guint n_cells;
   guint n_computed;
+  gsize encoded_len;
 } TideRowListMark;
 
 static inline TideRowListMark
 tide_row_list_mark(const TideRowList *list)
 {
-  return (TideRowListMark){list->bytes.len, tide_row_list_n_cells(list), list->computed->len};
+  return (TideRowListMark){list->bytes.len, tide_row_list_n_cells(list), list->computed->len, list->encoded.len};
 }
 
 void tide_row_list_return(TideRowList *list, TideRowListMark mark);

@@ -17,15 +17,17 @@ struct TideTableMapper {
   const TideTable *table;      /* borrowed */
   const TideFieldNames *names; /* borrowed */
   TideMapperLimits limits;
+  TideWireProtocol protocol;
   gint64 shortest_ttl_ms;       /* of the rules; 0: none has one */
   gint64 longest_ttl_ms;        /* of the rules; 0: one has none */
   gsize deleted_families_bytes; /* what a row that replaces takes, at the most, to delete its families */
 
   TideFieldColumns *columns; /* owned */
-  guint64 row;               /* how many were begun */
-  gint64 expired_ttl_ms;     /* the longest by which cells of the last one had expired */
-  TideBuffer qualifier;      /* scratch */
-  TideBuffer value;          /* scratch: a made member of a packed cell, or a number in another unit */
+  TideShapeColumns shapes[TIDE_MAX_SHAPES];
+  guint64 row;           /* how many were begun */
+  gint64 expired_ttl_ms; /* the longest by which cells of the last one had expired */
+  TideBuffer qualifier;  /* scratch */
+  TideBuffer value;      /* scratch: a made member of a packed cell, or a number in another unit */
 };
 
 static gint64
@@ -82,6 +84,7 @@ tide_table_mapper_new(const TideTable *table, const TideFieldNames *names, TideN
   mapper->table = table;
   mapper->names = names;
   mapper->limits = limits;
+  mapper->protocol = protocol;
   mapper->columns = tide_field_columns_new(table, time_field, protocol);
   mapper->shortest_ttl_ms = shortest_ttl_ms(mapper->columns);
   mapper->longest_ttl_ms = longest_ttl_ms(mapper->columns);
@@ -101,6 +104,8 @@ tide_table_mapper_free(TideTableMapper *mapper)
   if (mapper == NULL)
     return;
   tide_field_columns_free(mapper->columns);
+  for (guint32 i = 0; i < TIDE_MAX_SHAPES; i++)
+    tide_shape_columns_clear(&mapper->shapes[i]);
   tide_buffer_clear_memory(&mapper->qualifier);
   tide_buffer_clear_memory(&mapper->value);
   g_free(mapper);
@@ -118,8 +123,9 @@ typedef struct Attempt {
   TideRowList *list;
   TideRowListMark before;
   TideRowSpan span;
-  guint64 row_bytes;   /* encoded, at the most */
-  gint64 timestamp_ms; /* of the cells */
+  const TideUniformCells *uniform; /* its cells, where they are those of a known shape; NULL: those added to list */
+  guint64 row_bytes;               /* encoded, at the most */
+  gint64 timestamp_ms;             /* of the cells */
   gint64 now_epoch_ms;
   gboolean some_expired; /* cells with the shortest time to live */
   guint32 n_expired;     /* cells that were left out */
@@ -301,6 +307,69 @@ add_other_cell(TideTableMapper *mapper, Attempt *attempt, const TideField *field
   return add_encoded_cell(mapper, attempt, field, target);
 }
 
+/* ---- cells of a known shape ---- */
+
+/* Adds the cells of @columns, in one go. FALSE: one may be too large, and nothing was added. */
+static gboolean
+add_uniform_cells(const TideTableMapper *mapper, const Attempt *attempt, const TideShapeColumns *columns)
+{
+  TideRowList *list = attempt->list;
+  const TideField *fields = attempt->reading->fields;
+  TideCell *cells = (TideCell *)(gpointer)tide_buffer_reserve(&list->cells, columns->n * sizeof *cells);
+  gsize value_bytes = 0;
+  for (guint32 i = 0; i < columns->n; i++) {
+    TideBytes value = fields[columns->fields[i]].text;
+    cells[i] = (TideCell){.column = columns->columns[i], .value = value, .timestamp_ms = attempt->timestamp_ms};
+    value_bytes += value.len;
+  }
+  if (G_UNLIKELY(HBASE_CELL_OVERHEAD_BYTES + attempt->span.key_len + columns->max_name_bytes + value_bytes >
+                 mapper->limits.max_cell_bytes))
+    return FALSE;
+  list->uniform = (TideUniformCells){.columns = columns,
+                                     .reading_index = attempt->reading->index,
+                                     .timestamp_ms = attempt->timestamp_ms,
+                                     .first_cell = tide_row_list_n_cells(list),
+                                     .value_bytes = value_bytes,
+                                     .encoded_offset = list->encoded.len};
+  list->cells.len += columns->n * sizeof *cells;
+  if (columns->n == 1)
+    return TRUE; /* as soon encoded as copied */
+  tide_buffer_reserve(&list->encoded, columns->overhead_bytes + value_bytes);
+  for (guint32 i = 0; i < columns->n; i++)
+    tide_timeless_cell_append(mapper->protocol, &list->encoded, cells[i].column->prefix, cells[i].value);
+  list->uniform.encoded_len = list->encoded.len - list->uniform.encoded_offset;
+  return TRUE;
+}
+
+/* Whether another table's row of this reading has these cells. */
+static gboolean
+are_there(const Attempt *attempt, TideShapeColumns *columns)
+{
+  const TideUniformCells *uniform = &attempt->list->uniform;
+  return uniform->columns != NULL && uniform->reading_index == attempt->reading->index &&
+         uniform->timestamp_ms == attempt->timestamp_ms && tide_shape_columns_join(columns, uniform->columns);
+}
+
+/* The cells of a reading of a known shape. FALSE: they are added one by one, and nothing was added. */
+static gboolean
+add_cells_of_shape(TideTableMapper *mapper, Attempt *attempt)
+{
+  const TideShape *shape = &attempt->reading->shape;
+  TideShapeColumns *columns = &mapper->shapes[shape->slot];
+  if (shape->serial == 0 || columns->serial != shape->serial || columns->n == 0 || attempt->some_expired)
+    return FALSE;
+  if (!are_there(attempt, columns) && !add_uniform_cells(mapper, attempt, columns))
+    return FALSE;
+  attempt->uniform = &attempt->list->uniform;
+  attempt->span.first_cell = attempt->uniform->first_cell;
+  attempt->span.encoded_offset = attempt->uniform->encoded_offset;
+  attempt->span.encoded_len = attempt->uniform->encoded_len;
+  attempt->row_bytes += columns->overhead_bytes + attempt->uniform->value_bytes;
+  return TRUE;
+}
+
+/* ---- cells of any reading ---- */
+
 static gboolean
 add_cells(TideTableMapper *mapper, Attempt *attempt)
 {
@@ -447,6 +516,7 @@ begin_row(TideTableMapper *mapper, Attempt *attempt)
   TideRowSpan *span = &attempt->span;
   mapper->row++;
   attempt->before = tide_row_list_mark(attempt->list);
+  span->first_cell = attempt->before.n_cells;
   span->key_offset = bytes->len;
   if (!append_key(mapper, attempt)) {
     tide_reject_resolve_field(attempt->ret_reject, mapper->names);
@@ -463,9 +533,28 @@ begin_row(TideTableMapper *mapper, Attempt *attempt)
   return TRUE;
 }
 
+/* The row of a reading with a shape was made field by field. */
+static void
+learn_shape(TideTableMapper *mapper, const Attempt *attempt)
+{
+  const TideShape *shape = &attempt->reading->shape;
+  /* Cells that have expired were not looked at: two of them may fall on one column. */
+  if (shape->serial != 0 && mapper->shapes[shape->slot].serial != shape->serial && !attempt->some_expired)
+    tide_shape_columns_learn(&mapper->shapes[shape->slot], mapper->columns, attempt->reading);
+}
+
+static guint32
+count_cells(const Attempt *attempt)
+{
+  return attempt->uniform != NULL ? attempt->uniform->columns->n
+                                  : tide_row_list_n_cells(attempt->list) - attempt->before.n_cells;
+}
+
 static gboolean
 fill_row(TideTableMapper *mapper, Attempt *attempt)
 {
+  if (add_cells_of_shape(mapper, attempt))
+    return TRUE;
   return (!mapper->columns->has_cells || add_cells(mapper, attempt)) &&
          (mapper->columns->computed == NULL || add_computed_cells(mapper, attempt)) &&
          (!mapper->columns->has_packed_cells || add_packed_cells(mapper, attempt));
@@ -491,7 +580,7 @@ static gboolean
 check_row(const TideTableMapper *mapper, const Attempt *attempt)
 {
   TideBytes table = tide_bytes_of_string(mapper->table->name);
-  if (tide_row_list_n_cells(attempt->list) == attempt->before.n_cells)
+  if (count_cells(attempt) == 0)
     return reject(attempt, TIDE_REJECT_NO_CELLS, table, "no field of the reading is written to the table");
   if (attempt->row_bytes > mapper->limits.max_row_bytes)
     return reject(attempt, TIDE_REJECT_TOO_LARGE, table, "the row does not fit into one call: see batch.max_bytes");
@@ -506,7 +595,8 @@ end_row(const TideTableMapper *mapper, const Attempt *attempt, gint64 delete_to_
   TideRowList *list = attempt->list;
   TideRow row = {.table_index = mapper->table->index,
                  .reading_index = attempt->reading->index,
-                 .n_cells = tide_row_list_n_cells(list) - attempt->before.n_cells,
+                 .n_cells = count_cells(attempt),
+                 .columns_id = attempt->span.encoded_len > 0 ? attempt->uniform->columns->id : 0,
                  .n_expired_cells = attempt->n_expired,
                  .ttl_ms = mapper->table->ttl_ms,
                  .event_time_ns = attempt->reading->event_time_ns,
@@ -531,11 +621,13 @@ tide_table_mapper_map(TideTableMapper *mapper, const TideMapRequest *request, Ti
 
   gboolean is_computed = begin_row(mapper, &attempt) && fill_row(mapper, &attempt);
   mapper->expired_ttl_ms = attempt.expired_ttl_ms;
-  gboolean is_empty = is_computed && attempt.n_expired > 0 && tide_row_list_n_cells(list) == attempt.before.n_cells;
+  gboolean is_empty = is_computed && attempt.n_expired > 0 && count_cells(&attempt) == 0;
   if (!is_computed || is_empty || !check_row(mapper, &attempt)) {
     tide_row_list_return(list, attempt.before);
     return is_empty ? TIDE_MAP_EXPIRED : TIDE_MAP_REJECTED;
   }
+  if (attempt.uniform == NULL)
+    learn_shape(mapper, &attempt);
   end_row(mapper, &attempt, mapper->table->latest == TIDE_LATEST_REPLACE ? MAX(attempt.timestamp_ms - 1, 0) : 0);
   return TIDE_MAP_ROW;
 }
