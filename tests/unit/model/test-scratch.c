@@ -58,14 +58,14 @@ test_the_first_is_known(void)
 {
   g_auto(TideScratch) scratch = {0};
   g_assert_null(tide_scratch_first(&scratch));
-  for (guint round = 0; round < 3; round++)
-    for (gsize len = 10; len < 100000; len *= 10) {
-      tide_scratch_reset(&scratch);
-      void *first = tide_scratch_take(&scratch, len);
-      for (guint i = 0; i < 200; i++)
-        memset(tide_scratch_take(&scratch, 1000), 1, 1000);
-      g_assert_true(tide_scratch_first(&scratch) == first);
-    }
+  for (gsize len = 100; len < 10000000; len *= 10) {
+    tide_scratch_reset(&scratch);
+    void *first = tide_scratch_take(&scratch, len);
+    g_assert_true(tide_scratch_first(&scratch) == first);
+    for (guint i = 0; i < 20; i++)
+      memset(tide_scratch_take(&scratch, len / 10), 1, len / 10);
+    g_assert_true(tide_scratch_first(&scratch) == first);
+  }
 }
 
 int
