@@ -1,6 +1,7 @@
 #include "write/row_isolation.h"
 
 #include "util/clock.h"
+#include "write/named_row.h"
 
 /* When so many rows were refused one by one and none was acknowledged, the rest will fare no better. */
 #define HOPELESS_SUSPECTS 3u
@@ -9,6 +10,10 @@
 #define BELIEF_US (3600 * TIDE_US_PER_S)
 
 #define NO_BATCH G_MAXUINT32
+#define NO_ROW G_MAXUINT32
+
+/* Of so many rows one is bad at the most, as a rule: where one is named, the others go as one call. */
+#define FEW_ROWS 256u
 
 /* A row to be judged in this round. */
 typedef struct Suspect {
@@ -40,6 +45,7 @@ struct TideRowIsolation {
   guint32 acknowledged_row[TIDE_CALL_MAX_BATCHES];  /* one of those rows */
   gboolean has_lost_witness;                        /* a row that had been taken was refused */
   gboolean is_size_misleading;                      /* what was set aside was not all that is bad */
+  gboolean is_text_misleading;                      /* a row that it named was taken */
   GArray *suspects;                                 /* (element-type Suspect); memory, reused */
 };
 
@@ -170,6 +176,41 @@ send_and_search(TideRowIsolation *isolation, TideRowRange range, guint32 n_sent)
   return outcome == TIDE_OUTCOME_POISON ? narrow(isolation, range, n_sent + 1) : outcome;
 }
 
+/* The row of @range that the last refusal names; NO_ROW: none. Of several, the longest key: others may be its begin. */
+static guint32
+find_named(const TideRowIsolation *isolation, TideRowRange range)
+{
+  const TideCallSlices *slices = &isolation->slices;
+  guint32 named = NO_ROW;
+  gsize longest = 0;
+  for (guint32 at = range.first; at < range.end && slices->failure.is_certain && !isolation->is_text_misleading; at++) {
+    guint32 i = tide_call_slices_batch_of_row(slices, at), row = at - slices->first_rows[i];
+    TideBytes key = tide_batch_row_key(slices->call->batches[i], row);
+    if (key.len <= longest || tide_call_slices_next_left_out(slices, i, row, row + 1) == row ||
+        !tide_text_names_row(slices->text, key))
+      continue;
+    named = at;
+    longest = key.len;
+  }
+  return named;
+}
+
+/* @range holds @named, which is believed to be bad, and may hold others that are. */
+static TideOutcome
+search_named(TideRowIsolation *isolation, TideRowRange range, guint32 named, guint32 n_sent)
+{
+  guint32 n_poison = isolation->slices.n_poison;
+  TideOutcome outcome = send_and_search(isolation, (TideRowRange){named, named + 1}, n_sent);
+  isolation->is_text_misleading |= isolation->slices.n_poison == n_poison;
+  if (outcome != TIDE_OUTCOME_OK)
+    return outcome;
+  if (range.end - range.first <= FEW_ROWS)
+    return send_and_search(isolation, range, n_sent);
+  guint32 middle = range.first + (range.end - range.first) / 2;
+  outcome = send_and_search(isolation, (TideRowRange){range.first, middle}, n_sent);
+  return outcome == TIDE_OUTCOME_OK ? send_and_search(isolation, (TideRowRange){middle, range.end}, n_sent) : outcome;
+}
+
 /* What is set aside is believed to be all that is bad of @range: one call shows it, and one each which of it. */
 static TideOutcome
 search_aside(TideRowIsolation *isolation, TideRowRange range, guint32 n_sent)
@@ -189,12 +230,15 @@ search_aside(TideRowIsolation *isolation, TideRowRange range, guint32 n_sent)
 }
 
 /* Writes all rows of @range but the bad ones, of which there is at least one. OK: they are written, and the bad ones
- * suspected. Recursion is as deep as the number of rows has bits. */
+ * suspected. Recursion is as deep as the number of rows has bits, and FEW_ROWS deeper where rows are named. */
 static TideOutcome
 search(TideRowIsolation *isolation, TideRowRange range, guint32 n_sent)
 {
   if (range.end - range.first == 1)
     return send_and_search(isolation, range, n_sent);
+  guint32 named = find_named(isolation, range);
+  if (named != NO_ROW)
+    return search_named(isolation, range, named, n_sent);
   if (!isolation->is_size_misleading)
     tide_call_slices_set_aside_large(&isolation->slices, range);
   if (isolation->slices.n_aside > 0)
@@ -479,7 +523,7 @@ begin(TideRowIsolation *isolation, TideCall *call, guint32 gateway, gint64 now_u
 {
   tide_call_slices_begin(&isolation->slices, call, gateway, now_us);
   isolation->bisections = 0;
-  isolation->has_lost_witness = isolation->is_size_misleading = FALSE;
+  isolation->has_lost_witness = isolation->is_size_misleading = isolation->is_text_misleading = FALSE;
   memset(isolation->has_acknowledged, FALSE, sizeof isolation->has_acknowledged);
   g_array_set_size(isolation->suspects, 0);
 }

@@ -5,11 +5,15 @@ from __future__ import annotations
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Mapping, Optional, Sequence
+from typing import Iterable, Mapping, Optional, Sequence
 
 from machine_load import Turns
 from stack import Stack
 from stack_services import Kafka
+
+
+# HBase refuses a cell above this: larger than any that a section writes, but for those that are to be refused.
+REFUSED_ABOVE_BYTES = 64 << 10
 
 
 @dataclass
@@ -45,7 +49,8 @@ class Bench:
         if self._stack is None:
             # A topic stays as it was produced, however long the benchmark takes.
             self._stack = Stack(self.directory / "stack", gateways=1, peak_speed=True,
-                                hbase_settings=self.hbase_settings, hbase_jvm_flags=self.hbase_jvm_flags,
+                                hbase_settings={"hbase.server.keyvalue.maxsize": str(REFUSED_ABOVE_BYTES), **self.hbase_settings},
+                                hbase_jvm_flags=self.hbase_jvm_flags,
                                 kafka_settings={"log.retention.ms": "-1", "log.segment.bytes": str(1 << 30)})
         return self._stack
 
@@ -80,6 +85,17 @@ class Bench:
                                 "--metrics", str(metrics), "--machines", str(machines), "--seed", "1"],
                                stdin=subprocess.DEVNULL, stdout=log, stderr=log, check=True)
             self._topics[name] = readings
+        return name
+
+    def filled_topic(self, name: str, messages: Iterable[tuple[str, str]], *, partitions: int = 4) -> str:
+        """The name of a topic with these keys and values, without tabs and line ends. Made once."""
+        if name not in self._topics:
+            kafka = self.kafka()
+            kafka.admin.create_topic(name, partitions)
+            lines = [f"{key}\t{value}\n" for key, value in messages]
+            subprocess.run(["kcat", "-P", "-b", kafka.address, "-t", name, "-K", "\t", "-X", "linger.ms=20"],
+                           input="".join(lines).encode(), check=True)
+            self._topics[name] = len(lines)
         return name
 
     def readings_of(self, topic: str) -> int:

@@ -148,7 +148,7 @@ def start_daemon(bench: Bench, name: str, config: Mapping[str, Any], cpus: Optio
 def run_daemon(bench: Bench, config: Mapping[str, Any], readings: int, cpus: Optional[set[int]] = None,
                on_look: Callable[[MeasuredProcess, list[tuple[str, float]]], None] = lambda process, samples: None,
                ) -> tuple[Usage, list[tuple[str, float]]]:
-    """Runs the daemon until `readings` messages are written and committed, and stops it; its cost and last metrics.
+    """Runs the daemon until `readings` messages are written, or kept as dead letters, and committed, and stops it; its cost and last metrics.
 
     `on_look` is given the process and its metrics each time that they are looked at.
     """
@@ -156,7 +156,8 @@ def run_daemon(bench: Bench, config: Mapping[str, Any], readings: int, cpus: Opt
     process = start_daemon(bench, name, config, cpus)
     def all_is_written(metrics: list[tuple[str, float]]) -> bool:
         on_look(process, metrics)
-        return read_metric.total(metrics, "tidemark_messages_written_total") >= readings
+        return (read_metric.total(metrics, "tidemark_messages_written_total")
+                + read_metric.total(metrics, "tidemark_messages_dead_lettered_total")) >= readings
     try:
         samples = await_metrics(process, config["service"]["http"], bench.log(name), all_is_written)
     finally:

@@ -196,13 +196,13 @@ static gboolean
 answer_puts(TideNullConnection *connection)
 {
   TideFakeWriter *writer = &connection->writer;
-  if (connection->gateway->rows_per_second > 0)
-    keep_pace(connection->gateway, connection->skipper.n_rows - connection->n_rows_before);
-  if (is_refused(connection)) {
+  if (is_refused(connection)) { /* at once: HBase looks at the cells before it writes one */
     TideFakeRequest request = {.name = "putMultiple", .sequence_id = connection->skipper.sequence_id};
     fake_service_write_io_error(writer, &request, REFUSAL, TIDE_CAN_RETRY_YES);
     return tide_plain_send(connection->fd, tide_buffer_bytes(&writer->out));
   }
+  if (connection->gateway->rows_per_second > 0)
+    keep_pace(connection->gateway, connection->skipper.n_rows - connection->n_rows_before);
   fake_writer_message_begin(writer, "putMultiple", TIDE_FAKE_REPLY, connection->skipper.sequence_id);
   fake_writer_struct_begin(writer);
   fake_writer_struct_end(writer);

@@ -64,6 +64,61 @@ test_several_bad_rows_are_each_found(void)
   }
 }
 
+/* Where the gateway says which row it refuses, each costs three calls: that which names it, the row alone, and one more
+ * on the way to the others. */
+static void
+test_named_rows_cost_three_calls_each(void)
+{
+  for (guint32 n_bad = 1; n_bad <= 20; n_bad++) {
+    Gateway *gateway = gateway_new();
+    add_batch(gateway, 0, 1200);
+    add_batch(gateway, 1, 800);
+    gateway->is_naming = TRUE;
+    for (guint32 i = 0; i < n_bad; i++)
+      gateway->is_bad[g_test_rand_int_range(1, 2000)] = TRUE;
+    g_assert_cmpint(send_call(gateway), ==, TIDE_OUTCOME_OK);
+    assert_found(gateway);
+    g_assert_cmpuint(gateway->n_calls, <=, 3 * count_bad(gateway) + 4);
+    gateway_free(gateway);
+  }
+}
+
+/* A text that names rows which are good costs one call, and nothing else. */
+static void
+test_misleading_text_is_seen_through(void)
+{
+  for (guint32 index = 1; index < 1000; index += 13) {
+    Gateway *gateway = gateway_new();
+    add_batch(gateway, 0, 1000);
+    gateway->is_naming = TRUE;
+    gateway->named_instead = 500;
+    gateway->is_bad[index] = TRUE;
+    g_assert_cmpint(send_call(gateway), ==, TIDE_OUTCOME_OK);
+    assert_found(gateway);
+    g_assert_cmpuint(gateway->n_calls, <=, 1 + 3 + 2 * 10);
+    gateway_free(gateway);
+  }
+}
+
+/* What ends the search while rows are named keeps what was found, too. */
+static void
+test_search_of_named_rows_that_is_interrupted_passes_over_no_row(void)
+{
+  for (guint32 failing_call = 1; failing_call < 20; failing_call++) {
+    Gateway *gateway = gateway_new();
+    add_batch(gateway, 0, 700);
+    gateway->is_naming = TRUE;
+    gateway->is_bad[3] = gateway->is_bad[70] = gateway->is_bad[71] = gateway->is_bad[699] = TRUE;
+    gateway->failing_call = failing_call;
+    gateway->failing_with = (TideFailure){.outcome = TIDE_OUTCOME_RETRY};
+    (void)send_call(gateway);
+    gateway->failing_call = 0;
+    g_assert_cmpint(send_call(gateway), ==, TIDE_OUTCOME_OK);
+    assert_found(gateway);
+    gateway_free(gateway);
+  }
+}
+
 /* What ends the search keeps what was found; the next time those rows are not sent. */
 static void
 test_search_that_is_interrupted_goes_on_where_it_was(void)
@@ -672,6 +727,10 @@ main(int argc, char **argv)
   g_test_add_func("/row-isolation/one-bad-row-is-found-at-every-place", test_one_bad_row_is_found_at_every_place);
   g_test_add_func("/row-isolation/one-of-ten-thousand-costs-less-than-thirty-calls",
                   test_one_of_ten_thousand_costs_less_than_thirty_calls);
+  g_test_add_func("/row-isolation/named-rows-cost-three-calls-each", test_named_rows_cost_three_calls_each);
+  g_test_add_func("/row-isolation/misleading-text-is-seen-through", test_misleading_text_is_seen_through);
+  g_test_add_func("/row-isolation/search-of-named-rows-that-is-interrupted-passes-over-no-row",
+                  test_search_of_named_rows_that_is_interrupted_passes_over_no_row);
   g_test_add_func("/row-isolation/several-bad-rows-are-each-found", test_several_bad_rows_are_each_found);
   g_test_add_func("/row-isolation/search-that-is-interrupted-goes-on-where-it-was",
                   test_search_that_is_interrupted_goes_on_where_it_was);

@@ -1,0 +1,35 @@
+#include "write/named_row.h"
+
+#include <string.h>
+
+/* What stands before a quoted cell: ROW/FAMILY:QUALIFIER/TIME/..., bytes as Bytes.toStringBinary() writes them. */
+static const char *const introductions[] = {"Cell[", "Timestamp for KV out of range "};
+
+/* Where @text goes on behind @key; NULL: it begins otherwise. */
+static const char *
+skip_key(const char *text, TideBytes key)
+{
+  static const char digits[] = "0123456789ABCDEF";
+  for (gsize i = 0; i < key.len; i++) {
+    guint8 byte = key.data[i];
+    const char escaped[] = {'\\', 'x', digits[byte >> 4], digits[byte & 15]};
+    gboolean is_plain = byte >= 0x20 && byte < 0x7f && byte != '\\';
+    if (is_plain ? *text != (char)byte : strncmp(text, escaped, sizeof escaped) != 0)
+      return NULL;
+    text += is_plain ? 1 : sizeof escaped;
+  }
+  return text;
+}
+
+gboolean
+tide_text_names_row(const char *text, TideBytes key)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS(introductions); i++)
+    for (const char *at = text; (at = strstr(at, introductions[i])) != NULL;) {
+      at += strlen(introductions[i]);
+      const char *behind = skip_key(at, key);
+      if (behind != NULL && *behind == '/')
+        return TRUE;
+    }
+  return FALSE;
+}
