@@ -194,8 +194,7 @@ take_messages(TideConsumer *consumer, int timeout_ms)
     if (n == 1)
       tide_batch_metrics_note_event(&consumer->batch_metrics, consumer->intake.event_ms, record.message.timestamp_ms);
     tide_input_release(consumer->input, &record);
-    if (tide_budget_is_spent_racy(consumer->context.budget) || consumer->pauses.span_waits ||
-        consumer->pauses.table_held)
+    if (tide_budget_is_spent_racy(consumer->context.budget) || consumer->pauses.span_waits || consumer->pauses.is_held)
       break;
   }
   return n;
@@ -229,7 +228,7 @@ run_rounds(TideConsumer *consumer)
     atomic_store_explicit(&consumer->status.last_round_us, now_us, memory_order_relaxed);
     tide_consumer_take_completed(consumer, 0);
     tide_pauses_apply_backpressure(&consumer->pauses, now_us);
-    tide_pauses_apply_tables(&consumer->pauses, now_us);
+    tide_pauses_apply_holds(&consumer->pauses, now_us);
     tide_pauses_check_dead_letters(&consumer->pauses,
                                    tide_dead_letter_queue_is_stalled_racy(consumer->context.dead_letters), now_us);
     more = read_messages(consumer, more ? 0 : poll_timeout_ms(due_us, now_us));

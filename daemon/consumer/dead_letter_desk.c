@@ -10,8 +10,9 @@
 #define REFUSED_LOG_US (10 * TIDE_US_PER_S)
 
 /* Of messages of refused rows so many are read again, or were and are not written yet: enough that it is done for many
- * at once, and a few megabytes at the most. */
-#define MAX_UNDER_WAY 2000u
+ * at once, since they lie all over what was read and each pass over that takes some tenths of a second. What they hold
+ * is bounded by the queue of dead letters. */
+#define MAX_UNDER_WAY 8000u
 
 /* ---- life ---- */
 

@@ -170,7 +170,7 @@ tide_partition_assign(TidePartition *partition)
   atomic_store_explicit(&partition->owned, partition->epoch, memory_order_relaxed);
   partition->pauses.reasons = 0;
   partition->pauses.crowded_table = 0;
-  partition->pauses.table_held_us = 0;
+  partition->pauses.table_held_us = partition->pauses.read_ahead_held_us = 0;
   partition->pauses.is_paused = FALSE;
   partition->stored_offset = partition->end.wanted_offset = -1;
   partition->end.seen_offset = partition->halt.record_ms = -1;

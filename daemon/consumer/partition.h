@@ -69,6 +69,9 @@ typedef struct TidePartitionPauses {
   gint64 table_held_us;        /* since when the consumer holds for that; 0: it does not, and it pauses */
   guint32 read_ahead_messages; /* unfinished, at the most: pauses.h; 0: as many as there may be */
   gint64 read_ahead_us;        /* when that changed */
+  gint64 read_ahead_held_us;   /* since when the consumer holds for that; 0: it does not */
+  guint32 refused_messages;    /* to be sent again for refused rows, within a second or so ... */
+  gint64 refused_us;           /* ... since then */
   gboolean is_paused;          /* what librdkafka was told ... */
   gint64 changed_us;           /* ... and when; 0: not in this assignment */
 } TidePartitionPauses;

@@ -143,7 +143,7 @@ tide_pauses_wait_for_crowded_table(TidePauses *pauses, TidePartition *partition,
     return;
   }
   partition->pauses.table_held_us = now_us;
-  pauses->table_held = TRUE;
+  pauses->is_held = TRUE;
   tide_counter_inc(pauses->n_holds);
 }
 
@@ -160,19 +160,7 @@ apply_table(TidePauses *pauses, TidePartition *partition, gint64 now_us)
     partition->pauses.table_held_us = 0;
     tide_pauses_set(pauses, partition, TIDE_PAUSE_TABLE, TRUE);
   } else
-    pauses->table_held |= is_held;
-}
-
-void
-tide_pauses_apply_tables(TidePauses *pauses, gint64 now_us)
-{
-  const GPtrArray *partitions = pauses->context.partitions;
-  pauses->table_held = FALSE;
-  for (guint i = 0; i < partitions->len; i++) {
-    TidePartition *partition = tide_partition_slots_at(partitions, (guint16)i);
-    if (partition->pauses.crowded_table != 0)
-      apply_table(pauses, partition, now_us);
-  }
+    pauses->is_held |= is_held;
 }
 
 /* There is @reason to pause from @limit messages on, until half of them are left. @limit: 0: never */
@@ -186,11 +174,41 @@ apply_window(TidePauses *pauses, TidePartition *partition, TidePauseReason reaso
     tide_pauses_set(pauses, partition, reason, FALSE);
 }
 
+/* Holds at the bound, and pauses @partition where that lasts, until half of it is left. */
 static void
 apply_read_ahead(TidePauses *pauses, TidePartition *partition)
 {
-  apply_window(pauses, partition, TIDE_PAUSE_REFUSED, tide_offsets_span(&partition->offsets),
-               partition->pauses.read_ahead_messages);
+  TidePartitionPauses *own = &partition->pauses;
+  guint32 limit = own->read_ahead_messages, n_messages = tide_offsets_span(&partition->offsets);
+  gboolean is_paused = (own->reasons & TIDE_PAUSE_REFUSED) != 0;
+  if (limit == 0 || (is_paused ? n_messages <= limit / 2 : n_messages < limit)) {
+    own->read_ahead_held_us = 0;
+    tide_pauses_set(pauses, partition, TIDE_PAUSE_REFUSED, FALSE);
+    return;
+  }
+  gint64 now_us = is_paused ? 0 : tide_now_us();
+  if (!is_paused && own->read_ahead_held_us == 0) {
+    own->read_ahead_held_us = now_us;
+    tide_counter_inc(pauses->n_holds);
+  } else if (!is_paused && now_us - own->read_ahead_held_us >= HOLD_US) {
+    own->read_ahead_held_us = 0;
+    tide_pauses_set(pauses, partition, TIDE_PAUSE_REFUSED, TRUE);
+  }
+  pauses->is_held |= own->read_ahead_held_us != 0;
+}
+
+void
+tide_pauses_apply_holds(TidePauses *pauses, gint64 now_us)
+{
+  const GPtrArray *partitions = pauses->context.partitions;
+  pauses->is_held = FALSE;
+  for (guint i = 0; i < partitions->len; i++) {
+    TidePartition *partition = tide_partition_slots_at(partitions, (guint16)i);
+    if (partition->pauses.crowded_table != 0)
+      apply_table(pauses, partition, now_us);
+    if (partition->pauses.read_ahead_messages != 0)
+      apply_read_ahead(pauses, partition);
+  }
 }
 
 void
@@ -214,7 +232,12 @@ void
 tide_pauses_shorten_read_ahead(TidePauses *pauses, TidePartition *partition, guint32 n_messages, gint64 now_us)
 {
   guint32 ahead = tide_offsets_span(&partition->offsets);
-  if (n_messages < ahead / MUCH_OF ||
+  if (now_us - partition->pauses.refused_us >= SHORTEN_INTERVAL_US) {
+    partition->pauses.refused_us = now_us;
+    partition->pauses.refused_messages = 0;
+  }
+  partition->pauses.refused_messages += n_messages;
+  if (partition->pauses.refused_messages < ahead / MUCH_OF ||
       (partition->pauses.read_ahead_messages > 0 && now_us - partition->pauses.read_ahead_us < SHORTEN_INTERVAL_US))
     return;
   partition->pauses.read_ahead_us = now_us;
@@ -263,7 +286,7 @@ tide_pauses_lift(TidePauses *pauses, const guint16 *slots, gsize n_slots)
   gint64 now_us = tide_now_us();
   for (gsize i = 0; i < n_slots; i++) {
     TidePartition *partition = tide_partition_slots_at(pauses->context.partitions, slots[i]);
-    partition->pauses.table_held_us = 0;
+    partition->pauses.table_held_us = partition->pauses.read_ahead_held_us = 0;
     partition->pauses.reasons = 0;
     partition->pauses.crowded_table = 0;
     partition->pauses.changed_us = 0; /* the next assignment is fetched anew anyway */

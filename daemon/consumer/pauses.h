@@ -31,7 +31,7 @@ typedef struct TidePauses {
   TideCounter *n_holds;
   TideCounter *messages_held;
   gint64 memory_held_us; /* since when the consumer holds for memory; 0: it does not */
-  gboolean table_held;   /* it holds for a crowded table */
+  gboolean is_held;      /* it holds for a partition: for a crowded table, or for refused rows */
   gboolean memory_paused;
   gint64 memory_changed_us;
   gboolean dead_letters_paused;
@@ -52,8 +52,8 @@ void tide_pauses_apply_backpressure(TidePauses *pauses, gint64 now_us);
  * for it, and where that lasts it pauses, while the partitions that feed others go on. @crowded: 1 + the table's slot
  */
 void tide_pauses_wait_for_crowded_table(TidePauses *pauses, TidePartition *partition, guint32 crowded, gint64 now_us);
-/* Lets go on those whose table has room again, and pauses those that were held for long enough. */
-void tide_pauses_apply_tables(TidePauses *pauses, gint64 now_us);
+/* Lets go on what holds no more, and pauses what was held for long enough. Once a round. */
+void tide_pauses_apply_holds(TidePauses *pauses, gint64 now_us);
 
 /* A partition whose oldest unfinished message lies far behind waits for it alone. */
 void tide_pauses_check_in_flight_window(TidePauses *pauses, TidePartition *partition);
@@ -76,7 +76,7 @@ void tide_pauses_apply_assigned(TidePauses *pauses);
 static inline gboolean
 tide_pauses_must_wait(const TidePauses *pauses)
 {
-  return pauses->memory_held_us != 0 || pauses->table_held ||
+  return pauses->memory_held_us != 0 || pauses->is_held ||
          ((pauses->memory_paused || pauses->span_waits) && pauses->waits);
 }
 

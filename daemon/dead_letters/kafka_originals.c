@@ -7,7 +7,7 @@
 
 /* Read in one pass: so many, and no more once they hold so much. The messages of a merged row lie all over a backlog,
  * so a pass reads much that is not wanted, and the more it wants the better. */
-#define MAX_JOBS 4000u
+#define MAX_JOBS 8000u
 #define MAX_BYTES (16u * 1024 * 1024)
 
 /* A pass ends when nothing came for so long, and after so long in any case: other dead letters wait meanwhile. */

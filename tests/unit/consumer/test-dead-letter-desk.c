@@ -319,14 +319,14 @@ test_original_of_an_older_ownership_is_not_sent(Fixture *fixture, gconstpointer 
 static void
 test_so_many_refused_are_under_way_at_a_time(Fixture *fixture, gconstpointer options)
 {
-  fixture->desk.jobs_of_refused = 2000;
+  fixture->desk.jobs_of_refused = 8000;
   receive(fixture, 5, GOOD);
   refuse_first(fixture, 1);
   assert_no_dead_letter(fixture);
-  fixture->desk.jobs_of_refused = 1999;
+  fixture->desk.jobs_of_refused = 7999;
   tide_dead_letter_desk_take_waiting(&fixture->desk);
   keep_dead_letter(fixture, bare_consumer_take_dead_letter(&fixture->bare));
-  g_assert_cmpuint(fixture->desk.jobs_of_refused, ==, 1999);
+  g_assert_cmpuint(fixture->desk.jobs_of_refused, ==, 7999);
   assert_unfinished(fixture, 0, 6);
 }
 

@@ -193,7 +193,7 @@ test_each_message_keeps_to_its_table_and_span(Fixture *fixture, gconstpointer op
   tide_budget_charge(share, bytes);
   take(fixture, 6, GOOD);
   g_assert_cmpuint(fixture->partition->pauses.reasons, ==, TIDE_PAUSE_SPAN);
-  g_assert_true(fixture->bare.pauses.table_held);
+  g_assert_true(fixture->bare.pauses.is_held);
   g_assert_cmpuint(fixture->partition->pauses.crowded_table, ==, 1);
   tide_budget_charge(share, -bytes);
 }

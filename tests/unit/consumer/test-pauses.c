@@ -98,7 +98,7 @@ wait_for_table(Fixture *fixture, guint16 slot, guint32 crowded)
   TideBudget *share = &fixture->table_budgets[crowded - 1];
   tide_budget_charge(share, LIMIT_BYTES);
   tide_pauses_wait_for_crowded_table(&fixture->pauses, partition_at(fixture, slot), crowded, now_us);
-  tide_pauses_apply_tables(&fixture->pauses, now_us + HOLD_US);
+  tide_pauses_apply_holds(&fixture->pauses, now_us + HOLD_US);
   tide_budget_charge(share, -LIMIT_BYTES);
 }
 
@@ -168,6 +168,11 @@ test_read_ahead_is_shortened(Fixture *fixture, gconstpointer data)
   ASSERT_TOLD(fixture, "");
   tide_pauses_shorten_read_ahead(pauses, partition, 4000, JUST_NOW_US);
   g_assert_cmpuint(partition->pauses.read_ahead_messages, ==, 2000);
+  g_assert_true(tide_pauses_must_wait(pauses));
+  ASSERT_TOLD(fixture, "");
+  partition->pauses.read_ahead_held_us -= HOLD_US;
+  tide_pauses_apply_holds(pauses, tide_now_us());
+  g_assert_false(tide_pauses_must_wait(pauses)); /* others are read */
   g_assert_cmpuint(partition->pauses.reasons, ==, TIDE_PAUSE_REFUSED);
   ASSERT_TOLD(fixture, "pause 0, ");
   for (guint32 i = 0; i < 14999; i++)
@@ -177,6 +182,45 @@ test_read_ahead_is_shortened(Fixture *fixture, gconstpointer data)
   ack(partition, 14999);
   tide_pauses_check_in_flight_window(pauses, partition);
   g_assert_cmpuint(partition->pauses.reasons, ==, 0);
+}
+
+static void
+test_read_ahead_is_held_while_it_may_pass(Fixture *fixture, gconstpointer data)
+{
+  TidePauses *pauses = &fixture->pauses;
+  TidePartition *partition = partition_at(fixture, 0);
+  pauses->context.max_span_messages = 100000;
+  begin_messages(fixture, partition, 16000);
+  tide_pauses_shorten_read_ahead(pauses, partition, 16000, tide_now_us());
+  for (guint32 i = 0; i < 14000; i++)
+    ack(partition, i);
+  tide_pauses_apply_holds(pauses, tide_now_us());
+  g_assert_true(tide_pauses_must_wait(pauses));
+  ack(partition, 14000);
+  tide_pauses_apply_holds(pauses, tide_now_us());
+  g_assert_false(tide_pauses_must_wait(pauses));
+  begin_messages(fixture, partition, 1);
+  tide_pauses_check_in_flight_window(pauses, partition);
+  g_assert_true(tide_pauses_must_wait(pauses));
+  tide_pauses_lift(pauses, &(const guint16){0}, 1);
+  g_assert_cmpint(partition->pauses.read_ahead_held_us, ==, 0);
+  ASSERT_TOLD(fixture, "");
+}
+
+/* What one refused call makes is little, and what many make in a second is much. */
+static void
+test_read_ahead_is_shortened_by_many_calls(Fixture *fixture, gconstpointer data)
+{
+  TidePauses *pauses = &fixture->pauses;
+  TidePartition *partition = partition_at(fixture, 0);
+  gint64 now_us = tide_now_us();
+  pauses->context.max_span_messages = 100000;
+  begin_messages(fixture, partition, 16000);
+  tide_pauses_shorten_read_ahead(pauses, partition, 3000, now_us);
+  tide_pauses_shorten_read_ahead(pauses, partition, 3000, now_us + TIDE_US_PER_S);
+  g_assert_cmpuint(partition->pauses.read_ahead_messages, ==, 0);
+  tide_pauses_shorten_read_ahead(pauses, partition, 1000, now_us + 2 * TIDE_US_PER_S - 1);
+  g_assert_cmpuint(partition->pauses.read_ahead_messages, ==, 2000);
 }
 
 /* However little is left: as much as shows that rows are not refused any more. Twice in a second counts once. */
@@ -207,7 +251,7 @@ test_read_ahead_comes_back(Fixture *fixture, gconstpointer data)
   begin_messages(fixture, partition, 1500);
   gint64 now_us = tide_now_us();
   tide_pauses_shorten_read_ahead(pauses, partition, 1500, now_us);
-  g_assert_cmpuint(partition->pauses.reasons, ==, TIDE_PAUSE_REFUSED);
+  g_assert_true(tide_pauses_must_wait(pauses));
   tide_pauses_lengthen_read_ahead(pauses, now_us + TIDE_US_PER_S);
   g_assert_cmpuint(partition->pauses.read_ahead_messages, ==, 1000);
   guint n_steps = 0;
@@ -217,6 +261,8 @@ test_read_ahead_comes_back(Fixture *fixture, gconstpointer data)
     tide_pauses_lengthen_read_ahead(pauses, now_us);
   }
   g_assert_cmpuint(n_steps, ==, 3);
+  tide_pauses_apply_holds(pauses, now_us);
+  g_assert_false(tide_pauses_must_wait(pauses));
   g_assert_cmpuint(partition->pauses.reasons, ==, 0);
 }
 
@@ -319,10 +365,10 @@ test_crowded_table_holds_while_it_may_pass(Fixture *fixture, gconstpointer data)
   tide_budget_charge(share, share_bytes);
   tide_pauses_wait_for_crowded_table(&fixture->pauses, partition_at(fixture, 0), 2, now_us);
   g_assert_true(tide_pauses_must_wait(&fixture->pauses));
-  tide_pauses_apply_tables(&fixture->pauses, now_us + HOLD_US - 1);
+  tide_pauses_apply_holds(&fixture->pauses, now_us + HOLD_US - 1);
   g_assert_true(tide_pauses_must_wait(&fixture->pauses));
   tide_budget_charge(share, -share_bytes / 10);
-  tide_pauses_apply_tables(&fixture->pauses, now_us + HOLD_US);
+  tide_pauses_apply_holds(&fixture->pauses, now_us + HOLD_US);
   g_assert_false(tide_pauses_must_wait(&fixture->pauses));
   g_assert_cmpuint(partition_at(fixture, 0)->pauses.crowded_table, ==, 0);
   ASSERT_TOLD(fixture, "");
@@ -337,10 +383,10 @@ test_crowded_table_pauses_those_that_feed_it(Fixture *fixture, gconstpointer dat
   ASSERT_TOLD(fixture, "pause 1, ");
   g_assert_false(tide_pauses_must_wait(&fixture->pauses)); /* others are read */
   set_changed_us(fixture, LONG_AGO_US);
-  tide_pauses_apply_tables(&fixture->pauses, tide_now_us()); /* the other table has room */
+  tide_pauses_apply_holds(&fixture->pauses, tide_now_us()); /* the other table has room */
   ASSERT_TOLD(fixture, "");
   tide_budget_charge(&fixture->table_budgets[1], -LIMIT_BYTES);
-  tide_pauses_apply_tables(&fixture->pauses, tide_now_us());
+  tide_pauses_apply_holds(&fixture->pauses, tide_now_us());
   ASSERT_TOLD(fixture, "resume 1, ");
 }
 
@@ -363,7 +409,7 @@ test_hold_ends_with_its_assignment(Fixture *fixture, gconstpointer data)
   tide_budget_charge(&fixture->table_budgets[1], LIMIT_BYTES);
   tide_pauses_wait_for_crowded_table(&fixture->pauses, partition_at(fixture, 0), 2, tide_now_us());
   tide_pauses_lift(&fixture->pauses, &(const guint16){0}, 1);
-  tide_pauses_apply_tables(&fixture->pauses, tide_now_us());
+  tide_pauses_apply_holds(&fixture->pauses, tide_now_us());
   g_assert_false(tide_pauses_must_wait(&fixture->pauses));
   tide_budget_charge(&fixture->table_budgets[1], -LIMIT_BYTES);
 }
@@ -464,6 +510,8 @@ main(int argc, char **argv)
   ADD("spans/bounded-until-half-is-committed", test_span_is_bounded_until_half_of_it_is_committed);
   ADD("spans/nothing-is-read-at-the-bound", test_nothing_is_read_at_the_span_bound);
   ADD("read-ahead/is-shortened", test_read_ahead_is_shortened);
+  ADD("read-ahead/is-held-while-it-may-pass", test_read_ahead_is_held_while_it_may_pass);
+  ADD("read-ahead/is-shortened-by-many-calls", test_read_ahead_is_shortened_by_many_calls);
   ADD("read-ahead/has-a-least", test_read_ahead_has_a_least);
   ADD("read-ahead/comes-back", test_read_ahead_comes_back);
   ADD("dead-letters/hold-for-a-second-at-least", test_dead_letters_hold_for_a_second_at_least);
