@@ -76,6 +76,8 @@ typedef struct TideDecodeOptions {
   TideProtobufSchema *protobuf; /* the same, of protobuf */
   char *message; /* owned by the configuration: of protobuf, the full name of what a message is; NULL: its frame says */
   TideSchemaFraming framing;
+  gboolean containers; /* of Avro: each message is a container of one object, which says its schema; no configuration
+                        * asks for it, but files of such are read so */
   TideSchemaSource *schemas; /* owned by the configuration: of messages that name their schema by a number in front;
                               * NULL: they are all of the one above */
   TideScannedOptions scanned;

@@ -1,5 +1,6 @@
 #include "decode/decoder.h"
 
+#include "decode/avro_container.h"
 #include "decode/avro_walk.h"
 #include "decode/csv_lines.h"
 #include "decode/influx_lines.h"
@@ -7,7 +8,7 @@
 #include "decode/msgpack_walk.h"
 #include "decode/protobuf_walk.h"
 #include "decode/reading_builder.h"
-#include "decode/record_fields.h"
+#include "model/record_fields.h"
 #include "model/scratch.h"
 
 struct TideDecoder {
@@ -23,6 +24,8 @@ struct TideDecoder {
   TideProtobufWalk *protobuf;      /* owned; NULL with another format */
   const TideAvroSchema *schema;    /* borrowed: of the last message that named one; NULL: none did */
   guint32 schema_id;
+  TideBuffer head;                 /* owned: of the last message that was a container */
+  const TideAvroSchema *contained; /* owned: the schema in it */
 };
 
 gboolean
@@ -55,6 +58,8 @@ tide_decoder_free(TideDecoder *decoder)
   tide_protobuf_walk_free(decoder->protobuf);
   tide_reading_builder_free(decoder->builder);
   tide_record_fields_free(decoder->record_fields);
+  tide_avro_schema_free(decoder->contained);
+  tide_buffer_clear_memory(&decoder->head);
   tide_scratch_clear_memory(&decoder->scratch);
   g_free(decoder);
 }
@@ -107,9 +112,55 @@ find_schema(TideDecoder *decoder, TideBytes value, TideReject *ret_reject)
 }
 
 static gboolean
+reject_container(const char *detail, TideReject *ret_reject)
+{
+  *ret_reject = (TideReject){.reason = TIDE_REJECT_PARSE, .byte_position = 0, .detail = detail};
+  return FALSE;
+}
+
+/* The head of @value, whose schema is kept: most messages have the same. */
+static gboolean
+take_head(TideDecoder *decoder, TideBytes value, TideReject *ret_reject)
+{
+  TideAvroHead head;
+  const char *detail;
+  gsize kept = decoder->head.len;
+  if (kept > 0 && value.len > kept && tide_bytes_equal(tide_bytes(value.data, kept), tide_buffer_bytes(&decoder->head)))
+    return TRUE;
+  tide_buffer_reset(&decoder->head);
+  tide_avro_schema_free(decoder->contained);
+  decoder->contained = NULL;
+  if (tide_avro_head_read(value, &head, &detail) != TIDE_AVRO_WHOLE)
+    return reject_container(detail, ret_reject);
+  decoder->contained = tide_avro_schema_new(head.schema, NULL);
+  if (decoder->contained == NULL)
+    return reject_container("its schema cannot be used", ret_reject);
+  tide_buffer_append(&decoder->head, value.data, head.len);
+  return TRUE;
+}
+
+static gboolean
+read_container(TideDecoder *decoder, TideBytes value, TideReject *ret_reject)
+{
+  TideAvroBlock block;
+  if (!take_head(decoder, value, ret_reject))
+    return FALSE;
+  TideBytes rest = tide_bytes(value.data + decoder->head.len, value.len - decoder->head.len);
+  if (tide_avro_block_read(rest, &block) != TIDE_AVRO_WHOLE || block.n_objects != 1 ||
+      rest.len - block.start < TIDE_AVRO_SYNC_BYTES ||
+      (guint64)block.n_bytes != rest.len - block.start - TIDE_AVRO_SYNC_BYTES)
+    return reject_container("it does not hold one object", ret_reject);
+  TideBytes object = tide_bytes(rest.data + block.start, (gsize)block.n_bytes);
+  return tide_avro_walk_run(decoder->options, decoder->contained, object, 0, &decoder->scratch, decoder->builder,
+                            ret_reject);
+}
+
+static gboolean
 read_avro(TideDecoder *decoder, TideBytes value, TideReject *ret_reject)
 {
   const TideDecodeOptions *options = decoder->options;
+  if (G_UNLIKELY(options->containers))
+    return read_container(decoder, value, ret_reject);
   if (options->schemas == NULL)
     return tide_avro_walk_run(options, options->schema, value, 0, &decoder->scratch, decoder->builder, ret_reject);
   return find_schema(decoder, value, ret_reject) && tide_avro_walk_run(options, decoder->schema, value, FRAME_BYTES,

@@ -3,8 +3,8 @@
  * looked for where a broken line ends. */
 #pragma once
 
-#include "model/scratch.h"
 #include "decode/utf8.h"
+#include "model/scratch.h"
 
 G_BEGIN_DECLS
 

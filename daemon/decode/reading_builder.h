@@ -10,9 +10,9 @@
 #pragma once
 
 #include "decode/decode_options.h"
-#include "model/scratch.h"
 #include "model/reading.h"
 #include "model/reject.h"
+#include "model/scratch.h"
 
 G_BEGIN_DECLS
 

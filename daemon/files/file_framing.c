@@ -1,5 +1,6 @@
 #include "files/file_framing.h"
 
+#include "decode/avro_container.h"
 #include "decode/msgpack_shape.h"
 #include "util/error.h"
 
@@ -180,6 +181,30 @@ next_delimited(const TideFileFraming *framing, TideBytes text, TideFrame *frame,
   return TIDE_FRAME_BROKEN;
 }
 
+/* The head, or a block. */
+static TideFrameResult
+next_avro(const TideFileFraming *framing, TideBytes text, TideFrame *frame, GError **error)
+{
+  TideAvroHead head;
+  TideAvroBlock block;
+  const char *detail = "it is no block";
+  gboolean is_head = text.data[0] == 'O'; /* of a block there stands the number of its objects, 1 */
+  TideAvroResult result = is_head ? tide_avro_head_read(text, &head, &detail) : tide_avro_block_read(text, &block);
+  if (result == TIDE_AVRO_BAD) {
+    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_DATA, detail);
+    return TIDE_FRAME_BROKEN;
+  }
+  gsize len = 0;
+  if (result == TIDE_AVRO_WHOLE)
+    len = is_head ? head.len : block.start + (gsize)block.n_bytes + TIDE_AVRO_SYNC_BYTES;
+  if (result == TIDE_AVRO_CUT || len > text.len)
+    return TIDE_FRAME_MORE;
+  /* What is too large is rejected for it, whatever it holds. */
+  *frame = (TideFrame){
+      .len = is_head ? len : MIN(len, (gsize)framing->max_bytes + 1), .end = len, .n_lines = is_head ? 0 : 1};
+  return TIDE_FRAME_FOUND;
+}
+
 TideFrameResult
 tide_file_framing_next(const TideFileFraming *framing, TideBytes text, gboolean is_last, TideFrame *ret_frame,
                        GError **error)
@@ -196,7 +221,7 @@ tide_file_framing_next(const TideFileFraming *framing, TideBytes text, gboolean 
   case TIDE_FORMAT_PROTOBUF:
     return next_delimited(framing, text, ret_frame, error);
   case TIDE_FORMAT_AVRO:
-    break;
+    return next_avro(framing, text, ret_frame, error);
   }
   g_assert_not_reached();
 }

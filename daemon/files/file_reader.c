@@ -1,5 +1,6 @@
 #include "files/file_reader.h"
 
+#include "files/avro_text.h"
 #include "util/error.h"
 #include "util/lock.h"
 
@@ -35,6 +36,7 @@ struct TideFileReader {
   TideFileState opened; /* what the file was then */
   /* one thread */
   TideFileText *text; /* owned; NULL: the file has ended */
+  TideAvroText *avro; /* owned: what the text is read by, where it is a container of Avro's; NULL: it is none */
   gboolean wants_header;
   gboolean groups_lines; /* behind the header */
   gboolean is_cutting;   /* the rest of a line that is too long is thrown away; it is in cut */
@@ -70,6 +72,7 @@ tide_file_reader_free(TideFileReader *reader)
 {
   if (reader == NULL)
     return;
+  tide_avro_text_free(reader->avro);
   tide_file_text_free(reader->text);
   tide_buffer_clear_memory(&reader->header);
   tide_buffer_clear_memory(&reader->window);
@@ -79,6 +82,19 @@ tide_file_reader_free(TideFileReader *reader)
   g_free(reader->problem);
   g_free(reader->path);
   g_free(reader);
+}
+
+static gboolean
+read_text(TideFileReader *reader, guint8 *to, gsize capacity, gsize *ret_n_bytes, GError **error)
+{
+  return reader->avro != NULL ? tide_avro_text_read(reader->avro, to, capacity, ret_n_bytes, error)
+                              : tide_file_text_read(reader->text, to, capacity, ret_n_bytes, error);
+}
+
+static gboolean
+has_ended(const TideFileReader *reader)
+{
+  return reader->avro != NULL ? tide_avro_text_has_ended(reader->avro) : tide_file_text_has_ended(reader->text);
 }
 
 static gboolean
@@ -101,7 +117,7 @@ read_up_to(TideFileReader *reader, const TideFileReaderOptions *options, GError 
   guint32 crc = 0;
   for (guint64 at = 0; at < mark->position_bytes;) {
     gsize n;
-    if (!tide_file_text_read(reader->text, bytes, (gsize)MIN(CHUNK_BYTES, mark->position_bytes - at), &n, error))
+    if (!read_text(reader, bytes, (gsize)MIN(CHUNK_BYTES, mark->position_bytes - at), &n, error))
       return FALSE;
     if (n == 0)
       return is_changed(reader, error);
@@ -129,7 +145,8 @@ go_to_mark(TideFileReader *reader, const TideFileReaderOptions *options, GError 
   if (mark->position_bytes == 0)
     return TRUE;
   gboolean is_same = tide_file_mark_is_of(mark, &reader->opened);
-  return (is_same && tide_file_text_seek(reader->text, mark->position_bytes)) || read_up_to(reader, options, error);
+  return (is_same && reader->avro == NULL && tide_file_text_seek(reader->text, mark->position_bytes)) ||
+         read_up_to(reader, options, error);
 }
 
 /* The first line of a file of which a part was loaded. */
@@ -164,7 +181,9 @@ tide_file_reader_open(const TideFileReaderOptions *options, GError **error)
   reader->entries = g_array_new(FALSE, FALSE, sizeof(Entry));
   tide_mutex_init(&reader->lock);
   gboolean is_begun = options->mark->position_bytes > 0;
-  gboolean has_header = options->decode->format == TIDE_FORMAT_CSV && options->decode->csv.columns == NULL;
+  gboolean is_avro = options->decode->format == TIDE_FORMAT_AVRO;
+  gboolean has_header = is_avro || (options->decode->format == TIDE_FORMAT_CSV && options->decode->csv.columns == NULL);
+  reader->avro = is_avro ? tide_avro_text_new(text) : NULL;
   reader->wants_header = has_header && !is_begun;
   reader->groups_lines = has_header && options->decode->scanned.is_scanned;
   reader->framing.is_grouped = reader->groups_lines && is_begun;
@@ -194,6 +213,7 @@ take_text(TideFileReader *reader, const guint8 *text, gsize n_bytes)
 static void
 end_reading(TideFileReader *reader, char *why)
 {
+  g_clear_pointer(&reader->avro, tide_avro_text_free);
   g_clear_pointer(&reader->text, tide_file_text_free);
   reader->problem = why;
 }
@@ -244,7 +264,8 @@ take_frame(TideFileReader *reader, const TideFrame *frame)
     reader->cut = entry;
   } else if (reader->wants_header && !frame->is_blank) {
     tide_buffer_append(&reader->header, text.data + frame->start, frame->len);
-    tide_buffer_append_byte(&reader->header, '\n');
+    if (tide_file_framing_is_of_lines(&reader->framing))
+      tide_buffer_append_byte(&reader->header, '\n');
     reader->wants_header = FALSE;
     reader->framing.is_grouped = reader->groups_lines;
   } else if (!frame->is_blank)
@@ -337,8 +358,8 @@ tide_file_reader_fill(TideFileReader *reader)
   tide_mutex_lock(&reader->lock);
   guint8 *to = tide_buffer_reserve(&reader->window, CHUNK_BYTES);
   tide_mutex_unlock(&reader->lock);
-  gboolean good = tide_file_text_read(reader->text, to, CHUNK_BYTES, &n, &error);
-  gboolean is_last = good && n == 0 && tide_file_text_has_ended(reader->text);
+  gboolean good = read_text(reader, to, CHUNK_BYTES, &n, &error);
+  gboolean is_last = good && n == 0 && has_ended(reader);
   atomic_store_explicit(&reader->raw_bytes, tide_file_text_raw_bytes(reader->text), memory_order_relaxed);
   tide_mutex_lock(&reader->lock);
   reader->window.len += n;

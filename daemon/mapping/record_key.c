@@ -1,6 +1,6 @@
 #include "mapping/record_key.h"
 
-#include "decode/record_fields.h"
+#include "model/record_fields.h"
 #include "model/scratch.h"
 
 /* How a table's rows are named. */

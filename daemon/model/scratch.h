@@ -12,7 +12,7 @@ typedef struct TideScratch {
   TideScratchBlock *block;    /* owned: the one that is being filled */
   TideScratchBlock *outgrown; /* owned: blocks of this message that were too small */
   gsize used_bytes;           /* of block */
-  TideBuffer pieces;          /* for a text that is made piece by piece, and copied then: whoever begins one resets it */
+  TideBuffer pieces; /* for a text that is made piece by piece, and copied then: whoever begins one resets it */
 } TideScratch;
 
 void tide_scratch_clear_memory(TideScratch *scratch); /* frees; leaves it empty and valid */

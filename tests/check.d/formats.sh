@@ -8,6 +8,8 @@ formats() {
     --messages $messages --broken $((messages / 5)) 2>&1) || ended=$?
   out+=$'\n'$(python3 tests/formats/test_units.py build-check/plain/tests/formats/change-units --seed "$seed" 2>&1) ||
     ended=$?
+  out+=$'\n'$(python3 tests/formats/test_containers.py build-check/plain/tests/formats/split-container --seed "$seed" \
+    --files $((messages / 20)) 2>&1) || ended=$?
   sed 's/^/   /' <<<"$out"
   passed=$(grep -c '^ok ' <<<"$out")
   failed=$(grep -c '^not ok ' <<<"$out")
@@ -16,4 +18,4 @@ formats() {
   count formats "$passed" "$failed" 0
 }
 
-! build build-check/plain "tests/formats/decode-messages tests/formats/change-units" --buildtype=debugoptimized || formats
+! build build-check/plain "tests/formats/decode-messages tests/formats/change-units tests/formats/split-container" --buildtype=debugoptimized || formats

@@ -65,6 +65,12 @@ class LoadCase(unittest.TestCase):
         self.assertEqual(done.returncode, exit_code, text)
         return text
 
+    def verify(self, *words: str | Path, exit_code: int = 0) -> str:
+        done = subprocess.run([str(PROGRAM), "verify", "-c", str(self.config()), "--state-directory", str(self.directory / "state"), "--files",
+                               *map(str, words)], capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+        self.assertEqual(done.returncode, exit_code, done.stdout + done.stderr)
+        return done.stdout + done.stderr
+
     def write(self, name: str, data: bytes) -> Path:
         path = self.directory / name
         path.write_bytes(data)

@@ -103,12 +103,6 @@ class Load(LoadCase):
 
     # ---- compared ----
 
-    def verify(self, *words: str | Path, exit_code: int = 0) -> str:
-        done = subprocess.run([str(PROGRAM), "verify", "-c", str(self.config()), "--state-directory", str(self.directory / "state"), "--files",
-                               *map(str, words)], capture_output=True, text=True, check=False, timeout=PATIENCE_S)
-        self.assertEqual(done.returncode, exit_code, done.stdout + done.stderr)
-        return done.stdout + done.stderr
-
     def test_verify(self) -> None:
         path = self.write("a.jsonl.gz", gzip.compress(lines(0, 1000) + b"{broken\n" + lines(1000, 1000)))
         self.load(path)

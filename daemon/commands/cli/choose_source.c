@@ -1,5 +1,6 @@
 #include "commands/cli/choose_source.h"
 
+#include "decode/avro_container.h"
 #include "util/error.h"
 
 #include <string.h>
@@ -26,14 +27,14 @@ find_source(const TideConfig *config, const char *name, GError **error)
   return NULL;
 }
 
-gboolean
-tide_command_check_files(const TideConfigSource *source, GError **error)
+/* A file of Avro's says its schema itself, and so does each of its records. */
+static void
+read_containers(TideConfig *config, TideConfigSource *source)
 {
-  if (source->readings->decode.format != TIDE_FORMAT_AVRO)
-    return TRUE;
-  g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-                      "files of 'format: avro' cannot be read: write their records as JSON lines");
-  return FALSE;
+  TideDecodeOptions *decode = source->readings == &source->own ? &source->own.decode : &config->readings.decode;
+  decode->containers = TRUE;
+  decode->max_message_bytes = MIN(decode->max_message_bytes, G_MAXUINT32 - TIDE_AVRO_HEAD_MAX_BYTES);
+  decode->max_message_bytes += TIDE_AVRO_HEAD_MAX_BYTES;
 }
 
 TideConfigSource *
@@ -42,6 +43,8 @@ tide_command_choose_source(TideConfig *config, const char *name, GError **error)
   TideConfigSource *source = find_source(config, name, error);
   if (source == NULL)
     return NULL;
+  if (source->readings->decode.format == TIDE_FORMAT_AVRO)
+    read_containers(config, source);
   for (guint i = config->sources->len; i > 0; i--)
     if (g_ptr_array_index(config->sources, i - 1) != source)
       g_ptr_array_remove_index(config->sources, i - 1);

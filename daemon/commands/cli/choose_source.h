@@ -7,13 +7,11 @@ G_BEGIN_DECLS
 
 /**
  * tide_command_choose_source: the source called @name, or the only one that there is; the others are taken out of
- * @config, so that every file is of it.
+ * @config, so that every file is of it. Of
+ * Avro the messages are then containers: those of files.
  * @name: NULL: none was named
  * Errors: USAGE: there is none of that name, or several and no name.
  */
 TideConfigSource *tide_command_choose_source(TideConfig *config, const char *name, GError **error);
-
-/* Errors: USAGE: files of @source's format cannot be read. */
-gboolean tide_command_check_files(const TideConfigSource *source, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

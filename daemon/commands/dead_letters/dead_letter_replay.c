@@ -25,6 +25,26 @@ struct TideDeadLetterReplay {
 };
 
 /* Asks the brokers once for each: a message to one that is missing would wait half a minute for it. */
+/* No topic's name has a slash, and each file's path has; standard input is called so. */
+static gboolean
+check_origin(const TideDeadLetterReplay *replay, const TideDeadLetter *dead_letter, GError **error)
+{
+  TideBytes topic = dead_letter->topic, value = dead_letter->value;
+  gboolean is_input = tide_bytes_equal(topic, TIDE_BYTES_LITERAL("-"));
+  gboolean is_of_file = is_input || (topic.len > 0 && memchr(topic.data, '/', topic.len) != NULL);
+  gboolean is_container = value.len > 4 && memcmp(value.data, "Obj\x01", 4) == 0;
+  if (!is_of_file || (replay->options.topic != NULL && !is_container))
+    return TRUE;
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
+              "the dead letter of '%.*s', %" G_GINT64_FORMAT ", is of a file that was loaded: %s", (int)topic.len,
+              (const char *)topic.data, dead_letter->offset,
+              is_container
+                  ? "its message is an Avro file of one record, which no consumer of a topic reads: write it to "
+                    "a file, and load that"
+                  : "name a topic for it with '--to-topic', or write its message to a file, and load that");
+  return FALSE;
+}
+
 static gboolean
 is_there(TideDeadLetterReplay *replay, const char *topic, GError **error)
 {
@@ -109,6 +129,8 @@ tide_dead_letter_replay_send(TideDeadLetterReplay *replay, const TideDeadLetter 
     replay->counts.n_repeated++;
     return TRUE;
   }
+  if (!check_origin(replay, dead_letter, error))
+    return FALSE;
   if (replay->producer != NULL) {
     keep_rate(replay);
     g_autofree char *own = g_strndup((const char *)dead_letter->topic.data, dead_letter->topic.len);

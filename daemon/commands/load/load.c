@@ -100,8 +100,6 @@ choose_source(Load *load, GError **error)
   TideConfigSource *source = find_source(load, error);
   if (source == NULL)
     return FALSE;
-  if (load->options->scanned == NULL && !tide_command_check_files(source, error))
-    return FALSE;
   load->source = source;
   gint64 now_ns = tide_wall_clock_epoch_ms() * TIDE_NS_PER_MS;
   source->to_ns = load->options->from != NULL || load->options->to != NULL ? G_MAXINT64 : 0;
@@ -426,9 +424,10 @@ const TideCommand tide_command_load = {
     .details =
         "Files hold what the source's messages do: JSON or line protocol, a line each; CSV; MessagePack values one "
         "behind\n"
-        "the other; protobuf messages, each behind its length. They may be compressed with gzip or zstd; '-' is "
-        "standard\n"
-        "input. How far each file has come is kept in a mark, behind what HBase has acknowledged: after a stop or a "
+        "the other; protobuf messages, each behind its length; Avro's container files. They may be compressed with "
+        "gzip\n"
+        "or zstd; '-' is standard input. How far each file has come is kept in a mark, behind what HBase has "
+        "acknowledged: after a stop or a "
         "kill\n"
         "the same command goes on, and a file that is loaded is not loaded again. A daemon may run meanwhile: latest\n"
         "tables stay right. Exit codes: 65 a file could not be read to its end, or too much was rejected; 75 stopped, "

@@ -1,4 +1,4 @@
-#include "decode/record_fields.h"
+#include "model/record_fields.h"
 
 /* A gint64 with its sign. */
 #define INTEGER_MAX_BYTES 20

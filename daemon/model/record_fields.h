@@ -2,9 +2,9 @@
  * that the configuration uses, so that a configuration without them pays nothing. */
 #pragma once
 
-#include "model/scratch.h"
 #include "model/message.h"
 #include "model/reading.h"
+#include "model/scratch.h"
 
 G_BEGIN_DECLS
 
