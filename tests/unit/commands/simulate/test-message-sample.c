@@ -1,6 +1,7 @@
 /* Messages after the operator's own: other times and measurements, and all else byte for byte. */
 #include "commands/simulate/message_sample.h"
 
+#include "unit/assert_bytes.h"
 #include "unit/load_text.h"
 #include "util/error.h"
 
@@ -205,8 +206,8 @@ test_binary(void)
   g_auto(TideBuffer) out = {0};
   tide_message_sample_append(sample, 0, TIME_MS, 1, &out);
   g_assert_cmpuint(out.len, ==, sizeof timed - 1 + 3 + sizeof rest - 1);
-  g_assert_cmpmem(out.data, sizeof timed - 1, timed, sizeof timed - 1);
-  g_assert_cmpmem(out.data + sizeof timed - 1 + 3, sizeof rest - 1, rest, sizeof rest - 1);
+  assert_bytes_equal(tide_bytes(out.data, sizeof timed - 1), tide_bytes(timed, sizeof timed - 1));
+  assert_bytes_equal(tide_bytes(out.data + sizeof timed - 1 + 3, sizeof rest - 1), tide_bytes(rest, sizeof rest - 1));
   const guint8 *number = out.data + sizeof timed - 1;
   int value = number[1] << 8 | number[2];
   g_assert_cmpuint(number[0], ==, 0xCD);
