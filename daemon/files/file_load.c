@@ -285,6 +285,20 @@ tide_file_load_is_read(TideFileLoad *load)
   return is_read;
 }
 
+static void
+count_file(const TideLoadedFile *file, TideFileLoadProgress *progress)
+{
+  progress->all_bytes += file->size_bytes;
+  if (is_over(file))
+    progress->read_bytes += file->size_bytes;
+  else if (file->reader != NULL)
+    progress->read_bytes += tide_file_reader_raw_bytes(file->reader);
+  if (file->state == TIDE_LOADED_BEFORE)
+    progress->before_bytes += file->size_bytes;
+  else if (file->reader != NULL)
+    progress->before_bytes += tide_file_reader_passed_bytes(file->reader);
+}
+
 TideFileLoadProgress
 tide_file_load_progress(TideFileLoad *load)
 {
@@ -293,11 +307,8 @@ tide_file_load_progress(TideFileLoad *load)
   tide_mutex_lock(&load->lock);
   for (guint i = 0; i < load->files->len; i++) {
     const TideLoadedFile *file = g_ptr_array_index(load->files, i);
-    is_known &= file->size_bytes > 0;
-    progress.all_bytes += file->size_bytes;
-    progress.read_bytes += is_over(file)          ? file->size_bytes
-                           : file->reader != NULL ? tide_file_reader_raw_bytes(file->reader)
-                                                  : 0;
+    is_known &= file->size_bytes > 0 || is_over(file); /* of a pipe it is 0, and of an empty file */
+    count_file(file, &progress);
   }
   tide_mutex_unlock(&load->lock);
   progress.all_bytes = is_known ? progress.all_bytes : 0;

@@ -64,8 +64,9 @@ const GPtrArray *tide_file_load_files(const TideFileLoad *load);
 void tide_file_load_stop(TideFileLoad *load);
 
 typedef struct TideFileLoadProgress {
-  guint64 read_bytes; /* of the files, as they are compressed */
-  guint64 all_bytes;  /* 0: not known, of a pipe */
+  guint64 read_bytes;   /* of the files, as they are compressed */
+  guint64 before_bytes; /* of these, what loads before had done */
+  guint64 all_bytes;    /* 0: not known, of a pipe */
 } TideFileLoadProgress;
 
 TideFileLoadProgress tide_file_load_progress(TideFileLoad *load);

@@ -34,6 +34,7 @@ struct TideFileReader {
   char *path; /* owned */
   TideFileFraming framing;
   TideFileState opened; /* what the file was then */
+  guint64 passed_bytes; /* of the file, as it is compressed: before the mark */
   /* one thread */
   TideFileText *text; /* owned; NULL: the file has ended */
   TideAvroText *avro; /* owned: what the text is read by, where it is a container of Avro's; NULL: it is none */
@@ -187,8 +188,11 @@ tide_file_reader_open(const TideFileReaderOptions *options, GError **error)
   reader->wants_header = has_header && !is_begun;
   reader->groups_lines = has_header && options->decode->scanned.is_scanned;
   reader->framing.is_grouped = reader->groups_lines && is_begun;
-  if (go_to_mark(reader, options, error) && (!has_header || !is_begun || read_header(reader, options, error)))
+  if (go_to_mark(reader, options, error) && (!has_header || !is_begun || read_header(reader, options, error))) {
+    reader->passed_bytes = tide_file_text_raw_bytes(reader->text);
+    atomic_store_explicit(&reader->raw_bytes, reader->passed_bytes, memory_order_relaxed);
     return reader;
+  }
   tide_file_reader_free(reader);
   return NULL;
 }
@@ -427,6 +431,12 @@ gsize
 tide_file_reader_window_bytes(const TideFileReader *reader)
 {
   return reader->window.len + reader->entries->len * sizeof(Entry);
+}
+
+guint64
+tide_file_reader_passed_bytes(const TideFileReader *reader)
+{
+  return reader->passed_bytes;
 }
 
 guint64

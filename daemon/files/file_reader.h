@@ -54,8 +54,10 @@ gint64 tide_file_reader_end_offset(const TideFileReader *reader);
 /* In memory. */
 gsize tide_file_reader_window_bytes(const TideFileReader *reader);
 
-/* Of the file, as it is compressed. Threads: any. */
+/* Of the file, as it is compressed: what was read, and what of that is before the mark it was opened at. Threads: any.
+ */
 guint64 tide_file_reader_raw_bytes(const TideFileReader *reader);
+guint64 tide_file_reader_passed_bytes(const TideFileReader *reader);
 
 /* tide_file_reader_next() goes on at @offset, which was not passed yet. */
 void tide_file_reader_move(TideFileReader *reader, gint64 offset);

@@ -10,7 +10,9 @@ import base64
 import gzip
 import json
 import os
+import pty
 import random
+import re
 import signal
 import subprocess
 import time
@@ -151,6 +153,28 @@ class Load(LoadCase):
         process.communicate()
         self.assertIn("tidemark load: all is written; waiting for up to 6.0 s (hbase.settle), ", self.load(path))
         self.assertEqual(self.numbers(), list(range(20_000 - HOSTS, 20_000)))
+
+    def test_time_left_after_a_kill(self) -> None:
+        """What a load before had done says nothing of how fast this one is."""
+        path = self.write("a.jsonl", lines(0, 40_000))
+        process = subprocess.Popen(self.command(path, "--rate", "20000"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.wait(lambda: self.marked() > 18_000)
+        process.kill()
+        process.communicate()
+        terminal, its = pty.openpty()
+        process = subprocess.Popen(self.command(path, "--rate", "4000"), stdout=subprocess.DEVNULL, stderr=its)
+        os.close(its)
+        self.addCleanup(os.close, terminal)
+        shown = b""
+        try:
+            while piece := os.read(terminal, 65536):
+                shown += piece
+        except OSError:  # so a terminal ends
+            pass
+        self.assertEqual(process.wait(), 0)
+        found = [float(left) for left in re.findall(r"[0-9,]+ messages \(\d+ %\), [0-9,]+/s, ([0-9.]+) s left", shown.decode())]
+        self.assertGreater(max(found), 2, "20,000 of 4,000 a second take five seconds")
+        self.assert_loaded(range(40_000))
 
     def test_mark_waits_for_the_gateway(self) -> None:
         """Nothing is marked that HBase has not acknowledged: with a gateway that answers nobody, no record is."""

@@ -44,8 +44,9 @@ progress_text(const TideProgress *progress, guint64 done, gint64 elapsed_us)
   double per_s = (double)done * (double)TIDE_US_PER_S / (double)elapsed_us;
   g_autofree char *rate_text = tide_count_text((guint64)(per_s + 0.5));
   g_string_append_printf(text, ", %s/s", rate_text);
-  if (share > 0 && share < 1) {
-    g_autofree char *left_text = tide_age_text((gint64)((double)elapsed_us * (1 - share) / share) / TIDE_US_PER_MS);
+  double gained = share - progress->before;
+  if (gained > 0 && share < 1) {
+    g_autofree char *left_text = tide_age_text((gint64)((double)elapsed_us * (1 - share) / gained) / TIDE_US_PER_MS);
     g_string_append_printf(text, ", %s left", left_text);
   }
   return g_string_free(text, FALSE);

@@ -10,6 +10,7 @@ typedef struct TideProgress {
   const char *noun; /* borrowed: "readings" */
   guint64 total;    /* 0: not known */
   double share;     /* that is done, where the total is not known and this is; 0: it is not */
+  double before;    /* the part of that share which was done before the work began */
   gint64 start_us;  /* monotonic */
   gint64 next_us;   /* when the line is due again */
   gboolean enabled;

@@ -222,7 +222,7 @@ show_progress(Load *load, const TidePipelineState *state, gint64 now_us)
 {
   if (state->stage == TIDE_STAGE_RUNNING) {
     TideFileLoadProgress at = tide_file_load_progress(load->files);
-    load->progress.share = at.all_bytes > 0 ? (double)at.read_bytes / (double)at.all_bytes : 0;
+    tide_load_report_progress(&load->progress, &at);
     tide_progress_update(&load->progress, tide_metrics_sum(load->metrics, "tidemark_messages_received_total", NULL),
                          now_us);
   } else if (!load->wait_is_told && now_us - load->progress.start_us > PATIENCE_US && state->reason != NULL) {

@@ -57,6 +57,14 @@ report_marks(const TideFileLoad *load)
   return is_any;
 }
 
+void
+tide_load_report_progress(TideProgress *progress, const TideFileLoadProgress *at)
+{
+  double all_bytes = (double)MAX(at->all_bytes, 1);
+  progress->share = at->all_bytes > 0 ? (double)at->read_bytes / all_bytes : 0;
+  progress->before = at->all_bytes > 0 ? (double)at->before_bytes / all_bytes : 0;
+}
+
 static guint
 count_files(const TideFileLoad *load, TideLoadedState state)
 {

@@ -1,6 +1,7 @@
 /* What is said at the end of a load. */
 #pragma once
 
+#include "commands/cli/progress.h"
 #include "files/file_load.h"
 #include "util/metrics.h"
 
@@ -21,5 +22,8 @@ int tide_load_report(const TideLoadResult *result);
 
 /* To standard error, for each file that was not read to its end, why. Returns: how many. */
 guint tide_load_report_problems(const TideFileLoad *load);
+
+/* The shares of @progress by the bytes of all files. */
+void tide_load_report_progress(TideProgress *progress, const TideFileLoadProgress *at);
 
 G_END_DECLS
