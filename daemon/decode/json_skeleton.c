@@ -75,12 +75,15 @@ tide_json_skeletons_learn(TideJsonSkeletons *skeletons, TideReadingBuilder *buil
                           const guint32 *first, const guint32 *end, guint32 depth)
 {
   TideJsonSkeleton *skeleton = &skeletons->all[skeletons->oldest];
-  skeletons->oldest = (skeletons->oldest + 1) % TIDE_MAX_SHAPES;
   tide_buffer_reset(&skeleton->bytes);
   tide_buffer_reset(&skeleton->joints);
   skeleton->n_tokens = 0;
   skeleton->depth = depth;
   if (!tide_reading_builder_learn(builder, &skeleton->names) ||
-      !learn_joints(skeleton, text, first, end, skeleton->names.n_own))
-    tide_reading_names_clear(&skeleton->names);
+      !learn_joints(skeleton, text, first, end, skeleton->names.n_own)) {
+    tide_reading_names_clear(&skeleton->names); /* the next one may have its place: one that cannot be learned must not
+                                                 * drive out one after the other */
+    return;
+  }
+  skeletons->oldest = (skeletons->oldest + 1) % TIDE_MAX_SHAPES;
 }

@@ -25,23 +25,43 @@ sort_key_of(TideBytes key, gsize offset)
   return GUINT64_FROM_BE(number);
 }
 
-static int
-compare(gconstpointer left, gconstpointer right)
+/* Whether @a, which came first, may stay in front of @b. */
+static inline gboolean
+are_in_order(const TideOrderedRow *a, const TideOrderedRow *b)
 {
-  const TideOrderedRow *a = left, *b = right;
   if (a->sort_key != b->sort_key)
-    return a->sort_key < b->sort_key ? -1 : 1;
-  int order = tide_bytes_compare(a->key, b->key);
-  return order != 0 ? order : (a->row > b->row) - (a->row < b->row);
+    return a->sort_key < b->sort_key;
+  return tide_bytes_compare(a->key, b->key) <= 0;
 }
 
+/* From two ordered runs, the second from @middle to @end, to one. */
+static void
+merge(const TideOrderedRow *runs, guint32 middle, guint32 end, TideOrderedRow *merged)
+{
+  guint32 left = 0, right = middle;
+  for (guint32 i = 0; i < end; i++)
+    merged[i] =
+        right == end || (left < middle && are_in_order(&runs[left], &runs[right])) ? runs[left++] : runs[right++];
+}
+
+/* By hand, as qsort() takes memory from the heap. */
 void
 tide_row_order_sort(TideOrderedRow *rows, guint32 n_rows)
 {
   if (n_rows < 2)
     return;
+  TideOrderedRow scratch[TIDE_ROW_ORDER_MAX];
+  TideOrderedRow *from = rows, *to = scratch;
   gsize offset = common_len(rows, n_rows);
   for (guint32 i = 0; i < n_rows; i++)
     rows[i].sort_key = sort_key_of(rows[i].key, offset);
-  qsort(rows, n_rows, sizeof *rows, compare);
+  for (guint32 width = 1; width < n_rows; width *= 2) {
+    for (guint32 first = 0; first < n_rows; first += 2 * width)
+      merge(from + first, MIN(width, n_rows - first), MIN(2 * width, n_rows - first), to + first);
+    TideOrderedRow *ordered = to;
+    to = from;
+    from = ordered;
+  }
+  if (from != rows)
+    memcpy(rows, from, n_rows * sizeof *rows);
 }

@@ -309,6 +309,14 @@ add_other_cell(TideTableMapper *mapper, Attempt *attempt, const TideField *field
 
 /* ---- cells of a known shape ---- */
 
+/* Whether no cell of @columns is too large, were all values one's. */
+static gboolean
+fit_surely(const TideTableMapper *mapper, const Attempt *attempt, const TideShapeColumns *columns, gsize value_bytes)
+{
+  return HBASE_CELL_OVERHEAD_BYTES + attempt->span.key_len + columns->max_name_bytes + value_bytes <=
+         mapper->limits.max_cell_bytes;
+}
+
 /* Adds the cells of @columns, in one go. FALSE: one may be too large, and nothing was added. */
 static gboolean
 add_uniform_cells(const TideTableMapper *mapper, const Attempt *attempt, const TideShapeColumns *columns)
@@ -322,8 +330,7 @@ add_uniform_cells(const TideTableMapper *mapper, const Attempt *attempt, const T
     cells[i] = (TideCell){.column = columns->columns[i], .value = value, .timestamp_ms = attempt->timestamp_ms};
     value_bytes += value.len;
   }
-  if (G_UNLIKELY(HBASE_CELL_OVERHEAD_BYTES + attempt->span.key_len + columns->max_name_bytes + value_bytes >
-                 mapper->limits.max_cell_bytes))
+  if (G_UNLIKELY(!fit_surely(mapper, attempt, columns, value_bytes)))
     return FALSE;
   list->uniform = (TideUniformCells){.columns = columns,
                                      .reading_index = attempt->reading->index,
@@ -341,13 +348,14 @@ add_uniform_cells(const TideTableMapper *mapper, const Attempt *attempt, const T
   return TRUE;
 }
 
-/* Whether another table's row of this reading has these cells. */
+/* Whether another table's row of this reading has these cells, and they are none too large under this row's key. */
 static gboolean
-are_there(const Attempt *attempt, TideShapeColumns *columns)
+are_there(const TideTableMapper *mapper, const Attempt *attempt, TideShapeColumns *columns)
 {
   const TideUniformCells *uniform = &attempt->list->uniform;
   return uniform->columns != NULL && uniform->reading_index == attempt->reading->index &&
-         uniform->timestamp_ms == attempt->timestamp_ms && tide_shape_columns_join(columns, uniform->columns);
+         uniform->timestamp_ms == attempt->timestamp_ms && tide_shape_columns_join(columns, uniform->columns) &&
+         fit_surely(mapper, attempt, columns, uniform->value_bytes);
 }
 
 /* The cells of a reading of a known shape. FALSE: they are added one by one, and nothing was added. */
@@ -358,7 +366,7 @@ add_cells_of_shape(TideTableMapper *mapper, Attempt *attempt)
   TideShapeColumns *columns = &mapper->shapes[shape->slot];
   if (shape->serial == 0 || columns->serial != shape->serial || columns->n == 0 || attempt->some_expired)
     return FALSE;
-  if (!are_there(attempt, columns) && !add_uniform_cells(mapper, attempt, columns))
+  if (!are_there(mapper, attempt, columns) && !add_uniform_cells(mapper, attempt, columns))
     return FALSE;
   attempt->uniform = &attempt->list->uniform;
   attempt->span.first_cell = attempt->uniform->first_cell;

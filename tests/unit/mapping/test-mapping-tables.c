@@ -597,8 +597,8 @@ test_steady_state_allocates_nothing(void)
       NULL,
   };
   guint64 before = 0;
-  for (guint round = 0; round < 200; round++) {
-    if (round == 2)
+  for (guint round = 0; round < 1200; round++) {
+    if (round == 100)
       before = allocation_count;
     set_present(&fixture, G_GINT64_CONSTANT(1426535612045) + (round % 2) * 2 * DAY_MS);
     for (gsize i = 0; i < G_N_ELEMENTS(values); i++) {
