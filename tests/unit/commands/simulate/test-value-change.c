@@ -161,18 +161,18 @@ test_protobuf(void)
       "host=S:yy load=N:300.25 count=N:300 total=N:18446744073709551615 drift=N:300 ok=B:true "
       "part/name=S:yy part/marks/0=N:300 part/marks/1=N:300 metrics/k=N:300.25 "
       "at=N:300.250000000 spare=N:300.25;";
-  g_auto(DecoderFixture) fixture;
   g_autoptr(GError) error = NULL;
   g_autofree char *set = NULL;
   gsize len;
   g_assert_true(g_file_get_contents(TIDE_PROTOBUF_TEST_SET, &set, &len, &error));
-  decoder_fixture_init(&fixture);
-  fixture.options.format = TIDE_FORMAT_PROTOBUF;
   g_autoptr(TideProtobufSchema) bare =
       tide_protobuf_schema_new(tide_bytes(set, len), "plant.Reading", TIDE_FRAMING_NONE, &error);
   g_autoptr(TideProtobufSchema) framed =
       tide_protobuf_schema_new(tide_bytes(set, len), "plant.Reading", TIDE_FRAMING_CONFLUENT, &error);
   g_assert_no_error(error);
+  g_auto(DecoderFixture) fixture; /* gone before the types that it reads by */
+  decoder_fixture_init(&fixture);
+  fixture.options.format = TIDE_FORMAT_PROTOBUF;
   fixture.options.protobuf = bare;
   check(&fixture, PROTOBUF, asked, changed);
   check_damaged(&fixture, PROTOBUF);
