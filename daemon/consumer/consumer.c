@@ -177,7 +177,11 @@ take_messages(TideConsumer *consumer, int timeout_ms)
 {
   if (G_UNLIKELY(tide_pauses_must_wait(&consumer->pauses))) {
     /* Memory or a span is spent, and it is too early to pause: a second or two without a poll does no harm. */
-    tide_consumer_take_completed(consumer, tide_now_us() + UNPAUSED_WAIT_US);
+    gint64 since_us = tide_now_us();
+    gboolean is_for_memory = tide_pauses_wait_for_memory(&consumer->pauses);
+    tide_consumer_take_completed(consumer, since_us + UNPAUSED_WAIT_US);
+    if (is_for_memory)
+      tide_consumer_status_note_held(&consumer->status, tide_now_us() - since_us);
     return 0;
   }
   TideInputRecord record;

@@ -22,20 +22,31 @@ tide_consumer_status_clear(TideConsumerStatus *status)
 
 /* ---- the consumer's thread ---- */
 
+/* What the thread did with its time since it was shown last: worked, or held. */
 static void
-show_cpu(TideConsumerStatus *status)
+show_time(TideConsumerStatus *status)
 {
   struct timespec cpu;
   if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu) != 0)
     return;
   gint64 now_us = tide_now_us();
   gint64 cpu_us = (gint64)cpu.tv_sec * TIDE_US_PER_S + cpu.tv_nsec / 1000;
-  if (status->shown_us > 0 && now_us > status->shown_us)
-    atomic_store_explicit(&status->cpu_permille,
-                          (guint32)((cpu_us - status->shown_cpu_us) * 1000 / (now_us - status->shown_us)),
+  gint64 past_us = now_us - status->shown_us;
+  if (status->shown_us > 0 && past_us > 0) {
+    atomic_store_explicit(&status->cpu_permille, (guint32)((cpu_us - status->shown_cpu_us) * 1000 / past_us),
                           memory_order_relaxed);
+    atomic_store_explicit(&status->held_permille, (guint32)(MIN(status->held_us, past_us) * 1000 / past_us),
+                          memory_order_relaxed);
+  }
   status->shown_us = now_us;
   status->shown_cpu_us = cpu_us;
+  status->held_us = 0;
+}
+
+void
+tide_consumer_status_note_held(TideConsumerStatus *status, gint64 held_us)
+{
+  status->held_us += held_us;
 }
 
 void
@@ -58,7 +69,7 @@ tide_consumer_status_show(TideConsumerStatus *status, const GPtrArray *partition
     atomic_store_explicit(&status->paused_for[bit], paused_for[bit], memory_order_relaxed);
   atomic_store_explicit(&status->in_flight, in_flight, memory_order_relaxed);
   atomic_store_explicit(&status->oldest_us, oldest_us, memory_order_relaxed);
-  show_cpu(status);
+  show_time(status);
 }
 
 void
@@ -114,6 +125,7 @@ tide_consumer_status_read_racy(const TideConsumerStatus *status)
       .in_flight = atomic_load_explicit(&status->in_flight, memory_order_relaxed),
       .oldest_us = atomic_load_explicit(&status->oldest_us, memory_order_relaxed),
       .cpu_permille = atomic_load_explicit(&status->cpu_permille, memory_order_relaxed),
+      .held_permille = atomic_load_explicit(&status->held_permille, memory_order_relaxed),
       .had_assignment = atomic_load_explicit(&status->had_assignment, memory_order_relaxed),
       .finished = atomic_load_explicit(&status->finished, memory_order_relaxed),
       .left_work = atomic_load_explicit(&status->left_work, memory_order_relaxed),

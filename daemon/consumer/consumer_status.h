@@ -16,6 +16,7 @@ typedef struct TideConsumerState {
   guint64 in_flight;                        /* messages */
   gint64 oldest_us;                         /* open rows; 0: none */
   guint32 cpu_permille;                     /* of one core, that the thread took in the last second or so */
+  guint32 held_permille;                    /* of that second, that it read nothing because memory was spent */
   gboolean had_assignment;                  /* ever */
   gboolean finished;                        /* with until_end: all read and acknowledged, but for halted partitions */
   gboolean left_work; /* after the end: messages were unfinished when the time was up or their partition went */
@@ -34,6 +35,7 @@ typedef struct TideConsumerStatus {
   _Atomic guint64 in_flight;
   _Atomic gint64 oldest_us;
   _Atomic guint32 cpu_permille;
+  _Atomic guint32 held_permille;
   _Atomic gboolean had_assignment;
   _Atomic gboolean finished;
   _Atomic gboolean left_work;
@@ -48,6 +50,7 @@ typedef struct TideConsumerStatus {
   /* the consumer's thread */
   gint64 shown_us; /* when, and how much CPU it had taken then */
   gint64 shown_cpu_us;
+  gint64 held_us; /* since then, that it held for memory */
 } TideConsumerStatus;
 
 void tide_consumer_status_init(TideConsumerStatus *status, gint64 now_us);
@@ -57,6 +60,8 @@ void tide_consumer_status_clear(TideConsumerStatus *status);
 
 /* How many pause, what is in flight, and the oldest open row; sets the partitions' gauges, too. */
 void tide_consumer_status_show(TideConsumerStatus *status, const GPtrArray *partitions, gint64 oldest_us);
+/* It read nothing for @held_us because memory was spent: shown with the rest. */
+void tide_consumer_status_note_held(TideConsumerStatus *status, gint64 held_us);
 void tide_consumer_status_publish_assigned(TideConsumerStatus *status, const GPtrArray *partitions);
 void tide_consumer_status_publish_halted(TideConsumerStatus *status, const GPtrArray *partitions);
 void tide_consumer_status_publish_trouble(TideConsumerStatus *status, const char *text); /* NULL: it is over */

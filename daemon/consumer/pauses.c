@@ -211,6 +211,17 @@ tide_pauses_apply_holds(TidePauses *pauses, gint64 now_us)
   }
 }
 
+gboolean
+tide_pauses_wait_for_memory(const TidePauses *pauses)
+{
+  if (pauses->memory_held_us != 0 || (pauses->memory_paused && pauses->waits))
+    return TRUE;
+  for (guint i = 0; pauses->is_held && i < pauses->context.partitions->len; i++)
+    if (tide_partition_slots_at(pauses->context.partitions, (guint16)i)->pauses.table_held_us != 0)
+      return TRUE;
+  return FALSE;
+}
+
 void
 tide_pauses_check_in_flight_window(TidePauses *pauses, TidePartition *partition)
 {

@@ -80,6 +80,9 @@ tide_pauses_must_wait(const TidePauses *pauses)
          ((pauses->memory_paused || pauses->span_waits) && pauses->waits);
 }
 
+/* TRUE while that is for memory, or for a table's share of it. */
+gboolean tide_pauses_wait_for_memory(const TidePauses *pauses);
+
 /* librdkafka remembers a pause beyond the assignment: a partition that came back would never be fetched again. */
 void tide_pauses_lift(TidePauses *pauses, const guint16 *slots, gsize n_slots);
 

@@ -10,6 +10,9 @@
 /* The budget is as good as spent. */
 #define FULL_MEMORY 0.9
 
+/* Of a consumer's time: for less, reading is hardly slower. */
+#define LONG_HELD 0.2
+
 /* A call that takes so long is worth a name, where calls take milliseconds. */
 #define LONG_CALL_SECONDS 2.0
 
@@ -136,6 +139,12 @@ judge_regions(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
 static gboolean
 judge_memory(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
 {
+  if (facts->memory_paused_partitions == 0 && facts->memory_held >= LONG_HELD)
+    return found(
+        verdict, TIDE_LIMIT_MEMORY,
+        "%.0f %% of the memory for what is in flight is in use and a consumer waits for it %.0f %% of the time, "
+        "while writers are free: raise limits.memory",
+        facts->memory_share * 100, facts->memory_held * 100);
   if (facts->memory_paused_partitions == 0 && facts->memory_share < FULL_MEMORY)
     return FALSE;
   return found(verdict, TIDE_LIMIT_MEMORY,

@@ -53,6 +53,7 @@ typedef struct TideBottleneckFacts {
   gint64 full_region_waiting_rows;
   /* memory and dead letters */
   double memory_share; /* of the budget, in use */
+  double memory_held;  /* of the last second or so, that a consumer read nothing because memory was spent */
   const char *dead_letters_stalled;
 } TideBottleneckFacts;
 

@@ -153,6 +153,7 @@ fill_kafka(const TidePipelineParts *parts, TideStatus *status)
     kafka->paused_partitions += state.paused;
     kafka->in_flight_messages += (gint64)state.in_flight;
     status->cpu.busiest_consumer = MAX(status->cpu.busiest_consumer, state.cpu_permille / 1000.0);
+    status->memory.held_share = MAX(status->memory.held_share, state.held_permille / 1000.0);
     if (kafka->trouble == NULL)
       kafka->trouble = tide_consumer_trouble_text(consumer);
   }
@@ -312,6 +313,7 @@ tide_pipeline_status_judge(const TideConfig *config, TideStatus *status)
                                .longest_call_seconds = -1,
                                .memory_share =
                                    (double)status->memory.used_bytes / (double)MAX(status->memory.budget_bytes, 1),
+                               .memory_held = status->memory.held_share,
                                .dead_letters_stalled = status->dead_letters.stalled};
   g_autofree char *failing = NULL, *full = NULL, *called = only_called_region(status->regions);
   facts.called_region = called;

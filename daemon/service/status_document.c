@@ -195,6 +195,8 @@ static const Field memory_fields[] = {
      "Of it, for what is in flight; the rest is for what is fetched ahead"},
     {"used_bytes", COUNT(TideStatusMemory, used_bytes), "Of the budget, in use; partitions pause when it is spent"},
     {"resident_bytes", COUNT(TideStatusMemory, resident_bytes), "What the process takes of the host's memory"},
+    {"held_share", DECIMAL(TideStatusMemory, held_share),
+     "Of the last second or so, 0 to 1, that the consumer that waits most read nothing because it was spent"},
 };
 
 static const Field cpu_fields[] = {

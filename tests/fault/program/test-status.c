@@ -146,15 +146,15 @@ test_a_region_limits(PipelineFixture *fixture, gconstpointer data)
   stop(&daemon);
 }
 
-/* Large rows wait for small ones of the same readings, which take one call; two writers are free. The call takes long
- * enough to be looked on, and less than what is called a gateway's fault. */
+/* Large rows wait for small ones of the same readings, which take one call; two writers are free. Each call takes most
+ * of its time: reading waits for it, or partitions pause where that lasts. */
 static void
 test_memory_limits(PipelineFixture *fixture, gconstpointer data)
 {
   g_autofree char *value = g_strnfill(100000, 'x');
   guint fault = scripted_gateway_add_fault(
       fixture->gateways[0],
-      &(TideScriptedFault){.call = TIDE_CALL_PUT_MULTIPLE, .table = "METRIC", .delay_reply_ms = 1500});
+      &(TideScriptedFault){.call = TIDE_CALL_PUT_MULTIPLE, .table = "METRIC", .delay_reply_ms = 800});
   for (guint i = 0; i < 300; i++) {
     g_autofree char *host = g_strdup_printf("host1%u", i);
     pipeline_fixture_produce(fixture, (gint32)(i % 2), host, 1785069296000 + i, value);
@@ -168,7 +168,7 @@ test_memory_limits(PipelineFixture *fixture, gconstpointer data)
       "  CURRENT_METRIC: { latest: merge, index_of: METRIC, key: [ { field: host } ],\n"
       "            columns: { family: M, from: [v, { value: { time: epoch_ms, binary: true }, as: ts }] } }\n");
   g_autofree char *document =
-      WAIT_STATUS(&daemon, "\"limit\":\"memory\",\"why\":\"", " partitions pause for it, while writers are free");
+      WAIT_STATUS(&daemon, "\"limit\":\"memory\",\"why\":\"", ", while writers are free: raise limits.memory");
   scripted_gateway_clear_fault(fixture->gateways[0], fault);
   pipeline_fixture_wait_all_committed(fixture);
   stop(&daemon);

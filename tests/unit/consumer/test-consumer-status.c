@@ -2,6 +2,7 @@
 #include "consumer/consumer_status.h"
 
 #include "unit/bare_partitions.h"
+#include "util/clock.h"
 
 #define N_PARTITIONS 3
 
@@ -101,6 +102,23 @@ test_only_assigned_partitions_count(Fixture *fixture, gconstpointer data)
   g_assert_cmpint(state.oldest_us, ==, 88);
 }
 
+/* Of the time between two looks, and no longer than that. */
+static void
+test_what_was_held_is_a_share_of_the_time(Fixture *fixture, gconstpointer data)
+{
+  tide_consumer_status_show(&fixture->status, fixture->partitions.list, 0);
+  fixture->status.shown_us -= 10 * TIDE_US_PER_S;
+  tide_consumer_status_note_held(&fixture->status, 2 * TIDE_US_PER_S);
+  tide_consumer_status_note_held(&fixture->status, 3 * TIDE_US_PER_S);
+  tide_consumer_status_show(&fixture->status, fixture->partitions.list, 0);
+  guint32 held_permille = tide_consumer_status_read_racy(&fixture->status).held_permille;
+  g_assert_cmpuint(held_permille, >, 250);
+  g_assert_cmpuint(held_permille, <=, 500);
+  fixture->status.shown_us -= TIDE_US_PER_S;
+  tide_consumer_status_show(&fixture->status, fixture->partitions.list, 0);
+  g_assert_cmpuint(tide_consumer_status_read_racy(&fixture->status).held_permille, ==, 0);
+}
+
 static void
 test_pauses_are_counted_by_reason(Fixture *fixture, gconstpointer data)
 {
@@ -151,6 +169,7 @@ main(int argc, char **argv)
   ADD("new-one-has-nothing-but-its-time", test_new_one_has_nothing_but_its_time);
   ADD("each-flag-is-read-as-itself", test_each_flag_is_read_as_itself);
   ADD("only-assigned-partitions-count", test_only_assigned_partitions_count);
+  ADD("what-was-held-is-a-share-of-the-time", test_what_was_held_is_a_share_of_the_time);
   ADD("pauses-are-counted-by-reason", test_pauses_are_counted_by_reason);
   ADD("each-halted-partition-is-named", test_each_halted_partition_is_named);
   ADD("trouble-is-what-was-said-last", test_trouble_is_what_was_said_last);

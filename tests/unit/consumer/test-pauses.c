@@ -196,6 +196,7 @@ test_read_ahead_is_held_while_it_may_pass(Fixture *fixture, gconstpointer data)
     ack(partition, i);
   tide_pauses_apply_holds(pauses, tide_now_us());
   g_assert_true(tide_pauses_must_wait(pauses));
+  g_assert_false(tide_pauses_wait_for_memory(pauses)); /* but for refused rows */
   ack(partition, 14000);
   tide_pauses_apply_holds(pauses, tide_now_us());
   g_assert_false(tide_pauses_must_wait(pauses));
@@ -300,6 +301,7 @@ test_spent_budget_holds_and_tells_nobody(Fixture *fixture, gconstpointer data)
   set_used(fixture, LIMIT_BYTES);
   tide_pauses_apply_backpressure(&fixture->pauses, now_us);
   g_assert_true(tide_pauses_must_wait(&fixture->pauses));
+  g_assert_true(tide_pauses_wait_for_memory(&fixture->pauses));
   set_used(fixture, LIMIT_BYTES * TIDE_BUDGET_GO_ON_PERCENT / 100);
   tide_pauses_apply_backpressure(&fixture->pauses, now_us + HOLD_US - 1);
   g_assert_true(tide_pauses_must_wait(&fixture->pauses));
@@ -367,9 +369,11 @@ test_crowded_table_holds_while_it_may_pass(Fixture *fixture, gconstpointer data)
   g_assert_true(tide_pauses_must_wait(&fixture->pauses));
   tide_pauses_apply_holds(&fixture->pauses, now_us + HOLD_US - 1);
   g_assert_true(tide_pauses_must_wait(&fixture->pauses));
+  g_assert_true(tide_pauses_wait_for_memory(&fixture->pauses));
   tide_budget_charge(share, -share_bytes / 10);
   tide_pauses_apply_holds(&fixture->pauses, now_us + HOLD_US);
   g_assert_false(tide_pauses_must_wait(&fixture->pauses));
+  g_assert_false(tide_pauses_wait_for_memory(&fixture->pauses));
   g_assert_cmpuint(partition_at(fixture, 0)->pauses.crowded_table, ==, 0);
   ASSERT_TOLD(fixture, "");
   tide_budget_charge(share, share_bytes / 10 - share_bytes);

@@ -75,6 +75,10 @@ test_memory(void)
   facts.memory_share = 0.95;
   assert_limit(&facts, TIDE_LIMIT_MEMORY, "95 % of the memory");
   facts.memory_share = 0.5;
+  facts.memory_held = 0.19;
+  assert_limit(&facts, TIDE_LIMIT_CPU, "97 %");
+  facts.memory_held = 0.2;
+  assert_limit(&facts, TIDE_LIMIT_MEMORY, "20 % of the time, while writers are free");
   facts.memory_paused_partitions = 3;
   assert_limit(&facts, TIDE_LIMIT_MEMORY, "3 partitions pause");
 }
