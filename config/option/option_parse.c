@@ -42,28 +42,16 @@ store_string(const TideConfigOption *option, gpointer base, const char *text)
   *member = g_strdup(text);
 }
 
-static void G_GNUC_PRINTF(2, 3) set_error(GError **error, const char *format, ...)
-{
-  va_list args;
-
-  va_start(args, format);
-  g_propagate_error(error, g_error_new_valist(TIDE_ERROR, TIDE_ERROR_CONFIG, format, args));
-  va_end(args);
-}
-
 static gboolean
 store_in_range(const TideConfigOption *option, gpointer base, gint64 value, GError **error)
 {
   if (value < option->min || value > option->max) {
     g_autofree char *range = tide_config_option_describe_range(option);
-    set_error(error, "must be %s", range);
-    return FALSE;
+    return tide_fail(error, TIDE_ERROR_CONFIG, "must be %s", range);
   }
   if (is_in_seconds(option)) {
-    if (value % 1000 != 0) {
-      set_error(error, "must be whole seconds");
-      return FALSE;
-    }
+    if (value % 1000 != 0)
+      return tide_fail(error, TIDE_ERROR_CONFIG, "must be whole seconds");
     value /= 1000;
   }
   store_number(option, base, value);
@@ -84,11 +72,10 @@ parse_number(const TideConfigOption *option, const char *text, gpointer base, GE
       return FALSE;
   } else {
     gboolean is_size = option->type == TIDE_CONFIG_SIZE;
-    if (!(is_size ? tide_size_parse(text, &number, error) : tide_number_parse(text, &number, NULL))) {
-      if (!is_size)
-        set_error(error, "must be a number, %" G_GINT64_FORMAT "..%" G_GINT64_FORMAT, option->min, option->max);
-      return FALSE;
-    }
+    if (!(is_size ? tide_size_parse(text, &number, error) : tide_number_parse(text, &number, NULL)))
+      return !is_size &&
+             tide_fail(error, TIDE_ERROR_CONFIG, "must be a number, %" G_GINT64_FORMAT "..%" G_GINT64_FORMAT,
+                       option->min, option->max);
     value = (gint64)MIN(number, (guint64)G_MAXINT64);
   }
   return store_in_range(option, base, value, error);
@@ -99,10 +86,8 @@ parse_boolean(const TideConfigOption *option, const char *text, gpointer base, G
 {
   gboolean value = strcmp(text, "true") == 0;
 
-  if (!value && strcmp(text, "false") != 0) {
-    set_error(error, "must be true or false");
-    return FALSE;
-  }
+  if (!value && strcmp(text, "false") != 0)
+    return tide_fail(error, TIDE_ERROR_CONFIG, "must be true or false");
   *(gboolean *)member_of(option, base) = value;
   return TRUE;
 }
@@ -119,8 +104,7 @@ parse_choice(const TideConfigOption *option, const char *text, gpointer base, GE
     }
     g_string_append_printf(names, "%s%s", names->len > 0 ? ", " : "", choice->name);
   }
-  set_error(error, "must be one of %s", names->str);
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_CONFIG, "must be one of %s", names->str);
 }
 
 gboolean
@@ -128,8 +112,8 @@ tide_config_option_check_no_variable(const char *text, GError **error)
 {
   if (strstr(text, "${") == NULL)
     return TRUE;
-  set_error(error, "must be written out, or as { env: NAME } to take an environment variable");
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_CONFIG,
+                   "must be written out, or as { env: NAME } to take an environment variable");
 }
 
 gboolean
@@ -137,15 +121,12 @@ tide_config_option_check_field_name(const char *name, gsize len, GError **error)
 {
   TideBytes bytes = tide_bytes(name, len);
 
-  if (len == 0) {
-    set_error(error, "must be the name of a field");
-    return FALSE;
-  }
-  if (name[0] == '$' && !tide_field_name_is_of_record(bytes)) {
-    set_error(error, "must be one of the record's own fields, which are $key, $topic, $partition, $offset, "
+  if (len == 0)
+    return tide_fail(error, TIDE_ERROR_CONFIG, "must be the name of a field");
+  if (name[0] == '$' && !tide_field_name_is_of_record(bytes))
+    return tide_fail(error, TIDE_ERROR_CONFIG,
+                     "must be one of the record's own fields, which are $key, $topic, $partition, $offset, "
                      "$timestamp and $header.NAME");
-    return FALSE;
-  }
   return TRUE;
 }
 
@@ -155,10 +136,8 @@ parse_field(const TideConfigOption *option, const char *text, gpointer base, Tid
   if (!tide_config_option_check_field_name(text, strlen(text), error))
     return FALSE;
   TideNameId id = tide_field_names_intern(names, tide_bytes_of_string(text));
-  if (id == TIDE_NAME_NONE) {
-    set_error(error, "is one field too many");
-    return FALSE;
-  }
+  if (id == TIDE_NAME_NONE)
+    return tide_fail(error, TIDE_ERROR_CONFIG, "is one field too many");
   *(TideNameId *)member_of(option, base) = id;
   return TRUE;
 }
@@ -183,10 +162,9 @@ parse_zone(const TideConfigOption *option, const char *text, gpointer base, GErr
   GTimeZone *zone = is_zone_name(text) ? g_time_zone_new_identifier(text) : NULL;
   GTimeZone **member = member_of(option, base);
 
-  if (zone == NULL) {
-    set_error(error, "must be a time zone that this machine knows, such as Europe/Berlin, UTC or \"+02:00\"");
-    return FALSE;
-  }
+  if (zone == NULL)
+    return tide_fail(error, TIDE_ERROR_CONFIG,
+                     "must be a time zone that this machine knows, such as Europe/Berlin, UTC or \"+02:00\"");
   g_clear_pointer(member, g_time_zone_unref);
   *member = zone;
   return TRUE;
@@ -198,10 +176,8 @@ parse_pattern(const TideConfigOption *option, const char *text, gpointer base, G
   gboolean has_date = FALSE;
   g_autoptr(GError) reason = NULL;
 
-  if (!tide_time_pattern_check(text, &has_date, &reason)) {
-    set_error(error, "cannot be used: %s", reason->message);
-    return FALSE;
-  }
+  if (!tide_time_pattern_check(text, &has_date, &reason))
+    return tide_fail(error, TIDE_ERROR_CONFIG, "cannot be used: %s", reason->message);
   store_string(option, base, text);
   return TRUE;
 }
@@ -209,10 +185,8 @@ parse_pattern(const TideConfigOption *option, const char *text, gpointer base, G
 static gboolean
 parse_string(const TideConfigOption *option, const char *text, gpointer base, GError **error)
 {
-  if (*text == '\0' || strlen(text) > MAX_STRING_BYTES) {
-    set_error(error, "must be a text of 1 to %d bytes", MAX_STRING_BYTES);
-    return FALSE;
-  }
+  if (*text == '\0' || strlen(text) > MAX_STRING_BYTES)
+    return tide_fail(error, TIDE_ERROR_CONFIG, "must be a text of 1 to %d bytes", MAX_STRING_BYTES);
   if (!tide_config_option_check_no_variable(text, error))
     return FALSE;
   store_string(option, base, text);
@@ -281,8 +255,8 @@ check_broker(const char *text, GError **error)
 
   if (endpoint != NULL && endpoint->unix_path == NULL)
     return TRUE;
-  set_error(error, "must be 'host:port' or '[IPv6 address]:port' with a port from 1 to 65535");
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_CONFIG,
+                   "must be 'host:port' or '[IPv6 address]:port' with a port from 1 to 65535");
 }
 
 static gboolean
@@ -291,10 +265,8 @@ add_gateway(GPtrArray *gateways, const char *text, GError **error)
   g_autoptr(GError) reason = NULL;
   TideEndpoint *endpoint = tide_endpoint_parse(text, &reason);
 
-  if (endpoint == NULL) {
-    set_error(error, "has an address that cannot be used (%s)", reason->message);
-    return FALSE;
-  }
+  if (endpoint == NULL)
+    return tide_fail(error, TIDE_ERROR_CONFIG, "has an address that cannot be used (%s)", reason->message);
   g_ptr_array_add(gateways, endpoint);
   return TRUE;
 }
@@ -312,24 +284,20 @@ check_topic(const char *text, GError **error)
     return TRUE;
   for (gsize i = 0; i < len; i++)
     is_good &= g_ascii_isalnum(text[i]) || strchr("._-", text[i]) != NULL;
-  if (!is_good)
-    set_error(error, "must be names of letters, digits, . _ and -, of at most %d bytes, or patterns that begin with ^",
-              TOPIC_MAX_BYTES);
-  return is_good;
+  return is_good ||
+         tide_fail(error, TIDE_ERROR_CONFIG,
+                   "must be names of letters, digits, . _ and -, of at most %d bytes, or patterns that begin with ^",
+                   TOPIC_MAX_BYTES);
 }
 
 gboolean
 tide_config_option_add_item(const TideConfigOption *option, TideConfigItems *items, const char *text, GError **error)
 {
-  if ((*text == '\0' && option->type != TIDE_CONFIG_TEXTS) || strlen(text) > MAX_STRING_BYTES) {
-    set_error(error, "has an item that is empty or longer than %d bytes", MAX_STRING_BYTES);
-    return FALSE;
-  }
+  if ((*text == '\0' && option->type != TIDE_CONFIG_TEXTS) || strlen(text) > MAX_STRING_BYTES)
+    return tide_fail(error, TIDE_ERROR_CONFIG, "has an item that is empty or longer than %d bytes", MAX_STRING_BYTES);
   /* A repeated item would do nothing, or ask for double: a mistake either way. */
-  if (g_ptr_array_find_with_equal_func(items->texts, text, g_str_equal, NULL)) {
-    set_error(error, "has an item twice");
-    return FALSE;
-  }
+  if (g_ptr_array_find_with_equal_func(items->texts, text, g_str_equal, NULL))
+    return tide_fail(error, TIDE_ERROR_CONFIG, "has an item twice");
   if (option->type == TIDE_CONFIG_TOPICS && !check_topic(text, error))
     return FALSE;
   if (option->type == TIDE_CONFIG_BROKERS && !check_broker(text, error))

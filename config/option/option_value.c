@@ -21,15 +21,6 @@ static const Unit size_units[] = {
     {"", 1},
 };
 
-static void G_GNUC_PRINTF(2, 3) set_error(GError **error, const char *format, ...)
-{
-  va_list args;
-
-  va_start(args, format);
-  g_propagate_error(error, g_error_new_valist(TIDE_ERROR, TIDE_ERROR_CONFIG, format, args));
-  va_end(args);
-}
-
 /* The digits that @text begins with; @ret_rest is what follows. FALSE when there are none or they overflow.
  */
 static gboolean
@@ -82,14 +73,10 @@ tide_duration_parse(const char *text, gint64 *ret_ms, GError **error)
   guint64 number = 0;
   const char *rest = NULL;
 
-  if (read_digits(text, &number, &rest) && *rest == '\0') {
-    set_error(error, "must have a unit (ms, s, m, h, d): '%ss' or '%sms'", text, text);
-    return FALSE;
-  }
-  if (!read_with_unit(text, duration_units, G_N_ELEMENTS(duration_units), &value) || value > G_MAXINT64) {
-    set_error(error, "must be a duration such as '500ms', '10s', '5m', '1h' or '30d'");
-    return FALSE;
-  }
+  if (read_digits(text, &number, &rest) && *rest == '\0')
+    return tide_fail(error, TIDE_ERROR_CONFIG, "must have a unit (ms, s, m, h, d): '%ss' or '%sms'", text, text);
+  if (!read_with_unit(text, duration_units, G_N_ELEMENTS(duration_units), &value) || value > G_MAXINT64)
+    return tide_fail(error, TIDE_ERROR_CONFIG, "must be a duration such as '500ms', '10s', '5m', '1h' or '30d'");
   *ret_ms = (gint64)value;
   return TRUE;
 }
@@ -107,8 +94,7 @@ tide_size_parse(const char *text, guint64 *ret_bytes, GError **error)
 {
   if (read_with_unit(text, size_units, G_N_ELEMENTS(size_units), ret_bytes))
     return TRUE;
-  set_error(error, "must be a size such as '64KiB', '1MiB', '2GiB', or a number of bytes");
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_CONFIG, "must be a size such as '64KiB', '1MiB', '2GiB', or a number of bytes");
 }
 
 char *
@@ -126,8 +112,7 @@ tide_number_parse(const char *text, guint64 *ret_number, GError **error)
 
   if (read_digits(text, ret_number, &rest) && *rest == '\0')
     return TRUE;
-  set_error(error, "must be a whole number");
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_CONFIG, "must be a whole number");
 }
 
 static GDateTime *
@@ -148,10 +133,9 @@ tide_epoch_parse(const char *text, gint64 *ret_epoch_ms, GError **error)
 {
   g_autoptr(GDateTime) time = read_date_time(text);
 
-  if (time == NULL) {
-    set_error(error, "must be a date or time with zone such as '2026-01-01' or '2026-01-01T00:00:00Z'");
-    return FALSE;
-  }
+  if (time == NULL)
+    return tide_fail(error, TIDE_ERROR_CONFIG,
+                     "must be a date or time with zone such as '2026-01-01' or '2026-01-01T00:00:00Z'");
   *ret_epoch_ms = g_date_time_to_unix(time) * 1000 + g_date_time_get_microsecond(time) / 1000;
   return TRUE;
 }

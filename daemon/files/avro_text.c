@@ -66,16 +66,6 @@ left_of(const TideBuffer *buffer, gsize at)
   return tide_bytes(buffer->data + at, buffer->len - at);
 }
 
-static gboolean G_GNUC_PRINTF(2, 3) damaged(GError **error, const char *format, ...)
-{
-  va_list args;
-  va_start(args, format);
-  g_autofree char *text = g_strdup_vprintf(format, args);
-  va_end(args);
-  g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_DATA, text);
-  return FALSE;
-}
-
 /* ---- the head ---- */
 
 static gboolean
@@ -87,10 +77,11 @@ choose_codec(TideAvroText *avro, TideBytes name, GError **error)
       return TRUE;
   }
   g_autofree char *shown = tide_bytes_printable(tide_bytes(name.data, MIN(name.len, 40)));
-  return damaged(error,
-                 "its blocks are compressed with the codec '%s', and null, deflate, zstandard and snappy can be read: "
-                 "write it anew with one of these, as 'avro-tools recodec --codec deflate' does",
-                 shown);
+  return tide_fail(
+      error, TIDE_ERROR_DATA,
+      "its blocks are compressed with the codec '%s', and null, deflate, zstandard and snappy can be read: "
+      "write it anew with one of these, as 'avro-tools recodec --codec deflate' does",
+      shown);
 }
 
 static gboolean
@@ -101,7 +92,7 @@ take_head(TideAvroText *avro, const TideAvroHead *head, GError **error)
     return FALSE;
   avro->schema = tide_avro_schema_new(head->schema, &problem);
   if (avro->schema == NULL)
-    return damaged(error, "the schema in it cannot be used: %s", problem->message);
+    return tide_fail(error, TIDE_ERROR_DATA, "the schema in it cannot be used: %s", problem->message);
   memcpy(avro->sync, head->sync.data, sizeof avro->sync);
   tide_avro_head_append(&avro->made, head->schema, head->sync);
   avro->raw_at += head->len;
@@ -119,8 +110,9 @@ read_head(TideAvroText *avro, gboolean *ret_is_cut, GError **error)
   *ret_is_cut = result == TIDE_AVRO_CUT && raw.len <= TIDE_AVRO_HEAD_MAX_BYTES;
   if (*ret_is_cut)
     return TRUE;
-  return result == TIDE_AVRO_WHOLE ? take_head(avro, &head, error)
-                                   : damaged(error, "%s", result == TIDE_AVRO_CUT ? "its head is too long" : detail);
+  return result == TIDE_AVRO_WHOLE
+             ? take_head(avro, &head, error)
+             : tide_fail(error, TIDE_ERROR_DATA, "%s", result == TIDE_AVRO_CUT ? "its head is too long" : detail);
 }
 
 /* ---- blocks ---- */
@@ -197,8 +189,9 @@ unpack(TideAvroText *avro, TideBytes packed, GError **error)
   avro->block_at = 0;
   avro->n_empty = 0;
   return codecs[avro->codec](packed, &avro->block) ||
-         damaged(error, "the %s compression of a block is damaged, or makes more than %u bytes of it",
-                 codec_names[avro->codec], TIDE_AVRO_BLOCK_MAX_BYTES);
+         tide_fail(error, TIDE_ERROR_DATA,
+                   "the %s compression of a block is damaged, or makes more than %u bytes of it",
+                   codec_names[avro->codec], TIDE_AVRO_BLOCK_MAX_BYTES);
 }
 
 static gboolean
@@ -206,11 +199,12 @@ take_block(TideAvroText *avro, const TideAvroBlock *block, GError **error)
 {
   const guint8 *at = avro->raw.data + avro->raw_at + block->start;
   if (memcmp(at + block->n_bytes, avro->sync, sizeof avro->sync) != 0)
-    return damaged(error, "a block does not end with the marker that the file's head says: it is damaged");
+    return tide_fail(error, TIDE_ERROR_DATA,
+                     "a block does not end with the marker that the file's head says: it is damaged");
   if (!unpack(avro, tide_bytes(at, (gsize)block->n_bytes), error))
     return FALSE;
   if ((guint64)block->n_objects > avro->block.len || (block->n_objects == 0 && avro->block.len > 0))
-    return damaged(error, "a block is said to hold more objects than bytes, or none in some bytes");
+    return tide_fail(error, TIDE_ERROR_DATA, "a block is said to hold more objects than bytes, or none in some bytes");
   avro->n_left = (guint64)block->n_objects;
   avro->raw_at += block->start + (gsize)block->n_bytes + sizeof avro->sync;
   return TRUE;
@@ -226,7 +220,8 @@ read_block(TideAvroText *avro, gboolean *ret_is_cut, GError **error)
   if (*ret_is_cut)
     return TRUE;
   if (result != TIDE_AVRO_WHOLE || block.n_bytes > TIDE_AVRO_BLOCK_MAX_BYTES)
-    return damaged(error, "what should be a block is none, or has more than %u bytes", TIDE_AVRO_BLOCK_MAX_BYTES);
+    return tide_fail(error, TIDE_ERROR_DATA, "what should be a block is none, or has more than %u bytes",
+                     TIDE_AVRO_BLOCK_MAX_BYTES);
   *ret_is_cut = raw.len - block.start < (gsize)block.n_bytes + sizeof avro->sync;
   return *ret_is_cut || take_block(avro, &block, error);
 }
@@ -239,12 +234,12 @@ make_object(TideAvroText *avro, GError **error)
   TideBytes block = tide_buffer_bytes(&avro->block);
   gsize start = avro->block_at;
   if (!tide_avro_object_pass(avro->schema, block, &avro->block_at, &avro->n_empty, &detail))
-    return damaged(error, "an object in it is not as its schema says: %s", detail);
+    return tide_fail(error, TIDE_ERROR_DATA, "an object in it is not as its schema says: %s", detail);
   TideBytes object = tide_bytes(block.data + start, avro->block_at - start);
   tide_avro_block_append(&avro->made, object, tide_bytes(avro->sync, sizeof avro->sync));
   avro->n_left--;
   return avro->n_left > 0 || avro->block_at == block.len ||
-         damaged(error, "a block has bytes behind its objects: it is damaged");
+         tide_fail(error, TIDE_ERROR_DATA, "a block has bytes behind its objects: it is damaged");
 }
 
 /* ---- reading ---- */
@@ -297,7 +292,8 @@ make_more(TideAvroText *avro, gboolean *ret_has, GError **error)
   }
   *ret_has = avro->made.len > 0;
   if (!*ret_has && tide_file_text_has_ended(avro->text) && avro->raw.len > avro->raw_at)
-    return damaged(error, "it ends in the middle of a block, as a file does that was not copied whole");
+    return tide_fail(error, TIDE_ERROR_DATA,
+                     "it ends in the middle of a block, as a file does that was not copied whole");
   return TRUE;
 }
 

@@ -176,16 +176,6 @@ typedef struct References {
   gsize bytes;
 } References;
 
-static gboolean G_GNUC_PRINTF(2, 3) reference_fault(GError **error, const char *format, ...)
-{
-  va_list args;
-  va_start(args, format);
-  g_autofree char *text = g_strdup_vprintf(format, args);
-  va_end(args);
-  g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_DATA, text);
-  return FALSE;
-}
-
 static gboolean
 ask_for_reference(Registry *registry, const TideRegistryReference *reference, char **ret_text, GError **error)
 {
@@ -197,15 +187,16 @@ ask_for_reference(Registry *registry, const TideRegistryReference *reference, ch
     return FALSE;
   gint64 code = tide_registry_reply_error_code(tide_bytes(registry->body->str, registry->body->len));
   if (status == 404 && (code == SUBJECT_NOT_FOUND || code == VERSION_NOT_FOUND || code == SCHEMA_NOT_FOUND))
-    return reference_fault(error,
-                           "it refers to version %" G_GINT64_FORMAT " of '%s', which the schema registry does not have",
-                           reference->version, reference->subject);
+    return tide_fail(error, TIDE_ERROR_DATA,
+                     "it refers to version %" G_GINT64_FORMAT " of '%s', which the schema registry does not have",
+                     reference->version, reference->subject);
   if (status != 200)
     return fault_of_status(status, error);
   *ret_text = answered_schema(registry, &is_avro, error);
   if (*ret_text == NULL)
     return FALSE;
-  return is_avro || reference_fault(error, "it refers to '%s', which is not one of Avro", reference->subject);
+  return is_avro ||
+         tide_fail(error, TIDE_ERROR_DATA, "it refers to '%s', which is not one of Avro", reference->subject);
 }
 
 /* Adds what @of names, with what that refers to: calls itself for it. Errors: DATA: something is wrong with the schema;
@@ -218,20 +209,20 @@ add_references(Registry *registry, const GArray *of, guint depth, References *re
     gpointer is_read;
     if (g_hash_table_lookup_extended(references->is_read, reference->name, NULL, &is_read)) {
       if (!GPOINTER_TO_INT(is_read))
-        return reference_fault(error, "the schemas that it refers to refer to each other in a circle, by '%s'",
-                               reference->name);
+        return tide_fail(error, TIDE_ERROR_DATA,
+                         "the schemas that it refers to refer to each other in a circle, by '%s'", reference->name);
       continue;
     }
     if (depth >= MAX_REFERENCE_DEPTH || g_hash_table_size(references->is_read) >= MAX_REFERENCES)
-      return reference_fault(error, "it refers to more than %u other schemas, or by way of more than %u",
-                             MAX_REFERENCES, MAX_REFERENCE_DEPTH);
+      return tide_fail(error, TIDE_ERROR_DATA, "it refers to more than %u other schemas, or by way of more than %u",
+                       MAX_REFERENCES, MAX_REFERENCE_DEPTH);
     g_hash_table_insert(references->is_read, g_strdup(reference->name), GINT_TO_POINTER(FALSE));
     g_autofree char *text = NULL;
     if (!ask_for_reference(registry, reference, &text, error))
       return FALSE;
     if ((references->bytes += strlen(text)) > TIDE_AVRO_SCHEMA_MAX_BYTES)
-      return reference_fault(error, "the schemas that it refers to are larger than %d bytes",
-                             TIDE_AVRO_SCHEMA_MAX_BYTES);
+      return tide_fail(error, TIDE_ERROR_DATA, "the schemas that it refers to are larger than %d bytes",
+                       TIDE_AVRO_SCHEMA_MAX_BYTES);
     g_autoptr(GArray) its = tide_registry_reply_references(tide_bytes(registry->body->str, registry->body->len));
     if (!add_references(registry, its, depth + 1, references, error))
       return FALSE;

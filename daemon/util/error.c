@@ -16,6 +16,16 @@ tide_error_quark(void)
 }
 
 gboolean
+tide_fail(GError **error, TideErrorCode code, const char *format, ...)
+{
+  va_list args;
+  va_start(args, format);
+  g_propagate_error(error, g_error_new_valist(TIDE_ERROR, (gint)code, format, args));
+  va_end(args);
+  return FALSE;
+}
+
+gboolean
 tide_error_outcome_unknown(const GError *error)
 {
   return g_error_matches(error, TIDE_ERROR, TIDE_ERROR_TIMEOUT) ||

@@ -33,6 +33,9 @@ typedef enum TideErrorCode {
 #define TIDE_ERROR (tide_error_quark())
 GQuark tide_error_quark(void);
 
+/* Sets @error, of @code. FALSE, which its caller can return. */
+gboolean tide_fail(GError **error, TideErrorCode code, const char *format, ...) G_GNUC_PRINTF(3, 4);
+
 /* TRUE where a call may or may not have been carried out, now or later. */
 gboolean tide_error_outcome_unknown(const GError *error);
 gboolean tide_error_is_cancelled(const GError *error);
