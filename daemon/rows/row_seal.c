@@ -16,13 +16,12 @@
 static gint64
 time_of_all(const TideRowBuffer *buffer, const OpenRow *row)
 {
-  if (row->n_cells < 2)
+  if (row->first_cell == NO_CELL)
     return TIDE_PUT_NO_TIME;
-  gint64 time_ms = cells_of(buffer)[row->first_cell].timestamp_ms;
-  for (guint32 c = row->first_cell; c != NO_CELL; c = cells_of(buffer)[c].next)
-    if (cells_of(buffer)[c].timestamp_ms != time_ms)
-      return TIDE_PUT_NO_TIME;
-  return time_ms >= 0 ? time_ms : TIDE_PUT_NO_TIME;
+  gint64 time_ms = tide_put_time(row->n_cells, cells_of(buffer)[row->first_cell].timestamp_ms);
+  for (guint32 c = row->first_cell; c != NO_CELL && time_ms != TIDE_PUT_NO_TIME; c = cells_of(buffer)[c].next)
+    time_ms = tide_put_time_with(time_ms, cells_of(buffer)[c].timestamp_ms);
+  return time_ms;
 }
 
 /* The cells of a run, each with its time. */

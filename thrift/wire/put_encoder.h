@@ -32,6 +32,19 @@ void tide_cell_append_without_time(TideWireProtocol protocol, TideBuffer *out, T
 /* Each cell of the put has its own time. A put itself cannot have one below 0 (HBase's Put refuses it), a cell can. */
 #define TIDE_PUT_NO_TIME G_GINT64_CONSTANT(-1)
 
+/* Of two cells and more that have one time the put says it, once. First with the first cell's, then with each one's. */
+static inline gint64
+tide_put_time(guint32 n_cells, gint64 first_ms)
+{
+  return n_cells >= 2 && first_ms >= 0 ? first_ms : TIDE_PUT_NO_TIME;
+}
+
+static inline gint64
+tide_put_time_with(gint64 put_ms, gint64 cell_ms)
+{
+  return put_ms == cell_ms ? put_ms : TIDE_PUT_NO_TIME;
+}
+
 /* A TPut: call head, append @n_cells encoded cells, call tail.
  * @time_ms: of all cells, none of which has its own; or TIDE_PUT_NO_TIME
  * @ttl_ms: 0 for none, else sent as the attribute `_ttl` (8 bytes big-endian), counted by HBase from the cell's time.

@@ -30,20 +30,6 @@ append_delete(const TideExplainedRow *explained, TideBuffer *out)
                               explained->row->delete_to_ms);
 }
 
-/* As in a call (daemon/rows/row_seal.c): what cells have in common is said once. */
-static gint64
-time_of_all(const TideExplainedRow *explained)
-{
-  const TideRow *row = explained->row;
-  gint64 time_ms = row->cells[0].timestamp_ms;
-  if (row->n_cells < 2 || row->delete_to_ms > 0 || time_ms < 0)
-    return TIDE_PUT_NO_TIME;
-  for (guint32 i = 1; i < row->n_cells; i++)
-    if (row->cells[i].timestamp_ms != time_ms)
-      return TIDE_PUT_NO_TIME;
-  return time_ms;
-}
-
 /* The bytes that the row takes in a call, with what it deletes. */
 static gsize
 size_in_call(const TideExplainedRow *explained)
@@ -54,16 +40,16 @@ size_in_call(const TideExplainedRow *explained)
     append_delete(explained, &put);
   if (row->n_cells == 0)
     return put.len;
-  gint64 time_ms = time_of_all(explained);
+  gint64 time_ms = row->delete_to_ms > 0 ? TIDE_PUT_NO_TIME : tide_put_time(row->n_cells, row->cells[0].timestamp_ms);
+  for (guint32 i = 0; i < row->n_cells; i++)
+    time_ms = tide_put_time_with(time_ms, row->cells[i].timestamp_ms);
   tide_put_head_append(explained->protocol, &put, row->key, row->n_cells);
   for (guint32 i = 0; i < row->n_cells; i++) {
-    g_auto(TideBuffer) cell = {0};
-    tide_cell_append(explained->protocol, &cell, row->cells[i].column->prefix, row->cells[i].value,
-                     row->cells[i].timestamp_ms);
+    const TideCell *cell = &row->cells[i];
     if (time_ms == TIDE_PUT_NO_TIME)
-      tide_buffer_append_bytes(&put, tide_buffer_bytes(&cell));
+      tide_cell_append(explained->protocol, &put, cell->column->prefix, cell->value, cell->timestamp_ms);
     else
-      tide_cell_append_without_time(explained->protocol, &put, tide_buffer_bytes(&cell), time_ms);
+      tide_timeless_cell_append(explained->protocol, &put, cell->column->prefix, cell->value);
   }
   tide_put_tail_append(explained->protocol, &put, time_ms, row->ttl_ms);
   return put.len;
