@@ -85,40 +85,27 @@ copy_integer(Copy *copy, const TideAvroNode *node)
 }
 
 static gboolean
-copy_double(Copy *copy)
+copy_real(Copy *copy, gboolean is_double)
 {
   TideBytes bytes;
-  guint64 bits;
+  guint64 bits = 0;
+  float narrow;
   double value;
-  if (!take_bytes(copy, sizeof bits, &bytes))
+  const gsize n_bytes = is_double ? sizeof value : sizeof narrow;
+  if (!take_bytes(copy, n_bytes, &bytes))
     return FALSE;
-  memcpy(&bits, bytes.data, sizeof bits);
+  memcpy(&bits, bytes.data, n_bytes);
   bits = GUINT64_FROM_LE(bits);
+  guint32 low = (guint32)bits;
   memcpy(&value, &bits, sizeof value);
+  memcpy(&narrow, &low, sizeof narrow);
+  value = is_double ? value : (double)narrow;
   (void)tide_value_change_double(copy->change, &value);
-  memcpy(&bits, &value, sizeof bits);
-  bits = GUINT64_TO_LE(bits);
-  tide_buffer_append(copy->out, &bits, sizeof bits);
-  return TRUE;
-}
-
-static gboolean
-copy_float(Copy *copy)
-{
-  TideBytes bytes;
-  guint32 bits;
-  float value;
-  if (!take_bytes(copy, sizeof bits, &bytes))
-    return FALSE;
-  memcpy(&bits, bytes.data, sizeof bits);
-  bits = GUINT32_FROM_LE(bits);
-  memcpy(&value, &bits, sizeof value);
-  double wide = (double)value;
-  (void)tide_value_change_double(copy->change, &wide);
-  value = (float)wide;
-  memcpy(&bits, &value, sizeof bits);
-  bits = GUINT32_TO_LE(bits);
-  tide_buffer_append(copy->out, &bits, sizeof bits);
+  narrow = (float)value;
+  memcpy(&low, &narrow, sizeof narrow);
+  memcpy(&bits, &value, sizeof value);
+  bits = GUINT64_TO_LE(is_double ? bits : low);
+  tide_buffer_append(copy->out, &bits, n_bytes);
   return TRUE;
 }
 
@@ -231,9 +218,8 @@ copy_node(Copy *copy, const TideAvroNode *node)
   case TIDE_AVRO_ENUM:
     return copy_integer(copy, node);
   case TIDE_AVRO_FLOAT:
-    return copy_float(copy);
   case TIDE_AVRO_DOUBLE:
-    return copy_double(copy);
+    return copy_real(copy, node->kind == TIDE_AVRO_DOUBLE);
   case TIDE_AVRO_BYTES:
   case TIDE_AVRO_STRING:
     return copy_text(copy, node->kind == TIDE_AVRO_STRING);
