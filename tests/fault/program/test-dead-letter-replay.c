@@ -2,12 +2,8 @@
  * configuration corrected, sent again, written, and proven by `tidemark verify`. */
 #include "decode/avro_schema.h"
 #include "decode/protobuf_walk.h"
-#include "fault/gateway/scripted_gateway.h"
-#include "fault/kafka/mock_kafka.h"
-#include "fault/program/run_program.h"
+#include "fault/program/topic_scene.h"
 #include "util/clock.h"
-
-#include <glib/gstdio.h>
 
 #define TIMEOUT_US (240 * TIDE_US_PER_S) /* far beyond what any step takes: only a failure waits so long */
 #define TOPIC "metrics"
@@ -28,7 +24,7 @@ static const char yaml[] = "kafka: { brokers: \"%s\", group: g, topics: [" TOPIC
                            "], threads: 1, session_timeout: 6s, commit_interval: 100ms }\n"
                            "hbase: { gateways: [\"%s\"] }\n"
                            "readings: { %s%s, max_fields: %u }\n"
-                           "dead_letters: { topic: letters }\n"
+                           "dead_letters: { topic: " TOPIC_SCENE_DEAD_LETTERS " }\n"
                            "service: { http: off }\n"
                            "limits: { drain_timeout: 3s }\n"
                            "tables:\n"
@@ -40,117 +36,80 @@ static const char yaml[] = "kafka: { brokers: \"%s\", group: g, topics: [" TOPIC
                            "    key: [ { field: host%s } ]\n"
                            "    columns: { family: M, from: %s }\n";
 
-typedef struct Fixture {
-  const FormatCase *format;
-  TideMockKafka *kafka;
-  TideScriptedGateway *gateway;
-  char *schema_path; /* owned; NULL: no file */
-  char *config_path; /* owned */
-  ProgramDone done;  /* of the last run */
-} Fixture;
-
 /* @default_host: what stands behind the field of the keys. */
 static char *
-config_text(const Fixture *fixture, guint max_fields, const char *default_host)
+config_text(const TopicScene *scene, guint max_fields, const char *default_host)
 {
-  const FormatCase *format = fixture->format;
+  const FormatCase *format = scene->format;
   const char *columns = format->columns != NULL ? format->columns : "[v, w]";
   g_autofree char *schema =
-      fixture->schema_path != NULL ? g_strdup_printf(", schema: \"%s\"", fixture->schema_path) : g_strdup("");
-  return g_strdup_printf(yaml, mock_kafka_brokers(fixture->kafka), scripted_gateway_endpoint(fixture->gateway),
+      scene->schema_path != NULL ? g_strdup_printf(", schema: \"%s\"", scene->schema_path) : g_strdup("");
+  return g_strdup_printf(yaml, mock_kafka_brokers(scene->kafka), scripted_gateway_endpoint(scene->gateway),
                          format->readings, schema, max_fields, default_host, columns, default_host, columns);
 }
 
 static void
-set_up(Fixture *fixture, gconstpointer data)
+set_up(TopicScene *scene, gconstpointer data)
 {
-  fixture->format = data;
-  fixture->kafka = mock_kafka_new(1);
-  mock_kafka_create_topic(fixture->kafka, TOPIC, 1);
-  mock_kafka_create_topic(fixture->kafka, "letters", 1);
-  fixture->gateway = scripted_gateway_new(NULL);
-  if (fixture->format->schema != NULL)
-    fixture->schema_path = write_config("%s", fixture->format->schema);
-  g_autofree char *text = config_text(fixture, fixture->format->max_fields, "");
-  fixture->config_path = write_config("%s", text);
+  const FormatCase *format = data;
+  topic_scene_begin(scene, data, TOPIC, format->schema);
+  g_autofree char *text = config_text(scene, format->max_fields, "");
+  scene->config_path = write_config("%s", text);
 }
 
 static void
-tear_down(Fixture *fixture, gconstpointer unused)
+produce(TopicScene *scene, TideBytes payload)
 {
-  mock_kafka_free(fixture->kafka);
-  scripted_gateway_free(fixture->gateway);
-  if (fixture->schema_path != NULL)
-    g_unlink(fixture->schema_path);
-  g_free(fixture->schema_path);
-  g_unlink(fixture->config_path);
-  g_free(fixture->config_path);
-  program_done_clear(&fixture->done);
-}
-
-/* Aborts unless it ends with @exit_code. */
-static void
-run(Fixture *fixture, const char *words, int exit_code)
-{
-  program_done_clear(&fixture->done);
-  fixture->done = run_program(fixture->config_path, words);
-  if (g_test_verbose())
-    g_test_message("%s: %d\n%s%s", words, fixture->done.exit_code, fixture->done.output, fixture->done.errors);
-  if (fixture->done.exit_code != exit_code)
-    g_error("'%s' ended with %d:\n%s%s", words, fixture->done.exit_code, fixture->done.output, fixture->done.errors);
-}
-
-static void
-produce(Fixture *fixture, TideBytes payload)
-{
-  mock_kafka_produce(fixture->kafka, &(TideMockMessage){.topic = TOPIC, .payload = payload});
+  mock_kafka_produce(scene->kafka, &(TideMockMessage){.topic = TOPIC, .payload = payload});
 }
 
 /* A message to take, and two dead letters, each with its reason and its place. */
 static void
-keep_dead_letters(Fixture *fixture)
+keep_dead_letters(TopicScene *scene)
 {
-  produce(fixture, fixture->format->good);
-  produce(fixture, fixture->format->wide);
-  produce(fixture, fixture->format->nameless);
-  g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + TIMEOUT_US));
-  run(fixture, "run --until-end", 0);
-  run(fixture, "dead-letters list --format csv", 0);
-  g_autofree char *wide = g_strdup_printf(",too_many_fields,metrics/0/1,,,\"%s\"\n", fixture->format->wide_text);
-  assert_prints(fixture->done.output, wide);
-  assert_prints(fixture->done.output, ",missing_field,metrics/0/2,");
-  assert_silent(fixture->done.output, "metrics/0/0");
+  const FormatCase *format = scene->format;
+  produce(scene, format->good);
+  produce(scene, format->wide);
+  produce(scene, format->nameless);
+  g_assert_true(mock_kafka_flush(scene->kafka, tide_now_us() + TIMEOUT_US));
+  topic_scene_run(scene, "run --until-end", 0);
+  topic_scene_run(scene, "dead-letters list --format csv", 0);
+  g_autofree char *wide = g_strdup_printf(",too_many_fields,metrics/0/1,,,\"%s\"\n", format->wide_text);
+  assert_prints(scene->done.output, wide);
+  assert_prints(scene->done.output, ",missing_field,metrics/0/2,");
+  assert_silent(scene->done.output, "metrics/0/0");
 }
 
 /* More fields, and a default for the key's: with rows in the tables a change of key, which wants to be accepted. */
 static void
-correct_configuration(Fixture *fixture)
+correct_configuration(TopicScene *scene)
 {
-  g_autofree char *text = config_text(fixture, fixture->format->max_fields + 1, ", default: nobody");
-  g_assert_true(g_file_set_contents(fixture->config_path, text, -1, NULL));
+  const FormatCase *format = scene->format;
+  g_autofree char *text = config_text(scene, format->max_fields + 1, ", default: nobody");
+  g_assert_true(g_file_set_contents(scene->config_path, text, -1, NULL));
 }
 
 static void
-test_replayed_and_right(Fixture *fixture, gconstpointer unused)
+test_replayed_and_right(TopicScene *scene, gconstpointer unused)
 {
-  run(fixture, "tables create", 0);
-  keep_dead_letters(fixture);
-  correct_configuration(fixture);
-  run(fixture, "dead-letters replay --all", 0);
-  assert_prints(fixture->done.output, "2 messages sent again\n");
-  run(fixture, "run --until-end", 78);
-  assert_prints(fixture->done.errors, "the key of table 'METRIC' was changed");
-  run(fixture, "run --until-end --accept-scheme-change", 0);
-  run(fixture, "verify --to-end", 0);
-  assert_prints(fixture->done.output, "METRIC       4        0      0      0           0         0\n"
-                                      "CURRENT      3        0      0      0           0         0\n"
-                                      "5 messages of 1 partitions");
-  assert_prints(fixture->done.output, "all is right\n");
-  run(fixture, "scan METRIC --format csv", 0);
-  assert_prints(fixture->done.output, "a#1426535612002,");
-  assert_prints(fixture->done.output, "nobody#1426535612003,");
-  run(fixture, "dead-letters list --format csv", 0); /* none of what was sent again has come back */
-  assert_silent(fixture->done.output, "metrics/0/3");
+  topic_scene_run(scene, "tables create", 0);
+  keep_dead_letters(scene);
+  correct_configuration(scene);
+  topic_scene_run(scene, "dead-letters replay --all", 0);
+  assert_prints(scene->done.output, "2 messages sent again\n");
+  topic_scene_run(scene, "run --until-end", 78);
+  assert_prints(scene->done.errors, "the key of table 'METRIC' was changed");
+  topic_scene_run(scene, "run --until-end --accept-scheme-change", 0);
+  topic_scene_run(scene, "verify --to-end", 0);
+  assert_prints(scene->done.output, "METRIC       4        0      0      0           0         0\n"
+                                    "CURRENT      3        0      0      0           0         0\n"
+                                    "5 messages of 1 partitions");
+  assert_prints(scene->done.output, "all is right\n");
+  topic_scene_run(scene, "scan METRIC --format csv", 0);
+  assert_prints(scene->done.output, "a#1426535612002,");
+  assert_prints(scene->done.output, "nobody#1426535612003,");
+  topic_scene_run(scene, "dead-letters list --format csv", 0); /* none of what was sent again has come back */
+  assert_silent(scene->done.output, "metrics/0/3");
 }
 
 /* ---- the formats ---- */
@@ -237,7 +196,7 @@ static const FormatCase protobuf = {
 };
 
 #define ADD(format)                                                                                                    \
-  g_test_add("/dead-letter-replay/" #format, Fixture, &format, set_up, test_replayed_and_right, tear_down)
+  g_test_add("/dead-letter-replay/" #format, TopicScene, &format, set_up, test_replayed_and_right, topic_scene_end)
 
 int
 main(int argc, char **argv)
