@@ -163,7 +163,7 @@ write_all(int fd, TideBytes bytes)
     if (n < 0 && errno != EINTR)
       return FALSE;
     if (n > 0)
-      bytes = tide_bytes(bytes.data + n, bytes.len - (gsize)n);
+      bytes = tide_bytes_from(bytes, (gsize)n);
   }
   return TRUE;
 }

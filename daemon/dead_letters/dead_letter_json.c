@@ -288,7 +288,7 @@ parse_row_key(TideDeadLetterParser *parser, const TideReading *line, TideDeadLet
   gsize at = parser->bytes.len;
   if (!tide_bytes_from_hex((const char *)hex.data, hex.len, &parser->bytes))
     return bad_member(MEMBER_ROW_KEY, "is not hex", error);
-  dead_letter->row_key = tide_bytes(parser->bytes.data + at, parser->bytes.len - at);
+  dead_letter->row_key = tide_bytes_from(tide_buffer_bytes(&parser->bytes), at);
   return TRUE;
 }
 

@@ -429,7 +429,7 @@ tide_reading_builder_learn(TideReadingBuilder *builder, TideReadingNames *names)
   names->n_members = builder->n_members;
   names->name_bytes = builder->name_bytes - builder->name_bytes_before;
   names->known = g_memdup2(builder->known, builder->n_known * sizeof *builder->known);
-  names->fields = g_new0(TideField, n_fields);
+  names->fields = g_new0(TideField, MAX(n_fields, 1)); // an address, where there are no names, too
   for (guint32 i = 0; i < n_fields; i++) {
     TideNameId id = fields[i].name_id;
     names->fields[i] = (TideField){.name_id = id, .name = tide_field_names_text(builder->names, id)};
@@ -450,12 +450,14 @@ are_same_names(const TideField *a, const TideField *b, guint32 n)
 TideField *
 tide_reading_builder_offer(TideReadingBuilder *builder, const TideReadingNames *names)
 {
-  const TideField *outer = builder->fields + builder->first_field;
-  const TideField *record = names->fields + names->n_outer + names->n_own;
   if (names->shape.serial == 0 || names->n_outer != builder->outer->len ||
       names->n_outer_members != builder->n_outer_members || names->n_record != builder->n_record_fields ||
-      builder->name_bytes + names->name_bytes > builder->max_name_bytes ||
-      !are_same_names(names->fields, outer, names->n_outer) ||
+      builder->name_bytes + names->name_bytes > builder->max_name_bytes)
+    return NULL;
+  // Names that were never learned are no array to point into.
+  const TideField *outer = builder->fields + builder->first_field;
+  const TideField *record = names->fields + names->n_outer + names->n_own;
+  if (!are_same_names(names->fields, outer, names->n_outer) ||
       !are_same_names(record, builder->record_fields, names->n_record))
     return NULL;
   guint32 last = builder->n_fields + names->n_own;

@@ -63,7 +63,7 @@ tide_avro_text_free(TideAvroText *avro)
 static TideBytes
 left_of(const TideBuffer *buffer, gsize at)
 {
-  return tide_bytes(buffer->data + at, buffer->len - at);
+  return tide_bytes_from(tide_buffer_bytes(buffer), at);
 }
 
 /* ---- the head ---- */

@@ -126,7 +126,7 @@ next_lines(const TideFileFraming *framing, TideBytes text, gboolean is_last, Tid
   TideBytes row = first_value(framing, tide_bytes(text.data, frame->len));
   while (!frame->is_unended) {
     TideFrame next;
-    TideBytes rest = tide_bytes(text.data + frame->end, text.len - frame->end);
+    TideBytes rest = tide_bytes_from(text, frame->end);
     result = rest.len > 0 ? next_line(framing, rest, is_last, &next) : TIDE_FRAME_MORE;
     if (result == TIDE_FRAME_MORE)
       return is_last || text.len > framing->max_bytes ? TIDE_FRAME_FOUND : TIDE_FRAME_MORE;

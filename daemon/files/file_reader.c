@@ -202,7 +202,7 @@ tide_file_reader_open(const TideFileReaderOptions *options, GError **error)
 static TideBytes
 unframed(const TideFileReader *reader)
 {
-  return tide_bytes(reader->window.data + reader->framed, reader->window.len - reader->framed);
+  return tide_bytes_from(tide_buffer_bytes(&reader->window), reader->framed);
 }
 
 /* What was looked at is before the mark of what comes next. */

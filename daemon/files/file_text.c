@@ -98,7 +98,7 @@ read_raw(TideFileText *text, guint8 *to, gsize capacity, gsize *ret_n_bytes, GEr
 static TideBytes
 raw_left(const TideFileText *text)
 {
-  return tide_bytes(text->raw.data + text->raw_at, text->raw.len - text->raw_at);
+  return tide_bytes_from(tide_buffer_bytes(&text->raw), text->raw_at);
 }
 
 /* More of the file behind what was not taken yet. */

@@ -23,7 +23,7 @@ cut(TideBytes *rest, const char *separator, TideBytes *ret_front)
     return FALSE;
   *ret_front = tide_bytes(rest->data, (gsize)(at - rest->data));
   gsize taken = ret_front->len + strlen(separator);
-  *rest = tide_bytes(rest->data + taken, rest->len - taken);
+  *rest = tide_bytes_from(*rest, taken);
   return TRUE;
 }
 
@@ -51,7 +51,7 @@ static TideBytes
 trim(TideBytes text)
 {
   while (text.len > 0 && (text.data[0] == ' ' || text.data[0] == '\t'))
-    text = tide_bytes(text.data + 1, text.len - 1);
+    text = tide_bytes_from(text, 1);
   while (text.len > 0 && (text.data[text.len - 1] == ' ' || text.data[text.len - 1] == '\t'))
     text.len--;
   return text;
@@ -69,7 +69,7 @@ cut_authority(TideBytes *target, TideBytes *ret_authority)
     while (end < target->len && target->data[end] != '/' && target->data[end] != '?')
       end++;
     *ret_authority = tide_bytes(target->data + begin, end - begin);
-    *target = tide_bytes(target->data + end, target->len - end);
+    *target = tide_bytes_from(*target, end);
     return end > begin;
   }
   return TRUE;

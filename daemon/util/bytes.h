@@ -28,6 +28,13 @@ tide_bytes_of_string(const char *text)
   return (TideBytes){(const guint8 *)text, text != NULL ? strlen(text) : 0};
 }
 
+/* What stands at @at, at most the length, and behind it. */
+static inline TideBytes
+tide_bytes_from(TideBytes bytes, gsize at)
+{
+  return at == 0 ? bytes : tide_bytes(bytes.data + at, bytes.len - at);
+}
+
 /* ---- short runs ----
  *
  * Names, keys and values are a few bytes mostly, and there are dozens in a reading: a call of the C library takes

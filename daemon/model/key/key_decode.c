@@ -32,7 +32,7 @@ tide_row_key_locate(const TideRowKey *key, TideBytes row, gsize *ret_ends)
   gsize at = 0;
   for (gsize i = 0; i < key->n_parts; i++) {
     const TideKeyPart *part = &key->parts[i];
-    TideBytes rest = tide_bytes(row.data + at, row.len - at);
+    TideBytes rest = tide_bytes_from(row, at);
     gsize n_bytes = part->fixed_bytes > 0 ? part->fixed_bytes : variable_bytes(key, i, rest);
     if (n_bytes == 0 || n_bytes > rest.len)
       return FALSE;

@@ -138,7 +138,7 @@ append_hex(const guint8 *bytes, gsize n_bytes, TideBuffer *out)
 void
 tide_key_part_digest(const TideKeyPart *part, gsize start, TideBuffer *out)
 {
-  TideBytes joined = tide_bytes(out->data + start, out->len - start);
+  TideBytes joined = tide_bytes_from(tide_buffer_bytes(out), start);
   if (part->kind == TIDE_KEY_SALT) {
     guint64 number = tide_key_hash_number(part->digest.hash, joined);
     out->len = start;

@@ -314,7 +314,7 @@ append_text(const TideKeyPart *part, TideBytes text, TideBuffer *out)
   if (part->value.cut && out->len - start > part->fixed_bytes)
     out->len = start + part->fixed_bytes;
   if (fault == NULL)
-    fault = text_fault(part, tide_bytes(out->data + start, out->len - start));
+    fault = text_fault(part, tide_bytes_from(tide_buffer_bytes(out), start));
   if (fault != NULL)
     return fault;
   if (part->fixed_bytes > 0)
@@ -323,7 +323,7 @@ append_text(const TideKeyPart *part, TideBytes text, TideBuffer *out)
     reverse(out->data + start, out->len - start);
   if (part->value.escape)
     escape(part, start, out);
-  else if (hides_delimiter(tide_bytes(out->data + start, out->len - start), part->value.delimiter))
+  else if (hides_delimiter(tide_bytes_from(tide_buffer_bytes(out), start), part->value.delimiter))
     return "it holds the literal that follows it in the key";
   return NULL;
 }
@@ -364,7 +364,7 @@ strip_padding(const TideKeyPart *part, gsize start, TideBuffer *out)
     from++;
   while (!part->value.pad_left && out->len > from && out->data[out->len - 1] == part->value.pad_byte)
     out->len--;
-  if (part->value.pad_byte == '0' && from > start && is_blank(tide_bytes(out->data + from, out->len - from), ' '))
+  if (part->value.pad_byte == '0' && from > start && is_blank(tide_bytes_from(tide_buffer_bytes(out), from), ' '))
     from--; /* the number 0 */
   if (from == start)
     return;

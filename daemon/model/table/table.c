@@ -101,7 +101,7 @@ tide_column_rule_append_name(const TideColumnRule *rule, TideBytes name, TideBuf
 {
   TideBytes stripped = tide_bytes_of_string(rule->strip_prefix);
   if (stripped.len > 0 && name.len > stripped.len && memcmp(name.data, stripped.data, stripped.len) == 0)
-    name = tide_bytes(name.data + stripped.len, name.len - stripped.len);
+    name = tide_bytes_from(name, stripped.len);
   tide_buffer_append_bytes(out, tide_bytes_of_string(rule->prefix));
   for (gsize i = 0; i < name.len; i++)
     if (!rule->strip_spaces || name.data[i] != ' ')
