@@ -39,6 +39,8 @@ assert_known(const char *const *messages, gsize n, guint64 n_known)
     assert_known(messages, G_N_ELEMENTS(messages), n_known);                                                           \
   } while (0)
 
+#define SIXTY_FOUR_DIGITS "1234567890123456789012345678901234567890123456789012345678901234"
+
 static void
 test_names_that_stand_as_before_are_known(void)
 {
@@ -50,6 +52,7 @@ test_names_that_stand_as_before_are_known(void)
   ASSERT_KNOWN(1, "{\"x\":1}", "{\"x\":2 }"); /* behind the value: not between tokens that are compared */
   ASSERT_KNOWN(3, "{\"x\":1}\n{\"x\":2}\n", "[{\"x\":1}]", "{\"x\":1}\n{\"x\":2}\n");
   ASSERT_KNOWN(1, "{}", "{}");
+  ASSERT_KNOWN(1, "{\"x\":1}", "{\"x\":" SIXTY_FOUR_DIGITS "}"); /* the longest number */
   /* two producers in turns */
   ASSERT_KNOWN(4, "{\"x\":1}", "{\"x\":1,\"y\":2}", "{\"x\":2}", "{\"x\":3,\"y\":4}", "{\"x\":2}", "{\"x\":3,\"y\":4}");
 }
@@ -73,13 +76,17 @@ test_other_names_are_read(void)
 static void
 test_what_is_wrong_is_found_all_the_same(void)
 {
-  static const char *const wrong[] = {"{\"x\":01,\"y\":2}",    "{\"x\":1 2,\"y\":2}",      "{\"x\":\"1\"\"y\":2}",
-                                      "{\"x\":1,\"y\":2,}",    "{\"x\":1,\"y\":2}}",       "{\"x\":1,\"y\"",
-                                      "{\"x\":1,\"y\":",       "{\"x\":1,\"y\":2",         "{\"x\":1.,\"y\":2}",
-                                      "{\"x\":.1,\"y\":2}",    "{\"x\":1..2,\"y\":2}",     "{\"x\":tru,\"y\":2}",
-                                      "{\"x\":truex,\"y\":2}", "{\"x\":1,\"y\":nul}",      "{\"x\":,\"y\":2}",
-                                      "{\"x\":1,\"y\":2}x",    "{\"x\":1x,\"y\":2}",       "{\"x\":1,\"y\":2]",
-                                      "{\"x\":1,\"x\":2}",     "{\"x\":\"\xFF\",\"y\":2}", "{\"x\":\"\x01\",\"y\":2}"};
+  static const char *const wrong[] = {"{\"x\":01,\"y\":2}",       "{\"x\":1 2,\"y\":2}",
+                                      "{\"x\":\"1\"\"y\":2}",     "{\"x\":1,\"y\":2,}",
+                                      "{\"x\":1,\"y\":2}}",       "{\"x\":1,\"y\"",
+                                      "{\"x\":1,\"y\":",          "{\"x\":1,\"y\":2",
+                                      "{\"x\":1.,\"y\":2}",       "{\"x\":.1,\"y\":2}",
+                                      "{\"x\":1..2,\"y\":2}",     "{\"x\":tru,\"y\":2}",
+                                      "{\"x\":truex,\"y\":2}",    "{\"x\":1,\"y\":nul}",
+                                      "{\"x\":,\"y\":2}",         "{\"x\":1,\"y\":2}x",
+                                      "{\"x\":1x,\"y\":2}",       "{\"x\":1,\"y\":2]",
+                                      "{\"x\":1,\"x\":2}",        "{\"x\":\"\xFF\",\"y\":2}",
+                                      "{\"x\":\"\x01\",\"y\":2}", "{\"x\":" SIXTY_FOUR_DIGITS "5,\"y\":2}"};
   g_auto(DecoderTwins) twins;
   twins_init(&twins, TIDE_ARRAY_JSON, TIDE_BAD_READING_MESSAGE, NULL);
   for (gsize i = 0; i < G_N_ELEMENTS(wrong); i++) {
@@ -87,6 +94,17 @@ test_what_is_wrong_is_found_all_the_same(void)
     check(&twins, wrong[i]);
   }
   g_assert_cmpuint(twins.n_known, ==, G_N_ELEMENTS(wrong) - 1);
+}
+
+/* A list that is kept as its text is one value; the number in it is another. */
+static void
+test_list_of_one_value_is_none(void)
+{
+  g_auto(DecoderTwins) twins;
+  twins_init(&twins, TIDE_ARRAY_JSON, TIDE_BAD_READING_MESSAGE, NULL);
+  check(&twins, "{\"x\":[1]}");
+  check(&twins, "{\"x\":[2]}");
+  g_assert_cmpuint(twins.n_known, ==, 0);
 }
 
 /* Fields of the record stand behind a reading's own; those around a list stand before them. */
@@ -126,27 +144,24 @@ test_limits_hold_for_known_names(void)
   decoder_fixture_clear(&fixture);
 }
 
+/* One reading's names fit, and not those of two, also where both are known. */
 static void
 test_names_of_nested_fields_are_counted(void)
 {
   DecoderFixture fixture;
   decoder_fixture_init(&fixture);
-  fixture.options.max_message_bytes = 200;
+  fixture.options.max_message_bytes = 240;
   DecoderTwins twins;
   decoder_twins_init(&twins, &fixture.options, used, G_N_ELEMENTS(used));
+  g_autofree char *name = g_strnfill(54, 'n');
   g_autoptr(GString) text = g_string_new(NULL);
-  g_autofree char *name = g_strnfill(40, 'n');
-  for (guint n = 1; n <= 3; n++) {
-    g_string_append_printf(text, "{\"%s\":{\"a\":1,\"b\":2,\"c\":3,\"d\":4}}", name);
-    if (text->len <= fixture.options.max_message_bytes)
-      check(&twins, text->str);
-  }
-  g_string_assign(text, "");
-  g_autofree char *deep = g_strnfill(30, 'm');
-  for (guint n = 0; n < 2; n++)
-    g_string_append_printf(text, "{\"%s\":{\"a\":1,\"b\":2,\"c\":3,\"d\":4,\"e\":5,\"f\":6,\"g\":7}}", deep);
-  for (guint n = 0; n < 2; n++)
+  for (guint n = 0; n < 2; n++) {
+    g_string_append_printf(text, "{\"%s\":{\"a\":1,\"b\":2,\"c\":3,\"d\":4,\"e\":5,\"f\":6,\"g\":7,\"h\":8,\"i\":9}}",
+                           name);
+    g_assert_cmpuint(text->len, <=, fixture.options.max_message_bytes);
     check(&twins, text->str);
+  }
+  g_assert_cmpuint(twins.n_readings, ==, 1); /* the second message was rejected */
   decoder_twins_clear(&twins);
   decoder_fixture_clear(&fixture);
 }
@@ -164,6 +179,20 @@ test_more_shapes_than_are_kept(void)
     check(&twins, text);
   }
   g_assert_cmpuint(twins.n_known, >, 800); /* of the second half nearly all */
+}
+
+/* But for the one whose place they try to take. */
+static void
+test_what_has_no_shape_drives_out_none(void)
+{
+  g_auto(DecoderTwins) twins;
+  twins_init(&twins, TIDE_ARRAY_JSON, TIDE_BAD_READING_MESSAGE, NULL);
+  for (guint round = 0; round < 2; round++)
+    for (guint i = 0; i < 2 * TIDE_MAX_SHAPES; i++) {
+      g_autofree char *text = i < TIDE_MAX_SHAPES ? g_strdup_printf("{\"n%u\":%u}", i, i) : g_strdup("{\"x\":[1]}");
+      check(&twins, text);
+    }
+  g_assert_cmpuint(twins.n_known, ==, TIDE_MAX_SHAPES - 1);
 }
 
 /* ---- random messages ---- */
@@ -244,11 +273,13 @@ main(int argc, char **argv)
   g_test_add_func("/json-shapes/names-that-stand-as-before-are-known", test_names_that_stand_as_before_are_known);
   g_test_add_func("/json-shapes/other-names-are-read", test_other_names_are_read);
   g_test_add_func("/json-shapes/what-is-wrong-is-found-all-the-same", test_what_is_wrong_is_found_all_the_same);
+  g_test_add_func("/json-shapes/list-of-one-value-is-none", test_list_of_one_value_is_none);
   g_test_add_func("/json-shapes/what-is-offered-around-a-reading-belongs-to-its-shape",
                   test_what_is_offered_around_a_reading_belongs_to_its_shape);
   g_test_add_func("/json-shapes/limits-hold-for-known-names", test_limits_hold_for_known_names);
   g_test_add_func("/json-shapes/names-of-nested-fields-are-counted", test_names_of_nested_fields_are_counted);
   g_test_add_func("/json-shapes/more-shapes-than-are-kept", test_more_shapes_than_are_kept);
+  g_test_add_func("/json-shapes/what-has-no-shape-drives-out-none", test_what_has_no_shape_drives_out_none);
   g_test_add_func("/json-shapes/random-messages-become-the-same", test_random_messages_become_the_same);
   return g_test_run();
 }

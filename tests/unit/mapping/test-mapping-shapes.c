@@ -19,6 +19,8 @@ static const char *const configurations[] = {
     "  B: { key: [{ field: host }], columns: { family: M, from: [b, a] } }\n"
     "  C: { key: [{ field: host }], columns: [{ family: M, from: [a] }, { family: N, from: [a, b] }] }\n",
     "  REPLACE: { latest: replace, key: [{ field: host }], columns: { family: M, from: \"*\" } }\n" METRIC,
+    "  RECORD: { cell_time: record, key: [{ field: host }, \"#\", { time: epoch_ms }], columns: { family: M, from: "
+    "\"*\" } }\n" METRIC,
     "  KEYED: { key: [{ field: host }], columns: { family: M, from: [\"$key\", a] } }\n" METRIC,
     "  ENCODED: { key: [{ field: host }], columns: { family: M, from: [a], encode: float64 } }\n" METRIC,
     "  PACKED: { key: [{ field: host }], columns: { family: M, from: \"*\", pack: json } }\n" METRIC,

@@ -34,6 +34,8 @@ make(Made *made, GRand *random)
                         .ttl_ms = g_rand_int_range(random, 0, 3),
                         .delete_to_ms = g_rand_int_range(random, 0, 3),
                         .table_name = random_bytes(random, 10),
+                        .columns_id = 7,
+                        .encoded = TIDE_BYTES_LITERAL("gone with the message"),
                         .follows = 1};
   for (guint32 i = 0; i < made->row.n_cells; i++) {
     made->columns[i] = (TideColumn){.prefix = random_bytes(random, 30), .hash = g_rand_int(random)};
@@ -49,6 +51,7 @@ assert_same(const TideDependentRow *dependent, const Made *made)
   const TideRow *row = &dependent->row;
   g_assert_cmpuint(row->table_index, ==, 3);
   g_assert_cmpuint(row->follows, ==, 0); /* it goes on its own when it is read */
+  g_assert_cmpuint(row->columns_id, ==, 0);
   assert_bytes_equal(row->key, made->row.key);
   assert_bytes_equal(row->table_name, made->row.table_name);
   g_assert_cmpint(row->ttl_ms, ==, made->row.ttl_ms);
