@@ -243,6 +243,8 @@ class Declared(Moving):
         fewer = DECLARED.replace('      - { family: c, from: "*", nulls: empty }\n', "")
         rows = self.scan("NAMES").splitlines(True)[0]
         self.assertIn("the row has a cell of this field, and the table makes none of it, in 'kind'", self.refused(fewer, "NAMES", rows))
+        packed = DECLARED.replace('{ family: p, from: "*",', "{ family: p, from: [id, ts, speed],")
+        self.assertIn("the row has a cell of this field, and the table makes none of it", self.refused(packed, "PACKED", self.scan("PACKED")))
         made = self.scan("MADE").splitlines(True)[0]
         self.assertIn("the row has cells that the table does not make of its fields",
                       self.refused(DECLARED.replace("{ value: [{ time: yyyyMMdd }], as: day }, ", ""), "MADE", made))

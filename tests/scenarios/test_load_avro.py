@@ -74,6 +74,17 @@ class LoadAvro(LoadCase):
         self.load("-", data=head() + blocks(1500, 10))
         self.assertEqual(self.numbers(), list(range(1510)))
 
+    def test_one_consumer_for_all_schemas(self) -> None:
+        """It reads each file by that file's own."""
+        self.topics["kafka"]["threads"] = 1
+        short = {**SCHEMA, "fields": [field for field in SCHEMA["fields"] if field["name"] != "w"]}
+        shorts = [b"".join((run(f"h{number % 50:02}".encode()), zigzag(1), zigzag(number), zigzag(reading(number)["ts"])))
+                  for number in range(500, 1000)]
+        said = self.load(self.write("a.avro", head() + blocks(0, 500)), self.write("b.avro", head(schema=short) + block(shorts)),
+                         self.write("c.avro", head() + blocks(1000, 500)))
+        self.assertIn("3 of 3 files loaded: 1,500 messages in ", said)
+        self.assert_loaded(range(1500))
+
     def test_killed_again_and_again(self) -> None:
         path = self.write("a.avro", head() + blocks(0, 20_000))
         for _ in range(3):

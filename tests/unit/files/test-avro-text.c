@@ -228,6 +228,12 @@ test_hostile(void)
   append_long(&long_block, 1);
   append_long(&long_block, G_MAXINT64);
   assert_problem(&long_block, 0, "or has more than 67108864 bytes");
+  g_auto(TideBuffer) marked = {0};
+  append_head(&marked, NULL);
+  append_block(&marked, 1, objects[0]);
+  append_block(&marked, 1, objects[1]);
+  marked.data[marked.len - 1] ^= 1;
+  assert_problem(&marked, 1, "a block does not end with the marker that the file's head says");
   g_auto(TideBuffer) other = {0};
   tide_buffer_append_bytes(&other, TIDE_BYTES_LITERAL("{\"host\":1}\n"));
   assert_problem(&other, 0, "it does not begin as an object container of Avro does");
