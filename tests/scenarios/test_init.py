@@ -15,7 +15,9 @@ import select
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -232,6 +234,94 @@ def test_kafka_properties(scene: Scene) -> None:
     print("properties of Kafka: handed on, written, refused")
 
 
+AVRO = json.dumps({"type": "record", "name": "Reading", "fields": [
+    {"name": "host", "type": "string"}, {"name": "at", "type": {"type": "long", "logicalType": "timestamp-millis"}},
+    {"name": "count", "type": "int"}]})
+DESCRIPTORS = Path(__file__).resolve().parents[1] / "formats" / "readings.desc"  # of plant.Reading: host, count, at
+
+
+def varint(number: int) -> bytes:
+    return bytes([number & 0x7F | 0x80]) + varint(number >> 7) if number > 0x7F else bytes([number])
+
+
+def avro(host: str, count: int) -> bytes:
+    return varint(2 * len(host)) + host.encode() + varint(2 * (NOW_MS + count)) + varint(2 * count)
+
+
+def protobuf(host: str, count: int) -> bytes:
+    seconds, ms = divmod(NOW_MS + count, 1000)
+    moment = b"\x08" + varint(seconds) + (b"\x10" + varint(ms * 1000000) if ms > 0 else b"")
+    return b"\x0A" + varint(len(host)) + host.encode() + b"\x20" + varint(count) + b"\xBA\x01" + varint(len(moment)) + moment
+
+
+class Registry(BaseHTTPRequestHandler):
+    """It knows one schema, number 7, and tells it to one user, meter:s3cret."""
+
+    def do_GET(self) -> None:
+        known = self.path.startswith("/schemas/ids/7") and self.headers["Authorization"] == "Basic bWV0ZXI6czNjcmV0"
+        body = json.dumps({"schema": AVRO} if known else {"error_code": 40403, "message": "Schema not found"}).encode()
+        self.send_response(200 if known else 404)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+def test_schemas(scene: Scene) -> None:
+    """Messages that a schema describes: from a topic to rows, and from a file; of a build without them it is said."""
+    registry = HTTPServer(("127.0.0.1", 0), Registry)
+    threading.Thread(target=registry.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{registry.server_address[1]}"
+    (scene.directory / "reading.avsc").write_text(AVRO)
+    (scene.directory / "etc").mkdir()
+    (scene.directory / "registry.password").write_text("s3cret")
+    (scene.directory / "registry.password").chmod(0o600)
+    built_in = re.search(r"^  readings +(.*)$", scene.run("version"), re.MULTILINE)
+    assert built_in
+    cases = (("AVRO", ["--format", "avro", "--schema", "reading.avsc"], avro),
+             ("NUMBERED", ["--format", "avro", "--registry", address, "--registry-user", "meter", "--registry-password", "registry.password"],
+              lambda host, count: b"\0\0\0\0\7" + avro(host, count)),
+             ("PROTOBUF", ["--format", "protobuf", "--schema", str(DESCRIPTORS), "--message", "plant.Reading"], protobuf),
+             ("FRAMED", ["--format", "protobuf", "--schema", str(DESCRIPTORS), "--framing", "confluent"],
+              lambda host, count: b"\0\0\0\0\1\2\4" + protobuf(host, count)))
+    for table, words, message in cases:
+        if words[1] not in built_in[1]:
+            said = scene.run("init", *words, "-c", "none.yaml", code=78)
+            assert "this program was built without" in said, said
+            continue
+        scene.kafka.ask("topic", table, "1")
+        for i in range(6):
+            scene.kafka.ask(*scene.kafka.produce_command(table, 0, None, message(f"h{i % 2}", i), NOW_MS, []))
+        scene.kafka.ask("flush")
+        file = scene.directory / f"{table}.yaml"
+        scene.run("init", "--from-topic", *words, "-b", scene.kafka.greeting, "-t", table, "--table", table, "--group", table,
+                  "--gateways", f"127.0.0.1:{scene.gateway.greeting}", "-c", file.name)
+        fit(file)
+        scene.run("tables", "create", "-c", file.name)
+        scene.run("run", "--until-end", "-c", file.name)
+        rows = scene.gateway.dump([table])[table]
+        assert set(rows) == {f"h{i % 2}#{NOW_MS + i}".encode() for i in range(6)}, f"{table}: {rows}"
+        (scene.directory / "sample").write_bytes(message("h9", 1))
+        said = scene.run("init", *words, "sample", "-c", f"etc/{table}.yaml")
+        assert f"METRIC  h9#{NOW_MS + 1}\n" in said, said
+        (scene.directory / "sample").write_bytes(b"\xFF\xFF")
+        said = scene.run("init", *words, "sample", "-c", "none.yaml", code=65)
+        assert "the whole: " in said and "; '--schema' " in said, said
+    descriptors = ["--schema", str(DESCRIPTORS)]
+    for words, what in ((["--format", "avro"], "needs '--schema'"), (["--format", "avro", *descriptors, "--registry", address], "not both"),
+                        (["--format", "protobuf", *descriptors], "and '--message'"), (["--format", "protobuf"], "a descriptor set"),
+                        (descriptors, "'--schema' is for"), (["--registry", address], "'--registry' is for"),
+                        (["--registry-user", "meter"], "are for '--registry'"),
+                        (["--message", "a.B"], "'--message' and"), (["--framing", "confluent"], "'--message' and")):
+        said = scene.run("init", *words, "-c", "none.yaml", code=64)
+        assert what in said, said
+    assert not (scene.directory / "none.yaml").exists()
+    registry.shutdown()
+    print(f"schemas: {', '.join(table for table, *_ in cases)}")
+
+
 class Terminal:
     """A command whose input, output and errors are a terminal."""
 
@@ -337,7 +427,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="tidemark-init-") as directory:
         scene = Scene(build, Path(directory))
         try:
-            for test in (test_shapes, test_delimiters, test_splits, test_forms, test_random_shapes, test_terminal, test_from_topic, test_kafka_properties, test_guide):
+            for test in (test_shapes, test_delimiters, test_splits, test_forms, test_random_shapes, test_terminal, test_from_topic, test_kafka_properties,
+                         test_schemas, test_guide):
                 test(scene)
         finally:
             scene.end()

@@ -21,8 +21,11 @@
 #define TABLE "METRIC"
 
 /* In the order of TideReadingFormat. */
-static const char *const formats[] = {"json", "influx", "csv", "msgpack", NULL};
-G_STATIC_ASSERT(TIDE_FORMAT_MSGPACK + 2 == G_N_ELEMENTS(formats));
+static const char *const formats[] = {"json", "influx", "csv", "msgpack", "avro", "protobuf", NULL};
+G_STATIC_ASSERT(TIDE_FORMAT_PROTOBUF + 2 == G_N_ELEMENTS(formats));
+
+/* In the order of TideSchemaFraming. */
+static const char *const framings[] = {"none", "confluent", NULL};
 
 typedef struct InitOptions {
   gboolean from_topic;
@@ -30,6 +33,13 @@ typedef struct InitOptions {
   int format; /* TideReadingFormat */
   const char *columns;
   const char *each;
+  const char *schema;
+  const char *registry;
+  const char *registry_user;
+  const char *registry_password;
+  const char *registry_ca;
+  const char *message;
+  int framing; /* TideSchemaFraming */
   guint64 count;
   guint64 salt;
   const char *brokers;
@@ -49,7 +59,7 @@ typedef struct Init {
   const char *path;         /* of the file to make */
   const char *samples_path; /* NULL: standard input, or the topic */
   const char *properties;   /* as those of a proposal; NULL: none */
-  TideInitSamples *samples; /* borrowed */
+  TideInitSamples *samples; /* owned */
   TideInitDraft draft;
   gboolean asks;
 } Init;
@@ -93,7 +103,6 @@ static void
 fill_places(const Init *init, TideInitProposal *proposal)
 {
   const InitOptions *options = init->options;
-  proposal->decode = init->samples->decode;
   proposal->brokers = g_strdup(options->brokers != NULL ? options->brokers : BROKERS);
   proposal->properties = g_strdup(init->properties);
   proposal->topic = g_strdup(options->topic != NULL ? options->topic : TOPIC);
@@ -117,12 +126,16 @@ load_text(const char *path, const char *text, GPtrArray **ret_problems, GError *
   return config;
 }
 
-/* Of a configuration that has nothing but the places: its connection to Kafka is that of the file to make. */
+/* Of a configuration that has nothing but the places: its connection to Kafka, and its schemas, are those of the file
+ * to make. */
 static TideConfig *
-load_places(const Init *init, GError **error)
+load_places(const Init *init, const TideDecodeOptions *decode, const TideRegistrySettings *registry, GError **error)
 {
   g_autoptr(GPtrArray) problems = NULL;
-  g_auto(TideInitProposal) places = {.time_format = TIDE_TIME_RECORD, .key = g_ptr_array_new_with_free_func(g_free)};
+  g_auto(TideInitProposal) places = {.decode = decode,
+                                     .registry = registry,
+                                     .time_format = TIDE_TIME_RECORD,
+                                     .key = g_ptr_array_new_with_free_func(g_free)};
   g_ptr_array_add(places.key, g_strdup("any"));
   fill_places(init, &places);
   g_autofree char *text = tide_init_proposal_print(&places, 0);
@@ -131,6 +144,36 @@ load_places(const Init *init, GError **error)
 
 /* ---- samples -------------------------------------------------------------------------------------------------------
  */
+
+/* From where the command runs: the file to make may stand elsewhere, or be copied. NULL of NULL. */
+static char *
+path_of(const char *given)
+{
+  return given != NULL ? g_canonicalize_filename(given, NULL) : NULL;
+}
+
+/* FALSE: what is said of their form is wrong. */
+static gboolean
+begin_samples(Init *init, GError **error)
+{
+  const InitOptions *options = init->options;
+  TideReadingFormat format = (TideReadingFormat)options->format;
+  if (format != TIDE_FORMAT_AVRO && format != TIDE_FORMAT_PROTOBUF) {
+    init->samples =
+        tide_init_samples_new((TideInitForm){.format = format, .columns = options->columns, .each = options->each});
+    return TRUE;
+  }
+  g_autofree char *schema = path_of(options->schema), *message = g_strdup(options->message);
+  g_autofree char *url = g_strdup(options->registry), *user = g_strdup(options->registry_user);
+  g_autofree char *password = path_of(options->registry_password), *ca = path_of(options->registry_ca);
+  const TideDecodeOptions decode = {
+      .format = format, .schema_file = schema, .message = message, .framing = (TideSchemaFraming)options->framing};
+  const TideRegistrySettings registry = {.url = url, .user = user, .password.file = password, .ca = ca};
+  TideConfig *config = load_places(init, &decode, &registry, error);
+  if (config != NULL)
+    init->samples = tide_init_samples_new_by(config);
+  return config != NULL;
+}
 
 static gboolean
 read_text(Init *init, GError **error)
@@ -154,7 +197,8 @@ read_text(Init *init, GError **error)
 static gboolean
 read_topic(Init *init, GError **error)
 {
-  g_autoptr(TideConfig) config = load_places(init, error);
+  g_autoptr(TideConfig) config =
+      load_places(init, init->samples->decode, &init->samples->defaults->readings.registry, error);
   return config != NULL &&
          tide_init_samples_read_topic(init->samples, &config->kafka, init->options->topic, init->options->count, error);
 }
@@ -249,6 +293,34 @@ explain_one(const TideCommandCall *call, const Init *init, GError **error)
 /* ---- command -------------------------------------------------------------------------------------------------------
  */
 
+/* What a build without the format is told comes of the configuration. */
+static gboolean
+check_schema_options(const InitOptions *options, GError **error)
+{
+  gboolean is_avro = options->format == TIDE_FORMAT_AVRO, is_protobuf = options->format == TIDE_FORMAT_PROTOBUF;
+  gboolean is_framed = options->framing == TIDE_FRAMING_CONFLUENT;
+  if (options->schema != NULL && !is_avro && !is_protobuf)
+    return tide_fail(error, TIDE_ERROR_USAGE, "'--schema' is for '--format avro' and '--format protobuf'");
+  if (options->registry != NULL && !is_avro)
+    return tide_fail(error, TIDE_ERROR_USAGE, "'--registry' is for '--format avro'");
+  if (options->registry == NULL &&
+      (options->registry_user != NULL || options->registry_password != NULL || options->registry_ca != NULL))
+    return tide_fail(error, TIDE_ERROR_USAGE,
+                     "'--registry-user', '--registry-password' and '--registry-ca' are for '--registry'");
+  if ((options->message != NULL || is_framed) && !is_protobuf)
+    return tide_fail(error, TIDE_ERROR_USAGE, "'--message' and '--framing' are for '--format protobuf'");
+  if (is_avro && (options->schema == NULL) == (options->registry == NULL))
+    return tide_fail(error, TIDE_ERROR_USAGE,
+                     "'--format avro' needs '--schema', the file with the schema of all messages, or '--registry', "
+                     "where those are that messages name by a number, and not both");
+  if (is_protobuf && (options->schema == NULL || (options->message == NULL && !is_framed)))
+    return tide_fail(error, TIDE_ERROR_USAGE,
+                     "'--format protobuf' needs '--schema', a descriptor set as protoc --include_imports "
+                     "--descriptor_set_out writes it, and '--message', the full name of a message in it, or '--framing "
+                     "confluent'");
+  return TRUE;
+}
+
 static gboolean
 check_options(const TideCommandCall *call, GError **error)
 {
@@ -262,7 +334,7 @@ check_options(const TideCommandCall *call, GError **error)
   else if (options->each != NULL && options->format != TIDE_FORMAT_JSON)
     g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--each' is for '--format json'");
   else
-    return TRUE;
+    return check_schema_options(options, error);
   return FALSE;
 }
 
@@ -326,16 +398,17 @@ static gboolean
 init_configuration(TideCommandCall *call, GError **error)
 {
   const InitOptions *options = call->options;
-  g_autoptr(TideInitSamples) samples = tide_init_samples_new(
-      (TideInitForm){.format = (TideReadingFormat)options->format, .columns = options->columns, .each = options->each});
-  Init init = {.options = options, .path = tide_command_config_path(call), .samples = samples};
+  Init init = {.options = options, .path = tide_command_config_path(call)};
   if (call->arguments->len > 0 && strcmp(call->arguments->pdata[0], "-") != 0)
     init.samples_path = call->arguments->pdata[0];
   init.asks = !init.options->yes && tide_init_can_ask();
   g_autofree char *properties = property_lines(init.options->kafka, error);
   init.properties = properties;
   if ((properties == NULL && init.options->kafka->len > 0) || !check_options(call, error) ||
-      !tide_init_check_path(init.path, error) || !read_samples(&init, error))
+      !tide_init_check_path(init.path, error) || !begin_samples(&init, error))
+    return FALSE;
+  g_autoptr(TideInitSamples) samples = init.samples;
+  if (!read_samples(&init, error))
     return FALSE;
   tide_init_draft_begin(&init.draft, samples, tide_wall_clock_epoch_ms());
   gboolean ok = make_proposal(&init, error) && write_configuration(call, &init, error);
@@ -349,12 +422,26 @@ static const TideOption init_options[] = {
     {"from-topic", NULL, TIDE_FLAG(InitOptions, from_topic),
      "take the newest messages of the topic for samples; joins no group and commits nothing"},
     {"format", "FORMAT", TIDE_CHOICE(InitOptions, format),
-     "what the messages are written in: json, influx, csv (what stands between values is found) or msgpack (json)",
+     "what the messages are written in: json, influx, csv (what stands between values is found), msgpack, avro or "
+     "protobuf (json)",
      .choices = formats, .letter = 'f'},
     {"columns", "NAMES", TIDE_TEXT(InitOptions, columns),
      "of csv, the names of each line's values, with commas between them (the first line of each message)"},
     {"each", "MEMBER", TIDE_TEXT(InitOptions, each),
      "of json, the list of readings in each message, behind the names of objects around it: payload/metrics"},
+    {"schema", "FILE", TIDE_TEXT(InitOptions, schema),
+     "of avro, the schema of all messages; of protobuf, a descriptor set (protoc --include_imports "
+     "--descriptor_set_out)"},
+    {"registry", "URL", TIDE_TEXT(InitOptions, registry),
+     "of avro, in place of '--schema': the schema registry with what messages name by a number"},
+    {"registry-user", "NAME", TIDE_TEXT(InitOptions, registry_user), "who asks the registry (nobody in particular)"},
+    {"registry-password", "FILE", TIDE_TEXT(InitOptions, registry_password),
+     "the user's password, in a file (mode 0600)"},
+    {"registry-ca", "FILE", TIDE_TEXT(InitOptions, registry_ca),
+     "what must have signed the registry's certificate (what the system trusts)"},
+    {"message", "NAME", TIDE_TEXT(InitOptions, message), "of protobuf, the full name of the message"},
+    {"framing", "FRAMING", TIDE_CHOICE(InitOptions, framing),
+     "of protobuf, what stands in front of a message: none, or confluent (none)", .choices = framings},
     {"count", "N", TIDE_COUNT(InitOptions, count), "messages to take at the most (100)", .min = 1, .max = 10000},
     {"brokers", "LIST", TIDE_TEXT(InitOptions, brokers), "Kafka brokers, HOST:PORT (" BROKERS ")", .letter = 'b'},
     {"kafka", "NAME=VALUE", TIDE_LIST(InitOptions, kafka),
@@ -379,7 +466,8 @@ const TideCommand tide_command_init = {
     .arguments = "[FILE]",
     .summary = "Writes a configuration that is made from sample messages, and shows what becomes of one of them.",
     .details =
-        "FILE holds messages, one a line (of csv and msgpack it is one); without it, they come from standard input, or "
+        "FILE holds messages, one a line (but of csv and of binary formats it is one); without it, they come from "
+        "standard input, or "
         "with --from-topic from Kafka. On a terminal it asks, and proposes what it has found. It writes one new file, "
         "and nothing to Kafka or "
         "HBase. Exit code 65 when time or key cannot be found.\n"
@@ -388,6 +476,7 @@ const TideCommand tide_command_init = {
         "  tidemark init messages.jsonl -c tidemark.yaml\n"
         "  tidemark init --format csv --columns host,ts,cpu samples.csv -c tidemark.yaml\n"
         "  tidemark init --each metrics messages.jsonl -c tidemark.yaml\n"
+        "  tidemark init --from-topic -b 127.0.0.1:9092 -t metrics --format avro --registry https://registry:8081\n"
         "  tidemark init --from-topic -b 127.0.0.1:9092 -t metrics --yes",
     .max_arguments = 1,
     .options = init_options,

@@ -36,20 +36,34 @@ set_form(TideDecodeOptions *decode, const TideInitForm *form)
   decode->each = g_strdup(slash != NULL ? slash + 1 : form->each);
 }
 
-TideInitSamples *
-tide_init_samples_new(TideInitForm form)
+/* @config: (transfer full) */
+static TideInitSamples *
+samples_of(TideInitForm form, TideConfig *config)
 {
   TideInitSamples *samples = g_new0(TideInitSamples, 1);
   samples->form = form;
-  samples->defaults = g_new0(TideConfig, 1);
-  tide_config_group_set_defaults(&tide_config_top, samples->defaults);
-  samples->decode = &samples->defaults->readings.decode;
-  set_form(samples->decode, &form);
+  samples->defaults = config;
+  samples->decode = &config->readings.decode;
   samples->names = tide_field_names_new();
   samples->decoder = tide_decoder_new(samples->decode, samples->names, 0);
   samples->survey = tide_field_survey_new();
   samples->messages = g_ptr_array_new_with_free_func(free_sample);
   return samples;
+}
+
+TideInitSamples *
+tide_init_samples_new(TideInitForm form)
+{
+  TideConfig *defaults = g_new0(TideConfig, 1);
+  tide_config_group_set_defaults(&tide_config_top, defaults);
+  set_form(&defaults->readings.decode, &form);
+  return samples_of(form, defaults);
+}
+
+TideInitSamples *
+tide_init_samples_new_by(TideConfig *config)
+{
+  return samples_of((TideInitForm){.format = config->readings.decode.format}, config);
 }
 
 void
@@ -88,9 +102,16 @@ remedy_for(const TideInitSamples *samples, TideRejectReason reason, TideBytes va
            "'readings.max_message_size'";
   if (is_json && !is_text(value))
     return "it is no text: what is compressed by its sender has to be turned into JSON before; MessagePack is read "
-           "with "
-           "'--format msgpack'; Avro and protobuf with 'format: avro' and 'format: protobuf' in 'readings' of the "
-           "configuration (examples/avro.yaml, examples/protobuf.yaml), but 'init' needs its samples in JSON";
+           "with '--format msgpack', Avro with '--format avro', protobuf with '--format protobuf'";
+  if (samples->form.format == TIDE_FORMAT_AVRO)
+    return samples->decode->schemas != NULL
+               ? "'--schema' reads messages that do not begin with the number of their schema, which '--registry' must "
+                 "know"
+               : "'--schema' names the schema that it was written by; where a zero and the number of a schema stand in "
+                 "front of each message, '--registry' says where the schemas are";
+  if (samples->form.format == TIDE_FORMAT_PROTOBUF)
+    return "'--schema' and '--message' say what a message is; where Confluent's serializer wrote it, say '--framing "
+           "confluent'";
   if (is_json && (reason == TIDE_REJECT_PARSE || reason == TIDE_REJECT_TYPE))
     return "a message is a JSON object, such as {\"host\":\"server1\",\"ts\":1426535612045,\"cpu\":0.02}, a list of "
            "them, or several one after the other; `jq -c .` puts each on a line. InfluxDB's line protocol is read with "
@@ -261,8 +282,7 @@ take_whole(TideBytes text, gpointer data, GError **error)
 gboolean
 tide_init_samples_read_stream(TideInitSamples *samples, FILE *stream, const char *name, guint64 max, GError **error)
 {
-  TideReadingFormat format = samples->form.format;
-  if (format == TIDE_FORMAT_CSV || format == TIDE_FORMAT_MSGPACK)
+  if (samples->form.format == TIDE_FORMAT_CSV || tide_message_is_whole(samples->decode))
     return tide_message_read_whole(stream, name, take_whole, samples, error);
   samples->max = max;
   samples->whole = g_string_new(NULL);

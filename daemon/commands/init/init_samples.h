@@ -26,7 +26,7 @@ typedef struct TideInitForm {
 /* To be read only. */
 typedef struct TideInitSamples {
   TideInitForm form;
-  TideConfig *defaults;      /* owned: only its options at their defaults, but for the form */
+  TideConfig *defaults;      /* owned: only its options at their defaults, but for the form; or the one given */
   TideDecodeOptions *decode; /* its own; what stands between values of CSV is found in the first line */
   TideFieldNames *names;
   TideDecoder *decoder;
@@ -41,6 +41,8 @@ typedef struct TideInitSamples {
 } TideInitSamples;
 
 TideInitSamples *tide_init_samples_new(TideInitForm form);
+/* Of messages that a schema describes: as the readings of @config say. (transfer full) */
+TideInitSamples *tide_init_samples_new_by(TideConfig *config);
 void tide_init_samples_free(TideInitSamples *samples); /* NULL ok */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideInitSamples, tide_init_samples_free)
 

@@ -180,7 +180,11 @@ tide_init_proposal_print(const TideInitProposal *proposal, guint n_messages)
   g_autofree char *letters = scalar(proposal->dead_letters), *delimiter = scalar(decode->csv.delimiter);
   g_autofree char *joined = decode->csv.columns != NULL ? g_strjoinv(",", decode->csv.columns) : NULL;
   g_autofree char *columns = joined != NULL ? list(joined) : NULL;
-  g_autofree char *root = scalar(decode->root), *each = scalar(decode->each);
+  static const TideRegistrySettings no_registry = {0};
+  const TideRegistrySettings *registry = proposal->registry != NULL ? proposal->registry : &no_registry;
+  g_autofree char *url = scalar(registry->url), *user = scalar(registry->user), *ca = scalar(registry->ca);
+  g_autofree char *password = scalar(registry->password.file), *schema = scalar(decode->schema_file);
+  g_autofree char *message = scalar(decode->message), *root = scalar(decode->root), *each = scalar(decode->each);
   g_autofree char *tables = print_tables(proposal);
   const TideConfigFill all[] = {
       {"kafka.brokers", brokers},
@@ -188,6 +192,13 @@ tide_init_proposal_print(const TideInitProposal *proposal, guint n_messages)
       {"kafka.topics", topics},
       {"kafka.librdkafka", proposal->properties},
       {"readings.format", decode->format != TIDE_FORMAT_JSON ? tide_config_format_name(decode->format) : NULL},
+      {"readings.schema", schema},
+      {"readings.message", message},
+      {"readings.framing", decode->framing == TIDE_FRAMING_CONFLUENT ? "confluent" : NULL},
+      {"readings.registry.url", url},
+      {"readings.registry.user", user},
+      {"readings.registry.password.file", password},
+      {"readings.registry.ca", ca},
       {"readings.csv.header", decode->format == TIDE_FORMAT_CSV && columns == NULL ? "true" : NULL},
       {"readings.csv.columns", columns},
       {"readings.csv.delimiter", delimiter},

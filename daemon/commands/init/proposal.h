@@ -7,14 +7,16 @@
 G_BEGIN_DECLS
 
 typedef struct TideInitProposal {
-  char *brokers;                   /* owned: "host:port", or several parted by commas */
-  char *properties;                /* owned: of kafka.librdkafka, in lines of YAML; NULL: none */
-  char *topic;                     /* owned */
-  char *group;                     /* owned */
-  char *gateways;                  /* owned, as brokers */
-  const TideDecodeOptions *decode; /* borrowed: of it what `init` knows to ask for: format, csv, root, each */
-  char *time_field;                /* owned; NULL: the Kafka record's own time */
-  char *zone;                      /* owned; NULL: the texts say their own */
+  char *brokers;    /* owned: "host:port", or several parted by commas */
+  char *properties; /* owned: of kafka.librdkafka, in lines of YAML; NULL: none */
+  char *topic;      /* owned */
+  char *group;      /* owned */
+  char *gateways;   /* owned, as brokers */
+  const TideDecodeOptions *
+      decode; /* borrowed: of it what `init` knows to ask for: format, csv, root, each, schema_file, message, framing */
+  const TideRegistrySettings *registry; /* borrowed: where schemas are asked for; NULL: nowhere */
+  char *time_field;                     /* owned; NULL: the Kafka record's own time */
+  char *zone;                           /* owned; NULL: the texts say their own */
   TideTimeFormat time_format;
   GPtrArray *key;     /* owned (element-type utf8): names of fields */
   char *separator;    /* owned: between the parts of a key; NULL: "#", and what holds it is escaped */

@@ -120,6 +120,37 @@ assert_form(const TideDecodeOptions *decode)
                 g_strv_equal((const char *const *)loaded->csv.columns, (const char *const *)decode->csv.columns));
 }
 
+/* What a schema says is there only where it can be read, so the text alone is looked at. */
+static void
+assert_written(const TideDecodeOptions *decode, const TideRegistrySettings *registry, const char *const *lines)
+{
+  g_auto(TideInitProposal) proposal = make_proposal("at", (const char *const[]){"host", NULL});
+  proposal.decode = decode;
+  proposal.registry = registry;
+  g_autofree char *text = tide_init_proposal_print(&proposal, 1);
+  for (; *lines != NULL; lines++)
+    if (strstr(text, *lines) == NULL)
+      g_error("'%s' is not in:\n%s", *lines, text);
+}
+
+static void
+test_schemas(void)
+{
+  char file[] = "/a: b/readings.desc", message[] = "plant.Reading";
+  char url[] = "https://r:8081", user[] = "meter", ca[] = "/ca.pem";
+  const TideRegistrySettings registry = {.url = url, .user = user, .ca = ca, .password.file = file};
+  assert_written(&(TideDecodeOptions){.format = TIDE_FORMAT_AVRO}, &registry,
+                 (const char *const[]){"  format: avro\n", "  registry:\n", "    url: \"https://r:8081\"\n",
+                                       "    user: meter\n", "    ca: /ca.pem\n",
+                                       "      file: \"/a: b/readings.desc\"\n", NULL});
+  assert_written(
+      &(TideDecodeOptions){
+          .format = TIDE_FORMAT_PROTOBUF, .schema_file = file, .message = message, .framing = TIDE_FRAMING_CONFLUENT},
+      NULL,
+      (const char *const[]){"  format: protobuf\n", "  schema: \"/a: b/readings.desc\"\n", "  message: plant.Reading\n",
+                            "  framing: confluent\n", NULL});
+}
+
 static void
 test_forms_of_messages(void)
 {
@@ -257,5 +288,6 @@ main(int argc, char **argv)
   g_test_add_func("/proposal/random-names", test_random_names);
   g_test_add_func("/proposal/latest-name", test_latest_name);
   g_test_add_func("/proposal/never-overwrites", test_never_overwrites);
+  g_test_add_func("/proposal/schemas", test_schemas);
   return g_test_run();
 }
