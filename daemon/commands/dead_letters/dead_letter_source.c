@@ -40,7 +40,7 @@ static gboolean
 passes(const TideDeadLetterFilter *filter, const TideDeadLetter *dead_letter, gint64 kept_at_ms)
 {
   return is_text(dead_letter->reason, filter->reason) && is_text(dead_letter->table, filter->table) &&
-         is_text(dead_letter->topic, filter->topic) &&
+         is_text(dead_letter->topic, filter->topic) && is_text(dead_letter->source, filter->source) &&
          (!filter->one || (dead_letter->partition == filter->partition && dead_letter->offset == filter->offset)) &&
          (filter->from_ms == 0 || kept_at_ms >= filter->from_ms) && (filter->to_ms == 0 || kept_at_ms < filter->to_ms);
 }

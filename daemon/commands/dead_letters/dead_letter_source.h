@@ -11,8 +11,9 @@ G_BEGIN_DECLS
 typedef struct TideDeadLetterFilter {
   const char *reason; /* borrowed, all */
   const char *table;
-  const char *topic; /* the original's */
-  gboolean one;      /* only that of partition and offset */
+  const char *topic;  /* the original's */
+  const char *source; /* the name of that topic's */
+  gboolean one;       /* only that of partition and offset */
   gint32 partition;
   gint64 offset;
   gint64 from_ms; /* kept at or after, since the epoch */

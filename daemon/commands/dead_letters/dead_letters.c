@@ -315,11 +315,12 @@ check_replay(const DeadLettersOptions *options, GError **error)
 {
   const TideDeadLetterFilter *filter = &options->filter;
   gboolean narrowed = filter->one || filter->reason != NULL || filter->table != NULL || filter->topic != NULL ||
-                      filter->from_ms != 0 || filter->to_ms != 0 || options->limit != 0;
+                      filter->source != NULL || filter->from_ms != 0 || filter->to_ms != 0 || options->limit != 0;
   if (narrowed || options->all)
     return TRUE;
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-              "which dead letters? narrow it ('--reason', '--table', '--topic', '--from', '--to'), or say '--all'");
+  g_set_error(
+      error, TIDE_ERROR, TIDE_ERROR_USAGE,
+      "which dead letters? narrow it ('--reason', '--table', '--topic', '--source', '--from', '--to'), or say '--all'");
   return FALSE;
 }
 
@@ -363,6 +364,8 @@ static const TideOption dead_letters_options[] = {
      "only those kept for this reason, as list names it"},
     {"table", "TABLE", TIDE_TEXT(DeadLettersOptions, filter.table), "only those whose row for this table was refused"},
     {"topic", "TOPIC", TIDE_TEXT(DeadLettersOptions, filter.topic), "only messages of this topic"},
+    {"source", "NAME", TIDE_TEXT(DeadLettersOptions, filter.source),
+     "only messages of this source, of a configuration with 'sources'"},
     {"from", "TIME", TIDE_TEXT(DeadLettersOptions, from), "only those kept then or later"},
     {"to", "TIME", TIDE_TEXT(DeadLettersOptions, to), "only those kept before"},
     {"limit", "N", TIDE_COUNT(DeadLettersOptions, limit), "the first N at the most", .min = 1},

@@ -147,13 +147,17 @@ static void
 test_dead_letters_name_their_source(Fixture *fixture, gconstpointer unused)
 {
   mock_kafka_produce_text(fixture->kafka, LINES, 0, "no line");
+  mock_kafka_produce_text(fixture->kafka, BOARDS, 0, "no board");
   g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + TIMEOUT_US));
   g_assert_cmpint(run(fixture, "run --until-end", NULL), ==, 0);
-  g_assert_cmpint(run(fixture, "dead-letters list --format json", NULL), ==, 0);
+  g_assert_cmpint(run(fixture, "dead-letters list --format json --source lines", NULL), ==, 0);
   assert_prints(fixture->done.output, "\"source\":\"lines\"");
+  assert_silent(fixture->done.output, "\"source\":\"boards\"");
+  g_assert_cmpint(run(fixture, "dead-letters list --source none", NULL), ==, 0);
+  assert_silent(fixture->done.output, "parse");
   g_assert_cmpint(run(fixture, "dead-letters show " LINES "/0/1", NULL), ==, 0);
   assert_prints(fixture->done.output, "source     lines\n");
-  g_assert_cmpint(run(fixture, "dead-letters replay --all", NULL), ==, 0);
+  g_assert_cmpint(run(fixture, "dead-letters replay --source lines", NULL), ==, 0);
   assert_prints(fixture->done.output, "1 message sent again\n");
   g_assert_cmpint(mock_kafka_end_offset(fixture->kafka, LINES, 0, tide_now_us() + TIMEOUT_US), ==, 3);
 }
