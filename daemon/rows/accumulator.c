@@ -182,7 +182,7 @@ due_us(const TideAccumulator *accumulator, const TideLaneBuffer *open, TidePress
   if (pressure == TIDE_PRESSURE_FLUSH)
     return 0;
   if (open->table->latest != TIDE_LATEST_NONE)
-    return MAX(open->last_seal_us + accumulator->latest_window.us, next_latest_round_us(accumulator));
+    return open->last_seal_us + accumulator->latest_window.us;
   if (is_full(accumulator, open))
     return 0;
   gint64 aged_us = open->buffer.oldest_us + limits->max_age_ms * TIDE_US_PER_MS;
