@@ -6,6 +6,8 @@
 #include "unit/unstarted_flow.h"
 #include "util/clock.h"
 
+#define PATIENCE_US (30 * TIDE_US_PER_S)
+
 #define GOOD_TIME "\"ts\":1763700000000"
 #define GOOD "{\"host\":\"a\"," GOOD_TIME ",\"v\":1}"
 #define OTHER "{\"host\":\"b\"," GOOD_TIME ",\"v\":2}"
@@ -31,6 +33,23 @@ typedef struct Fixture {
   TideConsumer *consumer;
 } Fixture;
 
+static TideConsumerContext
+context_of(Fixture *fixture)
+{
+  UnstartedFlow *flow = &fixture->flow;
+  return (TideConsumerContext){.config = flow->config,
+                               .protocol = TIDE_WIRE_BINARY,
+                               .budget = &flow->budget,
+                               .table_budgets = flow->table_budgets,
+                               .doubt_budget = &flow->doubt_budget,
+                               .lanes = flow->lanes,
+                               .regions = flow->regions,
+                               .dated = flow->dated,
+                               .dead_letters = fixture->dead_letters,
+                               .metrics = flow->metrics,
+                               .open_input = fake_input_open};
+}
+
 static void
 set_up(Fixture *fixture, gconstpointer options)
 {
@@ -39,17 +58,7 @@ set_up(Fixture *fixture, gconstpointer options)
   unstarted_flow_set_up(flow, text);
   TideDeadLetterQueueContext dead_letters = {.config = flow->config, .budget = &flow->budget, .metrics = flow->metrics};
   fixture->dead_letters = tide_dead_letter_queue_new(&dead_letters);
-  TideConsumerContext context = {.config = flow->config,
-                                 .protocol = TIDE_WIRE_BINARY,
-                                 .budget = &flow->budget,
-                                 .table_budgets = flow->table_budgets,
-                                 .doubt_budget = &flow->doubt_budget,
-                                 .lanes = flow->lanes,
-                                 .regions = flow->regions,
-                                 .dated = flow->dated,
-                                 .dead_letters = fixture->dead_letters,
-                                 .metrics = flow->metrics,
-                                 .open_input = fake_input_open};
+  TideConsumerContext context = context_of(fixture);
   g_autoptr(GError) error = NULL;
   fixture->consumer = tide_consumer_new(&context, 0, &error);
   g_assert_no_error(error);
@@ -398,6 +407,28 @@ test_lost_messages_are_passed_where_wanted(Fixture *fixture, gconstpointer optio
   ASSERT_ASKED(fixture, "commit 0 5, move 0 9, ");
 }
 
+/* ---- with its thread ---- */
+
+/* Memory is spent, but for moments: partitions pause only where that lasts. */
+static void
+test_time_held_for_memory_is_told(Fixture *fixture, gconstpointer options)
+{
+  TideConsumerContext context = context_of(fixture);
+  gint64 bytes = (gint64)context.budget->limit_bytes, deadline_us = tide_now_us() + PATIENCE_US;
+  g_autoptr(GError) error = NULL;
+  TideConsumer *running = tide_consumer_start(&context, 1, &error);
+  g_assert_no_error(error);
+  while (tide_consumer_state_racy(running).held_permille == 0) {
+    g_assert_cmpint(tide_now_us(), <, deadline_us);
+    tide_budget_charge(context.budget, bytes);
+    g_usleep(20 * TIDE_US_PER_MS);
+    tide_budget_charge(context.budget, -bytes);
+    g_usleep(5 * TIDE_US_PER_MS);
+  }
+  tide_consumer_stop(running, tide_now_us());
+  tide_consumer_free(running);
+}
+
 #define ADD(path, options, func) g_test_add("/consumer/" path, Fixture, options, set_up, func, tear_down)
 
 int
@@ -425,5 +456,6 @@ main(int argc, char **argv)
   ADD("halted/by-a-message-with-one-bad-reading", stopping_at_bad, test_message_with_one_bad_reading_halts);
   ADD("halted/by-lost-messages", plain, test_lost_messages_halt_their_partition);
   ADD("halted/not-by-lost-messages-where-wanted", going_on_behind_lost, test_lost_messages_are_passed_where_wanted);
+  ADD("pauses/time-held-for-memory-is-told", plain, test_time_held_for_memory_is_told);
   return g_test_run();
 }

@@ -15,8 +15,8 @@ check_rules(TideWireProtocol protocol)
 
   TideRowBuffer buffer;
   tide_row_buffer_init(&buffer, &budget, protocol, TIDE_MERGE_ALL, NULL);
+  append(&buffer, "y", &a, "2", 10, 1); /* leaves behind x: by key, and not as it came */
   append(&buffer, "x", &a, "1", 10, 0);
-  append(&buffer, "y", &a, "2", 10, 1);
   append(&buffer, "x", &b, "3", 10, 2);
   append(&buffer, "x", &a, "4", 11, 3);      /* another time: both stay */
   append(&buffer, "x", &a, "longer", 10, 4); /* the same column and time: the later stays */
