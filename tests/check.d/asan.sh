@@ -4,8 +4,8 @@ suites=(--suite unit --suite fault)
 # More at a time than meson_tests() has: half of them wait for Kafka's group protocol, and a third of both cores would be idle.
 ! is quick || suites+=(--suite style --suite examples --no-suite whole --num-processes 44)
 run_asan() {
-  # The scenarios mostly wait: beside the suites, they cost a few seconds.
-  if is quick && has_stage scenarios; then
+  # The scenarios mostly wait: beside the suites, they cost little time.
+  if has_stage scenarios; then
     # shellcheck disable=SC2094 # the part reads that log only where it has not been started here
     (source tests/check.d/scenarios.sh) >build-check/scenarios.log 2>&1 &
     beside=$!

@@ -8,7 +8,7 @@ run_scenarios() {
     --seed $((seed * 1000)) --count "$count" --counts "$results/scenarios"
 }
 
-# With --quick they run beside the suites.
+# Where the suites run with address sanitizers, they have run beside these.
 if [ -n "${beside:-}" ]; then
   wait "$beside"
   beside=
