@@ -67,7 +67,8 @@ typedef struct TidePartitionView {
   gint64 lag_seconds;
   gint64 in_flight;
   guint pauses;
-  char *halt_text; /* owned: NULL: it is not halted */
+  char *halt_text;    /* owned: NULL: it is not halted */
+  const char *source; /* for whoever knows the sources, which own it; NULL: it has no name */
 } TidePartitionView;
 
 /* Of those that are ours, by topic and number. (transfer full) (element-type TidePartitionView) */

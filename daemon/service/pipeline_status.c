@@ -1,5 +1,6 @@
 #include "service/pipeline_status.h"
 
+#include "config/config_source.h"
 #include "service/bottleneck.h"
 
 #include <stdio.h>
@@ -178,6 +179,10 @@ tide_pipeline_status_fill_running(const TidePipelineHealth *health, TideStatus *
 {
   fill_kafka(health->parts, status);
   status->partitions = tide_kafka_watch_view(health->parts->watch);
+  for (guint i = 0; i < status->partitions->len; i++) {
+    TidePartitionView *view = &g_array_index(status->partitions, TidePartitionView, i);
+    view->source = tide_config_source_name(health->parts->options.config, view->topic);
+  }
   status->writers = list_writers(health->parts);
   status->kafka.messages_per_second =
       (double)atomic_load_explicit(&health->received_milli, memory_order_relaxed) / 1000;

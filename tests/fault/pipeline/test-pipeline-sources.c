@@ -78,6 +78,19 @@ start(PipelineFixture *fixture, const char *options)
   return running_pipeline_start_with(fixture, &(RunningPipelineOptions){.gateways = 1, .options = options});
 }
 
+/* The document of /status names the source of each partition. */
+static void
+assert_sources_are_told(RunningPipeline *running)
+{
+  g_auto(TideStatus) status = {.ready = FALSE};
+  tide_pipeline_fill_status(running->pipeline, &status);
+  g_assert_cmpuint(status.partitions->len, ==, 2);
+  for (guint i = 0; i < 2; i++) {
+    const TidePartitionView *view = &g_array_index(status.partitions, TidePartitionView, i);
+    g_assert_cmpstr(view->source, ==, strcmp(view->topic, BOARDS) == 0 ? "boards" : "lines");
+  }
+}
+
 /* The time's field of one source is a measurement like others in the other. */
 static void
 test_two_formats_meet_in_one_table_and_its_latest(PipelineFixture *fixture, gconstpointer data)
@@ -94,6 +107,7 @@ test_two_formats_meet_in_one_table_and_its_latest(PipelineFixture *fixture, gcon
                       "\t7\nhost1\tM:v\t%" G_GINT64_FORMAT "\t%u\n",
                       last, last, last, N_READINGS - 1);
   assert_table(fixture, "CURRENT_METRIC", latest);
+  assert_sources_are_told(running);
   g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_readings_unmatched_total", "telegraf.lines"), ==,
                    N_READINGS / 2);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);

@@ -54,7 +54,7 @@ test_all_is_well(PipelineFixture *fixture, gconstpointer data)
   g_autofree char *document =
       WAIT_STATUS(&daemon, "\"ready\":true,\"healthy\":true,\"reason\":null,", "\"lag_messages\":0,\"lag_seconds\":0,",
                   "\"topic\":\"metrics\",\"partition\":1,\"mark\":50,\"committed\":50,\"end\":50,\"lag_messages\":0,",
-                  "\"in_flight_messages\":0,\"pauses\":[],\"halted\":null}");
+                  "\"in_flight_messages\":0,\"pauses\":[],\"halted\":null,\"source\":null}");
   assert_prints(document, "\"stage\":\"running\"");
   assert_prints(document, "\"assigned_partitions\":2,\"halted_partitions\":0,");
   assert_prints(document, "{\"name\":\"METRIC\",\"rows_per_second\":");
