@@ -38,7 +38,7 @@ void tide_json_index_free(TideJsonIndex *index); /* NULL ok */
  * and where is for tide_json_text_fault() to find. Threads: the owner's only. Allocates: only to grow. Aborts
  * when out of memory, as GLib does.
  */
-gboolean tide_json_index_build(TideJsonIndex *index, const guint8 *text, gsize len,
-                               const guint32 **ret_offsets, guint32 *ret_n_tokens) G_GNUC_WARN_UNUSED_RESULT;
+gboolean tide_json_index_build(TideJsonIndex *index, const guint8 *text, gsize len, const guint32 **ret_offsets,
+                               guint32 *ret_n_tokens) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

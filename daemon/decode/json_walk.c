@@ -1,60 +1,12 @@
-#include "decode/json_walk.h"
+#include "decode/json_walk_private.h"
 
-#include "decode/json_index.h"
-#include "decode/json_skeleton.h"
 #include "decode/json_text.h"
 
 /* A longer one is no measurement, and costs time in whatever reads it later. 64 bytes hold every double as it is
  * printed to be read back, and any integer of 200 bits. */
 #define NUMBER_MAX_BYTES 64
 
-/* The decimal digits of a guint32. */
-#define ELEMENT_NAME_MAX_BYTES 10
-
 static const guint8 byte_order_mark[] = {0xEF, 0xBB, 0xBF};
-
-/* An open object or array. */
-typedef struct Frame {
-  gsize outer; /* for tide_reading_builder_leave(); only where something was entered */
-  guint32 n_members;
-  gboolean is_object;
-  gboolean is_entered;
-} Frame;
-
-struct TideJsonWalk {
-  /* set before start, then read-only */
-  const TideDecodeOptions *options; /* borrowed */
-  TideJsonIndex *index;             /* owned */
-  Frame *frames;                    /* owned: options->max_depth of them */
-  char **root;                      /* owned, NULL-terminated: the names on the way to the readings */
-
-  /* across messages */
-  TideJsonSkeletons skeletons; /* of readings that came lately */
-
-  /* of the message */
-  TideReadingBuilder *builder; /* borrowed */
-  TideReject *reject;          /* borrowed: the caller's */
-  guint8 *text;                /* in scratch, padded with white space */
-  const guint32 *next;         /* token: its offset in text */
-  const guint32 *end;          /* behind the last token: the length of text */
-  guint32 depth;
-  gboolean has_escapes;
-  gsize skipped_bytes; /* of the message, before text */
-
-  /* of the reading */
-  gboolean is_spoiled; /* it is left out: what is left of it is only checked */
-  gboolean is_outer;   /* it is none, but stands around the list of readings */
-
-  /* of what stands around readings */
-  guint level;         /* names of root that were met */
-  const guint32 *list; /* token: where the list of readings begins */
-
-  /* the array or object that is kept as its raw JSON, while inside of it */
-  guint32 raw_depth; /* of its frame; 0: none */
-  gsize raw_start;   /* in text */
-  TideBytes raw_name;
-  char element_name[ELEMENT_NAME_MAX_BYTES];
-};
 
 TideJsonWalk *
 tide_json_walk_new(const TideDecodeOptions *options)
@@ -82,19 +34,6 @@ tide_json_walk_free(TideJsonWalk *walk)
 
 /* ---- faults ---- */
 
-static gboolean
-fault(TideJsonWalk *walk, TideRejectReason reason, gsize position, const char *detail)
-{
-  return tide_reject_set(walk->reject, reason, (gint64)position, detail);
-}
-
-static gboolean
-fault_in_field(TideJsonWalk *walk, TideRejectReason reason, gsize position, TideBytes field, const char *detail)
-{
-  walk->reject->field = field;
-  return fault(walk, reason, position, detail);
-}
-
 /* After a fault that may be the reading's alone: leaves it out, and then the walk goes on. FALSE: the message is
  * rejected.
  */
@@ -112,49 +51,6 @@ spoil_reading(TideJsonWalk *walk, gsize position)
 }
 
 /* ---- tokens ---- */
-
-static inline gsize
-token_offset(const TideJsonWalk *walk)
-{
-  return *walk->next;
-}
-
-/* The byte that the next token begins with; white space at the end of the text. */
-static inline guint8
-token_byte(const TideJsonWalk *walk)
-{
-  return walk->text[token_offset(walk)];
-}
-
-static inline gboolean
-take_byte(TideJsonWalk *walk, guint8 byte)
-{
-  if (token_byte(walk) != byte)
-    return FALSE;
-  walk->next++;
-  return TRUE;
-}
-
-static gboolean
-fault_at_token(TideJsonWalk *walk, const char *detail)
-{
-  if (walk->next == walk->end)
-    detail = "the text ends in the middle";
-  return fault(walk, TIDE_REJECT_PARSE, token_offset(walk), detail);
-}
-
-static inline gboolean
-is_white_space(guint8 byte)
-{
-  return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
-}
-
-/* Whether a number, true, false or null may end before @byte. */
-static inline gboolean
-ends_scalar(guint8 byte)
-{
-  return byte == ',' || byte == '}' || byte == ']' || is_white_space(byte);
-}
 
 static gboolean
 unescape(TideJsonWalk *walk, TideBytes *text)
@@ -294,16 +190,6 @@ take_scalar(TideJsonWalk *walk, TideBytes name)
 
 /* ---- containers ---- */
 
-static gboolean
-push(TideJsonWalk *walk, gboolean is_object)
-{
-  if (walk->depth >= walk->options->max_depth)
-    return fault(walk, TIDE_REJECT_DEPTH, token_offset(walk), NULL);
-  walk->frames[walk->depth++] = (Frame){.is_object = is_object};
-  walk->next++;
-  return TRUE;
-}
-
 /* An object or array whose members become fields below @name. */
 static gboolean
 open_entered(TideJsonWalk *walk, TideBytes name, gboolean is_object)
@@ -405,6 +291,12 @@ take_name(TideJsonWalk *walk, TideBytes *ret_name)
   return take_byte(walk, ':') || fault_at_token(walk, "a colon was expected");
 }
 
+gboolean
+tide_json_walk_take_name(TideJsonWalk *walk, TideBytes *ret_name)
+{
+  return take_name(walk, ret_name);
+}
+
 /* What an array's element is called: its place. */
 static TideBytes
 element_name(TideJsonWalk *walk, guint32 offset)
@@ -437,10 +329,23 @@ take_member(TideJsonWalk *walk)
   return take_value(walk, name);
 }
 
+/* The value of a member, whole. */
+gboolean
+tide_json_walk_take_value(TideJsonWalk *walk, TideBytes name)
+{
+  guint32 depth = walk->depth;
+  if (!take_value(walk, name))
+    return FALSE;
+  while (walk->depth > depth)
+    if (!take_member(walk))
+      return FALSE;
+  return TRUE;
+}
+
 /* Something other than a reading. Brackets that open one behind the other, deeper than allowed, are called by that
  * name. */
-static gboolean
-fault_no_reading(TideJsonWalk *walk)
+gboolean
+tide_json_walk_fault_no_reading(TideJsonWalk *walk)
 {
   const guint32 *token = walk->next;
   guint32 depth = walk->depth;
@@ -531,14 +436,14 @@ end_reading(TideJsonWalk *walk, gsize offset)
          (spoil_reading(walk, offset) && tide_reading_builder_end_reading(walk->builder, walk->reject));
 }
 
-static gboolean
-take_reading(TideJsonWalk *walk)
+gboolean
+tide_json_walk_take_reading(TideJsonWalk *walk)
 {
   const guint32 *first = walk->next;
   gsize offset = token_offset(walk);
   guint32 outer_depth = walk->depth;
   if (token_byte(walk) != '{')
-    return fault_no_reading(walk);
+    return tide_json_walk_fault_no_reading(walk);
   if (!push(walk, TRUE))
     return FALSE;
   walk->is_spoiled = FALSE;
@@ -562,192 +467,7 @@ take_reading(TideJsonWalk *walk)
   return TRUE;
 }
 
-/* ---- what stands around readings ---- */
-
-typedef gboolean (*TakeFunc)(TideJsonWalk *walk);
-
-/* A list of what @take takes. */
-static gboolean
-take_list(TideJsonWalk *walk, TakeFunc take)
-{
-  if (!push(walk, FALSE))
-    return FALSE;
-  if (token_byte(walk) != ']') {
-    do {
-      if (!take(walk))
-        return FALSE;
-    } while (take_byte(walk, ','));
-  }
-  walk->depth--;
-  return take_byte(walk, ']') || fault_at_token(walk, "a comma or the closing bracket was expected");
-}
-
-static gboolean
-take_one_or_list(TideJsonWalk *walk, TakeFunc take)
-{
-  return token_byte(walk) == '[' ? take_list(walk, take) : take(walk);
-}
-
-/* What the configuration says is in the object that begins at @offset. */
-static gboolean
-fault_missing(TideJsonWalk *walk, gsize offset, const char *name)
-{
-  fault_in_field(walk, TIDE_REJECT_MISSING_FIELD, offset, tide_bytes_of_string(name),
-                 "no such member stands around the readings, or it is null");
-  walk->reject->remedy = "see 'readings.root' and 'readings.each'";
-  return FALSE;
-}
-
-static gboolean
-is_null(const TideJsonWalk *walk)
-{
-  const guint8 *text = walk->text + token_offset(walk);
-  return memcmp(text, "null", 4) == 0 && ends_scalar(text[4]);
-}
-
-/* The value of a member, whole. */
-static gboolean
-take_whole_value(TideJsonWalk *walk, TideBytes name)
-{
-  guint32 depth = walk->depth;
-  if (!take_value(walk, name))
-    return FALSE;
-  while (walk->depth > depth)
-    if (!take_member(walk))
-      return FALSE;
-  return TRUE;
-}
-
-/* Hands the value of each member of the object at the next token to a function: @take_wanted that of the member called
- * @wanted, which must be there once and not null. Others are fields of what is begun, or checked only. */
-static gboolean
-take_around(TideJsonWalk *walk, const char *wanted, TakeFunc take_wanted)
-{
-  gsize offset = token_offset(walk);
-  gboolean is_first = TRUE, is_found = FALSE;
-  if (token_byte(walk) != '{')
-    return fault_no_reading(walk);
-  if (!push(walk, TRUE))
-    return FALSE;
-  for (; !take_byte(walk, '}'); is_first = FALSE) {
-    TideBytes name;
-    if (!is_first && !take_byte(walk, ','))
-      return fault_at_token(walk, "a comma or the closing bracket was expected");
-    if (!take_name(walk, &name))
-      return FALSE;
-    if (!tide_bytes_equal(name, tide_bytes_of_string(wanted))) {
-      if (!take_whole_value(walk, name))
-        return FALSE;
-      continue;
-    }
-    if (is_found)
-      return fault_in_field(walk, TIDE_REJECT_DUPLICATE_FIELD, token_offset(walk), name, NULL);
-    is_found = TRUE;
-    if (is_null(walk))
-      return fault_missing(walk, token_offset(walk), wanted);
-    if (!take_wanted(walk))
-      return FALSE;
-  }
-  walk->depth--;
-  return is_found || fault_missing(walk, offset, wanted);
-}
-
-/* Notes where the list of readings is, and goes on behind it: what stands beside it comes first. Of the list only its
- * brackets are looked at. */
-static gboolean
-skip_list(TideJsonWalk *walk)
-{
-  guint32 outer_depth = walk->depth;
-  if (token_byte(walk) != '[')
-    return fault_at_token(walk, "a list of readings was expected");
-  walk->list = walk->next;
-  do {
-    guint8 byte = token_byte(walk);
-    if (byte == '[' || byte == '{') {
-      if (!push(walk, byte == '{'))
-        return FALSE;
-      continue;
-    }
-    if (walk->next == walk->end)
-      return fault_at_token(walk, NULL);
-    if (byte == ']' || byte == '}') {
-      if (walk->frames[walk->depth - 1].is_object != (byte == '}'))
-        return fault_at_token(walk, "a comma or the closing bracket was expected");
-      walk->depth--;
-    }
-    walk->next++;
-  } while (walk->depth > outer_depth);
-  return TRUE;
-}
-
-/* An object with a list of readings in it, which take what stands beside the list along. */
-static gboolean
-take_each(TideJsonWalk *walk)
-{
-  gsize offset = token_offset(walk);
-  walk->is_spoiled = FALSE;
-  walk->is_outer = TRUE;
-  if (!tide_reading_builder_begin_reading(walk->builder, walk->reject)) {
-    walk->reject->byte_position = (gint64)offset;
-    return FALSE;
-  }
-  if (!take_around(walk, walk->options->each, skip_list))
-    return FALSE;
-  walk->is_outer = FALSE;
-  tide_reading_builder_end_outer(walk->builder);
-  const guint32 *behind = walk->next;
-  walk->next = walk->list;
-  walk->depth++; /* the object around the list */
-  if (!take_list(walk, take_reading))
-    return FALSE;
-  walk->depth--;
-  walk->next = behind;
-  tide_reading_builder_leave_outer(walk->builder);
-  return TRUE;
-}
-
-static gboolean
-take_content(TideJsonWalk *walk)
-{
-  return take_one_or_list(walk, walk->options->each != NULL ? take_each : take_reading);
-}
-
-/* The object at the next token: the way to the readings leads through it. */
-static gboolean
-take_root(TideJsonWalk *walk)
-{
-  const char *name = walk->root[walk->level];
-  walk->is_spoiled = TRUE; /* nobody asks for what stands beside it */
-  walk->level++;
-  gboolean good = name != NULL ? take_around(walk, name, take_root) : take_content(walk);
-  walk->level--;
-  walk->is_spoiled = TRUE;
-  return good;
-}
-
-/* One of a message: a reading, or what stands around readings. */
-static gboolean
-take_item(TideJsonWalk *walk)
-{
-  walk->level = 0;
-  if (walk->root[0] != NULL)
-    return take_root(walk);
-  return walk->options->each != NULL ? take_each(walk) : take_reading(walk);
-}
-
-static gboolean
-take_message(TideJsonWalk *walk)
-{
-  if (token_byte(walk) == '[') {
-    if (!take_list(walk, take_item))
-      return FALSE;
-    return walk->next == walk->end || fault_at_token(walk, "text after the array");
-  }
-  while (walk->next < walk->end)
-    if (!take_item(walk))
-      return FALSE;
-  return TRUE;
-}
+/* ---- messages ---- */
 
 static void
 begin(TideJsonWalk *walk, TideBytes json, TideScratch *scratch)
@@ -774,7 +494,7 @@ run(TideJsonWalk *walk, TideBytes json, TideScratch *scratch)
   walk->end = walk->next + n_tokens;
   if (n_tokens == 0)
     return fault(walk, TIDE_REJECT_EMPTY, 0, "only white space");
-  if (take_message(walk))
+  if (tide_json_envelope_take(walk))
     return TRUE;
   /* Not every kernel of simdjson looks at bytes outside of strings; what they are called must not depend on
    * the CPU. */

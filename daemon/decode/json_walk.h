@@ -17,7 +17,7 @@ void tide_json_walk_free(TideJsonWalk *walk);                       /* NULL ok *
  * names and texts of the fields point into Returns: FALSE with @ret_reject filled; then what @builder got is
  * of no use.
  */
-gboolean tide_json_walk_run(TideJsonWalk *walk, TideBytes message, TideScratch *scratch,
-                            TideReadingBuilder *builder, TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
+gboolean tide_json_walk_run(TideJsonWalk *walk, TideBytes message, TideScratch *scratch, TideReadingBuilder *builder,
+                            TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

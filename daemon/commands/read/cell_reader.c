@@ -2,7 +2,7 @@
 
 #include "commands/cli/time_argument.h"
 #include "commands/read/cell_origin.h"
-#include "decode/packed_reader.h"
+#include "commands/read/packed_reader.h"
 #include "model/glob.h"
 #include "model/scratch.h"
 #include "util/number_text.h"

@@ -1,5 +1,6 @@
 /* Several fields in one cell's value: as a JSON object, or as a MessagePack map (by msgpack-c). A cell costs HBase far
- * more than its bytes, so this is the way to write many small fields fast. decode/packed_reader.h reads them back.
+ * more than its bytes, so this is the way to write many small fields fast. commands/read/packed_reader.h reads them
+ * back.
  *
  * Texts come back as they went in: a number in MessagePack is an integer or a double only where printing that gives the
  * same text again (600.550 stays text, marked as a number by its use only), a nested JSON value stays JSON text. What

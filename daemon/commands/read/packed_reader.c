@@ -1,4 +1,4 @@
-#include "decode/packed_reader.h"
+#include "commands/read/packed_reader.h"
 
 #include "decode/decoder.h"
 #include "decode/msgpack_shape.h"
