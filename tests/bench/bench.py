@@ -25,7 +25,8 @@ from bench_setup import Bench  # noqa: E402
 from machine_load import Turns  # noqa: E402
 
 # In the order in which they run: the short ones first.
-SECTIONS = ["micro", "allocations", "client", "start", "growth", "gateway", "load", "latency", "end_to_end", "cost", "tuning", "backlog", "links"]
+SECTIONS = ["micro", "allocations", "client", "start", "growth", "fleet", "gateway", "read", "memory", "load", "latency", "end_to_end",
+            "cost", "tuning", "backlog", "links"]
 
 
 def main() -> int:
@@ -48,7 +49,7 @@ def main() -> int:
             section = importlib.import_module(f"section_{name}")
             started = time.monotonic()
             report.begin_section(name, section.TITLE)
-            bench.turns = Turns()
+            bench.turns = Turns(max_repeats=0) if arguments.quick else Turns()
             section.run(bench, report)
             report.end_section(bench.turns, time.monotonic() - started)
     finally:

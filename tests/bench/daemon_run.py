@@ -138,11 +138,12 @@ class Watch:
         return max((looks[-2] + looks[-1] - looks[0] - looks[1]) / 2, LOOK_INTERVAL_S)
 
 
-def start_daemon(bench: Bench, name: str, config: Mapping[str, Any], cpus: Optional[set[int]] = None) -> MeasuredProcess:
+def start_daemon(bench: Bench, name: str, config: Mapping[str, Any], cpus: Optional[set[int]] = None,
+                 environment: Optional[Mapping[str, str]] = None) -> MeasuredProcess:
     """The daemon with this configuration; it logs to `bench.log(name)`."""
     path = bench.directory / f"{name}.yaml"
     path.write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")  # JSON is YAML
-    return MeasuredProcess([bench.tidemark, "run", "--config", path], bench.log(name), cpus)
+    return MeasuredProcess([bench.tidemark, "run", "--config", path], bench.log(name), cpus, environment)
 
 
 def run_daemon(bench: Bench, config: Mapping[str, Any], readings: int, cpus: Optional[set[int]] = None,

@@ -61,16 +61,17 @@ class Turns:
     """Runs turns, those that were disturbed again, and tells how still the machine was."""
 
     look: Callable[[], Look] = look
+    max_repeats: int = MAX_REPEATS
     shares: list[float] = field(default_factory=list)  # of turns that count
     repeated: int = 0
 
     def run(self, turn: Callable[[], T]) -> T:
         """What `turn` returns; of several runs that of the last. It must leave nothing behind that changes the next."""
-        for repeat in range(MAX_REPEATS + 1):
+        for repeat in range(self.max_repeats + 1):
             before = self.look()
             result = turn()
             share = others_share(before, self.look())
-            if share <= DISTURBED_SHARE or repeat == MAX_REPEATS:
+            if share <= DISTURBED_SHARE or repeat == self.max_repeats:
                 self.shares.append(share)
                 return result
             self.repeated += 1

@@ -52,6 +52,13 @@ class MeasuredProcess:
     def rss_bytes(self) -> int:
         return int(Path(f"/proc/{self.pid}/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
+    def peak_rss_bytes(self) -> int:
+        """The most so far of this program: what wait4 tells takes in that which forked it. 0 when it has ended."""
+        for line in Path(f"/proc/{self.pid}/status").read_text(encoding="ascii", errors="replace").splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+        return 0
+
     def has_ended(self) -> bool:
         return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
@@ -71,6 +78,15 @@ class MeasuredProcess:
         if self._child.stdout is not None:
             self._child.stdout.close()
         return Usage(wall_s, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, self._child.returncode)
+
+
+def cpu_s_of(*pids: Optional[int]) -> float:
+    """What processes have used so far, threads that have ended included, in hundredths of a second."""
+    ticks = 0
+    for pid in pids:
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(") ")[2].split()
+        ticks += int(fields[11]) + int(fields[12])  # utime, stime
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def run_measured(command: Sequence[str | Path], log: Path, cpus: Optional[set[int]] = None,

@@ -64,6 +64,14 @@ class Load:
         return math.inf
 
 
+def send(bench: Bench, topic: str, readings: int, rate: int, stream: Stream, seed: int) -> subprocess.Popen[bytes]:
+    """Starts a producer of so many readings at this rate."""
+    with bench.log("simulate").open("ab") as log:
+        return spawn([str(bench.tidemark), "simulate", "-b", bench.kafka().address, "-t", topic, "--readings", str(readings),
+                      "--rate", str(rate), "--linger", LINGER, "--metrics", str(stream.metrics), "--machines", str(stream.machines),
+                      "--seed", str(seed)], dict(os.environ), log, owned=True)
+
+
 class PacedDaemon:
     """Use `paced_daemon`."""
 
@@ -123,12 +131,7 @@ class PacedDaemon:
 
     def _send(self, rate: int, seconds: float) -> subprocess.Popen[bytes]:
         n = max(int(rate * seconds), 1)
-        with self._bench.log("simulate").open("ab") as log:
-            sending = spawn([str(self._bench.tidemark), "simulate", "-b", self._bench.kafka().address, "-t", self.topic,
-                             "--readings", str(n), "--rate", str(rate), "--linger", LINGER, "--metrics",
-                             str(self._stream.metrics), "--machines", str(self._stream.machines), "--seed",
-                             str(self._n_sent)],
-                            dict(os.environ), log, owned=True)
+        sending = send(self._bench, self.topic, n, rate, self._stream, self._n_sent)
         self._n_sent += n
         return sending
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import statistics
 import subprocess
 import time
@@ -19,10 +18,11 @@ import read_metric
 from bench_report import Report, spread
 from bench_setup import Bench
 from daemon_run import Watch, config_of, run_daemon
+from measured_process import cpu_s_of
 from peers import peer
 from real_gateway import MACHINES, SPLITS, fresh_tables
 from stack import Stack
-from stack_services import Gateway, Service
+from stack_services import Gateway
 
 TITLE = "real Kafka and HBase, 10 metrics a reading, METRIC and CURRENT_METRIC, beside programs in Java, Flink SQL and Python"
 
@@ -208,17 +208,10 @@ def _fresh_tables(bench: Bench) -> Iterator[tuple[str, str]]:
 
 def _measured(bench: Bench, contender: Contender, history: str, latest: str) -> Run:
     services = bench.stack().services
-    before = {service.name: _cpu_s(service) for service in services}
+    before = {service.name: cpu_s_of(service.pid) for service in services}
     took = contender.run(history, latest)
-    busy_cores = {service.name: (_cpu_s(service) - before[service.name]) / took.seconds for service in services}
+    busy_cores = {service.name: (cpu_s_of(service.pid) - before[service.name]) / took.seconds for service in services}
     return Run(contender.readings, took.seconds, took.cpu_s, busy_cores, took.metrics)
-
-
-def _cpu_s(service: Service) -> float:
-    """User and system time of a service so far, in hundredths of a second."""
-    with open(f"/proc/{service.pid}/stat", encoding="ascii") as stat:
-        fields = stat.read().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _check_tables(bench: Bench, contender: Contender, history: str, latest: str) -> str:

@@ -6,7 +6,6 @@ import os
 import statistics
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Callable, Mapping, Sequence, TypeVar
 
 from bench_report import Report, spread
@@ -15,6 +14,7 @@ from certificates import Authority
 from daemon_run import DaemonRun, run_on_null_gateway, tables_config
 from http_gateway import HTTP_PRINCIPAL, HttpGateway
 from kerberos_realm import Realm
+from measured_process import cpu_s_of
 from real_gateway import MACHINES, SPLITS, Written, daemon_writes, fresh_tables
 from sasl_gateway import PRINCIPAL, SERVICE, SaslGateway
 from stack_services import HOST, Service, free_port
@@ -84,9 +84,10 @@ def _beside_each_other(bench: Bench, report: Report, links: Sequence[Link]) -> N
 
     def one(link: Link) -> Run:
         fresh_tables(bench, list(TABLES), SPLITS)
-        before_s = _cpu_s(link.services)
+        pids = [service.pid for service in link.services]
+        before_s = cpu_s_of(*pids)
         written = daemon_writes(bench, topic, TABLES, link.configuration)
-        return Run(written, _cpu_s(link.services) - before_s)
+        return Run(written, cpu_s_of(*pids) - before_s)
     runs = _in_turns(bench, links, one)
     plain = [done.written for done in runs[links[0].name]]
     rows: list[Sequence[Any]] = []
@@ -116,15 +117,6 @@ def _in_turns(bench: Bench, links: Sequence[Link], one: Callable[[Link], T]) -> 
         for link, done in zip(order, bench.turns.run(lambda: [one(link) for link in order])):
             runs[link.name].append(done)
     return {name: done[WARM_UP_TURNS:] for name, done in runs.items()}
-
-
-def _cpu_s(services: Sequence[Service]) -> float:
-    """What the processes have used so far, threads that have ended included."""
-    ticks = 0
-    for service in services:
-        fields = Path(f"/proc/{service.pid}/stat").read_text(encoding="ascii").rpartition(") ")[2].split()
-        ticks += int(fields[11]) + int(fields[12])  # utime, stime
-    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 # ---- the links ----
