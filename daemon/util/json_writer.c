@@ -67,6 +67,10 @@ tide_json_string_append(TideBuffer *out, TideBytes text)
   const char *at = text.len > 0 ? (const char *)text.data : "";
   gsize rest = text.len;
   tide_buffer_append_byte(out, '"');
+  if (tide_json_is_plain(text)) {
+    tide_buffer_append(out, at, rest);
+    rest = 0;
+  }
   while (rest > 0) {
     const char *end = at;
     g_utf8_validate_len(at, rest, &end);
@@ -111,10 +115,16 @@ tide_json_bool(TideBuffer *out, const char *name, gboolean value)
 void
 tide_json_number(TideBuffer *out, const char *name, gint64 value)
 {
-  char text[24];
-  g_snprintf(text, sizeof text, "%" G_GINT64_FORMAT, value);
+  char text[20]; /* of a number of 64 bits with its sign */
+  char *at = text + sizeof text;
+  guint64 rest = value < 0 ? -(guint64)value : (guint64)value;
+  do
+    *--at = (char)('0' + rest % 10);
+  while ((rest /= 10) > 0);
+  if (value < 0)
+    *--at = '-';
   tide_json_name(out, name);
-  append_text(out, text);
+  tide_buffer_append(out, at, (gsize)(text + sizeof text - at));
 }
 
 void

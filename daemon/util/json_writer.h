@@ -26,6 +26,18 @@ void tide_json_base64(TideBuffer *out, const char *name, gboolean has_value, Tid
  */
 void tide_json_string_append(TideBuffer *out, TideBytes text);
 
+/* Whether @text is letters, digits and signs of ASCII alone, none of which has to be escaped: as most texts are. */
+static inline gboolean
+tide_json_is_plain(TideBytes text)
+{
+  gboolean plain = TRUE;
+  for (gsize i = 0; i < text.len; i++) {
+    guint8 c = text.data[i];
+    plain &= c >= 0x20 && c < 0x7F && c != '"' && c != '\\';
+  }
+  return plain;
+}
+
 static inline void
 tide_json_open(TideBuffer *out, const char *name, char bracket)
 {

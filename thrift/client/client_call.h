@@ -53,6 +53,12 @@ gboolean tide_client_call_same_connection(TideHBaseClient *client, const char *m
                                           gint64 deadline_us, TideReply *ret_reply,
                                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* The two halves of a call, between which the caller does something else: any other call in between waits for the reply
+ * and drops it, which has_skipped of scanners.asked says. Sending may fail silently: then nothing is asked. */
+void tide_client_ask_ahead(TideHBaseClient *client, TideKeptScanner *scanner, gint64 deadline_us);
+gboolean tide_client_receive_asked(TideHBaseClient *client, const char *method, gint64 deadline_us,
+                                   TideReply *ret_reply, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Closes the scanners that are still open at the gateway, as far as that can be done at once. */
 void tide_client_close_scanners(TideHBaseClient *client);
 

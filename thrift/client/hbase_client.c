@@ -151,6 +151,22 @@ tide_client_next_sequence_id(TideHBaseClient *client)
   return client->sequence_id;
 }
 
+static gboolean receive_reply(TideHBaseClient *client, const char *method, gint32 sequence_id, TideReply *ret_reply,
+                              GError **error);
+
+/* What was asked ahead is not wanted: the connection is for another call. */
+static void
+drop_asked(TideHBaseClient *client, gint64 started_us, gint64 deadline_us)
+{
+  TideKeptScanner *asked = g_steal_pointer(&client->scanners.asked);
+  if (asked == NULL)
+    return;
+  TideReply reply;
+  asked->has_skipped = TRUE;
+  tide_transport_begin_call(client->transport, started_us, deadline_us);
+  (void)receive_reply(client, "getScannerRows", asked->last_sequence, &reply, NULL); /* FALSE: closes */
+}
+
 /* Ready to send, with the clock running. On failure nothing was sent. */
 static gboolean
 begin_call(TideHBaseClient *client, gint64 deadline_us, GError **error)
@@ -161,6 +177,7 @@ begin_call(TideHBaseClient *client, gint64 deadline_us, GError **error)
                 client->endpoint->text);
     return FALSE;
   }
+  drop_asked(client, started_us, deadline_us);
   /* The gateway cuts idle connections after 60 s; noticing it now makes it no error of this call. */
   if (!tide_hbase_client_is_ready(client))
     close_transport(client);
@@ -230,6 +247,30 @@ tide_client_call_same_connection(TideHBaseClient *client, const char *method, gi
   gboolean ok = tide_client_call_request(client, method, sequence_id, deadline_us, ret_reply, error);
   client->same_connection = FALSE;
   return ok;
+}
+
+void
+tide_client_ask_ahead(TideHBaseClient *client, TideKeptScanner *scanner, gint64 deadline_us)
+{
+  TideBytes part = tide_buffer_bytes(&client->request);
+  client->same_connection = TRUE;
+  gboolean ready = begin_call(client, deadline_us, NULL);
+  client->same_connection = FALSE;
+  if (!ready)
+    return;
+  if (tide_transport_send(client->transport, &part, 1, NULL))
+    client->scanners.asked = scanner;
+  else
+    close_transport(client);
+}
+
+gboolean
+tide_client_receive_asked(TideHBaseClient *client, const char *method, gint64 deadline_us, TideReply *ret_reply,
+                          GError **error)
+{
+  const TideKeptScanner *asked = g_steal_pointer(&client->scanners.asked);
+  tide_transport_begin_call(client->transport, tide_now_us(), deadline_us);
+  return receive_reply(client, method, asked->last_sequence, ret_reply, error);
 }
 
 /* The generated client and its protocol borrow each other and the transport: whoever made them keeps a reference to

@@ -238,6 +238,33 @@ append_question(const Scan *scan, TideBytes table, TideBuffer *out)
   tide_open_scanner_request_append(scan->client->mode.protocol, out, 0, table, &request);
 }
 
+/* The page that was asked for when the last one had come. */
+static gboolean
+fetch_asked(Scan *scan, TideKeptScanner *kept, GError **error)
+{
+  TideReply reply;
+  if (!tide_client_receive_asked(scan->client, "getScannerRows", next_deadline_us(scan), &reply, error))
+    return FALSE;
+  guint32 n_results = 0;
+  GError *failure = NULL;
+  if (!tide_client_conclude(scan->client, tide_reply_read_rows(&reply, &scan->sink, &n_results, &failure), &failure,
+                            error))
+    return FALSE;
+  kept->has_skipped = scan->sink.rows < n_results; /* fewer were wanted than had been asked for */
+  return n_results == 0 || fetch_all(scan, error); /* the rest of a page, where more are wanted */
+}
+
+static void
+ask_ahead(Scan *scan, TideKeptScanner *kept)
+{
+  TideHBaseClient *client = scan->client;
+  gint32 n_rows = (gint32)MIN(scan->sink.limit_rows, scan->request.caching_rows);
+  kept->last_sequence = tide_client_next_sequence_id(client);
+  tide_buffer_reset(&client->request);
+  tide_scanner_rows_request_append(client->mode.protocol, &client->request, kept->last_sequence, kept->id, n_rows);
+  tide_client_ask_ahead(client, kept, next_deadline_us(scan));
+}
+
 static void
 end_kept(Scan *scan, TideKeptScanner *kept)
 {
@@ -253,7 +280,8 @@ go_on(Scan *scan, TideKeptScanner *kept, GError **error)
 {
   scan->scanner_id = kept->id;
   g_autoptr(GError) fault = NULL;
-  if (fetch_all(scan, &fault))
+  gboolean is_asked = scan->client->scanners.asked == kept;
+  if (!kept->has_skipped && (is_asked ? fetch_asked(scan, kept, &fault) : fetch_all(scan, &fault)))
     return TRUE;
   end_kept(scan, kept);
   if (scan->sink.rows > 0 || g_error_matches(fault, TIDE_ERROR, TIDE_ERROR_CANCELLED))
@@ -272,43 +300,65 @@ open_and_keep(Scan *scan, TideBytes table, TideKeptScanner *kept, GError **error
     return FALSE;
   kept->id = scan->scanner_id;
   kept->is_open = TRUE;
+  kept->has_skipped = FALSE;
   if (fetch_all(scan, error))
     return TRUE;
   end_kept(scan, kept);
   return FALSE;
 }
 
+/* After a page from a scanner that is kept. Whoever has come for two of them in turn comes for the next; who writes or
+ * reads something else between them would wait for it in vain. */
+static void
+keep_on(Scan *scan, TideKeptScanner *kept, TideBytes question, gboolean in_turn)
+{
+  tide_kept_scanner_set(&scan->client->scanners, kept, question, tide_buffer_bytes(&scan->last_row),
+                        scan->request.reversed);
+  kept->last_sequence = scan->client->sequence_id;
+  if (in_turn && kept->is_open && !kept->has_skipped)
+    ask_ahead(scan, kept);
+}
+
+static gboolean
+first_page(Scan *scan, TideBytes table, TideBytes question, GError **error)
+{
+  if (!scan_once(scan, table, error))
+    return FALSE;
+  if (!is_full(scan))
+    return TRUE;
+  TideKeptScanner *kept = tide_kept_scanners_make_room(&scan->client->scanners);
+  end_kept(scan, kept);
+  keep_on(scan, kept, question, FALSE);
+  return TRUE;
+}
+
+static gboolean
+next_page(Scan *scan, TideBytes table, TideBytes question, TideKeptScanner *kept, GError **error)
+{
+  GError *fault = NULL;
+  gboolean in_turn = kept->last_sequence == scan->client->sequence_id;
+  gboolean done = kept->is_open && go_on(scan, kept, &fault);
+  if (fault != NULL) {
+    g_propagate_error(error, fault);
+    return FALSE;
+  }
+  if (!done && !open_and_keep(scan, table, kept, error))
+    return FALSE;
+  if (is_full(scan))
+    keep_on(scan, kept, question, in_turn);
+  else
+    end_kept(scan, kept);
+  return TRUE;
+}
+
 static gboolean
 scan_page(Scan *scan, TideBytes table, GError **error)
 {
-  TideKeptScanners *scanners = &scan->client->scanners;
   g_auto(TideBuffer) question = {0};
   append_question(scan, table, &question);
-  TideKeptScanner *kept = tide_kept_scanners_find(scanners, tide_buffer_bytes(&question), scan->request.start_row);
-  if (kept == NULL) {
-    if (!scan_once(scan, table, error))
-      return FALSE;
-    if (!is_full(scan))
-      return TRUE;
-    kept = tide_kept_scanners_make_room(scanners);
-    end_kept(scan, kept);
-  } else {
-    GError *fault = NULL;
-    gboolean done = kept->is_open && go_on(scan, kept, &fault);
-    if (fault != NULL) {
-      g_propagate_error(error, fault);
-      return FALSE;
-    }
-    if (!done && !open_and_keep(scan, table, kept, error))
-      return FALSE;
-    if (!is_full(scan)) {
-      end_kept(scan, kept);
-      return TRUE;
-    }
-  }
-  tide_kept_scanner_set(scanners, kept, tide_buffer_bytes(&question), tide_buffer_bytes(&scan->last_row),
-                        scan->request.reversed);
-  return TRUE;
+  TideBytes asked = tide_buffer_bytes(&question);
+  TideKeptScanner *kept = tide_kept_scanners_find(&scan->client->scanners, asked, scan->request.start_row);
+  return kept == NULL ? first_page(scan, table, asked, error) : next_page(scan, table, asked, kept, error);
 }
 
 void

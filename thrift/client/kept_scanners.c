@@ -51,6 +51,7 @@ tide_kept_scanner_forget(TideKeptScanner *scanner)
 {
   tide_buffer_reset(&scanner->question);
   scanner->is_open = FALSE;
+  scanner->has_skipped = FALSE;
 }
 
 void
@@ -58,6 +59,7 @@ tide_kept_scanners_lose(TideKeptScanners *kept)
 {
   for (guint i = 0; i < TIDE_MAX_KEPT_SCANNERS; i++)
     kept->items[i].is_open = FALSE;
+  kept->asked = NULL;
 }
 
 void

@@ -1,7 +1,8 @@
 /* Where the pages of scans ended that may go on, and the scanners that are still open there. Who reads a table page by
  * page asks for each page with its first row; opening a scanner and closing it again took most of that. So a page that
- * begins where another one of the same scan ended is taken from the scanner that was kept. Bounded: the one unused for
- * longest makes room. Used by hbase_client.c and hbase_read.c. */
+ * begins where another one of the same scan ended is taken from the scanner that was kept, and the one after it is
+ * asked for before it is wanted, so that the gateway works while the reader does. Bounded: the one unused for longest
+ * makes room. Used by hbase_client.c and hbase_read.c. */
 #pragma once
 
 #include "thrift/wire/rows.h"
@@ -17,11 +18,14 @@ typedef struct TideKeptScanner {
   TideBuffer next_start; /* what the next page's request begins with */
   gboolean is_open;      /* FALSE: only one page was asked for so far, or the connection is another one */
   gint32 id;             /* the gateway's, of this connection */
+  gboolean has_skipped;  /* it has passed rows that nobody got: it is of no use any more */
+  gint32 last_sequence;  /* of the last call for it: that page's, when one is on its way */
   guint64 used;
 } TideKeptScanner;
 
 typedef struct TideKeptScanners {
   TideKeptScanner items[TIDE_MAX_KEPT_SCANNERS];
+  TideKeptScanner *asked; /* whose next page is on its way; NULL: nobody's */
   guint64 clock;
 } TideKeptScanners;
 

@@ -72,7 +72,7 @@ take(TideWireReader *reader, gsize n)
   return bytes;
 }
 
-static guint64
+static inline guint64
 take_big_endian(TideWireReader *reader, gsize n)
 {
   const guint8 *bytes = take(reader, n);

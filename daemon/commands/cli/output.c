@@ -44,6 +44,8 @@ is_shown_as_is(gunichar c)
 char *
 tide_text_printable(TideBytes bytes)
 {
+  if (bytes.len > 0 && tide_json_is_plain(bytes)) /* of nothing, g_strndup() may make NULL */
+    return g_strndup((const char *)bytes.data, bytes.len);
   GString *text = g_string_sized_new(bytes.len + 16);
   for (gsize i = 0; i < bytes.len;) {
     const char *at = (const char *)bytes.data + i;
@@ -172,7 +174,9 @@ void
 tide_json_shown_append(TideBuffer *out, TideBytes bytes)
 {
   tide_buffer_append_byte(out, '"');
-  if (tide_text_is_utf8(bytes)) {
+  if (tide_json_is_plain(bytes)) {
+    tide_buffer_append_bytes(out, bytes);
+  } else if (tide_text_is_utf8(bytes)) {
     append_shown(out, (const char *)bytes.data, bytes.len);
   } else {
     g_autofree char *text = tide_text_printable(bytes);
@@ -193,7 +197,7 @@ tide_json_shown(TideBuffer *out, const char *name, TideBytes bytes)
 {
   tide_json_name(out, name);
   tide_json_shown_append(out, bytes);
-  if (name != NULL && !tide_text_is_utf8(bytes))
+  if (name != NULL && !tide_json_is_plain(bytes) && !tide_text_is_utf8(bytes))
     append_hex_member(out, name, bytes);
 }
 

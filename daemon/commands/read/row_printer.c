@@ -1,6 +1,7 @@
 #include "commands/read/row_printer.h"
 
 #include "commands/cli/time_argument.h"
+#include "util/iso_time.h"
 
 struct TideRowPrinter {
   TideRowPrinterOptions options;
@@ -260,13 +261,13 @@ static void
 append_json_cell(TideRowPrinter *printer, const TideResultCell *cell, const TideCellOrigin *origin)
 {
   TideBuffer *text = &printer->text;
-  g_autofree char *time = tide_time_text(cell->timestamp_ms);
+  char time[TIDE_ISO_TIME_BYTES];
   tide_json_open(text, NULL, '{');
   tide_json_shown(text, "family", cell->family);
   tide_json_shown(text, "qualifier", cell->qualifier);
   tide_json_shown(text, "value", cell->value);
   tide_json_number(text, "timestamp_ms", cell->timestamp_ms);
-  tide_json_text(text, "time", time);
+  tide_json_text(text, "time", tide_iso_time_print(cell->timestamp_ms, time));
   if (origin != NULL && !tide_bytes_equal(origin->field, cell->qualifier))
     tide_json_shown(text, "field", origin->field);
   if (origin != NULL && origin->kind != NULL)
@@ -314,8 +315,8 @@ print_json_row(TideRowPrinter *printer, const TideResultRow *row, gint64 time_ns
   if (fields != NULL && printer->options.n_fields > 0)
     append_json_fields(printer, fields);
   if (!printer->options.with_age) {
-    g_autofree char *time = tide_time_text(tide_ns_to_ms(time_ns));
-    tide_json_text(text, "time", time);
+    char time[TIDE_ISO_TIME_BYTES];
+    tide_json_text(text, "time", tide_iso_time_print(tide_ns_to_ms(time_ns), time));
   }
   if (fields != NULL && printer->options.with_key_time) {
     g_autofree char *time = key_time_text(time_ns);

@@ -10,6 +10,7 @@ test_printable(void)
     const char *text;
   } cases[] = {
       {{(const guint8 *)"", 0}, ""},
+      {{NULL, 0}, ""},
       {{(const guint8 *)"plain 0.02", 10}, "plain 0.02"},
       {{(const guint8 *)"20 \xc2\xb0"
                         "C",
