@@ -306,6 +306,7 @@ def test_schemas(scene: Scene) -> None:
         (scene.directory / "sample").write_bytes(message("h9", 1))
         said = scene.run("init", *words, "sample", "-c", f"etc/{table}.yaml")
         assert f"METRIC  h9#{NOW_MS + 1}\n" in said, said
+        scene.run("check", "--offline", "-c", f"etc/{table}.yaml")
         (scene.directory / "sample").write_bytes(b"\xFF\xFF")
         said = scene.run("init", *words, "sample", "-c", "none.yaml", code=65)
         assert "the whole: " in said and "; '--schema' " in said, said

@@ -145,14 +145,8 @@ load_places(const Init *init, const TideDecodeOptions *decode, const TideRegistr
 /* ---- samples -------------------------------------------------------------------------------------------------------
  */
 
-/* From where the command runs: the file to make may stand elsewhere, or be copied. NULL of NULL. */
-static char *
-path_of(const char *given)
-{
-  return given != NULL ? g_canonicalize_filename(given, NULL) : NULL;
-}
-
-/* FALSE: what is said of their form is wrong. */
+/* Paths are from where the command runs, and come back as absolute ones: the file to make may stand elsewhere, or be
+ * copied. FALSE: what is said of their form is wrong. */
 static gboolean
 begin_samples(Init *init, GError **error)
 {
@@ -163,9 +157,9 @@ begin_samples(Init *init, GError **error)
         tide_init_samples_new((TideInitForm){.format = format, .columns = options->columns, .each = options->each});
     return TRUE;
   }
-  g_autofree char *schema = path_of(options->schema), *message = g_strdup(options->message);
+  g_autofree char *schema = g_strdup(options->schema), *message = g_strdup(options->message);
   g_autofree char *url = g_strdup(options->registry), *user = g_strdup(options->registry_user);
-  g_autofree char *password = path_of(options->registry_password), *ca = path_of(options->registry_ca);
+  g_autofree char *password = g_strdup(options->registry_password), *ca = g_strdup(options->registry_ca);
   const TideDecodeOptions decode = {
       .format = format, .schema_file = schema, .message = message, .framing = (TideSchemaFraming)options->framing};
   const TideRegistrySettings registry = {.url = url, .user = user, .password.file = password, .ca = ca};
