@@ -298,7 +298,8 @@ static void
 forget_passed(TideFileReader *reader)
 {
   gsize left = reader->entries->len - reader->first;
-  guint64 start = left > 0 ? entry_at(reader, reader->first)->start : reader->base + reader->framed;
+  guint64 next_start = reader->is_cutting ? reader->cut.start : reader->base + reader->framed;
+  guint64 start = left > 0 ? entry_at(reader, reader->first)->start : next_start;
   gsize passed_bytes = (gsize)(start - reader->base);
   if (left > 0 && (reader->first < SLACK_RECORDS || reader->first < left) &&
       (passed_bytes < SLACK_BYTES || passed_bytes < reader->window.len / 2))

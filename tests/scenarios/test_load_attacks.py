@@ -177,6 +177,14 @@ class Attacks(LoadCase):
         self.load(self.write("a.jsonl", lines(0, 10) + b"\n" * (48 << 20) + lines(10, 10)))
         self.assert_loaded(range(20))
 
+    def test_line_too_long_before_all_others(self) -> None:
+        """It is kept up to one byte more than may be, though nothing before it keeps it in memory."""
+        long = b'{"h":"' + b"".join(b"%08d" % number for number in range(500_000)) + b'"}\n'
+        for name, end in (("a.jsonl", lines(0, 10)), ("b.jsonl", b"")):
+            self.load(self.write(name, long + end))
+        self.assertEqual([base64.b64decode(letter["value"]) for letter in self.dead_letters()], [long[:(1 << 20) + 1]] * 2)
+        self.assert_loaded(range(10))
+
     def test_many_files(self) -> None:
         paths = [self.write(f"{number}.jsonl", lines(2 * number, 2)) for number in range(300)]
         self.assertIn("300 of 300 files loaded: 600 messages", self.load(*paths))
