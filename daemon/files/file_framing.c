@@ -25,7 +25,7 @@ tide_file_framing_is_of_lines(const TideFileFraming *framing)
          framing->format == TIDE_FORMAT_CSV;
 }
 
-/* ---- lines ---- */
+/* ---- CSV ---- */
 
 /* Behind the quote that ends the value whose first quote stands before @at; 0: @text ends before. */
 static gsize
@@ -80,19 +80,92 @@ find_csv_end(const TideFileFraming *framing, TideBytes text, gboolean is_last, g
   return NULL;
 }
 
-static gboolean
-is_blank(TideBytes line)
+/* ---- line protocol ---- */
+
+/* Behind the quote that ends the text whose first quote stands before @at; 0: @text ends before. */
+static gsize
+end_of_influx_text(TideBytes text, gsize at)
 {
-  return line.len == 0 || (line.len == 1 && line.data[0] == '\r');
+  while (at < text.len && text.data[at] != '"')
+    at += text.data[at] == '\\' ? 2 : 1;
+  return at < text.len ? at + 1 : 0;
+}
+
+static gboolean
+is_at(TideBytes text, gsize at, const char *any_of)
+{
+  return at < text.len && text.data[at] != '\0' && strchr(any_of, text.data[at]) != NULL;
+}
+
+static gsize
+skip_spaces(TideBytes text)
+{
+  gsize at = 0;
+  while (at < text.len && text.data[at] == ' ')
+    at++;
+  return at;
+}
+
+/* As find_csv_end(). Texts in quotes are values of fields, which stand behind the first space. */
+static const guint8 *
+find_influx_end(const TideFileFraming *framing, TideBytes text, gboolean is_last, guint32 *ret_n_lines)
+{
+  const guint8 *first_break = memchr(text.data, '\n', text.len);
+  gsize at = skip_spaces(text);
+  gboolean in_fields = FALSE;
+  *ret_n_lines = 1;
+  if (is_at(text, at, "#") ||
+      memchr(text.data, '"', first_break != NULL ? (gsize)(first_break - text.data) : text.len) == NULL)
+    return first_break;
+  for (; at < text.len; at++) {
+    guint8 byte = text.data[at];
+    if (byte == '\n')
+      return text.data + at;
+    in_fields |= byte == ' ';
+    at += byte == '\\' && is_at(text, at + 1, ", =") ? 1 : 0;
+    if (byte != '=' || !in_fields || !is_at(text, at + 1, "\""))
+      continue;
+    gsize end = end_of_influx_text(text, at + 2);
+    if (end == 0 && !is_last && text.len <= framing->max_bytes)
+      return NULL;
+    if (end == 0 || (end < text.len && !is_at(text, end, ", \r\n"))) {
+      *ret_n_lines = 1;
+      return first_break;
+    }
+    for (; at + 1 < end; at++)
+      *ret_n_lines += text.data[at] == '\n' ? 1 : 0;
+  }
+  return NULL;
+}
+
+/* ---- a line of any ---- */
+
+/* The line break that ends the record, and how many lines it takes; NULL: @text ends before. */
+static const guint8 *
+find_end(const TideFileFraming *framing, TideBytes text, gboolean is_last, guint32 *ret_n_lines)
+{
+  if (framing->format == TIDE_FORMAT_INFLUX)
+    return find_influx_end(framing, text, is_last, ret_n_lines);
+  if (framing->format == TIDE_FORMAT_CSV && framing->quotes)
+    return find_csv_end(framing, text, is_last, ret_n_lines);
+  *ret_n_lines = 1;
+  return memchr(text.data, '\n', text.len);
+}
+
+/* Whether nothing is in @line: of CSV spaces are something. */
+static gboolean
+is_blank(const TideFileFraming *framing, TideBytes line)
+{
+  gsize at = framing->format == TIDE_FORMAT_CSV ? 0 : skip_spaces(line);
+  return at == line.len || (at + 1 == line.len && line.data[at] == '\r') ||
+         (framing->format == TIDE_FORMAT_INFLUX && line.data[at] == '#');
 }
 
 static TideFrameResult
 next_line(const TideFileFraming *framing, TideBytes text, gboolean is_last, TideFrame *frame)
 {
-  guint32 n_lines = 1;
-  const guint8 *at = framing->format == TIDE_FORMAT_CSV && framing->quotes
-                         ? find_csv_end(framing, text, is_last, &n_lines)
-                         : memchr(text.data, '\n', text.len);
+  guint32 n_lines;
+  const guint8 *at = find_end(framing, text, is_last, &n_lines);
   gsize len = at != NULL ? (gsize)(at - text.data) : text.len;
   if (at == NULL && !is_last && len <= framing->max_bytes)
     return TIDE_FRAME_MORE;
@@ -101,7 +174,7 @@ next_line(const TideFileFraming *framing, TideBytes text, gboolean is_last, Tide
     frame->len = framing->max_bytes + 1;
     frame->is_cut = at == NULL && !is_last;
   } else
-    frame->is_blank = is_blank(tide_bytes(text.data, len));
+    frame->is_blank = is_blank(framing, tide_bytes(text.data, len));
   return TIDE_FRAME_FOUND;
 }
 

@@ -1,10 +1,9 @@
-/* Where one record ends in a file and the next begins, by format:
+/* Where one record ends in a file and the next begins, by format.
  *
- *   json, influx  a line each
- *   csv           a line each; one with a value in quotes goes on over the line breaks in it. Where such a value does
- * not end as it must, the record ends with its line, so that one broken line takes no other along. msgpack       values
- * one behind the other protobuf      messages, each behind its length as a varint (writeDelimitedTo() in Java,
- * protodelim in Go) avro          blocks, as avro_text.h makes them: of one object each, behind the file's head
+ * json: a line each. influx, csv: a line each; one with a value in quotes goes on over the line breaks in it. Where
+ * such a value does not end as it must, the record ends with its line, so that one broken line takes no other along.
+ * msgpack: values one behind the other. protobuf: messages, each behind its length as a varint (writeDelimitedTo() in
+ * Java, protodelim in Go). avro: blocks, as avro_text.h makes them: of one object each, behind the file's head.
  *
  * Pure; threads: any. */
 #pragma once
@@ -32,7 +31,7 @@ typedef struct TideFrame {
   gsize len;
   gsize end;         /* behind what belongs to it, as its line break */
   guint32 n_lines;   /* that it takes; 1 where there are no lines; 0 of avro's head */
-  gboolean is_blank; /* an empty line, which is none */
+  gboolean is_blank; /* a line with nothing in it, which is no record; of influx a comment, too */
   gboolean is_cut;   /* a line longer than max_bytes: what is left of it, up to its line break, is to be thrown away */
   gboolean is_unended; /* a last line without a line break */
 } TideFrame;

@@ -18,7 +18,7 @@ import unittest
 from pathlib import Path
 from typing import Callable
 
-from load_case import BUILD, PATIENCE_S, LoadCase, lines
+from load_case import BUILD, PATIENCE_S, TIME_MS, LoadCase, lines
 from processes import Gateway
 
 # Dead letters of more bytes than this find no room, and marks do.
@@ -169,6 +169,19 @@ class Attacks(LoadCase):
         for start in ("2020-01-02", "2020-01-03"):
             self.assertIn("'--from' must be before '--to': there is no time between them",
                           self.load("--from", start, "--to", "2020-01-02", path, exit_code=64))
+
+    # ---- what looks like a record ----
+
+    def test_text_of_line_protocol_that_looks_like_a_line(self) -> None:
+        self.readings = {"format": "influx", "time": {"format": "epoch_ms"}}
+        note = f"a\nm,h=h09 v=9i,w=\"x\" {TIME_MS + 9}\n"
+        quoted = note.replace('"', '\\"')
+        path = self.write("a.lp", f"# DML\n \nm,h=h01 v=1i,w=\"{quoted}\" {TIME_MS + 1}\nm,h=h02 v=2i {TIME_MS + 2}\n# \"end".encode())
+        self.load(path)
+        self.assertEqual(self.numbers(), [1, 2])
+        self.assertEqual(self.gateway.dump(["CURRENT"])["CURRENT"][b"h01"]["M", b"w"][1].decode(), note)
+        self.assertEqual(self.dead_letters(), [])
+        self.verify(path)
 
     # ---- much of nothing ----
 

@@ -37,6 +37,7 @@ records_of(TideFileFraming framing, TideBytes text)
 
 static const TideFileFraming json = {.format = TIDE_FORMAT_JSON, .max_bytes = 20};
 static const TideFileFraming csv = {.format = TIDE_FORMAT_CSV, .delimiter = ',', .quotes = TRUE, .max_bytes = 40};
+static const TideFileFraming influx = {.format = TIDE_FORMAT_INFLUX, .delimiter = ',', .max_bytes = 40};
 static const TideFileFraming msgpack = {.format = TIDE_FORMAT_MSGPACK, .max_bytes = 20};
 static const TideFileFraming protobuf = {.format = TIDE_FORMAT_PROTOBUF, .max_bytes = 300};
 
@@ -47,6 +48,7 @@ test_lines(void)
   ASSERT_RECORDS(json, "{}\n{1}\n", "[{}]1[{1}]1");
   ASSERT_RECORDS(json, "\n\r\n{}\r\n\n", "[{}\\x0D]1");
   ASSERT_RECORDS(json, "{}\n{1}", "[{}]1[{1}]1 unended");
+  ASSERT_RECORDS(json, "{}\n  \n \r\n{}\n", "[{}]1[{}]1");
   ASSERT_RECORDS(json, "{a\nb}\n", "[{a]1[b}]1");
   ASSERT_RECORDS(json, "12345678901234567890\n{}\n", "[12345678901234567890]1[{}]1");
   ASSERT_RECORDS(json, "1234567890123456789012345\n{}\n", "[123456789012345678901]1[{}]1");
@@ -56,9 +58,29 @@ static void
 test_csv(void)
 {
   ASSERT_RECORDS(csv, "a,b\r\n1,2\r\n", "[a,b\\x0D]1[1,2\\x0D]1");
+  ASSERT_RECORDS(csv, "1\n \n\n#\n", "[1]1[ ]1[#]1");
   ASSERT_RECORDS(csv, "\"a\nb\",1\n2,3\n", "[\"a\\x0Ab\",1]2[2,3]1");
   ASSERT_RECORDS(csv, "1,\"a\n\"\"b\nc\"\n2\n", "[1,\"a\\x0A\"\"b\\x0Ac\"]3[2]1");
   ASSERT_RECORDS(csv, "\"\"\n\"\"\"\"\n1\n", "[\"\"]1[\"\"\"\"]1[1]1");
+}
+
+/* A text in quotes may hold what looks like a line, or like one's end. */
+static void
+test_influx(void)
+{
+  ASSERT_RECORDS(influx, "m v=1\nm,a=b v=2 3\n", "[m v=1]1[m,a=b v=2 3]1");
+  ASSERT_RECORDS(influx, "m v=\"a\nm v=1\n\" 2\nm v=3\n", "[m v=\"a\\x0Am v=1\\x0A\" 2]3[m v=3]1");
+  ASSERT_RECORDS(influx, "m v=\"a\\\"\n\",w=\"\\\\\"\nm v=3\n", "[m v=\"a\\x5C\"\\x0A\",w=\"\\x5C\\x5C\"]2[m v=3]1");
+  ASSERT_RECORDS(influx, "m v=\"a\nb", "[m v=\"a]1[b]1 unended");
+  ASSERT_RECORDS(influx, "m v=\"a\nb\"", "[m v=\"a\\x0Ab\"]2 unended");
+  /* What is none: in a tag, behind what escapes a space, in a comment. */
+  ASSERT_RECORDS(influx, "  m,t=\"a v=1\nm v=2\n", "[  m,t=\"a v=1]1[m v=2]1");
+  ASSERT_RECORDS(influx, "m,t=a\\ b=\"c v=1\nm v=2\n", "[m,t=a\\x5C b=\"c v=1]1[m v=2]1");
+  ASSERT_RECORDS(influx, "# DDL\n  \n\r\n \r\n # a b=\"c\nm v=1\n# end", "[m v=1]1 unended");
+  /* Broken ones. */
+  ASSERT_RECORDS(influx, "m v=\"open\nm v=\"b\"\nm v=3\n", "[m v=\"open]1[m v=\"b\"]1[m v=3]1");
+  ASSERT_RECORDS(influx, "m v=\"open 789012345678901234567890\nm v=2\nm v=3\n",
+                 "[m v=\"open 789012345678901234567890]1[m v=2]1[m v=3]1");
 }
 
 /* What is wrong with one line takes no other along. */
@@ -131,6 +153,7 @@ main(int argc, char **argv)
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/lines", test_lines);
   g_test_add_func("/csv", test_csv);
+  g_test_add_func("/influx", test_influx);
   g_test_add_func("/broken-quotes", test_broken_quotes);
   g_test_add_func("/grouped", test_grouped);
   g_test_add_func("/msgpack", test_msgpack);
