@@ -123,10 +123,14 @@ refill(TideFileText *text, GError **error)
 static Compression
 find_compression(TideBytes beginning)
 {
-  static const guint8 gzip[] = {0x1F, 0x8B}, zstd[] = {0x28, 0xB5, 0x2F, 0xFD};
+  static const guint8 gzip[] = {0x1F, 0x8B}, zstd[] = {0x28, 0xB5, 0x2F, 0xFD}, skipped[] = {0x2A, 0x4D, 0x18};
   if (beginning.len >= sizeof gzip && memcmp(beginning.data, gzip, sizeof gzip) == 0)
     return GZIP;
-  return beginning.len >= sizeof zstd && memcmp(beginning.data, zstd, sizeof zstd) == 0 ? ZSTD : PLAIN;
+  if (beginning.len < sizeof zstd)
+    return PLAIN;
+  /* pzstd puts a frame to be skipped, one of sixteen kinds, before each that it makes. */
+  gboolean is_skipped = (beginning.data[0] & 0xF0) == 0x50 && memcmp(beginning.data + 1, skipped, sizeof skipped) == 0;
+  return is_skipped || memcmp(beginning.data, zstd, sizeof zstd) == 0 ? ZSTD : PLAIN;
 }
 
 /* FALSE without an error: too little of a pipe has come. */

@@ -85,6 +85,15 @@ class Attacks(LoadCase):
             self.assertNotIn("did not end in time", said)
             self.assertIn("standard input and pipes have no mark: they are to be sent from their beginning", said)
 
+    def test_zstd_behind_a_frame_to_be_skipped(self) -> None:
+        """As pzstd writes it."""
+        skipped = bytes.fromhex("502a4d1804000000") + b"\x1d\0\0\0"
+        frames = [subprocess.run(["zstd", "-q", "-c"], input=lines(first, 500), check=True, stdout=subprocess.PIPE).stdout for first in (0, 500)]
+        path = self.write("a.jsonl.zst", b"".join(skipped + frame for frame in frames))
+        self.load(path)
+        self.load("-", data=skipped + subprocess.run(["zstd", "-q", "-c"], input=lines(1000, 1), check=True, stdout=subprocess.PIPE).stdout)
+        self.assert_loaded(range(1001))
+
     # ---- names ----
 
     def test_standard_input_is_another_file_each_time(self) -> None:
