@@ -213,6 +213,14 @@ class Attacks(LoadCase):
         self.assertIn("300 of 300 files: loaded before", self.load(*paths))
         self.assert_loaded(range(600))
 
+    def test_dead_letters_in_what_is_loaded(self) -> None:
+        data = lines(0, 10) + b"{broken\n"
+        path, link = self.write("a.jsonl", data), self.directory / "link"
+        link.symlink_to(path)
+        for place in (path, link):
+            self.assertIn(f"dead letters would be written into '{path}', which is to be loaded", self.load("--dead-letters", place, path, exit_code=64))
+        self.assertEqual(path.read_bytes(), data)
+
     # ---- no room ----
 
     def test_marks_that_find_no_room(self) -> None:

@@ -13,10 +13,12 @@
 #include "service/pipeline.h"
 #include "tables/fingerprint_store.h"
 #include "util/clock.h"
+#include "util/error.h"
 #include "util/log.h"
 #include "util/state_directory.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* How often the pipeline is looked at. */
@@ -197,6 +199,26 @@ adapt_config(Load *load, const char *directory, guint n_files)
   config->service.startup = TIDE_STARTUP_FAIL;
 }
 
+/* A file that is loaded is read and not written. */
+static gboolean
+check_dead_letters(const Load *load, GError **error)
+{
+  struct stat state;
+  const char *place = load->config->dead_letters.file;
+  const GPtrArray *files = tide_file_load_files(load->files);
+  if (stat(place, &state) != 0)
+    return TRUE;
+  for (guint i = 0; i < files->len; i++) {
+    const TideLoadedFile *file = g_ptr_array_index(files, i);
+    if (file->device == state.st_dev && file->inode == state.st_ino)
+      return tide_fail(error, TIDE_ERROR_USAGE,
+                       "dead letters would be written into '%s', which is to be loaded: name another place for them "
+                       "with '--dead-letters'",
+                       file->path);
+  }
+  return TRUE;
+}
+
 /* ---- the pipeline ---- */
 
 static TideInput *
@@ -372,6 +394,8 @@ run_load(Load *load, TideCommandCall *call, GError **error)
     adapt_config(load, directory, call->arguments->len);
   }
   if (!add_files(load, call->arguments, directory, error))
+    return FALSE;
+  if (!load->options->dry_run && !check_dead_letters(load, error))
     return FALSE;
   load->stop = tide_stop_signal_install();
   if (!load->options->dry_run)
