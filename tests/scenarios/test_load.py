@@ -120,6 +120,14 @@ class Load(LoadCase):
         done = subprocess.run([str(PROGRAM), "verify", "-c", str(self.config()), str(path)], capture_output=True, text=True, check=False)
         self.assertEqual((done.returncode, "files are named with '--files'" in done.stderr), (64, True))
 
+    def test_verify_reads_no_pipe(self) -> None:
+        """A further pass would find nothing in it, and miss nothing."""
+        pipe = self.directory / "pipe"
+        os.mkfifo(pipe)
+        for name in ("-", pipe):
+            self.assertIn(f"'{name}' cannot be read twice", self.verify(name, exit_code=64))
+        self.assertIn("No such file", self.verify(self.directory / "none", exit_code=74))
+
     # ---- killed, and run again ----
 
     def test_killed_again_and_again(self) -> None:

@@ -4,6 +4,32 @@
 #include "util/clock.h"
 #include "util/error.h"
 
+#include <string.h>
+
+/* There may be several passes, and what is at a file's place is read anew in each. */
+static gboolean
+check_can_be_read_again(const char *path, GError **error)
+{
+  gboolean is_input = strcmp(path, "-") == 0;
+  if (!is_input && (!g_file_test(path, G_FILE_TEST_EXISTS) || g_file_test(path, G_FILE_TEST_IS_REGULAR) ||
+                    g_file_test(path, G_FILE_TEST_IS_DIR)))
+    return TRUE;
+  return tide_fail(
+      error, TIDE_ERROR_USAGE,
+      "'%s' cannot be read twice, and '--memory' may ask for several passes: write what comes from it into a "
+      "file, and compare that",
+      path);
+}
+
+gboolean
+tide_verify_files_check(const GPtrArray *paths, GError **error)
+{
+  for (guint i = 0; i < paths->len; i++)
+    if (!check_can_be_read_again(g_ptr_array_index(paths, i), error))
+      return FALSE;
+  return TRUE;
+}
+
 GArray *
 tide_verify_files_parts(const GPtrArray *paths)
 {

@@ -11,6 +11,10 @@ typedef struct TideVerifyFiles {
   const volatile int *stop;       /* borrowed */
 } TideVerifyFiles;
 
+/* Whether each of @paths (element-type utf8) can be read again; one that is not there is told of when it is read.
+ * Errors: USAGE: standard input, or a pipe. */
+gboolean tide_verify_files_check(const GPtrArray *paths, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* A part for each of @paths (element-type utf8), with all that the file holds. (transfer full) (element-type
  * TideTopicPart) */
 GArray *tide_verify_files_parts(const GPtrArray *paths);

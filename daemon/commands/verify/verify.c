@@ -181,7 +181,7 @@ take_files(Verify *verify, GError **error)
   }
   verify->files =
       (TideVerifyFiles){.source = tide_command_choose_source(config, options->source, error), .stop = verify->stop};
-  if (verify->files.source == NULL)
+  if (verify->files.source == NULL || !tide_verify_files_check(verify->paths, error))
     return FALSE;
   g_autofree char *directory = tide_state_directory_of_user(options->state_directory);
   g_clear_pointer(&config->dead_letters.topic, g_free);
