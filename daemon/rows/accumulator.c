@@ -119,9 +119,9 @@ seal(TideAccumulator *accumulator, TideLaneBuffer *open, gint64 now_us)
   GHashTable *deferred = accumulator->slots[open->table->index]->deferred_keys;
   request.deferred = G_UNLIKELY(g_hash_table_size(deferred) > 0) ? deferred : NULL;
   open->last_seal_us = now_us;
-  send_batches(accumulator, open, tide_row_buffer_seal(&open->buffer, &request), now_us);
-  open->left_rows = open->buffer.n_rows;
-  open->left_bytes = open->buffer.encoded_bytes;
+  send_batches(accumulator, open, tide_row_buffer_seal(open->buffer, &request), now_us);
+  open->left_rows = open->buffer->n_rows;
+  open->left_bytes = open->buffer->encoded_bytes;
 }
 
 static void
@@ -129,12 +129,10 @@ seal_unmerged(TideAccumulator *accumulator, TideLaneBuffer *open, gint64 now_us)
 {
   TideSealRequest request = seal_request(accumulator);
   request.on_the_way = open->on_the_way;
-  TideBatch *batches = tide_row_buffer_seal(&open->unmerged, &request);
+  TideBatch *batches = tide_row_buffer_seal(open->unmerged, &request);
   for (TideBatch *batch = batches; batch != NULL; batch = batch->next)
     batch->is_unmerged = TRUE;
   open->unmerged_wait = TRUE; /* those that are left */
-  if (tide_row_buffer_is_empty(&open->unmerged))
-    tide_row_buffer_clear(&open->unmerged);
   send_batches(accumulator, open, batches, now_us);
 }
 
@@ -144,7 +142,7 @@ shares_key_on_the_way(const TideLaneBuffer *open)
 {
   for (guint i = 0; i < open->on_the_way->len; i++) {
     const TideBatch *batch = g_ptr_array_index(open->on_the_way, i);
-    if (!batch->is_unmerged && tide_row_buffer_shares_keys(&open->buffer, batch))
+    if (!batch->is_unmerged && tide_row_buffer_shares_keys(open->buffer, batch))
       return TRUE;
   }
   return FALSE;
@@ -154,8 +152,8 @@ static gboolean
 is_full(const TideAccumulator *accumulator, const TideLaneBuffer *open)
 {
   const TideBatchConfig *limits = &accumulator->context.config->batch;
-  return open->buffer.n_rows >= open->left_rows + limits->max_rows ||
-         open->buffer.encoded_bytes >= open->left_bytes + accumulator->batch_bytes;
+  return open->buffer->n_rows >= open->left_rows + limits->max_rows ||
+         open->buffer->encoded_bytes >= open->left_bytes + accumulator->batch_bytes;
 }
 
 static void
@@ -185,7 +183,7 @@ due_us(const TideAccumulator *accumulator, const TideLaneBuffer *open, TidePress
     return open->last_seal_us + accumulator->latest_window.us;
   if (is_full(accumulator, open))
     return 0;
-  gint64 aged_us = open->buffer.oldest_us + limits->max_age_ms * TIDE_US_PER_MS;
+  gint64 aged_us = open->buffer->oldest_us + limits->max_age_ms * TIDE_US_PER_MS;
   gboolean is_idle = pressure == TIDE_PRESSURE_IDLE && open->on_the_way->len == 0;
   return is_idle ? MIN(aged_us, accumulator->last_tick_seal_us + ROUND_PAUSE_US) : aged_us;
 }
@@ -215,9 +213,9 @@ may_seal_unmerged(const TideLaneBuffer *open)
 static gint64
 seal_if_due(TideAccumulator *accumulator, TideLaneBuffer *open, TidePressure pressure, gint64 now_us)
 {
-  if (G_UNLIKELY(!tide_row_buffer_is_empty(&open->unmerged)) && may_seal_unmerged(open))
+  if (G_UNLIKELY(!tide_row_buffer_is_empty(open->unmerged)) && may_seal_unmerged(open))
     seal_unmerged(accumulator, open, now_us);
-  if (tide_row_buffer_is_empty(&open->buffer))
+  if (tide_row_buffer_is_empty(open->buffer))
     return G_MAXINT64;
   gint64 due = due_us(accumulator, open, pressure);
   if (due > now_us)
@@ -385,7 +383,7 @@ add_row(TideAccumulator *accumulator, TideTableAccumulator *table, const TideRow
 {
   TideLaneBuffer *open = tide_table_accumulator_find_lane(table, row->key);
   TideCellsMerged merged;
-  *ret_row = tide_row_buffer_append(&open->buffer, row, source, mapped_us, &merged);
+  *ret_row = tide_row_buffer_append(tide_table_accumulator_open_buffer(table, open), row, source, mapped_us, &merged);
   tide_counter_inc(table->rows_mapped);
   if (merged.n_merged > 0)
     tide_counter_add(table->cells_coalesced, merged.n_merged);
@@ -449,7 +447,7 @@ tide_accumulator_append_message(TideAccumulator *accumulator, const TideRow *row
     TideTableAccumulator *table = find_table(accumulator, rows[i].table_index, now_us);
     TideLaneBuffer *open = add_row(accumulator, table, &rows[i], source, now_us, &row_index);
     for (guint32 f = any_dependent ? dependents[i].first : 0; f != 0; f = dependents[f - 1].next)
-      tide_row_buffer_add_dependent(&open->buffer, row_index, &rows[f - 1], source);
+      tide_row_buffer_add_dependent(open->buffer, row_index, &rows[f - 1], source);
     seal_if_full(accumulator, open, now_us);
     if (G_UNLIKELY(tide_budget_is_spent_racy(table->budget)))
       crowded = table->table->index + 1;
@@ -471,12 +469,13 @@ tide_accumulator_append_unmerged(TideAccumulator *accumulator, const TideRow *ro
   TideTableAccumulator *table = accumulator->slots[rows[at].table_index];
   TideLaneBuffer *open = tide_table_accumulator_find_lane(table, rows[at].key);
   guint32 n_added = 1;
-  guint32 row_index = tide_row_buffer_append(&open->unmerged, &rows[at], source, now_us, NULL);
+  TideRowBuffer *unmerged = tide_table_accumulator_open_unmerged(table, open);
+  guint32 row_index = tide_row_buffer_append(unmerged, &rows[at], source, now_us, NULL);
   open->unmerged_wait = FALSE;
   for (guint32 i = at + 1; i < n_rows && rows[i].reading_index == rows[at].reading_index; i++) {
     if (rows[i].follows == 0 || parent_of(rows, &rows[i]) != at)
       continue;
-    tide_row_buffer_add_dependent(&open->unmerged, row_index, &rows[i], source);
+    tide_row_buffer_add_dependent(unmerged, row_index, &rows[i], source);
     n_added++;
   }
   open->last_row_us = now_us;
@@ -557,15 +556,16 @@ adapt_latest_window(TideAccumulator *accumulator, TidePressure pressure, gint64 
 
 /* Hands @heal's row to the lane of its region. */
 static void
-append_heal(TideAccumulator *accumulator, const TideTableAccumulator *table, TideLaneBuffer *open, TideHeal *heal,
+append_heal(TideAccumulator *accumulator, TideTableAccumulator *table, TideLaneBuffer *open, TideHeal *heal,
             gint64 now_us)
 {
   guint n_sources;
   const TideSourceRef *sources = tide_heal_sources(heal, &n_sources);
   TideRow row = tide_heal_row(heal);
   row.ttl_ms = table->table->ttl_ms;
+  TideRowBuffer *healing = tide_table_accumulator_open_healing(table, open);
   for (guint i = 0; i < n_sources; i++) {
-    tide_row_buffer_append(&open->healing, &row, sources[i], now_us, NULL);
+    tide_row_buffer_append(healing, &row, sources[i], now_us, NULL);
     row.n_cells = 0; /* the others only hang on to the row */
   }
   tide_counter_inc(accumulator->rows_healed);
@@ -590,8 +590,8 @@ send_heals(TideAccumulator *accumulator, TideTableAccumulator *table, gint64 now
   TideSealRequest request = seal_request(accumulator);
   for (guint i = 0; i < accumulator->healed->len; i++) {
     TideLaneBuffer *open = g_ptr_array_index(accumulator->healed, i);
-    send_batches(accumulator, open, tide_row_buffer_seal(&open->healing, &request), now_us);
-    tide_row_buffer_clear(&open->healing);
+    send_batches(accumulator, open, tide_row_buffer_seal(open->healing, &request), now_us);
+    tide_spare_buffers_take_back(&table->spares, &open->healing);
     open->shares_key = FALSE; /* looked at again: a key of an open row may be on its way now */
   }
   g_ptr_array_set_size(accumulator->healed, 0);
@@ -614,6 +614,22 @@ send_all_heals(TideAccumulator *accumulator, gint64 now_us)
   return next_us;
 }
 
+/* Asks for what the lanes behind active[@at] need to be sealed, in the order in which one leads to the next. */
+static void
+prefetch_lanes(const GPtrArray *active, guint at)
+{
+  if (at >= 6)
+    tide_prefetch(g_ptr_array_index(active, at - 6), sizeof(TideLaneBuffer));
+  if (at >= 4) {
+    const TideLaneBuffer *open = g_ptr_array_index(active, at - 4);
+    tide_prefetch(open->buffer, sizeof *open->buffer);
+    tide_prefetch(open->lane, sizeof *open->lane);
+    tide_prefetch(open->on_the_way, sizeof *open->on_the_way);
+  }
+  if (at >= 2)
+    tide_row_buffer_prefetch(((const TideLaneBuffer *)g_ptr_array_index(active, at - 2))->buffer);
+}
+
 gint64
 tide_accumulator_tick(TideAccumulator *accumulator, TidePressure pressure, gint64 late_us, gint64 now_us)
 {
@@ -630,10 +646,12 @@ tide_accumulator_tick(TideAccumulator *accumulator, TidePressure pressure, gint6
     return MIN(next_us, next_latest_round_us(accumulator));
   for (guint i = accumulator->active->len; i-- > 0;) {
     TideLaneBuffer *open = g_ptr_array_index(accumulator->active, i);
+    prefetch_lanes(accumulator->active, i);
     next_us = MIN(next_us, seal_if_due(accumulator, open, pressure, now_us));
     if (tide_lane_buffer_has_rows(open))
       continue;
     open->is_active = FALSE;
+    tide_table_accumulator_close_buffers(accumulator->slots[open->table->index], open);
     g_ptr_array_remove_index_fast(accumulator->active, i);
   }
   if (accumulator->n_on_the_way > on_the_way_before)
@@ -647,6 +665,14 @@ tide_accumulator_judge(TideAccumulator *accumulator, TideBatch *batch, gint64 no
 {
   const TideLaneBuffer *open = batch->lane_buffer;
   tide_table_doubt_judge(accumulator->slots[open->table->index], batch, now_us);
+}
+
+void
+tide_accumulator_prefetch(const TideBatch *batch)
+{
+  tide_prefetch(batch->lane_buffer, sizeof(TideLaneBuffer));
+  tide_prefetch(batch->sources.data, 1);
+  tide_prefetch(batch->lane, sizeof *batch->lane);
 }
 
 void
@@ -725,7 +751,7 @@ tide_accumulator_oldest_us(const TideAccumulator *accumulator)
   gint64 oldest_us = 0;
   for (guint i = 0; i < accumulator->active->len; i++) {
     const TideLaneBuffer *open = g_ptr_array_index(accumulator->active, i);
-    const TideRowBuffer *sets[] = {&open->buffer, &open->unmerged};
+    const TideRowBuffer *sets[] = {open->buffer, open->unmerged};
     for (guint s = 0; s < G_N_ELEMENTS(sets); s++)
       if (sets[s]->oldest_us > 0 && (oldest_us == 0 || sets[s]->oldest_us < oldest_us))
         oldest_us = sets[s]->oldest_us;

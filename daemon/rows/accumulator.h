@@ -91,6 +91,9 @@ gint64 tide_accumulator_tick(TideAccumulator *accumulator, TidePressure pressure
  * once more, out of it. */
 void tide_accumulator_judge(TideAccumulator *accumulator, TideBatch *batch, gint64 now_us);
 
+/* @batch is to be judged and completed next: asks for what that takes. */
+void tide_accumulator_prefetch(const TideBatch *batch);
+
 /* @batch was acknowledged and its sources are marked: takes it out of its lane, appends what followed its rows (but
  * for those that are poison), and keeps it for the next use. */
 void tide_accumulator_complete(TideAccumulator *accumulator, TideBatch *batch, gint64 now_us);

@@ -22,6 +22,7 @@
 #include "rows/dependent_rows.h"
 #include "thrift/wire/wire.h"
 #include "write/batch_pool.h"
+#include "write/prefetch.h"
 
 G_BEGIN_DECLS
 
@@ -31,7 +32,9 @@ typedef enum TideMergeRule {
   TIDE_MERGE_NONE,   /* unmerged rows: what gives a cell of an earlier row another value waits until that has gone */
 } TideMergeRule;
 
-typedef struct TideRowBuffer {
+typedef struct TideRowBuffer TideRowBuffer;
+
+struct TideRowBuffer {
   /* set at creation, then read-only */
   TideBudget *budget; /* borrowed */
   TideWireProtocol protocol;
@@ -52,7 +55,8 @@ typedef struct TideRowBuffer {
   gsize encoded_bytes; /* upper bound of the puts as they stand */
   gint64 oldest_us;    /* when the first row of the buffer came; 0 when empty */
   gint64 charged_bytes;
-} TideRowBuffer;
+  TideRowBuffer *next; /* while it is in a list: the list's */
+};
 
 void tide_row_buffer_init(TideRowBuffer *buffer, TideBudget *budget, TideWireProtocol protocol, TideMergeRule rule,
                           const GPtrArray *families);
@@ -80,6 +84,17 @@ static inline gboolean
 tide_row_buffer_is_empty(const TideRowBuffer *buffer)
 {
   return buffer->n_rows == 0;
+}
+
+/* It is about to be sealed: asks for what its first rows need. */
+static inline void
+tide_row_buffer_prefetch(const TideRowBuffer *buffer)
+{
+  tide_prefetch(buffer->bytes.data, MIN(buffer->bytes.len, 8 * TIDE_CACHE_LINE_BYTES));
+  tide_prefetch(buffer->rows.data, MIN(buffer->rows.len, 2 * TIDE_CACHE_LINE_BYTES));
+  tide_prefetch(buffer->cells.data, 1);
+  tide_prefetch(buffer->sources.data, 1);
+  tide_prefetch(buffer->index.data, 1);
 }
 
 /* TRUE when a row of the buffer may have a key that @batch holds too. */

@@ -15,28 +15,59 @@
 #define SHORT_IDLE_TABLE_US TIDE_US_PER_S
 
 static TideLaneBuffer *
-lane_new(const TideTableAccumulator *table, TideLane *lane)
+lane_new(TideTableAccumulator *table, TideLane *lane)
 {
-  const TideTableAccumulatorContext *context = table->context;
   TideLaneBuffer *open = g_new0(TideLaneBuffer, 1);
   open->lane = tide_lane_ref(lane);
   open->table = table->table;
-  TideMergeRule rule = open->table->latest == TIDE_LATEST_NONE ? TIDE_MERGE_ALL : TIDE_MERGE_NEWEST;
-  tide_row_buffer_init(&open->buffer, table->budget, context->protocol, rule, open->table->families);
-  tide_row_buffer_init(&open->healing, table->budget, context->protocol, rule, open->table->families);
-  tide_row_buffer_init(&open->unmerged, table->budget, context->protocol, TIDE_MERGE_NONE, open->table->families);
+  open->buffer = open->healing = open->unmerged = &table->spares.none;
   open->on_the_way = g_ptr_array_new();
   return open;
 }
 
+static TideMergeRule
+merge_rule(const TideTableAccumulator *table)
+{
+  return table->table->latest == TIDE_LATEST_NONE ? TIDE_MERGE_ALL : TIDE_MERGE_NEWEST;
+}
+
+TideRowBuffer *
+tide_table_accumulator_open_buffer(TideTableAccumulator *table, TideLaneBuffer *lane)
+{
+  tide_spare_buffers_lend(&table->spares, &lane->buffer, merge_rule(table));
+  return lane->buffer;
+}
+
+TideRowBuffer *
+tide_table_accumulator_open_healing(TideTableAccumulator *table, TideLaneBuffer *lane)
+{
+  tide_spare_buffers_lend(&table->spares, &lane->healing, merge_rule(table));
+  return lane->healing;
+}
+
+TideRowBuffer *
+tide_table_accumulator_open_unmerged(TideTableAccumulator *table, TideLaneBuffer *lane)
+{
+  tide_spare_buffers_lend(&table->spares, &lane->unmerged, TIDE_MERGE_NONE);
+  return lane->unmerged;
+}
+
+void
+tide_table_accumulator_close_buffers(TideTableAccumulator *table, TideLaneBuffer *lane)
+{
+  if (tide_spare_buffers_is_small(lane->buffer))
+    tide_spare_buffers_take_back(&table->spares, &lane->buffer);
+  tide_spare_buffers_take_back(&table->spares, &lane->unmerged);
+}
+
 static void
-lane_free(TideLaneBuffer *open)
+lane_free(TideTableAccumulator *table, TideLaneBuffer *open)
 {
   if (open == NULL)
     return;
-  tide_row_buffer_clear(&open->buffer);
-  tide_row_buffer_clear(&open->healing);
-  tide_row_buffer_clear(&open->unmerged);
+  tide_spare_buffers_take_back(&table->spares, &open->buffer);
+  tide_spare_buffers_take_back(&table->spares, &open->healing);
+  tide_spare_buffers_take_back(&table->spares, &open->unmerged);
   g_ptr_array_unref(open->on_the_way);
   g_clear_pointer(&open->predecessors, g_ptr_array_unref);
   tide_lane_unref(open->lane);
@@ -57,7 +88,7 @@ any_predecessor_has_work(const TideLaneBuffer *lane, gboolean of_unmerged)
 {
   for (guint i = 0; lane->predecessors != NULL && i < lane->predecessors->len; i++) {
     const TideLaneBuffer *predecessor = g_ptr_array_index(lane->predecessors, i);
-    const TideRowBuffer *buffer = of_unmerged ? &predecessor->unmerged : &predecessor->buffer;
+    const TideRowBuffer *buffer = of_unmerged ? predecessor->unmerged : predecessor->buffer;
     if (!tide_row_buffer_is_empty(buffer) || tide_lane_buffer_has_merged_on_the_way(predecessor) ||
         (of_unmerged && predecessor->on_the_way->len > 0))
       return TRUE;
@@ -104,7 +135,7 @@ is_on_the_way(const TideLaneBuffer *lane, guint64 key_hash)
   for (guint i = 0; i < lane->on_the_way->len; i++)
     if (tide_batch_may_hold_key(g_ptr_array_index(lane->on_the_way, i), key_hash))
       return TRUE;
-  return tide_row_buffer_may_hold_key(&lane->healing, key_hash);
+  return tide_row_buffer_may_hold_key(lane->healing, key_hash);
 }
 
 gboolean
@@ -114,8 +145,8 @@ tide_table_accumulator_key_is_under_way(const TideTableAccumulator *table, const
     return TRUE;
   for (guint i = 0; i < table->retired->len; i++) {
     const TideLaneBuffer *retired = g_ptr_array_index(table->retired, i);
-    if (is_on_the_way(retired, key_hash) || tide_row_buffer_may_hold_key(&retired->buffer, key_hash) ||
-        tide_row_buffer_may_hold_key(&retired->unmerged, key_hash))
+    if (is_on_the_way(retired, key_hash) || tide_row_buffer_may_hold_key(retired->buffer, key_hash) ||
+        tide_row_buffer_may_hold_key(retired->unmerged, key_hash))
       return TRUE;
   }
   return FALSE;
@@ -204,7 +235,7 @@ drop_empty_retired(TideTableAccumulator *table)
     if (retired->is_active)
       g_ptr_array_remove_fast(table->context->active, retired);
     g_ptr_array_remove_index_fast(table->retired, i);
-    lane_free(retired);
+    lane_free(table, retired);
   }
 }
 
@@ -239,7 +270,7 @@ drop_idle_memory(TideTableAccumulator *table, gint64 now_us)
     table->last_row_us = MAX(table->last_row_us, open->last_row_us);
     if (tide_lane_buffer_has_rows(open) || now_us - open->last_row_us < IDLE_MEMORY_US)
       continue;
-    tide_row_buffer_clear(&open->buffer);
+    tide_spare_buffers_take_back(&table->spares, &open->buffer);
   }
 }
 
@@ -248,6 +279,7 @@ tide_table_accumulator_keep_house(TideTableAccumulator *table, gint64 now_us)
 {
   drop_empty_retired(table);
   drop_idle_memory(table, now_us);
+  tide_spare_buffers_keep_house(&table->spares, IDLE_MEMORY_US, now_us);
   tide_heals_unblock_all(table->heals);
   if (!tide_cells_in_doubt_is_empty(table->in_doubt))
     tide_cells_in_doubt_expire(table->in_doubt, MIN(now_us, oldest_sealed_us(table)));
@@ -276,6 +308,7 @@ tide_table_accumulator_new(const TideTableAccumulatorContext *context, const Tid
   open->budget = &context->budgets[table->index];
   open->map = tide_regions_get(context->regions, table);
   open->lanes = g_new0(TideLaneBuffer *, open->map->n_lanes);
+  tide_spare_buffers_init(&open->spares, open->budget, context->protocol, table->families);
   open->retired = g_ptr_array_new();
   open->in_doubt = tide_cells_in_doubt_new(context->doubt, context->settle_us / SETTLE_STEPS);
   open->heals = tide_heals_new(context->doubt, context->heal_handler);
@@ -289,7 +322,7 @@ free_lane(TideTableAccumulator *table, TideLaneBuffer *lane)
 {
   if (lane != NULL && lane->is_active)
     g_ptr_array_remove_fast(table->context->active, lane);
-  lane_free(lane);
+  lane_free(table, lane);
 }
 
 void
@@ -303,6 +336,7 @@ tide_table_accumulator_free(TideTableAccumulator *table)
     free_lane(table, g_ptr_array_index(table->retired, i));
   g_free(table->lanes);
   g_ptr_array_unref(table->retired);
+  tide_spare_buffers_clear(&table->spares);
   tide_region_map_unref(table->map);
   tide_cells_in_doubt_free(table->in_doubt);
   tide_heals_free(table->heals);

@@ -6,7 +6,7 @@
 
 #include "rows/cells_in_doubt.h"
 #include "rows/heals.h"
-#include "rows/row_buffer.h"
+#include "rows/spare_buffers.h"
 #include "write/regions.h"
 
 G_BEGIN_DECLS
@@ -14,9 +14,10 @@ G_BEGIN_DECLS
 typedef struct TideLaneBuffer {
   TideLane *lane; /* ref */
   const TideTable *table;
-  TideRowBuffer buffer;
-  TideRowBuffer healing;   /* heals on their way into a batch; empty otherwise */
-  TideRowBuffer unmerged;  /* rows of refused ones, each of one message */
+  /* lent by the table (spare_buffers.h), or none of its own */
+  TideRowBuffer *buffer;
+  TideRowBuffer *healing;  /* heals on their way into a batch; empty otherwise */
+  TideRowBuffer *unmerged; /* rows of refused ones, each of one message */
   GPtrArray *on_the_way;   /* (element-type TideBatch) borrowed: the writers have them */
   GPtrArray *predecessors; /* (element-type TideLaneBuffer) borrowed; NULL: none. Old lanes that overlap this one */
   gboolean shares_key;     /* an open row's key is on its way; looked at again when something completed */
@@ -53,8 +54,9 @@ typedef struct TideTableAccumulator {
   TideHeals *heals;           /* owned */
   GHashTable *deferred_keys;  /* owned: hash of a refused row's key -> its parts that are not sent again yet; until all
                                * are, no other row of that key is sealed: so offsets keep their order */
-  gint64 last_row_us;         /* as of the last housekeeping */
-  TideCounter *rows_mapped;   /* those of an instance are its template's */
+  TideSpareBuffers spares;
+  gint64 last_row_us;       /* as of the last housekeeping */
+  TideCounter *rows_mapped; /* those of an instance are its template's */
   TideCounter *cells_coalesced;
   TideCounter *cells_conflicting;
 } TideTableAccumulator;
@@ -67,6 +69,14 @@ void tide_table_accumulator_free(TideTableAccumulator *table); /* whatever it ho
 
 /* The lane of @key's region. */
 TideLaneBuffer *tide_table_accumulator_find_lane(TideTableAccumulator *table, TideBytes key);
+
+/* @lane is to have rows: its buffers for them. */
+TideRowBuffer *tide_table_accumulator_open_buffer(TideTableAccumulator *table, TideLaneBuffer *lane);
+TideRowBuffer *tide_table_accumulator_open_healing(TideTableAccumulator *table, TideLaneBuffer *lane);
+TideRowBuffer *tide_table_accumulator_open_unmerged(TideTableAccumulator *table, TideLaneBuffer *lane);
+
+/* @lane has no rows. Its buffers go to lanes that have, but for that of a lane that needs much. */
+void tide_table_accumulator_close_buffers(TideTableAccumulator *table, TideLaneBuffer *lane);
 
 /* Takes over a new map. Lanes of regions that are no more retire: they take no rows, and new ones that overlap them
  * wait. */
@@ -85,7 +95,7 @@ void tide_table_accumulator_defer_key(TideTableAccumulator *table, guint64 key_h
 static inline gboolean
 tide_lane_buffer_has_rows(const TideLaneBuffer *lane)
 {
-  return !tide_row_buffer_is_empty(&lane->buffer) || !tide_row_buffer_is_empty(&lane->unmerged);
+  return !tide_row_buffer_is_empty(lane->buffer) || !tide_row_buffer_is_empty(lane->unmerged);
 }
 
 /* TRUE while rows of @lane are on their way that are not parts of refused ones. The keys of those parts are deferred,

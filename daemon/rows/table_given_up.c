@@ -33,11 +33,11 @@ static guint32
 drop_open_rows(GivingUp *giving_up, TideLaneBuffer *open)
 {
   TideDropRequest request = {.is_gone = is_gone, .on_source = forget_source, .data = giving_up};
-  guint32 n_merged = tide_row_buffer_drop(&open->buffer, &request);
+  guint32 n_merged = tide_row_buffer_drop(open->buffer, &request);
   request.on_row = let_key_go;
-  guint32 n_unmerged = tide_row_buffer_drop(&open->unmerged, &request);
-  open->left_rows = MIN(open->left_rows, open->buffer.n_rows);
-  open->left_bytes = MIN(open->left_bytes, open->buffer.encoded_bytes);
+  guint32 n_unmerged = tide_row_buffer_drop(open->unmerged, &request);
+  open->left_rows = MIN(open->left_rows, open->buffer->n_rows);
+  open->left_bytes = MIN(open->left_bytes, open->buffer->encoded_bytes);
   open->shares_key = open->unmerged_wait = FALSE;
   tide_counter_add(giving_up->table->context->rows_given_up, n_merged + n_unmerged);
   return n_unmerged;

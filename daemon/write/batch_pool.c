@@ -1,5 +1,7 @@
 #include "write/batch_pool.h"
 
+#include "write/prefetch.h"
+
 /* Of the budget, for each pool, and for all together: what they keep must not keep consumers from reading. */
 #define POOL_SHARE 32u
 #define ALL_POOLS_SHARE 8u
@@ -19,6 +21,11 @@ tide_batch_pool_take(TideBatchPool *pool)
     return tide_batch_new();
   pool->first = batch->next;
   batch->next = NULL;
+  tide_prefetch(pool->first, sizeof *batch);
+  tide_prefetch(batch->wire.data, MIN(batch->wire.capacity, 8 * TIDE_CACHE_LINE_BYTES));
+  tide_prefetch(batch->rows.data, 1);
+  tide_prefetch(batch->sources.data, 1);
+  tide_prefetch(batch->key_set.data, 1);
   gint64 memory_bytes = (gint64)tide_batch_memory_bytes(batch);
   pool->kept_bytes -= memory_bytes;
   tide_budget_charge(pool->budget, -memory_bytes);

@@ -1,6 +1,7 @@
 #include "write/lanes_private.h"
 
 #include "util/clock.h"
+#include "write/prefetch.h"
 
 TideLanes *
 tide_lanes_new(const TideLanesOptions *options)
@@ -211,6 +212,8 @@ tide_lanes_submit(TideLanes *lanes, TideBatch *first)
   {
     for (TideBatch *batch = first, *next; batch != NULL; batch = next) {
       next = batch->next;
+      if (next != NULL)
+        tide_prefetch(tide_lane_queue_of(next), sizeof(LaneQueue));
       tide_lane_queue_push_back_locked(tide_lane_queue_of(batch), batch, now_us);
       tide_lane_queue_settle_locked(tide_lane_queue_of(batch), now_us);
     }

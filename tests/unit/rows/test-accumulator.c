@@ -13,10 +13,12 @@ static const char config_text[] =
     "batch: { max_rows: 10 }\n"
     "tables:\n"
     "  LATEST: { latest: merge, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n"
-    "  DATA: { key: [ { field: host }, \"#\", { time: epoch_ms } ], columns: { family: M, from: \"*\" } }\n";
+    "  DATA: { key: [ { field: host }, \"#\", { time: epoch_ms } ], columns: { family: M, from: \"*\" } }\n"
+    "  SPREAD: { lane_prefix: 4, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n";
 
 #define LATEST 0
 #define DATA 1
+#define SPREAD 2 /* over 64 lanes */
 
 /* How long what put_in_doubt() says may land. */
 #define DOUBT_US (TIDE_US_PER_S * 1000)
@@ -405,6 +407,45 @@ test_small_memory_makes_small_batches(Fixture *fixture, gconstpointer data)
   complete_batch(fixture, &call);
 }
 
+/* Lanes that have rows in turn have the same memory for them, however many they are. */
+static void
+test_lanes_in_turn_share_memory(Fixture *fixture, gconstpointer data)
+{
+  TideCall call;
+  guint64 first_bytes = 0;
+  for (guint i = 0; i < 200; i++) {
+    g_autofree char *key = g_strdup_printf("%04u", i), *keys = g_strconcat(key, " ", NULL);
+    append(fixture, SPREAD, key, "1", FALSE);
+    flush(fixture);
+    ASSERT_CALL(fixture, &call, keys);
+    complete_batch(fixture, &call);
+    if (i == 0)
+      first_bytes = tide_budget_used_racy(&fixture->flow.budget);
+    g_assert_cmpuint(tide_budget_used_racy(&fixture->flow.budget), ==, first_bytes);
+  }
+}
+
+/* A lane that has filled much keeps that for what comes next, until it is idle. */
+static void
+test_large_lane_keeps_its_memory(Fixture *fixture, gconstpointer data)
+{
+  TideCall call;
+  g_autofree char *value = g_strnfill(20000, 'x');
+  append(fixture, DATA, "a", value, FALSE);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "a ");
+  complete_batch(fixture, &call);
+  guint64 kept_bytes = tide_budget_used_racy(&fixture->flow.budget);
+  append(fixture, DATA, "b", value, FALSE);
+  g_assert_cmpuint(tide_budget_used_racy(&fixture->flow.budget), ==, kept_bytes);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "b ");
+  complete_batch(fixture, &call);
+  fixture->now_us += 6 * TIDE_US_PER_S;
+  flush(fixture);
+  g_assert_cmpuint(tide_budget_used_racy(&fixture->flow.budget) + 20000, <, kept_bytes);
+}
+
 /* Ticks at @at_ms from the beginning; what leaves is acknowledged. Returns its keys, and when the next tick is due. */
 static char *
 take_round(Fixture *fixture, gint64 at_ms, gint64 *ret_due_ms)
@@ -512,6 +553,8 @@ main(int argc, char **argv)
   ADD("heal/doubt-outlives-the-batch-that-was-sealed-in-it", test_doubt_outlives_the_batch_that_was_sealed_in_it, 0);
   ADD("F14/heal-without-room-is-read-again", test_heal_without_room_is_read_again, 0);
   ADD("small-memory-makes-small-batches", test_small_memory_makes_small_batches, 0);
+  ADD("lanes-in-turn-share-memory", test_lanes_in_turn_share_memory, 0);
+  ADD("large-lane-keeps-its-memory", test_large_lane_keeps_its_memory, 0);
   ADD("refused-row-is-no-later-value", test_refused_row_is_no_later_value, 0);
   return g_test_run();
 }
