@@ -146,6 +146,17 @@ class Attacks(LoadCase):
         self.load("--again", path)
         self.assertIn("loaded before", self.load(path))
 
+    def test_written_to_in_its_place_meanwhile(self) -> None:
+        """It is as long as before."""
+        path = self.write("a.jsonl", lines(0, 20_000))
+        process = self.start("--rate", "10000", path)
+        self.wait(lambda: self.marked() > 100)
+        with path.open("r+b") as file:
+            file.write(lines(0, 1))
+        self.assertIn(f"'{path}' was written to while it was loaded", self.end(process, 65))
+        self.load(path)
+        self.assert_loaded(range(20_000))
+
     def test_mark_that_is_damaged(self) -> None:
         path = self.write("a.jsonl", lines(0, 100))
         self.load(path)
@@ -206,6 +217,15 @@ class Attacks(LoadCase):
             self.load(self.write(name, long + end))
         self.assertEqual([base64.b64decode(letter["value"]) for letter in self.dead_letters()], [long[:(1 << 20) + 1]] * 2)
         self.assert_loaded(range(10))
+
+    def test_line_too_long_is_before_a_mark(self) -> None:
+        path = self.write("a.jsonl", lines(0, 10) + b'{"h":"' + b"x" * (3 << 20) + b'"}\n' + lines(10, 10))
+        self.load(path)
+        with path.open("ab") as file:
+            file.write(lines(20, 10))
+        self.load(path)
+        self.assertEqual(len(self.dead_letters()), 1)
+        self.assert_loaded(range(30))
 
     def test_many_files(self) -> None:
         paths = [self.write(f"{number}.jsonl", lines(2 * number, 2)) for number in range(300)]
