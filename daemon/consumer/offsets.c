@@ -21,17 +21,20 @@ tracked(const TideOffsets *offsets, guint32 sequence)
   return &offsets->ring[sequence & (offsets->capacity - 1)];
 }
 
+/* The newest message comes along when it is finished, too. */
 static void
-grow(TideOffsets *offsets)
+change_capacity(TideOffsets *offsets, guint32 capacity)
 {
-  TideOffsets grown = *offsets;
-  grown.capacity = offsets->capacity == 0 ? FIRST_CAPACITY : offsets->capacity * 2;
-  g_assert(grown.capacity <= 1u << 31);
-  grown.ring = g_new(TideTrackedMessage, grown.capacity);
+  TideOffsets changed = *offsets;
+  g_assert(capacity <= 1u << 31);
+  changed.capacity = capacity;
+  changed.ring = g_new(TideTrackedMessage, capacity);
+  if (offsets->capacity > 0)
+    *tracked(&changed, offsets->tail - 1) = *tracked(offsets, offsets->tail - 1);
   for (guint32 sequence = offsets->head; sequence != offsets->tail; sequence++)
-    *tracked(&grown, sequence) = *tracked(offsets, sequence);
+    *tracked(&changed, sequence) = *tracked(offsets, sequence);
   g_free(offsets->ring);
-  *offsets = grown;
+  *offsets = changed;
 }
 
 static void
@@ -47,7 +50,7 @@ guint32
 tide_offsets_begin(TideOffsets *offsets, const TideTrackedMessage *message)
 {
   if (tide_offsets_span(offsets) == offsets->capacity)
-    grow(offsets);
+    change_capacity(offsets, offsets->capacity == 0 ? FIRST_CAPACITY : offsets->capacity * 2);
   guint32 sequence = offsets->tail++;
   *tracked(offsets, sequence) = *message;
   if (message->remaining_rows == 0)
@@ -113,6 +116,16 @@ tide_offsets_offset_of(const TideOffsets *offsets, guint32 sequence)
 {
   g_assert(sequence - offsets->head < tide_offsets_span(offsets));
   return tracked(offsets, sequence)->offset;
+}
+
+void
+tide_offsets_trim(TideOffsets *offsets)
+{
+  guint32 capacity = FIRST_CAPACITY;
+  while (capacity / 2 < tide_offsets_span(offsets))
+    capacity *= 2;
+  if (capacity <= offsets->capacity / 4)
+    change_capacity(offsets, capacity);
 }
 
 gsize

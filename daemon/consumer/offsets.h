@@ -67,6 +67,10 @@ tide_offsets_span(const TideOffsets *offsets)
   return offsets->tail - offsets->head;
 }
 
+/* Gives memory back where the ring has room for four times as many messages as it should have, twice the span: it grew
+ * for a span that is over. */
+void tide_offsets_trim(TideOffsets *offsets);
+
 gsize tide_offsets_memory_bytes(const TideOffsets *offsets);
 
 G_END_DECLS

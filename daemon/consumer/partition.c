@@ -147,6 +147,13 @@ follow_in_flight(TidePartition *partition, TideBudget *budget)
 }
 
 void
+tide_partition_trim(TidePartition *partition, TideBudget *budget)
+{
+  tide_offsets_trim(&partition->offsets);
+  follow_in_flight(partition, budget);
+}
+
+void
 tide_partition_free(TidePartition *partition, TideBudget *budget)
 {
   if (partition == NULL)

@@ -165,6 +165,8 @@ TidePartition *tide_partition_new(const char *topic, gint32 partition, const cha
 /* From now on it is another partition, in the place of one that is not assigned: acknowledgements of that are
  * recognised by their epoch. The series of the old one stay. */
 void tide_partition_rename(TidePartition *partition, const char *topic, gint32 number, const char *source);
+/* Gives memory back that followed messages which are finished. */
+void tide_partition_trim(TidePartition *partition, TideBudget *budget);
 void tide_partition_free(TidePartition *partition, TideBudget *budget);
 
 /* A new assignment: nothing is unfinished. */

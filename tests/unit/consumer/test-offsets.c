@@ -50,6 +50,35 @@ test_message_without_rows_is_finished_at_once(void)
   tide_offsets_clear(&offsets);
 }
 
+/* Sequences wrap within. */
+static void
+test_trimmed_ring_keeps_what_is_unfinished_and_the_newest(void)
+{
+  TideOffsets offsets;
+  tide_offsets_init(&offsets);
+  offsets.head = offsets.tail = G_MAXUINT32 - 2990;
+  guint32 first = offsets.head;
+  for (guint32 i = 0; i < 3000; i++)
+    begin(&offsets, i, 1, 1);
+  gsize grown_bytes = tide_offsets_memory_bytes(&offsets);
+  for (guint32 i = 1; i < 2980; i++)
+    tide_offsets_ack(&offsets, first + i, 1);
+  tide_offsets_trim(&offsets);
+  g_assert_cmpuint(tide_offsets_memory_bytes(&offsets), ==, grown_bytes); /* the first is not finished yet */
+  tide_offsets_ack(&offsets, first, 1);
+  tide_offsets_trim(&offsets);
+  g_assert_cmpuint(tide_offsets_memory_bytes(&offsets), <, grown_bytes / 8);
+  g_assert_cmpint(offsets.mark, ==, 2980);
+  for (guint32 i = 2999; i >= 2980; i--)
+    g_assert_cmpint(tide_offsets_ack(&offsets, first + i, 1)->offset, ==, i);
+  g_assert_cmpint(offsets.mark, ==, 3000);
+  tide_offsets_trim(&offsets);
+  g_assert_cmpint(tide_offsets_newest(&offsets)->offset, ==, 2999);
+  tide_offsets_clear(&offsets);
+  tide_offsets_trim(&offsets);
+  g_assert_cmpuint(tide_offsets_memory_bytes(&offsets), ==, 0);
+}
+
 /* The greatest mark that passes no unfinished message of the model. */
 static gint64
 model_mark(const GArray *messages)
@@ -303,6 +332,8 @@ main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/offsets/what-is-owed-more-is-waited-for", test_what_is_owed_more_is_waited_for);
+  g_test_add_func("/offsets/trimmed-ring-keeps-what-is-unfinished-and-the-newest",
+                  test_trimmed_ring_keeps_what_is_unfinished_and_the_newest);
   g_test_add_func("/offsets/gaps-do-not-stop-the-mark", test_gaps_do_not_stop_the_mark);
   g_test_add_func("/offsets/message-without-rows-is-finished-at-once", test_message_without_rows_is_finished_at_once);
   g_test_add_func("/offsets/any-order-of-acks-keeps-the-mark-below-the-unfinished",

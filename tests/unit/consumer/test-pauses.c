@@ -155,6 +155,27 @@ ack(TidePartition *partition, guint32 sequence)
   tide_partition_ack(partition, ref, 1);
 }
 
+/* What followed 60,000 messages is more than the budget, and nothing else is there that could be given back. */
+static void
+test_memory_of_finished_messages_is_given_back(Fixture *fixture, gconstpointer data)
+{
+  TidePauses *pauses = &fixture->pauses;
+  TidePartition *partition = partition_at(fixture, 0);
+  pauses->context.max_span_messages = 100000;
+  begin_messages(fixture, partition, 60000);
+  gint64 now_us = tide_now_us();
+  tide_pauses_apply_backpressure(pauses, now_us);
+  g_assert_true(tide_pauses_must_wait(pauses));
+  for (guint32 i = 0; i < 60000; i++)
+    ack(partition, i);
+  g_assert_true(tide_budget_is_spent_racy(&fixture->budget));
+  tide_pauses_apply_backpressure(pauses, now_us + 1);
+  g_assert_false(tide_pauses_must_wait(pauses));
+  g_assert_cmpuint(tide_budget_used_racy(&fixture->budget), <, LIMIT_BYTES / 10);
+  g_assert_cmpint(tide_offsets_newest(&partition->offsets)->offset, ==, 59999);
+  ASSERT_TOLD(fixture, "");
+}
+
 /* A quarter of what was read is taken apart: less is read ahead. Fewer than that change nothing. */
 static void
 test_read_ahead_is_shortened(Fixture *fixture, gconstpointer data)
@@ -505,6 +526,7 @@ main(int argc, char **argv)
   ADD("reasons/partition-of-others-is-not-told-of", test_partition_of_others_is_not_told_of);
   ADD("reasons/lifted-ones-leave-nothing-behind", test_lifted_pauses_leave_nothing_behind);
   ADD("memory/spent-budget-holds-and-tells-nobody", test_spent_budget_holds_and_tells_nobody);
+  ADD("memory/of-finished-messages-is-given-back", test_memory_of_finished_messages_is_given_back);
   ADD("memory/spent-budget-pauses-all-until-there-is-room", test_spent_budget_pauses_all_until_there_is_room);
   ADD("memory/waits-where-it-may-not-pause", test_spent_budget_waits_where_it_may_not_pause);
   ADD("memory/crowded-table-pauses-those-that-feed-it", test_crowded_table_pauses_those_that_feed_it);
