@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #define RAW_BYTES (256u << 10)
 
@@ -156,17 +157,19 @@ begin(TideFileText *text, GError **error)
 static gboolean
 damaged(const TideFileText *text, const char *why, GError **error)
 {
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
-              "the %s compression of %s is damaged near byte %" G_GUINT64_FORMAT ": %s",
-              text->compression == GZIP ? "gzip" : "zstd", text->name, text->raw_bytes - raw_left(text).len, why);
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_DATA, "the %s compression of %s is damaged near byte %" G_GUINT64_FORMAT ": %s",
+                   text->compression == GZIP ? "gzip" : "zstd", text->name, text->raw_bytes - raw_left(text).len, why);
 }
 
-/* A file may hold several, one behind the other. */
+/* A file may hold several, one behind the other, and zeros behind the last, as from a tape. */
 static gboolean
 inflate_some(TideFileText *text, guint8 *to, gsize capacity, gsize *ret_n_bytes, GError **error)
 {
   TideBytes left = raw_left(text);
+  if (!text->is_within && left.len > 0 && left.data[0] == 0) {
+    text->raw_at++;
+    return TRUE;
+  }
   text->gzip.next_in = (Bytef *)(guintptr)left.data;
   text->gzip.avail_in = (uInt)left.len;
   text->gzip.next_out = to;
@@ -195,6 +198,11 @@ unpack_zstd(TideFileText *text, guint8 *to, gsize capacity, gsize *ret_n_bytes, 
   text->raw_at += in.pos;
   *ret_n_bytes = out.pos;
   text->is_within = result != 0;
+  if (ZSTD_getErrorCode(result) == ZSTD_error_frameParameter_windowTooLarge)
+    return tide_fail(error, TIDE_ERROR_DATA,
+                     "%s cannot be unpacked in the memory that zstd takes by default, 128 MiB: it was made with 'zstd "
+                     "--long'; write it anew without that, or load '-' with what 'zstd -dc --long=31' makes of it",
+                     text->name);
   return !ZSTD_isError(result) || damaged(text, ZSTD_getErrorName(result), error);
 }
 

@@ -85,6 +85,18 @@ class Attacks(LoadCase):
             self.assertNotIn("did not end in time", said)
             self.assertIn("standard input and pipes have no mark: they are to be sent from their beginning", said)
 
+    def test_gzip_with_zeros_behind(self) -> None:
+        """As a tape or a device pads it, and gzip passes it over."""
+        self.load(self.write("a.jsonl.gz", gzip.compress(lines(0, 500)) + bytes(300) + gzip.compress(lines(500, 500)) + bytes(70_000)))
+        self.assert_loaded(range(1000))
+
+    def test_zstd_of_a_window_that_is_too_large(self) -> None:
+        packed = subprocess.run(["zstd", "-q", "-c", "--long=28"], input=lines(0, 500), check=True, stdout=subprocess.PIPE).stdout
+        path = self.write("a.jsonl.zst", packed)
+        said = self.load(path, exit_code=65)
+        self.assertIn(f"'{path}' cannot be unpacked in the memory that zstd takes by default, 128 MiB: it was made with 'zstd --long'; ", said)
+        self.assertNotIn("damaged", said)
+
     def test_zstd_behind_a_frame_to_be_skipped(self) -> None:
         """As pzstd writes it."""
         skipped = bytes.fromhex("502a4d1804000000") + b"\x1d\0\0\0"

@@ -109,8 +109,11 @@ print_sample(const TideVerifyReport *report, const TideVerifySample *sample, FIL
   if (sample->has_message) {
     guint slot = tide_verify_source_partition(sample->entry.source);
     const TideTopicPart *part = &g_array_index(report->parts, TideTopicPart, slot);
-    fprintf(stream, " (topic '%s' partition %d offset %" G_GINT64_FORMAT "%s)", part->topic, part->partition,
-            tide_verify_source_offset(sample->entry.source), is_unexpected ? ", deleted since" : "");
+    g_autofree char *where = report->are_files
+                                 ? g_strdup_printf("file '%s' record", part->topic)
+                                 : g_strdup_printf("topic '%s' partition %d offset", part->topic, part->partition);
+    fprintf(stream, " (%s %" G_GINT64_FORMAT "%s)", where, tide_verify_source_offset(sample->entry.source),
+            is_unexpected ? ", deleted since" : "");
   }
   fputc('\n', stream);
 }
@@ -122,7 +125,8 @@ print_window(const TideVerifyReport *report, FILE *stream)
   g_autofree char *messages = tide_count_text(counts->messages);
   g_autofree char *cells = tide_count_text(counts->cells);
   g_autofree char *elapsed = tide_age_text(report->elapsed_us / 1000);
-  fprintf(stream, "%s messages of %u partitions", messages, report->parts->len);
+  fprintf(stream, "%s messages of %u %s%s", messages, report->parts->len, report->are_files ? "file" : "partition",
+          report->parts->len == 1 ? "" : "s");
   if (report->group != NULL)
     fprintf(stream, ", up to what group '%s' has committed", report->group);
   fprintf(stream, ": %s cells, in %s", cells, elapsed);

@@ -11,6 +11,7 @@ typedef struct TideVerifyReport {
   const TideVerifyTables *tables; /* borrowed, all */
   const TideVerifyMessageCounts *counts;
   const GArray *parts;   /* (element-type TideTopicPart) */
+  gboolean are_files;    /* the parts: a file each */
   const GArray *samples; /* (element-type TideVerifySample) */
   const char *group;     /* whose offsets bound it; NULL: none's */
   const char *not_whole; /* why cells that no message explains are not unexpected; NULL: they are */

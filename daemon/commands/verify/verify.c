@@ -246,6 +246,7 @@ print_report(Verify *verify, const TideVerifyResult *result, gint64 elapsed_us)
       .tables = verify->tables,
       .counts = &result->counts,
       .parts = verify->parts,
+      .are_files = verify->options->files,
       .samples = tide_verify_samples_all(result->samples),
       .group = group_of(verify),
       .not_whole = verify->not_whole,

@@ -103,7 +103,7 @@ test_replayed_and_right(TopicScene *scene, gconstpointer unused)
   topic_scene_run(scene, "verify --to-end", 0);
   assert_prints(scene->done.output, "METRIC       4        0      0      0           0         0\n"
                                     "CURRENT      3        0      0      0           0         0\n"
-                                    "5 messages of 1 partitions");
+                                    "5 messages of 1 partition:");
   assert_prints(scene->done.output, "all is right\n");
   topic_scene_run(scene, "scan METRIC --format csv", 0);
   assert_prints(scene->done.output, "a#1426535612002,");
