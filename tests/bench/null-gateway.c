@@ -223,13 +223,19 @@ answer(TideNullConnection *connection, TideSkipEvent event, TideBytes call)
   return event != TIDE_SKIP_OTHER || answer_call(connection, call);
 }
 
-/* The call under way has ended, and was answered. */
+/* Before it is answered: whoever has all answers may end this program. */
 static void
-end_call(TideNullConnection *connection, TideSkipEvent event)
+record_puts(TideNullConnection *connection)
 {
   guint32 n_rows = (guint32)(connection->skipper.n_rows - connection->n_rows_before);
-  if (event == TIDE_SKIP_PUTS && connection->gateway->record_path != NULL)
+  if (connection->gateway->record_path != NULL)
     tide_call_recorder_add(&connection->gateway->recorder, tide_buffer_bytes(&connection->call), n_rows);
+}
+
+/* The call under way has ended, and was answered. */
+static void
+end_call(TideNullConnection *connection)
+{
   connection->n_rows_before = connection->skipper.n_rows;
   tide_buffer_reset(&connection->call);
 }
@@ -249,9 +255,11 @@ serve_input(TideNullConnection *connection)
                                   &call);
     if (connection->gateway->record_path != NULL || connection->gateway->refuse != NULL)
       tide_buffer_append_bytes(&connection->call, tide_bytes(input->data + done, consumed));
+    if (event == TIDE_SKIP_PUTS)
+      record_puts(connection);
     goes_on = answer(connection, event, call);
     if (event != TIDE_SKIP_NEED_MORE)
-      end_call(connection, event);
+      end_call(connection);
     done += consumed;
   } while (goes_on && event != TIDE_SKIP_NEED_MORE && event != TIDE_SKIP_BROKEN);
   input->len -= done;

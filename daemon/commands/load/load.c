@@ -277,13 +277,6 @@ tell_of_settling(Load *load, gint64 now_us)
       settle);
 }
 
-static gboolean
-fail(GError **error, TideErrorCode code, const char *text)
-{
-  g_set_error_literal(error, TIDE_ERROR, code, text);
-  return FALSE;
-}
-
 /* Whether it goes on; FALSE with an error where it cannot. */
 static gboolean
 look(Load *load, gint64 now_us, GError **error)
@@ -308,11 +301,11 @@ look(Load *load, gint64 now_us, GError **error)
       g_propagate_error(error, g_error_copy(failure));
     goes_on = FALSE;
   } else if (state.stage == TIDE_STAGE_RUNNING && state.fatal_exit != 0)
-    goes_on = fail(error, TIDE_ERROR_UNAVAILABLE, state.reason != NULL ? state.reason : state.status);
+    goes_on = tide_fail(error, TIDE_ERROR_UNAVAILABLE, "%s", state.reason != NULL ? state.reason : state.status);
   else if (tide_pipeline_has_too_many_dead_letters(load->pipeline))
-    goes_on = fail(error, TIDE_ERROR_DATA, state.reason != NULL ? state.reason : "too many dead letters");
+    goes_on = tide_fail(error, TIDE_ERROR_DATA, "%s", state.reason != NULL ? state.reason : "too many dead letters");
   else if (state.finished && state.any_halted)
-    goes_on = fail(error, TIDE_ERROR_DATA, state.reason);
+    goes_on = tide_fail(error, TIDE_ERROR_DATA, "%s", state.reason);
   else
     goes_on &= !state.finished;
   tide_pipeline_state_clear(&state);
