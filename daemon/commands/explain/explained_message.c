@@ -496,11 +496,13 @@ tide_explainer_add(TideExplainer *explainer, const TideMessage *message, guint64
 static void
 print_fields(const TideExplainer *explainer)
 {
-  static const char *const headings[TIDE_FIELDS_N_KINDS] = {
+  const char *const headings[TIDE_FIELDS_N_KINDS] = {
       [TIDE_FIELDS_TAKEN] = "fields taken",
       [TIDE_FIELDS_LEFT] = "fields that no table takes",
       [TIDE_FIELDS_NULL] = "fields that were always null",
-      [TIDE_FIELDS_ABSENT] = "fields asked for, which no reading had",
+      [TIDE_FIELDS_ABSENT] = explainer->options.config->sources->len > 1
+                                 ? "fields asked for, which no reading had (those of other sources among them)"
+                                 : "fields asked for, which no reading had",
   };
   for (int kind = 0; kind < TIDE_FIELDS_N_KINDS; kind++) {
     g_autofree char *names = tide_field_use_names(&explainer->field_use, explainer->mapping, (TideFieldsKind)kind);

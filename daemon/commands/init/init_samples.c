@@ -93,6 +93,12 @@ is_text(TideBytes value)
   return value.len == 0 || g_utf8_validate((const char *)value.data, (gssize)value.len, NULL);
 }
 
+static gboolean
+begins_with(TideBytes value, const char *magic)
+{
+  return value.len >= strlen(magic) && memcmp(value.data, magic, strlen(magic)) == 0;
+}
+
 static const char *
 remedy_for(const TideInitSamples *samples, TideRejectReason reason, TideBytes value)
 {
@@ -100,13 +106,18 @@ remedy_for(const TideInitSamples *samples, TideRejectReason reason, TideBytes va
   if (reason == TIDE_REJECT_TOO_LARGE)
     return "take smaller messages for samples, or have the sender part them; the daemon takes larger ones up to "
            "'readings.max_message_size'";
+  if (begins_with(value, "\x1f\x8b") || begins_with(value, "\x28\xb5\x2f\xfd"))
+    return "it is compressed: give what 'zcat' or 'zstdcat' makes of it";
   if (is_json && !is_text(value))
     return "it is no text: what is compressed by its sender has to be turned into JSON before; MessagePack is read "
            "with '--format msgpack', Avro with '--format avro', protobuf with '--format protobuf'";
+  if (samples->form.format == TIDE_FORMAT_AVRO && begins_with(value, "Obj\x01"))
+    return "it is an object container file, which 'tidemark load' reads; a message is a record alone, as in Kafka: "
+           "take one of the topic for a sample";
   if (samples->form.format == TIDE_FORMAT_AVRO)
     return samples->decode->schemas != NULL
-               ? "'--schema' reads messages that do not begin with the number of their schema, which '--registry' must "
-                 "know"
+               ? "'--registry' has to answer, and to know the number that a message begins with; messages that begin "
+                 "with none are read with '--schema'"
                : "'--schema' names the schema that it was written by; where a zero and the number of a schema stand in "
                  "front of each message, '--registry' says where the schemas are";
   if (samples->form.format == TIDE_FORMAT_PROTOBUF)

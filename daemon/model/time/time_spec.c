@@ -59,9 +59,8 @@ refuse_missing(const Attempt *attempt, const TideField *field, TideNameId name_i
 {
   refuse(attempt, TIDE_REJECT_MISSING_FIELD, field, field == NULL ? "it is absent" : "it is null");
   attempt->ret_reject->field_place = name_id + 1;
-  attempt->ret_reject->remedy =
-      "the time is read from it: see the time's 'field' (readings.time), or keep such readings "
-      "out of every table by 'when'";
+  attempt->ret_reject->remedy = "the time is read from it: see the time's 'field' (readings.time; 'time: record' takes "
+                                "the Kafka record's own), or keep such readings out of every table by 'when'";
   return FALSE;
 }
 

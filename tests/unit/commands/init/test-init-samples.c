@@ -75,6 +75,10 @@ test_no_header(void)
   g_assert_false(tide_init_samples_check(samples, "the text", &error));
   g_assert_nonnull(strstr(error->message, "the first line of each message names the columns"));
   g_clear_error(&error);
+  g_autoptr(TideInitSamples) packed = read_samples_of(TIDE_FORMAT_CSV, TIDE_BYTES_LITERAL("\x1f\x8b\x08"));
+  g_assert_false(tide_init_samples_check(packed, "the text", &error));
+  g_assert_nonnull(strstr(error->message, "it is compressed"));
+  g_clear_error(&error);
   g_autoptr(TideInitSamples) twice = read_samples_of(TIDE_FORMAT_CSV, TIDE_BYTES_LITERAL("p;230;230\nq;231;230\n"));
   g_assert_false(tide_init_samples_check(twice, "the text", &error));
   g_assert_nonnull(strstr(error->message, "'--columns host,ts,...'"));
@@ -165,6 +169,7 @@ test_bad(void)
   assert_refused("\n5\n", "line 2: ");
   assert_refused("a,b\n", "`jq -c .`");
   assert_refused("\x01\x02Obj\xff\n", "it is no text: what is compressed");
+  assert_refused("\x1f\x8b\x08\n", "it is compressed: give what 'zcat'");
   assert_refused("\x82\xa1u\x01\xa1t\x02\n", "'--format msgpack'");
   assert_refused("cpu,host=a u=1 1795452860000000000\n", "'--format influx'");
   assert_refused("", "holds no reading");
