@@ -88,6 +88,18 @@ class Load(LoadCase):
         self.assertEqual(self.numbers(), [])
         self.assertFalse((self.directory / "state").exists())
 
+    def test_what_a_table_does_not_keep_is_told(self) -> None:
+        """Also where another table takes the readings, so that they count as written."""
+        columns = {"family": "M", "from": "*"}
+        self.changes = {"tables": {"METRIC": {"key": self.key, "columns": columns, "families": {"M": {"ttl": "90d"}}},
+                                   "CURRENT": {"latest": "replace", "key": [{"field": "h"}], "columns": columns}}}
+        path = self.write("a.jsonl", lines(0, 1000))
+        said = self.load("--dry-run", path)
+        self.assertIn("             0 rows for METRIC\n         1,000 rows older than METRIC keeps them ('ttl'): left out\n", said)
+        said = self.load(path)
+        self.assertIn("         1,000 written\n         1,000 rows older than their table keeps them ('ttl'): left out\n", said)
+        self.assertEqual(self.numbers(), [])
+
     def test_rate(self) -> None:
         path = self.write("a.jsonl", lines(0, 600))
         start = time.monotonic()

@@ -13,6 +13,7 @@ typedef struct DryRun {
   const volatile int *stop; /* borrowed */
   TideMapping *mapping;     /* owned */
   guint64 *rows;            /* owned: by table */
+  guint64 *expired_rows;    /* owned, by table: that nobody could read any more */
   guint64 n_messages;
   guint64 n_readings;
   guint64 n_unmatched;
@@ -27,6 +28,7 @@ clear(DryRun *run)
 {
   tide_mapping_free(run->mapping);
   g_free(run->rows);
+  g_free(run->expired_rows);
   for (guint i = 0; i < TIDE_REJECT_N_REASONS; i++)
     g_free(run->examples[i]);
 }
@@ -63,6 +65,8 @@ take_record(DryRun *run, const TideLoadedFile *file, const TideFileRecord *recor
     note_reject(run, file, record->offset, &mapped.rejects[i]);
   for (guint32 i = 0; i < mapped.n_rows; i++)
     run->rows[mapped.rows[i].table_index]++;
+  for (guint i = 0; mapped.expired != NULL && i < run->config->tables->len; i++)
+    run->expired_rows[i] += mapped.expired[i].n_rows;
 }
 
 static gboolean
@@ -104,9 +108,12 @@ print_counts(const DryRun *run)
   print_line(run->n_messages, "messages");
   print_line(run->n_readings, "readings");
   for (guint i = 0; i < run->config->tables->len; i++) {
-    g_autofree char *text =
-        g_strdup_printf("rows for %s", ((const TideTable *)g_ptr_array_index(run->config->tables, i))->name);
+    const char *table = ((const TideTable *)g_ptr_array_index(run->config->tables, i))->name;
+    g_autofree char *text = g_strdup_printf("rows for %s", table);
     print_line(run->rows[i], text);
+    g_autofree char *expired = g_strdup_printf("rows older than %s keeps them ('ttl'): left out", table);
+    if (run->expired_rows[i] > 0)
+      print_line(run->expired_rows[i], expired);
   }
   if (run->n_unmatched > 0)
     print_line(run->n_unmatched, "readings that no table takes, or of other times than --from and --to");
@@ -129,6 +136,7 @@ tide_load_dry_run(TideFileLoad *load, const TideConfig *config, const volatile i
 {
   DryRun run = {.config = config, .stop = stop, .mapping = tide_mapping_new(config, TIDE_WIRE_BINARY)};
   run.rows = g_new0(guint64, config->tables->len);
+  run.expired_rows = g_new0(guint64, config->tables->len);
   tide_progress_begin(&run.progress, "messages", 0, tide_now_us());
   for (TideLoadedFile *file; (file = tide_file_load_take(load, may_go_on, &run)) != NULL && may_go_on(&run);)
     read_file(&run, load, file);

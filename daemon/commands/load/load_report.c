@@ -103,6 +103,9 @@ print_messages(const TideLoadResult *result)
     if (n > 0 || lines[i].is_always)
       print_count(n, lines[i].text, "");
   }
+  guint64 n_expired = tide_metrics_sum(result->metrics, "tidemark_rows_expired_total", NULL);
+  if (n_expired > 0)
+    print_count(n_expired, "rows older than their table keeps them ('ttl'): left out", "");
   guint64 n_dead = count_messages(result, "dead_lettered");
   g_autofree char *place = g_strdup_printf(" in '%s'", result->dead_letters);
   if (n_dead > 0)
