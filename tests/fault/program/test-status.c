@@ -146,26 +146,20 @@ test_a_region_limits(PipelineFixture *fixture, gconstpointer data)
   stop(&daemon);
 }
 
+/* Large rows wait for small ones of the same readings, which take one call; two writers are free. Each call takes most
+ * of its time: reading waits for it, or partitions pause where that lasts. */
 static void
-produce_large(PipelineFixture *fixture, guint first, guint n)
+test_memory_limits(PipelineFixture *fixture, gconstpointer data)
 {
   g_autofree char *value = g_strnfill(100000, 'x');
-  for (guint i = first; i < first + n; i++) {
+  guint fault = scripted_gateway_add_fault(
+      fixture->gateways[0],
+      &(TideScriptedFault){.call = TIDE_CALL_PUT_MULTIPLE, .table = "METRIC", .delay_reply_ms = 800});
+  for (guint i = 0; i < 300; i++) {
     g_autofree char *host = g_strdup_printf("host1%u", i);
     pipeline_fixture_produce(fixture, (gint32)(i % 2), host, 1785069296000 + i, value);
   }
   pipeline_fixture_flush(fixture);
-}
-
-/* Large rows wait for small ones of the same readings, which take one call; two writers are free. Each call takes most
- * of its time: reading waits for it, or partitions pause where that lasts. More comes until that is seen. */
-static void
-test_memory_limits(PipelineFixture *fixture, gconstpointer data)
-{
-  guint fault = scripted_gateway_add_fault(
-      fixture->gateways[0],
-      &(TideScriptedFault){.call = TIDE_CALL_PUT_MULTIPLE, .table = "METRIC", .delay_reply_ms = 800});
-  produce_large(fixture, 0, 300);
   g_auto(DaemonProcess) daemon = start_daemon(
       fixture,
       "limits: { memory: 16MiB, drain_timeout: 3s }\nbatch: { max_age: 30s }\n"
@@ -173,15 +167,8 @@ test_memory_limits(PipelineFixture *fixture, gconstpointer data)
       "            columns: { family: M, from: [ts] } }\n"
       "  CURRENT_METRIC: { latest: merge, index_of: METRIC, key: [ { field: host } ],\n"
       "            columns: { family: M, from: [v, { value: { time: epoch_ms, binary: true }, as: ts }] } }\n");
-  gint64 deadline_us = pipeline_fixture_deadline_us();
-  for (guint n = 300;; n += 20) {
-    g_autofree char *document = status_client_ask(&daemon);
-    if (strstr(document, "\"limit\":\"memory\",\"why\":\"") != NULL &&
-        strstr(document, ", while writers are free: raise limits.memory") != NULL)
-      break;
-    pipeline_fixture_wait_a_little(deadline_us, document);
-    produce_large(fixture, n, 20);
-  }
+  g_autofree char *document =
+      WAIT_STATUS(&daemon, "\"limit\":\"memory\",\"why\":\"", ", while writers are free: raise limits.memory");
   scripted_gateway_clear_fault(fixture->gateways[0], fault);
   pipeline_fixture_wait_all_committed(fixture);
   stop(&daemon);
