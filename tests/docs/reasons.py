@@ -3,6 +3,7 @@
 # Languages that another test holds.
 HELD_ELSEWHERE = {
     "promql": "tests/prometheus/test_prometheus.py evaluates each on a real Prometheus",
+    "xml": "tests/bench/sections/section_cost.py starts the real HBase with it",
     "nft": "tests/style/check_firewall.py has nft check them",
 }
 

@@ -309,7 +309,7 @@ def test_schemas(scene: Scene) -> None:
         scene.run("check", "--offline", "-c", f"etc/{table}.yaml")
         (scene.directory / "sample").write_bytes(b"\xFF\xFF")
         said = scene.run("init", *words, "sample", "-c", "none.yaml", code=65)
-        assert "the whole: " in said and "; '--schema' " in said, said
+        assert "the whole: " in said and "'--schema'" in said, said
     descriptors = ["--schema", str(DESCRIPTORS)]
     for words, what in ((["--format", "avro"], "needs '--schema'"), (["--format", "avro", *descriptors, "--registry", address], "not both"),
                         (["--format", "protobuf", *descriptors], "and '--message'"), (["--format", "protobuf"], "a descriptor set"),

@@ -151,6 +151,10 @@ test_a_region_limits(PipelineFixture *fixture, gconstpointer data)
 static void
 test_memory_limits(PipelineFixture *fixture, gconstpointer data)
 {
+#ifdef __SANITIZE_THREAD__
+  g_test_skip("the thread sanitizer makes the consumer slower than the gateway: memory limits for too short a moment");
+  return;
+#endif
   g_autofree char *value = g_strnfill(100000, 'x');
   guint fault = scripted_gateway_add_fault(
       fixture->gateways[0],
