@@ -170,19 +170,28 @@ tide_text_is_utf8(TideBytes bytes)
   return TRUE;
 }
 
-void
-tide_json_shown_append(TideBuffer *out, TideBytes bytes)
+/* FALSE: @bytes are no text, and shown as tide_text_printable() has them. */
+static gboolean
+append_text_or_bytes(TideBuffer *out, TideBytes bytes)
 {
+  gboolean is_plain = tide_json_is_plain(bytes), is_text = is_plain || tide_text_is_utf8(bytes);
   tide_buffer_append_byte(out, '"');
-  if (tide_json_is_plain(bytes)) {
+  if (is_plain) {
     tide_buffer_append_bytes(out, bytes);
-  } else if (tide_text_is_utf8(bytes)) {
+  } else if (is_text) {
     append_shown(out, (const char *)bytes.data, bytes.len);
   } else {
     g_autofree char *text = tide_text_printable(bytes);
     append_shown(out, text, strlen(text));
   }
   tide_buffer_append_byte(out, '"');
+  return is_text;
+}
+
+void
+tide_json_shown_append(TideBuffer *out, TideBytes bytes)
+{
+  (void)append_text_or_bytes(out, bytes);
 }
 
 static void
@@ -196,8 +205,7 @@ void
 tide_json_shown(TideBuffer *out, const char *name, TideBytes bytes)
 {
   tide_json_name(out, name);
-  tide_json_shown_append(out, bytes);
-  if (name != NULL && !tide_json_is_plain(bytes) && !tide_text_is_utf8(bytes))
+  if (!append_text_or_bytes(out, bytes) && name != NULL)
     append_hex_member(out, name, bytes);
 }
 
