@@ -614,6 +614,24 @@ send_all_heals(TideAccumulator *accumulator, gint64 now_us)
   return next_us;
 }
 
+/* Whether consumers that hold for it do not go on. */
+static gboolean
+is_short(const TideBudget *budget)
+{
+  return !tide_budget_is_below_racy(budget, TIDE_BUDGET_GO_ON_PERCENT);
+}
+
+/* What lanes without rows keep is charged: were it most of the budget, nothing would be read until they are idle. */
+static void
+give_memory_back(TideAccumulator *accumulator, gint64 now_us)
+{
+  for (guint i = 0; i < accumulator->tables->len; i++) {
+    TideTableAccumulator *table = g_ptr_array_index(accumulator->tables, i);
+    if (is_short(accumulator->context.budget) || is_short(table->budget))
+      tide_table_accumulator_give_memory_back(table, now_us);
+  }
+}
+
 /* Asks for what the lanes behind active[@at] need to be sealed, in the order in which one leads to the next. */
 static void
 prefetch_lanes(const GPtrArray *active, guint at)
@@ -657,6 +675,7 @@ tide_accumulator_tick(TideAccumulator *accumulator, TidePressure pressure, gint6
   if (accumulator->n_on_the_way > on_the_way_before)
     accumulator->last_tick_seal_us = now_us;
   submit_sealed(accumulator);
+  give_memory_back(accumulator, now_us);
   return next_us;
 }
 

@@ -4,7 +4,7 @@
  * have been used last a thousand lanes ago, and be in no cache any more; that cost more than all that is done in it. So
  * the buffer that was given back last is lent first. Lanes without rows have one in common that stays empty.
  *
- * Threads: the owning consumer's only. Memory: spare buffers stay charged, as they are. */
+ * Threads: the owning consumer's only. Memory: spare buffers stay charged, as they are, and go when memory is short. */
 #pragma once
 
 #include "rows/row_buffer.h"

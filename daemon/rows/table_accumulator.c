@@ -5,6 +5,9 @@
 /* A lane without rows gives its memory back after this long. */
 #define IDLE_MEMORY_US (5 * TIDE_US_PER_S)
 
+/* So long while memory is short: longer than lanes wait for rows on a busy stream, less than consumers hold. */
+#define SHORT_IDLE_MEMORY_US (20 * TIDE_US_PER_MS)
+
 /* Moments at which doubts end, that are told apart within a settle. */
 #define SETTLE_STEPS 128
 
@@ -261,14 +264,14 @@ oldest_sealed_us(const TideTableAccumulator *table)
 }
 
 static void
-drop_idle_memory(TideTableAccumulator *table, gint64 now_us)
+drop_idle_memory(TideTableAccumulator *table, gint64 idle_us, gint64 now_us)
 {
   for (guint32 i = 0; i < table->map->n_lanes; i++) {
     TideLaneBuffer *open = table->lanes[i];
     if (open == NULL)
       continue;
     table->last_row_us = MAX(table->last_row_us, open->last_row_us);
-    if (tide_lane_buffer_has_rows(open) || now_us - open->last_row_us < IDLE_MEMORY_US)
+    if (tide_lane_buffer_has_rows(open) || now_us - open->last_row_us < idle_us)
       continue;
     tide_spare_buffers_take_back(&table->spares, &open->buffer);
   }
@@ -278,11 +281,18 @@ void
 tide_table_accumulator_keep_house(TideTableAccumulator *table, gint64 now_us)
 {
   drop_empty_retired(table);
-  drop_idle_memory(table, now_us);
+  drop_idle_memory(table, IDLE_MEMORY_US, now_us);
   tide_spare_buffers_keep_house(&table->spares, IDLE_MEMORY_US, now_us);
   tide_heals_unblock_all(table->heals);
   if (!tide_cells_in_doubt_is_empty(table->in_doubt))
     tide_cells_in_doubt_expire(table->in_doubt, MIN(now_us, oldest_sealed_us(table)));
+}
+
+void
+tide_table_accumulator_give_memory_back(TideTableAccumulator *table, gint64 now_us)
+{
+  drop_idle_memory(table, SHORT_IDLE_MEMORY_US, now_us);
+  tide_spare_buffers_keep_house(&table->spares, SHORT_IDLE_MEMORY_US, now_us);
 }
 
 gboolean

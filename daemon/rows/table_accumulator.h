@@ -85,6 +85,9 @@ void tide_table_accumulator_refresh_map(TideTableAccumulator *table);
 /* Drops retired lanes that are empty, and the memory of lanes that had no row for a while. */
 void tide_table_accumulator_keep_house(TideTableAccumulator *table, gint64 now_us);
 
+/* Memory is short: drops that of lanes that had no row lately, however short a while that is. */
+void tide_table_accumulator_give_memory_back(TideTableAccumulator *table, gint64 now_us);
+
 /* An instance of a dated table that had no row for an hour (where places are short: a second), and of which nothing is
  * left: it can be given up. */
 gboolean tide_table_accumulator_is_idle(const TideTableAccumulator *table, gboolean is_short, gint64 now_us);

@@ -446,6 +446,32 @@ test_large_lane_keeps_its_memory(Fixture *fixture, gconstpointer data)
   g_assert_cmpuint(tide_budget_used_racy(&fixture->flow.budget) + 20000, <, kept_bytes);
 }
 
+/* Rows that are written leave no memory taken that would keep others from being read: neither a few lanes that had many
+ * rows, nor many lanes that had few. */
+static void
+test_what_is_written_leaves_memory(Fixture *fixture, gconstpointer data)
+{
+  TideBudget *share = &fixture->flow.table_budgets[SPREAD];
+  g_autofree char *value = g_strnfill(GPOINTER_TO_UINT(data), 'x');
+  tide_budget_set_limit(share, 150 * 1024); /* before a lane has enough for a call */
+  for (guint i = 0; !tide_budget_is_spent_racy(share); i++) {
+    g_autofree char *key = g_strdup_printf("%04u", i);
+    append(fixture, SPREAD, key, value, FALSE);
+  }
+  flush(fixture);
+  for (TideCall call;;) {
+    g_autofree char *keys = take_call(fixture, &call);
+    if (call.n_batches == 0)
+      break;
+    complete_batch(fixture, &call);
+  }
+  for (guint look = 0; look < 2; look++) {
+    fixture->now_us += 20 * TIDE_US_PER_MS;
+    tide_accumulator_tick(fixture->accumulator, TIDE_PRESSURE_IDLE, 0, fixture->now_us);
+  }
+  g_assert_true(tide_budget_is_below_racy(share, TIDE_BUDGET_GO_ON_PERCENT));
+}
+
 /* Ticks at @at_ms from the beginning; what leaves is acknowledged. Returns its keys, and when the next tick is due. */
 static char *
 take_round(Fixture *fixture, gint64 at_ms, gint64 *ret_due_ms)
@@ -555,6 +581,8 @@ main(int argc, char **argv)
   ADD("small-memory-makes-small-batches", test_small_memory_makes_small_batches, 0);
   ADD("lanes-in-turn-share-memory", test_lanes_in_turn_share_memory, 0);
   ADD("large-lane-keeps-its-memory", test_large_lane_keeps_its_memory, 0);
+  ADD("memory/of-large-lanes-is-there-again", test_what_is_written_leaves_memory, 9000);
+  ADD("memory/of-small-lanes-is-there-again", test_what_is_written_leaves_memory, 100);
   ADD("refused-row-is-no-later-value", test_refused_row_is_no_later_value, 0);
   return g_test_run();
 }
