@@ -46,7 +46,8 @@ static const TidePlanFigure titles[TIDE_PLAN_N] = {
 #define STALL_S 2.0             /* of gateways, in which reading goes on */
 #define PARTITIONS_PER_THREAD 4 /* so much may a group grow */
 #define REGIONS_PER_SERVER 4    /* of each table at first: enough that one that is moved leaves a share for each */
-#define MAX_THREADS 64          /* that a configuration may have */
+#define MAX_THREADS 64          /* that a configuration may have: this, and the next one */
+#define MAX_WRITERS 256
 #define US_PER_S 1e6
 
 static double
@@ -59,7 +60,7 @@ cost(TidePlanCostName name)
 static double
 whole(double value)
 {
-  return ceil(value - 1e-9);
+  return fmax(ceil(value - 1e-9), 0); /* of nearly nothing it is -0 */
 }
 
 /* A count that is told with its reason, which is said with the format and what follows. */
@@ -120,13 +121,18 @@ plan_daemons(const TidePlanLoad *load, TidePlan *plan)
 {
   double usable = 1 - load->margin;
   double threads = load->readings_per_s * path_us(load) * cost(TIDE_COST_LIVE) / US_PER_S / usable;
-  double daemons = MAX(whole(plan->client_cores / (load->cores * usable)), whole(threads / MAX_THREADS));
+  double connections = cost(TIDE_COST_CONNECTIONS) * (plan->gateway_cores + plan->hbase_cores) / usable;
+  double by_cores = whole(plan->client_cores / (load->cores * usable)), by_writers = whole(connections / MAX_WRITERS);
+  double daemons = MAX(MAX(by_cores, by_writers), whole(threads / MAX_THREADS));
+  g_autofree char *writers = g_strdup_printf("; by writers, %d at most in each: %.0f", MAX_WRITERS, by_writers);
   set(plan, TIDE_PLAN_DAEMONS, MAX(MIN_DAEMONS, daemons), "%.2f cores busy, of %u in each%s", plan->client_cores,
-      load->cores, daemons < MIN_DAEMONS ? "; one may fail" : "");
+      load->cores,
+      daemons < MIN_DAEMONS   ? "; one may fail"
+      : by_writers > by_cores ? writers
+                              : "");
   double each = whole(threads / figure(plan, TIDE_PLAN_DAEMONS));
   set(plan, TIDE_PLAN_THREADS, MAX(MIN_THREADS, each), "%.2f threads busy in all; the default is %d", threads * usable,
       MIN_THREADS);
-  double connections = cost(TIDE_COST_CONNECTIONS) * (plan->gateway_cores + plan->hbase_cores) / usable;
   each = whole(connections / figure(plan, TIDE_PLAN_DAEMONS));
   set(plan, TIDE_PLAN_WRITERS, MAX(MIN_WRITERS, each), "%.0f connections in all; the default is %d", whole(connections),
       MIN_WRITERS);

@@ -60,7 +60,7 @@ static void
 test_little_load_has_what_may_fail(void)
 {
   TidePlanLoad load = fleet;
-  load.readings_per_s = 1;
+  load.readings_per_s = 1e-7;
   load.machines = 10;
   g_auto(TidePlan) plan;
   tide_plan_make(&load, &plan);
@@ -69,6 +69,7 @@ test_little_load_has_what_may_fail(void)
   g_assert_cmpfloat(figure(&plan, TIDE_PLAN_GATEWAYS), ==, 2);
   g_assert_cmpfloat(figure(&plan, TIDE_PLAN_REGION_SERVERS), ==, 3); /* of three copies */
   g_assert_cmpfloat(figure(&plan, TIDE_PLAN_REGIONS), ==, 24);       /* four of each table on each server */
+  g_assert_cmpstr(plan.figures[TIDE_PLAN_REGION_SERVERS].why, ==, "0.00 cores busy: 0; by regions: 1; by copies: 3");
 }
 
 /* Of each thing enough for the load with its margin, and no more than one too many. */
@@ -83,7 +84,10 @@ test_all_is_enough_at_every_load(void)
     double usable = load.cores * (1 - load.margin);
     double daemons = figure(&plan, TIDE_PLAN_DAEMONS), threads = figure(&plan, TIDE_PLAN_THREADS);
     g_assert_cmpfloat(daemons * usable, >=, plan.client_cores * (1 - 1e-9));
-    g_assert_cmpfloat((MAX(daemons, 3) - 1) * usable, <=, MAX(plan.client_cores, 2 * usable));
+    double connections = 2 * (plan.gateway_cores + plan.hbase_cores) / 0.5, writers = figure(&plan, TIDE_PLAN_WRITERS);
+    g_assert_cmpfloat(daemons - 1, <=, MAX(MAX(plan.client_cores / usable, connections / 256), 1));
+    g_assert_cmpfloat(writers, <=, 256); /* as many as hbase.writers may be */
+    g_assert_cmpfloat(writers * daemons, >=, connections * (1 - 1e-9));
     g_assert_cmpfloat(threads, >=, 2);
     g_assert_cmpfloat(threads, <=, 64);
     g_assert_cmpfloat(figure(&plan, TIDE_PLAN_GATEWAYS) * usable, >=, plan.gateway_cores * (1 - 1e-9));
