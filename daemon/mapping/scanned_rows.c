@@ -314,8 +314,8 @@ name_key_field(TideScannedRows *rows, const TideField *field, TideBytes *ret_nam
                                        "value", "age_ms",       "field", "type",     NULL};
   static const TideBytes in_json = {(const guint8 *)"fields/", 7}, in_csv = {(const guint8 *)"key.", 4};
   TideBytes prefix = is_csv(rows) ? in_csv : in_json;
-  gboolean has_prefix = field->name.len > prefix.len && memcmp(field->name.data, prefix.data, prefix.len) == 0;
-  TideBytes rest = has_prefix ? tide_bytes(field->name.data + prefix.len, field->name.len - prefix.len) : field->name;
+  gboolean has_prefix = field->name.len > prefix.len && tide_bytes_begin_with(field->name, prefix);
+  TideBytes rest = has_prefix ? tide_bytes_from(field->name, prefix.len) : field->name;
   g_autofree char *text = g_strndup((const char *)rest.data, rest.len);
   gboolean is_other = g_strv_contains(others, text);
   if (!is_csv(rows)) {
@@ -339,8 +339,8 @@ add_key_fields(TideScannedRows *rows, guint first, guint end, TideReject *ret_re
     if (!name_key_field(rows, field, &name))
       continue;
     gboolean is_hex = !is_csv(rows) && before.len > 0 && field->name.len == before.len + hex.len &&
-                      memcmp(field->name.data, before.data, before.len) == 0 &&
-                      memcmp(field->name.data + before.len, hex.data, hex.len) == 0;
+                      tide_bytes_begin_with(field->name, before) &&
+                      tide_bytes_equal(tide_bytes_from(field->name, before.len), hex);
     before = field->name;
     if (is_hex || find_cell(rows, first, end, name) != NULL)
       continue;

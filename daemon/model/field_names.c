@@ -143,11 +143,11 @@ tide_field_name_is_of_record(TideBytes name)
       {(const guint8 *)"$key", 4},    {(const guint8 *)"$topic", 6},      {(const guint8 *)"$partition", 10},
       {(const guint8 *)"$offset", 7}, {(const guint8 *)"$timestamp", 10},
   };
-  static const TideBytes header = {(const guint8 *)"$header.", 8};
   if (name.len == 0 || name.data[0] != '$')
     return FALSE;
   for (gsize i = 0; i < G_N_ELEMENTS(exact); i++)
     if (tide_bytes_equal(name, exact[i]))
       return TRUE;
-  return name.len > header.len && memcmp(name.data, header.data, header.len) == 0;
+  const TideBytes header = TIDE_BYTES_LITERAL("$header.");
+  return name.len > header.len && tide_bytes_begin_with(name, header);
 }

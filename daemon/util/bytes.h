@@ -109,6 +109,12 @@ tide_bytes_equal(TideBytes a, TideBytes b)
   return a.len == b.len && tide_memory_equal(a.data, b.data, a.len);
 }
 
+static inline gboolean
+tide_bytes_begin_with(TideBytes bytes, TideBytes prefix)
+{
+  return bytes.len >= prefix.len && tide_memory_equal(bytes.data, prefix.data, prefix.len);
+}
+
 /* HBase's order: unsigned bytes, the shorter of two with one prefix first. */
 int tide_bytes_compare(TideBytes a, TideBytes b);
 

@@ -92,7 +92,7 @@ tide_service_is_foreign(const TideEndpoint *endpoint, TideBytes begun, GError **
   const char *text = endpoint->text;
   const char *scheme_end = strstr(text, "://");
   const char *address = scheme_end != NULL ? scheme_end + strlen("://") : text;
-  if (begun.len >= 4 && memcmp(begun.data, "HTTP", 4) == 0)
+  if (tide_bytes_begin_with(begun, TIDE_BYTES_LITERAL("HTTP")))
     g_set_error(
         error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
         "'%s' speaks HTTP, not plain Thrift: it is another service's port, or a gateway set to HTTP, and then to "

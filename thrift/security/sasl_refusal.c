@@ -48,7 +48,7 @@ tide_sasl_set_refused(const char *peer, const char *target, TideBytes text, GErr
 static const char *
 service_of(TideBytes begun)
 {
-  if (begun.len >= 4 && memcmp(begun.data, "HTTP", 4) == 0)
+  if (tide_bytes_begin_with(begun, TIDE_BYTES_LITERAL("HTTP")))
     return "HTTP";
   if (begun.len >= 2 && begun.data[0] == 0x15 && begun.data[1] == 0x03)
     return "TLS"; /* an alert record: what a TLS server says to what is no handshake */

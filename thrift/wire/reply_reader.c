@@ -11,17 +11,11 @@
 
 /* Some messages bring Java stack traces with them. Their lines begin so; what stands between and behind them does not.
  */
-#define STACK_TRACE_LINE "\tat "
-#define STACK_TRACE_REST "\t... "
+#define STACK_TRACE_LINE TIDE_BYTES_LITERAL("\tat ")
+#define STACK_TRACE_REST TIDE_BYTES_LITERAL("\t... ")
 
 /* TApplicationException.UNKNOWN_METHOD */
 #define UNKNOWN_METHOD 1
-
-static gboolean
-begins_with(TideBytes line, const char *text)
-{
-  return line.len >= strlen(text) && memcmp(line.data, text, strlen(text)) == 0;
-}
 
 /* @message without the lines of stack traces, as far as there is room. */
 static gsize
@@ -33,7 +27,7 @@ copy_words(TideBytes message, guint8 words[MESSAGE_MAX_BYTES])
     gsize line_len = end != NULL ? (gsize)(end - (message.data + start)) + 1 : message.len - start;
     TideBytes line = tide_bytes(message.data + start, line_len);
     start += line_len;
-    if (begins_with(line, STACK_TRACE_LINE) || begins_with(line, STACK_TRACE_REST))
+    if (tide_bytes_begin_with(line, STACK_TRACE_LINE) || tide_bytes_begin_with(line, STACK_TRACE_REST))
       continue;
     gsize taken = MIN(line_len, MESSAGE_MAX_BYTES - n_words);
     memcpy(words + n_words, line.data, taken);

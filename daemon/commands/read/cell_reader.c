@@ -177,12 +177,6 @@ tide_cell_reader_free(TideCellReader *reader)
   g_free(reader);
 }
 
-static gboolean
-begins_with(TideBytes text, TideBytes prefix)
-{
-  return text.len >= prefix.len && tide_bytes_equal(tide_bytes(text.data, prefix.len), prefix);
-}
-
 TideDeclaredColumn
 tide_cell_reader_find(const TideCellReader *reader, TideBytes family, TideBytes qualifier)
 {
@@ -200,7 +194,8 @@ tide_cell_reader_find(const TideCellReader *reader, TideBytes family, TideBytes 
   }
   for (guint i = 0; i < reader->rest->len; i++) {
     const Declared *declared = &g_array_index(reader->rest, Declared, i);
-    if (tide_bytes_equal(declared->family, family) && begins_with(qualifier, tide_buffer_bytes(&declared->qualifier)))
+    if (tide_bytes_equal(declared->family, family) &&
+        tide_bytes_begin_with(qualifier, tide_buffer_bytes(&declared->qualifier)))
       return declared->column;
   }
   return (TideDeclaredColumn){0};
@@ -295,7 +290,7 @@ is_ambiguous(const TideCellReader *reader, const TideResultCell *cell, TideDecla
   for (guint i = 0; i < reader->rest->len; i++) {
     const Declared *declared = &g_array_index(reader->rest, Declared, i);
     if (declared->column.rule->packing != TIDE_PACK_NONE || !tide_bytes_equal(declared->family, cell->family) ||
-        !begins_with(cell->qualifier, tide_buffer_bytes(&declared->qualifier)))
+        !tide_bytes_begin_with(cell->qualifier, tide_buffer_bytes(&declared->qualifier)))
       continue;
     is_of_rest |= declared->column.rule == column.rule && declared->column.item == column.item;
     if (!is_of_rest || encoding_of(declared->column) == encoding_of(column))

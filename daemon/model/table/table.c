@@ -100,7 +100,7 @@ void
 tide_column_rule_append_name(const TideColumnRule *rule, TideBytes name, TideBuffer *out)
 {
   TideBytes stripped = tide_bytes_of_string(rule->strip_prefix);
-  if (stripped.len > 0 && name.len > stripped.len && memcmp(name.data, stripped.data, stripped.len) == 0)
+  if (stripped.len > 0 && name.len > stripped.len && tide_bytes_begin_with(name, stripped))
     name = tide_bytes_from(name, stripped.len);
   tide_buffer_append_bytes(out, tide_bytes_of_string(rule->prefix));
   for (gsize i = 0; i < name.len; i++)
