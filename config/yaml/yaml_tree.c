@@ -444,8 +444,7 @@ build_document(TreeBuilder *builder)
 TideYamlNode *
 tide_yaml_parse(TideBytes text, GPtrArray *problems)
 {
-  if (text.len >= 3 && memcmp(text.data, "\xef\xbb\xbf", 3) == 0) /* a byte order mark: editors of Windows put one */
-    text = tide_bytes(text.data + 3, text.len - 3);
+  text = tide_bytes_behind_mark(text);
   TreeBuilder builder = {.text = text, .problems = problems};
 
   if (!check_text(text, problems))

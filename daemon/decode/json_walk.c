@@ -6,8 +6,6 @@
  * printed to be read back, and any integer of 200 bits. */
 #define NUMBER_MAX_BYTES 64
 
-static const guint8 byte_order_mark[] = {0xEF, 0xBB, 0xBF};
-
 TideJsonWalk *
 tide_json_walk_new(const TideDecodeOptions *options)
 {
@@ -508,12 +506,11 @@ gboolean
 tide_json_walk_run(TideJsonWalk *walk, TideBytes message, TideScratch *scratch, TideReadingBuilder *builder,
                    TideReject *ret_reject)
 {
-  gsize mark = sizeof byte_order_mark;
-  gboolean has_mark = message.len >= mark && memcmp(message.data, byte_order_mark, mark) == 0;
-  walk->skipped_bytes = has_mark ? mark : 0;
+  TideBytes text = tide_bytes_behind_mark(message);
+  walk->skipped_bytes = message.len - text.len;
   walk->builder = builder;
   walk->reject = ret_reject;
-  gboolean good = run(walk, tide_bytes(message.data + walk->skipped_bytes, message.len - walk->skipped_bytes), scratch);
+  gboolean good = run(walk, text, scratch);
   if (!good)
     ret_reject->byte_position += (gint64)walk->skipped_bytes;
   return good;

@@ -25,15 +25,12 @@ typedef struct TideLineText {
 static inline TideLineText
 tide_line_text_copy(TideBytes message, TideScratch *scratch)
 {
-  static const guint8 byte_order_mark[] = {0xEF, 0xBB, 0xBF};
-  gsize mark = sizeof byte_order_mark;
-  gboolean has_mark = message.len >= mark && memcmp(message.data, byte_order_mark, mark) == 0;
   guint8 *begin = tide_scratch_take(scratch, message.len + TIDE_LINE_TEXT_PADDING_BYTES);
   memcpy(begin, message.data, message.len);
   memset(begin + message.len, '\n', TIDE_LINE_TEXT_PADDING_BYTES);
   return (TideLineText){.message = message,
                         .begin = begin,
-                        .first = begin + (has_mark ? mark : 0),
+                        .first = begin + (message.len - tide_bytes_behind_mark(message).len),
                         .end = begin + message.len,
                         .is_utf8 = tide_utf8_is_valid(message.data, message.len)};
 }

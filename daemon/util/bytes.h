@@ -115,6 +115,14 @@ tide_bytes_begin_with(TideBytes bytes, TideBytes prefix)
   return bytes.len >= prefix.len && tide_memory_equal(bytes.data, prefix.data, prefix.len);
 }
 
+/* @text without the byte order mark of UTF-8 that editors of Windows put in front of it. */
+static inline TideBytes
+tide_bytes_behind_mark(TideBytes text)
+{
+  const TideBytes mark = TIDE_BYTES_LITERAL("\xEF\xBB\xBF");
+  return tide_bytes_begin_with(text, mark) ? tide_bytes_from(text, mark.len) : text;
+}
+
 /* HBase's order: unsigned bytes, the shorter of two with one prefix first. */
 int tide_bytes_compare(TideBytes a, TideBytes b);
 

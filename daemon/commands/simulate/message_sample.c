@@ -251,9 +251,8 @@ static gboolean
 add_line(TideBytes text, gpointer data, GError **error)
 {
   TideMessageSample *sample = data;
-  static const TideBytes mark = TIDE_BYTES_LITERAL("\xEF\xBB\xBF"); /* of byte order */
-  if (sample->n_read++ == 0 && text.len >= mark.len && memcmp(text.data, mark.data, mark.len) == 0)
-    text = tide_bytes(text.data + mark.len, text.len - mark.len);
+  if (sample->n_read++ == 0)
+    text = tide_bytes_behind_mark(text);
   if (sample->options.format == TIDE_FORMAT_CSV && sample->options.csv.header && sample->header.len == 0) {
     tide_buffer_append_bytes(&sample->header, text);
     tide_buffer_append_byte(&sample->header, '\n');
