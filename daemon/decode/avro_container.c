@@ -9,7 +9,7 @@
 /* Values without bytes, beside one for each byte there is. */
 #define MAX_EMPTY 65536u
 
-static const TideBytes magic = {(const guint8 *)"Obj\x01", 4};
+static const TideBytes magic = TIDE_BYTES_LITERAL("Obj\x01");
 
 /* What is read, and how far. */
 typedef struct Cursor {
@@ -93,6 +93,12 @@ result_of(const Cursor *cursor)
 
 /* ---- heads ---- */
 
+gboolean
+tide_avro_is_container(TideBytes text)
+{
+  return tide_bytes_begin_with(text, magic);
+}
+
 static gboolean
 is_called(TideBytes name, const char *text)
 {
@@ -103,8 +109,7 @@ static gboolean
 read_head(Cursor *cursor, TideAvroHead *head)
 {
   TideBytes begin, name, value;
-  gsize known = MIN(magic.len, cursor->text.len);
-  if (!tide_bytes_equal(tide_bytes(cursor->text.data, known), tide_bytes(magic.data, known)))
+  if (!tide_bytes_begin_with(magic, tide_bytes(cursor->text.data, MIN(magic.len, cursor->text.len))))
     return fail(cursor, "it does not begin as an object container of Avro does");
   if (!take_bytes(cursor, magic.len, &begin))
     return FALSE;

@@ -26,6 +26,9 @@ typedef enum TideAvroResult {
   TIDE_AVRO_BAD, /* what is there is none */
 } TideAvroResult;
 
+/* By its first bytes; what follows them may be anything. */
+gboolean tide_avro_is_container(TideBytes text);
+
 /* The head at the beginning of @text, as far as it is there. @ret_detail: with BAD: why; never freed */
 TideAvroResult tide_avro_head_read(TideBytes text, TideAvroHead *ret_head, const char **ret_detail);
 void tide_avro_head_append(TideBuffer *out, TideBytes schema, TideBytes sync);

@@ -124,14 +124,20 @@ refill(TideFileText *text, GError **error)
 static Compression
 find_compression(TideBytes beginning)
 {
-  static const guint8 gzip[] = {0x1F, 0x8B}, zstd[] = {0x28, 0xB5, 0x2F, 0xFD}, skipped[] = {0x2A, 0x4D, 0x18};
-  if (beginning.len >= sizeof gzip && memcmp(beginning.data, gzip, sizeof gzip) == 0)
+  if (tide_bytes_begin_with(beginning, TIDE_BYTES_LITERAL("\x1F\x8B")))
     return GZIP;
-  if (beginning.len < sizeof zstd)
-    return PLAIN;
+  if (tide_bytes_begin_with(beginning, TIDE_BYTES_LITERAL("\x28\xB5\x2F\xFD")))
+    return ZSTD;
   /* pzstd puts a frame to be skipped, one of sixteen kinds, before each that it makes. */
-  gboolean is_skipped = (beginning.data[0] & 0xF0) == 0x50 && memcmp(beginning.data + 1, skipped, sizeof skipped) == 0;
-  return is_skipped || memcmp(beginning.data, zstd, sizeof zstd) == 0 ? ZSTD : PLAIN;
+  gboolean is_skipped = beginning.len > 0 && (beginning.data[0] & 0xF0) == 0x50 &&
+                        tide_bytes_begin_with(tide_bytes_from(beginning, 1), TIDE_BYTES_LITERAL("\x2A\x4D\x18"));
+  return is_skipped ? ZSTD : PLAIN;
+}
+
+gboolean
+tide_file_text_is_compressed(TideBytes beginning)
+{
+  return find_compression(beginning) != PLAIN;
 }
 
 /* FALSE without an error: too little of a pipe has come. */

@@ -9,6 +9,9 @@ G_BEGIN_DECLS
 
 typedef struct TideFileText TideFileText;
 
+/* By what the text begins with: whether it is read decompressed. */
+gboolean tide_file_text_is_compressed(TideBytes beginning);
+
 /* @path: "-" is standard input. Errors: IO. */
 TideFileText *tide_file_text_open(const char *path, GError **error);
 void tide_file_text_free(TideFileText *text); /* NULL ok */

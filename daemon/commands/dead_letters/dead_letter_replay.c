@@ -1,6 +1,7 @@
 #include "commands/dead_letters/dead_letter_replay.h"
 
 #include "commands/cli/progress.h"
+#include "decode/avro_container.h"
 #include "kafka/kafka_client.h"
 #include "kafka/kafka_producer.h"
 #include "util/clock.h"
@@ -32,7 +33,7 @@ check_origin(const TideDeadLetterReplay *replay, const TideDeadLetter *dead_lett
   TideBytes topic = dead_letter->topic, value = dead_letter->value;
   gboolean is_input = tide_bytes_equal(topic, TIDE_BYTES_LITERAL("-"));
   gboolean is_of_file = is_input || (topic.len > 0 && memchr(topic.data, '/', topic.len) != NULL);
-  gboolean is_container = value.len > 4 && memcmp(value.data, "Obj\x01", 4) == 0;
+  gboolean is_container = tide_avro_is_container(value);
   if (!is_of_file || (replay->options.topic != NULL && !is_container))
     return TRUE;
   g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,

@@ -3,6 +3,8 @@
 #include "commands/cli/message_lines.h"
 #include "commands/cli/progress.h"
 #include "config/option/option_table.h"
+#include "decode/avro_container.h"
+#include "files/file_text.h"
 #include "kafka/kafka_reader.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -93,12 +95,6 @@ is_text(TideBytes value)
   return value.len == 0 || g_utf8_validate((const char *)value.data, (gssize)value.len, NULL);
 }
 
-static gboolean
-begins_with(TideBytes value, const char *magic)
-{
-  return value.len >= strlen(magic) && memcmp(value.data, magic, strlen(magic)) == 0;
-}
-
 static const char *
 remedy_for(const TideInitSamples *samples, TideRejectReason reason, TideBytes value)
 {
@@ -106,12 +102,12 @@ remedy_for(const TideInitSamples *samples, TideRejectReason reason, TideBytes va
   if (reason == TIDE_REJECT_TOO_LARGE)
     return "take smaller messages for samples, or have the sender part them; the daemon takes larger ones up to "
            "'readings.max_message_size'";
-  if (begins_with(value, "\x1f\x8b") || begins_with(value, "\x28\xb5\x2f\xfd"))
+  if (tide_file_text_is_compressed(value))
     return "it is compressed: give what 'zcat' or 'zstdcat' makes of it";
   if (is_json && !is_text(value))
     return "it is no text: what is compressed by its sender has to be turned into JSON before; MessagePack is read "
            "with '--format msgpack', Avro with '--format avro', protobuf with '--format protobuf'";
-  if (samples->form.format == TIDE_FORMAT_AVRO && begins_with(value, "Obj\x01"))
+  if (samples->form.format == TIDE_FORMAT_AVRO && tide_avro_is_container(value))
     return "it is an object container file, which 'tidemark load' reads; a message is a record alone, as in Kafka: "
            "take one of the topic for a sample";
   if (samples->form.format == TIDE_FORMAT_AVRO)

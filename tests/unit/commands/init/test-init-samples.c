@@ -170,6 +170,7 @@ test_bad(void)
   assert_refused("a,b\n", "`jq -c .`");
   assert_refused("\x01\x02Obj\xff\n", "it is no text: what is compressed");
   assert_refused("\x1f\x8b\x08\n", "it is compressed: give what 'zcat'");
+  assert_refused("\x50\x2a\x4d\x18\n", "it is compressed: give what 'zcat'"); /* by pzstd */
   assert_refused("\x82\xa1u\x01\xa1t\x02\n", "'--format msgpack'");
   assert_refused("cpu,host=a u=1 1795452860000000000\n", "'--format influx'");
   assert_refused("", "holds no reading");
