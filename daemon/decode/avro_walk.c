@@ -1,18 +1,9 @@
 #include "decode/avro_walk.h"
 
-#include "decode/json_text.h"
-#include "decode/utf8.h"
-#include "decode/value_text.h"
+#include "decode/binary_walk.h"
 #include "model/time/calendar.h"
-#include "util/json_writer.h"
 
 #include <math.h>
-
-/* As JSON's numbers: what is longer is none that anybody keeps exactly. */
-#define NUMBER_MAX_BYTES 64
-
-/* Texts that are made of values: numbers and dates. */
-#define MADE_TEXT_BYTES MAX(NUMBER_MAX_BYTES, TIDE_VALUE_TEXT_BYTES)
 
 /* Of a decimal: the greatest that have so many digits and a sign are shorter. */
 #define DECIMAL_MAX_BYTES 27
@@ -27,21 +18,12 @@
  * not fill the memory. */
 #define JSON_BYTES_FACTOR 4u
 
-typedef struct Walk {
-  const TideDecodeOptions *options;
+typedef struct AvroWalk {
+  Walk walk;
   const TideAvroSchema *schema;
-  TideReadingBuilder *builder;
-  TideReject *reject; /* the caller's */
-  TideScratch *scratch;
-  TideBytes message; /* a copy in scratch */
-  gsize at;
-  guint32 depth;
-  gboolean is_spoiled;        /* of the reading: it is left out, and what is left of it only checked */
-  guint64 n_empty;            /* values that took no bytes */
-  guint64 json_bytes;         /* of texts that are made already */
-  TideBuffer *json;           /* of the array whose JSON text is made */
-  char text[MADE_TEXT_BYTES]; /* of the value that was read last, where the message does not have it as it is */
-} Walk;
+  guint64 n_empty;    /* values that took no bytes */
+  guint64 json_bytes; /* of texts that are made already */
+} AvroWalk;
 
 typedef struct Value {
   TideValueKind kind;
@@ -50,38 +32,17 @@ typedef struct Value {
   gboolean is_made; /* the text is in walk->text */
 } Value;
 
-/* ---- faults ---- */
-
-static gboolean
-fault(Walk *walk, TideRejectReason reason, gsize place, TideBytes field, const char *detail)
+static inline AvroWalk *
+of_avro(Walk *walk)
 {
-  walk->reject->field = field;
-  return tide_reject_set(walk->reject, reason, (gint64)place, detail);
-}
-
-/* After a fault that may be the reading's alone: leaves it out. FALSE: the message is rejected. */
-static gboolean
-spoil_reading(Walk *walk, gsize place)
-{
-  walk->reject->byte_position = (gint64)place;
-  if (!tide_reading_builder_can_spoil(walk->builder, walk->reject))
-    return FALSE;
-  tide_reading_builder_spoil(walk->builder, walk->reject);
-  walk->is_spoiled = TRUE;
-  return TRUE;
-}
-
-static gboolean
-fault_cut(Walk *walk, TideBytes field)
-{
-  return fault(walk, TIDE_REJECT_PARSE, walk->message.len, field, "the message ends in the middle");
+  return (AvroWalk *)walk;
 }
 
 /* After a value, or an element: those without bytes are counted, for an array of them can be as long as it says. */
 static gboolean
 check_progress(Walk *walk, gsize place)
 {
-  if (G_LIKELY(walk->at > place) || ++walk->n_empty <= walk->message.len + walk->options->max_fields)
+  if (G_LIKELY(walk->at > place) || ++of_avro(walk)->n_empty <= walk->message.len + walk->options->max_fields)
     return TRUE;
   return fault(walk, TIDE_REJECT_TOO_LARGE, place, TIDE_BYTES_EMPTY, "too many values that take no bytes");
 }
@@ -89,15 +50,15 @@ check_progress(Walk *walk, gsize place)
 /* ---- bytes of the message ---- */
 
 static inline const TideAvroNode *
-node_at(const Walk *walk, guint32 place)
+node_at(Walk *walk, guint32 place)
 {
-  return &walk->schema->nodes[place];
+  return &of_avro(walk)->schema->nodes[place];
 }
 
 static inline const TideAvroMember *
-member_at(const Walk *walk, const TideAvroNode *node, guint32 index)
+member_at(Walk *walk, const TideAvroNode *node, guint32 index)
 {
-  return &walk->schema->members[node->first + index];
+  return &of_avro(walk)->schema->members[node->first + index];
 }
 
 static inline gboolean
@@ -172,12 +133,7 @@ take_block(Walk *walk, TideBytes field, guint64 *ret_n)
 static gboolean
 take_utf8(Walk *walk, TideBytes field, TideBytes *ret_text)
 {
-  if (!take_run(walk, field, ret_text))
-    return FALSE;
-  if (G_LIKELY(tide_utf8_is_valid(ret_text->data, ret_text->len)))
-    return TRUE;
-  gsize place = (gsize)(ret_text->data - walk->message.data) + (gsize)tide_json_utf8_fault(*ret_text);
-  return fault(walk, TIDE_REJECT_UTF8, place, field, NULL);
+  return take_run(walk, field, ret_text) && check_utf8(walk, field, *ret_text);
 }
 
 /* ---- texts of values ---- */
@@ -453,8 +409,7 @@ static gboolean
 take_name(Walk *walk, TideBytes *ret_name)
 {
   return take_utf8(walk, TIDE_BYTES_EMPTY, ret_name) ||
-         (walk->reject->reason == TIDE_REJECT_UTF8 &&
-          (walk->is_spoiled || spoil_reading(walk, (gsize)walk->reject->byte_position)));
+         (walk->reject->reason == TIDE_REJECT_UTF8 && spoil_at_fault(walk));
 }
 
 /* Goes on to the next one. @ret_has: there is one */
@@ -512,47 +467,25 @@ append_members(Walk *walk, TideBytes field, const TideAvroNode *node)
   return TRUE;
 }
 
-static void
-append_scalar(Walk *walk, const Value *value)
-{
-  if (value->kind == TIDE_VALUE_STRING)
-    tide_json_string_append(walk->json, value->text);
-  else if (value->kind == TIDE_VALUE_NULL)
-    tide_buffer_append(walk->json, "null", 4);
-  else if (value->kind == TIDE_VALUE_BOOL)
-    tide_buffer_append_bytes(walk->json, tide_bytes_of_string(value->is_true ? "true" : "false"));
-  else
-    tide_buffer_append_bytes(walk->json, value->text);
-}
-
 /* Calls itself for what is nested; the depth bounds it. */
 static gboolean
 append_value(Walk *walk, TideBytes field, guint32 type)
 {
   const TideAvroNode *node;
   Value value;
-  if (walk->json_bytes + walk->json->len > (guint64)walk->options->max_message_bytes * JSON_BYTES_FACTOR)
+  if (of_avro(walk)->json_bytes + walk->json->len > (guint64)walk->options->max_message_bytes * JSON_BYTES_FACTOR)
     return fault(walk, TIDE_REJECT_TOO_LARGE, walk->at, field, "the JSON text of arrays takes too much memory");
   if (!choose(walk, field, type, &node))
     return FALSE;
   if (!is_scalar(node))
     return append_members(walk, field, node);
   if (!take_scalar(walk, field, node, &value))
-    return walk->reject->reason != TIDE_REJECT_PARSE &&
-           (walk->is_spoiled || spoil_reading(walk, (gsize)walk->reject->byte_position));
-  append_scalar(walk, &value);
+    return walk->reject->reason != TIDE_REJECT_PARSE && spoil_at_fault(walk);
+  append_scalar(walk, value.kind, value.text, value.is_true);
   return TRUE;
 }
 
 /* ---- members ---- */
-
-static inline gboolean
-add(Walk *walk, gsize place, TideBytes name, TideValueKind kind, TideBytes text)
-{
-  if (walk->is_spoiled || G_LIKELY(tide_reading_builder_add(walk->builder, name, kind, text, walk->reject)))
-    return TRUE;
-  return spoil_reading(walk, place);
-}
 
 static gboolean
 take_raw(Walk *walk, gsize place, TideBytes name, const TideAvroNode *node)
@@ -560,7 +493,7 @@ take_raw(Walk *walk, gsize place, TideBytes name, const TideAvroNode *node)
   tide_buffer_reset(walk->json);
   if (!append_members(walk, name, node))
     return FALSE;
-  walk->json_bytes += walk->json->len;
+  of_avro(walk)->json_bytes += walk->json->len;
   return add(walk, place, name, TIDE_VALUE_JSON, tide_scratch_copy(walk->scratch, tide_buffer_bytes(walk->json)));
 }
 
@@ -615,12 +548,8 @@ take_array(Walk *walk, gsize place, TideBytes name, const TideAvroNode *node)
   case TIDE_ARRAY_REJECT:
     break;
   }
-  if (!walk->is_spoiled) {
-    fault(walk, TIDE_REJECT_TYPE, place, name, "an array");
-    walk->reject->remedy = "let 'readings.arrays' be json (one field, its JSON text) or index (a field for each item)";
-    if (!spoil_reading(walk, place))
-      return FALSE;
-  }
+  if (!walk->is_spoiled && !refuse_array(walk, place, name))
+    return FALSE;
   return take_members(walk, name, node);
 }
 
@@ -638,8 +567,7 @@ take_value(Walk *walk, TideBytes name, guint32 type)
   if (!is_scalar(node))
     return take_entered(walk, place, name, node);
   if (!take_scalar(walk, name, node, &value))
-    return walk->reject->reason != TIDE_REJECT_PARSE &&
-           (walk->is_spoiled || spoil_reading(walk, (gsize)walk->reject->byte_position));
+    return walk->reject->reason != TIDE_REJECT_PARSE && spoil_at_fault(walk);
   if (value.is_made && !walk->is_spoiled)
     value.text = tide_scratch_copy(walk->scratch, value.text);
   return add(walk, place, name, value.kind, value.text);
@@ -651,15 +579,7 @@ static gboolean
 take_reading(Walk *walk, const TideAvroNode *node)
 {
   gsize place = walk->at;
-  walk->is_spoiled = FALSE;
-  if (!tide_reading_builder_begin_reading(walk->builder, walk->reject)) {
-    walk->reject->byte_position = (gint64)place;
-    return FALSE;
-  }
-  if (!take_members(walk, TIDE_BYTES_EMPTY, node))
-    return FALSE;
-  return tide_reading_builder_end_reading(walk->builder, walk->reject) ||
-         (spoil_reading(walk, place) && tide_reading_builder_end_reading(walk->builder, walk->reject));
+  return begin_reading(walk, place) && take_members(walk, TIDE_BYTES_EMPTY, node) && end_reading(walk, place);
 }
 
 /* A record, or an array of what holds records. */
@@ -694,17 +614,12 @@ gboolean
 tide_avro_walk_run(const TideDecodeOptions *options, const TideAvroSchema *schema, TideBytes message, gsize start,
                    TideScratch *scratch, TideReadingBuilder *builder, TideReject *ret_reject)
 {
-  Walk walk = {.options = options,
-               .schema = schema,
-               .builder = builder,
-               .reject = ret_reject,
-               .scratch = scratch,
-               .json = &scratch->pieces,
-               .message = tide_scratch_copy(scratch, message),
-               .at = start};
-  gboolean good = take_readings(&walk, schema->top);
-  if (good && walk.at < walk.message.len)
-    good = fault(&walk, TIDE_REJECT_PARSE, walk.at, TIDE_BYTES_EMPTY,
+  AvroWalk avro = {.walk = walk_of(options, message, scratch, builder, ret_reject), .schema = schema};
+  Walk *walk = &avro.walk;
+  walk->at = start;
+  gboolean good = take_readings(walk, schema->top);
+  if (good && walk->at < walk->message.len)
+    good = fault(walk, TIDE_REJECT_PARSE, walk->at, TIDE_BYTES_EMPTY,
                  "bytes behind the record: it was written by another schema");
   return good;
 }

@@ -1,9 +1,6 @@
 #include "decode/msgpack_walk.h"
 
-#include "decode/json_text.h"
-#include "decode/utf8.h"
-#include "decode/value_text.h"
-#include "util/json_writer.h"
+#include "decode/binary_walk.h"
 
 #include <math.h>
 #include <msgpack.h>
@@ -11,47 +8,11 @@
 /* The decimal digits of a guint32, and a NUL. */
 #define ELEMENT_NAME_BYTES 11
 
-typedef struct Walk {
-  const TideDecodeOptions *options;
-  TideReadingBuilder *builder;
-  TideReject *reject; /* the caller's */
-  TideScratch *scratch;
-  TideBytes message; /* a copy in scratch */
-  gsize at;
-  guint32 depth;
-  gboolean is_spoiled;                /* of the reading: it is left out, and what is left of it only checked */
-  TideBuffer *json;                   /* of the array whose JSON text is made */
-  msgpack_zone zone;                  /* empty for good: of values that hold no others msgpack-c keeps nothing */
-  msgpack_object object;              /* the value that was taken last, if it holds no others ... */
-  char number[TIDE_VALUE_TEXT_BYTES]; /* ... and its text, if it is a number: what keeps it copies it */
-} Walk;
-
-/* ---- faults ---- */
-
-static gboolean
-fault(Walk *walk, TideRejectReason reason, gsize place, TideBytes field, const char *detail)
-{
-  walk->reject->field = field;
-  return tide_reject_set(walk->reject, reason, (gint64)place, detail);
-}
-
-/* After a fault that may be the reading's alone: leaves it out. FALSE: the message is rejected. */
-static gboolean
-spoil_reading(Walk *walk, gsize place)
-{
-  walk->reject->byte_position = (gint64)place;
-  if (!tide_reading_builder_can_spoil(walk->builder, walk->reject))
-    return FALSE;
-  tide_reading_builder_spoil(walk->builder, walk->reject);
-  walk->is_spoiled = TRUE;
-  return TRUE;
-}
-
-static gboolean
-fault_cut(Walk *walk)
-{
-  return fault(walk, TIDE_REJECT_PARSE, walk->message.len, TIDE_BYTES_EMPTY, "the message ends in the middle");
-}
+typedef struct MsgpackWalk {
+  Walk walk;
+  msgpack_zone zone;     /* empty for good: of values that hold no others msgpack-c keeps nothing */
+  msgpack_object object; /* the value that was taken last, if it holds no others */
+} MsgpackWalk;
 
 /* ---- values ---- */
 
@@ -82,7 +43,7 @@ enter(Walk *walk, guint32 *ret_size)
   if (walk->depth >= walk->options->max_depth)
     return fault(walk, TIDE_REJECT_DEPTH, walk->at, TIDE_BYTES_EMPTY, NULL);
   if (walk->message.len - walk->at < 1 + n_bytes)
-    return fault_cut(walk);
+    return fault_cut(walk, TIDE_BYTES_EMPTY);
   guint32 size = n_bytes == 0 ? byte & 0x0F : 0;
   for (gsize i = 1; i <= n_bytes; i++)
     size = size << 8 | walk->message.data[walk->at + i];
@@ -98,22 +59,22 @@ enter(Walk *walk, guint32 *ret_size)
 /* What most of a reading is made of, short texts and doubles, as msgpack-c would unpack it: a call for each of them
  * takes as long as all else that is done with it. FALSE: it is something else, or cut. */
 static inline gboolean
-take_common(Walk *walk)
+take_common(Walk *walk, msgpack_object *object)
 {
   guint8 byte = next_byte(walk);
   gsize left = walk->message.len - walk->at; /* this byte too */
   const guint8 *at = walk->message.data + walk->at;
   if ((byte & 0xE0) == SHORT_TEXT && (byte & 0x1Fu) < left) {
-    walk->object.type = MSGPACK_OBJECT_STR;
-    walk->object.via.str = (msgpack_object_str){.size = byte & 0x1F, .ptr = (const char *)at + 1};
-    walk->at += 1u + walk->object.via.str.size;
+    object->type = MSGPACK_OBJECT_STR;
+    object->via.str = (msgpack_object_str){.size = byte & 0x1F, .ptr = (const char *)at + 1};
+    walk->at += 1u + object->via.str.size;
     return TRUE;
   }
   if (byte != DOUBLE || left <= sizeof(double))
     return FALSE;
   guint64 bits = GUINT64_FROM_BE(tide_load_u64(at + 1));
-  walk->object.type = MSGPACK_OBJECT_FLOAT64;
-  memcpy(&walk->object.via.f64, &bits, sizeof bits);
+  object->type = MSGPACK_OBJECT_FLOAT64;
+  memcpy(&object->via.f64, &bits, sizeof bits);
   walk->at += 1 + sizeof(double);
   return TRUE;
 }
@@ -123,13 +84,14 @@ static inline gboolean
 take_object(Walk *walk, const msgpack_object **ret_object)
 {
   size_t at = walk->at;
-  *ret_object = &walk->object;
-  if (G_LIKELY(take_common(walk)))
+  MsgpackWalk *msgpack = (MsgpackWalk *)walk;
+  *ret_object = &msgpack->object;
+  if (G_LIKELY(take_common(walk, &msgpack->object)))
     return TRUE;
   msgpack_unpack_return outcome =
-      msgpack_unpack((const char *)walk->message.data, walk->message.len, &at, &walk->zone, &walk->object);
+      msgpack_unpack((const char *)walk->message.data, walk->message.len, &at, &msgpack->zone, &msgpack->object);
   if (G_UNLIKELY(outcome == MSGPACK_UNPACK_CONTINUE || walk->at == walk->message.len))
-    return fault_cut(walk);
+    return fault_cut(walk, TIDE_BYTES_EMPTY);
   if (G_UNLIKELY(outcome != MSGPACK_UNPACK_SUCCESS && outcome != MSGPACK_UNPACK_EXTRA_BYTES))
     return fault(walk, TIDE_REJECT_PARSE, walk->at, TIDE_BYTES_EMPTY, "a byte that begins no value");
   walk->at = at;
@@ -139,8 +101,8 @@ take_object(Walk *walk, const msgpack_object **ret_object)
 static TideBytes
 float_text(Walk *walk, const msgpack_object *object)
 {
-  return object->type == MSGPACK_OBJECT_FLOAT32 ? tide_float_text(walk->number, (float)object->via.f64)
-                                                : tide_double_text(walk->number, object->via.f64);
+  return object->type == MSGPACK_OBJECT_FLOAT32 ? tide_float_text(walk->text, (float)object->via.f64)
+                                                : tide_double_text(walk->text, object->via.f64);
 }
 
 /* A timestamp as seconds with a fraction. FALSE: it is none. */
@@ -150,7 +112,7 @@ time_text(Walk *walk, const msgpack_object *object, TideBytes *ret_text)
   msgpack_timestamp time;
   if (!msgpack_object_to_timestamp(object, &time) || time.tv_nsec > 999999999)
     return FALSE;
-  *ret_text = tide_seconds_text(walk->number, time.tv_sec, time.tv_nsec);
+  *ret_text = tide_seconds_text(walk->text, time.tv_sec, time.tv_nsec);
   return TRUE;
 }
 
@@ -173,10 +135,10 @@ read_object(Walk *walk, const msgpack_object *object, gsize place, TideBytes nam
     *ret_text = (walk->options->booleans == TIDE_BOOLEAN_NUMBER ? numbers : words)[object->via.boolean];
     return TRUE;
   case MSGPACK_OBJECT_POSITIVE_INTEGER:
-    *ret_text = tide_integer_text(walk->number, object->via.u64, FALSE);
+    *ret_text = tide_integer_text(walk->text, object->via.u64, FALSE);
     return TRUE;
   case MSGPACK_OBJECT_NEGATIVE_INTEGER:
-    *ret_text = tide_signed_text(walk->number, object->via.i64);
+    *ret_text = tide_signed_text(walk->text, object->via.i64);
     return TRUE;
   case MSGPACK_OBJECT_FLOAT32:
   case MSGPACK_OBJECT_FLOAT64:
@@ -191,10 +153,7 @@ read_object(Walk *walk, const msgpack_object *object, gsize place, TideBytes nam
   case MSGPACK_OBJECT_STR:
     *ret_kind = TIDE_VALUE_STRING;
     *ret_text = tide_bytes(object->via.str.ptr, object->via.str.size);
-    if (tide_utf8_is_valid(ret_text->data, ret_text->len))
-      return TRUE;
-    place = (gsize)(ret_text->data - walk->message.data) + (gsize)tide_json_utf8_fault(*ret_text);
-    return fault(walk, TIDE_REJECT_UTF8, place, name, NULL);
+    return check_utf8(walk, name, *ret_text);
   case MSGPACK_OBJECT_EXT:
     return time_text(walk, object, ret_text) ||
            fault(walk, TIDE_REJECT_TYPE, place, name, "an extension that is no timestamp");
@@ -219,8 +178,7 @@ take_name(Walk *walk, TideBytes *ret_name)
   if (object->type != MSGPACK_OBJECT_STR)
     return fault(walk, TIDE_REJECT_PARSE, place, TIDE_BYTES_EMPTY, "the name of a member is no text");
   *ret_name = tide_bytes(object->via.str.ptr, object->via.str.size);
-  return read_object(walk, object, place, TIDE_BYTES_EMPTY, &kind, ret_name) || walk->is_spoiled ||
-         spoil_reading(walk, (gsize)walk->reject->byte_position);
+  return read_object(walk, object, place, TIDE_BYTES_EMPTY, &kind, ret_name) || spoil_at_fault(walk);
 }
 
 /* ---- an array as its JSON text ---- */
@@ -270,27 +228,12 @@ append_value(Walk *walk, TideBytes field)
   if (!take_object(walk, &object))
     return FALSE;
   if (!read_object(walk, object, place, field, &kind, &text))
-    return walk->is_spoiled || spoil_reading(walk, (gsize)walk->reject->byte_position);
-  if (kind == TIDE_VALUE_STRING)
-    tide_json_string_append(walk->json, text);
-  else if (kind == TIDE_VALUE_NULL)
-    tide_buffer_append(walk->json, "null", 4);
-  else if (kind == TIDE_VALUE_BOOL)
-    tide_buffer_append_bytes(walk->json, tide_bytes_of_string(object->via.boolean ? "true" : "false"));
-  else
-    tide_buffer_append_bytes(walk->json, text);
+    return spoil_at_fault(walk);
+  append_scalar(walk, kind, text, kind == TIDE_VALUE_BOOL && object->via.boolean);
   return TRUE;
 }
 
 /* ---- members ---- */
-
-static inline gboolean
-add(Walk *walk, gsize place, TideBytes name, TideValueKind kind, TideBytes text)
-{
-  if (walk->is_spoiled || G_LIKELY(tide_reading_builder_add(walk->builder, name, kind, text, walk->reject)))
-    return TRUE;
-  return spoil_reading(walk, place);
-}
 
 static gboolean
 take_raw(Walk *walk, TideBytes name)
@@ -363,9 +306,7 @@ take_array(Walk *walk, TideBytes name)
   case TIDE_ARRAY_REJECT:
     break;
   }
-  fault(walk, TIDE_REJECT_TYPE, walk->at, name, "an array");
-  walk->reject->remedy = "let 'readings.arrays' be json (one field, its JSON text) or index (a field for each item)";
-  return spoil_reading(walk, walk->at) && take_members(walk, FALSE);
+  return refuse_array(walk, walk->at, name) && take_members(walk, FALSE);
 }
 
 /* Calls itself, by way of the members of what it holds; the depth bounds it. */
@@ -384,7 +325,7 @@ take_value(Walk *walk, TideBytes name)
   if (!take_object(walk, &object))
     return FALSE;
   if (!read_object(walk, object, place, name, &kind, &text))
-    return walk->is_spoiled || spoil_reading(walk, (gsize)walk->reject->byte_position);
+    return spoil_at_fault(walk);
   if (kind == TIDE_VALUE_NUMBER && !walk->is_spoiled)
     text = tide_scratch_copy(walk->scratch, text);
   return add(walk, place, name, kind, text);
@@ -397,18 +338,10 @@ take_reading(Walk *walk)
 {
   gsize place = walk->at;
   if (walk->at == walk->message.len)
-    return fault_cut(walk);
+    return fault_cut(walk, TIDE_BYTES_EMPTY);
   if (next_container(walk) != CONTAINER_MAP)
     return fault(walk, TIDE_REJECT_PARSE, place, TIDE_BYTES_EMPTY, "a map was expected");
-  walk->is_spoiled = FALSE;
-  if (!tide_reading_builder_begin_reading(walk->builder, walk->reject)) {
-    walk->reject->byte_position = (gint64)place;
-    return FALSE;
-  }
-  if (!take_members(walk, TRUE))
-    return FALSE;
-  return tide_reading_builder_end_reading(walk->builder, walk->reject) ||
-         (spoil_reading(walk, place) && tide_reading_builder_end_reading(walk->builder, walk->reject));
+  return begin_reading(walk, place) && take_members(walk, TRUE) && end_reading(walk, place);
 }
 
 static gboolean
@@ -434,11 +367,6 @@ gboolean
 tide_msgpack_walk_run(const TideDecodeOptions *options, TideBytes message, TideScratch *scratch,
                       TideReadingBuilder *builder, TideReject *ret_reject)
 {
-  Walk walk = {.options = options,
-               .builder = builder,
-               .reject = ret_reject,
-               .scratch = scratch,
-               .json = &scratch->pieces,
-               .message = tide_scratch_copy(scratch, message)};
-  return take_message(&walk);
+  MsgpackWalk msgpack = {.walk = walk_of(options, message, scratch, builder, ret_reject)};
+  return take_message(&msgpack.walk);
 }

@@ -3,7 +3,7 @@
 #include "decode/json_text.h"
 #include "decode/protobuf_types.h"
 #include "decode/utf8.h"
-#include "decode/value_text.h"
+#include "model/value_text.h"
 #include "util/json_writer.h"
 
 #include <algorithm>
