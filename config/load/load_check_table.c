@@ -54,11 +54,7 @@ is_of_key(const TideTable *table, TideNameId field)
   g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(TideNameId));
 
   tide_row_key_fields(table->key, ids);
-  for (guint i = 0; i < ids->len; i++) {
-    if (g_array_index(ids, TideNameId, i) == field)
-      return TRUE;
-  }
-  return FALSE;
+  return tide_name_ids_contain(ids, field);
 }
 
 /* Conditions that a message without value cannot fail to meet. */

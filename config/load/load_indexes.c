@@ -33,16 +33,6 @@ add_unknown_table(const TideTableLoad *it)
     add_error(it, "there is no table '%s' here: name one of this file, of which this is the index", shown);
 }
 
-static gboolean
-holds(const GArray *ids, TideNameId id)
-{
-  for (guint i = 0; i < ids->len; i++) {
-    if (g_array_index(ids, TideNameId, i) == id)
-      return TRUE;
-  }
-  return FALSE;
-}
-
 /* From the index's key and the time in its cell, the data table's key must follow. */
 static void
 check_key(const TideTableLoad *it, const TideTable *data)
@@ -54,7 +44,7 @@ check_key(const TideTableLoad *it, const TideTable *data)
   tide_row_key_stored_fields(it->table->key, known);
   for (guint i = 0; i < needed->len; i++) {
     TideNameId id = g_array_index(needed, TideNameId, i);
-    if (holds(known, id))
+    if (tide_name_ids_contain(known, id))
       continue;
     TideBytes name = tide_field_names_text(it->load->config->names, id);
     g_autofree char *copy = g_strndup((const char *)name.data, name.len);

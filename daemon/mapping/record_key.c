@@ -153,15 +153,6 @@ tide_record_key_read(TideRecordKey *record_key, guint index, TideReading *ret_re
   return TRUE;
 }
 
-static gboolean
-is_of_key(const KeyForm *form, TideNameId field)
-{
-  for (guint i = 0; i < form->key_fields->len; i++)
-    if (g_array_index(form->key_fields, TideNameId, i) == field)
-      return TRUE;
-  return FALSE;
-}
-
 /* What says whether @condition holds; NULL: nothing does, or has already. */
 static const TideReading *
 judge_of(const TideRecordKey *record_key, const KeyForm *form, const TideCondition *condition,
@@ -171,7 +162,9 @@ judge_of(const TideRecordKey *record_key, const KeyForm *form, const TideConditi
     return reading == NULL ? &record_key->record : NULL;
   if (reading == NULL)
     return NULL;
-  return is_of_key(form, condition->field) || tide_reading_field(reading, condition->field) != NULL ? reading : NULL;
+  gboolean is_known = tide_name_ids_contain(form->key_fields, condition->field) ||
+                      tide_reading_field(reading, condition->field) != NULL;
+  return is_known ? reading : NULL;
 }
 
 const TideCondition *

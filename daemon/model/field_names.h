@@ -13,6 +13,16 @@ typedef guint32 TideNameId;
 #define TIDE_FIELD_NAMES_MAX 65536u
 #define TIDE_FIELD_NAMES_MAX_BYTES (4u * 1024 * 1024)
 
+/* @ids: (element-type TideNameId): a few. */
+static inline gboolean
+tide_name_ids_contain(const GArray *ids, TideNameId id)
+{
+  for (guint i = 0; i < ids->len; i++)
+    if (g_array_index(ids, TideNameId, i) == id)
+      return TRUE;
+  return FALSE;
+}
+
 typedef struct TideFieldNames TideFieldNames;
 
 TideFieldNames *tide_field_names_new(void);

@@ -36,15 +36,6 @@ struct TideIndexRead {
 /* ---- what an index must hold ---- */
 
 static gboolean
-contains(const GArray *ids, TideNameId id)
-{
-  for (guint i = 0; i < ids->len; i++)
-    if (g_array_index(ids, TideNameId, i) == id)
-      return TRUE;
-  return FALSE;
-}
-
-static gboolean
 check_fields(const TideIndexRead *read, GError **error)
 {
   const TideConfig *config = read->options.config;
@@ -52,7 +43,7 @@ check_fields(const TideIndexRead *read, GError **error)
   tide_row_key_fields(read->options.data->key, needed);
   for (guint i = 0; i < needed->len; i++) {
     TideNameId id = g_array_index(needed, TideNameId, i);
-    if (contains(read->ids, id))
+    if (tide_name_ids_contain(read->ids, id))
       continue;
     g_autofree char *field = tide_text_printable(tide_field_names_text(config->names, id));
     g_set_error(

@@ -36,11 +36,7 @@ find_key_field(const TideConfig *config, const GArray *ids, const char *text)
   if (equals == NULL)
     return TIDE_NAME_NONE;
   TideNameId id = tide_field_names_find(config->names, tide_bytes(text, (gsize)(equals - text)));
-  for (guint i = 0; i < ids->len; i++) {
-    if (g_array_index(ids, TideNameId, i) == id)
-      return id;
-  }
-  return TIDE_NAME_NONE;
+  return tide_name_ids_contain(ids, id) ? id : TIDE_NAME_NONE;
 }
 
 gboolean

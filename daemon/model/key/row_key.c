@@ -42,10 +42,8 @@ tide_row_key_n_parts(const TideRowKey *key)
 static void
 add_field(GArray *ids, TideNameId field)
 {
-  for (guint i = 0; i < ids->len; i++)
-    if (g_array_index(ids, TideNameId, i) == field)
-      return;
-  g_array_append_val(ids, field);
+  if (!tide_name_ids_contain(ids, field))
+    g_array_append_val(ids, field);
 }
 
 void

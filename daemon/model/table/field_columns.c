@@ -8,15 +8,6 @@ rule_at(const TideTable *table, guint index)
   return &g_array_index(table->rules, TideColumnRule, index);
 }
 
-static gboolean
-contains(const GArray *ids, TideNameId id)
-{
-  for (guint i = 0; i < ids->len; i++)
-    if (g_array_index(ids, TideNameId, i) == id)
-      return TRUE;
-  return FALSE;
-}
-
 /* The place of @id in by_name, made when it is not there yet. */
 static TideTarget **
 index_by_name(TideFieldColumns *columns, TideNameId id)
@@ -126,7 +117,7 @@ add_named(TideFieldColumns *columns, TideColumnLife life, const TideField *field
 static gboolean
 is_left_out(const TideFieldColumns *columns, const TideFieldRule *rule, const TideField *field)
 {
-  return !rule->declared->with_key_fields && contains(columns->key_fields, field->name_id);
+  return !rule->declared->with_key_fields && tide_name_ids_contain(columns->key_fields, field->name_id);
 }
 
 /* The first of the patterns. */

@@ -74,10 +74,7 @@ tide_table_key_fields(const TideTable *table, TideNameId time_field)
 {
   GArray *ids = g_array_new(FALSE, FALSE, sizeof(TideNameId));
   tide_row_key_stored_fields(table->key, ids);
-  gboolean is_in_key = FALSE;
-  for (guint i = 0; i < ids->len; i++)
-    is_in_key |= g_array_index(ids, TideNameId, i) == time_field;
-  if (time_field != TIDE_NAME_NONE && !is_in_key)
+  if (time_field != TIDE_NAME_NONE && !tide_name_ids_contain(ids, time_field))
     g_array_append_val(ids, time_field);
   return ids;
 }
