@@ -571,11 +571,10 @@ static const TideConfigOption batch_options[] = {
 
 static const TideConfigOption limits_options[] = {
     {"memory", TIDE_CONFIG_SIZE, AT(limits.memory_bytes), 16 * MIB, 1024 * GIB, "256MiB", .flags = TIDE_CONFIG_RELOADS,
-     .sentence = "For all that is between Kafka and HBase: fetched, waiting, sent and not acknowledged. At "
-                 "this bound no more is read. The process needs about 64 MiB more. The quarter of it that Kafka's "
-                 "client fetches "
-                 "ahead is "
-                 "set at the start; a reload changes the rest."},
+     .sentence =
+         "For all that is between Kafka and HBase: fetched, waiting, sent and not acknowledged. At "
+         "this bound no more is read. What the process needs beside: see docs/operate.md. The quarter of it that "
+         "Kafka's client fetches ahead is set at the start; a reload changes the rest."},
     {"drain_timeout", TIDE_CONFIG_DURATION, AT(limits.drain_timeout_ms), SECOND, 10 * MINUTE, "30s",
      .flags = TIDE_CONFIG_RELOADS,
      .sentence = "How long a stop waits for HBase to acknowledge what was sent. What is not is read again at "
