@@ -1,10 +1,7 @@
 /* `tidemark dead-letters`, run as a user runs it, over dead letters in a topic and in files. */
 #include "dead_letters/dead_letter_json.h"
-#include "fault/kafka/mock_kafka.h"
-#include "fault/program/run_program.h"
+#include "fault/program/program_scene.h"
 #include "util/clock.h"
-
-#include <glib/gstdio.h>
 
 #define TIMEOUT_US (240 * TIDE_US_PER_S)            /* far beyond what any step takes: only a failure waits so long */
 #define KEPT_AT_MS G_GINT64_CONSTANT(1785069296789) /* 2026-07-26T12:34:56.789Z */
@@ -21,20 +18,16 @@ static const char yaml[] = "kafka: { brokers: \"%s\", group: g, topics: [metrics
                            "    columns: { family: M, from: \"*\" }\n";
 
 typedef struct Fixture {
-  TideMockKafka *kafka;
-  char *config_path; /* owned */
-  char *directory;   /* owned */
-  char *file_path;   /* owned, in directory */
-  ProgramDone done;  /* of the last run */
+  ProgramScene scene;
+  char *directory; /* owned */
+  char *file_path; /* owned, in directory */
 } Fixture;
 
 static void
 set_up(Fixture *fixture, gconstpointer unused)
 {
-  fixture->kafka = mock_kafka_new(1);
-  mock_kafka_create_topic(fixture->kafka, "metrics", 2);
-  mock_kafka_create_topic(fixture->kafka, "letters", 2);
-  fixture->config_path = write_config(yaml, mock_kafka_brokers(fixture->kafka));
+  program_scene_begin_kafka(&fixture->scene, "metrics", 2);
+  fixture->scene.config_path = write_config(yaml, mock_kafka_brokers(fixture->scene.kafka));
   fixture->directory = g_dir_make_tmp("tidemark-letters-XXXXXX", NULL);
   fixture->file_path = g_build_filename(fixture->directory, "dead-letters.jsonl", NULL);
 }
@@ -42,33 +35,21 @@ set_up(Fixture *fixture, gconstpointer unused)
 static void
 tear_down(Fixture *fixture, gconstpointer unused)
 {
-  mock_kafka_free(fixture->kafka);
-  g_unlink(fixture->config_path);
-  g_free(fixture->config_path);
+  program_scene_end(&fixture->scene, NULL);
   g_autofree char *rotated = g_strconcat(fixture->file_path, ".1", NULL);
   g_unlink(rotated);
   g_unlink(fixture->file_path);
   g_assert_cmpint(g_rmdir(fixture->directory), ==, 0);
   g_free(fixture->file_path);
   g_free(fixture->directory);
-  program_done_clear(&fixture->done);
 }
 
-/* Returns: the exit code. */
-static int
-run(Fixture *fixture, const char *words)
-{
-  program_done_clear(&fixture->done);
-  fixture->done = run_program(fixture->config_path, words);
-  return fixture->done.exit_code;
-}
-
-/* The same with the dead letters of the fixture's file. */
-static int
-run_on_file(Fixture *fixture, const char *words)
+/* With the dead letters of the fixture's file. */
+static void
+run_on_file(Fixture *fixture, const char *words, int exit_code)
 {
   g_autofree char *line = g_strdup_printf("%s --file %s", words, fixture->file_path);
-  return run(fixture, line);
+  program_scene_run(&fixture->scene, line, exit_code);
 }
 
 static guint
@@ -122,21 +103,21 @@ static void
 test_list_of_files(Fixture *fixture, gconstpointer unused)
 {
   write_files(fixture);
-  g_assert_cmpint(run_on_file(fixture, "dead-letters list"), ==, 0);
-  g_assert_cmpuint(count_lines(fixture->done.output), ==, 5);
-  assert_prints(fixture->done.output, "KEPT AT");
-  const char *first = strstr(fixture->done.output, "metrics/1/10"),
-             *last = strstr(fixture->done.output, "metrics/1/13");
+  run_on_file(fixture, "dead-letters list", 0);
+  g_assert_cmpuint(count_lines(fixture->scene.done.output), ==, 5);
+  assert_prints(fixture->scene.done.output, "KEPT AT");
+  const char *first = strstr(fixture->scene.done.output, "metrics/1/10"),
+             *last = strstr(fixture->scene.done.output, "metrics/1/13");
   g_assert_true(first != NULL && last > first); /* the rotated file first */
-  assert_prints(fixture->done.output, "2026-07-26T12:34:56.789Z");
-  assert_prints(fixture->done.output, "host1\\x01");
-  assert_prints(fixture->done.errors, "2 of 6 in");
-  g_assert_cmpint(run_on_file(fixture, "dead-letters list --format csv"), ==, 0);
-  assert_prints(fixture->done.output,
+  assert_prints(fixture->scene.done.output, "2026-07-26T12:34:56.789Z");
+  assert_prints(fixture->scene.done.output, "host1\\x01");
+  assert_prints(fixture->scene.done.errors, "2 of 6 in");
+  run_on_file(fixture, "dead-letters list --format csv", 0);
+  assert_prints(fixture->scene.done.output,
                 "2026-07-26T14:34:56.789Z,refused_by_hbase,metrics/1/12,METRIC,host1\\x01,what was wrong\n");
-  g_assert_cmpint(run_on_file(fixture, "dead-letters list --format json --limit 1"), ==, 0);
-  g_assert_cmpuint(count_lines(fixture->done.output), ==, 1);
-  assert_prints(fixture->done.output, "\"offset\":10");
+  run_on_file(fixture, "dead-letters list --format json --limit 1", 0);
+  g_assert_cmpuint(count_lines(fixture->scene.done.output), ==, 1);
+  assert_prints(fixture->scene.done.output, "\"offset\":10");
 }
 
 static void
@@ -155,9 +136,9 @@ test_list_is_narrowed(Fixture *fixture, gconstpointer unused)
   write_files(fixture);
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *words = g_strdup_printf("dead-letters list --format csv %s", cases[i].words);
-    g_assert_cmpint(run_on_file(fixture, words), ==, 0);
+    run_on_file(fixture, words, 0);
     g_autoptr(GString) offsets = g_string_new(NULL);
-    for (const char *at = fixture->done.output; (at = strstr(at, "metrics/1/")) != NULL;) {
+    for (const char *at = fixture->scene.done.output; (at = strstr(at, "metrics/1/")) != NULL;) {
       at += strlen("metrics/1/");
       g_string_append_printf(offsets, "%.2s ", at);
     }
@@ -169,32 +150,33 @@ static void
 test_show_of_a_file(Fixture *fixture, gconstpointer unused)
 {
   write_files(fixture);
-  g_assert_cmpint(run_on_file(fixture, "dead-letters show metrics/1/12"), ==, 0);
-  assert_prints(fixture->done.output, "message    metrics/1/12\n");
-  assert_prints(fixture->done.output, "reason     refused_by_hbase\n");
-  assert_prints(fixture->done.output, "row key    host1\\x01\n");
-  assert_prints(fixture->done.output, "value      {\"v\":\\x1B[31m\n"); /* no terminal sequence of a sensor's */
-  g_assert_cmpint(run_on_file(fixture, "dead-letters show metrics/1/99"), ==, 1);
-  assert_prints(fixture->done.errors, "no dead letter of message metrics/1/99");
+  run_on_file(fixture, "dead-letters show metrics/1/12", 0);
+  assert_prints(fixture->scene.done.output, "message    metrics/1/12\n");
+  assert_prints(fixture->scene.done.output, "reason     refused_by_hbase\n");
+  assert_prints(fixture->scene.done.output, "row key    host1\\x01\n");
+  assert_prints(fixture->scene.done.output, "value      {\"v\":\\x1B[31m\n"); /* no terminal sequence of a sensor's */
+  run_on_file(fixture, "dead-letters show metrics/1/99", 1);
+  assert_prints(fixture->scene.done.errors, "no dead letter of message metrics/1/99");
 }
 
 static void
 test_errors_say_what_to_do(Fixture *fixture, gconstpointer unused)
 {
-  g_assert_cmpint(run(fixture, "dead-letters"), ==, 64);
-  assert_prints(fixture->done.errors, "list, show or replay");
-  g_assert_cmpint(run(fixture, "dead-letters lists"), ==, 64);
-  assert_prints(fixture->done.errors, "did you mean 'list'");
-  g_assert_cmpint(run(fixture, "dead-letters show metrics/x/1"), ==, 64);
-  assert_prints(fixture->done.errors, "TOPIC/PARTITION/OFFSET");
-  g_assert_cmpint(run(fixture, "dead-letters replay"), ==, 64);
-  assert_prints(fixture->done.errors, "--all");
-  g_assert_cmpint(run(fixture, "dead-letters list --reason parsed"), ==, 64);
-  assert_prints(fixture->done.errors, "no dead letter is kept for the reason 'parsed': did you mean 'parse'?");
-  g_assert_cmpint(run(fixture, "dead-letters list --reason nosuch"), ==, 64);
-  assert_prints(fixture->done.errors, "it is one of empty, tombstone, too_large, ");
-  g_assert_cmpint(run_on_file(fixture, "dead-letters list"), ==, 69);
-  assert_prints(fixture->done.errors, "no dead letter was kept there yet, or they were moved away; name one that");
+  program_scene_run(&fixture->scene, "dead-letters", 64);
+  assert_prints(fixture->scene.done.errors, "list, show or replay");
+  program_scene_run(&fixture->scene, "dead-letters lists", 64);
+  assert_prints(fixture->scene.done.errors, "did you mean 'list'");
+  program_scene_run(&fixture->scene, "dead-letters show metrics/x/1", 64);
+  assert_prints(fixture->scene.done.errors, "TOPIC/PARTITION/OFFSET");
+  program_scene_run(&fixture->scene, "dead-letters replay", 64);
+  assert_prints(fixture->scene.done.errors, "--all");
+  program_scene_run(&fixture->scene, "dead-letters list --reason parsed", 64);
+  assert_prints(fixture->scene.done.errors, "no dead letter is kept for the reason 'parsed': did you mean 'parse'?");
+  program_scene_run(&fixture->scene, "dead-letters list --reason nosuch", 64);
+  assert_prints(fixture->scene.done.errors, "it is one of empty, tombstone, too_large, ");
+  run_on_file(fixture, "dead-letters list", 69);
+  assert_prints(fixture->scene.done.errors,
+                "no dead letter was kept there yet, or they were moved away; name one that");
 }
 
 /* As an operator moves it, when its dead letters are dealt with; what is the daemon's own is no such file. */
@@ -210,16 +192,16 @@ test_moved_files_are_named(Fixture *fixture, gconstpointer unused)
   g_autofree char *said = g_strdup_printf("there is no file '%s' now: no dead letter was kept there yet, or they were "
                                           "moved away; beside it: '%s', '%s'; name one that was moved with '--file'",
                                           fixture->file_path, paths[0], paths[1]);
-  g_assert_cmpint(run_on_file(fixture, "dead-letters list"), ==, 69);
-  assert_prints(fixture->done.errors, said);
+  run_on_file(fixture, "dead-letters list", 69);
+  assert_prints(fixture->scene.done.errors, said);
   g_autofree char *configured = g_strdup_printf("dead_letters: { file: %s }\n", fixture->file_path);
   g_auto(GStrv) parts = g_strsplit(yaml, "dead_letters: { topic: letters }\n", 2);
   g_autofree char *of_file = g_strjoinv(configured, parts);
-  g_unlink(fixture->config_path);
-  g_free(fixture->config_path);
-  fixture->config_path = write_config(of_file, mock_kafka_brokers(fixture->kafka));
-  g_assert_cmpint(run(fixture, "dead-letters list"), ==, 0);
-  assert_prints(fixture->done.errors, said);
+  g_unlink(fixture->scene.config_path);
+  g_free(fixture->scene.config_path);
+  fixture->scene.config_path = write_config(of_file, mock_kafka_brokers(fixture->scene.kafka));
+  program_scene_run(&fixture->scene, "dead-letters list", 0);
+  assert_prints(fixture->scene.done.errors, said);
   for (gsize i = 0; i < G_N_ELEMENTS(endings); i++) {
     g_unlink(paths[i]);
     g_free(paths[i]);
@@ -257,17 +239,17 @@ produce_dead_letters(Fixture *fixture)
   TideMockMessage gone =
       dead_letter_record("9", "refused_by_hbase", TIDE_BYTES_EMPTY, TIDE_BYTES_LITERAL("{\"row_key\":\"\"}"));
   gone.headers[9] = (TideMockHeader){"tidemark-original", TIDE_BYTES_LITERAL("gone")};
-  mock_kafka_produce(fixture->kafka, &first);
-  mock_kafka_produce(fixture->kafka, &second);
-  mock_kafka_produce(fixture->kafka, &gone);
-  mock_kafka_produce_text(fixture->kafka, "letters", 1, "no dead letter");
-  g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + TIMEOUT_US));
+  mock_kafka_produce(fixture->scene.kafka, &first);
+  mock_kafka_produce(fixture->scene.kafka, &second);
+  mock_kafka_produce(fixture->scene.kafka, &gone);
+  mock_kafka_produce_text(fixture->scene.kafka, "letters", 1, "no dead letter");
+  g_assert_true(mock_kafka_flush(fixture->scene.kafka, tide_now_us() + TIMEOUT_US));
 }
 
 static GPtrArray *
 read_originals(Fixture *fixture)
 {
-  return mock_kafka_read_topic(fixture->kafka, "metrics", 2, tide_now_us() + TIMEOUT_US);
+  return mock_kafka_read_topic(fixture->scene.kafka, "metrics", 2, tide_now_us() + TIMEOUT_US);
 }
 
 static void
@@ -283,10 +265,10 @@ static void
 test_replay_sends_the_originals_again(Fixture *fixture, gconstpointer unused)
 {
   produce_dead_letters(fixture);
-  g_assert_cmpint(run(fixture, "dead-letters replay --all"), ==, 1);
-  assert_prints(fixture->done.output, "2 messages sent again\n");
-  assert_prints(fixture->done.output, "1 dead letters have no original any more");
-  assert_prints(fixture->done.errors, "1 of 4 in 'letters' are no dead letters");
+  program_scene_run(&fixture->scene, "dead-letters replay --all", 1);
+  assert_prints(fixture->scene.done.output, "2 messages sent again\n");
+  assert_prints(fixture->scene.done.output, "1 dead letters have no original any more");
+  assert_prints(fixture->scene.done.errors, "1 of 4 in 'letters' are no dead letters");
   g_autoptr(GPtrArray) records = read_originals(fixture);
   g_assert_cmpuint(records->len, ==, 2);
   const TideMockRecord *first = records->pdata[0], *second = records->pdata[1];
@@ -315,10 +297,10 @@ test_f13_list_passes_over_a_hole(Fixture *fixture, gconstpointer unused)
   tide_buffer_append_bytes(&dead_letters, TIDE_BYTES_LITERAL("\0\0\0"));
   g_assert_true(
       g_file_set_contents(fixture->file_path, (const char *)dead_letters.data, (gssize)dead_letters.len, NULL));
-  g_assert_cmpint(run_on_file(fixture, "dead-letters list --format csv"), ==, 0);
-  g_assert_cmpuint(count_lines(fixture->done.output), ==, 2);
-  assert_prints(fixture->done.output, ",parse,metrics/1/7,");
-  assert_prints(fixture->done.errors, "2 of 3 in");
+  run_on_file(fixture, "dead-letters list --format csv", 0);
+  g_assert_cmpuint(count_lines(fixture->scene.done.output), ==, 2);
+  assert_prints(fixture->scene.done.output, ",parse,metrics/1/7,");
+  assert_prints(fixture->scene.done.errors, "2 of 3 in");
 }
 
 /* A dead letter for each row that was refused: the message is sent once. */
@@ -332,8 +314,8 @@ test_f19_replay_sends_each_once(Fixture *fixture, gconstpointer unused)
   append_dead_letter(&dead_letters, 7, "refused_by_hbase", "METRIC", KEPT_AT_MS + HOUR_MS);
   g_assert_true(
       g_file_set_contents(fixture->file_path, (const char *)dead_letters.data, (gssize)dead_letters.len, NULL));
-  g_assert_cmpint(run_on_file(fixture, "dead-letters replay --all"), ==, 0);
-  assert_prints(fixture->done.output, "2 messages sent again\n2 more dead letters are of these messages\n");
+  run_on_file(fixture, "dead-letters replay --all", 0);
+  assert_prints(fixture->scene.done.output, "2 messages sent again\n2 more dead letters are of these messages\n");
   g_autoptr(GPtrArray) records = read_originals(fixture);
   g_assert_cmpuint(records->len, ==, 2);
 }
@@ -352,14 +334,14 @@ test_replay_needs_its_topic(Fixture *fixture, gconstpointer unused)
     second--;
   memcpy(second, "nosuch7", strlen("nosuch7"));
   g_assert_true(g_file_set_contents(fixture->file_path, text->str, (gssize)text->len, NULL));
-  g_assert_cmpint(run_on_file(fixture, "dead-letters replay --all"), ==, 69);
-  assert_prints(fixture->done.errors, "the topic 'nosuch7' does not exist at '127.0.0.1:");
-  assert_prints(fixture->done.errors, "nothing was sent to it");
-  g_assert_cmpstr(fixture->done.output, ==, "1 message sent again\n");
+  run_on_file(fixture, "dead-letters replay --all", 69);
+  assert_prints(fixture->scene.done.errors, "the topic 'nosuch7' does not exist at '127.0.0.1:");
+  assert_prints(fixture->scene.done.errors, "nothing was sent to it");
+  g_assert_cmpstr(fixture->scene.done.output, ==, "1 message sent again\n");
 
-  g_assert_cmpint(run_on_file(fixture, "dead-letters replay --all --to-topic nosuch8"), ==, 69);
-  assert_prints(fixture->done.errors, "the topic 'nosuch8' does not exist at ");
-  g_assert_cmpstr(fixture->done.output, ==, "");
+  run_on_file(fixture, "dead-letters replay --all --to-topic nosuch8", 69);
+  assert_prints(fixture->scene.done.errors, "the topic 'nosuch8' does not exist at ");
+  g_assert_cmpstr(fixture->scene.done.output, ==, "");
   g_autoptr(GPtrArray) records = read_originals(fixture);
   g_assert_cmpuint(records->len, ==, 1);
 }
@@ -368,9 +350,9 @@ static void
 test_replay_is_narrowed(Fixture *fixture, gconstpointer unused)
 {
   produce_dead_letters(fixture);
-  g_assert_cmpint(run(fixture, "dead-letters replay --reason parse --dry-run"), ==, 0);
-  assert_prints(fixture->done.output, "1 message would be sent again\n");
-  g_assert_cmpint(run(fixture, "dead-letters replay metrics/1/8 --rate 1000"), ==, 0);
+  program_scene_run(&fixture->scene, "dead-letters replay --reason parse --dry-run", 0);
+  assert_prints(fixture->scene.done.output, "1 message would be sent again\n");
+  program_scene_run(&fixture->scene, "dead-letters replay metrics/1/8 --rate 1000", 0);
   g_autoptr(GPtrArray) records = read_originals(fixture);
   g_assert_cmpuint(records->len, ==, 1);
   assert_bytes_are(((const TideMockRecord *)records->pdata[0])->payload, TIDE_BYTES_LITERAL("{}"));
@@ -380,13 +362,13 @@ static void
 test_list_of_a_topic(Fixture *fixture, gconstpointer unused)
 {
   produce_dead_letters(fixture);
-  g_assert_cmpint(run(fixture, "dead-letters list --format csv"), ==, 0);
-  g_assert_cmpuint(count_lines(fixture->done.output), ==, 4);
-  assert_prints(fixture->done.output, ",parse,metrics/1/7,,,why\n");
-  g_assert_cmpint(run(fixture, "dead-letters show metrics/1/9"), ==, 0);
-  assert_prints(fixture->done.output, "original   gone");
-  mock_kafka_set_broker_up(fixture->kafka, -1, FALSE);
-  g_assert_cmpint(run(fixture, "dead-letters list"), ==, 69);
+  program_scene_run(&fixture->scene, "dead-letters list --format csv", 0);
+  g_assert_cmpuint(count_lines(fixture->scene.done.output), ==, 4);
+  assert_prints(fixture->scene.done.output, ",parse,metrics/1/7,,,why\n");
+  program_scene_run(&fixture->scene, "dead-letters show metrics/1/9", 0);
+  assert_prints(fixture->scene.done.output, "original   gone");
+  mock_kafka_set_broker_up(fixture->scene.kafka, -1, FALSE);
+  program_scene_run(&fixture->scene, "dead-letters list", 69);
 }
 
 #define ADD(path, func) g_test_add("/dead-letter-commands/" path, Fixture, NULL, set_up, func, tear_down)

@@ -2,7 +2,7 @@
  * configuration corrected, sent again, written, and proven by `tidemark verify`. */
 #include "decode/avro_schema.h"
 #include "decode/protobuf_walk.h"
-#include "fault/program/topic_scene.h"
+#include "fault/program/program_scene.h"
 #include "util/clock.h"
 
 #define TIMEOUT_US (240 * TIDE_US_PER_S) /* far beyond what any step takes: only a failure waits so long */
@@ -24,7 +24,7 @@ static const char yaml[] = "kafka: { brokers: \"%s\", group: g, topics: [" TOPIC
                            "], threads: 1, session_timeout: 6s, commit_interval: 100ms }\n"
                            "hbase: { gateways: [\"%s\"] }\n"
                            "readings: { %s%s, max_fields: %u }\n"
-                           "dead_letters: { topic: " TOPIC_SCENE_DEAD_LETTERS " }\n"
+                           "dead_letters: { topic: " PROGRAM_SCENE_LETTERS " }\n"
                            "service: { http: off }\n"
                            "limits: { drain_timeout: 3s }\n"
                            "tables:\n"
@@ -38,7 +38,7 @@ static const char yaml[] = "kafka: { brokers: \"%s\", group: g, topics: [" TOPIC
 
 /* @default_host: what stands behind the field of the keys. */
 static char *
-config_text(const TopicScene *scene, guint max_fields, const char *default_host)
+config_text(const ProgramScene *scene, guint max_fields, const char *default_host)
 {
   const FormatCase *format = scene->format;
   const char *columns = format->columns != NULL ? format->columns : "[v, w]";
@@ -49,31 +49,31 @@ config_text(const TopicScene *scene, guint max_fields, const char *default_host)
 }
 
 static void
-set_up(TopicScene *scene, gconstpointer data)
+set_up(ProgramScene *scene, gconstpointer data)
 {
   const FormatCase *format = data;
-  topic_scene_begin(scene, data, TOPIC, format->schema);
+  program_scene_begin_format(scene, data, TOPIC, format->schema);
   g_autofree char *text = config_text(scene, format->max_fields, "");
   scene->config_path = write_config("%s", text);
 }
 
 static void
-produce(TopicScene *scene, TideBytes payload)
+produce(ProgramScene *scene, TideBytes payload)
 {
   mock_kafka_produce(scene->kafka, &(TideMockMessage){.topic = TOPIC, .payload = payload});
 }
 
 /* A message to take, and two dead letters, each with its reason and its place. */
 static void
-keep_dead_letters(TopicScene *scene)
+keep_dead_letters(ProgramScene *scene)
 {
   const FormatCase *format = scene->format;
   produce(scene, format->good);
   produce(scene, format->wide);
   produce(scene, format->nameless);
   g_assert_true(mock_kafka_flush(scene->kafka, tide_now_us() + TIMEOUT_US));
-  topic_scene_run(scene, "run --until-end", 0);
-  topic_scene_run(scene, "dead-letters list --format csv", 0);
+  program_scene_run(scene, "run --until-end", 0);
+  program_scene_run(scene, "dead-letters list --format csv", 0);
   g_autofree char *wide = g_strdup_printf(",too_many_fields,metrics/0/1,,,\"%s\"\n", format->wide_text);
   assert_prints(scene->done.output, wide);
   assert_prints(scene->done.output, ",missing_field,metrics/0/2,");
@@ -82,7 +82,7 @@ keep_dead_letters(TopicScene *scene)
 
 /* More fields, and a default for the key's: with rows in the tables a change of key, which wants to be accepted. */
 static void
-correct_configuration(TopicScene *scene)
+correct_configuration(ProgramScene *scene)
 {
   const FormatCase *format = scene->format;
   g_autofree char *text = config_text(scene, format->max_fields + 1, ", default: nobody");
@@ -90,25 +90,25 @@ correct_configuration(TopicScene *scene)
 }
 
 static void
-test_replayed_and_right(TopicScene *scene, gconstpointer unused)
+test_replayed_and_right(ProgramScene *scene, gconstpointer unused)
 {
-  topic_scene_run(scene, "tables create", 0);
+  program_scene_run(scene, "tables create", 0);
   keep_dead_letters(scene);
   correct_configuration(scene);
-  topic_scene_run(scene, "dead-letters replay --all", 0);
+  program_scene_run(scene, "dead-letters replay --all", 0);
   assert_prints(scene->done.output, "2 messages sent again\n");
-  topic_scene_run(scene, "run --until-end", 78);
+  program_scene_run(scene, "run --until-end", 78);
   assert_prints(scene->done.errors, "the key of table 'METRIC' was changed");
-  topic_scene_run(scene, "run --until-end --accept-scheme-change", 0);
-  topic_scene_run(scene, "verify --to-end", 0);
+  program_scene_run(scene, "run --until-end --accept-scheme-change", 0);
+  program_scene_run(scene, "verify --to-end", 0);
   assert_prints(scene->done.output, "METRIC       4        0      0      0           0         0\n"
                                     "CURRENT      3        0      0      0           0         0\n"
                                     "5 messages of 1 partition:");
   assert_prints(scene->done.output, "all is right\n");
-  topic_scene_run(scene, "scan METRIC --format csv", 0);
+  program_scene_run(scene, "scan METRIC --format csv", 0);
   assert_prints(scene->done.output, "a#1426535612002,");
   assert_prints(scene->done.output, "nobody#1426535612003,");
-  topic_scene_run(scene, "dead-letters list --format csv", 0); /* none of what was sent again has come back */
+  program_scene_run(scene, "dead-letters list --format csv", 0); /* none of what was sent again has come back */
   assert_silent(scene->done.output, "metrics/0/3");
 }
 
@@ -196,7 +196,7 @@ static const FormatCase protobuf = {
 };
 
 #define ADD(format)                                                                                                    \
-  g_test_add("/dead-letter-replay/" #format, TopicScene, &format, set_up, test_replayed_and_right, topic_scene_end)
+  g_test_add("/dead-letter-replay/" #format, ProgramScene, &format, set_up, test_replayed_and_right, program_scene_end)
 
 int
 main(int argc, char **argv)

@@ -2,7 +2,7 @@
  * broken one with its reason and place, and what explain, simulate and verify say of them. */
 #include "decode/avro_schema.h"
 #include "decode/protobuf_walk.h"
-#include "fault/program/topic_scene.h"
+#include "fault/program/program_scene.h"
 #include "util/clock.h"
 
 #define TIMEOUT_US (120 * TIDE_US_PER_S) /* far beyond what any step takes: only a failure waits so long */
@@ -20,17 +20,17 @@ static const char yaml[] = "kafka: { brokers: \"%s\", group: g, topics: [" TOPIC
                            "], threads: 1, session_timeout: 6s, commit_interval: 100ms }\n"
                            "hbase: { gateways: [\"%s\"] }\n"
                            "readings: { %s, schema: \"%s\", time: { field: at, format: epoch_s } }\n"
-                           "dead_letters: { topic: " TOPIC_SCENE_DEAD_LETTERS " }\n"
+                           "dead_letters: { topic: " PROGRAM_SCENE_LETTERS " }\n"
                            "service: { http: off }\n"
                            "limits: { drain_timeout: 3s }\n"
                            "tables: { METRIC: { key: [ { field: host }, \"#\", { time: epoch_ms } ],\n"
                            "  columns: { family: M, from: [count] } } }\n";
 
 static void
-set_up(TopicScene *scene, gconstpointer data)
+set_up(ProgramScene *scene, gconstpointer data)
 {
   const FormatCase *format = data;
-  topic_scene_begin(scene, data, TOPIC, format->schema);
+  program_scene_begin_format(scene, data, TOPIC, format->schema);
   const char *schema = scene->schema_path != NULL ? scene->schema_path : TIDE_PROTOBUF_TEST_SET;
   g_autofree char *text = g_strdup_printf(yaml, mock_kafka_brokers(scene->kafka),
                                           scripted_gateway_endpoint(scene->gateway), format->readings, schema);
@@ -38,27 +38,27 @@ set_up(TopicScene *scene, gconstpointer data)
 }
 
 static void
-test_rows_and_a_broken_message(TopicScene *scene, gconstpointer unused)
+test_rows_and_a_broken_message(ProgramScene *scene, gconstpointer unused)
 {
   const FormatCase *format = scene->format;
   for (gsize i = 0; i < G_N_ELEMENTS(format->messages); i++)
     mock_kafka_produce(scene->kafka, &(TideMockMessage){.topic = TOPIC, .payload = format->messages[i]});
   g_assert_true(mock_kafka_flush(scene->kafka, tide_now_us() + TIMEOUT_US));
-  topic_scene_run(scene, "tables create", 0);
-  topic_scene_run(scene, "explain --offline --from-topic", 65);
+  program_scene_run(scene, "tables create", 0);
+  program_scene_run(scene, "explain --offline --from-topic", 65);
   assert_prints(scene->done.output, "partition 0, offset 1: rejected as parse: ");
   assert_prints(scene->done.output, format->place);
   assert_prints(scene->done.output, "a#1426535292000");
   assert_prints(scene->done.output, "c#1426535292000");
-  topic_scene_run(scene, "run --until-end", 0);
-  topic_scene_run(scene, "scan METRIC --format csv", 0);
+  program_scene_run(scene, "run --until-end", 0);
+  program_scene_run(scene, "scan METRIC --format csv", 0);
   assert_prints(scene->done.output, "a#1426535292000,");
   assert_prints(scene->done.output, "c#1426535292000,");
   assert_silent(scene->done.output, "b#");
-  topic_scene_run(scene, "dead-letters list --format csv", 0);
+  program_scene_run(scene, "dead-letters list --format csv", 0);
   assert_prints(scene->done.output, ",parse," TOPIC "/0/1,");
   assert_prints(scene->done.output, format->place);
-  topic_scene_run(scene, "verify --to-end", 0);
+  program_scene_run(scene, "verify --to-end", 0);
   assert_prints(scene->done.output, "METRIC      2        0      0      0           0         0\n");
   assert_prints(scene->done.output, "1 message cannot be used (parse): nothing is expected of it\n");
   assert_prints(scene->done.output, "all is right\n");
@@ -66,7 +66,7 @@ test_rows_and_a_broken_message(TopicScene *scene, gconstpointer unused)
 
 /* Three messages like the first one, a second apart, from a file of its own: each is a row. */
 static void
-test_simulated_messages(TopicScene *scene, gconstpointer unused)
+test_simulated_messages(ProgramScene *scene, gconstpointer unused)
 {
   const FormatCase *format = scene->format;
   const TideBytes like = format->messages[0];
@@ -74,16 +74,16 @@ test_simulated_messages(TopicScene *scene, gconstpointer unused)
   g_assert_true(g_file_set_contents(path, (const char *)like.data, (gssize)like.len, NULL));
   g_autofree char *words = g_strdup_printf(
       "simulate --readings 3 --start-time 2015-03-16T19:48:12.500Z --topic " TOPIC " --sample %s", path);
-  topic_scene_run(scene, "tables create", 0);
-  topic_scene_run(scene, words, 0);
+  program_scene_run(scene, "tables create", 0);
+  program_scene_run(scene, words, 0);
   g_unlink(path);
-  topic_scene_run(scene, "run --until-end", 0);
-  topic_scene_run(scene, "scan METRIC --format csv", 0);
+  program_scene_run(scene, "run --until-end", 0);
+  program_scene_run(scene, "scan METRIC --format csv", 0);
   for (gint64 at_ms = G_GINT64_CONSTANT(1426535292500); at_ms < G_GINT64_CONSTANT(1426535295000); at_ms += 1000) {
     g_autofree char *row = g_strdup_printf("a#%" G_GINT64_FORMAT ",", at_ms);
     assert_prints(scene->done.output, row);
   }
-  topic_scene_run(scene, "verify --to-end", 0);
+  program_scene_run(scene, "verify --to-end", 0);
   assert_prints(scene->done.output, "all is right\n");
 }
 
@@ -118,10 +118,10 @@ main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
 #define ADD(format)                                                                                                    \
-  g_test_add("/schema-topic/rows-and-a-broken-message/" #format, TopicScene, &format, set_up,                          \
-             test_rows_and_a_broken_message, topic_scene_end);                                                         \
-  g_test_add("/schema-topic/simulated-messages/" #format, TopicScene, &format, set_up, test_simulated_messages,        \
-             topic_scene_end)
+  g_test_add("/schema-topic/rows-and-a-broken-message/" #format, ProgramScene, &format, set_up,                        \
+             test_rows_and_a_broken_message, program_scene_end);                                                       \
+  g_test_add("/schema-topic/simulated-messages/" #format, ProgramScene, &format, set_up, test_simulated_messages,      \
+             program_scene_end)
   if (tide_avro_is_built_in()) {
     ADD(avro);
   }

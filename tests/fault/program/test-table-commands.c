@@ -1,8 +1,5 @@
 /* `tables`, `check` and `explain`, run as a user runs them, against the scripted gateway. */
-#include "fault/gateway/scripted_gateway.h"
-#include "fault/program/run_program.h"
-
-#include <glib/gstdio.h>
+#include "fault/program/program_scene.h"
 
 static const char yaml[] = "kafka: { brokers: \"127.0.0.1:1\", group: g, topics: [t] }\n"
                            "hbase: { gateways: [\"%s\"] }\n"
@@ -26,71 +23,47 @@ static const char yaml[] = "kafka: { brokers: \"127.0.0.1:1\", group: g, topics:
                            "    key: [ { field: host }, \"#\", { time: epoch_ms } ]\n"
                            "    columns: { family: M, from: \"*\" }\n";
 
-typedef struct Fixture {
-  TideScriptedGateway *gateway;
-  char *config_path; /* owned */
-  ProgramDone done;  /* of the last run */
-} Fixture;
-
 static void
-set_up(Fixture *fixture, gconstpointer framed)
+set_up(ProgramScene *fixture, gconstpointer framed)
 {
   TideGatewayOptions options = {.framed = framed != NULL};
   fixture->gateway = scripted_gateway_new(&options);
   fixture->config_path = write_config(yaml, scripted_gateway_endpoint(fixture->gateway));
 }
 
-static void
-tear_down(Fixture *fixture, gconstpointer unused)
-{
-  scripted_gateway_free(fixture->gateway);
-  g_unlink(fixture->config_path);
-  g_free(fixture->config_path);
-  program_done_clear(&fixture->done);
-}
-
-/* Returns: the exit code. @input: (nullable) */
-static int
-run(Fixture *fixture, const char *words, const char *input)
-{
-  program_done_clear(&fixture->done);
-  fixture->done = run_program_with_input(fixture->config_path, words, input);
-  return fixture->done.exit_code;
-}
-
 static guint
-n_regions(Fixture *fixture, const char *table)
+n_regions(ProgramScene *fixture, const char *table)
 {
   g_autoptr(GPtrArray) regions = fake_hbase_regions(scripted_gateway_hbase(fixture->gateway), table);
   return regions->len;
 }
 
 static void
-test_created_is_as_declared(Fixture *fixture, gconstpointer unused)
+test_created_is_as_declared(ProgramScene *fixture, gconstpointer unused)
 {
-  g_assert_cmpint(run(fixture, "tables show", NULL), ==, 1);
+  program_scene_run(fixture, "tables show", 1);
   assert_prints(fixture->done.output, "missing: run 'tidemark tables create'");
-  g_assert_cmpint(run(fixture, "tables create", NULL), ==, 0);
+  program_scene_run(fixture, "tables create", 0);
   assert_prints(fixture->done.output, "METRIC: created with 1 family and 3 regions\n");
   assert_prints(fixture->done.errors, "DAILY_{yyyyMMdd}: its tables are created when their first row comes");
   g_assert_cmpuint(n_regions(fixture, "METRIC"), ==, 3);
-  g_assert_cmpint(run(fixture, "tables show", NULL), ==, 0);
-  g_assert_cmpint(run(fixture, "tables create", NULL), ==, 0);
+  program_scene_run(fixture, "tables show", 0);
+  program_scene_run(fixture, "tables create", 0);
   assert_prints(fixture->done.output, "METRIC: exists\n");
-  g_assert_cmpint(run(fixture, "tables show CURRENT --format json", NULL), ==, 0);
+  program_scene_run(fixture, "tables show CURRENT --format json", 0);
   assert_prints(fixture->done.output, "{\"name\":\"hbase.hstore.time.to.purge.deletes\",\"value\":\"604800000\"}");
   assert_prints(fixture->done.output, "\"scheme\":{\"verdict\":\"same\"");
 }
 
 static void
-test_differences_have_remedies(Fixture *fixture, gconstpointer unused)
+test_differences_have_remedies(ProgramScene *fixture, gconstpointer unused)
 {
   static const TideBytes splits[] = {{(const guint8 *)"g", 1}};
   TideFakeTableSpec *spec = fake_table_spec_new("METRIC");
   fake_table_spec_add_family(spec, "M");
   g_auto(TideFakeError) error = {0};
   g_assert_true(fake_hbase_create_table(scripted_gateway_hbase(fixture->gateway), spec, splits, 1, &error));
-  g_assert_cmpint(run(fixture, "tables show METRIC", NULL), ==, 1);
+  program_scene_run(fixture, "tables show METRIC", 1);
   assert_prints(fixture->done.output, "family 'M' has compression NONE, declared is GZ");
   assert_prints(fixture->done.output, "1 of 2 declared split points are no region boundary: 'n'");
   assert_prints(fixture->done.output, "  alter \"METRIC\", {NAME => \"M\", COMPRESSION => 'GZ'}\n");
@@ -98,14 +71,14 @@ test_differences_have_remedies(Fixture *fixture, gconstpointer unused)
 }
 
 static void
-test_dated_tables_are_found(Fixture *fixture, gconstpointer unused)
+test_dated_tables_are_found(ProgramScene *fixture, gconstpointer unused)
 {
-  g_assert_cmpint(run(fixture, "tables create DAILY_20170726 DAILY_20170725", NULL), ==, 0);
-  g_assert_cmpint(run(fixture, "tables show DAILY_{yyyyMMdd} --format csv", NULL), ==, 0);
+  program_scene_run(fixture, "tables create DAILY_20170726 DAILY_20170725", 0);
+  program_scene_run(fixture, "tables show DAILY_{yyyyMMdd} --format csv", 0);
   const char *first = strstr(fixture->done.output, "DAILY_20170725,yes");
   g_assert_nonnull(first);
   assert_prints(first, "DAILY_20170726,yes");
-  g_assert_cmpint(run(fixture, "check", NULL), ==, 69); /* no broker */
+  program_scene_run(fixture, "check", 69); /* no broker */
   assert_prints(fixture->done.output, "DAILY_20170726");
   assert_prints(fixture->done.output, "its key is the one stored in the table's attribute 'TIDEMARK_SCHEME'");
   assert_prints(fixture->done.output, "METRIC            field(host) \"#\" time(ms)");
@@ -113,7 +86,7 @@ test_dated_tables_are_found(Fixture *fixture, gconstpointer unused)
 
 /* A wrong property is the configuration's fault, not the brokers': found without them, and before anything is asked. */
 static void
-test_wrong_property(Fixture *fixture, gconstpointer unused)
+test_wrong_property(ProgramScene *fixture, gconstpointer unused)
 {
   g_autofree char *path = NULL;
   g_autoptr(GString) text = g_string_new(yaml);
@@ -133,9 +106,9 @@ test_wrong_property(Fixture *fixture, gconstpointer unused)
 /* What a framed gateway would spoil is left to the shell; the rest is made, and its key fingerprint is kept elsewhere.
  */
 static void
-test_framed_gateway_makes_what_it_can(Fixture *fixture, gconstpointer unused)
+test_framed_gateway_makes_what_it_can(ProgramScene *fixture, gconstpointer unused)
 {
-  g_assert_cmpint(run(fixture, "tables create", NULL), ==, 69);
+  program_scene_run(fixture, "tables create", 69);
   assert_prints(fixture->done.output, "METRIC: not created: gateway ");
   assert_prints(fixture->done.output, "CURRENT: not created: gateway ");
   assert_prints(fixture->done.output, "PLAIN: created with 1 family and 1 region\n");
@@ -144,17 +117,17 @@ test_framed_gateway_makes_what_it_can(Fixture *fixture, gconstpointer unused)
   assert_prints(fixture->done.output, "\"hbase.hstore.time.to.purge.deletes\" => \"604800000\"");
   assert_silent(fixture->done.output, "create \"PLAIN\"");
   g_assert_cmpuint(n_regions(fixture, "METRIC"), ==, 0);
-  g_assert_cmpint(run(fixture, "tables show PLAIN", NULL), ==, 0);
-  g_assert_cmpint(run(fixture, "tables create PLAIN", NULL), ==, 0);
+  program_scene_run(fixture, "tables show PLAIN", 0);
+  program_scene_run(fixture, "tables create PLAIN", 0);
 }
 
 #define READING "{\"host\":\"h1\",\"ts\":1501028163000,\"type\":\"%s\",\"cpu\":600.5}\n"
 
 static void
-test_explain_tells_rows_and_why_not(Fixture *fixture, gconstpointer unused)
+test_explain_tells_rows_and_why_not(ProgramScene *fixture, gconstpointer unused)
 {
   g_autofree char *input = g_strdup_printf(READING READING "{\"host\":\"h1\"}\n", "current", "other");
-  g_assert_cmpint(run(fixture, "explain --offline", input), ==, 65);
+  program_scene_run_with_input(fixture, "explain --offline", input, 65);
   const char *second = strstr(fixture->done.output, "line 2, reading 1 of 1");
   g_assert_nonnull(second);
   assert_prints(fixture->done.output,
@@ -173,22 +146,22 @@ test_explain_tells_rows_and_why_not(Fixture *fixture, gconstpointer unused)
 }
 
 static void
-test_h9_no_readings(Fixture *fixture, gconstpointer unused)
+test_h9_no_readings(ProgramScene *fixture, gconstpointer unused)
 {
-  g_assert_cmpint(run(fixture, "explain --offline -f json", "[]\n"), ==, 0);
+  program_scene_run_with_input(fixture, "explain --offline -f json", "[]\n", 0);
   g_assert_cmpstr(fixture->done.output, ==,
                   "{\"line\":1,\"readings\":0,\"text\":\"no readings in it: nothing is written\"}\n");
 }
 
 static void
-test_explain_tells_regions_and_json(Fixture *fixture, gconstpointer unused)
+test_explain_tells_regions_and_json(ProgramScene *fixture, gconstpointer unused)
 {
   g_autofree char *input = g_strdup_printf(READING, "other");
-  g_assert_cmpint(run(fixture, "tables create METRIC", NULL), ==, 0);
-  g_assert_cmpint(run(fixture, "explain", input), ==, 0);
+  program_scene_run(fixture, "tables create METRIC", 0);
+  program_scene_run_with_input(fixture, "explain", input, 0);
   assert_prints(fixture->done.output, "    region  ['g', 'n') on ");
   assert_prints(fixture->done.errors, "'DAILY_20170726' does not exist yet");
-  g_assert_cmpint(run(fixture, "explain --offline --format json", input), ==, 0);
+  program_scene_run_with_input(fixture, "explain --offline --format json", input, 0);
   assert_prints(fixture->done.output,
                 "\"stored_bytes\":49,\"reads_as\":[{\"qualifier\":\"0016\",\"value\":\"600.5\"}]");
   assert_prints(fixture->done.output, "\"growth\":\"slots\",\"slots\":1440");
@@ -196,26 +169,25 @@ test_explain_tells_regions_and_json(Fixture *fixture, gconstpointer unused)
 }
 
 static void
-test_explain_tells_tombstones(Fixture *fixture, gconstpointer unused)
+test_explain_tells_tombstones(ProgramScene *fixture, gconstpointer unused)
 {
-  g_assert_cmpint(run(fixture, "explain --offline --tombstone --key h1 --timestamp 1501028163000", NULL), ==, 0);
+  program_scene_run(fixture, "explain --offline --tombstone --key h1 --timestamp 1501028163000", 0);
   assert_prints(fixture->done.output, "line 1: no value: what its key names is deleted\n  CURRENT  h1\n");
   assert_prints(fixture->done.output,
                 "    deletes all cells of the row up to 1501028163000 = 2017-07-26T00:16:03.000Z\n");
   assert_prints(fixture->done.output,
                 "'tables.CURRENT.when' asks for 'type', which a message without value does not have");
-  g_assert_cmpint(run(fixture, "explain --offline --tombstone --key {\"host\":\"h1\",\"type\":\"other\"}", NULL), ==,
-                  65);
+  program_scene_run(fixture, "explain --offline --tombstone --key {\"host\":\"h1\",\"type\":\"other\"}", 65);
   assert_prints(fixture->done.output, "line 1: rejected as tombstone: ");
   assert_prints(fixture->done.output,
                 "  CURRENT  nothing deleted: it takes only messages whose field 'type' is 'current'\n");
-  g_assert_cmpint(run(fixture, "explain --offline --tombstone", NULL), ==, 64);
-  g_assert_cmpint(run(fixture, "explain --offline --from-topic --key h1", NULL), ==, 64);
+  program_scene_run(fixture, "explain --offline --tombstone", 64);
+  program_scene_run(fixture, "explain --offline --from-topic --key h1", 64);
 }
 
 /* Whoever reads a table cannot correct the configuration, and may want standard error for what concerns the reading. */
 static void
-test_warnings_are_for_check_and_run(Fixture *fixture, gconstpointer unused)
+test_warnings_are_for_check_and_run(ProgramScene *fixture, gconstpointer unused)
 {
   static const char warned[] = "kafka: { brokers: \"127.0.0.1:1\", group: g, topics: [t] }\n"
                                "hbase: { gateways: [\"%s\"] }\n"
@@ -226,19 +198,19 @@ test_warnings_are_for_check_and_run(Fixture *fixture, gconstpointer unused)
   g_unlink(fixture->config_path);
   g_free(fixture->config_path);
   fixture->config_path = write_config(warned, scripted_gateway_endpoint(fixture->gateway));
-  g_assert_cmpint(run(fixture, "check --offline", NULL), ==, 0);
+  program_scene_run(fixture, "check --offline", 0);
   assert_prints(fixture->done.output, "warning: 'tables.T' begins with the time");
-  g_assert_cmpint(run(fixture, "run", NULL), !=, 0); /* that address is nobody's */
+  g_assert_cmpint(program_scene_try(fixture, "run", NULL), !=, 0); /* that address is nobody's */
   assert_prints(fixture->done.errors, "warning: 'tables.T' begins with the time");
   assert_prints(fixture->done.errors, "cannot start: ");
-  g_assert_cmpint(run(fixture, "tables create", NULL), ==, 0);
+  program_scene_run(fixture, "tables create", 0);
   assert_silent(fixture->done.errors, "warning");
-  g_assert_cmpint(run(fixture, "scan T", NULL), ==, 0);
+  program_scene_run(fixture, "scan T", 0);
   g_assert_cmpstr(fixture->done.errors, ==, "");
 }
 
 static void
-test_explain_warns_of_a_text_named_as_a_field(Fixture *fixture, gconstpointer unused)
+test_explain_warns_of_a_text_named_as_a_field(ProgramScene *fixture, gconstpointer unused)
 {
   static const char quoted[] = "kafka: { brokers: \"127.0.0.1:1\", group: g, topics: [t] }\n"
                                "hbase: { gateways: [\"%s\"] }\n"
@@ -250,20 +222,20 @@ test_explain_warns_of_a_text_named_as_a_field(Fixture *fixture, gconstpointer un
   g_unlink(fixture->config_path);
   g_free(fixture->config_path);
   fixture->config_path = write_config(quoted, scripted_gateway_endpoint(fixture->gateway));
-  g_assert_cmpint(
-      run(fixture, "explain --offline", "{\"host\":\"h1\",\"site\":\"s1\",\"ts\":1501028163000,\"cpu\":1}\n"), ==, 0);
+  program_scene_run_with_input(fixture, "explain --offline",
+                               "{\"host\":\"h1\",\"site\":\"s1\",\"ts\":1501028163000,\"cpu\":1}\n", 0);
   assert_prints(fixture->done.output,
                 "warning: the text \"site\" of the key is also a field of the reading: if its value is "
                 "meant, write { field: site }\n");
   assert_prints(fixture->done.output, "fields that no table takes: site\n");
-  g_assert_cmpint(run(fixture, "explain --offline", "{\"host\":\"h1\",\"ts\":1501028163000,\"cpu\":1}\n"), ==, 0);
+  program_scene_run_with_input(fixture, "explain --offline", "{\"host\":\"h1\",\"ts\":1501028163000,\"cpu\":1}\n", 0);
   assert_silent(fixture->done.output, "is also a field");
   assert_prints(fixture->done.output, "fields taken: ts, host, cpu\n");
 }
 
 /* What the daemon would not send because nobody could ever read it. */
 static void
-test_explain_tells_what_has_expired(Fixture *fixture, gconstpointer unused)
+test_explain_tells_what_has_expired(ProgramScene *fixture, gconstpointer unused)
 {
   static const char expiring[] = "kafka: { brokers: \"127.0.0.1:1\", group: g, topics: [t] }\n"
                                  "hbase: { gateways: [\"%s\"] }\n"
@@ -286,13 +258,13 @@ test_explain_tells_what_has_expired(Fixture *fixture, gconstpointer unused)
   g_unlink(fixture->config_path);
   g_free(fixture->config_path);
   fixture->config_path = write_config(expiring, scripted_gateway_endpoint(fixture->gateway));
-  g_assert_cmpint(run(fixture, "explain --offline", reading), ==, 0);
+  program_scene_run_with_input(fixture, "explain --offline", reading, 0);
   assert_prints(fixture->done.output, "  SHORT  not written: expired: older than its time to live of 90d,");
   assert_prints(fixture->done.output, "  SHORT_INDEX  not written: it is the index of 'SHORT', which has no row\n");
   assert_prints(fixture->done.output, "  MIXED  h1#1501028163000\n");
   assert_prints(fixture->done.output, "    expired 1 cell left out: older than its time to live of 7d\n");
   assert_silent(fixture->done.output, "M:cpu");
-  g_assert_cmpint(run(fixture, "explain --offline -f json", reading), ==, 0);
+  program_scene_run_with_input(fixture, "explain --offline -f json", reading, 0);
   assert_prints(fixture->done.output,
                 "\"not_written\":\"SHORT\",\"text\":\"expired: older than its time to live of 90d");
   assert_prints(fixture->done.output, "],\"expired_cells\":1,\"expired_ttl_ms\":604800000,");
@@ -301,7 +273,7 @@ test_explain_tells_what_has_expired(Fixture *fixture, gconstpointer unused)
 /* Many readings show what none shows alone. */
 /* What explain says of @reading, with @readings in that section of the configuration and the options @words. */
 static const char *
-explain_one(Fixture *fixture, const char *readings, const char *words, const char *reading)
+explain_one(ProgramScene *fixture, const char *readings, const char *words, const char *reading)
 {
   g_autofree char *config = g_strdup_printf("kafka: { brokers: \"127.0.0.1:1\", group: g, topics: [t] }\n"
                                             "hbase: { gateways: [\"%%s\"] }\n"
@@ -315,7 +287,7 @@ explain_one(Fixture *fixture, const char *readings, const char *words, const cha
   g_unlink(fixture->config_path);
   g_free(fixture->config_path);
   fixture->config_path = write_config(config, scripted_gateway_endpoint(fixture->gateway));
-  run(fixture, command, reading);
+  program_scene_try(fixture, command, reading);
   return fixture->done.output;
 }
 
@@ -325,7 +297,7 @@ explain_one(Fixture *fixture, const char *readings, const char *words, const cha
 
 /* Each remedy is of what is wrong, not only of the reason's name. */
 static void
-test_explain_remedies(Fixture *fixture, gconstpointer unused)
+test_explain_remedies(ProgramScene *fixture, gconstpointer unused)
 {
   static const struct {
     const char *readings, *words, *reading, *remedy;
@@ -356,7 +328,7 @@ test_explain_remedies(Fixture *fixture, gconstpointer unused)
 
 /* Without --timestamp, what depends on the record's time says so; with it, it does not. */
 static void
-test_explain_record_time(Fixture *fixture, gconstpointer unused)
+test_explain_record_time(ProgramScene *fixture, gconstpointer unused)
 {
   static const char max_past[] = "time: { field: ts, format: epoch_ms, max_past: 1d }";
   static const char old[] = "{\"host\":\"h\",\"ts\":1501028163000,\"x\":1}\n";
@@ -372,13 +344,13 @@ test_explain_record_time(Fixture *fixture, gconstpointer unused)
 }
 
 static void
-test_explain_sees_keys_move(Fixture *fixture, gconstpointer unused)
+test_explain_sees_keys_move(ProgramScene *fixture, gconstpointer unused)
 {
   g_autoptr(GString) input = g_string_new(NULL);
   for (guint i = 0; i < 40; i++)
     g_string_append_printf(input, "{\"host\":\"%04u\",\"ts\":%" G_GINT64_FORMAT ",\"cpu\":1}\n", i,
                            G_GINT64_CONSTANT(1501028163000) + i);
-  g_assert_cmpint(run(fixture, "explain --offline", input->str), ==, 0);
+  program_scene_run_with_input(fixture, "explain --offline", input->str, 0);
   assert_prints(fixture->done.output,
                 "METRIC: warning: its keys move with the time: each new row sorts behind all others");
 }
@@ -390,7 +362,7 @@ test_explain_sees_keys_move(Fixture *fixture, gconstpointer unused)
 
 /* Two values of one row, column and time: of one message, and of several. */
 static void
-test_explain_sees_values_overwritten(Fixture *fixture, gconstpointer unused)
+test_explain_sees_values_overwritten(ProgramScene *fixture, gconstpointer unused)
 {
   const char *output = explain_one(fixture, LISTS, "", LIST);
   g_assert_cmpint(fixture->done.exit_code, ==, 0);
@@ -412,8 +384,9 @@ test_explain_sees_values_overwritten(Fixture *fixture, gconstpointer unused)
                 "overwritten");
 }
 
-#define ADD(path, func) g_test_add("/table-commands/" path, Fixture, NULL, set_up, func, tear_down)
-#define ADD_FRAMED(path, func) g_test_add("/table-commands/" path, Fixture, "framed", set_up, func, tear_down)
+#define ADD(path, func) g_test_add("/table-commands/" path, ProgramScene, NULL, set_up, func, program_scene_end)
+#define ADD_FRAMED(path, func)                                                                                         \
+  g_test_add("/table-commands/" path, ProgramScene, "framed", set_up, func, program_scene_end)
 
 int
 main(int argc, char **argv)

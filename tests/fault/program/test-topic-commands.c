@@ -1,9 +1,6 @@
 /* The commands that look into a topic, run as a user runs them, against a Kafka cluster inside of the test. */
-#include "fault/kafka/mock_kafka.h"
-#include "fault/program/run_program.h"
+#include "fault/program/program_scene.h"
 #include "util/clock.h"
-
-#include <glib/gstdio.h>
 
 #define TIMEOUT_US (240 * TIDE_US_PER_S) /* far beyond what any step takes: only a failure waits so long */
 #define TIME_MS G_GINT64_CONSTANT(1426535612045)
@@ -24,32 +21,16 @@ static const char yaml[] = "kafka: { brokers: \"%s\", group: g, topics: [metrics
                            "    columns: { family: M, from: \"*\" }\n"
                            "    splits: [\"m\"]\n";
 
-typedef struct Fixture {
-  TideMockKafka *kafka;
-  char *config_path; /* owned */
-  ProgramDone done;  /* of the last run */
-} Fixture;
-
 static void
-set_up(Fixture *fixture, gconstpointer unused)
+set_up(ProgramScene *fixture, gconstpointer unused)
 {
-  fixture->kafka = mock_kafka_new(1);
-  mock_kafka_create_topic(fixture->kafka, "metrics", 2);
+  program_scene_begin_kafka(fixture, "metrics", 2);
   fixture->config_path = write_config(yaml, mock_kafka_brokers(fixture->kafka));
-}
-
-static void
-tear_down(Fixture *fixture, gconstpointer unused)
-{
-  mock_kafka_free(fixture->kafka);
-  g_unlink(fixture->config_path);
-  g_free(fixture->config_path);
-  program_done_clear(&fixture->done);
 }
 
 /* Hosts a000 to z999, each letter as often. */
 static void
-produce_readings(Fixture *fixture, guint n)
+produce_readings(ProgramScene *fixture, guint n)
 {
   for (guint i = 0; i < n; i++) {
     g_autofree char *payload = g_strdup_printf("{\"host\":\"%c%03u\",\"ts\":%" G_GINT64_FORMAT ",\"cpu\":%u}",
@@ -59,20 +40,11 @@ produce_readings(Fixture *fixture, guint n)
   g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + TIMEOUT_US));
 }
 
-/* Returns: the exit code. */
-static int
-run(Fixture *fixture, const char *words)
-{
-  program_done_clear(&fixture->done);
-  fixture->done = run_program(fixture->config_path, words);
-  return fixture->done.exit_code;
-}
-
 static void
-test_sample_divides_free_text(Fixture *fixture, gconstpointer unused)
+test_sample_divides_free_text(ProgramScene *fixture, gconstpointer unused)
 {
   produce_readings(fixture, N_READINGS);
-  g_assert_cmpint(run(fixture, "tables create METRIC FIXED --dry-run --sample 4000 --regions 4"), ==, 0);
+  program_scene_run(fixture, "tables create METRIC FIXED --dry-run --sample 4000 --regions 4", 0);
   assert_prints(fixture->done.errors, "METRIC: 3 split points out of 4,000 keys\n");
   /* A quarter of the alphabet each, within what a sample leaves to chance. */
   const char *points = strstr(fixture->done.output, "SPLITS => ['");
@@ -86,12 +58,12 @@ test_sample_divides_free_text(Fixture *fixture, gconstpointer unused)
 }
 
 static void
-test_sample_warns(Fixture *fixture, gconstpointer unused)
+test_sample_warns(ProgramScene *fixture, gconstpointer unused)
 {
   produce_readings(fixture, 200);
   mock_kafka_produce_text(fixture->kafka, "metrics", 0, "{\"host\":\"no time\"}");
   g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + TIMEOUT_US));
-  g_assert_cmpint(run(fixture, "tables create MOVING --dry-run --sample 1000 --regions 4"), ==, 0);
+  program_scene_run(fixture, "tables create MOVING --dry-run --sample 1000 --regions 4", 0);
   assert_prints(fixture->done.errors,
                 "warning: the keys of 'MOVING' move with the time: all that comes will fall into its last");
   assert_prints(fixture->done.errors, "warning: that is few: for 4 regions, sample 400 keys and more\n");
@@ -99,66 +71,66 @@ test_sample_warns(Fixture *fixture, gconstpointer unused)
 }
 
 static void
-test_sample_of_nothing_is_refused(Fixture *fixture, gconstpointer unused)
+test_sample_of_nothing_is_refused(ProgramScene *fixture, gconstpointer unused)
 {
-  g_assert_cmpint(run(fixture, "tables create METRIC --dry-run --sample 1000 --regions 4"), ==, 65);
+  program_scene_run(fixture, "tables create METRIC --dry-run --sample 1000 --regions 4", 65);
   assert_prints(fixture->done.errors, "topic 'metrics' has no messages to sample");
-  g_assert_cmpint(run(fixture, "tables create METRIC --dry-run --sample 1000"), ==, 64);
+  program_scene_run(fixture, "tables create METRIC --dry-run --sample 1000", 64);
   assert_prints(fixture->done.errors, "say how many with '--regions N'");
 }
 
 static void
-test_explain_takes_the_newest(Fixture *fixture, gconstpointer unused)
+test_explain_takes_the_newest(ProgramScene *fixture, gconstpointer unused)
 {
   produce_readings(fixture, 20);
-  g_assert_cmpint(run(fixture, "explain --offline --from-topic --count 4"), ==, 0);
+  program_scene_run(fixture, "explain --offline --from-topic --count 4", 0);
   assert_prints(fixture->done.output, "partition 0, offset 8, reading 1 of 1");
   assert_prints(fixture->done.output, "partition 0, offset 9, reading 1 of 1");
   assert_prints(fixture->done.output, "partition 1, offset 9, reading 1 of 1");
   g_assert_null(strstr(fixture->done.output, "offset 7"));
-  g_assert_cmpint(run(fixture, "explain --offline --from-topic --count 2 -f json"), ==, 0);
+  program_scene_run(fixture, "explain --offline --from-topic --count 2 -f json", 0);
   assert_prints(fixture->done.output, "{\"partition\":1,\"offset\":9,\"reading\":0,\"table\":\"METRIC\"");
   g_assert_cmpint(mock_kafka_committed(fixture->kafka, "g", "metrics", 0, tide_now_us() + TIMEOUT_US), ==, -1);
 }
 
 static guint
-count_records(Fixture *fixture)
+count_records(ProgramScene *fixture)
 {
   g_autoptr(GPtrArray) records = mock_kafka_read_topic(fixture->kafka, "metrics", 2, tide_now_us() + TIMEOUT_US);
   return records->len;
 }
 
 static void
-test_u6_simulate_asks(Fixture *fixture, gconstpointer unused)
+test_u6_simulate_asks(ProgramScene *fixture, gconstpointer unused)
 {
-  g_assert_cmpint(run(fixture, "simulate --readings 5"), ==, 64);
+  program_scene_run(fixture, "simulate --readings 5", 64);
   assert_prints(fixture->done.errors, "synthetic readings would go to 'metrics'");
   assert_prints(fixture->done.errors, "'--topic'");
   g_assert_cmpuint(count_records(fixture), ==, 0);
-  g_assert_cmpint(run(fixture, "simulate --readings 5 --yes"), ==, 0);
-  g_assert_cmpint(run(fixture, "simulate --readings 5 --topic metrics"), ==, 0);
+  program_scene_run(fixture, "simulate --readings 5 --yes", 0);
+  program_scene_run(fixture, "simulate --readings 5 --topic metrics", 0);
   g_assert_cmpuint(count_records(fixture), ==, 10);
 }
 
 /* It is asked for before anything is sent: librdkafka would wait half a minute for it, or have the brokers make it. */
 static void
-test_u6_simulate_needs_its_topic(Fixture *fixture, gconstpointer unused)
+test_u6_simulate_needs_its_topic(ProgramScene *fixture, gconstpointer unused)
 {
-  g_assert_cmpint(run(fixture, "simulate --readings 5 --topic nosuch"), ==, 69);
+  program_scene_run(fixture, "simulate --readings 5 --topic nosuch", 69);
   assert_prints(fixture->done.errors, "the topic 'nosuch' does not exist at '127.0.0.1:");
   assert_prints(fixture->done.errors,
                 "create it, as with 'kafka-topics.sh --create', or name another; nothing was sent to it");
   g_assert_cmpstr(fixture->done.output, ==, "");
   mock_kafka_set_topic_error(fixture->kafka, "metrics", RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
-  g_assert_cmpint(run(fixture, "simulate --readings 5 --yes"), ==, 69);
+  program_scene_run(fixture, "simulate --readings 5 --yes", 69);
   assert_prints(fixture->done.errors, "the topic 'metrics' does not exist at ");
 }
 
 static void
-test_u6_simulate_counts_what_was_acknowledged(Fixture *fixture, gconstpointer unused)
+test_u6_simulate_counts_what_was_acknowledged(ProgramScene *fixture, gconstpointer unused)
 {
   mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_PRODUCE, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, 50);
-  g_assert_cmpint(run(fixture, "simulate --readings 5 --topic metrics"), ==, 69);
+  program_scene_run(fixture, "simulate --readings 5 --topic metrics", 69);
   g_assert_true(g_str_has_prefix(fixture->done.output, "0 of 5 messages in "));
   assert_prints(fixture->done.errors, "only 0 of 5 messages were acknowledged: ");
   g_assert_cmpuint(count_records(fixture), ==, 0);
@@ -166,7 +138,7 @@ test_u6_simulate_counts_what_was_acknowledged(Fixture *fixture, gconstpointer un
 
 /* The fixture's configuration with @field in place of "host". */
 static void
-expect_field(Fixture *fixture, const char *field)
+expect_field(ProgramScene *fixture, const char *field)
 {
   g_autoptr(GString) text = g_string_new(yaml);
   g_string_replace(text, "host", field, 0);
@@ -176,10 +148,10 @@ expect_field(Fixture *fixture, const char *field)
 }
 
 static void
-test_u6_simulate_looks_first(Fixture *fixture, gconstpointer unused)
+test_u6_simulate_looks_first(ProgramScene *fixture, gconstpointer unused)
 {
   expect_field(fixture, "sensor");
-  g_assert_cmpint(run(fixture, "simulate --readings 5 --topic metrics"), ==, 65);
+  program_scene_run(fixture, "simulate --readings 5 --topic metrics", 65);
   assert_prints(fixture->done.errors, "cannot use the first message (missing_field: ");
   assert_prints(fixture->done.errors, "'--sample FILE' makes messages like those in FILE");
   g_assert_cmpuint(count_records(fixture), ==, 0);
@@ -189,7 +161,7 @@ test_u6_simulate_looks_first(Fixture *fixture, gconstpointer unused)
       path, "{\"sensor\":\"s1\",\"ts\":1,\"v\":20.5}\n{\"sensor\":\"s2\",\"ts\":1,\"v\":20.5}\n", -1, NULL));
   g_autofree char *words =
       g_strdup_printf("simulate --readings 6 --topic metrics --start-time 1426535612045 --step 1s --sample %s", path);
-  g_assert_cmpint(run(fixture, words), ==, 0);
+  program_scene_run(fixture, words, 0);
   g_autoptr(GPtrArray) records = mock_kafka_read_topic(fixture->kafka, "metrics", 2, tide_now_us() + TIMEOUT_US);
   g_autoptr(GHashTable) begins = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   g_assert_cmpuint(records->len, ==, 6);
@@ -203,7 +175,7 @@ test_u6_simulate_looks_first(Fixture *fixture, gconstpointer unused)
   g_unlink(path);
 }
 
-#define ADD(path, func) g_test_add("/topic-commands/" path, Fixture, NULL, set_up, func, tear_down)
+#define ADD(path, func) g_test_add("/topic-commands/" path, ProgramScene, NULL, set_up, func, program_scene_end)
 
 int
 main(int argc, char **argv)

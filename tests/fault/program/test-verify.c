@@ -1,11 +1,7 @@
 /* `tidemark verify`, run as a user runs it: what it says of tables that are right, and of each thing that can be wrong.
  */
-#include "fault/gateway/scripted_gateway.h"
-#include "fault/kafka/mock_kafka.h"
-#include "fault/program/run_program.h"
+#include "fault/program/program_scene.h"
 #include "util/clock.h"
-
-#include <glib/gstdio.h>
 
 #define TIMEOUT_US (240 * TIDE_US_PER_S)   /* far beyond what any step takes: only a failure waits so long */
 #define T G_GINT64_CONSTANT(1426535612000) /* 2015-03-16T19:53:32.000Z */
@@ -17,20 +13,12 @@
 static const char usual_tables[] = "  METRIC: { " TIME_KEY ", " ALL_COLUMNS " }\n"
                                    "  CURRENT: { latest: merge, " HOST_KEY ", " ALL_COLUMNS " }\n";
 
-typedef struct Fixture {
-  TideMockKafka *kafka;
-  TideScriptedGateway *gateway;
-  char *config_path; /* owned */
-  ProgramDone done;  /* of the last run */
-} Fixture;
-
 static const char usual_readings[] = "time: { field: ts, format: epoch_ms }";
 
 static void
-set_up_readings(Fixture *fixture, const char *readings, const char *tables)
+set_up_readings(ProgramScene *fixture, const char *readings, const char *tables)
 {
-  fixture->kafka = mock_kafka_new(1);
-  mock_kafka_create_topic(fixture->kafka, TOPIC, 2);
+  program_scene_begin_kafka(fixture, TOPIC, 2);
   fixture->gateway = scripted_gateway_new(NULL);
   g_autofree char *yaml = g_strdup_printf("kafka: { brokers: \"%s\", group: g, topics: [" TOPIC
                                           "], session_timeout: 6s, commit_interval: 100ms }\n"
@@ -44,27 +32,17 @@ set_up_readings(Fixture *fixture, const char *readings, const char *tables)
 }
 
 static void
-set_up_with(Fixture *fixture, const char *tables)
+set_up_with(ProgramScene *fixture, const char *tables)
 {
   set_up_readings(fixture, usual_readings, tables);
 }
 
 static void
-set_up(Fixture *fixture, gconstpointer unused)
+set_up(ProgramScene *fixture, gconstpointer unused)
 {
   set_up_with(fixture, usual_tables);
   scripted_gateway_create_table(fixture->gateway, "METRIC", "M", NULL);
   scripted_gateway_create_table(fixture->gateway, "CURRENT", "M", NULL);
-}
-
-static void
-tear_down(Fixture *fixture, gconstpointer unused)
-{
-  mock_kafka_free(fixture->kafka);
-  scripted_gateway_free(fixture->gateway);
-  g_unlink(fixture->config_path);
-  g_free(fixture->config_path);
-  program_done_clear(&fixture->done);
 }
 
 /* ---- messages and cells
@@ -72,7 +50,7 @@ tear_down(Fixture *fixture, gconstpointer unused)
  */
 
 static void
-send_reading(Fixture *fixture, gint32 partition, const char *host, gint64 time_ms, const char *value)
+send_reading(ProgramScene *fixture, gint32 partition, const char *host, gint64 time_ms, const char *value)
 {
   g_autofree char *payload =
       g_strdup_printf("{\"host\":\"%s\",\"ts\":%" G_GINT64_FORMAT ",\"v\":\"%s\"}", host, time_ms, value);
@@ -80,13 +58,14 @@ send_reading(Fixture *fixture, gint32 partition, const char *host, gint64 time_m
 }
 
 static void
-flush(Fixture *fixture)
+flush(ProgramScene *fixture)
 {
   g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + TIMEOUT_US));
 }
 
 static void
-put_cell(Fixture *fixture, const char *table, const char *row, const char *qualifier, gint64 time_ms, const char *value)
+put_cell(ProgramScene *fixture, const char *table, const char *row, const char *qualifier, gint64 time_ms,
+         const char *value)
 {
   TideFakeCell cell = {.family = TIDE_BYTES_LITERAL("M"),
                        .qualifier = tide_bytes_of_string(qualifier),
@@ -99,7 +78,7 @@ put_cell(Fixture *fixture, const char *table, const char *row, const char *quali
 }
 
 static void
-put_reading(Fixture *fixture, const char *table, const char *host, gint64 time_ms, const char *value)
+put_reading(ProgramScene *fixture, const char *table, const char *host, gint64 time_ms, const char *value)
 {
   g_autofree char *row = g_strdup_printf("%s#%" G_GINT64_FORMAT, host, time_ms);
   put_cell(fixture, table, row, "v", time_ms, value);
@@ -107,14 +86,14 @@ put_reading(Fixture *fixture, const char *table, const char *host, gint64 time_m
 
 /* What the daemon would make of a reading. */
 static void
-put_both(Fixture *fixture, const char *host, gint64 time_ms, const char *value)
+put_both(ProgramScene *fixture, const char *host, gint64 time_ms, const char *value)
 {
   put_reading(fixture, "METRIC", host, time_ms, value);
   put_cell(fixture, "CURRENT", host, "v", time_ms, value);
 }
 
 static void
-delete_row(Fixture *fixture, const char *table, const char *row, gint64 to_ms)
+delete_row(ProgramScene *fixture, const char *table, const char *row, gint64 to_ms)
 {
   TideFakeDelete gone = {.family = TIDE_BYTES_LITERAL("M"), .to_ms = to_ms};
   TideFakeRow mutation = {.row = tide_bytes_of_string(row), .deletes = &gone, .n_deletes = 1};
@@ -125,19 +104,15 @@ delete_row(Fixture *fixture, const char *table, const char *row, gint64 to_ms)
 
 /* Returns: the exit code. */
 static int
-run(Fixture *fixture, const char *words)
+run(ProgramScene *fixture, const char *words)
 {
   flush(fixture);
-  program_done_clear(&fixture->done);
-  fixture->done = run_program(fixture->config_path, words);
-  if (g_test_verbose())
-    g_test_message("%s%s", fixture->done.output, fixture->done.errors);
-  return fixture->done.exit_code;
+  return program_scene_try(fixture, words, NULL);
 }
 
 /* The whole topic, and that nothing but @samples and what one verdict counts is wrong. */
 static void
-assert_found(Fixture *fixture, const char *counts, const char *samples)
+assert_found(ProgramScene *fixture, const char *counts, const char *samples)
 {
   int exit_code = run(fixture, "verify --to-end");
   if (!g_str_has_prefix(fixture->done.output, samples))
@@ -151,7 +126,7 @@ assert_found(Fixture *fixture, const char *counts, const char *samples)
 
 /* Three readings of two hosts, written as the daemon does: in any order, and again. */
 static void
-send_usual(Fixture *fixture)
+send_usual(ProgramScene *fixture)
 {
   send_reading(fixture, 0, "a", T + 2, "2");
   send_reading(fixture, 0, "a", T + 1, "1");
@@ -165,7 +140,7 @@ send_usual(Fixture *fixture)
  */
 
 static void
-test_all_right(Fixture *fixture, gconstpointer unused)
+test_all_right(ProgramScene *fixture, gconstpointer unused)
 {
   for (guint replay = 0; replay < 2; replay++)
     for (guint i = 0; i < 200; i++) {
@@ -184,7 +159,7 @@ test_all_right(Fixture *fixture, gconstpointer unused)
 }
 
 static void
-test_rejected_messages_are_not_expected(Fixture *fixture, gconstpointer unused)
+test_rejected_messages_are_not_expected(ProgramScene *fixture, gconstpointer unused)
 {
   send_usual(fixture);
   mock_kafka_produce_text(fixture->kafka, TOPIC, 0, "{broken");
@@ -217,7 +192,7 @@ static const FormatCase msgpack = {"format: msgpack, time: { field: ts, format: 
                                    "\x83"};
 
 static void
-set_up_format(Fixture *fixture, gconstpointer data)
+set_up_format(ProgramScene *fixture, gconstpointer data)
 {
   set_up_readings(fixture, ((const FormatCase *)data)->readings,
                   "  METRIC: { " TIME_KEY ", columns: { family: M, from: [v] } }\n"
@@ -227,7 +202,7 @@ set_up_format(Fixture *fixture, gconstpointer data)
 }
 
 static void
-test_another_format(Fixture *fixture, gconstpointer data)
+test_another_format(ProgramScene *fixture, gconstpointer data)
 {
   const FormatCase *at = data;
   mock_kafka_produce_text(fixture->kafka, TOPIC, 0, at->broken);
@@ -246,7 +221,7 @@ test_another_format(Fixture *fixture, gconstpointer data)
  */
 
 static void
-test_missing_row(Fixture *fixture, gconstpointer unused)
+test_missing_row(ProgramScene *fixture, gconstpointer unused)
 {
   send_usual(fixture);
   delete_row(fixture, "METRIC", "a#1426535612001", T + 1);
@@ -259,7 +234,7 @@ test_missing_row(Fixture *fixture, gconstpointer unused)
 }
 
 static void
-test_missing_table(Fixture *fixture, gconstpointer unused)
+test_missing_table(ProgramScene *fixture, gconstpointer unused)
 {
   send_usual(fixture);
   g_auto(TideFakeError) error = {0};
@@ -271,7 +246,7 @@ test_missing_table(Fixture *fixture, gconstpointer unused)
 }
 
 static void
-test_wrong_value(Fixture *fixture, gconstpointer unused)
+test_wrong_value(ProgramScene *fixture, gconstpointer unused)
 {
   send_usual(fixture);
   put_reading(fixture, "METRIC", "a", T + 2, "9");
@@ -285,7 +260,7 @@ test_wrong_value(Fixture *fixture, gconstpointer unused)
 
 /* The later offset of a partition must have won. */
 static void
-test_older_offset_of_one_time_is_wrong(Fixture *fixture, gconstpointer unused)
+test_older_offset_of_one_time_is_wrong(ProgramScene *fixture, gconstpointer unused)
 {
   send_reading(fixture, 0, "a", T, "first");
   send_reading(fixture, 0, "a", T, "last");
@@ -297,7 +272,7 @@ test_older_offset_of_one_time_is_wrong(Fixture *fixture, gconstpointer unused)
 }
 
 static void
-test_stale_latest_value(Fixture *fixture, gconstpointer unused)
+test_stale_latest_value(ProgramScene *fixture, gconstpointer unused)
 {
   send_usual(fixture);
   delete_row(fixture, "CURRENT", "b", T);
@@ -310,7 +285,7 @@ test_stale_latest_value(Fixture *fixture, gconstpointer unused)
 }
 
 static void
-test_unexpected_rows(Fixture *fixture, gconstpointer unused)
+test_unexpected_rows(ProgramScene *fixture, gconstpointer unused)
 {
   send_usual(fixture);
   put_reading(fixture, "METRIC", "stray", T + 1, "7");
@@ -333,7 +308,7 @@ test_unexpected_rows(Fixture *fixture, gconstpointer unused)
  */
 
 static void
-test_conflict_between_partitions(Fixture *fixture, gconstpointer unused)
+test_conflict_between_partitions(ProgramScene *fixture, gconstpointer unused)
 {
   send_reading(fixture, 0, "a", T, "zero");
   send_reading(fixture, 1, "a", T, "one, first");
@@ -353,7 +328,7 @@ test_conflict_between_partitions(Fixture *fixture, gconstpointer unused)
 
 /* The daemon has written and committed; then messages come that are written and not committed, or not even written. */
 static void
-set_up_lists(Fixture *fixture, gconstpointer unused)
+set_up_lists(ProgramScene *fixture, gconstpointer unused)
 {
   set_up_readings(fixture, "each: obs, time: { field: ts, format: epoch_ms }", usual_tables);
   scripted_gateway_create_table(fixture->gateway, "METRIC", "M", NULL);
@@ -362,7 +337,7 @@ set_up_lists(Fixture *fixture, gconstpointer unused)
 
 /* Nothing in the key tells them apart: of three values in a column two are lost. */
 static void
-test_conflict_between_readings(Fixture *fixture, gconstpointer unused)
+test_conflict_between_readings(ProgramScene *fixture, gconstpointer unused)
 {
   mock_kafka_produce_text(fixture->kafka, TOPIC, 0,
                           "{\"host\":\"a\",\"ts\":1426535612000,\"obs\":[{\"k\":\"wave\",\"v\":\"1\"},"
@@ -383,7 +358,7 @@ test_conflict_between_readings(Fixture *fixture, gconstpointer unused)
 }
 
 static void
-test_committed_offsets_bound_it(Fixture *fixture, gconstpointer unused)
+test_committed_offsets_bound_it(ProgramScene *fixture, gconstpointer unused)
 {
   send_usual(fixture);
   g_assert_cmpint(run(fixture, "verify"), ==, 65);
@@ -412,7 +387,7 @@ test_committed_offsets_bound_it(Fixture *fixture, gconstpointer unused)
 /* A row that HBase refused is not missing when its message is a dead letter; an older latest value stands in its place.
  */
 static void
-test_dead_letters(Fixture *fixture, gconstpointer unused)
+test_dead_letters(ProgramScene *fixture, gconstpointer unused)
 {
   g_autofree char *path = NULL;
   g_autoptr(GError) error = NULL;
@@ -446,7 +421,7 @@ test_dead_letters(Fixture *fixture, gconstpointer unused)
  */
 
 static void
-test_versions(Fixture *fixture, gconstpointer unused)
+test_versions(ProgramScene *fixture, gconstpointer unused)
 {
   set_up_with(fixture, "  LOG: { " HOST_KEY ", " ALL_COLUMNS ", families: { M: { versions: 3 } } }\n");
   TideFakeTableSpec *spec = fake_table_spec_new("LOG");
@@ -465,7 +440,7 @@ test_versions(Fixture *fixture, gconstpointer unused)
 }
 
 static void
-send_pair(Fixture *fixture, gint64 time_ms, const char *first, const char *second)
+send_pair(ProgramScene *fixture, gint64 time_ms, const char *first, const char *second)
 {
   g_autofree char *payload =
       g_strdup_printf("{\"host\":\"a\",\"ts\":%" G_GINT64_FORMAT ",\"%s\":\"1\",\"%s\":\"2\"}", time_ms, first, second);
@@ -473,7 +448,7 @@ send_pair(Fixture *fixture, gint64 time_ms, const char *first, const char *secon
 }
 
 static void
-test_replaced_rows(Fixture *fixture, gconstpointer unused)
+test_replaced_rows(ProgramScene *fixture, gconstpointer unused)
 {
   set_up_with(fixture, "  ROW: { latest: replace, " HOST_KEY ", " ALL_COLUMNS ", purge_deletes_after: 1d }\n");
   scripted_gateway_create_table(fixture->gateway, "ROW", "M", NULL);
@@ -491,7 +466,7 @@ test_replaced_rows(Fixture *fixture, gconstpointer unused)
 }
 
 static void
-test_tombstones(Fixture *fixture, gconstpointer unused)
+test_tombstones(ProgramScene *fixture, gconstpointer unused)
 {
   set_up_with(fixture, "  CURRENT: { latest: merge, tombstone: delete, " HOST_KEY ", " ALL_COLUMNS
                        ", purge_deletes_after: 1d }\n");
@@ -510,7 +485,7 @@ test_tombstones(Fixture *fixture, gconstpointer unused)
 }
 
 static void
-test_expired_cells(Fixture *fixture, gconstpointer unused)
+test_expired_cells(ProgramScene *fixture, gconstpointer unused)
 {
   set_up_with(fixture, "  METRIC: { " TIME_KEY ", " ALL_COLUMNS ", ttl: 1d }\n");
   scripted_gateway_create_table(fixture->gateway, "METRIC", "M", NULL);
@@ -523,7 +498,7 @@ test_expired_cells(Fixture *fixture, gconstpointer unused)
 }
 
 static void
-test_dated_tables(Fixture *fixture, gconstpointer unused)
+test_dated_tables(ProgramScene *fixture, gconstpointer unused)
 {
   set_up_with(fixture, "  \"DAY_{yyyyMMdd}\": { " TIME_KEY ", " ALL_COLUMNS " }\n");
   scripted_gateway_create_table(fixture->gateway, "DAY_20150316", "M", NULL);
@@ -548,7 +523,7 @@ test_dated_tables(Fixture *fixture, gconstpointer unused)
 
 /* 40,000 cells in memory for 16,000: each is judged once, in whatever pass. */
 static void
-test_passes_bound_the_memory(Fixture *fixture, gconstpointer unused)
+test_passes_bound_the_memory(ProgramScene *fixture, gconstpointer unused)
 {
   for (guint i = 0; i < 20000; i++) {
     g_autofree char *host = g_strdup_printf("h%u", i);
@@ -572,7 +547,7 @@ test_passes_bound_the_memory(Fixture *fixture, gconstpointer unused)
 }
 
 static void
-test_json(Fixture *fixture, gconstpointer unused)
+test_json(ProgramScene *fixture, gconstpointer unused)
 {
   send_usual(fixture);
   put_cell(fixture, "CURRENT", "b", "v", T, "9");
@@ -591,7 +566,7 @@ test_json(Fixture *fixture, gconstpointer unused)
 }
 
 static void
-test_what_cannot_be_done(Fixture *fixture, gconstpointer unused)
+test_what_cannot_be_done(ProgramScene *fixture, gconstpointer unused)
 {
   send_usual(fixture);
   g_assert_cmpint(run(fixture, "verify --from now --to -1h"), ==, 64);
@@ -609,7 +584,7 @@ test_what_cannot_be_done(Fixture *fixture, gconstpointer unused)
 
 /* A gateway that loses connections and answers late costs time, and nothing of what is found. */
 static void
-test_lost_connections_change_nothing(Fixture *fixture, gconstpointer unused)
+test_lost_connections_change_nothing(ProgramScene *fixture, gconstpointer unused)
 {
   send_usual(fixture);
   TideScriptedFault cut = {.kind = TIDE_FAULT_CLOSE_BEFORE_REPLY, .call = TIDE_CALL_GET_SCANNER_ROWS, .max_hits = 3};
@@ -620,7 +595,8 @@ test_lost_connections_change_nothing(Fixture *fixture, gconstpointer unused)
                "(topic 'metrics' partition 0 offset 1)\n");
 }
 
-#define ADD(path, set_up_func, func) g_test_add("/verify/" path, Fixture, NULL, set_up_func, func, tear_down)
+#define ADD(path, set_up_func, func)                                                                                   \
+  g_test_add("/verify/" path, ProgramScene, NULL, set_up_func, func, program_scene_end)
 
 int
 main(int argc, char **argv)
@@ -628,9 +604,9 @@ main(int argc, char **argv)
   g_test_init(&argc, &argv, NULL);
   ADD("all-is-right-in-any-order-and-after-replays", set_up, test_all_right);
   ADD("rejected-messages-are-not-expected", set_up, test_rejected_messages_are_not_expected);
-  g_test_add("/verify/format/influx", Fixture, &influx, set_up_format, test_another_format, tear_down);
-  g_test_add("/verify/format/csv", Fixture, &csv, set_up_format, test_another_format, tear_down);
-  g_test_add("/verify/format/msgpack", Fixture, &msgpack, set_up_format, test_another_format, tear_down);
+  g_test_add("/verify/format/influx", ProgramScene, &influx, set_up_format, test_another_format, program_scene_end);
+  g_test_add("/verify/format/csv", ProgramScene, &csv, set_up_format, test_another_format, program_scene_end);
+  g_test_add("/verify/format/msgpack", ProgramScene, &msgpack, set_up_format, test_another_format, program_scene_end);
   ADD("a-row-that-is-gone-is-missing", set_up, test_missing_row);
   ADD("all-of-a-table-that-is-gone-is-missing", set_up, test_missing_table);
   ADD("another-value-is-wrong", set_up, test_wrong_value);
