@@ -5,7 +5,6 @@
 #include "bare_partitions.h"
 #include "consumer/pauses.h"
 #include "dead_letters/dead_letter_queue_private.h"
-#include "rows/accumulator.h"
 #include "unstarted_flow.h"
 #include "util/clock.h"
 
@@ -19,6 +18,40 @@ typedef struct BareConsumer {
   TideCompletionQueue completions;
   TideAccumulator *accumulator;
 } BareConsumer;
+
+/* All open rows, as a call of @n_rows rows. */
+static inline void
+bare_flow_take_call(UnstartedFlow *flow, TideAccumulator *accumulator, guint32 n_rows, TideCall *ret_call)
+{
+  tide_accumulator_tick(accumulator, TIDE_PRESSURE_FLUSH, 0, tide_now_us());
+  g_assert_cmpint(tide_lanes_take(flow->lanes, 0, ret_call), ==, TIDE_TAKE_CALL);
+  g_assert_cmpuint(ret_call->n_rows, ==, n_rows);
+}
+
+/* Not started: jobs wait in it. */
+static inline TideDeadLetterQueue *
+bare_dead_letters_new(UnstartedFlow *flow)
+{
+  TideDeadLetterQueueContext context = {.config = flow->config, .budget = &flow->budget, .metrics = flow->metrics};
+  return tide_dead_letter_queue_new(&context);
+}
+
+/* The next dead letter, or question for an original, that waits to be kept. */
+static inline TideDeadLetterJob *
+bare_dead_letters_take(TideDeadLetterQueue *dead_letters)
+{
+  TideDeadLetterJob *job = tide_dead_letter_jobs_take(&dead_letters->incoming);
+  g_assert_nonnull(job);
+  return job;
+}
+
+static inline void
+bare_dead_letters_keep(UnstartedFlow *flow, TideDeadLetterJob *job)
+{
+  tide_budget_charge(&flow->budget, -job->charged_bytes);
+  job->result = TIDE_DEAD_LETTER_KEPT;
+  tide_dead_letter_completions_push(job->completions, job);
+}
 
 static inline gboolean
 bare_consumer_owns(TideSourceRef ref, gpointer data)
@@ -50,23 +83,12 @@ bare_consumer_set_up(BareConsumer *bare, const char *yaml, guint16 n_partitions)
 {
   UnstartedFlow *flow = &bare->flow;
   unstarted_flow_set_up(flow, yaml);
-  TideDeadLetterQueueContext dead_letters = {.config = flow->config, .budget = &flow->budget, .metrics = flow->metrics};
-  bare->dead_letters = tide_dead_letter_queue_new(&dead_letters);
+  bare->dead_letters = bare_dead_letters_new(flow);
   bare_partitions_set_up(&bare->partitions, n_partitions, flow->metrics);
   bare_consumer_set_up_pauses(bare);
   tide_completion_queue_init(&bare->completions, NULL, NULL);
-  TideAccumulatorContext lanes = {.config = flow->config,
-                                  .protocol = TIDE_WIRE_BINARY,
-                                  .budget = &flow->budget,
-                                  .table_budgets = flow->table_budgets,
-                                  .doubt_budget = &flow->doubt_budget,
-                                  .lanes = flow->lanes,
-                                  .regions = flow->regions,
-                                  .dated = flow->dated,
-                                  .dated_names = &bare->dated_names,
-                                  .completions = &bare->completions,
-                                  .metrics = flow->metrics,
-                                  .heal_handler = {.is_owned = bare_consumer_owns}};
+  TideAccumulatorContext lanes = unstarted_flow_accumulator_context(flow, &bare->dated_names, &bare->completions);
+  lanes.heal_handler.is_owned = bare_consumer_owns;
   bare->accumulator = tide_accumulator_new(&lanes);
 }
 
@@ -94,15 +116,6 @@ bare_consumer_sum(const BareConsumer *bare, const char *metric)
   return tide_metrics_sum(bare->flow.metrics, metric, NULL);
 }
 
-/* All open rows, as a call of @n_rows rows. */
-static inline void
-bare_consumer_take_call(BareConsumer *bare, guint32 n_rows, TideCall *ret_call)
-{
-  tide_accumulator_tick(bare->accumulator, TIDE_PRESSURE_FLUSH, 0, tide_now_us());
-  g_assert_cmpint(tide_lanes_take(bare->flow.lanes, 0, ret_call), ==, TIDE_TAKE_CALL);
-  g_assert_cmpuint(ret_call->n_rows, ==, n_rows);
-}
-
 static inline void
 bare_consumer_assert_no_call(BareConsumer *bare)
 {
@@ -121,21 +134,4 @@ bare_consumer_acknowledge(BareConsumer *bare, TideCall *call)
   g_assert_null(batch->next);
   tide_accumulator_judge(bare->accumulator, batch, tide_now_us());
   return batch;
-}
-
-/* The next dead letter, or question for an original, that waits to be kept. */
-static inline TideDeadLetterJob *
-bare_consumer_take_dead_letter(BareConsumer *bare)
-{
-  TideDeadLetterJob *job = tide_dead_letter_jobs_take(&bare->dead_letters->incoming);
-  g_assert_nonnull(job);
-  return job;
-}
-
-static inline void
-bare_consumer_keep_dead_letter(BareConsumer *bare, TideDeadLetterJob *job)
-{
-  tide_budget_charge(&bare->flow.budget, -job->charged_bytes);
-  job->result = TIDE_DEAD_LETTER_KEPT;
-  tide_dead_letter_completions_push(job->completions, job);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "load_text.h"
+#include "rows/accumulator.h"
 #include "tables/dated_tables.h"
 #include "write/regions.h"
 
@@ -44,6 +45,23 @@ unstarted_flow_set_up(UnstartedFlow *flow, const char *yaml)
                                 .dated = flow->dated,
                                 .n_slots = n_tables};
   flow->regions = tide_regions_new(&regions);
+}
+
+/* For an accumulator of it; who hears of heals is the test's to add. */
+static inline TideAccumulatorContext
+unstarted_flow_accumulator_context(UnstartedFlow *flow, TideDatedCache *dated_names, TideCompletionQueue *completions)
+{
+  return (TideAccumulatorContext){.config = flow->config,
+                                  .protocol = TIDE_WIRE_BINARY,
+                                  .budget = &flow->budget,
+                                  .table_budgets = flow->table_budgets,
+                                  .doubt_budget = &flow->doubt_budget,
+                                  .lanes = flow->lanes,
+                                  .regions = flow->regions,
+                                  .dated = flow->dated,
+                                  .dated_names = dated_names,
+                                  .completions = completions,
+                                  .metrics = flow->metrics};
 }
 
 /* After those that hold open rows. */

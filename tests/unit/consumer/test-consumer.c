@@ -1,10 +1,8 @@
 /* A consumer without its thread, between an input that only notes what it is asked and lanes without writers: what it
  * does when partitions come and go under it, while it pauses, and where a message holds it. */
 #include "consumer/consumer_private.h"
-#include "dead_letters/dead_letter_queue_private.h"
+#include "unit/bare_consumer.h"
 #include "unit/fake_input.h"
-#include "unit/unstarted_flow.h"
-#include "util/clock.h"
 
 #include <sched.h>
 
@@ -58,8 +56,7 @@ set_up(Fixture *fixture, gconstpointer options)
   UnstartedFlow *flow = &fixture->flow;
   g_autofree char *text = g_strconcat(options, base_text, NULL);
   unstarted_flow_set_up(flow, text);
-  TideDeadLetterQueueContext dead_letters = {.config = flow->config, .budget = &flow->budget, .metrics = flow->metrics};
-  fixture->dead_letters = tide_dead_letter_queue_new(&dead_letters);
+  fixture->dead_letters = bare_dead_letters_new(flow);
   TideConsumerContext context = context_of(fixture);
   g_autoptr(GError) error = NULL;
   fixture->consumer = tide_consumer_new(&context, 0, &error);
@@ -127,9 +124,7 @@ receive(Fixture *fixture, gint64 offset, const char *payload)
 static void
 take_call(Fixture *fixture, TideCall *ret_call)
 {
-  tide_accumulator_tick(fixture->consumer->accumulator, TIDE_PRESSURE_FLUSH, 0, tide_now_us());
-  g_assert_cmpint(tide_lanes_take(fixture->flow.lanes, 0, ret_call), ==, TIDE_TAKE_CALL);
-  g_assert_cmpuint(ret_call->n_rows, ==, 1);
+  bare_flow_take_call(&fixture->flow, fixture->consumer->accumulator, 1, ret_call);
 }
 
 static void
@@ -148,20 +143,10 @@ write_one(Fixture *fixture, gint64 offset, const char *payload)
   acknowledge(fixture, &call);
 }
 
-static TideDeadLetterJob *
-take_dead_letter(Fixture *fixture)
-{
-  TideDeadLetterJob *job = tide_dead_letter_jobs_take(&fixture->dead_letters->incoming);
-  g_assert_nonnull(job);
-  return job;
-}
-
 static void
 keep_dead_letter(Fixture *fixture, TideDeadLetterJob *job)
 {
-  tide_budget_charge(&fixture->flow.budget, -job->charged_bytes);
-  job->result = TIDE_DEAD_LETTER_KEPT;
-  tide_dead_letter_completions_push(job->completions, job);
+  bare_dead_letters_keep(&fixture->flow, job);
   tide_consumer_take_completed(fixture->consumer, 0);
 }
 
@@ -199,13 +184,13 @@ test_dead_letters_of_an_older_ownership_finish_nothing(Fixture *fixture, gconstp
 {
   assign(fixture, 0, 5);
   receive(fixture, 5, BAD);
-  TideDeadLetterJob *older = take_dead_letter(fixture);
+  TideDeadLetterJob *older = bare_dead_letters_take(fixture->dead_letters);
   take_away(fixture, 0, TRUE);
   assign(fixture, 0, 9);
   receive(fixture, 9, BAD);
   keep_dead_letter(fixture, older);
   assert_unfinished(fixture, 1, 9);
-  keep_dead_letter(fixture, take_dead_letter(fixture));
+  keep_dead_letter(fixture, bare_dead_letters_take(fixture->dead_letters));
   assert_unfinished(fixture, 0, 10);
 }
 

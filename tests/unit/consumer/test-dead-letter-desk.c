@@ -96,7 +96,7 @@ static void
 refuse_first(Fixture *fixture, guint32 n_rows)
 {
   TideCall call;
-  bare_consumer_take_call(&fixture->bare, n_rows, &call);
+  bare_flow_take_call(&fixture->bare.flow, fixture->bare.accumulator, n_rows, &call);
   tide_batch_add_poison(call.batches[0], 0, 3, "too large");
   TideBatch *batch = bare_consumer_acknowledge(&fixture->bare, &call);
   tide_dead_letter_desk_take_refused(&fixture->desk, batch);
@@ -108,7 +108,7 @@ static void
 write_all(Fixture *fixture, guint32 n_rows)
 {
   TideCall call;
-  bare_consumer_take_call(&fixture->bare, n_rows, &call);
+  bare_flow_take_call(&fixture->bare.flow, fixture->bare.accumulator, n_rows, &call);
   TideBatch *batch = bare_consumer_acknowledge(&fixture->bare, &call);
   gsize n_sources;
   const TideBatchSource *sources = tide_batch_sources(batch, &n_sources);
@@ -120,7 +120,7 @@ write_all(Fixture *fixture, guint32 n_rows)
 static void
 keep_dead_letter(Fixture *fixture, TideDeadLetterJob *job)
 {
-  bare_consumer_keep_dead_letter(&fixture->bare, job);
+  bare_dead_letters_keep(&fixture->bare.flow, job);
   g_assert_true(tide_dead_letter_desk_take_completed(&fixture->desk));
 }
 
@@ -172,7 +172,7 @@ test_message_is_kept_whole_before_its_offset_moves(Fixture *fixture, gconstpoint
   TideReject reject;
   g_assert_false(tide_mapping_apply(fixture->mapping, &message, &mapped, &reject));
   tide_dead_letter_desk_take_message(&fixture->desk, bare_consumer_partition(&fixture->bare, 0), &message, &reject);
-  TideDeadLetterJob *job = bare_consumer_take_dead_letter(&fixture->bare);
+  TideDeadLetterJob *job = bare_dead_letters_take(fixture->bare.dead_letters);
   assert_no_dead_letter(fixture);
   ASSERT_BYTES(job->dead_letter.value, BAD);
   ASSERT_BYTES(job->dead_letter.key, "key");
@@ -209,8 +209,8 @@ test_each_reading_has_its_dead_letter(Fixture *fixture, gconstpointer options)
 {
   TideMessage message = message_of(5, GOOD);
   leave_out_two(fixture, &message);
-  TideDeadLetterJob *first = bare_consumer_take_dead_letter(&fixture->bare),
-                    *second = bare_consumer_take_dead_letter(&fixture->bare);
+  TideDeadLetterJob *first = bare_dead_letters_take(fixture->bare.dead_letters),
+                    *second = bare_dead_letters_take(fixture->bare.dead_letters);
   assert_no_dead_letter(fixture);
   g_assert_cmpint(first->dead_letter.reading_index, ==, 0);
   g_assert_cmpint(second->dead_letter.reading_index, ==, 2);
@@ -228,7 +228,7 @@ test_one_dead_letter_stands_for_readings_of_a_large_message(Fixture *fixture, gc
   g_autofree char *large = g_strnfill(2200000, 'x');
   TideMessage message = message_of(5, large);
   leave_out_two(fixture, &message);
-  TideDeadLetterJob *job = bare_consumer_take_dead_letter(&fixture->bare);
+  TideDeadLetterJob *job = bare_dead_letters_take(fixture->bare.dead_letters);
   assert_no_dead_letter(fixture);
   g_assert_cmpint(job->dead_letter.reading_index, ==, -1);
   keep_dead_letter(fixture, job);
@@ -243,7 +243,7 @@ test_refused_row_of_one_message_is_its_dead_letter(Fixture *fixture, gconstpoint
   receive(fixture, 5, GOOD);
   receive(fixture, 6, OTHER);
   refuse_first(fixture, 2);
-  TideDeadLetterJob *job = bare_consumer_take_dead_letter(&fixture->bare);
+  TideDeadLetterJob *job = bare_dead_letters_take(fixture->bare.dead_letters);
   assert_no_dead_letter(fixture);
   g_assert_true(job->must_read);
   g_assert_false(job->wants_original);
@@ -266,8 +266,8 @@ test_messages_of_a_shared_row_are_sent_one_by_one(Fixture *fixture, gconstpointe
   receive(fixture, 5, GOOD);
   receive(fixture, 6, LATER);
   refuse_first(fixture, 1);
-  TideDeadLetterJob *first = bare_consumer_take_dead_letter(&fixture->bare),
-                    *second = bare_consumer_take_dead_letter(&fixture->bare);
+  TideDeadLetterJob *first = bare_dead_letters_take(fixture->bare.dead_letters),
+                    *second = bare_dead_letters_take(fixture->bare.dead_letters);
   assert_no_dead_letter(fixture);
   receive(fixture, 7, LATER);
   bare_consumer_assert_no_call(&fixture->bare);
@@ -275,7 +275,7 @@ test_messages_of_a_shared_row_are_sent_one_by_one(Fixture *fixture, gconstpointe
   give_original(fixture, second, LATER);
   assert_unfinished(fixture, 3, -1);
   refuse_first(fixture, 2); /* the first was to blame */
-  keep_dead_letter(fixture, bare_consumer_take_dead_letter(&fixture->bare));
+  keep_dead_letter(fixture, bare_dead_letters_take(fixture->bare.dead_letters));
   assert_no_dead_letter(fixture);
   assert_unfinished(fixture, 1, 7);
   write_all(fixture, 1);
@@ -289,12 +289,12 @@ test_gone_message_of_a_shared_row_becomes_a_dead_letter(Fixture *fixture, gconst
   receive(fixture, 5, GOOD);
   receive(fixture, 6, LATER);
   refuse_first(fixture, 1);
-  TideDeadLetterJob *first = bare_consumer_take_dead_letter(&fixture->bare),
-                    *second = bare_consumer_take_dead_letter(&fixture->bare);
+  TideDeadLetterJob *first = bare_dead_letters_take(fixture->bare.dead_letters),
+                    *second = bare_dead_letters_take(fixture->bare.dead_letters);
   give_original(fixture, first, NULL);
   give_original(fixture, second, OTHER); /* made anew: no such row */
-  keep_dead_letter(fixture, bare_consumer_take_dead_letter(&fixture->bare));
-  keep_dead_letter(fixture, bare_consumer_take_dead_letter(&fixture->bare));
+  keep_dead_letter(fixture, bare_dead_letters_take(fixture->bare.dead_letters));
+  keep_dead_letter(fixture, bare_dead_letters_take(fixture->bare.dead_letters));
   assert_unfinished(fixture, 0, 7);
   assert_accounting(fixture, 0, 2);
   receive(fixture, 7, GOOD); /* the key waits for none any more */
@@ -307,8 +307,8 @@ test_original_of_an_older_ownership_is_not_sent(Fixture *fixture, gconstpointer 
   receive(fixture, 5, GOOD);
   receive(fixture, 6, LATER);
   refuse_first(fixture, 1);
-  TideDeadLetterJob *first = bare_consumer_take_dead_letter(&fixture->bare),
-                    *second = bare_consumer_take_dead_letter(&fixture->bare);
+  TideDeadLetterJob *first = bare_dead_letters_take(fixture->bare.dead_letters),
+                    *second = bare_dead_letters_take(fixture->bare.dead_letters);
   tide_partition_release(bare_consumer_partition(&fixture->bare, 0), &fixture->bare.flow.budget);
   give_original(fixture, first, GOOD);
   give_original(fixture, second, LATER);
@@ -325,7 +325,7 @@ test_so_many_refused_are_under_way_at_a_time(Fixture *fixture, gconstpointer opt
   assert_no_dead_letter(fixture);
   fixture->desk.jobs_of_refused = 7999;
   tide_dead_letter_desk_take_waiting(&fixture->desk);
-  keep_dead_letter(fixture, bare_consumer_take_dead_letter(&fixture->bare));
+  keep_dead_letter(fixture, bare_dead_letters_take(fixture->bare.dead_letters));
   g_assert_cmpuint(fixture->desk.jobs_of_refused, ==, 7999);
   assert_unfinished(fixture, 0, 6);
 }

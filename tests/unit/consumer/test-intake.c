@@ -115,7 +115,7 @@ assert_made(Fixture *fixture, guint32 n_rows, guint32 n_dead_letters)
     bare_consumer_assert_no_call(&fixture->bare);
     return;
   }
-  bare_consumer_take_call(&fixture->bare, n_rows, &call);
+  bare_flow_take_call(&fixture->bare.flow, fixture->bare.accumulator, n_rows, &call);
   tide_accumulator_complete(fixture->bare.accumulator, bare_consumer_acknowledge(&fixture->bare, &call), tide_now_us());
 }
 

@@ -73,23 +73,14 @@ set_up(Fixture *fixture, gconstpointer data)
   UnstartedFlow *flow = &fixture->flow;
   unstarted_flow_set_up(flow, config_text);
   tide_completion_queue_init(&fixture->completions, NULL, NULL);
-  TideAccumulatorContext context = {.config = flow->config,
-                                    .protocol = TIDE_WIRE_BINARY,
-                                    .budget = &flow->budget,
-                                    .table_budgets = flow->table_budgets,
-                                    .doubt_budget = &flow->doubt_budget,
-                                    .lanes = flow->lanes,
-                                    .regions = flow->regions,
-                                    .dated = flow->dated,
-                                    .dated_names = &fixture->dated_names,
-                                    .completions = &fixture->completions,
-                                    .metrics = flow->metrics,
-                                    .heal_handler = {.is_owned = owns,
-                                                     .is_taken_away = is_taken_away,
-                                                     .changed = hear,
-                                                     .in_doubt = hear_of_doubt,
-                                                     .forgotten = forget,
-                                                     .data = fixture}};
+  TideAccumulatorContext context =
+      unstarted_flow_accumulator_context(flow, &fixture->dated_names, &fixture->completions);
+  context.heal_handler = (TideHealHandler){.is_owned = owns,
+                                           .is_taken_away = is_taken_away,
+                                           .changed = hear,
+                                           .in_doubt = hear_of_doubt,
+                                           .forgotten = forget,
+                                           .data = fixture};
   fixture->taken_slot = -1;
   fixture->accumulator = tide_accumulator_new(&context);
   fixture->now_us = tide_now_us();
