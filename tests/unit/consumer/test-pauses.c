@@ -110,6 +110,26 @@ begin_messages(Fixture *fixture, TidePartition *partition, guint n)
     (void)tide_partition_begin(partition, &fixture->budget, (gint64)partition->offsets.tail, &mapped, FALSE);
 }
 
+/* Those of @sequence and on, below @end. */
+static void
+ack_messages(TidePartition *partition, guint32 sequence, guint32 end)
+{
+  for (; sequence < end; sequence++) {
+    TideSourceRef ref = {.slot = partition->slot, .epoch = partition->epoch, .sequence = sequence};
+    tide_partition_ack(partition, ref, 1);
+  }
+}
+
+/* So many messages of the first partition that only a large span holds them. */
+static TidePartition *
+begin_many_messages(Fixture *fixture, guint n)
+{
+  TidePartition *partition = partition_at(fixture, 0);
+  fixture->pauses.context.max_span_messages = 100000;
+  begin_messages(fixture, partition, n);
+  return partition;
+}
+
 static guint64
 sum_of(const Fixture *fixture, const char *metric)
 {
@@ -148,26 +168,16 @@ test_change_waits_for_the_second_to_pass(Fixture *fixture, gconstpointer data)
   g_assert_false(pauses->waits);
 }
 
-static void
-ack(TidePartition *partition, guint32 sequence)
-{
-  TideSourceRef ref = {.slot = partition->slot, .epoch = partition->epoch, .sequence = sequence};
-  tide_partition_ack(partition, ref, 1);
-}
-
 /* What followed 60,000 messages is more than the budget, and nothing else is there that could be given back. */
 static void
 test_memory_of_finished_messages_is_given_back(Fixture *fixture, gconstpointer data)
 {
   TidePauses *pauses = &fixture->pauses;
-  TidePartition *partition = partition_at(fixture, 0);
-  pauses->context.max_span_messages = 100000;
-  begin_messages(fixture, partition, 60000);
+  TidePartition *partition = begin_many_messages(fixture, 60000);
   gint64 now_us = tide_now_us();
   tide_pauses_apply_backpressure(pauses, now_us);
   g_assert_true(tide_pauses_must_wait(pauses));
-  for (guint32 i = 0; i < 60000; i++)
-    ack(partition, i);
+  ack_messages(partition, 0, 60000);
   g_assert_true(tide_budget_is_spent_racy(&fixture->budget));
   tide_pauses_apply_backpressure(pauses, now_us + 1);
   g_assert_false(tide_pauses_must_wait(pauses));
@@ -181,9 +191,7 @@ static void
 test_read_ahead_is_shortened(Fixture *fixture, gconstpointer data)
 {
   TidePauses *pauses = &fixture->pauses;
-  TidePartition *partition = partition_at(fixture, 0);
-  pauses->context.max_span_messages = 100000;
-  begin_messages(fixture, partition, 16000);
+  TidePartition *partition = begin_many_messages(fixture, 16000);
   tide_pauses_shorten_read_ahead(pauses, partition, 3999, JUST_NOW_US);
   g_assert_cmpuint(partition->pauses.read_ahead_messages, ==, 0);
   ASSERT_TOLD(fixture, "");
@@ -196,11 +204,10 @@ test_read_ahead_is_shortened(Fixture *fixture, gconstpointer data)
   g_assert_false(tide_pauses_must_wait(pauses)); /* others are read */
   g_assert_cmpuint(partition->pauses.reasons, ==, TIDE_PAUSE_REFUSED);
   ASSERT_TOLD(fixture, "pause 0, ");
-  for (guint32 i = 0; i < 14999; i++)
-    ack(partition, i);
+  ack_messages(partition, 0, 14999);
   tide_pauses_check_in_flight_window(pauses, partition);
   g_assert_cmpuint(partition->pauses.reasons, ==, TIDE_PAUSE_REFUSED);
-  ack(partition, 14999);
+  ack_messages(partition, 14999, 15000);
   tide_pauses_check_in_flight_window(pauses, partition);
   g_assert_cmpuint(partition->pauses.reasons, ==, 0);
 }
@@ -209,16 +216,13 @@ static void
 test_read_ahead_is_held_while_it_may_pass(Fixture *fixture, gconstpointer data)
 {
   TidePauses *pauses = &fixture->pauses;
-  TidePartition *partition = partition_at(fixture, 0);
-  pauses->context.max_span_messages = 100000;
-  begin_messages(fixture, partition, 16000);
+  TidePartition *partition = begin_many_messages(fixture, 16000);
   tide_pauses_shorten_read_ahead(pauses, partition, 16000, tide_now_us());
-  for (guint32 i = 0; i < 14000; i++)
-    ack(partition, i);
+  ack_messages(partition, 0, 14000);
   tide_pauses_apply_holds(pauses, tide_now_us());
   g_assert_true(tide_pauses_must_wait(pauses));
   g_assert_false(tide_pauses_wait_for_memory(pauses)); /* but for refused rows */
-  ack(partition, 14000);
+  ack_messages(partition, 14000, 14001);
   tide_pauses_apply_holds(pauses, tide_now_us());
   g_assert_false(tide_pauses_must_wait(pauses));
   begin_messages(fixture, partition, 1);
@@ -234,10 +238,8 @@ static void
 test_read_ahead_is_shortened_by_many_calls(Fixture *fixture, gconstpointer data)
 {
   TidePauses *pauses = &fixture->pauses;
-  TidePartition *partition = partition_at(fixture, 0);
+  TidePartition *partition = begin_many_messages(fixture, 16000);
   gint64 now_us = tide_now_us();
-  pauses->context.max_span_messages = 100000;
-  begin_messages(fixture, partition, 16000);
   tide_pauses_shorten_read_ahead(pauses, partition, 3000, now_us);
   tide_pauses_shorten_read_ahead(pauses, partition, 3000, now_us + TIDE_US_PER_S);
   g_assert_cmpuint(partition->pauses.read_ahead_messages, ==, 0);
@@ -255,8 +257,7 @@ test_read_ahead_has_a_least(Fixture *fixture, gconstpointer data)
   gint64 now_us = tide_now_us();
   tide_pauses_shorten_read_ahead(pauses, partition, 20000, now_us);
   g_assert_cmpuint(partition->pauses.read_ahead_messages, ==, 2500);
-  for (guint32 i = 0; i < 19000; i++)
-    ack(partition, i);
+  ack_messages(partition, 0, 19000);
   tide_pauses_shorten_read_ahead(pauses, partition, 1000, now_us + TIDE_US_PER_S - 1);
   g_assert_cmpuint(partition->pauses.read_ahead_messages, ==, 2500);
   tide_pauses_shorten_read_ahead(pauses, partition, 1000, now_us + TIDE_US_PER_S);
