@@ -1,7 +1,7 @@
 /* Configurations for tests: a smallest good one, and forms of it with one place to fill in. */
 #pragma once
 
-#include "config/config.h"
+#include "load_text.h"
 
 /* The smallest good configuration, a line for each section. */
 #define KAFKA "kafka: { brokers: b, group: g, topics: [t] }\n"
@@ -20,24 +20,16 @@
 #define WITH_PROPERTY(property)                                                                                        \
   "kafka: { brokers: \"b.example:9092\", group: g, topics: [t], librdkafka: { " property " } }\n" READINGS HBASE TABLES
 
+/* A configuration of which nothing is said. (transfer full) */
 static inline TideConfig *
-load_config(const char *text, GPtrArray **ret_problems)
+load_good(const char *text)
 {
-  return tide_config_load_text("test.yaml", tide_bytes_of_string(text), ret_problems);
-}
-
-/* "L:C error: text" of each, one a line. */
-static inline char *
-describe_problems(const GPtrArray *problems)
-{
-  GString *all = g_string_new(NULL);
-
-  for (guint i = 0; i < problems->len; i++) {
-    const TideConfigProblem *problem = g_ptr_array_index(problems, i);
-    g_string_append_printf(all, "%u:%u %s: %s\n", problem->line, problem->column,
-                           problem->severity == TIDE_CONFIG_ERROR ? "error" : "warning", problem->text);
-  }
-  return g_string_free(all, FALSE);
+  g_autoptr(GPtrArray) problems = NULL;
+  TideConfig *config = load_config(text, &problems);
+  g_autofree char *all = describe_problems(problems);
+  g_assert_cmpstr(all, ==, "");
+  g_assert_nonnull(config);
+  return config;
 }
 
 /* A text with exactly one problem, which begins as @problem does. */

@@ -2,6 +2,7 @@
  * this test. */
 #include "fault/gateway/scripted_gateway.h"
 #include "gateway/gateways.h"
+#include "unit/load_text.h"
 #include "util/clock.h"
 #include "util/log.h"
 
@@ -24,10 +25,7 @@ set_up(Fixture *fixture, gconstpointer data)
                                           "tables: { T: { key: [ { field: host } ], columns: { family: M, from: \"*\" "
                                           "} } }\n",
                                           scripted_gateway_endpoint(fixture->gateway));
-  GPtrArray *problems = NULL;
-  fixture->config = tide_config_load_text("test.yaml", tide_bytes_of_string(text), &problems);
-  g_ptr_array_unref(problems);
-  g_assert_nonnull(fixture->config);
+  fixture->config = load_text(text);
   fixture->metrics = tide_metrics_new();
   fixture->gateways = tide_gateways_new(&fixture->config->hbase, fixture->metrics);
   tide_gateways_start(fixture->gateways);

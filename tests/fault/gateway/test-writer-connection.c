@@ -1,6 +1,7 @@
 /* When a writer's connection is replaced: two scripted gateways, and no writer but this test. */
 #include "fault/gateway/scripted_gateway.h"
 #include "gateway/writer_connection.h"
+#include "unit/load_text.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/log.h"
@@ -27,10 +28,7 @@ set_up(Fixture *fixture, gconstpointer data)
                       "readings: { format: json, time: { field: ts, format: epoch_ms } }\n"
                       "tables: { T: { key: [ { field: host } ], columns: { family: M, from: \"*\" } } }\n",
                       scripted_gateway_endpoint(fixture->scripted[0]), scripted_gateway_endpoint(fixture->scripted[1]));
-  GPtrArray *problems = NULL;
-  fixture->config = tide_config_load_text("test.yaml", tide_bytes_of_string(text), &problems);
-  g_ptr_array_unref(problems);
-  g_assert_nonnull(fixture->config);
+  fixture->config = load_text(text);
   fixture->metrics = tide_metrics_new();
   fixture->gateways = tide_gateways_new(&fixture->config->hbase, fixture->metrics);
   tide_writer_connection_init(&fixture->connection, &fixture->config->hbase, fixture->gateways, fixture->metrics);

@@ -1,6 +1,7 @@
 #include "fault/pipeline/pipeline_fixture.h"
 
 #include "thrift/client/hbase_client.h"
+#include "unit/load_text.h"
 #include "util/clock.h"
 #include "util/lock.h"
 #include "util/log.h"
@@ -122,21 +123,6 @@ pipeline_fixture_yaml(PipelineFixture *fixture, const RunningPipelineOptions *ru
                          strstr(options, "limits:") != NULL ? "" : "limits: { drain_timeout: 3s }\n");
 }
 
-static TideConfig *
-load_config(PipelineFixture *fixture, const RunningPipelineOptions *options)
-{
-  g_autofree char *text = pipeline_fixture_yaml(fixture, options);
-  GPtrArray *problems = NULL;
-  TideConfig *config = tide_config_load_text("test.yaml", tide_bytes_of_string(text), &problems);
-  for (guint i = 0; config == NULL && i < problems->len; i++) {
-    g_autofree char *problem = tide_config_problem_format(g_ptr_array_index(problems, i), "test.yaml", text);
-    g_test_message("%s", problem);
-  }
-  g_ptr_array_unref(problems);
-  g_assert_nonnull(config);
-  return config;
-}
-
 RunningPipeline *
 running_pipeline_start(PipelineFixture *fixture, guint gateways, const char *options)
 {
@@ -154,7 +140,8 @@ RunningPipeline *
 running_pipeline_start_with(PipelineFixture *fixture, const RunningPipelineOptions *options)
 {
   RunningPipeline *running = g_new0(RunningPipeline, 1);
-  running->config = load_config(fixture, options);
+  g_autofree char *text = pipeline_fixture_yaml(fixture, options);
+  running->config = load_text(text);
   running->metrics = tide_metrics_new();
   TidePipelineOptions pipeline = {.config = running->config,
                                   .metrics = running->metrics,

@@ -4,6 +4,7 @@
 #include "dead_letters/kafka_originals.h"
 #include "fault/pipeline/pipeline_fixture.h"
 #include "thrift/wire/put_encoder.h"
+#include "unit/load_text.h"
 #include "util/clock.h"
 
 #define DEAD_LETTERS "letters"
@@ -34,9 +35,7 @@ prepare(Fixture *fixture, gconstpointer data)
       g_strdup_printf("dead_letters: { topic: " DEAD_LETTERS ", max_ratio: %s }\n", (const char *)data);
   g_autofree char *yaml =
       pipeline_fixture_yaml(&fixture->outside, &(RunningPipelineOptions){.gateways = 1, .options = options});
-  g_autoptr(GPtrArray) problems = NULL;
-  fixture->config = tide_config_load_text("test.yaml", tide_bytes_of_string(yaml), &problems);
-  g_assert_nonnull(fixture->config);
+  fixture->config = load_text(yaml);
   fixture->metrics = tide_metrics_new();
   tide_budget_init(&fixture->budget, 1 << 26);
   TideDeadLetterQueueContext context = {

@@ -3,6 +3,7 @@
 #include "fault/gateway/scripted_gateway.h"
 #include "rows/accumulator.h"
 #include "thrift/wire/put_encoder.h"
+#include "unit/load_text.h"
 #include "util/clock.h"
 #include "util/lock.h"
 #include "util/log.h"
@@ -26,7 +27,7 @@ typedef struct Fixture {
 } Fixture;
 
 static void
-load_config(Fixture *fixture)
+set_up_config(Fixture *fixture)
 {
   g_autofree char *text = g_strdup_printf("kafka: { brokers: [\"127.0.0.1:1\"], group: g, topics: [t] }\n"
                                           "hbase: { gateways: [\"%s\"], call_timeout: 10s, region_refresh: 1h }\n"
@@ -36,10 +37,7 @@ load_config(Fixture *fixture)
                                           "columns: { family: M, from: \"*\" },\n"
                                           "    splits: [ \"host3\", \"host6\" ] }\n",
                                           scripted_gateway_endpoint(fixture->gateway));
-  GPtrArray *problems = NULL;
-  fixture->config = tide_config_load_text("test.yaml", tide_bytes_of_string(text), &problems);
-  g_ptr_array_unref(problems);
-  g_assert_nonnull(fixture->config);
+  fixture->config = load_text(text);
 }
 
 static void
@@ -60,7 +58,7 @@ static void
 set_up(Fixture *fixture, gconstpointer data)
 {
   fixture->gateway = scripted_gateway_new(NULL);
-  load_config(fixture);
+  set_up_config(fixture);
   fixture->metrics = tide_metrics_new();
   tide_budget_init(&fixture->budget, 64u * 1024 * 1024);
   tide_fingerprint_store_init(&fixture->fingerprints, fixture->config);

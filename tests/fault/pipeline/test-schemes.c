@@ -4,6 +4,7 @@
 #include "tables/declared_table.h"
 #include "tables/fingerprint_check.h"
 #include "thrift/wire/put_encoder.h"
+#include "unit/load_text.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/log.h"
@@ -70,15 +71,7 @@ config_with_key(const char *table, const char *key, const char *more)
                                           "readings: { format: json, time: { field: ts, format: epoch_ms } }\n"
                                           "tables:\n  \"%s\": { key: %s, columns: { family: M, from: \"*\" }%s }\n",
                                           table, key, more);
-  GPtrArray *problems = NULL;
-  TideConfig *config = tide_config_load_text("test.yaml", tide_bytes_of_string(text), &problems);
-  for (guint i = 0; config == NULL && i < problems->len; i++) {
-    g_autofree char *problem = tide_config_problem_format(problems->pdata[i], "test.yaml", text);
-    g_test_message("%s", problem);
-  }
-  g_ptr_array_unref(problems);
-  g_assert_nonnull(config);
-  return config;
+  return load_text(text);
 }
 
 static gint64

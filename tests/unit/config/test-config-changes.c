@@ -4,17 +4,6 @@
 #define KAFKA_WITH(options) "kafka: { brokers: b, group: g, topics: [t], " options " }\n"
 #define READINGS_WITH(options) "readings: { time: { field: ts, format: epoch_ms }, " options " }\n"
 
-static TideConfig *
-load_good(const char *text)
-{
-  g_autoptr(GPtrArray) problems = NULL;
-  TideConfig *config = load_config(text, &problems);
-  g_autofree char *all = describe_problems(problems);
-  g_assert_cmpstr(all, ==, "");
-  g_assert_nonnull(config);
-  return config;
-}
-
 /* Those that reload, or those that do not, one a word. (transfer full) */
 static char *
 paths_of(const GPtrArray *changes, gboolean reloads)

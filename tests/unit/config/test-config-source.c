@@ -14,16 +14,6 @@
   "  LAST: { sources: [third, second], time: record, key: [{ field: host }, \"#\", { time: epoch_ms }], " COLUMNS      \
   " }\n"
 
-static TideConfig *
-load_good(const char *text)
-{
-  g_autoptr(GPtrArray) problems = NULL;
-  TideConfig *config = load_config(text, &problems);
-  g_autofree char *all = describe_problems(problems);
-  g_assert_cmpstr(all, ==, "");
-  return config;
-}
-
 static const char *
 name_of(const TideConfig *config, const char *topic)
 {

@@ -6,18 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static TideConfig *
-load_good(const char *text)
-{
-  g_autoptr(GPtrArray) problems = NULL;
-  TideConfig *config = load_config(text, &problems);
-  g_autofree char *all = describe_problems(problems);
-
-  g_assert_cmpstr(all, ==, "");
-  g_assert_nonnull(config);
-  return config;
-}
-
 static void
 test_values_reach_their_places(void)
 {

@@ -10,6 +10,7 @@
  * The seeds are fixed but for one, which follows from the test's and is printed; TIDE_MODEL_SEED repeats it. */
 #include "thrift/wire/put_encoder.h"
 #include "unit/equal_times_world.h"
+#include "unit/load_text.h"
 #include "unit/rounds.h"
 
 #define XXH_INLINE_ALL
@@ -593,24 +594,14 @@ step(World *world)
   assert_offsets(world);
 }
 
-static TideConfig *
-load_config(void)
-{
-  static const char text[] = "kafka: { brokers: \"b\", group: g, topics: [t], threads: 1 }\n"
-                             "readings: { format: json, time: { field: ts, format: epoch_ms } }\n"
-                             "hbase: { gateways: [\"g\"], call_timeout: 1s, settle: 1s }\n"
-                             "batch: { max_rows: 2, max_age: 1ms, latest_window: 1ms }\n"
-                             "tables:\n"
-                             "  H: { key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n"
-                             "  L: { latest: merge, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n";
-  GPtrArray *problems = NULL;
-  TideConfig *config = tide_config_load_text("test.yaml", tide_bytes_of_string(text), &problems);
-  for (guint i = 0; config == NULL && i < problems->len; i++)
-    g_test_message("%s", ((TideConfigProblem *)g_ptr_array_index(problems, i))->text);
-  g_ptr_array_unref(problems);
-  g_assert_nonnull(config);
-  return config;
-}
+static const char config_text[] =
+    "kafka: { brokers: \"b\", group: g, topics: [t], threads: 1 }\n"
+    "readings: { format: json, time: { field: ts, format: epoch_ms } }\n"
+    "hbase: { gateways: [\"g\"], call_timeout: 1s, settle: 1s }\n"
+    "batch: { max_rows: 2, max_age: 1ms, latest_window: 1ms }\n"
+    "tables:\n"
+    "  H: { key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n"
+    "  L: { latest: merge, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n";
 
 typedef struct Totals {
   guint64 n_steps, n_landed, n_healed, n_read_again, n_given_up;
@@ -622,7 +613,7 @@ run_seed(guint32 seed, Totals *totals)
   World world = {.now_us = 100 * SETTLE_US, .now_epoch_ms = G_GINT64_CONSTANT(1763700000000), .first_time_ms = 10};
   world.random = g_rand_new_with_seed(seed);
   world.scarcity = seed % 3;
-  world.config = load_config();
+  world.config = load_text(config_text);
   world.dated = tide_dated_tables_new(world.config);
   world.ghosts = g_ptr_array_new_with_free_func(ghost_free);
   world.table = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);

@@ -11,10 +11,8 @@ typedef struct UseFixture {
 static void
 use_fixture_init(UseFixture *fixture, const char *tables)
 {
-  g_autoptr(GPtrArray) problems = NULL;
   g_autofree char *text = g_strconcat(KAFKA READINGS HBASE, tables, NULL);
-  *fixture = (UseFixture){.config = load_config(text, &problems)};
-  g_assert_nonnull(fixture->config);
+  *fixture = (UseFixture){.config = load_text(text)};
   fixture->mapping = tide_mapping_new(fixture->config, TIDE_WIRE_BINARY);
 }
 

@@ -22,11 +22,7 @@ bytes_of(const char *parts, const char *reading)
                                           "tables: { T: { key: [{ time: epoch_ms }], columns: { family: M, from: [ts], "
                                           "qualifier: [%s, { name: true }] } } }\n",
                                           parts);
-  g_autoptr(GPtrArray) problems = NULL;
-  g_autoptr(TideConfig) config = load_config(text, &problems);
-  g_autofree char *all = describe_problems(problems);
-  if (config == NULL)
-    g_error("%s: %s", parts, all);
+  g_autoptr(TideConfig) config = load_text(text);
   g_autoptr(TideMapping) mapping = tide_mapping_new(config, TIDE_WIRE_BINARY);
   TideMessage message = {
       .topic = TIDE_BYTES_LITERAL("t"), .timestamp_ms = -1, .value = tide_bytes_of_string(reading), .has_value = TRUE};

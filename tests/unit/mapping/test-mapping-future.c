@@ -16,14 +16,9 @@ typedef struct FutureFixture {
 static void
 future_fixture_init(FutureFixture *fixture, const char *text)
 {
-  g_autoptr(GPtrArray) problems = NULL;
   fixture->record_time_ms = RECORD_TIME_MS;
   fixture->is_append_time = FALSE;
-  fixture->config = load_config(text, &problems);
-  if (fixture->config == NULL) {
-    g_autofree char *all = describe_problems(problems);
-    g_error("%s\n%s", text, all);
-  }
+  fixture->config = load_text(text);
   fixture->mapping = tide_mapping_new(fixture->config, TIDE_WIRE_BINARY);
 }
 

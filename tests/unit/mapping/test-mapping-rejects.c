@@ -22,12 +22,7 @@ typedef struct RejectsFixture {
 static void
 rejects_fixture_init(RejectsFixture *fixture, const char *text)
 {
-  g_autoptr(GPtrArray) problems = NULL;
-  fixture->config = load_config(text, &problems);
-  if (fixture->config == NULL) {
-    g_autofree char *all = describe_problems(problems);
-    g_error("%s\n%s", text, all);
-  }
+  fixture->config = load_text(text);
   fixture->mapping = tide_mapping_new(fixture->config, TIDE_WIRE_BINARY);
 }
 

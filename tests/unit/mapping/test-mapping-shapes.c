@@ -44,17 +44,12 @@ typedef struct Twins {
 static void
 twins_init(Twins *twins, const char *tables, TideWireProtocol protocol)
 {
-  g_autoptr(GPtrArray) problems = NULL;
   g_autofree char *text = g_strconcat(
       KAFKA "readings: { time: { field: ts, format: epoch_ms }, on_bad_reading: reading }\n" HBASE "tables:\n", tables,
       NULL);
   *twins = (Twins){.protocol = protocol,
                    .columns_of = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_bytes_unref)};
-  twins->config = load_config(text, &problems);
-  if (twins->config == NULL) {
-    g_autofree char *all = describe_problems(problems);
-    g_error("%s\n%s", text, all);
-  }
+  twins->config = load_text(text);
   twins->config->hbase.max_cell_bytes = 100;
   twins->old = tide_mapping_new(twins->config, protocol);
   tide_mapping_set_now(twins->old, RECORD_TIME_MS);

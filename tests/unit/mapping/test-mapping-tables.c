@@ -18,14 +18,9 @@ typedef struct TablesFixture {
 static void
 tables_fixture_init(TablesFixture *fixture, const char *tables)
 {
-  g_autoptr(GPtrArray) problems = NULL;
   g_autofree char *text = g_strconcat(KAFKA READINGS HBASE "tables:\n", tables, NULL);
   *fixture = (TablesFixture){.record_time_ms = RECORD_TIME_MS};
-  fixture->config = load_config(text, &problems);
-  if (fixture->config == NULL) {
-    g_autofree char *all = describe_problems(problems);
-    g_error("%s\n%s", text, all);
-  }
+  fixture->config = load_text(text);
   fixture->mapping = tide_mapping_new(fixture->config, TIDE_WIRE_BINARY);
 }
 

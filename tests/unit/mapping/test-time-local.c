@@ -285,9 +285,7 @@ counts_of_minutes(const char *policy)
 {
   g_autofree char *readings = g_strdup_printf(LOCAL_READINGS, policy);
   g_autofree char *text = g_strconcat(KAFKA HBASE HISTORY_TABLE, readings, NULL);
-  g_autoptr(GPtrArray) problems = NULL;
-  g_autoptr(TideConfig) config = load_config(text, &problems);
-  g_assert_nonnull(config);
+  g_autoptr(TideConfig) config = load_text(text);
   g_autoptr(TideMapping) mapping = tide_mapping_new(config, TIDE_WIRE_BINARY);
   MinuteCounts counts = {0};
   for (int i = 0; i < 300; i++) {

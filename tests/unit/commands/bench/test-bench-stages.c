@@ -2,6 +2,7 @@
 #include "commands/bench/stages.h"
 #include "unit/allocation_counter.h"
 #include "unit/assert_bytes.h"
+#include "unit/load_text.h"
 #include "util/error.h"
 
 #define N_READINGS 3000u
@@ -33,9 +34,7 @@ typedef struct Fixture {
 static void
 set_up(Fixture *fixture, gconstpointer unused)
 {
-  g_autoptr(GPtrArray) problems = NULL;
-  fixture->config = tide_config_load_text("bench.yaml", tide_bytes_of_string(yaml), &problems);
-  g_assert_nonnull(fixture->config);
+  fixture->config = load_text(yaml);
   fixture->load = tide_bench_load_new(fixture->config);
 }
 

@@ -304,18 +304,6 @@ test_tables_of_the_wrong_kind(void)
   }
 }
 
-static TideConfig *
-load_good(const char *text)
-{
-  g_autoptr(GPtrArray) problems = NULL;
-  TideConfig *config = load_config(text, &problems);
-  g_autofree char *all = describe_problems(problems);
-
-  g_assert_cmpstr(all, ==, "");
-  g_assert_nonnull(config);
-  return config;
-}
-
 /* What depends on the values is no warning. */
 static void
 test_notes_are_kept_apart(void)

@@ -1,5 +1,6 @@
-#include "config/config.h"
 #include "model/table/dated_table.h"
+
+#include "unit/load_text.h"
 
 /* A template called @name; what makes its names is not asked by these functions. */
 static TideTable *
@@ -76,10 +77,7 @@ config_with_template(const char *name)
                              "tables:\n"
                              "  SENSOR_19990101: { key: [ { field: host }, \"#\", { time: epoch_ms } ], columns: { "
                              "family: M, from: \"*\" } }\n";
-  GPtrArray *problems = NULL;
-  TideConfig *config = tide_config_load_text("test.yaml", tide_bytes_of_string(text), &problems);
-  g_ptr_array_unref(problems);
-  g_assert_nonnull(config);
+  TideConfig *config = load_text(text);
   g_ptr_array_add(config->tables, template_new(name));
   return config;
 }
