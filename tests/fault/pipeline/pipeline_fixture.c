@@ -255,6 +255,30 @@ running_pipeline_wait_ready(RunningPipeline *running)
   running_pipeline_wait(running, is_ready, NULL);
 }
 
+static gboolean
+is_halted(const TidePipelineState *state, gpointer data)
+{
+  return state->any_halted;
+}
+
+void
+running_pipeline_wait_halted(RunningPipeline *running)
+{
+  running_pipeline_wait(running, is_halted, NULL);
+}
+
+static gboolean
+has_failed(const TidePipelineState *state, gpointer data)
+{
+  return state->stage == TIDE_STAGE_FAILED;
+}
+
+void
+running_pipeline_wait_failed(RunningPipeline *running)
+{
+  running_pipeline_wait(running, has_failed, NULL);
+}
+
 void
 running_pipeline_wait_metric(RunningPipeline *running, const char *name, guint64 least)
 {

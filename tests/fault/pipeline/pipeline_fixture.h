@@ -78,6 +78,8 @@ typedef gboolean (*PipelineCondition)(const TidePipelineState *state, gpointer d
 /* Looks until @condition holds; aborts the test when it does not in time. */
 void running_pipeline_wait(RunningPipeline *running, PipelineCondition condition, gpointer data);
 void running_pipeline_wait_ready(RunningPipeline *running);
+void running_pipeline_wait_halted(RunningPipeline *running); /* one partition, or more */
+void running_pipeline_wait_failed(RunningPipeline *running); /* its start */
 /* Until a metric's sum is at least @least. */
 void running_pipeline_wait_metric(RunningPipeline *running, const char *name, guint64 least);
 

@@ -155,12 +155,6 @@ static const BatchCase cases[] = {
 
 /* ---- the run ---- */
 
-static gboolean
-is_halted(const TidePipelineState *state, gpointer data)
-{
-  return state->any_halted;
-}
-
 static void
 wait_committed(PipelineFixture *fixture, gint32 partition, gint64 offset)
 {
@@ -189,7 +183,7 @@ wait_passed(PipelineFixture *fixture, RunningPipeline *running, const BatchCase 
 {
   wait_committed(fixture, 0, at->verdict == READ ? 2 + at->n_messages : 1);
   if (at->verdict == REFUSED)
-    running_pipeline_wait(running, is_halted, NULL);
+    running_pipeline_wait_halted(running);
   pipeline_fixture_produce(fixture, 1, "host2", BASE_MS + 1000, "later");
   pipeline_fixture_flush(fixture);
   wait_committed(fixture, 1, 2);

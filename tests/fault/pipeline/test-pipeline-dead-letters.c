@@ -82,12 +82,6 @@ test_bad_message_is_kept_byte_for_byte_before_its_offset_moves(PipelineFixture *
 }
 
 static gboolean
-is_halted(const TidePipelineState *state, gpointer data)
-{
-  return state->any_halted;
-}
-
-static gboolean
 are_both_halted(const TidePipelineState *state, gpointer data)
 {
   return state->reason != NULL && strstr(state->reason, "partition 0 is halted") != NULL &&
@@ -103,7 +97,7 @@ test_u4_without_a_place_for_dead_letters_each_partition_holds_and_says_so(Pipeli
   pipeline_fixture_flush(fixture);
   LogCapture *capture = log_capture_start();
   RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
-  running_pipeline_wait(running, is_halted, NULL);
+  running_pipeline_wait_halted(running);
   running_pipeline_wait_metric(running, "tidemark_messages_held_total", 2);
   running_pipeline_wait(running, are_both_halted, NULL);
   g_autofree char *lines = log_capture_end(capture);
@@ -112,7 +106,7 @@ test_u4_without_a_place_for_dead_letters_each_partition_holds_and_says_so(Pipeli
   g_assert_nonnull(strstr(lines, "partition 1 is halted at offset 1"));
   gint64 deadline_us = pipeline_fixture_deadline_us();
   g_assert_true(mock_kafka_wait_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 1, 1, deadline_us));
-  running_pipeline_wait(running, is_halted, NULL);
+  running_pipeline_wait_halted(running);
   TidePipelineState state = tide_pipeline_state(running->pipeline);
   g_assert_nonnull(strstr(state.reason, "partition 0 is halted at offset 0"));
   g_assert_nonnull(strstr(state.reason, "partition 1 is halted at offset 1: HBase refuses its row 'host2"));
@@ -265,12 +259,6 @@ test_too_many_dead_letters_stop_everything_until_a_restart(PipelineFixture *fixt
   g_test_add("/pipeline-dead-letters/" path, PipelineFixture, NULL, dead_letters_fixture_set_up, func,                 \
              pipeline_fixture_tear_down)
 
-static gboolean
-is_ready(const TidePipelineState *state, gpointer data)
-{
-  return state->ready;
-}
-
 /* One message of hundreds of readings, all bad, is one message. */
 static void
 test_f21_bad_readings_of_one_message_count_once(PipelineFixture *fixture, gconstpointer data)
@@ -282,7 +270,7 @@ test_f21_bad_readings_of_one_message_count_once(PipelineFixture *fixture, gconst
   pipeline_fixture_produce_raw(fixture, 0, payload->str);
   RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC_BOUNDED READINGS_ALONE);
   pipeline_fixture_wait_all_committed(fixture);
-  running_pipeline_wait(running, is_ready, NULL);
+  running_pipeline_wait_ready(running);
   g_assert_cmpuint(dead_letters_fixture_sum(running, "tidemark_readings_dead_lettered_total"), ==, 150);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
 }

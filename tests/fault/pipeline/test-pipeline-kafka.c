@@ -123,12 +123,6 @@ test_lost_assignment_commits_nothing_and_is_read_again(PipelineFixture *fixture,
 
 /* ---- brokers ---- */
 
-static gboolean
-is_halted(const TidePipelineState *state, gpointer data)
-{
-  return state->any_halted;
-}
-
 static void
 test_brokers_down_at_the_start_are_waited_for(PipelineFixture *fixture, gconstpointer data)
 {
@@ -163,7 +157,7 @@ test_offset_out_of_range_is_said_and_holds_the_partition(PipelineFixture *fixtur
   }
   pipeline_fixture_flush(fixture);
   RunningPipeline *second = running_pipeline_start(fixture, 1, NULL);
-  running_pipeline_wait(second, is_halted, NULL);
+  running_pipeline_wait_halted(second);
   g_assert_cmpuint(tide_metrics_sum(second->metrics, "tidemark_kafka_offset_out_of_range_total", NULL), ==, 1);
   g_assert_cmpuint(tide_metrics_sum(second->metrics, "tidemark_messages_lost_total", NULL), >, 0);
   TidePipelineState state = tide_pipeline_state(second->pipeline);

@@ -128,12 +128,6 @@ test_while_paused(PipelineFixture *fixture, gconstpointer data)
   g_assert_cmpint(running_pipeline_stop(running, 0), ==, 75);
 }
 
-static gboolean
-is_halted(const TidePipelineState *state, gpointer data)
-{
-  return state->any_halted;
-}
-
 /* The age is that of the message that halts the partition. */
 static void
 test_while_halted(PipelineFixture *fixture, gconstpointer data)
@@ -144,7 +138,7 @@ test_while_halted(PipelineFixture *fixture, gconstpointer data)
   pipeline_fixture_wait_all_committed(fixture);
   produce_at(fixture, "no reading", tide_wall_clock_epoch_ms() - HOUR_MS);
   produce(fixture, 30);
-  running_pipeline_wait(running, is_halted, NULL);
+  running_pipeline_wait_halted(running);
   wait_lag_agrees(fixture, running);
   g_assert_cmpfloat(lag_of(running, 0), ==, 31);
   produce(fixture, 30);

@@ -256,12 +256,6 @@ test_D11_family_that_is_missing_delays_its_table_only(PipelineFixture *fixture, 
 
 /* ---- too many dated tables ---- */
 
-static gboolean
-is_halted(const TidePipelineState *state, gpointer data)
-{
-  return state->any_halted;
-}
-
 static const char hourly[] =
     "tables:\n"
     "  \"H_{yyyyMMddHH}\": { key: " PLAIN_KEY ", columns: { family: M, from: \"*\" } }\n"
@@ -302,7 +296,7 @@ test_message_of_too_many_tables_holds_the_partition(PipelineFixture *fixture, gc
   pipeline_fixture_produce(fixture, 0, "host1", FIRST_DAY_MS + 1, "after");
   pipeline_fixture_flush(fixture);
   RunningPipeline *running = running_pipeline_start(fixture, 1, hourly);
-  running_pipeline_wait(running, is_halted, NULL);
+  running_pipeline_wait_halted(running);
   g_assert_true(
       mock_kafka_wait_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, 1, pipeline_fixture_deadline_us()));
   TidePipelineState state = tide_pipeline_state(running->pipeline);
@@ -336,12 +330,6 @@ write_with_the_plain_key(PipelineFixture *fixture)
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
 }
 
-static gboolean
-has_failed(const TidePipelineState *state, gpointer data)
-{
-  return state->stage == TIDE_STAGE_FAILED;
-}
-
 static void
 test_B12_changed_key_over_rows_fails_the_start(PipelineFixture *fixture, gconstpointer data)
 {
@@ -350,7 +338,7 @@ test_B12_changed_key_over_rows_fails_the_start(PipelineFixture *fixture, gconstp
   pipeline_fixture_produce(fixture, 0, "host1", FIRST_DAY_MS + 1, "new");
   pipeline_fixture_flush(fixture);
   RunningPipeline *refused = running_pipeline_start(fixture, 1, SALTED_TABLES);
-  running_pipeline_wait(refused, has_failed, NULL);
+  running_pipeline_wait_failed(refused);
   const GError *failure = tide_pipeline_failure(refused->pipeline);
   g_assert_cmpint(tide_error_exit_code(failure), ==, TIDE_EXIT_CONFIG);
   g_assert_nonnull(strstr(failure->message, "[tidemark scheme 1: field(host) \"#\" time(ms)]"));

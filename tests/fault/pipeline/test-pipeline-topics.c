@@ -14,12 +14,6 @@ start(PipelineFixture *fixture, const char *kafka, const char *topics)
 }
 
 static gboolean
-is_halted(const TidePipelineState *state, gpointer data)
-{
-  return state->any_halted;
-}
-
-static gboolean
 says(const TidePipelineState *state, gpointer data)
 {
   return state->reason != NULL && strstr(state->reason, data) != NULL;
@@ -71,7 +65,7 @@ test_offset_behind_the_end_holds(PipelineFixture *fixture, gconstpointer kafka)
   pipeline_fixture_flush(fixture);
   mock_kafka_commit(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, 500);
   RunningPipeline *running = start(fixture, kafka, NULL);
-  running_pipeline_wait(running, is_halted, NULL);
+  running_pipeline_wait_halted(running);
   TidePipelineState state = tide_pipeline_state(running->pipeline);
   g_assert_nonnull(strstr(state.reason, "offset 500 is to be read next, but the partition ends at 1"));
   tide_pipeline_state_clear(&state);
@@ -154,7 +148,7 @@ test_damaged_batch_holds_its_partition(PipelineFixture *fixture, gconstpointer d
   pipeline_fixture_produce(fixture, 1, "host2", PIPELINE_BASE_MS, "other");
   pipeline_fixture_flush(fixture);
   RunningPipeline *running = start(fixture, NULL, NULL);
-  running_pipeline_wait(running, is_halted, NULL);
+  running_pipeline_wait_halted(running);
   wait_committed(fixture, FIXTURE_TOPIC, 0, 1);
   wait_committed(fixture, FIXTURE_TOPIC, 1, 1);
   g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_kafka_damaged_total", NULL), ==, 1);

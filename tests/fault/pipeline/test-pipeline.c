@@ -132,12 +132,6 @@ test_abandoned_call_does_not_win_over_a_later_value(PipelineFixture *fixture, gc
 
 /* ---- messages that cannot be used ---- */
 
-static gboolean
-is_halted(const TidePipelineState *state, gpointer data)
-{
-  return state->any_halted;
-}
-
 static void
 test_bad_message_holds_its_partition_and_no_other(PipelineFixture *fixture, gconstpointer data)
 {
@@ -148,7 +142,7 @@ test_bad_message_holds_its_partition_and_no_other(PipelineFixture *fixture, gcon
   pipeline_fixture_flush(fixture);
   RunningPipeline *running = running_pipeline_start(
       fixture, 1, "readings: { format: json, time: { field: ts, format: epoch_ms }, on_bad_message: stop }\n");
-  running_pipeline_wait(running, is_halted, NULL);
+  running_pipeline_wait_halted(running);
   gint64 deadline_us = pipeline_fixture_deadline_us();
   g_assert_true(mock_kafka_wait_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, 1, deadline_us));
   g_assert_true(mock_kafka_wait_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 1, 1, deadline_us));
@@ -281,18 +275,12 @@ test_missing_table_is_waited_for_with_the_command_to_run(PipelineFixture *fixtur
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
 }
 
-static gboolean
-has_failed(const TidePipelineState *state, gpointer data)
-{
-  return state->stage == TIDE_STAGE_FAILED;
-}
-
 static void
 test_missing_table_fails_the_start_when_asked_to(PipelineFixture *fixture, gconstpointer data)
 {
   drop_table(fixture, "METRIC");
   RunningPipeline *failing = running_pipeline_start(fixture, 1, "service: { http: \"off\", startup: fail }\n");
-  running_pipeline_wait(failing, has_failed, NULL);
+  running_pipeline_wait_failed(failing);
   g_assert_nonnull(strstr(tide_pipeline_failure(failing->pipeline)->message, "METRIC"));
   running_pipeline_stop(failing, 1000);
 }
