@@ -284,6 +284,27 @@ check_tls(TideLoad *load)
   }
 }
 
+/* One that is for TLS, of many the first, where there is none: all would go in clear. Who says so knows it. */
+static void
+check_tls_is_used(TideLoad *load)
+{
+  static const char *const known[] = {"ssl", "sasl_ssl", "plaintext", NULL};
+  const TideYamlNode *node = tide_yaml_find(load->root, "kafka.librdkafka");
+
+  for (guint i = 0; i < node->keys->len; i++) {
+    const TideYamlNode *key = g_ptr_array_index(node->keys, i);
+    if (!g_str_has_prefix(key->text, "ssl.") || property_is(load, "security.protocol", known))
+      continue;
+    g_autofree char *shown = tide_problem_quote(key->text);
+    tide_problems_add_error(load->problems, key->position,
+                            "'%s' has no effect unless 'security.protocol' is 'ssl', or 'sasl_ssl' with a "
+                            "'sasl.mechanism', and all goes in clear: set it beside this ('plaintext', if that is "
+                            "meant)",
+                            shown);
+    return;
+  }
+}
+
 /* What librdkafka takes without a word, and leaves out. */
 static void
 check_effect(TideLoad *load)
@@ -417,6 +438,7 @@ tide_load_kafka_properties(TideLoad *load)
     load_property(load, g_ptr_array_index(node->keys, i), g_ptr_array_index(node->values, i));
   check_values(load);
   check_tls(load);
+  check_tls_is_used(load);
   check_effect(load);
   check_clear_password(load);
 }

@@ -539,7 +539,7 @@ class Scene:
         users.chmod(0o600)
         return {
             "kafka": {"brokers": self.kafka.greeting, "group": "g", "topics": ["t"], "threads": 1,
-                      "librdkafka": {"fetch.wait.max.ms": 20, "debug": "all", "sasl.username": "visible",
+                      "librdkafka": {"fetch.wait.max.ms": 20, "debug": "all", "sasl.username": "visible", "security.protocol": "plaintext",
                                      **{name: self.secret(name) for name in KAFKA_SECRETS}}},
             "hbase": {"gateways": [f"thrift+tls://localhost:{self.door.port}"],
                       "tls": {"ca": str(self.directory / "server.pem"), "certificate": str(self.directory / "client.pem"),

@@ -175,7 +175,7 @@ test_unreadable_secret(PipelineFixture *fixture, gconstpointer data)
 {
   g_autofree char *path = write_config("%s", "secret");
   g_assert_cmpint(chmod(path, 0600), ==, 0);
-  g_autofree char *kafka = g_strdup_printf(", librdkafka: { ssl.key.password: { file: \"%s\" } }", path);
+  g_autofree char *kafka = g_strdup_printf(", librdkafka: { sasl.password: { file: \"%s\" } }", path);
   g_auto(DaemonProcess) daemon =
       daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .yaml = SERVICE, .kafka = kafka});
   daemon_process_wait_log(&daemon, "ready:");
@@ -200,7 +200,8 @@ test_renewed_secrets_are_named(PipelineFixture *fixture, gconstpointer data)
   g_autofree char *secret = write_config("%s", "secret"), *authorities = write_config("%s", "none");
   g_assert_cmpint(chmod(secret, 0600), ==, 0);
   g_autofree char *kafka = g_strdup_printf(
-      ", librdkafka: { ssl.key.password: { file: \"%s\" }, ssl.crl.location: \"%s\" }", secret, authorities);
+      ", librdkafka: { security.protocol: plaintext, ssl.key.password: { file: \"%s\" }, ssl.crl.location: \"%s\" }",
+      secret, authorities);
   g_auto(DaemonProcess) daemon =
       daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .yaml = SERVICE, .kafka = kafka});
   daemon_process_wait_log(&daemon, "ready:");

@@ -400,7 +400,8 @@ test_secrets_are_never_shown(Fixture *fixture, gconstpointer data)
   write_file(fixture->secret_path, "canary\n", 0600);
   for (gsize i = 0; i < G_N_ELEMENTS(inlined); i++) {
     g_autofree char *text = g_strdup_printf(
-        "kafka: { brokers: b, group: g, topics: [t], librdkafka: { sasl.username: u, %s } }\n" READINGS HBASE TABLES,
+        "kafka: { brokers: b, group: g, topics: [t], librdkafka: { security.protocol: plaintext, %s } }\n" READINGS
+            HBASE TABLES,
         inlined[i]);
     g_autofree char *broken = g_strdup_printf("kafka: { brokers: b, group: g, topics: [t], librdkafka: { %s }, "
                                               "thread: 1 }\n" READINGS HBASE TABLES,
@@ -428,8 +429,8 @@ test_relative_paths_begin_at_the_file(Fixture *fixture, gconstpointer data)
 {
   static const char text[] =
       "kafka: { brokers: b, group: g, topics: [t], librdkafka: { ssl.ca.location: ca.pem,"
-      " ssl.key.location: /abs/key.pem, sasl.password: { file: password } } }\n" READINGS HBASE TABLES
-      "dead_letters: { file: kept/letters.jsonl }\n";
+      " ssl.key.location: /abs/key.pem, sasl.password: { file: password }, security.protocol: ssl } }\n" READINGS HBASE
+          TABLES "dead_letters: { file: kept/letters.jsonl }\n";
   g_autofree char *dead_letters = g_build_filename(fixture->directory, "kept", "letters.jsonl", NULL);
   g_autofree char *ca = g_build_filename(fixture->directory, "ca.pem", NULL);
   g_autofree char *here = g_get_current_dir();
