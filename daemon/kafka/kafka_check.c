@@ -5,34 +5,32 @@
 #include "kafka/kafka_library.h"
 #include "util/error.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- properties, each by itself ---- */
 
-static void
-add_names(GPtrArray *names, const char **dump, size_t n)
-{
-  for (size_t i = 0; i < n; i += 2)
-    g_ptr_array_add(names, g_strdup(dump[i]));
-  rd_kafka_conf_dump_free(dump, n);
-}
-
-/* All that librdkafka knows; those of topics among them. (transfer full), NULL-terminated */
+/* All that librdkafka knows, also what has no value unless it is set; those of topics among them. It prints them, one a
+ * line, as "name | ...". (transfer full), NULL-terminated */
 static char **
 known_names(void)
 {
-  g_autoptr(GPtrArray) names = g_ptr_array_new();
-  rd_kafka_conf_t *conf = rd_kafka_conf_new();
-  rd_kafka_topic_conf_t *topic_conf = rd_kafka_topic_conf_new();
-  size_t n;
-  const char **dump = rd_kafka_conf_dump(conf, &n);
-  add_names(names, dump, n);
-  dump = rd_kafka_topic_conf_dump(topic_conf, &n);
-  add_names(names, dump, n);
-  rd_kafka_topic_conf_destroy(topic_conf);
-  rd_kafka_conf_destroy(conf);
+  char *text = NULL;
+  size_t len = 0;
+  FILE *stream = open_memstream(&text, &len);
+  if (stream == NULL)
+    return g_new0(char *, 1);
+  rd_kafka_conf_properties_show(stream);
+  fclose(stream);
+  g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+  free(text);
+  GPtrArray *names = g_ptr_array_new();
+  for (char **line = lines; *line != NULL; line++)
+    if (g_ascii_islower(**line) && strchr(*line, '|') != NULL)
+      g_ptr_array_add(names, g_strndup(*line, strcspn(*line, " |")));
   g_ptr_array_add(names, NULL);
-  return (char **)g_ptr_array_steal(names, NULL);
+  return (char **)g_ptr_array_free(names, FALSE);
 }
 
 static void

@@ -307,6 +307,8 @@ test_properties_are_told_with_place_and_nearest(void)
   g_assert_cmpstr(unknown, ==, expected);
   g_autofree char *of_a_topic = problems_with("compression.levels", "1");
   g_assert_nonnull(strstr(of_a_topic, "did you mean 'compression.level'?"));
+  g_autofree char *without_value = problems_with("sasl.pasword", "1");
+  g_assert_nonnull(strstr(without_value, "did you mean 'sasl.password'?"));
   g_autofree char *range = problems_with("fetch.min.bytes", "0");
   g_assert_true(g_str_has_prefix(range, "1:59 error: 'fetch.min.bytes' is not accepted: "));
 }
