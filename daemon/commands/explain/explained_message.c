@@ -181,6 +181,14 @@ time_note(const TideExplainer *explainer)
 
 /* What the operator can do, where it is the declaration that decides and the reject itself says nothing better. */
 static const char *const remedies[TIDE_REJECT_N_REASONS] = {
+    [TIDE_REJECT_EMPTY] = "see what sends it; such messages can be passed over by 'readings.on_bad_message: skip'",
+    [TIDE_REJECT_TOO_LARGE] =
+        "let senders send less at once, or raise the bound: 'readings.max_message_size', of readings 'max_readings', "
+        "of a row 'batch.max_bytes'",
+    [TIDE_REJECT_PARSE] = "see that 'readings.format' is what senders write, and whether this message is whole",
+    [TIDE_REJECT_UTF8] = "let senders write UTF-8",
+    [TIDE_REJECT_DEPTH] = "raise 'readings.max_depth', or let senders nest less",
+    [TIDE_REJECT_TOO_MANY_FIELDS] = "raise 'readings.max_fields', or let senders write fewer into a reading",
     [TIDE_REJECT_DUPLICATE_FIELD] =
         "let senders name each field once; where a nested name meets a flat one, take another "
         "'readings.separator'",
@@ -190,6 +198,7 @@ static const char *const remedies[TIDE_REJECT_N_REASONS] = {
     [TIDE_REJECT_BAD_KEY] =
         "a value that holds what follows it can be escaped ('separator: escape') or get a 'width'; one "
         "that is too long can be cut ('long: cut')",
+    [TIDE_REJECT_BAD_COLUMN] = "let senders name it, or name its column by 'as' or 'prefix'",
     [TIDE_REJECT_TIME_INVALID] =
         "see that the time's 'field' and 'format' are those of the readings, and that 'zone' says "
         "whose clocks they are by, where they say no offset from UTC",
@@ -199,6 +208,7 @@ static const char *const remedies[TIDE_REJECT_N_REASONS] = {
     [TIDE_REJECT_TIME_FUTURE] =
         "set the sender's clock, raise the time's 'max_future', or keep such readings in history alone "
         "by 'on_future'",
+    [TIDE_REJECT_ROW_TOO_LONG] = "leave long values out of the key, hash them, or cut them ('width', 'long: cut')",
     [TIDE_REJECT_NO_CELLS] = "see what 'columns' takes, or keep such readings out of the table by 'when'",
     [TIDE_REJECT_CELL_TOO_LARGE] = "store large values elsewhere, or raise 'hbase.max_cell_size' here and in HBase",
 };
