@@ -88,7 +88,7 @@ halt_at_bad_message(TideIntake *intake, TidePartition *partition, const TideMess
 {
   const TideConfigSource *source = tide_mapping_source(intake->mapping, message->topic);
   gboolean is_chosen = source->readings->on_bad_message == TIDE_BAD_MESSAGE_STOP;
-  const char *remedy = is_chosen ? "correct the configuration, or set another on_bad_message, and restart"
+  const char *remedy = is_chosen ? "correct the configuration, or set another on_bad_message, and start again"
                                  : TIDE_NO_PLACE_FOR_DEAD_LETTERS;
   g_autofree char *why = tide_reject_describe(reject);
   partition->halt.record_ms = message->timestamp_ms;
@@ -162,7 +162,7 @@ halt_at_row_without_slot(TideIntake *intake, TidePartition *partition, const Tid
   char *why =
       g_strdup_printf("topic '%s' partition %d is halted at offset %" G_GINT64_FORMAT
                       ": its table '%s' would be one more than the %u dated tables that a process writes to at a time: "
-                      "look whether readings have absurd times (readings.time.max_past refuses these), and restart",
+                      "look whether readings have absurd times (readings.time.max_past refuses these), and start again",
                       partition->topic, partition->partition, message->offset, table, TIDE_DATED_TABLES_MAX);
   partition->halt.record_ms = message->timestamp_ms;
   tide_pauses_halt_at_message(intake->context.pauses, partition, why);

@@ -88,21 +88,30 @@ release(TideDeadLetterQueue *dead_letters)
 
 /* ---- the ratio ---- */
 
+/* What is to be done about too many. */
+#define OF_KAFKA                                                                                                       \
+  "correct the configuration and restart; where the sender was wrong, raise max_ratio (1: no bound) and reload, "      \
+  "until "                                                                                                             \
+  "its messages are kept"
+#define OF_FILES                                                                                                       \
+  "see by '--dry-run' what the files hold, correct the configuration, such as 'readings.format', and load them with "  \
+  "'--again'; where it is right, raise max_ratio (1: no bound)"
+
 static void
 stall_for_too_many(TideDeadLetterQueue *dead_letters, const TideDeadLetterRatioPart *total)
 {
+  gboolean is_of_files = dead_letters->context.find_original != NULL;
   g_autofree char *most = tide_dead_letter_reasons_most(dead_letters->reasons);
   const TideDeadLettersConfig *config = &dead_letters->context.config->dead_letters;
   dead_letters->too_many = TRUE;
   dead_letters->excess = *total;
   char *text = g_strdup_printf("%" G_GUINT64_FORMAT " messages were to become dead letters while %" G_GUINT64_FORMAT
                                " were received and %" G_GUINT64_FORMAT " written in %" G_GINT64_FORMAT
-                               " s, above dead_letters.max_ratio (%g); most often for %s; no more are kept: correct "
-                               "the configuration and restart; where the sender was wrong, raise max_ratio (1: no "
-                               "bound) and reload, until its messages are kept",
+                               " s, above dead_letters.max_ratio (%g); most often for %s; no more are kept: %s",
                                total->dead_letters, total->received, total->written, config->window_ms / 1000,
-                               config->max_ratio, most);
-  tide_log(TIDE_LOG_CRIT, "dead-letters-too-many", "%s", text);
+                               config->max_ratio, most, is_of_files ? OF_FILES : OF_KAFKA);
+  if (!is_of_files) /* who loads them says it at the end */
+    tide_log(TIDE_LOG_CRIT, "dead-letters-too-many", "%s", text);
   set_stall_text(dead_letters, text);
 }
 

@@ -300,8 +300,34 @@ class Load(LoadCase):
     def test_too_many_dead_letters_end_it(self) -> None:
         path = self.write("a.txt", b"this is no JSON\n" * 20_000)
         said = self.load(path, exit_code=65)
-        self.assertIn(" messages were to become dead letters while ", said)
+        self.assertEqual(said.count(" messages were to become dead letters while "), 1, "not by the log besides")
+        self.assertIn("no more are kept: see by '--dry-run' what the files hold, ", said)
+        self.assertNotIn("restart", said)
+        self.assertNotIn("nothing is written", said, "which this says already")
         self.assertEqual(self.numbers(), [])
+
+    def test_halt_is_told_once(self) -> None:
+        self.readings |= {"on_bad_message": "stop"}
+        said = self.load(self.write("a.jsonl", lines(0, 10) + b"{broken\n"), exit_code=65)
+        self.assertEqual(said.count("is halted at offset 11: "), 1, said)
+        self.assertNotIn("restart", said)
+        self.assert_loaded(range(10))
+
+    def test_nothing_written_is_no_success(self) -> None:
+        """Below the bound of too many dead letters; a script sees it by the exit code."""
+        path = self.write("a.jsonl", b"{broken\n" * 3)
+        self.assertIn("nothing is written, all that could have been was rejected", self.load(path, exit_code=65))
+        self.assertIn("loaded before", self.load(path))
+        self.readings |= {"on_bad_message": "skip"}
+        self.assertIn("nothing is written", self.load("--again", path, exit_code=65))
+        mark, = (self.directory / "state").glob("*.mark")
+        mark.write_text(mark.read_text().replace("finished=true", "finished=false"))
+        self.assertIn("0 messages", self.load(path), "all was found by a load before, which did not come to its end")
+        empty = self.write("b.jsonl", b"\n \n")
+        for words in ([], ["--dry-run"]):
+            self.assertIn("no reading was found", self.load(*words, empty, exit_code=65))
+        self.load("--again", empty, self.write("c.jsonl", lines(0, 1)))
+        self.assert_loaded(range(1))
 
     def test_wrong_use(self) -> None:
         self.assertIn("is a directory", self.load(self.directory, exit_code=74))

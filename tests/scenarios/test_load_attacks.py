@@ -225,8 +225,8 @@ class Attacks(LoadCase):
     def test_line_too_long_before_all_others(self) -> None:
         """It is kept up to one byte more than may be, though nothing before it keeps it in memory."""
         long = b'{"h":"' + b"".join(b"%08d" % number for number in range(500_000)) + b'"}\n'
-        for name, end in (("a.jsonl", lines(0, 10)), ("b.jsonl", b"")):
-            self.load(self.write(name, long + end))
+        for name, end, code in (("a.jsonl", lines(0, 10), 0), ("b.jsonl", b"", 65)):
+            self.load(self.write(name, long + end), exit_code=code)
         self.assertEqual([base64.b64decode(letter["value"]) for letter in self.dead_letters()], [long[:(1 << 20) + 1]] * 2)
         self.assert_loaded(range(10))
 

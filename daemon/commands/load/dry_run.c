@@ -143,7 +143,9 @@ tide_load_dry_run(TideFileLoad *load, const TideConfig *config, const volatile i
   tide_progress_end(&run.progress);
   guint64 n_rejects = print_counts(&run);
   guint n_problems = tide_load_report_problems(load);
-  gboolean was_stopped = *stop != 0;
+  gboolean was_stopped = *stop != 0, is_empty = run.n_messages == 0 && n_problems == 0 && !was_stopped;
+  if (is_empty)
+    fputs("tidemark load: " TIDE_LOAD_FOUND_NOTHING "\n", stderr);
   clear(&run);
-  return was_stopped ? TIDE_EXIT_TEMPFAIL : n_rejects > 0 || n_problems > 0 ? TIDE_EXIT_DATA : TIDE_EXIT_OK;
+  return was_stopped ? TIDE_EXIT_TEMPFAIL : n_rejects > 0 || n_problems > 0 || is_empty ? TIDE_EXIT_DATA : TIDE_EXIT_OK;
 }

@@ -304,8 +304,11 @@ look(Load *load, gint64 now_us, GError **error)
     goes_on = tide_fail(error, TIDE_ERROR_UNAVAILABLE, "%s", state.reason != NULL ? state.reason : state.status);
   else if (tide_pipeline_has_too_many_dead_letters(load->pipeline))
     goes_on = tide_fail(error, TIDE_ERROR_DATA, "%s", state.reason != NULL ? state.reason : "too many dead letters");
-  else if (state.finished && state.any_halted)
-    goes_on = tide_fail(error, TIDE_ERROR_DATA, "%s", state.reason);
+  else if (state.finished && state.any_halted) /* which the log has told */
+    goes_on =
+        tide_fail(error, TIDE_ERROR_DATA,
+                  "a file is halted at a message, as is said above; once that is solved the same command goes on from "
+                  "there");
   else
     goes_on &= !state.finished;
   tide_pipeline_state_clear(&state);
@@ -341,6 +344,16 @@ run_pipeline(Load *load, int *ret_stop_code, GError **error)
 }
 
 static gboolean
+was_begun(const Load *load)
+{
+  const GPtrArray *files = tide_file_load_files(load->files);
+  gboolean is_any = FALSE;
+  for (guint i = 0; i < files->len; i++)
+    is_any |= ((const TideLoadedFile *)g_ptr_array_index(files, i))->mark.was_kept;
+  return is_any;
+}
+
+static gboolean
 load_into_tables(Load *load, TideCommandCall *call, GError **error)
 {
   tide_log_init(load->config->service.log_format, TIDE_LOG_WARNING);
@@ -348,14 +361,17 @@ load_into_tables(Load *load, TideCommandCall *call, GError **error)
   gint64 start_us = tide_now_us();
   tide_progress_begin(&load->progress, "messages", 0, start_us);
   int stop_code = TIDE_EXIT_OK;
+  gboolean is_begun = was_begun(load);
   gboolean good = run_pipeline(load, &stop_code, error);
   TideLoadResult result = {.load = load->files,
                            .metrics = load->metrics,
                            .dead_letters = load->config->dead_letters.file,
                            .elapsed_us = tide_now_us() - start_us,
                            .again = load->options->again,
+                           .was_begun = is_begun,
                            .was_stopped = good && *load->stop != 0,
-                           .left_work = good && stop_code != TIDE_EXIT_OK};
+                           .left_work = good && stop_code != TIDE_EXIT_OK,
+                           .failed = !good};
   call->exit_code = tide_load_report(&result);
   return good;
 }
@@ -447,9 +463,9 @@ const TideCommand tide_command_load = {
         "acknowledged: after a stop or a "
         "kill\n"
         "the same command goes on, and a file that is loaded is not loaded again. A daemon may run meanwhile: latest\n"
-        "tables stay right. Exit codes: 65 a file could not be read to its end, or too much was rejected; 75 stopped, "
-        "the\n"
-        "same command goes on.\n"
+        "tables stay right. Exit codes: 65 a file could not be read to its end, too much was rejected, or nothing was "
+        "written\n"
+        "since all was rejected or nothing found; 75 stopped, the same command goes on.\n"
         "\n"
         "Examples:\n"
         "  tidemark load --dry-run archive/2025-*.jsonl.gz\n"

@@ -128,6 +128,23 @@ print_files(const TideLoadResult *result)
     printf("%u of %u files loaded: %s messages in %s, %s/s\n", n_read, n_files - n_before, count, took, rate);
 }
 
+/* Says so where a load that came to its end has written nothing, which is not what it was for. */
+static gboolean
+report_nothing(const TideLoadResult *result)
+{
+  guint64 n_rejected = count_messages(result, "dead_lettered") + count_messages(result, "skipped");
+  if (!result->was_begun && count_messages(result, "received") == 0) {
+    fputs("tidemark load: " TIDE_LOAD_FOUND_NOTHING "\n", stderr);
+    return TRUE;
+  }
+  if (n_rejected == 0 || count_messages(result, "written") > 0)
+    return FALSE;
+  fputs("tidemark load: nothing is written, all that could have been was rejected: see by '--dry-run' why, correct the "
+        "configuration, and load the files once more with '--again'\n",
+        stderr);
+  return TRUE;
+}
+
 int
 tide_load_report(const TideLoadResult *result)
 {
@@ -146,5 +163,5 @@ tide_load_report(const TideLoadResult *result)
                 : "");
     return TIDE_EXIT_TEMPFAIL;
   }
-  return n_problems > 0 ? TIDE_EXIT_DATA : TIDE_EXIT_OK;
+  return n_problems > 0 || (!result->failed && report_nothing(result)) ? TIDE_EXIT_DATA : TIDE_EXIT_OK;
 }

@@ -7,14 +7,18 @@
 
 G_BEGIN_DECLS
 
+#define TIDE_LOAD_FOUND_NOTHING "no reading was found: see whether these are the right files, and whole"
+
 typedef struct TideLoadResult {
   const TideFileLoad *load; /* borrowed, all; over */
   TideMetrics *metrics;     /* of the pipeline */
   const char *dead_letters; /* where they are kept */
   gint64 elapsed_us;
   gboolean again;       /* the load was to begin anew */
+  gboolean was_begun;   /* a load before this one has begun with some of its files */
   gboolean was_stopped; /* by a signal */
   gboolean left_work;   /* not all that was read is written */
+  gboolean failed;      /* it could not go on; why is told elsewhere */
 } TideLoadResult;
 
 /* To standard output the numbers, to standard error what is wrong with a file. Returns: the exit code. */
