@@ -145,6 +145,7 @@ typedef struct TideConfig {
   GPtrArray *notices;       /* owned (element-type TideConfigProblem), in the order of the file: what may be as it is
                              * meant, for `tidemark check` */
   TideFieldNames *names;    /* owned: the field names that the configuration uses */
+  gboolean is_narrowed;     /* a command has left out sources, tables or conditions, which use some of these names */
 } TideConfig;
 
 /**

@@ -185,8 +185,9 @@ log_fields(TideIntake *intake)
 {
   const TideFieldUse *use = &intake->field_use;
   g_autofree char *left = tide_field_use_names(use, intake->mapping, TIDE_FIELDS_LEFT);
-  /* Of several sources, one may have been silent. */
-  gboolean is_complete = intake->context.config->sources->len == 1;
+  /* Of several sources, one may have been silent; and what was left out has asked for names, too. */
+  const TideConfig *config = intake->context.config;
+  gboolean is_complete = config->sources->len == 1 && !config->is_narrowed;
   g_autofree char *absent = is_complete ? tide_field_use_names(use, intake->mapping, TIDE_FIELDS_ABSENT) : NULL;
   if (left != NULL)
     tide_log(TIDE_LOG_INFO, "fields-unused",

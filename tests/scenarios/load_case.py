@@ -48,10 +48,11 @@ class LoadCase(unittest.TestCase):
     def config(self) -> Path:
         path = self.directory / "tidemark.yaml"
         columns = {"family": "M", "from": "*"}
-        path.write_text(json.dumps({
+        sections = {
             **self.topics, "hbase": {"gateways": self.gateways, "settle": self.settle, "call_timeout": "1s"}, "readings": self.readings,
             "tables": {"METRIC": {"key": self.key, "columns": columns},
-                       "CURRENT": {"latest": "replace", "key": [{"field": "h"}], "columns": columns}}, **self.changes}))
+                       "CURRENT": {"latest": "replace", "key": [{"field": "h"}], "columns": columns}}, **self.changes}
+        path.write_text(json.dumps({name: section for name, section in sections.items() if section is not None}))
         return path
 
     def command(self, *words: str | Path) -> list[str]:

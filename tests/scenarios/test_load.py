@@ -329,6 +329,23 @@ class Load(LoadCase):
         self.load("--again", empty, self.write("c.jsonl", lines(0, 1)))
         self.assert_loaded(range(1))
 
+    def test_fields_that_are_asked_for_in_vain(self) -> None:
+        """Only those that something of the load asks for: not the time's, whose place is that of the row, nor another source's."""
+        complaint = "none of the first 10000 readings has the fields that the configuration asks for: "
+        path = self.write("a.jsonl", lines(0, 10_050))
+        tables = {"METRIC": {"key": self.key, "columns": {"family": "M", "from": ["v", "volts"]}}}
+        self.changes = {"tables": tables}
+        self.assertIn(complaint + "volts; ", self.load(path))
+        rows = subprocess.run([str(PROGRAM), "scan", "-c", str(self.config()), "METRIC", "-f", "json"], check=True, timeout=PATIENCE_S,
+                              stdout=subprocess.PIPE).stdout
+        self.assertNotIn(complaint, self.load("--scanned", "METRIC", self.write("rows.jsonl", rows)))
+        time_of = {field: {"format": "json", "time": {"field": field, "format": "epoch_ms"}} for field in ("ts", "at")}
+        self.changes |= {"readings": None, "sources": {"a": {"topics": ["a"], "readings": time_of["ts"]},
+                                                       "b": {"topics": ["b"], "readings": time_of["at"]}}}
+        self.changes["tables"]["METRIC"]["columns"]["from"] = ["v"]
+        self.topics["kafka"].pop("topics")
+        self.assertNotIn(complaint, self.load("--again", "--source", "a", path))
+
     def test_wrong_use(self) -> None:
         self.assertIn("is a directory", self.load(self.directory, exit_code=74))
         self.assertIn("cannot open", self.load(self.directory / "nothing", exit_code=74))

@@ -46,7 +46,9 @@ tide_command_choose_source(TideConfig *config, const char *name, GError **error)
   if (source->readings->decode.format == TIDE_FORMAT_AVRO)
     read_containers(config, source);
   for (guint i = config->sources->len; i > 0; i--)
-    if (g_ptr_array_index(config->sources, i - 1) != source)
+    if (g_ptr_array_index(config->sources, i - 1) != source) {
       g_ptr_array_remove_index(config->sources, i - 1);
+      config->is_narrowed = TRUE;
+    }
   return source;
 }

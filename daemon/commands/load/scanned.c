@@ -169,6 +169,7 @@ tide_load_scanned_adapt(TideConfig *config, TideConfigSource *source, TideTable 
       return FALSE;
     adapt_table(config, source, other);
   }
+  config->is_narrowed = TRUE;
   adapt_table(config, source, table);
   drop_conditions(&table->conditions);
   drop_conditions(&source->conditions);
