@@ -103,6 +103,21 @@ introduce(Registry *registry, GError **error)
   return TRUE;
 }
 
+/* What may be done where nothing was answered. */
+static const char *
+remedy_of(CURLcode code)
+{
+  switch (code) {
+  case CURLE_PEER_FAILED_VERIFICATION:
+  case CURLE_SSL_CACERT_BADFILE:
+    return "see 'readings.registry.ca', and that its certificate is for the host in 'readings.registry.url'";
+  case CURLE_SSL_CONNECT_ERROR:
+    return "see whether the port in 'readings.registry.url' speaks TLS";
+  default:
+    return "see 'readings.registry.url', and whether it runs there";
+  }
+}
+
 /* Asks for what is at @path. FALSE: nothing was answered. */
 static gboolean
 ask(Registry *registry, const char *path, long *ret_status, GError **error)
@@ -137,8 +152,8 @@ ask(Registry *registry, const char *path, long *ret_status, GError **error)
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_PROTOCOL, "it answers with more than %" G_GSIZE_FORMAT " bytes",
                 REPLY_MAX_BYTES);
   else
-    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_CONNECT,
-                        registry->reason[0] != '\0' ? registry->reason : curl_easy_strerror(code));
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT, "%s: %s",
+                registry->reason[0] != '\0' ? registry->reason : curl_easy_strerror(code), remedy_of(code));
   return FALSE;
 }
 
@@ -151,6 +166,14 @@ answered_schema(const Registry *registry, gboolean *ret_is_avro, GError **error)
     g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
                         "what it answers is no schema in JSON: is 'readings.registry.url' that of a schema registry?");
   return text;
+}
+
+/* Whether a registry has said that it has no such schema. */
+static gboolean
+is_not_found(const Registry *registry, long status)
+{
+  return status == 404 &&
+         tide_registry_reply_error_code(tide_bytes(registry->body->str, registry->body->len)) == SCHEMA_NOT_FOUND;
 }
 
 /* Of an answer that tells nothing of the schema. Returns: FALSE. */
@@ -280,10 +303,9 @@ judge_schema(Registry *registry, Entry *entry, GError **error)
 static gboolean
 judge(Registry *registry, Entry *entry, long status, GError **error)
 {
-  TideBytes body = tide_bytes(registry->body->str, registry->body->len);
   if (status == 200)
     return judge_schema(registry, entry, error);
-  if (status != 404 || tide_registry_reply_error_code(body) != SCHEMA_NOT_FOUND)
+  if (!is_not_found(registry, status))
     return fault_of_status(status, error);
   answer_none(entry, tide_now_us() + MISSING_US, "the schema registry has no schema of the number in front of it");
   return TRUE;
@@ -427,6 +449,22 @@ find(TideSchemaSource *source, guint32 id, const TideAvroSchema **ret_schema, co
   }
   tide_mutex_unlock(&registry->lock);
   return answer;
+}
+
+gboolean
+tide_registry_try(const TideRegistrySettings *settings, GError **error)
+{
+  TideSchemaSource *source = tide_registry_new(settings);
+  Registry *registry = (Registry *)source;
+  long status = 0;
+  gboolean is_avro, good = ask(registry, "/schemas/ids/1", &status, error);
+  if (good && status == 200) {
+    g_autofree char *text = answered_schema(registry, &is_avro, error);
+    good = text != NULL;
+  } else if (good && !is_not_found(registry, status))
+    good = fault_of_status(status, error);
+  tide_registry_free(source);
+  return good;
 }
 
 void

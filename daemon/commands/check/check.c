@@ -255,6 +255,7 @@ check_online(const TideConfig *config)
   tide_check_host(config, &list);
   tide_progress_step("asking the brokers '%s'", config->kafka.brokers);
   tide_check_kafka(config, &list);
+  tide_check_registries(config, &list);
   gboolean any_framed = FALSE;
   if (check_gateways(config, &list, &any_framed))
     check_tables(config, &list, &remedies);
@@ -353,10 +354,13 @@ static const TideOption check_options[] = {
 
 const TideCommand tide_command_check = {
     .name = "check",
-    .summary = "Checks the configuration, then this host, brokers, topics, gateways and tables: all that 'run' needs.",
+    .summary =
+        "Checks the configuration, then this host, brokers, topics, gateways, tables and schema registries: all that "
+        "'run' needs.",
     .details =
         "Prints every problem with its position in the file and a remedy; changes nothing. Exit codes: 0 fit to run;\n"
-        "78 the configuration is wrong; 69 no broker or no gateway answers; 1 something else is not as declared.\n"
+        "78 the configuration is wrong; 69 no broker, no gateway or no registry answers; 1 something else is not as "
+        "declared.\n"
         "\n"
         "Examples:\n"
         "  tidemark check --offline -c tidemark.yaml\n"

@@ -30,6 +30,9 @@ void tide_check_list_finish(TideCheckList *list);
 /* Brokers, topics, the group, and the topic of dead letters. Writes nothing, creates nothing, joins no group. */
 void tide_check_kafka(const TideConfig *config, TideCheckList *list);
 
+/* The schema registries that sources name: each is asked for a schema. */
+void tide_check_registries(const TideConfig *config, TideCheckList *list);
+
 /* This host: the state directory, the file of dead letters, the address of /metrics. Leaves nothing behind. */
 void tide_check_host(const TideConfig *config, TideCheckList *list);
 

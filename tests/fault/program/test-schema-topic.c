@@ -3,6 +3,7 @@
 #include "decode/avro_schema.h"
 #include "decode/protobuf_walk.h"
 #include "fault/program/program_scene.h"
+#include "unit/registry_double.h"
 #include "util/clock.h"
 
 #define TIMEOUT_US (120 * TIDE_US_PER_S) /* far beyond what any step takes: only a failure waits so long */
@@ -87,6 +88,39 @@ test_simulated_messages(ProgramScene *scene, gconstpointer unused)
   assert_prints(scene->done.output, "all is right\n");
 }
 
+/* ---- a registry ---- */
+
+/* `check` tells of it before a message needs it. */
+static void
+test_check_asks_the_registry(void)
+{
+  ProgramScene scene = {0};
+  RegistryDouble registry;
+  program_scene_begin_format(&scene, NULL, TOPIC, NULL);
+  registry_double_start(&registry);
+  g_autofree char *text =
+      g_strdup_printf("kafka: { brokers: \"%s\", group: g, topics: [" TOPIC "] }\n"
+                      "hbase: { gateways: [\"%s\"] }\n"
+                      "readings: { format: avro, registry: { url: \"http://127.0.0.1:%u/sub\" }, time: { field: at, "
+                      "format: epoch_s } }\n"
+                      "dead_letters: { topic: " PROGRAM_SCENE_LETTERS " }\n"
+                      "service: { http: off }\n"
+                      "tables: { METRIC: { key: [ { field: host }, \"#\", { time: epoch_ms } ], columns: { family: M, "
+                      "from: [count] } } }\n",
+                      mock_kafka_brokers(scene.kafka), scripted_gateway_endpoint(scene.gateway), registry.port);
+  scene.config_path = write_config("%s", text);
+  program_scene_run(&scene, "tables create", 0);
+  program_scene_run(&scene, "check", 0);
+  assert_prints(scene.done.output, "ok     tells schemas");
+  atomic_store(&registry.wants_user, TRUE);
+  program_scene_run(&scene, "check", 1);
+  assert_prints(scene.done.output, "it answers with 401: who asks is said by 'readings.registry.user' and 'password'");
+  registry_double_stop(&registry);
+  program_scene_run(&scene, "check", 69);
+  assert_prints(scene.done.output, ": see 'readings.registry.url', and whether it runs there");
+  program_scene_end(&scene, NULL);
+}
+
 /* ---- the formats ---- */
 
 #define AVRO_AT "\xC0\xF1\x88\xC2\x84\x53"
@@ -123,6 +157,7 @@ main(int argc, char **argv)
   g_test_add("/schema-topic/simulated-messages/" #format, ProgramScene, &format, set_up, test_simulated_messages,      \
              program_scene_end)
   if (tide_avro_is_built_in()) {
+    g_test_add_func("/schema-topic/check-asks-the-registry", test_check_asks_the_registry);
     ADD(avro);
   }
   if (tide_protobuf_is_built_in()) {

@@ -1,6 +1,7 @@
 #include "registry/registry.h"
 #include "unit/registry_double.h"
 #include "unit/tls_world.h"
+#include "util/error.h"
 
 #include <fcntl.h>
 
@@ -177,6 +178,40 @@ test_who_asks(Fixture *fixture, gconstpointer data)
   g_assert_cmpint(g_unlink(path), ==, 0);
 }
 
+/* ---- tried before anything is read ---- */
+
+static void
+assert_tried(const Fixture *fixture, int code, const char *text)
+{
+  g_autoptr(GError) error = NULL;
+  g_assert_false(tide_registry_try(&fixture->settings, &error));
+  g_assert_error(error, TIDE_ERROR, code);
+  if (strstr(error->message, text) == NULL)
+    g_error("'%s' was expected, got '%s'", text, error->message);
+}
+
+static void
+test_try(Fixture *fixture, gconstpointer data)
+{
+  g_autoptr(GError) error = NULL;
+  g_assert_true(tide_registry_try(&fixture->settings, &error));
+  g_assert_no_error(error);
+  registry_double_set_mode(&fixture->registry, REGISTRY_NONE);
+  g_assert_true(tide_registry_try(&fixture->settings, &error)); /* empty, and one all the same */
+  registry_double_set_mode(&fixture->registry, REGISTRY_CUTS);
+  assert_tried(fixture, TIDE_ERROR_CONNECT,
+               "Empty reply from server: see 'readings.registry.url', and whether it runs");
+  registry_double_set_mode(&fixture->registry, REGISTRY_FAILS);
+  assert_tried(fixture, TIDE_ERROR_GATEWAY, "it answers with 500");
+  registry_double_set_mode(&fixture->registry, REGISTRY_ELSEWHERE);
+  assert_tried(fixture, TIDE_ERROR_GATEWAY, "is 'readings.registry.url' right?");
+  registry_double_set_mode(&fixture->registry, REGISTRY_PAGE);
+  assert_tried(fixture, TIDE_ERROR_WRONG_SERVICE, "is no schema in JSON");
+  registry_double_set_mode(&fixture->registry, REGISTRY_UP);
+  atomic_store(&fixture->registry.wants_user, TRUE);
+  assert_tried(fixture, TIDE_ERROR_GATEWAY, "it answers with 401: who asks is said by 'readings.registry.user'");
+}
+
 /* ---- HTTPS ---- */
 
 static void
@@ -224,6 +259,10 @@ test_https(gconstpointer data)
     g_assert_nonnull(strstr(trouble, "certificate"));
   }
   tide_registry_free(source);
+  g_autoptr(GError) error = NULL;
+  g_assert_cmpint(tide_registry_try(&settings, &error), ==, its->is_trusted);
+  g_assert_true(its->is_trusted || strstr(error->message, "certificate") != NULL);
+  g_assert_true(its->is_trusted || strstr(error->message, ": see 'readings.registry.ca', ") != NULL);
   loopback_stop(server);
 }
 
@@ -248,6 +287,7 @@ main(int argc, char **argv)
   world_make();
 #define ADD(name, data, func) g_test_add("/registry/" name, Fixture, data, set_up, func, tear_down)
   ADD("each-is-asked-for-once", NULL, test_each_is_asked_for_once);
+  ADD("try", NULL, test_try);
   ADD("references/each-once", NULL, test_references);
   ADD("references/circle", &circle, test_bad_references);
   ADD("references/absent", &absent, test_bad_references);

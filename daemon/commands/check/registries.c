@@ -1,0 +1,51 @@
+/* Checks the schema registries: whether each answers, and answers us. */
+#include "commands/check/list.h"
+#include "commands/cli/progress.h"
+#include "config/config_source.h"
+#include "util/error.h"
+
+static gboolean
+are_alike(const TideRegistrySettings *one, const TideRegistrySettings *other)
+{
+  return g_strcmp0(one->url, other->url) == 0 && g_strcmp0(one->user, other->user) == 0;
+}
+
+/* Whether a source before @index asks it as well. */
+static gboolean
+was_asked(const TideConfig *config, guint index)
+{
+  const TideConfigSource *source = g_ptr_array_index(config->sources, index);
+  for (guint i = 0; i < index; i++)
+    if (are_alike(&((const TideConfigSource *)g_ptr_array_index(config->sources, i))->readings->registry,
+                  &source->readings->registry))
+      return TRUE;
+  return FALSE;
+}
+
+static void
+check_registry(const TideRegistrySettings *settings, TideCheckList *list)
+{
+  g_autoptr(GError) error = NULL;
+  tide_progress_step("asking the schema registry '%s'", settings->url);
+  if (!tide_registry_try(settings, &error)) {
+    gboolean is_away = g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONNECT);
+    tide_check_list_add(list, "registry", settings->url, is_away ? TIDE_CHECK_UNAVAILABLE : TIDE_CHECK_PROBLEM,
+                        error->message);
+    return;
+  }
+  g_autofree char *detail =
+      g_strdup_printf("tells schemas%s%s%s%s", settings->user != NULL ? " to '" : "",
+                      settings->user != NULL ? settings->user : "", settings->user != NULL ? "'" : "",
+                      g_str_has_prefix(settings->url, "https://") ? "; its certificate is right" : "");
+  tide_check_list_add(list, "registry", settings->url, TIDE_CHECK_OK, detail);
+}
+
+void
+tide_check_registries(const TideConfig *config, TideCheckList *list)
+{
+  for (guint i = 0; i < config->sources->len; i++) {
+    const TideConfigSource *source = g_ptr_array_index(config->sources, i);
+    if (source->readings->registry.url != NULL && !was_asked(config, i))
+      check_registry(&source->readings->registry, list);
+  }
+}
