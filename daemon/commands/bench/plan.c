@@ -63,6 +63,41 @@ whole(double value)
   return fmax(ceil(value - 1e-9), 0); /* of nearly nothing it is -0 */
 }
 
+double
+tide_plan_size(double bytes, const char **ret_unit)
+{
+  static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+  guint unit = 0;
+  for (; bytes >= 1024 && unit + 1 < G_N_ELEMENTS(units); unit++)
+    bytes /= 1024;
+  *ret_unit = units[unit];
+  return bytes;
+}
+
+/* (transfer full) */
+static char *
+size_text(double bytes)
+{
+  const char *unit;
+  double size = tide_plan_size(bytes, &unit);
+  int digits = bytes < 1024 ? 0 : bytes < TIB ? 1 : 2;
+  return g_strdup_printf("%.*f %s", digits, size, unit);
+}
+
+/* (transfer full) */
+static char *
+cores_text(double cores)
+{
+  return cores < 0.005 ? g_strdup("hardly a core busy") : g_strdup_printf("%.2f cores busy", cores);
+}
+
+double
+tide_plan_cell_bytes(const TidePlanLoad *load)
+{
+  return MAX(load->history.cells > 0 ? load->history.stored_bytes / load->history.cells : 0,
+             load->latest.cells > 0 ? load->latest.stored_bytes / load->latest.cells : 0);
+}
+
 /* A count that is told with its reason, which is said with the format and what follows. */
 static void G_GNUC_PRINTF(4, 5) set(TidePlan *plan, TidePlanName name, double value, const char *why, ...)
 {
@@ -124,22 +159,25 @@ plan_daemons(const TidePlanLoad *load, TidePlan *plan)
   double connections = cost(TIDE_COST_CONNECTIONS) * (plan->gateway_cores + plan->hbase_cores) / usable;
   double by_cores = whole(plan->client_cores / (load->cores * usable)), by_writers = whole(connections / MAX_WRITERS);
   double daemons = MAX(MAX(by_cores, by_writers), whole(threads / MAX_THREADS));
+  g_autofree char *busy = cores_text(plan->client_cores);
   g_autofree char *writers = g_strdup_printf("; by writers, %d at most in each: %.0f", MAX_WRITERS, by_writers);
-  set(plan, TIDE_PLAN_DAEMONS, MAX(MIN_DAEMONS, daemons), "%.2f cores busy, of %u in each%s", plan->client_cores,
-      load->cores,
+  set(plan, TIDE_PLAN_DAEMONS, MAX(MIN_DAEMONS, daemons), "%s, of %u in each%s", busy, load->cores,
       daemons < MIN_DAEMONS   ? "; one may fail"
       : by_writers > by_cores ? writers
                               : "");
+  g_autofree char *working =
+      threads * usable < 0.005 ? g_strdup("hardly any") : g_strdup_printf("%.2f", threads * usable);
   double each = whole(threads / figure(plan, TIDE_PLAN_DAEMONS));
-  set(plan, TIDE_PLAN_THREADS, MAX(MIN_THREADS, each), "%.2f threads busy in all; the default is %d", threads * usable,
+  set(plan, TIDE_PLAN_THREADS, MAX(MIN_THREADS, each), "%s threads busy in all; the default is %d", working,
       MIN_THREADS);
   each = whole(connections / figure(plan, TIDE_PLAN_DAEMONS));
-  set(plan, TIDE_PLAN_WRITERS, MAX(MIN_WRITERS, each), "%.0f connections in all; the default is %d", whole(connections),
-      MIN_WRITERS);
+  set(plan, TIDE_PLAN_WRITERS, MAX(MIN_WRITERS, each), "%.0f connection%s in all; the default is %d",
+      whole(connections), connections > 1 ? "s" : "", MIN_WRITERS);
   double stalled_mib = STALL_S * load->readings_per_s * (load->history.stored_bytes + load->latest.stored_bytes) /
                        figure(plan, TIDE_PLAN_DAEMONS) / MIB;
+  g_autofree char *stalled = size_text(stalled_mib * MIB);
   double memory_mib = MAX(MIN_MEMORY_MIB, MEMORY_STEP_MIB * whole(stalled_mib / MEMORY_STEP_MIB));
-  set(plan, TIDE_PLAN_MEMORY, memory_mib, "rows of %.0f s are %.0f MiB; MemoryMax= 256 MiB more", STALL_S, stalled_mib);
+  set(plan, TIDE_PLAN_MEMORY, memory_mib, "rows of %.0f s are %s; MemoryMax= 256 MiB more", STALL_S, stalled);
 }
 
 static void
@@ -150,31 +188,34 @@ plan_topic(const TidePlanLoad *load, TidePlan *plan)
   set(plan, TIDE_PLAN_PARTITIONS, PARTITIONS_PER_THREAD * threads, "%d for each of %.0f threads: room to grow",
       PARTITIONS_PER_THREAD, threads);
   double bytes = messages_per_s * load->message_bytes * load->kafka_retention_s * load->replication;
+  g_autofree char *flow = size_text(messages_per_s * load->message_bytes);
   set(plan, TIDE_PLAN_TOPIC_DISK, bytes / TIB / (1 - cost(TIDE_COST_DISK_FREE)),
-      "%.1f MiB/s for %.1f days, %u copies, %.0f %% free", messages_per_s * load->message_bytes / MIB,
-      load->kafka_retention_s / 86400, load->replication, cost(TIDE_COST_DISK_FREE) * 100);
+      "%s/s for %.1f days, %u copies, %.0f %% free", flow, load->kafka_retention_s / 86400, load->replication,
+      cost(TIDE_COST_DISK_FREE) * 100);
 }
 
 static void
 plan_hbase(const TidePlanLoad *load, TidePlan *plan)
 {
   double usable = load->cores * (1 - load->margin);
+  g_autofree char *busy = cores_text(plan->gateway_cores), *busy_in_hbase = cores_text(plan->hbase_cores);
   double gateways = whole(plan->gateway_cores / usable);
-  set(plan, TIDE_PLAN_GATEWAYS, MAX(MIN_DAEMONS, gateways), "%.2f cores busy, of %u in each%s", plan->gateway_cores,
-      load->cores, gateways < MIN_DAEMONS ? "; one may fail" : "");
+  set(plan, TIDE_PLAN_GATEWAYS, MAX(MIN_DAEMONS, gateways), "%s, of %u in each%s", busy, load->cores,
+      gateways < MIN_DAEMONS ? "; one may fail" : "");
   double history_bytes = load->readings_per_s * load->history.stored_bytes * load->stored_share * load->retention_s;
   double latest_bytes = load->machines * load->latest.stored_bytes * load->stored_share;
   double regions =
       whole(history_bytes / (cost(TIDE_COST_REGION) * GIB)) + whole(latest_bytes / (cost(TIDE_COST_REGION) * GIB));
   double by_cores = whole(plan->hbase_cores / usable), by_regions = whole(regions / cost(TIDE_COST_REGIONS));
   double servers = MAX(MAX(by_cores, by_regions), load->replication);
-  set(plan, TIDE_PLAN_REGION_SERVERS, servers, "%.2f cores busy: %.0f; by regions: %.0f; by copies: %u",
-      plan->hbase_cores, by_cores, by_regions, load->replication);
+  set(plan, TIDE_PLAN_REGION_SERVERS, servers, "%s: %.0f; by regions: %.0f; by copies: %u", busy_in_hbase, by_cores,
+      by_regions, load->replication);
   double first = REGIONS_PER_SERVER * servers;
   set(plan, TIDE_PLAN_FIRST_REGIONS, first, "%d on each server, so that all are at work", REGIONS_PER_SERVER);
+  g_autofree char *stored = size_text(history_bytes + latest_bytes);
   double tables = load->history.n_tables + load->latest.n_tables;
-  set(plan, TIDE_PLAN_REGIONS, MAX(regions, first * tables), "%.2f TiB, one copy, in regions of %.0f GiB",
-      (history_bytes + latest_bytes) / TIB, cost(TIDE_COST_REGION));
+  set(plan, TIDE_PLAN_REGIONS, MAX(regions, first * tables), "%s, one copy, in regions of %.0f GiB", stored,
+      cost(TIDE_COST_REGION));
   set(plan, TIDE_PLAN_DISK, (history_bytes + latest_bytes) * load->replication / TIB / (1 - cost(TIDE_COST_DISK_FREE)),
       "%.0f days, %u copies, %.0f %% free; %.0f bytes a cell", load->retention_s / 86400, load->replication,
       cost(TIDE_COST_DISK_FREE) * 100,

@@ -90,6 +90,16 @@ typedef struct TidePlan {
   TidePlanFigure figures[TIDE_PLAN_N];
 } TidePlan;
 
+/* @bytes in the largest unit of which there is one: "TiB", ..., "bytes". */
+double tide_plan_size(double bytes, const char **ret_unit);
+
+/* Bytes of a cell, of history or latest, whichever are more. */
+double tide_plan_cell_bytes(const TidePlanLoad *load);
+
+/* Cells of more bytes than this cost more than the model says, which was measured with numbers, and with ten of them
+ * packed. */
+#define TIDE_PLAN_MEASURED_CELL_BYTES 400.0
+
 void tide_plan_make(const TidePlanLoad *load, TidePlan *ret_plan);
 void tide_plan_clear(TidePlan *plan);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TidePlan, tide_plan_clear)

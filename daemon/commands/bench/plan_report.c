@@ -5,7 +5,9 @@
 
 #include <math.h>
 
-/* Of disks: hundredths of a TiB are told, of all else there are whole ones. */
+#define TIB ((double)(G_GUINT64_CONSTANT(1) << 40))
+
+/* Of disks: hundredths are told, of all else there are whole ones. */
 static gboolean
 is_cut(int name)
 {
@@ -16,6 +18,8 @@ is_cut(int name)
 static char *
 count_text(double value)
 {
+  if (value < 10) /* a reading a minute is not none */
+    return g_strdup_printf("%.2g", value);
   return tide_count_text((guint64)llround(value));
 }
 
@@ -36,14 +40,24 @@ print_load(FILE *stream, const TidePlanLoad *load, const TidePlan *plan)
           load->margin * 100);
   if (load->path_us > 0)
     fprintf(stream, "Client  %.2f us a reading from its bytes to a batch: measured here, just now\n", load->path_us);
+  if (tide_plan_cell_bytes(load) > TIDE_PLAN_MEASURED_CELL_BYTES) {
+    g_autofree char *cell = count_text(tide_plan_cell_bytes(load));
+    fprintf(
+        stream,
+        "Note    cells of %s bytes cost gateways and HBase more cores than is said below, where cells of up to %.0f "
+        "were measured\n",
+        cell, TIDE_PLAN_MEASURED_CELL_BYTES);
+  }
   fputc('\n', stream);
 }
 
 static gboolean
 add_figure(TideListing *listing, const TidePlanFigure *figure, gboolean cut)
 {
-  g_autofree char *value = cut ? g_strdup_printf("%.2f", figure->value) : count_text(figure->value);
-  return tide_listing_add(listing, (const char *[]){figure->title, value, figure->unit, figure->why});
+  const char *unit = figure->unit;
+  double size = cut ? tide_plan_size(figure->value * TIB, &unit) : 0;
+  g_autofree char *value = cut ? g_strdup_printf("%.2f", size) : count_text(figure->value);
+  return tide_listing_add(listing, (const char *[]){figure->title, value, unit, figure->why});
 }
 
 static gboolean

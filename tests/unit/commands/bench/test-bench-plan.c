@@ -1,5 +1,8 @@
-/* The sums of `tidemark bench --plan`: worked by hand, and as a load grows. */
+/* The sums of `tidemark bench --plan`: worked by hand, and as a load grows; and how they are told. */
 #include "commands/bench/plan.h"
+#include "commands/bench/plan_report.h"
+
+#include <stdlib.h>
 
 #define DAY_S 86400.0
 #define US_PER_S 1e6
@@ -69,7 +72,7 @@ test_little_load_has_what_may_fail(void)
   g_assert_cmpfloat(figure(&plan, TIDE_PLAN_GATEWAYS), ==, 2);
   g_assert_cmpfloat(figure(&plan, TIDE_PLAN_REGION_SERVERS), ==, 3); /* of three copies */
   g_assert_cmpfloat(figure(&plan, TIDE_PLAN_REGIONS), ==, 24);       /* four of each table on each server */
-  g_assert_cmpstr(plan.figures[TIDE_PLAN_REGION_SERVERS].why, ==, "0.00 cores busy: 0; by regions: 1; by copies: 3");
+  g_assert_cmpstr(plan.figures[TIDE_PLAN_REGION_SERVERS].why, ==, "hardly a core busy: 0; by regions: 1; by copies: 3");
 }
 
 /* Of each thing enough for the load with its margin, and no more than one too many. */
@@ -144,6 +147,62 @@ test_less_margin_copies_and_bytes_need_less(void)
   g_assert_cmpfloat(less.client_cores, <, plan.client_cores);
 }
 
+/* (transfer full) */
+static char *
+printed(const TidePlanLoad *load)
+{
+  char *text = NULL;
+  size_t len;
+  FILE *stream = open_memstream(&text, &len);
+  g_auto(TidePlan) plan;
+  tide_plan_make(load, &plan);
+  tide_plan_print(stream, load, &plan);
+  fclose(stream);
+  char *copy = g_strdup(text);
+  free(text);
+  return copy;
+}
+
+static void
+assert_told(const char *text, const char *part)
+{
+  if (strstr(text, part) == NULL)
+    g_error("'%s' is not in:\n%s", part, text);
+}
+
+/* What is little is told as that, and not as nothing. */
+static void
+test_little_is_not_nothing(void)
+{
+  TidePlanLoad load = fleet;
+  load.readings_per_s = 1.0 / 6;
+  load.machines = 10;
+  g_autofree char *text = printed(&load);
+  assert_told(text, "Load    0.17 readings/s of 10 machines");
+  assert_told(text, "hosts         hardly a core busy, of 8 in each; one may fail");
+  assert_told(text, "hardly any threads busy in all");
+  assert_told(text, "each          1 connection in all");
+  assert_told(text, "rows of 2 s are 2.0 KiB;");
+  assert_told(text, " MiB           333 bytes/s for 3.0 days, 3 copies");
+  assert_told(text, " GiB           30 days, 3 copies");
+  assert_told(text, "2.8 GiB, one copy, in regions of 20 GiB");
+  g_assert_null(strstr(text, "0.00 "));
+  g_assert_null(strstr(text, "Note "));
+}
+
+/* A cell with a hundred packed metrics is none of those that were measured. */
+static void
+test_large_cells_are_told_of(void)
+{
+  TidePlanLoad load = fleet;
+  load.history.cells = 1;
+  load.history.stored_bytes = 1800;
+  g_autofree char *text = printed(&load);
+  assert_told(
+      text, "Note    cells of 1,800 bytes cost gateways and HBase more cores than is said below, where cells of up to "
+            "400 were measured\n");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -153,6 +212,8 @@ main(int argc, char **argv)
   g_test_add_func("/bench-plan/all-is-enough-at-every-load", test_all_is_enough_at_every_load);
   g_test_add_func("/bench-plan/latest-rows-replace-each-other", test_latest_rows_replace_each_other);
   g_test_add_func("/bench-plan/measured-path", test_a_measured_path_takes_the_place_of_the_model);
+  g_test_add_func("/bench-plan/little-is-not-nothing", test_little_is_not_nothing);
+  g_test_add_func("/bench-plan/large-cells-are-told-of", test_large_cells_are_told_of);
   g_test_add_func("/bench-plan/less-needs-less", test_less_margin_copies_and_bytes_need_less);
   return g_test_run();
 }
