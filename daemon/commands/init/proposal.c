@@ -170,6 +170,15 @@ print_tables(const TideInitProposal *proposal)
   return g_string_free(g_steal_pointer(&out), FALSE);
 }
 
+/* A message holds many lines, mostly, which have nothing to do with each other: a broken one is to take no other with
+ * it.
+ */
+static gboolean
+is_of_lines(const TideDecodeOptions *decode)
+{
+  return decode->format == TIDE_FORMAT_INFLUX || decode->format == TIDE_FORMAT_CSV;
+}
+
 char *
 tide_init_proposal_print(const TideInitProposal *proposal, guint n_messages)
 {
@@ -204,6 +213,7 @@ tide_init_proposal_print(const TideInitProposal *proposal, guint n_messages)
       {"readings.csv.delimiter", delimiter},
       {"readings.root", root},
       {"readings.each", each},
+      {"readings.on_bad_reading", is_of_lines(decode) ? "reading" : NULL},
       {"readings.time.field", field},
       {"readings.time.format", tide_time_format_word(field != NULL ? proposal->time_format : TIDE_TIME_RECORD)},
       {"readings.time.zone", zone},

@@ -113,6 +113,8 @@ assert_form(const TideDecodeOptions *decode)
   const TideDecodeOptions *loaded = &config->readings.decode;
   g_assert_cmpint(loaded->format, ==, decode->format);
   g_assert_cmpint(loaded->csv.header, ==, decode->format == TIDE_FORMAT_CSV && decode->csv.columns == NULL);
+  gboolean is_of_lines = decode->format == TIDE_FORMAT_CSV || decode->format == TIDE_FORMAT_INFLUX;
+  g_assert_cmpint(loaded->on_bad_reading, ==, is_of_lines ? TIDE_BAD_READING_ALONE : TIDE_BAD_READING_MESSAGE);
   g_assert_cmpstr(loaded->csv.delimiter, ==, decode->csv.delimiter);
   g_assert_cmpstr(loaded->root, ==, decode->root);
   g_assert_cmpstr(loaded->each, ==, decode->each);
