@@ -2,7 +2,7 @@
 #include "config/load/load.h"
 
 #include "config/option/option_table.h"
-#include "decode/avro_schema.h"
+#include "decode/avro_container.h"
 #include "decode/csv_lines.h"
 #include "decode/protobuf_walk.h"
 

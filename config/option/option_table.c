@@ -455,7 +455,8 @@ static const TideConfigOption readings_options[] = {
                  "record or an array of them. protobuf: one message of a descriptor set."},
     {"schema", TIDE_CONFIG_STRING, OF_READINGS(decode.schema_file), .example = "reading.avsc",
      .sentence =
-         "Of Avro, the file with the schema by which all messages were written, each nothing but its record; of "
+         "Of Avro, the file with the schema by which all messages were written, each nothing but its record, or an "
+         "object container file that has it in its head; of "
          "protobuf, the descriptor set, by protoc --include_imports --descriptor_set_out. A relative path begins "
          "where this file is. It is read at the start."},
     {"message", TIDE_CONFIG_STRING, OF_READINGS(decode.message), .example = "plant.Reading",

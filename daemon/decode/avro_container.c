@@ -1,5 +1,12 @@
 #include "decode/avro_container.h"
 
+#include "util/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 /* A varint has seven bits a byte. */
 #define LONG_MAX_BYTES 10u
 
@@ -283,4 +290,58 @@ tide_avro_object_pass(const TideAvroSchema *schema, TideBytes text, gsize *at, g
   *n_empty = cursor.n_empty;
   *ret_detail = cursor.detail;
   return good;
+}
+
+/* ---- the schema of a file ---- */
+
+/* The schema that a container file has in its head. */
+static const TideAvroSchema *
+schema_of_head(TideBytes text, GError **error)
+{
+  TideAvroHead head;
+  const char *detail = NULL;
+  TideAvroResult result = tide_avro_head_read(text, &head, &detail);
+  if (result == TIDE_AVRO_WHOLE)
+    return tide_avro_schema_new(head.schema, error);
+  g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_DATA,
+                      result == TIDE_AVRO_CUT ? "its head is too long, or cut" : detail);
+  return NULL;
+}
+
+static const TideAvroSchema *
+read_fd(int fd, GError **error)
+{
+  g_auto(TideBuffer) text = {0};
+  struct stat status;
+  if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_IO, "it is not a regular file");
+    return NULL;
+  }
+  while (text.len <= TIDE_AVRO_HEAD_MAX_BYTES) {
+    gsize room = TIDE_AVRO_HEAD_MAX_BYTES + 1 - text.len;
+    gssize n = read(fd, tide_buffer_reserve(&text, room), room);
+    if (n == 0)
+      break;
+    if (n < 0 && errno != EINTR) {
+      g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_IO, g_strerror(errno));
+      return NULL;
+    }
+    text.len += n > 0 ? (gsize)n : 0;
+  }
+  TideBytes all = tide_buffer_bytes(&text);
+  return tide_avro_is_container(all) ? schema_of_head(all, error) : tide_avro_schema_new(all, error);
+}
+
+const TideAvroSchema *
+tide_avro_schema_read(const char *path, GError **error)
+{
+  /* Not blocking, so that a FIFO is refused instead of waited for. */
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  if (fd < 0) {
+    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_IO, g_strerror(errno));
+    return NULL;
+  }
+  const TideAvroSchema *schema = read_fd(fd, error);
+  close(fd);
+  return schema;
 }

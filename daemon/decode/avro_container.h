@@ -1,7 +1,7 @@
 /* Avro's object containers: files, or messages that say their schema themselves. Their heads and blocks, and where an
  * object ends by its schema. No count or length is trusted.
  *
- * Pure. Threads: any. */
+ * Pure, but for what reads a file. Threads: any. */
 #pragma once
 
 #include "decode/avro_schema.h"
@@ -31,6 +31,11 @@ gboolean tide_avro_is_container(TideBytes text);
 
 /* The head at the beginning of @text, as far as it is there. @ret_detail: with BAD: why; never freed */
 TideAvroResult tide_avro_head_read(TideBytes text, TideAvroHead *ret_head, const char **ret_detail);
+
+/* tide_avro_schema_new() of the file at @path: of its text, or where it is a container of the schema in its head.
+ * Errors: TIDE_ERROR_IO too. */
+const TideAvroSchema *tide_avro_schema_read(const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 void tide_avro_head_append(TideBuffer *out, TideBytes schema, TideBytes sync);
 
 /* What stands in front of a block: how many objects are in it, and how many bytes they take. */

@@ -7,10 +7,6 @@
 
 #include <simdjson.h>
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 using simdjson::dom::element;
 using simdjson::dom::object;
 
@@ -451,41 +447,4 @@ tide_avro_schema_free(const TideAvroSchema *schema)
   g_free(const_cast<TideAvroMember *>(schema->members));
   g_string_chunk_free(made->texts);
   g_free(made);
-}
-
-static const TideAvroSchema *
-read_fd(int fd, GError **error)
-{
-  g_auto(TideBuffer) text = {};
-  struct stat status;
-  if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
-    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_IO, "it is not a regular file");
-    return NULL;
-  }
-  while (text.len <= TIDE_AVRO_SCHEMA_MAX_BYTES) {
-    gsize room = TIDE_AVRO_SCHEMA_MAX_BYTES + 1 - text.len;
-    gssize n = read(fd, tide_buffer_reserve(&text, room), room);
-    if (n == 0)
-      break;
-    if (n < 0 && errno != EINTR) {
-      g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_IO, g_strerror(errno));
-      return NULL;
-    }
-    text.len += n > 0 ? static_cast<gsize>(n) : 0;
-  }
-  return tide_avro_schema_new(tide_buffer_bytes(&text), error);
-}
-
-const TideAvroSchema *
-tide_avro_schema_read(const char *path, GError **error)
-{
-  /* Not blocking, so that a FIFO is refused instead of waited for. */
-  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-  if (fd < 0) {
-    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_IO, g_strerror(errno));
-    return NULL;
-  }
-  const TideAvroSchema *schema = read_fd(fd, error);
-  close(fd);
-  return schema;
 }

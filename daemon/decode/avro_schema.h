@@ -76,9 +76,6 @@ const TideAvroSchema *tide_avro_schema_new_with(TideBytes text, const GPtrArray 
                                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void tide_avro_schema_free(const TideAvroSchema *schema); /* NULL ok */
 
-/* The same, of the file at @path. Errors: TIDE_ERROR_IO too. */
-const TideAvroSchema *tide_avro_schema_read(const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
-
 /* Where schemas are had that messages name by a number: what the decoder asks, and whoever has them answers. */
 
 typedef enum TideSchemaAnswer {

@@ -25,12 +25,6 @@ tide_avro_schema_new(TideBytes text, GError **error)
   return tide_avro_schema_new_with(text, NULL, error);
 }
 
-const TideAvroSchema *
-tide_avro_schema_read(const char *path, GError **error)
-{
-  return tide_avro_schema_new(TIDE_BYTES_EMPTY, error);
-}
-
 void
 tide_avro_schema_free(const TideAvroSchema *schema)
 {

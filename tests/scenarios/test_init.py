@@ -269,6 +269,29 @@ class Registry(BaseHTTPRequestHandler):
         pass
 
 
+def container_samples(scene: Scene) -> None:
+    """What `load` reads of Avro is a sample too, with the schema in it, or with another that the topic's messages have."""
+    def run(data: bytes) -> bytes:
+        return varint(2 * len(data)) + data
+    records = b"".join(avro(f"h{i % 2}", i) for i in range(6))
+    whole = (b"Obj\x01" + varint(2) + run(b"avro.schema") + run(AVRO.encode()) + varint(0) + bytes(16)
+             + varint(12) + run(records) + bytes(16))
+    (scene.directory / "history.avro").write_bytes(whole)
+    said = scene.run("init", "--format", "avro", "history.avro", "-c", "history.yaml")
+    assert f"METRIC  h0#{NOW_MS}\n" in said and "the schema is the one in 'history.avro'" in said, said
+    assert f"  schema: {scene.directory}/history.avro\n" in (scene.directory / "history.yaml").read_text()
+    scene.run("check", "--offline", "-c", "history.yaml")
+    said = scene.run("load", "--dry-run", "-c", "history.yaml", "history.avro")
+    assert " 6 rows for METRIC\n" in said, said
+    scene.run("init", "--format", "avro", "--schema", "reading.avsc", "history.avro", "-c", "history-2.yaml")
+    assert "reading.avsc" in (scene.directory / "history-2.yaml").read_text()
+    (scene.directory / "cut.avro").write_bytes(whole[:-20])
+    said = scene.run("init", "--format", "avro", "cut.avro", "-c", "none.yaml", code=65)
+    assert "it ends in the middle of a block" in said, said
+    said = scene.run("init", "--format", "avro", "--schema", "reading.avsc", "-c", "none.yaml", text=whole.decode("latin-1"), code=65)
+    assert "an object container file, which is read by its name" in said, said
+
+
 def test_schemas(scene: Scene) -> None:
     """Messages that a schema describes: from a topic to rows, and from a file; of a build without them it is said."""
     registry = HTTPServer(("127.0.0.1", 0), Registry)
@@ -310,6 +333,8 @@ def test_schemas(scene: Scene) -> None:
         (scene.directory / "sample").write_bytes(b"\xFF\xFF")
         said = scene.run("init", *words, "sample", "-c", "none.yaml", code=65)
         assert "the whole: " in said and "'--schema'" in said, said
+    if "avro" in built_in[1]:
+        container_samples(scene)
     descriptors = ["--schema", str(DESCRIPTORS)]
     for words, what in ((["--format", "avro"], "needs '--schema'"), (["--format", "avro", *descriptors, "--registry", address], "not both"),
                         (["--format", "protobuf", *descriptors], "and '--message'"), (["--format", "protobuf"], "a descriptor set"),

@@ -1,4 +1,5 @@
 /* `tidemark init`: writes a configuration that is made from sample messages, and shows what becomes of one of them. */
+#include "commands/cli/choose_source.h"
 #include "commands/cli/commands.h"
 #include "commands/cli/load_config.h"
 #include "commands/explain/explained_message.h"
@@ -7,6 +8,7 @@
 #include "commands/init/questions.h"
 #include "config/yaml/secret.h"
 #include "config/yaml/yaml_text.h"
+#include "decode/avro_container.h"
 #include "mapping/mapping.h"
 #include "util/clock.h"
 
@@ -61,6 +63,7 @@ typedef struct Init {
   const char *properties;   /* as those of a proposal; NULL: none */
   TideInitSamples *samples; /* owned */
   TideInitDraft draft;
+  gboolean is_container; /* samples_path is one of Avro */
   gboolean asks;
 } Init;
 
@@ -145,6 +148,13 @@ load_places(const Init *init, const TideDecodeOptions *decode, const TideRegistr
 /* ---- samples -------------------------------------------------------------------------------------------------------
  */
 
+/* As `load` does: each record of such a file is a message. */
+static gboolean
+take_containers(const Init *init, TideConfig *config, GError **error)
+{
+  return !init->is_container || tide_command_choose_source(config, NULL, error) != NULL;
+}
+
 /* Paths are from where the command runs, and come back as absolute ones: the file to make may stand elsewhere, or be
  * copied. FALSE: what is said of their form is wrong. */
 static gboolean
@@ -157,22 +167,45 @@ begin_samples(Init *init, GError **error)
         tide_init_samples_new((TideInitForm){.format = format, .columns = options->columns, .each = options->each});
     return TRUE;
   }
-  g_autofree char *schema = g_strdup(options->schema), *message = g_strdup(options->message);
+  gboolean is_own = init->is_container && options->schema == NULL && options->registry == NULL;
+  g_autofree char *schema = g_strdup(is_own ? init->samples_path : options->schema),
+                  *message = g_strdup(options->message);
   g_autofree char *url = g_strdup(options->registry), *user = g_strdup(options->registry_user);
   g_autofree char *password = g_strdup(options->registry_password), *ca = g_strdup(options->registry_ca);
   const TideDecodeOptions decode = {
       .format = format, .schema_file = schema, .message = message, .framing = (TideSchemaFraming)options->framing};
   const TideRegistrySettings registry = {.url = url, .user = user, .password.file = password, .ca = ca};
   TideConfig *config = load_places(init, &decode, &registry, error);
-  if (config != NULL)
-    init->samples = tide_init_samples_new_by(config);
-  return config != NULL;
+  if (config == NULL)
+    return FALSE;
+  if (is_own)
+    fprintf(stderr,
+            "note: the schema is the one in '%s', which the configuration names: if that will not stay there, "
+            "keep its schema in a file of its own and name that with '--schema'\n",
+            init->samples_path);
+  gboolean good = take_containers(init, config, error);
+  init->samples = tide_init_samples_new_by(config);
+  return good;
+}
+
+/* Of a regular file: what is taken from a pipe is gone. */
+static gboolean
+begins_as_container(const char *path)
+{
+  guint8 begin[4];
+  FILE *file = g_file_test(path, G_FILE_TEST_IS_REGULAR) ? fopen(path, "re") : NULL;
+  gsize n = file != NULL ? fread(begin, 1, sizeof begin, file) : 0;
+  if (file != NULL)
+    fclose(file);
+  return tide_avro_is_container(tide_bytes(begin, n));
 }
 
 static gboolean
 read_text(Init *init, GError **error)
 {
   const char *name = init->samples_path != NULL ? init->samples_path : "standard input";
+  if (init->is_container)
+    return tide_init_samples_read_container(init->samples, name, init->options->count, error);
   FILE *stream = init->samples_path != NULL ? fopen(name, "re") : stdin;
   if (stream == NULL) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot open '%s': %s", name, g_strerror(errno));
@@ -289,7 +322,7 @@ explain_one(const TideCommandCall *call, const Init *init, GError **error)
 
 /* What a build without the format is told comes of the configuration. */
 static gboolean
-check_schema_options(const InitOptions *options, GError **error)
+check_schema_options(const InitOptions *options, gboolean is_container, GError **error)
 {
   gboolean is_avro = options->format == TIDE_FORMAT_AVRO, is_protobuf = options->format == TIDE_FORMAT_PROTOBUF;
   gboolean is_framed = options->framing == TIDE_FRAMING_CONFLUENT;
@@ -303,10 +336,12 @@ check_schema_options(const InitOptions *options, GError **error)
                      "'--registry-user', '--registry-password' and '--registry-ca' are for '--registry'");
   if ((options->message != NULL || is_framed) && !is_protobuf)
     return tide_fail(error, TIDE_ERROR_USAGE, "'--message' and '--framing' are for '--format protobuf'");
-  if (is_avro && (options->schema == NULL) == (options->registry == NULL))
+  gboolean says_none = options->schema == NULL && options->registry == NULL;
+  if (is_avro && ((says_none && !is_container) || (options->schema != NULL && options->registry != NULL)))
     return tide_fail(error, TIDE_ERROR_USAGE,
                      "'--format avro' needs '--schema', the file with the schema of all messages, or '--registry', "
-                     "where those are that messages name by a number, and not both");
+                     "where those are that messages name by a number, and not both; of an object container file, whose "
+                     "head has its schema, the name will do");
   if (is_protobuf && (options->schema == NULL || (options->message == NULL && !is_framed)))
     return tide_fail(error, TIDE_ERROR_USAGE,
                      "'--format protobuf' needs '--schema', a descriptor set as protoc --include_imports "
@@ -316,7 +351,7 @@ check_schema_options(const InitOptions *options, GError **error)
 }
 
 static gboolean
-check_options(const TideCommandCall *call, GError **error)
+check_options(const TideCommandCall *call, const Init *init, GError **error)
 {
   const InitOptions *options = call->options;
   if (options->from_topic && call->arguments->len > 0)
@@ -328,7 +363,7 @@ check_options(const TideCommandCall *call, GError **error)
   else if (options->each != NULL && options->format != TIDE_FORMAT_JSON)
     g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--each' is for '--format json'");
   else
-    return check_schema_options(options, error);
+    return check_schema_options(options, init->is_container, error);
   return FALSE;
 }
 
@@ -382,7 +417,8 @@ write_configuration(TideCommandCall *call, Init *init, GError **error)
 {
   g_autofree char *text = tide_init_proposal_print(&init->draft.proposal, init->samples->messages->len);
   call->config = load_text(init->path, text, &call->problems, error);
-  if (call->config == NULL || !explain_one(call, init, error) || !tide_init_write_file(init->path, text, error))
+  if (call->config == NULL || !take_containers(init, call->config, error) || !explain_one(call, init, error) ||
+      !tide_init_write_file(init->path, text, error))
     return FALSE;
   show_next(init->path);
   return TRUE;
@@ -395,10 +431,12 @@ init_configuration(TideCommandCall *call, GError **error)
   Init init = {.options = options, .path = tide_command_config_path(call)};
   if (call->arguments->len > 0 && strcmp(call->arguments->pdata[0], "-") != 0)
     init.samples_path = call->arguments->pdata[0];
+  init.is_container =
+      options->format == TIDE_FORMAT_AVRO && init.samples_path != NULL && begins_as_container(init.samples_path);
   init.asks = !init.options->yes && tide_init_can_ask();
   g_autofree char *properties = property_lines(init.options->kafka, error);
   init.properties = properties;
-  if ((properties == NULL && init.options->kafka->len > 0) || !check_options(call, error) ||
+  if ((properties == NULL && init.options->kafka->len > 0) || !check_options(call, &init, error) ||
       !tide_init_check_path(init.path, error) || !begin_samples(&init, error))
     return FALSE;
   g_autoptr(TideInitSamples) samples = init.samples;

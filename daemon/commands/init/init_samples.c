@@ -4,6 +4,7 @@
 #include "commands/cli/progress.h"
 #include "config/option/option_table.h"
 #include "decode/avro_container.h"
+#include "files/file_reader.h"
 #include "files/file_text.h"
 #include "kafka/kafka_reader.h"
 #include "util/clock.h"
@@ -108,8 +109,8 @@ remedy_for(const TideInitSamples *samples, TideRejectReason reason, TideBytes va
     return "it is no text: what is compressed by its sender has to be turned into JSON before; MessagePack is read "
            "with '--format msgpack', Avro with '--format avro', protobuf with '--format protobuf'";
   if (samples->form.format == TIDE_FORMAT_AVRO && tide_avro_is_container(value))
-    return "it is an object container file, which 'tidemark load' reads; a message is a record alone, as in Kafka: "
-           "take one of the topic for a sample";
+    return "it is an object container file, which is read by its name alone, and not compressed; a message of a topic "
+           "is a record without one";
   if (samples->form.format == TIDE_FORMAT_AVRO)
     return samples->decode->schemas != NULL
                ? "'--registry' has to answer, and to know the number that a message begins with; messages that begin "
@@ -301,6 +302,52 @@ tide_init_samples_read_stream(TideInitSamples *samples, FILE *stream, const char
   if (whole != NULL)
     g_string_free(whole, TRUE);
   return ok;
+}
+
+static gboolean
+wants_more(const TideInitSamples *samples)
+{
+  return samples->messages->len < samples->max && samples->n_bad < samples->max;
+}
+
+static void
+take_records_in_hand(TideInitSamples *samples, TideFileReader *reader)
+{
+  TideFileRecord record;
+  while (wants_more(samples) && tide_file_reader_next(reader, &record)) {
+    samples->n_lines++;
+    TideMessage message = message_of_text(record.text);
+    g_autofree char *place = g_strdup_printf("record %" G_GUINT64_FORMAT, samples->n_lines);
+    (void)add_message(samples, &message, place);
+    (void)tide_file_reader_pass(reader, record.offset + 1);
+  }
+}
+
+static gboolean
+goes_on(gpointer unused)
+{
+  return TRUE;
+}
+
+gboolean
+tide_init_samples_read_container(TideInitSamples *samples, const char *path, guint64 max, GError **error)
+{
+  const TideFileMark start = TIDE_FILE_MARK_START;
+  TideFileReaderOptions options = {.path = path, .decode = samples->decode, .mark = &start, .go_on = goes_on};
+  TideFileReader *reader = tide_file_reader_open(&options, error);
+  if (reader == NULL)
+    return FALSE;
+  samples->max = max;
+  while (wants_more(samples) && !tide_file_reader_is_at_end(reader)) {
+    tide_file_reader_fill(reader);
+    take_records_in_hand(samples, reader);
+  }
+  const char *problem = tide_file_reader_problem(reader);
+  gboolean good = problem == NULL || samples->messages->len > 0;
+  if (!good)
+    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_DATA, problem);
+  tide_file_reader_free(reader);
+  return good;
 }
 
 static gboolean

@@ -55,6 +55,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideInitSamples, tide_init_samples_free)
 gboolean tide_init_samples_read_stream(TideInitSamples *samples, FILE *stream, const char *name, guint64 max,
                                        GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* The records of an object container file of Avro, each of which is a message. @samples: of a configuration that reads
+ * such (choose_source.h). Errors: IO; DATA: there is no record before what is wrong with it. */
+gboolean tide_init_samples_read_container(TideInitSamples *samples, const char *path, guint64 max,
+                                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* The newest @max messages of a topic. Joins no group, commits nothing. Errors: those of tide_kafka_read(). */
 gboolean tide_init_samples_read_topic(TideInitSamples *samples, const TideKafkaConfig *kafka, const char *topic,
                                       guint64 max, GError **error) G_GNUC_WARN_UNUSED_RESULT;

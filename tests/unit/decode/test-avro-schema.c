@@ -1,5 +1,9 @@
 #include "decode/avro_schema.h"
 
+#include "decode/avro_container.h"
+
+#include <unistd.h>
+
 static const TideAvroSchema *
 schema_of(const char *text, GError **error)
 {
@@ -130,6 +134,34 @@ test_files(void)
   g_assert_nonnull(strstr(error->message, "not a regular file"));
 }
 
+/* @len: of a container's head, of which so much is in a file. */
+static const TideAvroSchema *
+read_container(const TideBuffer *head, gsize len, GError **error)
+{
+  g_autofree char *path = g_build_filename(g_get_tmp_dir(), "tidemark-avro-XXXXXX", NULL);
+  close(g_mkstemp(path));
+  g_assert_true(g_file_set_contents(path, (const char *)head->data, (gssize)len, NULL));
+  const TideAvroSchema *schema = tide_avro_schema_read(path, error);
+  g_assert_cmpint(unlink(path), ==, 0);
+  return schema;
+}
+
+static void
+test_container_has_it_in_its_head(void)
+{
+  static const char text[] = "{\"type\":\"record\",\"name\":\"R\",\"fields\":[{\"name\":\"x\",\"type\":\"int\"}]}";
+  static const guint8 sync[TIDE_AVRO_SYNC_BYTES] = {1};
+  g_autoptr(GError) error = NULL;
+  g_auto(TideBuffer) head = {0};
+  tide_avro_head_append(&head, tide_bytes_of_string(text), tide_bytes(sync, sizeof sync));
+  const TideAvroSchema *schema = read_container(&head, head.len, &error);
+  g_assert_no_error(error);
+  g_assert_nonnull(schema);
+  tide_avro_schema_free(schema);
+  g_assert_null(read_container(&head, head.len - 1, &error));
+  g_assert_nonnull(strstr(error->message, "its head is too long, or cut"));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -137,6 +169,7 @@ main(int argc, char **argv)
   g_test_add_func("/avro-schema/names-and-namespaces", test_names_and_namespaces);
   g_test_add_func("/avro-schema/nodes-of-a-record", test_nodes_of_a_record);
   g_test_add_func("/avro-schema/faults", test_faults);
+  g_test_add_func("/avro-schema/container", test_container_has_it_in_its_head);
   g_test_add_func("/avro-schema/depth-and-size", test_depth_and_size);
   g_test_add_func("/avro-schema/long-names", test_long_names);
   g_test_add_func("/avro-schema/files", test_files);
