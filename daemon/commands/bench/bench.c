@@ -189,7 +189,7 @@ read_plan_load(const BenchOptions *options, const TideConfig *config, const Tide
       .machines = (double)options->machines,
       .messages_per_reading = n_messages / n_readings,
       .message_bytes =
-          options->message_bytes > 0 ? (double)options->message_bytes : (double)counted->bytes.len / counted->n_given,
+          options->message_bytes > 0 ? (double)options->message_bytes : (double)counted->given_bytes / counted->n_given,
       .history = rows_of_a_reading(&counted->history, n_readings, config, FALSE),
       .latest = rows_of_a_reading(&counted->latest, n_readings, config, TRUE),
       .latest_window_s = (double)config->batch.latest_window_ms / 1000,

@@ -132,9 +132,10 @@ take_out_rejected(TideBenchLoad *load, TideMapping *mapping)
     TideMessage message = tide_bench_load_message(load, i);
     TideMapped mapped;
     TideReject reject = {0};
-    if (tide_mapping_apply(mapping, &message, &mapped, &reject))
+    if (tide_mapping_apply(mapping, &message, &mapped, &reject)) {
       messages[n_kept++] = messages[i];
-    else if (load->n_rejected++ == 0)
+      load->given_bytes += message.key.len + message.value.len;
+    } else if (load->n_rejected++ == 0)
       load->first_reject = tide_reject_describe(&reject);
   }
   g_array_set_size(load->messages, n_kept);

@@ -27,6 +27,7 @@ typedef struct TideBenchLoad {
   GArray *messages; /* owned (element-type TideBenchMessage) */
   guint32 n_given;  /* the first so many are different; those behind them are these again */
   /* after tide_bench_load_settle() */
+  guint64 given_bytes; /* of those that are different, with their keys */
   guint64 n_readings;
   guint64 n_rows;
   guint64 n_cells;

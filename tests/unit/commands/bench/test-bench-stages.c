@@ -105,6 +105,7 @@ test_rejected_are_left_out_and_others_repeated(Fixture *fixture, gconstpointer u
   g_assert_cmpuint(fixture->load->n_rejected, ==, 1);
   g_assert_nonnull(fixture->load->first_reject);
   g_assert_cmpuint(fixture->load->n_given, ==, 2);
+  g_assert_cmpuint(fixture->load->given_bytes, ==, 40 + 83); /* not those of what is no JSON */
   g_assert_cmpuint(fixture->load->messages->len, ==, 5);
   g_assert_cmpuint(fixture->load->n_readings, ==, 7); /* 1 2 1 2 1 */
   /* Behind 20 bytes of its own a cell has M, cpu, 1 and the key: h1, and in METRIC "#1426535612045" more. */
