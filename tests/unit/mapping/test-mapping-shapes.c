@@ -236,6 +236,20 @@ test_cells_too_large_are_found(void)
   check_cells_too_large(CURRENT METRIC);
 }
 
+/* After reloads, each of which makes calls smaller. */
+static void
+test_rows_too_large_for_a_call_are_found(void)
+{
+  g_auto(Twins) twins;
+  twins_init(&twins, METRIC CURRENT, TIDE_WIRE_BINARY);
+  for (guint32 bytes = 500; bytes > 200; bytes -= 10) {
+    twins.config->batch.max_bytes = bytes;
+    check(&twins, READING("\"a\":1,\"b\":22,\"c\":333"), "k");
+  }
+  g_assert_cmpuint(twins.n_known, >, 20); /* and too large by now */
+  g_assert_cmpuint(twins.n_known, <, 55);
+}
+
 static void
 test_random_messages_become_the_same_rows(void)
 {
@@ -281,6 +295,7 @@ main(int argc, char **argv)
   g_test_add_func("/mapping-shapes/table-that-comes-later-shares-too", test_table_that_comes_later_shares_too);
   g_test_add_func("/mapping-shapes/two-fields-of-one-column-are-found", test_two_fields_of_one_column_are_found);
   g_test_add_func("/mapping-shapes/cells-too-large-are-found", test_cells_too_large_are_found);
+  g_test_add_func("/mapping-shapes/rows-too-large-for-a-call-are-found", test_rows_too_large_for_a_call_are_found);
   g_test_add_func("/mapping-shapes/random-messages-become-the-same-rows", test_random_messages_become_the_same_rows);
   return g_test_run();
 }

@@ -437,6 +437,25 @@ test_large_lane_keeps_its_memory(Fixture *fixture, gconstpointer data)
   g_assert_cmpuint(tide_budget_used_racy(&fixture->flow.budget) + 20000, <, kept_bytes);
 }
 
+/* Nothing comes for long, and a row has to wait all the while: its lane is not idle. */
+static void
+test_row_that_waits_is_kept(Fixture *fixture, gconstpointer data)
+{
+  TideCall call;
+  append(fixture, LATEST, "a", "1", FALSE);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "a ");
+  append(fixture, LATEST, "a", "2", FALSE);
+  for (guint i = 0; i < 3; i++) {
+    fixture->now_us += 6 * TIDE_US_PER_S;
+    flush(fixture);
+  }
+  complete_batch(fixture, &call);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "a ");
+  complete_batch(fixture, &call);
+}
+
 /* Rows that are written leave no memory taken that would keep others from being read: neither a few lanes that had many
  * rows, nor many lanes that had few. */
 static void
@@ -572,6 +591,7 @@ main(int argc, char **argv)
   ADD("small-memory-makes-small-batches", test_small_memory_makes_small_batches, 0);
   ADD("lanes-in-turn-share-memory", test_lanes_in_turn_share_memory, 0);
   ADD("large-lane-keeps-its-memory", test_large_lane_keeps_its_memory, 0);
+  ADD("memory/of-a-row-that-waits-is-kept", test_row_that_waits_is_kept, 0);
   ADD("memory/of-large-lanes-is-there-again", test_what_is_written_leaves_memory, 9000);
   ADD("memory/of-small-lanes-is-there-again", test_what_is_written_leaves_memory, 100);
   ADD("refused-row-is-no-later-value", test_refused_row_is_no_later_value, 0);

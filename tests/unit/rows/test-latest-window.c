@@ -54,6 +54,9 @@ test_is_long_in_a_backlog(void)
 {
   g_assert_cmpint(window_after(&backlog).us, ==, 1000 * MS);
   g_assert_cmpint(window_after(&without_time).us, ==, 1000 * MS);
+  TideLatestWindow window = window_new();
+  tide_latest_window_adapt(&window, &(const TideLoadSigns){.more = TRUE, .late_us = 4000 * MS, .write_us = -1}, 0);
+  g_assert_cmpint(tide_latest_window_next_us(&window), ==, 20 * MS); /* its end is looked for then, writes or not */
 }
 
 static void
