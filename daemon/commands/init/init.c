@@ -417,8 +417,9 @@ write_configuration(TideCommandCall *call, Init *init, GError **error)
 {
   g_autofree char *text = tide_init_proposal_print(&init->draft.proposal, init->samples->messages->len);
   call->config = load_text(init->path, text, &call->problems, error);
-  if (call->config == NULL || !take_containers(init, call->config, error) || !explain_one(call, init, error) ||
-      !tide_init_write_file(init->path, text, error))
+  if (call->config == NULL || !take_containers(init, call->config, error))
+    return FALSE;
+  if (!explain_one(call, init, error) || !tide_init_write_file(init->path, text, error))
     return FALSE;
   show_next(init->path);
   return TRUE;
