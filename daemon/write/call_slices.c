@@ -280,6 +280,21 @@ tide_call_slices_set_aside_large(TideCallSlices *slices, TideRowRange range)
     slices->n_aside = (guint32)n_large;
 }
 
+void
+tide_call_slices_set_aside_above(TideCallSlices *slices, TideRowRange range, gsize limit_bytes)
+{
+  guint32 n_above = 0;
+  for (guint32 at = range.first; at < range.end && n_above <= TIDE_MAX_ASIDE; at++) {
+    if (sent_bytes(slices, at) <= limit_bytes)
+      continue;
+    if (n_above < TIDE_MAX_ASIDE)
+      slices->aside[n_above] = at;
+    n_above++;
+  }
+  if (n_above <= TIDE_MAX_ASIDE)
+    slices->n_aside = n_above;
+}
+
 guint32
 tide_call_slices_choose_step(const TideCallSlices *slices)
 {

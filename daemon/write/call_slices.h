@@ -6,8 +6,8 @@
  * halved that was cut off TIDE_CUT_LIMIT times (call_size.h), whatever is taken of others, for what resets it may have
  * looked at its bytes. Where a few large rows are most of what is too large, they are left out instead.
  *
- * A row that was left out so, or cut off alone, is sent alone behind all others: no call waits for it. Its batch is sent
- * again with pauses that double (lanes.h). Below the gateway's smallest limit it may have been under way while
+ * A row that was left out so, or cut off alone, is sent alone behind all others: no call waits for it. Its batch is
+ * sent again with pauses that double (lanes.h). Below the gateway's smallest limit it may have been under way while
  * something restarted, or a proxy's limit may be raised: it is sent again until it is taken.
  *
  * Threads: one writer's. */
@@ -86,6 +86,9 @@ guint32 tide_call_slices_next_left_out(const TideCallSlices *slices, guint32 i, 
 
 /* Sets rows of @range aside that are far larger than the others. What is set aside is up to the caller. */
 void tide_call_slices_set_aside_large(TideCallSlices *slices, TideRowRange range);
+
+/* The same of rows of more than @limit_bytes. */
+void tide_call_slices_set_aside_above(TideCallSlices *slices, TideRowRange range, gsize limit_bytes);
 
 /* So many rows of the call are sent at a time, as its gateway is known to take; a batch alone keeps that in mind. */
 guint32 tide_call_slices_choose_step(const TideCallSlices *slices);

@@ -33,3 +33,17 @@ tide_text_names_row(const char *text, TideBytes key)
     }
   return FALSE;
 }
+
+gsize
+tide_text_cell_limit(const char *text)
+{
+  static const char introduction[] = " exceeds limit of ";
+  gsize limit_bytes = 0;
+  for (const char *at = text; (at = strstr(at, introduction)) != NULL;) { /* what is quoted stands before it */
+    char *end;
+    at += strlen(introduction);
+    guint64 bytes = g_ascii_strtoull(at, &end, 10);
+    limit_bytes = g_ascii_isdigit(*at) && g_str_has_prefix(end, " bytes") ? (gsize)bytes : limit_bytes;
+  }
+  return limit_bytes;
+}

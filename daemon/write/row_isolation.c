@@ -236,10 +236,13 @@ search(TideRowIsolation *isolation, TideRowRange range, guint32 n_sent)
 {
   if (range.end - range.first == 1)
     return send_and_search(isolation, range, n_sent);
-  guint32 named = find_named(isolation, range);
+  gsize limit_bytes = isolation->is_size_misleading ? 0 : tide_text_cell_limit(isolation->slices.text);
+  if (limit_bytes > 0)
+    tide_call_slices_set_aside_above(&isolation->slices, range, limit_bytes);
+  guint32 named = isolation->slices.n_aside == 0 ? find_named(isolation, range) : NO_ROW;
   if (named != NO_ROW)
     return search_named(isolation, range, named, n_sent);
-  if (!isolation->is_size_misleading)
+  if (!isolation->is_size_misleading && isolation->slices.n_aside == 0)
     tide_call_slices_set_aside_large(&isolation->slices, range);
   if (isolation->slices.n_aside > 0)
     return search_aside(isolation, range, n_sent);

@@ -3,7 +3,8 @@
  * alone; the same bytes are sent each time, for rows of a batch stand one after the other. One bad row of n costs at
  * most 2 * log2(n) calls more, and all others are written. Before that, rows that are far larger than the others are
  * set aside, as it is their size that HBase refuses mostly: where these are the bad ones, each costs one call, and one
- * more shows that the others are good.
+ * more shows that the others are good. Where HBase says above which size it refuses cells, rows of more are set aside
+ * before all else.
  *
  * What is marked as poison: a row that was refused alone, with a text that says what is wrong with a row. Where the
  * text does not say whose fault it is, the row is a suspect: it is left out of the call and sent alone behind it, once

@@ -1,4 +1,4 @@
-/* Whether HBase's words name a row. */
+/* What HBase's words say of a row that it refuses. */
 #include "write/named_row.h"
 
 #define TOO_LARGE "gateway 'h:9090': Failed 2 actions: org.apache.hadoop.hbase.DoNotRetryIOException: "
@@ -29,11 +29,25 @@ test_other_keys_are_not(void)
   g_assert_false(tide_text_names_row("", TIDE_BYTES_LITERAL("a")));
 }
 
+static void
+test_limit_is_what_hbase_says_last(void)
+{
+  g_assert_cmpuint(tide_text_cell_limit(CELL("host1#5")), ==, 8);
+  g_assert_cmpuint(tide_text_cell_limit(TOO_LARGE "Cell with size 70000 exceeds limit of 65536 bytes"), ==, 65536);
+  g_assert_cmpuint(tide_text_cell_limit(CELL("a exceeds limit of 5 bytes")), ==, 8);
+  g_assert_cmpuint(tide_text_cell_limit("Timestamp for KV out of range host1/M:v/9/Put/vlen=1"), ==, 0);
+  g_assert_cmpuint(tide_text_cell_limit("row exceeds limit of bytes"), ==, 0);
+  g_assert_cmpuint(tide_text_cell_limit("it exceeds limit of 5 rows"), ==, 0);
+  g_assert_cmpuint(tide_text_cell_limit("it exceeds limit of -5 bytes"), ==, 0);
+  g_assert_cmpuint(tide_text_cell_limit("it exceeds limit of "), ==, 0);
+}
+
 int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/named-row/key-is-found-as-it-is-quoted", test_key_is_found_as_it_is_quoted);
   g_test_add_func("/named-row/other-keys-are-not", test_other_keys_are_not);
+  g_test_add_func("/named-row/limit-is-what-hbase-says-last", test_limit_is_what_hbase_says_last);
   return g_test_run();
 }
