@@ -2,6 +2,7 @@
 #include "consumer/partition_slots.h"
 #include "dead_letters/dead_letter_job.h"
 #include "util/clock.h"
+#include "write/named_row.h"
 
 /* The dead letter of a rejected reading holds its whole message. Where those of one message would take more than this,
  * one dead letter stands for all of them. */
@@ -183,6 +184,7 @@ make_row(const TideDeadLetterDesk *desk, const TideBatch *batch, const TideBatch
                         .table_index = table->index,
                         .attempts = poison->attempts,
                         .is_shared = is_shared,
+                        .is_foreseen = tide_text_cell_limit(poison->text) > 0,
                         .table = tide_bytes_of_string(table->name),
                         .key = tide_batch_row_key(batch, poison->row),
                         .text = tide_bytes_of_string(poison->text),
@@ -370,7 +372,8 @@ tide_dead_letter_desk_take_waiting(TideDeadLetterDesk *desk)
   }
 }
 
-/* @parts stand by rows. A message with several such rows counts for each. */
+/* @parts stand by rows. A message with several such rows counts for each. Less is merged then, and refused; what is
+ * kept apart from now on is not merged anyway. */
 static void
 shorten_read_ahead(TideDeadLetterDesk *desk, const GArray *parts)
 {
@@ -379,7 +382,8 @@ shorten_read_ahead(TideDeadLetterDesk *desk, const GArray *parts)
   for (guint i = 0; i < parts->len; i++) {
     const TideRefusedPart *part = &g_array_index(parts, TideRefusedPart, i);
     gboolean is_counted = i > 0 && part[-1].row == part->row && is_same_message(part[-1].ref, part->ref);
-    if (part->row->is_shared && !is_counted && tide_partition_owns(partition_of(desk, part->ref), part->ref))
+    if (part->row->is_shared && !part->row->is_foreseen && !is_counted &&
+        tide_partition_owns(partition_of(desk, part->ref), part->ref))
       n_messages[part->ref.slot]++;
   }
   gint64 now_us = tide_now_us();

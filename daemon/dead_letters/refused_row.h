@@ -11,11 +11,12 @@
 G_BEGIN_DECLS
 
 typedef struct TideRefusedRow {
-  TideBudget *budget;  /* borrowed, until the last reference is gone */
-  guint32 table_index; /* the table's slot */
-  guint32 attempts;    /* calls that tried to write it */
-  gboolean is_shared;  /* by several messages: which of them is to blame is not known */
-  TideBytes table;     /* its name */
+  TideBudget *budget;   /* borrowed, until the last reference is gone */
+  guint32 table_index;  /* the table's slot */
+  guint32 attempts;     /* calls that tried to write it */
+  gboolean is_shared;   /* by several messages: which of them is to blame is not known */
+  gboolean is_foreseen; /* from now on: what is read shares no row that is refused for this (rows/cell_limit.h) */
+  TideBytes table;      /* its name */
   TideBytes key;
   TideBytes text;         /* why */
   TideBytes wire;         /* as it was encoded */

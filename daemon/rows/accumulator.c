@@ -1,6 +1,7 @@
 #include "rows/accumulator.h"
 
 #include "model/table/dated_table.h"
+#include "rows/cell_limit.h"
 #include "rows/latest_window.h"
 #include "rows/table_doubt.h"
 #include "rows/table_given_up.h"
@@ -20,12 +21,6 @@
  * So where memory is small, or lanes are many, batches are small, and a call takes several. */
 #define OPEN_SHARE 12u
 #define LEAST_BATCH_BYTES (64u * 1024)
-
-/* The rows of a message that follow one of its rows, as a list: 1 + the place of each, 0 ends it. */
-typedef struct Dependents {
-  guint32 first; /* that follows the row */
-  guint32 next;  /* that follows the same row as this one */
-} Dependents;
 
 /* Of a declared table; of a template for all its instances together. */
 typedef struct TableCounters {
@@ -47,6 +42,7 @@ struct TideAccumulator {
   GPtrArray *tables;            /* owned (element-type TideTableAccumulator): those in slots */
   TableCounters *counters;      /* owned array, by the declared table's index */
   GPtrArray *active;            /* (element-type TideLaneBuffer) borrowed: those with open rows */
+  TideCellLimit cell_limit;
   TideLatestWindow latest_window;
   WriteTimes writes;        /* since that was adapted */
   gint64 last_tick_seal_us; /* when a tick sealed lanes */
@@ -61,7 +57,7 @@ struct TideAccumulator {
   GPtrArray *healed; /* (element-type TideLaneBuffer) borrowed, within one call of ours: with heals to seal */
   TideCounter *rows_healed;
   TideCounter *accepted;
-  GArray *dependents_of; /* (element-type Dependents) for each row of the message that is appended */
+  GArray *dependents_of; /* (element-type TideDependents) for each row of the message that is appended */
   TideDependentRowReader dependent_reader;
 };
 
@@ -337,7 +333,7 @@ tide_accumulator_new(const TideAccumulatorContext *context)
   tide_batch_pool_init(&accumulator->pool, context->budget, context->config->kafka.threads);
   accumulator->sealed_end = &accumulator->sealed;
   accumulator->active = g_ptr_array_new();
-  accumulator->dependents_of = g_array_new(FALSE, FALSE, sizeof(Dependents));
+  accumulator->dependents_of = g_array_new(FALSE, FALSE, sizeof(TideDependents));
   accumulator->generation = tide_regions_generation_racy(context->regions);
   accumulator->table_context =
       (TideTableAccumulatorContext){.regions = context->regions,
@@ -401,35 +397,44 @@ seal_if_full(TideAccumulator *accumulator, TideLaneBuffer *open, gint64 now_us)
     seal(accumulator, open, now_us);
 }
 
-/* The row that @row waits for: never one that waits itself, so that each dependent row goes with a row that is sent. */
+/* As tide_accumulator_append_unmerged(). */
 static guint32
-parent_of(const TideRow *rows, const TideRow *row)
+append_unmerged(TideAccumulator *accumulator, TideTableAccumulator *table, const TideRow *rows, guint32 n_rows,
+                guint32 at, TideSourceRef source, gint64 now_us)
 {
-  guint32 parent = row->follows - 1;
-  while (rows[parent].follows != 0)
-    parent = rows[parent].follows - 1;
-  return parent;
+  TideLaneBuffer *open = tide_table_accumulator_find_lane(table, rows[at].key);
+  guint32 n_added = 1;
+  TideRowBuffer *unmerged = tide_table_accumulator_open_unmerged(table, open);
+  TideRow row = rows[at];
+  row.is_apart = tide_cell_limit_is_exceeded(&accumulator->cell_limit, &row, table->taken_bytes, now_us);
+  guint32 row_index = tide_row_buffer_append(unmerged, &row, source, now_us, NULL);
+  open->unmerged_wait = FALSE;
+  for (guint32 i = at + 1; i < n_rows && rows[i].reading_index == rows[at].reading_index; i++) {
+    if (rows[i].follows == 0 || tide_dependents_parent_of(rows, &rows[i]) != at)
+      continue;
+    tide_row_buffer_add_dependent(unmerged, row_index, &rows[i], source);
+    n_added++;
+  }
+  open->last_row_us = now_us;
+  activate(accumulator, open);
+  accumulator->n_unmerged++;
+  return n_added;
 }
 
-/* Fills dependents_of from the rows' own links. FALSE when none of them follows another. */
+/* Where HBase is likely to refuse @rows[@at], appends it as a part of a refused row is. FALSE: nothing was done: it is
+ * a row like any other. */
 static gboolean
-link_dependents(TideAccumulator *accumulator, const TideRow *rows, guint32 n_rows)
+append_apart(TideAccumulator *accumulator, TideTableAccumulator *table, const TideRow *rows, guint32 n_rows, guint32 at,
+             TideSourceRef source, gint64 now_us)
 {
-  gboolean any = FALSE;
-  for (guint32 i = 0; i < n_rows; i++)
-    any |= rows[i].follows != 0;
-  if (!any)
+  const TideRow *row = &rows[at];
+  if (G_LIKELY(accumulator->cell_limit.bytes == 0) ||
+      !tide_cell_limit_is_exceeded(&accumulator->cell_limit, row, table->taken_bytes, now_us) ||
+      tide_table_accumulator_may_change_places(table, row))
     return FALSE;
-  g_array_set_size(accumulator->dependents_of, n_rows);
-  Dependents *dependents = (Dependents *)(void *)accumulator->dependents_of->data;
-  memset(dependents, 0, n_rows * sizeof *dependents);
-  for (guint32 i = n_rows; i-- > 0;) {
-    if (rows[i].follows == 0)
-      continue;
-    Dependents *parent = &dependents[parent_of(rows, &rows[i])];
-    dependents[i].next = parent->first;
-    parent->first = i + 1;
-  }
+  tide_counter_inc(table->rows_mapped);
+  tide_table_accumulator_defer_key(table, tide_key_hash(row->key), 1);
+  (void)append_unmerged(accumulator, table, rows, n_rows, at, source, now_us);
   return TRUE;
 }
 
@@ -437,18 +442,20 @@ guint32
 tide_accumulator_append_message(TideAccumulator *accumulator, const TideRow *rows, guint32 n_rows, TideSourceRef source,
                                 gint64 now_us)
 {
-  gboolean any_dependent = link_dependents(accumulator, rows, n_rows);
-  const Dependents *dependents = (const Dependents *)(const void *)accumulator->dependents_of->data;
+  gboolean any_dependent = tide_dependents_link(accumulator->dependents_of, rows, n_rows);
+  const TideDependents *dependents = (const TideDependents *)(const void *)accumulator->dependents_of->data;
   guint32 crowded = 0;
   for (guint32 i = 0; i < n_rows; i++) {
     if (rows[i].follows != 0)
       continue;
     guint32 row_index;
     TideTableAccumulator *table = find_table(accumulator, rows[i].table_index, now_us);
-    TideLaneBuffer *open = add_row(accumulator, table, &rows[i], source, now_us, &row_index);
-    for (guint32 f = any_dependent ? dependents[i].first : 0; f != 0; f = dependents[f - 1].next)
-      tide_row_buffer_add_dependent(open->buffer, row_index, &rows[f - 1], source);
-    seal_if_full(accumulator, open, now_us);
+    if (!append_apart(accumulator, table, rows, n_rows, i, source, now_us)) {
+      TideLaneBuffer *open = add_row(accumulator, table, &rows[i], source, now_us, &row_index);
+      for (guint32 f = any_dependent ? dependents[i].first : 0; f != 0; f = dependents[f - 1].next)
+        tide_row_buffer_add_dependent(open->buffer, row_index, &rows[f - 1], source);
+      seal_if_full(accumulator, open, now_us);
+    }
     if (G_UNLIKELY(tide_budget_is_spent_racy(table->budget)))
       crowded = table->table->index + 1;
   }
@@ -459,7 +466,9 @@ tide_accumulator_append_message(TideAccumulator *accumulator, const TideRow *row
 void
 tide_accumulator_defer_key(TideAccumulator *accumulator, guint32 table_index, TideBytes key, gint32 n_parts)
 {
-  tide_table_accumulator_defer_key(accumulator->slots[table_index], tide_key_hash(key), n_parts);
+  TideTableAccumulator *table = accumulator->slots[table_index];
+  table->n_awaited_parts += n_parts;
+  tide_table_accumulator_defer_key(table, tide_key_hash(key), n_parts);
 }
 
 guint32
@@ -467,21 +476,8 @@ tide_accumulator_append_unmerged(TideAccumulator *accumulator, const TideRow *ro
                                  TideSourceRef source, gint64 now_us)
 {
   TideTableAccumulator *table = accumulator->slots[rows[at].table_index];
-  TideLaneBuffer *open = tide_table_accumulator_find_lane(table, rows[at].key);
-  guint32 n_added = 1;
-  TideRowBuffer *unmerged = tide_table_accumulator_open_unmerged(table, open);
-  guint32 row_index = tide_row_buffer_append(unmerged, &rows[at], source, now_us, NULL);
-  open->unmerged_wait = FALSE;
-  for (guint32 i = at + 1; i < n_rows && rows[i].reading_index == rows[at].reading_index; i++) {
-    if (rows[i].follows == 0 || parent_of(rows, &rows[i]) != at)
-      continue;
-    tide_row_buffer_add_dependent(unmerged, row_index, &rows[i], source);
-    n_added++;
-  }
-  open->last_row_us = now_us;
-  activate(accumulator, open);
-  accumulator->n_unmerged++;
-  return n_added;
+  table->n_awaited_parts--;
+  return append_unmerged(accumulator, table, rows, n_rows, at, source, now_us);
 }
 
 guint32
@@ -496,7 +492,8 @@ let_go_unmerged(TideAccumulator *accumulator, TideTableAccumulator *table, const
 {
   gsize n_poison;
   (void)tide_batch_poison(batch, &n_poison);
-  tide_counter_add(accumulator->accepted, batch->n_rows - n_poison - tide_batch_count_given_up(batch));
+  if (!batch->is_apart) /* what was refused before as a part of a row, or never was */
+    tide_counter_add(accumulator->accepted, batch->n_rows - n_poison - tide_batch_count_given_up(batch));
   accumulator->n_unmerged -= batch->n_rows;
   for (guint32 i = 0; i < batch->n_rows; i++)
     tide_table_accumulator_defer_key(table, tide_key_hash(tide_batch_row_key(batch, i)), -1);
@@ -703,6 +700,7 @@ tide_accumulator_complete(TideAccumulator *accumulator, TideBatch *batch, gint64
   accumulator->n_on_the_way--;
   note_write(&accumulator->writes, batch, now_us);
   open->shares_key = open->unmerged_wait = FALSE;
+  tide_cell_limit_learn(&accumulator->cell_limit, batch, &table->taken_bytes, now_us);
   if (G_UNLIKELY(batch->is_unmerged))
     let_go_unmerged(accumulator, table, batch);
   if (G_UNLIKELY(!tide_heals_is_empty(table->heals))) {

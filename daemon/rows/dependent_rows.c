@@ -127,3 +127,33 @@ tide_dependent_row_read(TideDependentRowReader *reader, TideBytes record_bytes)
   row->cells = cells;
   return dependent;
 }
+
+guint32
+tide_dependents_parent_of(const TideRow *rows, const TideRow *row)
+{
+  guint32 parent = row->follows - 1;
+  while (rows[parent].follows != 0)
+    parent = rows[parent].follows - 1;
+  return parent;
+}
+
+gboolean
+tide_dependents_link(GArray *dependents, const TideRow *rows, guint32 n_rows)
+{
+  gboolean any = FALSE;
+  for (guint32 i = 0; i < n_rows; i++)
+    any |= rows[i].follows != 0;
+  if (!any)
+    return FALSE;
+  g_array_set_size(dependents, n_rows);
+  TideDependents *of = (TideDependents *)(void *)dependents->data;
+  memset(of, 0, n_rows * sizeof *of);
+  for (guint32 i = n_rows; i-- > 0;) {
+    if (rows[i].follows == 0)
+      continue;
+    TideDependents *parent = &of[tide_dependents_parent_of(rows, &rows[i])];
+    of[i].next = parent->first;
+    parent->first = i + 1;
+  }
+  return TRUE;
+}

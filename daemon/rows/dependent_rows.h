@@ -30,6 +30,18 @@ guint32 tide_dependent_row_reading_index(TideBytes record);
 /* Adds a copy of @record with another parent row. */
 void tide_dependent_rows_append_record(TideBuffer *dependents, TideBytes record, guint32 parent);
 
+/* The rows of a message that follow one of its rows, as a list: 1 + the place of each, 0 ends it. */
+typedef struct TideDependents {
+  guint32 first; /* that follows the row */
+  guint32 next;  /* that follows the same row as this one */
+} TideDependents;
+
+/* The row that @row waits for: never one that waits itself, so that each dependent row goes with a row that is sent. */
+guint32 tide_dependents_parent_of(const TideRow *rows, const TideRow *row);
+/* Fills @dependents (element-type TideDependents), for each of a message's @rows, from the rows' own links. FALSE when
+ * none of them follows another. */
+gboolean tide_dependents_link(GArray *dependents, const TideRow *rows, guint32 n_rows);
+
 /* Scratch memory for rows read back, kept from row to row. Zeroed: empty. */
 typedef struct TideDependentRowReader {
   TideBuffer columns; /* of TideColumn */

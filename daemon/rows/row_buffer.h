@@ -11,8 +11,9 @@
  * nothing else, whatever the order; a tombstone is a delete without cells. Rows with a delete are sealed into batches
  * of mutations.
  *
- * A buffer may also hold what becomes of refused rows (TIDE_MERGE_NONE): there nothing meets, each append is a row of
- * its own, so that a row is refused for the sake of one message.
+ * A buffer may also hold what becomes of refused rows, and what is likely to be refused (TIDE_MERGE_NONE): there
+ * nothing meets, each append is a row of its own, so that a row is refused for the sake of one message. Those of which
+ * that is likely (TideRow.is_apart) go into batches of their own, whose rows are sent alone.
  *
  * Rows may have dependent rows (dependent_rows.h), which go the way of the row: into its batch.
  *
@@ -100,6 +101,10 @@ tide_row_buffer_prefetch(const TideRowBuffer *buffer)
 /* TRUE when a row of the buffer may have a key that @batch holds too. */
 gboolean tide_row_buffer_shares_keys(const TideRowBuffer *buffer, const TideBatch *batch);
 
+/* TRUE when @row may give a cell another value than an open row of its key: there is one with a cell of its time, or
+ * there are several. Not of unmerged rows. */
+gboolean tide_row_buffer_may_contradict(const TideRowBuffer *buffer, const TideRow *row);
+
 /* TRUE when a row of the buffer may have that key. */
 gboolean tide_row_buffer_may_hold_key(const TideRowBuffer *buffer, guint64 key_hash);
 
@@ -114,9 +119,9 @@ typedef struct TideSealRequest {
 /**
  * tide_row_buffer_seal: encode all rows into batches and empty the buffer (its memory stays for the next rows).
  * Returns: (transfer full) (nullable): the batches, linked by next, in the order the rows came; wire, rows, sources,
- *     dependents, key_set, is_mutations, n_rows, oldest_us and charged_bytes are filled, the rest is the caller's. A
- * key stands in one batch only: rows that had to be cut because one put would pass the limits stay in the buffer for
- * the next sealing. Unmerged rows of one key may go together, as far as they write different cells.
+ *     dependents, key_set, is_mutations, is_apart, slice_rows, n_rows, oldest_us and charged_bytes are filled, the rest
+ * is the caller's. A key stands in one batch only: rows that had to be cut because one put would pass the limits stay
+ * in the buffer for the next sealing. Unmerged rows of one key may go together, as far as they write different cells.
  */
 TideBatch *tide_row_buffer_seal(TideRowBuffer *buffer, const TideSealRequest *request);
 

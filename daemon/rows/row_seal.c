@@ -12,6 +12,9 @@
  * few calls are made in all, and several writers share them. */
 #define MAX_UNMERGED_ROWS 64u
 
+/* Rows that are sent alone: as few calls, so that several writers share them. */
+#define MAX_APART_ROWS 16u
+
 /* The time that all cells of @row have, which the put then says once. */
 static gint64
 time_of_all(const TideRowBuffer *buffer, const OpenRow *row)
@@ -103,25 +106,37 @@ encode_row(const TideRowBuffer *buffer, OpenRow *row, TideBatch *batch)
 typedef struct Filling {
   TideBatch *first; /* of all, linked by next */
   TideBatch *last;
-  TideBatch *puts;
-  TideBatch *mutations;
+  TideBatch *filled[2][2]; /* of mutations? apart? NULL: none yet */
 } Filling;
+
+/* In one batch with others of its kind at the most. */
+static guint32
+max_rows_with(const TideRowBuffer *buffer, const OpenRow *row, const TideSealRequest *request)
+{
+  guint32 max_rows = request->max_rows;
+  if (row->delete_to_ms != 0)
+    max_rows = MIN(max_rows, MAX_MUTATED_ROWS);
+  else if (buffer->rule == TIDE_MERGE_NONE)
+    max_rows = MIN(max_rows, MAX_UNMERGED_ROWS);
+  return row->is_apart ? MIN(max_rows, MAX_APART_ROWS) : max_rows;
+}
 
 /* The batch that @row goes to, begun when there is none or the one there is full. */
 static TideBatch *
 batch_for_row(const TideRowBuffer *buffer, const OpenRow *row, const TideSealRequest *request, Filling *filling)
 {
   gboolean is_mutations = row->delete_to_ms != 0;
-  TideBatch **filled = is_mutations ? &filling->mutations : &filling->puts;
+  TideBatch **filled = &filling->filled[is_mutations][row->is_apart];
   TideBytes key = tide_bytes(buffer->bytes.data + row->key_offset, row->key_len);
-  guint32 limit = is_mutations ? MAX_MUTATED_ROWS : buffer->rule == TIDE_MERGE_NONE ? MAX_UNMERGED_ROWS : G_MAXUINT32;
-  guint32 max_rows = MIN(request->max_rows, limit);
   gsize row_bytes =
       tide_put_overhead_max(key) + row->cells_bytes + (is_mutations ? tide_row_buffer_delete_size_max(buffer, key) : 0);
-  if (*filled != NULL && (*filled)->n_rows < max_rows && (*filled)->wire.len + row_bytes <= request->max_bytes)
+  if (*filled != NULL && (*filled)->n_rows < max_rows_with(buffer, row, request) &&
+      (*filled)->wire.len + row_bytes <= request->max_bytes)
     return *filled;
   TideBatch *begun = tide_batch_pool_take(request->pool);
   begun->is_mutations = is_mutations;
+  begun->is_apart = row->is_apart;
+  begun->slice_rows = row->is_apart && !is_mutations ? 1 : 0; /* mutations are anyway */
   begun->oldest_us = buffer->oldest_us;
   if (filling->last == NULL)
     filling->first = begun;

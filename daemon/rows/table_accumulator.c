@@ -132,6 +132,15 @@ tide_table_accumulator_find_lane(TideTableAccumulator *table, TideBytes key)
   return table->lanes[index];
 }
 
+gboolean
+tide_table_accumulator_may_change_places(TideTableAccumulator *table, const TideRow *row)
+{
+  gpointer key = GSIZE_TO_POINTER(tide_key_hash(row->key));
+  if (table->retired->len > 0 || (table->n_awaited_parts > 0 && g_hash_table_contains(table->deferred_keys, key)))
+    return TRUE;
+  return tide_row_buffer_may_contradict(tide_table_accumulator_find_lane(table, row->key)->buffer, row);
+}
+
 static gboolean
 is_on_the_way(const TideLaneBuffer *lane, guint64 key_hash)
 {

@@ -54,7 +54,9 @@ typedef struct TideTableAccumulator {
   TideHeals *heals;           /* owned */
   GHashTable *deferred_keys;  /* owned: hash of a refused row's key -> its parts that are not sent again yet; until all
                                * are, no other row of that key is sealed: so offsets keep their order */
+  gint64 n_awaited_parts;     /* of those, that are still to be appended */
   TideSpareBuffers spares;
+  gsize taken_bytes;        /* the largest row that was sent apart and taken: cell_limit.h */
   gint64 last_row_us;       /* as of the last housekeeping */
   TideCounter *rows_mapped; /* those of an instance are its template's */
   TideCounter *cells_coalesced;
@@ -94,6 +96,10 @@ gboolean tide_table_accumulator_is_idle(const TideTableAccumulator *table, gbool
 
 /* So many parts more, or less, hold the key with that hash. */
 void tide_table_accumulator_defer_key(TideTableAccumulator *table, guint64 key_hash, gint32 n_parts);
+
+/* Whether @row, sent by itself at once, could change places with what came before it, as values of one cell: with the
+ * open row of its key, with parts of refused rows that are read again, or with what is left of an old region. */
+gboolean tide_table_accumulator_may_change_places(TideTableAccumulator *table, const TideRow *row);
 
 static inline gboolean
 tide_lane_buffer_has_rows(const TideLaneBuffer *lane)

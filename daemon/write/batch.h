@@ -74,6 +74,7 @@ struct TideBatch {
   TideBuffer poison;     /* of TideBatchPoison, by row: all other rows are acknowledged when the batch completes */
   TideBuffer suspects;   /* of TideBatchSuspect: they are sent alone */
   gboolean is_mutations;
+  gboolean is_apart;    /* HBase is likely to refuse each row: sealed with slice_rows of 1 */
   gboolean is_unmerged; /* each row is of one message: tide_accumulator_append_unmerged() */
   guint32 n_rows;
   gint64 oldest_us;     /* when its oldest row was mapped, monotonic */

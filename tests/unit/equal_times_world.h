@@ -79,7 +79,7 @@ struct World {
   TideBuffer prefixes[N_COLUMNS];
   gint64 now_us, now_epoch_ms, first_time_ms;
   guint scarcity;
-  guint64 n_steps, n_ghosts_landed, n_healed, n_read_again, n_given_up;
+  guint64 n_steps, n_ghosts_landed, n_healed, n_read_again, n_given_up, n_apart;
   Log logs[N_PARTITIONS];
   Consumer consumers[N_CONSUMERS];
   GPtrArray *ghosts; /* owned (element-type Ghost) */

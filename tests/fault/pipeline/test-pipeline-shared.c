@@ -38,6 +38,30 @@ test_of_a_shared_latest_row_only_the_rejected_is_dead_lettered(PipelineFixture *
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 3);
 }
 
+/* Once HBase has said what it refuses, that shares no row with others any more: nobody is read again to find out who is
+ * to blame, and what came before and after it is written in that order. */
+static void
+test_what_is_known_to_be_refused_shares_no_row(PipelineFixture *fixture, gconstpointer data)
+{
+  g_autofree char *value = dead_letters_fixture_oversized();
+  RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC "batch: { latest_window: 1s }\n");
+  produce_field(fixture, 1, "a", value);
+  pipeline_fixture_wait_all_committed(fixture);
+  produce_field(fixture, 2, "a", "before");
+  produce_field(fixture, 2, "b", "before");
+  produce_field(fixture, 3, "b", value);
+  produce_field(fixture, 3, "b", "behind");
+  produce_field(fixture, 4, "c", "newest");
+  pipeline_fixture_wait_all_committed(fixture);
+  g_assert_cmpuint(dead_letters_fixture_sum(running, "tidemark_messages_dead_lettered_total"), ==, 2);
+  g_assert_cmpuint(dead_letters_fixture_sum(running, "tidemark_messages_written_total"), ==, 4);
+  g_assert_cmpuint(dead_letters_fixture_sum(running, "tidemark_dead_letters_innocent_total"), ==, 0);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "a", "before");
+  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "b", "behind");
+  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "c", "newest");
+}
+
 #define WITH_INDEX                                                                                                     \
   "tables:\n"                                                                                                          \
   "  METRIC: { key: [ { field: host }, \"#\", { time: epoch_ms } ], columns: { family: M, from: \"*\" } }\n"           \
@@ -669,6 +693,7 @@ main(int argc, char **argv)
 {
   pipeline_fixture_init(&argc, &argv);
   ADD("one/only-the-rejected-is-dead-lettered", test_of_a_shared_latest_row_only_the_rejected_is_dead_lettered);
+  ADD("one/what-is-known-to-be-refused-shares-no-row", test_what_is_known_to_be_refused_shares_no_row);
   ADD("one/index-names-the-row-of-an-accepted-message", test_index_names_the_row_of_an_accepted_message);
   ADD("one/accepted-part-goes-to-its-dated-table", test_accepted_part_goes_to_its_dated_table);
   ADD("one/rows-of-one-key-in-two-tables-keep-their-parts", test_rows_of_one_key_in_two_tables_keep_their_parts);

@@ -22,6 +22,8 @@
 #define SPAN 16u
 #define FOREVER G_MAXINT64
 
+#define LARGE_VALUE 4u /* from this on they take more bytes than they need */
+
 /* ---- a consumer, as consumer*.c have it ---- */
 
 static gboolean
@@ -129,6 +131,15 @@ handover_context(const World *world)
   return (TideHandoverContext){world->now_us, world->now_epoch_ms, SETTLE_US, SPAN};
 }
 
+/* Now and then it is said to the accumulator that HBase refused a row of a batch for its size. So what is as large as
+ * some values are is kept apart; here it is taken all the same, and must not have changed places with others. */
+static void
+tell_limit(World *world, TideBatch *batch)
+{
+  if (pick(world, 4) == 0)
+    tide_batch_add_poison(batch, 0, 1, "Cell[k] with size 200 exceeds limit of 60 bytes");
+}
+
 /* The batch at @index is acknowledged. */
 static void
 complete(Consumer *consumer, guint index)
@@ -143,6 +154,8 @@ complete(Consumer *consumer, guint index)
   for (gsize i = 0; i < n_sources; i++)
     if (is_owned(sources[i].ref, consumer))
       tide_partition_ack(consumer->partitions[sources[i].ref.slot], sources[i].ref, 1);
+  world->n_apart += batch->is_apart ? 1 : 0;
+  tell_limit(world, batch);
   tide_accumulator_complete(consumer->accumulator, batch, world->now_us);
 }
 
@@ -182,12 +195,13 @@ deliver(World *world, guint p)
   consumer->next_offset[p]++;
   const Message *message = &g_array_index(log->messages, Message, offset);
   char key[] = {'k', (char)('0' + message->key), '\0'};
+  guint32 value[32] = {message->value};
+  gsize value_bytes = message->value < LARGE_VALUE ? sizeof value[0] : sizeof value;
   TideCell cells[N_COLUMNS];
   guint32 n_cells = 0;
   for (guint i = 0; i < N_COLUMNS; i++)
     if (message->columns & 1u << i)
-      cells[n_cells++] =
-          (TideCell){&world->columns[i], tide_bytes(&message->value, sizeof message->value), message->time_ms};
+      cells[n_cells++] = (TideCell){&world->columns[i], tide_bytes(value, value_bytes), message->time_ms};
   TideRow rows[N_TABLES];
   for (guint32 i = 0; i < N_TABLES; i++)
     rows[i] = (TideRow){.table_index = i, .key = tide_bytes_of_string(key), .cells = cells, .n_cells = n_cells};
@@ -604,7 +618,7 @@ static const char config_text[] =
     "  L: { latest: merge, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n";
 
 typedef struct Totals {
-  guint64 n_steps, n_landed, n_healed, n_read_again, n_given_up;
+  guint64 n_steps, n_landed, n_healed, n_read_again, n_given_up, n_apart;
 } Totals;
 
 static void
@@ -642,6 +656,7 @@ run_seed(guint32 seed, Totals *totals)
   for (guint i = 0; i < N_CONSUMERS; i++)
     consumer_free(&world.consumers[i]);
   totals->n_given_up += world.n_given_up;
+  totals->n_apart += world.n_apart;
   for (guint p = 0; p < N_PARTITIONS; p++) {
     g_array_unref(world.logs[p].messages);
     g_free(world.logs[p].committed.note);
@@ -673,7 +688,8 @@ test_last_offset_stays(void)
                  " rows given up",
                  totals.n_steps, totals.n_landed, totals.n_healed, totals.n_read_again, totals.n_given_up);
   if (chosen == NULL)
-    g_assert_true(totals.n_healed > 0 && totals.n_landed > 0 && totals.n_read_again > 0 && totals.n_given_up > 0);
+    g_assert_true(totals.n_healed > 0 && totals.n_landed > 0 && totals.n_read_again > 0 && totals.n_given_up > 0 &&
+                  totals.n_apart > 0);
 }
 
 int

@@ -331,6 +331,117 @@ test_refused_row_is_no_later_value(Fixture *fixture, gconstpointer data)
   g_assert_cmpuint(fixture->heals[TIDE_HEAL_SENT], ==, 1);
 }
 
+#define TOO_LARGE "0123456789012345678901234567890123456789"
+#define SAYS_LIMIT "Cell[a/M:v/1000/Put/vlen=40/seqid=0] with size 70 exceeds limit of 60 bytes"
+
+/* HBase has refused the row of "known" and said why. */
+static void
+learn_limit(Fixture *fixture)
+{
+  TideCall call;
+  append(fixture, LATEST, "known", TOO_LARGE, FALSE);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "known ");
+  g_assert_false(call.batches[0]->is_apart);
+  tide_batch_add_poison(call.batches[0], 0, 1, SAYS_LIMIT);
+  complete_batch(fixture, &call);
+}
+
+static void
+append_at(Fixture *fixture, guint32 table, const char *key, const char *value, gint64 timestamp_ms)
+{
+  g_auto(OneCell) one = {0};
+  fill_row(&one, table, key, value);
+  one.cell.timestamp_ms = timestamp_ms;
+  tide_accumulator_append_message(fixture->accumulator, &one.row, 1, fixture->source, fixture->now_us);
+}
+
+/* Once HBase has said what it refuses for its size, such a row of any table is written by itself, and others of its key
+ * after it; other rows go on meanwhile. What is so large is taken again: it merges as ever. */
+static void
+test_row_that_is_likely_to_be_refused_goes_alone(Fixture *fixture, gconstpointer data)
+{
+  guint32 table = GPOINTER_TO_UINT(data);
+  TideCall apart, others;
+  learn_limit(fixture);
+  append_at(fixture, table, "a", "before", 1);
+  append_at(fixture, table, "a", TOO_LARGE, 2);
+  append_at(fixture, table, "a", "behind", 2);
+  append_at(fixture, table, "b", "1", 1);
+  flush(fixture);
+  ASSERT_CALL(fixture, &apart, "a ");
+  g_assert_true(apart.batches[0]->is_apart);
+  ASSERT_CALL(fixture, &others, "b ");
+  complete_batch(fixture, &others);
+  tide_batch_add_poison(apart.batches[0], 0, 1, SAYS_LIMIT);
+  complete_batch(fixture, &apart);
+  flush(fixture);
+  ASSERT_CALL(fixture, &others, "a ");
+  g_assert_false(others.batches[0]->is_apart);
+  complete_batch(fixture, &others);
+  append_at(fixture, table, "c", TOO_LARGE, 1);
+  flush(fixture);
+  ASSERT_CALL(fixture, &apart, "c ");
+  g_assert_true(apart.batches[0]->is_apart);
+  complete_batch(fixture, &apart); /* it was taken */
+  append_at(fixture, table, "c", TOO_LARGE, 2);
+  flush(fixture);
+  ASSERT_CALL(fixture, &others, "c ");
+  g_assert_false(others.batches[0]->is_apart);
+  complete_batch(fixture, &others);
+  g_assert_cmpuint(tide_accumulator_count_unmerged(fixture->accumulator), ==, 0);
+}
+
+/* It would be sent before the open row of its key, and before parts that are read again: where these are of one time
+ * with it, the earlier offset's value would be written later. So it merges. */
+static void
+test_row_that_is_likely_to_be_refused_overtakes_none(Fixture *fixture, gconstpointer data)
+{
+  TideCall call, parts;
+  learn_limit(fixture);
+  append_at(fixture, LATEST, "a", "before", 1);
+  append_at(fixture, LATEST, "a", TOO_LARGE, 1);
+  tide_accumulator_defer_key(fixture->accumulator, LATEST, TIDE_BYTES_LITERAL("b"), 2);
+  append_at(fixture, LATEST, "b", TOO_LARGE, 1);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "a ");
+  g_assert_false(call.batches[0]->is_apart);
+  complete_batch(fixture, &call);
+  append(fixture, LATEST, "b", "part", TRUE);
+  append(fixture, LATEST, "b", "part", TRUE);
+  append_at(fixture, LATEST, "c", TOO_LARGE, 1); /* no part is awaited any more */
+  flush(fixture);
+  ASSERT_CALL(fixture, &parts, "b b ");
+  ASSERT_CALL(fixture, &call, "c ");
+  g_assert_true(call.batches[0]->is_apart);
+  complete_batch(fixture, &call);
+  complete_batch(fixture, &parts);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "b ");
+  g_assert_false(call.batches[0]->is_apart);
+  complete_batch(fixture, &call);
+}
+
+/* Of a refused row's parts that which is likely to be refused again is no reason to halve the call of the others. */
+static void
+test_part_that_is_likely_to_be_refused_goes_alone(Fixture *fixture, gconstpointer data)
+{
+  TideCall call, rest;
+  learn_limit(fixture);
+  tide_accumulator_defer_key(fixture->accumulator, LATEST, TIDE_BYTES_LITERAL("a"), 1);
+  append(fixture, LATEST, "a", TOO_LARGE, TRUE);
+  tide_accumulator_defer_key(fixture->accumulator, LATEST, TIDE_BYTES_LITERAL("b"), 1);
+  append(fixture, LATEST, "b", "1", TRUE);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "a ");
+  ASSERT_CALL(fixture, &rest, "b ");
+  g_assert_true(call.batches[0]->is_apart && call.batches[0]->is_unmerged);
+  g_assert_true(!rest.batches[0]->is_apart && rest.batches[0]->is_unmerged);
+  complete_batch(fixture, &call);
+  complete_batch(fixture, &rest);
+  g_assert_cmpuint(tide_accumulator_count_unmerged(fixture->accumulator), ==, 0);
+}
+
 /* A batch may be answered after the doubt is over that counted when it was sealed: the doubt's value may have landed
  * after the batch's, so it is not forgotten before the batch has completed. */
 static void
@@ -595,5 +706,9 @@ main(int argc, char **argv)
   ADD("memory/of-large-lanes-is-there-again", test_what_is_written_leaves_memory, 9000);
   ADD("memory/of-small-lanes-is-there-again", test_what_is_written_leaves_memory, 100);
   ADD("refused-row-is-no-later-value", test_refused_row_is_no_later_value, 0);
+  ADD("latest-row-that-is-likely-to-be-refused-goes-alone", test_row_that_is_likely_to_be_refused_goes_alone, LATEST);
+  ADD("data-row-that-is-likely-to-be-refused-goes-alone", test_row_that_is_likely_to_be_refused_goes_alone, DATA);
+  ADD("row-that-is-likely-to-be-refused-overtakes-none", test_row_that_is_likely_to_be_refused_overtakes_none, 0);
+  ADD("part-that-is-likely-to-be-refused-goes-alone", test_part_that_is_likely_to_be_refused_goes_alone, 0);
   return g_test_run();
 }

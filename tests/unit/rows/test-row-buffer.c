@@ -318,6 +318,80 @@ test_rows_of_other_times_to_live_stay_apart(void)
     tide_buffer_clear_memory(&columns[i].prefix);
 }
 
+/* Whether a row of @key and that time may, at the second of its cells. */
+static gboolean
+may_contradict(const TideRowBuffer *buffer, const char *key, const Column *column, gint64 timestamp_ms)
+{
+  TideCell cells[] = {{&column->column, TIDE_BYTES_LITERAL("v"), 1}, {&column->column, TIDE_BYTES_LITERAL("v"), 1}};
+  cells[1].timestamp_ms = timestamp_ms;
+  TideRow row = {.key = tide_bytes_of_string(key), .cells = cells, .n_cells = G_N_ELEMENTS(cells)};
+  return tide_row_buffer_may_contradict(buffer, &row);
+}
+
+static void
+check_contradictions(TideMergeRule rule)
+{
+  Column a, b;
+  make_column(&a, TIDE_WIRE_BINARY, 1);
+  make_column(&b, TIDE_WIRE_BINARY, 2);
+  TideRowBuffer buffer;
+  tide_row_buffer_init(&buffer, &budget, TIDE_WIRE_BINARY, rule, NULL);
+  g_assert_false(may_contradict(&buffer, "x", &a, 10));
+  append(&buffer, "x", &a, "1", 10, 0);
+  append(&buffer, "x", &b, "2", 11, 1);
+  g_assert_true(may_contradict(&buffer, "x", &a, 10));
+  g_assert_true(may_contradict(&buffer, "x", &a, 11)); /* whatever the column */
+  g_assert_false(may_contradict(&buffer, "x", &a, 12));
+  g_assert_false(may_contradict(&buffer, "y", &a, 10));
+  TideCell cell = {&a.column, TIDE_BYTES_LITERAL("3"), 20};
+  TideRow row = {.key = TIDE_BYTES_LITERAL("x"), .cells = &cell, .n_cells = 1, .ttl_ms = 5};
+  tide_row_buffer_append(&buffer, &row, (TideSourceRef){0, 1, 2}, 1000, NULL);
+  g_assert_true(may_contradict(&buffer, "x", &a, 12)); /* there are two rows, and it is not known of each */
+  tide_row_buffer_clear(&buffer);
+  tide_buffer_clear_memory(&a.prefix);
+  tide_buffer_clear_memory(&b.prefix);
+}
+
+static void
+test_rows_of_one_time_may_contradict(void)
+{
+  check_contradictions(TIDE_MERGE_ALL);
+  check_contradictions(TIDE_MERGE_NEWEST);
+}
+
+/* They are few in a batch, and in none with others: those would wait for so many calls. */
+static void
+test_batches_of_rows_apart_are_small(void)
+{
+  Column a;
+  make_column(&a, TIDE_WIRE_BINARY, 1);
+  TideCell cell = {&a.column, TIDE_BYTES_LITERAL("1"), 10};
+  TideSealRequest seal = request(1000, 1 << 20);
+  TideRowBuffer buffer;
+  tide_row_buffer_init(&buffer, &budget, TIDE_WIRE_BINARY, TIDE_MERGE_NONE, NULL);
+  for (guint i = 0; i < 100; i++) {
+    g_autofree char *key = g_strdup_printf("%02u", i);
+    TideRow row = {.key = tide_bytes_of_string(key), .cells = &cell, .n_cells = 1, .is_apart = i % 2 == 1};
+    tide_row_buffer_append(&buffer, &row, (TideSourceRef){0, 1, i}, 1000, NULL);
+  }
+  TideBatch *batches = tide_row_buffer_seal(&buffer, &seal);
+  guint n_apart = 0, n_others = 0;
+  for (const TideBatch *batch = batches; batch != NULL; batch = batch->next) {
+    for (guint32 i = 0; i < batch->n_rows; i++)
+      g_assert_cmpint(tide_batch_row_key(batch, i).data[1] % 2, ==, batch->is_apart);
+    g_assert_cmpuint(batch->n_rows, <=, batch->is_apart ? 16 : 64);
+    g_assert_cmpuint(batch->slice_rows, ==, batch->is_apart ? 1 : 0); /* sent alone */
+    n_apart += batch->is_apart ? 1 : 0;
+    n_others += batch->is_apart ? 0 : 1;
+  }
+  g_assert_cmpuint(n_apart, ==, 4);
+  g_assert_cmpuint(n_others, ==, 1);
+  g_autofree char *text = describe(batches, TIDE_WIRE_BINARY);
+  tide_row_buffer_clear(&buffer);
+  g_assert_cmpuint(tide_budget_used_racy(&budget), ==, 0);
+  tide_buffer_clear_memory(&a.prefix);
+}
+
 /* What is open, what follows it, and what is sealed are all charged. */
 static void
 test_all_is_charged(void)
@@ -679,6 +753,8 @@ main(int argc, char **argv)
   g_test_add_func("/row-buffer/hot-row-does-not-grow-with-its-rate", test_hot_row_does_not_grow_with_its_rate);
   g_test_add_func("/row-buffer/columns-of-one-hash", test_columns_of_one_hash);
   g_test_add_func("/row-buffer/rows-of-other-times-to-live-stay-apart", test_rows_of_other_times_to_live_stay_apart);
+  g_test_add_func("/row-buffer/rows-of-one-time-may-contradict", test_rows_of_one_time_may_contradict);
+  g_test_add_func("/row-buffer/batches-of-rows-apart-are-small", test_batches_of_rows_apart_are_small);
   g_test_add_func("/row-buffer/all-is-charged", test_all_is_charged);
   g_test_add_func("/row-buffer/M05-values-that-grow-after-a-squeeze", test_values_that_grow_after_a_squeeze);
   g_test_add_func("/row-buffer/row-that-is-full-waits-for-its-first-half",

@@ -1,0 +1,117 @@
+/* Which rows are kept apart because of what HBase has said of others. */
+#include "rows/cell_limit.h"
+
+#include "util/clock.h"
+
+#define LIMIT 1000u
+#define OVERHEAD 24u
+#define HOUR_US (3600 * TIDE_US_PER_S)
+#define SAYS_LIMIT                                                                                                     \
+  "DoNotRetryIOException: Cell[k/M:v/1/Put/vlen=2000/seqid=0] with size 2030 exceeds limit of 1000 bytes"
+
+/* Rows of these sizes; the first is refused. @text: NULL: it is not */
+static TideBatch *
+make_batch(const guint32 *sizes, guint32 n_rows, const char *text)
+{
+  TideBatch *batch = tide_batch_new();
+  for (guint32 i = 0; i < n_rows; i++) {
+    TideBatchRow row = {.start_bytes = (guint32)batch->wire.len};
+    tide_buffer_append(&batch->rows, &row, sizeof row);
+    tide_buffer_reserve(&batch->wire, sizes[i]);
+    batch->wire.len += sizes[i];
+  }
+  batch->n_rows = n_rows;
+  if (text != NULL)
+    tide_batch_add_poison(batch, 0, 1, text);
+  return batch;
+}
+
+static void
+learn(TideCellLimit *limit, gsize *taken_bytes, TideBatch *batch, gint64 now_us)
+{
+  tide_cell_limit_learn(limit, batch, taken_bytes, now_us);
+  tide_batch_free(batch);
+}
+
+/* Whether a row is kept apart that has a cell of @cell_bytes, beside a small one. */
+static gboolean
+is_apart(const TideCellLimit *limit, gsize cell_bytes, gsize taken_bytes, gint64 now_us)
+{
+  static const char value[5000];
+  TideColumn column = {.family = TIDE_BYTES_LITERAL("M"), .qualifier = TIDE_BYTES_LITERAL("v")};
+  TideCell cells[] = {{.column = &column, .value = {(const guint8 *)value, 1}},
+                      {.column = &column, .value = {(const guint8 *)value, cell_bytes - OVERHEAD - 2 - 3}}};
+  TideRow row = {.key = TIDE_BYTES_LITERAL("key"), .cells = cells, .n_cells = G_N_ELEMENTS(cells)};
+  return tide_cell_limit_is_exceeded(limit, &row, taken_bytes, now_us);
+}
+
+static void
+test_limit_is_told_by_a_refusal(void)
+{
+  TideCellLimit limit = {0};
+  gsize taken_bytes = 0;
+  static const guint32 sizes[] = {2100, 80};
+  learn(&limit, &taken_bytes, make_batch(sizes, 2, NULL), 1);
+  learn(&limit, &taken_bytes, make_batch(sizes, 2, "Timestamp for KV out of range k/M:v/1/Put"), 1);
+  g_assert_cmpuint(limit.bytes, ==, 0);
+  learn(&limit, &taken_bytes, make_batch(sizes, 2, SAYS_LIMIT), 1);
+  g_assert_cmpuint(limit.bytes, ==, LIMIT);
+  g_assert_false(is_apart(&limit, LIMIT, taken_bytes, 2));
+  g_assert_true(is_apart(&limit, LIMIT + 1, taken_bytes, 2));
+}
+
+/* It is nothing that the refused row could have exceeded: said of another row, or quoted in a name. */
+static void
+test_limit_above_the_refused_row_is_none(void)
+{
+  TideCellLimit limit = {0};
+  gsize taken_bytes = 0;
+  static const guint32 sizes[] = {1000, 2100};
+  learn(&limit, &taken_bytes, make_batch(sizes, 2, SAYS_LIMIT), 1);
+  g_assert_cmpuint(limit.bytes, ==, 0);
+}
+
+static void
+test_limit_is_believed_for_an_hour(void)
+{
+  TideCellLimit limit = {0};
+  gsize taken_bytes = 0;
+  static const guint32 sizes[] = {2100};
+  learn(&limit, &taken_bytes, make_batch(sizes, 1, SAYS_LIMIT), 1);
+  g_assert_true(is_apart(&limit, 2000, taken_bytes, HOUR_US));
+  g_assert_false(is_apart(&limit, 2000, taken_bytes, HOUR_US + 1));
+  learn(&limit, &taken_bytes, make_batch(sizes, 1, SAYS_LIMIT), HOUR_US);
+  g_assert_true(is_apart(&limit, 2000, taken_bytes, 2 * HOUR_US - 1));
+}
+
+/* The operator has raised it, or the table has another: what is taken shows that, until something is refused again. */
+static void
+test_row_that_is_taken_ends_it_for_its_size(void)
+{
+  TideCellLimit limit = {LIMIT, HOUR_US};
+  gsize taken_bytes = 0;
+  static const guint32 sizes[] = {2100, 1500, 1800};
+  TideBatch *batch = make_batch(sizes, 3, NULL);
+  learn(&limit, &taken_bytes, batch, 1);
+  g_assert_cmpuint(taken_bytes, ==, 0); /* it was not sent apart */
+  batch = make_batch(sizes, 3, SAYS_LIMIT);
+  batch->is_apart = TRUE;
+  tide_batch_give_up(batch, 2);
+  learn(&limit, &taken_bytes, batch, 1);
+  g_assert_cmpuint(taken_bytes, ==, 1500);
+  g_assert_false(is_apart(&limit, 1500, taken_bytes, 2));
+  g_assert_true(is_apart(&limit, 1501, taken_bytes, 2));
+  learn(&limit, &taken_bytes, make_batch(sizes, 1, SAYS_LIMIT), 2);
+  g_assert_true(is_apart(&limit, 1500, taken_bytes, 2));
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/cell-limit/is-told-by-a-refusal", test_limit_is_told_by_a_refusal);
+  g_test_add_func("/cell-limit/above-the-refused-row-is-none", test_limit_above_the_refused_row_is_none);
+  g_test_add_func("/cell-limit/is-believed-for-an-hour", test_limit_is_believed_for_an_hour);
+  g_test_add_func("/cell-limit/row-that-is-taken-ends-it-for-its-size", test_row_that_is_taken_ends_it_for_its_size);
+  return g_test_run();
+}
