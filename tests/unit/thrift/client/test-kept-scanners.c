@@ -1,5 +1,6 @@
 /* Scans, page by page, against a scripted gateway: which scanner a page comes from, what is asked ahead, and when a
  * scanner is closed. */
+#include "thrift/client/kept_scanners.h"
 #include "unit/answering_gateway.h"
 #include "unit/assert_bytes.h"
 
@@ -228,6 +229,27 @@ test_another_page_has_its_own_scanner(void)
                          "getScannerRows openScanner getScannerRows closeScanner closeScanner ");
 }
 
+/* So many are kept. One more, and that which was used longest ago is closed, not left to the gateway. */
+static void
+test_a_scanner_that_makes_room_is_closed(void)
+{
+  Gateway gateway;
+  gateway_start(&gateway, (Gateway){.mode = modes[0], .answer = answer_scan, .pages = 20});
+  TideScanRequest request = {.limit_rows = 2, .caching_rows = 2};
+  g_auto(TideBuffer) start = {0};
+  g_autoptr(GString) methods =
+      g_string_new("openScanner getScannerRows closeScanner openScanner getScannerRows getScannerRows ");
+  read_pages(&gateway, 2, &request, &start);
+  request.max_time_ms = 1000;
+  for (guint i = 0; i < TIDE_MAX_KEPT_SCANNERS; i++) {
+    request.min_time_ms = i + 1;
+    read_pages(&gateway, 1, &request, &start);
+    g_string_append(methods, "openScanner getScannerRows closeScanner ");
+  }
+  g_string_append(methods, "closeScanner ");
+  gateway_stop(&gateway, methods->str);
+}
+
 /* The gateway has dropped the scanner meanwhile, or the connection: the page is read with a new one. */
 static TideBytes
 answer_scan_expired(Gateway *gateway, Oracle *oracle, const char *method, gint32 sequence_id)
@@ -315,6 +337,7 @@ main(int argc, char **argv)
   g_test_add_func("/kept-scanners/a-short-page-is-not-the-end", test_a_short_page_is_not_the_end);
   g_test_add_func("/kept-scanners/pages-between-puts-are-not-asked-ahead", test_pages_between_puts_are_not_asked_ahead);
   g_test_add_func("/kept-scanners/another-page-has-its-own-scanner", test_another_page_has_its_own_scanner);
+  g_test_add_func("/kept-scanners/a-scanner-that-makes-room-is-closed", test_a_scanner_that_makes_room_is_closed);
   g_test_add_func("/kept-scanners/a-scanner-that-is-gone-is-opened-anew", test_a_scanner_that_is_gone_is_opened_anew);
   g_test_add_func("/kept-scanners/a-scanner-does-not-outlive-its-connection",
                   test_a_scanner_does_not_outlive_its_connection);
