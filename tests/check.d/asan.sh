@@ -14,8 +14,5 @@ run_asan() {
   ! is quick || local -x ASAN_OPTIONS=quarantine_size_mb=8:halt_on_error=1:abort_on_error=1:print_summary=1
   meson_tests asan build-check/asan "${suites[@]}" --timeout-multiplier 4
 }
-# --quick leaves measurements and fuzzers to ./check.
-asan_targets=all
-is quick || asan_targets="all bench-programs fuzzers"
 is quick || suites+=(--suite systemd)
-! build_asan "$asan_targets" || run_asan
+! build_asan || run_asan

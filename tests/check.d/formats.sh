@@ -18,4 +18,4 @@ formats() {
   count formats "$passed" "$failed" 0
 }
 
-! build build-check/plain "tests/formats/decode-messages tests/formats/change-units tests/formats/split-container" --buildtype=debugoptimized || formats
+! build_plain "tests/formats/decode-messages tests/formats/change-units tests/formats/split-container" || formats

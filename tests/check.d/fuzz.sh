@@ -62,6 +62,4 @@ run_fuzzers() {
   count fuzz "$passed" $(($(find build-check/fuzz -maxdepth 1 -name 'begun-*' | wc -l) - passed)) 0
 }
 
-fuzzing="-fsanitize=fuzzer-no-link -fno-sanitize-recover=all"
-! CC=clang CXX=clang++ build build-check/fuzz fuzzers -Dfuzzers=true -Db_sanitize=address,undefined -Db_lundef=false \
-  "-Dc_args=$fuzzing" "-Dcpp_args=$fuzzing" || run_fuzzers
+! build_fuzz || run_fuzzers
