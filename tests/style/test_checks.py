@@ -110,9 +110,10 @@ class Layers(Project):
         self.write("daemon/util/log.c", "#include <systemd/sd-journal.h>\n")
         self.write("daemon/model/row.c", "#include <yaml.h>\n#include <thrift/c_glib/thrift.h>\n")
         self.write("daemon/commands/run.c", "#include <crypt.h>\n#include <hbase_types.h>\n")
+        self.write("daemon/rows/heals.c", "void g(void) { tide_thread_start(0, 0, 0); }\n")
         self.assert_finds("layers", "daemon/write/writer.c:1", "daemon/write/lanes.c:1: names 'rd_kafka_",
                           "daemon/util/log.c:1", "daemon/model/row.c:1", "daemon/model/row.c:2",
-                          "daemon/commands/run.c:1", "daemon/commands/run.c:2", "7 findings")
+                          "daemon/commands/run.c:1", "daemon/commands/run.c:2", "daemon/rows/heals.c:1", "8 findings")
 
 
 
