@@ -157,6 +157,8 @@ def run(bench: Bench, report: Report) -> None:
     _check_histogram(bench, report)
     real = _on_real_gateway(bench, "METRIC", history, topic)
     real_both = _on_real_gateway(bench, "both tables", both, topic)
+    report.ratio("p99 at 50% load, real gateway, both tables / METRIC",
+                 [both_ms / alone_ms for both_ms, alone_ms in zip(real_both.p99_ms("50%"), real.p99_ms("50%"))], at_most=2)
     bare = _bare_rows(bench, report, real, history)
     report.table("Real gateway; for the bare sender a row's latency is from when it was due, with the wait for its batch", columns,
                  real.rows() + bare + real_both.rows())
