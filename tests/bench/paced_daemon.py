@@ -165,15 +165,16 @@ def _buckets(samples: Samples) -> list[tuple[float, int]]:
     return sorted(bounds)
 
 
-# A cell's time in the binary protocol: field 4, an i64. Values here are decimal text, so no value holds this.
-CELL_TIME = re.compile(rb"\x0a\x00\x04(.{8})", re.DOTALL)
+# In the binary protocol the time of all cells of a put, its field 3, or of one cell, field 4: an i64. Values here are decimal
+# text, so no value holds this.
+CELL_TIME = re.compile(rb"\x0a\x00[\x03\x04](.{8})", re.DOTALL)
 CALL_HEAD = struct.Struct("=IIq")
 FILE_HEAD_BYTES = 16
 
 
 def recorded_latencies_ms(calls: Path, load: Load) -> list[float]:
-    """Of each cell that null-gateway recorded during a load: from the cell's time, which must be the record's (cell_time:
-    record), to when its call was there. Sorted."""
+    """Of each time of cells that null-gateway recorded during a load: from it, which must be the record's (cell_time: record), to
+    when its call was there. Sorted."""
     latencies: list[float] = []
     content = calls.read_bytes()
     at = FILE_HEAD_BYTES
