@@ -61,8 +61,13 @@ def stillness(section: dict[str, Any]) -> str:
             f"{machine['disturbed']} stayed disturbed.")
 
 
-def section_lines(section: dict[str, Any]) -> Iterator[str]:
-    yield from ("", f"### {section['name']}", "", f"{section['title'][:1].upper()}{section['title'][1:]}. {stillness(section)}".rstrip())
+def build_of(run: dict[str, Any]) -> str:
+    return run["machine"]["tidemark"].split(",")[0]
+
+
+def section_lines(section: dict[str, Any], remark: str) -> Iterator[str]:
+    title = f"{section['title'][:1].upper()}{section['title'][1:]}."
+    yield from ("", f"### {section['name']}", "", " ".join(filter(None, (title, stillness(section), remark))))
     if section["ratios"]:
         yield ""
         yield from table(["figure", "measured", "asked"],
@@ -77,9 +82,9 @@ def chapter(release: str, runs: list[dict[str, Any]]) -> str:
     facts = ", ".join(f"{machine[name]}{unit}" for name, unit in (("processor", ""), ("cores", " cores"), ("memory", ""), ("kernel", ""))
                       if name in machine)
     lines = [f"## {release}", "", f"{machine['time']}; {facts}; {machine['tidemark']}."]
-    newest = {section["name"]: section for run in runs for section in run["sections"]}
-    for section in newest.values():
-        lines += section_lines(section)
+    newest = {section["name"]: (section, build_of(run)) for run in runs for section in run["sections"]}
+    for section, build in newest.values():
+        lines += section_lines(section, "" if build == build_of(runs[-1]) else f"Measured with {build}.")
     return "\n".join(lines) + "\n"
 
 

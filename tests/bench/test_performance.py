@@ -34,6 +34,15 @@ class Performance(unittest.TestCase):
         self.assertEqual(text.count("### client"), 1)
         self.assertIn("| CPU / kcat | 9 | at most 2.6: **not reached** |", text)
         self.assertIn("### read", text)
+        self.assertNotIn("Measured with", text)
+
+    def test_a_section_of_another_build_says_so(self):
+        earlier = measured("read")
+        earlier["machine"] = {**earlier["machine"], "tidemark": "tidemark 1.2.3 (aaa), librdkafka 2.0.2"}
+        text = chapter("1.2.3", [measured("client"), earlier, measured("cost")])
+        self.assertEqual(text.count("stayed disturbed. Measured with tidemark 1.2.3 (aaa).\n"), 1)
+        self.assertIn("### read\n\nWhat it costs. 2 turns; others had 1.5% of the machine, 2.0% at the most; 1 were run again, 0 stayed "
+                      "disturbed. Measured with", text)
 
     def test_other_releases_stay(self):
         first = put("", "0.1.0", "## 0.1.0\n\nold\n")
