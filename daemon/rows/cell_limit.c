@@ -6,7 +6,8 @@
 /* As long as what proved a row to be poison is believed (write/row_isolation.c). */
 #define BELIEF_US (3600 * TIDE_US_PER_S)
 
-/* Lengths, time and type: four bytes more than HBase's client counts (model/table/table_mapper.h). */
+/* Lengths, time and type: four bytes more than HBase's client counts (model/table/table_mapper.h), and a few more than
+ * a cell's row may have on the wire, in the compact protocol. */
 #define CELL_OVERHEAD_BYTES 24u
 
 static void
@@ -29,7 +30,7 @@ tide_cell_limit_learn(TideCellLimit *limit, const TideBatch *batch, gsize *taken
     learn_refused(limit, batch, &poison[i], taken_bytes, now_us);
   for (guint32 row = 0; batch->is_apart && row < batch->n_rows; row++)
     if (tide_batch_find_poison(batch, row) == NULL && !tide_batch_is_given_up(batch, row))
-      *taken_bytes = MAX(*taken_bytes, tide_batch_row_wire(batch, row).len);
+      *taken_bytes = MAX(*taken_bytes, tide_batch_row_wire(batch, row).len + CELL_OVERHEAD_BYTES);
 }
 
 /* As a region server counts it: PrivateCellUtil.estimatedSerializedSizeOf(). */
