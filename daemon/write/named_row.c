@@ -34,12 +34,22 @@ tide_text_names_row(const char *text, TideBytes key)
   return FALSE;
 }
 
+/* Whether the first cell that @text quotes is said to be too large: what stands behind a quoted cell may be of its row
+ * key, and so anything. */
+static gboolean
+is_of_size(const char *text)
+{
+  const char *size = strstr(text, "Cell"), *time = strstr(text, introductions[1]);
+  return time == NULL || (size != NULL && size < time);
+}
+
 gsize
 tide_text_cell_limit(const char *text)
 {
   static const char introduction[] = " exceeds limit of ";
   gsize limit_bytes = 0;
-  for (const char *at = text; (at = strstr(at, introduction)) != NULL;) { /* what is quoted stands before it */
+  const char *at = is_of_size(text) ? text : "";
+  while ((at = strstr(at, introduction)) != NULL) { /* what is quoted stands before it */
     char *end;
     at += strlen(introduction);
     guint64 bytes = g_ascii_strtoull(at, &end, 10);

@@ -36,6 +36,9 @@ test_limit_is_what_hbase_says_last(void)
   g_assert_cmpuint(tide_text_cell_limit(TOO_LARGE "Cell with size 70000 exceeds limit of 65536 bytes"), ==, 65536);
   g_assert_cmpuint(tide_text_cell_limit(CELL("a exceeds limit of 5 bytes")), ==, 8);
   g_assert_cmpuint(tide_text_cell_limit("Timestamp for KV out of range host1/M:v/9/Put/vlen=1"), ==, 0);
+  g_assert_cmpuint(
+      tide_text_cell_limit("Timestamp for KV out of range a: Cell with size 9 exceeds limit of 5 bytes/M:v/9"), ==, 0);
+  g_assert_cmpuint(tide_text_cell_limit(CELL("Timestamp for KV out of range a")), ==, 8);
   g_assert_cmpuint(tide_text_cell_limit("row exceeds limit of bytes"), ==, 0);
   g_assert_cmpuint(tide_text_cell_limit("it exceeds limit of 5 rows"), ==, 0);
   g_assert_cmpuint(tide_text_cell_limit("it exceeds limit of -5 bytes"), ==, 0);
