@@ -570,6 +570,16 @@ tide_row_buffer_may_hold_key(const TideRowBuffer *buffer, guint64 key_hash)
 }
 
 gboolean
+tide_row_may_contradict(const TideRow *row, gint64 timestamp_ms, TideMergeRule rule)
+{
+  for (guint32 i = 0; i < row->n_cells; i++)
+    if (timestamp_ms == row->cells[i].timestamp_ms ||
+        (rule == TIDE_MERGE_NEWEST && timestamp_ms > row->cells[i].timestamp_ms))
+      return TRUE;
+  return FALSE;
+}
+
+gboolean
 tide_row_buffer_may_contradict(const TideRowBuffer *buffer, const TideRow *row)
 {
   guint32 place = buffer->n_rows > 0 ? *index_slot(buffer, tide_key_hash(row->key), row->key) : 0;
@@ -577,8 +587,8 @@ tide_row_buffer_may_contradict(const TideRowBuffer *buffer, const TideRow *row)
     return FALSE;
   const OpenRow *open = &rows_of(buffer)[place - 1];
   gboolean found = open->follows_same_key;
-  for (guint32 i = 0; i < row->n_cells && !found; i++)
-    found = some_cell_has_time(buffer, open, row->cells[i].timestamp_ms);
+  for (guint32 i = open->first_cell; i != NO_CELL && !found; i = cells_of(buffer)[i].next)
+    found = tide_row_may_contradict(row, cells_of(buffer)[i].timestamp_ms, buffer->rule);
   return found;
 }
 

@@ -101,8 +101,12 @@ tide_row_buffer_prefetch(const TideRowBuffer *buffer)
 /* TRUE when a row of the buffer may have a key that @batch holds too. */
 gboolean tide_row_buffer_shares_keys(const TideRowBuffer *buffer, const TideBatch *batch);
 
-/* TRUE when @row may give a cell another value than an open row of its key: there is one with a cell of its time, or
- * there are several. Not of unmerged rows. */
+/* Whether @row may give a cell another value than a row that was merged by @rule, of which a cell has that time: one of
+ * its time, or in a latest table one that a later one stands for. */
+gboolean tide_row_may_contradict(const TideRow *row, gint64 timestamp_ms, TideMergeRule rule);
+
+/* TRUE when @row may give a cell another value than an open row of its key: by that row's cells, or since there are
+ * several. Not of unmerged rows. */
 gboolean tide_row_buffer_may_contradict(const TideRowBuffer *buffer, const TideRow *row);
 
 /* TRUE when a row of the buffer may have that key. */

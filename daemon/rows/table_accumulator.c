@@ -1,6 +1,7 @@
 #include "rows/table_accumulator.h"
 
 #include "util/clock.h"
+#include "write/batch_cells.h"
 
 /* A lane without rows gives its memory back after this long. */
 #define IDLE_MEMORY_US (5 * TIDE_US_PER_S)
@@ -132,13 +133,45 @@ tide_table_accumulator_find_lane(TideTableAccumulator *table, TideBytes key)
   return table->lanes[index];
 }
 
+/* As tide_row_buffer_may_contradict(), of @batch. */
+static gboolean
+batch_may_contradict(const TideTableAccumulator *table, const TideBatch *batch, const TideRow *row)
+{
+  gboolean found = FALSE;
+  TideBatchCell cell;
+  TideBatchCells cells;
+  for (guint32 i = 0; i < batch->n_rows && !found; i++) {
+    if (!tide_bytes_equal(tide_batch_row_key(batch, i), row->key) ||
+        !tide_batch_cells_enter(&cells, table->context->protocol, batch, i))
+      continue;
+    while (!found && tide_batch_cells_next(&cells, &cell))
+      found = tide_row_may_contradict(row, cell.timestamp_ms, merge_rule(table));
+  }
+  return found;
+}
+
+/* Whether that is so of a merged row on its way: where HBase refuses it, its parts are sent behind @row. */
+static gboolean
+parts_may_contradict(const TideTableAccumulator *table, const TideLaneBuffer *lane, const TideRow *row,
+                     guint64 key_hash)
+{
+  for (guint i = 0; i < lane->on_the_way->len; i++) {
+    const TideBatch *batch = g_ptr_array_index(lane->on_the_way, i);
+    if (!batch->is_unmerged && tide_batch_may_hold_key(batch, key_hash) && batch_may_contradict(table, batch, row))
+      return TRUE;
+  }
+  return FALSE;
+}
+
 gboolean
 tide_table_accumulator_may_change_places(TideTableAccumulator *table, const TideRow *row)
 {
-  gpointer key = GSIZE_TO_POINTER(tide_key_hash(row->key));
-  if (table->retired->len > 0 || (table->n_awaited_parts > 0 && g_hash_table_contains(table->deferred_keys, key)))
+  guint64 key_hash = tide_key_hash(row->key);
+  if (table->retired->len > 0 ||
+      (table->n_awaited_parts > 0 && g_hash_table_contains(table->deferred_keys, GSIZE_TO_POINTER(key_hash))))
     return TRUE;
-  return tide_row_buffer_may_contradict(tide_table_accumulator_find_lane(table, row->key)->buffer, row);
+  const TideLaneBuffer *lane = tide_table_accumulator_find_lane(table, row->key);
+  return tide_row_buffer_may_contradict(lane->buffer, row) || parts_may_contradict(table, lane, row, key_hash);
 }
 
 static gboolean

@@ -98,7 +98,8 @@ gboolean tide_table_accumulator_is_idle(const TideTableAccumulator *table, gbool
 void tide_table_accumulator_defer_key(TideTableAccumulator *table, guint64 key_hash, gint32 n_parts);
 
 /* Whether @row, sent by itself at once, could change places with what came before it, as values of one cell: with the
- * open row of its key, with parts of refused rows that are read again, or with what is left of an old region. */
+ * open row of its key, with parts of refused rows that are read again or may have to be, or with what is left of an old
+ * region. */
 gboolean tide_table_accumulator_may_change_places(TideTableAccumulator *table, const TideRow *row);
 
 static inline gboolean

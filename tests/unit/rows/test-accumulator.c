@@ -422,6 +422,37 @@ test_row_that_is_likely_to_be_refused_overtakes_none(Fixture *fixture, gconstpoi
   complete_batch(fixture, &call);
 }
 
+/* The row before is on its way, and refused for another reason: what is read again of it is of the earlier offsets, and
+ * must not be written behind a row of their time. */
+static void
+test_row_that_is_likely_to_be_refused_waits_for_parts_to_come(Fixture *fixture, gconstpointer data)
+{
+  TideCall call;
+  learn_limit(fixture);
+  append_at(fixture, LATEST, "a", "before", 1);
+  append_at(fixture, LATEST, "b", "before", 1);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "a b ");
+  append_at(fixture, LATEST, "a", TOO_LARGE, 1);
+  append_at(fixture, LATEST, "b", TOO_LARGE, 2); /* of another time: it does no harm */
+  tide_batch_add_poison(call.batches[0], 0, 1, "Timestamp for KV out of range a/M:v/1/Put/vlen=6/seqid=0");
+  tide_accumulator_defer_key(fixture->accumulator, LATEST, TIDE_BYTES_LITERAL("a"), 2);
+  complete_batch(fixture, &call);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "b ");
+  g_assert_true(call.batches[0]->is_apart);
+  complete_batch(fixture, &call);
+  append(fixture, LATEST, "a", "part", TRUE);
+  append(fixture, LATEST, "a", "part", TRUE);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "a a ");
+  complete_batch(fixture, &call);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "a ");
+  g_assert_false(call.batches[0]->is_apart);
+  complete_batch(fixture, &call);
+}
+
 /* Of a refused row's parts that which is likely to be refused again is no reason to halve the call of the others. */
 static void
 test_part_that_is_likely_to_be_refused_goes_alone(Fixture *fixture, gconstpointer data)
@@ -709,6 +740,8 @@ main(int argc, char **argv)
   ADD("latest-row-that-is-likely-to-be-refused-goes-alone", test_row_that_is_likely_to_be_refused_goes_alone, LATEST);
   ADD("data-row-that-is-likely-to-be-refused-goes-alone", test_row_that_is_likely_to_be_refused_goes_alone, DATA);
   ADD("row-that-is-likely-to-be-refused-overtakes-none", test_row_that_is_likely_to_be_refused_overtakes_none, 0);
+  ADD("row-that-is-likely-to-be-refused-waits-for-parts-to-come",
+      test_row_that_is_likely_to_be_refused_waits_for_parts_to_come, 0);
   ADD("part-that-is-likely-to-be-refused-goes-alone", test_part_that_is_likely_to_be_refused_goes_alone, 0);
   return g_test_run();
 }

@@ -318,11 +318,11 @@ test_rows_of_other_times_to_live_stay_apart(void)
     tide_buffer_clear_memory(&columns[i].prefix);
 }
 
-/* Whether a row of @key and that time may, at the second of its cells. */
+/* Whether a row of @key and that time may, at the second of its cells: the first is later than all there is. */
 static gboolean
 may_contradict(const TideRowBuffer *buffer, const char *key, const Column *column, gint64 timestamp_ms)
 {
-  TideCell cells[] = {{&column->column, TIDE_BYTES_LITERAL("v"), 1}, {&column->column, TIDE_BYTES_LITERAL("v"), 1}};
+  TideCell cells[] = {{&column->column, TIDE_BYTES_LITERAL("v"), 99}, {&column->column, TIDE_BYTES_LITERAL("v"), 1}};
   cells[1].timestamp_ms = timestamp_ms;
   TideRow row = {.key = tide_bytes_of_string(key), .cells = cells, .n_cells = G_N_ELEMENTS(cells)};
   return tide_row_buffer_may_contradict(buffer, &row);
@@ -342,6 +342,8 @@ check_contradictions(TideMergeRule rule)
   g_assert_true(may_contradict(&buffer, "x", &a, 10));
   g_assert_true(may_contradict(&buffer, "x", &a, 11)); /* whatever the column */
   g_assert_false(may_contradict(&buffer, "x", &a, 12));
+  /* What was of that time may have given way to what is later; it is sent, should that be refused. */
+  g_assert_cmpint(may_contradict(&buffer, "x", &a, 9), ==, rule == TIDE_MERGE_NEWEST);
   g_assert_false(may_contradict(&buffer, "y", &a, 10));
   TideCell cell = {&a.column, TIDE_BYTES_LITERAL("3"), 20};
   TideRow row = {.key = TIDE_BYTES_LITERAL("x"), .cells = &cell, .n_cells = 1, .ttl_ms = 5};
