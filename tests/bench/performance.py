@@ -19,7 +19,8 @@ HEAD = """# Figures of each release
 
 Made by `tests/bench/performance.py` from what `./bench --json` keeps: medians of all turns, in brackets the least and the greatest.
 Machines differ, and so do hours: what is compared was measured in turns, in one run, so that ratios carry further than
-figures. [Tuning](tuning.md) says what they mean. A turn in which others had more than a twentieth of the machine was run again.
+figures. [Tuning](tuning.md) says what they mean. What is asked of a figure is the project's own goal: one that is not reached is work to be
+done, and nothing fails. A turn in which others had more than a twentieth of the machine was run again.
 """
 
 _RELEASE = re.compile(r"^## (\S+)", re.M)

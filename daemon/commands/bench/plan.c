@@ -6,17 +6,18 @@
 #define GIB (1024 * MIB)
 #define TIB (1024 * GIB)
 
-/* Figures of docs/tuning.md and of `./bench`: where one of them changes, so does the example of docs/sizing.md. */
+/* Figures of docs/performance.md, `client` and `cost`: where one of them changes, so does the example of
+ * docs/sizing.md. */
 const TidePlanCost tide_plan_costs[TIDE_N_COSTS] = {
-    [TIDE_COST_MESSAGE] = {"daemon, a message", 0.6, "us", "kcat: 0.62 us for 69 bytes, 0.75 for 243, 1.33 for 1,938"},
-    [TIDE_COST_MESSAGE_BYTE] = {"daemon, a byte of it", 0.0004, "us", "the same"},
-    [TIDE_COST_ROW] = {"daemon, a row", 0.225, "us", "two tables less kcat: 0.53 us for 2 cells, 10.3 for 200"},
-    [TIDE_COST_CELL] = {"daemon, a cell", 0.049, "us", "the same"},
-    [TIDE_COST_LIVE] = {"daemon, live", 2.5, "times", "5 us a reading at 40,000 a second, 1.97 in a backlog"},
-    [TIDE_COST_GATEWAY_ROW] = {"gateway, a row", 4.1, "us", "18.5 us for a row of ten cells, 5.5 for one of one"},
-    [TIDE_COST_GATEWAY_CELL] = {"gateway, a cell", 1.44, "us", "the same"},
-    [TIDE_COST_HBASE_ROW] = {"HBase, a row", 5.7, "us", "26.6 us for a row of ten cells, 7.8 for one of one"},
-    [TIDE_COST_HBASE_CELL] = {"HBase, a cell", 2.09, "us", "the same"},
+    [TIDE_COST_MESSAGE] = {"daemon, a message", 0.62, "us", "kcat: 0.66 us for 69 bytes, 0.81 for 243, 1.76 for 1,938"},
+    [TIDE_COST_MESSAGE_BYTE] = {"daemon, a byte of it", 0.0006, "us", "the same"},
+    [TIDE_COST_ROW] = {"daemon, a row", 0.432, "us", "two tables less kcat: 0.92 us for 2 cells, 6.46 for 200"},
+    [TIDE_COST_CELL] = {"daemon, a cell", 0.028, "us", "the same"},
+    [TIDE_COST_LIVE] = {"daemon, live", 2, "times", "5 us a reading at 40,000 a second, 2.45 in a backlog"},
+    [TIDE_COST_GATEWAY_ROW] = {"gateway, a row", 3.6, "us", "14.3 us for a row of ten cells, 4.7 for one of one"},
+    [TIDE_COST_GATEWAY_CELL] = {"gateway, a cell", 1.07, "us", "the same"},
+    [TIDE_COST_HBASE_ROW] = {"HBase, a row", 3.6, "us", "20.5 us for a row of ten cells, 5.3 for one of one"},
+    [TIDE_COST_HBASE_CELL] = {"HBase, a cell", 1.69, "us", "the same"},
     [TIDE_COST_CONNECTIONS] = {"connections", 2, "a core", "four were as fast as sixteen on two cores"},
     [TIDE_COST_REGION] = {"a region", 20, "GiB", "HBase's guide: 10 to 50; hbase.hregion.max.filesize"},
     [TIDE_COST_REGIONS] = {"regions of a server", 200, "at most", "HBase's guide: 20 to 200"},
@@ -174,10 +175,11 @@ plan_daemons(const TidePlanLoad *load, TidePlan *plan)
   set(plan, TIDE_PLAN_WRITERS, MAX(MIN_WRITERS, each), "%.0f connection%s in all; the default is %d",
       whole(connections), connections > 1 ? "s" : "", MIN_WRITERS);
   double stalled_mib = STALL_S * load->readings_per_s * (load->history.stored_bytes + load->latest.stored_bytes) /
-                       figure(plan, TIDE_PLAN_DAEMONS) / MIB;
+                       (figure(plan, TIDE_PLAN_DAEMONS) - 1) / MIB;
   g_autofree char *stalled = size_text(stalled_mib * MIB);
   double memory_mib = MAX(MIN_MEMORY_MIB, MEMORY_STEP_MIB * whole(stalled_mib / MEMORY_STEP_MIB));
-  set(plan, TIDE_PLAN_MEMORY, memory_mib, "rows of %.0f s are %s; MemoryMax= 256 MiB more", STALL_S, stalled);
+  set(plan, TIDE_PLAN_MEMORY, memory_mib, "rows of %.0f s are %s with one daemon away; MemoryMax= 256 MiB more",
+      STALL_S, stalled);
 }
 
 static void
@@ -194,6 +196,36 @@ plan_topic(const TidePlanLoad *load, TidePlan *plan)
       cost(TIDE_COST_DISK_FREE) * 100);
 }
 
+/* Of the tables with history, which make nearly all of the disk; where there are none, of the others. */
+static double
+stored_bytes_of_cell(const TidePlanLoad *load)
+{
+  const TidePlanRows *rows = load->history.cells > 0 ? &load->history : &load->latest;
+  return rows->stored_bytes / rows->cells;
+}
+
+typedef struct Regions {
+  double servers;
+  double in_all;
+} Regions;
+
+/* A table never has fewer regions than at first, and more servers have more at first: so a few times over. With fifty
+ * tables a server has all that it should hold at first, and more servers are of no use. */
+static Regions
+plan_regions(const TidePlanLoad *load, double history_bytes, double latest_bytes, double least_servers)
+{
+  double region_bytes = cost(TIDE_COST_REGION) * GIB;
+  Regions regions = {.servers = least_servers};
+  for (guint i = 0; i < 8; i++) {
+    double first = REGIONS_PER_SERVER * regions.servers;
+    regions.in_all = MAX(whole(history_bytes / region_bytes), first * load->history.n_tables) +
+                     MAX(whole(latest_bytes / region_bytes), first * load->latest.n_tables);
+    if (load->history.n_tables + load->latest.n_tables < cost(TIDE_COST_REGIONS) / REGIONS_PER_SERVER)
+      regions.servers = MAX(regions.servers, whole(regions.in_all / cost(TIDE_COST_REGIONS)));
+  }
+  return regions;
+}
+
 static void
 plan_hbase(const TidePlanLoad *load, TidePlan *plan)
 {
@@ -204,23 +236,18 @@ plan_hbase(const TidePlanLoad *load, TidePlan *plan)
       gateways < MIN_DAEMONS ? "; one may fail" : "");
   double history_bytes = load->readings_per_s * load->history.stored_bytes * load->stored_share * load->retention_s;
   double latest_bytes = load->machines * load->latest.stored_bytes * load->stored_share;
-  double regions =
-      whole(history_bytes / (cost(TIDE_COST_REGION) * GIB)) + whole(latest_bytes / (cost(TIDE_COST_REGION) * GIB));
-  double by_cores = whole(plan->hbase_cores / usable), by_regions = whole(regions / cost(TIDE_COST_REGIONS));
-  double servers = MAX(MAX(by_cores, by_regions), load->replication);
+  double by_cores = whole(plan->hbase_cores / usable);
+  Regions regions = plan_regions(load, history_bytes, latest_bytes, MAX(by_cores, load->replication));
+  double by_regions = whole(regions.in_all / cost(TIDE_COST_REGIONS)), servers = regions.servers;
   set(plan, TIDE_PLAN_REGION_SERVERS, servers, "%s: %.0f; by regions: %.0f; by copies: %u", busy_in_hbase, by_cores,
       by_regions, load->replication);
-  double first = REGIONS_PER_SERVER * servers;
-  set(plan, TIDE_PLAN_FIRST_REGIONS, first, "%d on each server, so that all are at work", REGIONS_PER_SERVER);
+  set(plan, TIDE_PLAN_FIRST_REGIONS, REGIONS_PER_SERVER * servers, "%d on each server, so that all are at work",
+      REGIONS_PER_SERVER);
   g_autofree char *stored = size_text(history_bytes + latest_bytes);
-  double tables = load->history.n_tables + load->latest.n_tables;
-  set(plan, TIDE_PLAN_REGIONS, MAX(regions, first * tables), "%s, one copy, in regions of %.0f GiB", stored,
-      cost(TIDE_COST_REGION));
+  set(plan, TIDE_PLAN_REGIONS, regions.in_all, "%s, one copy, in regions of %.0f GiB", stored, cost(TIDE_COST_REGION));
   set(plan, TIDE_PLAN_DISK, (history_bytes + latest_bytes) * load->replication / TIB / (1 - cost(TIDE_COST_DISK_FREE)),
       "%.0f days, %u copies, %.0f %% free; %.0f bytes a cell", load->retention_s / 86400, load->replication,
-      cost(TIDE_COST_DISK_FREE) * 100,
-      load->stored_share * (load->history.stored_bytes + load->latest.stored_bytes) /
-          (load->history.cells + load->latest.cells));
+      cost(TIDE_COST_DISK_FREE) * 100, load->stored_share * stored_bytes_of_cell(load));
 }
 
 void

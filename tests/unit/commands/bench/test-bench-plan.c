@@ -40,21 +40,23 @@ test_worked_by_hand(void)
   tide_plan_make(&fleet, &plan);
   g_assert_cmpfloat_with_epsilon(plan.rows_per_s, 40000, 1e-6);
   g_assert_cmpfloat_with_epsilon(plan.cells_per_s, 4e6, 1e-6);
-  double client_us = (0.6 + 2000 * 0.0004 + 2 * 0.225 + 200 * 0.049) * 2.5;
-  g_assert_cmpfloat_with_epsilon(plan.client_cores, 20000 * client_us / US_PER_S, 1e-6);           /* 0.58 */
-  g_assert_cmpfloat_with_epsilon(plan.gateway_cores, (40000 * 4.1 + 4e6 * 1.44) / US_PER_S, 1e-6); /* 5.92 */
-  g_assert_cmpfloat_with_epsilon(plan.hbase_cores, (40000 * 5.7 + 4e6 * 2.09) / US_PER_S, 1e-6);   /* 8.59 */
+  double client_us = (0.62 + 2000 * 0.0006 + 2 * 0.432 + 200 * 0.028) * 2;
+  g_assert_cmpfloat_with_epsilon(plan.client_cores, 20000 * client_us / US_PER_S, 1e-6);           /* 0.33 */
+  g_assert_cmpfloat_with_epsilon(plan.gateway_cores, (40000 * 3.6 + 4e6 * 1.07) / US_PER_S, 1e-6); /* 4.42 */
+  g_assert_cmpfloat_with_epsilon(plan.hbase_cores, (40000 * 3.6 + 4e6 * 1.69) / US_PER_S, 1e-6);   /* 6.90 */
   g_assert_cmpfloat(figure(&plan, TIDE_PLAN_DAEMONS), ==, 2);
   g_assert_cmpfloat(figure(&plan, TIDE_PLAN_THREADS), ==, 2);
-  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_WRITERS), ==, 30); /* 2 (5.924 + 8.588) / 0.5 = 58.05, of two daemons */
-  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_MEMORY), ==, 256); /* 2 s of 10,000 x 12,500 bytes are 238 MiB */
+  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_WRITERS), ==, 23); /* 2 (4.424 + 6.904) / 0.5 = 45.31, of two daemons */
+  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_MEMORY), ==,
+                    512); /* 2 s of 20,000 x 12,500 bytes are 477 MiB: one daemon has failed */
   g_assert_cmpfloat(figure(&plan, TIDE_PLAN_PARTITIONS), ==, 16);
   g_assert_cmpfloat_with_epsilon(figure(&plan, TIDE_PLAN_TOPIC_DISK), 2e4 * 2000 * 3 * DAY_S * 3 / 0.75 / TIB, 1e-9);
-  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_GATEWAYS), ==, 2); /* 1.48, rounded up */
-  /* 140 MB/s for 30 days are 330.03 TiB and the latest rows 0.0005: 16,898 and 1 regions of 20 GiB, 200 a server. */
-  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_REGIONS), ==, 16899);
-  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_REGION_SERVERS), ==, 85);
-  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_FIRST_REGIONS), ==, 340);
+  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_GATEWAYS), ==, 2); /* 1.11, rounded up */
+  /* 140 MB/s for 30 days are 330.03 TiB: 16,898 regions of 20 GiB, and of the latest rows those at first, 200 a server.
+   */
+  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_REGIONS), ==, 16898 + 348);
+  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_REGION_SERVERS), ==, 87);
+  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_FIRST_REGIONS), ==, 348);
   double stored = 2e4 * 7000 * 30 * DAY_S + 1e5 * 5500;
   g_assert_cmpfloat_with_epsilon(figure(&plan, TIDE_PLAN_DISK), stored * 3 / 0.75 / TIB, 1e-6);
 }
@@ -97,7 +99,7 @@ test_all_is_enough_at_every_load(void)
     g_assert_cmpfloat(figure(&plan, TIDE_PLAN_REGION_SERVERS) * usable, >=, plan.hbase_cores * (1 - 1e-9));
     g_assert_cmpfloat(figure(&plan, TIDE_PLAN_REGION_SERVERS) * 200, >=, figure(&plan, TIDE_PLAN_REGIONS) - 1);
     g_assert_cmpfloat(figure(&plan, TIDE_PLAN_PARTITIONS), >=, daemons * threads);
-    double stalled_mib = 2 * readings_per_s * 12500 / daemons / (1 << 20);
+    double stalled_mib = 2 * readings_per_s * 12500 / (daemons - 1) / (1 << 20);
     g_assert_cmpfloat(figure(&plan, TIDE_PLAN_MEMORY), >=, stalled_mib * (1 - 1e-9));
   }
 }
@@ -122,9 +124,9 @@ test_a_measured_path_takes_the_place_of_the_model(void)
   load.path_us = 100;
   g_auto(TidePlan) plan;
   tide_plan_make(&load, &plan);
-  g_assert_cmpfloat_with_epsilon(plan.client_cores, 20000 * (100 + 1.4) * 2.5 / US_PER_S, 1e-6);
-  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_THREADS), ==, 5); /* 10 threads by margin, of two daemons: five */
-  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_DAEMONS), ==, 2); /* 5.07 cores, four of each host */
+  g_assert_cmpfloat_with_epsilon(plan.client_cores, 20000 * (100 + 1.82) * 2 / US_PER_S, 1e-6);
+  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_THREADS), ==, 4); /* 8 threads by margin, of two daemons: four */
+  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_DAEMONS), ==, 2); /* 4.07 cores, four of each host */
 }
 
 static void
@@ -140,8 +142,8 @@ test_less_margin_copies_and_bytes_need_less(void)
   load.messages_per_reading = 0.1;
   g_auto(TidePlan) less;
   tide_plan_make(&load, &less);
-  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_GATEWAYS), ==, 75); /* 296.2 cores, four of each host; then eight */
-  g_assert_cmpfloat(figure(&less, TIDE_PLAN_GATEWAYS), ==, 38);
+  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_GATEWAYS), ==, 56); /* 221.2 cores, four of each host; then eight */
+  g_assert_cmpfloat(figure(&less, TIDE_PLAN_GATEWAYS), ==, 28);
   g_assert_cmpfloat_with_epsilon(figure(&less, TIDE_PLAN_DISK), figure(&plan, TIDE_PLAN_DISK) / 12, 1e-6);
   g_assert_cmpfloat_with_epsilon(figure(&less, TIDE_PLAN_TOPIC_DISK), figure(&plan, TIDE_PLAN_TOPIC_DISK) / 30, 1e-6);
   g_assert_cmpfloat(less.client_cores, <, plan.client_cores);
@@ -182,7 +184,7 @@ test_little_is_not_nothing(void)
   assert_told(text, "hosts         hardly a core busy, of 8 in each; one may fail");
   assert_told(text, "hardly any threads busy in all");
   assert_told(text, "each          1 connection in all");
-  assert_told(text, "rows of 2 s are 2.0 KiB;");
+  assert_told(text, "rows of 2 s are 4.1 KiB with one daemon away;");
   assert_told(text, " MiB           333 bytes/s for 3.0 days, 3 copies");
   assert_told(text, " GiB           30 days, 3 copies");
   assert_told(text, "2.8 GiB, one copy, in regions of 20 GiB");
