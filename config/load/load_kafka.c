@@ -288,7 +288,7 @@ check_tls(TideLoad *load)
 static void
 check_tls_is_used(TideLoad *load)
 {
-  static const char *const known[] = {"ssl", "sasl_ssl", "plaintext", NULL};
+  static const char *const known[] = {"ssl", "sasl_ssl", "plaintext", "sasl_plaintext", NULL};
   const TideYamlNode *node = tide_yaml_find(load->root, "kafka.librdkafka");
 
   for (guint i = 0; i < node->keys->len; i++) {
@@ -303,6 +303,26 @@ check_tls_is_used(TideLoad *load)
                             shown);
     return;
   }
+}
+
+/* Without one librdkafka takes Kerberos, and says of a password that there is no keytab. */
+static void
+check_mechanism_is_said(TideLoad *load)
+{
+  static const char *const sasl[] = {"sasl_plaintext", "sasl_ssl", NULL};
+  static const char *const enough[] = {"sasl.mechanism", "sasl.mechanisms", "sasl.kerberos.keytab",
+                                       "sasl.kerberos.kinit.cmd"};
+  const TideYamlNode *node = tide_yaml_find(load->root, "kafka.librdkafka");
+
+  if (!property_is(load, "security.protocol", sasl))
+    return;
+  for (gsize i = 0; i < G_N_ELEMENTS(enough); i++)
+    if (tide_yaml_get(node, enough[i]) != NULL)
+      return;
+  tide_problems_add_error(load->problems, property_position(load, "security.protocol"),
+                          "'security.protocol' is '%s', and there is no 'sasl.mechanism': set it (PLAIN, "
+                          "SCRAM-SHA-512, OAUTHBEARER), or 'sasl.kerberos.keytab' for Kerberos",
+                          property_value(load, "security.protocol"));
 }
 
 /* What librdkafka takes without a word, and leaves out. */
@@ -439,6 +459,7 @@ tide_load_kafka_properties(TideLoad *load)
   check_values(load);
   check_tls(load);
   check_tls_is_used(load);
+  check_mechanism_is_said(load);
   check_effect(load);
   check_clear_password(load);
 }
