@@ -127,6 +127,14 @@ class LoadAvro(LoadCase):
                 self.assertIn(why, self.load(self.write(f"{name}.avro", data), exit_code=65))
         self.assertEqual(self.numbers(), list(range(400)))
 
+    def test_container_is_no_message(self) -> None:
+        """Where one message is wanted, it is not a broken one."""
+        data = head() + blocks(0, 10)
+        for words in (["explain"], ["bench", "--messages", self.write("a.avro", data)]):
+            done = subprocess.run([PROGRAM, *words, "-c", self.config()], input=data, capture_output=True, check=False)
+            self.assertIn(b" is an object container file of Avro, ", done.stderr)
+            self.assertEqual(done.returncode, 65)
+
     def test_grown(self) -> None:
         path = self.write("a.avro", (head() + blocks(0, 500))[:-30])
         self.load(path, exit_code=65)

@@ -1,5 +1,6 @@
 #include "commands/cli/message_lines.h"
 
+#include "decode/avro_container.h"
 #include "util/error.h"
 
 #include <errno.h>
@@ -39,6 +40,13 @@ tide_message_read_whole(FILE *stream, const char *name, TideMessageLineFunc func
   size_t n;
   while ((n = fread(tide_buffer_reserve(&message, READ_BYTES), 1, READ_BYTES, stream)) > 0)
     message.len += n;
+  if (!ferror(stream) && tide_avro_is_container(tide_buffer_bytes(&message))) { /* none of the formats begins so */
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
+                "%s is an object container file of Avro, with any number of readings, and one message is wanted here; "
+                "'init' and 'load' read such files, and 'load --dry-run' says what would become of it",
+                name);
+    return FALSE;
+  }
   if (!ferror(stream)) {
     GError *failure = NULL;
     gboolean wanted = func(tide_buffer_bytes(&message), data, &failure);

@@ -16,7 +16,7 @@ typedef gboolean (*TideMessageLineFunc)(TideBytes line, gpointer data, GError **
 gboolean tide_message_lines_read(FILE *stream, const char *name, TideMessageLineFunc func, gpointer data,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The same with all of @stream, byte for byte, as the one message. */
+/* The same with all of @stream, byte for byte, as the one message. TIDE_ERROR_DATA: it is a file of many. */
 gboolean tide_message_read_whole(FILE *stream, const char *name, TideMessageLineFunc func, gpointer data,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
