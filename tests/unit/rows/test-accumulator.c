@@ -390,6 +390,7 @@ test_row_that_is_likely_to_be_refused_goes_alone(Fixture *fixture, gconstpointer
   g_assert_false(others.batches[0]->is_apart);
   complete_batch(fixture, &others);
   g_assert_cmpuint(tide_accumulator_count_unmerged(fixture->accumulator), ==, 0);
+  g_assert_cmpuint(tide_metrics_sum(fixture->flow.metrics, "tidemark_dead_letters_innocent_total", NULL), ==, 0);
 }
 
 /* It would be sent before the open row of its key, and before parts that are read again: where these are of one time
@@ -409,13 +410,14 @@ test_row_that_is_likely_to_be_refused_overtakes_none(Fixture *fixture, gconstpoi
   complete_batch(fixture, &call);
   append(fixture, LATEST, "b", "part", TRUE);
   append(fixture, LATEST, "b", "part", TRUE);
-  append_at(fixture, LATEST, "c", TOO_LARGE, 1); /* no part is awaited any more */
+  append_at(fixture, LATEST, "b", TOO_LARGE, 2); /* no part is awaited any more */
   flush(fixture);
   ASSERT_CALL(fixture, &parts, "b b ");
-  ASSERT_CALL(fixture, &call, "c ");
+  complete_batch(fixture, &parts);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "b ");
   g_assert_true(call.batches[0]->is_apart);
   complete_batch(fixture, &call);
-  complete_batch(fixture, &parts);
   flush(fixture);
   ASSERT_CALL(fixture, &call, "b ");
   g_assert_false(call.batches[0]->is_apart);
@@ -450,6 +452,26 @@ test_row_that_is_likely_to_be_refused_waits_for_parts_to_come(Fixture *fixture, 
   flush(fixture);
   ASSERT_CALL(fixture, &call, "a ");
   g_assert_false(call.batches[0]->is_apart);
+  complete_batch(fixture, &call);
+}
+
+/* It is what its message waits for last. */
+static void
+test_what_follows_a_row_that_goes_alone_is_sent_behind_it(Fixture *fixture, gconstpointer data)
+{
+  TideCall call;
+  g_auto(OneCell) parent = {0}, index = {0};
+  learn_limit(fixture);
+  fill_row(&parent, DATA, "a", TOO_LARGE);
+  fill_row(&index, LATEST, "i", "1");
+  index.row.follows = 1;
+  const TideRow rows[] = {parent.row, index.row};
+  tide_accumulator_append_message(fixture->accumulator, rows, 2, fixture->source, fixture->now_us);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "a ");
+  complete_batch(fixture, &call);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "i ");
   complete_batch(fixture, &call);
 }
 
@@ -740,6 +762,7 @@ main(int argc, char **argv)
   ADD("latest-row-that-is-likely-to-be-refused-goes-alone", test_row_that_is_likely_to_be_refused_goes_alone, LATEST);
   ADD("data-row-that-is-likely-to-be-refused-goes-alone", test_row_that_is_likely_to_be_refused_goes_alone, DATA);
   ADD("row-that-is-likely-to-be-refused-overtakes-none", test_row_that_is_likely_to_be_refused_overtakes_none, 0);
+  ADD("what-follows-a-row-that-goes-alone", test_what_follows_a_row_that_goes_alone_is_sent_behind_it, 0);
   ADD("row-that-is-likely-to-be-refused-waits-for-parts-to-come",
       test_row_that_is_likely_to_be_refused_waits_for_parts_to_come, 0);
   ADD("part-that-is-likely-to-be-refused-goes-alone", test_part_that_is_likely_to_be_refused_goes_alone, 0);
