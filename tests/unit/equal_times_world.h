@@ -14,6 +14,7 @@
 #define N_COLUMNS 2
 #define N_TIMES 4 /* at one time, so that they meet; they move on slowly */
 #define N_SPLITS 3
+#define LARGE_VALUE 4u /* from this on they take more bytes than they need */
 #define SETTLE_US G_GINT64_CONSTANT(1000000)
 
 typedef struct Cell {
@@ -31,6 +32,7 @@ typedef struct Message {
   guint8 key, columns; /* bits */
   gint64 time_ms;
   guint32 value;
+  guint8 taken; /* bits: tables whose rows with it HBase has taken */
 } Message;
 
 /* What the group has committed. */
@@ -52,6 +54,22 @@ typedef struct Ghost {
   GArray *values;
 } Ghost;
 
+/* What a message has in a refused row, to be sent by itself. */
+typedef struct Part {
+  TideSourceRef ref;
+  guint32 table;
+  char key[3];
+} Part;
+
+static inline int
+compare_parts(gconstpointer a, gconstpointer b)
+{
+  const Part *one = a, *other = b;
+  if (one->ref.slot != other->ref.slot)
+    return one->ref.slot < other->ref.slot ? -1 : 1;
+  return one->ref.sequence < other->ref.sequence ? -1 : one->ref.sequence > other->ref.sequence;
+}
+
 typedef struct World World;
 
 typedef struct Consumer {
@@ -68,6 +86,7 @@ typedef struct Consumer {
   TideWriteLatency latency;
   TidePartition *partitions[N_PARTITIONS];
   gint64 next_offset[N_PARTITIONS];
+  GArray *parts; /* owned (element-type Part): not read again yet */
 } Consumer;
 
 struct World {
@@ -79,7 +98,7 @@ struct World {
   TideBuffer prefixes[N_COLUMNS];
   gint64 now_us, now_epoch_ms, first_time_ms;
   guint scarcity;
-  guint64 n_steps, n_ghosts_landed, n_healed, n_read_again, n_given_up, n_apart;
+  guint64 n_steps, n_ghosts_landed, n_healed, n_read_again, n_given_up, n_apart, n_refused;
   Log logs[N_PARTITIONS];
   Consumer consumers[N_CONSUMERS];
   GPtrArray *ghosts; /* owned (element-type Ghost) */
@@ -101,7 +120,7 @@ ghost_free(gpointer data)
   g_free(ghost);
 }
 
-/* The cells of @batch that a writer sends, with their values. */
+/* The cells of @batch that a writer sends, and HBase takes, with their values. */
 static inline Ghost *
 cells_of(const TideBatch *batch)
 {
@@ -112,7 +131,7 @@ cells_of(const TideBatch *batch)
   for (guint32 i = 0; i < batch->n_rows; i++) {
     TideBatchCells cells;
     TideBatchCell cell;
-    if (tide_batch_is_given_up(batch, i))
+    if (tide_batch_is_given_up(batch, i) || tide_batch_find_poison(batch, i) != NULL)
       continue;
     g_assert_true(tide_batch_cells_enter(&cells, TIDE_WIRE_BINARY, batch, i));
     while (tide_batch_cells_next(&cells, &cell)) {
@@ -153,4 +172,27 @@ abandon(World *world, const TideBatch *batch)
   Ghost *ghost = cells_of(batch);
   ghost->until_us = world->now_us + SETTLE_US;
   g_ptr_array_add(world->ghosts, ghost);
+}
+
+/* A message's row in each table, and what is in them. */
+typedef struct MappedRows {
+  char key[3];
+  guint32 value[32];
+  TideCell cells[N_COLUMNS];
+  TideRow rows[N_TABLES];
+} MappedRows;
+
+static inline void
+map_message(World *world, const Message *message, MappedRows *ret_mapped)
+{
+  *ret_mapped = (MappedRows){.key = {'k', (char)('0' + message->key)}, .value = {message->value}};
+  gsize value_bytes = message->value < LARGE_VALUE ? sizeof ret_mapped->value[0] : sizeof ret_mapped->value;
+  guint32 n_cells = 0;
+  for (guint i = 0; i < N_COLUMNS; i++)
+    if (message->columns & 1u << i)
+      ret_mapped->cells[n_cells++] =
+          (TideCell){&world->columns[i], tide_bytes(ret_mapped->value, value_bytes), message->time_ms};
+  for (guint32 i = 0; i < N_TABLES; i++)
+    ret_mapped->rows[i] = (TideRow){
+        .table_index = i, .key = tide_bytes_of_string(ret_mapped->key), .cells = ret_mapped->cells, .n_cells = n_cells};
 }
