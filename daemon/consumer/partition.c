@@ -391,9 +391,8 @@ tide_partition_read_again(TidePartition *partition, TideBudget *budget)
   if (position != partition->commit.start_offset)
     partition->commit.start_ms = 0;
   partition->kept_acks = 0;
-  partition->again.at_us = 0;
-  partition->again.n_unheld = 0;
-  partition->repeated.left_messages = G_MAXUINT64; /* some were counted, and come again: the end bounds them */
+  partition->again = (TideReadAgain){.was_unheld = TRUE}; /* what is held no more may be on its way yet */
+  partition->repeated.left_messages = G_MAXUINT64;        /* some were counted, and come again: the end bounds them */
   partition->end.is_reached = FALSE;
   partition->awaited.is_awaited = FALSE; /* it comes again, behind others that must not be passed over */
   partition->epoch++;
