@@ -132,7 +132,7 @@ class LoadAvro(LoadCase):
         data = head() + blocks(0, 10)
         for words in (["explain"], ["bench", "--messages", self.write("a.avro", data)]):
             done = subprocess.run([PROGRAM, *words, "-c", self.config()], input=data, capture_output=True, check=False)
-            self.assertIn(b" is an object container file of Avro, ", done.stderr)
+            self.assertIn(b" is an object container file, which is read by its name, ", done.stderr)
             self.assertEqual(done.returncode, 65)
 
     def test_grown(self) -> None:

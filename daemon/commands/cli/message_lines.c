@@ -42,8 +42,8 @@ tide_message_read_whole(FILE *stream, const char *name, TideMessageLineFunc func
     message.len += n;
   if (!ferror(stream) && tide_avro_is_container(tide_buffer_bytes(&message))) { /* none of the formats begins so */
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
-                "%s is an object container file of Avro, with any number of readings, and one message is wanted here; "
-                "'init' and 'load' read such files, and 'load --dry-run' says what would become of it",
+                "%s is an object container file, which is read by its name, and by 'init' and 'load' alone ('load "
+                "--dry-run' says what would become of it); one message is wanted here",
                 name);
     return FALSE;
   }
