@@ -1,10 +1,6 @@
 #include "rows/cell_limit.h"
 
-#include "util/clock.h"
 #include "write/named_row.h"
-
-/* As long as what proved a row to be poison is believed (write/row_isolation.c). */
-#define BELIEF_US (3600 * TIDE_US_PER_S)
 
 /* Lengths, time and type: four bytes more than HBase's client counts (model/table/table_mapper.h), and a few more than
  * a cell's row may have on the wire, in the compact protocol. */
@@ -17,7 +13,7 @@ learn_refused(TideCellLimit *limit, const TideBatch *batch, const TideBatchPoiso
   gsize bytes = tide_text_cell_limit(poison->text);
   if (bytes == 0 || bytes >= tide_batch_row_wire(batch, poison->row).len)
     return; /* another reason, or it is said of another row */
-  *limit = (TideCellLimit){bytes, now_us + BELIEF_US};
+  *limit = (TideCellLimit){bytes, now_us + TIDE_BELIEF_US};
   *taken_bytes = 0;
 }
 

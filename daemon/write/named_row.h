@@ -6,8 +6,12 @@
 #pragma once
 
 #include "util/bytes.h"
+#include "util/clock.h"
 
 G_BEGIN_DECLS
+
+/* How long what such words tell is believed, since a row was last refused with them. */
+#define TIDE_BELIEF_US (3600 * TIDE_US_PER_S)
 
 gboolean tide_text_names_row(const char *text, TideBytes key);
 

@@ -1,13 +1,9 @@
 #include "write/row_isolation.h"
 
-#include "util/clock.h"
 #include "write/named_row.h"
 
 /* When so many rows were refused one by one and none was acknowledged, the rest will fare no better. */
 #define HOPELESS_SUSPECTS 3u
-
-/* How long a text is believed to be of rows' faults, since a row was last marked as poison by it. */
-#define BELIEF_US (3600 * TIDE_US_PER_S)
 
 #define NO_BATCH G_MAXUINT32
 #define NO_ROW G_MAXUINT32
@@ -299,7 +295,7 @@ is_believed(const TideRowIsolation *isolation, const Suspect *suspect)
 static void
 believe(TideRowIsolation *isolation, const Suspect *suspect)
 {
-  Belief added = {suspect->text_kind, gateway_of_belief(isolation, suspect), isolation->slices.now_us + BELIEF_US};
+  Belief added = {suspect->text_kind, gateway_of_belief(isolation, suspect), isolation->slices.now_us + TIDE_BELIEF_US};
   for (guint i = isolation->beliefs->len; i-- > 0;) {
     const Belief *belief = &g_array_index(isolation->beliefs, Belief, i);
     gboolean is_same = belief->text_kind == added.text_kind && belief->gateway == added.gateway;
