@@ -291,9 +291,11 @@ check_tls_is_used(TideLoad *load)
   static const char *const known[] = {"ssl", "sasl_ssl", "plaintext", "sasl_plaintext", NULL};
   const TideYamlNode *node = tide_yaml_find(load->root, "kafka.librdkafka");
 
+  if (property_is(load, "security.protocol", known))
+    return;
   for (guint i = 0; i < node->keys->len; i++) {
     const TideYamlNode *key = g_ptr_array_index(node->keys, i);
-    if (!g_str_has_prefix(key->text, "ssl.") || property_is(load, "security.protocol", known))
+    if (!g_str_has_prefix(key->text, "ssl."))
       continue;
     g_autofree char *shown = tide_problem_quote(key->text);
     tide_problems_add_error(load->problems, key->position,
