@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import statistics
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Mapping
+from typing import Any, Iterator, Mapping
 
 from bench_report import Report, spread
 from bench_setup import Bench
@@ -31,7 +32,9 @@ class Levels:
     """What was measured at each rate, a value for each turn."""
 
     name: str
+    tables: Mapping[str, Any]
     capacity: float = 0
+    shares: tuple[float, ...] = SHARES
     loads: dict[str, list[Load]] = field(default_factory=dict)  # by level
 
     def add(self, level: str, load: Load) -> None:
@@ -65,36 +68,34 @@ def _find_capacity(bench: Bench, daemon: PacedDaemon, full_topic_per_s: float) -
 
 def _measure(bench: Bench, levels: Levels, daemon: PacedDaemon, *, quiet: bool) -> None:
     daemon.load(levels.rate(0.5), WAKE_S)
-    for share in SHARES:
+    for share in levels.shares:
         levels.add(_level(share), bench.turns.run(lambda: daemon.load(levels.rate(share), _seconds(bench, LEVEL_S))))
     if quiet:
         levels.add(f"{QUIET_RATE}/s", bench.turns.run(lambda: daemon.load(QUIET_RATE, _seconds(bench, QUIET_S))))
 
 
-def _on_null_gateway(bench: Bench, name: str, tables: Mapping[str, Any], topic: str) -> Levels:
-    levels = Levels(name)
-    full = run_on_null_gateway(bench, topic, tables, gateway_options=NULL_OPTIONS).readings_per_s
+def _on_null_gateway(bench: Bench, levels: Levels, topic: str) -> None:
+    full = run_on_null_gateway(bench, topic, levels.tables, gateway_options=NULL_OPTIONS).readings_per_s
     for _ in range(bench.runs):
-        with null_gateway(bench, *NULL_OPTIONS) as gateway, paced_daemon(bench, gateway.address, tables) as daemon:
+        with null_gateway(bench, *NULL_OPTIONS) as gateway, paced_daemon(bench, gateway.address, levels.tables) as daemon:
             if levels.capacity == 0:
                 levels.capacity = _find_capacity(bench, daemon, full)
             _measure(bench, levels, daemon, quiet=True)
-    return levels
 
 
-def _on_real_gateway(bench: Bench, name: str, tables: Mapping[str, Any], topic: str) -> Levels:
-    levels = Levels(name)
-    address = bench.stack().gateways[0].address
+@contextmanager
+def _on_real_gateway(bench: Bench, tables: Mapping[str, Any]) -> Iterator[PacedDaemon]:
+    fresh_tables(bench, list(tables), SPLITS)
+    with paced_daemon(bench, bench.stack().gateways[0].address, tables) as daemon:
+        yield daemon
+
+
+def _capacity_on_real_gateway(bench: Bench, tables: Mapping[str, Any], topic: str) -> float:
     for _ in range(2):  # the first one warms the gateway and HBase up
         fresh_tables(bench, list(tables), SPLITS)
         full = bench.readings_of(topic) / daemon_writes(bench, topic, tables).seconds
-    for _ in range(bench.runs):
-        fresh_tables(bench, list(tables), SPLITS)
-        with paced_daemon(bench, address, tables) as daemon:
-            if levels.capacity == 0:
-                levels.capacity = _find_capacity(bench, daemon, full)
-            _measure(bench, levels, daemon, quiet=False)
-    return levels
+    with _on_real_gateway(bench, tables) as daemon:
+        return _find_capacity(bench, daemon, full)
 
 
 def _record_level(bench: Bench, rate: int, tables: Mapping[str, Any]) -> Path:
@@ -105,15 +106,15 @@ def _record_level(bench: Bench, rate: int, tables: Mapping[str, Any]) -> Path:
     return path
 
 
-def _bare_rows(bench: Bench, report: Report, levels: Levels, tables: Mapping[str, Any]) -> list[list[Any]]:
+def _bare_rows(bench: Bench, report: Report, levels: Levels) -> list[list[Any]]:
     """The bare sender at the rates of `levels`, with the daemon's batches, on the real gateway."""
     rows = []
     for share in SHARES:
         rate = levels.rate(share)
-        calls = _record_level(bench, rate, tables)
+        calls = _record_level(bench, rate, levels.tables)
         runs = []
         for _ in range(bench.runs):
-            fresh_tables(bench, list(tables), SPLITS)
+            fresh_tables(bench, list(levels.tables), SPLITS)
             runs.append(bench.turns.run(lambda: bare_sender(bench, bench.stack().gateways[0].address, calls, "--connections",
                                                             str(CONNECTIONS), "--rate", str(rate))))
         rows.append([f"bare sender, {_level(share)}", rate,
@@ -140,12 +141,31 @@ def _check_histogram(bench: Bench, report: Report) -> None:
                     f"{percentile(seen, 0.99):.1f}")
 
 
+def _real_rows(bench: Bench, report: Report, topic: str) -> list[list[Any]]:
+    """In turns. Two tables of history get as many rows as both tables may, and none of them waits for another: so what they
+    take longer than one is the gateway's and HBase's, and what both tables take longer than they is the window's."""
+    metric = tables_config(current=False)["METRIC"]
+    alone, both = Levels("METRIC", {"METRIC": metric}), Levels("both tables", tables_config())
+    for levels in (alone, both):
+        levels.capacity = _capacity_on_real_gateway(bench, levels.tables, topic)
+    two = Levels("METRIC twice", {"METRIC": metric, "METRIC_2": metric}, both.capacity, shares=(0.5,))
+    for _ in range(bench.runs):
+        for levels in (alone, two, both):
+            with _on_real_gateway(bench, levels.tables) as daemon:
+                _measure(bench, levels, daemon, quiet=False)
+    alone_ms, two_ms, both_ms = (levels.p99_ms("50%") for levels in (alone, two, both))
+    report.ratio("p99 at 50% load, real gateway, both tables / METRIC", [a / b for a, b in zip(both_ms, alone_ms)], at_most=2)
+    report.ratio("p99 at 50% load, real gateway, METRIC twice / METRIC", [a / b for a, b in zip(two_ms, alone_ms)])
+    report.ratio("p99 at 50% load, real gateway, both tables / METRIC twice", [a / b for a, b in zip(both_ms, two_ms)])
+    return [*alone.rows(), *_bare_rows(bench, report, alone), *two.rows(), *both.rows()]
+
+
 def run(bench: Bench, report: Report) -> None:
     columns = ["what", "readings/s", "p50 ms", "p99 ms", "p99.9 ms", "rows/call"]
     topic = bench.topic(metrics=METRICS, readings=READINGS // (10 if bench.quick else 1), machines=MACHINES)
-    history, both = tables_config(current=False), tables_config()
-    null = _on_null_gateway(bench, "METRIC", history, topic)
-    null_both = _on_null_gateway(bench, "both tables", both, topic)
+    null, null_both = Levels("METRIC", tables_config(current=False)), Levels("both tables", tables_config())
+    for levels in (null, null_both):
+        _on_null_gateway(bench, levels, topic)
     report.table("Null gateway; readings of 10 metrics, the producer's linger of 5 ms included", columns,
                  null.rows() + null_both.rows())
     report.ratio("p99 at 50% load, null gateway, METRIC", null.p99_ms("50%"), at_most=100, digits=1, unit="ms")
@@ -155,12 +175,7 @@ def run(bench: Bench, report: Report) -> None:
     report.ratio(f"p99 at {QUIET_RATE} readings/s, null gateway, both tables", null_both.p99_ms(f"{QUIET_RATE}/s"), digits=1,
                  unit="ms")
     _check_histogram(bench, report)
-    real = _on_real_gateway(bench, "METRIC", history, topic)
-    real_both = _on_real_gateway(bench, "both tables", both, topic)
-    report.ratio("p99 at 50% load, real gateway, both tables / METRIC",
-                 [both_ms / alone_ms for both_ms, alone_ms in zip(real_both.p99_ms("50%"), real.p99_ms("50%"))], at_most=2)
-    bare = _bare_rows(bench, report, real, history)
     report.table("Real gateway; for the bare sender a row's latency is from when it was due, with the wait for its batch", columns,
-                 real.rows() + bare + real_both.rows())
+                 _real_rows(bench, report, topic))
     report.note("With both tables a message ends when its row of CURRENT_METRIC does, which waits for newer values: "
                 "batch.latest_window,\nwhile writes take long four times as long as one.")
