@@ -117,6 +117,14 @@ tide_kafka_conf_new(const TideKafkaConfig *config, const TideKafkaSetting *setti
   return NULL;
 }
 
+/* How soon librdkafka looks again at a queue that was full; a property from 2.2 on, see kafka_refill.h. */
+static gboolean
+set_queue_backoff(rd_kafka_conf_t *conf, GError **error)
+{
+  const TideKafkaLibrary library = tide_kafka_library();
+  return !tide_kafka_library_can(&library, TIDE_KAFKA_QUEUE_BACKOFF) || set(conf, "fetch.queue.backoff.ms", "5", error);
+}
+
 rd_kafka_conf_t *
 tide_kafka_conf_new_bystander(const TideKafkaConfig *config, const char *group, const TideKafkaSetting *settings,
                               GError **error)
@@ -129,7 +137,7 @@ tide_kafka_conf_new_bystander(const TideKafkaConfig *config, const char *group, 
       {NULL},
   };
   rd_kafka_conf_t *conf = tide_kafka_conf_new(config, ours, error);
-  if (conf == NULL || set_all(conf, settings, error))
+  if (conf == NULL || (set_queue_backoff(conf, error) && set_all(conf, settings, error)))
     return conf;
   rd_kafka_conf_destroy(conf);
   return NULL;
@@ -228,14 +236,6 @@ set_membership(rd_kafka_conf_t *conf, const TideKafkaConfig *config, guint32 ind
   return set(conf, "group.instance.id", instance, error);
 }
 
-/* How soon librdkafka looks again at a queue that was full; a property from 2.2 on, see kafka_refill.h. */
-static gboolean
-set_queue_backoff(rd_kafka_conf_t *conf, GError **error)
-{
-  const TideKafkaLibrary library = tide_kafka_library();
-  return !tide_kafka_library_can(&library, TIDE_KAFKA_QUEUE_BACKOFF) || set(conf, "fetch.queue.backoff.ms", "5", error);
-}
-
 TideKafkaConsumerConf
 tide_kafka_conf_consumer(const TideConfig *config, guint32 index)
 {
@@ -271,8 +271,8 @@ tide_kafka_conf_new_originals(const TideKafkaConfig *config, GError **error)
   static const TideKafkaSetting settings[] = {
       {"auto.offset.reset", "earliest"}, /* what is gone shows by what comes first */
       {"check.crcs", "true"},
-      /* Often one message of a fetch is wanted. Where a queue is full, fetching rests for a second (librdkafka before
-       * 2.2, and from then on by default), so it has room for a fetch of each of a dozen partitions. */
+      /* Often one message of a fetch is wanted. Where the queue is full, fetching rests, so it has room for a fetch of
+       * each of a dozen partitions. */
       {"max.partition.fetch.bytes", "131072"},
       {"queued.max.messages.kbytes", "2048"},
       {NULL},

@@ -28,22 +28,33 @@ number_of(const rd_kafka_conf_t *conf, const char *name)
 }
 
 void
-tide_kafka_refill_init(TideKafkaRefill *refill, rd_kafka_t *kafka, rd_kafka_queue_t *queue)
+tide_kafka_refill_init(TideKafkaRefill *refill, rd_kafka_t *kafka, rd_kafka_queue_t *queue,
+                       const rd_kafka_topic_partition_list_t *partitions)
 {
   const rd_kafka_conf_t *conf = rd_kafka_conf(kafka);
-  *refill = (TideKafkaRefill){.kafka = kafka, .queue = queue};
+  *refill = (TideKafkaRefill){.kafka = kafka, .queue = queue, .partitions = partitions};
   if (number_of(conf, "fetch.queue.backoff.ms") > 0)
     return;
   refill->queue_bytes = 1024 * number_of(conf, "queued.max.messages.kbytes");
   refill->queue_messages = number_of(conf, "queued.min.messages");
 }
 
+/* (transfer full) (nullable) */
+static rd_kafka_topic_partition_list_t *
+copy_partitions(const TideKafkaRefill *refill)
+{
+  rd_kafka_topic_partition_list_t *partitions = NULL;
+  if (refill->partitions != NULL)
+    return rd_kafka_topic_partition_list_copy(refill->partitions);
+  return rd_kafka_assignment(refill->kafka, &partitions) == RD_KAFKA_RESP_ERR_NO_ERROR ? partitions : NULL;
+}
+
 /* The answer does not matter. */
 static void
 wake_brokers(const TideKafkaRefill *refill)
 {
-  rd_kafka_topic_partition_list_t *partitions = NULL;
-  if (rd_kafka_assignment(refill->kafka, &partitions) != RD_KAFKA_RESP_ERR_NO_ERROR)
+  rd_kafka_topic_partition_list_t *partitions = copy_partitions(refill);
+  if (partitions == NULL)
     return;
   for (int i = 0; i < partitions->cnt; i++)
     partitions->elems[i].offset = RD_KAFKA_OFFSET_END;

@@ -16,10 +16,11 @@
 G_BEGIN_DECLS
 
 typedef struct TideKafkaRefill {
-  rd_kafka_t *kafka;       /* borrowed, like all that is set once */
-  rd_kafka_queue_t *queue; /* the consumer's */
-  guint64 queue_bytes;     /* payload from which on librdkafka fetches no more; 0: it looks often by itself */
-  guint64 queue_messages;  /* the same, in messages */
+  rd_kafka_t *kafka;                                 /* borrowed, like all that is set once */
+  rd_kafka_queue_t *queue;                           /* the consumer's */
+  const rd_kafka_topic_partition_list_t *partitions; /* NULL: those that are assigned */
+  guint64 queue_bytes;    /* payload from which on librdkafka fetches no more; 0: it looks often by itself */
+  guint64 queue_messages; /* the same, in messages */
 
   gboolean was_full;
   guint32 n_messages; /* since the last look */
@@ -28,8 +29,10 @@ typedef struct TideKafkaRefill {
   guint64 n_questions; /* in all */
 } TideKafkaRefill;
 
-/* @kafka: a consumer made with tide_kafka_conf_new_consumer() */
-void tide_kafka_refill_init(TideKafkaRefill *refill, rd_kafka_t *kafka, rd_kafka_queue_t *queue);
+/* @kafka: a consumer whose configuration kafka_conf.c made; @partitions: (nullable):
+ * what the queue is filled from, where that is not the assignment: it may change between calls */
+void tide_kafka_refill_init(TideKafkaRefill *refill, rd_kafka_t *kafka, rd_kafka_queue_t *queue,
+                            const rd_kafka_topic_partition_list_t *partitions);
 
 void tide_kafka_refill_look(TideKafkaRefill *refill);
 

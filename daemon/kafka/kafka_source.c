@@ -681,7 +681,7 @@ tide_kafka_source_new(const TideKafkaSourceOptions *options, const TideInputHand
   }
   rd_kafka_poll_set_consumer(source->kafka);
   source->queue = rd_kafka_queue_get_consumer(source->kafka);
-  tide_kafka_refill_init(&source->refill, source->kafka, source->queue);
+  tide_kafka_refill_init(&source->refill, source->kafka, source->queue, NULL);
   if (!subscribe(source, error)) {
     free_source(&source->input);
     return NULL;

@@ -3,6 +3,7 @@
 #include "config/topic_pattern.h"
 #include "kafka/kafka_client.h"
 #include "kafka/kafka_message.h"
+#include "kafka/kafka_refill.h"
 #include "kafka/kafka_right.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -11,7 +12,7 @@
 #define SILENCE_MS 60000
 #define MAX_OPEN 16
 #define WAIT_MS 100      /* short enough that a stop is noticed */
-#define QUEUE_KIB "4096" /* of each partition: a fetch of librdkafka's default size fits several times */
+#define QUEUE_KIB "4096" /* of all partitions: a fetch of librdkafka's default size fits several times */
 
 /* To a wanted offset that is further away, fetching anew is cheaper than reading what lies between. */
 #define READ_ON_OFFSETS 1000
@@ -276,8 +277,10 @@ typedef struct Reading {
   TideTopicReader *reader;
   const GArray *parts;
   const GArray *spans;
-  rd_kafka_queue_t *queue; /* owned: of all that are open */
-  OpenSpan *open;          /* owned: max_open places */
+  rd_kafka_queue_t *queue;                     /* owned: of all that are open */
+  rd_kafka_topic_partition_list_t *partitions; /* owned: those that are open */
+  TideKafkaRefill refill;                      /* of the queue */
+  OpenSpan *open;                              /* owned: max_open places */
   guint max_open;
   guint n_open;
   guint next_span;
@@ -312,6 +315,7 @@ static void
 close_span(Reading *reading, OpenSpan *open)
 {
   (void)rd_kafka_consume_stop(open->topic, open->partition); /* of one that runs, it cannot fail */
+  rd_kafka_topic_partition_list_del(reading->partitions, rd_kafka_topic_name(open->topic), open->partition);
   open->span = NULL;
   reading->n_open--;
 }
@@ -349,6 +353,7 @@ open_spans(Reading *reading, GError **error)
     if (topic == NULL || !start(reading, &opened, error))
       return FALSE;
     *open = opened;
+    rd_kafka_topic_partition_list_add(reading->partitions, part->topic, part->partition);
     reading->n_open++;
     reading->next_span++;
   }
@@ -432,8 +437,10 @@ read_spans(Reading *reading, GError **error)
       return FALSE;
     if (reading->n_open == 0)
       return TRUE;
-    rd_kafka_message_t *raw = rd_kafka_consume_queue(reading->queue, WAIT_MS);
+    rd_kafka_message_t *raw =
+        rd_kafka_consume_queue(reading->queue, tide_kafka_refill_wait_ms(&reading->refill, WAIT_MS));
     if (raw != NULL) {
+      tide_kafka_refill_taken(&reading->refill, raw->len + raw->key_len);
       gboolean ok = take(reading, raw, error);
       rd_kafka_message_destroy(raw);
       if (!ok)
@@ -461,10 +468,13 @@ tide_topic_reader_read(TideTopicReader *reader, const GArray *parts, const GArra
                      .data = data,
                      .progress_us = tide_now_us()};
   reading.open = g_new0(OpenSpan, reading.max_open);
+  reading.partitions = rd_kafka_topic_partition_list_new((int)reading.max_open);
+  tide_kafka_refill_init(&reading.refill, tide_kafka_client_handle(reader->client), reading.queue, reading.partitions);
   gboolean ok = read_spans(&reading, error);
   for (guint i = 0; i < reading.max_open; i++)
     if (reading.open[i].span != NULL)
       close_span(&reading, &reading.open[i]);
+  rd_kafka_topic_partition_list_destroy(reading.partitions);
   rd_kafka_queue_destroy(reading.queue);
   g_free(reading.open);
   return ok;

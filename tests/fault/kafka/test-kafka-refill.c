@@ -23,9 +23,9 @@ set_conf(rd_kafka_conf_t *conf, const char *name, const char *value)
     g_error("%s", reason);
 }
 
-/* A consumer whose queue is full with a third of the topic. */
-static void
-set_up(Fixture *fixture, gconstpointer data)
+/* A topic, and how to consume it with a queue for a third of it. (transfer full) */
+static rd_kafka_conf_t *
+make_topic(Fixture *fixture)
 {
   fixture->kafka = mock_kafka_new(1);
   mock_kafka_create_topic(fixture->kafka, TOPIC, 1);
@@ -39,15 +39,30 @@ set_up(Fixture *fixture, gconstpointer data)
   set_conf(conf, "group.id", "g");
   set_conf(conf, "queued.max.messages.kbytes", "1000");
   set_conf(conf, "fetch.message.max.bytes", "100000");
+  return conf;
+}
+
+static rd_kafka_topic_partition_list_t *
+all_partitions(void)
+{
+  rd_kafka_topic_partition_list_t *partitions = rd_kafka_topic_partition_list_new(1);
+  rd_kafka_topic_partition_list_add(partitions, TOPIC, 0)->offset = 0;
+  return partitions;
+}
+
+/* A consumer whose queue is full with a third of the topic. */
+static void
+set_up(Fixture *fixture, gconstpointer data)
+{
+  rd_kafka_conf_t *conf = make_topic(fixture);
   fixture->consumer = rd_kafka_new(RD_KAFKA_CONSUMER, conf, NULL, 0);
   g_assert_nonnull(fixture->consumer);
   rd_kafka_poll_set_consumer(fixture->consumer);
   fixture->queue = rd_kafka_queue_get_consumer(fixture->consumer);
-  rd_kafka_topic_partition_list_t *partitions = rd_kafka_topic_partition_list_new(1);
-  rd_kafka_topic_partition_list_add(partitions, TOPIC, 0)->offset = 0;
+  rd_kafka_topic_partition_list_t *partitions = all_partitions();
   g_assert_cmpint(rd_kafka_assign(fixture->consumer, partitions), ==, RD_KAFKA_RESP_ERR_NO_ERROR);
   rd_kafka_topic_partition_list_destroy(partitions);
-  tide_kafka_refill_init(&fixture->refill, fixture->consumer, fixture->queue);
+  tide_kafka_refill_init(&fixture->refill, fixture->consumer, fixture->queue, NULL);
 }
 
 static void
@@ -126,6 +141,50 @@ test_does_not_ask_when_the_queue_was_never_full(Fixture *fixture, gconstpointer 
   g_assert_cmpint(tide_kafka_refill_wait_ms(&fixture->refill, 500), ==, 500);
 }
 
+/* ---- partitions that were not assigned ---- */
+
+/* Counts the questions for offsets that the brokers were asked, as librdkafka's statistics have them. */
+static int
+count_questions(rd_kafka_t *kafka, char *statistics, size_t len, void *opaque)
+{
+  gint64 *n_questions = opaque;
+  const char *found = strstr(statistics, "\"ListOffsets\":");
+  if (found != NULL)
+    *n_questions = MAX(*n_questions, g_ascii_strtoll(found + strlen("\"ListOffsets\":"), NULL, 10));
+  return 0;
+}
+
+static void
+test_asks_of_the_partitions_that_it_is_told(void)
+{
+  Fixture fixture = {0};
+  gint64 n_asked = 0, deadline_us = tide_now_us() + TIMEOUT_US;
+  rd_kafka_conf_t *conf = make_topic(&fixture);
+  set_conf(conf, "statistics.interval.ms", "10");
+  rd_kafka_conf_set_stats_cb(conf, count_questions);
+  rd_kafka_conf_set_opaque(conf, &n_asked);
+  fixture.consumer = rd_kafka_new(RD_KAFKA_CONSUMER, conf, NULL, 0);
+  g_assert_nonnull(fixture.consumer);
+  fixture.queue = rd_kafka_queue_new(fixture.consumer);
+  rd_kafka_topic_t *topic = rd_kafka_topic_new(fixture.consumer, TOPIC, NULL);
+  g_assert_cmpint(rd_kafka_consume_start_queue(topic, 0, 0, fixture.queue), ==, 0);
+  rd_kafka_topic_partition_list_t *partitions = all_partitions();
+  tide_kafka_refill_init(&fixture.refill, fixture.consumer, fixture.queue, partitions);
+  fixture.refill.was_full = TRUE;
+  g_assert_cmpint(tide_kafka_refill_wait_ms(&fixture.refill, 500), ==, 500);
+  g_assert_cmpuint(fixture.refill.n_questions, ==, 1);
+  while (n_asked == 0) {
+    pipeline_fixture_wait_a_little(deadline_us, "a question to the broker");
+    rd_kafka_poll(fixture.consumer, 0);
+  }
+  rd_kafka_consume_stop(topic, 0);
+  rd_kafka_topic_partition_list_destroy(partitions);
+  rd_kafka_topic_destroy(topic);
+  rd_kafka_queue_destroy(fixture.queue);
+  rd_kafka_destroy(fixture.consumer);
+  mock_kafka_free(fixture.kafka);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -135,5 +194,6 @@ main(int argc, char **argv)
   ADD("asks-when-it-ran-empty-before", test_asks_when_it_ran_empty_before);
   ADD("does-not-ask-when-the-queue-was-never-full", test_does_not_ask_when_the_queue_was_never_full);
 #undef ADD
+  g_test_add_func("/kafka-refill/asks-of-the-partitions-that-it-is-told", test_asks_of_the_partitions_that_it_is_told);
   return g_test_run();
 }
