@@ -176,6 +176,14 @@ is_not_found(const Registry *registry, long status)
          tide_registry_reply_error_code(tide_bytes(registry->body->str, registry->body->len)) == SCHEMA_NOT_FOUND;
 }
 
+/* Whether a registry has said that we may not read this schema: it knows us, and what it lets us read of others is not
+ * said. A proxy's own page has no such code. */
+static gboolean
+is_forbidden(const Registry *registry, long status)
+{
+  return status == 403 && tide_registry_reply_error_code(tide_bytes(registry->body->str, registry->body->len)) != 0;
+}
+
 /* Of an answer that tells nothing of the schema. Returns: FALSE. */
 static gboolean
 fault_of_status(long status, GError **error)
@@ -452,16 +460,17 @@ find(TideSchemaSource *source, guint32 id, const TideAvroSchema **ret_schema, co
 }
 
 gboolean
-tide_registry_try(const TideRegistrySettings *settings, GError **error)
+tide_registry_try(const TideRegistrySettings *settings, gboolean *ret_is_forbidden, GError **error)
 {
   TideSchemaSource *source = tide_registry_new(settings);
   Registry *registry = (Registry *)source;
   long status = 0;
   gboolean is_avro, good = ask(registry, "/schemas/ids/1", &status, error);
+  *ret_is_forbidden = good && is_forbidden(registry, status);
   if (good && status == 200) {
     g_autofree char *text = answered_schema(registry, &is_avro, error);
     good = text != NULL;
-  } else if (good && !is_not_found(registry, status))
+  } else if (good && !*ret_is_forbidden && !is_not_found(registry, status))
     good = fault_of_status(status, error);
   tide_registry_free(source);
   return good;

@@ -22,10 +22,12 @@ typedef struct TideRegistrySettings {
 TideSchemaSource *tide_registry_new(const TideRegistrySettings *settings);
 void tide_registry_free(TideSchemaSource *registry); /* ends its thread; NULL ok */
 
-/* Asks for some schema, whichever has the number 1, to see whether a registry answers there, and answers us. Blocks for
- * ten seconds at the most. Errors: CONNECT: nothing answers, or TLS finds something wrong; GATEWAY, WRONG_SERVICE,
- * PROTOCOL: what does is no registry, or not for us; those of the password. */
-gboolean tide_registry_try(const TideRegistrySettings *settings, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* Asks for some schema, whichever has the number 1, to see whether a registry answers there, and answers us.
+ * @ret_is_forbidden: it does, but this one is not for us, as others may be. Blocks for ten seconds at the most. Errors:
+ * CONNECT: nothing answers, or TLS finds something wrong; GATEWAY, WRONG_SERVICE, PROTOCOL: what does is no registry,
+ * or not for us; those of the password. */
+gboolean tide_registry_try(const TideRegistrySettings *settings, gboolean *ret_is_forbidden,
+                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Whether find() waits for an answer, for ten seconds at the most, and then says NONE: for commands, which have nothing
  * else to do; so it is at first. Threads: any. */

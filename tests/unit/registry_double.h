@@ -14,6 +14,7 @@ typedef enum RegistryDoubleMode {
   REGISTRY_UP,
   REGISTRY_CUTS,       /* closes without an answer */
   REGISTRY_NONE,       /* has no schema */
+  REGISTRY_FORBIDS,    /* 403 of a registry: this schema is not for us */
   REGISTRY_FAILS,      /* 500 */
   REGISTRY_NO_VERSION, /* 500, when it is asked for what a schema refers to */
   REGISTRY_ELSEWHERE,  /* 404 of a server that is no registry */
@@ -220,6 +221,10 @@ registry_double_answer(RegistryDouble *registry, int connection, const char *req
     return;
   case REGISTRY_NONE:
     registry_double_reply(connection, "404 Not Found", "{\"error_code\":40403,\"message\":\"Schema not found\"}");
+    return;
+  case REGISTRY_FORBIDS:
+    registry_double_reply(connection, "403 Forbidden",
+                          "{\"error_code\":40301,\"message\":\"User is denied operation Read on Subject: t-value\"}");
     return;
   case REGISTRY_FAILS:
     registry_double_reply(connection, "500 Error", "{\"error_code\":50001,\"message\":\"store\"}");

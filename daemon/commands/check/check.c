@@ -216,16 +216,27 @@ check_table(TideGatewaySession *session, const TideConfig *config, const TideTab
     g_propagate_prefixed_error(error, g_steal_pointer(&failure), "cannot look at '%s': ", table->name);
 }
 
+/* Of @tables those from @first on. */
+static void
+add_unseen(const GPtrArray *tables, guint first, const char *why, TideCheckList *list)
+{
+  for (guint i = first; i < tables->len; i++)
+    tide_check_list_add_unseen(list, "table", ((const TideTable *)tables->pdata[i])->name, why);
+}
+
 static void
 check_tables(const TideConfig *config, TideCheckList *list, Remedies *remedies)
 {
+  guint n_seen = 0;
   g_autoptr(GError) error = NULL;
   g_autoptr(TideGatewaySession) session = tide_gateway_session_open(config, TIDE_GATEWAY_ANY, &error);
   g_autoptr(GPtrArray) tables = session != NULL ? tide_table_instances(session, config, config->tables, &error) : NULL;
-  for (guint i = 0; tables != NULL && i < tables->len && error == NULL; i++)
-    check_table(session, config, tables->pdata[i], list, remedies, &error);
-  if (error != NULL)
-    tide_check_list_add(list, "tables", "", TIDE_CHECK_UNAVAILABLE, error->message);
+  for (; tables != NULL && n_seen < tables->len && error == NULL; n_seen++)
+    check_table(session, config, tables->pdata[n_seen], list, remedies, &error);
+  if (error == NULL)
+    return;
+  tide_check_list_add(list, "tables", "", TIDE_CHECK_UNAVAILABLE, error->message);
+  add_unseen(tables != NULL ? tables : config->tables, n_seen, "see 'tables'", list);
 }
 
 /* ---- command -------------------------------------------------------------------------------------------------------
@@ -259,8 +270,10 @@ check_online(const TideConfig *config)
   gboolean any_framed = FALSE;
   if (check_gateways(config, &list, &any_framed))
     check_tables(config, &list, &remedies);
-  else
+  else {
+    add_unseen(config->tables, 0, "no gateway can be used", &list);
     list.worst = TIDE_CHECK_UNAVAILABLE;
+  }
   if (any_framed)
     note_what_framing_spoils(config, &list);
   tide_progress_step_end();

@@ -56,6 +56,17 @@ add_library(TideCheckList *list)
   tide_check_list_add(list, "librdkafka", library.name, TIDE_CHECK_OK, detail);
 }
 
+static void
+add_unseen(const TideConfig *config, TideCheckList *list)
+{
+  static const char why[] = "the brokers could not be asked";
+  for (char *const *topic = config->kafka.topics; *topic != NULL; topic++)
+    tide_check_list_add_unseen(list, "topic", *topic, why);
+  tide_check_list_add_unseen(list, "group", config->kafka.group, why);
+  if (config->dead_letters.topic != NULL)
+    tide_check_list_add_unseen(list, "letters", config->dead_letters.topic, why);
+}
+
 void
 tide_check_kafka(const TideConfig *config, TideCheckList *list)
 {
@@ -64,6 +75,7 @@ tide_check_kafka(const TideConfig *config, TideCheckList *list)
   g_autoptr(TideKafkaLook) look = tide_kafka_look(config, KAFKA_TIMEOUT_MS, &error);
   if (look == NULL) {
     tide_check_list_add(list, "brokers", config->kafka.brokers, TIDE_CHECK_UNAVAILABLE, error->message);
+    add_unseen(config, list);
     return;
   }
   g_autofree char *brokers = g_strdup_printf("%u broker%s", look->n_brokers, look->n_brokers == 1 ? "" : "s");

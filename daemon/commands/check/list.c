@@ -12,9 +12,16 @@ tide_check_list_init(TideCheckList *list)
 void
 tide_check_list_add(TideCheckList *list, const char *what, const char *name, TideCheckState state, const char *detail)
 {
-  static const char *const words[] = {"ok", "note", "PROBLEM", "PROBLEM"};
+  static const char *const words[] = {"unknown", "ok", "note", "PROBLEM", "PROBLEM"};
   list->worst = MAX(list->worst, state);
   (void)tide_listing_add(list->listing, (const char *[]){what, name, words[state], detail});
+}
+
+void
+tide_check_list_add_unseen(TideCheckList *list, const char *what, const char *name, const char *why)
+{
+  g_autofree char *detail = g_strdup_printf("not looked at: %s", why);
+  tide_check_list_add(list, what, name, TIDE_CHECK_UNSEEN, detail);
 }
 
 void

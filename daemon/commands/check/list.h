@@ -7,6 +7,7 @@
 G_BEGIN_DECLS
 
 typedef enum TideCheckState {
+  TIDE_CHECK_UNSEEN, /* not looked at, as what comes before it failed: that counts */
   TIDE_CHECK_OK,
   TIDE_CHECK_NOTE,        /* may be as it is meant: the exit code stays 0 */
   TIDE_CHECK_PROBLEM,     /* exit code 1 */
@@ -23,6 +24,9 @@ void tide_check_list_init(TideCheckList *list);
 /* @what: "brokers", "topic", ...: lines of one kind stand together. @detail: a sentence without full stop */
 void tide_check_list_add(TideCheckList *list, const char *what, const char *name, TideCheckState state,
                          const char *detail);
+
+/* What could not be looked at for @why. */
+void tide_check_list_add_unseen(TideCheckList *list, const char *what, const char *name, const char *why);
 
 /* Prints and frees; @list->worst stays. */
 void tide_check_list_finish(TideCheckList *list);

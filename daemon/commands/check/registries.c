@@ -4,10 +4,13 @@
 #include "config/config_source.h"
 #include "util/error.h"
 
+/* Whether one answer is that to the other as well: all that a question is asked with is the same. */
 static gboolean
 are_alike(const TideRegistrySettings *one, const TideRegistrySettings *other)
 {
-  return g_strcmp0(one->url, other->url) == 0 && g_strcmp0(one->user, other->user) == 0;
+  return g_strcmp0(one->url, other->url) == 0 && g_strcmp0(one->user, other->user) == 0 &&
+         g_strcmp0(one->password.file, other->password.file) == 0 &&
+         g_strcmp0(one->password.credential, other->password.credential) == 0 && g_strcmp0(one->ca, other->ca) == 0;
 }
 
 /* Whether a source before @index asks it as well. */
@@ -26,11 +29,18 @@ static void
 check_registry(const TideRegistrySettings *settings, TideCheckList *list)
 {
   g_autoptr(GError) error = NULL;
+  gboolean is_forbidden;
   tide_progress_step("asking the schema registry '%s'", settings->url);
-  if (!tide_registry_try(settings, &error)) {
+  if (!tide_registry_try(settings, &is_forbidden, &error)) {
     gboolean is_away = g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONNECT);
     tide_check_list_add(list, "registry", settings->url, is_away ? TIDE_CHECK_UNAVAILABLE : TIDE_CHECK_PROBLEM,
                         error->message);
+    return;
+  }
+  if (is_forbidden) {
+    tide_check_list_add(list, "registry", settings->url, TIDE_CHECK_NOTE,
+                        "answers, but may not tell us schema 1, by which it was tried: whether it tells those of "
+                        "messages shows the first one");
     return;
   }
   g_autofree char *detail =

@@ -115,9 +115,47 @@ test_check_asks_the_registry(void)
   atomic_store(&registry.wants_user, TRUE);
   program_scene_run(&scene, "check", 1);
   assert_prints(scene.done.output, "it answers with 401: who asks is said by 'readings.registry.user' and 'password'");
+  atomic_store(&registry.wants_user, FALSE);
+  registry_double_set_mode(&registry, REGISTRY_FORBIDS);
+  program_scene_run(&scene, "check", 0);
+  assert_prints(scene.done.output, "note   answers, but may not tell us schema 1");
   registry_double_stop(&registry);
   program_scene_run(&scene, "check", 69);
   assert_prints(scene.done.output, ": see 'readings.registry.url', and whether it runs there");
+  program_scene_end(&scene, NULL);
+}
+
+/* Of two sources with one registry and one user the second has another password: a question of its own. */
+static void
+test_check_asks_with_each_password(void)
+{
+  ProgramScene scene = {0};
+  RegistryDouble registry;
+  program_scene_begin_format(&scene, NULL, TOPIC, "secret");
+  registry_double_start(&registry);
+  atomic_store(&registry.wants_user, TRUE);
+  g_autofree char *wrong = write_config("%s", "wrong");
+  g_assert_true(g_chmod(scene.schema_path, 0600) == 0 && g_chmod(wrong, 0600) == 0);
+  g_autoptr(GString) sources = g_string_new(NULL);
+  const char *passwords[] = {scene.schema_path, wrong, scene.schema_path};
+  for (guint i = 0; i < G_N_ELEMENTS(passwords); i++)
+    g_string_append_printf(
+        sources,
+        "  s%u: { topics: [" TOPIC "%u], readings: { format: avro, time: { field: at, format: "
+        "epoch_s }, registry: { url: \"http://127.0.0.1:%u/sub\", user: tide, password: { file: %s } "
+        "} } }\n",
+        i, i, registry.port, passwords[i]);
+  scene.config_path =
+      write_config("kafka: { brokers: \"127.0.0.1:1\", group: g }\nhbase: { gateways: [\"127.0.0.1:1\"] }\n"
+                   "sources:\n%sservice: { http: off }\n"
+                   "tables: { METRIC: { key: [ { field: host } ], columns: { family: M, from: [count] } } }\n",
+                   sources->str);
+  program_scene_run(&scene, "check", 69);
+  assert_prints(scene.done.output, "ok       tells schemas to 'tide'");
+  assert_prints(scene.done.output, "it answers with 401");
+  g_assert_cmpuint(registry_double_n_asked(&registry, 1), ==, 2);
+  registry_double_stop(&registry);
+  g_unlink(wrong);
   program_scene_end(&scene, NULL);
 }
 
@@ -158,6 +196,7 @@ main(int argc, char **argv)
              program_scene_end)
   if (tide_avro_is_built_in()) {
     g_test_add_func("/schema-topic/check-asks-the-registry", test_check_asks_the_registry);
+    g_test_add_func("/schema-topic/check-asks-with-each-password", test_check_asks_with_each_password);
     ADD(avro);
   }
   if (tide_protobuf_is_built_in()) {

@@ -82,6 +82,26 @@ test_dated_tables_are_found(ProgramScene *fixture, gconstpointer unused)
   assert_prints(fixture->done.output, "DAILY_20170726");
   assert_prints(fixture->done.output, "its key is the one stored in the table's attribute 'TIDEMARK_SCHEME'");
   assert_prints(fixture->done.output, "METRIC            field(host) \"#\" time(ms)");
+  assert_prints(fixture->done.output, "unknown  not looked at: the brokers could not be asked\ngroup  ");
+}
+
+/* What fails hides nothing: all that is declared has its line. */
+static void
+test_check_names_what_it_has_not_looked_at(ProgramScene *fixture, gconstpointer unused)
+{
+  static const char *const tables[] = {"METRIC", "CURRENT", "PLAIN", "DAILY_{yyyyMMdd}"};
+  g_autofree char *path = write_config(yaml, "127.0.0.1:1");
+  g_auto(ProgramDone) done = run_program(path, "check");
+  g_assert_cmpint(done.exit_code, ==, 69);
+  const char *found = strstr(done.output, "\ntable ");
+  g_assert_nonnull(found);
+  for (gsize i = 0; i < G_N_ELEMENTS(tables); i++) {
+    found = strstr(found, tables[i]);
+    g_assert_nonnull(found);
+    g_autofree char *rest = g_strstrip(g_strdup(found + strlen(tables[i])));
+    g_assert_true(g_str_has_prefix(rest, "unknown  not looked at: no gateway can be used"));
+  }
+  g_unlink(path);
 }
 
 /* A wrong property is the configuration's fault, not the brokers': found without them, and before anything is asked. */
@@ -404,6 +424,7 @@ main(int argc, char **argv)
   ADD("differences-have-remedies", test_differences_have_remedies);
   ADD("wrong-property-is-found-offline", test_wrong_property);
   ADD("dated-tables-are-found", test_dated_tables_are_found);
+  ADD("check-names-what-it-has-not-looked-at", test_check_names_what_it_has_not_looked_at);
   ADD_FRAMED("framed-gateway-makes-what-it-can", test_framed_gateway_makes_what_it_can);
   ADD("explain-tells-rows-and-why-there-is-none", test_explain_tells_rows_and_why_not);
   ADD("H9/explain-tells-of-a-message-without-readings", test_h9_no_readings);

@@ -183,8 +183,9 @@ test_who_asks(Fixture *fixture, gconstpointer data)
 static void
 assert_tried(const Fixture *fixture, int code, const char *text)
 {
+  gboolean is_forbidden;
   g_autoptr(GError) error = NULL;
-  g_assert_false(tide_registry_try(&fixture->settings, &error));
+  g_assert_false(tide_registry_try(&fixture->settings, &is_forbidden, &error));
   g_assert_error(error, TIDE_ERROR, code);
   if (strstr(error->message, text) == NULL)
     g_error("'%s' was expected, got '%s'", text, error->message);
@@ -194,10 +195,16 @@ static void
 test_try(Fixture *fixture, gconstpointer data)
 {
   g_autoptr(GError) error = NULL;
-  g_assert_true(tide_registry_try(&fixture->settings, &error));
+  gboolean is_forbidden;
+  g_assert_true(tide_registry_try(&fixture->settings, &is_forbidden, &error));
   g_assert_no_error(error);
+  g_assert_false(is_forbidden);
   registry_double_set_mode(&fixture->registry, REGISTRY_NONE);
-  g_assert_true(tide_registry_try(&fixture->settings, &error)); /* empty, and one all the same */
+  g_assert_true(tide_registry_try(&fixture->settings, &is_forbidden, &error)); /* empty, and one all the same */
+  g_assert_false(is_forbidden);
+  registry_double_set_mode(&fixture->registry, REGISTRY_FORBIDS);
+  g_assert_true(tide_registry_try(&fixture->settings, &is_forbidden, &error)); /* others may be for us */
+  g_assert_true(is_forbidden);
   registry_double_set_mode(&fixture->registry, REGISTRY_CUTS);
   assert_tried(fixture, TIDE_ERROR_CONNECT,
                "Empty reply from server: see 'readings.registry.url', and whether it runs");
@@ -260,7 +267,8 @@ test_https(gconstpointer data)
   }
   tide_registry_free(source);
   g_autoptr(GError) error = NULL;
-  g_assert_cmpint(tide_registry_try(&settings, &error), ==, its->is_trusted);
+  gboolean is_forbidden;
+  g_assert_cmpint(tide_registry_try(&settings, &is_forbidden, &error), ==, its->is_trusted);
   g_assert_true(its->is_trusted || strstr(error->message, "certificate") != NULL);
   g_assert_true(its->is_trusted || strstr(error->message, ": see 'readings.registry.ca', ") != NULL);
   loopback_stop(server);
