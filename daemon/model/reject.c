@@ -1,5 +1,7 @@
 #include "model/reject.h"
 
+#include "util/iso_time.h"
+
 /* A field name comes from outside and can be as long as a message; a log line shows this much of it. */
 #define SHOWN_FIELD_MAX_BYTES 200
 
@@ -51,12 +53,36 @@ tide_reject_resolve_field(TideReject *reject, const TideFieldNames *names)
     reject->field = tide_field_names_text(names, reject->field_place - 1);
 }
 
+/* " (max_past: 90m)" */
+static void
+append_bound(GString *text, TideRejectBound bound, gint64 bound_ms)
+{
+  static const struct {
+    gint64 ms;
+    const char *name;
+  } units[] = {{86400000, "d"}, {3600000, "h"}, {60000, "m"}, {1000, "s"}, {1, "ms"}};
+  char time[TIDE_ISO_TIME_BYTES];
+  guint unit = 0;
+  if (bound == TIDE_REJECT_BOUND_NONE)
+    return;
+  if (bound == TIDE_REJECT_BOUND_EARLIEST) {
+    g_string_append_printf(text, " (earliest: %s)", tide_iso_time_print(bound_ms, time));
+    return;
+  }
+  while (bound_ms % units[unit].ms != 0)
+    unit++;
+  g_string_append_printf(text, " (%s: %" G_GINT64_FORMAT "%s)",
+                         bound == TIDE_REJECT_BOUND_MAX_PAST ? "max_past" : "max_future", bound_ms / units[unit].ms,
+                         bound_ms == 0 ? "s" : units[unit].name);
+}
+
 char *
 tide_reject_describe(const TideReject *reject)
 {
   GString *text = g_string_new(sentence_of(reject->reason));
   if (reject->detail != NULL)
     g_string_append_printf(text, ": %s", reject->detail);
+  append_bound(text, reject->bound, reject->bound_ms);
   if (reject->field.len > 0) {
     gboolean is_cut = reject->field.len > SHOWN_FIELD_MAX_BYTES;
     TideBytes shown = tide_bytes(reject->field.data, MIN(reject->field.len, SHOWN_FIELD_MAX_BYTES));

@@ -31,6 +31,14 @@ typedef enum TideRejectReason {
   TIDE_REJECT_N_REASONS,
 } TideRejectReason;
 
+/* An option of the time that says what is plausible. */
+typedef enum TideRejectBound {
+  TIDE_REJECT_BOUND_NONE,
+  TIDE_REJECT_BOUND_EARLIEST,
+  TIDE_REJECT_BOUND_MAX_PAST,
+  TIDE_REJECT_BOUND_MAX_FUTURE,
+} TideRejectBound;
+
 typedef struct TideReject {
   TideRejectReason reason;
   TideBytes field;        /* borrowed: the field or table concerned; may be empty */
@@ -40,6 +48,8 @@ typedef struct TideReject {
   guint32 reading_index;  /* in the message, from 0 */
   const char *detail;     /* string literal or NULL: "not a number", ... */
   const char *remedy;     /* string literal: what can be done, where the reason alone does not tell it; or NULL */
+  TideRejectBound bound;  /* of the time, as it is declared, that was crossed */
+  gint64 bound_ms;        /* its value: since 1970 of EARLIEST, else a duration */
   gboolean by_record_time; /* with another time of the record the reading might be taken */
 } TideReject;
 

@@ -53,6 +53,15 @@ refuse_by_record(const Attempt *attempt, TideRejectReason reason, const char *de
   return FALSE;
 }
 
+/* Tells which declared bound a refused time has crossed. Returns: FALSE. */
+static gboolean
+tell_bound(const Attempt *attempt, TideRejectBound bound, gint64 bound_ms)
+{
+  attempt->ret_reject->bound = bound;
+  attempt->ret_reject->bound_ms = bound_ms;
+  return FALSE;
+}
+
 /* @field: NULL where it is absent. */
 static gboolean
 refuse_missing(const Attempt *attempt, const TideField *field, TideNameId name_id)
@@ -269,8 +278,9 @@ read_time(const Attempt *attempt, gint64 *ret_ns)
 static gboolean
 refuse_future(const Attempt *attempt)
 {
-  return refuse_by_record(attempt, TIDE_REJECT_TIME_FUTURE,
-                          "later than the record's time by more than the declared bound", NULL);
+  refuse_by_record(attempt, TIDE_REJECT_TIME_FUTURE, "later than the record's time by more than the declared bound",
+                   NULL);
+  return tell_bound(attempt, TIDE_REJECT_BOUND_MAX_FUTURE, attempt->spec->max_future_ms);
 }
 
 /* What a clock says alone is no matter of on_future: its reading becomes a dead letter, which tells of the decision. */
@@ -288,13 +298,17 @@ check_plausible(const Attempt *attempt, gint64 event_ms)
   gint64 record_ms = attempt->record->record_ms;
   if (event_ms < 0)
     return refuse(attempt, TIDE_REJECT_TIME_IMPLAUSIBLE, attempt->field, "before 1970: HBase has no negative times");
-  if (event_ms < spec->earliest_epoch_ms)
-    return refuse(attempt, TIDE_REJECT_TIME_IMPLAUSIBLE, attempt->field,
-                  "before the declared earliest time: is the unit right?");
-  if (spec->max_past_ms > 0 && record_ms >= 0 && record_ms - event_ms > spec->max_past_ms)
-    return refuse_by_record(attempt, TIDE_REJECT_TIME_IMPLAUSIBLE,
-                            "earlier than the record's time by more than the declared bound (max_past)",
-                            "raise the time's 'max_past'; of old messages, give explain their own time by --timestamp");
+  if (event_ms < spec->earliest_epoch_ms) {
+    refuse(attempt, TIDE_REJECT_TIME_IMPLAUSIBLE, attempt->field,
+           "before the declared earliest time: is the unit right?");
+    return tell_bound(attempt, TIDE_REJECT_BOUND_EARLIEST, spec->earliest_epoch_ms);
+  }
+  if (spec->max_past_ms > 0 && record_ms >= 0 && record_ms - event_ms > spec->max_past_ms) {
+    refuse_by_record(attempt, TIDE_REJECT_TIME_IMPLAUSIBLE,
+                     "earlier than the record's time by more than the declared bound",
+                     "raise the time's 'max_past'; of old messages, give explain their own time by --timestamp");
+    return tell_bound(attempt, TIDE_REJECT_BOUND_MAX_PAST, spec->max_past_ms);
+  }
   if (event_ms >= LATEST_EPOCH_MS)
     return refuse(attempt, TIDE_REJECT_TIME_IMPLAUSIBLE, attempt->field, "beyond the year 2200: is the unit right?");
   if (tide_time_spec_is_future(spec, attempt->record, event_ms * TIDE_NS_PER_MS)) {
@@ -305,13 +319,14 @@ check_plausible(const Attempt *attempt, gint64 event_ms)
                               "later than the record's time by more than ten years: is the unit right?", NULL);
     return TRUE;
   }
-  if (is_ahead_of_clock(attempt, event_ms))
-    return refuse_with_remedy(attempt, TIDE_REJECT_TIME_FUTURE,
-                              "later than this host's clock by more than the declared bound, and so is its record: the "
-                              "sender's clock is wrong, or this host's",
-                              "set the clock of the sender or of this host; 'dead-letters replay' sends the message "
-                              "again, and it is taken when its time has come");
-  return TRUE;
+  if (!is_ahead_of_clock(attempt, event_ms))
+    return TRUE;
+  refuse_with_remedy(attempt, TIDE_REJECT_TIME_FUTURE,
+                     "later than this host's clock by more than the declared bound, and so is its record: the sender's "
+                     "clock is wrong, or this host's",
+                     "set the clock of the sender or of this host; 'dead-letters replay' sends the message again, and "
+                     "it is taken when its time has come");
+  return tell_bound(attempt, TIDE_REJECT_BOUND_MAX_FUTURE, spec->max_future_ms);
 }
 
 gboolean

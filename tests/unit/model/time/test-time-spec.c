@@ -467,6 +467,40 @@ test_only_plausible_times_are_taken(void)
   }
 }
 
+/* The sentence says which option it is, and what that was set to. */
+static void
+test_the_bound_is_told(void)
+{
+  static const struct {
+    const char *text; /* epoch ms; the record's time is RECORD_MS */
+    gint64 max_past_ms;
+    gint64 max_future_ms;
+    const char *told; /* NULL: of no declared one */
+  } cases[] = {
+      {"946684799999", 0, 600000,
+       ": before the declared earliest time: is the unit right? (earliest: "
+       "2000-01-01T00:00:00.000Z)"},
+      {"1426531819999", 3600000, 600000, " by more than the declared bound (max_past: 1h)"},
+      {"1426531819999", 1500, 600000, " by more than the declared bound (max_past: 1500ms)"},
+      {"1426536220001", 0, 600000, " by more than the declared bound (max_future: 10m)"},
+      {"1426536220001", 0, 0, " by more than the declared bound (max_future: 0s)"},
+      {"7258118400000", 0, 600000, NULL},
+  };
+  TideTimeSpec spec = {
+      .format = TIDE_TIME_EPOCH_MS, .date_field = TIDE_NAME_NONE, .earliest_epoch_ms = G_GINT64_CONSTANT(946684800000)};
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    TideReject reject;
+    gint64 ns;
+    spec.max_past_ms = cases[i].max_past_ms;
+    spec.max_future_ms = cases[i].max_future_ms;
+    g_assert_false(read_text(&spec, cases[i].text, &ns, &reject));
+    reject.field = TIDE_BYTES_EMPTY; /* its text is gone */
+    g_autofree char *told = tide_reject_describe(&reject);
+    g_test_message("%s", told);
+    g_assert_true(cases[i].told != NULL ? strstr(told, cases[i].told) != NULL : strchr(told, '(') == NULL);
+  }
+}
+
 /* F22: a sender whose clock is wrong by years makes no tables of these years. */
 static void
 test_nothing_before_the_record_by_more_than_the_bound(void)
@@ -595,6 +629,7 @@ main(int argc, char **argv)
   g_test_add_func("/time-spec/only-plausible-times-are-taken", test_only_plausible_times_are_taken);
   g_test_add_func("/time-spec/F22/nothing-before-the-record-by-more-than-the-bound",
                   test_nothing_before_the_record_by_more_than_the_bound);
+  g_test_add_func("/time-spec/the-bound-is-told", test_the_bound_is_told);
   g_test_add_func("/time-spec/nothing-before-1970", test_nothing_before_1970);
   g_test_add_func("/time-spec/kinds-of-values", test_kinds_of_values);
   g_test_add_func("/time-spec/record-time", test_record_time);
