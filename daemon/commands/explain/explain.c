@@ -107,9 +107,11 @@ explain_input(Explain *explain, GError **error)
   gboolean is_whole = explain->options->whole || tide_message_is_whole(decode);
   if (isatty(STDIN_FILENO))
     fprintf(stderr, "reading %s; end with Ctrl-D\n", is_whole ? "a message" : "messages, one a line");
-  if (is_whole)
-    return tide_message_read_whole(stdin, "standard input", explain_line, explain, error);
-  return tide_message_lines_read(stdin, "standard input", explain_line, explain, error);
+  gboolean was_read = (is_whole ? tide_message_read_whole : tide_message_lines_read)(stdin, "standard input",
+                                                                                     explain_line, explain, error);
+  if (was_read && explain->line == 0)
+    fputs("tidemark explain: standard input has no message\n", stderr);
+  return was_read;
 }
 
 static gboolean

@@ -165,6 +165,16 @@ test_explain_tells_rows_and_why_not(ProgramScene *fixture, gconstpointer unused)
   assert_prints(third, "\n  remedy: the time is read from it");
 }
 
+/* Silence would look like a message of which nothing comes. */
+static void
+test_explain_without_a_message(ProgramScene *fixture, gconstpointer unused)
+{
+  program_scene_run_with_input(fixture, "explain --offline", "", 0);
+  assert_prints(fixture->done.errors, "tidemark explain: standard input has no message\n");
+  program_scene_run_with_input(fixture, "explain --offline", "{\"host\":\"h1\",\"ts\":1501028163000,\"cpu\":1.5}\n", 0);
+  assert_silent(fixture->done.errors, "has no message");
+}
+
 static void
 test_h9_no_readings(ProgramScene *fixture, gconstpointer unused)
 {
@@ -427,6 +437,7 @@ main(int argc, char **argv)
   ADD("check-names-what-it-has-not-looked-at", test_check_names_what_it_has_not_looked_at);
   ADD_FRAMED("framed-gateway-makes-what-it-can", test_framed_gateway_makes_what_it_can);
   ADD("explain-tells-rows-and-why-there-is-none", test_explain_tells_rows_and_why_not);
+  ADD("explain-without-a-message", test_explain_without_a_message);
   ADD("H9/explain-tells-of-a-message-without-readings", test_h9_no_readings);
   ADD("explain-tells-regions-and-json", test_explain_tells_regions_and_json);
   ADD("warnings-are-for-check-and-run", test_warnings_are_for_check_and_run);
