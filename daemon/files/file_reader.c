@@ -319,7 +319,7 @@ static char *
 place_text(const TideFileReader *reader, const char *what)
 {
   return g_strdup_printf("'%s' cannot be read behind byte %" G_GUINT64_FORMAT
-                         " of its text: %s; what is before is loaded",
+                         " of its text: %s; what is before is taken",
                          reader->path, reader->position_bytes, what);
 }
 

@@ -64,7 +64,7 @@ class Load(LoadCase):
         path = self.write("a.msgpack", whole + packed(3000)[:-2])
         said = self.load(path, exit_code=65)
         self.assertIn(f"'{path}' cannot be read behind byte {len(whole)} of its text: it ends in the middle of a record; what is before "
-                      "is loaded", said)
+                      "is taken", said)
         self.assert_loaded(range(3000))
         path.write_bytes(whole + packed(3000))
         self.load(path)
@@ -254,9 +254,10 @@ class Load(LoadCase):
     def test_gzip_that_ends_in_the_middle(self) -> None:
         packed = gzip.compress(lines(0, 20_000), 1)
         path = self.write("a.jsonl.gz", packed[:len(packed) // 2])
+        self.assertIn("; what is before is taken\n", self.load("--dry-run", path, exit_code=65), "nothing is loaded by that")
         said = self.load(path, exit_code=65)
         self.assertIn(f"the gzip compression of '{path}' is damaged near byte {len(packed) // 2}: it ends in the middle, as a file does "
-                      "that was not copied whole; what is before is loaded", said)
+                      "that was not copied whole; what is before is taken", said)
         found = self.numbers()
         self.assertGreater(len(found), 1000)
         self.assertEqual(found, list(range(len(found))))
@@ -326,7 +327,12 @@ class Load(LoadCase):
         empty = self.write("b.jsonl", b"\n \n")
         for words in ([], ["--dry-run"]):
             self.assertIn("no reading was found", self.load(*words, empty, exit_code=65))
-        self.load("--again", empty, self.write("c.jsonl", lines(0, 1)))
+        grown = self.write("c.jsonl", lines(0, 1))
+        self.load("--again", empty, grown)
+        grown.write_bytes(lines(0, 1) + b"{broken\n")
+        said = self.load(grown, exit_code=65)
+        self.assertIn("nothing more is written, all that was left of the files was rejected", said)
+        self.assertIn("mended lines can be loaded as a file of their own", said)
         self.assert_loaded(range(1))
 
     def test_fields_that_are_asked_for_in_vain(self) -> None:

@@ -118,7 +118,7 @@ class LoadAvro(LoadCase):
     def test_not_as_they_should_be(self) -> None:
         whole = head() + blocks(0, 500)
         for name, data, why in (
-                ("cut", whole[:-30], "it ends in the middle of a block, as a file does that was not copied whole; what is before is loaded"),
+                ("cut", whole[:-30], "it ends in the middle of a block, as a file does that was not copied whole; what is before is taken"),
                 ("marker", whole[:-16] + bytes(16), "a block does not end with the marker that the file's head says"),
                 ("codec", head("xz") + blocks(0, 10), "with the codec 'xz', and null, deflate, zstandard and snappy can be read"),
                 ("lines", lines(0, 10), "it does not begin as an object container of Avro does"),

@@ -139,9 +139,16 @@ report_nothing(const TideLoadResult *result)
   }
   if (n_rejected == 0 || count_messages(result, "written") > 0)
     return FALSE;
-  fputs("tidemark load: nothing is written, all that could have been was rejected: see by '--dry-run' why, correct the "
-        "configuration, and load the files once more with '--again'\n",
+  if (result->was_begun)
+    fputs(
+        "tidemark load: nothing more is written, all that was left of the files was rejected: see by '--dry-run' why; "
+        "what is loaded already stays, so that mended lines can be loaded as a file of their own; where it is the "
+        "configuration that is mended, '--again' loads the files from their beginning\n",
         stderr);
+  else
+    fputs("tidemark load: nothing is written, all that could have been was rejected: see by '--dry-run' why, correct "
+          "the configuration, and load the files once more with '--again'\n",
+          stderr);
   return TRUE;
 }
 
