@@ -150,6 +150,7 @@ def test_forms(scene: Scene) -> None:
     said = scene.run("init", "--each", "data/obs", "--key", "buoy", "-c", "one.yaml", text=message)
     assert "1 readings have key and time of another one" in said, said
     for words, code in ((["--columns", "a,b"], 64), (["--each", "a", "--format", "csv"], 64), (["--each", "none"], 65),
+                        (["--format", "csv", "--time", iso(NOW_MS)], 64), (["--format", "csv"], 65),
                         (["--columns", "pump,,x,y", "--format", "csv", "--key", "pump", "--time", "$timestamp"], 78)):
         scene.run("init", *words, "-c", "none.yaml", text=lines if "csv" in words else message, code=code)
         assert not (scene.directory / "none.yaml").exists()

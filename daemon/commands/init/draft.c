@@ -113,6 +113,22 @@ header_note(const TideInitDraft *draft)
   return NULL;
 }
 
+/* Whether a column that is to be the time is named by a time: the first line is a reading. */
+static gboolean
+is_named_by_a_value(const TideInitDraft *draft, const TideSurveyField *field, TideErrorCode code, GError **error)
+{
+  const TideDecodeOptions *decode = draft->proposal.decode;
+  if (decode->format != TIDE_FORMAT_CSV || decode->csv.columns != NULL || !g_ascii_isdigit(field->name[0]) ||
+      field->name[strspn(field->name, "0123456789-+:.,TZ ")] != '\0')
+    return FALSE;
+  g_set_error(error, TIDE_ERROR, (int)code,
+              "'%s' is a time, and no name of the field that holds it: the first line of each message names the "
+              "columns, and here it is a reading; name them with '--columns host,ts,...', in the order of the values, "
+              "and the time by its name: '--time ts'",
+              field->shown);
+  return TRUE;
+}
+
 /* ---- time ----------------------------------------------------------------------------------------------------------
  */
 
@@ -134,6 +150,8 @@ tide_init_draft_guess_time(TideInitDraft *draft, GError **error)
 {
   const TideTimeGuess *best = draft->times->len > 0 ? &g_array_index(draft->times, TideTimeGuess, 0) : NULL;
   if (best != NULL && best->score >= TIDE_TIME_GUESS_MIN_SCORE) {
+    if (is_named_by_a_value(draft, best->field, TIDE_ERROR_DATA, error))
+      return FALSE;
     put_time(draft, best->field, best->format, best->needs_zone);
     return TRUE;
   }
@@ -170,7 +188,7 @@ tide_init_draft_set_time(TideInitDraft *draft, const char *name, GError **error)
     return TRUE;
   }
   const TideSurveyField *field = find_field(draft, name, error);
-  if (field == NULL)
+  if (field == NULL || is_named_by_a_value(draft, field, TIDE_ERROR_USAGE, error))
     return FALSE;
   const TideTimeGuess *guess = find_guess(draft, field);
   if (guess != NULL) {

@@ -189,6 +189,30 @@ test_header_notes(void)
   assert_header_note((TideInitForm){.format = TIDE_FORMAT_JSON}, "{\"pump 1\":\"a\",\"230\":1}", FALSE);
 }
 
+/* A configuration that is made of a reading's values fits no other reading. */
+static void
+test_value_for_a_name(void)
+{
+  static const char lines[] = "1795452859,pump 1,230\n1795452860,pump 1,231\n";
+  const TideInitForm form = {.format = TIDE_FORMAT_CSV}, named = {.format = TIDE_FORMAT_CSV, .columns = "1,2,3"};
+  Fixture fixture = {.samples = read_samples_as(form, tide_bytes_of_string(lines))};
+  tide_init_draft_begin(&fixture.draft, fixture.samples, NOW_MS);
+  g_assert_false(tide_init_draft_set_time(&fixture.draft, "1795452859", &fixture.error));
+  assert_said(&fixture, TIDE_ERROR_USAGE, "name them with '--columns host,ts,...'");
+  end(&fixture);
+  fixture.samples = read_samples_as(form, TIDE_BYTES_LITERAL("2026-11-23T16:54:27Z,1\n2026-11-23T16:54:28Z,2\n"));
+  tide_init_draft_begin(&fixture.draft, fixture.samples, NOW_MS);
+  g_assert_false(tide_init_draft_set_time(&fixture.draft, "2026-11-23T16:54:27Z", &fixture.error));
+  assert_said(&fixture, TIDE_ERROR_USAGE, "'2026-11-23T16:54:27Z' is a time, and no name");
+  g_assert_false(tide_init_draft_guess_time(&fixture.draft, &fixture.error));
+  assert_said(&fixture, TIDE_ERROR_DATA, "'2026-11-23T16:54:27Z' is a time, and no name");
+  end(&fixture);
+  fixture.samples = read_samples_as(named, tide_bytes_of_string(lines));
+  tide_init_draft_begin(&fixture.draft, fixture.samples, NOW_MS);
+  g_assert_true(tide_init_draft_set_time(&fixture.draft, "1", NULL));
+  end(&fixture);
+}
+
 /* Readings of one list are rows of their own, or somebody says that they are not. */
 static void
 test_each(void)
@@ -243,6 +267,7 @@ main(int argc, char **argv)
   g_test_add_func("/draft/refused", test_refused);
   g_test_add_func("/draft/notes", test_notes);
   g_test_add_func("/draft/header-notes", test_header_notes);
+  g_test_add_func("/draft/value-for-a-name", test_value_for_a_name);
   g_test_add_func("/draft/each", test_each);
   g_test_add_func("/draft/time-of-the-record", test_time_of_the_record);
   return g_test_run();
