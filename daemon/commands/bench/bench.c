@@ -20,7 +20,7 @@ typedef struct BenchOptions {
   GPtrArray *messages; /* (element-type utf8): files */
   guint64 readings;
   guint64 metrics;
-  guint64 machines;
+  guint64 machines; /* 0: not given */
   guint64 runs;
   GPtrArray *stages; /* (element-type utf8) */
   int format;
@@ -49,6 +49,15 @@ static const char plan_yaml[] =
 
 #define MS_PER_DAY 86400000
 #define MAX_READINGS_PER_S 1e9
+
+/* Where nobody says how many. */
+#define MACHINES 1000
+
+static guint64
+n_machines(const BenchOptions *options)
+{
+  return options->machines > 0 ? options->machines : MACHINES;
+}
 
 /* The stages of which the names are given; all where none is. */
 static gboolean
@@ -94,9 +103,9 @@ fill(TideBenchLoad *load, const TideConfig *config, const BenchOptions *options,
     if (!read_messages(load, config, options, error))
       return FALSE;
   } else {
-    guint64 rounds = (n_messages + options->machines - 1) / options->machines;
+    guint64 rounds = (n_messages + n_machines(options) - 1) / n_machines(options);
     TideSimulationParameters parameters = {.readings = n_messages,
-                                           .machines = options->machines,
+                                           .machines = n_machines(options),
                                            .metrics = options->metrics,
                                            .seed = 1,
                                            .start_epoch_ms = load->timestamp_ms - (gint64)rounds * STEP_MS,
@@ -158,9 +167,13 @@ rows_of_a_reading(const TideBenchRows *rows, double n_readings, const TideConfig
 static gboolean
 read_rate(const BenchOptions *options, TidePlanLoad *load, GError **error)
 {
-  if ((options->interval_ms > 0) == (options->rows_per_day > 0)) {
+  gboolean is_twice = options->interval_ms > 0 && options->rows_per_day > 0;
+  if (is_twice || (options->interval_ms == 0 && options->rows_per_day == 0)) {
     g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-                        "'--plan' needs the load: either '--machines' with '--interval', or '--rows-per-day'");
+                        is_twice ? "'--interval' and '--rows-per-day' both say how many readings there are: leave one "
+                                   "of them out"
+                                 : "'--plan' needs the load: either '--machines' with '--interval', or "
+                                   "'--rows-per-day'");
     return FALSE;
   }
   if (options->interval_ms > 0) {
@@ -186,7 +199,7 @@ read_plan_load(const BenchOptions *options, const TideConfig *config, const Tide
 {
   double n_readings = (double)counted->n_readings, n_messages = counted->messages->len;
   *load = (TidePlanLoad){
-      .machines = (double)options->machines,
+      .machines = (double)n_machines(options),
       .messages_per_reading = n_messages / n_readings,
       .message_bytes =
           options->message_bytes > 0 ? (double)options->message_bytes : (double)counted->given_bytes / counted->n_given,
@@ -233,6 +246,8 @@ plan(TideCommandCall *call, GError **error)
     tide_bench_stages_run(&request, figures);
     load.path_us = figures[TIDE_BENCH_ALL].ns / 1000;
   }
+  if (options->machines == 0)
+    fprintf(stderr, "tidemark bench: planned for %d machines: say by '--machines' how many there are\n", MACHINES);
   g_auto(TidePlan) made;
   tide_plan_make(&load, &made);
   (options->format == BENCH_JSON ? tide_plan_print_json : tide_plan_print)(stdout, &load, &made);
@@ -337,7 +352,6 @@ const TideCommand tide_command_bench = {
     .options_size = sizeof(BenchOptions),
     .defaults = &(const BenchOptions){.readings = 100000,
                                       .metrics = 10,
-                                      .machines = 1000,
                                       .runs = 5,
                                       .retention_ms = G_GINT64_CONSTANT(30) * MS_PER_DAY,
                                       .kafka_retention_ms = G_GINT64_CONSTANT(3) * MS_PER_DAY,

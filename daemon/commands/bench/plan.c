@@ -173,7 +173,7 @@ plan_daemons(const TidePlanLoad *load, TidePlan *plan)
       MIN_THREADS);
   each = whole(connections / figure(plan, TIDE_PLAN_DAEMONS));
   set(plan, TIDE_PLAN_WRITERS, MAX(MIN_WRITERS, each), "%.0f connection%s in all; the default is %d",
-      whole(connections), connections > 1 ? "s" : "", MIN_WRITERS);
+      whole(connections), whole(connections) == 1 ? "" : "s", MIN_WRITERS);
   double stalled_mib = STALL_S * load->readings_per_s * (load->history.stored_bytes + load->latest.stored_bytes) /
                        (figure(plan, TIDE_PLAN_DAEMONS) - 1) / MIB;
   g_autofree char *stalled = size_text(stalled_mib * MIB);
@@ -192,8 +192,8 @@ plan_topic(const TidePlanLoad *load, TidePlan *plan)
   double bytes = messages_per_s * load->message_bytes * load->kafka_retention_s * load->replication;
   g_autofree char *flow = size_text(messages_per_s * load->message_bytes);
   set(plan, TIDE_PLAN_TOPIC_DISK, bytes / TIB / (1 - cost(TIDE_COST_DISK_FREE)),
-      "%s/s for %.1f days, %u copies, %.0f %% free", flow, load->kafka_retention_s / 86400, load->replication,
-      cost(TIDE_COST_DISK_FREE) * 100);
+      "%s/s for %.1f days, %u cop%s, %.0f %% free", flow, load->kafka_retention_s / 86400, load->replication,
+      load->replication == 1 ? "y" : "ies", cost(TIDE_COST_DISK_FREE) * 100);
 }
 
 /* Of the tables with history, which make nearly all of the disk; where there are none, of the others. */
@@ -204,26 +204,20 @@ stored_bytes_of_cell(const TidePlanLoad *load)
   return rows->stored_bytes / rows->cells;
 }
 
-typedef struct Regions {
-  double servers;
-  double in_all;
-} Regions;
-
-/* A table never has fewer regions than at first, and more servers have more at first: so a few times over. With fifty
- * tables a server has all that it should hold at first, and more servers are of no use. */
-static Regions
-plan_regions(const TidePlanLoad *load, double history_bytes, double latest_bytes, double least_servers)
+/* That hold so many regions in the end, though each table has REGIONS_PER_SERVER on each at first: of each kind of
+ * table the more of the two. With more than fifty tables a server has more than it should hold at first, and more
+ * servers would be of no use: what is in the end decides. */
+static double
+servers_by_regions(const TidePlanLoad *load, double history_regions, double latest_regions)
 {
-  double region_bytes = cost(TIDE_COST_REGION) * GIB;
-  Regions regions = {.servers = least_servers};
-  for (guint i = 0; i < 8; i++) {
-    double first = REGIONS_PER_SERVER * regions.servers;
-    regions.in_all = MAX(whole(history_bytes / region_bytes), first * load->history.n_tables) +
-                     MAX(whole(latest_bytes / region_bytes), first * load->latest.n_tables);
-    if (load->history.n_tables + load->latest.n_tables < cost(TIDE_COST_REGIONS) / REGIONS_PER_SERVER)
-      regions.servers = MAX(regions.servers, whole(regions.in_all / cost(TIDE_COST_REGIONS)));
-  }
-  return regions;
+  double most = cost(TIDE_COST_REGIONS), by_data = (history_regions + latest_regions) / most;
+  double history_first = REGIONS_PER_SERVER * load->history.n_tables;
+  double latest_first = REGIONS_PER_SERVER * load->latest.n_tables;
+  if (history_first + latest_first > most)
+    return whole(by_data);
+  double by_history = history_regions / MAX(most - latest_first, 1);
+  double by_latest = latest_regions / MAX(most - history_first, 1);
+  return whole(MAX(by_data, MAX(by_history, by_latest)));
 }
 
 static void
@@ -237,17 +231,22 @@ plan_hbase(const TidePlanLoad *load, TidePlan *plan)
   double history_bytes = load->readings_per_s * load->history.stored_bytes * load->stored_share * load->retention_s;
   double latest_bytes = load->machines * load->latest.stored_bytes * load->stored_share;
   double by_cores = whole(plan->hbase_cores / usable);
-  Regions regions = plan_regions(load, history_bytes, latest_bytes, MAX(by_cores, load->replication));
-  double by_regions = whole(regions.in_all / cost(TIDE_COST_REGIONS)), servers = regions.servers;
+  double region_bytes = cost(TIDE_COST_REGION) * GIB;
+  double history_regions = whole(history_bytes / region_bytes), latest_regions = whole(latest_bytes / region_bytes);
+  double by_regions = servers_by_regions(load, history_regions, latest_regions);
+  double servers = MAX(MAX(by_cores, by_regions), load->replication), first = REGIONS_PER_SERVER * servers;
   set(plan, TIDE_PLAN_REGION_SERVERS, servers, "%s: %.0f; by regions: %.0f; by copies: %u", busy_in_hbase, by_cores,
       by_regions, load->replication);
-  set(plan, TIDE_PLAN_FIRST_REGIONS, REGIONS_PER_SERVER * servers, "%d on each server, so that all are at work",
-      REGIONS_PER_SERVER);
+  set(plan, TIDE_PLAN_FIRST_REGIONS, first, "%d on each server, so that all are at work", REGIONS_PER_SERVER);
+  double days = round(load->retention_s / 86400);
   g_autofree char *stored = size_text(history_bytes + latest_bytes);
-  set(plan, TIDE_PLAN_REGIONS, regions.in_all, "%s, one copy, in regions of %.0f GiB", stored, cost(TIDE_COST_REGION));
+  set(plan, TIDE_PLAN_REGIONS,
+      MAX(history_regions, first * load->history.n_tables) + MAX(latest_regions, first * load->latest.n_tables),
+      "%s, one copy, in regions of %.0f GiB", stored, cost(TIDE_COST_REGION));
   set(plan, TIDE_PLAN_DISK, (history_bytes + latest_bytes) * load->replication / TIB / (1 - cost(TIDE_COST_DISK_FREE)),
-      "%.0f days, %u copies, %.0f %% free; %.0f bytes a cell", load->retention_s / 86400, load->replication,
-      cost(TIDE_COST_DISK_FREE) * 100, load->stored_share * stored_bytes_of_cell(load));
+      "%.0f day%s, %u cop%s, %.0f %% free; %.0f bytes a cell", days, days == 1 ? "" : "s", load->replication,
+      load->replication == 1 ? "y" : "ies", cost(TIDE_COST_DISK_FREE) * 100,
+      load->stored_share * stored_bytes_of_cell(load));
 }
 
 void

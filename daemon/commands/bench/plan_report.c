@@ -23,6 +23,18 @@ count_text(double value)
   return tide_count_text((guint64)llround(value));
 }
 
+/* What the figures do not hold for. (transfer full) (nullable) */
+static char *
+note_of(const TidePlanLoad *load)
+{
+  if (tide_plan_cell_bytes(load) <= TIDE_PLAN_MEASURED_CELL_BYTES)
+    return NULL;
+  g_autofree char *cell = count_text(tide_plan_cell_bytes(load));
+  return g_strdup_printf("cells of %s bytes cost gateways and HBase more cores than is said here, where cells of up to "
+                         "%.0f were measured",
+                         cell, TIDE_PLAN_MEASURED_CELL_BYTES);
+}
+
 /* ---- table ---- */
 
 static void
@@ -33,21 +45,17 @@ print_load(FILE *stream, const TidePlanLoad *load, const TidePlan *plan)
   g_autofree char *bytes = count_text(load->message_bytes);
   g_autofree char *rows = count_text(plan->rows_per_s);
   g_autofree char *cells = count_text(plan->cells_per_s);
-  fprintf(stream, "Load    %s readings/s of %s machines, in messages of %s bytes\n", readings, machines, bytes);
+  fprintf(stream, "Load    %s readings/s of %s machine%s, in messages of %s bytes\n", readings, machines,
+          load->machines == 1 ? "" : "s", bytes);
   fprintf(stream, "Tables  %u with history, %u of latest values: %s rows/s, %s cells/s\n", load->history.n_tables,
           load->latest.n_tables, rows, cells);
   fprintf(stream, "Margin  %.0f %% of each core stays free: for peaks, and to catch up after an outage\n",
           load->margin * 100);
   if (load->path_us > 0)
     fprintf(stream, "Client  %.2f us a reading from its bytes to a batch: measured here, just now\n", load->path_us);
-  if (tide_plan_cell_bytes(load) > TIDE_PLAN_MEASURED_CELL_BYTES) {
-    g_autofree char *cell = count_text(tide_plan_cell_bytes(load));
-    fprintf(
-        stream,
-        "Note    cells of %s bytes cost gateways and HBase more cores than is said below, where cells of up to %.0f "
-        "were measured\n",
-        cell, TIDE_PLAN_MEASURED_CELL_BYTES);
-  }
+  g_autofree char *note = note_of(load);
+  if (note != NULL)
+    fprintf(stream, "Note    %s\n", note);
   fputc('\n', stream);
 }
 
@@ -146,6 +154,11 @@ tide_plan_print_json(FILE *stream, const TidePlanLoad *load, const TidePlan *pla
   tide_json_open(&text, NULL, '{');
   append_load(&text, load);
   append_needs(&text, plan);
+  tide_json_open(&text, "notes", '[');
+  g_autofree char *note = note_of(load);
+  if (note != NULL)
+    tide_json_text(&text, NULL, note);
+  tide_json_close(&text, "]");
   tide_json_open(&text, "assumed", '[');
   for (int i = 0; i < TIDE_N_COSTS; i++) {
     tide_json_open(&text, NULL, '{');

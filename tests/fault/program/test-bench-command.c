@@ -91,6 +91,20 @@ test_unusable_messages_are_told(ProgramScene *fixture, gconstpointer unused)
   assert_prints(fixture->done.errors, "there are no messages");
 }
 
+/* What a plan is for is said once, and what nobody has said is told. */
+static void
+test_plan_tells_its_load(ProgramScene *fixture, gconstpointer unused)
+{
+  program_scene_run(fixture, "bench --plan --interval 5s --readings 10 --runs 1", 0);
+  assert_prints(fixture->done.errors, "planned for 1000 machines: say by '--machines' how many there are\n");
+  program_scene_run(fixture, "bench --plan --interval 5s --machines 10 --readings 10 --runs 1", 0);
+  assert_silent(fixture->done.errors, "planned for");
+  program_scene_run(fixture, "bench --plan --interval 5s --rows-per-day 5", 64);
+  assert_prints(fixture->done.errors, "'--interval' and '--rows-per-day' both say how many readings there are");
+  program_scene_run(fixture, "bench --plan", 64);
+  assert_prints(fixture->done.errors, "'--plan' needs the load: ");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -101,6 +115,7 @@ main(int argc, char **argv)
   g_test_add("/bench-command/a-binary-message-may-hold-line-breaks", ProgramScene, msgpack_yaml, set_up,
              test_a_binary_message_may_hold_line_breaks, program_scene_end);
   ADD("only-some-stages", test_only_some_stages);
+  ADD("plan-tells-its-load", test_plan_tells_its_load);
   ADD("unusable-messages-are-told", test_unusable_messages_are_told);
   return g_test_run();
 }

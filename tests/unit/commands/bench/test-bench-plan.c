@@ -149,16 +149,18 @@ test_less_margin_copies_and_bytes_need_less(void)
   g_assert_cmpfloat(less.client_cores, <, plan.client_cores);
 }
 
+typedef void (*Print)(FILE *stream, const TidePlanLoad *load, const TidePlan *plan);
+
 /* (transfer full) */
 static char *
-printed(const TidePlanLoad *load)
+printed(const TidePlanLoad *load, Print print)
 {
   char *text = NULL;
   size_t len;
   FILE *stream = open_memstream(&text, &len);
   g_auto(TidePlan) plan;
   tide_plan_make(load, &plan);
-  tide_plan_print(stream, load, &plan);
+  print(stream, load, &plan);
   fclose(stream);
   char *copy = g_strdup(text);
   free(text);
@@ -179,7 +181,7 @@ test_little_is_not_nothing(void)
   TidePlanLoad load = fleet;
   load.readings_per_s = 1.0 / 6;
   load.machines = 10;
-  g_autofree char *text = printed(&load);
+  g_autofree char *text = printed(&load, tide_plan_print);
   assert_told(text, "Load    0.17 readings/s of 10 machines");
   assert_told(text, "hosts         hardly a core busy, of 8 in each; one may fail");
   assert_told(text, "hardly any threads busy in all");
@@ -199,10 +201,55 @@ test_large_cells_are_told_of(void)
   TidePlanLoad load = fleet;
   load.history.cells = 1;
   load.history.stored_bytes = 1800;
-  g_autofree char *text = printed(&load);
-  assert_told(
-      text, "Note    cells of 1,800 bytes cost gateways and HBase more cores than is said below, where cells of up to "
-            "400 were measured\n");
+  g_autofree char *text = printed(&load, tide_plan_print);
+  assert_told(text,
+              "Note    cells of 1,800 bytes cost gateways and HBase more cores than is said here, where cells of up to "
+              "400 were measured\n");
+  g_autofree char *json = printed(&load, tide_plan_print_json);
+  assert_told(json, "\"notes\":[\"cells of 1,800 bytes cost gateways and HBase more cores than is said here, ");
+  g_autofree char *none = printed(&fleet, tide_plan_print_json);
+  assert_told(none, "\"notes\":[],");
+}
+
+/* Of one there is one, of none there are several. */
+static void
+test_plurals(void)
+{
+  TidePlanLoad load = fleet;
+  load.machines = 1;
+  load.readings_per_s = 1e-7;
+  load.replication = 1;
+  load.retention_s = DAY_S;
+  g_autofree char *one = printed(&load, tide_plan_print);
+  assert_told(one, " readings/s of 1 machine, in messages");
+  assert_told(one, " days, 1 copy, 25 % free\n");
+  assert_told(one, " 1 day, 1 copy, 25 % free;");
+  load.readings_per_s = 1e-16;
+  g_autofree char *none = printed(&load, tide_plan_print);
+  assert_told(none, "0 connections in all");
+}
+
+/* Many tables have many regions at first: a plan that grows by that never tells of more servers than it plans. */
+static void
+test_servers_hold_their_regions(void)
+{
+  for (guint n_tables = 1; n_tables <= 60; n_tables++) {
+    for (guint n_latest = 0; n_latest <= n_tables; n_latest += 7) {
+      TidePlanLoad load = fleet;
+      load.history.n_tables = n_tables - n_latest;
+      load.latest.n_tables = n_latest;
+      load.history.stored_bytes *= load.history.n_tables > 0;
+      load.latest.stored_bytes *= load.latest.n_tables > 0;
+      g_auto(TidePlan) plan;
+      tide_plan_make(&load, &plan);
+      double servers = figure(&plan, TIDE_PLAN_REGION_SERVERS), regions = figure(&plan, TIDE_PLAN_REGIONS);
+      const char *told = strstr(plan.figures[TIDE_PLAN_REGION_SERVERS].why, "by regions: ");
+      g_assert_nonnull(told);
+      g_assert_cmpfloat(g_ascii_strtod(told + strlen("by regions: "), NULL), <=, servers);
+      if (n_tables <= 50)
+        g_assert_cmpfloat(regions, <=, servers * 200);
+    }
+  }
 }
 
 int
@@ -216,6 +263,8 @@ main(int argc, char **argv)
   g_test_add_func("/bench-plan/measured-path", test_a_measured_path_takes_the_place_of_the_model);
   g_test_add_func("/bench-plan/little-is-not-nothing", test_little_is_not_nothing);
   g_test_add_func("/bench-plan/large-cells-are-told-of", test_large_cells_are_told_of);
+  g_test_add_func("/bench-plan/plurals", test_plurals);
+  g_test_add_func("/bench-plan/servers-hold-their-regions", test_servers_hold_their_regions);
   g_test_add_func("/bench-plan/less-needs-less", test_less_margin_copies_and_bytes_need_less);
   return g_test_run();
 }
