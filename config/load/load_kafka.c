@@ -307,16 +307,23 @@ check_tls_is_used(TideLoad *load)
   }
 }
 
+static gboolean
+says_sasl(const TideLoad *load)
+{
+  static const char *const sasl[] = {"sasl_plaintext", "sasl_ssl", NULL};
+
+  return property_is(load, "security.protocol", sasl);
+}
+
 /* Without one librdkafka takes Kerberos, and says of a password that there is no keytab. */
 static void
 check_mechanism_is_said(TideLoad *load)
 {
-  static const char *const sasl[] = {"sasl_plaintext", "sasl_ssl", NULL};
   static const char *const enough[] = {"sasl.mechanism", "sasl.mechanisms", "sasl.kerberos.keytab",
                                        "sasl.kerberos.kinit.cmd"};
   const TideYamlNode *node = tide_yaml_find(load->root, "kafka.librdkafka");
 
-  if (!property_is(load, "security.protocol", sasl))
+  if (!says_sasl(load))
     return;
   for (gsize i = 0; i < G_N_ELEMENTS(enough); i++)
     if (tide_yaml_get(node, enough[i]) != NULL)
@@ -331,11 +338,10 @@ check_mechanism_is_said(TideLoad *load)
 static void
 check_effect(TideLoad *load)
 {
-  static const char *const sasl[] = {"sasl_plaintext", "sasl_ssl", NULL};
   static const char *const mechanisms[] = {"sasl.mechanism", "sasl.mechanisms"};
 
   for (gsize i = 0; i < G_N_ELEMENTS(mechanisms); i++)
-    if (property_value(load, mechanisms[i]) != NULL && !property_is(load, "security.protocol", sasl))
+    if (property_value(load, mechanisms[i]) != NULL && !says_sasl(load))
       tide_problems_add_error(
           load->problems, property_position(load, mechanisms[i]),
           "'%s' has no effect unless 'security.protocol' is 'sasl_ssl', or 'sasl_plaintext' without "

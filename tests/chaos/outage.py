@@ -10,7 +10,6 @@ poll for 30 s, the group would lose it (kafka.max_poll_interval), and a rebalanc
 from __future__ import annotations
 
 import argparse
-import csv
 import sys
 import threading
 import time
@@ -90,7 +89,7 @@ class Outage(Proof):
             feeder.kill()
             raise
         self._check()
-        self._write()
+        proof.write_looks(self.options.csv, self.looks)
 
     def _look_for(self, duration_s: float, phase: str) -> None:
         end = time.monotonic() + duration_s
@@ -138,13 +137,6 @@ class Outage(Proof):
               f"{self.messages_per_s:,.0f} a second came in")
         self.result.figures.update(growth_mib=growth_mib, caught_up_s=caught_up_s, catch_up_messages_per_s=round(speed_per_s),
                                    looks=[vars(look) for look in self.looks])
-
-    def _write(self) -> None:
-        if self.options.csv is not None:
-            with self.options.csv.open("w", newline="", encoding="utf-8") as out:
-                writer = csv.DictWriter(out, fieldnames=list(vars(self.looks[0])))
-                writer.writeheader()
-                writer.writerows(vars(look) for look in self.looks)
 
 
 def main() -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import shutil
 import signal
@@ -10,7 +11,7 @@ import tempfile
 import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Callable, Mapping, Optional, Protocol
+from typing import Any, Callable, Mapping, Optional, Protocol, Sequence
 
 from daemon import configuration, merged, metric_tables, wait_until
 from fleet import RSS_ALLOWANCE_KIB, Fleet, accounting_difference
@@ -203,6 +204,16 @@ class Proof:
                  f"{dead_letters.n_missing}, unexpected {dead_letters.n_unexpected}, altered {dead_letters.n_altered}; "
                  f"{dead_letters.n_repeated} repeated", *dead_letters.samples[:10]]))
             self.result.figures["dead_letters"] = asdict(dead_letters)
+
+
+def write_looks(path: Optional[Path], looks: Sequence[object]) -> None:
+    """What was seen, a line each, into the file that was asked for."""
+    if path is None:
+        return
+    with path.open("w", newline="", encoding="utf-8") as out:
+        writer = csv.DictWriter(out, fieldnames=list(vars(looks[0])))
+        writer.writeheader()
+        writer.writerows(vars(look) for look in looks)
 
 
 def parser(description: str, *, readings: Optional[int] = None) -> argparse.ArgumentParser:

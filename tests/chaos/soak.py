@@ -13,7 +13,6 @@ With a binary that has the address sanitizer, what counts is its verdict on leak
 from __future__ import annotations
 
 import argparse
-import csv
 import statistics
 import sys
 import threading
@@ -198,11 +197,7 @@ class Soak(Proof):
         check("it was kept busy", last.connects > 4 and last.rebalances > 2, f"{last.connects:,} connects, {last.rebalances:,} rebalances")
         self.result.figures.update(rss_kib_second_quarter=rss_kib[0], rss_kib_last_quarter=rss_kib[1], descriptors=files,
                                    slope_kib_per_hour=round(slope_kib_per_h), looks=[vars(look) for look in self.looks])
-        if self.options.csv is not None:
-            with self.options.csv.open("w", newline="", encoding="utf-8") as out:
-                writer = csv.DictWriter(out, fieldnames=list(vars(last)))
-                writer.writeheader()
-                writer.writerows(vars(look) for look in self.looks)
+        proof.write_looks(self.options.csv, self.looks)
 
 
 def main() -> int:
