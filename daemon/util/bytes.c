@@ -28,17 +28,30 @@ tide_bytes_printable(TideBytes bytes)
   return g_string_free(text, FALSE);
 }
 
-char *
-tide_bytes_hex(TideBytes bytes)
+static void
+put_hex(TideBytes bytes, char *text)
 {
   static const char digits[] = "0123456789abcdef";
-  char *text = g_malloc(bytes.len * 2 + 1);
   for (gsize i = 0; i < bytes.len; i++) {
     text[2 * i] = digits[bytes.data[i] >> 4];
     text[2 * i + 1] = digits[bytes.data[i] & 15];
   }
+}
+
+char *
+tide_bytes_hex(TideBytes bytes)
+{
+  char *text = g_malloc(bytes.len * 2 + 1);
+  put_hex(bytes, text);
   text[bytes.len * 2] = '\0';
   return text;
+}
+
+void
+tide_bytes_append_hex(TideBytes bytes, TideBuffer *out)
+{
+  put_hex(bytes, (char *)tide_buffer_reserve(out, bytes.len * 2));
+  out->len += bytes.len * 2;
 }
 
 void

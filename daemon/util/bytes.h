@@ -190,6 +190,9 @@ tide_buffer_bytes(const TideBuffer *buffer)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TideBuffer, tide_buffer_clear_memory)
 
+/* The same digits, appended to @out. */
+void tide_bytes_append_hex(TideBytes bytes, TideBuffer *out);
+
 /* Undoes tide_bytes_hex(), in upper case too: appends what @len digits at @digits say. FALSE, with @out as it was, when
  * they are not pairs of hex digits; none at all are no bytes. */
 gboolean tide_bytes_from_hex(const char *digits, gsize len, TideBuffer *out) G_GNUC_WARN_UNUSED_RESULT;

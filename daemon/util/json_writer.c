@@ -96,13 +96,20 @@ tide_json_string_append(TideBuffer *out, TideBytes text)
 void
 tide_json_name(TideBuffer *out, const char *name)
 {
-  if (out->len > 0 && memchr("{[\n", out->data[out->len - 1], 3) == NULL)
-    tide_buffer_append_byte(out, ',');
-  if (name == NULL)
-    return;
-  tide_buffer_append_byte(out, '"');
-  append_text(out, name);
-  append_text(out, "\":");
+  guint8 before = out->len > 0 ? out->data[out->len - 1] : '\n';
+  gsize len = name != NULL ? strlen(name) : 0;
+  guint8 *at = tide_buffer_reserve(out, len + 4);
+  guint8 *begin = at;
+  if (before != '{' && before != '[' && before != '\n')
+    *at++ = ',';
+  if (name != NULL) {
+    *at++ = '"';
+    tide_memory_copy(at, (const guint8 *)name, len);
+    at += len;
+    *at++ = '"';
+    *at++ = ':';
+  }
+  out->len += (gsize)(at - begin);
 }
 
 void
@@ -145,8 +152,10 @@ tide_json_string(TideBuffer *out, const char *name, TideBytes value)
 void
 tide_json_hex(TideBuffer *out, const char *name, TideBytes value)
 {
-  g_autofree char *hex = tide_bytes_hex(value);
-  tide_json_text(out, name, hex);
+  tide_json_name(out, name);
+  tide_buffer_append_byte(out, '"');
+  tide_bytes_append_hex(value, out);
+  tide_buffer_append_byte(out, '"');
 }
 
 void

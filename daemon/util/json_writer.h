@@ -30,12 +30,21 @@ void tide_json_string_append(TideBuffer *out, TideBytes text);
 static inline gboolean
 tide_json_is_plain(TideBytes text)
 {
-  gboolean plain = TRUE;
-  for (gsize i = 0; i < text.len; i++) {
-    guint8 c = text.data[i];
-    plain &= c >= 0x20 && c < 0x7F && c != '"' && c != '\\';
+  const guint64 ones = G_GUINT64_CONSTANT(0x0101010101010101), tops = ones << 7;
+  guint64 found = 0;
+  gsize i = 0;
+  for (; text.len - i >= sizeof found; i += sizeof found) {
+    /* Eight bytes at a time: the top bit of each that is not plain, and perhaps of others behind one that is not. */
+    guint64 word = tide_load_u64(text.data + i);
+    guint64 quote = word ^ ones * '"', backslash = word ^ ones * '\\';
+    found |= word | (word + ones) | (word - ones * 0x20) | (quote - ones) | (backslash - ones);
   }
-  return plain;
+  found &= tops;
+  for (; i < text.len; i++) {
+    guint8 c = text.data[i];
+    found |= c < 0x20 || c >= 0x7F || c == '"' || c == '\\' ? 1 : 0;
+  }
+  return found == 0;
 }
 
 static inline void

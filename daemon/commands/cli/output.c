@@ -197,8 +197,11 @@ tide_json_shown_append(TideBuffer *out, TideBytes bytes)
 static void
 append_hex_member(TideBuffer *out, const char *name, TideBytes bytes)
 {
-  g_autofree char *hex_name = g_strconcat(name, "_hex", NULL);
-  tide_json_hex(out, hex_name, bytes);
+  tide_json_name(out, name);
+  out->len -= strlen("\":");
+  tide_buffer_append_bytes(out, TIDE_BYTES_LITERAL("_hex\":\""));
+  tide_bytes_append_hex(bytes, out);
+  tide_buffer_append_byte(out, '"');
 }
 
 void
