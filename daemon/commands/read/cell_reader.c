@@ -16,6 +16,19 @@ typedef struct Declared {
   TideBuffer qualifier; /* owned: the name, or the pattern of names */
 } Declared;
 
+/* What is told of a cell by its family and qualifier alone. */
+typedef struct Known {
+  TideBuffer name; /* owned: family and qualifier, one behind the other */
+  gsize family_len;
+  TideDeclaredColumn column;
+  TideBuffer field; /* owned: the name of the field it was made of */
+  gboolean is_ambiguous;
+  TideEncoding other; /* where it is */
+} Known;
+
+/* Rows of a table mostly have the same columns: what is known of so many of the row before is asked first. */
+#define MAX_KNOWN 256u
+
 struct TideCellReader {
   const TideFieldNames *names; /* borrowed */
   GArray *exact;               /* owned (element-type Declared): by their whole name */
@@ -23,6 +36,8 @@ struct TideCellReader {
   GArray *rest;                /* owned (element-type Declared): whatever else is in the family; a prefix, or all */
   GArray *cells;               /* owned (element-type TideResultCell): of the row that is shown */
   GArray *origins;             /* owned (element-type TideCellOrigin): of each of cells */
+  Known known[MAX_KNOWN];      /* of the first cells of the row before; reused */
+  Known known_rest;            /* of the cell behind them */
   TideBuffer name;             /* owned; reused */
   TideScratch texts;           /* what they point to beside the row read */
   TideResultRow shown;
@@ -162,6 +177,13 @@ tide_cell_reader_new(const TideTable *table, const TideFieldNames *names)
   return reader;
 }
 
+static void
+clear_known(Known *known)
+{
+  tide_buffer_clear_memory(&known->name);
+  tide_buffer_clear_memory(&known->field);
+}
+
 void
 tide_cell_reader_free(TideCellReader *reader)
 {
@@ -172,6 +194,9 @@ tide_cell_reader_free(TideCellReader *reader)
   g_array_unref(reader->rest);
   g_array_unref(reader->cells);
   g_array_unref(reader->origins);
+  for (guint i = 0; i < MAX_KNOWN; i++)
+    clear_known(&reader->known[i]);
+  clear_known(&reader->known_rest);
   tide_buffer_clear_memory(&reader->name);
   tide_scratch_clear_memory(&reader->texts);
   g_free(reader);
@@ -315,26 +340,54 @@ decode_ambiguous(TideCellReader *reader, TideEncoding a, TideEncoding b, TideByt
 }
 
 static TideBytes
-decode_value(TideCellReader *reader, TideDeclaredColumn column, const TideResultCell *cell)
+decode_value(TideCellReader *reader, const Known *known, const TideResultCell *cell)
 {
-  TideEncoding other;
+  TideDeclaredColumn column = known->column;
   if (column.rule == NULL)
     return cell->value;
   if (column.item != NULL && column.item->value != NULL)
     return decode_computed(reader, column.item->value, cell->value);
-  if (is_ambiguous(reader, cell, column, &other))
-    return decode_ambiguous(reader, encoding_of(column), other, cell->value);
+  if (known->is_ambiguous)
+    return decode_ambiguous(reader, encoding_of(column), known->other, cell->value);
   return encoding_of(column) != TIDE_ENCODE_TEXT ? decode_number(reader, encoding_of(column), cell->value)
                                                  : cell->value;
 }
 
+static gboolean
+is_known(const Known *known, const TideResultCell *cell)
+{
+  return known->name.len == cell->family.len + cell->qualifier.len && known->family_len == cell->family.len &&
+         tide_memory_equal(known->name.data, cell->family.data, cell->family.len) &&
+         tide_memory_equal(known->name.data + known->family_len, cell->qualifier.data, cell->qualifier.len);
+}
+
+/* What is known of the cell at place @i. Valid until another cell comes there, which is not in this row for those that
+ * are kept. */
+static const Known *
+know(TideCellReader *reader, gsize i, const TideResultCell *cell)
+{
+  Known *known = i < MAX_KNOWN ? &reader->known[i] : &reader->known_rest;
+  if (is_known(known, cell))
+    return known;
+  tide_buffer_reset(&known->name);
+  tide_buffer_append_bytes(&known->name, cell->family);
+  tide_buffer_append_bytes(&known->name, cell->qualifier);
+  known->family_len = cell->family.len;
+  known->column = tide_cell_reader_find(reader, cell->family, cell->qualifier);
+  known->is_ambiguous = known->column.rule != NULL && known->column.rule->packing == TIDE_PACK_NONE &&
+                        is_ambiguous(reader, cell, known->column, &known->other);
+  tide_buffer_reset(&known->field);
+  tide_buffer_reset(&reader->name);
+  tide_buffer_append_bytes(&known->field,
+                           tide_cell_origin_field(known->column, reader->names, cell->qualifier, &reader->name));
+  return known;
+}
+
 /* @kind: NULL: the table does not keep it */
 static void
-add_origin(TideCellReader *reader, TideDeclaredColumn column, TideBytes name, const char *kind)
+add_origin(TideCellReader *reader, TideBytes field, const char *kind)
 {
-  tide_buffer_reset(&reader->name);
-  TideBytes field = tide_cell_origin_field(column, reader->names, name, &reader->name);
-  TideCellOrigin origin = {.field = tide_scratch_copy(&reader->texts, field), .kind = kind};
+  TideCellOrigin origin = {.field = field, .kind = kind};
   g_array_append_val(reader->origins, origin);
 }
 
@@ -349,7 +402,10 @@ add_member(TideBytes name, TideValueKind kind, TideBytes text, gpointer data)
       .timestamp_ms = reader->packed->timestamp_ms,
   };
   g_array_append_val(reader->cells, cell);
-  add_origin(reader, (TideDeclaredColumn){.rule = reader->packing}, name, tide_value_kind_name(kind));
+  tide_buffer_reset(&reader->name);
+  TideBytes field =
+      tide_cell_origin_field((TideDeclaredColumn){.rule = reader->packing}, reader->names, name, &reader->name);
+  add_origin(reader, tide_scratch_copy(&reader->texts, field), tide_value_kind_name(kind));
   return TRUE;
 }
 
@@ -367,12 +423,12 @@ unpack(TideCellReader *reader, const TideColumnRule *rule, const TideResultCell 
 
 /* Of a value that stands in a cell of its own. */
 static const char *
-kind_of(const TideCellReader *reader, const TideResultCell *cell, TideDeclaredColumn column, gboolean is_unread)
+kind_of(const Known *known, gboolean is_unread)
 {
-  TideEncoding other;
+  TideDeclaredColumn column = known->column;
   if (column.rule == NULL || (column.item != NULL && column.item->value != NULL))
     return NULL;
-  if (is_unread || is_ambiguous(reader, cell, column, &other))
+  if (is_unread || known->is_ambiguous)
     return TIDE_KIND_AS_STORED;
   TideEncoding encoding = declared_encoding(column);
   return encoding == TIDE_ENCODE_TEXT
@@ -388,15 +444,18 @@ tide_cell_reader_read(TideCellReader *reader, const TideResultRow *row)
   tide_scratch_reset(&reader->texts);
   for (gsize i = 0; i < row->n_cells; i++) {
     TideResultCell cell = row->cells[i];
-    TideDeclaredColumn column = tide_cell_reader_find(reader, cell.family, cell.qualifier);
-    gboolean packed = column.rule != NULL && column.rule->packing != TIDE_PACK_NONE;
+    const Known *known = know(reader, i, &cell);
+    const TideColumnRule *rule = known->column.rule;
+    gboolean packed = rule != NULL && rule->packing != TIDE_PACK_NONE;
     guint64 n_unread = reader->n_unread;
-    if (packed && unpack(reader, column.rule, &row->cells[i]))
+    if (packed && unpack(reader, rule, &row->cells[i]))
       continue;
     if (!packed)
-      cell.value = decode_value(reader, column, &cell);
+      cell.value = decode_value(reader, known, &cell);
     g_array_append_val(reader->cells, cell);
-    add_origin(reader, column, cell.qualifier, kind_of(reader, &cell, column, reader->n_unread > n_unread));
+    TideBytes field = tide_buffer_bytes(&known->field);
+    add_origin(reader, known == &reader->known_rest ? tide_scratch_copy(&reader->texts, field) : field,
+               kind_of(known, reader->n_unread > n_unread));
   }
   reader->shown = (TideResultRow){
       .row = row->row,
