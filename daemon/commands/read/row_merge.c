@@ -1,15 +1,17 @@
 #include "commands/read/row_merge.h"
 
-/* A reader's first row, with its time: that is read out of the key once, however often heads are compared. */
+/* A reader's first row, with its time: that is read out of the key once, however often heads are compared, and
+ * in the order of keys not at all. */
 typedef struct Head {
   const TideResultRow *row; /* borrowed from the reader; NULL: not yet asked for */
   gint64 time_ns;
 } Head;
 
 struct TideRowMerge {
-  const TideRowKey *key; /* borrowed */
-  GPtrArray *readers;    /* owned (element-type TideRangeReader); those at their end are removed */
-  GArray *heads;         /* owned (element-type Head): of each reader */
+  const TideRowKey *key;  /* borrowed */
+  GPtrArray *readers;     /* owned (element-type TideRangeReader); those at their end are removed */
+  GArray *heads;          /* owned (element-type Head): of each reader */
+  TideDecodedKey decoded; /* owned; reused */
   TideRowOrder order;
   gboolean has_shown; /* a row was returned: readers[shown] is to pass it */
   guint shown;
@@ -34,15 +36,15 @@ tide_row_merge_free(TideRowMerge *merge)
     return;
   g_ptr_array_unref(merge->readers);
   g_array_unref(merge->heads);
+  tide_decoded_key_clear(&merge->decoded);
   g_free(merge);
 }
 
 gint64
-tide_row_time_ns(const TideRowKey *key, const TideResultRow *row)
+tide_row_time_ns(const TideDecodedKey *decoded, const TideResultRow *row)
 {
-  gint64 time_ns = 0;
-  if (tide_row_key_read_time(key, row->row, &time_ns))
-    return time_ns;
+  if (decoded != NULL && decoded->has_time)
+    return decoded->from_ns;
   gint64 newest_ms = G_MININT64;
   for (gsize i = 0; i < row->n_cells; i++)
     newest_ms = MAX(newest_ms, row->cells[i].timestamp_ms);
@@ -69,7 +71,10 @@ look_at(TideRowMerge *merge, guint i, gboolean *ret_at_end, GError **error)
   if (!tide_range_reader_peek(merge->readers->pdata[i], &head->row, error))
     return FALSE;
   if (head->row != NULL) {
-    head->time_ns = tide_row_time_ns(merge->key, head->row);
+    if (merge->order != TIDE_ROW_ORDER_KEY) {
+      gboolean is_read = tide_row_key_decode(merge->key, head->row->row, &merge->decoded);
+      head->time_ns = tide_row_time_ns(is_read ? &merge->decoded : NULL, head->row);
+    }
     return TRUE;
   }
   g_ptr_array_remove_index(merge->readers, i);
@@ -79,7 +84,7 @@ look_at(TideRowMerge *merge, guint i, gboolean *ret_at_end, GError **error)
 }
 
 gboolean
-tide_row_merge_next(TideRowMerge *merge, const TideResultRow **ret_row, gint64 *ret_time_ns, GError **error)
+tide_row_merge_next(TideRowMerge *merge, const TideResultRow **ret_row, GError **error)
 {
   if (merge->has_shown) {
     tide_range_reader_pass(merge->readers->pdata[merge->shown]);
@@ -106,9 +111,7 @@ tide_row_merge_next(TideRowMerge *merge, const TideResultRow **ret_row, gint64 *
   *ret_row = NULL;
   if (!merge->has_shown)
     return TRUE;
-  const Head *first = &g_array_index(merge->heads, Head, merge->shown);
-  *ret_row = first->row;
-  *ret_time_ns = first->time_ns;
+  *ret_row = g_array_index(merge->heads, Head, merge->shown).row;
   return TRUE;
 }
 

@@ -12,14 +12,15 @@ typedef enum TideRowOrder {
   TIDE_ROW_ORDER_NEWEST = -1, /* by time, newest first */
 } TideRowOrder;
 
-/* The time in @row's key; of one that holds none, that of its newest cell. */
-gint64 tide_row_time_ns(const TideRowKey *key, const TideResultRow *row);
+/* The time in @row's key; of one that holds none, that of its newest cell. @decoded: the row's key; NULL: it is not of
+ * the declared scheme */
+gint64 tide_row_time_ns(const TideDecodedKey *decoded, const TideResultRow *row);
 
 typedef struct TideRowMerge TideRowMerge;
 
 /**
  * tide_row_merge_new:
- * @key: borrowed: of the table: see tide_row_time_ns()
+ * @key: borrowed: of the table
  * @readers: (transfer full) (element-type TideRangeReader, with its free function): each in the order that is asked for
  */
 TideRowMerge *tide_row_merge_new(const TideRowKey *key, GPtrArray *readers, TideRowOrder order);
@@ -29,10 +30,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideRowMerge, tide_row_merge_free)
 /**
  * tide_row_merge_next:
  * @ret_row: the next row, valid until the next call; NULL at the end
- * @ret_time_ns: its time; meaningful with a row that has a time in its key or a cell
  * Errors: those of the scans.
  */
-gboolean tide_row_merge_next(TideRowMerge *merge, const TideResultRow **ret_row, gint64 *ret_time_ns,
+gboolean tide_row_merge_next(TideRowMerge *merge, const TideResultRow **ret_row,
                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* What all pages take at the moment. */

@@ -73,8 +73,9 @@ tide_row_view_add(TideRowView *view, const TideScannedRow *row)
 gboolean
 tide_row_view_add_result(TideRowView *view, const TideResultRow *row)
 {
-  TideScannedRow scanned = {.row = row, .time_ns = tide_row_time_ns(view->options.table->key, row)};
-  if (tide_key_reader_read(view->keys, row->row))
+  const TideDecodedKey *key = tide_key_reader_read(view->keys, row->row) ? tide_key_reader_key(view->keys) : NULL;
+  TideScannedRow scanned = {.row = row, .time_ns = tide_row_time_ns(key, row)};
+  if (key != NULL)
     scanned.fields = tide_key_reader_values(view->keys);
   return tide_row_view_add(view, &scanned);
 }

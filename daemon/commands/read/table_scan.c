@@ -257,17 +257,18 @@ tide_table_scan_next(TideTableScan *scan, TideScannedRow *ret_row, GError **erro
 {
   *ret_row = (TideScannedRow){0};
   while (scan->rows_wanted > 0) {
-    if (!tide_row_merge_next(scan->merge, &ret_row->row, &ret_row->time_ns, error))
+    if (!tide_row_merge_next(scan->merge, &ret_row->row, error))
       return FALSE;
     if (ret_row->row == NULL)
       return TRUE;
     if (!is_asked_for(scan, ret_row->row->row))
       continue;
-    if (!tide_key_reader_read(scan->keys, ret_row->row->row))
-      return TRUE;
-    if (!is_in_time(&scan->plan->request, tide_key_reader_key(scan->keys)))
+    const TideDecodedKey *key =
+        tide_key_reader_read(scan->keys, ret_row->row->row) ? tide_key_reader_key(scan->keys) : NULL;
+    if (key != NULL && !is_in_time(&scan->plan->request, key))
       continue;
-    ret_row->fields = tide_key_reader_values(scan->keys);
+    ret_row->time_ns = tide_row_time_ns(key, ret_row->row);
+    ret_row->fields = key != NULL ? tide_key_reader_values(scan->keys) : NULL;
     return TRUE;
   }
   return TRUE;

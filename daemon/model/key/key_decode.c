@@ -254,17 +254,6 @@ tide_decoded_key_clear(TideDecodedKey *decoded)
 }
 
 gboolean
-tide_row_key_read_time(const TideRowKey *key, TideBytes row, gint64 *ret_ns)
-{
-  TideDecodedKey decoded = {0};
-  gboolean is_read = tide_row_key_decode(key, row, &decoded) && decoded.has_time;
-  if (is_read)
-    *ret_ns = decoded.from_ns;
-  tide_decoded_key_clear(&decoded);
-  return is_read;
-}
-
-gboolean
 tide_key_text_read_time(const TideKeyText *text, TideBytes value, gint64 *ret_ns)
 {
   TideKeyMoments moments = {0, G_MAXINT64};

@@ -272,10 +272,6 @@ TideBytes tide_key_filter_open_bytes(const TideKeyFilter *filter, guint i);
  * where a finer time stands behind a field, or a time of day without its date. */
 int tide_row_key_time_order(const TideRowKey *key);
 
-/* The event time in @row, rounded down to the unit of the key's finest time part. FALSE where the key has no time, or
- * @row was not made by this key. */
-gboolean tide_row_key_read_time(const TideRowKey *key, TideBytes row, gint64 *ret_ns);
-
 /* One field as it is read back from a key. */
 typedef struct TideDecodedField {
   TideNameId field;

@@ -397,19 +397,21 @@ assert_merged(TideRowOrder order)
   }
   g_autoptr(TideRowMerge) merge = tide_row_merge_new(key, readers, order);
   const TideResultRow *row = NULL;
-  gint64 time_ns = 0;
+  TideDecodedKey decoded = {0};
   for (int i = 0; i < 200; i++) {
     g_autoptr(GError) error = NULL;
-    g_assert_true(tide_row_merge_next(merge, &row, &time_ns, &error));
+    g_assert_true(tide_row_merge_next(merge, &row, &error));
     g_assert_nonnull(row);
     int expected = order == TIDE_ROW_ORDER_NEWEST ? 199 - i : i;
     if (order == TIDE_ROW_ORDER_KEY)
       expected = i % 50 * 4 + i / 50;
-    g_assert_cmpint(time_ns, ==, (1000000 + expected) * TIDE_NS_PER_MS);
+    g_assert_true(tide_row_key_decode(key, row->row, &decoded));
+    g_assert_cmpint(tide_row_time_ns(&decoded, row), ==, (1000000 + expected) * TIDE_NS_PER_MS);
   }
   g_autoptr(GError) error = NULL;
-  g_assert_true(tide_row_merge_next(merge, &row, &time_ns, &error));
+  g_assert_true(tide_row_merge_next(merge, &row, &error));
   g_assert_null(row);
+  tide_decoded_key_clear(&decoded);
   fake_table_clear(&table);
 }
 
