@@ -54,7 +54,7 @@ tide_wire_reader_check(const TideWireReader *reader, const char *what, GError **
 }
 
 /* The next @n bytes, or NULL. */
-static const guint8 *
+static inline const guint8 *
 take(TideWireReader *reader, gsize n)
 {
   if (G_UNLIKELY(reader->status != TIDE_WIRE_OK))
@@ -72,14 +72,25 @@ take(TideWireReader *reader, gsize n)
   return bytes;
 }
 
-static inline guint64
+/* @n: 1, 2, 4 or 8, known where it is compiled. */
+static inline __attribute__((always_inline)) guint64
 take_big_endian(TideWireReader *reader, gsize n)
 {
   const guint8 *bytes = take(reader, n);
-  guint64 number = 0;
-  for (gsize i = 0; bytes != NULL && i < n; i++)
-    number = number << 8 | bytes[i];
-  return number;
+  guint16 half;
+  if (bytes == NULL)
+    return 0;
+  switch (n) {
+  case 1:
+    return *bytes;
+  case 2:
+    memcpy(&half, bytes, sizeof half);
+    return GUINT16_FROM_BE(half);
+  case 4:
+    return GUINT32_FROM_BE(tide_load_u32(bytes));
+  default:
+    return GUINT64_FROM_BE(tide_load_u64(bytes));
+  }
 }
 
 /* A base-128 number of at most @bits bits. */
