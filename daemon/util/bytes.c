@@ -17,15 +17,21 @@ tide_bytes_compare(TideBytes a, TideBytes b)
 char *
 tide_bytes_printable(TideBytes bytes)
 {
-  GString *text = g_string_sized_new(bytes.len + 16);
+  static const char digits[] = "0123456789ABCDEF";
+  char *text = g_malloc(bytes.len * 4 + 1), *at = text;
   for (gsize i = 0; i < bytes.len; i++) {
     guint8 byte = bytes.data[i];
-    if (byte >= 0x20 && byte < 0x7f && byte != '\\')
-      g_string_append_c(text, (char)byte);
-    else
-      g_string_append_printf(text, "\\x%02X", byte);
+    if (byte >= 0x20 && byte < 0x7f && byte != '\\') {
+      *at++ = (char)byte;
+      continue;
+    }
+    *at++ = '\\';
+    *at++ = 'x';
+    *at++ = digits[byte >> 4];
+    *at++ = digits[byte & 15];
   }
-  return g_string_free(text, FALSE);
+  *at = '\0';
+  return text;
 }
 
 static void

@@ -19,6 +19,7 @@ struct TideListing {
   GPtrArray *waiting; /* owned (element-type GStrv, n_columns each); NULL once the widths are known */
   char **above;       /* owned: the line above's values of `once` columns; NULL where none */
   gboolean heading_done;
+  GString *line; /* owned; reused */
 };
 
 TideListing *
@@ -34,6 +35,7 @@ tide_listing_new(FILE *stream, TideOutputFormat format, gboolean colour, const T
   listing->n_columns = n_columns;
   listing->widths = g_new0(gsize, n_columns);
   listing->above = g_new0(char *, n_columns);
+  listing->line = g_string_new(NULL);
   for (gsize i = 0; i < n_columns; i++)
     listing->widths[i] = tide_text_width(columns[i].name);
   if (format == TIDE_OUTPUT_TABLE)
@@ -50,6 +52,7 @@ tide_listing_free(TideListing *listing)
   for (gsize i = 0; i < listing->n_columns; i++)
     g_free(listing->above[i]);
   g_free(listing->above);
+  g_string_free(listing->line, TRUE);
   g_free(listing->widths);
   g_free(listing->columns);
   g_free(listing);
@@ -111,13 +114,15 @@ print_heading(TideListing *listing)
 static void
 print_csv(TideListing *listing, const char *const *values)
 {
-  g_autoptr(GString) line = g_string_new(NULL);
+  GString *line = listing->line;
+  g_string_truncate(line, 0);
   for (gsize i = 0; i < listing->n_columns; i++) {
     if (i > 0)
       g_string_append_c(line, ',');
-    tide_csv_append(line, values[i]);
+    tide_csv_append(line, values[i] != NULL ? values[i] : "");
   }
-  fprintf(listing->stream, "%s\n", line->str);
+  g_string_append_c(line, '\n');
+  fwrite(line->str, 1, line->len, listing->stream);
 }
 
 /* As much of *@text as fits into @room columns, up to a blank where there is one; *@text goes on behind it. (transfer
@@ -218,18 +223,19 @@ keep_waiting(TideListing *listing, const char *const *values)
 gboolean
 tide_listing_add(TideListing *listing, const char *const *values)
 {
+  if (listing->format == TIDE_OUTPUT_CSV) {
+    print_heading(listing);
+    print_csv(listing, values);
+    return !ferror(listing->stream);
+  }
   g_autofree const char **filled = g_new(const char *, listing->n_columns);
   for (gsize i = 0; i < listing->n_columns; i++)
     filled[i] = values[i] != NULL ? values[i] : "";
 
-  if (listing->waiting != NULL) {
+  if (listing->waiting != NULL)
     keep_waiting(listing, filled);
-  } else if (listing->format == TIDE_OUTPUT_TABLE) {
+  else
     print_table_line(listing, filled);
-  } else {
-    print_heading(listing);
-    print_csv(listing, filled);
-  }
   return !ferror(listing->stream);
 }
 

@@ -67,7 +67,7 @@ tide_column_text(TideBytes family, TideBytes qualifier)
 {
   g_autofree char *printable_family = tide_text_printable(family);
   g_autofree char *printable_qualifier = tide_text_printable(qualifier);
-  return g_strdup_printf("%s:%s", printable_family, printable_qualifier);
+  return g_strconcat(printable_family, ":", printable_qualifier, NULL);
 }
 
 void
@@ -124,9 +124,11 @@ void
 tide_csv_append(GString *out, const char *field)
 {
   gsize len = strlen(field);
-  gboolean quoted = strpbrk(field, ",\"\r\n") != NULL || (len > 0 && (field[0] == ' ' || field[len - 1] == ' '));
+  gboolean quoted = len > 0 && (field[0] == ' ' || field[len - 1] == ' ');
+  for (gsize i = 0; i < len && !quoted; i++)
+    quoted = field[i] == ',' || field[i] == '"' || field[i] == '\r' || field[i] == '\n';
   if (!quoted) {
-    g_string_append(out, field);
+    g_string_append_len(out, field, (gssize)len);
     return;
   }
   g_string_append_c(out, '"');
