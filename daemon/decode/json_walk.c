@@ -361,6 +361,22 @@ tide_json_walk_fault_no_reading(TideJsonWalk *walk)
  * Producers write the same names in the same order. Where all around the values of a reading is what stood around those
  * of another, its names are not read again. Until that is known to the end nothing is added. */
 
+/* The value at the next token, which another reading has a value in the place of, too. */
+static inline gboolean
+read_known(TideJsonWalk *walk, TideField *field)
+{
+  const guint32 *token = walk->next;
+  TideBytes text = tide_bytes(walk->text + token[0], token[1] - token[0]);
+  if (G_LIKELY(tide_json_is_short_number(text.data, text.len))) {
+    /* That it may end there is seen as the joint behind it is compared, which begins there. */
+    field->kind = TIDE_VALUE_NUMBER;
+    field->text = text;
+    walk->next++;
+    return TRUE;
+  }
+  return read_scalar(walk, TIDE_BYTES_EMPTY, &field->kind, &field->text) && !is_too_long(field->kind, field->text);
+}
+
 /* The values of a reading, into @fields, where what stands around them is @skeleton. */
 static gboolean
 read_values(TideJsonWalk *walk, const TideJsonSkeleton *skeleton, TideField *fields, gboolean *ret_some_null)
@@ -377,7 +393,7 @@ read_values(TideJsonWalk *walk, const TideJsonSkeleton *skeleton, TideField *fie
       return FALSE;
     bytes += joint->len;
     TideField *field = &fields[i];
-    if (!read_scalar(walk, TIDE_BYTES_EMPTY, &field->kind, &field->text) || is_too_long(field->kind, field->text))
+    if (!read_known(walk, field))
       return FALSE;
     field->name = known[i].name;
     field->name_id = known[i].name_id;

@@ -5,8 +5,8 @@
 void
 tide_shape_columns_clear(TideShapeColumns *shape)
 {
-  g_free(shape->fields);
-  g_free(shape->columns);
+  g_free(shape->cells);
+  tide_buffer_clear_memory(&shape->prefixes);
   *shape = (TideShapeColumns){0};
 }
 
@@ -39,9 +39,9 @@ count_plain_cells(TideFieldColumns *columns, const TideReading *reading)
 static void
 add_cell(TideShapeColumns *shape, guint32 field, const TideColumn *column)
 {
-  shape->fields[shape->n] = field;
-  shape->columns[shape->n] = column;
-  shape->n++;
+  shape->cells[shape->n++] =
+      (TideShapeCell){.column = column, .field = field, .prefix_len = (guint32)column->prefix.len};
+  tide_buffer_append_bytes(&shape->prefixes, column->prefix);
   shape->overhead_bytes += tide_cell_size_max(column->prefix, 0);
   shape->max_name_bytes = MAX(shape->max_name_bytes, column->family.len + column->qualifier.len);
 }
@@ -55,8 +55,7 @@ tide_shape_columns_learn(TideShapeColumns *shape, TideFieldColumns *columns, con
   if (n == 0)
     return;
   shape->id = next_id();
-  shape->fields = g_new(guint32, n);
-  shape->columns = g_new(const TideColumn *, n);
+  shape->cells = g_new(TideShapeCell, n);
   for (guint32 i = 0; i < reading->n_fields; i++) {
     const TideTarget *target = tide_field_columns_of(columns, &reading->fields[i]);
     for (; target != NULL && target != &columns->none; target = target->next)
@@ -67,10 +66,10 @@ tide_shape_columns_learn(TideShapeColumns *shape, TideFieldColumns *columns, con
 static gboolean
 are_same(const TideShapeColumns *a, const TideShapeColumns *b)
 {
-  if (a->n != b->n || memcmp(a->fields, b->fields, a->n * sizeof *a->fields) != 0)
+  if (a->n != b->n || !tide_bytes_equal(tide_buffer_bytes(&a->prefixes), tide_buffer_bytes(&b->prefixes)))
     return FALSE;
   for (guint32 i = 0; i < a->n; i++)
-    if (!tide_bytes_equal(a->columns[i]->prefix, b->columns[i]->prefix))
+    if (a->cells[i].field != b->cells[i].field || a->cells[i].prefix_len != b->cells[i].prefix_len)
       return FALSE;
   return TRUE;
 }

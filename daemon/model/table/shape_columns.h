@@ -7,16 +7,24 @@
 
 G_BEGIN_DECLS
 
+/* A cell of a reading of the shape. What is read for each of them lies together, in their order: a hundred columns and
+ * their names, each where it was met, would drive the reading itself out of the nearest cache. */
+typedef struct TideShapeCell {
+  const TideColumn *column; /* borrowed from the mapper's set, which keeps it */
+  guint32 field;            /* its place in the reading */
+  guint32 prefix_len;       /* of the column's prefix, in prefixes */
+} TideShapeCell;
+
 /* Zero-initialised is empty and valid. */
 typedef struct TideShapeColumns {
-  guint64 serial;             /* of the shape that was looked at; 0: none */
-  guint32 n;                  /* cells; 0: readings of the shape are mapped field by field */
-  guint64 id;                 /* see TideRow.columns_id */
-  guint64 unlike;             /* another table's id, whose columns are known to be others; 0 */
-  guint32 *fields;            /* owned: the place of each cell's field in the reading */
-  const TideColumn **columns; /* owned; borrowed from the mapper's set, which keeps them */
-  gsize overhead_bytes;       /* of the cells, encoded, at the most, without their values */
-  gsize max_name_bytes;       /* family and qualifier of one of them, at the most */
+  guint64 serial;       /* of the shape that was looked at; 0: none */
+  guint32 n;            /* cells; 0: readings of the shape are mapped field by field */
+  guint64 id;           /* see TideRow.columns_id */
+  guint64 unlike;       /* another table's id, whose columns are known to be others; 0 */
+  TideShapeCell *cells; /* owned */
+  TideBuffer prefixes;  /* the cells' columns as wire bytes, one behind the other */
+  gsize overhead_bytes; /* of the cells, encoded, at the most, without their values */
+  gsize max_name_bytes; /* family and qualifier of one of them, at the most */
 } TideShapeColumns;
 
 void tide_shape_columns_clear(TideShapeColumns *shape);

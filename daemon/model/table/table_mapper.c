@@ -317,34 +317,47 @@ fit_surely(const TideTableMapper *mapper, const Attempt *attempt, const TideShap
          mapper->limits.max_cell_bytes;
 }
 
-/* Adds the cells of @columns, in one go. FALSE: one may be too large, and nothing was added. */
-static gboolean
-add_uniform_cells(const TideTableMapper *mapper, const Attempt *attempt, const TideShapeColumns *columns)
+/* Adds the cells of @columns, in one go; several are encoded, too: one is as soon encoded as copied. Returns: the bytes
+ * of their values. */
+static gsize
+append_uniform_cells(const TideTableMapper *mapper, const Attempt *attempt, const TideShapeColumns *columns)
 {
   TideRowList *list = attempt->list;
   const TideField *fields = attempt->reading->fields;
   TideCell *cells = (TideCell *)(gpointer)tide_buffer_reserve(&list->cells, columns->n * sizeof *cells);
+  const guint8 *prefix = columns->prefixes.data;
   gsize value_bytes = 0;
   for (guint32 i = 0; i < columns->n; i++) {
-    TideBytes value = fields[columns->fields[i]].text;
-    cells[i] = (TideCell){.column = columns->columns[i], .value = value, .timestamp_ms = attempt->timestamp_ms};
+    const TideShapeCell *cell = &columns->cells[i];
+    TideBytes value = fields[cell->field].text;
+    cells[i] = (TideCell){.column = cell->column, .value = value, .timestamp_ms = attempt->timestamp_ms};
     value_bytes += value.len;
+    if (columns->n > 1)
+      tide_timeless_cell_append(mapper->protocol, &list->encoded, tide_bytes(prefix, cell->prefix_len), value);
+    prefix += cell->prefix_len;
   }
-  if (G_UNLIKELY(!fit_surely(mapper, attempt, columns, value_bytes)))
-    return FALSE;
-  list->uniform = (TideUniformCells){.columns = columns,
-                                     .reading_index = attempt->reading->index,
-                                     .timestamp_ms = attempt->timestamp_ms,
-                                     .first_cell = tide_row_list_n_cells(list),
-                                     .value_bytes = value_bytes,
-                                     .encoded_offset = list->encoded.len};
   list->cells.len += columns->n * sizeof *cells;
-  if (columns->n == 1)
-    return TRUE; /* as soon encoded as copied */
-  tide_buffer_reserve(&list->encoded, columns->overhead_bytes + value_bytes);
-  for (guint32 i = 0; i < columns->n; i++)
-    tide_timeless_cell_append(mapper->protocol, &list->encoded, cells[i].column->prefix, cells[i].value);
-  list->uniform.encoded_len = list->encoded.len - list->uniform.encoded_offset;
+  return value_bytes;
+}
+
+/* FALSE: one cell may be too large, and nothing was added. */
+static gboolean
+add_uniform_cells(const TideTableMapper *mapper, const Attempt *attempt, const TideShapeColumns *columns)
+{
+  TideRowList *list = attempt->list;
+  TideUniformCells uniform = {.columns = columns,
+                              .reading_index = attempt->reading->index,
+                              .timestamp_ms = attempt->timestamp_ms,
+                              .first_cell = tide_row_list_n_cells(list),
+                              .encoded_offset = list->encoded.len};
+  uniform.value_bytes = append_uniform_cells(mapper, attempt, columns);
+  uniform.encoded_len = list->encoded.len - uniform.encoded_offset;
+  if (G_UNLIKELY(!fit_surely(mapper, attempt, columns, uniform.value_bytes))) {
+    list->cells.len = uniform.first_cell * sizeof(TideCell);
+    list->encoded.len = uniform.encoded_offset;
+    return FALSE;
+  }
+  list->uniform = uniform;
   return TRUE;
 }
 
