@@ -217,9 +217,9 @@ tide_lanes_submit(TideLanes *lanes, TideBatch *first)
       tide_lane_queue_push_back_locked(tide_lane_queue_of(batch), batch, now_us);
       tide_lane_queue_settle_locked(tide_lane_queue_of(batch), now_us);
     }
-    tide_cond_signal(&lanes->work);
   }
   tide_mutex_unlock(&lanes->lock);
+  tide_cond_signal(&lanes->work);
 }
 
 /* ---- taking a call ---- */
@@ -320,9 +320,9 @@ due_lane_locked(const TideLanes *lanes, TableSlot *slot, gint64 now_us)
   return probe != NULL && may_probe ? probe : ready;
 }
 
-/* Tables take turns: the first one of the next_table that a call can be begun with. */
-static LaneQueue *
-next_lane_locked(const TideLanes *lanes, gint64 now_us)
+/* Tables take turns: the first one of the next_table. */
+LaneQueue *
+tide_lanes_next_locked(const TideLanes *lanes, gint64 now_us)
 {
   for (guint32 i = 0; i < lanes->n_used; i++) {
     LaneQueue *queue = due_lane_locked(lanes, &lanes->tables[(lanes->next_table + i) % lanes->n_used], now_us);
@@ -355,6 +355,7 @@ TideTake
 tide_lanes_take(TideLanes *lanes, gint64 deadline_us, TideCall *ret_call)
 {
   TideTake taken = TIDE_TAKE_NOTHING;
+  gboolean is_more = FALSE;
   ret_call->n_batches = 0;
   ret_call->n_rows = 0;
   ret_call->n_bytes = 0;
@@ -366,12 +367,10 @@ tide_lanes_take(TideLanes *lanes, gint64 deadline_us, TideCall *ret_call)
       break;
     }
     gint64 wake_us = wake_delayed_locked(lanes, now_us);
-    LaneQueue *queue = next_lane_locked(lanes, now_us);
+    LaneQueue *queue = tide_lanes_next_locked(lanes, now_us);
     if (queue != NULL) {
       begin_call_locked(lanes, queue, ret_call, now_us);
-      /* Who brings work wakes one writer, and that one the next, so that small batches share calls. */
-      if (next_lane_locked(lanes, now_us) != NULL)
-        tide_cond_signal(&lanes->work);
+      is_more = tide_lanes_next_locked(lanes, now_us) != NULL;
       taken = TIDE_TAKE_CALL;
       break;
     }
@@ -380,6 +379,9 @@ tide_lanes_take(TideLanes *lanes, gint64 deadline_us, TideCall *ret_call)
     tide_cond_wait_until(&lanes->work, &lanes->lock, MIN(deadline_us, wake_us));
   }
   tide_mutex_unlock(&lanes->lock);
+  /* Who brings work wakes one writer, and that one the next, so that small batches share calls. */
+  if (is_more)
+    tide_cond_signal(&lanes->work);
   return taken;
 }
 

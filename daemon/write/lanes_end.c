@@ -208,11 +208,13 @@ void
 tide_lanes_finish(TideLanes *lanes, TideCall *call, TideOutcome outcome, const char *error_text, gint64 now_us)
 {
   tide_mutex_lock(&lanes->lock);
-  {
-    end_call_locked(lanes, call, outcome, error_text, now_us);
-    tide_cond_signal(&lanes->work);
-  }
+  end_call_locked(lanes, call, outcome, error_text, now_us);
+  /* While all is well and nothing waits there is nothing to wake a writer for: that costs as much as many rows. */
+  gboolean is_work =
+      outcome != TIDE_OUTCOME_OK || lanes->delayed.length > 0 || tide_lanes_next_locked(lanes, now_us) != NULL;
   tide_mutex_unlock(&lanes->lock);
+  if (is_work)
+    tide_cond_signal(&lanes->work);
   if (outcome == TIDE_OUTCOME_OK)
     post_completed(call);
   call->n_batches = 0;

@@ -101,6 +101,9 @@ tide_lane_window_rows_locked(const LaneQueue *queue)
   return MIN(queue->window_rows, tide_lane_widest_window_rows_locked(queue->lanes));
 }
 
+/* The lane that a call can be begun with; NULL: there is none. */
+LaneQueue *tide_lanes_next_locked(const TideLanes *lanes, gint64 now_us);
+
 /* Puts @queue into the list where it belongs now. */
 void tide_lane_queue_settle_locked(LaneQueue *queue, gint64 now_us);
 /* @n_rows of @queue were acknowledged. */
