@@ -58,6 +58,7 @@ struct TideAccumulator {
   TideCounter *rows_healed;
   TideCounter *accepted;
   GArray *dependents_of; /* (element-type TideDependents) for each row of the message that is appended */
+  GPtrArray *lanes_of;   /* (element-type TideLaneBuffer) borrowed: likewise */
   TideDependentRowReader dependent_reader;
 };
 
@@ -333,6 +334,7 @@ tide_accumulator_new(const TideAccumulatorContext *context)
   tide_batch_pool_init(&accumulator->pool, context->budget, context->config->kafka.threads);
   accumulator->sealed_end = &accumulator->sealed;
   accumulator->active = g_ptr_array_new();
+  accumulator->lanes_of = g_ptr_array_new();
   accumulator->dependents_of = g_array_new(FALSE, FALSE, sizeof(TideDependents));
   accumulator->generation = tide_regions_generation_racy(context->regions);
   accumulator->table_context =
@@ -366,20 +368,21 @@ tide_accumulator_free(TideAccumulator *accumulator)
   g_free(accumulator->counters);
   tide_batch_pool_clear(&accumulator->pool);
   g_ptr_array_unref(accumulator->active);
+  g_ptr_array_unref(accumulator->lanes_of);
   g_array_unref(accumulator->dependents_of);
   g_ptr_array_unref(accumulator->healed);
   tide_dependent_row_reader_clear(&accumulator->dependent_reader);
   g_free(accumulator);
 }
 
-/* Adds @row to the lane of its region in @table; @ret_row: its place in the lane's buffer. */
-static TideLaneBuffer *
-add_row(TideAccumulator *accumulator, TideTableAccumulator *table, const TideRow *row, TideSourceRef source,
-        gint64 mapped_us, guint32 *ret_row)
+/* Adds @row to @open, the lane of its region in @table. Returns: its place in the lane's buffer. */
+static guint32
+add_row(TideAccumulator *accumulator, TideTableAccumulator *table, TideLaneBuffer *open, const TideRow *row,
+        TideSourceRef source, gint64 mapped_us)
 {
-  TideLaneBuffer *open = tide_table_accumulator_find_lane(table, row->key);
   TideCellsMerged merged;
-  *ret_row = tide_row_buffer_append(tide_table_accumulator_open_buffer(table, open), row, source, mapped_us, &merged);
+  guint32 row_index =
+      tide_row_buffer_append(tide_table_accumulator_open_buffer(table, open), row, source, mapped_us, &merged);
   tide_counter_inc(table->rows_mapped);
   if (merged.n_merged > 0)
     tide_counter_add(table->cells_coalesced, merged.n_merged);
@@ -387,7 +390,7 @@ add_row(TideAccumulator *accumulator, TideTableAccumulator *table, const TideRow
     tide_counter_add(table->cells_conflicting, merged.n_conflicting);
   open->last_row_us = mapped_us;
   activate(accumulator, open);
-  return open;
+  return row_index;
 }
 
 static void
@@ -438,20 +441,36 @@ append_apart(TideAccumulator *accumulator, TideTableAccumulator *table, const Ti
   return TRUE;
 }
 
+/* The lanes of all rows that have one, asked for: they lie all over the memory. */
+static TideLaneBuffer *const *
+find_lanes(TideAccumulator *accumulator, const TideRow *rows, guint32 n_rows, gint64 now_us)
+{
+  g_ptr_array_set_size(accumulator->lanes_of, (gint)n_rows);
+  TideLaneBuffer **lanes = (TideLaneBuffer **)(void *)accumulator->lanes_of->pdata;
+  for (guint32 i = 0; i < n_rows; i++) {
+    if (rows[i].follows != 0)
+      continue;
+    lanes[i] = tide_table_accumulator_find_lane(find_table(accumulator, rows[i].table_index, now_us), rows[i].key);
+    tide_prefetch(lanes[i], sizeof *lanes[i]);
+  }
+  return lanes;
+}
+
 guint32
 tide_accumulator_append_message(TideAccumulator *accumulator, const TideRow *rows, guint32 n_rows, TideSourceRef source,
                                 gint64 now_us)
 {
   gboolean any_dependent = tide_dependents_link(accumulator->dependents_of, rows, n_rows);
   const TideDependents *dependents = (const TideDependents *)(const void *)accumulator->dependents_of->data;
+  TideLaneBuffer *const *lanes = find_lanes(accumulator, rows, n_rows, now_us);
   guint32 crowded = 0;
   for (guint32 i = 0; i < n_rows; i++) {
     if (rows[i].follows != 0)
       continue;
-    guint32 row_index;
+    TideLaneBuffer *open = lanes[i];
     TideTableAccumulator *table = find_table(accumulator, rows[i].table_index, now_us);
     if (!append_apart(accumulator, table, rows, n_rows, i, source, now_us)) {
-      TideLaneBuffer *open = add_row(accumulator, table, &rows[i], source, now_us, &row_index);
+      guint32 row_index = add_row(accumulator, table, open, &rows[i], source, now_us);
       for (guint32 f = any_dependent ? dependents[i].first : 0; f != 0; f = dependents[f - 1].next)
         tide_row_buffer_add_dependent(open->buffer, row_index, &rows[f - 1], source);
       seal_if_full(accumulator, open, now_us);
@@ -510,9 +529,9 @@ release_dependents(TideAccumulator *accumulator, const TideBatch *batch, gint64 
     if (tide_batch_find_poison(batch, tide_dependent_row_parent(record)) != NULL)
       continue;
     TideDependentRow dependent = tide_dependent_row_read(&accumulator->dependent_reader, record);
-    guint32 row_index;
     TideTableAccumulator *table = find_table(accumulator, dependent.row.table_index, now_us);
-    TideLaneBuffer *open = add_row(accumulator, table, &dependent.row, dependent.source, batch->oldest_us, &row_index);
+    TideLaneBuffer *open = tide_table_accumulator_find_lane(table, dependent.row.key);
+    (void)add_row(accumulator, table, open, &dependent.row, dependent.source, batch->oldest_us);
     seal_if_full(accumulator, open, now_us);
   }
   submit_sealed(accumulator);

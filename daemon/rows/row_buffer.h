@@ -98,6 +98,17 @@ tide_row_buffer_prefetch(const TideRowBuffer *buffer)
   tide_prefetch(buffer->index.data, 1);
 }
 
+/* It is empty and will be filled soon: asks for where its first row goes. */
+static inline void
+tide_row_buffer_prefetch_room(const TideRowBuffer *buffer)
+{
+  tide_prefetch(buffer->bytes.data, MIN(buffer->bytes.capacity, 6 * TIDE_CACHE_LINE_BYTES));
+  tide_prefetch(buffer->rows.data, 2 * TIDE_CACHE_LINE_BYTES);
+  tide_prefetch(buffer->cells.data, 1);
+  tide_prefetch(buffer->sources.data, 1);
+  tide_prefetch(buffer->index.data, 1);
+}
+
 /* TRUE when a row of the buffer may have a key that @batch holds too. */
 gboolean tide_row_buffer_shares_keys(const TideRowBuffer *buffer, const TideBatch *batch);
 

@@ -16,6 +16,10 @@ pop(TideSpareBuffers *spares)
   buffer->next = NULL;
   spares->n--;
   spares->n_unused = MIN(spares->n_unused, spares->n);
+  if (spares->first != NULL) {
+    tide_prefetch(spares->first->next, sizeof *buffer);
+    tide_row_buffer_prefetch_room(spares->first);
+  }
   return buffer;
 }
 

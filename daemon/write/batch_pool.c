@@ -19,13 +19,15 @@ tide_batch_pool_take(TideBatchPool *pool)
   TideBatch *batch = pool->first;
   if (batch == NULL)
     return tide_batch_new();
-  pool->first = batch->next;
+  const TideBatch *next = pool->first = batch->next;
   batch->next = NULL;
-  tide_prefetch(pool->first, sizeof *batch);
-  tide_prefetch(batch->wire.data, MIN(batch->wire.capacity, 8 * TIDE_CACHE_LINE_BYTES));
-  tide_prefetch(batch->rows.data, 1);
-  tide_prefetch(batch->sources.data, 1);
-  tide_prefetch(batch->key_set.data, 1);
+  if (next != NULL) {
+    tide_prefetch(next->next, sizeof *batch);
+    tide_prefetch(next->wire.data, MIN(next->wire.capacity, 8 * TIDE_CACHE_LINE_BYTES));
+    tide_prefetch(next->rows.data, 1);
+    tide_prefetch(next->sources.data, 1);
+    tide_prefetch(next->key_set.data, 1);
+  }
   gint64 memory_bytes = (gint64)tide_batch_memory_bytes(batch);
   pool->kept_bytes -= memory_bytes;
   tide_budget_charge(pool->budget, -memory_bytes);

@@ -263,6 +263,18 @@ take_from_lane_locked(TideLanes *lanes, LaneQueue *queue, TideCall *call, gint64
   tide_lane_queue_settle_locked(queue, now_us);
 }
 
+/* Asks for what is taken from the lanes behind @link. */
+static void
+prefetch_ready(const GList *link)
+{
+  if (link == NULL)
+    return;
+  const LaneQueue *queue = link->data;
+  tide_prefetch(queue->first, sizeof *queue->first);
+  if (link->next != NULL)
+    tide_prefetch(link->next->data, sizeof *queue);
+}
+
 /* Fills what is left of @call with batches of other lanes that are well. */
 static void
 gather_locked(TideLanes *lanes, GQueue *ready, TideCall *call, gint64 now_us)
@@ -272,6 +284,7 @@ gather_locked(TideLanes *lanes, GQueue *ready, TideCall *call, gint64 now_us)
   for (GList *link = g_queue_peek_head_link(ready); link != NULL; link = next) {
     next = link->next;
     LaneQueue *other = link->data;
+    prefetch_ready(next);
     if (other == first || goes_alone(other->first))
       continue;
     if (!fits_locked(lanes, call, other->first))

@@ -2,6 +2,7 @@
 #include "write/lanes_private.h"
 
 #include "util/backoff.h"
+#include "write/prefetch.h"
 
 /* ---- tables that are suspended ---- */
 
@@ -152,6 +153,8 @@ end_batches_locked(const TideCall *call, TideOutcome outcome, const char *error_
   for (guint32 i = call->n_batches; i-- > 0;) {
     TideBatch *batch = call->batches[i];
     LaneQueue *queue = tide_lane_queue_of(batch);
+    if (i >= 2)
+      tide_prefetch(call->batches[i - 2]->lane, sizeof *queue);
     batch->attempts++;
     queue->in_flight_rows -= batch->n_rows;
     if (outcome == TIDE_OUTCOME_OK)

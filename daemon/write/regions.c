@@ -103,13 +103,22 @@ tide_region_map_prepare(TideRegionMap *map)
     map->heads[i] = head_of(map->lanes[i]->start_key);
 }
 
-/* Heads stand side by side, keys all over the memory: a thousand of these would not stay in the cache. */
-static gboolean
-begins_after(const TideRegionMap *map, guint32 lane, guint64 head, TideBytes key)
+/* Of the first @n_lanes. Heads stand side by side, keys all over the memory: a thousand of these would not stay in the
+ * cache. */
+static guint32
+find_by_key(const TideRegionMap *map, guint32 n_lanes, TideBytes key)
 {
-  if (G_LIKELY(map->heads[lane] != head))
-    return map->heads[lane] > head;
-  return tide_bytes_compare(map->lanes[lane]->start_key, key) > 0;
+  guint32 low = 0, high = n_lanes;
+  guint64 head = head_of(key);
+  while (high - low > 1) {
+    guint32 middle = low + (high - low) / 2;
+    gboolean is_after = map->heads[middle] == head && tide_bytes_compare(map->lanes[middle]->start_key, key) > 0;
+    if (is_after)
+      high = middle;
+    else
+      low = middle;
+  }
+  return low;
 }
 
 guint32
@@ -119,17 +128,15 @@ tide_region_map_find(const TideRegionMap *map, TideBytes key)
     return 0;
   if (map->prefix_bytes > 0)
     return (guint32)(XXH3_64bits(key.data, MIN(key.len, map->prefix_bytes)) % map->n_lanes);
-  /* The last lane whose start is not after the key; the first lane's start is empty. */
-  guint32 low = 0, high = map->n_lanes;
+  /* The last lane whose start is not after the key; the first lane's start is empty. Mostly heads alone tell it,
+   * without a jump, which nobody could foresee. */
+  guint32 low = 0;
   guint64 head = head_of(key);
-  while (high - low > 1) {
-    guint32 middle = low + (high - low) / 2;
-    if (begins_after(map, middle, head, key))
-      high = middle;
-    else
-      low = middle;
+  for (guint32 n = map->n_lanes, half; n > 1; n -= half) {
+    half = n / 2;
+    low += map->heads[low + half] <= head ? half : 0;
   }
-  return low;
+  return map->heads[low] == head ? find_by_key(map, low + 1, key) : low;
 }
 
 static TideRegionMap *
