@@ -309,7 +309,9 @@ register_metrics(TideAccumulator *accumulator)
       "Times there was no room to remember what an unanswered call may overwrite: partitions are read again", NULL);
   accumulator->table_context.rows_given_up =
       tide_metrics_counter(metrics, "tidemark_rows_given_up_total",
-                           "Rows not sent any more because a partition that they came from was taken away", NULL);
+                           "Rows not sent any more because a partition that they came from was taken away, or is read "
+                           "again since HBase refused to take them once more",
+                           NULL);
   accumulator->rows_healed =
       tide_metrics_counter(metrics, "tidemark_rows_healed_total",
                            "Rows written once more because an abandoned call could have overwritten them", NULL);
@@ -606,7 +608,10 @@ send_heals(TideAccumulator *accumulator, TideTableAccumulator *table, gint64 now
   TideSealRequest request = seal_request(accumulator);
   for (guint i = 0; i < accumulator->healed->len; i++) {
     TideLaneBuffer *open = g_ptr_array_index(accumulator->healed, i);
-    send_batches(accumulator, open, tide_row_buffer_seal(open->healing, &request), now_us);
+    TideBatch *batches = tide_row_buffer_seal(open->healing, &request);
+    for (TideBatch *batch = batches; batch != NULL; batch = batch->next)
+      batch->is_heal = TRUE;
+    send_batches(accumulator, open, batches, now_us);
     tide_spare_buffers_take_back(&table->spares, &open->healing);
     open->shares_key = FALSE; /* looked at again: a key of an open row may be on its way now */
   }

@@ -209,6 +209,17 @@ remember_batch(TideTableAccumulator *table, TideBatch *batch, gint64 until_us)
     forget_sources(table, batch, until_us);
 }
 
+/* HBase refuses what it took before. What its messages have besides may have been overwritten since: by itself it would
+ * bring that back. So they are read again, with all that came behind them. */
+static void
+give_up_refused_heals(TideBatch *batch)
+{
+  gsize n_poison;
+  const TideBatchPoison *poison = tide_batch_poison(batch, &n_poison);
+  for (gsize i = 0; batch->is_heal && i < n_poison; i++)
+    tide_batch_give_up(batch, poison[i].row);
+}
+
 void
 tide_table_doubt_judge(TideTableAccumulator *table, TideBatch *batch, gint64 now_us)
 {
@@ -217,6 +228,7 @@ tide_table_doubt_judge(TideTableAccumulator *table, TideBatch *batch, gint64 now
   /* First, while it has all its sources. Of its own cells none contradicts another. */
   if (G_UNLIKELY(is_in_doubt))
     remember_batch(table, batch, until_us);
+  give_up_refused_heals(batch);
   tide_table_given_up_leave_out(table, batch, now_us);
   judge_rows(table, batch);
 }

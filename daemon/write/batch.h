@@ -76,6 +76,7 @@ struct TideBatch {
   gboolean is_mutations;
   gboolean is_apart;    /* HBase is likely to refuse each row: sealed with slice_rows of 1 */
   gboolean is_unmerged; /* each row is of one message: tide_accumulator_append_unmerged() */
+  gboolean is_heal;     /* each row was taken before, and is written once more: rows/heals.h */
   guint32 n_rows;
   gint64 oldest_us;     /* when its oldest row was mapped, monotonic */
   gint64 charged_bytes; /* what the budget holds for it */

@@ -166,22 +166,18 @@ note_taken(Consumer *consumer, const TideBatch *batch)
 }
 
 /* Refuses a row of several messages for the sake of one that nobody sees: HBase takes what each of these has in it.
- * What it has taken once, and is written once more, it takes again. */
+ * Also what it has taken once, and is written once more. */
 static void
 refuse_some_row(Consumer *consumer, TideBatch *batch)
 {
   guint32 row = pick(consumer->world, batch->n_rows);
-  gboolean is_likely = !batch->is_unmerged && pick(consumer->world, 4) == 0, was_taken = FALSE;
+  gboolean is_likely = !batch->is_unmerged && pick(consumer->world, 4) == 0;
   gsize n_sources;
   guint n = 0;
   const TideBatchSource *sources = tide_batch_sources(batch, &n_sources);
   for (gsize i = 0; i < n_sources; i++)
-    if (sources[i].row == row) {
-      n++;
-      was_taken |=
-          is_owned(sources[i].ref, consumer) && (message_of(consumer, sources[i].ref)->taken & table_bit(batch)) != 0;
-    }
-  if (is_likely && n > 1 && !was_taken) {
+    n += sources[i].row == row ? 1 : 0;
+  if (is_likely && n > 1) {
     tide_batch_add_poison(batch, row, 1, "Timestamp for KV out of range");
     consumer->world->n_refused++;
   }
