@@ -1,7 +1,6 @@
 #include "rows/accumulator.h"
 
 #include "model/table/dated_table.h"
-#include "rows/cell_limit.h"
 #include "rows/latest_window.h"
 #include "rows/table_doubt.h"
 #include "rows/table_given_up.h"
@@ -42,7 +41,6 @@ struct TideAccumulator {
   GPtrArray *tables;            /* owned (element-type TideTableAccumulator): those in slots */
   TableCounters *counters;      /* owned array, by the declared table's index */
   GPtrArray *active;            /* (element-type TideLaneBuffer) borrowed: those with open rows */
-  TideCellLimit cell_limit;
   TideLatestWindow latest_window;
   WriteTimes writes;        /* since that was adapted */
   gint64 last_tick_seal_us; /* when a tick sealed lanes */
@@ -241,6 +239,7 @@ add_table(TideAccumulator *accumulator, const TideTable *table, gint64 now_us)
   const TableCounters *counters =
       &accumulator->counters[table->declared != NULL ? table->declared->index : table->index];
   TideTableAccumulator *open = tide_table_accumulator_new(&accumulator->table_context, table, now_us);
+  open->cell_limit = tide_lanes_cell_limit(accumulator->context.lanes, table);
   open->rows_mapped = counters->rows_mapped;
   open->cells_coalesced = counters->cells_coalesced;
   open->cells_conflicting = counters->cells_conflicting;
@@ -411,7 +410,7 @@ append_unmerged(TideAccumulator *accumulator, TideTableAccumulator *table, const
   guint32 n_added = 1;
   TideRowBuffer *unmerged = tide_table_accumulator_open_unmerged(table, open);
   TideRow row = rows[at];
-  row.is_apart = tide_cell_limit_is_exceeded(&accumulator->cell_limit, &row, table->taken_bytes, now_us);
+  row.is_apart = tide_cell_limit_is_exceeded(table->cell_limit, &row, now_us);
   guint32 row_index = tide_row_buffer_append(unmerged, &row, source, now_us, NULL);
   open->unmerged_wait = FALSE;
   for (guint32 i = at + 1; i < n_rows && rows[i].reading_index == rows[at].reading_index; i++) {
@@ -433,8 +432,7 @@ append_apart(TideAccumulator *accumulator, TideTableAccumulator *table, const Ti
              TideSourceRef source, gint64 now_us)
 {
   const TideRow *row = &rows[at];
-  if (G_LIKELY(accumulator->cell_limit.bytes == 0) ||
-      !tide_cell_limit_is_exceeded(&accumulator->cell_limit, row, table->taken_bytes, now_us) ||
+  if (G_LIKELY(!tide_cell_limit_is_exceeded(table->cell_limit, row, now_us)) ||
       tide_table_accumulator_may_change_places(table, row))
     return FALSE;
   tide_counter_inc(table->rows_mapped);
@@ -724,7 +722,7 @@ tide_accumulator_complete(TideAccumulator *accumulator, TideBatch *batch, gint64
   accumulator->n_on_the_way--;
   note_write(&accumulator->writes, batch, now_us);
   open->shares_key = open->unmerged_wait = FALSE;
-  tide_cell_limit_learn(&accumulator->cell_limit, batch, &table->taken_bytes, now_us);
+  tide_cell_limit_learn(table->cell_limit, batch, now_us);
   if (G_UNLIKELY(batch->is_unmerged))
     let_go_unmerged(accumulator, table, batch);
   if (G_UNLIKELY(!tide_heals_is_empty(table->heals))) {

@@ -46,25 +46,25 @@ typedef struct TideTableAccumulatorContext {
 typedef struct TideTableAccumulator {
   const TideTableAccumulatorContext *context; /* borrowed */
   const TideTable *table;
-  TideBudget *budget;     /* borrowed: its share */
-  TideRegionMap *map;     /* ref */
-  TideLaneBuffer **lanes; /* owned array of map->n_lanes; NULL until the first row */
-  GPtrArray *retired;     /* owned (element-type TideLaneBuffer): of regions that are no more, until they are empty */
+  TideBudget *budget;        /* borrowed: its share */
+  TideCellLimit *cell_limit; /* borrowed: the lanes' */
+  TideRegionMap *map;        /* ref */
+  TideLaneBuffer **lanes;    /* owned array of map->n_lanes; NULL until the first row */
+  GPtrArray *retired; /* owned (element-type TideLaneBuffer): of regions that are no more, until they are empty */
   TideCellsInDoubt *in_doubt; /* owned: cells in doubt */
   TideHeals *heals;           /* owned */
   GHashTable *deferred_keys;  /* owned: hash of a refused row's key -> its parts that are not sent again yet; until all
                                * are, no other row of that key is sealed: so offsets keep their order */
   gint64 n_awaited_parts;     /* of those, that are still to be appended */
   TideSpareBuffers spares;
-  gsize taken_bytes;        /* the largest row that was sent apart and taken: cell_limit.h */
   gint64 last_row_us;       /* as of the last housekeeping */
   TideCounter *rows_mapped; /* those of an instance are its template's */
   TideCounter *cells_coalesced;
   TideCounter *cells_conflicting;
 } TideTableAccumulator;
 
-/* @table: declared, or an instance of a dated table that the consumer has opened: tide_regions_open(). The counters are
- * the caller's to set. */
+/* @table: declared, or an instance of a dated table that the consumer has opened: tide_regions_open(). The counters
+ * and cell_limit are the caller's to set. */
 TideTableAccumulator *tide_table_accumulator_new(const TideTableAccumulatorContext *context, const TideTable *table,
                                                  gint64 now_us);
 void tide_table_accumulator_free(TideTableAccumulator *table); /* whatever it holds; NULL ok */

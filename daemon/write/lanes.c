@@ -13,6 +13,7 @@ tide_lanes_new(const TideLanesOptions *options)
   tide_mutex_init(&lanes->lock);
   tide_cond_init(&lanes->work);
   lanes->tables = g_new0(TableSlot, options->n_tables);
+  lanes->cell_limits = g_new0(TideCellLimit, options->n_tables);
   for (guint32 i = options->n_tables - options->n_blocked; i < options->n_tables; i++)
     lanes->tables[i].blocked.is_on = TRUE;
   return lanes;
@@ -45,6 +46,7 @@ tide_lanes_free(TideLanes *lanes)
     g_free(lanes->tables[i].suspended.reason);
   }
   g_free(lanes->tables);
+  g_free(lanes->cell_limits);
   tide_cond_clear(&lanes->work);
   tide_mutex_clear(&lanes->lock);
   g_free(lanes);
@@ -66,6 +68,12 @@ free_queue(TideLane *lane)
   LaneQueue *queue = (LaneQueue *)lane;
   g_free(queue->error_text);
   g_free(queue);
+}
+
+TideCellLimit *
+tide_lanes_cell_limit(TideLanes *lanes, const TideTable *table)
+{
+  return &lanes->cell_limits[table->declared != NULL ? table->declared->index : table->index];
 }
 
 TideLane *

@@ -18,6 +18,7 @@
 
 #include "gateway/failure_class.h"
 #include "write/batch.h"
+#include "write/cell_limit.h"
 
 G_BEGIN_DECLS
 
@@ -45,6 +46,9 @@ void tide_lanes_set_call_limits(TideLanes *lanes, guint32 max_rows, guint32 max_
 
 /* A lane for [@start_key, @end_key) of @table. Ownership: a reference. */
 TideLane *tide_lanes_make_lane(TideLanes *lanes, const TideTable *table, TideBytes start_key, TideBytes end_key);
+
+/* What HBase has said of cells of @table, or of all instances of its template. Borrowed. Threads: any; no lock. */
+TideCellLimit *tide_lanes_cell_limit(TideLanes *lanes, const TideTable *table);
 
 /* Hands over @first and all batches linked behind it; each one's lane is set. */
 void tide_lanes_submit(TideLanes *lanes, TideBatch *first);

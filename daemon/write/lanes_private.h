@@ -60,7 +60,8 @@ typedef struct TableSlot {
 } TableSlot;
 
 struct TideLanes {
-  TideLanesOptions options; /* read-only */
+  TideLanesOptions options;   /* read-only */
+  TideCellLimit *cell_limits; /* owned array of options.n_tables, of declared tables; any thread */
   TideMutex lock;
   TideCond work;
   /* under lock */

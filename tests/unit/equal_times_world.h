@@ -94,6 +94,7 @@ struct World {
   TideConfig *config;
   TideDatedTables *dated;
   TideRegions regions;
+  TideCellLimit cell_limits[N_TABLES];
   TideColumn columns[N_COLUMNS];
   TideBuffer prefixes[N_COLUMNS];
   gint64 now_us, now_epoch_ms, first_time_ms;

@@ -10,8 +10,15 @@ struct TideRegions {
 };
 
 struct TideLanes {
-  GPtrArray *waiting; /* owned (element-type TideBatch): submitted, not acknowledged */
+  GPtrArray *waiting;         /* owned (element-type TideBatch): submitted, not acknowledged */
+  TideCellLimit *cell_limits; /* borrowed: by table */
 };
+
+TideCellLimit *
+tide_lanes_cell_limit(TideLanes *lanes, const TideTable *table)
+{
+  return &lanes->cell_limits[table->index];
+}
 
 void
 tide_lanes_submit(TideLanes *lanes, TideBatch *first)

@@ -75,7 +75,7 @@ consumer_start(World *world, Consumer *consumer)
   tide_budget_init_doubt_share(&consumer->doubt_budget, &consumer->budget);
   for (guint i = 0; i < N_TABLES; i++)
     tide_budget_init_table_share(&consumer->table_budgets[i], &consumer->budget);
-  consumer->lanes.waiting = g_ptr_array_new();
+  consumer->lanes = (TideLanes){g_ptr_array_new(), world->cell_limits};
   consumer->carried_out = g_hash_table_new(NULL, NULL);
   consumer->parts = g_array_new(FALSE, FALSE, sizeof(Part));
   consumer->metrics = tide_metrics_new();

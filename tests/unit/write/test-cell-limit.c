@@ -1,5 +1,5 @@
 /* Which rows are kept apart because of what HBase has said of others. */
-#include "rows/cell_limit.h"
+#include "write/cell_limit.h"
 
 #include "thrift/wire/put_encoder.h"
 #include "util/clock.h"
@@ -28,37 +28,35 @@ make_batch(const guint32 *sizes, guint32 n_rows, const char *text)
 }
 
 static void
-learn(TideCellLimit *limit, gsize *taken_bytes, TideBatch *batch, gint64 now_us)
+learn(TideCellLimit *limit, TideBatch *batch, gint64 now_us)
 {
-  tide_cell_limit_learn(limit, batch, taken_bytes, now_us);
+  tide_cell_limit_learn(limit, batch, now_us);
   tide_batch_free(batch);
 }
 
 /* Whether a row is kept apart that has a cell of @cell_bytes, beside a small one. */
 static gboolean
-is_apart(const TideCellLimit *limit, gsize cell_bytes, gsize taken_bytes, gint64 now_us)
+is_apart(TideCellLimit *limit, gsize cell_bytes, gint64 now_us)
 {
   static const char value[5000];
   TideColumn column = {.family = TIDE_BYTES_LITERAL("M"), .qualifier = TIDE_BYTES_LITERAL("v")};
   TideCell cells[] = {{.column = &column, .value = {(const guint8 *)value, 1}},
                       {.column = &column, .value = {(const guint8 *)value, cell_bytes - OVERHEAD - 2 - 3}}};
   TideRow row = {.key = TIDE_BYTES_LITERAL("key"), .cells = cells, .n_cells = G_N_ELEMENTS(cells)};
-  return tide_cell_limit_is_exceeded(limit, &row, taken_bytes, now_us);
+  return tide_cell_limit_is_exceeded(limit, &row, now_us);
 }
 
 static void
 test_limit_is_told_by_a_refusal(void)
 {
   TideCellLimit limit = {0};
-  gsize taken_bytes = 0;
   static const guint32 sizes[] = {2100, 80};
-  learn(&limit, &taken_bytes, make_batch(sizes, 2, NULL), 1);
-  learn(&limit, &taken_bytes, make_batch(sizes, 2, "Timestamp for KV out of range k/M:v/1/Put"), 1);
-  g_assert_cmpuint(limit.bytes, ==, 0);
-  learn(&limit, &taken_bytes, make_batch(sizes, 2, SAYS_LIMIT), 1);
-  g_assert_cmpuint(limit.bytes, ==, LIMIT);
-  g_assert_false(is_apart(&limit, LIMIT, taken_bytes, 2));
-  g_assert_true(is_apart(&limit, LIMIT + 1, taken_bytes, 2));
+  learn(&limit, make_batch(sizes, 2, NULL), 1);
+  learn(&limit, make_batch(sizes, 2, "Timestamp for KV out of range k/M:v/1/Put"), 1);
+  g_assert_false(is_apart(&limit, LIMIT + 1, 2));
+  learn(&limit, make_batch(sizes, 2, SAYS_LIMIT), 1);
+  g_assert_false(is_apart(&limit, LIMIT, 2));
+  g_assert_true(is_apart(&limit, LIMIT + 1, 2));
 }
 
 /* It is nothing that the refused row could have exceeded: said of another row, or quoted in a name. */
@@ -66,43 +64,91 @@ static void
 test_limit_above_the_refused_row_is_none(void)
 {
   TideCellLimit limit = {0};
-  gsize taken_bytes = 0;
   static const guint32 sizes[] = {1000, 2100};
-  learn(&limit, &taken_bytes, make_batch(sizes, 2, SAYS_LIMIT), 1);
-  g_assert_cmpuint(limit.bytes, ==, 0);
+  learn(&limit, make_batch(sizes, 2, SAYS_LIMIT), 1);
+  g_assert_false(is_apart(&limit, LIMIT + 1, 2));
 }
 
 static void
 test_limit_is_believed_for_an_hour(void)
 {
   TideCellLimit limit = {0};
-  gsize taken_bytes = 0;
   static const guint32 sizes[] = {2100};
-  learn(&limit, &taken_bytes, make_batch(sizes, 1, SAYS_LIMIT), 1);
-  g_assert_true(is_apart(&limit, 2000, taken_bytes, HOUR_US));
-  g_assert_false(is_apart(&limit, 2000, taken_bytes, HOUR_US + 1));
-  learn(&limit, &taken_bytes, make_batch(sizes, 1, SAYS_LIMIT), HOUR_US);
-  g_assert_true(is_apart(&limit, 2000, taken_bytes, 2 * HOUR_US - 1));
+  learn(&limit, make_batch(sizes, 1, SAYS_LIMIT), 1);
+  learn(&limit, make_batch(sizes, 1, SAYS_LIMIT), HOUR_US);
+  g_assert_true(is_apart(&limit, 2000, 2 * HOUR_US - 1));
+  g_assert_cmpuint(atomic_load(&limit.known), !=, 0);
+  g_assert_false(is_apart(&limit, 2000, 2 * HOUR_US));
+  g_assert_cmpuint(atomic_load(&limit.known), ==, 0); /* what is looked at for each row costs nothing any more */
+  learn(&limit, make_batch(sizes, 1, SAYS_LIMIT), 2 * HOUR_US);
+  g_assert_true(is_apart(&limit, 2000, 2 * HOUR_US));
 }
 
 /* The operator has raised it, or the table has another: what is taken shows that, until something is refused again. */
 static void
 test_row_that_is_taken_ends_it_for_its_size(void)
 {
-  TideCellLimit limit = {LIMIT, HOUR_US};
-  gsize taken_bytes = 0;
+  TideCellLimit limit = {0};
   static const guint32 sizes[] = {2100, 1500, 1800};
+  learn(&limit, make_batch(sizes, 1, SAYS_LIMIT), 1);
   TideBatch *batch = make_batch(sizes, 3, NULL);
-  learn(&limit, &taken_bytes, batch, 1);
-  g_assert_cmpuint(taken_bytes, ==, 0); /* it was not sent apart */
+  learn(&limit, batch, 1);
+  g_assert_true(is_apart(&limit, LIMIT + 1, 2)); /* it was not sent apart */
   batch = make_batch(sizes, 3, SAYS_LIMIT);
   batch->is_apart = TRUE;
   tide_batch_give_up(batch, 2);
-  learn(&limit, &taken_bytes, batch, 1);
-  g_assert_false(is_apart(&limit, 1500 + OVERHEAD, taken_bytes, 2));
-  g_assert_true(is_apart(&limit, 1501 + OVERHEAD, taken_bytes, 2));
-  learn(&limit, &taken_bytes, make_batch(sizes, 1, SAYS_LIMIT), 2);
-  g_assert_true(is_apart(&limit, 1500, taken_bytes, 2));
+  learn(&limit, batch, 1);
+  g_assert_false(is_apart(&limit, 1500 + OVERHEAD, 2));
+  g_assert_true(is_apart(&limit, 1501 + OVERHEAD, 2));
+  learn(&limit, make_batch(sizes, 1, SAYS_LIMIT), 2);
+  g_assert_true(is_apart(&limit, 1500, 2));
+}
+
+/* Nor is anything learned of it where nothing is known, or for longer than what was said is believed. */
+static void
+test_row_that_is_taken_tells_no_limit(void)
+{
+  TideCellLimit limit = {0};
+  static const guint32 sizes[] = {2100};
+  TideBatch *batch = make_batch(sizes, 1, NULL);
+  batch->is_apart = TRUE;
+  tide_cell_limit_learn(&limit, batch, 1);
+  g_assert_false(is_apart(&limit, 3000, 2));
+  learn(&limit, make_batch(sizes, 1, SAYS_LIMIT), 1);
+  learn(&limit, batch, HOUR_US / 2);
+  g_assert_true(is_apart(&limit, 3000, HOUR_US - 1));
+  g_assert_false(is_apart(&limit, 3000, HOUR_US));
+}
+
+static gpointer
+learn_and_ask(gpointer data)
+{
+  static const guint32 sizes[] = {2100, 1500};
+  for (gint64 i = 0; i < 1000; i++) {
+    TideBatch *taken = make_batch(sizes, 2, NULL);
+    taken->is_apart = TRUE;
+    learn(data, make_batch(sizes, 1, SAYS_LIMIT), i * TIDE_US_PER_S);
+    learn(data, taken, i);
+    (void)is_apart(data, 2000, i % 2 == 0 ? i : 2 * HOUR_US);
+  }
+  return NULL;
+}
+
+/* Consumers share it without a lock. Whatever they meet of each other, it is a size that was said or taken, and ends.
+ */
+static void
+test_limit_is_shared_by_threads(void)
+{
+  TideCellLimit limit = {0};
+  GThread *threads[4];
+  for (guint i = 0; i < G_N_ELEMENTS(threads); i++)
+    threads[i] = g_thread_new("learner", learn_and_ask, &limit);
+  for (guint i = 0; i < G_N_ELEMENTS(threads); i++)
+    g_thread_join(threads[i]);
+  guint64 bytes = atomic_load(&limit.known) >> 32;
+  g_assert_true(bytes == 0 || bytes == LIMIT || bytes == 2100 + OVERHEAD || bytes == 1500 + OVERHEAD);
+  g_assert_false(is_apart(&limit, 4000, 2 * HOUR_US));
+  g_assert_cmpuint(atomic_load(&limit.known), ==, 0);
 }
 
 /* Where all have one size, each would be sent alone for ever otherwise. */
@@ -111,8 +157,9 @@ test_row_that_is_taken_is_of_its_own_size(gconstpointer data)
 {
   TideWireProtocol protocol = (TideWireProtocol)GPOINTER_TO_UINT(data);
   static const char value[2000];
-  TideCellLimit limit = {LIMIT, HOUR_US};
-  gsize taken_bytes = 0;
+  TideCellLimit limit = {0};
+  static const guint32 sizes[] = {2100};
+  learn(&limit, make_batch(sizes, 1, SAYS_LIMIT), 1);
   g_auto(TideBuffer) prefix = {0};
   TideBatch *batch = tide_batch_new();
   TideBatchRow at = {0};
@@ -126,9 +173,9 @@ test_row_that_is_taken_is_of_its_own_size(gconstpointer data)
   tide_buffer_append(&batch->rows, &at, sizeof at);
   batch->n_rows = 1;
   batch->is_apart = TRUE;
-  g_assert_true(tide_cell_limit_is_exceeded(&limit, &row, taken_bytes, 1));
-  learn(&limit, &taken_bytes, batch, 1);
-  g_assert_false(tide_cell_limit_is_exceeded(&limit, &row, taken_bytes, 1));
+  g_assert_true(tide_cell_limit_is_exceeded(&limit, &row, 1));
+  learn(&limit, batch, 1);
+  g_assert_false(tide_cell_limit_is_exceeded(&limit, &row, 1));
 }
 
 int
@@ -139,6 +186,8 @@ main(int argc, char **argv)
   g_test_add_func("/cell-limit/above-the-refused-row-is-none", test_limit_above_the_refused_row_is_none);
   g_test_add_func("/cell-limit/is-believed-for-an-hour", test_limit_is_believed_for_an_hour);
   g_test_add_func("/cell-limit/row-that-is-taken-ends-it-for-its-size", test_row_that_is_taken_ends_it_for_its_size);
+  g_test_add_func("/cell-limit/row-that-is-taken-tells-no-limit", test_row_that_is_taken_tells_no_limit);
+  g_test_add_func("/cell-limit/is-shared-by-threads", test_limit_is_shared_by_threads);
   g_test_add_data_func("/cell-limit/row-that-is-taken-is-of-its-own-size/binary", GUINT_TO_POINTER(TIDE_WIRE_BINARY),
                        test_row_that_is_taken_is_of_its_own_size);
   g_test_add_data_func("/cell-limit/row-that-is-taken-is-of-its-own-size/compact", GUINT_TO_POINTER(TIDE_WIRE_COMPACT),

@@ -1,0 +1,185 @@
+/* An accumulator without a gateway behind its lanes: rows are appended, calls taken as a writer does, and completed. */
+#pragma once
+
+#include "thrift/wire/put_encoder.h"
+#include "unit/unstarted_flow.h"
+#include "util/clock.h"
+
+static const char config_text[] =
+    "kafka: { brokers: [\"127.0.0.1:1\"], group: g, topics: [t] }\n"
+    "hbase: { gateways: [\"127.0.0.1:1\"] }\n"
+    "readings: { format: json, time: { field: ts, format: epoch_ms } }\n"
+    "batch: { max_rows: 10 }\n"
+    "tables:\n"
+    "  LATEST: { latest: merge, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n"
+    "  DATA: { key: [ { field: host }, \"#\", { time: epoch_ms } ], columns: { family: M, from: \"*\" } }\n"
+    "  SPREAD: { lane_prefix: 4, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n";
+
+#define LATEST 0
+#define DATA 1
+#define SPREAD 2 /* over 64 lanes */
+
+/* How long what put_in_doubt() says may land. */
+#define DOUBT_US (TIDE_US_PER_S * 1000)
+
+typedef struct Fixture {
+  UnstartedFlow flow;
+  TideDatedCache dated_names;
+  TideCompletionQueue completions;
+  TideAccumulator *accumulator;
+  gint64 now_us;
+  TideSourceRef source;            /* of what is appended; epoch 0 is owned */
+  gint taken_slot;                 /* -1: none was taken away */
+  guint heals[TIDE_HEAL_VOID + 1]; /* sources that heard of it, by TideHealChange */
+  guint n_forgotten;
+  gint64 forgotten_until_us; /* of the last of them */
+} Fixture;
+
+static inline gboolean
+owns(TideSourceRef source, gpointer data)
+{
+  return source.epoch == 0;
+}
+
+static inline gboolean
+is_taken_away(TideSourceRef source, gpointer data)
+{
+  return source.slot == ((const Fixture *)data)->taken_slot;
+}
+
+static inline void
+forget(TideSourceRef source, gint64 until_us, gpointer data)
+{
+  Fixture *fixture = data;
+  fixture->n_forgotten++;
+  fixture->forgotten_until_us = until_us;
+}
+
+static inline void
+hear(TideSourceRef source, TideHealChange change, gpointer data)
+{
+  ((Fixture *)data)->heals[change]++;
+}
+
+static inline void
+hear_of_doubt(TideSourceRef source, TideDoubt doubt, gpointer data)
+{
+}
+
+static inline void
+set_up(Fixture *fixture, gconstpointer data)
+{
+  UnstartedFlow *flow = &fixture->flow;
+  unstarted_flow_set_up(flow, config_text);
+  tide_completion_queue_init(&fixture->completions, NULL, NULL);
+  TideAccumulatorContext context =
+      unstarted_flow_accumulator_context(flow, &fixture->dated_names, &fixture->completions);
+  context.heal_handler = (TideHealHandler){.is_owned = owns,
+                                           .is_taken_away = is_taken_away,
+                                           .changed = hear,
+                                           .in_doubt = hear_of_doubt,
+                                           .forgotten = forget,
+                                           .data = fixture};
+  fixture->taken_slot = -1;
+  fixture->accumulator = tide_accumulator_new(&context);
+  fixture->now_us = tide_now_us();
+}
+
+static inline void
+tear_down(Fixture *fixture, gconstpointer data)
+{
+  tide_lanes_stop(fixture->flow.lanes);
+  tide_accumulator_free(fixture->accumulator);
+  tide_completion_queue_clear(&fixture->completions);
+  unstarted_flow_tear_down(&fixture->flow);
+}
+
+/* A row of one cell. */
+typedef struct OneCell {
+  TideBuffer prefix;
+  TideColumn column;
+  TideCell cell;
+  TideRow row;
+} OneCell;
+
+static inline void
+one_cell_clear(OneCell *one)
+{
+  tide_buffer_clear_memory(&one->prefix);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(OneCell, one_cell_clear)
+
+static inline void
+fill_row(OneCell *one, guint32 table, const char *key, const char *value)
+{
+  tide_column_prefix_append(TIDE_WIRE_BINARY, &one->prefix, TIDE_BYTES_LITERAL("M"), TIDE_BYTES_LITERAL("v"));
+  one->column = (TideColumn){.family = TIDE_BYTES_LITERAL("M"),
+                             .qualifier = TIDE_BYTES_LITERAL("v"),
+                             .prefix = tide_buffer_bytes(&one->prefix),
+                             .hash = tide_key_hash(tide_buffer_bytes(&one->prefix))};
+  one->cell = (TideCell){.column = &one->column, .value = tide_bytes_of_string(value), .timestamp_ms = 1000};
+  one->row = (TideRow){.table_index = table, .key = tide_bytes_of_string(key), .cells = &one->cell, .n_cells = 1};
+}
+
+/* @is_unmerged: what a message has in a refused row; else like any other */
+static inline void
+append(Fixture *fixture, guint32 table, const char *key, const char *value, gboolean is_unmerged)
+{
+  g_auto(OneCell) one = {0};
+  fill_row(&one, table, key, value);
+  if (is_unmerged)
+    g_assert_cmpuint(
+        tide_accumulator_append_unmerged(fixture->accumulator, &one.row, 1, 0, fixture->source, fixture->now_us), ==,
+        1);
+  else
+    tide_accumulator_append_message(fixture->accumulator, &one.row, 1, fixture->source, fixture->now_us);
+}
+
+static inline void
+flush(Fixture *fixture)
+{
+  tide_accumulator_tick(fixture->accumulator, TIDE_PRESSURE_FLUSH, 0, fixture->now_us);
+}
+
+/* The keys of the next call, in its order: "a b ". */
+static inline char *
+take_call(Fixture *fixture, TideCall *ret_call)
+{
+  GString *keys = g_string_new(NULL);
+  ret_call->n_batches = 0;
+  (void)tide_lanes_take(fixture->flow.lanes, 0, ret_call);
+  for (guint32 i = 0; i < ret_call->n_batches; i++)
+    for (guint32 row = 0; row < ret_call->batches[i]->n_rows; row++) {
+      TideBytes key = tide_batch_row_key(ret_call->batches[i], row);
+      g_string_append_printf(keys, "%.*s ", (int)key.len, (const char *)key.data);
+    }
+  return g_string_free(keys, FALSE);
+}
+
+#define ASSERT_CALL(fixture, call, keys)                                                                               \
+  do {                                                                                                                 \
+    g_autofree char *taken_ = take_call(fixture, call);                                                                \
+    g_assert_cmpstr(taken_, ==, keys);                                                                                 \
+  } while (0)
+
+/* @call was acknowledged, and its batches are completed. */
+static inline void
+complete_batch(Fixture *fixture, TideCall *call)
+{
+  tide_lanes_finish(fixture->flow.lanes, call, TIDE_OUTCOME_OK, NULL, fixture->now_us);
+  for (TideBatch *batch = tide_completion_queue_take(&fixture->completions, 0), *next; batch != NULL; batch = next) {
+    next = batch->next;
+    tide_accumulator_judge(fixture->accumulator, batch, fixture->now_us);
+    tide_accumulator_complete(fixture->accumulator, batch, fixture->now_us);
+  }
+}
+
+/* What an owner before has sent of the row may land once more, for a long while. */
+static inline void
+put_in_doubt(Fixture *fixture, const char *key, const char *value)
+{
+  g_auto(OneCell) one = {0};
+  fill_row(&one, LATEST, key, value);
+  g_assert_true(
+      tide_accumulator_repeat(fixture->accumulator, &one.row, 1, fixture->now_us + DOUBT_US, fixture->now_us));
+}

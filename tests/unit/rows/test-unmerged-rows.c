@@ -1,0 +1,282 @@
+/* Rows that go by themselves: parts of refused rows, and what is likely to be refused. */
+#include "rows/accumulator.h"
+
+#include "unit/accumulator_rig.h"
+#include "util/clock.h"
+#include "util/log.h"
+
+/* Parts of a refused row are tried for minutes, while nobody knows whether they are to blame: other rows of their
+ * region go on, and show that it works; only the row itself waits. @data: the table */
+static void
+test_other_rows_go_on_while_parts_of_a_refused_row_are_tried(Fixture *fixture, gconstpointer data)
+{
+  guint32 table = GPOINTER_TO_UINT(data);
+  TideCall parts, others, rest;
+  tide_accumulator_defer_key(fixture->accumulator, table, TIDE_BYTES_LITERAL("refused"), 1);
+  append(fixture, table, "refused", "part", TRUE);
+  flush(fixture);
+  ASSERT_CALL(fixture, &parts, "refused ");
+  append(fixture, table, "refused", "later", FALSE);
+  append(fixture, table, "other", "1", FALSE);
+  flush(fixture);
+  ASSERT_CALL(fixture, &others, "other ");
+  append(fixture, table, "other", "2", FALSE);
+  flush(fixture);
+  ASSERT_CALL(fixture, &rest, ""); /* its key is on its way */
+  complete_batch(fixture, &others);
+  flush(fixture);
+  ASSERT_CALL(fixture, &others, "other ");
+  complete_batch(fixture, &others);
+  complete_batch(fixture, &parts);
+  flush(fixture);
+  ASSERT_CALL(fixture, &rest, "refused ");
+  complete_batch(fixture, &rest);
+  g_assert_cmpint(tide_accumulator_oldest_us(fixture->accumulator), ==, 0);
+}
+
+/* A part that must wait for another of its row, which is tried, keeps none of another row. */
+static void
+test_parts_of_other_rows_go_on(Fixture *fixture, gconstpointer data)
+{
+  TideCall first, other, second;
+  tide_accumulator_defer_key(fixture->accumulator, LATEST, TIDE_BYTES_LITERAL("refused"), 2);
+  tide_accumulator_defer_key(fixture->accumulator, LATEST, TIDE_BYTES_LITERAL("other"), 1);
+  append(fixture, LATEST, "refused", "1", TRUE);
+  flush(fixture);
+  ASSERT_CALL(fixture, &first, "refused ");
+  append(fixture, LATEST, "refused", "2", TRUE);
+  append(fixture, LATEST, "other", "1", TRUE);
+  flush(fixture);
+  ASSERT_CALL(fixture, &other, "other ");
+  complete_batch(fixture, &other);
+  flush(fixture);
+  ASSERT_CALL(fixture, &second, "");
+  complete_batch(fixture, &first);
+  flush(fixture);
+  ASSERT_CALL(fixture, &second, "refused ");
+  complete_batch(fixture, &second);
+  g_assert_cmpuint(tide_accumulator_count_unmerged(fixture->accumulator), ==, 0);
+}
+
+#define TOO_LARGE "0123456789012345678901234567890123456789"
+#define SAYS_LIMIT "Cell[a/M:v/1000/Put/vlen=40/seqid=0] with size 70 exceeds limit of 60 bytes"
+
+/* HBase has refused the row of "known" and said why. */
+static void
+learn_limit(Fixture *fixture, guint32 table)
+{
+  TideCall call;
+  append(fixture, table, "known", TOO_LARGE, FALSE);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "known ");
+  g_assert_false(call.batches[0]->is_apart);
+  tide_batch_add_poison(call.batches[0], 0, 1, SAYS_LIMIT);
+  complete_batch(fixture, &call);
+}
+
+static void
+append_at(Fixture *fixture, guint32 table, const char *key, const char *value, gint64 timestamp_ms)
+{
+  g_auto(OneCell) one = {0};
+  fill_row(&one, table, key, value);
+  one.cell.timestamp_ms = timestamp_ms;
+  tide_accumulator_append_message(fixture->accumulator, &one.row, 1, fixture->source, fixture->now_us);
+}
+
+/* Once HBase has said what it refuses for its size, such a row of that table is written by itself, and others of its
+ * key after it; other rows go on meanwhile. What is so large is taken again: it merges as ever. */
+static void
+test_row_that_is_likely_to_be_refused_goes_alone(Fixture *fixture, gconstpointer data)
+{
+  guint32 table = GPOINTER_TO_UINT(data);
+  TideCall apart, others;
+  learn_limit(fixture, table);
+  append_at(fixture, table, "a", "before", 1);
+  append_at(fixture, table, "a", TOO_LARGE, 2);
+  append_at(fixture, table, "a", "behind", 2);
+  append_at(fixture, table, "b", "1", 1);
+  flush(fixture);
+  ASSERT_CALL(fixture, &apart, "a ");
+  g_assert_true(apart.batches[0]->is_apart);
+  ASSERT_CALL(fixture, &others, "b ");
+  complete_batch(fixture, &others);
+  tide_batch_add_poison(apart.batches[0], 0, 1, SAYS_LIMIT);
+  complete_batch(fixture, &apart);
+  flush(fixture);
+  ASSERT_CALL(fixture, &others, "a ");
+  g_assert_false(others.batches[0]->is_apart);
+  complete_batch(fixture, &others);
+  append_at(fixture, table, "c", TOO_LARGE, 1);
+  flush(fixture);
+  ASSERT_CALL(fixture, &apart, "c ");
+  g_assert_true(apart.batches[0]->is_apart);
+  complete_batch(fixture, &apart); /* it was taken */
+  append_at(fixture, table, "c", TOO_LARGE, 2);
+  flush(fixture);
+  ASSERT_CALL(fixture, &others, "c ");
+  g_assert_false(others.batches[0]->is_apart);
+  complete_batch(fixture, &others);
+  g_assert_cmpuint(tide_accumulator_count_unmerged(fixture->accumulator), ==, 0);
+  g_assert_cmpuint(tide_metrics_sum(fixture->flow.metrics, "tidemark_dead_letters_innocent_total", NULL), ==, 0);
+}
+
+/* Tables may have limits of their own: what is said of one is not believed of another. */
+static void
+test_limit_is_the_tables(Fixture *fixture, gconstpointer data)
+{
+  TideCall call;
+  learn_limit(fixture, LATEST);
+  append_at(fixture, DATA, "a", TOO_LARGE, 1);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "a ");
+  g_assert_false(call.batches[0]->is_apart);
+  complete_batch(fixture, &call);
+}
+
+/* What one consumer was told counts for all: none has to have a row refused first. */
+static void
+test_limit_is_known_to_all_consumers(Fixture *fixture, gconstpointer data)
+{
+  TideCall call;
+  TideDatedCache dated_names = {{0}};
+  TideAccumulatorContext context =
+      unstarted_flow_accumulator_context(&fixture->flow, &dated_names, &fixture->completions);
+  TideAccumulator *first = fixture->accumulator;
+  learn_limit(fixture, LATEST);
+  fixture->accumulator = tide_accumulator_new(&context);
+  append_at(fixture, LATEST, "a", TOO_LARGE, 1);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "a ");
+  g_assert_true(call.batches[0]->is_apart);
+  complete_batch(fixture, &call);
+  tide_accumulator_free(fixture->accumulator);
+  fixture->accumulator = first;
+}
+
+/* It would be sent before the open row of its key, and before parts that are read again: where these are of one time
+ * with it, the earlier offset's value would be written later. So it merges. */
+static void
+test_row_that_is_likely_to_be_refused_overtakes_none(Fixture *fixture, gconstpointer data)
+{
+  TideCall call, parts;
+  learn_limit(fixture, LATEST);
+  append_at(fixture, LATEST, "a", "before", 1);
+  append_at(fixture, LATEST, "a", TOO_LARGE, 1);
+  tide_accumulator_defer_key(fixture->accumulator, LATEST, TIDE_BYTES_LITERAL("b"), 2);
+  append_at(fixture, LATEST, "b", TOO_LARGE, 1);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "a ");
+  g_assert_false(call.batches[0]->is_apart);
+  complete_batch(fixture, &call);
+  append(fixture, LATEST, "b", "part", TRUE);
+  append(fixture, LATEST, "b", "part", TRUE);
+  append_at(fixture, LATEST, "b", TOO_LARGE, 2); /* no part is awaited any more */
+  flush(fixture);
+  ASSERT_CALL(fixture, &parts, "b b ");
+  complete_batch(fixture, &parts);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "b ");
+  g_assert_true(call.batches[0]->is_apart);
+  complete_batch(fixture, &call);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "b ");
+  g_assert_false(call.batches[0]->is_apart);
+  complete_batch(fixture, &call);
+}
+
+/* The row before is on its way, and refused for another reason: what is read again of it is of the earlier offsets, and
+ * must not be written behind a row of their time. */
+static void
+test_row_that_is_likely_to_be_refused_waits_for_parts_to_come(Fixture *fixture, gconstpointer data)
+{
+  TideCall call;
+  learn_limit(fixture, LATEST);
+  append_at(fixture, LATEST, "a", "before", 1);
+  append_at(fixture, LATEST, "b", "before", 1);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "a b ");
+  append_at(fixture, LATEST, "a", TOO_LARGE, 1);
+  append_at(fixture, LATEST, "b", TOO_LARGE, 2); /* of another time: it does no harm */
+  tide_batch_add_poison(call.batches[0], 0, 1, "Timestamp for KV out of range a/M:v/1/Put/vlen=6/seqid=0");
+  tide_accumulator_defer_key(fixture->accumulator, LATEST, TIDE_BYTES_LITERAL("a"), 2);
+  complete_batch(fixture, &call);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "b ");
+  g_assert_true(call.batches[0]->is_apart);
+  complete_batch(fixture, &call);
+  append(fixture, LATEST, "a", "part", TRUE);
+  append(fixture, LATEST, "a", "part", TRUE);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "a a ");
+  complete_batch(fixture, &call);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "a ");
+  g_assert_false(call.batches[0]->is_apart);
+  complete_batch(fixture, &call);
+}
+
+/* It is what its message waits for last. */
+static void
+test_what_follows_a_row_that_goes_alone_is_sent_behind_it(Fixture *fixture, gconstpointer data)
+{
+  TideCall call;
+  g_auto(OneCell) parent = {0}, index = {0};
+  learn_limit(fixture, DATA);
+  fill_row(&parent, DATA, "a", TOO_LARGE);
+  fill_row(&index, LATEST, "i", "1");
+  index.row.follows = 1;
+  const TideRow rows[] = {parent.row, index.row};
+  tide_accumulator_append_message(fixture->accumulator, rows, 2, fixture->source, fixture->now_us);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "a ");
+  complete_batch(fixture, &call);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "i ");
+  complete_batch(fixture, &call);
+}
+
+/* Of a refused row's parts that which is likely to be refused again is no reason to halve the call of the others. */
+static void
+test_part_that_is_likely_to_be_refused_goes_alone(Fixture *fixture, gconstpointer data)
+{
+  TideCall call, rest;
+  learn_limit(fixture, LATEST);
+  tide_accumulator_defer_key(fixture->accumulator, LATEST, TIDE_BYTES_LITERAL("a"), 1);
+  append(fixture, LATEST, "a", TOO_LARGE, TRUE);
+  tide_accumulator_defer_key(fixture->accumulator, LATEST, TIDE_BYTES_LITERAL("b"), 1);
+  append(fixture, LATEST, "b", "1", TRUE);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "a ");
+  ASSERT_CALL(fixture, &rest, "b ");
+  g_assert_true(call.batches[0]->is_apart && call.batches[0]->is_unmerged);
+  g_assert_true(!rest.batches[0]->is_apart && rest.batches[0]->is_unmerged);
+  complete_batch(fixture, &call);
+  complete_batch(fixture, &rest);
+  g_assert_cmpuint(tide_accumulator_count_unmerged(fixture->accumulator), ==, 0);
+}
+
+#define ADD(path, func, data)                                                                                          \
+  g_test_add("/unmerged-rows/" path, Fixture, GUINT_TO_POINTER(data), set_up, func, tear_down)
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  tide_log_init(TIDE_LOG_FORMAT_TEXT, TIDE_LOG_CRIT);
+  g_unsetenv("STATE_DIRECTORY");
+  ADD("F16/latest-rows-go-on-while-parts-of-a-refused-one-are-tried",
+      test_other_rows_go_on_while_parts_of_a_refused_row_are_tried, LATEST);
+  ADD("F16/data-rows-go-on-while-parts-of-a-refused-one-are-tried",
+      test_other_rows_go_on_while_parts_of_a_refused_row_are_tried, DATA);
+  ADD("F16/parts-of-other-rows-go-on", test_parts_of_other_rows_go_on, 0);
+  ADD("latest-row-that-is-likely-to-be-refused-goes-alone", test_row_that_is_likely_to_be_refused_goes_alone, LATEST);
+  ADD("data-row-that-is-likely-to-be-refused-goes-alone", test_row_that_is_likely_to_be_refused_goes_alone, DATA);
+  ADD("limit-is-the-tables", test_limit_is_the_tables, 0);
+  ADD("limit-is-known-to-all-consumers", test_limit_is_known_to_all_consumers, 0);
+  ADD("row-that-is-likely-to-be-refused-overtakes-none", test_row_that_is_likely_to_be_refused_overtakes_none, 0);
+  ADD("what-follows-a-row-that-goes-alone", test_what_follows_a_row_that_goes_alone_is_sent_behind_it, 0);
+  ADD("row-that-is-likely-to-be-refused-waits-for-parts-to-come",
+      test_row_that_is_likely_to_be_refused_waits_for_parts_to_come, 0);
+  ADD("part-that-is-likely-to-be-refused-goes-alone", test_part_that_is_likely_to_be_refused_goes_alone, 0);
+  return g_test_run();
+}
