@@ -10,7 +10,8 @@
 
 #define REFUSED_LOG_US (10 * TIDE_US_PER_S)
 
-/* Of messages of refused rows so many are read again, or were and are not written yet: enough that it is done for many
+/* Of messages of refused rows so many are read again, or were and are not written yet, with the rows that are kept
+ * apart (rows/unmerged_rows.h), which are an eighth of them at the most: enough that it is done for many
  * at once, since they lie all over what was read and each pass over that takes some tenths of a second. What they hold
  * is bounded by the queue of dead letters. */
 #define MAX_UNDER_WAY 8000u

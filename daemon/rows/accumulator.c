@@ -6,8 +6,8 @@
 #include "rows/table_given_up.h"
 #include "util/clock.h"
 
-/* Batches of one lane on their way at the most: enough to keep every writer busy with it, few enough that looking for a
- * shared key in them stays cheap. Beyond it the open rows coalesce. */
+/* Batches of one lane on their way at the most, unmerged rows apart: enough to keep every writer busy with it, few
+ * enough that looking for a shared key in them stays cheap. Beyond it the open rows coalesce. */
 #define MAX_ON_THE_WAY 32u
 
 /* Rows leave in rounds, of all lanes and tables together: a quiet stream's at once, but no more often than this, for a
@@ -47,9 +47,9 @@ struct TideAccumulator {
   guint32 batch_bytes;      /* a lane with so much is full */
   guint64 generation;       /* of the region maps taken */
   gsize n_on_the_way;       /* batches, of all lanes */
-  guint32 n_unmerged;       /* rows, open or on their way */
-  TideBatch *sealed;        /* owned, within one call of ours: not submitted yet */
-  TideBatch **sealed_end;   /* where the next one is linked */
+  TideUnmergedRows unmerged;
+  TideBatch *sealed;      /* owned, within one call of ours: not submitted yet */
+  TideBatch **sealed_end; /* where the next one is linked */
   TideBatchPool pool;
   gint64 housekeeping_us;
   GPtrArray *healed; /* (element-type TideLaneBuffer) borrowed, within one call of ours: with heals to seal */
@@ -59,15 +59,6 @@ struct TideAccumulator {
   GPtrArray *lanes_of;   /* (element-type TideLaneBuffer) borrowed: likewise */
   TideDependentRowReader dependent_reader;
 };
-
-static void
-activate(TideAccumulator *accumulator, TideLaneBuffer *open)
-{
-  if (open->is_active)
-    return;
-  open->is_active = TRUE;
-  g_ptr_array_add(accumulator->active, open);
-}
 
 /* ---- sealing ---- */
 
@@ -143,6 +134,17 @@ shares_key_on_the_way(const TideLaneBuffer *open)
   return FALSE;
 }
 
+/* Whether as many batches of @open are on their way as may be: of unmerged rows, or of all others. Neither waits for
+ * the other, for the one may be tried for minutes, and the other be many. */
+static gboolean
+is_crowded(const TideLaneBuffer *open, gboolean of_unmerged)
+{
+  guint n = 0;
+  for (guint i = 0; open->on_the_way->len >= MAX_ON_THE_WAY && i < open->on_the_way->len; i++)
+    n += ((const TideBatch *)g_ptr_array_index(open->on_the_way, i))->is_unmerged == of_unmerged ? 1 : 0;
+  return n >= MAX_ON_THE_WAY;
+}
+
 static gboolean
 is_full(const TideAccumulator *accumulator, const TideLaneBuffer *open)
 {
@@ -191,7 +193,7 @@ may_seal(TideLaneBuffer *open)
     return FALSE;
   if (open->table->latest != TIDE_LATEST_NONE)
     return !tide_lane_buffer_has_merged_on_the_way(open);
-  if (open->shares_key || open->on_the_way->len >= MAX_ON_THE_WAY)
+  if (open->shares_key || is_crowded(open, FALSE))
     return FALSE;
   open->shares_key = shares_key_on_the_way(open);
   return !open->shares_key;
@@ -200,8 +202,7 @@ may_seal(TideLaneBuffer *open)
 static gboolean
 may_seal_unmerged(const TideLaneBuffer *open)
 {
-  return !open->unmerged_wait && open->on_the_way->len < MAX_ON_THE_WAY &&
-         !tide_lane_buffer_unmerged_wait_for_predecessor(open);
+  return !open->unmerged_wait && !is_crowded(open, TRUE) && !tide_lane_buffer_unmerged_wait_for_predecessor(open);
 }
 
 /* Seals @open when it is due. Returns when it will be; G_MAXINT64 when only a batch that completes can change that. */
@@ -390,7 +391,7 @@ add_row(TideAccumulator *accumulator, TideTableAccumulator *table, TideLaneBuffe
   if (merged.n_conflicting > 0)
     tide_counter_add(table->cells_conflicting, merged.n_conflicting);
   open->last_row_us = mapped_us;
-  activate(accumulator, open);
+  tide_table_accumulator_activate(table, open);
   return row_index;
 }
 
@@ -399,46 +400,6 @@ seal_if_full(TideAccumulator *accumulator, TideLaneBuffer *open, gint64 now_us)
 {
   if (open->table->latest == TIDE_LATEST_NONE && is_full(accumulator, open) && !open->shares_key && may_seal(open))
     seal(accumulator, open, now_us);
-}
-
-/* As tide_accumulator_append_unmerged(). */
-static guint32
-append_unmerged(TideAccumulator *accumulator, TideTableAccumulator *table, const TideRow *rows, guint32 n_rows,
-                guint32 at, TideSourceRef source, gint64 now_us)
-{
-  TideLaneBuffer *open = tide_table_accumulator_find_lane(table, rows[at].key);
-  guint32 n_added = 1;
-  TideRowBuffer *unmerged = tide_table_accumulator_open_unmerged(table, open);
-  TideRow row = rows[at];
-  row.is_apart = tide_cell_limit_is_exceeded(table->cell_limit, &row, now_us);
-  guint32 row_index = tide_row_buffer_append(unmerged, &row, source, now_us, NULL);
-  open->unmerged_wait = FALSE;
-  for (guint32 i = at + 1; i < n_rows && rows[i].reading_index == rows[at].reading_index; i++) {
-    if (rows[i].follows == 0 || tide_dependents_parent_of(rows, &rows[i]) != at)
-      continue;
-    tide_row_buffer_add_dependent(unmerged, row_index, &rows[i], source);
-    n_added++;
-  }
-  open->last_row_us = now_us;
-  activate(accumulator, open);
-  accumulator->n_unmerged++;
-  return n_added;
-}
-
-/* Where HBase is likely to refuse @rows[@at], appends it as a part of a refused row is. FALSE: nothing was done: it is
- * a row like any other. */
-static gboolean
-append_apart(TideAccumulator *accumulator, TideTableAccumulator *table, const TideRow *rows, guint32 n_rows, guint32 at,
-             TideSourceRef source, gint64 now_us)
-{
-  const TideRow *row = &rows[at];
-  if (G_LIKELY(!tide_cell_limit_is_exceeded(table->cell_limit, row, now_us)) ||
-      tide_table_accumulator_may_change_places(table, row))
-    return FALSE;
-  tide_counter_inc(table->rows_mapped);
-  tide_table_accumulator_defer_key(table, tide_key_hash(row->key), 1);
-  (void)append_unmerged(accumulator, table, rows, n_rows, at, source, now_us);
-  return TRUE;
 }
 
 /* The lanes of all rows that have one, asked for: they lie all over the memory. */
@@ -469,7 +430,7 @@ tide_accumulator_append_message(TideAccumulator *accumulator, const TideRow *row
       continue;
     TideLaneBuffer *open = lanes[i];
     TideTableAccumulator *table = find_table(accumulator, rows[i].table_index, now_us);
-    if (!append_apart(accumulator, table, rows, n_rows, i, source, now_us)) {
+    if (!tide_unmerged_rows_append_apart(&accumulator->unmerged, table, rows, n_rows, i, source, now_us)) {
       guint32 row_index = add_row(accumulator, table, open, &rows[i], source, now_us);
       for (guint32 f = any_dependent ? dependents[i].first : 0; f != 0; f = dependents[f - 1].next)
         tide_row_buffer_add_dependent(open->buffer, row_index, &rows[f - 1], source);
@@ -496,13 +457,13 @@ tide_accumulator_append_unmerged(TideAccumulator *accumulator, const TideRow *ro
 {
   TideTableAccumulator *table = accumulator->slots[rows[at].table_index];
   table->n_awaited_parts--;
-  return append_unmerged(accumulator, table, rows, n_rows, at, source, now_us);
+  return tide_unmerged_rows_append_part(&accumulator->unmerged, table, rows, n_rows, at, source, now_us);
 }
 
 guint32
 tide_accumulator_count_unmerged(const TideAccumulator *accumulator)
 {
-  return accumulator->n_unmerged;
+  return accumulator->unmerged.n_rows;
 }
 
 /* Its rows hold their keys no more. */
@@ -513,9 +474,9 @@ let_go_unmerged(TideAccumulator *accumulator, TideTableAccumulator *table, const
   (void)tide_batch_poison(batch, &n_poison);
   if (!batch->is_apart) /* what was refused before as a part of a row, or never was */
     tide_counter_add(accumulator->accepted, batch->n_rows - n_poison - tide_batch_count_given_up(batch));
-  accumulator->n_unmerged -= batch->n_rows;
   for (guint32 i = 0; i < batch->n_rows; i++)
-    tide_table_accumulator_defer_key(table, tide_key_hash(tide_batch_row_key(batch, i)), -1);
+    tide_unmerged_rows_let_go(&accumulator->unmerged, table, tide_key_hash(tide_batch_row_key(batch, i)),
+                              batch->is_apart);
 }
 
 /* What followed a row of @batch is a row like any other now; but for rows that were refused, of which an index must not
@@ -765,7 +726,7 @@ void
 tide_accumulator_give_up(TideAccumulator *accumulator, gint64 now_us)
 {
   for (guint i = 0; i < accumulator->tables->len; i++)
-    accumulator->n_unmerged -= tide_table_given_up_take(g_ptr_array_index(accumulator->tables, i), now_us);
+    tide_table_given_up_take(g_ptr_array_index(accumulator->tables, i), &accumulator->unmerged, now_us);
 }
 
 void

@@ -143,8 +143,8 @@ TideBatch *tide_row_buffer_seal(TideRowBuffer *buffer, const TideSealRequest *re
 typedef struct TideDropRequest {
   gboolean (*is_gone)(TideSourceRef source, gpointer data); /* rows that have such a source are dropped */
   void (*on_source)(TideSourceRef source,
-                    gpointer data);                /* hears of each source and dependent row of a dropped row ... */
-  void (*on_row)(guint64 key_hash, gpointer data); /* ... and of the row; NULL: of none */
+                    gpointer data); /* hears of each source and dependent row of a dropped row ... */
+  void (*on_row)(guint64 key_hash, gboolean is_apart, gpointer data); /* ... and of the row; NULL: of none */
   gpointer data;
 } TideDropRequest;
 

@@ -334,7 +334,7 @@ part_rows(const TideRowBuffer *buffer, const TideDropRequest *request, TideRowBu
     if (row->goes_to == GOES_TO_AGAIN)
       row->target_row = tide_row_buffer_copy_row(buffer, i, left, buffer->oldest_us);
     else if (request->on_row != NULL)
-      request->on_row(row->key_hash, request->data);
+      request->on_row(row->key_hash, row->is_apart, request->data);
   }
 }
 

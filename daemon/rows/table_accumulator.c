@@ -64,6 +64,15 @@ tide_table_accumulator_close_buffers(TideTableAccumulator *table, TideLaneBuffer
   tide_spare_buffers_take_back(&table->spares, &lane->unmerged);
 }
 
+void
+tide_table_accumulator_activate(TideTableAccumulator *table, TideLaneBuffer *lane)
+{
+  if (lane->is_active)
+    return;
+  lane->is_active = TRUE;
+  g_ptr_array_add(table->context->active, lane);
+}
+
 static void
 lane_free(TideTableAccumulator *table, TideLaneBuffer *open)
 {

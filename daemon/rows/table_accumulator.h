@@ -1,5 +1,5 @@
 /* One table as one consumer has it open: its rows by lane, as regions come and go. What leaves when is decided in
- * accumulator.c, which shares this with table_doubt.c and table_given_up.c alone.
+ * accumulator.c, which shares this with table_doubt.c, table_given_up.c and unmerged_rows.c alone.
  *
  * Threads: the owning consumer's only. */
 #pragma once
@@ -93,6 +93,9 @@ void tide_table_accumulator_give_memory_back(TideTableAccumulator *table, gint64
 /* An instance of a dated table that had no row for an hour (where places are short: a second), and of which nothing is
  * left: it can be given up. */
 gboolean tide_table_accumulator_is_idle(const TideTableAccumulator *table, gboolean is_short, gint64 now_us);
+
+/* @lane of @table has open rows. */
+void tide_table_accumulator_activate(TideTableAccumulator *table, TideLaneBuffer *lane);
 
 /* So many parts more, or less, hold the key with that hash. */
 void tide_table_accumulator_defer_key(TideTableAccumulator *table, guint64 key_hash, gint32 n_parts);

@@ -2,6 +2,7 @@
 
 typedef struct GivingUp {
   TideTableAccumulator *table;
+  TideUnmergedRows *unmerged; /* of open rows; else NULL */
   gint64 now_us;
 } GivingUp;
 
@@ -23,13 +24,13 @@ forget_source(TideSourceRef source, gpointer data)
 }
 
 static void
-let_key_go(guint64 key_hash, gpointer data)
+let_key_go(guint64 key_hash, gboolean is_apart, gpointer data)
 {
-  tide_table_accumulator_defer_key(((GivingUp *)data)->table, key_hash, -1);
+  const GivingUp *giving_up = data;
+  tide_unmerged_rows_let_go(giving_up->unmerged, giving_up->table, key_hash, is_apart);
 }
 
-/* Returns: how many were unmerged. */
-static guint32
+static void
 drop_open_rows(GivingUp *giving_up, TideLaneBuffer *open)
 {
   TideDropRequest request = {.is_gone = is_gone, .on_source = forget_source, .data = giving_up};
@@ -40,7 +41,6 @@ drop_open_rows(GivingUp *giving_up, TideLaneBuffer *open)
   open->left_bytes = MIN(open->left_bytes, open->buffer->encoded_bytes);
   open->shares_key = open->unmerged_wait = FALSE;
   tide_counter_add(giving_up->table->context->rows_given_up, n_merged + n_unmerged);
-  return n_unmerged;
 }
 
 static void
@@ -53,27 +53,25 @@ mark_batch(GivingUp *giving_up, TideBatch *batch)
       tide_batch_give_up(batch, sources[i].row);
 }
 
-static guint32
+static void
 give_up_lane(GivingUp *giving_up, TideLaneBuffer *open)
 {
   if (open == NULL)
-    return 0;
+    return;
   for (guint i = 0; i < open->on_the_way->len; i++)
     mark_batch(giving_up, g_ptr_array_index(open->on_the_way, i));
-  return drop_open_rows(giving_up, open);
+  drop_open_rows(giving_up, open);
 }
 
-guint32
-tide_table_given_up_take(TideTableAccumulator *table, gint64 now_us)
+void
+tide_table_given_up_take(TideTableAccumulator *table, TideUnmergedRows *unmerged, gint64 now_us)
 {
-  GivingUp giving_up = {table, now_us};
-  guint32 n_unmerged = 0;
+  GivingUp giving_up = {table, unmerged, now_us};
   for (guint32 i = 0; i < table->map->n_lanes; i++)
-    n_unmerged += give_up_lane(&giving_up, table->lanes[i]);
+    give_up_lane(&giving_up, table->lanes[i]);
   for (guint i = 0; i < table->retired->len; i++)
-    n_unmerged += give_up_lane(&giving_up, g_ptr_array_index(table->retired, i));
+    give_up_lane(&giving_up, g_ptr_array_index(table->retired, i));
   tide_heals_give_up(table->heals, now_us);
-  return n_unmerged;
 }
 
 static void
@@ -113,7 +111,7 @@ tide_table_given_up_leave_out(TideTableAccumulator *table, TideBatch *batch, gin
   guint32 n_given_up = tide_batch_count_given_up(batch);
   if (G_LIKELY(n_given_up == 0))
     return;
-  GivingUp giving_up = {table, now_us};
+  GivingUp giving_up = {table, NULL, now_us};
   leave_out_sources(&giving_up, batch);
   leave_out_dependents(&giving_up, batch);
   for (guint32 i = 0; i < batch->n_rows; i++)

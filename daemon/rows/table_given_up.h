@@ -7,13 +7,13 @@
  * Threads: the owning consumer's only; what writers have is marked for them. */
 #pragma once
 
-#include "rows/table_accumulator.h"
+#include "rows/unmerged_rows.h"
 
 G_BEGIN_DECLS
 
 /* Partitions were taken away: drops their open rows and heals, and marks their rows in batches, wherever these are.
- * Returns: how many of the rows dropped were unmerged. */
-guint32 tide_table_given_up_take(TideTableAccumulator *table, gint64 now_us);
+ */
+void tide_table_given_up_take(TideTableAccumulator *table, TideUnmergedRows *unmerged, gint64 now_us);
 
 /* @batch is completed: takes out of it all that belongs to rows which were given up. They count as not written, though
  * a call that was under way may have carried them. */

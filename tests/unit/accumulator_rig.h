@@ -162,16 +162,23 @@ take_call(Fixture *fixture, TideCall *ret_call)
     g_assert_cmpstr(taken_, ==, keys);                                                                                 \
   } while (0)
 
-/* @call was acknowledged, and its batches are completed. */
+/* Completes the batches of calls that ended. */
 static inline void
-complete_batch(Fixture *fixture, TideCall *call)
+complete_ended(Fixture *fixture)
 {
-  tide_lanes_finish(fixture->flow.lanes, call, TIDE_OUTCOME_OK, NULL, fixture->now_us);
   for (TideBatch *batch = tide_completion_queue_take(&fixture->completions, 0), *next; batch != NULL; batch = next) {
     next = batch->next;
     tide_accumulator_judge(fixture->accumulator, batch, fixture->now_us);
     tide_accumulator_complete(fixture->accumulator, batch, fixture->now_us);
   }
+}
+
+/* @call was acknowledged, and its batches are completed. */
+static inline void
+complete_batch(Fixture *fixture, TideCall *call)
+{
+  tide_lanes_finish(fixture->flow.lanes, call, TIDE_OUTCOME_OK, NULL, fixture->now_us);
+  complete_ended(fixture);
 }
 
 /* What an owner before has sent of the row may land once more, for a long while. */

@@ -1,5 +1,5 @@
 /* Rows that go by themselves: parts of refused rows, and what is likely to be refused. */
-#include "rows/accumulator.h"
+#include "rows/unmerged_rows.h"
 
 #include "unit/accumulator_rig.h"
 #include "util/clock.h"
@@ -215,6 +215,86 @@ test_row_that_is_likely_to_be_refused_waits_for_parts_to_come(Fixture *fixture, 
   complete_batch(fixture, &call);
 }
 
+/* Rows of "n0" to "n999", each likely to be refused. */
+static void
+append_as_many_as_may_be_apart(Fixture *fixture)
+{
+  learn_limit(fixture, LATEST);
+  for (guint i = 0; i < TIDE_MAX_ROWS_APART; i++) {
+    g_autofree char *key = g_strdup_printf("n%u", i);
+    append_at(fixture, LATEST, key, TOO_LARGE, 1);
+  }
+}
+
+static void
+complete_all(Fixture *fixture)
+{
+  TideCall call;
+  g_autofree char *keys = take_call(fixture, &call);
+  while (call.n_batches > 0) {
+    complete_batch(fixture, &call);
+    g_free(keys);
+    keys = take_call(fixture, &call);
+  }
+}
+
+/* However many come: parts that are read again must not wait for them. Beyond the bound they merge. */
+static void
+test_rows_kept_apart_are_bounded(Fixture *fixture, gconstpointer data)
+{
+  append_as_many_as_may_be_apart(fixture);
+  append_at(fixture, LATEST, "beyond", TOO_LARGE, 1);
+  g_assert_cmpuint(tide_accumulator_count_unmerged(fixture->accumulator), ==, TIDE_MAX_ROWS_APART);
+  tide_accumulator_defer_key(fixture->accumulator, LATEST, TIDE_BYTES_LITERAL("part"), 1);
+  append(fixture, LATEST, "part", "1", TRUE);
+  g_assert_cmpuint(tide_accumulator_count_unmerged(fixture->accumulator), ==, TIDE_MAX_ROWS_APART + 1);
+  flush(fixture);
+  complete_all(fixture);
+  g_assert_true(tide_accumulator_is_empty(fixture->accumulator));
+  g_assert_cmpuint(tide_accumulator_count_unmerged(fixture->accumulator), ==, 0);
+  append_as_many_as_may_be_apart(fixture);
+  g_assert_cmpuint(tide_accumulator_count_unmerged(fixture->accumulator), ==, TIDE_MAX_ROWS_APART);
+}
+
+/* Rows that are given up make room for others. */
+static void
+test_rows_kept_apart_that_are_given_up_make_room(Fixture *fixture, gconstpointer data)
+{
+  append_as_many_as_may_be_apart(fixture);
+  fixture->taken_slot = 0;
+  tide_accumulator_give_up(fixture->accumulator, fixture->now_us);
+  fixture->taken_slot = -1;
+  g_assert_cmpuint(tide_accumulator_count_unmerged(fixture->accumulator), ==, 0);
+  append_at(fixture, LATEST, "n0", TOO_LARGE, 1);
+  g_assert_cmpuint(tide_accumulator_count_unmerged(fixture->accumulator), ==, 1);
+}
+
+/* Nor do other rows of their region wait until some of them are written; nor they for those. */
+static void
+test_lane_full_of_one_kind_takes_the_other(Fixture *fixture, gconstpointer data)
+{
+  gboolean is_full_of_apart = GPOINTER_TO_UINT(data) != 0;
+  TideCall call;
+  learn_limit(fixture, DATA);
+  for (guint i = 0; i < 100; i++) {
+    g_autofree char *key = g_strdup_printf("n%u", i);
+    append_at(fixture, DATA, key, is_full_of_apart ? TOO_LARGE : "1", 1);
+    flush(fixture);
+  }
+  append_at(fixture, DATA, "other", is_full_of_apart ? "1" : TOO_LARGE, 1);
+  flush(fixture);
+  gboolean is_sent = FALSE, is_over = FALSE;
+  while (!is_over) {
+    g_autofree char *keys = take_call(fixture, &call);
+    is_sent |= strstr(keys, "other ") != NULL;
+    is_over = call.n_batches == 0;
+    if (!is_over) /* it is not completed yet */
+      tide_lanes_finish(fixture->flow.lanes, &call, TIDE_OUTCOME_OK, NULL, fixture->now_us);
+  }
+  g_assert_true(is_sent);
+  complete_ended(fixture);
+}
+
 /* It is what its message waits for last. */
 static void
 test_what_follows_a_row_that_goes_alone_is_sent_behind_it(Fixture *fixture, gconstpointer data)
@@ -274,6 +354,10 @@ main(int argc, char **argv)
   ADD("limit-is-the-tables", test_limit_is_the_tables, 0);
   ADD("limit-is-known-to-all-consumers", test_limit_is_known_to_all_consumers, 0);
   ADD("row-that-is-likely-to-be-refused-overtakes-none", test_row_that_is_likely_to_be_refused_overtakes_none, 0);
+  ADD("apart/are-bounded", test_rows_kept_apart_are_bounded, 0);
+  ADD("apart/that-are-given-up-make-room", test_rows_kept_apart_that_are_given_up_make_room, 0);
+  ADD("lane-full-of-rows-apart-takes-others", test_lane_full_of_one_kind_takes_the_other, 1);
+  ADD("lane-full-of-others-takes-rows-apart", test_lane_full_of_one_kind_takes_the_other, 0);
   ADD("what-follows-a-row-that-goes-alone", test_what_follows_a_row_that_goes_alone_is_sent_behind_it, 0);
   ADD("row-that-is-likely-to-be-refused-waits-for-parts-to-come",
       test_row_that_is_likely_to_be_refused_waits_for_parts_to_come, 0);

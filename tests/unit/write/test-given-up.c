@@ -329,7 +329,7 @@ note_source(TideSourceRef source, gpointer data)
 }
 
 static void
-note_row(guint64 key_hash, gpointer data)
+note_row(guint64 key_hash, gboolean is_apart, gpointer data)
 {
   ((Dropped *)data)->n_rows++;
   ((Dropped *)data)->key_hash = key_hash;
