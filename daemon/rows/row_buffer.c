@@ -587,6 +587,8 @@ tide_row_buffer_may_contradict(const TideRowBuffer *buffer, const TideRow *row)
     return FALSE;
   const OpenRow *open = &rows_of(buffer)[place - 1];
   gboolean found = open->follows_same_key;
+  for (guint32 i = 0; i < row->n_cells && !found; i++) /* one that gave way to the delete may come again, too */
+    found = is_deleted(open->delete_to_ms, row->cells[i].timestamp_ms);
   for (guint32 i = open->first_cell; i != NO_CELL && !found; i = cells_of(buffer)[i].next)
     found = tide_row_may_contradict(row, cells_of(buffer)[i].timestamp_ms, buffer->rule);
   return found;

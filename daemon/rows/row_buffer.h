@@ -116,8 +116,8 @@ gboolean tide_row_buffer_shares_keys(const TideRowBuffer *buffer, const TideBatc
  * its time, or in a latest table one that a later one stands for. */
 gboolean tide_row_may_contradict(const TideRow *row, gint64 timestamp_ms, TideMergeRule rule);
 
-/* TRUE when @row may give a cell another value than an open row of its key: by that row's cells, or since there are
- * several. Not of unmerged rows. */
+/* TRUE when @row may give a cell another value than an open row of its key: by that row's cells, those that it deletes,
+ * or since there are several. Not of unmerged rows. */
 gboolean tide_row_buffer_may_contradict(const TideRowBuffer *buffer, const TideRow *row);
 
 /* TRUE when a row of the buffer may have that key. */

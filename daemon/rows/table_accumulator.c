@@ -150,10 +150,11 @@ batch_may_contradict(const TideTableAccumulator *table, const TideBatch *batch, 
   TideBatchCell cell;
   TideBatchCells cells;
   for (guint32 i = 0; i < batch->n_rows && !found; i++) {
-    if (!tide_bytes_equal(tide_batch_row_key(batch, i), row->key) ||
-        !tide_batch_cells_enter(&cells, table->context->protocol, batch, i))
+    if (!tide_bytes_equal(tide_batch_row_key(batch, i), row->key))
       continue;
-    while (!found && tide_batch_cells_next(&cells, &cell))
+    gboolean has_cells = tide_batch_cells_enter(&cells, table->context->protocol, batch, i);
+    found = batch->is_mutations && (!has_cells || merge_rule(table) == TIDE_MERGE_ALL); /* as far as it may delete */
+    while (!found && has_cells && tide_batch_cells_next(&cells, &cell))
       found = tide_row_may_contradict(row, cell.timestamp_ms, merge_rule(table));
   }
   return found;

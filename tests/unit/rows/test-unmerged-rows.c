@@ -295,6 +295,50 @@ test_lane_full_of_one_kind_takes_the_other(Fixture *fixture, gconstpointer data)
   complete_ended(fixture);
 }
 
+static void
+append_tombstone(Fixture *fixture, guint32 table, const char *key, gint64 delete_to_ms)
+{
+  TideRow row = {.table_index = table, .key = tide_bytes_of_string(key), .delete_to_ms = delete_to_ms};
+  tide_accumulator_append_message(fixture->accumulator, &row, 1, fixture->source, fixture->now_us);
+}
+
+/* Whether a row with that key and time is kept apart. */
+static gboolean
+is_kept_apart(Fixture *fixture, guint32 table, const char *key, gint64 timestamp_ms)
+{
+  guint32 before = tide_accumulator_count_unmerged(fixture->accumulator);
+  append_at(fixture, table, key, TOO_LARGE, timestamp_ms);
+  return tide_accumulator_count_unmerged(fixture->accumulator) > before;
+}
+
+/* A cell that gave way to a tombstone in the open row comes again where that row is refused, and the tombstone's own
+ * message is gone: before a row of the cell's time that came later, so this merges. */
+static void
+test_row_that_is_likely_to_be_refused_overtakes_nothing_that_is_deleted(Fixture *fixture, gconstpointer data)
+{
+  guint32 table = GPOINTER_TO_UINT(data);
+  TideCall call;
+  learn_limit(fixture, table);
+  append_at(fixture, table, "a", "before", 3);
+  append_tombstone(fixture, table, "a", 5);
+  g_assert_false(is_kept_apart(fixture, table, "a", 3));
+  g_assert_true(is_kept_apart(fixture, table, "a", 6));
+  append_at(fixture, table, "b", "before", 3);
+  append_tombstone(fixture, table, "b", 5);
+  append_at(fixture, table, "c", "before", 3);
+  append_tombstone(fixture, table, "c", 5);
+  append_at(fixture, table, "c", "behind", 7);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "a "); /* what was kept apart */
+  tide_batch_add_poison(call.batches[0], 0, 1, SAYS_LIMIT);
+  complete_batch(fixture, &call);
+  ASSERT_CALL(fixture, &call, "b c ");
+  g_assert_false(is_kept_apart(fixture, table, "b", 3));
+  g_assert_false(is_kept_apart(fixture, table, "c", 3));
+  g_assert_true(is_kept_apart(fixture, table, "d", 3));
+  complete_batch(fixture, &call);
+}
+
 /* It is what its message waits for last. */
 static void
 test_what_follows_a_row_that_goes_alone_is_sent_behind_it(Fixture *fixture, gconstpointer data)
@@ -358,6 +402,10 @@ main(int argc, char **argv)
   ADD("apart/that-are-given-up-make-room", test_rows_kept_apart_that_are_given_up_make_room, 0);
   ADD("lane-full-of-rows-apart-takes-others", test_lane_full_of_one_kind_takes_the_other, 1);
   ADD("lane-full-of-others-takes-rows-apart", test_lane_full_of_one_kind_takes_the_other, 0);
+  ADD("latest-row-that-is-likely-to-be-refused-overtakes-nothing-that-is-deleted",
+      test_row_that_is_likely_to_be_refused_overtakes_nothing_that_is_deleted, LATEST);
+  ADD("data-row-that-is-likely-to-be-refused-overtakes-nothing-that-is-deleted",
+      test_row_that_is_likely_to_be_refused_overtakes_nothing_that_is_deleted, DATA);
   ADD("what-follows-a-row-that-goes-alone", test_what_follows_a_row_that_goes_alone_is_sent_behind_it, 0);
   ADD("row-that-is-likely-to-be-refused-waits-for-parts-to-come",
       test_row_that_is_likely_to_be_refused_waits_for_parts_to_come, 0);
