@@ -262,25 +262,6 @@ sent_bytes(const TideCallSlices *slices, guint32 at)
 }
 
 void
-tide_call_slices_set_aside_large(TideCallSlices *slices, TideRowRange range)
-{
-  gsize largest = 0, other_bytes = 0, n_others = 0, n_large = 0;
-  for (guint32 at = range.first; at < range.end; at++)
-    largest = MAX(largest, sent_bytes(slices, at));
-  for (guint32 at = range.first; at < range.end && n_large <= TIDE_MAX_ASIDE; at++) {
-    gsize n_bytes = sent_bytes(slices, at);
-    gboolean is_large = n_bytes > largest / 2;
-    if (is_large && n_large < TIDE_MAX_ASIDE)
-      slices->aside[n_large] = at;
-    n_large += is_large ? 1 : 0;
-    n_others += n_bytes > 0 && !is_large ? 1 : 0;
-    other_bytes += is_large ? 0 : n_bytes;
-  }
-  if (n_large <= TIDE_MAX_ASIDE && n_others >= n_large && largest * n_others >= ASIDE_FACTOR * other_bytes)
-    slices->n_aside = (guint32)n_large;
-}
-
-void
 tide_call_slices_set_aside_above(TideCallSlices *slices, TideRowRange range, gsize limit_bytes)
 {
   guint32 n_above = 0;
@@ -293,6 +274,23 @@ tide_call_slices_set_aside_above(TideCallSlices *slices, TideRowRange range, gsi
   }
   if (n_above <= TIDE_MAX_ASIDE)
     slices->n_aside = n_above;
+}
+
+void
+tide_call_slices_set_aside_large(TideCallSlices *slices, TideRowRange range)
+{
+  gsize largest = 0, other_bytes = 0, n_others = 0, n_large = 0;
+  for (guint32 at = range.first; at < range.end; at++)
+    largest = MAX(largest, sent_bytes(slices, at));
+  for (guint32 at = range.first; at < range.end; at++) {
+    gsize n_bytes = sent_bytes(slices, at);
+    gboolean is_large = n_bytes > largest / 2;
+    n_large += is_large ? 1 : 0;
+    n_others += n_bytes > 0 && !is_large ? 1 : 0;
+    other_bytes += is_large ? 0 : n_bytes;
+  }
+  if (n_others >= n_large && largest * n_others >= ASIDE_FACTOR * other_bytes)
+    tide_call_slices_set_aside_above(slices, range, largest / 2);
 }
 
 guint32
