@@ -113,13 +113,16 @@ header_note(const TideInitDraft *draft)
   return NULL;
 }
 
+/* A name of fewer bytes is no time: epoch seconds of the year 2000 have nine digits. Columns may well be numbered. */
+#define SHORTEST_TIME_BYTES 9u
+
 /* Whether a column that is to be the time is named by a time: the first line is a reading. */
 static gboolean
 is_named_by_a_value(const TideInitDraft *draft, const TideSurveyField *field, TideErrorCode code, GError **error)
 {
   const TideDecodeOptions *decode = draft->proposal.decode;
   if (decode->format != TIDE_FORMAT_CSV || decode->csv.columns != NULL || !g_ascii_isdigit(field->name[0]) ||
-      field->name[strspn(field->name, "0123456789-+:.,TZ ")] != '\0')
+      strlen(field->name) < SHORTEST_TIME_BYTES || field->name[strspn(field->name, "0123456789-+:.,TZ ")] != '\0')
     return FALSE;
   g_set_error(error, TIDE_ERROR, (int)code,
               "'%s' is a time, and no name of the field that holds it: the first line of each message names the "

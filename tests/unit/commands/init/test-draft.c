@@ -211,6 +211,12 @@ test_value_for_a_name(void)
   tide_init_draft_begin(&fixture.draft, fixture.samples, NOW_MS);
   g_assert_true(tide_init_draft_set_time(&fixture.draft, "1", NULL));
   end(&fixture);
+  /* Columns that are numbered, or named by what is shorter than any time. */
+  fixture.samples = read_samples_as(form, TIDE_BYTES_LITERAL("0,1,2026-11\n1795452859,pump 1,1795452860\n"));
+  tide_init_draft_begin(&fixture.draft, fixture.samples, NOW_MS);
+  g_assert_true(tide_init_draft_set_time(&fixture.draft, "0", NULL));
+  g_assert_true(tide_init_draft_set_time(&fixture.draft, "2026-11", NULL));
+  end(&fixture);
 }
 
 /* Readings of one list are rows of their own, or somebody says that they are not. */
