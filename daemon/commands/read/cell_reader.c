@@ -29,6 +29,9 @@ typedef struct Known {
 /* Rows of a table mostly have the same columns: what is known of so many of the row before is asked first. */
 #define MAX_KNOWN 256u
 
+/* Longer names share one place: of a mebibyte each, at another place in each row, they would be kept by the hundred. */
+#define MAX_KNOWN_BYTES 1024u
+
 struct TideCellReader {
   const TideFieldNames *names; /* borrowed */
   GArray *exact;               /* owned (element-type Declared): by their whole name */
@@ -37,7 +40,7 @@ struct TideCellReader {
   GArray *cells;               /* owned (element-type TideResultCell): of the row that is shown */
   GArray *origins;             /* owned (element-type TideCellOrigin): of each of cells */
   Known known[MAX_KNOWN];      /* of the first cells of the row before; reused */
-  Known known_rest;            /* of the cell behind them */
+  Known known_rest;            /* of the cell behind them, or of a long name */
   TideBuffer name;             /* owned; reused */
   TideScratch texts;           /* what they point to beside the row read */
   TideResultRow shown;
@@ -366,7 +369,8 @@ is_known(const Known *known, const TideResultCell *cell)
 static const Known *
 know(TideCellReader *reader, gsize i, const TideResultCell *cell)
 {
-  Known *known = i < MAX_KNOWN ? &reader->known[i] : &reader->known_rest;
+  gboolean is_kept = i < MAX_KNOWN && cell->family.len + cell->qualifier.len <= MAX_KNOWN_BYTES;
+  Known *known = is_kept ? &reader->known[i] : &reader->known_rest;
   if (is_known(known, cell))
     return known;
   tide_buffer_reset(&known->name);

@@ -1,6 +1,9 @@
 /* Stored cells as what was written into them. */
 #include "commands/read/cell_reader.h"
 
+#include "unit/assert_bytes.h"
+#include "unit/peak_memory.h"
+
 /* A table's rules, made by hand; what they own is literal text, and never freed but for the made texts. */
 typedef struct Fixture {
   TideFieldNames *names;
@@ -234,6 +237,82 @@ test_packed(void)
   fixture_clear(&fixture);
 }
 
+/* Columns that change from row to row, of which family and name are together the same bytes. */
+static void
+test_names_of_the_row_before(void)
+{
+  Fixture fixture;
+  fixture_init(&fixture);
+  add_rule(&fixture,
+           (TideColumnRule){.family = mutable_text("M"), .all_remaining = TRUE, .encoding = TIDE_ENCODE_INT64});
+  add_rule(&fixture,
+           (TideColumnRule){.family = mutable_text("MM"), .all_remaining = TRUE, .encoding = TIDE_ENCODE_TEXT});
+  g_autoptr(TideCellReader) reader = tide_cell_reader_new(&fixture.table, fixture.names);
+  TideResultCell cell = {.value = TIDE_BYTES_LITERAL("\0\0\0\0\0\0\0\7")};
+  const TideResultRow row = {.row = TIDE_BYTES_LITERAL("k"), .cells = &cell, .n_cells = 1};
+  for (guint i = 0; i < 4; i++) {
+    gsize family_len = 1 + i % 2;
+    cell.family = tide_bytes("MMM", family_len);
+    cell.qualifier = tide_bytes("MMM" + family_len, 3 - family_len);
+    const TideResultRow *read = tide_cell_reader_read(reader, &row);
+    g_assert_cmpuint(read->n_cells, ==, 1);
+    assert_bytes_equal(read->cells[0].value, i % 2 == 0 ? TIDE_BYTES_LITERAL("7") : cell.value);
+    assert_bytes_equal(tide_cell_reader_origins(reader)[0].field, cell.qualifier);
+  }
+  fixture_clear(&fixture);
+}
+
+/* More cells than are remembered from row to row: each has its own field all the same. */
+static void
+test_many_cells(void)
+{
+  enum { N_CELLS = 700 };
+  static TideResultCell cells[N_CELLS];
+  char names[N_CELLS][8];
+  Fixture fixture;
+  fixture_init(&fixture);
+  add_rule(&fixture,
+           (TideColumnRule){.family = mutable_text("M"), .all_remaining = TRUE, .encoding = TIDE_ENCODE_TEXT});
+  g_autoptr(TideCellReader) reader = tide_cell_reader_new(&fixture.table, fixture.names);
+  for (guint round = 0; round < 3; round++) {
+    for (guint i = 0; i < N_CELLS; i++) {
+      g_snprintf(names[i], sizeof names[i], "c%u", i + round / 2);
+      cells[i] = (TideResultCell){.family = TIDE_BYTES_LITERAL("M"), .qualifier = tide_bytes_of_string(names[i])};
+    }
+    const TideResultRow row = {.row = TIDE_BYTES_LITERAL("k"), .cells = cells, .n_cells = N_CELLS};
+    g_assert_cmpuint(tide_cell_reader_read(reader, &row)->n_cells, ==, N_CELLS);
+    for (guint i = 0; i < N_CELLS; i++)
+      assert_bytes_equal(tide_cell_reader_origins(reader)[i].field, cells[i].qualifier);
+  }
+  fixture_clear(&fixture);
+}
+
+/* A row is bounded, and what is remembered of those before it stays small beside it: here each has one long name, at
+ * another place. */
+static void
+test_long_names_are_not_kept(void)
+{
+  enum { N_CELLS = 200, NAME_BYTES = 1 << 19 };
+  static TideResultCell cells[N_CELLS];
+  g_autofree char *name = g_strnfill(NAME_BYTES, 'n');
+  Fixture fixture;
+  fixture_init(&fixture);
+  add_rule(&fixture,
+           (TideColumnRule){.family = mutable_text("M"), .all_remaining = TRUE, .encoding = TIDE_ENCODE_TEXT});
+  g_autoptr(TideCellReader) reader = tide_cell_reader_new(&fixture.table, fixture.names);
+  guint64 before = peak_memory_begin();
+  for (guint at = 0; at < N_CELLS; at++) {
+    for (guint i = 0; i < N_CELLS; i++)
+      cells[i] = (TideResultCell){.family = TIDE_BYTES_LITERAL("M"), .qualifier = TIDE_BYTES_LITERAL("x")};
+    cells[at].qualifier = tide_bytes(name, NAME_BYTES);
+    const TideResultRow row = {.row = TIDE_BYTES_LITERAL("k"), .cells = cells, .n_cells = N_CELLS};
+    g_assert_cmpuint(tide_cell_reader_read(reader, &row)->n_cells, ==, N_CELLS);
+    assert_bytes_equal(tide_cell_reader_origins(reader)[at].field, cells[at].qualifier);
+  }
+  assert_peak_memory_grew_less(before, (guint64)N_CELLS * NAME_BYTES / 2);
+  fixture_clear(&fixture);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -243,6 +322,9 @@ main(int argc, char **argv)
   g_test_add_func("/cell-reader/names-that-two-numbers-may-make", test_names_that_two_numbers_may_make);
   g_test_add_func("/cell-reader/computed-values-say-what-they-were-made-of", test_computed_values);
   g_test_add_func("/cell-reader/names-that-are-made-are-told-from-those-that-are-declared", test_expressions);
+  g_test_add_func("/cell-reader/names-of-the-row-before", test_names_of_the_row_before);
+  g_test_add_func("/cell-reader/many-cells", test_many_cells);
+  g_test_add_func("/cell-reader/long-names-are-not-kept", test_long_names_are_not_kept);
   g_test_add_func("/cell-reader/a-packed-cell-becomes-its-columns", test_packed);
   return g_test_run();
 }
