@@ -27,6 +27,22 @@ test_what_no_year_of_four_digits_holds_is_a_number(void)
   check(G_MININT64, "-9223372036854775808");
 }
 
+/* A leap day ends a year that begins in March, and that of 400 years ends all of them: the days around each. */
+static void
+test_leap_days(void)
+{
+  check(951782400000, "2000-02-29T00:00:00.000Z");
+  for (int year = 1; year <= 9999; year++) {
+    for (int day = -2; day <= 1; day++) {
+      g_autoptr(GDateTime) march = g_date_time_new_utc(year, 3, 1, 0, 0, 0);
+      g_autoptr(GDateTime) time = g_date_time_add_days(march, day);
+      g_autofree char *expected = g_strdup_printf("%04d-%02d-%02dT00:00:00.000Z", g_date_time_get_year(time),
+                                                  g_date_time_get_month(time), g_date_time_get_day_of_month(time));
+      check(g_date_time_to_unix(time) * 1000, expected);
+    }
+  }
+}
+
 /* GLib's calendar is another one than the C library's. */
 static void
 test_as_glib_prints_them(void)
@@ -46,6 +62,7 @@ main(int argc, char **argv)
   g_test_add_func("/iso-time/moments", test_moments);
   g_test_add_func("/iso-time/what-no-year-of-four-digits-holds-is-a-number",
                   test_what_no_year_of_four_digits_holds_is_a_number);
+  g_test_add_func("/iso-time/leap-days", test_leap_days);
   g_test_add_func("/iso-time/as-glib-prints-them", test_as_glib_prints_them);
   return g_test_run();
 }

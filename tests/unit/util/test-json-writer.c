@@ -30,6 +30,25 @@ test_strings_are_quoted_and_escaped(void)
   }
 }
 
+/* Each byte at each place of texts of each length up to three words, in memory that ends with the text. */
+static void
+test_plain_is_plain_wherever_it_stands(void)
+{
+  for (gsize len = 1; len <= 24; len++) {
+    g_autofree guint8 *text = g_malloc(len);
+    memset(text, '~', len);
+    g_assert_true(tide_json_is_plain(tide_bytes(text, len)));
+    for (gsize at = 0; at < len; at++) {
+      for (guint byte = 0; byte <= G_MAXUINT8; byte++) {
+        text[at] = (guint8)byte;
+        gboolean is_plain = byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\';
+        g_assert_cmpint(tide_json_is_plain(tide_bytes(text, len)), ==, is_plain);
+      }
+      text[at] = '~';
+    }
+  }
+}
+
 static void
 test_commas_stand_between_values(void)
 {
@@ -105,6 +124,7 @@ main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/json-writer/strings-are-quoted-and-escaped", test_strings_are_quoted_and_escaped);
+  g_test_add_func("/json-writer/plain-is-plain-wherever-it-stands", test_plain_is_plain_wherever_it_stands);
   g_test_add_func("/json-writer/commas-stand-between-values", test_commas_stand_between_values);
   g_test_add_func("/json-writer/bytes-are-hex-or-base64", test_bytes_are_hex_or_base64);
   g_test_add_func("/json-writer/escapes-by-dead-letter-or-number", test_escapes_by_dead_letter_or_number);

@@ -74,6 +74,7 @@ test_csv(void)
       {"a,b", "\"a,b\""},
       {"say \"hi\"", "\"say \"\"hi\"\"\""},
       {"two\nlines", "\"two\nlines\""},
+      {"two\rlines", "\"two\rlines\""},
       {" padded", "\" padded\""},
       {"padded ", "\"padded \""},
       {"in side", "in side"},
