@@ -19,7 +19,7 @@ const TideSubcommand tide_subcommands[] = {
     {"Verify", &tide_command_verify, "compare the tables with the messages of the topics"},
     {"Nightly", &tide_command_rollup, "copy one day of a table into a table of its own"},
     {"Try out", &tide_command_simulate, "send synthetic readings"},
-    {NULL, &tide_command_bench, "measure what readings cost on this machine"},
+    {NULL, &tide_command_bench, "measure what readings cost on this machine; plan what a load needs"},
     {"About", &tide_command_version, "print versions"},
     {NULL, &tide_command_complete, NULL},
     {NULL, NULL, NULL},

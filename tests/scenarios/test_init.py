@@ -148,7 +148,7 @@ def test_forms(scene: Scene) -> None:
     keys = explained_keys(scene, "each.yaml", message)
     assert keys == {"METRIC": {f"b#{k}#{NOW_MS}" for k in ("wave", "temp")}, "CURRENT_METRIC": {"b#wave", "b#temp"}}, keys
     said = scene.run("init", "--each", "data/obs", "--key", "buoy", "-c", "one.yaml", text=message)
-    assert "1 readings have key and time of another one" in said, said
+    assert "1 reading has key and time of another one" in said, said
     for words, code in ((["--columns", "a,b"], 64), (["--each", "a", "--format", "csv"], 64), (["--each", "none"], 65),
                         (["--format", "csv", "--time", iso(NOW_MS)], 64), (["--format", "csv"], 65),
                         (["--columns", "pump,,x,y", "--format", "csv", "--key", "pump", "--time", "$timestamp"], 78)):

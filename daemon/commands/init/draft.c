@@ -337,14 +337,13 @@ tide_init_draft_notes(const TideInitDraft *draft)
   GPtrArray *notes = g_ptr_array_new_with_free_func(g_free);
   guint n_collisions = count_collisions(draft);
   if (n_collisions > 0)
-    g_ptr_array_add(notes,
-                    g_strdup_printf("%u readings have key and time of another one, and would be written into its row: "
-                                    "'--key' names more fields%s",
-                                    n_collisions,
-                                    draft->proposal.decode->each == NULL
-                                        ? ""
-                                        : ", or one of them the column ('qualifier'; see JSON in "
-                                          "docs/configuration.md)"));
+    g_ptr_array_add(notes, g_strdup_printf("%u %s key and time of another one, and would be written into its row: "
+                                           "'--key' names more fields%s",
+                                           n_collisions, n_collisions == 1 ? "reading has" : "readings have",
+                                           draft->proposal.decode->each == NULL
+                                               ? ""
+                                               : ", or one of them the column ('qualifier'; see JSON in "
+                                                 "docs/configuration.md)"));
   if (!has_number(draft))
     g_ptr_array_add(notes, g_strdup("no field holds a number: are these the messages that hold the readings?"));
   char *envelope = envelope_note(draft);

@@ -157,7 +157,7 @@ test_notes(void)
   static const char two[] = "{\"host\":\"a\",\"disk\":\"x\",\"ts\":1795452860,\"v\":1}\n"
                             "{\"host\":\"a\",\"disk\":\"y\",\"ts\":1795452860,\"v\":2}";
   assert_notes(two, NULL, "would be written into its row", FALSE);
-  assert_notes(two, "host", "1 readings have key and time of another one", TRUE);
+  assert_notes(two, "host", "1 reading has key and time of another one", TRUE);
   assert_notes(two, NULL, "no more than itself", FALSE);
   assert_notes("{\"host\":\"a\",\"ts\":1795452860,\"v\":1}", NULL, "no more than itself", TRUE);
   assert_notes("{\"host\":\"a\",\"ts\":1795452860,\"v\":\"1.5\"}", NULL, "no field holds a number", FALSE);
@@ -234,7 +234,7 @@ test_each(void)
   g_assert_true(set_key(&fixture, "buoy"));
   g_autoptr(GPtrArray) notes = tide_init_draft_notes(&fixture.draft);
   g_assert_cmpuint(notes->len, ==, 1);
-  g_assert_true(g_str_has_prefix(notes->pdata[0], "1 readings have key and time of another one"));
+  g_assert_true(g_str_has_prefix(notes->pdata[0], "1 reading has key and time of another one"));
   g_assert_nonnull(strstr(notes->pdata[0], "('qualifier'; see JSON in docs/configuration.md)"));
   end(&fixture);
 }
