@@ -125,6 +125,18 @@ def _proc_field(path: str, name: str) -> str:
     return "unknown"
 
 
+def _on_one_line(versions: str) -> str:
+    """What `tidemark version` tells, a program or library a line; what is indented further goes on with the one before."""
+    parts: list[str] = []
+    for line in versions.strip().splitlines():
+        text = " ".join(line.split())
+        if line.startswith("   "):
+            parts[-1] += f" {text}"
+        else:
+            parts.append(text)
+    return "; ".join(parts)
+
+
 def machine_facts(tidemark: Path) -> dict[str, str]:
     """What anybody needs to know who compares figures with these."""
     versions = subprocess.run([str(tidemark), "version"], stdout=subprocess.PIPE, text=True, check=True).stdout
@@ -135,7 +147,7 @@ def machine_facts(tidemark: Path) -> dict[str, str]:
         "memory": f"{int(_proc_field('/proc/meminfo', 'MemTotal').split()[0]) / (1 << 20):.1f} GiB",
         "kernel": platform.release(),
         "load before": f"{os.getloadavg()[0]:.2f}",
-        "tidemark": ", ".join(" ".join(line.split()) for line in versions.strip().splitlines()),
+        "tidemark": _on_one_line(versions),
         "java": _first_line("java", "-version"),
         "kcat": _first_line("dpkg-query", "-W", "-f", "${Version}\n", "kcat"),
     }

@@ -63,7 +63,7 @@ def stillness(section: dict[str, Any]) -> str:
 
 
 def build_of(run: dict[str, Any]) -> str:
-    return run["machine"]["tidemark"].split(",")[0]
+    return run["machine"]["tidemark"].partition(";")[0].partition(",")[0]
 
 
 def section_lines(section: dict[str, Any], remark: str) -> Iterator[str]:
