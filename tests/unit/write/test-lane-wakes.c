@@ -2,14 +2,14 @@
 #include "util/clock.h"
 #include "write/lanes.h"
 
-static void
-submit_full_call(TideLanes *lanes, TideLane *lane, TideCompletionQueue *completions)
+static TideBatch *
+full_call(TideLane *lane, TideCompletionQueue *completions)
 {
   TideBatch *batch = tide_batch_new();
   batch->completions = completions;
   batch->lane = tide_lane_ref(lane);
   batch->n_rows = 10;
-  tide_lanes_submit(lanes, batch);
+  return batch;
 }
 
 static gboolean
@@ -22,28 +22,41 @@ typedef struct Sleeper {
   TideLanes *lanes;
   _Atomic gboolean has_begun;
   gboolean is_woken; /* took a call before it gave up */
+  TideCall call;
 } Sleeper;
 
 static void
 run_sleeper(gpointer data)
 {
   Sleeper *sleeper = data;
-  TideCall call;
   gint64 give_up_us = tide_now_us() + 20 * TIDE_US_PER_S;
   atomic_store(&sleeper->has_begun, TRUE);
-  gboolean is_taken = tide_lanes_take(sleeper->lanes, give_up_us, &call) == TIDE_TAKE_CALL;
+  gboolean is_taken = tide_lanes_take(sleeper->lanes, give_up_us, &sleeper->call) == TIDE_TAKE_CALL;
   sleeper->is_woken = is_taken && tide_now_us() < give_up_us;
-  if (is_taken)
-    tide_lanes_finish(sleeper->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+}
+
+static TideThread *
+start_sleeper(Sleeper *sleeper)
+{
+  TideThread *thread = tide_thread_start("sleeper", run_sleeper, sleeper);
+  while (!atomic_load(&sleeper->has_begun))
+    g_thread_yield();
+  return thread;
+}
+
+static TideLanes *
+make_lanes(void)
+{
+  TideLanesOptions options = {
+      .n_tables = 1, .max_rows = 10, .max_bytes = 1000, .max_in_flight_per_region = 2, .max_probes = 2};
+  return tide_lanes_new(&options);
 }
 
 static void
 test_end_of_a_call_wakes_who_sleeps(void)
 {
   TideTable table = {.name = (char *)"A"};
-  TideLanesOptions options = {
-      .n_tables = 1, .max_rows = 10, .max_bytes = 1000, .max_in_flight_per_region = 2, .max_probes = 2};
-  TideLanes *lanes = tide_lanes_new(&options);
+  TideLanes *lanes = make_lanes();
   TideCompletionQueue completions;
   tide_completion_queue_init(&completions, NULL, NULL);
   TideLane *lane = tide_lanes_make_lane(lanes, &table, TIDE_BYTES_EMPTY, TIDE_BYTES_EMPTY);
@@ -51,18 +64,48 @@ test_end_of_a_call_wakes_who_sleeps(void)
     Sleeper sleeper = {.lanes = lanes};
     TideCall calls[2];
     for (guint i = 0; i < 3; i++)
-      submit_full_call(lanes, lane, &completions);
+      tide_lanes_submit(lanes, full_call(lane, &completions));
     g_assert_true(take_now(lanes, &calls[0]) && take_now(lanes, &calls[1]));
-    TideThread *thread = tide_thread_start("sleeper", run_sleeper, &sleeper);
-    while (!atomic_load(&sleeper.has_begun))
-      g_thread_yield();
+    TideThread *thread = start_sleeper(&sleeper);
     for (guint i = 0; i < round; i++) /* so that it is asleep in most rounds */
       g_assert_cmpuint(tide_lanes_state(lanes).in_flight_calls, ==, 2);
     tide_lanes_finish(lanes, &calls[0], TIDE_OUTCOME_OK, NULL, tide_now_us());
     tide_thread_join(thread);
     g_assert_true(sleeper.is_woken);
+    tide_lanes_finish(lanes, &sleeper.call, TIDE_OUTCOME_OK, NULL, tide_now_us());
     tide_lanes_finish(lanes, &calls[1], TIDE_OUTCOME_OK, NULL, tide_now_us());
     g_assert_cmpuint(tide_lanes_state(lanes).waiting_rows, ==, 0);
+  }
+  tide_lane_unref(lane);
+  tide_lanes_free(lanes);
+  tide_completion_queue_clear(&completions);
+}
+
+/* What is submitted at once wakes one writer, and that one the next, before either's call has ended. */
+static void
+test_who_takes_wakes_the_next(void)
+{
+  TideTable table = {.name = (char *)"A"};
+  TideLanes *lanes = make_lanes();
+  TideCompletionQueue completions;
+  tide_completion_queue_init(&completions, NULL, NULL);
+  TideLane *lane = tide_lanes_make_lane(lanes, &table, TIDE_BYTES_EMPTY, TIDE_BYTES_EMPTY);
+  for (guint round = 0; round < 100; round++) {
+    Sleeper sleepers[2] = {{.lanes = lanes}, {.lanes = lanes}};
+    TideThread *threads[2];
+    for (guint i = 0; i < 2; i++)
+      threads[i] = start_sleeper(&sleepers[i]);
+    for (guint i = 0; i < round; i++) /* so that both are asleep in most rounds */
+      g_assert_cmpuint(tide_lanes_state(lanes).in_flight_calls, ==, 0);
+    TideBatch *first = full_call(lane, &completions);
+    first->next = full_call(lane, &completions);
+    tide_lanes_submit(lanes, first);
+    for (guint i = 0; i < 2; i++)
+      tide_thread_join(threads[i]);
+    for (guint i = 0; i < 2; i++) {
+      g_assert_true(sleepers[i].is_woken);
+      tide_lanes_finish(lanes, &sleepers[i].call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+    }
   }
   tide_lane_unref(lane);
   tide_lanes_free(lanes);
@@ -74,5 +117,6 @@ main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/lane-wakes/end-of-a-call", test_end_of_a_call_wakes_who_sleeps);
+  g_test_add_func("/lane-wakes/who-takes-wakes-the-next", test_who_takes_wakes_the_next);
   return g_test_run();
 }
