@@ -94,10 +94,10 @@ tide_consumer_take_completed(TideConsumer *consumer, gint64 deadline_us)
   consumer->write_latency.now_epoch_ms = tide_wall_clock_epoch_ms();
   for (TideBatch *next; batch != NULL; batch = next) {
     next = batch->next;
-    if (next != NULL)
+    if (next != NULL) {
       tide_prefetch(next->next, sizeof *next);
-    if (next != NULL)
       tide_accumulator_prefetch(next);
+    }
     tide_batch_metrics_note_completed(&consumer->batch_metrics, batch, now_us);
     tide_accumulator_judge(consumer->accumulator, batch, now_us);
     mark_sources(consumer, batch);

@@ -103,13 +103,12 @@ tide_region_map_prepare(TideRegionMap *map)
     map->heads[i] = head_of(map->lanes[i]->start_key);
 }
 
-/* Of the first @n_lanes. Heads stand side by side, keys all over the memory: a thousand of these would not stay in the
- * cache. */
+/* Of the first @n_lanes; @head: of @key. Heads stand side by side, keys all over the memory: a thousand of these would
+ * not stay in the cache. */
 static guint32
-find_by_key(const TideRegionMap *map, guint32 n_lanes, TideBytes key)
+find_by_key(const TideRegionMap *map, guint32 n_lanes, guint64 head, TideBytes key)
 {
   guint32 low = 0, high = n_lanes;
-  guint64 head = head_of(key);
   while (high - low > 1) {
     guint32 middle = low + (high - low) / 2;
     gboolean is_after = map->heads[middle] == head && tide_bytes_compare(map->lanes[middle]->start_key, key) > 0;
@@ -136,7 +135,7 @@ tide_region_map_find(const TideRegionMap *map, TideBytes key)
     half = n / 2;
     low += map->heads[low + half] <= head ? half : 0;
   }
-  return map->heads[low] == head ? find_by_key(map, low + 1, key) : low;
+  return map->heads[low] == head ? find_by_key(map, low + 1, head, key) : low;
 }
 
 static TideRegionMap *

@@ -318,8 +318,8 @@ tide_explained_row_text(const TideExplainedRow *explained)
   g_autoptr(GPtrArray) advice = advice_on(explained, &shape);
   GString *text = g_string_new(NULL);
   g_string_append_printf(text, "  %s  %s\n", table, printable);
-  g_string_append_printf(text, "    key     %s  (%" G_GSIZE_FORMAT " %s)\n", hex, row->key.len,
-                         row->key.len == 1 ? "byte" : "bytes");
+  g_string_append_printf(text, "    key     %s  (%" G_GSIZE_FORMAT " byte%s)\n", hex, row->key.len,
+                         row->key.len == 1 ? "" : "s");
   append_parts(text, parts);
   append_own_time(text, explained);
   if (explained->region != NULL)
