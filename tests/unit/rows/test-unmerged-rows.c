@@ -5,6 +5,16 @@
 #include "util/clock.h"
 #include "util/log.h"
 
+/* Rows of @keys leave in one call, @apart from all others or not, and are written. */
+#define ASSERT_WRITTEN(fixture, keys, apart)                                                                           \
+  do {                                                                                                                 \
+    TideCall written_;                                                                                                 \
+    flush(fixture);                                                                                                    \
+    ASSERT_CALL(fixture, &written_, keys);                                                                             \
+    g_assert_cmpint(written_.batches[0]->is_apart, ==, apart);                                                         \
+    complete_batch(fixture, &written_);                                                                                \
+  } while (0)
+
 /* Parts of a refused row are tried for minutes, while nobody knows whether they are to blame: other rows of their
  * region go on, and show that it works; only the row itself waits. @data: the table */
 static void
@@ -102,20 +112,14 @@ test_row_that_is_likely_to_be_refused_goes_alone(Fixture *fixture, gconstpointer
   complete_batch(fixture, &others);
   tide_batch_add_poison(apart.batches[0], 0, 1, SAYS_LIMIT);
   complete_batch(fixture, &apart);
-  flush(fixture);
-  ASSERT_CALL(fixture, &others, "a ");
-  g_assert_false(others.batches[0]->is_apart);
-  complete_batch(fixture, &others);
+  ASSERT_WRITTEN(fixture, "a ", FALSE);
   append_at(fixture, table, "c", TOO_LARGE, 1);
   flush(fixture);
   ASSERT_CALL(fixture, &apart, "c ");
   g_assert_true(apart.batches[0]->is_apart);
   complete_batch(fixture, &apart); /* it was taken */
   append_at(fixture, table, "c", TOO_LARGE, 2);
-  flush(fixture);
-  ASSERT_CALL(fixture, &others, "c ");
-  g_assert_false(others.batches[0]->is_apart);
-  complete_batch(fixture, &others);
+  ASSERT_WRITTEN(fixture, "c ", FALSE);
   g_assert_cmpuint(tide_accumulator_count_unmerged(fixture->accumulator), ==, 0);
   g_assert_cmpuint(tide_metrics_sum(fixture->flow.metrics, "tidemark_dead_letters_innocent_total", NULL), ==, 0);
 }
@@ -124,20 +128,15 @@ test_row_that_is_likely_to_be_refused_goes_alone(Fixture *fixture, gconstpointer
 static void
 test_limit_is_the_tables(Fixture *fixture, gconstpointer data)
 {
-  TideCall call;
   learn_limit(fixture, LATEST);
   append_at(fixture, DATA, "a", TOO_LARGE, 1);
-  flush(fixture);
-  ASSERT_CALL(fixture, &call, "a ");
-  g_assert_false(call.batches[0]->is_apart);
-  complete_batch(fixture, &call);
+  ASSERT_WRITTEN(fixture, "a ", FALSE);
 }
 
 /* What one consumer was told counts for all: none has to have a row refused first. */
 static void
 test_limit_is_known_to_all_consumers(Fixture *fixture, gconstpointer data)
 {
-  TideCall call;
   TideDatedCache dated_names = {{0}};
   TideAccumulatorContext context =
       unstarted_flow_accumulator_context(&fixture->flow, &dated_names, &fixture->completions);
@@ -145,10 +144,7 @@ test_limit_is_known_to_all_consumers(Fixture *fixture, gconstpointer data)
   learn_limit(fixture, LATEST);
   fixture->accumulator = tide_accumulator_new(&context);
   append_at(fixture, LATEST, "a", TOO_LARGE, 1);
-  flush(fixture);
-  ASSERT_CALL(fixture, &call, "a ");
-  g_assert_true(call.batches[0]->is_apart);
-  complete_batch(fixture, &call);
+  ASSERT_WRITTEN(fixture, "a ", TRUE);
   tide_accumulator_free(fixture->accumulator);
   fixture->accumulator = first;
 }
@@ -158,30 +154,21 @@ test_limit_is_known_to_all_consumers(Fixture *fixture, gconstpointer data)
 static void
 test_row_that_is_likely_to_be_refused_overtakes_none(Fixture *fixture, gconstpointer data)
 {
-  TideCall call, parts;
+  TideCall parts;
   learn_limit(fixture, LATEST);
   append_at(fixture, LATEST, "a", "before", 1);
   append_at(fixture, LATEST, "a", TOO_LARGE, 1);
   tide_accumulator_defer_key(fixture->accumulator, LATEST, TIDE_BYTES_LITERAL("b"), 2);
   append_at(fixture, LATEST, "b", TOO_LARGE, 1);
-  flush(fixture);
-  ASSERT_CALL(fixture, &call, "a ");
-  g_assert_false(call.batches[0]->is_apart);
-  complete_batch(fixture, &call);
+  ASSERT_WRITTEN(fixture, "a ", FALSE);
   append(fixture, LATEST, "b", "part", TRUE);
   append(fixture, LATEST, "b", "part", TRUE);
   append_at(fixture, LATEST, "b", TOO_LARGE, 2); /* no part is awaited any more */
   flush(fixture);
   ASSERT_CALL(fixture, &parts, "b b ");
   complete_batch(fixture, &parts);
-  flush(fixture);
-  ASSERT_CALL(fixture, &call, "b ");
-  g_assert_true(call.batches[0]->is_apart);
-  complete_batch(fixture, &call);
-  flush(fixture);
-  ASSERT_CALL(fixture, &call, "b ");
-  g_assert_false(call.batches[0]->is_apart);
-  complete_batch(fixture, &call);
+  ASSERT_WRITTEN(fixture, "b ", TRUE);
+  ASSERT_WRITTEN(fixture, "b ", FALSE);
 }
 
 /* The row before is on its way, and refused for another reason: what is read again of it is of the earlier offsets, and
@@ -200,19 +187,13 @@ test_row_that_is_likely_to_be_refused_waits_for_parts_to_come(Fixture *fixture, 
   tide_batch_add_poison(call.batches[0], 0, 1, "Timestamp for KV out of range a/M:v/1/Put/vlen=6/seqid=0");
   tide_accumulator_defer_key(fixture->accumulator, LATEST, TIDE_BYTES_LITERAL("a"), 2);
   complete_batch(fixture, &call);
-  flush(fixture);
-  ASSERT_CALL(fixture, &call, "b ");
-  g_assert_true(call.batches[0]->is_apart);
-  complete_batch(fixture, &call);
+  ASSERT_WRITTEN(fixture, "b ", TRUE);
   append(fixture, LATEST, "a", "part", TRUE);
   append(fixture, LATEST, "a", "part", TRUE);
   flush(fixture);
   ASSERT_CALL(fixture, &call, "a a ");
   complete_batch(fixture, &call);
-  flush(fixture);
-  ASSERT_CALL(fixture, &call, "a ");
-  g_assert_false(call.batches[0]->is_apart);
-  complete_batch(fixture, &call);
+  ASSERT_WRITTEN(fixture, "a ", FALSE);
 }
 
 /* Rows of "n0" to "n999", each likely to be refused. */

@@ -2,12 +2,38 @@
 #include "util/clock.h"
 #include "write/lanes.h"
 
+typedef struct Fixture {
+  TideTable table;
+  TideLanes *lanes;
+  TideLane *lane;
+  TideCompletionQueue completions;
+} Fixture;
+
+static void
+set_up(Fixture *fixture, gconstpointer data)
+{
+  TideLanesOptions options = {
+      .n_tables = 1, .max_rows = 10, .max_bytes = 1000, .max_in_flight_per_region = 2, .max_probes = 2};
+  fixture->table.name = (char *)"A";
+  fixture->lanes = tide_lanes_new(&options);
+  fixture->lane = tide_lanes_make_lane(fixture->lanes, &fixture->table, TIDE_BYTES_EMPTY, TIDE_BYTES_EMPTY);
+  tide_completion_queue_init(&fixture->completions, NULL, NULL);
+}
+
+static void
+tear_down(Fixture *fixture, gconstpointer data)
+{
+  tide_lane_unref(fixture->lane);
+  tide_lanes_free(fixture->lanes);
+  tide_completion_queue_clear(&fixture->completions);
+}
+
 static TideBatch *
-full_call(TideLane *lane, TideCompletionQueue *completions)
+full_call(Fixture *fixture)
 {
   TideBatch *batch = tide_batch_new();
-  batch->completions = completions;
-  batch->lane = tide_lane_ref(lane);
+  batch->completions = &fixture->completions;
+  batch->lane = tide_lane_ref(fixture->lane);
   batch->n_rows = 10;
   return batch;
 }
@@ -44,27 +70,15 @@ start_sleeper(Sleeper *sleeper)
   return thread;
 }
 
-static TideLanes *
-make_lanes(void)
-{
-  TideLanesOptions options = {
-      .n_tables = 1, .max_rows = 10, .max_bytes = 1000, .max_in_flight_per_region = 2, .max_probes = 2};
-  return tide_lanes_new(&options);
-}
-
 static void
-test_end_of_a_call_wakes_who_sleeps(void)
+test_end_of_a_call_wakes_who_sleeps(Fixture *fixture, gconstpointer data)
 {
-  TideTable table = {.name = (char *)"A"};
-  TideLanes *lanes = make_lanes();
-  TideCompletionQueue completions;
-  tide_completion_queue_init(&completions, NULL, NULL);
-  TideLane *lane = tide_lanes_make_lane(lanes, &table, TIDE_BYTES_EMPTY, TIDE_BYTES_EMPTY);
+  TideLanes *lanes = fixture->lanes;
   for (guint round = 0; round < 100; round++) {
     Sleeper sleeper = {.lanes = lanes};
     TideCall calls[2];
     for (guint i = 0; i < 3; i++)
-      tide_lanes_submit(lanes, full_call(lane, &completions));
+      tide_lanes_submit(lanes, full_call(fixture));
     g_assert_true(take_now(lanes, &calls[0]) && take_now(lanes, &calls[1]));
     TideThread *thread = start_sleeper(&sleeper);
     for (guint i = 0; i < round; i++) /* so that it is asleep in most rounds */
@@ -76,20 +90,13 @@ test_end_of_a_call_wakes_who_sleeps(void)
     tide_lanes_finish(lanes, &calls[1], TIDE_OUTCOME_OK, NULL, tide_now_us());
     g_assert_cmpuint(tide_lanes_state(lanes).waiting_rows, ==, 0);
   }
-  tide_lane_unref(lane);
-  tide_lanes_free(lanes);
-  tide_completion_queue_clear(&completions);
 }
 
 /* What is submitted at once wakes one writer, and that one the next, before either's call has ended. */
 static void
-test_who_takes_wakes_the_next(void)
+test_who_takes_wakes_the_next(Fixture *fixture, gconstpointer data)
 {
-  TideTable table = {.name = (char *)"A"};
-  TideLanes *lanes = make_lanes();
-  TideCompletionQueue completions;
-  tide_completion_queue_init(&completions, NULL, NULL);
-  TideLane *lane = tide_lanes_make_lane(lanes, &table, TIDE_BYTES_EMPTY, TIDE_BYTES_EMPTY);
+  TideLanes *lanes = fixture->lanes;
   for (guint round = 0; round < 100; round++) {
     Sleeper sleepers[2] = {{.lanes = lanes}, {.lanes = lanes}};
     TideThread *threads[2];
@@ -97,8 +104,8 @@ test_who_takes_wakes_the_next(void)
       threads[i] = start_sleeper(&sleepers[i]);
     for (guint i = 0; i < round; i++) /* so that both are asleep in most rounds */
       g_assert_cmpuint(tide_lanes_state(lanes).in_flight_calls, ==, 0);
-    TideBatch *first = full_call(lane, &completions);
-    first->next = full_call(lane, &completions);
+    TideBatch *first = full_call(fixture);
+    first->next = full_call(fixture);
     tide_lanes_submit(lanes, first);
     for (guint i = 0; i < 2; i++)
       tide_thread_join(threads[i]);
@@ -107,16 +114,15 @@ test_who_takes_wakes_the_next(void)
       tide_lanes_finish(lanes, &sleepers[i].call, TIDE_OUTCOME_OK, NULL, tide_now_us());
     }
   }
-  tide_lane_unref(lane);
-  tide_lanes_free(lanes);
-  tide_completion_queue_clear(&completions);
 }
 
 int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/lane-wakes/end-of-a-call", test_end_of_a_call_wakes_who_sleeps);
-  g_test_add_func("/lane-wakes/who-takes-wakes-the-next", test_who_takes_wakes_the_next);
+#define ADD(name, function) g_test_add("/lane-wakes/" name, Fixture, NULL, set_up, function, tear_down)
+  ADD("end-of-a-call", test_end_of_a_call_wakes_who_sleeps);
+  ADD("who-takes-wakes-the-next", test_who_takes_wakes_the_next);
+#undef ADD
   return g_test_run();
 }
