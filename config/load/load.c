@@ -292,7 +292,10 @@ tide_config_load(const char *path, GPtrArray **ret_problems)
 
   *ret_problems = problems;
   if (fd < 0) {
-    tide_problems_add_error(problems, TIDE_SOURCE_POSITION_FILE, "cannot be opened: %s", g_strerror(errno));
+    tide_problems_add_error(problems, TIDE_SOURCE_POSITION_FILE, "cannot be opened: %s%s", g_strerror(errno),
+                            errno == ENOENT ? ": name the configuration with '-c FILE', or make one of your messages "
+                                              "with 'tidemark init'"
+                                            : "");
     return NULL;
   }
   TideConfig *config = load_fd(path, fd, problems);

@@ -143,6 +143,14 @@ tide_json_decimal(TideBuffer *out, const char *name, double value, int n_decimal
 }
 
 void
+tide_json_significant(TideBuffer *out, const char *name, double value)
+{
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+  tide_json_name(out, name);
+  append_text(out, g_ascii_formatd(text, sizeof text, "%.10g", value));
+}
+
+void
 tide_json_string(TideBuffer *out, const char *name, TideBytes value)
 {
   tide_json_name(out, name);

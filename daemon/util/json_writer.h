@@ -15,6 +15,7 @@ void tide_json_name(TideBuffer *out, const char *name);
 void tide_json_bool(TideBuffer *out, const char *name, gboolean value);
 void tide_json_number(TideBuffer *out, const char *name, gint64 value);
 void tide_json_decimal(TideBuffer *out, const char *name, double value, int n_decimals);
+void tide_json_significant(TideBuffer *out, const char *name, double value); /* ten digits: what is little is not 0 */
 void tide_json_string(TideBuffer *out, const char *name, TideBytes value);
 void tide_json_hex(TideBuffer *out, const char *name, TideBytes value);
 void tide_json_base64(TideBuffer *out, const char *name, gboolean has_value, TideBytes value); /* else null */

@@ -213,10 +213,6 @@ read_plan_load(const BenchOptions *options, const TideConfig *config, const Tide
       .cores = (guint)options->cores,
       .margin = options->margin,
   };
-  if (options->margin > 0.95 || options->stored_share < 0.001) {
-    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--margin' is at most 95%, '--stored' at least 0.1%");
-    return FALSE;
-  }
   return read_rate(options, load, error);
 }
 
@@ -319,11 +315,11 @@ static const TideOption bench_options[] = {
     {"kafka-retention", "DURATION", TIDE_DURATION(BenchOptions, kafka_retention_ms), "plan: of the topic (3d)",
      .min = 60000, .max = G_GUINT64_CONSTANT(36500) * MS_PER_DAY},
     {"stored", "SHARE", TIDE_PERCENT(BenchOptions, stored_share),
-     "plan: what encoding and compression leave of the tables (100%)"},
+     "plan: what encoding and compression leave of the tables (100%)", .min = 1},
     {"replication", "N", TIDE_COUNT(BenchOptions, replication), "plan: copies of blocks and of the topic (3)", .min = 1,
      .max = 16},
     {"cores", "N", TIDE_COUNT(BenchOptions, cores), "plan: of each host (8)", .min = 1, .max = 1024},
-    {"margin", "SHARE", TIDE_PERCENT(BenchOptions, margin), "plan: of each core stays free (50%)"},
+    {"margin", "SHARE", TIDE_PERCENT(BenchOptions, margin), "plan: of each host's cores stays free (50%)", .max = 95},
     {"format", "FORMAT", TIDE_CHOICE(BenchOptions, format), "table, or json, one object (table)", .letter = 'f',
      .choices = bench_formats},
 };

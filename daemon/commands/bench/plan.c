@@ -1,5 +1,7 @@
 #include "commands/bench/plan.h"
 
+#include "commands/cli/time_argument.h"
+
 #include <math.h>
 
 #define MIB ((double)(1 << 20))
@@ -92,6 +94,19 @@ cores_text(double cores)
   return cores < 0.005 ? g_strdup("hardly a core busy") : g_strdup_printf("%.2f cores busy", cores);
 }
 
+static const char *
+copies_text(guint n_copies)
+{
+  return n_copies == 1 ? "copy" : "copies";
+}
+
+/* (transfer full) */
+static char *
+rounded_text(double value)
+{
+  return tide_count_text((guint64)llround(value));
+}
+
 double
 tide_plan_cell_bytes(const TidePlanLoad *load)
 {
@@ -133,6 +148,12 @@ path_us(const TidePlanLoad *load)
          (load->history.cells + load->latest.cells) * cost(TIDE_COST_CELL);
 }
 
+double
+tide_plan_usable_cores(const TidePlanLoad *load)
+{
+  return load->cores * (1 - load->margin);
+}
+
 static double
 kafka_us(const TidePlanLoad *load)
 {
@@ -152,34 +173,54 @@ plan_work(const TidePlanLoad *load, TidePlan *plan)
       (plan->rows_per_s * cost(TIDE_COST_HBASE_ROW) + plan->cells_per_s * cost(TIDE_COST_HBASE_CELL)) / US_PER_S;
 }
 
+/* Why there are so many @hosts, of which the load needs @needed. (transfer full) */
+static char *
+failure_text(const TidePlanLoad *load, double busy_cores, double needed, double hosts)
+{
+  double share = 100 * busy_cores / ((hosts - 1) * load->cores);
+  if (needed < MIN_DAEMONS)
+    return g_strdup_printf("%d at least, so that one may fail", MIN_DAEMONS);
+  return share <= 100 ? g_strdup_printf("with one away, the others are %.0f %% busy", share)
+                      : g_strdup("none may fail at this load");
+}
+
+static void
+plan_memory(const TidePlanLoad *load, TidePlan *plan)
+{
+  double reading_bytes = load->history.stored_bytes + load->latest.stored_bytes;
+  double readers = figure(plan, TIDE_PLAN_DAEMONS) - 1;
+  double stalled_bytes = STALL_S * load->readings_per_s * reading_bytes / readers;
+  double stalled_mib = stalled_bytes / MIB, memory_mib = MEMORY_STEP_MIB * whole(stalled_mib / MEMORY_STEP_MIB);
+  g_autofree char *stalled = size_text(stalled_bytes), *bytes = rounded_text(reading_bytes);
+  set(plan, TIDE_PLAN_MEMORY, MAX(MIN_MEMORY_MIB, memory_mib),
+      "%.0f s of rows, %s bytes a reading: %s, one daemon away; %s; MemoryMax= 256 more", STALL_S, bytes, stalled,
+      memory_mib < MIN_MEMORY_MIB ? G_STRINGIFY(MIN_MEMORY_MIB) " at least"
+                                  : "in steps of " G_STRINGIFY(MEMORY_STEP_MIB));
+}
+
 static void
 plan_daemons(const TidePlanLoad *load, TidePlan *plan)
 {
   double usable = 1 - load->margin;
   double threads = load->readings_per_s * path_us(load) * cost(TIDE_COST_LIVE) / US_PER_S / usable;
   double connections = cost(TIDE_COST_CONNECTIONS) * (plan->gateway_cores + plan->hbase_cores) / usable;
-  double by_cores = whole(plan->client_cores / (load->cores * usable)), by_writers = whole(connections / MAX_WRITERS);
+  double by_cores = whole(plan->client_cores / tide_plan_usable_cores(load)),
+         by_writers = whole(connections / MAX_WRITERS);
   double daemons = MAX(MAX(by_cores, by_writers), whole(threads / MAX_THREADS));
   g_autofree char *busy = cores_text(plan->client_cores);
   g_autofree char *writers = g_strdup_printf("; by writers, %d at most in each: %.0f", MAX_WRITERS, by_writers);
-  set(plan, TIDE_PLAN_DAEMONS, MAX(MIN_DAEMONS, daemons), "%s, of %u in each%s", busy, load->cores,
-      daemons < MIN_DAEMONS   ? "; one may fail"
-      : by_writers > by_cores ? writers
-                              : "");
+  g_autofree char *failure = failure_text(load, plan->client_cores, daemons, MAX(MIN_DAEMONS, daemons));
+  set(plan, TIDE_PLAN_DAEMONS, MAX(MIN_DAEMONS, daemons), "%s, of %u in each%s; %s", busy, load->cores,
+      by_writers > by_cores ? writers : "", failure);
   g_autofree char *working =
       threads * usable < 0.005 ? g_strdup("hardly any") : g_strdup_printf("%.2f", threads * usable);
   double each = whole(threads / figure(plan, TIDE_PLAN_DAEMONS));
-  set(plan, TIDE_PLAN_THREADS, MAX(MIN_THREADS, each), "%s threads busy in all; the default is %d", working,
+  set(plan, TIDE_PLAN_THREADS, MAX(MIN_THREADS, each), "%s threads busy in all; %d at least, the default", working,
       MIN_THREADS);
   each = whole(connections / figure(plan, TIDE_PLAN_DAEMONS));
-  set(plan, TIDE_PLAN_WRITERS, MAX(MIN_WRITERS, each), "%.0f connection%s in all; the default is %d",
+  set(plan, TIDE_PLAN_WRITERS, MAX(MIN_WRITERS, each), "%.0f connection%s in all; %d at least, the default",
       whole(connections), whole(connections) == 1 ? "" : "s", MIN_WRITERS);
-  double stalled_mib = STALL_S * load->readings_per_s * (load->history.stored_bytes + load->latest.stored_bytes) /
-                       (figure(plan, TIDE_PLAN_DAEMONS) - 1) / MIB;
-  g_autofree char *stalled = size_text(stalled_mib * MIB);
-  double memory_mib = MAX(MIN_MEMORY_MIB, MEMORY_STEP_MIB * whole(stalled_mib / MEMORY_STEP_MIB));
-  set(plan, TIDE_PLAN_MEMORY, memory_mib, "rows of %.0f s are %s with one daemon away; MemoryMax= 256 MiB more",
-      STALL_S, stalled);
+  plan_memory(load, plan);
 }
 
 static void
@@ -192,8 +233,8 @@ plan_topic(const TidePlanLoad *load, TidePlan *plan)
   double bytes = messages_per_s * load->message_bytes * load->kafka_retention_s * load->replication;
   g_autofree char *flow = size_text(messages_per_s * load->message_bytes);
   set(plan, TIDE_PLAN_TOPIC_DISK, bytes / TIB / (1 - cost(TIDE_COST_DISK_FREE)),
-      "%s/s for %.1f days, %u cop%s, %.0f %% free", flow, load->kafka_retention_s / 86400, load->replication,
-      load->replication == 1 ? "y" : "ies", cost(TIDE_COST_DISK_FREE) * 100);
+      "%s/s for %.1f days, %u %s, %.0f %% free", flow, load->kafka_retention_s / 86400, load->replication,
+      copies_text(load->replication), cost(TIDE_COST_DISK_FREE) * 100);
 }
 
 /* Of the tables with history, which make nearly all of the disk; where there are none, of the others. */
@@ -204,49 +245,100 @@ stored_bytes_of_cell(const TidePlanLoad *load)
   return rows->stored_bytes / rows->cells;
 }
 
+double
+tide_plan_first_regions_of_server(const TidePlanLoad *load)
+{
+  return REGIONS_PER_SERVER * (load->history.n_tables + load->latest.n_tables);
+}
+
+/* How many servers hold so many regions, and of what that is. */
+typedef struct Servers {
+  double count;
+  char *why; /* owned: "3,204 / (200 - 4)" */
+} Servers;
+
 /* That hold so many regions in the end, though each table has REGIONS_PER_SERVER on each at first: of each kind of
  * table the more of the two. With more than fifty tables a server has more than it should hold at first, and more
  * servers would be of no use: what is in the end decides. */
-static double
+static Servers
 servers_by_regions(const TidePlanLoad *load, double history_regions, double latest_regions)
 {
-  double most = cost(TIDE_COST_REGIONS), by_data = (history_regions + latest_regions) / most;
-  double history_first = REGIONS_PER_SERVER * load->history.n_tables;
-  double latest_first = REGIONS_PER_SERVER * load->latest.n_tables;
-  if (history_first + latest_first > most)
-    return whole(by_data);
-  double by_history = history_regions / MAX(most - latest_first, 1);
-  double by_latest = latest_regions / MAX(most - history_first, 1);
-  return whole(MAX(by_data, MAX(by_history, by_latest)));
+  double most = cost(TIDE_COST_REGIONS), regions = history_regions + latest_regions;
+  double others = 0; /* that each server has of the other tables, as at first */
+  if (tide_plan_first_regions_of_server(load) <= most) {
+    double history_first = REGIONS_PER_SERVER * load->history.n_tables;
+    double latest_first = REGIONS_PER_SERVER * load->latest.n_tables;
+    const struct {
+      double regions;
+      double others;
+    } kinds[] = {{history_regions, latest_first}, {latest_regions, history_first}};
+    for (gsize i = 0; i < G_N_ELEMENTS(kinds); i++) {
+      if (kinds[i].regions / MAX(most - kinds[i].others, 1) > regions / MAX(most - others, 1)) {
+        regions = kinds[i].regions;
+        others = kinds[i].others;
+      }
+    }
+  }
+  g_autofree char *count = rounded_text(regions);
+  return (Servers){.count = whole(regions / MAX(most - others, 1)),
+                   .why = others > 0 ? g_strdup_printf("%s / (%.0f - %.0f)", count, most, others)
+                                     : g_strdup_printf("%s / %.0f", count, most)};
+}
+
+/* "; 320.42 TiB of history: 16,406" */
+static void
+append_regions(GString *text, const char *what, double bytes, double regions, double first)
+{
+  if (first == 0)
+    return; /* there are no such tables */
+  g_autofree char *size = size_text(bytes), *count = rounded_text(MAX(regions, first));
+  g_string_append_printf(text, "; %s of %s: %s%s", size, what, count, regions < first ? ", as at first" : "");
+}
+
+static void
+plan_regions(const TidePlanLoad *load, TidePlan *plan, double history_bytes, double latest_bytes)
+{
+  double region_bytes = cost(TIDE_COST_REGION) * GIB,
+         by_cores = whole(plan->hbase_cores / tide_plan_usable_cores(load));
+  double history_regions = whole(history_bytes / region_bytes), latest_regions = whole(latest_bytes / region_bytes);
+  Servers by_regions = servers_by_regions(load, history_regions, latest_regions);
+  g_autofree char *quotient = by_regions.why, *busy = cores_text(plan->hbase_cores);
+  double servers = MAX(MAX(by_cores, by_regions.count), load->replication), first = REGIONS_PER_SERVER * servers;
+  set(plan, TIDE_PLAN_REGION_SERVERS, servers, "%s: %.0f; by regions: %.0f, of %s; by copies: %u", busy, by_cores,
+      by_regions.count, quotient, load->replication);
+  set(plan, TIDE_PLAN_FIRST_REGIONS, first, "%d on each server, so that all are at work", REGIONS_PER_SERVER);
+  double history_first = first * load->history.n_tables, latest_first = first * load->latest.n_tables;
+  g_autoptr(GString) parts = g_string_new(NULL);
+  append_regions(parts, "history", history_bytes, history_regions, history_first);
+  append_regions(parts, "latest values", latest_bytes, latest_regions, latest_first);
+  set(plan, TIDE_PLAN_REGIONS, MAX(history_regions, history_first) + MAX(latest_regions, latest_first),
+      "one copy, in regions of %.0f GiB%s", cost(TIDE_COST_REGION), parts->str);
 }
 
 static void
 plan_hbase(const TidePlanLoad *load, TidePlan *plan)
 {
-  double usable = load->cores * (1 - load->margin);
-  g_autofree char *busy = cores_text(plan->gateway_cores), *busy_in_hbase = cores_text(plan->hbase_cores);
-  double gateways = whole(plan->gateway_cores / usable);
-  set(plan, TIDE_PLAN_GATEWAYS, MAX(MIN_DAEMONS, gateways), "%s, of %u in each%s", busy, load->cores,
-      gateways < MIN_DAEMONS ? "; one may fail" : "");
+  g_autofree char *busy = cores_text(plan->gateway_cores);
+  double gateways = whole(plan->gateway_cores / tide_plan_usable_cores(load));
+  g_autofree char *failure = failure_text(load, plan->gateway_cores, gateways, MAX(MIN_DAEMONS, gateways));
+  set(plan, TIDE_PLAN_GATEWAYS, MAX(MIN_DAEMONS, gateways), "%s, of %u in each; %s", busy, load->cores, failure);
   double history_bytes = load->readings_per_s * load->history.stored_bytes * load->stored_share * load->retention_s;
   double latest_bytes = load->machines * load->latest.stored_bytes * load->stored_share;
-  double by_cores = whole(plan->hbase_cores / usable);
-  double region_bytes = cost(TIDE_COST_REGION) * GIB;
-  double history_regions = whole(history_bytes / region_bytes), latest_regions = whole(latest_bytes / region_bytes);
-  double by_regions = servers_by_regions(load, history_regions, latest_regions);
-  double servers = MAX(MAX(by_cores, by_regions), load->replication), first = REGIONS_PER_SERVER * servers;
-  set(plan, TIDE_PLAN_REGION_SERVERS, servers, "%s: %.0f; by regions: %.0f; by copies: %u", busy_in_hbase, by_cores,
-      by_regions, load->replication);
-  set(plan, TIDE_PLAN_FIRST_REGIONS, first, "%d on each server, so that all are at work", REGIONS_PER_SERVER);
+  plan_regions(load, plan, history_bytes, latest_bytes);
   double days = round(load->retention_s / 86400);
-  g_autofree char *stored = size_text(history_bytes + latest_bytes);
-  set(plan, TIDE_PLAN_REGIONS,
-      MAX(history_regions, first * load->history.n_tables) + MAX(latest_regions, first * load->latest.n_tables),
-      "%s, one copy, in regions of %.0f GiB", stored, cost(TIDE_COST_REGION));
   set(plan, TIDE_PLAN_DISK, (history_bytes + latest_bytes) * load->replication / TIB / (1 - cost(TIDE_COST_DISK_FREE)),
-      "%.0f day%s, %u cop%s, %.0f %% free; %.0f bytes a cell", days, days == 1 ? "" : "s", load->replication,
-      load->replication == 1 ? "y" : "ies", cost(TIDE_COST_DISK_FREE) * 100,
-      load->stored_share * stored_bytes_of_cell(load));
+      "%.0f day%s, %u %s, %.0f %% free; %.0f bytes a cell", days, days == 1 ? "" : "s", load->replication,
+      copies_text(load->replication), cost(TIDE_COST_DISK_FREE) * 100, load->stored_share * stored_bytes_of_cell(load));
+}
+
+gboolean
+tide_plan_is_small(const TidePlanLoad *load, const TidePlan *plan)
+{
+  double usable = tide_plan_usable_cores(load);
+  double stored = load->readings_per_s * load->history.stored_bytes * load->retention_s +
+                  load->machines * load->latest.stored_bytes;
+  return MAX(plan->client_cores, MAX(plan->gateway_cores, plan->hbase_cores)) <= usable &&
+         stored * load->stored_share <= cost(TIDE_COST_REGION) * GIB;
 }
 
 void

@@ -100,6 +100,16 @@ double tide_plan_cell_bytes(const TidePlanLoad *load);
  * packed. */
 #define TIDE_PLAN_MEASURED_CELL_BYTES 400.0
 
+/* Of each host: those that the margin leaves to the load. */
+double tide_plan_usable_cores(const TidePlanLoad *load);
+
+/* Regions that each server holds of all tables before there is data: may be more than TIDE_COST_REGIONS. */
+double tide_plan_first_regions_of_server(const TidePlanLoad *load);
+
+/* Whether one host for each role carries the load, and one region all tables: then counts are what a plan has at the
+ * least. */
+gboolean tide_plan_is_small(const TidePlanLoad *load, const TidePlan *plan);
+
 void tide_plan_make(const TidePlanLoad *load, TidePlan *ret_plan);
 void tide_plan_clear(TidePlan *plan);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TidePlan, tide_plan_clear)

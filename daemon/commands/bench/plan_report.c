@@ -23,16 +23,42 @@ count_text(double value)
   return tide_count_text((guint64)llround(value));
 }
 
-/* What the figures do not hold for. (transfer full) (nullable) */
-static char *
-note_of(const TidePlanLoad *load)
+/* Below this nothing is left for what a plan cannot foresee: docs/sizing.md, "How far it carries". */
+#define LEAST_MARGIN 0.3
+
+static void G_GNUC_PRINTF(2, 3) add_note(GPtrArray *notes, const char *format, ...)
 {
-  if (tide_plan_cell_bytes(load) <= TIDE_PLAN_MEASURED_CELL_BYTES)
-    return NULL;
-  g_autofree char *cell = count_text(tide_plan_cell_bytes(load));
-  return g_strdup_printf("cells of %s bytes cost gateways and HBase more cores than is said here, where cells of up to "
-                         "%.0f were measured",
-                         cell, TIDE_PLAN_MEASURED_CELL_BYTES);
+  va_list arguments;
+  va_start(arguments, format);
+  g_ptr_array_add(notes, g_strdup_vprintf(format, arguments));
+  va_end(arguments);
+}
+
+/* What the figures do not hold for, and what is not to be read out of them. (transfer full) (element-type utf8) */
+static GPtrArray *
+notes_of(const TidePlanLoad *load, const TidePlan *plan)
+{
+  GPtrArray *notes = g_ptr_array_new_with_free_func(g_free);
+  double first_regions = tide_plan_first_regions_of_server(load);
+  if (tide_plan_cell_bytes(load) > TIDE_PLAN_MEASURED_CELL_BYTES) {
+    g_autofree char *cell = count_text(tide_plan_cell_bytes(load));
+    add_note(notes,
+             "cells of %s bytes cost gateways and HBase more cores than is said here, where cells of up to %.0f were "
+             "measured",
+             cell, TIDE_PLAN_MEASURED_CELL_BYTES);
+  }
+  if (tide_plan_is_small(load, plan))
+    add_note(notes, "one host for each role, and one region of each table, carry this load: the counts below are the "
+                    "least of any plan, so that one may fail and all can grow");
+  if (load->margin < LEAST_MARGIN)
+    add_note(notes, "with less than %.0f %% of margin nothing is left for a failed host, or for what was not measured",
+             LEAST_MARGIN * 100);
+  if (first_regions > tide_plan_costs[TIDE_COST_REGIONS].value)
+    add_note(notes,
+             "%u tables of as many regions as are said for the first make %.0f regions on each server, of %.0f at the "
+             "most: give small tables fewer (their 'regions')",
+             load->history.n_tables + load->latest.n_tables, first_regions, tide_plan_costs[TIDE_COST_REGIONS].value);
+  return notes;
 }
 
 /* ---- table ---- */
@@ -49,13 +75,14 @@ print_load(FILE *stream, const TidePlanLoad *load, const TidePlan *plan)
           load->machines == 1 ? "" : "s", bytes);
   fprintf(stream, "Tables  %u with history, %u of latest values: %s rows/s, %s cells/s\n", load->history.n_tables,
           load->latest.n_tables, rows, cells);
-  fprintf(stream, "Margin  %.0f %% of each core stays free: for peaks, and to catch up after an outage\n",
-          load->margin * 100);
+  fprintf(stream,
+          "Margin  %.0f %% of each host's %u cores stay free, for peaks and after outages: %.3g are planned with\n",
+          load->margin * 100, load->cores, tide_plan_usable_cores(load));
   if (load->path_us > 0)
     fprintf(stream, "Client  %.2f us a reading from its bytes to a batch: measured here, just now\n", load->path_us);
-  g_autofree char *note = note_of(load);
-  if (note != NULL)
-    fprintf(stream, "Note    %s\n", note);
+  g_autoptr(GPtrArray) notes = notes_of(load, plan);
+  for (guint i = 0; i < notes->len; i++)
+    fprintf(stream, "Note    %s\n", (const char *)notes->pdata[i]);
   fputc('\n', stream);
 }
 
@@ -105,9 +132,9 @@ append_rows(TideBuffer *text, const char *name, const TidePlanRows *rows)
 {
   tide_json_open(text, name, '{');
   tide_json_number(text, "tables", rows->n_tables);
-  tide_json_decimal(text, "rows_per_reading", rows->rows, 3);
-  tide_json_decimal(text, "cells_per_reading", rows->cells, 3);
-  tide_json_decimal(text, "stored_bytes_per_reading", rows->stored_bytes, 1);
+  tide_json_significant(text, "rows_per_reading", rows->rows);
+  tide_json_significant(text, "cells_per_reading", rows->cells);
+  tide_json_significant(text, "stored_bytes_per_reading", rows->stored_bytes);
   tide_json_close(text, "}");
 }
 
@@ -115,19 +142,19 @@ static void
 append_load(TideBuffer *text, const TidePlanLoad *load)
 {
   tide_json_open(text, "load", '{');
-  tide_json_decimal(text, "readings_per_s", load->readings_per_s, 3);
-  tide_json_decimal(text, "machines", load->machines, 0);
-  tide_json_decimal(text, "bytes_per_message", load->message_bytes, 1);
+  tide_json_significant(text, "readings_per_s", load->readings_per_s);
+  tide_json_significant(text, "machines", load->machines);
+  tide_json_significant(text, "bytes_per_message", load->message_bytes);
   append_rows(text, "history", &load->history);
   append_rows(text, "latest", &load->latest);
-  tide_json_decimal(text, "retention_s", load->retention_s, 0);
-  tide_json_decimal(text, "kafka_retention_s", load->kafka_retention_s, 0);
-  tide_json_decimal(text, "stored_share", load->stored_share, 4);
+  tide_json_significant(text, "retention_s", load->retention_s);
+  tide_json_significant(text, "kafka_retention_s", load->kafka_retention_s);
+  tide_json_significant(text, "stored_share", load->stored_share);
   tide_json_number(text, "replication", load->replication);
   tide_json_number(text, "cores", load->cores);
-  tide_json_decimal(text, "margin", load->margin, 4);
+  tide_json_significant(text, "margin", load->margin);
   if (load->path_us > 0)
-    tide_json_decimal(text, "measured_us_per_reading", load->path_us, 3);
+    tide_json_significant(text, "measured_us_per_reading", load->path_us);
   tide_json_close(text, "}");
 }
 
@@ -135,15 +162,19 @@ static void
 append_needs(TideBuffer *text, const TidePlan *plan)
 {
   tide_json_open(text, "busy", '{');
-  tide_json_decimal(text, "rows_per_s", plan->rows_per_s, 3);
-  tide_json_decimal(text, "cells_per_s", plan->cells_per_s, 3);
-  tide_json_decimal(text, "client_cores", plan->client_cores, 3);
-  tide_json_decimal(text, "gateway_cores", plan->gateway_cores, 3);
-  tide_json_decimal(text, "hbase_cores", plan->hbase_cores, 3);
+  tide_json_significant(text, "rows_per_s", plan->rows_per_s);
+  tide_json_significant(text, "cells_per_s", plan->cells_per_s);
+  tide_json_significant(text, "client_cores", plan->client_cores);
+  tide_json_significant(text, "gateway_cores", plan->gateway_cores);
+  tide_json_significant(text, "hbase_cores", plan->hbase_cores);
   tide_json_close(text, "}");
   tide_json_open(text, "needed", '{');
   for (int i = 0; i < TIDE_PLAN_N; i++)
-    tide_json_decimal(text, plan->figures[i].name, plan->figures[i].value, is_cut(i) ? 3 : 0);
+    tide_json_significant(text, plan->figures[i].name, plan->figures[i].value);
+  tide_json_close(text, "}");
+  tide_json_open(text, "because", '{');
+  for (int i = 0; i < TIDE_PLAN_N; i++)
+    tide_json_text(text, plan->figures[i].name, plan->figures[i].why);
   tide_json_close(text, "}");
 }
 
@@ -155,15 +186,15 @@ tide_plan_print_json(FILE *stream, const TidePlanLoad *load, const TidePlan *pla
   append_load(&text, load);
   append_needs(&text, plan);
   tide_json_open(&text, "notes", '[');
-  g_autofree char *note = note_of(load);
-  if (note != NULL)
-    tide_json_text(&text, NULL, note);
+  g_autoptr(GPtrArray) notes = notes_of(load, plan);
+  for (guint i = 0; i < notes->len; i++)
+    tide_json_text(&text, NULL, notes->pdata[i]);
   tide_json_close(&text, "]");
   tide_json_open(&text, "assumed", '[');
   for (int i = 0; i < TIDE_N_COSTS; i++) {
     tide_json_open(&text, NULL, '{');
     tide_json_text(&text, "name", tide_plan_costs[i].name);
-    tide_json_decimal(&text, "cost", tide_plan_costs[i].value, 4);
+    tide_json_significant(&text, "cost", tide_plan_costs[i].value);
     tide_json_text(&text, "unit", tide_plan_costs[i].unit);
     tide_json_text(&text, "source", tide_plan_costs[i].source);
     tide_json_close(&text, "}");

@@ -30,12 +30,12 @@ typedef struct TideOption {
   gsize offset;               /* in the command's struct of options */
   const char *sentence;       /* for --help */
   char letter;                /* short form; 0: none */
-  guint64 min, max;           /* COUNT, MEBIBYTES, DURATION (ms); with max 0: no upper bound, of a duration none */
+  guint64 min, max;           /* COUNT, MEBIBYTES, DURATION (ms), PERCENT; max 0: no upper bound, of a duration none */
   const char *const *choices; /* CHOICE: NULL-terminated */
 } TideOption;
 
 /* Where @member of @type is; one that is not of the type @of does not compile. */
-#define TIDE_OPTION_OFFSET(type, member, of) (offsetof(type, member) + _Generic(&((type *)NULL)->member, of *: 0))
+#define TIDE_OPTION_OFFSET(type, member, of) (offsetof(type, member) + _Generic(&((type *)NULL)->member, of * : 0))
 
 #define TIDE_FLAG(type, member) TIDE_OPTION_FLAG, TIDE_OPTION_OFFSET(type, member, gboolean)
 #define TIDE_TEXT(type, member) TIDE_OPTION_TEXT, TIDE_OPTION_OFFSET(type, member, const char *)

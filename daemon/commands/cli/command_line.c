@@ -80,8 +80,8 @@ store_duration(const TideOption *option, const char *value, gint64 *target, GErr
     *target = duration_ms;
     return TRUE;
   }
-  g_autofree char *min = tide_age_text((gint64)option->min);
-  g_autofree char *max = tide_age_text((gint64)option->max);
+  g_autofree char *min = tide_duration_format((gint64)option->min);
+  g_autofree char *max = tide_duration_format((gint64)option->max);
   g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--%s' must be from %s to %s, got '%s'", option->name, min, max,
               value);
   return FALSE;
@@ -92,9 +92,11 @@ store_percent(const TideOption *option, const char *value, double *target, GErro
 {
   char *end = NULL;
   double percent = g_ascii_isdigit(value[0]) ? g_ascii_strtod(value, &end) : 0;
-  if (end == NULL || strcmp(end, "%") != 0 || !(percent >= 0 && percent <= 100)) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--%s' takes a share from 0%% to 100%%, like 2%%, got '%s'",
-                option->name, value);
+  guint64 max = option->max > 0 ? option->max : 100;
+  if (end == NULL || strcmp(end, "%") != 0 || !(percent >= (double)option->min && percent <= (double)max)) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
+                "'--%s' takes a share from %" G_GUINT64_FORMAT "%% to %" G_GUINT64_FORMAT "%%, like 2%%, got '%s'",
+                option->name, option->min, max, value);
     return FALSE;
   }
   *target = percent / 100;

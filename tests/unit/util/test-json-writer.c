@@ -67,12 +67,15 @@ test_commas_stand_between_values(void)
     tide_json_open(&out, NULL, '[');
     tide_json_close(&out, "]]");
     tide_json_decimal(&out, "ratio", 2.0 / 3, 3);
+    tide_json_significant(&out, "little", 1.25e-9);
+    tide_json_significant(&out, "much", 1e9 + 1);
     tide_json_string(&out, "text", TIDE_BYTES_LITERAL("{\n"));
     tide_json_text(&out, "end", "");
     tide_json_close(&out, "}\n");
   }
 #define LINE                                                                                                           \
-  "{\"none\":{},\"list\":[\"[\",-9223372036854775808,{\"yes\":true,\"no\":false},[]],\"ratio\":0.667,\"text\":\"{"     \
+  "{\"none\":{},\"list\":[\"[\",-9223372036854775808,{\"yes\":true,\"no\":false},[]],\"ratio\":0.667,"                 \
+  "\"little\":1.25e-09,\"much\":1000000001,\"text\":\"{"                                                               \
   "\\n\","                                                                                                             \
   "\"end\":\"\"}\n"
   assert_bytes_equal(tide_buffer_bytes(&out), TIDE_BYTES_LITERAL(LINE LINE));

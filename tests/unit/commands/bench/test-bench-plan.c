@@ -57,6 +57,15 @@ test_worked_by_hand(void)
   g_assert_cmpfloat(figure(&plan, TIDE_PLAN_REGIONS), ==, 16898 + 348);
   g_assert_cmpfloat(figure(&plan, TIDE_PLAN_REGION_SERVERS), ==, 87);
   g_assert_cmpfloat(figure(&plan, TIDE_PLAN_FIRST_REGIONS), ==, 348);
+  g_assert_cmpstr(
+      plan.figures[TIDE_PLAN_MEMORY].why, ==,
+      "2 s of rows, 12,500 bytes a reading: 476.8 MiB, one daemon away; in steps of 64; MemoryMax= 256 more");
+  g_assert_cmpstr(plan.figures[TIDE_PLAN_REGION_SERVERS].why, ==,
+                  "6.90 cores busy: 2; by regions: 87, of 16,898 / (200 - 4); by copies: 3");
+  g_assert_cmpstr(
+      plan.figures[TIDE_PLAN_REGIONS].why, ==,
+      "one copy, in regions of 20 GiB; 330.04 TiB of history: 16,898; 524.5 MiB of latest values: 348, as at "
+      "first");
   double stored = 2e4 * 7000 * 30 * DAY_S + 1e5 * 5500;
   g_assert_cmpfloat_with_epsilon(figure(&plan, TIDE_PLAN_DISK), stored * 3 / 0.75 / TIB, 1e-6);
 }
@@ -74,7 +83,8 @@ test_little_load_has_what_may_fail(void)
   g_assert_cmpfloat(figure(&plan, TIDE_PLAN_GATEWAYS), ==, 2);
   g_assert_cmpfloat(figure(&plan, TIDE_PLAN_REGION_SERVERS), ==, 3); /* of three copies */
   g_assert_cmpfloat(figure(&plan, TIDE_PLAN_REGIONS), ==, 24);       /* four of each table on each server */
-  g_assert_cmpstr(plan.figures[TIDE_PLAN_REGION_SERVERS].why, ==, "hardly a core busy: 0; by regions: 1; by copies: 3");
+  g_assert_cmpstr(plan.figures[TIDE_PLAN_REGION_SERVERS].why, ==,
+                  "hardly a core busy: 0; by regions: 1, of 2 / 200; by copies: 3");
 }
 
 /* Of each thing enough for the load with its margin, and no more than one too many. */
@@ -183,15 +193,54 @@ test_little_is_not_nothing(void)
   load.machines = 10;
   g_autofree char *text = printed(&load, tide_plan_print);
   assert_told(text, "Load    0.17 readings/s of 10 machines");
-  assert_told(text, "hosts         hardly a core busy, of 8 in each; one may fail");
+  assert_told(text, "hosts         hardly a core busy, of 8 in each; 2 at least, so that one may fail");
   assert_told(text, "hardly any threads busy in all");
   assert_told(text, "each          1 connection in all");
-  assert_told(text, "rows of 2 s are 4.1 KiB with one daemon away;");
+  assert_told(text, "2 s of rows, 12,500 bytes a reading: 4.1 KiB, one daemon away; 256 at least;");
   assert_told(text, " MiB           333 bytes/s for 3.0 days, 3 copies");
   assert_told(text, " GiB           30 days, 3 copies");
-  assert_told(text, "2.8 GiB, one copy, in regions of 20 GiB");
+  assert_told(text, "one copy, in regions of 20 GiB; 2.8 GiB of history: 12, as at first; 53.7 KiB of latest ");
   g_assert_null(strstr(text, "0.00 "));
-  g_assert_null(strstr(text, "Note "));
+  g_autofree char *json = printed(&load, tide_plan_print_json);
+  assert_told(json, "\"client_cores\":2.7613");
+  assert_told(json, "\"topic_disk_tib\":0.000314");
+  assert_told(json, "\"because\":{\"daemons\":\"hardly a core busy, of 8 in each; 2 at least, so that one may fail\"");
+}
+
+/* What the counts do not say by themselves is noted, and nothing where there is nothing to note. */
+static void
+test_notes(void)
+{
+  TidePlanLoad load = fleet;
+  g_autofree char *none = printed(&load, tide_plan_print);
+  g_assert_null(strstr(none, "Note "));
+  load.margin = 0.29;
+  load.history.n_tables = 50;
+  g_autofree char *two = printed(&load, tide_plan_print);
+  assert_told(two, "Note    with less than 30 % of margin nothing is left for a failed host, ");
+  assert_told(
+      two, "Note    51 tables of as many regions as are said for the first make 204 regions on each server, of 200 ");
+  load = fleet;
+  load.readings_per_s = 10;
+  load.machines = 10;
+  g_autofree char *small = printed(&load, tide_plan_print);
+  g_assert_null(strstr(small, "Note ")); /* 165 GiB */
+  load.retention_s = DAY_S;
+  g_autofree char *smaller = printed(&load, tide_plan_print);
+  assert_told(smaller, "Note    one host for each role, and one region of each table, carry this load: ");
+}
+
+/* Who is left when one of several is away: of a host that the load needs, that is not said by its count. */
+static void
+test_failures_are_told(void)
+{
+  TidePlanLoad load = fleet;
+  g_autofree char *two = printed(&load, tide_plan_print);
+  assert_told(two, "4.42 cores busy, of 8 in each; with one away, the others are 55 % busy"); /* 4.42 of 8 */
+  load.margin = 0;
+  load.readings_per_s *= 3;
+  g_autofree char *none = printed(&load, tide_plan_print);
+  assert_told(none, "13.27 cores busy, of 8 in each; none may fail at this load");
 }
 
 /* A cell with a hundred packed metrics is none of those that were measured. */
@@ -263,6 +312,8 @@ main(int argc, char **argv)
   g_test_add_func("/bench-plan/latest-rows-replace-each-other", test_latest_rows_replace_each_other);
   g_test_add_func("/bench-plan/measured-path", test_a_measured_path_takes_the_place_of_the_model);
   g_test_add_func("/bench-plan/little-is-not-nothing", test_little_is_not_nothing);
+  g_test_add_func("/bench-plan/notes", test_notes);
+  g_test_add_func("/bench-plan/failures-are-told", test_failures_are_told);
   g_test_add_func("/bench-plan/large-cells-are-told-of", test_large_cells_are_told_of);
   g_test_add_func("/bench-plan/plurals", test_plurals);
   g_test_add_func("/bench-plan/servers-hold-their-regions", test_servers_hold_their_regions);

@@ -25,6 +25,7 @@ static const TideOption options[] = {
     {"max-age", "DURATION", TIDE_DURATION(Target, duration_ms)},
     {"every", "DURATION", TIDE_DURATION(Target, duration_ms), NULL, .min = 100, .max = 60000},
     {"late", "SHARE", TIDE_PERCENT(Target, share)},
+    {"margin", "SHARE", TIDE_PERCENT(Target, share), NULL, .min = 1, .max = 95},
     {"format", "FORMAT", TIDE_CHOICE(Target, choice), NULL, .choices = choices},
 };
 static const TideCommand probe = {.name = "probe",
@@ -153,10 +154,12 @@ test_refused(void)
       {{"--late=2"}, "'--late' takes a share from 0% to 100%, like 2%, got '2'"},
       {{"--late=101%"}, "'--late' takes a share from 0% to 100%, like 2%, got '101%'"},
       {{"--late=-1%"}, "'--late' takes a share from 0% to 100%, like 2%, got '-1%'"},
+      {{"--margin=95.1%"}, "'--margin' takes a share from 1% to 95%, like 2%, got '95.1%'"},
+      {{"--margin=0.9%"}, "'--margin' takes a share from 1% to 95%, like 2%, got '0.9%'"},
       {{"--format=xml"}, "'--format' is one of table, csv, json, got 'xml'"},
       {{"--max-age=5"}, "'--max-age' must have a unit (ms, s, m, h, d): '5s' or '5ms', got '5'"},
-      {{"--every=99ms"}, "'--every' must be from 100 ms to 1 min 0 s, got '99ms'"},
-      {{"--every=2m"}, "'--every' must be from 100 ms to 1 min 0 s, got '2m'"},
+      {{"--every=99ms"}, "'--every' must be from 100ms to 1m, got '99ms'"},
+      {{"--every=2m"}, "'--every' must be from 100ms to 1m, got '2m'"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     Target target;
