@@ -48,9 +48,9 @@ WIDER = {
 
 
 def wider_tests(workshop, mutant):
-    """Steps of tests, without those that were asked before."""
+    """Steps of tests, without those that were asked before; none for a folder that has no wider ones."""
     asked = {id(workshop.tests[name]) for name in mutant.tests}
-    patterns = next(steps for folder, steps in WIDER.items() if mutant.file.startswith(folder))
+    patterns = next((steps for folder, steps in WIDER.items() if mutant.file.startswith(folder)), [])
     names = [name for name in workshop.tests if "/" in name]
     for step in patterns:
         found = [name for name in names if any(fnmatch.fnmatch(name, pattern) for pattern in step) and
@@ -100,7 +100,10 @@ def judge(workshop, mutant, judgement, nearest_only):
             if failure is not None:
                 judgement.add("noticed", mutant, f"{failure[0]}: {failure[1]}")
                 return
-        judgement.add("unnoticed", mutant, mutant.excuse or mutant.promise)
+        text = mutant.excuse or mutant.promise
+        if not nearest_only and not any(wider_tests(workshop, mutant)):
+            text = f"noticed by none of the nearest tests; there are no wider ones: {text}"
+        judgement.add("unnoticed", mutant, text)
     finally:
         path.write_text(source, encoding="utf-8")
 
