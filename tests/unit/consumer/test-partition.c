@@ -129,6 +129,7 @@ test_is_read_again_when_the_last_doubt_is_over(Fixture *fixture, gconstpointer d
   g_assert_false(partition->again.was_unheld);
   TideSourceRef nobody = tide_partition_pass(partition, 1);
   g_assert_false(tide_partition_owns(partition, nobody));
+  g_assert_true(partition->again.was_unheld);
   partition->awaited.is_awaited = TRUE;
   tide_partition_read_again(partition, &fixture->rig.budget);
   g_assert_false(partition->awaited.is_awaited);
