@@ -402,6 +402,7 @@ read_values(TideJsonWalk *walk, const TideJsonSkeleton *skeleton, TideField *fie
   *ret_some_null = some_null;
   gsize offset = token_offset(walk);
   walk->next += joint->n_tokens;
+  /* The same bytes have the same tokens and so this length; but a joint may be longer than what is left of the text. */
   return walk->next[-1] + 1 - offset == joint->len && tide_memory_equal(walk->text + offset, bytes, joint->len);
 }
 

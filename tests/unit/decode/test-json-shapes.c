@@ -96,6 +96,31 @@ test_what_is_wrong_is_found_all_the_same(void)
   g_assert_cmpuint(twins.n_known, ==, G_N_ELEMENTS(wrong) - 1);
 }
 
+/* A reading that ends with much white space, and one that ends where its text's memory does: what stands behind the
+ * values of the one must not be looked for behind those of the other. And every beginning of such messages. */
+static void
+test_text_that_ends_before_what_is_known(void)
+{
+  g_autofree char *blanks = g_strnfill(2000, ' ');
+  g_autofree char *known = g_strconcat("{\"a\":{\"x\":1}", blanks, "}", NULL);
+  for (gsize n_filling = 8050; n_filling < 8200; n_filling++) { /* its memory is a block of 8 KiB, or 16 */
+    g_auto(DecoderTwins) twins;
+    twins_init(&twins, TIDE_ARRAY_JSON, TIDE_BAD_READING_ALONE, NULL);
+    g_autofree char *filling = g_strnfill(n_filling, ' ');
+    g_autofree char *text = g_strconcat(filling, "{\"a\":{\"x\":1}}", NULL);
+    check(&twins, known);
+    check(&twins, text);
+    g_assert_cmpuint(twins.n_known, ==, 0);
+  }
+  static const char lines[] = "{\"a\":{\"x\":1} }\n{\"a\":{\"x\":2} }";
+  for (gsize len = 0; len < sizeof lines; len++) {
+    g_auto(DecoderTwins) twins;
+    twins_init(&twins, TIDE_ARRAY_JSON, TIDE_BAD_READING_ALONE, NULL);
+    check(&twins, lines);
+    decoder_twins_check(&twins, tide_bytes(lines, len), TIDE_BYTES_LITERAL("key"));
+  }
+}
+
 /* A list that is kept as its text is one value; the number in it is another. */
 static void
 test_list_of_one_value_is_none(void)
@@ -273,6 +298,7 @@ main(int argc, char **argv)
   g_test_add_func("/json-shapes/names-that-stand-as-before-are-known", test_names_that_stand_as_before_are_known);
   g_test_add_func("/json-shapes/other-names-are-read", test_other_names_are_read);
   g_test_add_func("/json-shapes/what-is-wrong-is-found-all-the-same", test_what_is_wrong_is_found_all_the_same);
+  g_test_add_func("/json-shapes/text-that-ends-before-what-is-known", test_text_that_ends_before_what_is_known);
   g_test_add_func("/json-shapes/list-of-one-value-is-none", test_list_of_one_value_is_none);
   g_test_add_func("/json-shapes/what-is-offered-around-a-reading-belongs-to-its-shape",
                   test_what_is_offered_around_a_reading_belongs_to_its_shape);
