@@ -212,7 +212,9 @@ tide_lanes_finish(TideLanes *lanes, TideCall *call, TideOutcome outcome, const c
 {
   tide_mutex_lock(&lanes->lock);
   end_call_locked(lanes, call, outcome, error_text, now_us);
-  /* While all is well and nothing waits there is nothing to wake a writer for: that costs as much as many rows. */
+  /* While all is well and nothing waits there is nothing to wake a writer for: that costs as much as many rows. What is
+   * to be sent later is something: who ends this call may be without a gateway by then, and who sleeps know of no time.
+   */
   gboolean is_work =
       outcome != TIDE_OUTCOME_OK || lanes->delayed.length > 0 || tide_lanes_next_locked(lanes, now_us) != NULL;
   tide_mutex_unlock(&lanes->lock);

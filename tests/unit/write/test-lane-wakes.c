@@ -2,6 +2,9 @@
 #include "util/clock.h"
 #include "write/lanes.h"
 
+/* After a failure: long enough for a call to end in it, mostly. */
+#define PAUSE_US (5 * TIDE_US_PER_MS)
+
 typedef struct Fixture {
   TideTable table;
   TideLanes *lanes;
@@ -12,8 +15,13 @@ typedef struct Fixture {
 static void
 set_up(Fixture *fixture, gconstpointer data)
 {
-  TideLanesOptions options = {
-      .n_tables = 1, .max_rows = 10, .max_bytes = 1000, .max_in_flight_per_region = 2, .max_probes = 2};
+  TideLanesOptions options = {.n_tables = 1,
+                              .max_rows = 10,
+                              .max_bytes = 1000,
+                              .max_in_flight_per_region = 2,
+                              .max_probes = 2,
+                              .retry_min_us = PAUSE_US,
+                              .retry_max_us = PAUSE_US};
   fixture->table.name = (char *)"A";
   fixture->lanes = tide_lanes_new(&options);
   fixture->lane = tide_lanes_make_lane(fixture->lanes, &fixture->table, TIDE_BYTES_EMPTY, TIDE_BYTES_EMPTY);
@@ -116,6 +124,55 @@ test_who_takes_wakes_the_next(Fixture *fixture, gconstpointer data)
   }
 }
 
+/* Whoever ends a call need not come back for the next one: its gateway may be lost. Who sleeps has to learn when a
+ * table that is suspended is to be tried. */
+static void
+test_end_that_suspends_a_table_wakes_who_sleeps(Fixture *fixture, gconstpointer data)
+{
+  TideLanes *lanes = fixture->lanes;
+  for (guint round = 0; round < 100; round++) {
+    Sleeper sleeper = {.lanes = lanes};
+    TideCall call;
+    tide_lanes_submit(lanes, full_call(fixture));
+    g_assert_true(take_now(lanes, &call));
+    TideThread *thread = start_sleeper(&sleeper);
+    for (guint i = 0; i < round; i++) /* so that it is asleep in most rounds */
+      g_assert_cmpuint(tide_lanes_state(lanes).in_flight_calls, ==, 1);
+    tide_lanes_finish(lanes, &call, TIDE_OUTCOME_SUSPEND, "A is disabled", tide_now_us());
+    tide_thread_join(thread);
+    g_assert_true(sleeper.is_woken);
+    tide_lanes_finish(lanes, &sleeper.call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  }
+}
+
+/* Likewise of a batch that waits for its time, once another call has shown that its lane is well. */
+static void
+test_end_that_leaves_a_batch_waiting_wakes_who_sleeps(Fixture *fixture, gconstpointer data)
+{
+  TideLanes *lanes = fixture->lanes;
+  for (guint round = 0; round < 100; round++) {
+    Sleeper sleeper = {.lanes = lanes};
+    TideCall calls[2];
+    for (guint i = 0; i < 2; i++) {
+      TideBatch *batch = full_call(fixture);
+      batch->n_rows = 1; /* few enough for a lane in which calls fail */
+      batch->is_unmerged = TRUE;
+      tide_lanes_submit(lanes, batch);
+    }
+    g_assert_true(take_now(lanes, &calls[0]) && take_now(lanes, &calls[1]));
+    *tide_batch_suspect(calls[0].batches[0], 0) = (TideBatchSuspect){.is_cut = TRUE, .n_cuts = 1};
+    calls[0].batches[0]->done_rows = calls[0].batches[0]->n_rows;
+    tide_lanes_finish(lanes, &calls[0], TIDE_OUTCOME_UNKNOWN, "cut off", tide_now_us());
+    TideThread *thread = start_sleeper(&sleeper);
+    for (guint i = 0; i < round; i++) /* so that it is asleep in most rounds */
+      g_assert_cmpuint(tide_lanes_state(lanes).in_flight_calls, ==, 1);
+    tide_lanes_finish(lanes, &calls[1], TIDE_OUTCOME_OK, NULL, tide_now_us());
+    tide_thread_join(thread);
+    g_assert_true(sleeper.is_woken);
+    tide_lanes_finish(lanes, &sleeper.call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  }
+}
+
 int
 main(int argc, char **argv)
 {
@@ -123,6 +180,8 @@ main(int argc, char **argv)
 #define ADD(name, function) g_test_add("/lane-wakes/" name, Fixture, NULL, set_up, function, tear_down)
   ADD("end-of-a-call", test_end_of_a_call_wakes_who_sleeps);
   ADD("who-takes-wakes-the-next", test_who_takes_wakes_the_next);
+  ADD("end-that-suspends-a-table", test_end_that_suspends_a_table_wakes_who_sleeps);
+  ADD("end-that-leaves-a-batch-waiting", test_end_that_leaves_a_batch_waiting_wakes_who_sleeps);
 #undef ADD
   return g_test_run();
 }
