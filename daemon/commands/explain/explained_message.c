@@ -1,5 +1,6 @@
 #include "commands/explain/explained_message.h"
 
+#include "commands/cli/message_lines.h"
 #include "commands/cli/output.h"
 #include "commands/cli/time_argument.h"
 #include "commands/explain/explained_row.h"
@@ -213,13 +214,29 @@ static const char *const remedies[TIDE_REJECT_N_REASONS] = {
     [TIDE_REJECT_CELL_TOO_LARGE] = "store large values elsewhere, or raise 'hbase.max_cell_size' here and in HBase",
 };
 
+/* Of a message with several lines, the one at fault: " (line 3 of the message)". (transfer full) */
+static char *
+line_text(const TideExplainer *explainer, const TideReject *reject)
+{
+  const TideMessage *message = explainer->message;
+  const TideConfigSource *source = tide_config_source_of_topic(explainer->options.config, message->topic);
+  gsize end = MIN((gsize)MAX(reject->byte_position, 0), message->value.len);
+  guint line = 1;
+  for (gsize i = 0; i < end; i++)
+    line += message->value.data[i] == '\n';
+  const TideDecodeOptions *decode = &source->readings->decode;
+  gboolean has_lines = decode->format == TIDE_FORMAT_CSV || !tide_message_is_whole(decode);
+  return line > 1 && has_lines ? g_strdup_printf(" (line %u of the message)", line) : g_strdup("");
+}
+
 /* @is_alone: the reading only, not the message. */
 static void
 print_rejected(TideExplainer *explainer, const TideReject *reject, gboolean is_alone)
 {
   explainer->counts.n_rejected++;
   g_autofree char *reason_text = tide_reject_describe(reject);
-  g_autofree char *sentence = g_strconcat(reason_text, reject->by_record_time ? time_note(explainer) : "", NULL);
+  g_autofree char *line = line_text(explainer, reject);
+  g_autofree char *sentence = g_strconcat(reason_text, line, reject->by_record_time ? time_note(explainer) : "", NULL);
   const char *reason = tide_reject_reason_name(reject->reason);
   const char *remedy = reject->remedy != NULL ? reject->remedy : remedies[reject->reason];
   if (!explainer->options.json) {

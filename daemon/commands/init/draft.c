@@ -152,9 +152,9 @@ gboolean
 tide_init_draft_guess_time(TideInitDraft *draft, GError **error)
 {
   const TideTimeGuess *best = draft->times->len > 0 ? &g_array_index(draft->times, TideTimeGuess, 0) : NULL;
+  if (best != NULL && is_named_by_a_value(draft, best->field, TIDE_ERROR_DATA, error))
+    return FALSE;
   if (best != NULL && best->score >= TIDE_TIME_GUESS_MIN_SCORE) {
-    if (is_named_by_a_value(draft, best->field, TIDE_ERROR_DATA, error))
-      return FALSE;
     put_time(draft, best->field, best->format, best->needs_zone);
     return TRUE;
   }

@@ -297,7 +297,9 @@ check_plausible(const Attempt *attempt, gint64 event_ms)
   const TideTimeSpec *spec = attempt->spec;
   gint64 record_ms = attempt->record->record_ms;
   if (event_ms < 0)
-    return refuse(attempt, TIDE_REJECT_TIME_IMPLAUSIBLE, attempt->field, "before 1970: HBase has no negative times");
+    return refuse_with_remedy(attempt, TIDE_REJECT_TIME_IMPLAUSIBLE, "before 1970: HBase has no negative times",
+                              "no option lets it pass: see that the time's 'format' has the readings' unit, and that "
+                              "senders' clocks are set");
   if (event_ms < spec->earliest_epoch_ms) {
     refuse(attempt, TIDE_REJECT_TIME_IMPLAUSIBLE, attempt->field,
            "before the declared earliest time: is the unit right?");

@@ -354,6 +354,8 @@ test_explain_remedies(ProgramScene *fixture, gconstpointer unused)
        "see that the time's 'field' and 'format' are those of the readings, and that 'zone' says"},
       {EPOCH, "--timestamp 2190-01-04", "{\"host\":\"h\",\"ts\":6942671999000,\"x\":1}\n",
        "set the clock of the sender or of this host"},
+      {EPOCH, "", "{\"host\":\"h\",\"ts\":-1370000000000,\"x\":1}\n",
+       "no option lets it pass: see that the time's 'format'"},
       {EPOCH, "--timestamp 2017-01-01", "{\"host\":\"h\",\"ts\":1501028163000,\"x\":1}\n", "set the sender's clock"},
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -362,6 +364,17 @@ test_explain_remedies(ProgramScene *fixture, gconstpointer unused)
     assert_prints(output, remedy);
     assert_silent(output, NOW_NOTE);
   }
+}
+
+/* Of a message with many lines, bytes alone lead nobody to the one at fault. */
+static void
+test_explain_tells_the_line(ProgramScene *fixture, gconstpointer unused)
+{
+  static const char csv[] = EPOCH ", format: csv, csv: { header: true }, on_bad_reading: reading";
+  assert_prints(explain_one(fixture, csv, "", "host,ts,cpu\nh,1501028163000,1\nh,1501028163000,2,3\n"),
+                "more values than there are columns, in reading 1 of the message (from 0), at byte 47 (line 3 of the "
+                "message)\n");
+  assert_silent(explain_one(fixture, csv, "", "host,ts,cpu,cpu\nh,1501028163000,1,2\n"), "of the message)");
 }
 
 /* Without --timestamp, what depends on the record's time says so; with it, it does not. */
@@ -445,6 +458,7 @@ main(int argc, char **argv)
   ADD("explain-warns-of-a-text-named-as-a-field", test_explain_warns_of_a_text_named_as_a_field);
   ADD("explain-tells-what-has-expired", test_explain_tells_what_has_expired);
   ADD("explain-tells-a-remedy-of-what-is-wrong", test_explain_remedies);
+  ADD("explain-tells-the-line-of-a-message", test_explain_tells_the_line);
   ADD("explain-tells-what-depends-on-the-records-time", test_explain_record_time);
   ADD("explain-sees-keys-that-move-with-the-time", test_explain_sees_keys_move);
   ADD("explain-sees-values-that-are-overwritten", test_explain_sees_values_overwritten);

@@ -207,6 +207,12 @@ test_value_for_a_name(void)
   g_assert_false(tide_init_draft_guess_time(&fixture.draft, &fixture.error));
   assert_said(&fixture, TIDE_ERROR_DATA, "'2026-11-23T16:54:27Z' is a time, and no name");
   end(&fixture);
+  /* One that is not plainly the time, since it is long ago and nothing speaks for its name. */
+  fixture.samples = read_samples_as(form, TIDE_BYTES_LITERAL("h1,1426535612045,0.2\nh2,1426535613045,0.3\n"));
+  tide_init_draft_begin(&fixture.draft, fixture.samples, NOW_MS);
+  g_assert_false(tide_init_draft_guess_time(&fixture.draft, &fixture.error));
+  assert_said(&fixture, TIDE_ERROR_DATA, "'1426535612045' is a time, and no name");
+  end(&fixture);
   fixture.samples = read_samples_as(named, tide_bytes_of_string(lines));
   tide_init_draft_begin(&fixture.draft, fixture.samples, NOW_MS);
   g_assert_true(tide_init_draft_set_time(&fixture.draft, "1", NULL));
