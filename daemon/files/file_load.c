@@ -120,6 +120,16 @@ take_mark(const TideFileLoad *load, TideLoadedFile *file, const TideFileState *n
   return TRUE;
 }
 
+/* A load that is dry reads all, and says what one that is not would leave out. */
+static void
+set_mark_aside(TideLoadedFile *file)
+{
+  gboolean is_begun = file->mark.was_kept && file->mark.offset > 1;
+  file->marked = file->state != TIDE_LOADED_NOT ? file->state : is_begun ? TIDE_LOADED_PARTLY : TIDE_LOADED_NOT;
+  file->state = TIDE_LOADED_NOT;
+  tide_file_mark_clear(&file->mark);
+}
+
 /* By the name that the file has itself: a link may lead to another one tomorrow, and /dev/stdin does. */
 static char *
 mark_path_of(const TideFileLoad *load, const char *path)
@@ -150,6 +160,8 @@ tide_file_load_add(TideFileLoad *load, const char *path, GError **error)
   g_ptr_array_add(load->files, file);
   if (good && file->mark_path != NULL && !load->options.again)
     good = take_mark(load, file, &now, error);
+  if (load->options.is_dry)
+    set_mark_aside(file);
   if (file->mark.destination == NULL)
     file->mark.destination = g_strdupv(load->destination);
   return good;

@@ -19,7 +19,8 @@ typedef struct TideFileLoadOptions {
   const char *job;                /* copied: tide_file_mark_path() */
   char **destination;             /* copied: the names of all ways to where it is written */
   gboolean again;                 /* marks are not looked at, and begin anew */
-  guint64 rate_per_s;             /* records that all consumers take together; 0: no bound */
+  gboolean is_dry;    /* nothing will be written: marks are only told of, and files read from their beginning */
+  guint64 rate_per_s; /* records that all consumers take together; 0: no bound */
 } TideFileLoadOptions;
 
 typedef enum TideLoadedState {
@@ -40,6 +41,7 @@ typedef struct TideLoadedFile {
   /* its consumer's, once that has taken it */
   TideFileText *text; /* owned: of a pipe, until it is read: what is in it would be lost by closing it */
   TideFileMark mark;
+  TideLoadedState marked; /* what its mark said, of a load that is dry */
   /* under the load's lock */
   TideLoadedState state;
   TideFileReader *reader; /* owned */

@@ -80,11 +80,16 @@ tide_state_directory_look(GError **error)
 }
 
 char *
-tide_state_directory_of_user(const char *chosen)
+tide_state_directory_place(const char *chosen)
 {
   char *directory = chosen != NULL ? g_strdup(chosen) : tide_state_directory();
-  if (directory == NULL)
-    directory = g_build_filename(g_get_user_state_dir(), "tidemark", NULL);
+  return directory != NULL ? directory : g_build_filename(g_get_user_state_dir(), "tidemark", NULL);
+}
+
+char *
+tide_state_directory_of_user(const char *chosen)
+{
+  char *directory = tide_state_directory_place(chosen);
   if (g_mkdir_with_parents(directory, 0700) == 0)
     return directory;
   g_free(directory);

@@ -11,9 +11,14 @@ char *tide_state_directory(void);
 /* @name in it; NULL where there is none. (transfer full) */
 char *tide_state_directory_path(const char *name);
 
+/* For what a command keeps: @chosen, else the directory above, else the user's own; it may not be there. (transfer
+ * full)
+ */
+char *tide_state_directory_place(const char *chosen);
+
 /**
- * tide_state_directory_of_user: for what a command keeps: @chosen, else the directory above, else the user's own. It is
- * made where it is not there. Returns: (transfer full); NULL: nothing can be kept there, and errno says why.
+ * tide_state_directory_of_user: that place, which is made where it is not there. Returns: (transfer full); NULL:
+ * nothing can be kept there, and errno says why.
  */
 char *tide_state_directory_of_user(const char *chosen);
 

@@ -87,6 +87,17 @@ class Load(LoadCase):
         self.assertIn(f"             1 rejected: parse, first {path}:1001: ", said)
         self.assertEqual(self.numbers(), [])
         self.assertFalse((self.directory / "state").exists())
+        self.assertNotIn("loaded before", said)
+
+    def test_dry_run_tells_of_marks(self) -> None:
+        """It counts all, also what a load would leave out: what was rejected is to be seen after a load, too."""
+        done, grown, new = (self.write(name, lines(0, 1000)) for name in ("a.jsonl", "b.jsonl", "c.jsonl"))
+        self.load(done, grown)
+        grown.write_bytes(lines(0, 2000))
+        said = self.load("--dry-run", done, grown, new)
+        self.assertIn("         4,000 messages\n", said)
+        self.assertIn("1 of 3 files: loaded before, 1 more in part: all that is in them is counted here, and a load without '--again' ", said)
+        self.assertNotIn("loaded before", self.load("--dry-run", "--again", done, grown, new))
 
     def test_what_a_table_does_not_keep_is_told(self) -> None:
         """Also where another table takes the readings, so that they count as written."""

@@ -131,6 +131,23 @@ print_counts(const DryRun *run)
   return n_rejects;
 }
 
+/* What a load would leave out of what was counted. */
+static void
+print_marks(TideFileLoad *load)
+{
+  const GPtrArray *files = tide_file_load_files(load);
+  guint n_whole = 0, n_partly = 0;
+  for (guint i = 0; i < files->len; i++) {
+    TideLoadedState marked = ((const TideLoadedFile *)g_ptr_array_index(files, i))->marked;
+    n_whole += marked == TIDE_LOADED_BEFORE ? 1 : 0;
+    n_partly += marked == TIDE_LOADED_PARTLY ? 1 : 0;
+  }
+  if (n_whole + n_partly > 0)
+    printf("%u of %u files: loaded before, %u more in part: all that is in them is counted here, and a load without "
+           "'--again' leaves out what their marks say is written\n",
+           n_whole, files->len, n_partly);
+}
+
 int
 tide_load_dry_run(TideFileLoad *load, const TideConfig *config, const volatile int *stop)
 {
@@ -142,6 +159,7 @@ tide_load_dry_run(TideFileLoad *load, const TideConfig *config, const volatile i
     read_file(&run, load, file);
   tide_progress_end(&run.progress);
   guint64 n_rejects = print_counts(&run);
+  print_marks(load);
   guint n_problems = tide_load_report_problems(load);
   gboolean was_stopped = *stop != 0, is_empty = run.n_messages == 0 && n_problems == 0 && !was_stopped;
   if (is_empty)

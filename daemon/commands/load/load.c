@@ -177,6 +177,7 @@ add_files(Load *load, const GPtrArray *paths, const char *marks_directory, GErro
                                  .job = job,
                                  .destination = gateways,
                                  .again = load->options->again,
+                                 .is_dry = load->options->dry_run,
                                  .rate_per_s = load->options->rate_per_s};
   load->files = tide_file_load_new(&options);
   for (guint i = 0; i < paths->len; i++)
@@ -389,10 +390,11 @@ load_clear(Load *load)
 static gboolean
 run_load(Load *load, TideCommandCall *call, GError **error)
 {
-  g_autofree char *directory = NULL;
   if (!choose_source(load, error) || !check_times(load, error))
     return FALSE;
+  g_autofree char *directory = tide_state_directory_place(load->options->state_directory);
   if (!load->options->dry_run) {
+    g_free(directory);
     directory = tide_state_directory_of_user(load->options->state_directory);
     if (directory == NULL) {
       g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO,
