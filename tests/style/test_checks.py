@@ -266,6 +266,32 @@ class CommandDocs(Project):
         self.assert_finds("command_docs", "'read' has no section '## read'")
 
 
+class ExitCodes(Project):
+    def setUp(self):
+        super().setUp()
+        self.write("daemon/util/error.h", "typedef enum {\n  TIDE_EXIT_OK = 0,\n  TIDE_EXIT_CONFIG = 78, /* why */\n} TideExit;\n")
+        self.write("daemon/a.c", '"the key of "\n  "table \'%s\' was changed"\n')
+        self.write("README.md", "")
+        self.write("systemd/tidemark.service.in", "RestartPreventExitStatus=78\n")
+        self.write("docs/operate.md", "| 78 | leaves it failed: so |\n")
+        self.write("docs/commands.md", "## Exit codes\n| 0 | done |\n| 78 | wrong |\n## other\n| 5 | a figure |\n")
+
+    def test_documents_agree(self):
+        self.write("docs/more.md", "| ends with 78, `the key of table ... was changed` | so |\nIt ends with 0.\n")
+        self.assert_clean("exit_codes")
+
+    def test_codes_that_are_none_or_left_out(self):
+        self.write("docs/commands.md", "## Exit codes\n| 0 | done |\n| 77 | no |\n")
+        self.write("docs/more.md", "\nexit code 77\n")
+        self.write("docs/operate.md", "| 64, 78 | leaves it failed: so |\n")
+        self.assert_finds("exit_codes", "exit code 78 is not told", "exit code 77 is none of TideExit",
+                          "more.md:2: no command ends with 77", "systemd leaves the unit failed after 78", "4 findings")
+
+    def test_a_symptom_that_nothing_says(self):
+        self.write("docs/more.md", "| ends with 78, `cannot read the key` | so |\n")
+        self.assert_finds("exit_codes", "more.md:1: no source says 'cannot read the key'", "1 finding")
+
+
 class Faults(Project):
     def rows(self, **shown_by):
         last = {"A": 31, "B": 12, "C": 20, "D": 24, "E": 20}
