@@ -22,6 +22,11 @@ def spread(values: Sequence[float], digits: int = 2) -> str:
     return f"{statistics.median(values):,.{digits}f} ({min(values):,.{digits}f}..{max(values):,.{digits}f})"
 
 
+def counted(count: int, things: str) -> str:
+    """'1 metric', '1,000 latest keys'."""
+    return f"{count:,} {things.removesuffix('s') if count == 1 else things}"
+
+
 @dataclass
 class Ratio:
     """One figure of each run against another of the same run. Nothing fails because of it: it is told."""

@@ -21,6 +21,9 @@ Made by `tests/bench/performance.py` from what `./bench --json` keeps: medians o
 Machines differ, and so do hours: what is compared was measured in turns, in one run, so that ratios carry further than
 figures. [Tuning](tuning.md) says what they mean. What is asked of a figure is the project's own goal: one that is not reached is work to be
 done, and nothing fails. A turn in which others had more than a twentieth of the machine was run again.
+
+To plan with is the CPU for a reading (`client`, `cost`), which `tidemark bench --plan` reckons with ([sizing](sizing.md)). Speeds end to end
+(`load`, `backlog`, `latency`) are of one machine that Kafka, HBase, gateway and tidemark share: they compare the lines of one table.
 """
 
 _RELEASE = re.compile(r"^## (\S+)", re.M)
@@ -58,7 +61,7 @@ def stillness(section: dict[str, Any]) -> str:
     if not machine.get("turns"):
         return ""
     return (f"{machine['turns']} turns; others had {statistics.median(machine['others_share']):.1%} of the machine, "
-            f"{max(machine['others_share']):.1%} at the most; {machine['repeated']} were run again, "
+            f"{max(machine['others_share']):.1%} at the most; {machine['repeated']} {'was' if machine['repeated'] == 1 else 'were'} run again, "
             f"{machine['disturbed']} stayed disturbed.")
 
 

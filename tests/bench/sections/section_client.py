@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 
-from bench_report import Report, spread
+from bench_report import Report, counted, spread
 from bench_setup import Bench
 from daemon_run import DaemonRun, run_on_null_gateway, tables_config
 from measured_process import run_measured
@@ -37,7 +37,7 @@ def run(bench: Bench, report: Report) -> None:
                 kcat.append(figures[0])
                 for name in runs:
                     runs[name].append(figures[1][name])
-        rows.append([f"kcat, {metrics} metrics, {bench.message_bytes(topic)} bytes", spread(kcat), "", "", "", "", ""])
+        rows.append([f"kcat, {counted(metrics, 'metrics')}, {bench.message_bytes(topic)} bytes", spread(kcat), "", "", "", "", ""])
         for name, done in runs.items():
             rows.append([f"  {name}", spread([one.cpu_us_per_reading for one in done]),
                          spread([one.readings_per_s / 1000 for one in done], 0),
@@ -45,11 +45,11 @@ def run(bench: Bench, report: Report) -> None:
                          statistics.median(one.rows / one.readings for one in done),
                          int(statistics.median(one.rows / one.calls for one in done)),
                          max(one.usage.max_rss_bytes for one in done) / (1 << 20)])
-        report.ratio(f"CPU per reading of {metrics} metrics, both tables / kcat",
+        report.ratio(f"CPU per reading of {counted(metrics, 'metrics')}, both tables / kcat",
                      [one.cpu_us_per_reading / floor for one, floor in zip(runs["METRIC + CURRENT_METRIC"], kcat)],
                      at_most=at_most)
     report.table(f"CPU of the whole process; {MACHINES} machines in turns, batch.latest_window at its default",
-                 ["what", "us CPU/reading", "k readings/s", "k/s of one core", "rows/reading", "rows/call", "MiB peak"], rows)
+                 ["what", "us CPU/reading", "k readings/s", "k readings/CPU s", "rows/reading", "rows/call", "MiB peak"], rows)
     _one_core(bench, report)
 
 
@@ -58,5 +58,5 @@ def _one_core(bench: Bench, report: Report) -> None:
     topic = bench.topic(metrics=1, readings=LOADS[1][0] // (10 if bench.quick else 1), machines=MACHINES)
     runs = [bench.turns.run(lambda: run_on_null_gateway(bench, topic, tables_config(), cpus={0}, gateway_cpus={1}))
             for _ in range(bench.runs)]
-    report.ratio("readings of 1 metric on one core, both tables", [one.readings_per_s / 1000 for one in runs], at_least=300,
-                 digits=0, unit="k/s")
+    report.ratio("readings of 1 metric with the process on one core, both tables", [one.readings_per_s / 1000 for one in runs],
+                 at_least=300, digits=0, unit="k/s")

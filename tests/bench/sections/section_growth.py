@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Iterator, Mapping, Optional
 
-from bench_report import Report, spread
+from bench_report import Report, counted, spread
 from bench_setup import Bench
 from daemon_run import null_gateway, tables_config
 from measured_process import MeasuredProcess
@@ -127,7 +127,7 @@ def run(bench: Bench, report: Report) -> None:
     for name, cases in DIMENSIONS.items():
         beside_kcat = name == BESIDE_KCAT
         measured = measure(bench, cases, beside_kcat=beside_kcat)
-        rows += [[f"{growth.case.size:,} {name}", spread(growth.cost_us), spread(growth.kcat_us) if beside_kcat else "",
+        rows += [[counted(growth.case.size, name), spread(growth.cost_us), spread(growth.kcat_us) if beside_kcat else "",
                   spread(growth.rows_per_call, 0), growth.rss_bytes / (1 << 20)] for growth in measured]
         small, large = measured[0], measured[-1]
         what = f"{large.case.size:,} {name} / {small.case.size:,}"

@@ -10,7 +10,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench_report import Report, spread
+from bench_report import Report, counted, spread
 from bench_setup import Bench
 from daemon_run import tables_config
 from measured_process import MeasuredProcess
@@ -68,7 +68,7 @@ def run(bench: Bench, report: Report) -> None:
             for name, done in runs.items():
                 done.append(took[name])
         runs = {name: done[WARM_UP_TURNS:] for name, done in runs.items()}
-        shape = f"{metrics} metric{'s' if metrics > 1 else ''}"
+        shape = counted(metrics, "metrics")
         for name, at_least in (("bare sender", 0.95), ("ImportTsv", None)):
             report.ratio(f"rows/s of the load / of {name}, {shape}",
                          [one.rows_per_s / other.rows_per_s for one, other in zip(runs["load"], runs[name])], at_least=at_least)
