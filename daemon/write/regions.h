@@ -1,6 +1,6 @@
-/* Which lane a row goes to: for each table a map from row keys to lanes, one lane for each region.
+/* Which regions the tables have: a map from row keys to lanes (region_map.h) for each of them.
  *
- * The map comes from the gateway and is refreshed by a thread of its own: every so often (a split gives no error
+ * It comes from the gateway and is refreshed by a thread of its own: every so often (a split gives no error
  * through the gateway, so nothing else would tell), and when a call fails. It is a hint: a row in a wrong lane is
  * written right by the gateway, only batched less well. While no map can be had, rows are laned by a declared key
  * prefix, or in one lane.
@@ -9,30 +9,16 @@
  * makes them ready first: creates them when they are not there, or no more (table_maker.h). Until then their lanes are
  * blocked.
  *
- * A map is immutable and shared by reference; consumers look at the generation once in a poll and take the new one. */
+ * Consumers look at the generation once in a poll and take the new map. */
 #pragma once
 
 #include "gateway/gateways.h"
 #include "tables/dated_tables.h"
 #include "tables/fingerprint_store.h"
 #include "write/lanes.h"
+#include "write/region_map.h"
 
 G_BEGIN_DECLS
-
-typedef struct TideRegionMap {
-  _Atomic guint32 references;
-  guint64 generation;   /* of this table's map; grows */
-  guint32 prefix_bytes; /* > 0: lane = hash of that many leading bytes, modulo n_lanes; regions unknown */
-  guint32 n_lanes;
-  TideLane **lanes; /* owned references; in order of start keys unless prefix_bytes */
-  guint64 *heads;   /* owned: of each lane's start key the first eight bytes, as a number; NULL until prepared */
-} TideRegionMap;
-
-/* Makes @map, whose lanes are all in, ready to be searched. */
-void tide_region_map_prepare(TideRegionMap *map);
-/* The lane's index for @key. */
-guint32 tide_region_map_find(const TideRegionMap *map, TideBytes key);
-void tide_region_map_unref(TideRegionMap *map); /* NULL ok */
 
 typedef struct TideRegions TideRegions;
 

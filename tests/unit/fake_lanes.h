@@ -29,26 +29,6 @@ tide_lanes_submit(TideLanes *lanes, TideBatch *first)
   }
 }
 
-void
-tide_region_map_unref(TideRegionMap *map)
-{
-  if (map == NULL || atomic_fetch_sub(&map->references, 1) > 1)
-    return;
-  for (guint i = 0; i < map->n_lanes; i++)
-    tide_lane_unref(map->lanes[i]);
-  g_free(map->lanes);
-  g_free(map);
-}
-
-guint32
-tide_region_map_find(const TideRegionMap *map, TideBytes key)
-{
-  guint32 at = 0;
-  while (at + 1 < map->n_lanes && tide_bytes_compare(map->lanes[at + 1]->start_key, key) <= 0)
-    at++;
-  return at;
-}
-
 TideRegionMap *
 tide_regions_get(TideRegions *regions, const TideTable *table)
 {
@@ -79,9 +59,9 @@ free_lane(TideLane *lane)
 }
 
 static inline TideLane *
-make_lane(const char *start, const char *end)
+make_lane(TideBytes start, TideBytes end)
 {
   TideLane *lane = g_new0(TideLane, 1);
-  tide_lane_init(lane, NULL, tide_bytes_of_string(start), tide_bytes_of_string(end), free_lane);
+  tide_lane_init(lane, NULL, start, end, free_lane);
   return lane;
 }

@@ -437,16 +437,13 @@ move_partition(World *world, guint p)
 static void
 change_regions(World *world)
 {
-  TideRegionMap *old = world->regions.map, *map = g_new0(TideRegionMap, 1);
+  TideRegionMap *old = world->regions.map;
   char borders[N_KEYS + 2][4] = {""};
   guint n = 1;
   for (guint i = 1; i < N_KEYS; i++)
     if (pick(world, N_SPLITS) == 0)
       g_snprintf(borders[n++], 4, "k%u", i);
-  atomic_init(&map->references, 1);
-  map->generation = ++world->regions.generation;
-  map->n_lanes = n;
-  map->lanes = g_new0(TideLane *, n);
+  TideRegionMap *map = tide_region_map_new(n, 0, ++world->regions.generation);
   for (guint i = 0; i < n; i++) {
     const char *end = i + 1 < n ? borders[i + 1] : "";
     for (guint k = 0; old != NULL && k < old->n_lanes && map->lanes[i] == NULL; k++)
@@ -454,8 +451,9 @@ change_regions(World *world)
           tide_bytes_equal(old->lanes[k]->end_key, tide_bytes_of_string(end)))
         map->lanes[i] = tide_lane_ref(old->lanes[k]);
     if (map->lanes[i] == NULL)
-      map->lanes[i] = make_lane(borders[i], end);
+      map->lanes[i] = make_lane(tide_bytes_of_string(borders[i]), tide_bytes_of_string(end));
   }
+  tide_region_map_prepare(map);
   world->regions.map = map;
   tide_region_map_unref(old);
 }

@@ -1,5 +1,6 @@
 /* The map from row keys to lanes, at the borders of its regions. */
-#include "write/regions.h"
+#include "write/lanes.h"
+#include "write/region_map.h"
 
 static const TideTable table = {.index = 0, .name = (char *)"T"};
 
@@ -14,11 +15,7 @@ lanes_new(void)
 static TideRegionMap *
 map_new(TideLanes *lanes, const TideBytes *starts, guint n)
 {
-  TideRegionMap *map = g_new0(TideRegionMap, 1);
-  atomic_init(&map->references, 1);
-  map->generation = 1;
-  map->n_lanes = n;
-  map->lanes = g_new0(TideLane *, n);
+  TideRegionMap *map = tide_region_map_new(n, 0, 1);
   for (guint i = 0; i < n; i++)
     map->lanes[i] = tide_lanes_make_lane(lanes, &table, starts[i], i + 1 < n ? starts[i + 1] : TIDE_BYTES_EMPTY);
   tide_region_map_prepare(map);
