@@ -75,6 +75,22 @@ class CountTests(Project):
             self.assertEqual(self.counted("--to-repeat"), "")
 
 
+class MutantsTests(Project):
+    def setUp(self):
+        super().setUp()
+        self.write("tests/mutation/one.mutants", "@ never-ends daemon/a.c a\n# it ends\n- i++;\n+ ;\n")
+
+    def test_a_mutant_whose_text_is_there_once_is_clean(self):
+        self.write("daemon/a.c", "i++;\n")
+        self.assert_clean("mutants")
+
+    def test_a_mutant_whose_line_or_file_is_another_by_now(self):
+        self.assert_finds("mutants", "never-ends", "daemon/a.c")
+        for text in ("i += 1;\n", "i++;\ni++;\n"):
+            self.write("daemon/a.c", text)
+            self.assert_finds("mutants", "never-ends", "daemon/a.c")
+
+
 class Layers(Project):
     def test_lower_and_own_layers_may_be_included(self):
         self.write("daemon/util/error.h", GOOD_HEADER)

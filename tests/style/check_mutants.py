@@ -1,0 +1,28 @@
+#!/usr/bin/env python3
+"""Checks that every mutant of tests/mutation still fits the sources: its old text stands in its file, and once.
+
+    check_mutants.py ROOT
+"""
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "mutation"))
+from mutants import read_all  # noqa: E402 pylint: disable=wrong-import-position
+
+
+def fits(root, mutant):
+    path = root / mutant.file
+    return path.exists() and mutant.applied_to(path.read_text(encoding="utf-8")) is not None
+
+
+def main():
+    root = Path(sys.argv[1])
+    mutants = read_all(root / "tests" / "mutation")
+    problems = [f"{mutant.name}: its old text does not stand in {mutant.file}, or not once; change the mutant with its line"
+                for mutant in mutants if not fits(root, mutant)]
+    print("\n".join(problems) or f"{len(mutants)} mutants fit the sources")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
