@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Holds that each function that docs/internals.md names in a file is defined in that file, and that each step of the walk from poll
-to commit names exactly one.
+"""Holds that each function that docs/internals.md names in a file is defined in that file, that each step of the walk from poll
+to commit names exactly one, and that its table of threads has those that there are.
 
     check_walk.py [ROOT]
 
@@ -9,18 +9,29 @@ A function is named as `function()` in `folder/file.c`.
 import re
 import sys
 
-from source_text import Findings, code_only, line_of, project_root, read
+from source_text import Findings, code_only, files_below, line_of, project_root, read
 
 DOCUMENT = "docs/internals.md"
 SECTION = "One message, from poll to commit"
 N_STEPS_MAX = 15
 
+_THREAD = re.compile(r'(?:tide_thread_start\(|thread_name = |g_strdup_printf\()"(tide-[a-z]+)')
+_ROW = re.compile(r"^\| `(tide-[a-z]+)(?:-N)?` \|", re.M)
 _NAMED = re.compile(r"`(\w+)\(\)`\s+in\s+`([\w/]+\.c)`")
 
 
 def defines(path, function):
     """As the sources are laid out: the name of a defined function begins its line."""
     return path.is_file() and re.search(rf"^{function}\(", code_only(read(path)), re.M) is not None
+
+
+def check_threads(findings, root, document, text):
+    started = {name: path for path in files_below(root, ("daemon", "thrift"), (".c",)) for name in _THREAD.findall(read(path))}
+    told = set(_ROW.findall(text))
+    for name in sorted(started.keys() - told):
+        findings.add(started[name], 1, f"starts the thread '{name}', which no table of {DOCUMENT} has")
+    for name in sorted(told - started.keys()):
+        findings.add(document, 1, f"no thread is called '{name}'")
 
 
 def main():
@@ -31,6 +42,7 @@ def main():
     for named in _NAMED.finditer(text):
         if not defines(root / named[2], named[1]):
             findings.add(document, line_of(text, named.start()), f"'{named[2]}' does not define {named[1]}()")
+    check_threads(findings, root, document, text)
     section = re.search(rf"^## {SECTION}\n(.*?)(?=^## |\Z)", text, re.M | re.S)
     steps = list(re.finditer(r"^(\d+)\. (.*?)(?=^\d+\. |^\S|\Z)", section[1], re.M | re.S)) if section else []
     if not 1 <= len(steps) <= N_STEPS_MAX:

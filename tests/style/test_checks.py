@@ -363,6 +363,14 @@ class Walk(Project):
         self.assert_finds("walk", "internals.md:6: 'daemon/kafka/source.c' does not define read_one()", "define gone()",
                           "internals.md:9: 'daemon/gone.c' does not define tide_poll()", "3 findings")
 
+    def test_threads_are_those_that_there_are(self):
+        self.write("daemon/kafka/watch.c", 'tide_thread_start("tide-watch", run, watch);\nname = g_strdup_printf("tide-writer-%u", i);\n')
+        step = "1. `tide_poll()` in `daemon/kafka/source.c`"
+        self.walk(step, after="| `tide-writer-N` | writes |\n| `tide-watch` | watches |\n")
+        self.assert_clean("walk")
+        self.walk(step, after="| `tide-writer-N` | writes |\n| `tide-gone` | |\n")
+        self.assert_finds("walk", "watch.c:1: starts the thread 'tide-watch', which no table", "no thread is called 'tide-gone'", "2 findings")
+
     def test_steps_name_one_function_each_and_are_few(self):
         step = "`tide_poll()` in `daemon/kafka/source.c`"
         self.walk(f"1. {step} and {step}", "3. Nothing.", f"3. {step}, then `other()`")
