@@ -1,4 +1,5 @@
 /* Names that are known by the bytes around values: whatever came before, a message becomes the same readings. */
+#include "decode/json_skeleton.h"
 #include "unit/decoder_fixture.h"
 #include "unit/decoder_twins.h"
 
@@ -220,6 +221,58 @@ test_what_has_no_shape_drives_out_none(void)
   g_assert_cmpuint(twins.n_known, ==, TIDE_MAX_SHAPES - 1);
 }
 
+/* White space beyond any bound is read each time; so are more names than are kept. */
+static void
+test_what_is_large_is_not_learned(void)
+{
+  DecoderFixture fixture;
+  decoder_fixture_init(&fixture);
+  fixture.options.max_fields = 10000;
+  DecoderTwins twins;
+  decoder_twins_init(&twins, &fixture.options, used, G_N_ELEMENTS(used));
+  g_autofree char *blanks = g_strnfill(64 * 1024, ' ');
+  g_autofree char *wide = g_strdup_printf("{\"x\":1,%s\"y\":2}", blanks);
+  g_autoptr(GString) many = g_string_new("{\"n\":0");
+  for (guint i = 0; i < 4096; i++)
+    g_string_append_printf(many, ",\"%u\":1", i);
+  g_string_append_c(many, '}');
+  for (guint i = 0; i < 2; i++) {
+    check(&twins, wide);
+    check(&twins, many->str);
+  }
+  g_assert_cmpuint(twins.n_readings, ==, 4);
+  g_assert_cmpuint(twins.n_known, ==, 0);
+  decoder_twins_clear(&twins);
+  decoder_fixture_clear(&fixture);
+}
+
+/* More readings of one shape than there is room for fields to begin with. */
+static void
+test_many_readings_of_a_message_are_known(void)
+{
+  g_auto(DecoderTwins) twins;
+  twins_init(&twins, TIDE_ARRAY_JSON, TIDE_BAD_READING_MESSAGE, NULL);
+  g_autoptr(GString) text = g_string_new("[{\"x\":0,\"y\":0}");
+  for (guint i = 1; i < 1000; i++)
+    g_string_append_printf(text, ",{\"x\":%u,\"y\":%u}", i, i);
+  g_string_append_c(text, ']');
+  check(&twins, text->str);
+  g_assert_cmpuint(twins.n_known, ==, 999);
+}
+
+/* Who sends another shape each time is not looked at each time; who comes after it is found all the same. */
+static void
+test_shapes_are_found_behind_many_that_are_not_met_again(void)
+{
+  g_auto(DecoderTwins) twins;
+  twins_init(&twins, TIDE_ARRAY_JSON, TIDE_BAD_READING_MESSAGE, NULL);
+  for (guint i = 0; i < 1000; i++) {
+    g_autofree char *text = i < 300 ? g_strdup_printf("{\"n%u\":1}", i) : g_strdup_printf("{\"x\":%u}", i);
+    check(&twins, text);
+  }
+  g_assert_cmpuint(twins.n_known, >=, 700 - 2 * TIDE_JSON_SKELETONS_RETRY);
+}
+
 /* ---- random messages ---- */
 
 static void
@@ -306,6 +359,10 @@ main(int argc, char **argv)
   g_test_add_func("/json-shapes/names-of-nested-fields-are-counted", test_names_of_nested_fields_are_counted);
   g_test_add_func("/json-shapes/more-shapes-than-are-kept", test_more_shapes_than_are_kept);
   g_test_add_func("/json-shapes/what-has-no-shape-drives-out-none", test_what_has_no_shape_drives_out_none);
+  g_test_add_func("/json-shapes/what-is-large-is-not-learned", test_what_is_large_is_not_learned);
+  g_test_add_func("/json-shapes/many-readings-of-a-message-are-known", test_many_readings_of_a_message_are_known);
+  g_test_add_func("/json-shapes/shapes-are-found-behind-many-that-are-not-met-again",
+                  test_shapes_are_found_behind_many_that_are_not_met_again);
   g_test_add_func("/json-shapes/random-messages-become-the-same", test_random_messages_become_the_same);
   return g_test_run();
 }

@@ -361,39 +361,6 @@ test_rows_of_one_time_may_contradict(void)
   check_contradictions(TIDE_MERGE_NEWEST);
 }
 
-/* They are few in a batch, and in none with others: those would wait for so many calls. */
-static void
-test_batches_of_rows_apart_are_small(void)
-{
-  Column a;
-  make_column(&a, TIDE_WIRE_BINARY, 1);
-  TideCell cell = {&a.column, TIDE_BYTES_LITERAL("1"), 10};
-  TideSealRequest seal = request(1000, 1 << 20);
-  TideRowBuffer buffer;
-  tide_row_buffer_init(&buffer, &budget, TIDE_WIRE_BINARY, TIDE_MERGE_NONE, NULL);
-  for (guint i = 0; i < 100; i++) {
-    g_autofree char *key = g_strdup_printf("%02u", i);
-    TideRow row = {.key = tide_bytes_of_string(key), .cells = &cell, .n_cells = 1, .is_apart = i % 2 == 1};
-    tide_row_buffer_append(&buffer, &row, (TideSourceRef){0, 1, i}, 1000, NULL);
-  }
-  TideBatch *batches = tide_row_buffer_seal(&buffer, &seal);
-  guint n_apart = 0, n_others = 0;
-  for (const TideBatch *batch = batches; batch != NULL; batch = batch->next) {
-    for (guint32 i = 0; i < batch->n_rows; i++)
-      g_assert_cmpint(tide_batch_row_key(batch, i).data[1] % 2, ==, batch->is_apart);
-    g_assert_cmpuint(batch->n_rows, <=, batch->is_apart ? 16 : 64);
-    g_assert_cmpuint(batch->slice_rows, ==, batch->is_apart ? 1 : 0); /* sent alone */
-    n_apart += batch->is_apart ? 1 : 0;
-    n_others += batch->is_apart ? 0 : 1;
-  }
-  g_assert_cmpuint(n_apart, ==, 4);
-  g_assert_cmpuint(n_others, ==, 1);
-  g_autofree char *text = describe(batches, TIDE_WIRE_BINARY);
-  tide_row_buffer_clear(&buffer);
-  g_assert_cmpuint(tide_budget_used_racy(&budget), ==, 0);
-  tide_buffer_clear_memory(&a.prefix);
-}
-
 /* What is open, what follows it, and what is sealed are all charged. */
 static void
 test_all_is_charged(void)
@@ -756,7 +723,6 @@ main(int argc, char **argv)
   g_test_add_func("/row-buffer/columns-of-one-hash", test_columns_of_one_hash);
   g_test_add_func("/row-buffer/rows-of-other-times-to-live-stay-apart", test_rows_of_other_times_to_live_stay_apart);
   g_test_add_func("/row-buffer/rows-of-one-time-may-contradict", test_rows_of_one_time_may_contradict);
-  g_test_add_func("/row-buffer/batches-of-rows-apart-are-small", test_batches_of_rows_apart_are_small);
   g_test_add_func("/row-buffer/all-is-charged", test_all_is_charged);
   g_test_add_func("/row-buffer/M05-values-that-grow-after-a-squeeze", test_values_that_grow_after_a_squeeze);
   g_test_add_func("/row-buffer/row-that-is-full-waits-for-its-first-half",

@@ -173,6 +173,189 @@ test_end_that_leaves_a_batch_waiting_wakes_who_sleeps(Fixture *fixture, gconstpo
   }
 }
 
+static void
+test_table_that_is_open_again_wakes_who_sleeps(Fixture *fixture, gconstpointer data)
+{
+  TideLanes *lanes = fixture->lanes;
+  for (guint round = 0; round < 100; round++) {
+    Sleeper sleeper = {.lanes = lanes};
+    tide_lanes_block(lanes, &fixture->table, "it is being made", tide_now_us());
+    tide_lanes_submit(lanes, full_call(fixture));
+    TideThread *thread = start_sleeper(&sleeper);
+    for (guint i = 0; i < round; i++) /* so that it is asleep in most rounds */
+      g_assert_cmpuint(tide_lanes_state(lanes).in_flight_calls, ==, 0);
+    tide_lanes_unblock(lanes, &fixture->table);
+    tide_thread_join(thread);
+    g_assert_true(sleeper.is_woken);
+    tide_lanes_finish(lanes, &sleeper.call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  }
+}
+
+typedef struct StopSleeper {
+  TideLanes *lanes;
+  _Atomic gboolean has_begun;
+  gint64 slept_us;
+} StopSleeper;
+
+static void
+run_stop_sleeper(gpointer data)
+{
+  StopSleeper *sleeper = data;
+  TideCall call;
+  gint64 start_us = tide_now_us();
+  atomic_store(&sleeper->has_begun, TRUE);
+  g_assert_cmpint(tide_lanes_take(sleeper->lanes, start_us + 20 * TIDE_US_PER_S, &call), ==, TIDE_TAKE_STOPPED);
+  sleeper->slept_us = tide_now_us() - start_us;
+}
+
+static void
+test_stop_wakes_all(Fixture *fixture, gconstpointer data)
+{
+  StopSleeper sleepers[4];
+  TideThread *threads[G_N_ELEMENTS(sleepers)];
+  for (guint i = 0; i < G_N_ELEMENTS(sleepers); i++) {
+    sleepers[i] = (StopSleeper){.lanes = fixture->lanes};
+    threads[i] = tide_thread_start("sleeper", run_stop_sleeper, &sleepers[i]);
+    while (!atomic_load(&sleepers[i].has_begun))
+      g_thread_yield();
+  }
+  for (guint i = 0; i < 1000; i++) /* so that they are asleep */
+    (void)tide_lanes_state(fixture->lanes);
+  tide_lanes_stop(fixture->lanes);
+  for (guint i = 0; i < G_N_ELEMENTS(sleepers); i++) {
+    tide_thread_join(threads[i]);
+    g_assert_cmpint(sleepers[i].slept_us, <, 20 * TIDE_US_PER_S);
+  }
+}
+
+/* ---- many writers, lanes and consumers ---- */
+
+#define CROWD_WRITERS 6u
+#define CROWD_LANES 24u
+#define CROWD_BATCHES 64u
+#define CROWD_ROUNDS 60u
+
+typedef struct Crowd {
+  TideLanes *lanes;
+  TideLane *all[CROWD_LANES];
+  TideTable tables[3];
+  TideCompletionQueue completions;
+  _Atomic guint n_slept_through; /* waits that nobody ended */
+} Crowd;
+
+typedef struct CrowdWriter {
+  Crowd *crowd;
+  GRand *rand;
+} CrowdWriter;
+
+static TideOutcome
+draw_outcome(GRand *rand)
+{
+  static const TideOutcome outcomes[] = {TIDE_OUTCOME_RETRY, TIDE_OUTCOME_UNKNOWN, TIDE_OUTCOME_NOT_SENT,
+                                         TIDE_OUTCOME_SUSPEND, TIDE_OUTCOME_POISON};
+  return g_rand_int_range(rand, 0, 4) > 0 ? TIDE_OUTCOME_OK
+                                          : outcomes[g_rand_int_range(rand, 0, G_N_ELEMENTS(outcomes))];
+}
+
+static void
+run_crowd_writer(gpointer data)
+{
+  CrowdWriter *writer = data;
+  TideCall call;
+  TideTake take;
+  while ((take = tide_lanes_take(writer->crowd->lanes, tide_now_us() + 20 * TIDE_US_PER_S, &call)) !=
+         TIDE_TAKE_STOPPED) {
+    if (take == TIDE_TAKE_NOTHING) {
+      atomic_fetch_add(&writer->crowd->n_slept_through, 1);
+      continue;
+    }
+    for (gint32 i = g_rand_int_range(writer->rand, 0, 8); i > 0; i--)
+      g_thread_yield();
+    tide_lanes_finish(writer->crowd->lanes, &call, draw_outcome(writer->rand), "no", tide_now_us());
+  }
+}
+
+static guint
+take_completed(Crowd *crowd)
+{
+  guint n = 0;
+  gint64 give_up_us = tide_now_us() + 15 * TIDE_US_PER_S;
+  TideBatch *first = tide_completion_queue_take(&crowd->completions, give_up_us);
+  g_assert_nonnull(first); /* else a batch waits that no writer takes */
+  for (TideBatch *next; first != NULL; first = next, n++) {
+    next = first->next;
+    tide_batch_free(first);
+  }
+  return n;
+}
+
+static void
+submit_some(Crowd *crowd, GRand *rand, guint n)
+{
+  TideBatch *first = NULL;
+  while (n-- > 0) {
+    TideBatch *batch = tide_batch_new();
+    batch->completions = &crowd->completions;
+    batch->lane = tide_lane_ref(crowd->all[g_rand_int_range(rand, 0, CROWD_LANES)]);
+    batch->n_rows = (guint32)g_rand_int_range(rand, 1, 12);
+    batch->is_mutations = g_rand_int_range(rand, 0, 8) == 0;
+    batch->next = first;
+    first = batch;
+  }
+  tide_lanes_submit(crowd->lanes, first);
+}
+
+/* Calls fail in all ways, and lanes and tables wait and are probed: whatever is due finds a writer, for as long as
+ * there is anything. */
+static void
+test_crowd_leaves_nothing_behind(void)
+{
+  Crowd crowd = {
+      .tables = {{.name = (char *)"A"}, {.name = (char *)"B", .index = 1}, {.name = (char *)"C", .index = 2}}};
+  TideLanesOptions options = {.n_tables = 3,
+                              .max_rows = 10,
+                              .max_bytes = 1000,
+                              .max_in_flight_per_region = 2,
+                              .max_probes = 2,
+                              .retry_min_us = 100,
+                              .retry_max_us = 2000};
+  crowd.lanes = tide_lanes_new(&options);
+  tide_completion_queue_init(&crowd.completions, NULL, NULL);
+  for (guint i = 0; i < CROWD_LANES; i++)
+    crowd.all[i] = tide_lanes_make_lane(crowd.lanes, &crowd.tables[i % 3], TIDE_BYTES_EMPTY, TIDE_BYTES_EMPTY);
+  CrowdWriter writers[CROWD_WRITERS];
+  TideThread *threads[CROWD_WRITERS];
+  for (guint i = 0; i < CROWD_WRITERS; i++) {
+    writers[i] = (CrowdWriter){.crowd = &crowd, .rand = g_rand_new_with_seed((guint32)g_test_rand_int())};
+    threads[i] = tide_thread_start("writer", run_crowd_writer, &writers[i]);
+  }
+  g_autoptr(GRand) rand = g_rand_new_with_seed((guint32)g_test_rand_int());
+  for (guint round = 0; round < CROWD_ROUNDS; round++) {
+    guint n_open = 0;
+    for (guint n = CROWD_BATCHES; n > 0 || n_open > 0;) {
+      guint n_drawn = (guint)g_rand_int_range(rand, 1, 6), n_now = MIN(n, n_drawn);
+      if (n_now > 0)
+        submit_some(&crowd, rand, n_now);
+      n -= n_now;
+      n_open += n_now;
+      if (n == 0 || n_open > CROWD_BATCHES / 4)
+        n_open -= take_completed(&crowd);
+    }
+    TideLanesState state = tide_lanes_state(crowd.lanes);
+    g_assert_cmpuint(state.waiting_rows, ==, 0);
+  }
+  tide_lanes_stop(crowd.lanes);
+  for (guint i = 0; i < CROWD_WRITERS; i++) {
+    tide_thread_join(threads[i]);
+    g_rand_free(writers[i].rand);
+  }
+  g_assert_cmpuint(crowd.n_slept_through, ==, 0);
+  for (guint i = 0; i < CROWD_LANES; i++)
+    tide_lane_unref(crowd.all[i]);
+  tide_lanes_free(crowd.lanes);
+  tide_completion_queue_clear(&crowd.completions);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -182,6 +365,9 @@ main(int argc, char **argv)
   ADD("who-takes-wakes-the-next", test_who_takes_wakes_the_next);
   ADD("end-that-suspends-a-table", test_end_that_suspends_a_table_wakes_who_sleeps);
   ADD("end-that-leaves-a-batch-waiting", test_end_that_leaves_a_batch_waiting_wakes_who_sleeps);
+  ADD("open-again", test_table_that_is_open_again_wakes_who_sleeps);
+  ADD("stop", test_stop_wakes_all);
 #undef ADD
+  g_test_add_func("/lane-wakes/crowd-leaves-nothing-behind", test_crowd_leaves_nothing_behind);
   return g_test_run();
 }
