@@ -41,8 +41,13 @@ tide_unmerged_rows_append_apart(TideUnmergedRows *unmerged, TideTableAccumulator
       unmerged->n_apart >= TIDE_MAX_ROWS_APART || tide_table_accumulator_may_change_places(table, row))
     return FALSE;
   tide_counter_inc(table->rows_mapped);
-  tide_table_accumulator_defer_key(table, tide_key_hash(row->key), 1);
+  guint64 key_hash = tide_key_hash(row->key);
+  TideLaneBuffer *open = tide_table_accumulator_find_lane(table, row->key);
+  /* Behind another of its key it waits as all do that wait: they need not be looked at again because of it. */
+  gboolean waits = open->unmerged_wait && g_hash_table_contains(table->deferred_keys, GSIZE_TO_POINTER(key_hash));
+  tide_table_accumulator_defer_key(table, key_hash, 1);
   (void)append(unmerged, table, rows, n_rows, at, TRUE, source, now_us);
+  open->unmerged_wait = waits;
   return TRUE;
 }
 

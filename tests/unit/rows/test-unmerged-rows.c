@@ -124,6 +124,33 @@ test_row_that_is_likely_to_be_refused_goes_alone(Fixture *fixture, gconstpointer
   g_assert_cmpuint(tide_metrics_sum(fixture->flow.metrics, "tidemark_dead_letters_innocent_total", NULL), ==, 0);
 }
 
+/* A row that has to wait behind another of its key on the way does not make all that wait be looked at again, and be
+ * copied for it; one of another key does. */
+static void
+test_row_that_waits_disturbs_none_that_wait(Fixture *fixture, gconstpointer data)
+{
+  TideCall first, other;
+  learn_limit(fixture, LATEST);
+  append_at(fixture, LATEST, "a", TOO_LARGE, 1);
+  flush(fixture);
+  ASSERT_CALL(fixture, &first, "a ");
+  const TideLaneBuffer *lane = first.batches[0]->lane_buffer;
+  for (gint64 i = 2; i < 10; i++) {
+    append_at(fixture, LATEST, "a", TOO_LARGE, i);
+    g_assert_true(lane->unmerged_wait);
+    flush(fixture);
+    ASSERT_CALL(fixture, &other, "");
+  }
+  append_at(fixture, LATEST, "b", TOO_LARGE, 1);
+  g_assert_false(lane->unmerged_wait);
+  ASSERT_WRITTEN(fixture, "b ", TRUE);
+  complete_batch(fixture, &first);
+  flush(fixture);
+  ASSERT_CALL(fixture, &other, "a a a a a a a a ");
+  complete_batch(fixture, &other);
+  g_assert_cmpuint(tide_accumulator_count_unmerged(fixture->accumulator), ==, 0);
+}
+
 /* Tables may have limits of their own: what is said of one is not believed of another. */
 static void
 test_limit_is_the_tables(Fixture *fixture, gconstpointer data)
@@ -379,6 +406,7 @@ main(int argc, char **argv)
   ADD("limit-is-the-tables", test_limit_is_the_tables, 0);
   ADD("limit-is-known-to-all-consumers", test_limit_is_known_to_all_consumers, 0);
   ADD("row-that-is-likely-to-be-refused-overtakes-none", test_row_that_is_likely_to_be_refused_overtakes_none, 0);
+  ADD("apart/that-wait-disturb-none-that-wait", test_row_that_waits_disturbs_none_that_wait, 0);
   ADD("apart/are-bounded", test_rows_kept_apart_are_bounded, 0);
   ADD("apart/that-are-given-up-make-room", test_rows_kept_apart_that_are_given_up_make_room, 0);
   ADD("lane-full-of-rows-apart-takes-others", test_lane_full_of_one_kind_takes_the_other, 1);
