@@ -1,0 +1,430 @@
+/* What a call that failed, or said nothing, does to its lanes, to their table and to the others. */
+#include "unit/lanes_fixture.h"
+
+static void
+test_failed_lane_waits_alone_and_the_others_go_on(Fixture *fixture, gconstpointer data)
+{
+  TideLane *bad = lane_of(fixture, 0, "", "m"), *good = lane_of(fixture, 0, "m", "");
+  submit(fixture, bad, 1, 100);
+  submit(fixture, bad, 2, 100);
+  TideCall call;
+  g_assert_true(take_now(fixture, &call));
+  g_assert_cmpuint(call.n_batches, ==, 2);
+  gint64 failed_us = tide_now_us();
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_RETRY, "region is moving", failed_us);
+  g_assert_cmpuint(count_completed(fixture), ==, 0);
+  submit(fixture, good, 1, 100);
+  g_assert_true(take_now(fixture, &call));
+  g_assert_true(call.batches[0]->lane == good);
+  g_assert_cmpuint(call.n_batches, ==, 1);
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+
+  g_autoptr(GPtrArray) troubles = tide_lanes_in_trouble(fixture->lanes, failed_us);
+  g_assert_cmpuint(troubles->len, ==, 1);
+  const TideLaneTrouble *trouble = g_ptr_array_index(troubles, 0);
+  g_assert_cmpstr(trouble->error_text, ==, "region is moving");
+  g_assert_cmpstr(trouble->first_row_key, ==, "kkk");
+  g_assert_cmpuint(trouble->waiting_rows, ==, 3);
+
+  /* After the wait: the first batch alone, in the old order, the same bytes. */
+  g_assert_cmpint(tide_lanes_take(fixture->lanes, tide_now_us() + 10 * TIDE_US_PER_S, &call), ==, TIDE_TAKE_CALL);
+  g_assert_cmpint(tide_now_us() - failed_us, >=, 25 * TIDE_US_PER_MS);
+  g_assert_cmpuint(call.n_batches, ==, 1);
+  g_assert_cmpuint(call.n_rows, ==, 1);
+  g_assert_cmpuint(call.batches[0]->attempts, ==, 1);
+  TideCall second;
+  g_assert_false(take_now(fixture, &second)); /* one call at a time while in trouble */
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  g_assert_true(take_now(fixture, &second));
+  tide_lanes_finish(fixture->lanes, &second, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  g_autoptr(GPtrArray) none = tide_lanes_in_trouble(fixture->lanes, tide_now_us());
+  g_assert_cmpuint(none->len, ==, 0);
+  g_assert_cmpuint(count_completed(fixture), ==, 3);
+  tide_lane_unref(bad);
+  tide_lane_unref(good);
+}
+
+static void
+test_unanswered_call_is_remembered(Fixture *fixture, gconstpointer data)
+{
+  TideLane *lane = lane_of(fixture, 0, "", "");
+  submit(fixture, lane, 1, 100);
+  TideCall call;
+  g_assert_true(take_now(fixture, &call));
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_UNKNOWN, "timed out", 4242);
+  g_assert_cmpint(tide_lanes_take(fixture->lanes, tide_now_us() + 10 * TIDE_US_PER_S, &call), ==, TIDE_TAKE_CALL);
+  g_assert_cmpint(call.batches[0]->last_unknown_us, ==, 4242);
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_NOT_SENT, "refused", tide_now_us());
+  g_assert_true(take_now(fixture, &call)); /* nothing was sent: the lane has no further wait */
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  g_assert_cmpuint(count_completed(fixture), ==, 1);
+  tide_lane_unref(lane);
+}
+
+/* ---- how trouble is kept small ---- */
+
+/* A lane that works may have two calls of ten rows; each failure halves what it may have, each success gives back an
+ * eighth of a call. */
+static void
+test_window_halves_and_widens_by_steps(Fixture *fixture, gconstpointer data)
+{
+  TideLane *lane = lane_of(fixture, 0, "", "");
+  for (guint i = 0; i < 12; i++)
+    submit(fixture, lane, 1, 10);
+  TideCall call;
+  static const guint32 n_wanted[] = {10, 1, 1, 20 / 2 / 2 + 2}; /* a full call; alone twice; the window */
+  g_assert_true(take_now(fixture, &call));
+  g_assert_cmpuint(call.n_rows, ==, n_wanted[0]);
+  gint64 now_us = tide_now_us();
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_RETRY, "busy", now_us);
+  g_assert_cmpint(tide_lanes_take(fixture->lanes, now_us + G_USEC_PER_SEC, &call), ==, TIDE_TAKE_CALL);
+  g_assert_cmpuint(call.n_rows, ==, n_wanted[1]);
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_UNKNOWN, "timed out", tide_now_us());
+  g_assert_cmpuint(tide_lanes_state(fixture->lanes).narrowed_lanes, ==, 1);
+  g_assert_cmpint(tide_lanes_take(fixture->lanes, tide_now_us() + G_USEC_PER_SEC, &call), ==, TIDE_TAKE_CALL);
+  g_assert_cmpuint(call.n_rows, ==, n_wanted[2]);
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  g_assert_true(take_now(fixture, &call));
+  g_assert_cmpuint(call.n_rows, ==, n_wanted[3]);
+  TideCall second;
+  g_assert_false(take_now(fixture, &second)); /* the window is full, though a second call were allowed */
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  g_assert_true(take_now(fixture, &call));
+  g_assert_cmpuint(call.n_rows, ==, 4);
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  g_assert_cmpuint(count_completed(fixture), ==, 12);
+  tide_lane_unref(lane);
+}
+
+/* A batch is never split by the lanes: the smallest window lets one through. */
+static void
+test_batch_larger_than_the_window_goes_all_the_same(Fixture *fixture, gconstpointer data)
+{
+  TideLane *lane = lane_of(fixture, 0, "", "");
+  submit(fixture, lane, 10, 100);
+  TideCall call;
+  for (guint i = 0; i < 5; i++) {
+    g_assert_cmpint(tide_lanes_take(fixture->lanes, tide_now_us() + G_USEC_PER_SEC, &call), ==, TIDE_TAKE_CALL);
+    g_assert_cmpuint(call.n_rows, ==, 10);
+    tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_RETRY, "busy", tide_now_us());
+  }
+  tide_lane_unref(lane);
+}
+
+#define N_DEAD 6
+
+/* Of any number of regions in trouble only so many are tried at a time, and the others' rows find a writer. */
+static void
+test_dead_regions_do_not_take_all_writers(Fixture *fixture, gconstpointer data)
+{
+  TideLane *dead[N_DEAD], *good = lane_of(fixture, 1, "", "");
+  TideCall calls[N_DEAD];
+  for (guint i = 0; i < N_DEAD; i++) {
+    g_autofree char *start = g_strdup_printf("%u", i);
+    dead[i] = lane_of(fixture, 0, start, "");
+    submit(fixture, dead[i], 10, 100); /* a call each */
+    g_assert_true(take_now(fixture, &calls[i]));
+  }
+  for (guint i = 0; i < N_DEAD; i++)
+    tide_lanes_finish(fixture->lanes, &calls[i], TIDE_OUTCOME_UNKNOWN, "timed out", tide_now_us());
+  gint64 all_waited_us = tide_now_us() + 60 * TIDE_US_PER_MS;
+  g_assert_cmpint(tide_lanes_take(fixture->lanes, all_waited_us, &calls[0]), ==, TIDE_TAKE_CALL);
+  g_assert_cmpint(tide_lanes_take(fixture->lanes, all_waited_us, &calls[1]), ==, TIDE_TAKE_CALL);
+  g_assert_cmpint(tide_lanes_take(fixture->lanes, all_waited_us, &calls[2]), ==, TIDE_TAKE_NOTHING);
+  g_assert_cmpuint(tide_lanes_state(fixture->lanes).in_flight_probes, ==, 2);
+  submit(fixture, good, 1, 100);
+  g_assert_true(take_now(fixture, &calls[2]));
+  g_assert_true(calls[2].batches[0]->lane == good);
+  tide_lanes_finish(fixture->lanes, &calls[0], TIDE_OUTCOME_UNKNOWN, "timed out", tide_now_us());
+  g_assert_true(take_now(fixture, &calls[3])); /* one of the others' turn */
+  g_assert_true(calls[3].batches[0]->lane != calls[1].batches[0]->lane);
+  for (guint i = 1; i <= 3; i++)
+    tide_lanes_finish(fixture->lanes, &calls[i], TIDE_OUTCOME_OK, NULL, tide_now_us());
+  g_assert_cmpuint(count_completed(fixture), ==, 3);
+  for (guint i = 0; i < N_DEAD; i++)
+    tide_lane_unref(dead[i]);
+  tide_lane_unref(good);
+}
+
+/* ---- tables that take no rows ---- */
+
+/* Of each lane of the first table that is told of. */
+static void
+assert_failures(Fixture *fixture, gint64 failures)
+{
+  g_autoptr(GArray) loads = tide_lanes_regions(fixture->lanes, 16, tide_now_us());
+  guint n = 0;
+  for (guint i = 0; i < loads->len; i++) {
+    const TideLoad *load = &g_array_index(loads, TideLoad, i);
+    if (load->table->index != 0)
+      continue;
+    g_assert_cmpint(load->failures, ==, failures);
+    n++;
+  }
+  g_assert_cmpuint(n, >, 0);
+}
+
+static void
+test_suspended_table_is_probed_by_what_failed_and_goes_on(Fixture *fixture, gconstpointer data)
+{
+  TideLane *a = lane_of(fixture, 0, "", "m"), *b = lane_of(fixture, 0, "m", ""), *other = lane_of(fixture, 1, "", "");
+  submit(fixture, a, 10, 100);
+  submit(fixture, b, 10, 100);
+  TideCall call, second;
+  g_assert_true(take_now(fixture, &call));
+  g_assert_true(take_now(fixture, &second)); /* on its way already when the first comes back */
+  gint64 now_us = tide_now_us();
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_SUSPEND, "A is disabled; enable it", now_us);
+  tide_lanes_finish(fixture->lanes, &second, TIDE_OUTCOME_SUSPEND, "A is disabled; enable it", now_us);
+  submit(fixture, other, 1, 100);
+  g_assert_true(take_now(fixture, &call));
+  g_assert_true(call.batches[0]->lane == other);
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  g_assert_false(take_now(fixture, &call));
+
+  g_autoptr(GPtrArray) troubles = tide_lanes_in_trouble(fixture->lanes, 0); /* told at once */
+  g_assert_cmpuint(troubles->len, ==, 1);
+  const TideLaneTrouble *trouble = g_ptr_array_index(troubles, 0);
+  g_assert_true(trouble->is_suspended);
+  g_assert_cmpstr(trouble->error_text, ==, "A is disabled; enable it");
+  g_assert_cmpuint(trouble->waiting_rows, ==, 20);
+  g_assert_cmpint(trouble->since_us, ==, now_us);
+  g_assert_cmpuint(tide_lanes_state(fixture->lanes).suspended_tables, ==, 1);
+  assert_failures(fixture, -1);
+
+  for (guint i = 0; i < 3; i++) {
+    static const TideOutcome outcomes[] = {TIDE_OUTCOME_SUSPEND, TIDE_OUTCOME_RETRY, TIDE_OUTCOME_OK};
+    g_assert_cmpint(tide_lanes_take(fixture->lanes, tide_now_us() + G_USEC_PER_SEC, &call), ==, TIDE_TAKE_CALL);
+    g_assert_true(call.batches[0]->lane == a);
+    g_assert_false(take_now(fixture, &second)); /* one probe at a time */
+    tide_lanes_finish(fixture->lanes, &call, outcomes[i], i < 2 ? "not yet" : NULL, tide_now_us());
+  }
+  g_assert_cmpuint(tide_lanes_state(fixture->lanes).suspended_tables, ==, 0);
+  assert_failures(fixture, 0);
+  g_assert_true(take_now(fixture, &call));
+  g_assert_true(call.batches[0]->lane == b);
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  g_assert_cmpuint(count_completed(fixture), ==, 3);
+  tide_lane_unref(a);
+  tide_lane_unref(b);
+  tide_lane_unref(other);
+}
+
+/* The others of its region go first: they are to show whether that works. */
+static void
+test_batch_with_a_suspect_goes_behind_the_others(Fixture *fixture, gconstpointer data)
+{
+  TideLane *a = lane_of(fixture, 0, "", "");
+  submit(fixture, a, 10, 100);
+  submit(fixture, a, 10, 200);
+  TideCall call;
+  g_assert_true(take_now(fixture, &call));
+  const TideBatch *suspected = call.batches[0];
+  (void)tide_batch_suspect(call.batches[0], 0);
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_POISON, "who knows", tide_now_us() - TIDE_US_PER_S);
+  g_assert_true(take_now(fixture, &call));
+  g_assert_true(call.batches[0] != suspected);
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  g_assert_true(take_now(fixture, &call));
+  g_assert_true(call.batches[0] == suspected);
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  g_assert_cmpuint(count_completed(fixture), ==, 2);
+  tide_lane_unref(a);
+}
+
+/* Rows are marked as poison only while others are acknowledged: no other end of a call counts as that. */
+static void
+test_last_success_is_one(Fixture *fixture, gconstpointer data)
+{
+  static const TideOutcome outcomes[] = {TIDE_OUTCOME_RETRY, TIDE_OUTCOME_UNKNOWN, TIDE_OUTCOME_POISON,
+                                         TIDE_OUTCOME_NOT_SENT, TIDE_OUTCOME_OK};
+  TideLane *a = lane_of(fixture, 0, "", "");
+  gint64 past_us = tide_now_us() - TIDE_US_PER_S;
+  submit(fixture, a, 1, 100);
+  TideCall call;
+  for (guint i = 0; i < G_N_ELEMENTS(outcomes); i++) {
+    g_assert_true(take_now(fixture, &call));
+    g_assert_cmpint(call.last_ok_us, ==, 0);
+    tide_lanes_finish(fixture->lanes, &call, outcomes[i], outcomes[i] == TIDE_OUTCOME_OK ? NULL : "no", past_us);
+  }
+  submit(fixture, a, 1, 100);
+  g_assert_true(take_now(fixture, &call));
+  g_assert_cmpint(call.last_ok_us, ==, past_us);
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  g_assert_cmpuint(count_completed(fixture), ==, 2);
+  tide_lane_unref(a);
+}
+
+/* Calls that were on their way when the table came to be suspended say it again: the wait is that of the first. */
+static void
+test_late_refusals_of_a_suspended_table_lengthen_no_wait(Fixture *fixture, gconstpointer data)
+{
+  TideLane *a = lane_of(fixture, 0, "", "m"), *b = lane_of(fixture, 0, "m", "");
+  submit(fixture, a, 10, 100);
+  submit(fixture, b, 10, 100);
+  TideCall call, second;
+  g_assert_true(take_now(fixture, &call));
+  g_assert_true(take_now(fixture, &second));
+  gint64 now_us = tide_now_us();
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_SUSPEND, "A is disabled", now_us - TIDE_US_PER_S);
+  tide_lanes_finish(fixture->lanes, &second, TIDE_OUTCOME_SUSPEND, "A is disabled", now_us + TIDE_US_PER_S);
+  g_assert_true(take_now(fixture, &call));
+  g_assert_true(call.batches[0]->lane == a);
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  g_assert_true(take_now(fixture, &call));
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  g_assert_cmpuint(count_completed(fixture), ==, 2);
+  tide_lane_unref(a);
+  tide_lane_unref(b);
+}
+
+/* The next call is of one batch, which is @batch's, and its first row is cut off for the @n_cuts-th time, the others
+ * being written or not. It was so long ago that the lane itself need not wait any more. */
+static void
+cut_off_next(Fixture *fixture, const TideBatch *batch, guint32 n_cuts, gboolean are_others_written)
+{
+  TideCall call;
+  g_assert_true(take_now(fixture, &call));
+  g_assert_cmpuint(call.n_batches, ==, 1);
+  g_assert_true(batch == NULL || call.batches[0] == batch);
+  TideBatchSuspect *row = tide_batch_suspect(call.batches[0], 0);
+  row->is_cut = TRUE;
+  row->n_cuts = n_cuts;
+  call.batches[0]->done_rows = are_others_written ? call.batches[0]->n_rows : 1;
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_UNKNOWN, "cut off", tide_now_us() - TIDE_US_PER_S);
+}
+
+/* With all other rows of their batches written, rows that are cut off again and again wait longer and longer. All that
+ * comes later goes meanwhile. */
+static void
+test_rows_that_are_cut_off_keep_nobody_waiting(Fixture *fixture, gconstpointer data)
+{
+  TideLanesOptions options = {.n_tables = 1,
+                              .max_rows = 10,
+                              .max_bytes = 1000,
+                              .max_in_flight_per_region = 2,
+                              .retry_min_us = 10 * TIDE_US_PER_MS,
+                              .retry_max_us = 10000 * TIDE_US_PER_S};
+  tide_lanes_free(fixture->lanes);
+  fixture->lanes = tide_lanes_new(&options);
+  TideLane *lane = lane_of(fixture, 0, "", "");
+  for (guint i = 0; i < 3; i++)
+    submit(fixture, lane, 10, 100);
+  static const guint32 n_cuts[] = {100, 20}; /* hours; more than an hour */
+  for (guint i = 0; i < G_N_ELEMENTS(n_cuts); i++)
+    cut_off_next(fixture, NULL, n_cuts[i], TRUE);
+  for (guint turn = 0; turn < 3; turn++) {
+    TideCall call;
+    g_assert_true(take_now(fixture, &call));
+    g_assert_cmpuint(call.n_batches, ==, 1);
+    g_assert_cmpuint(call.batches[0]->suspects.len, ==, 0);
+    tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+    g_assert_false(take_now(fixture, &call));
+    submit(fixture, lane, 10, 100);
+  }
+  g_assert_cmpuint(count_completed(fixture), ==, 3);
+  g_assert_cmpuint(tide_lanes_state(fixture->lanes).waiting_rows, ==, 30);
+  /* Nor do the others of the same batch, while there are some. */
+  cut_off_next(fixture, NULL, 100, FALSE);
+  TideCall last;
+  g_assert_true(take_now(fixture, &last));
+  tide_lanes_finish(fixture->lanes, &last, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  g_assert_cmpuint(count_completed(fixture), ==, 1);
+  tide_lane_unref(lane);
+}
+
+/* Once its time has come it is a batch like any other: what comes later is behind it. */
+static void
+test_batch_with_a_cut_row_has_its_turn(Fixture *fixture, gconstpointer data)
+{
+  TideLane *lane = lane_of(fixture, 0, "", "");
+  submit(fixture, lane, 10, 100);
+  TideCall call;
+  g_assert_true(take_now(fixture, &call));
+  const TideBatch *batch = call.batches[0];
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_RETRY, "not yet", tide_now_us() - TIDE_US_PER_S);
+  cut_off_next(fixture, batch, 1, TRUE);
+  submit(fixture, lane, 10, 100);
+  for (guint i = 0; i < 2; i++) {
+    g_assert_true(take_now(fixture, &call));
+    g_assert_cmpint(call.batches[0] == batch, ==, i == 0);
+    tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  }
+  g_assert_cmpuint(count_completed(fixture), ==, 2);
+  tide_lane_unref(lane);
+}
+
+/* A writer with nothing else to do wakes for it, though its lane itself is due. */
+static void
+test_batch_with_a_cut_row_is_woken_for(Fixture *fixture, gconstpointer data)
+{
+  TideLanesOptions options = {.n_tables = 1,
+                              .max_rows = 10,
+                              .max_bytes = 1000,
+                              .max_in_flight_per_region = 1,
+                              .retry_min_us = TIDE_US_PER_MS,
+                              .retry_max_us = 1000 * TIDE_US_PER_S};
+  tide_lanes_free(fixture->lanes);
+  fixture->lanes = tide_lanes_new(&options);
+  TideLane *lane = lane_of(fixture, 0, "", "");
+  submit(fixture, lane, 10, 100);
+  TideCall call;
+  g_assert_true(take_now(fixture, &call));
+  *tide_batch_suspect(call.batches[0], 0) = (TideBatchSuspect){.is_cut = TRUE, .n_cuts = 9}; /* at least 128 ms */
+  call.batches[0]->done_rows = call.batches[0]->n_rows;
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_UNKNOWN, "cut off", tide_now_us() - 100 * TIDE_US_PER_MS);
+  gint64 deadline_us = tide_now_us() + 100 * TIDE_US_PER_S;
+  g_assert_cmpint(tide_lanes_take(fixture->lanes, deadline_us, &call), ==, TIDE_TAKE_CALL);
+  g_assert_cmpint(tide_now_us(), <, deadline_us);
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  g_assert_cmpuint(count_completed(fixture), ==, 1);
+  tide_lane_unref(lane);
+}
+
+/* However often it failed, a lane is due again after hbase.retry_max. */
+static void
+test_wait_has_a_bound(Fixture *fixture, gconstpointer data)
+{
+  TideLanesOptions options = {.n_tables = 1,
+                              .max_rows = 10,
+                              .max_bytes = 1000,
+                              .max_in_flight_per_region = 1,
+                              .retry_min_us = 30 * TIDE_US_PER_S,
+                              .retry_max_us = 100 * TIDE_US_PER_S};
+  TideLanes *usual = fixture->lanes;
+  fixture->lanes = tide_lanes_new(&options);
+  TideLane *lane = lane_of(fixture, 0, "", "");
+  submit(fixture, lane, 1, 10);
+  for (guint turn = 0; turn < 60; turn++) {
+    TideCall call;
+    g_assert_true(take_now(fixture, &call));
+    tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_RETRY, "busy", tide_now_us() - options.retry_max_us);
+  }
+  tide_lanes_free(fixture->lanes);
+  tide_lane_unref(lane);
+  fixture->lanes = usual;
+}
+
+#define ADD(path, func) g_test_add(path, Fixture, NULL, set_up, func, tear_down)
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  ADD("/lanes-end/D14-rows-that-are-cut-off-keep-nobody-waiting", test_rows_that_are_cut_off_keep_nobody_waiting);
+  ADD("/lanes-end/batch-with-a-cut-row-has-its-turn", test_batch_with_a_cut_row_has_its_turn);
+  ADD("/lanes-end/batch-with-a-cut-row-is-woken-for", test_batch_with_a_cut_row_is_woken_for);
+  ADD("/lanes-end/failed-lane-waits-alone-and-the-others-go-on", test_failed_lane_waits_alone_and_the_others_go_on);
+  ADD("/lanes-end/unanswered-call-is-remembered", test_unanswered_call_is_remembered);
+  ADD("/lanes-end/window-halves-and-widens-by-steps", test_window_halves_and_widens_by_steps);
+  ADD("/lanes-end/batch-larger-than-the-window-goes-all-the-same", test_batch_larger_than_the_window_goes_all_the_same);
+  ADD("/lanes-end/dead-regions-do-not-take-all-writers", test_dead_regions_do_not_take_all_writers);
+  ADD("/lanes-end/suspended-table-is-probed-by-what-failed-and-goes-on",
+      test_suspended_table_is_probed_by_what_failed_and_goes_on);
+  ADD("/lanes-end/batch-with-a-suspect-goes-behind-the-others", test_batch_with_a_suspect_goes_behind_the_others);
+  ADD("/lanes-end/last-success-is-one", test_last_success_is_one);
+  ADD("/lanes-end/late-refusals-of-a-suspended-table-lengthen-no-wait",
+      test_late_refusals_of_a_suspended_table_lengthen_no_wait);
+  ADD("/lanes-end/wait-has-a-bound", test_wait_has_a_bound);
+  return g_test_run();
+}
