@@ -572,7 +572,6 @@ send_heals(TideAccumulator *accumulator, TideTableAccumulator *table, gint64 now
       batch->is_heal = TRUE;
     send_batches(accumulator, open, batches, now_us);
     tide_spare_buffers_take_back(&table->spares, &open->healing);
-    open->shares_key = FALSE; /* looked at again: a key of an open row may be on its way now */
   }
   g_ptr_array_set_size(accumulator->healed, 0);
 }

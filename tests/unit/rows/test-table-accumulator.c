@@ -1,0 +1,93 @@
+/* Lanes of regions that came in the place of others: what of the old ones they wait for. */
+#include "rows/table_accumulator.h"
+#include "unit/row_buffer_fixture.h"
+
+typedef struct Fixture {
+  TideRowBuffer none, merged, unmerged;
+  TideLaneBuffer old, between, lane; /* the last waits for both others */
+  Column column;
+} Fixture;
+
+static void
+init_lane(Fixture *fixture, TideLaneBuffer *lane)
+{
+  lane->buffer = lane->healing = lane->unmerged = &fixture->none;
+  lane->on_the_way = g_ptr_array_new();
+}
+
+static void
+set_up(Fixture *fixture, gconstpointer data)
+{
+  make_column(&fixture->column, TIDE_WIRE_BINARY, 1);
+  tide_row_buffer_init(&fixture->none, &budget, TIDE_WIRE_BINARY, TIDE_MERGE_ALL, NULL);
+  tide_row_buffer_init(&fixture->merged, &budget, TIDE_WIRE_BINARY, TIDE_MERGE_ALL, NULL);
+  tide_row_buffer_init(&fixture->unmerged, &budget, TIDE_WIRE_BINARY, TIDE_MERGE_NONE, NULL);
+  append(&fixture->merged, "a", &fixture->column, "1", 10, 0);
+  append(&fixture->unmerged, "a", &fixture->column, "1", 10, 0);
+  init_lane(fixture, &fixture->old);
+  init_lane(fixture, &fixture->between);
+  init_lane(fixture, &fixture->lane);
+  fixture->lane.predecessors = g_ptr_array_new();
+  g_ptr_array_add(fixture->lane.predecessors, &fixture->between);
+  g_ptr_array_add(fixture->lane.predecessors, &fixture->old);
+}
+
+static void
+tear_down(Fixture *fixture, gconstpointer data)
+{
+  g_ptr_array_unref(fixture->lane.predecessors);
+  g_ptr_array_unref(fixture->lane.on_the_way);
+  g_ptr_array_unref(fixture->between.on_the_way);
+  g_ptr_array_unref(fixture->old.on_the_way);
+  tide_row_buffer_clear(&fixture->none);
+  tide_row_buffer_clear(&fixture->merged);
+  tide_row_buffer_clear(&fixture->unmerged);
+  tide_buffer_clear_memory(&fixture->column.prefix);
+}
+
+static void
+assert_waits(const Fixture *fixture, gboolean merged, gboolean unmerged)
+{
+  g_assert_cmpint(tide_lane_buffer_waits_for_predecessor(&fixture->lane), ==, merged);
+  g_assert_cmpint(tide_lane_buffer_unmerged_wait_for_predecessor(&fixture->lane), ==, unmerged);
+}
+
+/* Open rows wait for open rows; those of keys of which parts are tried are left out of the sealing, whatever lane the
+ * parts are in. Parts wait for parts, that are there or on their way: they may be of one key. */
+static void
+test_rows_wait_for_those_of_old_regions(Fixture *fixture, gconstpointer data)
+{
+  assert_waits(fixture, FALSE, FALSE);
+  fixture->old.buffer = &fixture->merged;
+  assert_waits(fixture, TRUE, FALSE);
+  fixture->old.buffer = &fixture->none;
+  fixture->old.unmerged = &fixture->unmerged;
+  assert_waits(fixture, FALSE, TRUE);
+  fixture->old.unmerged = &fixture->none;
+  assert_waits(fixture, FALSE, FALSE);
+}
+
+static void
+test_rows_wait_for_calls_to_old_regions(Fixture *fixture, gconstpointer data)
+{
+  TideBatch *batch = tide_batch_new();
+  g_ptr_array_add(fixture->old.on_the_way, batch);
+  assert_waits(fixture, TRUE, TRUE);
+  batch->is_unmerged = TRUE;
+  assert_waits(fixture, FALSE, TRUE);
+  g_ptr_array_set_size(fixture->old.on_the_way, 0);
+  assert_waits(fixture, FALSE, FALSE);
+  tide_batch_free(batch);
+}
+
+int
+main(int argc, char **argv)
+{
+  tide_budget_init(&budget, 1 << 30);
+  g_test_init(&argc, &argv, NULL);
+  g_test_add("/table-accumulator/rows-of-old-regions", Fixture, NULL, set_up, test_rows_wait_for_those_of_old_regions,
+             tear_down);
+  g_test_add("/table-accumulator/calls-to-old-regions", Fixture, NULL, set_up, test_rows_wait_for_calls_to_old_regions,
+             tear_down);
+  return g_test_run();
+}
