@@ -33,6 +33,7 @@ typedef struct Fixture {
   guint heals[TIDE_HEAL_VOID + 1]; /* sources that heard of it, by TideHealChange */
   guint n_forgotten;
   gint64 forgotten_until_us; /* of the last of them */
+  TideDoubt inherited;       /* of all partitions */
 } Fixture;
 
 static inline gboolean
@@ -66,6 +67,12 @@ hear_of_doubt(TideSourceRef source, TideDoubt doubt, gpointer data)
 {
 }
 
+static inline TideDoubt
+tell_inherited(TideSourceRef source, gpointer data)
+{
+  return ((const Fixture *)data)->inherited;
+}
+
 static inline void
 set_up(Fixture *fixture, gconstpointer data)
 {
@@ -79,6 +86,7 @@ set_up(Fixture *fixture, gconstpointer data)
                                            .changed = hear,
                                            .in_doubt = hear_of_doubt,
                                            .forgotten = forget,
+                                           .inherited = tell_inherited,
                                            .data = fixture};
   fixture->taken_slot = -1;
   fixture->accumulator = tide_accumulator_new(&context);

@@ -40,6 +40,27 @@ test_row_of_messages_that_are_not_held_needs_no_heal(Fixture *fixture, gconstpoi
   g_assert_cmpuint(fixture->heals[TIDE_HEAL_KEPT], ==, 0);
 }
 
+/* What owners before us left in doubt is written once more, also where a partition is taken afterwards of which nothing
+ * is in doubt, or not for so long. */
+static void
+test_doubt_of_one_partition_outlives_that_of_another(Fixture *fixture, gconstpointer data)
+{
+  TideCall call;
+  fixture->inherited = (TideDoubt){.until_us = fixture->now_us + DOUBT_US, .time_ms = 1000};
+  tide_accumulator_inherit(fixture->accumulator, fixture->inherited.until_us);
+  tide_accumulator_inherit(fixture->accumulator, 0);
+  append(fixture, LATEST, "k", "now", FALSE);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "k ");
+  complete_batch(fixture, &call);
+  g_assert_cmpuint(fixture->heals[TIDE_HEAL_KEPT], ==, 1);
+  fixture->now_us += DOUBT_US + 1;
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "k ");
+  complete_batch(fixture, &call);
+  g_assert_cmpuint(fixture->heals[TIDE_HEAL_SENT], ==, 1);
+}
+
 /* Rows that are deferred do not fill a call: one more row would else be sealed by itself, and each time all that is
  * deferred be copied. */
 static void
@@ -376,6 +397,7 @@ main(int argc, char **argv)
   ADD("rows-leave-in-rounds", test_rows_leave_in_rounds, 0);
   ADD("deferred-rows-fill-no-call", test_deferred_rows_fill_no_call, 0);
   ADD("heal/is-given-up-with-a-message-that-was-not-held", test_heal_is_given_up_with_a_message_that_was_not_held, 0);
+  ADD("heal/doubt-of-one-partition-outlives-that-of-another", test_doubt_of_one_partition_outlives_that_of_another, 0);
   ADD("heal/none-for-messages-that-are-not-held", test_row_of_messages_that_are_not_held_needs_no_heal, 0);
   ADD("heal/doubt-outlives-the-batch-that-was-sealed-in-it", test_doubt_outlives_the_batch_that_was_sealed_in_it, 0);
   ADD("F14/heal-without-room-is-read-again", test_heal_without_room_is_read_again, 0);

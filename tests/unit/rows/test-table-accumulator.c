@@ -1,4 +1,5 @@
-/* Lanes of regions that came in the place of others: what of the old ones they wait for. */
+/* Lanes of regions that came in the place of others: what of the old ones they wait for; and tables that are given up.
+ */
 #include "rows/table_accumulator.h"
 #include "unit/row_buffer_fixture.h"
 
@@ -80,6 +81,33 @@ test_rows_wait_for_calls_to_old_regions(Fixture *fixture, gconstpointer data)
   tide_batch_free(batch);
 }
 
+/* Parts of a refused row that are read again come back to the table that they are of. */
+static void
+test_dated_table_that_waits_for_parts_is_not_idle(void)
+{
+  static const TideHealHandler handler;
+  TideTable template = {.name = (char *)"D"}, table = {.name = (char *)"D_1", .declared = &template};
+  TideRegionMap map = {.n_lanes = 0};
+  TideTableAccumulator open = {.table = &table,
+                               .map = &map,
+                               .retired = g_ptr_array_new(),
+                               .in_doubt = tide_cells_in_doubt_new(&budget, 1),
+                               .heals = tide_heals_new(&budget, &handler),
+                               .deferred_keys = g_hash_table_new(NULL, NULL)};
+  for (int is_short = 0; is_short <= 1; is_short++) {
+    g_assert_true(tide_table_accumulator_is_idle(&open, is_short, G_MAXINT64));
+    tide_table_accumulator_defer_key(&open, 17, 2);
+    tide_table_accumulator_defer_key(&open, 17, -1);
+    g_assert_false(tide_table_accumulator_is_idle(&open, is_short, G_MAXINT64));
+    tide_table_accumulator_defer_key(&open, 17, -1);
+  }
+  g_assert_true(tide_table_accumulator_is_idle(&open, TRUE, G_MAXINT64));
+  g_ptr_array_unref(open.retired);
+  tide_cells_in_doubt_free(open.in_doubt);
+  tide_heals_free(open.heals);
+  g_hash_table_unref(open.deferred_keys);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -89,5 +117,6 @@ main(int argc, char **argv)
              tear_down);
   g_test_add("/table-accumulator/calls-to-old-regions", Fixture, NULL, set_up, test_rows_wait_for_calls_to_old_regions,
              tear_down);
+  g_test_add_func("/table-accumulator/F16-waits-for-parts", test_dated_table_that_waits_for_parts_is_not_idle);
   return g_test_run();
 }
