@@ -26,8 +26,9 @@ struct TideMessageLayer {
   gboolean (*send)(TideConnection *connection, const TideBytes *parts, gsize n_parts, gsize total_bytes,
                    GError **error);
 
-  /* Waits for one whole message of at most TIDE_REPLY_MAX_BYTES that is well formed, and borrows it until the next
-   * send. Errors: as of send(), and PROTOCOL; WRONG_SERVICE where another service has answered. */
+  /* Waits for one whole message of at most TIDE_REPLY_MAX_BYTES that is well formed, unless it is_walked_later, and
+   * borrows it until the next send. Errors: as of send(), and PROTOCOL; WRONG_SERVICE where another service has
+   * answered. */
   gboolean (*receive)(TideConnection *connection, TideBytes *ret_message, GError **error);
 
   /* TRUE when a message may be sent: the peer has neither closed nor sent anything that nobody asked for. */
@@ -54,6 +55,7 @@ struct TideConnection {
   gpointer layer_state;     /* the layer's own */
   TideCertificateEnds ends; /* as its connect() learnt them */
   gboolean has_answered;    /* in our protocol: it is the service that was wanted */
+  gboolean is_walked_later; /* reply_reader.h checks all of the reply: receive() need not, once it has_answered */
   TideBuffer received;      /* what the stream brought since the last send() */
   TideBytes message;        /* borrowed, mostly from received; empty until a whole reply is there */
   gsize sent_bytes;         /* of the last message */
@@ -85,7 +87,8 @@ gboolean tide_connection_receive_more(TideConnection *connection, GError **error
 gboolean tide_connection_receive_until(TideConnection *connection, gsize bytes,
                                        GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* TRUE when @message is one whole Thrift message, and nothing else. @offset: where it begins in what was received. */
+/* TRUE when @message is one whole Thrift message, and nothing else, or whoever reads it finds out. @offset: where it
+ * begins in what was received. */
 gboolean tide_connection_check_message(TideConnection *connection, TideBytes message, gsize offset,
                                        GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

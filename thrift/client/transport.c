@@ -154,10 +154,11 @@ tide_transport_send(TideTransport *transport, const TideBytes *parts, gsize n_pa
   return FALSE;
 }
 
-gboolean
-tide_transport_receive(TideTransport *transport, TideBytes *ret_message, GError **error)
+static gboolean
+receive(TideTransport *transport, gboolean is_walked_later, TideBytes *ret_message, GError **error)
 {
   TideConnection *connection = &transport->connection;
+  connection->is_walked_later = is_walked_later;
   if (!transport->is_open) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST, "the connection to gateway '%s' is closed",
                 connection->endpoint->text);
@@ -170,6 +171,12 @@ tide_transport_receive(TideTransport *transport, TideBytes *ret_message, GError 
   connection->has_answered = TRUE;
   *ret_message = connection->message;
   return TRUE;
+}
+
+gboolean
+tide_transport_receive(TideTransport *transport, TideBytes *ret_message, GError **error)
+{
+  return receive(transport, TRUE, ret_message, error);
 }
 
 /* ---- Thrift's side ---- */
@@ -215,7 +222,7 @@ thrift_read(ThriftTransport *transport, gpointer bytes, guint32 len, GError **er
 {
   TideTransport *self = self_of(transport);
   TideBytes message = self->connection.message;
-  if (message.len == 0 && !tide_transport_receive(self, &message, error))
+  if (message.len == 0 && !receive(self, FALSE, &message, error))
     return -1;
   gsize left = message.len - self->message_read;
   if (left < len) { /* a decoder that reads on where a well-formed message has ended */

@@ -2,7 +2,7 @@
  *
  * Two ways through it, on one connection, one call at a time: send() and receive() with bytes that were encoded
  * elsewhere, and Thrift's own write(), flush() and read(), which the generated client calls. Either way a reply is
- * received whole and found to be well formed before anybody reads of it.
+ * received whole before anybody reads of it. For read() it is found to be well formed, too, as is the first one.
  *
  * After any error of send(), receive() or connect() the transport is closed for good. Threads: one at a time;
  * @cancellable alone may be used from any. */
@@ -50,7 +50,8 @@ gboolean tide_transport_send(TideTransport *transport, const TideBytes *parts, g
 
 /**
  * tide_transport_receive: wait for a whole message.
- * @ret_message: borrowed, without its frame; valid until the next call is begun
+ * @ret_message: borrowed, without its frame; valid until the next call is begun. In a frame its bytes may be any, for
+ *     reply_reader.h to judge
  * Errors: TIMEOUT, CONNECTION_LOST, CANCELLED, PROTOCOL; WRONG_SERVICE when the bytes are HTTP's or TLS's; TOO_BIG when
  * the peer refuses the request for its size.
  */

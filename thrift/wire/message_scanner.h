@@ -1,8 +1,9 @@
 /* Finds the end of a Thrift message in bytes that are still arriving.
  *
  * An unframed reply does not say how long it is: its end is where its outermost struct ends. The scanner walks over
- * what has come and keeps its place, so a reply of any size is looked at once, however small the pieces. A framed reply
- * goes through it too: what passes is well formed, and only such bytes reach other decoders. */
+ * what has come and keeps its place, so a reply of any size is looked at once, however small the pieces. Of a framed
+ * connection the first reply goes through it too: what passes is of the service that was wanted. So do all that other
+ * decoders than reply_reader.h read: only well formed bytes reach them. */
 #pragma once
 
 #include "thrift/wire/wire_reader.h"
