@@ -19,7 +19,7 @@ struct TideListing {
   GPtrArray *waiting; /* owned (element-type GStrv, n_columns each); NULL once the widths are known */
   char **above;       /* owned: the line above's values of `once` columns; NULL where none */
   gboolean heading_done;
-  GString *line; /* owned; reused */
+  TideBuffer line; /* owned; reused */
 };
 
 TideListing *
@@ -35,7 +35,6 @@ tide_listing_new(FILE *stream, TideOutputFormat format, gboolean colour, const T
   listing->n_columns = n_columns;
   listing->widths = g_new0(gsize, n_columns);
   listing->above = g_new0(char *, n_columns);
-  listing->line = g_string_new(NULL);
   for (gsize i = 0; i < n_columns; i++)
     listing->widths[i] = tide_text_width(columns[i].name);
   if (format == TIDE_OUTPUT_TABLE)
@@ -52,7 +51,7 @@ tide_listing_free(TideListing *listing)
   for (gsize i = 0; i < listing->n_columns; i++)
     g_free(listing->above[i]);
   g_free(listing->above);
-  g_string_free(listing->line, TRUE);
+  tide_buffer_clear_memory(&listing->line);
   g_free(listing->widths);
   g_free(listing->columns);
   g_free(listing);
@@ -87,6 +86,20 @@ append_aligned(const TideListing *listing, GString *line, const char *const *val
 }
 
 static void
+print_csv(TideListing *listing, const char *const *values)
+{
+  TideBuffer *line = &listing->line;
+  tide_buffer_reset(line);
+  for (gsize i = 0; i < listing->n_columns; i++) {
+    if (i > 0)
+      tide_buffer_append_byte(line, ',');
+    tide_csv_append(line, values[i] != NULL ? values[i] : "");
+  }
+  tide_buffer_append_byte(line, '\n');
+  fwrite(line->data, 1, line->len, listing->stream);
+}
+
+static void
 print_heading(TideListing *listing)
 {
   if (listing->heading_done)
@@ -95,34 +108,16 @@ print_heading(TideListing *listing)
   g_autofree const char **names = g_new(const char *, listing->n_columns);
   for (gsize i = 0; i < listing->n_columns; i++)
     names[i] = listing->columns[i].name;
-  g_autoptr(GString) line = g_string_new(NULL);
-  if (listing->format == TIDE_OUTPUT_TABLE) {
-    append_aligned(listing, line, names);
-  } else {
-    for (gsize i = 0; i < listing->n_columns; i++) {
-      if (i > 0)
-        g_string_append_c(line, ',');
-      tide_csv_append(line, names[i]);
-    }
+  if (listing->format == TIDE_OUTPUT_CSV) {
+    print_csv(listing, names);
+    return;
   }
-  if (listing->colour && listing->format == TIDE_OUTPUT_TABLE)
+  g_autoptr(GString) line = g_string_new(NULL);
+  append_aligned(listing, line, names);
+  if (listing->colour)
     fprintf(listing->stream, "\033[1m%s\033[0m\n", line->str);
   else
     fprintf(listing->stream, "%s\n", line->str);
-}
-
-static void
-print_csv(TideListing *listing, const char *const *values)
-{
-  GString *line = listing->line;
-  g_string_truncate(line, 0);
-  for (gsize i = 0; i < listing->n_columns; i++) {
-    if (i > 0)
-      g_string_append_c(line, ',');
-    tide_csv_append(line, values[i] != NULL ? values[i] : "");
-  }
-  g_string_append_c(line, '\n');
-  fwrite(line->str, 1, line->len, listing->stream);
 }
 
 /* As much of *@text as fits into @room columns, up to a blank where there is one; *@text goes on behind it. (transfer

@@ -41,33 +41,53 @@ is_shown_as_is(gunichar c)
   return c != '\\' && g_unichar_isprint(c) && type != G_UNICODE_LINE_SEPARATOR && type != G_UNICODE_PARAGRAPH_SEPARATOR;
 }
 
-char *
-tide_text_printable(TideBytes bytes)
+void
+tide_text_append_printable(TideBytes bytes, TideBuffer *out)
 {
-  if (bytes.len > 0 && tide_json_is_plain(bytes)) /* of nothing, g_strndup() may make NULL */
-    return g_strndup((const char *)bytes.data, bytes.len);
-  GString *text = g_string_sized_new(bytes.len + 16);
+  if (tide_json_is_plain(bytes)) {
+    tide_buffer_append_bytes(out, bytes);
+    return;
+  }
   for (gsize i = 0; i < bytes.len;) {
     const char *at = (const char *)bytes.data + i;
     gunichar c = g_utf8_get_char_validated(at, (gssize)(bytes.len - i));
     gboolean valid = c != (gunichar)-1 && c != (gunichar)-2 && c != 0;
     gsize len = valid ? (gsize)g_unichar_to_utf8(c, NULL) : 1;
     if (valid && is_shown_as_is(c))
-      g_string_append_len(text, at, (gssize)len);
+      tide_buffer_append(out, at, len);
     else
-      for (gsize k = 0; k < len; k++)
-        g_string_append_printf(text, "\\x%02X", bytes.data[i + k]);
+      for (gsize k = 0; k < len; k++) {
+        char form[sizeof "\\xHH"];
+        tide_buffer_append(out, form, (gsize)g_snprintf(form, sizeof form, "\\x%02X", bytes.data[i + k]));
+      }
     i += len;
   }
-  return g_string_free(text, FALSE);
+}
+
+char *
+tide_text_printable(TideBytes bytes)
+{
+  TideBuffer text = {0};
+  tide_text_append_printable(bytes, &text);
+  tide_buffer_append_byte(&text, 0);
+  return (char *)text.data;
+}
+
+void
+tide_column_append_text(TideBytes family, TideBytes qualifier, TideBuffer *out)
+{
+  tide_text_append_printable(family, out);
+  tide_buffer_append_byte(out, ':');
+  tide_text_append_printable(qualifier, out);
 }
 
 char *
 tide_column_text(TideBytes family, TideBytes qualifier)
 {
-  g_autofree char *printable_family = tide_text_printable(family);
-  g_autofree char *printable_qualifier = tide_text_printable(qualifier);
-  return g_strconcat(printable_family, ":", printable_qualifier, NULL);
+  TideBuffer text = {0};
+  tide_column_append_text(family, qualifier, &text);
+  tide_buffer_append_byte(&text, 0);
+  return (char *)text.data;
 }
 
 void
@@ -121,23 +141,23 @@ tide_text_fill(GString *out, const char *text, gsize indent)
 }
 
 void
-tide_csv_append(GString *out, const char *field)
+tide_csv_append(TideBuffer *out, const char *field)
 {
-  gsize len = strlen(field);
-  gboolean quoted = len > 0 && (field[0] == ' ' || field[len - 1] == ' ');
-  for (gsize i = 0; i < len && !quoted; i++)
-    quoted = field[i] == ',' || field[i] == '"' || field[i] == '\r' || field[i] == '\n';
+  TideBytes text = tide_bytes_of_string(field);
+  gboolean quoted = text.len > 0 && (field[0] == ' ' || field[text.len - 1] == ' ');
+  quoted =
+      quoted || memchr(field, ',', text.len) != NULL || (!tide_json_is_plain(text) && strpbrk(field, "\"\r\n") != NULL);
   if (!quoted) {
-    g_string_append_len(out, field, (gssize)len);
+    tide_buffer_append_bytes(out, text);
     return;
   }
-  g_string_append_c(out, '"');
+  tide_buffer_append_byte(out, '"');
   for (const char *at = field; *at != '\0'; at++) {
     if (*at == '"')
-      g_string_append_c(out, '"');
-    g_string_append_c(out, *at);
+      tide_buffer_append_byte(out, '"');
+    tide_buffer_append_byte(out, (guint8)*at);
   }
-  g_string_append_c(out, '"');
+  tide_buffer_append_byte(out, '"');
 }
 
 /* What a terminal would obey, or a reader not see, is escaped, although JSON does not ask for it. */

@@ -26,11 +26,15 @@ char *tide_text_printable(TideBytes bytes);
 /* FAMILY:QUALIFIER for people, likewise. (transfer full) */
 char *tide_column_text(TideBytes family, TideBytes qualifier);
 
+/* The same, appended to @out without a NUL. */
+void tide_text_append_printable(TideBytes bytes, TideBuffer *out);
+void tide_column_append_text(TideBytes family, TideBytes qualifier, TideBuffer *out);
+
 /* Undoes \xHH; other backslashes stay as they are. (transfer none): appended to @out. */
 void tide_text_unescape(const char *text, TideBuffer *out);
 
 /* RFC 4180: quoted when the field holds a comma, quote or line break, or begins or ends with a space. */
-void tide_csv_append(GString *out, const char *field);
+void tide_csv_append(TideBuffer *out, const char *field);
 
 /* A JSON string, quotes included. Bytes that are not UTF-8 are written as tide_text_printable() does. */
 void tide_json_shown_append(TideBuffer *out, TideBytes bytes);

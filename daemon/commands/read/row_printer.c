@@ -9,9 +9,13 @@ struct TideRowPrinter {
   FILE *stream;         /* borrowed */
   TideListing *listing; /* owned; NULL for JSON */
   GPtrArray *headings;  /* owned (element-type utf8) */
-  GPtrArray *line;      /* owned (element-type utf8): of the listing; reused */
+  GArray *begins;       /* owned (element-type gsize): of the line's values, each with a NUL behind it, in text */
+  GPtrArray *line;      /* owned (element-type utf8): of the listing, in text; reused */
   gsize n_key_columns;  /* the line's first ones, which say whose cell it is */
+  gsize key_bytes;      /* what they take of text */
   TideBuffer text;      /* owned; reused */
+  gint64 time_ms;       /* whose text is in time; that is empty before the first */
+  char time[TIDE_ISO_TIME_BYTES];
   guint64 n_rows;
 };
 
@@ -120,7 +124,8 @@ tide_row_printer_new(FILE *stream, const TideRowPrinterOptions *options)
   printer->options = *options;
   printer->stream = stream;
   printer->headings = g_ptr_array_new_with_free_func(g_free);
-  printer->line = g_ptr_array_new_with_free_func(g_free);
+  printer->begins = g_array_new(FALSE, FALSE, sizeof(gsize));
+  printer->line = g_ptr_array_new();
   printer->wide = n_chosen(printer) > 0 && !options->with_age && !options->line_per_cell;
   add_headings(printer);
   if (options->format != TIDE_OUTPUT_JSON)
@@ -135,6 +140,7 @@ tide_row_printer_free(TideRowPrinter *printer)
     return;
   tide_listing_free(printer->listing);
   g_ptr_array_unref(printer->headings);
+  g_array_unref(printer->begins);
   g_ptr_array_unref(printer->line);
   tide_buffer_clear_memory(&printer->text);
   g_free(printer);
@@ -161,11 +167,58 @@ cell_age_ms(const TideRowPrinter *printer, const TideResultCell *cell)
   return age_ms;
 }
 
-/* (transfer full) */
-static void
-add_text(TideRowPrinter *printer, char *text)
+/* Cells of a row mostly have the same time, and it is the row's. Valid until the next. */
+static const char *
+time_text(TideRowPrinter *printer, gint64 time_ms)
 {
-  g_ptr_array_add(printer->line, text);
+  if (printer->time_ms != time_ms || printer->time[0] == '\0')
+    (void)tide_iso_time_print(time_ms, printer->time);
+  printer->time_ms = time_ms;
+  return printer->time;
+}
+
+/* The line's next value is appended to what is returned; then comes end_value(). */
+static TideBuffer *
+begin_value(TideRowPrinter *printer)
+{
+  g_array_append_val(printer->begins, printer->text.len);
+  return &printer->text;
+}
+
+static void
+end_value(TideRowPrinter *printer)
+{
+  tide_buffer_append_byte(&printer->text, 0);
+}
+
+static void
+add_text(TideRowPrinter *printer, const char *text)
+{
+  tide_buffer_append_bytes(begin_value(printer), tide_bytes_of_string(text));
+  end_value(printer);
+}
+
+static void
+add_number(TideRowPrinter *printer, gint64 number)
+{
+  char text[24];
+  g_snprintf(text, sizeof text, "%" G_GINT64_FORMAT, number);
+  add_text(printer, text);
+}
+
+static void
+add_printable(TideRowPrinter *printer, TideBytes bytes)
+{
+  tide_text_append_printable(bytes, begin_value(printer));
+  end_value(printer);
+}
+
+/* As HBase's shell prints it, so that it can be pasted there. */
+static void
+add_row_key(TideRowPrinter *printer, TideBytes key)
+{
+  g_autofree char *text = tide_bytes_printable(key);
+  add_text(printer, text);
 }
 
 /* With all the digits there are. (transfer full) */
@@ -184,24 +237,39 @@ key_time_text(gint64 time_ns)
 static void
 begin_line(TideRowPrinter *printer, const TideResultRow *row, gint64 time_ns, const TideBytes *fields)
 {
-  g_ptr_array_set_size(printer->line, 0);
-  /* The key as HBase's shell prints it, so that it can be pasted there. */
+  tide_buffer_reset(&printer->text);
+  g_array_set_size(printer->begins, 0);
   if (shows_key(printer))
-    add_text(printer, tide_bytes_printable(row->row));
+    add_row_key(printer, row->row);
   for (gsize i = 0; i < printer->options.n_fields; i++) {
     if (fields != NULL)
-      add_text(printer, tide_text_printable(fields[i]));
+      add_printable(printer, fields[i]);
+    else if (i == 0 && !shows_key(printer))
+      add_row_key(printer, row->row);
     else
-      add_text(printer, i == 0 && !shows_key(printer) ? tide_bytes_printable(row->row) : g_strdup(""));
+      add_text(printer, "");
   }
-  if (printer->options.with_key_time && !printer->wide)
-    add_text(printer, fields != NULL ? key_time_text(time_ns) : g_strdup(""));
+  if (printer->options.with_key_time && !printer->wide) {
+    g_autofree char *time = fields != NULL ? key_time_text(time_ns) : g_strdup("");
+    add_text(printer, time);
+  }
+  printer->key_bytes = printer->text.len;
 }
 
 static gboolean
 end_line(TideRowPrinter *printer)
 {
+  g_ptr_array_set_size(printer->line, 0);
+  for (guint i = 0; i < printer->begins->len; i++)
+    g_ptr_array_add(printer->line, printer->text.data + g_array_index(printer->begins, gsize, i));
   return tide_listing_add(printer->listing, (const char *const *)printer->line->pdata);
+}
+
+static void
+add_age(TideRowPrinter *printer, gint64 age_ms)
+{
+  g_autofree char *text = tide_age_text(age_ms);
+  add_text(printer, text);
 }
 
 static gboolean
@@ -209,23 +277,25 @@ print_cell(TideRowPrinter *printer, const TideResultCell *cell, const TideCellOr
 {
   const TideRowPrinterOptions *options = &printer->options;
   gint64 age_ms = cell_age_ms(printer, cell);
-  g_ptr_array_set_size(printer->line, (int)printer->n_key_columns);
+  g_array_set_size(printer->begins, (guint)printer->n_key_columns);
+  printer->text.len = printer->key_bytes;
   if (is_csv(printer))
-    add_text(printer, g_strdup_printf("%" G_GINT64_FORMAT, cell->timestamp_ms));
+    add_number(printer, cell->timestamp_ms);
   if (is_csv(printer) || !options->with_age)
-    add_text(printer, tide_time_text(cell->timestamp_ms));
-  add_text(printer, tide_column_text(cell->family, cell->qualifier));
-  add_text(printer, tide_text_printable(cell->value));
+    add_text(printer, time_text(printer, cell->timestamp_ms));
+  tide_column_append_text(cell->family, cell->qualifier, begin_value(printer));
+  end_value(printer);
+  add_printable(printer, cell->value);
   if (options->with_age && is_csv(printer))
-    add_text(printer, g_strdup_printf("%" G_GINT64_FORMAT, age_ms));
+    add_number(printer, age_ms);
   else if (options->with_age)
-    add_text(printer, tide_age_text(age_ms));
+    add_age(printer, age_ms);
   if (options->with_age && !is_csv(printer))
-    add_text(printer, tide_time_text(cell->timestamp_ms));
+    add_text(printer, time_text(printer, cell->timestamp_ms));
   if (is_csv(printer) && options->with_fields)
-    add_text(printer, tide_text_printable(origin != NULL ? origin->field : cell->qualifier));
+    add_printable(printer, origin != NULL ? origin->field : cell->qualifier);
   if (is_csv(printer) && options->with_kinds)
-    add_text(printer, g_strdup(origin != NULL && origin->kind != NULL ? origin->kind : ""));
+    add_text(printer, origin != NULL && origin->kind != NULL ? origin->kind : "");
   return end_line(printer);
 }
 
@@ -243,14 +313,14 @@ static gboolean
 print_wide_row(TideRowPrinter *printer, const TideResultRow *row, gint64 time_ms)
 {
   const TideColumnChoice *chosen = printer->options.columns;
-  add_text(printer, tide_time_text(time_ms));
+  add_text(printer, time_text(printer, time_ms));
   for (gsize i = 0; i < n_chosen(printer); i++) {
     const TideResultCell *found = NULL;
     for (gsize k = 0; k < row->n_cells && found == NULL; k++) {
       if (tide_column_choice_is(chosen, i, row->cells[k].family, row->cells[k].qualifier))
         found = &row->cells[k];
     }
-    add_text(printer, found != NULL ? tide_text_printable(found->value) : g_strdup(""));
+    add_printable(printer, found != NULL ? found->value : TIDE_BYTES_EMPTY);
   }
   return end_line(printer);
 }
@@ -261,13 +331,12 @@ static void
 append_json_cell(TideRowPrinter *printer, const TideResultCell *cell, const TideCellOrigin *origin)
 {
   TideBuffer *text = &printer->text;
-  char time[TIDE_ISO_TIME_BYTES];
   tide_json_open(text, NULL, '{');
   tide_json_shown(text, "family", cell->family);
   tide_json_shown(text, "qualifier", cell->qualifier);
   tide_json_shown(text, "value", cell->value);
   tide_json_number(text, "timestamp_ms", cell->timestamp_ms);
-  tide_json_text(text, "time", tide_iso_time_print(cell->timestamp_ms, time));
+  tide_json_text(text, "time", time_text(printer, cell->timestamp_ms));
   if (origin != NULL && !tide_bytes_equal(origin->field, cell->qualifier))
     tide_json_shown(text, "field", origin->field);
   if (origin != NULL && origin->kind != NULL)
@@ -314,10 +383,8 @@ print_json_row(TideRowPrinter *printer, const TideResultRow *row, gint64 time_ns
   tide_json_shown_and_hex(text, "row", row->row);
   if (fields != NULL && printer->options.n_fields > 0)
     append_json_fields(printer, fields);
-  if (!printer->options.with_age) {
-    char time[TIDE_ISO_TIME_BYTES];
-    tide_json_text(text, "time", tide_iso_time_print(tide_ns_to_ms(time_ns), time));
-  }
+  if (!printer->options.with_age)
+    tide_json_text(text, "time", time_text(printer, tide_ns_to_ms(time_ns)));
   if (fields != NULL && printer->options.with_key_time) {
     g_autofree char *time = key_time_text(time_ns);
     tide_json_text(text, "key_time", time);

@@ -80,9 +80,10 @@ test_csv(void)
       {"in side", "in side"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-    g_autoptr(GString) text = g_string_new(NULL);
-    tide_csv_append(text, cases[i].field);
-    g_assert_cmpstr(text->str, ==, cases[i].text);
+    g_auto(TideBuffer) text = {0};
+    tide_csv_append(&text, cases[i].field);
+    tide_buffer_append_byte(&text, 0);
+    g_assert_cmpstr((const char *)text.data, ==, cases[i].text);
   }
 }
 
