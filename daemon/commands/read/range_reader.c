@@ -1,6 +1,7 @@
 #include "commands/read/range_reader.h"
 
 #include "commands/read/gateway_session.h"
+#include "util/error.h"
 
 /* Rows and cells of a page lie in `bytes`; pointers into it are made once it is complete and grows no more. */
 typedef struct PageRow {
@@ -46,6 +47,11 @@ struct TideRangeReader {
 /* Asked for at first where pages are bounded by bytes, because how large the rows are is not known then, and where rows
  * are sifted. */
 #define FIRST_PAGE_ROWS 16
+
+/* A call costs the gateway and HBase as much as some hundred small rows do, so the pages of those are long. Of larger
+ * rows MIDDLE_PAGE_ROWS come at a time: those behind them may be larger still. */
+#define MIDDLE_PAGE_ROWS 500
+#define LONG_PAGE_BYTES (4u << 20)
 
 void
 tide_row_key_append_before(TideBytes start, TideBuffer *out)
@@ -206,25 +212,34 @@ has_left_range(const TideRangeReader *reader)
   return reader->options.reversed && tide_bytes_compare(key, tide_buffer_bytes(&reader->range.start)) < 0;
 }
 
+/* In a page of rows as large as those of the page before. */
+static guint64
+rows_that_fit(const TideRangeReader *reader)
+{
+  guint64 in_long_page = LONG_PAGE_BYTES / reader->row_bytes;
+  return MIN(reader->options.page_bytes / reader->row_bytes, MAX(in_long_page, MIDDLE_PAGE_ROWS));
+}
+
 static gint64
 next_limit_rows(const TideRangeReader *reader)
 {
   const TideRangeReaderOptions *options = &reader->options;
   guint64 rows = options->page_rows;
   if (options->page_bytes > 0)
-    rows = reader->row_bytes > 0 ? MIN(rows, options->page_bytes / reader->row_bytes) : MIN(rows, FIRST_PAGE_ROWS);
+    rows = MIN(rows, reader->row_bytes > 0 ? rows_that_fit(reader) : FIRST_PAGE_ROWS);
   if (options->rows_wanted != NULL)
     rows = MIN(rows, MAX(*options->rows_wanted, options->is_sifted ? reader->sifted_rows : 0));
   /* One more for the row at which a reversed request goes on. */
   return (gint64)MAX(rows, 1) + (options->reversed && reader->has_last_key ? 1 : 0);
 }
 
-/* Whether a page that failed with @error may be asked for once more. A filter can make a region server pass over rows
- * for longer than a call may last: without it each page moves on, and whoever reads leaves the rows out. */
+/* Whether a page that failed with @error may be asked for once more. A reply longer than any may be breaks the
+ * protocol: of fewer rows it is shorter. A filter can make a region server pass over rows for longer than a call may
+ * last: without it each page moves on, and whoever reads leaves the rows out. */
 static gboolean
 may_try_again(TideRangeReader *reader, const GError *error)
 {
-  if (tide_gateway_error_is_lost(error))
+  if (tide_gateway_error_is_lost(error) || g_error_matches(error, TIDE_ERROR, TIDE_ERROR_PROTOCOL))
     return TRUE;
   gboolean had_filter = reader->options.filter.len > 0;
   reader->options.filter = TIDE_BYTES_EMPTY;
@@ -242,6 +257,7 @@ load_page(TideRangeReader *reader, GError **error)
       g_propagate_error(error, g_steal_pointer(&first_error));
       return FALSE;
     }
+    limit_rows = MIN(limit_rows, FIRST_PAGE_ROWS);
     if (!request_page(reader, limit_rows, error)) {
       reset_page(reader); /* of what came before the error nothing is shown: the page is asked for again */
       return FALSE;

@@ -38,7 +38,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideRangeReader, tide_range_reader_free)
 /**
  * tide_range_reader_peek: the next row, without passing it.
  * @ret_row: NULL at the end; else valid until tide_range_reader_pass()
- * Errors: those of the scan; one page is tried twice when its connection was lost. After an error it may be called again, and
+ * Errors: those of the scan; one page is tried twice, the second time of few rows, when its connection was lost or its
+ *     reply is none. After an error it may be called again, and
  *     asks for the same page.
  */
 gboolean tide_range_reader_peek(TideRangeReader *reader, const TideResultRow **ret_row,

@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 /* Rows that all ranges of a scan together hold in memory, and the bounds of one range's page. */
 #define TIDE_TABLE_SCAN_MEMORY_ROWS 4096
 #define TIDE_TABLE_SCAN_MIN_PAGE_ROWS 16
-#define TIDE_TABLE_SCAN_MAX_PAGE_ROWS 500
+#define TIDE_TABLE_SCAN_MAX_PAGE_ROWS 2000
 
 /* What all pages together are meant to take: rows of a megabyte must not come five hundred at a time. A range holds one
  * row at least, and the first page of each is asked for before the size of its rows is known. */

@@ -257,16 +257,39 @@ test_prefix(void)
 static void
 test_lost_connection(void)
 {
-  for (int reversed = 0; reversed < 2; reversed++) {
+  static const TideErrorCode faults[] = {TIDE_ERROR_CONNECTION_LOST, TIDE_ERROR_PROTOCOL};
+  for (guint i = 0; i < 2 * G_N_ELEMENTS(faults); i++) {
     FakeTable table;
     fake_table_init(&table);
     fill_decimal(&table, 30);
     table.fail_from = 2;
     table.n_failures = 1;
-    table.fault = TIDE_ERROR_CONNECTION_LOST;
-    assert_reads(&table, TIDE_BYTES_EMPTY, TIDE_BYTES_EMPTY, reversed, 10);
+    table.fault = faults[i / 2];
+    assert_reads(&table, TIDE_BYTES_EMPTY, TIDE_BYTES_EMPTY, i % 2, 10);
     fake_table_clear(&table);
   }
+}
+
+/* The page of which no reply could be read is asked for in few rows: it may have been too long for one. */
+static void
+test_too_long(void)
+{
+  FakeTable table;
+  fake_table_init(&table);
+  fill_decimal(&table, 300);
+  table.fail_from = 1;
+  table.n_failures = 1;
+  table.fault = TIDE_ERROR_PROTOCOL;
+  g_autoptr(TideRangeReader) reader = reader_over(&table, TIDE_BYTES_EMPTY, TIDE_BYTES_EMPTY, FALSE, 200);
+  for (guint n_rows = 0; n_rows < 300; n_rows++) {
+    const TideResultRow *row = NULL;
+    g_assert_true(tide_range_reader_peek(reader, &row, NULL));
+    g_assert_nonnull(row);
+    tide_range_reader_pass(reader);
+    g_assert_cmpuint(table.n_calls, ==, n_rows < 16 ? 2 : n_rows < 216 ? 3 : 4);
+  }
+  g_assert_cmpint(table.most_rows_asked, ==, 200);
+  fake_table_clear(&table);
 }
 
 static void
@@ -350,6 +373,33 @@ test_page_bytes(void)
   g_assert_cmpuint(n_rows, ==, 300);
   g_assert_cmpint(table.most_rows_asked, ==, 16);
   fake_table_clear(&table);
+}
+
+/* Small rows come two thousand at a time, rows of two times 6,000 bytes five hundred: they would else be 24 MB. */
+static void
+test_long_pages(void)
+{
+  static const struct {
+    gsize key_bytes;
+    gint64 most_rows;
+  } cases[] = {{4, 2000}, {6000, 500}};
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    FakeTable table;
+    fake_table_init(&table);
+    for (int n = 0; n < 2100; n++) {
+      g_autofree char *key = g_strdup_printf("%0*d", (int)cases[i].key_bytes, n);
+      fake_table_add(&table, tide_bytes_of_string(key));
+    }
+    TideKeyRange range = {0};
+    TideRangeReaderOptions options = {
+        .scan = scan_fake, .scan_data = &table, .page_rows = 2000, .page_bytes = 64u << 20};
+    g_autoptr(TideRangeReader) reader = tide_range_reader_new(&range, &options);
+    const TideResultRow *row = NULL;
+    for (; tide_range_reader_peek(reader, &row, NULL) && row != NULL; tide_range_reader_pass(reader))
+      ;
+    g_assert_cmpint(table.most_rows_asked, ==, cases[i].most_rows);
+    fake_table_clear(&table);
+  }
 }
 
 /* ---- merge ---------------------------------------------------------------------------------------------------------
@@ -504,10 +554,12 @@ main(int argc, char **argv)
   g_test_add_func("/range-reader/a-reversed-stop-lies-before-the-start", test_before);
   g_test_add_func("/range-reader/a-prefix-ends-before-its-successor", test_prefix);
   g_test_add_func("/range-reader/a-lost-connection-loses-and-repeats-no-row", test_lost_connection);
+  g_test_add_func("/range-reader/asks-for-few-rows-where-no-reply-could-be-read", test_too_long);
   g_test_add_func("/range-reader/going-on-after-an-error-loses-and-repeats-no-row", test_going_on_after_an_error);
   g_test_add_func("/range-reader/other-errors-are-not-tried-again", test_failures);
   g_test_add_func("/range-reader/no-page-asks-for-more-than-is-still-wanted", test_limit);
   g_test_add_func("/range-reader/pages-of-large-rows-are-of-fewer", test_page_bytes);
+  g_test_add_func("/range-reader/long-pages-of-small-rows", test_long_pages);
   g_test_add_func("/range-reader/U1/a-filter-that-fails-is-given-up", test_u1_filters);
   g_test_add_func("/row-merge/ranges-come-in-one-order-of-time", test_merge);
   return g_test_run();
