@@ -157,6 +157,35 @@ def test_forms(scene: Scene) -> None:
     print("forms: columns and lists of readings")
 
 
+def round_of_machines(rounds: int) -> str:
+    """Machines of few sites, each once a round."""
+    return "".join(json.dumps({"site": f"s{i % 4}", "machine": f"m-{i % 40}", "ts": NOW_MS + i, "temp": i / 2}) + "\n" for i in range(40 * rounds))
+
+
+def test_doubts(scene: Scene) -> None:
+    """What the samples cannot tell is not taken unseen: machines that share their site's rows would be lost."""
+    for text, part in ((round_of_machines(1), "no value of 'machine' (text, 40 different) comes twice in these 40 readings"),
+                       (f'{{"host":"a","ts":{NOW_MS},"v":1}}\n{{"host":"a","ts":{NOW_MS},"v":2}}\n', "1 of 2 readings has key and time of another")):
+        for words in ([], ["--yes"]):
+            refused = scene.run("init", *words, "-c", "doubt.yaml", text=text, code=65)
+            assert part in refused and not (scene.directory / "doubt.yaml").exists(), refused
+    said = scene.run("init", "--yes", "--key", "site", "-c", "site.yaml", text=round_of_machines(1))
+    assert "is a guess" not in said, said
+    scene.run("init", "--yes", "-c", "machine.yaml", text=round_of_machines(2))
+    text = (scene.directory / "machine.yaml").read_text()
+    assert "    key: [{ field: machine }, \"#\", { time: epoch_ms }]\n" in text, text
+    (scene.directory / "doubt.jsonl").write_text(round_of_machines(1))
+    terminal = Terminal(scene, "init", "doubt.jsonl", "-c", "asked-key.yaml")
+    terminal.answer("[ts]: ", "\n")
+    terminal.read_until("no value of 'machine' (text, 40 different) comes twice")
+    terminal.answer("with commas [site]: ", "machine\n")
+    for _ in range(5):
+        terminal.answer("]: ", "\n")
+    terminal.read_until("asked-key.yaml is written")
+    assert terminal.end() == 0
+    print("doubts: refused, asked, and said otherwise")
+
+
 def test_random_shapes(scene: Scene) -> None:
     """Things under any name and depth, times of any unit, members in any order."""
     units = {"epoch_s": 0.001, "epoch_ms": 1, "epoch_us": 1000, "epoch_ns": 1000000}
@@ -454,8 +483,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="tidemark-init-") as directory:
         scene = Scene(build, Path(directory))
         try:
-            for test in (test_shapes, test_delimiters, test_splits, test_forms, test_random_shapes, test_terminal, test_from_topic, test_kafka_properties,
-                         test_schemas, test_guide):
+            for test in (test_shapes, test_delimiters, test_splits, test_forms, test_random_shapes, test_doubts, test_terminal, test_from_topic,
+                         test_kafka_properties, test_schemas, test_guide):
                 test(scene)
         finally:
             scene.end()

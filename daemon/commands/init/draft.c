@@ -271,6 +271,58 @@ tide_init_draft_guess_key(TideInitDraft *draft, GError **error)
   return FALSE;
 }
 
+/* (transfer full) (element-type TideSurveyField) */
+static GPtrArray *
+key_fields(const TideInitDraft *draft)
+{
+  GPtrArray *fields = g_ptr_array_new();
+  for (guint i = 0; i < draft->proposal.key->len; i++)
+    g_ptr_array_add(fields, (gpointer)(gsize)tide_field_survey_find(draft->survey, draft->proposal.key->pdata[i]));
+  return fields;
+}
+
+static guint
+count_collisions(const TideInitDraft *draft)
+{
+  g_autoptr(GPtrArray) fields = key_fields(draft);
+  g_ptr_array_add(fields, (gpointer)(gsize)(draft->time != NULL ? draft->time : draft->survey->record));
+  return tide_field_survey_collisions(draft->survey, fields);
+}
+
+/* The names of @fields behind @before each. (transfer full) */
+static char *
+join_shown(const GPtrArray *fields, const char *before, const char *between)
+{
+  GString *names = g_string_new(NULL);
+  for (guint i = 0; i < fields->len; i++)
+    g_string_append_printf(names, "%s%s%s", i > 0 ? between : "", before,
+                           ((const TideSurveyField *)fields->pdata[i])->shown);
+  return g_string_free(names, FALSE);
+}
+
+char *
+tide_init_draft_doubt_of_key(const TideInitDraft *draft, char **ret_remedy)
+{
+  g_autoptr(GPtrArray) fields = key_fields(draft);
+  g_autofree char *key = join_shown(fields, "", ", "), *said = join_shown(fields, "--key ", " ");
+  guint n_collisions = count_collisions(draft), n_readings = draft->survey->n_readings;
+  if (n_collisions > 0) {
+    *ret_remedy = g_strdup_printf("name fields that tell them apart with '--key', once for each, or take it as it is "
+                                  "with '%s'",
+                                  said);
+    return g_strdup_printf("key '%s' is a guess: %u of %u readings %s key and time of another one with other values",
+                           key, n_collisions, n_readings, n_collisions == 1 ? "has" : "have");
+  }
+  const TideSurveyField *rival = tide_guess_key_rival(draft->survey, fields, draft->candidates);
+  if (rival == NULL)
+    return NULL;
+  *ret_remedy = g_strdup_printf("if it names the thing, say '--key %s', if it does not, '%s', or give more samples",
+                                rival->shown, said);
+  return g_strdup_printf("key '%s' is a guess: no value of '%s' (%s, %u different) comes twice in these %u readings",
+                         key, rival->shown, tide_key_field_is_text(rival) ? "text" : "whole numbers",
+                         tide_survey_n_distinct(rival), n_readings);
+}
+
 gboolean
 tide_init_draft_set_key(TideInitDraft *draft, const GPtrArray *names, GError **error)
 {
@@ -319,16 +371,6 @@ has_number(const TideInitDraft *draft)
       return TRUE;
   }
   return FALSE;
-}
-
-static guint
-count_collisions(const TideInitDraft *draft)
-{
-  g_autoptr(GPtrArray) fields = g_ptr_array_new();
-  for (guint i = 0; i < draft->proposal.key->len; i++)
-    g_ptr_array_add(fields, (gpointer)(gsize)tide_field_survey_find(draft->survey, draft->proposal.key->pdata[i]));
-  g_ptr_array_add(fields, (gpointer)(gsize)(draft->time != NULL ? draft->time : draft->survey->record));
-  return tide_field_survey_collisions(draft->survey, fields);
 }
 
 GPtrArray *

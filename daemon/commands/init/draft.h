@@ -36,6 +36,11 @@ gboolean tide_init_draft_set_zone(TideInitDraft *draft, const char *zone, GError
 /* After the time. */
 gboolean tide_init_draft_guess_key(TideInitDraft *draft, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Of a key that was guessed: whether it is no more than that, as the samples do not tell its readings apart, or cannot
+ * tell whether another field names the thing. (transfer full) (nullable): why; @ret_remedy (transfer full): what to say
+ * on the command line */
+char *tide_init_draft_doubt_of_key(const TideInitDraft *draft, char **ret_remedy);
+
 /* @names: (element-type utf8), of fields */
 gboolean tide_init_draft_set_key(TideInitDraft *draft, const GPtrArray *names,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;

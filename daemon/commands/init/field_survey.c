@@ -154,11 +154,17 @@ tide_survey_n_distinct(const TideSurveyField *field)
 }
 
 guint
+tide_field_survey_n_distinct(const TideFieldSurvey *survey, const GPtrArray *fields)
+{
+  return count_joined(fields, survey->n_readings);
+}
+
+guint
 tide_field_survey_collisions(const TideFieldSurvey *survey, const GPtrArray *fields)
 {
   gboolean of_records = g_ptr_array_find((GPtrArray *)(gsize)fields, survey->record, NULL);
   guint n_contents = g_hash_table_size(of_records ? survey->contents_of_records : survey->contents);
-  guint n_rows = count_joined(fields, survey->n_readings);
+  guint n_rows = tide_field_survey_n_distinct(survey, fields);
   return n_contents > n_rows ? n_contents - n_rows : 0;
 }
 

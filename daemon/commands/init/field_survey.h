@@ -53,6 +53,9 @@ tide_survey_value(const TideSurveyField *field, guint reading)
 /* How many different values the readings have. */
 guint tide_survey_n_distinct(const TideSurveyField *field);
 
+/* The same of all @fields (element-type TideSurveyField) together. */
+guint tide_field_survey_n_distinct(const TideFieldSurvey *survey, const GPtrArray *fields);
+
 /* How many different readings have the same values of all @fields (element-type TideSurveyField) as another one: rows
  * that would be one where a key is made of these alone. With the survey's record among @fields, readings of two
  * messages differ. */

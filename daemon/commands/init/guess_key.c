@@ -58,9 +58,8 @@ is_long(const TideSurveyField *field)
   return FALSE;
 }
 
-/* Not all numbers, in quotes or not. */
-static gboolean
-is_text(const TideSurveyField *field)
+gboolean
+tide_key_field_is_text(const TideSurveyField *field)
 {
   return field->n_numbers < field->n_present;
 }
@@ -69,7 +68,7 @@ static int
 score_of(const TideSurveyField *field)
 {
   guint n_readings = field->values->len, n_distinct = tide_survey_n_distinct(field);
-  int score = is_text(field) ? 2 : -2;
+  int score = tide_key_field_is_text(field) ? 2 : -2;
   score += tide_survey_name_has(field->name, names_of_things) ? 4 : 0;
   score -= tide_survey_name_has(field->name, names_of_messages) ? 4 : 0;
   score -= tide_survey_name_has(field->name, names_of_properties) ? 3 : 0;
@@ -108,7 +107,7 @@ best_addition(const TideFieldSurvey *survey, GPtrArray *used, const GPtrArray *c
   guint fewest = tide_field_survey_collisions(survey, used);
   TideSurveyField *best = NULL;
   for (guint i = 0; i < candidates->len && fewest > 0; i++) {
-    if (!is_text(candidates->pdata[i]) && score_of(candidates->pdata[i]) < MIN_SCORE)
+    if (!tide_key_field_is_text(candidates->pdata[i]) && score_of(candidates->pdata[i]) < MIN_SCORE)
       continue;
     g_ptr_array_add(used, candidates->pdata[i]);
     guint n = tide_field_survey_collisions(survey, used);
@@ -137,6 +136,27 @@ tide_guess_key(const TideFieldSurvey *survey, const TideSurveyField *time, const
     g_ptr_array_add(used, more);
   }
   return key;
+}
+
+static gboolean
+could_name_a_thing(const TideSurveyField *field)
+{
+  return (tide_key_field_is_text(field) || tide_survey_name_has(field->name, names_of_things)) &&
+         !tide_survey_name_has(field->name, names_of_messages) &&
+         !tide_survey_name_has(field->name, names_of_properties) && !is_long(field);
+}
+
+const TideSurveyField *
+tide_guess_key_rival(const TideFieldSurvey *survey, const GPtrArray *key, const GPtrArray *candidates)
+{
+  if (tide_field_survey_n_distinct(survey, key) == survey->n_readings)
+    return NULL;
+  for (guint i = 0; i < candidates->len; i++) {
+    const TideSurveyField *field = candidates->pdata[i];
+    if (could_name_a_thing(field) && tide_survey_n_distinct(field) == survey->n_readings)
+      return field;
+  }
+  return NULL;
 }
 
 static gboolean

@@ -26,6 +26,18 @@ GPtrArray *tide_guess_key_candidates(const TideFieldSurvey *survey, const GArray
  */
 GPtrArray *tide_guess_key(const TideFieldSurvey *survey, const TideSurveyField *time, const GPtrArray *candidates);
 
+/**
+ * tide_guess_key_rival: what could name the thing as well as @key, and tells more of them apart: nothing says that it
+ * does not, since none of its values comes twice. What is named as a message's, a state or a unit is none.
+ * @key: (element-type TideSurveyField)
+ * Returns: (nullable): the best of @candidates
+ */
+const TideSurveyField *tide_guess_key_rival(const TideFieldSurvey *survey, const GPtrArray *key,
+                                            const GPtrArray *candidates);
+
+/* Whether not all its values are numbers, in quotes or not. */
+gboolean tide_key_field_is_text(const TideSurveyField *field);
+
 /* What stands between the parts: a character that no sample's value of @fields holds. NULL: each is held by some. */
 const char *tide_guess_separator(const GPtrArray *fields);
 

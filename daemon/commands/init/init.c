@@ -244,6 +244,19 @@ read_samples(Init *init, GError **error)
 /* ---- the draft -----------------------------------------------------------------------------------------------------
  */
 
+/* What only somebody can say is not taken unseen: things that share a key overwrite each other. */
+static gboolean
+guess_key(const Init *init, TideInitDraft *draft, GError **error)
+{
+  if (!tide_init_draft_guess_key(draft, error))
+    return FALSE;
+  g_autofree char *remedy = NULL;
+  g_autofree char *doubt = init->asks ? NULL : tide_init_draft_doubt_of_key(draft, &remedy);
+  if (doubt != NULL)
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA, "%s; %s", doubt, remedy);
+  return doubt == NULL;
+}
+
 /* What was found, where somebody is there to say it otherwise, else what was not. */
 static gboolean
 fill_draft(Init *init, GError **error)
@@ -257,7 +270,7 @@ fill_draft(Init *init, GError **error)
   gboolean has_zone = options->zone == NULL || tide_init_draft_set_zone(draft, options->zone, &unknown);
   gboolean has_key = has_time && has_zone &&
                      (options->key->len > 0 ? tide_init_draft_set_key(draft, options->key, &unknown)
-                                            : tide_init_draft_guess_key(draft, &unknown));
+                                            : guess_key(init, draft, &unknown));
   if (has_key || (init->asks && options->time == NULL && options->zone == NULL && options->key->len == 0))
     return TRUE;
   g_propagate_error(error, g_steal_pointer(&unknown));

@@ -111,6 +111,10 @@ ask_of_samples(TideInitDraft *draft, const TideInitGiven *given, GError **error)
   if (given->key)
     return TRUE;
   g_autofree char *key = tide_init_draft_guess_key(draft, NULL) ? joined_key(draft) : NULL;
+  g_autofree char *remedy = NULL;
+  g_autofree char *doubt = key != NULL ? tide_init_draft_doubt_of_key(draft, &remedy) : NULL;
+  if (doubt != NULL)
+    fprintf(stderr, "  %s\n", doubt);
   return ask("Fields of the row key, in their order, with commas", key, answer_key, draft, error);
 }
 

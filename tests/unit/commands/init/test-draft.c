@@ -166,6 +166,65 @@ test_notes(void)
   assert_notes("{\"host\":\"a\",\"ts\":1795452860,\"v\":[1]}", NULL, "is a list of objects", FALSE);
 }
 
+/* What @text leaves unsure of the key that is guessed; @part: NULL: nothing. */
+static void
+assert_doubt(const char *text, const char *part, const char *remedy_part)
+{
+  Fixture fixture;
+  begin(&fixture, text);
+  g_assert_true(tide_init_draft_guess_time(&fixture.draft, NULL) && tide_init_draft_guess_key(&fixture.draft, NULL));
+  g_autofree char *remedy = NULL;
+  g_autofree char *doubt = tide_init_draft_doubt_of_key(&fixture.draft, &remedy);
+  g_test_message("%s: %s; %s", text, doubt, remedy);
+  if (part == NULL)
+    g_assert_null(doubt);
+  else {
+    g_assert_nonnull(doubt);
+    g_assert_nonnull(strstr(doubt, part));
+    g_assert_nonnull(strstr(remedy, remedy_part));
+  }
+  end(&fixture);
+}
+
+/* A round of 40 machines of 4 sites, each with @more, and as often as @n_rounds. (transfer full) */
+static char *
+rounds_of_machines(guint n_rounds, const char *machine, const char *more)
+{
+  GString *text = g_string_new(NULL);
+  for (guint i = 0; i < 40 * n_rounds; i++)
+    g_string_append_printf(text, "{\"site\":\"s%u\",\"%s\":\"m-%u\",\"ts\":%u,\"temp\":%u.5%s}\n", i % 4, machine,
+                           i % 40, 1795452000 + i, i % 7, more);
+  return g_string_free(text, FALSE);
+}
+
+/* Machines that were merged into their site would overwrite each other. */
+static void
+test_doubts_of_the_key(void)
+{
+  g_autofree char *one = rounds_of_machines(1, "machine", ""), *two = rounds_of_machines(2, "machine", "");
+  g_autofree char *nested = rounds_of_machines(1, "unit/press", "");
+  g_autofree char *of_event = rounds_of_machines(1, "event_id", ""),
+                  *of_state = rounds_of_machines(1, "status_text", "");
+  assert_doubt(one,
+               "key 'site' is a guess: no value of 'machine' (text, 40 different) comes twice in these 40 readings",
+               "if it names the thing, say '--key machine', if it does not, '--key site', or give more samples");
+  assert_doubt(nested, "no value of 'unit/press' (text, 40 different)", "'--key unit/press'");
+  assert_doubt(two, NULL, NULL);
+  assert_doubt(of_event, NULL, NULL);
+  assert_doubt(of_state, NULL, NULL);
+  assert_doubt("{\"site\":\"a\",\"pump\":1,\"ts\":1795452860}\n{\"site\":\"a\",\"pump\":2,\"ts\":1795452861}\n"
+               "{\"site\":\"a\",\"pump\":3,\"ts\":1795452862}",
+               "no value of 'pump' (whole numbers, 3 different)", "'--key pump'");
+  /* A number without a name of a thing is what was measured; of one reading nothing is more different than another. */
+  assert_doubt("{\"site\":\"a\",\"load\":1,\"ts\":1795452860}\n{\"site\":\"a\",\"load\":2,\"ts\":1795452861}", NULL,
+               NULL);
+  assert_doubt("{\"site\":\"a\",\"machine\":\"m\",\"ts\":1795452860}", NULL, NULL);
+  /* Two readings of one thing and moment, which no field tells apart. */
+  assert_doubt("{\"host\":\"a\",\"v\":1.5,\"ts\":1795452860}\n{\"host\":\"a\",\"v\":2.5,\"ts\":1795452860}",
+               "key 'host' is a guess: 1 of 2 readings has key and time of another one with other values",
+               "or take it as it is with '--key host'");
+}
+
 static void
 assert_header_note(TideInitForm form, const char *text, gboolean expected)
 {
@@ -278,6 +337,7 @@ main(int argc, char **argv)
   g_test_add_func("/draft/zone", test_zone);
   g_test_add_func("/draft/refused", test_refused);
   g_test_add_func("/draft/notes", test_notes);
+  g_test_add_func("/draft/doubts-of-the-key", test_doubts_of_the_key);
   g_test_add_func("/draft/header-notes", test_header_notes);
   g_test_add_func("/draft/value-for-a-name", test_value_for_a_name);
   g_test_add_func("/draft/each", test_each);
