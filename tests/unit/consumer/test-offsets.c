@@ -1,7 +1,7 @@
 /* The contiguous mark, held against a model that keeps every message in a plain list. */
 #include "consumer/offsets.h"
 
-#include "consumer/partition.h"
+#include "unit/consumer/partition_rig.h"
 
 #define TIMESTAMP_MS G_GINT64_CONSTANT(1426535612045)
 
@@ -157,21 +157,18 @@ test_what_is_owed_more_is_waited_for(void)
 static void
 test_acknowledgement_of_an_earlier_assignment_is_not_ours(void)
 {
-  TideMetrics *metrics = tide_metrics_new();
-  TideBudget budget;
-  tide_budget_init(&budget, 1 << 20);
-  TideWriteLatency latency = {0};
-  tide_write_latency_init(&latency, metrics);
-  TidePartition *partition = tide_partition_new("t", 0, NULL, 0, metrics, &latency);
+  PartitionRig rig = {0};
+  partition_rig_set_up(&rig);
+  TidePartition *partition = partition_rig_new_partition(&rig, "t", 0, 0);
   tide_partition_assign(partition);
   TideSourceRef before =
-      tide_partition_begin(partition, &budget, 100, &(TideMapped){.n_rows = 1, .n_readings = 1}, FALSE);
+      tide_partition_begin(partition, &rig.budget, 100, &(TideMapped){.n_rows = 1, .n_readings = 1}, FALSE);
   g_assert_true(tide_partition_owns(partition, before));
-  tide_partition_release(partition, &budget);
+  tide_partition_release(partition, &rig.budget);
   g_assert_false(tide_partition_owns(partition, before));
   tide_partition_assign(partition);
   TideSourceRef after =
-      tide_partition_begin(partition, &budget, 100, &(TideMapped){.n_rows = 1, .n_readings = 1}, FALSE);
+      tide_partition_begin(partition, &rig.budget, 100, &(TideMapped){.n_rows = 1, .n_readings = 1}, FALSE);
   g_assert_false(tide_partition_owns(partition, before));
   g_assert_true(tide_partition_owns(partition, after));
   g_assert_cmpint(partition->offsets.mark, ==, -1);
@@ -181,9 +178,8 @@ test_acknowledgement_of_an_earlier_assignment_is_not_ours(void)
   g_assert_cmpuint(tide_counter_value(partition->counters.messages_received), ==, 2);
   g_assert_cmpuint(tide_counter_value(partition->counters.messages_written), ==, 1);
   g_assert_cmpuint(tide_counter_value(partition->counters.messages_handed_back), ==, 1);
-  tide_partition_free(partition, &budget);
-  g_assert_cmpuint(tide_budget_used_racy(&budget), ==, 0);
-  tide_metrics_free(metrics);
+  tide_partition_free(partition, &rig.budget);
+  partition_rig_tear_down(&rig);
 }
 
 /* Each message ends in one way, each reading too. */
@@ -197,15 +193,12 @@ test_accounting_balances_where_readings_make_no_rows(void)
       {.n_readings = 0},
       {.n_rows = 1}, /* a tombstone */
   };
-  TideMetrics *metrics = tide_metrics_new();
-  TideBudget budget;
-  tide_budget_init(&budget, 1 << 20);
-  TideWriteLatency latency = {0};
-  tide_write_latency_init(&latency, metrics);
-  TidePartition *partition = tide_partition_new("t", 0, NULL, 0, metrics, &latency);
+  PartitionRig rig = {0};
+  partition_rig_set_up(&rig);
+  TidePartition *partition = partition_rig_new_partition(&rig, "t", 0, 0);
   tide_partition_assign(partition);
   for (gint64 i = 0; i < (gint64)G_N_ELEMENTS(mapped); i++) {
-    TideSourceRef ref = tide_partition_begin(partition, &budget, i, &mapped[i], FALSE);
+    TideSourceRef ref = tide_partition_begin(partition, &rig.budget, i, &mapped[i], FALSE);
     for (guint32 row = 0; row < mapped[i].n_rows; row++)
       tide_partition_ack(partition, ref, 1);
   }
@@ -218,8 +211,8 @@ test_accounting_balances_where_readings_make_no_rows(void)
   g_assert_cmpuint(tide_counter_value(partition->counters.readings_unmatched), ==, 6);
   g_assert_cmpuint(tide_counter_value(partition->counters.readings_expired), ==, 2);
   g_assert_cmpint(partition->offsets.mark, ==, 5);
-  tide_partition_free(partition, &budget);
-  tide_metrics_free(metrics);
+  tide_partition_free(partition, &rig.budget);
+  partition_rig_tear_down(&rig);
 }
 
 /* A message of three readings and two rows, of which one was rejected by itself; then one that is rejected whole. */
@@ -228,16 +221,13 @@ test_accounting_balances_where_dead_letters_are_kept(void)
 {
   const TideReject reject = {.reason = TIDE_REJECT_TIME_INVALID, .reading_index = 1};
   const TideMapped mapped = {.n_rows = 2, .n_readings = 3, .rejects = &reject, .n_rejects = 1};
-  TideMetrics *metrics = tide_metrics_new();
-  TideBudget budget;
-  tide_budget_init(&budget, 1 << 20);
-  TideWriteLatency latency = {0};
-  tide_write_latency_init(&latency, metrics);
-  TidePartition *partition = tide_partition_new("t", 0, NULL, 0, metrics, &latency);
+  PartitionRig rig = {0};
+  partition_rig_set_up(&rig);
+  TidePartition *partition = partition_rig_new_partition(&rig, "t", 0, 0);
   tide_partition_assign(partition);
-  TideSourceRef part = tide_partition_begin(partition, &budget, 0, &mapped, FALSE);
-  TideSourceRef whole = tide_partition_begin_rejected(partition, &budget, 1, TIDE_REJECT_PARSE);
-  TideSourceRef back = tide_partition_begin(partition, &budget, 2, &mapped, FALSE);
+  TideSourceRef part = tide_partition_begin(partition, &rig.budget, 0, &mapped, FALSE);
+  TideSourceRef whole = tide_partition_begin_rejected(partition, &rig.budget, 1, TIDE_REJECT_PARSE);
+  TideSourceRef back = tide_partition_begin(partition, &rig.budget, 2, &mapped, FALSE);
   tide_partition_ack(partition, whole, 1);
   tide_partition_ack(partition, part, 2);
   g_assert_cmpint(partition->offsets.mark, ==, -1); /* the dead letter is not kept yet */
@@ -245,12 +235,12 @@ test_accounting_balances_where_dead_letters_are_kept(void)
   tide_partition_ack(partition, part, 1);
   g_assert_cmpint(partition->offsets.mark, ==, 2);
   g_assert_cmpint(tide_offsets_offset_of(&partition->offsets, back.sequence), ==, 2);
-  tide_partition_release(partition, &budget);
+  tide_partition_release(partition, &rig.budget);
 
   static const char messages[] = "tidemark_messages_dead_lettered_total";
-  g_assert_cmpuint(tide_metrics_sum(metrics, messages, "topic=\"t\",partition=\"0\",reason=\"parse\""), ==, 1);
-  g_assert_cmpuint(tide_metrics_sum(metrics, messages, "reason=\"time_invalid\""), ==, 1);
-  g_assert_cmpuint(tide_metrics_sum(metrics, messages, NULL), ==, 2);
+  g_assert_cmpuint(tide_metrics_sum(rig.metrics, messages, "topic=\"t\",partition=\"0\",reason=\"parse\""), ==, 1);
+  g_assert_cmpuint(tide_metrics_sum(rig.metrics, messages, "reason=\"time_invalid\""), ==, 1);
+  g_assert_cmpuint(tide_metrics_sum(rig.metrics, messages, NULL), ==, 2);
   g_assert_cmpuint(tide_counter_value(partition->counters.messages_written), ==, 0);
   g_assert_cmpuint(tide_counter_value(partition->counters.messages_handed_back), ==, 1);
   g_assert_cmpuint(tide_counter_value(partition->counters.readings_received), ==, 6);
@@ -258,9 +248,8 @@ test_accounting_balances_where_dead_letters_are_kept(void)
   g_assert_cmpuint(tide_counter_value(partition->counters.readings_dead_lettered), ==, 1);
   g_assert_cmpuint(tide_counter_value(partition->counters.readings_handed_back), ==, 3);
   g_assert_cmpint(tide_gauge_value(partition->counters.readings_in_flight), ==, 0);
-  g_assert_cmpuint(tide_budget_used_racy(&budget), ==, 0);
-  tide_partition_free(partition, &budget);
-  tide_metrics_free(metrics);
+  tide_partition_free(partition, &rig.budget);
+  partition_rig_tear_down(&rig);
 }
 
 /* on_bad_message: skip, on_bad_reading: reading. */
@@ -268,28 +257,25 @@ static void
 test_accounting_balances_where_readings_are_skipped(void)
 {
   const TideReject rejects[] = {{.reason = TIDE_REJECT_TYPE}, {.reason = TIDE_REJECT_NUMBER, .reading_index = 1}};
-  TideMetrics *metrics = tide_metrics_new();
-  TideBudget budget;
-  tide_budget_init(&budget, 1 << 20);
-  TideWriteLatency latency = {0};
-  tide_write_latency_init(&latency, metrics);
-  TidePartition *partition = tide_partition_new("t", 0, NULL, 0, metrics, &latency);
+  PartitionRig rig = {0};
+  partition_rig_set_up(&rig);
+  TidePartition *partition = partition_rig_new_partition(&rig, "t", 0, 0);
   tide_partition_assign(partition);
   const TideMapped all = {.n_readings = 2, .rejects = rejects, .n_rejects = 2};
   const TideMapped some = {.n_rows = 1, .n_readings = 3, .rejects = rejects, .n_rejects = 2};
-  tide_partition_begin(partition, &budget, 0, &all, TRUE);
-  TideSourceRef ref = tide_partition_begin(partition, &budget, 1, &some, TRUE);
+  tide_partition_begin(partition, &rig.budget, 0, &all, TRUE);
+  TideSourceRef ref = tide_partition_begin(partition, &rig.budget, 1, &some, TRUE);
   g_assert_cmpint(partition->offsets.mark, ==, 1);
   tide_partition_ack(partition, ref, 1);
   g_assert_cmpint(partition->offsets.mark, ==, 2);
-  g_assert_cmpuint(tide_metrics_sum(metrics, "tidemark_messages_skipped_total", "reason=\"type\""), ==, 1);
+  g_assert_cmpuint(tide_metrics_sum(rig.metrics, "tidemark_messages_skipped_total", "reason=\"type\""), ==, 1);
   g_assert_cmpuint(tide_counter_value(partition->counters.messages_written), ==, 1);
   g_assert_cmpuint(tide_counter_value(partition->counters.readings_received), ==, 5);
   g_assert_cmpuint(tide_counter_value(partition->counters.readings_skipped), ==, 4);
   g_assert_cmpuint(tide_counter_value(partition->counters.readings_written), ==, 1);
-  g_assert_cmpuint(tide_metrics_sum(metrics, "tidemark_messages_dead_lettered_total", NULL), ==, 0);
-  tide_partition_free(partition, &budget);
-  tide_metrics_free(metrics);
+  g_assert_cmpuint(tide_metrics_sum(rig.metrics, "tidemark_messages_dead_lettered_total", NULL), ==, 0);
+  tide_partition_free(partition, &rig.budget);
+  partition_rig_tear_down(&rig);
 }
 
 static void
@@ -304,34 +290,31 @@ assert_in_bucket(TideMetrics *metrics, const char *bound, guint n)
 static void
 test_latency_of_written_messages(void)
 {
-  TideMetrics *metrics = tide_metrics_new();
-  TideBudget budget;
-  tide_budget_init(&budget, 1 << 20);
-  TideWriteLatency latency = {0};
-  tide_write_latency_init(&latency, metrics);
-  TidePartition *partition = tide_partition_new("t", 0, NULL, 0, metrics, &latency);
+  PartitionRig rig = {0};
+  partition_rig_set_up(&rig);
+  TidePartition *partition = partition_rig_new_partition(&rig, "t", 0, 0);
   tide_partition_assign(partition);
   const TideMapped mapped = {.n_rows = 2, .n_readings = 1, .timestamp_ms = TIMESTAMP_MS};
-  TideSourceRef ref = tide_partition_begin(partition, &budget, 0, &mapped, FALSE);
-  latency.now_epoch_ms = TIMESTAMP_MS + 3;
+  TideSourceRef ref = tide_partition_begin(partition, &rig.budget, 0, &mapped, FALSE);
+  rig.latency.now_epoch_ms = TIMESTAMP_MS + 3;
   tide_partition_ack(partition, ref, 1);
-  g_assert_cmpuint(tide_metrics_sum(metrics, "tidemark_write_latency_seconds", NULL), ==, 0);
-  latency.now_epoch_ms = TIMESTAMP_MS + 25;
+  g_assert_cmpuint(tide_metrics_sum(rig.metrics, "tidemark_write_latency_seconds", NULL), ==, 0);
+  rig.latency.now_epoch_ms = TIMESTAMP_MS + 25;
   tide_partition_ack(partition, ref, 1);
-  assert_in_bucket(metrics, "0.02", 0);
-  assert_in_bucket(metrics, "0.025", 1);
+  assert_in_bucket(rig.metrics, "0.02", 0);
+  assert_in_bucket(rig.metrics, "0.025", 1);
 
   /* A producer whose clock is ahead took no time, and what has no time is not noted. */
   const TideMapped ahead = {.n_rows = 1, .timestamp_ms = TIMESTAMP_MS + 1000};
-  tide_partition_ack(partition, tide_partition_begin(partition, &budget, 1, &ahead, FALSE), 1);
-  assert_in_bucket(metrics, "0.001", 1);
+  tide_partition_ack(partition, tide_partition_begin(partition, &rig.budget, 1, &ahead, FALSE), 1);
+  assert_in_bucket(rig.metrics, "0.001", 1);
   const TideMapped timeless = {.n_rows = 1, .timestamp_ms = -1};
-  tide_partition_ack(partition, tide_partition_begin(partition, &budget, 2, &timeless, FALSE), 1);
+  tide_partition_ack(partition, tide_partition_begin(partition, &rig.budget, 2, &timeless, FALSE), 1);
   /* Nor is what became a dead letter. */
-  tide_partition_ack(partition, tide_partition_begin_rejected(partition, &budget, 3, TIDE_REJECT_PARSE), 1);
-  g_assert_cmpuint(tide_metrics_sum(metrics, "tidemark_write_latency_seconds", NULL), ==, 2);
-  tide_partition_free(partition, &budget);
-  tide_metrics_free(metrics);
+  tide_partition_ack(partition, tide_partition_begin_rejected(partition, &rig.budget, 3, TIDE_REJECT_PARSE), 1);
+  g_assert_cmpuint(tide_metrics_sum(rig.metrics, "tidemark_write_latency_seconds", NULL), ==, 2);
+  tide_partition_free(partition, &rig.budget);
+  partition_rig_tear_down(&rig);
 }
 
 int
