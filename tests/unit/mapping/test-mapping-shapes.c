@@ -30,6 +30,9 @@ static const char *const configurations[] = {
     "  UPPER: { key: [{ field: host }], columns: { family: M, from: \"*\", case: upper } }\n" METRIC,
     "  ONE: { key: [{ field: host }], columns: { family: M, from: a } }\n"
     "  SAME: { key: [{ field: host }, \"#\"], columns: { family: M, from: a } }\n",
+    /* the same columns of other fields */
+    "  OF_A: { key: [{ field: host }], columns: { family: M, from: [{ field: a, as: x }, c] } }\n"
+    "  OF_B: { key: [{ field: host }], columns: { family: M, from: [{ field: b, as: x }, c] } }\n",
 };
 
 typedef struct Twins {

@@ -100,6 +100,14 @@ test_row_that_is_taken_ends_it_for_its_size(void)
   learn(&limit, batch, 1);
   g_assert_false(is_apart(&limit, 1500 + OVERHEAD, 2));
   g_assert_true(is_apart(&limit, 1501 + OVERHEAD, 2));
+  batch = make_batch(&sizes[1], 1, NULL);
+  batch->is_apart = TRUE;
+  learn(&limit, batch, 1);
+  static const guint32 smaller[] = {1100}; /* sealed when less was taken */
+  batch = make_batch(smaller, 1, NULL);
+  batch->is_apart = TRUE;
+  learn(&limit, batch, 1);
+  g_assert_false(is_apart(&limit, 1500 + OVERHEAD, 2));
   learn(&limit, make_batch(sizes, 1, SAYS_LIMIT), 2);
   g_assert_true(is_apart(&limit, 1500, 2));
 }

@@ -28,6 +28,34 @@ test_small_lanes_of_one_table_share_a_call(Fixture *fixture, gconstpointer data)
   tide_lane_unref(other);
 }
 
+/* A call may carry batches of several consumers: each has its own back, and knows when its lane last took rows. */
+static void
+test_consumers_of_one_call_have_their_own_back(Fixture *fixture, gconstpointer data)
+{
+  TideLane *lane = lane_of(fixture, 0, "", "");
+  TideCompletionQueue other;
+  TideCall call;
+  tide_completion_queue_init(&other, NULL, NULL);
+  for (guint round = 0; round < 2; round++) {
+    for (guint i = 0; i < 4; i++)
+      submit(fixture, lane, 1, 100);
+    g_assert_true(take_now(fixture, &call));
+    g_assert_cmpuint(call.n_batches, ==, 4);
+    for (guint i = 0; i < 4; i++)
+      g_assert_cmpint(call.batches[i]->lane_ok_us, ==, round == 0 ? 0 : 4711);
+    call.batches[1]->completions = call.batches[2]->completions = &other;
+    const TideBatch *middle[] = {call.batches[1], call.batches[2]};
+    tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, 4711);
+    TideBatch *first = tide_completion_queue_take(&other, 0);
+    g_assert_true(first == middle[0] && first->next == middle[1] && first->next->next == NULL);
+    tide_batch_free(first->next);
+    tide_batch_free(first);
+    g_assert_cmpuint(count_completed(fixture), ==, 2);
+  }
+  tide_completion_queue_clear(&other);
+  tide_lane_unref(lane);
+}
+
 /* Its rows are calls of their own, or some of them will be; what is joined to it would only wait for them. */
 static void
 check_goes_alone(Fixture *fixture, BatchKind kind)
@@ -256,6 +284,7 @@ main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   ADD("/lanes/small-lanes-of-one-table-share-a-call", test_small_lanes_of_one_table_share_a_call);
+  ADD("/lanes/consumers-of-one-call-have-their-own-back", test_consumers_of_one_call_have_their_own_back);
   ADD("/lanes/batch-of-mutations-goes-alone", test_batch_of_mutations_goes_alone);
   ADD("/lanes/batch-of-unmerged-rows-goes-alone", test_batch_of_unmerged_rows_goes_alone);
   ADD("/lanes/batch-in-slices-goes-alone", test_batch_in_slices_goes_alone);
