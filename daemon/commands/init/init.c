@@ -512,7 +512,8 @@ const TideCommand tide_command_init = {
     .arguments = "[FILE]",
     .summary = "Writes a configuration that is made from sample messages, and shows what becomes of one of them.",
     .details =
-        "FILE holds messages, one a line (but of csv and of binary formats it is one); without it, they come from "
+        "FILE holds messages, one a line (of csv below the line of names; of binary formats it is one); without it, "
+        "they come from "
         "standard input, or "
         "with --from-topic from Kafka. On a terminal it asks, and proposes what it has found. It writes one new file, "
         "and nothing to Kafka or "

@@ -10,9 +10,14 @@
 #include "util/clock.h"
 #include "util/error.h"
 
+#include <errno.h>
+
 #define NO_HEADER                                                                                                      \
   "the first line of each message names the columns: where yours have no such line, name them with "                   \
   "'--columns host,ts,...', in the order of the values"
+
+/* Of CSV, read at once. */
+#define READ_BYTES 65536u
 
 /* A topic that gives nothing for so long has nothing. */
 #define TOPIC_TIMEOUT_MS 15000
@@ -141,15 +146,18 @@ note_bad(TideInitSamples *samples, const TideMessage *message, const char *place
   samples->first_bad = g_strdup_printf("%s: %s; %s", place, why, remedy_for(samples, reject->reason, message->value));
 }
 
-/* The one of those in use that parts the first line of @text into @columns, or that it has most of, outside of quotes.
- */
+/* The one of those in use that parts the first line of @text that is not empty into @columns, or that it has most of,
+ * outside of quotes. */
 static char
 likely_delimiter(TideBytes text, char **columns)
 {
   static const char known[] = ",;\t|";
   guint counts[sizeof known] = {0}, best = 0;
   gboolean in_quotes = FALSE;
-  for (gsize i = 0; i < text.len && (in_quotes || text.data[i] != '\n'); i++) {
+  gsize start = 0;
+  while (start < text.len && (text.data[start] == '\n' || text.data[start] == '\r'))
+    start++;
+  for (gsize i = start; i < text.len && (in_quotes || text.data[i] != '\n'); i++) {
     const char *found = memchr(known, text.data[i], sizeof known - 1);
     if (text.data[i] == '"')
       in_quotes = !in_quotes;
@@ -287,12 +295,80 @@ take_whole(TideBytes text, gpointer data, GError **error)
   return TRUE;
 }
 
+static gboolean
+wants_more(const TideInitSamples *samples)
+{
+  return samples->messages->len < samples->max && samples->n_bad < samples->max;
+}
+
+/* @line: with @header in front, as `load` makes messages of such a file. */
+static void
+take_csv_record(TideInitSamples *samples, const TideBuffer *header, TideBytes line)
+{
+  g_auto(TideBuffer) text = {0};
+  tide_buffer_append_bytes(&text, tide_buffer_bytes(header));
+  tide_buffer_append_bytes(&text, line);
+  TideMessage message = message_of_text(tide_buffer_bytes(&text));
+  g_autofree char *place = g_strdup_printf("line %" G_GUINT64_FORMAT, samples->n_lines);
+  (void)add_message(samples, &message, place);
+}
+
+/* The records that @text begins with are taken off it, the first into @header where it is one. FALSE: no more is
+ * wanted, or what follows is the rest of a line that is too long. */
+static gboolean
+take_csv(TideInitSamples *samples, TideBuffer *header, TideBuffer *text, gboolean is_last)
+{
+  if (samples->n_lines == 0)
+    choose_delimiter(samples, tide_buffer_bytes(text));
+  TideFileFraming framing = tide_file_framing_of(samples->decode);
+  TideFrame frame = {0};
+  gsize at = 0;
+  while (!frame.is_cut && wants_more(samples) &&
+         tide_file_framing_next(&framing, tide_bytes_from(tide_buffer_bytes(text), at), is_last, &frame, NULL) ==
+             TIDE_FRAME_FOUND) {
+    TideBytes record = tide_bytes(text->data + at + frame.start, frame.len);
+    samples->n_lines++; /* the one on which it begins */
+    if (samples->decode->csv.header && header->len == 0 && !frame.is_blank) {
+      tide_buffer_append_bytes(header, record);
+      tide_buffer_append_byte(header, '\n');
+    } else if (!frame.is_blank)
+      take_csv_record(samples, header, record);
+    samples->n_lines += frame.n_lines - 1;
+    at += frame.end;
+  }
+  memmove(text->data, text->data + at, text->len - at);
+  text->len -= at;
+  return !frame.is_cut && wants_more(samples);
+}
+
+static gboolean
+read_csv(TideInitSamples *samples, FILE *stream, const char *name, GError **error)
+{
+  g_auto(TideBuffer) header = {0};
+  g_auto(TideBuffer) text = {0};
+  gboolean is_last = FALSE;
+  do {
+    gsize n = fread(tide_buffer_reserve(&text, READ_BYTES), 1, READ_BYTES, stream);
+    text.len += n;
+    is_last = n < READ_BYTES;
+  } while (take_csv(samples, &header, &text, is_last) && !is_last);
+  if (ferror(stream)) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot read %s: %s", name, g_strerror(errno));
+    return FALSE;
+  }
+  if (samples->messages->len == 0 && samples->n_bad == 0 && header.len > 0) /* what is wrong with it, if anything */
+    take_csv_record(samples, &header, TIDE_BYTES_EMPTY);
+  return TRUE;
+}
+
 gboolean
 tide_init_samples_read_stream(TideInitSamples *samples, FILE *stream, const char *name, guint64 max, GError **error)
 {
-  if (samples->form.format == TIDE_FORMAT_CSV || tide_message_is_whole(samples->decode))
-    return tide_message_read_whole(stream, name, take_whole, samples, error);
   samples->max = max;
+  if (samples->form.format == TIDE_FORMAT_CSV)
+    return read_csv(samples, stream, name, error);
+  if (tide_message_is_whole(samples->decode))
+    return tide_message_read_whole(stream, name, take_whole, samples, error);
   samples->whole = g_string_new(NULL);
   gboolean ok = tide_message_lines_read(stream, name, take_line, samples, error);
   GString *whole = samples->whole;
@@ -302,12 +378,6 @@ tide_init_samples_read_stream(TideInitSamples *samples, FILE *stream, const char
   if (whole != NULL)
     g_string_free(whole, TRUE);
   return ok;
-}
-
-static gboolean
-wants_more(const TideInitSamples *samples)
-{
-  return samples->messages->len < samples->max && samples->n_bad < samples->max;
 }
 
 static void

@@ -47,8 +47,8 @@ void tide_init_samples_free(TideInitSamples *samples); /* NULL ok */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideInitSamples, tide_init_samples_free)
 
 /**
- * tide_init_samples_read_stream: messages as text, one a line; or one over several lines, where only the whole is one,
- * and always where lines are no messages by themselves: values below a header, and bytes.
+ * tide_init_samples_read_stream: messages as text, one a line, of CSV each with the line of names in front; or one over
+ * several lines, where only the whole is one, and always of bytes.
  * @max: of usable ones
  * Errors: IO.
  */

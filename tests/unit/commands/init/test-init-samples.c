@@ -41,7 +41,9 @@ test_other_formats(void)
 {
   assert_read_of(TIDE_FORMAT_INFLUX, TIDE_BYTES_LITERAL("m v=1\n# says nothing\n\nm v=2 5\n"), 2, 2, 0);
   assert_read_of(TIDE_FORMAT_INFLUX, TIDE_BYTES_LITERAL("m v=1\nm v=x\n"), 1, 1, 1);
-  assert_read_of(TIDE_FORMAT_CSV, TIDE_BYTES_LITERAL("host,v\na,1\nb,2\n"), 1, 2, 0);
+  assert_read_of(TIDE_FORMAT_CSV, TIDE_BYTES_LITERAL("host,v\na,1\n\nb,2"), 2, 2, 0);
+  assert_read_of(TIDE_FORMAT_CSV, TIDE_BYTES_LITERAL("host,v\na,1\nb\nc,3\n"), 2, 2,
+                 1); /* a bad line takes no other along */
   assert_read_of(TIDE_FORMAT_CSV, TIDE_BYTES_LITERAL("host,v\na\n"), 0, 0, 1);
   assert_read_of(TIDE_FORMAT_MSGPACK, TIDE_BYTES_LITERAL("\x81\xA1v\x01\x81\xA1v\x0A"), 1, 2, 0);
 }
@@ -147,6 +149,40 @@ test_most(void)
   fclose(stream);
 }
 
+/* A file of any size: the first lines of it, each with the names. */
+static void
+test_most_of_csv(void)
+{
+  g_autoptr(GString) text = g_string_new("\nhost;\"v\n1\"\n");
+  for (guint i = 0; i < 200000; i++)
+    g_string_append_printf(text, "\"h;\n%u\";%u\n", i, i);
+  g_assert_cmpuint(text->len, >, 3 * 1048576);
+  g_autoptr(TideInitSamples) samples = tide_init_samples_new((TideInitForm){.format = TIDE_FORMAT_CSV});
+  FILE *stream = fmemopen(text->str, text->len, "r");
+  g_assert_true(tide_init_samples_read_stream(samples, stream, "the test", 100, NULL));
+  g_assert_cmpint(ftell(stream), <, 1048576);
+  fclose(stream);
+  g_assert_cmpuint(samples->messages->len, ==, 100);
+  g_assert_cmpuint(samples->survey->n_readings, ==, 100);
+  g_assert_cmpuint(samples->n_bad, ==, 0);
+  const TideInitSample *last = samples->messages->pdata[99];
+  g_assert_true(tide_bytes_equal(last->message.value, TIDE_BYTES_LITERAL("host;\"v\n1\"\n\"h;\n99\";99")));
+  g_assert_cmpuint(last->line, ==, 1 + 2 + 2 * 99 + 1);
+}
+
+/* A line that is longer than a message may be is told of, and ends the samples. */
+static void
+test_long_line_of_csv(void)
+{
+  g_autofree char *large = g_strnfill(3 * 1048576, 'x');
+  g_autofree char *text = g_strdup_printf("host,v\na,1\n%s,2\nb,3\n", large);
+  g_autoptr(TideInitSamples) samples = read_samples_of(TIDE_FORMAT_CSV, tide_bytes_of_string(text));
+  g_assert_cmpuint(samples->messages->len, ==, 1);
+  g_assert_cmpuint(samples->n_bad, ==, 1);
+  g_assert_nonnull(strstr(samples->first_bad, "line 3: "));
+  g_assert_nonnull(strstr(samples->first_bad, "take smaller messages for samples"));
+}
+
 static void
 assert_refused(const char *text, const char *why)
 {
@@ -189,6 +225,8 @@ main(int argc, char **argv)
   g_test_add_func("/init-samples/columns", test_columns);
   g_test_add_func("/init-samples/each", test_each);
   g_test_add_func("/init-samples/most", test_most);
+  g_test_add_func("/init-samples/most-of-csv", test_most_of_csv);
+  g_test_add_func("/init-samples/long-line-of-csv", test_long_line_of_csv);
   g_test_add_func("/init-samples/bad", test_bad);
   return g_test_run();
 }
