@@ -1,6 +1,11 @@
 #include "mapping/field_use.h"
 
+#include "config/option/nearest_name.h"
+
 #define SHOWN_NAMES_MAX 20u
+
+/* A sender that invents names has a near one to any. */
+#define MEANT_NAMES_MAX 1000u
 
 typedef enum Mark { MARK_SEEN = 1, MARK_TAKEN = 2, MARK_VALUE = 4 } Mark;
 
@@ -69,6 +74,19 @@ is_of_kind(const TideFieldUse *use, TideNameId id, TideBytes name, TideFieldsKin
 }
 
 char *
+tide_field_meant(const TideFieldNames *names, guint32 n_known, TideBytes name)
+{
+  g_autoptr(GPtrArray) met = g_ptr_array_new_with_free_func(g_free);
+  guint32 n_names = MIN(tide_field_names_count(names), n_known + MEANT_NAMES_MAX);
+  for (TideNameId id = n_known; id < n_names; id++)
+    g_ptr_array_add(met, tide_bytes_printable(tide_field_names_text(names, id)));
+  g_ptr_array_add(met, NULL);
+  g_autofree char *printable = tide_bytes_printable(name);
+  const char *nearest = tide_nearest_name(printable, (const char *const *)met->pdata);
+  return nearest != NULL ? g_strdup_printf("did you mean '%s'?", nearest) : NULL;
+}
+
+char *
 tide_field_use_names(const TideFieldUse *use, const TideMapping *mapping, TideFieldsKind kind)
 {
   const TideFieldNames *names = tide_mapping_names(mapping);
@@ -79,7 +97,10 @@ tide_field_use_names(const TideFieldUse *use, const TideMapping *mapping, TideFi
     if (!is_of_kind(use, id, name, kind) || n_found++ >= SHOWN_NAMES_MAX)
       continue;
     g_autofree char *printable = tide_bytes_printable(name);
+    g_autofree char *meant = kind == TIDE_FIELDS_ABSENT ? tide_field_meant(names, use->n_known, name) : NULL;
     g_string_append_printf(text, "%s%s", text->len > 0 ? ", " : "", printable);
+    if (meant != NULL)
+      g_string_append_printf(text, " (%s)", meant);
   }
   if (n_found > SHOWN_NAMES_MAX)
     g_string_append_printf(text, " and %u more", n_found - SHOWN_NAMES_MAX);

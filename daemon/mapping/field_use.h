@@ -28,8 +28,12 @@ void tide_field_use_clear(TideFieldUse *use);
 /* Notes the readings of the message that @mapping mapped last, @n_readings of them. */
 void tide_field_use_note(TideFieldUse *use, TideMapping *mapping, guint32 n_readings);
 
+/* Of @name, which the configuration asks for in vain: "did you mean 'measured_at'?". @n_known: how many of @names the
+ * configuration uses; the others were met in readings. NULL: none of these is near. (transfer full) */
+char *tide_field_meant(const TideFieldNames *names, guint32 n_known, TideBytes name);
+
 /* The names of @kind, in the order in which they were met, printable and joined by commas; of many the first, and how many
- * more there are. NULL: there are none. (transfer full) */
+ * more there are; of those asked for in vain what may be meant. NULL: there are none. (transfer full) */
 char *tide_field_use_names(const TideFieldUse *use, const TideMapping *mapping, TideFieldsKind kind);
 
 G_END_DECLS

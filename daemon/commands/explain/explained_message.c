@@ -30,6 +30,7 @@ struct TideExplainer {
   TideExplainerOptions options;
   TideMapping *mapping; /* owned */
   TideFieldUse field_use;
+  guint32 n_known;     /* names that the configuration uses */
   TableNotes *tables;  /* owned, by the tables' index */
   GHashTable *regions; /* owned: name of a table -> GPtrArray of TideRegion */
   GPtrArray *none;     /* owned: no warnings */
@@ -87,6 +88,7 @@ tide_explainer_new(const TideExplainerOptions *options)
                         : config->hbase.protocol >= 0 ? (TideWireProtocol)config->hbase.protocol
                                                       : TIDE_WIRE_BINARY;
   explainer->mapping = tide_mapping_new(config, explainer->protocol);
+  explainer->n_known = tide_field_names_count(tide_mapping_names(explainer->mapping));
   explainer->regions = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_ptr_array_unref);
   explainer->none = g_ptr_array_new();
   explainer->rows = g_ptr_array_new();
@@ -229,14 +231,27 @@ line_text(const TideExplainer *explainer, const TideReject *reject)
   return line > 1 && has_lines ? g_strdup_printf(" (line %u of the message)", line) : g_strdup("");
 }
 
+/* What is wrong. @is_alone: which reading it is stands in front. (transfer full) */
+static char *
+reject_text(const TideExplainer *explainer, const TideReject *reject, gboolean is_alone)
+{
+  TideReject said = *reject;
+  said.reading_index = is_alone ? 0 : reject->reading_index;
+  g_autofree char *reason = tide_reject_describe(&said), *line = line_text(explainer, reject);
+  g_autofree char *meant =
+      reject->reason == TIDE_REJECT_MISSING_FIELD && reject->field.len > 0
+          ? tide_field_meant(tide_mapping_names(explainer->mapping), explainer->n_known, reject->field)
+          : NULL;
+  return g_strconcat(reason, line, meant != NULL ? "; " : "", meant != NULL ? meant : "",
+                     reject->by_record_time ? time_note(explainer) : "", NULL);
+}
+
 /* @is_alone: the reading only, not the message. */
 static void
 print_rejected(TideExplainer *explainer, const TideReject *reject, gboolean is_alone)
 {
   explainer->counts.n_rejected++;
-  g_autofree char *reason_text = tide_reject_describe(reject);
-  g_autofree char *line = line_text(explainer, reject);
-  g_autofree char *sentence = g_strconcat(reason_text, line, reject->by_record_time ? time_note(explainer) : "", NULL);
+  g_autofree char *sentence = reject_text(explainer, reject, is_alone);
   const char *reason = tide_reject_reason_name(reject->reason);
   const char *remedy = reject->remedy != NULL ? reject->remedy : remedies[reject->reason];
   if (!explainer->options.json) {

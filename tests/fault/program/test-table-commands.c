@@ -372,9 +372,24 @@ test_explain_tells_the_line(ProgramScene *fixture, gconstpointer unused)
 {
   static const char csv[] = EPOCH ", format: csv, csv: { header: true }, on_bad_reading: reading";
   assert_prints(explain_one(fixture, csv, "", "host,ts,cpu\nh,1501028163000,1\nh,1501028163000,2,3\n"),
-                "more values than there are columns, in reading 1 of the message (from 0), at byte 47 (line 3 of the "
-                "message)\n");
+                "line 1, reading 2 of 2: rejected as parse: not in the declared format: more values than there are "
+                "columns, at byte 47 (line 3 of the message)\n");
   assert_silent(explain_one(fixture, csv, "", "host,ts,cpu,cpu\nh,1501028163000,1,2\n"), "of the message)");
+}
+
+/* A name that is misspelt is told with the one that the reading has, also where all of the message is rejected for it.
+ */
+static void
+test_explain_tells_what_is_meant(ProgramScene *fixture, gconstpointer unused)
+{
+  static const char one[] = "time: { field: measured_ta, format: epoch_ms }";
+  static const char each[] = "time: { field: measured_ta, format: epoch_ms }, on_bad_reading: reading";
+  static const char two[] = "[{\"host\":\"h\",\"measured_at\":1501028163000,\"x\":1},"
+                            "{\"host\":\"h\",\"measured_at\":1501028164000,\"x\":1}]\n";
+  assert_prints(explain_one(fixture, one, "", two), "it is absent, in 'measured_ta'; did you mean 'measured_at'?\n");
+  assert_prints(explain_one(fixture, each, "", two), "reading 2 of 2: rejected as missing_field: ");
+  assert_prints(fixture->done.output, "which no reading had: measured_ta (did you mean 'measured_at'?)\n");
+  assert_silent(fixture->done.output, "(from 0)");
 }
 
 /* Without --timestamp, what depends on the record's time says so; with it, it does not. */
@@ -459,6 +474,7 @@ main(int argc, char **argv)
   ADD("explain-tells-what-has-expired", test_explain_tells_what_has_expired);
   ADD("explain-tells-a-remedy-of-what-is-wrong", test_explain_remedies);
   ADD("explain-tells-the-line-of-a-message", test_explain_tells_the_line);
+  ADD("explain-tells-what-is-meant", test_explain_tells_what_is_meant);
   ADD("explain-tells-what-depends-on-the-records-time", test_explain_record_time);
   ADD("explain-sees-keys-that-move-with-the-time", test_explain_sees_keys_move);
   ADD("explain-sees-values-that-are-overwritten", test_explain_sees_values_overwritten);

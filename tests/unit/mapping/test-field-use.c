@@ -60,10 +60,23 @@ test_each_field_is_told(void)
   assert_names(&fixture, TIDE_FIELDS_TAKEN, "ts, host, temp, cpu/usr");
   assert_names(&fixture, TIDE_FIELDS_LEFT, "rpm, fan");
   assert_names(&fixture, TIDE_FIELDS_NULL, "note");
-  assert_names(&fixture, TIDE_FIELDS_ABSENT, "rpmm");
+  assert_names(&fixture, TIDE_FIELDS_ABSENT, "rpmm (did you mean 'rpm'?)");
   note(&fixture, "{\"host\":\"a\",\"ts\":1426535612047,\"temp\":1,\"rpmm\":1,\"note\":\"x\"}");
   assert_names(&fixture, TIDE_FIELDS_NULL, NULL);
   assert_names(&fixture, TIDE_FIELDS_ABSENT, NULL);
+}
+
+/* Only names that were met can be meant, and none that the configuration uses itself. */
+static void
+test_meant(void)
+{
+  g_auto(UseFixture) fixture;
+  use_fixture_init(
+      &fixture, "tables: { T: { key: [{ field: host }], columns: { family: M, from: [temp1, temp2, hosts, x] } } }\n");
+  note(&fixture, "{\"host\":\"a\",\"ts\":1426535612045,\"temp1\":1}");
+  assert_names(&fixture, TIDE_FIELDS_ABSENT, "temp2, hosts, x");
+  note(&fixture, "{\"host\":\"a\",\"ts\":1426535612045,\"temp1\":1,\"tepm2\":2}");
+  assert_names(&fixture, TIDE_FIELDS_ABSENT, "temp2 (did you mean 'tepm2'?), hosts, x");
 }
 
 static void
@@ -86,6 +99,7 @@ main(int argc, char *argv[])
 {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/field-use/each-field-is-told", test_each_field_is_told);
+  g_test_add_func("/field-use/meant", test_meant);
   g_test_add_func("/field-use/of-many-the-first-are-named", test_of_many_the_first_are_named);
   return g_test_run();
 }
