@@ -240,6 +240,70 @@ class Load(LoadCase):
         self.load(path)
         self.assert_loaded(range(20_000))
 
+    def refuse_rows(self) -> str:
+        """From now on no row of METRIC is taken; which fault that is."""
+        return self.gateway.ask("fault", "io-error", "call=putMultiple", "table=METRIC")[0].split()[-1]
+
+    def was_hit(self, fault: str) -> bool:
+        return int(self.gateway.ask("hits", fault)[0].split()[-1]) > 0
+
+    def test_a_stop_is_told_at_once_and_a_second_one_ends_it(self) -> None:
+        """While HBase takes no rows, what was read waits for up to limits.drain_timeout."""
+        path = self.write("a.jsonl", lines(0, 3000))
+        fault = self.refuse_rows()
+        process = subprocess.Popen(self.command(path), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.kill)
+        self.wait(lambda: self.was_hit(fault))
+        process.send_signal(signal.SIGINT)
+        assert process.stderr
+        line = next(line for line in process.stderr if "stopping" in line)
+        self.assertRegex(line, r"^tidemark load: stopping: [1-9][0-9,]* messages that were read are still being written, for up to 30.0 s "
+                               r"\(limits.drain_timeout\); a second Ctrl-C ends at once\n$")
+        self.assertIsNone(process.poll(), "it still tries")
+        process.send_signal(signal.SIGINT)
+        process.communicate()
+        self.assertEqual(process.returncode, -signal.SIGINT)
+        self.gateway.ask("clear", fault)
+        self.load(path)
+        self.assert_loaded(range(3000))
+
+    def test_without_a_gateway_it_says_how_long_it_waits(self) -> None:
+        """And may be stopped meanwhile; tests/unit/commands/load/test-load-wait.c has the end of the wait."""
+        self.gateways = ["127.0.0.1:1"]
+        path = self.write("a.jsonl", lines(0, 10))
+        process = subprocess.Popen(self.command(path), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.kill)
+        assert process.stderr
+        line = next(line for line in process.stderr if line.startswith("tidemark load: "))
+        self.assertRegex(line, r"no gateway is usable: cannot connect to gateway '127.0.0.1:1': .*; waiting for one, for up to 60 s\n$")
+        process.send_signal(signal.SIGINT)
+        self.assertIn("tidemark load: stopping; a second Ctrl-C ends at once\n", process.communicate(timeout=PATIENCE_S)[1])
+        self.assertEqual(process.returncode, 75)
+
+    def test_progress_counts_what_is_written(self) -> None:
+        """Not what is read: while HBase takes nothing, nothing is done."""
+        path = self.write("a.jsonl", lines(0, 3000))
+        fault = self.refuse_rows()
+        terminal, its = pty.openpty()
+        self.addCleanup(os.close, terminal)
+        process = subprocess.Popen(self.command(path), stdout=subprocess.DEVNULL, stderr=its)
+        self.addCleanup(process.kill)
+        os.close(its)
+        self.wait(lambda: self.was_hit(fault))
+        shown = b""
+        while shown.count(b" messages") < 5:
+            shown += os.read(terminal, 65536)
+        self.gateway.ask("clear", fault)
+        try:
+            while os.read(terminal, 65536):
+                pass
+        except OSError:  # so a terminal ends
+            pass
+        self.assertEqual(set(re.findall(rb"([0-9,]+) messages", shown)), {b"0"}, shown)
+        self.assertNotIn(b" left", shown)
+        self.assertEqual(process.wait(PATIENCE_S), 0)
+        self.assert_loaded(range(3000))
+
     # ---- files that are not as they should be ----
 
     def test_broken_lines_are_dead_letters(self) -> None:

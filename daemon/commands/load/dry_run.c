@@ -87,7 +87,7 @@ read_file(DryRun *run, TideFileLoad *load, TideLoadedFile *file)
       take_record(run, file, &record);
       (void)tide_file_reader_pass(file->reader, record.offset + 1);
     }
-    tide_load_report_progress(&run->progress, &at);
+    tide_load_report_progress(&run->progress, &at, &(TideLoadCounts){run->n_messages, run->n_messages});
     tide_progress_update(&run->progress, run->n_messages, now_us);
     tide_file_reader_fill(file->reader);
   }

@@ -7,6 +7,7 @@
 #include "commands/cli/time_argument.h"
 #include "commands/load/dry_run.h"
 #include "commands/load/load_report.h"
+#include "commands/load/load_wait.h"
 #include "commands/load/scanned.h"
 #include "config/config_source.h"
 #include "files/file_input.h"
@@ -26,9 +27,6 @@
 
 /* What a kill repeats at the most. */
 #define COMMIT_INTERVAL_MS 1000
-
-/* A start that waits for longer is told of. */
-#define PATIENCE_US (3 * TIDE_US_PER_S)
 
 typedef struct LoadOptions {
   const char *from;
@@ -54,7 +52,7 @@ typedef struct Load {
   TideProgress progress;
   const volatile int *stop;
   gint64 watched_us;
-  gboolean wait_is_told;
+  TideLoadWait wait;
   gint64 quiet_us; /* since when all is read and no row is under way; 0: it is not so */
   gboolean quiet_is_told;
 } Load;
@@ -241,17 +239,14 @@ find_original(TideBytes path, gint64 offset, TideBuffer *out, gpointer data)
 }
 
 static void
-show_progress(Load *load, const TidePipelineState *state, gint64 now_us)
+show_progress(Load *load, gint64 now_us)
 {
-  if (state->stage == TIDE_STAGE_RUNNING) {
-    TideFileLoadProgress at = tide_file_load_progress(load->files);
-    tide_load_report_progress(&load->progress, &at);
-    tide_progress_update(&load->progress, tide_metrics_sum(load->metrics, "tidemark_messages_received_total", NULL),
-                         now_us);
-  } else if (!load->wait_is_told && now_us - load->progress.start_us > PATIENCE_US && state->reason != NULL) {
-    fprintf(stderr, "tidemark load: %s; waiting for it\n", state->reason);
-    load->wait_is_told = TRUE;
-  }
+  if (!load->progress.enabled)
+    return;
+  TideFileLoadProgress at = tide_file_load_progress(load->files);
+  TideLoadCounts counts = tide_load_report_counts(load->metrics);
+  tide_load_report_progress(&load->progress, &at, &counts);
+  tide_progress_update(&load->progress, counts.n_done, now_us);
 }
 
 /* Says why it does not end: a latest value whose call may have been sent by a run before, or twice, is written once
@@ -266,7 +261,7 @@ tell_of_settling(Load *load, gint64 now_us)
     load->quiet_us = 0;
   else if (load->quiet_us == 0)
     load->quiet_us = now_us;
-  if (load->quiet_is_told || !is_quiet || now_us - load->quiet_us < PATIENCE_US)
+  if (load->quiet_is_told || !is_quiet || now_us - load->quiet_us < TIDE_LOAD_PATIENCE_US)
     return;
   load->quiet_is_told = TRUE;
   g_autofree char *settle = tide_age_text(load->config->hbase.settle_ms);
@@ -289,7 +284,8 @@ look(Load *load, gint64 now_us, GError **error)
     tide_pipeline_watch(load->pipeline, now_us);
     tell_of_settling(load, now_us);
   }
-  show_progress(load, &state, now_us);
+  if (state.stage == TIDE_STAGE_RUNNING)
+    show_progress(load, now_us);
   if (state.stage == TIDE_STAGE_FAILED) {
     const GError *failure = tide_pipeline_failure(load->pipeline);
     if (g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_IN_USE))
@@ -310,10 +306,30 @@ look(Load *load, gint64 now_us, GError **error)
         tide_fail(error, TIDE_ERROR_DATA,
                   "a file is halted at a message, as is said above; once that is solved the same command goes on from "
                   "there");
+  else if (state.stage != TIDE_STAGE_RUNNING)
+    goes_on &= tide_load_wait_look(&load->wait, &state, now_us, error);
   else
     goes_on &= !state.finished;
   tide_pipeline_state_clear(&state);
   return goes_on;
+}
+
+/* At once, as the stop may take long. */
+static void
+tell_of_stop(Load *load)
+{
+  tide_progress_end(&load->progress);
+  TideLoadCounts counts = tide_load_report_counts(load->metrics);
+  guint64 n_waiting = counts.n_received - MIN(counts.n_done, counts.n_received);
+  g_autofree char *n = tide_count_text(n_waiting);
+  g_autofree char *limit = tide_age_text(load->config->limits.drain_timeout_ms);
+  if (n_waiting > 0)
+    fprintf(stderr,
+            "tidemark load: stopping: %s messages that were read are still being written, for up to %s "
+            "(limits.drain_timeout); a second Ctrl-C ends at once\n",
+            n, limit);
+  else
+    fputs("tidemark load: stopping; a second Ctrl-C ends at once\n", stderr);
 }
 
 /* FALSE where it could not go on. */
@@ -328,9 +344,12 @@ run_pipeline(Load *load, int *ret_stop_code, GError **error)
                                  .input_data = load};
   g_autoptr(GError) problem = NULL;
   load->pipeline = tide_pipeline_new(&options);
+  load->wait.start_us = tide_now_us();
   tide_pipeline_start(load->pipeline);
   while (look(load, tide_now_us(), &problem))
     g_usleep(LOOK_US);
+  if (problem == NULL && *load->stop != 0)
+    tell_of_stop(load);
   tide_file_load_stop(load->files);
   /* What failed would not be written by waiting. */
   gint64 drain_ms = problem == NULL ? load->config->limits.drain_timeout_ms : 0;
@@ -467,7 +486,9 @@ const TideCommand tide_command_load = {
         "the same command goes on, and a file that is loaded is not loaded again. A daemon may run meanwhile: latest\n"
         "tables stay right. Exit codes: 65 a file could not be read to its end, too much was rejected, or nothing was "
         "written\n"
-        "since all was rejected or nothing found; 75 stopped, the same command goes on.\n"
+        "since all was rejected or nothing found; 69 no gateway has answered in the first minute; 75 "
+        "stopped,\n"
+        "the same command goes on.\n"
         "\n"
         "Examples:\n"
         "  tidemark load --dry-run archive/2025-*.jsonl.gz\n"

@@ -13,6 +13,13 @@ typedef struct Line {
   gboolean is_always; /* also where there are none */
 } Line;
 
+static const Line ends[] = {
+    {"written", "written", TRUE},
+    {"unmatched", "that no table takes, or of other times than --from and --to", FALSE},
+    {"expired", "older than their tables keep them", FALSE},
+    {"skipped", "passed over, as on_bad_message says", FALSE},
+};
+
 guint
 tide_load_report_problems(const TideFileLoad *load)
 {
@@ -58,11 +65,16 @@ report_marks(const TideFileLoad *load)
 }
 
 void
-tide_load_report_progress(TideProgress *progress, const TideFileLoadProgress *at)
+tide_load_report_progress(TideProgress *progress, const TideFileLoadProgress *at, const TideLoadCounts *counts)
 {
-  double all_bytes = (double)MAX(at->all_bytes, 1);
-  progress->share = at->all_bytes > 0 ? (double)at->read_bytes / all_bytes : 0;
-  progress->before = at->all_bytes > 0 ? (double)at->before_bytes / all_bytes : 0;
+  if (at->all_bytes == 0) {
+    progress->share = progress->before = 0;
+    return;
+  }
+  double all_bytes = (double)at->all_bytes, before_bytes = (double)MIN(at->before_bytes, at->read_bytes);
+  double done = counts->n_received > 0 ? (double)counts->n_done / (double)counts->n_received : 0;
+  progress->share = (before_bytes + ((double)at->read_bytes - before_bytes) * MIN(done, 1)) / all_bytes;
+  progress->before = (double)at->before_bytes / all_bytes;
 }
 
 static guint
@@ -83,25 +95,37 @@ print_count(guint64 count, const char *text, const char *detail)
 }
 
 static guint64
-count_messages(const TideLoadResult *result, const char *end)
+count_ended(TideMetrics *metrics, const char *end)
 {
   g_autofree char *name = g_strdup_printf("tidemark_messages_%s_total", end);
-  return tide_metrics_sum(result->metrics, name, NULL);
+  return tide_metrics_sum(metrics, name, NULL);
+}
+
+static guint64
+count_messages(const TideLoadResult *result, const char *end)
+{
+  return count_ended(result->metrics, end);
+}
+
+/* What is done before what was received, which only grows meanwhile. */
+TideLoadCounts
+tide_load_report_counts(TideMetrics *metrics)
+{
+  TideLoadCounts counts = {.n_done = count_ended(metrics, "dead_lettered")};
+  for (gsize i = 0; i < G_N_ELEMENTS(ends); i++)
+    counts.n_done += count_ended(metrics, ends[i].end);
+  guint64 n_handed_back = count_ended(metrics, "handed_back"), n_received = count_ended(metrics, "received");
+  counts.n_received = n_received - MIN(n_handed_back, n_received);
+  return counts;
 }
 
 static void
 print_messages(const TideLoadResult *result)
 {
-  static const Line lines[] = {
-      {"written", "written", TRUE},
-      {"unmatched", "that no table takes, or of other times than --from and --to", FALSE},
-      {"expired", "older than their tables keep them", FALSE},
-      {"skipped", "passed over, as on_bad_message says", FALSE},
-  };
-  for (gsize i = 0; i < G_N_ELEMENTS(lines); i++) {
-    guint64 n = count_messages(result, lines[i].end);
-    if (n > 0 || lines[i].is_always)
-      print_count(n, lines[i].text, "");
+  for (gsize i = 0; i < G_N_ELEMENTS(ends); i++) {
+    guint64 n = count_messages(result, ends[i].end);
+    if (n > 0 || ends[i].is_always)
+      print_count(n, ends[i].text, "");
   }
   guint64 n_expired = tide_metrics_sum(result->metrics, "tidemark_rows_expired_total", NULL);
   if (n_expired > 0)
@@ -117,7 +141,7 @@ print_files(const TideLoadResult *result)
 {
   guint n_read = count_files(result->load, TIDE_LOADED_READ), n_before = count_files(result->load, TIDE_LOADED_BEFORE);
   guint n_files = tide_file_load_files(result->load)->len;
-  guint64 n_messages = count_messages(result, "received") - count_messages(result, "handed_back");
+  guint64 n_messages = tide_load_report_counts(result->metrics).n_received;
   g_autofree char *count = tide_count_text(n_messages);
   g_autofree char *took = tide_age_text(result->elapsed_us / TIDE_US_PER_MS);
   g_autofree char *rate =

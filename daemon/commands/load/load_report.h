@@ -27,7 +27,15 @@ int tide_load_report(const TideLoadResult *result);
 /* To standard error, for each file that was not read to its end, why. Returns: how many. */
 guint tide_load_report_problems(const TideFileLoad *load);
 
-/* The shares of @progress by the bytes of all files. */
-void tide_load_report_progress(TideProgress *progress, const TideFileLoadProgress *at);
+/* How many messages there were until now. Threads: any. */
+typedef struct TideLoadCounts {
+  guint64 n_received; /* but those that were handed back */
+  guint64 n_done;     /* of them: HBase or the dead letters have them, or nothing is to be done */
+} TideLoadCounts;
+
+TideLoadCounts tide_load_report_counts(TideMetrics *metrics);
+
+/* The shares of @progress by the bytes of all files: of what was read, the part that is done by @counts. */
+void tide_load_report_progress(TideProgress *progress, const TideFileLoadProgress *at, const TideLoadCounts *counts);
 
 G_END_DECLS
