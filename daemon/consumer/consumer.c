@@ -320,10 +320,16 @@ report_unfinished(TideConsumer *consumer)
     return;
   }
   atomic_store_explicit(&consumer->status.left_work, TRUE, memory_order_relaxed);
-  tide_log(TIDE_LOG_WARNING, "stopping-unfinished",
-           "stopping with %" G_GUINT64_FORMAT
-           " messages unfinished: their offsets are not committed, they are read again",
-           unfinished);
+  if (consumer->context.watch != NULL)
+    tide_log(TIDE_LOG_WARNING, "stopping-unfinished",
+             "stopping with %" G_GUINT64_FORMAT
+             " messages unfinished: their offsets are not committed, they are read again",
+             unfinished);
+  else
+    tide_log(TIDE_LOG_WARNING, "stopping-unfinished",
+             "stopping with %" G_GUINT64_FORMAT
+             " messages unfinished: no mark is behind them, the same command reads them again",
+             unfinished);
 }
 
 /* Fetches no more, goes on polling (the group must be served), and waits until all is acknowledged or the time is up.

@@ -27,8 +27,8 @@ typedef struct TideConsumerContext {
   TideDatedTables *dated;
   TideDeadLetterQueue *dead_letters;
   TideMetrics *metrics;
-  TideKafkaWatch *watch;
-  gboolean until_end; /* read to where the partitions ended when they were assigned, then finish */
+  TideKafkaWatch *watch; /* NULL: the input is files */
+  gboolean until_end;    /* read to where the partitions ended when they were assigned, then finish */
   /* Opens the input of consumer @index. (transfer full); NULL with @error set */
   TideInput *(*open_input)(guint32 index, const TideInputHandlers *handlers, gpointer data, GError **error);
   gpointer input_data;

@@ -105,10 +105,13 @@ stall_for_too_many(TideDeadLetterQueue *dead_letters, const TideDeadLetterRatioP
   const TideDeadLettersConfig *config = &dead_letters->context.config->dead_letters;
   dead_letters->too_many = TRUE;
   dead_letters->excess = *total;
-  char *text = g_strdup_printf("%" G_GUINT64_FORMAT " messages were to become dead letters while %" G_GUINT64_FORMAT
-                               " were received and %" G_GUINT64_FORMAT " written in %" G_GINT64_FORMAT
-                               " s, above dead_letters.max_ratio (%g); most often for %s; no more are kept: %s",
-                               total->dead_letters, total->received, total->written, config->window_ms / 1000,
+  /* What a consumer has received it says later than what of it is bad. */
+  guint64 n_messages = MAX(total->received, total->written + total->dead_letters);
+  char *text = g_strdup_printf("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " messages in the last %" G_GINT64_FORMAT
+                               " s were to become dead letters, and %" G_GUINT64_FORMAT
+                               " were written, above dead_letters.max_ratio (%g); most often for %s; no more are "
+                               "kept: %s",
+                               total->dead_letters, n_messages, config->window_ms / 1000, total->written,
                                config->max_ratio, most, is_of_files ? OF_FILES : OF_KAFKA);
   if (!is_of_files) /* who loads them says it at the end */
     tide_log(TIDE_LOG_CRIT, "dead-letters-too-many", "%s", text);

@@ -310,7 +310,11 @@ class Load(LoadCase):
         long_line = b'{"h":"h01","w":"' + b"x" * 3_000_000 + b'"}\n'
         path = self.write("a.jsonl", lines(0, 500) + b"{broken\n" + lines(500, 500) + long_line + lines(1000, 10))
         said = self.load(path)
-        self.assertIn("             2 dead letters in '", said)
+        place = self.directory / "state/load-dead-letters.jsonl"
+        see = f"; see: tidemark dead-letters list -c {self.directory / 'tidemark.yaml'} --file {place}"
+        self.assertIn(f"             2 dead letters in '{place}'{see}\n", said)
+        done = subprocess.run([str(PROGRAM), *see.split()[3:]], capture_output=True, text=True, check=True, timeout=PATIENCE_S)
+        self.assertRegex(done.stdout, r"(?s)parse .*a\.jsonl/0/501 .*too_large .*a\.jsonl/0/1002 ")
         self.assert_loaded(range(1010))
         self.assertEqual([(letter["reason"], letter["offset"]) for letter in self.dead_letters()],
                          [("parse", 501), ("too_large", 1002)])
@@ -376,7 +380,13 @@ class Load(LoadCase):
     def test_too_many_dead_letters_end_it(self) -> None:
         path = self.write("a.txt", b"this is no JSON\n" * 20_000)
         said = self.load(path, exit_code=65)
-        self.assertEqual(said.count(" messages were to become dead letters while "), 1, "not by the log besides")
+        found = re.findall(r"(\d+) of (\d+) messages in the last 60 s were to become dead letters, and 0 were written, above dead_l", said)
+        self.assertEqual(len(found), 1, "not by the log besides")
+        bad, of_all = map(int, found[0])
+        self.assertTrue(100 <= bad <= of_all, "what is bad is a part of what came")
+        self.assertNotIn("offset", said)
+        for line in re.findall("stopping with .*", said):
+            self.assertRegex(line, r"\d+ messages unfinished: no mark is behind them, the same command reads them again")
         self.assertIn("no more are kept: see by '--dry-run' what the files hold, ", said)
         self.assertNotIn("restart", said)
         self.assertNotIn("nothing is written", said, "which this says already")

@@ -1,11 +1,19 @@
 #include "commands/cli/load_config.h"
 
+#include "commands/cli/output.h"
 #include "kafka/kafka_check.h"
 
 const char *
 tide_command_config_path(const TideCommandCall *call)
 {
   return call->config_path != NULL ? call->config_path : TIDE_DEFAULT_CONFIG_PATH;
+}
+
+char *
+tide_command_config_option(const TideCommandCall *call)
+{
+  g_autofree char *word = tide_shell_word(tide_command_config_path(call));
+  return call->config_path != NULL ? g_strdup_printf(" -c %s", word) : g_strdup("");
 }
 
 guint

@@ -8,9 +8,9 @@
 G_BEGIN_DECLS
 
 /**
- * tide_command_load_config: the configuration and its problems into the call. When it cannot be used, they go to standard
- * error; warnings of one that can are for those who write it or run the daemon: `check` and `run`.
- * Returns: FALSE when it cannot be used: that was told, and the call's failure_code is TIDE_EXIT_CONFIG.
+ * tide_command_load_config: the configuration and its problems into the call. When it cannot be used, they go to
+ * standard error; warnings of one that can are for those who write it or run the daemon: `check` and `run`. Returns:
+ * FALSE when it cannot be used: that was told, and the call's failure_code is TIDE_EXIT_CONFIG.
  */
 gboolean tide_command_load_config(TideCommandCall *call) G_GNUC_WARN_UNUSED_RESULT;
 
@@ -20,6 +20,9 @@ gboolean tide_command_read_config(TideCommandCall *call) G_GNUC_WARN_UNUSED_RESU
 
 /* The file that --config names, or the default one. */
 const char *tide_command_config_path(const TideCommandCall *call);
+
+/* " -c FILE" as a shell takes it, for a command that is proposed; "" of the default one. (transfer full) */
+char *tide_command_config_option(const TideCommandCall *call);
 
 /* Each of @problems with its line of the file, where the file can be read again. (element-type TideConfigProblem)
  * Returns: how many of them are errors. */

@@ -11,7 +11,9 @@
 #include "dead_letters/dead_letter_json.h"
 #include "dead_letters/dead_letter_queue.h"
 #include "dead_letters/message_dead_letters.h"
+#include "files/file_load.h"
 #include "util/clock.h"
+#include "util/state_directory.h"
 
 #include <string.h>
 
@@ -151,6 +153,20 @@ is_of_this_environment(const TideDeadLettersConfig *config)
   return config->topic == NULL && config->file == NULL && g_getenv("STATE_DIRECTORY") == NULL;
 }
 
+/* Why nothing is listed: silence could mean either. */
+static void
+tell_of_none(const DeadLetters *dead_letters, const TideDeadLetterCounts *counts, const char *place)
+{
+  guint64 n = counts->n_read - counts->n_unreadable;
+  g_autofree char *number = tide_count_text(n);
+  if (counts->n_taken > 0 || dead_letters->replay != NULL || dead_letters->options->filter.one)
+    return;
+  if (n == 0)
+    fprintf(stderr, "tidemark dead-letters: there is no dead letter in '%s'\n", place);
+  else
+    fprintf(stderr, "tidemark dead-letters: no dead letter matches, of %s in '%s'\n", number, place);
+}
+
 static gboolean
 read_dead_letters(DeadLetters *dead_letters, TideDeadLetterFunc func, GError **error)
 {
@@ -172,7 +188,11 @@ read_dead_letters(DeadLetters *dead_letters, TideDeadLetterFunc func, GError **e
     return FALSE;
   if (files != NULL && files->len == 0 && dead_letters->options->file == NULL) {
     g_autofree char *missing = tide_dead_letter_source_missing_text(location.file);
-    fprintf(stderr, "tidemark dead-letters: %s%s\n", missing,
+    g_autofree char *directory = tide_state_directory_place(NULL);
+    fprintf(stderr,
+            "tidemark dead-letters: %s; those of 'tidemark load' are in a file of their own, which it names at its end "
+            "('%s/" TIDE_LOAD_DEAD_LETTERS "' by default): name that%s\n",
+            missing, directory,
             is_of_this_environment(config) ? "; of a daemon that systemd runs, name the file with '--file' "
                                              "(/var/lib/tidemark/dead-letters.jsonl)"
                                            : "");
@@ -181,6 +201,7 @@ read_dead_letters(DeadLetters *dead_letters, TideDeadLetterFunc func, GError **e
   if (!tide_dead_letter_source_read(dead_letters->config, &location, &dead_letters->options->filter, func, dead_letters,
                                     &counts, error))
     return FALSE;
+  tell_of_none(dead_letters, &counts, location.topic != NULL ? location.topic : location.file);
   if (counts.n_unreadable > 0)
     fprintf(stderr,
             "tidemark dead-letters: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " in '%s' are no dead letters\n",

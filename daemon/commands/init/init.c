@@ -2,6 +2,7 @@
 #include "commands/cli/choose_source.h"
 #include "commands/cli/commands.h"
 #include "commands/cli/load_config.h"
+#include "commands/cli/output.h"
 #include "commands/explain/explained_message.h"
 #include "commands/init/findings.h"
 #include "commands/init/init_samples.h"
@@ -415,8 +416,7 @@ static void
 show_next(const char *path)
 {
   gboolean is_service = strcmp(path, TIDE_DEFAULT_CONFIG_PATH) == 0;
-  gboolean is_plain = path[strspn(path, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "/._-")] == '\0';
-  g_autofree char *quoted = is_plain ? g_strdup(path) : g_shell_quote(path);
+  g_autofree char *quoted = tide_shell_word(path);
   g_autofree char *option = is_service ? g_strdup("") : g_strdup_printf(" -c %s", quoted);
   printf("\n%s is written. Next:\n"
          "  tidemark check%s          # would the daemon start?\n"

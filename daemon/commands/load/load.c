@@ -383,9 +383,11 @@ load_into_tables(Load *load, TideCommandCall *call, GError **error)
   int stop_code = TIDE_EXIT_OK;
   gboolean is_begun = was_begun(load);
   gboolean good = run_pipeline(load, &stop_code, error);
+  g_autofree char *config_option = tide_command_config_option(call);
   TideLoadResult result = {.load = load->files,
                            .metrics = load->metrics,
                            .dead_letters = load->config->dead_letters.file,
+                           .config_option = config_option,
                            .elapsed_us = tide_now_us() - start_us,
                            .again = load->options->again,
                            .was_begun = is_begun,

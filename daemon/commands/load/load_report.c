@@ -1,5 +1,6 @@
 #include "commands/load/load_report.h"
 
+#include "commands/cli/output.h"
 #include "commands/cli/time_argument.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -131,7 +132,9 @@ print_messages(const TideLoadResult *result)
   if (n_expired > 0)
     print_count(n_expired, "rows older than their table keeps them ('ttl'): left out", "");
   guint64 n_dead = count_messages(result, "dead_lettered");
-  g_autofree char *place = g_strdup_printf(" in '%s'", result->dead_letters);
+  g_autofree char *word = tide_shell_word(result->dead_letters);
+  g_autofree char *place = g_strdup_printf(" in '%s'; see: tidemark dead-letters list%s --file %s",
+                                           result->dead_letters, result->config_option, word);
   if (n_dead > 0)
     print_count(n_dead, "dead letters", place);
 }

@@ -10,9 +10,10 @@ G_BEGIN_DECLS
 #define TIDE_LOAD_FOUND_NOTHING "no reading was found: see whether these are the right files, and whole"
 
 typedef struct TideLoadResult {
-  const TideFileLoad *load; /* borrowed, all; over */
-  TideMetrics *metrics;     /* of the pipeline */
-  const char *dead_letters; /* where they are kept */
+  const TideFileLoad *load;  /* borrowed, all; over */
+  TideMetrics *metrics;      /* of the pipeline */
+  const char *dead_letters;  /* where they are kept */
+  const char *config_option; /* " -c FILE", as for a shell; "": the default one */
   gint64 elapsed_us;
   gboolean again;       /* the load was to begin anew */
   gboolean was_begun;   /* a load before this one has begun with some of its files */

@@ -137,6 +137,8 @@ test_list_is_narrowed(Fixture *fixture, gconstpointer unused)
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *words = g_strdup_printf("dead-letters list --format csv %s", cases[i].words);
     run_on_file(fixture, words, 0);
+    gboolean says_none = strstr(fixture->scene.done.errors, ": no dead letter matches, of 4 in '") != NULL;
+    g_assert_cmpint(says_none, ==, cases[i].offsets[0] == '\0');
     g_autoptr(GString) offsets = g_string_new(NULL);
     for (const char *at = fixture->scene.done.output; (at = strstr(at, "metrics/1/")) != NULL;) {
       at += strlen("metrics/1/");
@@ -202,6 +204,12 @@ test_moved_files_are_named(Fixture *fixture, gconstpointer unused)
   fixture->scene.config_path = write_config(of_file, mock_kafka_brokers(fixture->scene.kafka));
   program_scene_run(&fixture->scene, "dead-letters list", 0);
   assert_prints(fixture->scene.done.errors, said);
+  assert_prints(fixture->scene.done.errors, "; those of 'tidemark load' are in a file of their own, which it names at "
+                                            "its end ('");
+  g_assert_true(g_file_set_contents(fixture->file_path, "", 0, NULL));
+  program_scene_run(&fixture->scene, "dead-letters list", 0);
+  assert_prints(fixture->scene.done.errors, "there is no dead letter in '");
+  g_unlink(fixture->file_path);
   for (gsize i = 0; i < G_N_ELEMENTS(endings); i++) {
     g_unlink(paths[i]);
     g_free(paths[i]);
