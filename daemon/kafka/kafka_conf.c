@@ -29,6 +29,10 @@
  * to 78 MiB with it, and was read no slower). */
 #define MEMORY_PER_PAYLOAD 4
 
+/* A fetch is at most one in so many of the queue. librdkafka has one buffer for all of it, until its last message was
+ * handled: the heap keeps a buffer a little larger than this is with one thread, see keep_heap_small(). */
+#define FETCHES_OF_QUEUE 5
+
 /* From one partition in one fetch, so that several share it. */
 #define MIN_PARTITION_FETCH_BYTES (256u * 1024)
 #define MAX_PARTITION_FETCH_BYTES (16u * 1024 * 1024)
@@ -249,9 +253,10 @@ static gboolean
 set_consumer(rd_kafka_conf_t *conf, const TideKafkaConfig *config, const TideKafkaConsumerConf *consumer,
              GError **error)
 {
-  /* One fetch may fill the queue; a message larger than our limit must still come through to be rejected by us. */
+  /* A message larger than our limit must still come through to be rejected by us. librdkafka refuses less than its
+   * message.max.bytes, 1 MB. */
   guint64 queue = queue_bytes_of(consumer->queue_bytes);
-  guint64 fetch = MAX(queue, (guint64)consumer->max_message_bytes);
+  guint64 fetch = MAX(queue / FETCHES_OF_QUEUE, MAX(MIN_QUEUE_BYTES, (guint64)consumer->max_message_bytes));
   return set_membership(conf, config, consumer->index, error) &&
          /* At least once: only what HBase has acknowledged is stored, and only what is stored is committed. */
          set(conf, "enable.auto.offset.store", "false", error) && set(conf, "enable.auto.commit", "true", error) &&
@@ -262,7 +267,7 @@ set_consumer(rd_kafka_conf_t *conf, const TideKafkaConfig *config, const TideKaf
          set_number(conf, "queued.max.messages.kbytes", (gint64)(queue / 1024), error) &&
          set_number(conf, "fetch.max.bytes", (gint64)MIN(fetch, G_MAXINT32 - 1024), error) &&
          set_number(conf, "max.partition.fetch.bytes",
-                    (gint64)CLAMP(queue / 4, MIN_PARTITION_FETCH_BYTES, MAX_PARTITION_FETCH_BYTES), error);
+                    (gint64)CLAMP(fetch / 2, MIN_PARTITION_FETCH_BYTES, MAX_PARTITION_FETCH_BYTES), error);
 }
 
 rd_kafka_conf_t *
