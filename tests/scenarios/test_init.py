@@ -95,7 +95,9 @@ def test_shapes(scene: Scene) -> None:
         for name, expected in zip(names, (history, latest)):
             assert not expected or keys[name] == expected, f"{what}: {name} has {keys[name]}, not {expected}"
         for row in sum((list(rows) for rows in keys.values()), []):
-            assert row.replace("\\", "\\\\") in shown or len(messages) > 1 or not history, f"{what}: '{row}' is not shown:\n{shown}"
+            assert row.replace("\\", "\\\\") in shown or isinstance(messages[0], list) or len(messages) > 1 or not history, f"{what}: '{row}' is not shown:\n{shown}"
+        assert ("line 1, reading 2 of 2" not in shown and f"\nand 1 more: tidemark explain --offline -c {file}\n" in shown) == \
+            isinstance(messages[0], list), shown
     before = (scene.directory / "shape-0.yaml").read_bytes()
     refused = scene.run("init", "-c", "shape-0.yaml", text=lines, code=74)
     assert "is there already" in refused, refused
@@ -147,6 +149,9 @@ def test_forms(scene: Scene) -> None:
     scene.run("init", "--each", "data/obs", "-c", "each.yaml", text=message)
     keys = explained_keys(scene, "each.yaml", message)
     assert keys == {"METRIC": {f"b#{k}#{NOW_MS}" for k in ("wave", "temp")}, "CURRENT_METRIC": {"b#wave", "b#temp"}}, keys
+    (scene.directory / "each.json").write_text(json.dumps(json.loads(message), indent=1))
+    said = scene.run("init", "--each", "data/obs", "-c", "file.yaml", "each.json")
+    assert "\nand 1 more: tidemark explain --offline -c file.yaml --whole < each.json\n" in said, said
     said = scene.run("init", "--each", "data/obs", "--key", "buoy", "-c", "one.yaml", text=message)
     assert "1 reading has key and time of another one" in said, said
     for words, code in ((["--columns", "a,b"], 64), (["--each", "a", "--format", "csv"], 64), (["--each", "none"], 65),

@@ -501,12 +501,18 @@ print_mapped(TideExplainer *explainer, GError **error)
   print_ambiguous(explainer);
   sort_rows(explainer);
   guint at = 0;
-  guint32 at_reject = 0;
+  guint32 at_reject = 0, n_shown = 0;
   for (guint32 i = 0; i < explainer->mapped.n_readings; i++) {
+    if (explainer->options.max_readings > 0 && n_shown == explainer->options.max_readings) {
+      explainer->counts.n_unshown += explainer->mapped.n_readings - i;
+      return TRUE;
+    }
     if (at_reject < explainer->mapped.n_rejects && explainer->mapped.rejects[at_reject].reading_index == i)
       print_rejected(explainer, &explainer->mapped.rejects[at_reject++], TRUE);
     else if (!print_reading(explainer, i, &at, error))
       return FALSE;
+    else
+      n_shown++;
   }
   if (explainer->mapped.n_readings == 0)
     print_no_readings(explainer, at < explainer->rows->len);

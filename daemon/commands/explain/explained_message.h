@@ -14,6 +14,7 @@ typedef struct TideExplainerOptions {
   const GPtrArray *problems;   /* borrowed (element-type TideConfigProblem): the warnings of loading it */
   TideGatewaySession *session; /* borrowed; NULL: regions are not shown */
   gboolean json;               /* one object a row, else text */
+  guint32 max_readings;        /* shown of a message, with those that are rejected before; 0: all */
   gboolean record_time_is_now; /* the messages' time is not theirs: what depends on it is told so */
 } TideExplainerOptions;
 
@@ -36,6 +37,7 @@ typedef struct TideExplainerCounts {
   guint64 n_messages;
   guint64 n_rows;
   guint64 n_rejected; /* messages, and readings that are left out of theirs */
+  guint64 n_unshown;  /* readings, for max_readings */
 } TideExplainerCounts;
 
 TideExplainerCounts tide_explainer_counts(const TideExplainer *explainer);

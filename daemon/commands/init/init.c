@@ -305,6 +305,29 @@ find_taken(const Init *init, const TideConfig *config, guint *ret_n_rejected, ch
   return taken;
 }
 
+/* "-c PATH" for a command that is shown, with a space in front; empty where that is the default. (transfer full) */
+static char *
+config_words(const char *path)
+{
+  g_autofree char *quoted = tide_shell_word(path);
+  return strcmp(path, TIDE_DEFAULT_CONFIG_PATH) == 0 ? g_strdup("") : g_strdup_printf(" -c %s", quoted);
+}
+
+/* One reading tells what all become; the others of its message are left to `explain`. */
+static void
+tell_unshown(const Init *init, const TideInitSample *sample, guint64 n_unshown)
+{
+  if (n_unshown == 0)
+    return;
+  TideBytes text = sample->message.value;
+  gboolean is_over_lines = init->options->format == TIDE_FORMAT_JSON && memchr(text.data, '\n', text.len) != NULL;
+  const char *source = init->options->from_topic ? " --from-topic" : is_over_lines ? " --whole" : "";
+  g_autofree char *config = config_words(init->path);
+  g_autofree char *quoted = init->samples_path != NULL ? tide_shell_word(init->samples_path) : NULL;
+  g_autofree char *input = quoted != NULL ? g_strdup_printf(" < %s", quoted) : g_strdup("");
+  printf("and %" G_GUINT64_FORMAT " more: tidemark explain --offline%s%s%s\n", n_unshown, config, source, input);
+}
+
 static gboolean
 explain_one(const TideCommandCall *call, const Init *init, GError **error)
 {
@@ -321,12 +344,15 @@ explain_one(const TideCommandCall *call, const Init *init, GError **error)
   if (n_rejected > 0)
     fprintf(stderr, "note: %u message%s would be rejected, the first one: %s\n", n_rejected, n_rejected == 1 ? "" : "s",
             why);
-  TideExplainerOptions options = {
-      .config = call->config, .problems = call->problems, .record_time_is_now = !init->options->from_topic};
+  TideExplainerOptions options = {.config = call->config,
+                                  .problems = call->problems,
+                                  .max_readings = 1,
+                                  .record_time_is_now = !init->options->from_topic};
   g_autoptr(TideExplainer) explainer = tide_explainer_new(&options);
   TideMessage message = tide_init_sample_message(sample, init->draft.proposal.topic);
   if (!tide_explainer_add(explainer, &message, sample->line, error))
     return FALSE;
+  tell_unshown(init, sample, tide_explainer_counts(explainer).n_unshown);
   tide_explainer_finish(explainer);
   return TRUE;
 }
@@ -416,8 +442,7 @@ static void
 show_next(const char *path)
 {
   gboolean is_service = strcmp(path, TIDE_DEFAULT_CONFIG_PATH) == 0;
-  g_autofree char *quoted = tide_shell_word(path);
-  g_autofree char *option = is_service ? g_strdup("") : g_strdup_printf(" -c %s", quoted);
+  g_autofree char *option = config_words(path);
   printf("\n%s is written. Next:\n"
          "  tidemark check%s          # would the daemon start?\n"
          "  tidemark tables create%s  # makes the tables\n"
