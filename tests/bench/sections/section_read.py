@@ -30,7 +30,8 @@ METRICS = 2
 # As simulate names them: server0001.bbb.com to server100000.bbb.com.
 SPLITS = (b"server3", b"server55", b"server78")
 
-PAGE_ROWS = 500
+# As many as tidemark asks for where rows are small (TIDE_TABLE_SCAN_MAX_PAGE_ROWS): with fewer, everybody is slower.
+PAGE_ROWS = 2000
 # Java reads twice in one process, and the second time counts.
 JAVA_TIMES = 2
 
