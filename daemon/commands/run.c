@@ -285,11 +285,13 @@ start_http(Run *run, TideHttp **ret_http, GError **error)
                              .data = run};
   if (!tide_http_start(&options, ret_http, error))
     return FALSE;
-  if (*ret_http != NULL && tide_http_port(*ret_http) != 0)
-    tide_log(TIDE_LOG_INFO, "http-listens", "metrics at port %u of '%s'", tide_http_port(*ret_http),
-             options.config->http_listen);
+  const char *listen = options.config->http_listen, *colon = strrchr(listen, ':');
+  if (*ret_http != NULL && tide_http_port(*ret_http) != 0) /* the port of the address may be 0, any */
+    tide_log(TIDE_LOG_INFO, "http-listens", "page and metrics at %s://%.*s:%u/",
+             options.config->http_tls.certificate != NULL ? "https" : "http", (int)(colon - listen), listen,
+             tide_http_port(*ret_http));
   else if (*ret_http != NULL)
-    tide_log(TIDE_LOG_INFO, "http-listens", "metrics at '%s'", options.config->http_listen);
+    tide_log(TIDE_LOG_INFO, "http-listens", "page and metrics at '%s'", listen);
   return TRUE;
 }
 
@@ -322,7 +324,8 @@ wait_for_end(TideThread *thread, gint64 timeout_us)
 static void
 report_stopped(const Run *run, gboolean had_begun, gint64 unread)
 {
-  const char *what = !had_begun                       ? "nothing was read"
+  gboolean has_read = had_begun && tide_metrics_sum(run->metrics, "tidemark_messages_received_total", NULL) > 0;
+  const char *what = !has_read                        ? "nothing was read"
                      : run->stop_code == TIDE_EXIT_OK ? "all that was read is acknowledged and committed"
                                                       : "some messages that were read are left for the next start";
   g_autofree char *rest = unread > 0 ? g_strdup_printf("; %" G_GINT64_FORMAT " more were not read yet", unread) : NULL;

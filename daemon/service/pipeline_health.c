@@ -128,9 +128,11 @@ halt_text(TidePipelineHealth *health)
 static char *
 trouble_text(const TideLaneTrouble *trouble, gint64 now_us)
 {
-  return g_strdup_printf("table '%s', region from '%s', first row key '%s': %" G_GUINT64_FORMAT
-                         " rows wait for %" G_GINT64_FORMAT " s, %u calls failed, the last with: %s",
-                         trouble->table->name, trouble->region_start, trouble->first_row_key, trouble->waiting_rows,
+  g_autofree char *region = *trouble->region_start != '\0' ? g_strdup_printf("region from '%s'", trouble->region_start)
+                                                           : g_strdup("its first region");
+  return g_strdup_printf("table '%s', %s, first row key '%s': %" G_GUINT64_FORMAT " rows wait for %" G_GINT64_FORMAT
+                         " s, %u calls failed, the last with: %s",
+                         trouble->table->name, region, trouble->first_row_key, trouble->waiting_rows,
                          (now_us - trouble->since_us) / TIDE_US_PER_S, trouble->failures, trouble->error_text);
 }
 
@@ -236,15 +238,17 @@ why_not_ready(TidePipelineHealth *health, const Totals *totals, gint64 now_us)
   return troubles->len > 0 ? trouble_text(g_ptr_array_index(troubles, 0), now_us) : NULL;
 }
 
-/* As part of the status line. */
+/* As part of the status line. What is read and not committed counts, too: who sees that nothing is left to read is to
+ * see why it is not 0. */
 static char *
 lag_text(const TideKafkaLag *lag)
 {
   if (!lag->is_known)
     return g_strdup("lag unknown");
-  return lag->seconds < 0 ? g_strdup_printf("lag %" G_GINT64_FORMAT " messages", lag->messages)
-                          : g_strdup_printf("lag %" G_GINT64_FORMAT " messages, %" G_GINT64_FORMAT " s", lag->messages,
-                                            lag->seconds);
+  const char *all_read = lag->messages > 0 && lag->unread == 0 ? " (all read, not committed yet)" : "";
+  return lag->seconds < 0 ? g_strdup_printf("lag %" G_GINT64_FORMAT " messages%s", lag->messages, all_read)
+                          : g_strdup_printf("lag %" G_GINT64_FORMAT " messages, %" G_GINT64_FORMAT " s%s",
+                                            lag->messages, lag->seconds, all_read);
 }
 
 void

@@ -224,6 +224,8 @@ add_writer(TideBottleneckFacts *facts, const TideStatusWriter *writer)
 static char *
 region_text(const TideStatusRegion *region)
 {
+  if (*region->load.region_start == '\0')
+    return g_strdup_printf("the first region of '%s'", region->table);
   return g_strdup_printf("the region of '%s' from '%s'", region->table, region->load.region_start);
 }
 

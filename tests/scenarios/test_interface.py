@@ -127,7 +127,7 @@ class Scene:
                 if time.monotonic() > deadline or daemon.poll() is not None:
                     raise AssertionError(f"the daemon does not come so far:\n{log.read_text()}\n{text}")
                 time.sleep(0.05)
-                port = re.search(r"metrics at port (\d+)", log.read_text())
+                port = re.search(r"page and metrics at https?://\S+:(\d+)/", log.read_text())
                 if port:
                     with urllib.request.urlopen(f"http://127.0.0.1:{port[1]}/metrics", timeout=10) as reply:
                         text = reply.read().decode()

@@ -218,7 +218,7 @@ class DaemonUnderWatch:
             time.sleep(0.05)
 
     def port(self) -> str | None:
-        found = re.search(r"metrics at port (\d+)", self.log())
+        found = re.search(r"page and metrics at https?://\S+:(\d+)/", self.log())
         return found[1] if found else None
 
     def pages(self) -> bytes:

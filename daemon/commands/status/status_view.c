@@ -11,8 +11,9 @@
 
 typedef enum CellKind {
   CELL_TEXT,
-  CELL_VERDICT, /* in colour, tide_colour_of() */
-  CELL_TIME,    /* to the second */
+  CELL_START_KEY, /* of a region */
+  CELL_VERDICT,   /* in colour, tide_colour_of() */
+  CELL_TIME,      /* to the second */
   CELL_LIST,
   CELL_COUNT,
   CELL_RATE,
@@ -20,6 +21,9 @@ typedef enum CellKind {
   CELL_BYTES,
   CELL_SECONDS
 } CellKind;
+
+/* Its start key is empty. */
+#define FIRST_REGION "(the first)"
 
 typedef struct Column {
   const char *heading;
@@ -89,6 +93,7 @@ number_text(CellKind kind, double number)
     return number > 0 && number < 10 ? g_strdup_printf("%.1f", number) : tide_count_text((guint64)number);
   case CELL_COUNT:
   case CELL_TEXT:
+  case CELL_START_KEY:
   case CELL_VERDICT:
   case CELL_TIME:
   case CELL_LIST:
@@ -118,7 +123,8 @@ cell_text(TideStatusReader *items, guint32 i, const Column *column)
   if (column->kind == CELL_VERDICT && strcmp(text, "up") == 0 && tide_status_reader_flag(items, i, "slow"))
     return g_strdup("slow");
   g_autofree char *shown = column->kind == CELL_LIST ? list_text(text) : g_strdup(text);
-  return cut(shown[0] != '\0' ? shown : "-", column->max_columns);
+  const char *none = column->kind == CELL_START_KEY ? FIRST_REGION : "-";
+  return cut(shown[0] != '\0' ? shown : none, column->max_columns);
 }
 
 /* ---- lists ---- */
@@ -145,7 +151,7 @@ static const Column table_columns[] = {
 };
 
 static const Column region_columns[] = {
-    {"REGION OF", "table", CELL_TEXT, 20},    {"FROM KEY", "start_key", CELL_TEXT, 18},
+    {"REGION OF", "table", CELL_TEXT, 20},    {"FROM KEY", "start_key", CELL_START_KEY, 18},
     {"ROWS/S", "rows_per_second", CELL_RATE}, {"SHARE", "share", CELL_SHARE},
     {"WAITING", "waiting_rows", CELL_COUNT},  {"IN FLIGHT", "in_flight_rows", CELL_COUNT},
     {"FAILURES", "failures", CELL_COUNT},
@@ -325,8 +331,10 @@ print_kafka(FILE *stream, TideStatusReader *status)
   g_autofree char *lag = lag_text(status);
   g_autofree char *in_flight = member_text(status, "kafka.in_flight_messages", CELL_COUNT);
   g_autofree char *rate = member_text(status, "kafka.messages_per_second", CELL_RATE);
-  g_autofree char *text =
-      g_strdup_printf("%s partitions, %s messages/s, %s, in flight %s", partitions, rate, lag, in_flight);
+  gboolean is_all_read = tide_status_reader_number(status, 0, "kafka.lag_messages") > 0 &&
+                         tide_status_reader_number(status, 0, "kafka.unread_messages") == 0;
+  g_autofree char *text = g_strdup_printf("%s partitions, %s messages/s, %s, in flight %s%s", partitions, rate, lag,
+                                          in_flight, is_all_read ? "; all read, not committed yet" : "");
   print_wrapped(stream, "Kafka", text);
   const char *trouble = tide_status_reader_text(status, 0, "kafka.trouble");
   if (trouble != NULL)
@@ -402,7 +410,8 @@ print_dead_letters(FILE *stream, TideStatusReader *status)
     print_wrapped(stream, "", stalled);
 }
 
-/* Behind the lists, one line for each thing that is wrong: "METRIC host5: ...", "METRIC -: ..." of the first region. */
+/* Behind the lists, one line for each thing that is wrong: "METRIC host5: ...", "METRIC (the first): ..." of the first
+ * region. */
 static void
 print_troubles(FILE *stream, TideStatusReader *status)
 {
@@ -419,7 +428,8 @@ print_troubles(FILE *stream, TideStatusReader *status)
       if (text == NULL)
         continue;
       const char *detail = troubles[t].detail != NULL ? tide_status_reader_text(items, i, troubles[t].detail) : NULL;
-      g_autofree char *place = detail != NULL ? g_strconcat(" ", *detail != '\0' ? detail : "-", NULL) : g_strdup("");
+      g_autofree char *place =
+          detail != NULL ? g_strconcat(" ", *detail != '\0' ? detail : FIRST_REGION, NULL) : g_strdup("");
       g_autofree char *line =
           g_strdup_printf("%s%s: %s", tide_status_reader_text(items, i, troubles[t].name), place, text);
       fputc('\n', stream);

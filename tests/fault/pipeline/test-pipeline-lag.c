@@ -105,6 +105,7 @@ test_while_starting(PipelineFixture *fixture, gconstpointer data)
   wait_lag_agrees(fixture, running);
   g_assert_cmpfloat(lag_of(running, 1), ==, 150);
   running_pipeline_wait(running, says, (gpointer) "lag 250 messages, ");
+  running_pipeline_wait(running, says, (gpointer) "(all read, not committed yet), in flight ");
   g_assert_cmpint(running_pipeline_stop(running, 0), ==, 75);
 }
 

@@ -8,10 +8,12 @@
 static inline guint16
 status_client_port(const DaemonProcess *daemon)
 {
-  static const char before[] = "metrics at port ";
+  static const char before[] = "page and metrics at ";
   daemon_process_wait_log(daemon, before);
   g_autofree char *log = daemon_process_log(daemon);
-  return (guint16)g_ascii_strtoull(strstr(log, before) + strlen(before), NULL, 10);
+  const char *host = strstr(strstr(log, before), "://") + 3;
+  const char *port = g_strrstr_len(host, strchr(host, '/') - host, ":") + 1;
+  return (guint16)g_ascii_strtoull(port, NULL, 10);
 }
 
 /* The document, without the answer's head. (transfer full) */

@@ -111,6 +111,7 @@ test_stop_when_idle(PipelineFixture *fixture, gconstpointer data)
   g_auto(DaemonProcess) process = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1});
   daemon_process_wait_log(&process, "ready:");
   stop_cleanly(&process);
+  daemon_process_wait_log(&process, "stopped: nothing was read\n");
 }
 
 /* What was taken is written and committed before the end; the rest waits for the next start. */
@@ -125,6 +126,7 @@ test_stop_when_busy(PipelineFixture *fixture, gconstpointer data)
   g_assert_true(
       scripted_gateway_wait_calls(fixture->gateways[0], TIDE_CALL_PUT_MULTIPLE, 3, pipeline_fixture_deadline_us()));
   stop_cleanly(&process);
+  daemon_process_wait_log(&process, "stopped: all that was read is acknowledged and committed");
   guint64 rows = fake_hbase_row_count(fixture->hbase, "METRIC");
   g_auto(DaemonProcess) next = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1});
   daemon_process_wait_log(&next, "ready:");

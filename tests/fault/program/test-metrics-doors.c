@@ -2,6 +2,7 @@
  * daemon left. */
 #include "fault/pipeline/pipeline_mixture.h"
 #include "fault/program/daemon_process.h"
+#include "fault/program/status_client.h"
 #include "http/http_server.h"
 #include "unit/http_client.h"
 #include "unit/tls_world.h"
@@ -13,15 +14,6 @@
 #define END_US (30 * TIDE_US_PER_S)
 #define TOKEN_LINE "prometheus:930bbdc51b6aed5c2a5678fd6e28dee7a05e8a4b643cfc0b4427c3efb86c0d94\n"
 #define GET_WITH(token) "GET /metrics HTTP/1.1\r\nAuthorization: Bearer " token "\r\n\r\n"
-
-static guint16
-port_of(const DaemonProcess *daemon)
-{
-  static const char before[] = "metrics at port ";
-  daemon_process_wait_log(daemon, before);
-  g_autofree char *log = daemon_process_log(daemon);
-  return (guint16)g_ascii_strtoull(strstr(log, before) + strlen(before), NULL, 10);
-}
 
 /* @fd: is closed. */
 static char *
@@ -98,7 +90,7 @@ test_https_and_a_token(PipelineFixture *fixture, gconstpointer data)
   g_auto(Door) door = door_new("0.0.0.0:0");
   g_auto(DaemonProcess) daemon =
       daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .yaml = door.yaml});
-  guint16 port = port_of(&daemon);
+  guint16 port = status_client_port(&daemon);
   g_autofree char *wrong = ask(port, GET_WITH("secret-canary"));
   g_assert_true(g_str_has_prefix(wrong, "HTTP/1.1 401 "));
   g_autofree char *right = ask(port, GET_WITH("secret-token"));
@@ -232,7 +224,7 @@ test_a_flood_over_tls(PipelineFixture *fixture, gconstpointer data)
   g_auto(Door) door = door_new("[::]:0");
   g_auto(DaemonProcess) daemon =
       daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .yaml = door.yaml});
-  guint16 port = port_of(&daemon);
+  guint16 port = status_client_port(&daemon);
   daemon_process_wait_log(&daemon, "ready:");
   pipeline_produce_mixture(fixture, FLOOD_STEPS / 2);
   pipeline_fixture_wait_all_committed(fixture);

@@ -106,11 +106,28 @@ test_trouble_names_the_first_region(void)
       view_of("{\"regions\":[{\"table\":\"T\",\"start_key\":\"\",\"failures\":null,\"error\":\"gone\"},"
               "{\"table\":\"T\",\"start_key\":\"k\",\"failures\":3,\"error\":\"moved\"}],"
               "\"gateways\":[{\"name\":\"gw1\",\"error\":\"refused\"}]}");
-  g_autofree char *first = line_of(text, "T          -");
+  g_autofree char *first = line_of(text, "T          (the first)");
   g_assert_null(strpbrk(first, "0123456789")); /* nobody knows how often */
-  g_assert_nonnull(strstr(text, "\nTrouble       T -: gone\n"));
+  g_assert_nonnull(strstr(text, "\nTrouble       T (the first): gone\n"));
   g_assert_nonnull(strstr(text, "\nTrouble       T k: moved\n"));
   g_assert_nonnull(strstr(text, "\nTrouble       gw1: refused\n"));
+}
+
+static void
+test_lag_that_is_read_is_told_apart(void)
+{
+  g_autofree char *read = view_of("{\"kafka\":{\"assigned_partitions\":3,\"lag_messages\":3000,\"lag_seconds\":18,"
+                                  "\"unread_messages\":0,\"in_flight_messages\":0,\"messages_per_second\":0}}");
+  g_assert_nonnull(strstr(read, "lag 3,000 messages (18.0 s), in flight 0; all"));
+  g_assert_nonnull(strstr(read, "committed yet\n"));
+  static const char *const others[] = {"\"lag_messages\":0,\"unread_messages\":0",
+                                       "\"lag_messages\":7,\"unread_messages\":7", "\"lag_messages\":7",
+                                       "\"unread_messages\":0"};
+  for (gsize i = 0; i < G_N_ELEMENTS(others); i++) {
+    g_autofree char *json = g_strdup_printf("{\"kafka\":{%s}}", others[i]);
+    g_autofree char *text = view_of(json);
+    g_assert_null(strstr(text, "committed yet"));
+  }
 }
 
 int
@@ -121,6 +138,7 @@ main(int argc, char **argv)
   g_test_add_func("/status-view/numbers-are-right-aligned", test_numbers_are_right_aligned);
   g_test_add_func("/status-view/absurd-numbers-are-none", test_absurd_numbers_are_none);
   g_test_add_func("/status-view/a-share-is-of-the-whole", test_a_share_is_of_the_whole);
+  g_test_add_func("/status-view/lag-that-is-read-is-told-apart", test_lag_that_is_read_is_told_apart);
   g_test_add_func("/status-view/trouble-names-the-first-region", test_trouble_names_the_first_region);
   return g_test_run();
 }
