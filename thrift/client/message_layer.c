@@ -69,7 +69,7 @@ tide_connection_receive_until(TideConnection *connection, gsize bytes, GError **
 gboolean
 tide_connection_check_message(TideConnection *connection, TideBytes message, gsize offset, GError **error)
 {
-  if (connection->is_walked_later && connection->has_answered)
+  if (connection->is_walked_later)
     return TRUE;
   TideMessageScanner scanner;
   tide_message_scanner_init(&scanner, connection->protocol, message.len);

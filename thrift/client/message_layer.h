@@ -54,8 +54,8 @@ struct TideConnection {
   TideStream *stream;       /* owned; NULL while closed, and with a layer that connects by other means */
   gpointer layer_state;     /* the layer's own */
   TideCertificateEnds ends; /* as its connect() learnt them */
-  gboolean has_answered;    /* in our protocol: it is the service that was wanted */
-  gboolean is_walked_later; /* reply_reader.h checks all of the reply: receive() need not, once it has_answered */
+  gboolean has_answered;    /* in our protocol, or by a ticket: it is the service that was wanted */
+  gboolean is_walked_later; /* reply_reader.h checks all of the reply: receive() need not */
   TideBuffer received;      /* what the stream brought since the last send() */
   TideBytes message;        /* borrowed, mostly from received; empty until a whole reply is there */
   gsize sent_bytes;         /* of the last message */

@@ -16,6 +16,7 @@ struct TideTransport {
   /* the calling thread's */
   TideConnection connection;
   gboolean is_open;
+  gboolean has_received; /* a reply: that it was well formed says that the peer speaks our protocol */
   gsize message_read; /* how much of the reply read() has handed out */
   TideBuffer written; /* what write() was given since the last flush() */
 };
@@ -100,7 +101,7 @@ tide_transport_close(TideTransport *transport)
     connection->layer->close(connection);
   g_clear_pointer(&connection->stream, tide_stream_free);
   transport->is_open = FALSE;
-  connection->has_answered = FALSE;
+  connection->has_answered = transport->has_received = FALSE;
   forget_reply(transport);
 }
 
@@ -158,7 +159,7 @@ static gboolean
 receive(TideTransport *transport, gboolean is_walked_later, TideBytes *ret_message, GError **error)
 {
   TideConnection *connection = &transport->connection;
-  connection->is_walked_later = is_walked_later;
+  connection->is_walked_later = is_walked_later && transport->has_received;
   if (!transport->is_open) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST, "the connection to gateway '%s' is closed",
                 connection->endpoint->text);
@@ -168,7 +169,7 @@ receive(TideTransport *transport, gboolean is_walked_later, TideBytes *ret_messa
     tide_transport_close(transport);
     return FALSE;
   }
-  connection->has_answered = TRUE;
+  connection->has_answered = transport->has_received = TRUE;
   *ret_message = connection->message;
   return TRUE;
 }

@@ -14,6 +14,8 @@ typedef struct Lies {
   const char *const *pages; /* rows, parted by blanks */
   guint n_pages;
   guint n_calls;
+  TideFraming framing;
+  gsize cut_bytes; /* that pages lack at their end */
   LoopbackServer *server;
   TideHBaseClient *client;
 } Lies;
@@ -63,7 +65,7 @@ serve_lies(LoopbackServer *server, int fd, guint connection)
   g_auto(TideBuffer) call = {0};
   Oracle *oracle = oracle_get(TIDE_WIRE_BINARY);
   while (lies->n_calls < MAX_CALLS &&
-         loopback_read_call(server, fd, TIDE_FRAMING_UNFRAMED, TIDE_WIRE_BINARY, &call, &head)) {
+         loopback_read_call(server, fd, lies->framing, TIDE_WIRE_BINARY, &call, &head)) {
     g_autofree char *method = g_strndup((const char *)head.name.data, head.name.len);
     TideBytes reply;
     if (g_str_equal(method, "openScanner") || g_str_equal(method, "closeScanner"))
@@ -72,9 +74,11 @@ serve_lies(LoopbackServer *server, int fd, guint connection)
       reply = reply_with_row(oracle, method, head.sequence_id, lies->pages[0]);
     else
       reply = reply_with_rows(oracle, method, head.sequence_id, lies->pages[MIN(lies->n_calls, lies->n_pages - 1)]);
+    if (g_str_equal(method, "getScannerRows"))
+      reply.len -= MIN(lies->cut_bytes, reply.len - 1);
     if (!g_str_equal(method, "openScanner"))
       lies->n_calls++;
-    loopback_send_message(fd, TIDE_FRAMING_UNFRAMED, reply);
+    loopback_send_message(fd, lies->framing, reply);
   }
 }
 
@@ -82,7 +86,7 @@ static void
 lies_start(Lies *lies)
 {
   lies->server = loopback_start(serve_lies, lies);
-  lies->client = tide_hbase_client_new(lies->server->endpoint, (TideWireMode){TIDE_FRAMING_UNFRAMED, TIDE_WIRE_BINARY});
+  lies->client = tide_hbase_client_new(lies->server->endpoint, (TideWireMode){lies->framing, TIDE_WIRE_BINARY});
 }
 
 static void
@@ -148,6 +152,24 @@ test_h2_scans_that_do_not_move_on(void)
                                           &n_rows, NULL, &error));
     assert_protocol_error(&lies, error, cases[i].problem);
     g_assert_cmpuint(n_rows, ==, cases[i].n_rows);
+    lies_stop(&lies);
+  }
+}
+
+/* A frame that ends too early, behind a good one: whichever byte is its last. */
+static void
+test_d13_cut_page(void)
+{
+  static const char *const page[] = {"b c"};
+  for (gsize cut_bytes = 1; cut_bytes < 150; cut_bytes++) {
+    Lies lies = {.pages = page, .n_pages = 1, .framing = TIDE_FRAMING_FRAMED, .cut_bytes = cut_bytes};
+    lies_start(&lies);
+    TideScanRequest request = {.caching_rows = 2};
+    guint n_rows = 0;
+    g_autoptr(GError) error = NULL;
+    g_assert_false(tide_hbase_client_scan(lies.client, TIDE_BYTES_LITERAL("T"), &request, GENEROUS_MS, count_row,
+                                          &n_rows, NULL, &error));
+    assert_protocol_error(&lies, error, "goes past the end");
     lies_stop(&lies);
   }
 }
@@ -233,6 +255,7 @@ main(int argc, char **argv)
   g_test_init(&argc, &argv, NULL);
   tide_hbase_client_init_types();
   g_test_add_func("/hbase-read/H2/a-scan-that-does-not-move-on-is-an-error", test_h2_scans_that_do_not_move_on);
+  g_test_add_func("/hbase-read/D13/a-cut-page-is-an-error", test_d13_cut_page);
   g_test_add_func("/hbase-read/H2/a-page-has-an-end", test_h2_a_page_has_an_end);
   g_test_add_func("/hbase-read/H6/get-takes-no-other-row", test_h6_get_takes_no_other_row);
   g_test_add_func("/hbase-read/H6/gets-take-no-other-rows", test_h6_gets_take_no_other_rows);
