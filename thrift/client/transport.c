@@ -17,8 +17,8 @@ struct TideTransport {
   TideConnection connection;
   gboolean is_open;
   gboolean has_received; /* a reply: that it was well formed says that the peer speaks our protocol */
-  gsize message_read; /* how much of the reply read() has handed out */
-  TideBuffer written; /* what write() was given since the last flush() */
+  gsize message_read;    /* how much of the reply read() has handed out */
+  TideBuffer written;    /* what write() was given since the last flush() */
 };
 
 typedef struct TideTransportClass {

@@ -64,8 +64,7 @@ serve_lies(LoopbackServer *server, int fd, guint connection)
   TideWireMessage head;
   g_auto(TideBuffer) call = {0};
   Oracle *oracle = oracle_get(TIDE_WIRE_BINARY);
-  while (lies->n_calls < MAX_CALLS &&
-         loopback_read_call(server, fd, lies->framing, TIDE_WIRE_BINARY, &call, &head)) {
+  while (lies->n_calls < MAX_CALLS && loopback_read_call(server, fd, lies->framing, TIDE_WIRE_BINARY, &call, &head)) {
     g_autofree char *method = g_strndup((const char *)head.name.data, head.name.len);
     TideBytes reply;
     if (g_str_equal(method, "openScanner") || g_str_equal(method, "closeScanner"))
@@ -255,7 +254,7 @@ main(int argc, char **argv)
   g_test_init(&argc, &argv, NULL);
   tide_hbase_client_init_types();
   g_test_add_func("/hbase-read/H2/a-scan-that-does-not-move-on-is-an-error", test_h2_scans_that_do_not_move_on);
-  g_test_add_func("/hbase-read/D13/a-cut-page-is-an-error", test_d13_cut_page);
+  g_test_add_func("/hbase-read/D13-a-cut-page-is-an-error", test_d13_cut_page);
   g_test_add_func("/hbase-read/H2/a-page-has-an-end", test_h2_a_page_has_an_end);
   g_test_add_func("/hbase-read/H6/get-takes-no-other-row", test_h6_get_takes_no_other_row);
   g_test_add_func("/hbase-read/H6/gets-take-no-other-rows", test_h6_gets_take_no_other_rows);
