@@ -328,7 +328,8 @@ report_stopped(const Run *run, gboolean had_begun, gint64 unread)
   const char *what = !has_read                        ? "nothing was read"
                      : run->stop_code == TIDE_EXIT_OK ? "all that was read is acknowledged and committed"
                                                       : "some messages that were read are left for the next start";
-  g_autofree char *rest = unread > 0 ? g_strdup_printf("; %" G_GINT64_FORMAT " more were not read yet", unread) : NULL;
+  g_autofree char *rest =
+      unread > 0 ? g_strdup_printf("; %" G_GINT64_FORMAT " more were not read yet at the last look", unread) : NULL;
   tide_log(TIDE_LOG_NOTICE, "stopped", "stopped: %s%s", what, rest != NULL ? rest : "");
 }
 
