@@ -491,7 +491,7 @@ static void
 window_is_told(PipelineFixture *fixture, const DaemonProcess *daemon)
 {
   too_many_dead_letters(fixture, daemon);
-  g_free(WAIT_STATUS(daemon, " written in 7200 s, above"));
+  g_free(WAIT_STATUS(daemon, " messages in the last 7200 s were to become dead letters"));
 }
 
 static const char *
