@@ -206,11 +206,11 @@ plan_daemons(const TidePlanLoad *load, TidePlan *plan)
   double connections = cost(TIDE_COST_CONNECTIONS) * (plan->gateway_cores + plan->hbase_cores) / usable;
   double by_cores = whole(plan->client_cores / tide_plan_usable_cores(load)),
          by_writers = whole(connections / MAX_WRITERS);
-  double daemons = MAX(MAX(by_cores, by_writers), whole(threads / MAX_THREADS));
+  double needed = MAX(MAX(by_cores, by_writers), whole(threads / MAX_THREADS)), daemons = MAX(MIN_DAEMONS, needed);
   g_autofree char *busy = cores_text(plan->client_cores);
   g_autofree char *writers = g_strdup_printf("; by writers, %d at most in each: %.0f", MAX_WRITERS, by_writers);
-  g_autofree char *failure = failure_text(load, plan->client_cores, daemons, MAX(MIN_DAEMONS, daemons));
-  set(plan, TIDE_PLAN_DAEMONS, MAX(MIN_DAEMONS, daemons), "%s, of %u in each%s; %s", busy, load->cores,
+  g_autofree char *failure = failure_text(load, plan->client_cores, needed, daemons);
+  set(plan, TIDE_PLAN_DAEMONS, daemons, "%s, of %u in each%s; %s", busy, load->cores,
       by_writers > by_cores ? writers : "", failure);
   g_autofree char *working =
       threads * usable < 0.005 ? g_strdup("hardly any") : g_strdup_printf("%.2f", threads * usable);
@@ -295,12 +295,26 @@ append_regions(GString *text, const char *what, double bytes, double regions, do
   g_string_append_printf(text, "; %s of %s: %s%s", size, what, count, regions < first ? ", as at first" : "");
 }
 
+/* One copy of the tables with history, and of those with latest values. */
+static double
+history_bytes(const TidePlanLoad *load)
+{
+  return load->readings_per_s * load->history.stored_bytes * load->stored_share * load->retention_s;
+}
+
+static double
+latest_bytes(const TidePlanLoad *load)
+{
+  return load->machines * load->latest.stored_bytes * load->stored_share;
+}
+
 static void
-plan_regions(const TidePlanLoad *load, TidePlan *plan, double history_bytes, double latest_bytes)
+plan_regions(const TidePlanLoad *load, TidePlan *plan)
 {
   double region_bytes = cost(TIDE_COST_REGION) * GIB,
          by_cores = whole(plan->hbase_cores / tide_plan_usable_cores(load));
-  double history_regions = whole(history_bytes / region_bytes), latest_regions = whole(latest_bytes / region_bytes);
+  double history_regions = whole(history_bytes(load) / region_bytes),
+         latest_regions = whole(latest_bytes(load) / region_bytes);
   Servers by_regions = servers_by_regions(load, history_regions, latest_regions);
   g_autofree char *quotient = by_regions.why, *busy = cores_text(plan->hbase_cores);
   double servers = MAX(MAX(by_cores, by_regions.count), load->replication), first = REGIONS_PER_SERVER * servers;
@@ -309,8 +323,8 @@ plan_regions(const TidePlanLoad *load, TidePlan *plan, double history_bytes, dou
   set(plan, TIDE_PLAN_FIRST_REGIONS, first, "%d on each server, so that all are at work", REGIONS_PER_SERVER);
   double history_first = first * load->history.n_tables, latest_first = first * load->latest.n_tables;
   g_autoptr(GString) parts = g_string_new(NULL);
-  append_regions(parts, "history", history_bytes, history_regions, history_first);
-  append_regions(parts, "latest values", latest_bytes, latest_regions, latest_first);
+  append_regions(parts, "history", history_bytes(load), history_regions, history_first);
+  append_regions(parts, "latest values", latest_bytes(load), latest_regions, latest_first);
   set(plan, TIDE_PLAN_REGIONS, MAX(history_regions, history_first) + MAX(latest_regions, latest_first),
       "one copy, in regions of %.0f GiB%s", cost(TIDE_COST_REGION), parts->str);
 }
@@ -319,14 +333,13 @@ static void
 plan_hbase(const TidePlanLoad *load, TidePlan *plan)
 {
   g_autofree char *busy = cores_text(plan->gateway_cores);
-  double gateways = whole(plan->gateway_cores / tide_plan_usable_cores(load));
-  g_autofree char *failure = failure_text(load, plan->gateway_cores, gateways, MAX(MIN_DAEMONS, gateways));
-  set(plan, TIDE_PLAN_GATEWAYS, MAX(MIN_DAEMONS, gateways), "%s, of %u in each; %s", busy, load->cores, failure);
-  double history_bytes = load->readings_per_s * load->history.stored_bytes * load->stored_share * load->retention_s;
-  double latest_bytes = load->machines * load->latest.stored_bytes * load->stored_share;
-  plan_regions(load, plan, history_bytes, latest_bytes);
+  double needed = whole(plan->gateway_cores / tide_plan_usable_cores(load)), gateways = MAX(MIN_DAEMONS, needed);
+  g_autofree char *failure = failure_text(load, plan->gateway_cores, needed, gateways);
+  set(plan, TIDE_PLAN_GATEWAYS, gateways, "%s, of %u in each; %s", busy, load->cores, failure);
+  plan_regions(load, plan);
   double days = round(load->retention_s / 86400);
-  set(plan, TIDE_PLAN_DISK, (history_bytes + latest_bytes) * load->replication / TIB / (1 - cost(TIDE_COST_DISK_FREE)),
+  set(plan, TIDE_PLAN_DISK,
+      (history_bytes(load) + latest_bytes(load)) * load->replication / TIB / (1 - cost(TIDE_COST_DISK_FREE)),
       "%.0f day%s, %u %s, %.0f %% free; %.0f bytes a cell", days, days == 1 ? "" : "s", load->replication,
       copies_text(load->replication), cost(TIDE_COST_DISK_FREE) * 100, load->stored_share * stored_bytes_of_cell(load));
 }
@@ -335,10 +348,8 @@ gboolean
 tide_plan_is_small(const TidePlanLoad *load, const TidePlan *plan)
 {
   double usable = tide_plan_usable_cores(load);
-  double stored = load->readings_per_s * load->history.stored_bytes * load->retention_s +
-                  load->machines * load->latest.stored_bytes;
   return MAX(plan->client_cores, MAX(plan->gateway_cores, plan->hbase_cores)) <= usable &&
-         stored * load->stored_share <= cost(TIDE_COST_REGION) * GIB;
+         history_bytes(load) + latest_bytes(load) <= cost(TIDE_COST_REGION) * GIB;
 }
 
 void
