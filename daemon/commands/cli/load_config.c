@@ -10,10 +10,12 @@ tide_command_config_path(const TideCommandCall *call)
 }
 
 char *
-tide_command_config_option(const TideCommandCall *call)
+tide_config_option(const char *path)
 {
-  g_autofree char *word = tide_shell_word(tide_command_config_path(call));
-  return call->config_path != NULL ? g_strdup_printf(" -c %s", word) : g_strdup("");
+  if (path == NULL)
+    return g_strdup("");
+  g_autofree char *word = tide_shell_word(path);
+  return g_strdup_printf(" -c %s", word);
 }
 
 guint

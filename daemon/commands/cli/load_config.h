@@ -21,8 +21,9 @@ gboolean tide_command_read_config(TideCommandCall *call) G_GNUC_WARN_UNUSED_RESU
 /* The file that --config names, or the default one. */
 const char *tide_command_config_path(const TideCommandCall *call);
 
-/* " -c FILE" as a shell takes it, for a command that is proposed; "" of the default one. (transfer full) */
-char *tide_command_config_option(const TideCommandCall *call);
+/* " -c FILE" as a shell takes it, for a command that is proposed. @path: NULL: the default one, which needs no such
+ * words. (transfer full) */
+char *tide_config_option(const char *path);
 
 /* Each of @problems with its line of the file, where the file can be read again. (element-type TideConfigProblem)
  * Returns: how many of them are errors. */

@@ -158,9 +158,9 @@ static void
 tell_of_none(const DeadLetters *dead_letters, const TideDeadLetterCounts *counts, const char *place)
 {
   guint64 n = counts->n_read - counts->n_unreadable;
-  g_autofree char *number = tide_count_text(n);
   if (counts->n_taken > 0 || dead_letters->replay != NULL || dead_letters->options->filter.one)
     return;
+  g_autofree char *number = tide_count_text(n);
   if (n == 0)
     fprintf(stderr, "tidemark dead-letters: there is no dead letter in '%s'\n", place);
   else

@@ -305,12 +305,11 @@ find_taken(const Init *init, const TideConfig *config, guint *ret_n_rejected, ch
   return taken;
 }
 
-/* "-c PATH" for a command that is shown, with a space in front; empty where that is the default. (transfer full) */
+/* For a command that is shown. (transfer full) */
 static char *
 config_words(const char *path)
 {
-  g_autofree char *quoted = tide_shell_word(path);
-  return strcmp(path, TIDE_DEFAULT_CONFIG_PATH) == 0 ? g_strdup("") : g_strdup_printf(" -c %s", quoted);
+  return tide_config_option(strcmp(path, TIDE_DEFAULT_CONFIG_PATH) == 0 ? NULL : path);
 }
 
 /* One reading tells what all become; the others of its message are left to `explain`. */

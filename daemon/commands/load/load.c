@@ -383,7 +383,7 @@ load_into_tables(Load *load, TideCommandCall *call, GError **error)
   int stop_code = TIDE_EXIT_OK;
   gboolean is_begun = was_begun(load);
   gboolean good = run_pipeline(load, &stop_code, error);
-  g_autofree char *config_option = tide_command_config_option(call);
+  g_autofree char *config_option = tide_config_option(call->config_path);
   TideLoadResult result = {.load = load->files,
                            .metrics = load->metrics,
                            .dead_letters = load->config->dead_letters.file,
@@ -413,18 +413,17 @@ run_load(Load *load, TideCommandCall *call, GError **error)
 {
   if (!choose_source(load, error) || !check_times(load, error))
     return FALSE;
-  g_autofree char *directory = tide_state_directory_place(load->options->state_directory);
-  if (!load->options->dry_run) {
-    g_free(directory);
-    directory = tide_state_directory_of_user(load->options->state_directory);
-    if (directory == NULL) {
-      g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO,
-                  "cannot make a directory for marks and dead letters (%s): name one with '--state-directory'",
-                  g_strerror(errno));
-      return FALSE;
-    }
-    adapt_config(load, directory, call->arguments->len);
+  const char *chosen = load->options->state_directory;
+  g_autofree char *directory =
+      load->options->dry_run ? tide_state_directory_place(chosen) : tide_state_directory_of_user(chosen);
+  if (directory == NULL) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO,
+                "cannot make a directory for marks and dead letters (%s): name one with '--state-directory'",
+                g_strerror(errno));
+    return FALSE;
   }
+  if (!load->options->dry_run)
+    adapt_config(load, directory, call->arguments->len);
   if (!add_files(load, call->arguments, directory, error))
     return FALSE;
   if (!load->options->dry_run && !check_dead_letters(load, error))

@@ -102,12 +102,6 @@ count_ended(TideMetrics *metrics, const char *end)
   return tide_metrics_sum(metrics, name, NULL);
 }
 
-static guint64
-count_messages(const TideLoadResult *result, const char *end)
-{
-  return count_ended(result->metrics, end);
-}
-
 /* What is done before what was received, which only grows meanwhile. */
 TideLoadCounts
 tide_load_report_counts(TideMetrics *metrics)
@@ -124,14 +118,14 @@ static void
 print_messages(const TideLoadResult *result)
 {
   for (gsize i = 0; i < G_N_ELEMENTS(ends); i++) {
-    guint64 n = count_messages(result, ends[i].end);
+    guint64 n = count_ended(result->metrics, ends[i].end);
     if (n > 0 || ends[i].is_always)
       print_count(n, ends[i].text, "");
   }
   guint64 n_expired = tide_metrics_sum(result->metrics, "tidemark_rows_expired_total", NULL);
   if (n_expired > 0)
     print_count(n_expired, "rows older than their table keeps them ('ttl'): left out", "");
-  guint64 n_dead = count_messages(result, "dead_lettered");
+  guint64 n_dead = count_ended(result->metrics, "dead_lettered");
   g_autofree char *word = tide_shell_word(result->dead_letters);
   g_autofree char *place = g_strdup_printf(" in '%s'; see: tidemark dead-letters list%s --file %s",
                                            result->dead_letters, result->config_option, word);
@@ -159,12 +153,12 @@ print_files(const TideLoadResult *result)
 static gboolean
 report_nothing(const TideLoadResult *result)
 {
-  guint64 n_rejected = count_messages(result, "dead_lettered") + count_messages(result, "skipped");
-  if (!result->was_begun && count_messages(result, "received") == 0) {
+  guint64 n_rejected = count_ended(result->metrics, "dead_lettered") + count_ended(result->metrics, "skipped");
+  if (!result->was_begun && count_ended(result->metrics, "received") == 0) {
     fputs("tidemark load: " TIDE_LOAD_FOUND_NOTHING "\n", stderr);
     return TRUE;
   }
-  if (n_rejected == 0 || count_messages(result, "written") > 0)
+  if (n_rejected == 0 || count_ended(result->metrics, "written") > 0)
     return FALSE;
   if (result->was_begun)
     fputs(
