@@ -78,6 +78,23 @@ start_sleeper(Sleeper *sleeper)
   return thread;
 }
 
+/* Of 100 rounds who sleeps is asleep in most. @in_flight_calls: meanwhile */
+static void
+let_sleep(TideLanes *lanes, guint round, guint in_flight_calls)
+{
+  for (guint i = 0; i < round; i++)
+    g_assert_cmpuint(tide_lanes_state(lanes).in_flight_calls, ==, in_flight_calls);
+}
+
+/* And its call succeeds. */
+static void
+assert_woken(Sleeper *sleeper, TideThread *thread)
+{
+  tide_thread_join(thread);
+  g_assert_true(sleeper->is_woken);
+  tide_lanes_finish(sleeper->lanes, &sleeper->call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+}
+
 static void
 test_end_of_a_call_wakes_who_sleeps(Fixture *fixture, gconstpointer data)
 {
@@ -89,12 +106,9 @@ test_end_of_a_call_wakes_who_sleeps(Fixture *fixture, gconstpointer data)
       tide_lanes_submit(lanes, full_call(fixture));
     g_assert_true(take_now(lanes, &calls[0]) && take_now(lanes, &calls[1]));
     TideThread *thread = start_sleeper(&sleeper);
-    for (guint i = 0; i < round; i++) /* so that it is asleep in most rounds */
-      g_assert_cmpuint(tide_lanes_state(lanes).in_flight_calls, ==, 2);
+    let_sleep(lanes, round, 2);
     tide_lanes_finish(lanes, &calls[0], TIDE_OUTCOME_OK, NULL, tide_now_us());
-    tide_thread_join(thread);
-    g_assert_true(sleeper.is_woken);
-    tide_lanes_finish(lanes, &sleeper.call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+    assert_woken(&sleeper, thread);
     tide_lanes_finish(lanes, &calls[1], TIDE_OUTCOME_OK, NULL, tide_now_us());
     g_assert_cmpuint(tide_lanes_state(lanes).waiting_rows, ==, 0);
   }
@@ -110,8 +124,7 @@ test_who_takes_wakes_the_next(Fixture *fixture, gconstpointer data)
     TideThread *threads[2];
     for (guint i = 0; i < 2; i++)
       threads[i] = start_sleeper(&sleepers[i]);
-    for (guint i = 0; i < round; i++) /* so that both are asleep in most rounds */
-      g_assert_cmpuint(tide_lanes_state(lanes).in_flight_calls, ==, 0);
+    let_sleep(lanes, round, 0);
     TideBatch *first = full_call(fixture);
     first->next = full_call(fixture);
     tide_lanes_submit(lanes, first);
@@ -136,12 +149,9 @@ test_end_that_suspends_a_table_wakes_who_sleeps(Fixture *fixture, gconstpointer 
     tide_lanes_submit(lanes, full_call(fixture));
     g_assert_true(take_now(lanes, &call));
     TideThread *thread = start_sleeper(&sleeper);
-    for (guint i = 0; i < round; i++) /* so that it is asleep in most rounds */
-      g_assert_cmpuint(tide_lanes_state(lanes).in_flight_calls, ==, 1);
+    let_sleep(lanes, round, 1);
     tide_lanes_finish(lanes, &call, TIDE_OUTCOME_SUSPEND, "A is disabled", tide_now_us());
-    tide_thread_join(thread);
-    g_assert_true(sleeper.is_woken);
-    tide_lanes_finish(lanes, &sleeper.call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+    assert_woken(&sleeper, thread);
   }
 }
 
@@ -164,12 +174,9 @@ test_end_that_leaves_a_batch_waiting_wakes_who_sleeps(Fixture *fixture, gconstpo
     calls[0].batches[0]->done_rows = calls[0].batches[0]->n_rows;
     tide_lanes_finish(lanes, &calls[0], TIDE_OUTCOME_UNKNOWN, "cut off", tide_now_us());
     TideThread *thread = start_sleeper(&sleeper);
-    for (guint i = 0; i < round; i++) /* so that it is asleep in most rounds */
-      g_assert_cmpuint(tide_lanes_state(lanes).in_flight_calls, ==, 1);
+    let_sleep(lanes, round, 1);
     tide_lanes_finish(lanes, &calls[1], TIDE_OUTCOME_OK, NULL, tide_now_us());
-    tide_thread_join(thread);
-    g_assert_true(sleeper.is_woken);
-    tide_lanes_finish(lanes, &sleeper.call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+    assert_woken(&sleeper, thread);
   }
 }
 
@@ -182,12 +189,9 @@ test_table_that_is_open_again_wakes_who_sleeps(Fixture *fixture, gconstpointer d
     tide_lanes_block(lanes, &fixture->table, "it is being made", tide_now_us());
     tide_lanes_submit(lanes, full_call(fixture));
     TideThread *thread = start_sleeper(&sleeper);
-    for (guint i = 0; i < round; i++) /* so that it is asleep in most rounds */
-      g_assert_cmpuint(tide_lanes_state(lanes).in_flight_calls, ==, 0);
+    let_sleep(lanes, round, 0);
     tide_lanes_unblock(lanes, &fixture->table);
-    tide_thread_join(thread);
-    g_assert_true(sleeper.is_woken);
-    tide_lanes_finish(lanes, &sleeper.call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+    assert_woken(&sleeper, thread);
   }
 }
 

@@ -278,6 +278,20 @@ test_late_refusals_of_a_suspended_table_lengthen_no_wait(Fixture *fixture, gcons
   tide_lane_unref(b);
 }
 
+/* Instead of those of set_up(). */
+static void
+use_lanes(Fixture *fixture, guint32 max_in_flight_per_region, gint64 retry_min_us, gint64 retry_max_us)
+{
+  TideLanesOptions options = {.n_tables = 1,
+                              .max_rows = 10,
+                              .max_bytes = 1000,
+                              .max_in_flight_per_region = max_in_flight_per_region,
+                              .retry_min_us = retry_min_us,
+                              .retry_max_us = retry_max_us};
+  tide_lanes_free(fixture->lanes);
+  fixture->lanes = tide_lanes_new(&options);
+}
+
 /* The next call is of one batch, which is @batch's, and its first row is cut off for the @n_cuts-th time, the others
  * being written or not. It was so long ago that the lane itself need not wait any more. */
 static void
@@ -299,14 +313,7 @@ cut_off_next(Fixture *fixture, const TideBatch *batch, guint32 n_cuts, gboolean 
 static void
 test_rows_that_are_cut_off_keep_nobody_waiting(Fixture *fixture, gconstpointer data)
 {
-  TideLanesOptions options = {.n_tables = 1,
-                              .max_rows = 10,
-                              .max_bytes = 1000,
-                              .max_in_flight_per_region = 2,
-                              .retry_min_us = 10 * TIDE_US_PER_MS,
-                              .retry_max_us = 10000 * TIDE_US_PER_S};
-  tide_lanes_free(fixture->lanes);
-  fixture->lanes = tide_lanes_new(&options);
+  use_lanes(fixture, 2, 10 * TIDE_US_PER_MS, 10000 * TIDE_US_PER_S);
   TideLane *lane = lane_of(fixture, 0, "", "");
   for (guint i = 0; i < 3; i++)
     submit(fixture, lane, 10, 100);
@@ -358,14 +365,7 @@ test_batch_with_a_cut_row_has_its_turn(Fixture *fixture, gconstpointer data)
 static void
 test_batch_with_a_cut_row_is_woken_for(Fixture *fixture, gconstpointer data)
 {
-  TideLanesOptions options = {.n_tables = 1,
-                              .max_rows = 10,
-                              .max_bytes = 1000,
-                              .max_in_flight_per_region = 1,
-                              .retry_min_us = TIDE_US_PER_MS,
-                              .retry_max_us = 1000 * TIDE_US_PER_S};
-  tide_lanes_free(fixture->lanes);
-  fixture->lanes = tide_lanes_new(&options);
+  use_lanes(fixture, 1, TIDE_US_PER_MS, 1000 * TIDE_US_PER_S);
   TideLane *lane = lane_of(fixture, 0, "", "");
   submit(fixture, lane, 10, 100);
   TideCall call;
@@ -385,24 +385,15 @@ test_batch_with_a_cut_row_is_woken_for(Fixture *fixture, gconstpointer data)
 static void
 test_wait_has_a_bound(Fixture *fixture, gconstpointer data)
 {
-  TideLanesOptions options = {.n_tables = 1,
-                              .max_rows = 10,
-                              .max_bytes = 1000,
-                              .max_in_flight_per_region = 1,
-                              .retry_min_us = 30 * TIDE_US_PER_S,
-                              .retry_max_us = 100 * TIDE_US_PER_S};
-  TideLanes *usual = fixture->lanes;
-  fixture->lanes = tide_lanes_new(&options);
+  use_lanes(fixture, 1, 30 * TIDE_US_PER_S, 100 * TIDE_US_PER_S);
   TideLane *lane = lane_of(fixture, 0, "", "");
   submit(fixture, lane, 1, 10);
   for (guint turn = 0; turn < 60; turn++) {
     TideCall call;
     g_assert_true(take_now(fixture, &call));
-    tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_RETRY, "busy", tide_now_us() - options.retry_max_us);
+    tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_RETRY, "busy", tide_now_us() - 100 * TIDE_US_PER_S);
   }
-  tide_lanes_free(fixture->lanes);
   tide_lane_unref(lane);
-  fixture->lanes = usual;
 }
 
 #define ADD(path, func) g_test_add(path, Fixture, NULL, set_up, func, tear_down)
