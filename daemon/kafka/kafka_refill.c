@@ -32,11 +32,12 @@ tide_kafka_refill_init(TideKafkaRefill *refill, rd_kafka_t *kafka, rd_kafka_queu
                        const rd_kafka_topic_partition_list_t *partitions)
 {
   const rd_kafka_conf_t *conf = rd_kafka_conf(kafka);
-  *refill = (TideKafkaRefill){.kafka = kafka, .queue = queue, .partitions = partitions};
+  *refill = (TideKafkaRefill){.kafka = kafka, .queue = queue, .partitions = partitions, .look_bytes = G_MAXUINT64};
   if (number_of(conf, "fetch.queue.backoff.ms") > 0)
     return;
   refill->queue_bytes = 1024 * number_of(conf, "queued.max.messages.kbytes");
   refill->queue_messages = number_of(conf, "queued.min.messages");
+  refill->look_bytes = refill->queue_bytes / 4;
 }
 
 /* (transfer full) (nullable) */
@@ -81,9 +82,9 @@ tide_kafka_refill_look(TideKafkaRefill *refill)
 {
   if (refill->queue_bytes > 0) {
     guint64 n_queued = rd_kafka_queue_length(refill->queue);
-    if (reaches(refill, n_queued, 3))
+    if (reaches(refill, n_queued + refill->n_messages, 3)) /* with those that a few large ones were of it */
       refill->was_full = TRUE;
-    else if (refill->was_full && !reaches(refill, n_queued, 2))
+    if (refill->was_full && !reaches(refill, n_queued, 2))
       ask(refill);
   }
   refill->n_messages = 0;

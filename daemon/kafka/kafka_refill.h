@@ -21,6 +21,7 @@ typedef struct TideKafkaRefill {
   const rd_kafka_topic_partition_list_t *partitions; /* NULL: those that are assigned */
   guint64 queue_bytes;    /* payload from which on librdkafka fetches no more; 0: it looks often by itself */
   guint64 queue_messages; /* the same, in messages */
+  guint64 look_bytes;     /* of payload taken make a look due */
 
   gboolean was_full;
   guint32 n_messages; /* since the last look */
@@ -36,13 +37,13 @@ void tide_kafka_refill_init(TideKafkaRefill *refill, rd_kafka_t *kafka, rd_kafka
 
 void tide_kafka_refill_look(TideKafkaRefill *refill);
 
-/* A message of so many bytes has been taken from the queue. Once in some hundred messages it looks at the queue, and
- * may ask the brokers then. */
+/* A message of so many bytes has been taken from the queue. Once in some hundred messages, or in a quarter of the queue
+ * where they are large, it looks at the queue, and may ask the brokers then. */
 static inline void
 tide_kafka_refill_taken(TideKafkaRefill *refill, gsize bytes)
 {
   refill->n_bytes += bytes;
-  if (G_UNLIKELY(++refill->n_messages >= 256))
+  if (G_UNLIKELY(++refill->n_messages >= 256 || refill->n_bytes >= refill->look_bytes))
     tide_kafka_refill_look(refill);
 }
 

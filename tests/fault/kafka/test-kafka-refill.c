@@ -5,8 +5,10 @@
 
 #define TIMEOUT_US (240 * TIDE_US_PER_S)
 #define TOPIC "metrics"
-#define N_MESSAGES 4500u /* the mock broker keeps no more than 5 MiB */
+#define TOPIC_BYTES 4500000u /* the mock broker keeps no more than 5 MiB */
 #define MESSAGE_BYTES 1000u
+#define N_MESSAGES (TOPIC_BYTES / MESSAGE_BYTES)
+#define LARGE_BYTES 250000u
 #define QUEUE_KIB "1500"
 /* librdkafka counts what is around a payload, too, a hundredth of this one, and so stops some messages below 1536. With
  * these it stays above three quarters until 256 are taken. */
@@ -27,14 +29,14 @@ set_conf(rd_kafka_conf_t *conf, const char *name, const char *value)
     g_error("%s", reason);
 }
 
-/* A topic, and how to consume it with a queue for a third of it. (transfer full) */
+/* A topic of messages of @message_bytes, and how to consume it with a queue for a third of it. (transfer full) */
 static rd_kafka_conf_t *
-make_topic(Fixture *fixture)
+make_topic(Fixture *fixture, guint message_bytes)
 {
   fixture->kafka = mock_kafka_new(1);
   mock_kafka_create_topic(fixture->kafka, TOPIC, 1);
-  g_autofree char *text = g_strnfill(MESSAGE_BYTES, 'x');
-  for (guint i = 0; i < N_MESSAGES; i++)
+  g_autofree char *text = g_strnfill(message_bytes, 'x');
+  for (guint i = 0; i < TOPIC_BYTES / message_bytes; i++)
     mock_kafka_produce_text(fixture->kafka, TOPIC, 0, text);
   g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + TIMEOUT_US));
 
@@ -54,11 +56,11 @@ all_partitions(void)
   return partitions;
 }
 
-/* A consumer whose queue is full with a third of the topic. */
+/* A consumer whose queue is full with a third of the topic. @data: the size of a message */
 static void
 set_up(Fixture *fixture, gconstpointer data)
 {
-  rd_kafka_conf_t *conf = make_topic(fixture);
+  rd_kafka_conf_t *conf = make_topic(fixture, GPOINTER_TO_UINT(data));
   fixture->consumer = rd_kafka_new(RD_KAFKA_CONSUMER, conf, NULL, 0);
   g_assert_nonnull(fixture->consumer);
   rd_kafka_poll_set_consumer(fixture->consumer);
@@ -79,10 +81,10 @@ tear_down(Fixture *fixture, gconstpointer data)
 }
 
 static void
-wait_until_full(Fixture *fixture)
+wait_until_full(Fixture *fixture, guint n_full)
 {
   gint64 deadline_us = tide_now_us() + TIMEOUT_US;
-  while (rd_kafka_queue_length(fixture->queue) < N_FULL)
+  while (rd_kafka_queue_length(fixture->queue) < n_full)
     pipeline_fixture_wait_a_little(deadline_us, "a full queue");
 }
 
@@ -105,7 +107,7 @@ test_asks_when_a_full_queue_is_half_empty(Fixture *fixture, gconstpointer data)
     g_test_skip("this librdkafka looks often by itself");
     return;
   }
-  wait_until_full(fixture);
+  wait_until_full(fixture, N_FULL);
   take(fixture, 256);
   g_assert_true(fixture->refill.was_full);
   g_assert_cmpuint(fixture->refill.n_questions, ==, 0);
@@ -115,6 +117,21 @@ test_asks_when_a_full_queue_is_half_empty(Fixture *fixture, gconstpointer data)
     take(fixture, 1);
   g_assert_cmpuint(fixture->refill.n_questions, ==, 1);
   take(fixture, N_MESSAGES - n_taken);
+}
+
+/* A queue that holds a handful of them is empty long before some hundred were taken. */
+static void
+test_asks_when_large_messages_emptied_it(Fixture *fixture, gconstpointer data)
+{
+  if (fixture->refill.queue_bytes == 0) {
+    g_test_skip("this librdkafka looks often by itself");
+    return;
+  }
+  wait_until_full(fixture, 6);
+  while (rd_kafka_queue_length(fixture->queue) > 0 || fixture->refill.n_messages == 0)
+    take(fixture, 1);
+  (void)tide_kafka_refill_wait_ms(&fixture->refill, 500);
+  g_assert_cmpuint(fixture->refill.n_questions, >=, 1);
 }
 
 static void
@@ -164,7 +181,7 @@ test_asks_of_the_partitions_that_it_is_told(void)
 {
   Fixture fixture = {0};
   gint64 n_asked = 0, deadline_us = tide_now_us() + TIMEOUT_US;
-  rd_kafka_conf_t *conf = make_topic(&fixture);
+  rd_kafka_conf_t *conf = make_topic(&fixture, MESSAGE_BYTES);
   set_conf(conf, "statistics.interval.ms", "10");
   rd_kafka_conf_set_stats_cb(conf, count_questions);
   rd_kafka_conf_set_opaque(conf, &n_asked);
@@ -192,11 +209,15 @@ int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
-#define ADD(name, function) g_test_add("/kafka-refill/" name, Fixture, NULL, set_up, function, tear_down)
+#define ADD_OF(name, message_bytes, function)                                                                          \
+  g_test_add("/kafka-refill/" name, Fixture, GUINT_TO_POINTER(message_bytes), set_up, function, tear_down)
+#define ADD(name, function) ADD_OF(name, MESSAGE_BYTES, function)
   ADD("asks-when-a-full-queue-is-half-empty", test_asks_when_a_full_queue_is_half_empty);
   ADD("asks-when-it-ran-empty-before", test_asks_when_it_ran_empty_before);
   ADD("does-not-ask-when-the-queue-was-never-full", test_does_not_ask_when_the_queue_was_never_full);
+  ADD_OF("asks-when-large-messages-emptied-it", LARGE_BYTES, test_asks_when_large_messages_emptied_it);
 #undef ADD
+#undef ADD_OF
   g_test_add_func("/kafka-refill/asks-of-the-partitions-that-it-is-told", test_asks_of_the_partitions_that_it_is_told);
   return g_test_run();
 }
