@@ -352,9 +352,10 @@ puts_seen(PipelineFixture *fixture)
   return n;
 }
 
-/* The cells of all accepted ones, and none of the rejected; the dead letters of these, once each. */
+/* The cells of all accepted ones, and none of the rejected; the dead letters of these, once each, but for @n_again that
+ * were read again. */
 static void
-assert_merged(PipelineFixture *fixture, const guint *rejected)
+assert_merged(PipelineFixture *fixture, const guint *rejected, guint n_again)
 {
   guint n_rejected = 0;
   g_autoptr(GPtrArray) dead_letters = dead_letters_fixture_read(fixture);
@@ -369,9 +370,10 @@ assert_merged(PipelineFixture *fixture, const guint *rejected)
       const char *payload = g_bytes_get_data(dead_letter->payload, &len);
       n_dead_letters += g_strstr_len(payload, (gssize)len, name) != NULL;
     }
-    g_assert_cmpuint(n_dead_letters, ==, 1);
+    g_assert_cmpuint(n_dead_letters, >=, 1);
   }
-  g_assert_cmpuint(dead_letters->len, ==, n_rejected);
+  g_assert_cmpuint(dead_letters->len, >=, n_rejected);
+  g_assert_cmpuint(dead_letters->len, <=, n_rejected + n_again);
   g_autofree char *dump = fake_hbase_dump(fixture->hbase, "CURRENT_METRIC", FALSE);
   g_auto(GStrv) cells = g_strsplit(dump, "\tgood\n", -1);
   g_assert_cmpuint(g_strv_length(cells) - 1, ==, N_MERGED - n_rejected);
@@ -393,7 +395,7 @@ test_of_hundreds_merged_few_calls_find_the_rejected(PipelineFixture *fixture, gc
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
   /* What is read in two polls may become two rows, and be tried in several parts: some calls more. */
   g_assert_cmpuint(puts_seen(fixture), <=, 2 * n_rejected * HALVINGS + 20);
-  assert_merged(fixture, rejected);
+  assert_merged(fixture, rejected, 0);
 }
 
 /* More than are sent again at a time: what waits goes on when those are written, whether or not one is refused. */
@@ -429,10 +431,12 @@ test_stop_while_rows_are_taken_apart_leaves_all_to_the_next_start(PipelineFixtur
   g_assert_cmpint(running_pipeline_stop(running, 2000), ==, 75);
   g_assert_cmpint(tide_now_us() - start_us, <, 8 * TIDE_US_PER_S);
   scripted_gateway_clear_faults(fixture->gateways[0]);
+  /* Of a row of few messages, as a slow start makes it, it may be found and kept before the silence. */
+  g_autoptr(GPtrArray) kept = dead_letters_fixture_read(fixture);
   running = running_pipeline_start(fixture, 1, TO_TOPIC ONLY_LATEST);
   pipeline_fixture_wait_all_committed(fixture);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-  assert_merged(fixture, rejected);
+  assert_merged(fixture, rejected, kept->len);
 }
 
 /* ---- order ---- */
