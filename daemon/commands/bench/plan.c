@@ -8,18 +8,18 @@
 #define GIB (1024 * MIB)
 #define TIB (1024 * GIB)
 
-/* Figures of docs/performance.md, `client` and `cost`: where one of them changes, so does the example of
- * docs/sizing.md. */
+/* Medians of docs/performance.md, `client` and `cost`, and lines through two of them: tests/bench/test_plan_costs.py
+ * holds these against that. */
 const TidePlanCost tide_plan_costs[TIDE_N_COSTS] = {
-    [TIDE_COST_MESSAGE] = {"daemon, a message", 0.62, "us", "kcat: 0.66 us for 69 bytes, 0.81 for 243, 1.76 for 1,938"},
-    [TIDE_COST_MESSAGE_BYTE] = {"daemon, a byte of it", 0.0006, "us", "the same"},
-    [TIDE_COST_ROW] = {"daemon, a row", 0.432, "us", "two tables less kcat: 0.92 us for 2 cells, 6.46 for 200"},
-    [TIDE_COST_CELL] = {"daemon, a cell", 0.028, "us", "the same"},
-    [TIDE_COST_LIVE] = {"daemon, live", 2, "times", "5 us a reading at 40,000 a second, 2.45 in a backlog"},
-    [TIDE_COST_GATEWAY_ROW] = {"gateway, a row", 3.6, "us", "14.3 us for a row of ten cells, 4.7 for one of one"},
-    [TIDE_COST_GATEWAY_CELL] = {"gateway, a cell", 1.07, "us", "the same"},
-    [TIDE_COST_HBASE_ROW] = {"HBase, a row", 3.6, "us", "20.5 us for a row of ten cells, 5.3 for one of one"},
-    [TIDE_COST_HBASE_CELL] = {"HBase, a cell", 1.69, "us", "the same"},
+    [TIDE_COST_MESSAGE] = {"daemon, a message", 0.70, "us", "kcat: 0.74 us for 69 bytes, 0.80 for 243, 1.66 for 1,938"},
+    [TIDE_COST_MESSAGE_BYTE] = {"daemon, a byte of it", 0.0005, "us", "the same"},
+    [TIDE_COST_ROW] = {"daemon, a row", 0.366, "us", "two tables less kcat: 0.78 us for 2 cells, 5.60 for 200"},
+    [TIDE_COST_CELL] = {"daemon, a cell", 0.0243, "us", "the same"},
+    [TIDE_COST_LIVE] = {"daemon, live", 3, "times", "5.02 us a reading at 40,000 a second, 1.72 in a backlog"},
+    [TIDE_COST_GATEWAY_ROW] = {"gateway, a row", 2.26, "us", "15.7 us for a row of ten cells, 3.6 for one of one"},
+    [TIDE_COST_GATEWAY_CELL] = {"gateway, a cell", 1.34, "us", "the same"},
+    [TIDE_COST_HBASE_ROW] = {"HBase, a row", 4.26, "us", "20.4 us for a row of ten cells, 5.87 for one of one"},
+    [TIDE_COST_HBASE_CELL] = {"HBase, a cell", 1.61, "us", "the same"},
     [TIDE_COST_CONNECTIONS] = {"connections", 2, "a core", "four were as fast as sixteen on two cores"},
     [TIDE_COST_REGION] = {"a region", 20, "GiB", "HBase's guide: 10 to 50; hbase.hregion.max.filesize"},
     [TIDE_COST_REGIONS] = {"regions of a server", 200, "at most", "HBase's guide: 20 to 200"},

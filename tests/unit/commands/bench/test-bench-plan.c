@@ -40,18 +40,18 @@ test_worked_by_hand(void)
   tide_plan_make(&fleet, &plan);
   g_assert_cmpfloat_with_epsilon(plan.rows_per_s, 40000, 1e-6);
   g_assert_cmpfloat_with_epsilon(plan.cells_per_s, 4e6, 1e-6);
-  double client_us = (0.62 + 2000 * 0.0006 + 2 * 0.432 + 200 * 0.028) * 2;
-  g_assert_cmpfloat_with_epsilon(plan.client_cores, 20000 * client_us / US_PER_S, 1e-6);           /* 0.33 */
-  g_assert_cmpfloat_with_epsilon(plan.gateway_cores, (40000 * 3.6 + 4e6 * 1.07) / US_PER_S, 1e-6); /* 4.42 */
-  g_assert_cmpfloat_with_epsilon(plan.hbase_cores, (40000 * 3.6 + 4e6 * 1.69) / US_PER_S, 1e-6);   /* 6.90 */
+  double client_us = (0.7 + 2000 * 0.0005 + 2 * 0.366 + 200 * 0.0243) * 3;
+  g_assert_cmpfloat_with_epsilon(plan.client_cores, 20000 * client_us / US_PER_S, 1e-6);            /* 0.44 */
+  g_assert_cmpfloat_with_epsilon(plan.gateway_cores, (40000 * 2.26 + 4e6 * 1.34) / US_PER_S, 1e-6); /* 5.45 */
+  g_assert_cmpfloat_with_epsilon(plan.hbase_cores, (40000 * 4.26 + 4e6 * 1.61) / US_PER_S, 1e-6);   /* 6.61 */
   g_assert_cmpfloat(figure(&plan, TIDE_PLAN_DAEMONS), ==, 2);
   g_assert_cmpfloat(figure(&plan, TIDE_PLAN_THREADS), ==, 2);
-  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_WRITERS), ==, 23); /* 2 (4.424 + 6.904) / 0.5 = 45.31, of two daemons */
+  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_WRITERS), ==, 25); /* 2 (5.450 + 6.610) / 0.5 = 48.24, of two daemons */
   g_assert_cmpfloat(figure(&plan, TIDE_PLAN_MEMORY), ==,
                     512); /* 2 s of 20,000 x 12,500 bytes are 477 MiB: one daemon has failed */
   g_assert_cmpfloat(figure(&plan, TIDE_PLAN_PARTITIONS), ==, 16);
   g_assert_cmpfloat_with_epsilon(figure(&plan, TIDE_PLAN_TOPIC_DISK), 2e4 * 2000 * 3 * DAY_S * 3 / 0.75 / TIB, 1e-9);
-  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_GATEWAYS), ==, 2); /* 1.11, rounded up */
+  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_GATEWAYS), ==, 2); /* 1.36, rounded up */
   /* 140 MB/s for 30 days are 330.03 TiB: 16,898 regions of 20 GiB, and of the latest rows those at first, 200 a server.
    */
   g_assert_cmpfloat(figure(&plan, TIDE_PLAN_REGIONS), ==, 16898 + 348);
@@ -61,7 +61,7 @@ test_worked_by_hand(void)
       plan.figures[TIDE_PLAN_MEMORY].why, ==,
       "2 s of rows, 12,500 bytes a reading: 476.8 MiB, one daemon away; in steps of 64; MemoryMax= 256 more");
   g_assert_cmpstr(plan.figures[TIDE_PLAN_REGION_SERVERS].why, ==,
-                  "6.90 cores busy: 2; by regions: 87, of 16,898 / (200 - 4); by copies: 3");
+                  "6.61 cores busy: 2; by regions: 87, of 16,898 / (200 - 4); by copies: 3");
   g_assert_cmpstr(
       plan.figures[TIDE_PLAN_REGIONS].why, ==,
       "one copy, in regions of 20 GiB; 330.04 TiB of history: 16,898; 524.5 MiB of latest values: 348, as at "
@@ -134,9 +134,9 @@ test_a_measured_path_takes_the_place_of_the_model(void)
   load.path_us = 100;
   g_auto(TidePlan) plan;
   tide_plan_make(&load, &plan);
-  g_assert_cmpfloat_with_epsilon(plan.client_cores, 20000 * (100 + 1.82) * 2 / US_PER_S, 1e-6);
-  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_THREADS), ==, 4); /* 8 threads by margin, of two daemons: four */
-  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_DAEMONS), ==, 2); /* 4.07 cores, four of each host */
+  g_assert_cmpfloat_with_epsilon(plan.client_cores, 20000 * (100 + 1.7) * 3 / US_PER_S, 1e-6);
+  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_THREADS), ==, 6); /* 12 threads by margin, of two daemons: six */
+  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_DAEMONS), ==, 2); /* 6.1 cores, four of each host */
 }
 
 static void
@@ -152,8 +152,8 @@ test_less_margin_copies_and_bytes_need_less(void)
   load.messages_per_reading = 0.1;
   g_auto(TidePlan) less;
   tide_plan_make(&load, &less);
-  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_GATEWAYS), ==, 56); /* 221.2 cores, four of each host; then eight */
-  g_assert_cmpfloat(figure(&less, TIDE_PLAN_GATEWAYS), ==, 28);
+  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_GATEWAYS), ==, 69); /* 272.5 cores, four of each host; then eight */
+  g_assert_cmpfloat(figure(&less, TIDE_PLAN_GATEWAYS), ==, 35);
   g_assert_cmpfloat_with_epsilon(figure(&less, TIDE_PLAN_DISK), figure(&plan, TIDE_PLAN_DISK) / 12, 1e-6);
   g_assert_cmpfloat_with_epsilon(figure(&less, TIDE_PLAN_TOPIC_DISK), figure(&plan, TIDE_PLAN_TOPIC_DISK) / 30, 1e-6);
   g_assert_cmpfloat(less.client_cores, <, plan.client_cores);
@@ -202,7 +202,7 @@ test_little_is_not_nothing(void)
   assert_told(text, "one copy, in regions of 20 GiB; 2.8 GiB of history: 12, as at first; 53.7 KiB of latest ");
   g_assert_null(strstr(text, "0.00 "));
   g_autofree char *json = printed(&load, tide_plan_print_json);
-  assert_told(json, "\"client_cores\":2.7613");
+  assert_told(json, "\"client_cores\":3.646");
   assert_told(json, "\"topic_disk_tib\":0.000314");
   assert_told(json, "\"because\":{\"daemons\":\"hardly a core busy, of 8 in each; 2 at least, so that one may fail\"");
 }
@@ -236,11 +236,11 @@ test_failures_are_told(void)
 {
   TidePlanLoad load = fleet;
   g_autofree char *two = printed(&load, tide_plan_print);
-  assert_told(two, "4.42 cores busy, of 8 in each; with one away, the others are 55 % busy"); /* 4.42 of 8 */
+  assert_told(two, "5.45 cores busy, of 8 in each; with one away, the others are 68 % busy"); /* 5.45 of 8 */
   load.margin = 0;
   load.readings_per_s *= 3;
   g_autofree char *none = printed(&load, tide_plan_print);
-  assert_told(none, "13.27 cores busy, of 8 in each; none may fail at this load");
+  assert_told(none, "16.35 cores busy, of 8 in each; none may fail at this load");
 }
 
 /* A cell with a hundred packed metrics is none of those that were measured. */
