@@ -669,8 +669,9 @@ static const CheckDefect defects[] = {
     {"coordinator-that-is-denied", coordinator_that_is_denied, "--operation Read --group", "may not be in group"},
     {"partition-without-a-leader", partition_without_a_leader, "leader", "tidemark: ready: "},
     {"dead-letter-topic-that-is-not-there", dead_letter_topic_that_is_not_there, "no-such-letters", "does not exist"},
+    /* The mock cluster names partitions of what it denies, where brokers name none: the producer waits for them. */
     {"dead-letter-topic-that-is-denied", dead_letter_topic_that_is_denied, "may not write to topic 'no-such-letters'",
-     "may not write to topic 'no-such-letters'"},
+     NOT_KEPT},
     {"dead-letter-directory-that-is-not-there", dead_letter_directory_that_is_not_there, "no-such-directory", NOT_KEPT},
     {"dead-letter-directory-that-is-a-file", dead_letter_directory_that_is_a_file, "plain", NOT_KEPT},
     {"dead-letter-directory-that-is-read-only", dead_letter_directory_that_is_read_only, "read-only", NOT_KEPT},
