@@ -334,6 +334,41 @@ test_any_memory_makes_clients(void)
   }
 }
 
+static guint64
+number_of(const rd_kafka_conf_t *conf, const char *name)
+{
+  char value[32];
+  gsize size = sizeof value;
+  g_assert_cmpint(rd_kafka_conf_get(conf, name, value, &size), ==, RD_KAFKA_CONF_OK);
+  return g_ascii_strtoull(value, NULL, 10);
+}
+
+/* librdkafka has a buffer for each fetch, and the heap keeps what is little of limits.memory; but a message must get
+ * in. */
+static void
+test_fetches_are_a_part_of_the_queue(void)
+{
+  static const char *const memories[] = {"32MiB", "256MiB", "8GiB"};
+  for (gsize i = 0; i < G_N_ELEMENTS(memories); i++) {
+    g_autofree char *more = g_strdup_printf("limits: { memory: %s }\n", memories[i]);
+    g_autoptr(TideConfig) config = good_config(more);
+    for (guint32 message_mib = 1; message_mib <= 6; message_mib += 5) {
+      TideKafkaConsumerConf consumer = tide_kafka_conf_consumer(config, 0);
+      consumer.max_message_bytes = message_mib << 20;
+      g_autoptr(GError) error = NULL;
+      rd_kafka_conf_t *conf = tide_kafka_conf_new_consumer(&config->kafka, &consumer, &error);
+      g_assert_no_error(error);
+      guint64 queue_bytes = 1024 * number_of(conf, "queued.max.messages.kbytes");
+      guint64 fetch_bytes = number_of(conf, "fetch.max.bytes");
+      g_assert_cmpuint(queue_bytes, <=, MAX(config->limits.memory_bytes / 32, 1 << 20)); /* two consumers' payload */
+      g_assert_cmpuint(fetch_bytes, >=, consumer.max_message_bytes);
+      g_assert_cmpuint(fetch_bytes, <=, MAX(queue_bytes / 5 + 1024, consumer.max_message_bytes));
+      g_assert_cmpuint(number_of(conf, "max.partition.fetch.bytes"), <=, MAX(fetch_bytes / 2, 256 << 10));
+      rd_kafka_conf_destroy(conf);
+    }
+  }
+}
+
 /* What shows only when a client is made: a property that needs another, and a file that is not there. */
 static void
 test_clients_that_cannot_be_made(void)
@@ -373,6 +408,7 @@ main(int argc, char **argv)
   g_test_add_func("/kafka-conf/F12-values-that-break-a-promise", test_values_that_break_a_promise);
   g_test_add_func("/kafka-conf/place-and-nearest", test_properties_are_told_with_place_and_nearest);
   g_test_add_func("/kafka-conf/F6-any-memory-makes-clients", test_any_memory_makes_clients);
+  g_test_add_func("/kafka-conf/fetches-are-a-part-of-the-queue", test_fetches_are_a_part_of_the_queue);
   g_test_add_func("/kafka-conf/clients-that-cannot-be-made", test_clients_that_cannot_be_made);
   return g_test_run();
 }
