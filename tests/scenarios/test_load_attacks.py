@@ -278,7 +278,7 @@ class Attacks(LoadCase):
         self.assertLessEqual(self.marked(), 500)
         self.assertEqual(self.dead_letters(), [])
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-        self.assertIn("             1 dead letters in '", self.end(process, 0))
+        self.assertIn("             1 dead letter in '", self.end(process, 0))
         self.assertEqual([base64.b64decode(letter["value"]) for letter in self.dead_letters()], [broken.strip()])
         self.assert_loaded(range(1000))
 

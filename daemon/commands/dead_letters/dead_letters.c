@@ -259,11 +259,11 @@ replay(DeadLetters *dead_letters, int *ret_exit_code, GError **error)
   printf("%" G_GUINT64_FORMAT " message%s %s\n", counts.n_sent, counts.n_sent == 1 ? "" : "s",
          options->dry_run ? "would be sent again" : "sent again");
   if (counts.n_repeated > 0)
-    printf("%" G_GUINT64_FORMAT " more dead letters are of these messages\n", counts.n_repeated);
+    printf("%" G_GUINT64_FORMAT " more dead letter%s of these messages\n", counts.n_repeated,
+           counts.n_repeated == 1 ? " is" : "s are");
   if (counts.n_gone > 0)
-    printf("%" G_GUINT64_FORMAT
-           " dead letters have no original any more: 'tidemark dead-letters show' has their rows\n",
-           counts.n_gone);
+    printf("%" G_GUINT64_FORMAT " dead letter%s no original any more: 'tidemark dead-letters show' has the rows\n",
+           counts.n_gone, counts.n_gone == 1 ? " has" : "s have");
   *ret_exit_code = counts.n_gone > 0 ? TIDE_EXIT_FINDINGS : TIDE_EXIT_OK;
   return read && finished;
 }

@@ -130,7 +130,7 @@ print_messages(const TideLoadResult *result)
   g_autofree char *place = g_strdup_printf(" in '%s'; see: tidemark dead-letters list%s --file %s",
                                            result->dead_letters, result->config_option, word);
   if (n_dead > 0)
-    print_count(n_dead, "dead letters", place);
+    print_count(n_dead, n_dead == 1 ? "dead letter" : "dead letters", place);
 }
 
 static void
@@ -146,7 +146,8 @@ print_files(const TideLoadResult *result)
   if (n_before > 0)
     printf("%u of %u files: loaded before, nothing is done again\n", n_before, n_files);
   if (n_before < n_files)
-    printf("%u of %u files loaded: %s messages in %s, %s/s\n", n_read, n_files - n_before, count, took, rate);
+    printf("%u of %u files loaded: %s message%s in %s, %s/s\n", n_read, n_files - n_before, count,
+           n_messages == 1 ? "" : "s", took, rate);
 }
 
 /* Says so where a load that came to its end has written nothing, which is not what it was for. */

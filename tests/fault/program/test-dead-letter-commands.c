@@ -275,7 +275,7 @@ test_replay_sends_the_originals_again(Fixture *fixture, gconstpointer unused)
   produce_dead_letters(fixture);
   program_scene_run(&fixture->scene, "dead-letters replay --all", 1);
   assert_prints(fixture->scene.done.output, "2 messages sent again\n");
-  assert_prints(fixture->scene.done.output, "1 dead letters have no original any more");
+  assert_prints(fixture->scene.done.output, "1 dead letter has no original any more");
   assert_prints(fixture->scene.done.errors, "1 of 4 in 'letters' are no dead letters");
   g_autoptr(GPtrArray) records = read_originals(fixture);
   g_assert_cmpuint(records->len, ==, 2);
