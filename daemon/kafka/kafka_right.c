@@ -1,6 +1,7 @@
 #include "kafka/kafka_right.h"
 
 #include "kafka/kafka_conf.h"
+#include "util/error.h"
 
 static const struct {
   const char *refused, *operation, *option;
@@ -10,22 +11,14 @@ static const struct {
     [TIDE_KAFKA_RIGHT_GROUP] = {"may not be in group", "Read", "--group"},
 };
 
-/* For the shell, in quotes only where it needs them. (transfer full) */
-static char *
-shell_word(const char *text)
-{
-  static const char plain[] = G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "._-:@/";
-  return text[0] != '\0' && text[strspn(text, plain)] == '\0' ? g_strdup(text) : g_shell_quote(text);
-}
-
 char *
 tide_kafka_right_missing(const TideKafkaConfig *config, TideKafkaRight right, const char *name)
 {
   const char *user = tide_kafka_conf_principal(config);
   g_autofree char *who = user != NULL ? g_strdup_printf("user '%s'", user) : g_strdup("the user of this connection");
   g_autofree char *principal = g_strconcat("User:", user != NULL ? user : "NAME", NULL);
-  g_autofree char *principal_word = shell_word(principal);
-  g_autofree char *name_word = shell_word(name);
+  g_autofree char *principal_word = tide_shell_word(principal);
+  g_autofree char *name_word = tide_shell_word(name);
   return g_strdup_printf("%s %s '%s': grant %s, as by kafka-acls --add --allow-principal %s --operation %s %s %s", who,
                          rights[right].refused, name, rights[right].operation, principal_word, rights[right].operation,
                          rights[right].option, name_word);

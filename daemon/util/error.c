@@ -1,5 +1,7 @@
 #include "util/error.h"
 
+#include <string.h>
+
 #include <stdatomic.h>
 
 /* As G_DEFINE_QUARK, with an atomic: several threads may be the first, and each finds the same. */
@@ -39,6 +41,13 @@ gboolean
 tide_error_is_cancelled(const GError *error)
 {
   return g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CANCELLED);
+}
+
+char *
+tide_shell_word(const char *text)
+{
+  static const char plain[] = G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "/.:@_-";
+  return text[0] != '\0' && text[strspn(text, plain)] == '\0' ? g_strdup(text) : g_shell_quote(text);
 }
 
 int

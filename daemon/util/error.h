@@ -40,6 +40,9 @@ gboolean tide_fail(GError **error, TideErrorCode code, const char *format, ...) 
 gboolean tide_error_outcome_unknown(const GError *error);
 gboolean tide_error_is_cancelled(const GError *error);
 
+/* @text in a command that a message proposes: for the shell, in quotes only where it needs them. (transfer full) */
+char *tide_shell_word(const char *text);
+
 /* The process's exit code for @error, as documented in tidemark(8). */
 int tide_error_exit_code(const GError *error);
 

@@ -246,8 +246,8 @@ static void
 print_remedies(const TideConfig *config, const Remedies *remedies)
 {
   if (remedies->missing_tables->len > 0) {
-    g_autofree char *path = g_shell_quote(config->path);
-    printf("\nTo create what is missing:\n  tidemark tables create -c %s%s\n", path, remedies->missing_tables->str);
+    g_autofree char *option = tide_config_option(config->path);
+    printf("\nTo create what is missing:\n  tidemark tables create%s%s\n", option, remedies->missing_tables->str);
   }
   if (remedies->commands->len > 0)
     printf("\nTo make them as declared, in 'hbase shell':\n");

@@ -140,13 +140,6 @@ tide_text_fill(GString *out, const char *text, gsize indent)
   }
 }
 
-char *
-tide_shell_word(const char *text)
-{
-  static const char plain[] = G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "/._-";
-  return text[0] != '\0' && text[strspn(text, plain)] == '\0' ? g_strdup(text) : g_shell_quote(text);
-}
-
 void
 tide_csv_append(TideBuffer *out, const char *field)
 {

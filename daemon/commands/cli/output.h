@@ -33,9 +33,6 @@ void tide_column_append_text(TideBytes family, TideBytes qualifier, TideBuffer *
 /* Undoes \xHH; other backslashes stay as they are. (transfer none): appended to @out. */
 void tide_text_unescape(const char *text, TideBuffer *out);
 
-/* For the shell, in quotes only where it needs them. (transfer full) */
-char *tide_shell_word(const char *text);
-
 /* RFC 4180: quoted when the field holds a comma, quote or line break, or begins or ends with a space. */
 void tide_csv_append(TideBuffer *out, const char *field);
 

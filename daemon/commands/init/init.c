@@ -12,6 +12,7 @@
 #include "decode/avro_container.h"
 #include "mapping/mapping.h"
 #include "util/clock.h"
+#include "util/error.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -1,6 +1,5 @@
 #include "commands/load/load_report.h"
 
-#include "commands/cli/output.h"
 #include "commands/cli/time_argument.h"
 #include "util/clock.h"
 #include "util/error.h"

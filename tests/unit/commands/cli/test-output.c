@@ -138,20 +138,6 @@ test_width(void)
   g_assert_cmpuint(tide_text_width("e\xcc\x81"), ==, 1);    /* a combining mark */
 }
 
-static void
-test_shell_word(void)
-{
-  static const char *const cases[][2] = {{"/etc/tidemark/a-1_b.yaml", "/etc/tidemark/a-1_b.yaml"},
-                                         {"", "''"},
-                                         {"a b", "'a b'"},
-                                         {"$(x)", "'$(x)'"},
-                                         {"it's", "'it'\\''s'"}};
-  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-    g_autofree char *word = tide_shell_word(cases[i][0]);
-    g_assert_cmpstr(word, ==, cases[i][1]);
-  }
-}
-
 int
 main(int argc, char **argv)
 {
@@ -163,6 +149,5 @@ main(int argc, char **argv)
   g_test_add_func("/output/json-strings-are-valid-for-any-bytes", test_json_strings);
   g_test_add_func("/output/json-has-hex-beside-what-is-no-text", test_json_members);
   g_test_add_func("/output/widths-are-those-of-a-terminal", test_width);
-  g_test_add_func("/output/shell-word", test_shell_word);
   return g_test_run();
 }
