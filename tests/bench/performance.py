@@ -20,7 +20,8 @@ HEAD = """# Figures of each release
 Made by `tests/bench/performance.py` from what `./bench --json` keeps: medians of all turns, in brackets the least and the greatest.
 Machines differ, and so do hours: what is compared was measured in turns, in one run, so that ratios carry further than
 figures. [Tuning](tuning.md) says what they mean. What is asked of a figure is the project's own goal: one that is not reached is work to be
-done, and nothing fails. A turn in which others had more than a twentieth of the machine was run again.
+done, and nothing fails. A turn in which others had more than a twentieth of the machine was run again. The turns of a section are all
+that ran in it, of each of its parts, those that warm up among them. A section that names no version was measured with the one above.
 
 To plan with is the CPU for a reading (`client`, `cost`), which `tidemark bench --plan` reckons with ([sizing](sizing.md)). Speeds end to end
 (`load`, `backlog`, `latency`) are of one machine that Kafka, HBase, gateway and tidemark share: they compare the lines of one table.
