@@ -203,6 +203,18 @@ test_what_takes_no_bytes(void)
   check(cases, G_N_ELEMENTS(cases));
 }
 
+/* They end before a text of megabytes is made of ten bytes, which would end them too. */
+static void
+test_what_takes_no_bytes_takes_no_time(void)
+{
+  g_auto(DecoderFixture) fixture;
+  decoder_fixture_init_format(&fixture, TIDE_FORMAT_AVRO);
+  fixture.options.schema = schema_of(RECORD_OF("{'type':'array','items':'null'}"));
+  g_assert_false(decoder_fixture_decode(&fixture, TIDE_BYTES_LITERAL("\xFE\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01")));
+  g_assert_cmpstr(fixture.reject.detail, ==, "too many values that take no bytes");
+  tide_avro_schema_free(fixture.options.schema);
+}
+
 /* Types that double at each step take no bytes, and would take 2^31 steps. */
 static void
 test_types_that_double(void)
@@ -322,6 +334,7 @@ main(int argc, char **argv)
   g_test_add_func("/avro-walk/forms-of-messages", test_forms_of_messages);
   g_test_add_func("/avro-walk/faults-and-their-places", test_faults_and_their_places);
   g_test_add_func("/avro-walk/what-takes-no-bytes", test_what_takes_no_bytes);
+  g_test_add_func("/avro-walk/what-takes-no-bytes-takes-no-time", test_what_takes_no_bytes_takes_no_time);
   g_test_add_func("/avro-walk/types-that-double", test_types_that_double);
   g_test_add_func("/avro-walk/json-texts-are-bounded", test_json_texts_are_bounded);
   g_test_add_func("/avro-walk/bad-readings-alone", test_bad_readings_alone);
