@@ -50,6 +50,9 @@ test_what_delivery_rests_on(void)
   rd_kafka_conf_t *conf = consumer_conf(&config);
   assert_property(conf, "partition.assignment.strategy", "range,roundrobin");
   assert_property(conf, "enable.auto.offset.store", "false");
+  assert_property(conf, "auto.commit.interval.ms", "1000");
+  assert_property(conf, "auto.offset.reset", "error");
+  assert_property(conf, "enable.partition.eof", "true");
   assert_property(conf, "check.crcs", "true");
   assert_property(conf, "topic.metadata.refresh.interval.ms", "5000"); /* ours is a default */
   rd_kafka_conf_destroy(conf);
@@ -64,6 +67,9 @@ test_membership(void)
   g_autofree char *instance = g_strdup_printf("plant-%s.a-3", g_get_host_name());
   assert_property(conf, "partition.assignment.strategy", "cooperative-sticky");
   assert_property(conf, "group.instance.id", instance);
+  assert_property(conf, "session.timeout.ms", "45000");
+  assert_property(conf, "heartbeat.interval.ms", "3000");
+  assert_property(conf, "max.poll.interval.ms", "300000");
   rd_kafka_conf_destroy(conf);
   g_array_unref(config.properties);
 }
@@ -363,10 +369,46 @@ test_fetches_are_a_part_of_the_queue(void)
       g_assert_cmpuint(queue_bytes, <=, MAX(config->limits.memory_bytes / 32, 1 << 20)); /* two consumers' payload */
       g_assert_cmpuint(fetch_bytes, >=, consumer.max_message_bytes);
       g_assert_cmpuint(fetch_bytes, <=, MAX(queue_bytes / 5 + 1024, consumer.max_message_bytes));
-      g_assert_cmpuint(number_of(conf, "max.partition.fetch.bytes"), <=, MAX(fetch_bytes / 2, 256 << 10));
+      g_assert_cmpuint(number_of(conf, "max.partition.fetch.bytes"), <=, CLAMP(fetch_bytes / 2, 256 << 10, 16 << 20));
       rd_kafka_conf_destroy(conf);
     }
   }
+}
+
+/* Each message in librdkafka's queue costs some 350 bytes beside its payload, which is all that librdkafka counts. */
+#define QUEUED_MESSAGE_BYTES 350
+
+/* Tombstones have no payload. */
+static void
+test_queues_of_tiny_messages_keep_to_the_memory(void)
+{
+  static const char *const memories[] = {"16MiB", "256MiB", "8GiB"};
+  for (gsize i = 0; i < G_N_ELEMENTS(memories); i++) {
+    g_autofree char *more = g_strdup_printf("limits: { memory: %s }\n", memories[i]);
+    g_autoptr(TideConfig) config = good_config(more);
+    TideKafkaConsumerConf consumer = tide_kafka_conf_consumer(config, 0);
+    g_autoptr(GError) error = NULL;
+    rd_kafka_conf_t *conf = tide_kafka_conf_new_consumer(&config->kafka, &consumer, &error);
+    g_assert_no_error(error);
+    guint64 n_messages = number_of(conf, "queued.min.messages");
+    g_assert_cmpuint(n_messages * QUEUED_MESSAGE_BYTES, <=, MAX(consumer.queue_bytes, 4 << 20));
+    g_assert_cmpuint(n_messages, >=, 10000); /* some fetches */
+    rd_kafka_conf_destroy(conf);
+  }
+}
+
+static void
+test_originals_have_room_for_many_partitions(void)
+{
+  g_autoptr(TideConfig) config = good_config("");
+  g_autoptr(GError) error = NULL;
+  rd_kafka_conf_t *conf = tide_kafka_conf_new_originals(&config->kafka, &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(number_of(conf, "queued.min.messages") * QUEUED_MESSAGE_BYTES, <=, 8 << 20);
+  g_assert_cmpuint(number_of(conf, "queued.max.messages.kbytes"), <=, 2048);
+  g_assert_cmpuint(12 * number_of(conf, "max.partition.fetch.bytes"), <=,
+                   1024 * number_of(conf, "queued.max.messages.kbytes"));
+  rd_kafka_conf_destroy(conf);
 }
 
 /* What shows only when a client is made: a property that needs another, and a file that is not there. */
@@ -409,6 +451,8 @@ main(int argc, char **argv)
   g_test_add_func("/kafka-conf/place-and-nearest", test_properties_are_told_with_place_and_nearest);
   g_test_add_func("/kafka-conf/F6-any-memory-makes-clients", test_any_memory_makes_clients);
   g_test_add_func("/kafka-conf/fetches-are-a-part-of-the-queue", test_fetches_are_a_part_of_the_queue);
+  g_test_add_func("/kafka-conf/queues-of-tiny-messages", test_queues_of_tiny_messages_keep_to_the_memory);
+  g_test_add_func("/kafka-conf/originals-have-room", test_originals_have_room_for_many_partitions);
   g_test_add_func("/kafka-conf/clients-that-cannot-be-made", test_clients_that_cannot_be_made);
   return g_test_run();
 }
