@@ -10,15 +10,6 @@
 /* Of the time, at most this part is spent on questions. */
 #define SHARE_OF_TIME 4
 
-/* The queue counts as full from three quarters on: it is looked at every now and then only, and its bytes are
- * estimated. */
-static gboolean
-reaches(const TideKafkaRefill *refill, guint64 n_queued, guint64 quarters)
-{
-  guint64 bytes = n_queued * (refill->n_bytes / refill->n_messages);
-  return 4 * bytes >= quarters * refill->queue_bytes || 4 * n_queued >= quarters * refill->queue_messages;
-}
-
 static guint64
 number_of(const rd_kafka_conf_t *conf, const char *name)
 {
@@ -32,12 +23,15 @@ tide_kafka_refill_init(TideKafkaRefill *refill, rd_kafka_t *kafka, rd_kafka_queu
                        const rd_kafka_topic_partition_list_t *partitions)
 {
   const rd_kafka_conf_t *conf = rd_kafka_conf(kafka);
-  *refill = (TideKafkaRefill){.kafka = kafka, .queue = queue, .partitions = partitions, .look_bytes = G_MAXUINT64};
+  *refill = (TideKafkaRefill){.kafka = kafka,
+                              .queue = queue,
+                              .partitions = partitions,
+                              .half_bytes = G_MAXUINT64,
+                              .half_messages = G_MAXUINT64};
   if (number_of(conf, "fetch.queue.backoff.ms") > 0)
     return;
-  refill->queue_bytes = 1024 * number_of(conf, "queued.max.messages.kbytes");
-  refill->queue_messages = number_of(conf, "queued.min.messages");
-  refill->look_bytes = refill->queue_bytes / 4;
+  refill->half_bytes = 1024 * number_of(conf, "queued.max.messages.kbytes") / 2;
+  refill->half_messages = number_of(conf, "queued.min.messages") / 2;
 }
 
 /* (transfer full) (nullable) */
@@ -64,38 +58,29 @@ wake_brokers(const TideKafkaRefill *refill)
   rd_kafka_topic_partition_list_destroy(partitions);
 }
 
-static void
-ask(TideKafkaRefill *refill)
+void
+tide_kafka_refill_ask(TideKafkaRefill *refill)
 {
   gint64 begin_us = tide_now_us();
   if (begin_us < refill->not_before_us)
     return;
   wake_brokers(refill);
   refill->n_questions++;
+  refill->n_bytes = refill->n_messages = 0;
   gint64 end_us = tide_now_us();
   refill->not_before_us = end_us + SHARE_OF_TIME * (end_us - begin_us);
-  refill->was_full = FALSE;
-}
-
-void
-tide_kafka_refill_look(TideKafkaRefill *refill)
-{
-  if (refill->queue_bytes > 0) {
-    guint64 n_queued = rd_kafka_queue_length(refill->queue);
-    if (reaches(refill, n_queued + refill->n_messages, 3)) /* with those that a few large ones were of it */
-      refill->was_full = TRUE;
-    if (refill->was_full && !reaches(refill, n_queued, 2))
-      ask(refill);
-  }
-  refill->n_messages = 0;
-  refill->n_bytes = 0;
 }
 
 int
 tide_kafka_refill_wait_ms(TideKafkaRefill *refill, int timeout_ms)
 {
-  if (G_LIKELY(!refill->was_full) || timeout_ms == 0 || rd_kafka_queue_length(refill->queue) > 0)
+  if (timeout_ms == 0 || refill->n_messages == 0 || rd_kafka_queue_length(refill->queue) > 0)
     return timeout_ms;
-  ask(refill);
-  return refill->was_full ? MIN(timeout_ms, QUESTION_MS) : timeout_ms;
+  if (tide_kafka_refill_is_due(refill)) {
+    tide_kafka_refill_ask(refill);
+    return refill->n_messages > 0 ? MIN(timeout_ms, QUESTION_MS) : timeout_ms;
+  }
+  /* Were it empty after it had been full, more would have been taken: librdkafka is at work. */
+  refill->n_bytes = refill->n_messages = 0;
+  return timeout_ms;
 }

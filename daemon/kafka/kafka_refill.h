@@ -3,9 +3,10 @@
  * When a consumer's prefetch queue is full, librdkafka fetches no more, and sees that there is room again only when
  * something wakes the thread of the broker: bytes, a request of ours, or the end of a second. A consumer that empties
  * the queue sooner stands still for the rest of that second (measured with 2.0.2: 85,000 messages/s instead of 430,000
- * from a backlog, whatever the processors can do). So when the queue was full and is half empty, the brokers are asked
- * for the ends of our partitions, which is cheap for them, and wakes the threads. librdkafka from 2.2 on has a property
- * for it, which is set instead.
+ * from a backlog, whatever the processors can do). So whenever half a queue was taken and nothing showed that it was
+ * not full before, the brokers are asked for the ends of our partitions, which is cheap for them, and wakes the
+ * threads. That is counted, not estimated from what is queued: large and small messages may lie there side by side.
+ * librdkafka from 2.2 on has a property for it, which is set instead.
  *
  * Threads: the consumer's only. */
 #pragma once
@@ -19,13 +20,11 @@ typedef struct TideKafkaRefill {
   rd_kafka_t *kafka;                                 /* borrowed, like all that is set once */
   rd_kafka_queue_t *queue;                           /* the consumer's */
   const rd_kafka_topic_partition_list_t *partitions; /* NULL: those that are assigned */
-  guint64 queue_bytes;    /* payload from which on librdkafka fetches no more; 0: it looks often by itself */
-  guint64 queue_messages; /* the same, in messages */
-  guint64 look_bytes;     /* of payload taken make a look due */
+  guint64 half_bytes;    /* of the payload from which on librdkafka fetches no more; G_MAXUINT64: it looks by itself */
+  guint64 half_messages; /* the same, in messages */
 
-  gboolean was_full;
-  guint32 n_messages; /* since the last look */
-  guint64 n_bytes;    /* their payload */
+  guint64 n_bytes;    /* taken since the brokers were asked, or the queue was seen to run empty sooner */
+  guint64 n_messages; /* the same, in messages */
   gint64 not_before_us;
   guint64 n_questions; /* in all */
 } TideKafkaRefill;
@@ -35,16 +34,24 @@ typedef struct TideKafkaRefill {
 void tide_kafka_refill_init(TideKafkaRefill *refill, rd_kafka_t *kafka, rd_kafka_queue_t *queue,
                             const rd_kafka_topic_partition_list_t *partitions);
 
-void tide_kafka_refill_look(TideKafkaRefill *refill);
+/* A queue that was full may be half empty. */
+static inline gboolean
+tide_kafka_refill_is_due(const TideKafkaRefill *refill)
+{
+  return refill->n_bytes >= refill->half_bytes || refill->n_messages >= refill->half_messages;
+}
 
-/* A message of so many bytes has been taken from the queue. Once in some hundred messages, or in a quarter of the queue
- * where they are large, it looks at the queue, and may ask the brokers then. */
+/* Asks the brokers, unless that was too much lately. */
+void tide_kafka_refill_ask(TideKafkaRefill *refill);
+
+/* A message of so many bytes has been taken from the queue. Once in half a queue it asks the brokers. */
 static inline void
 tide_kafka_refill_taken(TideKafkaRefill *refill, gsize bytes)
 {
   refill->n_bytes += bytes;
-  if (G_UNLIKELY(++refill->n_messages >= 256 || refill->n_bytes >= refill->look_bytes))
-    tide_kafka_refill_look(refill);
+  refill->n_messages++;
+  if (G_UNLIKELY(tide_kafka_refill_is_due(refill)))
+    tide_kafka_refill_ask(refill);
 }
 
 /* How long a poll may wait that would like to wait @timeout_ms: less when the queue has run empty before a question was

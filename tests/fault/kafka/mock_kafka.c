@@ -191,6 +191,17 @@ mock_kafka_end_offset(TideMockKafka *kafka, const char *topic, gint32 partition,
   return code == RD_KAFKA_RESP_ERR_NO_ERROR ? high : -1;
 }
 
+gboolean
+mock_kafka_tells_offsets(TideMockKafka *kafka, rd_kafka_t *client, const char *topic, gint64 deadline_us)
+{
+  rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+  rd_kafka_topic_partition_list_add(list, topic, 0)->offset = RD_KAFKA_OFFSET_END;
+  rd_kafka_resp_err_t code =
+      rd_kafka_offsets_for_times(client != NULL ? client : kafka->producer, list, ms_until(deadline_us));
+  rd_kafka_topic_partition_list_destroy(list);
+  return code == RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
 static rd_kafka_t *
 new_observer(TideMockKafka *kafka, const char *group)
 {

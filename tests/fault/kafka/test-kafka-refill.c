@@ -10,14 +10,19 @@
 #define N_MESSAGES (TOPIC_BYTES / MESSAGE_BYTES)
 #define LARGE_BYTES 250000u
 #define QUEUE_KIB "1500"
-/* librdkafka counts what is around a payload, too, a hundredth of this one, and so stops some messages below 1536. With
- * these it stays above three quarters until 256 are taken. */
+#define N_HALF ((1024u * 1500 / 2 + MESSAGE_BYTES - 1) / MESSAGE_BYTES)
+/* librdkafka counts what is around a payload, too, a hundredth of this one, and so stops some messages below 1536. */
 #define N_FULL 1450u
+/* Together a little more than a queue, and neither of them three quarters of it. */
+#define SMALL_BYTES 100u
+#define N_SMALL 5450u
+#define N_LARGE 4u
 
 typedef struct Fixture {
   TideMockKafka *kafka;
   rd_kafka_t *consumer;
   rd_kafka_queue_t *queue;
+  rd_kafka_queue_t *empty;
   TideKafkaRefill refill;
 } Fixture;
 
@@ -29,16 +34,28 @@ set_conf(rd_kafka_conf_t *conf, const char *name, const char *value)
     g_error("%s", reason);
 }
 
-/* A topic of messages of @message_bytes, and how to consume it with a queue for a third of it. (transfer full) */
+static void
+produce(Fixture *fixture, guint n, guint message_bytes)
+{
+  g_autofree char *text = g_strnfill(message_bytes, 'x');
+  for (guint i = 0; i < n; i++)
+    mock_kafka_produce_text(fixture->kafka, TOPIC, 0, text);
+  g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + TIMEOUT_US));
+}
+
+/* A topic of messages of @message_bytes, 0: of some of each size, and how to consume it with a queue for a third of it.
+ * (transfer full) */
 static rd_kafka_conf_t *
 make_topic(Fixture *fixture, guint message_bytes)
 {
   fixture->kafka = mock_kafka_new(1);
   mock_kafka_create_topic(fixture->kafka, TOPIC, 1);
-  g_autofree char *text = g_strnfill(message_bytes, 'x');
-  for (guint i = 0; i < TOPIC_BYTES / message_bytes; i++)
-    mock_kafka_produce_text(fixture->kafka, TOPIC, 0, text);
-  g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + TIMEOUT_US));
+  if (message_bytes > 0)
+    produce(fixture, TOPIC_BYTES / message_bytes, message_bytes);
+  for (guint i = 0; message_bytes == 0 && i < 2; i++) {
+    produce(fixture, N_SMALL, SMALL_BYTES);
+    produce(fixture, N_LARGE, LARGE_BYTES);
+  }
 
   rd_kafka_conf_t *conf = rd_kafka_conf_new();
   set_conf(conf, "bootstrap.servers", mock_kafka_brokers(fixture->kafka));
@@ -56,7 +73,7 @@ all_partitions(void)
   return partitions;
 }
 
-/* A consumer whose queue is full with a third of the topic. @data: the size of a message */
+/* A consumer whose queue is full with a third of the topic. @data: the size of a message; 0: of some of each size */
 static void
 set_up(Fixture *fixture, gconstpointer data)
 {
@@ -65,6 +82,7 @@ set_up(Fixture *fixture, gconstpointer data)
   g_assert_nonnull(fixture->consumer);
   rd_kafka_poll_set_consumer(fixture->consumer);
   fixture->queue = rd_kafka_queue_get_consumer(fixture->consumer);
+  fixture->empty = rd_kafka_queue_new(fixture->consumer);
   rd_kafka_topic_partition_list_t *partitions = all_partitions();
   g_assert_cmpint(rd_kafka_assign(fixture->consumer, partitions), ==, RD_KAFKA_RESP_ERR_NO_ERROR);
   rd_kafka_topic_partition_list_destroy(partitions);
@@ -74,6 +92,7 @@ set_up(Fixture *fixture, gconstpointer data)
 static void
 tear_down(Fixture *fixture, gconstpointer data)
 {
+  rd_kafka_queue_destroy(fixture->empty);
   rd_kafka_queue_destroy(fixture->queue);
   rd_kafka_consumer_close(fixture->consumer);
   rd_kafka_destroy(fixture->consumer);
@@ -100,51 +119,104 @@ take(Fixture *fixture, guint n)
   }
 }
 
+static gboolean
+skip_where_librdkafka_looks_by_itself(const Fixture *fixture)
+{
+  if (fixture->refill.half_bytes < G_MAXUINT64)
+    return FALSE;
+  g_test_skip("this librdkafka looks often by itself");
+  return TRUE;
+}
+
 static void
 test_asks_when_a_full_queue_is_half_empty(Fixture *fixture, gconstpointer data)
 {
-  if (fixture->refill.queue_bytes == 0) {
-    g_test_skip("this librdkafka looks often by itself");
+  if (skip_where_librdkafka_looks_by_itself(fixture))
     return;
-  }
   wait_until_full(fixture, N_FULL);
-  take(fixture, 256);
-  g_assert_true(fixture->refill.was_full);
+  take(fixture, N_HALF - 1);
   g_assert_cmpuint(fixture->refill.n_questions, ==, 0);
-  /* A fetch that was under way may fill it once more. */
-  guint n_taken = 256;
-  for (; fixture->refill.n_questions == 0 && n_taken < N_MESSAGES; n_taken++)
-    take(fixture, 1);
+  take(fixture, 1);
   g_assert_cmpuint(fixture->refill.n_questions, ==, 1);
-  take(fixture, N_MESSAGES - n_taken);
+  take(fixture, N_MESSAGES - N_HALF);
 }
 
-/* A queue that holds a handful of them is empty long before some hundred were taken. */
+static void
+test_asks_of_the_partitions_that_are_assigned(Fixture *fixture, gconstpointer data)
+{
+  if (skip_where_librdkafka_looks_by_itself(fixture))
+    return;
+  mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_LIST_OFFSETS, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, 1);
+  take(fixture, N_HALF);
+  gint64 deadline_us = tide_now_us() + TIMEOUT_US;
+  g_assert_true(mock_kafka_tells_offsets(fixture->kafka, fixture->consumer, TOPIC, deadline_us));
+}
+
+/* A broker that does not answer: the next question comes late enough, however soon half a queue is taken again. */
+static void
+test_questions_take_a_part_of_the_time(Fixture *fixture, gconstpointer data)
+{
+  if (skip_where_librdkafka_looks_by_itself(fixture))
+    return;
+  take(fixture, 1);
+  mock_kafka_set_round_trip_ms(fixture->kafka, -1, 1000);
+  gint64 begin_us = tide_now_us();
+  tide_kafka_refill_ask(&fixture->refill);
+  g_assert_cmpuint(fixture->refill.n_questions, ==, 1);
+  g_assert_cmpint(fixture->refill.not_before_us, >=, begin_us + 40 * TIDE_US_PER_MS);
+  mock_kafka_set_round_trip_ms(fixture->kafka, -1, 0);
+}
+
+static void
+test_asks_when_half_of_the_messages_are_taken(Fixture *fixture, gconstpointer data)
+{
+  if (skip_where_librdkafka_looks_by_itself(fixture))
+    return;
+  fixture->refill.half_messages = 100;
+  take(fixture, 99);
+  g_assert_cmpuint(fixture->refill.n_questions, ==, 0);
+  take(fixture, 1);
+  g_assert_cmpuint(fixture->refill.n_questions, ==, 1);
+}
+
+static void
+take_all_that_is_queued(Fixture *fixture)
+{
+  while (rd_kafka_queue_length(fixture->queue) > 0 || fixture->refill.n_messages == 0)
+    take(fixture, 1);
+}
+
+/* A queue that holds a handful of them. */
 static void
 test_asks_when_large_messages_emptied_it(Fixture *fixture, gconstpointer data)
 {
-  if (fixture->refill.queue_bytes == 0) {
-    g_test_skip("this librdkafka looks often by itself");
+  if (skip_where_librdkafka_looks_by_itself(fixture))
     return;
-  }
   wait_until_full(fixture, 6);
-  while (rd_kafka_queue_length(fixture->queue) > 0 || fixture->refill.n_messages == 0)
-    take(fixture, 1);
-  (void)tide_kafka_refill_wait_ms(&fixture->refill, 500);
+  take_all_that_is_queued(fixture);
+  g_assert_cmpuint(fixture->refill.n_questions, >=, 1);
+}
+
+/* What one of them has says nothing about those behind it. */
+static void
+test_asks_when_small_messages_and_large_ones_emptied_it(Fixture *fixture, gconstpointer data)
+{
+  if (skip_where_librdkafka_looks_by_itself(fixture))
+    return;
+  wait_until_full(fixture, N_SMALL + N_LARGE);
+  take(fixture, N_SMALL + N_LARGE);
   g_assert_cmpuint(fixture->refill.n_questions, >=, 1);
 }
 
 static void
 test_asks_when_it_ran_empty_before(Fixture *fixture, gconstpointer data)
 {
-  if (fixture->refill.queue_bytes == 0) {
-    g_test_skip("this librdkafka looks often by itself");
+  if (skip_where_librdkafka_looks_by_itself(fixture))
     return;
-  }
-  fixture->refill.was_full = TRUE;
+  wait_until_full(fixture, N_FULL);
   fixture->refill.not_before_us = G_MAXINT64;
-  while (rd_kafka_queue_length(fixture->queue) > 0 || fixture->refill.n_messages == 0)
-    take(fixture, 1);
+  take(fixture, N_FULL);
+  fixture->refill.queue = fixture->empty;
   g_assert_cmpint(tide_kafka_refill_wait_ms(&fixture->refill, 500), <, 500);
   g_assert_cmpuint(fixture->refill.n_questions, ==, 0);
   g_assert_cmpint(tide_kafka_refill_wait_ms(&fixture->refill, 0), ==, 0);
@@ -153,13 +225,32 @@ test_asks_when_it_ran_empty_before(Fixture *fixture, gconstpointer data)
   g_assert_cmpuint(fixture->refill.n_questions, ==, 1);
 }
 
+/* It runs empty again and again: it is not full in between, or more would have been taken. */
 static void
 test_does_not_ask_when_the_queue_was_never_full(Fixture *fixture, gconstpointer data)
 {
-  fixture->refill.queue_bytes = fixture->refill.queue_messages = G_MAXINT32;
-  take(fixture, N_MESSAGES);
+  if (skip_where_librdkafka_looks_by_itself(fixture))
+    return;
+  fixture->refill.queue = fixture->empty;
+  for (guint n_taken = 0; n_taken < 3 * N_HALF; n_taken += 100) {
+    take(fixture, 100);
+    g_assert_cmpint(tide_kafka_refill_wait_ms(&fixture->refill, 500), ==, 500);
+  }
   g_assert_cmpuint(fixture->refill.n_questions, ==, 0);
-  g_assert_cmpint(tide_kafka_refill_wait_ms(&fixture->refill, 500), ==, 500);
+}
+
+/* Nothing is known of a queue that is not empty. */
+static void
+test_goes_on_counting_while_something_is_queued(Fixture *fixture, gconstpointer data)
+{
+  if (skip_where_librdkafka_looks_by_itself(fixture))
+    return;
+  wait_until_full(fixture, N_FULL);
+  for (guint n_taken = 0; n_taken < N_HALF; n_taken++) {
+    g_assert_cmpint(tide_kafka_refill_wait_ms(&fixture->refill, 500), ==, 500);
+    take(fixture, 1);
+  }
+  g_assert_cmpuint(fixture->refill.n_questions, ==, 1);
 }
 
 /* ---- partitions that were not assigned ---- */
@@ -192,7 +283,7 @@ test_asks_of_the_partitions_that_it_is_told(void)
   tide_kafka_refill_init(&fixture.refill, fixture.consumer, fixture.queue, partitions);
   while (n_asked == 0) { /* while the broker is not known yet, a question ends with our patience */
     guint64 n_questions = fixture.refill.n_questions;
-    fixture.refill.was_full = TRUE;
+    fixture.refill.n_messages = fixture.refill.half_messages;
     fixture.refill.not_before_us = 0;
     g_assert_cmpint(tide_kafka_refill_wait_ms(&fixture.refill, 500), ==, 500);
     g_assert_cmpuint(fixture.refill.n_questions, ==, n_questions + 1);
@@ -213,9 +304,15 @@ main(int argc, char **argv)
   g_test_add("/kafka-refill/" name, Fixture, GUINT_TO_POINTER(message_bytes), set_up, function, tear_down)
 #define ADD(name, function) ADD_OF(name, MESSAGE_BYTES, function)
   ADD("asks-when-a-full-queue-is-half-empty", test_asks_when_a_full_queue_is_half_empty);
+  ADD("asks-when-half-of-the-messages-are-taken", test_asks_when_half_of_the_messages_are_taken);
+  ADD("asks-of-the-partitions-that-are-assigned", test_asks_of_the_partitions_that_are_assigned);
+  ADD("questions-take-a-part-of-the-time", test_questions_take_a_part_of_the_time);
+  ADD("goes-on-counting-while-something-is-queued", test_goes_on_counting_while_something_is_queued);
   ADD("asks-when-it-ran-empty-before", test_asks_when_it_ran_empty_before);
   ADD("does-not-ask-when-the-queue-was-never-full", test_does_not_ask_when_the_queue_was_never_full);
   ADD_OF("asks-when-large-messages-emptied-it", LARGE_BYTES, test_asks_when_large_messages_emptied_it);
+  ADD_OF("asks-when-small-messages-and-large-ones-emptied-it", 0,
+         test_asks_when_small_messages_and_large_ones_emptied_it);
 #undef ADD
 #undef ADD_OF
   g_test_add_func("/kafka-refill/asks-of-the-partitions-that-it-is-told", test_asks_of_the_partitions_that_it_is_told);
