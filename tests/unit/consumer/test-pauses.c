@@ -375,6 +375,7 @@ test_spent_budget_waits_where_it_may_not_pause(Fixture *fixture, gconstpointer d
   (void)spend_for_long(fixture);
   ASSERT_TOLD(fixture, "");
   g_assert_true(tide_pauses_must_wait(&fixture->pauses));
+  g_assert_true(tide_pauses_wait_for_memory(&fixture->pauses));
   tide_pauses_apply_backpressure(&fixture->pauses, JUST_NOW_US + TIDE_US_PER_S);
   ASSERT_TOLD(fixture, "pause 0, pause 1, ");
   g_assert_false(tide_pauses_must_wait(&fixture->pauses));
