@@ -36,14 +36,20 @@ tide_config_problems_print(FILE *stream, const char *path, const GPtrArray *prob
 }
 
 gboolean
+tide_config_check_properties(const TideConfig *config, GPtrArray *problems)
+{
+  if (config == NULL)
+    return FALSE;
+  tide_kafka_check_properties(config, problems);
+  tide_problems_sort(problems);
+  return tide_problems_n_errors(problems) == 0;
+}
+
+gboolean
 tide_command_read_config(TideCommandCall *call)
 {
   g_autoptr(TideConfig) config = tide_config_load(tide_command_config_path(call), &call->problems);
-  if (config == NULL)
-    return FALSE;
-  tide_kafka_check_properties(config, call->problems);
-  tide_problems_sort(call->problems);
-  if (tide_problems_n_errors(call->problems) > 0)
+  if (!tide_config_check_properties(config, call->problems))
     return FALSE;
   call->config = g_steal_pointer(&config);
   return TRUE;

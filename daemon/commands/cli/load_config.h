@@ -18,6 +18,10 @@ gboolean tide_command_load_config(TideCommandCall *call) G_GNUC_WARN_UNUSED_RESU
  * Returns: FALSE when any problem is an error. */
 gboolean tide_command_read_config(TideCommandCall *call) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Adds to @problems (element-type TideConfigProblem) what only librdkafka can say of @config, which they are of.
+ * @config: (nullable): NULL: it could not be loaded. Returns: FALSE when any problem is an error. */
+gboolean tide_config_check_properties(const TideConfig *config, GPtrArray *problems) G_GNUC_WARN_UNUSED_RESULT;
+
 /* The file that --config names, or the default one. */
 const char *tide_command_config_path(const TideCommandCall *call);
 

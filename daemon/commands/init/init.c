@@ -10,6 +10,7 @@
 #include "config/yaml/secret.h"
 #include "config/yaml/yaml_text.h"
 #include "decode/avro_container.h"
+#include "kafka/kafka_check.h"
 #include "mapping/mapping.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -122,13 +123,17 @@ fill_places(const Init *init, TideInitProposal *proposal)
 static TideConfig *
 load_text(const char *path, const char *text, GPtrArray **ret_problems, GError **error)
 {
-  TideConfig *config = tide_config_load_text(path, tide_bytes_of_string(text), ret_problems);
-  if (config == NULL) {
+  g_autoptr(TideConfig) config = tide_config_load_text(path, tide_bytes_of_string(text), ret_problems);
+  if (!tide_config_check_properties(config, *ret_problems)) {
     tide_config_problems_print(stderr, path, *ret_problems);
     g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_CONFIG,
                         "what was said makes no configuration, so nothing is written");
+    return NULL;
   }
-  return config;
+  if (tide_kafka_check_clients(config, error))
+    return g_steal_pointer(&config);
+  g_prefix_error(error, "nothing is written: ");
+  return NULL;
 }
 
 /* Of a configuration that has nothing but the places: its connection to Kafka, and its schemas, are those of the file
