@@ -250,7 +250,8 @@ fail_path(const char *path, int cause, GError **error)
                 "'%s' is there already and is left as it is: name another file with '--config', or move that away",
                 path);
   else if (cause == ENOENT)
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot make '%s': its folder is not there: make it (mkdir -p)",
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO,
+                "cannot make '%s': its folder is not there: make it (mkdir -p), or name another file with '--config'",
                 path);
   else
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot make '%s': %s: name another file with '--config'", path,

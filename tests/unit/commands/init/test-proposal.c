@@ -268,7 +268,9 @@ test_never_overwrites(void)
   g_assert_nonnull(strstr(error->message, "is there already and is left as it is"));
   g_assert_true(g_file_get_contents(path, &content, NULL, NULL));
   g_assert_cmpstr(content, ==, "first");
-  g_assert_false(tide_init_check_path(nowhere, NULL));
+  g_clear_error(&error);
+  g_assert_false(tide_init_check_path(nowhere, &error));
+  g_assert_true(g_str_has_suffix(error->message, "make it (mkdir -p), or name another file with '--config'"));
   g_unlink(path);
   /* a link that leads nowhere is something, too */
   g_assert_cmpint(symlink(nowhere, path), ==, 0);
