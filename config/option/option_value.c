@@ -89,11 +89,35 @@ tide_duration_format(gint64 duration_ms)
   return text != NULL ? text : g_strdup("0s");
 }
 
+/* The size with the unit that "32MB", "200k" or "1mib" most likely stands for. (transfer full); NULL: it is none */
+static char *
+meant_size(const char *text)
+{
+  guint64 number = 0;
+  const char *unit = NULL;
+
+  if (!read_digits(text, &number, &unit))
+    return NULL;
+  while (*unit == ' ')
+    unit++;
+  for (gsize i = 0; i + 1 < G_N_ELEMENTS(size_units); i++) { /* the last has no letter */
+    const char *name = size_units[i].name;
+    const char letter[] = {name[0], '\0'}, decimal[] = {name[0], 'B', '\0'};
+    gboolean is_other_case = strcmp(unit, name) != 0 && g_ascii_strcasecmp(unit, name) == 0;
+    if (is_other_case || g_ascii_strcasecmp(unit, letter) == 0 || g_ascii_strcasecmp(unit, decimal) == 0)
+      return g_strdup_printf("%" G_GUINT64_FORMAT "%s", number, name);
+  }
+  return NULL;
+}
+
 gboolean
 tide_size_parse(const char *text, guint64 *ret_bytes, GError **error)
 {
   if (read_with_unit(text, size_units, G_N_ELEMENTS(size_units), ret_bytes))
     return TRUE;
+  g_autofree char *meant = meant_size(text);
+  if (meant != NULL)
+    return tide_fail(error, TIDE_ERROR_CONFIG, "must have one of the units KiB, MiB and GiB: '%s'", meant);
   return tide_fail(error, TIDE_ERROR_CONFIG, "must be a size such as '64KiB', '1MiB', '2GiB', or a number of bytes");
 }
 

@@ -128,7 +128,7 @@ static const struct {
     {"kafka", "session_timeout", "1s", "'kafka.session_timeout' must be 6s..30m, got '1s'"},
     {"kafka", "start", "yesterday", "'kafka.start' must be earliest, latest, or a time such as"},
     {"kafka", "allow_unverified_tls", "yes", "'kafka.allow_unverified_tls' must be true or false, got 'yes'"},
-    {"batch", "max_bytes", "1MB", "'batch.max_bytes' must be a size such as"},
+    {"batch", "max_bytes", "1MB", "'batch.max_bytes' must have one of the units KiB, MiB and GiB: '1MiB'"},
     {"batch", "max_bytes", "2MiB", "'batch.max_bytes' must be 4KiB..1984KiB, got '2MiB'"},
     {"limits", "memory", "18446744073709551615", "'limits.memory' must be 16MiB..1024GiB"},
     {"service", "log_level", "loud",

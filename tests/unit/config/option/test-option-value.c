@@ -82,6 +82,26 @@ test_sizes(void)
   }
 }
 
+/* What was most likely meant by a unit that is not ours; NULL: nothing. */
+static void
+test_meant_sizes(void)
+{
+  static const struct {
+    const char *text, *meant;
+  } cases[] = {{"32MB", "'32MiB'"}, {"200kB", "'200KiB'"}, {"200 kb", "'200KiB'"},   {"2g", "'2GiB'"},
+               {"1mib", "'1MiB'"},  {"64K", "'64KiB'"},    {"17179869184GiB", NULL}, {"1MiBs", NULL},
+               {"1 Mi B", NULL},    {"MB", NULL},          {"1.5MB", NULL},          {"1TB", NULL}};
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    guint64 bytes = 0;
+    g_autoptr(GError) error = NULL;
+    g_assert_false(tide_size_parse(cases[i].text, &bytes, &error));
+    if (cases[i].meant == NULL)
+      g_assert_true(g_str_has_prefix(error->message, "must be a size such as "));
+    else
+      g_assert_true(g_str_has_suffix(error->message, cases[i].meant));
+  }
+}
+
 static void
 test_numbers(void)
 {
@@ -168,6 +188,7 @@ main(int argc, char **argv)
   g_test_add_func("/value/bad-durations-are-refused", test_bad_durations);
   g_test_add_func("/value/number-without-unit-is-refused-with-a-hint", test_number_without_unit_is_refused_with_a_hint);
   g_test_add_func("/value/sizes", test_sizes);
+  g_test_add_func("/value/sizes-in-other-units-are-proposed-in-ours", test_meant_sizes);
   g_test_add_func("/value/numbers", test_numbers);
   g_test_add_func("/value/times", test_times);
   g_test_add_func("/value/nearest-names", test_nearest_names);
