@@ -27,6 +27,21 @@ print_help(FILE *stream)
                   "The configuration is " TIDE_DEFAULT_CONFIG_PATH " unless a command is given --config FILE.\n");
 }
 
+/* What others call what a command does. */
+static const struct {
+  const char *word, *command;
+} synonyms[] = {{"start", "run"}, {"lint", "check"}, {"validate", "check"}, {"test", "check"}};
+
+static const char *
+command_meant(const char *name, const char *const *names)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS(synonyms); i++) {
+    if (strcmp(name, synonyms[i].word) == 0)
+      return synonyms[i].command;
+  }
+  return name[0] == '-' ? NULL : tide_nearest_name(name, names);
+}
+
 static int
 refuse_unknown(const char *name)
 {
@@ -36,7 +51,7 @@ refuse_unknown(const char *name)
       g_ptr_array_add(names, (gpointer)at->command->name);
   }
   g_ptr_array_add(names, NULL);
-  const char *nearest = name[0] == '-' ? NULL : tide_nearest_name(name, (const char *const *)names->pdata);
+  const char *nearest = command_meant(name, (const char *const *)names->pdata);
   g_autofree char *shown = tide_text_printable(tide_bytes_of_string(name));
   if (nearest != NULL)
     fprintf(stderr, "tidemark: unknown command '%s': did you mean '%s'?\n", shown, nearest);

@@ -72,6 +72,7 @@ struct TideCommand {
   const char *summary;   /* one sentence */
   const char *details;   /* examples and what else one should know, printed below the options */
   guint max_arguments;   /* positional ones; G_MAXUINT: any number */
+  gboolean reads_input;  /* messages, of standard input: for the hint where a file is given in their place */
   const TideOption *options;
   gsize n_options;
   gsize options_size;     /* of the command's struct */

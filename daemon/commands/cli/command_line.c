@@ -220,6 +220,52 @@ asks_for_help(int argc, char **argv)
   return FALSE;
 }
 
+/* By which a file is given: the configuration, or whatever else takes one. NULL: none */
+static const TideOption *
+option_of_file(const TideCommand *command, gboolean is_config)
+{
+  const TideOption *config = NULL;
+  for (gsize i = 0; i < command->n_options; i++) {
+    const TideOption *option = &command->options[i];
+    if (option->kind == TIDE_OPTION_CONFIG)
+      config = option;
+    else if (!is_config && g_strcmp0(option->value_name, "FILE") == 0)
+      return option;
+  }
+  return config;
+}
+
+/* How a file is given to a command that takes no arguments. (transfer full); NULL: it takes none, or @argument is none
+ */
+static char *
+way_of_file(const TideCommand *command, const char *argument)
+{
+  gboolean is_yaml = g_str_has_suffix(argument, ".yaml") || g_str_has_suffix(argument, ".yml");
+  const TideOption *option = option_of_file(command, is_yaml);
+  if (option == NULL || command->max_arguments > 0 || (!is_yaml && !g_file_test(argument, G_FILE_TEST_EXISTS)))
+    return NULL;
+  g_autofree char *word = tide_shell_word(argument);
+  if (!is_yaml && command->reads_input)
+    return g_strdup_printf("messages come from standard input: tidemark %s … < %s", command->name, word);
+  if (option->kind == TIDE_OPTION_CONFIG)
+    return g_strdup_printf("a configuration is given by -c: tidemark %s -c %s", command->name, word);
+  return g_strdup_printf("a file is given by '--%s': tidemark %s --%s %s", option->name, command->name, option->name,
+                         word);
+}
+
+static gboolean
+fail_unexpected(const TideCommand *command, const char *argument, GError **error)
+{
+  g_autofree char *hint = way_of_file(command, argument);
+  for (gsize i = 0; hint == NULL && i < command->n_options; i++) {
+    if (strcmp(command->options[i].name, argument) == 0)
+      hint = g_strdup_printf("did you mean '--%s'?", argument);
+  }
+  if (hint == NULL)
+    hint = g_strdup_printf("see 'tidemark %s --help'", command->name);
+  return tide_fail(error, TIDE_ERROR_USAGE, "unexpected argument '%s': %s", argument, hint);
+}
+
 gboolean
 tide_command_line_parse(TideCommandCall *call, int argc, char **argv, gboolean *ret_help, GError **error)
 {
@@ -242,11 +288,8 @@ tide_command_line_parse(TideCommandCall *call, int argc, char **argv, gboolean *
         return FALSE;
       continue;
     }
-    if (call->arguments->len >= call->command->max_arguments) {
-      g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "unexpected argument '%s': see 'tidemark %s --help'", argument,
-                  call->command->name);
-      return FALSE;
-    }
+    if (call->arguments->len >= call->command->max_arguments)
+      return fail_unexpected(call->command, argument, error);
     g_ptr_array_add(call->arguments, argument);
   }
   return TRUE;

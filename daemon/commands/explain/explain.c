@@ -274,6 +274,7 @@ const TideCommand tide_command_explain = {
                "tidemark.yaml\n"
                "  tidemark explain --from-topic --count 20\n"
                "  tidemark explain --offline --tombstone --key server1",
+    .reads_input = TRUE,
     .options = explain_options,
     .n_options = G_N_ELEMENTS(explain_options),
     .options_size = sizeof(ExplainOptions),

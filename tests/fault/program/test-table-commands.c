@@ -165,6 +165,27 @@ test_explain_tells_rows_and_why_not(ProgramScene *fixture, gconstpointer unused)
   assert_prints(third, "\n  remedy: the time is read from it");
 }
 
+static void
+test_commands_by_other_names(ProgramScene *fixture, gconstpointer unused)
+{
+  static const struct {
+    const char *word, *hint;
+  } cases[] = {{"start", "did you mean 'run'?"},     {"validate", "did you mean 'check'?"},
+               {"lint", "did you mean 'check'?"},    {"test", "did you mean 'check'?"},
+               {"statsu", "did you mean 'status'?"}, {"frobnicate", "see 'tidemark --help'"}};
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *said = g_strdup_printf("tidemark: unknown command '%s': %s\n", cases[i].word, cases[i].hint);
+    program_scene_run(fixture, cases[i].word, 64);
+    g_assert_cmpstr(fixture->done.errors, ==, said);
+  }
+  program_scene_run(fixture, "bench plan", 64);
+  assert_prints(fixture->done.errors, "did you mean '--plan'?\n");
+  program_scene_run(fixture, "explain readings.yaml", 64);
+  assert_prints(fixture->done.errors, "a configuration is given by -c: tidemark explain -c readings.yaml\n");
+  program_scene_run(fixture, "explain /dev/null", 64);
+  assert_prints(fixture->done.errors, "messages come from standard input: tidemark explain … < /dev/null\n");
+}
+
 /* Silence would look like a message of which nothing comes. */
 static void
 test_explain_without_a_message(ProgramScene *fixture, gconstpointer unused)
@@ -465,6 +486,7 @@ main(int argc, char **argv)
   ADD("check-names-what-it-has-not-looked-at", test_check_names_what_it_has_not_looked_at);
   ADD_FRAMED("framed-gateway-makes-what-it-can", test_framed_gateway_makes_what_it_can);
   ADD("explain-tells-rows-and-why-there-is-none", test_explain_tells_rows_and_why_not);
+  ADD("commands-by-other-names-are-known", test_commands_by_other_names);
   ADD("explain-without-a-message", test_explain_without_a_message);
   ADD("H9/explain-tells-of-a-message-without-readings", test_h9_no_readings);
   ADD("explain-tells-regions-and-json", test_explain_tells_regions_and_json);

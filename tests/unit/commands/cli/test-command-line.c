@@ -1,6 +1,9 @@
 /* The table-driven command line: values with their units and ranges, hints, help. */
 #include "commands/cli/command_line.h"
 
+#include <glib/gstdio.h>
+#include <unistd.h>
+
 typedef struct Target {
   gboolean flag;
   const char *text;
@@ -184,6 +187,62 @@ test_too_many(void)
   clear_target(&target);
 }
 
+/* What a command that takes no arguments says of @argument. (transfer full) */
+static char *
+refusal_of(const TideCommand *command, const char *argument)
+{
+  char *argv[] = {(char *)(gsize)argument, NULL};
+  g_autoptr(GPtrArray) arguments = g_ptr_array_new();
+  gboolean help = FALSE;
+  g_autoptr(GError) error = NULL;
+  TideCommandCall call = {.command = command, .arguments = arguments};
+  g_assert_false(tide_command_line_parse(&call, 1, argv, &help, &error));
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_USAGE);
+  return g_strdup(error->message);
+}
+
+static void
+test_argument_of_none(void)
+{
+  static const TideOption with_messages[] = {
+      {"config", "FILE", TIDE_OPTION_CONFIG, 0, NULL, .letter = 'c'},
+      {"messages", "FILE", TIDE_LIST(Target, list)},
+  };
+  const TideCommand checks = {.name = "checks", .options = options, .n_options = G_N_ELEMENTS(options)};
+  const TideCommand reads = {
+      .name = "reads", .reads_input = TRUE, .options = options, .n_options = G_N_ELEMENTS(options)};
+  const TideCommand takes = {.name = "takes", .options = with_messages, .n_options = G_N_ELEMENTS(with_messages)};
+  const TideCommand bare = {.name = "bare"};
+  g_autofree char *file = NULL;
+  int fd = g_file_open_tmp("XXXXXX.jsonl", &file, NULL);
+  g_assert_cmpint(fd, >=, 0);
+  close(fd);
+  const struct {
+    const TideCommand *command;
+    const char *argument, *hint;
+  } cases[] = {
+      {&checks, "no.yaml", "a configuration is given by -c: tidemark checks -c no.yaml"},
+      {&checks, "a b.yml", "a configuration is given by -c: tidemark checks -c 'a b.yml'"},
+      {&checks, file, "a configuration is given by -c: tidemark checks -c %s"},
+      {&checks, "no.jsonl", "see 'tidemark checks --help'"},
+      {&checks, "max-age", "did you mean '--max-age'?"},
+      {&reads, "no.yaml", "a configuration is given by -c: tidemark reads -c no.yaml"},
+      {&reads, file, "messages come from standard input: tidemark reads … < %s"},
+      {&takes, "no.yaml", "a configuration is given by -c: tidemark takes -c no.yaml"},
+      {&takes, file, "a file is given by '--messages': tidemark takes --messages %s"},
+      {&bare, "no.yaml", "see 'tidemark bare --help'"},
+      {&bare, file, "see 'tidemark bare --help'"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *said = refusal_of(cases[i].command, cases[i].argument);
+    g_autoptr(GString) expected = g_string_new(cases[i].hint);
+    g_string_replace(expected, "%s", file, 1);
+    g_autofree char *all = g_strdup_printf("unexpected argument '%s': %s", cases[i].argument, expected->str);
+    g_assert_cmpstr(said, ==, all);
+  }
+  g_unlink(file);
+}
+
 static void
 test_help_wins(void)
 {
@@ -252,6 +311,7 @@ main(int argc, char **argv)
   g_test_add_func("/command-line/all-behind-a-double-dash-is-positional", test_double_dash);
   g_test_add_func("/command-line/wrong-values-are-refused-with-the-remedy", test_refused);
   g_test_add_func("/command-line/a-surplus-argument-is-named", test_too_many);
+  g_test_add_func("/command-line/where-none-is-taken-a-hint-says-how-it-is-given", test_argument_of_none);
   g_test_add_func("/command-line/help-wins-over-errors", test_help_wins);
   g_test_add_func("/command-line/help-is-aligned-and-plain-without-a-terminal", test_help_text);
   return g_test_run();
