@@ -233,6 +233,7 @@ explain_messages(TideCommandCall *call, GError **error)
       .problems = call->problems,
       .session = session,
       .json = options->format == EXPLAIN_JSON,
+      .by_line = !options->from_topic && !options->whole && !options->tombstone,
       .record_time_is_now = !options->from_topic && options->timestamp == NULL,
   };
   g_autoptr(TideExplainer) explainer = tide_explainer_new(&explainer_options);

@@ -216,6 +216,19 @@ static const char *const remedies[TIDE_REJECT_N_REASONS] = {
     [TIDE_REJECT_CELL_TOO_LARGE] = "store large values elsewhere, or raise 'hbase.max_cell_size' here and in HBase",
 };
 
+/* NULL: none */
+static const char *
+remedy_of(const TideExplainer *explainer, const TideReject *reject)
+{
+  if (reject->remedy != NULL || reject->reason != TIDE_REJECT_PARSE || !explainer->options.by_line)
+    return reject->remedy != NULL ? reject->remedy : remedies[reject->reason];
+  const TideConfigSource *source = tide_config_source_of_topic(explainer->options.config, explainer->message->topic);
+  return source->readings->decode.format == TIDE_FORMAT_JSON
+             ? "see that 'readings.format' is what senders write, and whether this message is whole: '--whole' takes "
+               "one that is spread over several lines, and 'jq -c .' makes a line of it"
+             : remedies[TIDE_REJECT_PARSE];
+}
+
 /* Of a message with several lines, the one at fault: " (line 3 of the message)". (transfer full) */
 static char *
 line_text(const TideExplainer *explainer, const TideReject *reject)
@@ -253,7 +266,7 @@ print_rejected(TideExplainer *explainer, const TideReject *reject, gboolean is_a
   explainer->counts.n_rejected++;
   g_autofree char *sentence = reject_text(explainer, reject, is_alone);
   const char *reason = tide_reject_reason_name(reject->reason);
-  const char *remedy = reject->remedy != NULL ? reject->remedy : remedies[reject->reason];
+  const char *remedy = remedy_of(explainer, reject);
   if (!explainer->options.json) {
     g_autofree char *position = position_text(explainer);
     g_autofree char *reading =

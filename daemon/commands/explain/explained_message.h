@@ -15,6 +15,7 @@ typedef struct TideExplainerOptions {
   TideGatewaySession *session; /* borrowed; NULL: regions are not shown */
   gboolean json;               /* one object a row, else text */
   guint32 max_readings;        /* shown of a message, with those that are rejected before; 0: all */
+  gboolean by_line;            /* a line of what is given is taken for a message */
   gboolean record_time_is_now; /* the messages' time is not theirs: what depends on it is told so */
 } TideExplainerOptions;
 

@@ -358,6 +358,14 @@ test_explain_remedies(ProgramScene *fixture, gconstpointer unused)
       {EPOCH, "", "{\"ts\":1501028163000,\"cpu\":1}\n", "give the key's part a 'default'"},
       {EPOCH, "", "{\"host\":\"\",\"ts\":1501028163000,\"cpu\":1}\n", "an empty field is refused"},
       {EPOCH, "", "host=h cpu=1\n", "see that 'readings.format' is what senders write"},
+      {EPOCH, "", "{\n\"host\":\"h\",\n\"ts\":1501028163000}\n",
+       "see that 'readings.format' is what senders write, and whether this message is whole: '--whole' takes one that "
+       "is "
+       "spread over several lines, and 'jq -c .' makes a line of it\n"},
+      {EPOCH, "--whole", "{\n\"host\":\"h\",\n\n",
+       "see that 'readings.format' is what senders write, and whether this message is whole\n"},
+      {EPOCH ", format: influx", "", "cpu,host=h\n",
+       "see that 'readings.format' is what senders write, and whether this message is whole\n"},
       {EPOCH, "", "{\"host\":\"\\ud800\",\"ts\":1501028163000,\"cpu\":1}\n", "let senders write UTF-8"},
       {EPOCH ", max_depth: 1", "", "{\"host\":\"h\",\"ts\":1501028163000,\"m\":{\"n\":{\"x\":1}}}\n",
        "raise 'readings.max_depth'"},
