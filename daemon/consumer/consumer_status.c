@@ -53,7 +53,6 @@ void
 tide_consumer_status_show(TideConsumerStatus *status, const GPtrArray *partitions, gint64 oldest_us)
 {
   guint32 paused = 0, paused_for[TIDE_N_PAUSE_REASONS] = {0};
-  guint64 in_flight = 0;
   for (guint i = 0; i < partitions->len; i++) {
     TidePartition *partition = tide_partition_slots_at(partitions, (guint16)i);
     if (!partition->assigned)
@@ -62,12 +61,10 @@ tide_consumer_status_show(TideConsumerStatus *status, const GPtrArray *partition
     paused += partition->pauses.is_paused ? 1 : 0;
     for (guint bit = 0; bit < TIDE_N_PAUSE_REASONS; bit++)
       paused_for[bit] += partition->pauses.reasons >> bit & 1u;
-    in_flight += partition->offsets.unfinished;
   }
   atomic_store_explicit(&status->paused, paused, memory_order_relaxed);
   for (guint bit = 0; bit < TIDE_N_PAUSE_REASONS; bit++)
     atomic_store_explicit(&status->paused_for[bit], paused_for[bit], memory_order_relaxed);
-  atomic_store_explicit(&status->in_flight, in_flight, memory_order_relaxed);
   atomic_store_explicit(&status->oldest_us, oldest_us, memory_order_relaxed);
   show_time(status);
 }
@@ -122,7 +119,6 @@ tide_consumer_status_read_racy(const TideConsumerStatus *status)
       .assigned = atomic_load_explicit(&status->assigned, memory_order_relaxed),
       .halted = atomic_load_explicit(&status->halted, memory_order_relaxed),
       .paused = atomic_load_explicit(&status->paused, memory_order_relaxed),
-      .in_flight = atomic_load_explicit(&status->in_flight, memory_order_relaxed),
       .oldest_us = atomic_load_explicit(&status->oldest_us, memory_order_relaxed),
       .cpu_permille = atomic_load_explicit(&status->cpu_permille, memory_order_relaxed),
       .held_permille = atomic_load_explicit(&status->held_permille, memory_order_relaxed),

@@ -13,7 +13,6 @@ typedef struct TideConsumerState {
   guint32 halted;       /* partitions that are halted until an operator acts */
   guint32 paused;       /* partitions */
   guint32 paused_for[TIDE_N_PAUSE_REASONS]; /* of them, those with that reason, and perhaps others */
-  guint64 in_flight;                        /* messages */
   gint64 oldest_us;                         /* open rows; 0: none */
   guint32 cpu_permille;                     /* of one core, that the thread took in the last second or so */
   guint32 held_permille;                    /* of that second, that it read nothing because memory was spent */
@@ -32,7 +31,6 @@ typedef struct TideConsumerStatus {
   _Atomic guint32 halted;
   _Atomic guint32 paused;
   _Atomic guint32 paused_for[TIDE_N_PAUSE_REASONS];
-  _Atomic guint64 in_flight;
   _Atomic gint64 oldest_us;
   _Atomic guint32 cpu_permille;
   _Atomic guint32 held_permille;
@@ -58,7 +56,7 @@ void tide_consumer_status_clear(TideConsumerStatus *status);
 
 /* ---- the consumer's thread; @partitions: (element-type TidePartition), of which those count that are assigned ---- */
 
-/* How many pause, what is in flight, and the oldest open row; sets the partitions' gauges, too. */
+/* How many pause, and the oldest open row; sets the partitions' gauges, too. */
 void tide_consumer_status_show(TideConsumerStatus *status, const GPtrArray *partitions, gint64 oldest_us);
 /* It read nothing for @held_us because memory was spent: shown with the rest. */
 void tide_consumer_status_note_held(TideConsumerStatus *status, gint64 held_us);

@@ -91,7 +91,7 @@ watch_regions(TidePipelineHealth *health, gint64 now_us)
 static Totals
 total(TidePipelineHealth *health, gint64 now_us)
 {
-  Totals totals = {.had_assignment = TRUE};
+  Totals totals = {.in_flight = tide_pipeline_parts_in_flight(health->parts), .had_assignment = TRUE};
   for (guint i = 0; i < health->parts->consumers->len; i++) {
     TideConsumerState state = tide_consumer_state_racy(g_ptr_array_index(health->parts->consumers, i));
     totals.assigned += state.assigned;
@@ -99,7 +99,6 @@ total(TidePipelineHealth *health, gint64 now_us)
     totals.paused += state.paused;
     for (guint bit = 0; bit < TIDE_N_PAUSE_REASONS; bit++)
       totals.paused_for[bit] += state.paused_for[bit];
-    totals.in_flight += state.in_flight;
     totals.n_finished += state.finished ? 1 : 0;
     totals.had_assignment &= state.had_assignment;
     totals.fatal |= state.fatal;

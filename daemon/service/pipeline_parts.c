@@ -125,6 +125,12 @@ stop_waiting_for_schemas(const TideConfig *config)
   }
 }
 
+guint64
+tide_pipeline_parts_in_flight(const TidePipelineParts *parts)
+{
+  return tide_metrics_sum(parts->options.metrics, "tidemark_messages_in_flight", NULL);
+}
+
 static TideInput *
 open_kafka(guint32 index, const TideInputHandlers *handlers, gpointer data, GError **error)
 {

@@ -51,6 +51,10 @@ void tide_pipeline_parts_clear(TidePipelineParts *parts); /* when nothing runs a
 /* Hands on what a reload changed in the configuration, to those who keep it in a form of their own. Threads: any. */
 void tide_pipeline_parts_take_changes(TidePipelineParts *parts);
 
+/* Messages that are in flight now: partitions show it at once, consumers what else they show once a second. Threads:
+ * any. */
+guint64 tide_pipeline_parts_in_flight(const TidePipelineParts *parts);
+
 void tide_pipeline_parts_start_writers(TidePipelineParts *parts);
 gboolean tide_pipeline_parts_start_consumers(TidePipelineParts *parts, TideWireProtocol protocol,
                                              GError **error) G_GNUC_WARN_UNUSED_RESULT;

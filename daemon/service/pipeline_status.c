@@ -118,15 +118,25 @@ list_regions(const TidePipelineParts *parts, gint64 now_us)
   return regions;
 }
 
+/* A message is in flight before its rows are and after them, so it is asked for on both sides of theirs: none in flight
+ * would contradict rows in calls. */
+static void
+fill_in_flight(const TidePipelineParts *parts, TideStatus *status)
+{
+  gint64 now_us = tide_now_us();
+  guint64 before = tide_pipeline_parts_in_flight(parts);
+  status->tables = list_tables(parts, now_us);
+  status->regions = list_regions(parts, now_us);
+  status->kafka.in_flight_messages = (gint64)MAX(before, tide_pipeline_parts_in_flight(parts));
+}
+
 void
 tide_pipeline_status_fill(const TidePipelineParts *parts, TideStatus *status)
 {
   const TideConfig *config = parts->options.config;
-  gint64 now_us = tide_now_us();
   status->kafka = (TideStatusKafka){
       .group = g_strdup(config->kafka.group), .lag_messages = -1, .lag_seconds = -1, .unread_messages = -1};
-  status->tables = list_tables(parts, now_us);
-  status->regions = list_regions(parts, now_us);
+  fill_in_flight(parts, status);
   status->gateways = tide_gateways_view(parts->gateways);
   fill_dead_letters(parts, &status->dead_letters);
   fill_memory(parts, &status->memory);
@@ -152,7 +162,6 @@ fill_kafka(const TidePipelineParts *parts, TideStatus *status)
     kafka->assigned_partitions += state.assigned;
     kafka->halted_partitions += state.halted;
     kafka->paused_partitions += state.paused;
-    kafka->in_flight_messages += (gint64)state.in_flight;
     status->cpu.busiest_consumer = MAX(status->cpu.busiest_consumer, state.cpu_permille / 1000.0);
     status->memory.held_share = MAX(status->memory.held_share, state.held_permille / 1000.0);
     if (kafka->trouble == NULL)

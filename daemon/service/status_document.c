@@ -100,7 +100,9 @@ static const Field partition_fields[] = {
     {"end", COUNT(TidePartitionView, end), "Where the partition ends"},
     {"lag_messages", COUNT(TidePartitionView, lag_messages), "From what is committed to the end"},
     {"lag_seconds", COUNT(TidePartitionView, lag_seconds), "Age of the oldest message that is not committed"},
-    {"in_flight_messages", COUNT(TidePartitionView, in_flight), "Messages that were read and are not finished"},
+    {"in_flight_messages", COUNT(TidePartitionView, in_flight),
+     "Messages that were read and are not finished, as of up to a second ago, like `mark` and `pauses`; "
+     "`kafka.in_flight_messages` is of now"},
     {"pauses", PAUSES(TidePartitionView, pauses),
      "Why it is not fetched: `memory` (the budget is spent), `span` (too much is open behind one message), `halted`, "
      "`table` (a table that it feeds holds its share of the memory), `dead_letters` (they cannot be kept), `refused` "

@@ -128,6 +128,29 @@ test_a_gateway_limits(PipelineFixture *fixture, gconstpointer data)
   stop(&daemon);
 }
 
+/* A row in a call is of a message in flight: of the same moment, not of when a consumer last said how it is. */
+static void
+test_rows_and_messages_in_flight_are_of_one_moment(PipelineFixture *fixture, gconstpointer data)
+{
+  static const char row_in_call[] = "\"in_flight_rows\":1,";
+  g_auto(DaemonProcess) daemon = start_daemon(fixture, "");
+  g_autofree char *idle = WAIT_STATUS(&daemon, "\"ready\":true,", "\"assigned_partitions\":2,");
+  for (guint i = 0; i < 3; i++) {
+    guint fault = scripted_gateway_add_fault(
+        fixture->gateways[0],
+        &(TideScriptedFault){.kind = TIDE_FAULT_SILENCE, .call = TIDE_CALL_PUT_MULTIPLE, .table = "METRIC"});
+    pipeline_fixture_produce(fixture, 0, "host1", 1785069296000 + i, "1");
+    pipeline_fixture_flush(fixture);
+    g_autofree char *document = WAIT_STATUS(&daemon, row_in_call);
+    assert_prints(document, "\"in_flight_messages\":1,\"messages_per_second\":");
+    g_autofree char *next = status_client_ask(&daemon); /* the line is of just before the rows */
+    assert_prints(next, "in flight 1 messages, ");
+    scripted_gateway_clear_fault(fixture->gateways[0], fault);
+    g_autofree char *done = WAIT_STATUS(&daemon, "\"in_flight_messages\":0,\"messages_per_second\":");
+  }
+  stop(&daemon);
+}
+
 static void
 test_a_region_limits(PipelineFixture *fixture, gconstpointer data)
 {
@@ -362,6 +385,7 @@ main(int argc, char **argv)
   ADD("before-there-is-a-gateway", test_before_there_is_a_gateway);
   ADD("kafka-has-nothing-to-read", test_kafka_has_nothing_to_read);
   ADD("a-gateway-limits", test_a_gateway_limits);
+  ADD("rows-and-messages-in-flight-are-of-one-moment", test_rows_and_messages_in_flight_are_of_one_moment);
   ADD("a-region-limits", test_a_region_limits);
   ADD("memory-limits", test_memory_limits);
   ADD("dead-letters-limit", test_dead_letters_limit);
