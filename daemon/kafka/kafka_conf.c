@@ -1,6 +1,5 @@
 #include "kafka/kafka_conf.h"
 
-#include "config/config_source.h"
 #include "kafka/kafka_fault.h"
 #include "kafka/kafka_library.h"
 #include "util/budget.h"
@@ -34,8 +33,9 @@
 #define MEMORY_PER_MESSAGE 350
 #define MAX_QUEUE_MESSAGES 100000
 
-/* A fetch is at most one in so many of the queue. librdkafka has one buffer for all of it, until its last message was
- * handled: the heap keeps a buffer a little larger than this is with one thread, see keep_heap_small(). */
+/* A fetch is at most one in so many of the queue, since one of each broker comes on top of it, taken apart at once.
+ * librdkafka has one buffer for all of it, until its last message was handled: the heap keeps a buffer a little larger
+ * than this is with one thread, see keep_heap_small(). */
 #define FETCHES_OF_QUEUE 5
 
 /* From one partition in one fetch, so that several share it. */
@@ -248,20 +248,18 @@ set_membership(rd_kafka_conf_t *conf, const TideKafkaConfig *config, guint32 ind
 TideKafkaConsumerConf
 tide_kafka_conf_consumer(const TideConfig *config, guint32 index)
 {
-  return (TideKafkaConsumerConf){.index = index,
-                                 .queue_bytes =
-                                     tide_budget_prefetch_bytes(config->limits.memory_bytes) / config->kafka.threads,
-                                 .max_message_bytes = tide_config_max_message_bytes(config)};
+  return (TideKafkaConsumerConf){
+      .index = index, .queue_bytes = tide_budget_prefetch_bytes(config->limits.memory_bytes) / config->kafka.threads};
 }
 
 static gboolean
 set_consumer(rd_kafka_conf_t *conf, const TideKafkaConfig *config, const TideKafkaConsumerConf *consumer,
              GError **error)
 {
-  /* A message larger than our limit must still come through to be rejected by us. librdkafka refuses less than its
-   * message.max.bytes, 1 MB. */
+  /* librdkafka refuses less than its message.max.bytes, 1 MB. A message that is larger comes all the same: a broker
+   * ends no fetch before its first message. */
   guint64 queue = queue_bytes_of(consumer->queue_bytes);
-  guint64 fetch = MAX(queue / FETCHES_OF_QUEUE, MAX(MIN_QUEUE_BYTES, (guint64)consumer->max_message_bytes));
+  guint64 fetch = MAX(queue / FETCHES_OF_QUEUE, MIN_QUEUE_BYTES);
   return set_membership(conf, config, consumer->index, error) &&
          /* At least once: only what HBase has acknowledged is stored, and only what is stored is committed. */
          set(conf, "enable.auto.offset.store", "false", error) && set(conf, "enable.auto.commit", "true", error) &&

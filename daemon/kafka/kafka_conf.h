@@ -30,9 +30,8 @@ rd_kafka_t *tide_kafka_conf_connect(rd_kafka_type_t type, rd_kafka_conf_t *conf,
                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 typedef struct TideKafkaConsumerConf {
-  guint32 index;             /* of the consumer in this process: it ends kafka.instance */
-  guint64 queue_bytes;       /* its share of the memory budget for prefetched messages */
-  guint32 max_message_bytes; /* readings.max_message_size */
+  guint32 index;       /* of the consumer in this process: it ends kafka.instance */
+  guint64 queue_bytes; /* its share of the memory budget for prefetched messages */
 } TideKafkaConsumerConf;
 
 /* Those of consumer @index of the process that runs with @config. */
