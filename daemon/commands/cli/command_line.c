@@ -68,10 +68,20 @@ store_mebibytes(const TideOption *option, const char *value, guint64 *target, GE
   return FALSE;
 }
 
+/* What is never less than this is seldom said in seconds. */
+#define LONG_MS 60000
+
 static gboolean
 store_duration(const TideOption *option, const char *value, gint64 *target, GError **error)
 {
   gint64 duration_ms = 0;
+  guint64 count = 0;
+  if (option->min >= LONG_MS && tide_number_parse(value, &count, NULL)) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
+                "'--%s' must have a unit (ms, s, m, h, d): '%sd' or '%sh', got '%s'", option->name, value, value,
+                value);
+    return FALSE;
+  }
   if (!tide_duration_argument_parse(value, &duration_ms, error)) {
     g_prefix_error(error, "'--%s' ", option->name);
     return FALSE;
@@ -93,10 +103,12 @@ store_percent(const TideOption *option, const char *value, double *target, GErro
   char *end = NULL;
   double percent = g_ascii_isdigit(value[0]) ? g_ascii_strtod(value, &end) : 0;
   guint64 max = option->max > 0 ? option->max : 100;
-  if (end == NULL || strcmp(end, "%") != 0 || !(percent >= (double)option->min && percent <= (double)max)) {
+  gboolean is_within = percent >= (double)option->min && percent <= (double)max;
+  if (end == NULL || strcmp(end, "%") != 0 || !is_within) {
+    gboolean is_bare = end != NULL && *end == '\0' && is_within; /* without its sign */
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-                "'--%s' takes a share from %" G_GUINT64_FORMAT "%% to %" G_GUINT64_FORMAT "%%, like 2%%, got '%s'",
-                option->name, option->min, max, value);
+                "'--%s' takes a share from %" G_GUINT64_FORMAT "%% to %" G_GUINT64_FORMAT "%%, like %s%%, got '%s'",
+                option->name, option->min, max, is_bare ? value : "2", value);
     return FALSE;
   }
   *target = percent / 100;
