@@ -175,24 +175,11 @@ tide_field_columns_meet(TideFieldColumns *columns, const TideField *field)
 
 /* ---- life ---- */
 
-static gint64
-family_ttl_ms(const TideTable *table, const char *name)
-{
-  for (guint i = 0; table->families != NULL && i < table->families->len; i++) {
-    const TideFamilySettings *family = g_ptr_array_index(table->families, i);
-    if (strcmp(family->name, name) == 0)
-      return (gint64)family->time_to_live_s * 1000;
-  }
-  return 0;
-}
-
 static void
 init_rule(TideFieldColumns *columns, TideFieldRule *rule, const TideColumnRule *declared)
 {
-  gint64 of_table_ms = columns->table->ttl_ms;
-  gint64 of_family_ms = family_ttl_ms(columns->table, declared->family);
   *rule = (TideFieldRule){.declared = declared, .family = tide_bytes_of_string(declared->family)};
-  rule->ttl_ms = of_table_ms > 0 && of_family_ms > 0 ? MIN(of_table_ms, of_family_ms) : MAX(of_table_ms, of_family_ms);
+  rule->ttl_ms = tide_table_ttl_ms(columns->table, rule->family);
   if (declared->packing == TIDE_PACK_NONE) {
     columns->has_cells = TRUE;
     return;

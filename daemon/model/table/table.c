@@ -69,6 +69,18 @@ tide_table_short_name(const char *name)
   return g_str_has_prefix(name, "default:") ? name + strlen("default:") : name;
 }
 
+gint64
+tide_table_ttl_ms(const TideTable *table, TideBytes family)
+{
+  gint64 of_family_ms = 0;
+  for (guint i = 0; table->families != NULL && i < table->families->len; i++) {
+    const TideFamilySettings *settings = g_ptr_array_index(table->families, i);
+    if (tide_bytes_equal(tide_bytes_of_string(settings->name), family))
+      of_family_ms = (gint64)settings->time_to_live_s * 1000;
+  }
+  return table->ttl_ms > 0 && of_family_ms > 0 ? MIN(table->ttl_ms, of_family_ms) : MAX(table->ttl_ms, of_family_ms);
+}
+
 GArray *
 tide_table_key_fields(const TideTable *table, TideNameId time_field)
 {

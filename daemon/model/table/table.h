@@ -110,6 +110,9 @@ void tide_table_free(TideTable *table);
 /* @name without HBase's own namespace: "default:METRIC" and "METRIC" are one table. Points into @name. */
 const char *tide_table_short_name(const char *name);
 
+/* How long a cell of @family is kept: by the row's time to live and the family's, whichever ends first; 0: for ever. */
+gint64 tide_table_ttl_ms(const TideTable *table, TideBytes family);
+
 /* Appends the name of a field as @rule makes a qualifier of it: a name that is nothing but strip_prefix keeps it. */
 void tide_column_rule_append_name(const TideColumnRule *rule, TideBytes name, TideBuffer *out);
 
