@@ -43,12 +43,24 @@ was_asked(const TideBenchReport *report, int stage)
   return (report->request->stages & (1u << stage)) != 0;
 }
 
+/* A stage that is the difference of two passes comes out below nothing in a run in which the lesser pass was disturbed:
+ * then it takes less than can be told. */
+static TideBenchFigure
+figure_of(const TideBenchReport *report, int stage)
+{
+  TideBenchFigure figure = report->figures[stage];
+  figure.ns = MAX(figure.ns, 0);
+  figure.min_ns = MAX(figure.min_ns, 0);
+  figure.max_ns = MAX(figure.max_ns, 0);
+  return figure;
+}
+
 /* Of the whole path; 0 where that was not measured. */
 static double
 share_of(const TideBenchReport *report, int stage)
 {
   double all_ns = report->figures[TIDE_BENCH_ALL].ns;
-  return all_ns > 0 ? report->figures[stage].ns / all_ns : 0;
+  return all_ns > 0 ? figure_of(report, stage).ns / all_ns : 0;
 }
 
 /* On one core; 0: nothing sensible, where a stage takes less than can be measured. */
@@ -83,19 +95,19 @@ print_facts(FILE *stream, const TideBenchReport *report)
 static gboolean
 add_line(TideListing *listing, const TideBenchReport *report, int stage)
 {
-  const TideBenchFigure *figure = &report->figures[stage];
+  TideBenchFigure figure = figure_of(report, stage);
   double cells = per_reading(report, report->request->load->n_cells);
   const char *whole = tide_bench_stage_wholes[stage];
   g_autofree char *name = whole != NULL ? g_strdup_printf("  %s, in %s", tide_bench_stage_names[stage], whole)
                                         : g_strdup(tide_bench_stage_names[stage]);
-  g_autofree char *ns = g_strdup_printf("%.0f", figure->ns);
-  g_autofree char *range = g_strdup_printf("%.0f-%.0f", figure->min_ns, figure->max_ns);
-  g_autofree char *cell_ns = g_strdup_printf("%.1f", figure->ns / cells);
-  guint64 rate = readings_per_s(figure);
+  g_autofree char *ns = g_strdup_printf("%.0f", figure.ns);
+  g_autofree char *range = g_strdup_printf("%.0f-%.0f", figure.min_ns, figure.max_ns);
+  g_autofree char *cell_ns = g_strdup_printf("%.1f", figure.ns / cells);
+  guint64 rate = readings_per_s(&figure);
   g_autofree char *rate_text = rate > 0 ? tide_count_text(rate) : g_strdup("");
   double share = share_of(report, stage);
   g_autofree char *share_text = share > 0 ? g_strdup_printf("%.0f %%", share * 100) : g_strdup("");
-  g_autofree char *allocations = g_strdup_printf("%.4f", figure->allocations);
+  g_autofree char *allocations = g_strdup_printf("%.4f", figure.allocations);
   return tide_listing_add(listing, (const char *[]){name, ns, range, cell_ns, rate_text, share_text, allocations});
 }
 
@@ -149,23 +161,23 @@ append_facts(TideBuffer *text, const TideBenchReport *report)
 static void
 append_stage(TideBuffer *text, const TideBenchReport *report, int stage)
 {
-  const TideBenchFigure *figure = &report->figures[stage];
+  TideBenchFigure figure = figure_of(report, stage);
   const char *whole = tide_bench_stage_wholes[stage];
   tide_json_open(text, NULL, '{');
   tide_json_text(text, "stage", tide_bench_stage_names[stage]);
   if (whole != NULL)
     tide_json_text(text, "part_of", whole);
-  tide_json_decimal(text, "ns_per_reading", figure->ns, 1);
-  tide_json_decimal(text, "min_ns", figure->min_ns, 1);
-  tide_json_decimal(text, "max_ns", figure->max_ns, 1);
-  tide_json_decimal(text, "ns_per_cell", figure->ns / per_reading(report, report->request->load->n_cells), 2);
-  guint64 rate = readings_per_s(figure);
+  tide_json_decimal(text, "ns_per_reading", figure.ns, 1);
+  tide_json_decimal(text, "min_ns", figure.min_ns, 1);
+  tide_json_decimal(text, "max_ns", figure.max_ns, 1);
+  tide_json_decimal(text, "ns_per_cell", figure.ns / per_reading(report, report->request->load->n_cells), 2);
+  guint64 rate = readings_per_s(&figure);
   if (rate > 0)
     tide_json_number(text, "readings_per_s", (gint64)rate);
   if (was_asked(report, TIDE_BENCH_ALL))
     tide_json_decimal(text, "share", share_of(report, stage), 3);
   if (report->request->count_allocations != NULL)
-    tide_json_decimal(text, "allocations_per_reading", figure->allocations, 6);
+    tide_json_decimal(text, "allocations_per_reading", figure.allocations, 6);
   tide_json_close(text, "}");
 }
 

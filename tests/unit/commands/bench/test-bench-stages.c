@@ -1,4 +1,5 @@
 /* What `tidemark bench` measures: that messages are what they should be, and the figures fit together; not how fast. */
+#include "commands/bench/report.h"
 #include "commands/bench/stages.h"
 #include "unit/allocation_counter.h"
 #include "unit/assert_bytes.h"
@@ -126,6 +127,36 @@ test_load_without_rows_is_refused(Fixture *fixture, gconstpointer unused)
   g_assert_nonnull(strstr(rejected->message, "the first one: "));
 }
 
+/* What is the difference of two passes may be less than nothing, where others had the machine in the lesser one. */
+static void
+test_no_stage_takes_less_than_nothing(Fixture *fixture, gconstpointer unused)
+{
+  add_text(fixture, "{\"host\":\"h\",\"ts\":1426535612045,\"a\":1}");
+  settle(fixture, 1);
+  TideBenchRequest request = {.config = fixture->config, .load = fixture->load, .runs = 3, .stages = ALL_STAGES};
+  TideBenchFigure figures[TIDE_BENCH_N_STAGES] = {{0}};
+  figures[TIDE_BENCH_ALL] = (TideBenchFigure){.ns = 1000, .min_ns = 900, .max_ns = 1100};
+  figures[TIDE_BENCH_MAP] = (TideBenchFigure){.ns = 200, .min_ns = -399, .max_ns = 300};
+  figures[TIDE_BENCH_APPEND] = (TideBenchFigure){.ns = -50, .min_ns = -60, .max_ns = -40};
+  TideBenchReport report = {.name = "t", .request = &request, .figures = figures};
+  static void (*const prints[])(FILE *, const TideBenchReport *) = {tide_bench_report_print,
+                                                                    tide_bench_report_print_json};
+  static const char *const told[][2] = {{" 0-300 ", " 0-0 "},
+                                        {"\"ns_per_reading\":200.0,\"min_ns\":0.0,\"max_ns\":300.0,",
+                                         "\"ns_per_reading\":0.0,\"min_ns\":0.0,\"max_ns\":0.0,"}};
+  for (gsize i = 0; i < G_N_ELEMENTS(prints); i++) {
+    char *text = NULL;
+    size_t len;
+    FILE *stream = open_memstream(&text, &len);
+    prints[i](stream, &report);
+    fclose(stream);
+    g_assert_nonnull(strstr(text, told[i][0]));
+    g_assert_nonnull(strstr(text, told[i][1]));
+    g_assert_null(strstr(strstr(text, i == 0 ? "SHARE" : "stages"), i == 0 ? " -" : ":-"));
+    free(text);
+  }
+}
+
 /* The median of sums is not the sum of medians, but in one run it is. */
 static void
 test_stages_add_up(Fixture *fixture, gconstpointer unused)
@@ -191,5 +222,6 @@ main(int argc, char **argv)
   ADD("stages-add-up", test_stages_add_up);
   ADD("only-what-is-asked-is-measured", test_only_what_is_asked_is_measured);
   ADD("path-allocates-nothing", test_path_allocates_nothing);
+  ADD("no-stage-takes-less-than-nothing", test_no_stage_takes_less_than_nothing);
   return g_test_run();
 }
