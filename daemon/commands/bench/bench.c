@@ -28,9 +28,9 @@ typedef struct BenchOptions {
   gint64 interval_ms;
   guint64 rows_per_day;
   guint64 message_bytes;
-  gint64 retention_ms;
+  gint64 retention_ms; /* 0: not given */
   gint64 kafka_retention_ms;
-  double stored_share;
+  double stored_share; /* 0: not given */
   guint64 replication;
   guint64 cores;
   double margin;
@@ -50,8 +50,9 @@ static const char plan_yaml[] =
 #define MS_PER_DAY 86400000
 #define MAX_READINGS_PER_S 1e9
 
-/* Where nobody says how many. */
+/* Where nobody says how many, nor any time to live how long. */
 #define MACHINES 1000
+#define RETENTION_MS (30 * (gint64)MS_PER_DAY)
 
 static guint64
 n_machines(const BenchOptions *options)
@@ -193,6 +194,35 @@ read_rate(const BenchOptions *options, TidePlanLoad *load, GError **error)
   return FALSE;
 }
 
+/* What is asked for, or the time to live of each cell; where that has none, RETENTION_MS. */
+static void
+read_retention(const BenchOptions *options, const TideBenchRows *rows, TidePlanLoad *load)
+{
+  double asked_ms = (double)(options->retention_ms > 0 ? options->retention_ms : RETENTION_MS);
+  load->retention_s = asked_ms / 1000;
+  if (options->retention_ms > 0 || rows->ttl_bytes == 0)
+    return;
+  double other_bytes = (double)(rows->stored_bytes - rows->ttl_bytes);
+  load->retention_s = (rows->ttl_byte_ms + other_bytes * asked_ms) / (double)rows->stored_bytes / 1000;
+  load->min_ttl_s = (double)rows->min_ttl_ms / 1000;
+  load->max_ttl_s = (double)rows->max_ttl_ms / 1000;
+  load->other_retention_s = other_bytes > 0 ? asked_ms / 1000 : 0;
+}
+
+static gboolean
+is_shrunk(const TideConfig *config)
+{
+  for (guint i = 0; i < config->tables->len; i++) {
+    const TideTable *table = g_ptr_array_index(config->tables, i);
+    for (guint f = 0; f < table->families->len; f++) {
+      const TideFamilySettings *family = g_ptr_array_index(table->families, f);
+      if ((family->compression >= 0 && family->compression != TIDE_COMPRESSION_NONE) || family->data_block_encoding > 0)
+        return TRUE;
+    }
+  }
+  return FALSE;
+}
+
 static gboolean
 read_plan_load(const BenchOptions *options, const TideConfig *config, const TideBenchLoad *counted, TidePlanLoad *load,
                GError **error)
@@ -200,19 +230,21 @@ read_plan_load(const BenchOptions *options, const TideConfig *config, const Tide
   double n_readings = (double)counted->n_readings, n_messages = counted->messages->len;
   *load = (TidePlanLoad){
       .machines = (double)n_machines(options),
+      .machines_assumed = options->machines == 0,
       .messages_per_reading = n_messages / n_readings,
       .message_bytes =
           options->message_bytes > 0 ? (double)options->message_bytes : (double)counted->given_bytes / counted->n_given,
       .history = rows_of_a_reading(&counted->history, n_readings, config, FALSE),
       .latest = rows_of_a_reading(&counted->latest, n_readings, config, TRUE),
       .latest_window_s = (double)config->batch.latest_window_ms / 1000,
-      .retention_s = (double)options->retention_ms / 1000,
       .kafka_retention_s = (double)options->kafka_retention_ms / 1000,
-      .stored_share = options->stored_share,
+      .stored_share = options->stored_share > 0 ? options->stored_share : 1,
+      .share_unknown = options->stored_share == 0 && is_shrunk(config),
       .replication = (guint)options->replication,
       .cores = (guint)options->cores,
       .margin = options->margin,
   };
+  read_retention(options, &counted->history, load);
   return read_rate(options, load, error);
 }
 
@@ -237,6 +269,7 @@ plan(TideCommandCall *call, GError **error)
       !read_plan_load(options, config, counted, &load, error))
     return FALSE;
   if (measured) {
+    load.memory_bytes = (double)config->limits.memory_bytes;
     TideBenchRequest request = request_of(config, counted, options, 1u << TIDE_BENCH_ALL);
     TideBenchFigure figures[TIDE_BENCH_N_STAGES];
     tide_bench_stages_run(&request, figures);
@@ -308,10 +341,12 @@ static const TideOption bench_options[] = {
      "plan: from one reading of a machine to its next", .min = 1, .max = MS_PER_DAY},
     {"rows-per-day", "N", TIDE_COUNT(BenchOptions, rows_per_day),
      "plan: instead of the interval, rows of tables with history", .min = 1, .max = 1000000000000000},
-    {"bytes", "N", TIDE_COUNT(BenchOptions, message_bytes), "plan: of a message (as in the messages at hand)", .min = 1,
+    {"bytes", "N", TIDE_COUNT(BenchOptions, message_bytes),
+     "plan: of a message and its Kafka key, which those of --messages have not (as in the messages at hand)", .min = 1,
      .max = 100000000},
-    {"retention", "DURATION", TIDE_DURATION(BenchOptions, retention_ms), "plan: of tables with history (30d)",
-     .min = 60000, .max = G_GUINT64_CONSTANT(36500) * MS_PER_DAY},
+    {"retention", "DURATION", TIDE_DURATION(BenchOptions, retention_ms),
+     "plan: of tables with history (their ttl; 30d without)", .min = 60000,
+     .max = G_GUINT64_CONSTANT(36500) * MS_PER_DAY},
     {"kafka-retention", "DURATION", TIDE_DURATION(BenchOptions, kafka_retention_ms), "plan: of the topic (3d)",
      .min = 60000, .max = G_GUINT64_CONSTANT(36500) * MS_PER_DAY},
     {"stored", "SHARE", TIDE_PERCENT(BenchOptions, stored_share),
@@ -349,9 +384,7 @@ const TideCommand tide_command_bench = {
     .defaults = &(const BenchOptions){.readings = 100000,
                                       .metrics = 10,
                                       .runs = 5,
-                                      .retention_ms = G_GINT64_CONSTANT(30) * MS_PER_DAY,
                                       .kafka_retention_ms = G_GINT64_CONSTANT(3) * MS_PER_DAY,
-                                      .stored_share = 1,
                                       .replication = 3,
                                       .cores = 8,
                                       .margin = 0.5},

@@ -102,14 +102,27 @@ tide_bench_load_read(TideBenchLoad *load, const char *path, const TideDecodeOpti
 #define KEY_VALUE_BYTES 20
 
 static void
-count_row(TideBenchRows *rows, const TideRow *row)
+count_ttl(TideBenchRows *rows, gint64 ttl_ms, gsize n_bytes)
+{
+  if (ttl_ms == 0)
+    return;
+  rows->ttl_bytes += n_bytes;
+  rows->ttl_byte_ms += (double)n_bytes * (double)ttl_ms;
+  rows->min_ttl_ms = rows->min_ttl_ms == 0 ? ttl_ms : MIN(rows->min_ttl_ms, ttl_ms);
+  rows->max_ttl_ms = MAX(rows->max_ttl_ms, ttl_ms);
+}
+
+static void
+count_row(TideBenchRows *rows, const TideRow *row, const TideTable *table)
 {
   rows->rows++;
   rows->cells += row->n_cells;
   for (guint32 i = 0; i < row->n_cells; i++) {
     const TideCell *cell = &row->cells[i];
-    rows->stored_bytes +=
+    gsize n_bytes =
         KEY_VALUE_BYTES + row->key.len + cell->column->family.len + cell->column->qualifier.len + cell->value.len;
+    rows->stored_bytes += n_bytes;
+    count_ttl(rows, tide_table_ttl_ms(table, cell->column->family), n_bytes);
   }
 }
 
@@ -119,7 +132,7 @@ count(TideBenchLoad *load, const TideConfig *config, const TideMapped *mapped)
   load->n_readings += mapped->n_readings;
   for (guint32 i = 0; i < mapped->n_rows; i++) {
     const TideTable *table = g_ptr_array_index(config->tables, mapped->rows[i].table_index);
-    count_row(table->latest == TIDE_LATEST_NONE ? &load->history : &load->latest, &mapped->rows[i]);
+    count_row(table->latest == TIDE_LATEST_NONE ? &load->history : &load->latest, &mapped->rows[i], table);
   }
 }
 

@@ -18,6 +18,11 @@ typedef struct TideBenchRows {
   guint64 rows;
   guint64 cells;
   guint64 stored_bytes; /* as HBase's KeyValues, each with its whole key */
+  /* of these, what has a time to live, how long that is, and the bytes times that */
+  guint64 ttl_bytes;
+  gint64 min_ttl_ms; /* 0: nothing has */
+  gint64 max_ttl_ms;
+  double ttl_byte_ms;
 } TideBenchRows;
 
 typedef struct TideBenchLoad {

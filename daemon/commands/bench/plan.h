@@ -19,13 +19,19 @@ typedef struct TidePlanLoad {
   double messages_per_reading;
   double message_bytes;
   double machines; /* keys of a latest table */
+  gboolean machines_assumed;
   TidePlanRows history;
-  TidePlanRows latest;      /* before a row replaces another of its machine */
-  double latest_window_s;   /* that a latest row waits for newer values */
-  double path_us;           /* of a reading, from its bytes to batches, as measured here; 0: by the model */
-  double retention_s;       /* of the tables with history */
+  TidePlanRows latest;    /* before a row replaces another of its machine */
+  double latest_window_s; /* that a latest row waits for newer values */
+  double path_us;         /* of a reading, from its bytes to batches, as measured here; 0: by the model */
+  double retention_s;     /* of the tables with history, on average by their bytes */
+  double min_ttl_s;       /* of their cells that have one, which is taken for these; 0: none is */
+  double max_ttl_s;
+  double other_retention_s; /* of the others; 0: there are none, or min_ttl_s is */
   double kafka_retention_s; /* of the topic */
   double stored_share;      /* what encoding and compression leave; above 0 */
+  gboolean share_unknown;   /* families declare some, and nobody said what it leaves */
+  double memory_bytes;      /* limits.memory of the configuration; 0: there is none */
   guint replication;        /* of HDFS and of the topic; at least 1 */
   guint cores;              /* of each host; at least 1 */
   double margin;            /* the share of them that stays free; below 1 */
@@ -44,7 +50,7 @@ typedef enum TidePlanCostName {
   TIDE_COST_MESSAGE_BYTE, /* likewise */
   TIDE_COST_ROW,          /* of the daemon: from a message's bytes to a batch */
   TIDE_COST_CELL,         /* likewise */
-  TIDE_COST_LIVE,         /* times that much where calls are small */
+  TIDE_COST_LIVE,         /* for each reading more where fetches and calls are small */
   TIDE_COST_GATEWAY_ROW,
   TIDE_COST_GATEWAY_CELL,
   TIDE_COST_HBASE_ROW,
@@ -103,8 +109,15 @@ double tide_plan_cell_bytes(const TidePlanLoad *load);
 /* Of each host: those that the margin leaves to the load. */
 double tide_plan_usable_cores(const TidePlanLoad *load);
 
-/* Regions that each server holds of all tables before there is data: may be more than TIDE_COST_REGIONS. */
-double tide_plan_first_regions_of_server(const TidePlanLoad *load);
+/* Regions that each of @n_servers (at least two) holds of all tables before there is data, while one is away: may be
+ * more than TIDE_COST_REGIONS. */
+double tide_plan_first_regions_of_server(const TidePlanLoad *load, double n_servers);
+
+/* What the budget is charged for latest rows that wait, of so many bytes as HBase stores them. */
+double tide_plan_waiting_bytes(double n_rows, double stored_bytes);
+
+/* Whether something was reckoned with @cost. */
+gboolean tide_plan_uses(const TidePlanLoad *load, TidePlanCostName cost);
 
 /* Whether one host for each role carries the load, and one region all tables: then counts are what a plan has at the
  * least. */

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#define MIB ((double)(1 << 20))
 #define TIB ((double)(G_GUINT64_CONSTANT(1) << 40))
 
 /* Of disks: hundredths are told, of all else there are whole ones. */
@@ -34,12 +35,25 @@ static void G_GNUC_PRINTF(2, 3) add_note(GPtrArray *notes, const char *format, .
   va_end(arguments);
 }
 
+static void
+add_memory_note(GPtrArray *notes, const TidePlanLoad *load, const TidePlan *plan)
+{
+  double planned_mib = plan->figures[TIDE_PLAN_MEMORY].value;
+  const char *unit;
+  double size = tide_plan_size(load->memory_bytes, &unit);
+  if (load->memory_bytes > 0 && load->memory_bytes < planned_mib * MIB)
+    add_note(notes,
+             "limits.memory of the configuration is %.4g %s, of this plan %.0f MiB: where rows take more than there is "
+             "(BECAUSE), nothing is read until some are written",
+             size, unit, planned_mib);
+}
+
 /* What the figures do not hold for, and what is not to be read out of them. (transfer full) (element-type utf8) */
 static GPtrArray *
 notes_of(const TidePlanLoad *load, const TidePlan *plan)
 {
   GPtrArray *notes = g_ptr_array_new_with_free_func(g_free);
-  double first_regions = tide_plan_first_regions_of_server(load);
+  double first_regions = tide_plan_first_regions_of_server(load, plan->figures[TIDE_PLAN_REGION_SERVERS].value);
   if (tide_plan_cell_bytes(load) > TIDE_PLAN_MEASURED_CELL_BYTES) {
     g_autofree char *cell = count_text(tide_plan_cell_bytes(load));
     add_note(notes,
@@ -50,13 +64,17 @@ notes_of(const TidePlanLoad *load, const TidePlan *plan)
   if (tide_plan_is_small(load, plan))
     add_note(notes, "one host for each role, and one region of each table, carry this load: the counts below are the "
                     "least of any plan, so that one may fail and all can grow");
+  if (load->share_unknown)
+    add_note(notes, "families declare compression or encoding, and what that leaves is not known: disk and regions are "
+                    "for 100 %%; say by --stored what it leaves, by a table of your own");
+  add_memory_note(notes, load, plan);
   if (load->margin < LEAST_MARGIN)
     add_note(notes, "with less than %.0f %% of margin nothing is left for a failed host, or for what was not measured",
              LEAST_MARGIN * 100);
   if (first_regions > tide_plan_costs[TIDE_COST_REGIONS].value)
     add_note(notes,
-             "%u tables of as many regions as are said for the first make %.0f regions on each server, of %.0f at the "
-             "most: give small tables fewer (their 'regions')",
+             "%u tables of as many regions as are said for the first make %.0f regions on each server while one is "
+             "away, of %.0f at the most: give small tables fewer (their 'regions')",
              load->history.n_tables + load->latest.n_tables, first_regions, tide_plan_costs[TIDE_COST_REGIONS].value);
   return notes;
 }
@@ -120,7 +138,7 @@ tide_plan_print(FILE *stream, const TidePlanLoad *load, const TidePlan *plan)
   fputc('\n', stream);
   g_autoptr(TideListing) costs = tide_listing_new(stream, TIDE_OUTPUT_TABLE, colour, assumed, G_N_ELEMENTS(assumed));
   for (int i = 0; i < TIDE_N_COSTS; i++)
-    if (!add_cost(costs, &tide_plan_costs[i]))
+    if (tide_plan_uses(load, (TidePlanCostName)i) && !add_cost(costs, &tide_plan_costs[i]))
       return;
   (void)tide_listing_finish(costs);
 }
@@ -178,6 +196,15 @@ append_needs(TideBuffer *text, const TidePlan *plan)
   tide_json_close(text, "}");
 }
 
+/* On a terminal it stands beside the tables, on standard error. */
+static void
+append_machines_note(TideBuffer *text, const TidePlanLoad *load)
+{
+  g_autofree char *note =
+      g_strdup_printf("planned for %.0f machines: say by '--machines' how many there are", load->machines);
+  tide_json_text(text, NULL, note);
+}
+
 void
 tide_plan_print_json(FILE *stream, const TidePlanLoad *load, const TidePlan *plan)
 {
@@ -189,9 +216,13 @@ tide_plan_print_json(FILE *stream, const TidePlanLoad *load, const TidePlan *pla
   g_autoptr(GPtrArray) notes = notes_of(load, plan);
   for (guint i = 0; i < notes->len; i++)
     tide_json_text(&text, NULL, notes->pdata[i]);
+  if (load->machines_assumed)
+    append_machines_note(&text, load);
   tide_json_close(&text, "]");
   tide_json_open(&text, "assumed", '[');
   for (int i = 0; i < TIDE_N_COSTS; i++) {
+    if (!tide_plan_uses(load, (TidePlanCostName)i))
+      continue;
     tide_json_open(&text, NULL, '{');
     tide_json_text(&text, "name", tide_plan_costs[i].name);
     tide_json_significant(&text, "cost", tide_plan_costs[i].value);

@@ -15,6 +15,18 @@
   "    columns: { family: M, from: \"*\" }\n"
 
 static const char json_yaml[] = YAML("time: { field: ts, format: epoch_ms }");
+/* Tables that say how long they keep rows, and how HBase stores them. */
+static const char plan_yaml[] =
+    "kafka: { brokers: \"127.0.0.1:1\", group: g, topics: [t] }\n"
+    "hbase: { gateways: [\"%s\"] }\n"
+    "limits: { memory: 32MiB }\n"
+    "readings: { time: { field: ts, format: epoch_ms } }\n"
+    "tables:\n"
+    "  WEEK: { ttl: 7d, key: [ { field: host }, { time: epoch_ms } ], columns: { family: M, from: \"*\" } }\n"
+    "  YEAR:\n"
+    "    families: { M: { ttl: 365d, compression: gz } }\n"
+    "    key: [ { field: host }, { time: epoch_ms } ]\n"
+    "    columns: { family: M, from: \"*\" }\n";
 static const char msgpack_yaml[] = YAML("format: msgpack, time: { format: record }");
 
 static void
@@ -105,6 +117,26 @@ test_plan_tells_its_load(ProgramScene *fixture, gconstpointer unused)
   assert_prints(fixture->done.errors, "'--plan' needs the load: ");
 }
 
+/* Of a configuration the plan takes how long its tables keep rows, and says what else of it matters. */
+static void
+test_plan_reads_the_configuration(ProgramScene *fixture, gconstpointer unused)
+{
+#define PLAN "bench --plan --interval 5s --machines 10 --readings 10 --runs 1"
+  program_scene_run(fixture, PLAN, 0);
+  assert_prints(fixture->done.output, "7 to 365 days by ttl, 3 copies, ");
+  assert_prints(fixture->done.output, "Note    families declare compression or encoding, ");
+  assert_prints(fixture->done.output, "Note    limits.memory of the configuration is 32 MiB, of this plan 256 MiB: ");
+  program_scene_run(fixture, PLAN " --format json", 0);
+  assert_prints(fixture->done.output, "\"retention_s\":16070400,"); /* 186 days: as much is kept of both */
+  program_scene_run(fixture, PLAN " --retention 12d --stored 30%", 0);
+  assert_prints(fixture->done.output, " 12 days, 3 copies, ");
+  assert_silent(fixture->done.output, "Note    families");
+  program_scene_run(fixture, "bench --plan --interval 5s --readings 10 --runs 1 --format json", 0);
+  assert_prints(fixture->done.errors, "planned for 1000 machines: ");
+  assert_prints(fixture->done.output, "planned for 1000 machines: say by '--machines' how many there are\"],");
+#undef PLAN
+}
+
 int
 main(int argc, char **argv)
 {
@@ -116,6 +148,8 @@ main(int argc, char **argv)
              test_a_binary_message_may_hold_line_breaks, program_scene_end);
   ADD("only-some-stages", test_only_some_stages);
   ADD("plan-tells-its-load", test_plan_tells_its_load);
+  g_test_add("/bench-command/plan-reads-the-configuration", ProgramScene, plan_yaml, set_up,
+             test_plan_reads_the_configuration, program_scene_end);
   ADD("unusable-messages-are-told", test_unusable_messages_are_told);
   return g_test_run();
 }

@@ -25,11 +25,36 @@ static const TidePlanLoad fleet = {
     .margin = 0.5,
 };
 
+static void
+assert_told(const char *text, const char *part)
+{
+  if (strstr(text, part) == NULL)
+    g_error("'%s' is not in:\n%s", part, text);
+}
+
 static double
 figure(const TidePlan *plan, TidePlanName name)
 {
   g_assert_nonnull(plan->figures[name].why);
   return plan->figures[name].value;
+}
+
+typedef void (*Print)(FILE *stream, const TidePlanLoad *load, const TidePlan *plan);
+
+/* (transfer full) */
+static char *
+printed(const TidePlanLoad *load, Print print)
+{
+  char *text = NULL;
+  size_t len;
+  FILE *stream = open_memstream(&text, &len);
+  g_auto(TidePlan) plan;
+  tide_plan_make(load, &plan);
+  print(stream, load, &plan);
+  fclose(stream);
+  char *copy = g_strdup(text);
+  free(text);
+  return copy;
 }
 
 /* The costs are written out here: who changes one sees what depends on it. */
@@ -40,31 +65,32 @@ test_worked_by_hand(void)
   tide_plan_make(&fleet, &plan);
   g_assert_cmpfloat_with_epsilon(plan.rows_per_s, 40000, 1e-6);
   g_assert_cmpfloat_with_epsilon(plan.cells_per_s, 4e6, 1e-6);
-  double client_us = (0.7 + 2000 * 0.0005 + 2 * 0.366 + 200 * 0.0243) * 3;
-  g_assert_cmpfloat_with_epsilon(plan.client_cores, 20000 * client_us / US_PER_S, 1e-6);            /* 0.44 */
+  double client_us = 0.7 + 2000 * 0.0005 + 2 * 0.366 + 200 * 0.0243 + 6.6;
+  g_assert_cmpfloat_with_epsilon(plan.client_cores, 20000 * client_us / US_PER_S, 1e-6);            /* 0.28 */
   g_assert_cmpfloat_with_epsilon(plan.gateway_cores, (40000 * 2.26 + 4e6 * 1.34) / US_PER_S, 1e-6); /* 5.45 */
   g_assert_cmpfloat_with_epsilon(plan.hbase_cores, (40000 * 4.26 + 4e6 * 1.61) / US_PER_S, 1e-6);   /* 6.61 */
   g_assert_cmpfloat(figure(&plan, TIDE_PLAN_DAEMONS), ==, 2);
   g_assert_cmpfloat(figure(&plan, TIDE_PLAN_THREADS), ==, 2);
   g_assert_cmpfloat(figure(&plan, TIDE_PLAN_WRITERS), ==, 25); /* 2 (5.450 + 6.610) / 0.5 = 48.24, of two daemons */
-  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_MEMORY), ==,
-                    512); /* 2 s of 20,000 x 12,500 bytes are 477 MiB: one daemon has failed */
+  /* 2 s of 20,000 x 7,000 bytes are 267 MiB, in three eighths of it: 712. One daemon has failed. */
+  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_MEMORY), ==, 768);
   g_assert_cmpfloat(figure(&plan, TIDE_PLAN_PARTITIONS), ==, 16);
   g_assert_cmpfloat_with_epsilon(figure(&plan, TIDE_PLAN_TOPIC_DISK), 2e4 * 2000 * 3 * DAY_S * 3 / 0.75 / TIB, 1e-9);
   g_assert_cmpfloat(figure(&plan, TIDE_PLAN_GATEWAYS), ==, 2); /* 1.36, rounded up */
   /* 140 MB/s for 30 days are 330.03 TiB: 16,898 regions of 20 GiB, and of the latest rows those at first, 200 a server.
    */
-  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_REGIONS), ==, 16898 + 348);
-  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_REGION_SERVERS), ==, 87);
-  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_FIRST_REGIONS), ==, 348);
-  g_assert_cmpstr(
-      plan.figures[TIDE_PLAN_MEMORY].why, ==,
-      "2 s of rows, 12,500 bytes a reading: 476.8 MiB, one daemon away; in steps of 64; MemoryMax= 256 more");
+  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_REGIONS), ==, 16898 + 352);
+  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_REGION_SERVERS), ==, 88); /* 196.02 on each of 87 */
+  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_FIRST_REGIONS), ==, 352);
+  g_assert_cmpstr(plan.figures[TIDE_PLAN_MEMORY].why, ==,
+                  "2 s of rows: 267.0 MiB of history, 260.8 MiB of latest values with those that wait, one daemon "
+                  "away; 37.5 % is for each table; in steps of 64; MemoryMax= 256 more");
   g_assert_cmpstr(plan.figures[TIDE_PLAN_REGION_SERVERS].why, ==,
-                  "6.61 cores busy: 2; by regions: 87, of 16,898 / (200 - 4); by copies: 3");
+                  "6.61 cores busy: 2; by regions: 88, of (16,898 + 200) / (200 - 4); by copies: 3; with one away, the "
+                  "others are 1 % busy");
   g_assert_cmpstr(
       plan.figures[TIDE_PLAN_REGIONS].why, ==,
-      "one copy, in regions of 20 GiB; 330.04 TiB of history: 16,898; 524.5 MiB of latest values: 348, as at "
+      "one copy, in regions of 20 GiB; 330.04 TiB of history: 16,898; 524.5 MiB of latest values: 352, as at "
       "first");
   double stored = 2e4 * 7000 * 30 * DAY_S + 1e5 * 5500;
   g_assert_cmpfloat_with_epsilon(figure(&plan, TIDE_PLAN_DISK), stored * 3 / 0.75 / TIB, 1e-6);
@@ -84,7 +110,59 @@ test_little_load_has_what_may_fail(void)
   g_assert_cmpfloat(figure(&plan, TIDE_PLAN_REGION_SERVERS), ==, 3); /* of three copies */
   g_assert_cmpfloat(figure(&plan, TIDE_PLAN_REGIONS), ==, 24);       /* four of each table on each server */
   g_assert_cmpstr(plan.figures[TIDE_PLAN_REGION_SERVERS].why, ==,
-                  "hardly a core busy: 0; by regions: 1, of 2 / 200; by copies: 3");
+                  "hardly a core busy: 0; by regions: 2, of (2 + 200) / 200; by copies: 3; with one away, the "
+                  "others are hardly busy");
+  load.replication = 1;
+  g_auto(TidePlan) one_copy;
+  tide_plan_make(&load, &one_copy);
+  g_assert_cmpfloat(figure(&one_copy, TIDE_PLAN_REGION_SERVERS), ==, 2);
+}
+
+/* What waits for newer values is held besides, of each machine one row, and of one table no more than its share. */
+static void
+test_waiting_latest_rows_have_room(void)
+{
+  TidePlanLoad load = fleet;
+  load.latest_window_s = 10;
+  g_auto(TidePlan) plan;
+  tide_plan_make(&load, &plan);
+  /* 100,000 wait, 40,000 come in 2 s, of 1.2 x 5,500 + 220 bytes: 910.6 MiB, in three eighths of 2,428 */
+  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_MEMORY), ==, 2432);
+  assert_told(plan.figures[TIDE_PLAN_MEMORY].why, " 910.6 MiB of latest values with those that wait, ");
+  load.history.n_tables = 10; /* so that no table has much, and all together have three quarters */
+  load.latest.n_tables = 10;
+  g_auto(TidePlan) many;
+  tide_plan_make(&load, &many);
+  g_assert_cmpfloat(figure(&many, TIDE_PLAN_MEMORY), ==, 1600); /* 267.0 + 910.6 of 1,570 */
+  assert_told(many.figures[TIDE_PLAN_MEMORY].why, "; 75 % is for rows; ");
+}
+
+/* How long rows are kept is told with what says so. */
+static void
+test_retention_is_told(void)
+{
+  static const struct {
+    double min_ttl_days;
+    double max_ttl_days;
+    double other_days;
+    const char *told;
+  } cases[] = {{0, 0, 0, "12 days, 3 copies"},
+               {7, 7, 0, "7 days by ttl, 3 copies"},
+               {1, 1, 0, "1 day by ttl, 3 copies"},
+               {7, 365, 0, "7 to 365 days by ttl, 3 copies"},
+               {0.5, 7, 30, "0.50 to 7 days by ttl, 30 without, 3 copies"}};
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    TidePlanLoad load = fleet;
+    load.retention_s = 12 * DAY_S;
+    load.min_ttl_s = cases[i].min_ttl_days * DAY_S;
+    load.max_ttl_s = cases[i].max_ttl_days * DAY_S;
+    load.other_retention_s = cases[i].other_days * DAY_S;
+    g_auto(TidePlan) plan;
+    tide_plan_make(&load, &plan);
+    g_assert_true(g_str_has_prefix(plan.figures[TIDE_PLAN_DISK].why, cases[i].told));
+    g_assert_cmpfloat_with_epsilon(figure(&plan, TIDE_PLAN_DISK) * TIB * 0.75 / 3, 2e4 * 7000 * 12 * DAY_S + 1e5 * 5500,
+                                   1e6);
+  }
 }
 
 /* Of each thing enough for the load with its margin, and no more than one too many. */
@@ -107,10 +185,10 @@ test_all_is_enough_at_every_load(void)
     g_assert_cmpfloat(threads, <=, 64);
     g_assert_cmpfloat(figure(&plan, TIDE_PLAN_GATEWAYS) * usable, >=, plan.gateway_cores * (1 - 1e-9));
     g_assert_cmpfloat(figure(&plan, TIDE_PLAN_REGION_SERVERS) * usable, >=, plan.hbase_cores * (1 - 1e-9));
-    g_assert_cmpfloat(figure(&plan, TIDE_PLAN_REGION_SERVERS) * 200, >=, figure(&plan, TIDE_PLAN_REGIONS) - 1);
+    g_assert_cmpfloat((figure(&plan, TIDE_PLAN_REGION_SERVERS) - 1) * 200, >=, figure(&plan, TIDE_PLAN_REGIONS));
     g_assert_cmpfloat(figure(&plan, TIDE_PLAN_PARTITIONS), >=, daemons * threads);
-    double stalled_mib = 2 * readings_per_s * 12500 / (daemons - 1) / (1 << 20);
-    g_assert_cmpfloat(figure(&plan, TIDE_PLAN_MEMORY), >=, stalled_mib * (1 - 1e-9));
+    double stalled_mib = 2 * readings_per_s * 7000 / (daemons - 1) / (1 << 20);
+    g_assert_cmpfloat(figure(&plan, TIDE_PLAN_MEMORY) * 3 / 8, >=, stalled_mib * (1 - 1e-9));
   }
 }
 
@@ -134,9 +212,17 @@ test_a_measured_path_takes_the_place_of_the_model(void)
   load.path_us = 100;
   g_auto(TidePlan) plan;
   tide_plan_make(&load, &plan);
-  g_assert_cmpfloat_with_epsilon(plan.client_cores, 20000 * (100 + 1.7) * 3 / US_PER_S, 1e-6);
-  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_THREADS), ==, 6); /* 12 threads by margin, of two daemons: six */
-  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_DAEMONS), ==, 2); /* 6.1 cores, four of each host */
+  g_assert_cmpfloat_with_epsilon(plan.client_cores, 20000 * (100 + 1.7 + 6.6) / US_PER_S, 1e-6);
+  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_THREADS), ==, 3); /* 4.3 threads by margin, of two daemons: three */
+  g_assert_cmpfloat(figure(&plan, TIDE_PLAN_DAEMONS), ==, 2);
+  g_autofree char *measured = printed(&load, tide_plan_print_json), *table = printed(&load, tide_plan_print);
+  g_assert_null(strstr(measured, "daemon, a row"));
+  g_assert_null(strstr(measured, "daemon, a cell"));
+  g_assert_null(strstr(table, "daemon, a row"));
+  assert_told(measured, "daemon, live");
+  g_autofree char *model = printed(&fleet, tide_plan_print_json);
+  assert_told(model, "daemon, a row");
+  assert_told(model, "daemon, a cell");
 }
 
 static void
@@ -159,31 +245,6 @@ test_less_margin_copies_and_bytes_need_less(void)
   g_assert_cmpfloat(less.client_cores, <, plan.client_cores);
 }
 
-typedef void (*Print)(FILE *stream, const TidePlanLoad *load, const TidePlan *plan);
-
-/* (transfer full) */
-static char *
-printed(const TidePlanLoad *load, Print print)
-{
-  char *text = NULL;
-  size_t len;
-  FILE *stream = open_memstream(&text, &len);
-  g_auto(TidePlan) plan;
-  tide_plan_make(load, &plan);
-  print(stream, load, &plan);
-  fclose(stream);
-  char *copy = g_strdup(text);
-  free(text);
-  return copy;
-}
-
-static void
-assert_told(const char *text, const char *part)
-{
-  if (strstr(text, part) == NULL)
-    g_error("'%s' is not in:\n%s", part, text);
-}
-
 /* What is little is told as that, and not as nothing. */
 static void
 test_little_is_not_nothing(void)
@@ -196,13 +257,15 @@ test_little_is_not_nothing(void)
   assert_told(text, "hosts         hardly a core busy, of 8 in each; 2 at least, so that one may fail");
   assert_told(text, "hardly any threads busy in all");
   assert_told(text, "each          1 connection in all");
-  assert_told(text, "2 s of rows, 12,500 bytes a reading: 4.1 KiB, one daemon away; 256 at least;");
+  assert_told(text,
+              "2 s of rows: 2.3 KiB of history, 2.2 KiB of latest values with those that wait, one daemon away; ");
+  assert_told(text, "; 256 at least;");
   assert_told(text, " MiB           333 bytes/s for 3.0 days, 3 copies");
   assert_told(text, " GiB           30 days, 3 copies");
   assert_told(text, "one copy, in regions of 20 GiB; 2.8 GiB of history: 12, as at first; 53.7 KiB of latest ");
   g_assert_null(strstr(text, "0.00 "));
   g_autofree char *json = printed(&load, tide_plan_print_json);
-  assert_told(json, "\"client_cores\":3.646");
+  assert_told(json, "\"client_cores\":2.315");
   assert_told(json, "\"topic_disk_tib\":0.000314");
   assert_told(json, "\"because\":{\"daemons\":\"hardly a core busy, of 8 in each; 2 at least, so that one may fail\"");
 }
@@ -219,7 +282,8 @@ test_notes(void)
   g_autofree char *two = printed(&load, tide_plan_print);
   assert_told(two, "Note    with less than 30 % of margin nothing is left for a failed host, ");
   assert_told(
-      two, "Note    51 tables of as many regions as are said for the first make 204 regions on each server, of 200 ");
+      two, "Note    51 tables of as many regions as are said for the first make 206 regions on each server while one "
+           "is away, of 200 ");
   load = fleet;
   load.readings_per_s = 10;
   load.machines = 10;
@@ -228,6 +292,23 @@ test_notes(void)
   load.retention_s = DAY_S;
   g_autofree char *smaller = printed(&load, tide_plan_print);
   assert_told(smaller, "Note    one host for each role, and one region of each table, carry this load: ");
+}
+
+/* What the configuration says, and the plan does not follow. */
+static void
+test_notes_of_a_configuration(void)
+{
+  TidePlanLoad load = fleet;
+  load.memory_bytes = 1 << 30;
+  g_autofree char *none = printed(&load, tide_plan_print_json);
+  assert_told(none, "\"notes\":[],");
+  load.memory_bytes = 32 << 20;
+  load.share_unknown = TRUE;
+  load.machines_assumed = TRUE;
+  g_autofree char *text = printed(&load, tide_plan_print), *json = printed(&load, tide_plan_print_json);
+  assert_told(text, "Note    families declare compression or encoding, and what that leaves is not known: ");
+  assert_told(text, "Note    limits.memory of the configuration is 32 MiB, of this plan 768 MiB: ");
+  assert_told(json, ",\"planned for 100000 machines: say by '--machines' how many there are\"]");
 }
 
 /* Who is left when one of several is away: of a host that the load needs, that is not said by its count. */
@@ -298,7 +379,25 @@ test_servers_hold_their_regions(void)
       g_assert_cmpfloat(g_ascii_strtod(told + strlen("by regions: "), NULL), <=, servers);
       if (n_tables <= 50)
         g_assert_cmpfloat(regions, <=, servers * 200);
+      if (4 * n_tables * servers <= 200 * (servers - 1)) /* while one is away */
+        g_assert_cmpfloat(regions, <=, (servers - 1) * 200);
     }
+  }
+}
+
+/* Tables that are nearly empty have regions of their own, and no servers. */
+static void
+test_little_tables_need_no_servers(void)
+{
+  for (guint n_latest = 0; n_latest <= 50; n_latest++) {
+    TidePlanLoad load = fleet;
+    load.readings_per_s = 1;
+    load.machines = 1;
+    load.history.n_tables = 50 - n_latest;
+    load.latest.n_tables = n_latest;
+    g_auto(TidePlan) plan;
+    tide_plan_make(&load, &plan);
+    g_assert_cmpfloat(figure(&plan, TIDE_PLAN_REGION_SERVERS), ==, 3);
   }
 }
 
@@ -310,6 +409,9 @@ main(int argc, char **argv)
   g_test_add_func("/bench-plan/little-load-has-what-may-fail", test_little_load_has_what_may_fail);
   g_test_add_func("/bench-plan/all-is-enough-at-every-load", test_all_is_enough_at_every_load);
   g_test_add_func("/bench-plan/latest-rows-replace-each-other", test_latest_rows_replace_each_other);
+  g_test_add_func("/bench-plan/waiting-latest-rows-have-room", test_waiting_latest_rows_have_room);
+  g_test_add_func("/bench-plan/retention-is-told", test_retention_is_told);
+  g_test_add_func("/bench-plan/notes-of-a-configuration", test_notes_of_a_configuration);
   g_test_add_func("/bench-plan/measured-path", test_a_measured_path_takes_the_place_of_the_model);
   g_test_add_func("/bench-plan/little-is-not-nothing", test_little_is_not_nothing);
   g_test_add_func("/bench-plan/notes", test_notes);
@@ -317,6 +419,7 @@ main(int argc, char **argv)
   g_test_add_func("/bench-plan/large-cells-are-told-of", test_large_cells_are_told_of);
   g_test_add_func("/bench-plan/plurals", test_plurals);
   g_test_add_func("/bench-plan/servers-hold-their-regions", test_servers_hold_their_regions);
+  g_test_add_func("/bench-plan/little-tables-need-no-servers", test_little_tables_need_no_servers);
   g_test_add_func("/bench-plan/less-needs-less", test_less_margin_copies_and_bytes_need_less);
   return g_test_run();
 }

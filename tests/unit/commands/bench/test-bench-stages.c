@@ -1,6 +1,9 @@
 /* What `tidemark bench` measures: that messages are what they should be, and the figures fit together; not how fast. */
+#include "commands/bench/plan.h"
 #include "commands/bench/report.h"
 #include "commands/bench/stages.h"
+#include "mapping/mapping.h"
+#include "rows/row_buffer.h"
 #include "unit/allocation_counter.h"
 #include "unit/assert_bytes.h"
 #include "unit/load_text.h"
@@ -127,6 +130,78 @@ test_load_without_rows_is_refused(Fixture *fixture, gconstpointer unused)
   g_assert_nonnull(strstr(rejected->message, "the first one: "));
 }
 
+/* METRIC keeps a week, and of it the family S a day; of the others nothing is said, or it is a table of latest values.
+ */
+static const char ttl_yaml[] =
+    "kafka: { brokers: b, group: g, topics: [t] }\n"
+    "readings: { time: { field: ts, format: epoch_ms, max_past: 36500d } }\n"
+    "hbase: { gateways: [g] }\n"
+    "tables:\n"
+    "  METRIC: { ttl: 7d, families: { S: { ttl: 1d } }, key: [{ field: host }, { time: epoch_ms }],"
+    " columns: [ { family: M, from: [a] }, { family: S, from: [b] } ] }\n"
+    "  OTHER: { key: [{ field: host }, { time: epoch_ms }], columns: { family: M, from: [a] } }\n"
+    "  CURRENT: { latest: merge, families: { M: { ttl: 365d } }, key: [{ field: host }],"
+    " columns: { family: M, from: [a] } }\n";
+
+/* Of each cell of 20 bytes, key, family, qualifier and value. */
+static void
+test_times_to_live_are_counted(Fixture *fixture, gconstpointer unused)
+{
+  tear_down(fixture, unused);
+  fixture->config = load_text(ttl_yaml);
+  fixture->load = tide_bench_load_new(fixture->config);
+  g_autofree char *text =
+      g_strdup_printf("{\"host\":\"h\",\"ts\":%" G_GINT64_FORMAT ",\"a\":1,\"b\":2}", fixture->load->timestamp_ms);
+  add_text(fixture, text);
+  settle(fixture, 1);
+  const TideBenchRows *rows = &fixture->load->history;
+  g_assert_cmpuint(rows->stored_bytes, ==, 3 * (20 + 14 + 3));
+  g_assert_cmpuint(rows->ttl_bytes, ==, 2 * (20 + 14 + 3));
+  g_assert_cmpint(rows->min_ttl_ms, ==, 86400000);
+  g_assert_cmpint(rows->max_ttl_ms, ==, 7 * 86400000);
+  g_assert_cmpfloat(rows->ttl_byte_ms, ==, (20 + 14 + 3) * (1.0 + 7) * 86400000);
+}
+
+/* What the budget is charged for rows that wait is what a plan makes room for, on average over how full buffers are. */
+static void
+test_plan_knows_what_waiting_rows_are_charged(Fixture *fixture, gconstpointer unused)
+{
+  static const guint metrics[] = {1, 10, 100};
+  double ratios = 0;
+  guint n_ratios = 0;
+  for (gsize m = 0; m < G_N_ELEMENTS(metrics); m++) {
+    for (guint n_machines = 1000; n_machines < 2000; n_machines += 200, n_ratios++) {
+      tear_down(fixture, unused);
+      set_up(fixture, unused);
+      TideSimulationParameters waiting = simulated;
+      waiting.readings = waiting.machines = n_machines;
+      waiting.metrics = metrics[m];
+      tide_bench_load_simulate(fixture->load, &waiting);
+      settle(fixture, n_machines);
+      TideBudget budget;
+      tide_budget_init(&budget, G_MAXINT64);
+      TideRowBuffer buffer;
+      tide_row_buffer_init(&buffer, &budget, TIDE_WIRE_BINARY, TIDE_MERGE_NEWEST, NULL);
+      g_autoptr(TideMapping) mapping = tide_mapping_new(fixture->config, TIDE_WIRE_BINARY);
+      for (guint i = 0; i < n_machines; i++) {
+        TideMessage message = tide_bench_load_message(fixture->load, i);
+        TideMapped mapped;
+        TideReject reject = {0};
+        g_assert_true(tide_mapping_apply(mapping, &message, &mapped, &reject));
+        tide_row_buffer_append(&buffer, &mapped.rows[1], (TideSourceRef){0}, 1, NULL);
+      }
+      g_assert_cmpuint(buffer.n_rows, ==, n_machines);
+      double planned = tide_plan_waiting_bytes(n_machines, (double)fixture->load->latest.stored_bytes);
+      double ratio = (double)tide_budget_used_racy(&budget) / planned;
+      g_assert_cmpfloat(ratio, >, 0.5);
+      g_assert_cmpfloat(ratio, <, 2);
+      ratios += ratio;
+      tide_row_buffer_clear(&buffer);
+    }
+  }
+  g_assert_cmpfloat_with_epsilon(ratios / n_ratios, 1, 0.2);
+}
+
 /* What is the difference of two passes may be less than nothing, where others had the machine in the lesser one. */
 static void
 test_no_stage_takes_less_than_nothing(Fixture *fixture, gconstpointer unused)
@@ -222,6 +297,8 @@ main(int argc, char **argv)
   ADD("stages-add-up", test_stages_add_up);
   ADD("only-what-is-asked-is-measured", test_only_what_is_asked_is_measured);
   ADD("path-allocates-nothing", test_path_allocates_nothing);
+  ADD("times-to-live-are-counted", test_times_to_live_are_counted);
+  ADD("plan-knows-what-waiting-rows-are-charged", test_plan_knows_what_waiting_rows_are_charged);
   ADD("no-stage-takes-less-than-nothing", test_no_stage_takes_less_than_nothing);
   return g_test_run();
 }
