@@ -149,7 +149,7 @@ class Daemon:
     def get(self, path: str) -> tuple[int, str]:
         """Status and text; 0 while it does not listen yet, or no more."""
         if self.port == 0:
-            match = re.search(r"page and metrics at https?://\S+:(\d+)/", self.log())
+            match = re.search(r"metrics at (?:https?://\S+:|port )(\d+)", self.log())
             if match is None:
                 return 0, "not listening yet"
             self.port = int(match[1])
