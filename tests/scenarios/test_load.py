@@ -240,6 +240,37 @@ class Load(LoadCase):
         self.load(path)
         self.assert_loaded(range(20_000))
 
+    def test_stopped_when_all_is_read_and_some_is_written(self) -> None:
+        """A file is finished when its last line is written, not when it is read."""
+        self.changes = {"batch": {"max_rows": 100}, "limits": {"drain_timeout": "1s"}}
+        path = self.write("a.jsonl", lines(0, 3000))
+        fault = self.gateway.ask("fault", "io-error", "call=putMultiple", "table=METRIC", "skip-calls=3")[0].split()[-1]
+        process = subprocess.Popen(self.command(path), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.addCleanup(process.kill)
+        self.wait(lambda: self.was_hit(fault))
+        process.send_signal(signal.SIGTERM)
+        text = process.communicate(timeout=PATIENCE_S)[0].decode()
+        self.assertEqual(process.returncode, 75, text)
+        self.gateway.ask("clear", fault)
+        self.load(path)
+        self.assert_loaded(range(3000))
+
+    def test_csv_stopped_and_gone_on_with(self) -> None:
+        """Behind a mark the names are still those of the first line, and the next line is a reading."""
+        self.readings |= {"format": "csv", "csv": {"header": True}}
+        n = 20_000
+        path = self.write("a.csv", ("h,ts,v,w\n" + "".join(f"h{number % HOSTS:02},{TIME_MS + number},{number},w\n" for number in range(n))).encode())
+        process = subprocess.Popen(self.command("--rate", "5000", path), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.wait(lambda: len(self.numbers()) >= 100)
+        process.send_signal(signal.SIGTERM)
+        text = process.communicate(timeout=PATIENCE_S)[0].decode()
+        self.assertEqual(process.returncode, 75, text)
+        written = len(self.numbers())
+        self.assertLess(written, n)
+        self.assertIn(f": {n - written:,} messages in ", self.load(path), "each line behind the mark is one")
+        self.assert_loaded(range(n))
+        self.assertEqual(self.dead_letters(), [])
+
     def refuse_rows(self) -> str:
         """From now on no row of METRIC is taken; which fault that is."""
         return self.gateway.ask("fault", "io-error", "call=putMultiple", "table=METRIC")[0].split()[-1]
@@ -340,6 +371,7 @@ class Load(LoadCase):
         found = self.numbers()
         self.assertGreater(len(found), 1000)
         self.assertEqual(found, list(range(len(found))))
+        self.assertIn("it ends in the middle", self.load(path, exit_code=65), "nor is it finished the second time")
         path.write_bytes(packed)
         self.load(path)
         self.assert_loaded(range(20_000))
@@ -362,19 +394,22 @@ class Load(LoadCase):
         self.assert_loaded([*range(2000), 5000])
 
     def test_file_that_grows_while_it_is_read(self) -> None:
-        path = self.write("a.jsonl", lines(0, 2000))
-        process = subprocess.Popen(self.command("--rate", "1500", path), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        self.wait(lambda: len(self.numbers()) >= 100)
-        with open(path, "ab") as file:
-            file.write(lines(2000, 500) + lines(2500, 1)[:-5])
-        text = process.communicate(timeout=PATIENCE_S)[0].decode()
-        if process.returncode != 0:  # it had not read to the end when it grew
+        n = 40_000  # so many that they are not read ahead
+        for first, cut in ((0, 0), (50_000, 5)):  # the last line is whole, or half of it is there
+            path = self.write(f"{first}.jsonl", lines(first, n))
+            before = len(self.numbers())
+            process = subprocess.Popen(self.command("--rate", "20000", path), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            self.wait(lambda: len(self.numbers()) >= before + 100)
+            more = lines(first + n, 501)
+            with open(path, "ab") as file:
+                file.write(more[:len(more) - cut])
+            text = process.communicate(timeout=PATIENCE_S)[0].decode()
             self.assertEqual(process.returncode, 65, text)
             self.assertIn(f"'{path}' was written to while it was loaded", text)
-        with open(path, "ab") as file:
-            file.write(lines(2500, 1)[-5:])
-        self.load(path)
-        self.assert_loaded(range(2501))
+            with open(path, "ab") as file:
+                file.write(more[len(more) - cut:] + lines(first + n + 501, 1))
+            self.load(path)
+        self.assert_loaded([*range(n + 502), *range(50_000, 50_000 + n + 502)])
         self.assertEqual(self.dead_letters(), [])
 
     def test_too_many_dead_letters_end_it(self) -> None:
