@@ -396,7 +396,7 @@ handle_signals(Run *run)
  *
  * But librdkafka takes memory for each fetch, some megabytes, and where that is given back each time, the kernel clears
  * and maps each of its pages anew: a sixth of the CPU for messages of 100 metrics. So at the default of limits.memory
- * an arena keeps buffers of up to 4 MiB, which a fetch stays below unless a message may be larger, and twice as much
+ * an arena keeps buffers of up to 4 MiB, which a fetch stays below unless a message is larger, and twice as much
  * when it gives back what is free at its end: else that would go at once, all of it. It is a share, since a fetch is
  * one, too. Of more, as much as a whole prefetch queue, CPU gets hardly less, and those 500,000 messages took 109 MiB
  * instead of 95.

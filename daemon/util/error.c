@@ -1,8 +1,7 @@
 #include "util/error.h"
 
-#include <string.h>
-
 #include <stdatomic.h>
+#include <string.h>
 
 /* As G_DEFINE_QUARK, with an atomic: several threads may be the first, and each finds the same. */
 GQuark

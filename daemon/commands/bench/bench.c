@@ -275,8 +275,10 @@ plan(TideCommandCall *call, GError **error)
     tide_bench_stages_run(&request, figures);
     load.path_us = figures[TIDE_BENCH_ALL].ns / 1000;
   }
-  if (options->machines == 0)
-    fprintf(stderr, "tidemark bench: planned for %d machines: say by '--machines' how many there are\n", MACHINES);
+  if (load.machines_assumed) {
+    g_autofree char *note = tide_plan_machines_note(&load);
+    fprintf(stderr, "tidemark bench: %s\n", note);
+  }
   g_auto(TidePlan) made;
   tide_plan_make(&load, &made);
   (options->format == BENCH_JSON ? tide_plan_print_json : tide_plan_print)(stdout, &load, &made);

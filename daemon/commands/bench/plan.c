@@ -241,8 +241,7 @@ plan_memory(const TidePlanLoad *load, TidePlan *plan)
   g_autofree char *history = size_text(history_bytes), *latest = size_text(latest_bytes);
   set(plan, TIDE_PLAN_MEMORY, MAX(MIN_MEMORY_MIB, memory_mib),
       "%.0f s of rows: %s of history, %s of latest values with those that wait, one daemon away; %.3g %% is for %s; "
-      "%s; "
-      "MemoryMax= 256 more",
+      "%s; MemoryMax= 256 more",
       STALL_S, history, latest, by_table > by_all ? table_percent : rows_percent,
       by_table > by_all ? "each table" : "rows",
       memory_mib < MIN_MEMORY_MIB ? G_STRINGIFY(MIN_MEMORY_MIB) " at least"

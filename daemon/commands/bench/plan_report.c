@@ -196,13 +196,10 @@ append_needs(TideBuffer *text, const TidePlan *plan)
   tide_json_close(text, "}");
 }
 
-/* On a terminal it stands beside the tables, on standard error. */
-static void
-append_machines_note(TideBuffer *text, const TidePlanLoad *load)
+char *
+tide_plan_machines_note(const TidePlanLoad *load)
 {
-  g_autofree char *note =
-      g_strdup_printf("planned for %.0f machines: say by '--machines' how many there are", load->machines);
-  tide_json_text(text, NULL, note);
+  return g_strdup_printf("planned for %.0f machines: say by '--machines' how many there are", load->machines);
 }
 
 void
@@ -216,8 +213,10 @@ tide_plan_print_json(FILE *stream, const TidePlanLoad *load, const TidePlan *pla
   g_autoptr(GPtrArray) notes = notes_of(load, plan);
   for (guint i = 0; i < notes->len; i++)
     tide_json_text(&text, NULL, notes->pdata[i]);
-  if (load->machines_assumed)
-    append_machines_note(&text, load);
+  if (load->machines_assumed) {
+    g_autofree char *note = tide_plan_machines_note(load);
+    tide_json_text(&text, NULL, note);
+  }
   tide_json_close(&text, "]");
   tide_json_open(&text, "assumed", '[');
   for (int i = 0; i < TIDE_N_COSTS; i++) {

@@ -183,12 +183,14 @@ time_note(const TideExplainer *explainer)
 }
 
 /* What the operator can do, where it is the declaration that decides and the reject itself says nothing better. */
+#define PARSE_REMEDY "see that 'readings.format' is what senders write, and whether this message is whole"
+
 static const char *const remedies[TIDE_REJECT_N_REASONS] = {
     [TIDE_REJECT_EMPTY] = "see what sends it; such messages can be passed over by 'readings.on_bad_message: skip'",
     [TIDE_REJECT_TOO_LARGE] =
         "let senders send less at once, or raise the bound: 'readings.max_message_size', of readings 'max_readings', "
         "of a row 'batch.max_bytes'",
-    [TIDE_REJECT_PARSE] = "see that 'readings.format' is what senders write, and whether this message is whole",
+    [TIDE_REJECT_PARSE] = PARSE_REMEDY,
     [TIDE_REJECT_UTF8] = "let senders write UTF-8",
     [TIDE_REJECT_DEPTH] = "raise 'readings.max_depth', or let senders nest less",
     [TIDE_REJECT_TOO_MANY_FIELDS] = "raise 'readings.max_fields', or let senders write fewer into a reading",
@@ -223,10 +225,9 @@ remedy_of(const TideExplainer *explainer, const TideReject *reject)
   if (reject->remedy != NULL || reject->reason != TIDE_REJECT_PARSE || !explainer->options.by_line)
     return reject->remedy != NULL ? reject->remedy : remedies[reject->reason];
   const TideConfigSource *source = tide_config_source_of_topic(explainer->options.config, explainer->message->topic);
-  return source->readings->decode.format == TIDE_FORMAT_JSON
-             ? "see that 'readings.format' is what senders write, and whether this message is whole: '--whole' takes "
-               "one that is spread over several lines, and 'jq -c .' makes a line of it"
-             : remedies[TIDE_REJECT_PARSE];
+  return source->readings->decode.format == TIDE_FORMAT_JSON ? PARSE_REMEDY
+             ": '--whole' takes one that is spread over several lines, and 'jq -c .' makes a line of it"
+                                                             : PARSE_REMEDY;
 }
 
 /* Of a message with several lines, the one at fault: " (line 3 of the message)". (transfer full) */
