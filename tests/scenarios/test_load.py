@@ -18,6 +18,7 @@ import subprocess
 import time
 import unittest
 from pathlib import Path
+from typing import Callable
 
 from load_case import HOSTS, PATIENCE_S, PROGRAM, TIME_MS, LoadCase, lines, reading
 
@@ -226,13 +227,19 @@ class Load(LoadCase):
         self.load(more)
         self.assert_loaded(range(2000))
 
-    def test_stopped_by_a_signal(self) -> None:
-        path = self.write("a.jsonl", lines(0, 20_000))
-        process = subprocess.Popen(self.command("--rate", "5000", path), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        self.wait(lambda: len(self.numbers()) >= 100)
+    def stop_when(self, is_so: Callable[[], bool], *words: str | Path) -> str:
+        """What a load says that is stopped then, before it is done."""
+        process = subprocess.Popen(self.command(*words), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.addCleanup(process.kill)
+        self.wait(is_so)
         process.send_signal(signal.SIGTERM)
         text = process.communicate(timeout=PATIENCE_S)[0].decode()
         self.assertEqual(process.returncode, 75, text)
+        return text
+
+    def test_stopped_by_a_signal(self) -> None:
+        path = self.write("a.jsonl", lines(0, 20_000))
+        text = self.stop_when(lambda: len(self.numbers()) >= 100, "--rate", "5000", path)
         self.assertIn("tidemark load: stopped; what is written is marked, and the same command goes on from there", text)
         written = len(self.numbers())
         self.assertEqual(self.marked(), written, "a stop in good order marks all that is written")
@@ -244,13 +251,8 @@ class Load(LoadCase):
         """A file is finished when its last line is written, not when it is read."""
         self.changes = {"batch": {"max_rows": 100}, "limits": {"drain_timeout": "1s"}}
         path = self.write("a.jsonl", lines(0, 3000))
-        fault = self.gateway.ask("fault", "io-error", "call=putMultiple", "table=METRIC", "skip-calls=3")[0].split()[-1]
-        process = subprocess.Popen(self.command(path), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        self.addCleanup(process.kill)
-        self.wait(lambda: self.was_hit(fault))
-        process.send_signal(signal.SIGTERM)
-        text = process.communicate(timeout=PATIENCE_S)[0].decode()
-        self.assertEqual(process.returncode, 75, text)
+        fault = self.refuse_rows("skip-calls=3")
+        self.stop_when(lambda: self.was_hit(fault), path)
         self.gateway.ask("clear", fault)
         self.load(path)
         self.assert_loaded(range(3000))
@@ -260,20 +262,16 @@ class Load(LoadCase):
         self.readings |= {"format": "csv", "csv": {"header": True}}
         n = 20_000
         path = self.write("a.csv", ("h,ts,v,w\n" + "".join(f"h{number % HOSTS:02},{TIME_MS + number},{number},w\n" for number in range(n))).encode())
-        process = subprocess.Popen(self.command("--rate", "5000", path), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        self.wait(lambda: len(self.numbers()) >= 100)
-        process.send_signal(signal.SIGTERM)
-        text = process.communicate(timeout=PATIENCE_S)[0].decode()
-        self.assertEqual(process.returncode, 75, text)
+        self.stop_when(lambda: len(self.numbers()) >= 100, "--rate", "5000", path)
         written = len(self.numbers())
         self.assertLess(written, n)
         self.assertIn(f": {n - written:,} messages in ", self.load(path), "each line behind the mark is one")
         self.assert_loaded(range(n))
         self.assertEqual(self.dead_letters(), [])
 
-    def refuse_rows(self) -> str:
+    def refuse_rows(self, *words: str) -> str:
         """From now on no row of METRIC is taken; which fault that is."""
-        return self.gateway.ask("fault", "io-error", "call=putMultiple", "table=METRIC")[0].split()[-1]
+        return self.gateway.ask("fault", "io-error", "call=putMultiple", "table=METRIC", *words)[0].split()[-1]
 
     def was_hit(self, fault: str) -> bool:
         return int(self.gateway.ask("hits", fault)[0].split()[-1]) > 0

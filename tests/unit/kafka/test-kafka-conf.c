@@ -24,13 +24,18 @@ add_property(TideKafkaConfig *config, const char *name, const char *value, gbool
 }
 
 static rd_kafka_conf_t *
-consumer_conf(const TideKafkaConfig *config)
+conf_of(const TideKafkaConfig *config, const TideKafkaConsumerConf *consumer)
 {
-  TideKafkaConsumerConf consumer = {.index = 3, .queue_bytes = 64 * 1024 * 1024};
   g_autoptr(GError) error = NULL;
-  rd_kafka_conf_t *conf = tide_kafka_conf_new_consumer(config, &consumer, &error);
+  rd_kafka_conf_t *conf = tide_kafka_conf_new_consumer(config, consumer, &error);
   g_assert_no_error(error);
   return conf;
+}
+
+static rd_kafka_conf_t *
+consumer_conf(const TideKafkaConfig *config)
+{
+  return conf_of(config, &(TideKafkaConsumerConf){.index = 3, .queue_bytes = 64 * 1024 * 1024});
 }
 
 static void
@@ -326,14 +331,20 @@ good_config(const char *more)
   return load_text(yaml);
 }
 
+static TideConfig *
+config_with_memory(const char *memory)
+{
+  g_autofree char *more = g_strdup_printf("limits: { memory: %s }\n", memory);
+  return good_config(more);
+}
+
 /* librdkafka counts its queue in KiB, up to 2 GiB: a share above it is no reason not to start. */
 static void
 test_any_memory_makes_clients(void)
 {
   static const char *const memories[] = {"64MiB", "33GiB", "1000GiB"};
   for (gsize i = 0; i < G_N_ELEMENTS(memories); i++) {
-    g_autofree char *more = g_strdup_printf("limits: { memory: %s }\n", memories[i]);
-    g_autoptr(TideConfig) config = good_config(more);
+    g_autoptr(TideConfig) config = config_with_memory(memories[i]);
     g_autoptr(GError) error = NULL;
     g_assert_true(tide_kafka_check_clients(config, &error));
     g_assert_no_error(error);
@@ -358,13 +369,10 @@ test_fetches_are_a_part_of_the_queue(void)
 {
   static const char *const memories[] = {"32MiB", "256MiB", "8GiB"};
   for (gsize i = 0; i < G_N_ELEMENTS(memories); i++) {
-    g_autofree char *more = g_strdup_printf("limits: { memory: %s }\n", memories[i]);
-    g_autoptr(TideConfig) config = good_config(more);
+    g_autoptr(TideConfig) config = config_with_memory(memories[i]);
     config->readings.decode.max_message_bytes = MAX_MESSAGE_BYTES;
     TideKafkaConsumerConf consumer = tide_kafka_conf_consumer(config, 0);
-    g_autoptr(GError) error = NULL;
-    rd_kafka_conf_t *conf = tide_kafka_conf_new_consumer(&config->kafka, &consumer, &error);
-    g_assert_no_error(error);
+    rd_kafka_conf_t *conf = conf_of(&config->kafka, &consumer);
     guint64 queue_bytes = 1024 * number_of(conf, "queued.max.messages.kbytes");
     guint64 fetch_bytes = number_of(conf, "fetch.max.bytes");
     g_assert_cmpuint(queue_bytes, <=, MAX(config->limits.memory_bytes / 32, 1 << 20)); /* two consumers' payload */
@@ -384,12 +392,9 @@ test_queues_of_tiny_messages_keep_to_the_memory(void)
 {
   static const char *const memories[] = {"16MiB", "256MiB", "8GiB"};
   for (gsize i = 0; i < G_N_ELEMENTS(memories); i++) {
-    g_autofree char *more = g_strdup_printf("limits: { memory: %s }\n", memories[i]);
-    g_autoptr(TideConfig) config = good_config(more);
+    g_autoptr(TideConfig) config = config_with_memory(memories[i]);
     TideKafkaConsumerConf consumer = tide_kafka_conf_consumer(config, 0);
-    g_autoptr(GError) error = NULL;
-    rd_kafka_conf_t *conf = tide_kafka_conf_new_consumer(&config->kafka, &consumer, &error);
-    g_assert_no_error(error);
+    rd_kafka_conf_t *conf = conf_of(&config->kafka, &consumer);
     guint64 n_messages = number_of(conf, "queued.min.messages");
     g_assert_cmpuint(n_messages * QUEUED_MESSAGE_BYTES, <=, MAX(consumer.queue_bytes, 4 << 20));
     g_assert_cmpuint(n_messages, >=, 10000); /* some fetches */
