@@ -1,0 +1,90 @@
+/* What brokers are asked of the topics that are needed: which is absent, and which may not be seen. */
+#include "fault/kafka/mock_kafka.h"
+#include "kafka/kafka_look.h"
+#include "unit/load_text.h"
+#include "util/clock.h"
+
+#define TIMEOUT_MS 20000
+#define TOPIC "metrics"
+#define LETTERS "letters"
+
+typedef struct Fixture {
+  TideMockKafka *kafka;
+  TideConfig *config;
+} Fixture;
+
+static void
+set_up(Fixture *fixture, gconstpointer data)
+{
+  fixture->kafka = mock_kafka_new(1);
+  mock_kafka_create_topic(fixture->kafka, TOPIC, 1);
+  g_autofree char *text = g_strdup_printf("kafka: { brokers: \"%s\", group: g, topics: [" TOPIC "] }\n"
+                                          "readings: { format: json, time: { field: ts, format: epoch_ms } }\n"
+                                          "hbase: { gateways: [\"127.0.0.1:1\"] }\n"
+                                          "tables:\n"
+                                          "  T: { key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n"
+                                          "dead_letters: { topic: " LETTERS " }\n",
+                                          mock_kafka_brokers(fixture->kafka));
+  fixture->config = load_text(text);
+}
+
+static void
+tear_down(Fixture *fixture, gconstpointer data)
+{
+  tide_config_free(fixture->config);
+  mock_kafka_free(fixture->kafka);
+}
+
+static TideKafkaLook *
+look(const Fixture *fixture)
+{
+  g_autoptr(GError) error = NULL;
+  TideKafkaLook *seen = tide_kafka_look(fixture->config, TIMEOUT_MS, &error);
+  g_assert_no_error(error);
+  return seen;
+}
+
+static void
+test_all_is_there(Fixture *fixture, gconstpointer data)
+{
+  mock_kafka_create_topic(fixture->kafka, LETTERS, 1);
+  g_autoptr(TideKafkaLook) seen = look(fixture);
+  const TideSeenTopic *topic = seen->topics->pdata[0];
+  g_assert_cmpuint(seen->topics->len, ==, 1);
+  g_assert_cmpuint(topic->n_topics, ==, 1);
+  g_assert_cmpuint(topic->n_partitions, ==, 1);
+  g_assert_cmpstr(topic->fault, ==, NULL);
+  g_assert_cmpstr(seen->group_fault, ==, NULL);
+  g_assert_cmpstr(seen->dead_letters_fault, ==, NULL);
+  g_assert_cmpuint(seen->settings->len, ==, 2);
+}
+
+/* Who may not see a topic would create it in vain. */
+static void
+test_denied_letters_are_not_to_be_created(Fixture *fixture, gconstpointer data)
+{
+  mock_kafka_set_topic_error(fixture->kafka, LETTERS, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
+  g_autoptr(TideKafkaLook) seen = look(fixture);
+  g_assert_nonnull(strstr(seen->dead_letters_fault, "may not write to topic '" LETTERS "'"));
+  g_assert_null(strstr(seen->dead_letters_fault, "create it"));
+}
+
+static void
+test_absent_letters_are_to_be_created(Fixture *fixture, gconstpointer data)
+{
+  mock_kafka_set_topic_error(fixture->kafka, LETTERS, RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
+  g_autoptr(TideKafkaLook) seen = look(fixture);
+  g_assert_nonnull(strstr(seen->dead_letters_fault, "does not exist: create it"));
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+#define ADD(name, function) g_test_add("/kafka-look/" name, Fixture, NULL, set_up, function, tear_down)
+  ADD("all-is-there", test_all_is_there);
+  ADD("denied-letters-are-not-to-be-created", test_denied_letters_are_not_to_be_created);
+  ADD("absent-letters-are-to-be-created", test_absent_letters_are_to_be_created);
+#undef ADD
+  return g_test_run();
+}
