@@ -12,12 +12,12 @@
 /* Medians of docs/performance.md, `client` and `cost`, and lines through two of them: tests/bench/test_plan_costs.py
  * holds these against that. */
 const TidePlanCost tide_plan_costs[TIDE_N_COSTS] = {
-    [TIDE_COST_MESSAGE] = {"daemon, a message", 0.70, "us", "kcat: 0.74 us for 69 bytes, 0.80 for 243, 1.66 for 1,938"},
-    [TIDE_COST_MESSAGE_BYTE] = {"daemon, a byte of it", 0.0005, "us", "the same"},
-    [TIDE_COST_ROW] = {"daemon, a row", 0.366, "us", "two tables less kcat: 0.78 us for 2 cells, 5.60 for 200"},
-    [TIDE_COST_CELL] = {"daemon, a cell", 0.0243, "us", "the same"},
-    [TIDE_COST_LIVE] = {"daemon, live", 6.6, "us",
-                        "8.33 us a reading at 40,000 a second from 16 partitions, 1.72 in a backlog"},
+    [TIDE_COST_MESSAGE] = {"daemon, a message", 0.55, "us", "kcat: 0.58 us for 69 bytes, 0.65 for 243, 1.47 for 1,938"},
+    [TIDE_COST_MESSAGE_BYTE] = {"daemon, a byte of it", 0.00048, "us", "the same"},
+    [TIDE_COST_ROW] = {"daemon, a row", 0.299, "us", "two tables less kcat: 0.64 us for 2 cells, 4.73 for 200"},
+    [TIDE_COST_CELL] = {"daemon, a cell", 0.0207, "us", "the same"},
+    [TIDE_COST_LIVE] = {"daemon, live", 6.8, "us",
+                        "8.33 us a reading at 40,000 a second from 16 partitions, 1.56 in a backlog"},
     [TIDE_COST_GATEWAY_ROW] = {"gateway, a row", 2.26, "us", "15.7 us for a row of ten cells, 3.6 for one of one"},
     [TIDE_COST_GATEWAY_CELL] = {"gateway, a cell", 1.34, "us", "the same"},
     [TIDE_COST_HBASE_ROW] = {"HBase, a row", 4.26, "us", "20.4 us for a row of ten cells, 5.87 for one of one"},
