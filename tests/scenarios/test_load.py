@@ -392,15 +392,18 @@ class Load(LoadCase):
         self.assert_loaded([*range(2000), 5000])
 
     def test_file_that_grows_while_it_is_read(self) -> None:
-        n = 40_000  # so many that they are not read ahead
+        n = 40_000  # so many that the end is not reached while the first are unfinished
+        self.topics["kafka"]["max_span_messages"] = 1000
         for first, cut in ((0, 0), (50_000, 5)):  # the last line is whole, or half of it is there
             path = self.write(f"{first}.jsonl", lines(first, n))
-            before = len(self.numbers())
-            process = subprocess.Popen(self.command("--rate", "20000", path), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-            self.wait(lambda: len(self.numbers()) >= before + 100)
+            fault = self.refuse_rows()
+            process = subprocess.Popen(self.command(path), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            self.addCleanup(process.kill)
+            self.wait(lambda: self.was_hit(fault))
             more = lines(first + n, 501)
             with open(path, "ab") as file:
                 file.write(more[:len(more) - cut])
+            self.gateway.ask("clear", fault)
             text = process.communicate(timeout=PATIENCE_S)[0].decode()
             self.assertEqual(process.returncode, 65, text)
             self.assertIn(f"'{path}' was written to while it was loaded", text)
