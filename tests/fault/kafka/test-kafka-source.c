@@ -221,23 +221,78 @@ read_half_a_queue(Fixture *fixture)
   }
 }
 
+static gboolean
+skip_where_librdkafka_looks_by_itself(void)
+{
+  const TideKafkaLibrary library = tide_kafka_library();
+  if (!tide_kafka_library_can(&library, TIDE_KAFKA_QUEUE_BACKOFF))
+    return FALSE;
+  g_test_skip("this librdkafka looks often by itself");
+  return TRUE;
+}
+
+/* The next question for offsets fails, whoever asks. */
+static void
+refuse_one_question(Fixture *fixture)
+{
+  mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_LIST_OFFSETS, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, 1);
+}
+
+static gboolean
+was_asked(Fixture *fixture)
+{
+  return mock_kafka_tells_offsets(fixture->kafka, NULL, TOPIC, timeout());
+}
+
 static void
 test_brokers_are_asked_once_in_half_a_queue(Fixture *fixture, gconstpointer data)
 {
-  const TideKafkaLibrary library = tide_kafka_library();
-  if (tide_kafka_library_can(&library, TIDE_KAFKA_QUEUE_BACKOFF)) {
-    g_test_skip("this librdkafka looks often by itself");
+  if (skip_where_librdkafka_looks_by_itself())
     return;
-  }
   gint64 began_at[N_PARTITIONS] = {-1, -1, -1};
   read_of_each(fixture, began_at);
   gboolean found = FALSE;
   for (guint i = 0; !found && i < 10; i++) { /* the test's may overtake the source's question */
-    mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_LIST_OFFSETS, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, 1);
+    refuse_one_question(fixture);
     read_half_a_queue(fixture);
-    found = mock_kafka_tells_offsets(fixture->kafka, NULL, TOPIC, timeout());
+    found = was_asked(fixture);
   }
   g_assert_true(found);
+}
+
+/* Polls until all messages of each partition have come, which are @n_first of the first. */
+static void
+read_to_the_ends(Fixture *fixture, gint64 n_first)
+{
+  gint64 deadline_us = timeout();
+  TideInputRecord record;
+  for (guint i = 0; i < N_PARTITIONS; i++)
+    while (fixture->last_offset[i] + 1 < (i == 0 ? n_first : N_MESSAGES)) {
+      g_assert_cmpint(tide_now_us(), <, deadline_us);
+      if (!tide_input_poll(fixture->source, 1000, &record))
+        continue;
+      fixture->last_offset[record.slot] = record.message.offset;
+      tide_input_release(fixture->source, &record);
+    }
+}
+
+/* Polls that may wait find nothing after each message, or that an end was reached: the queue was never full. */
+static void
+test_nobody_is_asked_when_the_queue_runs_empty(Fixture *fixture, gconstpointer data)
+{
+  enum { N_LARGE = 4, LARGE_BYTES = 300000 };
+  g_autofree char *large = g_strnfill(LARGE_BYTES, 'x');
+  TideInputRecord record;
+  read_to_the_ends(fixture, N_MESSAGES);
+  refuse_one_question(fixture);
+  for (guint i = 1; i <= N_LARGE; i++) {
+    mock_kafka_produce_text(fixture->kafka, TOPIC, 0, large);
+    g_assert_true(mock_kafka_flush(fixture->kafka, timeout()));
+    read_to_the_ends(fixture, N_MESSAGES + i);
+    for (guint n = 0; n < N_PARTITIONS + 2; n++)
+      g_assert_false(tide_input_poll(fixture->source, 1, &record));
+  }
+  g_assert_false(was_asked(fixture));
 }
 
 int
@@ -251,6 +306,7 @@ main(int argc, char **argv)
   ADD("stored-does-not-follow-a-commit", "eager", test_what_is_stored_does_not_follow_a_commit);
   ADD("stored-does-not-follow-a-later-commit", "eager", test_what_is_stored_does_not_follow_a_commit_in_the_background);
   ADD("brokers-are-asked-once-in-half-a-queue", "eager", test_brokers_are_asked_once_in_half_a_queue);
+  ADD("nobody-is-asked-when-the-queue-runs-empty", "eager", test_nobody_is_asked_when_the_queue_runs_empty);
 #undef ADD
   return g_test_run();
 }

@@ -1,6 +1,9 @@
 /* Reading stretches of topics: which partitions are found, what a group's commits leave of them, and that every message
  * between two offsets comes once and in its order. */
 #include "fault/kafka/mock_kafka.h"
+#include "fault/kafka/raw_batch.h"
+#include "kafka/kafka_client.h"
+#include "kafka/kafka_library.h"
 #include "kafka/kafka_topic_reader.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -8,6 +11,9 @@
 #define TIMEOUT_US (240 * TIDE_US_PER_S) /* far beyond what any step takes: only a failure waits so long */
 #define N_PARTITIONS 20                  /* more than are read at a time */
 #define N_MESSAGES 30
+/* Of these, seven are more than half of the prefetch queue. */
+#define LARGE_BYTES 300000u
+#define N_LARGE 8
 
 typedef struct Fixture {
   TideMockKafka *kafka;
@@ -19,7 +25,7 @@ typedef struct Fixture {
 static void
 set_up(Fixture *fixture, gconstpointer unused)
 {
-  fixture->kafka = mock_kafka_new(1);
+  fixture->kafka = mock_kafka_new(2);
   mock_kafka_create_topic(fixture->kafka, "many", N_PARTITIONS);
   mock_kafka_create_topic(fixture->kafka, "many.more", 1);
   mock_kafka_create_topic(fixture->kafka, "other", 2);
@@ -213,6 +219,104 @@ test_a_span_that_is_gone_takes_nothing_behind_it(Fixture *fixture, gconstpointer
   g_assert_cmpstr(seen, ==, expected);
 }
 
+/* ---- a prefetch queue that was full ---- */
+
+static gboolean
+skip_where_librdkafka_looks_by_itself(void)
+{
+  const TideKafkaLibrary library = tide_kafka_library();
+  if (!tide_kafka_library_can(&library, TIDE_KAFKA_QUEUE_BACKOFF))
+    return FALSE;
+  g_test_skip("this librdkafka looks often by itself");
+  return TRUE;
+}
+
+/* One span after the other. */
+static void
+read_in_turn(Fixture *fixture, const GArray *parts, const GArray *spans)
+{
+  TideTopicReaderOptions options = {.max_open = 1};
+  g_autoptr(GError) error = NULL;
+  g_autoptr(TideTopicReader) reader = tide_topic_reader_new(&fixture->config, &options, &error);
+  g_assert_no_error(error);
+  Seen seen = {.stop = NULL};
+  g_assert_true(tide_topic_reader_read(reader, parts, spans, take, &seen, &error));
+  g_assert_no_error(error);
+}
+
+/* The next question for offsets at @broker fails, whoever asks. */
+static void
+refuse_one_question(Fixture *fixture, gint32 broker)
+{
+  mock_kafka_delay_request(fixture->kafka, broker, TIDE_KAFKA_LIST_OFFSETS,
+                           RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, 0);
+}
+
+/* By a client that knows nothing of who led a partition before. */
+static gboolean
+was_asked(Fixture *fixture, const char *topic)
+{
+  g_autoptr(GError) error = NULL;
+  rd_kafka_conf_t *conf = tide_kafka_conf_new_bystander(&fixture->config, NULL, NULL, &error);
+  g_autoptr(TideKafkaClient) client = tide_kafka_client_new(&fixture->config, conf, TRUE, &error);
+  g_assert_no_error(error);
+  return mock_kafka_tells_offsets(fixture->kafka, tide_kafka_client_handle(client), topic, tide_now_us() + TIMEOUT_US);
+}
+
+/* More than half a queue comes with one fetch. What was read before is at another broker. */
+static void
+test_brokers_of_what_is_read_are_asked(Fixture *fixture, gconstpointer unused)
+{
+  if (skip_where_librdkafka_looks_by_itself())
+    return;
+  mock_kafka_create_topic(fixture->kafka, "large", 2);
+  mock_kafka_create_topic(fixture->kafka, "elsewhere", 1);
+  mock_kafka_set_leader(fixture->kafka, "large", 0, 1);
+  mock_kafka_set_leader(fixture->kafka, "large", 1, 2);
+  mock_kafka_set_leader(fixture->kafka, "elsewhere", 0, 2);
+  g_autofree char *large = g_strnfill(LARGE_BYTES, 'x');
+  TideRawBatch batch = {.n_offsets = N_LARGE};
+  for (gint32 i = 0; i < N_LARGE; i++) {
+    batch.payloads[i] = large;
+    batch.deltas[i] = i;
+  }
+  raw_batch_produce(mock_kafka_brokers(fixture->kafka), "large", 0, &batch);
+  mock_kafka_produce_text(fixture->kafka, "large", 1, "x");
+  g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + TIMEOUT_US));
+  g_autoptr(GArray) parts = find(fixture, "large", NULL);
+  g_autoptr(GArray) spans = g_array_new(FALSE, FALSE, sizeof(TideTopicSpan));
+  const TideTopicSpan in_turn[] = {{1, 0, 1}, {0, 0, N_LARGE}};
+  g_array_append_vals(spans, in_turn, G_N_ELEMENTS(in_turn));
+  refuse_one_question(fixture, 2);
+  gboolean found = FALSE;
+  for (guint i = 0; !found && i < 10; i++) { /* the test's may overtake the reader's question */
+    refuse_one_question(fixture, 1);
+    read_in_turn(fixture, parts, spans);
+    found = was_asked(fixture, "large");
+  }
+  g_assert_true(found);
+  g_assert_false(was_asked(fixture, "elsewhere"));
+}
+
+/* Each of them comes with a fetch of its own, and empties the queue: it was never full. */
+static void
+test_nobody_is_asked_when_the_queue_runs_empty(Fixture *fixture, gconstpointer unused)
+{
+  g_autofree char *large = g_strnfill(LARGE_BYTES, 'x');
+  for (gint32 i = 0; i < N_LARGE; i++) {
+    mock_kafka_produce_text(fixture->kafka, "many", 0, large);
+    g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + TIMEOUT_US));
+  }
+  g_autoptr(GArray) parts = find(fixture, "many", NULL);
+  g_autoptr(GArray) spans = g_array_new(FALSE, FALSE, sizeof(TideTopicSpan));
+  TideTopicSpan span = {0, N_MESSAGES, N_MESSAGES + N_LARGE};
+  g_array_append_val(spans, span);
+  mock_kafka_set_round_trip_ms(fixture->kafka, -1, 20); /* nothing comes before it is waited for */
+  mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_LIST_OFFSETS, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, 1);
+  read_in_turn(fixture, parts, spans);
+  g_assert_false(was_asked(fixture, "many"));
+}
+
 #define ADD(path, func) g_test_add("/kafka-topic-reader/" path, Fixture, NULL, set_up, func, tear_down)
 
 int
@@ -226,5 +330,7 @@ main(int argc, char **argv)
   ADD("a-span-beyond-the-end-is-told", test_a_span_beyond_the_end_is_told);
   ADD("a-span-that-is-gone-takes-nothing-behind-it", test_a_span_that_is_gone_takes_nothing_behind_it);
   ADD("what-lies-between-is-jumped-over", test_what_lies_between_is_jumped_over);
+  ADD("brokers-of-what-is-read-are-asked", test_brokers_of_what_is_read_are_asked);
+  ADD("nobody-is-asked-when-the-queue-runs-empty", test_nobody_is_asked_when_the_queue_runs_empty);
   return g_test_run();
 }
