@@ -259,11 +259,26 @@ test_lane_is_not_well_for_it(Lanes *fixture, gconstpointer data)
   finish(fixture, &call, TIDE_OUTCOME_OK, FALSE);
 }
 
+/* As many lanes as are kept for the sake of their rows, with more of them than one batch. */
+static void
+make_others_hot(Lanes *fixture)
+{
+  TideCall call;
+  for (char key[] = "n"; key[0] < 'n' + TIDE_LANES_HOT; key[0]++) {
+    submit(fixture, key, "", 2);
+    take(fixture, &call);
+    g_assert_cmpuint(call.n_batches, ==, 2);
+    finish(fixture, &call, TIDE_OUTCOME_OK, FALSE);
+  }
+  g_assert_cmpuint(count_completed(fixture), ==, 2 * TIDE_LANES_HOT);
+}
+
 /* The lane for whose sake the table is held goes with its last batch; the other's is the next probe. */
 static void
 test_suspended_table_is_not_well_for_it(Lanes *fixture, gconstpointer data)
 {
   TideCall call;
+  make_others_hot(fixture);
   submit(fixture, "", "m", 1);
   take(fixture, &call);
   finish(fixture, &call, TIDE_OUTCOME_SUSPEND, FALSE);
