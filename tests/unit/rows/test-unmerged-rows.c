@@ -277,6 +277,45 @@ test_rows_kept_apart_that_are_given_up_make_room(Fixture *fixture, gconstpointer
   g_assert_cmpuint(tide_accumulator_count_unmerged(fixture->accumulator), ==, 1);
 }
 
+/* What of @fixture may be sent is taken and acknowledged, but not completed yet. */
+static guint
+acknowledge_all(Fixture *fixture, guint *ret_n_batches)
+{
+  TideCall call;
+  guint n_rows = 0;
+  *ret_n_batches = 0;
+  for (;;) {
+    g_free(take_call(fixture, &call));
+    if (call.n_batches == 0)
+      return n_rows;
+    *ret_n_batches += call.n_batches;
+    n_rows += call.n_rows;
+    tide_lanes_finish(fixture->flow.lanes, &call, TIDE_OUTCOME_OK, NULL, fixture->now_us);
+  }
+}
+
+/* However often rows are to leave: what a lane has beyond its bound waits, and goes together. @data: whether apart */
+static void
+test_batches_of_a_lane_are_bounded(Fixture *fixture, gconstpointer data)
+{
+  enum { MAX_ON_THE_WAY = 32, N_MORE = 8 };
+  gboolean is_apart = GPOINTER_TO_UINT(data) != 0;
+  guint n_batches;
+  learn_limit(fixture, DATA);
+  for (guint i = 0; i < MAX_ON_THE_WAY + N_MORE; i++) {
+    g_autofree char *key = g_strdup_printf("n%u", i);
+    append_at(fixture, DATA, key, is_apart ? TOO_LARGE : "1", 1);
+    flush(fixture);
+  }
+  g_assert_cmpuint(acknowledge_all(fixture, &n_batches), ==, MAX_ON_THE_WAY);
+  g_assert_cmpuint(n_batches, ==, MAX_ON_THE_WAY);
+  complete_ended(fixture);
+  flush(fixture);
+  g_assert_cmpuint(acknowledge_all(fixture, &n_batches), ==, N_MORE);
+  g_assert_cmpuint(n_batches, ==, 1);
+  complete_ended(fixture);
+}
+
 /* Nor do other rows of their region wait until some of them are written; nor they for those. */
 static void
 test_lane_full_of_one_kind_takes_the_other(Fixture *fixture, gconstpointer data)
@@ -409,6 +448,8 @@ main(int argc, char **argv)
   ADD("apart/that-wait-disturb-none-that-wait", test_row_that_waits_disturbs_none_that_wait, 0);
   ADD("apart/are-bounded", test_rows_kept_apart_are_bounded, 0);
   ADD("apart/that-are-given-up-make-room", test_rows_kept_apart_that_are_given_up_make_room, 0);
+  ADD("batches-of-a-lane-are-bounded", test_batches_of_a_lane_are_bounded, 0);
+  ADD("apart/batches-of-a-lane-are-bounded", test_batches_of_a_lane_are_bounded, 1);
   ADD("lane-full-of-rows-apart-takes-others", test_lane_full_of_one_kind_takes_the_other, 1);
   ADD("lane-full-of-others-takes-rows-apart", test_lane_full_of_one_kind_takes_the_other, 0);
   ADD("latest-row-that-is-likely-to-be-refused-overtakes-nothing-that-is-deleted",
