@@ -94,7 +94,7 @@ void
 tide_dead_letter_desk_take_message(TideDeadLetterDesk *desk, TidePartition *partition, const TideMessage *message,
                                    const TideReject *reject)
 {
-  TideSourceRef ref = tide_partition_begin_rejected(partition, desk->context.budget, message->offset, reject->reason);
+  TideSourceRef ref = tide_partition_begin_rejected(partition, desk->context.budget, message, reject->reason);
   g_autofree char *text = tide_reject_describe(reject);
   submit_rejected(desk, ref, message, reject, text, -1, 1, FALSE);
 }

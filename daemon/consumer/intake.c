@@ -103,13 +103,13 @@ handle_bad_message(TideIntake *intake, TidePartition *partition, const TideMessa
 {
   if (reject->reason == TIDE_REJECT_TOMBSTONE) {
     /* Nothing is wrong with it: it has no readings, and no table asks which row it deletes. */
-    tide_partition_skip(partition, intake->context.budget, message->offset, reject->reason);
+    tide_partition_skip(partition, intake->context.budget, message, reject->reason);
     return;
   }
   switch (policy_for_bad(intake, message)) {
   case TIDE_BAD_MESSAGE_SKIP:
     log_bad_message(intake, partition, message, reject, "passing over it, as on_bad_message says");
-    tide_partition_skip(partition, intake->context.budget, message->offset, reject->reason);
+    tide_partition_skip(partition, intake->context.budget, message, reject->reason);
     break;
   case TIDE_BAD_MESSAGE_DEAD_LETTER:
     log_bad_message(intake, partition, message, reject, "it becomes a dead letter");

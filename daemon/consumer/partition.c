@@ -264,22 +264,25 @@ tide_partition_begin(TidePartition *partition, TideBudget *budget, gint64 offset
 }
 
 TideSourceRef
-tide_partition_begin_rejected(TidePartition *partition, TideBudget *budget, gint64 offset, TideRejectReason reason)
+tide_partition_begin_rejected(TidePartition *partition, TideBudget *budget, const TideMessage *message,
+                              TideRejectReason reason)
 {
   tide_counter_inc(partition->counters.messages_received);
-  const TideTrackedMessage message = {.offset = offset, .remaining_rows = 1, .timestamp_ms = -1};
-  guint32 sequence = tide_offsets_begin(&partition->offsets, &message);
+  const TideTrackedMessage tracked = {
+      .offset = message->offset, .remaining_rows = 1, .timestamp_ms = message->timestamp_ms};
+  guint32 sequence = tide_offsets_begin(&partition->offsets, &tracked);
   tide_message_dead_letters_add_rejected(&partition->dead_letters, sequence, reason, 0);
   follow_in_flight(partition, budget);
   return (TideSourceRef){partition->slot, partition->epoch, sequence};
 }
 
 void
-tide_partition_skip(TidePartition *partition, TideBudget *budget, gint64 offset, TideRejectReason reason)
+tide_partition_skip(TidePartition *partition, TideBudget *budget, const TideMessage *message, TideRejectReason reason)
 {
   tide_counter_inc(partition->counters.messages_received);
   tide_counter_inc(skipped_counter(partition, reason));
-  tide_offsets_begin(&partition->offsets, &(TideTrackedMessage){.offset = offset, .timestamp_ms = -1});
+  tide_offsets_begin(&partition->offsets,
+                     &(TideTrackedMessage){.offset = message->offset, .timestamp_ms = message->timestamp_ms});
   follow_in_flight(partition, budget);
 }
 

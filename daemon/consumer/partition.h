@@ -207,11 +207,12 @@ tide_partition_owns(const TidePartition *partition, TideSourceRef ref)
 TideSourceRef tide_partition_begin(TidePartition *partition, TideBudget *budget, gint64 offset,
                                    const TideMapped *mapped, gboolean skip_rejects);
 /* A message was fetched that cannot be mapped: one acknowledgement, that of its dead letter, ends it. */
-TideSourceRef tide_partition_begin_rejected(TidePartition *partition, TideBudget *budget, gint64 offset,
+TideSourceRef tide_partition_begin_rejected(TidePartition *partition, TideBudget *budget, const TideMessage *message,
                                             TideRejectReason reason);
 /* A message is passed over: it cannot be used and the operator chose to go on, or it has no value and no table asks
  * what to delete. */
-void tide_partition_skip(TidePartition *partition, TideBudget *budget, gint64 offset, TideRejectReason reason);
+void tide_partition_skip(TidePartition *partition, TideBudget *budget, const TideMessage *message,
+                         TideRejectReason reason);
 /* @n_acks of @ref's message came in: of rows that were acknowledged, and of dead letters that are kept. */
 void tide_partition_ack(TidePartition *partition, TideSourceRef ref, guint32 n_acks);
 /* HBase refused rows of @ref's message, in flight, and of no other, for which @n_acks are owed. Returns: TRUE when the

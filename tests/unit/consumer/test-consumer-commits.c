@@ -68,8 +68,8 @@ take_over(Fixture *fixture, guint16 slot, gint64 offset)
 static void
 finish_message(Fixture *fixture, guint16 slot, gint64 offset)
 {
-  tide_partition_skip(bare_consumer_partition(&fixture->bare, slot), &fixture->bare.flow.budget, offset,
-                      TIDE_REJECT_PARSE);
+  tide_partition_skip(bare_consumer_partition(&fixture->bare, slot), &fixture->bare.flow.budget,
+                      &(TideMessage){.offset = offset}, TIDE_REJECT_PARSE);
   fixture->commits.marks_moved = TRUE;
 }
 

@@ -222,13 +222,14 @@ begin_message(ModelPartition *at, gint64 offset, guint32 n_acks, guint32 n_readi
 static void
 deliver_rejected(Model *model, ModelPartition *at, gint64 offset)
 {
+  const TideMessage message = {.offset = offset};
   if (pick(model, 2) == 0) {
-    tide_partition_skip(at->partition, &model->budget, offset, TIDE_REJECT_PARSE);
+    tide_partition_skip(at->partition, &model->budget, &message, TIDE_REJECT_PARSE);
     begin_message(at, offset, 0, 0);
     at->skipped++;
     return;
   }
-  TideSourceRef ref = tide_partition_begin_rejected(at->partition, &model->budget, offset, TIDE_REJECT_PARSE);
+  TideSourceRef ref = tide_partition_begin_rejected(at->partition, &model->budget, &message, TIDE_REJECT_PARSE);
   begin_message(at, offset, 1, 0)->has_dead_letter = TRUE;
   add_rejected_job(model, ref);
 }

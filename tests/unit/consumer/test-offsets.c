@@ -226,7 +226,8 @@ test_accounting_balances_where_dead_letters_are_kept(void)
   TidePartition *partition = partition_rig_new_partition(&rig, "t", 0, 0);
   tide_partition_assign(partition);
   TideSourceRef part = tide_partition_begin(partition, &rig.budget, 0, &mapped, FALSE);
-  TideSourceRef whole = tide_partition_begin_rejected(partition, &rig.budget, 1, TIDE_REJECT_PARSE);
+  TideSourceRef whole =
+      tide_partition_begin_rejected(partition, &rig.budget, &(TideMessage){.offset = 1}, TIDE_REJECT_PARSE);
   TideSourceRef back = tide_partition_begin(partition, &rig.budget, 2, &mapped, FALSE);
   tide_partition_ack(partition, whole, 1);
   tide_partition_ack(partition, part, 2);
@@ -311,7 +312,8 @@ test_latency_of_written_messages(void)
   const TideMapped timeless = {.n_rows = 1, .timestamp_ms = -1};
   tide_partition_ack(partition, tide_partition_begin(partition, &rig.budget, 2, &timeless, FALSE), 1);
   /* Nor is what became a dead letter. */
-  tide_partition_ack(partition, tide_partition_begin_rejected(partition, &rig.budget, 3, TIDE_REJECT_PARSE), 1);
+  const TideMessage rejected = {.offset = 3, .timestamp_ms = TIMESTAMP_MS};
+  tide_partition_ack(partition, tide_partition_begin_rejected(partition, &rig.budget, &rejected, TIDE_REJECT_PARSE), 1);
   g_assert_cmpuint(tide_metrics_sum(rig.metrics, "tidemark_write_latency_seconds", NULL), ==, 2);
   tide_partition_free(partition, &rig.budget);
   partition_rig_tear_down(&rig);

@@ -93,6 +93,19 @@ test_readings_without_rows_are_not_in_flight(Fixture *fixture, gconstpointer dat
   g_assert_cmpuint(sum_of(fixture, "tidemark_readings_skipped_total"), ==, 1);
 }
 
+/* What cannot be used is as old as it is: the age of what is not committed is told by it. */
+static void
+test_what_cannot_be_used_has_its_record_s_time(Fixture *fixture, gconstpointer data)
+{
+  TidePartition *partition = fixture->partition;
+  const TideMessage rejected = {.offset = 5, .timestamp_ms = 1000}, skipped = {.offset = 6, .timestamp_ms = 2000};
+  tide_partition_assign(partition);
+  (void)tide_partition_begin_rejected(partition, &fixture->rig.budget, &rejected, TIDE_REJECT_PARSE);
+  tide_partition_skip(partition, &fixture->rig.budget, &skipped, TIDE_REJECT_PARSE);
+  g_assert_cmpint(tide_offsets_oldest(&partition->offsets)->timestamp_ms, ==, 1000);
+  g_assert_cmpint(tide_offsets_newest(&partition->offsets)->timestamp_ms, ==, 2000);
+}
+
 /* Another partition in its place begins without what was learnt of the one before. */
 static void
 test_renamed_reads_ahead_as_far_as_any(Fixture *fixture, gconstpointer data)
@@ -165,6 +178,7 @@ main(int argc, char **argv)
   ADD("each-ownership-is-another", test_each_ownership_is_another);
   ADD("what-is-tracked-is-charged", test_what_is_tracked_is_charged);
   ADD("readings-without-rows-are-not-in-flight", test_readings_without_rows_are_not_in_flight);
+  ADD("what-cannot-be-used-has-its-record-s-time", test_what_cannot_be_used_has_its_record_s_time);
   ADD("renamed-reads-ahead-as-far-as-any", test_renamed_reads_ahead_as_far_as_any);
   ADD("renamed-counts-for-its-source", test_renamed_counts_for_its_source);
   ADD("is-read-again-when-the-last-doubt-is-over", test_is_read_again_when_the_last_doubt_is_over);
