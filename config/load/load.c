@@ -293,8 +293,8 @@ tide_config_load(const char *path, GPtrArray **ret_problems)
   *ret_problems = problems;
   if (fd < 0) {
     tide_problems_add_error(problems, TIDE_SOURCE_POSITION_FILE, "cannot be opened: %s%s", g_strerror(errno),
-                            errno == ENOENT ? ": name the configuration with '-c FILE', or make one of your messages "
-                                              "with 'tidemark init'"
+                            errno == ENOENT ? ": name the configuration with '-c FILE', or have 'tidemark init' write "
+                                              "one from sample messages"
                                             : "");
     return NULL;
   }

@@ -250,8 +250,8 @@ static const TideConfigOption kafka_options[] = {
      .sentence =
          "A lasting name in the group: after a restart or a kill within the session timeout the consumers go on "
          "at once, and no partition moves. Unless it is set, a daemon with a state directory, as under systemd, "
-         "has one of its own; none is none. %H stands for the host name; each thread's number is added. A second "
-         "daemon with the same name puts the first one out (exit code 75)."},
+         "has one of its own; `none` means no name. %H stands for the host name; each thread's number is added. A "
+         "second daemon with the same name forces the first one out (exit code 75)."},
     {"session_timeout", TIDE_CONFIG_DURATION, AT(kafka.session_timeout_ms), 6 * SECOND, 30 * MINUTE, "45s",
      .sentence = "Without a heartbeat for this long the broker gives the partitions to others. The broker limits it: "
                  "group.min.session.timeout.ms and group.max.session.timeout.ms."},
@@ -613,9 +613,10 @@ static const TideConfigGroup http_users_group = {"service.http_users", NULL, NUL
 static const TideConfigOption service_options[] = {
     {"http", TIDE_CONFIG_CUSTOM, .default_text = "127.0.0.1:9464",
      .form = "an address and port, `unix:` and a path, or `off`", .parse = parse_http, .print = print_http,
-     .sentence = "Where /metrics, /healthz and /readyz are served: \"127.0.0.1:9464\", \"[::1]:9464\", "
-                 "\"unix:/run/tidemark/http.socket\", or off. What others than this machine can reach needs "
-                 "`http_users` or `http_tls`."},
+     .sentence =
+         "Where the page (/), /status, /metrics, /healthz and /readyz are served: \"127.0.0.1:9464\", "
+         "\"[::1]:9464\", \"unix:/run/tidemark/http.socket\", or off. What others than this machine can reach needs "
+         "`http_users` or `http_tls`."},
     {"http_tls", TIDE_CONFIG_SECTION, .section = &http_tls_group, .sentence = "Serves by HTTPS (TLS 1.2 or later)."},
     {"http_users", TIDE_CONFIG_SECTION, .section = &http_users_group,
      .sentence = "Who may ask, for each of the pages: a file with a line NAME:HASH for each, where HASH is of a "

@@ -490,8 +490,8 @@ test_useless_files_are_refused(Fixture *fixture, gconstpointer data)
 
   g_assert_cmpint(mkfifo(fifo, 0600), ==, 0);
   assert_file_refused(missing,
-                      "cannot be opened: No such file or directory: name the configuration with '-c FILE', or make "
-                      "one of your messages with 'tidemark init'");
+                      "cannot be opened: No such file or directory: name the configuration with '-c FILE', or have "
+                      "'tidemark init' write one from sample messages");
   assert_file_refused(fixture->directory, "is a directory");
   assert_file_refused(fifo, "is not a regular file");
   assert_file_refused("/dev/zero", "is not a regular file");
