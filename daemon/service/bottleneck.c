@@ -16,7 +16,7 @@
 /* A call that takes so long is worth a name, where calls take milliseconds. */
 #define LONG_CALL_SECONDS 2.0
 
-/* A region that takes so many times what the others of its table do on the average is told of as hot: with an even key
+/* A region that takes so many times what the others of its table do on average is told of as hot: with an even key
  * the busiest of some regions takes less than twice as much. */
 #define HOT_FACTOR 2.0
 
@@ -258,6 +258,6 @@ tide_hot_region_judge(const TideHotRegionFacts *facts)
                                : g_strdup_printf("each of the %" G_GINT64_FORMAT " others", facts->table_regions - 1);
   return (TideBottleneckVerdict){.is_good = is_hot,
                                  .why = g_strdup_printf("%s; %s of its table %.0f rows/s%s%s", most, which,
-                                                        MAX(others, 0), is_alone ? "" : " on the average",
+                                                        MAX(others, 0), is_alone ? "" : " on average",
                                                         is_hot ? "; docs/row-keys.md says which keys spread" : "")};
 }

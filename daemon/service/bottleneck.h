@@ -82,7 +82,7 @@ typedef struct TideHotRegionFacts {
   gboolean others_fail; /* calls to another region of the table: it takes little for that reason */
 } TideHotRegionFacts;
 
-/* Whether it takes several times as much as the others of its table on the average. (transfer full) */
+/* Whether it takes several times as much as the others of its table on average. (transfer full) */
 TideBottleneckVerdict tide_hot_region_judge(const TideHotRegionFacts *facts);
 
 G_END_DECLS

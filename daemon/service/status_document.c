@@ -71,7 +71,7 @@ static const Field restart_fields[] = {
 
 static const Field hot_region_fields[] = {
     {"found", FLAG(TideStatusHotRegion, found),
-     "One region takes several times what the others of its table do on the average"},
+     "One region takes several times what the others of its table do on average"},
     {"why", TEXT(TideStatusHotRegion, why), "Which region takes most, and how much"},
 };
 

@@ -244,13 +244,13 @@ test_hot_region(void)
   TideHotRegionFacts facts = {0};
   assert_hot(&facts, FALSE, "no rows are written now");
   facts = (TideHotRegionFacts){"the region of 'T' from 'k'", 60, 0.3, 200, 5};
-  assert_hot(&facts, FALSE, "takes 60 rows/s, 30 % of all; each of the 4 others of its table 35 rows/s on the average");
+  assert_hot(&facts, FALSE, "takes 60 rows/s, 30 % of all; each of the 4 others of its table 35 rows/s on average");
   facts.rows_per_second = 66; /* the others have 33.5 each */
   assert_hot(&facts, FALSE, "66 rows/s");
   facts.rows_per_second = 67;
   assert_hot(&facts, TRUE, "67 rows/s");
   facts.rows_per_second = 200;
-  assert_hot(&facts, TRUE, "others of its table 0 rows/s on the average; docs/row-keys.md says");
+  assert_hot(&facts, TRUE, "others of its table 0 rows/s on average; docs/row-keys.md says");
   facts.others_fail = TRUE;
   assert_hot(&facts, FALSE, "200 rows/s, 30 % of all; calls to others of its table fail");
   facts.table_regions = 1;
