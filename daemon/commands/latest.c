@@ -21,30 +21,59 @@ typedef struct LatestOptions {
   GPtrArray *columns; /* (element-type utf8) */
 } LatestOptions;
 
-/* The only latest table of the configuration. */
-static const TideTable *
-find_only_latest(const TideConfig *config, GError **error)
+#define HOW_TO_DECLARE "a table that does is declared with 'latest: merge' and a key without the time"
+
+/* The names of the latest tables, parted by commas. @ret_only: one of them; NULL: there is none */
+static char *
+latest_tables(const TideConfig *config, guint *ret_n, const TideTable **ret_only)
 {
   g_autoptr(GPtrArray) names = g_ptr_array_new();
-  const TideTable *found = NULL;
+  *ret_only = NULL;
   for (guint i = 0; i < config->tables->len; i++) {
     const TideTable *table = config->tables->pdata[i];
     if (table->latest == TIDE_LATEST_NONE)
       continue;
-    found = table;
+    *ret_only = table;
     g_ptr_array_add(names, table->name);
   }
-  if (names->len == 1)
-    return found;
-  if (names->len == 0) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-                "no table in '%s' is declared with 'latest:': name one to read it anyway", config->path);
-    return NULL;
-  }
+  *ret_n = names->len;
   g_ptr_array_add(names, NULL);
-  g_autofree char *known = g_strjoinv(", ", (char **)names->pdata);
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "which table? '%s' declares %s", config->path, known);
+  return g_strjoinv(", ", (char **)names->pdata);
+}
+
+static const TideTable *
+find_only_latest(const TideConfig *config, GError **error)
+{
+  guint n_tables;
+  const TideTable *found;
+  g_autofree char *names = latest_tables(config, &n_tables, &found);
+  if (n_tables == 1)
+    return found;
+  if (n_tables == 0)
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "no table in '%s' keeps latest values: " HOW_TO_DECLARE,
+                config->path);
+  else
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "which table? '%s' declares %s", config->path, names);
   return NULL;
+}
+
+/* A row for each reading, in the order of the key, would show the oldest values as the latest ones. */
+static gboolean
+check_keeps_latest(const TideConfig *config, const TideTable *table, GError **error)
+{
+  if (table == NULL || table->latest != TIDE_LATEST_NONE || !tide_row_key_has_time(table->key))
+    return table != NULL;
+  guint n_tables;
+  const TideTable *unused;
+  g_autofree char *names = latest_tables(config, &n_tables, &unused);
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
+              "'%s' keeps history, not latest values: %s%s; 'tidemark scan %s' reads history", table->name,
+              n_tables > 0 ? names : HOW_TO_DECLARE,
+              n_tables == 0   ? ""
+              : n_tables == 1 ? " does"
+                              : " do",
+              table->name);
+  return FALSE;
 }
 
 /* The first argument names the table, unless it can only be a key: a prefix or FIELD=VALUE. */
@@ -188,7 +217,7 @@ print_latest(const TideConfig *config, const LatestOptions *options, const GPtrA
 {
   guint n_taken = 0;
   const TideTable *table = take_table(config, arguments, &n_taken, error);
-  if (table == NULL)
+  if (!check_keeps_latest(config, table, error))
     return FALSE;
   g_auto(TideTableScanPlan)
       plan = {.table = table, .request = {.to_ns = G_MAXINT64, .limit_rows = options->limit_rows}};
@@ -288,8 +317,9 @@ const TideCommand tide_command_latest = {
     .arguments = "[TABLE] [PREFIX | FIELD=VALUE…]",
     .summary = "Shows the latest values: of one row, of all whose key begins with PREFIX, or of the whole table.",
     .details =
-        "TABLE may be left out where the configuration declares one latest table. AGE is the time since the event.\n"
-        "Of an index, the rows that it leads to are shown; exit code 1 when one of them is not there.\n"
+        "TABLE may be left out where the configuration declares one latest table; one that keeps history is refused.\n"
+        "AGE is the time since the event. "
+        "Of an index, the rows that it leads to are shown. Exit code 1 when one of them is not there.\n"
         "\n"
         "Examples:\n"
         "  tidemark latest host=server1.bbb.com\n"

@@ -370,6 +370,31 @@ test_index(Fixture *fixture, gconstpointer unused)
                 "h00000,h00000,1426535612045,2015-03-16T19:53:32.045Z,cf:ts,2015-03-16T19:53:32.045Z,\n");
 }
 
+/* Its first rows would be the oldest ones. */
+static void
+test_latest_refuses_history(Fixture *fixture, gconstpointer unused)
+{
+  put(fixture, "METRIC", "s1#1426535612045", "M", "cpu", "0.5", TIME_MS);
+  assert_error(fixture, "latest METRIC host=s1 --limit 1", 64,
+               "'METRIC' keeps history, not latest values: PLACE, PACKED, CURRENT, DEVICE do; 'tidemark scan METRIC' "
+               "reads history\n");
+  assert_error(fixture, "latest SENSOR_20170726", 64, "'tidemark scan SENSOR_20170726' reads history\n");
+  g_autofree char *alone = write_config("kafka: { brokers: \"127.0.0.1:9092\", group: g, topics: [t] }\n"
+                                        "hbase: { gateways: [\"%s\"] }\n"
+                                        "readings: { time: { field: ts, format: epoch_ms } }\n"
+                                        "tables:\n"
+                                        "  METRIC: { key: [ { field: host }, { time: epoch_ms } ], "
+                                        "columns: { family: M, from: \"*\" } }\n",
+                                        scripted_gateway_endpoint(fixture->gateway));
+  for (int named = 0; named < 2; named++) {
+    g_auto(ProgramDone) done = run_program(alone, named ? "latest METRIC" : "latest");
+    g_assert_cmpint(done.exit_code, ==, 64);
+    g_assert_cmpstr(done.output, ==, "");
+    assert_prints(done.errors, "is declared with 'latest: merge' and a key without the time");
+  }
+  g_unlink(alone);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -388,6 +413,7 @@ main(int argc, char **argv)
   ADD("a-dated-table-is-read-by-its-own-name", test_dated);
   ADD("forget-deletes-one-row-until-a-later-reading", test_forget);
   ADD("an-index-leads-to-ten-thousand-rows", test_index);
+  ADD("latest-refuses-a-table-that-keeps-history", test_latest_refuses_history);
 #undef ADD
   return g_test_run();
 }
