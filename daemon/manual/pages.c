@@ -50,7 +50,7 @@ tide_manual_program(const TideManual *manual)
 {
   GString *page = begin_page(manual, "tidemark", 1, "writes sensor readings from Kafka to HBase");
   tide_roff_heading(page, "synopsis");
-  tide_roff_text(page, "`tidemark` COMMAND [OPTION...] [ARGUMENT...]");
+  tide_roff_text(page, "`tidemark` COMMAND [OPTION…] [ARGUMENT…]");
   tide_roff_heading(page, "description");
   tide_roff_text(page,
                  "tidemark writes sensor readings from Kafka to HBase through its Thrift gateway, by row keys that "
@@ -84,6 +84,81 @@ append_option(GString *page, const TideOption *option)
   tide_roff_item(page, name->str, option->sentence);
 }
 
+/* What --help shows below the options, by the sections that it belongs to. */
+typedef struct Details {
+  GString *description; /* of the page */
+  GString *exit_status; /* of the page */
+  GString *examples;    /* lines */
+} Details;
+
+/* A paragraph, or with @name an item of a list. What a command ends with stands at a paragraph's end. */
+static void
+take_paragraph(Details *details, const char *name, GString *text)
+{
+  char *codes = name == NULL ? strstr(text->str, "Exit code") : NULL;
+  if (codes != NULL)
+    tide_roff_text(details->exit_status, codes);
+  if (codes != NULL)
+    g_string_truncate(text, (gsize)(codes - text->str));
+  g_strchomp(text->str);
+  if (name != NULL) {
+    tide_roff_item(details->description, name, text->str);
+  } else if (text->str[0] != '\0') {
+    tide_roff_paragraph(details->description);
+    tide_roff_text(details->description, text->str);
+  }
+  g_string_truncate(text, 0);
+}
+
+/* The lines of a paragraph come one behind the other; "name  text" begins an item, and what is indented goes on with
+ * it. */
+static void
+take_details(Details *details, const char *text)
+{
+  g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+  g_autoptr(GString) paragraph = g_string_new(NULL);
+  g_autofree char *name = NULL;
+  gboolean are_examples = FALSE;
+  for (gsize i = 0; lines[i] != NULL; i++) {
+    const char *line = lines[i] + strspn(lines[i], " ");
+    const char *gap = strstr(line, "  ");
+    if (are_examples) {
+      g_string_append_printf(details->examples, "%s\n", line);
+      continue;
+    }
+    are_examples = g_str_has_prefix(line, "Example");
+    if (are_examples || line[0] == '\0' || gap != NULL) {
+      take_paragraph(details, name, paragraph);
+      g_clear_pointer(&name, g_free);
+    }
+    if (gap != NULL)
+      name = g_strndup(line, (gsize)(gap - line));
+    if (!are_examples)
+      g_string_append_printf(paragraph, "%s%s", paragraph->len > 0 ? " " : "",
+                             gap != NULL ? gap + strspn(gap, " ") : line);
+  }
+  take_paragraph(details, name, paragraph);
+}
+
+/* A section of docs/commands.md begins with examples: those that --help does not have go to them. */
+static void
+take_section(Details *details, const char *markdown)
+{
+  static const char fence[] = "```sh\n";
+  const char *begin = markdown + strspn(markdown, "\n");
+  const char *end = g_str_has_prefix(begin, fence) ? strstr(begin, "\n```\n") : NULL;
+  if (end != NULL) {
+    g_autofree char *block = g_strndup(begin + strlen(fence), (gsize)(end - begin) - strlen(fence));
+    g_auto(GStrv) lines = g_strsplit(block, "\n", -1);
+    for (gsize i = 0; lines[i] != NULL; i++)
+      if (strstr(details->examples->str, lines[i]) == NULL)
+        g_string_append_printf(details->examples, "%s\n", lines[i]);
+    begin = end + strlen("\n```\n");
+  }
+  tide_roff_paragraph(details->description);
+  tide_roff_markdown(details->description, begin + strspn(begin, "\n"));
+}
+
 char *
 tide_manual_command(const TideManual *manual, const TideSubcommand *entry)
 {
@@ -91,26 +166,34 @@ tide_manual_command(const TideManual *manual, const TideSubcommand *entry)
   g_autofree char *name = g_strdup_printf("tidemark-%s", command->name);
   GString *page = begin_page(manual, name, 1, entry->sentence);
   g_autofree char *usage =
-      g_strdup_printf("`tidemark %s` [OPTION...]%s%s", command->name, command->arguments != NULL ? " " : "",
+      g_strdup_printf("`tidemark %s` [OPTION…]%s%s", command->name, command->arguments != NULL ? " " : "",
                       command->arguments != NULL ? command->arguments : "");
+  Details details = {g_string_new(NULL), g_string_new(NULL), g_string_new(NULL)};
+  tide_roff_text(details.description, command->summary);
+  if (command->details != NULL)
+    take_details(&details, command->details);
+  g_autofree char *more = section_of(manual->commands, command->name);
+  if (more != NULL)
+    take_section(&details, more);
   tide_roff_heading(page, "synopsis");
   tide_roff_text(page, usage);
   tide_roff_heading(page, "description");
-  tide_roff_text(page, command->summary);
+  g_string_append(page, details.description->str);
   tide_roff_heading(page, "options");
   for (gsize i = 0; i < command->n_options; i++)
     append_option(page, &command->options[i]);
   append_option(page, &(TideOption){.name = "help", .letter = 'h', .sentence = "show all options"});
-  if (command->details != NULL) {
+  tide_roff_heading(page, "exit status");
+  g_string_append(page, details.exit_status->str);
+  tide_roff_text(page, "`tidemark`(1) tells what each exit code means.");
+  if (details.examples->len > 0) {
     tide_roff_heading(page, "examples");
-    tide_roff_verbatim(page, command->details);
-  }
-  g_autofree char *more = section_of(manual->commands, command->name);
-  if (more != NULL) {
-    tide_roff_heading(page, "notes");
-    tide_roff_markdown(page, more);
+    tide_roff_verbatim(page, details.examples->str);
   }
   append_see_also(page, command->name);
+  g_string_free(details.description, TRUE);
+  g_string_free(details.exit_status, TRUE);
+  g_string_free(details.examples, TRUE);
   return g_string_free(page, FALSE);
 }
 

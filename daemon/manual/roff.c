@@ -22,7 +22,38 @@ append_escaped(GString *page, const char *text, gsize len)
   }
 }
 
-/* `bold`, **bold**, and [text](link), of which the text stays. */
+/* What a reader of the manual finds behind a link of the documents; NULL: it leads within the page, or out of it to
+ * where its text says. (transfer full) (nullable) */
+static char *
+target_of(const char *link)
+{
+  gsize len = strcspn(link, "#");
+  if (strstr(link, "://") != NULL || len < 3 || strncmp(link + len - 3, ".md", 3) != 0)
+    return NULL;
+  if (g_str_has_prefix(link, "configuration.md"))
+    return g_strdup("tidemark.yaml(5)");
+  if (g_str_has_prefix(link, "commands.md"))
+    return g_strdup_printf("tidemark%s%s(1)", link[len] == '#' ? "-" : "", link[len] == '#' ? link + len + 1 : "");
+  return g_str_has_prefix(link, "../") ? g_strndup(link + 3, len - 3) : g_strdup_printf("docs/%.*s", (int)len, link);
+}
+
+static void append_inline(GString *page, const char *text);
+
+/* Its text, and where that leads to, unless the text is that file's name. */
+static void
+append_link(GString *page, const char *text, const char *link)
+{
+  g_autofree char *target = target_of(link);
+  gboolean is_name = target != NULL && g_str_has_suffix(text, ".md");
+  if (!is_name)
+    append_inline(page, text);
+  if (target != NULL) {
+    g_autofree char *shown = g_strdup_printf(is_name ? "%s" : " (%s)", target);
+    append_escaped(page, shown, strlen(shown));
+  }
+}
+
+/* `bold`, **bold**, and [text](link). */
 static void
 append_inline(GString *page, const char *text)
 {
@@ -40,7 +71,8 @@ append_inline(GString *page, const char *text)
       at += n_mark;
     } else if (end != NULL && memchr(at + 1, '[', (gsize)(close - at - 1)) == NULL) {
       g_autofree char *inner = g_strndup(at + 1, (gsize)(close - at - 1));
-      append_inline(page, inner);
+      g_autofree char *link = g_strndup(close + 2, (gsize)(end - close - 2));
+      append_link(page, inner, link);
       at = end + 1;
     } else if (*at != '\0') {
       append_escaped(page, at++, 1);
@@ -82,13 +114,12 @@ tide_roff_text(GString *page, const char *text)
   g_string_append_c(page, '\n');
 }
 
-/* Behind a heading, and behind another one, a paragraph's beginning is none. */
-static void
-begin_paragraph(GString *page)
+void
+tide_roff_paragraph(GString *page)
 {
   g_autofree char *line = g_strndup(page->str, page->len > 0 ? page->len - 1 : 0);
   const char *last = strrchr(line, '\n') != NULL ? strrchr(line, '\n') + 1 : line;
-  if (!g_str_has_prefix(last, ".S") && strcmp(last, ".PP") != 0)
+  if (line[0] != '\0' && !g_str_has_prefix(last, ".S") && strcmp(last, ".PP") != 0)
     g_string_append(page, ".PP\n");
 }
 
@@ -103,7 +134,7 @@ void
 tide_roff_verbatim(GString *page, const char *lines)
 {
   g_auto(GStrv) each = g_strsplit(lines, "\n", -1);
-  begin_paragraph(page);
+  tide_roff_paragraph(page);
   g_string_append(page, ".nf\n");
   for (gsize i = 0; each[i] != NULL; i++) {
     if (each[i][0] == '\0' && each[i + 1] == NULL)
@@ -117,7 +148,7 @@ tide_roff_verbatim(GString *page, const char *lines)
 void
 tide_roff_item(GString *page, const char *name, const char *sentence)
 {
-  gsize n_bold = strcspn(name, " [=");
+  gsize n_bold = strcspn(name, "[=");
   g_string_append(page, ".TP\n\\fB");
   append_escaped(page, name, n_bold);
   g_string_append(page, "\\fR");
@@ -168,7 +199,7 @@ static void
 append_line(GString *page, const char *line, const char *next)
 {
   if (line[0] == '\0')
-    begin_paragraph(page);
+    tide_roff_paragraph(page);
   if (line[0] == '\0' || g_str_has_prefix(line, "<!--") || is_rule(line))
     return;
   if (line[0] == '|' && next != NULL && is_rule(next))

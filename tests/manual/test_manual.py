@@ -21,6 +21,13 @@ def shown(page):
     return re.sub(".\x08", "", output_of("mandoc", "-Tutf8", "-Owidth=300", PAGES / page))
 
 
+def sections(page, width):
+    """Each section's lines."""
+    text = re.sub(".\x08", "", output_of("mandoc", "-Tutf8", f"-Owidth={width}", PAGES / page))
+    parts = re.split(r"(?m)^([A-Z][A-Z ]+)$", text)
+    return dict(zip(parts[1::2], (part.splitlines() for part in parts[2::2])))
+
+
 def commands():
     return re.findall(r"^  ([a-z-]+) +\S", output_of(TIDEMARK, "--help"), re.M)
 
@@ -42,6 +49,26 @@ class Manual(unittest.TestCase):
                 for option in re.findall(r"^ {2,6}(?:-\w, )?(--[a-z-]+(?:=\S+)?)", said, re.M):
                     self.assertIn(option, page)
                 self.assertIn(said.split("\n")[2][:60], page)
+
+    def test_each_text_stands_where_one_looks_for_it(self):
+        for command in commands():
+            with self.subTest(command):
+                told = sections(f"tidemark-{command}.1", 80)
+                self.assertEqual(list(told), ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXIT STATUS", "EXAMPLES", "SEE ALSO"])
+                for line in told["OPTIONS"] + told["EXIT STATUS"]:
+                    self.assertLessEqual(len(line), 80)
+                said = output_of(TIDEMARK, command, "--help")
+                examples = [line.strip() for line in said[said.index("Example"):].splitlines()[1:]]
+                shown_examples = [line.strip() for line in told["EXAMPLES"] if line.strip()]
+                self.assertEqual(shown_examples[:len(examples)], examples)
+                for line in shown_examples:
+                    self.assertRegex(line, r"\btidemark\b")
+                behind_options = said[said.index("show this text"):said.index("Example")]
+                for codes in re.findall(r"\. (Exit codes?:? \d+.*)", " ".join(behind_options.split())):
+                    self.assertIn(codes, " ".join(" ".join(told["DESCRIPTION" if command == "dead-letters" else "EXIT STATUS"]).split()))
+        run = " ".join(" ".join(sections("tidemark-run.1", 80)["DESCRIPTION"]).split())
+        self.assertIn("see internals (docs/internals.md) for", run)
+        self.assertIn("SIGUSR1 and SIGUSR2 log the present state. The daemon:", run)
 
     def test_sections_of_the_documents_are_whole(self):
         program = shown("tidemark.1")
