@@ -76,19 +76,32 @@ append_bound(GString *text, TideRejectBound bound, gint64 bound_ms)
                          bound_ms == 0 ? "s" : units[unit].name);
 }
 
+/* "'host'" (transfer full) (nullable) */
+static char *
+quoted_field(const TideReject *reject)
+{
+  if (reject->field.len == 0)
+    return NULL;
+  gboolean is_cut = reject->field.len > SHOWN_FIELD_MAX_BYTES;
+  TideBytes shown = tide_bytes(reject->field.data, MIN(reject->field.len, SHOWN_FIELD_MAX_BYTES));
+  g_autofree char *printable = tide_bytes_printable(shown);
+  return g_strdup_printf("'%s%s'", printable, is_cut ? "..." : "");
+}
+
 char *
 tide_reject_describe(const TideReject *reject)
 {
+  static const char it_is[] = "it is "; /* a detail about the field, whose name then takes the place of "it" */
   GString *text = g_string_new(sentence_of(reject->reason));
-  if (reject->detail != NULL)
+  g_autofree char *field = quoted_field(reject);
+  gboolean is_about_field = field != NULL && reject->detail != NULL && g_str_has_prefix(reject->detail, it_is);
+  if (is_about_field)
+    g_string_append_printf(text, ": %s is %s", field, reject->detail + strlen(it_is));
+  else if (reject->detail != NULL)
     g_string_append_printf(text, ": %s", reject->detail);
   append_bound(text, reject->bound, reject->bound_ms);
-  if (reject->field.len > 0) {
-    gboolean is_cut = reject->field.len > SHOWN_FIELD_MAX_BYTES;
-    TideBytes shown = tide_bytes(reject->field.data, MIN(reject->field.len, SHOWN_FIELD_MAX_BYTES));
-    g_autofree char *printable = tide_bytes_printable(shown);
-    g_string_append_printf(text, ", in '%s%s'", printable, is_cut ? "..." : "");
-  }
+  if (field != NULL && !is_about_field)
+    g_string_append_printf(text, ", in %s", field);
   if (reject->reading_index > 0)
     g_string_append_printf(text, ", in reading %u of the message (from 0)", reject->reading_index);
   if (reject->byte_position >= 0)

@@ -415,7 +415,7 @@ test_explain_tells_what_is_meant(ProgramScene *fixture, gconstpointer unused)
   static const char each[] = "time: { field: measured_ta, format: epoch_ms }, on_bad_reading: reading";
   static const char two[] = "[{\"host\":\"h\",\"measured_at\":1501028163000,\"x\":1},"
                             "{\"host\":\"h\",\"measured_at\":1501028164000,\"x\":1}]\n";
-  assert_prints(explain_one(fixture, one, "", two), "it is absent, in 'measured_ta'; did you mean 'measured_at'?\n");
+  assert_prints(explain_one(fixture, one, "", two), ": 'measured_ta' is absent; did you mean 'measured_at'?\n");
   assert_prints(explain_one(fixture, each, "", two), "reading 2 of 2: rejected as missing_field: ");
   assert_prints(fixture->done.output, "which no reading had: measured_ta (did you mean 'measured_at'?)\n");
   assert_silent(fixture->done.output, "(from 0)");

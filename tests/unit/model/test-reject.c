@@ -40,6 +40,11 @@ test_sentence_names_what_and_where(void)
         .reading_index = 2},
        "a field that the key or the time needs is absent or null, in 'host', in reading 2 of the message "
        "(from 0)"},
+      {{.reason = TIDE_REJECT_MISSING_FIELD,
+        .field = {(const guint8 *)"at", 2},
+        .byte_position = -1,
+        .detail = "it is absent"},
+       "a field that the key or the time needs is absent or null: 'at' is absent"},
       {{.reason = TIDE_REJECT_BAD_KEY, .field = {(const guint8 *)"a\033[2J\n", 6}, .byte_position = -1},
        "a value that cannot stand in a row key, in 'a\\x1B[2J\\x0A'"},
   };
