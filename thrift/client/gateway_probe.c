@@ -222,6 +222,14 @@ probe_http(Probe *probe, TideProbeRequest request, TideWireMode *ret_mode, GErro
   return FALSE;
 }
 
+/* "framed-binary", as hbase.transport names it; of what is not fixed, any. (transfer full) */
+static char *
+transport_name(int framing, int protocol)
+{
+  return g_strdup_printf("%s-%s", framing >= 0 ? tide_framing_name((TideFraming)framing) : "any",
+                         protocol >= 0 ? tide_wire_protocol_name((TideWireProtocol)protocol) : "any");
+}
+
 static gboolean
 find_mode(Probe *probe, TideProbeRequest request, TideWireMode *ret_mode, GError **error)
 {
@@ -237,9 +245,12 @@ find_mode(Probe *probe, TideProbeRequest request, TideWireMode *ret_mode, GError
     return FALSE;
   }
   if (!as_requested) {
+    g_autofree char *spoken = transport_name((int)mode.framing, (int)mode.protocol);
+    g_autofree char *wanted = transport_name(request.framing, request.protocol);
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
-                "gateway '%s' speaks %s %s Thrift, which is not what the configuration fixes", probe->endpoint->text,
-                tide_framing_name(mode.framing), tide_wire_protocol_name(mode.protocol));
+                "gateway '%s' speaks %s %s Thrift, but 'hbase.transport' demands %s: set it to auto or %s",
+                probe->endpoint->text, tide_framing_name(mode.framing), tide_wire_protocol_name(mode.protocol), wanted,
+                spoken);
     return FALSE;
   }
   *ret_mode = mode;

@@ -149,7 +149,7 @@ static void
 explain_silence(const TlsStream *self, GError *failure)
 {
   if (self->began_len == 0 && tide_error_outcome_unknown(failure) && !tide_error_is_cancelled(failure))
-    g_prefix_error(&failure, "there was no answer to the begin of TLS, so it may be a plain port ('thrift://'): ");
+    g_prefix_error(&failure, "there was no answer to the TLS handshake, so it may be a plain port ('thrift://'): ");
 }
 
 static gboolean

@@ -136,13 +136,15 @@ static void
 test_other_mode_than_fixed(void)
 {
   Gateway gateway = {modes[0], THRIFT2};
-  check_refused(loopback_start(serve_gateway, &gateway), (TideProbeRequest){TIDE_FRAMING_FRAMED, -1},
-                TIDE_ERROR_WRONG_SERVICE, "speaks unframed binary Thrift, which is not what the configuration fixes");
+  check_refused(loopback_start(serve_gateway, &gateway), (TideProbeRequest){TIDE_FRAMING_FRAMED, TIDE_WIRE_BINARY},
+                TIDE_ERROR_WRONG_SERVICE,
+                "speaks unframed binary Thrift, but 'hbase.transport' demands framed-binary: set it to auto or "
+                "unframed-binary");
   check_refused(loopback_start(serve_gateway, &gateway), (TideProbeRequest){-1, TIDE_WIRE_COMPACT},
-                TIDE_ERROR_WRONG_SERVICE, "speaks unframed binary Thrift, which is not what the configuration fixes");
+                TIDE_ERROR_WRONG_SERVICE, "demands any-compact: set it to auto or unframed-binary");
   gateway.mode = modes[3];
   check_refused(loopback_start(serve_gateway, &gateway), (TideProbeRequest){TIDE_FRAMING_UNFRAMED, TIDE_WIRE_BINARY},
-                TIDE_ERROR_WRONG_SERVICE, "speaks framed compact Thrift, which is not what the configuration fixes");
+                TIDE_ERROR_WRONG_SERVICE, "demands unframed-binary: set it to auto or framed-compact");
 }
 
 /* ---- ports of other services ---- */
