@@ -48,6 +48,13 @@ read_item(const TideConfigOption *option, const char *path, const TideYamlNode *
 {
   gboolean is_split = option->type == TIDE_CONFIG_BROKERS;
 
+  if (node->kind == TIDE_YAML_MAPPING) {
+    gboolean is_list = g_str_has_prefix(option->example, "[");
+    g_autofree char *needs =
+        g_strdup_printf("needs a list: %s%s%s", is_list ? "" : "[", option->example, is_list ? "" : "]");
+    add_value_error(target, node, path, option, needs);
+    return FALSE;
+  }
   if (!check_text(target, node, path, option))
     return FALSE;
   if (option->type == TIDE_CONFIG_TEXTS)

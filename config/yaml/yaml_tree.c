@@ -174,8 +174,14 @@ find_unquoted_number_sign(TideBytes line)
   return -1;
 }
 
-/* What the writer most likely did, as an addition to libyaml's words; may be empty. */
-static const char *
+static gboolean
+is_problem(const yaml_parser_t *parser, const char *words)
+{
+  return parser->problem != NULL && strstr(parser->problem, words) != NULL;
+}
+
+/* What the writer most likely did, as an addition to libyaml's words; may be empty. (transfer full) */
+static char *
 syntax_hint(const TreeBuilder *builder)
 {
   const yaml_parser_t *parser = &builder->parser;
@@ -183,12 +189,16 @@ syntax_hint(const TreeBuilder *builder)
   guint8 first = here.len > 0 ? here.data[0] : 0;
 
   if (first == '*' || (parser->context != NULL && strstr(parser->context, "alias") != NULL))
-    return "; write \"*\" in quotes";
+    return g_strdup("; write \"*\" in quotes");
   if (first == '@' || first == '`' || first == '%' || first == '&')
-    return "; put the text into quotes";
-  if (parser->problem != NULL && strstr(parser->problem, "mapping values are not allowed") != NULL)
-    return "; a value that holds ': ' needs quotes, and keys of one mapping need the same indentation";
-  return "";
+    return g_strdup("; put the text into quotes");
+  if (is_problem(parser, "mapping values are not allowed"))
+    return g_strdup("; a value that holds ': ' needs quotes, and keys of one mapping need the same indentation");
+  if (is_problem(parser, "could not find expected ':'"))
+    return g_strdup_printf("; is a ':' missing in line %zu?", parser->context_mark.line + 1);
+  if (is_problem(parser, "did not find expected key") || is_problem(parser, "did not find expected '-' indicator"))
+    return g_strdup_printf("; is line %zu indented like those above it?", parser->problem_mark.line + 1);
+  return g_strdup("");
 }
 
 /* A list that an unquoted # cuts off: libyaml notices lines later. TRUE when the error was added. */
@@ -224,12 +234,13 @@ add_syntax_error(TreeBuilder *builder)
   }
   if (add_number_sign_error(builder))
     return;
+  g_autofree char *hint = syntax_hint(builder);
   g_autofree char *began = NULL;
   if (parser->context != NULL && parser->context_mark.line != parser->problem_mark.line)
     began = g_strdup_printf(" that begins in line %zu", parser->context_mark.line + 1);
   tide_problems_add_error(builder->problems, position_of_mark(parser->problem_mark), "%s%s%s%s%s", problem,
                           parser->context != NULL ? " " : "", parser->context != NULL ? parser->context : "",
-                          began != NULL ? began : "", syntax_hint(builder));
+                          began != NULL ? began : "", hint);
 }
 
 static gboolean

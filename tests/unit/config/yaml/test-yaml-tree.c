@@ -84,6 +84,14 @@ static const struct {
      "5:2 did not find expected ',' or ']' while parsing a flow "
      "sequence that begins in line 2"},
     {"F2-value-with-colon", "a: b: c\n", "1:5 mapping values are not allowed in this context; a value that holds"},
+    {"F2-indented-otherwise", "a:\n    b: 1\n  c: 2\n",
+     "3:3 did not find expected key while parsing a block mapping that begins in line 1; is line 3 indented like those "
+     "above it?"},
+    {"F2-item-indented-otherwise", "- a\nb: 1\n",
+     "2:1 did not find expected '-' indicator while parsing a block collection that begins in line 1; is line 2 "
+     "indented like those above it?"},
+    {"F2-colon-missing", "a: 1\nb 2\nc: 3\n",
+     "3:1 could not find expected ':' while scanning a simple key that begins in line 2; is a ':' missing in line 2?"},
     {"F2-unquoted-number-sign", "key: [a, #, b]\nx: 1\n", "1:10 this # begins a comment"},
     {"F2-unquoted-star", "from: *\n",
      "1:8 did not find expected alphabetic or numeric character while scanning an "
