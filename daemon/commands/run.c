@@ -4,6 +4,7 @@
 
 #include "commands/cli/load_config.h"
 #include "commands/cli/revision.h"
+#include "commands/cli/time_argument.h"
 #include "commands/cli/version.h"
 #include "commands/run_reload.h"
 #include "kafka/kafka_check.h"
@@ -155,10 +156,9 @@ on_stop_signal(gpointer data)
     _exit(TIDE_EXIT_TEMPFAIL);
   }
   run->is_stopping = TRUE;
+  g_autofree char *longest = tide_age_text(run->config->limits.drain_timeout_ms);
   tide_log(TIDE_LOG_NOTICE, "stopping",
-           "stopping: flushing and waiting for acknowledgements for up to %" G_GINT64_FORMAT
-           " ms; a second signal ends at once",
-           run->config->limits.drain_timeout_ms);
+           "stopping: flushing and waiting for acknowledgements for up to %s; a second signal ends at once", longest);
   finish(run, TIDE_EXIT_OK);
   return G_SOURCE_CONTINUE;
 }

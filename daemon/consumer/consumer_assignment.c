@@ -76,8 +76,8 @@ on_assignment_done(gpointer data)
   tide_consumer_status_publish_assigned(&consumer->status, consumer->partitions);
   tide_consumer_status_publish_halted(&consumer->status, consumer->partitions);
   tide_pauses_apply_assigned(&consumer->pauses);
-  tide_log(TIDE_LOG_NOTICE, "assigned", "assigned: %u partitions",
-           atomic_load_explicit(&consumer->status.assigned, memory_order_relaxed));
+  guint assigned = atomic_load_explicit(&consumer->status.assigned, memory_order_relaxed);
+  tide_log(TIDE_LOG_NOTICE, "assigned", "assigned: %u partition%s", assigned, assigned == 1 ? "" : "s");
 }
 
 static gboolean
@@ -127,7 +127,8 @@ on_revoking(const guint16 *slots, gsize n_slots, gboolean lost, gpointer data)
   if (lost) {
     tide_counter_inc(consumer->counters.rebalances_lost);
     tide_log(TIDE_LOG_WARNING, "partitions-lost",
-             "%zu partitions were lost: nothing is committed for them, their next owner reads again", n_slots);
+             "%zu partition%s lost: nothing is committed there, and the next owner reads again", n_slots,
+             n_slots == 1 ? " was" : "s were");
   } else {
     tide_counter_inc(consumer->counters.rebalances_revoked);
     gint64 deadline_us = revoke_deadline_us(consumer);
@@ -160,8 +161,8 @@ on_revoked(const guint16 *slots, gsize n_slots, gpointer data)
     atomic_store_explicit(&consumer->status.left_work, TRUE, memory_order_relaxed);
   tide_consumer_status_publish_assigned(&consumer->status, consumer->partitions);
   tide_consumer_status_publish_halted(&consumer->status, consumer->partitions);
-  tide_log(TIDE_LOG_NOTICE, "revoked", "revoked: %zu partitions, %u messages handed back unfinished", n_slots,
-           unfinished);
+  tide_log(TIDE_LOG_NOTICE, "revoked", "revoked: %zu partition%s, %u message%s handed back unfinished", n_slots,
+           n_slots == 1 ? "" : "s", unfinished, unfinished == 1 ? "" : "s");
 }
 
 static void

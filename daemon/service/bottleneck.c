@@ -19,6 +19,8 @@
 /* A region that takes so many times what the others of its table do on average is told of as hot: with an even key
  * the busiest of some regions takes less than twice as much. */
 #define HOT_FACTOR 2.0
+/* Below this, shares are those of single rows. */
+#define HOT_MIN_ROWS_PER_SECOND 1.0
 
 const char *
 tide_limit_name(TideLimit limit)
@@ -54,7 +56,7 @@ static gboolean
 judge_start(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
 {
   static const char not_usable[] = "no gateway is usable: "; /* as the reason begins, which would say it twice */
-  const char *reason = facts->reason != NULL ? facts->reason : "nobody has said why yet";
+  const char *reason = facts->reason != NULL ? facts->reason : "no reason is known yet";
   if (facts->gateways_up == 0)
     return found(verdict, TIDE_LIMIT_GATEWAY, "no gateway is up: %s",
                  g_str_has_prefix(reason, not_usable) ? reason + strlen(not_usable) : reason);
@@ -62,7 +64,9 @@ judge_start(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
     return found(verdict, TIDE_LIMIT_REGION, "waiting for the tables: %s", reason);
   if (!facts->brokers_answer)
     return found(verdict, TIDE_LIMIT_KAFKA, "no broker answers: %s",
-                 facts->kafka_trouble != NULL ? facts->kafka_trouble : reason);
+                 facts->kafka_trouble != NULL ? facts->kafka_trouble
+                 : facts->reason != NULL      ? reason
+                                              : "librdkafka has given no reason yet");
   if (facts->partitions == 0)
     return found(verdict, TIDE_LIMIT_KAFKA, "no partition is assigned to this daemon: %s",
                  facts->reason != NULL ? facts->reason : "others of the group have them all");
@@ -222,17 +226,19 @@ tide_restart_judge(const TideBottleneckFacts *facts)
 {
   if (facts->in_flight_messages == 0)
     return (TideBottleneckVerdict){.is_good = TRUE, .why = g_strdup("nothing is in flight")};
+  gboolean is_one = facts->in_flight_messages == 1;
+  g_autofree char *in_flight =
+      g_strdup_printf("%" G_GINT64_FORMAT " message%s in flight", facts->in_flight_messages, is_one ? " is" : "s are");
   g_autofree char *obstacle = why_not_drained(facts);
   if (obstacle == NULL)
     return (TideBottleneckVerdict){
         .is_good = TRUE,
-        .why = g_strdup_printf("%" G_GINT64_FORMAT " messages are in flight, and the stop writes and commits them",
-                               facts->in_flight_messages)};
+        .why = g_strdup_printf("%s, and the stop writes and commits %s", in_flight, is_one ? "it" : "them")};
   return (TideBottleneckVerdict){
-      .why = g_strdup_printf("%" G_GINT64_FORMAT
-                             " messages are in flight, and the stop may not get to write them in %" G_GINT64_FORMAT
-                             " s (limits.drain_timeout): they would be read and written again, and none is lost; %s",
-                             facts->in_flight_messages, facts->drain_seconds, obstacle)};
+      .why =
+          g_strdup_printf("%s, and the stop may not get to write %s in %" G_GINT64_FORMAT
+                          " s (limits.drain_timeout): %s would be read and written again, and none is lost; %s",
+                          in_flight, is_one ? "it" : "them", facts->drain_seconds, is_one ? "it" : "they", obstacle)};
 }
 
 /* ---- which region is hot ---- */
@@ -242,6 +248,8 @@ tide_hot_region_judge(const TideHotRegionFacts *facts)
 {
   if (facts->region == NULL || facts->rows_per_second <= 0)
     return (TideBottleneckVerdict){.why = g_strdup("no rows are written now")};
+  if (facts->rows_per_second < HOT_MIN_ROWS_PER_SECOND)
+    return (TideBottleneckVerdict){.why = g_strdup("no region takes a row a second")};
   g_autofree char *most = g_strdup_printf("%s takes %.0f rows/s, %.0f %% of all", facts->region, facts->rows_per_second,
                                           facts->share * 100);
   if (facts->table_regions < 2)

@@ -143,7 +143,7 @@ class DatedTables(Case):
         """One makes it, the other finds it; both write all they have."""
         self.create_topic(2)
         daemons = [self.dated_daemon(name, changes={"kafka": {"threads": 1}}) for name in ("first", "second")]
-        wait_until(lambda: all("assigned: 1 partitions" in daemon.log_text() for daemon in daemons),
+        wait_until(lambda: all("assigned: 1 partition" in daemon.log_text() for daemon in daemons),
                    "the daemons have not shared the partitions")
         sent = [reading for day in DAYS for reading in readings_of_day(day)]
         by_partition = [[reading for i, reading in enumerate(sent) if i % 2 == partition] for partition in (0, 1)]

@@ -125,8 +125,8 @@ print_window(const TideVerifyReport *report, FILE *stream)
   g_autofree char *messages = tide_count_text(counts->messages);
   g_autofree char *cells = tide_count_text(counts->cells);
   g_autofree char *elapsed = tide_age_text(report->elapsed_us / 1000);
-  fprintf(stream, "%s messages of %u %s%s", messages, report->parts->len, report->are_files ? "file" : "partition",
-          report->parts->len == 1 ? "" : "s");
+  fprintf(stream, "%s message%s of %u %s%s", messages, counts->messages == 1 ? "" : "s", report->parts->len,
+          report->are_files ? "file" : "partition", report->parts->len == 1 ? "" : "s");
   if (report->group != NULL)
     fprintf(stream, ", up to what group '%s' has committed", report->group);
   fprintf(stream, ": %s cells, in %s", cells, elapsed);

@@ -358,7 +358,7 @@ static void
 drain_is_told(PipelineFixture *fixture, const DaemonProcess *daemon)
 {
   daemon_process_signal(daemon, SIGTERM);
-  daemon_process_wait_log(daemon, "for up to 2500 ms");
+  daemon_process_wait_log(daemon, "for up to 2.5 s");
 }
 
 /* Slow calls have batches wait for one another, which would be joined into one call. */

@@ -49,7 +49,7 @@ test_kafka(void)
   facts.reason = "connection refused";
   assert_limit(&facts, TIDE_LIMIT_KAFKA, "no broker answers: connection refused");
   facts.reason = NULL;
-  assert_limit(&facts, TIDE_LIMIT_KAFKA, "no broker answers: nobody has said why");
+  assert_limit(&facts, TIDE_LIMIT_KAFKA, "no broker answers: librdkafka has given no reason yet");
   facts.kafka_trouble = "no route";
   assert_limit(&facts, TIDE_LIMIT_KAFKA, "no broker answers: no route");
 }
@@ -193,6 +193,8 @@ test_restart(void)
   TideBottleneckFacts facts = well();
   facts.gateways_up = 0;
   assert_restart(&facts, TRUE, "nothing is in flight");
+  facts.in_flight_messages = 1;
+  assert_restart(&facts, FALSE, "1 message is in flight, and the stop may not get to write it in 30 s");
   facts.in_flight_messages = 9;
   assert_restart(&facts, FALSE, "9 messages are in flight, and the stop may not get to write them in 30 s");
   facts.gateways_up = 1;
@@ -243,6 +245,8 @@ test_hot_region(void)
 {
   TideHotRegionFacts facts = {0};
   assert_hot(&facts, FALSE, "no rows are written now");
+  facts = (TideHotRegionFacts){"the region of 'T' from 'k'", 0.4, 0.5, 0.8, 5};
+  assert_hot(&facts, FALSE, "no region takes a row a second");
   facts = (TideHotRegionFacts){"the region of 'T' from 'k'", 60, 0.3, 200, 5};
   assert_hot(&facts, FALSE, "takes 60 rows/s, 30 % of all; each of the 4 others of its table 35 rows/s on average");
   facts.rows_per_second = 66; /* the others have 33.5 each */
