@@ -2,6 +2,7 @@
 #include "commands/cli/commands.h"
 #include "commands/cli/load_config.h"
 #include "commands/cli/time_argument.h"
+#include "commands/read/changed_key.h"
 #include "commands/read/forget.h"
 #include "commands/read/index_read.h"
 #include "commands/read/print_scan.h"
@@ -160,6 +161,8 @@ print_rows(const TideConfig *config, const LatestOptions *options, TideTableScan
   g_autoptr(TideRowView) view = make_view(config, options, plan->table, columns);
   gboolean ok = tide_print_scan(scan, view, options->limit_rows, error);
   tide_table_scan_report_foreign(scan, "latest");
+  if (ok && tide_row_view_n_rows(view) == 0)
+    tide_report_changed_key(config, session, plan->table, "latest");
   return ok;
 }
 

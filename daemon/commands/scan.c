@@ -2,6 +2,7 @@
 #include "commands/cli/commands.h"
 #include "commands/cli/load_config.h"
 #include "commands/cli/time_argument.h"
+#include "commands/read/changed_key.h"
 #include "commands/read/gateway_session.h"
 #include "commands/read/print_plan.h"
 #include "commands/read/print_scan.h"
@@ -118,6 +119,8 @@ read_rows(const TideConfig *config, const ScanOptions *options, const TideTableS
   g_autoptr(TideRowView) view = tide_row_view_new(stdout, config->names, &viewing);
   gboolean ok = tide_print_scan(scan, view, options->limit_rows, error);
   tide_table_scan_report_foreign(scan, "scan");
+  if (ok && tide_row_view_n_rows(view) == 0)
+    tide_report_changed_key(config, session, plan->table, "scan");
   if (ok)
     return TRUE;
   g_prefix_error(error, "cannot scan '%s': ", plan->table->name);

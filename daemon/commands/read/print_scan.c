@@ -26,7 +26,7 @@ print_rows(TideTableScan *scan, TideRowView *view, TideProgress *progress, GErro
 void
 tide_print_row_count(const TideRowView *view)
 {
-  if (!isatty(STDERR_FILENO))
+  if (!isatty(STDERR_FILENO) && tide_row_view_n_rows(view) > 0)
     return;
   g_autofree char *n_rows = tide_count_text(tide_row_view_n_rows(view));
   fprintf(stderr, "%s row%s\n", n_rows, tide_row_view_n_rows(view) == 1 ? "" : "s");

@@ -395,6 +395,48 @@ test_latest_refuses_history(Fixture *fixture, gconstpointer unused)
   g_unlink(alone);
 }
 
+/* A script that finds nothing is told so, and why where the key was changed: the rows are there, under other keys. */
+static void
+test_nothing_found(Fixture *fixture, gconstpointer unused)
+{
+  for (int is_scan = 0; is_scan < 2; is_scan++) {
+    const char *words = is_scan ? "scan CURRENT host=s9 -f csv" : "latest CURRENT host=s9 -f csv";
+    g_auto(ProgramDone) done = run_program(fixture->config_path, words);
+    g_assert_cmpint(done.exit_code, ==, 0);
+    assert_silent(done.output, "s9");
+    g_assert_cmpstr(done.errors, ==, "0 rows\n");
+  }
+
+  TideFakeTableSpec *spec = fake_table_spec_new("PLACE2");
+  fake_table_spec_add_family(spec, "M");
+  fake_table_spec_add_attribute(spec, TIDE_BYTES_LITERAL("TIDEMARK_SCHEME"), TIDE_BYTES_LITERAL("1 field(other)"));
+  g_auto(TideFakeError) error = {0};
+  g_assert_true(fake_hbase_create_table(scripted_gateway_hbase(fixture->gateway), spec, NULL, 0, &error));
+  g_autofree char *changed = write_config("kafka: { brokers: \"127.0.0.1:9092\", group: g, topics: [t] }\n"
+                                          "hbase: { gateways: [\"%s\"] }\n"
+                                          "readings: { time: { field: ts, format: epoch_ms } }\n"
+                                          "tables:\n"
+                                          "  PLACE2: { latest: merge, key: [ { field: host } ], "
+                                          "columns: { family: M, from: \"*\" } }\n",
+                                          scripted_gateway_endpoint(fixture->gateway));
+  for (int has_rows = 0; has_rows < 2; has_rows++) {
+    if (has_rows)
+      put(fixture, "PLACE2", "a", "M", "cpu", "1", TIME_MS);
+    for (int is_scan = 0; is_scan < 2; is_scan++) {
+      g_auto(ProgramDone) done = run_program(changed, is_scan ? "scan PLACE2 host=s9" : "latest PLACE2 host=s9");
+      g_assert_cmpint(done.exit_code, ==, 0);
+      assert_prints(done.errors, "0 rows\n");
+      if (has_rows)
+        assert_prints(done.errors,
+                      "'PLACE2' has rows, but they were written with another key: [1 field(other)] (stored "
+                      "in the table's attribute 'TIDEMARK_SCHEME')");
+      else
+        assert_silent(done.errors, "another key");
+    }
+  }
+  g_unlink(changed);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -414,6 +456,7 @@ main(int argc, char **argv)
   ADD("forget-deletes-one-row-until-a-later-reading", test_forget);
   ADD("an-index-leads-to-ten-thousand-rows", test_index);
   ADD("latest-refuses-a-table-that-keeps-history", test_latest_refuses_history);
+  ADD("nothing-found-is-said", test_nothing_found);
 #undef ADD
   return g_test_run();
 }

@@ -1,0 +1,25 @@
+#include "commands/read/changed_key.h"
+
+#include "tables/fingerprint_store.h"
+
+#include <stdio.h>
+
+void
+tide_report_changed_key(const TideConfig *config, TideGatewaySession *session, const TideTable *table,
+                        const char *command)
+{
+  TideHBaseClient *client = tide_gateway_session_client(session);
+  g_autoptr(TideTableDescription) description =
+      tide_hbase_client_describe(client, table->name, tide_gateway_session_deadline_us(session), NULL);
+  g_auto(TideFingerprintStore) store = {0};
+  g_auto(TideFingerprintFinding) finding = {0};
+  tide_fingerprint_store_init(&store, config);
+  if (description == NULL || !tide_fingerprint_store_compare(&store, client, table, description, &finding, NULL) ||
+      finding.verdict != TIDE_FINGERPRINT_CHANGED)
+    return;
+  fprintf(stderr,
+          "tidemark %s: '%s' has rows, but they were written with another key: [%s] (stored %s), the configuration "
+          "says [%s]\n",
+          command, table->name, finding.stored.text, tide_fingerprint_location_text(finding.stored.location),
+          finding.declared);
+}
