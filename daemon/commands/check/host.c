@@ -11,8 +11,13 @@
 static void
 add_fault(TideCheckList *list, const char *what, const char *name, const GError *error)
 {
-  gboolean in_use = g_error_matches(error, TIDE_ERROR, TIDE_ERROR_IN_USE);
-  tide_check_list_add(list, what, name, in_use ? TIDE_CHECK_NOTE : TIDE_CHECK_PROBLEM, error->message);
+  if (!g_error_matches(error, TIDE_ERROR, TIDE_ERROR_IN_USE)) {
+    tide_check_list_add(list, what, name, TIDE_CHECK_PROBLEM, error->message);
+    return;
+  }
+  g_autofree char *note = g_strdup_printf(
+      "%s; if it is the daemon of this configuration, which runs, that is as it should be", error->message);
+  tide_check_list_add(list, what, name, TIDE_CHECK_NOTE, note);
 }
 
 static void

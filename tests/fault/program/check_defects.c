@@ -634,6 +634,7 @@ nothing(CheckScene *scene)
 #define NO_GATEWAY "gateway not usable"
 #define WAITS "waiting for it"
 #define HOLDS "is halted"
+#define AS_IT_SHOULD_BE "if it is the daemon of this configuration, which runs, that is as it should be"
 #define NOT_KEPT "dead letters cannot be kept"
 
 static const CheckDefect defects[] = {
@@ -680,7 +681,7 @@ static const CheckDefect defects[] = {
     {"dead-letter-file-that-is-read-only", dead_letter_file_that_is_read_only, "letters.jsonl", NOT_KEPT},
     {"dead-letter-lock-that-is-read-only", dead_letter_lock_that_is_read_only, "letters.jsonl.lock", NOT_KEPT},
     {"dead-letters-that-are-full", dead_letters_that_are_full, "dead_letters.max_size", "are full"},
-    {"dead-letters-of-another-process", dead_letters_of_another_process, "another process keeps", NOT_KEPT},
+    {"dead-letters-of-another-process", dead_letters_of_another_process, AS_IT_SHOULD_BE, NOT_KEPT},
     {"no-place-by-default", no_place_by_default, "no place for dead letters", HOLDS},
     {"default-place-that-is-read-only", default_place_that_is_read_only, "cannot write in the directory", NOT_KEPT},
     {"gateway-that-is-away", gateway_that_is_away, "127.0.0.1:1", NO_GATEWAY},
@@ -711,7 +712,8 @@ static const CheckDefect defects[] = {
      "framed"},
     {"tables-by-date-whose-deletes-a-framed-gateway-cannot-keep",
      tables_by_date_whose_deletes_a_framed_gateway_cannot_keep, "spoils attributes", "has no attributes"},
-    {"port-of-another-process", port_of_another_process, "another process has it", NULL},
+    {"port-of-another-process", port_of_another_process,
+     "another process has it; stop that one, or choose another port in 'service.http'; " AS_IT_SHOULD_BE, NULL},
     {"port-of-another-host", port_of_another_host, "192.0.2.1", NULL},
     {"port-that-needs-a-privilege", port_that_needs_a_privilege, "127.0.0.1:81", NULL},
     {"state-directory-that-is-not-there", state_directory_that_is_not_there, "no-such-state", NOT_KEPT},
