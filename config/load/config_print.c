@@ -363,7 +363,7 @@ append_reference_row(GString *out, const TideConfigOption *option)
       (option->flags & TIDE_CONFIG_REQUIRED) != 0 ? "required"
       : fallback != NULL                          ? fallback
                                                   : "not set",
-      option->sentence, (option->flags & TIDE_CONFIG_RELOADS) != 0 ? " SIGHUP takes a change over." : "");
+      option->sentence, (option->flags & TIDE_CONFIG_RELOADS) != 0 ? " SIGHUP applies a change." : "");
 }
 
 static void

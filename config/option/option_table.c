@@ -243,8 +243,8 @@ static const TideConfigOption kafka_options[] = {
      .sentence = "When messages were deleted before they were read (retention): the partition holds until somebody has "
                  "looked, or goes on with the oldest that is left. Either way what is lost is counted and logged."},
     {"assignment", TIDE_CONFIG_CHOICE, AT(kafka.assignment), .choices = assignments, .default_text = "eager",
-     .sentence = "When daemons come and go, all of the group stop and share the partitions anew (eager), or only those "
-                 "partitions stop that move (cooperative; refused with librdkafka before 2.6.1). To change it, "
+     .sentence = "When daemons come and go, the whole group stops and shares the partitions anew (eager), or only the "
+                 "partitions that move stop (cooperative; refused with librdkafka before 2.6.1). To change it, "
                  "stop all daemons of the group."},
     {"instance", TIDE_CONFIG_STRING, AT(kafka.instance), .example = "\"%H\"",
      .sentence =
@@ -256,7 +256,7 @@ static const TideConfigOption kafka_options[] = {
      .sentence = "Without a heartbeat for this long the broker gives the partitions to others. The broker limits it: "
                  "group.min.session.timeout.ms and group.max.session.timeout.ms."},
     {"max_poll_interval", TIDE_CONFIG_DURATION, AT(kafka.max_poll_interval_ms), 10 * SECOND, DAY, "5m",
-     .sentence = "A consumer that does not ask for messages for this long is taken for stuck and loses its "
+     .sentence = "A consumer that does not ask for messages for this long is considered stuck and loses its "
                  "partitions."},
     {"commit_interval", TIDE_CONFIG_DURATION, AT(kafka.commit_interval_ms), 100, MINUTE, "1s",
      .sentence = "How often offsets are committed. After a kill, what was written since the last commit is written "
@@ -344,7 +344,7 @@ static const TideConfigOption http_options[] = {
                  "HTTP/host), where it is not the host in the gateway's address. Requests are authenticated when "
                  "`hbase.kerberos` is set."},
     {"do_as", TIDE_CONFIG_STRING, AT(hbase.link.http.do_as), .example = "ingest",
-     .sentence = "The user on whose behalf all is read and written, so that HBase asks for that user's rights. The "
+     .sentence = "The user on whose behalf all is read and written, so that HBase checks that user's rights. The "
                  "gateways must allow it: hbase.thrift.support.proxyuser, and hadoop.proxyuser for us."},
 };
 static const TideConfigGroup http_group = {"hbase.http", NULL, NULL, http_options, G_N_ELEMENTS(http_options)};
@@ -366,8 +366,8 @@ static const TideConfigOption hbase_options[] = {
     {"sasl", TIDE_CONFIG_SECTION, .section = &sasl_group,
      .sentence = "For gateways of a kerberised cluster, those with hbase.thrift.security.qop; also behind TLS."},
     {"kerberos", TIDE_CONFIG_SECTION, .section = &kerberos_group,
-     .sentence = "Who we are towards such gateways, and by SPNEGO towards those of HTTP. Where the KDC is, Kerberos's "
-                 "own krb5.conf says."},
+     .sentence = "Who we are towards such gateways, and by SPNEGO towards those of HTTP. Kerberos's own "
+                 "krb5.conf says where the KDC is."},
     {"http", TIDE_CONFIG_SECTION, .section = &http_group, .sentence = "For gateways that are spoken to by HTTP."},
     {"writers", TIDE_CONFIG_INTEGER, AT(hbase.writers), 1, 256, "4",
      .sentence = "Connections to the gateways, one thread each. Every connection holds a thread of its "
@@ -558,7 +558,7 @@ static const TideConfigOption batch_options[] = {
                  "at 2 MiB, "
                  "its max_frame_size_in_mb."},
     {"max_age", TIDE_CONFIG_DURATION, AT(batch.max_age_ms), 1, MINUTE, "50ms", .flags = TIDE_CONFIG_RELOADS,
-     .sentence = "A row waits for others this long at the most. Longer makes larger calls of slow streams, and "
+     .sentence = "A row waits for others this long at the most. A longer wait makes calls of slow streams larger, and "
                  "everything later."},
     {"latest_window", TIDE_CONFIG_DURATION, AT(batch.latest_window_ms), 0, MINUTE, "5ms", .flags = TIDE_CONFIG_RELOADS,
      .sentence = "A row of a latest table waits this long for newer values, which replace it in memory. Longer saves "
@@ -574,7 +574,7 @@ static const TideConfigOption limits_options[] = {
     {"memory", TIDE_CONFIG_SIZE, AT(limits.memory_bytes), 16 * MIB, 1024 * GIB, "256MiB", .flags = TIDE_CONFIG_RELOADS,
      .sentence =
          "For all that is between Kafka and HBase: fetched, waiting, sent and not acknowledged. At "
-         "this bound no more is read. What the process needs beside: see docs/operate.md. The quarter of it that "
+         "this bound no more is read. What the process needs besides: see docs/operate.md. The quarter of it that "
          "Kafka's client fetches ahead is set at the start; a reload changes the rest."},
     {"drain_timeout", TIDE_CONFIG_DURATION, AT(limits.drain_timeout_ms), SECOND, 10 * MINUTE, "30s",
      .flags = TIDE_CONFIG_RELOADS,
@@ -613,16 +613,15 @@ static const TideConfigGroup http_users_group = {"service.http_users", NULL, NUL
 static const TideConfigOption service_options[] = {
     {"http", TIDE_CONFIG_CUSTOM, .default_text = "127.0.0.1:9464",
      .form = "an address and port, `unix:` and a path, or `off`", .parse = parse_http, .print = print_http,
-     .sentence =
-         "Where the page (/), /status, /metrics, /healthz and /readyz are served: \"127.0.0.1:9464\", "
-         "\"[::1]:9464\", \"unix:/run/tidemark/http.socket\", or off. What others than this machine can reach needs "
-         "`http_users` or `http_tls`."},
+     .sentence = "Where the page (/), /status, /metrics, /healthz and /readyz are served: \"127.0.0.1:9464\", "
+                 "\"[::1]:9464\", \"unix:/run/tidemark/http.socket\", or off. If other machines can reach it, it needs "
+                 "`http_users` or `http_tls`."},
     {"http_tls", TIDE_CONFIG_SECTION, .section = &http_tls_group, .sentence = "Serves by HTTPS (TLS 1.2 or later)."},
     {"http_users", TIDE_CONFIG_SECTION, .section = &http_users_group,
      .sentence = "Who may ask, for each of the pages: a file with a line NAME:HASH for each, where HASH is of a "
                  "password, as `htpasswd -nB NAME` or `mkpasswd` write it, or the SHA-256 of a bearer token in hex."},
     {"http_allow_open", TIDE_CONFIG_BOOLEAN, AT(service.http_allow_open), .default_text = "false",
-     .sentence = "Allows that `http` is reached by others than this machine without password and without TLS."},
+     .sentence = "Lets other machines reach `http` without a password and without TLS."},
     {"http_socket_mode", TIDE_CONFIG_CUSTOM, .default_text = "0660", .form = "permission bits in octal",
      .parse = parse_socket_mode, .print = print_socket_mode,
      .sentence = "Who may connect where `http` is a Unix socket: its owner and its group, unless changed."},
