@@ -82,14 +82,14 @@ mark_sources(TideConsumer *consumer, const TideBatch *batch)
     tide_partition_slots_ack(consumer->partitions, sources[i].ref);
 }
 
-void
+gboolean
 tide_consumer_take_completed(TideConsumer *consumer, gint64 deadline_us)
 {
   consumer->write_latency.now_epoch_ms = tide_wall_clock_epoch_ms();
   gboolean any_dead_letters = tide_dead_letter_desk_take_completed(&consumer->desk);
   TideBatch *batch = tide_completion_queue_take(&consumer->completions, any_dead_letters ? 0 : deadline_us);
   if (batch == NULL && !any_dead_letters)
-    return;
+    return FALSE;
   gint64 now_us = tide_now_us();
   consumer->write_latency.now_epoch_ms = tide_wall_clock_epoch_ms();
   for (TideBatch *next; batch != NULL; batch = next) {
@@ -106,6 +106,15 @@ tide_consumer_take_completed(TideConsumer *consumer, gint64 deadline_us)
   tide_dead_letter_desk_take_waiting(&consumer->desk);
   consumer->commits.marks_moved = TRUE;
   tide_pauses_apply_spans(&consumer->pauses);
+  return TRUE;
+}
+
+gboolean
+tide_consumer_is_held_for_good(TideConsumer *consumer)
+{
+  /* In this order: what completed before the answer is in the box by then. */
+  return tide_dead_letter_queue_keeps_no_more(consumer->context.dead_letters) &&
+         !tide_consumer_take_completed(consumer, 0) && tide_accumulator_is_empty(consumer->accumulator);
 }
 
 static void
@@ -129,19 +138,39 @@ any_dead_letter_pending(const TideConsumer *consumer)
 }
 
 /* Where no row is under way, what is unfinished waits for a dead letter. */
+static gboolean
+is_read_to_end(const TideConsumer *consumer)
+{
+  if (any_dead_letter_pending(consumer))
+    return FALSE;
+  for (guint i = 0; i < consumer->partitions->len; i++) {
+    const TidePartition *partition = tide_consumer_partition(consumer, (guint16)i);
+    if (partition->assigned && !partition->end.is_reached && partition->halt.text == NULL)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* Nothing more is read or kept, and nothing is to be written once more. */
+static gboolean
+is_held_before_end(TideConsumer *consumer)
+{
+  if (!consumer->pauses.dead_letters_paused)
+    return FALSE;
+  for (guint i = 0; i < consumer->partitions->len; i++)
+    if (tide_consumer_partition(consumer, (guint16)i)->kept_acks > 0)
+      return FALSE;
+  return tide_consumer_is_held_for_good(consumer);
+}
+
 static void
 look_whether_finished(TideConsumer *consumer)
 {
   if (!consumer->context.until_end || !tide_accumulator_is_empty(consumer->accumulator) ||
-      any_dead_letter_pending(consumer))
+      !atomic_load_explicit(&consumer->status.had_assignment, memory_order_relaxed))
     return;
-  if (!atomic_load_explicit(&consumer->status.had_assignment, memory_order_relaxed))
+  if (!is_read_to_end(consumer) && !is_held_before_end(consumer))
     return;
-  for (guint i = 0; i < consumer->partitions->len; i++) {
-    const TidePartition *partition = tide_consumer_partition(consumer, (guint16)i);
-    if (partition->assigned && !partition->end.is_reached && partition->halt.text == NULL)
-      return;
-  }
   show(consumer, tide_now_us());
   atomic_store_explicit(&consumer->status.finished, TRUE, memory_order_release);
 }
@@ -340,7 +369,7 @@ drain(TideConsumer *consumer)
   gint64 deadline_us = atomic_load_explicit(&consumer->stop_deadline_us, memory_order_acquire);
   for (guint i = 0; i < consumer->partitions->len; i++)
     tide_pauses_set(&consumer->pauses, tide_consumer_partition(consumer, (guint16)i), TIDE_PAUSE_MEMORY, TRUE);
-  while (has_work(consumer) && tide_now_us() < deadline_us) {
+  while (has_work(consumer) && !tide_consumer_is_held_for_good(consumer) && tide_now_us() < deadline_us) {
     gint64 now_us = tide_now_us();
     atomic_store_explicit(&consumer->status.last_round_us, now_us, memory_order_relaxed);
     tide_accumulator_tick(consumer->accumulator, TIDE_PRESSURE_FLUSH, 0, now_us);

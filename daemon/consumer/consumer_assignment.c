@@ -94,7 +94,7 @@ any_has_work(const TideConsumer *consumer, const guint16 *slots, gsize n_slots)
 static void
 drain_partitions(TideConsumer *consumer, const guint16 *slots, gsize n_slots, gint64 deadline_us)
 {
-  while (any_has_work(consumer, slots, n_slots)) {
+  while (any_has_work(consumer, slots, n_slots) && !tide_consumer_is_held_for_good(consumer)) {
     gint64 now_us = tide_now_us();
     atomic_store_explicit(&consumer->status.last_round_us, now_us, memory_order_relaxed);
     if (now_us >= deadline_us)

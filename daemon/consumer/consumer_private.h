@@ -74,8 +74,13 @@ tide_consumer_has_work(const TidePartition *partition, gboolean is_empty)
 
 /* Marks what completed, acknowledged or kept as a dead letter. The offsets that this sets free are committed in the
  * background.
- * @deadline_us: how long to wait for a batch; 0: not at all */
-void tide_consumer_take_completed(TideConsumer *consumer, gint64 deadline_us);
+ * @deadline_us: how long to wait for a batch; 0: not at all
+ * Returns: whether anything had completed */
+gboolean tide_consumer_take_completed(TideConsumer *consumer, gint64 deadline_us);
+
+/* Whether all that is on its way is dead letters that may not be kept, since too many were: waiting does not help.
+ * Takes what completed. */
+gboolean tide_consumer_is_held_for_good(TideConsumer *consumer);
 
 /* ---- consumer_assignment.c ---- */
 

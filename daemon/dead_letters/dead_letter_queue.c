@@ -213,3 +213,14 @@ tide_dead_letter_queue_has_too_many_racy(const TideDeadLetterQueue *dead_letters
 {
   return atomic_load_explicit(&dead_letters->too_many, memory_order_relaxed);
 }
+
+gboolean
+tide_dead_letter_queue_keeps_no_more(TideDeadLetterQueue *dead_letters)
+{
+  if (!tide_dead_letter_queue_has_too_many_racy(dead_letters))
+    return FALSE;
+  tide_mutex_lock(&dead_letters->lock);
+  gboolean is_at_rest = dead_letters->is_at_rest && dead_letters->incoming.first == NULL;
+  tide_mutex_unlock(&dead_letters->lock);
+  return is_at_rest;
+}

@@ -133,6 +133,9 @@ void tide_dead_letter_queue_note_messages(TideDeadLetterQueue *dead_letters, gui
 gboolean tide_dead_letter_queue_is_stalled_racy(const TideDeadLetterQueue *dead_letters);
 /* TRUE while that is because too many were, which time does not change. Threads: any. */
 gboolean tide_dead_letter_queue_has_too_many_racy(const TideDeadLetterQueue *dead_letters);
+/* TRUE while all that it has is beyond max_ratio: of what was submitted, the rest is in its box by now, and nothing
+ * more completes until max_ratio is raised. Threads: any. */
+gboolean tide_dead_letter_queue_keeps_no_more(TideDeadLetterQueue *dead_letters);
 /* What was kept since the start, and why. (transfer full) */
 TideDeadLettersView tide_dead_letter_queue_view(TideDeadLetterQueue *dead_letters);
 /* One sentence: why, and what to do; NULL when it is not holding. (transfer full) */

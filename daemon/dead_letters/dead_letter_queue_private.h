@@ -57,7 +57,8 @@ struct TideDeadLetterQueue {
   TideMutex lock;
   TideCond work;
   TideDeadLetterJobs incoming;
-  char *stall_text; /* owned: NULL: not holding */
+  gboolean is_at_rest; /* what is not incoming waits for max_ratio to be raised */
+  char *stall_text;    /* owned: NULL: not holding */
 };
 
 /* The thread's owner function; @data: a TideDeadLetterQueue. */

@@ -293,6 +293,7 @@ take_incoming(TideDeadLetterQueue *dead_letters, gint64 deadline_us)
     ;
   TideDeadLetterJobs jobs = dead_letters->incoming;
   dead_letters->incoming = (TideDeadLetterJobs){0};
+  dead_letters->is_at_rest = FALSE;
   tide_mutex_unlock(&dead_letters->lock);
   take_limits(dead_letters);
   for (TideDeadLetterJob *job; (job = tide_dead_letter_jobs_take(&jobs)) != NULL;)
@@ -469,6 +470,18 @@ next_due_us(const TideDeadLetterQueue *dead_letters, gint64 now_us)
   return due_us;
 }
 
+/* At the end of a round: what has completed is in its box. */
+static void
+note_rest(TideDeadLetterQueue *dead_letters)
+{
+  gboolean on_the_way = dead_letters->topic != NULL && tide_kafka_dead_letters_under_way(dead_letters->topic) > 0;
+  gboolean is_at_rest = dead_letters->too_many && !on_the_way && dead_letters->to_read.jobs.first == NULL &&
+                        dead_letters->to_keep.jobs.first == NULL && dead_letters->to_send_again.jobs.first == NULL;
+  tide_mutex_lock(&dead_letters->lock);
+  dead_letters->is_at_rest = is_at_rest;
+  tide_mutex_unlock(&dead_letters->lock);
+}
+
 /* The thread's owner function. */
 void
 tide_dead_letter_queue_run(gpointer data)
@@ -486,5 +499,6 @@ tide_dead_letter_queue_run(gpointer data)
       keep_in_topic(dead_letters, tide_now_us());
     else
       keep_in_file(dead_letters, tide_now_us());
+    note_rest(dead_letters);
   }
 }

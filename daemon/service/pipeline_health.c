@@ -194,12 +194,20 @@ group_text(TidePipelineHealth *health, gint64 now_us)
                          config->group, time);
 }
 
+static gboolean
+are_finished(const TidePipelineHealth *health, const Totals *totals)
+{
+  return totals->n_finished == health->parts->consumers->len;
+}
+
 /* Why the program must end by itself, as an exit code; 0: it need not. */
 static int
 fatal_exit(const TidePipelineHealth *health, const Totals *totals)
 {
   if (totals->fatal)
     return TIDE_EXIT_TEMPFAIL;
+  if (are_finished(health, totals) && tide_dead_letter_queue_has_too_many_racy(health->parts->dead_letters))
+    return TIDE_EXIT_DATA;
   if (health->parts->options.config->service.startup == TIDE_STARTUP_WAIT)
     return 0;
   if (totals->denied && !totals->had_assignment)
@@ -258,7 +266,7 @@ tide_pipeline_health_fill_running(TidePipelineHealth *health, TidePipelineState 
   state->healthy = !totals.stuck;
   state->fatal_exit = fatal_exit(health, &totals);
   state->any_halted = totals.halted > 0;
-  state->finished = totals.n_finished == health->parts->consumers->len;
+  state->finished = are_finished(health, &totals);
   state->reason = totals.stuck ? g_strdup("a thread has not gone round its loop for too long")
                                : why_not_ready(health, &totals, now_us);
   state->ready = state->reason == NULL;

@@ -31,7 +31,8 @@ typedef struct TidePipelineState {
   gboolean healthy;    /* every thread went round its loop lately */
   gboolean finished;   /* with until_end */
   int fatal_exit;      /* not 0: it cannot go on, stop and end with this code: a consumer is fenced; or Kafka denies us
-                        * its topics or does not have them, and the start is to fail then */
+                        * its topics or does not have them, and the start is to fail then; or, with until_end, nothing
+                        * is left but dead letters that are too many to be kept */
   gboolean any_halted; /* a partition is halted until an operator acts */
   gint64 unread;       /* messages of our partitions; -1: unknown */
   char *reason;        /* owned: why not ready or not healthy; NULL */

@@ -297,10 +297,10 @@ look(Load *load, gint64 now_us, GError **error)
     else
       g_propagate_error(error, g_error_copy(failure));
     goes_on = FALSE;
-  } else if (state.stage == TIDE_STAGE_RUNNING && state.fatal_exit != 0)
-    goes_on = tide_fail(error, TIDE_ERROR_UNAVAILABLE, "%s", state.reason != NULL ? state.reason : state.status);
-  else if (tide_pipeline_has_too_many_dead_letters(load->pipeline))
+  } else if (tide_pipeline_has_too_many_dead_letters(load->pipeline))
     goes_on = tide_fail(error, TIDE_ERROR_DATA, "%s", state.reason != NULL ? state.reason : "too many dead letters");
+  else if (state.stage == TIDE_STAGE_RUNNING && state.fatal_exit != 0)
+    goes_on = tide_fail(error, TIDE_ERROR_UNAVAILABLE, "%s", state.reason != NULL ? state.reason : state.status);
   else if (state.finished && state.any_halted) /* which the log has told */
     goes_on =
         tide_fail(error, TIDE_ERROR_DATA,

@@ -3,6 +3,7 @@
 #include "fault/pipeline/dead_letters_fixture.h"
 #include "fault/pipeline/log_capture.h"
 #include "util/clock.h"
+#include "util/error.h"
 
 static void
 produce_oversized(PipelineFixture *fixture, gint32 partition, const char *host, gint64 time_ms)
@@ -255,6 +256,59 @@ test_too_many_dead_letters_stop_everything_until_a_restart(PipelineFixture *fixt
   g_assert_cmpuint(dead_letters->len, >=, 1500); /* some twice: they were kept, and their offsets not committed */
 }
 
+static gboolean
+is_finished(const TidePipelineState *state, gpointer data)
+{
+  return state->finished;
+}
+
+#define FOR_EVER_MS (3600 * 1000)
+
+/* A run that is to end writes all else that it has read, and ends; its stop waits for nothing that may not be kept. */
+static void
+test_until_end_ends_at_too_many(PipelineFixture *fixture, gconstpointer data)
+{
+  for (guint i = 0; i < 300; i++)
+    pipeline_fixture_produce(fixture, (gint32)(i % 2), "host1", PIPELINE_BASE_MS + i, "good");
+  for (guint i = 0; i < 400; i++)
+    pipeline_fixture_produce_raw(fixture, (gint32)(i % 2), "nonsense");
+  pipeline_fixture_flush(fixture);
+  RunningPipeline *running = running_pipeline_start_with(
+      fixture, &(RunningPipelineOptions){.gateways = 1, .options = TO_TOPIC_BOUNDED, .until_end = TRUE});
+  running_pipeline_wait(running, is_finished, NULL);
+  TidePipelineState state = tide_pipeline_state(running->pipeline);
+  g_assert_cmpint(state.fatal_exit, ==, TIDE_EXIT_DATA);
+  g_assert_nonnull(strstr(state.reason, "no more are kept: correct the configuration and restart"));
+  tide_pipeline_state_clear(&state);
+  gint64 deadline_us = pipeline_fixture_deadline_us();
+  while (dead_letters_fixture_sum(running, "tidemark_messages_in_flight") !=
+         dead_letters_fixture_sum(running, "tidemark_dead_letters_waiting"))
+    pipeline_fixture_wait_a_little(deadline_us, "nothing but dead letters is in flight");
+  g_assert_cmpuint(dead_letters_fixture_sum(running, "tidemark_messages_dead_lettered_total"), >=, 99);
+  g_assert_cmpint(running_pipeline_stop(running, FOR_EVER_MS), ==, 75);
+}
+
+/* What may come back is waited for: with the topic all is kept. */
+static void
+test_until_end_waits_for_the_topic(PipelineFixture *fixture, gconstpointer data)
+{
+  produce_bad(fixture);
+  pipeline_fixture_produce(fixture, 1, "host1", PIPELINE_BASE_MS, "good");
+  pipeline_fixture_flush(fixture);
+  mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_PRODUCE, RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS, 100000);
+  RunningPipeline *running = running_pipeline_start_with(
+      fixture, &(RunningPipelineOptions){.gateways = 1, .options = TO_TOPIC, .until_end = TRUE});
+  running_pipeline_wait_metric(running, "tidemark_dead_letters_holding", 1);
+  running_pipeline_wait(running, is_paused, NULL);
+  TidePipelineState state = tide_pipeline_state(running->pipeline);
+  g_assert_false(state.finished);
+  tide_pipeline_state_clear(&state);
+  mock_kafka_clear_errors(fixture->kafka, TIDE_KAFKA_PRODUCE);
+  running_pipeline_wait(running, is_finished, NULL);
+  g_assert_cmpuint(dead_letters_fixture_sum(running, "tidemark_messages_dead_lettered_total"), ==, 1);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
 #define ADD(path, func)                                                                                                \
   g_test_add("/pipeline-dead-letters/" path, PipelineFixture, NULL, dead_letters_fixture_set_up, func,                 \
              pipeline_fixture_tear_down)
@@ -337,6 +391,8 @@ main(int argc, char **argv)
       test_too_many_dead_letters_stop_everything_until_a_restart);
   ADD("F21/bad-readings-of-one-message-count-once", test_f21_bad_readings_of_one_message_count_once);
   ADD("F21/each-restart-gets-on", test_f21_each_restart_gets_on);
+  ADD("end/until-end-ends-at-too-many", test_until_end_ends_at_too_many);
+  ADD("end/until-end-waits-for-the-topic", test_until_end_waits_for_the_topic);
   ADD("many/Y23-pause-outlives-a-rebalance", test_y23_pause_outlives_a_rebalance);
   return g_test_run();
 }

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define EXIT_DATA 65
 #define EXIT_TEMPFAIL 75
 
 /* Below the session timeout, as it has to be. */
@@ -484,6 +485,24 @@ test_dead_letters_have_a_place_by_default(PipelineFixture *fixture, gconstpointe
   assert_prints(done.output, "metrics/0/0");
 }
 
+/* The run says why, and what to do. */
+static void
+test_too_many_dead_letters_end_a_run(PipelineFixture *fixture, gconstpointer data)
+{
+  mock_kafka_create_topic(fixture->kafka, "letters", 1);
+  for (guint i = 0; i < 400; i++)
+    pipeline_fixture_produce_raw(fixture, (gint32)(i % 2), "nonsense");
+  pipeline_fixture_flush(fixture);
+  g_auto(DaemonProcess) process = daemon_process_start(
+      fixture, &(DaemonProcessOptions){.gateways = 1,
+                                       .yaml = "dead_letters: { topic: letters, max_ratio: 0.1 }\n",
+                                       .words = "--until-end"});
+  g_assert_cmpint(daemon_process_wait_end(&process, FIXTURE_TIMEOUT_US), ==, EXIT_DATA);
+  g_autofree char *log = daemon_process_log(&process);
+  g_assert_nonnull(strstr(log, "cannot go on: 100 of "));
+  g_assert_nonnull(strstr(log, "no more are kept: correct the configuration and restart"));
+}
+
 /* One that was never written to: said, and no failure. */
 static void
 test_no_dead_letter_was_ever_kept(PipelineFixture *fixture, gconstpointer data)
@@ -515,6 +534,7 @@ main(int argc, char **argv)
   ADD("stop-3/A25-E2-while-kafkas-client-spins", test_stop_while_kafkas_client_spins);
   ADD("dead-letters/U4-they-have-a-place-by-default", test_dead_letters_have_a_place_by_default);
   ADD("dead-letters/U4-no-dead-letter-was-ever-kept", test_no_dead_letter_was_ever_kept);
+  ADD("dead-letters/too-many-end-a-run-to-the-end", test_too_many_dead_letters_end_a_run);
   ADD("signals/E3-second-signal-ends-at-once", test_second_signal_ends_at_once);
   ADD("signals/E4-storm-of-hangups", test_storm_of_hangups);
   ADD("signals/E4-user-signals-tell-the-state", test_user_signals_tell_the_state);

@@ -91,7 +91,7 @@ set_up(Fixture *fixture, gconstpointer data)
   fixture->config = load_text("kafka: {brokers: \"127.0.0.1:1\", group: g, topics: [m], threads: 1}\n"
                               "hbase: {gateways: [\"127.0.0.1:1\"]}\nreadings: {time: record}\n"
                               "tables:\n  T: {key: [{ field: a }], columns: { family: f, from: \"*\" }}\n"
-                              "dead_letters: {topic: letters, max_ratio: 1}\n");
+                              "dead_letters: {topic: letters, max_ratio: 0.1}\n");
   fixture->metrics = tide_metrics_new();
   tide_budget_init(&fixture->budget, 1 << 20);
   TideDeadLetterQueueContext context = {
@@ -166,6 +166,24 @@ test_first_kept_dead_letter_ends_the_holding(Fixture *fixture, gconstpointer dat
   g_assert_false(tide_dead_letter_queue_is_stalled_racy(fixture->dead_letters));
 }
 
+/* Too many, and one of those before them is not kept yet: that is still waited for. */
+static void
+test_what_may_be_kept_is_waited_for(Fixture *fixture, gconstpointer data)
+{
+  gint64 deadline_us = tide_now_us() + TIMEOUT_US;
+  guint32 n_kept = 0;
+  for (gint64 offset = 0; offset < TIDE_DEAD_LETTER_RATIO_MIN + 20; offset++)
+    submit(fixture, offset);
+  while (!tide_dead_letter_queue_keeps_no_more(fixture->dead_letters))
+    look_again(fixture, deadline_us);
+  TideDeadLetterJob *job = tide_dead_letter_completions_take(&fixture->box);
+  for (TideDeadLetterJob *next; job != NULL; job = next, n_kept++) {
+    next = job->next;
+    tide_dead_letter_job_free(job);
+  }
+  g_assert_cmpuint(n_kept, ==, TIDE_DEAD_LETTER_RATIO_MIN - 1);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -173,5 +191,7 @@ main(int argc, char **argv)
   tide_log_init(TIDE_LOG_FORMAT_TEXT, TIDE_LOG_CRIT);
   g_test_add("/dead-letter-queue-work/first-kept-dead-letter-ends-the-holding", Fixture, NULL, set_up,
              test_first_kept_dead_letter_ends_the_holding, tear_down);
+  g_test_add("/dead-letter-queue-work/what-may-be-kept-is-waited-for", Fixture, NULL, set_up,
+             test_what_may_be_kept_is_waited_for, tear_down);
   return g_test_run();
 }

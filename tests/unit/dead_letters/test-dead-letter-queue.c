@@ -238,6 +238,7 @@ test_too_many_dead_letters_hold_until_a_restart(Fixture *fixture, gconstpointer 
   for (gint64 i = 0; i < 99; i++)
     submit(fixture, i);
   await_completed(fixture, 99); /* too few to say anything, however many they are of all */
+  g_assert_false(tide_dead_letter_queue_keeps_no_more(fixture->dead_letters));
   tide_dead_letter_queue_note_messages(fixture->dead_letters, 2000, 0);
   for (gint64 i = 99; i < 2000; i++)
     submit(fixture, i);
@@ -247,6 +248,12 @@ test_too_many_dead_letters_hold_until_a_restart(Fixture *fixture, gconstpointer 
   g_assert_nonnull(strstr(text, "'parse': it is not JSON"));
   g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_holding", NULL), ==, 1);
   g_assert_cmpuint(tide_budget_used_racy(&fixture->budget), >, 0);
+  gint64 deadline_us = tide_now_us() + TIMEOUT_US;
+  while (!tide_dead_letter_queue_keeps_no_more(fixture->dead_letters))
+    await_change(fixture, deadline_us);
+  submit(fixture, 2000); /* it is not looked at yet, or waits with the others */
+  while (!tide_dead_letter_queue_keeps_no_more(fixture->dead_letters))
+    await_change(fixture, deadline_us);
 }
 
 /* The bound is of messages: one with hundreds of bad readings is one. */
