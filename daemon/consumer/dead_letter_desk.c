@@ -248,15 +248,15 @@ log_refused(TideDeadLetterDesk *desk, const TidePartition *partition, const Tide
     return;
   g_autofree char *row = tide_bytes_printable(dead_letter->row_key);
   g_autofree char *table = g_strndup((const char *)dead_letter->table.data, dead_letter->table.len);
+  g_autofree char *which = tide_partition_name_message(partition, dead_letter->offset);
   TideLogNumber number = tide_log_number(dead_letter->partition);
   TideLogNumber offset = tide_log_number(dead_letter->offset);
-  tide_log_fields(TIDE_LOG_ERROR, "row-refused",
-                  TIDE_LOG_FIELDS({"TOPIC", partition->topic}, {"PARTITION", number.text},
-                                  {"SOURCE", partition->source}, {"OFFSET", offset.text}, {"TABLE", table},
-                                  {"REASON", TIDE_DEAD_LETTER_REASON_REFUSED}),
-                  "HBase refuses row '%s' of table '%s', of message %s of '%s' partition %s: %.*s; %s%s", row, table,
-                  offset.text, partition->topic, number.text, (int)dead_letter->text.len,
-                  (const char *)dead_letter->text.data, next, tide_log_suppressed(suppressed, "rows").text);
+  tide_log_fields(
+      TIDE_LOG_ERROR, "row-refused",
+      TIDE_LOG_FIELDS({"TOPIC", partition->topic}, {"PARTITION", number.text}, {"SOURCE", partition->source},
+                      {"OFFSET", offset.text}, {"TABLE", table}, {"REASON", TIDE_DEAD_LETTER_REASON_REFUSED}),
+      "HBase refuses row '%s' of table '%s', of %s: %.*s; %s%s", row, table, which, (int)dead_letter->text.len,
+      (const char *)dead_letter->text.data, next, tide_log_suppressed(suppressed, "rows").text);
 }
 
 /* Bad messages of the partition's topic halt it. */

@@ -63,14 +63,14 @@ log_bad_message(TideIntake *intake, const TidePartition *partition, const TideMe
   if (!tide_log_limit_pass(&intake->bad_message_limit, tide_now_us(), BAD_MESSAGE_LOG_US, &suppressed))
     return;
   g_autofree char *why = tide_reject_describe(reject);
+  g_autofree char *which = tide_partition_name_message(partition, message->offset);
   TideLogNumber number = tide_log_number(partition->partition);
   TideLogNumber offset = tide_log_number(message->offset);
   tide_log_fields(TIDE_LOG_ERROR, "message-unusable",
                   TIDE_LOG_FIELDS({"TOPIC", partition->topic}, {"PARTITION", number.text},
                                   {"SOURCE", partition->source}, {"OFFSET", offset.text},
                                   {"REASON", tide_reject_reason_name(reject->reason)}),
-                  "cannot use message %s of '%s' partition %s: %s; %s%s", offset.text, partition->topic, number.text,
-                  why, next, tide_log_suppressed(suppressed, "messages").text);
+                  "cannot use %s: %s; %s%s", which, why, next, tide_log_suppressed(suppressed, "messages").text);
 }
 
 /* What is done with a message, or a reading, that cannot be used. */

@@ -105,6 +105,15 @@ take_name(TidePartition *self, const char *topic, gint32 partition, const char *
   (void)dead_lettered_counter(self, TIDE_DEAD_LETTER_REFUSED);
 }
 
+char *
+tide_partition_name_message(const TidePartition *partition, gint64 offset)
+{
+  if (partition->watch == NULL) /* the input is files */
+    return g_strdup_printf("'%s:%" G_GINT64_FORMAT "'", partition->topic, offset);
+  return g_strdup_printf("message %" G_GINT64_FORMAT " of '%s' partition %d", offset, partition->topic,
+                         partition->partition);
+}
+
 TidePartition *
 tide_partition_new(const char *topic, gint32 partition, const char *source, guint16 slot, TideMetrics *metrics,
                    TideWriteLatency *latency)

@@ -158,6 +158,9 @@ typedef struct TidePartition {
   TidePartitionCounters counters;
 } TidePartition;
 
+/* "message 7 of 'metrics' partition 3", of a file "'a.jsonl:7'", as a log line names it. (transfer full) */
+char *tide_partition_name_message(const TidePartition *partition, gint64 offset);
+
 /* @source: (nullable), @metrics, @latency: kept by reference; the last is set to the time before acknowledgements are
  * told. */
 TidePartition *tide_partition_new(const char *topic, gint32 partition, const char *source, guint16 slot,

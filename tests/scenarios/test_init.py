@@ -99,6 +99,8 @@ def test_shapes(scene: Scene) -> None:
         assert ("line 1, reading 2 of 2" not in shown and f"\nand 1 more: tidemark explain --offline -c {file}\n" in shown) == \
             isinstance(messages[0], list), shown
     before = (scene.directory / "shape-0.yaml").read_bytes()
+    missing = scene.run("init", "no-such-file.jsonl", "-c", "missing.yaml", code=74)
+    assert "cannot open 'no-such-file.jsonl'" in missing, missing
     refused = scene.run("init", "-c", "shape-0.yaml", text=lines, code=74)
     assert "is there already" in refused, refused
     assert (scene.directory / "shape-0.yaml").read_bytes() == before

@@ -476,6 +476,9 @@ class Load(LoadCase):
     def test_wrong_use(self) -> None:
         self.assertIn("is a directory", self.load(self.directory, exit_code=74))
         self.assertIn("cannot open", self.load(self.directory / "nothing", exit_code=74))
+        said = self.load(self.write("bad.jsonl", lines(0, 1) + b"{\n"))
+        self.assertIn(f"cannot use '{self.directory / 'bad.jsonl'}:2': ", said)
+        self.assertNotIn("partition", said)
         path = self.write("a.jsonl", lines(0, 1))
         self.assertIn("is named twice", self.load(path, path, exit_code=64))
         self.assertIn("name the files to load", self.load(exit_code=64))
