@@ -262,6 +262,8 @@ def test_kafka_properties(scene: Scene) -> None:
     assert "no problems" in scene.run("check", "--offline", "-c", "asked.yaml")
     said = scene.run(*words, "-c", "none.yaml", *properties("security.protocol=ssl"), code=69)  # these brokers speak no TLS
     assert "SSL" in said, said
+    said = scene.run("init", "--from-topic", "-b", scene.kafka.greeting, "-t", "nosuch", "-c", "none.yaml", code=69)
+    assert "topic 'nosuch' does not exist" in said, said
     for given, code, what in (("sasl.password=s3cret", 64, "'sasl.password={ file: PATH }'"), ("ssl.ca.location", 64, "NAME=VALUE"),
                               ("group.id=other", 78, "it is 'kafka.group'"), ("sasl.password={ file: missing }", 78, "missing"),
                               ("no.such=1", 78, "no.such")):

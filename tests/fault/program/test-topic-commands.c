@@ -126,6 +126,14 @@ test_u6_simulate_needs_its_topic(ProgramScene *fixture, gconstpointer unused)
   assert_prints(fixture->done.errors, "the topic 'metrics' does not exist at ");
 }
 
+/* As docs/commands.md has it. */
+static void
+test_u6_explain_needs_its_topic(ProgramScene *fixture, gconstpointer unused)
+{
+  program_scene_run(fixture, "explain --offline --from-topic --topic nosuch", 69);
+  assert_prints(fixture->done.errors, "topic 'nosuch' does not exist");
+}
+
 static void
 test_u6_simulate_counts_what_was_acknowledged(ProgramScene *fixture, gconstpointer unused)
 {
@@ -187,6 +195,7 @@ main(int argc, char **argv)
   ADD("explain-takes-the-newest-of-each-partition", test_explain_takes_the_newest);
   ADD("U6/simulate-is-told-where-to", test_u6_simulate_asks);
   ADD("U6/simulate-needs-its-topic", test_u6_simulate_needs_its_topic);
+  ADD("U6/explain-needs-its-topic", test_u6_explain_needs_its_topic);
   ADD("U6/simulate-counts-what-was-acknowledged", test_u6_simulate_counts_what_was_acknowledged);
   ADD("U6/simulate-looks-at-its-first-message", test_u6_simulate_looks_first);
   return g_test_run();
