@@ -276,10 +276,10 @@ tide_pipeline_health_fill_running(TidePipelineHealth *health, TidePipelineState 
   TideKafkaLag lag = tide_kafka_watch_lag(health->parts->watch);
   state->unread = lag.is_known ? lag.unread : -1;
   g_autofree char *lag_part = lag_text(&lag);
-  state->status =
-      g_strdup_printf("%u partitions, %s, in flight %" G_GUINT64_FORMAT " messages, gateways %u/%u up, paused %u%s",
-                      totals.assigned, lag_part, totals.in_flight, tide_gateways_n_up(health->parts->gateways),
-                      tide_gateways_n(health->parts->gateways), totals.paused, detail != NULL ? detail : "");
+  state->status = g_strdup_printf(
+      "%u partition%s, %s, in flight %" G_GUINT64_FORMAT " messages, gateways %u/%u up, paused %u%s", totals.assigned,
+      totals.assigned == 1 ? "" : "s", lag_part, totals.in_flight, tide_gateways_n_up(health->parts->gateways),
+      tide_gateways_n(health->parts->gateways), totals.paused, detail != NULL ? detail : "");
 }
 
 void

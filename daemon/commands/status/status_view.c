@@ -333,8 +333,9 @@ print_kafka(FILE *stream, TideStatusReader *status)
   g_autofree char *rate = member_text(status, "kafka.messages_per_second", CELL_RATE);
   gboolean is_all_read = tide_status_reader_number(status, 0, "kafka.lag_messages") > 0 &&
                          tide_status_reader_number(status, 0, "kafka.unread_messages") == 0;
-  g_autofree char *text = g_strdup_printf("%s partitions, %s messages/s, %s, in flight %s%s", partitions, rate, lag,
-                                          in_flight, is_all_read ? "; all read, not committed yet" : "");
+  g_autofree char *text = g_strdup_printf("%s partition%s, %s messages/s, %s, in flight %s%s", partitions,
+                                          strcmp(partitions, "1") == 0 ? "" : "s", rate, lag, in_flight,
+                                          is_all_read ? "; all read, not committed yet" : "");
   print_wrapped(stream, "Kafka", text);
   const char *trouble = tide_status_reader_text(status, 0, "kafka.trouble");
   if (trouble != NULL)

@@ -65,6 +65,15 @@ test_numbers_are_right_aligned(void)
 }
 
 static void
+test_one_partition_is_one(void)
+{
+  g_autofree char *one = view_of("{\"kafka\":{\"assigned_partitions\":1}}");
+  g_assert_nonnull(strstr(one, "\nKafka         1 partition, "));
+  g_autofree char *more = view_of("{\"kafka\":{\"assigned_partitions\":11}}");
+  g_assert_nonnull(strstr(more, "\nKafka         11 partitions, "));
+}
+
+static void
 test_absurd_numbers_are_none(void)
 {
   static const char *const absurd[] = {"1e308", "-1", "-1e308", "1e999", "\"7\"", "true", "[7]", "9007199254740994"};
@@ -136,6 +145,7 @@ main(int argc, char **argv)
   setlocale(LC_ALL, "C.UTF-8");
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/status-view/numbers-are-right-aligned", test_numbers_are_right_aligned);
+  g_test_add_func("/status-view/one-partition-is-one", test_one_partition_is_one);
   g_test_add_func("/status-view/absurd-numbers-are-none", test_absurd_numbers_are_none);
   g_test_add_func("/status-view/a-share-is-of-the-whole", test_a_share_is_of_the_whole);
   g_test_add_func("/status-view/lag-that-is-read-is-told-apart", test_lag_that_is_read_is_told_apart);
