@@ -43,6 +43,8 @@ struct TideDeadLetterQueue {
   TideDeadLetterJobs beyond_max_ratio; /* those beyond max_ratio: until it is raised, or the end */
   TideDeadLetterReasons *reasons;      /* owned */
   TideDeadLetterRatioPart excess;      /* with too_many: the window, when they became so */
+  TideDeadLetterRatioPart since;       /* with too_many: what came and was written since */
+  gboolean has_more;                   /* with too_many: the stall's text does not tell of it yet */
   TideBuffer lines;
 
   /* any thread */

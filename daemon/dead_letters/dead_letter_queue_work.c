@@ -97,25 +97,46 @@ release(TideDeadLetterQueue *dead_letters)
   "see by '--dry-run' what the files hold, correct the configuration, such as 'readings.format', and load them with "  \
   "'--again'; where it is right, raise max_ratio (1: no bound)"
 
-static void
-stall_for_too_many(TideDeadLetterQueue *dead_letters, const TideDeadLetterRatioPart *total)
+/* What was under way when they became too many counts, too: much of what is good is written only then. (transfer full)
+ */
+static char *
+too_many_text(const TideDeadLetterQueue *dead_letters)
 {
   gboolean is_of_files = dead_letters->context.find_original != NULL;
   g_autofree char *most = tide_dead_letter_reasons_most(dead_letters->reasons);
   const TideDeadLettersConfig *config = &dead_letters->context.config->dead_letters;
+  const TideDeadLetterRatioPart *excess = &dead_letters->excess, *since = &dead_letters->since;
+  guint64 n_dead_letters = excess->dead_letters + since->dead_letters, n_written = excess->written + since->written;
+  /* What a consumer has received it says later than what of it is bad. */
+  guint64 n_messages = MAX(excess->received + since->received, n_written + n_dead_letters);
+  return g_strdup_printf("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " messages in the last %" G_GINT64_FORMAT
+                         " s were to become dead letters, and %" G_GUINT64_FORMAT
+                         " were written, above dead_letters.max_ratio (%g); most often for %s; no more are "
+                         "kept: %s",
+                         n_dead_letters, n_messages, config->window_ms / 1000, n_written, config->max_ratio, most,
+                         is_of_files ? OF_FILES : OF_KAFKA);
+}
+
+static void
+stall_for_too_many(TideDeadLetterQueue *dead_letters, const TideDeadLetterRatioPart *total)
+{
   dead_letters->too_many = TRUE;
   dead_letters->excess = *total;
-  /* What a consumer has received it says later than what of it is bad. */
-  guint64 n_messages = MAX(total->received, total->written + total->dead_letters);
-  char *text = g_strdup_printf("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " messages in the last %" G_GINT64_FORMAT
-                               " s were to become dead letters, and %" G_GUINT64_FORMAT
-                               " were written, above dead_letters.max_ratio (%g); most often for %s; no more are "
-                               "kept: %s",
-                               total->dead_letters, n_messages, config->window_ms / 1000, total->written,
-                               config->max_ratio, most, is_of_files ? OF_FILES : OF_KAFKA);
-  if (!is_of_files) /* who loads them says it at the end */
+  dead_letters->since = (TideDeadLetterRatioPart){0};
+  dead_letters->has_more = FALSE;
+  char *text = too_many_text(dead_letters);
+  if (dead_letters->context.find_original == NULL) /* who loads files says it at the end */
     tide_log(TIDE_LOG_CRIT, "dead-letters-too-many", "%s", text);
   set_stall_text(dead_letters, text);
+}
+
+static void
+note_since(TideDeadLetterQueue *dead_letters, const TideDeadLetterRatioPart *more)
+{
+  dead_letters->since.received += more->received;
+  dead_letters->since.written += more->written;
+  dead_letters->since.dead_letters += more->dead_letters;
+  dead_letters->has_more = TRUE;
 }
 
 static void
@@ -129,6 +150,8 @@ check_ratio(TideDeadLetterQueue *dead_letters, guint32 n_come, gint64 now_us)
   TideDeadLetterRatioPart total;
   if (!dead_letters->too_many && tide_dead_letter_ratio_is_exceeded(&dead_letters->ratio, &total))
     stall_for_too_many(dead_letters, &total);
+  else if (dead_letters->too_many && part.received + part.written + part.dead_letters > 0)
+    note_since(dead_letters, &part);
 }
 
 /* ---- jobs ---- */
@@ -299,6 +322,10 @@ take_incoming(TideDeadLetterQueue *dead_letters, gint64 deadline_us)
   for (TideDeadLetterJob *job; (job = tide_dead_letter_jobs_take(&jobs)) != NULL;)
     take_job(dead_letters, job);
   check_ratio(dead_letters, 0, tide_now_us());
+  if (dead_letters->too_many && dead_letters->has_more) {
+    dead_letters->has_more = FALSE;
+    set_stall_text(dead_letters, too_many_text(dead_letters));
+  }
 }
 
 /* ---- completing ---- */

@@ -229,7 +229,16 @@ tide_restart_judge(const TideBottleneckFacts *facts)
   gboolean is_one = facts->in_flight_messages == 1;
   g_autofree char *in_flight =
       g_strdup_printf("%" G_GINT64_FORMAT " message%s in flight", facts->in_flight_messages, is_one ? " is" : "s are");
-  g_autofree char *obstacle = why_not_drained(facts);
+  TideBottleneckFacts waited_for = *facts;
+  if (facts->has_too_many_dead_letters)
+    waited_for.dead_letters_stalled = NULL;
+  g_autofree char *obstacle = why_not_drained(&waited_for);
+  if (obstacle == NULL && facts->has_too_many_dead_letters)
+    return (TideBottleneckVerdict){
+        .is_good = TRUE,
+        .why = g_strdup_printf("once the cause is corrected: %s, the stop writes and commits what can be written of "
+                               "that, and what may not be kept is read again",
+                               in_flight)};
   if (obstacle == NULL)
     return (TideBottleneckVerdict){
         .is_good = TRUE,

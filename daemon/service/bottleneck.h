@@ -55,6 +55,7 @@ typedef struct TideBottleneckFacts {
   double memory_share; /* of the budget, in use */
   double memory_held;  /* of the last second or so, that a consumer read nothing because memory was spent */
   const char *dead_letters_stalled;
+  gboolean has_too_many_dead_letters; /* which is why: they wait for an operator, and a stop does not wait for them */
 } TideBottleneckFacts;
 
 typedef struct TideBottleneckVerdict {

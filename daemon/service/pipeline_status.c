@@ -38,6 +38,7 @@ fill_dead_letters(const TidePipelineParts *parts, TideStatusDeadLetters *dead_le
   const char *topic = config->dead_letters.topic;
   dead_letters->place = topic != NULL ? g_strdup(topic) : tide_dead_letter_queue_file_path(config);
   dead_letters->stalled = tide_dead_letter_queue_stall_text(parts->dead_letters);
+  dead_letters->has_too_many = tide_dead_letter_queue_has_too_many_racy(parts->dead_letters);
   dead_letters->view = tide_dead_letter_queue_view(parts->dead_letters);
 }
 
@@ -330,7 +331,8 @@ tide_pipeline_status_judge(const TideConfig *config, TideStatus *status)
                                .memory_share =
                                    (double)status->memory.used_bytes / (double)MAX(status->memory.budget_bytes, 1),
                                .memory_held = status->memory.held_share,
-                               .dead_letters_stalled = status->dead_letters.stalled};
+                               .dead_letters_stalled = status->dead_letters.stalled,
+                               .has_too_many_dead_letters = status->dead_letters.has_too_many};
   g_autofree char *failing = NULL, *full = NULL, *called = only_called_region(status->regions);
   facts.called_region = called;
   EACH(status->gateways, TideGatewayView, add_gateway(&facts, item));

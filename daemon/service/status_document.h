@@ -47,8 +47,9 @@ typedef struct TideStatusWriter {
 } TideStatusWriter;
 
 typedef struct TideStatusDeadLetters {
-  char *place;   /* owned: NULL: there is none */
-  char *stalled; /* owned: why none are kept; NULL: they are */
+  char *place;           /* owned: NULL: there is none */
+  char *stalled;         /* owned: why none are kept; NULL: they are */
+  gboolean has_too_many; /* which is why */
   TideDeadLettersView view;
 } TideStatusDeadLetters;
 

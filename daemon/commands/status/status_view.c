@@ -253,6 +253,19 @@ print_wrapped(FILE *stream, const char *label, const char *text)
   print_said(stream, label, NULL, text, FALSE);
 }
 
+/* A shorter reason is said again sooner than it is looked up. */
+#define LONG_REASON 40
+
+/* @text, but for what the line "Reason" says already. (transfer full) */
+static char *
+without_reason(TideStatusReader *status, const char *text)
+{
+  const char *reason = tide_status_reader_text(status, 0, "reason");
+  const char *at = reason != NULL && strlen(reason) >= LONG_REASON ? strstr(text, reason) : NULL;
+  g_autofree char *before = at != NULL ? g_strndup(text, (gsize)(at - text)) : NULL;
+  return at == NULL ? g_strdup(text) : g_strconcat(before, "see the reason above", at + strlen(reason), NULL);
+}
+
 static char *
 member_text(TideStatusReader *status, const char *name, CellKind kind)
 {
@@ -279,9 +292,11 @@ static void
 print_verdict(FILE *stream, TideStatusReader *status, const char *label, const char *word, const char *why,
               gboolean colour)
 {
-  const char *reason = tide_status_reader_text(status, 0, why);
-  if (word != NULL && reason != NULL)
-    print_said(stream, label, word, reason, colour);
+  const char *text = tide_status_reader_text(status, 0, why);
+  if (word == NULL || text == NULL)
+    return;
+  g_autofree char *said = without_reason(status, text);
+  print_said(stream, label, word, said, colour);
 }
 
 static void
@@ -407,8 +422,10 @@ print_dead_letters(FILE *stream, TideStatusReader *status)
                                       first != NULL ? ", the first at " : "", first != NULL ? first : "", place)
                     : g_strdup("there is no place for them");
   print_wrapped(stream, "Dead letters", text);
-  if (stalled != NULL)
-    print_wrapped(stream, "", stalled);
+  if (stalled != NULL) {
+    g_autofree char *said = without_reason(status, stalled);
+    print_wrapped(stream, "", said);
+  }
 }
 
 /* Behind the lists, one line for each thing that is wrong: "METRIC host5: ...", "METRIC (the first): ..." of the first
@@ -431,8 +448,9 @@ print_troubles(FILE *stream, TideStatusReader *status)
       const char *detail = troubles[t].detail != NULL ? tide_status_reader_text(items, i, troubles[t].detail) : NULL;
       g_autofree char *place =
           detail != NULL ? g_strconcat(" ", *detail != '\0' ? detail : FIRST_REGION, NULL) : g_strdup("");
+      g_autofree char *said = without_reason(status, text);
       g_autofree char *line =
-          g_strdup_printf("%s%s: %s", tide_status_reader_text(items, i, troubles[t].name), place, text);
+          g_strdup_printf("%s%s: %s", tide_status_reader_text(items, i, troubles[t].name), place, said);
       fputc('\n', stream);
       print_wrapped(stream, "Trouble", line);
       n++;

@@ -232,6 +232,27 @@ run_status(const DaemonProcess *daemon, const char *words)
   return run_program(daemon->config_path, line);
 }
 
+/* Once the cause is corrected a restart is what helps, as the reason says, once. */
+static void
+test_too_many_dead_letters(PipelineFixture *fixture, gconstpointer data)
+{
+  g_autofree char *directory = g_dir_make_tmp("tidemark-status-XXXXXX", NULL);
+  g_autofree char *more = g_strdup_printf("dead_letters: { file: %s/dead.jsonl, max_ratio: 0.1 }\n", directory);
+  for (guint i = 0; i < 400; i++)
+    pipeline_fixture_produce_raw(fixture, 0, "{");
+  pipeline_fixture_flush(fixture);
+  g_auto(DaemonProcess) daemon = start_daemon(fixture, more);
+  g_free(WAIT_STATUS(&daemon, "\"good_now\":true,\"why\":\"once the cause is corrected: "));
+  g_auto(ProgramDone) shown = run_status(&daemon, "");
+  g_assert_cmpint(shown.exit_code, ==, 1);
+  const char *sentence = strstr(shown.output, "max_ratio (0.1)");
+  g_assert_nonnull(sentence);
+  g_assert_null(strstr(sentence + 1, "max_ratio (0.1)"));
+  daemon_process_signal(&daemon, SIGTERM);
+  g_assert_cmpint(daemon_process_wait_end(&daemon, END_US), ==, 75);
+  remove_directory(directory);
+}
+
 static void
 assert_fits_the_screen(const char *text)
 {
@@ -389,6 +410,7 @@ main(int argc, char **argv)
   ADD("a-region-limits", test_a_region_limits);
   ADD("memory-limits", test_memory_limits);
   ADD("dead-letters-limit", test_dead_letters_limit);
+  ADD("too-many-dead-letters", test_too_many_dead_letters);
   ADD("command-shows-what-is-well", test_command_shows_what_is_well);
   ADD("command-tells-of-trouble", test_command_tells_of_trouble);
   ADD("command-finds-the-daemon", test_command_finds_the_daemon);

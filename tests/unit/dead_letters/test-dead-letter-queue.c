@@ -251,9 +251,14 @@ test_too_many_dead_letters_hold_until_a_restart(Fixture *fixture, gconstpointer 
   gint64 deadline_us = tide_now_us() + TIMEOUT_US;
   while (!tide_dead_letter_queue_keeps_no_more(fixture->dead_letters))
     await_change(fixture, deadline_us);
+  /* What was under way is counted when it is done. */
+  tide_dead_letter_queue_note_messages(fixture->dead_letters, 300, 300);
   submit(fixture, 2000); /* it is not looked at yet, or waits with the others */
   while (!tide_dead_letter_queue_keeps_no_more(fixture->dead_letters))
     await_change(fixture, deadline_us);
+  g_autofree char *later = tide_dead_letter_queue_stall_text(fixture->dead_letters);
+  g_assert_true(g_str_has_prefix(later, "2001 of 2301 messages in the last "));
+  g_assert_nonnull(strstr(later, " were to become dead letters, and 300 were written, above "));
 }
 
 /* The bound is of messages: one with hundreds of bad readings is one. */

@@ -207,6 +207,11 @@ test_restart(void)
   assert_restart(&facts, FALSE, "has not answered a call for 4.0 s");
   facts.dead_letters_stalled = "the disk is full";
   assert_restart(&facts, FALSE, "the disk is full");
+  facts.has_too_many_dead_letters = TRUE; /* a stop does not wait for them, but for the others */
+  facts.dead_letters_stalled = "correct the configuration and restart";
+  assert_restart(&facts, FALSE, "has not answered a call for 4.0 s");
+  facts.longest_call_seconds = 0;
+  assert_restart(&facts, TRUE, "once the cause is corrected: 9 messages are in flight");
 }
 
 /* Whether the rows that wait are written within limits.drain_timeout: at the rate of writers that do what they can. */

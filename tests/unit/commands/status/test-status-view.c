@@ -139,6 +139,22 @@ test_lag_that_is_read_is_told_apart(void)
   }
 }
 
+static void
+test_the_reason_is_said_once(void)
+{
+  static const char json[] =
+      "{\"reason\":\"100 of 700 messages were to become dead letters: correct it\","
+      "\"bottleneck\":{\"limit\":\"dead_letters\",\"why\":\"all partitions pause: 100 of 700 messages were to become "
+      "dead letters: correct it\"},"
+      "\"restart\":{\"good_now\":false,\"why\":\"none is lost; a disk is full\"},"
+      "\"dead_letters\":{\"stalled\":\"100 of 700 messages were to become dead letters: correct it\"}}";
+  g_autofree char *text = view_of(json);
+  g_assert_nonnull(strstr(text, "\nReason        100 of 700 messages were to become dead letters: correct it\n"));
+  g_assert_nonnull(strstr(text, "\nLimited by    dead_letters: all partitions pause: see the reason above\n"));
+  g_assert_nonnull(strstr(text, "\nRestart now   better not: none is lost; a disk is full\n"));
+  g_assert_nonnull(strstr(text, "\n              see the reason above\n"));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -149,6 +165,7 @@ main(int argc, char **argv)
   g_test_add_func("/status-view/absurd-numbers-are-none", test_absurd_numbers_are_none);
   g_test_add_func("/status-view/a-share-is-of-the-whole", test_a_share_is_of_the_whole);
   g_test_add_func("/status-view/lag-that-is-read-is-told-apart", test_lag_that_is_read_is_told_apart);
+  g_test_add_func("/status-view/the-reason-is-said-once", test_the_reason_is_said_once);
   g_test_add_func("/status-view/trouble-names-the-first-region", test_trouble_names_the_first_region);
   return g_test_run();
 }
