@@ -65,7 +65,7 @@ parse_number(const TideConfigOption *option, const char *text, gpointer base, GE
   gint64 value = 0;
 
   if (option->type == TIDE_CONFIG_DURATION) {
-    if (!tide_duration_parse(text, &value, error))
+    if (!tide_duration_parse(text, option->max, &value, error))
       return FALSE;
   } else if (option->type == TIDE_CONFIG_TIME) {
     if (!tide_epoch_parse(text, &value, error))

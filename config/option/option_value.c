@@ -66,15 +66,20 @@ format_with_unit(guint64 value, const Unit *units, gsize n_units)
   return NULL;
 }
 
+/* What may be longer is seldom said in seconds. */
+#define LONG_MS (365 * G_GINT64_CONSTANT(86400000))
+
 gboolean
-tide_duration_parse(const char *text, gint64 *ret_ms, GError **error)
+tide_duration_parse(const char *text, gint64 max_ms, gint64 *ret_ms, GError **error)
 {
   guint64 value = 0;
   guint64 number = 0;
   const char *rest = NULL;
+  gboolean is_long = max_ms > LONG_MS;
 
   if (read_digits(text, &number, &rest) && *rest == '\0')
-    return tide_fail(error, TIDE_ERROR_CONFIG, "must have a unit (ms, s, m, h, d): '%ss' or '%sms'", text, text);
+    return tide_fail(error, TIDE_ERROR_CONFIG, "must have a unit (ms, s, m, h, d): '%s%s' or '%s%s'", text,
+                     is_long ? "d" : "s", text, is_long ? "h" : "ms");
   if (!read_with_unit(text, duration_units, G_N_ELEMENTS(duration_units), &value) || value > G_MAXINT64)
     return tide_fail(error, TIDE_ERROR_CONFIG, "must be a duration such as '500ms', '10s', '5m', '1h' or '30d'");
   *ret_ms = (gint64)value;

@@ -68,21 +68,11 @@ store_mebibytes(const TideOption *option, const char *value, guint64 *target, GE
   return FALSE;
 }
 
-/* What is never less than this is seldom said in seconds. */
-#define LONG_MS 60000
-
 static gboolean
 store_duration(const TideOption *option, const char *value, gint64 *target, GError **error)
 {
   gint64 duration_ms = 0;
-  guint64 count = 0;
-  if (option->min >= LONG_MS && tide_number_parse(value, &count, NULL)) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-                "'--%s' must have a unit (ms, s, m, h, d): '%sd' or '%sh', got '%s'", option->name, value, value,
-                value);
-    return FALSE;
-  }
-  if (!tide_duration_argument_parse(value, &duration_ms, error)) {
+  if (!tide_duration_argument_parse(value, (gint64)option->max, &duration_ms, error)) {
     g_prefix_error(error, "'--%s' ", option->name);
     return FALSE;
   }

@@ -17,17 +17,17 @@ fail_argument(const char *text, GError *cause, GError **error)
 }
 
 gboolean
-tide_duration_argument_parse(const char *text, gint64 *ret_ms, GError **error)
+tide_duration_argument_parse(const char *text, gint64 max_ms, gint64 *ret_ms, GError **error)
 {
   GError *cause = NULL;
-  return tide_duration_parse(text, ret_ms, &cause) || fail_argument(text, cause, error);
+  return tide_duration_parse(text, max_ms, ret_ms, &cause) || fail_argument(text, cause, error);
 }
 
 static gboolean
 parse_relative(const char *text, gint64 now_ns, gint64 *ret_ns, GError **error)
 {
   gint64 duration_ms = 0;
-  if (!tide_duration_argument_parse(text + 1, &duration_ms, error))
+  if (!tide_duration_argument_parse(text + 1, 0, &duration_ms, error))
     return FALSE;
   gint64 duration_ns = 0, moment_ns = 0;
   gboolean too_far = __builtin_mul_overflow(duration_ms, TIDE_NS_PER_MS, &duration_ns);

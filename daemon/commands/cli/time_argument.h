@@ -8,8 +8,9 @@
 G_BEGIN_DECLS
 
 /* "500ms", "10s", "5m", "2h", "7d". Errors: TIDE_ERROR_USAGE, to be put behind the option's name; a bare number is
- * refused with a hint. */
-gboolean tide_duration_argument_parse(const char *text, gint64 *ret_ms, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+ * refused with a hint. @max_ms: as tide_duration_parse()'s */
+gboolean tide_duration_argument_parse(const char *text, gint64 max_ms, gint64 *ret_ms,
+                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /**
  * tide_time_argument_parse: a moment: `now`, a duration before or after it (`-15m`, `+1h`), epoch milliseconds, a date

@@ -19,7 +19,7 @@ test_durations(void)
 
   for (gsize i = 0; i < G_N_ELEMENTS(good); i++) {
     gint64 ms = -1;
-    g_assert_true(tide_duration_parse(good[i].text, &ms, NULL));
+    g_assert_true(tide_duration_parse(good[i].text, 0, &ms, NULL));
     g_assert_cmpint(ms, ==, good[i].ms);
     g_autofree char *written = tide_duration_format(ms);
     g_assert_cmpstr(written, ==, good[i].written);
@@ -38,7 +38,7 @@ test_bad_durations(void)
   for (gsize i = 0; i < G_N_ELEMENTS(bad); i++) {
     gint64 ms = 77;
     g_autoptr(GError) error = NULL;
-    g_assert_false(tide_duration_parse(bad[i], &ms, &error));
+    g_assert_false(tide_duration_parse(bad[i], 0, &ms, &error));
     g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG);
     g_assert_cmpint(ms, ==, 77);
   }
@@ -50,8 +50,14 @@ test_number_without_unit_is_refused_with_a_hint(void)
   gint64 ms = 0;
   g_autoptr(GError) error = NULL;
 
-  g_assert_false(tide_duration_parse("45", &ms, &error));
+  g_assert_false(tide_duration_parse("45", 0, &ms, &error));
   g_assert_cmpstr(error->message, ==, "must have a unit (ms, s, m, h, d): '45s' or '45ms'");
+  g_clear_error(&error);
+  g_assert_false(tide_duration_parse("45", G_GINT64_CONSTANT(86400000), &ms, &error));
+  g_assert_cmpstr(error->message, ==, "must have a unit (ms, s, m, h, d): '45s' or '45ms'");
+  g_clear_error(&error);
+  g_assert_false(tide_duration_parse("45", G_MAXINT64, &ms, &error));
+  g_assert_cmpstr(error->message, ==, "must have a unit (ms, s, m, h, d): '45d' or '45h'");
 }
 
 static void
