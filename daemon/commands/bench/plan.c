@@ -5,9 +5,7 @@
 
 #include <math.h>
 
-#define MIB ((double)(1 << 20))
-#define GIB (1024 * MIB)
-#define TIB (1024 * GIB)
+#define GIB (1024 * TIDE_PLAN_MIB)
 
 /* Medians of docs/performance.md, `client` and `cost`, and lines through two of them: tests/bench/test_plan_costs.py
  * holds these against that. */
@@ -92,7 +90,7 @@ size_text(double bytes)
 {
   const char *unit;
   double size = tide_plan_size(bytes, &unit);
-  int digits = bytes < 1024 ? 0 : bytes < TIB ? 1 : 2;
+  int digits = bytes < 1024 ? 0 : bytes < TIDE_PLAN_TIB ? 1 : 2;
   return g_strdup_printf("%.*f %s", digits, size, unit);
 }
 
@@ -237,7 +235,7 @@ plan_memory(const TidePlanLoad *load, TidePlan *plan)
          table_percent = rows_percent * TIDE_BUDGET_TABLE_PERCENT / 100;
   double of_a_table = MAX(history_bytes / MAX(load->history.n_tables, 1), latest_bytes / MAX(load->latest.n_tables, 1));
   double by_table = of_a_table / table_percent * 100, by_all = (history_bytes + latest_bytes) / rows_percent * 100;
-  double memory_mib = MEMORY_STEP_MIB * whole(MAX(by_table, by_all) / MIB / MEMORY_STEP_MIB);
+  double memory_mib = MEMORY_STEP_MIB * whole(MAX(by_table, by_all) / TIDE_PLAN_MIB / MEMORY_STEP_MIB);
   g_autofree char *history = size_text(history_bytes), *latest = size_text(latest_bytes);
   set(plan, TIDE_PLAN_MEMORY, MAX(MIN_MEMORY_MIB, memory_mib),
       "%.0f s of rows: %s of history, %s of latest values with those that wait, one daemon away; %.3g %% is for %s; "
@@ -282,7 +280,7 @@ plan_topic(const TidePlanLoad *load, TidePlan *plan)
       PARTITIONS_PER_THREAD, threads);
   double bytes = messages_per_s * load->message_bytes * load->kafka_retention_s * load->replication;
   g_autofree char *flow = size_text(messages_per_s * load->message_bytes);
-  set(plan, TIDE_PLAN_TOPIC_DISK, bytes / TIB / (1 - cost(TIDE_COST_DISK_FREE)),
+  set(plan, TIDE_PLAN_TOPIC_DISK, bytes / TIDE_PLAN_TIB / (1 - cost(TIDE_COST_DISK_FREE)),
       "%s/s for %.1f days, %u %s, %.0f %% free", flow, load->kafka_retention_s / DAY_S, load->replication,
       copies_text(load->replication), cost(TIDE_COST_DISK_FREE) * 100);
 }
@@ -426,7 +424,7 @@ plan_hbase(const TidePlanLoad *load, TidePlan *plan)
   plan_regions(load, plan);
   g_autofree char *retention = retention_text(load);
   set(plan, TIDE_PLAN_DISK,
-      (history_bytes(load) + latest_bytes(load)) * load->replication / TIB / (1 - cost(TIDE_COST_DISK_FREE)),
+      (history_bytes(load) + latest_bytes(load)) * load->replication / TIDE_PLAN_TIB / (1 - cost(TIDE_COST_DISK_FREE)),
       "%s, %u %s, %.0f %% free; %.0f bytes a cell", retention, load->replication, copies_text(load->replication),
       cost(TIDE_COST_DISK_FREE) * 100, load->stored_share * stored_bytes_of_cell(load));
 }

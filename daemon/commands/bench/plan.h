@@ -6,6 +6,10 @@
 
 G_BEGIN_DECLS
 
+/* What its figures of memory and disk count. */
+#define TIDE_PLAN_MIB ((double)(1 << 20))
+#define TIDE_PLAN_TIB (TIDE_PLAN_MIB * (1 << 20))
+
 /* What one reading makes in the tables of one kind. */
 typedef struct TidePlanRows {
   double rows;

@@ -5,9 +5,6 @@
 
 #include <math.h>
 
-#define MIB ((double)(1 << 20))
-#define TIB ((double)(G_GUINT64_CONSTANT(1) << 40))
-
 /* Of disks: hundredths are told, of all else there are whole ones. */
 static gboolean
 is_cut(int name)
@@ -41,7 +38,7 @@ add_memory_note(GPtrArray *notes, const TidePlanLoad *load, const TidePlan *plan
   double planned_mib = plan->figures[TIDE_PLAN_MEMORY].value;
   const char *unit;
   double size = tide_plan_size(load->memory_bytes, &unit);
-  if (load->memory_bytes > 0 && load->memory_bytes < planned_mib * MIB)
+  if (load->memory_bytes > 0 && load->memory_bytes < planned_mib * TIDE_PLAN_MIB)
     add_note(notes,
              "limits.memory of the configuration is %.4g %s, of this plan %.0f MiB: where rows take more than there is "
              "(BECAUSE), nothing is read until some are written",
@@ -108,7 +105,7 @@ static gboolean
 add_figure(TideListing *listing, const TidePlanFigure *figure, gboolean cut)
 {
   const char *unit = figure->unit;
-  double size = cut ? tide_plan_size(figure->value * TIB, &unit) : 0;
+  double size = cut ? tide_plan_size(figure->value * TIDE_PLAN_TIB, &unit) : 0;
   g_autofree char *value = cut ? g_strdup_printf("%.2f", size) : count_text(figure->value);
   return tide_listing_add(listing, (const char *[]){figure->title, value, unit, figure->why});
 }
