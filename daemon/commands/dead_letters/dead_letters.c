@@ -202,10 +202,10 @@ read_dead_letters(DeadLetters *dead_letters, TideDeadLetterFunc func, GError **e
                                     &counts, error))
     return FALSE;
   tell_of_none(dead_letters, &counts, location.topic != NULL ? location.topic : location.file);
+  g_autofree char *unreadable = tide_count_text(counts.n_unreadable), *all = tide_count_text(counts.n_read);
   if (counts.n_unreadable > 0)
-    fprintf(stderr,
-            "tidemark dead-letters: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " in '%s' are no dead letters\n",
-            counts.n_unreadable, counts.n_read, location.topic != NULL ? location.topic : location.file);
+    fprintf(stderr, "tidemark dead-letters: %s of %s in '%s' are no dead letters\n", unreadable, all,
+            location.topic != NULL ? location.topic : location.file);
   return TRUE;
 }
 
@@ -256,14 +256,15 @@ replay(DeadLetters *dead_letters, int *ret_exit_code, GError **error)
   /* What was handed over is waited for even after a fault, so that the count is true. */
   gboolean finished = tide_dead_letter_replay_finish(dead_letters->replay, read ? error : NULL);
   TideDeadLetterReplayCounts counts = tide_dead_letter_replay_counts(dead_letters->replay);
-  printf("%" G_GUINT64_FORMAT " message%s %s\n", counts.n_sent, counts.n_sent == 1 ? "" : "s",
+  g_autofree char *sent = tide_count_text(counts.n_sent), *repeated = tide_count_text(counts.n_repeated),
+                  *gone = tide_count_text(counts.n_gone);
+  printf("%s message%s %s\n", sent, counts.n_sent == 1 ? "" : "s",
          options->dry_run ? "would be sent again" : "sent again");
   if (counts.n_repeated > 0)
-    printf("%" G_GUINT64_FORMAT " more dead letter%s of these messages\n", counts.n_repeated,
-           counts.n_repeated == 1 ? " is" : "s are");
+    printf("%s more dead letter%s of these messages\n", repeated, counts.n_repeated == 1 ? " is" : "s are");
   if (counts.n_gone > 0)
-    printf("%" G_GUINT64_FORMAT " dead letter%s no original any more: 'tidemark dead-letters show' has the rows\n",
-           counts.n_gone, counts.n_gone == 1 ? " has" : "s have");
+    printf("%s dead letter%s no original any more: 'tidemark dead-letters show' has the rows\n", gone,
+           counts.n_gone == 1 ? " has" : "s have");
   *ret_exit_code = counts.n_gone > 0 ? TIDE_EXIT_FINDINGS : TIDE_EXIT_OK;
   return read && finished;
 }

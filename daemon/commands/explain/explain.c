@@ -202,10 +202,11 @@ finish(const Explain *explain)
 {
   tide_explainer_finish(explain->explainer);
   TideExplainerCounts counts = tide_explainer_counts(explain->explainer);
+  g_autofree char *messages = tide_count_text(counts.n_messages), *rows = tide_count_text(counts.n_rows),
+                  *rejected = tide_count_text(counts.n_rejected);
   if (explain->options->format == EXPLAIN_TEXT && isatty(STDERR_FILENO))
-    fprintf(stderr, "%" G_GUINT64_FORMAT " message%s: %" G_GUINT64_FORMAT " row%s, %" G_GUINT64_FORMAT " rejected\n",
-            counts.n_messages, counts.n_messages == 1 ? "" : "s", counts.n_rows, counts.n_rows == 1 ? "" : "s",
-            counts.n_rejected);
+    fprintf(stderr, "%s message%s: %s row%s, %s rejected\n", messages, counts.n_messages == 1 ? "" : "s", rows,
+            counts.n_rows == 1 ? "" : "s", rejected);
   return counts.n_rejected > 0 ? TIDE_EXIT_DATA : TIDE_EXIT_OK;
 }
 

@@ -580,11 +580,13 @@ print_overwritten(const TideExplainer *explainer, const TideTable *table)
   const TideOverwritten *overwritten = tide_overwritten_cells_of(explainer->overwritten, table->index);
   if (overwritten->n_lost == 0)
     return;
+  g_autofree char *lost = tide_count_text(overwritten->n_lost), *cells = tide_count_text(overwritten->n_cells),
+                  *in_message = tide_count_text(overwritten->n_in_message);
   g_autofree char *sentence = g_strdup_printf(
-      "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " cells are overwritten by another value of the same row, column "
-      "and time (%" G_GUINT64_FORMAT " of them within one message), first in row '%s' %s: one value stays, the others "
-      "are lost; put a field that tells the readings apart into the key, or name the column by it ('qualifier')",
-      overwritten->n_lost, overwritten->n_cells, overwritten->n_in_message, overwritten->row, overwritten->column);
+      "%s of %s cells are overwritten by another value of the same row, column and time (%s of them within one "
+      "message), first in row '%s' %s: one value stays, the others are lost; put a field that tells the readings apart "
+      "into the key, or name the column by it ('qualifier')",
+      lost, cells, in_message, overwritten->row, overwritten->column);
   if (!explainer->options.json) {
     printf("%s: warning: %s\n", table->name, sentence);
     return;

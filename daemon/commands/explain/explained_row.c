@@ -246,13 +246,15 @@ static void
 append_size(GString *text, const TideExplainedRow *explained, const TideRowShape *shape)
 {
   const TideRow *row = explained->row;
-  g_string_append_printf(text, "    size    %" G_GSIZE_FORMAT " bytes in a call, %u cell%s", size_in_call(explained),
-                         row->n_cells, row->n_cells == 1 ? "" : "s");
+  g_autofree char *in_call = tide_count_text(size_in_call(explained));
+  g_string_append_printf(text, "    size    %s bytes in a call, %u cell%s", in_call, row->n_cells,
+                         row->n_cells == 1 ? "" : "s");
+  g_autofree char *stored = tide_count_text(shape->stored_bytes), *values = tide_count_text(shape->value_bytes);
+  g_autofree char *ttl = tide_duration_format(row->ttl_ms);
   if (row->n_cells > 0)
-    g_string_append_printf(text, "; %" G_GUINT64_FORMAT " bytes in HBase, %" G_GUINT64_FORMAT " of them values",
-                           shape->stored_bytes, shape->value_bytes);
+    g_string_append_printf(text, "; %s bytes in HBase, %s of them values", stored, values);
   if (row->ttl_ms > 0)
-    g_string_append_printf(text, "; kept for %" G_GINT64_FORMAT " ms", row->ttl_ms);
+    g_string_append_printf(text, "; kept for %s", ttl);
   g_string_append_c(text, '\n');
 }
 

@@ -3,6 +3,7 @@
 #include "commands/cli/commands.h"
 #include "commands/cli/load_config.h"
 #include "commands/cli/output.h"
+#include "commands/cli/time_argument.h"
 #include "commands/explain/explained_message.h"
 #include "commands/init/findings.h"
 #include "commands/init/init_samples.h"
@@ -330,7 +331,8 @@ tell_unshown(const Init *init, const TideInitSample *sample, guint64 n_unshown)
   g_autofree char *config = config_words(init->path);
   g_autofree char *quoted = init->samples_path != NULL ? tide_shell_word(init->samples_path) : NULL;
   g_autofree char *input = quoted != NULL ? g_strdup_printf(" < %s", quoted) : g_strdup("");
-  printf("and %" G_GUINT64_FORMAT " more: tidemark explain --offline%s%s%s\n", n_unshown, config, source, input);
+  g_autofree char *unshown = tide_count_text(n_unshown);
+  printf("and %s more: tidemark explain --offline%s%s%s\n", unshown, config, source, input);
 }
 
 static gboolean

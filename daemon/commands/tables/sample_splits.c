@@ -109,9 +109,9 @@ read_messages(Sampling *sampling, const TideConfig *config, GError **error)
   tide_progress_end(&sampling->progress);
   if (!ok)
     return FALSE;
+  g_autofree char *messages = tide_count_text(result.n_messages);
   if (result.timed_out)
-    fprintf(stderr, "note: the sample was cut off by its time, after %" G_GUINT64_FORMAT " messages\n",
-            result.n_messages);
+    fprintf(stderr, "note: the sample was cut off by its time, after %s messages\n", messages);
   if (result.n_messages > sampling->n_rejected)
     return TRUE;
   if (sampling->n_rejected > 0)
@@ -173,10 +173,10 @@ tide_sample_splits(const TideConfig *config, const GPtrArray *tables, const Tide
   Sampling sampling = {.tables = tables, .request = request};
   GPtrArray *all = NULL;
   if (prepare(&sampling, config, error) && read_messages(&sampling, config, error)) {
+    g_autofree char *rejected = tide_count_text(sampling.n_rejected), *messages = tide_count_text(sampling.n_messages);
     if (sampling.n_rejected > 0)
-      fprintf(stderr,
-              "note: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " messages would be rejected, the first one: %s\n",
-              sampling.n_rejected, sampling.n_messages, sampling.first_reject);
+      fprintf(stderr, "note: %s of %s messages would be rejected, the first one: %s\n", rejected, messages,
+              sampling.first_reject);
     all = g_ptr_array_new_with_free_func(free_points);
     for (guint i = 0; i < tables->len; i++)
       g_ptr_array_add(all, sampling.samples->pdata[i] != NULL ? take_points(&sampling, i) : NULL);

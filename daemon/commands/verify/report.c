@@ -133,18 +133,23 @@ print_window(const TideVerifyReport *report, FILE *stream)
   if (report->n_passes > 1)
     fprintf(stream, " and %u passes", report->n_passes);
   fputc('\n', stream);
-  for (guint i = 0; i < TIDE_REJECT_N_REASONS; i++)
+  for (guint i = 0; i < TIDE_REJECT_N_REASONS; i++) {
+    g_autofree char *rejected = tide_count_text(counts->rejected[i]);
     if (counts->rejected[i] > 0)
-      fprintf(stream, "%" G_GUINT64_FORMAT " message%s cannot be used (%s): nothing is expected of %s\n",
-              counts->rejected[i], counts->rejected[i] == 1 ? "" : "s", tide_reject_reason_name(i),
+      fprintf(stream, "%s message%s cannot be used (%s): nothing is expected of %s\n", rejected,
+              counts->rejected[i] == 1 ? "" : "s", tide_reject_reason_name(i),
               counts->rejected[i] == 1 ? "it" : "them");
+  }
+  g_autofree char *readings = tide_count_text(counts->rejected_readings);
+  g_autofree char *dead_lettered = tide_count_text(counts->dead_lettered);
+  g_autofree char *unmatched = tide_count_text(counts->unmatched);
   if (counts->rejected_readings > 0)
-    fprintf(stream, "%" G_GUINT64_FORMAT " readings of other messages cannot be used\n", counts->rejected_readings);
+    fprintf(stream, "%s readings of other messages cannot be used\n", readings);
   if (counts->dead_lettered > 0)
-    fprintf(stream, "%" G_GUINT64_FORMAT " %s: the cells may be there or not\n", counts->dead_lettered,
+    fprintf(stream, "%s %s: the cells may be there or not\n", dead_lettered,
             counts->dead_lettered == 1 ? "message is a dead letter" : "messages are dead letters");
   if (counts->unmatched > 0)
-    fprintf(stream, "%" G_GUINT64_FORMAT " readings are of no table\n", counts->unmatched);
+    fprintf(stream, "%s readings are of no table\n", unmatched);
 }
 
 static void

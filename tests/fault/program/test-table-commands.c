@@ -455,6 +455,19 @@ test_explain_sees_keys_move(ProgramScene *fixture, gconstpointer unused)
   "{\"host\":\"h\",\"ts\":1501028163000,\"obs\":[{\"k\":\"a\",\"v\":1},{\"k\":\"b\",\"v\":2},{\"k\":\"b\",\"v\":3}]}"  \
   "\n"
 
+/* Long numbers are easy to read. */
+static void
+test_explain_groups_the_digits(ProgramScene *fixture, gconstpointer unused)
+{
+  g_autoptr(GString) input = g_string_new(NULL);
+  for (guint i = 0; i < 500; i++)
+    g_string_append(input, LIST);
+  assert_prints(explain_one(fixture, LISTS, "", input->str), " of 3,000 cells are overwritten by another value");
+  g_autofree char *text = g_strnfill(2000, 'x');
+  g_string_printf(input, "{\"host\":\"h\",\"ts\":1501028163000,\"x\":\"%s\"}\n", text);
+  assert_prints(explain_one(fixture, EPOCH, "", input->str), " bytes in HBase, 2,000 of them values\n");
+}
+
 /* Two values of one row, column and time: of one message, and of several. */
 static void
 test_explain_sees_values_overwritten(ProgramScene *fixture, gconstpointer unused)
@@ -508,5 +521,6 @@ main(int argc, char **argv)
   ADD("explain-tells-what-depends-on-the-records-time", test_explain_record_time);
   ADD("explain-sees-keys-that-move-with-the-time", test_explain_sees_keys_move);
   ADD("explain-sees-values-that-are-overwritten", test_explain_sees_values_overwritten);
+  ADD("explain-groups-the-digits-of-long-numbers", test_explain_groups_the_digits);
   return g_test_run();
 }
