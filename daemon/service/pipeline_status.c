@@ -28,6 +28,7 @@ fill_memory(const TidePipelineParts *parts, TideStatusMemory *memory)
   *memory = (TideStatusMemory){.limit_bytes = (gint64)parts->options.config->limits.memory_bytes,
                                .budget_bytes = (gint64)tide_budget_limit_racy(&parts->budget),
                                .used_bytes = (gint64)tide_budget_used_racy(&parts->budget),
+                               .doubt_bytes = (gint64)tide_budget_used_racy(&parts->doubt_budget),
                                .resident_bytes = resident_bytes()};
 }
 

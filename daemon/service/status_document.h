@@ -57,6 +57,7 @@ typedef struct TideStatusMemory {
   gint64 limit_bytes;
   gint64 budget_bytes;
   gint64 used_bytes;
+  gint64 doubt_bytes;
   gint64 resident_bytes;
   double held_share; /* of the last second or so, that the consumer that waits most read nothing for it */
 } TideStatusMemory;

@@ -384,9 +384,12 @@ print_memory_and_cpu(FILE *stream, TideStatusReader *status)
   g_autofree char *budget_text = number_text(CELL_BYTES, budget);
   g_autofree char *resident = member_text(status, "memory.resident_bytes", CELL_BYTES);
   g_autofree char *share = number_text(CELL_SHARE, budget > 0 ? used_bytes / budget : -1);
-  g_autofree char *text =
-      g_strdup_printf("%s in flight of %s%s%s%s, process %s", used, budget_text, *share != '-' ? " (" : "",
-                      *share != '-' ? share : "", *share != '-' ? ")" : "", resident);
+  g_autofree char *doubt = member_text(status, "memory.doubt_bytes", CELL_BYTES);
+  gboolean is_in_doubt = tide_status_reader_number(status, 0, "memory.doubt_bytes") > 0 && *doubt != '-';
+  g_autofree char *text = g_strdup_printf(
+      "%s in use of %s%s%s%s%s%s%s, process %s", used, budget_text, *share != '-' ? " (" : "",
+      *share != '-' ? share : "", *share != '-' ? ")" : "", is_in_doubt ? ", " : "", is_in_doubt ? doubt : "",
+      is_in_doubt ? " of it to remember cells in doubt until hbase.settle is over" : "", resident);
   print_wrapped(stream, "Memory", text);
   g_autofree char *cores = member_text(status, "cpu.cores", CELL_COUNT);
   g_autofree char *busiest = member_text(status, "cpu.busiest_consumer", CELL_SHARE);

@@ -142,12 +142,33 @@ test_stuck_table_stops_only_the_partitions_that_feed_it(PipelineFixture *fixture
 #define ADD(path, func)                                                                                                \
   g_test_add("/pipeline-memory/" path, PipelineFixture, NULL, pipeline_fixture_set_up, func, pipeline_fixture_tear_down)
 
+/* Behind a daemon that was killed, all is written and memory is in use all the same. */
+static void
+test_what_is_in_doubt_is_told(PipelineFixture *fixture, gconstpointer data)
+{
+  for (guint i = 0; i < 10; i++)
+    pipeline_fixture_produce(fixture, 0, "host1", PIPELINE_BASE_MS + i, "v");
+  pipeline_fixture_flush(fixture);
+  mock_kafka_commit(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, 0);
+  RunningPipeline *running =
+      running_pipeline_start_with(fixture, &(RunningPipelineOptions){.gateways = 1, .hbase = ", settle: 1h"});
+  running_pipeline_wait_metric(running, "tidemark_messages_written_total", 10);
+  {
+    g_auto(TideStatus) status = {0};
+    tide_pipeline_fill_status(running->pipeline, &status);
+    g_assert_cmpint(status.memory.doubt_bytes, >, 0);
+    g_assert_cmpint(status.memory.doubt_bytes, <=, status.memory.used_bytes);
+  }
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
 int
 main(int argc, char **argv)
 {
   pipeline_fixture_init(&argc, &argv);
   ADD("budget/D22-stuck-hbase-pauses-at-the-budget-and-goes-on", test_stuck_hbase_pauses_at_the_budget_and_goes_on);
   ADD("budget/D9-hole-bounds-the-span-of-its-partition", test_hole_bounds_the_span_of_its_partition);
+  ADD("share/what-is-in-doubt-is-told", test_what_is_in_doubt_is_told);
   ADD("share/stuck-table-stops-only-the-partitions-that-feed-it",
       test_stuck_table_stops_only_the_partitions_that_feed_it);
   return g_test_run();

@@ -87,7 +87,7 @@ test_absurd_numbers_are_none(void)
     g_test_message("%s", text);
     g_assert_nonnull(strstr(text, "up for -: "));
     g_assert_nonnull(strstr(text, "\nKafka         - partitions, - messages/s, lag unknown, in flight -\n"));
-    g_assert_nonnull(strstr(text, "\nMemory        - in flight of -, process -\n"));
+    g_assert_nonnull(strstr(text, "\nMemory        - in use of -, process -\n"));
     g_assert_nonnull(strstr(text, "\nCPU           - of - cores, busiest consumer -\n"));
     g_assert_nonnull(strstr(text, "\nWriters       1, none in a call\n"));
     g_autofree char *table = line_of(text, "T  ");
@@ -101,10 +101,14 @@ test_a_share_is_of_the_whole(void)
   g_autofree char *text = view_of("{\"memory\":{\"budget_bytes\":200,\"used_bytes\":100,\"resident_bytes\":3072},"
                                   "\"cpu\":{\"process\":0.25,\"cores\":2,\"busiest_consumer\":1.01},"
                                   "\"tables\":[{\"name\":\"T\",\"share\":77}]}");
-  g_assert_nonnull(strstr(text, "\nMemory        100 B in flight of 200 B (50 %), process 3.0 KiB\n"));
+  g_assert_nonnull(strstr(text, "\nMemory        100 B in use of 200 B (50 %), process 3.0 KiB\n"));
   g_assert_nonnull(strstr(text, "\nCPU           0.2 of 2 cores, busiest consumer 101 %\n"));
   g_autofree char *table = line_of(text, "T  ");
   g_assert_null(strchr(table, '%'));
+  g_autofree char *doubted =
+      view_of("{\"memory\":{\"budget_bytes\":200,\"used_bytes\":100,\"doubt_bytes\":70,\"resident_bytes\":3072}}");
+  g_autofree char *memory = line_of(doubted, "Memory");
+  g_assert_nonnull(strstr(memory, " 100 B in use of 200 B (50 %), 70 B of it to remember cells in doubt "));
 }
 
 /* As the list above it shows them. */
