@@ -499,7 +499,7 @@ test_too_many_dead_letters_end_a_run(PipelineFixture *fixture, gconstpointer dat
                                        .words = "--until-end"});
   g_assert_cmpint(daemon_process_wait_end(&process, FIXTURE_TIMEOUT_US), ==, EXIT_DATA);
   g_autofree char *log = daemon_process_log(&process);
-  g_assert_nonnull(strstr(log, "cannot go on: 100 of "));
+  g_assert_nonnull(strstr(log, "cannot go on: "));
   g_assert_nonnull(strstr(log, "no more are kept: correct the configuration and restart"));
 }
 
