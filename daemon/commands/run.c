@@ -7,6 +7,7 @@
 #include "commands/cli/time_argument.h"
 #include "commands/cli/version.h"
 #include "commands/run_reload.h"
+#include "dead_letters/dead_letter_queue.h"
 #include "kafka/kafka_check.h"
 #include "service/http.h"
 #include "service/notify.h"
@@ -320,6 +321,22 @@ wait_for_end(TideThread *thread, gint64 timeout_us)
   return TRUE;
 }
 
+/* What of all that was read became dead letters, and where they are. (transfer full); NULL: none did */
+static char *
+dead_letters_text(const Run *run)
+{
+  const char *topic = run->config->dead_letters.topic;
+  guint64 n_dead_letters = tide_metrics_sum(run->metrics, "tidemark_messages_dead_lettered_total", NULL);
+  if (n_dead_letters == 0)
+    return NULL;
+  g_autofree char *file = topic == NULL ? tide_dead_letter_queue_file_path(run->config) : NULL;
+  return g_strdup_printf("; %" G_GUINT64_FORMAT " read, %" G_GUINT64_FORMAT " written, %" G_GUINT64_FORMAT
+                         " dead letter%s in %s'%s'",
+                         tide_metrics_sum(run->metrics, "tidemark_messages_received_total", NULL),
+                         tide_metrics_sum(run->metrics, "tidemark_messages_written_total", NULL), n_dead_letters,
+                         n_dead_letters == 1 ? "" : "s", topic != NULL ? "topic " : "", topic != NULL ? topic : file);
+}
+
 /* @unread: messages, when the stop began; -1: unknown */
 static void
 report_stopped(const Run *run, gboolean had_begun, gint64 unread)
@@ -330,7 +347,9 @@ report_stopped(const Run *run, gboolean had_begun, gint64 unread)
                                                       : "some messages that were read are left for the next start";
   g_autofree char *rest =
       unread > 0 ? g_strdup_printf("; %" G_GINT64_FORMAT " more were not read yet at the last look", unread) : NULL;
-  tide_log(TIDE_LOG_NOTICE, "stopped", "stopped: %s%s", what, rest != NULL ? rest : "");
+  g_autofree char *dead_letters = dead_letters_text(run);
+  tide_log(TIDE_LOG_NOTICE, "stopped", "stopped: %s%s%s", what, dead_letters != NULL ? dead_letters : "",
+           rest != NULL ? rest : "");
 }
 
 /* The stop may take as long as systemd's watchdog waits, so it runs beside this thread, which goes on telling. */

@@ -389,6 +389,8 @@ run_consumer(gpointer data)
   TideConsumer *consumer = data;
   run_rounds(consumer);
   drain(consumer);
+  tide_intake_tell_unlogged(&consumer->intake);
+  tide_dead_letter_desk_tell_unlogged(&consumer->desk);
   tide_input_close(consumer->input);
 }
 

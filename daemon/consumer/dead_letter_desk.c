@@ -259,6 +259,15 @@ log_refused(TideDeadLetterDesk *desk, const TidePartition *partition, const Tide
       (const char *)dead_letter->text.data, next, tide_log_suppressed(suppressed, "rows").text);
 }
 
+void
+tide_dead_letter_desk_tell_unlogged(TideDeadLetterDesk *desk)
+{
+  guint64 n = tide_log_limit_end(&desk->refused_limit);
+  if (n > 0)
+    tide_log(TIDE_LOG_ERROR, "more-refused", "HBase refuses %" G_GUINT64_FORMAT " more row%s, not logged", n,
+             n == 1 ? "" : "s");
+}
+
 /* Bad messages of the partition's topic halt it. */
 static gboolean
 stops(const TideDeadLetterDesk *desk, const TidePartition *partition)

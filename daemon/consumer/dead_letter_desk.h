@@ -44,6 +44,8 @@ typedef struct TideDeadLetterDesk {
 
 void tide_dead_letter_desk_init(TideDeadLetterDesk *desk, const TideDeadLetterDeskContext *context);
 void tide_dead_letter_desk_clear(TideDeadLetterDesk *desk); /* frees what completed and what waits */
+/* At the end: says how many refused rows were not logged, where no line of another has said it. */
+void tide_dead_letter_desk_tell_unlogged(TideDeadLetterDesk *desk);
 
 /* @message cannot be mapped: begins it, and makes a dead letter of it. */
 void tide_dead_letter_desk_take_message(TideDeadLetterDesk *desk, TidePartition *partition, const TideMessage *message,

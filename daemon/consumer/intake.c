@@ -73,6 +73,15 @@ log_bad_message(TideIntake *intake, const TidePartition *partition, const TideMe
                   "cannot use %s: %s; %s%s", which, why, next, tide_log_suppressed(suppressed, "messages").text);
 }
 
+void
+tide_intake_tell_unlogged(TideIntake *intake)
+{
+  guint64 n = tide_log_limit_end(&intake->bad_message_limit);
+  if (n > 0)
+    tide_log(TIDE_LOG_ERROR, "more-unusable", "%" G_GUINT64_FORMAT " more message%s cannot be used, and %s not logged",
+             n, n == 1 ? "" : "s", n == 1 ? "was" : "were");
+}
+
 /* What is done with a message, or a reading, that cannot be used. */
 static TideOnBadMessage
 policy_for_bad(const TideIntake *intake, const TideMessage *message)

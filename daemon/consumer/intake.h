@@ -47,6 +47,8 @@ typedef struct TideIntake {
 
 void tide_intake_init(TideIntake *intake, const TideIntakeContext *context);
 void tide_intake_clear(TideIntake *intake);
+/* At the end: says how many messages that cannot be used were not logged, where no line of another has said it. */
+void tide_intake_tell_unlogged(TideIntake *intake);
 
 /* TRUE when the mark of @partition has moved, and is not stored yet. */
 gboolean tide_intake_take(TideIntake *intake, TidePartition *partition, const TideMessage *message, gint64 now_us);

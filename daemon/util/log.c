@@ -241,6 +241,12 @@ tide_log_limit_pass(TideLogLimit *limit, gint64 now_us, gint64 interval_us, guin
   return TRUE;
 }
 
+guint64
+tide_log_limit_end(TideLogLimit *limit)
+{
+  return __atomic_exchange_n(&limit->suppressed, 0, __ATOMIC_RELAXED);
+}
+
 TideLogSuppressed
 tide_log_suppressed(guint64 suppressed, const char *what)
 {

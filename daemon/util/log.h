@@ -78,6 +78,10 @@ typedef struct TideLogLimit {
 /* TRUE when the event may be logged; @ret_suppressed is how many were not since the last that was. Threads: any. */
 gboolean tide_log_limit_pass(TideLogLimit *limit, gint64 now_us, gint64 interval_us, guint64 *ret_suppressed);
 
+/* How many were held back since the last that was logged, for the end, when no other says it; none are from then on.
+ * Threads: any. */
+guint64 tide_log_limit_end(TideLogLimit *limit);
+
 typedef struct TideLogSuppressed {
   char text[64]; /* " (3 such rows not logged)", or empty */
 } TideLogSuppressed;

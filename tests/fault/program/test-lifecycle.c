@@ -485,6 +485,23 @@ test_dead_letters_have_a_place_by_default(PipelineFixture *fixture, gconstpointe
   assert_prints(done.output, "metrics/0/0");
 }
 
+/* The last line tells of them, and of those that were not logged one by one. */
+static void
+test_dead_letters_are_counted_at_the_end(PipelineFixture *fixture, gconstpointer data)
+{
+  mock_kafka_create_topic(fixture->kafka, "letters", 1);
+  for (guint i = 0; i < 9; i++)
+    pipeline_fixture_produce_raw(fixture, 0, "nonsense");
+  pipeline_fixture_flush(fixture);
+  g_auto(DaemonProcess) process = daemon_process_start(
+      fixture,
+      &(DaemonProcessOptions){.gateways = 1, .yaml = "dead_letters: { topic: letters }\n", .words = "--until-end"});
+  g_assert_cmpint(daemon_process_wait_end(&process, FIXTURE_TIMEOUT_US), ==, 0);
+  g_autofree char *log = daemon_process_log(&process);
+  g_assert_nonnull(strstr(log, "8 more messages cannot be used, and were not logged\n"));
+  g_assert_nonnull(strstr(log, "committed; 9 read, 0 written, 9 dead letters in topic 'letters'\n"));
+}
+
 /* The run says why, and what to do. */
 static void
 test_too_many_dead_letters_end_a_run(PipelineFixture *fixture, gconstpointer data)
@@ -534,6 +551,7 @@ main(int argc, char **argv)
   ADD("stop-3/A25-E2-while-kafkas-client-spins", test_stop_while_kafkas_client_spins);
   ADD("dead-letters/U4-they-have-a-place-by-default", test_dead_letters_have_a_place_by_default);
   ADD("dead-letters/U4-no-dead-letter-was-ever-kept", test_no_dead_letter_was_ever_kept);
+  ADD("dead-letters/they-are-counted-at-the-end", test_dead_letters_are_counted_at_the_end);
   ADD("dead-letters/too-many-end-a-run-to-the-end", test_too_many_dead_letters_end_a_run);
   ADD("signals/E3-second-signal-ends-at-once", test_second_signal_ends_at_once);
   ADD("signals/E4-storm-of-hangups", test_storm_of_hangups);
