@@ -62,7 +62,7 @@ struct TideProtobufWalk {
 
   explicit TideProtobufWalk(const TideDecodeOptions *of)
       : options(of), factory(&of->protobuf->pool), last_type(nullptr), prototype(nullptr),
-        kept(FIRST_KEPT_BYTES), json{}, scratch(nullptr), builder(nullptr), reject(nullptr), begin(nullptr),
+        kept(FIRST_KEPT_BYTES), json{}, number{}, scratch(nullptr), builder(nullptr), reject(nullptr), begin(nullptr),
         end(nullptr), fields(nullptr), taken_bytes(0)
   {
   }

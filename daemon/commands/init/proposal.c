@@ -275,6 +275,11 @@ tide_init_write_file(const char *path, const char *text, GError **error)
   if (fd < 0)
     return fail_path(path, errno, error);
   FILE *file = fdopen(fd, "w");
+  if (file == NULL) {
+    int cause = errno;
+    close(fd);
+    return fail_path(path, cause, error);
+  }
   gboolean ok = fputs(text, file) >= 0 && fflush(file) == 0 && fsync(fd) == 0;
   int cause = errno;
   if (fclose(file) != 0 && ok) {
