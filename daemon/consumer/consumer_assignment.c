@@ -314,8 +314,8 @@ on_partition_trouble(TideConsumer *consumer, TidePartition *partition, const Tid
 static void
 log_trouble(TideConsumer *consumer, const TideInputReport *report)
 {
-  TideLogLevel level = report->kind == TIDE_INPUT_TROUBLE_MISSING ? TIDE_LOG_CRIT
-                       : report->kind == TIDE_INPUT_TROUBLE_DENIED || report->kind == TIDE_INPUT_TROUBLE_POLL
+  TideLogLevel level = report->kind == TIDE_INPUT_TROUBLE_MISSING || report->kind == TIDE_INPUT_TROUBLE_DENIED ||
+                               report->kind == TIDE_INPUT_TROUBLE_POLL
                            ? TIDE_LOG_ERROR
                            : TIDE_LOG_WARNING;
   guint64 suppressed = 0;
@@ -361,7 +361,9 @@ on_trouble(const TideInputReport *report, gpointer data)
   case TIDE_INPUT_TROUBLE_CLIENT:
     break;
   }
-  log_trouble(consumer, report);
+  /* Of a topic that is missing the pipeline tells, once for all consumers, and what to do. */
+  if (report->kind != TIDE_INPUT_TROUBLE_MISSING || report->slot != G_MAXUINT16)
+    log_trouble(consumer, report);
   tide_consumer_status_publish_trouble(&consumer->status, report->text);
 }
 

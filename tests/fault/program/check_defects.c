@@ -663,7 +663,7 @@ static const CheckDefect defects[] = {
     {"password-to-a-plain-port", password_to_a_plain_port, "no answer from", AWAY},
     {"topic-that-is-not-there", topic_that_is_not_there, "no-such-topic", "no-such-topic"},
     {"one-topic-of-two-missing", one_topic_of_two_missing, "no-such-topic", "no-such-topic"},
-    {"pattern-without-topics", pattern_without_topics, "no topic matches", "not available"},
+    {"pattern-without-topics", pattern_without_topics, "no topic matches", "no topic matches"},
     {"topic-that-is-denied", topic_that_is_denied, "may not read topic 'metrics'", "may not read"},
     {"fetches-that-are-denied", fetches_that_are_denied, "may not read topic 'metrics'", "may not read"},
     {"group-that-is-denied", group_that_is_denied, "--operation Read --group", "may not be in group"},

@@ -74,6 +74,26 @@ test_missing_topic_fails_the_start(PipelineFixture *fixture, gconstpointer data)
   assert_log_lacks(&daemon, "other topics"); /* there are none */
 }
 
+/* Not by each consumer besides, when it knows. */
+static void
+test_missing_topic_is_told_once(PipelineFixture *fixture, gconstpointer data)
+{
+  mock_kafka_set_topic_error(fixture->kafka, FIXTURE_TOPIC, RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
+  g_auto(DaemonProcess) daemon = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1});
+  daemon_process_wait_log(&daemon, "the topic 'metrics' does not exist: create it");
+  gint64 deadline_us = pipeline_fixture_deadline_us();
+  for (gboolean is_known = FALSE; !is_known;) {
+    daemon_process_signal(&daemon, SIGUSR1);
+    pipeline_fixture_wait_a_little(deadline_us, "a consumer knows that its topic is missing");
+    g_autofree char *log = daemon_process_log(&daemon);
+    is_known = strstr(log, "waiting for Kafka: Subscribed topic not available") != NULL;
+  }
+  assert_log_lacks(&daemon, "kafka: Subscribed topic not available");
+  assert_log_lacks(&daemon, " crit ");
+  daemon_process_signal(&daemon, SIGTERM);
+  g_assert_cmpint(daemon_process_wait_end(&daemon, END_US), ==, 0);
+}
+
 #define BLAME "keeps partitions for a member that ended without leaving"
 
 static void
@@ -148,6 +168,7 @@ main(int argc, char **argv)
   ADD("C11-fenced-instance-ends-the-program", test_fenced_instance_ends);
   ADD("C12-denied-topic-fails-the-start", test_denied_topic_fails_the_start);
   ADD("C12-denied-group-fails-the-start", test_denied_group_fails_the_start);
+  ADD("C4-U7-missing-topic-is-told-once", test_missing_topic_is_told_once);
   ADD("C4-U7-missing-topic-fails-the-start", test_missing_topic_fails_the_start);
   ADD("C13-U8-brokers-that-nobody-can-use-are-named", test_brokers_that_nobody_can_use_are_named);
   ADD("C1-return-of-the-brokers-is-told", test_return_of_the_brokers_is_told);
