@@ -73,7 +73,7 @@ send_batches(TideAccumulator *accumulator, TideLaneBuffer *open, TideBatch *firs
     batch->lane_buffer = open;
     batch->sealed_us = now_us;
     batch->lane = tide_lane_ref(open->lane);
-    g_ptr_array_add(open->on_the_way, batch);
+    tide_lane_buffer_add_on_the_way(open, batch);
     accumulator->n_on_the_way++;
     accumulator->sealed_end = &batch->next;
   }
@@ -126,8 +126,7 @@ seal_unmerged(TideAccumulator *accumulator, TideLaneBuffer *open, gint64 now_us)
 static gboolean
 shares_key_on_the_way(const TideLaneBuffer *open)
 {
-  for (guint i = 0; i < open->on_the_way->len; i++) {
-    const TideBatch *batch = g_ptr_array_index(open->on_the_way, i);
+  for (const TideBatch *batch = open->on_the_way; batch != NULL; batch = batch->lane_next) {
     if (!batch->is_unmerged && tide_row_buffer_shares_keys(open->buffer, batch))
       return TRUE;
   }
@@ -139,9 +138,11 @@ shares_key_on_the_way(const TideLaneBuffer *open)
 static gboolean
 is_crowded(const TideLaneBuffer *open, gboolean of_unmerged)
 {
+  if (open->n_on_the_way < MAX_ON_THE_WAY)
+    return FALSE;
   guint n = 0;
-  for (guint i = 0; open->on_the_way->len >= MAX_ON_THE_WAY && i < open->on_the_way->len; i++)
-    n += ((const TideBatch *)g_ptr_array_index(open->on_the_way, i))->is_unmerged == of_unmerged ? 1 : 0;
+  for (const TideBatch *batch = open->on_the_way; batch != NULL; batch = batch->lane_next)
+    n += batch->is_unmerged == of_unmerged ? 1 : 0;
   return n >= MAX_ON_THE_WAY;
 }
 
@@ -181,7 +182,7 @@ due_us(const TideAccumulator *accumulator, const TideLaneBuffer *open, TidePress
   if (is_full(accumulator, open))
     return 0;
   gint64 aged_us = open->buffer->oldest_us + limits->max_age_ms * TIDE_US_PER_MS;
-  gboolean is_idle = pressure == TIDE_PRESSURE_IDLE && open->on_the_way->len == 0;
+  gboolean is_idle = pressure == TIDE_PRESSURE_IDLE && open->n_on_the_way == 0;
   return is_idle ? MIN(aged_us, accumulator->last_tick_seal_us + ROUND_PAUSE_US) : aged_us;
 }
 
@@ -621,7 +622,6 @@ prefetch_lanes(const GPtrArray *active, guint at)
     const TideLaneBuffer *open = g_ptr_array_index(active, at - 4);
     tide_prefetch(open->buffer, sizeof *open->buffer);
     tide_prefetch(open->lane, sizeof *open->lane);
-    tide_prefetch(open->on_the_way, sizeof *open->on_the_way);
   }
   if (at >= 2)
     tide_row_buffer_prefetch(((const TideLaneBuffer *)g_ptr_array_index(active, at - 2))->buffer);
@@ -678,7 +678,7 @@ tide_accumulator_complete(TideAccumulator *accumulator, TideBatch *batch, gint64
 {
   TideLaneBuffer *open = batch->lane_buffer;
   TideTableAccumulator *table = accumulator->slots[open->table->index];
-  g_ptr_array_remove_fast(open->on_the_way, batch);
+  tide_lane_buffer_remove_on_the_way(open, batch);
   accumulator->n_on_the_way--;
   note_write(&accumulator->writes, batch, now_us);
   open->shares_key = open->unmerged_wait = FALSE;

@@ -127,7 +127,7 @@ typedef struct TideSealRequest {
   guint32 max_rows;            /* in a batch */
   guint32 max_bytes;           /* encoded puts in a batch */
   GHashTable *deferred;        /* (nullable) (element-type key hash): rows of these keys stay for the next sealing */
-  const GPtrArray *on_the_way; /* (nullable) (element-type TideBatch): unmerged rows of their keys stay, too */
+  const TideBatch *on_the_way; /* (nullable), linked by lane_next: unmerged rows of their keys stay, too */
   TideBatchPool *pool;         /* where batches to fill come from */
 } TideSealRequest;
 

@@ -171,10 +171,10 @@ row_contradicts(const TideRowBuffer *buffer, const OpenRow *row, GHashTable *wri
 /* ---- handing out ---- */
 
 static gboolean
-is_on_the_way(const OpenRow *row, const GPtrArray *batches)
+is_on_the_way(const OpenRow *row, const TideBatch *batches)
 {
-  for (guint i = 0; batches != NULL && i < batches->len; i++)
-    if (tide_batch_may_hold_key(g_ptr_array_index(batches, i), row->key_hash))
+  for (const TideBatch *batch = batches; batch != NULL; batch = batch->lane_next)
+    if (tide_batch_may_hold_key(batch, row->key_hash))
       return TRUE;
   return FALSE;
 }

@@ -25,7 +25,6 @@ lane_new(TideTableAccumulator *table, TideLane *lane)
   open->lane = tide_lane_ref(lane);
   open->table = table->table;
   open->buffer = open->healing = open->unmerged = &table->spares.none;
-  open->on_the_way = g_ptr_array_new();
   return open;
 }
 
@@ -81,17 +80,36 @@ lane_free(TideTableAccumulator *table, TideLaneBuffer *open)
   tide_spare_buffers_take_back(&table->spares, &open->buffer);
   tide_spare_buffers_take_back(&table->spares, &open->healing);
   tide_spare_buffers_take_back(&table->spares, &open->unmerged);
-  g_ptr_array_unref(open->on_the_way);
   g_clear_pointer(&open->predecessors, g_ptr_array_unref);
   tide_lane_unref(open->lane);
   g_free(open);
 }
 
+void
+tide_lane_buffer_add_on_the_way(TideLaneBuffer *lane, TideBatch *batch)
+{
+  batch->lane_next = lane->on_the_way;
+  batch->lane_link = &lane->on_the_way;
+  if (batch->lane_next != NULL)
+    batch->lane_next->lane_link = &batch->lane_next;
+  lane->on_the_way = batch;
+  lane->n_on_the_way++;
+}
+
+void
+tide_lane_buffer_remove_on_the_way(TideLaneBuffer *lane, TideBatch *batch)
+{
+  *batch->lane_link = batch->lane_next;
+  if (batch->lane_next != NULL)
+    batch->lane_next->lane_link = batch->lane_link;
+  lane->n_on_the_way--;
+}
+
 gboolean
 tide_lane_buffer_has_merged_on_the_way(const TideLaneBuffer *lane)
 {
-  for (guint i = 0; i < lane->on_the_way->len; i++)
-    if (!((const TideBatch *)g_ptr_array_index(lane->on_the_way, i))->is_unmerged)
+  for (const TideBatch *batch = lane->on_the_way; batch != NULL; batch = batch->lane_next)
+    if (!batch->is_unmerged)
       return TRUE;
   return FALSE;
 }
@@ -103,7 +121,7 @@ any_predecessor_has_work(const TideLaneBuffer *lane, gboolean of_unmerged)
     const TideLaneBuffer *predecessor = g_ptr_array_index(lane->predecessors, i);
     const TideRowBuffer *buffer = of_unmerged ? predecessor->unmerged : predecessor->buffer;
     if (!tide_row_buffer_is_empty(buffer) || tide_lane_buffer_has_merged_on_the_way(predecessor) ||
-        (of_unmerged && predecessor->on_the_way->len > 0))
+        (of_unmerged && predecessor->n_on_the_way > 0))
       return TRUE;
   }
   return FALSE;
@@ -165,8 +183,7 @@ static gboolean
 parts_may_contradict(const TideTableAccumulator *table, const TideLaneBuffer *lane, const TideRow *row,
                      guint64 key_hash)
 {
-  for (guint i = 0; i < lane->on_the_way->len; i++) {
-    const TideBatch *batch = g_ptr_array_index(lane->on_the_way, i);
+  for (const TideBatch *batch = lane->on_the_way; batch != NULL; batch = batch->lane_next) {
     if (!batch->is_unmerged && tide_batch_may_hold_key(batch, key_hash) && batch_may_contradict(table, batch, row))
       return TRUE;
   }
@@ -187,8 +204,8 @@ tide_table_accumulator_may_change_places(TideTableAccumulator *table, const Tide
 static gboolean
 is_on_the_way(const TideLaneBuffer *lane, guint64 key_hash)
 {
-  for (guint i = 0; i < lane->on_the_way->len; i++)
-    if (tide_batch_may_hold_key(g_ptr_array_index(lane->on_the_way, i), key_hash))
+  for (const TideBatch *batch = lane->on_the_way; batch != NULL; batch = batch->lane_next)
+    if (tide_batch_may_hold_key(batch, key_hash))
       return TRUE;
   return tide_row_buffer_may_hold_key(lane->healing, key_hash);
 }
@@ -284,7 +301,7 @@ drop_empty_retired(TideTableAccumulator *table)
 {
   for (guint i = table->retired->len; i-- > 0;) {
     TideLaneBuffer *retired = g_ptr_array_index(table->retired, i);
-    if (tide_lane_buffer_has_rows(retired) || retired->on_the_way->len > 0)
+    if (tide_lane_buffer_has_rows(retired) || retired->n_on_the_way > 0)
       continue;
     forget_predecessor(table, retired);
     if (retired->is_active)
@@ -298,8 +315,8 @@ static gint64
 lane_sealed_us(const TideLaneBuffer *lane)
 {
   gint64 oldest_us = G_MAXINT64;
-  for (guint i = 0; lane != NULL && i < lane->on_the_way->len; i++)
-    oldest_us = MIN(oldest_us, ((const TideBatch *)g_ptr_array_index(lane->on_the_way, i))->sealed_us);
+  for (const TideBatch *batch = lane != NULL ? lane->on_the_way : NULL; batch != NULL; batch = batch->lane_next)
+    oldest_us = MIN(oldest_us, batch->sealed_us);
   return oldest_us;
 }
 
@@ -356,7 +373,7 @@ tide_table_accumulator_is_idle(const TideTableAccumulator *table, gboolean is_sh
       g_hash_table_size(table->deferred_keys) > 0)
     return FALSE;
   for (guint32 i = 0; i < table->map->n_lanes; i++)
-    if (table->lanes[i] != NULL && (tide_lane_buffer_has_rows(table->lanes[i]) || table->lanes[i]->on_the_way->len > 0))
+    if (table->lanes[i] != NULL && (tide_lane_buffer_has_rows(table->lanes[i]) || table->lanes[i]->n_on_the_way > 0))
       return FALSE;
   return TRUE;
 }

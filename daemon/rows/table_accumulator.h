@@ -18,7 +18,8 @@ typedef struct TideLaneBuffer {
   TideRowBuffer *buffer;
   TideRowBuffer *healing;  /* heals on their way into a batch; empty otherwise */
   TideRowBuffer *unmerged; /* rows of refused ones, each of one message */
-  GPtrArray *on_the_way;   /* (element-type TideBatch) borrowed: the writers have them */
+  TideBatch *on_the_way;   /* borrowed, linked by lane_next: the writers have them */
+  guint n_on_the_way;
   GPtrArray *predecessors; /* (element-type TideLaneBuffer) borrowed; NULL: none. Old lanes that overlap this one */
   gboolean shares_key;     /* an open row's key is on its way; looked at again when something completed */
   gboolean unmerged_wait;  /* all unmerged rows wait for others of their keys; likewise */
@@ -71,6 +72,10 @@ void tide_table_accumulator_free(TideTableAccumulator *table); /* whatever it ho
 
 /* The lane of @key's region. */
 TideLaneBuffer *tide_table_accumulator_find_lane(TideTableAccumulator *table, TideBytes key);
+
+/* @batch of @lane goes to the writers; it has come back. */
+void tide_lane_buffer_add_on_the_way(TideLaneBuffer *lane, TideBatch *batch);
+void tide_lane_buffer_remove_on_the_way(TideLaneBuffer *lane, TideBatch *batch);
 
 /* @lane is to have rows: its buffers for them. */
 TideRowBuffer *tide_table_accumulator_open_buffer(TideTableAccumulator *table, TideLaneBuffer *lane);

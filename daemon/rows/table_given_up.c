@@ -58,8 +58,8 @@ give_up_lane(GivingUp *giving_up, TideLaneBuffer *open)
 {
   if (open == NULL)
     return;
-  for (guint i = 0; i < open->on_the_way->len; i++)
-    mark_batch(giving_up, g_ptr_array_index(open->on_the_way, i));
+  for (TideBatch *batch = open->on_the_way; batch != NULL; batch = batch->lane_next)
+    mark_batch(giving_up, batch);
   drop_open_rows(giving_up, open);
 }
 

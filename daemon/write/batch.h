@@ -61,6 +61,9 @@ typedef struct TideBatch TideBatch;
 
 struct TideBatch {
   _Atomic guint32 n_given_up; /* rows: written by the consumer that sealed it, at any time, behind their own marks */
+  /* that consumer's at any time: its list of those that are on their way from one lane */
+  TideBatch *lane_next;
+  TideBatch **lane_link; /* what points to it */
   /* the owner's only (see above); rows, sources and dependent rows stay as they are until it is completed */
   TideBatch *next;                  /* in whichever list holds it */
   TideCompletionQueue *completions; /* borrowed: where it goes when acknowledged */

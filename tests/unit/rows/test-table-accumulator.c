@@ -13,7 +13,6 @@ static void
 init_lane(Fixture *fixture, TideLaneBuffer *lane)
 {
   lane->buffer = lane->healing = lane->unmerged = &fixture->none;
-  lane->on_the_way = g_ptr_array_new();
 }
 
 static void
@@ -37,9 +36,6 @@ static void
 tear_down(Fixture *fixture, gconstpointer data)
 {
   g_ptr_array_unref(fixture->lane.predecessors);
-  g_ptr_array_unref(fixture->lane.on_the_way);
-  g_ptr_array_unref(fixture->between.on_the_way);
-  g_ptr_array_unref(fixture->old.on_the_way);
   tide_row_buffer_clear(&fixture->none);
   tide_row_buffer_clear(&fixture->merged);
   tide_row_buffer_clear(&fixture->unmerged);
@@ -72,13 +68,35 @@ static void
 test_rows_wait_for_calls_to_old_regions(Fixture *fixture, gconstpointer data)
 {
   TideBatch *batch = tide_batch_new();
-  g_ptr_array_add(fixture->old.on_the_way, batch);
+  tide_lane_buffer_add_on_the_way(&fixture->old, batch);
   assert_waits(fixture, TRUE, TRUE);
   batch->is_unmerged = TRUE;
   assert_waits(fixture, FALSE, TRUE);
-  g_ptr_array_set_size(fixture->old.on_the_way, 0);
+  tide_lane_buffer_remove_on_the_way(&fixture->old, batch);
   assert_waits(fixture, FALSE, FALSE);
   tide_batch_free(batch);
+}
+
+/* Batches come back in any order: those that are left are still the lane's. */
+static void
+test_batches_come_back_in_any_order(Fixture *fixture, gconstpointer data)
+{
+  static const guint orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+  TideBatch *batches[3];
+  for (guint order = 0; order < G_N_ELEMENTS(orders); order++) {
+    for (guint i = 0; i < G_N_ELEMENTS(batches); i++)
+      tide_lane_buffer_add_on_the_way(&fixture->lane, batches[i] = tide_batch_new());
+    for (guint left = G_N_ELEMENTS(batches); left-- > 0;) {
+      TideBatch *gone = batches[orders[order][left]];
+      tide_lane_buffer_remove_on_the_way(&fixture->lane, gone);
+      tide_batch_free(gone);
+      guint n = 0;
+      for (const TideBatch *batch = fixture->lane.on_the_way; batch != NULL; batch = batch->lane_next, n++)
+        g_assert_true(batch == batches[orders[order][0]] || (left == 2 && batch == batches[orders[order][1]]));
+      g_assert_cmpuint(n, ==, left);
+      g_assert_cmpuint(fixture->lane.n_on_the_way, ==, left);
+    }
+  }
 }
 
 /* Parts of a refused row that are read again come back to the table that they are of. */
@@ -116,6 +134,8 @@ main(int argc, char **argv)
   g_test_add("/table-accumulator/rows-of-old-regions", Fixture, NULL, set_up, test_rows_wait_for_those_of_old_regions,
              tear_down);
   g_test_add("/table-accumulator/calls-to-old-regions", Fixture, NULL, set_up, test_rows_wait_for_calls_to_old_regions,
+             tear_down);
+  g_test_add("/table-accumulator/batches-come-back", Fixture, NULL, set_up, test_batches_come_back_in_any_order,
              tear_down);
   g_test_add_func("/table-accumulator/F16-waits-for-parts", test_dated_table_that_waits_for_parts_is_not_idle);
   return g_test_run();
