@@ -177,8 +177,8 @@ static gboolean
 tells_of_fixed_mode(const TidePipelineState *state, gpointer data)
 {
   return state->stage == TIDE_STAGE_WAITING_FOR_GATEWAY &&
-         strstr(state->reason, "unframed binary Thrift, which is not "
-                               "what the configuration fixes") != NULL;
+         strstr(state->reason, "unframed binary Thrift, but 'hbase.transport' demands ") != NULL &&
+         g_str_has_suffix(state->reason, ": set it to auto or unframed-binary");
 }
 
 static void
