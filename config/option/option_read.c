@@ -48,13 +48,6 @@ read_item(const TideConfigOption *option, const char *path, const TideYamlNode *
 {
   gboolean is_split = option->type == TIDE_CONFIG_BROKERS;
 
-  if (node->kind == TIDE_YAML_MAPPING) {
-    gboolean is_list = g_str_has_prefix(option->example, "[");
-    g_autofree char *needs =
-        g_strdup_printf("needs a list: %s%s%s", is_list ? "" : "[", option->example, is_list ? "" : "]");
-    add_value_error(target, node, path, option, needs);
-    return FALSE;
-  }
   if (!check_text(target, node, path, option))
     return FALSE;
   if (option->type == TIDE_CONFIG_TEXTS)
@@ -66,6 +59,16 @@ read_item(const TideConfigOption *option, const char *path, const TideYamlNode *
   return TRUE;
 }
 
+static void
+add_no_list(const TideConfigOption *option, const char *path, const TideYamlNode *node, const TideConfigTarget *target)
+{
+  gboolean is_list = g_str_has_prefix(option->example, "[");
+  g_autofree char *needs =
+      g_strdup_printf("needs a list: %s%s%s", is_list ? "" : "[", option->example, is_list ? "" : "]");
+
+  add_value_error(target, node, path, option, needs);
+}
+
 /* A list, or a scalar for a list of one. */
 static void
 read_list(const TideConfigOption *option, const char *path, const TideYamlNode *node, const TideConfigTarget *target)
@@ -74,6 +77,10 @@ read_list(const TideConfigOption *option, const char *path, const TideYamlNode *
   gboolean is_list = node->kind == TIDE_YAML_LIST;
   gboolean is_good = TRUE;
 
+  if (node->kind == TIDE_YAML_MAPPING) {
+    add_no_list(option, path, node, target);
+    return;
+  }
   for (guint i = 0; i < (is_list ? node->values->len : 1); i++)
     is_good &= read_item(option, path, is_list ? g_ptr_array_index(node->values, i) : node, &items, target);
   if (is_good && items.texts->len == 0 && option->type != TIDE_CONFIG_TEXTS)
