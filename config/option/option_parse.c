@@ -58,6 +58,17 @@ store_in_range(const TideConfigOption *option, gpointer base, gint64 value, GErr
   return TRUE;
 }
 
+/* 0: none, or one that switches it off */
+static gint64
+default_duration(const TideConfigOption *option)
+{
+  gint64 default_ms = 0;
+
+  if (option->default_text == NULL || !tide_duration_parse(option->default_text, 0, 0, &default_ms, NULL))
+    return 0;
+  return default_ms;
+}
+
 static gboolean
 parse_number(const TideConfigOption *option, const char *text, gpointer base, GError **error)
 {
@@ -65,7 +76,7 @@ parse_number(const TideConfigOption *option, const char *text, gpointer base, GE
   gint64 value = 0;
 
   if (option->type == TIDE_CONFIG_DURATION) {
-    if (!tide_duration_parse(text, option->max, &value, error))
+    if (!tide_duration_parse(text, default_duration(option), option->max, &value, error))
       return FALSE;
   } else if (option->type == TIDE_CONFIG_TIME) {
     if (!tide_epoch_parse(text, &value, error))

@@ -69,17 +69,31 @@ format_with_unit(guint64 value, const Unit *units, gsize n_units)
 /* What may be longer is seldom said in seconds. */
 #define LONG_MS (365 * G_GINT64_CONSTANT(86400000))
 
+/* Names the two units that the number without one was likely meant in, the likelier first: the largest that goes into
+ * the default more than once, and the next smaller, which is likelier where the number reaches the default in it. */
+static gboolean
+fail_without_unit(const char *text, guint64 number, gint64 default_ms, gint64 max_ms, GError **error)
+{
+  gsize larger = default_ms == 0 && max_ms > LONG_MS ? 0 : G_N_ELEMENTS(duration_units) - 2;
+
+  while (larger > 0 && (guint64)default_ms > duration_units[larger - 1].factor)
+    larger--;
+  const Unit *units = &duration_units[larger];
+  gboolean is_smaller =
+      default_ms != 0 && ((guint64)default_ms < units[0].factor || number >= (guint64)default_ms / units[1].factor);
+  return tide_fail(error, TIDE_ERROR_CONFIG, "must have a unit (ms, s, m, h, d): '%s%s' or '%s%s'", text,
+                   units[is_smaller ? 1 : 0].name, text, units[is_smaller ? 0 : 1].name);
+}
+
 gboolean
-tide_duration_parse(const char *text, gint64 max_ms, gint64 *ret_ms, GError **error)
+tide_duration_parse(const char *text, gint64 default_ms, gint64 max_ms, gint64 *ret_ms, GError **error)
 {
   guint64 value = 0;
   guint64 number = 0;
   const char *rest = NULL;
-  gboolean is_long = max_ms > LONG_MS;
 
   if (read_digits(text, &number, &rest) && *rest == '\0')
-    return tide_fail(error, TIDE_ERROR_CONFIG, "must have a unit (ms, s, m, h, d): '%s%s' or '%s%s'", text,
-                     is_long ? "d" : "s", text, is_long ? "h" : "ms");
+    return fail_without_unit(text, number, default_ms, max_ms, error);
   if (!read_with_unit(text, duration_units, G_N_ELEMENTS(duration_units), &value) || value > G_MAXINT64)
     return tide_fail(error, TIDE_ERROR_CONFIG, "must be a duration such as '500ms', '10s', '5m', '1h' or '30d'");
   *ret_ms = (gint64)value;

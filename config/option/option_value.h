@@ -8,8 +8,10 @@
 G_BEGIN_DECLS
 
 /* A whole number and one of ms, s, m, h, d. A number without unit is refused: nobody can tell what it means.
- * @max_ms: the longest that fits here, 0: not known; by it the error says which units were likely meant */
-gboolean tide_duration_parse(const char *text, gint64 max_ms, gint64 *ret_ms, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+ * @default_ms, @max_ms: what holds without it, and the longest that fits here, 0: not known; by the default, or else
+ * the longest, the error says which units were likely meant */
+gboolean tide_duration_parse(const char *text, gint64 default_ms, gint64 max_ms, gint64 *ret_ms,
+                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
 char *tide_duration_format(gint64 duration_ms); /* in the largest unit that keeps it whole; (transfer full) */
 
 /* A whole number of bytes, or one and KiB, MiB, GiB. */

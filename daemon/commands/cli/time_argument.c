@@ -20,7 +20,7 @@ gboolean
 tide_duration_argument_parse(const char *text, gint64 max_ms, gint64 *ret_ms, GError **error)
 {
   GError *cause = NULL;
-  return tide_duration_parse(text, max_ms, ret_ms, &cause) || fail_argument(text, cause, error);
+  return tide_duration_parse(text, 0, max_ms, ret_ms, &cause) || fail_argument(text, cause, error);
 }
 
 static gboolean

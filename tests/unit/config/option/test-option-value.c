@@ -19,7 +19,7 @@ test_durations(void)
 
   for (gsize i = 0; i < G_N_ELEMENTS(good); i++) {
     gint64 ms = -1;
-    g_assert_true(tide_duration_parse(good[i].text, 0, &ms, NULL));
+    g_assert_true(tide_duration_parse(good[i].text, 0, 0, &ms, NULL));
     g_assert_cmpint(ms, ==, good[i].ms);
     g_autofree char *written = tide_duration_format(ms);
     g_assert_cmpstr(written, ==, good[i].written);
@@ -38,7 +38,7 @@ test_bad_durations(void)
   for (gsize i = 0; i < G_N_ELEMENTS(bad); i++) {
     gint64 ms = 77;
     g_autoptr(GError) error = NULL;
-    g_assert_false(tide_duration_parse(bad[i], 0, &ms, &error));
+    g_assert_false(tide_duration_parse(bad[i], 0, 0, &ms, &error));
     g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG);
     g_assert_cmpint(ms, ==, 77);
   }
@@ -47,17 +47,34 @@ test_bad_durations(void)
 static void
 test_number_without_unit_is_refused_with_a_hint(void)
 {
-  gint64 ms = 0;
-  g_autoptr(GError) error = NULL;
+  static const struct {
+    const char *text;
+    gint64 default_ms;
+    gint64 max_ms;
+    const char *units;
+  } cases[] = {
+      {"45", 0, 0, "'45s' or '45ms'"},
+      {"45", 0, 86400000, "'45s' or '45ms'"},
+      {"45", 0, G_MAXINT64, "'45d' or '45h'"},
+      {"45", 50, 60000, "'45ms' or '45s'"},
+      {"45", 1000, 60000, "'45s' or '45ms'"},
+      {"1000", 1000, 60000, "'1000ms' or '1000s'"},
+      {"45", 60000, 86400000, "'45s' or '45ms'"},
+      {"45", 600000, G_MAXINT64, "'45m' or '45s'"},
+      {"599", 600000, G_MAXINT64, "'599m' or '599s'"},
+      {"600", 600000, G_MAXINT64, "'600s' or '600m'"},
+      {"3", 7200000, G_MAXINT64, "'3h' or '3m'"},
+      {"3", 3 * G_GINT64_CONSTANT(86400000), G_MAXINT64, "'3d' or '3h'"},
+  };
 
-  g_assert_false(tide_duration_parse("45", 0, &ms, &error));
-  g_assert_cmpstr(error->message, ==, "must have a unit (ms, s, m, h, d): '45s' or '45ms'");
-  g_clear_error(&error);
-  g_assert_false(tide_duration_parse("45", G_GINT64_CONSTANT(86400000), &ms, &error));
-  g_assert_cmpstr(error->message, ==, "must have a unit (ms, s, m, h, d): '45s' or '45ms'");
-  g_clear_error(&error);
-  g_assert_false(tide_duration_parse("45", G_MAXINT64, &ms, &error));
-  g_assert_cmpstr(error->message, ==, "must have a unit (ms, s, m, h, d): '45d' or '45h'");
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    gint64 ms = 77;
+    g_autoptr(GError) error = NULL;
+    g_autofree char *message = g_strconcat("must have a unit (ms, s, m, h, d): ", cases[i].units, NULL);
+    g_assert_false(tide_duration_parse(cases[i].text, cases[i].default_ms, cases[i].max_ms, &ms, &error));
+    g_assert_cmpstr(error->message, ==, message);
+    g_assert_cmpint(ms, ==, 77);
+  }
 }
 
 static void
