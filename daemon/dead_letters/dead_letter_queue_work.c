@@ -139,6 +139,8 @@ note_since(TideDeadLetterQueue *dead_letters, const TideDeadLetterRatioPart *mor
   dead_letters->has_more = TRUE;
 }
 
+/* Without one that comes (@n_come: 0) nothing begins to be held: good messages that leave the window make nothing bad
+ * of the dead letters that remain in it. */
 static void
 check_ratio(TideDeadLetterQueue *dead_letters, guint32 n_come, gint64 now_us)
 {
@@ -148,7 +150,7 @@ check_ratio(TideDeadLetterQueue *dead_letters, guint32 n_come, gint64 now_us)
                                   .dead_letters = n_come};
   tide_dead_letter_ratio_add(&dead_letters->ratio, now_us, &part);
   TideDeadLetterRatioPart total;
-  if (!dead_letters->too_many && tide_dead_letter_ratio_is_exceeded(&dead_letters->ratio, &total))
+  if (!dead_letters->too_many && n_come > 0 && tide_dead_letter_ratio_is_exceeded(&dead_letters->ratio, &total))
     stall_for_too_many(dead_letters, &total);
   else if (dead_letters->too_many && part.received + part.written + part.dead_letters > 0)
     note_since(dead_letters, &part);

@@ -45,7 +45,7 @@ await_change(Fixture *fixture, gint64 deadline_us)
 }
 
 static void
-set_up(Fixture *fixture, gconstpointer options)
+set_up_without_start(Fixture *fixture, gconstpointer options)
 {
   g_autoptr(GError) error = NULL;
   fixture->directory = g_dir_make_tmp("tidemark-letters-XXXXXX", &error);
@@ -64,11 +64,24 @@ set_up(Fixture *fixture, gconstpointer options)
       .config = fixture->config, .budget = &fixture->budget, .metrics = fixture->metrics};
   atomic_store(&owned_epoch, 4);
   fixture->dead_letters = tide_dead_letter_queue_new(&context);
-  g_assert_true(tide_dead_letter_queue_start(fixture->dead_letters, TIDE_WIRE_BINARY, &error));
-  g_assert_no_error(error);
   tide_mutex_init(&fixture->lock);
   tide_cond_init(&fixture->changed);
   tide_dead_letter_completions_init(&fixture->box, wake, fixture);
+}
+
+static void
+start(Fixture *fixture)
+{
+  g_autoptr(GError) error = NULL;
+  g_assert_true(tide_dead_letter_queue_start(fixture->dead_letters, TIDE_WIRE_BINARY, &error));
+  g_assert_no_error(error);
+}
+
+static void
+set_up(Fixture *fixture, gconstpointer options)
+{
+  set_up_without_start(fixture, options);
+  start(fixture);
 }
 
 static void
@@ -282,6 +295,30 @@ test_f21_dead_letters_up_to_the_bound_are_kept(Fixture *fixture, gconstpointer d
   g_assert_true(tide_dead_letter_queue_is_stalled_racy(fixture->dead_letters));
 }
 
+/* The good messages beside which they were few have left the window before them: nothing is wrong until one more comes.
+ */
+static void
+test_dead_letters_that_remain_in_the_window_hold_nothing(Fixture *fixture, gconstpointer data)
+{
+  TideDeadLetterRatioPart remaining = {.dead_letters = 150};
+  tide_dead_letter_ratio_add(&fixture->dead_letters->ratio, tide_now_us(), &remaining);
+  start(fixture);
+  submit_one(fixture, 0, TRUE); /* no message: when it is kept, the ratio was looked at */
+  gint64 deadline_us = tide_now_us() + TIMEOUT_US;
+  TideDeadLetterJob *job;
+  while ((job = tide_dead_letter_completions_take(&fixture->box)) == NULL) {
+    g_assert_false(tide_dead_letter_queue_is_stalled_racy(fixture->dead_letters));
+    await_change(fixture, deadline_us);
+  }
+  g_assert_cmpint(job->result, ==, TIDE_DEAD_LETTER_KEPT);
+  tide_dead_letter_job_free(job);
+  g_assert_false(tide_dead_letter_queue_is_stalled_racy(fixture->dead_letters));
+  submit(fixture, 1);
+  await_holding(fixture);
+  g_autofree char *text = tide_dead_letter_queue_stall_text(fixture->dead_letters);
+  g_assert_true(g_str_has_prefix(text, "151 of 151 messages in the last "));
+}
+
 /* As when two daemons have one configuration that names no place, and no state directory. */
 static void
 test_second_daemon_is_told_what_to_do(Fixture *fixture, gconstpointer options)
@@ -321,5 +358,7 @@ main(int argc, char **argv)
              test_f21_dead_letters_of_one_message_count_once, tear_down);
   g_test_add("/dead-letter-queue/F21/dead-letters-up-to-the-bound-are-kept", Fixture, NULL, set_up,
              test_f21_dead_letters_up_to_the_bound_are_kept, tear_down);
+  g_test_add("/dead-letter-queue/those-that-remain-in-the-window-hold-nothing", Fixture, "  window: 1d\n",
+             set_up_without_start, test_dead_letters_that_remain_in_the_window_hold_nothing, tear_down);
   return g_test_run();
 }
