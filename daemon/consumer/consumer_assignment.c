@@ -60,6 +60,7 @@ static void
 on_taking(const guint16 *slots, gsize n_slots, gpointer data)
 {
   TideConsumer *consumer = data;
+  consumer->is_at_end &= n_slots == 0;
   tide_consumer_commits_open(&consumer->commits, slots, n_slots);
   atomic_store_explicit(&consumer->status.last_round_us, tide_now_us(), memory_order_relaxed);
 }
@@ -69,6 +70,7 @@ on_assignment_done(gpointer data)
 {
   TideConsumer *consumer = data;
   tide_counter_inc(consumer->counters.rebalances_assigned);
+  consumer->left_us = 0;
   consumer->commit_lost = FALSE; /* whoever has those partitions now has read them again */
   atomic_store_explicit(&consumer->status.had_assignment, TRUE, memory_order_relaxed);
   atomic_store_explicit(&consumer->status.denied, FALSE, memory_order_relaxed);
@@ -155,6 +157,8 @@ on_revoked(const guint16 *slots, gsize n_slots, gpointer data)
     unfinished += partition->offsets.unfinished;
     tide_partition_release(partition, consumer->context.budget);
   }
+  consumer->is_at_end = FALSE;
+  consumer->left_us = tide_now_us();
   tide_accumulator_give_up(consumer->accumulator, tide_now_us());
   /* A stop does not find it any more when it looks for work. */
   if (has_work && atomic_load_explicit(&consumer->stopping, memory_order_acquire))

@@ -41,6 +41,9 @@ struct TideConsumer {
   TideDeadLetterDesk desk;
   TideConsumerCommits commits;
   gint64 shown_us;
+  gboolean is_at_end; /* with until_end: all that was assigned is read to its end and finished; since then more may have
+                         come */
+  gint64 left_us;     /* when partitions went, until it is told which come; 0: it was */
   gboolean commit_lost; /* marks that could not be committed when their partitions went, since the last assignment */
   TideLogLimit trouble_limit;
 
@@ -81,6 +84,9 @@ gboolean tide_consumer_take_completed(TideConsumer *consumer, gint64 deadline_us
 /* Whether all that is on its way is dead letters that may not be kept, since too many were: waiting does not help.
  * Takes what completed. */
 gboolean tide_consumer_is_held_for_good(TideConsumer *consumer);
+
+/* Tells the status whether a run to the end may end, as far as this consumer knows. */
+void tide_consumer_look_whether_finished(TideConsumer *consumer);
 
 /* ---- consumer_assignment.c ---- */
 

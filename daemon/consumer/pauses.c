@@ -63,8 +63,12 @@ apply_waiting_pauses(TidePauses *pauses, gint64 now_us)
 {
   const GPtrArray *partitions = pauses->context.partitions;
   pauses->waits = pauses->span_waits = FALSE;
-  for (guint i = 0; i < partitions->len; i++)
-    apply_pause(pauses, tide_partition_slots_at(partitions, (guint16)i), now_us);
+  for (guint i = 0; i < partitions->len; i++) {
+    TidePartition *partition = tide_partition_slots_at(partitions, (guint16)i);
+    apply_pause(pauses, partition, now_us);
+    pauses->span_waits |=
+        partition->assigned && (partition->pauses.reasons & TIDE_PAUSE_SPAN) != 0 && !partition->pauses.is_paused;
+  }
 }
 
 void

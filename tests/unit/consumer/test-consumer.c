@@ -1,6 +1,7 @@
 /* A consumer without its thread, between an input that only notes what it is asked and lanes without writers: what it
  * does when partitions come and go under it, while it pauses, and where a message holds it. */
 #include "consumer/consumer_private.h"
+#include "dead_letters/dead_letter_queue_private.h"
 #include "unit/bare_consumer.h"
 #include "unit/fake_input.h"
 
@@ -418,6 +419,76 @@ test_time_held_for_memory_is_told(Fixture *fixture, gconstpointer options)
 
 #define ADD(path, options, func) g_test_add("/consumer/" path, Fixture, options, set_up, func, tear_down)
 
+/* ---- runs to the end ---- */
+
+static gboolean
+is_finished(const Fixture *fixture)
+{
+  tide_consumer_look_whether_finished(fixture->consumer);
+  return tide_consumer_status_read_racy(&fixture->consumer->status).finished;
+}
+
+static void
+reach_end(const Fixture *fixture, guint16 slot, gint64 offset)
+{
+  handlers_of(fixture)->reached_end(slot, offset, handlers_of(fixture)->data);
+}
+
+static void
+test_end_is_not_between_two_assignments(Fixture *fixture, gconstpointer options)
+{
+  TideCall call;
+  fixture->consumer->context.until_end = TRUE;
+  assign(fixture, 0, 5);
+  g_assert_false(is_finished(fixture));
+  take_away(fixture, 0, FALSE);
+  g_assert_false(is_finished(fixture)); /* another member joins: this one gets its share of what is not read yet */
+  assign(fixture, 0, 5);
+  g_assert_false(is_finished(fixture));
+  reach_end(fixture, 0, 5);
+  g_assert_true(is_finished(fixture));
+  receive(fixture, 5, GOOD);
+  g_assert_true(is_finished(fixture)); /* what comes behind the end is not waited for */
+  take_call(fixture, &call);
+  acknowledge(fixture, &call);
+  take_away(fixture, 0, FALSE);
+  g_assert_false(is_finished(fixture));
+  fixture->consumer->left_us -= fixture->flow.config->kafka.session_timeout_ms * TIDE_US_PER_MS;
+  g_assert_true(is_finished(fixture)); /* others have all of them */
+}
+
+/* Of a cooperative group, which is given more without losing what it has. */
+static void
+test_end_is_of_what_comes_too(Fixture *fixture, gconstpointer options)
+{
+  fixture->consumer->context.until_end = TRUE;
+  assign(fixture, 0, 5);
+  reach_end(fixture, 0, 5);
+  g_assert_true(is_finished(fixture));
+  assign(fixture, 1, 5);
+  g_assert_false(is_finished(fixture));
+  reach_end(fixture, 1, 5);
+  g_assert_true(is_finished(fixture));
+}
+
+/* By a reload that raises max_ratio. */
+static void
+test_end_at_too_many_dead_letters_may_pass(Fixture *fixture, gconstpointer options)
+{
+  fixture->consumer->context.until_end = TRUE;
+  assign(fixture, 0, 5);
+  receive(fixture, 5, BAD);
+  TideDeadLetterJob *job = bare_dead_letters_take(fixture->dead_letters);
+  fixture->consumer->pauses.dead_letters_paused = TRUE;
+  g_assert_false(is_finished(fixture));
+  atomic_store(&fixture->dead_letters->too_many, TRUE);
+  fixture->dead_letters->is_at_rest = TRUE;
+  g_assert_true(is_finished(fixture));
+  atomic_store(&fixture->dead_letters->too_many, FALSE);
+  g_assert_false(is_finished(fixture));
+  keep_dead_letter(fixture, job);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -444,5 +515,8 @@ main(int argc, char **argv)
   ADD("halted/by-lost-messages", plain, test_lost_messages_halt_their_partition);
   ADD("halted/not-by-lost-messages-where-wanted", going_on_behind_lost, test_lost_messages_are_passed_where_wanted);
   ADD("pauses/time-held-for-memory-is-told", plain, test_time_held_for_memory_is_told);
+  ADD("end/not-between-two-assignments", plain, test_end_is_not_between_two_assignments);
+  ADD("end/of-what-comes-too", plain, test_end_is_of_what_comes_too);
+  ADD("end/at-too-many-dead-letters-may-pass", plain, test_end_at_too_many_dead_letters_may_pass);
   return g_test_run();
 }

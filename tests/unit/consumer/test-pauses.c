@@ -469,6 +469,9 @@ test_nothing_is_read_at_the_span_bound(Fixture *fixture, gconstpointer data)
   set_changed_us(fixture, JUST_NOW_US);
   tide_pauses_apply_spans(&fixture->pauses);
   g_assert_true(tide_pauses_must_wait(&fixture->pauses));
+  tide_pauses_apply_backpressure(&fixture->pauses, JUST_NOW_US + TIDE_US_PER_S / 2); /* too early to pause it */
+  ASSERT_TOLD(fixture, "");
+  g_assert_true(tide_pauses_must_wait(&fixture->pauses));
   tide_pauses_apply_backpressure(&fixture->pauses, JUST_NOW_US + TIDE_US_PER_S);
   ASSERT_TOLD(fixture, "pause 0, ");
   g_assert_false(tide_pauses_must_wait(&fixture->pauses));
