@@ -1,7 +1,7 @@
 /* A consumer's source against a cluster: where partitions go on that are moved while others are read. */
+#include "fault/kafka/library_backoff.h"
 #include "fault/kafka/mock_kafka.h"
 #include "fault/pipeline/pipeline_fixture.h"
-#include "kafka/kafka_library.h"
 #include "kafka/kafka_source.h"
 #include "unit/load_text.h"
 #include "util/clock.h"
@@ -219,16 +219,6 @@ read_half_a_queue(Fixture *fixture)
     n += record.message.value.len == LARGE_BYTES ? 1 : 0;
     tide_input_release(fixture->source, &record);
   }
-}
-
-static gboolean
-skip_where_librdkafka_looks_by_itself(void)
-{
-  const TideKafkaLibrary library = tide_kafka_library();
-  if (!tide_kafka_library_can(&library, TIDE_KAFKA_QUEUE_BACKOFF))
-    return FALSE;
-  g_test_skip("this librdkafka looks often by itself");
-  return TRUE;
 }
 
 /* The next question for offsets fails, whoever asks. */

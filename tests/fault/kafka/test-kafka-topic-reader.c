@@ -1,9 +1,9 @@
 /* Reading stretches of topics: which partitions are found, what a group's commits leave of them, and that every message
  * between two offsets comes once and in its order. */
+#include "fault/kafka/library_backoff.h"
 #include "fault/kafka/mock_kafka.h"
 #include "fault/kafka/raw_batch.h"
 #include "kafka/kafka_client.h"
-#include "kafka/kafka_library.h"
 #include "kafka/kafka_topic_reader.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -220,16 +220,6 @@ test_a_span_that_is_gone_takes_nothing_behind_it(Fixture *fixture, gconstpointer
 }
 
 /* ---- a prefetch queue that was full ---- */
-
-static gboolean
-skip_where_librdkafka_looks_by_itself(void)
-{
-  const TideKafkaLibrary library = tide_kafka_library();
-  if (!tide_kafka_library_can(&library, TIDE_KAFKA_QUEUE_BACKOFF))
-    return FALSE;
-  g_test_skip("this librdkafka looks often by itself");
-  return TRUE;
-}
 
 /* One span after the other. */
 static void
