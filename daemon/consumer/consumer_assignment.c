@@ -159,7 +159,7 @@ on_revoked(const guint16 *slots, gsize n_slots, gpointer data)
   }
   consumer->is_at_end = FALSE;
   consumer->left_us = tide_now_us();
-  tide_accumulator_give_up(consumer->accumulator, tide_now_us());
+  tide_accumulator_give_up(consumer->accumulator, consumer->left_us);
   /* A stop does not find it any more when it looks for work. */
   if (has_work && atomic_load_explicit(&consumer->stopping, memory_order_acquire))
     atomic_store_explicit(&consumer->status.left_work, TRUE, memory_order_relaxed);
