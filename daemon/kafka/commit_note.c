@@ -2,6 +2,44 @@
 
 #define BEGINNING "tidemark 1 "
 
+/* Causes of a halt are one decimal digit. */
+#define N_CAUSES 10
+
+static const char *const cause_texts[] = {
+    [TIDE_HALT_NONE] = "it is not halted",
+    [TIDE_HALT_BEYOND_END] =
+        "the offset to be read next is beyond the partition's end: the topic was recreated, or lost "
+        "its newest messages",
+    [TIDE_HALT_DELETED] = "the messages to be read next were deleted before they were read",
+    [TIDE_HALT_TAKEN] = "a consumer that is not tidemark committed an offset of this group beyond what tidemark has "
+                        "written",
+    [TIDE_HALT_RECREATED] = "the topic was deleted and created again, or its offsets were deleted",
+    [TIDE_HALT_MESSAGE] = "a message can be neither written nor kept as a dead letter",
+};
+
+const char *
+tide_halt_cause_text(TideHaltCause cause)
+{
+  return cause_texts[cause];
+}
+
+gint64
+tide_halt_past(const TideHaltNote *halt, gint64 committed)
+{
+  switch (halt->cause) {
+  case TIDE_HALT_TAKEN:
+    return halt->offset;
+  case TIDE_HALT_MESSAGE:
+    return halt->offset + 1;
+  case TIDE_HALT_NONE:
+  case TIDE_HALT_BEYOND_END:
+  case TIDE_HALT_DELETED:
+  case TIDE_HALT_RECREATED:
+    break;
+  }
+  return committed;
+}
+
 char *
 tide_commit_note_format(const TideCommitNote *note)
 {
@@ -10,8 +48,10 @@ tide_commit_note_format(const TideCommitNote *note)
   if (note->until_ms > 0)
     g_string_append_printf(text, " until=%" G_GINT64_FORMAT " time=%" G_GINT64_FORMAT, note->until_ms, note->time_ms);
   g_string_append_printf(text, " span=%" G_GUINT64_FORMAT, note->span_messages);
-  if (note->start_ms > 0)
-    g_string_append_printf(text, " start=%" G_GINT64_FORMAT, note->start_ms);
+  gint64 start =
+      note->halt.cause != TIDE_HALT_NONE ? -(note->halt.offset * N_CAUSES + (gint64)note->halt.cause) : note->start_ms;
+  if (start != 0)
+    g_string_append_printf(text, " start=%" G_GINT64_FORMAT, start);
   return g_string_free(text, FALSE);
 }
 
@@ -22,17 +62,31 @@ parse_number(const char *word, const char *name, gint64 *ret_number)
          g_ascii_string_to_signed(word + strlen(name), 10, G_MININT64, G_MAXINT64, ret_number, NULL);
 }
 
+/* FALSE: a cause that a later version may have, and this one does not know. */
+static gboolean
+parse_start(gint64 start, TideCommitNote *note)
+{
+  if (start >= 0) {
+    note->start_ms = start;
+    return TRUE;
+  }
+  guint64 halted = -(guint64)start;
+  note->halt = (TideHaltNote){(TideHaltCause)(halted % N_CAUSES), (gint64)(halted / N_CAUSES)};
+  return note->halt.cause != TIDE_HALT_NONE && note->halt.cause < G_N_ELEMENTS(cause_texts);
+}
+
 static gboolean
 parse_word(const char *word, TideCommitNote *note)
 {
-  gint64 span;
+  gint64 span, start;
   if (strcmp(word, "closed") == 0 || strcmp(word, "running") == 0) {
     note->is_closed = *word == 'c';
     return TRUE;
   }
+  if (parse_number(word, "start=", &start))
+    return parse_start(start, note);
   if (!parse_number(word, "span=", &span))
-    return parse_number(word, "until=", &note->until_ms) || parse_number(word, "time=", &note->time_ms) ||
-           parse_number(word, "start=", &note->start_ms);
+    return parse_number(word, "until=", &note->until_ms) || parse_number(word, "time=", &note->time_ms);
   note->span_messages = (guint64)span;
   return span >= 0;
 }

@@ -1,7 +1,13 @@
 /* What is committed beside an offset, as its metadata: what the owner of a partition that writes it may leave in doubt
- * to the next one (docs/internals.md: equal times). Text, as kafka-consumer-groups and others show it:
+ * to the next one (docs/internals.md: equal times), and why the partition is halted. Text, as kafka-consumer-groups and
+ * others show it:
  *
  *   tidemark 1 running until=1763700001000 time=1763700000000 span=1000000
+ *   tidemark 1 closed span=1000000 start=-10001
+ *
+ * Builds up to 312c0586 read no other words than these, so a halt is written as a negative start, in decimal: the
+ * offset that was to be read next, then one digit for the cause. The second note above is of a partition that is halted
+ * at offset 1000, for the first cause of TideHaltCause.
  *
  * Pure functions. */
 #pragma once
@@ -9,6 +15,22 @@
 #include "util/bytes.h"
 
 G_BEGIN_DECLS
+
+/* Why a partition is halted. The numbers are committed: they never change. */
+typedef enum TideHaltCause {
+  TIDE_HALT_NONE = 0,
+  TIDE_HALT_BEYOND_END =
+      1,                 /* its offset is beyond the log's end: the topic was recreated, or lost its newest messages */
+  TIDE_HALT_DELETED = 2, /* messages were deleted before they were read (retention) */
+  TIDE_HALT_TAKEN = 3,   /* a consumer of the group that is not tidemark committed beyond what tidemark had written */
+  TIDE_HALT_RECREATED = 4, /* the committed offset vanished, or the log's begin or end went back */
+  TIDE_HALT_MESSAGE = 5,   /* a message that can be neither written nor kept as a dead letter: it is read once more */
+} TideHaltCause;
+
+typedef struct TideHaltNote {
+  TideHaltCause cause;
+  gint64 offset; /* that was to be read next; for MESSAGE that of the message */
+} TideHaltNote;
 
 typedef struct TideCommitNote {
   gboolean is_closed; /* nothing of a later offset was sent and not acknowledged: what the writer sends next begins with
@@ -18,7 +40,23 @@ typedef struct TideCommitNote {
   guint64 span_messages; /* of the messages from the offset on no more than this many were sent */
   gint64
       start_ms; /* wall clock: the group began here, and nothing was finished since; 0: it did not, or something was */
+  TideHaltNote halt; /* excludes start_ms */
 } TideCommitNote;
+
+/* Whether the offset beside the note is not where tidemark had come to but the log's beginning, so that nothing is read
+ * before an operator decides: for every cause but MESSAGE. */
+static inline gboolean
+tide_halt_cause_is_of_offset(TideHaltCause cause)
+{
+  return cause != TIDE_HALT_NONE && cause != TIDE_HALT_MESSAGE;
+}
+
+/* "the messages to be read next were deleted before they were read", to follow "halted: ". */
+const char *tide_halt_cause_text(TideHaltCause cause);
+
+/* Where reading goes on if what caused the halt is accepted: at @committed, the log's beginning, where what was to be
+ * read next is gone; at that where a stranger took it; behind the message that holds the partition. */
+gint64 tide_halt_past(const TideHaltNote *halt, gint64 committed);
 
 /* (transfer full) */
 char *tide_commit_note_format(const TideCommitNote *note);

@@ -12,6 +12,8 @@ assert_same(const TideCommitNote *note)
   g_assert_cmpint(read.time_ms, ==, note->until_ms > 0 ? note->time_ms : 0);
   g_assert_cmpuint(read.span_messages, ==, note->span_messages);
   g_assert_cmpint(read.start_ms, ==, note->start_ms);
+  g_assert_cmpint(read.halt.cause, ==, note->halt.cause);
+  g_assert_cmpint(read.halt.offset, ==, note->halt.offset);
 }
 
 static void
@@ -28,6 +30,36 @@ test_notes_are_read_back(void)
   g_autofree char *text =
       tide_commit_note_format(&(TideCommitNote){.until_ms = 1763700001000, .time_ms = -5, .span_messages = 1000000});
   g_assert_cmpstr(text, ==, "tidemark 1 running until=1763700001000 time=-5 span=1000000");
+}
+
+/* K1: builds before this one must read the note, too: they know no other words. */
+static void
+test_halts_are_read_back(void)
+{
+  for (int cause = TIDE_HALT_BEYOND_END; cause <= TIDE_HALT_MESSAGE; cause++)
+    for (guint i = 0; i < 100; i++) {
+      gint64 offset = i == 0 ? 0 : g_test_rand_int_range(0, G_MAXINT32) * (gint64)g_test_rand_int_range(1, 1000);
+      assert_same(&(TideCommitNote){.is_closed = i % 2 == 0,
+                                    .until_ms = i % 3 == 0 ? 1763700001000 : 0,
+                                    .span_messages = i,
+                                    .halt = {(TideHaltCause)cause, offset}});
+    }
+  g_autofree char *text = tide_commit_note_format(
+      &(TideCommitNote){.is_closed = TRUE, .span_messages = 7, .halt = {TIDE_HALT_BEYOND_END, 1000}});
+  g_assert_cmpstr(text, ==, "tidemark 1 closed span=7 start=-10001");
+  TideCommitNote note;
+  g_assert_false(tide_commit_note_parse(TIDE_BYTES_LITERAL("tidemark 1 closed span=7 start=-10009"), &note));
+  g_assert_false(tide_commit_note_parse(TIDE_BYTES_LITERAL("tidemark 1 closed span=7 start=-10"), &note));
+}
+
+static void
+test_past_a_halt(void)
+{
+  g_assert_cmpint(tide_halt_past(&(TideHaltNote){TIDE_HALT_BEYOND_END, 1000}, 3), ==, 3);
+  g_assert_cmpint(tide_halt_past(&(TideHaltNote){TIDE_HALT_DELETED, 1}, 3), ==, 3);
+  g_assert_cmpint(tide_halt_past(&(TideHaltNote){TIDE_HALT_RECREATED, 1000}, 3), ==, 3);
+  g_assert_cmpint(tide_halt_past(&(TideHaltNote){TIDE_HALT_TAKEN, 1000}, 3), ==, 1000);
+  g_assert_cmpint(tide_halt_past(&(TideHaltNote){TIDE_HALT_MESSAGE, 1000}, 990), ==, 1001);
 }
 
 static void
@@ -73,6 +105,8 @@ main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/commit-note/notes-are-read-back", test_notes_are_read_back);
+  g_test_add_func("/commit-note/K1-halts-are-read-back", test_halts_are_read_back);
+  g_test_add_func("/commit-note/past-a-halt", test_past_a_halt);
   g_test_add_func("/commit-note/other-texts-are-none", test_other_texts_are_none);
   g_test_add_func("/commit-note/garbage-harms-nobody", test_garbage_harms_nobody);
   return g_test_run();
