@@ -73,6 +73,7 @@ clear_part(gpointer data)
 {
   TideTopicPart *part = data;
   g_free(part->topic);
+  g_free(part->note);
 }
 
 GArray *
@@ -112,7 +113,7 @@ add_topics(GArray *parts, const struct rd_kafka_metadata *metadata, const char *
     found = TRUE;
     int n_partitions = has_topic(parts, topic->topic) ? 0 : topic->partition_cnt;
     for (int k = 0; k < n_partitions; k++) {
-      TideTopicPart part = {.topic = g_strdup(topic->topic), .partition = topic->partitions[k].id};
+      TideTopicPart part = {.topic = g_strdup(topic->topic), .partition = topic->partitions[k].id, .committed = -1};
       g_array_append_val(parts, part);
     }
   }
@@ -207,8 +208,7 @@ first_error(rd_kafka_resp_err_t result, const rd_kafka_topic_partition_list_t *l
 }
 
 gboolean
-tide_topic_reader_limit_to_group(TideTopicReader *reader, const char *group, GArray *parts, guint *ret_n_committed,
-                                 GError **error)
+tide_topic_reader_ask_group(TideTopicReader *reader, const char *group, GArray *parts, GError **error)
 {
   g_autoptr(TideKafkaClient) member = tide_kafka_client_new(
       reader->config, tide_kafka_conf_new_bystander(reader->config, group, NULL, error), TRUE, error);
@@ -217,20 +217,34 @@ tide_topic_reader_limit_to_group(TideTopicReader *reader, const char *group, GAr
   rd_kafka_topic_partition_list_t *list = list_parts(parts, RD_KAFKA_OFFSET_INVALID);
   rd_kafka_resp_err_t result =
       first_error(rd_kafka_committed(tide_kafka_client_handle(member), list, answer_ms(reader)), list);
-  guint n_committed = 0;
   for (guint i = 0; result == RD_KAFKA_RESP_ERR_NO_ERROR && i < parts->len; i++) {
     TideTopicPart *part = &g_array_index(parts, TideTopicPart, i);
-    gint64 committed = list->elems[i].offset;
-    n_committed += committed >= 0 ? 1 : 0;
-    part->end = MIN(part->end, MAX(committed, part->begin));
+    const rd_kafka_topic_partition_t *at = &list->elems[i];
+    part->committed = MAX(at->offset, -1);
+    g_free(part->note);
+    part->note = at->metadata_size > 0 ? g_strndup(at->metadata, at->metadata_size) : NULL;
   }
   rd_kafka_topic_partition_list_destroy(list);
-  *ret_n_committed = n_committed;
   if (result == RD_KAFKA_RESP_ERR_NO_ERROR)
     return TRUE;
   tide_kafka_client_set_error(member, result, error);
   g_prefix_error(error, "cannot ask what group '%s' has committed: ", group);
   return FALSE;
+}
+
+gboolean
+tide_topic_reader_limit_to_group(TideTopicReader *reader, const char *group, GArray *parts, guint *ret_n_committed,
+                                 GError **error)
+{
+  *ret_n_committed = 0;
+  if (!tide_topic_reader_ask_group(reader, group, parts, error))
+    return FALSE;
+  for (guint i = 0; i < parts->len; i++) {
+    TideTopicPart *part = &g_array_index(parts, TideTopicPart, i);
+    *ret_n_committed += part->committed >= 0 ? 1 : 0;
+    part->end = MIN(part->end, MAX(part->committed, part->begin));
+  }
+  return TRUE;
 }
 
 /* Moves the begin, or the end, of each part to its first message at or after @time_ms. */

@@ -20,6 +20,8 @@ typedef struct TideTopicPart {
   gint64 last;
   gint64 begin; /* what is asked for: [begin, end) */
   gint64 end;
+  gint64 committed; /* by the group that was asked for; -1: nothing */
+  char *note;       /* owned: the metadata beside it; NULL: none */
 } TideTopicPart;
 
 /* As a span's end: wherever the partition ends when it is come to. */
@@ -71,7 +73,11 @@ GArray *tide_topic_reader_list(TideTopicReader *reader, const char *const *topic
 /* Asks again what each part holds: first and last. */
 gboolean tide_topic_reader_refresh(TideTopicReader *reader, GArray *parts, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Ends each part where @group has committed; nothing is left of one of which it has committed nothing.
+/* Asks what @group has committed of each part: committed and note. */
+gboolean tide_topic_reader_ask_group(TideTopicReader *reader, const char *group, GArray *parts,
+                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The same, and ends each part there; nothing is left of one of which it has committed nothing.
  * @ret_n_committed: of how many partitions it has */
 gboolean tide_topic_reader_limit_to_group(TideTopicReader *reader, const char *group, GArray *parts,
                                           guint *ret_n_committed, GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -274,8 +274,18 @@ mock_kafka_wait_committed(TideMockKafka *kafka, const char *group, const char *t
 void
 mock_kafka_commit(TideMockKafka *kafka, const char *group, const char *topic, gint32 partition, gint64 offset)
 {
+  mock_kafka_commit_note(kafka, group, topic, partition, offset, "");
+}
+
+void
+mock_kafka_commit_note(TideMockKafka *kafka, const char *group, const char *topic, gint32 partition, gint64 offset,
+                       const char *note)
+{
   rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
-  rd_kafka_topic_partition_list_add(list, topic, partition)->offset = offset;
+  rd_kafka_topic_partition_t *at = rd_kafka_topic_partition_list_add(list, topic, partition);
+  at->offset = offset;
+  at->metadata = strdup(note); /* librdkafka frees it by free() */
+  at->metadata_size = strlen(note);
   require(rd_kafka_commit(observer_of(kafka, group), list, 0), topic);
   rd_kafka_topic_partition_list_destroy(list);
 }

@@ -67,6 +67,9 @@ gboolean mock_kafka_wait_committed(TideMockKafka *kafka, const char *group, cons
 
 /* Commits for @group from outside, as an operator's tool does. Aborts when it cannot. */
 void mock_kafka_commit(TideMockKafka *kafka, const char *group, const char *topic, gint32 partition, gint64 offset);
+/* With @note as its metadata. */
+void mock_kafka_commit_note(TideMockKafka *kafka, const char *group, const char *topic, gint32 partition, gint64 offset,
+                            const char *note);
 
 /* A message as it was read back. */
 typedef struct TideMockRecord {

@@ -1,0 +1,99 @@
+#include "kafka/group_offsets.h"
+
+#include "kafka/kafka_commit.h"
+#include "util/error.h"
+
+static void
+clear_member(gpointer data)
+{
+  TideKafkaMember *member = data;
+  g_free(member->client_id);
+  g_free(member->host);
+  g_free(member->member_id);
+}
+
+/* By the older of two calls. After rd_kafka_DescribeConsumerGroups() librdkafka 2.0.2 never ends rd_kafka_destroy() if
+ * the broker does not support the question (measured), and may abort the process if the answer is late
+ * (librdkafka#4605). The price is that all brokers are asked. */
+GArray *
+tide_kafka_group_describe(rd_kafka_t *kafka, const char *group, int timeout_ms, GError **error)
+{
+  const struct rd_kafka_group_list *list = NULL;
+  rd_kafka_resp_err_t result = rd_kafka_list_groups(kafka, group, &list, timeout_ms);
+  if (result == RD_KAFKA_RESP_ERR__PARTIAL) /* the group is known; other brokers have not answered */
+    result = RD_KAFKA_RESP_ERR_NO_ERROR;
+  GArray *members = g_array_new(FALSE, TRUE, sizeof(TideKafkaMember));
+  g_array_set_clear_func(members, clear_member);
+  for (int i = 0; result == RD_KAFKA_RESP_ERR_NO_ERROR && i < list->group_cnt; i++) {
+    const struct rd_kafka_group_info *found = &list->groups[i];
+    result = found->err;
+    for (int k = 0; k < found->member_cnt; k++) {
+      TideKafkaMember member = {.client_id = g_strdup(found->members[k].client_id),
+                                .host = g_strdup(found->members[k].client_host),
+                                .member_id = g_strdup(found->members[k].member_id)};
+      g_array_append_val(members, member);
+    }
+  }
+  if (list != NULL)
+    rd_kafka_group_list_destroy(list);
+  if (result == RD_KAFKA_RESP_ERR_NO_ERROR)
+    return members;
+  g_array_unref(members);
+  g_set_error(error, TIDE_ERROR,
+              result == RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE ? TIDE_ERROR_UNAVAILABLE : TIDE_ERROR_KAFKA,
+              "cannot ask for the members of group '%s': %s", group, rd_kafka_err2str(result));
+  return NULL;
+}
+
+/* What a coordinator answers to a commit from outside while the group has members. */
+static gboolean
+is_of_members(rd_kafka_resp_err_t result)
+{
+  return result == RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID || result == RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION ||
+         result == RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS;
+}
+
+typedef struct Commit {
+  TideKafkaGroupOffset *offsets;
+  gsize n_offsets;
+  gboolean has_members;
+  char *problem; /* owned; NULL: none */
+} Commit;
+
+/* Served within rd_kafka_commit_queue(), once. @list: (nullable) */
+static void
+take_answer(rd_kafka_t *kafka, rd_kafka_resp_err_t whole, rd_kafka_topic_partition_list_t *list, void *opaque)
+{
+  Commit *commit = opaque;
+  commit->has_members = is_of_members(whole);
+  for (gsize i = 0; list != NULL && i < commit->n_offsets; i++) {
+    TideKafkaGroupOffset *offset = &commit->offsets[i];
+    const rd_kafka_topic_partition_t *at = rd_kafka_topic_partition_list_find(list, offset->topic, offset->partition);
+    rd_kafka_resp_err_t result = at != NULL ? tide_kafka_commit_result(whole, at) : RD_KAFKA_RESP_ERR__FAIL;
+    offset->is_committed = result == RD_KAFKA_RESP_ERR_NO_ERROR;
+    commit->has_members |= is_of_members(result);
+  }
+  g_free(commit->problem);
+  commit->problem = tide_kafka_commit_problem(whole, list);
+}
+
+gboolean
+tide_kafka_group_commit(rd_kafka_t *kafka, TideKafkaGroupOffset *offsets, gsize n_offsets, GError **error)
+{
+  rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new((int)n_offsets);
+  for (gsize i = 0; i < n_offsets; i++) {
+    offsets[i].is_committed = FALSE;
+    tide_kafka_commit_add(list, offsets[i].topic, offsets[i].partition, offsets[i].offset, offsets[i].note);
+  }
+  Commit commit = {.offsets = offsets, .n_offsets = n_offsets};
+  rd_kafka_resp_err_t result = rd_kafka_commit_queue(kafka, list, NULL, take_answer, &commit);
+  rd_kafka_topic_partition_list_destroy(list);
+  g_autofree char *problem = g_steal_pointer(&commit.problem);
+  if (problem == NULL && result != RD_KAFKA_RESP_ERR_NO_ERROR)
+    problem = g_strdup(rd_kafka_err2str(result));
+  if (problem == NULL)
+    return TRUE;
+  g_set_error(error, TIDE_ERROR, commit.has_members ? TIDE_ERROR_IN_USE : TIDE_ERROR_KAFKA,
+              commit.has_members ? "the group has members: %s" : "the commit failed: %s", problem);
+  return FALSE;
+}

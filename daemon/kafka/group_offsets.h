@@ -1,0 +1,45 @@
+/* A consumer group seen from outside: who its members are, and offsets committed for it while it has none. The client
+ * joins no group; its group.id is the group's where it commits. Each function blocks until the coordinator answers.
+ *
+ * Threads: any; one at a time for each client. */
+#pragma once
+
+#include <glib.h>
+#include <librdkafka/rdkafka.h>
+
+G_BEGIN_DECLS
+
+typedef struct TideKafkaMember {
+  char *client_id; /* owned, all */
+  char *host;      /* as the broker sees it: "/10.1.2.3" */
+  char *member_id;
+} TideKafkaMember;
+
+/**
+ * tide_kafka_group_describe: the members that @group has now. A group that does not exist has none.
+ * @kafka: a client of any kind
+ * Ownership: (transfer full) (element-type TideKafkaMember).
+ * Errors: KAFKA when it is not known: not every broker has answered within @timeout_ms and none of those that did has
+ * the group, or they refuse; UNAVAILABLE when the brokers do not support the question.
+ */
+GArray *tide_kafka_group_describe(rd_kafka_t *kafka, const char *group, int timeout_ms,
+                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* What is to be committed for a partition. */
+typedef struct TideKafkaGroupOffset {
+  const char *topic; /* borrowed */
+  gint32 partition;
+  gint64 offset;
+  char *note;            /* owned by the caller: the metadata */
+  gboolean is_committed; /* out */
+} TideKafkaGroupOffset;
+
+/**
+ * tide_kafka_group_commit: commits for the group of @kafka. Its coordinator refuses while the group has members.
+ * @offsets: is_committed is set in each that the broker accepted, also after an error
+ * Errors: IN_USE when the group has members; KAFKA with the first partition that failed, and why.
+ */
+gboolean tide_kafka_group_commit(rd_kafka_t *kafka, TideKafkaGroupOffset *offsets, gsize n_offsets,
+                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS
