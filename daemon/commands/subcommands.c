@@ -16,6 +16,7 @@ const TideSubcommand tide_subcommands[] = {
     {NULL, &tide_command_scan, "read rows by key fields and time range"},
     {NULL, &tide_command_get, "read one row, with older versions"},
     {"Repair", &tide_command_dead_letters, "list, show and send again what could not be written"},
+    {NULL, &tide_command_offsets, "show what the group has committed, or move it"},
     {"Verify", &tide_command_verify, "compare the tables with the messages of the topics"},
     {"Nightly", &tide_command_rollup, "copy one day of a table into a table of its own"},
     {"Try out", &tide_command_simulate, "send synthetic readings"},

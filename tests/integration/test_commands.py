@@ -1,15 +1,20 @@
-"""The commands that read and make tables, against what HBase's Java client sees."""
+"""The commands that read and make tables, against what HBase's Java client sees; and `tidemark offsets`, on the real Kafka."""
 
 import csv
 import io
 import json
+import re
+import shlex
+import subprocess
+import time
 from typing import Any
 
-from case import EX_DATAERR, Case
+from case import EX_DATAERR, EX_TEMPFAIL, EX_USAGE, Case
 from daemon import Daemon
 
 START_MS = 1_426_535_612_045
 N_TIMES = 50
+N_MESSAGES = 60  # of each of two partitions, where offsets are moved
 HOSTS = ("alpha1", "alpha2", "beta1")
 
 # (row key, column) -> (cell time in ms, value)
@@ -197,3 +202,107 @@ class Reading(Case):
         refused = self.command("explain", "--offline", "--config", str(daemon.config_path), code=EX_DATAERR,
                                stdin=f'{lines[0]}\n{{"host":"no time"}}\n')
         self.assertIn("line 2: rejected", refused)
+
+
+class Offsets(Case):
+
+    def offsets(self, *words: str, code: int = 0) -> list[dict[str, Any]]:
+        output = self.command("offsets", *words, "--config", str(self.config), "--format", "json", code=code)
+        return [json.loads(line) for line in output.splitlines()]
+
+    def send_readings(self, n_messages: int) -> None:
+        for partition in range(2):
+            self.send(({"host": f"h{partition}", "ts": START_MS + i, "v": i} for i in range(n_messages)), partition=partition)
+
+    def committed(self) -> dict[int, int]:
+        return self.kafka.admin.committed_offsets(self.name, self.name)
+
+    def test_offsets_move(self) -> None:
+        self.create_topic(2)
+        self.create_tables()
+        daemon = self.daemon(changes={"kafka": {"commit_interval": "100ms"}})
+        self.config = daemon.config_path
+        self.send_readings(N_MESSAGES // 2)
+        time.sleep(1)
+        middle = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time()))
+        time.sleep(1)
+        self.send_readings(N_MESSAGES // 2)
+        daemon.start()
+        daemon.wait_committed(2 * N_MESSAGES)
+
+        # Beside the daemon: shown, planned, and refused with its name.
+        for line in self.offsets("show"):
+            self.assertEqual((line["committed"], line["beginning"], line["end"], line["lag"], line["messages"]),
+                             (N_MESSAGES, 0, N_MESSAGES, 0, 0), line)
+        plan = self.offsets("move", "--to", middle, "--dry-run", f"{self.name}:1")
+        self.assertEqual(plan, [{"topic": self.name, "partition": 1, "old": N_MESSAGES, "new": N_MESSAGES // 2, "result": "would move"}])
+        refused = self.run_command("offsets", "move", "--to", "beginning", "--config", str(self.config))
+        self.assertEqual((refused.returncode, refused.stdout), (EX_TEMPFAIL, ""), refused.stderr)
+        self.assertRegex(refused.stderr, "nothing was moved: group '.*' still has members: 'tidemark' at 127.0.0.1")
+        self.assertEqual(self.committed(), {0: N_MESSAGES, 1: N_MESSAGES})
+
+        # It waits for the daemon to leave, and moves what that one committed last.
+        with subprocess.Popen([str(self.tidemark), "offsets", "move", "--to", "beginning", "--config", str(self.config)],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as waiting:
+            assert waiting.stderr is not None and waiting.stdout is not None
+            self.assertRegex(waiting.stderr.readline(), "waiting up to .* for them to leave")
+            self.assertEqual(daemon.stop(), 0, daemon.log_tail())
+            moved = waiting.stdout.read()
+        self.assertEqual(waiting.returncode, 0, moved)
+        self.assertEqual(self.committed(), {0: 0, 1: 0})
+        self.assertEqual([(line["written_by"], line["lag"], line["messages"]) for line in self.offsets("show")],
+                         [("tidemark, closed", N_MESSAGES, N_MESSAGES)] * 2)
+
+        # What it printed puts the offsets back.
+        restore = re.findall(rf"^  (tidemark offsets move --to {N_MESSAGES} .*)$", moved, re.M)
+        self.assertEqual(len(restore), 2, moved)
+        for line in restore:
+            self.command(*shlex.split(line)[1:])
+        self.assertEqual(self.committed(), {0: N_MESSAGES, 1: N_MESSAGES})
+
+        # The daemon reads on where it was moved to.
+        self.command("offsets", "move", "--to", str(N_MESSAGES // 2), f"{self.name}:1", "--config", str(self.config))
+        daemon.start()
+        daemon.wait_metric("tidemark_messages_written_total", N_MESSAGES // 2)
+        daemon.wait_committed(2 * N_MESSAGES)
+        self.assertEqual(daemon.metric("tidemark_messages_received_total"), N_MESSAGES // 2)
+        self.assertEqual(len(self.cells(self.history)), 2 * N_MESSAGES)
+
+    def test_offsets_past_halt(self) -> None:
+        """Of a partition that a stranger took from 20 on, and of one whose first 30 messages were deleted unread."""
+        self.create_topic(2)
+        self.create_tables()
+        self.config = self.daemon().config_path
+        self.send_readings(N_MESSAGES)
+        self.kafka.admin.delete_records(self.name, 1, 30)
+        self.kafka.admin.commit(self.name, self.name, 0, 0, "tidemark 1 closed span=1000 start=-203")
+        self.kafka.admin.commit(self.name, self.name, 1, 10, "tidemark 1 running span=1000 start=-102")
+        taken, deleted = self.offsets("show")
+        self.assertEqual((taken["halt_offset"], deleted["halt_offset"]), (20, 10))
+        self.assertIn("not tidemark committed", taken["halted"])
+        self.assertIn("deleted before they were read", deleted["halted"])
+        refused = self.run_command("offsets", "move", "--to", "29", f"{self.name}:1", "--config", str(self.config))
+        self.assertEqual(refused.returncode, EX_USAGE, refused.stderr)
+        self.assertIn(f"it must be from 30 to {N_MESSAGES}", refused.stderr)
+        moved = self.offsets("move", "--to", "past-halt")
+        self.assertEqual([(line["old"], line["new"], line["result"], "restore" in line) for line in moved],
+                         [(0, 20, "moved", True), (10, 30, "moved", False)])
+        shown = self.offsets("show")
+        self.assertEqual([(line["committed"], line["written_by"], "halted" in line) for line in shown],
+                         [(20, "tidemark, closed", False), (30, "tidemark, running", False)])
+        self.assertEqual(shown[0]["note"], "tidemark 1 closed span=1000")
+        self.assertEqual([line["result"] for line in self.offsets("move", "--to", "past-halt")], ["not halted"] * 2)
+
+    def test_offsets_messages(self) -> None:
+        """The marker at a transaction's end is lag, and no message."""
+        self.create_topic(1)
+        self.create_tables()
+        self.config = self.daemon().config_path
+        subprocess.run(["kcat", "-P", "-q", "-b", self.kafka.address, "-t", self.name, "-p", "0", "-X", f"transactional.id={self.name}"],
+                       input="{}\n" * 5, text=True, check=True, timeout=60, capture_output=True)
+        self.kafka.admin.commit(self.name, self.name, 0, 2)
+        shown, = self.offsets("show")
+        self.assertEqual((shown["lag"], shown["messages"], shown["written_by"]), (4, 3, "no note"))
+        self.assertEqual(self.offsets("move", "--to", "end")[0]["result"], "moved")
+        shown, = self.offsets("show")
+        self.assertEqual((shown["committed"], shown["lag"], shown["messages"]), (6, 0, 0))

@@ -63,7 +63,7 @@ class Readme(Case):
                 self.assertEqual(done.returncode, 0, f"{command}\n{done.stdout}{done.stderr}")
                 if words[1] in ("latest", "scan"):
                     self.assertIn("server1.bbb.com", done.stdout)
-        self.assertEqual(ran, ["check", "explain", "tables", "run", "latest", "scan", "verify", "dead-letters", "load", "verify"])
+        self.assertEqual(ran, ["check", "explain", "tables", "run", "latest", "scan", "verify", "dead-letters", "offsets", "load", "verify"])
         self.assertIn("0.07", self.command("scan", "METRIC", "-c", str(config)))
 
     def environment(self) -> dict[str, str]:

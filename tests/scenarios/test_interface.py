@@ -183,7 +183,7 @@ def output_forms(scene: Scene) -> Iterator[str]:
     good, bad = '{"host":"h","ts":%d,"cpu":1,"rack":"r"}\n' % TIME_MS, '{"ts":\n'
     for words, text in (("explain --offline", good + bad), ("tables show", ""), ("scan HISTORY host=h", ""),
                         ("scan HISTORY host=h --plan", ""), ("get CURRENT host=h", ""), ("latest CURRENT host=h", ""),
-                        ("dead-letters list", ""), ("verify --to-end", ""),
+                        ("dead-letters list", ""), ("offsets show", ""), ("verify --to-end", ""),
                         ("bench --messages - --readings 10 --runs 1", good),
                         ("bench --plan --interval 5s --messages - --readings 10 --runs 1", good)):
         for place in sorted(shapes(scene.output(f"{words} -f json", text, (0, 1, 65)))):

@@ -20,6 +20,7 @@ T = TypeVar("T")
 PRODUCE = (0, 3)
 LIST_OFFSETS = (2, 2)
 METADATA = (3, 4)
+OFFSET_COMMIT = (8, 2)
 OFFSET_FETCH = (9, 5)
 FIND_COORDINATOR = (10, 2)
 CREATE_TOPICS = (19, 4)
@@ -206,6 +207,20 @@ class KafkaAdmin:
         partitions = range(self._partition_count(topic))
         request = _text(group) + _array([_text(topic) + _array([_i32(partition) for partition in partitions])])
         return _retry_passing(lambda: self._offset_fetch(request, f"cannot ask for the offsets of '{group}'"))
+
+    def commit(self, group: str, topic: str, partition: int, offset: int, metadata: str = "") -> None:
+        """Commits for a group that has no members, as an operator's tool does."""
+        self._await_coordinator(group)
+        row = _i32(partition) + _i64(offset) + _text(metadata)
+        # Generation -1 and no member: an outsider; retention as the broker has it.
+        request = _text(group) + _i32(-1) + _text("") + _i64(-1) + _array([_text(topic) + _array([row])])
+
+        def ask() -> None:
+            reply = self._call(OFFSET_COMMIT, request)
+            for _, partitions in reply.array(lambda: (reply.text(), reply.array(lambda: (reply.i32(), reply.i16())))):
+                for _, code in partitions:
+                    _require(f"cannot commit for '{group}'", code)
+        _retry_passing(ask)
 
     def _offset_fetch(self, request: bytes, what: str) -> dict[int, int]:
         reply = self._call(OFFSET_FETCH, request)

@@ -41,7 +41,7 @@ LAYERS = [
     "daemon/commands/cli",
     "daemon/commands/read",
     ("daemon/commands/tables", "daemon/commands/dead_letters", "daemon/commands/status", "daemon/commands/simulate", "daemon/commands/rollup"),
-    ("daemon/commands/explain", "daemon/commands/check", "daemon/commands/verify", "daemon/commands/bench", "daemon/commands/load"),
+    ("daemon/commands/explain", "daemon/commands/check", "daemon/commands/offsets", "daemon/commands/verify", "daemon/commands/bench", "daemon/commands/load"),
     "daemon/commands/init",
     "daemon/commands",
     "daemon",  # main.c

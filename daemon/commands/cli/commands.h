@@ -14,6 +14,7 @@ extern const TideCommand tide_command_get;
 extern const TideCommand tide_command_init;
 extern const TideCommand tide_command_latest;
 extern const TideCommand tide_command_load;
+extern const TideCommand tide_command_offsets;
 extern const TideCommand tide_command_rollup;
 extern const TideCommand tide_command_run;
 extern const TideCommand tide_command_scan;
