@@ -64,6 +64,28 @@ n_rejected(const TideVerifyMessageCounts *counts)
   return n;
 }
 
+/* "topic 'metrics' partition 0: offsets 1000 to 1399 were ..." (transfer full) */
+static char *
+gap_text(const TideVerifyReport *report, const TideVerifyGap *gap)
+{
+  const TideTopicPart *part = &g_array_index(report->parts, TideTopicPart, gap->part);
+  g_autofree char *where = g_strdup_printf("topic '%s' partition %d", part->topic, part->partition);
+  g_autofree char *range = g_strdup_printf("offsets %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT, gap->from, gap->to - 1);
+  switch (gap->kind) {
+  case TIDE_VERIFY_GAP_LOST:
+    return g_strdup_printf("%s: %s were deleted from the log before they were written: %" G_GINT64_FORMAT
+                           " is committed, and the log begins at %" G_GINT64_FORMAT,
+                           where, range, part->committed, gap->to);
+  case TIDE_VERIFY_GAP_NOT_BEGUN:
+    return g_strdup_printf("%s: %s are not written: group '%s' has committed nothing of this partition", where, range,
+                           report->group);
+  case TIDE_VERIFY_GAP_HALTED:
+    break;
+  }
+  return g_strdup_printf("%s is halted at offset %" G_GINT64_FORMAT ": %s ('tidemark offsets show %s:%d')", where,
+                         gap->from, gap->halt_text, part->topic, part->partition);
+}
+
 /* ---- for people ----------------------------------------------------------------------------------------------------
  */
 
@@ -192,6 +214,10 @@ tide_verify_report_print_text(const TideVerifyReport *report, FILE *stream)
     if (!table->is_there)
       fprintf(stream, "table '%s' does not exist\n", table->table->name);
   }
+  for (guint i = 0; i < report->gaps->len; i++) {
+    g_autofree char *text = gap_text(report, &g_array_index(report->gaps, TideVerifyGap, i));
+    fprintf(stream, "%s\n", text);
+  }
   if (report->not_whole != NULL)
     fprintf(stream, "unexpected cells cannot be told: %s\n", report->not_whole);
   print_window(report, stream);
@@ -199,7 +225,9 @@ tide_verify_report_print_text(const TideVerifyReport *report, FILE *stream)
   g_autofree char *text = tide_count_text(n);
   guint64 n_conflicts = count_of(report, TIDE_VERDICT_CONFLICT);
   g_autofree char *conflicts = tide_count_text(n_conflicts);
-  if (n == 0 && n_conflicts > 0)
+  if (n == 0 && report->gaps->len > 0)
+    fprintf(stream, "what was written is right, but not all is written\n");
+  else if (n == 0 && n_conflicts > 0)
     fprintf(stream, "%s %s, all else is right\n", conflicts, n_conflicts == 1 ? "conflict" : "conflicts");
   else if (n == 0)
     fprintf(stream, "%sall is right%s\n", tide_colour_wanted(stream) ? tide_colour_of("all is right") : "",
@@ -257,8 +285,12 @@ append_summary(const TideVerifyReport *report, TideBuffer *line)
   tide_json_number(line, "unmatched", (gint64)report->counts->unmatched);
   tide_json_number(line, "passes", (gint64)report->n_passes);
   tide_json_number(line, "differences", (gint64)tide_verify_report_differences(report));
+  tide_json_number(line, "gaps", (gint64)report->gaps->len);
   tide_json_bool(line, "whole", report->not_whole == NULL);
 }
+
+static const char *const gap_names[] = {
+    [TIDE_VERIFY_GAP_LOST] = "lost", [TIDE_VERIFY_GAP_NOT_BEGUN] = "not_begun", [TIDE_VERIFY_GAP_HALTED] = "halted"};
 
 static void
 begin_line(TideBuffer *line, const char *type)
@@ -282,6 +314,20 @@ tide_verify_report_print_json(const TideVerifyReport *report, FILE *stream)
     tide_json_shown_text(&line, "table", table->table->name);
     tide_json_bool(&line, "exists", table->is_there);
     append_counts(table->counts, &line);
+    tide_json_print_line(&line, stream);
+  }
+  for (guint i = 0; i < report->gaps->len; i++) {
+    const TideVerifyGap *gap = &g_array_index(report->gaps, TideVerifyGap, i);
+    const TideTopicPart *part = &g_array_index(report->parts, TideTopicPart, gap->part);
+    begin_line(&line, "gap");
+    tide_json_text(&line, "kind", gap_names[gap->kind]);
+    tide_json_shown_text(&line, "topic", part->topic);
+    tide_json_number(&line, "partition", part->partition);
+    tide_json_number(&line, "offset", gap->from);
+    if (gap->kind != TIDE_VERIFY_GAP_HALTED)
+      tide_json_number(&line, "next_offset", gap->to);
+    g_autofree char *text = gap_text(report, gap);
+    tide_json_shown_text(&line, "text", text);
     tide_json_print_line(&line, stream);
   }
   begin_line(&line, "summary");

@@ -35,6 +35,7 @@
 #include "commands/verify/job.h"
 #include "commands/verify/report.h"
 #include "files/file_load.h"
+#include "kafka/commit_note.h"
 #include "util/clock.h"
 #include "util/state_directory.h"
 
@@ -78,6 +79,7 @@ typedef struct Verify {
   TideVerifyFiles files;
   TideVerifyInput input;
   GArray *parts;                       /* owned */
+  GArray *gaps;                        /* owned (element-type TideVerifyGap) */
   TideGatewaySession *session;         /* owned */
   TideVerifyTables *tables;            /* owned */
   TideVerifyDeadLetters *dead_letters; /* owned */
@@ -89,6 +91,7 @@ clear_verify(Verify *verify)
 {
   tide_topic_reader_free(verify->topics);
   g_clear_pointer(&verify->parts, g_array_unref);
+  g_clear_pointer(&verify->gaps, g_array_unref);
   tide_verify_tables_free(verify->tables);
   tide_verify_dead_letters_free(verify->dead_letters);
   tide_gateway_session_free(verify->session);
@@ -123,6 +126,33 @@ group_of(const Verify *verify)
   return verify->options->group != NULL ? verify->options->group : verify->config->kafka.group;
 }
 
+static void
+add_gap(Verify *verify, TideVerifyGap gap)
+{
+  if (gap.from < gap.to)
+    g_array_append_val(verify->gaps, gap);
+}
+
+/* What the group has left out, or stands before, by what it has committed now. A log's beginning that moves while the
+ * tables are compared is not counted: the group may have read on meanwhile. @ends: of the window in each part, before
+ * it was limited to the group */
+static void
+find_gaps(Verify *verify, const gint64 *ends)
+{
+  for (guint i = 0; i < verify->parts->len; i++) {
+    const TideTopicPart *part = &g_array_index(verify->parts, TideTopicPart, i);
+    TideCommitNote note = {0};
+    gboolean is_ours = part->note != NULL && tide_commit_note_parse(tide_bytes_of_string(part->note), &note);
+    if (part->committed < 0)
+      add_gap(verify, (TideVerifyGap){TIDE_VERIFY_GAP_NOT_BEGUN, i, part->begin, ends[i], NULL});
+    else
+      add_gap(verify, (TideVerifyGap){TIDE_VERIFY_GAP_LOST, i, part->committed, part->first, NULL});
+    if (is_ours && note.halt.cause != TIDE_HALT_NONE)
+      add_gap(verify, (TideVerifyGap){TIDE_VERIFY_GAP_HALTED, i, note.halt.offset, note.halt.offset + 1,
+                                      tide_halt_cause_text(note.halt.cause)});
+  }
+}
+
 static gboolean
 limit_to_group(Verify *verify, GError **error)
 {
@@ -130,8 +160,12 @@ limit_to_group(Verify *verify, GError **error)
   const char *group = group_of(verify);
   if (group == NULL)
     return TRUE;
+  g_autofree gint64 *ends = g_new0(gint64, MAX(verify->parts->len, 1));
+  for (guint i = 0; i < verify->parts->len; i++)
+    ends[i] = g_array_index(verify->parts, TideTopicPart, i).end;
   if (!tide_topic_reader_limit_to_group(verify->topics, group, verify->parts, &n_committed, error))
     return FALSE;
+  find_gaps(verify, ends);
   if (n_committed > 0)
     return TRUE;
   g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
@@ -236,7 +270,7 @@ look_whether_whole(Verify *verify)
 /* ---- command -------------------------------------------------------------------------------------------------------
  */
 
-/* Returns: whether there are no differences. */
+/* Returns: whether there are neither differences nor gaps. */
 static gboolean
 print_report(Verify *verify, const TideVerifyResult *result, gint64 elapsed_us)
 {
@@ -247,6 +281,7 @@ print_report(Verify *verify, const TideVerifyResult *result, gint64 elapsed_us)
       .counts = &result->counts,
       .parts = verify->parts,
       .are_files = verify->options->files,
+      .gaps = verify->gaps,
       .samples = tide_verify_samples_all(result->samples),
       .group = group_of(verify),
       .not_whole = verify->not_whole,
@@ -257,7 +292,7 @@ print_report(Verify *verify, const TideVerifyResult *result, gint64 elapsed_us)
     tide_verify_report_print_json(&report, stdout);
   else
     tide_verify_report_print_text(&report, stdout);
-  return tide_verify_report_differences(&report) == 0;
+  return tide_verify_report_differences(&report) == 0 && verify->gaps->len == 0;
 }
 
 static gboolean
@@ -297,8 +332,11 @@ verify_tables(TideCommandCall *call, GError **error)
   }
   if (!tide_command_load_config(call))
     return FALSE;
-  g_auto(Verify) verify = {
-      .config = call->config, .options = options, .paths = call->arguments, .stop = tide_stop_signal_install()};
+  g_auto(Verify) verify = {.config = call->config,
+                           .options = options,
+                           .gaps = g_array_new(FALSE, FALSE, sizeof(TideVerifyGap)),
+                           .paths = call->arguments,
+                           .stop = tide_stop_signal_install()};
   gint64 start_us = tide_now_us();
   if (!prepare(&verify, error))
     return FALSE;
@@ -354,7 +392,8 @@ const TideCommand tide_command_verify = {
     .name = "verify",
     .summary = "Compares the tables with the messages that they were made from. Writes nothing.",
     .details = "Up to the offsets that the group has committed, so it may be run while the daemon does. Exit code 1 "
-               "when anything\nis missing, wrong, stale or unexpected.\n"
+               "when anything\nis missing, wrong, stale or unexpected, or a partition is halted or has messages that "
+               "were never written.\n"
                "\n"
                "Examples:\n"
                "  tidemark verify\n"

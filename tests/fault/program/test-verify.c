@@ -386,6 +386,49 @@ test_committed_offsets_bound_it(ProgramScene *fixture, gconstpointer unused)
 
 /* A row that HBase refused is not missing when its message is a dead letter; an older latest value stands in its place.
  */
+/* K15: The log's beginning is behind what is committed: what was between is in no table, and cannot be looked for. */
+static void
+test_K15_messages_deleted_before_they_were_written(ProgramScene *fixture, gconstpointer unused)
+{
+  g_autofree char *large = g_strnfill(500 * 1000, 'x');
+  for (guint i = 0; i < 16; i++)
+    mock_kafka_produce_text(fixture->kafka, TOPIC, 0, large);
+  send_reading(fixture, 1, "b", T, "0");
+  put_both(fixture, "b", T, "0");
+  flush(fixture);
+  mock_kafka_commit(fixture->kafka, "g", TOPIC, 0, 2);
+  mock_kafka_commit(fixture->kafka, "g", TOPIC, 1, 1);
+  g_assert_cmpint(run(fixture, "verify"), ==, 1);
+  assert_prints(fixture->done.output, "topic 'metrics' partition 0: offsets 2 to ");
+  assert_prints(fixture->done.output, "were deleted from the log before they were written: 2 is committed, and the log "
+                                      "begins at ");
+  assert_prints(fixture->done.output, "\nwhat was written is right, but not all is written\n");
+  assert_silent(fixture->done.output, "all is right");
+  program_scene_run(fixture, "verify --format json", 1);
+  assert_prints(fixture->done.output, "{\"type\":\"gap\",\"kind\":\"lost\",\"topic\":\"metrics\",\"partition\":0,"
+                                      "\"offset\":2,\"next_offset\":");
+  assert_prints(fixture->done.output, "\"gaps\":1");
+}
+
+/* K15's siblings: a partition of which nothing is committed, and one that is halted. */
+static void
+test_K15_partitions_that_nobody_writes(ProgramScene *fixture, gconstpointer unused)
+{
+  send_usual(fixture);
+  flush(fixture);
+  mock_kafka_commit(fixture->kafka, "g", TOPIC, 1, 1);
+  g_assert_cmpint(run(fixture, "verify"), ==, 1);
+  assert_prints(fixture->done.output, "topic 'metrics' partition 0: offsets 0 to 1 are not written: group 'g' has "
+                                      "committed nothing of this partition\n");
+  mock_kafka_commit_note(fixture->kafka, "g", TOPIC, 0, 2, "tidemark 1 closed span=1000 start=-25");
+  g_assert_cmpint(run(fixture, "verify"), ==, 1);
+  assert_prints(fixture->done.output, "topic 'metrics' partition 0 is halted at offset 2: a message can be neither");
+  assert_silent(fixture->done.output, "committed nothing");
+  mock_kafka_commit_note(fixture->kafka, "g", TOPIC, 0, 2, "tidemark 1 closed span=1000");
+  g_assert_cmpint(run(fixture, "verify"), ==, 0);
+  assert_prints(fixture->done.output, "all is right");
+}
+
 static void
 test_dead_letters(ProgramScene *fixture, gconstpointer unused)
 {
@@ -562,7 +605,7 @@ test_json(ProgramScene *fixture, gconstpointer unused)
       "\"unexplained\":0}\n"
       "{\"type\":\"summary\",\"partitions\":2,\"messages\":3,\"cells\":3,\"rejected\":0,\"rejected_readings\":0,\"dead_"
       "lettered\":0,"
-      "\"unmatched\":0,\"passes\":1,\"differences\":1,\"whole\":true}\n");
+      "\"unmatched\":0,\"passes\":1,\"differences\":1,\"gaps\":0,\"whole\":true}\n");
 }
 
 static void
@@ -615,6 +658,8 @@ main(int argc, char **argv)
   ADD("rows-of-no-message-are-unexpected", set_up, test_unexpected_rows);
   ADD("A29-values-of-several-partitions-are-a-conflict", set_up, test_conflict_between_partitions);
   ADD("values-of-several-readings-of-a-message-are-a-conflict", set_up_lists, test_conflict_between_readings);
+  ADD("K15-messages-deleted-before-they-were-written", set_up, test_K15_messages_deleted_before_they_were_written);
+  ADD("K15-partitions-that-nobody-writes", set_up, test_K15_partitions_that_nobody_writes);
   ADD("committed-offsets-bound-it-while-the-daemon-runs", set_up, test_committed_offsets_bound_it);
   ADD("dead-letters-are-not-missing", set_up, test_dead_letters);
   ADD("as-many-versions-as-a-family-keeps", NULL, test_versions);
