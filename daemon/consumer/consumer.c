@@ -293,6 +293,7 @@ run_rounds(TideConsumer *consumer)
     if (now_us - consumer->shown_us >= SHOW_INTERVAL_US) {
       show(consumer, now_us);
       tide_pauses_lengthen_read_ahead(&consumer->pauses, now_us);
+      tide_consumer_locate_replaced(consumer);
       tide_consumer_read_again(consumer, now_us);
       tide_consumer_read_awaited(consumer, now_us);
     }
@@ -300,12 +301,16 @@ run_rounds(TideConsumer *consumer)
   }
 }
 
+/* But those at which a partition is halted: they are unfinished by decision. */
 static guint64
 count_unfinished(const TideConsumer *consumer)
 {
   guint64 n = 0;
-  for (guint i = 0; i < consumer->partitions->len; i++)
-    n += tide_consumer_partition(consumer, (guint16)i)->offsets.unfinished;
+  for (guint i = 0; i < consumer->partitions->len; i++) {
+    const TidePartition *partition = tide_consumer_partition(consumer, (guint16)i);
+    if (partition->halt.acks == 0 || tide_partition_has_work(partition) || partition->kept_acks > 0)
+      n += partition->offsets.unfinished;
+  }
   return n;
 }
 
@@ -422,6 +427,13 @@ register_metrics(TideConsumer *consumer)
   counters->messages_lost = tide_metrics_counter(
       metrics, "tidemark_messages_lost_total",
       "Offsets that were deleted from the topic before they were read: retention is too short for the lag", NULL);
+  static const char *const left_out[TIDE_N_LEFT_OUT] = {"reason=\"start\"", "reason=\"retention\"", "reason=\"taken\""};
+  for (guint i = 0; i < TIDE_N_LEFT_OUT; i++)
+    counters->left_out[i] = tide_metrics_counter(
+        metrics, "tidemark_messages_left_out_total",
+        "Messages never read: before where kafka.start lets a group begin, deleted by retention, or taken by another "
+        "consumer of the group",
+        left_out[i]);
   counters->damaged = tide_metrics_counter(metrics, "tidemark_kafka_damaged_total",
                                            "Fetched pieces whose checksum or compression is wrong", NULL);
   counters->read_again = tide_metrics_counter(

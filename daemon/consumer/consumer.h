@@ -4,6 +4,7 @@
 #pragma once
 
 #include "consumer/consumer_status.h"
+#include "consumer/group_memory.h"
 #include "dead_letters/dead_letter_queue.h"
 #include "kafka/kafka_watch.h"
 #include "model/input.h"
@@ -27,8 +28,9 @@ typedef struct TideConsumerContext {
   TideDatedTables *dated;
   TideDeadLetterQueue *dead_letters;
   TideMetrics *metrics;
-  TideKafkaWatch *watch; /* NULL: the input is files */
-  gboolean until_end;    /* read to where the partitions ended when they were assigned, then finish */
+  TideKafkaWatch *watch;   /* NULL: the input is files */
+  TideGroupMemory *memory; /* NULL: likewise */
+  gboolean until_end;      /* read to where the partitions ended when they were assigned, then finish */
   /* Opens the input of consumer @index. (transfer full); NULL with @error set */
   TideInput *(*open_input)(guint32 index, const TideInputHandlers *handlers, gpointer data, GError **error);
   gpointer input_data;

@@ -37,10 +37,10 @@ on_progress(gpointer data)
 }
 
 static guint16
-on_assigned(const TideInputAssignment *assignment, gpointer data)
+on_assigned(const char *topic, gint32 number, gpointer data)
 {
   TideConsumer *consumer = data;
-  TidePartition *partition = find_or_add_partition(consumer, assignment->topic, assignment->partition);
+  TidePartition *partition = find_or_add_partition(consumer, topic, number);
   if (partition == NULL) {
     tide_log(TIDE_LOG_CRIT, "too-many-partitions",
              "a consumer has at most %u partitions: raise kafka.threads; the program ends", TIDE_PARTITION_SLOTS_MAX);
@@ -49,20 +49,273 @@ on_assigned(const TideInputAssignment *assignment, gpointer data)
   }
   if (!partition->assigned)
     tide_partition_assign(partition);
-  /* Not known: the first end that is reached will do. */
-  if (consumer->context.until_end)
-    partition->end.wanted_offset = MAX(assignment->end_offset, 0);
-  tide_consumer_commits_take_over(&consumer->commits, partition, assignment);
   return partition->slot;
 }
+
+/* ---- where partitions stand ---- */
+
+/* Names of more than so many partitions make no line longer. */
+#define MAX_NAMED 5u
+
+static void
+note_event(TideConsumer *consumer, const TidePartition *partition, const TideOffsetVerdict *verdict)
+{
+  TideOffsetReport *report = &consumer->offset_reports[verdict->event];
+  gint64 n_messages = verdict->to_offset - verdict->from_offset;
+  report->n_messages += n_messages;
+  if (report->names == NULL)
+    report->names = g_string_new(NULL);
+  if (report->n_partitions++ < MAX_NAMED) {
+    g_string_append_printf(report->names, "%s'%s' partition %d at %" G_GINT64_FORMAT,
+                           report->names->len > 0 ? ", " : "", partition->topic, partition->partition, verdict->offset);
+    if (n_messages > 0)
+      g_string_append_printf(report->names, " (%" G_GINT64_FORMAT " to %" G_GINT64_FORMAT ")", verdict->from_offset,
+                             verdict->to_offset - 1);
+  }
+  TideConsumerCounters *counters = &consumer->counters;
+  switch (verdict->event) {
+  case TIDE_OFFSET_BEGINS:
+    tide_counter_add(counters->left_out[TIDE_LEFT_OUT_START], (guint64)n_messages);
+    break;
+  case TIDE_OFFSET_JUMPS:
+    tide_counter_add(counters->left_out[TIDE_LEFT_OUT_TAKEN], (guint64)n_messages);
+    break;
+  case TIDE_OFFSET_DELETED:
+    tide_counter_add(counters->left_out[TIDE_LEFT_OUT_RETENTION], (guint64)n_messages);
+    tide_counter_add(counters->messages_lost, (guint64)n_messages);
+    break;
+  case TIDE_OFFSET_PLAIN:
+  case TIDE_OFFSET_UNSIGNED:
+  case TIDE_OFFSET_GONE:
+  case TIDE_OFFSET_GOES_BACK:
+  case TIDE_OFFSET_READ_AGAIN:
+  case TIDE_OFFSET_N_EVENTS:
+    break;
+  }
+}
+
+/* What @event means for the partitions of one look, in one line. */
+static void
+log_event(const TideConsumer *consumer, TideOffsetEvent event, const TideOffsetReport *report)
+{
+  const char *group = consumer->context.config->kafka.group;
+  g_autofree char *which = report->n_partitions > MAX_NAMED
+                               ? g_strdup_printf("%s and %u more", report->names->str, report->n_partitions - MAX_NAMED)
+                               : g_strdup(report->names->str);
+  guint n = report->n_partitions;
+  const char *s = n == 1 ? "" : "s";
+  gint64 n_messages = report->n_messages;
+  switch (event) {
+  case TIDE_OFFSET_UNSIGNED:
+    tide_log(TIDE_LOG_INFO, "offsets-unsigned",
+             "%u partition%s continue at committed offsets without a note of who committed them: %s", n, s, which);
+    break;
+  case TIDE_OFFSET_BEGINS:
+    tide_log(
+        n_messages > 0 ? TIDE_LOG_NOTICE : TIDE_LOG_INFO, "offsets-begin",
+        "the group '%s' has committed nothing of %u partition%s, which begin as kafka.start says; %" G_GINT64_FORMAT
+        " older messages are left out: %s",
+        group, n, s, n_messages, which);
+    break;
+  case TIDE_OFFSET_GONE:
+    tide_log(
+        TIDE_LOG_WARNING, "offsets-gone",
+        "the group '%s' has started before, but nothing is committed of %u partition%s (its offsets expired or were "
+        "deleted, or the partitions are new): reading from the oldest message, whatever kafka.start says: %s",
+        group, n, s, which);
+    break;
+  case TIDE_OFFSET_JUMPS:
+    tide_log(TIDE_LOG_WARNING, "offsets-jump",
+             "%u partition%s came back with committed offsets beyond what this daemon had committed, without a note of "
+             "who committed them: %" G_GINT64_FORMAT
+             " messages were taken by another consumer; where that was no tidemark, read them again with 'tidemark "
+             "offsets move': %s",
+             n, s, n_messages, which);
+    break;
+  case TIDE_OFFSET_GOES_BACK:
+    tide_log(TIDE_LOG_WARNING, "offsets-back",
+             "%u partition%s came back with committed offsets before what this daemon had committed: %" G_GINT64_FORMAT
+             " messages are read again: %s",
+             n, s, n_messages, which);
+    break;
+  case TIDE_OFFSET_DELETED:
+    tide_log(
+        TIDE_LOG_CRIT, "offsets-skipped",
+        "%" G_GINT64_FORMAT
+        " messages of %u partition%s were deleted before they were read; continuing at the oldest that is left, as "
+        "kafka.on_lost_offsets says: a longer retention.ms of the topic prevents this: %s",
+        n_messages, n, s, which);
+    break;
+  case TIDE_OFFSET_READ_AGAIN:
+    tide_log(TIDE_LOG_WARNING, "offset-not-found",
+             "a broker did not find offsets that the log holds, of %u partition%s: reading there again: %s", n, s,
+             which);
+    break;
+  case TIDE_OFFSET_PLAIN:
+  case TIDE_OFFSET_N_EVENTS:
+    break;
+  }
+}
+
+/* After a look: one line for each event, whose texts are freed. */
+static void
+log_events(TideConsumer *consumer)
+{
+  for (guint event = 0; event < TIDE_OFFSET_N_EVENTS; event++) {
+    TideOffsetReport *report = &consumer->offset_reports[event];
+    if (report->n_partitions > 0 && consumer->context.watch != NULL)
+      log_event(consumer, event, report);
+    if (report->names != NULL)
+      g_string_free(report->names, TRUE);
+    *report = (TideOffsetReport){0};
+  }
+}
+
+/* Why @partition is halted, and the command that ends the halt. (transfer full) */
+static char *
+describe_halt(const TideConsumer *consumer, const TidePartition *partition, const TideOffsetVerdict *verdict,
+              const TideInputLog *log)
+{
+  const TideHaltNote *halt = &verdict->halt;
+  g_autofree char *stranger = NULL;
+  g_autofree char *why = NULL;
+  if (verdict->is_noted || halt->cause == TIDE_HALT_RECREATED)
+    why = g_strdup_printf("offset %" G_GINT64_FORMAT " was to be read next; %s", halt->offset,
+                          tide_halt_cause_text(halt->cause));
+  else if (halt->cause == TIDE_HALT_DELETED)
+    why = g_strdup_printf("messages %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT " were deleted before they were read",
+                          verdict->from_offset, verdict->to_offset - 1);
+  else if (halt->cause == TIDE_HALT_BEYOND_END)
+    why = g_strdup_printf("offset %" G_GINT64_FORMAT " is to be read next, but the partition ends at %" G_GINT64_FORMAT
+                          ": the topic was recreated, or lost its newest messages",
+                          halt->offset, log->end_offset);
+  else {
+    (void)tide_kafka_watch_strangers(consumer->context.watch, &stranger);
+    why = g_strdup_printf(
+        "a consumer that is not tidemark was in the group%s%s, and the committed offset went from "
+        "%" G_GINT64_FORMAT " to %" G_GINT64_FORMAT ": messages between them are not known to be written",
+        stranger != NULL ? ": " : "", stranger != NULL ? stranger : "", verdict->from_offset, verdict->to_offset);
+  }
+  return g_strdup_printf(
+      "topic '%s' partition %d is halted: %s; stop the daemons of group '%s', run 'tidemark offsets "
+      "move --to past-halt %s:%d' to read on at %" G_GINT64_FORMAT ", and start them again%s",
+      partition->topic, partition->partition, why, consumer->context.config->kafka.group, partition->topic,
+      partition->partition, tide_halt_past(halt, log->begin_offset),
+      halt->cause == TIDE_HALT_DELETED
+          ? ", or set kafka.on_lost_offsets to continue; a longer retention.ms of the topic prevents it"
+          : "");
+}
+
+static TideOffsetVerdict
+judge(const TideConsumer *consumer, const TidePartition *partition, const TideInputLog *log, const TideCommitNote *note)
+{
+  const TideConsumerContext *context = &consumer->context;
+  TideOwnCommit own = tide_group_memory_find(context->memory, partition->topic, partition->partition);
+  TideOffsetFacts facts = {.log = log,
+                           .note = note,
+                           .own_offset = own.offset,
+                           .was_stranger_seen = own.offset >= 0 && tide_kafka_watch_strangers(context->watch, NULL) >=
+                                                                       own.given_up_us - TIDE_GROUP_LOOK_US,
+                           .was_group_started = context->config->kafka.start != TIDE_START_TIME &&
+                                                tide_group_memory_was_started(context->memory, log->cluster_id),
+                           .was_log_replaced = partition->location.was_replaced,
+                           .goes_on_after_deletion =
+                               context->config->kafka.on_lost_offsets == TIDE_LOST_OFFSETS_CONTINUE,
+                           .beyond_end_us = partition->location.beyond_end_us};
+  return tide_offset_judge(&facts, tide_now_us());
+}
+
+static gint64
+on_located(guint16 slot, const TideInputLog *log, gpointer data)
+{
+  TideConsumer *consumer = data;
+  TidePartition *partition = tide_consumer_partition(consumer, slot);
+  gboolean was_reading = log->wanted_offset >= 0;
+  TideCommitNote note;
+  gboolean is_noted = tide_commit_note_parse(log->note, &note);
+  TideOffsetVerdict verdict = judge(consumer, partition, log, is_noted ? &note : NULL);
+  if (verdict.offset == TIDE_INPUT_ASK_AGAIN) {
+    if (partition->location.beyond_end_us == 0)
+      partition->location.beyond_end_us = tide_now_us();
+    partition->location.is_located = FALSE;
+    return verdict.offset;
+  }
+  if (was_reading)
+    partition->location = (TidePartitionLocation){.is_located = TRUE};
+  else
+    tide_consumer_commits_take_over(&consumer->commits, partition, log, is_noted ? &note : NULL,
+                                    verdict.offset >= 0 ? verdict.offset : log->begin_offset);
+  /* Not known, as of a file: the first end that is reached will do. */
+  if (consumer->context.until_end && !was_reading)
+    partition->end.wanted_offset = MAX(log->end_offset, 0);
+  if (verdict.offset != TIDE_INPUT_HALTED) {
+    note_event(consumer, partition, &verdict);
+    tide_group_memory_note_started(consumer->context.memory, log->cluster_id);
+    return verdict.offset;
+  }
+  guint64 n_left_out = (guint64)(verdict.to_offset - verdict.from_offset);
+  if (verdict.halt.cause == TIDE_HALT_DELETED)
+    tide_counter_add(consumer->counters.messages_lost, n_left_out);
+  tide_counter_add(consumer->counters
+                       .left_out[verdict.halt.cause == TIDE_HALT_TAKEN ? TIDE_LEFT_OUT_TAKEN : TIDE_LEFT_OUT_RETENTION],
+                   n_left_out);
+  if (!verdict.is_noted)
+    tide_counter_inc(consumer->counters.out_of_range);
+  tide_partition_halt_by_offset(partition, &verdict.halt, log->begin_offset);
+  consumer->commits.marks_moved = TRUE;
+  tide_pauses_halt_partition(&consumer->pauses, partition, describe_halt(consumer, partition, &verdict, log));
+  return verdict.offset;
+}
+
+static void
+on_unlocated(guint n_slots, const char *why, gpointer data)
+{
+  TideConsumer *consumer = data;
+  guint64 suppressed;
+  atomic_store_explicit(&consumer->status.unlocated, n_slots, memory_order_relaxed);
+  log_events(consumer);
+  if (why == NULL)
+    return;
+  tide_consumer_status_publish_trouble(&consumer->status, why);
+  if (tide_log_limit_pass(&consumer->unlocated_limit, tide_now_us(), TROUBLE_LOG_US, &suppressed))
+    tide_log(TIDE_LOG_WARNING, "committed-unknown",
+             "cannot find out where %u partition%s of group '%s' stand%s: %s; asking again, nothing of them is read "
+             "meanwhile%s",
+             n_slots, n_slots == 1 ? "" : "s", consumer->context.config->kafka.group, n_slots == 1 ? "s" : "", why,
+             tide_log_suppressed(suppressed, "looks").text);
+}
+
+void
+tide_consumer_locate_replaced(TideConsumer *consumer)
+{
+  for (guint i = 0; i < consumer->partitions->len; i++) {
+    TidePartition *partition = tide_consumer_partition(consumer, (guint16)i);
+    if (!partition->assigned || !partition->location.was_replaced || !partition->location.is_located ||
+        partition->halt.text != NULL)
+      continue;
+    gint64 position = tide_partition_position(partition);
+    partition->location.is_located = FALSE;
+    tide_input_locate(consumer->input, partition->slot, MAX(position, 0));
+  }
+}
+
+/* ---- partitions come and go ---- */
 
 static void
 on_taking(const guint16 *slots, gsize n_slots, gpointer data)
 {
   TideConsumer *consumer = data;
   consumer->is_at_end &= n_slots == 0;
+  tide_pauses_lift(&consumer->pauses, slots, n_slots);
   tide_consumer_commits_open(&consumer->commits, slots, n_slots);
   atomic_store_explicit(&consumer->status.last_round_us, tide_now_us(), memory_order_relaxed);
+}
+
+static void
+on_taken(const guint16 *slots, gsize n_slots, gpointer data)
+{
+  TideConsumer *consumer = data;
+  tide_pauses_apply_assigned(&consumer->pauses); /* behind the assignment: it would take that back */
 }
 
 static void
@@ -74,10 +327,10 @@ on_assignment_done(gpointer data)
   consumer->commit_lost = FALSE; /* whoever has those partitions now has read them again */
   atomic_store_explicit(&consumer->status.had_assignment, TRUE, memory_order_relaxed);
   atomic_store_explicit(&consumer->status.denied, FALSE, memory_order_relaxed);
-  tide_consumer_status_publish_trouble(&consumer->status, NULL);
+  if (atomic_load_explicit(&consumer->status.unlocated, memory_order_relaxed) == 0)
+    tide_consumer_status_publish_trouble(&consumer->status, NULL);
   tide_consumer_status_publish_assigned(&consumer->status, consumer->partitions);
   tide_consumer_status_publish_halted(&consumer->status, consumer->partitions);
-  tide_pauses_apply_assigned(&consumer->pauses);
   guint assigned = atomic_load_explicit(&consumer->status.assigned, memory_order_relaxed);
   tide_log(TIDE_LOG_NOTICE, "assigned", "assigned: %u partition%s", assigned, assigned == 1 ? "" : "s");
 }
@@ -155,6 +408,9 @@ on_revoked(const guint16 *slots, gsize n_slots, gpointer data)
   for (gsize i = 0; i < n_slots; i++) {
     TidePartition *partition = tide_consumer_partition(consumer, slots[i]);
     unfinished += partition->offsets.unfinished;
+    if (partition->location.is_located)
+      tide_group_memory_give_up(consumer->context.memory, partition->topic, partition->partition,
+                                partition->commit.offset, tide_now_us());
     tide_partition_release(partition, consumer->context.budget);
   }
   consumer->is_at_end = FALSE;
@@ -176,6 +432,11 @@ on_reached_end(guint16 slot, gint64 offset, gpointer data)
   TidePartition *partition = tide_consumer_partition(consumer, slot);
   if (partition->awaited.is_awaited)
     return; /* what was read before it is read again */
+  /* While the thread stops, messages are dropped on their way. */
+  if (consumer->context.watch != NULL && !atomic_load_explicit(&consumer->stopping, memory_order_acquire)) {
+    tide_partition_reach_end(partition, offset);
+    consumer->commits.marks_moved |= partition->offsets.mark != partition->stored_offset;
+  }
   partition->end.seen_offset = offset;
   if (partition->end.wanted_offset >= 0 && offset >= partition->end.wanted_offset)
     partition->end.is_reached = TRUE;
@@ -265,53 +526,18 @@ tide_consumer_read_awaited(TideConsumer *consumer, gint64 now_us)
 /* ---- troubles ---- */
 
 static void
-halt_and_log(TideConsumer *consumer, TidePartition *partition, const char *why, const char *remedy)
+halt_at_damage(TideConsumer *consumer, TidePartition *partition, const TideInputReport *report)
 {
-  char *text =
-      g_strdup_printf("topic '%s' partition %d is halted: %s; %s", partition->topic, partition->partition, why, remedy);
-  tide_pauses_halt_partition(&consumer->pauses, partition, text);
-}
-
-static void
-on_lost_messages(TideConsumer *consumer, TidePartition *partition, const TideInputReport *report)
-{
-  tide_counter_add(consumer->counters.messages_lost, (guint64)(report->lost_to - report->lost_from));
-  if (consumer->context.config->kafka.on_lost_offsets == TIDE_LOST_OFFSETS_HOLD) {
-    halt_and_log(consumer, partition, report->text,
-                 "decide where to go on (kafka-consumer-groups --reset-offsets, or on_lost_offsets: continue) and "
-                 "restart; a longer retention.ms keeps it from coming back");
-    return;
-  }
-  tide_log_fields(TIDE_LOG_CRIT, "offsets-skipped",
-                  TIDE_LOG_FIELDS({"TOPIC", partition->topic},
-                                  {"PARTITION", tide_log_number(partition->partition).text},
-                                  {"SOURCE", partition->source}, {"OFFSET", tide_log_number(report->lost_to).text}),
-                  "topic '%s' partition %d: %s; going on at offset %" G_GINT64_FORMAT
-                  ", as on_lost_offsets says: a longer retention.ms keeps it from coming back",
-                  partition->topic, partition->partition, report->text, report->lost_to);
-  tide_input_move(consumer->input, partition->slot, report->lost_to);
-}
-
-static void
-on_partition_trouble(TideConsumer *consumer, TidePartition *partition, const TideInputReport *report)
-{
-  switch ((int)report->kind) {
-  case TIDE_INPUT_TROUBLE_LOST:
-    tide_counter_inc(consumer->counters.out_of_range);
-    on_lost_messages(consumer, partition, report);
-    break;
-  case TIDE_INPUT_TROUBLE_OUT_OF_RANGE:
-    tide_counter_inc(consumer->counters.out_of_range);
-    halt_and_log(consumer, partition, report->text,
-                 "decide where to go on (kafka-consumer-groups --reset-offsets) and restart");
-    break;
-  case TIDE_INPUT_TROUBLE_DAMAGED:
-    tide_counter_inc(consumer->counters.damaged);
-    halt_and_log(consumer, partition, report->text,
-                 "restart to fetch it once more; when that does not help, the broker's copy is damaged, and "
-                 "kafka-consumer-groups --reset-offsets passes over it");
-    break;
-  }
+  tide_counter_inc(consumer->counters.damaged);
+  partition->halt.is_damaged = TRUE;
+  tide_pauses_halt_at_message(
+      &consumer->pauses, partition, MAX(report->offset, tide_partition_position(partition)),
+      g_strdup_printf(
+          "topic '%s' partition %d is halted: %s; restart the daemon to fetch it once more; if that does not "
+          "help, the broker's copy is damaged: stop the daemons of group '%s', run 'tidemark offsets move "
+          "--to past-halt %s:%d' to pass over it, and start them again",
+          partition->topic, partition->partition, report->text, consumer->context.config->kafka.group, partition->topic,
+          partition->partition));
 }
 
 /* What goes on being tried by librdkafka. */
@@ -343,11 +569,9 @@ on_trouble(const TideInputReport *report, gpointer data)
 {
   TideConsumer *consumer = data;
   switch (report->kind) {
-  case TIDE_INPUT_TROUBLE_LOST:
-  case TIDE_INPUT_TROUBLE_OUT_OF_RANGE:
   case TIDE_INPUT_TROUBLE_DAMAGED:
     if (report->slot != G_MAXUINT16)
-      on_partition_trouble(consumer, tide_consumer_partition(consumer, report->slot), report);
+      halt_at_damage(consumer, tide_consumer_partition(consumer, report->slot), report);
     return;
   case TIDE_INPUT_TROUBLE_FATAL:
     tide_log(TIDE_LOG_CRIT, "kafka-cannot-go-on",
@@ -411,6 +635,9 @@ tide_consumer_input_handlers(TideConsumer *consumer)
                              .taking = on_taking,
                              .committed = on_committed,
                              .assigned = on_assigned,
+                             .located = on_located,
+                             .unlocated = on_unlocated,
+                             .taken = on_taken,
                              .assignment_done = on_assignment_done,
                              .revoking = on_revoking,
                              .revoked = on_revoked,

@@ -113,8 +113,9 @@ tide_consumer_commits_store_marks(TideConsumerCommits *commits)
   commits->stored_us = now_us;
   for (guint i = 0; i < partitions->len; i++) {
     TidePartition *partition = tide_partition_slots_at(partitions, (guint16)i);
-    gint64 mark = partition->offsets.mark;
-    if (!partition->assigned || (!must_open(partition) && (mark < 0 || mark == partition->stored_offset)))
+    gint64 mark = tide_partition_is_halted_by_offset(partition) ? -1 : partition->offsets.mark;
+    if (!partition->assigned || !partition->location.is_located ||
+        (!must_open(partition) && (mark < 0 || mark == partition->stored_offset)))
       continue;
     if (!must_open(partition) && !tide_handover_needs_note(partition, now_us))
       store_mark(commits, partition);
@@ -164,7 +165,8 @@ tide_consumer_commits_are_done(const TideConsumerCommits *commits, const guint16
 {
   for (gsize i = 0; i < n_slots; i++) {
     const TidePartition *partition = tide_partition_slots_at(commits->context.partitions, slots[i]);
-    if (partition->assigned && partition->offsets.mark >= 0 && partition->commit.offset != partition->offsets.mark)
+    if (partition->assigned && partition->offsets.mark >= 0 &&
+        partition->commit.offset != tide_partition_position(partition))
       return FALSE;
   }
   return TRUE;
@@ -209,14 +211,14 @@ tide_consumer_commits_failed(TideConsumerCommits *commits, const char *text)
 /* ---- what others left ---- */
 
 void
-tide_consumer_commits_take_over(TideConsumerCommits *commits, TidePartition *partition,
-                                const TideInputAssignment *assignment)
+tide_consumer_commits_take_over(TideConsumerCommits *commits, TidePartition *partition, const TideInputLog *log,
+                                const TideCommitNote *note, gint64 start_offset)
 {
   TideHandoverContext context = handover_context(commits);
-  TideHandoverFrom from = {.is_new = assignment->is_new,
-                           .start_offset = assignment->start_offset,
-                           .end_offset = assignment->end_offset,
-                           .note = assignment->note};
+  TideHandoverFrom from = {.committed_offset = log->committed_offset,
+                           .start_offset = start_offset,
+                           .end_offset = log->end_offset,
+                           .note = note};
   tide_handover_take(partition, &from, &context);
   tide_accumulator_inherit(commits->context.accumulator, partition->inherited.until_us);
 }

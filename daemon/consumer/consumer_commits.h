@@ -39,9 +39,10 @@ gint64 tide_consumer_commits_due_us(const TideConsumerCommits *commits);
 /* Partitions are taken; before anything of @slots is sent: where the last note says that nothing is, or nothing was
  * ever committed, the next owner would not know, were we killed before our first commit. */
 void tide_consumer_commits_open(TideConsumerCommits *commits, const guint16 *slots, gsize n_slots);
-/* A partition was assigned: what its last owner left in doubt. */
-void tide_consumer_commits_take_over(TideConsumerCommits *commits, TidePartition *partition,
-                                     const TideInputAssignment *assignment);
+/* An assigned partition is read on at @start_offset, or halted there: what its last owner left in doubt.
+ * @note: beside the committed offset; NULL: none of ours */
+void tide_consumer_commits_take_over(TideConsumerCommits *commits, TidePartition *partition, const TideInputLog *log,
+                                     const TideCommitNote *note, gint64 start_offset);
 /* Commits the partitions of @slots as they are left to their next owners, and waits for the answer. FALSE when one may
  * not have been committed: that is logged and counted. */
 gboolean tide_consumer_commits_close(TideConsumerCommits *commits, const guint16 *slots, gsize n_slots,

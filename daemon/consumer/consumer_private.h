@@ -8,10 +8,26 @@
 #include "consumer/consumer.h"
 #include "consumer/consumer_commits.h"
 #include "consumer/intake.h"
+#include "consumer/offset_trust.h"
 #include "consumer/partition_slots.h"
 #include "util/log.h"
 
 G_BEGIN_DECLS
+
+/* Why messages of the topics were not read. */
+typedef enum TideLeftOut {
+  TIDE_LEFT_OUT_START,     /* kafka.start */
+  TIDE_LEFT_OUT_RETENTION, /* deleted before they were read */
+  TIDE_LEFT_OUT_TAKEN,     /* committed by another consumer */
+  TIDE_N_LEFT_OUT,
+} TideLeftOut;
+
+/* What one look at the brokers tells of partitions; log_event() has a line for each kind. */
+typedef struct TideOffsetReport {
+  guint n_partitions;
+  gint64 n_messages; /* of their ranges */
+  GString *names;    /* owned: of the first few; NULL before the first */
+} TideOffsetReport;
 
 /* What happens to partitions. */
 typedef struct TideConsumerCounters {
@@ -20,6 +36,7 @@ typedef struct TideConsumerCounters {
   TideCounter *rebalances_lost;
   TideCounter *out_of_range;
   TideCounter *messages_lost;
+  TideCounter *left_out[TIDE_N_LEFT_OUT];
   TideCounter *damaged;
   TideCounter *read_again;
 } TideConsumerCounters;
@@ -46,6 +63,8 @@ struct TideConsumer {
   gint64 left_us;     /* when partitions went, until it is told which come; 0: it was */
   gboolean commit_lost; /* marks that could not be committed when their partitions went, since the last assignment */
   TideLogLimit trouble_limit;
+  TideLogLimit unlocated_limit;
+  TideOffsetReport offset_reports[TIDE_OFFSET_N_EVENTS]; /* since the last look */
 
   /* any thread */
   TideConsumerStatus status;
@@ -91,6 +110,9 @@ void tide_consumer_look_whether_finished(TideConsumer *consumer);
 /* ---- consumer_assignment.c ---- */
 
 TideInputHandlers tide_consumer_input_handlers(TideConsumer *consumer);
+
+/* Has partitions located once more whose log may have been replaced, as the watch saw. */
+void tide_consumer_locate_replaced(TideConsumer *consumer);
 
 /* Partitions of which more is in doubt than can be remembered, and whose moment has come, are read again. */
 void tide_consumer_read_again(TideConsumer *consumer, gint64 now_us);

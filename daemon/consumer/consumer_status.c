@@ -117,6 +117,7 @@ tide_consumer_status_read_racy(const TideConsumerStatus *status)
   TideConsumerState state = {
       .last_round_us = atomic_load_explicit(&status->last_round_us, memory_order_relaxed),
       .assigned = atomic_load_explicit(&status->assigned, memory_order_relaxed),
+      .unlocated = atomic_load_explicit(&status->unlocated, memory_order_relaxed),
       .halted = atomic_load_explicit(&status->halted, memory_order_relaxed),
       .paused = atomic_load_explicit(&status->paused, memory_order_relaxed),
       .oldest_us = atomic_load_explicit(&status->oldest_us, memory_order_relaxed),

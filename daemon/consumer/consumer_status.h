@@ -10,6 +10,7 @@ G_BEGIN_DECLS
 typedef struct TideConsumerState {
   gint64 last_round_us; /* when the thread last went round its loop, or waited in a rebalance by rule */
   guint32 assigned;     /* partitions */
+  guint32 unlocated;    /* partitions whose position is not known yet: nothing of them is read */
   guint32 halted;       /* partitions that are halted until an operator acts */
   guint32 paused;       /* partitions */
   guint32 paused_for[TIDE_N_PAUSE_REASONS]; /* of them, those with that reason, and perhaps others */
@@ -29,6 +30,7 @@ typedef struct TideConsumerStatus {
   /* any thread */
   _Atomic gint64 last_round_us;
   _Atomic guint32 assigned;
+  _Atomic guint32 unlocated;
   _Atomic guint32 halted;
   _Atomic guint32 paused;
   _Atomic guint32 paused_for[TIDE_N_PAUSE_REASONS];

@@ -283,7 +283,7 @@ halt_at_refused(TideDeadLetterDesk *desk, TidePartition *partition, const TideDe
   if (partition->halt.text != NULL)
     return;
   g_autofree char *row = tide_bytes_printable(dead_letter->row_key);
-  tide_pauses_halt_at_message(desk->context.pauses, partition,
+  tide_pauses_halt_at_message(desk->context.pauses, partition, dead_letter->offset,
                               g_strdup_printf("topic '%s' partition %d is halted at offset %" G_GINT64_FORMAT
                                               ": HBase refuses its row '%s' of table '%.*s': %.*s; %s",
                                               partition->topic, partition->partition, dead_letter->offset, row,
@@ -355,6 +355,7 @@ dead_letter_or_read_again(TideDeadLetterDesk *desk, TidePartition *partition, GA
   if (stops(desk, partition) || !tide_dead_letter_queue_exist(desk->context.dead_letters)) {
     TideDeadLetter dead_letter = dead_letter_of(partition, part);
     halt_at_refused(desk, partition, &dead_letter);
+    partition->halt.acks += sum_acks(parts);
     return FALSE;
   }
   guint32 n_acks = sum_acks(parts);

@@ -25,7 +25,8 @@ tide_handover_note(const TidePartition *partition, gboolean closing, const TideH
     note.until_ms = context->now_epoch_ms + (doubt.until_us - now_us) / TIDE_US_PER_MS + 1;
     note.time_ms = doubt.time_ms;
   }
-  if (tide_partition_position(partition) == partition->commit.start_offset)
+  note.halt = partition->halt.note;
+  if (note.halt.cause == TIDE_HALT_NONE && tide_partition_position(partition) == partition->commit.start_offset)
     note.start_ms = partition->commit.start_ms;
   return note;
 }
@@ -33,39 +34,38 @@ tide_handover_note(const TidePartition *partition, gboolean closing, const TideH
 /* Without a note of ours, or with one of an owner that did not close, what that owner sent of later offsets may still
  * land. */
 static TideRepeated
-repeated_of(const TideHandoverFrom *from, const TideCommitNote *note, const TideHandoverContext *context)
+repeated_of(const TideHandoverFrom *from, const TideHandoverContext *context)
 {
-  if (from->is_new || (note != NULL && note->is_closed))
+  if (from->committed_offset < 0 || (from->note != NULL && from->note->is_closed))
     return (TideRepeated){0};
   return (TideRepeated){.until_us = context->now_us + context->settle_us,
                         .end_offset = from->end_offset >= 0 ? from->end_offset : G_MAXINT64,
-                        .left_messages = note != NULL ? note->span_messages : context->span_messages};
+                        .left_messages = from->note != NULL ? from->note->span_messages : context->span_messages};
 }
 
-/* The two hosts' clocks may differ: no doubt lasts longer than one that begins now. */
+/* The note gives a time of its writer's clock, and this host's may be ahead of that: only the monotonic clock from now
+ * on tells that settle is over. */
 static TideDoubt
 inherited_of(const TideCommitNote *note, const TideHandoverContext *context)
 {
-  gint64 left_us =
-      CLAMP(note->until_ms - context->now_epoch_ms, 0, context->settle_us / TIDE_US_PER_MS) * TIDE_US_PER_MS;
-  return left_us > 0 ? (TideDoubt){context->now_us + left_us, note->time_ms} : (TideDoubt){0};
+  return note->until_ms > 0 ? (TideDoubt){context->now_us + context->settle_us, note->time_ms} : (TideDoubt){0};
 }
 
 void
 tide_handover_take(TidePartition *partition, const TideHandoverFrom *from, const TideHandoverContext *context)
 {
-  TideCommitNote note;
-  gboolean is_ours = tide_commit_note_parse(from->note, &note);
-  gboolean was_closed = is_ours && note.is_closed;
-  partition->repeated = repeated_of(from, is_ours ? &note : NULL, context);
-  partition->inherited = is_ours ? inherited_of(&note, context) : (TideDoubt){0};
+  gboolean is_new = from->committed_offset < 0;
+  partition->location = (TidePartitionLocation){.is_located = TRUE};
+  gboolean was_closed = from->note != NULL && from->note->is_closed;
+  partition->repeated = repeated_of(from, context);
+  partition->inherited = from->note != NULL ? inherited_of(from->note, context) : (TideDoubt){0};
   g_array_set_size(partition->commit.asked, 0);
   partition->commit = (TidePartitionCommit){.asked = partition->commit.asked,
                                             .start_offset = from->start_offset,
-                                            .start_ms = is_ours ? note.start_ms : 0,
-                                            .offset = from->is_new ? -1 : from->start_offset,
+                                            .start_ms = is_new               ? context->now_epoch_ms
+                                                        : from->note != NULL ? from->note->start_ms
+                                                                             : 0,
+                                            .offset = from->committed_offset,
                                             .is_closed = was_closed,
-                                            .needs_opening = from->is_new || was_closed};
-  if (from->is_new)
-    partition->commit.start_ms = context->now_epoch_ms;
+                                            .needs_opening = is_new || was_closed};
 }

@@ -24,13 +24,13 @@ gboolean tide_handover_needs_note(const TidePartition *partition, gint64 now_us)
 TideCommitNote tide_handover_note(const TidePartition *partition, gboolean closing, const TideHandoverContext *context);
 
 typedef struct TideHandoverFrom {
-  gboolean is_new;     /* nothing was ever committed */
-  gint64 start_offset; /* -1: unknown */
-  gint64 end_offset;   /* of the log; -1: unknown */
-  TideBytes note;      /* may be anybody's */
+  gint64 committed_offset;    /* -1: nothing was ever committed */
+  gint64 start_offset;        /* where it is read on */
+  gint64 end_offset;          /* of the log; -1: unknown */
+  const TideCommitNote *note; /* beside the committed offset; NULL: none of ours */
 } TideHandoverFrom;
 
-/* @partition was assigned: what its last owner left in doubt. */
+/* Where @partition, which was assigned, stands: it is located from now on, with what its last owner left in doubt. */
 void tide_handover_take(TidePartition *partition, const TideHandoverFrom *from, const TideHandoverContext *context);
 
 G_END_DECLS

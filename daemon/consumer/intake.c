@@ -101,7 +101,7 @@ halt_at_bad_message(TideIntake *intake, TidePartition *partition, const TideMess
                                  : TIDE_NO_PLACE_FOR_DEAD_LETTERS;
   g_autofree char *why = tide_reject_describe(reject);
   partition->halt.record_ms = message->timestamp_ms;
-  tide_pauses_halt_at_message(intake->context.pauses, partition,
+  tide_pauses_halt_at_message(intake->context.pauses, partition, message->offset,
                               g_strdup_printf("topic '%s' partition %d is halted at offset %" G_GINT64_FORMAT
                                               ": %s; %s",
                                               partition->topic, partition->partition, message->offset, why, remedy));
@@ -174,7 +174,7 @@ halt_at_row_without_slot(TideIntake *intake, TidePartition *partition, const Tid
                       "look whether readings have absurd times (readings.time.max_past refuses these), and start again",
                       partition->topic, partition->partition, message->offset, table, TIDE_DATED_TABLES_MAX);
   partition->halt.record_ms = message->timestamp_ms;
-  tide_pauses_halt_at_message(intake->context.pauses, partition, why);
+  tide_pauses_halt_at_message(intake->context.pauses, partition, message->offset, why);
 }
 
 /* @by_table: what has expired */
@@ -307,10 +307,14 @@ tide_intake_take(TideIntake *intake, TidePartition *partition, const TideMessage
 {
   intake->newest_ms = message->timestamp_ms;
   intake->event_ms = G_MININT64;
-  if (!partition->assigned || partition->halt.text != NULL || partition->awaited.is_awaited)
-    return FALSE; /* behind the message that holds the partition: fetched again once that is solved */
-  if (G_UNLIKELY(partition->commit.start_offset < 0))
-    partition->commit.start_offset = message->offset; /* the broker had not said where it begins */
+  if (G_UNLIKELY(partition->halt.is_damaged)) { /* the first message behind the damage */
+    partition->halt.note.offset = message->offset - 1;
+    partition->halt.is_damaged = FALSE;
+    partition->commit.needs_opening = TRUE;
+  }
+  if (!partition->assigned || partition->halt.text != NULL || partition->awaited.is_awaited ||
+      !partition->location.is_located)
+    return partition->commit.needs_opening; /* behind the message that holds it: fetched again once that is solved */
   const TideRow *without_slot = try_message(intake, partition, message, now_us);
   gint64 until_us = now_us + SLOTS_WAIT_US;
   while (G_UNLIKELY(without_slot != NULL && tide_now_us() < until_us) &&
@@ -319,7 +323,7 @@ tide_intake_take(TideIntake *intake, TidePartition *partition, const TideMessage
   if (G_UNLIKELY(without_slot != NULL))
     halt_at_row_without_slot(intake, partition, message, without_slot);
   /* One that makes no rows is finished here and now: no batch will complete to say so. */
-  return partition->offsets.mark != partition->stored_offset;
+  return partition->offsets.mark != partition->stored_offset || partition->commit.needs_opening;
 }
 
 gint64

@@ -5,7 +5,7 @@
 void
 tide_offsets_init(TideOffsets *offsets)
 {
-  *offsets = (TideOffsets){.mark = -1};
+  *offsets = (TideOffsets){.mark = -1, .end = -1};
 }
 
 void
@@ -44,6 +44,15 @@ advance_mark(TideOffsets *offsets)
     offsets->mark = tracked(offsets, offsets->head)->offset + 1;
     offsets->head++;
   }
+  if (offsets->head == offsets->tail)
+    offsets->mark = MAX(offsets->mark, offsets->end);
+}
+
+void
+tide_offsets_reach_end(TideOffsets *offsets, gint64 end)
+{
+  offsets->end = end;
+  advance_mark(offsets);
 }
 
 guint32

@@ -27,6 +27,7 @@ typedef struct TideOffsets {
   guint64 unfinished_readings; /* of those messages */
   guint64 awaited_acks;        /* of those messages */
   gint64 mark;                 /* offset to commit: one past the contiguous finished run; -1 before anything finished */
+  gint64 end;                  /* no message lies between the last one that was fetched and this offset; -1: unknown */
 } TideOffsets;
 
 void tide_offsets_init(TideOffsets *offsets);
@@ -43,6 +44,10 @@ guint32 tide_offsets_begin(TideOffsets *offsets, const TideTrackedMessage *messa
 /* @n_acks of message @sequence came in: one for each row that was acknowledged. @sequence must be unfinished and wait
  * for as many. Returns: the message when that finished it, until the next one begins; NULL while it waits for more. */
 const TideTrackedMessage *tide_offsets_ack(TideOffsets *offsets, guint32 sequence, guint32 n_acks);
+
+/* All up to @end was fetched; what lies behind the last message are the marks of transactions, so the mark moves there
+ * as soon as all messages before are finished. */
+void tide_offsets_reach_end(TideOffsets *offsets, gint64 end);
 
 /* The message that was read last; NULL: none was. */
 const TideTrackedMessage *tide_offsets_newest(const TideOffsets *offsets);

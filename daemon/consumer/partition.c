@@ -189,13 +189,15 @@ tide_partition_assign(TidePartition *partition)
   partition->pauses.table_held_us = partition->pauses.read_ahead_held_us = 0;
   partition->pauses.is_paused = FALSE;
   partition->stored_offset = partition->end.wanted_offset = -1;
-  partition->end.seen_offset = partition->halt.record_ms = -1;
+  partition->end.seen_offset = -1;
+  g_clear_pointer(&partition->halt.text, g_free);
+  partition->halt = (TidePartitionHalt){.record_ms = -1};
+  partition->location = (TidePartitionLocation){0};
   partition->awaited.is_awaited = FALSE;
   partition->end.is_reached = partition->again.was_unheld = FALSE;
   tide_kafka_watch_remove(partition->watch, partition->watched);
   partition->watched =
       tide_kafka_watch_add(partition->watch, partition->topic, partition->partition, partition->source);
-  g_clear_pointer(&partition->halt.text, g_free);
 }
 
 void
@@ -205,7 +207,8 @@ tide_partition_release(TidePartition *partition, TideBudget *budget)
   tide_counter_add(partition->counters.readings_handed_back, partition->offsets.unfinished_readings);
   partition->assigned = FALSE;
   atomic_store_explicit(&partition->owned, TIDE_NOT_OWNED, memory_order_relaxed);
-  partition->kept_acks = 0;
+  partition->kept_acks = partition->halt.acks = 0;
+  partition->location.is_located = FALSE;
   partition->again.at_us = 0;
   partition->awaited.is_awaited = FALSE;
   partition->again.n_unheld = 0;
@@ -356,6 +359,8 @@ position_of(const TidePartition *partition)
   const TideTrackedMessage *newest = tide_offsets_newest(&partition->offsets);
   const TideTrackedMessage *oldest = tide_offsets_oldest(&partition->offsets);
   return (TideConsumerPosition){
+      .committed_offset =
+          partition->location.is_located && partition->halt.text == NULL ? partition->commit.offset : -1,
       .next_offset = MAX(newest != NULL ? newest->offset + 1 : -1, partition->end.seen_offset),
       .mark = partition->offsets.mark,
       .oldest_ms = oldest != NULL ? oldest->timestamp_ms : partition->halt.record_ms,
@@ -419,6 +424,24 @@ tide_partition_read_again(TidePartition *partition, TideBudget *budget)
 }
 
 void
+tide_partition_halt_by_offset(TidePartition *partition, const TideHaltNote *note, gint64 begin_offset)
+{
+  partition->halt.note = *note;
+  partition->halt.begin_offset = begin_offset;
+  partition->commit.needs_opening = TRUE;
+  g_array_set_size(partition->commit.asked, 0); /* an answer to these says nothing about what is committed next */
+}
+
+void
+tide_partition_reach_end(TidePartition *partition, gint64 end_offset)
+{
+  partition->end.seen_offset = end_offset;
+  gboolean is_all_tracked = partition->halt.text == NULL && !tide_partition_is_read_again(partition);
+  if (is_all_tracked && partition->location.is_located && end_offset > tide_partition_position(partition))
+    tide_offsets_reach_end(&partition->offsets, end_offset);
+}
+
+void
 tide_partition_commit_asked(TidePartition *partition, gint64 offset, gboolean noted, gboolean closed)
 {
   GArray *asked = partition->commit.asked;
@@ -434,8 +457,8 @@ tide_partition_commit_answered(TidePartition *partition, gint64 offset, gboolean
 {
   GArray *asked = partition->commit.asked;
   guint n = 0;
-  while (n < asked->len && g_array_index(asked, TideAskedCommit, n).offset <= offset)
-    n++;
+  for (guint i = asked->len; i > 0 && n == 0; i--)
+    n = g_array_index(asked, TideAskedCommit, i - 1).offset == offset ? i : 0;
   if (!good) {
     if (offset == partition->stored_offset)
       partition->stored_offset = -1; /* once more */
@@ -470,7 +493,7 @@ tide_partition_show(TidePartition *partition)
   TideConsumerNote note = {.in_flight = partition->offsets.unfinished,
                            .pauses = partition->pauses.reasons,
                            .halt_text = partition->halt.text};
-  tide_kafka_watch_note(partition->watch, partition->watched, &position, &note);
+  partition->location.was_replaced |= tide_kafka_watch_note(partition->watch, partition->watched, &position, &note);
   tide_gauge_set(partition->counters.paused_gauge, partition->pauses.is_paused ? 1 : 0);
   if (partition->stored_offset >= 0)
     tide_gauge_set(partition->counters.stored_gauge, partition->stored_offset);

@@ -13,6 +13,7 @@
 #include "consumer/offsets.h"
 #include "consumer/write_latency.h"
 #include "dead_letters/message_dead_letters.h"
+#include "kafka/commit_note.h"
 #include "kafka/kafka_watch.h"
 #include "mapping/mapping.h"
 #include "model/reject.h"
@@ -78,9 +79,21 @@ typedef struct TidePartitionPauses {
 
 /* A message that holds it, or whatever does. */
 typedef struct TidePartitionHalt {
-  char *text;       /* owned: why it is halted */
-  gint64 record_ms; /* the record time of the message that holds it; -1: it has none, or no message does */
+  char *text;        /* owned: why it is halted; NULL: it is not */
+  gint64 record_ms;  /* the record time of the message that holds it; -1: it has none, or no message does */
+  TideHaltNote note; /* what is committed of the halt */
+  gint64
+      begin_offset; /* if the halt is because of offsets: the log's beginning, which is committed in place of a mark */
+  gboolean is_damaged; /* the note's offset is that of the damage; the first message behind it is not known yet */
+  guint64 acks;        /* of rows that HBase refused, that are owed for ever: no work */
 } TidePartitionHalt;
+
+/* Where it stands, before anything of it is read. */
+typedef struct TidePartitionLocation {
+  gboolean is_located;   /* else nothing of it is read, and nothing committed */
+  gboolean was_replaced; /* the watch saw a sign that its log is another one */
+  gint64 beyond_end_us;  /* since when its offset has been beyond the log's end; 0: it is not */
+} TidePartitionLocation;
 
 /* A message that cannot be read before its schema is there. What comes behind it is not looked at, and read again. */
 typedef struct TideAwaitedSchema {
@@ -143,6 +156,7 @@ typedef struct TidePartition {
   guint64 kept_acks;    /* of rows that are written, and will be once more: heals.h */
   gint64 charged_bytes; /* what the budget holds for offsets and dead letters */
   TidePartitionPauses pauses;
+  TidePartitionLocation location;
   TidePartitionHalt halt;
   TideAwaitedSchema awaited;
   gint64 stored_offset; /* that was to be committed last; -1: none, or it was refused */
@@ -177,10 +191,21 @@ void tide_partition_assign(TidePartition *partition);
 /* It is no longer ours: what was unfinished is handed back, and later acknowledgements of it are dropped. */
 void tide_partition_release(TidePartition *partition, TideBudget *budget);
 
-/* The offset to commit; -1: none is known. */
+static inline gboolean
+tide_partition_is_halted_by_offset(const TidePartition *partition)
+{
+  return tide_halt_cause_is_of_offset(partition->halt.note.cause);
+}
+
+/* The offset to commit; -1: none is known. Of a partition that is halted because of its offset, the log's beginning:
+ * whoever does not know the note beside it repeats, and skips nothing. */
 static inline gint64
 tide_partition_position(const TidePartition *partition)
 {
+  if (!partition->location.is_located)
+    return -1;
+  if (tide_partition_is_halted_by_offset(partition))
+    return partition->halt.begin_offset;
   return partition->offsets.mark >= 0 ? partition->offsets.mark : partition->commit.start_offset;
 }
 
@@ -191,12 +216,12 @@ tide_partition_span(const TidePartition *partition)
   return partition->offsets.tail - partition->commit.sequence + partition->again.n_unheld;
 }
 
-/* Whether something of it is on its way. Rows that are written and kept to be written once more are not: a stop does
- * not wait for them. */
+/* Whether something of it is on its way. Rows that are written and kept to be written once more are not, nor are those
+ * at which it is halted: a stop does not wait for them. */
 static inline gboolean
 tide_partition_has_work(const TidePartition *partition)
 {
-  return partition->offsets.awaited_acks > partition->kept_acks;
+  return partition->offsets.awaited_acks > partition->kept_acks + partition->halt.acks;
 }
 
 static inline gboolean
@@ -242,6 +267,14 @@ TideSourceRef tide_partition_pass(TidePartition *partition, guint32 n_readings);
 /* The moment has come: all that is unfinished is handed back, and the next message is that of
  * tide_partition_position(). */
 void tide_partition_read_again(TidePartition *partition, TideBudget *budget);
+
+/* It is halted because of its offset, as @note says: from now on @begin_offset, where its log begins now, is what is
+ * committed of it. */
+void tide_partition_halt_by_offset(TidePartition *partition, const TideHaltNote *note, gint64 begin_offset);
+
+/* All that the log held up to @end_offset was handed out; what is behind the last message are the marks of
+ * transactions. Where nothing is unfinished, they are finished, too. */
+void tide_partition_reach_end(TidePartition *partition, gint64 end_offset);
 
 /* @offset is being committed: that of tide_partition_position(). */
 void tide_partition_commit_asked(TidePartition *partition, gint64 offset, gboolean noted, gboolean closed);

@@ -338,8 +338,10 @@ tide_pauses_halt_partition(TidePauses *pauses, TidePartition *partition, char *t
 }
 
 void
-tide_pauses_halt_at_message(TidePauses *pauses, TidePartition *partition, char *text)
+tide_pauses_halt_at_message(TidePauses *pauses, TidePartition *partition, gint64 offset, char *text)
 {
+  partition->halt.note = (TideHaltNote){TIDE_HALT_MESSAGE, offset};
+  partition->commit.needs_opening = TRUE;
   tide_counter_inc(pauses->messages_held);
   tide_pauses_halt_partition(pauses, partition, text);
 }

@@ -89,7 +89,7 @@ void tide_pauses_lift(TidePauses *pauses, const guint16 *slots, gsize n_slots);
 /* Halts @partition until an operator acts, and logs it, always: each partition that stops is news.
  * @text: (transfer full): one sentence that says why */
 void tide_pauses_halt_partition(TidePauses *pauses, TidePartition *partition, char *text);
-/* The same because of a message, which is counted. */
-void tide_pauses_halt_at_message(TidePauses *pauses, TidePartition *partition, char *text);
+/* The same because of the message at @offset, which is counted and noted in what is committed. */
+void tide_pauses_halt_at_message(TidePauses *pauses, TidePartition *partition, gint64 offset, char *text);
 
 G_END_DECLS

@@ -161,15 +161,18 @@ static void
 assign(TideFileInput *input, TideLoadedFile *file)
 {
   const char *note = file->mark.note != NULL ? file->mark.note : "";
-  TideInputAssignment assignment = {.topic = file->path,
-                                    .is_new = !file->mark.was_kept,
-                                    .start_offset = file->mark.offset,
-                                    .end_offset = -1,
-                                    .note = tide_bytes_of_string(note)};
-  Assigned assigned = {.file = file, .slot = input->handlers.assigned(&assignment, input->handlers.data)};
+  TideInputLog log = {.wanted_offset = -1,
+                      .committed_offset = file->mark.was_kept ? file->mark.offset : -1,
+                      .note = tide_bytes_of_string(note),
+                      .begin_offset = file->mark.offset,
+                      .end_offset = -1,
+                      .start_offset = file->mark.offset};
+  Assigned assigned = {.file = file, .slot = input->handlers.assigned(file->path, 0, input->handlers.data)};
   if (assigned.slot == G_MAXUINT16)
     return; /* there are no more slots: the consumer has said so, and ends */
   g_array_append_val(input->assigned, assigned);
+  (void)input->handlers.located(assigned.slot, &log, input->handlers.data);
+  input->handlers.unlocated(0, NULL, input->handlers.data);
   input->handlers.taking(&assigned.slot, 1, input->handlers.data);
 }
 

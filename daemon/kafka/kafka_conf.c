@@ -17,6 +17,9 @@
  * would let a partition that was added wait as long. */
 #define METADATA_MS "60000"
 
+/* To the brokers, of every client of every tidemark. */
+#define CLIENT_ID "tidemark"
+
 /* librdkafka refuses a prefetch queue below 1 KiB; below 1 MiB it could not hold one fetch. */
 #define MIN_QUEUE_BYTES (1024u * 1024)
 
@@ -99,7 +102,7 @@ set_properties(rd_kafka_conf_t *conf, const TideKafkaConfig *config, GError **er
 {
   const TideKafkaSetting ours[] = {
       {"bootstrap.servers", config->brokers},
-      {"client.id", "tidemark"},
+      {"client.id", CLIENT_ID},
       {"topic.metadata.refresh.interval.ms", METADATA_MS},
       {NULL},
   };
@@ -111,6 +114,19 @@ set_properties(rd_kafka_conf_t *conf, const TideKafkaConfig *config, GError **er
       return FALSE;
   }
   return TRUE;
+}
+
+gboolean
+tide_kafka_conf_is_tidemark(const TideKafkaConfig *config, const char *client_id)
+{
+  if (strcmp(client_id, CLIENT_ID) == 0)
+    return TRUE;
+  for (guint i = 0; i < config->properties->len; i++) {
+    const TideKafkaProperty *property = &g_array_index(config->properties, TideKafkaProperty, i);
+    if (strcmp(property->name, "client.id") == 0 && strcmp(property->value, client_id) == 0)
+      return TRUE;
+  }
+  return FALSE;
 }
 
 rd_kafka_conf_t *

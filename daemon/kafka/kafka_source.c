@@ -8,6 +8,7 @@
 #include "kafka/kafka_refill.h"
 #include "kafka/kafka_right.h"
 #include "kafka/kafka_start.h"
+#include "util/backoff.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/log.h"
@@ -23,10 +24,20 @@ typedef struct CacheEntry {
   guint16 slot;
 } CacheEntry;
 
+/* Partitions that the brokers did not say all of are asked about again: soon, and seldom when that goes on. The thread
+ * waits for the answers, so each question is short then. */
+#define LOCATE_MIN_US (TIDE_US_PER_S / 2)
+#define LOCATE_MAX_US (10 * TIDE_US_PER_S)
+#define LOCATE_QUESTION_MS 1000
+
 typedef struct SlotName {
   char *topic; /* owned */
   gint32 partition;
-  gint64 begin_offset; /* where it was last assigned or moved to; below 0: librdkafka was to ask */
+  gboolean is_unlocated; /* ours, and to be located before it is read (on) ... */
+  gint64 wanted_offset;  /* ... at the offset that was not found; -1: where located() says */
+  gboolean is_ours;
+  gboolean is_halted;  /* not to be fetched, though librdkafka may still have it */
+  gint64 begin_offset; /* where it was last assigned or moved to */
   gboolean denied;     /* reported, and nothing was read since */
 } SlotName;
 
@@ -39,12 +50,12 @@ typedef struct TideKafkaSource {
   TideKafkaRefill refill;
   GPtrArray *names; /* owned (element-type SlotName), by slot; NULL where unknown */
   CacheEntry cache[CACHE_SIZE];
-  guint n_denied; /* slots */
+  guint n_denied;    /* slots */
+  guint n_unlocated; /* slots */
+  guint32 n_looks;   /* in a row, after which some were still unlocated */
+  gint64 locate_us;  /* when the next look is due */
   gboolean is_closed;
 } TideKafkaSource;
-
-/* A partition that was moved begins there. */
-static void move_slot(TideInput *input, guint16 slot, gint64 offset);
 
 static TideKafkaSource *
 source_of(TideInput *input)
@@ -96,8 +107,10 @@ remember_slot(TideKafkaSource *source, guint16 slot, const char *topic, gint32 p
   SlotName **name = (SlotName **)&g_ptr_array_index(source->names, slot);
   if (*name != NULL && (*name)->partition == partition && strcmp((*name)->topic, topic) == 0)
     return;
-  if (*name != NULL) /* another had it before */
+  if (*name != NULL) { /* another had it before */
     source->n_denied -= (*name)->denied ? 1 : 0;
+    source->n_unlocated -= (*name)->is_unlocated ? 1 : 0;
+  }
   slot_name_free(*name);
   *name = g_new0(SlotName, 1);
   (*name)->topic = g_strdup(topic);
@@ -110,7 +123,7 @@ name_of(const TideKafkaSource *source, guint16 slot)
   return g_ptr_array_index(source->names, slot);
 }
 
-/* ---- rebalance ---- */
+/* ---- where partitions go on ---- */
 
 static gboolean
 is_cooperative(const TideKafkaSource *source)
@@ -137,6 +150,61 @@ assign(TideKafkaSource *source, const rd_kafka_topic_partition_list_t *partition
              "cannot take partitions: %s; restart the daemon to join the group anew", rd_kafka_err2str(problem));
 }
 
+static SlotName *
+name_at(TideKafkaSource *source, const rd_kafka_topic_partition_t *at)
+{
+  guint16 slot = find_slot_by_name(source, at->topic, at->partition);
+  return slot != NO_SLOT ? name_of(source, slot) : NULL;
+}
+
+/* Has librdkafka fetch the partitions of @list from their offsets on, whether it has them or not; the others that it
+ * has go on behind the last message that was handed out. Not inside of a rebalance. */
+static void
+assign_more(TideKafkaSource *source, const rd_kafka_topic_partition_list_t *list)
+{
+  rd_kafka_topic_partition_list_t *all = NULL;
+  rd_kafka_resp_err_t problem = rd_kafka_assignment(source->kafka, &all);
+  if (problem == RD_KAFKA_RESP_ERR_NO_ERROR && !is_cooperative(source))
+    problem = rd_kafka_position(source->kafka, all);
+  if (problem != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    tide_log(TIDE_LOG_ERROR, "assignment-failed",
+             "cannot take partitions: %s; restart the daemon to join the group anew", rd_kafka_err2str(problem));
+    return;
+  }
+  if (is_cooperative(source)) {
+    rd_kafka_topic_partition_list_t *known = rd_kafka_topic_partition_list_new(list->cnt);
+    for (int i = 0; i < list->cnt; i++)
+      if (rd_kafka_topic_partition_list_find(all, list->elems[i].topic, list->elems[i].partition) != NULL)
+        rd_kafka_topic_partition_list_add(known, list->elems[i].topic, list->elems[i].partition);
+    log_rebalance_problem("move", rd_kafka_incremental_unassign(source->kafka, known));
+    log_rebalance_problem("take", rd_kafka_incremental_assign(source->kafka, list));
+    rd_kafka_topic_partition_list_destroy(known);
+  } else {
+    /* A fetch that failed with "out of range" has ended for librdkafka, so that a seek is refused; and of eager members
+     * it takes an assignment as a whole only. */
+    for (int i = all->cnt; i-- > 0;) {
+      rd_kafka_topic_partition_t *at = &all->elems[i];
+      SlotName *name = name_at(source, at);
+      if (name == NULL || name->is_halted)
+        rd_kafka_topic_partition_list_del_by_idx(all, i);
+      else if (at->offset < 0)
+        at->offset = name->begin_offset; /* nothing of it was handed out */
+      else
+        name->begin_offset = at->offset;
+    }
+    for (int i = 0; i < list->cnt; i++) {
+      const rd_kafka_topic_partition_t *to = &list->elems[i];
+      rd_kafka_topic_partition_t *at = rd_kafka_topic_partition_list_find(all, to->topic, to->partition);
+      if (at == NULL)
+        at = rd_kafka_topic_partition_list_add(all, to->topic, to->partition);
+      at->offset = to->offset;
+      name_at(source, to)->begin_offset = to->offset;
+    }
+    assign(source, all);
+  }
+  rd_kafka_topic_partition_list_destroy(all);
+}
+
 static void
 report_progress(gpointer data)
 {
@@ -144,47 +212,131 @@ report_progress(gpointer data)
   source->handlers.progress(source->handlers.data);
 }
 
-/* Fills in where @partitions begin. (transfer full) */
-static TideKafkaStart *
-find_starts(TideKafkaSource *source, rd_kafka_topic_partition_list_t *partitions)
+/* Of one that is located, or no longer ours. */
+static void
+set_located(TideKafkaSource *source, SlotName *name)
 {
-  TideKafkaStarts starts = {source->kafka, &source->options.config->kafka, report_progress, source};
-  return tide_kafka_find_starts(&starts, partitions);
+  source->n_unlocated -= name->is_unlocated ? 1 : 0;
+  name->is_unlocated = FALSE;
 }
 
-static guint16
-report_assigned(TideKafkaSource *source, const rd_kafka_topic_partition_t *at, const TideKafkaStart *start)
+static void
+set_unlocated(TideKafkaSource *source, guint16 slot, gint64 wanted_offset)
 {
-  TideInputAssignment assignment = {.topic = at->topic,
-                                    .partition = at->partition,
-                                    .start_offset = start->start_offset,
-                                    .end_offset = start->end_offset,
-                                    .is_new = start->is_answered && !start->is_committed};
-  if (start->is_committed)
-    assignment.note = tide_bytes(at->metadata, at->metadata_size);
-  return source->handlers.assigned(&assignment, source->handlers.data);
+  SlotName *name = name_of(source, slot);
+  source->n_unlocated += name->is_unlocated ? 0 : 1;
+  name->is_unlocated = TRUE;
+  name->wanted_offset = wanted_offset;
+}
+
+/* "topic 'm' partition 3: Broker: Not coordinator". (transfer full) */
+static char *
+describe_unlocated(const TideKafkaSource *source, const rd_kafka_topic_partition_t *at)
+{
+  const TideKafkaConfig *config = &source->options.config->kafka;
+  if (at->err == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED)
+    return tide_kafka_right_missing(config, TIDE_KAFKA_RIGHT_GROUP, config->group);
+  if (at->err == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED)
+    return tide_kafka_right_missing(config, TIDE_KAFKA_RIGHT_READ, at->topic);
+  return g_strdup_printf("topic '%s' partition %d: %s", at->topic, at->partition, rd_kafka_err2str(at->err));
+}
+
+/* Asks where @partitions stand, and takes those out of it that are not to be read: they are halted, or not located yet.
+ * The offsets of the others are set. Inside of a rebalance and outside. */
+static void
+locate(TideKafkaSource *source, rd_kafka_topic_partition_list_t *partitions, int question_ms)
+{
+  TideKafkaStarts starts = {source->kafka, &source->options.config->kafka, question_ms, report_progress, source};
+  g_autofree TideInputLog *logs = tide_kafka_find_starts(&starts, partitions);
+  g_autofree char *cluster_id = rd_kafka_clusterid(source->kafka, 0); /* known by now from an answer, or not at all */
+  g_autofree char *why = NULL;
+  for (int i = partitions->cnt; i-- > 0;) {
+    rd_kafka_topic_partition_t *at = &partitions->elems[i];
+    guint16 slot = find_slot_by_name(source, at->topic, at->partition);
+    SlotName *name = name_of(source, slot);
+    gint64 offset = TIDE_INPUT_ASK_AGAIN;
+    if (at->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+      logs[i].wanted_offset = name->wanted_offset;
+      logs[i].cluster_id = cluster_id;
+      offset = source->handlers.located(slot, &logs[i], source->handlers.data);
+    } else if (why == NULL)
+      why = describe_unlocated(source, at);
+    if (offset != TIDE_INPUT_ASK_AGAIN)
+      set_located(source, name);
+    name->is_halted = offset == TIDE_INPUT_HALTED;
+    if (offset < 0) {
+      rd_kafka_topic_partition_list_del_by_idx(partitions, i);
+      continue;
+    }
+    if (offset != at->offset) { /* what was committed with another has nothing to say about this one */
+      rd_kafka_topic_partition_list_del_by_idx(partitions, i);
+      rd_kafka_topic_partition_list_add(partitions, name->topic, name->partition)->offset = offset;
+    }
+    name->begin_offset = offset;
+  }
+  source->n_looks = source->n_unlocated > 0 ? source->n_looks + 1 : 0;
+  source->locate_us = tide_now_us() + tide_backoff_us(MAX(source->n_looks, 1), LOCATE_MIN_US, LOCATE_MAX_US);
+  source->handlers.unlocated(source->n_unlocated, why, source->handlers.data);
+}
+
+/* Hands @partitions over to be fetched: @assign_them does it. */
+static void
+take_located(TideKafkaSource *source, const rd_kafka_topic_partition_list_t *partitions,
+             void (*assign_them)(TideKafkaSource *, const rd_kafka_topic_partition_list_t *))
+{
+  g_autofree guint16 *slots = g_new(guint16, (gsize)MAX(partitions->cnt, 1));
+  gsize n_slots = (gsize)partitions->cnt;
+  for (int i = 0; i < partitions->cnt; i++)
+    slots[i] = find_slot_by_name(source, partitions->elems[i].topic, partitions->elems[i].partition);
+  source->handlers.taking(slots, n_slots, source->handlers.data);
+  assign_them(source, partitions);
+  source->handlers.taken(slots, n_slots, source->handlers.data);
+}
+
+/* Looks again for all that is not located. */
+static void
+locate_the_rest(TideKafkaSource *source)
+{
+  rd_kafka_topic_partition_list_t *partitions = rd_kafka_topic_partition_list_new((int)source->n_unlocated);
+  for (guint i = 0; i < source->names->len; i++) {
+    const SlotName *name = g_ptr_array_index(source->names, i);
+    if (name != NULL && name->is_unlocated)
+      rd_kafka_topic_partition_list_add(partitions, name->topic, name->partition);
+  }
+  locate(source, partitions, LOCATE_QUESTION_MS);
+  if (partitions->cnt > 0)
+    take_located(source, partitions, assign_more);
+  rd_kafka_topic_partition_list_destroy(partitions);
+}
+
+/* ---- rebalance ---- */
+
+static void
+assign_in_rebalance(TideKafkaSource *source, const rd_kafka_topic_partition_list_t *partitions)
+{
+  if (is_cooperative(source))
+    log_rebalance_problem("take", rd_kafka_incremental_assign(source->kafka, partitions));
+  else
+    assign(source, partitions);
 }
 
 static void
 take(TideKafkaSource *source, rd_kafka_topic_partition_list_t *partitions)
 {
   memset(source->cache, 0, sizeof source->cache);
-  g_autofree TideKafkaStart *starts = find_starts(source, partitions);
-  g_autofree guint16 *slots = g_new(guint16, (gsize)MAX(partitions->cnt, 1));
-  gsize n_slots = 0;
-  for (int i = 0; i < partitions->cnt; i++) {
-    guint16 slot = report_assigned(source, &partitions->elems[i], &starts[i]);
-    remember_slot(source, slot, partitions->elems[i].topic, partitions->elems[i].partition);
-    if (slot == NO_SLOT)
+  for (int i = partitions->cnt; i-- > 0;) {
+    const rd_kafka_topic_partition_t *at = &partitions->elems[i];
+    guint16 slot = source->handlers.assigned(at->topic, at->partition, source->handlers.data);
+    remember_slot(source, slot, at->topic, at->partition);
+    if (slot == NO_SLOT) {
+      rd_kafka_topic_partition_list_del_by_idx(partitions, i);
       continue;
-    name_of(source, slot)->begin_offset = partitions->elems[i].offset;
-    slots[n_slots++] = slot;
+    }
+    name_of(source, slot)->is_ours = TRUE;
+    set_unlocated(source, slot, -1);
   }
-  source->handlers.taking(slots, n_slots, source->handlers.data);
-  if (is_cooperative(source))
-    log_rebalance_problem("take", rd_kafka_incremental_assign(source->kafka, partitions));
-  else
-    assign(source, partitions);
+  locate(source, partitions, TIDE_KAFKA_QUESTION_MS);
+  take_located(source, partitions, assign_in_rebalance);
   source->handlers.assignment_done(source->handlers.data);
 }
 
@@ -200,6 +352,21 @@ give_up(TideKafkaSource *source, rd_kafka_topic_partition_list_t *partitions)
       slots[n_slots++] = slot;
   }
   source->handlers.revoking(slots, n_slots, lost, source->handlers.data);
+  /* Partitions that are halted or not located were never handed to librdkafka, which refuses to take them back. */
+  rd_kafka_topic_partition_list_t *assigned = NULL;
+  (void)rd_kafka_assignment(source->kafka, &assigned);
+  for (int i = partitions->cnt; i-- > 0;) {
+    const rd_kafka_topic_partition_t *at = &partitions->elems[i];
+    SlotName *name = name_at(source, at);
+    if (name != NULL) {
+      name->is_ours = FALSE;
+      set_located(source, name);
+    }
+    if (assigned != NULL && rd_kafka_topic_partition_list_find(assigned, at->topic, at->partition) == NULL)
+      rd_kafka_topic_partition_list_del_by_idx(partitions, i);
+  }
+  if (assigned != NULL)
+    rd_kafka_topic_partition_list_destroy(assigned);
   if (is_cooperative(source))
     log_rebalance_problem("give up", rd_kafka_incremental_unassign(source->kafka, partitions));
   else
@@ -227,10 +394,6 @@ kind_of(rd_kafka_resp_err_t code, guint16 slot)
     return TIDE_INPUT_TROUBLE_FATAL;
   case RD_KAFKA_RESP_ERR__MAX_POLL_EXCEEDED:
     return TIDE_INPUT_TROUBLE_POLL;
-  case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
-  case RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE:
-  case RD_KAFKA_RESP_ERR__NO_OFFSET:
-    return TIDE_INPUT_TROUBLE_OUT_OF_RANGE;
   case RD_KAFKA_RESP_ERR__BAD_MSG:
   case RD_KAFKA_RESP_ERR__BAD_COMPRESSION:
   case RD_KAFKA_RESP_ERR__NOT_IMPLEMENTED: /* a format that this librdkafka does not know: it skips it all the same */
@@ -246,6 +409,14 @@ kind_of(rd_kafka_resp_err_t code, guint16 slot)
   default:
     return slot != NO_SLOT ? TIDE_INPUT_TROUBLE_PARTITION : TIDE_INPUT_TROUBLE_CLIENT;
   }
+}
+
+/* The offset that was asked for is not in the log. */
+static gboolean
+is_out_of_range(rd_kafka_resp_err_t code)
+{
+  return code == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET || code == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE ||
+         code == RD_KAFKA_RESP_ERR__NO_OFFSET;
 }
 
 static void
@@ -282,43 +453,6 @@ recover(TideKafkaSource *source, guint16 slot)
   name->denied = FALSE;
   source->n_denied--;
   source->handlers.recovered(slot, source->handlers.data);
-}
-
-/* The offset that was asked for is not there. On which side of what is there it lies makes all the difference. */
-static void
-report_out_of_range(TideKafkaSource *source, guint16 slot, gint64 offset, const char *text)
-{
-  const SlotName *name = name_of(source, slot);
-  gint64 low = -1, high = -1;
-  rd_kafka_resp_err_t problem = rd_kafka_query_watermark_offsets(source->kafka, name->topic, name->partition, &low,
-                                                                 &high, TIDE_KAFKA_QUESTION_MS);
-  if (problem == RD_KAFKA_RESP_ERR_NO_ERROR && offset >= 0 && offset < low) {
-    g_autofree char *lost = g_strdup_printf(
-        "messages %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT " were deleted before they were read", offset, low - 1);
-    TideInputReport what = {TIDE_INPUT_TROUBLE_LOST, slot, lost, offset, low};
-    source->handlers.trouble(&what, source->handlers.data);
-    return;
-  }
-  g_autofree char *behind =
-      g_strdup_printf("offset %" G_GINT64_FORMAT " is to be read next, but the partition ends at %" G_GINT64_FORMAT
-                      ": the topic was made anew, or lost its newest messages",
-                      offset, high);
-  report(source, TIDE_INPUT_TROUBLE_OUT_OF_RANGE, slot,
-         problem == RD_KAFKA_RESP_ERR_NO_ERROR && offset > high ? behind : text);
-}
-
-/* librdkafka asked for the committed offset itself, because the broker had not answered us, and there is none. */
-static void
-start_after_all(TideKafkaSource *source, guint16 slot)
-{
-  const SlotName *name = name_of(source, slot);
-  rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
-  rd_kafka_topic_partition_list_add(list, name->topic, name->partition);
-  g_autofree TideKafkaStart *start = find_starts(source, list);
-  (void)report_assigned(source, &list->elems[0], start);
-  source->handlers.taking(&slot, 1, source->handlers.data);
-  move_slot(&source->input, slot, list->elems[0].offset);
-  rd_kafka_topic_partition_list_destroy(list);
 }
 
 static void
@@ -478,21 +612,24 @@ handle_event(TideKafkaSource *source, const rd_kafka_message_t *raw)
   }
   if (text == NULL)
     text = rd_kafka_err2str(raw->err);
-  TideInputTrouble kind = kind_of(raw->err, slot);
-  if (kind == TIDE_INPUT_TROUBLE_DENIED)
+  if (is_out_of_range(raw->err)) {
+    if (slot != NO_SLOT && name_of(source, slot)->is_ours)
+      set_unlocated(source, slot, raw->offset >= 0 ? raw->offset : name_of(source, slot)->begin_offset);
+    return;
+  }
+  TideInputReport what = {.kind = kind_of(raw->err, slot), .slot = slot, .text = text, .offset = raw->offset};
+  if (what.kind == TIDE_INPUT_TROUBLE_DENIED)
     report_denied(source, raw, slot, text);
-  else if (kind != TIDE_INPUT_TROUBLE_OUT_OF_RANGE || slot == NO_SLOT)
-    report(source, kind, slot, text);
-  else if (raw->offset == RD_KAFKA_OFFSET_INVALID)
-    start_after_all(source, slot);
   else
-    report_out_of_range(source, slot, raw->offset, text);
+    source->handlers.trouble(&what, source->handlers.data);
 }
 
 static gboolean
 poll_source(TideInput *input, int timeout_ms, TideInputRecord *ret_record)
 {
   TideKafkaSource *source = source_of(input);
+  if (G_UNLIKELY(source->n_unlocated > 0) && tide_now_us() >= source->locate_us)
+    locate_the_rest(source);
   rd_kafka_message_t *raw =
       rd_kafka_consumer_poll(source->kafka, tide_kafka_refill_wait_ms(&source->refill, timeout_ms));
   if (raw == NULL)
@@ -545,68 +682,21 @@ resume_slot(TideInput *input, guint16 slot)
   rd_kafka_topic_partition_list_destroy(list);
 }
 
-/* Where @at, of which nothing was handed out since it was assigned, was to begin. */
-static gint64
-find_beginning(TideKafkaSource *source, const rd_kafka_topic_partition_t *at)
-{
-  guint16 slot = find_slot_by_name(source, at->topic, at->partition);
-  if (slot != NO_SLOT && name_of(source, slot)->begin_offset >= 0)
-    return name_of(source, slot)->begin_offset;
-  rd_kafka_topic_partition_list_t *one = rd_kafka_topic_partition_list_new(1);
-  rd_kafka_topic_partition_list_add(one, at->topic, at->partition);
-  g_free(find_starts(source, one));
-  gint64 offset = one->elems[0].offset;
-  rd_kafka_topic_partition_list_destroy(one);
-  return offset;
-}
-
-/* A fetch that failed with "out of range" has ended for librdkafka, so that a seek is refused: the partition is
- * assigned once more. Where the protocol is eager, that means all of them; each goes on behind the last message that
- * was handed out. */
-static void
-assign_all_again(TideKafkaSource *source, guint16 slot, gint64 offset)
-{
-  const SlotName *name = name_of(source, slot);
-  rd_kafka_topic_partition_list_t *all = NULL;
-  rd_kafka_resp_err_t problem = rd_kafka_assignment(source->kafka, &all);
-  if (problem == RD_KAFKA_RESP_ERR_NO_ERROR)
-    problem = rd_kafka_position(source->kafka, all);
-  for (int i = 0; problem == RD_KAFKA_RESP_ERR_NO_ERROR && i < all->cnt; i++) {
-    rd_kafka_topic_partition_t *at = &all->elems[i];
-    if (at->partition == name->partition && strcmp(at->topic, name->topic) == 0)
-      at->offset = offset;
-    else if (at->offset < 0)
-      at->offset = find_beginning(source, at);
-    guint16 assigned = find_slot_by_name(source, at->topic, at->partition);
-    if (assigned != NO_SLOT)
-      name_of(source, assigned)->begin_offset = at->offset;
-  }
-  if (problem == RD_KAFKA_RESP_ERR_NO_ERROR)
-    assign(source, all);
-  else
-    tide_log_fields(TIDE_LOG_ERROR, "seek-failed",
-                    TIDE_LOG_FIELDS({"TOPIC", name->topic}, {"PARTITION", tide_log_number(name->partition).text},
-                                    {"SOURCE", tide_config_source_name(source->options.config, name->topic)},
-                                    {"OFFSET", tide_log_number(offset).text}),
-                    "cannot move topic '%s' partition %d to offset %" G_GINT64_FORMAT
-                    ": %s; it is not read before the next rebalance: restart the daemon to make one",
-                    name->topic, name->partition, offset, rd_kafka_err2str(problem));
-  if (all != NULL)
-    rd_kafka_topic_partition_list_destroy(all);
-}
-
 static void
 move_slot(TideInput *input, guint16 slot, gint64 offset)
 {
   TideKafkaSource *source = source_of(input);
-  if (!is_cooperative(source)) {
-    assign_all_again(source, slot, offset);
-    return;
-  }
   rd_kafka_topic_partition_list_t *list = list_of(source, slot, offset);
-  log_rebalance_problem("move", rd_kafka_incremental_unassign(source->kafka, list));
-  log_rebalance_problem("move", rd_kafka_incremental_assign(source->kafka, list));
+  assign_more(source, list);
   rd_kafka_topic_partition_list_destroy(list);
+}
+
+static void
+locate_slot(TideInput *input, guint16 slot, gint64 wanted_offset)
+{
+  TideKafkaSource *source = source_of(input);
+  set_unlocated(source, slot, wanted_offset);
+  source->locate_us = tide_now_us();
 }
 
 /* ---- life ---- */
@@ -655,6 +745,7 @@ static const TideInputFuncs funcs = {.poll = poll_source,
                                      .commit_later = commit_later,
                                      .commit = commit_and_wait,
                                      .move = move_slot,
+                                     .locate = locate_slot,
                                      .close = close_source,
                                      .free = free_source};
 

@@ -3,7 +3,6 @@
 #include "config/topic_pattern.h"
 #include "kafka/commit_note.h"
 #include "util/clock.h"
-#include "util/log.h"
 
 /* Members of a group that begins commit where they begin a moment before others ask: the note of such a commit says
  * when, and it is no sign yet that the group began before. Later ones are, and every commit that has moved. */
@@ -11,36 +10,31 @@
 
 typedef struct Search {
   const TideKafkaStarts *starts;
-  rd_kafka_topic_partition_list_t *partitions;
-  TideKafkaStart *found;
+  rd_kafka_topic_partition_list_t *partitions; /* their errors: of the first question that was not answered */
+  TideInputLog *found;
 } Search;
 
 /* ---- offsets by time ---- */
 
-/* The offsets of @partitions at @time_ms, or at RD_KAFKA_OFFSET_BEGINNING or _END, all in one question; below 0 where
- * the broker gave none. (transfer full) */
-static rd_kafka_topic_partition_list_t *
-ask_offsets(const TideKafkaStarts *starts, const rd_kafka_topic_partition_list_t *partitions, gint64 time_ms)
+/* The offsets of all partitions at @time_ms, or at RD_KAFKA_OFFSET_BEGINNING or _END, all in one question, go to the
+ * member of each result at @member. RD_KAFKA_OFFSET_END: no message is as late as that time. */
+static void
+find_offsets(Search *search, gint64 time_ms, gsize member)
 {
+  rd_kafka_topic_partition_list_t *partitions = search->partitions;
   rd_kafka_topic_partition_list_t *asked = rd_kafka_topic_partition_list_new(partitions->cnt);
   for (int i = 0; i < partitions->cnt; i++)
     rd_kafka_topic_partition_list_add(asked, partitions->elems[i].topic, partitions->elems[i].partition)->offset =
         time_ms;
-  rd_kafka_resp_err_t problem = rd_kafka_offsets_for_times(starts->kafka, asked, TIDE_KAFKA_QUESTION_MS);
-  for (int i = 0; i < asked->cnt; i++)
-    if (problem != RD_KAFKA_RESP_ERR_NO_ERROR || asked->elems[i].err != RD_KAFKA_RESP_ERR_NO_ERROR)
-      asked->elems[i].offset = RD_KAFKA_OFFSET_INVALID;
-  starts->progress(starts->progress_data);
-  return asked;
-}
-
-static void
-find_ends(Search *search)
-{
-  rd_kafka_topic_partition_list_t *ends = ask_offsets(search->starts, search->partitions, RD_KAFKA_OFFSET_END);
-  for (int i = 0; i < ends->cnt; i++)
-    search->found[i].end_offset = MAX(ends->elems[i].offset, -1);
-  rd_kafka_topic_partition_list_destroy(ends);
+  rd_kafka_resp_err_t problem = rd_kafka_offsets_for_times(search->starts->kafka, asked, search->starts->question_ms);
+  for (int i = 0; i < partitions->cnt; i++) {
+    rd_kafka_resp_err_t of_one = problem != RD_KAFKA_RESP_ERR_NO_ERROR ? problem : asked->elems[i].err;
+    if (of_one != RD_KAFKA_RESP_ERR_NO_ERROR && partitions->elems[i].err == RD_KAFKA_RESP_ERR_NO_ERROR)
+      partitions->elems[i].err = of_one;
+    G_STRUCT_MEMBER(gint64, &search->found[i], member) = asked->elems[i].offset;
+  }
+  rd_kafka_topic_partition_list_destroy(asked);
+  search->starts->progress(search->starts->progress_data);
 }
 
 /* ---- whether the group is new ---- */
@@ -50,7 +44,7 @@ static rd_kafka_topic_partition_list_t *
 list_all(const TideKafkaStarts *starts)
 {
   const struct rd_kafka_metadata *metadata = NULL;
-  if (rd_kafka_metadata(starts->kafka, 1, NULL, &metadata, TIDE_KAFKA_QUESTION_MS) != RD_KAFKA_RESP_ERR_NO_ERROR)
+  if (rd_kafka_metadata(starts->kafka, 1, NULL, &metadata, starts->question_ms) != RD_KAFKA_RESP_ERR_NO_ERROR)
     return NULL;
   rd_kafka_topic_partition_list_t *all = rd_kafka_topic_partition_list_new(16);
   for (int i = 0; i < metadata->topic_cnt; i++) {
@@ -73,105 +67,85 @@ was_before(const rd_kafka_topic_partition_t *committed, gint64 now_epoch_ms)
          note.start_ms == 0 || now_epoch_ms - note.start_ms > BEGINNING_MS;
 }
 
-static gboolean
-group_has_begun(const TideKafkaStarts *starts)
+/* @ret_begun: whether the group has committed any offset that is not of this very beginning. */
+static rd_kafka_resp_err_t
+ask_whether_group_has_begun(const TideKafkaStarts *starts, gboolean *ret_begun)
 {
   rd_kafka_topic_partition_list_t *all = list_all(starts);
   starts->progress(starts->progress_data);
   if (all == NULL)
-    return TRUE; /* rather too early than too late */
-  gboolean begun = rd_kafka_committed(starts->kafka, all, TIDE_KAFKA_QUESTION_MS) != RD_KAFKA_RESP_ERR_NO_ERROR;
+    return RD_KAFKA_RESP_ERR__TIMED_OUT;
+  rd_kafka_resp_err_t problem = rd_kafka_committed(starts->kafka, all, starts->question_ms);
   starts->progress(starts->progress_data);
   gint64 now_epoch_ms = tide_wall_clock_epoch_ms();
-  for (int i = 0; i < all->cnt && !begun; i++)
-    begun = was_before(&all->elems[i], now_epoch_ms);
+  *ret_begun = FALSE;
+  for (int i = 0; i < all->cnt && problem == RD_KAFKA_RESP_ERR_NO_ERROR && !*ret_begun; i++) {
+    problem = all->elems[i].err;
+    *ret_begun = was_before(&all->elems[i], now_epoch_ms);
+  }
   rd_kafka_topic_partition_list_destroy(all);
-  return begun;
+  return problem;
 }
 
 /* ---- the offsets ---- */
 
 static gboolean
-begins(const Search *search, int i)
+is_uncommitted(const Search *search, int i)
 {
-  return search->found[i].is_answered && !search->found[i].is_committed;
+  return search->partitions->elems[i].err == RD_KAFKA_RESP_ERR_NO_ERROR && search->found[i].committed_offset < 0;
 }
 
-/* Of partitions that begin; BEGINNING where the broker does not say: rather too early than too late. */
+/* Where a new group begins, for the partitions of which nothing is committed. */
 static void
-begin_at(Search *search, gint64 time_ms)
-{
-  rd_kafka_topic_partition_list_t *at = ask_offsets(search->starts, search->partitions, time_ms);
-  for (int i = 0; i < at->cnt; i++) {
-    if (!begins(search, i))
-      continue;
-    gint64 offset = at->elems[i].offset;
-    search->found[i].start_offset = offset == RD_KAFKA_OFFSET_END ? search->found[i].end_offset : MAX(offset, -1);
-    search->partitions->elems[i].offset =
-        time_ms == RD_KAFKA_OFFSET_BEGINNING || offset == RD_KAFKA_OFFSET_INVALID ? RD_KAFKA_OFFSET_BEGINNING
-        : offset == RD_KAFKA_OFFSET_END && search->found[i].end_offset >= 0       ? search->found[i].end_offset
-                                                                                  : offset;
-  }
-  rd_kafka_topic_partition_list_destroy(at);
-}
-
-static void
-begin_at_end(Search *search)
-{
-  for (int i = 0; i < search->partitions->cnt; i++) {
-    if (!begins(search, i))
-      continue;
-    gint64 end = search->found[i].end_offset;
-    search->found[i].start_offset = end;
-    search->partitions->elems[i].offset = end >= 0 ? end : RD_KAFKA_OFFSET_END;
-  }
-}
-
-static void
-begin_partitions(Search *search)
+find_beginnings(Search *search)
 {
   const TideKafkaConfig *config = search->starts->config;
-  /* Messages that came before a new partition was noticed are not what the operator left out at the start. */
+  gboolean has_begun = FALSE;
+  rd_kafka_resp_err_t problem = RD_KAFKA_RESP_ERR_NO_ERROR;
   if (config->start == TIDE_START_TIME)
-    begin_at(search, config->start_epoch_ms);
-  else if (config->start == TIDE_START_LATEST && !group_has_begun(search->starts))
-    begin_at_end(search);
-  else
-    begin_at(search, RD_KAFKA_OFFSET_BEGINNING);
+    find_offsets(search, config->start_epoch_ms, G_STRUCT_OFFSET(TideInputLog, start_offset));
+  else if (config->start == TIDE_START_LATEST)
+    problem = ask_whether_group_has_begun(search->starts, &has_begun);
+  for (int i = 0; i < search->partitions->cnt; i++) {
+    if (!is_uncommitted(search, i))
+      continue;
+    TideInputLog *found = &search->found[i];
+    search->partitions->elems[i].err = problem;
+    found->group_has_begun = has_begun;
+    if (config->start != TIDE_START_TIME)
+      found->start_offset = config->start == TIDE_START_LATEST ? found->end_offset : found->begin_offset;
+    else if (found->start_offset < 0) /* no message is as late as that */
+      found->start_offset = found->end_offset;
+  }
 }
 
 static void
 find_committed(Search *search)
 {
-  const TideKafkaStarts *starts = search->starts;
-  rd_kafka_resp_err_t problem = rd_kafka_committed(starts->kafka, search->partitions, TIDE_KAFKA_QUESTION_MS);
-  starts->progress(starts->progress_data);
-  if (problem != RD_KAFKA_RESP_ERR_NO_ERROR)
-    tide_log(TIDE_LOG_WARNING, "committed-unknown",
-             "cannot get the committed offsets of group '%s': %s; they are asked for again", starts->config->group,
-             rd_kafka_err2str(problem));
-  for (int i = 0; i < search->partitions->cnt; i++) {
-    rd_kafka_topic_partition_t *at = &search->partitions->elems[i];
-    TideKafkaStart *found = &search->found[i];
-    found->is_answered = problem == RD_KAFKA_RESP_ERR_NO_ERROR && at->err == RD_KAFKA_RESP_ERR_NO_ERROR;
-    found->is_committed = found->is_answered && at->offset >= 0;
-    found->start_offset = found->is_committed ? at->offset : -1;
-    if (!found->is_answered)
-      at->offset = RD_KAFKA_OFFSET_STORED;
+  rd_kafka_topic_partition_list_t *partitions = search->partitions;
+  rd_kafka_resp_err_t problem = rd_kafka_committed(search->starts->kafka, partitions, search->starts->question_ms);
+  search->starts->progress(search->starts->progress_data);
+  for (int i = 0; i < partitions->cnt; i++) {
+    rd_kafka_topic_partition_t *at = &partitions->elems[i];
+    at->err = problem != RD_KAFKA_RESP_ERR_NO_ERROR ? problem : at->err;
+    search->found[i] = (TideInputLog){.wanted_offset = -1,
+                                      .committed_offset = at->offset >= 0 ? at->offset : -1,
+                                      .note = tide_bytes(at->metadata, at->metadata_size)};
   }
 }
 
-TideKafkaStart *
+TideInputLog *
 tide_kafka_find_starts(const TideKafkaStarts *starts, rd_kafka_topic_partition_list_t *partitions)
 {
-  Search search = {starts, partitions, g_new0(TideKafkaStart, (gsize)MAX(partitions->cnt, 1))};
+  Search search = {starts, partitions, g_new0(TideInputLog, (gsize)MAX(partitions->cnt, 1))};
   if (partitions->cnt == 0)
     return search.found;
   find_committed(&search);
-  find_ends(&search);
+  find_offsets(&search, RD_KAFKA_OFFSET_BEGINNING, G_STRUCT_OFFSET(TideInputLog, begin_offset));
+  find_offsets(&search, RD_KAFKA_OFFSET_END, G_STRUCT_OFFSET(TideInputLog, end_offset));
   for (int i = 0; i < partitions->cnt; i++)
-    if (begins(&search, i)) {
-      begin_partitions(&search);
+    if (is_uncommitted(&search, i)) {
+      find_beginnings(&search);
       break;
     }
   return search.found;

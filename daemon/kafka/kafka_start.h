@@ -1,12 +1,13 @@
-/* Where partitions begin that were assigned: at what the group has committed, and where it has committed nothing, at
- * what `kafka.start` says for a group that begins, and at the earliest message for what appears later (a topic got more
- * partitions, a pattern matches a new topic).
+/* Where assigned partitions stand, asked of the brokers: what the group has committed of each, what its log holds, and
+ * if nothing is committed, where `kafka.start` lets a new group begin. What follows from that is the consumer's to
+ * decide (consumer/offset_trust.h).
  *
- * Threads: the consumer's only, inside of a rebalance. Each question is asked once for all partitions, and waits for
- * the broker for a few seconds at most. */
+ * Threads: the consumer's only. Each question is asked once for all partitions, and waits for the broker for a few
+ * seconds at most. */
 #pragma once
 
 #include "config/config.h"
+#include "model/input.h"
 
 #include <librdkafka/rdkafka.h>
 
@@ -15,26 +16,20 @@ G_BEGIN_DECLS
 /* Questions asked inside a rebalance: well below any session timeout we allow (6 s). */
 #define TIDE_KAFKA_QUESTION_MS 4000
 
-/* What is known of a partition that begins. */
-typedef struct TideKafkaStart {
-  gboolean is_answered;  /* FALSE: the broker did not say whether something is committed */
-  gboolean is_committed; /* something is; its metadata stands in the list */
-  gint64 start_offset;   /* -1: unknown */
-  gint64 end_offset;     /* where it ends; -1: unknown */
-} TideKafkaStart;
-
 typedef struct TideKafkaStarts {
   rd_kafka_t *kafka; /* borrowed, all */
   const TideKafkaConfig *config;
+  int question_ms;                 /* for each question */
   void (*progress)(gpointer data); /* after each question */
   gpointer progress_data;
 } TideKafkaStarts;
 
 /**
- * tide_kafka_find_starts: give @partitions the offsets at which they begin.
- * @partitions: when the broker does not say, RD_KAFKA_OFFSET_STORED: librdkafka asks again, until it is told
- * Returns: (transfer full): one for each, by index
+ * tide_kafka_find_starts: ask where @partitions stand.
+ * @partitions: afterwards with what is committed, and its metadata; the error of an element is that of the first
+ *     question about it that was not answered
+ * Returns: (transfer full): one for each, by index; its note is borrowed from @partitions. wanted_offset is -1
  */
-TideKafkaStart *tide_kafka_find_starts(const TideKafkaStarts *starts, rd_kafka_topic_partition_list_t *partitions);
+TideInputLog *tide_kafka_find_starts(const TideKafkaStarts *starts, rd_kafka_topic_partition_list_t *partitions);
 
 G_END_DECLS

@@ -1,6 +1,7 @@
 #include "kafka/kafka_watch.h"
 
 #include "config/topic_pattern.h"
+#include "kafka/group_offsets.h"
 #include "kafka/kafka_conf.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -26,13 +27,15 @@ struct TideWatchedPartition {
   /* under the watch's lock */
   gboolean is_gone; /* "tide-watch" frees it, which may be asking about it */
   TideConsumerPosition position;
-  TideConsumerNote note; /* its text owned */
+  gint64 asked_committed_offset; /* of the position, when the question that is under way was asked */
+  TideConsumerNote note;         /* its text owned */
   TideUnreadSince unread_since;
   gint64 answered_us; /* 0: not yet, or too long ago */
   gint64 messages;
   gint64 committed_offset; /* at the last answer */
   gint64 end_offset;       /* likewise */
   gint64 oldest_ms;
+  gboolean was_replaced; /* its log */
 };
 
 struct TideKafkaWatch {
@@ -43,10 +46,11 @@ struct TideKafkaWatch {
   GPtrArray *topics; /* owned (element-type rd_kafka_topic_t): those that are named */
   guint n_patterns;  /* the others */
   TideThread *thread;
-  TideGauge *missing_gauge, *up_gauge;
+  TideGauge *missing_gauge, *up_gauge, *strangers_gauge;
   /* its thread only */
   gint64 topics_asked_us;
-  GPtrArray *patterns; /* owned (element-type utf8, borrowed): those that no topic has matched yet */
+  gint64 group_asked_us; /* 0: is to be asked */
+  GPtrArray *patterns;   /* owned (element-type utf8, borrowed): those that no topic has matched yet */
   /* under lock */
   TideMutex lock;
   TideCond changed;
@@ -55,7 +59,9 @@ struct TideKafkaWatch {
   GPtrArray *partitions; /* owned (element-type TideWatchedPartition); only its thread takes away */
   gboolean knows_topics;
   TideKafkaAnswers answers;
-  char *missing; /* owned; NULL: none */
+  char *missing;           /* owned; NULL: none */
+  char *strangers;         /* owned: at the last look; NULL: none */
+  gint64 stranger_seen_us; /* 0: never */
 };
 
 static void
@@ -85,6 +91,9 @@ tide_kafka_watch_new(const TideKafkaConfig *config, TideMetrics *metrics)
   watch->missing_gauge = tide_metrics_gauge(metrics, "tidemark_kafka_topics_missing",
                                             "Topics of the configuration that the brokers do not have", NULL);
   watch->up_gauge = tide_metrics_gauge_unknown(metrics, "tidemark_kafka_up", "1 while a broker answers", NULL);
+  watch->strangers_gauge =
+      tide_metrics_gauge_unknown(metrics, "tidemark_kafka_group_strangers",
+                                 "Members of the group that are no tidemark: what they read is never written", NULL);
   tide_mutex_init(&watch->lock);
   tide_cond_init(&watch->changed);
   return watch;
@@ -111,7 +120,7 @@ tide_kafka_watch_add(TideKafkaWatch *watch, const char *topic, gint32 partition,
   TideWatchedPartition *watched = g_new0(TideWatchedPartition, 1);
   watched->topic = g_strdup(topic);
   watched->partition = partition;
-  watched->position = (TideConsumerPosition){-1, -1, -1, -1};
+  watched->position = (TideConsumerPosition){-1, -1, -1, -1, -1};
   watched->unread_since.since_ms = -1;
   watched->lag =
       tide_metrics_gauge_unknown(watch->metrics, "tidemark_kafka_consumer_lag",
@@ -147,18 +156,20 @@ tide_kafka_watch_remove(TideKafkaWatch *watch, TideWatchedPartition *watched)
   tide_mutex_unlock(&watch->lock);
 }
 
-void
+gboolean
 tide_kafka_watch_note(TideKafkaWatch *watch, TideWatchedPartition *watched, const TideConsumerPosition *position,
                       const TideConsumerNote *note)
 {
   if (watched == NULL)
-    return;
+    return FALSE;
   tide_mutex_lock(&watch->lock);
   watched->position = *position;
   g_free((char *)watched->note.halt_text);
   watched->note = *note;
   watched->note.halt_text = g_strdup(note->halt_text);
+  gboolean was_replaced = watched->was_replaced;
   tide_mutex_unlock(&watch->lock);
+  return was_replaced;
 }
 
 TideKafkaLag
@@ -293,6 +304,7 @@ list_watched(TideKafkaWatch *watch)
       g_ptr_array_remove_index(watch->partitions, i);
     else
       rd_kafka_topic_partition_list_add(list, watched->topic, watched->partition)->opaque = watched;
+    watched->asked_committed_offset = watched->position.committed_offset;
   }
   tide_mutex_unlock(&watch->lock);
   return list;
@@ -308,11 +320,27 @@ ask_offsets(TideKafkaWatch *watch, rd_kafka_topic_partition_list_t *list, gint64
   return rd_kafka_offsets_for_times(watch->kafka, list, QUESTION_MS) == RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
+/* Brokers forget what a group with members has committed when the topic is deleted, and not before. @committed: the
+ * answers to a question that was asked after the consumer told what is committed. */
+static void
+mark_replaced(TideKafkaWatch *watch, const rd_kafka_topic_partition_list_t *committed)
+{
+  tide_mutex_lock(&watch->lock);
+  for (int i = 0; i < committed->cnt; i++) {
+    const rd_kafka_topic_partition_t *at = &committed->elems[i];
+    TideWatchedPartition *watched = at->opaque;
+    if (at->err == RD_KAFKA_RESP_ERR_NO_ERROR && at->offset < 0 && watched->asked_committed_offset >= 0)
+      watched->was_replaced = TRUE;
+  }
+  tide_mutex_unlock(&watch->lock);
+}
+
 /* Of partitions of which the group has committed nothing: it begins at the first message, for where it begins
  * elsewhere that is committed at once. */
 static gboolean
 fill_in_begins(TideKafkaWatch *watch, rd_kafka_topic_partition_list_t *committed)
 {
+  mark_replaced(watch, committed);
   gboolean is_filled = TRUE;
   for (int i = 0; i < committed->cnt && is_filled; i++)
     is_filled = committed->elems[i].offset >= 0;
@@ -331,6 +359,7 @@ static void
 take_answer_locked(TideWatchedPartition *watched, gint64 committed, gint64 end, gint64 now_us)
 {
   gint64 now_ms = tide_wall_clock_epoch_ms();
+  watched->was_replaced |= end < watched->end_offset;
   watched->answered_us = now_us;
   watched->messages = MAX(end - committed, 0);
   watched->committed_offset = committed;
@@ -512,6 +541,60 @@ tide_kafka_watch_topics(TideKafkaWatch *watch, char **ret_missing)
   return known;
 }
 
+/* ---- the group ---- */
+
+/* "'rdkafka' at /10.1.2.3 (rdkafka-0f3c...)", for each member that is no tidemark. (transfer full); NULL: there is none
+ */
+static char *
+describe_strangers(const TideKafkaWatch *watch, const GArray *members, guint *ret_n)
+{
+  g_autoptr(GString) text = g_string_new(NULL);
+  *ret_n = 0;
+  for (guint i = 0; i < members->len; i++) {
+    const TideKafkaMember *member = &g_array_index(members, TideKafkaMember, i);
+    if (!tide_kafka_conf_is_tidemark(watch->config, member->client_id))
+      g_string_append_printf(text, "%s'%s' at %s (%s)", (*ret_n)++ > 0 ? ", " : "", member->client_id, member->host,
+                             member->member_id);
+  }
+  return *ret_n > 0 ? g_strdup(text->str) : NULL;
+}
+
+static void
+ask_for_members(TideKafkaWatch *watch)
+{
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GArray) members = tide_kafka_group_describe(watch->kafka, watch->config->group, QUESTION_MS, &error);
+  watch->group_asked_us = tide_now_us();
+  if (members == NULL) {
+    tide_gauge_clear(watch->strangers_gauge);
+    return; /* who were seen last stay known */
+  }
+  guint n;
+  char *strangers = describe_strangers(watch, members, &n);
+  tide_gauge_set(watch->strangers_gauge, n);
+  tide_mutex_lock(&watch->lock);
+  g_free(watch->strangers);
+  watch->strangers = strangers;
+  if (n > 0)
+    watch->stranger_seen_us = watch->group_asked_us;
+  tide_mutex_unlock(&watch->lock);
+}
+
+gint64
+tide_kafka_watch_strangers(TideKafkaWatch *watch, char **ret_text)
+{
+  if (ret_text != NULL)
+    *ret_text = NULL;
+  if (watch == NULL)
+    return 0;
+  tide_mutex_lock(&watch->lock);
+  gint64 seen_us = watch->stranger_seen_us;
+  if (ret_text != NULL)
+    *ret_text = g_strdup(watch->strangers);
+  tide_mutex_unlock(&watch->lock);
+  return seen_us;
+}
+
 /* ---- life ---- */
 
 /* FALSE: it is to end. */
@@ -522,6 +605,8 @@ wait_for_round(TideKafkaWatch *watch)
   tide_mutex_lock(&watch->lock);
   while (!watch->is_stopping && !watch->is_urgent && tide_now_us() < deadline_us)
     tide_cond_wait_until(&watch->changed, &watch->lock, deadline_us);
+  if (watch->is_urgent) /* partitions were assigned, perhaps because a member came */
+    watch->group_asked_us = 0;
   watch->is_urgent = FALSE;
   gboolean goes_on = !watch->is_stopping;
   tide_mutex_unlock(&watch->lock);
@@ -536,6 +621,8 @@ run_watch(gpointer data)
   do {
     if (watch->topics_asked_us == 0 || tide_now_us() - watch->topics_asked_us >= TOPICS_INTERVAL_US)
       ask_for_topics(watch);
+    if (watch->group_asked_us == 0 || tide_now_us() - watch->group_asked_us >= TIDE_GROUP_LOOK_US)
+      ask_for_members(watch);
     ask_for_lag(watch);
     rd_kafka_poll(watch->kafka, 0); /* what librdkafka has to say is in its log */
   } while (wait_for_round(watch));
@@ -589,6 +676,7 @@ tide_kafka_watch_free(TideKafkaWatch *watch)
     rd_kafka_destroy_flags(watch->kafka, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
   g_ptr_array_unref(watch->partitions);
   g_free(watch->missing);
+  g_free(watch->strangers);
   tide_cond_clear(&watch->changed);
   tide_mutex_clear(&watch->lock);
   g_free(watch);

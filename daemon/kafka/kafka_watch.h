@@ -39,10 +39,11 @@ void tide_kafka_watch_remove(TideKafkaWatch *watch, TideWatchedPartition *watche
 
 /* What its consumer knows of a partition; each is -1 while there is none. */
 typedef struct TideConsumerPosition {
-  gint64 next_offset; /* behind the last message that was read */
-  gint64 mark;        /* behind the last that is finished, and all before it: what is to be committed */
-  gint64 oldest_ms;   /* the record time of the oldest message that is read and not finished */
-  gint64 newest_ms;   /* that of the message that was read last */
+  gint64 next_offset;      /* behind the last message that was read */
+  gint64 mark;             /* behind the last that is finished, and all before it: what is to be committed */
+  gint64 oldest_ms;        /* the record time of the oldest message that is read and not finished */
+  gint64 newest_ms;        /* that of the message that was read last */
+  gint64 committed_offset; /* that brokers acknowledged, or had when the partition was assigned */
 } TideConsumerPosition;
 
 /* Of a partition, for those who look on. */
@@ -52,9 +53,13 @@ typedef struct TideConsumerNote {
   const char *halt_text; /* copied: why it is halted; NULL: it is not */
 } TideConsumerNote;
 
-/* To be told about once a second. NULL ok */
-void tide_kafka_watch_note(TideKafkaWatch *watch, TideWatchedPartition *watched, const TideConsumerPosition *position,
-                           const TideConsumerNote *note);
+/**
+ * tide_kafka_watch_note: to be told about once a second. NULL ok
+ * Returns: whether the log was replaced since the partition was added: what was committed of it vanished, or its end
+ *     went back. A topic that was deleted and created again shows both.
+ */
+gboolean tide_kafka_watch_note(TideKafkaWatch *watch, TideWatchedPartition *watched,
+                               const TideConsumerPosition *position, const TideConsumerNote *note);
 
 /* What is known of a partition; each number is -1 while it is not. */
 typedef struct TidePartitionView {
@@ -99,6 +104,17 @@ TideKafkaLag tide_kafka_watch_lag(TideKafkaWatch *watch);
  * that names those of the configuration that are not there; a pattern only where there are no topics at all, for those
  * that match it may be yet to come */
 gboolean tide_kafka_watch_topics(TideKafkaWatch *watch, char **ret_missing);
+
+/* The group's members are looked at when partitions are assigned, and this often: all that are no tidemark are
+ * strangers, which read messages that are never written. */
+#define TIDE_GROUP_LOOK_US 30000000
+
+/**
+ * tide_kafka_watch_strangers: who is in the group and is no tidemark.
+ * @ret_text: (out) (optional) (transfer full) (nullable): names those of the last look; NULL: there were none
+ * Returns: when one was seen last, monotonic; 0: never
+ */
+gint64 tide_kafka_watch_strangers(TideKafkaWatch *watch, char **ret_text);
 
 /* Whether a group can be expected to give out partitions. */
 typedef struct TideKafkaAnswers {

@@ -16,12 +16,9 @@ typedef struct TideInputRecord {
 } TideInputRecord;
 
 typedef enum TideInputTrouble {
-  TIDE_INPUT_TROUBLE_LOST,         /* messages were deleted before they were read (retention): lost_from, lost_to */
-  TIDE_INPUT_TROUBLE_OUT_OF_RANGE, /* the committed offset lies behind the partition's end, or nobody knows the
-                                    * partition's range: the topic was made anew, or lost its newest messages */
-  TIDE_INPUT_TROUBLE_DAMAGED,      /* bytes that no checksum agrees with: librdkafka goes on behind them */
-  TIDE_INPUT_TROUBLE_DENIED,       /* this user may not read the topic, or be in the group; it is tried again */
-  TIDE_INPUT_TROUBLE_MISSING,      /* a topic or partition is not there, or no more; it is looked for again */
+  TIDE_INPUT_TROUBLE_DAMAGED,   /* bytes that no checksum agrees with: librdkafka goes on behind them */
+  TIDE_INPUT_TROUBLE_DENIED,    /* this user may not read the topic, or be in the group; it is tried again */
+  TIDE_INPUT_TROUBLE_MISSING,   /* a topic or partition is not there, or no more; it is looked for again */
   TIDE_INPUT_TROUBLE_POLL,      /* the thread did not poll for max_poll_interval: the group gave its partitions away */
   TIDE_INPUT_TROUBLE_PARTITION, /* librdkafka reported an error for the partition; it goes on trying */
   TIDE_INPUT_TROUBLE_CLIENT,    /* the same for the client as a whole, e.g. brokers that are down, or that refuse us */
@@ -32,29 +29,42 @@ typedef struct TideInputReport {
   TideInputTrouble kind;
   guint16 slot;     /* G_MAXUINT16 when it concerns no partition of ours */
   const char *text; /* what librdkafka says, or what it means; never a secret */
-  gint64 lost_from; /* with LOST: the first message that is gone ... */
-  gint64 lost_to;   /* ... and the first that is left: where tide_input_move() can go on */
+  gint64 offset;    /* with DAMAGED: where the damage begins */
 } TideInputReport;
 
-/* A partition that is ours from now on. */
-typedef struct TideInputAssignment {
-  const char *topic;
-  gint32 partition;
-  gboolean is_new;     /* the group has committed nothing of it */
-  gint64 start_offset; /* where it begins; -1: the broker did not say, librdkafka asks again */
-  gint64 end_offset;   /* where it ended just now; -1: the broker did not say */
-  TideBytes note;      /* what was committed beside the offset; may be anybody's */
-} TideInputAssignment;
+/* What is known of an assigned partition before any of it is read. All offsets are borrowed facts of one moment. */
+typedef struct TideInputLog {
+  gint64 wanted_offset;     /* that was being read and was not found; -1: the partition was just assigned */
+  gint64 committed_offset;  /* -1: nothing is committed */
+  TideBytes note;           /* what was committed beside that offset; may be anybody's */
+  gint64 begin_offset;      /* what the log holds: [begin, end) */
+  gint64 end_offset;        /* -1: unknown, as of a file */
+  gint64 start_offset;      /* if nothing is committed: where a group begins that is new (kafka.start) */
+  gboolean group_has_begun; /* if nothing is committed: the group has committed offsets of other partitions */
+  const char *cluster_id;   /* of the brokers; NULL: unknown */
+} TideInputLog;
+
+/* What located() returns in place of an offset. */
+#define TIDE_INPUT_HALTED (-1)    /* nothing of the partition is read before it is assigned again */
+#define TIDE_INPUT_ASK_AGAIN (-2) /* its log is looked at once more, soon */
 
 typedef struct TideInputHandlers {
   gpointer data;
   /* A question to the brokers is answered, or was given up: several are asked where partitions are assigned. */
   void (*progress)(gpointer data);
-  /* Returns its slot; G_MAXUINT16: it has none. Once more for the same: the broker did not say where it begins, and now
-   * does. */
-  guint16 (*assigned)(const TideInputAssignment *assignment, gpointer data);
-  /* These were assigned, and will be fetched when this returns: the moment to commit for them. */
+  /* A partition is ours from now on. Nothing of it is read before it is located. Returns its slot; G_MAXUINT16: it has
+   * none. */
+  guint16 (*assigned)(const char *topic, gint32 partition, gpointer data);
+  /* Where an assigned partition, or one whose offset was not found, stands. Returns the offset to read next, or one of
+   * the above. */
+  gint64 (*located)(guint16 slot, const TideInputLog *log, gpointer data);
+  /* After each look: how many assigned partitions are not located yet, and why not (NULL: they are looked at again
+   * soon). */
+  void (*unlocated)(guint n_slots, const char *why, gpointer data);
+  /* These were located, and will be fetched when this returns: the moment to commit for them. */
   void (*taking)(const guint16 *slots, gsize n_slots, gpointer data);
+  /* They are fetched: the moment to pause them, if they must. */
+  void (*taken)(const guint16 *slots, gsize n_slots, gpointer data);
   void (*assignment_done)(gpointer data);
   /* These partitions are about to be taken away: finish what can be finished, store, and return soon. @lost: they are
    * already gone, nothing may be stored. */
@@ -106,6 +116,10 @@ typedef struct TideInputFuncs {
 
   /* Goes on reading the partition at @offset. Other partitions go on where they are. */
   void (*move)(TideInput *input, guint16 slot, gint64 offset);
+
+  /* Has the partition located once more before anything else of it is handed out: its log may have been replaced.
+   * @wanted_offset: what is to be read next */
+  void (*locate)(TideInput *input, guint16 slot, gint64 wanted_offset);
 
   /* Gives all partitions back; may block while brokers are gone, so callers run it where a stop is bounded by others.
    */
@@ -171,6 +185,12 @@ static inline void
 tide_input_move(TideInput *input, guint16 slot, gint64 offset)
 {
   input->funcs->move(input, slot, offset);
+}
+
+static inline void
+tide_input_locate(TideInput *input, guint16 slot, gint64 wanted_offset)
+{
+  input->funcs->locate(input, slot, wanted_offset);
 }
 
 static inline void

@@ -14,7 +14,7 @@
 #define REGIONS_INTERVAL_US (10 * TIDE_US_PER_S)
 
 typedef struct Totals {
-  guint32 assigned, halted, paused, paused_for[TIDE_N_PAUSE_REASONS];
+  guint32 assigned, unlocated, halted, paused, paused_for[TIDE_N_PAUSE_REASONS];
   guint64 in_flight;
   gint64 oldest_us;
   guint32 n_finished;
@@ -48,6 +48,10 @@ tide_pipeline_health_init(TidePipelineHealth *health, const TidePipelineParts *p
                                             "Age of the oldest row that HBase has not acknowledged", NULL);
   health->halted = tide_metrics_gauge(metrics, "tidemark_kafka_held_partitions",
                                       "Partitions that are halted until an operator acts", NULL);
+  health->unlocated = tide_metrics_gauge(metrics, "tidemark_kafka_partitions_without_position",
+                                         "Assigned partitions of which the brokers have not said yet where they stand: "
+                                         "nothing of them is read",
+                                         NULL);
   for (guint bit = 0; bit < TIDE_N_PAUSE_REASONS; bit++) {
     g_autofree char *label = tide_metrics_label("reason", tide_pause_reason_name(bit));
     health->paused_for[bit] = tide_metrics_gauge(metrics, "tidemark_kafka_paused_partitions",
@@ -95,6 +99,7 @@ total(TidePipelineHealth *health, gint64 now_us)
   for (guint i = 0; i < health->parts->consumers->len; i++) {
     TideConsumerState state = tide_consumer_state_racy(g_ptr_array_index(health->parts->consumers, i));
     totals.assigned += state.assigned;
+    totals.unlocated += state.unlocated;
     totals.halted += state.halted;
     totals.paused += state.paused;
     for (guint bit = 0; bit < TIDE_N_PAUSE_REASONS; bit++)
@@ -194,6 +199,20 @@ group_text(TidePipelineHealth *health, gint64 now_us)
                          config->group, time);
 }
 
+/* (transfer full); NULL: there is none */
+static char *
+strangers_text(const TidePipelineHealth *health)
+{
+  g_autofree char *strangers = NULL;
+  (void)tide_kafka_watch_strangers(health->parts->watch, &strangers);
+  if (strangers == NULL)
+    return NULL;
+  return g_strdup_printf(
+      "the group '%s' has members that are not tidemark: %s: messages of the partitions that they are "
+      "given are not written: stop them, or give them a group of their own",
+      health->parts->options.config->kafka.group, strangers);
+}
+
 static gboolean
 are_finished(const TidePipelineHealth *health, const Totals *totals)
 {
@@ -234,6 +253,14 @@ why_not_ready(TidePipelineHealth *health, const Totals *totals, gint64 now_us)
     return missing;
   if (totals->halted > 0)
     return halt_text(health);
+  if (totals->unlocated > 0) {
+    g_autofree char *trouble = kafka_trouble(health);
+    return g_strdup_printf("waiting for Kafka: of %u partition%s the position is not known: %s", totals->unlocated,
+                           totals->unlocated == 1 ? "" : "s", trouble != NULL ? trouble : "asking the brokers");
+  }
+  char *strangers = strangers_text(health);
+  if (strangers != NULL)
+    return strangers;
   char *dead_letters_text = tide_dead_letter_queue_stall_text(health->parts->dead_letters);
   if (dead_letters_text != NULL)
     return dead_letters_text;
@@ -405,6 +432,23 @@ log_missing_topics(TidePipelineHealth *health, gint64 now_us)
   tide_log(TIDE_LOG_ERROR, "topics-missing", "%s", missing);
 }
 
+static void
+log_strangers(TidePipelineHealth *health, gint64 now_us)
+{
+  g_autofree char *text = strangers_text(health);
+  if (text == NULL) {
+    if (health->strangers_logged_us > 0)
+      tide_log(TIDE_LOG_NOTICE, "group-is-ours", "all members of the group '%s' are tidemark again",
+               health->parts->options.config->kafka.group);
+    health->strangers_logged_us = 0;
+    return;
+  }
+  if (tide_pipeline_was_just_logged(health->strangers_logged_us, now_us))
+    return;
+  health->strangers_logged_us = now_us;
+  tide_log(TIDE_LOG_CRIT, "group-stranger", "%s", text);
+}
+
 /* How fast messages come, and what CPU that takes. */
 static void
 measure(TidePipelineHealth *health, gint64 now_us)
@@ -462,6 +506,7 @@ tide_pipeline_health_watch(TidePipelineHealth *health, gboolean is_running, gint
                          : totals.oldest_us;
   tide_gauge_set(health->oldest, oldest_us > 0 ? (now_us - oldest_us) / TIDE_US_PER_MS : 0);
   tide_gauge_set(health->halted, totals.halted);
+  tide_gauge_set(health->unlocated, totals.unlocated);
   for (guint bit = 0; bit < TIDE_N_PAUSE_REASONS; bit++)
     tide_gauge_set(health->paused_for[bit], totals.paused_for[bit]);
   log_troubles(health, now_us);
@@ -470,6 +515,7 @@ tide_pipeline_health_watch(TidePipelineHealth *health, gboolean is_running, gint
     log_brokers(health, now_us);
     log_group(health, &totals, now_us);
     log_missing_topics(health, now_us);
+    log_strangers(health, now_us);
   }
   log_summary(health, &totals, &lanes, now_us);
 }

@@ -54,10 +54,12 @@ typedef struct TidePipelineHealth {
   TideGauge *suspended_tables;
   TideGauge *oldest;
   TideGauge *halted;
+  TideGauge *unlocated;
   TideGauge *paused_for[TIDE_N_PAUSE_REASONS];
   /* main thread only */
   gint64 trouble_logged_us;
   gint64 regions_shown_us;
+  gint64 strangers_logged_us;
   gint64 missing_logged_us;
   gint64 group_logged_us;
   gint64 pausing_us; /* since when partitions pause that are not halted; 0: none does */

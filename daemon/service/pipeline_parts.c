@@ -70,6 +70,7 @@ tide_pipeline_parts_init(TidePipelineParts *parts, const TidePipelineOptions *op
                                              .original_data = options->input_data};
   parts->dead_letters = tide_dead_letter_queue_new(&dead_letters);
   parts->watch = options->open_input == NULL ? tide_kafka_watch_new(&config->kafka, options->metrics) : NULL;
+  parts->memory = options->open_input == NULL ? tide_group_memory_new(config->kafka.group) : NULL;
   parts->writers = g_ptr_array_new_with_free_func((GDestroyNotify)tide_writer_free);
   parts->consumers = g_ptr_array_new_with_free_func((GDestroyNotify)tide_consumer_free);
 }
@@ -80,6 +81,7 @@ tide_pipeline_parts_clear(TidePipelineParts *parts)
   g_ptr_array_unref(parts->consumers);
   g_ptr_array_unref(parts->writers);
   tide_kafka_watch_free(parts->watch);
+  tide_group_memory_free(parts->memory);
   tide_dead_letter_queue_free(parts->dead_letters);
   tide_regions_free(parts->regions);
   tide_lanes_free(parts->lanes);
@@ -157,6 +159,7 @@ tide_pipeline_parts_start_consumers(TidePipelineParts *parts, TideWireProtocol p
                                  .dead_letters = parts->dead_letters,
                                  .metrics = parts->options.metrics,
                                  .watch = parts->watch,
+                                 .memory = parts->memory,
                                  .until_end = parts->options.until_end,
                                  .open_input = options->open_input != NULL ? options->open_input : open_kafka,
                                  .input_data = options->open_input != NULL ? options->input_data : parts};

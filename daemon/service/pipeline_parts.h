@@ -37,7 +37,8 @@ typedef struct TidePipelineParts {
   TideGateways *gateways;
   TideRegions *regions;
   TideDeadLetterQueue *dead_letters;
-  TideKafkaWatch *watch; /* NULL: messages do not come from Kafka */
+  TideKafkaWatch *watch;   /* NULL: messages do not come from Kafka */
+  TideGroupMemory *memory; /* NULL: likewise */
   /* set by tide_pipeline_parts_start_writers() and _consumers(), then read-only */
   GPtrArray *writers;   /* owned (element-type TideWriter) */
   GPtrArray *consumers; /* owned (element-type TideConsumer) */

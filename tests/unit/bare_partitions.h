@@ -17,6 +17,7 @@ bare_partitions_set_up(BarePartitions *partitions, guint16 n, TideMetrics *metri
     TidePartition *partition = tide_partition_new("t", slot, NULL, slot, metrics, &partitions->latency);
     g_ptr_array_add(partitions->list, partition);
     tide_partition_assign(partition);
+    partition->location.is_located = TRUE;
   }
 }
 

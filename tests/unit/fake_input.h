@@ -72,6 +72,12 @@ fake_input_move(TideInput *input, guint16 slot, gint64 offset)
 }
 
 static void
+fake_input_locate(TideInput *input, guint16 slot, gint64 wanted_offset)
+{
+  g_string_append_printf(fake_input_of(input)->asked, "locate %u %" G_GINT64_FORMAT ", ", slot, wanted_offset);
+}
+
+static void
 fake_input_commit_later(TideInput *input, const TideInputCommit *commits, gsize n_commits)
 {
   for (gsize i = 0; i < n_commits; i++)
@@ -99,6 +105,7 @@ static const TideInputFuncs fake_input_funcs = {.poll = fake_input_poll,
                                                 .commit_later = fake_input_commit_later,
                                                 .commit = fake_input_commit,
                                                 .move = fake_input_move,
+                                                .locate = fake_input_locate,
                                                 .close = fake_input_close,
                                                 .free = fake_input_free};
 

@@ -27,9 +27,21 @@ timeout(void)
 }
 
 static guint16
-on_assigned(const TideInputAssignment *assignment, gpointer data)
+on_assigned(const char *topic, gint32 partition, gpointer data)
 {
-  return (guint16)assignment->partition;
+  return (guint16)partition;
+}
+
+/* What is out of range is read at the log's beginning. */
+static gint64
+on_located(guint16 slot, const TideInputLog *log, gpointer data)
+{
+  return log->wanted_offset >= 0 ? log->begin_offset : log->committed_offset;
+}
+
+static void
+hear_of_unlocated(guint n_slots, const char *why, gpointer data)
+{
 }
 
 static void
@@ -69,7 +81,10 @@ hear_of_failure(const char *text, gpointer data)
 
 static const TideInputHandlers handlers = {.progress = hear,
                                            .assigned = on_assigned,
+                                           .located = on_located,
+                                           .unlocated = hear_of_unlocated,
                                            .taking = hear_of_slots,
+                                           .taken = hear_of_slots,
                                            .assignment_done = hear,
                                            .revoking = hear_of_revoking,
                                            .revoked = hear_of_slots,

@@ -71,7 +71,7 @@ test_offset_behind_the_end_holds(PipelineFixture *fixture, gconstpointer kafka)
   tide_pipeline_state_clear(&state);
   g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_lost_total", NULL), ==, 0);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-  g_assert_cmpint(committed(fixture, FIXTURE_TOPIC, 0), ==, 500);
+  g_assert_cmpint(committed(fixture, FIXTURE_TOPIC, 0), ==, 0); /* whoever does not know of the halt skips nothing */
 }
 
 /* What comes to be when the group is at work is read from its first message, also where the group began at the end. */

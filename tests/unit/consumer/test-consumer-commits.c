@@ -59,9 +59,8 @@ tear_down(Fixture *fixture, gconstpointer data)
 static void
 take_over(Fixture *fixture, guint16 slot, gint64 offset)
 {
-  TideInputAssignment assignment = {
-      .topic = "t", .partition = slot, .is_new = TRUE, .start_offset = offset, .end_offset = offset};
-  tide_consumer_commits_take_over(&fixture->commits, bare_consumer_partition(&fixture->bare, slot), &assignment);
+  TideInputLog log = {.wanted_offset = -1, .committed_offset = -1, .begin_offset = offset, .end_offset = offset};
+  tide_consumer_commits_take_over(&fixture->commits, bare_consumer_partition(&fixture->bare, slot), &log, NULL, offset);
 }
 
 /* A message of @slot is finished at once. */

@@ -1,6 +1,7 @@
 /* A consumer without its thread, between an input that only notes what it is asked and lanes without writers: what it
  * does when partitions come and go under it, while it pauses, and where a message holds it. */
 #include "consumer/consumer_private.h"
+#include "consumer/handover.h"
 #include "dead_letters/dead_letter_queue_private.h"
 #include "unit/bare_consumer.h"
 #include "unit/fake_input.h"
@@ -81,16 +82,39 @@ handlers_of(const Fixture *fixture)
   return &fake_input_of(fixture->consumer->input)->handlers;
 }
 
+/* What brokers say of partition @slot. Returns: where it is read next. */
+static gint64
+locate(Fixture *fixture, guint16 slot, const TideInputLog *log)
+{
+  const TideInputHandlers *handlers = handlers_of(fixture);
+  gint64 offset = handlers->located(slot, log, handlers->data);
+  handlers->unlocated(0, NULL, handlers->data);
+  if (offset >= 0) {
+    handlers->taking(&slot, 1, handlers->data);
+    handlers->taken(&slot, 1, handlers->data);
+  }
+  return offset;
+}
+
+static gint64
+assign_log(Fixture *fixture, gint32 number, const TideInputLog *log)
+{
+  const TideInputHandlers *handlers = handlers_of(fixture);
+  gint64 offset = locate(fixture, handlers->assigned("t", number, handlers->data), log);
+  handlers->assignment_done(handlers->data);
+  return offset;
+}
+
 /* Partition @number, of which nothing was committed, begins at @start_offset. */
 static void
 assign(Fixture *fixture, gint32 number, gint64 start_offset)
 {
-  const TideInputHandlers *handlers = handlers_of(fixture);
-  TideInputAssignment assignment = {
-      .topic = "t", .partition = number, .is_new = TRUE, .start_offset = start_offset, .end_offset = start_offset};
-  guint16 slot = handlers->assigned(&assignment, handlers->data);
-  handlers->taking(&slot, 1, handlers->data);
-  handlers->assignment_done(handlers->data);
+  TideInputLog log = {.wanted_offset = -1,
+                      .committed_offset = -1,
+                      .begin_offset = start_offset,
+                      .end_offset = start_offset,
+                      .start_offset = start_offset};
+  g_assert_cmpint(assign_log(fixture, number, &log), ==, start_offset);
 }
 
 static void
@@ -369,30 +393,159 @@ test_message_with_one_bad_reading_halts(Fixture *fixture, gconstpointer options)
   g_assert_true(tide_accumulator_is_empty(fixture->consumer->accumulator));
 }
 
-static void
+/* Returns: where it is read next. */
+static gint64
 lose_messages(Fixture *fixture)
 {
-  const TideInputHandlers *handlers = handlers_of(fixture);
-  TideInputReport report = {
-      .kind = TIDE_INPUT_TROUBLE_LOST, .slot = 0, .text = "4 messages are gone", .lost_from = 5, .lost_to = 9};
   assign(fixture, 0, 5);
-  handlers->trouble(&report, handlers->data);
+  gint64 offset = locate(
+      fixture, 0, &(TideInputLog){.wanted_offset = 5, .committed_offset = 5, .begin_offset = 9, .end_offset = 20});
   g_assert_cmpuint(tide_metrics_sum(fixture->flow.metrics, "tidemark_messages_lost_total", NULL), ==, 4);
+  g_assert_cmpuint(tide_metrics_sum(fixture->flow.metrics, "tidemark_messages_left_out_total", "reason=\"retention\""),
+                   ==, 4);
+  return offset;
 }
 
 static void
 test_lost_messages_halt_their_partition(Fixture *fixture, gconstpointer options)
 {
-  lose_messages(fixture);
-  assert_stands_still(fixture, "4 messages are gone");
+  g_assert_cmpint(lose_messages(fixture), ==, TIDE_INPUT_HALTED);
+  assert_stands_still(fixture, "messages 5 to 8 were deleted before they were read");
 }
 
 static void
 test_lost_messages_are_passed_where_wanted(Fixture *fixture, gconstpointer options)
 {
-  lose_messages(fixture);
+  g_assert_cmpint(lose_messages(fixture), ==, 9);
   g_assert_null(tide_consumer_halt_text(fixture->consumer));
-  ASSERT_ASKED(fixture, "commit 0 5, move 0 9, ");
+  ASSERT_ASKED(fixture, "commit 0 5, ");
+}
+
+/* ---- offsets that cannot be trusted ---- */
+
+static void
+assert_says(Fixture *fixture, const char *why)
+{
+  g_autofree char *text = tide_consumer_halt_text(fixture->consumer);
+  g_assert_nonnull(text);
+  g_assert_nonnull(strstr(text, why));
+}
+
+/* Offset 1000 is committed, and the log holds 3 to 9. */
+static const TideInputLog recreated = {
+    .wanted_offset = 1000, .committed_offset = 1000, .begin_offset = 3, .end_offset = 10, .start_offset = 3};
+
+static void
+find_recreated(Fixture *fixture)
+{
+  TideInputLog assigned = recreated;
+  assigned.wanted_offset = -1;
+  g_assert_cmpint(assign_log(fixture, 0, &assigned), ==, 1000);
+  g_string_truncate(fake_input_of(fixture->consumer->input)->asked, 0);
+  g_assert_cmpint(locate(fixture, 0, &recreated), ==, TIDE_INPUT_ASK_AGAIN);
+  tide_consumer_partition(fixture->consumer, 0)->location.beyond_end_us -= TIDE_BEYOND_END_US;
+  g_assert_cmpint(locate(fixture, 0, &recreated), ==, TIDE_INPUT_HALTED);
+}
+
+/* K1: the next owner, whoever it is, must not go on behind what was never read. */
+static void
+test_halt_commits_the_logs_beginning(Fixture *fixture, gconstpointer options)
+{
+  find_recreated(fixture);
+  assert_says(fixture, "offset 1000 is to be read next, but the partition ends at 10");
+  assert_says(fixture, "run 'tidemark offsets move --to past-halt t:0' to read on at 3");
+  tide_consumer_commits_store_marks(&fixture->consumer->commits);
+  ASSERT_ASKED(fixture, "pause 0, commit 0 3, ");
+  handlers_of(fixture)->committed(0, 3, TRUE, handlers_of(fixture)->data);
+  TideCommitNote note = tide_handover_note(tide_consumer_partition(fixture->consumer, 0), TRUE,
+                                           &(TideHandoverContext){.now_us = tide_now_us()});
+  g_assert_cmpint(note.halt.cause, ==, TIDE_HALT_BEYOND_END);
+  g_assert_cmpint(note.halt.offset, ==, 1000);
+  take_away(fixture, 0, FALSE);
+  ASSERT_ASKED(fixture, "commit 0 3, resume 0, ");
+}
+
+/* K1: rows of the old topic may still complete; what is committed stays. */
+static void
+test_completions_move_no_offset_of_a_halted_partition(Fixture *fixture, gconstpointer options)
+{
+  TideInputLog assigned = {.wanted_offset = -1, .committed_offset = 5, .begin_offset = 3, .end_offset = 10};
+  g_assert_cmpint(assign_log(fixture, 0, &assigned), ==, 5);
+  receive(fixture, 5, GOOD);
+  TideCall call;
+  take_call(fixture, &call);
+  TidePartition *partition = tide_consumer_partition(fixture->consumer, 0);
+  partition->location.was_replaced = TRUE;
+  tide_consumer_locate_replaced(fixture->consumer);
+  receive(fixture, 6, GOOD); /* not read before it is located */
+  TideInputLog replaced = {.wanted_offset = 5, .committed_offset = -1, .begin_offset = 0, .end_offset = 500};
+  g_assert_cmpint(locate(fixture, 0, &replaced), ==, TIDE_INPUT_HALTED);
+  assert_says(fixture, "offset 5 was to be read next; the topic was deleted and created again");
+  acknowledge(fixture, &call);
+  g_assert_cmpint(partition->offsets.mark, ==, 6);
+  g_string_truncate(fake_input_of(fixture->consumer->input)->asked, 0);
+  tide_consumer_commits_store_marks(&fixture->consumer->commits);
+  take_away(fixture, 0, FALSE);
+  g_assert_null(strstr(fake_input_of(fixture->consumer->input)->asked->str, " 6,"));
+  g_assert_nonnull(strstr(fake_input_of(fixture->consumer->input)->asked->str, "commit 0 0, "));
+}
+
+/* K1: and what is committed halts the partition wherever it is assigned next. */
+static void
+test_noted_halt_is_kept_at_the_next_assignment(Fixture *fixture, gconstpointer options)
+{
+  TideInputLog log = {.wanted_offset = -1,
+                      .committed_offset = 3,
+                      .note = TIDE_BYTES_LITERAL("tidemark 1 closed span=1000000 start=-10001"),
+                      .begin_offset = 4,
+                      .end_offset = 5000};
+  g_assert_cmpint(assign_log(fixture, 0, &log), ==, TIDE_INPUT_HALTED);
+  assert_says(fixture, "offset 1000 was to be read next");
+  receive(fixture, 4, GOOD);
+  g_assert_true(tide_accumulator_is_empty(fixture->consumer->accumulator));
+  take_away(fixture, 0, FALSE);
+  g_assert_nonnull(strstr(fake_input_of(fixture->consumer->input)->asked->str, "commit 0 4, "));
+}
+
+/* C1: nothing is committed of what is not located. */
+static void
+test_unlocated_partition_commits_nothing(Fixture *fixture, gconstpointer options)
+{
+  const TideInputHandlers *handlers = handlers_of(fixture);
+  guint16 slot = handlers->assigned("t", 0, handlers->data);
+  handlers->unlocated(1, "topic 't' partition 0: Broker: Not coordinator", handlers->data);
+  handlers->assignment_done(handlers->data);
+  g_assert_cmpuint(tide_consumer_state_racy(fixture->consumer).unlocated, ==, 1);
+  receive(fixture, 5, GOOD);
+  handlers->reached_end(slot, 6, handlers->data);
+  tide_consumer_commits_store_marks(&fixture->consumer->commits);
+  take_away(fixture, slot, FALSE);
+  ASSERT_ASKED(fixture, "");
+}
+
+/* K8: transactions leave marks behind the last message. */
+static void
+test_end_of_the_log_is_committed(Fixture *fixture, gconstpointer options)
+{
+  const TideInputHandlers *handlers = handlers_of(fixture);
+  static int watched;
+  assign(fixture, 0, 5);
+  fixture->consumer->context.watch = (TideKafkaWatch *)&watched; /* messages come from Kafka */
+  handlers->committed(0, 5, TRUE, handlers->data);
+  g_string_truncate(fake_input_of(fixture->consumer->input)->asked, 0);
+  receive(fixture, 5, GOOD);
+  handlers->reached_end(0, 7, handlers->data);
+  tide_consumer_commits_store_marks(&fixture->consumer->commits);
+  ASSERT_ASKED(fixture, "");
+  TideCall call;
+  take_call(fixture, &call);
+  acknowledge(fixture, &call);
+  tide_consumer_commits_store_marks(&fixture->consumer->commits);
+  ASSERT_ASKED(fixture, "store 0 7, ");
+  handlers->reached_end(0, 8, handlers->data);
+  tide_consumer_commits_store_marks(&fixture->consumer->commits);
+  ASSERT_ASKED(fixture, "store 0 8, ");
+  fixture->consumer->context.watch = NULL;
 }
 
 /* ---- with its thread ---- */
@@ -514,6 +667,11 @@ main(int argc, char **argv)
   ADD("halted/by-a-message-with-one-bad-reading", stopping_at_bad, test_message_with_one_bad_reading_halts);
   ADD("halted/by-lost-messages", plain, test_lost_messages_halt_their_partition);
   ADD("halted/not-by-lost-messages-where-wanted", going_on_behind_lost, test_lost_messages_are_passed_where_wanted);
+  ADD("halted/K1-commits-the-logs-beginning", plain, test_halt_commits_the_logs_beginning);
+  ADD("halted/K1-completions-move-no-offset", plain, test_completions_move_no_offset_of_a_halted_partition);
+  ADD("halted/K1-noted-halt-is-kept", plain, test_noted_halt_is_kept_at_the_next_assignment);
+  ADD("unlocated/C1-commits-nothing", plain, test_unlocated_partition_commits_nothing);
+  ADD("end/K8-of-the-log-is-committed", plain, test_end_of_the_log_is_committed);
   ADD("pauses/time-held-for-memory-is-told", plain, test_time_held_for_memory_is_told);
   ADD("end/not-between-two-assignments", plain, test_end_is_not_between_two_assignments);
   ADD("end/of-what-comes-too", plain, test_end_is_of_what_comes_too);

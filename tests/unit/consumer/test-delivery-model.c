@@ -466,6 +466,7 @@ assign(ModelPartition *at)
   if (at->partition->assigned)
     return;
   tide_partition_assign(at->partition);
+  at->partition->location.is_located = TRUE;
   at->partition->offsets.head = at->partition->offsets.tail = FIRST_SEQUENCE;
   at->first_unfinished = 0;
   at->last_mark = -1;

@@ -322,10 +322,12 @@ take_partition(World *world, guint p, int owner)
   Consumer *consumer = &world->consumers[owner];
   TidePartition *partition = consumer->partitions[p];
   TideHandoverContext context = handover_context(world);
-  TideHandoverFrom from = {.is_new = log->committed.offset < 0,
+  TideCommitNote note;
+  gboolean is_noted = tide_commit_note_parse(tide_bytes_of_string(log->committed.note), &note);
+  TideHandoverFrom from = {.committed_offset = log->committed.offset,
                            .start_offset = MAX(log->committed.offset, 0),
                            .end_offset = pick(world, 8) == 0 ? -1 : (gint64)log->messages->len,
-                           .note = tide_bytes_of_string(log->committed.note)};
+                           .note = is_noted ? &note : NULL};
   log->owner = owner;
   tide_partition_assign(partition);
   tide_handover_take(partition, &from, &context);

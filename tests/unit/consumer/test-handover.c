@@ -24,6 +24,7 @@ set_up(Fixture *fixture, gconstpointer data)
   fixture->next = partition_rig_new_partition(&fixture->rig, "t", 0, 0);
   tide_partition_assign(fixture->owner);
   tide_partition_assign(fixture->next);
+  fixture->owner->location.is_located = TRUE;
   fixture->context = (TideHandoverContext){
       .now_us = NOW_US, .now_epoch_ms = NOW_EPOCH_MS, .settle_us = SETTLE_US, .span_messages = 77};
 }
@@ -42,13 +43,15 @@ hand_over(Fixture *fixture, gboolean closing, gint64 ahead_ms)
 {
   TideCommitNote note = tide_handover_note(fixture->owner, closing, &fixture->context);
   g_autofree char *text = tide_commit_note_format(&note);
+  TideCommitNote read;
+  g_assert_true(tide_commit_note_parse(tide_bytes_of_string(text), &read));
   TideHandoverContext there = fixture->context;
   there.now_epoch_ms += ahead_ms;
-  TideHandoverFrom from = {.start_offset = 10, .end_offset = 200, .note = tide_bytes_of_string(text)};
+  TideHandoverFrom from = {.committed_offset = 10, .start_offset = 10, .end_offset = 200, .note = &read};
   tide_handover_take(fixture->next, &from, &there);
 }
 
-/* All of it: the next owner holds what is written for as long as the last one would have. */
+/* The next owner holds what is written for at least as long as the last one would have. */
 static void
 test_doubt_lasts_as_long_at_the_next_owner(Fixture *fixture, gconstpointer data)
 {
@@ -56,7 +59,6 @@ test_doubt_lasts_as_long_at_the_next_owner(Fixture *fixture, gconstpointer data)
   g_assert_true(tide_handover_needs_note(fixture->owner, NOW_US));
   hand_over(fixture, TRUE, 0);
   g_assert_cmpint(fixture->next->inherited.until_us, >=, fixture->owner->doubt.until_us);
-  g_assert_cmpint(fixture->next->inherited.until_us, <=, fixture->owner->doubt.until_us + 2 * TIDE_US_PER_MS);
   g_assert_cmpint(fixture->next->inherited.time_ms, ==, 5000);
   g_assert_cmpint(fixture->next->repeated.until_us, ==, 0); /* it was closed */
 }
@@ -71,12 +73,15 @@ test_doubt_of_both_is_one(Fixture *fixture, gconstpointer data)
   g_assert_cmpint(fixture->next->inherited.time_ms, ==, 9000);
 }
 
+/* C5: nobody knows whose clock is right. */
 static void
-test_clock_behind_does_not_hold_longer_than_settle(Fixture *fixture, gconstpointer data)
+test_other_clocks_neither_end_nor_lengthen_it(Fixture *fixture, gconstpointer data)
 {
   fixture->owner->doubt = (TideDoubt){NOW_US + SETTLE_US / 2, 5000};
-  hand_over(fixture, TRUE, -10 * SETTLE_MS);
-  g_assert_cmpint(fixture->next->inherited.until_us, ==, NOW_US + SETTLE_US);
+  for (gint64 ahead_ms = -10 * SETTLE_MS; ahead_ms <= 10 * SETTLE_MS; ahead_ms += SETTLE_MS) {
+    hand_over(fixture, TRUE, ahead_ms);
+    g_assert_cmpint(fixture->next->inherited.until_us, ==, NOW_US + SETTLE_US);
+  }
 }
 
 static void
@@ -85,9 +90,6 @@ test_doubt_that_is_over_is_none(Fixture *fixture, gconstpointer data)
   fixture->owner->doubt = (TideDoubt){NOW_US, 5000};
   g_assert_false(tide_handover_needs_note(fixture->owner, NOW_US));
   hand_over(fixture, TRUE, 0);
-  g_assert_cmpint(fixture->next->inherited.until_us, ==, 0);
-  fixture->owner->doubt.until_us = NOW_US + SETTLE_US / 2;
-  hand_over(fixture, TRUE, SETTLE_MS); /* past by this clock */
   g_assert_cmpint(fixture->next->inherited.until_us, ==, 0);
 }
 
@@ -105,7 +107,7 @@ test_messages_behind_an_open_note_repeat(Fixture *fixture, gconstpointer data)
   g_assert_cmpint(repeated->until_us, ==, NOW_US + SETTLE_US);
   g_assert_cmpuint(repeated->left_messages, >, 1000000);
   fixture->context.span_messages = 5;
-  TideHandoverFrom unnoted = {.start_offset = 10, .end_offset = -1};
+  TideHandoverFrom unnoted = {.committed_offset = 10, .start_offset = 10, .end_offset = -1};
   tide_handover_take(fixture->next, &unnoted, &fixture->context);
   g_assert_cmpuint(repeated->left_messages, ==, 5);
   g_assert_cmpint(repeated->end_offset, ==, G_MAXINT64);
@@ -114,7 +116,7 @@ test_messages_behind_an_open_note_repeat(Fixture *fixture, gconstpointer data)
 static void
 test_new_group_has_no_owner_before(Fixture *fixture, gconstpointer data)
 {
-  TideHandoverFrom nothing = {.is_new = TRUE, .start_offset = 10, .end_offset = 200};
+  TideHandoverFrom nothing = {.committed_offset = -1, .start_offset = 10, .end_offset = 200};
   tide_handover_take(fixture->next, &nothing, &fixture->context);
   g_assert_cmpint(fixture->next->repeated.until_us, ==, 0);
   g_assert_cmpint(fixture->next->commit.start_ms, ==, NOW_EPOCH_MS);
@@ -129,7 +131,7 @@ main(int argc, char **argv)
   g_test_init(&argc, &argv, NULL);
   ADD("doubt-lasts-as-long-at-the-next-owner", test_doubt_lasts_as_long_at_the_next_owner);
   ADD("doubt-of-both-is-one", test_doubt_of_both_is_one);
-  ADD("clock-behind-does-not-hold-longer-than-settle", test_clock_behind_does_not_hold_longer_than_settle);
+  ADD("C5-other-clocks-neither-end-nor-lengthen-it", test_other_clocks_neither_end_nor_lengthen_it);
   ADD("doubt-that-is-over-is-none", test_doubt_that_is_over_is_none);
   ADD("messages-behind-an-open-note-repeat", test_messages_behind_an_open_note_repeat);
   ADD("new-group-has-no-owner-before", test_new_group_has_no_owner_before);

@@ -513,7 +513,7 @@ test_halted_partition_says_why(Fixture *fixture, gconstpointer data)
   tide_pauses_halt_partition(&fixture->pauses, partition_at(fixture, 1), g_strdup("its messages are gone"));
   ASSERT_TOLD(fixture, "pause 1, ");
   g_assert_cmpuint(sum_of(fixture, "tidemark_messages_held_total"), ==, 0);
-  tide_pauses_halt_at_message(&fixture->pauses, partition_at(fixture, 1), g_strdup("a message is bad"));
+  tide_pauses_halt_at_message(&fixture->pauses, partition_at(fixture, 1), 7, g_strdup("a message is bad"));
   g_assert_cmpuint(sum_of(fixture, "tidemark_messages_held_total"), ==, 1);
   g_autofree char *text = tide_consumer_status_halt_text(&fixture->status);
   g_assert_cmpstr(text, ==, "a message is bad");

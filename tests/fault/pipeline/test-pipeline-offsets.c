@@ -1,0 +1,212 @@
+/* May this offset be trusted? What the group has committed is not in the log, or nobody says what it is; what a halt
+ * leaves behind for whoever comes next. */
+#include "fault/pipeline/pipeline_fixture.h"
+#include "kafka/commit_note.h"
+#include "util/clock.h"
+
+#include <glib/gstdio.h>
+
+#define BASE_MS G_GINT64_CONSTANT(1763700000000)
+#define COOPERATIVE ", assignment: cooperative"
+
+static void
+produce(PipelineFixture *fixture, guint n)
+{
+  for (guint i = 0; i < n; i++)
+    pipeline_fixture_produce(fixture, 0, "host0", BASE_MS + fixture->produced[0], "v");
+  pipeline_fixture_flush(fixture);
+}
+
+static RunningPipeline *
+start(PipelineFixture *fixture, const char *kafka)
+{
+  return running_pipeline_start_with(fixture, &(RunningPipelineOptions){.gateways = 1, .kafka = kafka});
+}
+
+static gint64
+committed(PipelineFixture *fixture)
+{
+  return mock_kafka_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, pipeline_fixture_deadline_us());
+}
+
+static TideHaltNote
+noted_halt(PipelineFixture *fixture)
+{
+  g_autofree char *text =
+      mock_kafka_committed_note(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, pipeline_fixture_deadline_us());
+  TideCommitNote note;
+  g_assert_true(tide_commit_note_parse(tide_bytes_of_string(text), &note));
+  return note.halt;
+}
+
+static gboolean
+gives_reason(const TidePipelineState *state, gpointer data)
+{
+  return !state->ready && state->reason != NULL && strstr(state->reason, data) != NULL;
+}
+
+/* ---- halts ---- */
+
+/* K1: the topic is shorter than the offset, the daemon is restarted, and the topic grows beyond the offset: not one of
+ * its messages may be passed over before somebody decides. */
+static void
+test_halt_outlasts_the_process_and_the_growing_topic(PipelineFixture *fixture, gconstpointer kafka)
+{
+  produce(fixture, 1);
+  mock_kafka_commit(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, 50);
+  RunningPipeline *running = start(fixture, kafka);
+  running_pipeline_wait_halted(running);
+  running_pipeline_wait(running, gives_reason, (gpointer) "offset 50 is to be read next, but the partition ends at 1");
+  /* At once, for the next owner of a process that is killed. */
+  while (committed(fixture) != 0)
+    pipeline_fixture_wait_a_little(pipeline_fixture_deadline_us(), "the log's beginning is committed");
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  for (guint turn = 0; turn < 2; turn++) {
+    g_assert_cmpint(committed(fixture), ==, 0);
+    g_assert_cmpint(noted_halt(fixture).cause, ==, TIDE_HALT_BEYOND_END);
+    g_assert_cmpint(noted_halt(fixture).offset, ==, 50);
+    produce(fixture, 60);
+    running = start(fixture, kafka);
+    running_pipeline_wait_halted(running);
+    running_pipeline_wait(running, gives_reason, (gpointer) "offset 50 was to be read next");
+    running_pipeline_wait(running, gives_reason, (gpointer) "tidemark offsets move --to past-halt metrics:0");
+    g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  }
+  g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 0);
+}
+
+/* C7: a leader that lags finds no offset for a moment. */
+static void
+test_offset_that_is_not_found_for_a_moment(PipelineFixture *fixture, gconstpointer kafka)
+{
+  produce(fixture, 10);
+  mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_FETCH, RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE, 2);
+  RunningPipeline *running = start(fixture, kafka);
+  pipeline_fixture_wait_all_committed(fixture);
+  mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_FETCH, RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE, 1);
+  produce(fixture, 10);
+  pipeline_fixture_wait_all_committed(fixture);
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_kafka_held_partitions", NULL), ==, 0);
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_left_out_total", NULL), ==, 0);
+  g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 20);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+/* ---- questions without an answer ---- */
+
+typedef struct Question {
+  TideKafkaRequest request;
+  rd_kafka_resp_err_t code;
+  const char *kafka;
+} Question;
+
+/* C1: whatever the brokers answer, the partitions are asked about again, and read from where the group is. */
+static void
+test_partitions_are_asked_about_until_the_brokers_answer(PipelineFixture *fixture, gconstpointer data)
+{
+  const Question *question = data;
+  produce(fixture, 10);
+  mock_kafka_commit(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, 4);
+  mock_kafka_push_errors(fixture->kafka, question->request, question->code, 1000);
+  RunningPipeline *running = start(fixture, question->kafka);
+  running_pipeline_wait(running, gives_reason, (gpointer) "the position is not known");
+  mock_kafka_clear_errors(fixture->kafka, question->request);
+  pipeline_fixture_wait_all_committed(fixture);
+  running_pipeline_wait_ready(running);
+  g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 6);
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_kafka_partitions_without_position", NULL), ==, 0);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+/* C1: a stop does not wait for an answer, and leaves what is committed as it is. */
+static void
+test_stop_before_an_answer(PipelineFixture *fixture, gconstpointer data)
+{
+  produce(fixture, 10);
+  mock_kafka_commit(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, 4);
+  mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_OFFSET_FETCH, RD_KAFKA_RESP_ERR_NOT_COORDINATOR, 1000);
+  RunningPipeline *running = start(fixture, data);
+  running_pipeline_wait(running, gives_reason, (gpointer) "the position is not known");
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  mock_kafka_clear_errors(fixture->kafka, TIDE_KAFKA_OFFSET_FETCH);
+  g_assert_cmpint(committed(fixture), ==, 4);
+}
+
+/* ---- groups that have started before ---- */
+
+static RunningPipeline *
+start_at_latest(PipelineFixture *fixture, const char *group)
+{
+  return running_pipeline_start_with(
+      fixture, &(RunningPipelineOptions){.gateways = 1, .group = group, .kafka = ", start: latest"});
+}
+
+/* K4: the state directory knows that the group has started; that its offsets are gone makes no new group of it. */
+static void
+test_expired_offsets_do_not_begin_a_group(PipelineFixture *fixture, gconstpointer data)
+{
+  g_autofree char *directory = g_dir_make_tmp("tidemark-offsets-XXXXXX", NULL);
+  g_autofree char *file = g_build_filename(directory, "started-groups", NULL);
+  g_setenv("STATE_DIRECTORY", directory, TRUE);
+  produce(fixture, 7);
+  RunningPipeline *running = start_at_latest(fixture, "first");
+  running_pipeline_wait_metric(running, "tidemark_messages_left_out_total", 7);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 0);
+  /* Nothing is committed of the group "second", as of one whose offsets have expired. */
+  g_autofree char *text = NULL;
+  g_assert_true(g_file_get_contents(file, &text, NULL, NULL));
+  GString *other = g_string_new(text);
+  g_assert_cmpuint(g_string_replace(other, " first\n", " second\n", 0), ==, 1);
+  g_assert_true(g_file_set_contents(file, other->str, -1, NULL));
+  g_string_free(other, TRUE);
+  running = start_at_latest(fixture, "second");
+  g_assert_true(
+      mock_kafka_wait_committed(fixture->kafka, "second", FIXTURE_TOPIC, 0, 7, pipeline_fixture_deadline_us()));
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_left_out_total", NULL), ==, 0);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 7);
+  g_unsetenv("STATE_DIRECTORY");
+  g_autoptr(GDir) files = g_dir_open(directory, 0, NULL);
+  for (const char *name; (name = g_dir_read_name(files)) != NULL;) {
+    g_autofree char *path = g_build_filename(directory, name, NULL);
+    g_assert_cmpint(g_remove(path), ==, 0);
+  }
+  g_assert_cmpint(g_rmdir(directory), ==, 0);
+}
+
+int
+main(int argc, char **argv)
+{
+  static const Question questions[] = {
+      {TIDE_KAFKA_OFFSET_FETCH, RD_KAFKA_RESP_ERR_NOT_COORDINATOR, NULL},
+      {TIDE_KAFKA_OFFSET_FETCH, RD_KAFKA_RESP_ERR_NOT_COORDINATOR, COOPERATIVE},
+      {TIDE_KAFKA_OFFSET_FETCH, RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE, NULL},
+      {TIDE_KAFKA_OFFSET_FETCH, RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS, COOPERATIVE},
+      {TIDE_KAFKA_OFFSET_FETCH, RD_KAFKA_RESP_ERR_UNKNOWN, NULL},
+      {TIDE_KAFKA_OFFSET_FETCH, RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED, NULL},
+      {TIDE_KAFKA_OFFSET_FETCH, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, COOPERATIVE},
+      {TIDE_KAFKA_LIST_OFFSETS, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, NULL},
+      {TIDE_KAFKA_LIST_OFFSETS, RD_KAFKA_RESP_ERR_UNKNOWN, COOPERATIVE},
+  };
+  pipeline_fixture_init(&argc, &argv);
+#define ADD(path, data, func)                                                                                          \
+  g_test_add("/pipeline-offsets/" path, PipelineFixture, data, pipeline_fixture_set_up, func,                          \
+             pipeline_fixture_tear_down)
+  ADD("halt/K1-outlasts-the-process-and-the-growing-topic", NULL, test_halt_outlasts_the_process_and_the_growing_topic);
+  ADD("halt/K1-outlasts-a-cooperative-process", COOPERATIVE, test_halt_outlasts_the_process_and_the_growing_topic);
+  ADD("halt/C7-not-at-an-offset-that-is-not-found-for-a-moment", NULL, test_offset_that_is_not_found_for_a_moment);
+  ADD("halt/C7-not-of-a-cooperative-member", COOPERATIVE, test_offset_that_is_not_found_for_a_moment);
+  for (guint i = 0; i < G_N_ELEMENTS(questions); i++) {
+    g_autofree char *path =
+        g_strdup_printf("/pipeline-offsets/questions/C1-%d-%s%s", questions[i].request,
+                        rd_kafka_err2name(questions[i].code), questions[i].kafka != NULL ? "-cooperative" : "");
+    g_test_add(path, PipelineFixture, &questions[i], pipeline_fixture_set_up,
+               test_partitions_are_asked_about_until_the_brokers_answer, pipeline_fixture_tear_down);
+  }
+  ADD("questions/C1-stop-before-an-answer", NULL, test_stop_before_an_answer);
+  ADD("questions/C1-stop-of-a-cooperative-member", COOPERATIVE, test_stop_before_an_answer);
+  ADD("begin/K4-expired-offsets-do-not-begin-a-group", NULL, test_expired_offsets_do_not_begin_a_group);
+#undef ADD
+  return g_test_run();
+}
