@@ -53,9 +53,6 @@
  */
 #define TOPIC_COMES_MS "3000"
 
-/* librdkafka's own bound, its largest: what a topic takes is the broker's to say, and is said by name. */
-#define CLIENT_MAX_MESSAGE_BYTES "1000000000"
-
 /* Called from librdkafka's own threads. */
 static void
 log_from_librdkafka(const rd_kafka_t *kafka, int level, const char *facility, const char *text)
@@ -316,12 +313,11 @@ tide_kafka_conf_new_dead_letters(const TideKafkaConfig *config, GError **error)
       {"max.in.flight.requests.per.connection", "5"},
       {"message.timeout.ms", DEAD_LETTER_TIMEOUT_MS},
       {"topic.metadata.propagation.max.ms", TOPIC_COMES_MS},
-      {"message.max.bytes", CLIENT_MAX_MESSAGE_BYTES},
+      {"message.max.bytes", TIDE_KAFKA_CLIENT_MAX_MESSAGE_BYTES},
       {"queue.buffering.max.messages", "10000"},
       {"queue.buffering.max.kbytes", "2097151"}, /* kafka_dead_letters.c has a bound */
       {"linger.ms", "5"},
-      /* The topic's bound is for whole batches: small ones are refused for the size of a dead letter only. */
-      {"batch.size", "65536"},
+      {"batch.size", TIDE_KAFKA_BATCH_BYTES},
       /* Java's default partitioner, so that a key lands where other producers put it. */
       {"partitioner", "murmur2_random"},
       {NULL},

@@ -14,6 +14,14 @@ typedef struct TideKafkaSetting {
   const char *value; /* NULL: not set */
 } TideKafkaSetting;
 
+/* For message.max.bytes of a producer, the largest that librdkafka accepts: only the broker knows what a topic takes,
+ * and its error names the topic. */
+#define TIDE_KAFKA_CLIENT_MAX_MESSAGE_BYTES "1000000000"
+
+/* For batch.size of a producer. A broker holds max.message.bytes of a topic against whole batches: what is packed
+ * together must not be larger than a topic takes. Also the default of Kafka's own producer. */
+#define TIDE_KAFKA_BATCH_BYTES "16384"
+
 /* Brokers, pass-through properties and the log, which any client needs, and @settings.
  * @settings: (nullable)
  * Errors: CONFIG, naming the property. Ownership: (transfer full), tide_kafka_conf_connect takes it. */

@@ -145,3 +145,16 @@ tide_kafka_fault_explain(const rd_kafka_t *kafka, const char *reason)
   const char *remedy = tide_kafka_fault_remedy(reason, mechanism, (guint32)rd_kafka_version());
   return remedy != NULL ? g_strdup_printf("%s: %s", reason, remedy) : g_strdup(reason);
 }
+
+char *
+tide_kafka_fault_describe(rd_kafka_t *kafka, rd_kafka_resp_err_t *code)
+{
+  char reason[512];
+  rd_kafka_resp_err_t fatal = rd_kafka_fatal_error(kafka, reason, sizeof reason);
+  gboolean is_of_fatal = *code == RD_KAFKA_RESP_ERR__FATAL || *code == RD_KAFKA_RESP_ERR__PURGE_QUEUE ||
+                         *code == RD_KAFKA_RESP_ERR__PURGE_INFLIGHT;
+  if (!is_of_fatal || fatal == RD_KAFKA_RESP_ERR_NO_ERROR)
+    return g_strdup(rd_kafka_err2str(*code));
+  *code = fatal;
+  return g_strdup(reason);
+}

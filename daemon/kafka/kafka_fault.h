@@ -24,4 +24,8 @@ const char *tide_kafka_fault_of_certificate(int error);
 /* @reason, with the remedy where there is one. (transfer full). Threads: any. */
 char *tide_kafka_fault_explain(const rd_kafka_t *kafka, const char *reason);
 
+/* What @code of @kafka means. A client that failed for ever ends all that it has with a code that tells no reason: then
+ * the text is that of the fatal error, and @code becomes its code. (transfer full). Threads: any. */
+char *tide_kafka_fault_describe(rd_kafka_t *kafka, rd_kafka_resp_err_t *code);
+
 G_END_DECLS

@@ -23,8 +23,9 @@ count_delivery(rd_kafka_t *kafka, const rd_kafka_message_t *message, void *opaqu
     producer->delivered++;
     return;
   }
+  rd_kafka_resp_err_t code = message->err;
   if (producer->failure == NULL)
-    producer->failure = g_strdup(rd_kafka_err2str(message->err));
+    producer->failure = tide_kafka_fault_describe(kafka, &code);
 }
 
 static void
@@ -42,6 +43,8 @@ tide_kafka_producer_new(const TideKafkaConfig *config, gint64 linger_ms, GError 
   const TideKafkaSetting settings[] = {
       {"enable.idempotence", "true"}, /* also acks=all, and order kept */
       {"linger.ms", linger},
+      {"message.max.bytes", TIDE_KAFKA_CLIENT_MAX_MESSAGE_BYTES},
+      {"batch.size", TIDE_KAFKA_BATCH_BYTES},
       /* Java's default partitioner, so that a key lands where other producers put it. */
       {"partitioner", "murmur2_random"},
       {NULL},
@@ -120,9 +123,10 @@ tide_kafka_producer_send(TideKafkaProducer *producer, const TideKafkaProducerRec
     rd_kafka_poll(producer->kafka, QUEUE_FULL_WAIT_MS);
   if (result == RD_KAFKA_RESP_ERR__QUEUE_FULL)
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_CANCELLED, "stopped while the queue to '%s' was full", record->topic);
-  else if (result != RD_KAFKA_RESP_ERR_NO_ERROR)
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_KAFKA, "cannot send to '%s': %s", record->topic,
-                rd_kafka_err2str(result));
+  else if (result != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    g_autofree char *what = tide_kafka_fault_describe(producer->kafka, &result);
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_KAFKA, "cannot send to '%s': %s", record->topic, what);
+  }
   return result == RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
