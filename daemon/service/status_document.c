@@ -11,7 +11,7 @@ typedef enum FieldKind {
   FIELD_TEXT,    /* char *; NULL: null */
   FIELD_COUNT,   /* gint64; below 0: null */
   FIELD_DECIMAL, /* double; below 0: null */
-  FIELD_TIME,    /* gint64: milliseconds since the epoch */
+  FIELD_TIME,    /* gint64: milliseconds since the epoch; 0: null */
   FIELD_FLAG,    /* gboolean */
   FIELD_PAUSES,  /* guint: TidePauseReason */
   FIELD_OBJECT,  /* a struct */
@@ -168,8 +168,8 @@ static const Field writer_fields[] = {
 static const Field reason_fields[] = {
     {"reason", TEXT(TideDeadLetterReasonView, reason), "The reason, as in docs/dead-letters.md"},
     {"kept", COUNT(TideDeadLetterReasonView, kept), "How many, since the start"},
-    {"first_at", TIME(TideDeadLetterReasonView, first_ms), "When the first of them was kept"},
-    {"last_at", TIME(TideDeadLetterReasonView, last_ms), "When the last of them was kept"},
+    {"first_at", TIME(TideDeadLetterReasonView, first_ms), "When the first of them was kept; null: none was"},
+    {"last_at", TIME(TideDeadLetterReasonView, last_ms), "When the last of them was kept; null: none was"},
     {"text", TEXT(TideDeadLetterReasonView, text), "What the last one says"},
 };
 
@@ -280,10 +280,12 @@ static void
 print_number(TideBuffer *out, const Field *field, gconstpointer at)
 {
   char time[TIDE_ISO_TIME_BYTES];
-  if (field->kind == FIELD_TIME)
-    tide_json_text(out, field->name, tide_iso_time_print(*(const gint64 *)at, time));
-  else if (field->kind == FIELD_COUNT ? *(const gint64 *)at < 0 : *(const double *)at < 0)
+  if (field->kind == FIELD_TIME    ? *(const gint64 *)at == 0
+      : field->kind == FIELD_COUNT ? *(const gint64 *)at < 0
+                                   : *(const double *)at < 0)
     print_null(out, field->name);
+  else if (field->kind == FIELD_TIME)
+    tide_json_text(out, field->name, tide_iso_time_print(*(const gint64 *)at, time));
   else if (field->kind == FIELD_COUNT)
     tide_json_number(out, field->name, *(const gint64 *)at);
   else
@@ -400,7 +402,7 @@ append_value(GString *page, const Field *field, gconstpointer at)
   char time[TIDE_ISO_TIME_BYTES];
   if (field->kind == FIELD_TEXT)
     append_text(page, *(const char *const *)at != NULL ? *(const char *const *)at : "");
-  else if (field->kind == FIELD_TIME)
+  else if (field->kind == FIELD_TIME && *(const gint64 *)at != 0)
     g_string_append(page, tide_iso_time_print(*(const gint64 *)at, time));
   else if (field->kind == FIELD_FLAG)
     g_string_append(page, *(const gboolean *)at ? "yes" : "no");

@@ -80,6 +80,21 @@ test_all_kinds_are_printed(void)
   g_free(recent[0].reason);
 }
 
+/* Dead letters came, and none could be kept: no time is 1970. */
+static void
+test_time_that_has_not_come_is_null(void)
+{
+  TideDeadLetterReasonView reasons[] = {{.reason = (char *)"parse", .text = (char *)"it is not JSON"}};
+  g_auto(TideStatus) status = {.version = "1.2.3"};
+  status.dead_letters.view.reasons = g_array_new(FALSE, TRUE, sizeof reasons[0]);
+  g_array_append_vals(status.dead_letters.view.reasons, reasons, 1);
+  g_autofree char *text = tide_status_print(&status), *tables = tide_status_print_tables(&status);
+  assert_is_json(text);
+  assert_has(text, "\"reason\":\"parse\",\"kept\":0,\"first_at\":null,\"last_at\":null,\"text\":\"it is not");
+  assert_has(tables, "<td>parse</td><td>0</td><td></td><td></td><td>it is not JSON</td>");
+  g_array_set_size(status.dead_letters.view.reasons, 0); /* nothing of it is owned here */
+}
+
 /* Names and keys come from outside: they stay text, whatever they hold. */
 static void
 test_tables_show_all_and_hide_nothing_in_markup(void)
@@ -152,6 +167,7 @@ main(int argc, char **argv)
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/status-document/tables-show-all-and-hide-nothing-in-markup",
                   test_tables_show_all_and_hide_nothing_in_markup);
+  g_test_add_func("/status-document/K16-time-that-has-not-come-is-null", test_time_that_has_not_come_is_null);
   g_test_add_func("/status-document/nothing-is-known", test_nothing_is_known);
   g_test_add_func("/status-document/all-kinds-are-printed", test_all_kinds_are_printed);
   g_test_add_func("/status-document/guide-tells-of-each-member", test_guide_tells_of_each_member);
