@@ -321,34 +321,64 @@ wait_for_end(TideThread *thread, gint64 timeout_us)
   return TRUE;
 }
 
-/* What of all that was read became dead letters, and where they are. (transfer full); NULL: none did */
-static char *
-dead_letters_text(const Run *run)
+/* @end: what became of them, or "received" */
+static guint64
+count_messages(const Run *run, const char *end)
 {
-  const char *topic = run->config->dead_letters.topic;
-  guint64 n_dead_letters = tide_metrics_sum(run->metrics, "tidemark_messages_dead_lettered_total", NULL);
-  if (n_dead_letters == 0)
-    return NULL;
-  g_autofree char *file = topic == NULL ? tide_dead_letter_queue_file_path(run->config) : NULL;
-  return g_strdup_printf("; %" G_GUINT64_FORMAT " read, %" G_GUINT64_FORMAT " written, %" G_GUINT64_FORMAT
-                         " dead letter%s in %s'%s'",
-                         tide_metrics_sum(run->metrics, "tidemark_messages_received_total", NULL),
-                         tide_metrics_sum(run->metrics, "tidemark_messages_written_total", NULL), n_dead_letters,
-                         n_dead_letters == 1 ? "" : "s", topic != NULL ? "topic " : "", topic != NULL ? topic : file);
+  g_autofree char *name = g_strdup_printf("tidemark_messages_%s_total", end);
+  return tide_metrics_sum(run->metrics, name, NULL);
 }
 
-/* @unread: messages, when the stop began; -1: unknown */
-static void
-report_stopped(const Run *run, gboolean had_begun, gint64 unread)
+/* What became of all that was read: the numbers add up. (transfer full) */
+static char *
+ends_text(const Run *run)
 {
-  gboolean has_read = had_begun && tide_metrics_sum(run->metrics, "tidemark_messages_received_total", NULL) > 0;
+  static const struct {
+    const char *end, *text;
+    gboolean is_always;
+  } ends[] = {
+      {"written", "written", TRUE},
+      {"unmatched", "that no table takes", FALSE},
+      {"expired", "older than their tables keep them", FALSE},
+      {"skipped", "passed over", FALSE},
+      {"handed_back", "handed back unfinished", FALSE},
+  };
+  const char *topic = run->config->dead_letters.topic;
+  GString *text = g_string_new(NULL);
+  g_string_printf(text, "%" G_GUINT64_FORMAT " read", count_messages(run, "received"));
+  for (gsize i = 0; i < G_N_ELEMENTS(ends); i++) {
+    guint64 n = count_messages(run, ends[i].end);
+    if (n > 0 || ends[i].is_always)
+      g_string_append_printf(text, ", %" G_GUINT64_FORMAT " %s", n, ends[i].text);
+  }
+  guint64 n_dead_letters = count_messages(run, "dead_lettered");
+  if (n_dead_letters > 0) {
+    g_autofree char *file = topic == NULL ? tide_dead_letter_queue_file_path(run->config) : NULL;
+    g_string_append_printf(text, ", %" G_GUINT64_FORMAT " dead letter%s in %s'%s'", n_dead_letters,
+                           n_dead_letters == 1 ? "" : "s", topic != NULL ? "topic " : "", topic != NULL ? topic : file);
+  }
+  return g_string_free(text, FALSE);
+}
+
+/* @handed_back: messages in all, before the stop. @unread: messages, when the stop began; -1: unknown */
+static void
+report_stopped(const Run *run, gboolean had_begun, guint64 handed_back, gint64 unread)
+{
+  gboolean has_read = had_begun && count_messages(run, "received") > 0;
+  guint64 n_left = count_messages(run, "handed_back") - handed_back;
+  g_autofree char *left =
+      g_strdup_printf("%" G_GUINT64_FORMAT " message%s left for the next start, which reads %s again", n_left,
+                      n_left == 1 ? " is" : "s are", n_left == 1 ? "it" : "them");
   const char *what = !has_read                        ? "nothing was read"
-                     : run->stop_code == TIDE_EXIT_OK ? "all that was read is acknowledged and committed"
-                                                      : "some messages that were read are left for the next start";
+                     : n_left > 0                     ? left
+                     : run->stop_code != TIDE_EXIT_OK ? "some messages that were read are left for the next start"
+                     : handed_back > 0 ? "all that was read, and not handed back before, is acknowledged and committed"
+                                       : "all that was read is acknowledged and committed";
+  gboolean has_ends = has_read && (n_left > 0 || handed_back > 0 || count_messages(run, "dead_lettered") > 0);
+  g_autofree char *ends = has_ends ? ends_text(run) : NULL;
   g_autofree char *rest =
       unread > 0 ? g_strdup_printf("; %" G_GINT64_FORMAT " more were not read yet at the last look", unread) : NULL;
-  g_autofree char *dead_letters = dead_letters_text(run);
-  tide_log(TIDE_LOG_NOTICE, "stopped", "stopped: %s%s%s", what, dead_letters != NULL ? dead_letters : "",
+  tide_log(TIDE_LOG_NOTICE, "stopped", "stopped: %s%s%s%s", what, ends != NULL ? "; " : "", ends != NULL ? ends : "",
            rest != NULL ? rest : "");
 }
 
@@ -360,10 +390,11 @@ stop(Run *run)
   tide_notify_stopping();
   tide_notify_status("stopping");
   TidePipelineState state = tide_pipeline_state(run->pipeline);
+  guint64 handed_back = count_messages(run, "handed_back");
   wait_for_end(tide_thread_start("tide-stop", run_stop, run), 0);
   if (run->exit_code == TIDE_EXIT_OK)
     run->exit_code = run->stop_code;
-  report_stopped(run, state.stage == TIDE_STAGE_RUNNING, state.unread);
+  report_stopped(run, state.stage == TIDE_STAGE_RUNNING, handed_back, state.unread);
   tide_pipeline_state_clear(&state);
 }
 

@@ -47,7 +47,8 @@ daemon_process_start(PipelineFixture *fixture, const DaemonProcessOptions *optio
   g_autofree char *yaml = pipeline_fixture_yaml(fixture, &(RunningPipelineOptions){.gateways = options->gateways,
                                                                                    .options = options->yaml,
                                                                                    .kafka = options->kafka,
-                                                                                   .topics = options->topics});
+                                                                                   .topics = options->topics,
+                                                                                   .hbase = options->hbase});
   g_autofree char *text =
       g_strconcat(yaml, strstr(yaml, "service:") != NULL ? "" : "service: { http: \"off\", log_format: text }\n", NULL);
   DaemonProcess process = {.config_path = new_file(text, "tidemark-XXXXXX.yaml"),

@@ -16,6 +16,7 @@ typedef struct DaemonProcessOptions {
   const char *yaml;            /* further lines at the top level, as of running_pipeline_start(); NULL: none */
   const char *kafka;           /* as of RunningPipelineOptions */
   const char *topics;          /* likewise */
+  const char *hbase;           /* likewise */
   guint gateways;              /* how many of the fixture's are configured */
   const char *state_directory; /* $STATE_DIRECTORY; NULL: unset */
   const char *words;           /* further arguments, parted by single spaces; NULL: none */

@@ -115,6 +115,24 @@ test_stop_when_idle(PipelineFixture *fixture, gconstpointer data)
   daemon_process_wait_log(&process, "stopped: nothing was read\n");
 }
 
+/* The last line's numbers of messages: what became of them adds up to what was read. Returns: how many were read. */
+static guint64
+assert_ends_add_up(const char *log)
+{
+  const char *stopped = strstr(log, "stopped: "), *read = stopped != NULL ? strstr(stopped, " read, ") : NULL;
+  if (read == NULL)
+    g_error("the last line has no numbers: %s", stopped != NULL ? stopped : log);
+  const char *first = read;
+  while (first > stopped && g_ascii_isdigit(first[-1]))
+    first--;
+  guint64 n_read = g_ascii_strtoull(first, NULL, 10), n = 0;
+  for (const char *at = read + strlen(" read"); g_str_has_prefix(at, ", "); at += 2 + strcspn(at + 2, ",;\n"))
+    n += g_ascii_strtoull(at + 2, NULL, 10);
+  if (n != n_read)
+    g_error("the numbers do not add up: %s", stopped);
+  return n_read;
+}
+
 /* What was taken is written and committed before the end; the rest waits for the next start. */
 static void
 test_stop_when_busy(PipelineFixture *fixture, gconstpointer data)
@@ -149,7 +167,46 @@ test_stop_while_hbase_is_stuck(PipelineFixture *fixture, gconstpointer data)
   daemon_process_signal(&process, SIGTERM);
   g_assert_cmpint(daemon_process_wait_end(&process, BOUNDED_US), ==, EXIT_TEMPFAIL);
   daemon_process_wait_log(&process, "messages unfinished");
+  daemon_process_wait_log(&process, " messages are left for the next start, which reads them again; ");
+  g_autofree char *log = daemon_process_log(&process);
+  (void)assert_ends_add_up(log);
+  g_assert_null(strstr(log, "all that was read"));
   assert_committed(fixture, 0);
+}
+
+/* A stop waits for no cell in doubt (F3) and is a clean one: the messages are read again all the same, and are not
+ * "acknowledged and committed". */
+static void
+test_stop_with_messages_handed_back(PipelineFixture *fixture, gconstpointer data)
+{
+  TideScriptedFault abandoned = {
+      .call = TIDE_CALL_PUT_MULTIPLE, .delay_apply_ms = 2500, .lands_after_kill = TRUE, .max_hits = 1};
+  guint id = scripted_gateway_add_fault(fixture->gateways[0], &abandoned);
+  mock_kafka_create_topic(fixture->kafka, "letters", 1);
+  DaemonProcessOptions options = {.gateways = 1,
+                                  .hbase = ", settle: 1h",
+                                  .yaml = "dead_letters: { topic: letters }\n"
+                                          "tables:\n  CURRENT_METRIC: { latest: merge, key: [ { field: host } ], "
+                                          "columns: { family: M, from: \"*\" } }\n"};
+  g_auto(DaemonProcess) process = daemon_process_start(fixture, &options);
+  for (guint i = 0; i < 3; i++)
+    pipeline_fixture_produce_raw(fixture, 0, "nonsense");
+  pipeline_fixture_produce(fixture, 0, "host1", PIPELINE_BASE_MS, "first");
+  pipeline_fixture_flush(fixture);
+  g_assert_true(scripted_gateway_wait_fault_hits(fixture->gateways[0], id, 1, pipeline_fixture_deadline_us()));
+  pipeline_fixture_produce(fixture, 0, "host1", PIPELINE_BASE_MS, "second");
+  pipeline_fixture_flush(fixture);
+  g_assert_true(fake_hbase_wait_value(fixture->hbase, "CURRENT_METRIC", "host1", "M", "v", "second",
+                                      pipeline_fixture_deadline_us()));
+  g_assert_true(mock_kafka_wait_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, 3,
+                                          pipeline_fixture_deadline_us())); /* behind the dead letters */
+  stop_cleanly(&process);
+  g_autofree char *log = daemon_process_log(&process);
+  g_assert_nonnull(strstr(log, " handed back unfinished"));
+  g_assert_nonnull(strstr(log, " left for the next start, which reads "));
+  g_assert_null(strstr(log, "all that was read"));
+  g_assert_nonnull(strstr(log, ", 3 dead letters in topic 'letters'\n"));
+  g_assert_cmpuint(assert_ends_add_up(log), ==, 5);
 }
 
 /* What the daemon did not even read is told, too. */
@@ -172,7 +229,7 @@ test_stop_with_messages_unread(PipelineFixture *fixture, gconstpointer data)
   }
   daemon_process_signal(&process, SIGTERM);
   g_assert_cmpint(daemon_process_wait_end(&process, BOUNDED_US), ==, EXIT_TEMPFAIL);
-  daemon_process_wait_log(&process, "stopped: some messages that were read are left for the next start; ");
+  daemon_process_wait_log(&process, " messages are left for the next start, which reads them again; ");
   daemon_process_wait_log(&process, " more were not read yet");
 }
 
@@ -518,6 +575,8 @@ test_too_many_dead_letters_end_a_run(PipelineFixture *fixture, gconstpointer dat
   g_autofree char *log = daemon_process_log(&process);
   g_assert_nonnull(strstr(log, "cannot go on: "));
   g_assert_nonnull(strstr(log, "no more are kept: correct the configuration and restart"));
+  g_assert_nonnull(strstr(log, " messages are left for the next start, which reads them again; "));
+  g_assert_cmpuint(assert_ends_add_up(log), >=, 100);
 }
 
 /* One that was never written to: said, and no failure. */
@@ -544,6 +603,7 @@ main(int argc, char **argv)
   ADD("stop/E2-E14-when-idle", test_stop_when_idle);
   ADD("stop/E2-when-busy", test_stop_when_busy);
   ADD("stop/E2-while-hbase-is-stuck", test_stop_while_hbase_is_stuck);
+  ADD("stop/C8-with-messages-handed-back", test_stop_with_messages_handed_back);
   ADD("stop-2/E2-with-messages-unread", test_stop_with_messages_unread);
   ADD("stop-2/E2-while-all-gateways-are-gone", test_stop_while_all_gateways_are_gone);
   ADD("stop-2/E2-while-kafka-is-gone", test_stop_while_kafka_is_gone);
@@ -552,7 +612,7 @@ main(int argc, char **argv)
   ADD("dead-letters/U4-they-have-a-place-by-default", test_dead_letters_have_a_place_by_default);
   ADD("dead-letters/U4-no-dead-letter-was-ever-kept", test_no_dead_letter_was_ever_kept);
   ADD("dead-letters/they-are-counted-at-the-end", test_dead_letters_are_counted_at_the_end);
-  ADD("dead-letters/too-many-end-a-run-to-the-end", test_too_many_dead_letters_end_a_run);
+  ADD("dead-letters/C8-too-many-end-a-run-to-the-end", test_too_many_dead_letters_end_a_run);
   ADD("signals/E3-second-signal-ends-at-once", test_second_signal_ends_at_once);
   ADD("signals/E4-storm-of-hangups", test_storm_of_hangups);
   ADD("signals/E4-user-signals-tell-the-state", test_user_signals_tell_the_state);
