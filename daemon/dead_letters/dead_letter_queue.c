@@ -129,6 +129,7 @@ tide_dead_letter_queue_stop(TideDeadLetterQueue *dead_letters, gint64 deadline_u
   tide_dead_letter_queue_drop(dead_letters, &dead_letters->to_read.jobs);
   tide_dead_letter_queue_drop(dead_letters, &dead_letters->to_keep.jobs);
   tide_dead_letter_queue_drop(dead_letters, &dead_letters->to_send_again.jobs);
+  tide_dead_letter_queue_drop(dead_letters, &dead_letters->too_large.jobs);
   tide_dead_letter_queue_drop(dead_letters, &dead_letters->beyond_max_ratio);
   tide_dead_letter_queue_drop(dead_letters, &dead_letters->incoming);
   return TRUE;

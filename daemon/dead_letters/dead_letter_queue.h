@@ -77,6 +77,7 @@ struct TideDeadLetterJob {
   gint64 charged_bytes; /* the dead letters': what the budget holds for it */
   gint64 beyond_end_us; /* the dead letters': since when its partition ends before it; 0: it does not */
   guint32 n_failures;   /* the dead letters': times it could not be kept */
+  gboolean goes_alone;  /* the dead letters': the topic refused a batch that it was in for its size */
   TideDeadLetterResult result;
 };
 

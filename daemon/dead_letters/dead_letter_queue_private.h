@@ -39,6 +39,7 @@ struct TideDeadLetterQueue {
   TideDeadLetterStage to_read;
   TideDeadLetterStage to_keep;
   TideDeadLetterStage to_send_again; /* those that the topic did not take */
+  TideDeadLetterStage too_large;     /* those that it does not take for their own size, while it takes others */
   TideDeadLetterRatio ratio;
   TideDeadLetterJobs beyond_max_ratio; /* those beyond max_ratio: until it is raised, or the end */
   TideDeadLetterReasons *reasons;      /* owned */

@@ -77,13 +77,19 @@ stall(TideDeadLetterQueue *dead_letters, TideDeadLetterStage *stage, const char 
     set_stall_text(dead_letters, g_strdup_printf("dead letters cannot be kept: %s", text));
 }
 
+/* @any_can_be_kept: FALSE when only those that could not be kept are gone. */
 static void
-release(TideDeadLetterQueue *dead_letters)
+release(TideDeadLetterQueue *dead_letters, gboolean any_can_be_kept)
 {
   if (dead_letters->too_many || !atomic_load_explicit(&dead_letters->is_stalled, memory_order_relaxed))
     return;
   set_stall_text(dead_letters, NULL);
-  tide_log(TIDE_LOG_NOTICE, "dead-letters-resumed", "dead letters are kept again");
+  if (any_can_be_kept)
+    tide_log(TIDE_LOG_NOTICE, "dead-letters-resumed", "dead letters can be kept again");
+  else
+    tide_log(TIDE_LOG_NOTICE, "dead-letters-resumed",
+             "no dead letter waits any more: the partitions of those that could not be kept are not this daemon's now, "
+             "and their messages are read again");
 }
 
 /* ---- the ratio ---- */
@@ -203,12 +209,13 @@ static void
 give_up_all_lost(TideDeadLetterQueue *dead_letters)
 {
   TideDeadLetterJobs *jobs[] = {&dead_letters->to_read.jobs, &dead_letters->to_keep.jobs,
-                                &dead_letters->to_send_again.jobs, &dead_letters->beyond_max_ratio};
+                                &dead_letters->to_send_again.jobs, &dead_letters->too_large.jobs,
+                                &dead_letters->beyond_max_ratio};
   for (guint i = 0; i < G_N_ELEMENTS(jobs); i++)
     give_up_lost(dead_letters, jobs[i]);
   gboolean under_way = dead_letters->topic != NULL && tide_kafka_dead_letters_under_way(dead_letters->topic) > 0;
   if (!under_way && dead_letters->to_keep.jobs.first == NULL && dead_letters->to_send_again.jobs.first == NULL)
-    release(dead_letters);
+    release(dead_letters, FALSE);
 }
 
 void
@@ -292,7 +299,7 @@ go_on_below_ratio(TideDeadLetterQueue *dead_letters)
   if (!dead_letters->too_many || tide_dead_letter_ratio_is_above(&dead_letters->ratio, &dead_letters->excess))
     return;
   dead_letters->too_many = FALSE;
-  release(dead_letters);
+  release(dead_letters, TRUE);
   for (TideDeadLetterJob *job; (job = tide_dead_letter_jobs_take(&dead_letters->beyond_max_ratio)) != NULL;)
     pass_on(dead_letters, job);
 }
@@ -431,49 +438,97 @@ keep_in_file(TideDeadLetterQueue *dead_letters, gint64 now_us)
       return;
     }
     note_progress(stage);
-    release(dead_letters);
+    release(dead_letters, TRUE);
     for (guint32 i = 0; i < n; i++)
       post_completed(dead_letters, tide_dead_letter_jobs_take(&stage->jobs), TIDE_DEAD_LETTER_KEPT);
   }
 }
 
-/* What the topic has taken or refused meanwhile. */
+/* The first of @jobs cannot be kept while others can: only its partition waits. @why: (transfer full) */
+static void
+log_stalled_one(const TideDeadLetterJobs *jobs, char *why)
+{
+  const TideDeadLetter *dead_letter = &jobs->first->dead_letter;
+  tide_log(TIDE_LOG_CRIT, "dead-letter-stalled",
+           "the dead letter of '%.*s' partition %d offset %" G_GINT64_FORMAT
+           " cannot be kept: %s; trying again; until then its partition's offset stays where it is",
+           (int)dead_letter->topic.len, (const char *)dead_letter->topic.data, dead_letter->partition,
+           dead_letter->offset, why);
+  g_free(why);
+}
+
+static void
+wait_in(TideDeadLetterStage *stage, TideDeadLetterJobs *jobs)
+{
+  for (TideDeadLetterJob *job; (job = tide_dead_letter_jobs_take(jobs)) != NULL;) {
+    job->n_failures++;
+    tide_dead_letter_jobs_append(&stage->jobs, job);
+  }
+}
+
+/* What the topic has taken or refused meanwhile. Each dead letter is judged by its own answer. All partitions pause
+ * only while no answer shows that the topic takes others: the refusal of one for its size shows that, too. */
 static void
 take_reports(TideDeadLetterQueue *dead_letters)
 {
-  TideDeadLetterJobs kept = {0}, failed = {0};
-  tide_kafka_dead_letters_poll(dead_letters->topic, POLL_MS, &kept, &failed);
-  TideDeadLetterStage *again = &dead_letters->to_send_again;
-  const char *trouble = tide_kafka_dead_letters_trouble(dead_letters->topic);
-  if (kept.first != NULL)
-    release(dead_letters);
-  for (TideDeadLetterJob *job; (job = tide_dead_letter_jobs_take(&kept)) != NULL;)
-    post_completed(dead_letters, job, TIDE_DEAD_LETTER_KEPT);
-  if (failed.first == NULL)
-    return;
+  TideKafkaDeadLetterReports reports = {0};
+  tide_kafka_dead_letters_poll(dead_letters->topic, POLL_MS, &reports);
+  TideDeadLetterStage *again = &dead_letters->to_send_again, *too_large = &dead_letters->too_large;
+  gboolean any_can_be_kept = reports.kept.first != NULL || reports.too_large.first != NULL;
   gint64 now_us = tide_now_us();
-  if (!tide_kafka_dead_letters_trouble_is_of_one(dead_letters->topic))
+  tide_counter_add(dead_letters->retries, reports.n_refused_with_others + reports.too_large.n);
+  if (any_can_be_kept)
+    release(dead_letters, TRUE);
+  for (TideDeadLetterJob *job; (job = tide_dead_letter_jobs_take(&reports.kept)) != NULL;) {
+    if (job->n_failures > 0) {
+      note_progress(&dead_letters->to_keep);
+      note_progress(again);
+      note_progress(too_large);
+    }
+    post_completed(dead_letters, job, TIDE_DEAD_LETTER_KEPT);
+  }
+  if (reports.too_large.first != NULL && note_failure(too_large, now_us))
+    log_stalled_one(&reports.too_large,
+                    tide_kafka_dead_letters_describe_too_large(dead_letters->topic, reports.too_large.first));
+  wait_in(too_large, &reports.too_large);
+  if (reports.failed.first == NULL)
+    return;
+  const char *trouble = tide_kafka_dead_letters_trouble(dead_letters->topic);
+  if (!any_can_be_kept)
     stall(dead_letters, again, trouble, now_us);
-  else if (note_failure(again, now_us))
-    tide_log(TIDE_LOG_CRIT, "dead-letter-stalled",
-             "a dead letter cannot be kept: %s; trying again; until then its partition's offset stays where it is",
-             trouble);
-  for (TideDeadLetterJob *job; (job = tide_dead_letter_jobs_take(&failed)) != NULL;)
-    tide_dead_letter_jobs_append(&again->jobs, job);
+  else {
+    tide_counter_inc(dead_letters->retries);
+    if (note_failure(again, now_us))
+      log_stalled_one(&reports.failed, g_strdup(trouble));
+  }
+  wait_in(again, &reports.failed);
 }
 
 static void
 send_to_topic(TideDeadLetterQueue *dead_letters, TideDeadLetterStage *stage, gint64 now_us)
 {
   while (stage->jobs.first != NULL && now_us >= stage->next_us) {
+    TideDeadLetterJobs jobs = {0};
     TideDeadLetterJob *job = tide_dead_letter_jobs_take(&stage->jobs);
-    if (tide_kafka_dead_letters_send(dead_letters->topic, job))
-      continue;
-    tide_dead_letter_jobs_prepend(&stage->jobs, job);
-    if (tide_kafka_dead_letters_under_way(dead_letters->topic) > 0)
-      return; /* too many: the reports of those make room */
-    stall(dead_letters, stage, tide_kafka_dead_letters_trouble(dead_letters->topic), now_us);
-    take_reports(dead_letters); /* and looks whether the producer must be made anew */
+    switch (tide_kafka_dead_letters_send(dead_letters->topic, job)) {
+    case TIDE_KAFKA_DEAD_LETTER_SENT:
+      break;
+    case TIDE_KAFKA_DEAD_LETTER_LATER: /* the reports of those under way make room */
+      tide_dead_letter_jobs_prepend(&stage->jobs, job);
+      return;
+    case TIDE_KAFKA_DEAD_LETTER_TOO_LARGE:
+      tide_counter_inc(dead_letters->retries);
+      tide_dead_letter_jobs_append(&jobs, job);
+      if (note_failure(&dead_letters->too_large, now_us))
+        log_stalled_one(&jobs, tide_kafka_dead_letters_describe_too_large(dead_letters->topic, job));
+      wait_in(&dead_letters->too_large, &jobs);
+      break;
+    case TIDE_KAFKA_DEAD_LETTER_FAILED:
+      job->n_failures++;
+      tide_dead_letter_jobs_prepend(&stage->jobs, job);
+      stall(dead_letters, stage, tide_kafka_dead_letters_trouble(dead_letters->topic), now_us);
+      return;
+    }
   }
 }
 
@@ -482,6 +537,7 @@ keep_in_topic(TideDeadLetterQueue *dead_letters, gint64 now_us)
 {
   send_to_topic(dead_letters, &dead_letters->to_send_again, now_us);
   send_to_topic(dead_letters, &dead_letters->to_keep, now_us);
+  send_to_topic(dead_letters, &dead_letters->too_large, now_us);
 }
 
 /* ---- the thread ---- */
@@ -491,7 +547,7 @@ static gint64
 next_due_us(const TideDeadLetterQueue *dead_letters, gint64 now_us)
 {
   const TideDeadLetterStage *const stages[] = {&dead_letters->to_read, &dead_letters->to_keep,
-                                               &dead_letters->to_send_again};
+                                               &dead_letters->to_send_again, &dead_letters->too_large};
   gint64 due_us = now_us + ROUND_US;
   for (gsize i = 0; i < G_N_ELEMENTS(stages); i++)
     if (stages[i]->jobs.first != NULL)
@@ -505,7 +561,8 @@ note_rest(TideDeadLetterQueue *dead_letters)
 {
   gboolean on_the_way = dead_letters->topic != NULL && tide_kafka_dead_letters_under_way(dead_letters->topic) > 0;
   gboolean is_at_rest = dead_letters->too_many && !on_the_way && dead_letters->to_read.jobs.first == NULL &&
-                        dead_letters->to_keep.jobs.first == NULL && dead_letters->to_send_again.jobs.first == NULL;
+                        dead_letters->to_keep.jobs.first == NULL && dead_letters->to_send_again.jobs.first == NULL &&
+                        dead_letters->too_large.jobs.first == NULL;
   tide_mutex_lock(&dead_letters->lock);
   dead_letters->is_at_rest = is_at_rest;
   tide_mutex_unlock(&dead_letters->lock);

@@ -12,16 +12,27 @@
 #define MAX_DEAD_LETTERS 4000u
 #define MAX_BYTES (16u * 1024 * 1024)
 
+/* Of those that go alone so many are with librdkafka at a time: each is a request, and the time that librdkafka gives a
+ * message to be acknowledged in runs from the moment it gets it. */
+#define MAX_ALONE 64u
+
+typedef struct Producer {
+  TideKafkaDeadLetters *owner; /* borrowed */
+  rd_kafka_t *kafka;           /* owned; NULL until the first send, and after a fatal error */
+  gboolean sends_alone;        /* each message in a batch of its own */
+  guint32 n_under_way;
+} Producer;
+
 struct TideKafkaDeadLetters {
-  const TideConfig *config;   /* borrowed */
-  const char *topic;          /* borrowed */
-  rd_kafka_t *kafka;          /* owned; made anew after a fatal error */
-  TideDeadLetterJobs *kept;   /* borrowed, while polling */
-  TideDeadLetterJobs *failed; /* borrowed, while polling */
+  const TideConfig *config; /* borrowed */
+  const char *topic;        /* borrowed */
+  Producer batching;
+  Producer alone;
+  TideDeadLetterJobs to_send_alone;    /* under way, but not with librdkafka yet */
+  TideKafkaDeadLetterReports *reports; /* borrowed, while polling; NULL: jobs are freed */
   guint32 n_under_way;
   gsize bytes_under_way;
-  char *trouble; /* owned; NULL: none */
-  gboolean trouble_is_of_one;
+  char *trouble;      /* owned; NULL: none yet */
   char *broker_fault; /* owned: the last, NULL: none */
 };
 
@@ -42,22 +53,12 @@ describe_denied(const TideKafkaDeadLetters *dead_letters, const char *what)
   return g_strdup_printf("%s, and IdempotentWrite on the cluster where brokers are older than 2.8 (%s)", missing, what);
 }
 
-/* @code: of a dead letter. (transfer full) */
+/* Why @kafka does not get a dead letter into the topic, if not for its size. (transfer full) */
 static char *
-describe(const TideKafkaDeadLetters *dead_letters, rd_kafka_resp_err_t code, const TideDeadLetter *dead_letter)
+describe(const TideKafkaDeadLetters *dead_letters, rd_kafka_t *kafka, rd_kafka_resp_err_t code)
 {
-  rd_kafka_resp_err_t fatal = rd_kafka_fatal_error(dead_letters->kafka, NULL, 0);
-  /* A producer that may write nowhere hears so when it asks for its number: all that it has then fails with it. */
-  if (code == RD_KAFKA_RESP_ERR__FATAL && fatal != RD_KAFKA_RESP_ERR_NO_ERROR)
-    code = fatal;
-  const char *what = rd_kafka_err2str(code);
+  g_autofree char *what = tide_kafka_fault_describe(kafka, &code);
   switch (code) {
-  case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
-    return g_strdup_printf(
-        "topic '%s' takes no dead letter of %" G_GSIZE_FORMAT
-        " bytes: raise max.message.bytes of the topic, or message.max.bytes of the brokers, above that "
-        "of the topics that are read",
-        dead_letters->topic, bytes_of(dead_letter));
   case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
   case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
     return describe_denied(dead_letters, what);
@@ -73,6 +74,15 @@ describe(const TideKafkaDeadLetters *dead_letters, rd_kafka_resp_err_t code, con
   }
 }
 
+char *
+tide_kafka_dead_letters_describe_too_large(const TideKafkaDeadLetters *dead_letters, const TideDeadLetterJob *job)
+{
+  return g_strdup_printf("topic '%s' takes no dead letter with a key and value of %" G_GSIZE_FORMAT
+                         " bytes: raise max.message.bytes of the topic, or message.max.bytes of the brokers, above "
+                         "that of the topics that are read",
+                         dead_letters->topic, bytes_of(&job->dead_letter));
+}
+
 static void
 set_trouble(TideKafkaDeadLetters *dead_letters, char *trouble)
 {
@@ -80,32 +90,40 @@ set_trouble(TideKafkaDeadLetters *dead_letters, char *trouble)
   dead_letters->trouble = trouble;
 }
 
-/* Inside of a poll. Without lists (at the end) jobs are freed. */
+/* Inside of a poll. */
 static void
 take_report(rd_kafka_t *kafka, const rd_kafka_message_t *message, void *opaque)
 {
-  TideKafkaDeadLetters *dead_letters = opaque;
+  Producer *producer = opaque;
+  TideKafkaDeadLetters *dead_letters = producer->owner;
+  TideKafkaDeadLetterReports *reports = dead_letters->reports;
   TideDeadLetterJob *job = message->_private;
-  gboolean kept = message->err == RD_KAFKA_RESP_ERR_NO_ERROR;
-  dead_letters->n_under_way--;
-  dead_letters->bytes_under_way -= bytes_of(&job->dead_letter);
-  if (dead_letters->kept == NULL) {
-    tide_dead_letter_job_free(job);
+  producer->n_under_way--;
+  if (reports != NULL && message->err == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE && !producer->sends_alone) {
+    job->goes_alone = TRUE;
+    reports->n_refused_with_others++;
+    tide_dead_letter_jobs_append(&dead_letters->to_send_alone, job);
     return;
   }
-  if (kept) {
+  dead_letters->n_under_way--;
+  dead_letters->bytes_under_way -= bytes_of(&job->dead_letter);
+  if (reports == NULL)
+    tide_dead_letter_job_free(job);
+  else if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
     g_clear_pointer(&dead_letters->broker_fault, g_free);
-    set_trouble(dead_letters, NULL);
-  } else
-    set_trouble(dead_letters, describe(dead_letters, message->err, &job->dead_letter));
-  dead_letters->trouble_is_of_one = message->err == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE;
-  tide_dead_letter_jobs_append(kept ? dead_letters->kept : dead_letters->failed, job);
+    tide_dead_letter_jobs_append(&reports->kept, job);
+  } else if (message->err == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
+    tide_dead_letter_jobs_append(&reports->too_large, job);
+  else {
+    set_trouble(dead_letters, describe(dead_letters, kafka, message->err));
+    tide_dead_letter_jobs_append(&reports->failed, job);
+  }
 }
 
 static void
 note_broker_fault(rd_kafka_t *kafka, int code, const char *reason, void *opaque)
 {
-  TideKafkaDeadLetters *dead_letters = opaque;
+  TideKafkaDeadLetters *dead_letters = ((Producer *)opaque)->owner;
   g_free(dead_letters->broker_fault);
   dead_letters->broker_fault = tide_kafka_fault_explain(kafka, reason);
 }
@@ -113,16 +131,19 @@ note_broker_fault(rd_kafka_t *kafka, int code, const char *reason, void *opaque)
 /* ---- life ---- */
 
 static gboolean
-connect_producer(TideKafkaDeadLetters *dead_letters, GError **error)
+connect_producer(Producer *producer, GError **error)
 {
-  rd_kafka_conf_t *conf = tide_kafka_conf_new_dead_letters(&dead_letters->config->kafka, error);
+  if (producer->kafka != NULL)
+    return TRUE;
+  rd_kafka_conf_t *conf =
+      tide_kafka_conf_new_dead_letters(&producer->owner->config->kafka, producer->sends_alone, error);
   if (conf == NULL)
     return FALSE;
-  rd_kafka_conf_set_opaque(conf, dead_letters);
+  rd_kafka_conf_set_opaque(conf, producer);
   rd_kafka_conf_set_error_cb(conf, note_broker_fault);
   rd_kafka_conf_set_dr_msg_cb(conf, take_report);
-  dead_letters->kafka = tide_kafka_conf_connect(RD_KAFKA_PRODUCER, conf, error);
-  return dead_letters->kafka != NULL;
+  producer->kafka = tide_kafka_conf_connect(RD_KAFKA_PRODUCER, conf, error);
+  return producer->kafka != NULL;
 }
 
 TideKafkaDeadLetters *
@@ -131,30 +152,47 @@ tide_kafka_dead_letters_new(const TideConfig *config, GError **error)
   TideKafkaDeadLetters *dead_letters = g_new0(TideKafkaDeadLetters, 1);
   dead_letters->config = config;
   dead_letters->topic = config->dead_letters.topic;
-  if (connect_producer(dead_letters, error))
+  dead_letters->batching.owner = dead_letters->alone.owner = dead_letters;
+  dead_letters->alone.sends_alone = TRUE;
+  if (connect_producer(&dead_letters->batching, error))
     return dead_letters;
   tide_kafka_dead_letters_free(dead_letters);
   return NULL;
 }
 
-/* Every dead letter under way comes back, failed. */
+/* Every dead letter that @producer has comes back, failed. */
 static void
-disconnect(TideKafkaDeadLetters *dead_letters)
+disconnect(Producer *producer)
 {
-  if (dead_letters->kafka == NULL)
+  if (producer->kafka == NULL)
     return;
-  rd_kafka_purge(dead_letters->kafka, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
-  while (dead_letters->n_under_way > 0)
-    rd_kafka_poll(dead_letters->kafka, 10);
-  g_clear_pointer(&dead_letters->kafka, rd_kafka_destroy);
+  rd_kafka_purge(producer->kafka, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
+  while (producer->n_under_way > 0)
+    rd_kafka_poll(producer->kafka, 10);
+  g_clear_pointer(&producer->kafka, rd_kafka_destroy);
+}
+
+static void
+move_jobs(TideDeadLetterJobs *from, TideDeadLetterJobs *to)
+{
+  for (TideDeadLetterJob *job; (job = tide_dead_letter_jobs_take(from)) != NULL;)
+    tide_dead_letter_jobs_append(to, job);
 }
 
 void
 tide_kafka_dead_letters_disconnect(TideKafkaDeadLetters *dead_letters, TideDeadLetterJobs *left)
 {
-  dead_letters->kept = dead_letters->failed = left;
-  disconnect(dead_letters);
-  dead_letters->kept = dead_letters->failed = NULL;
+  TideKafkaDeadLetterReports reports = {0};
+  dead_letters->reports = &reports;
+  disconnect(&dead_letters->batching);
+  disconnect(&dead_letters->alone);
+  dead_letters->reports = NULL;
+  move_jobs(&reports.kept, left);
+  move_jobs(&reports.too_large, left);
+  move_jobs(&reports.failed, left);
+  move_jobs(&dead_letters->to_send_alone, left);
+  dead_letters->n_under_way = 0;
+  dead_letters->bytes_under_way = 0;
 }
 
 void
@@ -162,8 +200,9 @@ tide_kafka_dead_letters_free(TideKafkaDeadLetters *dead_letters)
 {
   if (dead_letters == NULL)
     return;
-  dead_letters->kept = dead_letters->failed = NULL;
-  disconnect(dead_letters);
+  disconnect(&dead_letters->batching);
+  disconnect(&dead_letters->alone);
+  tide_dead_letter_jobs_clear(&dead_letters->to_send_alone);
   g_free(dead_letters->trouble);
   g_free(dead_letters->broker_fault);
   g_free(dead_letters);
@@ -171,14 +210,36 @@ tide_kafka_dead_letters_free(TideKafkaDeadLetters *dead_letters)
 
 /* ---- sending ---- */
 
-gboolean
-tide_kafka_dead_letters_send(TideKafkaDeadLetters *dead_letters, TideDeadLetterJob *job)
+/* A producer that lost its place in its own sequence cannot go on; a new one can, and the next send makes it. */
+static void
+drop_if_fatal(Producer *producer)
 {
+  TideKafkaDeadLetters *dead_letters = producer->owner;
+  char reason[512];
+  if (producer->kafka == NULL)
+    return;
+  rd_kafka_resp_err_t code = rd_kafka_fatal_error(producer->kafka, reason, sizeof reason);
+  if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
+    return;
+  disconnect(producer);
+  set_trouble(dead_letters, code == RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED
+                                ? describe_denied(dead_letters, reason)
+                                : g_strdup_printf("the producer for topic '%s' failed (%s); a new one takes its place",
+                                                  dead_letters->topic, reason));
+}
+
+/* Hands @job to librdkafka; transfers it when the result is SENT. */
+static TideKafkaDeadLetterSent
+produce(Producer *producer, TideDeadLetterJob *job)
+{
+  TideKafkaDeadLetters *dead_letters = producer->owner;
   const TideDeadLetter *dead_letter = &job->dead_letter;
-  gsize bytes = bytes_of(dead_letter);
-  if (dead_letters->n_under_way >= MAX_DEAD_LETTERS ||
-      (dead_letters->n_under_way > 0 && dead_letters->bytes_under_way + bytes > MAX_BYTES))
-    return FALSE;
+  g_autoptr(GError) error = NULL;
+  if (!connect_producer(producer, &error)) {
+    set_trouble(dead_letters,
+                g_strdup_printf("no producer for topic '%s' can be made: %s", dead_letters->topic, error->message));
+    return TIDE_KAFKA_DEAD_LETTER_FAILED;
+  }
   TideKafkaProducerRecord record = {.topic = dead_letters->topic,
                                     .partition = RD_KAFKA_PARTITION_UA,
                                     .key = dead_letter->key,
@@ -186,45 +247,72 @@ tide_kafka_dead_letters_send(TideKafkaDeadLetters *dead_letters, TideDeadLetterJ
                                     .value = dead_letter->value,
                                     .has_value = dead_letter->has_value};
   rd_kafka_resp_err_t result =
-      tide_kafka_produce(dead_letters->kafka, &record, tide_kafka_dead_letter_headers(dead_letter), 0, job);
-  if (result == RD_KAFKA_RESP_ERR_NO_ERROR) {
-    dead_letters->n_under_way++;
-    dead_letters->bytes_under_way += bytes;
-    return TRUE;
+      tide_kafka_produce(producer->kafka, &record, tide_kafka_dead_letter_headers(dead_letter), 0, job);
+  switch ((int)result) {
+  case RD_KAFKA_RESP_ERR_NO_ERROR:
+    producer->n_under_way++;
+    return TIDE_KAFKA_DEAD_LETTER_SENT;
+  case RD_KAFKA_RESP_ERR__QUEUE_FULL:
+    return TIDE_KAFKA_DEAD_LETTER_LATER;
+  case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
+    return TIDE_KAFKA_DEAD_LETTER_TOO_LARGE;
+  default:
+    set_trouble(dead_letters, describe(dead_letters, producer->kafka, result));
+    if (producer->n_under_way == 0) /* else a poll does it, which can report those */
+      drop_if_fatal(producer);
+    return TIDE_KAFKA_DEAD_LETTER_FAILED;
   }
-  if (result != RD_KAFKA_RESP_ERR__QUEUE_FULL)
-    set_trouble(dead_letters, describe(dead_letters, result, dead_letter));
-  return FALSE;
 }
 
-/* A producer that lost its place in its own sequence cannot go on; a new one can. */
-static void
-replace_if_fatal(TideKafkaDeadLetters *dead_letters)
+TideKafkaDeadLetterSent
+tide_kafka_dead_letters_send(TideKafkaDeadLetters *dead_letters, TideDeadLetterJob *job)
 {
-  char reason[512];
-  rd_kafka_resp_err_t code = rd_kafka_fatal_error(dead_letters->kafka, reason, sizeof reason);
-  if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
-    return;
-  disconnect(dead_letters);
-  set_trouble(dead_letters, code == RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED
-                                ? describe_denied(dead_letters, reason)
-                                : g_strdup_printf("the producer for topic '%s' failed (%s) and was made anew",
-                                                  dead_letters->topic, reason));
-  /* The same configuration was taken at the start, so this takes memory and threads, nothing else. */
-  g_autoptr(GError) error = NULL;
-  if (!connect_producer(dead_letters, &error))
-    g_error("cannot make a producer again: %s", error->message);
+  gsize bytes = bytes_of(&job->dead_letter);
+  if (dead_letters->n_under_way >= MAX_DEAD_LETTERS ||
+      (dead_letters->n_under_way > 0 && dead_letters->bytes_under_way + bytes > MAX_BYTES))
+    return TIDE_KAFKA_DEAD_LETTER_LATER;
+  TideKafkaDeadLetterSent sent = TIDE_KAFKA_DEAD_LETTER_SENT;
+  if (job->goes_alone)
+    tide_dead_letter_jobs_append(&dead_letters->to_send_alone, job);
+  else
+    sent = produce(&dead_letters->batching, job);
+  if (sent == TIDE_KAFKA_DEAD_LETTER_SENT) {
+    dead_letters->n_under_way++;
+    dead_letters->bytes_under_way += bytes;
+  }
+  return sent;
+}
+
+static void
+send_alone(TideKafkaDeadLetters *dead_letters)
+{
+  while (dead_letters->to_send_alone.first != NULL && dead_letters->alone.n_under_way < MAX_ALONE) {
+    TideDeadLetterJob *job = tide_dead_letter_jobs_take(&dead_letters->to_send_alone);
+    TideKafkaDeadLetterSent sent = produce(&dead_letters->alone, job);
+    if (sent == TIDE_KAFKA_DEAD_LETTER_SENT)
+      continue;
+    dead_letters->n_under_way--;
+    dead_letters->bytes_under_way -= bytes_of(&job->dead_letter);
+    tide_dead_letter_jobs_append(sent == TIDE_KAFKA_DEAD_LETTER_TOO_LARGE ? &dead_letters->reports->too_large
+                                                                          : &dead_letters->reports->failed,
+                                 job);
+  }
 }
 
 void
-tide_kafka_dead_letters_poll(TideKafkaDeadLetters *dead_letters, int timeout_ms, TideDeadLetterJobs *kept,
-                             TideDeadLetterJobs *failed)
+tide_kafka_dead_letters_poll(TideKafkaDeadLetters *dead_letters, int timeout_ms, TideKafkaDeadLetterReports *reports)
 {
-  dead_letters->kept = kept;
-  dead_letters->failed = failed;
-  rd_kafka_poll(dead_letters->kafka, timeout_ms);
-  replace_if_fatal(dead_letters);
-  dead_letters->kept = dead_letters->failed = NULL;
+  Producer *batching = &dead_letters->batching, *alone = &dead_letters->alone;
+  dead_letters->reports = reports;
+  send_alone(dead_letters);
+  if (batching->kafka != NULL)
+    rd_kafka_poll(batching->kafka, alone->n_under_way > 0 ? 0 : timeout_ms);
+  if (alone->kafka != NULL)
+    rd_kafka_poll(alone->kafka, alone->n_under_way > 0 ? timeout_ms : 0);
+  send_alone(dead_letters);
+  drop_if_fatal(batching);
+  drop_if_fatal(alone);
+  dead_letters->reports = NULL;
 }
 
 guint32
@@ -237,10 +325,4 @@ const char *
 tide_kafka_dead_letters_trouble(const TideKafkaDeadLetters *dead_letters)
 {
   return dead_letters->trouble;
-}
-
-gboolean
-tide_kafka_dead_letters_trouble_is_of_one(const TideKafkaDeadLetters *dead_letters)
-{
-  return dead_letters->trouble_is_of_one;
 }

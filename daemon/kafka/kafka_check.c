@@ -86,5 +86,5 @@ tide_kafka_check_clients(const TideConfig *config, GError **error)
   TideKafkaConsumerConf consumer = tide_kafka_conf_consumer(config, 0);
   return try_client(RD_KAFKA_CONSUMER, tide_kafka_conf_new_consumer(&config->kafka, &consumer, error), error) &&
          try_client(RD_KAFKA_CONSUMER, tide_kafka_conf_new_originals(&config->kafka, error), error) &&
-         try_client(RD_KAFKA_PRODUCER, tide_kafka_conf_new_dead_letters(&config->kafka, error), error);
+         try_client(RD_KAFKA_PRODUCER, tide_kafka_conf_new_dead_letters(&config->kafka, FALSE, error), error);
 }

@@ -305,10 +305,11 @@ tide_kafka_conf_new_originals(const TideKafkaConfig *config, GError **error)
 }
 
 rd_kafka_conf_t *
-tide_kafka_conf_new_dead_letters(const TideKafkaConfig *config, GError **error)
+tide_kafka_conf_new_dead_letters(const TideKafkaConfig *config, gboolean sends_alone, GError **error)
 {
-  static const TideKafkaSetting settings[] = {
-      {"enable.idempotence", "true"},
+  const TideKafkaSetting settings[] = {
+      /* A message that is refused for ever costs an idempotent producer a new number, for which all others wait. */
+      {"enable.idempotence", sends_alone ? "false" : "true"},
       {"acks", "all"},
       {"max.in.flight.requests.per.connection", "5"},
       {"message.timeout.ms", DEAD_LETTER_TIMEOUT_MS},
@@ -316,8 +317,9 @@ tide_kafka_conf_new_dead_letters(const TideKafkaConfig *config, GError **error)
       {"message.max.bytes", TIDE_KAFKA_CLIENT_MAX_MESSAGE_BYTES},
       {"queue.buffering.max.messages", "10000"},
       {"queue.buffering.max.kbytes", "2097151"}, /* kafka_dead_letters.c has a bound */
-      {"linger.ms", "5"},
+      {"linger.ms", sends_alone ? "0" : "5"},
       {"batch.size", TIDE_KAFKA_BATCH_BYTES},
+      {"batch.num.messages", sends_alone ? "1" : NULL},
       /* Java's default partitioner, so that a key lands where other producers put it. */
       {"partitioner", "murmur2_random"},
       {NULL},

@@ -52,10 +52,9 @@ rd_kafka_conf_t *tide_kafka_conf_new_consumer(const TideKafkaConfig *config, con
 /* That of the client that reads single messages again: it joins no group and commits nothing. */
 rd_kafka_conf_t *tide_kafka_conf_new_originals(const TideKafkaConfig *config, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* That of the producer of dead letters: idempotent, acknowledged by all in-sync replicas, each dead letter's end
- * reported.
- */
-rd_kafka_conf_t *tide_kafka_conf_new_dead_letters(const TideKafkaConfig *config,
+/* That of a producer of dead letters: acknowledged by all in-sync replicas, each dead letter's end reported.
+ * @sends_alone: each dead letter in a batch of its own, so that no error is that of several; else idempotent. */
+rd_kafka_conf_t *tide_kafka_conf_new_dead_letters(const TideKafkaConfig *config, gboolean sends_alone,
                                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Whether a member of the group with @client_id is a tidemark, unless it poses as one: with the name that all have, or

@@ -58,6 +58,15 @@ set_up(Fixture *fixture, gconstpointer data)
   start(fixture);
 }
 
+/* The first producer gets its number after a while: what is submitted before is one batch. */
+static void
+set_up_slow_producer(Fixture *fixture, gconstpointer data)
+{
+  prepare(fixture, data);
+  mock_kafka_delay_request(fixture->outside.kafka, 1, TIDE_KAFKA_INIT_PRODUCER_ID, RD_KAFKA_RESP_ERR_NO_ERROR, 1000);
+  start(fixture);
+}
+
 /* The first producer hears after a while that it may not send anything. */
 static void
 set_up_failing_producer(Fixture *fixture, gconstpointer data)
@@ -264,20 +273,48 @@ test_a_producer_that_may_write_nowhere_holds(Fixture *fixture, gconstpointer dat
   g_assert_cmpint(fixture->completions->result, ==, TIDE_DEAD_LETTER_KEPT);
 }
 
-/* One dead letter that is too large for the topic halts its partition, not the others'. */
+/* One dead letter that is too large for the topic holds its partition, not the others'. */
 static void
 test_a_dead_letter_that_is_too_large_delays_no_other(Fixture *fixture, gconstpointer data)
 {
-  mock_kafka_push_errors(fixture->outside.kafka, TIDE_KAFKA_PRODUCE, RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, 1);
+  /* As one of a batch, and then alone. */
+  mock_kafka_push_errors(fixture->outside.kafka, TIDE_KAFKA_PRODUCE, RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, 2);
   TideDeadLetter dead_letter = dead_letter_at(0);
   tide_dead_letter_queue_submit(fixture->dead_letters, job_of(fixture, &dead_letter));
   dead_letter = dead_letter_at(1);
-  await_completed(fixture, 1); /* the error was for once */
+  await_completed(fixture, 1); /* the errors were for once */
   tide_dead_letter_queue_submit(fixture->dead_letters, job_of(fixture, &dead_letter));
   await_completed(fixture, 2);
   g_assert_false(tide_dead_letter_queue_is_stalled_racy(fixture->dead_letters));
-  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_retries_total", NULL), ==, 0);
+  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_retries_total", NULL), ==, 2);
   g_autoptr(GPtrArray) records = read_dead_letters(fixture, 2);
+}
+
+#define N_OF_BATCH 20
+
+/* Those that shared its batch are kept, however often it is refused. */
+static void
+test_a_dead_letter_that_is_too_large_takes_no_other_with_it(Fixture *fixture, gconstpointer data)
+{
+  TideMockKafka *kafka = fixture->outside.kafka;
+  mock_kafka_push_errors(kafka, TIDE_KAFKA_PRODUCE, RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, 2);
+  mock_kafka_push_errors(kafka, TIDE_KAFKA_PRODUCE, RD_KAFKA_RESP_ERR_NO_ERROR, N_OF_BATCH - 1);
+  mock_kafka_push_errors(kafka, TIDE_KAFKA_PRODUCE, RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, 1000);
+  for (gint64 offset = 0; offset < N_OF_BATCH; offset++) {
+    TideDeadLetter dead_letter = dead_letter_at(offset);
+    tide_dead_letter_queue_submit(fixture->dead_letters, job_of(fixture, &dead_letter));
+  }
+  await_completed(fixture, N_OF_BATCH - 1);
+  for (const TideDeadLetterJob *job = fixture->completions; job != NULL; job = job->next) {
+    g_assert_cmpint(job->result, ==, TIDE_DEAD_LETTER_KEPT);
+    g_assert_cmpint(job->dead_letter.offset, !=, 0);
+  }
+  gint64 deadline_us = pipeline_fixture_deadline_us();
+  while (tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_retries_total", NULL) < N_OF_BATCH + 3)
+    pipeline_fixture_wait_a_little(deadline_us, "more refusals of the first");
+  g_assert_false(tide_dead_letter_queue_is_stalled_racy(fixture->dead_letters));
+  mock_kafka_clear_errors(kafka, TIDE_KAFKA_PRODUCE);
+  await_completed(fixture, N_OF_BATCH);
 }
 
 /* The producer may not go on, and another takes its place: dead letters that it had not sent yet are sent by that. */
@@ -362,6 +399,49 @@ test_an_original_that_is_gone_leaves_its_row(Fixture *fixture, gconstpointer dat
                                   "\"timestamp_ms\":1000,\"value\":\"MTI=\"}]}"));
   assert_header(there, "tidemark-original", NULL);
   assert_bytes(there->payload, tide_bytes_of_string(large));
+}
+
+/* A header that is null is not one that is empty, also when the message is read again. */
+static void
+test_null_header_of_an_original_stays_null(Fixture *fixture, gconstpointer data)
+{
+  TideMockMessage message = {.topic = FIXTURE_TOPIC,
+                             .payload = TIDE_BYTES_LITERAL("message"),
+                             .headers = {{"none", {0}}, {"empty", {(const guint8 *)"", 0}}}};
+  mock_kafka_produce(fixture->outside.kafka, &message);
+  pipeline_fixture_flush(&fixture->outside);
+  tide_dead_letter_queue_submit(fixture->dead_letters, job_to_read(fixture, 0));
+  await_completed(fixture, 1);
+  g_autoptr(GPtrArray) records = read_dead_letters(fixture, 1);
+  assert_header_at(g_ptr_array_index(records, 0), 0, "none", NULL, 0);
+  assert_header_at(g_ptr_array_index(records, 0), 1, "empty", "", 0);
+}
+
+/* A leader that has just changed may not know the newest messages yet: what was read is not gone at once. */
+static void
+test_an_original_beyond_the_end_is_waited_for(Fixture *fixture, gconstpointer data)
+{
+  static const _Atomic gboolean stopping = FALSE;
+  TideKafkaOriginals *originals = tide_kafka_originals_new(fixture->config, &stopping);
+  TideDeadLetterJobs wanted = {0}, read = {0};
+  tide_dead_letter_jobs_append(&wanted, job_to_read(fixture, 1));
+  pipeline_fixture_produce(&fixture->outside, 0, "host1", TIME_MS, "0");
+  pipeline_fixture_flush(&fixture->outside);
+  g_autofree char *trouble = tide_kafka_originals_read(originals, &wanted, &read);
+  g_assert_nonnull(trouble);
+  g_assert_nonnull(strstr(trouble, "ends before offset 1 that was read from it: looking again"));
+  g_assert_null(read.first);
+  pipeline_fixture_produce(&fixture->outside, 0, "host1", TIME_MS, "1");
+  pipeline_fixture_flush(&fixture->outside);
+  gint64 deadline_us = pipeline_fixture_deadline_us();
+  while (read.first == NULL) {
+    g_assert_cmpint(tide_now_us(), <, deadline_us);
+    g_autofree char *again = tide_kafka_originals_read(originals, &wanted, &read);
+  }
+  g_assert_false(read.first->dead_letter.original_is_gone);
+  g_assert_true(read.first->dead_letter.has_value);
+  tide_dead_letter_jobs_clear(&read);
+  tide_kafka_originals_free(originals);
 }
 
 /* ---- originals that are wanted back ---- */
@@ -533,12 +613,16 @@ main(int argc, char **argv)
   ADD("topic/has-the-original-byte-for-byte", test_topic_has_the_original_byte_for_byte);
   ADD("topic/absent-and-empty-stay-apart", test_absent_and_empty_stay_apart);
   ADD("topic/one-that-takes-nothing-holds-until-it-does", test_a_topic_that_takes_nothing_holds_until_it_does);
-  ADD("topic/a-dead-letter-that-is-too-large-delays-no-other", test_a_dead_letter_that_is_too_large_delays_no_other);
+  ADD("topic/C2-a-dead-letter-that-is-too-large-delays-no-other", test_a_dead_letter_that_is_too_large_delays_no_other);
+  g_test_add("/dead-letter-queue/topic/C3-a-dead-letter-that-is-too-large-takes-no-other-with-it", Fixture, "1",
+             set_up_slow_producer, test_a_dead_letter_that_is_too_large_takes_no_other_with_it, tear_down);
   g_test_add("/dead-letter-queue/topic/dead-letters-of-a-producer-that-failed-are-sent-again", Fixture, "1",
              set_up_failing_producer, test_dead_letters_of_a_producer_that_failed_are_sent_again, tear_down);
   g_test_add("/dead-letter-queue/topic/a-producer-that-may-write-nowhere-holds", Fixture, "1", set_up_failing_producer,
              test_a_producer_that_may_write_nowhere_holds, tear_down);
   ADD("originals/are-read-again", test_originals_are_read_again);
+  ADD("originals/null-header-of-one-stays-null", test_null_header_of_an_original_stays_null);
+  ADD("originals/one-beyond-the-end-is-waited-for", test_an_original_beyond_the_end_is_waited_for);
   ADD("originals/one-that-is-gone-leaves-its-row", test_an_original_that_is_gone_leaves_its_row);
   ADD("originals/those-of-a-shared-row-that-are-gone-are-told-apart",
       test_originals_of_a_shared_row_that_are_gone_are_told_apart);

@@ -109,7 +109,6 @@ test_property_that_nobody_knows(void)
  * batches are formed. None of it decides what is written, committed or kept. */
 static const char *const free_properties[] = {
     "api.version.request.timeout.ms",
-    "batch.num.messages",
     "broker.address.family",
     "broker.address.ttl",
     "builtin.features",
@@ -260,7 +259,8 @@ test_what_clients_fix_cannot_be_set(void)
   rd_kafka_conf_t *plain = tide_kafka_conf_new(&config, NULL, &error);
   rd_kafka_conf_t *ours[] = {tide_kafka_conf_new_consumer(&config, &consumer, &error),
                              tide_kafka_conf_new_originals(&config, &error),
-                             tide_kafka_conf_new_dead_letters(&config, &error)};
+                             tide_kafka_conf_new_dead_letters(&config, FALSE, &error),
+                             tide_kafka_conf_new_dead_letters(&config, TRUE, &error)};
   g_assert_no_error(error);
   /* Properties of topics have values only once one is set. */
   g_assert_cmpint(rd_kafka_conf_set(plain, "auto.offset.reset", "largest", NULL, 0), ==, RD_KAFKA_CONF_OK);
