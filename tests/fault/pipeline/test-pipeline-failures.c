@@ -95,6 +95,9 @@ check_bad_rows(PipelineFixture *fixture, guint n_bad, const char *message, guint
   pipeline_fixture_wait_all_committed(fixture);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 1000 - n_bad);
   g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_dead_lettered_total", NULL), ==, n_bad);
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_written_total", NULL), ==, 1000 - n_bad);
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_rows_written_total", "table=\"METRIC\""), ==,
+                   1000 - n_bad);
   g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_hbase_poison_rows_total", NULL), ==, n_bad);
   g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_hbase_bisections_total", NULL), <=, max_bisections);
   running_pipeline_assert_accounting_balances(running);
