@@ -23,9 +23,8 @@ tide_kafka_commit_problem(rd_kafka_resp_err_t whole, const rd_kafka_topic_partit
 {
   for (int i = 0; list != NULL && i < list->cnt; i++) {
     const rd_kafka_topic_partition_t *at = &list->elems[i];
-    rd_kafka_resp_err_t result = tide_kafka_commit_result(whole, at);
-    if (result != RD_KAFKA_RESP_ERR_NO_ERROR)
-      return g_strdup_printf("'%s' partition %d: %s", at->topic, at->partition, rd_kafka_err2str(result));
+    if (at->err != RD_KAFKA_RESP_ERR_NO_ERROR)
+      return g_strdup_printf("'%s' partition %d: %s", at->topic, at->partition, rd_kafka_err2str(at->err));
   }
   return whole != RD_KAFKA_RESP_ERR_NO_ERROR ? g_strdup(rd_kafka_err2str(whole)) : NULL;
 }

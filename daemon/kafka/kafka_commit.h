@@ -13,8 +13,8 @@ void tide_kafka_commit_add(rd_kafka_topic_partition_list_t *list, const char *to
 /* How the commit of one partition of @list ended. A commit as a whole may succeed when a single partition does. */
 rd_kafka_resp_err_t tide_kafka_commit_result(rd_kafka_resp_err_t whole, const rd_kafka_topic_partition_t *of);
 
-/* What went wrong, of the first partition with which something did; NULL: nothing. @list: (nullable). (transfer full)
- */
+/* What went wrong: of the first partition that has an error of its own, else of the whole, which is no partition's in
+ * particular. NULL: nothing. @list: (nullable). (transfer full) */
 char *tide_kafka_commit_problem(rd_kafka_resp_err_t whole, const rd_kafka_topic_partition_list_t *list);
 
 G_END_DECLS
