@@ -5,7 +5,7 @@
 void
 tide_offsets_init(TideOffsets *offsets)
 {
-  *offsets = (TideOffsets){.mark = -1, .end = -1};
+  *offsets = (TideOffsets){.mark = -1, .end = -1, .finished_ms = -1};
 }
 
 void
@@ -42,6 +42,8 @@ advance_mark(TideOffsets *offsets)
 {
   while (offsets->head != offsets->tail && tracked(offsets, offsets->head)->remaining_rows == 0) {
     offsets->mark = tracked(offsets, offsets->head)->offset + 1;
+    if (offsets->finished_ms < 0)
+      offsets->finished_ms = tracked(offsets, offsets->head)->timestamp_ms;
     offsets->head++;
   }
   if (offsets->head == offsets->tail)

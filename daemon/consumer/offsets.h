@@ -28,6 +28,7 @@ typedef struct TideOffsets {
   guint64 awaited_acks;        /* of those messages */
   gint64 mark;                 /* offset to commit: one past the contiguous finished run; -1 before anything finished */
   gint64 end;                  /* no message lies between the last one that was fetched and this offset; -1: unknown */
+  gint64 finished_ms;          /* record time of the first message that moved the mark since this was last set to -1 */
 } TideOffsets;
 
 void tide_offsets_init(TideOffsets *offsets);

@@ -353,16 +353,30 @@ tide_partition_dead_letter_kept(TidePartition *partition, TideBudget *budget, co
   follow_in_flight(partition, budget);
 }
 
+/* The record time of the oldest message that is finished and not committed; -1: there is none, or it has none. */
+static gint64
+finished_ms_of(const TidePartition *partition)
+{
+  const GArray *asked = partition->commit.asked;
+  for (guint i = 0; i < asked->len; i++)
+    if (g_array_index(asked, TideAskedCommit, i).finished_ms >= 0)
+      return g_array_index(asked, TideAskedCommit, i).finished_ms;
+  return partition->offsets.finished_ms;
+}
+
 static TideConsumerPosition
 position_of(const TidePartition *partition)
 {
   const TideTrackedMessage *newest = tide_offsets_newest(&partition->offsets);
   const TideTrackedMessage *oldest = tide_offsets_oldest(&partition->offsets);
+  /* What was read beyond a halt, or is read again later, does not count as read. */
+  gboolean counts_end = partition->halt.text == NULL && partition->again.at_us == 0;
   return (TideConsumerPosition){
       .committed_offset =
           partition->location.is_located && partition->halt.text == NULL ? partition->commit.offset : -1,
-      .next_offset = MAX(newest != NULL ? newest->offset + 1 : -1, partition->end.seen_offset),
+      .next_offset = MAX(newest != NULL ? newest->offset + 1 : -1, counts_end ? partition->end.seen_offset : -1),
       .mark = partition->offsets.mark,
+      .finished_ms = finished_ms_of(partition),
       .oldest_ms = oldest != NULL ? oldest->timestamp_ms : partition->halt.record_ms,
       .newest_ms = newest != NULL ? newest->timestamp_ms : -1,
   };
@@ -404,17 +418,19 @@ tide_partition_read_again(TidePartition *partition, TideBudget *budget)
 {
   tide_counter_add(partition->counters.messages_handed_back, partition->offsets.unfinished);
   tide_counter_add(partition->counters.readings_handed_back, partition->offsets.unfinished_readings);
-  gint64 position = tide_partition_position(partition);
+  gint64 position = tide_partition_position(partition), finished_ms = finished_ms_of(partition);
   if (position != partition->commit.start_offset)
     partition->commit.start_ms = 0;
   partition->kept_acks = 0;
   partition->again = (TideReadAgain){.was_unheld = TRUE}; /* what is held no more may be on its way yet */
   partition->repeated.left_messages = G_MAXUINT64;        /* some were counted, and come again: the end bounds them */
   partition->end.is_reached = FALSE;
+  partition->end.seen_offset = -1;
   partition->awaited.is_awaited = FALSE; /* it comes again, behind others that must not be passed over */
   partition->epoch++;
   atomic_store_explicit(&partition->owned, partition->epoch, memory_order_relaxed);
   tide_offsets_clear(&partition->offsets);
+  partition->offsets.finished_ms = finished_ms; /* finished all the same, and not committed yet */
   tide_message_dead_letters_clear(&partition->dead_letters);
   follow_in_flight(partition, budget);
   partition->commit.start_offset = position;
@@ -445,10 +461,11 @@ void
 tide_partition_commit_asked(TidePartition *partition, gint64 offset, gboolean noted, gboolean closed)
 {
   GArray *asked = partition->commit.asked;
-  TideAskedCommit last = {offset, partition->offsets.head, noted, closed};
+  TideAskedCommit last = {offset, partition->offsets.head, partition->offsets.finished_ms, noted, closed};
   partition->stored_offset = offset;
-  if (asked->len >= MAX_ASKED)
-    g_array_remove_range(asked, 0, MAX_ASKED / 2); /* no answer since long: what is committed seems older than it is */
+  partition->offsets.finished_ms = -1;
+  if (asked->len >= MAX_ASKED) /* no answer since long: what is committed seems older than it is */
+    g_array_remove_range(asked, 1, MAX_ASKED / 2);
   g_array_append_val(asked, last);
 }
 

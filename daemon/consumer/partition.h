@@ -40,7 +40,8 @@ const char *tide_pause_reason_name(guint bit);
 
 typedef struct TideAskedCommit {
   gint64 offset;
-  guint32 sequence; /* of the first message behind it */
+  guint32 sequence;   /* of the first message behind it */
+  gint64 finished_ms; /* record time of the first message that it adds to what was asked before; -1: unknown */
   gboolean is_noted;
   gboolean is_closed;
 } TideAskedCommit;

@@ -24,6 +24,7 @@ struct TideWatchedPartition {
   gint32 partition;
   TideGauge *lag;
   TideGauge *lag_seconds;
+  TideGauge *committed;
   /* under the watch's lock */
   gboolean is_gone; /* "tide-watch" frees it, which may be asking about it */
   TideConsumerPosition position;
@@ -127,6 +128,9 @@ tide_kafka_watch_add(TideKafkaWatch *watch, const char *topic, gint32 partition,
                                  "Messages between the group's committed offset and the partition's end", labels);
   watched->lag_seconds = tide_metrics_gauge_milli_unknown(watch->metrics, "tidemark_kafka_consumer_lag_seconds",
                                                           "Age of the oldest message that is not committed", labels);
+  watched->committed =
+      tide_metrics_gauge_unknown(watch->metrics, "tidemark_kafka_committed_offset",
+                                 "Offset that the group has committed; without one, the partition's beginning", labels);
   tide_mutex_lock(&watch->lock);
   {
     g_ptr_array_add(watch->partitions, watched);
@@ -143,6 +147,7 @@ forget_answer_locked(TideWatchedPartition *watched)
   watched->answered_us = 0;
   tide_gauge_clear(watched->lag);
   tide_gauge_clear(watched->lag_seconds);
+  tide_gauge_clear(watched->committed);
 }
 
 void
@@ -250,7 +255,14 @@ tide_kafka_watch_view(TideKafkaWatch *watch)
   return views;
 }
 
-/* ---- the age of what is not committed ---- */
+/* ---- what is not committed, and its age ---- */
+
+gint64
+tide_lag_messages(const TideConsumerPosition *position, gint64 in_flight, gint64 committed, gint64 end)
+{
+  gboolean only_markers = position->next_offset >= end && position->mark <= committed && in_flight == 0;
+  return only_markers ? 0 : MAX(end - committed, 0);
+}
 
 /* Since when what is unread now was seen to be there. */
 static void
@@ -272,12 +284,12 @@ tide_lag_oldest_ms(const TideConsumerPosition *position, gint64 committed, gint6
   follow_unread(unread, read_to, end, now_ms);
   if (committed >= end)
     return now_ms;
+  if (position->mark > committed && position->finished_ms >= 0)
+    return position->finished_ms; /* what is finished comes before what is not */
   if (position->oldest_ms >= 0)
     return position->oldest_ms;
-  if (position->mark > committed)
-    return position->newest_ms; /* finished, and on its way to be committed */
   if (read_to >= end)
-    return now_ms; /* what is left are no messages, but the marks that transactions leave */
+    return now_ms; /* what is left are no messages, but the markers that transactions leave */
   return unread->since_ms >= 0 ? unread->since_ms : position->newest_ms;
 }
 
@@ -361,11 +373,12 @@ take_answer_locked(TideWatchedPartition *watched, gint64 committed, gint64 end, 
   gint64 now_ms = tide_wall_clock_epoch_ms();
   watched->was_replaced |= end < watched->end_offset;
   watched->answered_us = now_us;
-  watched->messages = MAX(end - committed, 0);
+  watched->messages = tide_lag_messages(&watched->position, watched->note.in_flight, committed, end);
   watched->committed_offset = committed;
   watched->end_offset = end;
   watched->oldest_ms = tide_lag_oldest_ms(&watched->position, committed, end, now_ms, &watched->unread_since);
   tide_gauge_set(watched->lag, watched->messages);
+  tide_gauge_set(watched->committed, committed);
   if (watched->oldest_ms >= 0)
     tide_gauge_set(watched->lag_seconds, MAX(now_ms - watched->oldest_ms, 0));
   else

@@ -41,6 +41,7 @@ void tide_kafka_watch_remove(TideKafkaWatch *watch, TideWatchedPartition *watche
 typedef struct TideConsumerPosition {
   gint64 next_offset;      /* behind the last message that was read */
   gint64 mark;             /* behind the last that is finished, and all before it: what is to be committed */
+  gint64 finished_ms;      /* the record time of the oldest message that is finished and not committed */
   gint64 oldest_ms;        /* the record time of the oldest message that is read and not finished */
   gint64 newest_ms;        /* that of the message that was read last */
   gint64 committed_offset; /* that brokers acknowledged, or had when the partition was assigned */
@@ -85,6 +86,10 @@ typedef struct TideUnreadSince {
   gint64 since_ms;      /* wall clock: what is unread was first seen; -1: nothing is, or it was there from the start */
   gint64 end_offset;    /* where the partition ended then */
 } TideUnreadSince;
+
+/* The messages between @committed and @end: none where all is read, finished and committed but for the markers that
+ * transactions leave, which are no messages. Pure, for the watch and its test. @in_flight: messages */
+gint64 tide_lag_messages(const TideConsumerPosition *position, gint64 in_flight, gint64 committed, gint64 end);
 
 /* The time of the oldest message that is not committed, at an answer; -1: unknown. Pure, for the watch and its test.
  * @unread: carried from answer to answer; begins as zeroes with since_ms -1 */

@@ -250,7 +250,7 @@ def collect(scene: Scene) -> dict[str, set[str]]:
     scene.gateway.ask("fault", "io-error", "call=putMultiple", "max-hits=2")
     kept = ('reason="parse"', 'reason="missing_field"', 'reason="refused_by_hbase"')
     until = tuple(f"tidemark_dead_letters_total{{{one}}} 1" for one in kept)
-    shown = ("kafka_consumer_lag{", "kafka_consumer_lag_seconds{", "kafka_rebalances_total{", "kafka_stored_offset{",
+    shown = ("kafka_committed_offset{", "kafka_consumer_lag{", "kafka_consumer_lag_seconds{", "kafka_rebalances_total{", "kafka_stored_offset{",
              f"messages_dead_lettered_total{{.*{kept[2]}")
     metrics, log, code = scene.consume(scene.file_config, scene.state, (*until, *shown))
     scene.gateway.ask("table", SCHEMES, "s")

@@ -6,6 +6,9 @@
 #define LAG "tidemark_kafka_consumer_lag{topic=\"" FIXTURE_TOPIC "\",partition=\"%d\"} "
 #define LAG_SECONDS "tidemark_kafka_consumer_lag_seconds{topic=\"" FIXTURE_TOPIC "\",partition=\"%d\"} "
 
+#define STORED_OFFSET "tidemark_kafka_stored_offset{topic=\"" FIXTURE_TOPIC "\",partition=\"%d\"} "
+#define COMMITTED_OFFSET "tidemark_kafka_committed_offset{topic=\"" FIXTURE_TOPIC "\",partition=\"%d\"} "
+
 #define HOUR_MS (3600 * G_GINT64_CONSTANT(1000))
 
 /* The value of the series that @format names; -1: it has none. */
@@ -187,6 +190,43 @@ test_while_cut_off_from_gateways(PipelineFixture *fixture, gconstpointer data)
   (void)running_pipeline_stop(running, 0);
 }
 
+static void
+wait_lag_seconds(const RunningPipeline *running, double from, double below, const char *what)
+{
+  gint64 deadline_us = pipeline_fixture_deadline_us();
+  for (double lag = -1; lag < from || lag >= below; lag = series_of(running, LAG_SECONDS, 0))
+    pipeline_fixture_wait_a_little(deadline_us, what);
+}
+
+/* All is written, and the brokers refuse to commit it: the age is that of the first message, not of the newest. */
+static void
+test_k9_while_commits_are_refused(PipelineFixture *fixture, gconstpointer data)
+{
+  static const char reading[] = "{\"host\":\"h\",\"ts\":1763700000000,\"v\":1}";
+  RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
+  produce(fixture, 10);
+  pipeline_fixture_wait_all_committed(fixture);
+  mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_OFFSET_COMMIT, RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS, 1000);
+  produce_at(fixture, reading, tide_wall_clock_epoch_ms() - 2 * HOUR_MS);
+  running_pipeline_wait_metric(running, "tidemark_kafka_commit_failures_total", 1);
+  produce_at(fixture, reading, tide_wall_clock_epoch_ms() - HOUR_MS);
+  running_pipeline_wait_metric(running, "tidemark_messages_written_total", 22);
+  wait_lag_agrees(fixture, running);
+  wait_lag_seconds(running, 7200, 7200 + 600, "the age of the oldest message that is not committed");
+  gint64 deadline_us = pipeline_fixture_deadline_us();
+  while (series_of(running, STORED_OFFSET, 0) != 12 || series_of(running, COMMITTED_OFFSET, 0) != 10)
+    pipeline_fixture_wait_a_little(deadline_us, "what is finished and not committed");
+  mock_kafka_clear_errors(fixture->kafka, TIDE_KAFKA_OFFSET_COMMIT);
+  pipeline_fixture_wait_all_committed(fixture);
+  wait_lag_seconds(running, 0, 1, "nothing is behind");
+  /* What was committed is no concern of what comes then. */
+  mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_OFFSET_COMMIT, RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS, 1000);
+  produce_at(fixture, reading, tide_wall_clock_epoch_ms() - HOUR_MS);
+  wait_lag_seconds(running, 3600, 3600 + 600, "the age of what came then");
+  mock_kafka_clear_errors(fixture->kafka, TIDE_KAFKA_OFFSET_COMMIT);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
 /* Nobody knows what came in meanwhile: no number is better than an old one. */
 static void
 test_while_cut_off_from_brokers(PipelineFixture *fixture, gconstpointer data)
@@ -278,6 +318,7 @@ main(int argc, char **argv)
   ADD("lag/U2-while-halted", test_while_halted);
   ADD("lag/U2-while-dead-letters-hold", test_while_dead_letters_hold);
   ADD("lag-2/U2-while-cut-off-from-gateways", test_while_cut_off_from_gateways);
+  ADD("lag-2/K9-while-commits-are-refused", test_k9_while_commits_are_refused);
   ADD("lag-2/U2-while-cut-off-from-brokers", test_while_cut_off_from_brokers);
   ADD("lag-2/U2-after-a-revoke", test_after_a_revoke);
   ADD("topics/C4-U7-one-missing-topic-of-two", test_u7_one_missing_topic_of_two);

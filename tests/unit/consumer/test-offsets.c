@@ -32,6 +32,24 @@ test_gaps_do_not_stop_the_mark(void)
   tide_offsets_clear(&offsets);
 }
 
+/* K9: the age of what is finished and not committed is told by the first of it, whatever finishes later. */
+static void
+test_first_finished_message_tells_the_age(void)
+{
+  TideOffsets offsets;
+  tide_offsets_init(&offsets);
+  guint32 first = tide_offsets_begin(&offsets, &(TideTrackedMessage){1, 1, 1, 1000});
+  guint32 second = tide_offsets_begin(&offsets, &(TideTrackedMessage){2, 1, 1, 900});
+  tide_offsets_ack(&offsets, second, 1);
+  g_assert_cmpint(offsets.finished_ms, ==, -1); /* the mark has not moved */
+  tide_offsets_ack(&offsets, first, 1);
+  g_assert_cmpint(offsets.finished_ms, ==, 1000);
+  offsets.finished_ms = -1;
+  tide_offsets_begin(&offsets, &(TideTrackedMessage){3, 0, 0, 3000});
+  g_assert_cmpint(offsets.finished_ms, ==, 3000);
+  tide_offsets_clear(&offsets);
+}
+
 static void
 test_message_without_rows_is_finished_at_once(void)
 {
@@ -326,6 +344,7 @@ main(int argc, char **argv)
   g_test_add_func("/offsets/what-is-owed-more-is-waited-for", test_what_is_owed_more_is_waited_for);
   g_test_add_func("/offsets/trimmed-ring-keeps-what-is-unfinished-and-the-newest",
                   test_trimmed_ring_keeps_what_is_unfinished_and_the_newest);
+  g_test_add_func("/offsets/K9-first-finished-message-tells-the-age", test_first_finished_message_tells_the_age);
   g_test_add_func("/offsets/gaps-do-not-stop-the-mark", test_gaps_do_not_stop_the_mark);
   g_test_add_func("/offsets/message-without-rows-is-finished-at-once", test_message_without_rows_is_finished_at_once);
   g_test_add_func("/offsets/any-order-of-acks-keeps-the-mark-below-the-unfinished",

@@ -22,21 +22,22 @@ assert_answers(const Answer *answers, gsize n)
   }
 }
 
-static const TideConsumerPosition nothing_read = {-1, -1, -1, -1};
+static const TideConsumerPosition nothing_read = {-1, -1, -1, -1, -1};
 
 static void
 test_backlog_of_which_nothing_is_read_has_no_age(void)
 {
   const Answer answers[] = {{nothing_read, 50, 150, NOW_MS, -1},
                             {nothing_read, 50, 170, NOW_MS + 1000, -1},
-                            {{60, -1, 777, 779}, 50, 170, NOW_MS + 2000, 777}};
+                            {{60, -1, -1, 777, 779}, 50, 170, NOW_MS + 2000, 777}};
   assert_answers(answers, G_N_ELEMENTS(answers));
 }
 
 static void
 test_nothing_is_behind(void)
 {
-  const Answer answers[] = {{nothing_read, 50, 50, NOW_MS, NOW_MS}, {{50, 50, -1, 7}, 50, 50, NOW_MS + 5, NOW_MS + 5}};
+  const Answer answers[] = {{nothing_read, 50, 50, NOW_MS, NOW_MS},
+                            {{50, 50, -1, -1, 7}, 50, 50, NOW_MS + 5, NOW_MS + 5}};
   assert_answers(answers, G_N_ELEMENTS(answers));
 }
 
@@ -44,29 +45,45 @@ test_nothing_is_behind(void)
 static void
 test_unread_messages_are_as_old_as_they_are_seen(void)
 {
-  const Answer answers[] = {{{50, 50, -1, 7}, 50, 50, NOW_MS, NOW_MS},
-                            {{50, 50, -1, 7}, 50, 51, NOW_MS + 1000, NOW_MS + 1000},
-                            {{50, 50, -1, 7}, 50, 60, NOW_MS + 9000, NOW_MS + 1000},
+  const Answer answers[] = {{{50, 50, -1, -1, 7}, 50, 50, NOW_MS, NOW_MS},
+                            {{50, 50, -1, -1, 7}, 50, 51, NOW_MS + 1000, NOW_MS + 1000},
+                            {{50, 50, -1, -1, 7}, 50, 60, NOW_MS + 9000, NOW_MS + 1000},
                             /* What was seen then is read and written, later ones are not. */
-                            {{55, 55, -1, 8}, 55, 70, NOW_MS + 10000, NOW_MS + 10000},
-                            {{70, 70, -1, 9}, 70, 70, NOW_MS + 11000, NOW_MS + 11000}};
+                            {{55, 55, -1, -1, 8}, 55, 70, NOW_MS + 10000, NOW_MS + 10000},
+                            {{70, 70, -1, -1, 9}, 70, 70, NOW_MS + 11000, NOW_MS + 11000}};
   assert_answers(answers, G_N_ELEMENTS(answers));
 }
 
-/* All is finished, and the commit does not come. */
+/* All is finished, and the commit does not come: the age is that of the first, whatever comes after it. */
 static void
 test_finished_messages_age_until_they_are_committed(void)
 {
-  const Answer answers[] = {{{60, 60, -1, 777}, 50, 60, NOW_MS, 777}, {{60, 60, -1, 777}, 60, 60, NOW_MS, NOW_MS}};
+  const Answer answers[] = {{{60, 55, 777, 888, 999}, 50, 60, NOW_MS, 777},
+                            {{60, 60, 777, -1, 999}, 50, 60, NOW_MS, 777},
+                            {{60, 60, 777, -1, 999}, 60, 60, NOW_MS, NOW_MS}};
   assert_answers(answers, G_N_ELEMENTS(answers));
 }
 
-/* Behind the last message lie the marks of transactions, which nobody commits beyond. */
+/* Behind the last message lie the markers of transactions. */
 static void
 test_marks_of_transactions_do_not_age(void)
 {
-  const Answer answers[] = {{{51, 50, -1, 777}, 50, 51, NOW_MS, NOW_MS}};
+  const Answer answers[] = {{{51, 50, -1, -1, 777}, 50, 51, NOW_MS, NOW_MS}};
   assert_answers(answers, G_N_ELEMENTS(answers));
+}
+
+/* An idle topic of transactions ends with a marker that is no message. */
+static void
+test_markers_are_no_messages(void)
+{
+  const TideConsumerPosition read_up = {51, 50, -1, -1, 777}, unread = {50, 50, -1, -1, 777};
+  const TideConsumerPosition finished = {51, 50, 777, -1, 777};
+  g_assert_cmpint(tide_lag_messages(&read_up, 0, 50, 51), ==, 0);
+  g_assert_cmpint(tide_lag_messages(&read_up, 1, 50, 51), ==, 1);
+  g_assert_cmpint(tide_lag_messages(&unread, 0, 50, 51), ==, 1);
+  g_assert_cmpint(tide_lag_messages(&finished, 0, 40, 51), ==, 11);
+  g_assert_cmpint(tide_lag_messages(&nothing_read, 0, 40, 51), ==, 11);
+  g_assert_cmpint(tide_lag_messages(&read_up, 0, 52, 51), ==, 0);
 }
 
 int
@@ -78,8 +95,9 @@ main(int argc, char **argv)
   g_test_add_func("/kafka-watch/U2-nothing-is-behind", test_nothing_is_behind);
   g_test_add_func("/kafka-watch/U2-unread-messages-are-as-old-as-they-are-seen",
                   test_unread_messages_are_as_old_as_they_are_seen);
-  g_test_add_func("/kafka-watch/U2-finished-messages-age-until-they-are-committed",
+  g_test_add_func("/kafka-watch/K9-finished-messages-age-until-they-are-committed",
                   test_finished_messages_age_until_they_are_committed);
   g_test_add_func("/kafka-watch/U2-marks-of-transactions-do-not-age", test_marks_of_transactions_do_not_age);
+  g_test_add_func("/kafka-watch/K8-markers-are-no-messages", test_markers_are_no_messages);
   return g_test_run();
 }
