@@ -45,6 +45,9 @@ CASES: dict[str, dict[str, Any]] = {
     "TidemarkPaused": gauge("tidemark_kafka_paused", 1, 20, PARTITION),
     "TidemarkTopicMissing": gauge("tidemark_kafka_topics_missing", 1, 10),
     "TidemarkCommitFailures": counter("tidemark_kafka_commit_failures_total", 9),
+    "TidemarkNotCommitted": {"series": {f"tidemark_kafka_stored_offset{{{PARTITION}}}": "10x9 20x120",
+                                        f"tidemark_kafka_committed_offset{{{PARTITION}}}": "10x40 20x90"},
+                             "fires": "20m", "resolves": "60m"},
     "TidemarkReconnects": {"series": {f'tidemark_hbase_connects_total{{{ONE},reason="broken"}}': "0+120x30 3600x90"},
                            "fires": "25m", "resolves": "90m"},
     "TidemarkReloadFailed": {"series": {f"tidemark_config_last_reload_successful{{{ONE}}}": "1x9 0x9 1x60"}, "fires": "17m",
@@ -61,6 +64,10 @@ FURTHER: list[tuple[str, dict[str, Any]]] = [
     ("TidemarkMessagesLost", {"series": {f"tidemark_messages_lost_total{{{ONE}}}": "_x9 7x120"}, "fires": "12m", "resolves": "60m"}),
     ("TidemarkDeadLetters", {"series": {f'tidemark_dead_letters_total{{{ONE},reason="parse"}}': "_x9 3x120"}, "fires": "12m",
                              "resolves": "60m"}),
+    # committed as it is written, always a little later
+    ("TidemarkNotCommitted", {"series": {f"tidemark_kafka_stored_offset{{{PARTITION}}}": "20+10x60 620x60",
+                                         f"tidemark_kafka_committed_offset{{{PARTITION}}}": "10+10x60 610x40 620x20"},
+                              "fires": "90m", "resolves": "50m"}),
     # forgotten each minute, and found slow again
     ("TidemarkGatewaySlow", {"series": {f'tidemark_gateway_slow{{{ONE},gateway="g"}}': "0x9 1x3 0 1x3 0 1x3 0 1x3 0 1x3 0x120"},
                              "fires": "28m", "resolves": "120m"}),

@@ -314,13 +314,16 @@ def topic_missing(world: World) -> Iterator[None]:
     world.kafka.ask("topic-error", "t", "0")
 
 
-@outage("TidemarkCommitFailures", "the brokers refuse the group's commits", "they take them")
-def commit_failures(world: World) -> Iterator[None]:
+def commits_refused(world: World) -> Iterator[None]:
     world.flows = True
     yield
     world.kafka.ask("fail", "offset-commit", GROUP_AUTHORIZATION_FAILED, "1000")
     yield
     world.kafka.ask("clear", "offset-commit")
+
+
+outage("TidemarkCommitFailures", "the brokers refuse the group's commits", "they take them")(commits_refused)
+outage("TidemarkNotCommitted", "the brokers refuse the group's commits", "they take them")(commits_refused)
 
 
 @outage("TidemarkReloadFailed", "SIGHUP with an option that does not exist", "SIGHUP with the file mended")
