@@ -6,11 +6,13 @@
 
 static const struct {
   guint32 from_version;
-  const char *lack; /* in an operator's words; NULL: tidemark makes up for it */
+  guint32 lost_with; /* older versions have it, too: up to this one, which lost it; 0: none had it */
+  const char *lack;  /* in an operator's words; NULL: tidemark makes up for it */
 } abilities[] = {
-    [TIDE_KAFKA_QUEUE_BACKOFF] = {0x02020000, NULL},
-    [TIDE_KAFKA_SCRAM_NONCE] = {0x02060100, "SCRAM with brokers since 3.7.2, 3.8.1 and 3.9.0"},
-    [TIDE_KAFKA_SOUND_COOPERATIVE] = {0x02060100, "cooperative assignment"},
+    [TIDE_KAFKA_QUEUE_BACKOFF] = {0x02020000, 0, NULL},
+    [TIDE_KAFKA_SCRAM_NONCE] = {0x02060100, 0, "SCRAM with brokers since 3.7.2, 3.8.1 and 3.9.0"},
+    [TIDE_KAFKA_SOUND_COOPERATIVE] = {0x02060100, 0, "cooperative assignment"},
+    [TIDE_KAFKA_SOUND_METADATA] = {0x020a0000, 0x02010000, "incomplete metadata (it may crash)"},
 };
 
 /* A mechanism of SASL, and the feature of a build that has it. */
@@ -39,7 +41,7 @@ tide_kafka_library(void)
 gboolean
 tide_kafka_library_can(const TideKafkaLibrary *library, TideKafkaAbility ability)
 {
-  return library->version >= abilities[ability].from_version;
+  return library->version >= abilities[ability].from_version || library->version < abilities[ability].lost_with;
 }
 
 static gboolean
@@ -60,7 +62,7 @@ tide_kafka_library_lacks(const TideKafkaLibrary *library)
     g_ptr_array_add(lacks, (gpointer) "OIDC");
   if (!has_feature(library, "ssl"))
     g_ptr_array_add(lacks, (gpointer) "TLS");
-  for (TideKafkaAbility i = TIDE_KAFKA_QUEUE_BACKOFF; i <= TIDE_KAFKA_SOUND_COOPERATIVE; i++)
+  for (TideKafkaAbility i = TIDE_KAFKA_QUEUE_BACKOFF; i <= TIDE_KAFKA_SOUND_METADATA; i++)
     if (abilities[i].lack != NULL && !tide_kafka_library_can(library, i))
       g_ptr_array_add(lacks, (gpointer)abilities[i].lack);
   if (lacks->len == 0)
@@ -148,5 +150,11 @@ tide_kafka_library_check(const TideKafkaLibrary *library, const TideKafkaConfig 
         problems, TIDE_SOURCE_POSITION_FILE,
         "'kafka.assignment' is cooperative, which has faults in librdkafka before 2.6.1 (partitions resumed from an "
         "older offset, hangs at close), and this is %s: use eager",
+        library->name);
+  if (!tide_kafka_library_can(library, TIDE_KAFKA_SOUND_METADATA))
+    tide_problems_add_warning(
+        problems, TIDE_SOURCE_POSITION_FILE,
+        "librdkafka %s may crash the process when brokers describe a topic incompletely, as while they restart or the "
+        "topic is created again (its issue 4907): use 2.0.2, or 2.10.0 and later",
         library->name);
 }

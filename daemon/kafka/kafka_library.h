@@ -11,6 +11,7 @@ typedef enum TideKafkaAbility {
   TIDE_KAFKA_QUEUE_BACKOFF,     /* says how soon a full queue is looked at again: fetch.queue.backoff.ms */
   TIDE_KAFKA_SCRAM_NONCE,       /* SCRAM that brokers take which are mended of CVE-2024-56128 */
   TIDE_KAFKA_SOUND_COOPERATIVE, /* cooperative assignment without old offsets and without hangs at close */
+  TIDE_KAFKA_SOUND_METADATA,    /* a topic described with an error, or in part, does not crash the process */
 } TideKafkaAbility;
 
 typedef struct TideKafkaLibrary {

@@ -23,6 +23,7 @@ def main() -> None:
         lambda: maven_jars.classpath_file("hbase"),
         lambda: maven_jars.unpacked("schema-registry", ARTIFACT, SHA256),
         newer_librdkafka.folder,
+        lambda: newer_librdkafka.folder(newer_librdkafka.CRASHING),
         lambda: python_packages.environment("confluent", HERE / "confluent_requirements.txt", "--no-deps"),
         lambda: python_packages.environment("formats", HERE.parent / "formats" / "requirements.txt"),
     ):

@@ -53,7 +53,8 @@ add_library(TideCheckList *list)
   const TideKafkaLibrary library = tide_kafka_library();
   g_autofree char *lacks = tide_kafka_library_lacks(&library);
   g_autofree char *detail = lacks != NULL ? g_strdup_printf("cannot: %s", lacks) : g_strdup("nothing is amiss");
-  tide_check_list_add(list, "librdkafka", library.name, TIDE_CHECK_OK, detail);
+  TideCheckState state = tide_kafka_library_can(&library, TIDE_KAFKA_SOUND_METADATA) ? TIDE_CHECK_OK : TIDE_CHECK_NOTE;
+  tide_check_list_add(list, "librdkafka", library.name, state, detail);
 }
 
 static void

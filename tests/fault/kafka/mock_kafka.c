@@ -424,3 +424,10 @@ mock_kafka_set_topic_error(TideMockKafka *kafka, const char *topic, rd_kafka_res
 {
   rd_kafka_mock_topic_set_error(kafka->cluster, topic, code);
 }
+
+gboolean
+mock_kafka_can_deny_topics(void)
+{
+  int version = rd_kafka_version();
+  return version < 0x02010000 || version >= 0x020a0000;
+}

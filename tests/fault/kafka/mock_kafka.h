@@ -116,5 +116,9 @@ void mock_kafka_set_round_trip_ms(TideMockKafka *kafka, gint32 broker, int ms); 
 void mock_kafka_set_leader(TideMockKafka *kafka, const char *topic, gint32 partition, gint32 broker); /* -1: none */
 void mock_kafka_set_coordinator(TideMockKafka *kafka, const char *group, gint32 broker);
 void mock_kafka_set_topic_error(TideMockKafka *kafka, const char *topic, rd_kafka_resp_err_t code);
+/* FALSE: a topic that is denied crashes the librdkafka at hand, since the mock names its partitions with the error, as
+ * no broker does. */
+gboolean mock_kafka_can_deny_topics(void);
+#define MOCK_KAFKA_DENIED_TOPIC_CRASHES "a denied topic with partitions crashes this librdkafka (2.1.0 to 2.9)"
 
 G_END_DECLS
