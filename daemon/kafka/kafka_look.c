@@ -108,7 +108,12 @@ ask_for_topics(Looking *it, GError **error)
   const struct rd_kafka_metadata *metadata = tide_kafka_client_ask(it->client, (int)it->timeout_ms, error);
   if (metadata == NULL)
     return FALSE;
-  it->look->n_brokers = (guint)metadata->broker_cnt;
+  for (int i = 0; i < metadata->broker_cnt; i++) {
+    TideSeenBroker *broker = g_new0(TideSeenBroker, 1);
+    broker->host = g_strdup(metadata->brokers[i].host);
+    broker->port = (guint16)metadata->brokers[i].port;
+    g_ptr_array_add(it->look->brokers, broker);
+  }
   for (char **topic = it->config->kafka.topics; *topic != NULL; topic++)
     find_topic(it, *topic, metadata);
   const char *dead_letters = it->config->dead_letters.topic;
@@ -130,7 +135,9 @@ take_answer(Looking *it, const rd_kafka_message_t *message)
   rd_kafka_topic_partition_t *one = rd_kafka_topic_partition_list_find(it->tried, name, message->partition);
   if (one == NULL)
     return;
-  if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR && message->err != RD_KAFKA_RESP_ERR__PARTITION_EOF)
+  if (message->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET) /* only the message says what failed */
+    set_fault(one->opaque, g_strdup_printf("'%s' cannot be read: %s", name, rd_kafka_message_errstr(message)));
+  else if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR && message->err != RD_KAFKA_RESP_ERR__PARTITION_EOF)
     set_fault(one->opaque, describe_fault(it, name, message->err));
   rd_kafka_topic_partition_list_del(it->tried, name, message->partition);
 }
@@ -275,10 +282,19 @@ free_seen_topic(gpointer data)
   g_free(topic);
 }
 
+static void
+free_seen_broker(gpointer data)
+{
+  TideSeenBroker *broker = data;
+  g_free(broker->host);
+  g_free(broker);
+}
+
 static TideKafkaLook *
 ask(Looking *it, GError **error)
 {
   g_autoptr(TideKafkaLook) look = g_new0(TideKafkaLook, 1);
+  look->brokers = g_ptr_array_new_with_free_func(free_seen_broker);
   look->topics = g_ptr_array_new_with_free_func(free_seen_topic);
   look->settings = g_array_new(FALSE, FALSE, sizeof(TideTopicSettings));
   it->look = look;
@@ -316,6 +332,7 @@ tide_kafka_look_free(TideKafkaLook *look)
 {
   if (look == NULL)
     return;
+  g_clear_pointer(&look->brokers, g_ptr_array_unref);
   g_clear_pointer(&look->topics, g_ptr_array_unref);
   g_clear_pointer(&look->settings, g_array_unref);
   g_free(look->group_fault);

@@ -13,8 +13,14 @@ typedef struct TideSeenTopic {
                        * against it, or no topic matches a pattern */
 } TideSeenTopic;
 
+/* As the cluster advertises it to clients, whatever address was configured. */
+typedef struct TideSeenBroker {
+  char *host; /* owned */
+  guint16 port;
+} TideSeenBroker;
+
 typedef struct TideKafkaLook {
-  guint n_brokers;
+  GPtrArray *brokers;       /* owned (element-type TideSeenBroker) */
   GPtrArray *topics;        /* owned (element-type TideSeenTopic): one for each configured topic, in their order */
   char *group_fault;        /* owned: why the group's offsets cannot be had, and what to do; NULL: they can */
   char *dead_letters_fault; /* owned: why the dead-letter topic is not found, and what to do; NULL: it is, or none is

@@ -3,9 +3,15 @@
 #include "kafka/dead_letter_topic.h"
 #include "kafka/kafka_library.h"
 #include "kafka/kafka_look.h"
+#include "thrift/client/resolver.h"
+#include "util/clock.h"
 
 /* Long enough for a broker across an ocean, short enough to wait for. */
 #define KAFKA_TIMEOUT_MS 5000
+
+/* The same for a connection alone; and for those to all brokers, of which there may be many. */
+#define CONNECT_SECONDS 2
+#define CONNECT_ALL_US (10 * TIDE_US_PER_S)
 
 static void
 add_topic(TideCheckList *list, const TideSeenTopic *topic)
@@ -68,6 +74,47 @@ add_unseen(const TideConfig *config, TideCheckList *list)
     tide_check_list_add_unseen(list, "letters", config->dead_letters.topic, why);
 }
 
+/* By one of its addresses. */
+static gboolean
+can_connect(const TideSeenBroker *broker, GError **error)
+{
+  gint64 deadline_us = tide_now_us() + CONNECT_SECONDS * TIDE_US_PER_S;
+  g_autoptr(GPtrArray) addresses = tide_resolver_lookup(broker->host, broker->port, deadline_us, NULL, error);
+  g_autoptr(GSocketClient) client = g_socket_client_new();
+  g_socket_client_set_timeout(client, CONNECT_SECONDS);
+  g_socket_client_set_enable_proxy(client, FALSE);
+  for (guint i = 0; addresses != NULL && i < addresses->len; i++) {
+    g_clear_error(error);
+    g_autoptr(GSocketConnection) connection =
+        g_socket_client_connect(client, G_SOCKET_CONNECTABLE(addresses->pdata[i]), NULL, error);
+    if (connection != NULL)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* Clients go to the addresses that the cluster advertises, of which kafka.brokers needs to name none: a line for each
+ * that this host does not reach. */
+static void
+add_unreachable_brokers(TideCheckList *list, const GPtrArray *brokers)
+{
+  gint64 end_us = tide_now_us() + CONNECT_ALL_US;
+  for (guint i = 0; i < brokers->len; i++) {
+    const TideSeenBroker *broker = brokers->pdata[i];
+    g_autoptr(GError) error = NULL;
+    g_autofree char *name = g_strdup_printf("%s:%u", broker->host, broker->port);
+    if (tide_now_us() >= end_us)
+      tide_check_list_add_unseen(list, "broker", name, "the brokers before it took all the time");
+    else if (!can_connect(broker, &error)) {
+      g_autofree char *detail = g_strdup_printf(
+          "the cluster advertises this address, and this host cannot connect to it: %s; correct the broker's "
+          "'advertised.listeners', or name service and network",
+          error->message);
+      tide_check_list_add(list, "broker", name, TIDE_CHECK_PROBLEM, detail);
+    }
+  }
+}
+
 void
 tide_check_kafka(const TideConfig *config, TideCheckList *list)
 {
@@ -79,8 +126,9 @@ tide_check_kafka(const TideConfig *config, TideCheckList *list)
     add_unseen(config, list);
     return;
   }
-  g_autofree char *brokers = g_strdup_printf("%u broker%s", look->n_brokers, look->n_brokers == 1 ? "" : "s");
+  g_autofree char *brokers = g_strdup_printf("%u broker%s", look->brokers->len, look->brokers->len == 1 ? "" : "s");
   tide_check_list_add(list, "brokers", config->kafka.brokers, TIDE_CHECK_OK, brokers);
+  add_unreachable_brokers(list, look->brokers);
   for (guint i = 0; i < look->topics->len; i++)
     add_topic(list, look->topics->pdata[i]);
   tide_check_list_add(list, "group", config->kafka.group,

@@ -81,6 +81,18 @@ test_absent_letters_are_to_be_created(Fixture *fixture, gconstpointer data)
   g_assert_nonnull(strstr(seen->dead_letters_fault, "does not exist: create it"));
 }
 
+/* Why an offset cannot be had is what counts, not that it is asked for to begin there. */
+static void
+test_k13_reason_is_given(Fixture *fixture, gconstpointer data)
+{
+  mock_kafka_create_topic(fixture->kafka, LETTERS, 1);
+  mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_LIST_OFFSETS, RD_KAFKA_RESP_ERR_UNSUPPORTED_FOR_MESSAGE_FORMAT, 50);
+  g_autoptr(TideKafkaLook) seen = look(fixture);
+  const TideSeenTopic *topic = seen->topics->pdata[0];
+  g_assert_nonnull(strstr(topic->fault, rd_kafka_err2str(RD_KAFKA_RESP_ERR_UNSUPPORTED_FOR_MESSAGE_FORMAT)));
+  g_assert_null(strstr(topic->fault, "automatically reset"));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -89,6 +101,7 @@ main(int argc, char **argv)
   ADD("all-is-there", test_all_is_there);
   ADD("denied-letters-are-not-to-be-created", test_denied_letters_are_not_to_be_created);
   ADD("absent-letters-are-to-be-created", test_absent_letters_are_to_be_created);
+  ADD("K13-reason-is-given", test_k13_reason_is_given);
 #undef ADD
   return g_test_run();
 }

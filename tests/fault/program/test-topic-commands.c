@@ -183,6 +183,29 @@ test_u6_simulate_looks_first(ProgramScene *fixture, gconstpointer unused)
   g_unlink(path);
 }
 
+/* One of two brokers advertises an address that nobody can reach: it is named, whatever fails for it. */
+static void
+test_k13_advertised_address_that_cannot_be_reached(ProgramScene *fixture, gconstpointer unused)
+{
+  TideMockKafka *kafka = mock_kafka_new(2);
+  mock_kafka_create_topic(kafka, "metrics", 1);
+  mock_kafka_set_leader(kafka, "metrics", 0, 2);
+  g_auto(GStrv) addresses = g_strsplit(mock_kafka_brokers(kafka), ",", 2);
+  g_assert_cmpuint(g_strv_length(addresses), ==, 2);
+  g_autofree char *path = write_config(yaml, addresses[0]);
+  ProgramScene scene = {.kafka = kafka, .config_path = g_steal_pointer(&path)};
+  program_scene_try(&scene, "check", NULL);
+  g_assert_null(strstr(scene.done.output, "the cluster advertises"));
+  mock_kafka_set_broker_up(kafka, 2, FALSE);
+  g_assert_cmpint(program_scene_try(&scene, "check", NULL), !=, 0);
+  assert_prints(scene.done.output, "\nbroker ");
+  assert_prints(scene.done.output, addresses[1]);
+  assert_prints(scene.done.output, "the cluster advertises this address, and this host cannot connect to it: ");
+  assert_prints(scene.done.output, "correct the broker's 'advertised.listeners'");
+  g_assert_null(strstr(scene.done.output, "automatically reset"));
+  program_scene_end(&scene, NULL);
+}
+
 #define ADD(path, func) g_test_add("/topic-commands/" path, ProgramScene, NULL, set_up, func, program_scene_end)
 
 int
@@ -198,5 +221,6 @@ main(int argc, char **argv)
   ADD("U6/explain-needs-its-topic", test_u6_explain_needs_its_topic);
   ADD("U6/simulate-counts-what-was-acknowledged", test_u6_simulate_counts_what_was_acknowledged);
   ADD("U6/simulate-looks-at-its-first-message", test_u6_simulate_looks_first);
+  ADD("K13-advertised-address-that-cannot-be-reached", test_k13_advertised_address_that_cannot_be_reached);
   return g_test_run();
 }
