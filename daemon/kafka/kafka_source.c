@@ -456,6 +456,13 @@ recover(TideKafkaSource *source, guint16 slot)
 }
 
 static void
+on_throttle(rd_kafka_t *kafka, const char *broker_name, gint32 broker_id, int throttle_ms, void *opaque)
+{
+  TideKafkaSource *source = opaque;
+  tide_kafka_watch_throttled(source->options.watch, throttle_ms);
+}
+
+static void
 on_error(rd_kafka_t *kafka, int code, const char *reason, void *opaque)
 {
   TideKafkaSource *source = opaque;
@@ -765,6 +772,7 @@ tide_kafka_source_new(const TideKafkaSourceOptions *options, const TideInputHand
   rd_kafka_conf_set_rebalance_cb(conf, on_rebalance);
   rd_kafka_conf_set_error_cb(conf, on_error);
   rd_kafka_conf_set_offset_commit_cb(conf, on_commit);
+  rd_kafka_conf_set_throttle_cb(conf, on_throttle);
 
   source->kafka = tide_kafka_conf_connect(RD_KAFKA_CONSUMER, conf, error);
   if (source->kafka == NULL) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "config/config.h"
+#include "kafka/kafka_watch.h"
 #include "model/input.h"
 
 G_BEGIN_DECLS
@@ -12,6 +13,7 @@ G_BEGIN_DECLS
 typedef struct TideKafkaSourceOptions {
   const TideConfig *config; /* borrowed */
   guint32 index;            /* of the consumer in this process */
+  TideKafkaWatch *watch;    /* borrowed; NULL: nobody watches */
 } TideKafkaSourceOptions;
 
 /* Connects and subscribes; does not wait for brokers. Pausing throws prefetched messages away. A move after LOST takes

@@ -15,6 +15,9 @@
 /* An answer that is older is no answer any more: longer than a leader or a coordinator takes to move. */
 #define ANSWER_LASTS_US (15 * TIDE_US_PER_S)
 
+/* A partition of which nothing was read for so long, although there is more, may wait for a transaction. */
+#define STILL_US (10 * TIDE_US_PER_S)
+
 /* Topics come and go seldom. */
 #define TOPICS_INTERVAL_US (10 * TIDE_US_PER_S)
 
@@ -25,6 +28,7 @@ struct TideWatchedPartition {
   TideGauge *lag;
   TideGauge *lag_seconds;
   TideGauge *committed;
+  TideGauge *undecided_gauge;
   /* under the watch's lock */
   gboolean is_gone; /* "tide-watch" frees it, which may be asking about it */
   TideConsumerPosition position;
@@ -37,6 +41,9 @@ struct TideWatchedPartition {
   gint64 end_offset;       /* likewise */
   gint64 oldest_ms;
   gboolean was_replaced; /* its log */
+  gint64 read_to;        /* at the last answer */
+  gint64 still_us;       /* since when it has been that, while there was more; 0: there was no more */
+  gint64 undecided;
 };
 
 struct TideKafkaWatch {
@@ -44,14 +51,16 @@ struct TideKafkaWatch {
   const TideKafkaConfig *config;
   TideMetrics *metrics;
   rd_kafka_t *kafka;
+  TideGauge *throttled_total;
   GPtrArray *topics; /* owned (element-type rd_kafka_topic_t): those that are named */
   guint n_patterns;  /* the others */
   TideThread *thread;
   TideGauge *missing_gauge, *up_gauge, *strangers_gauge;
   /* its thread only */
   gint64 topics_asked_us;
-  gint64 group_asked_us; /* 0: is to be asked */
-  GPtrArray *patterns;   /* owned (element-type utf8, borrowed): those that no topic has matched yet */
+  gint64 group_asked_us;   /* 0: is to be asked */
+  rd_kafka_t *as_consumer; /* owned: sees what the consumers see of transactions; NULL: not needed yet */
+  GPtrArray *patterns;     /* owned (element-type utf8, borrowed): those that no topic has matched yet */
   /* under lock */
   TideMutex lock;
   TideCond changed;
@@ -63,6 +72,8 @@ struct TideKafkaWatch {
   char *missing;           /* owned; NULL: none */
   char *strangers;         /* owned: at the last look; NULL: none */
   gint64 stranger_seen_us; /* 0: never */
+  int throttle_ms;
+  gint64 throttle_end_us;
 };
 
 static void
@@ -91,6 +102,9 @@ tide_kafka_watch_new(const TideKafkaConfig *config, TideMetrics *metrics)
   watch->partitions = g_ptr_array_new_with_free_func(watched_free);
   watch->missing_gauge = tide_metrics_gauge(metrics, "tidemark_kafka_topics_missing",
                                             "Topics of the configuration that the brokers do not have", NULL);
+  watch->throttled_total =
+      tide_metrics_counter_milli(metrics, "tidemark_kafka_throttled_seconds_total",
+                                 "Time that brokers told the consumers to wait, by quotas of theirs", NULL);
   watch->up_gauge = tide_metrics_gauge_unknown(metrics, "tidemark_kafka_up", "1 while a broker answers", NULL);
   watch->strangers_gauge =
       tide_metrics_gauge_unknown(metrics, "tidemark_kafka_group_strangers",
@@ -131,6 +145,9 @@ tide_kafka_watch_add(TideKafkaWatch *watch, const char *topic, gint32 partition,
   watched->committed =
       tide_metrics_gauge_unknown(watch->metrics, "tidemark_kafka_committed_offset",
                                  "Offset that the group has committed; without one, the partition's beginning", labels);
+  watched->undecided_gauge =
+      tide_metrics_gauge(watch->metrics, "tidemark_kafka_undecided_messages",
+                         "Messages that wait for the end of an open transaction of their producers", labels);
   tide_mutex_lock(&watch->lock);
   {
     g_ptr_array_add(watch->partitions, watched);
@@ -148,6 +165,8 @@ forget_answer_locked(TideWatchedPartition *watched)
   tide_gauge_clear(watched->lag);
   tide_gauge_clear(watched->lag_seconds);
   tide_gauge_clear(watched->committed);
+  watched->still_us = watched->undecided = 0;
+  tide_gauge_set(watched->undecided_gauge, 0);
 }
 
 void
@@ -177,6 +196,19 @@ tide_kafka_watch_note(TideKafkaWatch *watch, TideWatchedPartition *watched, cons
   return was_replaced;
 }
 
+void
+tide_kafka_watch_throttled(TideKafkaWatch *watch, int throttle_ms)
+{
+  if (watch == NULL || throttle_ms <= 0) /* 0: that broker's quota is over, which says nothing of others */
+    return;
+  gint64 end_us = tide_now_us() + throttle_ms * TIDE_US_PER_MS;
+  tide_gauge_add(watch->throttled_total, throttle_ms);
+  tide_mutex_lock(&watch->lock);
+  watch->throttle_ms = throttle_ms;
+  watch->throttle_end_us = MAX(watch->throttle_end_us, end_us);
+  tide_mutex_unlock(&watch->lock);
+}
+
 TideKafkaLag
 tide_kafka_watch_lag(TideKafkaWatch *watch)
 {
@@ -197,6 +229,8 @@ tide_kafka_watch_lag(TideKafkaWatch *watch)
     if (lag.seconds >= 0)
       lag.seconds = watched->oldest_ms < 0 ? -1 : MAX(lag.seconds, (now_ms - watched->oldest_ms) / 1000);
   }
+  if (tide_now_us() < watch->throttle_end_us + ROUND_US)
+    lag.throttle_ms = watch->throttle_ms;
   if (n == 0) /* given to others, or lost with the brokers, who then do not say what comes in */
     lag.is_known = watch->answers.since_us > 0;
   tide_mutex_unlock(&watch->lock);
@@ -223,6 +257,7 @@ view_of_locked(const TideWatchedPartition *watched, gint64 now_ms)
                              .lag_messages = is_known ? watched->messages : -1,
                              .lag_seconds =
                                  is_known && watched->oldest_ms >= 0 ? MAX(now_ms - watched->oldest_ms, 0) / 1000 : -1,
+                             .undecided = watched->undecided,
                              .in_flight = watched->note.in_flight,
                              .pauses = watched->note.pauses,
                              .halt_text = g_strdup(watched->note.halt_text)};
@@ -325,11 +360,11 @@ list_watched(TideKafkaWatch *watch)
 /* Where the partitions of @list begin (RD_KAFKA_OFFSET_BEGINNING) or end (RD_KAFKA_OFFSET_END), in one request for each
  * broker: in the protocol both are times. */
 static gboolean
-ask_offsets(TideKafkaWatch *watch, rd_kafka_topic_partition_list_t *list, gint64 which)
+ask_offsets(rd_kafka_t *kafka, rd_kafka_topic_partition_list_t *list, gint64 which)
 {
   for (int i = 0; i < list->cnt; i++)
     list->elems[i].offset = which;
-  return rd_kafka_offsets_for_times(watch->kafka, list, QUESTION_MS) == RD_KAFKA_RESP_ERR_NO_ERROR;
+  return rd_kafka_offsets_for_times(kafka, list, QUESTION_MS) == RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
 /* Brokers forget what a group with members has committed when the topic is deleted, and not before. @committed: the
@@ -359,7 +394,7 @@ fill_in_begins(TideKafkaWatch *watch, rd_kafka_topic_partition_list_t *committed
   if (is_filled)
     return TRUE;
   rd_kafka_topic_partition_list_t *begins = rd_kafka_topic_partition_list_copy(committed);
-  gboolean answered = ask_offsets(watch, begins, RD_KAFKA_OFFSET_BEGINNING);
+  gboolean answered = ask_offsets(watch->kafka, begins, RD_KAFKA_OFFSET_BEGINNING);
   for (int i = 0; answered && i < committed->cnt; i++)
     if (committed->elems[i].offset < 0 && begins->elems[i].err == RD_KAFKA_RESP_ERR_NO_ERROR)
       committed->elems[i].offset = begins->elems[i].offset;
@@ -370,8 +405,14 @@ fill_in_begins(TideKafkaWatch *watch, rd_kafka_topic_partition_list_t *committed
 static void
 take_answer_locked(TideWatchedPartition *watched, gint64 committed, gint64 end, gint64 now_us)
 {
-  gint64 now_ms = tide_wall_clock_epoch_ms();
+  gint64 now_ms = tide_wall_clock_epoch_ms(), read_to = MAX(watched->position.next_offset, committed);
   watched->was_replaced |= end < watched->end_offset;
+  if (read_to >= end || read_to != watched->read_to || watched->still_us == 0) {
+    watched->still_us = read_to < end ? now_us : 0;
+    watched->undecided = 0;
+    tide_gauge_set(watched->undecided_gauge, 0);
+  }
+  watched->read_to = read_to;
   watched->answered_us = now_us;
   watched->messages = tide_lag_messages(&watched->position, watched->note.in_flight, committed, end);
   watched->committed_offset = committed;
@@ -413,12 +454,48 @@ ask_for_lag(TideKafkaWatch *watch)
   rd_kafka_topic_partition_list_t *committed = list_watched(watch);
   rd_kafka_topic_partition_list_t *ends = rd_kafka_topic_partition_list_copy(committed);
   /* The ends first: what is committed meanwhile may lie behind them, which is no lag. */
-  gboolean answered = committed->cnt > 0 && ask_offsets(watch, ends, RD_KAFKA_OFFSET_END) && !is_stopping(watch) &&
+  gboolean answered = committed->cnt > 0 && ask_offsets(watch->kafka, ends, RD_KAFKA_OFFSET_END) &&
+                      !is_stopping(watch) &&
                       rd_kafka_committed(watch->kafka, committed, QUESTION_MS) == RD_KAFKA_RESP_ERR_NO_ERROR &&
                       !is_stopping(watch) && fill_in_begins(watch, committed);
   take_answers(watch, committed, answered ? ends : NULL);
   rd_kafka_topic_partition_list_destroy(ends);
   rd_kafka_topic_partition_list_destroy(committed);
+}
+
+/* Of partitions that stand still although there is more: whether all that their consumer may read is read. Up to there
+ * is the last stable offset, where the oldest open transaction begins; consumers that read without regard to
+ * transactions are shown the end. */
+static void
+ask_for_undecided(TideKafkaWatch *watch)
+{
+  rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+  gint64 now_us = tide_now_us();
+  tide_mutex_lock(&watch->lock);
+  for (guint i = 0; i < watch->partitions->len; i++) {
+    TideWatchedPartition *watched = g_ptr_array_index(watch->partitions, i);
+    if (!watched->is_gone && watched->still_us > 0 && now_us - watched->still_us >= STILL_US)
+      rd_kafka_topic_partition_list_add(list, watched->topic, watched->partition)->opaque = watched;
+  }
+  tide_mutex_unlock(&watch->lock);
+  if (list->cnt > 0 && watch->as_consumer == NULL)
+    watch->as_consumer = tide_kafka_conf_connect(RD_KAFKA_CONSUMER,
+                                                 tide_kafka_conf_new_bystander(watch->config, NULL, NULL, NULL), NULL);
+  if (list->cnt > 0 && watch->as_consumer != NULL && ask_offsets(watch->as_consumer, list, RD_KAFKA_OFFSET_END)) {
+    tide_mutex_lock(&watch->lock);
+    for (int i = 0; i < list->cnt; i++) {
+      TideWatchedPartition *watched = list->elems[i].opaque;
+      gint64 stable = list->elems[i].offset;
+      if (watched->is_gone || watched->still_us == 0 || list->elems[i].err != RD_KAFKA_RESP_ERR_NO_ERROR || stable < 0)
+        continue;
+      watched->undecided = stable <= watched->read_to ? MAX(watched->end_offset - stable, 0) : 0;
+      tide_gauge_set(watched->undecided_gauge, watched->undecided);
+    }
+    tide_mutex_unlock(&watch->lock);
+  }
+  if (watch->as_consumer != NULL)
+    rd_kafka_poll(watch->as_consumer, 0);
+  rd_kafka_topic_partition_list_destroy(list);
 }
 
 /* ---- topics ---- */
@@ -637,6 +714,7 @@ run_watch(gpointer data)
     if (watch->group_asked_us == 0 || tide_now_us() - watch->group_asked_us >= TIDE_GROUP_LOOK_US)
       ask_for_members(watch);
     ask_for_lag(watch);
+    ask_for_undecided(watch);
     rd_kafka_poll(watch->kafka, 0); /* what librdkafka has to say is in its log */
   } while (wait_for_round(watch));
 }
@@ -685,6 +763,8 @@ tide_kafka_watch_free(TideKafkaWatch *watch)
   g_ptr_array_unref(watch->topics);
   g_ptr_array_unref(watch->patterns);
   /* It is in no group that it could leave. */
+  if (watch->as_consumer != NULL)
+    rd_kafka_destroy_flags(watch->as_consumer, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
   if (watch->kafka != NULL)
     rd_kafka_destroy_flags(watch->kafka, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
   g_ptr_array_unref(watch->partitions);

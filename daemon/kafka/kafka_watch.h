@@ -71,6 +71,7 @@ typedef struct TidePartitionView {
   gint64 end;
   gint64 lag_messages;
   gint64 lag_seconds;
+  gint64 undecided; /* messages that an open transaction keeps from being read; 0: none are known */
   gint64 in_flight;
   guint pauses;
   char *halt_text;    /* owned: NULL: it is not halted */
@@ -101,7 +102,11 @@ typedef struct TideKafkaLag {
   gint64 messages;   /* from what is committed to the ends */
   gint64 unread;     /* of those, by where the consumers are now */
   gint64 seconds;    /* of the partition that is latest; -1: unknown */
+  int throttle_ms;   /* that brokers ask the consumers to wait now; 0: none does */
 } TideKafkaLag;
+
+/* A broker told a consumer to wait for @throttle_ms before it answers again. NULL ok */
+void tide_kafka_watch_throttled(TideKafkaWatch *watch, int throttle_ms);
 
 TideKafkaLag tide_kafka_watch_lag(TideKafkaWatch *watch);
 

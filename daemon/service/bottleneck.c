@@ -25,7 +25,7 @@
 const char *
 tide_limit_name(TideLimit limit)
 {
-  static const char *const names[] = {"kafka", "cpu", "gateway", "region", "memory", "dead_letters"};
+  static const char *const names[] = {"kafka", "cpu", "gateway", "region", "memory", "dead_letters", "halted"};
   return names[limit];
 }
 
@@ -46,8 +46,7 @@ judge_dead_letters(const TideBottleneckFacts *facts, TideBottleneckVerdict *verd
   if (facts->dead_letters_stalled != NULL)
     return found(verdict, TIDE_LIMIT_DEAD_LETTERS, "all partitions pause: %s", facts->dead_letters_stalled);
   if (facts->halted_partitions > 0 && facts->halted_partitions >= facts->partitions)
-    return found(verdict, TIDE_LIMIT_DEAD_LETTERS,
-                 "all partitions are halted at messages that can be neither written nor kept as dead letters: %s",
+    return found(verdict, TIDE_LIMIT_HALTED, "all partitions are halted until an operator acts: %s",
                  facts->reason != NULL ? facts->reason : "see partitions");
   return FALSE;
 }
@@ -175,6 +174,17 @@ judge_kafka(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
     (void)found(verdict, TIDE_LIMIT_KAFKA, "nothing to read: all that Kafka has was read");
   else if (facts->unread_messages < 0)
     (void)found(verdict, TIDE_LIMIT_KAFKA, "the brokers have not said yet how much there is to read");
+  else if (facts->undecided_messages >= facts->unread_messages)
+    (void)found(verdict, TIDE_LIMIT_KAFKA,
+                "%" G_GINT64_FORMAT " messages may not be read before a transaction ends, which is open at offset "
+                "%" G_GINT64_FORMAT " of '%s' partition %" G_GINT64_FORMAT
+                "; if its producer is gone, 'kafka-transactions.sh find-hanging' and 'abort' end it",
+                facts->unread_messages, facts->undecided_offset, facts->undecided_topic, facts->undecided_partition);
+  else if (facts->throttle_ms > 0)
+    (void)found(verdict, TIDE_LIMIT_KAFKA,
+                "%" G_GINT64_FORMAT " messages are to be read, and brokers make the consumers wait, %d ms the last "
+                "time: a quota of theirs for this user or client, which 'kafka-configs.sh --describe' shows",
+                facts->unread_messages, facts->throttle_ms);
   else
     (void)found(verdict, TIDE_LIMIT_KAFKA,
                 "%" G_GINT64_FORMAT " messages are to be read, and consumers and writers wait for them",

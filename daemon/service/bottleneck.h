@@ -12,7 +12,8 @@ typedef enum TideLimit {
   TIDE_LIMIT_GATEWAY,      /* one is slow, or none is up, or all writers wait for them */
   TIDE_LIMIT_REGION,       /* calls of one region or table fail or take all that it may have */
   TIDE_LIMIT_MEMORY,       /* the budget is spent, and not because HBase is slow */
-  TIDE_LIMIT_DEAD_LETTERS, /* they cannot be kept, or partitions are halted at what cannot be used */
+  TIDE_LIMIT_DEAD_LETTERS, /* they cannot be kept */
+  TIDE_LIMIT_HALTED,       /* all partitions wait for an operator */
 } TideLimit;
 
 /* Texts are borrowed; NULL: there is no such thing. */
@@ -25,7 +26,12 @@ typedef struct TideBottleneckFacts {
   gint64 partitions;
   gint64 halted_partitions;
   gint64 memory_paused_partitions;
-  gint64 unread_messages; /* -1: unknown */
+  gint64 unread_messages;    /* -1: unknown */
+  gint64 undecided_messages; /* of those, what an open transaction keeps from being read ... */
+  const char *undecided_topic;
+  gint64 undecided_partition;
+  gint64 undecided_offset; /* ... as one that begins here */
+  int throttle_ms;         /* that brokers make consumers wait; 0: they do not */
   gint64 in_flight_messages;
   const char *kafka_trouble; /* what librdkafka said last */
   double consumer_cpu;       /* of the busiest: of one core */

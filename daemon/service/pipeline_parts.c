@@ -137,7 +137,7 @@ static TideInput *
 open_kafka(guint32 index, const TideInputHandlers *handlers, gpointer data, GError **error)
 {
   const TidePipelineParts *parts = data;
-  TideKafkaSourceOptions options = {.config = parts->options.config, .index = index};
+  TideKafkaSourceOptions options = {.config = parts->options.config, .index = index, .watch = parts->watch};
   return tide_kafka_source_new(&options, handlers, error);
 }
 

@@ -157,6 +157,7 @@ fill_kafka(const TidePipelineParts *parts, TideStatus *status)
   kafka->answers = tide_kafka_watch_answers(parts->watch).since_us > 0;
   kafka->lag_messages = lag.is_known ? lag.messages : -1;
   kafka->unread_messages = lag.is_known ? lag.unread : -1;
+  kafka->throttle_ms = lag.throttle_ms;
   kafka->lag_seconds = lag.is_known ? lag.seconds : -1;
   for (guint i = 0; i < parts->consumers->len; i++) {
     TideConsumer *consumer = g_ptr_array_index(parts->consumers, i);
@@ -280,6 +281,12 @@ static void
 add_partition(TideBottleneckFacts *facts, const TidePartitionView *partition)
 {
   facts->memory_paused_partitions += partition->pauses & (TIDE_PAUSE_MEMORY | TIDE_PAUSE_TABLE) ? 1 : 0;
+  if (partition->undecided == 0)
+    return;
+  facts->undecided_messages += partition->undecided;
+  facts->undecided_topic = partition->topic;
+  facts->undecided_partition = partition->partition;
+  facts->undecided_offset = partition->end - partition->undecided;
 }
 
 static void
@@ -325,6 +332,7 @@ tide_pipeline_status_judge(const TideConfig *config, TideStatus *status)
                                .partitions = status->kafka.assigned_partitions,
                                .halted_partitions = status->kafka.halted_partitions,
                                .unread_messages = status->kafka.unread_messages,
+                               .throttle_ms = status->kafka.throttle_ms,
                                .in_flight_messages = status->kafka.in_flight_messages,
                                .kafka_trouble = status->kafka.trouble,
                                .consumer_cpu = status->cpu.busiest_consumer,

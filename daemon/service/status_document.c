@@ -59,7 +59,8 @@ static const Field bottleneck_fields[] = {
      "`kafka` (nothing more comes, or no broker answers), `cpu` (a consumer thread takes its core), `gateway` (one is "
      "slow, none is up, or all writers wait for them), `region` (a region's or table's calls fail, or it has as many "
      "as "
-     "it may), `memory` (the budget is spent), `dead_letters` (they cannot be kept, or all partitions are halted)"},
+     "it may), `memory` (the budget is spent), `dead_letters` (they cannot be kept), `halted` (all "
+     "partitions wait for an operator)"},
     {"why", TEXT(TideStatusBottleneck, why), "The figures, and which gateway, region or thread it is"},
 };
 
@@ -100,6 +101,8 @@ static const Field partition_fields[] = {
     {"end", COUNT(TidePartitionView, end), "Where the partition ends"},
     {"lag_messages", COUNT(TidePartitionView, lag_messages), "From what is committed to the end"},
     {"lag_seconds", COUNT(TidePartitionView, lag_seconds), "Age of the oldest message that is not committed"},
+    {"undecided_messages", COUNT(TidePartitionView, undecided),
+     "Of the lag, what may not be read before an open transaction of a producer ends"},
     {"in_flight_messages", COUNT(TidePartitionView, in_flight),
      "Messages that were read and are not finished, as of up to a second ago, like `mark` and `pauses`; "
      "`kafka.in_flight_messages` is of now"},

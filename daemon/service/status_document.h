@@ -22,6 +22,7 @@ typedef struct TideStatusKafka {
   gint64 lag_messages; /* -1: unknown, as below */
   gint64 lag_seconds;
   gint64 unread_messages;
+  int throttle_ms; /* that brokers make consumers wait now */
   gint64 in_flight_messages;
   double messages_per_second;
   char *trouble; /* owned: NULL: none */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-G_STATIC_ASSERT(TIDE_LIMIT_DEAD_LETTERS == TIDE_N_LIMITS - 1);
+G_STATIC_ASSERT(TIDE_LIMIT_HALTED == TIDE_N_LIMITS - 1);
 
 void
 tide_verdict_metrics_init(TideVerdictMetrics *verdicts, TideMetrics *metrics)

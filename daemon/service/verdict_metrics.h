@@ -9,7 +9,7 @@
 
 G_BEGIN_DECLS
 
-#define TIDE_N_LIMITS 6
+#define TIDE_N_LIMITS 7
 
 typedef struct TideVerdictMetrics {
   TideGauge *limited_by[TIDE_N_LIMITS]; /* the metrics' */

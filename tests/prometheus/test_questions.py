@@ -54,7 +54,7 @@ class Questions(unittest.TestCase):
         return self.world.running().metrics()[name]
 
     def wait_limit(self, limit: str) -> None:
-        others = {("kafka",), ("cpu",), ("gateway",), ("region",), ("memory",), ("dead_letters",)} - {(limit,)}
+        others = {("kafka",), ("cpu",), ("gateway",), ("region",), ("memory",), ("dead_letters",), ("halted",)} - {(limit,)}
         self.world.wait(f"limited by {limit}", lambda: self.gauge("tidemark_limited_by") == {(limit,): 1, **dict.fromkeys(others, 0)})
 
     def test_why_is_lag_growing(self) -> None:

@@ -54,6 +54,27 @@ test_kafka(void)
   assert_limit(&facts, TIDE_LIMIT_KAFKA, "no broker answers: no route");
 }
 
+/* What keeps messages from being read is named by its kind, since none of them is ended by a restart. */
+static void
+test_what_brokers_withhold(void)
+{
+  TideBottleneckFacts facts = well();
+  facts.unread_messages = 510;
+  facts.throttle_ms = 3100;
+  assert_says(&facts,
+              "510 messages are to be read, and brokers make the consumers wait, 3100 ms the last time: a quota "
+              "of theirs for this user or client, which 'kafka-configs.sh --describe' shows");
+  facts.undecided_messages = 509; /* another can be read */
+  assert_limit(&facts, TIDE_LIMIT_KAFKA, "510 messages are to be read");
+  facts.undecided_messages = 510;
+  facts.undecided_topic = "metrics";
+  facts.undecided_partition = 3;
+  facts.undecided_offset = 253;
+  assert_says(&facts,
+              "510 messages may not be read before a transaction ends, which is open at offset 253 of 'metrics' "
+              "partition 3; if its producer is gone, 'kafka-transactions.sh find-hanging' and 'abort' end it");
+}
+
 static void
 test_cpu(void)
 {
@@ -169,13 +190,26 @@ test_dead_letters(void)
   TideBottleneckFacts facts = well();
   facts.gateways_up = 0;
   facts.stopped_table = "V";
-  facts.halted_partitions = 3;
   facts.stopped_reason = "x";
-  assert_limit(&facts, TIDE_LIMIT_GATEWAY, "no gateway");
-  facts.halted_partitions = 4;
-  assert_limit(&facts, TIDE_LIMIT_DEAD_LETTERS, "all partitions are halted");
   facts.dead_letters_stalled = "the disk is full";
   assert_limit(&facts, TIDE_LIMIT_DEAD_LETTERS, "all partitions pause: the disk is full");
+}
+
+/* Whatever halts them: lost offsets and damaged messages, too. */
+static void
+test_halted(void)
+{
+  TideBottleneckFacts facts = well();
+  facts.gateways_up = 0;
+  facts.halted_partitions = 3;
+  assert_limit(&facts, TIDE_LIMIT_GATEWAY, "no gateway");
+  facts.halted_partitions = 4;
+  facts.reason = "topic 'metrics' partition 0: offset 1000 is to be read next, but the partition ends at 0";
+  assert_says(&facts,
+              "all partitions are halted until an operator acts: topic 'metrics' partition 0: offset 1000 is to be "
+              "read next, but the partition ends at 0");
+  facts.reason = NULL;
+  assert_limit(&facts, TIDE_LIMIT_HALTED, "all partitions are halted until an operator acts: see partitions");
 }
 
 static void
@@ -273,6 +307,8 @@ main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/bottleneck/kafka", test_kafka);
+  g_test_add_func("/bottleneck/K10-what-brokers-withhold", test_what_brokers_withhold);
+  g_test_add_func("/bottleneck/K16-halted-is-no-matter-of-dead-letters", test_halted);
   g_test_add_func("/bottleneck/cpu", test_cpu);
   g_test_add_func("/bottleneck/memory", test_memory);
   g_test_add_func("/bottleneck/a-region", test_a_region);

@@ -71,7 +71,8 @@ test_all_kinds_are_printed(void)
   assert_is_json(text);
   assert_has(text, "\"ready\":true,\"healthy\":false,");
   assert_has(text, "[{\"topic\":\"a\\\"b\",\"partition\":3,\"mark\":17,");
-  assert_has(text, "\"lag_seconds\":null,\"in_flight_messages\":0,\"pauses\":[\"memory\",\"halted\",\"refused\"],"
+  assert_has(text, "\"lag_seconds\":null,\"undecided_messages\":0,\"in_flight_messages\":0,\"pauses\":[\"memory\","
+                   "\"halted\",\"refused\"],"
                    "\"halted\":\"stop\\n\",\"source\":\"boards\"}]");
   assert_has(text, "\"recent\":[{\"kept_at\":\"2026-07-26T12:34:56.789Z\",\"topic\":null,");
   assert_has(text, "\"process\":1.235,");
@@ -110,7 +111,7 @@ test_tables_show_all_and_hide_nothing_in_markup(void)
   assert_has(text, "<tr><th>ready</th><td>yes</td></tr>");
   assert_has(text, "<tr><th>line</th><td><pre>a\n&lt;b&gt;</pre></td></tr>");
   assert_has(text, "<td>&lt;script&gt;a&amp;b\xef\xbf\xbd</td><td>0</td><td>17</td>");
-  assert_has(text, "<td></td><td>0</td><td>memory, halted</td><td></td><td></td></tr>");
+  assert_has(text, "<td></td><td>0</td><td>0</td><td>memory, halted</td><td></td><td></td></tr>");
   g_assert_null(strstr(text, "<script"));
   g_assert_null(strstr(text, "<h2>gateways</h2>")); /* there are none */
   assert_has(text, "<h2>memory</h2>");
