@@ -135,9 +135,12 @@ take_answer(Looking *it, const rd_kafka_message_t *message)
   rd_kafka_topic_partition_t *one = rd_kafka_topic_partition_list_find(it->tried, name, message->partition);
   if (one == NULL)
     return;
-  if (message->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET) /* only the message says what failed */
+  if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+    TideSeenTopic *topic = one->opaque;
+    topic->ahead_ms = MAX(topic->ahead_ms, rd_kafka_message_timestamp(message, NULL) - tide_wall_clock_epoch_ms());
+  } else if (message->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET) /* only the message says what failed */
     set_fault(one->opaque, g_strdup_printf("'%s' cannot be read: %s", name, rd_kafka_message_errstr(message)));
-  else if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR && message->err != RD_KAFKA_RESP_ERR__PARTITION_EOF)
+  else if (message->err != RD_KAFKA_RESP_ERR__PARTITION_EOF)
     set_fault(one->opaque, describe_fault(it, name, message->err));
   rd_kafka_topic_partition_list_del(it->tried, name, message->partition);
 }

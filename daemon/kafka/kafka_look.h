@@ -9,6 +9,7 @@ typedef struct TideSeenTopic {
   char *name;         /* owned: as configured; a pattern begins with ^ */
   guint n_topics;     /* that a pattern matches; 1 or 0 for a name */
   guint n_partitions; /* of all of them */
+  gint64 ahead_ms;    /* how far the newest record that was read lies ahead of this host's clock; 0: it does not */
   char *fault;        /* owned: why one of them cannot be read, or is not there, and what to do; NULL: nothing is known
                        * against it, or no topic matches a pattern */
 } TideSeenTopic;

@@ -9,6 +9,9 @@
 /* Long enough for a broker across an ocean, short enough to wait for. */
 #define KAFKA_TIMEOUT_MS 5000
 
+/* Clocks that are kept by NTP do not differ by so much. */
+#define CLOCKS_DIFFER_MS 60000
+
 /* The same for a connection alone; and for those to all brokers, of which there may be many. */
 #define CONNECT_SECONDS 2
 #define CONNECT_ALL_US (10 * TIDE_US_PER_S)
@@ -28,7 +31,15 @@ add_topic(TideCheckList *list, const TideSeenTopic *topic)
   else
     detail = g_strdup_printf("%u partition%s", topic->n_partitions, topic->n_partitions == 1 ? "" : "s");
   gboolean good = topic->n_topics > 0 && topic->fault == NULL;
-  tide_check_list_add(list, "topic", topic->name, good ? TIDE_CHECK_OK : TIDE_CHECK_PROBLEM, detail);
+  if (!good || topic->ahead_ms < CLOCKS_DIFFER_MS) {
+    tide_check_list_add(list, "topic", topic->name, good ? TIDE_CHECK_OK : TIDE_CHECK_PROBLEM, detail);
+    return;
+  }
+  g_autofree char *ahead = g_strdup_printf(
+      "%s; its newest record is %" G_GINT64_FORMAT
+      " s ahead of this host's clock: correct this clock (timedatectl), or that of the sender or broker",
+      detail, topic->ahead_ms / 1000);
+  tide_check_list_add(list, "topic", topic->name, TIDE_CHECK_NOTE, ahead);
 }
 
 static void

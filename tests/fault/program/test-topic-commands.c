@@ -183,6 +183,27 @@ test_u6_simulate_looks_first(ProgramScene *fixture, gconstpointer unused)
   g_unlink(path);
 }
 
+/* A host whose clock is behind would reject new readings as of the future. */
+static void
+test_k16_clock_that_is_behind(ProgramScene *fixture, gconstpointer unused)
+{
+  static const char payload[] = "{\"host\":\"h\",\"ts\":1426535612045,\"v\":1}";
+  mock_kafka_produce(fixture->kafka, &(TideMockMessage){.topic = "metrics",
+                                                        .payload = tide_bytes_of_string(payload),
+                                                        .timestamp_ms = tide_wall_clock_epoch_ms()});
+  g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + TIMEOUT_US));
+  program_scene_try(fixture, "check", NULL);
+  g_assert_null(strstr(fixture->done.output, "ahead of this host's clock"));
+  mock_kafka_produce(fixture->kafka,
+                     &(TideMockMessage){.topic = "metrics",
+                                        .payload = tide_bytes_of_string(payload),
+                                        .timestamp_ms = tide_wall_clock_epoch_ms() + G_GINT64_CONSTANT(7200000)});
+  g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + TIMEOUT_US));
+  program_scene_try(fixture, "check", NULL);
+  assert_prints(fixture->done.output, "2 partitions; its newest record is 7");
+  assert_prints(fixture->done.output, " s ahead of this host's clock: correct this clock (timedatectl)");
+}
+
 /* One of two brokers advertises an address that nobody can reach: it is named, whatever fails for it. */
 static void
 test_k13_advertised_address_that_cannot_be_reached(ProgramScene *fixture, gconstpointer unused)
@@ -221,6 +242,7 @@ main(int argc, char **argv)
   ADD("U6/explain-needs-its-topic", test_u6_explain_needs_its_topic);
   ADD("U6/simulate-counts-what-was-acknowledged", test_u6_simulate_counts_what_was_acknowledged);
   ADD("U6/simulate-looks-at-its-first-message", test_u6_simulate_looks_first);
+  ADD("K16-clock-that-is-behind", test_k16_clock_that_is_behind);
   ADD("K13-advertised-address-that-cannot-be-reached", test_k13_advertised_address_that_cannot_be_reached);
   return g_test_run();
 }
