@@ -1,13 +1,25 @@
-"""Outages of what is around the daemon, beside the gateways': the broker, HBase as a whole, one region."""
+"""Outages of what is around the daemon, beside the gateways': the broker, HBase as a whole, one region; and brokers that withhold."""
 
+import json
+import subprocess
+import urllib.request
+
+import java_flags
+import maven_jars
 from case import EX_TEMPFAIL, Case
-from daemon import wait_until
+from daemon import DEADLINE_S, Daemon, wait_until
 from test_main_job import FLOW, SLOWLY, WRITTEN
+from transactional_producer import TransactionalProducer
 
 # Label of calls that got no answer.
 ABANDONED = 'outcome="unknown"'
 
 START_MS = 1_426_535_612_045
+
+COMMITTED = "tidemark_kafka_committed_offset"
+LAG = "tidemark_kafka_consumer_lag"
+UNDECIDED = "tidemark_kafka_undecided_messages"
+THROTTLED = "tidemark_kafka_throttled_seconds_total"
 
 
 class Outages(Case):
@@ -113,3 +125,59 @@ class Outages(Case):
         self.assert_tables_hold_what_was_sent()
         self.assert_accounting_balances(daemon)
         self.assertEqual(daemon.stop(), 0)
+
+
+def readings(first: int, count: int) -> list[str]:
+    return [json.dumps({"host": "h", "ts": START_MS + i, "v": i}) for i in range(first, first + count)]
+
+
+class Withheld(Case):
+    """What nobody may read yet, or only slowly, is named as that, and is no fault of the daemon's."""
+
+    def limited_by(self, daemon: Daemon) -> str:
+        with urllib.request.urlopen(f"http://{daemon.http}/status", timeout=DEADLINE_S) as reply:
+            bottleneck: dict[str, str] = json.load(reply)["bottleneck"]
+        return f"{bottleneck['limit']}: {bottleneck['why']}"
+
+    def test_transaction_that_stays_open(self) -> None:
+        """K8, K10: the marker at the end of an idle topic is no lag; what is behind an open transaction is named as that, and is
+        read when it ends."""
+        self.create_topic(1)
+        self.create_tables()
+        daemon = self.daemon()
+        daemon.start()
+        producer = TransactionalProducer(self.kafka.address, self.name, self.name)
+        self.addCleanup(producer.end)
+        producer.send(readings(0, 5))
+        producer.commit()
+        daemon.wait_metric(WRITTEN, 5)
+        wait_until(lambda: daemon.metric(COMMITTED) >= 5 and daemon.metric(LAG) == 0, daemon.log_tail)
+        self.assertIn("nothing to read", self.limited_by(daemon))
+        producer.send(readings(5, 3))
+        self.send(readings(8, 4))
+        wait_until(lambda: daemon.metric(UNDECIDED) == 7, daemon.log_tail)
+        self.assertIn("7 messages may not be read before a transaction ends, which is open at offset 6 of "
+                      f"'{self.name}' partition 0", self.limited_by(daemon))
+        producer.commit()
+        daemon.wait_metric(WRITTEN, 12)
+        wait_until(lambda: daemon.metric(LAG) == 0 and daemon.metric(UNDECIDED) == 0, daemon.log_tail)
+        self.assertEqual(daemon.stop(), 0)
+
+    def test_quota_of_the_brokers(self) -> None:
+        """K10: brokers that make the consumers wait say so, and it is passed on."""
+        self.create_topic(1)
+        self.create_tables()
+        padding = "x" * 5000
+        self.send([json.dumps({"host": "h", "ts": START_MS + i, "v": padding}) for i in range(2000)])
+        self.configure_quota("--add-config", "consumer_byte_rate=20000")
+        self.addCleanup(self.configure_quota, "--delete-config", "consumer_byte_rate")
+        daemon = self.daemon()
+        daemon.start()
+        wait_until(lambda: daemon.metric(THROTTLED) > 0, daemon.log_tail)
+        wait_until(lambda: "brokers make the consumers wait" in self.limited_by(daemon), lambda: self.limited_by(daemon))
+        daemon.kill9()
+
+    def configure_quota(self, what: str, value: str) -> None:
+        subprocess.run([java_flags.java(), "-cp", maven_jars.classpath("kafka"), "kafka.admin.ConfigCommand", "--bootstrap-server",
+                        self.kafka.address, "--alter", what, value, "--entity-type", "clients", "--entity-name", "tidemark"],
+                       check=True, timeout=DEADLINE_S, capture_output=True)
