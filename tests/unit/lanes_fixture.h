@@ -41,10 +41,12 @@ typedef enum BatchKind {
   BATCH_WITH_A_CUT_ROW
 } BatchKind;
 
+/* @oldest_us: when its oldest row was mapped. */
 static inline void
-submit_batch(Fixture *fixture, TideLane *lane, guint32 n_rows, gsize n_bytes, BatchKind kind)
+submit_aged(Fixture *fixture, TideLane *lane, guint32 n_rows, gsize n_bytes, BatchKind kind, gint64 oldest_us)
 {
   TideBatch *batch = tide_batch_new();
+  batch->oldest_us = oldest_us;
   batch->completions = &fixture->completions;
   batch->lane = tide_lane_ref(lane);
   batch->n_rows = n_rows;
@@ -59,6 +61,12 @@ submit_batch(Fixture *fixture, TideLane *lane, guint32 n_rows, gsize n_bytes, Ba
   TideBatchRow row = {.start_bytes = 0, .key_offset = 0, .key_len = 3};
   tide_buffer_append(&batch->rows, &row, sizeof row);
   tide_lanes_submit(fixture->lanes, batch);
+}
+
+static inline void
+submit_batch(Fixture *fixture, TideLane *lane, guint32 n_rows, gsize n_bytes, BatchKind kind)
+{
+  submit_aged(fixture, lane, n_rows, n_bytes, kind, 0);
 }
 
 static inline void

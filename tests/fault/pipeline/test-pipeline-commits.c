@@ -71,6 +71,23 @@ test_F7_clean_stop_leaves_a_closed_note(PipelineFixture *fixture, gconstpointer 
   }
 }
 
+/* F7: a partition of which an owner reads nothing is left as clean as it was found. */
+static void
+test_F7_idle_partition_is_left_with_a_closed_note(PipelineFixture *fixture, gconstpointer data)
+{
+  for (guint round = 0; round < 2; round++) { /* one that is new, and one that was left */
+    RunningPipeline *running = join(fixture, RARE_COMMITS);
+    running_pipeline_wait_ready(running);
+    g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+    for (gint32 i = 0; i < FIXTURE_PARTITIONS; i++) {
+      gint64 deadline_us = pipeline_fixture_deadline_us();
+      g_autofree char *note = mock_kafka_committed_note(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, i, deadline_us);
+      g_assert_true(g_str_has_prefix(note, "tidemark 1 closed"));
+      g_assert_cmpint(mock_kafka_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, i, deadline_us), ==, 0);
+    }
+  }
+}
+
 /* H5: what could not be committed when its partition went is not forgotten by a stop that follows. */
 static void
 test_H5_refused_commit_is_told_at_the_stop(PipelineFixture *fixture, gconstpointer data)
@@ -124,6 +141,7 @@ main(int argc, char **argv)
   pipeline_fixture_init(&argc, &argv);
   ADD("handover/M12-clean-handover-repeats-nothing", test_M12_clean_handover_repeats_nothing);
   ADD("handover/F7-clean-stop-leaves-a-closed-note", test_F7_clean_stop_leaves_a_closed_note);
+  ADD("revoke/F7-idle-partition-is-left-with-a-closed-note", test_F7_idle_partition_is_left_with_a_closed_note);
   ADD("revoke/H5-refused-commit-is-told-at-the-stop", test_H5_refused_commit_is_told_at_the_stop);
   ADD("questions/F11-slow-answers-do-not-add-up", test_F11_slow_answers_do_not_add_up);
   return g_test_run();

@@ -246,6 +246,26 @@ test_while_cut_off_from_brokers(PipelineFixture *fixture, gconstpointer data)
   (void)running_pipeline_stop(running, 0);
 }
 
+/* The brokers keep the group going, but do not say what is committed: an old number is no answer. The partitions stay,
+ * so that nothing else takes the series away. */
+static void
+test_while_questions_are_refused(PipelineFixture *fixture, gconstpointer data)
+{
+  add_stuck(fixture);
+  RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
+  produce(fixture, 40);
+  running_pipeline_wait_ready(running);
+  wait_lag_agrees(fixture, running);
+  mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_LIST_OFFSETS, RD_KAFKA_RESP_ERR_UNSUPPORTED_FOR_MESSAGE_FORMAT,
+                         1000);
+  for (gint32 i = 0; i < FIXTURE_PARTITIONS; i++)
+    wait_no_lag(running, i);
+  running_pipeline_wait(running, says, (gpointer) "2 partitions, lag unknown, ");
+  mock_kafka_clear_errors(fixture->kafka, TIDE_KAFKA_LIST_OFFSETS);
+  wait_lag_agrees(fixture, running);
+  (void)running_pipeline_stop(running, 0);
+}
+
 static guint32
 n_shown(const RunningPipeline *running)
 {
@@ -320,6 +340,7 @@ main(int argc, char **argv)
   ADD("lag-2/U2-while-cut-off-from-gateways", test_while_cut_off_from_gateways);
   ADD("lag-2/K9-while-commits-are-refused", test_k9_while_commits_are_refused);
   ADD("lag-2/U2-while-cut-off-from-brokers", test_while_cut_off_from_brokers);
+  ADD("lag-2/U2-while-questions-are-refused", test_while_questions_are_refused);
   ADD("lag-2/U2-after-a-revoke", test_after_a_revoke);
   ADD("topics/C4-U7-one-missing-topic-of-two", test_u7_one_missing_topic_of_two);
 #undef ADD

@@ -277,6 +277,26 @@ test_many_writers_bring_every_batch_back_once(Fixture *fixture, gconstpointer da
     tide_lane_unref(lanes[i]);
 }
 
+/* What waits for long is what an alert asks for, whatever comes after it, in its lane or another. */
+static void
+test_oldest_row_tells_how_long_rows_wait(Fixture *fixture, gconstpointer data)
+{
+  TideLane *a = lane_of(fixture, 0, "", ""), *b = lane_of(fixture, 1, "", "");
+  g_assert_cmpint(tide_lanes_state(fixture->lanes).oldest_us, ==, 0);
+  static const gint64 mapped_us[] = {3000, 1000, 2000};
+  TideLane *lanes[] = {a, a, b};
+  for (guint i = 0; i < G_N_ELEMENTS(mapped_us); i++)
+    submit_aged(fixture, lanes[i], 1, 100, BATCH_OF_PUTS, mapped_us[i]);
+  g_assert_cmpint(tide_lanes_state(fixture->lanes).oldest_us, ==, 1000);
+  TideCall call;
+  while (take_now(fixture, &call))
+    tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  g_assert_cmpuint(count_completed(fixture), ==, 3);
+  g_assert_cmpint(tide_lanes_state(fixture->lanes).oldest_us, ==, 0);
+  tide_lane_unref(a);
+  tide_lane_unref(b);
+}
+
 #define ADD(path, func) g_test_add(path, Fixture, NULL, set_up, func, tear_down)
 
 int
@@ -293,6 +313,7 @@ main(int argc, char **argv)
   ADD("/lanes/blocked-table-waits-and-is-one-trouble", test_blocked_table_waits_and_is_one_trouble);
   ADD("/lanes/last-places-begin-blocked", test_last_places_begin_blocked);
   ADD("/lanes/limits-of-calls-change", test_limits_of_calls_change);
+  ADD("/lanes/oldest-row-tells-how-long-rows-wait", test_oldest_row_tells_how_long_rows_wait);
   ADD("/lanes/many-writers-bring-every-batch-back-once", test_many_writers_bring_every_batch_back_once);
   return g_test_run();
 }
