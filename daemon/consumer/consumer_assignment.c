@@ -574,10 +574,7 @@ on_trouble(const TideInputReport *report, gpointer data)
       halt_at_damage(consumer, tide_consumer_partition(consumer, report->slot), report);
     return;
   case TIDE_INPUT_TROUBLE_FATAL:
-    tide_log(TIDE_LOG_CRIT, "kafka-cannot-go-on",
-             "the Kafka client cannot go on: %s; another daemon runs with the same kafka.instance: give each its own; "
-             "the program ends",
-             report->text);
+    tide_log(TIDE_LOG_CRIT, "kafka-cannot-go-on", "the Kafka client cannot go on: %s; the program ends", report->text);
     atomic_store_explicit(&consumer->status.fatal, TRUE, memory_order_release);
     return;
   case TIDE_INPUT_TROUBLE_DENIED:

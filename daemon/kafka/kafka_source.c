@@ -463,14 +463,23 @@ on_throttle(rd_kafka_t *kafka, const char *broker_name, gint32 broker_id, int th
 }
 
 static void
+report_fatal(TideKafkaSource *source)
+{
+  char text[512] = "";
+  rd_kafka_resp_err_t fatal = rd_kafka_fatal_error(source->kafka, text, sizeof text);
+  const char *hint = fatal == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID
+                         ? "; another daemon runs with the same kafka.instance: give each its own"
+                         : "";
+  g_autofree char *whole = g_strdup_printf("%s: %s%s", rd_kafka_err2name(fatal), text, hint);
+  report(source, TIDE_INPUT_TROUBLE_FATAL, NO_SLOT, whole);
+}
+
+static void
 on_error(rd_kafka_t *kafka, int code, const char *reason, void *opaque)
 {
   TideKafkaSource *source = opaque;
   if (code == RD_KAFKA_RESP_ERR__FATAL) {
-    char text[512];
-    rd_kafka_resp_err_t fatal = rd_kafka_fatal_error(kafka, text, sizeof text);
-    g_autofree char *whole = g_strdup_printf("%s: %s", rd_kafka_err2name(fatal), text);
-    report(source, TIDE_INPUT_TROUBLE_FATAL, NO_SLOT, whole);
+    report_fatal(source);
     return;
   }
   g_autofree char *explained = tide_kafka_fault_explain(kafka, reason);
@@ -625,7 +634,9 @@ handle_event(TideKafkaSource *source, const rd_kafka_message_t *raw)
     return;
   }
   TideInputReport what = {.kind = kind_of(raw->err, slot), .slot = slot, .text = text, .offset = raw->offset};
-  if (what.kind == TIDE_INPUT_TROUBLE_DENIED)
+  if (what.kind == TIDE_INPUT_TROUBLE_FATAL)
+    report_fatal(source);
+  else if (what.kind == TIDE_INPUT_TROUBLE_DENIED)
     report_denied(source, raw, slot, text);
   else
     source->handlers.trouble(&what, source->handlers.data);
