@@ -589,6 +589,12 @@ tide_consumer_stop(TideConsumer *consumer, gint64 deadline_us)
   tide_input_wake(consumer->input);
 }
 
+void
+tide_consumer_rouse(TideConsumer *consumer)
+{
+  tide_input_rouse(consumer->input);
+}
+
 TideConsumerState
 tide_consumer_state_racy(const TideConsumer *consumer)
 {

@@ -44,6 +44,9 @@ TideConsumer *tide_consumer_start(const TideConsumerContext *context, guint32 in
  * Threads: any. */
 void tide_consumer_stop(TideConsumer *consumer, gint64 deadline_us);
 
+/* The wall clock was set back: wakes what waits by it. Threads: any. */
+void tide_consumer_rouse(TideConsumer *consumer);
+
 /* FALSE when the thread has not ended at @deadline_us; it must then be left alone. */
 gboolean tide_consumer_join_until(TideConsumer *consumer, gint64 deadline_us);
 void tide_consumer_free(TideConsumer *consumer); /* joins first */

@@ -44,9 +44,8 @@ copy_partitions(const TideKafkaRefill *refill)
   return rd_kafka_assignment(refill->kafka, &partitions) == RD_KAFKA_RESP_ERR_NO_ERROR ? partitions : NULL;
 }
 
-/* The answer does not matter. */
-static void
-wake_brokers(const TideKafkaRefill *refill)
+void
+tide_kafka_refill_wake(const TideKafkaRefill *refill)
 {
   rd_kafka_topic_partition_list_t *partitions = copy_partitions(refill);
   if (partitions == NULL)
@@ -64,7 +63,7 @@ tide_kafka_refill_ask(TideKafkaRefill *refill)
   gint64 begin_us = tide_now_us();
   if (begin_us < refill->not_before_us)
     return;
-  wake_brokers(refill);
+  tide_kafka_refill_wake(refill);
   refill->n_questions++;
   refill->n_bytes = refill->n_messages = 0;
   gint64 end_us = tide_now_us();

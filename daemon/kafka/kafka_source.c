@@ -7,6 +7,7 @@
 #include "kafka/kafka_message.h"
 #include "kafka/kafka_refill.h"
 #include "kafka/kafka_right.h"
+#include "kafka/kafka_rouse.h"
 #include "kafka/kafka_start.h"
 #include "util/backoff.h"
 #include "util/clock.h"
@@ -48,6 +49,7 @@ typedef struct TideKafkaSource {
   rd_kafka_t *kafka;
   rd_kafka_queue_t *queue; /* of the consumer: for wake */
   TideKafkaRefill refill;
+  TideKafkaRouse rouse;
   GPtrArray *names; /* owned (element-type SlotName), by slot; NULL where unknown */
   CacheEntry cache[CACHE_SIZE];
   guint n_denied;    /* slots */
@@ -642,12 +644,27 @@ handle_event(TideKafkaSource *source, const rd_kafka_message_t *raw)
     source->handlers.trouble(&what, source->handlers.data);
 }
 
+static void
+rouse_client(TideKafkaSource *source)
+{
+  const TideKafkaConfig *config = &source->options.config->kafka;
+  if (tide_kafka_rouse(&source->rouse, tide_now_us()))
+    return;
+  g_autofree char *text = g_strdup_printf(
+      "since the wall clock was set back, the coordinator of group '%s' has not answered this client for "
+      "kafka.session_timeout (%" G_GINT64_FORMAT " s), while brokers answer another client",
+      config->group, config->session_timeout_ms / 1000);
+  report(source, TIDE_INPUT_TROUBLE_FATAL, NO_SLOT, text);
+}
+
 static gboolean
 poll_source(TideInput *input, int timeout_ms, TideInputRecord *ret_record)
 {
   TideKafkaSource *source = source_of(input);
   if (G_UNLIKELY(source->n_unlocated > 0) && tide_now_us() >= source->locate_us)
     locate_the_rest(source);
+  if (G_UNLIKELY(tide_kafka_rouse_is_under_way(&source->rouse)))
+    rouse_client(source);
   rd_kafka_message_t *raw =
       rd_kafka_consumer_poll(source->kafka, tide_kafka_refill_wait_ms(&source->refill, timeout_ms));
   if (raw == NULL)
@@ -678,6 +695,14 @@ wake(TideInput *input)
 {
   TideKafkaSource *source = source_of(input);
   rd_kafka_queue_yield(source->queue);
+}
+
+static void
+rouse(TideInput *input)
+{
+  TideKafkaSource *source = source_of(input);
+  tide_kafka_rouse_want(&source->rouse);
+  wake(input);
 }
 
 /* ---- one partition ---- */
@@ -757,6 +782,7 @@ free_source(TideInput *input)
 static const TideInputFuncs funcs = {.poll = poll_source,
                                      .release = release_record,
                                      .wake = wake,
+                                     .rouse = rouse,
                                      .pause = pause_slot,
                                      .resume = resume_slot,
                                      .store = store_offset,
@@ -793,6 +819,7 @@ tide_kafka_source_new(const TideKafkaSourceOptions *options, const TideInputHand
   rd_kafka_poll_set_consumer(source->kafka);
   source->queue = rd_kafka_queue_get_consumer(source->kafka);
   tide_kafka_refill_init(&source->refill, source->kafka, source->queue, NULL);
+  source->rouse = (TideKafkaRouse){.config = &options->config->kafka, .refill = &source->refill};
   if (!subscribe(source, error)) {
     free_source(&source->input);
     return NULL;

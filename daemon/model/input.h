@@ -1,7 +1,8 @@
 /* Where a consumer's messages come from, as the consumer sees it. An input assigns partitions, hands out their messages
  * in the order of their offsets, and keeps what is committed; what a message means is its consumer's business.
  *
- * Threads: the consumer's only; tide_input_wake() from any. Handlers are called inside of poll and close. */
+ * Threads: the consumer's only; tide_input_wake() and tide_input_rouse() from any. Handlers are called inside of poll
+ * and close. */
 #pragma once
 
 #include "model/message.h"
@@ -22,7 +23,8 @@ typedef enum TideInputTrouble {
   TIDE_INPUT_TROUBLE_POLL,      /* the thread did not poll for max_poll_interval: the group gave its partitions away */
   TIDE_INPUT_TROUBLE_PARTITION, /* librdkafka reported an error for the partition; it goes on trying */
   TIDE_INPUT_TROUBLE_CLIENT,    /* the same for the client as a whole, e.g. brokers that are down, or that refuse us */
-  TIDE_INPUT_TROUBLE_FATAL,     /* fenced by another with the same group.instance.id: the client cannot go on */
+  TIDE_INPUT_TROUBLE_FATAL,     /* the client cannot go on: fenced by another with the same group.instance.id, or its
+                                 * threads cannot be roused */
 } TideInputTrouble;
 
 typedef struct TideInputReport {
@@ -97,6 +99,9 @@ typedef struct TideInputFuncs {
   /* Makes a waiting poll return. Threads: any. */
   void (*wake)(TideInput *input);
 
+  /* The wall clock was set back: wakes what waits by it. NULL: nothing does. Threads: any. */
+  void (*rouse)(TideInput *input);
+
   /* Pausing may throw prefetched messages away, which are fetched again on resume: at most once a second. */
   void (*pause)(TideInput *input, guint16 slot);
   void (*resume)(TideInput *input, guint16 slot);
@@ -148,6 +153,13 @@ static inline void
 tide_input_wake(TideInput *input)
 {
   input->funcs->wake(input);
+}
+
+static inline void
+tide_input_rouse(TideInput *input)
+{
+  if (input->funcs->rouse != NULL)
+    input->funcs->rouse(input);
 }
 
 static inline void

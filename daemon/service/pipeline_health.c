@@ -52,6 +52,9 @@ tide_pipeline_health_init(TidePipelineHealth *health, const TidePipelineParts *p
                                          "Assigned partitions of which the brokers have not said yet where they stand: "
                                          "nothing of them is read",
                                          NULL);
+  const char *jumps = "tidemark_clock_jumps_total", *help = "Times the wall clock was set by half a second or more";
+  health->clock_set_back = tide_metrics_counter(metrics, jumps, help, "direction=\"back\"");
+  health->clock_set_forward = tide_metrics_counter(metrics, jumps, help, "direction=\"forward\"");
   for (guint bit = 0; bit < TIDE_N_PAUSE_REASONS; bit++) {
     g_autofree char *label = tide_metrics_label("reason", tide_pause_reason_name(bit));
     health->paused_for[bit] = tide_metrics_gauge(metrics, "tidemark_kafka_paused_partitions",
@@ -449,6 +452,33 @@ log_strangers(TidePipelineHealth *health, gint64 now_us)
   tide_log(TIDE_LOG_CRIT, "group-stranger", "%s", text);
 }
 
+/* The program's own timers are monotonic; those of the Kafka client are not. A consumer that starts later has no wait
+ * that began before the clock was set. */
+static void
+watch_clock(TidePipelineHealth *health, gboolean is_running)
+{
+  gint64 jump_us = tide_clock_watch_look(&health->clock);
+  double seconds = (double)ABS(jump_us) / TIDE_US_PER_S;
+  if (jump_us > 0) {
+    tide_counter_inc(health->clock_set_forward);
+    tide_log(TIDE_LOG_NOTICE, "clock-forward",
+             "the wall clock was set forward by %.1f s; no wait becomes longer, and reading goes on", seconds);
+  } else if (jump_us < 0) {
+    tide_counter_inc(health->clock_set_back);
+    health->must_rouse = TRUE;
+    tide_log(TIDE_LOG_WARNING, "clock-back",
+             "the wall clock was set back by %.1f s; waking the Kafka client, whose waits depend on that clock; if the "
+             "group's coordinator does not answer it for kafka.session_timeout while brokers answer, the program ends "
+             "with 75",
+             seconds);
+  }
+  if (!is_running || !health->must_rouse)
+    return;
+  health->must_rouse = FALSE;
+  for (guint i = 0; i < health->parts->consumers->len; i++)
+    tide_consumer_rouse(g_ptr_array_index(health->parts->consumers, i));
+}
+
 /* How fast messages come, and what CPU that takes. */
 static void
 measure(TidePipelineHealth *health, gint64 now_us)
@@ -497,6 +527,7 @@ tide_pipeline_health_watch(TidePipelineHealth *health, gboolean is_running, gint
   tide_gauge_set(health->probes, lanes.in_flight_probes);
   tide_gauge_set(health->suspended_tables, lanes.suspended_tables);
   watch_regions(health, now_us);
+  watch_clock(health, is_running);
   if (!is_running)
     return;
   measure(health, now_us);

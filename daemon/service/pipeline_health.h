@@ -1,6 +1,7 @@
 /* How the pipeline is, for readiness, the status line, the gauges and the log. */
 #pragma once
 
+#include "service/clock_watch.h"
 #include "service/pipeline_parts.h"
 #include "service/summary.h"
 #include "util/clock.h"
@@ -56,6 +57,8 @@ typedef struct TidePipelineHealth {
   TideGauge *halted;
   TideGauge *unlocated;
   TideGauge *paused_for[TIDE_N_PAUSE_REASONS];
+  TideCounter *clock_set_back;
+  TideCounter *clock_set_forward;
   /* main thread only */
   gint64 trouble_logged_us;
   gint64 regions_shown_us;
@@ -67,6 +70,8 @@ typedef struct TidePipelineHealth {
   gint64 delayed_us;        /* since when rows are delayed that the log told of; 0: none are */
   gint64 brokers_silent_us; /* since when no broker answers; 0: one does */
   gint64 brokers_logged_us; /* 0: their silence was not said */
+  TideClockWatch clock;
+  gboolean must_rouse; /* the consumers, since the wall clock was set back */
   TideSummary summary;
   TideRate received;  /* messages */
   guint64 n_received; /* at the last look, as the next two */

@@ -1,0 +1,149 @@
+/* The program while its wall clock is set: a build of it whose clock the test sets (shifted_clock.c). */
+#include "fault/pipeline/pipeline_mixture.h"
+#include "fault/program/daemon_process.h"
+#include "util/clock.h"
+#include "util/error.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define END_US (60 * TIDE_US_PER_S)
+#define HOUR_NS (3600 * G_GINT64_CONSTANT(1000000000))
+#define STEPS 10u
+
+typedef struct ClockFixture {
+  PipelineFixture pipeline; /* two brokers: the first leads all partitions, the second coordinates the group */
+  char *path;               /* owned */
+  _Atomic gint64 *ahead_ns; /* mapped from there */
+} ClockFixture;
+
+static void
+set_up(ClockFixture *fixture, gconstpointer data)
+{
+  pipeline_fixture_set_up_brokers(&fixture->pipeline, 2);
+  for (gint32 i = 0; i < FIXTURE_PARTITIONS; i++)
+    mock_kafka_set_leader(fixture->pipeline.kafka, FIXTURE_TOPIC, i, 1);
+  mock_kafka_set_coordinator(fixture->pipeline.kafka, FIXTURE_GROUP, 2);
+  g_autoptr(GError) error = NULL;
+  int fd = g_file_open_tmp("tidemark-clock-XXXXXX", &fixture->path, &error);
+  g_assert_no_error(error);
+  g_assert_cmpint(ftruncate(fd, sizeof *fixture->ahead_ns), ==, 0);
+  fixture->ahead_ns = mmap(NULL, sizeof *fixture->ahead_ns, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  g_assert_true(fixture->ahead_ns != MAP_FAILED);
+  close(fd);
+  g_setenv("TIDE_CLOCK_FILE", fixture->path, TRUE);
+}
+
+static void
+tear_down(ClockFixture *fixture, gconstpointer data)
+{
+  munmap((void *)fixture->ahead_ns, sizeof *fixture->ahead_ns);
+  unlink(fixture->path);
+  g_free(fixture->path);
+  pipeline_fixture_tear_down(&fixture->pipeline, data);
+}
+
+/* A daemon that has committed @first steps of the mixture; the main thread of its client is idle then. */
+static DaemonProcess
+start_with(ClockFixture *fixture, guint first)
+{
+  DaemonProcess daemon = daemon_process_start(&fixture->pipeline, &(DaemonProcessOptions){.gateways = 1});
+  pipeline_produce_mixture(&fixture->pipeline, first);
+  pipeline_fixture_wait_all_committed(&fixture->pipeline);
+  daemon_process_wait_log(&daemon, "ready: ");
+  return daemon;
+}
+
+static void
+end(DaemonProcess *daemon)
+{
+  daemon_process_signal(daemon, SIGTERM);
+  g_assert_cmpint(daemon_process_wait_end(daemon, END_US), ==, 0);
+}
+
+/* Without being woken, the client commits nothing and sends no heartbeat for an hour. */
+static void
+test_set_back(ClockFixture *fixture, gconstpointer data)
+{
+  PipelineFixture *pipeline = &fixture->pipeline;
+  g_auto(DaemonProcess) daemon = start_with(fixture, STEPS);
+  atomic_store(fixture->ahead_ns, -HOUR_NS);
+  daemon_process_wait_log(&daemon, "the wall clock was set back by 3600.0 s");
+  pipeline_produce_mixture_from(pipeline, STEPS, STEPS);
+  pipeline_fixture_wait_all_committed(pipeline);
+  pipeline_assert_tables(pipeline, 2 * STEPS);
+  mock_kafka_push_errors(pipeline->kafka, TIDE_KAFKA_HEARTBEAT, RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID, 1);
+  g_assert_cmpint(daemon_process_wait_end(&daemon, END_US), ==, TIDE_EXIT_TEMPFAIL);
+  g_autofree char *log = daemon_process_log(&daemon);
+  g_assert_nonnull(strstr(log, "another daemon runs with the same kafka.instance")); /* a heartbeat's answer */
+  g_assert_null(strstr(log, "has not answered this client"));
+}
+
+static void
+test_set_forward(ClockFixture *fixture, gconstpointer data)
+{
+  PipelineFixture *pipeline = &fixture->pipeline;
+  g_auto(DaemonProcess) daemon = start_with(fixture, STEPS);
+  atomic_store(fixture->ahead_ns, HOUR_NS);
+  daemon_process_wait_log(&daemon, "the wall clock was set forward by 3600.0 s");
+  pipeline_produce_mixture_from(pipeline, STEPS, STEPS);
+  pipeline_fixture_wait_all_committed(pipeline);
+  pipeline_assert_tables(pipeline, 2 * STEPS);
+  end(&daemon);
+}
+
+/* One broker answers, and the coordinator does not: no wake-up helps. The next start goes on. */
+static void
+test_silent_coordinator(ClockFixture *fixture, gconstpointer data)
+{
+  PipelineFixture *pipeline = &fixture->pipeline;
+  g_auto(DaemonProcess) daemon = start_with(fixture, STEPS);
+  mock_kafka_set_broker_up(pipeline->kafka, 2, FALSE);
+  daemon_process_wait_log(&daemon, "partitions were lost"); /* the session has ended */
+  atomic_store(fixture->ahead_ns, -HOUR_NS);
+  g_assert_cmpint(daemon_process_wait_end(&daemon, END_US), ==, TIDE_EXIT_TEMPFAIL);
+  g_autofree char *log = daemon_process_log(&daemon);
+  g_assert_nonnull(strstr(log, "the coordinator of group 'tidemark' has not answered this client"));
+  g_assert_null(strstr(log, "another daemon runs")); /* which is the cause of another end */
+  mock_kafka_set_broker_up(pipeline->kafka, 2, TRUE);
+  pipeline_produce_mixture_from(pipeline, STEPS, STEPS);
+  g_auto(DaemonProcess) next = daemon_process_start(pipeline, &(DaemonProcessOptions){.gateways = 1});
+  pipeline_fixture_wait_all_committed(pipeline);
+  pipeline_assert_tables(pipeline, 2 * STEPS);
+  end(&next);
+}
+
+/* It was answered after the clock was set back, so that an outage later is one like any other. */
+static void
+test_outage_later(ClockFixture *fixture, gconstpointer data)
+{
+  PipelineFixture *pipeline = &fixture->pipeline;
+  g_auto(DaemonProcess) daemon = start_with(fixture, STEPS);
+  atomic_store(fixture->ahead_ns, -HOUR_NS);
+  daemon_process_wait_log(&daemon, "the wall clock was set back by 3600.0 s");
+  pipeline_produce_mixture_from(pipeline, STEPS, STEPS);
+  pipeline_fixture_wait_all_committed(pipeline);
+  mock_kafka_set_broker_up(pipeline->kafka, -1, FALSE);
+  daemon_process_wait_log(&daemon, "partitions were lost");
+  daemon_process_wait_log(&daemon, "no broker of '");
+  mock_kafka_set_broker_up(pipeline->kafka, -1, TRUE);
+  pipeline_produce_mixture_from(pipeline, 2 * STEPS, STEPS);
+  pipeline_fixture_wait_all_committed(pipeline);
+  pipeline_assert_tables(pipeline, 3 * STEPS);
+  end(&daemon);
+}
+
+#define ADD(path, func) g_test_add("/clock/" path, ClockFixture, NULL, set_up, func, tear_down)
+
+int
+main(int argc, char **argv)
+{
+  pipeline_fixture_init(&argc, &argv);
+  ADD("set/E9-K5-set-back-costs-no-commit-and-no-heartbeat", test_set_back);
+  ADD("set/E9-set-forward-changes-nothing", test_set_forward);
+  ADD("brokers/E9-K5-silent-coordinator-ends-the-program", test_silent_coordinator);
+  ADD("brokers/E9-K5-outage-later-does-not-end-the-program", test_outage_later);
+  return g_test_run();
+}
