@@ -294,6 +294,7 @@ run_rounds(TideConsumer *consumer)
       show(consumer, now_us);
       tide_pauses_lengthen_read_ahead(&consumer->pauses, now_us);
       tide_consumer_locate_replaced(consumer);
+      tide_consumer_commits_renew(&consumer->commits, now_us);
       tide_consumer_read_again(consumer, now_us);
       tide_consumer_read_awaited(consumer, now_us);
     }

@@ -13,6 +13,9 @@
  * (tide_input_commit_later()), so they are rare. Of eager members none has partitions then. */
 #define COOPERATIVE_NOTE_INTERVAL_US (10 * TIDE_US_PER_S)
 
+/* Offsets are kept for a day by the oldest brokers. */
+#define RENEW_INTERVAL_US (3600 * TIDE_US_PER_S)
+
 /* How long a question inside of a rebalance may take. */
 #define QUESTION_US (4 * TIDE_US_PER_S)
 
@@ -130,6 +133,20 @@ tide_consumer_commits_store_marks(TideConsumerCommits *commits)
                             list.commits->len);
   }
   commit_list_free(&list);
+}
+
+void
+tide_consumer_commits_renew(TideConsumerCommits *commits, gint64 now_us)
+{
+  const GPtrArray *partitions = commits->context.partitions;
+  if (commits->renewed_us == 0)
+    commits->renewed_us = now_us;
+  if (now_us - commits->renewed_us < RENEW_INTERVAL_US)
+    return;
+  commits->renewed_us = now_us;
+  commits->marks_moved = TRUE;
+  for (guint i = 0; i < partitions->len; i++)
+    tide_partition_slots_at(partitions, (guint16)i)->commit.needs_opening = TRUE;
 }
 
 gint64

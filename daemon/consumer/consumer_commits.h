@@ -26,6 +26,7 @@ typedef struct TideConsumerCommits {
   gboolean marks_moved; /* and are not stored yet */
   gint64 stored_us;     /* when they were stored last */
   gint64 noted_us;      /* when marks were committed with a note last */
+  gint64 renewed_us;    /* when all that is committed was renewed last */
   TideLogLimit failure_limit;
 } TideConsumerCommits;
 
@@ -33,6 +34,9 @@ void tide_consumer_commits_init(TideConsumerCommits *commits, const TideConsumer
 
 /* Has marks that have moved committed in the background. */
 void tide_consumer_commits_store_marks(TideConsumerCommits *commits);
+/* Has what is committed committed once more, now and then: brokers before 2.1 forget an offset that was not for
+ * offsets.retention.minutes, though the group has members. To be called about once a second. */
+void tide_consumer_commits_renew(TideConsumerCommits *commits, gint64 now_us);
 /* When that is to be; G_MAXINT64: none has moved. */
 gint64 tide_consumer_commits_due_us(const TideConsumerCommits *commits);
 

@@ -18,6 +18,9 @@
 /* A partition of which nothing was read for so long, although there is more, may wait for a transaction. */
 #define STILL_US (10 * TIDE_US_PER_S)
 
+/* A leader that was just elected may not know the log's end for a moment; an end that stays lower has lost messages. */
+#define SHORTER_US (5 * TIDE_US_PER_S)
+
 /* Topics come and go seldom. */
 #define TOPICS_INTERVAL_US (10 * TIDE_US_PER_S)
 
@@ -40,6 +43,8 @@ struct TideWatchedPartition {
   gint64 committed_offset; /* at the last answer */
   gint64 end_offset;       /* likewise */
   gint64 oldest_ms;
+  gint64 greatest_end_offset;
+  gint64 shorter_us;     /* since when the end has been below that; 0: it is not */
   gboolean was_replaced; /* its log */
   gint64 read_to;        /* at the last answer */
   gint64 still_us;       /* since when it has been that, while there was more; 0: there was no more */
@@ -135,7 +140,8 @@ tide_kafka_watch_add(TideKafkaWatch *watch, const char *topic, gint32 partition,
   TideWatchedPartition *watched = g_new0(TideWatchedPartition, 1);
   watched->topic = g_strdup(topic);
   watched->partition = partition;
-  watched->position = (TideConsumerPosition){-1, -1, -1, -1, -1};
+  watched->position = (TideConsumerPosition){
+      .next_offset = -1, .mark = -1, .finished_ms = -1, .oldest_ms = -1, .newest_ms = -1, .committed_offset = -1};
   watched->unread_since.since_ms = -1;
   watched->lag =
       tide_metrics_gauge_unknown(watch->metrics, "tidemark_kafka_consumer_lag",
@@ -349,9 +355,10 @@ list_watched(TideKafkaWatch *watch)
     TideWatchedPartition *watched = g_ptr_array_index(watch->partitions, i);
     if (watched->is_gone)
       g_ptr_array_remove_index(watch->partitions, i);
-    else
+    else {
       rd_kafka_topic_partition_list_add(list, watched->topic, watched->partition)->opaque = watched;
-    watched->asked_committed_offset = watched->position.committed_offset;
+      watched->asked_committed_offset = watched->position.committed_offset;
+    }
   }
   tide_mutex_unlock(&watch->lock);
   return list;
@@ -406,7 +413,12 @@ static void
 take_answer_locked(TideWatchedPartition *watched, gint64 committed, gint64 end, gint64 now_us)
 {
   gint64 now_ms = tide_wall_clock_epoch_ms(), read_to = MAX(watched->position.next_offset, committed);
-  watched->was_replaced |= end < watched->end_offset;
+  watched->greatest_end_offset = MAX(watched->greatest_end_offset, end);
+  if (end == watched->greatest_end_offset)
+    watched->shorter_us = 0;
+  else if (watched->shorter_us == 0)
+    watched->shorter_us = now_us;
+  watched->was_replaced |= watched->shorter_us > 0 && now_us - watched->shorter_us >= SHORTER_US;
   if (read_to >= end || read_to != watched->read_to || watched->still_us == 0) {
     watched->still_us = read_to < end ? now_us : 0;
     watched->undecided = 0;

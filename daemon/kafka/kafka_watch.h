@@ -57,7 +57,7 @@ typedef struct TideConsumerNote {
 /**
  * tide_kafka_watch_note: to be told about once a second. NULL ok
  * Returns: whether the log was replaced since the partition was added: what was committed of it vanished, or its end
- *     went back. A topic that was deleted and created again shows both.
+ *     went back and stays there. A topic that was deleted and created again shows the one or the other.
  */
 gboolean tide_kafka_watch_note(TideKafkaWatch *watch, TideWatchedPartition *watched,
                                const TideConsumerPosition *position, const TideConsumerNote *note);

@@ -202,20 +202,6 @@ group_text(TidePipelineHealth *health, gint64 now_us)
                          config->group, time);
 }
 
-/* (transfer full); NULL: there is none */
-static char *
-strangers_text(const TidePipelineHealth *health)
-{
-  g_autofree char *strangers = NULL;
-  (void)tide_kafka_watch_strangers(health->parts->watch, &strangers);
-  if (strangers == NULL)
-    return NULL;
-  return g_strdup_printf(
-      "the group '%s' has members that are not tidemark: %s: messages of the partitions that they are "
-      "given are not written: stop them, or give them a group of their own",
-      health->parts->options.config->kafka.group, strangers);
-}
-
 static gboolean
 are_finished(const TidePipelineHealth *health, const Totals *totals)
 {
@@ -244,6 +230,8 @@ fatal_exit(const TidePipelineHealth *health, const Totals *totals)
 static char *
 why_not_ready(TidePipelineHealth *health, const Totals *totals, gint64 now_us)
 {
+  if (totals->halted > 0)
+    return halt_text(health);
   if (health->parts->watch != NULL && (!totals->had_assignment || totals->denied)) {
     g_autofree char *trouble = kafka_trouble(health);
     g_autofree char *group = group_text(health, now_us);
@@ -254,16 +242,15 @@ why_not_ready(TidePipelineHealth *health, const Totals *totals, gint64 now_us)
     return g_strdup("waiting for Kafka: no broker has said yet whether the topics exist");
   if (missing != NULL)
     return missing;
-  if (totals->halted > 0)
-    return halt_text(health);
   if (totals->unlocated > 0) {
     g_autofree char *trouble = kafka_trouble(health);
     return g_strdup_printf("waiting for Kafka: of %u partition%s the position is not known: %s", totals->unlocated,
                            totals->unlocated == 1 ? "" : "s", trouble != NULL ? trouble : "asking the brokers");
   }
-  char *strangers = strangers_text(health);
+  g_autofree char *strangers = NULL;
+  (void)tide_kafka_watch_strangers(health->parts->watch, &strangers);
   if (strangers != NULL)
-    return strangers;
+    return g_strdup_printf("members of the group are not tidemark: %s", strangers);
   char *dead_letters_text = tide_dead_letter_queue_stall_text(health->parts->dead_letters);
   if (dead_letters_text != NULL)
     return dead_letters_text;
@@ -438,18 +425,21 @@ log_missing_topics(TidePipelineHealth *health, gint64 now_us)
 static void
 log_strangers(TidePipelineHealth *health, gint64 now_us)
 {
-  g_autofree char *text = strangers_text(health);
-  if (text == NULL) {
-    if (health->strangers_logged_us > 0)
-      tide_log(TIDE_LOG_NOTICE, "group-is-ours", "all members of the group '%s' are tidemark again",
-               health->parts->options.config->kafka.group);
+  const char *group = health->parts->options.config->kafka.group;
+  g_autofree char *strangers = NULL;
+  (void)tide_kafka_watch_strangers(health->parts->watch, &strangers);
+  if (strangers == NULL && health->strangers_logged_us > 0) {
+    tide_log(TIDE_LOG_NOTICE, "group-is-ours", "all members of the group '%s' are tidemark again", group);
     health->strangers_logged_us = 0;
-    return;
   }
-  if (tide_pipeline_was_just_logged(health->strangers_logged_us, now_us))
+  if (strangers == NULL || tide_pipeline_was_just_logged(health->strangers_logged_us, now_us))
     return;
   health->strangers_logged_us = now_us;
-  tide_log(TIDE_LOG_CRIT, "group-stranger", "%s", text);
+  tide_log(
+      TIDE_LOG_CRIT, "group-stranger",
+      "the group '%s' has members that are not tidemark: %s; messages of the partitions that they are given are not "
+      "written: stop them, or give them a group of their own",
+      group, strangers);
 }
 
 /* The program's own timers are monotonic; those of the Kafka client are not. A consumer that starts later has no wait

@@ -212,7 +212,8 @@ def kept_files(scene: Scene) -> Iterator[str]:
     for path in sorted(scene.state.iterdir()):
         # A name of sixteen digits may happen to have no letter: one of some 1,800 has none.
         text = re.sub(r"^[0-9a-f]{16}$", "16 HEX DIGITS", path.read_text(), flags=re.M)
-        yield f"state/{path.name}: {re.sub(r'^[0-9]+$', 'PID', text, flags=re.M)!r}"
+        text = re.sub(r"^mockCluster\w+", "CLUSTER", re.sub(r"^[0-9]+$", "PID", text, flags=re.M), flags=re.M)
+        yield f"state/{path.name}: {text!r}"
     for path in sorted(scene.directory.glob("letters.jsonl*")):
         yield path.name
 

@@ -9,7 +9,7 @@ import sys
 
 from source_text import C_SUFFIXES, SOURCE_FOLDERS, TEST_FOLDERS, Findings, code_only, files_below, line_of, project_root, read
 
-MAX_FILE_LINES = 800
+MAX_FILE_LINES = 900
 # clang-format wraps code at 120; a comment may pass it by a word.
 MAX_LINE_LENGTH = 128
 
