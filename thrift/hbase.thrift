@@ -216,4 +216,5 @@ service THBaseService {
   list<string> listNamespaces() throws (1: TIOError io),
 
   TThriftServerType getThriftServerType(),
+  string getClusterId(),
 }

@@ -28,6 +28,8 @@ struct TideHBaseClient {
   GArray *cells; /* (element-type TideResultCell) */
   TideKeptScanners scanners;
   gboolean same_connection; /* the call at hand means nothing on another one: it fails instead */
+  char *cluster;            /* owned: that the gateway must be of; NULL: any */
+  gboolean cluster_asked;   /* over the connection at hand */
 };
 
 /* As tide_hbase_client_new(), for a caller that cancels several clients in one. @cancellable: a reference is taken. */
@@ -79,6 +81,13 @@ gboolean tide_client_conclude(TideHBaseClient *client, gboolean understood, GErr
 /* What the gateway says it is, a TThriftServerType. WRONG_SERVICE when it does not know this call (an older one). */
 gboolean tide_client_server_type(TideHBaseClient *client, gint64 deadline_us, gint32 *ret_type,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The id of the cluster behind the gateway. @ret_cluster: NULL where it has none to tell: it does not know the call (an
+ * older one), or took the stand-in of HBase's client, because ZooKeeper did not answer when it connected.
+ * (transfer full)
+ * Errors: CONNECT: it should know, and did not say; CANCELLED. */
+gboolean tide_client_cluster(TideHBaseClient *client, gint64 deadline_us, char **ret_cluster,
+                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Asks `exists` of a table that need not be there. GATEWAY and APPLICATION errors are answers, too; WRONG_SERVICE when
  * it does not know this call, as thrift1 does not. */

@@ -19,6 +19,10 @@ static const TideWireMode modes[] = {
     {TIDE_FRAMING_FRAMED, TIDE_WIRE_COMPACT},
 };
 
+/* As much as the timeout in which a mode is guessed: a question that needs HBase, when the mode is known. A gateway
+ * that was just started connects to HBase for the first one. */
+#define HBASE_PATIENCE 10
+
 typedef struct Probe {
   const TideEndpoint *endpoint;
   gint64 timeout_ms;
@@ -52,11 +56,17 @@ is_unknown_call(const TideHBaseClient *client, const GError *failure)
   return g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE) && tide_hbase_client_is_open(client);
 }
 
+static gint64
+hbase_deadline_us(const Probe *probe)
+{
+  return tide_now_us() + HBASE_PATIENCE * probe->timeout_ms * TIDE_US_PER_MS;
+}
+
 static gboolean
-ask_exists(const Probe *probe, TideHBaseClient *client, gint64 deadline_us, GError **error)
+ask_exists(const Probe *probe, TideHBaseClient *client, GError **error)
 {
   g_autoptr(GError) failure = NULL;
-  if (tide_client_try_exists(client, deadline_us, &failure) || is_refusal(failure))
+  if (tide_client_try_exists(client, hbase_deadline_us(probe), &failure) || is_refusal(failure))
     return TRUE;
   if (is_unknown_call(client, failure)) /* thrift1 has no `exists` */
     return refuse_thrift1(probe, error);
@@ -65,14 +75,15 @@ ask_exists(const Probe *probe, TideHBaseClient *client, gint64 deadline_us, GErr
 }
 
 static gboolean
-ask_type(const Probe *probe, TideHBaseClient *client, gint64 deadline_us, GError **error)
+ask_type(const Probe *probe, TideHBaseClient *client, GError **error)
 {
+  gint64 deadline_us = tide_now_us() + probe->timeout_ms * TIDE_US_PER_MS;
   gint32 type = 0;
   g_autoptr(GError) failure = NULL;
   if (tide_client_server_type(client, deadline_us, &type, &failure))
     return type == HBASE_T_THRIFT_SERVER_TYPE_TWO || refuse_thrift1(probe, error);
   if (is_unknown_call(client, failure) || is_refusal(failure)) /* an older gateway has no such call */
-    return ask_exists(probe, client, deadline_us, error);
+    return ask_exists(probe, client, error);
   g_propagate_error(error, g_steal_pointer(&failure));
   return FALSE;
 }
@@ -81,7 +92,8 @@ static gboolean
 probe_mode(Probe *probe, TideWireMode mode, GError **error)
 {
   g_autoptr(TideHBaseClient) client = tide_client_new_cancelled_by(probe->endpoint, mode, probe->cancellable);
-  if (!ask_type(probe, client, tide_now_us() + probe->timeout_ms * TIDE_US_PER_MS, error))
+  if (!ask_type(probe, client, error) ||
+      !tide_client_cluster(client, hbase_deadline_us(probe), &probe->facts.cluster, error))
     return FALSE;
   probe->facts.link = tide_hbase_client_describe_link(client);
   if (tide_hbase_client_is_open(client))
@@ -267,6 +279,13 @@ pass_on_cancel(GCancellable *cancellable, gpointer data)
   tide_mutex_unlock(&probe->lock);
 }
 
+void
+tide_gateway_facts_clear(TideGatewayFacts *facts)
+{
+  g_clear_pointer(&facts->link, g_free);
+  g_clear_pointer(&facts->cluster, g_free);
+}
+
 gboolean
 tide_gateway_probe(const TideEndpoint *endpoint, TideProbeRequest request, gint64 probe_timeout_ms,
                    GCancellable *cancellable, TideWireMode *ret_mode, TideGatewayFacts *ret_facts, GError **error)
@@ -294,7 +313,8 @@ tide_gateway_probe(const TideEndpoint *endpoint, TideProbeRequest request, gint6
   tide_mutex_unlock(&probe.lock);
   tide_mutex_clear(&probe.lock);
   if (ret_facts != NULL)
-    *ret_facts = (TideGatewayFacts){.link = g_steal_pointer(&probe.facts.link), .ends = probe.facts.ends};
-  g_free(probe.facts.link);
+    *ret_facts = probe.facts;
+  else
+    tide_gateway_facts_clear(&probe.facts);
   return found;
 }

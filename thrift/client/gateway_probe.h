@@ -21,7 +21,11 @@ typedef struct TideProbeRequest {
 typedef struct TideGatewayFacts {
   char *link; /* owned (nullable): as tide_hbase_client_describe_link() */
   TideCertificateEnds ends;
+  char *cluster; /* owned (nullable): the id of its cluster; NULL: as of tide_client_cluster() */
 } TideGatewayFacts;
+
+void tide_gateway_facts_clear(TideGatewayFacts *facts);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TideGatewayFacts, tide_gateway_facts_clear)
 
 /**
  * tide_gateway_probe: learn the mode of @endpoint.
@@ -30,7 +34,7 @@ typedef struct TideGatewayFacts {
  * Errors: CONNECT (nobody listens, no such host, or a proxy that accepts and hangs up at once), WRONG_SERVICE (one
  * plain sentence: a thrift1 gateway, a SASL port, an HTTP port, a TLS port, another service, or another mode than the
  * one fixed), TIMEOUT (it accepts and never answers), CANCELLED. Threads: any. Blocks: until found, at most 7 times
- * @probe_timeout_ms.
+ * @probe_timeout_ms, and 20 times more for the questions that the gateway passes on to HBase.
  */
 gboolean tide_gateway_probe(const TideEndpoint *endpoint, TideProbeRequest request, gint64 probe_timeout_ms,
                             GCancellable *cancellable, TideWireMode *ret_mode, TideGatewayFacts *ret_facts,

@@ -6,6 +6,7 @@
 #include "util/error.h"
 
 #define PROBE_TABLE "tidemark_probe" /* need not exist */
+#define NO_CLUSTER "default-cluster" /* what HBase's client says where it could not learn the id */
 
 /* Copies into what the generated structs hold. Ownership: (transfer full). */
 static GByteArray *
@@ -292,6 +293,40 @@ tide_client_server_type(TideHBaseClient *client, gint64 deadline_us, gint32 *ret
     return FALSE;
   failure = NULL;
   return tide_client_conclude(client, tide_reply_read_i32(&reply, ret_type, &failure), &failure, error);
+}
+
+static gboolean
+ask_cluster(TideHBaseClient *client, gint64 deadline_us, char **ret_cluster, GError **error)
+{
+  HbaseTHBaseServiceIf *service = tide_client_begin_control(client, deadline_us, error);
+  if (service == NULL)
+    return FALSE;
+  GError *failure = NULL;
+  gboolean sent = hbase_t_h_base_service_client_send_get_cluster_id(service, &failure);
+  TideReply reply;
+  if (!tide_client_receive_control(client, "getClusterId", sent, failure, &reply, error))
+    return FALSE;
+  failure = NULL;
+  return tide_client_conclude(client, tide_reply_read_text(&reply, ret_cluster, &failure), &failure, error);
+}
+
+gboolean
+tide_client_cluster(TideHBaseClient *client, gint64 deadline_us, char **ret_cluster, GError **error)
+{
+  g_autofree char *cluster = NULL;
+  g_autoptr(GError) failure = NULL;
+  gboolean is_told = ask_cluster(client, deadline_us, &cluster, &failure);
+  if (is_told ||
+      (g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE) && tide_hbase_client_is_open(client))) {
+    gboolean is_id = is_told && cluster[0] != '\0' && strcmp(cluster, NO_CLUSTER) != 0;
+    *ret_cluster = is_id ? g_steal_pointer(&cluster) : NULL;
+    return TRUE;
+  }
+  if (!tide_error_is_cancelled(failure))
+    failure->code = TIDE_ERROR_CONNECT; /* what was to be sent was not */
+  g_propagate_prefixed_error(error, g_steal_pointer(&failure),
+                             "gateway '%s' does not say which cluster it is of: ", client->endpoint->text);
+  return FALSE;
 }
 
 gboolean

@@ -62,6 +62,7 @@ close_transport(TideHBaseClient *client)
   if (client->transport != NULL)
     tide_transport_close(client->transport);
   g_clear_object(&client->transport);
+  client->cluster_asked = FALSE;
   tide_kept_scanners_lose(&client->scanners);
 }
 
@@ -79,6 +80,7 @@ tide_hbase_client_free(TideHBaseClient *client)
   g_array_unref(client->parts);
   g_array_unref(client->cells);
   tide_buffer_clear_memory(&client->request);
+  g_free(client->cluster);
   tide_endpoint_free(client->endpoint);
   g_free(client);
 }
@@ -167,6 +169,34 @@ drop_asked(TideHBaseClient *client, gint64 started_us, gint64 deadline_us)
   (void)receive_reply(client, "getScannerRows", asked->last_sequence, &reply, NULL); /* FALSE: closes */
 }
 
+void
+tide_hbase_client_require_cluster(TideHBaseClient *client, const char *cluster)
+{
+  g_free(client->cluster);
+  client->cluster = g_strdup(cluster);
+}
+
+/* Once for each connection. */
+static gboolean
+check_cluster(TideHBaseClient *client, gint64 deadline_us, GError **error)
+{
+  if (client->cluster == NULL || client->cluster_asked)
+    return TRUE;
+  client->cluster_asked = TRUE; /* the question is a call itself */
+  g_autofree char *cluster = NULL;
+  if (!tide_client_cluster(client, deadline_us, &cluster, error)) {
+    close_transport(client);
+    return FALSE;
+  }
+  if (g_strcmp0(cluster, client->cluster) == 0)
+    return TRUE;
+  close_transport(client);
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT, "gateway '%s' %s%s, but must be of cluster %s: nothing was sent",
+              client->endpoint->text, cluster != NULL ? "is of cluster " : "does not say which cluster it is of",
+              cluster != NULL ? cluster : "", client->cluster);
+  return FALSE;
+}
+
 /* Ready to send, with the clock running. On failure nothing was sent. */
 static gboolean
 begin_call(TideHBaseClient *client, gint64 deadline_us, GError **error)
@@ -185,7 +215,7 @@ begin_call(TideHBaseClient *client, gint64 deadline_us, GError **error)
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT, "gateway '%s' has ended the connection", client->endpoint->text);
     return FALSE;
   }
-  if (!tide_hbase_client_connect(client, deadline_us, error))
+  if (!tide_hbase_client_connect(client, deadline_us, error) || !check_cluster(client, deadline_us, error))
     return FALSE;
   if (tide_now_us() >= deadline_us) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT,

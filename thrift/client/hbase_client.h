@@ -31,6 +31,11 @@ TideHBaseClient *tide_hbase_client_new(const TideEndpoint *endpoint, TideWireMod
 void tide_hbase_client_free(TideHBaseClient *client);                                    /* closes; NULL ok */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideHBaseClient, tide_hbase_client_free)
 
+/* Every connection from the next on must be to a gateway of @cluster (copied): each is asked before its first call, for
+ * a name may lead to another gateway than before. A call then fails with CONNECT where the gateway is of another
+ * cluster, or does not say of which. */
+void tide_hbase_client_require_cluster(TideHBaseClient *client, const char *cluster);
+
 /* Opens a connection; a no-op when open. Each call does so by itself. Errors: CONNECT (also when the deadline passed:
  * nothing was sent), CANCELLED. */
 gboolean tide_hbase_client_connect(TideHBaseClient *client, gint64 deadline_us,
@@ -66,7 +71,8 @@ gboolean tide_hbase_client_mutate_row(TideHBaseClient *client, TideBytes table, 
 /**
  * tide_hbase_client_scan: stream rows to @func.
  * @timeout_ms: for each call to the gateway; a scan with a limit ends after four times as long.
- * A scan with a limit that begins where the last one of its kind ended goes on with its scanner, from the third page on.
+ * A scan with a limit that begins where the last one of its kind ended goes on with its scanner, from the third page
+ * on.
  * @ret_rows: rows handed to @func.
  * Errors: also PROTOCOL when a row is not behind the one before it, or outside of the range.
  */

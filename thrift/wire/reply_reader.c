@@ -211,6 +211,28 @@ tide_reply_read_i32(const TideReply *reply, gint32 *ret_value, GError **error)
   return tide_reply_read_result(reply, read_i32_success, ret_value, error);
 }
 
+static gboolean
+read_text_success(TideWireReader *reader, const TideWireField *field, gpointer data)
+{
+  char **text = data;
+  if (!tide_wire_field_is(reader, field, TIDE_WIRE_STRING))
+    return FALSE;
+  TideBytes value = tide_wire_read_string(reader);
+  g_free(*text); /* of a field that comes twice the last counts */
+  *text = reader->status == TIDE_WIRE_OK ? tide_bytes_printable(value) : NULL;
+  return TRUE;
+}
+
+gboolean
+tide_reply_read_text(const TideReply *reply, char **ret_text, GError **error)
+{
+  g_autofree char *text = NULL;
+  if (!tide_reply_read_result(reply, read_text_success, &text, error))
+    return FALSE;
+  *ret_text = g_steal_pointer(&text);
+  return TRUE;
+}
+
 typedef struct NameSearch {
   TideBytes wanted;
   gboolean found;

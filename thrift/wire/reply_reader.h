@@ -28,6 +28,8 @@ gboolean tide_reply_read_void(const TideReply *reply, GError **error) G_GNUC_WAR
 gboolean tide_reply_read_bool(const TideReply *reply, gboolean *ret_value, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 /* An i32, or an enum, which is one on the wire. */
 gboolean tide_reply_read_i32(const TideReply *reply, gint32 *ret_value, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* A string. (transfer full) */
+gboolean tide_reply_read_text(const TideReply *reply, char **ret_text, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 /* list<string>. @ret_contains: TRUE when @wanted is among them. */
 gboolean tide_reply_read_names(const TideReply *reply, const char *wanted, gboolean *ret_contains,
                                GError **error) G_GNUC_WARN_UNUSED_RESULT;

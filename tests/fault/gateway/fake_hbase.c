@@ -14,6 +14,7 @@ fake_hbase_new(void)
   hbase->writes = g_ptr_array_new_with_free_func(fake_write_free);
   g_hash_table_add(hbase->namespaces, g_strdup("default"));
   g_hash_table_add(hbase->namespaces, g_strdup("hbase"));
+  hbase->cluster = g_strdup(FAKE_CLUSTER);
   return hbase;
 }
 
@@ -33,6 +34,7 @@ fake_hbase_unref(TideFakeHBase *hbase)
   g_ptr_array_unref(hbase->dropped);
   g_hash_table_unref(hbase->namespaces);
   g_ptr_array_unref(hbase->writes);
+  g_free(hbase->cluster);
   tide_cond_clear(&hbase->written);
   tide_mutex_clear(&hbase->mutex);
   g_free(hbase);
@@ -244,6 +246,24 @@ fake_hbase_create_namespace(TideFakeHBase *hbase, const char *name, TideFakeErro
     set_master_error(error, "NamespaceExistException", text);
   }
   return ok;
+}
+
+char *
+fake_hbase_cluster(TideFakeHBase *hbase)
+{
+  tide_mutex_lock(&hbase->mutex);
+  char *cluster = g_strdup(hbase->cluster);
+  tide_mutex_unlock(&hbase->mutex);
+  return cluster;
+}
+
+void
+fake_hbase_set_cluster(TideFakeHBase *hbase, const char *cluster)
+{
+  tide_mutex_lock(&hbase->mutex);
+  g_free(hbase->cluster);
+  hbase->cluster = g_strdup(cluster);
+  tide_mutex_unlock(&hbase->mutex);
 }
 
 gboolean

@@ -117,6 +117,11 @@ gboolean fake_hbase_create_namespace(TideFakeHBase *hbase, const char *name, Tid
 char **fake_hbase_namespaces(TideFakeHBase *hbase); /* sorted; (transfer full) */
 char **fake_hbase_tables(TideFakeHBase *hbase);     /* sorted, as "TABLE" or "ns:TABLE"; (transfer full) */
 gboolean fake_hbase_table_exists(TideFakeHBase *hbase, const char *table);
+
+/* The id of the cluster: the same of all until it is set. */
+#define FAKE_CLUSTER "0c6a4d0e-8a51-4a3c-9d63-1f5e2b7c9a10"
+char *fake_hbase_cluster(TideFakeHBase *hbase); /* (transfer full) */
+void fake_hbase_set_cluster(TideFakeHBase *hbase, const char *cluster);
 /* A copy. Ownership: (transfer full). */
 TideFakeTableSpec *fake_hbase_describe(TideFakeHBase *hbase, const char *table, TideFakeError *error);
 

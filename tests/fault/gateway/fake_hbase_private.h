@@ -19,6 +19,7 @@ struct TideFakeHBase {
   GPtrArray *writes;      /* owned (element-type TideFakeWrite) */
   guint max_writes;
   gsize max_cell_bytes; /* 0: no limit */
+  char *cluster;        /* owned: its id */
 };
 
 /* Ownership: (transfer full). */

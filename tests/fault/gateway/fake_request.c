@@ -474,6 +474,7 @@ read_argument(TideFakeRequest *request, TideFakeReader *reader, const TideFakeFi
     return TRUE;
   case TIDE_CALL_GET_TABLE_NAMES_BY_PATTERN: /* what it asks for is not looked at: all tables are named */
   case TIDE_CALL_GET_THRIFT_SERVER_TYPE:
+  case TIDE_CALL_GET_CLUSTER_ID:
   case TIDE_CALL_LIST_NAMESPACES:
   case TIDE_CALL_UNKNOWN:
   case TIDE_CALL_ANY:
@@ -487,7 +488,7 @@ require_arguments(TideFakeRequest *request)
 {
   gboolean reads_row = request->call == TIDE_CALL_GET || request->call == TIDE_CALL_EXISTS;
   gboolean has_no_table = request->call == TIDE_CALL_GET_THRIFT_SERVER_TYPE ||
-                          request->call == TIDE_CALL_LIST_NAMESPACES ||
+                          request->call == TIDE_CALL_GET_CLUSTER_ID || request->call == TIDE_CALL_LIST_NAMESPACES ||
                           request->call == TIDE_CALL_GET_TABLE_NAMES_BY_PATTERN || request->call == TIDE_CALL_UNKNOWN ||
                           request->call == TIDE_CALL_GET_SCANNER_ROWS || request->call == TIDE_CALL_CLOSE_SCANNER;
   if (request->call == TIDE_CALL_CREATE_NAMESPACE) {

@@ -417,7 +417,7 @@ knows_method(TidePersonality personality, TideGatewayCall call)
   case TIDE_PERSONALITY_THRIFT2:
     return call != TIDE_CALL_UNKNOWN;
   case TIDE_PERSONALITY_OLD_THRIFT2:
-    return call != TIDE_CALL_UNKNOWN && call != TIDE_CALL_GET_THRIFT_SERVER_TYPE;
+    return call != TIDE_CALL_UNKNOWN && call != TIDE_CALL_GET_THRIFT_SERVER_TYPE && call != TIDE_CALL_GET_CLUSTER_ID;
   case TIDE_PERSONALITY_THRIFT1:
     return call == TIDE_CALL_GET_THRIFT_SERVER_TYPE;
   case TIDE_PERSONALITY_OLD_THRIFT1:

@@ -11,7 +11,7 @@ G_BEGIN_DECLS
 /* What stands behind the port. */
 typedef enum TidePersonality {
   TIDE_PERSONALITY_THRIFT2,     /* HBase 2.6 */
-  TIDE_PERSONALITY_OLD_THRIFT2, /* before getThriftServerType and TIOError.canRetry */
+  TIDE_PERSONALITY_OLD_THRIFT2, /* before getThriftServerType, getClusterId and TIOError.canRetry */
   TIDE_PERSONALITY_THRIFT1,     /* answers ONE and has no other method of thrift2 */
   TIDE_PERSONALITY_OLD_THRIFT1, /* has none of them */
   TIDE_PERSONALITY_HTTP,        /* a web server: 400 and closed */

@@ -214,6 +214,15 @@ answer_table_names(TideAnswer *answer)
   fake_reply_end(answer);
 }
 
+static void
+answer_cluster_id(TideAnswer *answer)
+{
+  g_autofree char *cluster = fake_hbase_cluster(answer->service->hbase);
+  fake_reply_begin(answer);
+  fake_writer_string_field(answer->writer, 0, cluster);
+  fake_reply_end(answer);
+}
+
 gboolean
 fake_service_answer_admin(TideAnswer *answer)
 {
@@ -221,6 +230,9 @@ fake_service_answer_admin(TideAnswer *answer)
   TideFakeHBase *hbase = answer->service->hbase;
   const TideFakeRequest *request = answer->request;
   switch (request->call) {
+  case TIDE_CALL_GET_CLUSTER_ID:
+    answer_cluster_id(answer);
+    return TRUE;
   case TIDE_CALL_GET_ALL_REGION_LOCATIONS:
     answer_region_locations(answer);
     return TRUE;

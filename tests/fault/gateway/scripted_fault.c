@@ -13,6 +13,7 @@ struct TideActiveFault {
 static const char *const call_names[TIDE_CALL_COUNT] = {
     [TIDE_CALL_ANY] = "any",
     [TIDE_CALL_GET_THRIFT_SERVER_TYPE] = "getThriftServerType",
+    [TIDE_CALL_GET_CLUSTER_ID] = "getClusterId",
     [TIDE_CALL_EXISTS] = "exists",
     [TIDE_CALL_GET] = "get",
     [TIDE_CALL_GET_MULTIPLE] = "getMultiple",

@@ -1,6 +1,7 @@
 /* What `check` tells of a gateway's link, run as a user runs it: a certificate that ends soon, the other's and our own.
  */
 #include "fault/program/run_program.h"
+#include "unit/probe_replies.h"
 #include "unit/tls_server.h"
 
 #include <signal.h>
@@ -8,27 +9,29 @@
 #define DAY_S 86400
 #define HOUR_S 3600
 
-/* getThriftServerType, and that it is TWO. */
-#define CALL_BYTES 32
-#define REPLY "\x80\x01\0\x02\0\0\0\x13getThriftServerType\0\0\0\0\x08\0\0\0\0\0\x02\0"
+/* FALSE where the call does not come. */
+static gboolean
+answer(SSL *ssl, int call_bytes, const char *reply, int reply_bytes)
+{
+  char call[TYPE_CALL_BYTES];
+  int len = 0;
+  while (ssl != NULL && len < call_bytes) {
+    int got = SSL_read(ssl, call + len, call_bytes - len);
+    if (got <= 0)
+      return FALSE;
+    len += got;
+  }
+  return ssl != NULL && SSL_write(ssl, reply, reply_bytes) > 0;
+}
 
-/* Answers the first call, and hangs up on the next. */
+/* Answers a probe, and hangs up on what comes next. */
 static void
 serve(LoopbackServer *server, int fd, guint connection)
 {
   SSL *ssl = test_tls_accept(server->data, fd);
-  char call[CALL_BYTES];
-  int len = 0;
-  while (ssl != NULL && len < CALL_BYTES) {
-    int got = SSL_read(ssl, call + len, CALL_BYTES - len);
-    if (got <= 0)
-      break;
-    len += got;
-  }
-  if (len == CALL_BYTES) {
-    (void)SSL_write(ssl, REPLY, sizeof REPLY - 1);
+  if (answer(ssl, TYPE_CALL_BYTES, TYPE_REPLY, sizeof TYPE_REPLY - 1) &&
+      answer(ssl, CLUSTER_CALL_BYTES, CLUSTER_REPLY, sizeof CLUSTER_REPLY - 1))
     loopback_wait_closed(server, fd);
-  }
   ERR_clear_error();
   SSL_free(ssl);
 }

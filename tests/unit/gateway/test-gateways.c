@@ -2,9 +2,7 @@
 #include "gateway/gateways.h"
 #include "thrift/client/hbase_client.h"
 #include "unit/loopback_server.h"
-
-/* getThriftServerType says TWO. */
-#define REPLY "\x80\x01\0\x02\0\0\0\x13getThriftServerType\0\0\0\0\x08\0\0\0\0\0\x02\0"
+#include "unit/probe_replies.h"
 
 /* Answers a probe when it is let, by eventfds. */
 typedef struct SlowGateway {
@@ -20,7 +18,9 @@ serve(LoopbackServer *server, int fd, guint connection)
     return;
   g_assert_cmpint(eventfd_write(gateway->asked_fd, 1), ==, 0);
   if (loopback_wait_readable(server, gateway->let_fd, -1))
-    loopback_send(fd, REPLY, sizeof REPLY - 1);
+    loopback_send(fd, TYPE_REPLY, sizeof TYPE_REPLY - 1);
+  if (loopback_read_more(server, fd, &call))
+    loopback_send(fd, CLUSTER_REPLY, sizeof CLUSTER_REPLY - 1);
   loopback_wait_closed(server, fd);
 }
 

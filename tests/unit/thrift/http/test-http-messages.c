@@ -1,8 +1,9 @@
-/* Calls over HTTP and HTTPS, from the address to the reply, against a server with one answer. */
+/* Calls over HTTP and HTTPS, from the address to the reply, against a server with one answer, or a probe's two. */
 #include "thrift/client/gateway_probe.h"
 #include "thrift/client/hbase_client.h"
 #include "thrift/client/message_layer.h"
 #include "unit/kdc.h"
+#include "unit/probe_replies.h"
 #include "unit/tls_server.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -12,13 +13,11 @@
 #define GENEROUS_MS 10000
 #define SHORT_MS 150 /* for what must time out */
 
-/* getThriftServerType says TWO. */
-#define REPLY "\x80\x01\0\x02\0\0\0\x13getThriftServerType\0\0\0\0\x08\0\0\0\0\0\x02\0"
-
 typedef struct Server {
   const TestTls *tls; /* NULL: plain */
   const char *head;   /* of its answer */
   TideBytes body;
+  gboolean goes_on;    /* with the second question of a probe */
   gsize sent_bytes;    /* of the answer, before a TLS alert; 0: all of it */
   TideBuffer received; /* the last request; of the server's thread until it is stopped */
 } Server;
@@ -43,13 +42,12 @@ is_request(const TideBuffer *received)
 }
 
 static void
-answer(const Server *server, int fd, SSL *ssl)
+answer(const Server *server, int fd, SSL *ssl, TideBytes body)
 {
-  g_autofree char *head =
-      g_strdup_printf("%s\r\nContent-Length: %" G_GSIZE_FORMAT "\r\n\r\n", server->head, server->body.len);
+  g_autofree char *head = g_strdup_printf("%s\r\nContent-Length: %" G_GSIZE_FORMAT "\r\n\r\n", server->head, body.len);
   g_auto(TideBuffer) text = {0};
   tide_buffer_append(&text, head, strlen(head));
-  tide_buffer_append_bytes(&text, server->body);
+  tide_buffer_append_bytes(&text, body);
   if (ssl == NULL)
     loopback_send(fd, text.data, text.len);
   else
@@ -65,11 +63,15 @@ serve(LoopbackServer *loopback, int fd, guint connection)
   SSL *ssl = server->tls != NULL ? test_tls_accept(server->tls, fd) : NULL;
   if (server->tls != NULL && ssl == NULL)
     return;
+  TideBytes body = server->body;
   tide_buffer_reset(&server->received);
   while (read_more(loopback, fd, ssl, &server->received))
     if (is_request(&server->received)) {
-      answer(server, fd, ssl);
-      break;
+      answer(server, fd, ssl, body);
+      body = TIDE_BYTES_LITERAL(CLUSTER_REPLY);
+      if (!server->goes_on)
+        break;
+      tide_buffer_reset(&server->received);
     }
   loopback_wait_closed(loopback, fd);
   SSL_free(ssl);
@@ -99,7 +101,7 @@ call_once(const TideEndpoint *endpoint, GError **error)
 static void
 test_call(void)
 {
-  Server server = {.head = OK_HEAD, .body = tide_bytes(REPLY, sizeof REPLY - 1)};
+  Server server = {.head = OK_HEAD, .body = tide_bytes(TYPE_REPLY, sizeof TYPE_REPLY - 1)};
   LoopbackServer *loopback = loopback_start(serve, &server);
   TideLinkSettings settings = {.http.do_as = (char *)"other"};
   {
@@ -131,8 +133,8 @@ test_what_is_no_reply(void)
   const Bad cases[] = {
       {OK_HEAD, TIDE_BYTES_EMPTY, TIDE_ERROR_PROTOCOL},
       {OK_HEAD, TIDE_BYTES_LITERAL("<html>"), TIDE_ERROR_PROTOCOL},
-      {OK_HEAD, tide_bytes(REPLY, sizeof REPLY - 2), TIDE_ERROR_PROTOCOL},
-      {OK_HEAD, tide_bytes(REPLY, sizeof REPLY), TIDE_ERROR_PROTOCOL},
+      {OK_HEAD, tide_bytes(TYPE_REPLY, sizeof TYPE_REPLY - 2), TIDE_ERROR_PROTOCOL},
+      {OK_HEAD, tide_bytes(TYPE_REPLY, sizeof TYPE_REPLY), TIDE_ERROR_PROTOCOL},
       {"HTTP/1.1 401 No", TIDE_BYTES_LITERAL("MESSAGE: who?\n"), TIDE_ERROR_WRONG_SERVICE},
       {"HTTP/1.1 413 No", TIDE_BYTES_LITERAL("<html>"), TIDE_ERROR_TOO_BIG},
       {"HTTP/1.1 500 No", TIDE_BYTES_LITERAL("MESSAGE: oh\n"), TIDE_ERROR_SERVER_FAILED},
@@ -155,7 +157,7 @@ test_what_is_no_reply(void)
 static void
 test_probe(void)
 {
-  Server server = {.head = OK_HEAD, .body = tide_bytes(REPLY, sizeof REPLY - 1)};
+  Server server = {.head = OK_HEAD, .body = tide_bytes(TYPE_REPLY, sizeof TYPE_REPLY - 1), .goes_on = TRUE};
   LoopbackServer *loopback = loopback_start(serve, &server);
   {
     g_autoptr(TideEndpoint) endpoint = endpoint_of(loopback, NULL, "http", "127.0.0.1");
@@ -321,7 +323,7 @@ world_clear(World *world)
 static void
 check_https(const TestTls *tls, const TideTlsSettings *settings, const char *says)
 {
-  Server server = {.tls = tls, .head = OK_HEAD, .body = tide_bytes(REPLY, sizeof REPLY - 1)};
+  Server server = {.tls = tls, .head = OK_HEAD, .body = tide_bytes(TYPE_REPLY, sizeof TYPE_REPLY - 1)};
   LoopbackServer *loopback = loopback_start(serve, &server);
   TideLinkSettings link = {.tls = *settings};
   {
@@ -384,7 +386,7 @@ test_alert_in_a_reply(void)
     TestTls tls = {.identity = &world.good, .max_version = versions[i % G_N_ELEMENTS(versions)]};
     Server server = {.tls = &tls,
                      .head = OK_HEAD,
-                     .body = tide_bytes(REPLY, sizeof REPLY - 1),
+                     .body = tide_bytes(TYPE_REPLY, sizeof TYPE_REPLY - 1),
                      .sent_bytes = sent[i / G_N_ELEMENTS(versions)]};
     LoopbackServer *loopback = loopback_start(serve, &server);
     TideLinkSettings link = {.tls.ca = world.ca};
