@@ -54,6 +54,7 @@
 typedef struct RunOptions {
   gboolean until_end;
   gboolean accept_scheme_change;
+  gboolean accept_cluster_change;
 } RunOptions;
 
 typedef struct Run {
@@ -473,7 +474,8 @@ run_daemon(const TideCommandCall *call, gboolean has_lasting_name)
   TidePipelineOptions options = {.config = config,
                                  .metrics = run.metrics,
                                  .until_end = run_options->until_end,
-                                 .accept_scheme_change = run_options->accept_scheme_change};
+                                 .accept_scheme_change = run_options->accept_scheme_change,
+                                 .accept_cluster_change = run_options->accept_cluster_change};
   run.pipeline = tide_pipeline_new(&options);
   tide_reload_init(&run.reload, call, run.pipeline, run.metrics, has_lasting_name);
   handle_signals(&run);
@@ -579,6 +581,8 @@ static const TideOption run_options[] = {
      "read to the present end of the topics, write it all, and end"},
     {"accept-scheme-change", NULL, TIDE_FLAG(RunOptions, accept_scheme_change),
      "start although a table with rows was written with another key, and remember the new one"},
+    {"accept-cluster-change", NULL, TIDE_FLAG(RunOptions, accept_cluster_change),
+     "write although the gateways are of another HBase cluster than this host remembers, and remember the new one"},
 };
 
 const TideCommand tide_command_run = {

@@ -1,4 +1,5 @@
 /* The thread that probes one gateway while it is not known to be up, and says so when that lasts. */
+#include "gateway/cluster_memory.h"
 #include "gateway/gateways_private.h"
 
 #include "thrift/client/message_layer.h"
@@ -28,11 +29,57 @@ set_last_error_locked(TideGateway *gateway, const char *text)
   gateway->last_error = g_strdup(text);
 }
 
+/* The first cluster that is told is the daemon's, unless this host remembers another. @ret_is_ours: @cluster is the
+ * one. FALSE with @error: what this host remembers cannot be read. */
+static gboolean
+take_cluster(TideGateways *gateways, const char *cluster, gboolean *ret_is_ours, GError **error)
+{
+  g_autofree char *remembered = NULL;
+  tide_mutex_lock(&gateways->lock);
+  gboolean is_known = gateways->cluster != NULL;
+  tide_mutex_unlock(&gateways->lock);
+  if (!is_known && !tide_cluster_memory_read(&remembered, error))
+    return FALSE;
+  gboolean is_changed = remembered != NULL && strcmp(remembered, cluster) != 0;
+  gboolean is_taken = FALSE;
+  tide_mutex_lock(&gateways->lock);
+  if (gateways->cluster == NULL) {
+    is_taken = remembered == NULL || (is_changed && gateways->accepts_cluster);
+    gateways->cluster = g_strdup(is_taken ? cluster : remembered);
+  }
+  *ret_is_ours = strcmp(gateways->cluster, cluster) == 0;
+  tide_mutex_unlock(&gateways->lock);
+  if (!is_taken)
+    return TRUE;
+  if (is_changed)
+    tide_log(TIDE_LOG_WARNING, "cluster-changed",
+             "the gateways are of HBase cluster %s, and not of %s as before, which was accepted: what was written "
+             "before is not there unless it was moved",
+             cluster, remembered);
+  g_autoptr(GError) failure = NULL;
+  if (!tide_cluster_memory_write(cluster, &failure))
+    tide_log(TIDE_LOG_WARNING, "cluster-unkept", "%s; it is tried again", failure->message);
+  return TRUE;
+}
+
+/* What a probe learnt. */
+typedef struct Finding {
+  TideWireMode mode;
+  gboolean tells_cluster;
+  char *mismatch; /* owned: it is of another cluster; NULL: it is not */
+} Finding;
+
 /* Takes what a probe found; the error when this gateway cannot be used beside the others. */
 static void
-adopt_mode_locked(TideGateway *gateway, TideWireMode mode)
+adopt_locked(TideGateway *gateway, const Finding *finding)
 {
   TideGateways *gateways = gateway->gateways;
+  TideWireMode mode = finding->mode;
+  if (finding->mismatch != NULL) {
+    set_last_error_locked(gateway, finding->mismatch);
+    gateway->state = GATEWAY_REFUSED;
+    return;
+  }
   if (gateways->protocol < 0)
     gateways->protocol = (int)mode.protocol;
   if ((int)mode.protocol != gateways->protocol) {
@@ -46,6 +93,7 @@ adopt_mode_locked(TideGateway *gateway, TideWireMode mode)
   }
   gateway->mode = mode;
   gateway->mode_known = TRUE;
+  gateway->cluster = finding->tells_cluster ? gateways->cluster : NULL;
   tide_gateway_load_came_back(tide_gateway_load_of(gateway), gateway->was_up && gateway->state != GATEWAY_SUSPECT);
   gateway->state = GATEWAY_UP;
   g_clear_pointer(&gateway->last_error, g_free);
@@ -79,6 +127,11 @@ log_last_error(TideGateway *gateway, const char *last_error, TideLogLevel level,
     return;
   gateway->error_logged_us = now_us;
   gateway->error_logged_level = level;
+  if (level == TIDE_LOG_CRIT) {
+    tide_log_fields(TIDE_LOG_CRIT, "gateway-refused", TIDE_LOG_FIELDS({"GATEWAY", gateway->endpoint->text}),
+                    "gateway refused, it gets no rows: %s", last_error);
+    return;
+  }
   tide_log_fields(level, "gateway-down", TIDE_LOG_FIELDS({"GATEWAY", gateway->endpoint->text}),
                   "gateway not usable: %s; it is tried again until it is", last_error);
 }
@@ -92,7 +145,7 @@ typedef struct ProbeResult {
 } ProbeResult;
 
 static ProbeResult
-take_result(TideGateway *gateway, const TideWireMode *mode, const GError *error)
+take_result(TideGateway *gateway, const Finding *finding, const GError *error)
 {
   ProbeResult result;
   tide_mutex_lock(&gateway->gateways->lock);
@@ -101,8 +154,8 @@ take_result(TideGateway *gateway, const TideWireMode *mode, const GError *error)
     result.before = gateway->state;
     if (gateway->state == GATEWAY_REMOVED)
       g_clear_pointer(&gateway->last_error, g_free);
-    else if (mode != NULL)
-      adopt_mode_locked(gateway, *mode);
+    else if (finding != NULL)
+      adopt_locked(gateway, finding);
     else {
       gateway->state = GATEWAY_DOWN;
       set_last_error_locked(gateway, error->message);
@@ -118,6 +171,40 @@ take_result(TideGateway *gateway, const TideWireMode *mode, const GError *error)
   return result;
 }
 
+/* Where nothing can be compared. Said once. */
+static void
+log_untold(TideGateway *gateway)
+{
+  if (gateway->is_untold)
+    return;
+  gateway->is_untold = TRUE;
+  tide_log_fields(
+      TIDE_LOG_INFO, "cluster-untold", TIDE_LOG_FIELDS({"GATEWAY", gateway->endpoint->text}),
+      "gateway '%s' has no id of its HBase cluster to tell: it is not checked that it is of the same one as "
+      "the others",
+      gateway->endpoint->text);
+}
+
+/* Asks the gateway, without the lock. FALSE with @error: it cannot be used. */
+static gboolean
+ask(TideGateway *gateway, TideProbeRequest request, Finding *ret_finding, GError **error)
+{
+  TideGateways *gateways = gateway->gateways;
+  g_auto(TideGatewayFacts) facts = {0};
+  gboolean is_ours = TRUE;
+  if (!tide_gateway_probe(gateway->endpoint, request, PROBE_TIMEOUT_MS, gateways->cancellable, &ret_finding->mode,
+                          &facts, error))
+    return FALSE;
+  if (facts.cluster == NULL)
+    log_untold(gateway);
+  else if (!take_cluster(gateways, facts.cluster, &is_ours, error))
+    return FALSE;
+  ret_finding->tells_cluster = facts.cluster != NULL;
+  if (!is_ours) /* the list's is set by now, and stays */
+    ret_finding->mismatch = tide_cluster_mismatch(gateway->endpoint->text, facts.cluster, gateways->cluster);
+  return TRUE;
+}
+
 /* One probe, without the lock. */
 static void
 probe(TideGateway *gateway)
@@ -131,13 +218,14 @@ probe(TideGateway *gateway)
   }
   tide_mutex_unlock(&gateways->lock);
 
-  TideWireMode mode;
+  Finding finding = {0};
   g_autoptr(GError) error = NULL;
-  gboolean found =
-      tide_gateway_probe(gateway->endpoint, request, PROBE_TIMEOUT_MS, gateways->cancellable, &mode, NULL, &error);
+  gboolean found = ask(gateway, request, &finding, &error);
   if (tide_error_is_cancelled(error))
     return;
-  ProbeResult result = take_result(gateway, found ? &mode : NULL, error);
+  ProbeResult result = take_result(gateway, found ? &finding : NULL, error);
+  gboolean is_refused = finding.mismatch != NULL;
+  g_free(finding.mismatch);
 
   if (result.before == GATEWAY_REMOVED)
     return;
@@ -149,8 +237,8 @@ probe(TideGateway *gateway)
     if (result.before != GATEWAY_SUSPECT || gateway->error_logged_us != 0)
       tide_log_fields(TIDE_LOG_NOTICE, "gateway-up", TIDE_LOG_FIELDS({"GATEWAY", gateway->endpoint->text}),
                       "gateway '%s' is up: %s, %s%s", gateway->endpoint->text,
-                      tide_message_layer_of(gateway->endpoint, mode.framing)->name,
-                      tide_wire_protocol_name(mode.protocol), outage);
+                      tide_message_layer_of(gateway->endpoint, finding.mode.framing)->name,
+                      tide_wire_protocol_name(finding.mode.protocol), outage);
     gateway->was_up = TRUE;
     gateway->down_since_us = gateway->error_logged_us = 0;
     return;
@@ -160,7 +248,8 @@ probe(TideGateway *gateway)
     gateway->down_since_us = now_us;
   gint64 tolerance_us = result.others_up ? RESTART_US : RESTART_ALONE_US;
   gboolean may_pass = may_be_restarting(gateway, error) && now_us - gateway->down_since_us < tolerance_us;
-  log_last_error(gateway, result.last_error, may_pass ? TIDE_LOG_NOTICE : TIDE_LOG_WARNING, result.is_new);
+  TideLogLevel level = is_refused ? TIDE_LOG_CRIT : may_pass ? TIDE_LOG_NOTICE : TIDE_LOG_WARNING;
+  log_last_error(gateway, result.last_error, level, result.is_new);
   g_free(result.last_error);
 }
 

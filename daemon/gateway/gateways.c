@@ -31,6 +31,8 @@ init_gateway(TideGateways *gateways, guint32 index, const TideEndpoint *endpoint
       metrics, "tidemark_gateway_latency_seconds", "Moving average of acknowledged calls; 0 while not measured", label);
   gateway->slow_gauge = tide_metrics_gauge(metrics, "tidemark_gateway_slow",
                                            "1 while it takes several times as long for a row as the fastest", label);
+  gateway->refused_gauge = tide_metrics_gauge(metrics, "tidemark_gateway_refused",
+                                              "1 while it gets no rows because it is of another HBase cluster", label);
   gateway->circuit_openings =
       tide_metrics_counter(metrics, "tidemark_gateway_breaker_opened_total",
                            "Times that it was left alone because its calls failed and others' did not", label);
@@ -61,6 +63,12 @@ tide_gateways_new(const TideHBaseConfig *config, TideMetrics *metrics)
   for (guint32 i = 0; i < gateways->n; i++)
     init_gateway(gateways, i, g_ptr_array_index(config->gateways, i));
   return gateways;
+}
+
+void
+tide_gateways_accept_cluster_change(TideGateways *gateways)
+{
+  gateways->accepts_cluster = TRUE;
 }
 
 static void
@@ -97,6 +105,7 @@ tide_gateways_free(TideGateways *gateways)
   for (guint32 i = 0; i < gateways->n; i++)
     g_free(gateways->gateways[i].last_error);
   g_free(gateways->gateways);
+  g_free(gateways->cluster);
   g_free(gateways->loads.loads);
   tide_cond_clear(&gateways->changed);
   tide_mutex_clear(&gateways->lock);
@@ -204,6 +213,7 @@ hide_locked(TideGateway *gateway)
                          gateway->allowed_gauge,
                          gateway->latency_gauge,
                          gateway->slow_gauge,
+                         gateway->refused_gauge,
                          gateway->certificates.peer_end_gauge,
                          gateway->certificates.own_end_gauge};
   for (gsize i = 0; i < G_N_ELEMENTS(gauges); i++)
@@ -223,6 +233,7 @@ tide_gateway_show_locked(TideGateway *gateway)
   tide_gauge_set(gateway->allowed_gauge, load->usable ? load->n_allowed : 0);
   tide_gauge_set(gateway->latency_gauge, (gint64)load->call_us / TIDE_US_PER_MS);
   tide_gauge_set(gateway->slow_gauge, load->slow ? 1 : 0);
+  tide_gauge_set(gateway->refused_gauge, gateway->state == GATEWAY_REFUSED ? 1 : 0);
 }
 
 static guint32
@@ -298,7 +309,7 @@ clear_view(gpointer data)
 static TideGatewayView
 view_of_locked(TideGateway *gateway, gint64 now_us)
 {
-  static const char *const states[] = {"down", "suspect", "circuit_open", "up", "removed"};
+  static const char *const states[] = {"down", "suspect", "circuit_open", "up", "refused", "removed"};
   const TideGatewayLoad *load = tide_gateway_load_of(gateway);
   gboolean is_measured = load->call_us > 0;
   return (TideGatewayView){.name = gateway->endpoint->text,
@@ -402,12 +413,17 @@ best_instead_locked(TideGateways *gateways, const TideGatewayLink *old, gint64 n
   return index == (int)old->gateway->index && is_full ? -1 : index;
 }
 
-/* Says in which mode it is spoken to. */
+/* What a connection is made with: both stay as they are while the gateway is up. */
+typedef struct ConnectTerms {
+  TideWireMode mode;
+  const char *cluster; /* NULL: not to be asked for */
+} ConnectTerms;
+
 static TideGateway *
-take_place_locked(TideGateways *gateways, int index, gboolean for_writer, TideWireMode *ret_mode)
+take_place_locked(TideGateways *gateways, int index, gboolean for_writer, ConnectTerms *ret_terms)
 {
   TideGateway *gateway = &gateways->gateways[index];
-  *ret_mode = gateway->mode;
+  *ret_terms = (ConnectTerms){gateway->mode, gateway->cluster};
   tide_gateway_load_of(gateway)->n_connections += for_writer ? 1 : 0;
   tide_gateway_show_locked(gateway);
   return gateway;
@@ -416,7 +432,7 @@ take_place_locked(TideGateways *gateways, int index, gboolean for_writer, TideWi
 /* Chooses a gateway; a writer's is counted from now on. @old: (nullable): what it is to replace. */
 static TideGateway *
 reserve(TideGateways *gateways, gboolean for_writer, const TideGatewayLink *old, gint64 deadline_us,
-        TideWireMode *ret_mode)
+        ConnectTerms *ret_terms)
 {
   TideGateway *best = NULL;
   tide_mutex_lock(&gateways->lock);
@@ -425,7 +441,7 @@ reserve(TideGateways *gateways, gboolean for_writer, const TideGatewayLink *old,
     int index = old != NULL ? best_instead_locked(gateways, old, now_us)
                             : tide_gateway_loads_best(&gateways->loads, for_writer, now_us);
     if (index >= 0) {
-      best = take_place_locked(gateways, index, for_writer, ret_mode);
+      best = take_place_locked(gateways, index, for_writer, ret_terms);
       break;
     }
     if (now_us >= deadline_us)
@@ -438,10 +454,11 @@ reserve(TideGateways *gateways, gboolean for_writer, const TideGatewayLink *old,
 }
 
 static TideHBaseClient *
-connect_to(TideGateway *gateway, TideWireMode mode)
+connect_to(TideGateway *gateway, ConnectTerms terms)
 {
   g_autoptr(GError) error = NULL;
-  g_autoptr(TideHBaseClient) client = tide_hbase_client_new(gateway->endpoint, mode);
+  g_autoptr(TideHBaseClient) client = tide_hbase_client_new(gateway->endpoint, terms.mode);
+  tide_hbase_client_require_cluster(client, terms.cluster);
   gint64 deadline_us = tide_now_us() + gateway->gateways->config->connect_timeout_ms * TIDE_US_PER_MS;
   if (!tide_hbase_client_connect(client, deadline_us, &error))
     return NULL;
@@ -464,9 +481,9 @@ refused(TideGateway *gateway, gboolean for_writer)
 
 /* FALSE: @gateway, in which a place was taken, is handed to its prober. */
 static gboolean
-try_to_connect(TideGateway *gateway, TideWireMode mode, gboolean for_writer, TideHBaseClient **ret_client)
+try_to_connect(TideGateway *gateway, ConnectTerms terms, gboolean for_writer, TideHBaseClient **ret_client)
 {
-  *ret_client = connect_to(gateway, mode);
+  *ret_client = connect_to(gateway, terms);
   if (*ret_client == NULL)
     refused(gateway, for_writer);
   return *ret_client != NULL;
@@ -476,10 +493,10 @@ static TideGateway *
 connect_somewhere(TideGateways *gateways, gboolean for_writer, const TideGatewayLink *old, gint64 deadline_us,
                   TideHBaseClient **ret_client)
 {
-  TideWireMode mode;
+  ConnectTerms terms;
   TideGateway *gateway;
-  while ((gateway = reserve(gateways, for_writer, old, deadline_us, &mode)) != NULL) {
-    if (try_to_connect(gateway, mode, for_writer, ret_client))
+  while ((gateway = reserve(gateways, for_writer, old, deadline_us, &terms)) != NULL) {
+    if (try_to_connect(gateway, terms, for_writer, ret_client))
       return gateway;
   }
   return NULL;
@@ -538,17 +555,17 @@ tide_gateways_open_instead(TideGateways *gateways, const TideGatewayLink *old, T
 gboolean
 tide_gateways_open_elsewhere(TideGateways *gateways, const TideGatewayLink *old, TideGatewayLink *ret_link)
 {
-  TideWireMode mode;
+  ConnectTerms terms;
   TideGateway *gateway = NULL;
   TideHBaseClient *client = NULL;
   tide_mutex_lock(&gateways->lock);
   {
     int index = tide_gateway_loads_move_to(&gateways->loads, old->gateway->index, old->opened_us, tide_now_us());
     if (index >= 0)
-      gateway = take_place_locked(gateways, index, TRUE, &mode);
+      gateway = take_place_locked(gateways, index, TRUE, &terms);
   }
   tide_mutex_unlock(&gateways->lock);
-  if (gateway == NULL || !try_to_connect(gateway, mode, TRUE, &client))
+  if (gateway == NULL || !try_to_connect(gateway, terms, TRUE, &client))
     return FALSE;
   *ret_link = new_link(gateway, client);
   return TRUE;

@@ -6,6 +6,9 @@
  * name. That thread is the breaker's probe, too: whatever opened it, a gateway is connected to only after it has
  * answered, and then by one writer first (gateway_load.h has the rules, and their figures).
  *
+ * The first one found decides the cluster, too, unless this host remembers one (cluster_memory.h): a gateway of another
+ * is refused. Each connection is asked before its first call, for a name may lead to another gateway than before.
+ *
  * A gateway that goes away is a notice in the log, as any restart is; a warning once it lasts (gateway_prober.c).
  *
  * Threads: any; one lock, never held across a call. */
@@ -23,6 +26,8 @@ typedef struct TideGateway TideGateway;
 
 /* @config: borrowed. Starts nothing yet. */
 TideGateways *tide_gateways_new(const TideHBaseConfig *config, TideMetrics *metrics);
+/* The gateways may be of another cluster than this host remembers, which is remembered from then on. Before start. */
+void tide_gateways_accept_cluster_change(TideGateways *gateways);
 void tide_gateways_start(TideGateways *gateways); /* the probing threads */
 void tide_gateways_stop(TideGateways *gateways);  /* makes every wait return and joins the threads */
 void tide_gateways_free(TideGateways *gateways);
@@ -86,7 +91,7 @@ void tide_gateways_close_link(TideGateways *gateways, TideGatewayLink *link, gbo
 /* How one gateway is. */
 typedef struct TideGatewayView {
   const char *name;  /* borrowed from the configuration */
-  const char *state; /* literal: "up", "down", "suspect" (to be probed) or "circuit_open" */
+  const char *state; /* literal: "up", "down", "suspect" (to be probed), "circuit_open" or "refused" */
   gboolean is_slow;  /* it takes several times as long for a row as the fastest */
   gint64 connections;
   gint64 allowed_connections; /* it may have now */

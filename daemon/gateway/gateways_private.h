@@ -17,6 +17,7 @@ typedef enum GatewayState {
   GATEWAY_SUSPECT,      /* something broke: the next probe decides */
   GATEWAY_CIRCUIT_OPEN, /* its calls failed while others' did not: probed when it closes again */
   GATEWAY_UP,
+  GATEWAY_REFUSED, /* of another cluster: probed until it is of ours */
   GATEWAY_REMOVED, /* not in the list any more; for good, unless it comes back into it */
 } GatewayState;
 
@@ -30,12 +31,14 @@ struct TideGateway {
   TideGauge *allowed_gauge;
   TideGauge *latency_gauge;
   TideGauge *slow_gauge;
+  TideGauge *refused_gauge;
   /* under lock */
   TideCounter *circuit_openings; /* the breaker opened */
   TideCounter *closed_at_once;   /* new connections that it did not want */
   GatewayState state;
   gboolean mode_known;
   TideWireMode mode;
+  const char *cluster; /* borrowed: the list's; NULL: it told none when it was probed */
   gint64 circuit_open_until_us;
   TideRate written; /* rows */
   char *last_error; /* owned; why it is not up */
@@ -45,6 +48,7 @@ struct TideGateway {
   /* its own thread only */
   TideThread *thread;
   gboolean was_up;      /* once at least */
+  gboolean is_untold;   /* it was said that it tells no cluster */
   gint64 down_since_us; /* 0: up */
   gint64 error_logged_us;
   TideLogLevel error_logged_level;
@@ -55,6 +59,7 @@ struct TideGateways {
   GCancellable *cancellable; /* owned: ends running probes */
   TideMetrics *metrics;
   guint32 max_places;
+  gboolean accepts_cluster; /* another than the remembered one; set before start */
   TideMutex lock;
   TideCond changed;
   TideGateway *gateways; /* owned array of max_places; read-only as n has them, but for what is under lock */
@@ -63,6 +68,7 @@ struct TideGateways {
   /* under lock */
   TideGatewayLoads loads; /* each gateway's, by index */
   int protocol;           /* TideWireProtocol, -1 while unknown */
+  char *cluster;          /* owned: the id that every gateway must have; NULL while unknown, then set for good */
   gboolean stopped;
 };
 

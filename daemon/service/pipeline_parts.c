@@ -62,6 +62,8 @@ tide_pipeline_parts_init(TidePipelineParts *parts, const TidePipelineOptions *op
   make_budgets(parts, &n_dated);
   parts->lanes = make_lanes(config, parts->n_slots, n_dated);
   parts->gateways = tide_gateways_new(&config->hbase, options->metrics);
+  if (options->accept_cluster_change)
+    tide_gateways_accept_cluster_change(parts->gateways);
   parts->regions = make_regions(parts);
   TideDeadLetterQueueContext dead_letters = {.config = config,
                                              .budget = &parts->budget,

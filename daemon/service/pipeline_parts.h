@@ -17,7 +17,8 @@ typedef struct TidePipelineOptions {
   const TideConfig *config; /* borrowed */
   TideMetrics *metrics;     /* borrowed */
   gboolean until_end;
-  gboolean accept_scheme_change; /* of tables with rows: fingerprint_check.h */
+  gboolean accept_scheme_change;  /* of tables with rows: fingerprint_check.h */
+  gboolean accept_cluster_change; /* than this host remembers: gateways.h */
   /* Where messages do not come from Kafka: as in consumer.h and dead_letter_queue.h; NULL: they do. */
   TideInput *(*open_input)(guint32 index, const TideInputHandlers *handlers, gpointer data, GError **error);
   TideOriginalFunc find_original;

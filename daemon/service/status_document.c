@@ -149,7 +149,7 @@ static const Field gateway_fields[] = {
     {"name", TEXT(TideGatewayView, name), "The address"},
     {"state", TEXT(TideGatewayView, state),
      "`up`; `down`; `suspect`: a connection broke, and it is probed; `circuit_open`: its calls failed while others' "
-     "did not"},
+     "did not; `refused`: it belongs to another HBase cluster"},
     {"slow", FLAG(TideGatewayView, is_slow), "It takes several times as long for a row as the fastest"},
     {"connections", COUNT(TideGatewayView, connections), "Of writers"},
     {"allowed_connections", COUNT(TideGatewayView, allowed_connections),

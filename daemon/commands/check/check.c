@@ -8,6 +8,7 @@
 #include "commands/read/table_instances.h"
 #include "commands/tables/table_state.h"
 #include "gateway/certificate_watch.h"
+#include "gateway/cluster_memory.h"
 #include "kafka/kafka_check.h"
 #include "model/table/dated_table.h"
 #include "tables/declared_table.h"
@@ -32,34 +33,54 @@ warn_of_end(const char *gateway, const char *whose, gint64 end_s, TideCheckList 
   tide_check_list_add(list, "gateway", gateway, TIDE_CHECK_NOTE, detail);
 }
 
+/* @cluster: (inout): what the gateways must be of; NULL until one tells it. FALSE: the gateway is of another, which was
+ * added to @list. */
+static gboolean
+check_cluster(const char *gateway, const char *found, char **cluster, TideCheckList *list)
+{
+  if (*cluster == NULL)
+    *cluster = g_strdup(found);
+  if (found == NULL || strcmp(found, *cluster) == 0)
+    return TRUE;
+  g_autofree char *mismatch = tide_cluster_mismatch(gateway, found, *cluster);
+  tide_check_list_add(list, "gateway", gateway, TIDE_CHECK_PROBLEM, mismatch);
+  return FALSE;
+}
+
 static gboolean
 check_gateways(const TideConfig *config, TideCheckList *list, gboolean *ret_any_framed)
 {
   guint n_good = 0;
   TideWireProtocol first = TIDE_WIRE_BINARY;
+  g_autofree char *cluster = NULL;
+  g_autoptr(GError) unreadable = NULL;
+  if (!tide_cluster_memory_read(&cluster, &unreadable))
+    tide_check_list_add(list, "state", "", TIDE_CHECK_PROBLEM, unreadable->message);
   const GPtrArray *gateways = config->hbase.gateways;
   for (guint i = 0; i < gateways->len; i++) {
     const TideEndpoint *endpoint = gateways->pdata[i];
     g_autoptr(GError) error = NULL;
     TideWireMode mode;
-    TideGatewayFacts facts;
+    g_auto(TideGatewayFacts) facts = {0};
     tide_progress_step("asking gateway '%s'", endpoint->text);
     if (!tide_gateway_session_probe(config, endpoint, &mode, &facts, &error)) {
       tide_check_list_add(list, "gateway", endpoint->text, TIDE_CHECK_PROBLEM, error->message);
       continue;
     }
+    if (!check_cluster(endpoint->text, facts.cluster, &cluster, list))
+      continue;
     if (n_good++ == 0)
       first = mode.protocol;
     *ret_any_framed = *ret_any_framed || mode.framing == TIDE_FRAMING_FRAMED;
     gboolean is_alike = mode.protocol == first;
     g_autofree char *detail = g_strdup_printf(
-        "thrift2, %s, %s%s%s%s", tide_message_layer_of(endpoint, mode.framing)->name,
+        "thrift2, %s, %s%s%s%s%s", tide_message_layer_of(endpoint, mode.framing)->name,
         tide_wire_protocol_name(mode.protocol), facts.link != NULL ? "; " : "", facts.link != NULL ? facts.link : "",
+        facts.cluster != NULL ? "" : "; it has no id of its HBase cluster to tell, so that is not compared",
         is_alike ? "" : ", unlike another: only those of one protocol are used, configure all alike");
     tide_check_list_add(list, "gateway", endpoint->text, is_alike ? TIDE_CHECK_OK : TIDE_CHECK_PROBLEM, detail);
     warn_of_end(endpoint->text, "its certificate", facts.ends.peer_s, list);
     warn_of_end(endpoint->text, "our certificate ('hbase.tls.certificate')", facts.ends.own_s, list);
-    g_free(facts.link);
   }
   return n_good > 0;
 }

@@ -1,6 +1,7 @@
 #include "commands/read/gateway_session.h"
 
 #include "commands/cli/progress.h"
+#include "gateway/cluster_memory.h"
 #include "util/clock.h"
 #include "util/error.h"
 
@@ -10,6 +11,7 @@ struct TideGatewaySession {
   guint first;             /* of the gateways, that is tried first */
   TideHBaseClient *client; /* owned; NULL before the first success */
   TideWireMode mode;
+  char *cluster; /* owned: what every gateway must be of; NULL until one tells it */
 };
 
 gboolean
@@ -21,12 +23,22 @@ tide_gateway_session_probe(const TideConfig *config, const TideEndpoint *endpoin
 }
 
 static TideHBaseClient *
-connect_gateway(const TideConfig *config, const TideEndpoint *endpoint, TideWireMode *ret_mode, GError **error)
+connect_gateway(TideGatewaySession *session, const TideEndpoint *endpoint, TideWireMode *ret_mode, GError **error)
 {
+  const TideConfig *config = session->config;
   TideWireMode mode;
-  if (!tide_gateway_session_probe(config, endpoint, &mode, NULL, error))
+  g_auto(TideGatewayFacts) facts = {0};
+  if (!tide_gateway_session_probe(config, endpoint, &mode, &facts, error))
     return NULL;
+  if (session->cluster == NULL)
+    session->cluster = g_strdup(facts.cluster);
+  if (facts.cluster != NULL && strcmp(facts.cluster, session->cluster) != 0) {
+    g_autofree char *mismatch = tide_cluster_mismatch(endpoint->text, facts.cluster, session->cluster);
+    (void)tide_fail(error, TIDE_ERROR_WRONG_SERVICE, "%s", mismatch);
+    return NULL;
+  }
   g_autoptr(TideHBaseClient) client = tide_hbase_client_new(endpoint, mode);
+  tide_hbase_client_require_cluster(client, facts.cluster);
   gint64 deadline_us = tide_now_us() + config->hbase.connect_timeout_ms * TIDE_US_PER_MS;
   if (!tide_hbase_client_connect(client, deadline_us, error))
     return NULL;
@@ -78,7 +90,7 @@ open_connection(TideGatewaySession *session, GError **error)
     const TideEndpoint *endpoint = gateways->pdata[(session->first + i) % gateways->len];
     g_autoptr(GError) local_error = NULL;
     TideWireMode mode;
-    g_autoptr(TideHBaseClient) client = connect_gateway(session->config, endpoint, &mode, &local_error);
+    g_autoptr(TideHBaseClient) client = connect_gateway(session, endpoint, &mode, &local_error);
     if (client == NULL) {
       add_failure(&failures, endpoint, local_error);
       continue;
@@ -109,19 +121,21 @@ TideGatewaySession *
 tide_gateway_session_open(const TideConfig *config, TideGatewayPreference preference, GError **error)
 {
   tide_progress_step("asking gateway '%s'", ((const TideEndpoint *)config->hbase.gateways->pdata[0])->text);
-  TideGatewaySession *session = tide_gateway_session_open_from(config, preference, 0, error);
+  TideGatewaySession *session = tide_gateway_session_open_from(config, preference, 0, NULL, error);
   tide_progress_step_end();
   return session;
 }
 
 TideGatewaySession *
-tide_gateway_session_open_from(const TideConfig *config, TideGatewayPreference preference, guint first, GError **error)
+tide_gateway_session_open_from(const TideConfig *config, TideGatewayPreference preference, guint first,
+                               const char *cluster, GError **error)
 {
   g_autoptr(TideGatewaySession) session = g_new0(TideGatewaySession, 1);
   session->config = config;
   session->preference = preference;
   session->first = first;
-  if (!open_connection(session, error))
+  session->cluster = g_strdup(cluster);
+  if ((cluster == NULL && !tide_cluster_memory_read(&session->cluster, error)) || !open_connection(session, error))
     return NULL;
   return g_steal_pointer(&session);
 }
@@ -132,6 +146,7 @@ tide_gateway_session_free(TideGatewaySession *session)
   if (session == NULL)
     return;
   tide_hbase_client_free(session->client);
+  g_free(session->cluster);
   g_free(session);
 }
 
@@ -139,6 +154,12 @@ TideHBaseClient *
 tide_gateway_session_client(TideGatewaySession *session)
 {
   return session->client;
+}
+
+const char *
+tide_gateway_session_cluster(const TideGatewaySession *session)
+{
+  return session->cluster;
 }
 
 TideWireMode

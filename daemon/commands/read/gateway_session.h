@@ -26,14 +26,18 @@ typedef struct TideGatewaySession TideGatewaySession;
 TideGatewaySession *tide_gateway_session_open(const TideConfig *config, TideGatewayPreference preference,
                                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
 /* As open, but the gateways are tried from the one at @first on (counted round): several sessions of one command spread
- * over them. */
+ * over them. @cluster: (nullable): what tide_gateway_session_cluster() says of another session of the command. */
 TideGatewaySession *tide_gateway_session_open_from(const TideConfig *config, TideGatewayPreference preference,
-                                                   guint first, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+                                                   guint first, const char *cluster,
+                                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void tide_gateway_session_free(TideGatewaySession *session); /* NULL ok */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideGatewaySession, tide_gateway_session_free)
 
 /* Borrowed; another one after the session was opened again. */
 TideHBaseClient *tide_gateway_session_client(TideGatewaySession *session);
+/* The id of the cluster that all its gateways are of: this host's (cluster_memory.h), else that of the first one. NULL:
+ * none has told it. Borrowed. */
+const char *tide_gateway_session_cluster(const TideGatewaySession *session);
 TideWireMode tide_gateway_session_mode(const TideGatewaySession *session);
 
 /* Now plus hbase.call_timeout, monotonic. */

@@ -135,8 +135,8 @@ open_session(Worker *worker, GError **error)
   if (worker->session != NULL && tide_hbase_client_is_open(tide_gateway_session_client(worker->session)))
     return TRUE;
   g_clear_pointer(&worker->session, tide_gateway_session_free);
-  worker->session =
-      tide_gateway_session_open_from(worker->job->options.config, TIDE_GATEWAY_ANY, worker->number, error);
+  worker->session = tide_gateway_session_open_from(worker->job->options.config, TIDE_GATEWAY_ANY, worker->number,
+                                                   worker->job->options.cluster, error);
   return worker->session != NULL;
 }
 

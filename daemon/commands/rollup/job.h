@@ -16,6 +16,7 @@ typedef struct TideRollupJob TideRollupJob;
 
 typedef struct TideRollupOptions {
   const TideConfig *config; /* borrowed */
+  const char *cluster;      /* borrowed: as of tide_gateway_session_cluster() */
   TideRollupMarks *marks;   /* borrowed: the job's until its finish; see tide_rollup_job_marks_text() */
   gboolean count_only;      /* counts what the target holds of the ranges, instead of copying the source's */
   guint32 threads;          /* at least 1 */

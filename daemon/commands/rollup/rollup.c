@@ -42,6 +42,7 @@ typedef struct Rollup {
   const TideTable *source; /* borrowed */
   TideRollupDay day;
   char *target;             /* owned: the table's name */
+  char *cluster;            /* owned: where both tables are; NULL: not told */
   char *marks_path;         /* owned; NULL: marks cannot be kept */
   TideRollupMarks *marks;   /* owned */
   const volatile int *stop; /* set by a signal */
@@ -51,6 +52,7 @@ static void
 clear_rollup(Rollup *rollup)
 {
   g_free(rollup->target);
+  g_free(rollup->cluster);
   g_free(rollup->marks_path);
   tide_rollup_marks_free(rollup->marks);
 }
@@ -235,6 +237,7 @@ prepare_tables(Rollup *rollup, GError **error)
       tide_gateway_session_open(rollup->config, TIDE_GATEWAY_PREFER_UNFRAMED, error);
   if (session == NULL)
     return FALSE;
+  rollup->cluster = g_strdup(tide_gateway_session_cluster(session));
   g_autoptr(GPtrArray) regions =
       tide_hbase_client_regions(tide_gateway_session_client(session), tide_bytes_of_string(rollup->source->name),
                                 tide_gateway_session_deadline_us(session), error);
@@ -256,6 +259,7 @@ run_job(const Rollup *rollup, TideRollupMarks *marks, gboolean count_only, TideR
 {
   TideRollupOptions job_options = {
       .config = rollup->config,
+      .cluster = rollup->cluster,
       .marks = marks,
       .count_only = count_only,
       .threads = (guint32)rollup->options->threads,

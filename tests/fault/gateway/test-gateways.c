@@ -4,7 +4,11 @@
 #include "gateway/gateways.h"
 #include "unit/load_text.h"
 #include "util/clock.h"
+#include "util/error.h"
+#include "util/lock.h"
 #include "util/log.h"
+
+#include <glib/gstdio.h>
 
 #define TIMEOUT_US (240 * TIDE_US_PER_S) /* only a failure waits so long */
 
@@ -97,6 +101,245 @@ test_refused_connection_takes_no_place(Fixture *fixture, gconstpointer data)
   tide_gateways_close_link(fixture->gateways, &link, FALSE);
 }
 
+/* ---- K6: of which cluster ---- */
+
+#define OTHER_CLUSTER "7be3f4c1-0d2e-4b6a-8f15-93a0c2d4e6b8"
+
+typedef struct Clusters {
+  TideScriptedGateway *gateways[2];
+  char *directory; /* owned: $STATE_DIRECTORY */
+  TideConfig *config;
+  TideMetrics *metrics;
+  TideGateways *list;
+} Clusters;
+
+static void
+set_up_clusters(Clusters *clusters, gconstpointer data)
+{
+  for (guint i = 0; i < G_N_ELEMENTS(clusters->gateways); i++)
+    clusters->gateways[i] = scripted_gateway_new(NULL);
+  clusters->directory = g_dir_make_tmp("tidemark-clusters-XXXXXX", NULL);
+  g_assert_nonnull(clusters->directory);
+  g_setenv("STATE_DIRECTORY", clusters->directory, TRUE);
+  g_autofree char *text = g_strdup_printf("kafka: { brokers: [\"127.0.0.1:1\"], group: g, topics: [t] }\n"
+                                          "hbase: { gateways: [\"%s\", \"%s\"] }\n"
+                                          "readings: { format: json, time: { field: ts, format: epoch_ms } }\n"
+                                          "tables: { T: { key: [ { field: host } ], columns: { family: M, from: \"*\" "
+                                          "} } }\n",
+                                          scripted_gateway_endpoint(clusters->gateways[0]),
+                                          scripted_gateway_endpoint(clusters->gateways[1]));
+  clusters->config = load_text(text);
+  clusters->metrics = tide_metrics_new();
+  clusters->list = tide_gateways_new(&clusters->config->hbase, clusters->metrics);
+}
+
+static void
+tear_down_clusters(Clusters *clusters, gconstpointer data)
+{
+  tide_gateways_stop(clusters->list);
+  tide_gateways_free(clusters->list);
+  tide_metrics_free(clusters->metrics);
+  tide_config_free(clusters->config);
+  for (guint i = 0; i < G_N_ELEMENTS(clusters->gateways); i++)
+    scripted_gateway_free(clusters->gateways[i]);
+  g_autofree char *path = g_build_filename(clusters->directory, "cluster", NULL);
+  g_unlink(path);
+  g_rmdir(clusters->directory);
+  g_free(clusters->directory);
+  g_unsetenv("STATE_DIRECTORY");
+}
+
+static void
+be_of_cluster(const Clusters *clusters, guint index, const char *cluster)
+{
+  fake_hbase_set_cluster(scripted_gateway_hbase(clusters->gateways[index]), cluster);
+}
+
+static void
+remember(const Clusters *clusters, const char *cluster)
+{
+  g_autofree char *path = g_build_filename(clusters->directory, "cluster", NULL);
+  g_assert_true(g_file_set_contents(path, cluster, -1, NULL));
+}
+
+static char *
+remembered(const Clusters *clusters)
+{
+  g_autofree char *path = g_build_filename(clusters->directory, "cluster", NULL);
+  char *text = NULL;
+  (void)g_file_get_contents(path, &text, NULL, NULL);
+  return text;
+}
+
+/* How many gateways are in @state, and what is said of the last of them. (transfer full) */
+static guint
+count_states(const Clusters *clusters, const char *state, char **ret_error_text)
+{
+  guint n = 0;
+  g_autoptr(GArray) views = tide_gateways_view(clusters->list);
+  for (guint i = 0; i < views->len; i++) {
+    const TideGatewayView *view = &g_array_index(views, TideGatewayView, i);
+    if (strcmp(view->state, state) != 0)
+      continue;
+    n++;
+    if (ret_error_text != NULL) {
+      g_free(*ret_error_text);
+      *ret_error_text = g_strdup(view->error_text);
+    }
+  }
+  return n;
+}
+
+/* Probers and gateways tell nobody what they did: a look now and then. */
+static void
+look_again_soon(void)
+{
+  static TideMutex lock = {PTHREAD_MUTEX_INITIALIZER};
+  TideCond never;
+  tide_cond_init(&never);
+  tide_mutex_lock(&lock);
+  tide_cond_wait_until(&never, &lock, tide_now_us() + TIDE_US_PER_MS);
+  tide_mutex_unlock(&lock);
+  tide_cond_clear(&never);
+}
+
+static void
+wait_for_states(const Clusters *clusters, const char *state, guint n)
+{
+  gint64 deadline_us = tide_now_us() + TIMEOUT_US;
+  while (count_states(clusters, state, NULL) != n && tide_now_us() < deadline_us)
+    look_again_soon();
+  g_assert_cmpuint(count_states(clusters, state, NULL), ==, n);
+}
+
+static void
+test_gateways_of_two_clusters(Clusters *clusters, gconstpointer data)
+{
+  g_autofree char *error_text = NULL;
+  be_of_cluster(clusters, 1, OTHER_CLUSTER);
+  tide_gateways_start(clusters->list);
+  wait_for_states(clusters, "up", 1);
+  wait_for_states(clusters, "refused", 1);
+  g_assert_cmpuint(tide_gateways_n_up(clusters->list), ==, 1);
+  g_assert_cmpuint(tide_metrics_sum(clusters->metrics, "tidemark_gateway_refused", NULL), ==, 1);
+  (void)count_states(clusters, "refused", &error_text);
+  g_assert_nonnull(strstr(error_text, FAKE_CLUSTER));
+  g_assert_nonnull(strstr(error_text, OTHER_CLUSTER));
+  g_assert_nonnull(strstr(error_text, "--accept-cluster-change"));
+  /* Every connection is to the one that was found first. */
+  g_autofree char *kept = remembered(clusters);
+  guint chosen = g_str_has_prefix(kept, FAKE_CLUSTER) ? 0 : 1;
+  for (guint i = 0; i < 4; i++) {
+    TideHBaseClient *client = NULL;
+    TideGateway *gateway = tide_gateways_connect(clusters->list, tide_now_us() + TIMEOUT_US, &client);
+    g_assert_cmpstr(tide_gateway_name(gateway), ==, scripted_gateway_endpoint(clusters->gateways[chosen]));
+    tide_gateways_release(clusters->list, gateway, client, FALSE);
+  }
+  /* It is used as soon as it is of the same. */
+  be_of_cluster(clusters, 1 - chosen, chosen == 0 ? FAKE_CLUSTER : OTHER_CLUSTER);
+  wait_for_states(clusters, "up", 2);
+  g_assert_cmpuint(tide_metrics_sum(clusters->metrics, "tidemark_gateway_refused", NULL), ==, 0);
+}
+
+static void
+test_cluster_is_remembered(Clusters *clusters, gconstpointer data)
+{
+  remember(clusters, OTHER_CLUSTER "\n");
+  tide_gateways_start(clusters->list);
+  wait_for_states(clusters, "refused", 2);
+  TideWireProtocol protocol;
+  g_assert_false(tide_gateways_wait_up(clusters->list, 0, &protocol));
+  g_autofree char *kept = remembered(clusters);
+  g_assert_cmpstr(kept, ==, OTHER_CLUSTER "\n");
+}
+
+static void
+test_accepted_cluster_is_remembered(Clusters *clusters, gconstpointer data)
+{
+  remember(clusters, OTHER_CLUSTER "\n");
+  tide_gateways_accept_cluster_change(clusters->list);
+  tide_gateways_start(clusters->list);
+  wait_for_states(clusters, "up", 2);
+  g_autofree char *kept = remembered(clusters);
+  g_assert_cmpstr(kept, ==, FAKE_CLUSTER "\n");
+}
+
+/* What the file says cannot be told: nothing is written on the chance that it says the same. */
+static void
+test_unreadable_memory_is_waited_for(Clusters *clusters, gconstpointer data)
+{
+  g_autofree char *error_text = NULL;
+  g_autofree char *path = g_build_filename(clusters->directory, "cluster", NULL);
+  g_assert_cmpint(g_mkdir(path, 0700), ==, 0);
+  tide_gateways_start(clusters->list);
+  gint64 deadline_us = tide_now_us() + TIMEOUT_US;
+  while ((error_text == NULL || strstr(error_text, "which cluster") == NULL) && tide_now_us() < deadline_us)
+    (void)count_states(clusters, "down", &error_text);
+  g_assert_nonnull(strstr(error_text, "which cluster"));
+  g_assert_cmpuint(tide_gateways_n_up(clusters->list), ==, 0);
+  g_assert_cmpint(g_rmdir(path), ==, 0);
+  wait_for_states(clusters, "up", 2);
+}
+
+/* One that does not know the call is used as before. */
+static void
+test_gateway_without_the_call_is_used(Clusters *clusters, gconstpointer data)
+{
+  scripted_gateway_set_personality(clusters->gateways[1], TIDE_PERSONALITY_OLD_THRIFT2);
+  be_of_cluster(clusters, 1, OTHER_CLUSTER);
+  tide_gateways_start(clusters->list);
+  wait_for_states(clusters, "up", 2);
+}
+
+/* As one says that connected to HBase while ZooKeeper was away. */
+static void
+test_stand_in_is_no_cluster(Clusters *clusters, gconstpointer data)
+{
+  be_of_cluster(clusters, 0, "default-cluster");
+  be_of_cluster(clusters, 1, "default-cluster");
+  tide_gateways_start(clusters->list);
+  wait_for_states(clusters, "up", 2);
+  g_autofree char *kept = remembered(clusters);
+  g_assert_cmpstr(kept, ==, NULL);
+}
+
+static gboolean
+ignore_row(const TideResultRow *row, gpointer data)
+{
+  return TRUE;
+}
+
+/* The gateway is never found down: only its idle connections end, and its name leads elsewhere from then on. */
+static void
+test_name_that_moves_is_noticed(Clusters *clusters, gconstpointer data)
+{
+  scripted_gateway_refuse(clusters->gateways[1]);
+  tide_gateways_start(clusters->list);
+  TideGatewayLink link;
+  g_assert_true(tide_gateways_open_link(clusters->list, tide_now_us() + TIMEOUT_US, &link));
+  scripted_gateway_create_table(clusters->gateways[0], "T", "M", NULL);
+  g_autoptr(GError) error = NULL;
+  gint64 deadline_us = tide_now_us() + TIMEOUT_US;
+  g_assert_true(tide_hbase_client_get(link.client, TIDE_BYTES_LITERAL("T"), TIDE_BYTES_LITERAL("r"), deadline_us,
+                                      ignore_row, NULL, NULL, &error));
+  g_assert_no_error(error);
+  be_of_cluster(clusters, 0, OTHER_CLUSTER);
+  scripted_gateway_reset_connections(clusters->gateways[0]);
+  while (tide_hbase_client_is_ready(link.client) && tide_now_us() < deadline_us)
+    look_again_soon();
+  g_assert_false(tide_hbase_client_get(link.client, TIDE_BYTES_LITERAL("T"), TIDE_BYTES_LITERAL("r"), deadline_us,
+                                       ignore_row, NULL, NULL, &error));
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT); /* so that it is known that no row was sent */
+  g_assert_nonnull(strstr(error->message, OTHER_CLUSTER));
+  tide_gateways_close_link(clusters->list, &link, TRUE);
+  wait_for_states(clusters, "refused", 1);
+  TideGatewayStats stats;
+  scripted_gateway_stats(clusters->gateways[0], &stats);
+  g_assert_cmpuint(stats.calls_by_method[TIDE_CALL_GET], ==, 1);
+}
+
+#define ADD_CLUSTERS(path, func)                                                                                       \
+  g_test_add("/gateways/" path, Clusters, NULL, set_up_clusters, func, tear_down_clusters)
 #define ADD(path, func) g_test_add("/gateways/" path, Fixture, NULL, set_up, func, tear_down)
 
 int
@@ -107,5 +350,12 @@ main(int argc, char **argv)
   tide_hbase_client_init_types();
   ADD("closed-connection-proves-nothing", test_closed_connection_proves_nothing);
   ADD("refused-connection-takes-no-place", test_refused_connection_takes_no_place);
+  ADD_CLUSTERS("D27-K6-gateways-of-two-clusters", test_gateways_of_two_clusters);
+  ADD_CLUSTERS("D27-K6-cluster-is-remembered", test_cluster_is_remembered);
+  ADD_CLUSTERS("D27-K6-accepted-cluster-is-remembered", test_accepted_cluster_is_remembered);
+  ADD_CLUSTERS("D27-K6-unreadable-memory-is-waited-for", test_unreadable_memory_is_waited_for);
+  ADD_CLUSTERS("D27-K6-gateway-without-the-call-is-used", test_gateway_without_the_call_is_used);
+  ADD_CLUSTERS("D27-K6-stand-in-is-no-cluster", test_stand_in_is_no_cluster);
+  ADD_CLUSTERS("D27-K6-name-that-moves-is-noticed", test_name_that_moves_is_noticed);
   return g_test_run();
 }

@@ -335,6 +335,8 @@ default_place_that_is_read_only(CheckScene *scene)
 
 /* ---- of gateways ---- */
 
+#define OTHER_CLUSTER "7be3f4c1-0d2e-4b6a-8f15-93a0c2d4e6b8"
+
 static void
 gateway_that_is_away(CheckScene *scene)
 {
@@ -373,6 +375,27 @@ replace_gateways(CheckScene *scene, const TideGatewayOptions *first, const TideG
   fake_hbase_unref(hbase);
   check_scene_set(&scene->gateway_list, g_strdup_printf("\"%s\", \"%s\"", scripted_gateway_endpoint(scene->gateways[0]),
                                                         scripted_gateway_endpoint(scene->gateways[1])));
+}
+
+/* The same tables are in both. */
+static void
+gateways_of_two_clusters(CheckScene *scene)
+{
+  scripted_gateway_free(scene->gateways[1]);
+  scene->gateways[1] = scripted_gateway_new(NULL);
+  fake_hbase_set_cluster(scripted_gateway_hbase(scene->gateways[1]), OTHER_CLUSTER);
+  scripted_gateway_create_table(scene->gateways[1], "METRIC", "M", NULL);
+  scripted_gateway_create_table(scene->gateways[1], "CURRENT_METRIC", "M", NULL);
+  scripted_gateway_create_table(scene->gateways[1], "tidemark_schemes", "s", NULL);
+  check_scene_set(&scene->gateway_list, g_strdup_printf("\"%s\", \"%s\"", scripted_gateway_endpoint(scene->gateways[0]),
+                                                        scripted_gateway_endpoint(scene->gateways[1])));
+}
+
+static void
+gateways_of_another_cluster_than_before(CheckScene *scene)
+{
+  check_scene_set(&scene->state_directory, check_scene_make_directory(scene, "old-state", 0755));
+  check_scene_write_file(scene, "old-state/cluster", OTHER_CLUSTER "\n", 0644);
 }
 
 static void
@@ -632,6 +655,7 @@ nothing(CheckScene *scene)
 
 #define AWAY "tried again"
 #define NO_GATEWAY "gateway not usable"
+#define REFUSED "gateway refused"
 #define WAITS "waiting for it"
 #define HOLDS "is halted"
 #define AS_IT_SHOULD_BE "if it is the daemon of this configuration, which runs, that is as it should be"
@@ -692,6 +716,9 @@ static const CheckDefect defects[] = {
     {"encoding-that-is-wrong", encoding_that_is_wrong, "PROBLEM", NO_GATEWAY},
     {"framings-that-differ", framings_that_differ, NULL, NULL},
     {"encodings-that-differ", encodings_that_differ, "PROBLEM", NULL},
+    {"gateways-of-two-clusters", gateways_of_two_clusters, "is of HBase cluster", REFUSED},
+    {"gateways-of-another-cluster-than-before", gateways_of_another_cluster_than_before, "is of HBase cluster",
+     REFUSED},
     {"gateway-of-thrift1", gateway_of_thrift1, "PROBLEM", NO_GATEWAY},
     {"gateway-that-is-a-web-server", gateway_that_is_a_web_server, "PROBLEM", NO_GATEWAY},
     {"gateway-behind-tls", gateway_behind_tls, "PROBLEM", NO_GATEWAY},
