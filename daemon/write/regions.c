@@ -17,9 +17,10 @@
 /* Looking up regions of one table: a scan of hbase:meta; as patient as a call. */
 #define LOOKUP_TIMEOUT_US (10 * TIDE_US_PER_S)
 
-/* A dated table that cannot be made ready is tried again at once, then after this long, doubling to the other. */
-#define MIN_PREPARE_PAUSE_US TIDE_US_PER_S
-#define MAX_PREPARE_PAUSE_US (30 * TIDE_US_PER_S)
+/* A dated table that cannot be made ready, and a list of regions that is refused, are tried again at once, then after
+ * this long, doubling to the other. */
+#define MIN_FAILURE_PAUSE_US TIDE_US_PER_S
+#define MAX_FAILURE_PAUSE_US (30 * TIDE_US_PER_S)
 
 typedef struct TableRegions {
   /* under lock */
@@ -32,6 +33,7 @@ typedef struct TableRegions {
   gboolean is_looked_up; /* right now */
   /* whoever refreshes: one thread at a time */
   gboolean is_prepared; /* may be written to; declared tables always are */
+  gboolean is_torn;     /* the last list of its regions was refused: it is asked for again soon */
   guint32 failures;     /* in a row */
 } TableRegions;
 
@@ -150,15 +152,16 @@ set_active(TideRegions *regions, TideHBaseClient *client)
   tide_mutex_unlock(&regions->lock);
 }
 
-/* @error: (nullable): NULL when the gateway knows no such table. A connection that broke once is no warning: its
- * gateway may have been restarted. */
+/* @error: (nullable): NULL when the gateway knows no such table. What passes by itself is no warning the first
+ * time: a connection that broke, as its gateway may have been restarted, and a list with a gap, as in a split. */
 static void
 note_lookup_failure(TideRegions *regions, TableRegions *table, const GError *error)
 {
   tide_counter_inc(regions->refresh_failures);
   table->failures++;
-  gboolean broke = tide_error_outcome_unknown(error) || g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONNECT);
-  if (table->failures == (broke ? 2 : 1) && !tide_error_is_cancelled(error))
+  gboolean may_pass =
+      tide_error_outcome_unknown(error) || g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONNECT) || table->is_torn;
+  if (table->failures == (may_pass ? 2 : 1) && !tide_error_is_cancelled(error))
     tide_log_fields(TIDE_LOG_WARNING, "regions-unknown", TIDE_LOG_FIELDS({"TABLE", table->table->name}),
                     "cannot look up the regions of table '%s': %s; rows are batched %s until this works",
                     table->table->name, error != NULL ? error->message : "the gateway knows no such table",
@@ -196,9 +199,10 @@ look_up(TideRegions *regions, TableRegions *table, TideHBaseClient *client)
 {
   g_autoptr(GError) error = NULL;
   tide_counter_inc(regions->refreshes);
-  g_autoptr(GPtrArray) found = tide_hbase_client_regions(client, tide_bytes_of_string(table->table->name),
-                                                         tide_now_us() + LOOKUP_TIMEOUT_US, &error);
-  if (found == NULL || found->len == 0) {
+  TideBytes name = tide_bytes_of_string(table->table->name);
+  g_autoptr(GPtrArray) found = tide_hbase_client_regions(client, name, tide_now_us() + LOOKUP_TIMEOUT_US, &error);
+  table->is_torn = found != NULL && found->len > 0 && !tide_hbase_client_check_whole(client, name, found, &error);
+  if (found == NULL || found->len == 0 || table->is_torn) {
     note_lookup_failure(regions, table, error);
     return;
   }
@@ -226,23 +230,22 @@ next_refresh_us(const TideRegions *regions, gint64 now_us)
 }
 
 static gint64
-prepare_pause_us(const TableRegions *table)
+failure_pause_us(const TableRegions *table)
 {
-  return table->failures > 1 ? tide_backoff_us(table->failures - 1, MIN_PREPARE_PAUSE_US, MAX_PREPARE_PAUSE_US) : 0;
+  return table->failures > 1 ? tide_backoff_us(table->failures - 1, MIN_FAILURE_PAUSE_US, MAX_FAILURE_PAUSE_US) : 0;
 }
 
-/* The next table that is due, or NULL; @ret_wait_us: when to look again. */
+/* The table that has been due for the longest, so that none waits behind others that fail; NULL: none is due.
+ * @ret_wait_us: when to look again */
 static TableRegions *
 due_table_locked(TideRegions *regions, gint64 now_us, gint64 *ret_wait_us)
 {
-  *ret_wait_us = G_MAXINT64;
-  for (guint32 i = 0; i < regions->n_used; i++) {
-    TableRegions *table = &regions->tables[i];
-    if (table->refresh_at_us <= now_us)
-      return table;
-    *ret_wait_us = MIN(*ret_wait_us, table->refresh_at_us);
-  }
-  return NULL;
+  TableRegions *first = NULL;
+  for (guint32 i = 0; i < regions->n_used; i++)
+    if (first == NULL || regions->tables[i].refresh_at_us < first->refresh_at_us)
+      first = &regions->tables[i];
+  *ret_wait_us = first != NULL ? first->refresh_at_us : G_MAXINT64;
+  return *ret_wait_us <= now_us ? first : NULL;
 }
 
 /* The slot of an instance may go to another when nobody has it open, and nobody looks its regions up. */
@@ -263,7 +266,8 @@ mark_refreshed(TideRegions *regions, TableRegions *table)
   {
     gint64 now_us = tide_now_us();
     gint64 asked_us = MAX(table->refresh_at_us, now_us + MIN_REFRESH_INTERVAL_US);
-    gint64 next_us = table->is_prepared ? next_refresh_us(regions, now_us) : now_us + prepare_pause_us(table);
+    gboolean is_settled = table->is_prepared && !table->is_torn;
+    gint64 next_us = is_settled ? next_refresh_us(regions, now_us) : now_us + failure_pause_us(table);
     table->refreshed_us = now_us;
     table->refresh_at_us = table->n_users > 0 ? MIN(asked_us, next_us) : G_MAXINT64;
     table->is_looked_up = FALSE;

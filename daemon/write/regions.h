@@ -3,7 +3,8 @@
  * It comes from the gateway and is refreshed by a thread of its own: every so often (a split gives no error
  * through the gateway, so nothing else would tell), and when a call fails. It is a hint: a row in a wrong lane is
  * written right by the gateway, only batched less well. While no map can be had, rows are laned by a declared key
- * prefix, or in one lane.
+ * prefix, or in one lane. A list of regions with a gap or an overlap is refused: the map stays, and the list is asked
+ * for again.
  *
  * The instances of dated tables (dated_tables.h) are looked up while a consumer has rows for them. The same thread
  * makes them ready first: creates them when they are not there, or no more (table_maker.h). Until then their lanes are

@@ -93,10 +93,16 @@ gboolean tide_hbase_client_get_multiple(TideHBaseClient *client, TideBytes table
                                         gint64 deadline_us, TideRowFunc func, gpointer data,
                                         GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The table's regions in order of start keys, without replicas and offline parents; an empty array when the table does
+/* The table's regions in order of start keys, without replicas and what is offline; an empty array when the table does
  * not exist (the gateway gives no error). Ownership: (transfer full) (element-type TideRegion). */
 GPtrArray *tide_hbase_client_regions(TideHBaseClient *client, TideBytes table, gint64 deadline_us,
                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Whether each of @regions, as just read, begins where the one before it ends, from the empty key to the empty key. The
+ * list can have a gap or an overlap for a moment, while HBase moves regions: who goes by it passes rows over, or sends
+ * them two ways. Errors: UNAVAILABLE. */
+gboolean tide_hbase_client_check_whole(const TideHBaseClient *client, TideBytes table, const GPtrArray *regions,
+                                       GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 gboolean tide_hbase_client_table_exists(TideHBaseClient *client, const char *table, gint64 deadline_us,
                                         gboolean *ret_exists, GError **error) G_GNUC_WARN_UNUSED_RESULT;

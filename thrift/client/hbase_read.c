@@ -91,6 +91,26 @@ tide_hbase_client_regions(TideHBaseClient *client, TideBytes table, gint64 deadl
   return regions;
 }
 
+gboolean
+tide_hbase_client_check_whole(const TideHBaseClient *client, TideBytes table, const GPtrArray *regions, GError **error)
+{
+  TideBytes end = TIDE_BYTES_EMPTY;
+  for (guint i = 0; i <= regions->len; i++) {
+    const TideRegion *region = i < regions->len ? g_ptr_array_index(regions, i) : NULL;
+    TideBytes start = region != NULL ? region->start_key : TIDE_BYTES_EMPTY;
+    gboolean is_second_first = i > 0 && region != NULL && start.len == 0;
+    if (!tide_bytes_equal(start, end) || is_second_first) {
+      g_autofree char *name = tide_bytes_printable(table), *end_text = tide_bytes_printable(end),
+                      *start_text = tide_bytes_printable(start);
+      return tide_fail(error, TIDE_ERROR_UNAVAILABLE,
+                       "gateway '%s' lists the regions of table '%s' with a gap or an overlap: after '%s' comes '%s'",
+                       client->endpoint->text, name, end_text, start_text);
+    }
+    end = region != NULL ? region->end_key : TIDE_BYTES_EMPTY;
+  }
+  return TRUE;
+}
+
 /* For each scanner that is still open at the end: a gateway that is at work closes it at once. */
 #define CLOSE_TIMEOUT_US TIDE_US_PER_S
 

@@ -238,16 +238,18 @@ prepare_tables(Rollup *rollup, GError **error)
   if (session == NULL)
     return FALSE;
   rollup->cluster = g_strdup(tide_gateway_session_cluster(session));
+  TideHBaseClient *client = tide_gateway_session_client(session);
+  TideBytes name = tide_bytes_of_string(rollup->source->name);
   g_autoptr(GPtrArray) regions =
-      tide_hbase_client_regions(tide_gateway_session_client(session), tide_bytes_of_string(rollup->source->name),
-                                tide_gateway_session_deadline_us(session), error);
+      tide_hbase_client_regions(client, name, tide_gateway_session_deadline_us(session), error);
   if (regions == NULL)
     return FALSE;
   if (regions->len == 0) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_NOT_FOUND, "there is no table '%s' in HBase", rollup->source->name);
     return FALSE;
   }
-  return create_target(rollup, session, regions, error) &&
+  return tide_hbase_client_check_whole(client, name, regions, error) &&
+         create_target(rollup, session, regions, error) &&
          (rollup->marks != NULL || plan_ranges(rollup, regions, error));
 }
 

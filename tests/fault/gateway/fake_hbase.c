@@ -296,6 +296,16 @@ fake_hbase_regions(TideFakeHBase *hbase, const char *name)
 }
 
 void
+fake_hbase_set_offline(TideFakeHBase *hbase, const char *name, TideBytes key, gboolean offline)
+{
+  tide_mutex_lock(&hbase->mutex);
+  TideFakeTable *table = fake_hbase_find_table_locked(hbase, name);
+  g_assert_nonnull(table);
+  fake_table_region_of(table, key)->region.offline = offline;
+  tide_mutex_unlock(&hbase->mutex);
+}
+
+void
 fake_hbase_split_region(TideFakeHBase *hbase, const char *name, TideBytes key, gboolean list_parent)
 {
   tide_mutex_lock(&hbase->mutex);

@@ -131,7 +131,8 @@ typedef struct TideFakeRegion {
   TideBytes start_key; /* owned */
   TideBytes end_key;   /* owned */
   gint64 region_id;
-  gboolean offline; /* a parent that was split and is still listed */
+  gboolean offline;
+  gboolean split; /* a parent that was split and is still listed, offline */
   gint32 replica_id;
 } TideFakeRegion;
 
@@ -140,6 +141,8 @@ typedef struct TideFakeRegion {
 GPtrArray *fake_hbase_regions(TideFakeHBase *hbase, const char *table);
 /* Cuts the region that holds @key in two. With @list_parent the old one stays in the list, offline. */
 void fake_hbase_split_region(TideFakeHBase *hbase, const char *table, TideBytes key, gboolean list_parent);
+/* Lists the region that holds @key as offline, which is no parent of a split. */
+void fake_hbase_set_offline(TideFakeHBase *hbase, const char *table, TideBytes key, gboolean offline);
 /* Joins the region that holds @key and the one behind it. */
 void fake_hbase_merge_regions(TideFakeHBase *hbase, const char *table, TideBytes key);
 void fake_hbase_set_replicas(TideFakeHBase *hbase, const char *table, gint32 n_replicas);

@@ -22,7 +22,7 @@ write_region_location(TideFakeWriter *writer, const char *table, const TideFakeR
   fake_writer_binary_field(writer, 3, region->start_key);
   fake_writer_binary_field(writer, 4, region->end_key);
   fake_writer_bool_field(writer, 5, region->offline);
-  fake_writer_bool_field(writer, 6, region->offline);
+  fake_writer_bool_field(writer, 6, region->split);
   fake_writer_i32_field(writer, 7, region->replica_id);
   fake_writer_struct_end(writer);
   fake_writer_struct_end(writer);

@@ -337,7 +337,7 @@ fake_table_split(TideFakeTable *table, TideBytes key, gboolean list_parent)
   TideFakeLiveRegion *parent = g_ptr_array_steal_index(table->regions, index);
   g_ptr_array_insert(table->regions, (int)index, region_new(table, parent->region.start_key, key));
   g_ptr_array_insert(table->regions, (int)index + 1, region_new(table, key, parent->region.end_key));
-  parent->region.offline = list_parent;
+  parent->region.offline = parent->region.split = list_parent;
   g_ptr_array_add(table->parents, parent);
 }
 

@@ -100,6 +100,12 @@ check_bad_rows(PipelineFixture *fixture, guint n_bad, const char *message, guint
                    1000 - n_bad);
   g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_hbase_poison_rows_total", NULL), ==, n_bad);
   g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_hbase_bisections_total", NULL), <=, max_bisections);
+  /* What was refused is not counted as written, however often it was tried. */
+  TideGatewayStats stats;
+  scripted_gateway_stats(fixture->gateways[0], &stats);
+  g_assert_cmpuint(stats.rows_received, >, stats.rows_written);
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_hbase_rows_written_total", NULL), ==,
+                   stats.rows_written);
   running_pipeline_assert_accounting_balances(running);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
   g_autofree char *text = take_dead_letters(&dead_letters);

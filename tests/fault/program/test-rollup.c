@@ -219,6 +219,22 @@ test_what_cannot_be_rolled_up_is_refused(Fixture *fixture, gconstpointer unused)
   assert_prints(other_day.errors, "was rolled up from 'SENSOR', another day");
 }
 
+/* Ranges are made of regions: of a list that lacks one, its rows would not be copied, nor missed by the count. */
+static void
+test_list_of_regions_with_a_gap_is_refused(Fixture *fixture, gconstpointer unused)
+{
+  TideFakeHBase *hbase = scripted_gateway_hbase(fixture->gateway);
+  fake_hbase_set_offline(hbase, "SENSOR", TIDE_BYTES_LITERAL("0100"), TRUE);
+  g_auto(ProgramDone) done = roll_up(fixture, "");
+  g_assert_cmpint(done.exit_code, ==, 69);
+  assert_prints(done.errors, "lists the regions of table 'SENSOR' with a gap or an overlap: after '0100' comes '2400'");
+  g_assert_false(fake_hbase_table_exists(hbase, "SENSOR_20170726"));
+  fake_hbase_set_offline(hbase, "SENSOR", TIDE_BYTES_LITERAL("0100"), FALSE);
+  g_auto(ProgramDone) again = roll_up(fixture, "");
+  g_assert_cmpint(again.exit_code, ==, 0);
+  assert_rolled_up(fixture, "SENSOR_20170726");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -231,6 +247,7 @@ main(int argc, char **argv)
       {"/rollup/D1-D5-gateway-fails", test_D1_D5_the_gateway_fails_and_nothing_is_missing},
       {"/rollup/gives-up-and-goes-on", test_it_gives_up_and_goes_on_later},
       {"/rollup/F17/rows-keep-their-time-to-live", test_F17_rows_keep_their_time_to_live},
+      {"/rollup/C8-list-of-regions-with-a-gap-is-refused", test_list_of_regions_with_a_gap_is_refused},
       {"/rollup/refused", test_what_cannot_be_rolled_up_is_refused},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(tests); i++)

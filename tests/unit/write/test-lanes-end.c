@@ -61,6 +61,38 @@ test_unanswered_call_is_remembered(Fixture *fixture, gconstpointer data)
   tide_lane_unref(lane);
 }
 
+static double
+written_a_second(Fixture *fixture, gint64 now_us)
+{
+  double rows_per_second = -1;
+  g_autoptr(GArray) tables = tide_lanes_tables(fixture->lanes, now_us);
+  if (tables->len > 0)
+    rows_per_second = g_array_index(tables, TideLoad, 0).rows_per_second;
+  return rows_per_second;
+}
+
+/* What status calls a table's rows a second is what HBase acknowledged. */
+static void
+test_refused_rows_are_not_written(Fixture *fixture, gconstpointer data)
+{
+  static const TideOutcome failures[] = {TIDE_OUTCOME_NOT_SENT, TIDE_OUTCOME_RETRY, TIDE_OUTCOME_UNKNOWN};
+  TideLane *lane = lane_of(fixture, 0, "", "");
+  submit(fixture, lane, 5, 100);
+  TideCall call;
+  for (guint i = 0; i < G_N_ELEMENTS(failures); i++) {
+    g_assert_cmpint(tide_lanes_take(fixture->lanes, tide_now_us() + 10 * TIDE_US_PER_S, &call), ==, TIDE_TAKE_CALL);
+    gint64 now_us = tide_now_us();
+    tide_lanes_finish(fixture->lanes, &call, failures[i], "refused", now_us);
+    g_assert_cmpfloat(written_a_second(fixture, now_us), ==, 0);
+  }
+  g_assert_cmpint(tide_lanes_take(fixture->lanes, tide_now_us() + 10 * TIDE_US_PER_S, &call), ==, TIDE_TAKE_CALL);
+  gint64 now_us = tide_now_us();
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, now_us);
+  g_assert_cmpfloat(written_a_second(fixture, now_us), >, 0);
+  g_assert_cmpuint(count_completed(fixture), ==, 1);
+  tide_lane_unref(lane);
+}
+
 /* ---- how trouble is kept small ---- */
 
 /* A lane that works may have two calls of ten rows; each failure halves what it may have, each success gives back an
@@ -405,6 +437,7 @@ main(int argc, char **argv)
   ADD("/lanes-end/D14-rows-that-are-cut-off-keep-nobody-waiting", test_rows_that_are_cut_off_keep_nobody_waiting);
   ADD("/lanes-end/batch-with-a-cut-row-has-its-turn", test_batch_with_a_cut_row_has_its_turn);
   ADD("/lanes-end/batch-with-a-cut-row-is-woken-for", test_batch_with_a_cut_row_is_woken_for);
+  ADD("/lanes-end/refused-rows-are-not-written", test_refused_rows_are_not_written);
   ADD("/lanes-end/failed-lane-waits-alone-and-the-others-go-on", test_failed_lane_waits_alone_and_the_others_go_on);
   ADD("/lanes-end/unanswered-call-is-remembered", test_unanswered_call_is_remembered);
   ADD("/lanes-end/window-halves-and-widens-by-steps", test_window_halves_and_widens_by_steps);

@@ -147,6 +147,40 @@ test_h6_family_names_are_kept_as_they_are(void)
   g_assert_error(error, TIDE_ERROR, TIDE_ERROR_PROTOCOL);
 }
 
+/* A reply with one region, of which one thing is set. */
+static guint
+count_regions_with(gsize offset, gsize isset_offset, gint32 value)
+{
+  Oracle *oracle = oracle_get(TIDE_WIRE_COMPACT);
+  ThriftProtocol *to = reply_begin(oracle, "getAllRegionLocations", T_REPLY, SEQUENCE_ID);
+  HbaseTHRegionLocation *location = new_region();
+  guint8 *info = (guint8 *)location->regionInfo;
+  *(gint32 *)(void *)(info + offset) = value;
+  *(gboolean *)(void *)(info + isset_offset) = TRUE;
+  reply_field(to, T_LIST, 0);
+  write_many(to, location, 1);
+  TideReply reply = reply_of("getAllRegionLocations", reply_end(oracle));
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GPtrArray) regions = tide_reply_read_regions(&reply, &error);
+  g_assert_no_error(error);
+  return regions->len;
+}
+
+/* Each of the three alone says that a region serves no rows. */
+#define COUNT_WITH(field, value)                                                                                       \
+  count_regions_with(offsetof(HbaseTHRegionInfo, field), offsetof(HbaseTHRegionInfo, __isset_##field), value)
+
+static void
+test_regions_that_serve_no_rows(void)
+{
+  g_assert_cmpuint(COUNT_WITH(offline, FALSE), ==, 1);
+  g_assert_cmpuint(COUNT_WITH(split, FALSE), ==, 1);
+  g_assert_cmpuint(COUNT_WITH(replicaId, 0), ==, 1);
+  g_assert_cmpuint(COUNT_WITH(offline, TRUE), ==, 0);
+  g_assert_cmpuint(COUNT_WITH(split, TRUE), ==, 0);
+  g_assert_cmpuint(COUNT_WITH(replicaId, 1), ==, 0);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -154,5 +188,6 @@ main(int argc, char **argv)
   g_test_add_func("/reply-tables/H3/counts-have-bounds", test_h3_counts);
   g_test_add_func("/reply-tables/H3/names-have-bounds", test_h3_names);
   g_test_add_func("/reply-tables/H6/family-names-are-kept-as-they-are", test_h6_family_names_are_kept_as_they_are);
+  g_test_add_func("/reply-tables/regions-that-serve-no-rows", test_regions_that_serve_no_rows);
   return g_test_run();
 }
