@@ -221,6 +221,19 @@ check_rights(TideGatewaySession *session, const TideTable *table, const TideTabl
          try_rights(session, TIDE_FINGERPRINT_TABLE, TIDE_FINGERPRINT_FAMILY, error);
 }
 
+/* What a gateway that answers refuses for a table says nothing of the others: they are looked at, too. FALSE: the
+ * gateway is lost. */
+static gboolean
+add_refusal(TideGatewaySession *session, const TideTable *table, const char *what, const GError *error,
+            TideCheckList *list)
+{
+  if (!tide_hbase_client_is_open(tide_gateway_session_client(session)))
+    return FALSE;
+  g_autofree char *detail = g_strdup_printf("%s: %s", what, error->message);
+  tide_check_list_add(list, "table", table->name, TIDE_CHECK_PROBLEM, detail);
+  return TRUE;
+}
+
 static void
 check_table(TideGatewaySession *session, const TideConfig *config, const TideTable *table, TideCheckList *list,
             Remedies *remedies, GError **error)
@@ -233,7 +246,8 @@ check_table(TideGatewaySession *session, const TideConfig *config, const TideTab
     if (!state->exists || state->differences->len > 0 || check_rights(session, table, state, &failure))
       return;
   }
-  if (!add_denial(table, failure, list, remedies))
+  if (!add_denial(table, failure, list, remedies) &&
+      !add_refusal(session, table, state != NULL ? "it takes no rows" : "cannot be looked at", failure, list))
     g_propagate_prefixed_error(error, g_steal_pointer(&failure), "cannot look at '%s': ", table->name);
 }
 

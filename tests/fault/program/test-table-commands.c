@@ -105,6 +105,27 @@ test_check_names_what_it_has_not_looked_at(ProgramScene *fixture, gconstpointer 
 }
 
 /* A wrong property is the configuration's fault, not the brokers': found without them, and before anything is asked. */
+/* One table takes no rows, another cannot be looked at: each is named, and the rest is looked at all the same. */
+static void
+test_table_that_is_refused_hides_no_other(ProgramScene *fixture, gconstpointer unused)
+{
+  program_scene_run(fixture, "tables create", 0);
+  TideScriptedFault read_only = {.kind = TIDE_FAULT_IO_ERROR,
+                                 .call = TIDE_CALL_CHECK_AND_PUT,
+                                 .table = "CURRENT",
+                                 .message = "region is read only"};
+  TideScriptedFault unseen = {.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_GET_TABLE_DESCRIPTOR, .table = "METRIC"};
+  scripted_gateway_add_fault(fixture->gateway, &read_only);
+  scripted_gateway_add_fault(fixture->gateway, &unseen);
+  program_scene_run(fixture, "check", 69); /* no broker */
+  const char *output = fixture->done.output;
+  assert_prints(output, "it takes no rows: ");
+  assert_prints(output, "region is read only");
+  assert_prints(output, "cannot be looked at: ");
+  g_assert_true(g_regex_match_simple("table +PLAIN +(ok|note)", output, 0, 0));
+  g_assert_null(strstr(output, "see 'tables'"));
+}
+
 static void
 test_wrong_property(ProgramScene *fixture, gconstpointer unused)
 {
@@ -504,6 +525,7 @@ main(int argc, char **argv)
   ADD("differences-have-remedies", test_differences_have_remedies);
   ADD("wrong-property-is-found-offline", test_wrong_property);
   ADD("dated-tables-are-found", test_dated_tables_are_found);
+  ADD("K16-table-that-is-refused-hides-no-other", test_table_that_is_refused_hides_no_other);
   ADD("check-names-what-it-has-not-looked-at", test_check_names_what_it_has_not_looked_at);
   ADD_FRAMED("framed-gateway-makes-what-it-can", test_framed_gateway_makes_what_it_can);
   ADD("explain-tells-rows-and-why-there-is-none", test_explain_tells_rows_and_why_not);
