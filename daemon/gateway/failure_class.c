@@ -13,6 +13,8 @@ static const char remedy_family[] =
 static const char remedy_namespace[] = "create the namespace in the HBase shell with: create_namespace 'NAME'";
 static const char remedy_access[] = "let the gateway's user write the table, in the HBase shell with: grant";
 static const char remedy_quota[] = "raise the table's space quota, or delete what it holds";
+static const char remedy_throttled[] =
+    "HBase asks for a wait: see in the HBase shell whether a quota is why, with: list_quotas";
 static const char remedy_read_only[] = "end the read-only mode of the gateway, or of the table";
 
 /* What an exception's name or the begin of its message means. */
@@ -34,6 +36,10 @@ typedef struct FailureText {
   {                                                                                                                    \
     .outcome = TIDE_OUTCOME_UNKNOWN                                                                                    \
   }
+#define IN_DOUBT_BUT(text)                                                                                             \
+  {                                                                                                                    \
+    .outcome = TIDE_OUTCOME_UNKNOWN, .remedy = text                                                                    \
+  }
 #define SUSPEND(text)                                                                                                  \
   {                                                                                                                    \
     .outcome = TIDE_OUTCOME_SUSPEND, .remedy = text                                                                    \
@@ -52,7 +58,6 @@ typedef struct FailureText {
 static const FailureText exceptions[] = {
     {"TableNotFoundException", SUSPEND(remedy_missing)},
     {"TableNotEnabledException", SUSPEND(remedy_disabled)},
-    {"TableDisabledException", SUSPEND(remedy_disabled)},
     {"NoSuchColumnFamilyException", SUSPEND(remedy_family)},
     {"InvalidFamilyOperationException", SUSPEND(remedy_family)},
     {"NamespaceNotFoundException", SUSPEND(remedy_namespace)},
@@ -63,8 +68,8 @@ static const FailureText exceptions[] = {
     /* These are of DoNotRetryIOException, and pass all the same. */
     {"RegionServerStoppedException", RETRY},
     {"RegionServerAbortedException", RETRY},
-    {"RpcThrottlingException", RETRY},
-    {"ThrottlingException", RETRY},
+    {"RpcThrottlingException", RETRY_BUT(remedy_throttled)},
+    {"ThrottlingException", RETRY_BUT(remedy_throttled)},
     {"MergeRegionException", RETRY},
     {"DoNotRetryRegionException", RETRY},
     {"RegionOfflineException", RETRY},
@@ -100,7 +105,8 @@ static const FailureText exceptions[] = {
 
 /* Messages without a name before them, by how they begin: the client's own, and those of nameless wrappers. */
 static const FailureText messages[] = {
-    {"Failed after attempts=", IN_DOUBT}, /* of which any may have timed out */
+    {"Failed after attempts=", IN_DOUBT},                 /* of which any may have timed out */
+    {"Backoff time of ", IN_DOUBT_BUT(remedy_throttled)}, /* ... 7200000ms would exceed operation timeout */
     {"Over memstore limit", RETRY},
     {"StoreTooBusy", RETRY},
     {"Region moved to", RETRY},
@@ -108,6 +114,11 @@ static const FailureText messages[] = {
     {"Call id=", IN_DOUBT},                /* ... waitTime=10002, rpcTimeout=10000 */
     {"Requested row out of range", RETRY}, /* by a stale map of regions */
     {"Insufficient permissions", SUSPEND(remedy_access)},
+    /* Space quotas, by their policies: "NO_INSERTS Puts are disallowed due to a space quota." That of DISABLE disables
+     * the table. */
+    {"NO_INSERTS ", SUSPEND(remedy_quota)},
+    {"NO_WRITES ", SUSPEND(remedy_quota)},
+    {"NO_WRITES_COMPACTIONS ", SUSPEND(remedy_quota)},
     {"Thrift Server is in Read-only mode", SUSPEND(remedy_read_only)},
     {"region is read only", SUSPEND(remedy_read_only)},
     {"KeyValue size too large", POISON},

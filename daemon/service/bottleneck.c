@@ -86,7 +86,8 @@ judge_failures(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
 
 /* ---- what is slow ---- */
 
-/* A gateway that hangs looks from here as a region server behind it that does: who looks into it, has to know both. */
+/* A gateway that hangs looks from here as a region server behind it that does, or a quota of HBase's, which the gateway
+ * waits out: who looks into it has to know of all three. */
 static gboolean
 judge_long_call(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
 {
@@ -97,7 +98,9 @@ judge_long_call(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict
           ? g_strdup_printf("; all rows in calls are of %s, while others are written: see the server that has it, too",
                             facts->called_region)
           : g_strdup("");
-  return found(verdict, TIDE_LIMIT_GATEWAY, "gateway '%s' has not answered a call for %.1f s%s",
+  return found(verdict, TIDE_LIMIT_GATEWAY,
+               "gateway '%s' has not answered a call for %.1f s%s; it is silent, too, while a quota of HBase "
+               "makes it wait (in the HBase shell: list_quotas)",
                facts->longest_call_gateway, facts->longest_call_seconds, region);
 }
 

@@ -66,9 +66,6 @@ static const Case cases[] = {
     {"Failed 2 actions: " HBASE "security.AccessDeniedException: Insufficient permissions (user=tide, scope=T, "
      "family=M:v, params=[table=T,family=M:v],action=WRITE)" TRACE ": 2 times, " SERVER,
      YES, TIDE_OUTCOME_SUSPEND, FALSE},
-    {"Failed 1 action: " HBASE
-     "quotas.SpaceLimitingException: NO_WRITES Puts are disallowed due to a space quota." TRACE ": 1 time, " SERVER,
-     YES, TIDE_OUTCOME_SUSPEND, FALSE},
     {"Thrift Server is in Read-only mode.", NO, TIDE_OUTCOME_SUSPEND, FALSE},
     {"Failed 1 action: " HBASE "DoNotRetryIOException: region is read only" TRACE ": 1 time, " SERVER, YES,
      TIDE_OUTCOME_SUSPEND, FALSE},
@@ -148,6 +145,25 @@ static const Case cases_in_doubt[] = {
      YES, TIDE_OUTCOME_UNKNOWN, FALSE},
 };
 
+/* K11: of a DoNotRetryIOException the gateway passes on the message alone, without the class. As HBase 2.6.1 wrote
+ * them.
+ */
+static const Case cases_of_space_quotas[] = {
+    {"Failed 20 actions: NO_INSERTS Puts are disallowed due to a space quota." TRACE ": 20 times, " SERVER ", ", YES,
+     TIDE_OUTCOME_SUSPEND, FALSE},
+    {"Failed 20 actions: NO_WRITES Puts are disallowed due to a space quota." TRACE ": 20 times, " SERVER ", ", YES,
+     TIDE_OUTCOME_SUSPEND, FALSE},
+    {"Failed 20 actions: NO_WRITES_COMPACTIONS Puts are disallowed due to a space quota." TRACE ": 20 times, " SERVER
+     ", ",
+     YES, TIDE_OUTCOME_SUSPEND, FALSE},
+};
+
+/* K16: throttled by a quota for longer than the gateway's own deadline; as HBase 2.6.1 wrote it. A shorter wait is the
+ * gateway's silence. */
+static const Case throttled = {"Failed 20 actions: Backoff time of 7200000ms would exceed operation timeout: 20 times, "
+                               "servers with issues: null",
+                               YES, TIDE_OUTCOME_UNKNOWN, FALSE};
+
 static GError *
 error_of_reply(const Case *item)
 {
@@ -184,6 +200,20 @@ static void
 test_f8_timeouts_of_region_servers_are_in_doubt(void)
 {
   assert_cases(cases_in_doubt, G_N_ELEMENTS(cases_in_doubt));
+}
+
+static void
+test_k11_space_quotas(void)
+{
+  assert_cases(cases_of_space_quotas, G_N_ELEMENTS(cases_of_space_quotas));
+}
+
+static void
+test_k16_throttling(void)
+{
+  assert_cases(&throttled, 1);
+  g_autoptr(GError) error = error_of_reply(&throttled);
+  g_assert_nonnull(strstr(tide_failure_of(error).remedy, "list_quotas"));
 }
 
 static void
@@ -243,6 +273,8 @@ main(int argc, char **argv)
   g_test_add_func("/failure-class/texts-of-hbase", test_texts_of_hbase);
   g_test_add_func("/failure-class/F8-timeouts-of-region-servers-are-in-doubt",
                   test_f8_timeouts_of_region_servers_are_in_doubt);
+  g_test_add_func("/failure-class/K11-space-quotas", test_k11_space_quotas);
+  g_test_add_func("/failure-class/K16-throttling", test_k16_throttling);
   g_test_add_func("/failure-class/kinds-of-errors", test_kinds_of_errors);
   g_test_add_func("/failure-class/F16-kind-of-a-text", test_f16_kind_of_a_text);
   return g_test_run();

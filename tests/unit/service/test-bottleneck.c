@@ -145,6 +145,8 @@ test_a_gateway(void)
   facts.longest_call_seconds = 3;
   facts.longest_call_gateway = "gw3:9090";
   assert_limit(&facts, TIDE_LIMIT_GATEWAY, "'gw3:9090' has not answered a call for 3.0 s");
+  /* K16: throttling is the same silence. */
+  assert_limit(&facts, TIDE_LIMIT_GATEWAY, "list_quotas");
   facts.called_region = "the region of 'T' from 'k'";
   assert_limit(&facts, TIDE_LIMIT_GATEWAY, "3.0 s; all rows in calls are of the region of 'T' from 'k', while others");
   facts.gateways_up = 0;
