@@ -152,10 +152,13 @@ add_table(const TideTable *table, const TideTableState *state, TideCheckList *li
   }
   g_autofree char *key = fingerprint_detail(state);
   const char *hidden = state->description->hidden;
+  g_autofree char *ttl = tide_table_state_undeclared_ttl(state, table);
   g_autofree char *detail =
-      g_strdup_printf("%u region%s; %s%s%s", state->regions->len, state->regions->len == 1 ? "" : "s", key,
-                      hidden != NULL ? "; how it was made cannot be seen: " : "", hidden != NULL ? hidden : "");
-  gboolean is_fine = hidden == NULL && (state->fingerprint.verdict == TIDE_FINGERPRINT_SAME || is_remembered(state));
+      g_strdup_printf("%u region%s; %s%s%s%s%s", state->regions->len, state->regions->len == 1 ? "" : "s", key,
+                      hidden != NULL ? "; how it was made cannot be seen: " : "", hidden != NULL ? hidden : "",
+                      ttl != NULL ? "; " : "", ttl != NULL ? ttl : "");
+  gboolean is_fine =
+      hidden == NULL && ttl == NULL && (state->fingerprint.verdict == TIDE_FINGERPRINT_SAME || is_remembered(state));
   tide_check_list_add(list, "table", table->name, is_fine ? TIDE_CHECK_OK : TIDE_CHECK_NOTE, detail);
 }
 

@@ -94,6 +94,23 @@ find_family(const TideTableDescription *description, const char *name)
   return NULL;
 }
 
+char *
+tide_table_state_undeclared_ttl(const TideTableState *state, const TideTable *table)
+{
+  for (guint i = 0; i < table->families->len; i++) {
+    const char *name = ((const TideFamilySettings *)table->families->pdata[i])->name;
+    const TideFamilySettings *present = find_family(state->description, name);
+    gint64 present_ms = present != NULL ? (gint64)present->time_to_live_s * 1000 : 0;
+    gint64 declared_ms = tide_table_ttl_ms(table, tide_bytes_of_string(name));
+    if (present_ms > 0 && (declared_ms == 0 || present_ms < declared_ms))
+      return g_strdup_printf(
+          "HBase keeps the cells of family '%s' for %d s only, which the configuration does not say: "
+          "readings that are older are counted as written, and never seen; declare it as 'ttl'",
+          name, present->time_to_live_s);
+  }
+  return NULL;
+}
+
 /* A family of the table, its declaration, and what would make the one the other. */
 typedef struct FamilyComparison {
   TideTableState *state;

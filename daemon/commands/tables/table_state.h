@@ -30,4 +30,8 @@ void tide_table_state_compare(TideTableState *state, const TideTable *table, con
  * TideBytes): borrowed from @table */
 GArray *tide_table_state_missing_splits(const TideTable *table, const GPtrArray *regions);
 
+/* Says of the first family that HBase keeps its cells for less long than @table declares, or declares none: the
+ * comparison leaves out what is not declared, but this decides what "written" is worth. NULL: none. (transfer full) */
+char *tide_table_state_undeclared_ttl(const TideTableState *state, const TideTable *table);
+
 G_END_DECLS

@@ -104,7 +104,6 @@ test_check_names_what_it_has_not_looked_at(ProgramScene *fixture, gconstpointer 
   g_unlink(path);
 }
 
-/* A wrong property is the configuration's fault, not the brokers': found without them, and before anything is asked. */
 /* One table takes no rows, another cannot be looked at: each is named, and the rest is looked at all the same. */
 static void
 test_table_that_is_refused_hides_no_other(ProgramScene *fixture, gconstpointer unused)
@@ -126,6 +125,20 @@ test_table_that_is_refused_hides_no_other(ProgramScene *fixture, gconstpointer u
   g_assert_null(strstr(output, "see 'tables'"));
 }
 
+/* HBase drops what tidemark has counted as written: where the configuration does not say so, that is told. */
+static void
+test_time_to_live_of_hbase_alone_is_told(ProgramScene *fixture, gconstpointer unused)
+{
+  TideFakeTableSpec *spec = fake_table_spec_new("PLAIN");
+  fake_table_spec_add_family(spec, "M")->time_to_live_s = 86400;
+  g_auto(TideFakeError) error = {0};
+  g_assert_true(fake_hbase_create_table(scripted_gateway_hbase(fixture->gateway), spec, NULL, 0, &error));
+  program_scene_run(fixture, "check", 69); /* no broker */
+  g_assert_true(g_regex_match_simple("table +PLAIN +note", fixture->done.output, 0, 0));
+  assert_prints(fixture->done.output, "HBase keeps the cells of family 'M' for 86400 s only");
+}
+
+/* A wrong property is the configuration's fault, not the brokers': found without them, and before anything is asked. */
 static void
 test_wrong_property(ProgramScene *fixture, gconstpointer unused)
 {
@@ -526,6 +539,7 @@ main(int argc, char **argv)
   ADD("wrong-property-is-found-offline", test_wrong_property);
   ADD("dated-tables-are-found", test_dated_tables_are_found);
   ADD("K16-table-that-is-refused-hides-no-other", test_table_that_is_refused_hides_no_other);
+  ADD("K16-time-to-live-of-hbase-alone-is-told", test_time_to_live_of_hbase_alone_is_told);
   ADD("check-names-what-it-has-not-looked-at", test_check_names_what_it_has_not_looked_at);
   ADD_FRAMED("framed-gateway-makes-what-it-can", test_framed_gateway_makes_what_it_can);
   ADD("explain-tells-rows-and-why-there-is-none", test_explain_tells_rows_and_why_not);
