@@ -327,6 +327,7 @@ on_assignment_done(gpointer data)
   consumer->commit_lost = FALSE; /* whoever has those partitions now has read them again */
   atomic_store_explicit(&consumer->status.had_assignment, TRUE, memory_order_relaxed);
   atomic_store_explicit(&consumer->status.denied, FALSE, memory_order_relaxed);
+  atomic_store_explicit(&consumer->status.refused, FALSE, memory_order_relaxed);
   if (atomic_load_explicit(&consumer->status.unlocated, memory_order_relaxed) == 0)
     tide_consumer_status_publish_trouble(&consumer->status, NULL);
   tide_consumer_status_publish_assigned(&consumer->status, consumer->partitions);
@@ -555,6 +556,7 @@ log_trouble(TideConsumer *consumer, const TideInputReport *report)
   const char *next = report->kind == TIDE_INPUT_TROUBLE_POLL
                          ? "joining the group again; what was in flight is read again"
                      : report->kind == TIDE_INPUT_TROUBLE_MISSING ? "it is looked for again"
+                     : report->kind == TIDE_INPUT_TROUBLE_FULL    ? "it is tried again"
                                                                   : "it is tried again, no offset moves meanwhile";
   const TidePartition *partition = report->slot != G_MAXUINT16 ? tide_consumer_partition(consumer, report->slot) : NULL;
   tide_log_fields(level, "kafka-trouble",
@@ -579,6 +581,9 @@ on_trouble(const TideInputReport *report, gpointer data)
     return;
   case TIDE_INPUT_TROUBLE_DENIED:
     atomic_store_explicit(&consumer->status.denied, TRUE, memory_order_relaxed);
+    break;
+  case TIDE_INPUT_TROUBLE_FULL:
+    atomic_store_explicit(&consumer->status.refused, TRUE, memory_order_relaxed);
     break;
   case TIDE_INPUT_TROUBLE_MISSING:
   case TIDE_INPUT_TROUBLE_POLL:

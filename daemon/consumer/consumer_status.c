@@ -128,6 +128,7 @@ tide_consumer_status_read_racy(const TideConsumerStatus *status)
       .left_work = atomic_load_explicit(&status->left_work, memory_order_relaxed),
       .fatal = atomic_load_explicit(&status->fatal, memory_order_acquire),
       .denied = atomic_load_explicit(&status->denied, memory_order_relaxed),
+      .refused = atomic_load_explicit(&status->refused, memory_order_relaxed),
   };
   for (guint bit = 0; bit < TIDE_N_PAUSE_REASONS; bit++)
     state.paused_for[bit] = atomic_load_explicit(&status->paused_for[bit], memory_order_relaxed);

@@ -23,6 +23,7 @@ typedef struct TideConsumerState {
   gboolean left_work; /* after the end: messages were unfinished when the time was up or their partition went */
   gboolean fatal;     /* the client is fenced: the program must end */
   gboolean denied;    /* Kafka does not let this user read, or be in the group */
+  gboolean refused;   /* the group has as many members as the brokers allow: it is none of them */
 } TideConsumerState;
 
 /* Members as in TideConsumerState. */
@@ -42,6 +43,7 @@ typedef struct TideConsumerStatus {
   _Atomic gboolean left_work;
   _Atomic gboolean fatal;
   _Atomic gboolean denied;
+  _Atomic gboolean refused;
 
   /* under lock */
   TideMutex lock;

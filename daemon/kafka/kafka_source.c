@@ -404,6 +404,8 @@ kind_of(rd_kafka_resp_err_t code, guint16 slot)
   case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
   case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
     return TIDE_INPUT_TROUBLE_DENIED;
+  case RD_KAFKA_RESP_ERR_GROUP_MAX_SIZE_REACHED:
+    return TIDE_INPUT_TROUBLE_FULL;
   case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
   case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
   case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
@@ -444,6 +446,16 @@ report_denied(TideKafkaSource *source, const rd_kafka_message_t *raw, guint16 sl
     name->denied = TRUE;
   }
   report(source, TIDE_INPUT_TROUBLE_DENIED, slot, whole);
+}
+
+static void
+report_full(TideKafkaSource *source, const char *text)
+{
+  g_autofree char *whole = g_strdup_printf(
+      "the group '%s' takes no more members (%s): stop a daemon of it or lower kafka.threads, or raise the brokers' "
+      "group.max.size",
+      source->options.config->kafka.group, text);
+  report(source, TIDE_INPUT_TROUBLE_FULL, NO_SLOT, whole);
 }
 
 static void
@@ -640,6 +652,8 @@ handle_event(TideKafkaSource *source, const rd_kafka_message_t *raw)
     report_fatal(source);
   else if (what.kind == TIDE_INPUT_TROUBLE_DENIED)
     report_denied(source, raw, slot, text);
+  else if (what.kind == TIDE_INPUT_TROUBLE_FULL)
+    report_full(source, text);
   else
     source->handlers.trouble(&what, source->handlers.data);
 }

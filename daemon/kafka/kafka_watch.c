@@ -460,6 +460,22 @@ take_answers(TideKafkaWatch *watch, const rd_kafka_topic_partition_list_t *commi
   tide_mutex_unlock(&watch->lock);
 }
 
+/* Without a partition of ours, nothing else shows whether the group's coordinator answers: any partition will do. */
+static void
+ask_coordinator(TideKafkaWatch *watch)
+{
+  rd_kafka_resp_err_t problem = RD_KAFKA_RESP_ERR_NO_ERROR;
+  if (watch->topics->len > 0) {
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_list_add(list, rd_kafka_topic_name(g_ptr_array_index(watch->topics, 0)), 0);
+    problem = rd_kafka_committed(watch->kafka, list, QUESTION_MS);
+    rd_kafka_topic_partition_list_destroy(list);
+  }
+  tide_mutex_lock(&watch->lock);
+  watch->answers.group_problem = problem != RD_KAFKA_RESP_ERR_NO_ERROR ? rd_kafka_err2str(problem) : NULL;
+  tide_mutex_unlock(&watch->lock);
+}
+
 static void
 ask_for_lag(TideKafkaWatch *watch)
 {
@@ -471,6 +487,8 @@ ask_for_lag(TideKafkaWatch *watch)
                       rd_kafka_committed(watch->kafka, committed, QUESTION_MS) == RD_KAFKA_RESP_ERR_NO_ERROR &&
                       !is_stopping(watch) && fill_in_begins(watch, committed);
   take_answers(watch, committed, answered ? ends : NULL);
+  if (committed->cnt == 0 && !is_stopping(watch))
+    ask_coordinator(watch);
   rd_kafka_topic_partition_list_destroy(ends);
   rd_kafka_topic_partition_list_destroy(committed);
 }

@@ -128,8 +128,10 @@ gint64 tide_kafka_watch_strangers(TideKafkaWatch *watch, char **ret_text);
 
 /* Whether a group can be expected to give out partitions. */
 typedef struct TideKafkaAnswers {
-  gint64 since_us;     /* since when each question about topics is answered, monotonic; 0: the last was not */
-  gboolean has_topics; /* at the last answer, one of the configuration was there */
+  gint64 since_us;           /* since when each question about topics is answered, monotonic; 0: the last was not */
+  gboolean has_topics;       /* at the last answer, one of the configuration was there */
+  const char *group_problem; /* why the group's coordinator did not answer when it was asked last, which is while no
+                              * partition is ours; NULL: it did, or was not asked. Static */
 } TideKafkaAnswers;
 
 TideKafkaAnswers tide_kafka_watch_answers(TideKafkaWatch *watch);

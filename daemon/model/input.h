@@ -19,6 +19,7 @@ typedef struct TideInputRecord {
 typedef enum TideInputTrouble {
   TIDE_INPUT_TROUBLE_DAMAGED,   /* bytes that no checksum agrees with: librdkafka goes on behind them */
   TIDE_INPUT_TROUBLE_DENIED,    /* this user may not read the topic, or be in the group; it is tried again */
+  TIDE_INPUT_TROUBLE_FULL,      /* the group takes no more members; it is tried again */
   TIDE_INPUT_TROUBLE_MISSING,   /* a topic or partition is not there, or no more; it is looked for again */
   TIDE_INPUT_TROUBLE_POLL,      /* the thread did not poll for max_poll_interval: the group gave its partitions away */
   TIDE_INPUT_TROUBLE_PARTITION, /* librdkafka reported an error for the partition; it goes on trying */

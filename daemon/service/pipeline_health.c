@@ -18,7 +18,8 @@ typedef struct Totals {
   guint64 in_flight;
   gint64 oldest_us;
   guint32 n_finished;
-  gboolean had_assignment;
+  guint32 n_refused;       /* consumers that the group does not take; the others read all there is */
+  gboolean had_assignment; /* each of the others */
   gboolean fatal;
   gboolean denied;
   gboolean stuck;
@@ -107,14 +108,16 @@ total(TidePipelineHealth *health, gint64 now_us)
     totals.paused += state.paused;
     for (guint bit = 0; bit < TIDE_N_PAUSE_REASONS; bit++)
       totals.paused_for[bit] += state.paused_for[bit];
-    totals.n_finished += state.finished ? 1 : 0;
-    totals.had_assignment &= state.had_assignment;
+    totals.n_finished += state.finished || state.refused ? 1 : 0; /* who is refused has nothing to do */
+    totals.n_refused += state.refused ? 1 : 0;
+    totals.had_assignment &= state.had_assignment || state.refused;
     totals.fatal |= state.fatal;
     totals.denied |= state.denied;
     totals.stuck |= now_us - state.last_round_us > STUCK_US;
     if (state.oldest_us > 0 && (totals.oldest_us == 0 || state.oldest_us < totals.oldest_us))
       totals.oldest_us = state.oldest_us;
   }
+  totals.had_assignment &= totals.n_refused < health->parts->consumers->len;
   gint64 longest_us = STUCK_US + health->parts->options.config->hbase.call_timeout_ms * TIDE_US_PER_MS;
   for (guint i = 0; i < health->parts->writers->len; i++)
     totals.stuck |= now_us - tide_writer_last_round_us_racy(g_ptr_array_index(health->parts->writers, i)) > longest_us;
@@ -178,7 +181,8 @@ brokers_text(TidePipelineHealth *health)
                          trouble != NULL ? trouble : "");
 }
 
-/* Why the group gives out no partitions, as far as that can be told from here. */
+/* Why the group gives out no partitions, as far as that is known: what Kafka says is wrong; who does not answer; else
+ * that others are waited for, but not which of them and why. */
 static char *
 group_text(TidePipelineHealth *health, gint64 now_us)
 {
@@ -186,26 +190,32 @@ group_text(TidePipelineHealth *health, gint64 now_us)
   TideKafkaAnswers answers = tide_kafka_watch_answers(health->parts->watch);
   gint64 waited_us = now_us - group_begins_us(health, &answers);
   gint64 left_us = config->session_timeout_ms * TIDE_US_PER_MS - waited_us;
+  char *trouble = kafka_trouble(health);
+  if (trouble != NULL)
+    return trouble;
   if (waited_us < GROUP_WAIT_US)
     return g_strdup("no assignment yet");
   if (answers.since_us == 0)
     return brokers_text(health);
-  if (left_us < 0)
-    return g_strdup_printf("the group '%s' has given out no partitions for %" G_GINT64_FORMAT
-                           " s: a member that does not join again is waited for as long as its kafka.max_poll_interval",
-                           config->group, waited_us / TIDE_US_PER_S);
+  if (answers.group_problem != NULL)
+    return g_strdup_printf("the coordinator of the group '%s' does not answer: %s; it is asked until it does",
+                           config->group, answers.group_problem);
   g_autoptr(GDateTime) now = g_date_time_new_now_utc();
-  g_autoptr(GDateTime) until = g_date_time_add(now, left_us);
-  g_autofree char *time = g_date_time_format(until, "%H:%M:%S");
-  return g_strdup_printf("the group '%s' keeps partitions for a member that ended without leaving, a daemon that was "
-                         "killed: its kafka.session_timeout is over by %s UTC at the latest",
-                         config->group, time);
+  g_autoptr(GDateTime) until = g_date_time_add(now, MAX(left_us, 0));
+  g_autofree char *killed =
+      left_us > 0 ? g_date_time_format(until, "one that was killed until its kafka.session_timeout is over, %H:%M:%S "
+                                              "UTC at the latest, and ")
+                  : g_strdup("");
+  return g_strdup_printf("the group '%s' has given out no partitions for %" G_GINT64_FORMAT
+                         " s: it does once all its members have joined, and waits for %sone that lives until its "
+                         "kafka.max_poll_interval is over",
+                         config->group, waited_us / TIDE_US_PER_S, killed);
 }
 
 static gboolean
 are_finished(const TidePipelineHealth *health, const Totals *totals)
 {
-  return totals->n_finished == health->parts->consumers->len;
+  return health->parts->options.until_end && totals->n_finished == health->parts->consumers->len;
 }
 
 /* Why the program must end by itself, as an exit code; 0: it need not. */
@@ -233,9 +243,8 @@ why_not_ready(TidePipelineHealth *health, const Totals *totals, gint64 now_us)
   if (totals->halted > 0)
     return halt_text(health);
   if (health->parts->watch != NULL && (!totals->had_assignment || totals->denied)) {
-    g_autofree char *trouble = kafka_trouble(health);
     g_autofree char *group = group_text(health, now_us);
-    return g_strdup_printf("waiting for Kafka: %s", trouble != NULL ? trouble : group);
+    return g_strdup_printf("waiting for Kafka: %s", group);
   }
   char *missing = NULL;
   if (!tide_kafka_watch_topics(health->parts->watch, &missing))

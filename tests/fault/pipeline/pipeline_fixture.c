@@ -106,12 +106,13 @@ pipeline_fixture_yaml(PipelineFixture *fixture, const RunningPipelineOptions *ru
                   : g_strdup_printf(", topics: [%s]", running->topics != NULL ? running->topics : FIXTURE_TOPIC);
   g_autofree char *list =
       running->gateway_list != NULL ? g_strdup(running->gateway_list) : gateway_list(fixture, running->gateways);
-  return g_strdup_printf("kafka: { brokers: \"%s\", group: %s%s, threads: 1%s%s%s%s%s }\n"
+  return g_strdup_printf("kafka: { brokers: \"%s\", group: %s%s%s%s%s%s%s%s }\n"
                          "hbase: { gateways: [%s], writers: 3, connect_timeout: 1s, call_timeout: 1s, retry_min: 20ms,"
                          " retry_max: 200ms%s%s }\n"
                          "%s%s%s%s",
                          mock_kafka_brokers(fixture->kafka), running->group != NULL ? running->group : FIXTURE_GROUP,
-                         topics, strstr(kafka, "session_timeout:") != NULL ? "" : ", session_timeout: 6s",
+                         topics, strstr(kafka, "threads:") != NULL ? "" : ", threads: 1",
+                         strstr(kafka, "session_timeout:") != NULL ? "" : ", session_timeout: 6s",
                          strstr(kafka, "max_span_messages:") != NULL ? "" : ", max_span_messages: 2000",
                          strstr(kafka, "commit_interval:") != NULL ? "" : ", commit_interval: 100ms", kafka,
                          strstr(kafka, "librdkafka:") != NULL ? "" : SHORT_FETCHES, list,

@@ -98,13 +98,47 @@ test_missing_topic_is_told_once(PipelineFixture *fixture, gconstpointer data)
   g_assert_cmpint(daemon_process_wait_end(&daemon, END_US), ==, 0);
 }
 
-#define BLAME "keeps partitions for a member that ended without leaving"
+#define BLAME "one that was killed"
 
 static void
 end(DaemonProcess *daemon)
 {
   daemon_process_signal(daemon, SIGTERM);
   g_assert_cmpint(daemon_process_wait_end(daemon, END_US), ==, 0);
+}
+
+/* A group that nobody was in before: no member was killed. */
+static void
+test_coordinator_that_does_not_answer_is_named(PipelineFixture *fixture, gconstpointer data)
+{
+  mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_FIND_COORDINATOR, RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE,
+                         100000);
+  g_auto(DaemonProcess) daemon = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1});
+  daemon_process_wait_log(&daemon, "waiting for partitions: ");
+  end(&daemon);
+  assert_log_has(&daemon, "waiting for partitions: the coordinator of the group 'tidemark' does not answer: ");
+  assert_log_lacks(&daemon, BLAME);
+}
+
+/* More consumers than the brokers' group.max.size: the one that is taken reads everything, and that is all there is. */
+static void
+test_full_group_is_named(PipelineFixture *fixture, gconstpointer data)
+{
+  static const char full[] = "the group 'tidemark' takes no more members (";
+  mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_JOIN_GROUP, RD_KAFKA_RESP_ERR_NO_ERROR, 1);
+  mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_JOIN_GROUP, RD_KAFKA_RESP_ERR_GROUP_MAX_SIZE_REACHED, 100000);
+  g_auto(DaemonProcess) daemon =
+      daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .kafka = ", threads: 2"});
+  daemon_process_wait_log(&daemon, full);
+  daemon_process_wait_log(&daemon, "ready: 2 partitions");
+  pipeline_produce_mixture(fixture, 10);
+  pipeline_fixture_wait_all_committed(fixture);
+  g_auto(DaemonProcess) other = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1});
+  daemon_process_wait_log(&other, "waiting for partitions: the group 'tidemark' takes no more members (");
+  end(&other);
+  assert_log_lacks(&other, " ready: ");
+  assert_log_lacks(&other, BLAME);
+  end(&daemon);
 }
 
 /* What it says where it blamed a member that does not exist. */
@@ -175,6 +209,8 @@ main(int argc, char **argv)
   ADD("C4-U7-missing-topic-is-told-once", test_missing_topic_is_told_once);
   ADD("C4-U7-missing-topic-fails-the-start", test_missing_topic_fails_the_start);
   ADD("C13-U8-brokers-that-nobody-can-use-are-named", test_brokers_that_nobody_can_use_are_named);
+  ADD("K12-coordinator-that-does-not-answer-is-named", test_coordinator_that_does_not_answer_is_named);
+  ADD("K12-full-group-is-named", test_full_group_is_named);
   ADD("C1-return-of-the-brokers-is-told", test_return_of_the_brokers_is_told);
   ADD("C4-pattern-without-topics-is-named", test_pattern_without_topics_is_named);
   ADD("C4-patterns-need-not-all-match", test_patterns_need_not_all_match);
