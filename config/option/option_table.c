@@ -630,8 +630,10 @@ static const TideConfigOption service_options[] = {
     {"log_format", TIDE_CONFIG_CHOICE, AT(service.log_format), .default_text = "auto", .choices = log_formats,
      .sentence = "auto: the journal under systemd, else text on standard error."},
     {"startup", TIDE_CONFIG_CHOICE, AT(service.startup), .default_text = "wait", .choices = startups,
-     .sentence = "When a topic, table or family is missing at the start, or Kafka denies access: wait for it and say "
-                 "so, or end with an error. A server that cannot be reached is always waited for."},
+     .sentence =
+         "When a topic, table or family is missing at the start, or Kafka denies access: wait for it and say "
+         "so, or end with an error. A server that cannot be reached is waited for; with `fail`, HBase for a minute, "
+         "and Kafka's group for `kafka.max_poll_interval` and 15 s. `run --until-end` is always as with `fail`."},
 };
 
 static const TideConfigGroup kafka_group = {"kafka", "Where do readings come from?", NULL, kafka_options,

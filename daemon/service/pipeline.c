@@ -79,25 +79,45 @@ wait_for_stop_until(TidePipeline *pipeline, gint64 deadline_us)
   tide_mutex_unlock(&pipeline->lock);
 }
 
+/* (transfer full) */
+static char *
+no_gateway_text(TidePipeline *pipeline)
+{
+  g_autofree char *last_error = tide_gateways_last_error(pipeline->parts.gateways);
+  return g_strdup_printf("no gateway is usable: %s", last_error != NULL ? last_error : "probing");
+}
+
+/* Ends the start where it waits for longer than it may. Sets what it waits for. @text: (transfer full) */
+static void
+go_on_waiting(TidePipeline *pipeline, char *text)
+{
+  if (tide_pipeline_parts_fail_early(&pipeline->parts) &&
+      tide_now_us() - pipeline->started_us >= TIDE_PIPELINE_START_LIMIT_US)
+    g_set_error(&pipeline->failure, TIDE_ERROR, TIDE_ERROR_UNAVAILABLE,
+                "%s; that was waited for since the start, for %d s: see whether HBase and its Thrift servers run and "
+                "'hbase.gateways' names them ('tidemark check' tells more)",
+                text, (int)(TIDE_PIPELINE_START_LIMIT_US / TIDE_US_PER_S));
+  set_waiting_for(pipeline, text);
+}
+
+/* FALSE when it ends otherwise: with @pipeline's failure, or by a stop. */
 static gboolean
 wait_for_gateway(TidePipeline *pipeline, TideWireProtocol *ret_protocol)
 {
-  while (!is_stopping(pipeline)) {
+  while (!is_stopping(pipeline) && pipeline->failure == NULL) {
     if (tide_gateways_wait_up(pipeline->parts.gateways, tide_now_us() + START_ROUND_US, ret_protocol))
       return TRUE;
-    char *last_error = tide_gateways_last_error(pipeline->parts.gateways);
-    set_waiting_for(pipeline, g_strdup_printf("no gateway is usable: %s", last_error != NULL ? last_error : "probing"));
-    g_free(last_error);
+    go_on_waiting(pipeline, no_gateway_text(pipeline));
   }
   return FALSE;
 }
 
-/* What became of a question to HBase; zeros: no gateway could be asked. */
+/* What became of a question to HBase. */
 typedef struct Answer {
   gboolean is_good;
   gboolean is_lost;       /* the connection is of no use any more */
-  char *text;             /* owned: what is waited for */
-  const char *log_suffix; /* what an operator reads behind it; NULL: it is not logged */
+  char *text;             /* owned: what is waited for; NULL: it is good, or waiting does not help */
+  const char *log_suffix; /* what an operator reads behind it */
   gint64 pause_us;        /* until it is asked again; 0: not long */
 } Answer;
 
@@ -110,15 +130,26 @@ ask_for_tables(TidePipeline *pipeline, TideHBaseClient *client)
   const TideConfig *config = pipeline->parts.options.config;
   g_autoptr(GError) error = NULL;
   g_autoptr(GPtrArray) missing = tide_table_check(config, client, config->hbase.call_timeout_ms, &error);
+  /* An answer that it does not know the call is about the gateway's version; the connection is fine. */
+  if (g_error_matches(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE) && tide_hbase_client_is_open(client)) {
+    pipeline->failure =
+        g_error_new(TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
+                    "cannot look at the tables: %s; HBase's Thrift servers can be asked for tables from "
+                    "HBase 2.2 on: use a newer one",
+                    error->message);
+    return (Answer){.is_lost = TRUE};
+  }
   if (missing == NULL)
-    return (Answer){.is_lost = TRUE, .text = g_strdup_printf("cannot look at the tables: %s", error->message)};
+    return (Answer){.is_lost = TRUE,
+                    .text = g_strdup_printf("cannot look at the tables: %s", error->message),
+                    .log_suffix = "trying again"};
   if (missing->len == 0)
     return (Answer){.is_good = TRUE};
   g_ptr_array_add(missing, NULL);
   Answer answer = {.text = g_strjoinv("; ", (char **)missing->pdata),
                    .log_suffix = "waiting for it (service.startup: wait)",
                    .pause_us = TABLE_CHECK_US};
-  if (config->service.startup == TIDE_STARTUP_FAIL)
+  if (tide_pipeline_parts_fail_early(&pipeline->parts))
     g_set_error(&pipeline->failure, TIDE_ERROR, TIDE_ERROR_UNAVAILABLE, "%s", answer.text);
   return answer;
 }
@@ -146,7 +177,7 @@ ask_hbase(TidePipeline *pipeline, AskFunc ask)
   TideHBaseClient *client = NULL;
   TideGateway *gateway = tide_gateways_connect(pipeline->parts.gateways, tide_now_us() + START_ROUND_US, &client);
   if (gateway == NULL)
-    return (Answer){0};
+    return (Answer){.text = no_gateway_text(pipeline), .log_suffix = "waiting for one"};
   Answer answer = ask(pipeline, client);
   tide_gateways_release(pipeline->parts.gateways, gateway, client, answer.is_lost);
   return answer;
@@ -162,16 +193,16 @@ wait_for_answer(TidePipeline *pipeline, AskFunc ask)
     gint64 now_us = tide_now_us();
     if (answer.is_good)
       return TRUE;
-    if (pipeline->failure != NULL) {
-      g_free(answer.text);
+    if (pipeline->failure == NULL && answer.text != NULL) {
+      if (!tide_pipeline_was_just_logged(logged_us, now_us)) {
+        logged_us = now_us;
+        tide_log(TIDE_LOG_ERROR, "start-waits", "%s; %s", answer.text, answer.log_suffix);
+      }
+      go_on_waiting(pipeline, g_steal_pointer(&answer.text));
+    }
+    g_free(answer.text);
+    if (pipeline->failure != NULL)
       return FALSE;
-    }
-    if (answer.text != NULL && answer.log_suffix != NULL && !tide_pipeline_was_just_logged(logged_us, now_us)) {
-      logged_us = now_us;
-      tide_log(TIDE_LOG_ERROR, "start-waits", "%s; %s", answer.text, answer.log_suffix);
-    }
-    if (answer.text != NULL)
-      set_waiting_for(pipeline, answer.text);
     wait_for_stop_until(pipeline, now_us + MAX(answer.pause_us, START_ROUND_US));
   }
   return FALSE;
@@ -183,10 +214,10 @@ run_start(gpointer data)
 {
   TidePipeline *pipeline = data;
   TideWireProtocol protocol;
-  if (!wait_for_gateway(pipeline, &protocol))
-    return;
-  set_stage(pipeline, TIDE_STAGE_WAITING_FOR_TABLES);
-  if (wait_for_answer(pipeline, ask_for_tables) && wait_for_answer(pipeline, ask_for_fingerprints)) {
+  gboolean has_gateway = wait_for_gateway(pipeline, &protocol);
+  if (has_gateway)
+    set_stage(pipeline, TIDE_STAGE_WAITING_FOR_TABLES);
+  if (has_gateway && wait_for_answer(pipeline, ask_for_tables) && wait_for_answer(pipeline, ask_for_fingerprints)) {
     tide_regions_refresh_all(pipeline->parts.regions, tide_now_us() + TABLE_CHECK_US);
     tide_regions_start(pipeline->parts.regions);
     tide_pipeline_parts_start_writers(&pipeline->parts);
@@ -241,6 +272,7 @@ join_all(TidePipeline *pipeline, gint64 deadline_us)
   if (!tide_thread_join_until(pipeline->starter, deadline_us + CLOSE_US))
     return "the start";
   pipeline->starter = NULL;
+  tide_kafka_goal_stop(pipeline->parts.goal);
   tide_kafka_watch_stop(pipeline->parts.watch);
   if (!join_consumers(pipeline, deadline_us))
     return "a Kafka consumer";

@@ -161,6 +161,9 @@ kafka_trouble(TidePipelineHealth *health)
 /* A client that found no broker looks again at the latest after so long (reconnect.backoff.max.ms). */
 #define RECONNECT_US (10 * TIDE_US_PER_S)
 
+/* With startup: fail, beyond kafka.max_poll_interval: until a group has given out its partitions. */
+#define START_MARGIN_US (15 * TIDE_US_PER_S)
+
 /* Partitions that pause for less are not told of. */
 #define PAUSE_SETTLES_US (5 * TIDE_US_PER_S)
 
@@ -220,20 +223,23 @@ are_finished(const TidePipelineHealth *health, const Totals *totals)
 
 /* Why the program must end by itself, as an exit code; 0: it need not. */
 static int
-fatal_exit(const TidePipelineHealth *health, const Totals *totals)
+fatal_exit(const TidePipelineHealth *health, const Totals *totals, TideGoalState goal, gint64 now_us)
 {
-  if (totals->fatal)
+  if (totals->fatal || goal == TIDE_GOAL_MISSED)
     return TIDE_EXIT_TEMPFAIL;
   if (are_finished(health, totals) && tide_dead_letter_queue_has_too_many_racy(health->parts->dead_letters))
     return TIDE_EXIT_DATA;
-  if (health->parts->options.config->service.startup == TIDE_STARTUP_WAIT)
+  if (!tide_pipeline_parts_fail_early(health->parts) || health->parts->watch == NULL)
     return 0;
-  if (totals->denied && !totals->had_assignment)
+  if (totals->denied && (!totals->had_assignment || health->parts->goal != NULL))
     return TIDE_EXIT_PERMISSION;
   g_autofree char *missing = NULL;
   (void)tide_kafka_watch_topics(health->parts->watch, &missing);
   gboolean was_ready = atomic_load_explicit(&health->was_ready, memory_order_relaxed);
-  return missing != NULL && !was_ready ? TIDE_EXIT_UNAVAILABLE : 0;
+  /* Longer than a rebalance can take: a group that gives out no partitions until then is broken. */
+  gint64 limit_us = health->parts->options.config->kafka.max_poll_interval_ms * TIDE_US_PER_MS + START_MARGIN_US;
+  gboolean is_late = !totals->had_assignment && now_us - health->parts->joined_us >= limit_us;
+  return (missing != NULL && !was_ready) || is_late || goal == TIDE_GOAL_UNKNOWABLE ? TIDE_EXIT_UNAVAILABLE : 0;
 }
 
 /* What keeps a running pipeline from being ready; NULL when nothing does. */
@@ -290,11 +296,17 @@ tide_pipeline_health_fill_running(TidePipelineHealth *health, TidePipelineState 
   gint64 now_us = tide_now_us();
   Totals totals = total(health, now_us);
   state->healthy = !totals.stuck;
-  state->fatal_exit = fatal_exit(health, &totals);
-  state->any_halted = totals.halted > 0;
-  state->finished = are_finished(health, &totals);
+  g_autofree char *goal_text = NULL;
+  TideGoalState goal = tide_kafka_goal_state(health->parts->goal, &goal_text);
+  state->fatal_exit = fatal_exit(health, &totals, goal, now_us);
+  state->any_halted = totals.halted > 0 || goal == TIDE_GOAL_HALTED;
+  state->finished = health->parts->goal != NULL ? goal == TIDE_GOAL_REACHED || goal == TIDE_GOAL_HALTED
+                                                : are_finished(health, &totals);
   state->reason = totals.stuck ? g_strdup("a thread has not gone round its loop for too long")
-                               : why_not_ready(health, &totals, now_us);
+                  : goal == TIDE_GOAL_MISSED || goal == TIDE_GOAL_UNKNOWABLE ? g_steal_pointer(&goal_text)
+                                                                             : why_not_ready(health, &totals, now_us);
+  if (state->reason == NULL)
+    state->reason = g_steal_pointer(&goal_text);
   state->ready = state->reason == NULL;
   if (state->ready)
     atomic_store_explicit(&health->was_ready, TRUE, memory_order_relaxed);
@@ -397,6 +409,19 @@ log_group(TidePipelineHealth *health, const Totals *totals, gint64 now_us)
   health->group_logged_us = now_us;
   g_autofree char *text = group_text(health, now_us);
   tide_log(TIDE_LOG_NOTICE, "partitions-awaited", "waiting for partitions: %s", text);
+}
+
+/* What a run to the end waits for, if no other line says so. */
+static void
+log_goal(TidePipelineHealth *health, gint64 now_us)
+{
+  g_autofree char *text = NULL;
+  (void)tide_kafka_goal_state(health->parts->goal, &text);
+  if (text == NULL || tide_kafka_watch_answers(health->parts->watch).since_us == 0 ||
+      tide_pipeline_was_just_logged(health->goal_logged_us, now_us))
+    return;
+  health->goal_logged_us = now_us;
+  tide_log(TIDE_LOG_NOTICE, "end-awaited", "waiting for the end of the topics: %s", text);
 }
 
 static void
@@ -546,6 +571,7 @@ tide_pipeline_health_watch(TidePipelineHealth *health, gboolean is_running, gint
     log_group(health, &totals, now_us);
     log_missing_topics(health, now_us);
     log_strangers(health, now_us);
+    log_goal(health, now_us);
   }
   log_summary(health, &totals, &lanes, now_us);
 }

@@ -32,8 +32,9 @@ typedef struct TidePipelineState {
   gboolean healthy;    /* every thread went round its loop lately */
   gboolean finished;   /* with until_end */
   int fatal_exit;      /* not 0: it cannot go on, stop and end with this code: a consumer is fenced; or Kafka denies us
-                        * its topics or does not have them, and the start is to fail then; or, with until_end, nothing
-                        * is left but dead letters that are too many to be kept */
+                        * its topics, does not have them or gives out no partitions, and the start is to fail then; or,
+                        * with until_end, nothing is left but dead letters that are too many to be kept, or partitions
+                        * that others have */
   gboolean any_halted; /* a partition is halted until an operator acts */
   gint64 unread;       /* messages of our partitions; -1: unknown */
   char *reason;        /* owned: why not ready or not healthy; NULL */
@@ -64,6 +65,7 @@ typedef struct TidePipelineHealth {
   gint64 regions_shown_us;
   gint64 strangers_logged_us;
   gint64 missing_logged_us;
+  gint64 goal_logged_us;
   gint64 group_logged_us;
   gint64 pausing_us; /* since when partitions pause that are not halted; 0: none does */
   gboolean pausing_is_said;

@@ -73,6 +73,7 @@ tide_pipeline_parts_init(TidePipelineParts *parts, const TidePipelineOptions *op
   parts->dead_letters = tide_dead_letter_queue_new(&dead_letters);
   parts->watch = options->open_input == NULL ? tide_kafka_watch_new(&config->kafka, options->metrics) : NULL;
   parts->memory = options->open_input == NULL ? tide_group_memory_new(config->kafka.group) : NULL;
+  parts->goal = options->until_end && parts->watch != NULL ? tide_kafka_goal_new(&config->kafka, parts->watch) : NULL;
   parts->writers = g_ptr_array_new_with_free_func((GDestroyNotify)tide_writer_free);
   parts->consumers = g_ptr_array_new_with_free_func((GDestroyNotify)tide_consumer_free);
 }
@@ -82,6 +83,7 @@ tide_pipeline_parts_clear(TidePipelineParts *parts)
 {
   g_ptr_array_unref(parts->consumers);
   g_ptr_array_unref(parts->writers);
+  tide_kafka_goal_free(parts->goal);
   tide_kafka_watch_free(parts->watch);
   tide_group_memory_free(parts->memory);
   tide_dead_letter_queue_free(parts->dead_letters);
@@ -148,6 +150,8 @@ tide_pipeline_parts_start_consumers(TidePipelineParts *parts, TideWireProtocol p
 {
   const TidePipelineOptions *options = &parts->options;
   if (parts->watch != NULL && !tide_kafka_watch_start(parts->watch, error))
+    return FALSE;
+  if (parts->goal != NULL && !tide_kafka_goal_start(parts->goal, error))
     return FALSE;
   stop_waiting_for_schemas(parts->options.config);
   TideConsumerContext context = {.config = parts->options.config,

@@ -7,8 +7,10 @@
 #include "config/config.h"
 #include "consumer/consumer.h"
 #include "dead_letters/dead_letter_queue.h"
+#include "kafka/kafka_goal.h"
 #include "tables/dated_tables.h"
 #include "tables/fingerprint_check.h"
+#include "util/clock.h"
 #include "write/writer.h"
 
 G_BEGIN_DECLS
@@ -40,6 +42,7 @@ typedef struct TidePipelineParts {
   TideDeadLetterQueue *dead_letters;
   TideKafkaWatch *watch;   /* NULL: messages do not come from Kafka */
   TideGroupMemory *memory; /* NULL: likewise */
+  TideKafkaGoal *goal;     /* NULL: it does not run to the end, or messages do not come from Kafka */
   /* set by tide_pipeline_parts_start_writers() and _consumers(), then read-only */
   GPtrArray *writers;   /* owned (element-type TideWriter) */
   GPtrArray *consumers; /* owned (element-type TideConsumer) */
@@ -56,6 +59,17 @@ void tide_pipeline_parts_take_changes(TidePipelineParts *parts);
 /* Messages that are in flight now: partitions show it at once, consumers what else they show once a second. Threads:
  * any. */
 guint64 tide_pipeline_parts_in_flight(const TidePipelineParts *parts);
+
+/* So long HBase is waited for by a start that is to fail: a restart of its Thrift servers is over by then. */
+#define TIDE_PIPELINE_START_LIMIT_US (60 * TIDE_US_PER_S)
+
+/* Whether the start ends where something is missing, instead of waiting for an operator: a run to the end has nobody
+ * who looks on. */
+static inline gboolean
+tide_pipeline_parts_fail_early(const TidePipelineParts *parts)
+{
+  return parts->options.until_end || parts->options.config->service.startup == TIDE_STARTUP_FAIL;
+}
 
 void tide_pipeline_parts_start_writers(TidePipelineParts *parts);
 gboolean tide_pipeline_parts_start_consumers(TidePipelineParts *parts, TideWireProtocol protocol,

@@ -297,14 +297,14 @@ class Load(LoadCase):
         self.assert_loaded(range(3000))
 
     def test_without_a_gateway_it_says_how_long_it_waits(self) -> None:
-        """And may be stopped meanwhile; tests/unit/commands/load/test-load-wait.c has the end of the wait."""
+        """And may be stopped meanwhile; tests/fault/program/test-until-end.c has the end of the wait."""
         self.gateways = ["127.0.0.1:1"]
         path = self.write("a.jsonl", lines(0, 10))
         process = subprocess.Popen(self.command(path), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(process.kill)
         assert process.stderr
         line = next(line for line in process.stderr if line.startswith("tidemark load: "))
-        self.assertRegex(line, r"no gateway is usable: cannot connect to gateway '127.0.0.1:1': .*; waiting for one, for up to 60 s\n$")
+        self.assertRegex(line, r"no gateway is usable: cannot connect to gateway '127.0.0.1:1': .*; waiting for it, for up to 60 s\n$")
         process.send_signal(signal.SIGINT)
         self.assertIn("tidemark load: stopping; a second Ctrl-C ends at once\n", process.communicate(timeout=PATIENCE_S)[1])
         self.assertEqual(process.returncode, 75)

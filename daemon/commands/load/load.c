@@ -195,7 +195,6 @@ adapt_config(Load *load, const char *directory, guint n_files)
                                   ? g_canonicalize_filename(load->options->dead_letters, NULL)
                                   : g_build_filename(directory, TIDE_LOAD_DEAD_LETTERS, NULL);
   config->kafka.threads = MIN(config->kafka.threads, n_files);
-  config->service.startup = TIDE_STARTUP_FAIL;
 }
 
 /* A file that is loaded is read and not written. */
@@ -307,7 +306,7 @@ look(Load *load, gint64 now_us, GError **error)
                   "a file is halted at a message, as is said above; once that is solved the same command goes on from "
                   "there");
   else if (state.stage != TIDE_STAGE_RUNNING)
-    goes_on &= tide_load_wait_look(&load->wait, &state, now_us, error);
+    tide_load_wait_look(&load->wait, &state, now_us);
   else
     goes_on &= !state.finished;
   tide_pipeline_state_clear(&state);

@@ -262,6 +262,12 @@ is_finished(const TidePipelineState *state, gpointer data)
   return state->finished;
 }
 
+static gboolean
+cannot_go_on(const TidePipelineState *state, gpointer data)
+{
+  return state->fatal_exit != 0;
+}
+
 #define FOR_EVER_MS (3600 * 1000)
 
 /* A run that is to end writes all else that it has read, and ends; its stop waits for nothing that may not be kept. */
@@ -275,7 +281,7 @@ test_until_end_ends_at_too_many(PipelineFixture *fixture, gconstpointer data)
   pipeline_fixture_flush(fixture);
   RunningPipeline *running = running_pipeline_start_with(
       fixture, &(RunningPipelineOptions){.gateways = 1, .options = TO_TOPIC_BOUNDED, .until_end = TRUE});
-  running_pipeline_wait(running, is_finished, NULL);
+  running_pipeline_wait(running, cannot_go_on, NULL);
   TidePipelineState state = tide_pipeline_state(running->pipeline);
   g_assert_cmpint(state.fatal_exit, ==, TIDE_EXIT_DATA);
   g_assert_nonnull(strstr(state.reason, "no more are kept: correct the configuration and restart"));

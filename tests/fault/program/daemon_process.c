@@ -44,11 +44,14 @@ DaemonProcess
 daemon_process_start(PipelineFixture *fixture, const DaemonProcessOptions *options)
 {
   g_assert_nonnull(g_getenv("TIDEMARK"));
-  g_autofree char *yaml = pipeline_fixture_yaml(fixture, &(RunningPipelineOptions){.gateways = options->gateways,
-                                                                                   .options = options->yaml,
-                                                                                   .kafka = options->kafka,
-                                                                                   .topics = options->topics,
-                                                                                   .hbase = options->hbase});
+  g_autofree char *yaml =
+      pipeline_fixture_yaml(fixture, &(RunningPipelineOptions){.gateways = options->gateways,
+                                                               .gateway_list = options->gateway_list,
+                                                               .group = options->group,
+                                                               .options = options->yaml,
+                                                               .kafka = options->kafka,
+                                                               .topics = options->topics,
+                                                               .hbase = options->hbase});
   g_autofree char *text =
       g_strconcat(yaml, strstr(yaml, "service:") != NULL ? "" : "service: { http: \"off\", log_format: text }\n", NULL);
   DaemonProcess process = {.config_path = new_file(text, "tidemark-XXXXXX.yaml"),

@@ -18,6 +18,8 @@ typedef struct DaemonProcessOptions {
   const char *topics;          /* likewise */
   const char *hbase;           /* likewise */
   guint gateways;              /* how many of the fixture's are configured */
+  const char *gateway_list;    /* likewise */
+  const char *group;           /* likewise */
   const char *state_directory; /* $STATE_DIRECTORY; NULL: unset */
   const char *words;           /* further arguments, parted by single spaces; NULL: none */
   int stderr_fd;               /* what it has for standard error; 0: a file, as daemon_process_wait_log() needs */

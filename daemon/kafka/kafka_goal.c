@@ -1,0 +1,360 @@
+#include "kafka/kafka_goal.h"
+
+#include "config/topic_pattern.h"
+#include "kafka/kafka_client.h"
+#include "kafka/kafka_right.h"
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/lock.h"
+
+#define ROUND_US TIDE_US_PER_S
+#define QUESTION_MS 2000
+
+/* Beyond kafka.session_timeout: until the members that are left know of it, have joined again and have read on. */
+#define MARGIN_US (15 * TIDE_US_PER_S)
+
+/* A wait for others that is shorter is part of every rebalance, and is not reported. */
+#define REBALANCE_US (5 * TIDE_US_PER_S)
+
+/* The text names at most so many partitions. */
+#define MAX_NAMED 10
+
+struct TideKafkaGoal {
+  /* set before start, then read-only */
+  const TideKafkaConfig *config; /* borrowed */
+  TideKafkaWatch *watch;         /* borrowed */
+  TideKafkaClient *client;
+  TideThread *thread;
+  /* its thread only */
+  TideGoalRule rule;
+  gboolean is_set; /* the ends are known */
+  /* under lock */
+  TideMutex lock;
+  TideCond stop_asked;
+  gboolean is_stopping;
+  TideGoalState state;
+  char *text; /* owned; NULL: nothing is waited for */
+};
+
+/* ---- the rule ---- */
+
+static void
+clear_part(gpointer data)
+{
+  TideGoalPart *part = data;
+  g_free(part->topic);
+}
+
+void
+tide_goal_rule_init(TideGoalRule *rule, gint64 patience_us, gint64 now_us)
+{
+  *rule = (TideGoalRule){
+      .parts = g_array_new(FALSE, TRUE, sizeof(TideGoalPart)), .patience_us = patience_us, .progress_us = now_us};
+  g_array_set_clear_func(rule->parts, clear_part);
+}
+
+void
+tide_goal_rule_clear(TideGoalRule *rule)
+{
+  g_array_unref(rule->parts);
+}
+
+void
+tide_goal_rule_add(TideGoalRule *rule, const char *topic, gint32 partition, gint64 end)
+{
+  TideGoalPart part = {.topic = g_strdup(topic), .partition = partition, .end = end, .committed = -1};
+  g_array_append_val(rule->parts, part);
+}
+
+/* What a halted partition lacks waits for an operator, not for the group. */
+static gboolean
+is_left(const TideGoalPart *part)
+{
+  return part->committed < part->end && !part->is_halted;
+}
+
+void
+tide_goal_rule_note(TideGoalRule *rule, guint i, gint64 committed, gboolean is_ours, gboolean is_halted, gint64 now_us)
+{
+  TideGoalPart *part = &g_array_index(rule->parts, TideGoalPart, i);
+  gboolean has_moved = committed != part->committed;
+  part->committed = committed;
+  part->is_ours = is_ours;
+  part->is_halted = is_ours && is_halted;
+  if (has_moved || (is_ours && is_left(part)))
+    rule->progress_us = now_us;
+}
+
+TideGoalState
+tide_goal_rule_judge(const TideGoalRule *rule, const char *group, gint64 now_us, char **ret_text)
+{
+  g_autoptr(GString) names = g_string_new(NULL);
+  gint64 waited_us = now_us - rule->progress_us;
+  guint n_left = 0, n_ours = 0, n_halted = 0;
+  *ret_text = NULL;
+  for (guint i = 0; i < rule->parts->len; i++) {
+    const TideGoalPart *part = &g_array_index(rule->parts, TideGoalPart, i);
+    n_halted += part->is_halted && part->committed < part->end ? 1 : 0;
+    if (!is_left(part))
+      continue;
+    n_ours += part->is_ours ? 1 : 0;
+    if (n_left++ < MAX_NAMED)
+      g_string_append_printf(names, "%s'%s' %d at %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT, n_left > 1 ? ", " : "",
+                             part->topic, part->partition, MAX(part->committed, 0), part->end);
+  }
+  if (n_left == 0)
+    return n_halted > 0 ? TIDE_GOAL_HALTED : TIDE_GOAL_REACHED;
+  if (n_ours > 0 || waited_us < REBALANCE_US)
+    return TIDE_GOAL_AHEAD;
+  if (n_left > MAX_NAMED)
+    g_string_append_printf(names, " and %u more", n_left - MAX_NAMED);
+  *ret_text = g_strdup_printf(
+      "%u of %u partitions with messages are not assigned to this run, and their committed offsets have not moved for "
+      "%" G_GINT64_FORMAT " s: %s; another member of the group '%s' has them, or a rebalance has not ended "
+      "('kafka-consumer-groups --describe --members --group %s' shows the members); %s",
+      n_left, rule->parts->len, waited_us / TIDE_US_PER_S, names->str, group, group,
+      waited_us < rule->patience_us ? "a killed member counts until its kafka.session_timeout is over"
+                                    : "run again once they are gone");
+  return waited_us < rule->patience_us ? TIDE_GOAL_AHEAD : TIDE_GOAL_MISSED;
+}
+
+/* ---- the questions ---- */
+
+TideKafkaGoal *
+tide_kafka_goal_new(const TideKafkaConfig *config, TideKafkaWatch *watch)
+{
+  TideKafkaGoal *goal = g_new0(TideKafkaGoal, 1);
+  goal->config = config;
+  goal->watch = watch;
+  tide_goal_rule_init(&goal->rule, config->session_timeout_ms * TIDE_US_PER_MS + MARGIN_US, tide_now_us());
+  tide_mutex_init(&goal->lock);
+  tide_cond_init(&goal->stop_asked);
+  return goal;
+}
+
+static gboolean
+has_topic(const rd_kafka_topic_partition_list_t *list, const char *topic)
+{
+  for (int i = 0; i < list->cnt; i++)
+    if (strcmp(list->elems[i].topic, topic) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* All partitions of the topics. A pattern may match none; a topic that is named must be there, since brokers leave out
+ * of their list what this user may not read. (transfer full); NULL: an error */
+static rd_kafka_topic_partition_list_t *
+list_partitions(TideKafkaGoal *goal, GError **error)
+{
+  const TideKafkaConfig *config = goal->config;
+  const struct rd_kafka_metadata *metadata = tide_kafka_client_ask(goal->client, QUESTION_MS, error);
+  if (metadata == NULL)
+    return NULL;
+  rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(16);
+  for (int i = 0; i < metadata->topic_cnt; i++) {
+    const struct rd_kafka_metadata_topic *topic = &metadata->topics[i];
+    gboolean is_wanted =
+        topic->err == RD_KAFKA_RESP_ERR_NO_ERROR && tide_topic_pattern_any_matches(config->topics, topic->topic);
+    for (int k = 0; is_wanted && k < topic->partition_cnt; k++)
+      rd_kafka_topic_partition_list_add(list, topic->topic, topic->partitions[k].id);
+  }
+  rd_kafka_metadata_destroy(metadata);
+  for (char **topic = config->topics; *topic != NULL; topic++) {
+    if (**topic == '^' || has_topic(list, *topic))
+      continue;
+    g_autofree char *absent = tide_kafka_right_absent(config, TIDE_KAFKA_RIGHT_READ, *topic,
+                                                      tide_kafka_client_ask_by_name(goal->client, *topic, QUESTION_MS));
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_NOT_FOUND, "topic '%s' %s", *topic, absent);
+    rd_kafka_topic_partition_list_destroy(list);
+    return NULL;
+  }
+  return list;
+}
+
+/* Asks for the offsets of all of @list at @which, RD_KAFKA_OFFSET_BEGINNING or _END: for a consumer of committed
+ * messages, the end is the last stable offset. */
+static gboolean
+ask_offsets(TideKafkaGoal *goal, rd_kafka_topic_partition_list_t *list, gint64 which, GError **error)
+{
+  for (int i = 0; i < list->cnt; i++)
+    list->elems[i].offset = which;
+  rd_kafka_resp_err_t problem =
+      list->cnt > 0 ? rd_kafka_offsets_for_times(tide_kafka_client_handle(goal->client), list, QUESTION_MS)
+                    : RD_KAFKA_RESP_ERR_NO_ERROR;
+  if (problem != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    tide_kafka_client_set_error(goal->client, problem, error);
+    return FALSE;
+  }
+  for (int i = 0; i < list->cnt; i++)
+    if (list->elems[i].err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+      g_set_error(error, TIDE_ERROR, TIDE_ERROR_KAFKA, "the brokers do not say where topic '%s' partition %d ends: %s",
+                  list->elems[i].topic, list->elems[i].partition, rd_kafka_err2str(list->elems[i].err));
+      return FALSE;
+    }
+  return TRUE;
+}
+
+/* The ends of all partitions that hold messages. */
+static gboolean
+set_goal(TideKafkaGoal *goal, GError **error)
+{
+  rd_kafka_topic_partition_list_t *begins = list_partitions(goal, error);
+  if (begins == NULL)
+    return FALSE;
+  rd_kafka_topic_partition_list_t *ends = rd_kafka_topic_partition_list_copy(begins);
+  goal->is_set = ask_offsets(goal, begins, RD_KAFKA_OFFSET_BEGINNING, error) &&
+                 ask_offsets(goal, ends, RD_KAFKA_OFFSET_END, error);
+  for (int i = 0; goal->is_set && i < ends->cnt; i++)
+    if (begins->elems[i].offset < ends->elems[i].offset)
+      tide_goal_rule_add(&goal->rule, ends->elems[i].topic, ends->elems[i].partition, ends->elems[i].offset);
+  rd_kafka_topic_partition_list_destroy(begins);
+  rd_kafka_topic_partition_list_destroy(ends);
+  return goal->is_set;
+}
+
+static const TidePartitionView *
+find_view(const GArray *views, const rd_kafka_topic_partition_t *at)
+{
+  for (guint i = 0; i < views->len; i++) {
+    const TidePartitionView *view = &g_array_index(views, TidePartitionView, i);
+    if (view->partition == at->partition && strcmp(view->topic, at->topic) == 0)
+      return view;
+  }
+  return NULL;
+}
+
+/* How far the group is, and what of it is ours. */
+static gboolean
+ask_group(TideKafkaGoal *goal, GError **error)
+{
+  TideGoalRule *rule = &goal->rule;
+  rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new((int)rule->parts->len);
+  for (guint i = 0; i < rule->parts->len; i++) {
+    const TideGoalPart *part = &g_array_index(rule->parts, TideGoalPart, i);
+    rd_kafka_topic_partition_list_add(list, part->topic, part->partition);
+  }
+  rd_kafka_resp_err_t problem = list->cnt > 0
+                                    ? rd_kafka_committed(tide_kafka_client_handle(goal->client), list, QUESTION_MS)
+                                    : RD_KAFKA_RESP_ERR_NO_ERROR;
+  for (int i = 0; problem == RD_KAFKA_RESP_ERR_NO_ERROR && i < list->cnt; i++)
+    problem = list->elems[i].err;
+  if (problem == RD_KAFKA_RESP_ERR_NO_ERROR) {
+    gint64 now_us = tide_now_us();
+    g_autoptr(GArray) views = tide_kafka_watch_view(goal->watch);
+    for (int i = 0; i < list->cnt; i++) {
+      const TidePartitionView *view = find_view(views, &list->elems[i]);
+      tide_goal_rule_note(rule, (guint)i, MAX(list->elems[i].offset, -1), view != NULL,
+                          view != NULL && view->halt_text != NULL, now_us);
+    }
+  } else {
+    rule->progress_us = tide_now_us(); /* whether there is progress is not known */
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_KAFKA,
+                "the brokers do not say what the group '%s' has committed: %s; they are asked until they do",
+                goal->config->group, rd_kafka_err2str(problem));
+  }
+  rd_kafka_topic_partition_list_destroy(list);
+  return problem == RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
+/* @text: (transfer full) (nullable) */
+static void
+publish(TideKafkaGoal *goal, TideGoalState state, char *text)
+{
+  tide_mutex_lock(&goal->lock);
+  g_free(goal->text);
+  goal->text = text;
+  goal->state = state;
+  tide_mutex_unlock(&goal->lock);
+}
+
+static void
+look(TideKafkaGoal *goal)
+{
+  g_autoptr(GError) error = NULL;
+  if (!goal->is_set && !set_goal(goal, &error)) {
+    gboolean is_late = tide_now_us() - goal->rule.progress_us >= goal->rule.patience_us;
+    publish(goal, is_late ? TIDE_GOAL_UNKNOWABLE : TIDE_GOAL_UNKNOWN,
+            g_strdup_printf("where the topics end is not known: %s", error->message));
+    return;
+  }
+  char *text = NULL;
+  if (ask_group(goal, &error)) {
+    TideGoalState state = tide_goal_rule_judge(&goal->rule, goal->config->group, tide_now_us(), &text);
+    publish(goal, state, text);
+  } else
+    publish(goal, TIDE_GOAL_AHEAD, g_strdup(error->message));
+}
+
+/* FALSE: it is to end. */
+static gboolean
+wait_for_round(TideKafkaGoal *goal)
+{
+  gint64 deadline_us = tide_now_us() + ROUND_US;
+  tide_mutex_lock(&goal->lock);
+  while (!goal->is_stopping && tide_now_us() < deadline_us)
+    tide_cond_wait_until(&goal->stop_asked, &goal->lock, deadline_us);
+  gboolean goes_on = !goal->is_stopping;
+  tide_mutex_unlock(&goal->lock);
+  return goes_on;
+}
+
+/* The owner function of "tide-goal". */
+static void
+run_goal(gpointer data)
+{
+  TideKafkaGoal *goal = data;
+  do
+    look(goal);
+  while (wait_for_round(goal));
+}
+
+gboolean
+tide_kafka_goal_start(TideKafkaGoal *goal, GError **error)
+{
+  goal->client = tide_kafka_client_new(
+      goal->config, tide_kafka_conf_new_bystander(goal->config, goal->config->group, NULL, error), TRUE, error);
+  if (goal->client == NULL)
+    return FALSE;
+  goal->rule.progress_us = tide_now_us();
+  goal->thread = tide_thread_start("tide-goal", run_goal, goal);
+  return TRUE;
+}
+
+void
+tide_kafka_goal_stop(TideKafkaGoal *goal)
+{
+  if (goal == NULL)
+    return;
+  tide_mutex_lock(&goal->lock);
+  goal->is_stopping = TRUE;
+  tide_cond_signal(&goal->stop_asked);
+  tide_mutex_unlock(&goal->lock);
+}
+
+void
+tide_kafka_goal_free(TideKafkaGoal *goal)
+{
+  if (goal == NULL)
+    return;
+  tide_kafka_goal_stop(goal);
+  tide_thread_join(goal->thread);
+  tide_kafka_client_free(goal->client);
+  tide_goal_rule_clear(&goal->rule);
+  tide_cond_clear(&goal->stop_asked);
+  tide_mutex_clear(&goal->lock);
+  g_free(goal->text);
+  g_free(goal);
+}
+
+TideGoalState
+tide_kafka_goal_state(TideKafkaGoal *goal, char **ret_text)
+{
+  *ret_text = NULL;
+  if (goal == NULL)
+    return TIDE_GOAL_REACHED;
+  tide_mutex_lock(&goal->lock);
+  TideGoalState state = goal->state;
+  *ret_text = g_strdup(goal->text);
+  tide_mutex_unlock(&goal->lock);
+  return state;
+}
