@@ -137,20 +137,11 @@ any_dead_letter_pending(const TideConsumer *consumer)
   return FALSE;
 }
 
-/* Whether others of the group may still be about to give us partitions: of a cooperative group nobody tells that they
- * do not, so it is waited for no longer than a rebalance may take. */
-static gboolean
-awaits_partitions(const TideConsumer *consumer)
-{
-  gint64 timeout_us = consumer->context.config->kafka.session_timeout_ms * TIDE_US_PER_MS;
-  return consumer->left_us != 0 && tide_now_us() - consumer->left_us < timeout_us;
-}
-
 /* Where no row is under way, what is unfinished waits for a dead letter. */
 static gboolean
 is_read_to_end(const TideConsumer *consumer)
 {
-  if (any_dead_letter_pending(consumer) || awaits_partitions(consumer))
+  if (any_dead_letter_pending(consumer))
     return FALSE;
   for (guint i = 0; i < consumer->partitions->len; i++) {
     const TidePartition *partition = tide_consumer_partition(consumer, (guint16)i);
@@ -172,15 +163,14 @@ is_held_before_end(TideConsumer *consumer)
   return tide_consumer_is_held_for_good(consumer);
 }
 
-/* What was read to its end stays so, whatever comes behind it. What holds dead letters may end, by a reload. */
+/* What holds dead letters may end, by a reload. */
 void
 tide_consumer_look_whether_finished(TideConsumer *consumer)
 {
   if (!consumer->context.until_end || !atomic_load_explicit(&consumer->status.had_assignment, memory_order_relaxed))
     return;
-  gboolean is_empty = tide_accumulator_is_empty(consumer->accumulator);
-  consumer->is_at_end |= is_empty && is_read_to_end(consumer);
-  gboolean is_finished = consumer->is_at_end || (is_empty && is_held_before_end(consumer));
+  gboolean is_finished =
+      tide_accumulator_is_empty(consumer->accumulator) && (is_read_to_end(consumer) || is_held_before_end(consumer));
   if (is_finished)
     show(consumer, tide_now_us());
   atomic_store_explicit(&consumer->status.finished, is_finished, memory_order_release);

@@ -305,7 +305,6 @@ static void
 on_taking(const guint16 *slots, gsize n_slots, gpointer data)
 {
   TideConsumer *consumer = data;
-  consumer->is_at_end &= n_slots == 0;
   tide_pauses_lift(&consumer->pauses, slots, n_slots);
   tide_consumer_commits_open(&consumer->commits, slots, n_slots);
   atomic_store_explicit(&consumer->status.last_round_us, tide_now_us(), memory_order_relaxed);
@@ -323,7 +322,6 @@ on_assignment_done(gpointer data)
 {
   TideConsumer *consumer = data;
   tide_counter_inc(consumer->counters.rebalances_assigned);
-  consumer->left_us = 0;
   consumer->commit_lost = FALSE; /* whoever has those partitions now has read them again */
   atomic_store_explicit(&consumer->status.had_assignment, TRUE, memory_order_relaxed);
   atomic_store_explicit(&consumer->status.denied, FALSE, memory_order_relaxed);
@@ -414,9 +412,7 @@ on_revoked(const guint16 *slots, gsize n_slots, gpointer data)
                                 partition->commit.offset, tide_now_us());
     tide_partition_release(partition, consumer->context.budget);
   }
-  consumer->is_at_end = FALSE;
-  consumer->left_us = tide_now_us();
-  tide_accumulator_give_up(consumer->accumulator, consumer->left_us);
+  tide_accumulator_give_up(consumer->accumulator, tide_now_us());
   /* A stop does not find it any more when it looks for work. */
   if (has_work && atomic_load_explicit(&consumer->stopping, memory_order_acquire))
     atomic_store_explicit(&consumer->status.left_work, TRUE, memory_order_relaxed);

@@ -58,9 +58,6 @@ struct TideConsumer {
   TideDeadLetterDesk desk;
   TideConsumerCommits commits;
   gint64 shown_us;
-  gboolean is_at_end; /* with until_end: all that was assigned is read to its end and finished; since then more may have
-                         come */
-  gint64 left_us;     /* when partitions went, until it is told which come; 0: it was */
   gboolean commit_lost; /* marks that could not be committed when their partitions went, since the last assignment */
   TideLogLimit trouble_limit;
   TideLogLimit unlocated_limit;

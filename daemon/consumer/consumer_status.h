@@ -18,8 +18,8 @@ typedef struct TideConsumerState {
   guint32 cpu_permille;                     /* of one core, that the thread took in the last second or so */
   guint32 held_permille;                    /* of that second, that it read nothing because memory was spent */
   gboolean had_assignment;                  /* ever */
-  gboolean finished;                        /* with until_end: all read and acknowledged, but for what waits for an
-                                             * operator: halted partitions, dead letters that may not be kept */
+  gboolean finished;  /* with until_end: of what is assigned now, all is read and acknowledged, but for what waits for
+                       * an operator: halted partitions, dead letters that may not be kept */
   gboolean left_work; /* after the end: messages were unfinished when the time was up or their partition went */
   gboolean fatal;     /* the client is fenced: the program must end */
   gboolean denied;    /* Kafka does not let this user read, or be in the group */

@@ -587,29 +587,6 @@ reach_end(const Fixture *fixture, guint16 slot, gint64 offset)
   handlers_of(fixture)->reached_end(slot, offset, handlers_of(fixture)->data);
 }
 
-static void
-test_end_is_not_between_two_assignments(Fixture *fixture, gconstpointer options)
-{
-  TideCall call;
-  fixture->consumer->context.until_end = TRUE;
-  assign(fixture, 0, 5);
-  g_assert_false(is_finished(fixture));
-  take_away(fixture, 0, FALSE);
-  g_assert_false(is_finished(fixture)); /* another member joins: this one gets its share of what is not read yet */
-  assign(fixture, 0, 5);
-  g_assert_false(is_finished(fixture));
-  reach_end(fixture, 0, 5);
-  g_assert_true(is_finished(fixture));
-  receive(fixture, 5, GOOD);
-  g_assert_true(is_finished(fixture)); /* what comes behind the end is not waited for */
-  take_call(fixture, &call);
-  acknowledge(fixture, &call);
-  take_away(fixture, 0, FALSE);
-  g_assert_false(is_finished(fixture));
-  fixture->consumer->left_us -= fixture->flow.config->kafka.session_timeout_ms * TIDE_US_PER_MS;
-  g_assert_true(is_finished(fixture)); /* others have all of them */
-}
-
 /* Of a cooperative group, which is given more without losing what it has. */
 static void
 test_end_is_of_what_comes_too(Fixture *fixture, gconstpointer options)
@@ -673,7 +650,6 @@ main(int argc, char **argv)
   ADD("unlocated/C1-commits-nothing", plain, test_unlocated_partition_commits_nothing);
   ADD("end/K8-of-the-log-is-committed", plain, test_end_of_the_log_is_committed);
   ADD("pauses/time-held-for-memory-is-told", plain, test_time_held_for_memory_is_told);
-  ADD("end/not-between-two-assignments", plain, test_end_is_not_between_two_assignments);
   ADD("end/of-what-comes-too", plain, test_end_is_of_what_comes_too);
   ADD("end/at-too-many-dead-letters-may-pass", plain, test_end_at_too_many_dead_letters_may_pass);
   return g_test_run();
