@@ -83,6 +83,9 @@ test_ours_are_waited_for(Fixture *fixture, gconstpointer data)
     g_assert_cmpint(judge(fixture, at_s), ==, TIDE_GOAL_AHEAD);
     g_assert_null(fixture->text);
   }
+  note(fixture, 0, 5, OTHERS, 1000); /* taken away: who has it now gets as long as anybody */
+  g_assert_cmpint(judge(fixture, 1058), ==, TIDE_GOAL_AHEAD);
+  g_assert_cmpint(judge(fixture, 1059), ==, TIDE_GOAL_MISSED);
 }
 
 static void
