@@ -86,6 +86,7 @@ test_identity_save(const TestIdentity *identity, gboolean is_key, const char *di
 
 typedef struct TestTls {
   const TestIdentity *identity;
+  const TestIdentity *chained;          /* shown after it; NULL: none */
   const TestIdentity *client_authority; /* NULL: clients need no certificate */
   int max_version;                      /* 0: the newest */
 } TestTls;
@@ -96,6 +97,8 @@ test_tls_context(const TestTls *tls)
   SSL_CTX *context = SSL_CTX_new(TLS_server_method());
   g_assert_cmpint(SSL_CTX_use_certificate(context, tls->identity->certificate), ==, 1);
   g_assert_cmpint(SSL_CTX_use_PrivateKey(context, tls->identity->key), ==, 1);
+  if (tls->chained != NULL)
+    SSL_CTX_add1_chain_cert(context, tls->chained->certificate);
   if (tls->max_version != 0)
     SSL_CTX_set_max_proto_version(context, tls->max_version);
   SSL_CTX_set_min_proto_version(context, 0);

@@ -162,6 +162,31 @@ tide_tls_settings_check(const TideTlsSettings *settings, TideTlsFault fault, gpo
   }
 }
 
+char *
+tide_tls_certificate_pin(const char *path, GError **error)
+{
+  if (!may_be_read("certificate", path, error))
+    return NULL;
+  ERR_clear_error();
+  g_autoptr(BIO) file = BIO_new_file(path, "r");
+  X509 *certificate = file != NULL ? PEM_read_bio_X509_AUX(file, NULL, no_passphrase, NULL) : NULL;
+  guint8 *key = NULL;
+  int len = certificate != NULL ? i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &key) : 0;
+  X509_free(certificate);
+  if (len <= 0) {
+    (void)set_file_error("certificate", path, error);
+    return NULL;
+  }
+  guint8 digest[32];
+  gsize digest_len = sizeof digest;
+  g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
+  g_checksum_update(sum, key, len);
+  g_checksum_get_digest(sum, digest, &digest_len);
+  OPENSSL_free(key);
+  g_autofree char *text = g_base64_encode(digest, digest_len);
+  return g_strconcat("sha256//", text, NULL);
+}
+
 gint64
 tide_tls_certificate_end_s(const X509 *certificate)
 {

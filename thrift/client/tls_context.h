@@ -29,6 +29,13 @@ typedef void (*TideTlsFault)(const char *option, const GError *error, gpointer d
 /* Calls @fault for each file of @settings with which no connection could be begun. */
 void tide_tls_settings_check(const TideTlsSettings *settings, TideTlsFault fault, gpointer data);
 
+/**
+ * tide_tls_certificate_pin: by what the holder of the first certificate in the file at @path is known, and nobody else:
+ * the digest of its key, in libcurl's form ("sha256//...").
+ * Errors: CONFIG. Ownership: (transfer full).
+ */
+char *tide_tls_certificate_pin(const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* When @certificate ends, in seconds since the epoch; 0 when it does not say. @certificate: (nullable). */
 gint64 tide_tls_certificate_end_s(const X509 *certificate);
 

@@ -1,5 +1,6 @@
 #include "commands/status/status_page.h"
 
+#include "thrift/client/tls_context.h"
 #include "util/error.h"
 #include "util/listen_address.h"
 #include "util/secret_file.h"
@@ -86,18 +87,24 @@ take_url(Exchange *exchange, const char *url, GError **error)
   return TRUE;
 }
 
-/* Of the endpoint of the configuration its own certificate is known, and is all that is trusted; the name in it is that
- * by which others reach it. */
-static void
-trust(Exchange *exchange, const TideStatusPageOptions *options, const TideConfig *config)
+/* Of the endpoint of the configuration its own certificate is known, and who holds its key is all that is talked to;
+ * the name in it is that by which others reach it. The file is a chain often: who else its authorities have signed is
+ * not the daemon. */
+static gboolean
+trust(Exchange *exchange, const TideStatusPageOptions *options, const TideConfig *config, GError **error)
 {
   if (options->ca_file != NULL)
     SET(exchange, CURLOPT_CAINFO, options->ca_file);
   if (options->url != NULL || config->service.http_tls.certificate == NULL)
-    return;
+    return TRUE;
+  g_autofree char *pin = tide_tls_certificate_pin(config->service.http_tls.certificate, error);
+  if (pin == NULL)
+    return FALSE;
+  SET(exchange, CURLOPT_PINNEDPUBLICKEY, pin);
   SET(exchange, CURLOPT_SSL_VERIFYHOST, 0L);
   if (options->ca_file == NULL)
     SET(exchange, CURLOPT_CAINFO, config->service.http_tls.certificate);
+  return TRUE;
 }
 
 static char *
@@ -149,7 +156,13 @@ judge(const Exchange *exchange, CURLcode code, GError **error)
   long status = 0;
   (void)curl_easy_getinfo(exchange->easy, CURLINFO_RESPONSE_CODE, &status);
   const char *where = exchange->socket_path != NULL ? exchange->socket_path : exchange->url;
-  if (code != CURLE_OK)
+  if (code == CURLE_SSL_PINNEDPUBKEYNOTMATCH)
+    g_set_error(
+        error, TIDE_ERROR, TIDE_ERROR_UNAVAILABLE,
+        "who answers at '%s' has another key than the certificate of 'service.http_tls': it was told nothing; see "
+        "which process listens there (ss -ltnp)",
+        where);
+  else if (code != CURLE_OK)
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_UNAVAILABLE,
                 "no daemon answers at '%s': %s: see whether it runs (systemctl status tidemark), and whether that is "
                 "its 'service.http'",
@@ -188,9 +201,8 @@ tide_status_page_get(const TideStatusPageOptions *options, const TideConfig *con
     g_error("libcurl cannot be used");
   gboolean is_good =
       options->url != NULL ? take_url(&exchange, options->url, error) : find_endpoint(&exchange, config, error);
-  if (is_good)
-    trust(&exchange, options, config);
-  is_good = is_good && introduce(&exchange, options, error) && ask(&exchange, error);
+  is_good = is_good && trust(&exchange, options, config, error) && introduce(&exchange, options, error) &&
+            ask(&exchange, error);
   curl_easy_cleanup(exchange.easy);
   g_free(exchange.url);
   g_free(exchange.socket_path);
