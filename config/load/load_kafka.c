@@ -170,7 +170,7 @@ load_secret(TideLoad *load, const TideYamlNode *key, const TideYamlNode *node)
   }
   if (node->kind != TIDE_YAML_MAPPING || node->keys->len != 1 || source == NULL || source->kind != TIDE_YAML_SCALAR ||
       tide_yaml_is_null(source)) {
-    g_autofree char *shown = tide_problem_quote(key->text);
+    g_autofree char *shown = tide_yaml_quote(key);
     tide_problems_add_error(load->problems, node->position,
                             "'kafka.librdkafka.%s' must be a text, { file: /path } or { credential: NAME }", shown);
     return;
@@ -188,7 +188,7 @@ static void
 load_text_property(TideLoad *load, const TideYamlNode *key, const TideYamlNode *node)
 {
   gboolean is_secret = tide_secret_is_name(key->text);
-  g_autofree char *shown = tide_problem_quote(key->text);
+  g_autofree char *shown = tide_yaml_quote(key);
 
   if (tide_yaml_is_null(node) || strlen(node->text) != node->len) {
     tide_problems_add_error(load->problems, node->position, "'kafka.librdkafka.%s' needs a value without NUL bytes",
@@ -298,7 +298,7 @@ check_tls_is_used(TideLoad *load)
     const TideYamlNode *key = g_ptr_array_index(node->keys, i);
     if (!g_str_has_prefix(key->text, "ssl."))
       continue;
-    g_autofree char *shown = tide_problem_quote(key->text);
+    g_autofree char *shown = tide_yaml_quote(key);
     tide_problems_add_error(load->problems, key->position,
                             "'%s' has no effect unless 'security.protocol' is 'ssl', or 'sasl_ssl' with a "
                             "'sasl.mechanism', and all goes in clear: set it beside this ('plaintext', if that is "

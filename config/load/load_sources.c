@@ -56,7 +56,7 @@ static gboolean
 check_name(TideLoad *load, const TideYamlNode *key)
 {
   gboolean is_good = key->len > 0 && key->len <= NAME_MAX_BYTES;
-  g_autofree char *shown = tide_problem_quote(key->text);
+  g_autofree char *shown = tide_yaml_quote(key);
   for (gsize i = 0; i < key->len; i++)
     is_good &= g_ascii_isalnum(key->text[i]) || key->text[i] == '_' || key->text[i] == '-';
   if (!is_good)

@@ -32,7 +32,7 @@ static void
 load_family(TideTableLoad *it, const TideYamlNode *key, const TideYamlNode *node)
 {
   g_autofree char *path = g_strconcat(it->path, ".families.", key->text, NULL);
-  g_autofree char *shown = tide_problem_quote(key->text);
+  g_autofree char *shown = tide_yaml_quote(key);
   g_autoptr(GError) error = NULL;
   TideFamilySettings *family = tide_family_settings_new(key->text);
   TideConfigTarget target = {.base = family, .problems = it->load->problems};
@@ -98,7 +98,7 @@ has_bare_words(TideLoad *load, const TideYamlNode *key)
     const TideYamlNode *part = is_list ? g_ptr_array_index(key->values, i) : key;
     if (!is_bare_word(part))
       continue;
-    g_autofree char *word = tide_problem_quote(part->text);
+    g_autofree char *word = tide_yaml_quote(part);
     tide_problems_add_error(load->problems, part->position,
                             "'%s' without quotes may mean a field or a text: write { field: %s } for the field's "
                             "value, or \"%s\" for the text itself",
@@ -226,7 +226,7 @@ static TideTableLoad *
 new_table_load(TideLoad *load, TideTable *table, const TideYamlNode *key, const TideYamlNode *node)
 {
   TideTableLoad *it = g_new0(TideTableLoad, 1);
-  g_autofree char *shown = tide_problem_quote(key->text);
+  g_autofree char *shown = tide_yaml_quote(key);
 
   it->load = load;
   it->table = table;
@@ -251,7 +251,7 @@ free_table_load(gpointer data)
 static void
 load_table(TideLoad *load, const TideYamlNode *key, const TideYamlNode *node, GPtrArray *loads)
 {
-  g_autofree char *shown = tide_problem_quote(key->text);
+  g_autofree char *shown = tide_yaml_quote(key);
   const TideTable *same = tide_config_find_table(load->config, key->text);
   TideTable *table = new_table(load, key);
 

@@ -180,7 +180,7 @@ list_options(const TideConfigGroup *group)
 static void
 add_unknown_key(const TideConfigGroup *group, const char *path, const TideYamlNode *key, const TideConfigTarget *target)
 {
-  g_autofree char *shown = tide_config_option_path(path, key->text);
+  g_autofree char *shown = tide_config_option_path(path, key->is_secret ? "***" : key->text);
   const char *nearest = nearest_option(group, key->text);
   g_autofree char *elsewhere = nearest == NULL ? find_path(target->top, key->text) : NULL;
 

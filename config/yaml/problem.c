@@ -1,5 +1,6 @@
 #include "config/yaml/problem.h"
 
+#include "config/yaml/masked_line.h"
 #include "config/yaml/secret.h"
 
 #include <stdarg.h>
@@ -99,9 +100,7 @@ tide_problems_sort(GPtrArray *problems)
 char *
 tide_problem_quote(const char *full_text)
 {
-  g_autofree char *text = tide_secret_mask_addresses(full_text);
-  if (g_str_has_prefix(text, TIDE_SECRET_KEY_BEGINS))
-    return g_strdup(TIDE_SECRET_KEY_BEGINS "...");
+  g_autofree char *text = tide_secret_mask(full_text);
   GString *quoted = g_string_new(NULL);
   guint n_chars = 0;
 
@@ -122,65 +121,6 @@ tide_problem_quote(const char *full_text)
   return g_string_free(quoted, FALSE);
 }
 
-/* Spaces in front of the first other character; G_MAXUINT for a blank line. */
-static guint
-line_indent(const char *line)
-{
-  guint indent = (guint)strspn(line, " ");
-
-  return line[indent] == '\0' || line[indent] == '\n' || line[indent] == '\r' ? G_MAXUINT : indent;
-}
-
-/* TRUE when @line ends behind the name of a secret: its value is to come. */
-static gboolean
-line_ends_before_secret(const char *line)
-{
-  const char *value = tide_secret_find_value(line);
-
-  return value != NULL && line_indent(value) == G_MAXUINT;
-}
-
-/* TRUE when line @index is inside of a value that began on an earlier line: under a secret's name, as a block, say,
- * whose lines are indented deeper; or as a key, whatever its name. */
-static gboolean
-line_continues_secret(char **lines, guint index)
-{
-  guint indent = line_indent(lines[index]);
-  gboolean is_next = TRUE;
-
-  for (guint i = index; i > 0; i--) {
-    guint above = line_indent(lines[i - 1]);
-    if (above == G_MAXUINT)
-      continue;
-    if (strstr(lines[i - 1], TIDE_SECRET_KEY_ENDS) != NULL)
-      return FALSE;
-    if (strstr(lines[i - 1], TIDE_SECRET_KEY_BEGINS) != NULL)
-      return TRUE;
-    if (is_next && line_ends_before_secret(lines[i - 1]))
-      return TRUE;
-    is_next = FALSE;
-    if (above < indent)
-      return tide_secret_find_value(lines[i - 1]) != NULL;
-  }
-  return FALSE;
-}
-
-/* The line without what must not be seen, as valid UTF-8. Only the beginning, up to @n_chars: a line can be very long.
- */
-static char *
-masked_line(char **lines, guint index, gsize n_chars)
-{
-  g_autofree char *whole = tide_secret_mask_addresses(lines[index]);
-  gsize n_bytes = MIN(strlen(whole), n_chars * 4); /* no character has more */
-  g_autofree char *line = g_strndup(whole, n_bytes);
-  const char *secret = line_continues_secret(lines, index) ? line : tide_secret_find_value(line);
-
-  if (secret == NULL)
-    return g_utf8_make_valid(line, -1);
-  g_autofree char *masked = g_strdup_printf("%.*s***", (int)(secret - line), line);
-  return g_utf8_make_valid(masked, -1);
-}
-
 /* Appends @text without characters that would move the caret or speak to the terminal. */
 static void
 append_printable(GString *out, const char *text)
@@ -194,12 +134,10 @@ append_printable(GString *out, const char *text)
 static void
 append_excerpt(GString *out, const TideConfigProblem *problem, const char *source)
 {
-  g_auto(GStrv) lines = g_strsplit(source, "\n", -1);
+  g_autofree char *line = tide_masked_line(source, problem->line);
 
-  if (problem->line == 0 || problem->line > g_strv_length(lines))
+  if (line == NULL)
     return;
-  g_strchomp(lines[problem->line - 1]);
-  g_autofree char *line = masked_line(lines, problem->line - 1, (gsize)problem->column + EXCERPT_CHARS);
   glong n_chars = g_utf8_strlen(line, -1);
   glong caret = CLAMP((glong)problem->column - 1, 0, n_chars);
   glong first = caret > EXCERPT_CHARS - 20 ? caret - (EXCERPT_CHARS - 20) : 0;

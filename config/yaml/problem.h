@@ -43,14 +43,13 @@ void tide_problems_sort(GPtrArray *problems);
 
 /**
  * tide_config_problem_format: "path:line:column: error: text", without a newline at the end.
- * @source: (nullable): the file's text; with it, the line and a caret below follow. What stands behind the
- * name of a secret in that line is replaced by ***.
+ * @source: (nullable): the file's text; with it, the line and a caret below follow. It is shown by tide_masked_line().
  * Ownership: (transfer full).
  */
 char *tide_config_problem_format(const TideConfigProblem *problem, const char *path, const char *source);
 
-/* @text for use inside of '...' in a message: control bytes as \xHH, at most 60 characters. (transfer full)
- */
+/* @text for use inside of '...' in a message: control bytes as \xHH, at most 60 characters, and without what sounds
+ * like a secret (tide_secret_mask()). (transfer full) */
 char *tide_problem_quote(const char *text);
 
 G_END_DECLS

@@ -15,7 +15,8 @@ tide_secret_is_name(const char *name)
       return TRUE;
   }
   /* What a later librdkafka adds will be called like this. */
-  return g_str_has_suffix(name, "password") || g_str_has_suffix(name, "secret") || g_str_has_suffix(name, "key.pem");
+  return g_str_has_suffix(name, "password") || g_str_has_suffix(name, "passphrase") ||
+         g_str_has_suffix(name, "secret") || g_str_has_suffix(name, "key.pem");
 }
 
 static gboolean
@@ -24,54 +25,93 @@ is_name_char(char c)
   return g_ascii_isalnum(c) || c == '.' || c == '_' || c == '-';
 }
 
-/* What the names of secrets have in common, misspelt ones and those of other programs too. */
-static gboolean
-sounds_secret(const char *name)
-{
-  static const char *const sounds[] = {"pas", "secret", "token", "jaas", "key.pem", "ssl.key", "oauthbearer.config"};
-  g_autofree char *lower = g_ascii_strdown(name, -1);
+static const char *const sounds[] = {"pas",     "secret",  "token",      "jaas",
+                                     "key.pem", "ssl.key", "http_users", "oauthbearer.config"};
 
+gboolean
+tide_secret_sounds(const char *key, const char *parent)
+{
+  g_autofree char *lower = g_ascii_strdown(key, -1);
+
+  if (g_strcmp0(parent, "tables") == 0) /* the names of tables are theirs */
+    return FALSE;
   for (gsize i = 0; i < G_N_ELEMENTS(sounds); i++) {
     if (strstr(lower, sounds[i]) != NULL)
       return TRUE;
   }
-  return FALSE;
+  return parent != NULL && g_str_has_suffix(parent, "tls") && strcmp(lower, "key") == 0;
 }
 
-char *
-tide_secret_mask_addresses(const char *text)
+const char *
+tide_secret_find_name(const char *line)
 {
-  static const char begin[] = "://";
-  GString *out = g_string_new(NULL);
+  g_autofree char *lower = g_ascii_strdown(line, -1);
+  const char *first = strstr(line, TIDE_SECRET_KEY_BEGINS);
 
-  for (const char *at; (at = strstr(text, begin)) != NULL;) {
-    at += strlen(begin);
-    gsize len = strcspn(at, "/@ \"',\n");
-    g_string_append_len(out, text, at - text);
-    g_string_append(out, at[len] == '@' ? "***" : "");
-    text = at[len] == '@' ? at + len : at;
+  for (gsize i = 0; i < G_N_ELEMENTS(sounds); i++) {
+    const char *found = strstr(lower, sounds[i]);
+    if (found != NULL && (first == NULL || found - lower < first - line))
+      first = line + (found - lower);
   }
-  g_string_append(out, text);
-  return g_string_free(out, FALSE);
+  return first;
 }
 
 const char *
 tide_secret_find_value(const char *line)
 {
-  const char *key = strstr(line, TIDE_SECRET_KEY_BEGINS);
+  const char *name = tide_secret_find_name(line);
 
-  if (!sounds_secret(line))
-    return key;
-  for (const char *sign = strpbrk(line, ":="); sign != NULL; sign = strpbrk(sign + 1, ":=")) {
-    const char *end = sign;
-    while (end > line && (end[-1] == ' ' || end[-1] == '"' || end[-1] == '\''))
-      end--;
-    const char *start = end;
-    while (start > line && is_name_char(start[-1]))
-      start--;
-    g_autofree char *name = g_strndup(start, (gsize)(end - start));
-    if (sounds_secret(name))
-      return sign[1] == ' ' ? sign + 2 : sign + 1;
+  if (name == NULL || g_str_has_prefix(name, TIDE_SECRET_KEY_BEGINS))
+    return name;
+  while (is_name_char(*name))
+    name++;
+  gsize n_between = strspn(name, "\"' :=");
+  return strcspn(name, " :=") < n_between ? name + n_between : tide_secret_find_value(name);
+}
+
+/* Appends the word @text, which may be an address, or hold one, with *** for a user that has a password; behind "://"
+ * for any. Of what is between "@" and "@" nothing is a host. */
+static void
+append_masked(GString *out, const char *text, gsize len)
+{
+  const char *scheme = g_strstr_len(text, (gssize)len, "://"), *end = text + len;
+  const char *begin = scheme != NULL ? scheme + strlen("://") : text;
+  const char *host = g_strrstr_len(begin, end - begin, "@");
+  gboolean is_user = host != NULL && (memchr(begin, ':', (gsize)(host - begin)) != NULL ||
+                                      (scheme != NULL && memchr(begin, '/', (gsize)(host - begin)) == NULL));
+
+  g_string_append_len(out, text, begin - text);
+  g_string_append(out, is_user ? "***" : "");
+  begin = is_user ? host : begin;
+  g_string_append_len(out, begin, end - begin);
+}
+
+char *
+tide_secret_mask_addresses(const char *text)
+{
+  static const char ends[] = " \"',\n";
+  GString *out = g_string_new(NULL);
+
+  while (*text != '\0') {
+    gsize len = strcspn(text, ends), n_ends = strspn(text + len, ends);
+    append_masked(out, text, len);
+    g_string_append_len(out, text + len, (gssize)n_ends);
+    text += len + n_ends;
   }
-  return key;
+  return g_string_free(out, FALSE);
+}
+
+char *
+tide_secret_mask(const char *value)
+{
+  const char *secret = tide_secret_find_value(value);
+  GString *out = g_string_new(NULL);
+
+  if (secret != NULL) {
+    g_string_append_printf(out, "%.*s***", (int)(secret - value), value);
+    return g_string_free(out, FALSE);
+  }
+  append_masked(out, value, strlen(value));
+  g_autofree char *masked = g_string_free(out, FALSE);
+  return tide_secret_mask_addresses(masked);
 }

@@ -11,10 +11,21 @@ gboolean tide_secret_is_name(const char *name);
 #define TIDE_SECRET_KEY_BEGINS "-----BEGIN"
 #define TIDE_SECRET_KEY_ENDS "-----END"
 
-/* Where in @line what must not be shown begins, or NULL: a key, or what stands behind a name and a colon (or '=') where
- * that name may be of a secret: misspelt, or another program's. */
+/* Whether what stands below @key may be a secret: by what the names of secrets have in common, misspelt ones and those
+ * of other programs too, and by what takes one here. @parent: the key above it; NULL: none. */
+gboolean tide_secret_sounds(const char *key, const char *parent);
+
+/* Where in @line a name begins that sounds like that, or a key in PEM form; NULL: nowhere. */
+const char *tide_secret_find_name(const char *line);
+
+/* Where in @line what must not be shown begins, or NULL: a key, or what stands behind a name that sounds like a
+ * secret's. */
 const char *tide_secret_find_value(const char *line);
 
-/* @text with *** for what somebody has put into an address before its host, as in https://user:password@host.
- * (transfer full) */
+/* @text with *** for what somebody has put into an address before its host, as in https://user:password@host, or
+ * user:password@host. (transfer full) */
 char *tide_secret_mask_addresses(const char *text);
+
+/* A value as it may be shown: *** for what tide_secret_find_value() finds in it, and for users of addresses. (transfer
+ * full) */
+char *tide_secret_mask(const char *value);

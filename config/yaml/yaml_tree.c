@@ -1,5 +1,7 @@
 #include "config/yaml/yaml_tree.h"
 
+#include "config/yaml/secret.h"
+
 #include <yaml.h>
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(yaml_event_t, yaml_event_delete)
@@ -11,6 +13,8 @@ typedef struct TreeBuilder {
   GPtrArray *problems; /* borrowed */
   guint n_nodes;
   guint depth;
+  const char *key;    /* borrowed: the key of the value that is built; NULL: none */
+  gboolean is_secret; /* what is built may be one */
 } TreeBuilder;
 
 void
@@ -64,13 +68,19 @@ tide_yaml_find(const TideYamlNode *root, const char *path)
 }
 
 char *
+tide_yaml_quote(const TideYamlNode *scalar)
+{
+  return scalar->is_secret ? g_strdup("***") : tide_problem_quote(scalar->text);
+}
+
+char *
 tide_yaml_describe(const TideYamlNode *node)
 {
   if (tide_yaml_is_null(node))
     return g_strdup("nothing");
   switch (node->kind) {
   case TIDE_YAML_SCALAR: {
-    g_autofree char *quoted = tide_problem_quote(node->text);
+    g_autofree char *quoted = tide_yaml_quote(node);
     return g_strdup_printf("'%s'", quoted);
   }
   case TIDE_YAML_LIST:
@@ -332,7 +342,7 @@ add_entry(TreeBuilder *builder, TideYamlNode *mapping, GHashTable *seen, TideYam
       g_ptr_array_add(mapping->values, value);
       return;
     }
-    g_autofree char *quoted = tide_problem_quote(key->text);
+    g_autofree char *quoted = tide_yaml_quote(key);
     tide_problems_add_error(builder->problems, key->position, "'%s' stands here twice, first in line %u", quoted,
                             first->position.line);
   } else {
@@ -342,9 +352,24 @@ add_entry(TreeBuilder *builder, TideYamlNode *mapping, GHashTable *seen, TideYam
   tide_yaml_node_free(value);
 }
 
+/* Whether the value of @key may be a secret. Where one is kept stands below the name of one, and is none.
+ * @is_in_secret: it is in a mapping where one is meant, { hunter2 }, or behind one without quotes, { password: hunter,
+ * 2 }
+ */
 static gboolean
-build_entries(TreeBuilder *builder, TideYamlNode *mapping)
+is_secret_value(gboolean is_in_secret, const char *parent, const TideYamlNode *key)
 {
+  static const char *const places[] = {"file", "credential", "env", NULL};
+  if (key->kind != TIDE_YAML_SCALAR)
+    return TRUE;
+  return is_in_secret ? !g_strv_contains(places, key->text) : tide_secret_sounds(key->text, parent);
+}
+
+static gboolean
+build_entries(TreeBuilder *builder, TideYamlNode *mapping, gboolean is_flow)
+{
+  const char *parent = builder->key;
+  gboolean is_secret = builder->is_secret, is_behind_secret = is_secret;
   g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
 
   for (;;) {
@@ -357,7 +382,13 @@ build_entries(TreeBuilder *builder, TideYamlNode *mapping)
     g_autoptr(TideYamlNode) key = build_node(builder, &key_event);
     if (key == NULL || !next_event(builder, &value_event))
       return FALSE;
+    builder->is_secret = is_secret_value(is_behind_secret, parent, key);
+    builder->key = key->kind == TIDE_YAML_SCALAR ? key->text : NULL;
+    key->is_secret = is_behind_secret && builder->is_secret;
+    is_behind_secret |= builder->is_secret && is_flow;
     TideYamlNode *value = build_node(builder, &value_event);
+    builder->key = parent;
+    builder->is_secret = is_secret;
     if (value == NULL)
       return FALSE;
     add_entry(builder, mapping, seen, g_steal_pointer(&key), value);
@@ -365,13 +396,13 @@ build_entries(TreeBuilder *builder, TideYamlNode *mapping)
 }
 
 static TideYamlNode *
-build_collection(TreeBuilder *builder, TideYamlKind kind, TideSourcePosition position)
+build_collection(TreeBuilder *builder, TideYamlKind kind, gboolean is_flow, TideSourcePosition position)
 {
   g_autoptr(TideYamlNode) node = new_node(kind, position);
 
   if (!enter(builder, position))
     return NULL;
-  if (!(kind == TIDE_YAML_LIST ? build_items(builder, node) : build_entries(builder, node)))
+  if (!(kind == TIDE_YAML_LIST ? build_items(builder, node) : build_entries(builder, node, is_flow)))
     return NULL;
   builder->depth--;
   return g_steal_pointer(&node);
@@ -382,6 +413,7 @@ static TideYamlNode *
 build_node(TreeBuilder *builder, const yaml_event_t *event)
 {
   TideSourcePosition position = position_of_mark(event->start_mark);
+  TideYamlNode *scalar;
 
   if (++builder->n_nodes > TIDE_YAML_MAX_NODES) {
     tide_problems_add_error(builder->problems, position, "the file has more than %u values", TIDE_YAML_MAX_NODES);
@@ -390,14 +422,17 @@ build_node(TreeBuilder *builder, const yaml_event_t *event)
   switch (event->type) {
   case YAML_SCALAR_EVENT:
     refuse_decorations(builder, event->data.scalar.anchor, event->data.scalar.tag, position);
-    return new_scalar((const char *)event->data.scalar.value, event->data.scalar.length,
-                      event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE, position);
+    scalar = new_scalar((const char *)event->data.scalar.value, event->data.scalar.length,
+                        event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE, position);
+    scalar->is_secret = builder->is_secret;
+    return scalar;
   case YAML_SEQUENCE_START_EVENT:
     refuse_decorations(builder, event->data.sequence_start.anchor, event->data.sequence_start.tag, position);
-    return build_collection(builder, TIDE_YAML_LIST, position);
+    return build_collection(builder, TIDE_YAML_LIST, FALSE, position);
   case YAML_MAPPING_START_EVENT:
     refuse_decorations(builder, event->data.mapping_start.anchor, event->data.mapping_start.tag, position);
-    return build_collection(builder, TIDE_YAML_MAPPING, position);
+    return build_collection(builder, TIDE_YAML_MAPPING, event->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE,
+                            position);
   case YAML_ALIAS_EVENT:
     tide_problems_add_error(builder->problems, position,
                             "an alias ('*...') cannot be used here: write the value out, or quote it");

@@ -1,4 +1,4 @@
-/* YAML as a tree of nodes that know their position. The only file that knows libyaml.
+/* YAML as a tree of nodes that know their position. This file and masked_line.c alone know libyaml.
  *
  * A configuration needs little of YAML, and the rest of it surprises: refused are anchors, aliases and tags,
  * a key that stands twice in a mapping, tabs outside of comments, more than one document, text that is not
@@ -23,6 +23,7 @@ typedef struct TideYamlNode {
   char *text;         /* owned; SCALAR: NUL-terminated */
   gsize len;          /* SCALAR: bytes of text, which may hold a NUL ("\0" in double quotes) */
   gboolean is_quoted; /* SCALAR: or written as a block */
+  gboolean is_secret; /* SCALAR: may be one, by the keys above it: never shown */
   GPtrArray *keys;    /* owned (element-type TideYamlNode); MAPPING: scalars, no two of one text */
   GPtrArray *values;  /* owned (element-type TideYamlNode); MAPPING: beside keys. LIST: the items */
 } TideYamlNode;
@@ -47,7 +48,12 @@ const TideYamlNode *tide_yaml_get(const TideYamlNode *mapping, const char *key);
 /* The value at @path, keys joined by dots: "readings.time.zone". */
 const TideYamlNode *tide_yaml_find(const TideYamlNode *root, const char *path);
 
-/* "a mapping", "a list", "nothing", or the scalar in quotes: for "must be ..., got %s". (transfer full) */
+/* @scalar, a key too, for use inside of '...' in a message: by tide_problem_quote(), *** for a secret. (transfer full)
+ */
+char *tide_yaml_quote(const TideYamlNode *scalar);
+
+/* "a mapping", "a list", "nothing", or the scalar in quotes, *** for a secret: for "must be ..., got %s". (transfer
+ * full) */
 char *tide_yaml_describe(const TideYamlNode *node);
 
 G_END_DECLS

@@ -9,6 +9,7 @@ test_names_of_secrets_are_known(void)
                                         "ssl.keystore.password",
                                         "sasl.oauthbearer.client.secret",
                                         "sasl.oauthbearer.config",
+                                        "sasl.oauthbearer.assertion.private.key.passphrase",
                                         "new.password"};
   static const char *const others[] = {"sasl.username", "ssl.ca.location", "client.id", "security.protocol"};
 
@@ -34,6 +35,8 @@ test_values_are_found_behind_whatever_sounds_secret(void)
       {"    sasl.username: x", NULL},
       {"    key: [ { field: host } ]", NULL},
       {"    # passes: none", "none"},
+      {"sasl.password x", "x"},
+      {"? password", NULL},
       {"compasses", NULL},
   };
 
@@ -47,6 +50,10 @@ test_passwords_in_addresses_are_masked(void)
   static const char *const texts[][2] = {
       {"'https://user:x@h:1/'", "'https://***@h:1/'"},
       {"a://x@h,b://h2,c://y:z@", "a://***@h,b://h2,c://***@"},
+      {"got 'u:x@h:9092,v:y@h2'", "got '***@h:9092,***@h2'"},
+      {"https://u:x/y@z@h/", "https://***@h/"},
+      {"http://h:1/a", "http://h:1/a"},
+      {"me@h", "me@h"},
       {"http://h/a@b", "http://h/a@b"},
       {"thrift://h and me@b", "thrift://h and me@b"},
       {"://", "://"},
@@ -66,6 +73,6 @@ main(int argc, char **argv)
   g_test_add_func("/secret/names-of-secrets-are-known", test_names_of_secrets_are_known);
   g_test_add_func("/secret/values-are-found-behind-whatever-sounds-secret",
                   test_values_are_found_behind_whatever_sounds_secret);
-  g_test_add_func("/secret/passwords-in-addresses-are-masked", test_passwords_in_addresses_are_masked);
+  g_test_add_func("/secret/E2-passwords-in-addresses-are-masked", test_passwords_in_addresses_are_masked);
   return g_test_run();
 }
