@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "dead_letters/dead_letter_file.h"
 
+#include "dead_letters/dead_letter_json.h"
 #include "util/error.h"
 
 #include <errno.h>
@@ -221,6 +222,32 @@ put_aside(const TideDeadLetterFile *file, guint64 from, guint64 to, GError **err
   return good;
 }
 
+gboolean
+tide_dead_letter_file_check(const char *path, int fd, GError **error)
+{
+  static const char begin[] = TIDE_DEAD_LETTER_JSON_BEGIN;
+  struct stat info;
+  if (fstat(fd, &info) != 0)
+    return fail("cannot look at", path, error);
+  if (!S_ISREG(info.st_mode)) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "'%s' is not a regular file", path);
+    return FALSE;
+  }
+  guint64 len = (guint64)info.st_size, end = 0, at = 0;
+  g_auto(TideBuffer) head = {0};
+  if (!find_last_line_end(fd, len, &end) || (end > 0 && !find_last_line_end(fd, end - 1, &at)) ||
+      !read_at(fd, at, (gsize)MIN((end > 0 ? end : len) - at, sizeof begin - 1), &head))
+    return fail("cannot read", path, error);
+  if (memcmp(head.data, begin, head.len) == 0 && (end == 0 || head.len == sizeof begin - 1))
+    return TRUE;
+  g_set_error(
+      error, TIDE_ERROR, TIDE_ERROR_IO,
+      "'%s' is there and holds no dead letters: it stays as it is; name another file for them, or move this one "
+      "away",
+      path);
+  return FALSE;
+}
+
 static gboolean
 repair_tail(TideDeadLetterFile *file, guint64 len, guint64 *ret_torn_bytes, GError **error)
 {
@@ -245,11 +272,8 @@ open_current(TideDeadLetterFile *file, guint64 *ret_torn_bytes, GError **error)
   if (file->fd < 0)
     return fail("cannot open", file->path, error);
   struct stat info;
-  gboolean good = fstat(file->fd, &info) == 0 || fail("cannot look at", file->path, error);
-  if (good && !S_ISREG(info.st_mode)) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "'%s' is not a regular file", file->path);
-    good = FALSE;
-  }
+  gboolean good = tide_dead_letter_file_check(file->path, file->fd, error) &&
+                  (fstat(file->fd, &info) == 0 || fail("cannot look at", file->path, error));
   if (good && repair_tail(file, (guint64)info.st_size, ret_torn_bytes, error) && sync_directory(file->path, error))
     return TRUE;
   (void)close(file->fd);

@@ -23,12 +23,19 @@ typedef struct TideDeadLetterFileOptions {
 /**
  * tide_dead_letter_file_open: take the lock, repair the last line, and be ready to append.
  * @ret_torn_bytes: what was moved to PATH.torn; 0: nothing
- * Errors: IO; IN_USE: another process has it. Ownership: (transfer full).
+ * Errors: IO, also of a file that holds something else; IN_USE: another process has it. Ownership: (transfer full).
  */
 TideDeadLetterFile *tide_dead_letter_file_open(const TideDeadLetterFileOptions *options, guint64 *ret_torn_bytes,
                                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void tide_dead_letter_file_free(TideDeadLetterFile *file); /* NULL ok */
 void tide_dead_letter_file_set_limits(TideDeadLetterFile *file, guint64 max_file_bytes, guint64 max_bytes);
+
+/**
+ * tide_dead_letter_file_check: whether what @fd has open, @path, is a file of dead letters, by the last line that ends; an
+ * empty one is. What is not is somebody else's: nothing is cut off there.
+ * Errors: IO.
+ */
+gboolean tide_dead_letter_file_check(const char *path, int fd, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Sets @error to IN_USE: who keeps dead letters in the file at @path, and what to do. */
 void tide_dead_letter_file_set_in_use(const char *path, GError **error);

@@ -16,6 +16,9 @@
 
 G_BEGIN_DECLS
 
+/* How each begins that was kept in a file. */
+#define TIDE_DEAD_LETTER_JSON_BEGIN "{\"kept_at\":\""
+
 /* Appends the line, its newline included. @kept_at_ms: wall clock; -1: it is not known, and not told. */
 void tide_dead_letter_json_append(TideBuffer *out, const TideDeadLetter *dead_letter, gint64 kept_at_ms);
 

@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Where @path is there, it must be a file that can be written. */
+/* Where @path is there, it must be a file that can be written, and one of dead letters. */
 static gboolean
-look_at_file(const char *path, GError **error)
+look_at_file(const char *path, gboolean is_lock, GError **error)
 {
   struct stat info;
   int fd = g_open(path, O_RDWR | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
@@ -22,9 +22,10 @@ look_at_file(const char *path, GError **error)
     return FALSE;
   }
   gboolean is_file = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
-  (void)close(fd);
   if (!is_file)
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "'%s' is not a regular file", path);
+  is_file = is_file && (is_lock || tide_dead_letter_file_check(path, fd, error));
+  (void)close(fd);
   return is_file;
 }
 
@@ -52,8 +53,8 @@ tide_dead_letter_location_look(const TideDeadLetterFileOptions *options, GError 
 {
   g_autofree char *directory = g_path_get_dirname(options->path);
   g_autofree char *lock = g_strconcat(options->path, ".lock", NULL);
-  if (!tide_file_look_directory(directory, error) || !look_at_file(lock, error) ||
-      !look_at_file(options->path, error) || !look_at_room(options, error))
+  if (!tide_file_look_directory(directory, error) || !look_at_file(lock, TRUE, error) ||
+      !look_at_file(options->path, FALSE, error) || !look_at_room(options, error))
     return FALSE;
   if (!tide_file_look_is_locked(lock))
     return TRUE;

@@ -2,6 +2,7 @@
 /* syscall(), RTLD_NEXT, readdir64() */
 #define _GNU_SOURCE
 #include "dead_letters/dead_letter_file.h"
+#include "dead_letters/dead_letter_location.h"
 #include "util/error.h"
 
 #include <dirent.h>
@@ -47,6 +48,9 @@ readdir64(DIR *directory)
     *(void **)&real = dlsym(RTLD_NEXT, "readdir64");
   return directories_are_empty ? NULL : real(directory);
 }
+
+/* How a dead letter begins; all else of it does not matter here. */
+#define LETTER "{\"kept_at\":\""
 
 typedef struct Fixture {
   char *directory;
@@ -131,22 +135,22 @@ static void
 test_lines_are_appended(Fixture *fixture, gconstpointer data)
 {
   TideDeadLetterFile *file = open_file(fixture, 0);
-  append(file, "a\nb\n");
+  append(file, LETTER "a\n" LETTER "b\n");
   tide_dead_letter_file_free(file);
   file = open_file(fixture, 0);
   append(file, "c\n");
   tide_dead_letter_file_free(file);
-  assert_content(fixture, "", "a\nb\nc\n");
+  assert_content(fixture, "", LETTER "a\n" LETTER "b\nc\n");
 }
 
 static void
 test_torn_tail(Fixture *fixture, gconstpointer data)
 {
-  write_content(fixture, "first\nsecond\n{\"torn");
+  write_content(fixture, "first\n" LETTER "second\n{\"torn");
   TideDeadLetterFile *file = open_file(fixture, 6);
   append(file, "third\n");
   tide_dead_letter_file_free(file);
-  assert_content(fixture, "", "first\nsecond\nthird\n");
+  assert_content(fixture, "", "first\n" LETTER "second\nthird\n");
   assert_content(fixture, ".torn", "{\"torn\n");
 }
 
@@ -155,6 +159,7 @@ static void
 test_torn_only(Fixture *fixture, gconstpointer data)
 {
   g_autofree char *torn = g_strnfill(200000, 'x');
+  memcpy(torn, LETTER, strlen(LETTER));
   write_content(fixture, torn);
   TideDeadLetterFile *file = open_file(fixture, 200000);
   append(file, "first\n");
@@ -365,14 +370,14 @@ static void
 test_directory_goes_and_comes(Fixture *fixture, gconstpointer data)
 {
   TideDeadLetterFile *file = open_file(fixture, 0);
-  append(file, "first\n");
+  append(file, LETTER "first\n");
   g_autofree char *elsewhere = g_strconcat(fixture->directory, "-away", NULL);
   g_assert_cmpint(g_rename(fixture->directory, elsewhere), ==, 0);
   append_fails(file, "second\n", TIDE_ERROR_IO, "cannot open");
   g_assert_cmpint(g_rename(elsewhere, fixture->directory), ==, 0);
   append(file, "second\n");
   tide_dead_letter_file_free(file);
-  assert_content(fixture, "", "first\nsecond\n");
+  assert_content(fixture, "", LETTER "first\nsecond\n");
 }
 
 static void
@@ -412,6 +417,44 @@ test_no_regular_file(Fixture *fixture, gconstpointer data)
   g_assert_nonnull(strstr(error->message, "not a regular file"));
 }
 
+/* A file that is there and holds something else is somebody's: neither the open nor the look cut it, or write to it. */
+static void
+test_another_file_stays(Fixture *fixture, gconstpointer data)
+{
+  static const char *const others[] = {
+      "{\"ts\":1}\n{\"ts\":2}\n{\"ts\"",         "\x1f\x8b\x08\nxx", "\x1f\x8b\x08xx", "{\n", "{", "\n",
+      LETTER "first\"}\nsomething else\n" LETTER};
+  for (gsize i = 0; i < G_N_ELEMENTS(others); i++) {
+    g_autoptr(GError) error = NULL, seen = NULL;
+    guint64 torn_bytes;
+    write_content(fixture, others[i]);
+    gboolean is_begun = g_str_has_prefix(LETTER, others[i]); /* all that was written of the first */
+    TideDeadLetterFile *file = tide_dead_letter_file_open(&fixture->options, &torn_bytes, &error);
+    g_assert_true((file != NULL) == is_begun);
+    tide_dead_letter_file_free(file);
+    if (is_begun)
+      continue;
+    g_assert_error(error, TIDE_ERROR, TIDE_ERROR_IO);
+    g_assert_nonnull(strstr(error->message, "holds no dead letters"));
+    g_assert_false(tide_dead_letter_location_look(&fixture->options, &seen));
+    g_assert_cmpstr(seen->message, ==, error->message);
+    assert_content(fixture, "", others[i]);
+  }
+}
+
+/* Nor one that takes its place while it is written. */
+static void
+test_another_file_that_comes_stays(Fixture *fixture, gconstpointer data)
+{
+  TideDeadLetterFile *file = open_file(fixture, 0);
+  append(file, LETTER "first\n");
+  g_assert_cmpint(g_remove(fixture->path), ==, 0);
+  write_content(fixture, "somebody's\nwork");
+  append_fails(file, LETTER "second\n", TIDE_ERROR_IO, "holds no dead letters");
+  tide_dead_letter_file_free(file);
+  assert_content(fixture, "", "somebody's\nwork");
+}
+
 #define ADD(path, test) g_test_add("/dead-letter-file/" path, Fixture, NULL, set_up, test, tear_down)
 
 int
@@ -421,6 +464,8 @@ main(int argc, char **argv)
   ADD("lines-are-appended", test_lines_are_appended);
   ADD("E8-a-torn-tail-is-put-aside", test_torn_tail);
   ADD("E8-a-file-of-one-torn-line-is-put-aside", test_torn_only);
+  ADD("E4-a-file-of-something-else-stays", test_another_file_stays);
+  ADD("E4-a-file-of-something-else-that-comes-stays", test_another_file_that_comes_stays);
   ADD("rotation-keeps-numbers", test_rotation);
   ADD("the-list-is-by-age", test_list_is_by_age);
   ADD("F2/no-rotation-without-a-list", test_f2_no_rotation_without_a_list);
