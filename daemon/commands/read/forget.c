@@ -2,6 +2,7 @@
 
 #include "commands/cli/time_argument.h"
 #include "thrift/wire/mutation_encoder.h"
+#include "util/clock.h"
 #include "util/error.h"
 
 void
@@ -14,6 +15,13 @@ gboolean
 tide_forget_prepare(const TideConfig *config, const TideTable *table, const char *const *texts, gsize n_texts,
                     gint64 up_to_ms, TideForget *ret_forget, GError **error)
 {
+  if (up_to_ms > tide_wall_clock_epoch_ms()) {
+    g_set_error_literal(
+        error, TIDE_ERROR, TIDE_ERROR_USAGE,
+        "'--up-to' lies in the future: readings that come until then would be written and never be seen; "
+        "without it all that was read up to now is deleted");
+    return FALSE;
+  }
   if (table->latest == TIDE_LATEST_NONE || tide_row_key_has_time(table->key)) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--forget' takes a machine out of a latest table: '%s' %s",
                 table->name,

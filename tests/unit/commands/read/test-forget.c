@@ -73,11 +73,30 @@ test_refused(void)
   }
 }
 
+/* Readings that come up to then would be written, and hidden by the delete. */
+static void
+test_the_future_is_refused(void)
+{
+  const char *const texts[] = {"host=s1", "site=a"};
+  g_autoptr(TideConfig) config = load_text(yaml);
+  g_autoptr(GError) error = NULL;
+  g_auto(TideForget) forget = {0};
+  gint64 now_ms = g_get_real_time() / 1000;
+  const TideTable *table = tide_config_find_table(config, "CURRENT");
+  g_assert_false(tide_forget_prepare(config, table, texts, 2, now_ms + 60000, &forget, &error));
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_USAGE);
+  g_assert_nonnull(strstr(error->message, "'--up-to' lies in the future"));
+  g_clear_error(&error);
+  g_assert_true(tide_forget_prepare(config, table, texts, 2, now_ms, &forget, &error));
+  g_assert_no_error(error);
+}
+
 int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/forget/every-family-of-the-row-is-deleted-up-to-the-time", test_bytes);
   g_test_add_func("/forget/what-is-no-single-row-of-a-latest-table-is-refused", test_refused);
+  g_test_add_func("/forget/E8-the-future-is-refused", test_the_future_is_refused);
   return g_test_run();
 }
