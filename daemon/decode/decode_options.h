@@ -1,7 +1,7 @@
 /* What of a message may be decoded, and how: set by the configuration, read by the decoder and its parsers. */
 #pragma once
 
-#include <glib.h>
+#include "model/key/row_key.h"
 
 G_BEGIN_DECLS
 
@@ -61,6 +61,7 @@ typedef struct TideScannedOptions {
   gboolean is_scanned;
   gboolean keeps_keys;     /* the rows' keys are taken as they are printed */
   gboolean has_cell_times; /* cells bear another time than the event's, which the key says */
+  const TideRowKey *key;   /* borrowed from the configuration: of the table that they are loaded into; NULL: none */
 } TideScannedOptions;
 
 typedef struct TideDecodeOptions {

@@ -36,6 +36,7 @@ struct TideScannedRows {
   TideReadingBuilder *builder; /* owned */
   TideScratch scratch;         /* of the message */
   TideFieldNames *names;       /* owned: of what is printed */
+  const TideFieldNames *known; /* borrowed: the configuration's */
   TideDecoder *cells;          /* owned: a reading a cell */
   TideDecoder *row;            /* owned: of JSON, what stands around the cells; NULL: each cell says it */
   GArray *list;                /* owned (element-type Cell): of the message */
@@ -55,6 +56,7 @@ tide_scanned_rows_new(const TideDecodeOptions *options, TideFieldNames *names, g
     return NULL;
   TideScannedRows *rows = g_new0(TideScannedRows, 1);
   rows->options = options;
+  rows->known = names;
   rows->builder = tide_reading_builder_new(options, names, n_known, &rows->scratch);
   rows->row_options = (TideDecodeOptions){.format = options->format,
                                           .separator = (char *)"/",
@@ -326,12 +328,14 @@ name_key_field(TideScannedRows *rows, const TideField *field, TideBytes *ret_nam
   return has_prefix || !is_other;
 }
 
-/* Those that no cell has; what a cell has is as it was received. Beside one that is no text stand its bytes. */
+/* Those that no cell has; what a cell has is as it was received. Beside one that is no text stand its bytes. A default
+ * of the key is no field that was received: the key makes it again, and no column does. */
 static gboolean
 add_key_fields(TideScannedRows *rows, guint first, guint end, TideReject *ret_reject)
 {
   static const TideBytes hex = {(const guint8 *)"_hex", 4};
   const TideReading *row = cell_at(rows, first)->row;
+  const TideRowKey *key = rows->options->scanned.key;
   TideBytes before = TIDE_BYTES_EMPTY;
   for (guint32 i = 0; i < row->n_fields; i++) {
     const TideField *field = &row->fields[i];
@@ -345,6 +349,8 @@ add_key_fields(TideScannedRows *rows, guint first, guint end, TideReject *ret_re
     if (is_hex || find_cell(rows, first, end, name) != NULL)
       continue;
     TideBytes value = exact(rows, row, field);
+    if (key != NULL && tide_row_key_is_default(key, tide_field_names_find(rows->known, name), value))
+      continue;
     if (value.len > 0 && !tide_reading_builder_add(rows->builder, name, TIDE_VALUE_STRING, value, ret_reject))
       return FALSE;
   }

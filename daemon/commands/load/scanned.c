@@ -134,11 +134,13 @@ drop_conditions(GArray **conditions)
 }
 
 static void
-adapt_decoding(TideDecodeOptions *decode, const TideLoadScanned *scanned, gboolean has_cell_times)
+adapt_decoding(TideDecodeOptions *decode, const TideLoadScanned *scanned, const TideTable *table)
 {
   decode->format = scanned->as_csv ? TIDE_FORMAT_CSV : TIDE_FORMAT_JSON;
-  decode->scanned =
-      (TideScannedOptions){.is_scanned = TRUE, .keeps_keys = scanned->keeps_keys, .has_cell_times = has_cell_times};
+  decode->scanned = (TideScannedOptions){.is_scanned = TRUE,
+                                         .keeps_keys = scanned->keeps_keys,
+                                         .has_cell_times = table->cell_time != TIDE_CELL_TIME_EVENT,
+                                         .key = table->key};
   g_clear_pointer(&decode->csv.columns, g_strfreev);
   g_clear_pointer(&decode->csv.delimiter, g_free);
   decode->csv.header = TRUE;
@@ -154,7 +156,6 @@ tide_load_scanned_adapt(TideConfig *config, TideConfigSource *source, TideTable 
                         GError **error)
 {
   TideReadingsConfig *readings = source->readings == &source->own ? &source->own : &config->readings;
-  gboolean has_cell_times = table->cell_time != TIDE_CELL_TIME_EVENT;
   if (!check_table(table, error))
     return FALSE;
   for (guint i = 0; i < config->tables->len; i++) {
@@ -173,6 +174,6 @@ tide_load_scanned_adapt(TideConfig *config, TideConfigSource *source, TideTable 
   adapt_table(config, source, table);
   drop_conditions(&table->conditions);
   drop_conditions(&source->conditions);
-  adapt_decoding(&readings->decode, scanned, has_cell_times);
+  adapt_decoding(&readings->decode, scanned, table);
   return TRUE;
 }

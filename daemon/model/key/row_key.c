@@ -54,6 +54,18 @@ tide_row_key_stored_fields(const TideRowKey *key, GArray *ids)
       add_field(ids, key->parts[i].value.field);
 }
 
+gboolean
+tide_row_key_is_default(const TideRowKey *key, TideNameId field, TideBytes value)
+{
+  for (gsize i = 0; i < key->n_parts; i++) {
+    const TideKeyPart *part = &key->parts[i];
+    for (gsize j = 0; part->kind == TIDE_KEY_FIELD && part->value.field == field && j < part->value.n_defaults; j++)
+      if (tide_bytes_equal(part->value.defaults[j].text, value))
+        return TRUE;
+  }
+  return FALSE;
+}
+
 void
 tide_row_key_fields(const TideRowKey *key, GArray *ids)
 {

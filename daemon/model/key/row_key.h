@@ -207,6 +207,9 @@ void tide_row_key_stored_fields(const TideRowKey *key, GArray *ids);
 /* TRUE when the key's parts include the event time. */
 gboolean tide_row_key_has_time(const TideRowKey *key);
 
+/* Whether @value, as tide_row_key_decode() gives it, may stand for a reading without @field: it is a default of that. */
+gboolean tide_row_key_is_default(const TideRowKey *key, TideNameId field, TideBytes value);
+
 /* TRUE when the key has the event time to less than a millisecond, which no cell has. */
 gboolean tide_row_key_is_finer_than_ms(const TideRowKey *key);
 

@@ -137,6 +137,40 @@ test_what_else_it_says(void)
   fixture_clear(&fixture);
 }
 
+/* What a key holds in place of a field that was not received is none: it would become a value of a column. A field that
+ * a cell has was received, whatever it holds, and so was one that is no default. */
+static void
+test_a_default_of_the_key_is_no_field(void)
+{
+#define ROW(host, cell) "{\"fields\":{\"host\":\"" host "\"},\"cells\":[" cell "]}"
+#define CELL(name) "{\"qualifier\":\"" name "\",\"value\":\"none\",\"timestamp_ms\":1426535612045}"
+  static const DecoderCase cases[] = {
+      DECODER_CASE(ROW("none", CELL("b")), "b=S:none " TIME "045Z;"),
+      DECODER_CASE(ROW("none", CELL("host")), "host=S:none " TIME "045Z;"),
+      DECODER_CASE(ROW("other", CELL("b")), "b=S:none host=S:other " TIME "045Z;"),
+  };
+#undef CELL
+#undef ROW
+  Fixture fixture;
+  fixture_init(&fixture, TIDE_FORMAT_JSON, (TideScannedOptions){0});
+  TideKeyPartSpec part = {.kind = TIDE_KEY_FIELD,
+                          .value = {.field = tide_field_names_intern(fixture.decoder.names, TIDE_BYTES_LITERAL("host")),
+                                    .has_default = TRUE,
+                                    .default_value = TIDE_BYTES_LITERAL("none")}};
+  gsize bad_part;
+  g_autoptr(GError) error = NULL;
+  TideRowKey *key = tide_row_key_compile(&part, 1, &bad_part, &error);
+  g_assert_no_error(error);
+  fixture.decoder.options.scanned.key = key;
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_assert_true(decode(&fixture, cases[i].value));
+    g_autofree char *text = decoder_fixture_readings_text(&fixture.decoder);
+    g_assert_cmpstr(text, ==, cases[i].outcome);
+  }
+  fixture_clear(&fixture);
+  tide_row_key_free(key);
+}
+
 static void
 test_rejected(void)
 {
@@ -166,6 +200,7 @@ main(int argc, char **argv)
   g_test_add_func("/csv", test_csv);
   g_test_add_func("/cell-times", test_cell_times);
   g_test_add_func("/what-else-it-says", test_what_else_it_says);
+  g_test_add_func("/scanned-rows/E9-a-default-of-the-key-is-no-field", test_a_default_of_the_key_is_no_field);
   g_test_add_func("/rejected", test_rejected);
   return g_test_run();
 }
