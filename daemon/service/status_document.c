@@ -360,6 +360,7 @@ tide_status_print(const TideStatus *status)
   tide_buffer_append_byte(&out, '{');
   print_members(&out, &status_group, status);
   tide_json_close(&out, "}\n");
+  tide_json_escape_hidden(&out);
   char *text = g_strndup((const char *)out.data, out.len);
   tide_buffer_clear_memory(&out);
   return text;

@@ -91,6 +91,45 @@ tide_json_string_append(TideBuffer *out, TideBytes text)
   tide_buffer_append_byte(out, '"');
 }
 
+gboolean
+tide_text_shows(gunichar c)
+{
+  switch (g_unichar_type(c)) {
+  case G_UNICODE_CONTROL:
+  case G_UNICODE_FORMAT:
+  case G_UNICODE_LINE_SEPARATOR:
+  case G_UNICODE_PARAGRAPH_SEPARATOR:
+  case G_UNICODE_SURROGATE:
+    return FALSE;
+  default:
+    return TRUE;
+  }
+}
+
+void
+tide_json_escape_hidden(TideBuffer *json)
+{
+  g_auto(TideBuffer) text = {0};
+  char form[TIDE_JSON_ESCAPE_BYTES];
+  gsize len;
+  for (gsize i = 0; i < json->len; i += len) {
+    gunichar c = json->data[i] < 0x80
+                     ? json->data[i]
+                     : g_utf8_get_char_validated((const char *)json->data + i, (gssize)(json->len - i));
+    gboolean is_text = c <= 0x10FFFF;
+    len = is_text ? (gsize)g_utf8_skip[json->data[i]] : 1;
+    if ((c < 0x80 && c != 0x7F) || (is_text && tide_text_shows(c)))
+      tide_buffer_append(&text, json->data + i, len);
+    else if (is_text)
+      tide_buffer_append(&text, form, tide_json_escape(c, TIDE_JSON_QUOTES, form));
+    else
+      append_text(&text, REPLACEMENT);
+  }
+  TideBuffer before = *json;
+  *json = text;
+  text = before;
+}
+
 /* ---- values ---- */
 
 void

@@ -27,6 +27,14 @@ void tide_json_base64(TideBuffer *out, const char *name, gboolean has_value, Tid
  */
 void tide_json_string_append(TideBuffer *out, TideBytes text);
 
+/* FALSE for what a terminal obeys, a reader does not see, or ends a line: controls, format characters, separators of lines
+ * and paragraphs. */
+gboolean tide_text_shows(gunichar c);
+
+/* Escapes in all strings of @json, which is right, what tide_text_shows() does not show, too: for what is printed. A data
+ * cell keeps it as it came. */
+void tide_json_escape_hidden(TideBuffer *json);
+
 /* Whether @text is letters, digits and signs of ASCII alone, none of which has to be escaped: as most texts are. */
 static inline gboolean
 tide_json_is_plain(TideBytes text)

@@ -16,21 +16,6 @@
 
 #define CUT_MARK "..."
 
-static gboolean
-is_shown_as_it_is(gunichar c)
-{
-  switch (g_unichar_type(c)) {
-  case G_UNICODE_CONTROL:
-  case G_UNICODE_FORMAT:
-  case G_UNICODE_LINE_SEPARATOR:
-  case G_UNICODE_PARAGRAPH_SEPARATOR:
-  case G_UNICODE_SURROGATE:
-    return FALSE;
-  default:
-    return TRUE;
-  }
-}
-
 /* The next character of @text: its length in bytes, and whether it is valid UTF-8 (a bad byte counts as one).
  */
 static gsize
@@ -48,7 +33,7 @@ next_character(const char *text, gunichar *ret_character)
 static gsize
 text_form(const char *text, gsize len, gunichar c, char *form)
 {
-  if (c != (gunichar)-1 && is_shown_as_it_is(c)) {
+  if (c != (gunichar)-1 && tide_text_shows(c)) {
     memcpy(form, text, len);
     return len;
   }
@@ -65,7 +50,7 @@ json_form(const char *text, gsize len, gunichar c, char *form)
     memcpy(form, "\xEF\xBF\xBD", 3);
     return 3;
   }
-  if (c == '"' || c == '\\' || !is_shown_as_it_is(c))
+  if (c == '"' || c == '\\' || !tide_text_shows(c))
     return tide_json_escape(c, TIDE_JSON_QUOTES, form);
   memcpy(form, text, len);
   return len;

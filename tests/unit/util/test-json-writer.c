@@ -122,6 +122,24 @@ test_escapes_by_dead_letter_or_number(void)
   }
 }
 
+static void
+test_what_is_not_seen_is_escaped(void)
+{
+  static const char *const cases[][2] = {
+      {"{\"a\":\"b\\n\\u001b\"}\n", "{\"a\":\"b\\n\\u001b\"}\n"},
+      {"\"\u202e\u2028\u200b\ufeff\x7f\xc2\x9b\"", "\"\\u202e\\u2028\\u200b\\ufeff\\u007f\\u009b\""},
+      {"\"\u00fc\u6e29\U0001F321\"", "\"\u00fc\u6e29\U0001F321\""},
+      {"\"\U000E0041\"", "\"\\udb40\\udc41\""},
+      {"\"\xff\"", "\"\ufffd\""},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_auto(TideBuffer) json = {0};
+    tide_buffer_append_bytes(&json, tide_bytes_of_string(cases[i][0]));
+    tide_json_escape_hidden(&json);
+    assert_bytes_equal(tide_buffer_bytes(&json), tide_bytes_of_string(cases[i][1]));
+  }
+}
+
 int
 main(int argc, char **argv)
 {
@@ -131,5 +149,6 @@ main(int argc, char **argv)
   g_test_add_func("/json-writer/commas-stand-between-values", test_commas_stand_between_values);
   g_test_add_func("/json-writer/bytes-are-hex-or-base64", test_bytes_are_hex_or_base64);
   g_test_add_func("/json-writer/escapes-by-dead-letter-or-number", test_escapes_by_dead_letter_or_number);
+  g_test_add_func("/json-writer/E11-what-is-not-seen-is-escaped", test_what_is_not_seen_is_escaped);
   return g_test_run();
 }
