@@ -54,11 +54,11 @@ refuse_unknown(const char *name)
   const char *nearest = command_meant(name, (const char *const *)names->pdata);
   g_autofree char *shown = tide_text_printable(tide_bytes_of_string(name));
   if (nearest != NULL)
-    fprintf(stderr, "tidemark: unknown command '%s': did you mean '%s'?\n", shown, nearest);
+    tide_say("tidemark: unknown command '%s': did you mean '%s'?", shown, nearest);
   else if (name[0] == '-')
-    fprintf(stderr, "tidemark: unknown option '%s': options follow the command; see 'tidemark --help'\n", shown);
+    tide_say("tidemark: unknown option '%s': options follow the command; see 'tidemark --help'", shown);
   else
-    fprintf(stderr, "tidemark: unknown command '%s': see 'tidemark --help'\n", shown);
+    tide_say("tidemark: unknown command '%s': see 'tidemark --help'", shown);
   return TIDE_EXIT_USAGE;
 }
 

@@ -2,6 +2,7 @@
 
 #include "config/yaml/masked_line.h"
 #include "config/yaml/secret.h"
+#include "util/log_line.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -34,7 +35,10 @@ static void G_GNUC_PRINTF(4, 0) add_problem(GPtrArray *problems, TideConfigSever
   problem->line = position.line;
   problem->column = position.column;
   g_autofree char *text = g_strdup_vprintf(format, args);
-  problem->text = tide_secret_mask_addresses(text);
+  g_autofree char *masked = tide_secret_mask_addresses(text);
+  GString *line = g_string_new(NULL);
+  tide_log_escape(line, masked, G_MAXSIZE);
+  problem->text = g_string_free(line, FALSE);
   g_ptr_array_add(problems, problem);
 }
 
@@ -153,7 +157,9 @@ tide_config_problem_format(const TideConfigProblem *problem, const char *path, c
 {
   static const char *const severities[] = {
       [TIDE_CONFIG_ERROR] = "error", [TIDE_CONFIG_WARNING] = "warning", [TIDE_CONFIG_NOTICE] = "note"};
-  GString *out = g_string_new(path);
+  GString *out = g_string_new(NULL);
+
+  tide_log_escape(out, path, G_MAXSIZE);
 
   if (problem->line > 0)
     g_string_append_printf(out, ":%u:%u", problem->line, problem->column);

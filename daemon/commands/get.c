@@ -1,6 +1,7 @@
 /* `tidemark get`: one row, by the fields of its key or by the key itself, with older versions of its cells. */
 #include "commands/cli/commands.h"
 #include "commands/cli/load_config.h"
+#include "commands/cli/output.h"
 #include "commands/cli/time_argument.h"
 #include "commands/read/gateway_session.h"
 #include "commands/read/row_view.h"
@@ -97,8 +98,8 @@ show_row(const TideConfig *config, const GetOptions *options, const TideTable *t
   *ret_found = tide_row_view_n_rows(view) > 0;
   if (!*ret_found) {
     g_autofree char *shown = tide_bytes_printable(row);
-    fprintf(stderr, "tidemark get: '%s' has no row '%s'%s\n", table->name, shown,
-            options->columns->len > 0 ? " with such a column" : "");
+    tide_say("tidemark get: '%s' has no row '%s'%s", table->name, shown,
+             options->columns->len > 0 ? " with such a column" : "");
   }
   return TRUE;
 }

@@ -1,6 +1,7 @@
 /* `tidemark latest`: what a latest-value table holds for one machine, some, or all, with the age of every cell. */
 #include "commands/cli/commands.h"
 #include "commands/cli/load_config.h"
+#include "commands/cli/output.h"
 #include "commands/cli/time_argument.h"
 #include "commands/read/changed_key.h"
 #include "commands/read/forget.h"
@@ -250,7 +251,7 @@ confirm(const LatestOptions *options, const char *what, GError **error)
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "nobody can be asked here: '--yes' deletes %s", what);
     return FALSE;
   }
-  fprintf(stderr, "Delete %s? [y/N] ", what);
+  tide_ask("Delete %s? [y/N] ", what);
   int answer = getchar();
   if (answer == 'y' || answer == 'Y')
     return TRUE;
@@ -278,7 +279,7 @@ forget_row(const TideConfig *config, const LatestOptions *options, const GPtrArr
   g_autoptr(TideGatewaySession) session = tide_gateway_session_open(config, TIDE_GATEWAY_ANY, error);
   if (session == NULL || !tide_forget_carry_out(&forget, session, error))
     return FALSE;
-  fprintf(stderr, "deleted %s; a later reading brings it back\n", what);
+  tide_say("deleted %s; a later reading brings it back", what);
   return TRUE;
 }
 

@@ -5,6 +5,7 @@
 #include "commands/cli/commands.h"
 #include "commands/cli/load_config.h"
 #include "commands/cli/message_lines.h"
+#include "commands/cli/output.h"
 #include "config/config_source.h"
 
 #include <dlfcn.h>
@@ -89,8 +90,7 @@ read_messages(TideBenchLoad *load, const TideConfig *config, const BenchOptions 
   for (guint i = 0; i < options->messages->len; i++) {
     const char *path = options->messages->pdata[i];
     if (strcmp(path, "-") == 0 && isatty(STDIN_FILENO))
-      fprintf(stderr, "reading %s; end with Ctrl-D\n",
-              tide_message_is_whole(decode) ? "a message" : "messages, one a line");
+      tide_say("reading %s; end with Ctrl-D", tide_message_is_whole(decode) ? "a message" : "messages, one a line");
     if (!tide_bench_load_read(load, path, decode, options->readings, error))
       return FALSE;
   }
@@ -115,8 +115,8 @@ fill(TideBenchLoad *load, const TideConfig *config, const BenchOptions *options,
   }
   if (tide_bench_load_settle(load, config, n_messages, error)) {
     if (load->n_rejected > 0)
-      fprintf(stderr, "tidemark bench: %u message%s would be rejected, and left out; the first one: %s\n",
-              load->n_rejected, load->n_rejected == 1 ? "" : "s", load->first_reject);
+      tide_say("tidemark bench: %u message%s would be rejected, and left out; the first one: %s", load->n_rejected,
+               load->n_rejected == 1 ? "" : "s", load->first_reject);
     return TRUE;
   }
   if (options->messages->len == 0)
@@ -277,7 +277,7 @@ plan(TideCommandCall *call, GError **error)
   }
   if (load.machines_assumed) {
     g_autofree char *note = tide_plan_machines_note(&load);
-    fprintf(stderr, "tidemark bench: %s\n", note);
+    tide_say("tidemark bench: %s", note);
   }
   g_auto(TidePlan) made;
   tide_plan_make(&load, &made);

@@ -76,7 +76,7 @@ int
 tide_command_fail(const TideCommand *command, const GError *error)
 {
   g_autofree char *text = tide_access_denied_explain(error);
-  fprintf(stderr, "tidemark %s: %s\n", command->name, text);
+  tide_say("tidemark %s: %s", command->name, text);
   return tide_error_exit_code(error);
 }
 

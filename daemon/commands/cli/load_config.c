@@ -1,5 +1,6 @@
 #include "commands/cli/load_config.h"
 
+#include "commands/cli/output.h"
 #include "kafka/kafka_check.h"
 #include "util/error.h"
 
@@ -62,8 +63,8 @@ tide_command_load_config(TideCommandCall *call)
     return TRUE;
   const char *path = tide_command_config_path(call);
   guint n_errors = tide_config_problems_print(stderr, path, call->problems);
-  fprintf(stderr, "tidemark %s: the configuration '%s' has %u error%s\n", call->command->name, path, n_errors,
-          n_errors == 1 ? "" : "s");
+  tide_say("tidemark %s: the configuration '%s' has %u error%s", call->command->name, path, n_errors,
+           n_errors == 1 ? "" : "s");
   call->failure_code = TIDE_EXIT_CONFIG;
   return FALSE;
 }

@@ -1,6 +1,7 @@
 #include "commands/cli/output.h"
 
 #include "util/error.h"
+#include "util/log_line.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -13,6 +14,32 @@ tide_colour_wanted(FILE *stream)
 {
   const char *terminal = g_getenv("TERM");
   return isatty(fileno(stream)) && g_getenv("NO_COLOR") == NULL && terminal != NULL && strcmp(terminal, "dumb") != 0;
+}
+
+static void G_GNUC_PRINTF(1, 0) say(const char *format, va_list args, const char *end)
+{
+  g_autofree char *text = g_strdup_vprintf(format, args);
+  g_autoptr(GString) line = g_string_new(NULL);
+  tide_log_escape(line, text, G_MAXSIZE);
+  fprintf(stderr, "%s%s", line->str, end);
+}
+
+void
+tide_say(const char *format, ...)
+{
+  va_list args;
+  va_start(args, format);
+  say(format, args, "\n");
+  va_end(args);
+}
+
+void
+tide_ask(const char *format, ...)
+{
+  va_list args;
+  va_start(args, format);
+  say(format, args, "");
+  va_end(args);
 }
 
 const char *
@@ -266,7 +293,6 @@ tide_output_close(void)
   if (!failed || reader_is_gone())
     return TIDE_EXIT_OK;
   /* Of an earlier write the errno is gone. */
-  fprintf(stderr, "tidemark: cannot write the output: %s\n",
-          errno != 0 ? g_strerror(errno) : "an earlier write failed");
+  tide_say("tidemark: cannot write the output: %s", errno != 0 ? g_strerror(errno) : "an earlier write failed");
   return TIDE_EXIT_IO;
 }

@@ -62,6 +62,13 @@ gsize tide_text_width(const char *text);
  * first goes on with what stands in @out's last line. Ends without a newline. */
 void tide_text_fill(GString *out, const char *text, gsize indent);
 
+/* Says a line on standard error, which ends behind it. What is in its texts from outside, a file's name, a server's
+ * answer, neither ends the line nor speaks to the terminal: all goes through tide_log_escape(). */
+void tide_say(const char *format, ...) G_GNUC_PRINTF(1, 2);
+
+/* A question likewise, behind which the answer is written. */
+void tide_ask(const char *format, ...) G_GNUC_PRINTF(1, 2);
+
 /* Whether to use terminal sequences on @stream: it is a terminal, and neither NO_COLOR nor TERM=dumb says otherwise. */
 gboolean tide_colour_wanted(FILE *stream);
 

@@ -2,6 +2,7 @@
 #include "commands/cli/commands.h"
 #include "commands/cli/listing.h"
 #include "commands/cli/load_config.h"
+#include "commands/cli/output.h"
 #include "commands/cli/stop_signal.h"
 #include "commands/cli/time_argument.h"
 #include "commands/dead_letters/dead_letter_replay.h"
@@ -51,6 +52,7 @@ print_json(const TideDeadLetter *dead_letter, gint64 kept_at_ms)
 {
   g_auto(TideBuffer) text = {0};
   tide_dead_letter_json_append(&text, dead_letter, kept_at_ms);
+  tide_json_escape_hidden(&text);
   fwrite(text.data, 1, text.len, stdout);
 }
 
@@ -162,9 +164,9 @@ tell_of_none(const DeadLetters *dead_letters, const TideDeadLetterCounts *counts
     return;
   g_autofree char *number = tide_count_text(n);
   if (n == 0)
-    fprintf(stderr, "tidemark dead-letters: there is no dead letter in '%s'\n", place);
+    tide_say("tidemark dead-letters: there is no dead letter in '%s'", place);
   else
-    fprintf(stderr, "tidemark dead-letters: no dead letter matches, of %s in '%s'\n", number, place);
+    tide_say("tidemark dead-letters: no dead letter matches, of %s in '%s'", number, place);
 }
 
 static gboolean
@@ -189,13 +191,13 @@ read_dead_letters(DeadLetters *dead_letters, TideDeadLetterFunc func, GError **e
   if (files != NULL && files->len == 0 && dead_letters->options->file == NULL) {
     g_autofree char *missing = tide_dead_letter_source_missing_text(location.file);
     g_autofree char *directory = tide_state_directory_place(NULL);
-    fprintf(stderr,
-            "tidemark dead-letters: %s; those of 'tidemark load' are in a file of their own, which it names at its end "
-            "('%s/" TIDE_LOAD_DEAD_LETTERS "' by default): name that%s\n",
-            missing, directory,
-            is_of_this_environment(config) ? "; of a daemon that systemd runs, name the file with '--file' "
-                                             "(/var/lib/tidemark/dead-letters.jsonl)"
-                                           : "");
+    tide_say(
+        "tidemark dead-letters: %s; those of 'tidemark load' are in a file of their own, which it names at its end "
+        "('%s/" TIDE_LOAD_DEAD_LETTERS "' by default): name that%s",
+        missing, directory,
+        is_of_this_environment(config) ? "; of a daemon that systemd runs, name the file with '--file' "
+                                         "(/var/lib/tidemark/dead-letters.jsonl)"
+                                       : "");
     return TRUE;
   }
   if (!tide_dead_letter_source_read(dead_letters->config, &location, &dead_letters->options->filter, func, dead_letters,
@@ -204,8 +206,8 @@ read_dead_letters(DeadLetters *dead_letters, TideDeadLetterFunc func, GError **e
   tell_of_none(dead_letters, &counts, location.topic != NULL ? location.topic : location.file);
   g_autofree char *unreadable = tide_count_text(counts.n_unreadable), *all = tide_count_text(counts.n_read);
   if (counts.n_unreadable > 0)
-    fprintf(stderr, "tidemark dead-letters: %s of %s in '%s' are no dead letters\n", unreadable, all,
-            location.topic != NULL ? location.topic : location.file);
+    tide_say("tidemark dead-letters: %s of %s in '%s' are no dead letters", unreadable, all,
+             location.topic != NULL ? location.topic : location.file);
   return TRUE;
 }
 

@@ -2,6 +2,7 @@
 #include "commands/cli/commands.h"
 #include "commands/cli/load_config.h"
 #include "commands/cli/message_lines.h"
+#include "commands/cli/output.h"
 #include "commands/cli/progress.h"
 #include "commands/cli/time_argument.h"
 #include "commands/explain/explained_message.h"
@@ -106,11 +107,11 @@ explain_input(Explain *explain, GError **error)
       &tide_config_source_of_topic(explain->config, tide_bytes_of_string(topic))->readings->decode;
   gboolean is_whole = explain->options->whole || tide_message_is_whole(decode);
   if (isatty(STDIN_FILENO))
-    fprintf(stderr, "reading %s; end with Ctrl-D\n", is_whole ? "a message" : "messages, one a line");
+    tide_say("reading %s; end with Ctrl-D", is_whole ? "a message" : "messages, one a line");
   gboolean was_read = (is_whole ? tide_message_read_whole : tide_message_lines_read)(stdin, "standard input",
                                                                                      explain_line, explain, error);
   if (was_read && explain->line == 0)
-    fputs("tidemark explain: standard input has no message\n", stderr);
+    tide_say("tidemark explain: standard input has no message");
   return was_read;
 }
 
@@ -144,7 +145,7 @@ explain_topic(Explain *explain, GError **error)
     return FALSE;
   }
   if (result.n_messages == 0)
-    fprintf(stderr, "tidemark explain: topic '%s' has no messages\n", request.topic);
+    tide_say("tidemark explain: topic '%s' has no messages", request.topic);
   return TRUE;
 }
 
@@ -205,8 +206,8 @@ finish(const Explain *explain)
   g_autofree char *messages = tide_count_text(counts.n_messages), *rows = tide_count_text(counts.n_rows),
                   *rejected = tide_count_text(counts.n_rejected);
   if (explain->options->format == EXPLAIN_TEXT && isatty(STDERR_FILENO))
-    fprintf(stderr, "%s message%s: %s row%s, %s rejected\n", messages, counts.n_messages == 1 ? "" : "s", rows,
-            counts.n_rows == 1 ? "" : "s", rejected);
+    tide_say("%s message%s: %s row%s, %s rejected", messages, counts.n_messages == 1 ? "" : "s", rows,
+             counts.n_rows == 1 ? "" : "s", rejected);
   return counts.n_rejected > 0 ? TIDE_EXIT_DATA : TIDE_EXIT_OK;
 }
 

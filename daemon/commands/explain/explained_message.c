@@ -142,7 +142,7 @@ regions_of(TideExplainer *explainer, const char *name, GError **error)
     return NULL;
   }
   if (regions->len == 0)
-    fprintf(stderr, "tidemark explain: '%s' does not exist yet: no region is shown for it\n", name);
+    tide_say("tidemark explain: '%s' does not exist yet: no region is shown for it", name);
   g_hash_table_insert(explainer->regions, g_strdup(name), regions);
   return regions;
 }

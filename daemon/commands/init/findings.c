@@ -1,6 +1,7 @@
 #include "commands/init/findings.h"
 
 #include "commands/cli/listing.h"
+#include "commands/cli/output.h"
 #include "commands/init/guess_time.h"
 
 /* Of fields and of their values in the list of what was found. */
@@ -51,6 +52,5 @@ tide_init_show_findings(const TideInitSamples *samples, const TideInitDraft *dra
   printf("\n");
   fflush(stdout);
   if (n_bad > 0)
-    fprintf(stderr, "note: %u message%s left out, the first one: %s\n", n_bad, n_bad == 1 ? " is" : "s are",
-            samples->first_bad);
+    tide_say("note: %u message%s left out, the first one: %s", n_bad, n_bad == 1 ? " is" : "s are", samples->first_bad);
 }

@@ -187,10 +187,9 @@ begin_samples(Init *init, GError **error)
   if (config == NULL)
     return FALSE;
   if (is_own)
-    fprintf(stderr,
-            "note: the schema is the one in '%s', which the configuration names: if that will not stay there, "
-            "keep its schema in a file of its own and name that with '--schema'\n",
-            init->samples_path);
+    tide_say("note: the schema is the one in '%s', which the configuration names: if that will not stay there, "
+             "keep its schema in a file of its own and name that with '--schema'",
+             init->samples_path);
   gboolean good = take_containers(init, config, error);
   init->samples = tide_init_samples_new_by(config);
   return good;
@@ -220,7 +219,7 @@ read_text(Init *init, GError **error)
     return FALSE;
   }
   if (stream == stdin && isatty(STDIN_FILENO))
-    fprintf(stderr, "reading sample messages; end with Ctrl-D\n");
+    tide_say("reading sample messages; end with Ctrl-D");
   gboolean ok = tide_init_samples_read_stream(init->samples, stream, name, init->options->count, error);
   if (stream == stdin)
     clearerr(stdin); /* a terminal goes on behind its end */
@@ -349,8 +348,7 @@ explain_one(const TideCommandCall *call, const Init *init, GError **error)
     return FALSE;
   }
   if (n_rejected > 0)
-    fprintf(stderr, "note: %u message%s would be rejected, the first one: %s\n", n_rejected, n_rejected == 1 ? "" : "s",
-            why);
+    tide_say("note: %u message%s would be rejected, the first one: %s", n_rejected, n_rejected == 1 ? "" : "s", why);
   TideExplainerOptions options = {.config = call->config,
                                   .problems = call->problems,
                                   .max_readings = 1,
@@ -441,7 +439,7 @@ make_proposal(Init *init, GError **error)
   tide_init_draft_guess_splits(&init->draft);
   g_autoptr(GPtrArray) notes = tide_init_draft_notes(&init->draft);
   for (guint i = 0; i < notes->len; i++)
-    fprintf(stderr, "note: %s\n", (const char *)notes->pdata[i]);
+    tide_say("note: %s", (const char *)notes->pdata[i]);
   return TRUE;
 }
 

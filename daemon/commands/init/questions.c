@@ -1,5 +1,6 @@
 #include "commands/init/questions.h"
 
+#include "commands/cli/output.h"
 #include "util/error.h"
 
 #include <stdio.h>
@@ -22,9 +23,9 @@ read_answer(const char *question, const char *proposed)
   char *line = NULL;
   size_t capacity = 0;
   if (proposed != NULL)
-    fprintf(stderr, "%s [%s]: ", question, proposed);
+    tide_ask("%s [%s]: ", question, proposed);
   else
-    fprintf(stderr, "%s: ", question);
+    tide_ask("%s: ", question);
   char *answer = getline(&line, &capacity, stdin) >= 0 ? g_strdup(g_strstrip(line)) : NULL;
   free(line);
   return answer;
@@ -45,7 +46,7 @@ ask(const char *question, const char *proposed, AnswerFunc func, gpointer data, 
     const char *taken = answer[0] != '\0' ? answer : proposed;
     if (taken != NULL && func(taken, data, &refused))
       return TRUE;
-    fprintf(stderr, "  %s\n", refused != NULL ? refused->message : "an answer is needed");
+    tide_say("  %s", refused != NULL ? refused->message : "an answer is needed");
   }
 }
 
@@ -114,7 +115,7 @@ ask_of_samples(TideInitDraft *draft, const TideInitGiven *given, GError **error)
   g_autofree char *remedy = NULL;
   g_autofree char *doubt = key != NULL ? tide_init_draft_doubt_of_key(draft, &remedy) : NULL;
   if (doubt != NULL)
-    fprintf(stderr, "  %s\n", doubt);
+    tide_say("  %s", doubt);
   return ask("Fields of the row key, in their order, with commas", key, answer_key, draft, error);
 }
 

@@ -1,5 +1,6 @@
 #include "commands/load/dry_run.h"
 
+#include "commands/cli/output.h"
 #include "commands/cli/progress.h"
 #include "commands/cli/time_argument.h"
 #include "commands/load/load_report.h"
@@ -39,7 +40,8 @@ note_reject(DryRun *run, const TideLoadedFile *file, gint64 offset, const TideRe
   if (run->rejects[reject->reason]++ > 0)
     return;
   g_autofree char *why = tide_reject_describe(reject);
-  run->examples[reject->reason] = g_strdup_printf("%s:%" G_GINT64_FORMAT ": %s", file->path, offset, why);
+  g_autofree char *path = tide_text_printable(tide_bytes_of_string(file->path));
+  run->examples[reject->reason] = g_strdup_printf("%s:%" G_GINT64_FORMAT ": %s", path, offset, why);
 }
 
 static void
@@ -163,7 +165,7 @@ tide_load_dry_run(TideFileLoad *load, const TideConfig *config, const volatile i
   guint n_problems = tide_load_report_problems(load);
   gboolean was_stopped = *stop != 0, is_empty = run.n_messages == 0 && n_problems == 0 && !was_stopped;
   if (is_empty)
-    fputs("tidemark load: " TIDE_LOAD_FOUND_NOTHING "\n", stderr);
+    tide_say("tidemark load: " TIDE_LOAD_FOUND_NOTHING "");
   clear(&run);
   return was_stopped ? TIDE_EXIT_TEMPFAIL : n_rejects > 0 || n_problems > 0 || is_empty ? TIDE_EXIT_DATA : TIDE_EXIT_OK;
 }

@@ -2,6 +2,7 @@
 #include "commands/cli/choose_source.h"
 #include "commands/cli/commands.h"
 #include "commands/cli/load_config.h"
+#include "commands/cli/output.h"
 #include "commands/cli/progress.h"
 #include "commands/cli/stop_signal.h"
 #include "commands/cli/time_argument.h"
@@ -264,11 +265,10 @@ tell_of_settling(Load *load, gint64 now_us)
     return;
   load->quiet_is_told = TRUE;
   g_autofree char *settle = tide_age_text(load->config->hbase.settle_ms);
-  fprintf(
-      stderr,
+  tide_say(
       "tidemark load: all is written; waiting for up to %s (hbase.settle), while a call of a run before, or one that "
       "was cut off, could still change a latest value, to write such values once more; it may be stopped: the same "
-      "command does that later\n",
+      "command does that later",
       settle);
 }
 
@@ -323,12 +323,11 @@ tell_of_stop(Load *load)
   g_autofree char *n = tide_count_text(n_waiting);
   g_autofree char *limit = tide_age_text(load->config->limits.drain_timeout_ms);
   if (n_waiting > 0)
-    fprintf(stderr,
-            "tidemark load: stopping: %s messages that were read are still being written, for up to %s "
-            "(limits.drain_timeout); a second Ctrl-C ends at once\n",
-            n, limit);
+    tide_say("tidemark load: stopping: %s messages that were read are still being written, for up to %s "
+             "(limits.drain_timeout); a second Ctrl-C ends at once",
+             n, limit);
   else
-    fputs("tidemark load: stopping; a second Ctrl-C ends at once\n", stderr);
+    tide_say("tidemark load: stopping; a second Ctrl-C ends at once");
 }
 
 /* FALSE where it could not go on. */

@@ -1,5 +1,6 @@
 #include "commands/load/load_report.h"
 
+#include "commands/cli/output.h"
 #include "commands/cli/time_argument.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -28,7 +29,7 @@ tide_load_report_problems(const TideFileLoad *load)
   for (guint i = 0; i < files->len; i++) {
     const TideLoadedFile *file = g_ptr_array_index(files, i);
     if (file->problem != NULL)
-      fprintf(stderr, "tidemark load: %s\n", file->problem);
+      tide_say("tidemark load: %s", file->problem);
     n += file->problem != NULL ? 1 : 0;
   }
   return n;
@@ -56,10 +57,9 @@ report_marks(const TideFileLoad *load)
     if (file->mark_problem == NULL)
       continue;
     is_any = TRUE;
-    fprintf(stderr,
-            "tidemark load: %s; more of the file is written than its mark says, and the same command writes that once "
-            "more\n",
-            file->mark_problem);
+    tide_say("tidemark load: %s; more of the file is written than its mark says, and the same command writes that once "
+             "more",
+             file->mark_problem);
   }
   return is_any;
 }
@@ -155,21 +155,20 @@ report_nothing(const TideLoadResult *result)
 {
   guint64 n_rejected = count_ended(result->metrics, "dead_lettered") + count_ended(result->metrics, "skipped");
   if (!result->was_begun && count_ended(result->metrics, "received") == 0) {
-    fputs("tidemark load: " TIDE_LOAD_FOUND_NOTHING "\n", stderr);
+    tide_say("tidemark load: " TIDE_LOAD_FOUND_NOTHING "");
     return TRUE;
   }
   if (n_rejected == 0 || count_ended(result->metrics, "written") > 0)
     return FALSE;
   if (result->was_begun)
-    fputs(
+    tide_say(
         "tidemark load: nothing more is written, all that was left of the files was rejected: see by '--dry-run' why; "
         "what is loaded already stays, so that mended lines can be loaded as a file of their own; where it is the "
-        "configuration that is mended, '--again' loads the files from their beginning\n",
-        stderr);
+        "configuration that is mended, '--again' loads the files from their beginning");
   else
-    fputs("tidemark load: nothing is written, all that could have been was rejected: see by '--dry-run' why, correct "
-          "the configuration, and load the files once more with '--again'\n",
-          stderr);
+    tide_say(
+        "tidemark load: nothing is written, all that could have been was rejected: see by '--dry-run' why, correct "
+        "the configuration, and load the files once more with '--again'");
   return TRUE;
 }
 
@@ -183,12 +182,12 @@ tide_load_report(const TideLoadResult *result)
   if (report_marks(result->load))
     return TIDE_EXIT_IO;
   if (result->was_stopped || result->left_work) {
-    fprintf(stderr, "tidemark load: %s; what is written is marked, and %s goes on from there%s\n",
-            result->was_stopped ? "stopped" : "some of what was read is not written yet",
-            result->again ? "the command without '--again'" : "the same command",
-            has_unmarked(result->load)
-                ? "; standard input and pipes have no mark: they are to be sent from their beginning"
-                : "");
+    tide_say("tidemark load: %s; what is written is marked, and %s goes on from there%s",
+             result->was_stopped ? "stopped" : "some of what was read is not written yet",
+             result->again ? "the command without '--again'" : "the same command",
+             has_unmarked(result->load)
+                 ? "; standard input and pipes have no mark: they are to be sent from their beginning"
+                 : "");
     return TIDE_EXIT_TEMPFAIL;
   }
   return n_problems > 0 || (!result->failed && report_nothing(result)) ? TIDE_EXIT_DATA : TIDE_EXIT_OK;

@@ -1,5 +1,6 @@
 #include "commands/read/changed_key.h"
 
+#include "commands/cli/output.h"
 #include "tables/fingerprint_store.h"
 
 #include <stdio.h>
@@ -17,9 +18,8 @@ tide_report_changed_key(const TideConfig *config, TideGatewaySession *session, c
   if (description == NULL || !tide_fingerprint_store_compare(&store, client, table, description, &finding, NULL) ||
       finding.verdict != TIDE_FINGERPRINT_CHANGED)
     return;
-  fprintf(stderr,
-          "tidemark %s: '%s' has rows, but they were written with another key: [%s] (stored %s), the configuration "
-          "says [%s]\n",
-          command, table->name, finding.stored.text, tide_fingerprint_location_text(finding.stored.location),
-          finding.declared);
+  tide_say("tidemark %s: '%s' has rows, but they were written with another key: [%s] (stored %s), the configuration "
+           "says [%s]",
+           command, table->name, finding.stored.text, tide_fingerprint_location_text(finding.stored.location),
+           finding.declared);
 }

@@ -1,5 +1,6 @@
 #include "commands/read/index_read.h"
 
+#include "commands/cli/output.h"
 #include "commands/cli/time_argument.h"
 #include "commands/read/gateway_session.h"
 #include "model/table/dated_table.h"
@@ -153,8 +154,7 @@ report_unreadable(TideIndexRead *read, TideBytes key, const char *why)
   if (read->n_unreadable++ >= MAX_REPORTED)
     return;
   g_autofree char *shown = tide_bytes_printable(key);
-  fprintf(stderr, "tidemark latest: row '%s' of the index '%s' leads nowhere: %s\n", shown, read->options.index->name,
-          why);
+  tide_say("tidemark latest: row '%s' of the index '%s' leads nowhere: %s", shown, read->options.index->name, why);
 }
 
 /* Fills in the reading of which the data table's key is made. */
@@ -222,8 +222,8 @@ report_missing(TideIndexRead *read, TideBytes key)
   if (read->n_missing++ >= MAX_REPORTED)
     return;
   g_autofree char *shown = tide_bytes_printable(key);
-  fprintf(stderr, "tidemark latest: the index '%s' leads to row '%s', which '%s' does not have%s\n",
-          read->options.index->name, shown, read->options.data->name, missing_what(read));
+  tide_say("tidemark latest: the index '%s' leads to row '%s', which '%s' does not have%s", read->options.index->name,
+           shown, read->options.data->name, missing_what(read));
 }
 
 /* Rows come in the order in which they were asked for: those in between do not exist. */
@@ -287,12 +287,12 @@ tide_index_read_finish(const TideIndexRead *read)
   const char *index = read->options.index->name;
   if (read->n_missing > MAX_REPORTED) {
     g_autofree char *count = tide_count_text(read->n_missing);
-    fprintf(stderr, "tidemark latest: %s rows of the index '%s' lead to rows that '%s' does not have%s\n", count, index,
-            read->options.data->name, missing_what(read));
+    tide_say("tidemark latest: %s rows of the index '%s' lead to rows that '%s' does not have%s", count, index,
+             read->options.data->name, missing_what(read));
   }
   if (read->n_unreadable > MAX_REPORTED) {
     g_autofree char *count = tide_count_text(read->n_unreadable);
-    fprintf(stderr, "tidemark latest: %s rows of the index '%s' lead nowhere\n", count, index);
+    tide_say("tidemark latest: %s rows of the index '%s' lead nowhere", count, index);
   }
   return read->n_missing == 0 && read->n_unreadable == 0;
 }

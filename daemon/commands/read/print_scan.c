@@ -1,5 +1,6 @@
 #include "commands/read/print_scan.h"
 
+#include "commands/cli/output.h"
 #include "commands/cli/progress.h"
 #include "commands/cli/time_argument.h"
 #include "util/clock.h"
@@ -29,7 +30,7 @@ tide_print_row_count(const TideRowView *view)
   if (!isatty(STDERR_FILENO) && tide_row_view_n_rows(view) > 0)
     return;
   g_autofree char *n_rows = tide_count_text(tide_row_view_n_rows(view));
-  fprintf(stderr, "%s row%s\n", n_rows, tide_row_view_n_rows(view) == 1 ? "" : "s");
+  tide_say("%s row%s", n_rows, tide_row_view_n_rows(view) == 1 ? "" : "s");
 }
 
 gboolean

@@ -1,5 +1,6 @@
 #include "commands/read/row_view.h"
 
+#include "commands/cli/output.h"
 #include "commands/cli/time_argument.h"
 #include "commands/read/cell_origin.h"
 
@@ -55,8 +56,8 @@ count_unread_key(TideRowView *view, TideBytes key)
   if (view->n_unread_keys++ > 0)
     return;
   g_autofree char *shown = tide_bytes_printable(key);
-  fprintf(stderr, "tidemark %s: row '%s' of '%s' is shown as it is stored: the declared key did not make it\n",
-          view->options.command, shown, view->options.table->name);
+  tide_say("tidemark %s: row '%s' of '%s' is shown as it is stored: the declared key did not make it",
+           view->options.command, shown, view->options.table->name);
 }
 
 gboolean
@@ -84,8 +85,8 @@ static void
 report_count(const TideRowView *view, guint64 n, const char *what)
 {
   g_autofree char *count = tide_count_text(n);
-  fprintf(stderr, "tidemark %s: %s %s not as '%s' is declared: shown as stored\n", view->options.command, count, what,
-          view->options.table->name);
+  tide_say("tidemark %s: %s %s not as '%s' is declared: shown as stored", view->options.command, count, what,
+           view->options.table->name);
 }
 
 void
@@ -119,8 +120,8 @@ tide_row_view_report_none(const TideRowView *view)
   for (gsize i = 0; columns != NULL && tide_row_view_n_rows(view) == 0 && i < tide_column_choice_count(columns); i++) {
     const char *text = tide_column_choice_text(columns, i);
     if (!may_be_in_a_family(view->options.table, text))
-      fprintf(stderr, "tidemark %s: '%s' declares no family '%.*s', and no row has a column of the whole name '%s'\n",
-              view->options.command, view->options.table->name, (int)(strchr(text, ':') - text), text, text);
+      tide_say("tidemark %s: '%s' declares no family '%.*s', and no row has a column of the whole name '%s'",
+               view->options.command, view->options.table->name, (int)(strchr(text, ':') - text), text, text);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "commands/read/table_scan.h"
 
+#include "commands/cli/output.h"
 #include "commands/cli/time_argument.h"
 #include "util/error.h"
 
@@ -55,10 +56,9 @@ tide_table_scan_plan_report(const TideTableScanPlan *plan, const char *command, 
   if (fields->reading.n_fields == 0 || !same_ranges(plan->ranges, all))
     return;
   g_autofree char *key = tide_row_key_describe(plan->table->key, names);
-  fprintf(stderr,
-          "tidemark %s: the whole table '%s' is read for these rows: its key is %s, and does not begin with what is "
-          "given\n",
-          command, plan->table->name, key);
+  tide_say("tidemark %s: the whole table '%s' is read for these rows: its key is %s, and does not begin with what is "
+           "given",
+           command, plan->table->name, key);
 }
 
 /* Two moments far apart, both after 2001: where they make the same range, the plan ended before the key's time. */
@@ -280,10 +280,9 @@ tide_table_scan_report_foreign(const TideTableScan *scan, const char *command)
   if (scan->n_foreign == 0)
     return;
   g_autofree char *count = tide_count_text(scan->n_foreign);
-  fprintf(stderr,
-          "tidemark %s: left out of '%s': %s row%s that the declared key did not make, and that cannot be told to be "
-          "of the fields given\n",
-          command, scan->plan->table->name, count, scan->n_foreign == 1 ? "" : "s");
+  tide_say("tidemark %s: left out of '%s': %s row%s that the declared key did not make, and that cannot be told to be "
+           "of the fields given",
+           command, scan->plan->table->name, count, scan->n_foreign == 1 ? "" : "s");
 }
 
 void

@@ -1,6 +1,7 @@
 /* `tidemark rollup`: the nightly batch: one day of a table that is keyed by sensor, copied into a table of its own. */
 #include "commands/cli/commands.h"
 #include "commands/cli/load_config.h"
+#include "commands/cli/output.h"
 #include "commands/cli/progress.h"
 #include "commands/cli/stop_signal.h"
 #include "commands/cli/time_argument.h"
@@ -132,8 +133,8 @@ choose_marks_path(Rollup *rollup)
   if (directory != NULL)
     rollup->marks_path = g_build_filename(directory, name, NULL);
   else
-    fprintf(stderr, "tidemark rollup: cannot make a directory for marks (%s): a rollup that is killed begins anew\n",
-            g_strerror(errno));
+    tide_say("tidemark rollup: cannot make a directory for marks (%s): a rollup that is killed begins anew",
+             g_strerror(errno));
 }
 
 static gboolean
@@ -224,9 +225,8 @@ create_target(const Rollup *rollup, TideGatewaySession *session, const GPtrArray
   if (!tide_declared_table_create(tide_gateway_session_client(session), &request, &creation, error))
     return FALSE;
   if (creation == TIDE_TABLE_CREATED_PLAIN)
-    fprintf(stderr,
-            "tidemark rollup: '%s' is created with one region: a framed gateway cannot create it with split points\n",
-            rollup->target);
+    tide_say("tidemark rollup: '%s' is created with one region: a framed gateway cannot create it with split points",
+             rollup->target);
   return TRUE;
 }
 

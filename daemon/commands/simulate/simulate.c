@@ -2,6 +2,7 @@
  * is told by commands/simulate/simulation.h. */
 #include "commands/cli/commands.h"
 #include "commands/cli/load_config.h"
+#include "commands/cli/output.h"
 #include "commands/cli/progress.h"
 #include "commands/cli/stop_signal.h"
 #include "commands/cli/time_argument.h"
@@ -428,7 +429,7 @@ simulate_readings(TideCommandCall *call, GError **error)
   gboolean ok = prepare(call->config, options, &simulate, error) && open_log(&simulate, options->log_path, error);
   if (ok) {
     g_autofree char *start = tide_time_text(parameters->start_epoch_ms);
-    fprintf(stderr, "the same again: --seed %" G_GUINT64_FORMAT " --start-time %s\n", parameters->seed, start);
+    tide_say("the same again: --seed %" G_GUINT64_FORMAT " --start-time %s", parameters->seed, start);
     tide_progress_begin(&simulate.progress, "readings", parameters->readings, tide_now_us());
     ok = run_simulation(&simulate, error);
   }

@@ -38,9 +38,12 @@ look(TideCommandCall *call, GError **error)
     return FALSE;
   gboolean is_well = tide_status_reader_flag(status, 0, "ready") && tide_status_reader_flag(status, 0, "healthy");
   call->exit_code = is_well ? TIDE_EXIT_OK : TIDE_EXIT_FINDINGS;
-  if (options->format == FORMAT_JSON)
-    fputs(page, stdout);
-  else
+  if (options->format == FORMAT_JSON) {
+    g_auto(TideBuffer) shown = {0};
+    tide_buffer_append_bytes(&shown, tide_bytes_of_string(page));
+    tide_json_escape_hidden(&shown);
+    fwrite(shown.data, 1, shown.len, stdout);
+  } else
     tide_status_view_print(stdout, status, tide_colour_wanted(stdout));
   return TRUE;
 }
@@ -101,8 +104,8 @@ show_status(TideCommandCall *call, GError **error)
   if (!read_seconds(call, &seconds, error))
     return FALSE;
   if (options->page.url == NULL && !tide_command_load_config(call)) {
-    fprintf(stderr, "The daemon may still run with the file as it was: '--url http://127.0.0.1:9464', or what its "
-                    "service.http was, asks it.\n");
+    tide_say("The daemon may still run with the file as it was: '--url http://127.0.0.1:9464', or what its "
+             "service.http was, asks it.");
     return FALSE;
   }
   return options->watch ? watch(call, seconds) : look(call, error);

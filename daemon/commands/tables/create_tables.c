@@ -1,5 +1,6 @@
 #include "commands/tables/create_tables.h"
 
+#include "commands/cli/output.h"
 #include "commands/cli/progress.h"
 #include "commands/read/gateway_session.h"
 #include "model/table/dated_table.h"
@@ -31,8 +32,7 @@ leave_out_templates(const GPtrArray *tables)
   for (guint i = 0; i < tables->len; i++) {
     const TideTable *table = tables->pdata[i];
     if (tide_table_is_template(table))
-      fprintf(stderr, "%s: its tables are created when their first row comes, or here, by a name of their own\n",
-              table->name);
+      tide_say("%s: its tables are created when their first row comes, or here, by a name of their own", table->name);
     else
       g_ptr_array_add(concrete, (gpointer)table);
   }

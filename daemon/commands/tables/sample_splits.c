@@ -1,5 +1,6 @@
 #include "commands/tables/sample_splits.h"
 
+#include "commands/cli/output.h"
 #include "commands/cli/progress.h"
 #include "commands/cli/time_argument.h"
 #include "commands/tables/split_sample.h"
@@ -111,7 +112,7 @@ read_messages(Sampling *sampling, const TideConfig *config, GError **error)
     return FALSE;
   g_autofree char *messages = tide_count_text(result.n_messages);
   if (result.timed_out)
-    fprintf(stderr, "note: the sample was cut off by its time, after %s messages\n", messages);
+    tide_say("note: the sample was cut off by its time, after %s messages", messages);
   if (result.n_messages > sampling->n_rejected)
     return TRUE;
   if (sampling->n_rejected > 0)
@@ -127,10 +128,10 @@ print_trend(const TideTable *table, TideSplitTrend trend)
 {
   if (trend == TIDE_SPLIT_TREND_NONE)
     return;
-  fprintf(stderr,
-          "warning: the keys of '%s' move with the time: all that comes will fall into its %s region, and these points "
-          "will divide old rows only. Lead the key with a hash, a salt or the sensor\n",
-          table->name, trend == TIDE_SPLIT_TREND_UP ? "last" : "first");
+  tide_say(
+      "warning: the keys of '%s' move with the time: all that comes will fall into its %s region, and these points "
+      "will divide old rows only. Lead the key with a hash, a salt or the sensor",
+      table->name, trend == TIDE_SPLIT_TREND_UP ? "last" : "first");
 }
 
 static GArray *
@@ -143,12 +144,12 @@ take_points(Sampling *sampling, guint i)
   print_trend(table, tide_split_sample_trend(sample));
   GArray *points = tide_split_sample_points(sample, n_regions);
   g_autofree char *keys = tide_count_text(n_keys);
-  fprintf(stderr, "%s: %u split points out of %s keys\n", table->name, points->len, keys);
+  tide_say("%s: %u split points out of %s keys", table->name, points->len, keys);
   if (n_keys < (guint64)n_regions * TIDE_SPLIT_SAMPLE_KEYS_PER_REGION)
-    fprintf(stderr, "warning: that is few: for %u regions, sample %u keys and more\n", n_regions,
-            n_regions * TIDE_SPLIT_SAMPLE_KEYS_PER_REGION);
+    tide_say("warning: that is few: for %u regions, sample %u keys and more", n_regions,
+             n_regions * TIDE_SPLIT_SAMPLE_KEYS_PER_REGION);
   if (points->len + 1 < n_regions)
-    fprintf(stderr, "warning: too few different keys were seen for %u regions\n", n_regions);
+    tide_say("warning: too few different keys were seen for %u regions", n_regions);
   return points;
 }
 
@@ -175,8 +176,8 @@ tide_sample_splits(const TideConfig *config, const GPtrArray *tables, const Tide
   if (prepare(&sampling, config, error) && read_messages(&sampling, config, error)) {
     g_autofree char *rejected = tide_count_text(sampling.n_rejected), *messages = tide_count_text(sampling.n_messages);
     if (sampling.n_rejected > 0)
-      fprintf(stderr, "note: %s of %s messages would be rejected, the first one: %s\n", rejected, messages,
-              sampling.first_reject);
+      tide_say("note: %s of %s messages would be rejected, the first one: %s", rejected, messages,
+               sampling.first_reject);
     all = g_ptr_array_new_with_free_func(free_points);
     for (guint i = 0; i < tables->len; i++)
       g_ptr_array_add(all, sampling.samples->pdata[i] != NULL ? take_points(&sampling, i) : NULL);

@@ -29,6 +29,7 @@
 #include "commands/cli/choose_source.h"
 #include "commands/cli/commands.h"
 #include "commands/cli/load_config.h"
+#include "commands/cli/output.h"
 #include "commands/cli/stop_signal.h"
 #include "commands/cli/time_argument.h"
 #include "commands/verify/files.h"
@@ -318,8 +319,8 @@ static void
 warn_of_start(const Verify *verify)
 {
   if (!verify->options->files && verify->config->kafka.start == TIDE_START_LATEST && verify->options->from == NULL)
-    fprintf(stderr, "tidemark verify: the group began at the topic's end ('kafka.start: latest'): what came before was "
-                    "never written, and is missing unless '--from' leaves it out\n");
+    tide_say("tidemark verify: the group began at the topic's end ('kafka.start: latest'): what came before was "
+             "never written, and is missing unless '--from' leaves it out");
 }
 
 static gboolean

@@ -138,6 +138,20 @@ test_width(void)
   g_assert_cmpuint(tide_text_width("e\xcc\x81"), ==, 1);    /* a combining mark */
 }
 
+/* A name of a file, or what a server answers, ends no line and turns no colour on. */
+static void
+test_a_line_stays_one(void)
+{
+  if (g_test_subprocess()) {
+    tide_say("tidemark load: '%s'", "a\n2026-07-26T00:00:00Z crit x\r\x1b[31m\u202e\u2028\xff");
+    return;
+  }
+  g_test_trap_subprocess(NULL, 0, 0);
+  g_test_trap_assert_passed();
+  g_test_trap_assert_stderr("*tidemark load: 'a\\x0A2026-07-26T00:00:00Z crit "
+                            "x\\x0D\\x1B[31m\\xE2\\x80\\xAE\\xE2\\x80\\xA8\\xFF'\n*");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -149,5 +163,6 @@ main(int argc, char **argv)
   g_test_add_func("/output/json-strings-are-valid-for-any-bytes", test_json_strings);
   g_test_add_func("/output/json-has-hex-beside-what-is-no-text", test_json_members);
   g_test_add_func("/output/widths-are-those-of-a-terminal", test_width);
+  g_test_add_func("/output/E10-a-line-stays-one", test_a_line_stays_one);
   return g_test_run();
 }

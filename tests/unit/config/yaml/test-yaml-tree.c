@@ -303,8 +303,15 @@ static void
 test_excerpt_speaks_no_escapes(void)
 {
   g_autofree char *excerpt = format(1, 1, "a\x1b[31m\xff\n");
+  TideConfigProblem problem = {.text = (char *)"wrong", .line = 1, .column = 1};
+  g_autofree char *of_path = tide_config_problem_format(&problem, "a\n2026-07-26T00:00:00Z crit \x1b[31m.yaml", NULL);
+  g_autoptr(GPtrArray) problems = tide_problems_new();
+  tide_problems_add_error(problems, TIDE_SOURCE_POSITION_FILE, "'%s' is bad", "a\nb\x1b\u202E\u2028");
 
   g_assert_null(strchr(excerpt, '\x1b'));
+  g_assert_cmpstr(of_path, ==, "a\\x0A2026-07-26T00:00:00Z crit \\x1B[31m.yaml:1:1: error: wrong");
+  g_assert_cmpstr(((const TideConfigProblem *)problems->pdata[0])->text, ==,
+                  "'a\\x0Ab\\x1B\\xE2\\x80\\xAE\\xE2\\x80\\xA8' is bad");
   g_assert_true(g_utf8_validate(excerpt, -1, NULL));
 }
 
@@ -350,7 +357,7 @@ main(int argc, char **argv)
   g_test_add_func("/yaml/written-trees-read-back", test_written_trees_read_back);
   g_test_add_func("/problem/excerpt-points-at-the-column", test_excerpt_points_at_the_column);
   g_test_add_func("/problem/excerpt-of-a-long-line-is-a-window", test_excerpt_of_a_long_line_is_a_window);
-  g_test_add_func("/problem/excerpt-speaks-no-escapes", test_excerpt_speaks_no_escapes);
+  g_test_add_func("/problem/E10-excerpt-speaks-no-escapes", test_excerpt_speaks_no_escapes);
   g_test_add_func("/problem/excerpt-hides-secrets", test_excerpt_hides_secrets);
   return g_test_run();
 }
