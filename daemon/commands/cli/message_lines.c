@@ -4,30 +4,53 @@
 #include "util/error.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #define READ_BYTES 65536
 
 gboolean
+tide_line_read(FILE *stream, TideBuffer *line)
+{
+  int c = 0;
+  tide_buffer_reset(line);
+  flockfile(stream);
+  while (c != '\n' && line->len <= TIDE_LINE_MAX_BYTES && (c = getc_unlocked(stream)) != EOF)
+    tide_buffer_append_byte(line, (guint8)c);
+  funlockfile(stream);
+  if (line->len <= TIDE_LINE_MAX_BYTES)
+    return TRUE;
+  tide_buffer_reset(line);
+  return FALSE;
+}
+
+static gboolean
+fail_too_long(const char *name, const char *what, GError **error)
+{
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_TOO_BIG, "%s has %s of more than %u MiB: no message is that long", name,
+              what, TIDE_LINE_MAX_BYTES >> 20);
+  return FALSE;
+}
+
+gboolean
 tide_message_lines_read(FILE *stream, const char *name, TideMessageLineFunc func, gpointer data, GError **error)
 {
-  char *line = NULL;
-  size_t capacity = 0;
-  ssize_t len;
+  g_auto(TideBuffer) line = {0};
   GError *failure = NULL;
-  gboolean wanted = TRUE;
+  gboolean is_read;
   errno = 0;
-  while (wanted && (len = getline(&line, &capacity, stream)) >= 0) {
-    wanted = func(tide_bytes(line, (gsize)len - (line[len - 1] == '\n' ? 1 : 0)), data, &failure);
+  while ((is_read = tide_line_read(stream, &line)) && line.len > 0) {
+    gsize len = line.len - (line.data[line.len - 1] == '\n' ? 1 : 0);
+    if (!func(tide_bytes(line.data, len), data, &failure))
+      break;
     errno = 0;
   }
   int cause = errno;
-  free(line);
   if (failure != NULL) {
     g_propagate_error(error, failure);
     return FALSE;
   }
-  if (!wanted || !ferror(stream))
+  if (!is_read)
+    return fail_too_long(name, "a line", error);
+  if (line.len > 0 || !ferror(stream))
     return TRUE;
   g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot read %s: %s", name, g_strerror(cause));
   return FALSE;
@@ -38,8 +61,11 @@ tide_message_read_whole(FILE *stream, const char *name, TideMessageLineFunc func
 {
   g_auto(TideBuffer) message = {0};
   size_t n;
-  while ((n = fread(tide_buffer_reserve(&message, READ_BYTES), 1, READ_BYTES, stream)) > 0)
+  while (message.len <= TIDE_LINE_MAX_BYTES &&
+         (n = fread(tide_buffer_reserve(&message, READ_BYTES), 1, READ_BYTES, stream)) > 0)
     message.len += n;
+  if (message.len > TIDE_LINE_MAX_BYTES)
+    return fail_too_long(name, "a message", error);
   if (!ferror(stream) && tide_avro_is_container(tide_buffer_bytes(&message))) { /* none of the formats begins so */
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
                 "%s is an object container file, which is read by its name, and by 'init' and 'load' alone ('load "

@@ -12,7 +12,18 @@ G_BEGIN_DECLS
  * one as if the input had ended. */
 typedef gboolean (*TideMessageLineFunc)(TideBytes line, gpointer data, GError **error);
 
-/* Hands each line of @stream to @func. @name: of the stream, for errors. FALSE: @func failed, or TIDE_ERROR_IO. */
+/* Of a line, or of a message: what a line of dead letters may have, which is more than any message that is taken. */
+#define TIDE_LINE_MAX_BYTES (256u * 1024 * 1024)
+
+/**
+ * tide_line_read: the next line of @stream into @line, its newline included where it has one; empty at the end, and where
+ * reading fails (ferror()).
+ * Returns: FALSE: it is longer than TIDE_LINE_MAX_BYTES; @line is empty, and the rest of it is what comes next.
+ */
+gboolean tide_line_read(FILE *stream, TideBuffer *line) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Hands each line of @stream to @func. @name: of the stream, for errors. FALSE: @func failed, TIDE_ERROR_IO, or
+ * TIDE_ERROR_TOO_BIG. */
 gboolean tide_message_lines_read(FILE *stream, const char *name, TideMessageLineFunc func, gpointer data,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

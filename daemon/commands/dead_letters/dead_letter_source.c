@@ -1,5 +1,6 @@
 #include "commands/dead_letters/dead_letter_source.h"
 
+#include "commands/cli/message_lines.h"
 #include "commands/cli/progress.h"
 #include "commands/cli/time_argument.h"
 #include "dead_letters/dead_letter_file.h"
@@ -138,20 +139,19 @@ open_file(GArray *files, const char *path, GError **error)
 static gboolean
 read_file(Source *source, TideDeadLetterParser *parser, const OpenFile *file, GError **error)
 {
-  char *line = NULL;
-  size_t capacity = 0;
-  ssize_t len;
+  g_auto(TideBuffer) line = {0};
   goffset n_left = file->n_bytes;
-  while (n_left > 0 && (len = getline(&line, &capacity, file->stream)) > 0) {
-    len = (ssize_t)MIN((goffset)len, n_left);
+  while (n_left > 0) {
+    gboolean is_line = tide_line_read(file->stream, &line);
+    goffset len = is_line ? MIN((goffset)line.len, n_left) : (goffset)TIDE_LINE_MAX_BYTES + 1;
     n_left -= len;
-    if (!take_line(source, parser, tide_bytes(line, (gsize)len)))
+    source->counts->n_unreadable += is_line ? 0 : 1;
+    if (is_line && (len == 0 || !take_line(source, parser, tide_bytes(line.data, (gsize)len))))
       break;
   }
   gboolean ok = ferror(file->stream) == 0;
   if (!ok)
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot read '%s': %s", file->path, g_strerror(errno));
-  free(line);
   return ok;
 }
 
