@@ -89,8 +89,17 @@ check_date_pattern(TimeLoad *it)
 {
   const char *pattern = it->spec->date_pattern;
   gboolean has_date = FALSE;
+  guint named = 0;
 
-  if (pattern == NULL || !tide_time_pattern_check(pattern, &has_date, NULL) || has_date)
+  if (pattern == NULL || !tide_time_pattern_check(pattern, &has_date, NULL))
+    return;
+  if (has_date && tide_time_pattern_scan(pattern, FALSE, &named, NULL) && (named & TIDE_NAMES_CLOCK) != 0) {
+    tide_problems_add_error(it->load->problems, position_of(it, "date.pattern"),
+                            "'%s.date.pattern' must name yyyy, MM and dd alone: the time of day comes from '%s.field'",
+                            it->path, it->path);
+    return;
+  }
+  if (has_date)
     return;
   tide_problems_add_error(it->load->problems, position_of(it, "date.pattern"),
                           "'%s.date.pattern' must name yyyy, MM and dd", it->path);

@@ -295,6 +295,10 @@ static const ConfigProblemCase one_problem[] = {
     {"time-of-day-with-a-date-that-is-none",
      WITH_TIME("{ field: ts, format: pattern, pattern: \"HH:mm\", zone: UTC, date: { field: d, pattern: \"HH\" } }"),
      "2:105 error: 'readings.time.date.pattern' must name yyyy, MM and dd"},
+    {"E11-date-with-an-hour",
+     WITH_TIME(
+         "{ field: ts, format: pattern, pattern: \"HH:mm\", zone: UTC, date: { field: d, pattern: \"yyyyMMdd HH\" } }"),
+     "2:105 error: 'readings.time.date.pattern' must name yyyy, MM and dd alone"},
     {"time-bound-before-1971", WITH_TIME("{ field: ts, format: epoch_ms, earliest: 1970-12-31 }"),
      "2:60 warning: 'readings.time.earliest' lies before 1971, so that numbers of another unit"},
     {"time-of-unknown-record-field", WITH_TIME("{ field: $when, format: epoch_ms }"),
