@@ -143,6 +143,9 @@ tide_request_host_is_local(TideBytes host)
   g_autofree char *text = g_strndup((const char *)host.data, host.len);
   gboolean is_bracketed = text[0] == '[';
   char *end = strchr(text, is_bracketed ? ']' : ':');
+  const char *behind = end != NULL ? end + (is_bracketed ? 1 : 0) : "";
+  if (*behind != '\0' && (*behind != ':' || behind[1 + strspn(behind + 1, "0123456789")] != '\0'))
+    return FALSE;
   if (end != NULL)
     *end = '\0';
   if (is_bracketed)

@@ -98,9 +98,19 @@ test_hosts(void)
   g_autofree char *longer = g_strconcat(own, ".example.org", NULL);
   const char *const local[] = {own,     "localhost",  "LOCALHOST:9464", "127.0.0.1", "127.3.2.1:80",
                                "[::1]", "[::1]:9464", "192.0.2.1"};
-  const char *const others[] = {
-      longer, "",    ":80",           "evil.example", "localhost.evil.example:9464", "127.0.0.1.evil.example",
-      "[::1", "[x]", "evil@localhost"};
+  const char *const others[] = {longer,
+                                "",
+                                ":80",
+                                "evil.example",
+                                "localhost.evil.example:9464",
+                                "127.0.0.1.evil.example",
+                                "[::1",
+                                "[x]",
+                                "evil@localhost",
+                                "[::1].evil.example",
+                                "[::1]x:80",
+                                "localhost:80.evil.example",
+                                "127.0.0.1:x"};
   for (gsize i = 0; i < G_N_ELEMENTS(local); i++)
     g_assert_true(tide_request_host_is_local(tide_bytes_of_string(local[i])));
   for (gsize i = 0; i < G_N_ELEMENTS(others); i++)
@@ -113,7 +123,7 @@ main(int argc, char **argv)
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/request-head/taken", test_what_is_taken);
   g_test_add_func("/request-head/refused", test_what_is_refused);
-  g_test_add_func("/request-head/E15-hosts", test_hosts);
+  g_test_add_func("/request-head/E11-E15-hosts", test_hosts);
   g_test_add_func("/request-head/end", test_its_end);
   return g_test_run();
 }
