@@ -102,7 +102,7 @@ tide_state_directory_lock(GError **error)
   g_autofree char *path = tide_state_directory_path(LOCK_NAME);
   if (path == NULL)
     return -1;
-  int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600); /* a link would have another file cut */
   if (fd < 0) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot open '%s': %s", path, g_strerror(errno));
     return -1;

@@ -4,6 +4,8 @@
 #include <glib/gstdio.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static char *metrics[] = {(char *)"metrics", NULL};
 
@@ -120,6 +122,45 @@ test_e7_full_disk_is_tried_again(void)
   g_assert_cmpint(g_rmdir(directory), ==, 0);
 }
 
+static guint
+mode_of(const char *path)
+{
+  GStatBuf info;
+  g_assert_cmpint(g_stat(path, &info), ==, 0);
+  return info.st_mode & 07777u;
+}
+
+/* What a command keeps says what is in whose tables. */
+static void
+test_the_user_s_own_is_for_nobody_else(void)
+{
+  g_autofree char *directory = new_directory(), *outer = g_build_filename(directory, "outer", NULL);
+  g_autofree char *inner = g_build_filename(outer, "inner", NULL);
+  mode_t before = umask(022);
+  g_autofree char *made = tide_state_directory_of_user(inner);
+  umask(before);
+  g_assert_cmpstr(made, ==, inner);
+  g_assert_cmpuint(mode_of(inner), ==, 0700);
+  g_assert_cmpuint(mode_of(outer), ==, 0700);
+  g_assert_cmpint(g_rmdir(inner) + g_rmdir(outer) + g_rmdir(directory), ==, 0);
+}
+
+/* Whoever may write in the directory has no file cut that he may not write. */
+static void
+test_the_lock_is_no_link(void)
+{
+  g_autofree char *directory = new_directory(), *lock = g_build_filename(directory, "tidemark.lock", NULL);
+  g_autofree char *other = g_build_filename(directory, "other", NULL);
+  g_autoptr(GError) error = NULL;
+  g_setenv("STATE_DIRECTORY", directory, TRUE);
+  g_assert_true(g_file_set_contents(other, "precious", -1, NULL));
+  g_assert_cmpint(symlink(other, lock), ==, 0);
+  g_assert_cmpint(tide_state_directory_lock(&error), ==, -1);
+  g_assert_nonnull(error);
+  assert_content(other, "precious");
+  g_assert_cmpint(g_unlink(lock) + g_unlink(other) + g_rmdir(directory), ==, 0);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -128,6 +169,8 @@ main(int argc, char **argv)
   g_test_add_func("/state-directory/U8-two-directories-are-two-members", test_u8_two_directories_are_two_members);
   g_test_add_func("/state-directory/U8-other-topics-are-another-member", test_u8_other_topics_are_another_member);
   g_test_add_func("/state-directory/U8-no-directory-no-name", test_u8_no_directory_no_name);
+  g_test_add_func("/state-directory/E-the-user-s-own-is-for-nobody-else", test_the_user_s_own_is_for_nobody_else);
+  g_test_add_func("/state-directory/E11-the-lock-is-no-link", test_the_lock_is_no_link);
   g_test_add_func("/state-directory/E7-full-disk-is-tried-again", test_e7_full_disk_is_tried_again);
   return g_test_run();
 }
