@@ -17,6 +17,9 @@
 #define TIMEOUT_MS 10000L
 #define WAIT_US (10 * TIDE_US_PER_S)
 #define MISSING_US (60 * TIDE_US_PER_S)
+
+/* Different reasons why schemas cannot be used; each is kept for ever. */
+#define MAX_TEXTS 1000u
 #define RETRY_MIN_US (TIDE_US_PER_S / 4)
 #define RETRY_MAX_US (5 * TIDE_US_PER_S)
 #define LOG_INTERVAL_US (60 * TIDE_US_PER_S)
@@ -53,6 +56,7 @@ typedef struct Registry {
   GHashTable *entries; /* under lock; owned: Map<id, Entry> */
   GQueue wanted;       /* under lock; of entries, borrowed */
   guint n_missing;     /* under lock */
+  guint n_texts;       /* the thread's: reasons that were new */
   TideThread *thread;  /* under lock; NULL: not asked yet */
   char *trouble;       /* under lock; owned */
   guint32 trouble_id;  /* under lock: of the schema that could not be asked for */
@@ -288,6 +292,16 @@ answer_none(Entry *entry, gint64 until_us, const char *why)
   entry->why = why;
 }
 
+/* @text for as long as the program runs, since others read it without the lock: but not one for each of what many bad
+ * schemas may say. */
+static const char *
+kept_text(Registry *registry, const char *text)
+{
+  if (g_quark_try_string(text) == 0 && registry->n_texts++ >= MAX_TEXTS)
+    return "the schema that it names cannot be used, and too many others could not for why to be told";
+  return g_intern_string(text);
+}
+
 static gboolean
 judge_schema(Registry *registry, Entry *entry, GError **error)
 {
@@ -301,7 +315,7 @@ judge_schema(Registry *registry, Entry *entry, GError **error)
   if (!is_avro)
     answer_none(entry, G_MAXINT64, "the schema that it names is not one of Avro");
   else if (g_error_matches(fault, TIDE_ERROR, TIDE_ERROR_DATA))
-    answer_none(entry, tide_now_us() + MISSING_US, g_intern_string(fault->message)); /* what is missing may come */
+    answer_none(entry, tide_now_us() + MISSING_US, kept_text(registry, fault->message)); /* what is missing may come */
   else if (fault != NULL)
     g_propagate_error(error, g_steal_pointer(&fault));
   return *error == NULL;
