@@ -227,6 +227,11 @@ class Life:
         made_anew = [f"{south}/{name}" for name in ("tidemark.lock", "instance", "scheme-METRIC")] + [f"{STATE}-rollup/rollup-METRIC"]
         for path in kept + made_anew:
             self.machine.write(path, "{}\n")
+        # E11: under whatever name an operator has given them.
+        named = ["/etc/tidemark/letters.ndjson", f"{north}/rollup-letters"]
+        for path in named:
+            self.machine.write(path, '{"kept_at":"2026-07-26T12:34:56.789Z","topic":"t"}\n')
+        kept = [*kept, *named]
         kept.insert(0, f"{STATE}/dead-letters.jsonl")  # of the first hour
         self.machine.write(f"{south}/dead-letters.jsonl", "")
         done = self.machine.run(*APT, "purge", "tidemark")
@@ -234,7 +239,7 @@ class Life:
         assert done.returncode == 0 and all(f"  {path}\n" in said for path in kept), done
         self.machine.run("systemctl", "daemon-reload")
         left = set(self.out("find", "/", "-xdev", "-name", "*tidemark*", "!", "-path", "/proc/*", "!", "-path", "/root/*").split())
-        assert left == {STATE, STATE.replace("private/", ""), north, north.replace("private/", ""), south, "/etc/tidemark", kept[-1]}, left
+        assert left == {STATE, STATE.replace("private/", ""), north, north.replace("private/", ""), south, "/etc/tidemark", "/etc/tidemark/tidemark.dead-letters.jsonl"}, left
         assert sorted(self.out("find", "/etc/tidemark", STATE, north, south, "-type", "f").split()) == sorted(kept)
         assert self.out("getent", "passwd") == self.users
         return "nothing is left but dead letters"
