@@ -313,8 +313,7 @@ wait_for_members(const Offsets *offsets, const GArray *members, gint64 give_up_u
         group, text);
   if (g_strcmp0(*shown, text) != 0) {
     g_autofree char *left = tide_age_text((give_up_us - now_us) / TIDE_US_PER_MS);
-    fprintf(stderr, "tidemark offsets: group '%s' has members: %s; waiting up to %s for them to leave\n", group, text,
-            left);
+    tide_say("tidemark offsets: group '%s' has members: %s; waiting up to %s for them to leave", group, text, left);
     g_free(*shown);
     *shown = g_steal_pointer(&text);
   }

@@ -193,6 +193,27 @@ test_F17_rows_keep_their_time_to_live(Fixture *fixture, gconstpointer unused)
     g_assert_cmpint(((const TideFakeWrite *)writes->pdata[i])->ttl_ms, ==, TTL_MS);
 }
 
+/* The day that is not over: what still comes of it would be missing in the copy. */
+static void
+test_the_open_day_is_refused(Fixture *fixture, gconstpointer unused)
+{
+  g_autofree char *before = NULL, *after = NULL;
+  do { /* a day may end meanwhile */
+    g_autoptr(GDateTime) now = g_date_time_new_now_utc();
+    g_free(before);
+    before = g_date_time_format(now, "%Y-%m-%d");
+    g_autofree char *line = g_strdup_printf("rollup SENSOR --day %s --state %s", before, fixture->directory);
+    g_auto(ProgramDone) done = run_program(fixture->config_path, line);
+    g_autoptr(GDateTime) then = g_date_time_new_now_utc();
+    g_free(after);
+    after = g_date_time_format(then, "%Y-%m-%d");
+    if (strcmp(before, after) == 0) {
+      g_assert_cmpint(done.exit_code, ==, 64);
+      assert_prints(done.errors, "is not over");
+    }
+  } while (strcmp(before, after) != 0);
+}
+
 static void
 test_what_cannot_be_rolled_up_is_refused(Fixture *fixture, gconstpointer unused)
 {
@@ -248,6 +269,7 @@ main(int argc, char **argv)
       {"/rollup/gives-up-and-goes-on", test_it_gives_up_and_goes_on_later},
       {"/rollup/F17/rows-keep-their-time-to-live", test_F17_rows_keep_their_time_to_live},
       {"/rollup/C8-list-of-regions-with-a-gap-is-refused", test_list_of_regions_with_a_gap_is_refused},
+      {"/rollup/E-the-open-day-is-refused", test_the_open_day_is_refused},
       {"/rollup/refused", test_what_cannot_be_rolled_up_is_refused},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(tests); i++)

@@ -162,6 +162,10 @@ test_users_change(Fixture *fixture, gconstpointer data)
   assert_reply(fixture, GET_WITH("Bearer secret-token"), "HTTP/1.1 200 OK\r\n", "/metrics");
   write_users(fixture, "nonsense\n");
   assert_reply(fixture, GET_WITH("Bearer secret-token"), "HTTP/1.1 200 OK\r\n", "/metrics");
+  assert_reply(fixture, PLAIN_GET, "HTTP/1.1 401 Unauthorized\r\n",
+               "say who asks, by name and password or by a token\n");
+  assert_reply(fixture, GET_WITH("Bearer secret-tokem"), "HTTP/1.1 401 Unauthorized\r\n",
+               "this password or token is not known here\n");
   write_users(fixture, USER_LINE);
   g_assert_cmpint(g_chmod(fixture->users_file, 0644), ==, 0);
   assert_reply(fixture, GET_WITH("Bearer secret-token"), "HTTP/1.1 200 OK\r\n", "/metrics");

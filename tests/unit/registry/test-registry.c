@@ -5,6 +5,17 @@
 
 #include <fcntl.h>
 
+/* In the place of GLib's, for the whole program: later than it is. */
+static _Atomic gint64 later_us;
+
+gint64
+g_get_monotonic_time(void)
+{
+  struct timespec now;
+  g_assert_cmpint(clock_gettime(CLOCK_MONOTONIC, &now), ==, 0);
+  return now.tv_sec * TIDE_US_PER_S + now.tv_nsec / 1000 + later_us;
+}
+
 typedef struct Fixture {
   RegistryDouble registry;
   TideRegistrySettings settings;
@@ -24,6 +35,7 @@ tear_down(Fixture *fixture, gconstpointer data)
 {
   tide_registry_free(fixture->source);
   registry_double_stop(&fixture->registry);
+  later_us = 0;
   g_free(fixture->settings.url);
 }
 
@@ -92,6 +104,21 @@ test_references(Fixture *fixture, gconstpointer data)
   g_assert_cmpuint(registry_double_n_asked(&fixture->registry, 7), ==, 1);
   g_assert_cmpuint(registry_double_n_asked(&fixture->registry, 0), ==, 2);
   g_assert_null(tide_registry_trouble(fixture->source));
+}
+
+/* What was not there may come: it is asked for again after a minute, and not before. */
+static void
+test_what_is_missing_may_come(Fixture *fixture, gconstpointer data)
+{
+  const char *why = NULL;
+  registry_double_set_mode(&fixture->registry, REGISTRY_NONE);
+  g_assert_cmpint(find(fixture, 1, &why), ==, TIDE_SCHEMA_NONE);
+  registry_double_set_mode(&fixture->registry, REGISTRY_UP);
+  g_assert_cmpint(find(fixture, 1, &why), ==, TIDE_SCHEMA_NONE);
+  g_assert_cmpuint(registry_double_n_asked(&fixture->registry, 1), ==, 1);
+  later_us += 61 * TIDE_US_PER_S;
+  wait_until_found(fixture, 1);
+  g_assert_cmpuint(registry_double_n_asked(&fixture->registry, 1), ==, 2);
 }
 
 typedef struct BadReference {
@@ -294,6 +321,7 @@ main(int argc, char **argv)
                          system = {NULL, FALSE};
   world_make();
 #define ADD(name, data, func) g_test_add("/registry/" name, Fixture, data, set_up, func, tear_down)
+  ADD("E-what-is-missing-may-come", NULL, test_what_is_missing_may_come);
   ADD("each-is-asked-for-once", NULL, test_each_is_asked_for_once);
   ADD("try", NULL, test_try);
   ADD("references/each-once", NULL, test_references);

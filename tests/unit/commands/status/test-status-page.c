@@ -106,11 +106,27 @@ test_tells_the_token_to_the_daemon_alone(Fixture *fixture, gconstpointer data)
   }
 }
 
+/* Before anybody is asked. */
+static void
+test_a_token_that_others_read_is_refused(Fixture *fixture, gconstpointer data)
+{
+  const TideStatusPageOptions options = {.token_file = fixture->token};
+  g_autoptr(GError) error = NULL;
+  g_assert_cmpint(g_chmod(fixture->token, 0644), ==, 0);
+  g_autofree char *none = ask(fixture, &fixture->daemon, &options, &error);
+  g_assert_null(none);
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG);
+  g_assert_nonnull(strstr(error->message, "has mode 0644"));
+  g_assert_cmpstr(fixture->heard->str, ==, "");
+}
+
 int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   g_test_add("/status-page/E1-tells-the-token-to-the-daemon-alone", Fixture, NULL, set_up,
              test_tells_the_token_to_the_daemon_alone, tear_down);
+  g_test_add("/status-page/E-a-token-that-others-read-is-refused", Fixture, NULL, set_up,
+             test_a_token_that_others_read_is_refused, tear_down);
   return g_test_run();
 }
