@@ -86,9 +86,9 @@ test_identity_save(const TestIdentity *identity, gboolean is_key, const char *di
 
 typedef struct TestTls {
   const TestIdentity *identity;
-  const TestIdentity *chained;          /* shown after it; NULL: none */
   const TestIdentity *client_authority; /* NULL: clients need no certificate */
   int max_version;                      /* 0: the newest */
+  const TestIdentity *chained;          /* shown after it; NULL: none */
 } TestTls;
 
 static inline SSL_CTX *
