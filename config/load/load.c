@@ -175,6 +175,22 @@ tide_load_position(const TideLoad *load, const char *path)
   return tide_load_position(load, section);
 }
 
+/* A field that no message has would reject them all. */
+static void
+check_tags(const TideLoad *load)
+{
+  const TideConfig *config = load->config;
+  if (tide_field_names_find(config->names, TIDE_BYTES_LITERAL(TIDE_FIELD_TAGS)) == TIDE_NAME_NONE)
+    return;
+  for (guint i = 0; i < config->sources->len; i++)
+    if (((const TideConfigSource *)g_ptr_array_index(config->sources, i))->readings->decode.format ==
+        TIDE_FORMAT_INFLUX)
+      return;
+  tide_problems_add_error(load->problems, TIDE_SOURCE_POSITION_FILE,
+                          "'" TIDE_FIELD_TAGS "' is asked for, all tags of a line, but only line protocol has tags: "
+                          "write 'format: influx', or name the fields");
+}
+
 static void
 load_tree(TideLoad *load)
 {
@@ -195,6 +211,7 @@ load_tree(TideLoad *load)
   tide_load_sources(load);
   tide_load_times(load);
   tide_load_tables(load);
+  check_tags(load);
   if (is_good)
     tide_load_check_options(load);
 }

@@ -137,7 +137,7 @@ tide_config_option_check_field_name(const char *name, gsize len, GError **error)
   if (name[0] == '$' && !tide_field_name_is_of_record(bytes))
     return tide_fail(error, TIDE_ERROR_CONFIG,
                      "must be one of the record's own fields, which are $key, $topic, $partition, $offset, "
-                     "$timestamp and $header.NAME");
+                     "$timestamp and $header.NAME, or $tags, all tags of a line");
   return TRUE;
 }
 

@@ -21,6 +21,11 @@ static const guint8 classes[256] = {
     ['\n'] = ENDS_LINE,
 };
 
+typedef struct Tag {
+  TideBytes name;
+  TideBytes value;
+} Tag;
+
 typedef struct Walk {
   const TideDecodeOptions *options;
   TideReadingBuilder *builder;
@@ -28,6 +33,10 @@ typedef struct Walk {
   TideScratch *scratch;
   TideLineText text;
   guint8 *at; /* in text */
+  gboolean wants_tags;
+  Tag *tags; /* in scratch: the line's; with wants_tags */
+  gsize n_tags;
+  gsize tags_capacity;
 } Walk;
 
 /* ---- faults ---- */
@@ -321,6 +330,57 @@ take_name_of_value(Walk *walk, TideBytes *ret_name)
   return TRUE;
 }
 
+static void
+keep_tag(Walk *walk, TideBytes name, TideBytes value)
+{
+  if (walk->n_tags == walk->tags_capacity) {
+    walk->tags_capacity = walk->tags_capacity > 0 ? walk->tags_capacity * 2 : 16;
+    Tag *more = tide_scratch_take(walk->scratch, walk->tags_capacity * sizeof *more);
+    if (walk->n_tags > 0)
+      memcpy(more, walk->tags, walk->n_tags * sizeof *more);
+    walk->tags = more;
+  }
+  walk->tags[walk->n_tags++] = (Tag){name, value};
+}
+
+static int
+compare_tags(const void *a, const void *b)
+{
+  return tide_bytes_compare(((const Tag *)a)->name, ((const Tag *)b)->name);
+}
+
+static guint8 *
+write_escaped(guint8 *out, TideBytes text)
+{
+  for (gsize i = 0; i < text.len; i++) {
+    if ((classes[text.data[i]] & (ENDS_NAME | IS_BACKSLASH)) != 0)
+      *out++ = '\\';
+    *out++ = text.data[i];
+  }
+  return out;
+}
+
+/* All tags in one text, another one for each set of tags, whatever order they came in. */
+static gboolean
+add_tags(Walk *walk, const guint8 *place)
+{
+  gsize size = 0;
+  if (walk->n_tags > 1)
+    qsort(walk->tags, walk->n_tags, sizeof *walk->tags, compare_tags);
+  for (gsize i = 0; i < walk->n_tags; i++)
+    size += 2 * (walk->tags[i].name.len + walk->tags[i].value.len) + 2;
+  guint8 *start = tide_scratch_take(walk->scratch, size + 1), *out = start;
+  for (gsize i = 0; i < walk->n_tags; i++) {
+    if (i > 0)
+      *out++ = ',';
+    out = write_escaped(out, walk->tags[i].name);
+    *out++ = '=';
+    out = write_escaped(out, walk->tags[i].value);
+  }
+  return add(walk, place, TIDE_BYTES_LITERAL(TIDE_FIELD_TAGS), TIDE_VALUE_STRING,
+             tide_bytes(start, (gsize)(out - start)));
+}
+
 static gboolean
 take_tag(Walk *walk)
 {
@@ -333,12 +393,16 @@ take_tag(Walk *walk)
     return fault_in_field(walk, name, TIDE_REJECT_PARSE, start, "a tag without a value");
   if (G_UNLIKELY(*walk->at == '='))
     return fault_in_field(walk, name, TIDE_REJECT_PARSE, walk->at, "an = in a tag's value has no \\ before it");
+  if (walk->wants_tags)
+    keep_tag(walk, name, value);
   return add(walk, start, name, TIDE_VALUE_STRING, value);
 }
 
 static gboolean
 take_tags(Walk *walk)
 {
+  const guint8 *start = walk->at;
+  walk->n_tags = 0;
   while (*walk->at == ',') {
     walk->at++;
     if (!take_tag(walk))
@@ -346,7 +410,8 @@ take_tags(Walk *walk)
   }
   if (G_UNLIKELY(*walk->at != ' '))
     return fault(walk, TIDE_REJECT_PARSE, walk->at, "a line without fields");
-  return TRUE;
+  tide_reading_builder_end_names(walk->builder);
+  return !walk->wants_tags || add_tags(walk, start);
 }
 
 static inline void
@@ -475,7 +540,12 @@ tide_influx_lines_run(const TideDecodeOptions *options, TideBytes message, TideS
                       TideReadingBuilder *builder, TideReject *ret_reject)
 {
   TideLineText text = tide_line_text_copy(message, scratch);
-  Walk walk = {
-      .options = options, .builder = builder, .reject = ret_reject, .scratch = scratch, .text = text, .at = text.first};
+  Walk walk = {.options = options,
+               .builder = builder,
+               .reject = ret_reject,
+               .scratch = scratch,
+               .text = text,
+               .at = text.first,
+               .wants_tags = tide_reading_builder_wants_tags(builder)};
   return run(&walk);
 }

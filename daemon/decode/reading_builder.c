@@ -25,6 +25,7 @@ struct TideReadingBuilder {
   guint32 max_readings;
   guint64 max_name_bytes;
   guint64 max_repeated_fields;
+  gboolean wants_tags;
 
   /* of the message */
   const TideField *record_fields; /* borrowed */
@@ -45,6 +46,7 @@ struct TideReadingBuilder {
   TideBuffer path; /* the objects around the next member, each name followed by the separator */
   guint32 *known;  /* in scratch */
   guint32 first_field;
+  guint32 n_name_fields;
   guint32 n_members;
   guint64 name_bytes_before; /* of the readings before */
   TideShape taken;           /* of the names that it was offered and took */
@@ -82,6 +84,7 @@ tide_reading_builder_new(const TideDecodeOptions *options, TideFieldNames *names
   builder->scratch = scratch;
   builder->separator = tide_bytes_of_string(options->separator);
   builder->n_known = n_known;
+  builder->wants_tags = tide_field_names_find(names, TIDE_BYTES_LITERAL(TIDE_FIELD_TAGS)) < n_known;
   builder->max_fields = options->max_fields;
   builder->max_readings = options->max_readings;
   builder->max_name_bytes = (guint64)options->max_message_bytes * NAME_BYTES_FACTOR;
@@ -266,7 +269,7 @@ tide_reading_builder_begin_reading(TideReadingBuilder *builder, TideReject *ret_
   gsize known_bytes = builder->n_known * sizeof *builder->known;
   builder->known = memset(tide_scratch_take(builder->scratch, known_bytes), 0, known_bytes);
   builder->first_field = builder->n_fields;
-  builder->n_members = 0;
+  builder->n_members = builder->n_name_fields = 0;
   builder->name_bytes_before = builder->name_bytes;
   builder->taken = (TideShape){0};
   builder->is_spoiled = FALSE;
@@ -312,6 +315,18 @@ tide_reading_builder_add(TideReadingBuilder *builder, TideBytes name, TideValueK
   field->text = text;
   keep_field(builder, field->name_id);
   return TRUE;
+}
+
+void
+tide_reading_builder_end_names(TideReadingBuilder *builder)
+{
+  builder->n_name_fields = builder->n_fields - builder->first_field;
+}
+
+gboolean
+tide_reading_builder_wants_tags(const TideReadingBuilder *builder)
+{
+  return builder->wants_tags;
 }
 
 gboolean
@@ -396,6 +411,7 @@ tide_reading_builder_end_reading(TideReadingBuilder *builder, TideReject *ret_re
       .n_known = builder->n_known,
       .index = builder->n_readings,
       .shape = builder->taken,
+      .n_name_fields = builder->is_spoiled ? 0 : builder->n_name_fields,
   };
   builder->n_readings++;
   return TRUE;

@@ -62,6 +62,12 @@ void tide_reading_builder_leave_outer(TideReadingBuilder *builder);
 gboolean tide_reading_builder_add(TideReadingBuilder *builder, TideBytes name, TideValueKind kind, TideBytes text,
                                   TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
 
+/* What was added of the reading so far names it, what comes behind are its values. */
+void tide_reading_builder_end_names(TideReadingBuilder *builder);
+
+/* Whether the configuration asks for TIDE_FIELD_TAGS. */
+gboolean tide_reading_builder_wants_tags(const TideReadingBuilder *builder);
+
 /* A member that is an object (or array) of members: what is added until leave() lies below @name.
  * @ret_outer: to be handed to leave() */
 gboolean tide_reading_builder_enter(TideReadingBuilder *builder, TideBytes name, gsize *ret_outer,

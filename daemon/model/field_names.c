@@ -141,7 +141,7 @@ tide_field_name_is_of_record(TideBytes name)
 {
   static const TideBytes exact[] = {
       {(const guint8 *)"$key", 4},    {(const guint8 *)"$topic", 6},      {(const guint8 *)"$partition", 10},
-      {(const guint8 *)"$offset", 7}, {(const guint8 *)"$timestamp", 10},
+      {(const guint8 *)"$offset", 7}, {(const guint8 *)"$timestamp", 10}, {(const guint8 *)TIDE_FIELD_TAGS, 5},
   };
   if (name.len == 0 || name.data[0] != '$')
     return FALSE;

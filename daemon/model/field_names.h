@@ -37,7 +37,11 @@ TideBytes tide_field_names_text(const TideFieldNames *names, TideNameId id);
 guint32 tide_field_names_count(const TideFieldNames *names);
 
 /* What the record itself offers under reserved names: "$key", "$topic", "$partition", "$offset", "$timestamp" (epoch ms)
- * and "$header.NAME". They become fields of the reading only where the configuration names them. */
+ * and "$header.NAME"; and what line protocol offers, TIDE_FIELD_TAGS. They become fields of the reading only where the
+ * configuration names them. */
 gboolean tide_field_name_is_of_record(TideBytes name);
+
+/* All tags of a line, as "name=value,name=value" in the order of the names: decode/influx_lines.h. */
+#define TIDE_FIELD_TAGS "$tags"
 
 G_END_DECLS

@@ -33,11 +33,13 @@ typedef struct TideShape {
 typedef struct TideReading {
   const TideField *fields;
   guint32 n_fields;
-  const guint32 *known; /* by name id, for ids below n_known: 1 + the place in fields, 0 when absent */
-  guint32 n_known;      /* the names that the configuration uses */
-  guint32 index;        /* in its message, from 0 */
-  TideShape shape;      /* a reading that has one has no field that is null */
-  gint64 event_time_ns; /* since 1970-01-01T00:00:00Z; filled in by the mapping, before keys are built */
+  const guint32 *known;  /* by name id, for ids below n_known: 1 + the place in fields, 0 when absent */
+  guint32 n_known;       /* the names that the configuration uses */
+  guint32 index;         /* in its message, from 0 */
+  TideShape shape;       /* a reading that has one has no field that is null */
+  guint32 n_name_fields; /* the first so many fields name it, those behind are values: the measurement and the tags of
+                          * line protocol; 0: the format does not say */
+  gint64 event_time_ns;  /* since 1970-01-01T00:00:00Z; filled in by the mapping, before keys are built */
   /* Of a row that was printed (mapping/scanned_rows.h); else empty and 0. */
   TideBytes printed_row;   /* its key, where that is to be kept; empty: it is made of the fields */
   guint32 n_printed_cells; /* all that it was printed with */

@@ -46,7 +46,7 @@ tide_record_fields_new(const TideFieldNames *names, guint32 n_known)
   record_fields->wanted = g_array_new(FALSE, FALSE, sizeof(RecordField));
   for (TideNameId id = 0; id < n_known; id++) {
     TideBytes name = tide_field_names_text(names, id);
-    if (!tide_field_name_is_of_record(name))
+    if (!tide_field_name_is_of_record(name) || tide_bytes_equal(name, TIDE_BYTES_LITERAL(TIDE_FIELD_TAGS)))
       continue;
     char *owned = g_strndup((const char *)name.data, name.len);
     RecordField wanted = {.name_id = id, .name = tide_bytes(owned, name.len), .part = part_of(name)};

@@ -25,6 +25,41 @@ test_a_line_is_a_reading(void)
   decoder_fixture_check_format(TIDE_FORMAT_INFLUX, cases, G_N_ELEMENTS(cases));
 }
 
+/* Another text for each set of tags, whatever order they came in, and only where it is asked for. */
+static void
+test_A1_all_tags_of_a_line(void)
+{
+  static const DecoderCase cases[] = {
+      DECODER_CASE("cpu,host=a,cpu=0 v=1", "measurement=S:cpu host=S:a cpu=S:0 $tags=S:cpu=0,host=a v=N:1;"),
+      DECODER_CASE("cpu,cpu=0,host=a v=1\ncpu,host=b v=2",
+                   "measurement=S:cpu cpu=S:0 host=S:a $tags=S:cpu=0,host=a v=N:1;"
+                   "measurement=S:cpu host=S:b $tags=S:host=b v=N:2;"),
+      DECODER_CASE("m v=1", "measurement=S:m $tags=S: v=N:1;"),
+      DECODER_CASE("m,b=1\\,a\\=2 v=1", "measurement=S:m b=S:1,a=2 $tags=S:b=1\\x5C,a\\x5C=2 v=N:1;"),
+      DECODER_CASE("m,a=2,b=1 v=1", "measurement=S:m a=S:2 b=S:1 $tags=S:a=2,b=1 v=N:1;"),
+      DECODER_CASE("m,t=a\\b v=1", "measurement=S:m t=S:a\\x5Cb $tags=S:t=a\\x5C\\x5Cb v=N:1;"),
+      DECODER_CASE("m,$tags=1 v=1", "duplicate_field@1"),
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_auto(DecoderFixture) fixture;
+    decoder_fixture_init_format(&fixture, TIDE_FORMAT_INFLUX);
+    decoder_fixture_use(&fixture, "$tags");
+    g_autofree char *outcome = decoder_fixture_outcome(&fixture, cases[i].value);
+    g_assert_cmpstr(outcome, ==, cases[i].outcome);
+  }
+  g_auto(DecoderFixture) fixture;
+  decoder_fixture_init_format(&fixture, TIDE_FORMAT_INFLUX);
+  decoder_fixture_use(&fixture, "$tags");
+  g_autoptr(GString) line = g_string_new("m"); /* more than the walk has room for at first */
+  for (guint i = 0; i < 40; i++)
+    g_string_append_printf(line, ",t%02u=%u", 39 - i, i);
+  g_string_append(line, " v=1");
+  g_assert_true(decoder_fixture_decode(&fixture, tide_bytes_of_string(line->str)));
+  g_assert_cmpuint(fixture.readings[0].n_name_fields, ==, 41);
+  TideBytes tags = fixture.readings[0].fields[41].text;
+  g_assert_true(tide_bytes_begin_with(tags, TIDE_BYTES_LITERAL("t00=39,t01=38,")));
+}
+
 static void
 test_every_type_of_value(void)
 {
@@ -239,6 +274,7 @@ int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/influx-lines/A1-all-tags-of-a-line", test_A1_all_tags_of_a_line);
   g_test_add_func("/influx-lines/a-line-is-a-reading", test_a_line_is_a_reading);
   g_test_add_func("/influx-lines/every-type-of-value", test_every_type_of_value);
   g_test_add_func("/influx-lines/escapes", test_escapes);
