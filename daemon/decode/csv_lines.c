@@ -317,6 +317,11 @@ run(Walk *walk)
     if (!take_header(walk))
       return FALSE;
     skip_empty_lines(walk);
+    /* Values that were taken for names would be gone without a word. */
+    if (walk->at >= walk->text.end)
+      return fault(walk, TIDE_BYTES_EMPTY, TIDE_REJECT_PARSE, walk->text.begin,
+                   "its only line was taken for the names of the columns: where messages have no such line, name them "
+                   "with 'csv.columns'");
   }
   while (walk->at < walk->text.end) {
     if (!take_reading(walk))
