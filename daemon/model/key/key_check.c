@@ -189,6 +189,7 @@ check_digest(const TideRowKey *key, TideKeyPart *part, GError **error)
     return fault(error,
                  "a hash or salt is made of a field in another form than it stands in the key, so two spellings of one "
                  "value would make two rows: give the field the same width, padding, case and so on in both");
+  part->digest.is_alike = inputs.are_alike;
   part->digest.is_repeatable = inputs.are_stored && inputs.are_alike && times_are_stored(key, part);
   return TRUE;
 }

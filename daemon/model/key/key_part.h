@@ -73,6 +73,7 @@ typedef struct TideKeyDigest {
   TideBytes alphabet; /* SALT: owned; empty: decimal digits */
   TideKeyPart *of;    /* owned */
   gsize n_of;
+  gboolean is_alike;      /* each of its fields that stands in the key, too, does so in a form from which it follows */
   gboolean is_repeatable; /* it can be made again from what the key holds */
 } TideKeyDigest;
 

@@ -283,6 +283,46 @@ test_plans(void)
   }
 }
 
+/* What is asked for is what rows show: where the key holds a field in lower case, or cut, behind a hash of all of it,
+ * rows of several values show the same, each behind another hash. */
+static void
+test_E6_a_hash_of_more_than_the_key_shows(void)
+{
+  static const TideKeyPartSpec inputs[] = {FIELD(HOST)};
+  const TideKeyPartSpec schemes[][2] = {
+      {HASH_HEX(MD5, 16, inputs), {.kind = TIDE_KEY_FIELD, .value.field = HOST, .spelling.text_case = TIDE_CASE_LOWER}},
+      {HASH_RAW(SHA1, 0, inputs), {.kind = TIDE_KEY_FIELD, .value.field = HOST, .spelling.text_case = TIDE_CASE_LOWER}},
+  };
+  static const char *const hosts[] = {"Server1", "server1", "SERVER1"};
+  for (gsize i = 0; i < G_N_ELEMENTS(schemes); i++) {
+    g_auto(ReadingFixture) asked, sent;
+    key_scheme_fixture_init(&sent);
+    g_autoptr(TideRowKey) key = compile_key(schemes[i], 2);
+    key_scheme_fixture_init(&asked);
+    reading_fixture_set(&asked, "host", "server1");
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GArray) ranges = tide_row_key_plan(key, &asked.reading, 0, G_MAXINT64, &error);
+    g_assert_no_error(error);
+    g_autoptr(TideKeyFilter) filter = tide_row_key_filter(key, &asked.reading, 0, G_MAXINT64, &error);
+    g_assert_no_error(error);
+    for (gsize k = 0; k < G_N_ELEMENTS(hosts); k++) {
+      reading_fixture_set(&sent, "host", hosts[k]);
+      g_auto(TideBuffer) row = {0};
+      TideReject reject = {0};
+      g_assert_true(tide_row_key_append(key, &sent.reading, &row, &reject));
+      gboolean is_in_range = FALSE;
+      for (guint r = 0; r < ranges->len; r++) {
+        const TideKeyRange *range = &g_array_index(ranges, TideKeyRange, r);
+        is_in_range |=
+            tide_bytes_compare(tide_buffer_bytes(&row), tide_buffer_bytes(&range->start)) >= 0 &&
+            (range->stop.len == 0 || tide_bytes_compare(tide_buffer_bytes(&row), tide_buffer_bytes(&range->stop)) < 0);
+      }
+      g_assert_true(is_in_range);
+      g_assert_cmpint(tide_key_filter_match(filter, tide_buffer_bytes(&row)), ==, TIDE_KEY_TAKEN);
+    }
+  }
+}
+
 static void
 test_impossible_value_is_refused(void)
 {
@@ -514,6 +554,7 @@ main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/key-plan/plans", test_plans);
+  g_test_add_func("/key-plan/E6-a-hash-of-more-than-the-key-shows", test_E6_a_hash_of_more_than_the_key_shows);
   g_test_add_func("/key-plan/impossible-value-is-refused", test_impossible_value_is_refused);
   g_test_add_func("/key-plan/order-of-time", test_order_of_time);
   g_test_add_func("/key-plan/time-is-read-only-from-keys-of-the-scheme",
