@@ -250,9 +250,9 @@ stop_at_row(const TideResultRow *row, gpointer data)
   return FALSE;
 }
 
-static gboolean
-is_empty(const TideFingerprintStore *store, TideHBaseClient *client, const char *table, gboolean *ret_empty,
-         GError **error)
+gboolean
+tide_fingerprint_store_is_empty(const TideFingerprintStore *store, TideHBaseClient *client, const char *table,
+                                gboolean *ret_empty, GError **error)
 {
   TideScanRequest request = {.limit_rows = 1, .caching_rows = 1};
   guint64 n_rows = 0;
@@ -277,7 +277,7 @@ tide_fingerprint_store_compare(const TideFingerprintStore *store, TideHBaseClien
     finding.verdict = TIDE_FINGERPRINT_SAME;
   else {
     gboolean empty = FALSE;
-    if (!is_empty(store, client, table->name, &empty, error))
+    if (!tide_fingerprint_store_is_empty(store, client, table->name, &empty, error))
       return FALSE;
     finding.verdict = empty ? TIDE_FINGERPRINT_CHANGED_WHILE_EMPTY : TIDE_FINGERPRINT_CHANGED;
   }

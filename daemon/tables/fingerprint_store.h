@@ -89,6 +89,10 @@ typedef enum TideFingerprintVerdict {
   TIDE_FINGERPRINT_CHANGED,             /* another is stored, and the table has rows */
 } TideFingerprintVerdict;
 
+/* Whether @table has no row. */
+gboolean tide_fingerprint_store_is_empty(const TideFingerprintStore *store, TideHBaseClient *client, const char *table,
+                                         gboolean *ret_empty, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 typedef struct TideFingerprintFinding {
   TideFingerprintVerdict verdict;
   TideStoredFingerprint stored;

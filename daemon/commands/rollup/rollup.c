@@ -46,6 +46,8 @@ typedef struct Rollup {
   char *cluster;            /* owned: where both tables are; NULL: not told */
   char *marks_path;         /* owned; NULL: marks cannot be kept */
   TideRollupMarks *marks;   /* owned */
+  gboolean was_resumed;     /* goes on where an earlier run ended */
+  gboolean was_copied;      /* marks say that an earlier run has copied of this source into the target */
   const volatile int *stop; /* set by a signal */
 } Rollup;
 
@@ -144,11 +146,11 @@ is_same_work(const Rollup *rollup, const TideRollupMarks *marks)
          marks->from_ms == rollup->day.from_ms && marks->to_ms == rollup->day.to_ms;
 }
 
-/* The marks of an earlier run that this one goes on from; none after --refresh. */
+/* The marks of an earlier run that this one goes on from, if the copy is there; none after --refresh. */
 static gboolean
 load_marks(Rollup *rollup, GError **error)
 {
-  if (rollup->marks_path == NULL || rollup->options->refresh)
+  if (rollup->marks_path == NULL)
     return TRUE;
   g_autoptr(GError) fault = NULL;
   g_autoptr(TideRollupMarks) marks = tide_rollup_marks_load(rollup->marks_path, &fault);
@@ -157,6 +159,9 @@ load_marks(Rollup *rollup, GError **error)
     return FALSE;
   }
   if (marks == NULL)
+    return TRUE;
+  rollup->was_copied = strcmp(marks->source, rollup->source->name) == 0;
+  if (rollup->options->refresh)
     return TRUE;
   if (!is_same_work(rollup, marks)) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
@@ -224,9 +229,76 @@ create_target(const Rollup *rollup, TideGatewaySession *session, const GPtrArray
   TideTableCreation creation;
   if (!tide_declared_table_create(tide_gateway_session_client(session), &request, &creation, error))
     return FALSE;
-  if (creation == TIDE_TABLE_CREATED_PLAIN)
-    tide_say("tidemark rollup: '%s' is created with one region: a framed gateway cannot create it with split points",
-             rollup->target);
+  if (creation != TIDE_TABLE_CREATED_PLAIN)
+    return TRUE;
+  /* Without attributes: what its key is must be known another way when it is there the next time. */
+  g_auto(TideFingerprintStore) store = {0};
+  TideFingerprintLocation location;
+  g_autofree char *fingerprint = tide_fingerprint_text(&target, rollup->config->names);
+  tide_fingerprint_store_init(&store, rollup->config);
+  if (!tide_fingerprint_store_write(&store, tide_gateway_session_client(session), rollup->target, fingerprint,
+                                    &location, error))
+    return FALSE;
+  tide_say("tidemark rollup: '%s' is created with one region: a framed gateway cannot create it with split points",
+           rollup->target);
+  return TRUE;
+}
+
+/* Whether the table @description, which is there, can take a copy: it has the families and the key of the source, and
+ * no rows but those that a rollup has copied. */
+static gboolean
+check_target(const Rollup *rollup, TideGatewaySession *session, const TideTableDescription *description, GError **error)
+{
+  TideTable target = *rollup->source;
+  target.name = rollup->target;
+  for (guint i = 0; i < target.families->len; i++) {
+    const char *family = ((const TideFamilySettings *)g_ptr_array_index(target.families, i))->name;
+    gboolean is_there = FALSE;
+    for (guint k = 0; k < description->families->len; k++)
+      is_there |= strcmp(((const TideFamilySettings *)g_ptr_array_index(description->families, k))->name, family) == 0;
+    if (!is_there)
+      return tide_fail(error, TIDE_ERROR_USAGE,
+                       "'%s' exists and has no family '%s', so it is no copy of '%s': name another with '--to'",
+                       target.name, family, rollup->source->name);
+  }
+  g_auto(TideFingerprintStore) store = {0};
+  g_auto(TideFingerprintFinding) finding = {0};
+  gboolean is_empty = TRUE;
+  TideHBaseClient *client = tide_gateway_session_client(session);
+  tide_fingerprint_store_init(&store, rollup->config);
+  if (!tide_fingerprint_store_compare(&store, client, &target, description, &finding, error))
+    return FALSE;
+  if (finding.verdict == TIDE_FINGERPRINT_CHANGED)
+    return tide_fail(error, TIDE_ERROR_USAGE,
+                     "'%s' exists and has rows of another key [%s], so it is no copy of '%s': name another with '--to'",
+                     target.name, finding.stored.text, rollup->source->name);
+  if (finding.verdict == TIDE_FINGERPRINT_NOT_STORED && !rollup->was_copied &&
+      !tide_fingerprint_store_is_empty(&store, client, target.name, &is_empty, error))
+    return FALSE;
+  return is_empty ||
+         tide_fail(error, TIDE_ERROR_USAGE,
+                   "'%s' exists and has rows, and nothing says that they are a copy of '%s': name another with "
+                   "'--to', or drop it",
+                   target.name, rollup->source->name);
+}
+
+/* Finds out whether the target is there; marks of a copy that is not there any more are forgotten. */
+static gboolean
+find_target(Rollup *rollup, TideGatewaySession *session, GError **error)
+{
+  g_autoptr(GError) fault = NULL;
+  g_autoptr(TideTableDescription) description = tide_hbase_client_describe(
+      tide_gateway_session_client(session), rollup->target, tide_gateway_session_deadline_us(session), &fault);
+  if (description != NULL)
+    return check_target(rollup, session, description, error);
+  if (!g_error_matches(fault, TIDE_ERROR, TIDE_ERROR_NOT_FOUND)) {
+    g_propagate_prefixed_error(error, g_steal_pointer(&fault), "cannot look at table '%s': ", rollup->target);
+    return FALSE;
+  }
+  if (rollup->marks != NULL)
+    printf("%s: an earlier run has copied into it, but it does not exist here: copying from the beginning\n",
+           rollup->target);
+  g_clear_pointer(&rollup->marks, tide_rollup_marks_free);
   return TRUE;
 }
 
@@ -248,8 +320,10 @@ prepare_tables(Rollup *rollup, GError **error)
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_NOT_FOUND, "there is no table '%s' in HBase", rollup->source->name);
     return FALSE;
   }
-  return tide_hbase_client_check_whole(client, name, regions, error) &&
-         create_target(rollup, session, regions, error) &&
+  if (!tide_hbase_client_check_whole(client, name, regions, error) || !find_target(rollup, session, error))
+    return FALSE;
+  rollup->was_resumed = rollup->marks != NULL;
+  return create_target(rollup, session, regions, error) &&
          (rollup->marks != NULL || plan_ranges(rollup, regions, error));
 }
 
@@ -345,20 +419,48 @@ compare_counts(const Rollup *rollup, const TideRollupState *copied, const TideRo
   return FALSE;
 }
 
+/* Whether the target holds as much as the marks say. They may be of a copy in another cluster, or of one that was
+ * dropped and created again: then all is copied once more. */
+static gboolean
+look_whether_done(Rollup *rollup, gboolean *ret_is_done, GError **error)
+{
+  guint64 rows = 0, cells = 0;
+  TideRollupState counted;
+  for (guint i = 0; i < rollup->marks->ranges->len; i++) {
+    const TideRollupRange *range = &g_array_index(rollup->marks->ranges, TideRollupRange, i);
+    rows += range->rows;
+    cells += range->cells;
+  }
+  g_autoptr(TideRollupMarks) counting = counting_marks(rollup->marks);
+  if (!run_job(rollup, counting, TRUE, &counted, error))
+    return FALSE;
+  *ret_is_done = counted.rows == rows && counted.cells == cells;
+  if (*ret_is_done)
+    return TRUE;
+  g_autofree char *found = tide_count_text(counted.rows), *expected = tide_count_text(rows);
+  printf("%s: it holds %s rows of the day, not the %s that an earlier run has copied: copying from the beginning\n",
+         rollup->target, found, expected);
+  rollup->was_resumed = FALSE;
+  TideRollupMarks *again = counting_marks(rollup->marks); /* the same ranges, of which nothing is copied */
+  tide_rollup_marks_free(rollup->marks);
+  rollup->marks = again;
+  return TRUE;
+}
+
 static gboolean
 roll_up(TideCommandCall *call, Rollup *rollup, GError **error)
 {
   gint64 start_us = tide_now_us();
   TideRollupState copied, counted;
-  if (!load_marks(rollup, error))
+  gboolean is_done = FALSE;
+  if (!load_marks(rollup, error) || !prepare_tables(rollup, error) ||
+      (rollup->marks->done && !look_whether_done(rollup, &is_done, error)))
     return FALSE;
-  if (rollup->marks != NULL && rollup->marks->done) {
+  if (is_done) {
     printf("%s: the day %s is copied already; --refresh copies what came later\n", rollup->target, rollup->day.name);
     return TRUE;
   }
-  gboolean resumed = rollup->marks != NULL;
-  if (!prepare_tables(rollup, error))
-    return FALSE;
+  gboolean resumed = rollup->was_resumed;
   if (resumed)
     printf("%s: going on where an earlier run ended\n", rollup->target);
   fflush(stdout);
@@ -393,6 +495,15 @@ begin_rollup(TideCommandCall *call, GError **error)
     return FALSE;
   rollup.target = options->target != NULL ? g_strdup(options->target)
                                           : g_strconcat(rollup.source->name, "_", rollup.day.name, NULL);
+  const TideTable *known = tide_table_of_name(call->config, rollup.target);
+  if (g_str_has_prefix(rollup.target, "hbase:") ||
+      (known != NULL && (known->declared == NULL || tide_table_is_template(known->declared)))) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
+                "'%s' is %s: a day is copied into a table of its own, name another with '--to'", rollup.target,
+                known != NULL ? "a table that the daemon writes" : "HBase's own");
+    clear_rollup(&rollup);
+    return FALSE;
+  }
   choose_marks_path(&rollup);
   rollup.stop = tide_stop_signal_install();
   gboolean ok = roll_up(call, &rollup, error);

@@ -256,6 +256,66 @@ test_list_of_regions_with_a_gap_is_refused(Fixture *fixture, gconstpointer unuse
   assert_rolled_up(fixture, "SENSOR_20170726");
 }
 
+/* Marks belong to the copy that they were kept of: where that is gone, or holds less, all is copied once more. */
+static void
+test_E3_marks_are_not_believed_without_the_copy(Fixture *fixture, gconstpointer unused)
+{
+  g_auto(ProgramDone) first = roll_up(fixture, "");
+  g_assert_cmpint(first.exit_code, ==, 0);
+  g_auto(TideFakeError) fault = {0};
+  TideFakeHBase *hbase = scripted_gateway_hbase(fixture->gateway);
+  g_assert_true(fake_hbase_set_enabled(hbase, "SENSOR_20170726", FALSE, &fault));
+  g_assert_true(fake_hbase_delete_table(hbase, "SENSOR_20170726", &fault));
+  g_auto(ProgramDone) dropped = roll_up(fixture, "");
+  g_assert_cmpint(dropped.exit_code, ==, 0);
+  assert_prints(dropped.output, "but it does not exist here: copying from the beginning");
+  assert_rolled_up(fixture, "SENSOR_20170726");
+
+  g_assert_true(fake_hbase_set_enabled(hbase, "SENSOR_20170726", FALSE, &fault));
+  g_assert_true(fake_hbase_delete_table(hbase, "SENSOR_20170726", &fault));
+  scripted_gateway_create_table(fixture->gateway, "SENSOR_20170726", "M", NULL); /* by somebody, and it is empty */
+  g_auto(ProgramDone) emptied = roll_up(fixture, "");
+  g_assert_cmpint(emptied.exit_code, ==, 0);
+  assert_prints(emptied.output, "it holds 0 rows of the day, not the 2,500 that an earlier run has copied");
+  assert_rolled_up(fixture, "SENSOR_20170726");
+}
+
+static void
+test_E7_only_a_copy_is_copied_into(Fixture *fixture, gconstpointer unused)
+{
+  static const struct {
+    const char *target;
+    const char *family; /* of a table that is there; NULL: none is */
+    const char *text;
+  } targets[] = {
+      {"hbase:meta", NULL, "'hbase:meta' is HBase's own"},
+      {"CURRENT", "M", "'CURRENT' is a table that the daemon writes"},
+      {"SENSOR", NULL, "'SENSOR' is a table that the daemon writes"},
+      {"OTHER", "x", "'OTHER' exists and has no family 'M', so it is no copy of 'SENSOR'"},
+      {"FOREIGN", "M", "'FOREIGN' exists and has rows, and nothing says that they are a copy of 'SENSOR'"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(targets); i++) {
+    if (targets[i].family != NULL) {
+      scripted_gateway_create_table(fixture->gateway, targets[i].target, targets[i].family, NULL);
+      TideFakeCell cell = {.family = tide_bytes_of_string(targets[i].family),
+                           .qualifier = TIDE_BYTES_LITERAL("q"),
+                           .value = TIDE_BYTES_LITERAL("v"),
+                           .timestamp_ms = 1};
+      TideFakeRow put = {.row = TIDE_BYTES_LITERAL("r"), .cells = &cell, .n_cells = 1};
+      g_auto(TideFakeError) error = {0};
+      g_assert_true(fake_hbase_put(scripted_gateway_hbase(fixture->gateway), targets[i].target, &put, 1,
+                                   (TideFakeOrigin){0}, NULL, NULL, &error));
+    }
+    g_autofree char *words = g_strdup_printf(" SENSOR --to %s", targets[i].target);
+    g_auto(ProgramDone) done = roll_up(fixture, words);
+    if (done.exit_code != 64)
+      g_error("%s: %d\n%s%s", targets[i].target, done.exit_code, done.output, done.errors);
+    assert_prints(done.errors, targets[i].text);
+    if (targets[i].family != NULL)
+      g_assert_cmpuint(scripted_gateway_row_count(fixture->gateway, targets[i].target), ==, 1);
+  }
+}
+
 int
 main(int argc, char **argv)
 {
@@ -270,6 +330,8 @@ main(int argc, char **argv)
       {"/rollup/F17/rows-keep-their-time-to-live", test_F17_rows_keep_their_time_to_live},
       {"/rollup/C8-list-of-regions-with-a-gap-is-refused", test_list_of_regions_with_a_gap_is_refused},
       {"/rollup/E-the-open-day-is-refused", test_the_open_day_is_refused},
+      {"/rollup/E3-marks-are-not-believed-without-the-copy", test_E3_marks_are_not_believed_without_the_copy},
+      {"/rollup/E7-only-a-copy-is-copied-into", test_E7_only_a_copy_is_copied_into},
       {"/rollup/refused", test_what_cannot_be_rolled_up_is_refused},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(tests); i++)
