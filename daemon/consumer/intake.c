@@ -1,8 +1,10 @@
 #include "consumer/intake.h"
+#include "consumer/partition_slots.h"
 #include "util/clock.h"
 #include "util/log.h"
 
 #define BAD_MESSAGE_LOG_US (10 * TIDE_US_PER_S)
+#define OVERWRITE_LOG_US (60 * TIDE_US_PER_S)
 
 /* Of so many readings it is said what becomes of their fields. */
 #define LOGGED_READINGS 10000u
@@ -244,6 +246,31 @@ begin_mapped(TideIntake *intake, TidePartition *partition, const TideMessage *me
   return tide_partition_begin(partition, intake->context.budget, offset, mapped, policy == TIDE_BAD_MESSAGE_SKIP);
 }
 
+static void
+log_overwrite(TideIntake *intake, const TidePartition *partition, const TideMessage *message,
+              const TideOverwrite *overwrite)
+{
+  guint64 suppressed;
+  if (!tide_log_limit_pass(&intake->overwrite_limit, tide_now_us(), OVERWRITE_LOG_US, &suppressed))
+    return;
+  g_autofree char *row = tide_bytes_printable(tide_buffer_bytes(&overwrite->key));
+  g_autofree char *which = tide_partition_name_message(partition, message->offset);
+  g_autofree char *other =
+      overwrite->knows_overwritten
+          ? tide_partition_slots_name_message(intake->context.desk->context.partitions, overwrite->overwritten)
+          : NULL;
+  TideLogNumber number = tide_log_number(partition->partition);
+  TideLogNumber offset = tide_log_number(message->offset);
+  tide_log_fields(TIDE_LOG_WARNING, "reading-overwritten",
+                  TIDE_LOG_FIELDS({"TABLE", overwrite->table->name}, {"ROW", row}, {"TOPIC", partition->topic},
+                                  {"PARTITION", number.text}, {"SOURCE", partition->source}, {"OFFSET", offset.text}),
+                  "table '%s' row '%s': %s overwrites another reading, of %s: neither the key nor a column name holds "
+                  "what tells the two apart, and the later one stays; 'tidemark check --from-topic' shows how many "
+                  "readings are lost, and 'tidemark explain --from-topic' which fields differ%s",
+                  overwrite->table->name, row, which, other != NULL ? other : "a message before it",
+                  tide_log_suppressed(suppressed, "messages").text);
+}
+
 /* What was mapped of a message whose rows all have their places. */
 static void
 take_mapped(TideIntake *intake, TidePartition *partition, const TideMessage *message, const TideMapped *mapped,
@@ -262,6 +289,9 @@ take_mapped(TideIntake *intake, TidePartition *partition, const TideMessage *mes
     handle_bad_readings(intake, partition, message, mapped, ref, policy);
   guint32 crowded =
       tide_accumulator_append_message(intake->context.accumulator, mapped->rows, mapped->n_rows, ref, now_us);
+  const TideOverwrite *overwrite = tide_accumulator_overwrite(intake->context.accumulator);
+  if (G_UNLIKELY(overwrite != NULL))
+    log_overwrite(intake, partition, message, overwrite);
   if (G_UNLIKELY(crowded != 0))
     tide_pauses_wait_for_crowded_table(intake->context.pauses, partition, crowded, now_us);
   tide_pauses_check_in_flight_window(intake->context.pauses, partition);

@@ -43,6 +43,7 @@ typedef struct TideIntake {
   gint64 newest_ms; /* the time of the message that was taken last; -1: it has none */
   gint64 event_ms;  /* the event time of that message's first reading that makes a row; G_MININT64: none does */
   TideLogLimit bad_message_limit;
+  TideLogLimit overwrite_limit;
 } TideIntake;
 
 void tide_intake_init(TideIntake *intake, const TideIntakeContext *context);

@@ -44,3 +44,12 @@ tide_partition_slots_ack(const GPtrArray *partitions, TideSourceRef ref)
   if (tide_partition_owns(partition, ref))
     tide_partition_ack(partition, ref, 1);
 }
+
+char *
+tide_partition_slots_name_message(const GPtrArray *partitions, TideSourceRef ref)
+{
+  const TidePartition *partition = tide_partition_slots_at(partitions, ref.slot);
+  return tide_partition_owns(partition, ref)
+             ? tide_partition_name_message(partition, tide_offsets_offset_of(&partition->offsets, ref.sequence))
+             : NULL;
+}

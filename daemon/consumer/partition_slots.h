@@ -22,6 +22,9 @@ tide_partition_slots_at(const GPtrArray *partitions, guint16 slot)
 /* A row of @ref's message was written; nothing when its partition is no longer ours. */
 void tide_partition_slots_ack(const GPtrArray *partitions, TideSourceRef ref);
 
+/* As tide_partition_name_message(), of an unfinished message; NULL: its assignment is over. (transfer full) */
+char *tide_partition_slots_name_message(const GPtrArray *partitions, TideSourceRef ref);
+
 /**
  * tide_partition_slots_find: the partition in its place, or a place for it.
  * @partitions: (element-type TidePartition), by slot; NULL where @ret_slot is the next

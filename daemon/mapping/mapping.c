@@ -4,6 +4,7 @@
 #include "decode/decoder.h"
 #include "mapping/record_key.h"
 #include "mapping/scanned_rows.h"
+#include "model/reading_identity.h"
 #include "model/table/table_mapper.h"
 #include "model/time/reading_times.h"
 #include "thrift/wire/put_encoder.h"
@@ -31,6 +32,8 @@ typedef struct MappedSource {
   TideScannedRows *scanned;  /* owned; NULL: messages are no printed rows, and the decoder reads them */
   TideRecordKey *record_key; /* owned */
   TideReadingTimes times;
+  GArray *time_fields;  /* owned (element-type TideNameId): where these are read from */
+  gboolean has_history; /* some table is no latest one */
 } MappedSource;
 
 struct TideMapping {
@@ -51,6 +54,7 @@ struct TideMapping {
 
   /* of the last message */
   TideRecordTime record;
+  guint32 message_identity;
   TideReading *readings; /* the decoder's, or deleted's */
   guint32 n_readings;
   GArray *deleted; /* owned (element-type TideReading): of a tombstone, one for each row */
@@ -62,6 +66,7 @@ struct TideMapping {
   GArray *rejects; /* owned (element-type TideReject): of readings that are left out */
 
   /* of the reading in hand, which may yet be left out */
+  guint32 identity;             /* without its times */
   TideExpired *reading_expired; /* owned; by table */
   gboolean some_reading_expired;
 };
@@ -159,6 +164,15 @@ cell_time_of(const MappedSource *source, const TideTable *table, const TideTimeS
 }
 
 static void
+note_time_fields(MappedSource *source, const TideTimeSpec *spec)
+{
+  const TideNameId fields[] = {spec->field, spec->date_field};
+  for (guint i = 0; i < G_N_ELEMENTS(fields); i++)
+    if (fields[i] != TIDE_NAME_NONE && !tide_name_ids_contain(source->time_fields, fields[i]))
+      g_array_append_val(source->time_fields, fields[i]);
+}
+
+static void
 add_table(TideMapping *mapping, MappedSource *source, const TideTable *table, TideWireProtocol protocol)
 {
   const TideTimeSpec *event_time = tide_config_time_of(table, source->source);
@@ -170,6 +184,9 @@ add_table(TideMapping *mapping, MappedSource *source, const TideTable *table, Ti
       .cell_time = tide_reading_times_add(&source->times, cell_time_of(source, table, event_time)),
       .data = table->index_of != TIDE_TABLE_NONE ? g_ptr_array_index(mapping->config->tables, table->index_of) : NULL,
   };
+  source->has_history |= table->latest == TIDE_LATEST_NONE;
+  note_time_fields(source, event_time);
+  note_time_fields(source, cell_time_of(source, table, event_time));
   if (table->tombstone != TIDE_TOMBSTONE_DELETE)
     return;
   source->has_deletes = TRUE;
@@ -203,6 +220,7 @@ init_source(TideMapping *mapping, MappedSource *source, const TideConfigSource *
   source->decoder = tide_decoder_new(&declared->readings->decode, mapping->names, n_known);
   source->scanned = tide_scanned_rows_new(&declared->readings->decode, mapping->names, n_known);
   source->record_key = tide_record_key_new(&declared->readings->decode, mapping->names, n_known);
+  source->time_fields = g_array_new(FALSE, FALSE, sizeof(TideNameId));
   add_tables(mapping, source, protocol);
 }
 
@@ -216,6 +234,7 @@ clear_source(MappedSource *source)
   tide_decoder_free(source->decoder);
   tide_scanned_rows_free(source->scanned);
   tide_reading_times_clear(&source->times);
+  g_array_unref(source->time_fields);
 }
 
 TideMapping *
@@ -282,6 +301,7 @@ begin_message(TideMapping *mapping, const TideMessage *message)
 {
   mapping->record =
       (TideRecordTime){.record_ms = message->timestamp_ms, .clock_ms = message->is_append_time ? 0 : mapping->clock_ms};
+  mapping->message_identity = mapping->at->has_history ? tide_message_identity(message) : 0;
   mapping->readings = NULL;
   mapping->n_readings = mapping->n_unmatched_readings = mapping->n_expired_readings = 0;
   mapping->n_ambiguous_readings = 0;
@@ -374,6 +394,12 @@ is_too_early(const TideMapping *mapping, const MappedTable *mapped)
           tide_reading_times_is_future(&mapping->at->times, mapped->cell_time));
 }
 
+static guint32
+hash_of_time(gint64 time_ns)
+{
+  return (guint32)(((guint64)time_ns * G_GUINT64_CONSTANT(0x9E3779B97F4A7C15)) >> 32);
+}
+
 /* The row of @reading in @mapped's table, behind the rows that it must follow. */
 static TideMapOutcome
 map_into(TideMapping *mapping, const MappedTable *mapped, const TideReading *reading, gint64 cell_time_ns,
@@ -389,6 +415,8 @@ map_into(TideMapping *mapping, const MappedTable *mapped, const TideReading *rea
   mapping->row_of_table[mapped->table->index] = n_rows;
   if (mapped->table->index_of != TIDE_TABLE_NONE)
     row->follows = mapping->row_of_table[mapped->table->index_of];
+  if (mapped->table->latest == TIDE_LATEST_NONE)
+    row->identity = mapping->identity + hash_of_time(reading->event_time_ns);
   if (G_UNLIKELY(row->n_expired_cells > 0))
     count_expired(mapping, mapped, 0, row->n_expired_cells);
   return TIDE_MAP_ROW;
@@ -457,6 +485,8 @@ map_reading_whole(TideMapping *mapping, TideReading *reading, TideReject *ret_re
   guint n_rows = list->rows->len;
   TideRowListMark mark = tide_row_list_mark(list);
   tide_reading_times_begin(&mapping->at->times, reading, mapping->record);
+  if (mapping->at->has_history)
+    mapping->identity = mapping->message_identity + tide_reading_identity(reading, mapping->at->time_fields);
   gboolean good = map_reading(mapping, reading, ret_reject);
   settle_expired(mapping, good);
   mapping->n_ambiguous_readings += good && mapping->at->times.some_ambiguous ? 1 : 0;
@@ -565,6 +595,21 @@ map_message(TideMapping *mapping, const TideMessage *message, TideReject *ret_re
   return decode(mapping, message, ret_reject) && map_readings(mapping, ret_reject);
 }
 
+/* The text in a row's only cell is a value. */
+static void
+finish_identities(TideMapping *mapping)
+{
+  for (guint i = 0; i < mapping->list.rows->len; i++) {
+    TideRow *row = tide_row_list_row(&mapping->list, i);
+    if (row->identity == 0)
+      continue;
+    if (row->n_cells == 1)
+      row->identity -=
+          tide_value_identity(&mapping->readings[row->reading_index], mapping->at->time_fields, row->cells[0].value);
+    row->identity = MAX(row->identity, 1); /* 0 is for none */
+  }
+}
+
 gboolean
 tide_mapping_apply(TideMapping *mapping, const TideMessage *message, TideMapped *ret_mapped, TideReject *ret_reject)
 {
@@ -581,6 +626,8 @@ tide_mapping_apply(TideMapping *mapping, const TideMessage *message, TideMapped 
     return FALSE;
   }
   tide_row_list_resolve(&mapping->list);
+  if (mapping->at->has_history)
+    finish_identities(mapping);
   *ret_mapped = (TideMapped){
       .rows = (TideRow *)(gpointer)mapping->list.rows->data,
       .n_rows = mapping->list.rows->len,

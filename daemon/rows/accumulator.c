@@ -26,6 +26,7 @@ typedef struct TableCounters {
   TideCounter *rows_mapped;
   TideCounter *cells_coalesced;
   TideCounter *cells_conflicting;
+  TideCounter *cells_overwritten;
 } TableCounters;
 
 /* What batches took that completed, from their sealing on. */
@@ -52,7 +53,8 @@ struct TideAccumulator {
   TideBatch **sealed_end; /* where the next one is linked */
   TideBatchPool pool;
   gint64 housekeeping_us;
-  GPtrArray *healed; /* (element-type TideLaneBuffer) borrowed, within one call of ours: with heals to seal */
+  GPtrArray *healed;       /* (element-type TideLaneBuffer) borrowed, within one call of ours: with heals to seal */
+  TideOverwrite overwrite; /* its key: owned */
   TideCounter *rows_healed;
   TideCounter *accepted;
   GArray *dependents_of; /* (element-type TideDependents) for each row of the message that is appended */
@@ -245,6 +247,7 @@ add_table(TideAccumulator *accumulator, const TideTable *table, gint64 now_us)
   open->rows_mapped = counters->rows_mapped;
   open->cells_coalesced = counters->cells_coalesced;
   open->cells_conflicting = counters->cells_conflicting;
+  open->cells_overwritten = counters->cells_overwritten;
   accumulator->slots[table->index] = open;
   g_ptr_array_add(accumulator->tables, open);
   return open;
@@ -303,7 +306,12 @@ register_metrics(TideAccumulator *accumulator)
                                  "Cells that met another of their row and column before they were sent", label),
         .cells_conflicting =
             tide_metrics_counter(metrics, "tidemark_cells_conflicting_total",
-                                 "Cells seen to have another value than one of the same row, column and time", label)};
+                                 "Cells seen to have another value than one of the same row, column and time", label),
+        .cells_overwritten = tide_metrics_counter(
+            metrics, "tidemark_cells_overwritten_total",
+            "Cells of a history table that lost their value to another reading before they were sent: neither the key "
+            "nor a column tells the readings apart",
+            label)};
   }
   accumulator->table_context.doubt_overflow = tide_metrics_counter(
       metrics, "tidemark_unsettled_overflow_total",
@@ -375,7 +383,23 @@ tide_accumulator_free(TideAccumulator *accumulator)
   g_array_unref(accumulator->dependents_of);
   g_ptr_array_unref(accumulator->healed);
   tide_dependent_row_reader_clear(&accumulator->dependent_reader);
+  tide_buffer_clear_memory(&accumulator->overwrite.key);
   g_free(accumulator);
+}
+
+/* Remembers the last row that overwrote another reading's cells. */
+static void
+note_overwrite(TideAccumulator *accumulator, const TideTableAccumulator *table, const TideRow *row,
+               TideSourceRef source, const TideCellsMerged *merged)
+{
+  TideOverwrite *noted = &accumulator->overwrite;
+  noted->table = table->table;
+  noted->time_ms = merged->overwritten_ms;
+  noted->overwriting = source;
+  noted->knows_overwritten = merged->knows_overwritten;
+  noted->overwritten = merged->overwritten;
+  tide_buffer_reset(&noted->key);
+  tide_buffer_append_bytes(&noted->key, row->key);
 }
 
 /* Adds @row to @open, the lane of its region in @table. Returns: its place in the lane's buffer. */
@@ -391,6 +415,10 @@ add_row(TideAccumulator *accumulator, TideTableAccumulator *table, TideLaneBuffe
     tide_counter_add(table->cells_coalesced, merged.n_merged);
   if (merged.n_conflicting > 0)
     tide_counter_add(table->cells_conflicting, merged.n_conflicting);
+  if (G_UNLIKELY(merged.n_overwriting > 0)) {
+    tide_counter_add(table->cells_overwritten, merged.n_overwriting);
+    note_overwrite(accumulator, table, row, source, &merged);
+  }
   open->last_row_us = mapped_us;
   tide_table_accumulator_activate(table, open);
   return row_index;
@@ -418,6 +446,12 @@ find_lanes(TideAccumulator *accumulator, const TideRow *rows, guint32 n_rows, gi
   return lanes;
 }
 
+const TideOverwrite *
+tide_accumulator_overwrite(const TideAccumulator *accumulator)
+{
+  return G_LIKELY(accumulator->overwrite.table == NULL) ? NULL : &accumulator->overwrite;
+}
+
 guint32
 tide_accumulator_append_message(TideAccumulator *accumulator, const TideRow *rows, guint32 n_rows, TideSourceRef source,
                                 gint64 now_us)
@@ -426,6 +460,8 @@ tide_accumulator_append_message(TideAccumulator *accumulator, const TideRow *row
   const TideDependents *dependents = (const TideDependents *)(const void *)accumulator->dependents_of->data;
   TideLaneBuffer *const *lanes = find_lanes(accumulator, rows, n_rows, now_us);
   guint32 crowded = 0;
+  accumulator->overwrite.table =
+      NULL; /* one of dependent rows that were released is counted only: its messages may have ended */
   for (guint32 i = 0; i < n_rows; i++) {
     if (rows[i].follows != 0)
       continue;

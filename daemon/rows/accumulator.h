@@ -61,6 +61,19 @@ void tide_accumulator_free(TideAccumulator *accumulator);
 guint32 tide_accumulator_append_message(TideAccumulator *accumulator, const TideRow *rows, guint32 n_rows,
                                         TideSourceRef source, gint64 now_us);
 
+/* A row that gave cells of another reading another value, in a history table. */
+typedef struct TideOverwrite {
+  const TideTable *table; /* borrowed */
+  TideBuffer key;         /* borrowed */
+  gint64 time_ms;         /* of the cells */
+  TideSourceRef overwriting;
+  gboolean knows_overwritten; /* if so, the message of the other reading, unfinished, is */
+  TideSourceRef overwritten;
+} TideOverwrite;
+
+/* The last overwrite of the message that was appended last, until the next one; NULL: it overwrote nothing. */
+const TideOverwrite *tide_accumulator_overwrite(const TideAccumulator *accumulator);
+
 /* ---- refused rows ----
  *
  * Of a row that HBase refuses and that several messages share, each message's part is appended again, by itself. Until

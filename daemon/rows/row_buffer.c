@@ -116,6 +116,8 @@ replace_cell(TideRowBuffer *buffer, OpenRow *row, OpenCell *old, const OpenCell 
   row->cells_bytes = row->cells_bytes - old->len + cell->len;
   buffer->encoded_bytes = buffer->encoded_bytes - old->len + cell->len;
   old->timestamp_ms = cell->timestamp_ms;
+  old->identity = cell->identity;
+  old->source = cell->source;
   old->len = cell->len;
   if (cell->len <= old->room) {
     memcpy(buffer->bytes.data + old->offset, buffer->bytes.data + cell->offset, cell->len);
@@ -187,6 +189,19 @@ cells_differ(const TideRowBuffer *buffer, const OpenCell *a, const OpenCell *b)
   return a->len != b->len || memcmp(buffer->bytes.data + a->offset, buffer->bytes.data + b->offset, a->len) != 0;
 }
 
+/* @cell gives the place of @old another value of the same time. */
+static void
+count_conflict(const TideRowBuffer *buffer, const OpenCell *old, const OpenCell *cell, TideCellsMerged *merged)
+{
+  merged->n_conflicting++;
+  if (old->identity == 0 || cell->identity == 0 || old->identity == cell->identity || merged->n_overwriting++ > 0)
+    return;
+  merged->overwritten_ms = old->timestamp_ms;
+  merged->knows_overwritten = old->source != NO_SOURCE;
+  if (merged->knows_overwritten)
+    merged->overwritten = ((const TideBatchSource *)(const void *)buffer->sources.data)[old->source].ref;
+}
+
 /* Takes @cell, encoded at the end of bytes, into @row by the buffer's rule. @likely: see find_cell() */
 static void
 take_cell(TideRowBuffer *buffer, OpenRow *row, const OpenCell *cell, TideBytes prefix, guint32 *likely,
@@ -199,11 +214,18 @@ take_cell(TideRowBuffer *buffer, OpenRow *row, const OpenCell *cell, TideBytes p
   }
   merged->n_merged++;
   if (cell->timestamp_ms == old->timestamp_ms && cells_differ(buffer, cell, old))
-    merged->n_conflicting++;
+    count_conflict(buffer, old, cell, merged);
   if (cell->timestamp_ms >= old->timestamp_ms)
     replace_cell(buffer, row, old, cell);
   else
     buffer->bytes.len = cell->offset; /* an older one: the newer stays, and stands for it */
+}
+
+/* The place of the source of what is being appended. */
+static guint32
+next_source(const TideRowBuffer *buffer)
+{
+  return (guint32)(buffer->sources.len / sizeof(TideBatchSource));
 }
 
 /* ---- runs ---- */
@@ -219,12 +241,16 @@ tide_row_buffer_run_cells(const TideRowBuffer *buffer, const OpenCell *run)
   return cells;
 }
 
-/* Appends @cell, with its time, to the bytes of @buffer. */
+/* Appends @cell, of @run, with its time, to the bytes of @buffer. */
 static OpenCell
-append_cell(TideRowBuffer *buffer, const TideBatchCell *cell)
+append_cell(TideRowBuffer *buffer, const TideBatchCell *cell, const OpenCell *run)
 {
-  OpenCell appended = {
-      .column_hash = cell->column_hash, .timestamp_ms = cell->timestamp_ms, .offset = buffer->bytes.len, .n_cells = 1};
+  OpenCell appended = {.column_hash = cell->column_hash,
+                       .timestamp_ms = cell->timestamp_ms,
+                       .offset = buffer->bytes.len,
+                       .n_cells = 1,
+                       .identity = run->identity,
+                       .source = run->source};
   tide_cell_append(buffer->protocol, &buffer->bytes, cell->prefix, cell->value, cell->timestamp_ms);
   appended.len = appended.room = (guint32)(buffer->bytes.len - appended.offset);
   return appended;
@@ -241,7 +267,7 @@ part_run(TideRowBuffer *buffer, OpenRow *row, guint32 at)
   TideBatchCells cells = tide_row_buffer_run_cells(buffer, &run);
   TideBatchCell read;
   while (tide_batch_cells_next(&cells, &read)) {
-    OpenCell cell = append_cell(buffer, &read);
+    OpenCell cell = append_cell(buffer, &read, &run);
     guint32 stored = is_first ? at : store_cell(buffer, &cell);
     if (!is_first)
       cells_of(buffer)[at].next = stored;
@@ -302,7 +328,9 @@ link_run(TideRowBuffer *buffer, OpenRow *row, const TideRow *from, gint64 timest
                   .offset = buffer->bytes.len,
                   .len = len,
                   .room = buffer->rule == TIDE_MERGE_NEWEST ? ROOM_OF_RUN(len) : len,
-                  .n_cells = from->n_cells};
+                  .n_cells = from->n_cells,
+                  .identity = from->identity,
+                  .source = next_source(buffer)};
   memcpy(tide_buffer_reserve(&buffer->bytes, run.room), from->encoded.data, len);
   buffer->bytes.len += run.room;
   link_cell(buffer, row, &run);
@@ -481,7 +509,9 @@ take_each_cell(TideRowBuffer *buffer, OpenRow *open, const TideRow *row, gint64 
     OpenCell cell = {.column_hash = column->hash,
                      .timestamp_ms = row->cells[i].timestamp_ms,
                      .offset = buffer->bytes.len,
-                     .n_cells = 1};
+                     .n_cells = 1,
+                     .identity = row->identity,
+                     .source = next_source(buffer)};
     if (is_deleted(delete_to_ms, cell.timestamp_ms) || overwrite_likely(buffer, open, &row->cells[i], &likely)) {
       merged->n_merged++;
       continue;
@@ -601,6 +631,7 @@ copy_cell(const TideRowBuffer *buffer, const OpenCell *from, TideRowBuffer *to)
   OpenCell copy = *from;
   copy.offset = to->bytes.len;
   copy.room = copy.len;
+  copy.source = NO_SOURCE;
   tide_buffer_append(&to->bytes, buffer->bytes.data + from->offset, from->len);
   return copy;
 }
@@ -630,7 +661,8 @@ tide_row_buffer_copy_row(const TideRowBuffer *buffer, guint32 from_row, TideRowB
     TideBatchCells cells = tide_row_buffer_run_cells(buffer, from);
     TideBatchCell read;
     while (tide_batch_cells_next(&cells, &read)) {
-      OpenCell copy = append_cell(to, &read);
+      OpenCell copy = append_cell(to, &read, from);
+      copy.source = NO_SOURCE;
       take_cell(to, target, &copy, TIDE_BYTES_EMPTY, &likely, &merged);
     }
   }

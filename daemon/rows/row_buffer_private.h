@@ -9,6 +9,7 @@
 G_BEGIN_DECLS
 
 #define NO_CELL G_MAXUINT32
+#define NO_SOURCE G_MAXUINT32
 
 typedef enum GoesTo { GOES_TO_BATCH, GOES_TO_AGAIN, GOES_NOWHERE } GoesTo;
 
@@ -39,7 +40,9 @@ typedef struct OpenCell {
   guint32 len;
   guint32 room; /* bytes that can be written at offset without touching another cell */
   guint32 next;
-  guint32 n_cells; /* 1, or of a run more */
+  guint32 n_cells;  /* 1, or of a run more */
+  guint32 identity; /* of the row that it came with */
+  guint32 source;   /* place in sources; NO_SOURCE: not known any more */
 } OpenCell;
 
 static inline OpenRow *

@@ -62,6 +62,7 @@ typedef struct TideTableAccumulator {
   TideCounter *rows_mapped; /* those of an instance are its template's */
   TideCounter *cells_coalesced;
   TideCounter *cells_conflicting;
+  TideCounter *cells_overwritten;
 } TideTableAccumulator;
 
 /* @table: declared, or an instance of a dated table that the consumer has opened: tide_regions_open(). The counters

@@ -112,6 +112,18 @@ class Load(LoadCase):
         self.assertIn("         1,000 written\n         1,000 rows older than their table keeps them ('ttl'): left out\n", said)
         self.assertEqual(self.numbers(), [])
 
+    def test_a1_readings_that_overwrite_each_other_are_told(self) -> None:
+        """Two cores of one host and moment, which the key does not tell apart: readings beside rows, and what is lost."""
+        path = self.write("a.jsonl", b"".join(b'[{"h":"a","ts":%d,"core":"c0","v":1},{"h":"a","ts":%d,"core":"c1","v":2}]\n'
+                                              % (TIME_MS + number, TIME_MS + number) for number in range(10)))
+        said = self.load("--dry-run", path)
+        self.assertIn("            20 readings\n", said)
+        self.assertIn("            20 cells of METRIC overwritten by another reading, first in row 'a", said)
+        self.assertNotIn("cells of CURRENT overwritten", said)
+        said = self.load(path)
+        self.assertIn("            20 readings\n            10 rows written to METRIC\n"
+                      "            20 cells of METRIC overwritten by another reading: ", said)
+
     def test_rate(self) -> None:
         path = self.write("a.jsonl", lines(0, 600))
         start = time.monotonic()

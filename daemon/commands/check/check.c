@@ -18,6 +18,7 @@
 
 typedef struct CheckOptions {
   gboolean offline;
+  gboolean from_topic;
   gboolean print_config;
   gboolean print_defaults;
 } CheckOptions;
@@ -294,7 +295,7 @@ print_remedies(const TideConfig *config, const Remedies *remedies)
 }
 
 static int
-check_online(const TideConfig *config)
+check_online(const TideConfig *config, gboolean from_topic)
 {
   g_autoptr(GString) missing_tables = g_string_new(NULL);
   g_autoptr(GPtrArray) commands = g_ptr_array_new_with_free_func(g_free);
@@ -305,6 +306,10 @@ check_online(const TideConfig *config)
   tide_progress_step("asking the brokers '%s'", config->kafka.brokers);
   tide_check_kafka(config, &list);
   tide_check_registries(config, &list);
+  if (from_topic) {
+    tide_progress_step("reading the newest messages");
+    tide_check_messages(config, &list);
+  }
   gboolean any_framed = FALSE;
   if (check_gateways(config, &list, &any_framed))
     check_tables(config, &list, &remedies);
@@ -378,6 +383,10 @@ static gboolean
 run_check(TideCommandCall *call, GError **error)
 {
   const CheckOptions *options = call->options;
+  if (options->from_topic && options->offline) {
+    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--from-topic' and '--offline' exclude each other");
+    return FALSE;
+  }
   if (!options->print_defaults && !check_config(call, options->print_config, error))
     return FALSE;
   if (options->print_defaults || options->print_config) {
@@ -389,7 +398,7 @@ run_check(TideCommandCall *call, GError **error)
   print_keys(call->config);
   if (!options->offline) {
     putchar('\n');
-    call->exit_code = check_online(call->config);
+    call->exit_code = check_online(call->config, options->from_topic);
   }
   return TRUE;
 }
@@ -397,6 +406,8 @@ run_check(TideCommandCall *call, GError **error)
 static const TideOption check_options[] = {
     TIDE_CONFIG_OPTION,
     {"offline", NULL, TIDE_FLAG(CheckOptions, offline), "look at the file only, and at no server"},
+    {"from-topic", NULL, TIDE_FLAG(CheckOptions, from_topic),
+     "try the newest messages of each topic, too: whether readings would overwrite each other"},
     {"print-config", NULL, TIDE_FLAG(CheckOptions, print_config),
      "print all options in force, secrets masked, and end"},
     {"print-defaults", NULL, TIDE_FLAG(CheckOptions, print_defaults),

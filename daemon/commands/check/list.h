@@ -34,6 +34,9 @@ void tide_check_list_finish(TideCheckList *list);
 /* Brokers, topics, the group, and the topic of dead letters. Writes nothing, creates nothing, joins no group. */
 void tide_check_kafka(const TideConfig *config, TideCheckList *list);
 
+/* The newest messages of each topic: whether, in a history table, one reading would overwrite another. */
+void tide_check_messages(const TideConfig *config, TideCheckList *list);
+
 /* The schema registries that sources name: each is asked for a schema. */
 void tide_check_registries(const TideConfig *config, TideCheckList *list);
 

@@ -2,9 +2,9 @@
 
 #include "commands/cli/message_lines.h"
 #include "commands/cli/output.h"
+#include "commands/cli/overwritten_cells.h"
 #include "commands/cli/time_argument.h"
 #include "commands/explain/explained_row.h"
-#include "commands/explain/overwritten_cells.h"
 #include "commands/tables/split_sample.h"
 #include "config/config_source.h"
 #include "config/option/option_value.h"
@@ -578,6 +578,10 @@ static void
 print_overwritten(const TideExplainer *explainer, const TideTable *table)
 {
   const TideOverwritten *overwritten = tide_overwritten_cells_of(explainer->overwritten, table->index);
+  g_autofree char *corrected = tide_count_text(overwritten->n_corrected);
+  if (overwritten->n_corrected > 0 && !explainer->options.json)
+    printf("%s: note: %s %s another value of the same reading by a later message, and the later value stays\n",
+           table->name, corrected, overwritten->n_corrected == 1 ? "cell is given" : "cells are given");
   if (overwritten->n_lost == 0)
     return;
   g_autofree char *lost = tide_count_text(overwritten->n_lost), *cells = tide_count_text(overwritten->n_cells),

@@ -1,6 +1,7 @@
 #include "commands/load/dry_run.h"
 
 #include "commands/cli/output.h"
+#include "commands/cli/overwritten_cells.h"
 #include "commands/cli/progress.h"
 #include "commands/cli/time_argument.h"
 #include "commands/load/load_report.h"
@@ -10,11 +11,12 @@
 #include <stdio.h>
 
 typedef struct DryRun {
-  const TideConfig *config; /* borrowed */
-  const volatile int *stop; /* borrowed */
-  TideMapping *mapping;     /* owned */
-  guint64 *rows;            /* owned: by table */
-  guint64 *expired_rows;    /* owned, by table: that nobody could read any more */
+  const TideConfig *config;          /* borrowed */
+  const volatile int *stop;          /* borrowed */
+  TideMapping *mapping;              /* owned */
+  guint64 *rows;                     /* owned: by table */
+  TideOverwrittenCells *overwritten; /* owned */
+  guint64 *expired_rows;             /* owned, by table: that nobody could read any more */
   guint64 n_messages;
   guint64 n_readings;
   guint64 n_unmatched;
@@ -29,6 +31,7 @@ clear(DryRun *run)
 {
   tide_mapping_free(run->mapping);
   g_free(run->rows);
+  tide_overwritten_cells_free(run->overwritten);
   g_free(run->expired_rows);
   for (guint i = 0; i < TIDE_REJECT_N_REASONS; i++)
     g_free(run->examples[i]);
@@ -67,6 +70,7 @@ take_record(DryRun *run, const TideLoadedFile *file, const TideFileRecord *recor
     note_reject(run, file, record->offset, &mapped.rejects[i]);
   for (guint32 i = 0; i < mapped.n_rows; i++)
     run->rows[mapped.rows[i].table_index]++;
+  tide_overwritten_cells_add(run->overwritten, mapped.rows, mapped.n_rows);
   for (guint i = 0; mapped.expired != NULL && i < run->config->tables->len; i++)
     run->expired_rows[i] += mapped.expired[i].n_rows;
 }
@@ -110,12 +114,20 @@ print_counts(const DryRun *run)
   print_line(run->n_messages, "messages");
   print_line(run->n_readings, "readings");
   for (guint i = 0; i < run->config->tables->len; i++) {
-    const char *table = ((const TideTable *)g_ptr_array_index(run->config->tables, i))->name;
+    const TideTable *declared = g_ptr_array_index(run->config->tables, i);
+    const char *table = declared->name;
     g_autofree char *text = g_strdup_printf("rows for %s", table);
     print_line(run->rows[i], text);
     g_autofree char *expired = g_strdup_printf("rows older than %s keeps them ('ttl'): left out", table);
     if (run->expired_rows[i] > 0)
       print_line(run->expired_rows[i], expired);
+    const TideOverwritten *overwritten = tide_overwritten_cells_of(run->overwritten, i);
+    g_autofree char *lost = g_strdup_printf(
+        "cells of %s overwritten by another reading, first in row '%s' %s: neither the key nor a column tells the "
+        "readings apart",
+        table, overwritten->row, overwritten->column);
+    if (declared->latest == TIDE_LATEST_NONE && overwritten->n_lost > 0)
+      print_line(overwritten->n_lost, lost);
   }
   if (run->n_unmatched > 0)
     print_line(run->n_unmatched, "readings that no table takes, or of other times than --from and --to");
@@ -156,6 +168,7 @@ tide_load_dry_run(TideFileLoad *load, const TideConfig *config, const volatile i
   DryRun run = {.config = config, .stop = stop, .mapping = tide_mapping_new(config, TIDE_WIRE_BINARY)};
   run.rows = g_new0(guint64, config->tables->len);
   run.expired_rows = g_new0(guint64, config->tables->len);
+  run.overwritten = tide_overwritten_cells_new(config->tables->len);
   tide_progress_begin(&run.progress, "messages", 0, tide_now_us());
   for (TideLoadedFile *file; (file = tide_file_load_take(load, may_go_on, &run)) != NULL && may_go_on(&run);)
     read_file(&run, load, file);

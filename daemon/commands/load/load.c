@@ -384,6 +384,7 @@ load_into_tables(Load *load, TideCommandCall *call, GError **error)
   g_autofree char *config_option = tide_config_option(call->config_path);
   TideLoadResult result = {.load = load->files,
                            .metrics = load->metrics,
+                           .config = load->config,
                            .dead_letters = load->config->dead_letters.file,
                            .config_option = config_option,
                            .elapsed_us = tide_now_us() - start_us,

@@ -113,6 +113,25 @@ tide_load_report_counts(TideMetrics *metrics)
   return counts;
 }
 
+/* Readings beside the rows that they became: fewer rows than readings in a history table are readings that share one.
+ */
+static void
+print_rows(const TideLoadResult *result)
+{
+  print_count(tide_metrics_sum(result->metrics, "tidemark_readings_written_total", NULL), "readings", "");
+  for (guint i = 0; i < result->config->tables->len; i++) {
+    const char *table = ((const TideTable *)g_ptr_array_index(result->config->tables, i))->name;
+    g_autofree char *label = tide_metrics_label("table", table);
+    g_autofree char *rows = g_strdup_printf("rows written to %s", table);
+    g_autofree char *overwritten = g_strdup_printf(
+        "cells of %s overwritten by another reading: neither the key nor a column tells the readings apart", table);
+    guint64 n_overwritten = tide_metrics_sum(result->metrics, "tidemark_cells_overwritten_total", label);
+    print_count(tide_metrics_sum(result->metrics, "tidemark_rows_written_total", label), rows, "");
+    if (n_overwritten > 0)
+      print_count(n_overwritten, overwritten, "");
+  }
+}
+
 static void
 print_messages(const TideLoadResult *result)
 {
@@ -124,6 +143,7 @@ print_messages(const TideLoadResult *result)
   guint64 n_expired = tide_metrics_sum(result->metrics, "tidemark_rows_expired_total", NULL);
   if (n_expired > 0)
     print_count(n_expired, "rows older than their table keeps them ('ttl'): left out", "");
+  print_rows(result);
   guint64 n_dead = count_ended(result->metrics, "dead_lettered");
   g_autofree char *word = tide_shell_word(result->dead_letters);
   g_autofree char *place = g_strdup_printf(" in '%s'; see: tidemark dead-letters list%s --file %s",

@@ -12,6 +12,7 @@ G_BEGIN_DECLS
 typedef struct TideLoadResult {
   const TideFileLoad *load;  /* borrowed, all; over */
   TideMetrics *metrics;      /* of the pipeline */
+  const TideConfig *config;
   const char *dead_letters;  /* where they are kept */
   const char *config_option; /* " -c FILE", as for a shell; "": the default one */
   gint64 elapsed_us;

@@ -183,7 +183,7 @@ forget_time(TideVerifyCells *cells, const TideVerifyEntry *cell, gint64 time_ms)
     const TideVerifyEntry *entry = tide_verify_column_next(&column);
     if (entry == NULL)
       return;
-    if (entry->kind != TIDE_VERIFY_EXPECTED || entry->time_ms != time_ms)
+    if ((entry->kind != TIDE_VERIFY_EXPECTED && entry->kind != TIDE_VERIFY_LOST) || entry->time_ms != time_ms)
       continue;
     remove_at(cells, (gsize)(entry - cells->slots));
     column.slot = begin; /* others have moved up */
@@ -217,6 +217,33 @@ note_time(ExpectedTimes *expected, gint64 time_ms)
   expected->times[expected->n++] = time_ms;
 }
 
+/* @cell takes the place of @entry, of its partition. */
+static void
+replace_expected(TideVerifyCells *cells, TideVerifyEntry *entry, const TideVerifyEntry *cell)
+{
+  const TideVerifyEntry before = *entry;
+  gboolean is_same_message = before.source == cell->source, is_other_value = before.value != cell->value;
+  gboolean is_same_reading = before.identity != 0 && before.identity == cell->identity;
+  entry->is_contested = is_same_message && (before.is_contested || is_other_value) ? 1 : 0;
+  entry->is_corrected |= is_same_reading && is_other_value && !is_same_message ? 1 : 0;
+  entry->value = cell->value;
+  entry->source = cell->source;
+  entry->identity = cell->identity;
+  if (!tide_verify_entries_clash(&before, cell))
+    return;
+  TideVerifyEntry *lost;
+  for (TideVerifyColumn column = tide_verify_cells_column(cells, cell->row, cell->column);
+       (lost = tide_verify_column_next(&column)) != NULL;)
+    if (lost->kind == TIDE_VERIFY_LOST && lost->time_ms == cell->time_ms &&
+        tide_verify_source_partition(lost->source) == tide_verify_source_partition(cell->source)) {
+      lost->value = before.value;
+      lost->source = before.source;
+      lost->identity = before.identity;
+      return;
+    }
+  insert(cells, &before, TIDE_VERIFY_LOST);
+}
+
 void
 tide_verify_cells_expect(TideVerifyCells *cells, const TideVerifyEntry *cell, guint versions)
 {
@@ -230,10 +257,7 @@ tide_verify_cells_expect(TideVerifyCells *cells, const TideVerifyEntry *cell, gu
     if (entry->kind != TIDE_VERIFY_EXPECTED)
       continue;
     if (entry->time_ms == cell->time_ms && tide_verify_source_partition(entry->source) == partition) {
-      entry->is_contested =
-          entry->source == cell->source && (entry->is_contested || entry->value != cell->value) ? 1 : 0;
-      entry->value = cell->value;
-      entry->source = cell->source;
+      replace_expected(cells, entry, cell);
       return;
     }
     note_time(&expected, entry->time_ms);
@@ -270,7 +294,7 @@ tide_verify_cells_find(TideVerifyCells *cells, const TideVerifyEntry *cell)
   for (TideVerifyColumn column = tide_verify_cells_column(cells, cell->row, cell->column);
        (entry = tide_verify_column_next(&column)) != NULL;) {
     is_of_use = is_of_use || entry->kind == TIDE_VERIFY_EXPECTED;
-    if (entry->time_ms != cell->time_ms)
+    if (entry->time_ms != cell->time_ms || entry->kind == TIDE_VERIFY_LOST)
       continue;
     if (entry->kind == TIDE_VERIFY_FOUND) {
       entry->value = cell->value; /* read again: as it is now */
@@ -291,8 +315,10 @@ tide_verify_cells_explain(TideVerifyCells *cells, const TideVerifyEntry *cell)
   TideVerifyEntry *entry;
   for (TideVerifyColumn column = tide_verify_cells_column(cells, cell->row, cell->column);
        (entry = tide_verify_column_next(&column)) != NULL;)
-    if (entry->kind == TIDE_VERIFY_FOUND && entry->time_ms == cell->time_ms && entry->value == cell->value)
+    if (entry->kind == TIDE_VERIFY_FOUND && entry->time_ms == cell->time_ms && entry->value == cell->value) {
       entry->is_explained = TRUE;
+      entry->identity = cell->identity;
+    }
 }
 
 void

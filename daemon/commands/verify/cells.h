@@ -8,7 +8,8 @@
  * only hide a difference, never make one up.
  *
  * Of a column only the newest times are kept that its family shows to a reader (one, for latest tables): older ones
- * need not be there. Of one time there is one value for each partition that wrote it, that of its highest offset.
+ * need not be there. Of one time there is one value for each partition that wrote it, that of its highest offset; and,
+ * if there was one, the last value before it that was another reading's (model/reading_identity.h).
  *
  * Threads: one. */
 #pragma once
@@ -50,6 +51,7 @@ typedef enum TideVerifyKind {
   TIDE_VERIFY_POSSIBLE, /* may be there: of a message that was dead-lettered */
   TIDE_VERIFY_FOUND,    /* was found, and equals none of the above */
   TIDE_VERIFY_DELETED,  /* no cell, but that its row is deleted up to time_ms */
+  TIDE_VERIFY_LOST,     /* must not be there: of another reading, over which a later one of its partition was written */
 } TideVerifyKind;
 
 /* A row in a table. */
@@ -63,11 +65,13 @@ typedef struct TideVerifyEntry {
   guint64 column; /* of family and qualifier; 0 with DELETED */
   gint64 time_ms;
   guint64 value;           /* with DELETED: a time too, up to which the row may be deleted or not yet */
-  TideVerifySource source; /* with EXPECTED, POSSIBLE */
+  TideVerifySource source; /* with EXPECTED, POSSIBLE, LOST */
+  guint32 identity;        /* of its reading; 0: not known. With FOUND: of the one that explains it */
   guint16 family;          /* whoever uses the set knows them */
   guint8 kind;             /* TideVerifyKind */
   guint8 is_matched : 1;   /* EXPECTED, POSSIBLE: it was found */
   guint8 is_contested : 1; /* EXPECTED: its message wrote several values to it, of which this is the last */
+  guint8 is_corrected : 1; /* EXPECTED: an earlier message gave the same reading another value */
   guint8 is_explained : 1; /* FOUND: by a message outside of the window */
   guint8 is_outside : 1;   /* FOUND: at a time for which the window says nothing */
 } TideVerifyEntry;
@@ -90,6 +94,13 @@ gboolean tide_verify_cells_is_overrun(const TideVerifyCells *cells);
 gboolean tide_verify_cells_takes(const TideVerifyCells *cells, TideVerifyRow row);
 
 /* A cell is given as an entry: row, column, time_ms, value, family and, but for find and explain, source. */
+
+/* TRUE for cells of different readings with different values. */
+static inline gboolean
+tide_verify_entries_clash(const TideVerifyEntry *a, const TideVerifyEntry *b)
+{
+  return a->identity != 0 && b->identity != 0 && a->identity != b->identity && a->value != b->value;
+}
 
 /* @versions: how many times of the column a reader sees. A partition's messages must come in their order. */
 void tide_verify_cells_expect(TideVerifyCells *cells, const TideVerifyEntry *cell, guint versions);

@@ -185,7 +185,8 @@ judge_cells(Job *job)
     TideVerdict verdict = tide_verify_judge(job->cells, entry, &rule);
     guint slot = tide_verify_tables_family(job->context->tables, entry->family)->table;
     tide_verify_tables_at(job->context->tables, slot)->counts[verdict]++;
-    tide_verify_samples_offer(job->result->samples, verdict, entry, job->context->tables);
+    const TideVerifyEntry *lost = verdict == TIDE_VERDICT_OVERWRITTEN ? tide_verify_lost_to(job->cells, entry) : NULL;
+    tide_verify_samples_offer(job->result->samples, verdict, entry, lost, job->context->tables);
   }
 }
 

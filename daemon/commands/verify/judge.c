@@ -14,6 +14,7 @@ tide_verdict_name(TideVerdict verdict)
       [TIDE_VERDICT_DELETED] = "deleted",
       [TIDE_VERDICT_EXPIRED] = "expired",
       [TIDE_VERDICT_OVERWRITTEN] = "overwritten",
+      [TIDE_VERDICT_CORRECTED] = "corrected",
       [TIDE_VERDICT_SUPERSEDED] = "superseded",
       [TIDE_VERDICT_BEYOND] = "beyond",
       [TIDE_VERDICT_UNEXPLAINED] = "unexplained",
@@ -25,7 +26,7 @@ gboolean
 tide_verdict_is_difference(TideVerdict verdict)
 {
   return verdict == TIDE_VERDICT_MISSING || verdict == TIDE_VERDICT_WRONG || verdict == TIDE_VERDICT_STALE ||
-         verdict == TIDE_VERDICT_UNEXPECTED;
+         verdict == TIDE_VERDICT_UNEXPECTED || verdict == TIDE_VERDICT_OVERWRITTEN;
 }
 
 /* Up to when a row is deleted: it must be, and it may be. -1: not at all. */
@@ -49,6 +50,8 @@ typedef struct Surroundings {
   gboolean is_first;   /* of those that are expected at its time */
   gboolean is_matched; /* one of them */
   gboolean is_conflict;
+  gboolean is_overwritten;      /* another reading, in this partition or another, has another value */
+  gboolean is_corrected;        /* the same reading has, in an earlier message */
   gboolean has_older;           /* something was found at an older time */
   const TideVerifyEntry *other; /* found at its time, and none of the values expected */
   guint n_newer;                /* times at which something was found */
@@ -67,11 +70,17 @@ look_at_same_time(Surroundings *around, const TideVerifyEntry *entry, const Tide
     around->other = near;
     return;
   }
+  if (near->kind == TIDE_VERIFY_LOST) {
+    around->is_overwritten = TRUE;
+    return;
+  }
   around->is_matched = around->is_matched || near->is_matched;
   if (near->kind != TIDE_VERIFY_EXPECTED)
     return;
   around->is_first = around->is_first && near->source >= entry->source;
   around->is_conflict = around->is_conflict || near->is_contested || near->value != entry->value;
+  around->is_corrected = around->is_corrected || near->is_corrected;
+  around->is_overwritten = around->is_overwritten || tide_verify_entries_clash(near, entry);
 }
 
 static Surroundings
@@ -108,13 +117,18 @@ judge_expected(const TideVerifyCells *cells, const TideVerifyEntry *entry, const
   if (entry->time_ms <= deletion.must_ms)
     return around.is_matched ? TIDE_VERDICT_UNEXPECTED : TIDE_VERDICT_DELETED;
   if (around.is_matched)
-    return around.is_conflict ? TIDE_VERDICT_CONFLICT : TIDE_VERDICT_RIGHT;
+    return around.is_overwritten ? TIDE_VERDICT_OVERWRITTEN
+           : around.is_conflict  ? TIDE_VERDICT_CONFLICT
+           : around.is_corrected ? TIDE_VERDICT_CORRECTED
+                                 : TIDE_VERDICT_RIGHT;
   if (entry->time_ms <= deletion.may_ms)
     return TIDE_VERDICT_DELETED;
   if (rule->ttl_ms > 0 && entry->time_ms <= rule->now_ms - rule->ttl_ms)
     return TIDE_VERDICT_EXPIRED;
+  if (around.other != NULL && around.other->is_explained)
+    return tide_verify_entries_clash(around.other, entry) ? TIDE_VERDICT_OVERWRITTEN : TIDE_VERDICT_CORRECTED;
   if (around.other != NULL)
-    return around.other->is_explained ? TIDE_VERDICT_OVERWRITTEN : TIDE_VERDICT_WRONG;
+    return TIDE_VERDICT_WRONG;
   if (around.n_newer >= rule->versions)
     return TIDE_VERDICT_SUPERSEDED;
   return rule->is_latest && around.has_older ? TIDE_VERDICT_STALE : TIDE_VERDICT_MISSING;
@@ -158,6 +172,7 @@ tide_verify_judge(const TideVerifyCells *cells, const TideVerifyEntry *entry, co
     return judge_found(cells, entry, rule);
   case TIDE_VERIFY_FREE:
   case TIDE_VERIFY_POSSIBLE:
+  case TIDE_VERIFY_LOST:
   case TIDE_VERIFY_DELETED:
     break;
   }
@@ -170,4 +185,16 @@ tide_verify_is_open(const TideVerifyCells *cells, const TideVerifyEntry *entry, 
   if (entry->kind == TIDE_VERIFY_FOUND)
     return TRUE;
   return rule->has_deletes && tide_verdict_is_difference(tide_verify_judge(cells, entry, rule));
+}
+
+const TideVerifyEntry *
+tide_verify_lost_to(const TideVerifyCells *cells, const TideVerifyEntry *entry)
+{
+  const TideVerifyEntry *near, *found = NULL;
+  for (TideVerifyColumn column = tide_verify_cells_column(cells, entry->row, entry->column);
+       (near = tide_verify_column_next(&column)) != NULL;)
+    if (near->time_ms == entry->time_ms && (near->kind == TIDE_VERIFY_LOST || (near->kind == TIDE_VERIFY_EXPECTED &&
+                                                                               tide_verify_entries_clash(near, entry))))
+      found = near;
+  return found;
 }

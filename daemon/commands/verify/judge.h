@@ -2,9 +2,11 @@
  *
  * An expected cell (of one time) is right when it was found with a value that some partition's last message for that
  * time has. Where several partitions wrote different values, any of them is right: a conflict, not an error; so is the
- * last of several values that one message wrote. Else, in this order:
+ * last of several values that one message wrote. It is overwritten when another reading with another value had its
+ * place, and corrected when the same reading had. Else, in this order:
  *   - deleted by its row (latest: replace, tombstones), or older than it is kept: it need not be there
- *   - another value at the same time: overwritten, when a message outside of the window has that value; else wrong
+ *   - another value at the same time: when a message outside of the window has that value, overwritten or corrected;
+ * else wrong
  *   - as many newer times of the column as its family keeps: superseded; each of those is judged for itself
  *   - in a latest table, an older time instead: stale
  *   - missing
@@ -26,9 +28,10 @@ typedef enum TideVerdict {
   TIDE_VERDICT_WRONG,
   TIDE_VERDICT_STALE,
   TIDE_VERDICT_UNEXPECTED,
+  TIDE_VERDICT_OVERWRITTEN, /* the value of another reading is there, or was before */
   TIDE_VERDICT_DELETED,
   TIDE_VERDICT_EXPIRED,
-  TIDE_VERDICT_OVERWRITTEN,
+  TIDE_VERDICT_CORRECTED, /* the reading's later value is there */
   TIDE_VERDICT_SUPERSEDED,
   TIDE_VERDICT_BEYOND,
   TIDE_VERDICT_UNEXPLAINED,
@@ -49,6 +52,10 @@ TideVerdict tide_verify_judge(const TideVerifyCells *cells, const TideVerifyEntr
 
 /* TRUE for what a verification ends with TIDE_EXIT_FINDINGS for. */
 gboolean tide_verdict_is_difference(TideVerdict verdict);
+
+/* What the expected @entry was written over, or was overwritten by in another partition: its value and its message;
+ * NULL: nothing of another reading. */
+const TideVerifyEntry *tide_verify_lost_to(const TideVerifyCells *cells, const TideVerifyEntry *entry);
 
 /* Whether a message outside of the window may change what @entry comes to. */
 gboolean tide_verify_is_open(const TideVerifyCells *cells, const TideVerifyEntry *entry, const TideVerifyRule *rule);

@@ -94,8 +94,10 @@ add_row(const Addition *addition, const TideRow *row, GError **error)
   for (guint32 i = 0; i < row->n_cells; i++) {
     TideResultCell cell = as_result(&row->cells[i]);
     TideVerifyEntry entry;
-    if (tide_verify_tables_entry(messages->tables, slot, hash, &cell, &entry))
-      add_cell(addition, &entry);
+    if (!tide_verify_tables_entry(messages->tables, slot, hash, &cell, &entry))
+      continue;
+    entry.identity = row->identity;
+    add_cell(addition, &entry);
   }
   return TRUE;
 }

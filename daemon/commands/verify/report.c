@@ -7,7 +7,7 @@
 #define SHOWN_VALUE_BYTES 80u
 
 static const TideVerdict differences[] = {TIDE_VERDICT_MISSING, TIDE_VERDICT_WRONG, TIDE_VERDICT_STALE,
-                                          TIDE_VERDICT_UNEXPECTED};
+                                          TIDE_VERDICT_UNEXPECTED, TIDE_VERDICT_OVERWRITTEN};
 
 /* Those that are no differences, and what they are for people. */
 typedef struct Remark {
@@ -19,7 +19,10 @@ static const Remark remarks[] = {
     {TIDE_VERDICT_CONFLICT,
      "conflict: several partitions, or readings of one message, wrote different values of one time; one of them is "
      "there, and the others are lost ('tidemark explain' shows which readings meet)"},
-    {TIDE_VERDICT_OVERWRITTEN, "overwritten: a message outside of the window wrote another value of the same time"},
+    {TIDE_VERDICT_OVERWRITTEN,
+     "overwritten: another reading had the same row, column and time, and its value is lost: put the field that tells "
+     "such readings apart into the key or the column's name ('--allow-overwritten' accepts them)"},
+    {TIDE_VERDICT_CORRECTED, "corrected: a later message gave the same reading another value, which is there"},
     {TIDE_VERDICT_SUPERSEDED, "superseded: newer cells of the same column are there, and no more versions are kept"},
     {TIDE_VERDICT_BEYOND, "beyond: made by messages outside of the window, such as those not committed yet"},
     {TIDE_VERDICT_DELETED, "deleted: a later reading or tombstone of the row took them away"},
@@ -41,7 +44,8 @@ tide_verify_report_differences(const TideVerifyReport *report)
 {
   guint64 count = 0;
   for (gsize i = 0; i < G_N_ELEMENTS(differences); i++)
-    count += count_of(report, differences[i]);
+    if (differences[i] != TIDE_VERDICT_OVERWRITTEN || !report->allow_overwritten)
+      count += count_of(report, differences[i]);
   return count;
 }
 
@@ -52,7 +56,7 @@ n_expected(const TideVerifyTable *table)
   const guint64 *counts = table->counts;
   return counts[TIDE_VERDICT_RIGHT] + counts[TIDE_VERDICT_CONFLICT] + counts[TIDE_VERDICT_MISSING] +
          counts[TIDE_VERDICT_WRONG] + counts[TIDE_VERDICT_STALE] + counts[TIDE_VERDICT_OVERWRITTEN] +
-         counts[TIDE_VERDICT_SUPERSEDED];
+         counts[TIDE_VERDICT_CORRECTED] + counts[TIDE_VERDICT_SUPERSEDED];
 }
 
 static guint64
@@ -110,6 +114,17 @@ found_text(const TideVerifySample *sample)
   return g_strdup_printf("%s of %s", value, time);
 }
 
+/* "topic 'metrics' partition 0 offset 7". */
+static char *
+source_text(const TideVerifyReport *report, TideVerifySource source)
+{
+  const TideTopicPart *part = &g_array_index(report->parts, TideTopicPart, tide_verify_source_partition(source));
+  gint64 offset = tide_verify_source_offset(source);
+  return report->are_files ? g_strdup_printf("file '%s' record %" G_GINT64_FORMAT, part->topic, offset)
+                           : g_strdup_printf("topic '%s' partition %d offset %" G_GINT64_FORMAT, part->topic,
+                                             part->partition, offset);
+}
+
 static void
 print_sample(const TideVerifyReport *report, const TideVerifySample *sample, FILE *stream)
 {
@@ -129,13 +144,13 @@ print_sample(const TideVerifyReport *report, const TideVerifySample *sample, FIL
   g_autofree char *expected = is_unexpected ? g_strdup("nothing") : value_text(&sample->expected);
   fprintf(stream, "expected %s, found %s", expected, found);
   if (sample->has_message) {
-    guint slot = tide_verify_source_partition(sample->entry.source);
-    const TideTopicPart *part = &g_array_index(report->parts, TideTopicPart, slot);
-    g_autofree char *where = report->are_files
-                                 ? g_strdup_printf("file '%s' record", part->topic)
-                                 : g_strdup_printf("topic '%s' partition %d offset", part->topic, part->partition);
-    fprintf(stream, " (%s %" G_GINT64_FORMAT "%s)", where, tide_verify_source_offset(sample->entry.source),
-            is_unexpected ? ", deleted since" : "");
+    g_autofree char *where = source_text(report, sample->entry.source);
+    fprintf(stream, " (%s%s)", where, is_unexpected ? ", deleted since" : "");
+  }
+  if (sample->has_lost) {
+    g_autofree char *value = value_text(&sample->lost_value);
+    g_autofree char *where = source_text(report, sample->lost.source);
+    fprintf(stream, ", lost %s (%s)", value, where);
   }
   fputc('\n', stream);
 }
@@ -197,6 +212,38 @@ print_tables(const TideVerifyReport *report, FILE *stream)
   (void)tide_listing_finish(listing); /* a failing output is told by tide_output_close() */
 }
 
+/* The last line. */
+static void
+print_verdict(const TideVerifyReport *report, FILE *stream)
+{
+  guint64 n = tide_verify_report_differences(report);
+  g_autofree char *n_differences = tide_count_text(n);
+  if (n > 0) {
+    fprintf(stream, "%s %s\n", n_differences, n == 1 ? "difference" : "differences");
+    return;
+  }
+  static const struct {
+    TideVerdict verdict;
+    const char *one, *more;
+  } shown[] = {{TIDE_VERDICT_OVERWRITTEN, "overwritten", "overwritten"},
+               {TIDE_VERDICT_CONFLICT, "conflict", "conflicts"},
+               {TIDE_VERDICT_CORRECTED, "correction", "corrections"}};
+  g_autoptr(GString) text = g_string_new(NULL);
+  for (gsize i = 0; i < G_N_ELEMENTS(shown); i++) {
+    guint64 count = count_of(report, shown[i].verdict);
+    g_autofree char *number = tide_count_text(count);
+    if (count > 0)
+      g_string_append_printf(text, "%s %s, ", number, count == 1 ? shown[i].one : shown[i].more);
+  }
+  if (report->gaps->len > 0)
+    fprintf(stream, "%swhat was written is right, but not all is written\n", text->str);
+  else if (text->len > 0)
+    fprintf(stream, "%sall else is right\n", text->str);
+  else
+    fprintf(stream, "%sall is right%s\n", tide_colour_wanted(stream) ? tide_colour_of("all is right") : "",
+            tide_colour_wanted(stream) ? TIDE_COLOUR_END : "");
+}
+
 void
 tide_verify_report_print_text(const TideVerifyReport *report, FILE *stream)
 {
@@ -221,23 +268,21 @@ tide_verify_report_print_text(const TideVerifyReport *report, FILE *stream)
   if (report->not_whole != NULL)
     fprintf(stream, "unexpected cells cannot be told: %s\n", report->not_whole);
   print_window(report, stream);
-  guint64 n = tide_verify_report_differences(report);
-  g_autofree char *text = tide_count_text(n);
-  guint64 n_conflicts = count_of(report, TIDE_VERDICT_CONFLICT);
-  g_autofree char *conflicts = tide_count_text(n_conflicts);
-  if (n == 0 && report->gaps->len > 0)
-    fprintf(stream, "what was written is right, but not all is written\n");
-  else if (n == 0 && n_conflicts > 0)
-    fprintf(stream, "%s %s, all else is right\n", conflicts, n_conflicts == 1 ? "conflict" : "conflicts");
-  else if (n == 0)
-    fprintf(stream, "%sall is right%s\n", tide_colour_wanted(stream) ? tide_colour_of("all is right") : "",
-            tide_colour_wanted(stream) ? TIDE_COLOUR_END : "");
-  else
-    fprintf(stream, "%s %s\n", text, n == 1 ? "difference" : "differences");
+  print_verdict(report, stream);
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------------------------------
  */
+
+/* @names: of the members. */
+static void
+append_source(const TideVerifyReport *report, const char *const names[3], TideVerifySource source, TideBuffer *line)
+{
+  const TideTopicPart *part = &g_array_index(report->parts, TideTopicPart, tide_verify_source_partition(source));
+  tide_json_shown_text(line, names[0], part->topic);
+  tide_json_number(line, names[1], part->partition);
+  tide_json_number(line, names[2], tide_verify_source_offset(source));
+}
 
 static void
 append_sample(const TideVerifyReport *report, const TideVerifySample *sample, TideBuffer *line)
@@ -257,12 +302,13 @@ append_sample(const TideVerifyReport *report, const TideVerifySample *sample, Ti
     tide_json_shown(line, "found", tide_buffer_bytes(&sample->found));
     tide_json_number(line, "found_time_ms", sample->found_ms);
   }
-  if (sample->has_message) {
-    guint slot = tide_verify_source_partition(sample->entry.source);
-    const TideTopicPart *part = &g_array_index(report->parts, TideTopicPart, slot);
-    tide_json_shown_text(line, "topic", part->topic);
-    tide_json_number(line, "partition", part->partition);
-    tide_json_number(line, "offset", tide_verify_source_offset(sample->entry.source));
+  static const char *const names[] = {"topic", "partition", "offset"};
+  static const char *const lost_names[] = {"lost_topic", "lost_partition", "lost_offset"};
+  if (sample->has_message)
+    append_source(report, names, sample->entry.source, line);
+  if (sample->has_lost) {
+    tide_json_shown(line, "lost", tide_buffer_bytes(&sample->lost_value));
+    append_source(report, lost_names, sample->lost.source, line);
   }
 }
 

@@ -25,12 +25,13 @@ typedef struct TideVerifyGap {
 typedef struct TideVerifyReport {
   const TideVerifyTables *tables; /* borrowed, all */
   const TideVerifyMessageCounts *counts;
-  const GArray *parts;   /* (element-type TideTopicPart) */
-  gboolean are_files;    /* the parts: a file each */
-  const GArray *samples; /* (element-type TideVerifySample) */
-  const GArray *gaps;    /* (element-type TideVerifyGap) */
-  const char *group;     /* whose offsets bound it; NULL: none's */
-  const char *not_whole; /* why cells that no message explains are not unexpected; NULL: they are */
+  const GArray *parts;        /* (element-type TideTopicPart) */
+  gboolean are_files;         /* the parts: a file each */
+  const GArray *samples;      /* (element-type TideVerifySample) */
+  const GArray *gaps;         /* (element-type TideVerifyGap) */
+  const char *group;          /* whose offsets bound it; NULL: none's */
+  gboolean allow_overwritten; /* they are no differences */
+  const char *not_whole;      /* why cells that no message explains are not unexpected; NULL: they are */
   guint n_passes;
   gint64 elapsed_us;
 } TideVerifyReport;

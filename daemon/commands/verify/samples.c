@@ -14,6 +14,7 @@ clear_sample(gpointer data)
   tide_buffer_clear_memory(&sample->qualifier);
   tide_buffer_clear_memory(&sample->expected);
   tide_buffer_clear_memory(&sample->found);
+  tide_buffer_clear_memory(&sample->lost_value);
 }
 
 TideVerifySamples *
@@ -37,9 +38,9 @@ tide_verify_samples_free(TideVerifySamples *samples)
 
 void
 tide_verify_samples_offer(TideVerifySamples *samples, TideVerdict verdict, const TideVerifyEntry *entry,
-                          const TideVerifyTables *tables)
+                          const TideVerifyEntry *lost, const TideVerifyTables *tables)
 {
-  if (!tide_verdict_is_difference(verdict) && verdict != TIDE_VERDICT_CONFLICT)
+  if (!tide_verdict_is_difference(verdict) && verdict != TIDE_VERDICT_CONFLICT && verdict != TIDE_VERDICT_CORRECTED)
     return;
   if (samples->n_of_kind[verdict] >= samples->max_of_a_kind)
     return;
@@ -47,7 +48,10 @@ tide_verify_samples_offer(TideVerifySamples *samples, TideVerdict verdict, const
   TideVerifySample sample = {.verdict = verdict,
                              .entry = *entry,
                              .slot = tide_verify_tables_family(tables, entry->family)->table,
-                             .has_message = entry->kind == TIDE_VERIFY_EXPECTED};
+                             .has_message = entry->kind == TIDE_VERIFY_EXPECTED,
+                             .has_lost = lost != NULL};
+  if (lost != NULL)
+    sample.lost = *lost;
   g_array_append_val(samples->all, sample);
 }
 
@@ -107,7 +111,11 @@ take_message_cell(guint slot, const TideRow *row, const TideCell *cell, const Ti
   for (guint i = 0; i < resolving->samples->all->len; i++) {
     TideVerifySample *sample = sample_at(resolving, i);
     if (!sample->has_message || !is_of_row(sample, slot, entry->row) || sample->entry.column != entry->column ||
-        sample->entry.time_ms != entry->time_ms || sample->entry.value != entry->value)
+        sample->entry.time_ms != entry->time_ms)
+      continue;
+    if (sample->has_lost && sample->lost.value == entry->value)
+      set_bytes(&sample->lost_value, cell->value);
+    if (sample->entry.value != entry->value)
       continue;
     set_bytes(&sample->row, row->key);
     set_bytes(&sample->qualifier, cell->column->qualifier);
@@ -147,6 +155,10 @@ list_messages(const Resolving *resolving)
     TideTopicSpan span = {tide_verify_source_partition(sample->entry.source), offset, offset + 1};
     if (sample->has_message)
       g_array_append_val(spans, span);
+    offset = tide_verify_source_offset(sample->lost.source);
+    TideTopicSpan lost = {tide_verify_source_partition(sample->lost.source), offset, offset + 1};
+    if (sample->has_lost)
+      g_array_append_val(spans, lost);
   }
   g_array_sort(spans, compare_spans);
   for (guint i = spans->len; i > 1; i--)

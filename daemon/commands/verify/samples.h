@@ -24,6 +24,9 @@ typedef struct TideVerifySample {
   gboolean has_found;  /* there is a cell in its column now */
   TideBuffer found;
   gint64 found_ms;
+  gboolean has_lost;     /* another reading's value had its place, and was lost ... */
+  TideVerifyEntry lost;  /* ... of this message */
+  TideBuffer lost_value; /* owned: that value */
 } TideVerifySample;
 
 typedef struct TideVerifySamples TideVerifySamples;
@@ -32,9 +35,10 @@ TideVerifySamples *tide_verify_samples_new(guint max_of_a_kind);
 void tide_verify_samples_free(TideVerifySamples *samples); /* NULL ok */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideVerifySamples, tide_verify_samples_free)
 
-/* Takes @entry, unless there are enough of its kind, or its kind is not one to show. */
+/* @lost: (nullable): what tide_verify_lost_to() says of it. Takes @entry, unless there are enough of its kind, or its
+ * kind is not one to show. */
 void tide_verify_samples_offer(TideVerifySamples *samples, TideVerdict verdict, const TideVerifyEntry *entry,
-                               const TideVerifyTables *tables);
+                               const TideVerifyEntry *lost, const TideVerifyTables *tables);
 
 typedef struct TideVerifySampleSources {
   const TideVerifyInput *input; /* borrowed, all */

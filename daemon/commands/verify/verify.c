@@ -8,6 +8,9 @@
  *   - Of each cell (row, column, time) the value of the highest offset of the partition that wrote it; where several
  *     partitions wrote different values, any of theirs, which is told as a conflict and is no difference. So is the
  *     last of several values that the readings of one message wrote.
+ *   - In a history table, no two readings in one cell: readings that differ in what names them
+ * (model/reading_identity.h) and give one cell different values are told as overwritten. A reading that is sent again
+ * with another value is corrected, which is no difference.
  *   - Of each column the newest times, as many as its family shows in HBase; in a latest table, also an index or a
  * packed one, the newest alone. Older times need not be there, and are neither missing nor unexpected.
  *   - In a table with latest: replace, or where tombstones delete, nothing up to the time at which its row was deleted
@@ -62,6 +65,7 @@ typedef struct VerifyOptions {
   const char *group;
   gboolean to_end;
   gboolean allow_unexpected;
+  gboolean allow_overwritten;
   const char *dead_letters_file;
   int format;
   guint64 samples;
@@ -285,6 +289,7 @@ print_report(Verify *verify, const TideVerifyResult *result, gint64 elapsed_us)
       .gaps = verify->gaps,
       .samples = tide_verify_samples_all(result->samples),
       .group = group_of(verify),
+      .allow_overwritten = verify->options->allow_overwritten,
       .not_whole = verify->not_whole,
       .n_passes = result->n_passes,
       .elapsed_us = elapsed_us,
@@ -377,6 +382,8 @@ static const TideOption verify_options[] = {
     {"to-end", NULL, TIDE_FLAG(VerifyOptions, to_end), "up to the topic's end, whatever is committed"},
     {"allow-unexpected", NULL, TIDE_FLAG(VerifyOptions, allow_unexpected),
      "cells that no message explains are no difference: others write to the tables too"},
+    {"allow-overwritten", NULL, TIDE_FLAG(VerifyOptions, allow_overwritten),
+     "readings that share a cell with another are no difference: they are meant to"},
     {"letters", "FILE", TIDE_TEXT(VerifyOptions, dead_letters_file),
      "dead letters of this file and those rotated from it (of the configured topic or file)"},
     {"format", "FORMAT", TIDE_CHOICE(VerifyOptions, format), "text, or json, one object a line (text)", .letter = 'f',
@@ -392,15 +399,16 @@ static const TideOption verify_options[] = {
 const TideCommand tide_command_verify = {
     .name = "verify",
     .summary = "Compares the tables with the messages that they were made from. Writes nothing.",
-    .details = "Up to the offsets that the group has committed, so it may be run while the daemon does. Exit code 1 "
-               "when anything\nis missing, wrong, stale or unexpected, or a partition is halted or has messages that "
-               "were never written.\n"
-               "\n"
-               "Examples:\n"
-               "  tidemark verify\n"
-               "  tidemark verify --from -1h --table CURRENT_METRIC\n"
-               "  tidemark verify --format json --sample 100\n"
-               "  tidemark verify --files archive/2025-*.jsonl.gz",
+    .details =
+        "Up to the offsets that the group has committed, so it may be run while the daemon does. Exit code 1 "
+        "when anything\nis missing, wrong, stale, unexpected or overwritten, or a partition is halted or has messages "
+        "that were never written.\n"
+        "\n"
+        "Examples:\n"
+        "  tidemark verify\n"
+        "  tidemark verify --from -1h --table CURRENT_METRIC\n"
+        "  tidemark verify --format json --sample 100\n"
+        "  tidemark verify --files archive/2025-*.jsonl.gz",
     .arguments = "[FILE…]",
     .max_arguments = G_MAXUINT,
     .options = verify_options,

@@ -517,7 +517,12 @@ test_explain_sees_values_overwritten(ProgramScene *fixture, gconstpointer unused
   assert_prints(explain_one(fixture, EPOCH, "",
                             "{\"host\":\"h\",\"ts\":1501028163000,\"x\":1}\n"
                             "{\"host\":\"h\",\"ts\":1501028163000,\"x\":2}\n"),
-                "\nA: warning: 1 of 2 cells are overwritten by another value of the same row, column and time (0 of ");
+                "\nA: note: 1 cell is given another value of the same reading by a later message, and the later value "
+                "stays\n");
+  assert_prints(explain_one(fixture, EPOCH, "",
+                            "{\"host\":\"h\",\"ts\":1501028163000,\"cpu\":\"0\",\"x\":1}\n"
+                            "{\"host\":\"h\",\"ts\":1501028163000,\"cpu\":\"1\",\"x\":2}\n"),
+                "\nA: warning: 2 of 4 cells are overwritten by another value of the same row, column and time (0 of ");
   assert_silent(explain_one(fixture, EPOCH, "",
                             "{\"host\":\"h\",\"ts\":1501028163000,\"x\":1,\"y\":2}\n"
                             "{\"host\":\"h\",\"ts\":1501028163000,\"x\":1}\n"

@@ -268,6 +268,8 @@ test_older_offset_of_one_time_is_wrong(ProgramScene *fixture, gconstpointer unus
   put_cell(fixture, "CURRENT", "a", "v", T, "first");
   assert_found(fixture, "1 difference\n",
                "wrong: CURRENT row 'a' M:v of 2015-03-16T19:53:32.000Z: expected 'last', found 'first' "
+               "(topic 'metrics' partition 0 offset 1)\n"
+               "corrected: METRIC row 'a#1426535612000' M:v of 2015-03-16T19:53:32.000Z: expected 'last', found 'last' "
                "(topic 'metrics' partition 0 offset 1)\n");
 }
 
@@ -345,16 +347,74 @@ test_conflict_between_readings(ProgramScene *fixture, gconstpointer unused)
   put_both(fixture, "a", T, "2");
   put_cell(fixture, "METRIC", "a#1426535612000", "k", T, "tide");
   put_cell(fixture, "CURRENT", "a", "k", T, "tide");
-  assert_found(fixture, "METRIC       2        0      0      0           0         2\n",
-               "conflict: METRIC row 'a#1426535612000' M:k of 2015-03-16T19:53:32.000Z: expected 'tide', found 'tide' "
-               "(topic 'metrics' partition 0 offset 0)\n"
-               "conflict: METRIC row 'a#1426535612000' M:v of 2015-03-16T19:53:32.000Z: expected '2', found '2' "
-               "(topic 'metrics' partition 0 offset 0)\n"
-               "conflict: CURRENT row 'a' M:k of 2015-03-16T19:53:32.000Z: expected 'tide', found 'tide' "
-               "(topic 'metrics' partition 0 offset 0)\n"
-               "conflict: CURRENT row 'a' M:v of 2015-03-16T19:53:32.000Z: expected '2', found '2' "
-               "(topic 'metrics' partition 0 offset 0)\n");
-  assert_prints(fixture->done.output, "\n4 conflicts, all else is right\n");
+  assert_found(
+      fixture, "METRIC       2        0      0      0           0         0\n",
+      "conflict: CURRENT row 'a' M:k of 2015-03-16T19:53:32.000Z: expected 'tide', found 'tide' "
+      "(topic 'metrics' partition 0 offset 0)\n"
+      "conflict: CURRENT row 'a' M:v of 2015-03-16T19:53:32.000Z: expected '2', found '2' "
+      "(topic 'metrics' partition 0 offset 0)\n"
+      "overwritten: METRIC row 'a#1426535612000' M:k of 2015-03-16T19:53:32.000Z: expected 'tide', found 'tide' "
+      "(topic 'metrics' partition 0 offset 0), lost 'temp' (topic 'metrics' partition 0 offset 0)\n"
+      "overwritten: METRIC row 'a#1426535612000' M:v of 2015-03-16T19:53:32.000Z: expected '2', found '2' "
+      "(topic 'metrics' partition 0 offset 0), lost '1' (topic 'metrics' partition 0 offset 0)\n");
+  assert_prints(fixture->done.output, "\n2 differences\n");
+  g_assert_cmpint(run(fixture, "verify --to-end --allow-overwritten"), ==, 0);
+  assert_prints(fixture->done.output, "\n2 overwritten, 2 conflicts, all else is right\n");
+}
+
+/* The measurements of two cores, sent one after the other: neither the key nor a column tells the cores apart. A replay
+ * changes nothing, and another value of the same core is a correction. */
+static void
+test_readings_of_one_cell_are_overwritten(ProgramScene *fixture, gconstpointer unused)
+{
+  static const char *const messages[] = {
+      "{\"host\":\"a\",\"ts\":1426535612000,\"core\":\"c0\",\"v\":1}",
+      "{\"host\":\"a\",\"ts\":1426535612000,\"core\":\"c1\",\"v\":2}",
+      "{\"host\":\"a\",\"ts\":1426535612000,\"core\":\"c1\",\"v\":2}",
+      "{\"host\":\"b\",\"ts\":1426535612000,\"core\":\"c0\",\"v\":3}",
+      "{\"host\":\"b\",\"ts\":1426535612000,\"core\":\"c0\",\"v\":4}",
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(messages); i++)
+    mock_kafka_produce_text(fixture->kafka, TOPIC, 0, messages[i]);
+  flush(fixture);
+  g_assert_cmpint(run(fixture, "run --until-end"), ==, 0);
+  assert_found(fixture, "METRIC       4        0      0      0           0         0\n",
+               "overwritten: METRIC row 'a#1426535612000' M:core of 2015-03-16T19:53:32.000Z: expected 'c1', found "
+               "'c1' (topic 'metrics' partition 0 offset 2), lost 'c0' (topic 'metrics' partition 0 offset 0)\n"
+               "overwritten: METRIC row 'a#1426535612000' M:v of 2015-03-16T19:53:32.000Z: expected '2', found '2' "
+               "(topic 'metrics' partition 0 offset 2), lost '1' (topic 'metrics' partition 0 offset 0)\n"
+               "corrected: METRIC row 'b#1426535612000' M:v of 2015-03-16T19:53:32.000Z: expected '4', found '4' "
+               "(topic 'metrics' partition 0 offset 4)\n");
+  assert_prints(fixture->done.output, "2 overwritten: another reading had the same row, column and time");
+  assert_prints(fixture->done.output, "\n2 differences\n");
+  g_assert_cmpint(run(fixture, "verify --to-end --allow-overwritten"), ==, 0);
+  assert_prints(fixture->done.output, "\n2 overwritten, 1 correction, all else is right\n");
+  g_assert_cmpint(run(fixture, "verify --to-end --format json"), ==, 1);
+  assert_prints(fixture->done.output,
+                "\"lost\":\"1\",\"lost_topic\":\"metrics\",\"lost_partition\":0,\"lost_offset\":0}");
+  assert_prints(fixture->done.output, "\"overwritten\":2,");
+  assert_prints(fixture->done.output, "\"corrected\":1,");
+  assert_prints(fixture->done.output, "\"differences\":2,");
+}
+
+/* Readings of one message meet before they are sent: the daemon says so at once, of the history table alone. */
+static void
+test_the_daemon_tells_of_overwritten_readings(ProgramScene *fixture, gconstpointer unused)
+{
+  mock_kafka_produce_text(fixture->kafka, TOPIC, 1,
+                          "[{\"host\":\"a\",\"ts\":1426535612000,\"core\":\"c0\",\"v\":1},"
+                          "{\"host\":\"a\",\"ts\":1426535612000,\"core\":\"c1\",\"v\":2}]");
+  flush(fixture);
+  g_assert_cmpint(run(fixture, "run --until-end"), ==, 0);
+  assert_prints(
+      fixture->done.errors,
+      "table 'METRIC' row 'a#1426535612000': message 0 of 'metrics' partition 1 overwrites another reading, of "
+      "message 0 of 'metrics' partition 1: neither the key nor a column name holds what tells the two apart");
+  g_assert_null(strstr(fixture->done.errors, "table 'CURRENT' row"));
+  g_assert_cmpint(run(fixture, "check --from-topic"), ==, 1);
+  assert_prints(fixture->done.output, "2 of 4 cells of these messages are overwritten by another reading, first in row "
+                                      "'a#1426535612000' M:core");
+  assert_prints(fixture->done.output, "the newest 1 messages were tried, 0 would be rejected");
 }
 
 static void
@@ -375,7 +435,8 @@ test_committed_offsets_bound_it(ProgramScene *fixture, gconstpointer unused)
   put_both(fixture, "a", T + 9, "9");
   put_both(fixture, "c", T + 1, "c");
   g_assert_cmpint(run(fixture, "verify"), ==, 0);
-  assert_prints(fixture->done.output, "1 overwritten: a message outside of the window wrote another value");
+  assert_prints(fixture->done.output,
+                "1 corrected: a later message gave the same reading another value, which is there");
   assert_prints(fixture->done.output, "1 superseded: newer cells of the same column are there");
   assert_prints(fixture->done.output, "3 beyond: made by messages outside of the window");
   assert_prints(fixture->done.output, "3 messages of 2 partitions, up to");
@@ -601,7 +662,8 @@ test_json(ProgramScene *fixture, gconstpointer unused)
       "\"row\":\"b\",\"row_hex\":\"62\",\"qualifier\":\"v\",\"expected\":\"0\",\"found\":\"9\","
       "\"found_time_ms\":1426535612000,\"topic\":\"metrics\",\"partition\":1,\"offset\":0}\n"
       "{\"type\":\"table\",\"table\":\"CURRENT\",\"exists\":true,\"right\":1,\"conflict\":0,\"missing\":0,\"wrong\":1,"
-      "\"stale\":0,\"unexpected\":0,\"deleted\":0,\"expired\":0,\"overwritten\":0,\"superseded\":0,\"beyond\":0,"
+      "\"stale\":0,\"unexpected\":0,\"overwritten\":0,\"deleted\":0,\"expired\":0,\"corrected\":0,\"superseded\":0,"
+      "\"beyond\":0,"
       "\"unexplained\":0}\n"
       "{\"type\":\"summary\",\"partitions\":2,\"messages\":3,\"cells\":3,\"rejected\":0,\"rejected_readings\":0,\"dead_"
       "lettered\":0,"
@@ -657,6 +719,8 @@ main(int argc, char **argv)
   ADD("an-older-latest-value-is-stale", set_up, test_stale_latest_value);
   ADD("rows-of-no-message-are-unexpected", set_up, test_unexpected_rows);
   ADD("A29-values-of-several-partitions-are-a-conflict", set_up, test_conflict_between_partitions);
+  ADD("A1-readings-that-nothing-tells-apart-are-overwritten", set_up, test_readings_of_one_cell_are_overwritten);
+  ADD("A1-the-daemon-tells-of-overwritten-readings", set_up, test_the_daemon_tells_of_overwritten_readings);
   ADD("values-of-several-readings-of-a-message-are-a-conflict", set_up_lists, test_conflict_between_readings);
   ADD("K15-messages-deleted-before-they-were-written", set_up, test_K15_messages_deleted_before_they_were_written);
   ADD("K15-partitions-that-nobody-writes", set_up, test_K15_partitions_that_nobody_writes);

@@ -122,6 +122,51 @@ test_other_values_of_one_time_are_counted(void)
   check_conflicts(TIDE_WIRE_COMPACT, TIDE_MERGE_NEWEST);
 }
 
+static TideCellsMerged
+append_reading(TideRowBuffer *buffer, const Column *columns, guint32 n_cells, const char *value, guint32 identity,
+               guint32 sequence)
+{
+  TideCell cells[2];
+  for (guint32 i = 0; i < n_cells; i++)
+    cells[i] = (TideCell){&columns[i].column, tide_bytes_of_string(value), 10};
+  TideRow row = {.key = TIDE_BYTES_LITERAL("x"), .cells = cells, .n_cells = n_cells, .identity = identity};
+  TideCellsMerged merged;
+  tide_row_buffer_append(buffer, &row, (TideSourceRef){0, 1, sequence}, 1000, &merged);
+  return merged;
+}
+
+/* Another reading's value is told from another value of the same reading, and both messages are known. */
+static void
+test_A1_overwritten_readings_are_counted(void)
+{
+  Column columns[2];
+  for (guint i = 0; i < 2; i++)
+    make_column(&columns[i], TIDE_WIRE_BINARY, i + 1);
+  TideRowBuffer buffer;
+  tide_row_buffer_init(&buffer, &budget, TIDE_WIRE_BINARY, TIDE_MERGE_ALL, NULL);
+  g_assert_cmpuint(append_reading(&buffer, columns, 2, "1", 7, 0).n_conflicting, ==, 0);
+  TideCellsMerged replay = append_reading(&buffer, columns, 2, "1", 7, 1);
+  g_assert_cmpuint(replay.n_merged, ==, 2);
+  g_assert_cmpuint(replay.n_conflicting, ==, 0);
+  TideCellsMerged correction = append_reading(&buffer, columns, 2, "2", 7, 2);
+  g_assert_cmpuint(correction.n_conflicting, ==, 2);
+  g_assert_cmpuint(correction.n_overwriting, ==, 0);
+  TideCellsMerged other = append_reading(&buffer, columns, 2, "3", 8, 3);
+  g_assert_cmpuint(other.n_conflicting, ==, 2);
+  g_assert_cmpuint(other.n_overwriting, ==, 2);
+  g_assert_cmpint(other.overwritten_ms, ==, 10);
+  g_assert_true(other.knows_overwritten);
+  g_assert_cmpuint(other.overwritten.sequence, ==, 2);
+  g_assert_cmpuint(append_reading(&buffer, columns, 1, "4", 0, 4).n_overwriting, ==, 0); /* whose is not known */
+  g_assert_cmpuint(append_reading(&buffer, columns, 1, "5", 9, 5).n_overwriting, ==, 0);
+  TideCellsMerged last = append_reading(&buffer, columns, 2, "6", 10, 6);
+  g_assert_cmpuint(last.n_overwriting, ==, 2);
+  g_assert_cmpuint(last.overwritten.sequence, ==, 5);
+  tide_row_buffer_clear(&buffer);
+  for (guint i = 0; i < 2; i++)
+    tide_buffer_clear_memory(&columns[i].prefix);
+}
+
 static void
 test_batches_keep_their_limits_and_every_source(void)
 {
@@ -541,6 +586,7 @@ main(int argc, char **argv)
 {
   tide_budget_init(&budget, 1 << 30);
   g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/row-buffer/A1-overwritten-readings-are-counted", test_A1_overwritten_readings_are_counted);
   g_test_add_func("/row-buffer/time-of-all-cells-is-said-once", test_time_of_all_cells_is_said_once);
   g_test_add_func("/row-buffer/F1-unmerged-rows-wait-for-what-they-contradict",
                   test_unmerged_rows_wait_for_what_they_contradict);

@@ -52,7 +52,7 @@ show_column(const TideVerifyCells *cells, guint row, guint column_of)
   g_autoptr(GPtrArray) parts = g_ptr_array_new_with_free_func(g_free);
   TideVerifyColumn column = tide_verify_cells_column(cells, row_of(row), column_of);
   for (const TideVerifyEntry *entry; (entry = tide_verify_column_next(&column)) != NULL;)
-    g_ptr_array_add(parts, g_strdup_printf("%c%" G_GINT64_FORMAT "=%" G_GUINT64_FORMAT "%s%s ", " EPFD"[entry->kind],
+    g_ptr_array_add(parts, g_strdup_printf("%c%" G_GINT64_FORMAT "=%" G_GUINT64_FORMAT "%s%s ", " EPFDL"[entry->kind],
                                            entry -> time_ms, entry -> value, entry -> is_matched ? "!" : "",
                                            entry->is_explained ? "?" : ""));
   g_ptr_array_sort(parts, compare_texts);

@@ -8,7 +8,8 @@ static const TideVerifyRow row = {.high = 1, .low = 2};
 
 /* One case: words, each a step. eP:TIME=V a message of partition P, p:TIME=V a dead-lettered one, f:TIME=V found,
  * rP:TIME=V another reading of the message before it, o:TIME=V found at a time of which nothing is said, x:TIME=V a
- * message outside of the window, d:TIME the row is deleted, m:TIME it may be. */
+ * message outside of the window, d:TIME the row is deleted, m:TIME it may be. Behind a value /I is the identity of
+ * its reading. */
 typedef struct Case {
   const char *steps;
   const char *verdicts; /* of the column's times, ascending: "5 missing, 7 right" */
@@ -26,6 +27,7 @@ take_step(TideVerifyCells *cells, const char *step, guint versions, guint offset
       .column = 1,
       .time_ms = time_ms,
       .value = *end == '=' ? (guint64)(guchar)end[1] : 0,
+      .identity = *end == '=' && end[2] == '/' ? (guint32)(end[3] - '0') : 0,
       .source = tide_verify_source(step[0] == 'e' || step[0] == 'r' ? (guint)(step[1] - '0') : 0, offset)};
   switch (step[0]) {
   case 'e':
@@ -105,7 +107,7 @@ static const Case cases[] = {
     {"e0:5=a f:5=b", "5 wrong", DATA},
     {"e0:5=a f:5=b", "5 wrong", LATEST},
     {"e0:5=a e0:5=b f:5=a", "5 wrong", LATEST},
-    {"e0:5=a f:5=b x:5=b", "5 overwritten", DATA},
+    {"e0:5=a f:5=b x:5=b", "5 corrected", DATA},
     {"e0:5=a f:5=b x:5=c x:4=b", "5 wrong", DATA},
     {"f:5=a", "5 unexpected", DATA},
     {"f:5=a", "5 unexpected", LATEST},
@@ -142,6 +144,26 @@ static const Case cases[] = {
     {"e0:5=a r0:7=b f:7=b", "7 right", LATEST},
     {"e0:5=a e0:5=b f:5=b", "5 right", DATA},
     {"e0:5=a r0:5=b e0:5=c f:5=c", "5 right", DATA},
+    /* readings that nothing tells apart */
+    {"e0:5=a/1 e0:5=b/2 f:5=b", "5 overwritten", DATA},
+    {"e0:5=a/1 e0:5=b/2 e0:5=a/1 e0:5=b/2 f:5=b", "5 overwritten", DATA},
+    {"e0:5=a/1 e0:5=b/2 e0:5=c/2 f:5=c", "5 overwritten", DATA},
+    {"e0:5=a/1 r0:5=b/2 f:5=b", "5 overwritten", DATA},
+    {"e0:5=a/1 e1:5=b/2 f:5=b", "5 overwritten", DATA},
+    {"e0:5=a/1 e0:5=a/2 f:5=a", "5 right", DATA},
+    {"e0:5=a/1 e1:5=a/2 f:5=a", "5 right", DATA},
+    {"e0:5=a/1 e0:5=b/2 f:5=a", "5 wrong", DATA},
+    {"e0:5=a/1 e0:5=b/2", "5 missing", DATA},
+    {"e0:5=a/1 e0:7=b/2 f:5=a f:7=b", "5 right, 7 right", THREE},
+    {"e0:5=a/1 e0:5=b/2 e0:7=c/1 f:7=c", "7 right", DATA},
+    {"e0:5=a/1 f:5=b x:5=b/2", "5 overwritten", DATA},
+    /* a reading that is sent again with another value */
+    {"e0:5=a/1 e0:5=b/1 f:5=b", "5 corrected", DATA},
+    {"e0:5=a/1 e0:5=b/1 e0:5=b/1 f:5=b", "5 corrected", DATA},
+    {"e0:5=a/1 e0:5=a/1 f:5=a", "5 right", DATA},
+    {"e0:5=a/1 r0:5=b/1 f:5=b", "5 conflict", DATA},
+    {"e0:5=a/1 e1:5=b/1 f:5=b", "5 conflict", DATA},
+    {"e0:5=a/1 f:5=b x:5=b/1", "5 corrected", DATA},
     /* dead letters */
     {"e0:5=a p:7=b f:5=a", "5 right", LATEST},
     {"e0:5=a p:7=b f:7=b", "5 superseded", LATEST},

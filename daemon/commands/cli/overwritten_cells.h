@@ -1,5 +1,5 @@
 /* Values that are lost since another reading gives the same row, column and time a different one: HBase shows one of
- * them. For `explain`. Pure.
+ * them. A reading that is sent again with another value, a correction, loses nothing. Pure.
  *
  * Messages are compared with those before them as far as 64 MiB hold their cells; the readings of one message always.
  */
@@ -21,6 +21,7 @@ void tide_overwritten_cells_add(TideOverwrittenCells *cells, const TideRow *rows
 typedef struct TideOverwritten {
   guint64 n_cells;      /* of the table, of all messages */
   guint64 n_lost;       /* of these: another value came for their place */
+  guint64 n_corrected;  /* others to which a later message gave another value of the same reading */
   guint64 n_in_message; /* of the lost: it came by the same message */
   char *row;            /* owned, printable: of the first that was lost; NULL: none was */
   char *column;         /* owned: the same */

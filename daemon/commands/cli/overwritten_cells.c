@@ -1,4 +1,4 @@
-#include "commands/explain/overwritten_cells.h"
+#include "commands/cli/overwritten_cells.h"
 
 #include "commands/cli/output.h"
 
@@ -7,7 +7,8 @@
 /* Who wrote a place last, and what. */
 typedef struct Written {
   guint64 message;
-  GBytes *value; /* owned */
+  guint32 identity; /* of its reading */
+  GBytes *value;    /* owned */
 } Written;
 
 struct TideOverwrittenCells {
@@ -79,11 +80,15 @@ add_cell(TideOverwrittenCells *cells, const TideRow *row, const TideCell *cell)
 {
   TideOverwritten *table = &cells->tables[row->table_index];
   GBytes *place = place_of(row, cell);
-  Written written = {cells->message, g_bytes_new(cell->value.data, cell->value.len)};
+  Written written = {cells->message, row->identity, g_bytes_new(cell->value.data, cell->value.len)};
   const Written *before = g_hash_table_lookup(cells->places, place);
   table->n_cells++;
-  if (before != NULL && !g_bytes_equal(before->value, written.value))
-    note_lost(table, row, cell, before->message == cells->message);
+  gboolean is_other = before != NULL && !g_bytes_equal(before->value, written.value);
+  gboolean is_same_message = before != NULL && before->message == cells->message;
+  if (is_other && !is_same_message && row->identity != 0 && before->identity == row->identity)
+    table->n_corrected++;
+  else if (is_other)
+    note_lost(table, row, cell, is_same_message);
   cells->kept_bytes += g_bytes_get_size(place) + cell->value.len;
   g_hash_table_replace(cells->places, place, g_memdup2(&written, sizeof written));
 }

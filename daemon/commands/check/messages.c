@@ -1,0 +1,85 @@
+/* Checks the newest messages of each topic against the tables: whether readings would overwrite each other. */
+#include "commands/check/list.h"
+#include "commands/cli/overwritten_cells.h"
+#include "commands/cli/time_argument.h"
+#include "kafka/kafka_reader.h"
+#include "mapping/mapping.h"
+
+/* Of a topic: enough for some rounds of all its devices, few enough to be read in seconds. */
+#define NEWEST_MESSAGES 1000u
+#define TOPIC_TIMEOUT_MS 10000
+
+typedef struct Tried {
+  TideMapping *mapping;              /* owned */
+  TideOverwrittenCells *overwritten; /* owned */
+  guint64 n_messages;
+  guint64 n_rejected;
+} Tried;
+
+static gboolean
+try_message(const TideMessage *message, gpointer data)
+{
+  Tried *tried = data;
+  TideMapped mapped;
+  TideReject reject = {0};
+  tried->n_messages++;
+  if (tide_mapping_apply(tried->mapping, message, &mapped, &reject))
+    tide_overwritten_cells_add(tried->overwritten, mapped.rows, mapped.n_rows);
+  else
+    tried->n_rejected++;
+  return TRUE;
+}
+
+/* What one topic's messages came to is said in its own line, what the tables would lose in theirs. */
+static void
+try_topic(const TideConfig *config, const char *topic, Tried *tried, TideCheckList *list)
+{
+  TideKafkaReadRequest request = {
+      .topic = topic, .max_messages = NEWEST_MESSAGES, .newest = TRUE, .timeout_ms = TOPIC_TIMEOUT_MS};
+  TideKafkaReadResult result;
+  g_autoptr(GError) error = NULL;
+  guint64 messages_before = tried->n_messages, rejected_before = tried->n_rejected;
+  if (topic[0] == '^') {
+    tide_check_list_add(list, "messages", topic, TIDE_CHECK_NOTE,
+                        "no messages are tried of a pattern: see 'tidemark explain --from-topic --topic NAME'");
+    return;
+  }
+  if (!tide_kafka_read(&config->kafka, &request, try_message, tried, &result, &error)) {
+    tide_check_list_add(list, "messages", topic, TIDE_CHECK_PROBLEM, error->message);
+    return;
+  }
+  g_autofree char *messages = tide_count_text(tried->n_messages - messages_before);
+  guint64 n_rejected = tried->n_rejected - rejected_before;
+  g_autofree char *rejected = tide_count_text(n_rejected);
+  g_autofree char *detail =
+      g_strdup_printf("the newest %s messages were tried, %s would be rejected%s", messages, rejected,
+                      n_rejected > 0 ? ": 'tidemark explain --from-topic' says why" : "");
+  tide_check_list_add(list, "messages", topic, n_rejected > 0 ? TIDE_CHECK_NOTE : TIDE_CHECK_OK, detail);
+}
+
+void
+tide_check_messages(const TideConfig *config, TideCheckList *list)
+{
+  Tried tried = {.mapping = tide_mapping_new(config, TIDE_WIRE_BINARY), /* nothing is sent */
+                 .overwritten = tide_overwritten_cells_new(config->tables->len)};
+  for (char *const *topic = config->kafka.topics; *topic != NULL; topic++)
+    try_topic(config, *topic, &tried, list);
+  for (guint i = 0; i < config->tables->len && tried.n_messages > 0; i++) {
+    const TideTable *table = g_ptr_array_index(config->tables, i);
+    const TideOverwritten *overwritten = tide_overwritten_cells_of(tried.overwritten, i);
+    if (table->latest != TIDE_LATEST_NONE)
+      continue;
+    g_autofree char *cells = tide_count_text(overwritten->n_cells), *lost = tide_count_text(overwritten->n_lost);
+    g_autofree char *detail =
+        overwritten->n_lost == 0
+            ? g_strdup_printf("of %s cells of these messages none overwrites another reading's", cells)
+            : g_strdup_printf(
+                  "%s of %s cells of these messages are overwritten by another reading, first in row '%s' %s: put "
+                  "a field that tells the readings apart into the key or the column's name",
+                  lost, cells, overwritten->row, overwritten->column);
+    tide_check_list_add(list, "readings", table->name, overwritten->n_lost == 0 ? TIDE_CHECK_OK : TIDE_CHECK_PROBLEM,
+                        detail);
+  }
+  tide_overwritten_cells_free(tried.overwritten);
+  tide_mapping_free(tried.mapping);
+}
