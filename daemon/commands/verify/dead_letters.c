@@ -4,6 +4,9 @@
 #include "dead_letters/dead_letter_queue.h"
 #include "util/error.h"
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 struct TideVerifyDeadLetters {
   GArray *all; /* owned (element-type TideVerifyDeadLetter), sorted */
 };
@@ -31,6 +34,30 @@ is_of_window(const TideTopicPart *part, const TideDeadLetter *dead_letter)
          dead_letter->offset < part->end && tide_bytes_equal(tide_bytes_of_string(part->topic), dead_letter->topic);
 }
 
+guint64
+tide_verify_row_content(TideBytes row_key)
+{
+  return XXH3_64bits(row_key.len > 0 ? row_key.data : (const guint8 *)"", row_key.len);
+}
+
+guint64
+tide_verify_message_content(TideBytes key, TideBytes value)
+{
+  guint64 of_key = tide_verify_row_content(key);
+  return XXH3_64bits_withSeed(value.len > 0 ? value.data : (const guint8 *)"", value.len, of_key);
+}
+
+/* Whether the reason is none of a mapping, or one of the clock, which this command does not ask. */
+static gboolean
+is_unwritten(const TideDeadLetter *dead_letter)
+{
+  const char *const reasons[] = {TIDE_DEAD_LETTER_REASON_REFUSED, tide_reject_reason_name(TIDE_REJECT_TIME_FUTURE)};
+  for (gsize i = 0; i < G_N_ELEMENTS(reasons); i++)
+    if (tide_bytes_equal(dead_letter->reason, tide_bytes_of_string(reasons[i])))
+      return TRUE;
+  return FALSE;
+}
+
 static gboolean
 take_dead_letter(const TideDeadLetter *dead_letter, gint64 kept_at_ms, gpointer data, GError **error)
 {
@@ -38,7 +65,13 @@ take_dead_letter(const TideDeadLetter *dead_letter, gint64 kept_at_ms, gpointer 
   for (guint i = 0; i < collecting->parts->len; i++) {
     if (!is_of_window(&g_array_index(collecting->parts, TideTopicPart, i), dead_letter))
       continue;
-    TideVerifyDeadLetter kept = {tide_verify_source(i, dead_letter->offset), dead_letter->reading_index};
+    TideVerifyDeadLetter kept = {.source = tide_verify_source(i, dead_letter->offset),
+                                 .reading = dead_letter->reading_index,
+                                 .is_of_row = dead_letter->original_is_gone,
+                                 .is_unwritten = is_unwritten(dead_letter),
+                                 .content = dead_letter->original_is_gone
+                                                ? tide_verify_row_content(dead_letter->row_key)
+                                                : tide_verify_message_content(dead_letter->key, dead_letter->value)};
     g_array_append_val(collecting->dead_letters->all, kept);
     break;
   }

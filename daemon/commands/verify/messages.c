@@ -102,14 +102,43 @@ add_row(const Addition *addition, const TideRow *row, GError **error)
   return TRUE;
 }
 
+/* The dead letters that have the place of a message. */
+typedef struct LettersOfPlace {
+  const TideVerifyDeadLetter *all; /* borrowed */
+  guint n;
+  guint64 content; /* the message's */
+} LettersOfPlace;
+
+/* Of the message or, where the original is gone, of @row; @row: NULL: of any. */
+static gboolean
+is_of(const LettersOfPlace *letters, guint i, const TideRow *row)
+{
+  const TideVerifyDeadLetter *letter = &letters->all[i];
+  if (letter->is_of_row)
+    return row == NULL || letter->content == tide_verify_row_content(row->key);
+  return letter->content == letters->content;
+}
+
 /* MAY for what a dead letter says that it was not written. */
 static TideVerifyRole
-role_of(const TideVerifyDeadLetter *dead_letters, guint n_dead_letters, const TideRow *row)
+role_of(const LettersOfPlace *letters, const TideRow *row)
 {
-  for (guint i = 0; i < n_dead_letters; i++)
-    if (dead_letters[i].reading < 0 || (guint32)dead_letters[i].reading == row->reading_index)
+  for (guint i = 0; i < letters->n; i++) {
+    const TideVerifyDeadLetter *letter = &letters->all[i];
+    if (letter->is_unwritten && (letter->reading < 0 || (guint32)letter->reading == row->reading_index) &&
+        is_of(letters, i, row))
       return TIDE_VERIFY_MAY;
+  }
   return TIDE_VERIFY_MUST;
+}
+
+static gboolean
+is_dead_lettered(const LettersOfPlace *letters)
+{
+  for (guint i = 0; i < letters->n; i++)
+    if (is_of(letters, i, NULL))
+      return TRUE;
+  return FALSE;
 }
 
 gboolean
@@ -117,22 +146,22 @@ tide_verify_messages_add(TideVerifyMessages *messages, const TideMessage *messag
                          TideVerifyMessageCounts *counts, GError **error)
 {
   Addition addition = {messages, role, tide_verify_source(part, message->offset), counts};
-  guint n_dead_letters;
-  const TideVerifyDeadLetter *dead_letters =
-      tide_verify_dead_letters_of(messages->dead_letters, addition.source, &n_dead_letters);
+  LettersOfPlace letters;
+  letters.all = tide_verify_dead_letters_of(messages->dead_letters, addition.source, &letters.n);
+  letters.content = letters.n > 0 ? tide_verify_message_content(message->key, message->value) : 0;
   TideMapped mapped;
   TideReject reject = {0};
   gboolean is_mapped = tide_mapping_apply(messages->mapping, message, &mapped, &reject);
   if (counts != NULL) {
     counts->messages++;
-    counts->dead_lettered += n_dead_letters > 0 ? 1 : 0;
+    counts->dead_lettered += is_dead_lettered(&letters) ? 1 : 0;
     counts->rejected[reject.reason] += is_mapped ? 0 : 1;
     counts->unmatched += is_mapped ? mapped.n_unmatched_readings : 0;
     counts->rejected_readings += is_mapped ? mapped.n_rejects : 0;
   }
   for (guint32 i = 0; is_mapped && i < mapped.n_rows; i++) {
     if (role != TIDE_VERIFY_EXPLAIN)
-      addition.role = role_of(dead_letters, n_dead_letters, &mapped.rows[i]);
+      addition.role = role_of(&letters, &mapped.rows[i]);
     if (!add_row(&addition, &mapped.rows[i], error))
       return FALSE;
   }

@@ -445,6 +445,16 @@ test_committed_offsets_bound_it(ProgramScene *fixture, gconstpointer unused)
   g_assert_cmpint(run(fixture, "verify --group other"), ==, 65);
 }
 
+/* A dead letter of partition 0's @offset. (transfer full) */
+static char *
+dead_letter_text(gint64 offset, const char *reason, const char *value)
+{
+  g_autofree char *encoded = g_base64_encode((const guchar *)value, strlen(value));
+  return g_strdup_printf("{\"topic\":\"metrics\",\"partition\":0,\"offset\":%" G_GINT64_FORMAT
+                         ",\"reason\":\"%s\",\"key\":null,\"value\":\"%s\"}\n",
+                         offset, reason, encoded);
+}
+
 /* A row that HBase refused is not missing when its message is a dead letter; an older latest value stands in its place.
  */
 /* K15: The log's beginning is behind what is committed: what was between is in no table, and cannot be looked for. */
@@ -497,12 +507,9 @@ test_dead_letters(ProgramScene *fixture, gconstpointer unused)
   g_autoptr(GError) error = NULL;
   close(g_file_open_tmp("tidemark-XXXXXX.jsonl", &path, &error));
   g_assert_no_error(error);
-  static const char dead_letters[] =
-      "{\"topic\":\"metrics\",\"partition\":0,\"offset\":3,\"reason\":\"refused_by_hbase\","
-      "\"key\":null,\"value\":null}\n"
-      "{\"topic\":\"metrics\",\"partition\":1,\"offset\":3,\"reason\":\"refused_by_hbase\","
-      "\"key\":null,\"value\":null}\n";
-  g_assert_true(g_file_set_contents(path, dead_letters, -1, NULL));
+  g_autofree char *dead_letter =
+      dead_letter_text(3, "refused_by_hbase", "{\"host\":\"a\",\"ts\":1426535612005,\"v\":\"poison\"}");
+  g_assert_true(g_file_set_contents(path, dead_letter, -1, NULL));
   send_usual(fixture);
   send_reading(fixture, 0, "a", T + 4, "4");
   send_reading(fixture, 0, "a", T + 5, "poison");
@@ -519,6 +526,37 @@ test_dead_letters(ProgramScene *fixture, gconstpointer unused)
   g_unlink(path);
   g_assert_cmpint(run(fixture, words), ==, 69);
   assert_prints(fixture->done.errors, "cannot read the dead letters: there is no file");
+}
+
+/* What is lost is not hidden by a dead letter of another message that once had the same offset, nor by the reason of a
+ * configuration that is no longer in force. */
+static void
+test_E5_dead_letters_of_others_excuse_nothing(ProgramScene *fixture, gconstpointer unused)
+{
+  static const struct {
+    const char *reason;
+    const char *value;
+    int exit_code;
+  } letters[] = {
+      {"refused_by_hbase", "{\"host\":\"a\",\"ts\":1426535612001,\"v\":\"1\"}", 0},
+      {"refused_by_hbase", "{\"host\":\"a\",\"ts\":1426535612001,\"v\":\"other\"}", 1},
+      {"missing_field", "{\"host\":\"a\",\"ts\":1426535612001,\"v\":\"1\"}", 1},
+      {"time_future", "{\"host\":\"a\",\"ts\":1426535612001,\"v\":\"1\"}", 0},
+  };
+  g_autofree char *path = NULL;
+  g_autoptr(GError) error = NULL;
+  close(g_file_open_tmp("tidemark-XXXXXX.jsonl", &path, &error));
+  g_assert_no_error(error);
+  send_reading(fixture, 0, "a", T + 1, "1"); /* and it is in no table */
+  g_autofree char *words = g_strdup_printf("verify --to-end --letters %s", path);
+  for (gsize i = 0; i < G_N_ELEMENTS(letters); i++) {
+    g_autofree char *text = dead_letter_text(0, letters[i].reason, letters[i].value);
+    g_assert_true(g_file_set_contents(path, text, -1, NULL));
+    g_assert_cmpint(run(fixture, words), ==, letters[i].exit_code);
+    assert_prints(fixture->done.output,
+                  letters[i].exit_code == 0 ? "all is right" : "missing: METRIC row 'a#1426535612001'");
+  }
+  g_unlink(path);
 }
 
 /* ---- other kinds of tables ------------------------------------------------------------------------------------------
@@ -725,6 +763,7 @@ main(int argc, char **argv)
   ADD("K15-messages-deleted-before-they-were-written", set_up, test_K15_messages_deleted_before_they_were_written);
   ADD("K15-partitions-that-nobody-writes", set_up, test_K15_partitions_that_nobody_writes);
   ADD("committed-offsets-bound-it-while-the-daemon-runs", set_up, test_committed_offsets_bound_it);
+  ADD("E5-dead-letters-of-others-excuse-nothing", set_up, test_E5_dead_letters_of_others_excuse_nothing);
   ADD("dead-letters-are-not-missing", set_up, test_dead_letters);
   ADD("as-many-versions-as-a-family-keeps", NULL, test_versions);
   ADD("replaced-rows", NULL, test_replaced_rows);
