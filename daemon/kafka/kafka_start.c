@@ -12,29 +12,94 @@ typedef struct Search {
   const TideKafkaStarts *starts;
   rd_kafka_topic_partition_list_t *partitions; /* their errors: of the first question that was not answered */
   TideInputLog *found;
+  gint32 *leaders; /* owned: of each partition, -1: it has none; NULL: not needed yet */
 } Search;
 
 /* ---- offsets by time ---- */
 
-/* The offsets of all partitions at @time_ms, or at RD_KAFKA_OFFSET_BEGINNING or _END, all in one question, go to the
- * member of each result at @member. RD_KAFKA_OFFSET_END: no message is as late as that time. */
+/* Which broker leads each partition. FALSE when no broker says. */
+static gboolean
+find_leaders(Search *search)
+{
+  const TideKafkaStarts *starts = search->starts;
+  const struct rd_kafka_metadata *metadata = NULL;
+  rd_kafka_resp_err_t problem = rd_kafka_metadata(starts->kafka, 1, NULL, &metadata, starts->question_ms);
+  starts->progress(starts->progress_data);
+  if (problem != RD_KAFKA_RESP_ERR_NO_ERROR)
+    return FALSE;
+  search->leaders = g_new(gint32, (gsize)search->partitions->cnt);
+  for (int i = 0; i < search->partitions->cnt; i++)
+    search->leaders[i] = -1;
+  for (int t = 0; t < metadata->topic_cnt; t++) {
+    const struct rd_kafka_metadata_topic *topic = &metadata->topics[t];
+    for (int i = 0; i < search->partitions->cnt; i++)
+      for (int p = 0; strcmp(topic->topic, search->partitions->elems[i].topic) == 0 && p < topic->partition_cnt; p++)
+        if (topic->partitions[p].id == search->partitions->elems[i].partition)
+          search->leaders[i] = topic->partitions[p].leader;
+  }
+  rd_kafka_metadata_destroy(metadata);
+  return TRUE;
+}
+
+/* One question for the partitions whose questions were answered so far: for all, or if the leaders are known, for those
+ * that @leader has. Returns the error of the question as a whole, of which nothing is noted yet. */
+static rd_kafka_resp_err_t
+ask_offsets(Search *search, gint32 leader, gint64 time_ms, gsize member)
+{
+  rd_kafka_topic_partition_list_t *partitions = search->partitions;
+  rd_kafka_topic_partition_list_t *asked = rd_kafka_topic_partition_list_new(partitions->cnt);
+  rd_kafka_resp_err_t problem = RD_KAFKA_RESP_ERR_NO_ERROR;
+  for (int i = 0; i < partitions->cnt; i++)
+    if (partitions->elems[i].err == RD_KAFKA_RESP_ERR_NO_ERROR &&
+        (search->leaders == NULL || search->leaders[i] == leader))
+      rd_kafka_topic_partition_list_add(asked, partitions->elems[i].topic, partitions->elems[i].partition)->offset =
+          time_ms;
+  if (asked->cnt > 0) {
+    problem = rd_kafka_offsets_for_times(search->starts->kafka, asked, search->starts->question_ms);
+    search->starts->progress(search->starts->progress_data);
+  }
+  for (int i = 0; i < partitions->cnt && problem == RD_KAFKA_RESP_ERR_NO_ERROR; i++) {
+    rd_kafka_topic_partition_t *at = &partitions->elems[i];
+    const rd_kafka_topic_partition_t *answer = rd_kafka_topic_partition_list_find(asked, at->topic, at->partition);
+    if (answer == NULL)
+      continue;
+    at->err = answer->err;
+    G_STRUCT_MEMBER(gint64, &search->found[i], member) = answer->offset;
+  }
+  rd_kafka_topic_partition_list_destroy(asked);
+  return problem;
+}
+
+/* The offsets of all partitions at @time_ms, or at RD_KAFKA_OFFSET_BEGINNING or _END, go to the member of each result
+ * at @member. RD_KAFKA_OFFSET_END: no message is as late as that time.
+ *
+ * All in one question. librdkafka answers it as a whole: if one broker does not answer, nothing is known of the
+ * partitions of the others either. So each leader is then asked for itself. */
 static void
 find_offsets(Search *search, gint64 time_ms, gsize member)
 {
   rd_kafka_topic_partition_list_t *partitions = search->partitions;
-  rd_kafka_topic_partition_list_t *asked = rd_kafka_topic_partition_list_new(partitions->cnt);
-  for (int i = 0; i < partitions->cnt; i++)
-    rd_kafka_topic_partition_list_add(asked, partitions->elems[i].topic, partitions->elems[i].partition)->offset =
-        time_ms;
-  rd_kafka_resp_err_t problem = rd_kafka_offsets_for_times(search->starts->kafka, asked, search->starts->question_ms);
-  for (int i = 0; i < partitions->cnt; i++) {
-    rd_kafka_resp_err_t of_one = problem != RD_KAFKA_RESP_ERR_NO_ERROR ? problem : asked->elems[i].err;
-    if (of_one != RD_KAFKA_RESP_ERR_NO_ERROR && partitions->elems[i].err == RD_KAFKA_RESP_ERR_NO_ERROR)
-      partitions->elems[i].err = of_one;
-    G_STRUCT_MEMBER(gint64, &search->found[i], member) = asked->elems[i].offset;
+  rd_kafka_resp_err_t problem = RD_KAFKA_RESP_ERR_NO_ERROR;
+  if (search->leaders == NULL) {
+    problem = ask_offsets(search, -1, time_ms, member);
+    if (problem == RD_KAFKA_RESP_ERR_NO_ERROR)
+      return;
   }
-  rd_kafka_topic_partition_list_destroy(asked);
-  search->starts->progress(search->starts->progress_data);
+  gboolean are_known = search->leaders != NULL || find_leaders(search);
+  for (int i = 0; i < partitions->cnt; i++) {
+    gboolean was_asked = FALSE;
+    for (int k = 0; k < i && are_known && !was_asked; k++)
+      was_asked = search->leaders[k] == search->leaders[i];
+    if (was_asked)
+      continue;
+    if (are_known)
+      problem = search->leaders[i] < 0 ? RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE
+                                       : ask_offsets(search, search->leaders[i], time_ms, member);
+    for (int k = i; k < partitions->cnt && problem != RD_KAFKA_RESP_ERR_NO_ERROR; k++)
+      if (partitions->elems[k].err == RD_KAFKA_RESP_ERR_NO_ERROR &&
+          (!are_known || search->leaders[k] == search->leaders[i]))
+        partitions->elems[k].err = problem;
+  }
 }
 
 /* ---- whether the group is new ---- */
@@ -137,7 +202,8 @@ find_committed(Search *search)
 TideInputLog *
 tide_kafka_find_starts(const TideKafkaStarts *starts, rd_kafka_topic_partition_list_t *partitions)
 {
-  Search search = {starts, partitions, g_new0(TideInputLog, (gsize)MAX(partitions->cnt, 1))};
+  Search search = {
+      .starts = starts, .partitions = partitions, .found = g_new0(TideInputLog, (gsize)MAX(partitions->cnt, 1))};
   if (partitions->cnt == 0)
     return search.found;
   find_committed(&search);
@@ -148,5 +214,6 @@ tide_kafka_find_starts(const TideKafkaStarts *starts, rd_kafka_topic_partition_l
       find_beginnings(&search);
       break;
     }
+  g_free(search.leaders);
   return search.found;
 }

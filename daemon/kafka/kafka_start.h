@@ -2,8 +2,8 @@
  * if nothing is committed, where `kafka.start` lets a new group begin. What follows from that is the consumer's to
  * decide (consumer/offset_trust.h).
  *
- * Threads: the consumer's only. Each question is asked once for all partitions, and waits for the broker for a few
- * seconds at most. */
+ * Threads: the consumer's only. Each question is asked once for all partitions, or if a broker does not answer,
+ * once for each leader, and waits for the broker for a few seconds at most. */
 #pragma once
 
 #include "config/config.h"

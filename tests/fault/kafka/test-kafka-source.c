@@ -32,11 +32,19 @@ on_assigned(const char *topic, gint32 partition, gpointer data)
   return (guint16)partition;
 }
 
-/* What is out of range is read at the log's beginning. */
+/* Of partition 0, what was not found last; -1: nothing was. */
+static gint64 not_found_offset = -1;
+static gboolean asks_again;
+
+/* What is out of range is looked for again, there. */
 static gint64
 on_located(guint16 slot, const TideInputLog *log, gpointer data)
 {
-  return log->wanted_offset >= 0 ? log->begin_offset : log->committed_offset;
+  if (slot == 0)
+    not_found_offset = log->wanted_offset;
+  if (log->wanted_offset >= 0 && asks_again)
+    return TIDE_INPUT_ASK_AGAIN;
+  return log->wanted_offset >= 0 ? log->wanted_offset : log->committed_offset;
 }
 
 static void
@@ -97,6 +105,8 @@ static const TideInputHandlers handlers = {.progress = hear,
 static void
 set_up(Fixture *fixture, gconstpointer data)
 {
+  not_found_offset = -1;
+  asks_again = FALSE;
   fixture->kafka = mock_kafka_new(1);
   mock_kafka_create_topic(fixture->kafka, TOPIC, N_PARTITIONS);
   for (guint i = 0; i < N_PARTITIONS * N_MESSAGES; i++)
@@ -173,6 +183,30 @@ test_partitions_are_moved_one_after_the_other(Fixture *fixture, gconstpointer da
   g_assert_cmpint(fixture->first_offset[0], ==, 50);
   g_assert_cmpint(fixture->first_offset[1], ==, 60);
   g_assert_cmpint(fixture->first_offset[2], ==, next_offset);
+}
+
+/* Where a partition is moved to counts, and not the offset that was not found before that. */
+static void
+test_move_of_a_partition_that_is_looked_for(Fixture *fixture, gconstpointer data)
+{
+  gint64 began_at[N_PARTITIONS] = {-1, -1, -1}, deadline_us = timeout();
+  TideInputRecord record;
+  read_of_each(fixture, began_at);
+  asks_again = TRUE;
+  mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_FETCH, RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE, 1000);
+  while (not_found_offset < 0) {
+    g_assert_cmpint(tide_now_us(), <, deadline_us);
+    if (tide_input_poll(fixture->source, 100, &record))
+      tide_input_release(fixture->source, &record);
+  }
+  mock_kafka_clear_errors(fixture->kafka, TIDE_KAFKA_FETCH);
+  g_assert_cmpint(not_found_offset, !=, 50);
+  asks_again = FALSE;
+  tide_input_move(fixture->source, 0, 50);
+  fixture->first_offset[1] = fixture->first_offset[2] = 0;
+  read_of_each(fixture, fixture->first_offset);
+  g_assert_cmpint(fixture->first_offset[0], ==, 50);
+  g_assert_cmpint(not_found_offset, ==, 50);
 }
 
 /* A commit with a note, while librdkafka commits what is stored, which is less, each 100 ms, and does not know before
@@ -308,6 +342,8 @@ main(int argc, char **argv)
   g_test_add("/kafka-source/" name, Fixture, assignment, set_up, function, tear_down)
   ADD("moved-one-after-the-other/eager", "eager", test_partitions_are_moved_one_after_the_other);
   ADD("moved-one-after-the-other/cooperative", "cooperative", test_partitions_are_moved_one_after_the_other);
+  ADD("moved-while-looked-for/C7-eager", "eager", test_move_of_a_partition_that_is_looked_for);
+  ADD("moved-while-looked-for/C7-cooperative", "cooperative", test_move_of_a_partition_that_is_looked_for);
   ADD("stored-does-not-follow-a-commit", "eager", test_what_is_stored_does_not_follow_a_commit);
   ADD("stored-does-not-follow-a-later-commit", "eager", test_what_is_stored_does_not_follow_a_commit_in_the_background);
   ADD("brokers-are-asked-once-in-half-a-queue", "eager", test_brokers_are_asked_once_in_half_a_queue);

@@ -60,6 +60,31 @@ test_moved_leaders_and_coordinator_are_followed(PipelineFixture *fixture, gconst
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
 }
 
+/* The leader of one partition does not answer: the others are read all the same. */
+static void
+test_leader_that_does_not_answer_holds_no_other(PipelineFixture *fixture, gconstpointer kafka)
+{
+  for (guint i = 0; i < 20; i++)
+    pipeline_fixture_produce(fixture, (gint32)(i % FIXTURE_PARTITIONS), "host1",
+                             G_GINT64_CONSTANT(1763700000000) + (gint64)i, "v");
+  pipeline_fixture_flush(fixture);
+  mock_kafka_commit(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 1, 4);
+  mock_kafka_set_coordinator(fixture->kafka, FIXTURE_GROUP, 1);
+  mock_kafka_set_leader(fixture->kafka, FIXTURE_TOPIC, 0, 2);
+  mock_kafka_set_leader(fixture->kafka, FIXTURE_TOPIC, 1, 3);
+  mock_kafka_set_broker_up(fixture->kafka, 3, FALSE);
+  RunningPipeline *running =
+      running_pipeline_start_with(fixture, &(RunningPipelineOptions){.gateways = 1, .kafka = kafka});
+  g_assert_true(mock_kafka_wait_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, 10,
+                                          tide_now_us() + 60 * TIDE_US_PER_S));
+  running_pipeline_wait(running, says, (gpointer) "the position is not known");
+  mock_kafka_set_broker_up(fixture->kafka, 3, TRUE);
+  pipeline_fixture_wait_all_committed(fixture);
+  running_pipeline_wait_ready(running);
+  g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 16);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
 /* The mock does not throttle: what throttling does to a client, answers that come late, does the same. */
 static void
 test_slow_answers_cost_lag_only(PipelineFixture *fixture, gconstpointer data)
@@ -178,8 +203,9 @@ test_refusals_are_told_apart(PipelineFixture *fixture, gconstpointer data)
   }
 }
 
-#define ADD(path, set_up, func)                                                                                        \
-  g_test_add("/pipeline-brokers/" path, PipelineFixture, NULL, set_up, func, pipeline_fixture_tear_down)
+#define ADD_WITH(path, data, set_up, func)                                                                             \
+  g_test_add("/pipeline-brokers/" path, PipelineFixture, data, set_up, func, pipeline_fixture_tear_down)
+#define ADD(path, set_up, func) ADD_WITH(path, NULL, set_up, func)
 
 int
 main(int argc, char **argv)
@@ -188,6 +214,10 @@ main(int argc, char **argv)
   ADD("gone/C2-lost-brokers-are-outlasted", pipeline_fixture_set_up, test_lost_brokers_are_outlasted);
   ADD("moved/C3-moved-leaders-and-coordinator-are-followed", set_up_three,
       test_moved_leaders_and_coordinator_are_followed);
+  ADD_WITH("gone/C1-leader-that-does-not-answer-holds-no-other", NULL, set_up_three,
+           test_leader_that_does_not_answer_holds_no_other);
+  ADD_WITH("gone/C1-leader-that-does-not-answer-holds-no-other-cooperative", ", assignment: cooperative", set_up_three,
+           test_leader_that_does_not_answer_holds_no_other);
   ADD("moved/C17-slow-answers-cost-lag-only", pipeline_fixture_set_up, test_slow_answers_cost_lag_only);
   ADD("commits/C10-commits-refused-for-the-group-are-tried-again", pipeline_fixture_set_up,
       test_commits_refused_for_the_group_are_tried_again);
