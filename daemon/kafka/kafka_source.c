@@ -743,6 +743,11 @@ static void
 move_slot(TideInput *input, guint16 slot, gint64 offset)
 {
   TideKafkaSource *source = source_of(input);
+  SlotName *name = name_of(source, slot);
+  if (name->is_unlocated) { /* else it would go on at what was not found, and pass over all from @offset to there */
+    name->wanted_offset = offset;
+    return;
+  }
   rd_kafka_topic_partition_list_t *list = list_of(source, slot, offset);
   assign_more(source, list);
   rd_kafka_topic_partition_list_destroy(list);
