@@ -51,8 +51,9 @@ tide_offset_judge(const TideOffsetFacts *facts, gint64 now_us)
   if (noted != NULL && tide_halt_cause_is_of_offset(noted->cause) &&
       !(noted->cause == TIDE_HALT_DELETED && facts->goes_on_after_deletion))
     return (TideOffsetVerdict){.offset = TIDE_INPUT_HALTED, .halt = *noted, .is_noted = TRUE};
-  if (facts->was_log_replaced)
-    return halt_at(TIDE_HALT_RECREATED, was_reading ? offset : facts->own_offset, offset);
+  gint64 next_offset = was_reading || facts->own_offset < 0 ? offset : facts->own_offset;
+  if (facts->was_log_replaced && next_offset >= 0)
+    return halt_at(TIDE_HALT_RECREATED, next_offset, offset);
   if (offset < 0)
     return judge_uncommitted(facts);
   if (offset < log->begin_offset)

@@ -157,6 +157,20 @@ test_topics_that_were_recreated(void)
   assert_halted(&at, TIDE_HALT_RECREATED, 130);
 }
 
+/* Seen before this process has located the partition once: the halt is of the offset that is committed, and its note
+ * says so to the next process. */
+static void
+test_topic_recreated_before_it_is_located(void)
+{
+  Case at;
+  begin(&at);
+  at.facts.was_log_replaced = TRUE;
+  assert_halted(&at, TIDE_HALT_RECREATED, 150);
+  at.log.committed_offset = -1; /* and with nothing committed it is new */
+  at.facts.note = NULL;
+  assert_read(&at, 200, TIDE_OFFSET_BEGINS, 100, 200);
+}
+
 static void
 draw(Case *at)
 {
@@ -188,6 +202,7 @@ test_nothing_is_passed_unnamed(void)
     TideOffsetVerdict verdict = tide_offset_judge(&at.facts, NOW_US);
     g_assert_cmpint(verdict.from_offset, <=, verdict.to_offset);
     if (verdict.offset < 0) {
+      g_assert_cmpint(verdict.halt.offset, >=, 0);
       g_assert_true(verdict.offset == TIDE_INPUT_ASK_AGAIN || tide_halt_cause_is_of_offset(verdict.halt.cause));
       continue;
     }
@@ -199,7 +214,7 @@ test_nothing_is_passed_unnamed(void)
       g_assert_cmpint(verdict.to_offset, >=, verdict.offset);
       g_assert_true(verdict.event == TIDE_OFFSET_BEGINS || verdict.event == TIDE_OFFSET_DELETED);
     }
-    g_assert_false(at.facts.was_log_replaced);
+    g_assert_false(at.facts.was_log_replaced && MAX(at.log.committed_offset, at.facts.own_offset) >= 0);
   }
 }
 
@@ -215,6 +230,7 @@ main(int argc, char **argv)
   g_test_add_func("/offset-trust/C7-offsets-that-are-not-found", test_offsets_that_are_not_found);
   g_test_add_func("/offset-trust/K3-what-strangers-took", test_what_strangers_took);
   g_test_add_func("/offset-trust/K2-topics-that-were-recreated", test_topics_that_were_recreated);
+  g_test_add_func("/offset-trust/K2-topic-recreated-before-it-is-located", test_topic_recreated_before_it_is_located);
   g_test_add_func("/offset-trust/nothing-is-passed-unnamed", test_nothing_is_passed_unnamed);
   return g_test_run();
 }
