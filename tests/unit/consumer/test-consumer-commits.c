@@ -168,6 +168,7 @@ static void
 test_quiet_partitions_are_committed_again(Fixture *fixture, gconstpointer options)
 {
   const gint64 hour_us = 3600 * TIDE_US_PER_S;
+  tide_partition_release(bare_consumer_partition(&fixture->bare, 1), &fixture->bare.flow.budget);
   take_over(fixture, 0, 5);
   tide_consumer_commits_open(&fixture->commits, &(const guint16){0}, 1);
   tide_partition_commit_answered(bare_consumer_partition(&fixture->bare, 0), 5, TRUE);
