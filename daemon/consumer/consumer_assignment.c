@@ -233,7 +233,14 @@ on_located(guint16 slot, const TideInputLog *log, gpointer data)
   gboolean was_reading = log->wanted_offset >= 0;
   TideCommitNote note;
   gboolean is_noted = tide_commit_note_parse(log->note, &note);
-  TideOffsetVerdict verdict = judge(consumer, partition, log, is_noted ? &note : NULL);
+  /* A fetch begins behind the last message, and what follows that in the log, the marks of transactions, is finished
+   * all the same: it may be deleted. */
+  TideInputLog wanted = *log;
+  if (was_reading)
+    wanted.wanted_offset = MAX(log->wanted_offset, partition->offsets.mark);
+  TideOffsetVerdict verdict = judge(consumer, partition, &wanted, is_noted ? &note : NULL);
+  if (verdict.event == TIDE_OFFSET_READ_AGAIN && wanted.wanted_offset != log->wanted_offset)
+    verdict.event = TIDE_OFFSET_PLAIN;
   if (verdict.offset == TIDE_INPUT_ASK_AGAIN) {
     if (partition->location.beyond_end_us == 0)
       partition->location.beyond_end_us = tide_now_us();
@@ -272,8 +279,10 @@ on_unlocated(guint n_slots, const char *why, gpointer data)
 {
   TideConsumer *consumer = data;
   guint64 suppressed;
-  atomic_store_explicit(&consumer->status.unlocated, n_slots, memory_order_relaxed);
+  guint n_before = atomic_exchange_explicit(&consumer->status.unlocated, n_slots, memory_order_relaxed);
   log_events(consumer);
+  if (n_before > 0 && n_slots == 0)
+    tide_consumer_status_publish_trouble(&consumer->status, NULL);
   if (why == NULL)
     return;
   tide_consumer_status_publish_trouble(&consumer->status, why);
@@ -407,9 +416,8 @@ on_revoked(const guint16 *slots, gsize n_slots, gpointer data)
   for (gsize i = 0; i < n_slots; i++) {
     TidePartition *partition = tide_consumer_partition(consumer, slots[i]);
     unfinished += partition->offsets.unfinished;
-    if (partition->location.is_located)
-      tide_group_memory_give_up(consumer->context.memory, partition->topic, partition->partition,
-                                partition->commit.offset, tide_now_us());
+    tide_group_memory_give_up(consumer->context.memory, partition->topic, partition->partition,
+                              partition->commit.offset, tide_now_us());
     tide_partition_release(partition, consumer->context.budget);
   }
   tide_accumulator_give_up(consumer->accumulator, tide_now_us());

@@ -193,6 +193,7 @@ tide_partition_assign(TidePartition *partition)
   g_clear_pointer(&partition->halt.text, g_free);
   partition->halt = (TidePartitionHalt){.record_ms = -1};
   partition->location = (TidePartitionLocation){0};
+  partition->commit.offset = -1; /* others may have committed since */
   partition->awaited.is_awaited = FALSE;
   partition->end.is_reached = partition->again.was_unheld = FALSE;
   tide_kafka_watch_remove(partition->watch, partition->watched);

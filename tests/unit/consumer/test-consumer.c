@@ -523,6 +523,57 @@ test_unlocated_partition_commits_nothing(Fixture *fixture, gconstpointer options
   ASSERT_ASKED(fixture, "");
 }
 
+/* C1: what was wrong is over when it is. */
+static void
+test_trouble_ends_when_all_are_located(Fixture *fixture, gconstpointer options)
+{
+  const TideInputHandlers *handlers = handlers_of(fixture);
+  TideInputLog log = {.wanted_offset = -1, .committed_offset = 5, .begin_offset = 3, .end_offset = 10};
+  guint16 slot = handlers->assigned("t", 0, handlers->data);
+  handlers->unlocated(1, "topic 't' partition 0: Broker: Not coordinator", handlers->data);
+  handlers->assignment_done(handlers->data);
+  g_autofree char *before = tide_consumer_trouble_text(fixture->consumer);
+  g_assert_nonnull(before);
+  g_assert_cmpint(locate(fixture, slot, &log), ==, 5);
+  g_assert_null(tide_consumer_trouble_text(fixture->consumer));
+}
+
+/* K2: its topic was recreated, and it is taken away before the brokers have said where it stands now. */
+static void
+test_replaced_log_is_known_after_a_rebalance(Fixture *fixture, gconstpointer options)
+{
+  TideGroupMemory *memory = fixture->consumer->context.memory = tide_group_memory_new("g");
+  TideInputLog assigned = {.wanted_offset = -1, .committed_offset = 5, .begin_offset = 3, .end_offset = 10};
+  g_assert_cmpint(assign_log(fixture, 0, &assigned), ==, 5);
+  tide_consumer_partition(fixture->consumer, 0)->location.was_replaced = TRUE;
+  tide_consumer_locate_replaced(fixture->consumer);
+  take_away(fixture, 0, FALSE);
+  TideInputLog replaced = {.wanted_offset = -1, .committed_offset = -1, .end_offset = 500, .start_offset = 500};
+  g_assert_cmpint(assign_log(fixture, 0, &replaced), ==, TIDE_INPUT_HALTED);
+  assert_says(fixture, "offset 5 was to be read next; the topic was deleted and created again");
+  take_away(fixture, 0, FALSE);
+  /* Of an assignment in which it was never located nothing is known. */
+  tide_group_memory_give_up(memory, "t", 0, 9, 1);
+  (void)handlers_of(fixture)->assigned("t", 0, handlers_of(fixture)->data);
+  take_away(fixture, 0, FALSE);
+  g_assert_cmpint(tide_group_memory_find(memory, "t", 0).offset, ==, 9);
+  fixture->consumer->context.memory = NULL;
+  tide_group_memory_free(memory);
+}
+
+/* K8: what is finished is not deleted before it is read, though the fetch begins before it. */
+static void
+test_deleted_marks_of_transactions_halt_nothing(Fixture *fixture, gconstpointer options)
+{
+  static int watched;
+  assign(fixture, 0, 5);
+  fixture->consumer->context.watch = (TideKafkaWatch *)&watched; /* messages come from Kafka */
+  handlers_of(fixture)->reached_end(0, 7, handlers_of(fixture)->data);
+  fixture->consumer->context.watch = NULL;
+  TideInputLog log = {.wanted_offset = 5, .committed_offset = 7, .begin_offset = 7, .end_offset = 7};
+  g_assert_cmpint(locate(fixture, 0, &log), ==, 7);
+}
+
 /* K8: transactions leave marks behind the last message. */
 static void
 test_end_of_the_log_is_committed(Fixture *fixture, gconstpointer options)
@@ -647,6 +698,9 @@ main(int argc, char **argv)
   ADD("halted/K1-commits-the-logs-beginning", plain, test_halt_commits_the_logs_beginning);
   ADD("halted/K1-completions-move-no-offset", plain, test_completions_move_no_offset_of_a_halted_partition);
   ADD("halted/K1-noted-halt-is-kept", plain, test_noted_halt_is_kept_at_the_next_assignment);
+  ADD("unlocated/C1-trouble-ends-when-all-are-located", plain, test_trouble_ends_when_all_are_located);
+  ADD("halt/K2-replaced-log-is-known-after-a-rebalance", plain, test_replaced_log_is_known_after_a_rebalance);
+  ADD("halt/K8-deleted-marks-of-transactions-halt-nothing", plain, test_deleted_marks_of_transactions_halt_nothing);
   ADD("unlocated/C1-commits-nothing", plain, test_unlocated_partition_commits_nothing);
   ADD("end/K8-of-the-log-is-committed", plain, test_end_of_the_log_is_committed);
   ADD("pauses/time-held-for-memory-is-told", plain, test_time_held_for_memory_is_told);
