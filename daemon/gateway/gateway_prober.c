@@ -58,7 +58,8 @@ take_cluster(TideGateways *gateways, const char *cluster, gboolean *ret_is_ours,
              cluster, remembered);
   g_autoptr(GError) failure = NULL;
   if (!tide_cluster_memory_write(cluster, &failure))
-    tide_log(TIDE_LOG_WARNING, "cluster-unkept", "%s; it is tried again", failure->message);
+    tide_log(TIDE_LOG_WARNING, "cluster-unkept", "%s; the next start takes any cluster, and tries again",
+             failure->message);
   return TRUE;
 }
 
