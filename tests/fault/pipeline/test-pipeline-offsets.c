@@ -75,6 +75,31 @@ test_halt_outlasts_the_process_and_the_growing_topic(PipelineFixture *fixture, g
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 0);
 }
 
+static gboolean
+knows_lag(const TidePipelineState *state, gpointer data)
+{
+  return tide_metrics_sum(data, "tidemark_kafka_consumer_lag", NULL) > 0;
+}
+
+/* K2: that nothing is committed yet is no sign of a topic that was created again. */
+static void
+test_group_that_begins_is_not_halted(PipelineFixture *fixture, gconstpointer kafka)
+{
+  produce(fixture, 10);
+  mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_OFFSET_COMMIT, RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION, 1000);
+  RunningPipeline *running = start(fixture, kafka);
+  running_pipeline_wait(running, knows_lag, running->metrics);
+  mock_kafka_clear_errors(fixture->kafka, TIDE_KAFKA_OFFSET_COMMIT);
+  for (guint turn = 0; turn < 2; turn++) {
+    pipeline_fixture_wait_all_committed(fixture);
+    running_pipeline_wait_metric(running, "tidemark_kafka_committed_offset", 10 * (turn + 1));
+    g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_kafka_held_partitions", NULL), ==, 0);
+    produce(fixture, 10);
+  }
+  pipeline_fixture_wait_all_committed(fixture);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
 /* C7: a leader that lags finds no offset for a moment. */
 static void
 test_offset_that_is_not_found_for_a_moment(PipelineFixture *fixture, gconstpointer kafka)
@@ -195,6 +220,8 @@ main(int argc, char **argv)
              pipeline_fixture_tear_down)
   ADD("halt/K1-outlasts-the-process-and-the-growing-topic", NULL, test_halt_outlasts_the_process_and_the_growing_topic);
   ADD("halt/K1-outlasts-a-cooperative-process", COOPERATIVE, test_halt_outlasts_the_process_and_the_growing_topic);
+  ADD("halt/K2-not-of-a-group-that-begins", NULL, test_group_that_begins_is_not_halted);
+  ADD("halt/K2-not-of-a-cooperative-group-that-begins", COOPERATIVE, test_group_that_begins_is_not_halted);
   ADD("halt/C7-not-at-an-offset-that-is-not-found-for-a-moment", NULL, test_offset_that_is_not_found_for_a_moment);
   ADD("halt/C7-not-of-a-cooperative-member", COOPERATIVE, test_offset_that_is_not_found_for_a_moment);
   for (guint i = 0; i < G_N_ELEMENTS(questions); i++) {
