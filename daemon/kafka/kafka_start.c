@@ -217,3 +217,50 @@ tide_kafka_find_starts(const TideKafkaStarts *starts, rd_kafka_topic_partition_l
   g_free(search.leaders);
   return search.found;
 }
+
+/* ---- whether the logs are the same ---- */
+
+void
+tide_log_witness_take(TideLogWitness *witness, gint64 next_offset, gint64 present_offset, gint64 end_offset)
+{
+  witness->is_refuted |= witness->time_ms > 0 && present_offset >= 0 && present_offset < witness->offset;
+  if (witness->is_refuted)
+    return;
+  witness->time_ms = witness->next_time_ms;
+  witness->offset = next_offset >= 0 ? next_offset : end_offset;
+}
+
+/* The first offsets of partitions of @ends at the times of their witnesses. (transfer full); NULL: there is no answer
+ */
+static rd_kafka_topic_partition_list_t *
+ask_at_times(rd_kafka_t *kafka, const rd_kafka_topic_partition_list_t *ends, TideLogWitness *const *witnesses,
+             gsize member, int question_ms)
+{
+  rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_copy(ends);
+  for (int i = 0; i < list->cnt; i++)
+    list->elems[i].offset = G_STRUCT_MEMBER(gint64, witnesses[i], member);
+  if (rd_kafka_offsets_for_times(kafka, list, question_ms) == RD_KAFKA_RESP_ERR_NO_ERROR)
+    return list;
+  rd_kafka_topic_partition_list_destroy(list);
+  return NULL;
+}
+
+void
+tide_kafka_ask_witnesses(rd_kafka_t *kafka, const rd_kafka_topic_partition_list_t *ends,
+                         TideLogWitness *const *witnesses, int question_ms)
+{
+  rd_kafka_topic_partition_list_t *next =
+      ask_at_times(kafka, ends, witnesses, G_STRUCT_OFFSET(TideLogWitness, next_time_ms), question_ms);
+  rd_kafka_topic_partition_list_t *present =
+      next != NULL ? ask_at_times(kafka, ends, witnesses, G_STRUCT_OFFSET(TideLogWitness, time_ms), question_ms) : NULL;
+  for (int i = 0; present != NULL && i < ends->cnt; i++) {
+    const rd_kafka_topic_partition_t *to = &next->elems[i], *at = &present->elems[i], *end = &ends->elems[i];
+    if (to->err == RD_KAFKA_RESP_ERR_NO_ERROR && at->err == RD_KAFKA_RESP_ERR_NO_ERROR &&
+        end->err == RD_KAFKA_RESP_ERR_NO_ERROR)
+      tide_log_witness_take(witnesses[i], to->offset, at->offset, end->offset);
+  }
+  if (next != NULL)
+    rd_kafka_topic_partition_list_destroy(next);
+  if (present != NULL)
+    rd_kafka_topic_partition_list_destroy(present);
+}

@@ -2,7 +2,7 @@
  * if nothing is committed, where `kafka.start` lets a new group begin. What follows from that is the consumer's to
  * decide (consumer/offset_trust.h).
  *
- * Threads: the consumer's only. Each question is asked once for all partitions, or if a broker does not answer,
+ * Threads: the client's only. Each question is asked once for all partitions, or if a broker does not answer,
  * once for each leader, and waits for the broker for a few seconds at most. */
 #pragma once
 
@@ -31,5 +31,24 @@ typedef struct TideKafkaStarts {
  * Returns: (transfer full): one for each, by index; its note is borrowed from @partitions. wanted_offset is -1
  */
 TideInputLog *tide_kafka_find_starts(const TideKafkaStarts *starts, rd_kafka_topic_partition_list_t *partitions);
+
+/* What shows whether a log is still the one that it was: no message before @offset has a time of @time_ms or later. Of
+ * a log that grows at its end and loses what is oldest that stays true for ever, whatever times its messages have. A
+ * topic that was deleted and created again gives the lie to it with its first message that has a later time. */
+typedef struct TideLogWitness {
+  gint64 time_ms; /* 0: there is no witness yet */
+  gint64 offset;
+  gint64 next_time_ms; /* set by whoever asks: that of the next witness, which is to be no older than what was read */
+  gboolean is_refuted; /* stays so */
+} TideLogWitness;
+
+/* Takes the answers to two questions, each negative if no message is as late as that: where the next witness's time
+ * first is, and behind that question where the present one's is, so that both are of one log. @end_offset: of the log,
+ * a moment before. Pure, for the watch and its test. */
+void tide_log_witness_take(TideLogWitness *witness, gint64 next_offset, gint64 present_offset, gint64 end_offset);
+
+/* Asks both questions for each partition of @ends, by index. What is not answered stays as it is. */
+void tide_kafka_ask_witnesses(rd_kafka_t *kafka, const rd_kafka_topic_partition_list_t *ends,
+                              TideLogWitness *const *witnesses, int question_ms);
 
 G_END_DECLS

@@ -3,13 +3,14 @@
 #include "config/topic_pattern.h"
 #include "kafka/group_offsets.h"
 #include "kafka/kafka_conf.h"
+#include "kafka/kafka_start.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/lock.h"
 
 #define ROUND_US TIDE_US_PER_S
 
-/* Each question. The thread asks up to four in a row, and looks between them whether it is to end. */
+/* Each question. The thread asks up to six in a row, and looks between them whether it is to end. */
 #define QUESTION_MS 2000
 
 /* An answer that is older is no answer any more: longer than a leader or a coordinator takes to move. */
@@ -32,6 +33,7 @@ struct TideWatchedPartition {
   TideGauge *lag_seconds;
   TideGauge *committed;
   TideGauge *undecided_gauge;
+  TideLogWitness *witness; /* borrowed; its thread only */
   /* under the watch's lock */
   gboolean is_gone; /* "tide-watch" frees it, which may be asking about it */
   TideConsumerPosition position;
@@ -72,6 +74,7 @@ struct TideKafkaWatch {
   gboolean is_stopping;
   gboolean is_urgent;    /* a partition was added */
   GPtrArray *partitions; /* owned (element-type TideWatchedPartition); only its thread takes away */
+  GHashTable *witnesses; /* owned: "topic/3" -> TideLogWitness; they outlast assignments */
   gboolean knows_topics;
   TideKafkaAnswers answers;
   char *missing;           /* owned; NULL: none */
@@ -105,6 +108,7 @@ tide_kafka_watch_new(const TideKafkaConfig *config, TideMetrics *metrics)
   watch->topics = g_ptr_array_new_with_free_func(destroy_topic);
   watch->patterns = g_ptr_array_new();
   watch->partitions = g_ptr_array_new_with_free_func(watched_free);
+  watch->witnesses = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
   watch->missing_gauge = tide_metrics_gauge(metrics, "tidemark_kafka_topics_missing",
                                             "Topics of the configuration that the brokers do not have", NULL);
   watch->throttled_total =
@@ -154,13 +158,18 @@ tide_kafka_watch_add(TideKafkaWatch *watch, const char *topic, gint32 partition,
   watched->undecided_gauge =
       tide_metrics_gauge(watch->metrics, "tidemark_kafka_undecided_messages",
                          "Messages that wait for the end of an open transaction of their producers", labels);
+  char *name = g_strdup_printf("%s/%d", topic, partition);
   tide_mutex_lock(&watch->lock);
   {
+    watched->witness = g_hash_table_lookup(watch->witnesses, name);
+    if (watched->witness == NULL)
+      g_hash_table_insert(watch->witnesses, g_steal_pointer(&name), watched->witness = g_new0(TideLogWitness, 1));
     g_ptr_array_add(watch->partitions, watched);
     watch->is_urgent = TRUE;
     tide_cond_signal(&watch->changed);
   }
   tide_mutex_unlock(&watch->lock);
+  g_free(name);
   return watched;
 }
 
@@ -358,6 +367,8 @@ list_watched(TideKafkaWatch *watch)
     else {
       rd_kafka_topic_partition_list_add(list, watched->topic, watched->partition)->opaque = watched;
       watched->asked_committed_offset = watched->position.committed_offset;
+      gint64 read_ms = watched->position.newest_ms, now_ms = tide_wall_clock_epoch_ms();
+      watched->witness->next_time_ms = read_ms > 0 && read_ms < now_ms ? read_ms + 1 : now_ms;
     }
   }
   tide_mutex_unlock(&watch->lock);
@@ -419,6 +430,7 @@ take_answer_locked(TideWatchedPartition *watched, gint64 committed, gint64 end, 
   else if (watched->shorter_us == 0)
     watched->shorter_us = now_us;
   watched->was_replaced |= watched->shorter_us > 0 && now_us - watched->shorter_us >= SHORTER_US;
+  watched->was_replaced |= watched->witness->is_refuted;
   if (read_to >= end || read_to != watched->read_to || watched->still_us == 0) {
     watched->still_us = read_to < end ? now_us : 0;
     watched->undecided = 0;
@@ -480,12 +492,17 @@ static void
 ask_for_lag(TideKafkaWatch *watch)
 {
   rd_kafka_topic_partition_list_t *committed = list_watched(watch);
+  g_autoptr(GPtrArray) witnesses = g_ptr_array_new();
+  for (int i = 0; i < committed->cnt; i++)
+    g_ptr_array_add(witnesses, ((const TideWatchedPartition *)committed->elems[i].opaque)->witness);
   rd_kafka_topic_partition_list_t *ends = rd_kafka_topic_partition_list_copy(committed);
   /* The ends first: what is committed meanwhile may lie behind them, which is no lag. */
-  gboolean answered = committed->cnt > 0 && ask_offsets(watch->kafka, ends, RD_KAFKA_OFFSET_END) &&
-                      !is_stopping(watch) &&
-                      rd_kafka_committed(watch->kafka, committed, QUESTION_MS) == RD_KAFKA_RESP_ERR_NO_ERROR &&
-                      !is_stopping(watch) && fill_in_begins(watch, committed);
+  gboolean answered = committed->cnt > 0 && ask_offsets(watch->kafka, ends, RD_KAFKA_OFFSET_END) && !is_stopping(watch);
+  if (answered)
+    tide_kafka_ask_witnesses(watch->kafka, ends, (TideLogWitness *const *)(gconstpointer)witnesses->pdata, QUESTION_MS);
+  answered = answered && !is_stopping(watch) &&
+             rd_kafka_committed(watch->kafka, committed, QUESTION_MS) == RD_KAFKA_RESP_ERR_NO_ERROR &&
+             !is_stopping(watch) && fill_in_begins(watch, committed);
   take_answers(watch, committed, answered ? ends : NULL);
   if (committed->cnt == 0 && !is_stopping(watch))
     ask_coordinator(watch);
@@ -798,6 +815,7 @@ tide_kafka_watch_free(TideKafkaWatch *watch)
   if (watch->kafka != NULL)
     rd_kafka_destroy_flags(watch->kafka, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
   g_ptr_array_unref(watch->partitions);
+  g_hash_table_unref(watch->witnesses);
   g_free(watch->missing);
   g_free(watch->strangers);
   tide_cond_clear(&watch->changed);

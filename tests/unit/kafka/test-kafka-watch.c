@@ -1,4 +1,5 @@
 /* The lag in seconds: how old the oldest message is that is not committed, by what the consumer and the broker say. */
+#include "kafka/kafka_start.h"
 #include "kafka/kafka_watch.h"
 
 #define NOW_MS 1000000
@@ -86,6 +87,44 @@ test_markers_are_no_messages(void)
   g_assert_cmpint(tide_lag_messages(&read_up, 0, 52, 51), ==, 0);
 }
 
+/* One look: the time to be witnessed next, and what the brokers answer. */
+typedef struct Look {
+  gint64 next_time_ms, next_offset, present_offset, end_offset;
+} Look;
+
+static gboolean
+is_refuted(const Look *looks, gsize n)
+{
+  TideLogWitness witness = {0};
+  for (gsize i = 0; i < n; i++) {
+    witness.next_time_ms = looks[i].next_time_ms;
+    tide_log_witness_take(&witness, looks[i].next_offset, looks[i].present_offset, looks[i].end_offset);
+  }
+  return witness.is_refuted;
+}
+
+/* A log that grows, whose messages have any times, and that loses what is oldest. */
+static void
+test_log_that_grows_is_the_same(void)
+{
+  const Look grows[] = {{500, -1, 0, 10}, {510, 12, 10, 15}, {490, 3, 12, 20}, {510, 12, 3, 20}, {600, -1, 12, 20}};
+  const Look loses[] = {{500, 4, 0, 10}, {500, 8, 8, 10}, {500, -1, -1, 10}, {500, 10, 10, 11}};
+  const Look was_empty[] = {{500, -1, 0, 0}, {500, 0, 0, 5}, {510, 3, 0, 5}};
+  g_assert_false(is_refuted(grows, G_N_ELEMENTS(grows)));
+  g_assert_false(is_refuted(loses, G_N_ELEMENTS(loses)));
+  g_assert_false(is_refuted(was_empty, G_N_ELEMENTS(was_empty)));
+}
+
+/* It may be longer by now than the old one was, and looks afterwards find nothing amiss. */
+static void
+test_log_that_was_created_again_is_another(void)
+{
+  const Look at_rest[] = {{500, -1, 0, 1000}, {500, 0, 0, 1500}, {600, -1, 1000, 1500}};
+  const Look flows[] = {{500, -1, 0, 1000}, {510, 1005, 1000, 1010}, {520, 1400, 0, 1500}};
+  g_assert_true(is_refuted(at_rest, G_N_ELEMENTS(at_rest)));
+  g_assert_true(is_refuted(flows, G_N_ELEMENTS(flows)));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -99,5 +138,7 @@ main(int argc, char **argv)
                   test_finished_messages_age_until_they_are_committed);
   g_test_add_func("/kafka-watch/U2-marks-of-transactions-do-not-age", test_marks_of_transactions_do_not_age);
   g_test_add_func("/kafka-watch/K8-markers-are-no-messages", test_markers_are_no_messages);
+  g_test_add_func("/kafka-watch/K2-log-that-grows-is-the-same", test_log_that_grows_is_the_same);
+  g_test_add_func("/kafka-watch/K2-log-that-was-created-again-is-another", test_log_that_was_created_again_is_another);
   return g_test_run();
 }
