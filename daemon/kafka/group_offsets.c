@@ -1,6 +1,7 @@
 #include "kafka/group_offsets.h"
 
 #include "kafka/kafka_commit.h"
+#include "kafka/kafka_conf.h"
 #include "util/error.h"
 
 static void
@@ -43,6 +44,20 @@ tide_kafka_group_describe(rd_kafka_t *kafka, const char *group, int timeout_ms, 
               result == RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE ? TIDE_ERROR_UNAVAILABLE : TIDE_ERROR_KAFKA,
               "cannot ask for the members of group '%s': %s", group, rd_kafka_err2str(result));
   return NULL;
+}
+
+char *
+tide_kafka_group_strangers(const GArray *members, const TideKafkaConfig *config, guint *ret_n)
+{
+  g_autoptr(GString) text = g_string_new(NULL);
+  *ret_n = 0;
+  for (guint i = 0; i < members->len; i++) {
+    const TideKafkaMember *member = &g_array_index(members, TideKafkaMember, i);
+    if (!tide_kafka_conf_is_tidemark(config, member->client_id))
+      g_string_append_printf(text, "%s'%s' at %s (%s)", (*ret_n)++ > 0 ? ", " : "", member->client_id, member->host,
+                             member->member_id);
+  }
+  return *ret_n > 0 ? g_strdup(text->str) : NULL;
 }
 
 /* What a coordinator answers to a commit from outside while the group has members. */

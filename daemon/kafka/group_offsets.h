@@ -4,7 +4,8 @@
  * Threads: any; one at a time for each client. */
 #pragma once
 
-#include <glib.h>
+#include "config/config.h"
+
 #include <librdkafka/rdkafka.h>
 
 G_BEGIN_DECLS
@@ -24,6 +25,10 @@ typedef struct TideKafkaMember {
  */
 GArray *tide_kafka_group_describe(rd_kafka_t *kafka, const char *group, int timeout_ms,
                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* "'rdkafka' at /10.1.2.3 (rdkafka-0f3c...)", for each member that is no tidemark of @config, and their number.
+ * @members: (element-type TideKafkaMember). (transfer full) (nullable): NULL: there is none */
+char *tide_kafka_group_strangers(const GArray *members, const TideKafkaConfig *config, guint *ret_n);
 
 /* What is to be committed for a partition. */
 typedef struct TideKafkaGroupOffset {

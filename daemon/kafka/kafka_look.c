@@ -2,6 +2,7 @@
 
 #include "config/topic_pattern.h"
 #include "kafka/dead_letter_topic.h"
+#include "kafka/group_offsets.h"
 #include "kafka/kafka_client.h"
 #include "kafka/kafka_right.h"
 #include "util/clock.h"
@@ -202,6 +203,15 @@ ask_for_offsets(Looking *it)
     it->look->group_fault = g_strdup_printf("its committed offsets cannot be had: %s", rd_kafka_err2str(result));
 }
 
+static void
+ask_for_members(Looking *it)
+{
+  guint n;
+  g_autoptr(GArray) members = tide_kafka_group_describe(it->kafka, it->config->kafka.group, (int)it->timeout_ms, NULL);
+  if (members != NULL)
+    it->look->strangers = tide_kafka_group_strangers(members, &it->config->kafka, &n);
+}
+
 /* ---- settings of topics ---- */
 
 static void
@@ -305,6 +315,7 @@ ask(Looking *it, GError **error)
   gboolean asked = ask_for_topics(it, error);
   if (asked) {
     ask_for_offsets(it);
+    ask_for_members(it);
     try_to_read(it);
     look_at_dead_letters_topic(it);
   }
@@ -339,6 +350,7 @@ tide_kafka_look_free(TideKafkaLook *look)
   g_clear_pointer(&look->topics, g_ptr_array_unref);
   g_clear_pointer(&look->settings, g_array_unref);
   g_free(look->group_fault);
+  g_free(look->strangers);
   g_free(look->dead_letters_fault);
   g_free(look);
 }

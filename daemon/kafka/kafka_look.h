@@ -24,6 +24,7 @@ typedef struct TideKafkaLook {
   GPtrArray *brokers;       /* owned (element-type TideSeenBroker) */
   GPtrArray *topics;        /* owned (element-type TideSeenTopic): one for each configured topic, in their order */
   char *group_fault;        /* owned: why the group's offsets cannot be had, and what to do; NULL: they can */
+  char *strangers;          /* owned: members of the group that are no tidemark; NULL: none, or nobody says */
   char *dead_letters_fault; /* owned: why the dead-letter topic is not found, and what to do; NULL: it is, or none is
                                set */
   GArray *settings; /* owned (element-type TideTopicSettings): of the dead-letter topic, then of those that are read;
@@ -32,7 +33,8 @@ typedef struct TideKafkaLook {
 
 /**
  * tide_kafka_look: which topics there are; a fetch from one partition of each that is wanted; what the group
- * committed. Errors: KAFKA with what librdkafka said of the brokers; CONFIG for a property it refuses. Blocks: up to
+ * committed, and who is in it. Errors: KAFKA with what librdkafka said of the brokers; CONFIG for a property it
+ * refuses. Blocks: up to
  * @timeout_ms for each of the questions.
  */
 TideKafkaLook *tide_kafka_look(const TideConfig *config, gint64 timeout_ms, GError **error) G_GNUC_WARN_UNUSED_RESULT;

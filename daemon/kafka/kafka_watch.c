@@ -680,22 +680,6 @@ tide_kafka_watch_topics(TideKafkaWatch *watch, char **ret_missing)
 
 /* ---- the group ---- */
 
-/* "'rdkafka' at /10.1.2.3 (rdkafka-0f3c...)", for each member that is no tidemark. (transfer full); NULL: there is none
- */
-static char *
-describe_strangers(const TideKafkaWatch *watch, const GArray *members, guint *ret_n)
-{
-  g_autoptr(GString) text = g_string_new(NULL);
-  *ret_n = 0;
-  for (guint i = 0; i < members->len; i++) {
-    const TideKafkaMember *member = &g_array_index(members, TideKafkaMember, i);
-    if (!tide_kafka_conf_is_tidemark(watch->config, member->client_id))
-      g_string_append_printf(text, "%s'%s' at %s (%s)", (*ret_n)++ > 0 ? ", " : "", member->client_id, member->host,
-                             member->member_id);
-  }
-  return *ret_n > 0 ? g_strdup(text->str) : NULL;
-}
-
 static void
 ask_for_members(TideKafkaWatch *watch)
 {
@@ -707,7 +691,7 @@ ask_for_members(TideKafkaWatch *watch)
     return; /* who were seen last stay known */
   }
   guint n;
-  char *strangers = describe_strangers(watch, members, &n);
+  char *strangers = tide_kafka_group_strangers(members, watch->config, &n);
   tide_gauge_set(watch->strangers_gauge, n);
   tide_mutex_lock(&watch->lock);
   g_free(watch->strangers);

@@ -43,6 +43,20 @@ add_topic(TideCheckList *list, const TideSeenTopic *topic)
 }
 
 static void
+add_group(TideCheckList *list, const char *name, const TideKafkaLook *look)
+{
+  g_autofree char *strangers =
+      look->strangers == NULL
+          ? NULL
+          : g_strdup_printf("has members that are not tidemark: %s: messages of the partitions that they are given are "
+                            "not written: stop them, or give them a group of their own",
+                            look->strangers);
+  const char *problem = look->group_fault != NULL ? look->group_fault : strangers;
+  tide_check_list_add(list, "group", name, problem == NULL ? TIDE_CHECK_OK : TIDE_CHECK_PROBLEM,
+                      problem != NULL ? problem : "its offsets can be read");
+}
+
+static void
 add_dead_letters(TideCheckList *list, const char *name, const TideKafkaLook *look)
 {
   gboolean is_problem = FALSE;
@@ -142,9 +156,7 @@ tide_check_kafka(const TideConfig *config, TideCheckList *list)
   add_unreachable_brokers(list, look->brokers);
   for (guint i = 0; i < look->topics->len; i++)
     add_topic(list, look->topics->pdata[i]);
-  tide_check_list_add(list, "group", config->kafka.group,
-                      look->group_fault == NULL ? TIDE_CHECK_OK : TIDE_CHECK_PROBLEM,
-                      look->group_fault != NULL ? look->group_fault : "its offsets can be read");
+  add_group(list, config->kafka.group, look);
   if (config->dead_letters.topic != NULL)
     add_dead_letters(list, config->dead_letters.topic, look);
 }
