@@ -2,6 +2,8 @@
  * leaves behind for whoever comes next. */
 #include "fault/pipeline/pipeline_fixture.h"
 #include "kafka/commit_note.h"
+#include "kafka/kafka_watch.h"
+#include "unit/load_text.h"
 #include "util/clock.h"
 
 #include <glib/gstdio.h>
@@ -117,6 +119,31 @@ test_offset_that_is_not_found_for_a_moment(PipelineFixture *fixture, gconstpoint
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
 }
 
+/* K2: of a partition that is not located yet nobody knows what is committed; that nothing is tells of no other log. */
+static void
+test_new_partition_is_no_replaced_one(PipelineFixture *fixture, gconstpointer data)
+{
+  g_autofree char *yaml = pipeline_fixture_yaml(fixture, &(RunningPipelineOptions){.gateways = 1});
+  TideConfig *config = load_text(yaml);
+  TideMetrics *metrics = tide_metrics_new();
+  TideKafkaWatch *watch = tide_kafka_watch_new(&config->kafka, metrics);
+  g_autoptr(GError) error = NULL;
+  gboolean started = tide_kafka_watch_start(watch, &error);
+  g_assert_no_error(error);
+  g_assert_true(started);
+  TideWatchedPartition *watched = tide_kafka_watch_add(watch, FIXTURE_TOPIC, 0, NULL);
+  gint64 deadline_us = pipeline_fixture_deadline_us();
+  while (!tide_kafka_watch_lag(watch).is_known)
+    pipeline_fixture_wait_a_little(deadline_us, "the watch was answered");
+  TideConsumerPosition begun = {.next_offset = -1, .mark = -1, .finished_ms = -1, .oldest_ms = -1, .newest_ms = -1};
+  g_assert_false(tide_kafka_watch_note(watch, watched, &begun, &(TideConsumerNote){0}));
+  tide_kafka_watch_remove(watch, watched);
+  tide_kafka_watch_stop(watch);
+  tide_kafka_watch_free(watch);
+  tide_metrics_free(metrics);
+  tide_config_free(config);
+}
+
 /* ---- questions without an answer ---- */
 
 typedef struct Question {
@@ -224,6 +251,7 @@ main(int argc, char **argv)
   ADD("halt/K2-not-of-a-cooperative-group-that-begins", COOPERATIVE, test_group_that_begins_is_not_halted);
   ADD("halt/C7-not-at-an-offset-that-is-not-found-for-a-moment", NULL, test_offset_that_is_not_found_for_a_moment);
   ADD("halt/C7-not-of-a-cooperative-member", COOPERATIVE, test_offset_that_is_not_found_for_a_moment);
+  ADD("halt/K2-not-of-a-partition-that-is-new", NULL, test_new_partition_is_no_replaced_one);
   for (guint i = 0; i < G_N_ELEMENTS(questions); i++) {
     g_autofree char *path =
         g_strdup_printf("/pipeline-offsets/questions/C1-%d-%s%s", questions[i].request,
