@@ -603,11 +603,11 @@ class Oracle:
             return "unmatched"
         spec = self.time_spec(table)
         time = event_time(fields, spec, message.timestamp_ms)
+        if time.is_future and table.get("latest", "none") != "none":
+            return "future"
         used = {*fields_in(table["key"]), spec.get("field", "")}
         key = make_parts(table["key"], fields, time.ms)
         cells = cells_of(table, fields, time.ms, used)
-        if time.is_future and table.get("latest", "none") != "none":
-            return "future"
         cell_time = table.get("cell_time", "event")
         cell_ms = {"event": time.ms, "record": message.timestamp_ms}[cell_time]
         if "ttl" in table and cell_ms + duration_ms(table["ttl"]) < self.now_ms:
