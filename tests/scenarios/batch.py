@@ -9,6 +9,8 @@ from __future__ import annotations
 import base64
 import copy
 import json
+import re
+import struct
 import subprocess
 import time
 from dataclasses import dataclass
@@ -17,12 +19,14 @@ from typing import Any
 
 from content import judge_tables
 from oracle import Message, Oracle, Outcome, Row
+from outside import CODES, Stand, noted_halt, stand_of
 from processes import Daemon, Gateway, Kafka, ProcessFailed
 
 GROUP = "scenarios"
 DEAD_LETTERS = "letters"
 STILL_S = 30.0     # nothing has moved for so long, and work is outstanding: a standstill
 ENDLESS_S = 240.0  # something moves, and it comes to no end
+MAX_ENDS = 5
 
 
 @dataclass
@@ -40,6 +44,7 @@ class Programs:
     tidemark: Path
     mock_kafka: Path
     gateway: Path
+    shifted: Path | None = None  # the daemon with a clock that can be set
 
 
 @dataclass
@@ -93,7 +98,10 @@ class Batch:
         self.ends: dict[tuple[str, int], int] = {
             (topic_of(scenario, index), partition): 0 for scenario in self.scenarios
             for index, count in enumerate(scenario["topics"]) for partition in range(count)}
+        self.stands: dict[tuple[str, int], Stand] = {source: Stand(0) for source in self.ends}
         self.daemons: list[Daemon] = []
+        self.ended: list[Daemon] = []
+        self.n_ends = 0  # of daemons that said that they are to be started again
         self.n_daemons = self.n_joined = 0
         # Partitions change hands, if only while several threads join: what was done may be done twice.
         self.is_disturbed = batch["config"].get("kafka", {}).get("threads", 2) > 1
@@ -129,10 +137,48 @@ class Batch:
         made = subprocess.run([self.programs.tidemark, "tables", "create", "-c", path], capture_output=True, text=True)
         if made.returncode != 0:
             raise ProcessFailed(f"tables create: {made.stdout[-500:]}{made.stderr[-1500:]}")
+        if self.batch.get("before"):
+            self.set_faults(0)
+            self.commit_before()
+
+    def commit_before(self) -> None:
+        """The first messages and what the group has committed, before any daemon: judges where each partition stands."""
+        offsets = {(topic_of(scenario, one["topic"]), one["partition"]): one
+                   for scenario in self.scenarios for one in scenario.get("offsets", [])}
+        for source, one in offsets.items():
+            if one.get("fill"):
+                self.kafka.ask("fill", source[0], str(source[1]), str(one["fill"]))
+                self.messages += [Message(*source, offset, None, None, 1, []) for offset in range(one["fill"])]
+                self.ends[source] = one["fill"]
+        self.produce(0)
+        self.kafka.ask_all([("commit", GROUP, source[0], str(source[1]), str(one["offset"]), one["note"] or "''")
+                            for source, one in offsets.items()])
+        state = self.state_directory()
+        if self.batch.get("remembered"):
+            (state / "started-groups").write_text(f"{self.kafka.ask('cluster')[0].split()[1]} {GROUP}\n")
+        has_begun = bool(offsets) or bool(self.batch.get("remembered"))
+        for source, end in self.ends.items():
+            one = offsets.get(source, {})
+            begin = self.kafka.number("begin", source[0], str(source[1])) if one.get("fill") else 0
+            self.stands[source] = stand_of(one.get("offset"), one.get("note", ""), begin, end, self.batch["config"]["kafka"],
+                                           has_begun)
+        self.known = (-1, {})
+
+    def state_directory(self) -> Path:
+        """Of the daemon that is started next: each that joins has its own, and a restarted one that of the first."""
+        path = self.directory / f"state-{self.n_joined}"
+        path.mkdir(exist_ok=True)
+        return path
 
     def start_daemon(self) -> None:
+        clock, clocks_s = None, self.batch.get("clocks_s")
+        if clocks_s and self.programs.shifted:
+            clock = self.directory / f"clock-{self.n_daemons}"
+            clock.write_bytes(struct.pack("q", clocks_s[self.n_daemons % len(clocks_s)] * 10**9))
         self.n_daemons += 1
-        self.daemons.append(Daemon(self.programs.tidemark, self.config(), self.directory, f"daemon-{self.n_daemons}"))
+        program = self.programs.shifted if clock and self.programs.shifted else self.programs.tidemark
+        state = self.state_directory() if self.batch.get("before") else None
+        self.daemons.append(Daemon(program, self.config(), self.directory, f"daemon-{self.n_daemons}", state, clock))
 
     # ---- what happens ----
 
@@ -163,8 +209,19 @@ class Batch:
                 for call in fault.get("calls", ["putMultiple", "mutateRow"]):
                     self.gateway.ask("fault", fault["do"], f"table={table}", f"call={call}", *fault.get("words", []))
 
-    def happen(self, what: str) -> None:
-        getattr(self, f"event_{what}")()
+    def happen(self, event: dict[str, Any]) -> None:
+        words = {name: one for name, one in event.items() if name not in ("step", "do", "after_ms")}
+        getattr(self, f"event_{event['do']}")(**words)
+
+    def supervise(self) -> None:
+        """As systemd does: a daemon that ends with 75 is started again."""
+        for index, daemon in enumerate(self.daemons):
+            if not daemon.is_running() and daemon.process.poll() == 75 and self.n_ends < MAX_ENDS:
+                self.n_ends += 1
+                self.is_disturbed = True
+                self.look_for_findings(self.daemons.pop(index))
+                self.start_daemon()
+                return
 
     def event_restart(self) -> None:
         self.is_disturbed = True
@@ -173,7 +230,8 @@ class Batch:
 
     def event_kill(self) -> None:
         self.is_disturbed = True
-        self.daemons.pop(0).kill()
+        self.daemons[0].kill()
+        self.look_for_findings(self.daemons.pop(0))
         self.judge_kill()
         self.start_daemon()
 
@@ -210,34 +268,122 @@ class Batch:
     def event_fetches_fail(self) -> None:
         self.kafka.ask("fail", "fetch", "-195", "2")
 
+    def event_errors(self, request: str, code: int, n: int) -> None:
+        self.is_disturbed = True
+        self.kafka.ask("fail", request, str(code), str(n))
+
+    def event_coordinator(self, broker: int) -> None:
+        self.is_disturbed = True
+        self.kafka.ask("coordinator", GROUP, str(broker))
+
+    def event_clock(self, by_s: int) -> None:
+        self.is_disturbed = True
+        for daemon in self.daemons:
+            daemon.set_clock(by_s)
+
+    def event_refuse(self, codes: list[list[int]]) -> None:
+        """The topic of dead letters takes some batches only; whatever has no dead letter does not wait for that."""
+        self.is_disturbed = True
+        self.kafka.ask_all([("fail", "produce", str(code), str(n)) for code, n in codes])
+        outcomes = self.outcomes()
+        unclean = {source[:2] for source, outcome in outcomes.items() if outcome.bad or outcome.dead_letters != "none"}
+        targets = {source: target for source, target in self.targets().items() if source not in unclean}
+        self.wait_committed(targets, "held by dead letters of others")
+        self.kafka.clear("produce")
+
+    def wait_committed(self, targets: dict[tuple[str, int], int], kind: str) -> None:
+        started = moved = time.monotonic()
+        before = None
+        while True:
+            self.supervise()
+            committed = self.kafka.committed(GROUP, list(targets))
+            behind = {source: target for source, target in targets.items() if committed[source] != target and target > 0}
+            now = time.monotonic()
+            if not behind:
+                return
+            if committed != before:
+                before, moved = committed, now
+            if now - moved > STILL_S or now - started > ENDLESS_S:
+                for source, target in behind.items():
+                    self.fail(self.scenario_of(source[0]), kind, f"after {now - started:.0f} s {source} is committed up to "
+                              f"{committed[source]} of {target}")
+                return
+            time.sleep(0.25)
+
+    def wait_ready(self) -> bool:
+        deadline = time.monotonic() + ENDLESS_S
+        while time.monotonic() < deadline:
+            self.supervise()
+            if self.daemons[0].wait_ready(1, "is halted"):
+                return True
+            if not self.daemons[0].is_running() and self.daemons[0].process.poll() != 75:
+                return False
+        return False
+
+    def wait_stands(self) -> None:
+        """Until all that must halt has, and where the others begin is committed: only then may the logs grow."""
+        if not self.batch.get("before"):
+            return
+        self.wait_committed({source: stand.offset for source, stand in self.stands.items() if not stand.cause
+                             and stand.left_out[0] == "start"}, "begin")
+        deadline = time.monotonic() + STILL_S
+        while self.halts_missing() and time.monotonic() < deadline:
+            self.supervise()
+            time.sleep(0.1)
+        for source, text in self.halts_missing().items():
+            self.fail(self.scenario_of(source[0]), "halt", text)
+
+    def halts_missing(self) -> dict[tuple[str, int], str]:
+        """Partitions that must be halted: the log's beginning is committed, and a note of the halt."""
+        found = {}
+        halted = [source for source, stand in self.stands.items() if stand.cause]
+        committed = self.kafka.committed(GROUP, halted) if halted else {}
+        for source in halted:
+            stand, note = self.stands[source], self.kafka.note(GROUP, source)
+            if committed[source] != stand.offset or noted_halt(note) != (stand.cause, stand.wanted):
+                found[source] = f"of {source}: committed is {committed[source]} with '{note}', not {stand.offset} with a halt " \
+                                f"of cause {stand.cause} at {stand.wanted}"
+        return found
+
     def wait_flow(self) -> None:
         """Until messages flow, or for a moment: from then on the steps' pauses are what happens between them."""
         for _ in range(100):
             received = self.daemons[0].metrics().get("tidemark_messages_received_total", {})
-            if sum(received.values()) >= len(self.messages):
+            if sum(received.values()) >= len(self.outcomes()):
                 return
             time.sleep(0.05)
 
     def play(self) -> None:
         for step in range(self.batch["steps"]):
-            if step == 1 and not self.daemons[0].wait_ready(ENDLESS_S, "is halted at offset"):
-                self.fail("batch", "not ready", self.daemons[0].get("/readyz")[1].strip()[:300])
-                return
             if step == 1:
+                if not self.wait_ready():
+                    self.fail("batch", "not ready", self.daemons[0].get("/readyz")[1].strip()[:300])
+                    return
                 self.wait_flow()
-            self.set_faults(step)
-            for event in self.batch["events"]:
-                if event["step"] == step:
-                    self.happen(event["do"])
+                self.wait_stands()
+            self.supervise()
+            events = [event for event in self.batch["events"] if event["step"] == step]
+            if step > 0 or not self.batch.get("before"):
+                self.set_faults(step)
+            for event in events:
+                if "after_ms" not in event:
+                    self.happen(event)
             # The mock's errors for dead letters would hit these messages, too: a place that fails is repaired by then.
-            self.produce(step)
-            time.sleep(self.batch["pauses_ms"][step] / 1000)
+            if step > 0 or not self.batch.get("before"):
+                self.produce(step)
+            began = time.monotonic()
+            for event in events:
+                if "after_ms" in event:
+                    time.sleep(max(began + event["after_ms"] / 1000 - time.monotonic(), 0))
+                    self.happen(event)
+            time.sleep(max(began + self.batch["pauses_ms"][step] / 1000 - time.monotonic(), 0))
         self.event_dead_letters_repair()
 
     # ---- the end ----
 
     def run(self) -> list[Problem]:
-        self.kafka, self.gateway = Kafka(self.programs.mock_kafka), Gateway(self.programs.gateway)
+        self.kafka = Kafka(self.programs.mock_kafka, "--brokers", str(self.batch.get("brokers", 1)))
+        self.gateway = Gateway(self.programs.gateway)
         try:
             self.prepare()
             self.start_daemon()
@@ -270,15 +416,20 @@ class Batch:
             config = {"readings": self.batch["config"].get("readings", {}), "tables": tables_of(scenario)}
             oracle = Oracle(config, self.batch["max_cell"], int(time.time() * 1000))
             self.oracles[scenario["name"]] = oracle
-            found.update(oracle.outcomes([one for one in self.messages if self.scenario_of(one.topic) == scenario["name"]]))
+            found.update(oracle.outcomes([one for one in self.messages if self.scenario_of(one.topic) == scenario["name"]
+                                          and self.is_read(one)]))
         self.known = len(self.messages), found
         return found
+
+    def is_read(self, message: Message) -> bool:
+        stand = self.stands[message.source[:2]]
+        return not stand.cause and message.offset >= stand.offset
 
     def targets(self) -> dict[tuple[str, int], int]:
         """What is to be committed: the ends, or the first message that stops its partition."""
         if self.batch["config"].get("readings", {}).get("on_bad_message") != "stop":
-            return dict(self.ends)
-        targets = {source: 0 for source in self.ends}
+            return {source: stand.offset if stand.cause else self.ends[source] for source, stand in self.stands.items()}
+        targets = {source: stand.offset for source, stand in self.stands.items()}
         for topic, partition, offset in self.outcomes():
             targets[topic, partition] = max(targets[topic, partition], offset + 1)
         return targets
@@ -300,6 +451,7 @@ class Batch:
         started = moved = time.monotonic()
         before, targets = None, self.targets()
         while True:
+            self.supervise()
             committed = self.kafka.committed(GROUP, list(self.ends))
             if self.is_done(committed, targets):
                 return
@@ -331,6 +483,9 @@ class Batch:
         self.look_for_findings(daemon)
 
     def look_for_findings(self, daemon: Daemon) -> None:
+        self.ended.append(daemon)
+        if "(null)" in daemon.log():
+            self.fail("batch", "sentence", daemon.log()[max(daemon.log().index("(null)") - 200, 0):][:300])
         for sign in ("ERROR: AddressSanitizer", "runtime error:", "ERROR: LeakSanitizer"):
             if sign in daemon.log():
                 at = daemon.log().index(sign)
@@ -347,6 +502,7 @@ class Batch:
         self.daemons.clear()
         self.wait_quiet()
         self.judge_end()
+        self.judge_stands()
 
     def wait_quiet(self) -> None:
         """Until every abandoned call has landed."""
@@ -452,13 +608,30 @@ class Batch:
                 return reading if reading is not None else "whole"
         return None
 
+    def judge_stands(self) -> None:
+        """What is not read is halted, or counted; and a log line tells of it."""
+        for source, text in self.halts_missing().items():
+            self.fail(self.scenario_of(source[0]), "halt", f"at the end, {text}")
+        logs = "\n".join(daemon.log() for daemon in self.ended)
+        told = {(topic, int(partition)) for topic, partition in re.findall(r"topic '(\S+)' partition (\d+) is halted: ", logs)}
+        for source in {source for source, stand in self.stands.items() if stand.cause} ^ told:
+            self.fail(self.scenario_of(source[0]), "halt", f"of {source} is {'told' if source in told else 'not told'} by the log")
+        for reason, pattern in (("start", r"(\d+) older messages are left out"),
+                                ("retention", r"(\d+) messages of \d+ partitions? were deleted before they were read")):
+            expected = sum(stand.left_out[1] for stand in self.stands.values() if stand.left_out[0] == reason and not stand.cause)
+            found = sum(map(int, re.findall(pattern, logs)))
+            if found < expected or found > expected and not self.is_disturbed:
+                self.fail("batch", "left out", f"the log tells of {found} messages for '{reason}', not of {expected}")
+
     def judge_kill(self) -> None:
         """Below what is committed, all must be there at any instant."""
+        self.kafka.clear(*CODES)
         committed = self.kafka.committed(GROUP, list(self.ends))
         for problem in self.content_problems(self.outcomes(), self.read_dead_letters(), committed, True):
             self.problems.append(Problem(problem.scenario, f"after a kill, {problem.kind}", problem.text))
 
     def judge_end(self) -> None:
+        self.kafka.clear(*CODES)
         outcomes, dead_letters = self.outcomes(), self.read_dead_letters()
         committed = self.kafka.committed(GROUP, list(self.ends))
         for source, offset in committed.items():
@@ -480,7 +653,7 @@ class Batch:
 
     def counter_problems(self, metrics: dict[str, dict[tuple[str, ...], float]]) -> list[Problem]:
         ends = ("written", "dead_lettered", "unmatched", "expired", "skipped", "handed_back")
-        problems = []
+        problems = self.unread_problems(metrics)
         for unit in ("messages", "readings"):
             for source, received in metrics.get(f"tidemark_{unit}_received_total", {}).items():
                 ways = {end: sum(number for labels, number in metrics.get(f"tidemark_{unit}_{end}_total", {}).items()
@@ -491,6 +664,21 @@ class Batch:
                                             f"{unit} of {source}: received {received:.0f}, {ways}, in flight {flying:.0f}"))
         if not self.is_disturbed and not self.batch.get("long_settle"):
             problems += self.count_problems(metrics)
+        return problems
+
+    def unread_problems(self, metrics: dict[str, dict[tuple[str, ...], float]]) -> list[Problem]:
+        """No partition is without a position, each halted one counts as that, and one daemon has counted what is left out."""
+        problems = []
+        unlocated = sum(metrics.get("tidemark_kafka_partitions_without_position", {}).values())
+        if unlocated > 0:
+            problems.append(Problem("batch", "position", f"{unlocated:.0f} partitions have none, and nothing moves"))
+        if self.is_disturbed or len(self.daemons) > 1:
+            return problems
+        for reason in ("start", "retention", "taken"):
+            expected = sum(stand.left_out[1] for stand in self.stands.values() if stand.left_out[0] == reason)
+            counted = metrics.get("tidemark_messages_left_out_total", {}).get((reason,), 0)
+            if counted != expected:
+                problems.append(Problem("batch", "left out", f"{counted:.0f} messages counted for '{reason}', not {expected}"))
         return problems
 
     def count_problems(self, metrics: dict[str, dict[tuple[str, ...], float]]) -> list[Problem]:

@@ -11,6 +11,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from oracle import Message, Oracle
+from outside import add_outside
 
 BASE_MS = 1_748_736_000_000  # 2025-06-01T00:00:00Z
 MAX_CELL = 300               # a longer value is refused by HBase
@@ -485,5 +486,7 @@ def batch_of(seed: int, n_scenarios: int) -> Json:
     # A hundred dead letters are looked at, by dead_letters.max_ratio: half of them may come twice.
     if dead_letters_of(readings, scenarios) >= 50:
         config["dead_letters"]["max_ratio"] = 1
-    return {"seed": seed, "max_cell": MAX_CELL, "steps": steps, "long_settle": long_settle, "events": events,
-            "pauses_ms": pauses_ms, "config": config, "scenarios": scenarios}
+    batch: Json = {"seed": seed, "max_cell": MAX_CELL, "steps": steps, "long_settle": long_settle, "events": events,
+                   "pauses_ms": pauses_ms, "config": config, "scenarios": scenarios}
+    add_outside(random.Random(f"outside/{seed}/{n_scenarios}"), batch)
+    return batch

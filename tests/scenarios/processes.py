@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import signal
+import struct
 import subprocess
 import threading
 import time
@@ -90,6 +91,16 @@ class LineProcess:
 class Kafka(LineProcess):
     """The mock cluster."""
 
+    def clear(self, *requests: str) -> None:
+        """No error that is still to come for these hits who asks next."""
+        self.ask_all([("clear", request) for request in requests])
+
+    def number(self, *words: str) -> int:
+        return int(self.ask(*words)[0].split()[1])
+
+    def note(self, group: str, source: tuple[str, int]) -> str:
+        return self.ask("note", group, source[0], str(source[1]))[0].removeprefix("note ")
+
     def produce_command(self, topic: str, partition: int, key: bytes | None, value: bytes | None, timestamp_ms: int,
                         headers: list[tuple[str, bytes]]) -> tuple[str, ...]:
         return ("produce", topic, str(partition), to_hex(key), to_hex(value), str(timestamp_ms),
@@ -134,7 +145,8 @@ class Gateway(LineProcess):
 class Daemon:
     """tidemark run, as its users run it."""
 
-    def __init__(self, program: Path, config: dict[str, Any], directory: Path, name: str, state: Path | None = None) -> None:
+    def __init__(self, program: Path, config: dict[str, Any], directory: Path, name: str, state: Path | None = None,
+                 clock: Path | None = None) -> None:
         self.port = 0
         self.config_path = directory / f"{name}.yaml"
         self.log_path = directory / f"{name}.log"
@@ -143,7 +155,9 @@ class Daemon:
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen([program, "run", "-c", self.config_path], stdout=log, stderr=log,
                                             stdin=subprocess.DEVNULL,
-                                            env={**os.environ, **({"STATE_DIRECTORY": str(state)} if state else {})})
+                                            env={**os.environ, **({"STATE_DIRECTORY": str(state)} if state else {}),
+                                                 **({"TIDE_CLOCK_FILE": str(clock)} if clock else {})})
+        self.clock = clock
         self.exit_code: int | None = None
 
     def get(self, path: str) -> tuple[int, str]:
@@ -183,6 +197,14 @@ class Daemon:
                 return True
             time.sleep(0.05)
         return False
+
+    def set_clock(self, by_s: int) -> None:
+        """Sets the wall clock of a program that was built for it (tests/fault/program/shifted_clock.c)."""
+        if self.clock:
+            with open(self.clock, "r+b") as file:  # mapped by the program: written in place
+                ahead_ns, = struct.unpack("q", file.read(8))
+                file.seek(0)
+                file.write(struct.pack("q", ahead_ns + by_s * 10**9))
 
     def kill(self) -> None:
         self.process.kill()

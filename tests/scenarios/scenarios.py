@@ -29,7 +29,9 @@ BATCH_S = 15.0  # what most take; half of it is the group's join and hbase.settl
 
 
 def programs_of(build: Path, tidemark: Path | None) -> Programs:
-    return Programs(tidemark or build / "daemon/tidemark", build / "tests/fault/mock-kafka", build / "tests/fault/scripted-gateway")
+    shifted = tidemark or build / "tests/fault/tidemark-shifted-clock"  # not there under ThreadSanitizer
+    return Programs(tidemark or build / "daemon/tidemark", build / "tests/fault/mock-kafka",
+                    build / "tests/fault/scripted-gateway", shifted if shifted.exists() else None)
 
 
 def run_batch(batch: dict[str, Any], programs: Programs, keep: bool = False) -> list[Problem]:

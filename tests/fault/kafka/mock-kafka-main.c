@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #define ANSWER_TIMEOUT_US (10 * TIDE_US_PER_S)
+#define FILLER_BYTES 900000
 
 typedef struct TideRequestName {
   const char *name;
@@ -160,6 +161,79 @@ run_end(gpointer kafka, char **words)
 }
 
 static char *
+run_begin(gpointer kafka, char **words)
+{
+  gint32 partition = 0;
+  char *problem = parse_partition(words[1], &partition);
+  if (problem == NULL)
+    printf("offset %" G_GINT64_FORMAT "\n",
+           mock_kafka_begin_offset(kafka, words[0], partition, tide_now_us() + ANSWER_TIMEOUT_US));
+  return problem;
+}
+
+/* So many tombstones, each with a header so large that a few of them push older ones out of the log. */
+static char *
+run_fill(gpointer kafka, char **words)
+{
+  TideMockMessage message = {.topic = words[0], .timestamp_ms = 1};
+  gint64 n = 0;
+  char *problem = parse_partition(words[1], &message.partition);
+  if (problem == NULL)
+    problem = parse_number(words[2], 1, 100, &n);
+  if (problem != NULL)
+    return problem;
+  g_autofree char *large = g_strnfill(FILLER_BYTES, 'x');
+  message.headers[0] = (TideMockHeader){.name = "filler", .value = tide_bytes(large, FILLER_BYTES)};
+  for (gint64 i = 0; i < n; i++)
+    mock_kafka_produce(kafka, &message);
+  return run_flush(kafka, words);
+}
+
+static char *
+run_cluster(gpointer kafka, char **words)
+{
+  g_autofree char *id = mock_kafka_cluster_id(kafka);
+  printf("cluster %s\n", id);
+  return NULL;
+}
+
+static char *
+run_commit(gpointer kafka, char **words)
+{
+  gint32 partition = 0;
+  gint64 offset = 0;
+  char *problem = parse_partition(words[2], &partition);
+  if (problem == NULL)
+    problem = parse_number(words[3], 0, G_MAXINT64, &offset);
+  if (problem == NULL)
+    mock_kafka_commit_note(kafka, words[0], words[1], partition, offset, words[4]);
+  return problem;
+}
+
+static char *
+run_note(gpointer kafka, char **words)
+{
+  gint32 partition = 0;
+  char *problem = parse_partition(words[2], &partition);
+  if (problem != NULL)
+    return problem;
+  g_autofree char *note =
+      mock_kafka_committed_note(kafka, words[0], words[1], partition, tide_now_us() + ANSWER_TIMEOUT_US);
+  printf("note %s\n", note);
+  return NULL;
+}
+
+static char *
+run_coordinator(gpointer kafka, char **words)
+{
+  gint64 broker = 0;
+  char *problem = parse_number(words[1], 1, 1000, &broker);
+  if (problem == NULL)
+    mock_kafka_set_coordinator(kafka, words[0], (gint32)broker);
+  return problem;
+}
+
+static char *
 run_committed(gpointer kafka, char **words)
 {
   gint32 partition = 0;
@@ -268,10 +342,18 @@ static const LineCommand commands[] = {
     {"produce", 5, "produce TOPIC PARTITION KEY VALUE TIMESTAMP_MS [NAME=VALUE…]", run_produce},
     {"flush", 0, "flush", run_flush},
     {"end", 2, "end TOPIC PARTITION (the next offset)", run_end},
+    {"begin", 2, "begin TOPIC PARTITION (the first offset that is still there)", run_begin},
+    {"fill", 3, "fill TOPIC PARTITION N (tombstones of 900 kB: a partition keeps 5 MiB)", run_fill},
+    {"cluster", 0, "cluster (its id)", run_cluster},
     {"committed", 3, "committed GROUP TOPIC PARTITION", run_committed},
+    {"commit", 5, "commit GROUP TOPIC PARTITION OFFSET NOTE (as an operator's tool, before the group has members)",
+     run_commit},
+    {"note", 3, "note GROUP TOPIC PARTITION (what is committed beside the offset)", run_note},
+    {"coordinator", 2, "coordinator GROUP BROKER", run_coordinator},
     {"read", 2, "read TOPIC PARTITIONS (a line each: record PARTITION OFFSET TIMESTAMP_MS KEY VALUE NAME=VALUE…)",
      run_read},
-    {"fail", 3, "fail REQUEST CODE N (the next N; the request as fetch, offset-commit, …; -195 cuts)", run_fail},
+    {"fail", 3, "fail REQUEST CODE N (the next N; the request as fetch, offset-commit, …; 0 lets one pass, -195 cuts)",
+     run_fail},
     {"clear", 1, "clear REQUEST", run_clear},
     {"topic-error", 2, "topic-error TOPIC CODE (0: none)", run_topic_error},
     {"up", 1, "up BROKER (-1: all)", run_up},

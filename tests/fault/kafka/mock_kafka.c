@@ -179,16 +179,42 @@ mock_kafka_flush(TideMockKafka *kafka, gint64 deadline_us)
          kafka->n_undelivered == 0;
 }
 
+/* FALSE when they cannot be had by the deadline. */
+static gboolean
+ask_range(TideMockKafka *kafka, const char *topic, gint32 partition, gint64 deadline_us, gint64 *ret_low,
+          gint64 *ret_high)
+{
+  rd_kafka_resp_err_t code;
+  do
+    code = rd_kafka_query_watermark_offsets(kafka->producer, topic, partition, ret_low, ret_high,
+                                            CLAMP(ms_until(deadline_us), 1, STEP_MS * 50));
+  while (code != RD_KAFKA_RESP_ERR_NO_ERROR && tide_now_us() < deadline_us);
+  return code == RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
 gint64
 mock_kafka_end_offset(TideMockKafka *kafka, const char *topic, gint32 partition, gint64 deadline_us)
 {
-  gint64 low = -1, high = -1;
-  rd_kafka_resp_err_t code;
-  do
-    code = rd_kafka_query_watermark_offsets(kafka->producer, topic, partition, &low, &high,
-                                            CLAMP(ms_until(deadline_us), 1, STEP_MS * 50));
-  while (code != RD_KAFKA_RESP_ERR_NO_ERROR && tide_now_us() < deadline_us);
-  return code == RD_KAFKA_RESP_ERR_NO_ERROR ? high : -1;
+  gint64 low, high;
+  return ask_range(kafka, topic, partition, deadline_us, &low, &high) ? high : -1;
+}
+
+gint64
+mock_kafka_begin_offset(TideMockKafka *kafka, const char *topic, gint32 partition, gint64 deadline_us)
+{
+  gint64 low, high;
+  return ask_range(kafka, topic, partition, deadline_us, &low, &high) ? low : -1;
+}
+
+char *
+mock_kafka_cluster_id(TideMockKafka *kafka)
+{
+  char *id = rd_kafka_clusterid(kafka->producer, LEARN_MS);
+  if (id == NULL)
+    g_error("the mock cluster does not tell its id");
+  char *copy = g_strdup(id);
+  rd_kafka_mem_free(kafka->producer, id);
+  return copy;
 }
 
 gboolean

@@ -50,6 +50,12 @@ gboolean mock_kafka_flush(TideMockKafka *kafka, gint64 deadline_us) G_GNUC_WARN_
 /* The next offset of the partition, -1 when it cannot be had by the deadline. */
 gint64 mock_kafka_end_offset(TideMockKafka *kafka, const char *topic, gint32 partition, gint64 deadline_us);
 
+/* Its first offset that is still there, likewise. */
+gint64 mock_kafka_begin_offset(TideMockKafka *kafka, const char *topic, gint32 partition, gint64 deadline_us);
+
+/* The cluster's id. (transfer full) */
+char *mock_kafka_cluster_id(TideMockKafka *kafka);
+
 /* Asks once for offsets of partition 0, by @client (NULL: one of its own): FALSE when that fails, as the next question
  * does after mock_kafka_push_errors(TIDE_KAFKA_LIST_OFFSETS). So it shows whether another was asked in between. */
 gboolean mock_kafka_tells_offsets(TideMockKafka *kafka, rd_kafka_t *client, const char *topic, gint64 deadline_us);

@@ -1,0 +1,140 @@
+"""What comes from outside of the daemon: offsets that the group has before the start, answers of brokers, coordinators
+that move, clocks that are set, and topics of dead letters that take no more than so much. Made from a seed, and what must
+become of each partition, written from docs/guarantees.md and docs/configuration.md."""
+from __future__ import annotations
+
+import random
+import re
+from dataclasses import dataclass
+from typing import Any
+
+Json = dict[str, Any]
+
+# What brokers may answer, by request; -195 cuts the connection.
+CODES = {
+    "offset-fetch": [-1, 3, 7, 14, 15, 16, 22, 25, 29, 30, 88, -195],
+    "offset-commit": [-1, 3, 7, 12, 14, 15, 16, 22, 25, 27, 28, 29, 30, -195],
+    "join-group": [-1, 14, 15, 16, 23, 24, 25, 26, 30, 79, 81, 82, -195],
+    "sync-group": [-1, 14, 15, 16, 22, 25, 27, 30, -195],
+    "heartbeat": [15, 16, 22, 25, 27, -195],
+    "fetch": [-1, 1, 3, 5, 6, 7, 9, 29, 56, 70, 71, 74, 75, 78, -195],
+    "list-offsets": [-1, 3, 5, 6, 7, 9, 29, 43, 56, 74, 75, 78, -195],
+    "find-coordinator": [-1, 15, 30, -195],
+}
+ENDS_THE_PROGRAM = {("join-group", 82)}
+
+JUMPS_S = [-3600, -120, -20, 20, 120, 3600]
+MSG_SIZE_TOO_LARGE = 10
+FILLERS = 8  # of 900 kB: a partition of the mock keeps 5 MiB
+
+# Beside an offset: nothing, what another tool wrote, notes of a daemon that ended well, of one that was killed, and of
+# halts: because the offset was beyond the end, messages were deleted, another consumer took them, the topic was recreated.
+NOTES = ["", "", "by hand", "tidemark 1 closed span=1000000", "tidemark 1 running span=1000000"]
+HALT_NOTES = [f"tidemark 1 closed span=1000000 start=-{offset}{cause}" for offset, cause in ((50, 1), (7, 2), (3, 3), (12, 4))]
+CAUSES = {"beyond": 1, "deleted": 2, "taken": 3, "recreated": 4}
+
+
+# ---- what must become of it ----
+
+@dataclass
+class Stand:
+    """Where a partition is read on; a halted one is not read."""
+    offset: int               # what is read first; of a halted one the log's beginning, which is committed
+    cause: int = 0            # of a halt, as in the note
+    wanted: int = -1          # of a halt: the offset that was to be read next
+    left_out: tuple[str, int] = ("", 0)  # reason, messages
+
+
+def noted_halt(note: str) -> tuple[int, int] | None:
+    """Cause and offset."""
+    match = re.match(r"tidemark 1 .*\bstart=-(\d+)\b", note)
+    return (int(match[1]) % 10, int(match[1]) // 10) if match else None
+
+
+def stand_of(committed: int | None, note: str, begin: int, end: int, config: Json, has_begun: bool) -> Stand:
+    """@begin, @end: of the log when the daemon starts; @has_begun: the group had started before."""
+    goes_on = config.get("on_lost_offsets", "hold") == "continue"
+    if committed is None:
+        at_end = config.get("start", "earliest") == "latest" and not has_begun
+        return Stand(end, left_out=("start", end - begin)) if at_end else Stand(begin)
+    halt = noted_halt(note)
+    if halt and not (halt[0] == CAUSES["deleted"] and goes_on):
+        return Stand(begin, *halt)
+    if committed < begin:
+        lost = ("retention", begin - committed)
+        return Stand(begin, left_out=lost) if goes_on else Stand(begin, CAUSES["deleted"], committed, lost)
+    return Stand(begin, CAUSES["beyond"], committed) if committed > end else Stand(committed)
+
+
+# ---- made from a seed ----
+
+def offsets_of(rng: random.Random, scenario: Json) -> list[Json]:
+    """What is committed of partitions before the start; one that is filled begins behind its first messages."""
+    found: list[Json] = []
+    for topic, count in enumerate(scenario["topics"]):
+        for partition in range(count):
+            waiting = sum(one["step"] == 0 and (one.get("topic", 0), one.get("partition", 0)) == (topic, partition)
+                          for one in scenario["messages"])
+            kind = rng.choice(["none", "none", "inside", "inside", "beyond", "beyond", "noted", "filled"])
+            place: Json = {"topic": topic, "partition": partition}
+            if kind == "inside":
+                found.append({**place, "offset": rng.randint(0, waiting), "note": rng.choice(NOTES)})
+            elif kind == "beyond":  # by so little that the log may grow beyond it
+                found.append({**place, "offset": waiting + rng.choice([1, 1, 2, 5, 1000]), "note": rng.choice(NOTES)})
+            elif kind == "noted":
+                found.append({**place, "offset": 0, "note": rng.choice(HALT_NOTES)})
+            elif kind == "filled" and '"tombstone"' not in str(scenario["tables"]).replace("'", '"') and rng.random() < 0.3:
+                found.append({**place, "fill": FILLERS, "offset": rng.choice([0, 1, FILLERS, FILLERS + waiting]),
+                              "note": rng.choice(NOTES)})
+    return found
+
+
+def broker_events(rng: random.Random, steps: int, first: int) -> list[Json]:
+    events: list[Json] = []
+    for _ in range(rng.choice([1, 2, 4])):
+        request = rng.choice([*CODES, "offset-fetch", "list-offsets", "offset-commit"])
+        events.append({"step": rng.choice([first, rng.randrange(first, steps)]), "after_ms": rng.choice([0, 0, 100, 600, 2000]),
+                       "do": "errors", "request": request, "code": rng.choice(CODES[request]), "n": rng.choice([1, 2, 3, 8])})
+    return events
+
+
+def add_offsets(rng: random.Random, batch: Json) -> None:
+    kafka = batch["config"]["kafka"]
+    batch["before"] = True
+    if rng.random() < 0.5:
+        kafka["on_lost_offsets"] = "continue"
+    if rng.random() < 0.5:
+        kafka["start"] = "latest"
+        batch["remembered"] = rng.random() < 0.5
+    if kafka.get("start") != "latest" or rng.random() < 0.2:
+        for scenario in batch["scenarios"]:
+            if rng.random() < 0.35:
+                scenario["offsets"] = offsets_of(rng, scenario)
+
+
+def add_outside(rng: random.Random, batch: Json) -> None:
+    """Adds to @batch what comes from outside; the rest of it stays as it is."""
+    steps, events = batch["steps"], batch["events"]
+    draws = [rng.random() for _ in range(5)]
+    if batch["long_settle"]:
+        return
+    if draws[0] < 0.6:
+        add_offsets(rng, batch)
+    # A group of which nothing is committed yet begins where it is when it does: not before that is committed.
+    first = 1 if batch["config"]["kafka"].get("start") == "latest" else 0
+    if draws[1] < 0.5:
+        events += broker_events(rng, steps, first)
+    if draws[2] < 0.25:
+        batch["brokers"] = 2
+        events += [{"step": rng.randrange(first, steps), "after_ms": rng.choice([0, 100, 300, 600, 1000, 3000]),
+                    "do": "coordinator", "broker": rng.choice([1, 2])} for _ in range(rng.choice([1, 2, 6]))]
+    if draws[3] < 0.25:
+        batch["clocks_s"] = [rng.choice([0, *JUMPS_S]) for _ in range(3)]  # of the daemons, in the order of their starts
+        if rng.random() < 0.6:
+            events.append({"step": rng.randrange(1, steps), "after_ms": 0, "do": "clock", "by_s": rng.choice(JUMPS_S)})
+    is_topic = batch["config"]["dead_letters"]["place"] == "topic"
+    if draws[4] < 0.3 and is_topic and not any(event["do"].startswith("dead_letters") for event in events):
+        refusals = rng.choice([[[MSG_SIZE_TOO_LARGE, 1000]], [[MSG_SIZE_TOO_LARGE, 1], [0, 1]] * 100,
+                               [[MSG_SIZE_TOO_LARGE, 2], [0, 19], [MSG_SIZE_TOO_LARGE, 1000]]])
+        events.append({"step": rng.randrange(1, steps), "after_ms": 0, "do": "refuse", "codes": refusals})
+    events.sort(key=lambda event: (event["step"], event.get("after_ms", -1)))
