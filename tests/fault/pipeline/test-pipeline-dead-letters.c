@@ -113,8 +113,21 @@ test_u4_without_a_place_for_dead_letters_each_partition_holds_and_says_so(Pipeli
   g_assert_nonnull(strstr(state.reason, "partition 1 is halted at offset 1: HBase refuses its row 'host2"));
   g_assert_nonnull(strstr(state.reason, "neither dead_letters.topic nor a file is there"));
   tide_pipeline_state_clear(&state);
-  /* C6: rows at which a partition is halted are no work, so the stop does not run into its deadline. */
-  g_assert_cmpint(running_pipeline_stop(running, 240000), ==, 0);
+  g_assert_cmpint(running_pipeline_stop(running, 0), ==, 0);
+}
+
+/* C6: a halted row is unfinished by decision: a stop neither waits for it nor ends with work left over. */
+static void
+test_c6_stop_does_not_wait_for_a_halted_row(PipelineFixture *fixture, gconstpointer data)
+{
+  produce_oversized(fixture, 1, "host2", PIPELINE_BASE_MS);
+  pipeline_fixture_flush(fixture);
+  RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
+  running_pipeline_wait_halted(running);
+  LogCapture *capture = log_capture_start();
+  g_assert_cmpint(running_pipeline_stop(running, 5000), ==, 0);
+  g_autofree char *lines = log_capture_end(capture);
+  g_assert_null(strstr(lines, "stopping with"));
 }
 
 #define TO_TOPIC_BOUNDED "dead_letters: { topic: " DEAD_LETTERS ", max_ratio: 0.1 }\n"
@@ -388,6 +401,7 @@ main(int argc, char **argv)
       test_bad_message_is_kept_byte_for_byte_before_its_offset_moves);
   ADD("rejected/U4-without-a-place-for-dead-letters-each-partition-holds-and-says-so",
       test_u4_without_a_place_for_dead_letters_each_partition_holds_and_says_so);
+  ADD("rejected/C6-stop-does-not-wait-for-a-halted-row", test_c6_stop_does_not_wait_for_a_halted_row);
   ADD("rejected/bad-readings-are-kept-alone", test_bad_readings_are_kept_alone);
   ADD("refused/rejected-among-ten-thousand-are-dead-lettered-alone",
       test_rejected_among_ten_thousand_are_dead_lettered_alone);

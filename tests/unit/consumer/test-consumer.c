@@ -481,6 +481,8 @@ test_completions_move_no_offset_of_a_halted_partition(Fixture *fixture, gconstpo
   TideInputLog replaced = {.wanted_offset = 5, .committed_offset = -1, .begin_offset = 0, .end_offset = 500};
   g_assert_cmpint(locate(fixture, 0, &replaced), ==, TIDE_INPUT_HALTED);
   assert_says(fixture, "offset 5 was to be read next; the topic was deleted and created again");
+  tide_consumer_commits_store_marks(&fixture->consumer->commits);
+  handlers_of(fixture)->committed(0, 0, TRUE, handlers_of(fixture)->data);
   acknowledge(fixture, &call);
   g_assert_cmpint(partition->offsets.mark, ==, 6);
   g_string_truncate(fake_input_of(fixture->consumer->input)->asked, 0);
@@ -596,6 +598,11 @@ test_end_of_the_log_is_committed(Fixture *fixture, gconstpointer options)
   handlers->reached_end(0, 8, handlers->data);
   tide_consumer_commits_store_marks(&fixture->consumer->commits);
   ASSERT_ASKED(fixture, "store 0 8, ");
+  receive(fixture, 8, GOOD);
+  take_call(fixture, &call);
+  acknowledge(fixture, &call);
+  tide_consumer_commits_store_marks(&fixture->consumer->commits);
+  ASSERT_ASKED(fixture, "store 0 9, ");
   fixture->consumer->context.watch = NULL;
 }
 

@@ -88,7 +88,11 @@ test_noted_halts_last(void)
   at.log.committed_offset = 100;
   for (int cause = TIDE_HALT_BEYOND_END; cause <= TIDE_HALT_RECREATED; cause++) {
     at.note.halt = (TideHaltNote){(TideHaltCause)cause, 170};
+    at.facts.goes_on_after_deletion = FALSE;
     assert_halted(&at, (TideHaltCause)cause, 170);
+    at.facts.goes_on_after_deletion = TRUE;
+    if (cause != TIDE_HALT_DELETED)
+      assert_halted(&at, (TideHaltCause)cause, 170);
   }
   at.note.halt.cause = TIDE_HALT_MESSAGE; /* read once more: the configuration may have changed */
   assert_read(&at, 100, TIDE_OFFSET_PLAIN, 100, 100);
