@@ -220,6 +220,25 @@ tide_kafka_find_starts(const TideKafkaStarts *starts, rd_kafka_topic_partition_l
 
 /* ---- whether the logs are the same ---- */
 
+TideLogWitness *
+tide_log_witness_of(GHashTable *witnesses, const char *topic, gint32 partition)
+{
+  g_autofree char *name = g_strdup_printf("%s/%d", topic, partition);
+  TideLogWitness *witness = g_hash_table_lookup(witnesses, name);
+  if (witness == NULL) {
+    witness = g_new0(TideLogWitness, 1);
+    g_hash_table_insert(witnesses, g_steal_pointer(&name), witness);
+  }
+  return witness;
+}
+
+void
+tide_log_witness_ask(TideLogWitness *witness, gint64 newest_ms)
+{
+  gint64 now_ms = tide_wall_clock_epoch_ms();
+  witness->next_time_ms = newest_ms > 0 && newest_ms < now_ms ? newest_ms + 1 : now_ms;
+}
+
 void
 tide_log_witness_take(TideLogWitness *witness, gint64 next_offset, gint64 present_offset, gint64 end_offset)
 {

@@ -38,9 +38,17 @@ TideInputLog *tide_kafka_find_starts(const TideKafkaStarts *starts, rd_kafka_top
 typedef struct TideLogWitness {
   gint64 time_ms; /* 0: there is no witness yet */
   gint64 offset;
-  gint64 next_time_ms; /* set by whoever asks: that of the next witness, which is to be no older than what was read */
+  gint64 next_time_ms; /* that of the next witness, which is asked for */
   gboolean is_refuted; /* stays so */
 } TideLogWitness;
+
+/* The witness of a partition, a new one at first. @witnesses: (element-type utf8 TideLogWitness): "topic/3" -> it, both
+ * owned */
+TideLogWitness *tide_log_witness_of(GHashTable *witnesses, const char *topic, gint32 partition);
+
+/* Begins to ask for the next one: of a time behind that of the message that was read last (@newest_ms, -1: there is
+ * none), so that few offsets are as late, and not in the future, where none would ever be. */
+void tide_log_witness_ask(TideLogWitness *witness, gint64 newest_ms);
 
 /* Takes the answers to two questions, each negative if no message is as late as that: where the next witness's time
  * first is, and behind that question where the present one's is, so that both are of one log. @end_offset: of the log,

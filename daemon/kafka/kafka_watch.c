@@ -5,7 +5,6 @@
 #include "kafka/kafka_conf.h"
 #include "kafka/kafka_start.h"
 #include "util/clock.h"
-#include "util/error.h"
 #include "util/lock.h"
 
 #define ROUND_US TIDE_US_PER_S
@@ -158,18 +157,14 @@ tide_kafka_watch_add(TideKafkaWatch *watch, const char *topic, gint32 partition,
   watched->undecided_gauge =
       tide_metrics_gauge(watch->metrics, "tidemark_kafka_undecided_messages",
                          "Messages that wait for the end of an open transaction of their producers", labels);
-  char *name = g_strdup_printf("%s/%d", topic, partition);
   tide_mutex_lock(&watch->lock);
   {
-    watched->witness = g_hash_table_lookup(watch->witnesses, name);
-    if (watched->witness == NULL)
-      g_hash_table_insert(watch->witnesses, g_steal_pointer(&name), watched->witness = g_new0(TideLogWitness, 1));
+    watched->witness = tide_log_witness_of(watch->witnesses, topic, partition);
     g_ptr_array_add(watch->partitions, watched);
     watch->is_urgent = TRUE;
     tide_cond_signal(&watch->changed);
   }
   tide_mutex_unlock(&watch->lock);
-  g_free(name);
   return watched;
 }
 
@@ -367,8 +362,7 @@ list_watched(TideKafkaWatch *watch)
     else {
       rd_kafka_topic_partition_list_add(list, watched->topic, watched->partition)->opaque = watched;
       watched->asked_committed_offset = watched->position.committed_offset;
-      gint64 read_ms = watched->position.newest_ms, now_ms = tide_wall_clock_epoch_ms();
-      watched->witness->next_time_ms = read_ms > 0 && read_ms < now_ms ? read_ms + 1 : now_ms;
+      tide_log_witness_ask(watched->witness, watched->position.newest_ms);
     }
   }
   tide_mutex_unlock(&watch->lock);
@@ -429,8 +423,8 @@ take_answer_locked(TideWatchedPartition *watched, gint64 committed, gint64 end, 
     watched->shorter_us = 0;
   else if (watched->shorter_us == 0)
     watched->shorter_us = now_us;
-  watched->was_replaced |= watched->shorter_us > 0 && now_us - watched->shorter_us >= SHORTER_US;
-  watched->was_replaced |= watched->witness->is_refuted;
+  gboolean is_shorter = watched->shorter_us > 0 && now_us - watched->shorter_us >= SHORTER_US;
+  watched->was_replaced |= is_shorter || watched->witness->is_refuted;
   if (read_to >= end || read_to != watched->read_to || watched->still_us == 0) {
     watched->still_us = read_to < end ? now_us : 0;
     watched->undecided = 0;
@@ -492,17 +486,17 @@ static void
 ask_for_lag(TideKafkaWatch *watch)
 {
   rd_kafka_topic_partition_list_t *committed = list_watched(watch);
-  g_autoptr(GPtrArray) witnesses = g_ptr_array_new();
-  for (int i = 0; i < committed->cnt; i++)
-    g_ptr_array_add(witnesses, ((const TideWatchedPartition *)committed->elems[i].opaque)->witness);
   rd_kafka_topic_partition_list_t *ends = rd_kafka_topic_partition_list_copy(committed);
   /* The ends first: what is committed meanwhile may lie behind them, which is no lag. */
-  gboolean answered = committed->cnt > 0 && ask_offsets(watch->kafka, ends, RD_KAFKA_OFFSET_END) && !is_stopping(watch);
-  if (answered)
-    tide_kafka_ask_witnesses(watch->kafka, ends, (TideLogWitness *const *)(gconstpointer)witnesses->pdata, QUESTION_MS);
-  answered = answered && !is_stopping(watch) &&
-             rd_kafka_committed(watch->kafka, committed, QUESTION_MS) == RD_KAFKA_RESP_ERR_NO_ERROR &&
-             !is_stopping(watch) && fill_in_begins(watch, committed);
+  gboolean answered = committed->cnt > 0 && ask_offsets(watch->kafka, ends, RD_KAFKA_OFFSET_END) &&
+                      !is_stopping(watch) &&
+                      rd_kafka_committed(watch->kafka, committed, QUESTION_MS) == RD_KAFKA_RESP_ERR_NO_ERROR &&
+                      !is_stopping(watch) && fill_in_begins(watch, committed);
+  g_autofree TideLogWitness **witnesses = g_new(TideLogWitness *, (gsize)committed->cnt + 1);
+  for (int i = 0; i < committed->cnt; i++)
+    witnesses[i] = ((const TideWatchedPartition *)committed->elems[i].opaque)->witness;
+  if (answered && !is_stopping(watch))
+    tide_kafka_ask_witnesses(watch->kafka, ends, witnesses, QUESTION_MS);
   take_answers(watch, committed, answered ? ends : NULL);
   if (committed->cnt == 0 && !is_stopping(watch))
     ask_coordinator(watch);
@@ -683,8 +677,7 @@ tide_kafka_watch_topics(TideKafkaWatch *watch, char **ret_missing)
 static void
 ask_for_members(TideKafkaWatch *watch)
 {
-  g_autoptr(GError) error = NULL;
-  g_autoptr(GArray) members = tide_kafka_group_describe(watch->kafka, watch->config->group, QUESTION_MS, &error);
+  g_autoptr(GArray) members = tide_kafka_group_describe(watch->kafka, watch->config->group, QUESTION_MS, NULL);
   watch->group_asked_us = tide_now_us();
   if (members == NULL) {
     tide_gauge_clear(watch->strangers_gauge);
