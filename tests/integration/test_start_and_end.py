@@ -1,13 +1,29 @@
-"""Where a run begins, and how it ends."""
+"""Where a run begins, and how it ends; what becomes of offsets that the outside has changed."""
 
 import datetime
 import json
+import os
+import signal
+import subprocess
 import time
+from pathlib import Path
+from typing import Any, Optional
 
+import java_flags
+import maven_jars
 from case import EX_DATAERR, EX_TEMPFAIL, EX_UNAVAILABLE, Case
-from daemon import wait_until
+from daemon import DEADLINE_S, Daemon, wait_until
+from jvm_process import spawn
+from transactional_producer import TransactionalProducer
 
 START_MS = 1_426_535_612_045
+
+COMMITTED = "tidemark_kafka_committed_offset"
+HELD = "tidemark_kafka_held_partitions"
+LEFT_OUT = "tidemark_messages_left_out_total"
+RECEIVED = "tidemark_messages_received_total"
+STRANGERS = "tidemark_kafka_group_strangers"
+WITHOUT_POSITION = "tidemark_kafka_partitions_without_position"
 
 
 class End(Case):
@@ -153,3 +169,204 @@ class Start(Case):
         self.sent.write_text("".join(json.dumps(reading) + "\n" for reading in readings), encoding="utf-8")
         self.assert_tables_hold_what_was_sent()
         self.assertEqual(daemon.stop(), 0)
+
+
+class OffsetTrust(Case):
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.n_sent = 0
+
+    def send_more(self, count: int, *, topic: Optional[str] = None, partition: int = 0) -> None:
+        """Readings that no other has the row of, all of which are to be in the tables in the end."""
+        readings = [{"host": f"h{i % 50:02}", "ts": START_MS + i, "v": i} for i in range(self.n_sent, self.n_sent + count)]
+        self.n_sent += count
+        self.send(readings, topic=topic, partition=partition)
+        self.log_sent(readings)
+
+    def recreate_topic(self, topic: str) -> None:
+        self.kafka.admin.delete_topic(topic)
+        self.kafka.admin.create_topic(topic, 1)
+
+    def committed(self, daemon: Daemon) -> dict[int, int]:
+        return self.kafka.admin.committed_offsets(daemon.group, daemon.topic)
+
+    def wait_halted(self, daemon: Daemon, why: str) -> None:
+        wait_until(lambda: why in daemon.readiness()[1], lambda: f"{daemon.readiness()}\n{daemon.log_tail()}")
+        daemon.wait_metric(HELD, 1)
+
+    def offsets(self, daemon: Daemon, *words: str) -> list[dict[str, Any]]:
+        output = self.command("offsets", *words, "--config", str(daemon.config_path), "--format", "json")
+        return [json.loads(line) for line in output.splitlines()]
+
+    def move_past_the_halt(self, daemon: Daemon, why: str, new_offset: int) -> None:
+        """As the halt's sentence says; the daemon is stopped."""
+        halted, = (line for line in self.offsets(daemon, "show") if "halted" in line)
+        self.assertIn(why, halted["halted"])
+        moved, = (line for line in self.offsets(daemon, "move", "--to", "past-halt") if line["result"] == "moved")
+        self.assertEqual((moved["partition"], moved["new"]), (halted["partition"], new_offset))
+
+    def test_topic_recreated_shorter(self) -> None:
+        """K1: the halt outlasts a restart, whatever comes meanwhile; the operator's move reads all of the new topic."""
+        self.create_topic(1)
+        self.create_tables()
+        daemon = self.daemon()
+        daemon.start()
+        self.send_more(1_000)
+        daemon.wait_committed(1_000)
+        self.recreate_topic(self.name)
+        self.wait_halted(daemon, "offset 1000")
+        self.send_more(5_000)
+        for _ in range(2):
+            self.assertEqual(daemon.stop(), 0, daemon.log_tail())
+            self.assertEqual(self.committed(daemon), {0: 0})
+            daemon.start()
+            self.wait_halted(daemon, "offset 1000 was to be read next")
+        self.assertEqual(daemon.metric(RECEIVED), 0)
+        self.assertEqual(daemon.stop(), 0, daemon.log_tail())
+        self.move_past_the_halt(daemon, "created", 0)
+        daemon.start()
+        daemon.wait_committed(5_000)
+        self.assert_tables_hold_what_was_sent()
+        self.assert_accounting_balances(daemon)
+        self.assertEqual(daemon.stop(), 0)
+
+    def assert_recreated_longer_is_noticed(self, case: str, suspended: bool, commit_interval: str) -> None:
+        topic = self.create_topic(1, f"{self.name}_{case}")
+        daemon = self.daemon(case, topic=topic, changes={"kafka": {"group": topic, "commit_interval": commit_interval}})
+        daemon.start()
+        self.send_more(1_000, topic=topic)
+        daemon.wait_committed(1_000)
+        wait_until(lambda: daemon.metric(COMMITTED) == 1_000, daemon.log_tail)
+        if suspended:
+            daemon.send(signal.SIGSTOP)
+        self.recreate_topic(topic)
+        self.send_more(1_500, topic=topic)
+        daemon.send(signal.SIGCONT)
+        self.wait_halted(daemon, "the topic was deleted and created again")
+        wait_until(lambda: self.committed(daemon) == {0: 0}, daemon.log_tail)
+        self.assertEqual(daemon.stop(), 0, daemon.log_tail())
+        self.move_past_the_halt(daemon, "created again", 0)
+        daemon.start()
+        daemon.wait_committed(1_500)
+        self.assertEqual(daemon.stop(), 0)
+
+    def test_topic_recreated_longer(self) -> None:
+        """K2: that the new topic holds the old offset, and that the daemon has committed for it already, hides nothing."""
+        self.create_tables()
+        self.assert_recreated_longer_is_noticed("at_once", False, "1s")
+        self.assert_recreated_longer_is_noticed("committed", False, "100ms")
+        self.assert_recreated_longer_is_noticed("suspended", True, "1s")
+        self.assert_tables_hold_what_was_sent()
+
+    def kcat_member(self, output: Path) -> subprocess.Popen[bytes]:
+        with output.open("ab") as log:
+            process = spawn(["kcat", "-u", "-b", self.kafka.address, "-G", self.name, self.name], dict(os.environ), log, owned=True)
+        self.addCleanup(process.kill)
+        return process
+
+    def test_stranger_in_the_group(self) -> None:
+        """K3: what a stranger took is halted for and read again; while it is there everybody who asks is told."""
+        self.create_topic(2)
+        self.create_tables()
+        daemon = self.daemon(changes={"kafka": {"threads": 1}})
+        daemon.start()
+        for partition in (0, 1):
+            self.send_more(100, partition=partition)
+        daemon.wait_committed(200)
+        read_by_stranger = self.work / "kcat.log"
+        stranger = self.kcat_member(read_by_stranger)
+        daemon.wait_metric(STRANGERS, 1)
+        wait_until(lambda: "not tidemark: 'rdkafka'" in daemon.readiness()[1], daemon.log_tail)
+        wait_until(lambda: "has members that are not tidemark: 'rdkafka' at /127.0.0.1" in daemon.log_text(), daemon.log_tail)
+        check = self.command("check", "--config", str(daemon.config_path), code=1)
+        self.assertIn("PROBLEM  has members that are not tidemark: 'rdkafka'", check)
+        for partition in (0, 1):
+            self.send_more(500, partition=partition)
+        daemon.wait_metric("tidemark_messages_written_total", 700)
+        wait_until(lambda: read_by_stranger.read_bytes().count(b'{"host":') == 500, daemon.log_tail)
+        stranger.send_signal(signal.SIGTERM)
+        self.assertEqual(stranger.wait(DEADLINE_S), 0)
+        self.wait_halted(daemon, "a consumer that is not tidemark was in the group")
+        self.assertEqual(daemon.metric(LEFT_OUT, 'reason="taken"'), 500)
+        self.assertEqual(daemon.stop(), 0, daemon.log_tail())
+        self.move_past_the_halt(daemon, "not tidemark", 100)
+        daemon.start()
+        daemon.wait_committed(1_200)
+        self.assert_tables_hold_what_was_sent()
+        self.assertEqual(daemon.stop(), 0)
+
+    def test_offsets_that_are_gone(self) -> None:
+        """K4: `kafka.start: latest` begins a group; that of one that has started before is not begun again."""
+        self.create_topic(1)
+        self.create_tables()
+        daemon = self.daemon(changes={"kafka": {"start": "latest"}})
+        state = self.work / "state"
+        state.mkdir()
+        daemon.environment["STATE_DIRECTORY"] = str(state)
+        self.send([{"host": "before", "ts": START_MS, "v": i} for i in range(30)])
+        daemon.start()
+        wait_until(lambda: self.committed(daemon) == {0: 30}, daemon.log_tail)
+        self.assertIn("30 older messages are left out", daemon.log_text())
+        self.assertEqual(daemon.metric(LEFT_OUT, 'reason="start"'), 30)
+        self.assertEqual(daemon.stop(), 0)
+        self.kafka.admin.delete_group(daemon.group)
+        self.send_more(700)
+        daemon.start()
+        daemon.wait_committed(730)
+        self.assertIn("has started before, but nothing is committed of 1 partition", daemon.log_text())
+        self.assertEqual(daemon.metric(LEFT_OUT), 0)
+        self.assertEqual(daemon.stop(), 0)
+        self.assertEqual(sum(1 for row, _ in self.cells(self.history) if row.startswith("h")), 700)
+        self.kafka.admin.delete_group(daemon.group)
+        del daemon.environment["STATE_DIRECTORY"]
+        daemon.start()
+        daemon.wait_metric(LEFT_OUT, 730)
+        self.assertIn("730 older messages are left out", daemon.log_text())
+        self.assertEqual(daemon.stop(), 0)
+
+    def kafka_lag(self, group: str) -> list[str]:
+        """The LAG of each partition, as Kafka's own tool shows it."""
+        output = subprocess.run([java_flags.java(), "-cp", maven_jars.classpath("kafka"),
+                                 "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand", "--bootstrap-server",
+                                 self.kafka.address, "--describe", "--group", group],
+                                check=True, timeout=DEADLINE_S, capture_output=True, text=True).stdout
+        header, *rows = [line.split() for line in output.splitlines() if line.strip()]
+        return [row[header.index("LAG")] for row in rows]
+
+    def test_idle_transactional_topic(self) -> None:
+        """K8: Kafka's own tool shows no lag of a topic that ends in a transaction's marker."""
+        self.create_topic(1)
+        self.create_tables()
+        daemon = self.daemon()
+        daemon.start()
+        producer = TransactionalProducer(self.kafka.address, self.name, self.name)
+        self.addCleanup(producer.end)
+        readings = [{"host": "h", "ts": START_MS + i, "v": i} for i in range(5)]
+        self.log_sent(readings)
+        producer.send([json.dumps(reading) for reading in readings])
+        producer.commit()
+        wait_until(lambda: self.committed(daemon) == self.kafka.admin.latest_offsets(self.name) == {0: 6}, daemon.log_tail)
+        self.assertEqual(self.kafka_lag(daemon.group), ["0"])
+        self.assert_tables_hold_what_was_sent()
+        self.assertEqual(daemon.stop(), 0)
+        self.assertEqual(self.kafka_lag(daemon.group), ["0"])
+
+    def test_broker_restarts_while_joining(self) -> None:
+        """C1: a coordinator that goes and comes back while the group is joined leaves no partition without a position."""
+        self.create_topic(4)
+        self.create_tables()
+        daemon = self.daemon()
+        for turn in range(4):
+            for partition in range(4):
+                self.send_more(50, partition=partition)
+            daemon.start()
+            if turn > 0:
+                wait_until(lambda: daemon.health()[0] == 200, daemon.log_tail)
+            self.kafka.kill9()
+            self.kafka.start()
+            daemon.wait_committed(200 * (turn + 1))
+            daemon.wait_ready()
+            self.assertEqual(daemon.metric(WITHOUT_POSITION), 0)
+            self.assertEqual(daemon.stop(), 0, daemon.log_tail())
+        self.assert_tables_hold_what_was_sent()

@@ -27,6 +27,7 @@ CREATE_TOPICS = (19, 4)
 DELETE_TOPICS = (20, 3)
 DELETE_RECORDS = (21, 1)
 CREATE_PARTITIONS = (37, 1)
+DELETE_GROUPS = (42, 1)
 
 LATEST = -1
 EARLIEST = -2
@@ -46,10 +47,11 @@ ERROR_NAMES = {
     36: "TOPIC_ALREADY_EXISTS",
     37: "INVALID_PARTITIONS",
     40: "INVALID_CONFIG",
+    68: "NON_EMPTY_GROUP",
 }
 
-# What a broker says while a topic or a coordinator is being set up, and takes back soon after.
-PASSING_ERRORS = frozenset({5, 6, 7, 14, 15, 16})
+# What a broker says while a topic or a coordinator is being set up, or a member leaves, and takes back soon after.
+PASSING_ERRORS = frozenset({5, 6, 7, 14, 15, 16, 68})
 
 REQUEST_TIMEOUT_S = 15
 SETTLE_DEADLINE_S = 90
@@ -220,6 +222,17 @@ class KafkaAdmin:
             for _, partitions in reply.array(lambda: (reply.text(), reply.array(lambda: (reply.i32(), reply.i16())))):
                 for _, code in partitions:
                     _require(f"cannot commit for '{group}'", code)
+        _retry_passing(ask)
+
+    def delete_group(self, group: str) -> None:
+        """Deletes a group that has no members, with all that it has committed."""
+        self._await_coordinator(group)
+
+        def ask() -> None:
+            reply = self._call(DELETE_GROUPS, _array([_text(group)]))
+            reply.i32()  # throttle time
+            for _, code in reply.array(lambda: (reply.text(), reply.i16())):
+                _require(f"cannot delete the group '{group}'", code)
         _retry_passing(ask)
 
     def _offset_fetch(self, request: bytes, what: str) -> dict[int, int]:
