@@ -6,7 +6,7 @@
 A test is named by its whole path in backquotes, `/pipeline-gateways/absence/D1-no-gateway-is-waited-for`. One source of
 the tests must make that path of its string literals: of one, or of a beginning ("/pipeline-gateways/", or a format that
 ends in "/%s") and the rest. Its last part begins with the row's id, alone or joined to others (D5-D8-...). A row without
-a test gives its reason.
+a test gives its reason. A small letter behind an id (C7b) tells faults apart whose tests carry the same one.
 """
 import re
 import sys
@@ -16,9 +16,9 @@ from source_text import Findings, files_below, line_of, project_root, read, with
 DOCUMENT = "docs/faults.md"
 LAST = {"A": 31, "B": 12, "C": 20, "D": 24, "E": 20}
 
-_ROW = re.compile(r"^\| ([A-E]\d+) \|([^\n]*)\|$", re.M)
+_ROW = re.compile(r"^\| ([A-EK]\d+[b-z]?) \|([^\n]*)\|$", re.M)
 _TEST = re.compile(r"`(/[\w./-]+/([\w.-]+))`")
-_IDS = re.compile(r"(?:[A-E]\d+-)+")
+_IDS = re.compile(r"(?:[A-EK]\d+-)+")
 _LITERAL = re.compile(r'"((?:\\.|[^"\\\n])*)"')
 
 
@@ -57,7 +57,7 @@ def main():
             ids = _IDS.match(found[2])
             if not any(source.makes(found[1]) for source in sources):
                 findings.add(document, line, f"{row[1]}: no test is called '{found[1]}'")
-            elif ids is None or row[1] not in ids[0].split("-"):
+            elif ids is None or row[1].rstrip("bcdefghijklmnopqrstuvwxyz") not in ids[0].split("-"):
                 findings.add(document, line, f"{row[1]}: the test '{found[2]}' does not carry the id")
     for missing in [name for name in wanted if name not in rows]:
         findings.add(document, 1, f"{missing} has no row")
