@@ -350,12 +350,12 @@ main(int argc, char **argv)
   tide_hbase_client_init_types();
   ADD("closed-connection-proves-nothing", test_closed_connection_proves_nothing);
   ADD("refused-connection-takes-no-place", test_refused_connection_takes_no_place);
-  ADD_CLUSTERS("D27-K6-gateways-of-two-clusters", test_gateways_of_two_clusters);
-  ADD_CLUSTERS("D27-K6-cluster-is-remembered", test_cluster_is_remembered);
-  ADD_CLUSTERS("D27-K6-accepted-cluster-is-remembered", test_accepted_cluster_is_remembered);
-  ADD_CLUSTERS("D27-K6-unreadable-memory-is-waited-for", test_unreadable_memory_is_waited_for);
-  ADD_CLUSTERS("D27-K6-gateway-without-the-call-is-used", test_gateway_without_the_call_is_used);
-  ADD_CLUSTERS("D27-K6-stand-in-is-no-cluster", test_stand_in_is_no_cluster);
-  ADD_CLUSTERS("D27-K6-name-that-moves-is-noticed", test_name_that_moves_is_noticed);
+  ADD_CLUSTERS("D28-K6-gateways-of-two-clusters", test_gateways_of_two_clusters);
+  ADD_CLUSTERS("D28-K6-cluster-is-remembered", test_cluster_is_remembered);
+  ADD_CLUSTERS("D28-K6-accepted-cluster-is-remembered", test_accepted_cluster_is_remembered);
+  ADD_CLUSTERS("D28-K6-unreadable-memory-is-waited-for", test_unreadable_memory_is_waited_for);
+  ADD_CLUSTERS("D28-K6-gateway-without-the-call-is-used", test_gateway_without_the_call_is_used);
+  ADD_CLUSTERS("D28-K6-stand-in-is-no-cluster", test_stand_in_is_no_cluster);
+  ADD_CLUSTERS("D28-K6-name-that-moves-is-noticed", test_name_that_moves_is_noticed);
   return g_test_run();
 }
