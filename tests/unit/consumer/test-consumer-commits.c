@@ -179,7 +179,7 @@ test_quiet_partitions_are_committed_again(Fixture *fixture, gconstpointer option
   g_assert_false(fixture->commits.marks_moved);
   tide_consumer_commits_renew(&fixture->commits, now_us + hour_us);
   tide_consumer_commits_store_marks(&fixture->commits);
-  ASSERT_ASKED(fixture, "commit 0 5, commit 1 0, ");
+  ASSERT_ASKED(fixture, "commit 0 5, ");
 }
 
 int
