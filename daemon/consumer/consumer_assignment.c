@@ -214,6 +214,7 @@ judge(const TideConsumer *consumer, const TidePartition *partition, const TideIn
   TideOffsetFacts facts = {.log = log,
                            .note = note,
                            .own_offset = own.offset,
+                           .own_reached_offset = own.reached_offset,
                            .was_stranger_seen = own.offset >= 0 && tide_kafka_watch_strangers(context->watch, NULL) >=
                                                                        own.given_up_us - TIDE_GROUP_LOOK_US,
                            .was_group_started = context->config->kafka.start != TIDE_START_TIME &&
@@ -270,6 +271,7 @@ on_located(guint16 slot, const TideInputLog *log, gpointer data)
     tide_counter_inc(consumer->counters.out_of_range);
   tide_partition_halt_by_offset(partition, &verdict.halt, log->begin_offset);
   consumer->commits.marks_moved = TRUE;
+  consumer->commits.noted_us = 0; /* at once: a process that is killed remembers nothing of it */
   tide_pauses_halt_partition(&consumer->pauses, partition, describe_halt(consumer, partition, &verdict, log));
   return verdict.offset;
 }
@@ -417,7 +419,9 @@ on_revoked(const guint16 *slots, gsize n_slots, gpointer data)
     TidePartition *partition = tide_consumer_partition(consumer, slots[i]);
     unfinished += partition->offsets.unfinished;
     tide_group_memory_give_up(consumer->context.memory, partition->topic, partition->partition,
-                              partition->commit.offset, tide_now_us());
+                              (TideOwnCommit){.offset = partition->commit.offset,
+                                              .reached_offset = partition->offsets.mark,
+                                              .given_up_us = tide_now_us()});
     tide_partition_release(partition, consumer->context.budget);
   }
   tide_accumulator_give_up(consumer->accumulator, tide_now_us());

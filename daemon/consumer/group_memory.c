@@ -46,21 +46,19 @@ tide_group_memory_free(TideGroupMemory *memory)
 }
 
 void
-tide_group_memory_give_up(TideGroupMemory *memory, const char *topic, gint32 partition, gint64 offset, gint64 now_us)
+tide_group_memory_give_up(TideGroupMemory *memory, const char *topic, gint32 partition, TideOwnCommit own)
 {
-  if (memory == NULL || offset < 0)
+  if (memory == NULL || own.offset < 0)
     return;
-  TideOwnCommit *own = g_new(TideOwnCommit, 1);
-  *own = (TideOwnCommit){offset, now_us};
   tide_mutex_lock(&memory->lock);
-  g_hash_table_replace(memory->own, g_strdup_printf("%s/%d", topic, partition), own);
+  g_hash_table_replace(memory->own, g_strdup_printf("%s/%d", topic, partition), g_memdup2(&own, sizeof own));
   tide_mutex_unlock(&memory->lock);
 }
 
 TideOwnCommit
 tide_group_memory_find(TideGroupMemory *memory, const char *topic, gint32 partition)
 {
-  TideOwnCommit none = {-1, 0};
+  TideOwnCommit none = {.offset = -1, .reached_offset = -1};
   if (memory == NULL)
     return none;
   g_autofree char *name = g_strdup_printf("%s/%d", topic, partition);

@@ -17,13 +17,13 @@ TideGroupMemory *tide_group_memory_new(const char *group);
 void tide_group_memory_free(TideGroupMemory *memory); /* NULL ok */
 
 typedef struct TideOwnCommit {
-  gint64 offset; /* -1: none is known */
+  gint64 offset;         /* -1: none is known */
+  gint64 reached_offset; /* what this process had finished: its commit may have taken effect without an answer */
   gint64 given_up_us;
 } TideOwnCommit;
 
-/* The partition is no longer ours, and @offset of it is committed. NULL @memory: nothing is kept */
-void tide_group_memory_give_up(TideGroupMemory *memory, const char *topic, gint32 partition, gint64 offset,
-                               gint64 now_us);
+/* The partition is no longer ours. @own: what is known of it. NULL @memory: nothing is kept */
+void tide_group_memory_give_up(TideGroupMemory *memory, const char *topic, gint32 partition, TideOwnCommit own);
 TideOwnCommit tide_group_memory_find(TideGroupMemory *memory, const char *topic, gint32 partition);
 
 /* Whether the group had been started on the cluster before this process began: the partitions of one that starts now

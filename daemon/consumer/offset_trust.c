@@ -30,7 +30,7 @@ judge_uncommitted(const TideOffsetFacts *facts)
 static TideOffsetVerdict
 judge_committed(const TideOffsetFacts *facts, gint64 offset)
 {
-  if (facts->own_offset >= 0 && offset > facts->own_offset) {
+  if (facts->own_offset >= 0 && offset > MAX(facts->own_offset, facts->own_reached_offset)) {
     if (facts->was_stranger_seen)
       return halt_at(TIDE_HALT_TAKEN, facts->own_offset, offset);
     if (facts->note == NULL)

@@ -14,6 +14,7 @@ typedef struct TideOffsetFacts {
   const TideInputLog *log;
   const TideCommitNote *note;      /* beside the committed offset; NULL: none of ours */
   gint64 own_offset;               /* this process committed last; -1: it never had the partition */
+  gint64 own_reached_offset;       /* what it had finished: a commit may take effect and its answer be lost */
   gboolean was_stranger_seen;      /* in the group, since own_offset was committed */
   gboolean was_group_started;      /* remembered: the group had begun before, and kafka.start is no time */
   gboolean was_log_replaced;       /* the watch saw a sign that the topic was deleted and created again */

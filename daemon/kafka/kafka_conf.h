@@ -57,8 +57,8 @@ rd_kafka_conf_t *tide_kafka_conf_new_originals(const TideKafkaConfig *config, GE
 rd_kafka_conf_t *tide_kafka_conf_new_dead_letters(const TideKafkaConfig *config, gboolean sends_alone,
                                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Whether a member of the group with @client_id is a tidemark, unless it poses as one: with the name that all have, or
- * with that which kafka.properties gives to this one. */
+/* Whether a member of the group with @client_id may be a tidemark: it has the name that all have. If kafka.librdkafka
+ * gives this one another, members may have any, and all count as tidemark. */
 gboolean tide_kafka_conf_is_tidemark(const TideKafkaConfig *config, const char *client_id);
 
 /* kafka.instance of those that want no lasting name. */

@@ -399,7 +399,6 @@ mark_replaced(TideKafkaWatch *watch, const rd_kafka_topic_partition_list_t *comm
 static gboolean
 fill_in_begins(TideKafkaWatch *watch, rd_kafka_topic_partition_list_t *committed)
 {
-  mark_replaced(watch, committed);
   gboolean is_filled = TRUE;
   for (int i = 0; i < committed->cnt && is_filled; i++)
     is_filled = committed->elems[i].offset >= 0;
@@ -488,10 +487,13 @@ ask_for_lag(TideKafkaWatch *watch)
   rd_kafka_topic_partition_list_t *committed = list_watched(watch);
   rd_kafka_topic_partition_list_t *ends = rd_kafka_topic_partition_list_copy(committed);
   /* The ends first: what is committed meanwhile may lie behind them, which is no lag. */
-  gboolean answered = committed->cnt > 0 && ask_offsets(watch->kafka, ends, RD_KAFKA_OFFSET_END) &&
-                      !is_stopping(watch) &&
-                      rd_kafka_committed(watch->kafka, committed, QUESTION_MS) == RD_KAFKA_RESP_ERR_NO_ERROR &&
-                      !is_stopping(watch) && fill_in_begins(watch, committed);
+  gboolean has_ends = committed->cnt > 0 && ask_offsets(watch->kafka, ends, RD_KAFKA_OFFSET_END);
+  /* A leader that does not answer must not hide that what is committed of other partitions vanished. */
+  gboolean answered = committed->cnt > 0 && !is_stopping(watch) &&
+                      rd_kafka_committed(watch->kafka, committed, QUESTION_MS) == RD_KAFKA_RESP_ERR_NO_ERROR;
+  if (answered)
+    mark_replaced(watch, committed);
+  answered = answered && has_ends && !is_stopping(watch) && fill_in_begins(watch, committed);
   g_autofree TideLogWitness **witnesses = g_new(TideLogWitness *, (gsize)committed->cnt + 1);
   for (int i = 0; i < committed->cnt; i++)
     witnesses[i] = ((const TideWatchedPartition *)committed->elems[i].opaque)->witness;

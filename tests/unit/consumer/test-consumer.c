@@ -555,7 +555,7 @@ test_replaced_log_is_known_after_a_rebalance(Fixture *fixture, gconstpointer opt
   assert_says(fixture, "offset 5 was to be read next; the topic was deleted and created again");
   take_away(fixture, 0, FALSE);
   /* Of an assignment in which it was never located nothing is known. */
-  tide_group_memory_give_up(memory, "t", 0, 9, 1);
+  tide_group_memory_give_up(memory, "t", 0, (TideOwnCommit){9, 9, 1});
   (void)handlers_of(fixture)->assigned("t", 0, handlers_of(fixture)->data);
   take_away(fixture, 0, FALSE);
   g_assert_cmpint(tide_group_memory_find(memory, "t", 0).offset, ==, 9);

@@ -142,6 +142,8 @@ test_what_strangers_took(void)
   assert_halted(&at, TIDE_HALT_TAKEN, 120);
   at.facts.note = &at.note; /* whoever signed it may have followed the stranger */
   assert_halted(&at, TIDE_HALT_TAKEN, 120);
+  at.facts.own_reached_offset = 150; /* its own commit, of which no answer came */
+  assert_read(&at, 150, TIDE_OFFSET_PLAIN, 150, 150);
   at.facts.own_offset = 180;
   assert_read(&at, 150, TIDE_OFFSET_GOES_BACK, 150, 180);
 }
