@@ -176,9 +176,9 @@ class Source(Project):
                           "a.c:4: the last line", "docs/a.md:1:", "5 findings")
 
     def test_long_lines_and_files(self):
-        self.write("daemon/util/a.c", "int a;\n" * 801)
+        self.write("daemon/util/a.c", "int a;\n" * 901)
         self.write("daemon/util/b.c", "int " + "b" * 130 + ";\n")
-        self.assert_finds("source", "a.c:801: has 801 lines", "b.c:1: is 135 characters", "2 findings")
+        self.assert_finds("source", "a.c:901: has 901 lines", "b.c:1: is 135 characters", "2 findings")
 
     def test_unfinished_work(self):
         self.write("daemon/util/a.c", "/* TO" "DO: the rest */\n")
