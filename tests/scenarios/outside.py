@@ -21,10 +21,9 @@ CODES = {
     "list-offsets": [-1, 3, 5, 6, 7, 9, 29, 43, 56, 74, 75, 78, -195],
     "find-coordinator": [-1, 15, 30, -195],
 }
-ENDS_THE_PROGRAM = {("join-group", 82)}
 
 JUMPS_S = [-3600, -120, -20, 20, 120, 3600]
-MSG_SIZE_TOO_LARGE = 10
+OFFSET_OUT_OF_RANGE, MSG_SIZE_TOO_LARGE = 1, 10
 FILLERS = 8  # of 900 kB: a partition of the mock keeps 5 MiB
 
 # Beside an offset: nothing, what another tool wrote, notes of a daemon that ended well, of one that was killed, and of
@@ -93,8 +92,11 @@ def broker_events(rng: random.Random, steps: int, first: int) -> list[Json]:
     events: list[Json] = []
     for _ in range(rng.choice([1, 2, 4])):
         request = rng.choice([*CODES, "offset-fetch", "list-offsets", "offset-commit"])
+        code = rng.choice(CODES[request])
+        if rng.random() < 0.2:
+            request, code = "fetch", OFFSET_OUT_OF_RANGE
         events.append({"step": rng.choice([first, rng.randrange(first, steps)]), "after_ms": rng.choice([0, 0, 100, 600, 2000]),
-                       "do": "errors", "request": request, "code": rng.choice(CODES[request]), "n": rng.choice([1, 2, 3, 8])})
+                       "do": "errors", "request": request, "code": code, "n": rng.choice([1, 2, 3, 8])})
     return events
 
 
@@ -128,7 +130,8 @@ def add_outside(rng: random.Random, batch: Json) -> None:
         batch["brokers"] = 2
         events += [{"step": rng.randrange(first, steps), "after_ms": rng.choice([0, 100, 300, 600, 1000, 3000]),
                     "do": "coordinator", "broker": rng.choice([1, 2])} for _ in range(rng.choice([1, 2, 6]))]
-    if draws[3] < 0.25:
+    hands_over = any(event["do"] in ("restart", "kill", "join") for event in events)
+    if draws[3] < (0.6 if hands_over else 0.2):
         batch["clocks_s"] = [rng.choice([0, *JUMPS_S]) for _ in range(3)]  # of the daemons, in the order of their starts
         if rng.random() < 0.6:
             events.append({"step": rng.randrange(1, steps), "after_ms": 0, "do": "clock", "by_s": rng.choice(JUMPS_S)})

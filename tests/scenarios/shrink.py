@@ -46,6 +46,12 @@ def without_faults(scenario: Json) -> Iterator[Json]:
         yield {**scenario, "faults": found[:index] + found[index + 1:]}
 
 
+def without_offsets(scenario: Json) -> Iterator[Json]:
+    found = scenario.get("offsets", [])
+    for index in range(len(found)):
+        yield {**scenario, "offsets": found[:index] + found[index + 1:]}
+
+
 def without_tables(scenario: Json) -> Iterator[Json]:
     tables = scenario["tables"]
     for name in tables:
@@ -101,12 +107,13 @@ def without_fields(scenario: Json) -> Iterator[Json]:
 
 def on_one_partition(scenario: Json) -> Iterator[Json]:
     if scenario["topics"] != [1]:
-        yield {**scenario, "topics": [1], "messages": [{**one, "topic": 0, "partition": 0} for one in scenario["messages"]]}
+        yield {**scenario, "topics": [1], "messages": [{**one, "topic": 0, "partition": 0} for one in scenario["messages"]],
+               "offsets": [{**one, "topic": 0, "partition": 0} for one in scenario.get("offsets", [])[:1]]}
 
 
 def smaller_scenarios(scenario: Json) -> list[Json]:
     found: list[Json] = []
-    for way in (without_messages, without_tables, without_faults, on_one_partition, without_fields, without_readings):
+    for way in (without_messages, without_tables, without_faults, without_offsets, on_one_partition, without_fields, without_readings):
         found += list(way(scenario))[:MAX_CANDIDATES // 2]
     return [one for one in found if one["messages"]][:2 * MAX_CANDIDATES]
 
@@ -117,6 +124,9 @@ def smaller_batches(batch: Json) -> Iterator[Json]:
     """With fewer events, or without an option of the configuration."""
     for index in range(len(batch["events"])):
         yield {**batch, "events": batch["events"][:index] + batch["events"][index + 1:]}
+    for extra in ("clocks_s", "brokers"):
+        if extra in batch and not (extra == "brokers" and any(event["do"] == "coordinator" for event in batch["events"])):
+            yield {name: one for name, one in batch.items() if name != extra}
     for section in ("batch", "dead_letters"):
         if batch["config"].get(section):
             yield {**batch, "config": {name: one for name, one in batch["config"].items() if name != section}}

@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from content import Stored, judge_tables  # noqa: E402
 from generate import batch_of  # noqa: E402
 from oracle import Message, Oracle, Outcome, Row, make_parts, parse_time, Bad, Text  # noqa: E402
+from outside import Stand, stand_of  # noqa: E402
 from shrink import Shrinker  # noqa: E402
 from batch import Problem  # noqa: E402
 
@@ -122,6 +123,31 @@ class Content(unittest.TestCase):
         self.assertEqual(self.problems(values, {("M", b"w"): (T + 1, b"2")}, latest="replace"), [])
         both: Stored = {("M", b"w"): (T + 1, b"2"), ("M", b"v"): (T, b"1")}
         self.assertEqual(len(self.problems(values, both, latest="replace")), 1)
+
+
+class Stands(unittest.TestCase):
+    """Where a partition is read on, by what the group has committed of it."""
+
+    def test_what_the_log_holds_is_read_on(self) -> None:
+        for note in "", "by hand", "tidemark 1 closed span=5", "tidemark 1 closed start=1763700000000":
+            self.assertEqual(stand_of(7, note, 5, 9, {}, True), Stand(7))
+        self.assertEqual(stand_of(9, "", 5, 9, {}, True), Stand(9))
+
+    def test_what_it_does_not_hold_halts(self) -> None:
+        self.assertEqual(stand_of(10, "", 5, 9, {}, True), Stand(5, 1, 10))
+        self.assertEqual(stand_of(3, "", 5, 9, {}, True), Stand(5, 2, 3, ("retention", 2)))
+        self.assertEqual(stand_of(3, "", 5, 9, {"on_lost_offsets": "continue"}, True), Stand(5, left_out=("retention", 2)))
+
+    def test_a_noted_halt_stays(self) -> None:
+        for note, cause, wanted in (("tidemark 1 closed span=1000000 start=-10001", 1, 1000), ("tidemark 1 running start=-2", 2, 0)):
+            self.assertEqual(stand_of(5, note, 5, 2000, {}, True), Stand(5, cause, wanted))
+        self.assertEqual(stand_of(5, "tidemark 1 running start=-2", 5, 9, {"on_lost_offsets": "continue"}, True), Stand(5))
+
+    def test_nothing_committed(self) -> None:
+        latest = {"start": "latest"}
+        self.assertEqual(stand_of(None, "", 5, 9, {}, False), Stand(5))
+        self.assertEqual(stand_of(None, "", 5, 9, latest, False), Stand(9, left_out=("start", 4)))
+        self.assertEqual(stand_of(None, "", 5, 9, latest, True), Stand(5))
 
 
 class Batches(unittest.TestCase):
