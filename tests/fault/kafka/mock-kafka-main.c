@@ -266,8 +266,13 @@ run_read(gpointer kafka, char **words)
   char *problem = parse_number(words[1], 1, 1000, &n_partitions);
   if (problem != NULL)
     return problem;
-  g_autoptr(GPtrArray) records =
-      mock_kafka_read_topic(kafka, words[0], (int)n_partitions, tide_now_us() + ANSWER_TIMEOUT_US);
+  gint64 deadline_us = tide_now_us() + ANSWER_TIMEOUT_US, n_wanted = 0;
+  for (gint32 i = 0; i < (gint32)n_partitions; i++)
+    n_wanted += mock_kafka_end_offset(kafka, words[0], i, deadline_us) -
+                mock_kafka_begin_offset(kafka, words[0], i, deadline_us);
+  g_autoptr(GPtrArray) records = mock_kafka_read_topic(kafka, words[0], (int)n_partitions, deadline_us);
+  if (records->len < n_wanted)
+    return g_strdup_printf("%u of %" G_GINT64_FORMAT " records were read in time", records->len, n_wanted);
   for (guint i = 0; i < records->len; i++) {
     const TideMockRecord *record = g_ptr_array_index(records, i);
     printf("record %d %" G_GINT64_FORMAT " %" G_GINT64_FORMAT, record->partition, record->offset, record->timestamp_ms);
