@@ -29,7 +29,6 @@ PROGRAMS_NOT_RUN = {
     "systemctl": "tests/systemd has a systemd of its own",
     "journalctl": "tests/systemd reads a journal of its own; the ids are compared with docs/messages.md here",
     "kafka-acls": "tests/integration/test_least_rights.py grants what docs/security.md prints, on a real broker",
-    "kafka-consumer-groups.sh": "it is Kafka's own, and asks brokers that are not there",
 }
 
 # Commands that end otherwise than with 0.
