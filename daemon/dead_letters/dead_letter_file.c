@@ -234,6 +234,8 @@ tide_dead_letter_file_check(const char *path, int fd, GError **error)
     return FALSE;
   }
   guint64 len = (guint64)info.st_size, end = 0, at = 0;
+  if (len == 0)
+    return TRUE;
   g_auto(TideBuffer) head = {0};
   if (!find_last_line_end(fd, len, &end) || (end > 0 && !find_last_line_end(fd, end - 1, &at)) ||
       !read_at(fd, at, (gsize)MIN((end > 0 ? end : len) - at, sizeof begin - 1), &head))
