@@ -213,7 +213,7 @@ judge(const TideConsumer *consumer, const TidePartition *partition, const TideIn
   TideOwnCommit own = tide_group_memory_find(context->memory, partition->topic, partition->partition);
   TideOffsetFacts facts = {.log = log,
                            .note = note,
-                           .own_offset = own.offset,
+                           .own_offset = log->wanted_offset >= 0 ? partition->commit.offset : own.offset,
                            .own_reached_offset = own.reached_offset,
                            .was_stranger_seen = own.offset >= 0 && tide_kafka_watch_strangers(context->watch, NULL) >=
                                                                        own.given_up_us - TIDE_GROUP_LOOK_US,

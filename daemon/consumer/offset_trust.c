@@ -19,8 +19,6 @@ static TideOffsetVerdict
 judge_uncommitted(const TideOffsetFacts *facts)
 {
   const TideInputLog *log = facts->log;
-  if (facts->own_offset >= 0) /* of a group with members brokers forget nothing, but with the topic */
-    return halt_at(TIDE_HALT_RECREATED, facts->own_offset, facts->own_offset);
   if (facts->was_group_started || log->group_has_begun)
     return read_at(log->begin_offset, TIDE_OFFSET_GONE, log->begin_offset, log->start_offset);
   return read_at(log->start_offset, TIDE_OFFSET_BEGINS, log->begin_offset, log->start_offset);
@@ -52,7 +50,9 @@ tide_offset_judge(const TideOffsetFacts *facts, gint64 now_us)
       !(noted->cause == TIDE_HALT_DELETED && facts->goes_on_after_deletion))
     return (TideOffsetVerdict){.offset = TIDE_INPUT_HALTED, .halt = *noted, .is_noted = TRUE};
   gint64 next_offset = was_reading || facts->own_offset < 0 ? offset : facts->own_offset;
-  if (facts->was_log_replaced && next_offset >= 0)
+  /* Of a group with members brokers forget nothing, but with the topic. */
+  gboolean has_vanished = facts->own_offset >= 0 && log->committed_offset < 0;
+  if ((facts->was_log_replaced || has_vanished) && next_offset >= 0)
     return halt_at(TIDE_HALT_RECREATED, next_offset, offset);
   if (offset < 0)
     return judge_uncommitted(facts);

@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 typedef struct TideOffsetFacts {
   const TideInputLog *log;
   const TideCommitNote *note;      /* beside the committed offset; NULL: none of ours */
-  gint64 own_offset;               /* this process committed last; -1: it never had the partition */
+  gint64 own_offset;               /* this process committed last; -1: nothing that it knows of */
   gint64 own_reached_offset;       /* what it had finished: a commit may take effect and its answer be lost */
   gboolean was_stranger_seen;      /* in the group, since own_offset was committed */
   gboolean was_group_started;      /* remembered: the group had begun before, and kafka.start is no time */

@@ -157,6 +157,14 @@ test_topics_that_were_recreated(void)
   at.log.wanted_offset = 170; /* though the new log is longer */
   assert_halted(&at, TIDE_HALT_RECREATED, 170);
   begin(&at);
+  at.log.wanted_offset = 170; /* which the new log holds, though a broker did not find it a moment ago */
+  at.log.committed_offset = -1;
+  at.facts.note = NULL;
+  at.facts.own_offset = 170;
+  assert_halted(&at, TIDE_HALT_RECREATED, 170);
+  at.facts.own_offset = -1; /* nothing was committed yet */
+  assert_read(&at, 170, TIDE_OFFSET_READ_AGAIN, 170, 170);
+  begin(&at);
   at.log.committed_offset = -1; /* what this process has committed went with the topic */
   at.facts.note = NULL;
   at.facts.own_offset = 130;
