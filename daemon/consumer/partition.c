@@ -452,7 +452,6 @@ tide_partition_halt_by_offset(TidePartition *partition, const TideHaltNote *note
 void
 tide_partition_reach_end(TidePartition *partition, gint64 end_offset)
 {
-  partition->end.seen_offset = end_offset;
   gboolean is_all_tracked = partition->halt.text == NULL && !tide_partition_is_read_again(partition);
   if (is_all_tracked && partition->location.is_located && end_offset > tide_partition_position(partition))
     tide_offsets_reach_end(&partition->offsets, end_offset);

@@ -171,6 +171,8 @@ assign_more(TideKafkaSource *source, const rd_kafka_topic_partition_list_t *list
   if (problem != RD_KAFKA_RESP_ERR_NO_ERROR) {
     tide_log(TIDE_LOG_ERROR, "assignment-failed",
              "cannot take partitions: %s; restart the daemon to join the group anew", rd_kafka_err2str(problem));
+    if (all != NULL)
+      rd_kafka_topic_partition_list_destroy(all);
     return;
   }
   if (is_cooperative(source)) {
