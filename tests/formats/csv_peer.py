@@ -93,7 +93,9 @@ def decode(config: str, message: bytes) -> list[Reading]:
     if not rows:
         raise Refused("no line")
     names = COLUMNS if config == "declared columns" else list(map(str, rows.pop(0)))
-    if any(len(row) != len(names) for row in rows) or (rows and len(set(names)) != len(names)):
+    if not rows:
+        raise Refused("a header alone")
+    if any(len(row) != len(names) for row in rows) or len(set(names)) != len(names):
         raise Refused("values that are not the columns'")
     return [{name: _value(config, value) for name, value in zip(names, row)} for row in rows]
 

@@ -224,7 +224,7 @@ class Life:
         north, south = STATE + "@north", STATE + "@south"
         kept = [f"{north}/{name}" for name in ("dead-letters.jsonl", "dead-letters.jsonl.1", "dead-letters.jsonl.torn", "mine.jsonl.2")]
         kept += [f"{south}/dead-letters.jsonl.1", "/etc/tidemark/mine.jsonl.1", "/etc/tidemark/tidemark.dead-letters.jsonl"]
-        made_anew = [f"{south}/{name}" for name in ("tidemark.lock", "instance", "scheme-METRIC")] + [f"{STATE}-rollup/rollup-METRIC"]
+        made_anew = [f"{south}/{name}" for name in ("tidemark.lock", "instance", "cluster", "started-groups", "scheme-METRIC")] + [f"{STATE}-rollup/rollup-METRIC"]
         for path in kept + made_anew:
             self.machine.write(path, "{}\n")
         # E11: under whatever name an operator has given them.
