@@ -132,7 +132,8 @@ class Scene:
                     with urllib.request.urlopen(f"http://127.0.0.1:{port[1]}/metrics", timeout=10) as reply:
                         text = reply.read().decode()
             daemon.terminate()
-            return text, log.read_text(), daemon.wait(PATIENCE_S)
+            code = daemon.wait(PATIENCE_S)  # what it still writes is part of its log
+            return text, log.read_text(), code
         finally:
             daemon.kill()
 
