@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The life of the units under a real systemd, between a mock Kafka and a scripted gateway, printed as it goes: started,
-sandboxed, suspended, reloaded, killed, out of disk space, misconfigured, stopped, and two of them side by side.
+sandboxed, suspended, reloaded, killed, moved to another HBase cluster, out of disk space, misconfigured, stopped, and two of them side
+by side.
 
     test_unit_life.py BUILD
 
@@ -25,7 +26,7 @@ SKIPPED = 77
 TIME_MS = 1500000000000
 MAX_EXPOSURE = 15  # in tenths, as tests/style/check_unit.py has it
 UNIT = "tidemark.service"
-MESSAGES = Path(__file__).resolve().parents[2] / "docs" / "messages.md"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 COMPANY = ["tidemark@north.service", "tidemark@south.service"]
 
 # A test has no half minute for a watchdog. Where the program has an AddressSanitizer: at its end that looks for leaks with a call
@@ -96,7 +97,7 @@ class Life:
         assert self.says("ready: ") and self.says(f"^tidemark .*: configuration '/etc/tidemark/tidemark.yaml', group 'tidemark', topics t, "
                                                   f"gateways 127.0.0.1:{self.gateway.greeting}\n")
         # docs/messages.md has the id, and the journal finds the event and its fields by it.
-        up = re.search(r"^\| `gateway-up` .*`(\w{32})` \|$", MESSAGES.read_text(), re.MULTILINE)
+        up = re.search(r"^\| `gateway-up` .*`(\w{32})` \|$", (DOCS / "messages.md").read_text(), re.MULTILINE)
         assert up and f"127.0.0.1:{self.gateway.greeting}" in self.machine.journal("--output-fields=GATEWAY", "--output=cat",
                                                                                       f"MESSAGE_ID={up[1]}")
         self.rows_pass()
@@ -151,6 +152,27 @@ class Life:
         self.wait_restarted(2)
         self.rows_pass()
         self.say("killed with SIGKILL: started again, and goes on")
+
+    def accepts_another_cluster(self) -> None:
+        """As docs/operate.md tells to start once with an option."""
+        self.gateway.ask("cluster", "another")
+        self.machine.out("systemctl", "restart", "--no-block", UNIT)
+        self.wait_says("gateway refused, it gets no rows: .* is of HBase cluster another")
+        guide = (DOCS / "operate.md").read_text()
+        lines = re.findall(r"`(\[Service\]|ExecStart=.*?)`", guide[guide.index("### Start once with an option"):])[:3]
+        override = re.search(r"`(/run/systemd/system/tidemark.service.d/\S+)`", guide)
+        program = re.search(r"path=(\S+) ", self.machine.show(UNIT, "ExecStart"))
+        assert len(lines) == 3 and override and program, guide
+        self.machine.write(override[1], "\n".join(lines).replace("/usr/bin/tidemark", program[1]) + "\n")
+        self.machine.out("systemctl", "daemon-reload")  # as `systemctl edit` does at its end
+        self.machine.out("systemctl", "restart", UNIT)
+        self.wait_says("the gateways are of HBase cluster another, .*, which was accepted")
+        self.rows_pass()
+        self.machine.out("rm", override[1])
+        self.machine.out("systemctl", "daemon-reload")
+        self.machine.out("systemctl", "restart", UNIT)
+        self.rows_pass()
+        self.say("another HBase cluster: refused, accepted by a start with the option, and known to the next start")
 
     def holds_on_a_full_disk(self) -> None:
         """Dead letters have no room: the offset waits, and when there is room all goes on by itself."""
@@ -208,7 +230,7 @@ class Life:
         self.machine.out("systemctl", "daemon-reload")
         self.configure("tidemark")
         for step in (self.starts, self.is_sandboxed, self.is_watched, self.is_reloaded, self.survives_a_kill,
-                     self.holds_on_a_full_disk, self.stops, self.waits_for_a_person, self.has_company):
+                     self.accepts_another_cluster, self.holds_on_a_full_disk, self.stops, self.waits_for_a_person, self.has_company):
             try:
                 step()
             except BaseException:

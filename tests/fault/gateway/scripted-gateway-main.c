@@ -99,6 +99,13 @@ run_max_cell(gpointer gateway, char **words)
 }
 
 static char *
+run_cluster(gpointer gateway, char **words)
+{
+  fake_hbase_set_cluster(scripted_gateway_hbase(gateway), words[0]);
+  return NULL;
+}
+
+static char *
 run_tables(gpointer gateway, char **words)
 {
   g_auto(GStrv) names = fake_hbase_tables(scripted_gateway_hbase(gateway));
@@ -239,6 +246,7 @@ static const LineCommand commands[] = {
     {"split", 2, "split TABLE KEY [list-parent]", run_split},
     {"merge", 2, "merge TABLE KEY (its region and the one behind it)", run_merge},
     {"max-cell", 1, "max-cell BYTES (a longer value is refused; 0: no bound)", run_max_cell},
+    {"cluster", 1, "cluster ID (which HBase it is of from now on)", run_cluster},
     {"tables", 0, "tables", run_tables},
     {"dump", 1, "dump TABLE [all-versions]", run_dump},
     {"count", 1, "count TABLE", run_count},
