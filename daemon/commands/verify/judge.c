@@ -134,6 +134,19 @@ judge_expected(const TideVerifyCells *cells, const TideVerifyEntry *entry, const
   return rule->is_latest && around.has_older ? TIDE_VERDICT_STALE : TIDE_VERDICT_MISSING;
 }
 
+/* TRUE when what was found in the column of @entry is told already, by an expected cell that it stands for: one
+ * difference, and not a second one of a cell that should have been deleted. */
+static gboolean
+is_stale_elsewhere(const TideVerifyCells *cells, const TideVerifyEntry *entry, const TideVerifyRule *rule)
+{
+  const TideVerifyEntry *near;
+  for (TideVerifyColumn column = tide_verify_cells_column(cells, entry->row, entry->column);
+       (near = tide_verify_column_next(&column)) != NULL;)
+    if (near->kind == TIDE_VERIFY_EXPECTED && judge_expected(cells, near, rule) == TIDE_VERDICT_STALE)
+      return TRUE;
+  return FALSE;
+}
+
 /* TRUE when @entry was found where an expected one should have been: at its time, or older than one that was not found.
  */
 static gboolean
@@ -152,7 +165,7 @@ static TideVerdict
 judge_found(const TideVerifyCells *cells, const TideVerifyEntry *entry, const TideVerifyRule *rule)
 {
   if (entry->time_ms <= deletion_of(cells, entry, rule).must_ms)
-    return TIDE_VERDICT_UNEXPECTED;
+    return is_stale_elsewhere(cells, entry, rule) ? TIDE_VERDICT_NONE : TIDE_VERDICT_UNEXPECTED;
   if (is_judged_elsewhere(cells, entry))
     return TIDE_VERDICT_NONE;
   if (entry->is_explained)

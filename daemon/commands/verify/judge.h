@@ -13,7 +13,7 @@
  * A cell that was found and not expected is a matter of the above when an expected one should have been in its place.
  * Else it is beyond the window when a message outside of it makes that cell; unexplained, when the topic does not hold
  * any more all that it ever did; and unexpected. A cell at or before what its row is deleted up to is unexpected
- * whoever wrote it. */
+ * whoever wrote it, unless it is what makes an expected one stale. */
 #pragma once
 
 #include "commands/verify/cells.h"

@@ -87,6 +87,10 @@ judge_all(const TideVerifyCells *cells, const TideVerifyRule *rule)
   {                                                                                                                    \
     .versions = 1, .is_latest = TRUE, .has_deletes = TRUE, .is_whole = TRUE                                            \
   }
+#define TOMBSTONE                                                                                                      \
+  {                                                                                                                    \
+    .versions = 1, .has_deletes = TRUE, .is_whole = TRUE                                                               \
+  }
 #define THREE                                                                                                          \
   {                                                                                                                    \
     .versions = 3, .is_whole = TRUE                                                                                    \
@@ -178,26 +182,49 @@ static const Case cases[] = {
     {"e0:5=a m:6", "5 deleted", REPLACE},
     {"e0:5=a m:6 f:5=a", "5 right", REPLACE},
     {"e0:5=a d:2 m:4", "5 missing", REPLACE},
+    {"e0:5=a d:4 f:3=b f:2=c", "2 unexpected, 3 unexpected, 5 missing", TOMBSTONE},
     /* age */
     {"e0:6=a", "6 expired", TTL},
     {"e0:7=a", "7 missing", TTL},
     {"e0:6=a f:6=a", "6 right", TTL},
 };
 
+/* What a row that replaces has left in its place is one difference: the cell that should be there is stale, and the one
+ * that should be gone is not counted beside it. */
+static const Case replaced[] = {
+    {"e0:5=a d:4 f:3=b", "5 stale", REPLACE},
+    {"e0:5=a d:4 f:3=b x:3=b", "5 stale", REPLACE},
+    {"e0:5=a e1:5=c d:4 f:3=b", "5 stale", REPLACE},
+    {"e0:5=a d:6 f:3=b", "3 unexpected, 5 deleted", REPLACE},
+    {"e0:5=a d:4 f:5=a f:3=b", "3 unexpected, 5 right", REPLACE},
+};
+
+static void
+test_verdicts(const Case *tried, gsize n_tried)
+{
+  for (gsize i = 0; i < n_tried; i++) {
+    g_autoptr(TideVerifyCells) cells = tide_verify_cells_new(64 * 1024);
+    g_auto(GStrv) steps = g_strsplit(tried[i].steps, " ", -1);
+    for (guint k = 0, offset = 0; steps[k] != NULL; k++) {
+      offset += steps[k][0] == 'r' ? 0 : 1;
+      take_step(cells, steps[k], tried[i].rule.versions, offset);
+    }
+    g_autofree char *verdicts = judge_all(cells, &tried[i].rule);
+    if (strcmp(verdicts, tried[i].verdicts) != 0)
+      g_error("case %" G_GSIZE_FORMAT " '%s': '%s', not '%s'", i, tried[i].steps, verdicts, tried[i].verdicts);
+  }
+}
+
 static void
 test_cases(void)
 {
-  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-    g_autoptr(TideVerifyCells) cells = tide_verify_cells_new(64 * 1024);
-    g_auto(GStrv) steps = g_strsplit(cases[i].steps, " ", -1);
-    for (guint k = 0, offset = 0; steps[k] != NULL; k++) {
-      offset += steps[k][0] == 'r' ? 0 : 1;
-      take_step(cells, steps[k], cases[i].rule.versions, offset);
-    }
-    g_autofree char *verdicts = judge_all(cells, &cases[i].rule);
-    if (strcmp(verdicts, cases[i].verdicts) != 0)
-      g_error("case %" G_GSIZE_FORMAT " '%s': '%s', not '%s'", i, cases[i].steps, verdicts, cases[i].verdicts);
-  }
+  test_verdicts(cases, G_N_ELEMENTS(cases));
+}
+
+static void
+test_E11_stale_replaced_cell_counts_once(void)
+{
+  test_verdicts(replaced, G_N_ELEMENTS(replaced));
 }
 
 /* Messages outside of the window are read only where they may change something. */
@@ -230,6 +257,7 @@ main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/verify-judge/verdicts", test_cases);
+  g_test_add_func("/verify-judge/E11-stale-replaced-cell-counts-once", test_E11_stale_replaced_cell_counts_once);
   g_test_add_func("/verify-judge/what-is-open", test_what_is_open);
   return g_test_run();
 }
