@@ -360,6 +360,8 @@ tell_trouble(Registry *registry, guint32 id, const char *why)
   tide_mutex_lock(&registry->lock);
 }
 
+/* Schemas that are wanted are asked for in turn: where this one failed last and is found now, every other was found
+ * between, and none fails any more. */
 static void
 tell_recovery(Registry *registry, guint32 id)
 {

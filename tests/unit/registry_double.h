@@ -17,9 +17,11 @@ typedef enum RegistryDoubleMode {
   REGISTRY_FORBIDS,    /* 403 of a registry: this schema is not for us */
   REGISTRY_FAILS,      /* 500 */
   REGISTRY_NO_VERSION, /* 500, when it is asked for what a schema refers to */
+  REGISTRY_MUTE, /* the same, and once it was asked for schema 1 no answer to that before it is told another mode */
   REGISTRY_ELSEWHERE,  /* 404 of a server that is no registry */
   REGISTRY_PAGE,       /* 200, but no JSON */
   REGISTRY_WRONG_JSON, /* 200, JSON without a schema */
+  REGISTRY_BAD,        /* each schema is bad in a way of its own */
   REGISTRY_OVERSIZED,  /* an answer without end */
   REGISTRY_HOLDS,      /* no answer before it is told another mode; then as that says */
 } RegistryDoubleMode;
@@ -190,6 +192,12 @@ registry_double_wait_asked(RegistryDouble *registry, guint id, guint n)
   tide_mutex_unlock(&registry->lock);
 }
 
+static inline gboolean
+registry_double_holds_locked(const RegistryDouble *registry, guint64 id)
+{
+  return registry->mode == REGISTRY_HOLDS || (registry->mode == REGISTRY_MUTE && id == 0 && registry->n_asked[1] > 0);
+}
+
 /* How to answer; HOLDS: not at all. */
 static inline RegistryDoubleMode
 registry_double_note_asked(RegistryDouble *registry, guint64 id)
@@ -198,7 +206,7 @@ registry_double_note_asked(RegistryDouble *registry, guint64 id)
   if (id < REGISTRY_DOUBLE_N_IDS)
     registry->n_asked[id]++;
   tide_cond_broadcast(&registry->changed);
-  while (registry->mode == REGISTRY_HOLDS && !registry->stops)
+  while (registry_double_holds_locked(registry, id) && !registry->stops)
     tide_cond_wait(&registry->changed, &registry->lock);
   RegistryDoubleMode mode = registry->mode;
   tide_mutex_unlock(&registry->lock);
@@ -238,10 +246,16 @@ registry_double_answer(RegistryDouble *registry, int connection, const char *req
   case REGISTRY_WRONG_JSON:
     registry_double_reply(connection, "200 OK", "{\"schema\":5}");
     return;
+  case REGISTRY_BAD: {
+    g_autofree char *bad = g_strdup_printf("{\"schema\":\"\\\"nothing-%" G_GUINT64_FORMAT "\\\"\"}", id);
+    registry_double_reply(connection, "200 OK", bad);
+    return;
+  }
   case REGISTRY_OVERSIZED:
     registry_double_oversize(connection);
     return;
   case REGISTRY_NO_VERSION:
+  case REGISTRY_MUTE:
     if (id == 0) {
       registry_double_reply(connection, "500 Error", "{\"error_code\":50001,\"message\":\"store\"}");
       return;

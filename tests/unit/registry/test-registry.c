@@ -121,6 +121,25 @@ test_what_is_missing_may_come(Fixture *fixture, gconstpointer data)
   g_assert_cmpuint(registry_double_n_asked(&fixture->registry, 1), ==, 2);
 }
 
+/* Each reason is kept for as long as the program runs, and what is said of bad schemas comes from outside: of more than
+ * a thousand reasons the others are one. */
+static void
+test_E11_reasons_are_bounded(Fixture *fixture, gconstpointer data)
+{
+  const char *why = NULL;
+  registry_double_set_mode(&fixture->registry, REGISTRY_BAD);
+  for (guint32 id = 100; id < 1200; id++) {
+    g_assert_cmpint(find(fixture, id, &why), ==, TIDE_SCHEMA_NONE);
+    g_autofree char *named = g_strdup_printf("'nothing-%u'", id);
+    if ((strstr(why, named) != NULL) != (id < 1100))
+      g_error("of schema %u it is said: %s", id, why);
+    g_assert_true(id < 1100 || strstr(why, "too many others could not") != NULL);
+  }
+  later_us += 61 * TIDE_US_PER_S;
+  g_assert_cmpint(find(fixture, 100, &why), ==, TIDE_SCHEMA_NONE); /* asked anew */
+  g_assert_nonnull(strstr(why, "'nothing-100'"));
+}
+
 typedef struct BadReference {
   guint32 id;
   const char *why;
@@ -158,6 +177,24 @@ test_trouble_passes(Fixture *fixture, gconstpointer data)
   g_assert_cmpint(find(fixture, trouble->id, &why), ==, TIDE_SCHEMA_AWAITED);
   registry_double_set_mode(&fixture->registry, REGISTRY_UP);
   wait_until_found(fixture, trouble->id);
+}
+
+/* One schema that is found says nothing of another that cannot be asked for. */
+static void
+test_E11_trouble_of_one_is_not_over_for_another(Fixture *fixture, gconstpointer data)
+{
+  const char *why;
+  tide_registry_set_waiting(fixture->source, FALSE);
+  registry_double_set_mode(&fixture->registry, REGISTRY_MUTE);
+  g_assert_cmpint(find(fixture, 7, &why), ==, TIDE_SCHEMA_AWAITED);
+  wait_for_trouble(fixture, 7, 1, "it answers with 500");
+  gint64 deadline_us = tide_now_us() + REGISTRY_DOUBLE_TIMEOUT_US;
+  while (find(fixture, 1, &why) != TIDE_SCHEMA_FOUND)
+    g_assert_cmpint(tide_now_us(), <, deadline_us);
+  g_autofree char *trouble = tide_registry_trouble(fixture->source);
+  g_assert_nonnull(trouble);
+  registry_double_set_mode(&fixture->registry, REGISTRY_UP);
+  wait_until_found(fixture, 7);
 }
 
 /* Nobody waits for a registry that does not answer yet. */
@@ -339,6 +376,8 @@ main(int argc, char **argv)
   ADD("trouble/wrong-json", &wrong, test_trouble_passes);
   ADD("trouble/oversized", &oversized, test_trouble_passes);
   ADD("trouble/no-version", &no_version, test_trouble_passes);
+  ADD("trouble/E11-of-one-is-not-over-for-another", NULL, test_E11_trouble_of_one_is_not_over_for_another);
+  ADD("E11-reasons-are-bounded", NULL, test_E11_reasons_are_bounded);
   ADD("late-answer", NULL, test_late_answer);
   ADD("ends-while-it-asks", NULL, test_ends_while_it_asks);
   ADD("who-asks", NULL, test_who_asks);
