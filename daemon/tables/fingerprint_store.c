@@ -81,42 +81,52 @@ text_of_stored(TideBytes bytes)
 
 /* ---- the small table ---- */
 
+typedef struct StoredCell {
+  char *text; /* owned; NULL: the small table or the row is not there */
+  gint64 time_ms;
+} StoredCell;
+
 static gboolean
 take_fingerprint_cell(const TideResultRow *row, gpointer data)
 {
-  char **ret_text = data;
-  for (gsize i = 0; i < row->n_cells && *ret_text == NULL; i++)
+  StoredCell *stored = data;
+  for (gsize i = 0; i < row->n_cells && stored->text == NULL; i++)
     if (tide_bytes_equal(row->cells[i].family, TIDE_BYTES_LITERAL(TIDE_FINGERPRINT_FAMILY)) &&
         tide_bytes_equal(row->cells[i].qualifier, TIDE_BYTES_LITERAL(TIDE_FINGERPRINT_QUALIFIER)))
-      *ret_text = text_of_stored(row->cells[i].value);
+      *stored = (StoredCell){text_of_stored(row->cells[i].value), row->cells[i].timestamp_ms};
   return TRUE;
 }
 
-/* @ret_text: NULL when the small table or the row is not there. */
 static gboolean
-read_row(const TideFingerprintStore *store, TideHBaseClient *client, const char *table, char **ret_text, GError **error)
+read_row(const TideFingerprintStore *store, TideHBaseClient *client, const char *table, StoredCell *ret_stored,
+         GError **error)
 {
   gboolean exists = FALSE;
   if (!tide_hbase_client_table_exists(client, TIDE_FINGERPRINT_TABLE, deadline_us(store), &exists, error))
     return FALSE;
   TideBytes row = tide_bytes_of_string(tide_table_short_name(table));
   return !exists || tide_hbase_client_get(client, TIDE_BYTES_LITERAL(TIDE_FINGERPRINT_TABLE), row, deadline_us(store),
-                                          take_fingerprint_cell, ret_text, NULL, error);
+                                          take_fingerprint_cell, ret_stored, NULL, error);
 }
 
 static gboolean
 write_row(const TideFingerprintStore *store, TideHBaseClient *client, const char *table, const char *fingerprint,
           GError **error)
 {
+  StoredCell before = {0};
+  if (!read_row(store, client, table, &before, error))
+    return FALSE;
+  g_free(before.text);
   TideWireProtocol protocol = tide_hbase_client_mode(client).protocol;
   g_auto(TideBuffer) prefix = {0};
   g_auto(TideBuffer) put = {0};
   tide_column_prefix_append(protocol, &prefix, TIDE_BYTES_LITERAL(TIDE_FINGERPRINT_FAMILY),
                             TIDE_BYTES_LITERAL(TIDE_FINGERPRINT_QUALIFIER));
   tide_put_head_append(protocol, &put, tide_bytes_of_string(tide_table_short_name(table)), 1);
-  /* Now, and not an event's time: what is stored last wins. */
+  /* Now, and not an event's time: what is stored last wins, also where a clock that was ahead has stored the one
+   * before. */
   tide_cell_append(protocol, &put, tide_buffer_bytes(&prefix), tide_bytes_of_string(fingerprint),
-                   g_get_real_time() / 1000);
+                   MAX(g_get_real_time() / 1000, before.time_ms + 1));
   tide_put_tail_append(protocol, &put, TIDE_PUT_NO_TIME, 0);
   TideBytes part = tide_buffer_bytes(&put);
   return tide_hbase_client_put_multiple(client, TIDE_BYTES_LITERAL(TIDE_FINGERPRINT_TABLE), &part, 1, 1,
@@ -196,9 +206,10 @@ gboolean
 tide_fingerprint_store_read(const TideFingerprintStore *store, TideHBaseClient *client,
                             const TideTableDescription *description, TideStoredFingerprint *ret_stored, GError **error)
 {
-  TideStoredFingerprint stored = {.location = TIDE_FINGERPRINT_IN_TABLE};
-  if (!read_row(store, client, description->name, &stored.text, error))
+  StoredCell cell = {0};
+  if (!read_row(store, client, description->name, &cell, error))
     return FALSE;
+  TideStoredFingerprint stored = {.location = TIDE_FINGERPRINT_IN_TABLE, .text = cell.text};
   if (stored.text == NULL && store->directory != NULL) {
     stored.location = TIDE_FINGERPRINT_IN_FILE;
     if (!read_file(store, description->name, &stored.text, error))

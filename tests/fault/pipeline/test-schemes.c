@@ -320,6 +320,23 @@ test_acceptance_in_the_small_table_wins_over_the_attribute(Fixture *fixture, gco
   assert_acceptance_is_remembered(fixture);
 }
 
+/* A host whose clock was ahead has stored the key; HBase shows the cell of the greatest time. */
+static void
+test_E9_acceptance_wins_over_a_clock_that_was_ahead(Fixture *fixture, gconstpointer data)
+{
+  create_declared(fixture, PLAIN_KEY, "", FALSE);
+  create_small_table(fixture);
+  TideFakeCell ahead = {.family = TIDE_BYTES_LITERAL(TIDE_FINGERPRINT_FAMILY),
+                        .qualifier = TIDE_BYTES_LITERAL(TIDE_FINGERPRINT_QUALIFIER),
+                        .value = TIDE_BYTES_LITERAL(PLAIN_SCHEME),
+                        .timestamp_ms = (g_get_real_time() + 86400 * TIDE_US_PER_S) / TIDE_US_PER_MS};
+  TideFakeRow put = {.row = TIDE_BYTES_LITERAL("METRIC"), .cells = &ahead, .n_cells = 1};
+  g_auto(TideFakeError) error = {0};
+  g_assert_true(fake_hbase_put(scripted_gateway_hbase(fixture->gateway), TIDE_FINGERPRINT_TABLE, &put, 1,
+                               (TideFakeOrigin){0}, NULL, NULL, &error));
+  assert_acceptance_is_remembered(fixture);
+}
+
 static void
 test_acceptance_in_the_file_wins_over_the_attribute(Fixture *fixture, gconstpointer data)
 {
@@ -472,6 +489,7 @@ main(int argc, char **argv)
   ADD("empty-table-takes-the-new-scheme", test_empty_table_takes_the_new_scheme);
   ADD("acceptance-in-the-small-table-wins-over-the-attribute",
       test_acceptance_in_the_small_table_wins_over_the_attribute);
+  ADD("E9-acceptance-wins-over-a-clock-that-was-ahead", test_E9_acceptance_wins_over_a_clock_that_was_ahead);
   ADD("acceptance-in-the-file-wins-over-the-attribute", test_acceptance_in_the_file_wins_over_the_attribute);
   ADD("stored-garbage-is-shown-escaped", test_stored_garbage_is_shown_escaped);
   ADD("D13-unanswered-question-is-no-refusal", test_D13_unanswered_question_is_no_refusal);
