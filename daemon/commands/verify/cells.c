@@ -283,13 +283,22 @@ tide_verify_cells_allow(TideVerifyCells *cells, const TideVerifyEntry *cell)
   insert(cells, cell, TIDE_VERIFY_POSSIBLE);
 }
 
+/* TRUE when the row of @cell is deleted up to its time or later: then it must not be there, however old it is. */
+static gboolean
+is_deleted(const TideVerifyCells *cells, const TideVerifyEntry *cell)
+{
+  TideVerifyColumn column = tide_verify_cells_column(cells, cell->row, 0);
+  const TideVerifyEntry *deleted = tide_verify_column_next(&column);
+  return deleted != NULL && cell->time_ms <= deleted->time_ms;
+}
+
 void
 tide_verify_cells_find(TideVerifyCells *cells, const TideVerifyEntry *cell)
 {
   if (!make_room(cells, cell->row))
     return;
   gboolean is_matched = FALSE;
-  gboolean is_of_use = !cell->is_outside;
+  gboolean is_of_use = !cell->is_outside || is_deleted(cells, cell);
   TideVerifyEntry *entry;
   for (TideVerifyColumn column = tide_verify_cells_column(cells, cell->row, cell->column);
        (entry = tide_verify_column_next(&column)) != NULL;) {

@@ -106,7 +106,7 @@ tide_verify_entries_clash(const TideVerifyEntry *a, const TideVerifyEntry *b)
 void tide_verify_cells_expect(TideVerifyCells *cells, const TideVerifyEntry *cell, guint versions);
 void tide_verify_cells_allow(TideVerifyCells *cells, const TideVerifyEntry *cell);
 /* A cell in the table. @cell->is_outside: the window says nothing about its time; it is kept only where it tells what
- * became of an expected one. */
+ * became of an expected one, or its row is deleted up to that time. */
 void tide_verify_cells_find(TideVerifyCells *cells, const TideVerifyEntry *cell);
 /* A message outside of the window makes this cell. */
 void tide_verify_cells_explain(TideVerifyCells *cells, const TideVerifyEntry *cell);

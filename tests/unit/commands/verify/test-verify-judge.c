@@ -199,6 +199,14 @@ static const Case replaced[] = {
     {"e0:5=a d:4 f:5=a f:3=b", "3 unexpected, 5 right", REPLACE},
 };
 
+/* What a row's newest reading deletes must be gone, also where it is older than all that the messages say. */
+static const Case older_than_the_window[] = {
+    {"d:6 o:3=a", "3 unexpected", REPLACE},
+    {"e0:7=b d:6 f:7=b o:6=a", "6 unexpected, 7 right", REPLACE},
+    {"d:2 o:3=a", "", REPLACE},
+    {"m:6 o:3=a", "", REPLACE},
+};
+
 static void
 test_verdicts(const Case *tried, gsize n_tried)
 {
@@ -225,6 +233,12 @@ static void
 test_E11_stale_replaced_cell_counts_once(void)
 {
   test_verdicts(replaced, G_N_ELEMENTS(replaced));
+}
+
+static void
+test_deleted_cell_older_than_the_window_is_unexpected(void)
+{
+  test_verdicts(older_than_the_window, G_N_ELEMENTS(older_than_the_window));
 }
 
 /* Messages outside of the window are read only where they may change something. */
@@ -258,6 +272,8 @@ main(int argc, char **argv)
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/verify-judge/verdicts", test_cases);
   g_test_add_func("/verify-judge/E11-stale-replaced-cell-counts-once", test_E11_stale_replaced_cell_counts_once);
+  g_test_add_func("/verify-judge/deleted-cell-older-than-the-window-is-unexpected",
+                  test_deleted_cell_older_than_the_window_is_unexpected);
   g_test_add_func("/verify-judge/what-is-open", test_what_is_open);
   return g_test_run();
 }
