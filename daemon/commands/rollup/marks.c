@@ -36,6 +36,7 @@ tide_rollup_marks_free(TideRollupMarks *marks)
     return;
   g_free(marks->source);
   g_free(marks->target);
+  g_free(marks->cluster);
   g_array_unref(marks->ranges);
   g_free(marks);
 }
@@ -63,6 +64,8 @@ tide_rollup_marks_text(const TideRollupMarks *marks)
   g_key_file_set_integer(file, GROUP, "version", VERSION);
   g_key_file_set_string(file, GROUP, "source", marks->source);
   g_key_file_set_string(file, GROUP, "target", marks->target);
+  if (marks->cluster != NULL)
+    g_key_file_set_string(file, GROUP, "cluster", marks->cluster);
   g_key_file_set_int64(file, GROUP, "from_ms", marks->from_ms);
   g_key_file_set_int64(file, GROUP, "to_ms", marks->to_ms);
   g_key_file_set_boolean(file, GROUP, "done", marks->done);
@@ -135,6 +138,7 @@ read_marks(Reader *reader)
   gint64 from_ms = read_number(reader, GROUP, "from_ms");
   g_autoptr(TideRollupMarks) marks =
       tide_rollup_marks_new(source, target, from_ms, read_number(reader, GROUP, "to_ms"));
+  marks->cluster = g_key_file_get_string(reader->file, GROUP, "cluster", NULL);
   marks->done = read_boolean(reader, GROUP, "done");
   /* A range that is announced and not there ends the loop: a number alone allocates nothing. */
   gint64 n_ranges = read_number(reader, GROUP, "ranges");

@@ -1,5 +1,6 @@
-/* How far a rollup has come: its ranges of row keys, and in each the last row that HBase has acknowledged. Kept in a file,
- * so that one that was killed goes on where it was; without the file it begins anew, which changes nothing but the time. */
+/* How far a rollup has come: its ranges of row keys, and in each the last row that HBase has acknowledged. Kept in a
+ * file, so that one that was killed goes on where it was; without the file it begins anew, which changes nothing but
+ * the time. */
 #pragma once
 
 #include "model/key/row_key.h"
@@ -16,11 +17,12 @@ typedef struct TideRollupRange {
 } TideRollupRange;
 
 typedef struct TideRollupMarks {
-  char *source; /* owned: the tables' names */
-  char *target; /* owned */
+  char *source;   /* owned: the tables' names */
+  char *target;   /* owned */
+  char *cluster;  /* owned: the id of that in which both are; NULL: not told, as by an earlier version */
   gint64 from_ms; /* cell times, [from, to) */
   gint64 to_ms;
-  gboolean done;   /* all ranges are copied and counted */
+  gboolean done;  /* all ranges are copied and counted */
   GArray *ranges; /* owned (element-type TideRollupRange), in the order of keys */
 } TideRollupMarks;
 

@@ -146,7 +146,8 @@ is_same_work(const Rollup *rollup, const TideRollupMarks *marks)
          marks->from_ms == rollup->day.from_ms && marks->to_ms == rollup->day.to_ms;
 }
 
-/* The marks of an earlier run that this one goes on from, if the copy is there; none after --refresh. */
+/* The marks of an earlier run that this one goes on from, if the copy is there; none after --refresh. Those of another
+ * cluster say nothing of a table here. */
 static gboolean
 load_marks(Rollup *rollup, GError **error)
 {
@@ -160,6 +161,11 @@ load_marks(Rollup *rollup, GError **error)
   }
   if (marks == NULL)
     return TRUE;
+  if (marks->cluster != NULL && rollup->cluster != NULL && strcmp(marks->cluster, rollup->cluster) != 0) {
+    printf("%s: the marks in '%s' are of a copy in another cluster: copying from the beginning\n", rollup->target,
+           rollup->marks_path);
+    return TRUE;
+  }
   rollup->was_copied = strcmp(marks->source, rollup->source->name) == 0;
   if (rollup->options->refresh)
     return TRUE;
@@ -206,6 +212,7 @@ plan_ranges(Rollup *rollup, const GPtrArray *regions, GError **error)
   if (ranges == NULL)
     return FALSE;
   rollup->marks = tide_rollup_marks_new(rollup->source->name, rollup->target, rollup->day.from_ms, rollup->day.to_ms);
+  rollup->marks->cluster = g_strdup(rollup->cluster);
   for (guint i = 0; i < ranges->len; i++)
     for (guint k = 0; k < regions->len; k++)
       add_overlap(rollup->marks, &g_array_index(ranges, TideKeyRange, i), regions->pdata[k]);
@@ -310,6 +317,8 @@ prepare_tables(Rollup *rollup, GError **error)
   if (session == NULL)
     return FALSE;
   rollup->cluster = g_strdup(tide_gateway_session_cluster(session));
+  if (!load_marks(rollup, error))
+    return FALSE;
   TideHBaseClient *client = tide_gateway_session_client(session);
   TideBytes name = tide_bytes_of_string(rollup->source->name);
   g_autoptr(GPtrArray) regions =
@@ -383,6 +392,7 @@ static TideRollupMarks *
 counting_marks(const TideRollupMarks *marks)
 {
   TideRollupMarks *counting = tide_rollup_marks_new(marks->source, marks->target, marks->from_ms, marks->to_ms);
+  counting->cluster = g_strdup(marks->cluster);
   for (guint i = 0; i < marks->ranges->len; i++) {
     const TideKeyRange *keys = &g_array_index(marks->ranges, TideRollupRange, i).keys;
     tide_rollup_marks_add(counting, tide_buffer_bytes(&keys->start), tide_buffer_bytes(&keys->stop));
@@ -453,8 +463,7 @@ roll_up(TideCommandCall *call, Rollup *rollup, GError **error)
   gint64 start_us = tide_now_us();
   TideRollupState copied, counted;
   gboolean is_done = FALSE;
-  if (!load_marks(rollup, error) || !prepare_tables(rollup, error) ||
-      (rollup->marks->done && !look_whether_done(rollup, &is_done, error)))
+  if (!prepare_tables(rollup, error) || (rollup->marks->done && !look_whether_done(rollup, &is_done, error)))
     return FALSE;
   if (is_done) {
     printf("%s: the day %s is copied already; --refresh copies what came later\n", rollup->target, rollup->day.name);

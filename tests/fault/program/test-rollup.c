@@ -256,28 +256,59 @@ test_list_of_regions_with_a_gap_is_refused(Fixture *fixture, gconstpointer unuse
   assert_rolled_up(fixture, "SENSOR_20170726");
 }
 
+static void
+drop_copy(Fixture *fixture)
+{
+  g_auto(TideFakeError) fault = {0};
+  TideFakeHBase *hbase = scripted_gateway_hbase(fixture->gateway);
+  g_assert_true(fake_hbase_set_enabled(hbase, "SENSOR_20170726", FALSE, &fault));
+  g_assert_true(fake_hbase_delete_table(hbase, "SENSOR_20170726", &fault));
+}
+
 /* Marks belong to the copy that they were kept of: where that is gone, or holds less, all is copied once more. */
 static void
 test_E3_marks_are_not_believed_without_the_copy(Fixture *fixture, gconstpointer unused)
 {
   g_auto(ProgramDone) first = roll_up(fixture, "");
   g_assert_cmpint(first.exit_code, ==, 0);
-  g_auto(TideFakeError) fault = {0};
-  TideFakeHBase *hbase = scripted_gateway_hbase(fixture->gateway);
-  g_assert_true(fake_hbase_set_enabled(hbase, "SENSOR_20170726", FALSE, &fault));
-  g_assert_true(fake_hbase_delete_table(hbase, "SENSOR_20170726", &fault));
+  drop_copy(fixture);
   g_auto(ProgramDone) dropped = roll_up(fixture, "");
   g_assert_cmpint(dropped.exit_code, ==, 0);
   assert_prints(dropped.output, "but it does not exist here: copying from the beginning");
   assert_rolled_up(fixture, "SENSOR_20170726");
 
-  g_assert_true(fake_hbase_set_enabled(hbase, "SENSOR_20170726", FALSE, &fault));
-  g_assert_true(fake_hbase_delete_table(hbase, "SENSOR_20170726", &fault));
+  drop_copy(fixture);
   scripted_gateway_create_table(fixture->gateway, "SENSOR_20170726", "M", NULL); /* by somebody, and it is empty */
   g_auto(ProgramDone) emptied = roll_up(fixture, "");
   g_assert_cmpint(emptied.exit_code, ==, 0);
   assert_prints(emptied.output, "it holds 0 rows of the day, not the 2,500 that an earlier run has copied");
   assert_rolled_up(fixture, "SENSOR_20170726");
+}
+
+/* A run that ended half way in one cluster says nothing of the copy in another: neither how far that is, nor that the
+ * rows of a table that is there are a copy. */
+static void
+test_E3_marks_are_not_believed_in_another_cluster(Fixture *fixture, gconstpointer unused)
+{
+  TideScriptedFault fault = {
+      .kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_PUT_MULTIPLE, .row_prefix = TIDE_BYTES_LITERAL("24")};
+  guint id = scripted_gateway_add_fault(fixture->gateway, &fault);
+  g_auto(ProgramDone) failed = roll_up(fixture, " --threads 1 --patience 300ms");
+  g_assert_cmpint(failed.exit_code, !=, 0);
+  scripted_gateway_clear_fault(fixture->gateway, id);
+  TideFakeHBase *hbase = scripted_gateway_hbase(fixture->gateway);
+  fake_hbase_set_cluster(hbase, "another");
+  drop_copy(fixture);
+  scripted_gateway_create_table(fixture->gateway, "SENSOR_20170726", "M", NULL);
+  g_auto(ProgramDone) elsewhere = roll_up(fixture, "");
+  assert_prints(elsewhere.output, "are of a copy in another cluster: copying from the beginning");
+  g_assert_cmpint(elsewhere.exit_code, ==, 0);
+  assert_rolled_up(fixture, "SENSOR_20170726");
+
+  fake_hbase_set_cluster(hbase, "a third");
+  g_auto(ProgramDone) foreign = roll_up(fixture, "");
+  g_assert_cmpint(foreign.exit_code, ==, 64);
+  assert_prints(foreign.errors, "exists and has rows, and nothing says that they are a copy");
 }
 
 static void
@@ -331,6 +362,7 @@ main(int argc, char **argv)
       {"/rollup/C8-list-of-regions-with-a-gap-is-refused", test_list_of_regions_with_a_gap_is_refused},
       {"/rollup/E-the-open-day-is-refused", test_the_open_day_is_refused},
       {"/rollup/E3-marks-are-not-believed-without-the-copy", test_E3_marks_are_not_believed_without_the_copy},
+      {"/rollup/E3-marks-are-not-believed-in-another-cluster", test_E3_marks_are_not_believed_in_another_cluster},
       {"/rollup/E7-only-a-copy-is-copied-into", test_E7_only_a_copy_is_copied_into},
       {"/rollup/refused", test_what_cannot_be_rolled_up_is_refused},
   };

@@ -11,6 +11,7 @@ static TideRollupMarks *
 new_marks(void)
 {
   TideRollupMarks *marks = tide_rollup_marks_new("ns:SENSOR", "ns:SENSOR_20170726", 1000, 2000);
+  marks->cluster = g_strdup("the one");
   tide_rollup_marks_add(marks, TIDE_BYTES_EMPTY, TIDE_BYTES_LITERAL("5\0\xff"));
   tide_rollup_marks_add(marks, TIDE_BYTES_LITERAL("5\0\xff"), TIDE_BYTES_EMPTY);
   TideRollupRange *second = &g_array_index(marks->ranges, TideRollupRange, 1);
@@ -26,6 +27,7 @@ assert_same(const TideRollupMarks *read)
 {
   g_assert_cmpstr(read->source, ==, "ns:SENSOR");
   g_assert_cmpstr(read->target, ==, "ns:SENSOR_20170726");
+  g_assert_cmpstr(read->cluster, ==, "the one");
   g_assert_cmpint(read->from_ms, ==, 1000);
   g_assert_cmpint(read->to_ms, ==, 2000);
   g_assert_false(read->done);
