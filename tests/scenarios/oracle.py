@@ -366,7 +366,7 @@ def field_part(part: dict[str, Any], fields: dict[str, Any], following: Any) -> 
 
 
 def hashed(part: dict[str, Any], fields: dict[str, Any]) -> bytes:
-    raw = b"\0".join(field_part({"field": name}, fields, None) for name in as_list(part["of"]))
+    raw = b"\0".join(field_part(one if isinstance(one, dict) else {"field": one}, fields, None) for one in as_list(part["of"]))
     if part["hash"] == "crc32":
         digest = struct.pack(">I", zlib.crc32(raw))
     else:
@@ -375,11 +375,14 @@ def hashed(part: dict[str, Any], fields: dict[str, Any]) -> bytes:
 
 
 def salted(part: dict[str, Any], fields: dict[str, Any]) -> bytes:
+    first = part.get("first", 0)
+    width = len(str(first + part["salt"] - 1))
+    if part.get("by") != "number":
+        return b"%0*d" % (width, first + int.from_bytes(hashed(part, fields)[:8], "big") % part["salt"])
     text = field_part({"field": part["of"][0]}, fields, None).decode()
     if not re.fullmatch(r"\d+", text):
         raise Bad("bad_key", "number")
-    first = part.get("first", 0)
-    return b"%0*d" % (len(str(first + part["salt"] - 1)), first + int(text) % part["salt"])
+    return b"%0*d" % (width, first + int(text) % part["salt"])
 
 
 def make_parts(parts: Any, fields: dict[str, Any], time_ms: int, name: str = "") -> bytes:
@@ -393,10 +396,10 @@ def make_parts(parts: Any, fields: dict[str, Any], time_ms: int, name: str = "")
             made += name.encode()
         elif "time" in part:
             made += time_part(part, time_ms)
-        elif "hash" in part:
-            made += hashed(part, fields) if part.get("as") == "raw" else hashed(part, fields).hex().encode()
         elif "salt" in part:
             made += salted(part, fields)
+        elif "hash" in part:
+            made += hashed(part, fields) if part.get("as") == "raw" else hashed(part, fields).hex().encode()
         else:
             made += field_part(part, fields, following)
     return made

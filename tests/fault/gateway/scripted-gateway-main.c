@@ -62,6 +62,36 @@ run_split(gpointer gateway, char **words)
   return NULL;
 }
 
+static char *
+run_drop(gpointer gateway, char **words)
+{
+  TideFakeHBase *hbase = scripted_gateway_hbase(gateway);
+  g_auto(TideFakeError) error = {0};
+  return fake_hbase_set_enabled(hbase, words[0], FALSE, &error) && fake_hbase_delete_table(hbase, words[0], &error)
+             ? NULL
+             : g_strdup(error.message);
+}
+
+/* A cell past the gateway, as somebody else would write it. */
+static char *
+run_put(gpointer gateway, char **words)
+{
+  g_auto(TideBuffer) row = {0}, qualifier = {0}, value = {0};
+  if (!tide_bytes_from_hex(words[1], strlen(words[1]), &row) ||
+      !tide_bytes_from_hex(words[3], strlen(words[3]), &qualifier) ||
+      !tide_bytes_from_hex(words[5], strlen(words[5]), &value))
+    return g_strdup("row, qualifier and value are to be hex");
+  TideFakeCell cell = {.family = tide_bytes_of_string(words[2]),
+                       .qualifier = tide_buffer_bytes(&qualifier),
+                       .value = tide_buffer_bytes(&value),
+                       .timestamp_ms = g_ascii_strtoll(words[4], NULL, 10)};
+  TideFakeRow put = {.row = tide_buffer_bytes(&row), .cells = &cell, .n_cells = 1};
+  g_auto(TideFakeError) error = {0};
+  return fake_hbase_put(scripted_gateway_hbase(gateway), words[0], &put, 1, (TideFakeOrigin){0}, NULL, NULL, &error)
+             ? NULL
+             : g_strdup(error.message);
+}
+
 /* TRUE when the table has a region behind the one that holds @key. */
 static gboolean
 has_region_behind(TideFakeHBase *hbase, const char *table, TideBytes key)
@@ -243,10 +273,12 @@ run_stats(gpointer gateway, char **words)
 static const LineCommand commands[] = {
     {"port", 0, "port", run_port},
     {"table", 2, "table NAME FAMILY[,FAMILY…] [SPLIT…]", run_table},
+    {"drop", 1, "drop TABLE", run_drop},
+    {"put", 6, "put TABLE ROW_HEX FAMILY QUALIFIER_HEX TIME_MS VALUE_HEX", run_put},
+    {"cluster", 1, "cluster ID (that it says it is)", run_cluster},
     {"split", 2, "split TABLE KEY [list-parent]", run_split},
     {"merge", 2, "merge TABLE KEY (its region and the one behind it)", run_merge},
     {"max-cell", 1, "max-cell BYTES (a longer value is refused; 0: no bound)", run_max_cell},
-    {"cluster", 1, "cluster ID (which HBase it is of from now on)", run_cluster},
     {"tables", 0, "tables", run_tables},
     {"dump", 1, "dump TABLE [all-versions]", run_dump},
     {"count", 1, "count TABLE", run_count},
