@@ -227,6 +227,34 @@ test_expired_offsets_do_not_begin_a_group(PipelineFixture *fixture, gconstpointe
   g_assert_cmpint(g_rmdir(directory), ==, 0);
 }
 
+/* A member of @group has committed where it began, @ago_ms ago, in a partition without messages. */
+static void
+commit_beginning(PipelineFixture *fixture, const char *group, gint64 ago_ms)
+{
+  TideCommitNote note = {.span_messages = 1, .start_ms = tide_wall_clock_epoch_ms() - ago_ms};
+  g_autofree char *text = tide_commit_note_format(&note);
+  mock_kafka_commit_note(fixture->kafka, group, FIXTURE_TOPIC, 1, 0, text);
+}
+
+/* K4: what other members of a group that begins have committed just now makes no old group of it, whose offsets were
+ * lost; what they committed an hour ago does. */
+static void
+test_first_notes_make_no_old_group(PipelineFixture *fixture, gconstpointer data)
+{
+  produce(fixture, 7);
+  commit_beginning(fixture, "begins", 1000);
+  commit_beginning(fixture, "began", 3600 * 1000);
+  const char *const groups[] = {"begins", "began"};
+  for (gsize i = 0; i < G_N_ELEMENTS(groups); i++) {
+    RunningPipeline *running = start_at_latest(fixture, groups[i]);
+    g_assert_true(
+        mock_kafka_wait_committed(fixture->kafka, groups[i], FIXTURE_TOPIC, 0, 7, pipeline_fixture_deadline_us()));
+    g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_left_out_total", NULL), ==, i == 0 ? 7 : 0);
+    g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+    g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, i == 0 ? 0 : 7);
+  }
+}
+
 int
 main(int argc, char **argv)
 {
@@ -261,6 +289,7 @@ main(int argc, char **argv)
   }
   ADD("questions/C1-stop-before-an-answer", NULL, test_stop_before_an_answer);
   ADD("questions/C1-stop-of-a-cooperative-member", COOPERATIVE, test_stop_before_an_answer);
+  ADD("begin/K4-first-notes-make-no-old-group", NULL, test_first_notes_make_no_old_group);
   ADD("begin/K4-expired-offsets-do-not-begin-a-group", NULL, test_expired_offsets_do_not_begin_a_group);
 #undef ADD
   return g_test_run();
