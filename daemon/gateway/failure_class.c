@@ -234,7 +234,7 @@ static TideFailure
 of_member(const char *text, gboolean for_good)
 {
   TideFailure failure = classify_member(text, for_good);
-  if (failure.outcome == TIDE_OUTCOME_POISON && !failure.is_certain)
+  if (failure.outcome == TIDE_OUTCOME_POISON)
     failure.kind = kind_of(text);
   return failure;
 }

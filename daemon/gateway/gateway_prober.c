@@ -235,7 +235,9 @@ probe(TideGateway *gateway)
                                   ? g_strdup("")
                                   : g_strdup_printf(", after %" G_GINT64_FORMAT " s",
                                                     (tide_now_us() - gateway->down_since_us) / TIDE_US_PER_S);
-    if (result.before != GATEWAY_SUSPECT || gateway->error_logged_us != 0)
+    /* That it answers is no news of one that failed calls, not probes: a call that it takes is. */
+    gboolean was_told = result.before != GATEWAY_SUSPECT && result.before != GATEWAY_CIRCUIT_OPEN;
+    if (was_told || gateway->error_logged_us != 0)
       tide_log_fields(TIDE_LOG_NOTICE, "gateway-up", TIDE_LOG_FIELDS({"GATEWAY", gateway->endpoint->text}),
                       "gateway '%s' is up: %s, %s%s", gateway->endpoint->text,
                       tide_message_layer_of(gateway->endpoint, finding.mode.framing)->name,

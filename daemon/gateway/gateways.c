@@ -102,8 +102,10 @@ tide_gateways_free(TideGateways *gateways)
 {
   if (gateways == NULL)
     return;
-  for (guint32 i = 0; i < gateways->n; i++)
+  for (guint32 i = 0; i < gateways->n; i++) {
     g_free(gateways->gateways[i].last_error);
+    g_free(gateways->gateways[i].failing);
+  }
   g_free(gateways->gateways);
   g_free(gateways->cluster);
   g_free(gateways->loads.loads);
@@ -130,6 +132,7 @@ remove_locked(TideGateway *gateway)
   gateway->state = GATEWAY_REMOVED;
   tide_gateway_load_of(gateway)->usable = FALSE;
   g_clear_pointer(&gateway->last_error, g_free);
+  g_clear_pointer(&gateway->failing, g_free);
 }
 
 /* As one that was never up; connections that are left of before are still counted. */
@@ -228,7 +231,7 @@ tide_gateway_show_locked(TideGateway *gateway)
     hide_locked(gateway);
     return;
   }
-  tide_gauge_set(gateway->up_gauge, gateway->state == GATEWAY_UP ? 1 : 0);
+  tide_gauge_set(gateway->up_gauge, gateway->state == GATEWAY_UP && gateway->failing == NULL ? 1 : 0);
   tide_gauge_set(gateway->connections_gauge, load->n_connections);
   tide_gauge_set(gateway->allowed_gauge, load->usable ? load->n_allowed : 0);
   tide_gauge_set(gateway->latency_gauge, (gint64)load->call_us / TIDE_US_PER_MS);
@@ -312,15 +315,17 @@ view_of_locked(TideGateway *gateway, gint64 now_us)
   static const char *const states[] = {"down", "suspect", "circuit_open", "up", "refused", "removed"};
   const TideGatewayLoad *load = tide_gateway_load_of(gateway);
   gboolean is_measured = load->call_us > 0;
+  gboolean is_up = gateway->state == GATEWAY_UP, is_failing = is_up && gateway->failing != NULL;
+  const char *error_text = is_failing ? gateway->failing : is_up ? NULL : gateway->last_error;
   return (TideGatewayView){.name = gateway->endpoint->text,
-                           .state = states[gateway->state],
+                           .state = states[is_failing ? GATEWAY_CIRCUIT_OPEN : gateway->state],
                            .is_slow = load->slow,
                            .connections = load->n_connections,
                            .allowed_connections = load->usable ? load->n_allowed : 0,
                            .rows_per_second = tide_rate_a_second(gateway->written, now_us),
                            .call_seconds = is_measured ? load->call_us / TIDE_US_PER_S : -1,
                            .rows_per_call = is_measured ? load->call_rows : -1,
-                           .error_text = gateway->state != GATEWAY_UP ? g_strdup(gateway->last_error) : NULL};
+                           .error_text = g_strdup(error_text)};
 }
 
 GArray *
@@ -589,19 +594,45 @@ tide_gateways_is_up(TideGateways *gateways, const TideGatewayLink *link)
   return is_up;
 }
 
-/* The breaker opens. */
-static void
-open_circuit_locked(TideGateway *gateway, gint64 now_us)
+/* The breaker opens. Returns: what is to be told, once while it lasts. (transfer full) (nullable) */
+static char *
+open_circuit_locked(TideGateway *gateway, const char *error_text, gint64 now_us)
 {
   TideGatewayLoad *load = tide_gateway_load_of(gateway);
+  gboolean is_news = gateway->failing == NULL;
   gateway->circuit_open_until_us = tide_gateway_load_open_circuit(load, now_us);
   gateway->state = GATEWAY_CIRCUIT_OPEN;
   tide_counter_inc(gateway->circuit_openings);
   g_free(gateway->last_error);
-  gateway->last_error = g_strdup_printf(
-      "'%s' failed %u calls in a row while others did not: its circuit is open for %" G_GINT64_FORMAT " ms",
-      gateway->endpoint->text, load->failures, load->circuit_open_us / TIDE_US_PER_MS);
+  gateway->last_error =
+      g_strdup_printf("'%s' failed %u calls in a row while others did not: its circuit is open for %" G_GINT64_FORMAT
+                      " ms; the last: %s",
+                      gateway->endpoint->text, load->failures, load->circuit_open_us / TIDE_US_PER_MS, error_text);
   tide_cond_broadcast(&gateway->gateways->changed);
+  if (load->circuit_open_us < TIDE_GATEWAY_LASTING_US)
+    return NULL;
+  g_free(gateway->failing);
+  gateway->failing = g_strdup_printf("'%s' answers probes, but its calls fail while others' do not; the last: %s",
+                                     gateway->endpoint->text, error_text);
+  return is_news ? g_strdup(gateway->failing) : NULL;
+}
+
+/* A call was acknowledged. TRUE: it is news that they are. */
+static gboolean
+end_failing_locked(TideGateway *gateway)
+{
+  gboolean was_failing = gateway->failing != NULL;
+  g_clear_pointer(&gateway->failing, g_free);
+  return was_failing;
+}
+
+gboolean
+tide_gateways_is_credible(TideGateways *gateways, const TideGatewayLink *link)
+{
+  tide_mutex_lock(&gateways->lock);
+  gboolean is_credible = tide_gateway_loads_is_credible(&gateways->loads, link->gateway->index);
+  tide_mutex_unlock(&gateways->lock);
+  return is_credible;
 }
 
 void
@@ -609,7 +640,8 @@ tide_gateways_note_call(TideGateways *gateways, TideGatewayLink *link, const Tid
 {
   gint64 now_us = tide_now_us();
   TideGatewayLoad *load = tide_gateway_load_of(link->gateway);
-  gboolean is_first_answer = FALSE;
+  gboolean is_first_answer = FALSE, works_again = FALSE;
+  g_autofree char *failing = NULL;
   tide_mutex_lock(&gateways->lock);
   {
     guint32 allowed_before = load->n_allowed;
@@ -619,14 +651,25 @@ tide_gateways_note_call(TideGateways *gateways, TideGatewayLink *link, const Tid
     }
     if (tide_gateway_loads_note_call(&gateways->loads, link->gateway->index, measure, now_us) &&
         link->gateway->state != GATEWAY_REMOVED)
-      open_circuit_locked(link->gateway, now_us);
-    if (measure->end == TIDE_CALL_END_WRITTEN)
+      failing = open_circuit_locked(link->gateway, measure->error_text, now_us);
+    if (measure->end == TIDE_CALL_END_WRITTEN) {
       (void)tide_rate_add(&link->gateway->written, measure->n_rows, now_us);
+      works_again = end_failing_locked(link->gateway);
+    }
     tide_gateway_show_locked(link->gateway);
     if (load->n_allowed != allowed_before)
       tide_cond_broadcast(&gateways->changed); /* somebody may wait for it; over after a few calls */
   }
   tide_mutex_unlock(&gateways->lock);
+  const TideLogField field = {"GATEWAY", link->gateway->endpoint->text};
+  if (failing != NULL)
+    tide_log_fields(TIDE_LOG_WARNING, "gateway-down", &field, 1,
+                    "gateway not usable: %s; others write its rows, and it gets one call at least every five minutes "
+                    "until it takes one; see its own log",
+                    failing);
+  if (works_again)
+    tide_log_fields(TIDE_LOG_NOTICE, "gateway-up", &field, 1, "gateway '%s' is up: it has taken a call again",
+                    link->gateway->endpoint->text);
   /* Over HTTPS hands are shaken with the first call. */
   if (is_first_answer && tide_hbase_client_is_open(link->client))
     tide_certificate_watch_note(&link->gateway->certificates, tide_hbase_client_certificate_ends(link->client));

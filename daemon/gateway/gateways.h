@@ -78,6 +78,9 @@ gboolean tide_gateways_is_removed(TideGateways *gateways, const TideGatewayLink 
 /* TRUE when the gateway of @link is known to take connections. */
 gboolean tide_gateways_is_up(TideGateways *gateways, const TideGatewayLink *link);
 
+/* FALSE: what the gateway of @link says of a row is no row's fault yet, for it takes nothing, and another one may. */
+gboolean tide_gateways_is_credible(TideGateways *gateways, const TideGatewayLink *link);
+
 /* A call over @link has ended. */
 void tide_gateways_note_call(TideGateways *gateways, TideGatewayLink *link, const TideCallMeasure *measure);
 
@@ -91,14 +94,15 @@ void tide_gateways_close_link(TideGateways *gateways, TideGatewayLink *link, gbo
 /* How one gateway is. */
 typedef struct TideGatewayView {
   const char *name;  /* borrowed from the configuration */
-  const char *state; /* literal: "up", "down", "suspect" (to be probed), "circuit_open" or "refused" */
+  const char *state; /* literal: "up", "down", "suspect" (to be probed), "circuit_open" (also while one call shows
+                      * whether it may be closed, where that lasts) or "refused" */
   gboolean is_slow;  /* it takes several times as long for a row as the fastest */
   gint64 connections;
   gint64 allowed_connections; /* it may have now */
   double rows_per_second;     /* acknowledged, over the last seconds */
   double call_seconds;        /* moving averages of acknowledged calls; -1: not measured */
   double rows_per_call;
-  char *error_text; /* owned: why it is not up; NULL: it is */
+  char *error_text; /* owned: why it is not "up"; NULL: it is */
 } TideGatewayView;
 
 /* In the order of the configuration, new ones of a reload last. (transfer full) (element-type TideGatewayView) */

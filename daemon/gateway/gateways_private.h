@@ -42,6 +42,7 @@ struct TideGateway {
   gint64 circuit_open_until_us;
   TideRate written; /* rows */
   char *last_error; /* owned; why it is not up */
+  char *failing;    /* owned; why it gets hardly any calls though it is up: theirs fail, and that lasts; NULL: no */
   /* any thread */
   TideLogLimit full_limit;
   TideCertificateWatch certificates;

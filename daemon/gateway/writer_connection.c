@@ -111,16 +111,23 @@ tide_writer_connection_gateway_name(const TideWriterConnection *connection)
   return tide_gateway_name(connection->link.gateway);
 }
 
+gboolean
+tide_writer_connection_is_credible(TideWriterConnection *connection)
+{
+  return tide_gateways_is_credible(connection->gateways, &connection->link);
+}
+
 static TideCallEnd
-end_of(const GError *error)
+end_of(TideWriterConnection *connection, const GError *error)
 {
   if (error == NULL)
     return TIDE_CALL_END_WRITTEN;
   if (tide_error_outcome_unknown(error) || g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONNECT))
     return TIDE_CALL_END_NO_ANSWER;
   TideFailure failure = tide_failure_of(error);
-  gboolean is_bad_row = g_error_matches(error, TIDE_ERROR, TIDE_ERROR_TOO_BIG) ||
-                        (failure.outcome == TIDE_OUTCOME_POISON && failure.is_certain);
+  gboolean is_bad_row =
+      g_error_matches(error, TIDE_ERROR, TIDE_ERROR_TOO_BIG) ||
+      (failure.outcome == TIDE_OUTCOME_POISON && failure.is_certain && tide_writer_connection_is_credible(connection));
   return is_bad_row ? TIDE_CALL_END_BAD_ROW : TIDE_CALL_END_REFUSED;
 }
 
@@ -131,8 +138,10 @@ tide_writer_connection_note_call(TideWriterConnection *connection, guint32 n_row
   connection->is_refused_for_size = g_error_matches(error, TIDE_ERROR, TIDE_ERROR_TOO_BIG);
   if (tide_error_is_cancelled(error))
     return;
-  TideCallMeasure measure = {
-      .end = end_of(error), .n_rows = n_rows, .duration_us = connection->last_used_us - start_us};
+  TideCallMeasure measure = {.end = end_of(connection, error),
+                             .error_text = error != NULL ? error->message : NULL,
+                             .n_rows = n_rows,
+                             .duration_us = connection->last_used_us - start_us};
   tide_gateways_note_call(connection->gateways, &connection->link, &measure);
 }
 

@@ -149,7 +149,7 @@ static const Field gateway_fields[] = {
     {"name", TEXT(TideGatewayView, name), "The address"},
     {"state", TEXT(TideGatewayView, state),
      "`up`; `down`; `suspect`: a connection broke, and it is probed; `circuit_open`: its calls failed while others' "
-     "did not; `refused`: it belongs to another HBase cluster"},
+     "did not, and where that lasts it stays so until it takes a call; `refused`: it belongs to another HBase cluster"},
     {"slow", FLAG(TideGatewayView, is_slow), "It takes several times as long for a row as the fastest"},
     {"connections", COUNT(TideGatewayView, connections), "Of writers"},
     {"allowed_connections", COUNT(TideGatewayView, allowed_connections),
@@ -158,7 +158,7 @@ static const Field gateway_fields[] = {
     {"call_seconds", DECIMAL(TideGatewayView, call_seconds),
      "Moving average of acknowledged calls; null: not measured"},
     {"rows_per_call", DECIMAL(TideGatewayView, rows_per_call), "Likewise"},
-    {"error", TEXT(TideGatewayView, error_text), "Why it is not up; null: it is"},
+    {"error", TEXT(TideGatewayView, error_text), "Why it is not `up`; null: it is"},
 };
 
 static const Field writer_fields[] = {

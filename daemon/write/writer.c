@@ -190,6 +190,9 @@ send_rows(const TideSentRows *rows, gpointer data, char **ret_text)
                                                                rows->n_rows, deadline_us, &error);
   writer->is_cancelled = tide_error_is_cancelled(error);
   TideFailure failure = tide_failure_of(error);
+  failure.is_disputed =
+      failure.outcome == TIDE_OUTCOME_POISON && !tide_writer_connection_is_credible(&writer->connection);
+  failure.is_certain &= !failure.is_disputed;
   g_assert(acknowledged == (failure.outcome == TIDE_OUTCOME_OK));
   note_call(writer, method, rows->n_rows, start_us, error);
   if (failure.is_for_size && rows->n_rows > 1)

@@ -1,7 +1,8 @@
 /* What the gateways remember of writers' connections: a scripted gateway that dies and comes back, and no writers but
  * this test. */
 #include "fault/gateway/scripted_gateway.h"
-#include "gateway/gateways.h"
+#include "fault/pipeline/log_capture.h"
+#include "gateway/gateways_private.h"
 #include "unit/load_text.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -190,6 +191,12 @@ count_states(const Clusters *clusters, const char *state, char **ret_error_text)
   return n;
 }
 
+static guint64
+sum_of(const Clusters *clusters, const char *metric)
+{
+  return tide_metrics_sum(clusters->metrics, metric, NULL);
+}
+
 /* Probers and gateways tell nobody what they did: a look now and then. */
 static void
 look_again_soon(void)
@@ -309,6 +316,75 @@ ignore_row(const TideResultRow *row, gpointer data)
   return TRUE;
 }
 
+/* A call through @link that failed so. */
+static void
+fail_call(Clusters *clusters, TideGatewayLink *link, const char *text)
+{
+  TideCallMeasure failed = {.end = TIDE_CALL_END_REFUSED, .error_text = text, .n_rows = 1, .duration_us = 1};
+  tide_gateways_note_call(clusters->list, link, &failed);
+}
+
+/* The pause after its circuit opened is over. */
+static void
+end_rest(Clusters *clusters, TideGateway *gateway)
+{
+  tide_mutex_lock(&clusters->list->lock);
+  gateway->circuit_open_until_us = 0;
+  tide_cond_broadcast(&clusters->list->changed);
+  while (gateway->state != GATEWAY_UP)
+    tide_cond_wait(&clusters->list->changed, &clusters->list->lock);
+  tide_mutex_unlock(&clusters->list->lock);
+}
+
+static void
+assert_told_once(const char *lines, const char *text)
+{
+  const char *told = strstr(lines, text);
+  g_assert_nonnull(told);
+  g_assert_null(strstr(told + 1, text));
+}
+
+/* It answers each probe and fails each call. That is told once, with the last error, and lasts until a call is taken,
+ * whatever probes say. */
+static void
+test_failing_calls_are_told_once(Clusters *clusters, gconstpointer data)
+{
+  tide_gateways_start(clusters->list);
+  wait_for_states(clusters, "up", 2);
+  TideGatewayLink failing, working;
+  g_assert_true(tide_gateways_open_link(clusters->list, tide_now_us() + TIMEOUT_US, &failing));
+  g_assert_true(tide_gateways_open_link(clusters->list, tide_now_us() + TIMEOUT_US, &working));
+  g_assert_true(failing.gateway != working.gateway);
+  tide_mutex_lock(&clusters->list->lock);
+  tide_gateway_load_of(failing.gateway)->circuit_open_us = TIDE_GATEWAY_LASTING_US / 2; /* it has been so for a while */
+  tide_mutex_unlock(&clusters->list->lock);
+  TideCallMeasure written = {.end = TIDE_CALL_END_WRITTEN, .n_rows = 1, .duration_us = 1};
+  LogCapture *capture = log_capture_start();
+  tide_log_set_level(TIDE_LOG_NOTICE);
+  fail_call(clusters, &failing, "out of order");
+  tide_gateways_note_call(clusters->list, &working, &written);
+  while (sum_of(clusters, "tidemark_gateway_breaker_opened_total") == 0)
+    fail_call(clusters, &failing, "out of order");
+  for (guint64 n = 1; n < 5; n++) {
+    g_autofree char *error_text = NULL;
+    end_rest(clusters, failing.gateway);
+    g_assert_cmpuint(count_states(clusters, "circuit_open", &error_text), ==, 1);
+    g_assert_nonnull(strstr(error_text, "out of order"));
+    g_assert_cmpuint(sum_of(clusters, "tidemark_gateway_up"), ==, 1);
+    fail_call(clusters, &failing, "out of order");
+    g_assert_cmpuint(sum_of(clusters, "tidemark_gateway_breaker_opened_total"), ==, n + 1);
+  }
+  end_rest(clusters, failing.gateway);
+  tide_gateways_note_call(clusters->list, &failing, &written);
+  g_autofree char *lines = log_capture_end(capture);
+  assert_told_once(lines, "out of order");
+  assert_told_once(lines, "is up");
+  g_assert_cmpuint(count_states(clusters, "up", NULL), ==, 2);
+  g_assert_cmpuint(sum_of(clusters, "tidemark_gateway_up"), ==, 2);
+  tide_gateways_close_link(clusters->list, &failing, FALSE);
+  tide_gateways_close_link(clusters->list, &working, FALSE);
+}
+
 /* The gateway is never found down: only its idle connections end, and its name leads elsewhere from then on. */
 static void
 test_name_that_moves_is_noticed(Clusters *clusters, gconstpointer data)
@@ -356,6 +432,7 @@ main(int argc, char **argv)
   ADD_CLUSTERS("D28-K6-unreadable-memory-is-waited-for", test_unreadable_memory_is_waited_for);
   ADD_CLUSTERS("D28-K6-gateway-without-the-call-is-used", test_gateway_without_the_call_is_used);
   ADD_CLUSTERS("D28-K6-stand-in-is-no-cluster", test_stand_in_is_no_cluster);
+  ADD_CLUSTERS("K16-failing-calls-are-told-once", test_failing_calls_are_told_once);
   ADD_CLUSTERS("D28-K6-name-that-moves-is-noticed", test_name_that_moves_is_noticed);
   return g_test_run();
 }

@@ -220,6 +220,7 @@ test_bad_rows_open_no_breaker(Fixture *fixture, gconstpointer data)
 static void
 test_failing_calls_open_the_breaker_when_others_work(Fixture *fixture, gconstpointer data)
 {
+  fixture->loads[1].n_connections = fixture->loads[2].n_connections = 1;
   for (guint i = 0; i < 20; i++) /* nobody works: it is not the gateway */
     g_assert_false(call(fixture, 0, TIDE_CALL_END_REFUSED, 5));
   write_calls(fixture, 0, 1, 5);
@@ -231,9 +232,9 @@ test_failing_calls_open_the_breaker_when_others_work(Fixture *fixture, gconstpoi
 
   TideGatewayLoad *load = &fixture->loads[0];
   load->n_connections = 1;
-  for (gint64 rest_s = 1; rest_s <= 32; rest_s *= 2) {
+  for (gint64 rest_s = 1; rest_s <= 512; rest_s *= 2) {
     g_assert_cmpint(tide_gateway_load_open_circuit(load, fixture->now_us), ==,
-                    fixture->now_us + MIN(rest_s, 30) * TIDE_US_PER_S);
+                    fixture->now_us + MIN(rest_s, 300) * TIDE_US_PER_S);
     g_assert_cmpint(best(fixture), !=, 0);
     g_assert_cmpint(tide_gateway_loads_move_to(&fixture->all, 0, fixture->now_us, fixture->now_us), >, 0);
     tide_gateway_load_came_back(load, TRUE); /* half open: the first failure opens it again */
@@ -243,6 +244,41 @@ test_failing_calls_open_the_breaker_when_others_work(Fixture *fixture, gconstpoi
   write_calls(fixture, 0, 1, 5);
   g_assert_false(call(fixture, 0, TIDE_CALL_END_NO_ANSWER, 5));
   g_assert_cmpint(tide_gateway_load_open_circuit(load, fixture->now_us), ==, fixture->now_us + TIDE_US_PER_S);
+}
+
+/* A lone writer would stay where nothing works, and never find out that another gateway does. */
+static void
+test_untried_gateway_opens_the_breaker(Fixture *fixture, gconstpointer data)
+{
+  fixture->loads[0].n_connections = fixture->loads[1].n_connections = 1;
+  fixture->loads[2].usable = FALSE;
+  for (guint i = 0; i < 5; i++)
+    g_assert_false(call(fixture, 0, TIDE_CALL_END_REFUSED, 5));
+  fixture->loads[1].n_connections = 0;
+  g_assert_true(call(fixture, 0, TIDE_CALL_END_REFUSED, 5));
+  fixture->loads[1].failures = 1; /* tried, in vain */
+  g_assert_false(call(fixture, 0, TIDE_CALL_END_REFUSED, 5));
+}
+
+/* What a gateway says of rows counts when it takes others, when there is nobody else to ask, and when the others take
+ * nothing either. */
+static void
+test_credit(Fixture *fixture, gconstpointer data)
+{
+  for (guint i = 0; i < N; i++)
+    fixture->loads[i].n_connections = 1;
+  g_assert_false(tide_gateway_loads_is_credible(&fixture->all, 0));
+  write_calls(fixture, 0, 1, 5);
+  g_assert_true(tide_gateway_loads_is_credible(&fixture->all, 0));
+  tide_gateway_load_came_back(&fixture->loads[0], FALSE);
+  g_assert_false(tide_gateway_loads_is_credible(&fixture->all, 0));
+  for (guint i = 0; i < 5; i++)
+    g_assert_false(call(fixture, 0, TIDE_CALL_END_REFUSED, 5));
+  g_assert_true(tide_gateway_loads_is_credible(&fixture->all, 0));
+  write_calls(fixture, 1, 1, 5);
+  g_assert_false(tide_gateway_loads_is_credible(&fixture->all, 0));
+  fixture->loads[1].usable = fixture->loads[2].usable = FALSE;
+  g_assert_true(tide_gateway_loads_is_credible(&fixture->all, 0));
 }
 
 static void
@@ -274,6 +310,8 @@ main(int argc, char **argv)
   ADD("a-full-gateway-gets-no-more-for-a-growing-pause", test_a_full_gateway_gets_no_more_for_a_growing_pause);
   ADD("bad-rows-open-no-breaker", test_bad_rows_open_no_breaker);
   ADD("failing-calls-open-the-breaker-when-others-work", test_failing_calls_open_the_breaker_when_others_work);
+  ADD("K16-untried-gateway-opens-the-breaker", test_untried_gateway_opens_the_breaker);
+  ADD("K16-credit", test_credit);
   ADD("nobody-is-sent-to-what-is-not-usable", test_nobody_is_sent_to_what_is_not_usable);
 #undef ADD
   return g_test_run();
