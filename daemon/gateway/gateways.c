@@ -8,6 +8,9 @@
 /* A connection that its gateway did not want is found closed within so long: writers look at idle ones each second. */
 #define CLOSED_AT_ONCE_US (3 * TIDE_US_PER_S)
 
+/* Pings that come sooner cost more than the calls that they save. */
+#define PING_AFTER_MIN_US (2 * TIDE_US_PER_S)
+
 /* What a list may bring beyond that of the start, over all reloads. */
 #define MORE_PLACES 256u
 
@@ -633,6 +636,38 @@ tide_gateways_is_credible(TideGateways *gateways, const TideGatewayLink *link)
   gboolean is_credible = tide_gateway_loads_is_credible(&gateways->loads, link->gateway->index);
   tide_mutex_unlock(&gateways->lock);
   return is_credible;
+}
+
+gint64
+tide_gateways_ping_after_us(TideGateways *gateways, const TideGatewayLink *link)
+{
+  gint64 configured_us = gateways->config->idle_ping_ms * TIDE_US_PER_MS;
+  tide_mutex_lock(&gateways->lock);
+  gint64 found_us = link->gateway->ping_after_us;
+  tide_mutex_unlock(&gateways->lock);
+  return found_us > 0 ? MIN(configured_us, found_us) : configured_us;
+}
+
+void
+tide_gateways_note_idle_loss(TideGateways *gateways, const TideGatewayLink *link, gint64 idle_us)
+{
+  TideGateway *gateway = link->gateway;
+  gint64 ping_after_us = MAX(idle_us / 2, PING_AFTER_MIN_US);
+  gint64 before_us = tide_gateways_ping_after_us(gateways, link);
+  gboolean is_sooner = ping_after_us < before_us;
+  tide_mutex_lock(&gateways->lock);
+  if (is_sooner)
+    gateway->ping_after_us = ping_after_us;
+  g_free(gateway->last_error); /* until its prober says more */
+  gateway->last_error =
+      g_strdup_printf("a connection to '%s' was dead after it was idle for %" G_GINT64_FORMAT " s: it is probed",
+                      gateway->endpoint->text, idle_us / TIDE_US_PER_S);
+  tide_mutex_unlock(&gateways->lock);
+  if (is_sooner)
+    tide_log_fields(TIDE_LOG_NOTICE, "connection-idle-lost", TIDE_LOG_FIELDS({"GATEWAY", gateway->endpoint->text}),
+                    "a connection to gateway '%s' was dead after it was idle for %" G_GINT64_FORMAT
+                    " s: a firewall or proxy on the way may forget idle ones; they are pinged after %.1f s from now on",
+                    gateway->endpoint->text, idle_us / TIDE_US_PER_S, (double)ping_after_us / TIDE_US_PER_S);
 }
 
 void

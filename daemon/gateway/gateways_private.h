@@ -40,9 +40,10 @@ struct TideGateway {
   TideWireMode mode;
   const char *cluster; /* borrowed: the list's; NULL: it told none when it was probed */
   gint64 circuit_open_until_us;
-  TideRate written; /* rows */
-  char *last_error; /* owned; why it is not up */
-  char *failing;    /* owned; why it gets hardly any calls though it is up: theirs fail, and that lasts; NULL: no */
+  gint64 ping_after_us; /* so long an idle connection was not lost yet; 0: none was */
+  TideRate written;     /* rows */
+  char *last_error;     /* owned; why it is not up */
+  char *failing;        /* owned; why it gets hardly any calls though it is up: theirs fail, and that lasts; NULL: no */
   /* any thread */
   TideLogLimit full_limit;
   TideCertificateWatch certificates;

@@ -7,6 +7,9 @@
 
 #define PING_TIMEOUT_US (5 * TIDE_US_PER_S)
 
+/* Of one that was idle for less nothing is said: what it carried last may still be on its way. */
+#define IDLE_US (5 * TIDE_US_PER_S)
+
 /* How often a new connection is tried within the time that one may be old, while none can be made. */
 #define RENEWAL_TRIES 10
 
@@ -117,6 +120,22 @@ tide_writer_connection_is_credible(TideWriterConnection *connection)
   return tide_gateways_is_credible(connection->gateways, &connection->link);
 }
 
+/* A call or ping over a connection that was last used at @used_us ended in @error. */
+static void
+note_idle_loss(TideWriterConnection *connection, gint64 used_us, gint64 start_us, GError *error)
+{
+  gint64 idle_us = start_us - used_us;
+  gboolean is_lost = g_error_matches(error, TIDE_ERROR, TIDE_ERROR_TIMEOUT) ||
+                     g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST);
+  if (!is_lost || idle_us < IDLE_US)
+    return;
+  char *text = g_strdup_printf("%s, after the connection was idle for %" G_GINT64_FORMAT " s", error->message,
+                               idle_us / TIDE_US_PER_S);
+  g_free(error->message);
+  error->message = text;
+  tide_gateways_note_idle_loss(connection->gateways, &connection->link, idle_us);
+}
+
 static TideCallEnd
 end_of(TideWriterConnection *connection, const GError *error)
 {
@@ -132,8 +151,9 @@ end_of(TideWriterConnection *connection, const GError *error)
 }
 
 void
-tide_writer_connection_note_call(TideWriterConnection *connection, guint32 n_rows, gint64 start_us, const GError *error)
+tide_writer_connection_note_call(TideWriterConnection *connection, guint32 n_rows, gint64 start_us, GError *error)
 {
+  note_idle_loss(connection, connection->last_used_us, start_us, error);
   connection->last_used_us = tide_now_us();
   connection->is_refused_for_size = g_error_matches(error, TIDE_ERROR, TIDE_ERROR_TOO_BIG);
   if (tide_error_is_cancelled(error))
@@ -183,7 +203,7 @@ tide_writer_connection_settle(TideWriterConnection *connection)
     move(connection);
 }
 
-/* A failed ping is no news: nothing was on its way. */
+/* A failed ping fails nobody: nothing was on its way. */
 void
 tide_writer_connection_keep_alive(TideWriterConnection *connection)
 {
@@ -192,17 +212,19 @@ tide_writer_connection_keep_alive(TideWriterConnection *connection)
     renew(connection);
     return;
   }
-  if (now_us - connection->last_used_us < connection->config->idle_ping_ms * TIDE_US_PER_MS)
+  if (now_us - connection->last_used_us < tide_gateways_ping_after_us(connection->gateways, &connection->link))
     return;
   g_autoptr(GError) error = NULL;
   gint64 timeout_us = MIN(PING_TIMEOUT_US, connection->config->call_timeout_ms * TIDE_US_PER_MS);
   TideHBaseClient *client = tide_writer_connection_begin(connection);
   gboolean alive = tide_hbase_client_ping(client, tide_now_us() + timeout_us, &error);
   tide_writer_connection_end(connection);
-  if (alive)
+  if (alive) {
     connection->last_used_us = tide_now_us();
-  else
-    give_up(connection, TIDE_CONNECT_BROKEN);
+    return;
+  }
+  note_idle_loss(connection, connection->last_used_us, now_us, error);
+  give_up(connection, TIDE_CONNECT_BROKEN);
 }
 
 void

@@ -55,15 +55,16 @@ const char *tide_writer_connection_gateway_name(const TideWriterConnection *conn
 /* See tide_gateways_is_credible(). Before the call is noted. */
 gboolean tide_writer_connection_is_credible(TideWriterConnection *connection);
 
-/* One call of @n_rows has ended; @error: how, NULL when acknowledged. */
-void tide_writer_connection_note_call(TideWriterConnection *connection, guint32 n_rows, gint64 start_us,
-                                      const GError *error);
+/* One call of @n_rows has ended; @error: how, NULL when acknowledged. Where nothing came over a connection that had
+ * been idle, @error says for how long. */
+void tide_writer_connection_note_call(TideWriterConnection *connection, guint32 n_rows, gint64 start_us, GError *error);
 
 /* When a piece of work is done and its outcome told: gives the connection up when it broke, and replaces it when it is
  * old, or another gateway should have it; the old one goes when the new one is there. */
 void tide_writer_connection_settle(TideWriterConnection *connection);
 
-/* When there was nothing to send: pings before the gateway would cut the connection, and looks at its age. */
+/* When there was nothing to send: pings before the gateway, or what is on the way to it, would cut the connection, and
+ * looks at its age. */
 void tide_writer_connection_keep_alive(TideWriterConnection *connection);
 
 void tide_writer_connection_close(TideWriterConnection *connection);

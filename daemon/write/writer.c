@@ -146,7 +146,7 @@ log_failure(TideWriter *writer, TideOutcome outcome, const char *text, gint64 st
 
 /* One call to the gateway has ended. */
 static void
-note_call(TideWriter *writer, WriteMethod method, guint32 n_rows, gint64 start_us, const GError *error)
+note_call(TideWriter *writer, WriteMethod method, guint32 n_rows, gint64 start_us, GError *error)
 {
   gint64 end_us = tide_now_us();
   const MethodMetrics *metrics = metrics_of_call(writer, method);

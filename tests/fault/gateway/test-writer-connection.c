@@ -136,6 +136,55 @@ test_writer_that_cannot_move_stays(Fixture *fixture, gconstpointer data)
   g_assert_cmpuint(connects(fixture, "moved"), ==, 1);
 }
 
+/* Two that are idle alike, of which the gateway forgets one: a call over it gets no answer. */
+static void
+test_idle_loss_is_told_and_pinged_before(Fixture *fixture, gconstpointer data)
+{
+  TideWriterConnection *connection = &fixture->connection;
+  g_assert_true(tide_writer_connection_open(connection, tide_now_us() + TIMEOUT_US));
+  g_assert_cmpint(tide_gateways_ping_after_us(fixture->gateways, &connection->link), ==, 30 * TIDE_US_PER_S);
+  TideScriptedGateway *own = fixture->scripted[tide_gateway_index(connection->link.gateway)];
+  TideScriptedFault silent = {.kind = TIDE_FAULT_SILENCE, .call = TIDE_CALL_GET_THRIFT_SERVER_TYPE, .max_hits = 1};
+  scripted_gateway_add_fault(own, &silent);
+  g_autoptr(GError) error = NULL;
+  gint64 start_us = tide_now_us();
+  connection->last_used_us = start_us - 14 * TIDE_US_PER_S;
+  TideHBaseClient *client = tide_writer_connection_begin(connection);
+  g_assert_false(tide_hbase_client_ping(client, start_us + 100 * TIDE_US_PER_MS, &error));
+  tide_writer_connection_end(connection);
+  tide_writer_connection_note_call(connection, 1, start_us, error);
+  g_assert_true(g_str_has_suffix(error->message, ", after the connection was idle for 14 s"));
+  g_assert_cmpint(tide_gateways_ping_after_us(fixture->gateways, &connection->link), ==, 7 * TIDE_US_PER_S);
+  tide_writer_connection_settle(connection);
+  g_assert_null(connection->link.gateway);
+
+  /* The next connection to it is pinged before it would be forgotten, and not all the time. */
+  scripted_gateway_kill(fixture->scripted[own == fixture->scripted[0] ? 1 : 0]);
+  g_assert_true(tide_writer_connection_open(connection, tide_now_us() + TIMEOUT_US));
+  g_assert_cmpstr(tide_writer_connection_gateway_name(connection), ==, scripted_gateway_endpoint(own));
+  gint64 used_us = connection->last_used_us = tide_now_us() - 5 * TIDE_US_PER_S;
+  tide_writer_connection_keep_alive(connection);
+  g_assert_cmpint(connection->last_used_us, ==, used_us);
+  used_us = connection->last_used_us = tide_now_us() - 8 * TIDE_US_PER_S;
+  tide_writer_connection_keep_alive(connection);
+  g_assert_cmpint(connection->last_used_us, >, used_us);
+
+  /* A ping that is lost tells the same, and a loss that is no news makes it no later; there is an end to it. */
+  static const gint64 idle_s[] = {8, 20, 5};
+  static const gint64 wanted_us[] = {4 * TIDE_US_PER_S, 4 * TIDE_US_PER_S, 5 * TIDE_US_PER_S / 2};
+  TideScriptedFault closing = {
+      .kind = TIDE_FAULT_CLOSE_BEFORE_REPLY, .call = TIDE_CALL_GET_THRIFT_SERVER_TYPE, .max_hits = 1};
+  for (guint i = 0; i < G_N_ELEMENTS(idle_s); i++) {
+    g_assert_true(tide_writer_connection_open(connection, tide_now_us() + TIMEOUT_US));
+    TideGatewayLink link = connection->link;
+    scripted_gateway_add_fault(own, &closing);
+    connection->last_used_us = tide_now_us() - idle_s[i] * TIDE_US_PER_S;
+    tide_writer_connection_keep_alive(connection);
+    g_assert_null(connection->link.gateway);
+    g_assert_cmpint(tide_gateways_ping_after_us(fixture->gateways, &link) / 10000, ==, wanted_us[i] / 10000);
+  }
+}
+
 #define ADD(path, func) g_test_add("/writer-connection/" path, Fixture, NULL, set_up, func, tear_down)
 
 int
@@ -146,5 +195,6 @@ main(int argc, char **argv)
   tide_hbase_client_init_types();
   ADD("moves", test_writer_moves);
   ADD("stays-where-it-cannot-move", test_writer_that_cannot_move_stays);
+  ADD("D7-K16-idle-loss-is-told-and-pinged-before", test_idle_loss_is_told_and_pinged_before);
   return g_test_run();
 }
