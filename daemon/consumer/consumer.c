@@ -425,6 +425,9 @@ register_metrics(TideConsumer *consumer)
         "Messages never read: before where kafka.start lets a group begin, deleted by retention, or taken by another "
         "consumer of the group",
         left_out[i]);
+  counters->of_other_tables = tide_metrics_counter(
+      metrics, "tidemark_kafka_partitions_of_other_tables_total",
+      "Partitions taken over from a tidemark whose configuration has other tables, keys or columns", NULL);
   counters->damaged = tide_metrics_counter(metrics, "tidemark_kafka_damaged_total",
                                            "Fetched pieces whose checksum or compression is wrong", NULL);
   counters->read_again = tide_metrics_counter(

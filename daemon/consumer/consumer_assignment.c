@@ -84,6 +84,9 @@ note_event(TideConsumer *consumer, const TidePartition *partition, const TideOff
     tide_counter_add(counters->left_out[TIDE_LEFT_OUT_RETENTION], (guint64)n_messages);
     tide_counter_add(counters->messages_lost, (guint64)n_messages);
     break;
+  case TIDE_OFFSET_OTHER_TABLES:
+    tide_counter_inc(counters->of_other_tables);
+    break;
   case TIDE_OFFSET_PLAIN:
   case TIDE_OFFSET_UNSIGNED:
   case TIDE_OFFSET_GONE:
@@ -150,6 +153,15 @@ log_event(const TideConsumer *consumer, TideOffsetEvent event, const TideOffsetR
     tide_log(TIDE_LOG_WARNING, "offset-not-found",
              "a broker did not find offsets that the log holds, of %u partition%s: reading there again: %s", n, s,
              which);
+    break;
+  case TIDE_OFFSET_OTHER_TABLES:
+    tide_log(
+        TIDE_LOG_WARNING, "offsets-of-other-tables",
+        "%u partition%s of group '%s' taken over from a tidemark whose configuration has other tables, keys or "
+        "columns than this one (mark %08x; 'tidemark check' shows that of each host): rows of messages before are as "
+        "that one made them. Run all instances with the same tables; what a new table lacks is written by "
+        "'tidemark offsets move --to' or 'tidemark load': %s",
+        n, n == 1 ? " was" : "s were", group, consumer->commits.tables_mark, which);
     break;
   case TIDE_OFFSET_PLAIN:
   case TIDE_OFFSET_N_EVENTS:
@@ -226,6 +238,22 @@ judge(const TideConsumer *consumer, const TidePartition *partition, const TideIn
   return tide_offset_judge(&facts, tide_now_us());
 }
 
+/* Whether whoever committed @partition delivers other tables. What this process wrote of it before is not of others. */
+static void
+note_other_tables(TideConsumer *consumer, const TidePartition *partition, const TideInputLog *log,
+                  const TideCommitNote *note)
+{
+  if (note->tables_mark == 0 || note->tables_mark == consumer->commits.tables_mark)
+    return;
+  TideOwnCommit own = tide_group_memory_find(consumer->context.memory, partition->topic, partition->partition);
+  gint64 to_offset = MAX(log->committed_offset, 0);
+  TideOffsetVerdict verdict = {.event = TIDE_OFFSET_OTHER_TABLES,
+                               .offset = to_offset,
+                               .from_offset = MIN(MAX(own.offset, MAX(log->begin_offset, 0)), to_offset),
+                               .to_offset = to_offset};
+  note_event(consumer, partition, &verdict);
+}
+
 static gint64
 on_located(guint16 slot, const TideInputLog *log, gpointer data)
 {
@@ -248,6 +276,8 @@ on_located(guint16 slot, const TideInputLog *log, gpointer data)
     partition->location.is_located = FALSE;
     return verdict.offset;
   }
+  if (!was_reading && is_noted)
+    note_other_tables(consumer, partition, log, &note);
   if (was_reading)
     partition->location = (TidePartitionLocation){.is_located = TRUE};
   else

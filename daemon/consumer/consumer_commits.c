@@ -1,4 +1,6 @@
 #include "consumer/consumer_commits.h"
+
+#include "config/tables_mark.h"
 #include "consumer/handover.h"
 #include "consumer/partition_slots.h"
 #include "util/clock.h"
@@ -22,7 +24,7 @@
 void
 tide_consumer_commits_init(TideConsumerCommits *commits, const TideConsumerCommitsContext *context)
 {
-  *commits = (TideConsumerCommits){.context = *context};
+  *commits = (TideConsumerCommits){.context = *context, .tables_mark = tide_config_tables_mark(context->config)};
   commits->failures = tide_metrics_counter(context->metrics, "tidemark_kafka_commit_failures_total",
                                            "Commits that the broker refused", NULL);
 }
@@ -34,7 +36,8 @@ handover_context(const TideConsumerCommits *commits)
   return (TideHandoverContext){.now_us = tide_now_us(),
                                .now_epoch_ms = tide_wall_clock_epoch_ms(),
                                .settle_us = config->hbase.settle_ms * TIDE_US_PER_MS,
-                               .span_messages = (guint64)config->kafka.max_span_messages};
+                               .span_messages = (guint64)config->kafka.max_span_messages,
+                               .tables_mark = commits->tables_mark};
 }
 
 /* ---- commits ---- */

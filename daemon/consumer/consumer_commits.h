@@ -23,6 +23,7 @@ typedef struct TideConsumerCommitsContext {
 typedef struct TideConsumerCommits {
   TideConsumerCommitsContext context;
   TideCounter *failures;
+  guint32 tables_mark;  /* config/tables_mark.h */
   gboolean marks_moved; /* and are not stored yet */
   gint64 stored_us;     /* when they were stored last */
   gint64 noted_us;      /* when marks were committed with a note last */

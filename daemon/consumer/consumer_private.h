@@ -37,6 +37,7 @@ typedef struct TideConsumerCounters {
   TideCounter *out_of_range;
   TideCounter *messages_lost;
   TideCounter *left_out[TIDE_N_LEFT_OUT];
+  TideCounter *of_other_tables;
   TideCounter *damaged;
   TideCounter *read_again;
 } TideConsumerCounters;

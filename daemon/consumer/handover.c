@@ -13,7 +13,7 @@ TideCommitNote
 tide_handover_note(const TidePartition *partition, gboolean closing, const TideHandoverContext *context)
 {
   gint64 now_us = context->now_us;
-  TideCommitNote note = {.span_messages = context->span_messages};
+  TideCommitNote note = {.span_messages = context->span_messages, .tables_mark = context->tables_mark};
   note.is_closed = closing && !tide_partition_has_work(partition) && !tide_partition_is_read_again(partition) &&
                    partition->repeated.until_us <= now_us;
   if (tide_partition_is_read_again(partition))
@@ -57,6 +57,7 @@ tide_handover_take(TidePartition *partition, const TideHandoverFrom *from, const
   gboolean is_new = from->committed_offset < 0;
   partition->location = (TidePartitionLocation){.is_located = TRUE};
   gboolean was_closed = from->note != NULL && from->note->is_closed;
+  gboolean is_of_others = from->note != NULL && from->note->tables_mark != context->tables_mark;
   partition->repeated = repeated_of(from, context);
   partition->inherited = from->note != NULL ? inherited_of(from->note, context) : (TideDoubt){0};
   g_array_set_size(partition->commit.asked, 0);
@@ -67,5 +68,5 @@ tide_handover_take(TidePartition *partition, const TideHandoverFrom *from, const
                                                                              : 0,
                                             .offset = from->committed_offset,
                                             .is_closed = was_closed,
-                                            .needs_opening = is_new || was_closed};
+                                            .needs_opening = is_new || was_closed || is_of_others};
 }

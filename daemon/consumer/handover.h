@@ -15,6 +15,7 @@ typedef struct TideHandoverContext {
   gint64 now_epoch_ms;
   gint64 settle_us;
   guint64 span_messages; /* kafka.max_span_messages */
+  guint32 tables_mark;   /* config/tables_mark.h */
 } TideHandoverContext;
 
 /* Cells of offsets below the mark are in doubt: each commit must say so. */

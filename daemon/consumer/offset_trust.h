@@ -24,14 +24,15 @@ typedef struct TideOffsetFacts {
 
 /* What there is to say of a partition that is read; a range of offsets belongs to each but PLAIN. */
 typedef enum TideOffsetEvent {
-  TIDE_OFFSET_PLAIN,      /* goes on where this group left off */
-  TIDE_OFFSET_UNSIGNED,   /* the same, but nothing says who committed the offset */
-  TIDE_OFFSET_BEGINS,     /* nothing is committed: kafka.start decides; the range is left out */
-  TIDE_OFFSET_GONE,       /* nothing is committed of a group that had started: read from the log's beginning */
-  TIDE_OFFSET_JUMPS,      /* committed beyond what this process had committed; the range was taken by others */
-  TIDE_OFFSET_GOES_BACK,  /* committed before that; the range is read again */
-  TIDE_OFFSET_DELETED,    /* the range was deleted before it was read, and kafka.on_lost_offsets says to go on */
-  TIDE_OFFSET_READ_AGAIN, /* the broker did not find an offset that the log holds */
+  TIDE_OFFSET_PLAIN,        /* goes on where this group left off */
+  TIDE_OFFSET_UNSIGNED,     /* the same, but nothing says who committed the offset */
+  TIDE_OFFSET_BEGINS,       /* nothing is committed: kafka.start decides; the range is left out */
+  TIDE_OFFSET_GONE,         /* nothing is committed of a group that had started: read from the log's beginning */
+  TIDE_OFFSET_JUMPS,        /* committed beyond what this process had committed; the range was taken by others */
+  TIDE_OFFSET_GOES_BACK,    /* committed before that; the range is read again */
+  TIDE_OFFSET_DELETED,      /* the range was deleted before it was read, and kafka.on_lost_offsets says to go on */
+  TIDE_OFFSET_READ_AGAIN,   /* the broker did not find an offset that the log holds */
+  TIDE_OFFSET_OTHER_TABLES, /* beside another one: whoever wrote the range delivers other tables than this process */
   TIDE_OFFSET_N_EVENTS,
 } TideOffsetEvent;
 

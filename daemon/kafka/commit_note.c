@@ -45,6 +45,8 @@ tide_commit_note_format(const TideCommitNote *note)
 {
   GString *text = g_string_new(BEGINNING);
   g_string_append(text, note->is_closed ? "closed" : "running");
+  if (note->tables_mark != 0)
+    g_string_append_printf(text, " until=-%u", note->tables_mark);
   if (note->until_ms > 0)
     g_string_append_printf(text, " until=%" G_GINT64_FORMAT " time=%" G_GINT64_FORMAT, note->until_ms, note->time_ms);
   g_string_append_printf(text, " span=%" G_GUINT64_FORMAT, note->span_messages);
@@ -76,17 +78,29 @@ parse_start(gint64 start, TideCommitNote *note)
 }
 
 static gboolean
+parse_until(gint64 until, TideCommitNote *note)
+{
+  if (until >= 0)
+    note->until_ms = until;
+  else
+    note->tables_mark = (guint32)MIN(-(guint64)until, G_MAXUINT32);
+  return TRUE;
+}
+
+static gboolean
 parse_word(const char *word, TideCommitNote *note)
 {
-  gint64 span, start;
+  gint64 span, start, until;
   if (strcmp(word, "closed") == 0 || strcmp(word, "running") == 0) {
     note->is_closed = *word == 'c';
     return TRUE;
   }
   if (parse_number(word, "start=", &start))
     return parse_start(start, note);
+  if (parse_number(word, "until=", &until))
+    return parse_until(until, note);
   if (!parse_number(word, "span=", &span))
-    return parse_number(word, "until=", &note->until_ms) || parse_number(word, "time=", &note->time_ms);
+    return parse_number(word, "time=", &note->time_ms);
   note->span_messages = (guint64)span;
   return span >= 0;
 }

@@ -7,7 +7,10 @@
  *
  * Builds up to 312c0586 read no other words than these, so a halt is written as a negative start, in decimal: the
  * offset that was to be read next, then one digit for the cause. The second note above is of a partition that is halted
- * at offset 1000, for the first cause of TideHaltCause.
+ * at offset 1000, for the first cause of TideHaltCause. For the same reason the tables that the writer delivers are a
+ * negative until, before any other: in those builds it leaves nothing in doubt, and of two the last counts.
+ *
+ *   tidemark 1 running until=-305419896 until=1763700001000 time=1763700000000 span=1000000
  *
  * Pure functions. */
 #pragma once
@@ -40,7 +43,8 @@ typedef struct TideCommitNote {
   guint64 span_messages; /* of the messages from the offset on no more than this many were sent */
   gint64
       start_ms; /* wall clock: the group began here, and nothing was finished since; 0: it did not, or something was */
-  TideHaltNote halt; /* excludes start_ms */
+  TideHaltNote halt;   /* excludes start_ms */
+  guint32 tables_mark; /* of those that its writer delivers: config/tables_mark.h; 0: it does not say */
 } TideCommitNote;
 
 /* Whether the offset beside the note is not where tidemark had come to but the log's beginning, so that nothing is read

@@ -1,5 +1,7 @@
 #include "kafka/group_offsets.h"
 
+#include "config/topic_pattern.h"
+#include "kafka/commit_note.h"
 #include "kafka/kafka_commit.h"
 #include "kafka/kafka_conf.h"
 #include "util/error.h"
@@ -58,6 +60,40 @@ tide_kafka_group_strangers(const GArray *members, const TideKafkaConfig *config,
                              member->member_id);
   }
   return *ret_n > 0 ? g_strdup(text->str) : NULL;
+}
+
+rd_kafka_topic_partition_list_t *
+tide_kafka_group_partitions(rd_kafka_t *kafka, const TideKafkaConfig *config, int question_ms)
+{
+  const struct rd_kafka_metadata *metadata = NULL;
+  if (rd_kafka_metadata(kafka, 1, NULL, &metadata, question_ms) != RD_KAFKA_RESP_ERR_NO_ERROR)
+    return NULL;
+  rd_kafka_topic_partition_list_t *all = rd_kafka_topic_partition_list_new(16);
+  for (int i = 0; i < metadata->topic_cnt; i++) {
+    const struct rd_kafka_metadata_topic *topic = &metadata->topics[i];
+    gboolean is_wanted = tide_topic_pattern_any_matches(config->topics, topic->topic);
+    for (int p = 0; is_wanted && p < topic->partition_cnt; p++)
+      rd_kafka_topic_partition_list_add(all, topic->topic, topic->partitions[p].id);
+  }
+  rd_kafka_metadata_destroy(metadata);
+  return all;
+}
+
+int
+tide_kafka_group_other_tables(rd_kafka_t *kafka, const TideKafkaConfig *config, guint32 tables_mark, int question_ms)
+{
+  rd_kafka_topic_partition_list_t *all = tide_kafka_group_partitions(kafka, config, question_ms);
+  if (all == NULL)
+    return -1;
+  int n = rd_kafka_committed(kafka, all, question_ms) == RD_KAFKA_RESP_ERR_NO_ERROR ? 0 : -1;
+  for (int i = 0; i < all->cnt && n >= 0; i++) {
+    TideCommitNote note;
+    const rd_kafka_topic_partition_t *at = &all->elems[i];
+    if (at->offset >= 0 && tide_commit_note_parse(tide_bytes(at->metadata, at->metadata_size), &note))
+      n += note.tables_mark != 0 && note.tables_mark != tables_mark ? 1 : 0;
+  }
+  rd_kafka_topic_partition_list_destroy(all);
+  return n;
 }
 
 /* What a coordinator answers to a commit from outside while the group has members. */

@@ -30,6 +30,18 @@ GArray *tide_kafka_group_describe(rd_kafka_t *kafka, const char *group, int time
  * @members: (element-type TideKafkaMember). (transfer full) (nullable): NULL: there is none */
 char *tide_kafka_group_strangers(const GArray *members, const TideKafkaConfig *config, guint *ret_n);
 
+/* Every partition of the topics that the group reads. (transfer full) (nullable): NULL when no broker says. */
+rd_kafka_topic_partition_list_t *tide_kafka_group_partitions(rd_kafka_t *kafka, const TideKafkaConfig *config,
+                                                             int question_ms);
+
+/**
+ * tide_kafka_group_other_tables: of how many partitions the last commit is of a tidemark that delivers other tables.
+ * @tables_mark: of this configuration, tables_mark.h
+ * Returns: -1 when the brokers do not say
+ */
+int tide_kafka_group_other_tables(rd_kafka_t *kafka, const TideKafkaConfig *config, guint32 tables_mark,
+                                  int question_ms);
+
 /* What is to be committed for a partition. */
 typedef struct TideKafkaGroupOffset {
   const char *topic; /* borrowed */

@@ -1,5 +1,6 @@
 #include "kafka/kafka_look.h"
 
+#include "config/tables_mark.h"
 #include "config/topic_pattern.h"
 #include "kafka/dead_letter_topic.h"
 #include "kafka/group_offsets.h"
@@ -210,6 +211,9 @@ ask_for_members(Looking *it)
   g_autoptr(GArray) members = tide_kafka_group_describe(it->kafka, it->config->kafka.group, (int)it->timeout_ms, NULL);
   if (members != NULL)
     it->look->strangers = tide_kafka_group_strangers(members, &it->config->kafka, &n);
+  it->look->tables_mark = tide_config_tables_mark(it->config);
+  it->look->other_tables =
+      tide_kafka_group_other_tables(it->kafka, &it->config->kafka, it->look->tables_mark, (int)it->timeout_ms);
 }
 
 /* ---- settings of topics ---- */

@@ -25,6 +25,8 @@ typedef struct TideKafkaLook {
   GPtrArray *topics;        /* owned (element-type TideSeenTopic): one for each configured topic, in their order */
   char *group_fault;        /* owned: why the group's offsets cannot be had, and what to do; NULL: they can */
   char *strangers;          /* owned: members of the group that are no tidemark; NULL: none, or nobody says */
+  guint32 tables_mark;      /* of the configuration */
+  int other_tables;         /* partitions whose last commit is of a tidemark that has others; -1: nobody says */
   char *dead_letters_fault; /* owned: why the dead-letter topic is not found, and what to do; NULL: it is, or none is
                                set */
   GArray *settings; /* owned (element-type TideTopicSettings): of the dead-letter topic, then of those that are read;

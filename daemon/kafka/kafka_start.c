@@ -1,7 +1,7 @@
 #include "kafka/kafka_start.h"
 
-#include "config/topic_pattern.h"
 #include "kafka/commit_note.h"
+#include "kafka/group_offsets.h"
 #include "util/clock.h"
 
 /* Members of a group that begins commit where they begin a moment before others ask: the note of such a commit says
@@ -104,24 +104,6 @@ find_offsets(Search *search, gint64 time_ms, gsize member)
 
 /* ---- whether the group is new ---- */
 
-/* Every partition of the topics that the group reads; NULL when no broker says. */
-static rd_kafka_topic_partition_list_t *
-list_all(const TideKafkaStarts *starts)
-{
-  const struct rd_kafka_metadata *metadata = NULL;
-  if (rd_kafka_metadata(starts->kafka, 1, NULL, &metadata, starts->question_ms) != RD_KAFKA_RESP_ERR_NO_ERROR)
-    return NULL;
-  rd_kafka_topic_partition_list_t *all = rd_kafka_topic_partition_list_new(16);
-  for (int i = 0; i < metadata->topic_cnt; i++) {
-    const struct rd_kafka_metadata_topic *topic = &metadata->topics[i];
-    gboolean is_wanted = tide_topic_pattern_any_matches(starts->config->topics, topic->topic);
-    for (int p = 0; is_wanted && p < topic->partition_cnt; p++)
-      rd_kafka_topic_partition_list_add(all, topic->topic, topic->partitions[p].id);
-  }
-  rd_kafka_metadata_destroy(metadata);
-  return all;
-}
-
 static gboolean
 was_before(const rd_kafka_topic_partition_t *committed, gint64 now_epoch_ms)
 {
@@ -136,7 +118,8 @@ was_before(const rd_kafka_topic_partition_t *committed, gint64 now_epoch_ms)
 static rd_kafka_resp_err_t
 ask_whether_group_has_begun(const TideKafkaStarts *starts, gboolean *ret_begun)
 {
-  rd_kafka_topic_partition_list_t *all = list_all(starts);
+  rd_kafka_topic_partition_list_t *all =
+      tide_kafka_group_partitions(starts->kafka, starts->config, starts->question_ms);
   starts->progress(starts->progress_data);
   if (all == NULL)
     return RD_KAFKA_RESP_ERR__TIMED_OUT;

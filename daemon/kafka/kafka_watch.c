@@ -9,7 +9,7 @@
 
 #define ROUND_US TIDE_US_PER_S
 
-/* Each question. The thread asks up to six in a row, and looks between them whether it is to end. */
+/* Each question. The thread asks up to eight in a row, and looks between them whether it is to end. */
 #define QUESTION_MS 2000
 
 /* An answer that is older is no answer any more: longer than a leader or a coordinator takes to move. */
@@ -55,13 +55,14 @@ struct TideWatchedPartition {
 struct TideKafkaWatch {
   /* set before start, then read-only */
   const TideKafkaConfig *config;
+  guint32 tables_mark; /* config/tables_mark.h */
   TideMetrics *metrics;
   rd_kafka_t *kafka;
   TideGauge *throttled_total;
   GPtrArray *topics; /* owned (element-type rd_kafka_topic_t): those that are named */
   guint n_patterns;  /* the others */
   TideThread *thread;
-  TideGauge *missing_gauge, *up_gauge, *strangers_gauge;
+  TideGauge *missing_gauge, *up_gauge, *strangers_gauge, *other_tables_gauge;
   /* its thread only */
   gint64 topics_asked_us;
   gint64 group_asked_us;   /* 0: is to be asked */
@@ -79,6 +80,8 @@ struct TideKafkaWatch {
   char *missing;           /* owned; NULL: none */
   char *strangers;         /* owned: at the last look; NULL: none */
   gint64 stranger_seen_us; /* 0: never */
+  guint other_tables;      /* partitions, at the last look */
+  gint64 other_tables_since_us;
   int throttle_ms;
   gint64 throttle_end_us;
 };
@@ -99,10 +102,11 @@ destroy_topic(gpointer data)
 }
 
 TideKafkaWatch *
-tide_kafka_watch_new(const TideKafkaConfig *config, TideMetrics *metrics)
+tide_kafka_watch_new(const TideKafkaConfig *config, guint32 tables_mark, TideMetrics *metrics)
 {
   TideKafkaWatch *watch = g_new0(TideKafkaWatch, 1);
   watch->config = config;
+  watch->tables_mark = tables_mark;
   watch->metrics = metrics;
   watch->topics = g_ptr_array_new_with_free_func(destroy_topic);
   watch->patterns = g_ptr_array_new();
@@ -117,6 +121,9 @@ tide_kafka_watch_new(const TideKafkaConfig *config, TideMetrics *metrics)
   watch->strangers_gauge =
       tide_metrics_gauge_unknown(metrics, "tidemark_kafka_group_strangers",
                                  "Members of the group that are no tidemark: what they read is never written", NULL);
+  watch->other_tables_gauge = tide_metrics_gauge_unknown(
+      metrics, "tidemark_kafka_group_other_tables",
+      "Partitions whose last commit is of a tidemark that has other tables, keys or columns", NULL);
   tide_mutex_init(&watch->lock);
   tide_cond_init(&watch->changed);
   return watch;
@@ -696,6 +703,35 @@ ask_for_members(TideKafkaWatch *watch)
   tide_mutex_unlock(&watch->lock);
 }
 
+/* By the notes beside what is committed: members say nothing else of themselves. */
+static void
+ask_for_other_tables(TideKafkaWatch *watch)
+{
+  int n = is_stopping(watch)
+              ? -1
+              : tide_kafka_group_other_tables(watch->kafka, watch->config, watch->tables_mark, QUESTION_MS);
+  if (n < 0) {
+    tide_gauge_clear(watch->other_tables_gauge);
+    return;
+  }
+  tide_gauge_set(watch->other_tables_gauge, n);
+  tide_mutex_lock(&watch->lock);
+  if (watch->other_tables == 0)
+    watch->other_tables_since_us = watch->group_asked_us;
+  watch->other_tables = (guint)n;
+  tide_mutex_unlock(&watch->lock);
+}
+
+guint
+tide_kafka_watch_other_tables(TideKafkaWatch *watch, gint64 *ret_since_us)
+{
+  tide_mutex_lock(&watch->lock);
+  guint n = watch->other_tables;
+  *ret_since_us = watch->other_tables_since_us;
+  tide_mutex_unlock(&watch->lock);
+  return n;
+}
+
 gint64
 tide_kafka_watch_strangers(TideKafkaWatch *watch, char **ret_text)
 {
@@ -729,6 +765,13 @@ wait_for_round(TideKafkaWatch *watch)
   return goes_on;
 }
 
+static void
+ask_about_group(TideKafkaWatch *watch)
+{
+  ask_for_members(watch);
+  ask_for_other_tables(watch);
+}
+
 /* The owner function of "tide-watch". */
 static void
 run_watch(gpointer data)
@@ -738,7 +781,7 @@ run_watch(gpointer data)
     if (watch->topics_asked_us == 0 || tide_now_us() - watch->topics_asked_us >= TOPICS_INTERVAL_US)
       ask_for_topics(watch);
     if (watch->group_asked_us == 0 || tide_now_us() - watch->group_asked_us >= TIDE_GROUP_LOOK_US)
-      ask_for_members(watch);
+      ask_about_group(watch);
     ask_for_lag(watch);
     ask_for_undecided(watch);
     rd_kafka_poll(watch->kafka, 0); /* what librdkafka has to say is in its log */

@@ -20,7 +20,7 @@ typedef struct TideKafkaWatch TideKafkaWatch;
 typedef struct TideWatchedPartition TideWatchedPartition;
 
 /* @config, @metrics: borrowed. */
-TideKafkaWatch *tide_kafka_watch_new(const TideKafkaConfig *config, TideMetrics *metrics);
+TideKafkaWatch *tide_kafka_watch_new(const TideKafkaConfig *config, guint32 tables_mark, TideMetrics *metrics);
 /* Connects and starts the thread; does not wait for brokers. Errors: CONFIG. */
 gboolean tide_kafka_watch_start(TideKafkaWatch *watch, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 /* Asks the thread to end; it does when its question is answered. */
@@ -125,6 +125,10 @@ gboolean tide_kafka_watch_topics(TideKafkaWatch *watch, char **ret_missing);
  * Returns: when one was seen last, monotonic; 0: never
  */
 gint64 tide_kafka_watch_strangers(TideKafkaWatch *watch, char **ret_text);
+
+/* Of how many partitions the last commit is of a tidemark that delivers other tables, at the last look.
+ * @ret_since_us: since when there has been one, monotonic */
+guint tide_kafka_watch_other_tables(TideKafkaWatch *watch, gint64 *ret_since_us);
 
 /* Whether a group can be expected to give out partitions. */
 typedef struct TideKafkaAnswers {

@@ -476,6 +476,24 @@ log_strangers(TidePipelineHealth *health, gint64 now_us)
       group, strangers);
 }
 
+/* While members are restarted one by one with another table it is so for a while. */
+static void
+log_other_tables(TidePipelineHealth *health, gint64 now_us)
+{
+  gint64 since_us;
+  guint n = tide_kafka_watch_other_tables(health->parts->watch, &since_us);
+  if (n == 0 || now_us - since_us < TIDE_GROUP_LOOK_US ||
+      tide_pipeline_was_just_logged(health->other_tables_logged_us, now_us))
+    return;
+  health->other_tables_logged_us = now_us;
+  tide_log(
+      TIDE_LOG_WARNING, "group-other-tables",
+      "of %u partition%s of group '%s' the last commit is of a tidemark whose configuration has other tables, keys or "
+      "columns than this one: rows of those that it lacks are not written: run all instances with the same tables; "
+      "'tidemark check' shows the mark of each host's",
+      n, n == 1 ? "" : "s", health->parts->options.config->kafka.group);
+}
+
 /* The program's own timers are monotonic; those of the Kafka client are not. A consumer that starts later has no wait
  * that began before the clock was set. */
 static void
@@ -571,6 +589,7 @@ tide_pipeline_health_watch(TidePipelineHealth *health, gboolean is_running, gint
     log_group(health, &totals, now_us);
     log_missing_topics(health, now_us);
     log_strangers(health, now_us);
+    log_other_tables(health, now_us);
     log_goal(health, now_us);
   }
   log_summary(health, &totals, &lanes, now_us);

@@ -64,6 +64,7 @@ typedef struct TidePipelineHealth {
   gint64 trouble_logged_us;
   gint64 regions_shown_us;
   gint64 strangers_logged_us;
+  gint64 other_tables_logged_us;
   gint64 missing_logged_us;
   gint64 goal_logged_us;
   gint64 group_logged_us;

@@ -1,5 +1,6 @@
 #include "service/pipeline_parts.h"
 
+#include "config/tables_mark.h"
 #include "kafka/kafka_source.h"
 #include "util/clock.h"
 
@@ -71,7 +72,9 @@ tide_pipeline_parts_init(TidePipelineParts *parts, const TidePipelineOptions *op
                                              .find_original = options->find_original,
                                              .original_data = options->input_data};
   parts->dead_letters = tide_dead_letter_queue_new(&dead_letters);
-  parts->watch = options->open_input == NULL ? tide_kafka_watch_new(&config->kafka, options->metrics) : NULL;
+  parts->watch = options->open_input == NULL
+                     ? tide_kafka_watch_new(&config->kafka, tide_config_tables_mark(config), options->metrics)
+                     : NULL;
   parts->memory = options->open_input == NULL ? tide_group_memory_new(config->kafka.group) : NULL;
   parts->goal = options->until_end && parts->watch != NULL ? tide_kafka_goal_new(&config->kafka, parts->watch) : NULL;
   parts->writers = g_ptr_array_new_with_free_func((GDestroyNotify)tide_writer_free);

@@ -52,8 +52,20 @@ add_group(TideCheckList *list, const char *name, const TideKafkaLook *look)
                             "not written: stop them, or give them a group of their own",
                             look->strangers);
   const char *problem = look->group_fault != NULL ? look->group_fault : strangers;
-  tide_check_list_add(list, "group", name, problem == NULL ? TIDE_CHECK_OK : TIDE_CHECK_PROBLEM,
-                      problem != NULL ? problem : "its offsets can be read");
+  if (problem != NULL) {
+    tide_check_list_add(list, "group", name, TIDE_CHECK_PROBLEM, problem);
+    return;
+  }
+  g_autofree char *others =
+      look->other_tables <= 0
+          ? g_strdup("")
+          : g_strdup_printf(
+                "; of %d partition%s the last commit is of a tidemark with other tables, keys or columns: run "
+                "all instances with the same tables",
+                look->other_tables, look->other_tables == 1 ? "" : "s");
+  g_autofree char *detail =
+      g_strdup_printf("its offsets can be read; the mark of the tables is %08x%s", look->tables_mark, others);
+  tide_check_list_add(list, "group", name, look->other_tables > 0 ? TIDE_CHECK_NOTE : TIDE_CHECK_OK, detail);
 }
 
 static void

@@ -1,5 +1,6 @@
 /* May this offset be trusted? What the group has committed is not in the log, or nobody says what it is; what a halt
  * leaves behind for whoever comes next. */
+#include "fault/pipeline/log_capture.h"
 #include "fault/pipeline/pipeline_fixture.h"
 #include "kafka/commit_note.h"
 #include "kafka/kafka_watch.h"
@@ -126,7 +127,7 @@ test_new_partition_is_no_replaced_one(PipelineFixture *fixture, gconstpointer da
   g_autofree char *yaml = pipeline_fixture_yaml(fixture, &(RunningPipelineOptions){.gateways = 1});
   TideConfig *config = load_text(yaml);
   TideMetrics *metrics = tide_metrics_new();
-  TideKafkaWatch *watch = tide_kafka_watch_new(&config->kafka, metrics);
+  TideKafkaWatch *watch = tide_kafka_watch_new(&config->kafka, 1, metrics);
   g_autoptr(GError) error = NULL;
   gboolean started = tide_kafka_watch_start(watch, &error);
   g_assert_no_error(error);
@@ -255,6 +256,52 @@ test_first_notes_make_no_old_group(PipelineFixture *fixture, gconstpointer data)
   }
 }
 
+/* ---- members with other tables ---- */
+
+static RunningPipeline *
+start_with_history_alone(PipelineFixture *fixture)
+{
+  return running_pipeline_start_with(
+      fixture, &(RunningPipelineOptions){.gateways = 1,
+                                         .options = "tables:\n"
+                                                    "  METRIC: { key: [ { field: host }, \"#\", { time: epoch_ms } ], "
+                                                    "columns: { family: M, from: \"*\" } }\n"});
+}
+
+/* C8: what a member wrote whose configuration lacks a table is not written to that one, and whoever comes next says so
+ * for the range; it says nothing of what it wrote itself. */
+static void
+test_partition_of_other_tables_is_told(PipelineFixture *fixture, gconstpointer kafka)
+{
+  produce(fixture, 10);
+  RunningPipeline *running = start_with_history_alone(fixture);
+  pipeline_fixture_wait_all_committed(fixture);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  for (guint turn = 0; turn < 2; turn++) {
+    LogCapture *capture = log_capture_start();
+    running = start(fixture, kafka);
+    produce(fixture, 10);
+    pipeline_fixture_wait_all_committed(fixture);
+    g_autofree char *lines = log_capture_end(capture);
+    guint64 n = tide_metrics_sum(running->metrics, "tidemark_kafka_partitions_of_other_tables_total", NULL);
+    g_assert_cmpuint(n, ==, turn == 0 ? 2 : 0);
+    g_assert_cmpint(strstr(lines, "'metrics' partition 0 at 10 (0 to 9)") != NULL, ==, turn == 0);
+    g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  }
+  g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 30);
+}
+
+/* Two at a time: each has a partition, and none is taken over. */
+static void
+test_members_with_other_tables_are_counted(PipelineFixture *fixture, gconstpointer kafka)
+{
+  RunningPipeline *lacking = start_with_history_alone(fixture), *whole = start(fixture, kafka);
+  running_pipeline_wait_metric(lacking, "tidemark_kafka_group_other_tables", 1);
+  running_pipeline_wait_metric(whole, "tidemark_kafka_group_other_tables", 1);
+  g_assert_cmpint(running_pipeline_stop(lacking, 10000), ==, 0);
+  g_assert_cmpint(running_pipeline_stop(whole, 10000), ==, 0);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -290,6 +337,8 @@ main(int argc, char **argv)
   ADD("questions/C1-stop-before-an-answer", NULL, test_stop_before_an_answer);
   ADD("questions/C1-stop-of-a-cooperative-member", COOPERATIVE, test_stop_before_an_answer);
   ADD("begin/K4-first-notes-make-no-old-group", NULL, test_first_notes_make_no_old_group);
+  ADD("tables/C8-partition-of-other-tables-is-told", NULL, test_partition_of_other_tables_is_told);
+  ADD("tables/C8-members-with-other-tables-are-counted", NULL, test_members_with_other_tables_are_counted);
   ADD("begin/K4-expired-offsets-do-not-begin-a-group", NULL, test_expired_offsets_do_not_begin_a_group);
 #undef ADD
   return g_test_run();

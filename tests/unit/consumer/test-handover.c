@@ -113,6 +113,20 @@ test_messages_behind_an_open_note_repeat(Fixture *fixture, gconstpointer data)
   g_assert_cmpint(repeated->end_offset, ==, G_MAXINT64);
 }
 
+/* C8: else it would be taken for one of other tables for as long as nothing comes to it. */
+static void
+test_note_of_other_tables_is_written_anew(Fixture *fixture, gconstpointer data)
+{
+  for (guint32 mark = 7; mark <= 8; mark++) {
+    TideCommitNote note = {.tables_mark = 7};
+    fixture->context.tables_mark = mark;
+    TideHandoverFrom from = {.committed_offset = 10, .start_offset = 10, .end_offset = 200, .note = &note};
+    tide_handover_take(fixture->next, &from, &fixture->context);
+    g_assert_cmpint(fixture->next->commit.needs_opening, ==, mark != 7);
+    g_assert_cmpuint(tide_handover_note(fixture->next, FALSE, &fixture->context).tables_mark, ==, mark);
+  }
+}
+
 static void
 test_new_group_has_no_owner_before(Fixture *fixture, gconstpointer data)
 {
@@ -134,6 +148,7 @@ main(int argc, char **argv)
   ADD("C5-other-clocks-neither-end-nor-lengthen-it", test_other_clocks_neither_end_nor_lengthen_it);
   ADD("doubt-that-is-over-is-none", test_doubt_that_is_over_is_none);
   ADD("messages-behind-an-open-note-repeat", test_messages_behind_an_open_note_repeat);
+  ADD("C8-note-of-other-tables-is-written-anew", test_note_of_other_tables_is_written_anew);
   ADD("new-group-has-no-owner-before", test_new_group_has_no_owner_before);
   return g_test_run();
 }

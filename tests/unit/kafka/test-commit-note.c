@@ -14,6 +14,7 @@ assert_same(const TideCommitNote *note)
   g_assert_cmpint(read.start_ms, ==, note->start_ms);
   g_assert_cmpint(read.halt.cause, ==, note->halt.cause);
   g_assert_cmpint(read.halt.offset, ==, note->halt.offset);
+  g_assert_cmpuint(read.tables_mark, ==, note->tables_mark);
 }
 
 static void
@@ -50,6 +51,23 @@ test_halts_are_read_back(void)
   TideCommitNote note;
   g_assert_false(tide_commit_note_parse(TIDE_BYTES_LITERAL("tidemark 1 closed span=7 start=-10009"), &note));
   g_assert_false(tide_commit_note_parse(TIDE_BYTES_LITERAL("tidemark 1 closed span=7 start=-10"), &note));
+}
+
+/* C8: builds before this one take the last until for what is left in doubt, and one that is not positive for none. */
+static void
+test_tables_are_read_back(void)
+{
+  static const guint32 marks[] = {1, 0x12345678, G_MAXUINT32};
+  for (guint i = 0; i < G_N_ELEMENTS(marks); i++)
+    for (guint doubt = 0; doubt < 2; doubt++) {
+      TideCommitNote note = {.tables_mark = marks[i], .until_ms = doubt * 1763700001000, .time_ms = doubt * 5};
+      assert_same(&note);
+      g_autofree char *text = tide_commit_note_format(&note);
+      gint64 last = g_ascii_strtoll(g_strrstr(text, "until=") + strlen("until="), NULL, 10);
+      g_assert_cmpint(MAX(last, 0), ==, note.until_ms);
+    }
+  g_autofree char *text = tide_commit_note_format(&(TideCommitNote){.tables_mark = 0x12345678, .span_messages = 7});
+  g_assert_cmpstr(text, ==, "tidemark 1 running until=-305419896 span=7");
 }
 
 static void
@@ -106,6 +124,7 @@ main(int argc, char **argv)
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/commit-note/notes-are-read-back", test_notes_are_read_back);
   g_test_add_func("/commit-note/K1-halts-are-read-back", test_halts_are_read_back);
+  g_test_add_func("/commit-note/C8-tables-are-read-back", test_tables_are_read_back);
   g_test_add_func("/commit-note/past-a-halt", test_past_a_halt);
   g_test_add_func("/commit-note/other-texts-are-none", test_other_texts_are_none);
   g_test_add_func("/commit-note/garbage-harms-nobody", test_garbage_harms_nobody);
