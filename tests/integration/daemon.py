@@ -94,7 +94,7 @@ class Daemon:
         # JSON is YAML.
         self.config_path.write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
         self.environment: dict[str, str] = {}  # beside that of the tests
-        self._tidemark = tidemark
+        self.program = tidemark
         self._admin = admin
         self._process: Optional[subprocess.Popen[bytes]] = None
 
@@ -102,7 +102,7 @@ class Daemon:
         assert self._process is None, "runs already"
         with self.log_path.open("ab") as log:
             # It dies with the tests, however they end.
-            self._process = spawn([str(self._tidemark), "run", "--config", str(self.config_path), *options],
+            self._process = spawn([str(self.program), "run", "--config", str(self.config_path), *options],
                                   {**os.environ, **self.environment}, log, owned=True)
 
     def stop(self, deadline_s: float = DEADLINE_S) -> int:

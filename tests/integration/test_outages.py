@@ -1,6 +1,7 @@
 """Outages of what is around the daemon, beside the gateways': the broker, HBase as a whole, one region; and brokers that withhold."""
 
 import json
+import struct
 import subprocess
 import urllib.request
 
@@ -20,6 +21,12 @@ COMMITTED = "tidemark_kafka_committed_offset"
 LAG = "tidemark_kafka_consumer_lag"
 UNDECIDED = "tidemark_kafka_undecided_messages"
 THROTTLED = "tidemark_kafka_throttled_seconds_total"
+
+
+CLOCK_BACK_S = 600
+
+# kafka.session_timeout of daemon.py's daemons.
+SESSION_S = 6
 
 
 class Outages(Case):
@@ -44,6 +51,32 @@ class Outages(Case):
         self.assert_accounting_balances(daemon)
         # A group that is still moving partitions may lose the last commit: "some messages are left for the next start".
         self.assertIn(daemon.stop(), (0, EX_TEMPFAIL))
+
+    def test_clock_set_back(self) -> None:
+        """K5, E9: the wall clock is set back by ten minutes among messages, in a build whose clock the test sets: the client of a
+        real broker is woken, so commits go on within a session, and its member stays in the group."""
+        self.create_topic(3)
+        self.create_tables()
+        clock = self.work / "clock"
+        clock.write_bytes(struct.pack("q", 0))
+        daemon = self.daemon()
+        daemon.program = self.tidemark.parent.parent / "tests" / "fault" / "tidemark-shifted-clock"
+        daemon.environment["TIDE_CLOCK_FILE"] = str(clock)
+        daemon.start()
+        simulation = self.simulate_in_background(*FLOW, *SLOWLY)
+        daemon.wait_metric(WRITTEN, 6_000)
+        self.assert_in_the_middle(simulation, daemon)
+        with clock.open("r+b") as file:
+            file.write(struct.pack("q", -CLOCK_BACK_S * 1_000_000_000))
+        wait_until(lambda: f"the wall clock was set back by {CLOCK_BACK_S}.0 s" in daemon.log_text(), daemon.log_tail)
+        committed = daemon.committed()
+        wait_until(lambda: daemon.committed() > committed, daemon.log_tail, SESSION_S)
+        n_messages = self.finish(simulation)
+        daemon.wait_committed(n_messages)
+        self.assert_tables_hold_what_was_sent()
+        self.assert_accounting_balances(daemon)
+        self.assertEqual(daemon.metric("tidemark_kafka_rebalances_total", 'type="lost"'), 0, daemon.log_tail())
+        self.assertEqual(daemon.stop(), 0)
 
     def test_hbase_hangs(self) -> None:
         """Calls get no answer and are abandoned; when HBase wakes up all of them land in some order: the content is right."""
