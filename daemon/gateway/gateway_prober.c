@@ -10,6 +10,9 @@
 /* A gateway on the same network answers a probe in milliseconds; a guess that is wrong costs this long. */
 #define PROBE_TIMEOUT_MS 1000
 
+/* Longer than the first probe of any gateway takes, in every mode. */
+#define ALL_ASKED_US (10 * TIDE_US_PER_S)
+
 /* While a gateway is down: as a writer's backoff, but short enough that its return is noticed. */
 #define PROBE_PAUSE_MIN_US (100 * TIDE_US_PER_MS)
 #define PROBE_PAUSE_MAX_US (5 * TIDE_US_PER_S)
@@ -29,11 +32,51 @@ set_last_error_locked(TideGateway *gateway, const char *text)
   gateway->last_error = g_strdup(text);
 }
 
+static gboolean
+were_all_asked_locked(const TideGateways *gateways)
+{
+  for (guint32 i = 0; i < gateways->n; i++)
+    if (!gateways->gateways[i].was_asked && gateways->gateways[i].state != GATEWAY_REMOVED)
+      return FALSE;
+  return TRUE;
+}
+
+static void
+note_asked_locked(TideGateway *gateway)
+{
+  gateway->was_asked = TRUE;
+  tide_cond_broadcast(&gateway->gateways->changed);
+}
+
+/* Whether the change from @remembered may be accepted: waits until each gateway was asked once, and all that have told
+ * a cluster must have told the same. @ret_disagreement: (transfer full): what to say where they have not */
+static gboolean
+agree_on_change_locked(TideGateway *gateway, const char *cluster, const char *remembered, char **ret_disagreement)
+{
+  TideGateways *gateways = gateway->gateways;
+  gint64 deadline_us = tide_now_us() + ALL_ASKED_US;
+  gateway->told_cluster = g_strdup(cluster);
+  note_asked_locked(gateway);
+  while (!gateways->stopped && !were_all_asked_locked(gateways) && tide_now_us() < deadline_us)
+    tide_cond_wait_until(&gateways->changed, &gateways->lock, deadline_us);
+  for (guint32 i = 0; i < gateways->n && gateways->cluster == NULL; i++) {
+    const TideGateway *other = &gateways->gateways[i];
+    if (other->told_cluster == NULL || strcmp(other->told_cluster, cluster) == 0)
+      continue;
+    *ret_disagreement =
+        g_strdup_printf("'%s' is of HBase cluster %s, and '%s' of %s; rows are written to %s as before",
+                        gateway->endpoint->text, cluster, other->endpoint->text, other->told_cluster, remembered);
+    return FALSE;
+  }
+  return TRUE;
+}
+
 /* The first cluster that is told is the daemon's, unless this host remembers another. @ret_is_ours: @cluster is the
  * one. FALSE with @error: what this host remembers cannot be read. */
 static gboolean
-take_cluster(TideGateways *gateways, const char *cluster, gboolean *ret_is_ours, GError **error)
+take_cluster(TideGateway *gateway, const char *cluster, gboolean *ret_is_ours, GError **error)
 {
+  TideGateways *gateways = gateway->gateways;
   g_autofree char *remembered = NULL;
   tide_mutex_lock(&gateways->lock);
   gboolean is_known = gateways->cluster != NULL;
@@ -42,13 +85,22 @@ take_cluster(TideGateways *gateways, const char *cluster, gboolean *ret_is_ours,
     return FALSE;
   gboolean is_changed = remembered != NULL && strcmp(remembered, cluster) != 0;
   gboolean is_taken = FALSE;
+  g_autofree char *disagreement = NULL;
   tide_mutex_lock(&gateways->lock);
+  gboolean is_accepted = is_changed && gateways->accepts_cluster && gateways->cluster == NULL &&
+                         agree_on_change_locked(gateway, cluster, remembered, &disagreement);
   if (gateways->cluster == NULL) {
-    is_taken = remembered == NULL || (is_changed && gateways->accepts_cluster);
+    is_taken = remembered == NULL || is_accepted;
     gateways->cluster = g_strdup(is_taken ? cluster : remembered);
   }
   *ret_is_ours = strcmp(gateways->cluster, cluster) == 0;
   tide_mutex_unlock(&gateways->lock);
+  if (disagreement != NULL)
+    tide_log(
+        TIDE_LOG_CRIT, "cluster-change-refused",
+        "--accept-cluster-change is not followed, for the gateways differ: %s: name in 'hbase.gateways' only those of "
+        "the cluster that is meant, and start again",
+        disagreement);
   if (!is_taken)
     return TRUE;
   if (is_changed)
@@ -153,6 +205,7 @@ take_result(TideGateway *gateway, const Finding *finding, const GError *error)
   {
     g_autofree char *before = g_strdup(gateway->last_error);
     result.before = gateway->state;
+    note_asked_locked(gateway);
     if (gateway->state == GATEWAY_REMOVED)
       g_clear_pointer(&gateway->last_error, g_free);
     else if (finding != NULL)
@@ -198,7 +251,7 @@ ask(TideGateway *gateway, TideProbeRequest request, Finding *ret_finding, GError
     return FALSE;
   if (facts.cluster == NULL)
     log_untold(gateway);
-  else if (!take_cluster(gateways, facts.cluster, &is_ours, error))
+  else if (!take_cluster(gateway, facts.cluster, &is_ours, error))
     return FALSE;
   ret_finding->tells_cluster = facts.cluster != NULL;
   if (!is_ours) /* the list's is set by now, and stays */

@@ -108,6 +108,7 @@ tide_gateways_free(TideGateways *gateways)
   for (guint32 i = 0; i < gateways->n; i++) {
     g_free(gateways->gateways[i].last_error);
     g_free(gateways->gateways[i].failing);
+    g_free(gateways->gateways[i].told_cluster);
   }
   g_free(gateways->gateways);
   g_free(gateways->cluster);
@@ -303,6 +304,20 @@ tide_gateways_n(TideGateways *gateways)
     n += gateways->gateways[i].state != GATEWAY_REMOVED ? 1 : 0;
   tide_mutex_unlock(&gateways->lock);
   return n;
+}
+
+gboolean
+tide_gateways_are_refused(TideGateways *gateways)
+{
+  guint32 n_refused = 0, n_others = 0;
+  tide_mutex_lock(&gateways->lock);
+  for (guint32 i = 0; i < gateways->n; i++) {
+    GatewayState state = gateways->gateways[i].state;
+    n_refused += state == GATEWAY_REFUSED ? 1 : 0;
+    n_others += state != GATEWAY_REFUSED && state != GATEWAY_REMOVED ? 1 : 0;
+  }
+  tide_mutex_unlock(&gateways->lock);
+  return n_refused > 0 && n_others == 0;
 }
 
 static void

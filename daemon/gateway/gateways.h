@@ -26,7 +26,8 @@ typedef struct TideGateway TideGateway;
 
 /* @config: borrowed. Starts nothing yet. */
 TideGateways *tide_gateways_new(const TideHBaseConfig *config, TideMetrics *metrics);
-/* The gateways may be of another cluster than this host remembers, which is remembered from then on. Before start. */
+/* The gateways may be of another cluster than this host remembers, which is remembered from then on, if all that answer
+ * are of the same. Before start. */
 void tide_gateways_accept_cluster_change(TideGateways *gateways);
 void tide_gateways_start(TideGateways *gateways); /* the probing threads */
 void tide_gateways_stop(TideGateways *gateways);  /* makes every wait return and joins the threads */
@@ -44,6 +45,8 @@ gboolean tide_gateways_wait_up(TideGateways *gateways, gint64 deadline_us, TideW
 char *tide_gateways_last_error(TideGateways *gateways);
 guint32 tide_gateways_n_up(TideGateways *gateways);
 guint32 tide_gateways_n(TideGateways *gateways);
+/* Each is of another cluster: that does not pass by itself. */
+gboolean tide_gateways_are_refused(TideGateways *gateways);
 
 /**
  * tide_gateways_connect: a connection for a few calls, to the best gateway of those up. Waits while none is.

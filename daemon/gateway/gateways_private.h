@@ -39,6 +39,8 @@ struct TideGateway {
   gboolean mode_known;
   TideWireMode mode;
   const char *cluster; /* borrowed: the list's; NULL: it told none when it was probed */
+  gboolean was_asked;  /* its first probe has ended, or has told the cluster */
+  char *told_cluster;  /* owned: in its first probe, where a change of it may be accepted */
   gint64 circuit_open_until_us;
   gint64 ping_after_us; /* so long an idle connection was not lost yet; 0: none was */
   TideRate written;     /* rows */

@@ -91,7 +91,7 @@ no_gateway_text(TidePipeline *pipeline)
 static void
 go_on_waiting(TidePipeline *pipeline, char *text)
 {
-  if (tide_pipeline_parts_fail_early(&pipeline->parts) &&
+  if (pipeline->failure == NULL && tide_pipeline_parts_fail_early(&pipeline->parts) &&
       tide_now_us() - pipeline->started_us >= TIDE_PIPELINE_START_LIMIT_US)
     g_set_error(&pipeline->failure, TIDE_ERROR, TIDE_ERROR_UNAVAILABLE,
                 "%s; that was waited for since the start, for %d s: see whether HBase and its Thrift servers run and "
@@ -107,6 +107,10 @@ wait_for_gateway(TidePipeline *pipeline, TideWireProtocol *ret_protocol)
   while (!is_stopping(pipeline) && pipeline->failure == NULL) {
     if (tide_gateways_wait_up(pipeline->parts.gateways, tide_now_us() + START_ROUND_US, ret_protocol))
       return TRUE;
+    if (tide_pipeline_parts_fail_early(&pipeline->parts) && tide_gateways_are_refused(pipeline->parts.gateways)) {
+      g_autofree char *text = no_gateway_text(pipeline);
+      pipeline->failure = g_error_new_literal(TIDE_ERROR, TIDE_ERROR_CONFIG, text);
+    }
     go_on_waiting(pipeline, no_gateway_text(pipeline));
   }
   return FALSE;

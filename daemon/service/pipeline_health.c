@@ -229,6 +229,8 @@ fatal_exit(const TidePipelineHealth *health, const Totals *totals, TideGoalState
     return TIDE_EXIT_TEMPFAIL;
   if (are_finished(health, totals) && tide_dead_letter_queue_has_too_many_racy(health->parts->dead_letters))
     return TIDE_EXIT_DATA;
+  if (health->parts->options.until_end && tide_gateways_are_refused(health->parts->gateways))
+    return TIDE_EXIT_CONFIG;
   if (!tide_pipeline_parts_fail_early(health->parts) || health->parts->watch == NULL)
     return 0;
   if (totals->denied && (!totals->had_assignment || health->parts->goal != NULL))

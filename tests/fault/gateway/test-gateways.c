@@ -220,6 +220,14 @@ wait_for_states(const Clusters *clusters, const char *state, guint n)
 }
 
 static void
+assert_told_once(const char *lines, const char *text)
+{
+  const char *told = strstr(lines, text);
+  g_assert_nonnull(told);
+  g_assert_null(strstr(told + 1, text));
+}
+
+static void
 test_gateways_of_two_clusters(Clusters *clusters, gconstpointer data)
 {
   g_autofree char *error_text = NULL;
@@ -267,6 +275,36 @@ test_accepted_cluster_is_remembered(Clusters *clusters, gconstpointer data)
   tide_gateways_accept_cluster_change(clusters->list);
   tide_gateways_start(clusters->list);
   wait_for_states(clusters, "up", 2);
+  g_autofree char *kept = remembered(clusters);
+  g_assert_cmpstr(kept, ==, FAKE_CLUSTER "\n");
+}
+
+/* Whichever is asked first: what is meant nobody knows, so rows go where they went. Of those that are away nobody asks.
+ */
+static void
+test_change_to_two_clusters_is_refused(Clusters *clusters, gconstpointer data)
+{
+  remember(clusters, "0e6c9a14-52d7-4c0b-b1d3-7f8a90b1c2d3\n");
+  be_of_cluster(clusters, 1, OTHER_CLUSTER);
+  tide_gateways_accept_cluster_change(clusters->list);
+  LogCapture *capture = log_capture_start();
+  tide_gateways_start(clusters->list);
+  wait_for_states(clusters, "refused", 2);
+  g_autofree char *lines = log_capture_end(capture);
+  assert_told_once(lines, "--accept-cluster-change is not followed");
+  g_assert_true(tide_gateways_are_refused(clusters->list));
+  g_autofree char *kept = remembered(clusters);
+  g_assert_cmpstr(kept, ==, "0e6c9a14-52d7-4c0b-b1d3-7f8a90b1c2d3\n");
+}
+
+static void
+test_change_is_accepted_while_one_is_away(Clusters *clusters, gconstpointer data)
+{
+  remember(clusters, OTHER_CLUSTER "\n");
+  scripted_gateway_refuse(clusters->gateways[1]);
+  tide_gateways_accept_cluster_change(clusters->list);
+  tide_gateways_start(clusters->list);
+  wait_for_states(clusters, "up", 1);
   g_autofree char *kept = remembered(clusters);
   g_assert_cmpstr(kept, ==, FAKE_CLUSTER "\n");
 }
@@ -334,14 +372,6 @@ end_rest(Clusters *clusters, TideGateway *gateway)
   while (gateway->state != GATEWAY_UP)
     tide_cond_wait(&clusters->list->changed, &clusters->list->lock);
   tide_mutex_unlock(&clusters->list->lock);
-}
-
-static void
-assert_told_once(const char *lines, const char *text)
-{
-  const char *told = strstr(lines, text);
-  g_assert_nonnull(told);
-  g_assert_null(strstr(told + 1, text));
 }
 
 /* It answers each probe and fails each call. That is told once, with the last error, and lasts until a call is taken,
@@ -429,6 +459,8 @@ main(int argc, char **argv)
   ADD_CLUSTERS("D28-K6-gateways-of-two-clusters", test_gateways_of_two_clusters);
   ADD_CLUSTERS("D28-K6-cluster-is-remembered", test_cluster_is_remembered);
   ADD_CLUSTERS("D28-K6-accepted-cluster-is-remembered", test_accepted_cluster_is_remembered);
+  ADD_CLUSTERS("D28-K6-change-to-two-clusters-is-refused", test_change_to_two_clusters_is_refused);
+  ADD_CLUSTERS("D28-K6-change-is-accepted-while-one-is-away", test_change_is_accepted_while_one_is_away);
   ADD_CLUSTERS("D28-K6-unreadable-memory-is-waited-for", test_unreadable_memory_is_waited_for);
   ADD_CLUSTERS("D28-K6-gateway-without-the-call-is-used", test_gateway_without_the_call_is_used);
   ADD_CLUSTERS("D28-K6-stand-in-is-no-cluster", test_stand_in_is_no_cluster);

@@ -8,6 +8,7 @@
 #include "util/clock.h"
 #include "util/error.h"
 
+#include <glib/gstdio.h>
 #include <signal.h>
 
 #define N_PARTITIONS 6
@@ -301,6 +302,43 @@ test_gateway_that_is_too_old(PipelineFixture *fixture, gconstpointer kafka)
   }
 }
 
+#define OTHER_CLUSTER "7be3f4c1-0d2e-4b6a-8f15-93a0c2d4e6b8"
+
+/* Gateways of another cluster than this host remembers do not become ours by waiting: neither before the start, nor
+ * where a name leads elsewhere in the middle. */
+static void
+test_gateways_of_another_cluster(PipelineFixture *fixture, gconstpointer kafka)
+{
+  g_autofree char *directory = g_dir_make_tmp("tidemark-cluster-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename(directory, "cluster", NULL);
+  g_assert_true(g_file_set_contents(path, OTHER_CLUSTER "\n", -1, NULL));
+  const DaemonProcessOptions ways[] = {{.gateways = 1, .words = "--until-end", .state_directory = directory},
+                                       {.gateways = 1, .yaml = FAILS, .state_directory = directory}};
+  for (guint i = 0; i < G_N_ELEMENTS(ways); i++) {
+    g_auto(DaemonProcess) daemon = daemon_process_start(fixture, &ways[i]);
+    g_assert_cmpint(daemon_process_wait_end(&daemon, FIXTURE_TIMEOUT_US), ==, TIDE_EXIT_CONFIG);
+    assert_log_has(&daemon, "cannot start: no gateway is usable: gateway '");
+    assert_log_has(&daemon, "but rows are written to cluster " OTHER_CLUSTER);
+  }
+  fake_hbase_set_cluster(fixture->hbase, OTHER_CLUSTER);
+  TideScriptedFault silent = {.kind = TIDE_FAULT_SILENCE, .call = TIDE_CALL_PUT_MULTIPLE};
+  guint id = scripted_gateway_add_fault(fixture->gateways[0], &silent);
+  pipeline_fixture_produce(fixture, 0, "host0", BASE_MS, "v");
+  pipeline_fixture_flush(fixture);
+  g_auto(DaemonProcess) moved = daemon_process_start(fixture, &ways[0]);
+  g_assert_true(scripted_gateway_wait_fault_hits(fixture->gateways[0], id, 1, pipeline_fixture_deadline_us()));
+  fake_hbase_set_cluster(fixture->hbase, FAKE_CLUSTER);
+  scripted_gateway_reset_connections(fixture->gateways[0]);
+  g_assert_cmpint(daemon_process_wait_end(&moved, FIXTURE_TIMEOUT_US), ==, TIDE_EXIT_CONFIG);
+  assert_log_has(&moved, "cannot go on: no gateway is usable: gateway '");
+  g_autoptr(GDir) files = g_dir_open(directory, 0, NULL);
+  for (const char *name; (name = g_dir_read_name(files)) != NULL;) {
+    g_autofree char *file = g_build_filename(directory, name, NULL);
+    g_assert_cmpint(g_remove(file), ==, 0);
+  }
+  g_assert_cmpint(g_rmdir(directory), ==, 0);
+}
+
 /* A minute, as long as a restart of HBase's Thrift servers takes: those that wait do it side by side. */
 static void
 test_hbase_that_does_not_come(PipelineFixture *fixture, gconstpointer kafka)
@@ -374,6 +412,7 @@ main(int argc, char **argv)
   ADD("missing/C4-missing-topic-ends-it", eager, test_missing_topic_ends_it);
   ADD("missing/D27-missing-table-ends-it", eager, test_missing_table_ends_it);
   ADD("missing/D27-gateway-that-is-too-old", eager, test_gateway_that_is_too_old);
+  ADD("missing/D28-K6-gateways-of-another-cluster", eager, test_gateways_of_another_cluster);
   ADD("missing/D27-hbase-that-does-not-come", eager, test_hbase_that_does_not_come);
   ADD("missing/C1-brokers-that-do-not-come", eager, test_brokers_that_do_not_come);
   return g_test_run();
