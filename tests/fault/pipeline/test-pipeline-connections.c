@@ -380,6 +380,7 @@ test_gateway_that_takes_nothing_rejects_no_row(PipelineFixture *fixture, gconstp
     write_steps(fixture, step, 1);
   g_assert_cmpuint(scripted_gateway_fault_hits(fixture->gateways[0], id), >, 0);
   g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_hbase_poison_rows_total", NULL), ==, 0);
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_hbase_calls_total", "outcome=\"poison\""), ==, 0);
   pipeline_assert_tables(fixture, step);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
 }
