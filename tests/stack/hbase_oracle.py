@@ -132,6 +132,18 @@ class Oracle:
         """Moves the region to another server, or takes it offline and brings it back where there is one; where it is then."""
         return self.ask("move-region", table, key.hex())[0]
 
+    def set(self, table: str, name: str, value: str) -> None:
+        """An attribute of the table, such as READONLY, or a setting of HBase's for this table alone."""
+        self.ask("set", table, name, value)
+
+    def limit_space(self, table: str, size_bytes: int, policy: str) -> None:
+        """A space quota, of an HBase that has quotas; policy: "NO_INSERTS" for instance."""
+        self.ask("limit-space", table, str(size_bytes), policy)
+
+    def limit_rate(self, table: str, kind: str, per_hour: int) -> None:
+        """A quota of the rate, of an HBase that has quotas; kind: "WRITE_NUMBER" for instance."""
+        self.ask("limit-rate", table, kind, str(per_hour))
+
     def grant(self, table: str, user: str, actions: str) -> None:
         """As the shell's grant, "RW" for instance; of an HBase that checks rights (CHECKS_RIGHTS)."""
         self.ask("grant", table, user, actions)

@@ -10,7 +10,7 @@ from typing import Any, Optional
 
 from jvm_process import StackError
 from kerberos_realm import REALM, Realm
-from sasl_gateway import PRINCIPAL
+from sasl_gateway import PRINCIPAL, java_flags_of
 from stack_services import HOST, START_DEADLINE_S, Gateway
 
 HTTP_PRINCIPAL = "HTTP/localhost"
@@ -63,13 +63,12 @@ class HttpGateway(Gateway):
     def __init__(self, directory: Path, index: int, zookeeper_port: int, port: int, *, certificate: Optional[Path] = None,
                  realm: Optional[Realm] = None, keytab: Optional[Path] = None, http_keytab: Optional[Path] = None,
                  **options: Any) -> None:
-        settings, flags = _http_settings(), ()
+        settings = _http_settings()
+        flags: tuple[str, ...] = ()
         if certificate is not None:
             settings |= _tls_settings(certificate)
         if realm is not None and keytab is not None and http_keytab is not None:
-            hosts = realm.directory / "hosts"
-            hosts.write_text(f"{HOST} localhost {socket.gethostname()}\n", encoding="ascii")
-            flags = (f"-Djava.security.krb5.conf={realm.gateway_configuration}", f"-Djdk.net.hosts.file={hosts}")
+            flags = java_flags_of(realm, realm.gateway_configuration)
             settings |= _spnego_settings(keytab, http_keytab)
         super().__init__(directory, index, zookeeper_port, port, settings=settings, jvm_flags=flags, **options)
         self._is_tls = certificate is not None

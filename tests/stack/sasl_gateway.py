@@ -36,17 +36,21 @@ def settings(keytab: Path, qop: str) -> dict[str, str]:
     }
 
 
+def java_flags_of(realm: Realm, configuration: Path) -> tuple[str, ...]:
+    """Of a JVM that takes its tickets as the krb5.conf says."""
+    hosts = realm.directory / "hosts"
+    # A gateway takes the host of its SASL name from the machine, not from its principal.
+    hosts.write_text(f"{HOST} localhost {socket.gethostname()}\n", encoding="ascii")
+    return f"-Djava.security.krb5.conf={configuration}", f"-Djdk.net.hosts.file={hosts}"
+
+
 class SaslGateway(Gateway):
     """qop: auth, auth-int or auth-conf. more_settings: in place of its own."""
 
     def __init__(self, directory: Path, index: int, zookeeper_port: int, port: int, *, realm: Realm, keytab: Path, qop: str,
                  more_settings: Optional[Mapping[str, str]] = None, **options: Any) -> None:
-        hosts = realm.directory / "hosts"
-        # The gateway takes the host of its SASL name from the machine, not from its principal.
-        hosts.write_text(f"{HOST} localhost {socket.gethostname()}\n", encoding="ascii")
-        flags = (f"-Djava.security.krb5.conf={realm.gateway_configuration}", f"-Djdk.net.hosts.file={hosts}")
         super().__init__(directory, index, zookeeper_port, port, settings={**settings(keytab, qop), **(more_settings or {})},
-                         jvm_flags=flags, **options)
+                         jvm_flags=java_flags_of(realm, realm.gateway_configuration), **options)
         self.address = f"localhost:{port}"  # by name: tickets are for names
 
     def await_ready(self, deadline_s: float = START_DEADLINE_S) -> None:

@@ -253,6 +253,8 @@ def _cluster_id() -> str:
 class HBase(Service):
     """Master, region server and ZooKeeper in one process, with its data in the local file system."""
 
+    main_class = "org.apache.hadoop.hbase.master.HMaster"
+
     def __init__(self, directory: Path, ports: Mapping[str, int], *, settings: Optional[Mapping[str, str]] = None,
                  jvm_flags: Sequence[str] = (), peak_speed: bool = False, owned: bool = True) -> None:
         super().__init__(directory, "hbase", peak_speed=peak_speed, owned=owned)
@@ -290,8 +292,7 @@ class HBase(Service):
         environment = java_flags.environment(f"{self.directory / 'conf'}:{maven_jars.classpath('hbase')}")
         self._root.mkdir(exist_ok=True)
         self._stopped_cleanly.unlink(missing_ok=True)
-        self._process.spawn([java_flags.java(), *flags, *self._jvm_flags, "org.apache.hadoop.hbase.master.HMaster", "start"],
-                            environment)
+        self._process.spawn([java_flags.java(), *flags, *self._jvm_flags, self.main_class, "start"], environment)
 
     def await_ready(self, deadline_s: float = START_DEADLINE_S) -> None:
         self._process.await_condition(lambda: "Master has completed initialization" in self._process.log_since_start(),
@@ -324,7 +325,7 @@ class Gateway(Service):
 
     def __init__(self, directory: Path, index: int, zookeeper_port: int, port: int, *, kind: str = "thrift2",
                  framed: bool = False, compact: bool = False, settings: Optional[Mapping[str, str]] = None,
-                 jvm_flags: Sequence[str] = (), peak_speed: bool = False, owned: bool = True) -> None:
+                 options: Sequence[str] = (), jvm_flags: Sequence[str] = (), peak_speed: bool = False, owned: bool = True) -> None:
         super().__init__(directory, f"gateway-{index}", peak_speed=peak_speed, owned=owned)
         self.jvm_flags = tuple(jvm_flags)  # behind the stack's own, so that they win
         self.kind = kind
@@ -332,6 +333,7 @@ class Gateway(Service):
         self.compact = compact
         self.port = port
         self.address = f"{HOST}:{port}"
+        self._options = tuple(options)  # of its command line
         self._zookeeper_port = zookeeper_port
         self._settings = dict(settings or {})
 
@@ -344,7 +346,7 @@ class Gateway(Service):
         flags = java_flags.hbase(self.name, self.log_path, heap="512m", peak_speed=self._peak_speed)
         wire = [*(["-f"] if self.framed else []), *(["-c"] if self.compact else [])]
         environment = java_flags.environment(f"{self.directory / 'conf'}:{maven_jars.classpath('hbase')}")
-        server = [GATEWAY_CLASS[self.kind], "start", "-b", HOST, "-p", str(self.port), "--infoport", "-1", *wire]
+        server = [GATEWAY_CLASS[self.kind], "start", "-b", HOST, "-p", str(self.port), "--infoport", "-1", *wire, *self._options]
         self._process.spawn([java_flags.java(), *flags, *self.jvm_flags, *server], environment)
 
     def await_ready(self, deadline_s: float = START_DEADLINE_S) -> None:

@@ -36,6 +36,9 @@ import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
+import org.apache.hadoop.hbase.quotas.QuotaSettingsFactory;
+import org.apache.hadoop.hbase.quotas.SpaceViolationPolicy;
+import org.apache.hadoop.hbase.quotas.ThrottleType;
 import org.apache.hadoop.hbase.security.access.Permission;
 import org.apache.hadoop.hbase.security.access.UserPermission;
 import org.apache.hadoop.hbase.util.Bytes;
@@ -62,6 +65,9 @@ public final class HBaseOracle {
       "split TABLE HEX                         at this key; returns when both halves are online",
       "unassign TABLE HEX | assign TABLE HEX   the region of this key, offline or online",
       "move-region TABLE HEX                   to another server, whose name is the answer; offline and online where there is one",
+      "set TABLE NAME VALUE                    an attribute, READONLY for instance, or a setting of HBase's for this table alone",
+      "limit-space TABLE BYTES POLICY          a space quota, with the policy when it is passed; HBase must have quotas",
+      "limit-rate TABLE TYPE N                 a quota of N in an hour, of WRITE_NUMBER for instance; HBase must have quotas",
       "grant TABLE USER ACTIONS                as the shell's grant, ACTIONS of the letters RWXCA; HBase must check rights",
       "tables");
 
@@ -159,6 +165,9 @@ public final class HBaseOracle {
       case "split" -> admin.splitRegionAsync(regionOf(table, rest).getRegionName(), key(rest)).get();
       case "unassign" -> admin.unassign(regionOf(table, rest).getRegionName());
       case "assign" -> admin.assign(regionOf(table, rest).getRegionName());
+      case "set" -> set(table, rest);
+      case "limit-space" -> limitSpace(table, rest);
+      case "limit-rate" -> limitRate(table, rest);
       case "grant" -> grant(table, rest);
       case "move-region" -> moveRegion(table, regionOf(table, rest));
       default -> throw new IllegalArgumentException("unknown command '" + command + "'");
@@ -257,6 +266,20 @@ public final class HBaseOracle {
       admin.disableTable(table);
     }
     admin.truncateTable(table, /* preserveSplits= */ true);
+  }
+
+  private void set(TableName table, List<String> words) throws IOException {
+    admin.modifyTable(TableDescriptorBuilder.newBuilder(admin.getDescriptor(table)).setValue(words.get(0), words.get(1)).build());
+  }
+
+  private void limitSpace(TableName table, List<String> words) throws IOException {
+    admin.setQuota(QuotaSettingsFactory.limitTableSpace(
+        table, Long.parseLong(words.get(0)), SpaceViolationPolicy.valueOf(words.get(1))));
+  }
+
+  private void limitRate(TableName table, List<String> words) throws IOException {
+    admin.setQuota(QuotaSettingsFactory.throttleTable(
+        table, ThrottleType.valueOf(words.get(0)), Long.parseLong(words.get(1)), TimeUnit.HOURS));
   }
 
   private void grant(TableName table, List<String> words) throws IOException {
