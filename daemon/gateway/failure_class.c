@@ -15,6 +15,10 @@ static const char remedy_access[] = "let the gateway's user write the table, in 
 static const char remedy_quota[] = "raise the table's space quota, or delete what it holds";
 static const char remedy_throttled[] =
     "HBase asks for a wait: see in the HBase shell whether a quota is why, with: list_quotas";
+static const char remedy_nameless[] = "the region server's log says why; where it is that a call has too many rows "
+                                      "(hbase.rpc.rows.size.threshold.reject), lower 'batch.max_rows' and restart";
+static const char remedy_unreached[] =
+    "the gateway's own log says why it cannot reach HBase, as without ZooKeeper, hbase:meta or a Kerberos ticket";
 static const char remedy_read_only[] = "end the read-only mode of the gateway, or of the table";
 
 /* What an exception's name or the begin of its message means. */
@@ -47,6 +51,11 @@ typedef struct FailureText {
 #define POISON                                                                                                         \
   {                                                                                                                    \
     .outcome = TIDE_OUTCOME_POISON, .is_certain = TRUE                                                                 \
+  }
+/* The region server's words on the whole of a call, part of which it may take. */
+#define TOO_LARGE                                                                                                      \
+  {                                                                                                                    \
+    .outcome = TIDE_OUTCOME_POISON, .is_for_size = TRUE                                                                \
   }
 #define SUSPECT                                                                                                        \
   {                                                                                                                    \
@@ -86,6 +95,7 @@ static const FailureText exceptions[] = {
     {"ConnectException", RETRY}, /* nothing was sent */
     {"NoRouteToHostException", RETRY},
     {"UnknownHostException", RETRY},
+    {"SaslException", RETRY_BUT(remedy_unreached)}, /* of the gateway's own ticket, beside region servers it knows */
     {"StoppedRpcClientException", RETRY},
     {"DroppedSnapshotException", RETRY},
     {"OutOfMemoryError", RETRY},
@@ -94,9 +104,9 @@ static const FailureText exceptions[] = {
     {"TimeoutException", IN_DOUBT},
     {"TimeoutIOException", IN_DOUBT},
     {"WALSyncTimeoutIOException", IN_DOUBT},
-    {"RetriesExhaustedException", IN_DOUBT},
+    {"RetriesExhaustedException", IN_DOUBT_BUT(remedy_unreached)},
     {"RetriesExhaustedWithDetailsException", IN_DOUBT},
-    {"RequestTooBigException", POISON},
+    {"RequestTooBigException", TOO_LARGE},
     {"ConstraintException", SUSPECT},
     {"IllegalArgumentException", SUSPECT},
     {"NullPointerException", SUSPECT},
@@ -131,7 +141,7 @@ static const FailureText messages[] = {
     {"Family cannot be null", POISON},
     {"Timestamp cannot be negative", POISON},
     {"Timestamp for KV out of range", POISON}, /* hbase.hregion.keyvalue.timestamp.slop.millisecs */
-    {"Rejecting large batch operation", SUSPECT},
+    {"RPC data length of ", TOO_LARGE},        /* hbase.ipc.max.request.size */
     {"Internal error processing", SUSPECT},
 };
 
@@ -183,7 +193,10 @@ of_unknown_name(const char *qualified_name, gboolean for_good)
 {
   gboolean is_javas = g_str_has_prefix(qualified_name, "java.");
   gboolean has_package = strchr(qualified_name, '.') != NULL;
-  return for_good || (has_package && !is_javas) ? (TideFailure)SUSPECT : (TideFailure)IN_DOUBT;
+  if (for_good || (has_package && !is_javas))
+    return (TideFailure)SUSPECT;
+  return strcmp(qualified_name, "IOException") == 0 ? (TideFailure)IN_DOUBT_BUT(remedy_nameless)
+                                                    : (TideFailure)IN_DOUBT;
 }
 
 /* FNV-1a of @text without its digits: regions, servers and sizes have numbers that differ from refusal to refusal. */

@@ -144,9 +144,8 @@ end_of(TideWriterConnection *connection, const GError *error)
   if (tide_error_outcome_unknown(error) || g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONNECT))
     return TIDE_CALL_END_NO_ANSWER;
   TideFailure failure = tide_failure_of(error);
-  gboolean is_bad_row =
-      g_error_matches(error, TIDE_ERROR, TIDE_ERROR_TOO_BIG) ||
-      (failure.outcome == TIDE_OUTCOME_POISON && failure.is_certain && tide_writer_connection_is_credible(connection));
+  gboolean is_bad_row = failure.outcome == TIDE_OUTCOME_POISON &&
+                        (failure.is_for_size || (failure.is_certain && tide_writer_connection_is_credible(connection)));
   return is_bad_row ? TIDE_CALL_END_BAD_ROW : TIDE_CALL_END_REFUSED;
 }
 

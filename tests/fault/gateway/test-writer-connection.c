@@ -56,10 +56,16 @@ connects(const Fixture *fixture, const char *reason)
 }
 
 static void
+note_refused_call(Fixture *fixture, const char *text)
+{
+  g_autoptr(GError) error = g_error_new_literal(TIDE_ERROR, TIDE_ERROR_GATEWAY, text);
+  tide_writer_connection_note_call(&fixture->connection, 1, tide_now_us(), error);
+}
+
+static void
 note_failed_call(Fixture *fixture)
 {
-  g_autoptr(GError) error = g_error_new_literal(TIDE_ERROR, TIDE_ERROR_GATEWAY, "the gateway cannot do this");
-  tide_writer_connection_note_call(&fixture->connection, 1, tide_now_us(), error);
+  note_refused_call(fixture, "the gateway cannot do this");
 }
 
 /* Another writer's call through the other gateway, as soon as that is up: each may have one connection at first. */
@@ -99,6 +105,21 @@ connect_where_the_circuit_opens(Fixture *fixture)
   while (tide_metrics_sum(fixture->metrics, "tidemark_gateway_breaker_opened_total", NULL) == 0)
     note_failed_call(fixture);
   return own;
+}
+
+/* K11: a call that a region server refuses for its size says as little of the gateway as a bad row does. */
+static void
+test_k11_too_large_call(Fixture *fixture, gconstpointer data)
+{
+  static const char text[] =
+      "the gateway refused 'putMultiple': Failed 12 actions: RPC data length of 1200911 received "
+      "from 10.0.0.1 is greater than max allowed 1000000: 12 times, servers with issues: null";
+  g_assert_true(tide_writer_connection_open(&fixture->connection, tide_now_us() + TIMEOUT_US));
+  note_refused_call(fixture, text);
+  note_written_call_elsewhere(fixture);
+  for (guint i = 0; i < 20; i++)
+    note_refused_call(fixture, text);
+  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_gateway_breaker_opened_total", NULL), ==, 0);
 }
 
 static void
@@ -193,6 +214,7 @@ main(int argc, char **argv)
   g_test_init(&argc, &argv, NULL);
   tide_log_init(TIDE_LOG_FORMAT_TEXT, g_getenv("TIDE_TEST_VERBOSE") != NULL ? TIDE_LOG_DEBUG : TIDE_LOG_CRIT);
   tide_hbase_client_init_types();
+  ADD("K11-too-large-call", test_k11_too_large_call);
   ADD("moves", test_writer_moves);
   ADD("stays-where-it-cannot-move", test_writer_that_cannot_move_stays);
   ADD("D7-K16-idle-loss-is-told-and-pinged-before", test_idle_loss_is_told_and_pinged_before);
