@@ -117,6 +117,8 @@ static const FailureText exceptions[] = {
 static const FailureText messages[] = {
     {"Failed after attempts=", IN_DOUBT},                 /* of which any may have timed out */
     {"Backoff time of ", IN_DOUBT_BUT(remedy_throttled)}, /* ... 7200000ms would exceed operation timeout */
+    /* ... prior to executing any actions. */
+    {"Operation timeout exceeded during resolution of region locations", RETRY_BUT(remedy_unreached)},
     {"Over memstore limit", RETRY},
     {"StoreTooBusy", RETRY},
     {"Region moved to", RETRY},
@@ -125,10 +127,11 @@ static const FailureText messages[] = {
     {"Requested row out of range", RETRY}, /* by a stale map of regions */
     {"Insufficient permissions", SUSPEND(remedy_access)},
     /* Space quotas, by their policies: "NO_INSERTS Puts are disallowed due to a space quota." That of DISABLE disables
-     * the table. */
+     * the table, and says "DISABLE This table is disabled due to violating a space quota." while it does so. */
     {"NO_INSERTS ", SUSPEND(remedy_quota)},
     {"NO_WRITES ", SUSPEND(remedy_quota)},
     {"NO_WRITES_COMPACTIONS ", SUSPEND(remedy_quota)},
+    {"DISABLE ", SUSPEND(remedy_quota)},
     {"Thrift Server is in Read-only mode", SUSPEND(remedy_read_only)},
     {"region is read only", SUSPEND(remedy_read_only)},
     {"KeyValue size too large", POISON},

@@ -39,6 +39,11 @@ static const Case cases[] = {
      YES, TIDE_OUTCOME_RETRY, FALSE},
     {"Failed 1 action: java.io.IOException: java.lang.OutOfMemoryError: Java heap space: 1 time, " SERVER, YES,
      TIDE_OUTCOME_RETRY, FALSE},
+    /* K11: as HBase 2.6.1 wrote it while it was slow. */
+    {"Failed 3 actions: Operation timeout exceeded during resolution of region locations, prior to executing any "
+     "actions. "
+     "Meta may be slow or operation timeout too short for batch size or retries.: 3 times, servers with issues: null",
+     YES, TIDE_OUTCOME_RETRY, FALSE},
     {HBASE "quotas.RpcThrottlingException: write size limit exceeded - wait 1sec, 200ms" TRACE, NO, TIDE_OUTCOME_RETRY,
      FALSE},
     {HBASE "exceptions.FailedSanityCheckException: Requested row out of range for doMiniBatchMutation on HRegion T,,1",
