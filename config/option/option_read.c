@@ -268,9 +268,10 @@ tide_config_group_read(const TideConfigGroup *group, const char *path, const Tid
   if (!tide_yaml_is_null(node) && node->kind != TIDE_YAML_MAPPING) {
     g_autofree char *got = tide_yaml_describe(node);
     g_autofree char *name = tide_problem_quote(path);
-    if (*path == '\0')
+    if (*path == '\0') /* a text alone is not quoted: the file of a password, given by mistake, is one */
       tide_problems_add_error(target->problems, node->position,
-                              "a configuration is made of sections ('kafka:', 'hbase:', 'tables:'), got %s", got);
+                              "a configuration is made of sections ('kafka:', 'hbase:', 'tables:'), got %s",
+                              node->kind == TIDE_YAML_SCALAR ? "a text" : got);
     else {
       g_autofree char *all = list_options(group);
       tide_problems_add_error(target->problems, node->position,

@@ -71,6 +71,18 @@ step(Level *level, const char *text)
   level->is_key_next = !level->is_key_next;
 }
 
+/* A text that stands where no secret belongs, and is one all the same: the whole of a file that is no configuration, as
+ * one that holds a password or a token; a key in PEM form; a user with his password, as "user.info" of others has it.
+ */
+static gboolean
+is_stray_secret(const Level *level, const char *text)
+{
+  if (level == NULL || strstr(text, TIDE_SECRET_KEY_BEGINS) != NULL)
+    return TRUE;
+  gboolean is_value = level->is_mapping && !level->is_key_next && level->key != NULL;
+  return is_value && g_str_has_suffix(level->key, "user") && strchr(text, ':') != NULL;
+}
+
 static void
 take_event(Masker *masker, const yaml_event_t *event)
 {
@@ -81,7 +93,7 @@ take_event(Masker *masker, const yaml_event_t *event)
 
   if (text != NULL || event->type == YAML_ALIAS_EVENT || is_begin) {
     Level inner = {.is_mapping = is_mapping, .is_key_next = TRUE, .is_secret = is_in_secret(level)};
-    if (inner.is_secret || (text != NULL && strstr(text, TIDE_SECRET_KEY_BEGINS) != NULL))
+    if (inner.is_secret || (text != NULL && is_stray_secret(level, text)))
       hide(masker, event->start_mark, event->end_mark);
     inner.parent_key = level != NULL ? g_strdup(level->key) : NULL;
     inner.is_flow =

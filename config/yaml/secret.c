@@ -25,8 +25,10 @@ is_name_char(char c)
   return g_ascii_isalnum(c) || c == '.' || c == '_' || c == '-';
 }
 
-static const char *const sounds[] = {"pas",     "secret",  "token",      "jaas",
-                                     "key.pem", "ssl.key", "http_users", "oauthbearer.config"};
+static const char *const sounds[] = {"pas",       "secret",    "token",        "jaas",
+                                     "key.pem",   "ssl.key",   "http_users",   "apikey",
+                                     "api.key",   "api_key",   "api-key",      "oauthbearer.config",
+                                     "user.info", "user_info", "authorization"};
 
 gboolean
 tide_secret_sounds(const char *key, const char *parent)
@@ -70,7 +72,7 @@ tide_secret_find_value(const char *line)
 }
 
 /* Appends the word @text, which may be an address, or hold one, with *** for a user that has a password; behind "://"
- * for any. Of what is between "@" and "@" nothing is a host. */
+ * for any, and for a query. Of what is between "@" and "@" nothing is a host. */
 static void
 append_masked(GString *out, const char *text, gsize len)
 {
@@ -83,7 +85,10 @@ append_masked(GString *out, const char *text, gsize len)
   g_string_append_len(out, text, begin - text);
   g_string_append(out, is_user ? "***" : "");
   begin = is_user ? host : begin;
-  g_string_append_len(out, begin, end - begin);
+  const char *query = scheme != NULL ? memchr(begin, '?', (gsize)(end - begin)) : NULL;
+  gboolean is_query = query != NULL && query + 1 < end;
+  g_string_append_len(out, begin, (is_query ? query + 1 : end) - begin);
+  g_string_append(out, is_query ? "***" : "");
 }
 
 char *

@@ -23,9 +23,9 @@ const char *tide_secret_find_name(const char *line);
 const char *tide_secret_find_value(const char *line);
 
 /* @text with *** for what somebody has put into an address before its host, as in https://user:password@host, or
- * user:password@host. (transfer full) */
+ * user:password@host, and for the query of a URL, as in https://host/?key=secret. (transfer full) */
 char *tide_secret_mask_addresses(const char *text);
 
-/* A value as it may be shown: *** for what tide_secret_find_value() finds in it, and for users of addresses. (transfer
- * full) */
+/* A value as it may be shown: *** for what tide_secret_find_value() finds in it, and for users and queries of
+ * addresses. (transfer full) */
 char *tide_secret_mask(const char *value);

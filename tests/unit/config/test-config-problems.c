@@ -33,6 +33,8 @@ static const ConfigProblemCase one_problem[] = {
      "5:9 error: 'limits' must be a mapping ('key: value'), got '3'; what may stand in it: memory, drain_timeout"},
     {"file-of-wrong-kind", "- a\n- b\n",
      "1:1 error: a configuration is made of sections ('kafka:', 'hbase:', 'tables:'), got a list"},
+    {"file-that-is-a-text", "secret\n",
+     "1:1 error: a configuration is made of sections ('kafka:', 'hbase:', 'tables:'), got a text"},
     {"topics-that-are-a-mapping", "kafka: { brokers: b, group: g, topics: { a: b } }\n" READINGS HBASE TABLES,
      "1:40 error: 'kafka.topics' needs a list: [metrics], got a mapping"},
     {"topic-that-is-a-mapping", "kafka: { brokers: b, group: g, topics: [{ a: b }] }\n" READINGS HBASE TABLES,

@@ -19,8 +19,9 @@ static const char *const places[] = {
     "%s\n" KAFKA READINGS HBASE TABLES,
 };
 
-static const char *const names[] = {"sasl.password", "ssl.key.passphrase", "sasl.pasword", "password",
-                                    "api_token",     "http_users",         "Secret",       "\"password\""};
+static const char *const names[] = {"sasl.password", "ssl.key.passphrase",  "sasl.pasword", "password",
+                                    "api_token",     "http_users",          "Secret",       "\"password\"",
+                                    "api_key",       "basic.auth.user.info"};
 
 /* %s: the name. All of the secret has "canary" in it. */
 static const char *const forms[] = {
@@ -65,6 +66,7 @@ static const char *const forms[] = {
     "# %s: canary",
     "url: u:canary@host\n# %s",
     "url: http://u:canary/canary@canary@host\n# %s",
+    "url: http://host/?key=canary\n# %s",
 };
 
 static char *
@@ -129,6 +131,17 @@ test_no_secret_is_shown_in_any_shape(void)
       }
 }
 
+/* As with '-c' and a password file, a token file, or one of users. */
+static void
+test_file_of_one_text_is_not_shown(void)
+{
+  static const char *const texts[] = {
+      "canary", "canary\n", "u:canary\nv:canary\n", "\"canary\"", "|\n  canary\n  canary", "--- canary"};
+
+  for (gsize i = 0; i < G_N_ELEMENTS(texts); i++)
+    assert_hidden(texts[i]);
+}
+
 static void
 test_lines_beside_a_secret_are_shown(void)
 {
@@ -145,6 +158,9 @@ test_lines_beside_a_secret_are_shown(void)
       {"tables:\n  passengers:\n    key: [a]\n", 3, "    key: [a]"},
       {"a: [\npassword: x\n", 1, "a: ["},
       {"# a\u2028# b\rpassword: \"x\ny\"\n", 4, "***"}, /* lines as libyaml counts them */
+      {"registry:\n  user: tidemark\n", 2, "  user: tidemark"},
+      {"registry:\n  user: tidemark:x\n", 2, "  user: ***"},
+      {"registry: { user: \"tidemark:x\", url: a }\n", 1, "registry: { user: ***, url: a }"},
       {"a: b", 2, NULL},
       {"a: b", 0, NULL},
   };
@@ -160,6 +176,7 @@ main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/masked-line/E2-no-secret-is-shown-in-any-shape", test_no_secret_is_shown_in_any_shape);
+  g_test_add_func("/masked-line/E2-file-of-one-text-is-not-shown", test_file_of_one_text_is_not_shown);
   g_test_add_func("/masked-line/lines-beside-a-secret-are-shown", test_lines_beside_a_secret_are_shown);
   return g_test_run();
 }

@@ -52,6 +52,8 @@ test_passwords_in_addresses_are_masked(void)
       {"a://x@h,b://h2,c://y:z@", "a://***@h,b://h2,c://***@"},
       {"got 'u:x@h:9092,v:y@h2'", "got '***@h:9092,***@h2'"},
       {"https://u:x/y@z@h/", "https://***@h/"},
+      {"'http://h:1/a?k=x'; http://h/?", "'http://h:1/a?***'; http://h/?"},
+      {"what?x", "what?x"},
       {"http://h:1/a", "http://h:1/a"},
       {"me@h", "me@h"},
       {"http://h/a@b", "http://h/a@b"},

@@ -291,8 +291,8 @@ static void
 test_excerpt_of_a_long_line_is_a_window(void)
 {
   g_autofree char *padding = g_strnfill(5000, 'x');
-  g_autofree char *source = g_strconcat(padding, "HERE", padding, NULL);
-  g_autofree char *excerpt = format(1, 5001, source);
+  g_autofree char *source = g_strconcat("a: ", padding, "HERE", padding, NULL);
+  g_autofree char *excerpt = format(1, 5004, source);
   g_auto(GStrv) lines = g_strsplit(excerpt, "\n", -1);
 
   g_assert_cmpuint(strlen(lines[1]), <, 100);
