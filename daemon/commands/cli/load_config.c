@@ -19,13 +19,24 @@ tide_config_option(const char *path)
   return g_strdup_printf(" -c %s", word);
 }
 
+/* Whether one of them is about a line, and not the file as a whole. */
+static gboolean
+has_lines(const GPtrArray *problems)
+{
+  for (guint i = 0; i < problems->len; i++)
+    if (((const TideConfigProblem *)problems->pdata[i])->line > 0)
+      return TRUE;
+  return FALSE;
+}
+
 guint
 tide_config_problems_print(FILE *stream, const char *path, const GPtrArray *problems)
 {
   guint n_errors = 0;
   g_autofree char *source = NULL;
-  /* A pipe was read already and is empty now: problems are shown without their lines then. */
-  if (problems->len > 0 && g_file_test(path, G_FILE_TEST_IS_REGULAR))
+  /* A pipe was read already and is empty now: problems are shown without their lines then. And a file that is too large
+   * to be read is not read for this either. */
+  if (has_lines(problems) && g_file_test(path, G_FILE_TEST_IS_REGULAR))
     (void)g_file_get_contents(path, &source, NULL, NULL);
   for (guint i = 0; i < problems->len; i++) {
     const TideConfigProblem *problem = problems->pdata[i];

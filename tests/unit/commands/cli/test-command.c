@@ -1,6 +1,12 @@
 /* What all commands have in common: their options' struct, what they are given, and which exit code wins. */
 #include "commands/cli/command.h"
 
+#include "commands/cli/load_config.h"
+
+#include <glib/gstdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
 typedef struct ProbeOptions {
   guint64 count;
   GPtrArray *names; /* (element-type utf8) */
@@ -124,6 +130,33 @@ test_verbs(void)
   }
 }
 
+static glong
+peak_kib(void)
+{
+  struct rusage usage;
+  g_assert_cmpint(getrusage(RUSAGE_SELF, &usage), ==, 0);
+  return usage.ru_maxrss;
+}
+
+/* As of a disk image that was named by mistake. */
+static void
+test_config_that_is_too_large(void)
+{
+  g_autoptr(GPtrArray) problems = NULL;
+  g_autofree char *path = NULL;
+  int fd = g_file_open_tmp("tide-large-XXXXXX", &path, NULL);
+  g_assert_cmpint(ftruncate(fd, 512 << 20), ==, 0);
+  close(fd);
+  glong before_kib = peak_kib();
+  g_autoptr(TideConfig) config = tide_config_load(path, &problems);
+  FILE *stream = fopen("/dev/null", "w");
+  g_assert_null(config);
+  g_assert_cmpuint(tide_config_problems_print(stream, path, problems), ==, 1);
+  fclose(stream);
+  g_assert_cmpint(peak_kib() - before_kib, <, 64 << 10);
+  g_unlink(path);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -132,5 +165,6 @@ main(int argc, char **argv)
   g_test_add_func("/command/a-wrong-line-runs-nothing", test_wrong_lines);
   g_test_add_func("/command/what-failed-goes-before-what-was-found", test_exit_codes);
   g_test_add_func("/command/unknown-verbs-are-told-the-known-ones", test_verbs);
+  g_test_add_func("/command/a-configuration-that-is-too-large-is-not-read", test_config_that_is_too_large);
   return g_test_run();
 }
