@@ -4,6 +4,7 @@
 #include "dead_letters/dead_letter_row.h"
 #include "util/backoff.h"
 #include "util/clock.h"
+#include "util/error.h"
 #include "util/log.h"
 
 /* A group is synced together: large enough that a sync of some milliseconds is no bound, small enough to stay far below
@@ -413,15 +414,15 @@ read_originals(TideDeadLetterQueue *dead_letters, gint64 now_us)
 
 /* ---- keeping ---- */
 
-/* The lines of a group of jobs, from the first on. Returns: how many. */
+/* The lines of a group of jobs, from the first on, @most of them. Returns: how many. */
 static guint32
-make_lines(TideDeadLetterQueue *dead_letters)
+make_lines(TideDeadLetterQueue *dead_letters, guint32 most)
 {
   guint32 n = 0;
   tide_buffer_reset(&dead_letters->lines);
   gint64 now_ms = tide_wall_clock_epoch_ms();
   for (const TideDeadLetterJob *job = dead_letters->to_keep.jobs.first;
-       job != NULL && n < GROUP_DEAD_LETTERS && dead_letters->lines.len < GROUP_BYTES; job = job->next, n++)
+       job != NULL && n < most && dead_letters->lines.len < GROUP_BYTES; job = job->next, n++)
     tide_dead_letter_json_append(&dead_letters->lines, &job->dead_letter, now_ms);
   return n;
 }
@@ -430,10 +431,16 @@ static void
 keep_in_file(TideDeadLetterQueue *dead_letters, gint64 now_us)
 {
   TideDeadLetterStage *stage = &dead_letters->to_keep;
+  guint32 most = GROUP_DEAD_LETTERS;
   while (stage->jobs.first != NULL && now_us >= stage->next_us) {
     g_autoptr(GError) error = NULL;
-    guint32 n = make_lines(dead_letters);
+    guint32 n = make_lines(dead_letters, most);
     if (!tide_dead_letter_file_append(dead_letters->file, tide_buffer_bytes(&dead_letters->lines), &error)) {
+      if (n > 1 && g_error_matches(error, TIDE_ERROR, TIDE_ERROR_TOO_BIG)) {
+        most =
+            n / 2; /* a group may be larger than all files together may be: nothing that is removed makes room for it */
+        continue;
+      }
       stall(dead_letters, stage, error->message, now_us);
       return;
     }

@@ -211,6 +211,46 @@ test_holds_while_the_disk_takes_nothing(Fixture *fixture, gconstpointer data)
   g_assert_cmpint(fixture->dead_letters->to_keep.logged_us, ==, 0);
 }
 
+static void
+remove_letters(const Fixture *fixture)
+{
+  g_autoptr(GDir) entries = g_dir_open(fixture->directory, 0, NULL);
+  for (const char *name; (name = g_dir_read_name(entries)) != NULL;) {
+    g_autofree char *path = g_build_filename(fixture->directory, name, NULL);
+    if (!g_str_has_suffix(name, ".lock"))
+      g_remove(path);
+  }
+}
+
+/* More of them at once than all files may hold: what fits is kept, and the rest when the operator has made room. */
+static void
+test_group_larger_than_all_files_is_kept(Fixture *fixture, gconstpointer data)
+{
+  const guint n_all = 500;
+  g_autofree char *away = g_strconcat(fixture->directory, "-away", NULL);
+  g_assert_cmpint(g_rename(fixture->directory, away), ==, 0);
+  for (gint64 i = 0; i < n_all; i++)
+    submit(fixture, i);
+  await_holding(fixture);
+  g_assert_cmpint(g_rename(away, fixture->directory), ==, 0);
+  gint64 deadline_us = tide_now_us() + TIMEOUT_US;
+  for (guint n = 0, n_since = 0; n < n_all;) {
+    TideDeadLetterJob *job = tide_dead_letter_completions_take(&fixture->box);
+    for (TideDeadLetterJob *next; job != NULL; job = next, n++, n_since++) {
+      next = job->next;
+      g_assert_cmpint(job->result, ==, TIDE_DEAD_LETTER_KEPT);
+      g_assert_cmpuint(job->source.sequence, ==, n);
+      tide_dead_letter_job_free(job);
+    }
+    if (n < n_all)
+      await_change(fixture, deadline_us);
+    if (n_since > 0 && tide_dead_letter_queue_is_stalled_racy(fixture->dead_letters)) {
+      remove_letters(fixture);
+      n_since = 0;
+    }
+  }
+}
+
 /* The next owner of the partition makes them; what kept them from being kept holds nobody any more.
  * @owned_now: instead of the epoch that they are of */
 static void
@@ -350,6 +390,9 @@ main(int argc, char **argv)
              test_dead_letters_of_a_partition_that_came_back_complete, tear_down);
   g_test_add("/dead-letter-queue/E7-holds-while-the-disk-takes-nothing", Fixture, NULL, set_up,
              test_holds_while_the_disk_takes_nothing, tear_down);
+  g_test_add("/dead-letter-queue/group-larger-than-all-files-is-kept", Fixture,
+             "  max_ratio: 1\n  max_size: 64KiB\n  max_file_size: 64KiB\n", set_up,
+             test_group_larger_than_all_files_is_kept, tear_down);
   g_test_add("/dead-letter-queue/second-daemon-is-told-what-to-do", Fixture, NULL, set_up,
              test_second_daemon_is_told_what_to_do, tear_down);
   g_test_add("/dead-letter-queue/too-many-dead-letters-hold-until-a-restart", Fixture, NULL, set_up,
