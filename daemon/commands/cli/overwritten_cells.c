@@ -7,8 +7,9 @@
 /* Who wrote a place last, and what. */
 typedef struct Written {
   guint64 message;
-  guint32 identity; /* of its reading */
-  GBytes *value;    /* owned */
+  guint32 identity;   /* of its reading */
+  gboolean is_shared; /* another reading, before, gave the same value */
+  GBytes *value;      /* owned */
 } Written;
 
 struct TideOverwrittenCells {
@@ -80,12 +81,15 @@ add_cell(TideOverwrittenCells *cells, const TideRow *row, const TideCell *cell)
 {
   TideOverwritten *table = &cells->tables[row->table_index];
   GBytes *place = place_of(row, cell);
-  Written written = {cells->message, row->identity, g_bytes_new(cell->value.data, cell->value.len)};
+  Written written = {cells->message, row->identity, FALSE, g_bytes_new(cell->value.data, cell->value.len)};
   const Written *before = g_hash_table_lookup(cells->places, place);
   table->n_cells++;
   gboolean is_other = before != NULL && !g_bytes_equal(before->value, written.value);
   gboolean is_same_message = before != NULL && before->message == cells->message;
-  if (is_other && !is_same_message && row->identity != 0 && before->identity == row->identity)
+  gboolean is_same_reading = before != NULL && row->identity != 0 && before->identity == row->identity;
+  written.is_shared = before != NULL && !is_other && (before->is_shared || !is_same_reading);
+  /* Of several readings with one value, a later message corrects one only: the others are lost. */
+  if (is_other && !is_same_message && is_same_reading && !before->is_shared)
     table->n_corrected++;
   else if (is_other)
     note_lost(table, row, cell, is_same_message);

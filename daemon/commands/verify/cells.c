@@ -223,13 +223,16 @@ replace_expected(TideVerifyCells *cells, TideVerifyEntry *entry, const TideVerif
 {
   const TideVerifyEntry before = *entry;
   gboolean is_same_message = before.source == cell->source, is_other_value = before.value != cell->value;
-  gboolean is_same_reading = before.identity != 0 && before.identity == cell->identity;
+  gboolean is_known = before.identity != 0 && cell->identity != 0;
+  gboolean is_same_reading = is_known && before.identity == cell->identity;
   entry->is_contested = is_same_message && (before.is_contested || is_other_value) ? 1 : 0;
   entry->is_corrected |= is_same_reading && is_other_value && !is_same_message ? 1 : 0;
+  entry->is_shared = !is_other_value && (before.is_shared || (is_known && !is_same_reading)) ? 1 : 0;
   entry->value = cell->value;
   entry->source = cell->source;
   entry->identity = cell->identity;
-  if (!tide_verify_entries_clash(&before, cell))
+  /* Of several readings with one value, another is lost at least: it is corrected for one of them only. */
+  if (!tide_verify_entries_clash(&before, cell) && !(before.is_shared && is_other_value))
     return;
   TideVerifyEntry *lost;
   for (TideVerifyColumn column = tide_verify_cells_column(cells, cell->row, cell->column);

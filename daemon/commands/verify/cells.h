@@ -72,6 +72,7 @@ typedef struct TideVerifyEntry {
   guint8 is_matched : 1;   /* EXPECTED, POSSIBLE: it was found */
   guint8 is_contested : 1; /* EXPECTED: its message wrote several values to it, of which this is the last */
   guint8 is_corrected : 1; /* EXPECTED: an earlier message gave the same reading another value */
+  guint8 is_shared : 1;    /* EXPECTED: another reading, before, gave it the same value */
   guint8 is_explained : 1; /* FOUND: by a message outside of the window */
   guint8 is_outside : 1;   /* FOUND: at a time for which the window says nothing */
 } TideVerifyEntry;

@@ -167,6 +167,10 @@ static const Case cases[] = {
     {"e0:5=a/1 e0:5=a/1 f:5=a", "5 right", DATA},
     {"e0:5=a/1 r0:5=b/1 f:5=b", "5 conflict", DATA},
     {"e0:5=a/1 e1:5=b/1 f:5=b", "5 conflict", DATA},
+    {"e0:5=a/1 e0:5=a/2 f:5=a", "5 right", DATA},
+    {"e0:5=a/1 e0:5=a/2 e0:5=b/2 f:5=b", "5 overwritten", DATA}, /* of the first reading, whoever corrects the value */
+    {"e0:5=a/1 e0:5=a/2 e0:5=b/1 f:5=b", "5 overwritten", DATA},
+    {"e0:5=a/1 e0:5=a/2 e0:5=a/2 e0:5=b/2 f:5=b", "5 overwritten", DATA},
     {"e0:5=a/1 f:5=b x:5=b/1", "5 corrected", DATA},
     /* dead letters */
     {"e0:5=a p:7=b f:5=a", "5 right", LATEST},
