@@ -162,6 +162,9 @@ TideConfig *tide_config_load_text(const char *name, TideBytes text, GPtrArray **
 void tide_config_free(TideConfig *config); /* NULL and half-built ok */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideConfig, tide_config_free)
 
+/* Whether HBase accepts @name for a table that is not its own. Errors: CONFIG, of which 'NAME' is the subject. */
+gboolean tide_config_check_table_name(const char *name, GError **error);
+
 /* @name as the file writes it, or with HBase's own namespace in front ("default:METRIC" is "METRIC"); or a name that a
  * dated table makes: SENSOR_20170726 finds SENSOR_{yyyyMMdd}. NULL: no such. */
 const TideTable *tide_config_find_table(const TideConfig *config, const char *name);

@@ -18,8 +18,8 @@ is_name(const char *name, gsize len, const char *extra)
   return len > 0;
 }
 
-static gboolean
-check_name(const char *name, GError **error)
+gboolean
+tide_config_check_table_name(const char *name, GError **error)
 {
   const char *colon = strchr(name, ':');
   const char *table = colon != NULL ? colon + 1 : name;
@@ -88,7 +88,7 @@ check_date(const DatedName *name, GError **error)
   tide_time_print_append(print, NULL, SAMPLE_TIME_NS, &date);
   g_autofree char *full =
       g_strdup_printf("%s%.*s%s", name->before, (int)date.len, (const char *)date.data, name->behind);
-  return check_name(full, error);
+  return tide_config_check_table_name(full, error);
 }
 
 static TideKeyText *
@@ -115,7 +115,7 @@ tide_load_table_name(TideTableLoad *it)
   g_autoptr(GError) error = NULL;
   g_auto(DatedName) name = {0};
   gboolean is_dated = take_apart(text, &name);
-  gboolean is_good = is_dated ? check_date(&name, &error) : check_name(text, &error);
+  gboolean is_good = is_dated ? check_date(&name, &error) : tide_config_check_table_name(text, &error);
 
   if (!is_good)
     tide_problems_add_error(it->load->problems, it->key_node->position, "'%s' %s", shown, error->message);

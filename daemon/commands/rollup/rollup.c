@@ -492,6 +492,26 @@ roll_up(TideCommandCall *call, Rollup *rollup, GError **error)
 /* ---- command -------------------------------------------------------------------------------------------------------
  */
 
+/* The target belongs to this command, and not to the daemon or to HBase. */
+static gboolean
+check_target_name(const Rollup *rollup, GError **error)
+{
+  g_autoptr(GError) reason = NULL;
+  g_autofree char *quoted = tide_bytes_printable(tide_bytes_of_string(rollup->target));
+  const TideTable *known = tide_table_of_name(rollup->config, rollup->target);
+  if (known != NULL && (known->declared == NULL || tide_table_is_template(known->declared)))
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
+                "'%s' is a table that the daemon writes: a day is copied into a table of its own, name another with "
+                "'--to'",
+                quoted);
+  else if (!tide_config_check_table_name(rollup->target, &reason))
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
+                "'%s' %s: a day is copied into a table of its own, name another with '--to'", quoted, reason->message);
+  else
+    return TRUE;
+  return FALSE;
+}
+
 static gboolean
 begin_rollup(TideCommandCall *call, GError **error)
 {
@@ -504,12 +524,7 @@ begin_rollup(TideCommandCall *call, GError **error)
     return FALSE;
   rollup.target = options->target != NULL ? g_strdup(options->target)
                                           : g_strconcat(rollup.source->name, "_", rollup.day.name, NULL);
-  const TideTable *known = tide_table_of_name(call->config, rollup.target);
-  if (g_str_has_prefix(rollup.target, "hbase:") ||
-      (known != NULL && (known->declared == NULL || tide_table_is_template(known->declared)))) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-                "'%s' is %s: a day is copied into a table of its own, name another with '--to'", rollup.target,
-                known != NULL ? "a table that the daemon writes" : "HBase's own");
+  if (!check_target_name(&rollup, error)) {
     clear_rollup(&rollup);
     return FALSE;
   }

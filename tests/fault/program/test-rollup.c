@@ -319,7 +319,10 @@ test_E7_only_a_copy_is_copied_into(Fixture *fixture, gconstpointer unused)
     const char *family; /* of a table that is there; NULL: none is */
     const char *text;
   } targets[] = {
-      {"hbase:meta", NULL, "'hbase:meta' is HBase's own"},
+      {"hbase:meta", NULL, "'hbase:meta' is in the namespace of HBase's own tables"},
+      {"''", NULL, "'' is no table name that HBase accepts"},
+      {"../OTHER", NULL, "'../OTHER' is no table name that HBase accepts"},
+      {"A\x1b", NULL, "'A\\x1B' is no table name that HBase accepts"},
       {"CURRENT", "M", "'CURRENT' is a table that the daemon writes"},
       {"SENSOR", NULL, "'SENSOR' is a table that the daemon writes"},
       {"OTHER", "x", "'OTHER' exists and has no family 'M', so it is no copy of 'SENSOR'"},
