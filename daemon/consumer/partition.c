@@ -509,6 +509,7 @@ tide_partition_show(TidePartition *partition)
   TideConsumerPosition position = position_of(partition);
   TideConsumerNote note = {.in_flight = partition->offsets.unfinished,
                            .pauses = partition->pauses.reasons,
+                           .is_located = partition->location.is_located,
                            .halt_text = partition->halt.text};
   partition->location.was_replaced |= tide_kafka_watch_note(partition->watch, partition->watched, &position, &note);
   tide_gauge_set(partition->counters.paused_gauge, partition->pauses.is_paused ? 1 : 0);

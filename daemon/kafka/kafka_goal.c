@@ -70,51 +70,85 @@ tide_goal_rule_add(TideGoalRule *rule, const char *topic, gint32 partition, gint
 static gboolean
 is_left(const TideGoalPart *part)
 {
-  return part->committed < part->end && !part->is_halted;
+  return part->committed < part->end && part->owner != TIDE_GOAL_OURS_HALTED;
 }
 
 void
-tide_goal_rule_note(TideGoalRule *rule, guint i, gint64 committed, gboolean is_ours, gboolean is_halted, gint64 now_us)
+tide_goal_rule_note(TideGoalRule *rule, guint i, gint64 committed, TideGoalOwner owner, gint64 now_us)
 {
   TideGoalPart *part = &g_array_index(rule->parts, TideGoalPart, i);
   gboolean has_moved = committed != part->committed;
   part->committed = committed;
-  part->is_ours = is_ours;
-  part->is_halted = is_ours && is_halted;
-  if (has_moved || (is_ours && is_left(part)))
+  part->owner = owner;
+  if (has_moved || (owner == TIDE_GOAL_OURS && is_left(part)))
     rule->progress_us = now_us;
+}
+
+/* What is left of @owner's parts, by name. (transfer full) */
+static char *
+name_left(const TideGoalRule *rule, TideGoalOwner owner, guint n_left)
+{
+  GString *names = g_string_new(NULL);
+  guint n_named = 0;
+  for (guint i = 0; i < rule->parts->len && n_named < MAX_NAMED; i++) {
+    const TideGoalPart *part = &g_array_index(rule->parts, TideGoalPart, i);
+    if (part->owner == owner && is_left(part))
+      g_string_append_printf(names, "%s'%s' %d at %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT, n_named++ > 0 ? ", " : "",
+                             part->topic, part->partition, MAX(part->committed, 0), part->end);
+  }
+  if (n_left > n_named)
+    g_string_append_printf(names, " and %u more", n_left - n_named);
+  return g_string_free(names, FALSE);
+}
+
+static void
+tell_of_others(const TideGoalRule *rule, guint n_left, const char *group, gint64 waited_us, GString *text)
+{
+  g_autofree char *names = name_left(rule, TIDE_GOAL_OF_OTHERS, n_left);
+  g_string_append_printf(
+      text,
+      "%u of %u partitions with messages are not assigned to this run, and their committed offsets have not moved for "
+      "%" G_GINT64_FORMAT " s: %s; another member of the group '%s' has them, or a rebalance has not ended "
+      "('kafka-consumer-groups --describe --members --group %s' shows the members); %s",
+      n_left, rule->parts->len, waited_us / TIDE_US_PER_S, names, group, group,
+      waited_us < rule->patience_us ? "a killed member counts until its kafka.session_timeout is over"
+                                    : "run again once they are gone");
+}
+
+static void
+tell_of_unlocated(const TideGoalRule *rule, guint n_left, gint64 waited_us, GString *text)
+{
+  g_autofree char *names = name_left(rule, TIDE_GOAL_UNLOCATED, n_left);
+  g_string_append_printf(
+      text,
+      "%s%u of %u partitions with messages are assigned to this run, and for %" G_GINT64_FORMAT
+      " s the brokers have not said where they are read on: %s; 'kafka-topics --describe --unavailable-partitions' "
+      "shows those without a leader, and the log what the brokers answer; %s",
+      text->len > 0 ? "; " : "", n_left, rule->parts->len, waited_us / TIDE_US_PER_S, names,
+      waited_us < rule->patience_us ? "they are asked again" : "run again once the brokers say it");
 }
 
 TideGoalState
 tide_goal_rule_judge(const TideGoalRule *rule, const char *group, gint64 now_us, char **ret_text)
 {
-  g_autoptr(GString) names = g_string_new(NULL);
   gint64 waited_us = now_us - rule->progress_us;
-  guint n_left = 0, n_ours = 0, n_halted = 0;
+  guint n_left[TIDE_GOAL_OURS_HALTED + 1] = {0}, n_halted = 0;
   *ret_text = NULL;
   for (guint i = 0; i < rule->parts->len; i++) {
     const TideGoalPart *part = &g_array_index(rule->parts, TideGoalPart, i);
-    n_halted += part->is_halted && part->committed < part->end ? 1 : 0;
-    if (!is_left(part))
-      continue;
-    n_ours += part->is_ours ? 1 : 0;
-    if (n_left++ < MAX_NAMED)
-      g_string_append_printf(names, "%s'%s' %d at %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT, n_left > 1 ? ", " : "",
-                             part->topic, part->partition, MAX(part->committed, 0), part->end);
+    n_left[part->owner] += is_left(part) ? 1 : 0;
+    n_halted += !is_left(part) && part->committed < part->end ? 1 : 0;
   }
-  if (n_left == 0)
+  if (n_left[TIDE_GOAL_OF_OTHERS] + n_left[TIDE_GOAL_UNLOCATED] + n_left[TIDE_GOAL_OURS] == 0)
     return n_halted > 0 ? TIDE_GOAL_HALTED : TIDE_GOAL_REACHED;
-  if (n_ours > 0 || waited_us < REBALANCE_US)
+  if (n_left[TIDE_GOAL_OURS] > 0 || waited_us < REBALANCE_US)
     return TIDE_GOAL_AHEAD;
-  if (n_left > MAX_NAMED)
-    g_string_append_printf(names, " and %u more", n_left - MAX_NAMED);
-  *ret_text = g_strdup_printf(
-      "%u of %u partitions with messages are not assigned to this run, and their committed offsets have not moved for "
-      "%" G_GINT64_FORMAT " s: %s; another member of the group '%s' has them, or a rebalance has not ended "
-      "('kafka-consumer-groups --describe --members --group %s' shows the members); %s",
-      n_left, rule->parts->len, waited_us / TIDE_US_PER_S, names->str, group, group,
-      waited_us < rule->patience_us ? "a killed member counts until its kafka.session_timeout is over"
-                                    : "run again once they are gone");
+  GString *text = g_string_new(NULL);
+  if (n_left[TIDE_GOAL_OF_OTHERS] > 0)
+    tell_of_others(rule, n_left[TIDE_GOAL_OF_OTHERS], group, waited_us, text);
+  if (n_left[TIDE_GOAL_UNLOCATED] > 0)
+    tell_of_unlocated(rule, n_left[TIDE_GOAL_UNLOCATED], waited_us, text);
+  *ret_text = g_string_free(text, FALSE);
   return waited_us < rule->patience_us ? TIDE_GOAL_AHEAD : TIDE_GOAL_MISSED;
 }
 
@@ -223,6 +257,17 @@ find_view(const GArray *views, const rd_kafka_topic_partition_t *at)
   return NULL;
 }
 
+/* @view: NULL: the partition is not assigned to this process. */
+static TideGoalOwner
+owner_of(const TidePartitionView *view)
+{
+  if (view == NULL)
+    return TIDE_GOAL_OF_OTHERS;
+  if (view->halt_text != NULL)
+    return TIDE_GOAL_OURS_HALTED;
+  return view->is_located ? TIDE_GOAL_OURS : TIDE_GOAL_UNLOCATED;
+}
+
 /* How far the group is, and what of it is ours. */
 static gboolean
 ask_group(TideKafkaGoal *goal, GError **error)
@@ -241,11 +286,9 @@ ask_group(TideKafkaGoal *goal, GError **error)
   if (problem == RD_KAFKA_RESP_ERR_NO_ERROR) {
     gint64 now_us = tide_now_us();
     g_autoptr(GArray) views = tide_kafka_watch_view(goal->watch);
-    for (int i = 0; i < list->cnt; i++) {
-      const TidePartitionView *view = find_view(views, &list->elems[i]);
-      tide_goal_rule_note(rule, (guint)i, MAX(list->elems[i].offset, -1), view != NULL,
-                          view != NULL && view->halt_text != NULL, now_us);
-    }
+    for (int i = 0; i < list->cnt; i++)
+      tide_goal_rule_note(rule, (guint)i, MAX(list->elems[i].offset, -1), owner_of(find_view(views, &list->elems[i])),
+                          now_us);
   } else {
     rule->progress_us = tide_now_us(); /* whether there is progress is not known */
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_KAFKA,

@@ -1,8 +1,9 @@
 /* Where a run to the end must come to: where each partition of the topics ended when the run began, whichever member of
  * the group has it, against what the group has committed. Partitions and topics that appear later do not belong to it.
  *
- * A partition that this process does not have is waited for while the group's offsets move. If none moves for longer
- * than a killed member counts as one (kafka.session_timeout and a margin), the goal is missed.
+ * A partition that this process does not read is waited for while the group's offsets move: another member has it, or
+ * no broker says where it is read on. If none moves for longer than a killed member counts as one
+ * (kafka.session_timeout and a margin), the goal is missed.
  *
  * Threads: any, unless said otherwise. All questions are asked by the thread "tide-goal", and wait two seconds each. */
 #pragma once
@@ -18,23 +19,29 @@ typedef enum TideGoalState {
   TIDE_GOAL_AHEAD,
   TIDE_GOAL_REACHED, /* all is committed */
   TIDE_GOAL_HALTED,  /* all is, but for partitions that are halted in this process */
-  TIDE_GOAL_MISSED,  /* partitions that this process does not have made no progress for too long */
+  TIDE_GOAL_MISSED,  /* partitions that this process does not read made no progress for too long */
 } TideGoalState;
 
 /* ---- the rule, which is pure; threads: one at a time ---- */
+
+typedef enum TideGoalOwner {
+  TIDE_GOAL_OF_OTHERS,
+  TIDE_GOAL_UNLOCATED, /* assigned to us, and no broker has said where it is read on */
+  TIDE_GOAL_OURS,
+  TIDE_GOAL_OURS_HALTED, /* until an operator acts */
+} TideGoalOwner;
 
 typedef struct TideGoalPart {
   char *topic; /* owned */
   gint32 partition;
   gint64 end;
   gint64 committed; /* by the group; -1: nothing, or not known yet */
-  gboolean is_ours;
-  gboolean is_halted; /* by us, until an operator acts */
+  TideGoalOwner owner;
 } TideGoalPart;
 
 typedef struct TideGoalRule {
   GArray *parts;      /* owned (element-type TideGoalPart): those that hold messages */
-  gint64 progress_us; /* when one that is not at its end moved last, or was ours; or no answer came */
+  gint64 progress_us; /* when one that is not at its end moved last, or was read by us; or no answer came */
   gint64 patience_us; /* without progress */
 } TideGoalRule;
 
@@ -43,11 +50,10 @@ void tide_goal_rule_clear(TideGoalRule *rule);
 void tide_goal_rule_add(TideGoalRule *rule, const char *topic, gint32 partition, gint64 end);
 
 /* What is known of the part at place @i now. */
-void tide_goal_rule_note(TideGoalRule *rule, guint i, gint64 committed, gboolean is_ours, gboolean is_halted,
-                         gint64 now_us);
+void tide_goal_rule_note(TideGoalRule *rule, guint i, gint64 committed, TideGoalOwner owner, gint64 now_us);
 
-/* @ret_text: (transfer full): which partitions are waited for and how far they are; NULL while this process has some of
- * them, or the others move. Returns: one of the last four */
+/* @ret_text: (transfer full): which partitions are waited for and how far they are; NULL while this process reads some
+ * of them, or the others move. Returns: one of the last four */
 TideGoalState tide_goal_rule_judge(const TideGoalRule *rule, const char *group, gint64 now_us, char **ret_text);
 
 /* ---- the questions ---- */

@@ -44,11 +44,11 @@ struct TideWatchedPartition {
   gint64 committed_offset; /* at the last answer */
   gint64 end_offset;       /* likewise */
   gint64 oldest_ms;
-  gint64 greatest_end_offset;
-  gint64 shorter_us;     /* since when the end has been below that; 0: it is not */
-  gboolean was_replaced; /* its log */
-  gint64 read_to;        /* at the last answer */
-  gint64 still_us;       /* since when it has been that, while there was more; 0: there was no more */
+  gint64 greatest_end_offset; /* in this assignment: what an earlier one committed vanishes with a topic, too */
+  gint64 shorter_us;          /* since when the end has been below that; 0: it is not */
+  gboolean was_replaced;      /* its log */
+  gint64 read_to;             /* at the last answer */
+  gint64 still_us;            /* since when it has been that, while there was more; 0: there was no more */
   gint64 undecided;
 };
 
@@ -277,6 +277,7 @@ view_of_locked(const TideWatchedPartition *watched, gint64 now_ms)
                              .undecided = watched->undecided,
                              .in_flight = watched->note.in_flight,
                              .pauses = watched->note.pauses,
+                             .is_located = watched->note.is_located,
                              .halt_text = g_strdup(watched->note.halt_text)};
 }
 

@@ -51,6 +51,7 @@ typedef struct TideConsumerPosition {
 typedef struct TideConsumerNote {
   gint64 in_flight;      /* messages */
   guint pauses;          /* the consumer's TidePauseReason */
+  gboolean is_located;   /* the brokers have said where it is read on */
   const char *halt_text; /* copied: why it is halted; NULL: it is not */
 } TideConsumerNote;
 
@@ -74,6 +75,7 @@ typedef struct TidePartitionView {
   gint64 undecided; /* messages that an open transaction keeps from being read; 0: none are known */
   gint64 in_flight;
   guint pauses;
+  gboolean is_located;
   char *halt_text;    /* owned: NULL: it is not halted */
   const char *source; /* for whoever knows the sources, which own it; NULL: it has no name */
 } TidePartitionView;

@@ -213,6 +213,24 @@ test_member_that_does_not_move(PipelineFixture *fixture, gconstpointer kafka)
   g_assert_cmpuint(count_uncommitted(fixture, FIXTURE_GROUP, "wide"), ==, 0);
 }
 
+/* C1: the brokers say where the topics end, and to no later question anything. */
+static void
+test_partitions_that_are_never_located(PipelineFixture *fixture, gconstpointer kafka)
+{
+  produce(fixture, "wide");
+  mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_LIST_OFFSETS, RD_KAFKA_RESP_ERR_NO_ERROR, 2); /* begins and ends */
+  mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_LIST_OFFSETS, RD_KAFKA_RESP_ERR_UNKNOWN, 1000);
+  DaemonProcessOptions options = {.gateways = 1, .topics = "wide", .kafka = kafka, .words = "--until-end"};
+  g_auto(DaemonProcess) run = daemon_process_start(fixture, &options);
+  g_assert_cmpint(daemon_process_wait_end(&run, FIXTURE_TIMEOUT_US), ==, TIDE_EXIT_TEMPFAIL);
+  assert_log_has(&run, "cannot go on: 6 of 6 partitions with messages are assigned to this run, and for ");
+  assert_log_has(&run, "'wide' 0 at 0 of 100, ");
+  mock_kafka_clear_errors(fixture->kafka, TIDE_KAFKA_LIST_OFFSETS);
+  g_auto(DaemonProcess) again = daemon_process_start(fixture, &options);
+  g_assert_cmpint(daemon_process_wait_end(&again, FIXTURE_TIMEOUT_US), ==, 0);
+  assert_all_written(fixture, "wide");
+}
+
 /* What the topics held at its start, not what comes while it reads: a run beside producers ends, although something is
  * on its way at any moment. */
 static void
@@ -407,6 +425,7 @@ main(int argc, char **argv)
   ADD("others/C21-member-that-is-slow-cooperative", cooperative, test_member_that_is_slow);
   ADD("others/C21-member-that-does-not-move-eager", eager, test_member_that_does_not_move);
   ADD("others/C21-member-that-does-not-move-cooperative", cooperative, test_member_that_does_not_move);
+  ADD("others/C21-partitions-that-are-never-located", eager, test_partitions_that_are_never_located);
   ADD("end/C21-end-is-that-of-the-start", eager, test_end_is_that_of_the_start);
   ADD("end/C21-nothing-is-left", eager, test_nothing_is_left);
   ADD("missing/C4-missing-topic-ends-it", eager, test_missing_topic_ends_it);

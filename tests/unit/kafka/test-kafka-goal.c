@@ -9,7 +9,10 @@
 #define START_US (1000 * TIDE_US_PER_S)
 #define PATIENCE_US (60 * TIDE_US_PER_S)
 
-typedef enum Owner { OURS, HALTED, OTHERS } Owner;
+#define OURS TIDE_GOAL_OURS
+#define HALTED TIDE_GOAL_OURS_HALTED
+#define OTHERS TIDE_GOAL_OF_OTHERS
+#define UNLOCATED TIDE_GOAL_UNLOCATED
 
 /* Three partitions, which end at 10, 20 and 30. */
 typedef struct Fixture {
@@ -34,9 +37,9 @@ tear_down(Fixture *fixture, gconstpointer data)
 }
 
 static void
-note(Fixture *fixture, guint i, gint64 committed, Owner owner, gint64 at_s)
+note(Fixture *fixture, guint i, gint64 committed, TideGoalOwner owner, gint64 at_s)
 {
-  tide_goal_rule_note(&fixture->rule, i, committed, owner != OTHERS, owner == HALTED, START_US + at_s * TIDE_US_PER_S);
+  tide_goal_rule_note(&fixture->rule, i, committed, owner, START_US + at_s * TIDE_US_PER_S);
 }
 
 static TideGoalState
@@ -121,6 +124,33 @@ test_others_that_do_not_move_are_named(Fixture *fixture, gconstpointer data)
   g_assert_cmpint(judge(fixture, 61), ==, TIDE_GOAL_AHEAD);
 }
 
+/* C1: what is ours and cannot be read is bounded like what others have, but not while something else of ours is read.
+ */
+static void
+test_unlocated_ones_are_named(Fixture *fixture, gconstpointer data)
+{
+  for (gint64 at_s = 0; at_s < 100; at_s++) {
+    note(fixture, 0, 5, OURS, at_s);
+    note(fixture, 1, -1, UNLOCATED, at_s);
+    note(fixture, 2, 7, OTHERS, at_s);
+    g_assert_cmpint(judge(fixture, at_s), ==, TIDE_GOAL_AHEAD);
+  }
+  note(fixture, 0, 10, OURS, 100);
+  g_assert_cmpint(judge(fixture, 159), ==, TIDE_GOAL_AHEAD);
+  g_assert_true(g_str_has_suffix(fixture->text, "the log what the brokers answer; they are asked again"));
+  note(fixture, 1, -1, UNLOCATED, 160);
+  g_assert_cmpint(judge(fixture, 160), ==, TIDE_GOAL_MISSED);
+  g_assert_nonnull(strstr(fixture->text, "1 of 3 partitions with messages are not assigned to this run, and their "));
+  g_assert_true(g_str_has_suffix(
+      fixture->text,
+      "; 1 of 3 partitions with messages are assigned to this run, and for 60 s the brokers have not said where they "
+      "are "
+      "read on: 'a' 1 at 0 of 20; 'kafka-topics --describe --unavailable-partitions' shows those without a leader, and "
+      "the log what the brokers answer; run again once the brokers say it"));
+  note(fixture, 1, -1, OURS, 161); /* they did */
+  g_assert_cmpint(judge(fixture, 161), ==, TIDE_GOAL_AHEAD);
+}
+
 static void
 test_few_are_named(Fixture *fixture, gconstpointer data)
 {
@@ -151,6 +181,7 @@ main(int argc, char **argv)
   ADD("ours-are-waited-for", test_ours_are_waited_for);
   ADD("others-are-waited-for-while-they-move", test_others_are_waited_for_while_they_move);
   ADD("others-that-do-not-move-are-named", test_others_that_do_not_move_are_named);
+  ADD("C21-unlocated-ones-are-named", test_unlocated_ones_are_named);
   ADD("few-are-named", test_few_are_named);
   g_test_add_func("/kafka-goal/nothing-to-read-is-the-end", test_nothing_to_read_is_the_end);
   return g_test_run();
