@@ -114,6 +114,12 @@ tide_dead_letter_queue_start(TideDeadLetterQueue *dead_letters, TideWireProtocol
   return TRUE;
 }
 
+void
+tide_dead_letter_queue_rouse(TideDeadLetterQueue *dead_letters)
+{
+  atomic_store_explicit(&dead_letters->must_reconnect, TRUE, memory_order_release);
+}
+
 gboolean
 tide_dead_letter_queue_stop(TideDeadLetterQueue *dead_letters, gint64 deadline_us)
 {

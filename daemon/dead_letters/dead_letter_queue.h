@@ -105,6 +105,9 @@ TideDeadLetterQueue *tide_dead_letter_queue_new(const TideDeadLetterQueueContext
  */
 gboolean tide_dead_letter_queue_start(TideDeadLetterQueue *dead_letters, TideWireProtocol protocol,
                                       GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* The wall clock was set back, and what librdkafka's threads wait for may be as far away: the topic's producers are
+ * made anew. What was under way is sent again. Any thread. */
+void tide_dead_letter_queue_rouse(TideDeadLetterQueue *dead_letters);
 /* After the consumers' end: joins the thread; jobs not kept by @deadline_us are dropped, their offsets were not stored.
  * FALSE when the thread has not ended. */
 gboolean tide_dead_letter_queue_stop(TideDeadLetterQueue *dead_letters, gint64 deadline_us);

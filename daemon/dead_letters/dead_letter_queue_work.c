@@ -581,6 +581,9 @@ tide_dead_letter_queue_run(gpointer data)
 {
   TideDeadLetterQueue *dead_letters = data;
   while (!atomic_load_explicit(&dead_letters->stopping, memory_order_acquire)) {
+    if (atomic_exchange_explicit(&dead_letters->must_reconnect, FALSE, memory_order_acquire) &&
+        dead_letters->topic != NULL)
+      tide_kafka_dead_letters_disconnect(dead_letters->topic, &dead_letters->to_send_again.jobs);
     gint64 now_us = tide_now_us();
     gboolean on_the_way = dead_letters->topic != NULL && tide_kafka_dead_letters_under_way(dead_letters->topic) > 0;
     if (on_the_way)

@@ -5,6 +5,7 @@
 #include "kafka/kafka_fault.h"
 #include "kafka/kafka_producer.h"
 #include "kafka/kafka_right.h"
+#include "util/clock.h"
 #include "util/error.h"
 
 /* Under way at a time. Their memory is the jobs', which the budget holds; here they only must not crowd out each other.
@@ -299,16 +300,28 @@ send_alone(TideKafkaDeadLetters *dead_letters)
   }
 }
 
+/* Returns: how many answers there were. */
+static int
+poll_both(TideKafkaDeadLetters *dead_letters)
+{
+  Producer *producers[] = {&dead_letters->batching, &dead_letters->alone};
+  int n = 0;
+  for (guint i = 0; i < G_N_ELEMENTS(producers); i++)
+    n += producers[i]->kafka != NULL ? rd_kafka_poll(producers[i]->kafka, 0) : 0;
+  return n;
+}
+
 void
 tide_kafka_dead_letters_poll(TideKafkaDeadLetters *dead_letters, int timeout_ms, TideKafkaDeadLetterReports *reports)
 {
   Producer *batching = &dead_letters->batching, *alone = &dead_letters->alone;
   dead_letters->reports = reports;
   send_alone(dead_letters);
-  if (batching->kafka != NULL)
-    rd_kafka_poll(batching->kafka, alone->n_under_way > 0 ? 0 : timeout_ms);
-  if (alone->kafka != NULL)
-    rd_kafka_poll(alone->kafka, alone->n_under_way > 0 ? timeout_ms : 0);
+  /* Not one wait of librdkafka's, which lasts until a moment of the wall clock: set back, that is an hour away. */
+  if (poll_both(dead_letters) == 0 && timeout_ms > 0) {
+    g_usleep((gulong)(timeout_ms * TIDE_US_PER_MS));
+    poll_both(dead_letters);
+  }
   send_alone(dead_letters);
   drop_if_fatal(batching);
   drop_if_fatal(alone);

@@ -35,7 +35,7 @@ typedef enum TideKafkaDeadLetterSent {
 /* @config: borrowed, with dead_letters.topic. Does not wait for brokers. Errors: CONFIG, naming the property. */
 TideKafkaDeadLetters *tide_kafka_dead_letters_new(const TideConfig *config, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 /* Gives up what is under way: @left gets the jobs, (transfer full), whose dead letters may be in the topic or not.
- * Nothing can be sent after. */
+ * The next send connects again. */
 void tide_kafka_dead_letters_disconnect(TideKafkaDeadLetters *dead_letters, TideDeadLetterJobs *left);
 /* Frees the jobs that are under way, too. NULL ok */
 void tide_kafka_dead_letters_free(TideKafkaDeadLetters *dead_letters);

@@ -521,6 +521,7 @@ watch_clock(TidePipelineHealth *health, gboolean is_running)
   health->must_rouse = FALSE;
   for (guint i = 0; i < health->parts->consumers->len; i++)
     tide_consumer_rouse(g_ptr_array_index(health->parts->consumers, i));
+  tide_dead_letter_queue_rouse(health->parts->dead_letters);
 }
 
 /* How fast messages come, and what CPU that takes. */

@@ -81,6 +81,25 @@ test_set_back(ClockFixture *fixture, gconstpointer data)
   g_assert_null(strstr(log, "has not answered this client"));
 }
 
+/* Dead letters are just being sent to their topic for the first time: without new producers they are for an hour. */
+static void
+test_set_back_while_dead_letters_are_sent(ClockFixture *fixture, gconstpointer data)
+{
+  TideMockKafka *kafka = fixture->pipeline.kafka;
+  mock_kafka_create_topic(kafka, "letters", 1);
+  g_auto(DaemonProcess) daemon = daemon_process_start(
+      &fixture->pipeline,
+      &(DaemonProcessOptions){.gateways = 1, .yaml = "dead_letters: { topic: letters, max_ratio: 1 }\n"});
+  daemon_process_wait_log(&daemon, "assigned: ");
+  for (guint i = 0; i < STEPS; i++)
+    mock_kafka_produce_text(kafka, FIXTURE_TOPIC, 0, "no JSON");
+  pipeline_fixture_flush(&fixture->pipeline);
+  daemon_process_wait_log(&daemon, "it becomes a dead letter");
+  atomic_store(fixture->ahead_ns, -HOUR_NS);
+  g_assert_true(mock_kafka_wait_committed(kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, STEPS, tide_now_us() + END_US));
+  end(&daemon);
+}
+
 static void
 test_set_forward(ClockFixture *fixture, gconstpointer data)
 {
@@ -142,6 +161,7 @@ main(int argc, char **argv)
 {
   pipeline_fixture_init(&argc, &argv);
   ADD("set/E9-K5-set-back-costs-no-commit-and-no-heartbeat", test_set_back);
+  ADD("set/E9-K5-set-back-costs-no-dead-letter", test_set_back_while_dead_letters_are_sent);
   ADD("set/E9-set-forward-changes-nothing", test_set_forward);
   ADD("brokers/E9-K5-silent-coordinator-ends-the-program", test_silent_coordinator);
   ADD("brokers/E9-K5-outage-later-does-not-end-the-program", test_outage_later);
