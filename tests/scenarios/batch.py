@@ -19,14 +19,22 @@ from typing import Any
 
 from content import judge_tables
 from oracle import Message, Oracle, Outcome, Row
-from outside import CODES, Stand, noted_halt, stand_of
+from outside import CODES, MSG_SIZE_TOO_LARGE, Stand, noted_halt, stand_of
 from processes import Daemon, Gateway, Kafka, ProcessFailed
 
 GROUP = "scenarios"
 DEAD_LETTERS = "letters"
-STILL_S = 30.0     # nothing has moved for so long, and work is outstanding: a standstill
+STILL_S = 30.0     # nothing has moved for so long beyond hbase.settle, and work is outstanding: a standstill
 ENDLESS_S = 240.0  # something moves, and it comes to no end
 MAX_ENDS = 5
+COLLECT_S = 2.0    # the mock keeps 5 MiB of a partition: sooner than so many dead letters can be written
+
+
+NOT_JUDGED = "not judged"
+
+
+class NotJudged(Exception):
+    """What there was to be judged could not be read to its end, which says nothing of the daemon."""
 
 
 @dataclass
@@ -106,6 +114,12 @@ class Batch:
         # Partitions change hands, if only while several threads join: what was done may be done twice.
         self.is_disturbed = batch["config"].get("kafka", {}).get("threads", 2) > 1
         self.dead_letter_folder = directory / "letters"
+        self.records: dict[int, dict[str, Any]] = {}  # of the topic of dead letters, by offset
+        self.collected = 0.0
+        self.refusals: list[tuple[str, ...]] = []  # commands: of the topic of dead letters
+        self.n_refusals = 0
+        settle_s = 0 if batch.get("long_settle") else int(batch["config"]["hbase"]["settle"].rstrip("s"))
+        self.still_s = STILL_S + settle_s
         self.known: tuple[int, dict[tuple[str, int, int], Outcome]] = (-1, {})
         self.oracles: dict[str, Oracle] = {}
 
@@ -195,7 +209,8 @@ class Batch:
                 self.messages.append(message)
                 commands.append(self.kafka.produce_command(*source, message.key, message.value, message.timestamp_ms,
                                                            message.headers))
-        self.kafka.ask_all([*commands, ("flush",)])
+        pardon = [("clear", "produce")] if self.refusals else []  # what is refused are dead letters, not these
+        self.kafka.ask_all([*pardon, *commands, ("flush",), *self.refusals])
 
     def set_faults(self, step: int) -> None:
         for scenario in self.scenarios:
@@ -215,6 +230,11 @@ class Batch:
 
     def supervise(self) -> None:
         """As systemd does: a daemon that ends with 75 is started again."""
+        if time.monotonic() - self.collected > COLLECT_S:
+            try:
+                self.collect_dead_letters()
+            except ProcessFailed:  # an error that the scenario asked for: the next look finds the same
+                pass
         for index, daemon in enumerate(self.daemons):
             if not daemon.is_running() and daemon.process.poll() == 75 and self.n_ends < MAX_ENDS:
                 self.n_ends += 1
@@ -282,13 +302,19 @@ class Batch:
             daemon.set_clock(by_s)
 
     def event_refuse(self, codes: list[list[int]]) -> None:
-        """The topic of dead letters takes some batches only; whatever has no dead letter does not wait for that."""
+        """From now on the topic of dead letters takes some batches only."""
         self.is_disturbed = True
-        self.kafka.ask_all([("fail", "produce", str(code), str(n)) for code, n in codes])
+        self.n_refusals += sum(n for code, n in codes if code == MSG_SIZE_TOO_LARGE)
+        self.refusals = [("fail", "produce", str(code), str(n)) for code, n in codes]
+        self.kafka.ask_all(self.refusals)
+
+    def event_accept(self) -> None:
+        """All of them again. What has no dead letter has not waited for that."""
         outcomes = self.outcomes()
         unclean = {source[:2] for source, outcome in outcomes.items() if outcome.bad or outcome.dead_letters != "none"}
         targets = {source: target for source, target in self.targets().items() if source not in unclean}
         self.wait_committed(targets, "held by dead letters of others")
+        self.refusals = []
         self.kafka.clear("produce")
 
     def wait_committed(self, targets: dict[tuple[str, int], int], kind: str) -> None:
@@ -303,7 +329,7 @@ class Batch:
                 return
             if committed != before:
                 before, moved = committed, now
-            if now - moved > STILL_S or now - started > ENDLESS_S:
+            if now - moved > self.still_s or now - started > ENDLESS_S:
                 for source, target in behind.items():
                     self.fail(self.scenario_of(source[0]), kind, f"after {now - started:.0f} s {source} is committed up to "
                               f"{committed[source]} of {target}")
@@ -377,7 +403,8 @@ class Batch:
                     time.sleep(max(began + event["after_ms"] / 1000 - time.monotonic(), 0))
                     self.happen(event)
             time.sleep(max(began + self.batch["pauses_ms"][step] / 1000 - time.monotonic(), 0))
-        self.event_dead_letters_repair()
+        if self.n_refusals != 1:  # that one may be still to come
+            self.event_dead_letters_repair()
 
     # ---- the end ----
 
@@ -391,6 +418,8 @@ class Batch:
             if not self.problems:
                 self.wait_done()
             self.finish()
+        except NotJudged as error:
+            self.fail("batch", NOT_JUDGED, str(error))
         except ProcessFailed as error:
             self.fail("batch", "harness", str(error))
         finally:
@@ -436,7 +465,7 @@ class Batch:
 
     def progress(self, committed: dict[tuple[str, int], int]) -> tuple[float, ...]:
         metrics = [daemon.metrics() for daemon in self.daemons]
-        return (sum(committed.values()), self.gateway.stats()["rows_written"],
+        return (self.n_ends, sum(committed.values()), self.gateway.stats()["rows_written"],
                 *(sum(sum(one.get(name, {}).values()) for one in metrics) for name in (
                     "tidemark_messages_received_total", "tidemark_dead_letters_total", "tidemark_hbase_poison_rows_total",
                     "tidemark_dead_letters_innocent_total")))
@@ -460,7 +489,7 @@ class Batch:
             now, progress = time.monotonic(), self.progress(committed)
             if progress != before:
                 before, moved = progress, now
-            if now - moved > STILL_S or now - started > ENDLESS_S:
+            if now - moved > self.still_s or now - started > ENDLESS_S:
                 self.tell_standstill(committed, targets, now - started)
                 return
             time.sleep(0.25)
@@ -503,6 +532,7 @@ class Batch:
         self.wait_quiet()
         self.judge_end()
         self.judge_stands()
+        self.judge_refusals()
 
     def wait_quiet(self) -> None:
         """Until every abandoned call has landed."""
@@ -512,8 +542,30 @@ class Batch:
 
     # ---- the verdict ----
 
+    def collect_dead_letters(self) -> None:
+        """What repeated messages lead to is more than the mock keeps: it is read before that is dropped."""
+        self.collected = time.monotonic()
+        next_offset = max(self.records, default=-1) + 1
+        if self.kafka.number("end", DEAD_LETTERS, "0") == next_offset:
+            return
+        records = self.kafka.read(DEAD_LETTERS, 1)
+        if records and records[0]["offset"] > next_offset:
+            raise NotJudged(f"the mock dropped the dead letters {next_offset} to {records[0]['offset'] - 1} before they were read")
+        self.records.update({record["offset"]: record for record in records})
+
     def read_dead_letters(self) -> list[DeadLetter]:
-        found = [self.topic_dead_letter(record) for record in self.kafka.read(DEAD_LETTERS, 1)]
+        """All there are. What a busy machine does not read in time is asked for again."""
+        deadline = time.monotonic() + STILL_S
+        while True:
+            try:
+                self.collect_dead_letters()
+                break
+            except ProcessFailed as error:
+                if not self.kafka.is_running():
+                    raise
+                if time.monotonic() > deadline:
+                    raise NotJudged(f"the dead letters could not be read to the end: {error}") from error
+        found = [self.topic_dead_letter(record) for record in self.records.values()]
         for path in sorted(self.directory.glob("letters*/letters*.jsonl*")):
             if not path.name.endswith((".lock", ".torn")):
                 found += [self.file_dead_letter(json.loads(line)) for line in path.read_text().split("\n") if line.endswith("}")]
@@ -608,6 +660,12 @@ class Batch:
                 return reading if reading is not None else "whole"
         return None
 
+    def judge_refusals(self) -> None:
+        """Who is refused once for its size, with others, is not told of as one that is too large."""
+        told = [line for daemon in self.ended for line in daemon.log().splitlines() if "takes no dead letter with a key" in line]
+        if told and self.n_refusals <= 1:
+            self.fail("batch", "refusal", f"{self.n_refusals} batches were refused for their size, and the log tells: {told[0]}")
+
     def judge_stands(self) -> None:
         """What is not read is halted, or counted; and a log line tells of it."""
         for source, text in self.halts_missing().items():
@@ -616,6 +674,10 @@ class Batch:
         told = {(topic, int(partition)) for topic, partition in re.findall(r"topic '(\S+)' partition (\d+) is halted: ", logs)}
         for source in {source for source, stand in self.stands.items() if stand.cause} ^ told:
             self.fail(self.scenario_of(source[0]), "halt", f"of {source} is {'told' if source in told else 'not told'} by the log")
+        unsigned = sum(stand.is_unsigned for stand in self.stands.values())
+        found = sum(map(int, re.findall(r"(\d+) partitions? continue at committed offsets without a note", logs)))
+        if found < unsigned:  # of one beyond the end, too, before that is known
+            self.fail("batch", "unsigned", f"the log tells of {found} offsets without a note, not of {unsigned} at least")
         for reason, pattern in (("start", r"(\d+) older messages are left out"),
                                 ("retention", r"(\d+) messages of \d+ partitions? were deleted before they were read")):
             expected = sum(stand.left_out[1] for stand in self.stands.values() if stand.left_out[0] == reason and not stand.cause)

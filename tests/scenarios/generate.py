@@ -11,9 +11,8 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from oracle import Message, Oracle
-from outside import add_outside
+from outside import BASE_MS, add_outside
 
-BASE_MS = 1_748_736_000_000  # 2025-06-01T00:00:00Z
 MAX_CELL = 300               # a longer value is refused by HBase
 LONG = 700
 AUTUMN_MS = 1_729_987_200_000  # 2024-10-27T00:00:00Z: an hour later, Berlin's clocks go back

@@ -22,6 +22,7 @@ CODES = {
     "find-coordinator": [-1, 15, 30, -195],
 }
 
+BASE_MS = 1_748_736_000_000  # 2025-06-01T00:00:00Z
 JUMPS_S = [-3600, -120, -20, 20, 120, 3600]
 OFFSET_OUT_OF_RANGE, MSG_SIZE_TOO_LARGE = 1, 10
 FILLERS = 8  # of 900 kB: a partition of the mock keeps 5 MiB
@@ -42,6 +43,7 @@ class Stand:
     cause: int = 0            # of a halt, as in the note
     wanted: int = -1          # of a halt: the offset that was to be read next
     left_out: tuple[str, int] = ("", 0)  # reason, messages
+    is_unsigned: bool = False  # nobody knows who committed that
 
 
 def noted_halt(note: str) -> tuple[int, int] | None:
@@ -62,7 +64,9 @@ def stand_of(committed: int | None, note: str, begin: int, end: int, config: Jso
     if committed < begin:
         lost = ("retention", begin - committed)
         return Stand(begin, left_out=lost) if goes_on else Stand(begin, CAUSES["deleted"], committed, lost)
-    return Stand(begin, CAUSES["beyond"], committed) if committed > end else Stand(committed)
+    if committed > end:
+        return Stand(begin, CAUSES["beyond"], committed)
+    return Stand(committed, is_unsigned=not note.startswith("tidemark 1"))
 
 
 # ---- made from a seed ----
@@ -86,6 +90,14 @@ def offsets_of(rng: random.Random, scenario: Json) -> list[Json]:
                 found.append({**place, "fill": FILLERS, "offset": rng.choice([0, 1, FILLERS, FILLERS + waiting]),
                               "note": rng.choice(NOTES)})
     return found
+
+
+def kind_of(one: Json) -> str:
+    """Of an element of offsets_of(), in words."""
+    halt = noted_halt(one["note"])
+    if halt:
+        return "noted halt: " + next(name for name, cause in CAUSES.items() if cause == halt[0])
+    return ("log truncated" if one.get("fill") else "") or ("by tidemark" if one["note"].startswith("tidemark") else "foreign")
 
 
 def broker_events(rng: random.Random, steps: int, first: int) -> list[Json]:
@@ -114,6 +126,35 @@ def add_offsets(rng: random.Random, batch: Json) -> None:
                 scenario["offsets"] = offsets_of(rng, scenario)
 
 
+def duel_of_owners(step: int, delay_ms: int, is_plain_time: bool) -> Json:
+    """A value that lands late, and one of the same time that the next owner of its partition reads."""
+    table: Json = {"latest": "merge", "key": [{"field": "host"}], "columns": {"family": "M", "from": "*"}}
+    if not is_plain_time:
+        table["time"] = {"field": "ts", "format": "epoch_ms"}
+    return {"topics": [1], "tables": {"A": table},
+            "messages": [{"step": at, "ts": BASE_MS + 1000, "value": f'{{"host":"h1","ts":{BASE_MS},"a":"v{at}"}}'}
+                         for at in (step - 1, step)],
+            "faults": [{"step": step - 1, "table": "A", "do": "none", "words": [f"delay-apply-ms={delay_ms}", "max-hits=1"]}]}
+
+
+def add_clocks(rng: random.Random, batch: Json, moves: list[int], first: int) -> None:
+    """The clocks of the daemons, in the order of their starts. Where the next owner's is ahead, no doubt may end early."""
+    clocks_s = batch["clocks_s"] = [rng.choice([0, *JUMPS_S]) for _ in range(3)]
+    is_next_ahead = bool(moves) and moves[0] > first
+    if rng.random() < 0.6:
+        step, by_s = rng.randrange(1, batch["steps"]), rng.choice(JUMPS_S)
+        batch["events"].append({"step": step, "after_ms": 0, "do": "clock", "by_s": abs(by_s) if is_next_ahead else by_s})
+    if is_next_ahead:
+        clocks_s[1] = clocks_s[0] + rng.choice([20, 120, 3600])
+        batch["pauses_ms"][moves[0] - 1] = 400
+        # A group waits for up to 10 s for a member that left; the call of the first owner lands behind what the next writes.
+        batch["config"]["hbase"]["settle"] = "20s"
+        for scenario in batch["scenarios"][-3:]:
+            name = scenario["name"]
+            scenario.clear()
+            scenario.update(duel_of_owners(moves[0], 15_000, "time" in batch["config"]["readings"]), name=name)
+
+
 def add_outside(rng: random.Random, batch: Json) -> None:
     """Adds to @batch what comes from outside; the rest of it stays as it is."""
     steps, events = batch["steps"], batch["events"]
@@ -130,14 +171,18 @@ def add_outside(rng: random.Random, batch: Json) -> None:
         batch["brokers"] = 2
         events += [{"step": rng.randrange(first, steps), "after_ms": rng.choice([0, 100, 300, 600, 1000, 3000]),
                     "do": "coordinator", "broker": rng.choice([1, 2])} for _ in range(rng.choice([1, 2, 6]))]
-    hands_over = any(event["do"] in ("restart", "kill", "join") for event in events)
-    if draws[3] < (0.6 if hands_over else 0.2):
-        batch["clocks_s"] = [rng.choice([0, *JUMPS_S]) for _ in range(3)]  # of the daemons, in the order of their starts
-        if rng.random() < 0.6:
-            events.append({"step": rng.randrange(1, steps), "after_ms": 0, "do": "clock", "by_s": rng.choice(JUMPS_S)})
+    moves = [event["step"] for event in events if event["do"] in ("restart", "join")]  # to a next owner, by one that ends well
+    if draws[3] < (0.8 if moves else 0.3):
+        add_clocks(rng, batch, moves, first)
     is_topic = batch["config"]["dead_letters"]["place"] == "topic"
     if draws[4] < 0.3 and is_topic and not any(event["do"].startswith("dead_letters") for event in events):
-        refusals = rng.choice([[[MSG_SIZE_TOO_LARGE, 1000]], [[MSG_SIZE_TOO_LARGE, 1], [0, 1]] * 100,
+        refusals = rng.choice([[[MSG_SIZE_TOO_LARGE, 1]], [[MSG_SIZE_TOO_LARGE, 1000]],
+                               [[MSG_SIZE_TOO_LARGE, 1], [0, 1]] * 100,
                                [[MSG_SIZE_TOO_LARGE, 2], [0, 19], [MSG_SIZE_TOO_LARGE, 1000]]])
-        events.append({"step": rng.randrange(1, steps), "after_ms": 0, "do": "refuse", "codes": refusals})
+        if sum(n for _, n in refusals) == 1:  # behind all messages, which it would hit, too
+            events.append({"step": steps - 1, "after_ms": 0, "do": "refuse", "codes": refusals})
+        else:
+            begin = rng.randrange(1, steps - 1)
+            events.append({"step": begin, "do": "refuse", "codes": refusals})
+            events.append({"step": rng.randrange(begin + 1, steps), "after_ms": 1000, "do": "accept"})
     events.sort(key=lambda event: (event["step"], event.get("after_ms", -1)))

@@ -76,6 +76,9 @@ class LineProcess:
             yield line
         raise ProcessFailed(f"{self.name} ended at: {' '.join(words)[:200]}")
 
+    def is_running(self) -> bool:
+        return self.process.poll() is None
+
     def end(self) -> None:
         assert self.process.stdin
         try:

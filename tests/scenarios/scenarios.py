@@ -3,10 +3,12 @@
 
     scenarios.py --build BUILD [--seed N] [--count N] [--seconds N] [--jobs N] [--size N] [--counts FILE] [--keep-going]
     scenarios.py --build BUILD --replay FILE
+    scenarios.py --events [--seed N] [--count N]
 """
 from __future__ import annotations
 
 import argparse
+import collections
 import concurrent.futures
 import json
 import os
@@ -20,8 +22,9 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from batch import Batch, Problem, Programs  # noqa: E402
+from batch import NOT_JUDGED, Batch, Problem, Programs  # noqa: E402
 from generate import batch_of  # noqa: E402
+from outside import kind_of  # noqa: E402
 from shrink import Shrinker  # noqa: E402
 
 
@@ -53,7 +56,7 @@ class Session:
         self.started = time.monotonic()
         self.lock = threading.Lock()
         self.next_seed = arguments.seed
-        self.n_run = 0
+        self.n_run = self.n_not_judged = 0
         self.failed: list[tuple[dict[str, Any], list[Problem]]] = []
 
     def take(self) -> int | None:
@@ -72,7 +75,10 @@ class Session:
             problems = run_batch(batch, self.programs)
             with self.lock:
                 self.n_run += self.arguments.size
-                if problems:
+                if problems and all(problem.kind == NOT_JUDGED for problem in problems):
+                    self.n_not_judged += self.arguments.size
+                    print(f"seed {seed}: not judged: {problems[0].text}")
+                elif problems:
                     self.failed.append((batch, problems))
                     print(f"seed {seed}: {len(problems)} problems after {time.monotonic() - started:.1f} s, "
                           f"{self.n_run} scenarios and {time.monotonic() - self.started:.0f} s since the start")
@@ -89,9 +95,10 @@ class Session:
         took = time.monotonic() - self.started
         failed = sum(len({problem.scenario for problem in problems}) for _, problems in self.failed)
         print(f"{self.n_run} scenarios from seed {self.arguments.seed} in {took:.1f} s "
-              f"({self.n_run / max(took, 0.1):.1f} a second), {failed} failed")
+              f"({self.n_run / max(took, 0.1):.1f} a second), {failed} failed, {self.n_not_judged} not judged")
         if self.arguments.counts:
-            self.arguments.counts.write_text(f"{max(self.n_run - failed, 0)} {failed} 0\n")
+            passed = max(self.n_run - self.n_not_judged - failed, 0)
+            self.arguments.counts.write_text(f"{passed} {failed} {self.n_not_judged}\n")
         return failed
 
 
@@ -103,9 +110,23 @@ def replay(arguments: argparse.Namespace, programs: Programs) -> int:
     return 1 if problems else 0
 
 
+def print_events(seed: int, n_batches: int, size: int) -> None:
+    """How often the batches of @n_batches seeds draw what."""
+    drawn: collections.Counter[str] = collections.Counter()
+    for batch in (batch_of(seed + index, size) for index in range(n_batches)):
+        for event in batch["events"]:
+            drawn[f"event {event['do']}" + (f" {event['request']} {event['code']}" if event["do"] == "errors" else "")] += 1
+        drawn.update(f"batch: {name}" for name in ("before", "remembered", "clocks_s", "brokers") if batch.get(name))
+        for scenario in batch["scenarios"]:
+            drawn.update(f"offset: {kind_of(one)}" for one in scenario.get("offsets", []))
+    for name, count in sorted(drawn.items()):
+        print(f"{count:5} {name}")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="random scenarios through the daemon, judged from outside")
-    parser.add_argument("--build", type=Path, required=True, help="a build directory")
+    parser.add_argument("--build", type=Path, help="a build directory")
+    parser.add_argument("--events", action="store_true", help="run nothing: count what --count scenarios draw")
     parser.add_argument("--tidemark", type=Path, help="another daemon than the build's")
     parser.add_argument("--seed", type=int, default=None, help="of the first batch; without it, at random")
     parser.add_argument("--count", type=int, default=10**9, help="scenarios at the most")
@@ -119,6 +140,11 @@ def main() -> int:
     parser.add_argument("--replay", type=Path, help="run this batch, as a failure wrote it")
     parser.add_argument("--verbose", action="store_true")
     arguments = parser.parse_args()
+    if arguments.events:
+        print_events(arguments.seed or 1, min(arguments.count, 7500) // arguments.size, arguments.size)
+        return 0
+    if arguments.build is None:
+        parser.error("--build is needed to run any")
     programs = programs_of(arguments.build.resolve(), arguments.tidemark)
     if arguments.replay:
         return replay(arguments, programs)

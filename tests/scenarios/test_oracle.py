@@ -130,8 +130,8 @@ class Stands(unittest.TestCase):
 
     def test_what_the_log_holds_is_read_on(self) -> None:
         for note in "", "by hand", "tidemark 1 closed span=5", "tidemark 1 closed start=1763700000000":
-            self.assertEqual(stand_of(7, note, 5, 9, {}, True), Stand(7))
-        self.assertEqual(stand_of(9, "", 5, 9, {}, True), Stand(9))
+            self.assertEqual(stand_of(7, note, 5, 9, {}, True), Stand(7, is_unsigned=not note.startswith("tidemark")))
+        self.assertEqual(stand_of(9, "tidemark 1 closed", 5, 9, {}, True), Stand(9))
 
     def test_what_it_does_not_hold_halts(self) -> None:
         self.assertEqual(stand_of(10, "", 5, 9, {}, True), Stand(5, 1, 10))
