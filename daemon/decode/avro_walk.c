@@ -1,7 +1,7 @@
 #include "decode/avro_walk.h"
 
 #include "decode/binary_walk.h"
-#include "model/time/calendar.h"
+#include "util/calendar.h"
 
 #include <math.h>
 

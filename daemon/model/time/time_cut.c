@@ -1,7 +1,7 @@
 #include "model/time/time_cut.h"
 
-#include "model/time/calendar.h"
 #include "model/time/zone_spans.h"
+#include "util/calendar.h"
 #include "util/error.h"
 
 #define NS_PER_S G_GINT64_CONSTANT(1000000000)

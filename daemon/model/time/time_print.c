@@ -1,7 +1,7 @@
 #include "model/time/time_print.h"
 
-#include "model/time/calendar.h"
 #include "model/time/zone_spans.h"
+#include "util/calendar.h"
 
 #define NS_PER_S G_GINT64_CONSTANT(1000000000)
 #define NS_DIGITS 9

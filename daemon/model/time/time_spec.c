@@ -1,8 +1,8 @@
 #include "model/time/time_spec.h"
 
-#include "model/time/calendar.h"
 #include "model/time/time_text.h"
 #include "model/time/zone_spans.h"
+#include "util/calendar.h"
 
 /* No sensor measures beyond it: what claims to is a number in the wrong unit, whatever the record's time
  * says. */

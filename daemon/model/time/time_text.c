@@ -1,7 +1,7 @@
 #include "model/time/time_text.h"
 
-#include "model/time/calendar.h"
 #include "model/time/time_pattern.h"
+#include "util/calendar.h"
 
 #define NS_DECIMALS 9
 #define EPOCH_TEXT_MAX_BYTES 40 /* 19 digits of a gint64, and room for a fraction and an exponent */

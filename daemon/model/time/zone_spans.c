@@ -1,6 +1,6 @@
 #include "model/time/zone_spans.h"
 
-#include "model/time/calendar.h"
+#include "util/calendar.h"
 #include "util/lock.h"
 
 #include <stdatomic.h>

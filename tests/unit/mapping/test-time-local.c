@@ -1,9 +1,9 @@
 /* Local times as event times: what clocks show twice is decided or refused, what they never show is refused; in all
  * zones of this machine, for every change of their clocks. */
 #include "mapping/mapping.h"
-#include "model/time/calendar.h"
 #include "model/time/zone_spans.h"
 #include "unit/config-texts.h"
+#include "util/calendar.h"
 
 #include "unit/reading_fixture.h"
 #include "unit/time_zones.h"

@@ -1,6 +1,6 @@
-#include "model/time/calendar.h"
 #include "model/time/time_cut.h"
 #include "model/time/zone_spans.h"
+#include "util/calendar.h"
 #include "util/error.h"
 
 #include "unit/allocation_counter.h"

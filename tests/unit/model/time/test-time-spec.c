@@ -1,9 +1,9 @@
 #include "model/message.h"
-#include "model/time/calendar.h"
 #include "model/time/time_pattern.h"
 #include "model/time/time_spec.h"
 #include "model/time/time_text.h"
 #include "model/time/zone_spans.h"
+#include "util/calendar.h"
 #include "util/error.h"
 
 #include "unit/allocation_counter.h"

@@ -1,4 +1,4 @@
-#include "model/time/calendar.h"
+#include "util/calendar.h"
 
 #define DAYS_TO_1970 719468 /* from 0000-03-01 */
 #define DAYS_OF_400_YEARS 146097
