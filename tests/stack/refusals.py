@@ -218,7 +218,7 @@ def busy_regions(world: World, gateway: Gateway) -> None:
 def quotas(world: World, gateway: Gateway) -> None:
     for policy in ("NO_INSERTS", "NO_WRITES", "NO_WRITES_COMPACTIONS", "DISABLE"):
         # Of many regions, some are still open for a moment when DISABLE has begun to close them.
-        splits = tuple(b"host%d" % number for number in range(10, 60)) if policy == "DISABLE" else ()
+        splits = tuple(b"host%d" % number for number in range(10, 40)) if policy == "DISABLE" else ()
         world.oracle.create(policy, FAMILY, splits)
         world.oracle.limit_space(policy, 1000, policy)
         gateway_calls.put_multiple(gateway.port, policy, rows(40, b"x" * 100))
@@ -227,7 +227,7 @@ def quotas(world: World, gateway: Gateway) -> None:
         if policy == "DISABLE":
             with contextlib.suppress(StackError):  # what is kept of it stays
                 world.refused(name, hold("space quota"), gateway, policy, rows(1), calls=["putMultiple"], saying=policy)
-            world.refused(f"{name}-in-the-end", NOT_SERVED, gateway, policy, rows(3))
+            world.refused(f"{name}-in-the-end", NOT_SERVED, gateway, policy, rows(3), saying="NotServingRegionException")
         else:
             world.refused(name, hold("space quota"), gateway, policy, rows(3), saying=policy)
     # Who may try again looks how long he would have to wait.
