@@ -232,12 +232,17 @@ class Life:
         for path in named:
             self.machine.write(path, '{"kept_at":"2026-07-26T12:34:56.789Z","topic":"t"}\n')
         kept = [*kept, *named]
+        linked = f"{STATE}@linked"
+        self.machine.write("/root/elsewhere/scheme-METRIC", "{}\n")
+        self.out("ln", "-s", "/root/elsewhere", linked)
         kept.insert(0, f"{STATE}/dead-letters.jsonl")  # of the first hour
         self.machine.write(f"{south}/dead-letters.jsonl", "")
         done = self.machine.run(*APT, "purge", "tidemark")
         said = done.stderr + done.stdout
         assert done.returncode == 0 and all(f"  {path}\n" in said for path in kept), done
         self.machine.run("systemctl", "daemon-reload")
+        assert self.out("cat", f"{linked}/scheme-METRIC") == "{}\n"
+        self.out("rm", linked)
         left = set(self.out("find", "/", "-xdev", "-name", "*tidemark*", "!", "-path", "/proc/*", "!", "-path", "/root/*").split())
         assert left == {STATE, STATE.replace("private/", ""), north, north.replace("private/", ""), south, "/etc/tidemark", "/etc/tidemark/tidemark.dead-letters.jsonl"}, left
         assert sorted(self.out("find", "/etc/tidemark", STATE, north, south, "-type", "f").split()) == sorted(kept)
