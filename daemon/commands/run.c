@@ -71,6 +71,7 @@ typedef struct Run {
   gint64 unready_us;       /* since when it is not ready, as the log said; 0: it is, or never was */
   gboolean was_ready;
   gboolean is_stopping;
+  gboolean until_end;
   gint64 status_us;
   gint64 state_tried_us;       /* when what the state directory lacks was last tried */
   gint64 watchdog_interval_us; /* 0: systemd does not watch */
@@ -161,7 +162,7 @@ on_stop_signal(gpointer data)
   g_autofree char *longest = tide_age_text(run->config->limits.drain_timeout_ms);
   tide_log(TIDE_LOG_NOTICE, "stopping",
            "stopping: flushing and waiting for acknowledgements for up to %s; a second signal ends at once", longest);
-  finish(run, TIDE_EXIT_OK);
+  finish(run, run->until_end ? TIDE_EXIT_TEMPFAIL : TIDE_EXIT_OK); /* the end was not reached */
   return G_SOURCE_CONTINUE;
 }
 
@@ -379,8 +380,9 @@ report_stopped(const Run *run, gboolean had_begun, guint64 handed_back, gint64 u
   g_autofree char *ends = has_ends ? ends_text(run) : NULL;
   g_autofree char *rest =
       unread > 0 ? g_strdup_printf("; %" G_GINT64_FORMAT " more were not read yet at the last look", unread) : NULL;
-  tide_log(TIDE_LOG_NOTICE, "stopped", "stopped: %s%s%s%s", what, ends != NULL ? "; " : "", ends != NULL ? ends : "",
-           rest != NULL ? rest : "");
+  gboolean is_early = run->until_end && run->exit_code == TIDE_EXIT_TEMPFAIL;
+  tide_log(TIDE_LOG_NOTICE, "stopped", "stopped: %s%s%s%s%s", what, ends != NULL ? "; " : "", ends != NULL ? ends : "",
+           rest != NULL ? rest : "", is_early ? "; the end of the topics was not reached" : "");
 }
 
 /* The stop may take as long as systemd's watchdog waits, so it runs beside this thread, which goes on telling. */
@@ -467,7 +469,10 @@ run_daemon(const TideCommandCall *call, gboolean has_lasting_name)
 {
   const TideConfig *config = call->config;
   const RunOptions *run_options = call->options;
-  Run run = {.config = config, .metrics = tide_metrics_new(), .loop = g_main_loop_new(NULL, FALSE)};
+  Run run = {.config = config,
+             .metrics = tide_metrics_new(),
+             .loop = g_main_loop_new(NULL, FALSE),
+             .until_end = run_options->until_end};
   run.watchdog_interval_us = tide_notify_watchdog_interval_us();
   tide_process_metrics_init(&run.process, run.metrics, TIDE_VERSION, TIDE_REVISION);
   tide_verdict_metrics_init(&run.verdicts, run.metrics);

@@ -15,6 +15,8 @@
 
 /* A wait for others that is shorter is part of every rebalance, and is not reported. */
 #define REBALANCE_US (5 * TIDE_US_PER_S)
+/* So long no commit of ours takes that nothing is wrong with. */
+#define OURS_US (30 * TIDE_US_PER_S)
 
 /* The text names at most so many partitions. */
 #define MAX_NAMED 10
@@ -48,8 +50,10 @@ clear_part(gpointer data)
 void
 tide_goal_rule_init(TideGoalRule *rule, gint64 patience_us, gint64 now_us)
 {
-  *rule = (TideGoalRule){
-      .parts = g_array_new(FALSE, TRUE, sizeof(TideGoalPart)), .patience_us = patience_us, .progress_us = now_us};
+  *rule = (TideGoalRule){.parts = g_array_new(FALSE, TRUE, sizeof(TideGoalPart)),
+                         .patience_us = patience_us,
+                         .progress_us = now_us,
+                         .moved_us = now_us};
   g_array_set_clear_func(rule->parts, clear_part);
 }
 
@@ -80,6 +84,8 @@ tide_goal_rule_note(TideGoalRule *rule, guint i, gint64 committed, TideGoalOwner
   gboolean has_moved = committed != part->committed;
   part->committed = committed;
   part->owner = owner;
+  if (has_moved)
+    rule->moved_us = now_us;
   if (has_moved || (owner == TIDE_GOAL_OURS && is_left(part)))
     rule->progress_us = now_us;
 }
@@ -128,6 +134,20 @@ tell_of_unlocated(const TideGoalRule *rule, guint n_left, gint64 waited_us, GStr
       waited_us < rule->patience_us ? "they are asked again" : "run again once the brokers say it");
 }
 
+/* What was read and not committed waits for HBase, or for the settling of calls without an answer: that may last, and
+ * ends by itself. */
+static char *
+tell_of_ours(const TideGoalRule *rule, guint n_left, gint64 now_us)
+{
+  gint64 waited_us = now_us - rule->moved_us;
+  if (waited_us < OURS_US)
+    return NULL;
+  g_autofree char *names = name_left(rule, TIDE_GOAL_OURS, n_left);
+  return g_strdup_printf("%u of %u partitions with messages are read by this run, and for %" G_GINT64_FORMAT
+                         " s nothing more of them could be committed: %s",
+                         n_left, rule->parts->len, waited_us / TIDE_US_PER_S, names);
+}
+
 TideGoalState
 tide_goal_rule_judge(const TideGoalRule *rule, const char *group, gint64 now_us, char **ret_text)
 {
@@ -141,7 +161,11 @@ tide_goal_rule_judge(const TideGoalRule *rule, const char *group, gint64 now_us,
   }
   if (n_left[TIDE_GOAL_OF_OTHERS] + n_left[TIDE_GOAL_UNLOCATED] + n_left[TIDE_GOAL_OURS] == 0)
     return n_halted > 0 ? TIDE_GOAL_HALTED : TIDE_GOAL_REACHED;
-  if (n_left[TIDE_GOAL_OURS] > 0 || waited_us < REBALANCE_US)
+  if (n_left[TIDE_GOAL_OURS] > 0) {
+    *ret_text = tell_of_ours(rule, n_left[TIDE_GOAL_OURS], now_us);
+    return TIDE_GOAL_AHEAD;
+  }
+  if (waited_us < REBALANCE_US)
     return TIDE_GOAL_AHEAD;
   GString *text = g_string_new(NULL);
   if (n_left[TIDE_GOAL_OF_OTHERS] > 0)

@@ -42,6 +42,7 @@ typedef struct TideGoalPart {
 typedef struct TideGoalRule {
   GArray *parts;      /* owned (element-type TideGoalPart): those that hold messages */
   gint64 progress_us; /* when one that is not at its end moved last, or was read by us; or no answer came */
+  gint64 moved_us;    /* when one moved last */
   gint64 patience_us; /* without progress */
 } TideGoalRule;
 
@@ -52,8 +53,8 @@ void tide_goal_rule_add(TideGoalRule *rule, const char *topic, gint32 partition,
 /* What is known of the part at place @i now. */
 void tide_goal_rule_note(TideGoalRule *rule, guint i, gint64 committed, TideGoalOwner owner, gint64 now_us);
 
-/* @ret_text: (transfer full): which partitions are waited for and how far they are; NULL while this process reads some
- * of them, or the others move. Returns: one of the last four */
+/* @ret_text: (transfer full): which partitions are waited for and how far they are; NULL while they move. Returns: one
+ * of the last four */
 TideGoalState tide_goal_rule_judge(const TideGoalRule *rule, const char *group, gint64 now_us, char **ret_text);
 
 /* ---- the questions ---- */

@@ -75,7 +75,9 @@ test_halted_ones_count_if_they_are_ours(Fixture *fixture, gconstpointer data)
   g_assert_cmpint(judge(fixture, 3), ==, TIDE_GOAL_REACHED);
 }
 
-/* What this process has is not bounded by the group: HBase may be down for as long as it is. */
+/* What this process has is not bounded by the group: HBase may be down for as long as it is. That nothing moves is
+ * told.
+ */
 static void
 test_ours_are_waited_for(Fixture *fixture, gconstpointer data)
 {
@@ -84,8 +86,12 @@ test_ours_are_waited_for(Fixture *fixture, gconstpointer data)
     note(fixture, 1, -1, OTHERS, at_s);
     note(fixture, 2, 5, OTHERS, at_s);
     g_assert_cmpint(judge(fixture, at_s), ==, TIDE_GOAL_AHEAD);
-    g_assert_null(fixture->text);
+    if (at_s < 30)
+      g_assert_null(fixture->text);
   }
+  g_assert_cmpstr(fixture->text, ==,
+                  "1 of 3 partitions with messages are read by this run, and for 999 s nothing more of them could be "
+                  "committed: 'a' 0 at 5 of 10");
   note(fixture, 0, 5, OTHERS, 1000); /* taken away: who has it now gets as long as anybody */
   g_assert_cmpint(judge(fixture, 1058), ==, TIDE_GOAL_AHEAD);
   g_assert_cmpint(judge(fixture, 1059), ==, TIDE_GOAL_MISSED);
