@@ -18,7 +18,7 @@ static const char remedy_throttled[] =
 static const char remedy_nameless[] = "the region server's log says why; where it is that a call has too many rows "
                                       "(hbase.rpc.rows.size.threshold.reject), lower 'batch.max_rows' and restart";
 static const char remedy_unreached[] =
-    "the gateway's own log says why it cannot reach HBase, as without ZooKeeper, hbase:meta or a Kerberos ticket";
+    "the gateway's own log says why its tries at HBase failed: a server, ZooKeeper, hbase:meta, a Kerberos ticket";
 static const char remedy_read_only[] = "end the read-only mode of the gateway, or of the table";
 
 /* What an exception's name or the begin of its message means. */
@@ -250,7 +250,7 @@ static TideFailure
 of_member(const char *text, gboolean for_good)
 {
   TideFailure failure = classify_member(text, for_good);
-  if (failure.outcome == TIDE_OUTCOME_POISON)
+  if (failure.outcome == TIDE_OUTCOME_POISON && !failure.is_certain)
     failure.kind = kind_of(text);
   return failure;
 }

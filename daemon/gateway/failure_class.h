@@ -30,9 +30,7 @@ typedef struct TideFailure {
                          * and the row is only suspected */
   gboolean is_cut;      /* of UNKNOWN: the connection was closed, as by a gateway that takes no frame so large */
   gboolean is_for_size; /* of POISON that is not certain: the whole call was too large, and part of it may not be */
-  gboolean is_disputed; /* of POISON, set by who knows the gateways: it is said by one that takes nothing, and another
-                         * one may; then it is not certain */
-  guint32 kind;         /* of POISON: the same for texts that differ in numbers only */
+  guint32 kind;         /* of POISON that is not certain: the same for texts that differ in numbers only */
   const char *remedy;   /* of HOLD, and some of RETRY and UNKNOWN: what the operator can do, TIDE_REMEDY_TABLE for the
                          * table; static, NULL for others */
 } TideFailure;

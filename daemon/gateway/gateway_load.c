@@ -30,7 +30,7 @@ void
 tide_gateway_load_came_back(TideGatewayLoad *load, gboolean was_away)
 {
   load->usable = TRUE;
-  load->circuit_open = load->proven = FALSE;
+  load->circuit_open = FALSE;
   load->n_allowed = load->n_connections + 1;
   load->slow_start_limit = TIDE_GATEWAY_MAX_ALLOWED;
   load->growth_pause_us = GROWTH_PAUSE_MIN_US;
@@ -121,27 +121,17 @@ judge_speed(const TideGatewayLoads *loads, TideGatewayLoad *load, gint64 now_us)
     load->slow = TRUE;
 }
 
-/* One works since, or nobody is there to find out. */
+/* One works since, or nobody has tried it since. */
 static gboolean
 another_may_work(const TideGatewayLoads *loads, const TideGatewayLoad *failing)
 {
   for (guint32 i = 0; i < loads->n; i++) {
     const TideGatewayLoad *other = &loads->loads[i];
-    gboolean is_untried = other->n_connections == 0 && other->failures == 0;
+    gboolean is_untried = other->n_connections == 0 && other->called_us <= failing->failing_since_us;
     if (other != failing && other->usable && (is_untried || other->acknowledged_us > failing->failing_since_us))
       return TRUE;
   }
   return FALSE;
-}
-
-gboolean
-tide_gateway_loads_is_credible(const TideGatewayLoads *loads, guint32 index)
-{
-  const TideGatewayLoad *load = &loads->loads[index];
-  gboolean is_alone = TRUE;
-  for (guint32 i = 0; i < loads->n; i++)
-    is_alone &= i == index || !loads->loads[i].usable;
-  return is_alone || (load->failures < FAILURES_TO_OPEN ? load->proven : !another_may_work(loads, load));
 }
 
 gboolean
@@ -159,7 +149,6 @@ tide_gateway_loads_note_call(TideGatewayLoads *loads, guint32 index, const TideC
     return load->usable && load->failures >= FAILURES_TO_OPEN && another_may_work(loads, load);
   }
   load->acknowledged_us = now_us;
-  load->proven = TRUE;
   load->failures = 0;
   load->circuit_open_us = 0;
   if (load->n_allowed < load->slow_start_limit)

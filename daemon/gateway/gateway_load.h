@@ -18,10 +18,7 @@
  *
  * Breaker. Five calls in a row that fail while another gateway has acknowledged some, or is up and nobody is connected
  * to it, open it: for 1 s at first and doubling to five minutes, then is probed, starts slowly, and the first failure
- * opens it again. Where all gateways fail it is not the gateways, and none opens.
- *
- * Credit. What a gateway says of a row is its word alone while it has taken no other since it came up and another
- * gateway is up: that one decides. Only when five calls in a row failed and no other fares better it counts. */
+ * opens it again. Where all gateways fail it is not the gateways, and none opens. */
 #pragma once
 
 #include <glib.h>
@@ -56,7 +53,6 @@ typedef struct TideGatewayLoad {
   double call_rows;
   gint64 called_us; /* when the last call ended */
   gint64 acknowledged_us;
-  gboolean proven; /* it has acknowledged a call since it came up */
   /* slow? */
   gboolean slow;
   guint32 slow_calls; /* in a row */
@@ -95,9 +91,6 @@ gint64 tide_gateway_load_open_circuit(TideGatewayLoad *load, gint64 now_us);
 /* A call through gateway @index has ended. Returns: TRUE when its breaker should open. */
 gboolean tide_gateway_loads_note_call(TideGatewayLoads *loads, guint32 index, const TideCallMeasure *measure,
                                       gint64 now_us);
-
-/* Whether what gateway @index says of a row may be that row's fault. FALSE: it takes nothing, and another one may. */
-gboolean tide_gateway_loads_is_credible(const TideGatewayLoads *loads, guint32 index);
 
 /* The gateway that the next connection should go to; -1 when none is usable, or with @must_have_room none may have one
  * more. */

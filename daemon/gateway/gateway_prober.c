@@ -64,11 +64,11 @@ agree_on_change_locked(TideGateway *gateway, const char *cluster, const char *re
     if (other->told_cluster == NULL || strcmp(other->told_cluster, cluster) == 0)
       continue;
     *ret_disagreement =
-        g_strdup_printf("'%s' is of HBase cluster %s, and '%s' of %s; rows are written to %s as before",
+        g_strdup_printf("'%s' is of HBase cluster %s, and '%s' of %s; only gateways of %s get rows, as before",
                         gateway->endpoint->text, cluster, other->endpoint->text, other->told_cluster, remembered);
     return FALSE;
   }
-  return TRUE;
+  return !gateways->stopped; /* by whoever stopped nothing was accepted */
 }
 
 /* The first cluster that is told is the daemon's, unless this host remembers another. @ret_is_ours: @cluster is the

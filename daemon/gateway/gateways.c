@@ -644,23 +644,20 @@ end_failing_locked(TideGateway *gateway)
   return was_failing;
 }
 
-gboolean
-tide_gateways_is_credible(TideGateways *gateways, const TideGatewayLink *link)
+static gint64
+ping_after_us_locked(const TideGateway *gateway)
 {
-  tide_mutex_lock(&gateways->lock);
-  gboolean is_credible = tide_gateway_loads_is_credible(&gateways->loads, link->gateway->index);
-  tide_mutex_unlock(&gateways->lock);
-  return is_credible;
+  gint64 configured_us = gateway->gateways->config->idle_ping_ms * TIDE_US_PER_MS;
+  return gateway->ping_after_us > 0 ? MIN(configured_us, gateway->ping_after_us) : configured_us;
 }
 
 gint64
 tide_gateways_ping_after_us(TideGateways *gateways, const TideGatewayLink *link)
 {
-  gint64 configured_us = gateways->config->idle_ping_ms * TIDE_US_PER_MS;
   tide_mutex_lock(&gateways->lock);
-  gint64 found_us = link->gateway->ping_after_us;
+  gint64 ping_after_us = ping_after_us_locked(link->gateway);
   tide_mutex_unlock(&gateways->lock);
-  return found_us > 0 ? MIN(configured_us, found_us) : configured_us;
+  return ping_after_us;
 }
 
 void
@@ -668,20 +665,19 @@ tide_gateways_note_idle_loss(TideGateways *gateways, const TideGatewayLink *link
 {
   TideGateway *gateway = link->gateway;
   gint64 ping_after_us = MAX(idle_us / 2, PING_AFTER_MIN_US);
-  gint64 before_us = tide_gateways_ping_after_us(gateways, link);
-  gboolean is_sooner = ping_after_us < before_us;
   tide_mutex_lock(&gateways->lock);
+  gboolean is_sooner = ping_after_us < ping_after_us_locked(gateway);
   if (is_sooner)
     gateway->ping_after_us = ping_after_us;
   g_free(gateway->last_error); /* until its prober says more */
   gateway->last_error =
-      g_strdup_printf("a connection to '%s' was dead after it was idle for %" G_GINT64_FORMAT " s: it is probed",
+      g_strdup_printf("a connection to '%s' that had been idle for %" G_GINT64_FORMAT " s gave no answer: it is probed",
                       gateway->endpoint->text, idle_us / TIDE_US_PER_S);
   tide_mutex_unlock(&gateways->lock);
   if (is_sooner)
     tide_log_fields(TIDE_LOG_NOTICE, "connection-idle-lost", TIDE_LOG_FIELDS({"GATEWAY", gateway->endpoint->text}),
-                    "a connection to gateway '%s' was dead after it was idle for %" G_GINT64_FORMAT
-                    " s: a firewall or proxy on the way may forget idle ones; they are pinged after %.1f s from now on",
+                    "a connection to gateway '%s' that had been idle for %" G_GINT64_FORMAT
+                    " s gave no answer: idle ones are pinged after %.1f s from now on",
                     gateway->endpoint->text, idle_us / TIDE_US_PER_S, (double)ping_after_us / TIDE_US_PER_S);
 }
 
@@ -705,6 +701,11 @@ tide_gateways_note_call(TideGateways *gateways, TideGatewayLink *link, const Tid
     if (measure->end == TIDE_CALL_END_WRITTEN) {
       (void)tide_rate_add(&link->gateway->written, measure->n_rows, now_us);
       works_again = end_failing_locked(link->gateway);
+      /* A call of the time before it opened: there is no reason to wait. */
+      if (link->gateway->state == GATEWAY_CIRCUIT_OPEN) {
+        link->gateway->circuit_open_until_us = now_us;
+        tide_cond_broadcast(&gateways->changed);
+      }
     }
     tide_gateway_show_locked(link->gateway);
     if (load->n_allowed != allowed_before)

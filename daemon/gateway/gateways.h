@@ -81,9 +81,6 @@ gboolean tide_gateways_is_removed(TideGateways *gateways, const TideGatewayLink 
 /* TRUE when the gateway of @link is known to take connections. */
 gboolean tide_gateways_is_up(TideGateways *gateways, const TideGatewayLink *link);
 
-/* FALSE: what the gateway of @link says of a row is no row's fault yet, for it takes nothing, and another one may. */
-gboolean tide_gateways_is_credible(TideGateways *gateways, const TideGatewayLink *link);
-
 /* A connection to the gateway of @link that had been idle for @idle_us carried nothing more. It is told, and idle ones
  * are pinged sooner from now on. */
 void tide_gateways_note_idle_loss(TideGateways *gateways, const TideGatewayLink *link, gint64 idle_us);

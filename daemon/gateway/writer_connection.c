@@ -114,12 +114,6 @@ tide_writer_connection_gateway_name(const TideWriterConnection *connection)
   return tide_gateway_name(connection->link.gateway);
 }
 
-gboolean
-tide_writer_connection_is_credible(TideWriterConnection *connection)
-{
-  return tide_gateways_is_credible(connection->gateways, &connection->link);
-}
-
 /* A call or ping over a connection that was last used at @used_us ended in @error. */
 static void
 note_idle_loss(TideWriterConnection *connection, gint64 used_us, gint64 start_us, GError *error)
@@ -137,15 +131,14 @@ note_idle_loss(TideWriterConnection *connection, gint64 used_us, gint64 start_us
 }
 
 static TideCallEnd
-end_of(TideWriterConnection *connection, const GError *error)
+end_of(const GError *error)
 {
   if (error == NULL)
     return TIDE_CALL_END_WRITTEN;
   if (tide_error_outcome_unknown(error) || g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONNECT))
     return TIDE_CALL_END_NO_ANSWER;
   TideFailure failure = tide_failure_of(error);
-  gboolean is_bad_row = failure.outcome == TIDE_OUTCOME_POISON &&
-                        (failure.is_for_size || (failure.is_certain && tide_writer_connection_is_credible(connection)));
+  gboolean is_bad_row = failure.outcome == TIDE_OUTCOME_POISON && (failure.is_certain || failure.is_for_size);
   return is_bad_row ? TIDE_CALL_END_BAD_ROW : TIDE_CALL_END_REFUSED;
 }
 
@@ -157,7 +150,7 @@ tide_writer_connection_note_call(TideWriterConnection *connection, guint32 n_row
   connection->is_refused_for_size = g_error_matches(error, TIDE_ERROR, TIDE_ERROR_TOO_BIG);
   if (tide_error_is_cancelled(error))
     return;
-  TideCallMeasure measure = {.end = end_of(connection, error),
+  TideCallMeasure measure = {.end = end_of(error),
                              .error_text = error != NULL ? error->message : NULL,
                              .n_rows = n_rows,
                              .duration_us = connection->last_used_us - start_us};

@@ -52,9 +52,6 @@ void tide_writer_connection_end(TideWriterConnection *connection);
 
 const char *tide_writer_connection_gateway_name(const TideWriterConnection *connection); /* while there is one */
 
-/* See tide_gateways_is_credible(). Before the call is noted. */
-gboolean tide_writer_connection_is_credible(TideWriterConnection *connection);
-
 /* One call of @n_rows has ended; @error: how, NULL when acknowledged. Where nothing came over a connection that had
  * been idle, @error says for how long. */
 void tide_writer_connection_note_call(TideWriterConnection *connection, guint32 n_rows, gint64 start_us, GError *error);

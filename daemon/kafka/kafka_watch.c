@@ -711,15 +711,14 @@ ask_for_other_tables(TideKafkaWatch *watch)
   int n = is_stopping(watch)
               ? -1
               : tide_kafka_group_other_tables(watch->kafka, watch->config, watch->tables_mark, QUESTION_MS);
-  if (n < 0) {
+  if (n < 0)
     tide_gauge_clear(watch->other_tables_gauge);
-    return;
-  }
-  tide_gauge_set(watch->other_tables_gauge, n);
+  else
+    tide_gauge_set(watch->other_tables_gauge, n);
   tide_mutex_lock(&watch->lock);
   if (watch->other_tables == 0)
     watch->other_tables_since_us = watch->group_asked_us;
-  watch->other_tables = (guint)n;
+  watch->other_tables = (guint)MAX(n, 0);
   tide_mutex_unlock(&watch->lock);
 }
 

@@ -478,10 +478,13 @@ log_strangers(TidePipelineHealth *health, gint64 now_us)
       group, strangers);
 }
 
-/* While members are restarted one by one with another table it is so for a while. */
+/* While members are restarted one by one with another table it is so for a while; and until the first commit after an
+ * assignment by what was committed before. */
 static void
-log_other_tables(TidePipelineHealth *health, gint64 now_us)
+log_other_tables(TidePipelineHealth *health, const Totals *totals, gint64 now_us)
 {
+  if (!totals->had_assignment)
+    health->other_tables_logged_us = now_us;
   gint64 since_us;
   guint n = tide_kafka_watch_other_tables(health->parts->watch, &since_us);
   if (n == 0 || now_us - since_us < TIDE_GROUP_LOOK_US ||
@@ -592,7 +595,7 @@ tide_pipeline_health_watch(TidePipelineHealth *health, gboolean is_running, gint
     log_group(health, &totals, now_us);
     log_missing_topics(health, now_us);
     log_strangers(health, now_us);
-    log_other_tables(health, now_us);
+    log_other_tables(health, &totals, now_us);
     log_goal(health, now_us);
   }
   log_summary(health, &totals, &lanes, now_us);

@@ -348,8 +348,7 @@ count_round(TideRowIsolation *isolation, const Suspect *suspect, gboolean has_wi
         (TideBatchSuspect){.row = suspect->row, .text_kind = suspect->text_kind, .since_us = isolation->slices.now_us};
   else if (isolation->slices.now_us - known->counted_us < isolation->round_us)
     return known;
-  gboolean is_disputed = isolation->slices.failure.is_disputed; /* then others write for the region, not this gateway */
-  gboolean region_works = has_witness || (!is_disputed && !is_first && batch->lane_ok_us > known->counted_us);
+  gboolean region_works = has_witness || (!is_first && batch->lane_ok_us > known->counted_us);
   known->n_rounds++;
   known->n_verified += region_works ? 1 : 0;
   known->counted_us = isolation->slices.now_us;
@@ -425,8 +424,7 @@ judge_suspect(TideRowIsolation *isolation, Suspect *suspect, guint32 witness)
   }
   const TideBatchSuspect *known = count_round(isolation, suspect, has_witness);
   gboolean is_verified = known->n_verified >= TIDE_PROOF_LIMIT;
-  if (known->n_rounds >= TIDE_LONE_LIMIT && isolation->slices.call->last_ok_us > known->since_us &&
-      !isolation->slices.failure.is_disputed)
+  if (known->n_rounds >= TIDE_LONE_LIMIT && isolation->slices.call->last_ok_us > known->since_us)
     return settle(isolation, suspect, TRUE);
   if (!is_verified && !(has_witness && is_believed(isolation, suspect)))
     return TIDE_OUTCOME_POISON;

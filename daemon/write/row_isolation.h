@@ -16,8 +16,7 @@
  *
  * Where a region takes nothing else, nothing is said of its rows: it is held, which the lane's trouble tells, and one
  * row is marked as poison after TIDE_LONE_LIMIT rounds, if HBase acknowledges other rows. Of a gateway that refuses
- * everything no row is marked as poison. Nor by the word of one that has taken nothing since it came up, while another
- * one may take it: then no text is certain, and no round shows anything.
+ * everything no row is marked as poison.
  *
  * Threads: one writer's. */
 #pragma once

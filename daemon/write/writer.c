@@ -144,14 +144,14 @@ log_failure(TideWriter *writer, TideOutcome outcome, const char *text, gint64 st
                   tide_log_suppressed(suppressed, "failures").text);
 }
 
-/* One call to the gateway has ended. @outcome: for the metric, of @error */
+/* One call to the gateway has ended. */
 static void
-note_call(TideWriter *writer, WriteMethod method, guint32 n_rows, gint64 start_us, TideOutcome outcome, GError *error)
+note_call(TideWriter *writer, WriteMethod method, guint32 n_rows, gint64 start_us, GError *error)
 {
   gint64 end_us = tide_now_us();
   const MethodMetrics *metrics = metrics_of_call(writer, method);
   tide_writer_connection_note_call(&writer->connection, n_rows, start_us, error);
-  tide_counter_inc(metrics->calls[outcome]);
+  tide_counter_inc(metrics->calls[tide_failure_class(error)]);
   tide_histogram_observe(metrics->durations, (double)(end_us - start_us) / TIDE_US_PER_S);
 }
 
@@ -190,13 +190,8 @@ send_rows(const TideSentRows *rows, gpointer data, char **ret_text)
                                                                rows->n_rows, deadline_us, &error);
   writer->is_cancelled = tide_error_is_cancelled(error);
   TideFailure failure = tide_failure_of(error);
-  failure.is_disputed =
-      failure.outcome == TIDE_OUTCOME_POISON && !tide_writer_connection_is_credible(&writer->connection);
-  failure.is_certain &= !failure.is_disputed;
   g_assert(acknowledged == (failure.outcome == TIDE_OUTCOME_OK));
-  /* No row's fault, as far as is known: the same rows are sent again. */
-  TideOutcome shown = failure.is_disputed ? TIDE_OUTCOME_RETRY : failure.outcome;
-  note_call(writer, method, rows->n_rows, start_us, shown, error);
+  note_call(writer, method, rows->n_rows, start_us, error);
   if (failure.is_for_size && rows->n_rows > 1)
     tide_call_size_log(&writer->size_limit, rows->n_rows, writer->call.table->name, error->message, start_us);
   if (acknowledged) {

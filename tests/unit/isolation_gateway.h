@@ -23,7 +23,6 @@ typedef struct Gateway {
   gsize limit_bytes;      /* of a call, above which it refuses it; 0: none */
   gboolean is_cutting;    /* what is above that is cut off, without a word */
   gboolean is_ambiguous;  /* its errors name no row's fault */
-  gboolean is_disputed;   /* it takes nothing, and another one may */
   guint32 broken_after;   /* calls, then it refuses everything; 0: never */
   guint32 failing_every;  /* calls, one fails for no reason; 0: none */
   guint32 refusing_calls; /* the bad rows are bad for so many calls that carry one; 0: for good */
@@ -89,7 +88,6 @@ send_rows(const TideSentRows *rows, gpointer data, char **ret_text)
     return (TideFailure){.outcome = TIDE_OUTCOME_POISON,
                          .is_certain = bad && !gateway->is_ambiguous,
                          .is_for_size = is_too_big,
-                         .is_disputed = gateway->is_disputed,
                          .kind = gateway->text_kind};
   g_clear_pointer(ret_text, g_free);
   for (gsize i = 0; i < rows->n_parts; i++)

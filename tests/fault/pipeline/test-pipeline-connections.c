@@ -360,31 +360,6 @@ test_gateway_that_fails_all_calls_has_its_circuit_opened(PipelineFixture *fixtur
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
 }
 
-/* It says of every row that it is too large, as one does whose own limit is wrong: what the other takes is no row's
- * fault. So from the first call on, and when it alone has come back. */
-static void
-test_gateway_that_takes_nothing_rejects_no_row(PipelineFixture *fixture, gconstpointer data)
-{
-  TideScriptedFault puts = {
-      .kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_PUT_MULTIPLE, .message = "KeyValue size too large"};
-  TideScriptedFault mutations = puts;
-  mutations.call = TIDE_CALL_MUTATE_ROW;
-  guint id = scripted_gateway_add_fault(fixture->gateways[0], &puts);
-  (void)scripted_gateway_add_fault(fixture->gateways[0], &mutations);
-  pipeline_produce_mixture(fixture, 40);
-  RunningPipeline *running =
-      running_pipeline_start_with(fixture, &(RunningPipelineOptions){.gateways = FIXTURE_GATEWAYS});
-  pipeline_fixture_wait_all_committed(fixture);
-  guint step = 40;
-  for (; metric_of(fixture, running, 0, "tidemark_gateway_breaker_opened_total") < 2; step++)
-    write_steps(fixture, step, 1);
-  g_assert_cmpuint(scripted_gateway_fault_hits(fixture->gateways[0], id), >, 0);
-  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_hbase_poison_rows_total", NULL), ==, 0);
-  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_hbase_calls_total", "outcome=\"poison\""), ==, 0);
-  pipeline_assert_tables(fixture, step);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-}
-
 /* ---- load ---- */
 
 static void
@@ -479,7 +454,6 @@ main(int argc, char **argv)
   ADD("load/D16-rolling-restart-leaves-no-line", test_rolling_restart_leaves_no_line);
   ADD("load/D16-a-gateway-that-fails-all-calls-has-its-circuit-opened",
       test_gateway_that_fails_all_calls_has_its_circuit_opened);
-  ADD("load/D16-K16-a-gateway-that-takes-nothing-rejects-no-row", test_gateway_that_takes_nothing_rejects_no_row);
   ADD("load/D23-a-slow-gateway-loses-its-writers", test_slow_gateway_loses_its_writers);
   ADD("regions/D19-regions-split-and-merge-under-way", test_regions_split_and_merge_under_way);
   ADD("regions/D20-cells-carry-event-times", test_cells_carry_event_times);

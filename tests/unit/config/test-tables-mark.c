@@ -25,6 +25,10 @@ test_same_tables(void)
   g_assert_cmpuint(mark, !=, 0);
   g_assert_cmpuint(mark_of("other, topics", METRIC LATEST), ==, mark);
   g_assert_cmpuint(mark_of("t", LATEST "  # in another order\n" METRIC), ==, mark);
+  g_assert_cmpuint(mark_of("t", METRIC
+                           "  CURRENT: { latest: merge, key: [ { field: host } ], columns: { family: M, from: [ b, "
+                           "a ] } }\n"),
+                   ==, mark);
 }
 
 static void

@@ -256,29 +256,8 @@ test_untried_gateway_opens_the_breaker(Fixture *fixture, gconstpointer data)
     g_assert_false(call(fixture, 0, TIDE_CALL_END_REFUSED, 5));
   fixture->loads[1].n_connections = 0;
   g_assert_true(call(fixture, 0, TIDE_CALL_END_REFUSED, 5));
-  fixture->loads[1].failures = 1; /* tried, in vain */
+  fixture->loads[1].called_us = fixture->now_us + 1; /* tried, in vain */
   g_assert_false(call(fixture, 0, TIDE_CALL_END_REFUSED, 5));
-}
-
-/* What a gateway says of rows counts when it takes others, when there is nobody else to ask, and when the others take
- * nothing either. */
-static void
-test_credit(Fixture *fixture, gconstpointer data)
-{
-  for (guint i = 0; i < N; i++)
-    fixture->loads[i].n_connections = 1;
-  g_assert_false(tide_gateway_loads_is_credible(&fixture->all, 0));
-  write_calls(fixture, 0, 1, 5);
-  g_assert_true(tide_gateway_loads_is_credible(&fixture->all, 0));
-  tide_gateway_load_came_back(&fixture->loads[0], FALSE);
-  g_assert_false(tide_gateway_loads_is_credible(&fixture->all, 0));
-  for (guint i = 0; i < 5; i++)
-    g_assert_false(call(fixture, 0, TIDE_CALL_END_REFUSED, 5));
-  g_assert_true(tide_gateway_loads_is_credible(&fixture->all, 0));
-  write_calls(fixture, 1, 1, 5);
-  g_assert_false(tide_gateway_loads_is_credible(&fixture->all, 0));
-  fixture->loads[1].usable = fixture->loads[2].usable = FALSE;
-  g_assert_true(tide_gateway_loads_is_credible(&fixture->all, 0));
 }
 
 static void
@@ -311,7 +290,6 @@ main(int argc, char **argv)
   ADD("bad-rows-open-no-breaker", test_bad_rows_open_no_breaker);
   ADD("failing-calls-open-the-breaker-when-others-work", test_failing_calls_open_the_breaker_when_others_work);
   ADD("K16-untried-gateway-opens-the-breaker", test_untried_gateway_opens_the_breaker);
-  ADD("K16-credit", test_credit);
   ADD("nobody-is-sent-to-what-is-not-usable", test_nobody_is_sent_to_what_is_not_usable);
 #undef ADD
   return g_test_run();

@@ -314,26 +314,6 @@ test_lone_row_is_marked_poison_when_its_region_is_seen_to_work(void)
   }
 }
 
-/* K16: what others write for its region says nothing of a row that only this gateway refuses, as it refuses all. */
-static void
-test_gateway_that_takes_nothing_is_no_witness(void)
-{
-  Gateway *gateway = gateway_new();
-  TideBatch *batch = add_batch(gateway, 0, 3);
-  memset(gateway->is_bad, TRUE, sizeof gateway->is_bad);
-  gateway->is_ambiguous = gateway->is_disputed = TRUE;
-  for (guint round = 1; round < TIDE_LONE_LIMIT + 10; round++) {
-    TideIsolationCounts counts;
-    gateway->call.last_ok_us = batch->lane_ok_us = round * ROUND_US - 1;
-    g_assert_cmpint(send_call_at(gateway, round * ROUND_US, &counts), ==, TIDE_OUTCOME_POISON);
-  }
-  g_assert_cmpuint(batch->poison.len, ==, 0);
-  memset(gateway->is_bad, FALSE, sizeof gateway->is_bad);
-  g_assert_cmpint(send_call(gateway), ==, TIDE_OUTCOME_OK);
-  assert_found(gateway);
-  gateway_free(gateway);
-}
-
 /* The parts of a refused row, sent without each other, may all be rejected, and no row of their batch shows that the
  * region works: that other calls do counts for all of them at once, so that they do not take minutes each. */
 static void
@@ -569,8 +549,6 @@ main(int argc, char **argv)
                   test_gateway_that_flickers_for_long_marks_nothing_poison);
   g_test_add_func("/row-isolation/belief-ends", test_belief_ends);
   g_test_add_func("/row-isolation/bad-rows-in-front-cost-a-round-each", test_bad_rows_in_front_cost_a_round_each);
-  g_test_add_func("/row-isolation/K16-gateway-that-takes-nothing-is-no-witness",
-                  test_gateway_that_takes_nothing_is_no_witness);
   g_test_add_func("/row-isolation/mutated-rows-need-no-halving", test_mutated_rows_need_no_halving);
   return g_test_run();
 }
