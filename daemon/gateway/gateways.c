@@ -89,13 +89,19 @@ tide_gateways_start(TideGateways *gateways)
 }
 
 void
-tide_gateways_stop(TideGateways *gateways)
+tide_gateways_cancel(TideGateways *gateways)
 {
   tide_mutex_lock(&gateways->lock);
   gateways->stopped = TRUE;
   tide_cond_broadcast(&gateways->changed);
   tide_mutex_unlock(&gateways->lock);
   g_cancellable_cancel(gateways->cancellable);
+}
+
+void
+tide_gateways_stop(TideGateways *gateways)
+{
+  tide_gateways_cancel(gateways);
   for (guint32 i = 0; i < gateways->n; i++)
     tide_thread_join(g_steal_pointer(&gateways->gateways[i].thread));
 }

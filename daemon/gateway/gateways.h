@@ -30,7 +30,8 @@ TideGateways *tide_gateways_new(const TideHBaseConfig *config, TideMetrics *metr
  * are of the same. Before start. */
 void tide_gateways_accept_cluster_change(TideGateways *gateways);
 void tide_gateways_start(TideGateways *gateways); /* the probing threads */
-void tide_gateways_stop(TideGateways *gateways);  /* makes every wait return and joins the threads */
+void tide_gateways_cancel(TideGateways *gateways); /* makes every wait return */
+void tide_gateways_stop(TideGateways *gateways);   /* that, and joins the threads */
 void tide_gateways_free(TideGateways *gateways);
 
 /* After a reload has changed the list in the configuration: those that are new in it are probed and then used; those

@@ -261,6 +261,7 @@ static gboolean
 join_writers(TidePipeline *pipeline)
 {
   tide_lanes_stop(pipeline->parts.lanes);
+  tide_gateways_cancel(pipeline->parts.gateways);
   for (guint i = 0; i < pipeline->parts.writers->len; i++)
     tide_writer_cancel(g_ptr_array_index(pipeline->parts.writers, i));
   for (guint i = 0; i < pipeline->parts.writers->len; i++)

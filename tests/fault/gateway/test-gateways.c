@@ -413,10 +413,10 @@ test_failing_calls_are_told_once(Clusters *clusters, gconstpointer data)
   TideCallMeasure written = {.end = TIDE_CALL_END_WRITTEN, .n_rows = 1, .duration_us = 1};
   LogCapture *capture = log_capture_start();
   tide_log_set_level(TIDE_LOG_NOTICE);
-  fail_call(clusters, &failing, "out of order");
-  tide_gateways_note_call(clusters->list, &working, &written);
-  while (sum_of(clusters, "tidemark_gateway_breaker_opened_total") == 0)
+  do {
     fail_call(clusters, &failing, "out of order");
+    tide_gateways_note_call(clusters->list, &working, &written);
+  } while (sum_of(clusters, "tidemark_gateway_breaker_opened_total") == 0);
   for (guint64 n = 1; n < 5; n++) {
     g_autofree char *error_text = NULL;
     end_rest(clusters, failing.gateway);
