@@ -40,7 +40,7 @@ char *
 tide_cluster_mismatch(const char *gateway, const char *cluster, const char *wanted)
 {
   return g_strdup_printf("gateway '%s' is of HBase cluster %s, but rows are written to cluster %s: correct "
-                         "'hbase.gateways', or where that name leads; if the tables have moved, start once with: "
-                         "tidemark run --accept-cluster-change",
+                         "'hbase.gateways', or where that name leads; if the tables have moved, start the unit "
+                         "once with --accept-cluster-change (docs/operate.md, 'Start once with an option')",
                          gateway, cluster, wanted);
 }
