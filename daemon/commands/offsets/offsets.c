@@ -255,7 +255,7 @@ show(Offsets *offsets, GError **error)
       {"MESSAGES", TRUE, FALSE},  {"WRITTEN BY", FALSE, FALSE}, {"HALTED", FALSE, FALSE}};
   TideOutputFormat format = (TideOutputFormat)offsets->options->format;
   g_autoptr(TideListing) listing = NULL;
-  guint n_halted = 0;
+  guint n_halted = 0, n_at_message = 0;
   if (!ask(offsets, error))
     return FALSE;
   count_messages(offsets);
@@ -267,6 +267,7 @@ show(Offsets *offsets, GError **error)
     TideCommitNote note;
     (void)tide_move_note_of(part, &note);
     n_halted += note.halt.cause != TIDE_HALT_NONE ? 1 : 0;
+    n_at_message += note.halt.cause == TIDE_HALT_MESSAGE ? 1 : 0;
     if (listing == NULL)
       show_json(part, lag, g_array_index(offsets->counts, gint64, i), &note.halt);
     else
@@ -276,7 +277,11 @@ show(Offsets *offsets, GError **error)
     (void)tide_listing_finish(listing);
   g_autofree char *config = tide_config_option(offsets->call->config_path);
   if (n_halted > 0 && format == TIDE_OUTPUT_TABLE)
-    printf("\nTo go on behind a halt, stop the daemon, then: tidemark offsets move --to past-halt%s\n", config);
+    printf("\nTo read on past a halt, stop every daemon of the group, then: tidemark offsets move --to past-halt%s\n",
+           config);
+  if (n_at_message > 0 && format == TIDE_OUTPUT_TABLE)
+    printf("Where a message halts its partition, correct the configuration and restart instead: 'past-halt' skips that "
+           "message for good.\n");
   return TRUE;
 }
 
