@@ -158,9 +158,8 @@ log_event(const TideConsumer *consumer, TideOffsetEvent event, const TideOffsetR
     tide_log(TIDE_LOG_WARNING, "offsets-of-other-tables",
              "%u partition%s of group '%s' %s taken over from a tidemark whose configuration has other tables, keys or "
              "columns than this one (whose mark is %08x; 'tidemark check' shows that of each host): rows of messages "
-             "before are as "
-             "that one made them. Run all instances with the same tables; what a new table lacks is written by "
-             "'tidemark offsets move --to' or 'tidemark load': %s",
+             "before are as that one made them. Run all instances with the same tables; what a new table lacks is "
+             "written by 'tidemark offsets move --to' or 'tidemark load': %s",
              n, s, group, n == 1 ? "was" : "were", consumer->commits.tables_mark, which);
     break;
   case TIDE_OFFSET_PLAIN:

@@ -437,8 +437,7 @@ keep_in_file(TideDeadLetterQueue *dead_letters, gint64 now_us)
     guint32 n = make_lines(dead_letters, most);
     if (!tide_dead_letter_file_append(dead_letters->file, tide_buffer_bytes(&dead_letters->lines), &error)) {
       if (n > 1 && g_error_matches(error, TIDE_ERROR, TIDE_ERROR_TOO_BIG)) {
-        most =
-            n / 2; /* a group may be larger than all files together may be: nothing that is removed makes room for it */
+        most = n / 2; /* a group larger than dead_letters.max_size would never fit, whatever is removed */
         continue;
       }
       stall(dead_letters, stage, error->message, now_us);

@@ -7,7 +7,7 @@
 
 #define PING_TIMEOUT_US (5 * TIDE_US_PER_S)
 
-/* Of one that was idle for less nothing is said: what it carried last may still be on its way. */
+/* A connection that was idle for less is not called idle: its last call may still be on its way. */
 #define IDLE_US (5 * TIDE_US_PER_S)
 
 /* How often a new connection is tried within the time that one may be old, while none can be made. */

@@ -15,7 +15,7 @@
 
 /* A wait for others that is shorter is part of every rebalance, and is not reported. */
 #define REBALANCE_US (5 * TIDE_US_PER_S)
-/* So long no commit of ours takes that nothing is wrong with. */
+/* Offsets of ours that stand still for longer are reported: in normal work a commit takes seconds. */
 #define OURS_US (30 * TIDE_US_PER_S)
 
 /* The text names at most so many partitions. */
@@ -90,7 +90,7 @@ tide_goal_rule_note(TideGoalRule *rule, guint i, gint64 committed, TideGoalOwner
     rule->progress_us = now_us;
 }
 
-/* What is left of @owner's parts, by name. (transfer full) */
+/* The names of @owner's parts that are not at their end. (transfer full) */
 static char *
 name_left(const TideGoalRule *rule, TideGoalOwner owner, guint n_left)
 {
@@ -134,8 +134,8 @@ tell_of_unlocated(const TideGoalRule *rule, guint n_left, gint64 waited_us, GStr
       waited_us < rule->patience_us ? "they are asked again" : "run again once the brokers say it");
 }
 
-/* What was read and not committed waits for HBase, or for the settling of calls without an answer: that may last, and
- * ends by itself. */
+/* Messages that were read and not committed wait for HBase, or for hbase.settle after a call without an answer. Either
+ * may last, and ends by itself. */
 static char *
 tell_of_ours(const TideGoalRule *rule, guint n_left, gint64 now_us)
 {

@@ -88,7 +88,7 @@ add_cell(TideOverwrittenCells *cells, const TideRow *row, const TideCell *cell)
   gboolean is_same_message = before != NULL && before->message == cells->message;
   gboolean is_same_reading = before != NULL && row->identity != 0 && before->identity == row->identity;
   written.is_shared = before != NULL && !is_other && (before->is_shared || !is_same_reading);
-  /* Of several readings with one value, a later message corrects one only: the others are lost. */
+  /* Where several readings shared the old value, the correction is of one, and the value of the others is lost. */
   if (is_other && !is_same_message && is_same_reading && !before->is_shared)
     table->n_corrected++;
   else if (is_other)

@@ -231,7 +231,7 @@ replace_expected(TideVerifyCells *cells, TideVerifyEntry *entry, const TideVerif
   entry->value = cell->value;
   entry->source = cell->source;
   entry->identity = cell->identity;
-  /* Of several readings with one value, another is lost at least: it is corrected for one of them only. */
+  /* Several readings shared the old value: the correction is of one, and the value of the others is lost. */
   if (!tide_verify_entries_clash(&before, cell) && !(before.is_shared && is_other_value))
     return;
   TideVerifyEntry *lost;
