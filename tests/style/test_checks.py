@@ -406,6 +406,49 @@ class CountTests(Project):
 
 
 @unittest.skipIf(shutil.which("shellcheck") is None, "shellcheck is not installed")
+class Shape(Project):
+    def setUp(self):
+        super().setUp()
+        self.write("daemon/room/pair.h", GOOD_HEADER + "typedef struct Pair {\n  int left, right;\n} Pair;\n")
+        self.write("daemon/room/one.c", '#include "room/pair.h"\n' + self.function("one", 70))
+        self.write("daemon/room/two.c", '#include "room/pair.h"\n')
+        self.write("tests/style/budgets.txt", "daemon/room 120 0 # reason\n")
+
+    @staticmethod
+    def function(name, n_lines):
+        return f"static int\n{name}(void)\n{{\n" + "  ;\n" * n_lines + "}\n"
+
+    def test_a_room_within_its_budget_is_clean(self):
+        self.assert_clean("shape")
+
+    def test_long_functions(self):
+        self.write("daemon/room/one.c", '#include "room/pair.h"\n' + self.function("one", 101))
+        self.assert_finds("shape", "daemon/room/one.c:3: one() has 101 lines")
+
+    def test_many_functions_that_are_nearly_long(self):
+        self.write("tests/style/budgets.txt", "daemon/room 500 0\n")
+        self.write("daemon/room/three.c", self.function("three", 72))
+        self.assert_finds("shape", "1 of 2 functions have more than 70 lines")
+
+    def test_wide_structs_but_those_that_are_listed(self):
+        wide = "typedef struct Wide {\n" + "".join(f"  int field_{i};\n" for i in range(21)) + "} Wide;\n"
+        self.write("daemon/room/two.c", '#include "room/pair.h"\n' + wide)
+        self.write("tests/style/budgets.txt", "daemon/room 140 0\n")
+        self.assert_finds("shape", "daemon/room/two.c:2: Wide has 21 fields, more than 20")
+        self.write("tests/style/budgets.txt", "daemon/room 140 0\nstruct Wide 21\n")
+        self.assert_clean("shape")
+
+    def test_rooms_above_their_budget_or_without_one(self):
+        self.write("tests/style/budgets.txt", "daemon/room 80 0\n")
+        self.assert_finds("shape", "daemon/room has 81 lines, above its budget of 80")
+        self.write("tests/style/budgets.txt", "daemon/other 100 0\n")
+        self.assert_finds("shape", "has no row for daemon/room")
+
+    def test_headers_with_one_user(self):
+        self.write("daemon/room/two.c", "")
+        self.assert_finds("shape", "1 headers with one user, above 0", "daemon/room/pair.h (daemon/room/one.c)")
+
+
 class Scripts(Project):
     def test_scripts_and_parts_of_check_are_looked_at(self):
         self.write("run", '#!/usr/bin/env bash\necho "$1"\n')
