@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Runs the integration tests, tests/integration/test_*.py, on one real Kafka and HBase.
 
-    run.py --tidemark build/daemon/tidemark --counts FILE [NAME...]
+    run.py --tidemark build/daemon/tidemark --counts FILE [--half 1|2] [NAME...]
 
-Without names, all but the long ones; with --long, these alone. With names, the tests whose name holds one of them. The
+Without names, all but the long ones; with --long, these alone. With names, the tests whose name holds one of them. With
+--half, every other class of them: most tests wait, so that two halves on two stacks take little more time than one. The
 tests' logs are kept when one fails. One or two that fail, other than by what the tables hold, run again on a stack of their
 own, but for --long: what passes then has passed, and is named as unstable. What the tests of secured gateways have seen
 is printed as a table.
@@ -84,8 +85,12 @@ def is_long(test: unittest.TestCase) -> bool:
     return getattr(getattr(test, test.id().rsplit(".", 1)[1], None), "is_long", False)
 
 
-def load(names: Sequence[str], long: bool) -> unittest.TestSuite:
-    found = each_test(unittest.TestLoader().discover(str(HERE), pattern="test_*.py", top_level_dir=str(HERE)))
+def load(names: Sequence[str], long: bool, half: Optional[int]) -> unittest.TestSuite:
+    found = list(each_test(unittest.TestLoader().discover(str(HERE), pattern="test_*.py", top_level_dir=str(HERE))))
+    if half is not None:
+        # Whole classes, as some share a stack of their own.
+        classes = sorted({test.id().rsplit(".", 1)[0] for test in found})[half - 1::2]
+        found = [test for test in found if test.id().rsplit(".", 1)[0] in classes]
     if names:
         return unittest.TestSuite(test for test in found if any(name in test.id() for name in names))
     return unittest.TestSuite(test for test in found if is_long(test) == long)
@@ -123,11 +128,12 @@ def main() -> int:
     parser.add_argument("--tidemark", required=True, type=Path, help="the binary to test")
     parser.add_argument("--counts", required=True, type=Path, help="file that gets 'passed failed skipped'")
     parser.add_argument("--long", action="store_true", help="the tests that ./check has no time for, alone")
+    parser.add_argument("--half", type=int, choices=(1, 2), help="every other class of tests, from the first or the second on")
     parser.add_argument("--table", type=Path, help="file that gets the table of what each transport did, as it is printed")
     parser.add_argument("--unstable", type=Path, help="file to which the names of what passed only when repeated are added")
     parser.add_argument("names", nargs="*", metavar="NAME", help="part of a test's name")
     options = parser.parse_args()
-    suite = load(options.names, options.long)
+    suite = load(options.names, options.long, options.half)
     if suite.countTestCases() == 0:
         parser.error(f"no test's name holds any of {options.names}")
 
