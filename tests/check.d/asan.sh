@@ -4,12 +4,6 @@ suites=(--suite unit --suite fault)
 # More at a time than meson_tests() has: half of them wait for Kafka's group protocol, and a third of both cores would be idle.
 ! is quick || suites+=(--suite style --suite examples --no-suite whole --num-processes 44)
 run_asan() {
-  # The scenarios mostly wait: beside the suites, they cost little time.
-  if has_stage scenarios; then
-    # shellcheck disable=SC2094 # the part reads that log only where it has not been started here
-    (source tests/check.d/scenarios.sh) >build-check/scenarios.log 2>&1 &
-    beside=$!
-  fi
   # 8 MiB of what was freed is kept back from malloc(), instead of 256: half the page faults. ./check keeps all.
   ! is quick || local -x ASAN_OPTIONS=quarantine_size_mb=8:halt_on_error=1:abort_on_error=1:print_summary=1
   meson_tests asan build-check/asan "${suites[@]}" --timeout-multiplier 4

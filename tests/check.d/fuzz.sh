@@ -6,8 +6,8 @@ say "fuzzers"
 fuzz_seconds() {
   case $length-$1 in
     long-*) echo 300 ;;
-    *-fuzz-row-key) echo 40 ;;
-    *) echo 20 ;;
+    *-fuzz-row-key) echo 25 ;;
+    *) echo 12 ;;
   esac
 }
 

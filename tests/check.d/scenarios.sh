@@ -8,11 +8,4 @@ run_scenarios() {
     --seed $((seed * 1000)) --count "$count" --counts "$results/scenarios"
 }
 
-# Where the suites run with address sanitizers, they have run beside these.
-if [ -n "${beside:-}" ]; then
-  wait "$beside"
-  beside=
-  cat build-check/scenarios.log
-else
-  run_scenarios
-fi
+run_scenarios
