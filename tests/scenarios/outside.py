@@ -24,7 +24,7 @@ CODES = {
 
 BASE_MS = 1_748_736_000_000  # 2025-06-01T00:00:00Z
 JUMPS_S = [-3600, -120, -20, 20, 120, 3600]
-OFFSET_OUT_OF_RANGE, MSG_SIZE_TOO_LARGE = 1, 10
+OFFSET_OUT_OF_RANGE, MSG_SIZE_TOO_LARGE, FENCED_INSTANCE_ID = 1, 10, 82
 FILLERS = 8  # of 900 kB: a partition of the mock keeps 5 MiB
 
 # Beside an offset: nothing, what another tool wrote, notes of a daemon that ended well, of one that was killed, and of
@@ -107,8 +107,11 @@ def broker_events(rng: random.Random, steps: int, first: int) -> list[Json]:
         code = rng.choice(CODES[request])
         if rng.random() < 0.2:
             request, code = "fetch", OFFSET_OUT_OF_RANGE
-        events.append({"step": rng.choice([first, rng.randrange(first, steps)]), "after_ms": rng.choice([0, 0, 100, 600, 2000]),
-                       "do": "errors", "request": request, "code": code, "n": rng.choice([1, 2, 3, 8])})
+        event = {"step": rng.choice([first, rng.randrange(first, steps)]), "after_ms": rng.choice([0, 0, 100, 600, 2000]),
+                 "do": "errors", "request": request, "code": code, "n": rng.choice([1, 2, 3, 8])}
+        if code == FENCED_INSTANCE_ID:  # each ends the program, and a batch starts it again a few times only
+            event["n"] = min(event["n"], 3)
+        events.append(event)
     return events
 
 
