@@ -1,6 +1,6 @@
 #include "write/batch_cells.h"
 
-#include "thrift/wire/mutation_reader.h"
+#include "thrift/wire/mutation_encoder.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

@@ -1,7 +1,7 @@
 /* Replies of a hostile gateway. The first byte chooses the protocol (bit 0) and the reader (the rest); what follows is
  * the message. Beside reading it, the scanner that finds its end must say the same however the bytes arrive. */
-#include "thrift/wire/message_scanner.h"
 #include "thrift/wire/reply_reader.h"
+#include "thrift/wire/wire_reader.h"
 
 #include <stdint.h>
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "thrift/client/endpoint.h"
-#include "thrift/wire/message_scanner.h"
+#include "thrift/wire/wire_reader.h"
 #include "util/lock.h"
 
 #include <arpa/inet.h>

@@ -1,7 +1,7 @@
 #include "thrift/client/message_layer.h"
 
 #include "thrift/client/tls_stream.h"
-#include "thrift/wire/message_scanner.h"
+#include "thrift/wire/wire_reader.h"
 #include "util/error.h"
 
 /* One receive call asks for as much: a put's reply comes whole, a page of a scan in a few calls. */

@@ -1,7 +1,7 @@
 /* Thrift messages as a gateway takes them that was told nothing else: one after the other, or each in a frame. */
 #include "thrift/client/message_layer.h"
 
-#include "thrift/wire/message_scanner.h"
+#include "thrift/wire/wire_reader.h"
 #include "util/error.h"
 
 /* ---- unframed ---- */

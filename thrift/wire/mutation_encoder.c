@@ -24,37 +24,11 @@ advance(TideBuffer *out, const guint8 *at)
   out->len = (gsize)(at - out->data);
 }
 
-static guint8 *
-write_string_field(TideWireProtocol protocol, guint8 *at, guint8 id, guint8 delta, TideBytes bytes)
-{
-  if (protocol == TIDE_WIRE_BINARY)
-    return tide_write_string_binary(tide_write_field_binary(at, TIDE_WIRE_STRING, id), bytes);
-  return tide_write_string_compact(tide_write_field_compact(at, TIDE_COMPACT_STRING, delta), bytes);
-}
-
-static guint8 *
-write_struct_field(TideWireProtocol protocol, guint8 *at, guint8 id, guint8 delta)
-{
-  return protocol == TIDE_WIRE_BINARY ? tide_write_field_binary(at, TIDE_WIRE_STRUCT, id)
-                                      : tide_write_field_compact(at, TIDE_COMPACT_STRUCT, delta);
-}
-
-/* Field 2, behind field 1: a list of @count structs. */
-static guint8 *
-write_list_field(TideWireProtocol protocol, guint8 *at, guint32 count)
-{
-  if (protocol == TIDE_WIRE_COMPACT)
-    return tide_write_list_compact(tide_write_field_compact(at, TIDE_COMPACT_LIST, 1), TIDE_COMPACT_STRUCT, count);
-  at = tide_write_field_binary(at, TIDE_WIRE_LIST, 2);
-  *at++ = TIDE_WIRE_STRUCT;
-  return tide_write_be32(at, count);
-}
-
 void
 tide_mutation_put_head_append(TideWireProtocol protocol, TideBuffer *out, TideBytes row, guint32 n_cells)
 {
   guint8 *at = tide_buffer_reserve(out, TIDE_WIRE_FIELD_HEAD_MAX);
-  advance(out, write_struct_field(protocol, at, MUTATION_PUT, MUTATION_PUT));
+  advance(out, tide_write_struct_field(protocol, at, MUTATION_PUT, MUTATION_PUT));
   tide_put_head_append(protocol, out, row, n_cells);
 }
 
@@ -75,9 +49,9 @@ void
 tide_mutation_delete_head_append(TideWireProtocol protocol, TideBuffer *out, TideBytes row, guint32 n_families)
 {
   guint8 *at = tide_buffer_reserve(out, DELETE_OVERHEAD_MAX + row.len);
-  at = write_struct_field(protocol, at, MUTATION_DELETE, MUTATION_DELETE);
-  at = write_string_field(protocol, at, 1, 1, row);
-  advance(out, write_list_field(protocol, at, n_families));
+  at = tide_write_struct_field(protocol, at, MUTATION_DELETE, MUTATION_DELETE);
+  at = tide_write_string_field(protocol, at, 1, 1, row);
+  advance(out, tide_write_struct_list_field(protocol, at, 2, 1, n_families));
 }
 
 /* A TColumn: a family up to @to_ms. */
@@ -85,11 +59,8 @@ void
 tide_mutation_delete_family_append(TideWireProtocol protocol, TideBuffer *out, TideBytes family, gint64 to_ms)
 {
   guint8 *at = tide_buffer_reserve(out, COLUMN_OVERHEAD_MAX + family.len);
-  at = write_string_field(protocol, at, 1, 1, family);
-  if (protocol == TIDE_WIRE_BINARY)
-    at = tide_write_be64(tide_write_field_binary(at, TIDE_WIRE_I64, 3), (guint64)to_ms);
-  else
-    at = tide_write_zigzag(tide_write_field_compact(at, TIDE_COMPACT_I64, 2), to_ms);
+  at = tide_write_string_field(protocol, at, 1, 1, family);
+  at = tide_write_i64_field(protocol, at, 3, 2, to_ms);
   *at++ = TIDE_WIRE_STOP;
   advance(out, at);
 }
@@ -98,10 +69,7 @@ void
 tide_mutation_delete_tail_append(TideWireProtocol protocol, TideBuffer *out)
 {
   guint8 *at = tide_buffer_reserve(out, DELETE_OVERHEAD_MAX);
-  if (protocol == TIDE_WIRE_BINARY)
-    at = tide_write_be32(tide_write_field_binary(at, TIDE_WIRE_I32, 4), DELETE_FAMILY);
-  else
-    at = tide_write_zigzag(tide_write_field_compact(at, TIDE_COMPACT_I32, 2), DELETE_FAMILY);
+  at = tide_write_i32_field(protocol, at, 4, 2, DELETE_FAMILY);
   *at++ = TIDE_WIRE_STOP; /* of the delete */
   *at++ = TIDE_WIRE_STOP; /* of the mutation */
   advance(out, at);
@@ -139,10 +107,10 @@ tide_mutate_row_head_append(TideWireProtocol protocol, TideBuffer *out, gint32 s
 {
   guint8 *at = tide_buffer_reserve(out, CALL_OVERHEAD_MAX + METHOD.len + table.len + row.len);
   at = tide_write_call_head(protocol, at, METHOD, sequence_id);
-  at = write_string_field(protocol, at, 1, 1, table);
-  at = write_struct_field(protocol, at, 2, 1);
-  at = write_string_field(protocol, at, 1, 1, row);
-  advance(out, write_list_field(protocol, at, n_mutations));
+  at = tide_write_string_field(protocol, at, 1, 1, table);
+  at = tide_write_struct_field(protocol, at, 2, 1);
+  at = tide_write_string_field(protocol, at, 1, 1, row);
+  advance(out, tide_write_struct_list_field(protocol, at, 2, 1, n_mutations));
 }
 
 void
@@ -150,4 +118,18 @@ tide_mutate_row_tail_append(TideWireProtocol protocol, TideBuffer *out)
 {
   static const guint8 stops[] = {TIDE_WIRE_STOP, TIDE_WIRE_STOP}; /* of TRowMutations and of the arguments */
   tide_buffer_append_bytes(out, tide_bytes(stops, sizeof stops)); /* the same in both protocols */
+}
+
+gboolean
+tide_mutations_enter_put(TideWireReader *reader)
+{
+  while (reader->offset < reader->len) {
+    TideWireField field = {0};
+    while (tide_wire_read_field(reader, &field)) {
+      if (field.id == MUTATION_PUT)
+        return TRUE;
+      tide_wire_skip(reader, field.type);
+    }
+  }
+  return FALSE;
 }

@@ -1,10 +1,10 @@
 /* Writes THBaseService.mutateRow: puts and deletes of one row, applied as one. What latest: replace, tombstones and
- * `latest --forget` are made of. tests/unit/thrift/wire/test-mutation-encoder.c holds it equal to the generated code.
+ * `latest --forget` send. tests/unit/thrift/wire/test-mutation-encoder.c holds it equal to the generated code.
  *
  * A call is: head (message, table, row, number of mutations), the mutations, tail. */
 #pragma once
 
-#include "thrift/wire/wire.h"
+#include "thrift/wire/wire_reader.h"
 
 G_BEGIN_DECLS
 
@@ -35,5 +35,8 @@ gsize tide_mutation_delete_key_offset(TideWireProtocol protocol, gsize key_len);
 void tide_mutate_row_head_append(TideWireProtocol protocol, TideBuffer *out, gint32 sequence_id, TideBytes table,
                                  TideBytes row, guint32 n_mutations);
 void tide_mutate_row_tail_append(TideWireProtocol protocol, TideBuffer *out);
+
+/* Moves @reader, which is over mutations written by this file, into the first TPut; FALSE when there is none. */
+gboolean tide_mutations_enter_put(TideWireReader *reader);
 
 G_END_DECLS

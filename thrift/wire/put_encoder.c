@@ -17,31 +17,9 @@ void
 tide_column_prefix_append(TideWireProtocol protocol, TideBuffer *out, TideBytes family, TideBytes qualifier)
 {
   guint8 *at = tide_buffer_reserve(out, COLUMN_PREFIX_OVERHEAD_MAX + family.len + qualifier.len);
-  if (protocol == TIDE_WIRE_BINARY) {
-    at = tide_write_field_binary(at, TIDE_WIRE_STRING, 1);
-    at = tide_write_string_binary(at, family);
-    at = tide_write_field_binary(at, TIDE_WIRE_STRING, 2);
-    at = tide_write_string_binary(at, qualifier);
-  } else {
-    at = tide_write_field_compact(at, TIDE_COMPACT_STRING, 1);
-    at = tide_write_string_compact(at, family);
-    at = tide_write_field_compact(at, TIDE_COMPACT_STRING, 1);
-    at = tide_write_string_compact(at, qualifier);
-  }
+  at = tide_write_string_field(protocol, at, 1, 1, family);
+  at = tide_write_string_field(protocol, at, 2, 1, qualifier);
   out->len = (gsize)(at - out->data);
-}
-
-/* Up to the value, and that. */
-static inline guint8 *
-write_valued_column(TideWireProtocol protocol, guint8 *at, TideBytes column_prefix, TideBytes value)
-{
-  at = tide_write_bytes(at, column_prefix.data, column_prefix.len);
-  if (protocol == TIDE_WIRE_BINARY) {
-    at = tide_write_field_binary(at, TIDE_WIRE_STRING, 3);
-    return tide_write_string_binary(at, value);
-  }
-  at = tide_write_field_compact(at, TIDE_COMPACT_STRING, 1);
-  return tide_write_string_compact(at, value);
 }
 
 void
@@ -49,14 +27,9 @@ tide_cell_append(TideWireProtocol protocol, TideBuffer *out, TideBytes column_pr
                  gint64 timestamp_ms)
 {
   guint8 *at = tide_buffer_reserve(out, column_prefix.len + value.len + CELL_OVERHEAD_MAX);
-  at = write_valued_column(protocol, at, column_prefix, value);
-  if (protocol == TIDE_WIRE_BINARY) {
-    at = tide_write_field_binary(at, TIDE_WIRE_I64, 4);
-    at = tide_write_be64(at, (guint64)timestamp_ms);
-  } else {
-    at = tide_write_field_compact(at, TIDE_COMPACT_I64, 1);
-    at = tide_write_zigzag(at, timestamp_ms);
-  }
+  at = tide_write_bytes(at, column_prefix.data, column_prefix.len);
+  at = tide_write_string_field(protocol, at, 3, 1, value);
+  at = tide_write_i64_field(protocol, at, 4, 1, timestamp_ms);
   *at++ = TIDE_WIRE_STOP;
   out->len = (gsize)(at - out->data);
 }
@@ -65,7 +38,8 @@ void
 tide_timeless_cell_append(TideWireProtocol protocol, TideBuffer *out, TideBytes column_prefix, TideBytes value)
 {
   guint8 *at = tide_buffer_reserve(out, column_prefix.len + value.len + CELL_OVERHEAD_MAX);
-  at = write_valued_column(protocol, at, column_prefix, value);
+  at = tide_write_bytes(at, column_prefix.data, column_prefix.len);
+  at = tide_write_string_field(protocol, at, 3, 1, value);
   *at++ = TIDE_WIRE_STOP;
   out->len = (gsize)(at - out->data);
 }
@@ -94,18 +68,8 @@ void
 tide_put_head_append(TideWireProtocol protocol, TideBuffer *out, TideBytes row, guint32 n_cells)
 {
   guint8 *at = tide_buffer_reserve(out, PUT_HEAD_OVERHEAD_MAX + row.len);
-  if (protocol == TIDE_WIRE_BINARY) {
-    at = tide_write_field_binary(at, TIDE_WIRE_STRING, 1);
-    at = tide_write_string_binary(at, row);
-    at = tide_write_field_binary(at, TIDE_WIRE_LIST, 2);
-    *at++ = TIDE_WIRE_STRUCT;
-    at = tide_write_be32(at, n_cells);
-  } else {
-    at = tide_write_field_compact(at, TIDE_COMPACT_STRING, 1);
-    at = tide_write_string_compact(at, row);
-    at = tide_write_field_compact(at, TIDE_COMPACT_LIST, 1);
-    at = tide_write_list_compact(at, TIDE_COMPACT_STRUCT, n_cells);
-  }
+  at = tide_write_string_field(protocol, at, 1, 1, row);
+  at = tide_write_struct_list_field(protocol, at, 2, 1, n_cells);
   out->len = (gsize)(at - out->data);
 }
 
@@ -116,18 +80,6 @@ tide_put_key_offset(TideWireProtocol protocol, gsize key_len)
     return 3 + 4; /* field head, length */
   guint8 length[TIDE_WIRE_STRING_HEAD_MAX];
   return 1 + (gsize)(tide_write_varint(length, key_len) - length);
-}
-
-/* Field 3. */
-static guint8 *
-write_time(TideWireProtocol protocol, guint8 *at, gint64 time_ms)
-{
-  if (protocol == TIDE_WIRE_BINARY) {
-    at = tide_write_field_binary(at, TIDE_WIRE_I64, 3);
-    return tide_write_be64(at, (guint64)time_ms);
-  }
-  at = tide_write_field_compact(at, TIDE_COMPACT_I64, 3 - 2);
-  return tide_write_zigzag(at, time_ms);
 }
 
 /* Field 5, a map of one entry, from the attribute's name to @ttl_ms. @field_before: the last that was written */
@@ -156,7 +108,7 @@ tide_put_tail_append(TideWireProtocol protocol, TideBuffer *out, gint64 time_ms,
 {
   guint8 *at = tide_buffer_reserve(out, PUT_TAIL_MAX);
   if (time_ms != TIDE_PUT_NO_TIME)
-    at = write_time(protocol, at, time_ms);
+    at = tide_write_i64_field(protocol, at, 3, 3 - 2, time_ms);
   if (ttl_ms != 0)
     at = write_ttl(protocol, at, time_ms != TIDE_PUT_NO_TIME ? 3 : 2, ttl_ms);
   *at++ = TIDE_WIRE_STOP;
@@ -182,18 +134,8 @@ tide_put_multiple_head_append(TideWireProtocol protocol, TideBuffer *out, gint32
 {
   guint8 *at = tide_buffer_reserve(out, tide_put_multiple_overhead_max(table.len));
   at = tide_write_call_head(protocol, at, METHOD, sequence_id);
-  if (protocol == TIDE_WIRE_BINARY) {
-    at = tide_write_field_binary(at, TIDE_WIRE_STRING, 1);
-    at = tide_write_string_binary(at, table);
-    at = tide_write_field_binary(at, TIDE_WIRE_LIST, 2);
-    *at++ = TIDE_WIRE_STRUCT;
-    at = tide_write_be32(at, n_puts);
-  } else {
-    at = tide_write_field_compact(at, TIDE_COMPACT_STRING, 1);
-    at = tide_write_string_compact(at, table);
-    at = tide_write_field_compact(at, TIDE_COMPACT_LIST, 1);
-    at = tide_write_list_compact(at, TIDE_COMPACT_STRUCT, n_puts);
-  }
+  at = tide_write_string_field(protocol, at, 1, 1, table);
+  at = tide_write_struct_list_field(protocol, at, 2, 1, n_puts);
   out->len = (gsize)(at - out->data);
 }
 

@@ -10,38 +10,11 @@ typedef struct StructWriter {
 } StructWriter;
 
 static guint8
-compact_type(TideWireType type)
-{
-  switch (type) {
-  case TIDE_WIRE_I32:
-    return TIDE_COMPACT_I32;
-  case TIDE_WIRE_I64:
-    return TIDE_COMPACT_I64;
-  case TIDE_WIRE_STRING:
-    return TIDE_COMPACT_STRING;
-  case TIDE_WIRE_LIST:
-    return TIDE_COMPACT_LIST;
-  case TIDE_WIRE_STRUCT:
-    return TIDE_COMPACT_STRUCT;
-  case TIDE_WIRE_STOP:
-  case TIDE_WIRE_BOOL: /* the value is part of the type: write_true() */
-  case TIDE_WIRE_BYTE:
-  case TIDE_WIRE_DOUBLE:
-  case TIDE_WIRE_I16:
-  case TIDE_WIRE_MAP:
-  case TIDE_WIRE_SET:
-    break;
-  }
-  g_assert_not_reached(); /* no request has such a field */
-}
-
-static guint8 *
-write_field_head(StructWriter *to, guint8 *at, TideWireType type, guint8 id)
+delta_to(StructWriter *to, guint8 id)
 {
   guint8 delta = (guint8)(id - to->last_id);
   to->last_id = id;
-  return to->protocol == TIDE_WIRE_BINARY ? tide_write_field_binary(at, type, id)
-                                          : tide_write_field_compact(at, compact_type(type), delta);
+  return delta;
 }
 
 static void
@@ -54,40 +27,33 @@ static void
 write_string(StructWriter *to, guint8 id, TideBytes bytes)
 {
   guint8 *at = tide_buffer_reserve(to->out, TIDE_WIRE_FIELD_HEAD_MAX + TIDE_WIRE_STRING_HEAD_MAX + bytes.len);
-  at = write_field_head(to, at, TIDE_WIRE_STRING, id);
-  at = to->protocol == TIDE_WIRE_BINARY ? tide_write_string_binary(at, bytes) : tide_write_string_compact(at, bytes);
-  advance(to, at);
+  advance(to, tide_write_string_field(to->protocol, at, id, delta_to(to, id), bytes));
 }
 
 static void
 write_i32(StructWriter *to, guint8 id, gint32 number)
 {
   guint8 *at = tide_buffer_reserve(to->out, TIDE_WIRE_FIELD_HEAD_MAX + TIDE_WIRE_I64_MAX);
-  at = write_field_head(to, at, TIDE_WIRE_I32, id);
-  at = to->protocol == TIDE_WIRE_BINARY ? tide_write_be32(at, (guint32)number) : tide_write_zigzag(at, number);
-  advance(to, at);
+  advance(to, tide_write_i32_field(to->protocol, at, id, delta_to(to, id), number));
 }
 
 static void
 write_i64(StructWriter *to, guint8 id, gint64 number)
 {
   guint8 *at = tide_buffer_reserve(to->out, TIDE_WIRE_FIELD_HEAD_MAX + TIDE_WIRE_I64_MAX);
-  at = write_field_head(to, at, TIDE_WIRE_I64, id);
-  at = to->protocol == TIDE_WIRE_BINARY ? tide_write_be64(at, (guint64)number) : tide_write_zigzag(at, number);
-  advance(to, at);
+  advance(to, tide_write_i64_field(to->protocol, at, id, delta_to(to, id), number));
 }
 
 static void
 write_true(StructWriter *to, guint8 id)
 {
   guint8 *at = tide_buffer_reserve(to->out, TIDE_WIRE_FIELD_HEAD_MAX + 1);
-  guint8 delta = (guint8)(id - to->last_id);
-  to->last_id = id;
+  guint8 delta = delta_to(to, id);
   if (to->protocol == TIDE_WIRE_BINARY) {
     at = tide_write_field_binary(at, TIDE_WIRE_BOOL, id);
     *at++ = 1;
   } else {
-    at = tide_write_field_compact(at, TIDE_COMPACT_TRUE, delta);
+    at = tide_write_field_compact(at, TIDE_COMPACT_TRUE, delta); /* the value is part of the type */
   }
   advance(to, at);
 }
@@ -96,7 +62,8 @@ write_true(StructWriter *to, guint8 id)
 static StructWriter
 begin_struct(StructWriter *to, guint8 id)
 {
-  advance(to, write_field_head(to, tide_buffer_reserve(to->out, TIDE_WIRE_FIELD_HEAD_MAX), TIDE_WIRE_STRUCT, id));
+  guint8 *at = tide_buffer_reserve(to->out, TIDE_WIRE_FIELD_HEAD_MAX);
+  advance(to, tide_write_struct_field(to->protocol, at, id, delta_to(to, id)));
   return (StructWriter){.protocol = to->protocol, .out = to->out};
 }
 
@@ -105,14 +72,7 @@ static void
 begin_struct_list(StructWriter *to, guint8 id, gsize count)
 {
   guint8 *at = tide_buffer_reserve(to->out, TIDE_WIRE_FIELD_HEAD_MAX + TIDE_WIRE_LIST_HEAD_MAX);
-  at = write_field_head(to, at, TIDE_WIRE_LIST, id);
-  if (to->protocol == TIDE_WIRE_BINARY) {
-    *at++ = TIDE_WIRE_STRUCT;
-    at = tide_write_be32(at, (guint32)count);
-  } else {
-    at = tide_write_list_compact(at, TIDE_COMPACT_STRUCT, (guint32)count);
-  }
-  advance(to, at);
+  advance(to, tide_write_struct_list_field(to->protocol, at, id, delta_to(to, id), (guint32)count));
 }
 
 static StructWriter
@@ -193,10 +153,13 @@ tide_get_multiple_request_append(TideWireProtocol protocol, TideBuffer *out, gin
   end_struct(&call);
 }
 
-static void
-write_scan(StructWriter *call, guint8 id, const TideScanRequest *request)
+void
+tide_open_scanner_request_append(TideWireProtocol protocol, TideBuffer *out, gint32 sequence_id, TideBytes table,
+                                 const TideScanRequest *request)
 {
-  StructWriter scan = begin_struct(call, id);
+  StructWriter call = begin_call(protocol, out, "openScanner", sequence_id);
+  write_string(&call, 1, table);
+  StructWriter scan = begin_struct(&call, 2);
   if (request->start_row.len > 0)
     write_string(&scan, 1, request->start_row);
   if (request->stop_row.len > 0)
@@ -212,15 +175,6 @@ write_scan(StructWriter *call, guint8 id, const TideScanRequest *request)
   if (request->limit_rows > 0 && request->limit_rows <= G_MAXINT32)
     write_i32(&scan, 15, (gint32)request->limit_rows);
   end_struct(&scan);
-}
-
-void
-tide_open_scanner_request_append(TideWireProtocol protocol, TideBuffer *out, gint32 sequence_id, TideBytes table,
-                                 const TideScanRequest *request)
-{
-  StructWriter call = begin_call(protocol, out, "openScanner", sequence_id);
-  write_string(&call, 1, table);
-  write_scan(&call, 2, request);
   end_struct(&call);
 }
 

@@ -20,8 +20,17 @@ typedef enum TideFraming {
   TIDE_FRAMING_FRAMED,
 } TideFraming;
 
-const char *tide_wire_protocol_name(TideWireProtocol protocol); /* "binary", "compact" */
-const char *tide_framing_name(TideFraming framing);             /* "unframed", "framed" */
+static inline const char *
+tide_wire_protocol_name(TideWireProtocol protocol)
+{
+  return protocol == TIDE_WIRE_BINARY ? "binary" : "compact";
+}
+
+static inline const char *
+tide_framing_name(TideFraming framing)
+{
+  return framing == TIDE_FRAMING_UNFRAMED ? "unframed" : "framed";
+}
 
 /* Thrift's type ids as the binary protocol has them; the compact reader translates to these. */
 typedef enum TideWireType {

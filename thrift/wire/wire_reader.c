@@ -7,7 +7,13 @@
 #define COMPACT_PROTOCOL_ID 0x82
 #define COMPACT_VERSION 1
 #define COMPACT_BOOL_TRUE 1
-#define COMPACT_BOOL_FALSE 2
+
+/* No value of a type takes less; 0: there is no such type. */
+static const guint8 smallest_binary_bytes[] = {
+    [TIDE_WIRE_STOP] = 1,   [TIDE_WIRE_BOOL] = 1, [TIDE_WIRE_BYTE] = 1, [TIDE_WIRE_DOUBLE] = 8,
+    [TIDE_WIRE_I16] = 2,    [TIDE_WIRE_I32] = 4,  [TIDE_WIRE_I64] = 8,  [TIDE_WIRE_STRING] = 4,
+    [TIDE_WIRE_STRUCT] = 1, [TIDE_WIRE_MAP] = 6,  [TIDE_WIRE_SET] = 5,  [TIDE_WIRE_LIST] = 5,
+};
 
 void
 tide_wire_reader_init(TideWireReader *reader, TideWireProtocol protocol, TideBytes whole)
@@ -125,24 +131,10 @@ take_zigzag(TideWireReader *reader, guint bits)
 static TideWireType
 type_of_binary(TideWireReader *reader, guint8 id)
 {
-  switch (id) {
-  case TIDE_WIRE_STOP:
-  case TIDE_WIRE_BOOL:
-  case TIDE_WIRE_BYTE:
-  case TIDE_WIRE_DOUBLE:
-  case TIDE_WIRE_I16:
-  case TIDE_WIRE_I32:
-  case TIDE_WIRE_I64:
-  case TIDE_WIRE_STRING:
-  case TIDE_WIRE_STRUCT:
-  case TIDE_WIRE_MAP:
-  case TIDE_WIRE_SET:
-  case TIDE_WIRE_LIST:
+  if (id <= TIDE_WIRE_LIST && smallest_binary_bytes[id] > 0)
     return (TideWireType)id;
-  default:
-    tide_wire_reader_fail(reader, "an unknown type");
-    return TIDE_WIRE_STOP;
-  }
+  tide_wire_reader_fail(reader, "an unknown type");
+  return TIDE_WIRE_STOP;
 }
 
 static TideWireType
@@ -169,35 +161,11 @@ element_type(TideWireReader *reader, guint8 id)
   return type;
 }
 
-/* No value takes less than this: what a count may be at the most follows. */
+/* What a count may be at most follows from it. */
 static gsize
 smallest_bytes(TideWireProtocol protocol, TideWireType type)
 {
-  if (type == TIDE_WIRE_DOUBLE)
-    return 8;
-  if (protocol == TIDE_WIRE_COMPACT)
-    return 1;
-  switch (type) {
-  case TIDE_WIRE_I16:
-    return 2;
-  case TIDE_WIRE_I32:
-  case TIDE_WIRE_STRING:
-    return 4;
-  case TIDE_WIRE_LIST:
-  case TIDE_WIRE_SET:
-    return 5;
-  case TIDE_WIRE_MAP:
-    return 6;
-  case TIDE_WIRE_I64:
-  case TIDE_WIRE_DOUBLE:
-    return 8;
-  case TIDE_WIRE_STOP:
-  case TIDE_WIRE_BOOL:
-  case TIDE_WIRE_BYTE:
-  case TIDE_WIRE_STRUCT:
-    return 1;
-  }
-  return 1;
+  return protocol == TIDE_WIRE_BINARY || type == TIDE_WIRE_DOUBLE ? smallest_binary_bytes[type] : 1;
 }
 
 static guint32
@@ -347,12 +315,6 @@ tide_wire_read_string(TideWireReader *reader)
   return bytes != NULL ? tide_bytes(bytes, len) : TIDE_BYTES_EMPTY;
 }
 
-void
-tide_wire_skip_bytes(TideWireReader *reader, gsize n)
-{
-  (void)take(reader, n);
-}
-
 gboolean
 tide_wire_read_list(TideWireReader *reader, TideWireContainer *ret_list)
 {
@@ -414,4 +376,151 @@ tide_wire_read_map(TideWireReader *reader, TideWireContainer *ret_map)
                                smallest_bytes(reader->protocol, ret_map->key_type) +
                                    smallest_bytes(reader->protocol, ret_map->element_type));
   return reader->status == TIDE_WIRE_OK;
+}
+
+/* ---- walking over a value whose content does not matter: to skip it, and to find out where a message ends ---- */
+
+/* A list of levels in place of recursion: a hostile peer cannot use up the stack, and a walk that ran out of bytes
+ * resumes later, so that a large reply that arrives in pieces is walked only once. */
+
+static void
+push(TideWireWalk *walk, TideWireReader *reader, TideWireWalkLevel level)
+{
+  if (walk->depth == TIDE_WIRE_DEPTH_MAX) {
+    tide_wire_reader_fail(reader, "nesting too deep");
+    return;
+  }
+  walk->levels[walk->depth++] = level;
+}
+
+/* Reads a scalar whole; enters a container. */
+static void
+walk_value(TideWireWalk *walk, TideWireReader *reader, TideWireType type)
+{
+  TideWireContainer container;
+  switch (type) {
+  case TIDE_WIRE_STOP:
+    return; /* never a value's type: the reader refuses it */
+  case TIDE_WIRE_BOOL:
+    (void)tide_wire_read_bool(reader);
+    return;
+  case TIDE_WIRE_BYTE:
+    (void)tide_wire_read_byte(reader);
+    return;
+  case TIDE_WIRE_I16:
+    (void)tide_wire_read_i16(reader);
+    return;
+  case TIDE_WIRE_I32:
+    (void)tide_wire_read_i32(reader);
+    return;
+  case TIDE_WIRE_I64:
+    (void)tide_wire_read_i64(reader);
+    return;
+  case TIDE_WIRE_DOUBLE:
+    (void)take(reader, 8); /* IEEE 754, in both protocols */
+    return;
+  case TIDE_WIRE_STRING:
+    (void)tide_wire_read_string(reader);
+    return;
+  case TIDE_WIRE_STRUCT:
+    push(walk, reader, (TideWireWalkLevel){.container = TIDE_WIRE_STRUCT});
+    return;
+  case TIDE_WIRE_SET:
+  case TIDE_WIRE_LIST:
+    if (tide_wire_read_list(reader, &container))
+      push(walk, reader,
+           (TideWireWalkLevel){
+               .container = TIDE_WIRE_LIST, .element_type = container.element_type, .left = container.count});
+    return;
+  case TIDE_WIRE_MAP:
+    if (tide_wire_read_map(reader, &container))
+      push(walk, reader,
+           (TideWireWalkLevel){.container = TIDE_WIRE_MAP,
+                               .key_type = container.key_type,
+                               .element_type = container.element_type,
+                               .left = (guint64)container.count * 2});
+    return;
+  }
+}
+
+/* One field or element of the innermost level, or its end. */
+static void
+walk_step(TideWireWalk *walk, TideWireReader *reader)
+{
+  TideWireWalkLevel *level = &walk->levels[walk->depth - 1];
+  if (level->container == TIDE_WIRE_STRUCT) {
+    if (tide_wire_read_field(reader, &level->field))
+      walk_value(walk, reader, level->field.type);
+    else if (reader->status == TIDE_WIRE_OK)
+      walk->depth--;
+    return;
+  }
+  if (level->left == 0) {
+    walk->depth--;
+    return;
+  }
+  gboolean is_key = level->container == TIDE_WIRE_MAP && level->left % 2 == 0;
+  level->left--;
+  walk_value(walk, reader, is_key ? level->key_type : level->element_type);
+}
+
+/* Walks on from reader->offset. OK: the value is over. SHORT: reader->offset is where to go on when there are more
+ * bytes, with a new reader. */
+static void
+walk_on(TideWireWalk *walk, TideWireReader *reader)
+{
+  while (walk->depth > 0 && reader->status == TIDE_WIRE_OK) {
+    TideWireWalkLevel *level = &walk->levels[walk->depth - 1];
+    TideWireWalkLevel before = *level;
+    gsize offset = reader->offset;
+    walk_step(walk, reader);
+    if (reader->status == TIDE_WIRE_SHORT) { /* a step is whole or has not happened; a short one entered nothing */
+      *level = before;
+      reader->offset = offset;
+    }
+  }
+}
+
+void
+tide_wire_skip(TideWireReader *reader, TideWireType type)
+{
+  TideWireWalk walk;
+  walk.depth = 0;
+  walk_value(&walk, reader, type);
+  walk_on(&walk, reader);
+}
+
+/* ---- finding the end of a message ---- */
+
+void
+tide_message_scanner_init(TideMessageScanner *scanner, TideWireProtocol protocol, gsize limit_bytes)
+{
+  scanner->protocol = protocol;
+  scanner->limit_bytes = limit_bytes;
+  scanner->offset = 0;
+  scanner->problem = NULL;
+  scanner->walk.depth = 1;
+  scanner->walk.levels[0] = (TideWireWalkLevel){.container = TIDE_WIRE_STRUCT}; /* its fields come after the head */
+}
+
+TideWireStatus
+tide_message_scanner_feed(TideMessageScanner *scanner, TideBytes begun)
+{
+  TideWireReader reader;
+  tide_wire_reader_init_partial(&reader, scanner->protocol, begun, scanner->limit_bytes);
+  if (scanner->offset == 0) { /* the head is short: a few bytes are read again at the most */
+    TideWireMessage message;
+    if (tide_wire_read_message(&reader, &message))
+      scanner->offset = reader.offset;
+  }
+  if (reader.status == TIDE_WIRE_OK) {
+    reader.offset = scanner->offset;
+    walk_on(&scanner->walk, &reader);
+    scanner->offset = reader.offset;
+  }
+  if (reader.status == TIDE_WIRE_BAD) {
+    scanner->offset = reader.problem_offset;
+    scanner->problem = reader.problem;
+  }
+  return reader.status;
 }

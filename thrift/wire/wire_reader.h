@@ -6,7 +6,7 @@
  * so that a caller reads a whole structure and asks once, with tide_wire_reader_check().
  *
  * Two uses: over a whole message (limit_bytes == len: what is missing is an error), and over the beginning of one that
- * is still arriving, where TIDE_WIRE_SHORT says "so far, so good" (message_scanner.h). */
+ * is still arriving, where TIDE_WIRE_SHORT says "so far, so good" (TideMessageScanner). */
 #pragma once
 
 #include "thrift/wire/wire.h"
@@ -87,7 +87,6 @@ gint16 tide_wire_read_i16(TideWireReader *reader);
 gint32 tide_wire_read_i32(TideWireReader *reader);
 gint64 tide_wire_read_i64(TideWireReader *reader);
 TideBytes tide_wire_read_string(TideWireReader *reader); /* borrowed */
-void tide_wire_skip_bytes(TideWireReader *reader, gsize n);
 
 /* FALSE on failure; the caller then reads @count elements (pairs). */
 gboolean tide_wire_read_list(TideWireReader *reader, TideWireContainer *ret_list);
@@ -113,11 +112,21 @@ typedef struct TideWireWalk {
   TideWireWalkLevel levels[TIDE_WIRE_DEPTH_MAX];
 } TideWireWalk;
 
-/* Starts with a struct whose fields come next. */
-void tide_wire_walk_begin(TideWireWalk *walk);
+/* Finds the end of a message in bytes that are still arriving. An unframed reply does not give its length: it ends
+ * where its outermost struct ends. The scanner keeps its place, so each byte of a reply is walked over once, however
+ * small the pieces. */
+typedef struct TideMessageScanner {
+  TideWireProtocol protocol;
+  gsize limit_bytes; /* no message is longer */
+  gsize offset;      /* everything before it was looked at */
+  TideWireWalk walk;
+  const char *problem; /* after TIDE_WIRE_BAD: what is wrong at offset; string literal */
+} TideMessageScanner;
 
-/* Walks on from reader->offset. OK: the value is over. SHORT: reader->offset is where to go on when there are more
- * bytes; make a new reader there. */
-TideWireStatus tide_wire_walk(TideWireWalk *walk, TideWireReader *reader);
+void tide_message_scanner_init(TideMessageScanner *scanner, TideWireProtocol protocol, gsize limit_bytes);
+
+/* @begun: the message from its first byte on, as much as has come. OK: it ends at scanner->offset. SHORT: more is
+ * needed. BAD: these bytes begin no message. */
+TideWireStatus tide_message_scanner_feed(TideMessageScanner *scanner, TideBytes begun);
 
 G_END_DECLS

@@ -1,5 +1,5 @@
-/* Writes the two encodings into memory that the caller has reserved: the smallest steps of put_encoder.c and
- * request_encoder.c. Each takes the place to write at and returns the place after it; nothing is checked here. */
+/* Writes the two encodings into memory that the caller has reserved: the smallest steps of the encoders. Each takes the
+ * place to write at and returns the place after it; nothing is checked here. */
 #pragma once
 
 #include "thrift/wire/wire.h"
@@ -107,6 +107,52 @@ tide_write_list_compact(guint8 *at, guint8 compact_type, guint32 count)
   }
   *at = (guint8)(0xf0 | compact_type);
   return tide_write_varint(at + 1, count);
+}
+
+/* ---- fields, in either ---- */
+
+/* The binary protocol writes a field's @id, the compact one its @delta: how much it is above the id before it. */
+
+static inline guint8 *
+tide_write_string_field(TideWireProtocol protocol, guint8 *at, guint8 id, guint8 delta, TideBytes bytes)
+{
+  if (protocol == TIDE_WIRE_BINARY)
+    return tide_write_string_binary(tide_write_field_binary(at, TIDE_WIRE_STRING, id), bytes);
+  return tide_write_string_compact(tide_write_field_compact(at, TIDE_COMPACT_STRING, delta), bytes);
+}
+
+static inline guint8 *
+tide_write_i32_field(TideWireProtocol protocol, guint8 *at, guint8 id, guint8 delta, gint32 number)
+{
+  if (protocol == TIDE_WIRE_BINARY)
+    return tide_write_be32(tide_write_field_binary(at, TIDE_WIRE_I32, id), (guint32)number);
+  return tide_write_zigzag(tide_write_field_compact(at, TIDE_COMPACT_I32, delta), number);
+}
+
+static inline guint8 *
+tide_write_i64_field(TideWireProtocol protocol, guint8 *at, guint8 id, guint8 delta, gint64 number)
+{
+  if (protocol == TIDE_WIRE_BINARY)
+    return tide_write_be64(tide_write_field_binary(at, TIDE_WIRE_I64, id), (guint64)number);
+  return tide_write_zigzag(tide_write_field_compact(at, TIDE_COMPACT_I64, delta), number);
+}
+
+static inline guint8 *
+tide_write_struct_field(TideWireProtocol protocol, guint8 *at, guint8 id, guint8 delta)
+{
+  return protocol == TIDE_WIRE_BINARY ? tide_write_field_binary(at, TIDE_WIRE_STRUCT, id)
+                                      : tide_write_field_compact(at, TIDE_COMPACT_STRUCT, delta);
+}
+
+/* The head of a list of @count structs, which follow it. */
+static inline guint8 *
+tide_write_struct_list_field(TideWireProtocol protocol, guint8 *at, guint8 id, guint8 delta, guint32 count)
+{
+  if (protocol == TIDE_WIRE_COMPACT)
+    return tide_write_list_compact(tide_write_field_compact(at, TIDE_COMPACT_LIST, delta), TIDE_COMPACT_STRUCT, count);
+  at = tide_write_field_binary(at, TIDE_WIRE_LIST, id);
+  *at++ = TIDE_WIRE_STRUCT;
+  return tide_write_be32(at, count);
 }
 
 /* ---- the head of a call, in either ---- */

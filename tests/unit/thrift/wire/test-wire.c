@@ -1,5 +1,4 @@
 /* The bounded reader: what it reads, and everything that it refuses. */
-#include "thrift/wire/message_scanner.h"
 #include "thrift/wire/wire_reader.h"
 #include "util/error.h"
 
