@@ -2,7 +2,7 @@
 #include "gateway/cluster_memory.h"
 #include "gateway/gateways_private.h"
 
-#include "thrift/client/message_layer.h"
+#include "thrift/client/connection.h"
 #include "util/backoff.h"
 #include "util/clock.h"
 #include "util/error.h"

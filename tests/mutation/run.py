@@ -41,7 +41,7 @@ WIDER = {
                        ["fault/verify", "fault/pipeline-readings-*", "fault/pipeline-policies-*"]],
     "daemon/commands/init/": [["unit/draft", "unit/guess-*", "unit/init-samples", "unit/proposal"], ["fault/first-hour"]],
     "thrift/": [["unit/wire", "unit/reply-reader", "unit/*-encoder", "unit/hbase-*", "unit/kept-scanners",
-                 "unit/transport", "unit/row-buffer*"],
+                 "unit/connection", "unit/row-buffer*"],
                 ["fault/client-faults", "fault/gateway-client", "fault/scripted-*", "fault/pipeline-latest-*",
                  "fault/read-commands", "fault/verify"]],
 }

@@ -1,7 +1,7 @@
 /* The generated code as a reference: what it writes for a call, and objects to write. For tests only. */
 #pragma once
 
-#include "thrift/client/generated_types.h"
+#include "thrift/client/hbase_client.h"
 #include "thrift/wire/wire.h"
 
 #include <hbase_t_h_base_service.h>
@@ -26,7 +26,7 @@ oracle_get(TideWireProtocol protocol)
   Oracle *oracle = &oracles[protocol];
   if (oracle->service != NULL)
     return oracle;
-  tide_generated_types_init();
+  tide_hbase_client_init_types();
   oracle->buffer = g_object_new(THRIFT_TYPE_MEMORY_BUFFER, NULL);
   oracle->buffer->buf_size = ORACLE_BUFFER_BYTES;
   GType type = protocol == TIDE_WIRE_BINARY ? THRIFT_TYPE_BINARY_PROTOCOL : THRIFT_TYPE_COMPACT_PROTOCOL;

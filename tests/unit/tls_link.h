@@ -1,7 +1,7 @@
 /* One connection over TLS from our side, and a server that answers it. For tests only. */
 #pragma once
 
-#include "thrift/client/transport.h"
+#include "thrift/client/connection.h"
 #include "unit/tls_world.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -16,8 +16,8 @@
 /* Of one connection to a TLS port. */
 typedef struct Link {
   TideLinkSettings settings;
-  TideEndpoint *endpoint;   /* owned */
-  TideTransport *transport; /* owned */
+  TideEndpoint *endpoint;    /* owned */
+  TideConnection *transport; /* owned */
 } Link;
 
 static inline gboolean
@@ -28,16 +28,16 @@ link_open(Link *link, const LoopbackServer *server, TideTlsSettings tls, GError 
   link->settings.tls = tls;
   link->endpoint = tide_endpoint_parse(url, NULL);
   link->endpoint->settings = &link->settings;
-  link->transport = tide_transport_new(link->endpoint, TIDE_FRAMING_UNFRAMED, TIDE_WIRE_BINARY, cancellable);
+  link->transport = tide_connection_new(link->endpoint, TIDE_FRAMING_UNFRAMED, TIDE_WIRE_BINARY, cancellable);
   gint64 now_us = tide_now_us();
-  tide_transport_begin_call(link->transport, now_us, now_us + GENEROUS_MS * TIDE_US_PER_MS);
-  return tide_transport_connect(link->transport, error);
+  tide_connection_begin_call(link->transport, now_us, now_us + GENEROUS_MS * TIDE_US_PER_MS);
+  return tide_connection_connect(link->transport, error);
 }
 
 static inline void
 link_close(Link *link)
 {
-  g_object_unref(link->transport);
+  tide_connection_free(link->transport);
   tide_endpoint_free(link->endpoint);
 }
 
@@ -45,9 +45,9 @@ static inline gboolean
 exchange(Link *link, TideBytes call, gint64 timeout_ms, TideBytes *ret_reply, GError **error)
 {
   gint64 now_us = tide_now_us();
-  tide_transport_begin_call(link->transport, now_us, now_us + timeout_ms * TIDE_US_PER_MS);
-  return tide_transport_send(link->transport, &call, 1, error) &&
-         tide_transport_receive(link->transport, ret_reply, error);
+  tide_connection_begin_call(link->transport, now_us, now_us + timeout_ms * TIDE_US_PER_MS);
+  return tide_connection_send(link->transport, &call, 1, error) &&
+         tide_connection_receive(link->transport, ret_reply, error);
 }
 
 /* The first error of a connection and a call; NULL when both went well. */
@@ -60,7 +60,7 @@ error_of(LoopbackServer *server, TideTlsSettings tls, gint64 timeout_ms)
   if (link_open(&link, server, tls, &error))
     (void)!exchange(&link, CALL, timeout_ms, &reply, &error);
   if (error != NULL) {
-    g_assert_false(tide_transport_is_open(link.transport));
+    g_assert_false(link.transport->is_open);
     g_assert_nonnull(strstr(error->message, link.endpoint->text)); /* every text names the peer */
   }
   link_close(&link);

@@ -1,6 +1,6 @@
 #include "thrift/client/endpoint.h"
 
-#include "thrift/client/message_layer.h"
+#include "thrift/client/connection.h"
 #include "thrift/client/socket_stream.h"
 #include "thrift/client/tls_stream.h"
 #include "util/error.h"

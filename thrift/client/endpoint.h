@@ -7,7 +7,7 @@
 G_BEGIN_DECLS
 
 typedef struct TideStreamKind TideStreamKind;     /* stream.h */
-typedef struct TideMessageLayer TideMessageLayer; /* message_layer.h */
+typedef struct TideMessageLayer TideMessageLayer; /* connection.h */
 
 typedef struct TideEndpoint {
   char *host;      /* owned; NULL for a Unix socket */

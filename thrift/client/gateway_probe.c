@@ -1,8 +1,8 @@
 #include "thrift/client/gateway_probe.h"
 
 #include "thrift/client/client_call.h"
-#include "thrift/client/message_layer.h"
-#include "thrift/client/spare_descriptors.h"
+#include "thrift/client/connection.h"
+#include "thrift/client/socket_stream.h"
 #include "thrift/security/sasl_refusal.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -50,12 +50,6 @@ is_refusal(const GError *failure)
          g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_APPLICATION);
 }
 
-static gboolean
-is_unknown_call(const TideHBaseClient *client, const GError *failure)
-{
-  return g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE) && tide_hbase_client_is_open(client);
-}
-
 static gint64
 hbase_deadline_us(const Probe *probe)
 {
@@ -68,7 +62,7 @@ ask_exists(const Probe *probe, TideHBaseClient *client, GError **error)
   g_autoptr(GError) failure = NULL;
   if (tide_client_try_exists(client, hbase_deadline_us(probe), &failure) || is_refusal(failure))
     return TRUE;
-  if (is_unknown_call(client, failure)) /* thrift1 has no `exists` */
+  if (tide_client_is_unknown_call(client, failure)) /* thrift1 has no `exists` */
     return refuse_thrift1(probe, error);
   g_propagate_error(error, g_steal_pointer(&failure));
   return FALSE;
@@ -82,7 +76,7 @@ ask_type(const Probe *probe, TideHBaseClient *client, GError **error)
   g_autoptr(GError) failure = NULL;
   if (tide_client_server_type(client, deadline_us, &type, &failure))
     return type == HBASE_T_THRIFT_SERVER_TYPE_TWO || refuse_thrift1(probe, error);
-  if (is_unknown_call(client, failure) || is_refusal(failure)) /* an older gateway has no such call */
+  if (tide_client_is_unknown_call(client, failure) || is_refusal(failure)) /* an older gateway has no such call */
     return ask_exists(probe, client, error);
   g_propagate_error(error, g_steal_pointer(&failure));
   return FALSE;
@@ -99,19 +93,6 @@ probe_mode(Probe *probe, TideWireMode mode, GError **error)
   if (tide_hbase_client_is_open(client))
     probe->facts.ends = tide_hbase_client_certificate_ends(client);
   return TRUE;
-}
-
-/* TRUE when @failure of one mode speaks for all of them; else notes what was learnt. */
-static gboolean
-is_final(Probe *probe, const GError *failure)
-{
-  if (g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_TIMEOUT))
-    probe->timed_out = TRUE;
-  else if (g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_PROTOCOL))
-    probe->answered = TRUE;
-  else
-    return !g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST);
-  return FALSE;
 }
 
 /* One question in another service's words; TRUE, and the error, when the answer is in them, too. */
@@ -136,24 +117,18 @@ understands(const Probe *probe, TideBytes question, GError **error)
          tide_service_is_foreign(probe->endpoint, begun, error);
 }
 
-/* Services that say nothing to Thrift's bytes, or hang up: a gateway with SASL waits for its own kind of message, a web
- * server for the end of a line, and OpenSSL sends alerts only to those who begin as TLS does. */
-static gboolean
-is_foreign(const Probe *probe, GError **error)
-{
-  static const guint8 empty_client_hello[] = {0x16, 3, 1, 0, 5, 1, 0, 0, 1, 0};
-  return (probe->timed_out && understands(probe, TIDE_SASL_QUESTION, error)) ||
-         understands(probe, TIDE_BYTES_LITERAL("GET / HTTP/1.0\r\n\r\n"), error) ||
-         understands(probe, tide_bytes(empty_client_hello, sizeof empty_client_hello), error);
-}
-
 /* No mode was understood: says what that means. Always fails. */
 static gboolean
 explain_failure(const Probe *probe, GError **error)
 {
-  const char *peer = probe->endpoint->text;
-  if (is_foreign(probe, error))
+  /* Services that say nothing to Thrift's bytes, or hang up: a gateway with SASL waits for its own kind of message, a
+   * web server for the end of a line, and OpenSSL sends alerts only to those who begin as TLS does. */
+  static const guint8 empty_client_hello[] = {0x16, 3, 1, 0, 5, 1, 0, 0, 1, 0};
+  if ((probe->timed_out && understands(probe, TIDE_SASL_QUESTION, error)) ||
+      understands(probe, TIDE_BYTES_LITERAL("GET / HTTP/1.0\r\n\r\n"), error) ||
+      understands(probe, tide_bytes(empty_client_hello, sizeof empty_client_hello), error))
     return FALSE;
+  const char *peer = probe->endpoint->text;
   if (g_cancellable_is_cancelled(probe->cancellable))
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_CANCELLED, "the probe of gateway '%s' was cancelled", peer);
   else if (probe->answered)
@@ -172,34 +147,28 @@ explain_failure(const Probe *probe, GError **error)
   return FALSE;
 }
 
-static gboolean
-is_requested(TideProbeRequest request, TideWireMode mode)
-{
-  return (request.framing < 0 || request.framing == (int)mode.framing) &&
-         (request.protocol < 0 || request.protocol == (int)mode.protocol);
-}
-
-/* Behind SASL there is one framing, SASL's own. */
-static gboolean
-is_possible(const Probe *probe, TideWireMode mode)
-{
-  return mode.framing == TIDE_FRAMING_UNFRAMED || !tide_endpoint_has_sasl(probe->endpoint);
-}
-
 /* Tries the modes that are (or are not) as requested. Returns: TRUE when one was understood, or the answer is final. */
 static gboolean
 probe_modes(Probe *probe, TideProbeRequest request, gboolean requested, TideWireMode *ret_mode, GError **ret_final)
 {
   for (gsize i = 0; i < G_N_ELEMENTS(modes); i++) {
-    if (is_requested(request, modes[i]) != requested || !is_possible(probe, modes[i]))
+    gboolean is_requested = (request.framing < 0 || request.framing == (int)modes[i].framing) &&
+                            (request.protocol < 0 || request.protocol == (int)modes[i].protocol);
+    /* Behind SASL there is one framing, SASL's own. */
+    gboolean is_possible = modes[i].framing == TIDE_FRAMING_UNFRAMED || !tide_endpoint_has_sasl(probe->endpoint);
+    if (is_requested != requested || !is_possible)
       continue;
     g_autoptr(GError) failure = NULL;
     if (probe_mode(probe, modes[i], &failure)) {
       *ret_mode = modes[i];
       return TRUE;
     }
-    if (is_final(probe, failure)) {
-      *ret_final = g_steal_pointer(&failure);
+    if (g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_TIMEOUT)) {
+      probe->timed_out = TRUE;
+    } else if (g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_PROTOCOL)) {
+      probe->answered = TRUE;
+    } else if (!g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST)) {
+      *ret_final = g_steal_pointer(&failure); /* speaks for all modes */
       return TRUE;
     }
   }
@@ -290,7 +259,7 @@ gboolean
 tide_gateway_probe(const TideEndpoint *endpoint, TideProbeRequest request, gint64 probe_timeout_ms,
                    GCancellable *cancellable, TideWireMode *ret_mode, TideGatewayFacts *ret_facts, GError **error)
 {
-  if (!tide_spare_descriptors_check(error))
+  if (!tide_socket_check_descriptors(error))
     return FALSE;
   g_autoptr(GCancellable) own = g_cancellable_new();
   Probe probe = {.endpoint = endpoint, .timeout_ms = probe_timeout_ms, .cancellable = own};

@@ -1,8 +1,11 @@
-#include "thrift/client/generated_types.h"
+/* The types of the generated code and of Thrift's library: registered before threads exist, and repaired. */
+#include "thrift/client/connection.h"
+#include "thrift/client/hbase_client.h"
 
 #include <hbase_t_h_base_service.h>
 #include <thrift/c_glib/protocol/thrift_binary_protocol.h>
 #include <thrift/c_glib/protocol/thrift_compact_protocol.h>
+#include <thrift/c_glib/transport/thrift_memory_buffer.h>
 
 typedef void (*Finalize)(GObject *object);
 
@@ -30,14 +33,16 @@ repair(GType type)
 }
 
 void
-tide_generated_types_init(void)
+tide_hbase_client_init_types(void)
 {
+  tide_http_init();
   if (finalizers == NULL)
     finalizers = g_hash_table_new(g_direct_hash, g_direct_equal);
   g_type_ensure(HBASE_TYPE_T_H_BASE_SERVICE_IF);
   const GType types[] = {
       THRIFT_TYPE_BINARY_PROTOCOL,
       THRIFT_TYPE_COMPACT_PROTOCOL,
+      THRIFT_TYPE_MEMORY_BUFFER,
       HBASE_TYPE_T_H_BASE_SERVICE_CLIENT,
       HBASE_TYPE_T_TIME_RANGE,
       HBASE_TYPE_T_COLUMN,

@@ -37,14 +37,11 @@ static gboolean
 call_with_table(TideHBaseClient *client, const char *method, SendTableName send, const char *table, gint64 deadline_us,
                 TideReply *ret_reply, GError **error)
 {
-  HbaseTHBaseServiceIf *service = tide_client_begin_control(client, deadline_us, error);
-  if (service == NULL)
-    return FALSE;
   g_autoptr(GObject) name = g_object_new(HBASE_TYPE_T_TABLE_NAME, NULL);
   fill_table_name(HBASE_T_TABLE_NAME(name), table);
-  GError *failure = NULL;
-  gboolean sent = send(service, HBASE_T_TABLE_NAME(name), &failure);
-  return tide_client_receive_control(client, method, sent, failure, ret_reply, error);
+  return tide_client_begin_control(client, deadline_us, error) &&
+         tide_client_send_control(client, method, send(client->service, HBASE_T_TABLE_NAME(name), NULL), ret_reply,
+                                  error);
 }
 
 static gboolean
@@ -52,10 +49,8 @@ ask_about_table(TideHBaseClient *client, const char *method, SendTableName send,
                 gboolean *ret_answer, GError **error)
 {
   TideReply reply;
-  if (!call_with_table(client, method, send, table, deadline_us, &reply, error))
-    return FALSE;
-  GError *failure = NULL;
-  return tide_client_conclude(client, tide_reply_read_bool(&reply, ret_answer, &failure), &failure, error);
+  return call_with_table(client, method, send, table, deadline_us, &reply, error) &&
+         tide_client_conclude(client, tide_reply_read_bool(&reply, ret_answer, &client->failure), error);
 }
 
 gboolean
@@ -69,50 +64,40 @@ tide_hbase_client_table_exists(TideHBaseClient *client, const char *table, gint6
 GPtrArray *
 tide_hbase_client_list_tables(TideHBaseClient *client, gint64 deadline_us, GError **error)
 {
-  HbaseTHBaseServiceIf *service = tide_client_begin_control(client, deadline_us, error);
-  if (service == NULL)
+  if (!tide_client_begin_control(client, deadline_us, error))
     return NULL;
-  GError *failure = NULL;
-  gboolean sent = hbase_t_h_base_service_client_send_get_table_names_by_pattern(service, ".*", FALSE, &failure);
+  gboolean encoded = hbase_t_h_base_service_client_send_get_table_names_by_pattern(client->service, ".*", FALSE, NULL);
   TideReply reply;
-  if (!tide_client_receive_control(client, "getTableNamesByPattern", sent, failure, &reply, error))
+  if (!tide_client_send_control(client, "getTableNamesByPattern", encoded, &reply, error))
     return NULL;
-  failure = NULL;
-  GPtrArray *names = tide_reply_read_table_names(&reply, &failure);
-  (void)tide_client_conclude(client, names != NULL, &failure, error);
+  GPtrArray *names = tide_reply_read_table_names(&reply, &client->failure);
+  (void)tide_client_conclude(client, names != NULL, error);
   return names;
-}
-
-static gboolean
-require_table(TideHBaseClient *client, const char *table, gint64 deadline_us, GError **error)
-{
-  gboolean exists = FALSE;
-  if (!tide_hbase_client_table_exists(client, table, deadline_us, &exists, error))
-    return FALSE;
-  if (!exists)
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_NOT_FOUND, "there is no table '%s' behind gateway '%s'", table,
-                client->endpoint->text);
-  return exists;
 }
 
 TideTableDescription *
 tide_hbase_client_describe(TideHBaseClient *client, const char *table, gint64 deadline_us, GError **error)
 {
   /* A missing table is an error whose text differs between versions of HBase: ask for it first. */
-  if (!require_table(client, table, deadline_us, error))
+  gboolean exists = FALSE;
+  if (!tide_hbase_client_table_exists(client, table, deadline_us, &exists, error))
     return NULL;
+  if (!exists) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_NOT_FOUND, "there is no table '%s' behind gateway '%s'", table,
+                client->endpoint->text);
+    return NULL;
+  }
   TideReply reply;
   if (!call_with_table(client, "getTableDescriptor", hbase_t_h_base_service_client_send_get_table_descriptor, table,
                        deadline_us, &reply, error))
     return NULL;
-  GError *failure = NULL;
-  TideTableDescription *description = tide_reply_read_description(&reply, &failure);
-  char *hidden = description == NULL ? tide_access_denied_remedy(failure, NULL) : NULL;
+  TideTableDescription *description = tide_reply_read_description(&reply, &client->failure);
+  char *hidden = description == NULL ? tide_access_denied_remedy(client->failure, NULL) : NULL;
   if (hidden == NULL) {
-    (void)tide_client_conclude(client, description != NULL, &failure, error);
+    (void)tide_client_conclude(client, description != NULL, error);
     return description;
   }
-  g_error_free(failure);
+  g_clear_error(&client->failure);
   description = tide_table_description_new(table);
   description->hidden = hidden;
   return description;
@@ -124,8 +109,7 @@ gboolean
 tide_hbase_client_try_rights(TideHBaseClient *client, const char *table, const char *family, gint64 deadline_us,
                              GError **error)
 {
-  HbaseTHBaseServiceIf *service = tide_client_begin_control(client, deadline_us, error);
-  if (service == NULL)
+  if (!tide_client_begin_control(client, deadline_us, error))
     return FALSE;
   g_autoptr(GByteArray) table_name = generated_bytes(tide_bytes_of_string(table));
   g_autoptr(GByteArray) text = generated_bytes(TIDE_BYTES_LITERAL(PROBE_TABLE));
@@ -137,15 +121,12 @@ tide_hbase_client_try_rights(TideHBaseClient *client, const char *table, const c
   cell->qualifier = g_byte_array_ref(text);
   cell->value = g_byte_array_ref(text);
   g_ptr_array_add(HBASE_T_PUT(put)->columnValues, cell);
-  GError *failure = NULL;
-  gboolean sent = hbase_t_h_base_service_client_send_check_and_put(service, table_name, text, family_name, text, text,
-                                                                   HBASE_T_PUT(put), &failure);
+  gboolean encoded = hbase_t_h_base_service_client_send_check_and_put(client->service, table_name, text, family_name,
+                                                                      text, text, HBASE_T_PUT(put), NULL);
   TideReply reply;
-  if (!tide_client_receive_control(client, "checkAndPut", sent, failure, &reply, error))
-    return FALSE;
-  failure = NULL;
   gboolean is_written;
-  return tide_client_conclude(client, tide_reply_read_bool(&reply, &is_written, &failure), &failure, error);
+  return tide_client_send_control(client, "checkAndPut", encoded, &reply, error) &&
+         tide_client_conclude(client, tide_reply_read_bool(&reply, &is_written, &client->failure), error);
 }
 
 /* ---- creating ---- */
@@ -194,42 +175,32 @@ table_descriptor(const TideTableDescription *description)
   return to;
 }
 
-static gboolean
-refuse_framed(const TideHBaseClient *client, const TideTableDescription *description, const GArray *splits,
-              GError **error)
-{
-  g_autofree char *command = tide_shell_create_command(description, splits);
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_UNAVAILABLE,
-              "gateway '%s' is framed, and a framed gateway cannot create a table with split points or attributes (it "
-              "takes its whole frame buffer for each of them); use an unframed gateway, or the HBase shell: %s",
-              client->endpoint->text, command);
-  return FALSE;
-}
-
 gboolean
 tide_hbase_client_create_table(TideHBaseClient *client, const TideTableDescription *description, const GArray *splits,
                                gint64 deadline_us, GError **error)
 {
   guint n_splits = splits != NULL ? splits->len : 0;
-  if (client->mode.framing == TIDE_FRAMING_FRAMED && (n_splits > 0 || description->attributes->len > 0))
-    return refuse_framed(client, description, splits, error);
-  HbaseTHBaseServiceIf *service = tide_client_begin_control(client, deadline_us, error);
-  if (service == NULL)
+  if (client->mode.framing == TIDE_FRAMING_FRAMED && (n_splits > 0 || description->attributes->len > 0)) {
+    g_autofree char *command = tide_shell_create_command(description, splits);
+    return tide_fail(
+        error, TIDE_ERROR_UNAVAILABLE,
+        "gateway '%s' is framed, and a framed gateway cannot create a table with split points or attributes (it "
+        "takes its whole frame buffer for each of them); use an unframed gateway, or the HBase shell: %s",
+        client->endpoint->text, command);
+  }
+  if (!tide_client_begin_control(client, deadline_us, error))
     return FALSE;
 
   g_autoptr(GPtrArray) keys = g_ptr_array_new_with_free_func((GDestroyNotify)g_byte_array_unref);
   for (guint i = 0; i < n_splits; i++)
     g_ptr_array_add(keys, generated_bytes(g_array_index(splits, TideBytes, i)));
   HbaseTTableDescriptor *descriptor = table_descriptor(description);
-  GError *failure = NULL;
-  gboolean sent = hbase_t_h_base_service_client_send_create_table(service, descriptor, keys, &failure);
+  gboolean encoded = hbase_t_h_base_service_client_send_create_table(client->service, descriptor, keys, NULL);
   g_object_unref(descriptor);
 
   TideReply reply;
-  if (!tide_client_receive_control(client, "createTable", sent, failure, &reply, error))
-    return FALSE;
-  failure = NULL;
-  return tide_client_conclude(client, tide_reply_read_void(&reply, &failure), &failure, error);
+  return tide_client_send_control(client, "createTable", encoded, &reply, error) &&
+         tide_client_conclude(client, tide_reply_read_void(&reply, &client->failure), error);
 }
 
 gboolean
@@ -243,16 +214,12 @@ tide_hbase_client_table_is_enabled(TideHBaseClient *client, const char *table, g
 static gboolean
 namespace_exists(TideHBaseClient *client, const char *name, gint64 deadline_us, gboolean *ret_exists, GError **error)
 {
-  HbaseTHBaseServiceIf *service = tide_client_begin_control(client, deadline_us, error);
-  if (service == NULL)
-    return FALSE;
-  GError *failure = NULL;
-  gboolean sent = hbase_t_h_base_service_client_send_list_namespaces(service, &failure);
   TideReply reply;
-  if (!tide_client_receive_control(client, "listNamespaces", sent, failure, &reply, error))
-    return FALSE;
-  failure = NULL;
-  return tide_client_conclude(client, tide_reply_read_names(&reply, name, ret_exists, &failure), &failure, error);
+  return tide_client_begin_control(client, deadline_us, error) &&
+         tide_client_send_control(client, "listNamespaces",
+                                  hbase_t_h_base_service_client_send_list_namespaces(client->service, NULL), &reply,
+                                  error) &&
+         tide_client_conclude(client, tide_reply_read_names(&reply, name, ret_exists, &client->failure), error);
 }
 
 gboolean
@@ -263,19 +230,15 @@ tide_hbase_client_create_namespace(TideHBaseClient *client, const char *name, gi
     return FALSE;
   if (exists)
     return TRUE;
-  HbaseTHBaseServiceIf *service = tide_client_begin_control(client, deadline_us, error);
-  if (service == NULL)
+  if (!tide_client_begin_control(client, deadline_us, error))
     return FALSE;
   HbaseTNamespaceDescriptor *descriptor = g_object_new(HBASE_TYPE_T_NAMESPACE_DESCRIPTOR, NULL);
   descriptor->name = g_strdup(name);
-  GError *failure = NULL;
-  gboolean sent = hbase_t_h_base_service_client_send_create_namespace(service, descriptor, &failure);
+  gboolean encoded = hbase_t_h_base_service_client_send_create_namespace(client->service, descriptor, NULL);
   g_object_unref(descriptor);
   TideReply reply;
-  if (!tide_client_receive_control(client, "createNamespace", sent, failure, &reply, error))
-    return FALSE;
-  failure = NULL;
-  return tide_client_conclude(client, tide_reply_read_void(&reply, &failure), &failure, error);
+  return tide_client_send_control(client, "createNamespace", encoded, &reply, error) &&
+         tide_client_conclude(client, tide_reply_read_void(&reply, &client->failure), error);
 }
 
 /* ---- what the gateway is ---- */
@@ -283,31 +246,29 @@ tide_hbase_client_create_namespace(TideHBaseClient *client, const char *name, gi
 gboolean
 tide_client_server_type(TideHBaseClient *client, gint64 deadline_us, gint32 *ret_type, GError **error)
 {
-  HbaseTHBaseServiceIf *service = tide_client_begin_control(client, deadline_us, error);
-  if (service == NULL)
-    return FALSE;
-  GError *failure = NULL;
-  gboolean sent = hbase_t_h_base_service_client_send_get_thrift_server_type(service, &failure);
   TideReply reply;
-  if (!tide_client_receive_control(client, "getThriftServerType", sent, failure, &reply, error))
-    return FALSE;
-  failure = NULL;
-  return tide_client_conclude(client, tide_reply_read_i32(&reply, ret_type, &failure), &failure, error);
+  return tide_client_begin_control(client, deadline_us, error) &&
+         tide_client_send_control(client, "getThriftServerType",
+                                  hbase_t_h_base_service_client_send_get_thrift_server_type(client->service, NULL),
+                                  &reply, error) &&
+         tide_client_conclude(client, tide_reply_read_i32(&reply, ret_type, &client->failure), error);
+}
+
+gboolean
+tide_client_is_unknown_call(const TideHBaseClient *client, const GError *failure)
+{
+  return g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE) && tide_hbase_client_is_open(client);
 }
 
 static gboolean
 ask_cluster(TideHBaseClient *client, gint64 deadline_us, char **ret_cluster, GError **error)
 {
-  HbaseTHBaseServiceIf *service = tide_client_begin_control(client, deadline_us, error);
-  if (service == NULL)
-    return FALSE;
-  GError *failure = NULL;
-  gboolean sent = hbase_t_h_base_service_client_send_get_cluster_id(service, &failure);
   TideReply reply;
-  if (!tide_client_receive_control(client, "getClusterId", sent, failure, &reply, error))
-    return FALSE;
-  failure = NULL;
-  return tide_client_conclude(client, tide_reply_read_text(&reply, ret_cluster, &failure), &failure, error);
+  return tide_client_begin_control(client, deadline_us, error) &&
+         tide_client_send_control(client, "getClusterId",
+                                  hbase_t_h_base_service_client_send_get_cluster_id(client->service, NULL), &reply,
+                                  error) &&
+         tide_client_conclude(client, tide_reply_read_text(&reply, ret_cluster, &client->failure), error);
 }
 
 gboolean
@@ -316,8 +277,7 @@ tide_client_cluster(TideHBaseClient *client, gint64 deadline_us, char **ret_clus
   g_autofree char *cluster = NULL;
   g_autoptr(GError) failure = NULL;
   gboolean is_told = ask_cluster(client, deadline_us, &cluster, &failure);
-  if (is_told ||
-      (g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE) && tide_hbase_client_is_open(client))) {
+  if (is_told || tide_client_is_unknown_call(client, failure)) {
     gboolean is_id = is_told && cluster[0] != '\0' && strcmp(cluster, NO_CLUSTER) != 0;
     *ret_cluster = is_id ? g_steal_pointer(&cluster) : NULL;
     return TRUE;
@@ -332,21 +292,17 @@ tide_client_cluster(TideHBaseClient *client, gint64 deadline_us, char **ret_clus
 gboolean
 tide_client_try_exists(TideHBaseClient *client, gint64 deadline_us, GError **error)
 {
-  HbaseTHBaseServiceIf *service = tide_client_begin_control(client, deadline_us, error);
-  if (service == NULL)
+  if (!tide_client_begin_control(client, deadline_us, error))
     return FALSE;
   g_autoptr(GByteArray) table = generated_bytes(TIDE_BYTES_LITERAL(PROBE_TABLE));
   HbaseTGet *get = g_object_new(HBASE_TYPE_T_GET, NULL);
   get->row = generated_bytes(TIDE_BYTES_LITERAL("row"));
-  GError *failure = NULL;
-  gboolean sent = hbase_t_h_base_service_client_send_exists(service, table, get, &failure);
+  gboolean encoded = hbase_t_h_base_service_client_send_exists(client->service, table, get, NULL);
   g_object_unref(get);
   TideReply reply;
-  if (!tide_client_receive_control(client, "exists", sent, failure, &reply, error))
-    return FALSE;
-  failure = NULL;
   gboolean exists;
-  return tide_client_conclude(client, tide_reply_read_bool(&reply, &exists, &failure), &failure, error);
+  return tide_client_send_control(client, "exists", encoded, &reply, error) &&
+         tide_client_conclude(client, tide_reply_read_bool(&reply, &exists, &client->failure), error);
 }
 
 gboolean
@@ -354,10 +310,8 @@ tide_hbase_client_ping(TideHBaseClient *client, gint64 deadline_us, GError **err
 {
   gint32 type;
   g_autoptr(GError) local = NULL;
-  if (tide_client_server_type(client, deadline_us, &type, &local))
-    return TRUE;
-  /* An older gateway does not know the call, and says so: it is there. */
-  if (g_error_matches(local, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE) && tide_hbase_client_is_open(client))
+  /* An older gateway that says that it does not know the call is there, too. */
+  if (tide_client_server_type(client, deadline_us, &type, &local) || tide_client_is_unknown_call(client, local))
     return TRUE;
   g_propagate_error(error, g_steal_pointer(&local));
   return FALSE;

@@ -3,9 +3,7 @@
 #include "thrift/client/hbase_client.h"
 
 #include "thrift/client/client_call.h"
-#include "thrift/client/generated_types.h"
-#include "thrift/client/message_layer.h"
-#include "thrift/client/spare_descriptors.h"
+#include "thrift/client/socket_stream.h"
 #include "thrift/wire/mutation_encoder.h"
 #include "thrift/wire/put_encoder.h"
 #include "util/clock.h"
@@ -14,21 +12,12 @@
 #include <thrift/c_glib/protocol/thrift_binary_protocol.h>
 #include <thrift/c_glib/protocol/thrift_compact_protocol.h>
 
-void
-tide_hbase_client_init_types(void)
-{
-  tide_http_init();
-  g_type_ensure(TIDE_TYPE_TRANSPORT);
-  tide_generated_types_init();
-  g_type_class_ref(TIDE_TYPE_TRANSPORT); /* kept: its first use would else be a race of threads */
-}
-
 /* Each wait opens and closes the cancellable's descriptor, unless somebody else holds it. Held here it costs two system
  * calls less a wait, and is never closed while tide_hbase_client_cancel() writes to it. */
 static gboolean
 hold_cancel_fd(TideHBaseClient *client, GError **error)
 {
-  if (client->cancel_fd.fd < 0 && tide_spare_descriptors_check(error))
+  if (client->cancel_fd.fd < 0 && tide_socket_check_descriptors(error))
     (void)g_cancellable_make_pollfd(client->cancellable, &client->cancel_fd);
   return client->cancel_fd.fd >= 0;
 }
@@ -54,16 +43,15 @@ tide_hbase_client_new(const TideEndpoint *endpoint, TideWireMode mode)
   return tide_client_new_cancelled_by(endpoint, mode, cancellable);
 }
 
+/* With the connection scanners' numbers lose their meaning. */
 static void
-close_transport(TideHBaseClient *client)
+close_connection(TideHBaseClient *client)
 {
-  g_clear_object(&client->service);
-  g_clear_object(&client->protocol); /* has a reference to the transport */
-  if (client->transport != NULL)
-    tide_transport_close(client->transport);
-  g_clear_object(&client->transport);
+  g_clear_pointer(&client->connection, tide_connection_free);
   client->cluster_asked = FALSE;
-  tide_kept_scanners_lose(&client->scanners);
+  client->scanners.asked = NULL;
+  for (guint i = 0; i < TIDE_MAX_KEPT_SCANNERS; i++)
+    client->scanners.items[i].is_open = FALSE;
 }
 
 void
@@ -72,8 +60,10 @@ tide_hbase_client_free(TideHBaseClient *client)
   if (client == NULL)
     return;
   tide_client_close_scanners(client);
-  close_transport(client);
-  tide_kept_scanners_clear(&client->scanners);
+  close_connection(client);
+  g_clear_object(&client->service);
+  g_clear_object(&client->protocol);
+  g_clear_object(&client->control);
   if (client->cancel_fd.fd >= 0)
     g_cancellable_release_fd(client->cancellable);
   g_object_unref(client->cancellable);
@@ -88,13 +78,13 @@ tide_hbase_client_free(TideHBaseClient *client)
 gboolean
 tide_hbase_client_is_open(const TideHBaseClient *client)
 {
-  return client->transport != NULL && tide_transport_is_open(client->transport);
+  return client->connection != NULL && client->connection->is_open;
 }
 
 gboolean
 tide_hbase_client_is_ready(const TideHBaseClient *client)
 {
-  return client->transport != NULL && tide_transport_is_ready(client->transport);
+  return client->connection != NULL && tide_connection_is_ready(client->connection);
 }
 
 const char *
@@ -112,13 +102,13 @@ tide_hbase_client_mode(const TideHBaseClient *client)
 TideCertificateEnds
 tide_hbase_client_certificate_ends(const TideHBaseClient *client)
 {
-  return tide_transport_certificate_ends(client->transport);
+  return client->connection->ends;
 }
 
 char *
 tide_hbase_client_describe_link(const TideHBaseClient *client)
 {
-  return client->transport != NULL ? tide_transport_describe(client->transport) : NULL;
+  return client->connection != NULL ? tide_connection_describe(client->connection) : NULL;
 }
 
 void
@@ -132,29 +122,44 @@ tide_hbase_client_connect(TideHBaseClient *client, gint64 deadline_us, GError **
 {
   if (tide_hbase_client_is_open(client))
     return TRUE;
-  close_transport(client);
+  close_connection(client);
   if (!hold_cancel_fd(client, error))
     return FALSE;
-  client->transport =
-      tide_transport_new(client->endpoint, client->mode.framing, client->mode.protocol, client->cancellable);
-  tide_transport_begin_call(client->transport, tide_now_us(), deadline_us);
-  if (tide_transport_connect(client->transport, error))
+  client->connection =
+      tide_connection_new(client->endpoint, client->mode.framing, client->mode.protocol, client->cancellable);
+  tide_connection_begin_call(client->connection, tide_now_us(), deadline_us);
+  if (tide_connection_connect(client->connection, error))
     return TRUE;
-  close_transport(client);
+  close_connection(client);
   return FALSE;
 }
 
 /* ---- one call ---- */
 
-gint32
-tide_client_next_sequence_id(TideHBaseClient *client)
+void
+tide_client_begin_request(TideHBaseClient *client)
 {
   client->sequence_id = client->sequence_id == G_MAXINT32 ? 1 : client->sequence_id + 1;
-  return client->sequence_id;
+  tide_buffer_reset(&client->request);
 }
 
-static gboolean receive_reply(TideHBaseClient *client, const char *method, gint32 sequence_id, TideReply *ret_reply,
-                              GError **error);
+static gboolean
+receive_reply(TideHBaseClient *client, const char *method, gint32 sequence_id, TideReply *ret_reply, GError **error)
+{
+  TideBytes message;
+  if (!tide_connection_receive(client->connection, &message, error)) {
+    g_prefix_error(error, "cannot call '%s': ", method);
+    close_connection(client);
+    return FALSE;
+  }
+  *ret_reply = (TideReply){
+      .protocol = client->mode.protocol,
+      .sequence_id = sequence_id,
+      .message = message,
+      .method = method,
+  };
+  return TRUE;
+}
 
 /* What was asked ahead is not wanted: the connection is for another call. */
 static void
@@ -165,7 +170,7 @@ drop_asked(TideHBaseClient *client, gint64 started_us, gint64 deadline_us)
     return;
   TideReply reply;
   asked->has_skipped = TRUE;
-  tide_transport_begin_call(client->transport, started_us, deadline_us);
+  tide_connection_begin_call(client->connection, started_us, deadline_us);
   (void)receive_reply(client, "getScannerRows", asked->last_sequence, &reply, NULL); /* FALSE: closes */
 }
 
@@ -185,12 +190,12 @@ check_cluster(TideHBaseClient *client, gint64 deadline_us, GError **error)
   client->cluster_asked = TRUE; /* the question is a call itself */
   g_autofree char *cluster = NULL;
   if (!tide_client_cluster(client, deadline_us, &cluster, error)) {
-    close_transport(client);
+    close_connection(client);
     return FALSE;
   }
   if (g_strcmp0(cluster, client->cluster) == 0)
     return TRUE;
-  close_transport(client);
+  close_connection(client);
   g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT, "gateway '%s' %s%s, but must be of cluster %s: nothing was sent",
               client->endpoint->text, cluster != NULL ? "is of cluster " : "does not say which cluster it is of",
               cluster != NULL ? cluster : "", client->cluster);
@@ -210,8 +215,8 @@ begin_call(TideHBaseClient *client, gint64 deadline_us, GError **error)
   drop_asked(client, started_us, deadline_us);
   /* The gateway cuts idle connections after 60 s; noticing it now makes it no error of this call. */
   if (!tide_hbase_client_is_ready(client))
-    close_transport(client);
-  if (client->same_connection && client->transport == NULL) {
+    close_connection(client);
+  if (client->same_connection && client->connection == NULL) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT, "gateway '%s' has ended the connection", client->endpoint->text);
     return FALSE;
   }
@@ -223,58 +228,38 @@ begin_call(TideHBaseClient *client, gint64 deadline_us, GError **error)
                 client->endpoint->text);
     return FALSE;
   }
-  tide_transport_begin_call(client->transport, started_us, deadline_us);
+  tide_connection_begin_call(client->connection, started_us, deadline_us);
   return TRUE;
 }
 
+/* The call has begun. */
 static gboolean
-receive_reply(TideHBaseClient *client, const char *method, gint32 sequence_id, TideReply *ret_reply, GError **error)
+send_and_receive(TideHBaseClient *client, const char *method, gint32 sequence_id, const TideBytes *parts, gsize n_parts,
+                 TideReply *ret_reply, GError **error)
 {
-  TideBytes message;
-  if (!tide_transport_receive(client->transport, &message, error)) {
-    g_prefix_error(error, "cannot call '%s': ", method);
-    close_transport(client);
-    return FALSE;
-  }
-  *ret_reply = (TideReply){
-      .protocol = client->mode.protocol,
-      .sequence_id = sequence_id,
-      .message = message,
-      .method = method,
-  };
-  return TRUE;
-}
-
-/* As tide_client_call_request(), of a call in several parts. */
-static gboolean
-send_parts(TideHBaseClient *client, const char *method, gint32 sequence_id, const TideBytes *parts, gsize n_parts,
-           gint64 deadline_us, TideReply *ret_reply, GError **error)
-{
-  if (!begin_call(client, deadline_us, error))
-    return FALSE;
-  if (!tide_transport_send(client->transport, parts, n_parts, error)) {
-    g_prefix_error(error, "cannot call '%s': ", method);
-    if (!tide_transport_is_open(client->transport))
-      close_transport(client);
-    return FALSE;
-  }
-  return receive_reply(client, method, sequence_id, ret_reply, error);
+  if (tide_connection_send(client->connection, parts, n_parts, error))
+    return receive_reply(client, method, sequence_id, ret_reply, error);
+  g_prefix_error(error, "cannot call '%s': ", method);
+  if (!client->connection->is_open)
+    close_connection(client);
+  return FALSE;
 }
 
 gboolean
-tide_client_call_request(TideHBaseClient *client, const char *method, gint32 sequence_id, gint64 deadline_us,
-                         TideReply *ret_reply, GError **error)
+tide_client_call_request(TideHBaseClient *client, const char *method, gint64 deadline_us, TideReply *ret_reply,
+                         GError **error)
 {
   TideBytes part = tide_buffer_bytes(&client->request);
-  return send_parts(client, method, sequence_id, &part, 1, deadline_us, ret_reply, error);
+  return begin_call(client, deadline_us, error) &&
+         send_and_receive(client, method, client->sequence_id, &part, 1, ret_reply, error);
 }
 
 gboolean
-tide_client_call_same_connection(TideHBaseClient *client, const char *method, gint32 sequence_id, gint64 deadline_us,
-                                 TideReply *ret_reply, GError **error)
+tide_client_call_same_connection(TideHBaseClient *client, const char *method, gint64 deadline_us, TideReply *ret_reply,
+                                 GError **error)
 {
   client->same_connection = TRUE;
-  gboolean ok = tide_client_call_request(client, method, sequence_id, deadline_us, ret_reply, error);
+  gboolean ok = tide_client_call_request(client, method, deadline_us, ret_reply, error);
   client->same_connection = FALSE;
   return ok;
 }
@@ -288,10 +273,10 @@ tide_client_ask_ahead(TideHBaseClient *client, TideKeptScanner *scanner, gint64 
   client->same_connection = FALSE;
   if (!ready)
     return;
-  if (tide_transport_send(client->transport, &part, 1, NULL))
+  if (tide_connection_send(client->connection, &part, 1, NULL))
     client->scanners.asked = scanner;
   else
-    close_transport(client);
+    close_connection(client);
 }
 
 gboolean
@@ -299,53 +284,45 @@ tide_client_receive_asked(TideHBaseClient *client, const char *method, gint64 de
                           GError **error)
 {
   const TideKeptScanner *asked = g_steal_pointer(&client->scanners.asked);
-  tide_transport_begin_call(client->transport, tide_now_us(), deadline_us);
+  tide_connection_begin_call(client->connection, tide_now_us(), deadline_us);
   return receive_reply(client, method, asked->last_sequence, ret_reply, error);
 }
 
-/* The generated client and its protocol borrow each other and the transport: whoever made them keeps a reference to
- * each. */
-static void
-ensure_service(TideHBaseClient *client)
-{
-  if (client->service != NULL)
-    return;
-  GType type = client->mode.protocol == TIDE_WIRE_BINARY ? THRIFT_TYPE_BINARY_PROTOCOL : THRIFT_TYPE_COMPACT_PROTOCOL;
-  client->protocol = g_object_new(type, "transport", client->transport, NULL);
-  client->service = g_object_new(HBASE_TYPE_T_H_BASE_SERVICE_CLIENT, "input_protocol", client->protocol,
-                                 "output_protocol", client->protocol, NULL);
-}
-
-HbaseTHBaseServiceIf *
+gboolean
 tide_client_begin_control(TideHBaseClient *client, gint64 deadline_us, GError **error)
 {
   if (!begin_call(client, deadline_us, error))
-    return NULL;
-  ensure_service(client);
-  return client->service;
+    return FALSE;
+  if (client->service == NULL) {
+    GType type = client->mode.protocol == TIDE_WIRE_BINARY ? THRIFT_TYPE_BINARY_PROTOCOL : THRIFT_TYPE_COMPACT_PROTOCOL;
+    client->control = g_object_new(THRIFT_TYPE_MEMORY_BUFFER, NULL);
+    client->control->buf_size = G_MAXINT32; /* the property allows 1 MiB at most, which split points may exceed */
+    client->protocol = g_object_new(type, "transport", client->control, NULL);
+    client->service = g_object_new(HBASE_TYPE_T_H_BASE_SERVICE_CLIENT, "input_protocol", client->protocol,
+                                   "output_protocol", client->protocol, NULL);
+  }
+  g_byte_array_set_size(client->control->buf, 0);
+  return TRUE;
 }
 
 gboolean
-tide_client_receive_control(TideHBaseClient *client, const char *method, gboolean sent, GError *failure,
-                            TideReply *ret_reply, GError **error)
+tide_client_send_control(TideHBaseClient *client, const char *method, gboolean encoded, TideReply *ret_reply,
+                         GError **error)
 {
-  if (sent && failure == NULL)
-    return receive_reply(client, method, 0, ret_reply, error);
-  close_transport(client);
-  if (failure == NULL)
-    g_set_error_literal(&failure, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST, "the request could not be written");
-  g_propagate_prefixed_error(error, failure, "cannot call '%s': ", method);
-  return FALSE;
+  if (!encoded)
+    return tide_fail(error, TIDE_ERROR_CONNECT, "cannot call '%s': the request could not be written", method);
+  TideBytes part = tide_bytes(client->control->buf->data, client->control->buf->len);
+  return send_and_receive(client, method, 0, &part, 1, ret_reply, error);
 }
 
 gboolean
-tide_client_conclude(TideHBaseClient *client, gboolean understood, GError **failure, GError **error)
+tide_client_conclude(TideHBaseClient *client, gboolean understood, GError **error)
 {
   if (understood)
     return TRUE;
-  if (g_error_matches(*failure, TIDE_ERROR, TIDE_ERROR_PROTOCOL))
-    close_transport(client);
-  g_propagate_prefixed_error(error, g_steal_pointer(failure), "gateway '%s': ", client->endpoint->text);
+  if (g_error_matches(client->failure, TIDE_ERROR, TIDE_ERROR_PROTOCOL))
+    close_connection(client);
+  g_propagate_prefixed_error(error, g_steal_pointer(&client->failure), "gateway '%s': ", client->endpoint->text);
   return FALSE;
 }
 
@@ -353,8 +330,8 @@ tide_client_conclude(TideHBaseClient *client, gboolean understood, GError **fail
 
 /* Sends the request's first @head_len bytes, @parts, and the rest of the request; the reply is void. */
 static gboolean
-call_around_parts(TideHBaseClient *client, const char *method, gint32 sequence_id, gsize head_len,
-                  const TideBytes *parts, gsize n_parts, gint64 deadline_us, GError **error)
+call_around_parts(TideHBaseClient *client, const char *method, gsize head_len, const TideBytes *parts, gsize n_parts,
+                  gint64 deadline_us, GError **error)
 {
   const TideBuffer *request = &client->request;
   TideBytes head = tide_bytes(request->data, head_len);
@@ -367,10 +344,9 @@ call_around_parts(TideHBaseClient *client, const char *method, gint32 sequence_i
 
   TideReply reply;
   const TideBytes *all_parts = (const TideBytes *)(gpointer)client->parts->data;
-  if (!send_parts(client, method, sequence_id, all_parts, client->parts->len, deadline_us, &reply, error))
-    return FALSE;
-  GError *failure = NULL;
-  return tide_client_conclude(client, tide_reply_read_void(&reply, &failure), &failure, error);
+  return begin_call(client, deadline_us, error) &&
+         send_and_receive(client, method, client->sequence_id, all_parts, client->parts->len, &reply, error) &&
+         tide_client_conclude(client, tide_reply_read_void(&reply, &client->failure), error);
 }
 
 gboolean
@@ -378,13 +354,12 @@ tide_hbase_client_put_multiple(TideHBaseClient *client, TideBytes table, const T
                                guint32 n_puts, gint64 deadline_us, GError **error)
 {
   TideWireProtocol protocol = client->mode.protocol;
-  gint32 sequence_id = tide_client_next_sequence_id(client);
   TideBuffer *request = &client->request;
-  tide_buffer_reset(request);
-  tide_put_multiple_head_append(protocol, request, sequence_id, table, n_puts);
+  tide_client_begin_request(client);
+  tide_put_multiple_head_append(protocol, request, client->sequence_id, table, n_puts);
   gsize head_len = request->len;
   tide_put_multiple_tail_append(protocol, request);
-  return call_around_parts(client, "putMultiple", sequence_id, head_len, parts, n_parts, deadline_us, error);
+  return call_around_parts(client, "putMultiple", head_len, parts, n_parts, deadline_us, error);
 }
 
 gboolean
@@ -392,11 +367,10 @@ tide_hbase_client_mutate_row(TideHBaseClient *client, TideBytes table, TideBytes
                              guint32 n_mutations, gint64 deadline_us, GError **error)
 {
   TideWireProtocol protocol = client->mode.protocol;
-  gint32 sequence_id = tide_client_next_sequence_id(client);
   TideBuffer *request = &client->request;
-  tide_buffer_reset(request);
-  tide_mutate_row_head_append(protocol, request, sequence_id, table, row, n_mutations);
+  tide_client_begin_request(client);
+  tide_mutate_row_head_append(protocol, request, client->sequence_id, table, row, n_mutations);
   gsize head_len = request->len;
   tide_mutate_row_tail_append(protocol, request);
-  return call_around_parts(client, "mutateRow", sequence_id, head_len, &mutations, 1, deadline_us, error);
+  return call_around_parts(client, "mutateRow", head_len, &mutations, 1, deadline_us, error);
 }

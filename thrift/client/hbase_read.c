@@ -38,17 +38,15 @@ gboolean
 tide_hbase_client_get(TideHBaseClient *client, TideBytes table, TideBytes row, gint64 deadline_us, TideRowFunc func,
                       gpointer data, gboolean *ret_found, GError **error)
 {
-  gint32 sequence_id = tide_client_next_sequence_id(client);
-  tide_buffer_reset(&client->request);
-  tide_get_request_append(client->mode.protocol, &client->request, sequence_id, table, row);
+  tide_client_begin_request(client);
+  tide_get_request_append(client->mode.protocol, &client->request, client->sequence_id, table, row);
   TideReply reply;
-  if (!tide_client_call_request(client, "get", sequence_id, deadline_us, &reply, error))
+  if (!tide_client_call_request(client, "get", deadline_us, &reply, error))
     return FALSE;
   Expected expected = {&row, 1};
   TideRowSink sink = {
       .cells = client->cells, .func = func, .data = data, .problem_of = problem_of_got, .problem_data = &expected};
-  GError *failure = NULL;
-  if (!tide_client_conclude(client, tide_reply_read_row(&reply, &sink, &failure), &failure, error))
+  if (!tide_client_conclude(client, tide_reply_read_row(&reply, &sink, &client->failure), error))
     return FALSE;
   if (ret_found != NULL)
     *ret_found = sink.rows > 0;
@@ -62,32 +60,28 @@ tide_hbase_client_get_multiple(TideHBaseClient *client, TideBytes table, const T
   TideGetRequest sent = *request;
   if (sent.max_versions <= 0)
     sent.max_versions = DEFAULT_MAX_VERSIONS;
-  gint32 sequence_id = tide_client_next_sequence_id(client);
-  tide_buffer_reset(&client->request);
-  tide_get_multiple_request_append(client->mode.protocol, &client->request, sequence_id, table, &sent);
+  tide_client_begin_request(client);
+  tide_get_multiple_request_append(client->mode.protocol, &client->request, client->sequence_id, table, &sent);
   TideReply reply;
-  if (!tide_client_call_request(client, "getMultiple", sequence_id, deadline_us, &reply, error))
+  if (!tide_client_call_request(client, "getMultiple", deadline_us, &reply, error))
     return FALSE;
   Expected expected = {request->rows, request->n_rows};
   TideRowSink sink = {
       .cells = client->cells, .func = func, .data = data, .problem_of = problem_of_got, .problem_data = &expected};
   guint32 n_results = 0; /* absent rows are results too, without cells */
-  GError *failure = NULL;
-  return tide_client_conclude(client, tide_reply_read_rows(&reply, &sink, &n_results, &failure), &failure, error);
+  return tide_client_conclude(client, tide_reply_read_rows(&reply, &sink, &n_results, &client->failure), error);
 }
 
 GPtrArray *
 tide_hbase_client_regions(TideHBaseClient *client, TideBytes table, gint64 deadline_us, GError **error)
 {
-  gint32 sequence_id = tide_client_next_sequence_id(client);
-  tide_buffer_reset(&client->request);
-  tide_regions_request_append(client->mode.protocol, &client->request, sequence_id, table);
+  tide_client_begin_request(client);
+  tide_regions_request_append(client->mode.protocol, &client->request, client->sequence_id, table);
   TideReply reply;
-  if (!tide_client_call_request(client, "getAllRegionLocations", sequence_id, deadline_us, &reply, error))
+  if (!tide_client_call_request(client, "getAllRegionLocations", deadline_us, &reply, error))
     return NULL;
-  GError *failure = NULL;
-  GPtrArray *regions = tide_reply_read_regions(&reply, &failure);
-  (void)tide_client_conclude(client, regions != NULL, &failure, error);
+  GPtrArray *regions = tide_reply_read_regions(&reply, &client->failure);
+  (void)tide_client_conclude(client, regions != NULL, error);
   return regions;
 }
 
@@ -157,14 +151,11 @@ static gboolean
 open_scanner(Scan *scan, TideBytes table, GError **error)
 {
   TideHBaseClient *client = scan->client;
-  gint32 sequence_id = tide_client_next_sequence_id(client);
-  tide_buffer_reset(&client->request);
-  tide_open_scanner_request_append(client->mode.protocol, &client->request, sequence_id, table, &scan->request);
+  tide_client_begin_request(client);
+  tide_open_scanner_request_append(client->mode.protocol, &client->request, client->sequence_id, table, &scan->request);
   TideReply reply;
-  if (!tide_client_call_request(client, "openScanner", sequence_id, next_deadline_us(scan), &reply, error))
-    return FALSE;
-  GError *failure = NULL;
-  return tide_client_conclude(client, tide_reply_read_i32(&reply, &scan->scanner_id, &failure), &failure, error);
+  return tide_client_call_request(client, "openScanner", next_deadline_us(scan), &reply, error) &&
+         tide_client_conclude(client, tide_reply_read_i32(&reply, &scan->scanner_id, &client->failure), error);
 }
 
 /* One page. @ret_results: 0 at the scan's end. */
@@ -172,15 +163,12 @@ static gboolean
 fetch_rows(Scan *scan, gint32 n_rows, guint32 *ret_results, GError **error)
 {
   TideHBaseClient *client = scan->client;
-  gint32 sequence_id = tide_client_next_sequence_id(client);
-  tide_buffer_reset(&client->request);
-  tide_scanner_rows_request_append(client->mode.protocol, &client->request, sequence_id, scan->scanner_id, n_rows);
+  tide_client_begin_request(client);
+  tide_scanner_rows_request_append(client->mode.protocol, &client->request, client->sequence_id, scan->scanner_id,
+                                   n_rows);
   TideReply reply;
-  if (!tide_client_call_same_connection(client, "getScannerRows", sequence_id, next_deadline_us(scan), &reply, error))
-    return FALSE;
-  GError *failure = NULL;
-  return tide_client_conclude(client, tide_reply_read_rows(&reply, &scan->sink, ret_results, &failure), &failure,
-                              error);
+  return tide_client_call_same_connection(client, "getScannerRows", next_deadline_us(scan), &reply, error) &&
+         tide_client_conclude(client, tide_reply_read_rows(&reply, &scan->sink, ret_results, &client->failure), error);
 }
 
 /* The rows are there by now, or an error is on its way up: that this fails, too, changes neither. With the connection
@@ -190,24 +178,12 @@ close_scanner(TideHBaseClient *client, gint32 scanner_id, gint64 deadline_us)
 {
   if (!tide_hbase_client_is_open(client))
     return;
-  gint32 sequence_id = tide_client_next_sequence_id(client);
-  tide_buffer_reset(&client->request);
-  tide_close_scanner_request_append(client->mode.protocol, &client->request, sequence_id, scanner_id);
+  tide_client_begin_request(client);
+  tide_close_scanner_request_append(client->mode.protocol, &client->request, client->sequence_id, scanner_id);
   TideReply reply;
-  if (!tide_client_call_same_connection(client, "closeScanner", sequence_id, deadline_us, &reply, NULL))
+  if (!tide_client_call_same_connection(client, "closeScanner", deadline_us, &reply, NULL))
     return;
-  GError *failure = NULL;
-  (void)tide_client_conclude(client, tide_reply_read_void(&reply, &failure), &failure, NULL);
-}
-
-static gboolean
-out_of_time(const Scan *scan, GError **error)
-{
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_TIMEOUT,
-              "gateway '%s': %" G_GUINT64_FORMAT " rows of a scan of at most %" G_GUINT64_FORMAT
-              " came in %d call timeouts: given up",
-              scan->client->endpoint->text, scan->sink.rows, scan->sink.limit_rows, SCAN_TIMEOUTS);
-  return FALSE;
+  (void)tide_client_conclude(client, tide_reply_read_void(&reply, &client->failure), NULL);
 }
 
 static gboolean
@@ -215,7 +191,10 @@ fetch_all(Scan *scan, GError **error)
 {
   while (!scan->sink.stopped) {
     if (tide_now_us() >= scan->end_us)
-      return out_of_time(scan, error);
+      return tide_fail(error, TIDE_ERROR_TIMEOUT,
+                       "gateway '%s': %" G_GUINT64_FORMAT " rows of a scan of at most %" G_GUINT64_FORMAT
+                       " came in %d call timeouts: given up",
+                       scan->client->endpoint->text, scan->sink.rows, scan->sink.limit_rows, SCAN_TIMEOUTS);
     guint64 wanted = scan->request.caching_rows;
     if (scan->sink.limit_rows > 0)
       wanted = MIN(wanted, scan->sink.limit_rows - scan->sink.rows);
@@ -239,50 +218,59 @@ scan_once(Scan *scan, TideBytes table, GError **error)
   return complete;
 }
 
-/* ---- pages of a scan: see kept_scanners.h ---- */
+/* ---- pages of a scan ---- */
+
+/* Who reads a table page by page asks for each page with its first row, and opening a scanner and closing it again
+ * would take most of the time. So a page that begins where another one of the same scan ended is taken from the scanner
+ * that was kept, and the one after it is asked for before it is wanted, so that the gateway works while the reader
+ * does. Bounded: the scanner unused for longest makes room. */
+
+/* The one that a page of @question goes on from; NULL: it is a first page. */
+static TideKeptScanner *
+find_kept(TideKeptScanners *scanners, TideBytes question, TideBytes start_row)
+{
+  for (guint i = 0; i < TIDE_MAX_KEPT_SCANNERS; i++) {
+    TideKeptScanner *kept = &scanners->items[i];
+    if (kept->question.len > 0 && tide_bytes_equal(tide_buffer_bytes(&kept->next_start), start_row) &&
+        tide_bytes_equal(tide_buffer_bytes(&kept->question), question))
+      return kept;
+  }
+  return NULL;
+}
+
+/* A place for one more: unused, or that which was not used for longest, and may be open still. */
+static TideKeptScanner *
+make_room(TideKeptScanners *scanners)
+{
+  TideKeptScanner *oldest = &scanners->items[0];
+  for (guint i = 0; i < TIDE_MAX_KEPT_SCANNERS; i++) {
+    TideKeptScanner *kept = &scanners->items[i];
+    if (kept->question.len == 0)
+      return kept;
+    if (kept->used < oldest->used)
+      oldest = kept;
+  }
+  return oldest;
+}
 
 static gboolean
 is_full(const Scan *scan)
 {
-  return scan->sink.limit_rows > 0 && scan->sink.rows == scan->sink.limit_rows;
-}
-
-/* All that makes two scans the same one, whatever their pages are. */
-static void
-append_question(const Scan *scan, TideBytes table, TideBuffer *out)
-{
-  TideScanRequest request = scan->request;
-  request.start_row = TIDE_BYTES_EMPTY;
-  request.limit_rows = 0;
-  request.caching_rows = 1;
-  tide_open_scanner_request_append(scan->client->mode.protocol, out, 0, table, &request);
+  return scan->sink.rows == scan->sink.limit_rows;
 }
 
 /* The page that was asked for when the last one had come. */
 static gboolean
 fetch_asked(Scan *scan, TideKeptScanner *kept, GError **error)
 {
+  TideHBaseClient *client = scan->client;
   TideReply reply;
-  if (!tide_client_receive_asked(scan->client, "getScannerRows", next_deadline_us(scan), &reply, error))
-    return FALSE;
   guint32 n_results = 0;
-  GError *failure = NULL;
-  if (!tide_client_conclude(scan->client, tide_reply_read_rows(&reply, &scan->sink, &n_results, &failure), &failure,
-                            error))
+  if (!tide_client_receive_asked(client, "getScannerRows", next_deadline_us(scan), &reply, error) ||
+      !tide_client_conclude(client, tide_reply_read_rows(&reply, &scan->sink, &n_results, &client->failure), error))
     return FALSE;
   kept->has_skipped = scan->sink.rows < n_results; /* fewer were wanted than had been asked for */
   return n_results == 0 || fetch_all(scan, error); /* the rest of a page, where more are wanted */
-}
-
-static void
-ask_ahead(Scan *scan, TideKeptScanner *kept)
-{
-  TideHBaseClient *client = scan->client;
-  gint32 n_rows = (gint32)MIN(scan->sink.limit_rows, scan->request.caching_rows);
-  kept->last_sequence = tide_client_next_sequence_id(client);
-  tide_buffer_reset(&client->request);
-  tide_scanner_rows_request_append(client->mode.protocol, &client->request, kept->last_sequence, kept->id, n_rows);
-  tide_client_ask_ahead(client, kept, next_deadline_us(scan));
 }
 
 static void
@@ -290,7 +278,9 @@ end_kept(Scan *scan, TideKeptScanner *kept)
 {
   if (kept->is_open)
     close_scanner(scan->client, kept->id, next_deadline_us(scan));
-  tide_kept_scanner_forget(kept);
+  tide_buffer_reset(&kept->question);
+  kept->is_open = FALSE;
+  kept->has_skipped = FALSE;
 }
 
 /* The next page of a scan, from its scanner. Whoever comes back once is likely to come again: the scanner, opened anew
@@ -327,16 +317,29 @@ open_and_keep(Scan *scan, TideBytes table, TideKeptScanner *kept, GError **error
   return FALSE;
 }
 
-/* After a page from a scanner that is kept. Whoever has come for two of them in turn comes for the next; who writes or
- * reads something else between them would wait for it in vain. */
+/* After a page from a scanner that is kept, which is full: the next one begins at the key right after its last row, or
+ * at it when the scan is reversed. Whoever has come for two of them in turn comes for the next; who writes or reads
+ * something else between them would wait for it in vain. */
 static void
 keep_on(Scan *scan, TideKeptScanner *kept, TideBytes question, gboolean in_turn)
 {
-  tide_kept_scanner_set(&scan->client->scanners, kept, question, tide_buffer_bytes(&scan->last_row),
-                        scan->request.reversed);
-  kept->last_sequence = scan->client->sequence_id;
-  if (in_turn && kept->is_open && !kept->has_skipped)
-    ask_ahead(scan, kept);
+  TideHBaseClient *client = scan->client;
+  tide_buffer_reset(&kept->question);
+  tide_buffer_append_bytes(&kept->question, question);
+  tide_buffer_reset(&kept->next_start);
+  tide_buffer_append_bytes(&kept->next_start, tide_buffer_bytes(&scan->last_row));
+  if (!scan->request.reversed)
+    tide_buffer_append_byte(&kept->next_start, 0);
+  kept->used = ++client->scanners.clock;
+  if (in_turn && kept->is_open && !kept->has_skipped) {
+    gint32 n_rows = (gint32)MIN(scan->sink.limit_rows, scan->request.caching_rows);
+    tide_client_begin_request(client);
+    tide_scanner_rows_request_append(client->mode.protocol, &client->request, client->sequence_id, kept->id, n_rows);
+    kept->last_sequence = client->sequence_id;
+    tide_client_ask_ahead(client, kept, next_deadline_us(scan));
+  } else {
+    kept->last_sequence = client->sequence_id;
+  }
 }
 
 static gboolean
@@ -346,7 +349,7 @@ first_page(Scan *scan, TideBytes table, TideBytes question, GError **error)
     return FALSE;
   if (!is_full(scan))
     return TRUE;
-  TideKeptScanner *kept = tide_kept_scanners_make_room(&scan->client->scanners);
+  TideKeptScanner *kept = make_room(&scan->client->scanners);
   end_kept(scan, kept);
   keep_on(scan, kept, question, FALSE);
   return TRUE;
@@ -374,19 +377,28 @@ next_page(Scan *scan, TideBytes table, TideBytes question, TideKeptScanner *kept
 static gboolean
 scan_page(Scan *scan, TideBytes table, GError **error)
 {
-  g_auto(TideBuffer) question = {0};
-  append_question(scan, table, &question);
-  TideBytes asked = tide_buffer_bytes(&question);
-  TideKeptScanner *kept = tide_kept_scanners_find(&scan->client->scanners, asked, scan->request.start_row);
-  return kept == NULL ? first_page(scan, table, asked, error) : next_page(scan, table, asked, kept, error);
+  /* The question is all that makes two scans the same one, whatever their pages are. */
+  TideScanRequest request = scan->request;
+  request.start_row = TIDE_BYTES_EMPTY;
+  request.limit_rows = 0;
+  request.caching_rows = 1;
+  g_auto(TideBuffer) buffer = {0};
+  tide_open_scanner_request_append(scan->client->mode.protocol, &buffer, 0, table, &request);
+  TideBytes question = tide_buffer_bytes(&buffer);
+  TideKeptScanner *kept = find_kept(&scan->client->scanners, question, scan->request.start_row);
+  return kept == NULL ? first_page(scan, table, question, error) : next_page(scan, table, question, kept, error);
 }
 
 void
 tide_client_close_scanners(TideHBaseClient *client)
 {
-  for (guint i = 0; i < TIDE_MAX_KEPT_SCANNERS; i++)
-    if (client->scanners.items[i].is_open)
-      close_scanner(client, client->scanners.items[i].id, tide_now_us() + CLOSE_TIMEOUT_US);
+  for (guint i = 0; i < TIDE_MAX_KEPT_SCANNERS; i++) {
+    TideKeptScanner *kept = &client->scanners.items[i];
+    if (kept->is_open)
+      close_scanner(client, kept->id, tide_now_us() + CLOSE_TIMEOUT_US);
+    tide_buffer_clear_memory(&kept->question);
+    tide_buffer_clear_memory(&kept->next_start);
+  }
 }
 
 gboolean

@@ -1,5 +1,5 @@
-/* Thrift messages as a gateway takes them that was told nothing else: one after the other, or each in a frame. */
-#include "thrift/client/message_layer.h"
+/* Thrift messages without authentication: one after the other, or each in a frame. */
+#include "thrift/client/connection.h"
 
 #include "thrift/wire/wire_reader.h"
 #include "util/error.h"
@@ -9,7 +9,7 @@
 static gboolean
 send_unframed(TideConnection *connection, const TideBytes *parts, gsize n_parts, gsize total_bytes, GError **error)
 {
-  return tide_connection_send(connection, TIDE_BYTES_EMPTY, parts, n_parts, error);
+  return tide_layer_send(connection, TIDE_BYTES_EMPTY, parts, n_parts, error);
 }
 
 static gboolean
@@ -18,7 +18,7 @@ receive_unframed(TideConnection *connection, TideBytes *ret_message, GError **er
   TideMessageScanner scanner;
   tide_message_scanner_init(&scanner, connection->protocol, TIDE_REPLY_MAX_BYTES);
   for (;;) {
-    if (!tide_connection_receive_more(connection, error))
+    if (!tide_layer_receive_more(connection, error))
       return FALSE;
     TideBytes begun = tide_buffer_bytes(&connection->received);
     switch (tide_message_scanner_feed(&scanner, begun)) {
@@ -28,22 +28,20 @@ receive_unframed(TideConnection *connection, TideBytes *ret_message, GError **er
     case TIDE_WIRE_SHORT:
       break;
     case TIDE_WIRE_BAD:
-      return tide_connection_refuse(connection, scanner.problem, scanner.offset, error);
+      return tide_layer_refuse(connection, scanner.problem, scanner.offset, error);
     }
   }
 }
 
 const TideMessageLayer tide_unframed_messages = {
     .name = "unframed",
-    .connect = tide_connection_open,
+    .connect = tide_layer_open_stream,
     .send = send_unframed,
     .receive = receive_unframed,
-    .is_ready = tide_connection_is_quiet,
+    .is_ready = tide_layer_is_quiet,
 };
 
 /* ---- framed ---- */
-
-#define FRAME_HEAD_BYTES 4
 
 /* hbase.regionserver.thrift.framed.max_frame_size_in_mb of a gateway left at its default; more and it hangs up. */
 #define GATEWAY_FRAME_DEFAULT_BYTES (2u << 20)
@@ -66,38 +64,24 @@ static gboolean
 send_framed(TideConnection *connection, const TideBytes *parts, gsize n_parts, gsize total_bytes, GError **error)
 {
   guint32 frame_head = GUINT32_TO_BE((guint32)total_bytes);
-  TideBytes head = tide_bytes(&frame_head, FRAME_HEAD_BYTES);
+  TideBytes head = tide_bytes(&frame_head, TIDE_FRAME_HEAD_BYTES);
   GError *failure = NULL;
-  return tide_connection_send(connection, head, parts, n_parts, &failure) || guess_reason(connection, failure, error);
-}
-
-static gboolean
-receive_frame(TideConnection *connection, TideBytes *ret_message, GError **error)
-{
-  if (!tide_connection_receive_until(connection, FRAME_HEAD_BYTES, error))
-    return FALSE;
-  guint32 frame_head;
-  memcpy(&frame_head, connection->received.data, FRAME_HEAD_BYTES);
-  gsize frame_bytes = GUINT32_FROM_BE(frame_head);
-  if (frame_bytes == 0 || frame_bytes > TIDE_REPLY_MAX_BYTES)
-    return tide_connection_refuse(connection, "the length of the frame is out of range", 0, error);
-  if (!tide_connection_receive_until(connection, FRAME_HEAD_BYTES + frame_bytes, error))
-    return FALSE;
-  *ret_message = tide_bytes(connection->received.data + FRAME_HEAD_BYTES, frame_bytes);
-  return tide_connection_check_message(connection, *ret_message, FRAME_HEAD_BYTES, error);
+  return tide_layer_send(connection, head, parts, n_parts, &failure) || guess_reason(connection, failure, error);
 }
 
 static gboolean
 receive_framed(TideConnection *connection, TideBytes *ret_message, GError **error)
 {
   GError *failure = NULL;
-  return receive_frame(connection, ret_message, &failure) || guess_reason(connection, failure, error);
+  return (tide_layer_receive_frame(connection, TIDE_REPLY_MAX_BYTES, ret_message, &failure) &&
+          tide_layer_check_message(connection, *ret_message, TIDE_FRAME_HEAD_BYTES, &failure)) ||
+         guess_reason(connection, failure, error);
 }
 
 const TideMessageLayer tide_framed_messages = {
     .name = "framed",
-    .connect = tide_connection_open,
+    .connect = tide_layer_open_stream,
     .send = send_framed,
     .receive = receive_framed,
-    .is_ready = tide_connection_is_quiet,
+    .is_ready = tide_layer_is_quiet,
 };

@@ -5,10 +5,14 @@
 #include "util/clock.h"
 #include "util/error.h"
 
+#include <errno.h>
 #include <gio/gunixsocketaddress.h>
 #include <limits.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 /* An idle connection whose peer vanished is noticed after 30 + 3 * 10 s: about the time (60 s) after which a gateway
  * cuts idle connections itself. */
@@ -20,10 +24,35 @@
  * acknowledges none of it for so long is given up, however long the call may last. */
 #define UNACKNOWLEDGED_MS 60000
 
+/* A connection takes three: its socket, its wake-up, the wake-up of its name's look-up. The rest is for others who
+ * connect at the same time. */
+#define WANTED_DESCRIPTORS 8
+
 typedef struct SocketStream {
   TideStream stream;
   GSocket *socket; /* owned: non-blocking, with TCP_NODELAY and keepalive */
 } SocketStream;
+
+gboolean
+tide_socket_check_descriptors(GError **error)
+{
+  int taken[WANTED_DESCRIPTORS];
+  guint n = 0;
+  while (n < WANTED_DESCRIPTORS && (taken[n] = eventfd(0, EFD_CLOEXEC)) >= 0)
+    n++;
+  int failure = errno;
+  for (guint i = 0; i < n; i++)
+    close(taken[i]);
+  if (n == WANTED_DESCRIPTORS)
+    return TRUE;
+  struct rlimit limit = {0};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT,
+              "cannot open one more connection: %s; the limit of this process is %" G_GUINT64_FORMAT
+              " file descriptors: raise LimitNOFILE (or ulimit -n)",
+              g_strerror(failure), (guint64)limit.rlim_cur);
+  return FALSE;
+}
 
 static gint64
 elapsed_ms(const TideCallLimits *limits)

@@ -20,4 +20,10 @@ extern const TideStreamKind tide_socket_stream;
 GSocket *tide_socket_connect(const TideEndpoint *endpoint, const TideCallLimits *limits,
                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* FALSE: the process or the machine has too few file descriptors left for one more connection. GLib ends the process
+ * when it finds none for a cancellable's wake-up, so whoever makes one asks here first. Between the answer and the use
+ * another thread may take what was left: the check asks for more than is needed, and an end there costs repeated work,
+ * no data. Errors: CONNECT. Threads: any. */
+gboolean tide_socket_check_descriptors(GError **error);
+
 G_END_DECLS

@@ -56,9 +56,11 @@ struct TideStream {
   TideCertificateEnds ends;
 };
 
-/* By the endpoint's kind. */
-TideStream *tide_stream_open(const TideEndpoint *endpoint, const TideCallLimits *limits,
-                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
+static inline TideStream *G_GNUC_WARN_UNUSED_RESULT
+tide_stream_open(const TideEndpoint *endpoint, const TideCallLimits *limits, GError **error)
+{
+  return endpoint->stream->open(endpoint, limits, error);
+}
 
 static inline gboolean G_GNUC_WARN_UNUSED_RESULT
 tide_stream_send(TideStream *stream, GOutputVector *vectors, gsize n_vectors, const TideCallLimits *limits,
@@ -79,7 +81,12 @@ tide_stream_is_quiet(TideStream *stream)
   return stream->kind->is_quiet(stream);
 }
 
-void tide_stream_free(TideStream *stream); /* NULL ok */
+static inline void
+tide_stream_free(TideStream *stream) /* NULL ok */
+{
+  if (stream != NULL)
+    stream->kind->free(stream);
+}
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideStream, tide_stream_free)
 
 G_END_DECLS

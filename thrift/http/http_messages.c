@@ -1,6 +1,6 @@
 /* Thrift messages over HTTP: each is the body of a POST, and its reply the body of the answer. There is no framing, and
  * gateways know only the binary protocol here. */
-#include "thrift/client/message_layer.h"
+#include "thrift/client/connection.h"
 #include "thrift/client/socket_stream.h"
 #include "thrift/client/tls_stream.h"
 #include "thrift/http/http_exchange.h"
@@ -93,25 +93,13 @@ static char *
 authorize(TideConnection *connection, GError **error)
 {
   HttpState *state = connection->layer_state;
-  const TideLinkSettings *settings = connection->endpoint->settings;
-  g_autofree char *keytab = NULL;
-  if (tide_secret_source_is_set(&settings->kerberos.keytab)) {
-    keytab = tide_secret_path(&settings->kerberos.keytab, error);
-    if (keytab == NULL)
-      return NULL;
-  }
-  TideKerberosSituation request = {.peer = connection->endpoint->text,
-                                   .service = "HTTP",
-                                   .host = settings->http.host != NULL ? settings->http.host : state->host,
-                                   .principal = settings->kerberos.principal,
-                                   .keytab = keytab,
-                                   .cache = settings->kerberos.cache};
+  const char *set_host = connection->endpoint->settings->http.host;
+  const char *host = set_host != NULL ? set_host : state->host;
   g_clear_pointer(&state->kerberos, tide_gss_context_free);
   g_free(state->principal);
-  state->principal = g_strdup_printf("%s/%s", request.service, request.host);
+  state->principal = g_strconcat("HTTP/", host, NULL);
   GError *failure = NULL;
-  state->kerberos =
-      tide_kerberos_begin(&request, connection->limits.deadline_us, connection->limits.cancellable, &failure);
+  state->kerberos = tide_layer_get_ticket(connection, "HTTP", host, &failure);
   if (state->kerberos == NULL) {
     if (g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_CONFIG)) /* as lasting as what is wrong with the gateway */
       failure->code = TIDE_ERROR_WRONG_SERVICE;
@@ -202,7 +190,7 @@ receive_http(TideConnection *connection, TideBytes *ret_message, GError **error)
   if (!check_proof(connection, answer.negotiate, error))
     return FALSE;
   *ret_message = tide_buffer_bytes(&connection->received);
-  return tide_connection_check_message(connection, *ret_message, 0, error);
+  return tide_layer_check_message(connection, *ret_message, 0, error);
 }
 
 static gboolean

@@ -13,7 +13,7 @@
 #include "model/table/dated_table.h"
 #include "tables/declared_table.h"
 #include "thrift/client/access_denied.h"
-#include "thrift/client/message_layer.h"
+#include "thrift/client/connection.h"
 #include "util/error.h"
 
 typedef struct CheckOptions {

@@ -1,6 +1,6 @@
 /* Scans, page by page, against a scripted gateway: which scanner a page comes from, what is asked ahead, and when a
  * scanner is closed. */
-#include "thrift/client/kept_scanners.h"
+#include "thrift/client/client_call.h"
 #include "unit/answering_gateway.h"
 #include "unit/assert_bytes.h"
 

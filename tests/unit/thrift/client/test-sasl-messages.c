@@ -1,6 +1,6 @@
 /* Messages behind SASL, against a gateway in the process with a realm of the test's own: one that keeps the rules, and
  * one that lies. */
-#include "thrift/client/transport.h"
+#include "thrift/client/connection.h"
 
 #include "thrift/security/kerberos_ticket.h"
 #include "unit/assert_bytes.h"
@@ -21,33 +21,33 @@ static TideLinkSettings settings;
 static const TideSaslLayer layers[] = {TIDE_SASL_AUTH, TIDE_SASL_AUTH_INT, TIDE_SASL_AUTH_CONF};
 
 static void
-begin_call(TideTransport *transport, gint64 timeout_ms)
+begin_call(TideConnection *transport, gint64 timeout_ms)
 {
   gint64 now_us = tide_now_us();
-  tide_transport_begin_call(transport, now_us, now_us + timeout_ms * TIDE_US_PER_MS);
+  tide_connection_begin_call(transport, now_us, now_us + timeout_ms * TIDE_US_PER_MS);
 }
 
-static TideTransport *
+static TideConnection *
 transport_to(const LoopbackServer *server)
 {
   g_autoptr(TideEndpoint) endpoint = tide_endpoint_copy(server->endpoint);
   endpoint->settings = &settings;
   g_autoptr(GCancellable) cancellable = g_cancellable_new();
-  return tide_transport_new(endpoint, TIDE_FRAMING_UNFRAMED, TIDE_WIRE_BINARY, cancellable);
+  return tide_connection_new(endpoint, TIDE_FRAMING_UNFRAMED, TIDE_WIRE_BINARY, cancellable);
 }
 
 static gboolean
-connect_within(TideTransport *transport, gint64 timeout_ms, GError **error)
+connect_within(TideConnection *transport, gint64 timeout_ms, GError **error)
 {
   begin_call(transport, timeout_ms);
-  return tide_transport_connect(transport, error);
+  return tide_connection_connect(transport, error);
 }
 
 static gboolean
-exchange(TideTransport *transport, TideBytes request, gint64 timeout_ms, TideBytes *ret_reply, GError **error)
+exchange(TideConnection *transport, TideBytes request, gint64 timeout_ms, TideBytes *ret_reply, GError **error)
 {
   begin_call(transport, timeout_ms);
-  return tide_transport_send(transport, &request, 1, error) && tide_transport_receive(transport, ret_reply, error);
+  return tide_connection_send(transport, &request, 1, error) && tide_connection_receive(transport, ret_reply, error);
 }
 
 static SaslGateway
@@ -66,21 +66,21 @@ test_calls(void)
   for (gsize i = 0; i < G_N_ELEMENTS(layers); i++) {
     SaslGateway gateway = gateway_with(layers[i], SASL_HONEST);
     LoopbackServer *server = loopback_start(sasl_gateway_serve, &gateway);
-    g_autoptr(TideTransport) transport = transport_to(server);
+    g_autoptr(TideConnection) transport = transport_to(server);
     g_autoptr(GError) error = NULL;
     g_assert_true(connect_within(transport, GENEROUS_MS, &error));
     g_assert_no_error(error);
-    g_autofree char *link = tide_transport_describe(transport);
+    g_autofree char *link = tide_connection_describe(transport);
     g_autofree char *expected = g_strdup_printf("%s, we are 'tidemark@" KDC_REALM "', it is 'thrift/localhost'",
                                                 tide_sasl_layer_name(layers[i]));
     g_assert_cmpstr(link, ==, expected);
     for (gsize c = 0; c < G_N_ELEMENTS(requests); c++) {
       TideBytes reply;
-      g_assert_true(tide_transport_is_ready(transport));
+      g_assert_true(tide_connection_is_ready(transport));
       g_assert_true(exchange(transport, requests[c], GENEROUS_MS, &reply, &error));
       g_assert_no_error(error);
       assert_bytes_equal(reply, SASL_GATEWAY_REPLY);
-      g_assert_true(tide_transport_is_ready(transport));
+      g_assert_true(tide_connection_is_ready(transport));
     }
     g_assert_cmpuint(loopback_connections(server), ==, 1);
     loopback_stop(server);
@@ -95,7 +95,7 @@ test_large_replies(void)
     SaslGateway gateway = gateway_with(layers[i], SASL_HONEST);
     gateway.reply_bytes = 18 << 20; /* more than was ever announced */
     LoopbackServer *server = loopback_start(sasl_gateway_serve, &gateway);
-    g_autoptr(TideTransport) transport = transport_to(server);
+    g_autoptr(TideConnection) transport = transport_to(server);
     g_autoptr(GError) error = NULL;
     g_assert_true(connect_within(transport, GENEROUS_MS, &error));
     for (guint call = 0; call < 2; call++) {
@@ -149,13 +149,13 @@ test_failed_connect(gconstpointer data)
   gsize i = GPOINTER_TO_SIZE(data);
   SaslGateway gateway = gateway_with(TIDE_SASL_AUTH_CONF, connects[i].lie);
   LoopbackServer *server = loopback_start(sasl_gateway_serve, &gateway);
-  g_autoptr(TideTransport) transport = transport_to(server);
+  g_autoptr(TideConnection) transport = transport_to(server);
   g_autoptr(GError) error = NULL;
   g_assert_false(connect_within(transport, connects[i].timeout_ms, &error));
   g_assert_error(error, TIDE_ERROR, connects[i].code);
   g_autofree char *shape = shape_of(server, error->message);
   g_assert_cmpstr(shape, ==, connects[i].text);
-  g_assert_false(tide_transport_is_open(transport));
+  g_assert_false(transport->is_open);
   loopback_stop(server);
 }
 
@@ -192,7 +192,7 @@ test_failed_reply(gconstpointer data)
   SaslGateway gateway = gateway_with(replies[i].layer, replies[i].lie);
   gateway.reply_bytes = replies[i].lie == SASL_REPLY_SLOW ? 1 << 20 : 0;
   LoopbackServer *server = loopback_start(sasl_gateway_serve, &gateway);
-  g_autoptr(TideTransport) transport = transport_to(server);
+  g_autoptr(TideConnection) transport = transport_to(server);
   g_autoptr(GError) error = NULL;
   g_assert_true(connect_within(transport, GENEROUS_MS, &error));
   TideBytes reply;
@@ -201,7 +201,7 @@ test_failed_reply(gconstpointer data)
   g_assert_error(error, TIDE_ERROR, replies[i].code);
   if (strstr(error->message, replies[i].text) == NULL)
     g_error("got \"%s\"", error->message);
-  g_assert_false(tide_transport_is_open(transport));
+  g_assert_false(transport->is_open);
   loopback_stop(server);
   assert_peak_memory_grew_less(before_bytes, MEMORY_MAX_BYTES);
 }
@@ -213,12 +213,12 @@ test_reply_twice(void)
   for (gsize i = 0; i < G_N_ELEMENTS(layers); i++) {
     SaslGateway gateway = gateway_with(layers[i], SASL_REPLY_TWICE);
     LoopbackServer *server = loopback_start(sasl_gateway_serve, &gateway);
-    g_autoptr(TideTransport) transport = transport_to(server);
+    g_autoptr(TideConnection) transport = transport_to(server);
     g_assert_true(connect_within(transport, GENEROUS_MS, NULL));
     TideBytes reply;
     g_assert_true(exchange(transport, SASL_GATEWAY_CALL, GENEROUS_MS, &reply, NULL));
     assert_bytes_equal(reply, SASL_GATEWAY_REPLY);
-    while (tide_transport_is_ready(transport)) /* until it has arrived */
+    while (tide_connection_is_ready(transport)) /* until it has arrived */
       g_thread_yield();
     loopback_stop(server);
   }
@@ -230,7 +230,7 @@ assert_refused(TideSaslLayer offered, const char *expected)
 {
   SaslGateway gateway = gateway_with(offered, SASL_HONEST);
   LoopbackServer *server = loopback_start(sasl_gateway_serve, &gateway);
-  g_autoptr(TideTransport) transport = transport_to(server);
+  g_autoptr(TideConnection) transport = transport_to(server);
   g_autoptr(GError) error = NULL;
   g_assert_false(connect_within(transport, GENEROUS_MS, &error));
   g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT);
@@ -268,7 +268,7 @@ test_new_key_of_gateway(void)
       gateway.keytab = gateway_keytab = g_steal_pointer(&newer);
     }
     LoopbackServer *server = loopback_start(sasl_gateway_serve, &gateway);
-    g_autoptr(TideTransport) transport = transport_to(server);
+    g_autoptr(TideConnection) transport = transport_to(server);
     g_autoptr(GError) error = NULL;
     gboolean is_connected = connect_within(transport, GENEROUS_MS, &error);
     if (i == 1)
@@ -281,7 +281,7 @@ test_new_key_of_gateway(void)
 }
 
 typedef struct Waiting {
-  TideTransport *transport;
+  TideConnection *transport;
   GError *error;
   _Atomic gboolean has_ended;
 } Waiting;
@@ -295,7 +295,7 @@ connect_meanwhile(gpointer data)
 }
 
 static void
-assert_call(TideTransport *transport)
+assert_call(TideConnection *transport)
 {
   TideBytes reply;
   g_autoptr(GError) error = NULL;
@@ -310,7 +310,7 @@ test_kdc_hangs(void)
   SaslGateway gateway = gateway_with(TIDE_SASL_AUTH_CONF, SASL_HONEST);
   LoopbackServer *server = loopback_start(sasl_gateway_serve, &gateway);
   LoopbackServer *other_server = loopback_start(sasl_gateway_serve, &gateway);
-  TideTransport *running = transport_to(server);
+  TideConnection *running = transport_to(server);
   g_assert_true(connect_within(running, GENEROUS_MS, NULL));
 
   kdc_hang(&kdc);
@@ -321,14 +321,14 @@ test_kdc_hangs(void)
   g_autoptr(GCancellable) cancellable = g_cancellable_new();
   GPollFD held; /* as the client does: its descriptor is there before the thread that writes to it, and after */
   g_assert_true(g_cancellable_make_pollfd(cancellable, &held));
-  Waiting waiting = {.transport = tide_transport_new(endpoint, TIDE_FRAMING_UNFRAMED, TIDE_WIRE_BINARY, cancellable)};
+  Waiting waiting = {.transport = tide_connection_new(endpoint, TIDE_FRAMING_UNFRAMED, TIDE_WIRE_BINARY, cancellable)};
   TideThread *thread = tide_thread_start("test-connect", connect_meanwhile, &waiting);
   struct pollfd asked = {.fd = kdc.hang_fd, .events = POLLIN};
   g_assert_cmpint(poll(&asked, 1, GENEROUS_MS), ==, 1);
   for (guint i = 0; i < 20; i++)
     assert_call(running);
-  g_object_unref(running);
-  g_autoptr(TideTransport) later = transport_to(server);
+  tide_connection_free(running);
+  g_autoptr(TideConnection) later = transport_to(server);
   g_assert_true(connect_within(later, GENEROUS_MS, NULL));
   assert_call(later);
   g_assert_false(waiting.has_ended);
@@ -338,7 +338,7 @@ test_kdc_hangs(void)
   g_cancellable_release_fd(cancellable);
   g_assert_error(waiting.error, TIDE_ERROR, TIDE_ERROR_CANCELLED);
   g_clear_error(&waiting.error);
-  g_object_unref(waiting.transport);
+  tide_connection_free(waiting.transport);
   kdc_stop_hanging(&kdc);
   while (tide_kerberos_reap() > 0)
     g_thread_yield();

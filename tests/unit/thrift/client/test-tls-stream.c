@@ -26,7 +26,7 @@ test_calls(void)
     g_assert_true(link_open(&link, server, (TideTlsSettings){.ca = world.authority_file}, &error));
     for (guint call = 0; call < 3; call++) {
       TideBytes reply;
-      g_assert_true(tide_transport_is_ready(link.transport)); /* also while tickets of TLS 1.3 wait to be read */
+      g_assert_true(tide_connection_is_ready(link.transport)); /* also while tickets of TLS 1.3 wait to be read */
       g_assert_true(exchange(&link, CALL, GENEROUS_MS, &reply, &error));
       g_assert_no_error(error);
       assert_bytes_equal(reply, REPLY);
@@ -53,12 +53,12 @@ test_large_messages(void)
     parts[i] = tide_bytes(bytes, i % 2 == 0 ? SMALL_BYTES : LARGE_BYTES);
   TideBytes reply;
   g_assert_true(link_open(&link, server, (TideTlsSettings){.ca = world.authority_file}, &error));
-  g_assert_true(tide_transport_send(link.transport, parts, N_PARTS, &error));
-  g_assert_true(tide_transport_receive(link.transport, &reply, &error));
+  g_assert_true(tide_connection_send(link.transport, parts, N_PARTS, &error));
+  g_assert_true(tide_connection_receive(link.transport, &reply, &error));
   g_assert_no_error(error);
   g_assert_cmpuint(reply.len, ==, (20 << 20) + REPLY.len + 7);
   g_assert_cmpint(reply.data[reply.len - 2], ==, 'x');
-  g_assert_true(tide_transport_is_ready(link.transport));
+  g_assert_true(tide_connection_is_ready(link.transport));
   link_close(&link);
   loopback_stop(server);
 }
@@ -86,7 +86,7 @@ test_ends_are_told(void)
   Link link = {0};
   gint64 now_s = g_get_real_time() / G_USEC_PER_SEC;
   g_assert_true(link_open(&link, server, as_client(world.client_file, world.client_key), NULL));
-  TideCertificateEnds ends = tide_transport_certificate_ends(link.transport);
+  TideCertificateEnds ends = link.transport->ends;
   g_assert_cmpint(ABS(ends.peer_s - (now_s + 3 * DAY_S)), <, DAY_S / 24);
   g_assert_cmpint(ABS(ends.own_s - (now_s + 365 * DAY_S)), <, DAY_S / 24);
   link_close(&link);
@@ -390,12 +390,12 @@ test_dripping_handshake(void)
   g_autofree char *url = g_strdup_printf("thrift+tls://127.0.0.1:%u", server->endpoint->port);
   g_autoptr(TideEndpoint) endpoint = tide_endpoint_parse(url, NULL);
   g_autoptr(GCancellable) cancellable = g_cancellable_new();
-  g_autoptr(TideTransport) transport =
-      tide_transport_new(endpoint, TIDE_FRAMING_UNFRAMED, TIDE_WIRE_BINARY, cancellable);
+  g_autoptr(TideConnection) transport =
+      tide_connection_new(endpoint, TIDE_FRAMING_UNFRAMED, TIDE_WIRE_BINARY, cancellable);
   g_autoptr(GError) error = NULL;
   gint64 now_us = tide_now_us();
-  tide_transport_begin_call(transport, now_us, now_us + SHORT_MS * TIDE_US_PER_MS);
-  g_assert_false(tide_transport_connect(transport, &error));
+  tide_connection_begin_call(transport, now_us, now_us + SHORT_MS * TIDE_US_PER_MS);
+  g_assert_false(tide_connection_connect(transport, &error));
   assert_says(error, TIDE_ERROR_CONNECT, "no answer within");
   g_assert_cmpint(tide_now_us() - now_us, <, GENEROUS_MS * TIDE_US_PER_MS);
   loopback_stop(server);
@@ -495,7 +495,7 @@ test_not_ready(void)
     g_assert_true(link_open(&link, server, (TideTlsSettings){.ca = world.authority_file}, NULL));
     g_assert_true(exchange(&link, CALL, GENEROUS_MS, &reply, NULL));
     gint64 deadline_us = tide_now_us() + GENEROUS_MS * TIDE_US_PER_MS;
-    while (tide_transport_is_ready(link.transport)) /* what comes behind the reply takes a moment */
+    while (tide_connection_is_ready(link.transport)) /* what comes behind the reply takes a moment */
       g_assert_cmpint(tide_now_us(), <, deadline_us);
     link_close(&link);
     loopback_stop(server);
@@ -596,7 +596,7 @@ test_ticket_between_calls(void)
   g_assert_true(exchange(&link, CALL, GENEROUS_MS, &reply, &error));
   g_assert_cmpint(eventfd_write(ticketing.read_fd, 1), ==, 0);
   g_assert_cmpint(eventfd_read(ticketing.arrived_fd, &one), ==, 0);
-  g_assert_true(tide_transport_is_ready(link.transport));
+  g_assert_true(tide_connection_is_ready(link.transport));
   g_assert_true(exchange(&link, CALL, GENEROUS_MS, &reply, &error));
   g_assert_no_error(error);
   link_close(&link);
@@ -649,7 +649,7 @@ test_half_a_ticket(void)
   g_assert_true(link_open(&link, server, as_client(world.client_file, world.client_key), NULL));
   g_assert_true(exchange(&link, CALL, GENEROUS_MS, &reply, NULL));
   gint64 deadline_us = tide_now_us() + GENEROUS_MS * TIDE_US_PER_MS;
-  while (tide_transport_is_ready(link.transport)) /* until it has arrived */
+  while (tide_connection_is_ready(link.transport)) /* until it has arrived */
     g_assert_cmpint(tide_now_us(), <, deadline_us);
   link_close(&link);
   loopback_stop(server);
@@ -674,7 +674,7 @@ test_sigpipe(void)
   void (*before)(int) = signal(SIGPIPE, SIG_DFL); /* GIO sets it to SIG_IGN with its first socket */
   loopback_stop(server);
   TideBytes part = CALL;
-  while (tide_transport_send(link.transport, &part, 1, &error))
+  while (tide_connection_send(link.transport, &part, 1, &error))
     continue;
   g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST);
   signal(SIGPIPE, before);

@@ -1,7 +1,7 @@
 /* Calls over HTTP and HTTPS, from the address to the reply, against a server with one answer, or a probe's two. */
+#include "thrift/client/connection.h"
 #include "thrift/client/gateway_probe.h"
 #include "thrift/client/hbase_client.h"
-#include "thrift/client/message_layer.h"
 #include "unit/kdc.h"
 #include "unit/probe_replies.h"
 #include "unit/tls_server.h"

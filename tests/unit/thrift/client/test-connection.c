@@ -1,8 +1,7 @@
-/* The transport against peers that behave, and against all those that do not. */
-#include "thrift/client/transport.h"
+/* Connections to peers that behave, and against all those that do not. */
+#include "thrift/client/connection.h"
 
 #include "unit/assert_bytes.h"
-#include "unit/generated_oracle.h"
 #include "unit/loopback_server.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -35,30 +34,30 @@ in_ms(gint64 ms)
   return tide_now_us() + ms * TIDE_US_PER_MS;
 }
 
-static TideTransport *
-transport_to(const TideEndpoint *endpoint, Mode mode, GCancellable *cancellable)
+static TideConnection *
+connection_to(const TideEndpoint *endpoint, Mode mode, GCancellable *cancellable)
 {
   g_autoptr(GCancellable) own = cancellable == NULL ? g_cancellable_new() : g_object_ref(cancellable);
-  return tide_transport_new(endpoint, mode.framing, mode.protocol, own);
+  return tide_connection_new(endpoint, mode.framing, mode.protocol, own);
 }
 
 /* Connected, with @timeout_ms for what comes next. */
-static TideTransport *
+static TideConnection *
 connected_to(const LoopbackServer *server, Mode mode, gint64 timeout_ms)
 {
-  TideTransport *transport = transport_to(server->endpoint, mode, NULL);
+  TideConnection *connection = connection_to(server->endpoint, mode, NULL);
   g_autoptr(GError) error = NULL;
-  tide_transport_begin_call(transport, tide_now_us(), in_ms(GENEROUS_MS));
-  g_assert_true(tide_transport_connect(transport, &error));
+  tide_connection_begin_call(connection, tide_now_us(), in_ms(GENEROUS_MS));
+  g_assert_true(tide_connection_connect(connection, &error));
   g_assert_no_error(error);
-  tide_transport_begin_call(transport, tide_now_us(), in_ms(timeout_ms));
-  return transport;
+  tide_connection_begin_call(connection, tide_now_us(), in_ms(timeout_ms));
+  return connection;
 }
 
 static gboolean
-exchange(TideTransport *transport, TideBytes request, TideBytes *ret_reply, GError **error)
+exchange(TideConnection *connection, TideBytes request, TideBytes *ret_reply, GError **error)
 {
-  return tide_transport_send(transport, &request, 1, error) && tide_transport_receive(transport, ret_reply, error);
+  return tide_connection_send(connection, &request, 1, error) && tide_connection_receive(connection, ret_reply, error);
 }
 
 /* Any well-formed call will do. */
@@ -99,13 +98,13 @@ test_calls_in_all_modes(void)
   for (gsize i = 0; i < G_N_ELEMENTS(modes); i++) {
     Echo echo = {.mode = modes[i]};
     LoopbackServer *server = loopback_start(serve_echo, &echo);
-    g_autoptr(TideTransport) transport = connected_to(server, modes[i], GENEROUS_MS);
+    g_autoptr(TideConnection) connection = connected_to(server, modes[i], GENEROUS_MS);
     for (guint call = 0; call < 3; call++) {
       TideBytes reply;
       g_autoptr(GError) error = NULL;
-      g_assert_true(tide_transport_is_ready(transport));
-      tide_transport_begin_call(transport, tide_now_us(), in_ms(GENEROUS_MS));
-      g_assert_true(exchange(transport, call_of(modes[i]), &reply, &error));
+      g_assert_true(tide_connection_is_ready(connection));
+      tide_connection_begin_call(connection, tide_now_us(), in_ms(GENEROUS_MS));
+      g_assert_true(exchange(connection, call_of(modes[i]), &reply, &error));
       g_assert_no_error(error);
       assert_bytes_equal(reply, tide_bytes(replies[modes[i].protocol], reply_lens[modes[i].protocol]));
     }
@@ -122,7 +121,7 @@ test_many_parts(void)
   for (guint framing = 0; framing < 2; framing++) {
     Echo echo = {.mode = {(TideFraming)framing, TIDE_WIRE_BINARY}};
     LoopbackServer *server = loopback_start(serve_echo, &echo);
-    g_autoptr(TideTransport) transport = connected_to(server, echo.mode, GENEROUS_MS);
+    g_autoptr(TideConnection) connection = connected_to(server, echo.mode, GENEROUS_MS);
 
     enum { N_PARTS = 3000, PART_BYTES = 4000 };
     g_auto(TideBuffer) call = {0};
@@ -142,8 +141,8 @@ test_many_parts(void)
 
     TideBytes reply;
     g_autoptr(GError) error = NULL;
-    g_assert_true(tide_transport_send(transport, parts, N_PARTS + 2, &error));
-    g_assert_true(tide_transport_receive(transport, &reply, &error));
+    g_assert_true(tide_connection_send(connection, parts, N_PARTS + 2, &error));
+    g_assert_true(tide_connection_receive(connection, &reply, &error));
     loopback_stop(server);
     gsize frame = framing == TIDE_FRAMING_FRAMED ? 4 : 0;
     assert_bytes_equal(tide_bytes(echo.last_call.data + frame, echo.last_call.len - frame), tide_buffer_bytes(&call));
@@ -157,10 +156,10 @@ test_large_reply(void)
   for (guint framing = 0; framing < 2; framing++) {
     Echo echo = {.mode = {(TideFraming)framing, TIDE_WIRE_BINARY}, .reply_bytes = 20 << 20};
     LoopbackServer *server = loopback_start(serve_echo, &echo);
-    g_autoptr(TideTransport) transport = connected_to(server, echo.mode, GENEROUS_MS);
+    g_autoptr(TideConnection) connection = connected_to(server, echo.mode, GENEROUS_MS);
     TideBytes reply;
     g_autoptr(GError) error = NULL;
-    g_assert_true(exchange(transport, call_of(echo.mode), &reply, &error));
+    g_assert_true(exchange(connection, call_of(echo.mode), &reply, &error));
     g_assert_no_error(error);
     g_assert_cmpuint(reply.len, ==, (20 << 20) + 17 + 7);
     g_assert_cmpint(reply.data[reply.len - 2], ==, 'x');
@@ -178,9 +177,9 @@ test_ipv6(void)
     g_test_skip("this machine has no IPv6 loopback");
     return;
   }
-  g_autoptr(TideTransport) transport = connected_to(server, echo.mode, GENEROUS_MS);
+  g_autoptr(TideConnection) connection = connected_to(server, echo.mode, GENEROUS_MS);
   TideBytes reply;
-  g_assert_true(exchange(transport, call_of(echo.mode), &reply, NULL));
+  g_assert_true(exchange(connection, call_of(echo.mode), &reply, NULL));
   loopback_stop(server);
   tide_buffer_clear_memory(&echo.last_call);
 }
@@ -192,55 +191,13 @@ test_unix_socket(void)
   g_autofree char *path = g_build_filename(dir, "gateway.sock", NULL);
   Echo echo = {.mode = modes[3]};
   LoopbackServer *server = loopback_start_at(path, serve_echo, &echo);
-  g_autoptr(TideTransport) transport = connected_to(server, echo.mode, GENEROUS_MS);
+  g_autoptr(TideConnection) connection = connected_to(server, echo.mode, GENEROUS_MS);
   TideBytes reply;
-  g_assert_true(exchange(transport, call_of(echo.mode), &reply, NULL));
+  g_assert_true(exchange(connection, call_of(echo.mode), &reply, NULL));
   loopback_stop(server);
   tide_buffer_clear_memory(&echo.last_call);
   g_unlink(path);
   g_rmdir(dir);
-}
-
-/* What the generated client reads goes through read(). */
-static void
-serve_true(LoopbackServer *server, int fd, guint connection)
-{
-  const Mode *mode = server->data;
-  TideWireMessage head;
-  g_auto(TideBuffer) call = {0};
-  TideBytes binary = TIDE_BYTES_LITERAL("\x80\x01\0\x02\0\0\0\x0btableExists\0\0\0\0\x02\0\0\x01\0");
-  TideBytes compact = TIDE_BYTES_LITERAL("\x82\x41\0\x0btableExists\x01\0\0");
-  while (loopback_read_call(server, fd, mode->framing, mode->protocol, &call, &head))
-    loopback_send_message(fd, mode->framing, mode->protocol == TIDE_WIRE_BINARY ? binary : compact);
-}
-
-static void
-test_generated_client(void)
-{
-  tide_generated_types_init();
-  for (gsize i = 0; i < G_N_ELEMENTS(modes); i++) {
-    LoopbackServer *server = loopback_start(serve_true, (gpointer)&modes[i]);
-    g_autoptr(TideTransport) transport = connected_to(server, modes[i], GENEROUS_MS);
-    GType type = modes[i].protocol == TIDE_WIRE_BINARY ? THRIFT_TYPE_BINARY_PROTOCOL : THRIFT_TYPE_COMPACT_PROTOCOL;
-    g_autoptr(GObject) protocol = g_object_new(type, "transport", transport, NULL);
-    g_autoptr(GObject) service =
-        g_object_new(HBASE_TYPE_T_H_BASE_SERVICE_CLIENT, "input_protocol", protocol, "output_protocol", protocol, NULL);
-    HbaseTTableName *name = g_object_new(HBASE_TYPE_T_TABLE_NAME, NULL);
-    name->qualifier = oracle_byte_array(TIDE_BYTES_LITERAL("T"));
-    for (guint call = 0; call < 2; call++) {
-      gboolean exists = FALSE;
-      HbaseTIOError *io = NULL;
-      g_autoptr(GError) error = NULL;
-      tide_transport_begin_call(transport, tide_now_us(), in_ms(GENEROUS_MS));
-      g_assert_true(hbase_t_h_base_service_client_table_exists((HbaseTHBaseServiceIf *)(gpointer)service, &exists, name,
-                                                               &io, &error));
-      g_assert_no_error(error);
-      g_assert_null(io);
-      g_assert_true(exists);
-    }
-    g_object_unref(name);
-    loopback_stop(server);
-  }
 }
 
 /* ---- peers that do not behave ---- */
@@ -266,18 +223,18 @@ serve_answer(LoopbackServer *server, int fd, guint connection)
     loopback_wait_closed(server, fd);
 }
 
-/* Returns: the error of one call to a peer that gives @answer; the transport is found closed after it. */
+/* Returns: the error of one call to a peer that gives @answer; the connection is found closed after it. */
 static GError *
 error_after(Answer answer, Mode mode, gint64 timeout_ms)
 {
   LoopbackServer *server = loopback_start(serve_answer, &answer);
-  g_autoptr(TideTransport) transport = connected_to(server, mode, timeout_ms);
+  g_autoptr(TideConnection) connection = connected_to(server, mode, timeout_ms);
   TideBytes reply;
   GError *error = NULL;
-  g_assert_false(exchange(transport, call_of(mode), &reply, &error));
+  g_assert_false(exchange(connection, call_of(mode), &reply, &error));
   g_assert_nonnull(error);
   g_assert_nonnull(strstr(error->message, server->endpoint->text)); /* every text names the peer */
-  g_assert_false(tide_transport_is_open(transport));
+  g_assert_false(connection->is_open);
   loopback_stop(server);
   return error;
 }
@@ -312,10 +269,10 @@ test_dripping_peer(void)
 {
   LoopbackServer *server = loopback_start(serve_drip, NULL);
   gint64 begun_us = tide_now_us();
-  g_autoptr(TideTransport) transport = connected_to(server, modes[0], 2 * SHORT_MS);
+  g_autoptr(TideConnection) connection = connected_to(server, modes[0], 2 * SHORT_MS);
   TideBytes reply;
   g_autoptr(GError) error = NULL;
-  g_assert_false(exchange(transport, call_of(modes[0]), &reply, &error));
+  g_assert_false(exchange(connection, call_of(modes[0]), &reply, &error));
   g_assert_error(error, TIDE_ERROR, TIDE_ERROR_TIMEOUT);
   g_assert_cmpint(tide_now_us() - begun_us, <, GENEROUS_MS * TIDE_US_PER_MS / 2);
   loopback_stop(server);
@@ -381,11 +338,11 @@ static void
 test_other_words_later(void)
 {
   LoopbackServer *server = loopback_start(serve_two_tongues, NULL);
-  g_autoptr(TideTransport) transport = connected_to(server, modes[0], GENEROUS_MS);
+  g_autoptr(TideConnection) connection = connected_to(server, modes[0], GENEROUS_MS);
   g_autoptr(GError) error = NULL;
   TideBytes reply;
-  g_assert_true(exchange(transport, call_of(modes[0]), &reply, &error));
-  g_assert_false(exchange(transport, call_of(modes[0]), &reply, &error));
+  g_assert_true(exchange(connection, call_of(modes[0]), &reply, &error));
+  g_assert_false(exchange(connection, call_of(modes[0]), &reply, &error));
   g_assert_error(error, TIDE_ERROR, TIDE_ERROR_PROTOCOL);
   loopback_stop(server);
 }
@@ -431,10 +388,10 @@ test_unasked_bytes(void)
     tide_buffer_append(&two, replies[0], reply_lens[0]);
   Answer answer = {.bytes = tide_buffer_bytes(&two)};
   LoopbackServer *server = loopback_start(serve_answer, &answer);
-  g_autoptr(TideTransport) transport = connected_to(server, modes[0], GENEROUS_MS);
+  g_autoptr(TideConnection) connection = connected_to(server, modes[0], GENEROUS_MS);
   TideBytes reply;
-  g_assert_true(exchange(transport, call_of(modes[0]), &reply, NULL));
-  g_assert_false(tide_transport_is_ready(transport));
+  g_assert_true(exchange(connection, call_of(modes[0]), &reply, NULL));
+  g_assert_false(tide_connection_is_ready(connection));
   loopback_stop(server);
 }
 
@@ -450,12 +407,12 @@ static void
 test_peer_that_does_not_read(void)
 {
   LoopbackServer *server = loopback_start(serve_nothing, NULL);
-  g_autoptr(TideTransport) transport = connected_to(server, modes[0], SHORT_MS);
+  g_autoptr(TideConnection) connection = connected_to(server, modes[0], SHORT_MS);
   gsize len = 32 << 20;
   g_autofree guint8 *large = g_malloc0(len);
   TideBytes part = tide_bytes(large, len);
   g_autoptr(GError) error = NULL;
-  g_assert_false(tide_transport_send(transport, &part, 1, &error));
+  g_assert_false(tide_connection_send(connection, &part, 1, &error));
   g_assert_error(error, TIDE_ERROR, TIDE_ERROR_TIMEOUT);
   g_assert_nonnull(strstr(error->message, "did not take the request within"));
   loopback_stop(server);
@@ -469,12 +426,12 @@ test_frame_too_large_for_the_gateway(void)
     Answer answer = {.then_close = TRUE};
     Mode mode = {(TideFraming)framing, TIDE_WIRE_BINARY};
     LoopbackServer *server = loopback_start(serve_answer, &answer);
-    g_autoptr(TideTransport) transport = connected_to(server, mode, GENEROUS_MS);
+    g_autoptr(TideConnection) connection = connected_to(server, mode, GENEROUS_MS);
     gsize len = 3 << 20;
     g_autofree guint8 *large = g_malloc0(len);
     TideBytes reply;
     g_autoptr(GError) error = NULL;
-    g_assert_false(exchange(transport, tide_bytes(large, len), &reply, &error));
+    g_assert_false(exchange(connection, tide_bytes(large, len), &reply, &error));
     g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST);
     g_assert_cmpint(strstr(error->message, "max_frame_size_in_mb") != NULL, ==, framing == TIDE_FRAMING_FRAMED);
     loopback_stop(server);
@@ -485,13 +442,13 @@ static void
 test_too_big(void)
 {
   LoopbackServer *server = loopback_start(serve_nothing, NULL);
-  g_autoptr(TideTransport) transport = connected_to(server, modes[2], GENEROUS_MS);
+  g_autoptr(TideConnection) connection = connected_to(server, modes[2], GENEROUS_MS);
   static const guint8 byte;
   TideBytes parts[] = {tide_bytes(&byte, 1u << 30), tide_bytes(&byte, 1u << 30)}; /* counted, never read */
   g_autoptr(GError) error = NULL;
-  g_assert_false(tide_transport_send(transport, parts, 2, &error));
+  g_assert_false(tide_connection_send(connection, parts, 2, &error));
   g_assert_error(error, TIDE_ERROR, TIDE_ERROR_TOO_BIG);
-  g_assert_true(tide_transport_is_open(transport)); /* nothing was sent */
+  g_assert_true(connection->is_open); /* nothing was sent */
   loopback_stop(server);
 }
 
@@ -503,10 +460,10 @@ test_refused(void)
   int fd = -1;
   g_autoptr(TideEndpoint) endpoint = loopback_listen("127.0.0.1", 1, &fd);
   close(fd);
-  g_autoptr(TideTransport) transport = transport_to(endpoint, modes[0], NULL);
-  tide_transport_begin_call(transport, tide_now_us(), in_ms(GENEROUS_MS));
+  g_autoptr(TideConnection) connection = connection_to(endpoint, modes[0], NULL);
+  tide_connection_begin_call(connection, tide_now_us(), in_ms(GENEROUS_MS));
   g_autoptr(GError) error = NULL;
-  g_assert_false(tide_transport_connect(transport, &error));
+  g_assert_false(tide_connection_connect(connection, &error));
   g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT);
   g_assert_false(tide_error_outcome_unknown(error));
   g_autofree char *expected =
@@ -520,13 +477,13 @@ test_connect_deadline(void)
 {
   int fd = -1;
   g_autoptr(TideEndpoint) endpoint = loopback_listen("127.0.0.1", 0, &fd);
-  g_autoptr(GPtrArray) waiting = g_ptr_array_new_with_free_func(g_object_unref);
+  g_autoptr(GPtrArray) waiting = g_ptr_array_new_with_free_func((GDestroyNotify)tide_connection_free);
   g_autoptr(GError) error = NULL;
   for (guint i = 0; i < 8 && error == NULL; i++) {
-    TideTransport *transport = transport_to(endpoint, modes[0], NULL);
-    g_ptr_array_add(waiting, transport);
-    tide_transport_begin_call(transport, tide_now_us(), in_ms(SHORT_MS));
-    (void)!tide_transport_connect(transport, &error);
+    TideConnection *connection = connection_to(endpoint, modes[0], NULL);
+    g_ptr_array_add(waiting, connection);
+    tide_connection_begin_call(connection, tide_now_us(), in_ms(SHORT_MS));
+    (void)!tide_connection_connect(connection, &error);
   }
   g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT);
   g_assert_nonnull(strstr(error->message, "no answer within 1"));
@@ -560,16 +517,16 @@ test_cancel(void)
   GPollFD held; /* as the client does: its descriptor is there before the thread that writes to it, and after */
   g_assert_true(g_cancellable_make_pollfd(cancellable, &held));
   LoopbackServer *server = loopback_start(serve_cancel, cancellable);
-  g_autoptr(TideTransport) transport = transport_to(server->endpoint, modes[0], cancellable);
-  tide_transport_begin_call(transport, tide_now_us(), in_ms(GENEROUS_MS));
+  g_autoptr(TideConnection) connection = connection_to(server->endpoint, modes[0], cancellable);
+  tide_connection_begin_call(connection, tide_now_us(), in_ms(GENEROUS_MS));
   TideBytes reply;
   g_autoptr(GError) error = NULL;
-  g_assert_true(tide_transport_connect(transport, &error));
-  g_assert_false(exchange(transport, call_of(modes[0]), &reply, &error));
+  g_assert_true(tide_connection_connect(connection, &error));
+  g_assert_false(exchange(connection, call_of(modes[0]), &reply, &error));
   g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CANCELLED);
-  g_assert_false(tide_transport_is_open(transport));
+  g_assert_false(connection->is_open);
   g_clear_error(&error);
-  g_assert_false(tide_transport_connect(transport, &error));
+  g_assert_false(tide_connection_connect(connection, &error));
   g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CANCELLED);
   loopback_stop(server);
   g_cancellable_release_fd(cancellable);
@@ -581,12 +538,12 @@ test_sigpipe(void)
 {
   Answer answer = {.then_reset = TRUE};
   LoopbackServer *server = loopback_start(serve_answer, &answer);
-  g_autoptr(TideTransport) transport = connected_to(server, modes[0], GENEROUS_MS);
+  g_autoptr(TideConnection) connection = connected_to(server, modes[0], GENEROUS_MS);
   void (*before)(int) = signal(SIGPIPE, SIG_DFL); /* GIO sets it to SIG_IGN with its first socket */
   g_autoptr(GError) error = NULL;
   TideBytes part = call_of(modes[0]);
   gint64 deadline_us = in_ms(GENEROUS_MS);
-  while (tide_transport_send(transport, &part, 1, &error))
+  while (tide_connection_send(connection, &part, 1, &error))
     g_assert_cmpint(tide_now_us(), <, deadline_us);
   g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST);
   signal(SIGPIPE, before);
@@ -597,26 +554,25 @@ int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/transport/calls-work-in-all-modes", test_calls_in_all_modes);
-  g_test_add_func("/transport/many-parts-arrive-as-one-message", test_many_parts);
-  g_test_add_func("/transport/large-reply-arrives-whole", test_large_reply);
-  g_test_add_func("/transport/ipv6", test_ipv6);
-  g_test_add_func("/transport/unix-socket", test_unix_socket);
-  g_test_add_func("/transport/generated-client-runs-over-it", test_generated_client);
-  g_test_add_func("/transport/silent-peer-times-out", test_silent_peer);
-  g_test_add_func("/transport/dripping-peer-times-out-as-a-whole", test_dripping_peer);
-  g_test_add_func("/transport/closing-peer-is-a-lost-connection", test_closing_peer);
-  g_test_add_func("/transport/other-services-are-named", test_other_services);
-  g_test_add_func("/transport/other-services-words-later-leave-a-call-open", test_other_words_later);
-  g_test_add_func("/transport/bad-frames-are-refused", test_bad_frames);
-  g_test_add_func("/transport/reply-above-the-limit-is-refused", test_unframed_limit);
-  g_test_add_func("/transport/unasked-bytes-make-it-unready", test_unasked_bytes);
-  g_test_add_func("/transport/peer-that-does-not-read-times-out", test_peer_that_does_not_read);
-  g_test_add_func("/transport/frame-too-large-for-the-gateway-is-guessed", test_frame_too_large_for_the_gateway);
-  g_test_add_func("/transport/too-big-a-request-is-not-sent", test_too_big);
-  g_test_add_func("/transport/refused-connection-names-the-address", test_refused);
-  g_test_add_func("/transport/connect-has-a-deadline", test_connect_deadline);
-  g_test_add_func("/transport/cancel-from-another-thread-ends-the-call", test_cancel);
-  g_test_add_func("/transport/peer-that-went-away-is-no-sigpipe", test_sigpipe);
+  g_test_add_func("/connection/calls-work-in-all-modes", test_calls_in_all_modes);
+  g_test_add_func("/connection/many-parts-arrive-as-one-message", test_many_parts);
+  g_test_add_func("/connection/large-reply-arrives-whole", test_large_reply);
+  g_test_add_func("/connection/ipv6", test_ipv6);
+  g_test_add_func("/connection/unix-socket", test_unix_socket);
+  g_test_add_func("/connection/silent-peer-times-out", test_silent_peer);
+  g_test_add_func("/connection/dripping-peer-times-out-as-a-whole", test_dripping_peer);
+  g_test_add_func("/connection/closing-peer-is-a-lost-connection", test_closing_peer);
+  g_test_add_func("/connection/other-services-are-named", test_other_services);
+  g_test_add_func("/connection/other-services-words-later-leave-a-call-open", test_other_words_later);
+  g_test_add_func("/connection/bad-frames-are-refused", test_bad_frames);
+  g_test_add_func("/connection/reply-above-the-limit-is-refused", test_unframed_limit);
+  g_test_add_func("/connection/unasked-bytes-make-it-unready", test_unasked_bytes);
+  g_test_add_func("/connection/peer-that-does-not-read-times-out", test_peer_that_does_not_read);
+  g_test_add_func("/connection/frame-too-large-for-the-gateway-is-guessed", test_frame_too_large_for_the_gateway);
+  g_test_add_func("/connection/too-big-a-request-is-not-sent", test_too_big);
+  g_test_add_func("/connection/refused-connection-names-the-address", test_refused);
+  g_test_add_func("/connection/connect-has-a-deadline", test_connect_deadline);
+  g_test_add_func("/connection/cancel-from-another-thread-ends-the-call", test_cancel);
+  g_test_add_func("/connection/peer-that-went-away-is-no-sigpipe", test_sigpipe);
   return g_test_run();
 }
