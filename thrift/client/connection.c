@@ -1,7 +1,6 @@
 #include "thrift/client/connection.h"
 
 #include "thrift/client/tls_stream.h"
-#include "thrift/security/kerberos_ticket.h"
 #include "thrift/wire/wire_reader.h"
 #include "util/error.h"
 
@@ -111,15 +110,11 @@ tide_connection_send(TideConnection *connection, const TideBytes *parts, gsize n
   for (gsize i = 0; i < n_parts; i++)
     total += parts[i].len;
   if (total > G_MAXINT32) { /* what a frame's head, and Java, can count */
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_TOO_BIG, "a request of %" G_GSIZE_FORMAT " bytes is too large for Thrift",
-                total);
-    return FALSE;
+    return tide_fail(error, TIDE_ERROR_TOO_BIG, "a request of %" G_GSIZE_FORMAT " bytes is too large for Thrift",
+                     total);
   }
-  if (!connection->is_open) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT, "the connection to gateway '%s' is closed",
-                connection->limits.peer);
-    return FALSE;
-  }
+  if (!connection->is_open)
+    return tide_fail(error, TIDE_ERROR_CONNECT, "the connection to gateway '%s' is closed", connection->limits.peer);
   connection->sent_bytes = total;
   if (connection->layer->send(connection, parts, n_parts, total, error))
     return TRUE;
@@ -130,11 +125,9 @@ tide_connection_send(TideConnection *connection, const TideBytes *parts, gsize n
 gboolean
 tide_connection_receive(TideConnection *connection, TideBytes *ret_message, GError **error)
 {
-  if (!connection->is_open) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST, "the connection to gateway '%s' is closed",
-                connection->limits.peer);
-    return FALSE;
-  }
+  if (!connection->is_open)
+    return tide_fail(error, TIDE_ERROR_CONNECTION_LOST, "the connection to gateway '%s' is closed",
+                     connection->limits.peer);
   if (!connection->layer->receive(connection, &connection->message, error)) {
     tide_connection_close(connection);
     return FALSE;
@@ -273,11 +266,10 @@ tide_layer_refuse(TideConnection *connection, const char *problem, gsize offset,
   TideBytes begun = tide_buffer_bytes(&connection->received);
   if (!connection->has_answered && tide_service_is_foreign(connection->endpoint, begun, error))
     return FALSE;
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_PROTOCOL,
-              "gateway '%s' sent what is no %s %s reply: %s at byte %" G_GSIZE_FORMAT " (the limit is %u MiB)",
-              connection->limits.peer, connection->layer->name, tide_wire_protocol_name(connection->protocol), problem,
-              offset, TIDE_REPLY_MAX_BYTES >> 20);
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_PROTOCOL,
+                   "gateway '%s' sent what is no %s %s reply: %s at byte %" G_GSIZE_FORMAT " (the limit is %u MiB)",
+                   connection->limits.peer, connection->layer->name, tide_wire_protocol_name(connection->protocol),
+                   problem, offset, TIDE_REPLY_MAX_BYTES >> 20);
 }
 
 gboolean

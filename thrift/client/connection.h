@@ -11,7 +11,7 @@
 #pragma once
 
 #include "thrift/client/stream.h"
-#include "thrift/security/gss_context.h"
+#include "thrift/security/kerberos_ticket.h"
 #include "thrift/wire/wire.h"
 
 G_BEGIN_DECLS

@@ -29,8 +29,7 @@ static const struct {
 static gboolean
 refuse(const char *text, const char *problem, GError **error)
 {
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "gateway '%s': %s; " EXPECTED, text, problem);
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_CONFIG, "gateway '%s': %s; " EXPECTED, text, problem);
 }
 
 static gboolean

@@ -3,7 +3,6 @@
 #include "thrift/client/client_call.h"
 #include "thrift/client/connection.h"
 #include "thrift/client/socket_stream.h"
-#include "thrift/security/sasl_refusal.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/lock.h"
@@ -36,10 +35,9 @@ typedef struct Probe {
 static gboolean
 refuse_thrift1(const Probe *probe, GError **error)
 {
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
-              "gateway '%s' is a thrift1 gateway; start a thrift2 one ('hbase thrift2 start') and name its port",
-              probe->endpoint->text);
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_WRONG_SERVICE,
+                   "gateway '%s' is a thrift1 gateway; start a thrift2 one ('hbase thrift2 start') and name its port",
+                   probe->endpoint->text);
 }
 
 /* It answered, though not with what was asked for. */
@@ -130,21 +128,19 @@ explain_failure(const Probe *probe, GError **error)
     return FALSE;
   const char *peer = probe->endpoint->text;
   if (g_cancellable_is_cancelled(probe->cancellable))
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CANCELLED, "the probe of gateway '%s' was cancelled", peer);
-  else if (probe->answered)
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
-                "'%s' answers, but not in Thrift: it is another service's port", peer);
-  else if (probe->timed_out)
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_TIMEOUT,
-                "gateway '%s' accepts connections, but gives no answer within %" G_GINT64_FORMAT " ms", peer,
-                probe->timeout_ms);
-  else
-    g_set_error(
-        error, TIDE_ERROR, TIDE_ERROR_CONNECT,
-        "'%s' accepts connections, but hangs up on every mode of Thrift: it is no HBase Thrift gateway, or a proxy "
-        "with none behind it",
-        peer);
-  return FALSE;
+    return tide_fail(error, TIDE_ERROR_CANCELLED, "the probe of gateway '%s' was cancelled", peer);
+  if (probe->answered)
+    return tide_fail(error, TIDE_ERROR_WRONG_SERVICE, "'%s' answers, but not in Thrift: it is another service's port",
+                     peer);
+  if (probe->timed_out)
+    return tide_fail(error, TIDE_ERROR_TIMEOUT,
+                     "gateway '%s' accepts connections, but gives no answer within %" G_GINT64_FORMAT " ms", peer,
+                     probe->timeout_ms);
+  return tide_fail(
+      error, TIDE_ERROR_CONNECT,
+      "'%s' accepts connections, but hangs up on every mode of Thrift: it is no HBase Thrift gateway, or a proxy "
+      "with none behind it",
+      peer);
 }
 
 /* Tries the modes that are (or are not) as requested. Returns: TRUE when one was understood, or the answer is final. */
@@ -180,12 +176,11 @@ static gboolean
 probe_http(Probe *probe, TideProbeRequest request, TideWireMode *ret_mode, GError **error)
 {
   *ret_mode = (TideWireMode){TIDE_FRAMING_UNFRAMED, TIDE_WIRE_BINARY};
-  if (request.protocol == TIDE_WIRE_COMPACT) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
-                "gateway '%s' is spoken to by HTTP, and so in the binary protocol, but 'hbase.transport' wants compact",
-                probe->endpoint->text);
-    return FALSE;
-  }
+  if (request.protocol == TIDE_WIRE_COMPACT)
+    return tide_fail(
+        error, TIDE_ERROR_WRONG_SERVICE,
+        "gateway '%s' is spoken to by HTTP, and so in the binary protocol, but 'hbase.transport' wants compact",
+        probe->endpoint->text);
   probe->timeout_ms *= (gint64)G_N_ELEMENTS(modes);
   GError *failure = NULL;
   if (probe_mode(probe, *ret_mode, &failure))
@@ -228,11 +223,10 @@ find_mode(Probe *probe, TideProbeRequest request, TideWireMode *ret_mode, GError
   if (!as_requested) {
     g_autofree char *spoken = transport_name((int)mode.framing, (int)mode.protocol);
     g_autofree char *wanted = transport_name(request.framing, request.protocol);
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
-                "gateway '%s' speaks %s %s Thrift, but 'hbase.transport' demands %s: set it to auto or %s",
-                probe->endpoint->text, tide_framing_name(mode.framing), tide_wire_protocol_name(mode.protocol), wanted,
-                spoken);
-    return FALSE;
+    return tide_fail(error, TIDE_ERROR_WRONG_SERVICE,
+                     "gateway '%s' speaks %s %s Thrift, but 'hbase.transport' demands %s: set it to auto or %s",
+                     probe->endpoint->text, tide_framing_name(mode.framing), tide_wire_protocol_name(mode.protocol),
+                     wanted, spoken);
   }
   *ret_mode = mode;
   return TRUE;

@@ -196,10 +196,9 @@ check_cluster(TideHBaseClient *client, gint64 deadline_us, GError **error)
   if (g_strcmp0(cluster, client->cluster) == 0)
     return TRUE;
   close_connection(client);
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT, "gateway '%s' %s%s, but must be of cluster %s: nothing was sent",
-              client->endpoint->text, cluster != NULL ? "is of cluster " : "does not say which cluster it is of",
-              cluster != NULL ? cluster : "", client->cluster);
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_CONNECT, "gateway '%s' %s%s, but must be of cluster %s: nothing was sent",
+                   client->endpoint->text, cluster != NULL ? "is of cluster " : "does not say which cluster it is of",
+                   cluster != NULL ? cluster : "", client->cluster);
 }
 
 /* Ready to send, with the clock running. On failure nothing was sent. */
@@ -207,27 +206,20 @@ static gboolean
 begin_call(TideHBaseClient *client, gint64 deadline_us, GError **error)
 {
   gint64 started_us = tide_now_us();
-  if (g_cancellable_is_cancelled(client->cancellable)) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CANCELLED, "the calls to gateway '%s' were cancelled",
-                client->endpoint->text);
-    return FALSE;
-  }
+  if (g_cancellable_is_cancelled(client->cancellable))
+    return tide_fail(error, TIDE_ERROR_CANCELLED, "the calls to gateway '%s' were cancelled", client->endpoint->text);
   drop_asked(client, started_us, deadline_us);
   /* The gateway cuts idle connections after 60 s; noticing it now makes it no error of this call. */
   if (!tide_hbase_client_is_ready(client))
     close_connection(client);
-  if (client->same_connection && client->connection == NULL) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT, "gateway '%s' has ended the connection", client->endpoint->text);
-    return FALSE;
-  }
+  if (client->same_connection && client->connection == NULL)
+    return tide_fail(error, TIDE_ERROR_CONNECT, "gateway '%s' has ended the connection", client->endpoint->text);
   if (!tide_hbase_client_connect(client, deadline_us, error) || !check_cluster(client, deadline_us, error))
     return FALSE;
-  if (tide_now_us() >= deadline_us) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT,
-                "gateway '%s' was called too late: the deadline passed before anything was sent",
-                client->endpoint->text);
-    return FALSE;
-  }
+  if (tide_now_us() >= deadline_us)
+    return tide_fail(error, TIDE_ERROR_CONNECT,
+                     "gateway '%s' was called too late: the deadline passed before anything was sent",
+                     client->endpoint->text);
   tide_connection_begin_call(client->connection, started_us, deadline_us);
   return TRUE;
 }

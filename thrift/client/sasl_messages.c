@@ -3,8 +3,6 @@
  * large: that is what gateways send and take, whatever maximum they announce. */
 #include "thrift/client/connection.h"
 
-#include "thrift/security/kerberos_ticket.h"
-#include "thrift/security/sasl_refusal.h"
 #include "util/clock.h"
 #include "util/error.h"
 

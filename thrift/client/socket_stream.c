@@ -47,24 +47,16 @@ tide_socket_check_descriptors(GError **error)
     return TRUE;
   struct rlimit limit = {0};
   getrlimit(RLIMIT_NOFILE, &limit);
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT,
-              "cannot open one more connection: %s; the limit of this process is %" G_GUINT64_FORMAT
-              " file descriptors: raise LimitNOFILE (or ulimit -n)",
-              g_strerror(failure), (guint64)limit.rlim_cur);
-  return FALSE;
-}
-
-static gint64
-elapsed_ms(const TideCallLimits *limits)
-{
-  return (tide_now_us() - limits->started_us) / TIDE_US_PER_MS;
+  return tide_fail(error, TIDE_ERROR_CONNECT,
+                   "cannot open one more connection: %s; the limit of this process is %" G_GUINT64_FORMAT
+                   " file descriptors: raise LimitNOFILE (or ulimit -n)",
+                   g_strerror(failure), (guint64)limit.rlim_cur);
 }
 
 static gboolean
 set_cancelled(const TideCallLimits *limits, GError **error)
 {
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CANCELLED, "the call to gateway '%s' was cancelled", limits->peer);
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_CANCELLED, "the call to gateway '%s' was cancelled", limits->peer);
 }
 
 /* GIO's texts begin with a capital; ours stand in the middle of a sentence. Ownership: (transfer full). */
@@ -109,11 +101,10 @@ wait_for_io(GSocket *socket, GIOCondition condition, const TideCallLimits *limit
   case WAIT_TIMED_OUT:
     break;
   }
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_TIMEOUT,
-              condition == G_IO_IN ? "gateway '%s' gave no answer within %" G_GINT64_FORMAT " ms"
-                                   : "gateway '%s' did not take the request within %" G_GINT64_FORMAT " ms",
-              limits->peer, elapsed_ms(limits));
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_TIMEOUT,
+                   condition == G_IO_IN ? "gateway '%s' gave no answer within %" G_GINT64_FORMAT " ms"
+                                        : "gateway '%s' did not take the request within %" G_GINT64_FORMAT " ms",
+                   limits->peer, tide_call_elapsed_ms(limits));
 }
 
 static void
@@ -164,16 +155,6 @@ connect_address(GSocketAddress *address, gint64 deadline_us, GCancellable *cance
   return g_steal_pointer(&socket);
 }
 
-static GPtrArray *
-endpoint_addresses(const TideEndpoint *endpoint, const TideCallLimits *limits, GError **error)
-{
-  if (endpoint->unix_path == NULL)
-    return tide_resolver_lookup(endpoint->host, endpoint->port, limits->deadline_us, limits->cancellable, error);
-  GPtrArray *addresses = g_ptr_array_new_with_free_func(g_object_unref);
-  g_ptr_array_add(addresses, g_unix_socket_address_new(endpoint->unix_path));
-  return addresses;
-}
-
 /* Notes that @address failed with @failure: "10.0.0.7: connection refused". */
 static void
 note_failure(GString *failures, GSocketAddress *address, const GError *failure)
@@ -192,7 +173,13 @@ note_failure(GString *failures, GSocketAddress *address, const GError *failure)
 GSocket *
 tide_socket_connect(const TideEndpoint *endpoint, const TideCallLimits *limits, GError **error)
 {
-  g_autoptr(GPtrArray) addresses = endpoint_addresses(endpoint, limits, error);
+  g_autoptr(GPtrArray) addresses = NULL;
+  if (endpoint->unix_path != NULL) {
+    addresses = g_ptr_array_new_with_free_func(g_object_unref);
+    g_ptr_array_add(addresses, g_unix_socket_address_new(endpoint->unix_path));
+  } else {
+    addresses = tide_resolver_lookup(endpoint->host, endpoint->port, limits->deadline_us, limits->cancellable, error);
+  }
   if (addresses == NULL) {
     g_prefix_error(error, "cannot connect to gateway '%s': ", limits->peer);
     return NULL;
@@ -244,10 +231,9 @@ set_lost(const TideCallLimits *limits, const char *doing, const GError *cause, G
   if (g_error_matches(cause, G_IO_ERROR, G_IO_ERROR_CANCELLED))
     return set_cancelled(limits, error);
   g_autofree char *reason = reason_of(cause);
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST,
-              "the connection to gateway '%s' broke while %s, after %" G_GINT64_FORMAT " ms: %s", limits->peer, doing,
-              elapsed_ms(limits), reason);
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_CONNECTION_LOST,
+                   "the connection to gateway '%s' broke while %s, after %" G_GINT64_FORMAT " ms: %s", limits->peer,
+                   doing, tide_call_elapsed_ms(limits), reason);
 }
 
 /* Takes @sent bytes off the front. Returns: how many vectors are done. */
@@ -303,7 +289,7 @@ socket_receive(TideStream *stream, guint8 *buffer, gsize size, const TideCallLim
     if (received == 0) {
       g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST,
                   "gateway '%s' closed the connection before it had answered, after %" G_GINT64_FORMAT " ms",
-                  limits->peer, elapsed_ms(limits));
+                  limits->peer, tide_call_elapsed_ms(limits));
       return 0;
     }
     if (!g_error_matches(local, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK)) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "thrift/client/endpoint.h"
+#include "util/clock.h"
 
 #include <gio/gio.h>
 
@@ -18,6 +19,12 @@ typedef struct TideCallLimits {
   gint64 deadline_us;
   GCancellable *cancellable; /* borrowed; may be NULL */
 } TideCallLimits;
+
+static inline gint64
+tide_call_elapsed_ms(const TideCallLimits *limits)
+{
+  return (tide_now_us() - limits->started_us) / TIDE_US_PER_MS;
+}
 
 typedef struct TideStream TideStream;
 

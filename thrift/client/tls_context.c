@@ -23,9 +23,8 @@ set_file_error(const char *what, const char *path, GError **error)
   ERR_clear_error();
   if (access(path, R_OK) != 0)
     reason = g_strerror(errno);
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "the %s '%s' cannot be used: %s", what, path,
-              reason != NULL ? reason : "it cannot be read");
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_CONFIG, "the %s '%s' cannot be used: %s", what, path,
+                   reason != NULL ? reason : "it cannot be read");
 }
 
 /* A FIFO would keep the thread until somebody writes there. What is not there is told by who opens it. */
@@ -35,8 +34,7 @@ may_be_read(const char *what, const char *path, GError **error)
   struct stat info;
   if (stat(path, &info) != 0 || S_ISREG(info.st_mode))
     return TRUE;
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "the %s '%s' cannot be used: it is not a regular file", what, path);
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_CONFIG, "the %s '%s' cannot be used: it is not a regular file", what, path);
 }
 
 static gboolean
@@ -81,17 +79,16 @@ use_key(SSL_CTX *context, const TideTlsSettings *settings, GError **error)
   tide_secret_free(text);
   if (key == NULL && ERR_GET_REASON(ERR_peek_error()) == PEM_R_BAD_PASSWORD_READ) {
     ERR_clear_error();
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG,
-                "the key '%s' has a passphrase: keep it without one ('openssl pkey -in KEY -out KEY.plain')", name);
-    return FALSE;
+    return tide_fail(error, TIDE_ERROR_CONFIG,
+                     "the key '%s' has a passphrase: keep it without one ('openssl pkey -in KEY -out KEY.plain')",
+                     name);
   }
   if (key == NULL)
     return set_file_error("key", name, error);
   if (SSL_CTX_use_PrivateKey(context, key) == 1)
     return TRUE;
   ERR_clear_error();
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "the key '%s' does not fit the certificate", name);
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_CONFIG, "the key '%s' does not fit the certificate", name);
 }
 
 /* What is read of files; a key is held against the certificate before it. */

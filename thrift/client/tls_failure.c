@@ -14,6 +14,26 @@ tide_tls_server_name(const TideEndpoint *endpoint)
   return name != NULL ? name : endpoint->host;
 }
 
+gboolean
+tide_tls_expect_name(X509_VERIFY_PARAM *param, const char *name)
+{
+  if (g_hostname_is_ip_address(name))
+    return X509_VERIFY_PARAM_set1_ip_asc(param, name) == 1;
+  X509_VERIFY_PARAM_set_hostflags(param, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+  return X509_VERIFY_PARAM_set1_host(param, name, 0) == 1;
+}
+
+void
+tide_tls_refusal_note(TideTlsRefusal *refusal, int is_good, X509_STORE_CTX *store)
+{
+  X509 *certificate = X509_STORE_CTX_get_current_cert(store);
+  if (is_good || refusal->reason != X509_V_OK)
+    return;
+  refusal->reason = X509_STORE_CTX_get_error(store);
+  if (certificate != NULL && X509_up_ref(certificate) == 1)
+    refusal->certificate = certificate;
+}
+
 static const TideTlsSettings *
 settings_of(const TideEndpoint *endpoint)
 {
@@ -35,17 +55,17 @@ wrong(const char *format, ...)
 
 /* ---- what a certificate says ---- */
 
-/* Ownership: (transfer full). Takes what was printed into @memory, bytes outside of ASCII replaced. */
+/* What was printed into @memory, bytes outside of ASCII replaced. (transfer full) */
 static char *
 text_of(BIO *memory)
 {
   char *bytes = NULL;
   long len = BIO_get_mem_data(memory, &bytes);
-  g_autofree char *text = g_strndup(bytes, len > 0 ? (gsize)len : 0);
+  char *text = g_strndup(bytes, len > 0 ? (gsize)len : 0);
   for (char *at = text; *at != '\0'; at++)
     if (!g_ascii_isprint(*at))
       *at = '?';
-  return g_steal_pointer(&text);
+  return text;
 }
 
 /* (transfer full) */
@@ -191,12 +211,6 @@ explain_alert(const TideEndpoint *endpoint, int alert)
   }
 }
 
-static gboolean
-begins_as_tls(TideBytes began)
-{
-  return began.len < 2 || (began.data[0] >= 0x14 && began.data[0] <= 0x17 && began.data[1] == 0x03);
-}
-
 GError *
 tide_tls_failure_take(const TideEndpoint *endpoint, const TideTlsRefusal *refusal, TideBytes peer_began)
 {
@@ -211,7 +225,9 @@ tide_tls_failure_take(const TideEndpoint *endpoint, const TideTlsRefusal *refusa
     return explain_alert(endpoint, reason - SSL_AD_REASON_OFFSET);
   if (is_ssl && (reason == SSL_R_UNSUPPORTED_PROTOCOL || reason == SSL_R_VERSION_TOO_LOW))
     return explain_alert(endpoint, SSL_AD_PROTOCOL_VERSION);
-  if (!begins_as_tls(peer_began))
+  gboolean may_be_tls =
+      peer_began.len < 2 || (peer_began.data[0] >= 0x14 && peer_began.data[0] <= 0x17 && peer_began.data[1] == 0x03);
+  if (!may_be_tls)
     return wrong("gateway '%s' does not answer in TLS: it is a plain port, or another service's", endpoint->text);
   return g_error_new(TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST, "the TLS connection to gateway '%s' broke: %s",
                      endpoint->text, words != NULL ? words : "what came cannot be read");

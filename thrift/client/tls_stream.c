@@ -7,7 +7,6 @@
 #include "util/error.h"
 
 #include <openssl/err.h>
-#include <openssl/x509v3.h>
 
 #define RECORD_BYTES (16u << 10) /* the most that TLS encrypts in one piece */
 
@@ -96,18 +95,11 @@ fail(TlsStream *self, GError **error)
 
 /* ---- connecting ---- */
 
-/* Keeps what is wrong with the peer's chain: OpenSSL itself forgets the certificate. */
 static int
 check_certificate(int is_good, X509_STORE_CTX *store)
 {
   SSL *ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
-  TideTlsRefusal *refusal = SSL_get_app_data(ssl);
-  X509 *certificate = X509_STORE_CTX_get_current_cert(store);
-  if (!is_good && refusal->reason == X509_V_OK) {
-    refusal->reason = X509_STORE_CTX_get_error(store);
-    if (certificate != NULL && X509_up_ref(certificate) == 1)
-      refusal->certificate = certificate;
-  }
+  tide_tls_refusal_note(SSL_get_app_data(ssl), is_good, store);
   return is_good;
 }
 
@@ -117,10 +109,8 @@ expect_name(TlsStream *self)
   g_autofree char *name = g_strdup(tide_tls_server_name(self->endpoint));
   if (strchr(name, '%') != NULL)
     *strchr(name, '%') = '\0'; /* an interface is no part of an address that is certified */
-  if (g_hostname_is_ip_address(name))
-    return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(self->ssl), name) == 1;
-  SSL_set_hostflags(self->ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-  return SSL_set1_host(self->ssl, name) == 1 && SSL_set_tlsext_host_name(self->ssl, name) == 1;
+  return tide_tls_expect_name(SSL_get0_param(self->ssl), name) &&
+         (g_hostname_is_ip_address(name) || SSL_set_tlsext_host_name(self->ssl, name) == 1);
 }
 
 static gboolean
@@ -138,18 +128,8 @@ prepare(TlsStream *self, SSL_CTX *context, GError **error)
   if (expect_name(self))
     return TRUE;
   ERR_clear_error();
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
-              "gateway '%s': '%s' is no name that a certificate can be for", self->endpoint->text,
-              tide_tls_server_name(self->endpoint));
-  return FALSE;
-}
-
-/* The peer's end before it has said anything: a plain gateway cannot make sense of what it was sent. */
-static void
-explain_silence(const TlsStream *self, GError *failure)
-{
-  if (self->began_len == 0 && tide_error_outcome_unknown(failure) && !tide_error_is_cancelled(failure))
-    g_prefix_error(&failure, "there was no answer to the TLS handshake, so it may be a plain port ('thrift://'): ");
+  return tide_fail(error, TIDE_ERROR_WRONG_SERVICE, "gateway '%s': '%s' is no name that a certificate can be for",
+                   self->endpoint->text, tide_tls_server_name(self->endpoint));
 }
 
 static gboolean
@@ -171,7 +151,9 @@ shake_hands(TlsStream *self, const TideCallLimits *limits, GError **error)
       }
       continue;
     }
-    explain_silence(self, failure);
+    /* The peer's end before it has said anything: a plain gateway cannot make sense of what it was sent. */
+    if (self->began_len == 0 && tide_error_outcome_unknown(failure) && !tide_error_is_cancelled(failure))
+      g_prefix_error(&failure, "there was no answer to the TLS handshake, so it may be a plain port ('thrift://'): ");
     g_propagate_error(error, failure);
     return FALSE;
   }
@@ -194,23 +176,16 @@ tls_free(TideStream *stream)
   g_free(self);
 }
 
-/* What was wrong with our own files is as lasting as what is wrong with the peer. */
-static SSL_CTX *
-context_of(const TideEndpoint *endpoint, GError **error)
-{
-  g_autoptr(GError) failure = NULL;
-  SSL_CTX *context = tide_tls_context_new(endpoint->settings != NULL ? &endpoint->settings->tls : NULL, &failure);
-  if (context == NULL)
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE, "gateway '%s': %s", endpoint->text, failure->message);
-  return context;
-}
-
 static TideStream *
 tls_open(const TideEndpoint *endpoint, const TideCallLimits *limits, GError **error)
 {
-  g_autoptr(SSL_CTX) context = context_of(endpoint, error);
-  if (context == NULL)
+  g_autoptr(GError) failure = NULL;
+  g_autoptr(SSL_CTX) context =
+      tide_tls_context_new(endpoint->settings != NULL ? &endpoint->settings->tls : NULL, &failure);
+  if (context == NULL) { /* what is wrong with our own files is as lasting as what is wrong with the peer */
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE, "gateway '%s': %s", endpoint->text, failure->message);
     return NULL;
+  }
   TideStream *below = tide_socket_stream.open(endpoint, limits, error);
   if (below == NULL)
     return NULL;
@@ -247,7 +222,7 @@ tls_receive(TideStream *stream, guint8 *buffer, gsize size, const TideCallLimits
       self->has_failed = TRUE;
       g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST,
                   "gateway '%s' closed the connection before it had answered, after %" G_GINT64_FORMAT " ms",
-                  limits->peer, (tide_now_us() - limits->started_us) / TIDE_US_PER_MS);
+                  limits->peer, tide_call_elapsed_ms(limits));
       return 0;
     default:
       (void)fail(self, error);

@@ -2,12 +2,14 @@
  * gateways know only the binary protocol here. */
 #include "thrift/client/connection.h"
 #include "thrift/client/socket_stream.h"
+#include "thrift/client/tls_context.h"
+#include "thrift/client/tls_failure.h"
 #include "thrift/client/tls_stream.h"
 #include "thrift/http/http_exchange.h"
 #include "thrift/http/http_refusal.h"
-#include "thrift/http/http_tls.h"
-#include "thrift/security/kerberos_ticket.h"
 #include "util/error.h"
+
+#include <openssl/err.h>
 
 void
 tide_http_init(void)
@@ -15,14 +17,120 @@ tide_http_init(void)
   (void)curl_global_init(CURL_GLOBAL_DEFAULT);
 }
 
+/* libcurl shakes hands, but whom we trust, who we are and what is said of a failure is as in tls_stream.h. */
+typedef struct HttpTls {
+  const TideEndpoint *endpoint; /* borrowed */
+  TideTlsRefusal refusal;
+  int alert; /* that the peer ended the connection with; -1: none */
+  gboolean has_shaken_hands;
+  gboolean has_answered;
+  GError *failure; /* owned: of our own files */
+  TideCertificateEnds ends;
+} HttpTls;
+
 typedef struct HttpState {
   TideHttpExchange *exchange; /* owned */
   char *host;                 /* owned; in requests, and what a certificate must be for */
   gboolean is_tls;
-  TideHttpTls tls;
+  HttpTls tls;
   TideGssContext *kerberos; /* owned; of the request under way; NULL: it is not authenticated */
   char *principal;          /* owned; the gateway's, as we think */
 } HttpState;
+
+/* ---- TLS ---- */
+
+/* Keeps what is wrong with the peer's chain, and when its certificate ends. */
+static int
+check_certificate(int is_good, X509_STORE_CTX *store)
+{
+  SSL *ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
+  HttpTls *tls = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
+  if (X509_STORE_CTX_get_error_depth(store) == 0)
+    tls->ends.peer_s = tide_tls_certificate_end_s(X509_STORE_CTX_get_current_cert(store));
+  tide_tls_refusal_note(&tls->refusal, is_good, store);
+  return is_good;
+}
+
+static void
+note_alert(const SSL *ssl, int where, int value)
+{
+  HttpTls *tls = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
+  if ((where & SSL_CB_READ) != 0 && (where & SSL_CB_ALERT) != 0 && value >> 8 == SSL3_AL_FATAL)
+    tls->alert = value & 0xff;
+  if ((where & SSL_CB_HANDSHAKE_DONE) != 0)
+    tls->has_shaken_hands = TRUE;
+}
+
+static CURLcode
+set_up_tls(gpointer ssl_context, gpointer data)
+{
+  HttpTls *tls = data;
+  const TideLinkSettings *settings = tls->endpoint->settings;
+  g_clear_error(&tls->failure);
+  if (!tide_tls_context_set_up(ssl_context, settings != NULL ? &settings->tls : NULL, &tls->failure))
+    return CURLE_SSL_CERTPROBLEM;
+  SSL_CTX_set_app_data((SSL_CTX *)ssl_context, tls);
+  SSL_CTX_set_verify(ssl_context, SSL_VERIFY_PEER, check_certificate);
+  SSL_CTX_set_info_callback(ssl_context, note_alert);
+  tls->ends.own_s = tide_tls_certificate_end_s(SSL_CTX_get0_certificate(ssl_context));
+  /* libcurl checks the name, too, but after the handshake, and has fewer words for it. */
+  return tide_tls_expect_name(SSL_CTX_get0_param(ssl_context), tide_tls_server_name(tls->endpoint))
+             ? CURLE_OK
+             : CURLE_SSL_CONNECT_ERROR;
+}
+
+/* Neither side has said why the connection ended. */
+static void
+explain_end_without_words(const HttpTls *tls, GError **failure)
+{
+  const TideLinkSettings *settings = tls->endpoint->settings;
+  gboolean has_certificate = settings != NULL && settings->tls.certificate != NULL;
+  gboolean was_not_sent = g_error_matches(*failure, TIDE_ERROR, TIDE_ERROR_CONNECT);
+  gboolean is_cut = was_not_sent || g_error_matches(*failure, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST);
+  if (was_not_sent && strstr((*failure)->message, "wrong version number") != NULL) {
+    /* OpenSSL takes what is no TLS for a version that it does not know. */
+    g_clear_error(failure);
+    g_set_error(failure, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
+                "gateway '%s' does not answer in TLS: it is a plain port ('http://'), or another service's",
+                tls->endpoint->text);
+  } else if (is_cut && tls->has_shaken_hands && !tls->has_answered && !has_certificate) {
+    /* In TLS 1.3 a peer that misses our certificate says so after the handshake, and what it says is lost where it
+     * closes too soon. */
+    g_prefix_error(failure, "it hung up right after the TLS handshake, as one does that asks for a certificate of ours "
+                            "('hbase.tls.certificate'): ");
+  } else if (was_not_sent && !tls->has_shaken_hands) {
+    /* A plain gateway makes nothing of a handshake, and hangs up or is silent. */
+    g_prefix_error(failure, "there was no TLS handshake, so it may be a plain port ('thrift://', 'http://'): ");
+  }
+}
+
+/* Puts what must be configured otherwise in the place of @failure, where TLS has found that. */
+static void
+explain_tls(HttpTls *tls, GError **failure)
+{
+  if (tls->failure != NULL) {
+    g_clear_error(failure);
+    g_set_error(failure, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE, "gateway '%s': %s", tls->endpoint->text,
+                tls->failure->message);
+    return;
+  }
+  if (tls->refusal.reason == X509_V_OK && tls->alert < 0) {
+    explain_end_without_words(tls, failure);
+    return;
+  }
+  /* libcurl has taken the error from OpenSSL's queue. */
+  ERR_clear_error();
+  if (tls->alert >= 0)
+    ERR_raise(ERR_LIB_SSL, SSL_AD_REASON_OFFSET + tls->alert);
+  GError *found = tide_tls_failure_take(tls->endpoint, &tls->refusal, TIDE_BYTES_EMPTY);
+  if (g_error_matches(found, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE)) {
+    g_clear_error(failure);
+    *failure = g_steal_pointer(&found);
+  }
+  g_clear_error(&found);
+}
+
+/* ---- the connection ---- */
 
 static void
 close_http(TideConnection *connection)
@@ -31,7 +139,8 @@ close_http(TideConnection *connection)
   if (state == NULL)
     return;
   tide_http_exchange_free(state->exchange);
-  tide_http_tls_clear(&state->tls);
+  X509_free(state->tls.refusal.certificate);
+  g_clear_error(&state->tls.failure);
   tide_gss_context_free(state->kerberos);
   g_free(state->principal);
   g_free(state->host);
@@ -58,12 +167,12 @@ connect_http(TideConnection *connection, GError **error)
   state->is_tls = endpoint->stream == &tide_tls_stream;
   state->host = g_strdup(state->is_tls ? tide_tls_server_name(endpoint) : endpoint->host);
   state->host[strcspn(state->host, "%")] = '\0'; /* an interface means nothing to the peer */
-  tide_http_tls_init(&state->tls, endpoint);
+  state->tls = (HttpTls){.endpoint = endpoint, .alert = -1};
   TideHttpTarget target = {.scheme = state->is_tls ? "https" : "http",
                            .host = state->host,
                            .port = endpoint->port,
                            .path = endpoint->path,
-                           .set_up_tls = state->is_tls ? tide_http_tls_set_up : NULL,
+                           .set_up_tls = state->is_tls ? set_up_tls : NULL,
                            .data = &state->tls};
   state->exchange = tide_http_exchange_new(&target, socket, &connection->received, TIDE_REPLY_MAX_BYTES);
   return TRUE;
@@ -74,18 +183,12 @@ static gboolean
 give_up(TideConnection *connection, GError *failure, GError **error)
 {
   HttpState *state = connection->layer_state;
-  tide_http_tls_explain(&state->tls, &failure);
+  explain_tls(&state->tls, &failure);
   g_propagate_error(error, failure);
   return FALSE;
 }
 
 /* ---- who we are ---- */
-
-static gboolean
-wants_kerberos(const TideLinkSettings *settings)
-{
-  return settings != NULL && tide_kerberos_settings_are_set(&settings->kerberos);
-}
 
 /* A ticket for this request alone: gateways take none twice. It is Kerberos's own, without SPNEGO's wrapping, which
  * they take as well. (transfer full): the header; NULL on error, of which none was sent. */
@@ -126,10 +229,9 @@ check_proof(TideConnection *connection, const char *negotiate, GError **error)
   if (len > 0 && tide_gss_mechanism.step(state->kerberos, tide_bytes(token, len), &nothing, &is_complete, &failure) &&
       is_complete)
     return TRUE;
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_PROTOCOL, "gateway '%s' does not prove that it is '%s': %s",
-              connection->endpoint->text, state->principal,
-              failure != NULL ? failure->message : "it answers without a token");
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_PROTOCOL, "gateway '%s' does not prove that it is '%s': %s",
+                   connection->endpoint->text, state->principal,
+                   failure != NULL ? failure->message : "it answers without a token");
 }
 
 /* ---- messages ---- */
@@ -144,7 +246,8 @@ send_http(TideConnection *connection, const TideBytes *parts, gsize n_parts, gsi
   const char *headers[5] = {"Content-Type: application/x-thrift", "Accept: application/x-thrift, text/plain;q=0.5"};
   gsize n_headers = 2;
   g_autofree char *authorization = NULL;
-  if (wants_kerberos(connection->endpoint->settings)) {
+  const TideLinkSettings *settings = connection->endpoint->settings;
+  if (settings != NULL && tide_kerberos_settings_are_set(&settings->kerberos)) {
     authorization = authorize(connection, error);
     if (authorization == NULL)
       return FALSE;
@@ -196,8 +299,7 @@ receive_http(TideConnection *connection, TideBytes *ret_message, GError **error)
 static gboolean
 is_http_ready(TideConnection *connection)
 {
-  HttpState *state = connection->layer_state;
-  return tide_http_exchange_is_ready(state->exchange);
+  return tide_http_exchange_is_ready(((HttpState *)connection->layer_state)->exchange);
 }
 
 static char *

@@ -10,31 +10,17 @@
 #define NEEDED_FLAGS (GSS_C_MUTUAL_FLAG | GSS_C_INTEG_FLAG)
 
 struct TideGssContext {
-  char *peer, *service, *host, *keytab, *cache; /* owned; keytab and cache may be NULL */
-  char *principal;                              /* owned; NULL until it is known */
-  char *memory_cache;                           /* owned; NULL where the tickets are from another cache */
-  gss_cred_id_t credential;                     /* until complete */
-  gss_name_t target;                            /* until complete */
+  TideKerberosSituation situation; /* its principal is NULL until it is known */
+  GStringChunk *texts;             /* owned: those of situation, and the next */
+  const char *memory_cache;        /* NULL where the tickets are from another cache */
+  gss_cred_id_t credential;        /* until complete */
+  gss_name_t target;               /* until complete */
   gss_ctx_id_t context;
   OM_uint32 flags; /* what the context can do; valid once complete */
   TideBuffer first_token;
 };
 
 /* ---- errors ---- */
-
-static TideKerberosSituation
-situation_of(const TideGssContext *context, gboolean answered)
-{
-  return (TideKerberosSituation){
-      .peer = context->peer,
-      .service = context->service,
-      .host = context->host,
-      .principal = context->principal,
-      .keytab = context->keytab,
-      .cache = context->cache,
-      .answered = answered,
-  };
-}
 
 /* Kerberos's text of @minor. Ownership: (transfer full). */
 static char *
@@ -53,7 +39,8 @@ minor_text(OM_uint32 minor)
 static gboolean
 set_failure(const TideGssContext *context, gboolean answered, OM_uint32 major, OM_uint32 minor, GError **error)
 {
-  TideKerberosSituation situation = situation_of(context, answered);
+  TideKerberosSituation situation = context->situation;
+  situation.answered = answered;
   g_autofree char *text = minor_text(minor);
   g_autofree char *sentence = tide_kerberos_failure_text(&situation, major, minor, text);
   g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_CONNECT, sentence);
@@ -62,16 +49,25 @@ set_failure(const TideGssContext *context, gboolean answered, OM_uint32 major, O
 
 /* ---- life ---- */
 
+static const char *
+keep_text(TideGssContext *context, const char *text)
+{
+  return text != NULL ? g_string_chunk_insert(context->texts, text) : NULL;
+}
+
 TideGssContext *
 tide_gss_context_new(const TideKerberosSituation *request)
 {
   TideGssContext *context = g_new0(TideGssContext, 1);
-  context->peer = g_strdup(request->peer);
-  context->service = g_strdup(request->service);
-  context->host = g_strdup(request->host);
-  context->principal = g_strdup(request->principal);
-  context->keytab = g_strdup(request->keytab);
-  context->cache = g_strdup(request->cache);
+  context->texts = g_string_chunk_new(256);
+  context->situation = (TideKerberosSituation){
+      .peer = keep_text(context, request->peer),
+      .service = keep_text(context, request->service),
+      .host = keep_text(context, request->host),
+      .principal = keep_text(context, request->principal),
+      .keytab = keep_text(context, request->keytab),
+      .cache = keep_text(context, request->cache),
+  };
   context->credential = GSS_C_NO_CREDENTIAL;
   context->target = GSS_C_NO_NAME;
   context->context = GSS_C_NO_CONTEXT;
@@ -95,13 +91,7 @@ tide_gss_context_free(TideGssContext *context)
   release_credential(context);
   (void)gss_delete_sec_context(&ignored, &context->context, GSS_C_NO_BUFFER);
   tide_buffer_clear_memory(&context->first_token);
-  g_free(context->peer);
-  g_free(context->service);
-  g_free(context->host);
-  g_free(context->keytab);
-  g_free(context->cache);
-  g_free(context->principal);
-  g_free(context->memory_cache);
+  g_string_chunk_free(context->texts);
   g_free(context);
 }
 
@@ -120,7 +110,7 @@ tide_gss_context_memory_cache(const TideGssContext *context)
 const char *
 tide_gss_context_principal(const TideGssContext *context)
 {
-  return context->principal;
+  return context->situation.principal;
 }
 
 /* ---- credentials ---- */
@@ -137,23 +127,24 @@ import_name(const TideGssContext *context, const char *text, gss_const_OID type,
 static gboolean
 acquire(TideGssContext *context, const char *memory_cache, GError **error)
 {
-  if (context->keytab != NULL) {
-    char *principal = tide_kerberos_keytab_find(context->keytab, context->principal, error);
+  TideKerberosSituation *situation = &context->situation;
+  if (situation->keytab != NULL) {
+    g_autofree char *principal = tide_kerberos_keytab_find(situation->keytab, situation->principal, error);
     if (principal == NULL)
       return FALSE;
-    g_free(context->principal);
-    context->principal = principal;
+    situation->principal = keep_text(context, principal);
   }
   gss_name_t name = GSS_C_NO_NAME;
-  if (context->principal != NULL && !import_name(context, context->principal, GSS_KRB5_NT_PRINCIPAL_NAME, &name, error))
+  if (situation->principal != NULL &&
+      !import_name(context, situation->principal, GSS_KRB5_NT_PRINCIPAL_NAME, &name, error))
     return FALSE;
-  g_autofree char *keytab_name = g_strconcat("FILE:", context->keytab, NULL);
-  if (context->cache == NULL && context->keytab != NULL)
-    context->memory_cache = g_strdup(memory_cache);
-  const char *cache = context->cache != NULL ? context->cache : context->memory_cache;
+  g_autofree char *keytab_name = g_strconcat("FILE:", situation->keytab, NULL);
+  if (situation->cache == NULL && situation->keytab != NULL)
+    context->memory_cache = keep_text(context, memory_cache);
+  const char *cache = situation->cache != NULL ? situation->cache : context->memory_cache;
   gss_key_value_element_desc elements[2];
   gss_key_value_set_desc store = {.elements = elements};
-  if (context->keytab != NULL)
+  if (situation->keytab != NULL)
     elements[store.count++] = (gss_key_value_element_desc){"client_keytab", keytab_name};
   if (cache != NULL)
     elements[store.count++] = (gss_key_value_element_desc){"ccache", cache};
@@ -189,14 +180,14 @@ turn(TideGssContext *context, const TideBytes *token, TideBuffer *out, gboolean 
 gboolean
 tide_gss_context_begin(TideGssContext *context, const char *memory_cache, GError **error)
 {
-  g_autofree char *target = g_strdup_printf("%s@%s", context->service, context->host);
+  g_autofree char *target = g_strdup_printf("%s@%s", context->situation.service, context->situation.host);
   gboolean complete = FALSE;
   return acquire(context, memory_cache, error) &&
          import_name(context, target, GSS_C_NT_HOSTBASED_SERVICE, &context->target, error) &&
          turn(context, NULL, &context->first_token, &complete, error);
 }
 
-/* The principal of a cache. gss_inquire_cred() would know it earlier, and leaks it when the ticket has expired. */
+/* Of a cache only now. gss_inquire_cred() would know it earlier, and leaks it when the ticket has expired. */
 static void
 note_principal(TideGssContext *context)
 {
@@ -205,8 +196,8 @@ note_principal(TideGssContext *context)
   gss_buffer_desc text = GSS_C_EMPTY_BUFFER;
   if (gss_inquire_context(&ignored, context->context, &name, NULL, NULL, NULL, NULL, NULL, NULL) == GSS_S_COMPLETE &&
       gss_display_name(&ignored, name, &text, NULL) == GSS_S_COMPLETE) {
-    g_free(context->principal);
-    context->principal = g_utf8_make_valid(text.value, (gssize)text.length);
+    g_autofree char *principal = g_utf8_make_valid(text.value, (gssize)text.length);
+    context->situation.principal = keep_text(context, principal);
   }
   (void)gss_release_buffer(&ignored, &text);
   (void)gss_release_name(&ignored, &name);
@@ -240,8 +231,7 @@ static gboolean
 set_message_failure(const TideGssContext *context, const char *what, OM_uint32 minor, GError **error)
 {
   g_autofree char *text = minor_text(minor);
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_PROTOCOL, "gateway '%s': %s ('%s')", context->peer, what, text);
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_PROTOCOL, "gateway '%s': %s ('%s')", context->situation.peer, what, text);
 }
 
 /* A token is head, data and tail, one behind the other; the data is encrypted where it lies. */

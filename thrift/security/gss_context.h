@@ -7,10 +7,20 @@
  * Threads: one at a time. */
 #pragma once
 
-#include "thrift/security/kerberos_failure.h"
 #include "thrift/security/sasl_negotiation.h"
 
 G_BEGIN_DECLS
+
+/* Who wanted to be whom, towards whom. All borrowed. */
+typedef struct TideKerberosSituation {
+  const char *peer;      /* the gateway, as the operator wrote it */
+  const char *service;   /* 'hbase.sasl.service' */
+  const char *host;      /* 'hbase.sasl.host' */
+  const char *principal; /* who we are, or asked to be; NULL: whoever the cache has */
+  const char *keytab;    /* its path; NULL: none */
+  const char *cache;     /* the ticket cache's name; NULL: Kerberos's default, or, with a keytab, memory */
+  gboolean answered;     /* the gateway's token was at hand: the KDC had its part behind it */
+} TideKerberosSituation;
 
 typedef struct TideGssContext TideGssContext;
 
@@ -39,5 +49,19 @@ const char *tide_gss_context_principal(const TideGssContext *context);
 
 /* The functions take a TideGssContext. step() never asks the KDC; wrap() and unwrap() work once it is complete. */
 extern const TideSaslMechanism tide_gss_mechanism;
+
+/* ---- kerberos_failure.c ---- */
+
+/**
+ * tide_kerberos_failure_text: what a failure of Kerberos means for the operator: the cause and what to do.
+ * @major, @minor: GSSAPI's status codes, @minor a code of Kerberos
+ * @text: Kerberos's own text of @minor; may be empty
+ * Ownership: (transfer full), g_free. Pure.
+ */
+char *tide_kerberos_failure_text(const TideKerberosSituation *situation, guint32 major, guint32 minor,
+                                 const char *text) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The KDC said nothing for @waited_ms. */
+char *tide_kerberos_silence_text(const TideKerberosSituation *situation, gint64 waited_ms) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

@@ -1,4 +1,5 @@
-#include "thrift/security/kerberos_failure.h"
+/* What a failure of Kerberos means for the operator: a sentence that names the cause and what to do, from the codes. */
+#include "thrift/security/gss_context.h"
 
 #include <gssapi/gssapi.h>
 #include <krb5.h>

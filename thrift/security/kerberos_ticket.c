@@ -140,28 +140,24 @@ kind_of(const TideKerberosSituation *request)
   return kind;
 }
 
-static void
-forget_locked(Kind *kind, gint64 now_us)
-{
-  if (kind->forgotten_us != 0 && now_us - kind->forgotten_us < FORGET_INTERVAL_US)
-    return;
-  kind->forgotten_us = now_us;
-  kind->is_stale = TRUE;
-}
-
 void
 tide_kerberos_forget(const TideGssContext *context)
 {
   const char *refused = tide_gss_context_memory_cache(context);
   if (refused == NULL)
     return;
+  gint64 now_us = tide_now_us();
   GHashTableIter at;
-  gpointer kind;
+  gpointer value;
   tide_mutex_lock(&lock);
   g_hash_table_iter_init(&at, kinds);
-  while (g_hash_table_iter_next(&at, NULL, &kind)) {
-    if (strcmp(((const Kind *)kind)->memory_cache, refused) == 0)
-      forget_locked(kind, tide_now_us());
+  while (g_hash_table_iter_next(&at, NULL, &value)) {
+    Kind *kind = value;
+    if (strcmp(kind->memory_cache, refused) != 0 ||
+        (kind->forgotten_us != 0 && now_us - kind->forgotten_us < FORGET_INTERVAL_US))
+      continue;
+    kind->forgotten_us = now_us;
+    kind->is_stale = TRUE;
   }
   tide_mutex_unlock(&lock);
 }

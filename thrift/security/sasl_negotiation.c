@@ -1,6 +1,5 @@
 #include "thrift/security/sasl_negotiation.h"
 
-#include "thrift/security/sasl_refusal.h"
 #include "util/error.h"
 
 #define HEAD_BYTES 5u
@@ -13,6 +12,12 @@
 #define OWN_MAX_BYTES 0xffffffu
 
 #define OFFER_BYTES 4u
+
+/* A gateway's text is a sentence of Java's; more is cut. */
+#define TEXT_MAX_BYTES 300u
+
+/* The status that a message of the negotiation begins with. */
+enum { CODE_START = 1, CODE_OK = 2, CODE_BAD = 3, CODE_ERROR = 4, CODE_COMPLETE = 5 };
 
 static const TideSaslLayer strongest_first[] = {TIDE_SASL_AUTH_CONF, TIDE_SASL_AUTH_INT, TIDE_SASL_AUTH};
 
@@ -48,17 +53,11 @@ tide_sasl_layer_parse(const char *text, TideSaslLayer *ret_layer)
   return FALSE;
 }
 
-static guint32
-read_u32(const guint8 *at)
-{
-  return GUINT32_FROM_BE(tide_load_u32(at));
-}
-
 static void
-append_message(TideBuffer *out, TideSaslCode code, TideBytes payload)
+append_message(TideBuffer *out, guint8 code, TideBytes payload)
 {
   guint32 length = GUINT32_TO_BE((guint32)payload.len);
-  tide_buffer_append_byte(out, (guint8)code);
+  tide_buffer_append_byte(out, code);
   tide_buffer_append(out, &length, sizeof length);
   tide_buffer_append_bytes(out, payload);
 }
@@ -66,29 +65,70 @@ append_message(TideBuffer *out, TideSaslCode code, TideBytes payload)
 void
 tide_sasl_negotiation_start(TideSaslNegotiation *negotiation, TideBytes token, TideBuffer *out)
 {
-  append_message(out, TIDE_SASL_CODE_START, TIDE_BYTES_LITERAL("GSSAPI"));
-  append_message(out, TIDE_SASL_CODE_OK, token);
+  append_message(out, CODE_START, TIDE_BYTES_LITERAL("GSSAPI"));
+  append_message(out, CODE_OK, token);
+}
+
+/* What the gateway's words mean. They come from its Java's SASL; measured with HBase 2.6.1 and Java 17. */
+static const struct {
+  const char *words;
+  const char *meaning; /* with the target as its only argument */
+} refusals[] = {
+    {"GSS initiate failed",
+     "it could not use the ticket for '%s': 'hbase.sasl.service' and 'hbase.sasl.host' must be the two parts of its "
+     "'hbase.thrift.kerberos.principal', and its keytab must hold the newest key of it"},
+    {"Failure to initialize security context",
+     "it has no key for its own host name: the host in its 'hbase.thrift.kerberos.principal' (here '%s') must be what "
+     "its machine calls itself; the gateway's configuration or host name is to be mended"},
+    {"Problem with callback handler",
+     "it took the ticket for '%s', and not the user or the layer of protection: look for 'not authorized' in its log"},
+    {"Unsupported mechanism type",
+     "it takes other mechanisms than Kerberos (GSSAPI) for '%s': it is no HBase gateway with "
+     "'hbase.thrift.security.qop'"},
+};
+
+/* The gateway said BAD or ERROR, with @text. Always fails. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+static gboolean
+set_refused(const TideSaslNegotiation *negotiation, TideBytes text, GError **error)
+{
+  g_autofree char *shown = tide_bytes_printable(tide_bytes(text.data, MIN(text.len, TEXT_MAX_BYTES)));
+  g_autofree char *meaning = NULL;
+  for (gsize i = 0; i < G_N_ELEMENTS(refusals) && meaning == NULL; i++) {
+    if (strstr(shown, refusals[i].words) != NULL)
+      meaning = g_strdup_printf(refusals[i].meaning, negotiation->target);
+  }
+  return tide_fail(error, TIDE_ERROR_CONNECT, "gateway '%s' refused to authenticate ('%s'): %s", negotiation->peer,
+                   shown, meaning != NULL ? meaning : "its log says more");
+}
+#pragma GCC diagnostic pop
+
+/* @begun: what came in the place of an answer. Always fails. */
+static gboolean
+set_foreign(const char *peer, TideBytes begun, GError **error)
+{
+  if (tide_bytes_begin_with(begun, TIDE_BYTES_LITERAL("HTTP")))
+    return tide_fail(
+        error, TIDE_ERROR_WRONG_SERVICE,
+        "'%s' answers the SASL negotiation in HTTP: give the gateway as http://HOST:PORT/, without 'sasl:'", peer);
+  if (begun.len >= 2 && begun.data[0] == 0x15 &&
+      begun.data[1] == 0x03) /* a TLS server's alert to what is no handshake */
+    return tide_fail(error, TIDE_ERROR_WRONG_SERVICE,
+                     "'%s' answers the SASL negotiation in TLS: give the gateway as thrift+tls://HOST:PORT or https://",
+                     peer);
+  return tide_fail(error, TIDE_ERROR_WRONG_SERVICE,
+                   "'%s' answers the SASL negotiation with other bytes: it is no HBase gateway with "
+                   "'hbase.thrift.security.qop'; remove 'sasl:' for one without",
+                   peer);
 }
 
 /* Always fails. @problem: string literal, the end of "the gateway ...". */
 static gboolean
 set_protocol_error(const TideSaslNegotiation *negotiation, const char *problem, GError **error)
 {
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT, "gateway '%s' broke the rules of SASL: it %s", negotiation->peer,
-              problem);
-  return FALSE;
-}
-
-static gboolean
-take_token(TideSaslNegotiation *negotiation, TideBytes token, TideBuffer *out, GError **error)
-{
-  if (++negotiation->n_tokens > TOKENS_MAX)
-    return set_protocol_error(negotiation, "asks for ever more tokens", error);
-  g_auto(TideBuffer) answer = {0};
-  if (!negotiation->mechanism->step(negotiation->context, token, &answer, &negotiation->is_proven, error))
-    return FALSE;
-  append_message(out, TIDE_SASL_CODE_OK, tide_buffer_bytes(&answer)); /* an empty one asks for the offer */
-  return TRUE;
+  return tide_fail(error, TIDE_ERROR_CONNECT, "gateway '%s' broke the rules of SASL: it %s", negotiation->peer,
+                   problem);
 }
 
 /* Always fails. */
@@ -102,27 +142,11 @@ set_no_layer(const TideSaslNegotiation *negotiation, guint offered, GError **err
   }
   if (names->len == 0)
     return set_protocol_error(negotiation, "offers no layer of protection that SASL knows", error);
-  g_set_error(
-      error, TIDE_ERROR, TIDE_ERROR_CONNECT,
+  return tide_fail(
+      error, TIDE_ERROR_CONNECT,
       "gateway '%s' requires %s ('hbase.thrift.security.qop'), and 'hbase.sasl.qop' is '%s': set it to auto, or "
       "change the gateway",
       negotiation->peer, names->str, tide_sasl_layer_name(negotiation->wanted));
-  return FALSE;
-}
-
-static gboolean
-choose_layer(TideSaslNegotiation *negotiation, guint offered, GError **error)
-{
-  guint possible = offered & negotiation->mechanism->layers(negotiation->context);
-  if (negotiation->wanted != TIDE_SASL_AUTO)
-    possible &= negotiation->wanted;
-  for (gsize i = 0; i < G_N_ELEMENTS(strongest_first); i++) {
-    if ((possible & strongest_first[i]) != 0) {
-      negotiation->layer = strongest_first[i];
-      return TRUE;
-    }
-  }
-  return set_no_layer(negotiation, offered, error);
 }
 
 static gboolean
@@ -133,15 +157,22 @@ take_offer(TideSaslNegotiation *negotiation, guint8 *token, gsize len, TideBuffe
     return FALSE;
   if (offer.len != OFFER_BYTES)
     return set_protocol_error(negotiation, "offers layers of protection in other than 4 bytes", error);
-  if (!choose_layer(negotiation, offer.data[0], error))
-    return FALSE;
+  guint possible = offer.data[0] & negotiation->mechanism->layers(negotiation->context);
+  if (negotiation->wanted != TIDE_SASL_AUTO)
+    possible &= negotiation->wanted;
+  gsize chosen = 0;
+  while (chosen < G_N_ELEMENTS(strongest_first) && (possible & strongest_first[chosen]) == 0)
+    chosen++;
+  if (chosen == G_N_ELEMENTS(strongest_first))
+    return set_no_layer(negotiation, offer.data[0], error);
+  negotiation->layer = strongest_first[chosen];
   guint32 own_max_bytes = negotiation->layer == TIDE_SASL_AUTH ? 0 : OWN_MAX_BYTES;
   guint32 choice = GUINT32_TO_BE((guint32)negotiation->layer << 24 | own_max_bytes);
   TideBytes part = tide_bytes(&choice, sizeof choice); /* no authorization id behind it: we act as who we are */
   g_auto(TideBuffer) wrapped = {0};
   if (!negotiation->mechanism->wrap(negotiation->context, FALSE, &part, 1, &wrapped, error))
     return FALSE;
-  append_message(out, TIDE_SASL_CODE_OK, tide_buffer_bytes(&wrapped));
+  append_message(out, CODE_OK, tide_buffer_bytes(&wrapped));
   negotiation->has_chosen = TRUE;
   return TRUE;
 }
@@ -153,31 +184,32 @@ take_ok(TideSaslNegotiation *negotiation, guint8 *payload, gsize len, TideBuffer
     return set_protocol_error(negotiation, "goes on after the layer was chosen", error);
   if (negotiation->is_proven)
     return take_offer(negotiation, payload, len, out, error);
-  return take_token(negotiation, tide_bytes(payload, len), out, error);
+  if (++negotiation->n_tokens > TOKENS_MAX)
+    return set_protocol_error(negotiation, "asks for ever more tokens", error);
+  g_auto(TideBuffer) answer = {0};
+  if (!negotiation->mechanism->step(negotiation->context, tide_bytes(payload, len), &answer, &negotiation->is_proven,
+                                    error))
+    return FALSE;
+  append_message(out, CODE_OK, tide_buffer_bytes(&answer)); /* an empty one asks for the offer */
+  return TRUE;
 }
 
-static TideSaslStatus
-take_message(TideSaslNegotiation *negotiation, TideSaslCode code, guint8 *payload, gsize len, TideBuffer *out,
-             GError **error)
+static gboolean
+take_message(TideSaslNegotiation *negotiation, guint8 code, guint8 *payload, gsize len, TideBuffer *out, GError **error)
 {
   switch (code) {
-  case TIDE_SASL_CODE_OK:
-    return take_ok(negotiation, payload, len, out, error) ? TIDE_SASL_GO_ON : TIDE_SASL_FAILED;
-  case TIDE_SASL_CODE_COMPLETE:
-    if (negotiation->has_chosen)
-      return TIDE_SASL_DONE;
-    (void)set_protocol_error(negotiation, "says that all is settled before it has proven who it is", error);
-    return TIDE_SASL_FAILED;
-  case TIDE_SASL_CODE_BAD:
-  case TIDE_SASL_CODE_ERROR:
+  case CODE_OK:
+    return take_ok(negotiation, payload, len, out, error);
+  case CODE_COMPLETE:
+    return negotiation->has_chosen ||
+           set_protocol_error(negotiation, "says that all is settled before it has proven who it is", error);
+  case CODE_BAD:
+  case CODE_ERROR:
     negotiation->is_refused = !negotiation->is_proven;
-    tide_sasl_set_refused(negotiation->peer, negotiation->target, tide_bytes(payload, len), error);
-    return TIDE_SASL_FAILED;
-  case TIDE_SASL_CODE_START:
-    break;
+    return set_refused(negotiation, tide_bytes(payload, len), error);
+  default:
+    return set_protocol_error(negotiation, "begins a negotiation of its own", error);
   }
-  (void)set_protocol_error(negotiation, "begins a negotiation of its own", error);
-  return TIDE_SASL_FAILED;
 }
 
 TideSaslStatus
@@ -188,11 +220,11 @@ tide_sasl_negotiation_feed(TideSaslNegotiation *negotiation, guint8 *received, g
   if (len < HEAD_BYTES)
     return TIDE_SASL_MORE;
   guint8 code = received[0];
-  if (code < TIDE_SASL_CODE_START || code > TIDE_SASL_CODE_COMPLETE) {
-    tide_sasl_set_foreign(negotiation->peer, tide_bytes(received, len), error);
+  if (code < CODE_START || code > CODE_COMPLETE) {
+    (void)set_foreign(negotiation->peer, tide_bytes(received, len), error);
     return TIDE_SASL_FAILED;
   }
-  gsize payload_bytes = read_u32(received + 1);
+  gsize payload_bytes = GUINT32_FROM_BE(tide_load_u32(received + 1));
   if (payload_bytes > TIDE_SASL_MESSAGE_MAX_BYTES) {
     (void)set_protocol_error(negotiation, "announces a message that is too long", error);
     return TIDE_SASL_FAILED;
@@ -200,5 +232,37 @@ tide_sasl_negotiation_feed(TideSaslNegotiation *negotiation, guint8 *received, g
   if (len - HEAD_BYTES < payload_bytes)
     return TIDE_SASL_MORE;
   *ret_used = HEAD_BYTES + payload_bytes;
-  return take_message(negotiation, (TideSaslCode)code, received + HEAD_BYTES, payload_bytes, out, error);
+  if (!take_message(negotiation, code, received + HEAD_BYTES, payload_bytes, out, error))
+    return TIDE_SASL_FAILED;
+  return code == CODE_COMPLETE ? TIDE_SASL_DONE : TIDE_SASL_GO_ON;
+}
+
+void
+tide_sasl_set_silent(const char *peer, gint64 waited_ms, GError **error)
+{
+  if (waited_ms >= 0)
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT,
+                "gateway '%s' gave no answer to the SASL negotiation within %" G_GINT64_FORMAT
+                " ms: one that is starting or overloaded is as silent, and one without 'hbase.thrift.security.qop': "
+                "remove 'sasl:' for that",
+                peer, waited_ms);
+  else
+    g_set_error(
+        error, TIDE_ERROR, TIDE_ERROR_CONNECT,
+        "gateway '%s' closed the connection on the SASL negotiation: a proxy with no gateway behind it does so, "
+        "TLS before one (write 'thrift+tls://HOST:PORT'), and a framed one, which has no SASL (remove 'sasl:')",
+        peer);
+}
+
+gboolean
+tide_sasl_is_answer(const char *peer, TideBytes begun, GError **error)
+{
+  /* BAD, and a text below 64 KiB: its length begins with two bytes of 0 */
+  if (begun.len < 5 || begun.data[0] != CODE_BAD || begun.data[1] != 0 || begun.data[2] != 0)
+    return FALSE;
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
+              "gateway '%s' wants Kerberos (SASL): set 'hbase.sasl.service' to the first part of its "
+              "'hbase.thrift.kerberos.principal', and 'hbase.kerberos.keytab'",
+              peer);
+  return TRUE;
 }

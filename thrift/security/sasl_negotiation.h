@@ -75,4 +75,17 @@ void tide_sasl_negotiation_start(TideSaslNegotiation *negotiation, TideBytes tok
 TideSaslStatus tide_sasl_negotiation_feed(TideSaslNegotiation *negotiation, guint8 *received, gsize len,
                                           gsize *ret_used, TideBuffer *out, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* ---- what the peer's answer, or its silence, means, and what the operator can do about it ---- */
+
+/* Nothing came in answer, for @waited_ms or until the peer closed (-1). Sets CONNECT: a gateway that hangs or restarts
+ * does the same. */
+void tide_sasl_set_silent(const char *peer, gint64 waited_ms, GError **error);
+
+/* What a gateway with SASL answers at once, where it is silent to all else of a plain client: the wish for a mechanism
+ * that there is not. */
+#define TIDE_SASL_QUESTION TIDE_BYTES_LITERAL("\1\0\0\0\1?")
+
+/* TRUE, and WRONG_SERVICE, when @begun is its answer. */
+gboolean tide_sasl_is_answer(const char *peer, TideBytes begun, GError **error);
+
 G_END_DECLS

@@ -70,12 +70,10 @@ read_application_exception(const TideReply *reply, TideWireReader *reader, GErro
     return FALSE;
   g_autofree char *text = one_line(message);
   if (type == UNKNOWN_METHOD)
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE, "the gateway does not know the call '%s': %s",
-                reply->method, text);
-  else
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_APPLICATION, "the gateway failed in '%s': %s (exception type %d)",
-                reply->method, text, type);
-  return FALSE;
+    return tide_fail(error, TIDE_ERROR_WRONG_SERVICE, "the gateway does not know the call '%s': %s", reply->method,
+                     text);
+  return tide_fail(error, TIDE_ERROR_APPLICATION, "the gateway failed in '%s': %s (exception type %d)", reply->method,
+                   text, type);
 }
 
 /* Whether the reply could be read so far; only of one that could not is a text made. */
@@ -99,21 +97,16 @@ open_reply(const TideReply *reply, TideWireReader *reader, GError **error)
   if (!tide_bytes_equal(head.name, tide_bytes_of_string(reply->method))) {
     TideBytes shown = tide_bytes(head.name.data, MIN(head.name.len, 64));
     g_autofree char *name = tide_bytes_printable(shown);
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_PROTOCOL, "'%s' was answered with a reply to '%s'", reply->method, name);
-    return FALSE;
+    return tide_fail(error, TIDE_ERROR_PROTOCOL, "'%s' was answered with a reply to '%s'", reply->method, name);
   }
-  if (head.sequence_id != reply->sequence_id) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_PROTOCOL, "call %d of '%s' was answered with the reply to call %d",
-                reply->sequence_id, reply->method, head.sequence_id);
-    return FALSE;
-  }
+  if (head.sequence_id != reply->sequence_id)
+    return tide_fail(error, TIDE_ERROR_PROTOCOL, "call %d of '%s' was answered with the reply to call %d",
+                     reply->sequence_id, reply->method, head.sequence_id);
   if (head.type == TIDE_MESSAGE_EXCEPTION)
     return read_application_exception(reply, reader, error);
-  if (head.type != TIDE_MESSAGE_REPLY) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_PROTOCOL, "'%s' was answered with a message of type %d", reply->method,
-                (int)head.type);
-    return FALSE;
-  }
+  if (head.type != TIDE_MESSAGE_REPLY)
+    return tide_fail(error, TIDE_ERROR_PROTOCOL, "'%s' was answered with a message of type %d", reply->method,
+                     (int)head.type);
   return TRUE;
 }
 
@@ -168,9 +161,8 @@ tide_reply_read_result(const TideReply *reply, TideReadSuccess read_success, gpo
   if (!refused)
     return TRUE;
   g_autofree char *text = one_line(refusal);
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_GATEWAY, "the gateway refused '%s'%s: %s", reply->method,
-              for_good ? " for good" : "", text[0] != '\0' ? text : "it gave no reason");
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_GATEWAY, "the gateway refused '%s'%s: %s", reply->method,
+                   for_good ? " for good" : "", text[0] != '\0' ? text : "it gave no reason");
 }
 
 gboolean

@@ -53,10 +53,8 @@ tide_wire_reader_check(const TideWireReader *reader, const char *what, GError **
 {
   if (reader->status == TIDE_WIRE_OK)
     return TRUE;
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_PROTOCOL,
-              "cannot read %s: %s at byte %" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT, what, reader->problem,
-              reader->problem_offset, reader->len);
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_PROTOCOL, "cannot read %s: %s at byte %" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT,
+                   what, reader->problem, reader->problem_offset, reader->len);
 }
 
 /* The next @n bytes, or NULL. */

@@ -1,5 +1,5 @@
 /* Each failure of Kerberos has its sentence: what the codes, and Kerberos's own, often misleading, words come to. */
-#include "thrift/security/kerberos_failure.h"
+#include "thrift/security/gss_context.h"
 
 #include <gssapi/gssapi.h>
 #include <krb5.h>
