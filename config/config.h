@@ -23,7 +23,7 @@ typedef enum TideAssignment { TIDE_ASSIGNMENT_EAGER, TIDE_ASSIGNMENT_COOPERATIVE
 typedef enum TideLostOffsets { TIDE_LOST_OFFSETS_HOLD, TIDE_LOST_OFFSETS_CONTINUE } TideLostOffsets;
 typedef enum TideStartup { TIDE_STARTUP_WAIT, TIDE_STARTUP_FAIL } TideStartup;
 
-/* A property handed to librdkafka as it is. Whether it is one is for kafka/kafka_check.h: only librdkafka knows them
+/* A property handed to librdkafka as it is. Whether it is one is for kafka/kafka_conf.h: only librdkafka knows them
  * all. */
 typedef struct TideKafkaProperty {
   char *name;                  /* owned */

@@ -8,7 +8,7 @@
 #include "commands/cli/version.h"
 #include "commands/run_reload.h"
 #include "dead_letters/dead_letter_queue.h"
-#include "kafka/kafka_check.h"
+#include "kafka/kafka_conf.h"
 #include "service/http.h"
 #include "service/notify.h"
 #include "service/pipeline.h"

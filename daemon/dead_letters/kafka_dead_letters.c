@@ -2,9 +2,8 @@
 
 #include "dead_letters/kafka_dead_letter.h"
 #include "kafka/kafka_conf.h"
-#include "kafka/kafka_fault.h"
+#include "kafka/kafka_error.h"
 #include "kafka/kafka_producer.h"
-#include "kafka/kafka_right.h"
 #include "util/clock.h"
 #include "util/error.h"
 
@@ -50,7 +49,7 @@ static char *
 describe_denied(const TideKafkaDeadLetters *dead_letters, const char *what)
 {
   g_autofree char *missing =
-      tide_kafka_right_missing(&dead_letters->config->kafka, TIDE_KAFKA_RIGHT_WRITE, dead_letters->topic);
+      tide_kafka_acl_hint(&dead_letters->config->kafka, TIDE_KAFKA_ACL_WRITE, dead_letters->topic);
   return g_strdup_printf("%s, and IdempotentWrite on the cluster where brokers are older than 2.8 (%s)", missing, what);
 }
 
@@ -58,7 +57,7 @@ describe_denied(const TideKafkaDeadLetters *dead_letters, const char *what)
 static char *
 describe(const TideKafkaDeadLetters *dead_letters, rd_kafka_t *kafka, rd_kafka_resp_err_t code)
 {
-  g_autofree char *what = tide_kafka_fault_describe(kafka, &code);
+  g_autofree char *what = tide_kafka_error_describe(kafka, &code);
   switch (code) {
   case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
   case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
@@ -126,7 +125,7 @@ note_broker_fault(rd_kafka_t *kafka, int code, const char *reason, void *opaque)
 {
   TideKafkaDeadLetters *dead_letters = ((Producer *)opaque)->owner;
   g_free(dead_letters->broker_fault);
-  dead_letters->broker_fault = tide_kafka_fault_explain(kafka, reason);
+  dead_letters->broker_fault = tide_kafka_error_explain(kafka, reason);
 }
 
 /* ---- life ---- */

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kafka/kafka_conf.h"
+#include "model/message.h"
 
 G_BEGIN_DECLS
 
@@ -36,5 +37,9 @@ gboolean tide_kafka_client_find_topic(const TideKafkaConfig *config, const char 
 /* KAFKA: no answer, with the first thing that was said of a broker, which is the cause where @result is only a timeout.
  */
 void tide_kafka_client_set_error(TideKafkaClient *client, rd_kafka_resp_err_t result, GError **error);
+
+/* @raw, one without an error, in the form that the mapping reads. Everything in the result is borrowed from it.
+ * Allocates: nothing. Threads: any. */
+TideMessage tide_kafka_message(const rd_kafka_message_t *raw);
 
 G_END_DECLS

@@ -2,7 +2,7 @@
 
 #include "config/topic_pattern.h"
 #include "kafka/kafka_client.h"
-#include "kafka/kafka_right.h"
+#include "kafka/kafka_error.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/lock.h"
@@ -220,8 +220,8 @@ list_partitions(TideKafkaGoal *goal, GError **error)
   for (char **topic = config->topics; *topic != NULL; topic++) {
     if (**topic == '^' || has_topic(list, *topic))
       continue;
-    g_autofree char *absent = tide_kafka_right_absent(config, TIDE_KAFKA_RIGHT_READ, *topic,
-                                                      tide_kafka_client_ask_by_name(goal->client, *topic, QUESTION_MS));
+    g_autofree char *absent = tide_kafka_acl_hint_absent(
+        config, TIDE_KAFKA_ACL_READ, *topic, tide_kafka_client_ask_by_name(goal->client, *topic, QUESTION_MS));
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_NOT_FOUND, "topic '%s' %s", *topic, absent);
     rd_kafka_topic_partition_list_destroy(list);
     return NULL;

@@ -1,7 +1,7 @@
 #include "kafka/kafka_producer.h"
 
 #include "kafka/kafka_conf.h"
-#include "kafka/kafka_fault.h"
+#include "kafka/kafka_error.h"
 #include "util/error.h"
 
 /* While the queue is full, room comes with the next delivery report. */
@@ -25,7 +25,7 @@ count_delivery(rd_kafka_t *kafka, const rd_kafka_message_t *message, void *opaqu
   }
   rd_kafka_resp_err_t code = message->err;
   if (producer->failure == NULL)
-    producer->failure = tide_kafka_fault_describe(kafka, &code);
+    producer->failure = tide_kafka_error_describe(kafka, &code);
 }
 
 static void
@@ -33,7 +33,7 @@ note_broker_fault(rd_kafka_t *kafka, int code, const char *reason, void *opaque)
 {
   TideKafkaProducer *producer = opaque;
   g_free(producer->broker_fault);
-  producer->broker_fault = tide_kafka_fault_explain(kafka, reason);
+  producer->broker_fault = tide_kafka_error_explain(kafka, reason);
 }
 
 TideKafkaProducer *
@@ -124,7 +124,7 @@ tide_kafka_producer_send(TideKafkaProducer *producer, const TideKafkaProducerRec
   if (result == RD_KAFKA_RESP_ERR__QUEUE_FULL)
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_CANCELLED, "stopped while the queue to '%s' was full", record->topic);
   else if (result != RD_KAFKA_RESP_ERR_NO_ERROR) {
-    g_autofree char *what = tide_kafka_fault_describe(producer->kafka, &result);
+    g_autofree char *what = tide_kafka_error_describe(producer->kafka, &result);
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_KAFKA, "cannot send to '%s': %s", record->topic, what);
   }
   return result == RD_KAFKA_RESP_ERR_NO_ERROR;

@@ -1,14 +1,12 @@
 #include "kafka/kafka_source.h"
 
 #include "config/config_source.h"
-#include "kafka/kafka_commit.h"
+#include "kafka/group_offsets.h"
+#include "kafka/kafka_client.h"
 #include "kafka/kafka_conf.h"
-#include "kafka/kafka_fault.h"
-#include "kafka/kafka_message.h"
-#include "kafka/kafka_refill.h"
-#include "kafka/kafka_right.h"
-#include "kafka/kafka_rouse.h"
+#include "kafka/kafka_error.h"
 #include "kafka/kafka_start.h"
+#include "kafka/kafka_wakeup.h"
 #include "util/backoff.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -239,9 +237,9 @@ describe_unlocated(const TideKafkaSource *source, const rd_kafka_topic_partition
 {
   const TideKafkaConfig *config = &source->options.config->kafka;
   if (at->err == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED)
-    return tide_kafka_right_missing(config, TIDE_KAFKA_RIGHT_GROUP, config->group);
+    return tide_kafka_acl_hint(config, TIDE_KAFKA_ACL_GROUP, config->group);
   if (at->err == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED)
-    return tide_kafka_right_missing(config, TIDE_KAFKA_RIGHT_READ, at->topic);
+    return tide_kafka_acl_hint(config, TIDE_KAFKA_ACL_READ, at->topic);
   return g_strdup_printf("topic '%s' partition %d: %s", at->topic, at->partition, rd_kafka_err2str(at->err));
 }
 
@@ -439,8 +437,8 @@ report_denied(TideKafkaSource *source, const rd_kafka_message_t *raw, guint16 sl
   const TideKafkaConfig *config = &source->options.config->kafka;
   gboolean is_group = raw->err == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED;
   const char *topic = raw->rkt != NULL ? rd_kafka_topic_name(raw->rkt) : config->topics[0];
-  g_autofree char *missing = tide_kafka_right_missing(config, is_group ? TIDE_KAFKA_RIGHT_GROUP : TIDE_KAFKA_RIGHT_READ,
-                                                      is_group ? config->group : topic);
+  g_autofree char *missing = tide_kafka_acl_hint(config, is_group ? TIDE_KAFKA_ACL_GROUP : TIDE_KAFKA_ACL_READ,
+                                                 is_group ? config->group : topic);
   g_autofree char *whole = g_strdup_printf("%s (%s)", missing, text);
   if (slot != NO_SLOT) {
     SlotName *name = name_of(source, slot);
@@ -498,7 +496,7 @@ on_error(rd_kafka_t *kafka, int code, const char *reason, void *opaque)
     report_fatal(source);
     return;
   }
-  g_autofree char *explained = tide_kafka_fault_explain(kafka, reason);
+  g_autofree char *explained = tide_kafka_error_explain(kafka, reason);
   report(source, TIDE_INPUT_TROUBLE_CLIENT, NO_SLOT, explained);
 }
 

@@ -2,9 +2,8 @@
 
 #include "config/topic_pattern.h"
 #include "kafka/kafka_client.h"
-#include "kafka/kafka_message.h"
-#include "kafka/kafka_refill.h"
-#include "kafka/kafka_right.h"
+#include "kafka/kafka_error.h"
+#include "kafka/kafka_wakeup.h"
 #include "util/clock.h"
 #include "util/error.h"
 
@@ -131,8 +130,8 @@ find_one(TideTopicReader *reader, GArray *parts, const struct rd_kafka_metadata 
   }
   if (add_topics(parts, metadata, wanted))
     return TRUE;
-  g_autofree char *absent = tide_kafka_right_absent(
-      reader->config, TIDE_KAFKA_RIGHT_READ, wanted,
+  g_autofree char *absent = tide_kafka_acl_hint_absent(
+      reader->config, TIDE_KAFKA_ACL_READ, wanted,
       wanted[0] == '^' ? RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART
                        : tide_kafka_client_ask_by_name(reader->client, wanted, answer_ms(reader)));
   g_set_error(error, TIDE_ERROR, TIDE_ERROR_NOT_FOUND, "topic '%s' %s", wanted, absent);
@@ -492,4 +491,92 @@ tide_topic_reader_read(TideTopicReader *reader, const GArray *parts, const GArra
   rd_kafka_queue_destroy(reading.queue);
   g_free(reading.open);
   return ok;
+}
+
+/* ---- some messages of one topic ---- */
+
+typedef struct Sampling {
+  const TideKafkaReadRequest *request; /* borrowed */
+  TideKafkaReadFunc func;
+  gpointer data;
+  guint64 *counts; /* owned: messages handed out of each partition */
+  guint64 share;   /* of each partition */
+  TideKafkaReadResult result;
+} Sampling;
+
+static gint64
+take_sample(const TideMessage *message, guint part, gpointer data)
+{
+  Sampling *sampling = data;
+  sampling->result.n_messages++;
+  if (!sampling->func(message, sampling->data) || sampling->result.n_messages >= sampling->request->max_messages)
+    return TIDE_TOPIC_STOP;
+  return ++sampling->counts[part] < sampling->share ? message->offset + 1 : TIDE_TOPIC_END;
+}
+
+static GArray *
+make_spans(const Sampling *sampling, const GArray *parts)
+{
+  const TideKafkaReadRequest *request = sampling->request;
+  GArray *spans = g_array_new(FALSE, FALSE, sizeof(TideTopicSpan));
+  for (guint i = 0; i < parts->len; i++) {
+    const TideTopicPart *part = &g_array_index(parts, TideTopicPart, i);
+    TideTopicSpan span = {i, RD_KAFKA_OFFSET_BEGINNING, TIDE_TOPIC_END};
+    if (request->to_present_end)
+      span = (TideTopicSpan){i, part->first, part->last};
+    else if (request->newest)
+      span.begin = RD_KAFKA_OFFSET_TAIL((gint64)sampling->share);
+    g_array_append_val(spans, span);
+  }
+  return spans;
+}
+
+static gboolean
+read_parts(Sampling *sampling, TideTopicReader *reader, const GArray *parts, GError **error)
+{
+  guint64 n = MAX(parts->len, 1), max = sampling->request->max_messages;
+  g_autofree guint64 *counts = g_new0(guint64, n);
+  sampling->counts = counts;
+  sampling->share = MAX(max / n + (max % n > 0), 1);
+  g_autoptr(GArray) spans = make_spans(sampling, parts);
+  g_autoptr(GError) fault = NULL;
+  if (tide_topic_reader_read(reader, parts, spans, take_sample, sampling, &fault))
+    return TRUE;
+  sampling->result.timed_out = sampling->result.n_messages > 0;
+  if (!sampling->result.timed_out)
+    g_propagate_error(error, g_steal_pointer(&fault));
+  return sampling->result.timed_out;
+}
+
+gboolean
+tide_kafka_read(const TideKafkaConfig *config, const TideKafkaReadRequest *request, TideKafkaReadFunc func,
+                gpointer data, TideKafkaReadResult *ret_result, GError **error)
+{
+  TideTopicReaderOptions options = {.answer_ms = request->timeout_ms,
+                                    .silence_ms = request->timeout_ms,
+                                    .is_total = !request->to_present_end,
+                                    .max_open = G_MAXUINT};
+  Sampling sampling = {.request = request, .func = func, .data = data};
+  const char *const topics[] = {request->topic, NULL};
+  g_autoptr(TideTopicReader) reader = tide_topic_reader_new(config, &options, error);
+  g_autoptr(GArray) parts = reader == NULL            ? NULL
+                            : request->to_present_end ? tide_topic_reader_find(reader, topics, error)
+                                                      : tide_topic_reader_list(reader, topics, error);
+  if (parts == NULL || !read_parts(&sampling, reader, parts, error))
+    return FALSE;
+  *ret_result = sampling.result;
+  return TRUE;
+}
+
+const char *
+tide_kafka_reader_topic(const TideKafkaConfig *config, const char *given, GError **error)
+{
+  if (given != NULL)
+    return given;
+  gboolean one = config->topics[1] == NULL;
+  if (one && config->topics[0][0] != '^')
+    return config->topics[0];
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "the configuration names %s: say which topic with '--topic'",
+              one ? "a pattern of topics" : "several topics");
+  return NULL;
 }

@@ -61,7 +61,7 @@ WALLS = {
                                  ["thrift/*"]),
     "MIT Kerberos": (r"(?:krb5|gssapi/)", r"(?:gss|krb5)_[a-z]|GSS_[CS]_|KRB5", ["thrift/security/*"]),
     "OpenSSL": (r"openssl/", r"(?:SSL|X509|BIO|ERR|EVP|PEM)_[a-z]", ["thrift/client/tls_*", "thrift/http/http_messages.c", "daemon/http/server_tls.c",
-                                                                                "daemon/kafka/kafka_fault.c"]),
+                                                                                "daemon/kafka/kafka_error.c"]),
     "libcurl": (r"curl/", r"(?:curl|CURL)_?[a-zA-Z]*_", ["thrift/http/*", "daemon/registry/*", "daemon/commands/status/status_page.c"]),
     "libyaml": (r"yaml\.h", r"yaml_(?:parser|event|token|document|emitter)_", ["config/yaml/*"]),
     "libsystemd": (r"systemd/", r"sd_(?:notify|watchdog|journal|booted|listen)", ["daemon/service/notify.c"]),

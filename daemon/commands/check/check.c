@@ -9,7 +9,7 @@
 #include "commands/tables/table_state.h"
 #include "gateway/certificate_watch.h"
 #include "gateway/cluster_memory.h"
-#include "kafka/kafka_check.h"
+#include "kafka/kafka_conf.h"
 #include "model/table/dated_table.h"
 #include "tables/declared_table.h"
 #include "thrift/client/access_denied.h"

@@ -1,8 +1,7 @@
 /* Checks the brokers: what of them would keep `tidemark run` from working. */
 #include "commands/check/list.h"
-#include "kafka/dead_letter_topic.h"
 #include "kafka/kafka_library.h"
-#include "kafka/kafka_look.h"
+#include "kafka/kafka_preflight.h"
 #include "thrift/client/resolver.h"
 #include "util/clock.h"
 
@@ -43,7 +42,7 @@ add_topic(TideCheckList *list, const TideSeenTopic *topic)
 }
 
 static void
-add_group(TideCheckList *list, const char *name, const TideKafkaLook *look)
+add_group(TideCheckList *list, const char *name, const TideKafkaPreflight *look)
 {
   g_autofree char *strangers =
       look->strangers == NULL
@@ -69,7 +68,7 @@ add_group(TideCheckList *list, const char *name, const TideKafkaLook *look)
 }
 
 static void
-add_dead_letters(TideCheckList *list, const char *name, const TideKafkaLook *look)
+add_dead_letters(TideCheckList *list, const char *name, const TideKafkaPreflight *look)
 {
   gboolean is_problem = FALSE;
   const TideTopicSettings *settings = (const TideTopicSettings *)(gconstpointer)look->settings->data;
@@ -157,7 +156,7 @@ tide_check_kafka(const TideConfig *config, TideCheckList *list)
 {
   add_library(list);
   g_autoptr(GError) error = NULL;
-  g_autoptr(TideKafkaLook) look = tide_kafka_look(config, KAFKA_TIMEOUT_MS, &error);
+  g_autoptr(TideKafkaPreflight) look = tide_kafka_preflight(config, KAFKA_TIMEOUT_MS, &error);
   if (look == NULL) {
     tide_check_list_add(list, "brokers", config->kafka.brokers, TIDE_CHECK_UNAVAILABLE, error->message);
     add_unseen(config, list);

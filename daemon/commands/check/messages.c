@@ -2,7 +2,7 @@
 #include "commands/check/list.h"
 #include "commands/cli/overwritten_cells.h"
 #include "commands/cli/time_argument.h"
-#include "kafka/kafka_reader.h"
+#include "kafka/kafka_topic_reader.h"
 #include "mapping/mapping.h"
 
 /* Of a topic: enough for some rounds of all its devices, few enough to be read in seconds. */

@@ -1,7 +1,7 @@
 #include "commands/cli/load_config.h"
 
 #include "commands/cli/output.h"
-#include "kafka/kafka_check.h"
+#include "kafka/kafka_conf.h"
 #include "util/error.h"
 
 const char *

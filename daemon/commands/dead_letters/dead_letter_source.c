@@ -6,7 +6,7 @@
 #include "dead_letters/dead_letter_file.h"
 #include "dead_letters/dead_letter_json.h"
 #include "dead_letters/kafka_dead_letter.h"
-#include "kafka/kafka_reader.h"
+#include "kafka/kafka_topic_reader.h"
 #include "util/error.h"
 
 #include <errno.h>

@@ -7,7 +7,7 @@
 #include "commands/cli/time_argument.h"
 #include "commands/explain/explained_message.h"
 #include "config/config_source.h"
-#include "kafka/kafka_reader.h"
+#include "kafka/kafka_topic_reader.h"
 #include "util/clock.h"
 
 #include <unistd.h>

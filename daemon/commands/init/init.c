@@ -11,7 +11,7 @@
 #include "config/yaml/secret.h"
 #include "config/yaml/yaml_text.h"
 #include "decode/avro_container.h"
-#include "kafka/kafka_check.h"
+#include "kafka/kafka_conf.h"
 #include "mapping/mapping.h"
 #include "util/clock.h"
 #include "util/error.h"

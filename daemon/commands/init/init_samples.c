@@ -6,7 +6,7 @@
 #include "decode/avro_container.h"
 #include "files/file_reader.h"
 #include "files/file_text.h"
-#include "kafka/kafka_reader.h"
+#include "kafka/kafka_topic_reader.h"
 #include "util/clock.h"
 #include "util/error.h"
 

@@ -4,7 +4,7 @@
 #include "commands/cli/progress.h"
 #include "commands/cli/time_argument.h"
 #include "commands/tables/split_sample.h"
-#include "kafka/kafka_reader.h"
+#include "kafka/kafka_topic_reader.h"
 #include "mapping/mapping.h"
 #include "util/clock.h"
 #include "util/error.h"

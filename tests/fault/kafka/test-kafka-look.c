@@ -1,6 +1,6 @@
 /* What brokers are asked of the topics that are needed: which is absent, and which may not be seen. */
 #include "fault/kafka/mock_kafka.h"
-#include "kafka/kafka_look.h"
+#include "kafka/kafka_preflight.h"
 #include "unit/load_text.h"
 #include "util/clock.h"
 
@@ -35,11 +35,11 @@ tear_down(Fixture *fixture, gconstpointer data)
   mock_kafka_free(fixture->kafka);
 }
 
-static TideKafkaLook *
+static TideKafkaPreflight *
 look(const Fixture *fixture)
 {
   g_autoptr(GError) error = NULL;
-  TideKafkaLook *seen = tide_kafka_look(fixture->config, TIMEOUT_MS, &error);
+  TideKafkaPreflight *seen = tide_kafka_preflight(fixture->config, TIMEOUT_MS, &error);
   g_assert_no_error(error);
   return seen;
 }
@@ -48,7 +48,7 @@ static void
 test_all_is_there(Fixture *fixture, gconstpointer data)
 {
   mock_kafka_create_topic(fixture->kafka, LETTERS, 1);
-  g_autoptr(TideKafkaLook) seen = look(fixture);
+  g_autoptr(TideKafkaPreflight) seen = look(fixture);
   const TideSeenTopic *topic = seen->topics->pdata[0];
   g_assert_cmpuint(seen->topics->len, ==, 1);
   g_assert_cmpuint(topic->n_topics, ==, 1);
@@ -68,7 +68,7 @@ test_denied_letters_are_not_to_be_created(Fixture *fixture, gconstpointer data)
     return;
   }
   mock_kafka_set_topic_error(fixture->kafka, LETTERS, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
-  g_autoptr(TideKafkaLook) seen = look(fixture);
+  g_autoptr(TideKafkaPreflight) seen = look(fixture);
   g_assert_nonnull(strstr(seen->dead_letters_fault, "may not write to topic '" LETTERS "'"));
   g_assert_null(strstr(seen->dead_letters_fault, "create it"));
 }
@@ -77,7 +77,7 @@ static void
 test_absent_letters_are_to_be_created(Fixture *fixture, gconstpointer data)
 {
   mock_kafka_set_topic_error(fixture->kafka, LETTERS, RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
-  g_autoptr(TideKafkaLook) seen = look(fixture);
+  g_autoptr(TideKafkaPreflight) seen = look(fixture);
   g_assert_nonnull(strstr(seen->dead_letters_fault, "does not exist: create it"));
 }
 
@@ -87,7 +87,7 @@ test_k13_reason_is_given(Fixture *fixture, gconstpointer data)
 {
   mock_kafka_create_topic(fixture->kafka, LETTERS, 1);
   mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_LIST_OFFSETS, RD_KAFKA_RESP_ERR_UNSUPPORTED_FOR_MESSAGE_FORMAT, 50);
-  g_autoptr(TideKafkaLook) seen = look(fixture);
+  g_autoptr(TideKafkaPreflight) seen = look(fixture);
   const TideSeenTopic *topic = seen->topics->pdata[0];
   g_assert_nonnull(strstr(topic->fault, rd_kafka_err2str(RD_KAFKA_RESP_ERR_UNSUPPORTED_FOR_MESSAGE_FORMAT)));
   g_assert_null(strstr(topic->fault, "automatically reset"));

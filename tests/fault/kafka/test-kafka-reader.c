@@ -1,6 +1,6 @@
 /* Looking at a topic without taking part: which messages come, what is left behind, and how trouble is said. */
 #include "fault/kafka/mock_kafka.h"
-#include "kafka/kafka_reader.h"
+#include "kafka/kafka_topic_reader.h"
 #include "util/clock.h"
 #include "util/error.h"
 

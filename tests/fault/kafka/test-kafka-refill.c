@@ -1,6 +1,6 @@
 /* librdkafka's prefetch queue: once it was full and is being emptied, the brokers are asked something. */
 #include "fault/pipeline/pipeline_fixture.h"
-#include "kafka/kafka_refill.h"
+#include "kafka/kafka_wakeup.h"
 #include "util/clock.h"
 
 #define TIMEOUT_US (240 * TIDE_US_PER_S)

@@ -2,7 +2,7 @@
  * brokers' silence is real. */
 #include "fault/kafka/mock_kafka.h"
 #include "kafka/kafka_conf.h"
-#include "kafka/kafka_rouse.h"
+#include "kafka/kafka_wakeup.h"
 #include "unit/load_text.h"
 #include "util/clock.h"
 

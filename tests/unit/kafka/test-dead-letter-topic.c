@@ -1,4 +1,4 @@
-#include "kafka/dead_letter_topic.h"
+#include "kafka/kafka_preflight.h"
 
 #include <string.h>
 

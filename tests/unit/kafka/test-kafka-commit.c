@@ -1,5 +1,5 @@
 /* What a commit's answer says, of every partition. */
-#include "kafka/kafka_commit.h"
+#include "kafka/group_offsets.h"
 #include "util/bytes.h"
 
 static rd_kafka_topic_partition_list_t *

@@ -1,5 +1,5 @@
-#include "kafka/kafka_check.h"
 #include "kafka/kafka_conf.h"
+#include "kafka/kafka_error.h"
 #include "unit/config-texts.h"
 #include "util/error.h"
 
@@ -83,11 +83,11 @@ static void
 test_principal_is_never_a_secret(void)
 {
   TideKafkaConfig config = config_with(TIDE_ASSIGNMENT_EAGER, NULL);
-  g_assert_null(tide_kafka_conf_principal(&config));
+  g_assert_null(tide_kafka_principal(&config));
   add_property(&config, "sasl.password", "canary", TRUE);
-  g_assert_null(tide_kafka_conf_principal(&config));
+  g_assert_null(tide_kafka_principal(&config));
   add_property(&config, "sasl.username", "meter", FALSE);
-  g_assert_cmpstr(tide_kafka_conf_principal(&config), ==, "meter");
+  g_assert_cmpstr(tide_kafka_principal(&config), ==, "meter");
   g_array_unref(config.properties);
 }
 

@@ -1,6 +1,6 @@
 /* What each librdkafka can do, and the sentences where it cannot. */
 #include "config/yaml/problem.h"
-#include "kafka/kafka_fault.h"
+#include "kafka/kafka_error.h"
 #include "kafka/kafka_library.h"
 
 #include <openssl/x509_vfy.h>
@@ -131,9 +131,9 @@ test_misleading_words_are_explained(void)
 {
   static const char refused[] = "SASL authentication error: Authentication failed during authentication due to invalid "
                                 "credentials with SASL mechanism SCRAM-SHA-512";
-  g_assert_nonnull(strstr(tide_kafka_fault_remedy(refused, "SCRAM-SHA-512", 0x020600ff), "CVE-2024-56128"));
-  g_assert_null(tide_kafka_fault_remedy(refused, "SCRAM-SHA-512", 0x020601ff));
-  g_assert_null(tide_kafka_fault_remedy(refused, "PLAIN", 0x020002ff));
+  g_assert_nonnull(strstr(tide_kafka_error_remedy(refused, "SCRAM-SHA-512", 0x020600ff), "CVE-2024-56128"));
+  g_assert_null(tide_kafka_error_remedy(refused, "SCRAM-SHA-512", 0x020601ff));
+  g_assert_null(tide_kafka_error_remedy(refused, "PLAIN", 0x020002ff));
   static const char *const told[][2] = {
       {"certificate verify failed: broker certificate could not be verified", "is for another host"},
       {"sslv3 alert bad certificate: SSL alert number 42", "ssl.certificate.location"},
@@ -144,8 +144,8 @@ test_misleading_words_are_explained(void)
       {"Server kafka/127.0.0.1@R not found in Kerberos database", "by host name"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(told); i++)
-    g_assert_nonnull(strstr(tide_kafka_fault_remedy(told[i][0], "", 0x021000ff), told[i][1]));
-  g_assert_null(tide_kafka_fault_remedy("Connection refused", "", 0x020002ff));
+    g_assert_nonnull(strstr(tide_kafka_error_remedy(told[i][0], "", 0x021000ff), told[i][1]));
+  g_assert_null(tide_kafka_error_remedy("Connection refused", "", 0x020002ff));
 }
 
 static void
@@ -163,8 +163,8 @@ test_each_fault_of_a_certificate_has_its_sentence(void)
       {X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY, "nothing in 'ssl.ca.location'"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(told); i++)
-    g_assert_nonnull(strstr(tide_kafka_fault_of_certificate(told[i].error), told[i].words));
-  g_assert_null(tide_kafka_fault_of_certificate(X509_V_OK));
+    g_assert_nonnull(strstr(tide_kafka_error_of_certificate(told[i].error), told[i].words));
+  g_assert_null(tide_kafka_error_of_certificate(X509_V_OK));
 }
 
 /* Another name for each @i. */
@@ -177,7 +177,7 @@ broker_name(guint i)
 static guint
 place_of(const char *broker)
 {
-  return g_str_hash(broker) % TIDE_KAFKA_FAULT_PLACES;
+  return g_str_hash(broker) % TIDE_KAFKA_ERROR_PLACES;
 }
 
 /* In the same place of the memory, or in another. */
@@ -197,7 +197,7 @@ assert_told(const char *broker, const char *words)
 {
   g_autofree char *reason =
       g_strdup_printf("ssl://%s/bootstrap: SSL handshake failed: certificate verify failed", broker);
-  const char *remedy = tide_kafka_fault_remedy(reason, "", 0x021000ff);
+  const char *remedy = tide_kafka_error_remedy(reason, "", 0x021000ff);
   if (strstr(remedy, words) == NULL)
     g_error("'%s' is not in '%s'", words, remedy);
 }
@@ -210,14 +210,14 @@ test_certificates_of_brokers_are_told_apart(void)
 {
   g_autofree char *ended = broker_name(0);
   g_autofree char *elsewhere = another_broker(ended, FALSE), *crowded_out = another_broker(elsewhere, TRUE);
-  tide_kafka_fault_remember_certificate(crowded_out, X509_V_ERR_CERT_NOT_YET_VALID);
-  tide_kafka_fault_remember_certificate(ended, X509_V_ERR_CERT_HAS_EXPIRED);
-  tide_kafka_fault_remember_certificate(elsewhere, X509_V_ERR_HOSTNAME_MISMATCH);
+  tide_kafka_error_remember_certificate(crowded_out, X509_V_ERR_CERT_NOT_YET_VALID);
+  tide_kafka_error_remember_certificate(ended, X509_V_ERR_CERT_HAS_EXPIRED);
+  tide_kafka_error_remember_certificate(elsewhere, X509_V_ERR_HOSTNAME_MISMATCH);
   assert_told(ended, "has ended, or one that signs it");
   assert_told(elsewhere, "for another host than 'kafka.brokers', or what the broker advertises");
   assert_told(crowded_out, OF_ALL_WAYS);
   assert_told("never.refused:9093", OF_ALL_WAYS);
-  tide_kafka_fault_remember_certificate(ended, X509_V_ERR_HOSTNAME_MISMATCH); /* renewed, wrongly */
+  tide_kafka_error_remember_certificate(ended, X509_V_ERR_HOSTNAME_MISMATCH); /* renewed, wrongly */
   assert_told(ended, "for another host than 'kafka.brokers', or what the broker advertises");
 }
 

@@ -1,6 +1,7 @@
-#include "kafka/kafka_fault.h"
+#include "kafka/kafka_error.h"
 
 #include "kafka/kafka_library.h"
+#include "util/error.h"
 
 #include <openssl/x509_vfy.h>
 #include <stdatomic.h>
@@ -8,12 +9,12 @@
 
 /* What OpenSSL found last, which librdkafka does not pass on: the hash of the broker's name, then the error. For all
  * clients together: where two brokers share a place, the one whose word is gone has the sentence of all ways. */
-static _Atomic guint64 last_certificate_errors[TIDE_KAFKA_FAULT_PLACES];
+static _Atomic guint64 last_certificate_errors[TIDE_KAFKA_ERROR_PLACES];
 
 static _Atomic guint64 *
 place_of(const char *broker)
 {
-  return &last_certificate_errors[g_str_hash(broker) % TIDE_KAFKA_FAULT_PLACES];
+  return &last_certificate_errors[g_str_hash(broker) % TIDE_KAFKA_ERROR_PLACES];
 }
 
 static guint64
@@ -23,7 +24,7 @@ certificate_error(const char *broker, int error)
 }
 
 void
-tide_kafka_fault_remember_certificate(const char *broker, int error)
+tide_kafka_error_remember_certificate(const char *broker, int error)
 {
   atomic_store(place_of(broker), certificate_error(broker, error));
 }
@@ -38,13 +39,13 @@ on_certificate(rd_kafka_t *kafka, const char *broker, int32_t broker_id, int *er
   (void)kafka, (void)broker_id, (void)depth, (void)der, (void)size, (void)opaque;
   if (*error == X509_V_OK)
     return TRUE;
-  tide_kafka_fault_remember_certificate(broker, *error);
+  tide_kafka_error_remember_certificate(broker, *error);
   g_strlcpy(reason, X509_verify_cert_error_string(*error), reason_size);
   return FALSE;
 }
 
 void
-tide_kafka_fault_watch_certificates(rd_kafka_conf_t *conf)
+tide_kafka_error_watch_certificates(rd_kafka_conf_t *conf)
 {
   char is_verified[8] = "";
   size_t size = sizeof is_verified;
@@ -54,7 +55,7 @@ tide_kafka_fault_watch_certificates(rd_kafka_conf_t *conf)
 }
 
 const char *
-tide_kafka_fault_of_certificate(int error)
+tide_kafka_error_of_certificate(int error)
 {
   switch (error) {
   case X509_V_ERR_CERT_HAS_EXPIRED:
@@ -86,7 +87,7 @@ of_certificate(const char *reason)
     return NULL;
   g_autofree char *broker = g_strndup(name + 3, (gsize)(end - name - 3));
   const guint64 last = atomic_load(place_of(broker));
-  return certificate_error(broker, (int)(guint32)last) == last ? tide_kafka_fault_of_certificate((int)(guint32)last)
+  return certificate_error(broker, (int)(guint32)last) == last ? tide_kafka_error_of_certificate((int)(guint32)last)
                                                                : NULL;
 }
 
@@ -119,7 +120,7 @@ static const struct {
 };
 
 const char *
-tide_kafka_fault_remedy(const char *reason, const char *mechanism, guint32 version)
+tide_kafka_error_remedy(const char *reason, const char *mechanism, guint32 version)
 {
   const TideKafkaLibrary library = {.version = version};
   const char *of_broker = of_certificate(reason);
@@ -136,18 +137,18 @@ tide_kafka_fault_remedy(const char *reason, const char *mechanism, guint32 versi
 }
 
 char *
-tide_kafka_fault_explain(const rd_kafka_t *kafka, const char *reason)
+tide_kafka_error_explain(const rd_kafka_t *kafka, const char *reason)
 {
   char mechanism[64];
   size_t size = sizeof mechanism;
   if (rd_kafka_conf_get(rd_kafka_conf((rd_kafka_t *)kafka), "sasl.mechanisms", mechanism, &size) != RD_KAFKA_CONF_OK)
     mechanism[0] = '\0';
-  const char *remedy = tide_kafka_fault_remedy(reason, mechanism, (guint32)rd_kafka_version());
+  const char *remedy = tide_kafka_error_remedy(reason, mechanism, (guint32)rd_kafka_version());
   return remedy != NULL ? g_strdup_printf("%s: %s", reason, remedy) : g_strdup(reason);
 }
 
 char *
-tide_kafka_fault_describe(rd_kafka_t *kafka, rd_kafka_resp_err_t *code)
+tide_kafka_error_describe(rd_kafka_t *kafka, rd_kafka_resp_err_t *code)
 {
   char reason[512];
   rd_kafka_resp_err_t fatal = rd_kafka_fatal_error(kafka, reason, sizeof reason);
@@ -157,4 +158,51 @@ tide_kafka_fault_describe(rd_kafka_t *kafka, rd_kafka_resp_err_t *code)
     return g_strdup(rd_kafka_err2str(*code));
   *code = fatal;
   return g_strdup(reason);
+}
+
+/* ---- rights ---- */
+
+const char *
+tide_kafka_principal(const TideKafkaConfig *config)
+{
+  for (guint i = 0; i < config->properties->len; i++) {
+    const TideKafkaProperty *property = &g_array_index(config->properties, TideKafkaProperty, i);
+    if (strcmp(property->name, "sasl.username") == 0 && !property->secret)
+      return property->value;
+  }
+  return NULL;
+}
+
+static const struct {
+  const char *refused, *operation, *option;
+} rights[] = {
+    [TIDE_KAFKA_ACL_READ] = {"may not read topic", "Read", "--topic"},
+    [TIDE_KAFKA_ACL_WRITE] = {"may not write to topic", "Write", "--topic"},
+    [TIDE_KAFKA_ACL_GROUP] = {"may not be in group", "Read", "--group"},
+};
+
+char *
+tide_kafka_acl_hint(const TideKafkaConfig *config, TideKafkaAcl right, const char *name)
+{
+  const char *user = tide_kafka_principal(config);
+  g_autofree char *who = user != NULL ? g_strdup_printf("user '%s'", user) : g_strdup("the user of this connection");
+  g_autofree char *principal = g_strconcat("User:", user != NULL ? user : "NAME", NULL);
+  g_autofree char *principal_word = tide_shell_word(principal);
+  g_autofree char *name_word = tide_shell_word(name);
+  return g_strdup_printf("%s %s '%s': grant %s, as by kafka-acls --add --allow-principal %s --operation %s %s %s", who,
+                         rights[right].refused, name, rights[right].operation, principal_word, rights[right].operation,
+                         rights[right].option, name_word);
+}
+
+char *
+tide_kafka_acl_hint_absent(const TideKafkaConfig *config, TideKafkaAcl right, const char *name,
+                           rd_kafka_resp_err_t code)
+{
+  static const char remedy[] = "create it, or correct its name";
+  g_autofree char *missing = tide_kafka_acl_hint(config, right, name);
+  if (code == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED)
+    return g_strdup_printf("is not shown, if it exists; %s", missing);
+  if (code == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
+    return g_strdup_printf("does not exist: %s", remedy);
+  return g_strdup_printf("does not exist, or this user may not see it (%s): %s", rd_kafka_err2str(code), remedy);
 }

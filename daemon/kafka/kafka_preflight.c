@@ -1,12 +1,65 @@
-#include "kafka/kafka_look.h"
+#include "kafka/kafka_preflight.h"
 
 #include "config/tables_mark.h"
 #include "config/topic_pattern.h"
-#include "kafka/dead_letter_topic.h"
 #include "kafka/group_offsets.h"
 #include "kafka/kafka_client.h"
-#include "kafka/kafka_right.h"
+#include "kafka/kafka_error.h"
 #include "util/clock.h"
+
+/* A dead letter is the message and headers that say why; they have some kilobytes at the most. */
+#define HEADER_BYTES (64 * 1024)
+
+/* Somebody has to come and look: below this a weekend is too long. */
+#define SHORT_RETENTION_MS (G_GINT64_CONSTANT(3) * 24 * 3600 * 1000)
+
+static const TideTopicSettings *
+find_largest(const TideTopicSettings *topics, guint n_topics)
+{
+  const TideTopicSettings *largest = NULL;
+  for (guint i = 0; i < n_topics; i++)
+    if (topics[i].is_known && (largest == NULL || topics[i].max_message_bytes > largest->max_message_bytes))
+      largest = &topics[i];
+  return largest;
+}
+
+static void
+add_sentence(GString *text, const char *sentence)
+{
+  g_string_append_printf(text, "%s%s", text->len > 0 ? "; " : "", sentence);
+}
+
+char *
+tide_dead_letter_topic_judge(const TideTopicSettings *dead_letters, const TideTopicSettings *topics, guint n_topics,
+                             gboolean *ret_is_problem)
+{
+  *ret_is_problem = FALSE;
+  if (!dead_letters->is_known)
+    return NULL;
+  GString *text = g_string_new(NULL);
+  const TideTopicSettings *largest = find_largest(topics, n_topics);
+  if (largest != NULL && dead_letters->max_message_bytes < largest->max_message_bytes + HEADER_BYTES) {
+    *ret_is_problem = dead_letters->max_message_bytes < largest->max_message_bytes;
+    g_autofree char *sentence = g_strdup_printf(
+        "it takes messages of %" G_GINT64_FORMAT " bytes, '%s' has some of up to %" G_GINT64_FORMAT
+        ", and a dead letter that is too large halts its partition: set max.message.bytes to %" G_GINT64_FORMAT,
+        dead_letters->max_message_bytes, largest->name, largest->max_message_bytes,
+        largest->max_message_bytes + HEADER_BYTES);
+    add_sentence(text, sentence);
+  }
+  if (dead_letters->is_compacted) {
+    *ret_is_problem = TRUE;
+    add_sentence(text, "it is compacted, so that of dead letters with one key only the newest stays: set "
+                       "cleanup.policy=delete");
+  }
+  if (dead_letters->retention_ms >= 0 && dead_letters->retention_ms < SHORT_RETENTION_MS) {
+    g_autofree char *sentence = g_strdup_printf("dead letters are gone after %" G_GINT64_FORMAT
+                                                " minutes: raise retention.ms, so that somebody can look before",
+                                                dead_letters->retention_ms / 60000);
+    add_sentence(text, sentence);
+  }
+  return g_string_free(text, text->len == 0);
+}
 
 /* From each of so many topics of a pattern one partition is read: rights go by names, and those of one pattern mostly
  * by one rule. */
@@ -17,7 +70,7 @@ typedef struct Looking {
   TideKafkaClient *client;  /* owned */
   rd_kafka_t *kafka;        /* borrowed from it */
   gint64 timeout_ms;
-  TideKafkaLook *look;
+  TideKafkaPreflight *look;
   rd_kafka_topic_partition_list_t *tried; /* owned: partitions to read from; opaque: their TideSeenTopic */
 } Looking;
 
@@ -42,7 +95,7 @@ static char *
 describe_fault(const Looking *it, const char *name, rd_kafka_resp_err_t code)
 {
   if (code == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED)
-    return tide_kafka_right_missing(&it->config->kafka, TIDE_KAFKA_RIGHT_READ, name);
+    return tide_kafka_acl_hint(&it->config->kafka, TIDE_KAFKA_ACL_READ, name);
   return g_strdup_printf("'%s' cannot be read: %s", name, rd_kafka_err2str(code));
 }
 
@@ -88,10 +141,10 @@ has_topic(const struct rd_kafka_metadata *metadata, const char *name)
 /* The list of all topics lacks those that this user may not describe: asked by name, brokers tell which it is.
  * (transfer full) */
 static char *
-explain_absence(Looking *it, TideKafkaRight right, const char *name)
+explain_absence(Looking *it, TideKafkaAcl right, const char *name)
 {
-  return tide_kafka_right_absent(&it->config->kafka, right, name,
-                                 tide_kafka_client_ask_by_name(it->client, name, (int)it->timeout_ms));
+  return tide_kafka_acl_hint_absent(&it->config->kafka, right, name,
+                                    tide_kafka_client_ask_by_name(it->client, name, (int)it->timeout_ms));
 }
 
 static void
@@ -100,7 +153,7 @@ explain_absent_topics(Looking *it)
   for (guint i = 0; i < it->look->topics->len; i++) {
     TideSeenTopic *topic = it->look->topics->pdata[i];
     if (topic->n_topics == 0 && topic->name[0] != '^')
-      set_fault(topic, explain_absence(it, TIDE_KAFKA_RIGHT_READ, topic->name));
+      set_fault(topic, explain_absence(it, TIDE_KAFKA_ACL_READ, topic->name));
   }
 }
 
@@ -123,7 +176,7 @@ ask_for_topics(Looking *it, GError **error)
   rd_kafka_metadata_destroy(metadata);
   explain_absent_topics(it);
   if (dead_letters != NULL && !has_dead_letters)
-    it->look->dead_letters_fault = explain_absence(it, TIDE_KAFKA_RIGHT_WRITE, dead_letters);
+    it->look->dead_letters_fault = explain_absence(it, TIDE_KAFKA_ACL_WRITE, dead_letters);
   return TRUE;
 }
 
@@ -199,7 +252,7 @@ ask_for_offsets(Looking *it)
   /* Who may not even ask for the group's coordinator waits in vain: librdkafka asks on, and says why in the queue. */
   if (result == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED ||
       (result == RD_KAFKA_RESP_ERR__TIMED_OUT && is_denied_coordinator(it)))
-    it->look->group_fault = tide_kafka_right_missing(&it->config->kafka, TIDE_KAFKA_RIGHT_GROUP, group);
+    it->look->group_fault = tide_kafka_acl_hint(&it->config->kafka, TIDE_KAFKA_ACL_GROUP, group);
   else if (result != RD_KAFKA_RESP_ERR_NO_ERROR && result != RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED)
     it->look->group_fault = g_strdup_printf("its committed offsets cannot be had: %s", rd_kafka_err2str(result));
 }
@@ -307,10 +360,10 @@ free_seen_broker(gpointer data)
   g_free(broker);
 }
 
-static TideKafkaLook *
+static TideKafkaPreflight *
 ask(Looking *it, GError **error)
 {
-  g_autoptr(TideKafkaLook) look = g_new0(TideKafkaLook, 1);
+  g_autoptr(TideKafkaPreflight) look = g_new0(TideKafkaPreflight, 1);
   look->brokers = g_ptr_array_new_with_free_func(free_seen_broker);
   look->topics = g_ptr_array_new_with_free_func(free_seen_topic);
   look->settings = g_array_new(FALSE, FALSE, sizeof(TideTopicSettings));
@@ -327,8 +380,8 @@ ask(Looking *it, GError **error)
   return asked ? g_steal_pointer(&look) : NULL;
 }
 
-TideKafkaLook *
-tide_kafka_look(const TideConfig *config, gint64 timeout_ms, GError **error)
+TideKafkaPreflight *
+tide_kafka_preflight(const TideConfig *config, gint64 timeout_ms, GError **error)
 {
   /* It may ask for the group's offsets, and reads what it is assigned by hand. */
   static const TideKafkaSetting settings[] = {
@@ -346,7 +399,7 @@ tide_kafka_look(const TideConfig *config, gint64 timeout_ms, GError **error)
 }
 
 void
-tide_kafka_look_free(TideKafkaLook *look)
+tide_kafka_preflight_free(TideKafkaPreflight *look)
 {
   if (look == NULL)
     return;

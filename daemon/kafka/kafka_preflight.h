@@ -5,6 +5,23 @@
 
 G_BEGIN_DECLS
 
+/* What the brokers say of a topic. */
+typedef struct TideTopicSettings {
+  const char *name;         /* borrowed */
+  gboolean is_known;        /* they said it */
+  gint64 max_message_bytes; /* max.message.bytes */
+  gint64 retention_ms;      /* retention.ms; -1: for ever */
+  gboolean is_compacted;    /* cleanup.policy */
+} TideTopicSettings;
+
+/**
+ * tide_dead_letter_topic_judge: what is wrong with @dead_letters as the place of dead letters of @topics.
+ * @ret_is_problem: FALSE where it may be as it is meant
+ * Returns: (transfer full) (nullable): sentences without full stop; NULL: nothing, as far as the settings are known.
+ */
+char *tide_dead_letter_topic_judge(const TideTopicSettings *dead_letters, const TideTopicSettings *topics,
+                                   guint n_topics, gboolean *ret_is_problem);
+
 typedef struct TideSeenTopic {
   char *name;         /* owned: as configured; a pattern begins with ^ */
   guint n_topics;     /* that a pattern matches; 1 or 0 for a name */
@@ -20,7 +37,7 @@ typedef struct TideSeenBroker {
   guint16 port;
 } TideSeenBroker;
 
-typedef struct TideKafkaLook {
+typedef struct TideKafkaPreflight {
   GPtrArray *brokers;       /* owned (element-type TideSeenBroker) */
   GPtrArray *topics;        /* owned (element-type TideSeenTopic): one for each configured topic, in their order */
   char *group_fault;        /* owned: why the group's offsets cannot be had, and what to do; NULL: they can */
@@ -31,16 +48,17 @@ typedef struct TideKafkaLook {
                                set */
   GArray *settings; /* owned (element-type TideTopicSettings): of the dead-letter topic, then of those that are read;
                      * empty without dead_letters.topic. Names are borrowed from the configuration */
-} TideKafkaLook;
+} TideKafkaPreflight;
 
 /**
- * tide_kafka_look: which topics there are; a fetch from one partition of each that is wanted; what the group
+ * tide_kafka_preflight: which topics there are; a fetch from one partition of each that is wanted; what the group
  * committed, and who is in it. Errors: KAFKA with what librdkafka said of the brokers; CONFIG for a property it
  * refuses. Blocks: up to
  * @timeout_ms for each of the questions.
  */
-TideKafkaLook *tide_kafka_look(const TideConfig *config, gint64 timeout_ms, GError **error) G_GNUC_WARN_UNUSED_RESULT;
-void tide_kafka_look_free(TideKafkaLook *look); /* NULL ok */
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideKafkaLook, tide_kafka_look_free)
+TideKafkaPreflight *tide_kafka_preflight(const TideConfig *config, gint64 timeout_ms,
+                                         GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void tide_kafka_preflight_free(TideKafkaPreflight *look); /* NULL ok */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideKafkaPreflight, tide_kafka_preflight_free)
 
 G_END_DECLS
