@@ -78,16 +78,6 @@ parse_start(gint64 start, TideCommitNote *note)
 }
 
 static gboolean
-parse_until(gint64 until, TideCommitNote *note)
-{
-  if (until >= 0)
-    note->until_ms = until;
-  else
-    note->tables_mark = (guint32)MIN(-(guint64)until, G_MAXUINT32);
-  return TRUE;
-}
-
-static gboolean
 parse_word(const char *word, TideCommitNote *note)
 {
   gint64 span, start, until;
@@ -97,8 +87,13 @@ parse_word(const char *word, TideCommitNote *note)
   }
   if (parse_number(word, "start=", &start))
     return parse_start(start, note);
-  if (parse_number(word, "until=", &until))
-    return parse_until(until, note);
+  if (parse_number(word, "until=", &until)) {
+    if (until >= 0)
+      note->until_ms = until;
+    else
+      note->tables_mark = (guint32)MIN(-(guint64)until, G_MAXUINT32);
+    return TRUE;
+  }
   if (!parse_number(word, "span=", &span))
     return parse_number(word, "time=", &note->time_ms);
   note->span_messages = (guint64)span;

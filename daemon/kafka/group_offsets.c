@@ -1,8 +1,7 @@
 #include "kafka/group_offsets.h"
 
-#include "config/topic_pattern.h"
 #include "kafka/commit_note.h"
-#include "kafka/kafka_conf.h"
+#include "kafka/kafka_client.h"
 #include "util/error.h"
 
 #include <string.h>
@@ -69,13 +68,7 @@ tide_kafka_group_partitions(rd_kafka_t *kafka, const TideKafkaConfig *config, in
   const struct rd_kafka_metadata *metadata = NULL;
   if (rd_kafka_metadata(kafka, 1, NULL, &metadata, question_ms) != RD_KAFKA_RESP_ERR_NO_ERROR)
     return NULL;
-  rd_kafka_topic_partition_list_t *all = rd_kafka_topic_partition_list_new(16);
-  for (int i = 0; i < metadata->topic_cnt; i++) {
-    const struct rd_kafka_metadata_topic *topic = &metadata->topics[i];
-    gboolean is_wanted = tide_topic_pattern_any_matches(config->topics, topic->topic);
-    for (int p = 0; is_wanted && p < topic->partition_cnt; p++)
-      rd_kafka_topic_partition_list_add(all, topic->topic, topic->partitions[p].id);
-  }
+  rd_kafka_topic_partition_list_t *all = tide_kafka_list_partitions(metadata, config->topics);
   rd_kafka_metadata_destroy(metadata);
   return all;
 }
@@ -83,7 +76,7 @@ tide_kafka_group_partitions(rd_kafka_t *kafka, const TideKafkaConfig *config, in
 int
 tide_kafka_group_other_tables(rd_kafka_t *kafka, const TideKafkaConfig *config, guint32 tables_mark, int question_ms)
 {
-  rd_kafka_topic_partition_list_t *all = tide_kafka_group_partitions(kafka, config, question_ms);
+  g_autoptr(rd_kafka_topic_partition_list_t) all = tide_kafka_group_partitions(kafka, config, question_ms);
   if (all == NULL)
     return -1;
   int n = rd_kafka_committed(kafka, all, question_ms) == RD_KAFKA_RESP_ERR_NO_ERROR ? 0 : -1;
@@ -93,7 +86,6 @@ tide_kafka_group_other_tables(rd_kafka_t *kafka, const TideKafkaConfig *config, 
     if (at->offset >= 0 && tide_commit_note_parse(tide_bytes(at->metadata, at->metadata_size), &note))
       n += note.tables_mark != 0 && note.tables_mark != tables_mark ? 1 : 0;
   }
-  rd_kafka_topic_partition_list_destroy(all);
   return n;
 }
 
@@ -161,14 +153,13 @@ take_answer(rd_kafka_t *kafka, rd_kafka_resp_err_t whole, rd_kafka_topic_partiti
 gboolean
 tide_kafka_group_commit(rd_kafka_t *kafka, TideKafkaGroupOffset *offsets, gsize n_offsets, GError **error)
 {
-  rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new((int)n_offsets);
+  g_autoptr(rd_kafka_topic_partition_list_t) list = rd_kafka_topic_partition_list_new((int)n_offsets);
   for (gsize i = 0; i < n_offsets; i++) {
     offsets[i].is_committed = FALSE;
     tide_kafka_commit_add(list, offsets[i].topic, offsets[i].partition, offsets[i].offset, offsets[i].note);
   }
   Commit commit = {.offsets = offsets, .n_offsets = n_offsets};
   rd_kafka_resp_err_t result = rd_kafka_commit_queue(kafka, list, NULL, take_answer, &commit);
-  rd_kafka_topic_partition_list_destroy(list);
   g_autofree char *problem = g_steal_pointer(&commit.problem);
   if (problem == NULL && result != RD_KAFKA_RESP_ERR_NO_ERROR)
     problem = g_strdup(rd_kafka_err2str(result));

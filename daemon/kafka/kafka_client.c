@@ -1,5 +1,6 @@
 #include "kafka/kafka_client.h"
 
+#include "config/topic_pattern.h"
 #include "kafka/kafka_error.h"
 #include "util/error.h"
 #include "util/lock.h"
@@ -25,8 +26,9 @@ note_fault(rd_kafka_t *kafka, int code, const char *reason, void *opaque)
   tide_mutex_unlock(&client->lock);
 }
 
-TideKafkaClient *
-tide_kafka_client_new(const TideKafkaConfig *config, rd_kafka_conf_t *conf, gboolean is_quiet, GError **error)
+/* @conf: (transfer full) (nullable): NULL with @error set */
+static TideKafkaClient *
+new_client(const TideKafkaConfig *config, rd_kafka_conf_t *conf, gboolean is_quiet, GError **error)
 {
   if (conf == NULL)
     return NULL;
@@ -41,6 +43,19 @@ tide_kafka_client_new(const TideKafkaConfig *config, rd_kafka_conf_t *conf, gboo
   }
   client->kafka = tide_kafka_conf_connect(RD_KAFKA_CONSUMER, conf, error);
   return client->kafka != NULL ? g_steal_pointer(&client) : NULL;
+}
+
+TideKafkaClient *
+tide_kafka_client_new(const TideKafkaConfig *config, const char *group, const TideKafkaSetting *settings,
+                      GError **error)
+{
+  return new_client(config, tide_kafka_conf_new_bystander(config, group, settings, error), TRUE, error);
+}
+
+TideKafkaClient *
+tide_kafka_client_new_originals(const TideKafkaConfig *config, GError **error)
+{
+  return new_client(config, tide_kafka_conf_new_originals(config, error), FALSE, error);
 }
 
 void
@@ -92,8 +107,7 @@ tide_kafka_client_ask_by_name(TideKafkaClient *client, const char *topic, int ti
 static const struct rd_kafka_metadata *
 ask_once(const TideKafkaConfig *config, int timeout_ms, GError **error)
 {
-  g_autoptr(TideKafkaClient) client =
-      tide_kafka_client_new(config, tide_kafka_conf_new_bystander(config, NULL, NULL, error), TRUE, error);
+  g_autoptr(TideKafkaClient) client = tide_kafka_client_new(config, NULL, NULL, error);
   return client != NULL ? tide_kafka_client_ask(client, timeout_ms, error) : NULL;
 }
 
@@ -138,6 +152,38 @@ tide_kafka_client_set_error(TideKafkaClient *client, rd_kafka_resp_err_t result,
                             rd_kafka_err2str(result));
   g_set_error(error, TIDE_ERROR, TIDE_ERROR_KAFKA, "no answer from '%s': %s", client->brokers,
               fault != NULL ? fault : rd_kafka_err2str(result));
+}
+
+/* ---- lists of partitions ---- */
+
+rd_kafka_resp_err_t
+tide_kafka_ask_offsets(rd_kafka_t *kafka, rd_kafka_topic_partition_list_t *list, gint64 time_ms, int timeout_ms)
+{
+  for (int i = 0; i < list->cnt; i++)
+    list->elems[i].offset = time_ms;
+  return list->cnt > 0 ? rd_kafka_offsets_for_times(kafka, list, timeout_ms) : RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
+rd_kafka_resp_err_t
+tide_kafka_first_error(rd_kafka_resp_err_t result, const rd_kafka_topic_partition_list_t *list)
+{
+  for (int i = 0; result == RD_KAFKA_RESP_ERR_NO_ERROR && i < list->cnt; i++)
+    result = list->elems[i].err;
+  return result;
+}
+
+rd_kafka_topic_partition_list_t *
+tide_kafka_list_partitions(const struct rd_kafka_metadata *metadata, char *const *topics)
+{
+  rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(16);
+  for (int i = 0; i < metadata->topic_cnt; i++) {
+    const struct rd_kafka_metadata_topic *topic = &metadata->topics[i];
+    gboolean is_wanted =
+        topic->err == RD_KAFKA_RESP_ERR_NO_ERROR && tide_topic_pattern_any_matches(topics, topic->topic);
+    for (int k = 0; is_wanted && k < topic->partition_cnt; k++)
+      rd_kafka_topic_partition_list_add(list, topic->topic, topic->partitions[k].id);
+  }
+  return list;
 }
 
 /* ---- messages ---- */

@@ -97,25 +97,6 @@ set_all(rd_kafka_conf_t *conf, const TideKafkaSetting *settings, GError **error)
   return TRUE;
 }
 
-static gboolean
-set_properties(rd_kafka_conf_t *conf, const TideKafkaConfig *config, GError **error)
-{
-  const TideKafkaSetting ours[] = {
-      {"bootstrap.servers", config->brokers},
-      {"client.id", CLIENT_ID},
-      {"topic.metadata.refresh.interval.ms", METADATA_MS},
-      {NULL},
-  };
-  if (!set_all(conf, ours, error))
-    return FALSE;
-  for (guint i = 0; i < config->properties->len; i++) {
-    const TideKafkaProperty *property = &g_array_index(config->properties, TideKafkaProperty, i);
-    if (!set(conf, property->name, property->value, error))
-      return FALSE;
-  }
-  return TRUE;
-}
-
 gboolean
 tide_kafka_conf_is_tidemark(const TideKafkaConfig *config, const char *client_id)
 {
@@ -128,9 +109,20 @@ tide_kafka_conf_is_tidemark(const TideKafkaConfig *config, const char *client_id
 rd_kafka_conf_t *
 tide_kafka_conf_new(const TideKafkaConfig *config, const TideKafkaSetting *settings, GError **error)
 {
+  const TideKafkaSetting ours[] = {
+      {"bootstrap.servers", config->brokers},
+      {"client.id", CLIENT_ID},
+      {"topic.metadata.refresh.interval.ms", METADATA_MS},
+      {NULL},
+  };
   rd_kafka_conf_t *conf = rd_kafka_conf_new();
   rd_kafka_conf_set_log_cb(conf, log_from_librdkafka);
-  if (set_properties(conf, config, error) && set_all(conf, settings, error)) {
+  gboolean ok = set_all(conf, ours, error);
+  for (guint i = 0; ok && i < config->properties->len; i++) {
+    const TideKafkaProperty *property = &g_array_index(config->properties, TideKafkaProperty, i);
+    ok = set(conf, property->name, property->value, error);
+  }
+  if (ok && set_all(conf, settings, error)) {
     tide_kafka_error_watch_certificates(conf);
     return conf;
   }
@@ -138,7 +130,7 @@ tide_kafka_conf_new(const TideKafkaConfig *config, const TideKafkaSetting *setti
   return NULL;
 }
 
-/* How soon librdkafka looks again at a queue that was full; a property from 2.2 on, see kafka_refill.h. */
+/* How soon librdkafka looks again at a queue that was full; a property from 2.2 on, see kafka_wakeup.h. */
 static gboolean
 set_queue_backoff(rd_kafka_conf_t *conf, GError **error)
 {
@@ -213,24 +205,14 @@ set_number(rd_kafka_conf_t *conf, const char *name, gint64 value, GError **error
   return set(conf, name, text, error);
 }
 
-/* Payload that a consumer with @share_bytes of memory may hold of prefetched messages, of all partitions together:
- * librdkafka asks for more only below it, and one fetch comes on top. At the most what librdkafka takes, 2 GiB. */
-static guint64
-queue_bytes_of(guint64 share_bytes)
+TideKafkaConsumerConf
+tide_kafka_conf_consumer(const TideConfig *config, guint32 index)
 {
-  return CLAMP(share_bytes / MEMORY_PER_PAYLOAD, MIN_QUEUE_BYTES, MAX_QUEUE_BYTES);
+  return (TideKafkaConsumerConf){
+      .index = index, .queue_bytes = tide_budget_prefetch_bytes(config->limits.memory_bytes) / config->kafka.threads};
 }
 
-/* group.instance.id of consumer @index: @pattern with the host's name for %H, and "-INDEX". (transfer full) */
-static char *
-instance_name(const char *pattern, guint32 index)
-{
-  GString *name = g_string_new(pattern);
-  g_string_replace(name, "%H", g_get_host_name(), 0);
-  g_string_append_printf(name, "-%u", index);
-  return g_string_free(name, FALSE);
-}
-
+/* As a member of the group. */
 static gboolean
 set_membership(rd_kafka_conf_t *conf, const TideKafkaConfig *config, guint32 index, GError **error)
 {
@@ -242,24 +224,21 @@ set_membership(rd_kafka_conf_t *conf, const TideKafkaConfig *config, guint32 ind
     return FALSE;
   if (config->instance == NULL || strcmp(config->instance, TIDE_KAFKA_NO_INSTANCE) == 0)
     return TRUE;
-  g_autofree char *instance = instance_name(config->instance, index);
-  return set(conf, "group.instance.id", instance, error);
-}
-
-TideKafkaConsumerConf
-tide_kafka_conf_consumer(const TideConfig *config, guint32 index)
-{
-  return (TideKafkaConsumerConf){
-      .index = index, .queue_bytes = tide_budget_prefetch_bytes(config->limits.memory_bytes) / config->kafka.threads};
+  g_autoptr(GString) instance = g_string_new(config->instance);
+  g_string_replace(instance, "%H", g_get_host_name(), 0);
+  g_string_append_printf(instance, "-%u", index);
+  return set(conf, "group.instance.id", instance->str, error);
 }
 
 static gboolean
 set_consumer(rd_kafka_conf_t *conf, const TideKafkaConfig *config, const TideKafkaConsumerConf *consumer,
              GError **error)
 {
+  /* Payload of prefetched messages, of all partitions together: librdkafka asks for more only below it, and one fetch
+   * comes on top. */
+  guint64 queue = CLAMP(consumer->queue_bytes / MEMORY_PER_PAYLOAD, MIN_QUEUE_BYTES, MAX_QUEUE_BYTES);
   /* librdkafka refuses less than its message.max.bytes, 1 MB. A message that is larger comes all the same: a broker
    * ends no fetch before its first message. */
-  guint64 queue = queue_bytes_of(consumer->queue_bytes);
   guint64 fetch = MAX(queue / FETCHES_OF_QUEUE, MIN_QUEUE_BYTES);
   return set_membership(conf, config, consumer->index, error) &&
          /* At least once: only what HBase has acknowledged is stored, and only what is stored is committed. */

@@ -8,6 +8,8 @@
 
 G_BEGIN_DECLS
 
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(rd_kafka_topic_partition_list_t, rd_kafka_topic_partition_list_destroy)
+
 /* Lists of them end with a name that is NULL. */
 typedef struct TideKafkaSetting {
   const char *name;

@@ -1,6 +1,5 @@
 #include "kafka/kafka_goal.h"
 
-#include "config/topic_pattern.h"
 #include "kafka/kafka_client.h"
 #include "kafka/kafka_error.h"
 #include "util/clock.h"
@@ -108,7 +107,7 @@ name_left(const TideGoalRule *rule, TideGoalOwner owner, guint n_left)
 }
 
 static void
-tell_of_others(const TideGoalRule *rule, guint n_left, const char *group, gint64 waited_us, GString *text)
+describe_others(const TideGoalRule *rule, guint n_left, const char *group, gint64 waited_us, GString *text)
 {
   g_autofree char *names = name_left(rule, TIDE_GOAL_OF_OTHERS, n_left);
   g_string_append_printf(
@@ -122,7 +121,7 @@ tell_of_others(const TideGoalRule *rule, guint n_left, const char *group, gint64
 }
 
 static void
-tell_of_unlocated(const TideGoalRule *rule, guint n_left, gint64 waited_us, GString *text)
+describe_unlocated(const TideGoalRule *rule, guint n_left, gint64 waited_us, GString *text)
 {
   g_autofree char *names = name_left(rule, TIDE_GOAL_UNLOCATED, n_left);
   g_string_append_printf(
@@ -132,20 +131,6 @@ tell_of_unlocated(const TideGoalRule *rule, guint n_left, gint64 waited_us, GStr
       "shows those without a leader, and the log what the brokers answer; %s",
       text->len > 0 ? "; " : "", n_left, rule->parts->len, waited_us / TIDE_US_PER_S, names,
       waited_us < rule->patience_us ? "they are asked again" : "run again once the brokers say it");
-}
-
-/* Messages that were read and not committed wait for HBase, or for hbase.settle after a call without an answer. Either
- * may last, and ends by itself. */
-static char *
-tell_of_ours(const TideGoalRule *rule, guint n_left, gint64 now_us)
-{
-  gint64 waited_us = now_us - rule->moved_us;
-  if (waited_us < OURS_US)
-    return NULL;
-  g_autofree char *names = name_left(rule, TIDE_GOAL_OURS, n_left);
-  return g_strdup_printf("%u of %u partitions with messages are read by this run, and for %" G_GINT64_FORMAT
-                         " s nothing more of them could be committed: %s",
-                         n_left, rule->parts->len, waited_us / TIDE_US_PER_S, names);
 }
 
 TideGoalState
@@ -162,16 +147,23 @@ tide_goal_rule_judge(const TideGoalRule *rule, const char *group, gint64 now_us,
   if (n_left[TIDE_GOAL_OF_OTHERS] + n_left[TIDE_GOAL_UNLOCATED] + n_left[TIDE_GOAL_OURS] == 0)
     return n_halted > 0 ? TIDE_GOAL_HALTED : TIDE_GOAL_REACHED;
   if (n_left[TIDE_GOAL_OURS] > 0) {
-    *ret_text = tell_of_ours(rule, n_left[TIDE_GOAL_OURS], now_us);
+    /* Messages that were read and not committed wait for HBase, or for hbase.settle after a call without an answer.
+     * Either may last, and ends by itself. */
+    gint64 still_us = now_us - rule->moved_us;
+    g_autofree char *names = name_left(rule, TIDE_GOAL_OURS, n_left[TIDE_GOAL_OURS]);
+    if (still_us >= OURS_US)
+      *ret_text = g_strdup_printf("%u of %u partitions with messages are read by this run, and for %" G_GINT64_FORMAT
+                                  " s nothing more of them could be committed: %s",
+                                  n_left[TIDE_GOAL_OURS], rule->parts->len, still_us / TIDE_US_PER_S, names);
     return TIDE_GOAL_AHEAD;
   }
   if (waited_us < REBALANCE_US)
     return TIDE_GOAL_AHEAD;
   GString *text = g_string_new(NULL);
   if (n_left[TIDE_GOAL_OF_OTHERS] > 0)
-    tell_of_others(rule, n_left[TIDE_GOAL_OF_OTHERS], group, waited_us, text);
+    describe_others(rule, n_left[TIDE_GOAL_OF_OTHERS], group, waited_us, text);
   if (n_left[TIDE_GOAL_UNLOCATED] > 0)
-    tell_of_unlocated(rule, n_left[TIDE_GOAL_UNLOCATED], waited_us, text);
+    describe_unlocated(rule, n_left[TIDE_GOAL_UNLOCATED], waited_us, text);
   *ret_text = g_string_free(text, FALSE);
   return waited_us < rule->patience_us ? TIDE_GOAL_AHEAD : TIDE_GOAL_MISSED;
 }
@@ -190,15 +182,6 @@ tide_kafka_goal_new(const TideKafkaConfig *config, TideKafkaWatch *watch)
   return goal;
 }
 
-static gboolean
-has_topic(const rd_kafka_topic_partition_list_t *list, const char *topic)
-{
-  for (int i = 0; i < list->cnt; i++)
-    if (strcmp(list->elems[i].topic, topic) == 0)
-      return TRUE;
-  return FALSE;
-}
-
 /* All partitions of the topics. A pattern may match none; a topic that is named must be there, since brokers leave out
  * of their list what this user may not read. (transfer full); NULL: an error */
 static rd_kafka_topic_partition_list_t *
@@ -208,25 +191,17 @@ list_partitions(TideKafkaGoal *goal, GError **error)
   const struct rd_kafka_metadata *metadata = tide_kafka_client_ask(goal->client, QUESTION_MS, error);
   if (metadata == NULL)
     return NULL;
-  rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(16);
-  for (int i = 0; i < metadata->topic_cnt; i++) {
-    const struct rd_kafka_metadata_topic *topic = &metadata->topics[i];
-    gboolean is_wanted =
-        topic->err == RD_KAFKA_RESP_ERR_NO_ERROR && tide_topic_pattern_any_matches(config->topics, topic->topic);
-    for (int k = 0; is_wanted && k < topic->partition_cnt; k++)
-      rd_kafka_topic_partition_list_add(list, topic->topic, topic->partitions[k].id);
-  }
+  g_autoptr(rd_kafka_topic_partition_list_t) list = tide_kafka_list_partitions(metadata, config->topics);
   rd_kafka_metadata_destroy(metadata);
   for (char **topic = config->topics; *topic != NULL; topic++) {
-    if (**topic == '^' || has_topic(list, *topic))
+    if (**topic == '^' || rd_kafka_topic_partition_list_find(list, *topic, 0) != NULL)
       continue;
     g_autofree char *absent = tide_kafka_acl_hint_absent(
         config, TIDE_KAFKA_ACL_READ, *topic, tide_kafka_client_ask_by_name(goal->client, *topic, QUESTION_MS));
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_NOT_FOUND, "topic '%s' %s", *topic, absent);
-    rd_kafka_topic_partition_list_destroy(list);
     return NULL;
   }
-  return list;
+  return g_steal_pointer(&list);
 }
 
 /* Asks for the offsets of all of @list at @which, RD_KAFKA_OFFSET_BEGINNING or _END: for a consumer of committed
@@ -234,11 +209,8 @@ list_partitions(TideKafkaGoal *goal, GError **error)
 static gboolean
 ask_offsets(TideKafkaGoal *goal, rd_kafka_topic_partition_list_t *list, gint64 which, GError **error)
 {
-  for (int i = 0; i < list->cnt; i++)
-    list->elems[i].offset = which;
   rd_kafka_resp_err_t problem =
-      list->cnt > 0 ? rd_kafka_offsets_for_times(tide_kafka_client_handle(goal->client), list, QUESTION_MS)
-                    : RD_KAFKA_RESP_ERR_NO_ERROR;
+      tide_kafka_ask_offsets(tide_kafka_client_handle(goal->client), list, which, QUESTION_MS);
   if (problem != RD_KAFKA_RESP_ERR_NO_ERROR) {
     tide_kafka_client_set_error(goal->client, problem, error);
     return FALSE;
@@ -256,40 +228,31 @@ ask_offsets(TideKafkaGoal *goal, rd_kafka_topic_partition_list_t *list, gint64 w
 static gboolean
 set_goal(TideKafkaGoal *goal, GError **error)
 {
-  rd_kafka_topic_partition_list_t *begins = list_partitions(goal, error);
+  g_autoptr(rd_kafka_topic_partition_list_t) begins = list_partitions(goal, error);
   if (begins == NULL)
     return FALSE;
-  rd_kafka_topic_partition_list_t *ends = rd_kafka_topic_partition_list_copy(begins);
+  g_autoptr(rd_kafka_topic_partition_list_t) ends = rd_kafka_topic_partition_list_copy(begins);
   goal->is_set = ask_offsets(goal, begins, RD_KAFKA_OFFSET_BEGINNING, error) &&
                  ask_offsets(goal, ends, RD_KAFKA_OFFSET_END, error);
   for (int i = 0; goal->is_set && i < ends->cnt; i++)
     if (begins->elems[i].offset < ends->elems[i].offset)
       tide_goal_rule_add(&goal->rule, ends->elems[i].topic, ends->elems[i].partition, ends->elems[i].offset);
-  rd_kafka_topic_partition_list_destroy(begins);
-  rd_kafka_topic_partition_list_destroy(ends);
   return goal->is_set;
 }
 
-static const TidePartitionView *
-find_view(const GArray *views, const rd_kafka_topic_partition_t *at)
+/* @views: of the partitions that are assigned to this process */
+static TideGoalOwner
+owner_of(const GArray *views, const rd_kafka_topic_partition_t *at)
 {
   for (guint i = 0; i < views->len; i++) {
     const TidePartitionView *view = &g_array_index(views, TidePartitionView, i);
-    if (view->partition == at->partition && strcmp(view->topic, at->topic) == 0)
-      return view;
+    if (view->partition != at->partition || strcmp(view->topic, at->topic) != 0)
+      continue;
+    if (view->halt_text != NULL)
+      return TIDE_GOAL_OURS_HALTED;
+    return view->is_located ? TIDE_GOAL_OURS : TIDE_GOAL_UNLOCATED;
   }
-  return NULL;
-}
-
-/* @view: NULL: the partition is not assigned to this process. */
-static TideGoalOwner
-owner_of(const TidePartitionView *view)
-{
-  if (view == NULL)
-    return TIDE_GOAL_OF_OTHERS;
-  if (view->halt_text != NULL)
-    return TIDE_GOAL_OURS_HALTED;
-  return view->is_located ? TIDE_GOAL_OURS : TIDE_GOAL_UNLOCATED;
+  return TIDE_GOAL_OF_OTHERS;
 }
 
 /* How far the group is, and what of it is ours. */
@@ -297,36 +260,43 @@ static gboolean
 ask_group(TideKafkaGoal *goal, GError **error)
 {
   TideGoalRule *rule = &goal->rule;
-  rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new((int)rule->parts->len);
+  g_autoptr(rd_kafka_topic_partition_list_t) list = rd_kafka_topic_partition_list_new((int)rule->parts->len);
   for (guint i = 0; i < rule->parts->len; i++) {
     const TideGoalPart *part = &g_array_index(rule->parts, TideGoalPart, i);
     rd_kafka_topic_partition_list_add(list, part->topic, part->partition);
   }
-  rd_kafka_resp_err_t problem = list->cnt > 0
-                                    ? rd_kafka_committed(tide_kafka_client_handle(goal->client), list, QUESTION_MS)
-                                    : RD_KAFKA_RESP_ERR_NO_ERROR;
-  for (int i = 0; problem == RD_KAFKA_RESP_ERR_NO_ERROR && i < list->cnt; i++)
-    problem = list->elems[i].err;
-  if (problem == RD_KAFKA_RESP_ERR_NO_ERROR) {
-    gint64 now_us = tide_now_us();
-    g_autoptr(GArray) views = tide_kafka_watch_view(goal->watch);
-    for (int i = 0; i < list->cnt; i++)
-      tide_goal_rule_note(rule, (guint)i, MAX(list->elems[i].offset, -1), owner_of(find_view(views, &list->elems[i])),
-                          now_us);
-  } else {
+  rd_kafka_resp_err_t problem = RD_KAFKA_RESP_ERR_NO_ERROR;
+  if (list->cnt > 0)
+    problem =
+        tide_kafka_first_error(rd_kafka_committed(tide_kafka_client_handle(goal->client), list, QUESTION_MS), list);
+  if (problem != RD_KAFKA_RESP_ERR_NO_ERROR) {
     rule->progress_us = tide_now_us(); /* whether there is progress is not known */
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_KAFKA,
                 "the brokers do not say what the group '%s' has committed: %s; they are asked until they do",
                 goal->config->group, rd_kafka_err2str(problem));
+    return FALSE;
   }
-  rd_kafka_topic_partition_list_destroy(list);
-  return problem == RD_KAFKA_RESP_ERR_NO_ERROR;
+  gint64 now_us = tide_now_us();
+  g_autoptr(GArray) views = tide_kafka_watch_view(goal->watch);
+  for (int i = 0; i < list->cnt; i++)
+    tide_goal_rule_note(rule, (guint)i, MAX(list->elems[i].offset, -1), owner_of(views, &list->elems[i]), now_us);
+  return TRUE;
 }
 
-/* @text: (transfer full) (nullable) */
 static void
-publish(TideKafkaGoal *goal, TideGoalState state, char *text)
+look(TideKafkaGoal *goal)
 {
+  g_autoptr(GError) error = NULL;
+  TideGoalState state = TIDE_GOAL_AHEAD;
+  char *text = NULL;
+  if (!goal->is_set && !set_goal(goal, &error)) {
+    gboolean is_late = tide_now_us() - goal->rule.progress_us >= goal->rule.patience_us;
+    state = is_late ? TIDE_GOAL_UNKNOWABLE : TIDE_GOAL_UNKNOWN;
+    text = g_strdup_printf("where the topics end is not known: %s", error->message);
+  } else if (ask_group(goal, &error))
+    state = tide_goal_rule_judge(&goal->rule, goal->config->group, tide_now_us(), &text);
+  else
+    text = g_strdup(error->message);
   tide_mutex_lock(&goal->lock);
   g_free(goal->text);
   goal->text = text;
@@ -334,52 +304,26 @@ publish(TideKafkaGoal *goal, TideGoalState state, char *text)
   tide_mutex_unlock(&goal->lock);
 }
 
-static void
-look(TideKafkaGoal *goal)
-{
-  g_autoptr(GError) error = NULL;
-  if (!goal->is_set && !set_goal(goal, &error)) {
-    gboolean is_late = tide_now_us() - goal->rule.progress_us >= goal->rule.patience_us;
-    publish(goal, is_late ? TIDE_GOAL_UNKNOWABLE : TIDE_GOAL_UNKNOWN,
-            g_strdup_printf("where the topics end is not known: %s", error->message));
-    return;
-  }
-  char *text = NULL;
-  if (ask_group(goal, &error)) {
-    TideGoalState state = tide_goal_rule_judge(&goal->rule, goal->config->group, tide_now_us(), &text);
-    publish(goal, state, text);
-  } else
-    publish(goal, TIDE_GOAL_AHEAD, g_strdup(error->message));
-}
-
-/* FALSE: it is to end. */
-static gboolean
-wait_for_round(TideKafkaGoal *goal)
-{
-  gint64 deadline_us = tide_now_us() + ROUND_US;
-  tide_mutex_lock(&goal->lock);
-  while (!goal->is_stopping && tide_now_us() < deadline_us)
-    tide_cond_wait_until(&goal->stop_asked, &goal->lock, deadline_us);
-  gboolean goes_on = !goal->is_stopping;
-  tide_mutex_unlock(&goal->lock);
-  return goes_on;
-}
-
 /* The owner function of "tide-goal". */
 static void
 run_goal(gpointer data)
 {
   TideKafkaGoal *goal = data;
-  do
+  for (gboolean goes_on = TRUE; goes_on;) {
     look(goal);
-  while (wait_for_round(goal));
+    gint64 next_round_us = tide_now_us() + ROUND_US;
+    tide_mutex_lock(&goal->lock);
+    while (!goal->is_stopping && tide_now_us() < next_round_us)
+      tide_cond_wait_until(&goal->stop_asked, &goal->lock, next_round_us);
+    goes_on = !goal->is_stopping;
+    tide_mutex_unlock(&goal->lock);
+  }
 }
 
 gboolean
 tide_kafka_goal_start(TideKafkaGoal *goal, GError **error)
 {
-  goal->client = tide_kafka_client_new(
-      goal->config, tide_kafka_conf_new_bystander(goal->config, goal->config->group, NULL, error), TRUE, error);
+  goal->client = tide_kafka_client_new(goal->config, goal->config->group, NULL, error);
   if (goal->client == NULL)
     return FALSE;
   goal->rule.progress_us = tide_now_us();

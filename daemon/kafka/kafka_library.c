@@ -125,16 +125,6 @@ check_token(const TideKafkaLibrary *library, const TideKafkaConfig *config, cons
                             "'sasl.oauthbearer.client.secret'");
 }
 
-static void
-check_tls_is_there(const TideKafkaLibrary *library, const TideKafkaConfig *config, GPtrArray *problems)
-{
-  const TideKafkaProperty *protocol = find(config, "security.protocol", NULL);
-  if (protocol == NULL || has_feature(library, "ssl"))
-    return;
-  if (g_ascii_strcasecmp(protocol->value, "ssl") == 0 || g_ascii_strcasecmp(protocol->value, "sasl_ssl") == 0)
-    tide_problems_add_error(problems, protocol->position, "librdkafka %s was built without TLS", library->name);
-}
-
 void
 tide_kafka_library_check(const TideKafkaLibrary *library, const TideKafkaConfig *config, GPtrArray *problems)
 {
@@ -143,7 +133,11 @@ tide_kafka_library_check(const TideKafkaLibrary *library, const TideKafkaConfig 
     check_mechanism(library, mechanism, problems);
     check_token(library, config, mechanism, problems);
   }
-  check_tls_is_there(library, config, problems);
+  const TideKafkaProperty *protocol = find(config, "security.protocol", NULL);
+  gboolean is_tls = protocol != NULL && (g_ascii_strcasecmp(protocol->value, "ssl") == 0 ||
+                                         g_ascii_strcasecmp(protocol->value, "sasl_ssl") == 0);
+  if (is_tls && !has_feature(library, "ssl"))
+    tide_problems_add_error(problems, protocol->position, "librdkafka %s was built without TLS", library->name);
   if (config->assignment == TIDE_ASSIGNMENT_COOPERATIVE &&
       !tide_kafka_library_can(library, TIDE_KAFKA_SOUND_COOPERATIVE))
     tide_problems_add_error(

@@ -13,16 +13,6 @@
 /* Somebody has to come and look: below this a weekend is too long. */
 #define SHORT_RETENTION_MS (G_GINT64_CONSTANT(3) * 24 * 3600 * 1000)
 
-static const TideTopicSettings *
-find_largest(const TideTopicSettings *topics, guint n_topics)
-{
-  const TideTopicSettings *largest = NULL;
-  for (guint i = 0; i < n_topics; i++)
-    if (topics[i].is_known && (largest == NULL || topics[i].max_message_bytes > largest->max_message_bytes))
-      largest = &topics[i];
-  return largest;
-}
-
 static void
 add_sentence(GString *text, const char *sentence)
 {
@@ -37,7 +27,10 @@ tide_dead_letter_topic_judge(const TideTopicSettings *dead_letters, const TideTo
   if (!dead_letters->is_known)
     return NULL;
   GString *text = g_string_new(NULL);
-  const TideTopicSettings *largest = find_largest(topics, n_topics);
+  const TideTopicSettings *largest = NULL;
+  for (guint i = 0; i < n_topics; i++)
+    if (topics[i].is_known && (largest == NULL || topics[i].max_message_bytes > largest->max_message_bytes))
+      largest = &topics[i];
   if (largest != NULL && dead_letters->max_message_bytes < largest->max_message_bytes + HEADER_BYTES) {
     *ret_is_problem = dead_letters->max_message_bytes < largest->max_message_bytes;
     g_autofree char *sentence = g_strdup_printf(
@@ -67,18 +60,12 @@ tide_dead_letter_topic_judge(const TideTopicSettings *dead_letters, const TideTo
 
 typedef struct Looking {
   const TideConfig *config; /* borrowed */
-  TideKafkaClient *client;  /* owned */
+  TideKafkaClient *client;  /* borrowed */
   rd_kafka_t *kafka;        /* borrowed from it */
   gint64 timeout_ms;
   TideKafkaPreflight *look;
-  rd_kafka_topic_partition_list_t *tried; /* owned: partitions to read from; opaque: their TideSeenTopic */
+  rd_kafka_topic_partition_list_t *tried; /* borrowed: partitions to read from; opaque: their TideSeenTopic */
 } Looking;
-
-static gint64
-deadline_of(const Looking *it)
-{
-  return tide_now_us() + it->timeout_ms * TIDE_US_PER_MS;
-}
 
 /* ---- which topics there are ---- */
 
@@ -118,26 +105,6 @@ add_match(Looking *it, TideSeenTopic *topic, const struct rd_kafka_metadata_topi
   one->opaque = topic;
 }
 
-static void
-find_topic(Looking *it, const char *wanted, const struct rd_kafka_metadata *metadata)
-{
-  TideSeenTopic *topic = g_new0(TideSeenTopic, 1);
-  topic->name = g_strdup(wanted);
-  g_ptr_array_add(it->look->topics, topic);
-  for (int i = 0; i < metadata->topic_cnt; i++)
-    if (tide_topic_pattern_matches(wanted, metadata->topics[i].topic))
-      add_match(it, topic, &metadata->topics[i]);
-}
-
-static gboolean
-has_topic(const struct rd_kafka_metadata *metadata, const char *name)
-{
-  for (int i = 0; name != NULL && i < metadata->topic_cnt; i++)
-    if (strcmp(metadata->topics[i].topic, name) == 0)
-      return metadata->topics[i].err == RD_KAFKA_RESP_ERR_NO_ERROR;
-  return FALSE;
-}
-
 /* The list of all topics lacks those that this user may not describe: asked by name, brokers tell which it is.
  * (transfer full) */
 static char *
@@ -147,19 +114,11 @@ explain_absence(Looking *it, TideKafkaAcl right, const char *name)
                                     tide_kafka_client_ask_by_name(it->client, name, (int)it->timeout_ms));
 }
 
-static void
-explain_absent_topics(Looking *it)
-{
-  for (guint i = 0; i < it->look->topics->len; i++) {
-    TideSeenTopic *topic = it->look->topics->pdata[i];
-    if (topic->n_topics == 0 && topic->name[0] != '^')
-      set_fault(topic, explain_absence(it, TIDE_KAFKA_ACL_READ, topic->name));
-  }
-}
-
 static gboolean
 ask_for_topics(Looking *it, GError **error)
 {
+  const char *dead_letters = it->config->dead_letters.topic;
+  gboolean has_dead_letters = FALSE;
   const struct rd_kafka_metadata *metadata = tide_kafka_client_ask(it->client, (int)it->timeout_ms, error);
   if (metadata == NULL)
     return FALSE;
@@ -169,12 +128,23 @@ ask_for_topics(Looking *it, GError **error)
     broker->port = (guint16)metadata->brokers[i].port;
     g_ptr_array_add(it->look->brokers, broker);
   }
-  for (char **topic = it->config->kafka.topics; *topic != NULL; topic++)
-    find_topic(it, *topic, metadata);
-  const char *dead_letters = it->config->dead_letters.topic;
-  gboolean has_dead_letters = has_topic(metadata, dead_letters);
+  for (char **wanted = it->config->kafka.topics; *wanted != NULL; wanted++) {
+    TideSeenTopic *topic = g_new0(TideSeenTopic, 1);
+    topic->name = g_strdup(*wanted);
+    g_ptr_array_add(it->look->topics, topic);
+    for (int i = 0; i < metadata->topic_cnt; i++)
+      if (tide_topic_pattern_matches(*wanted, metadata->topics[i].topic))
+        add_match(it, topic, &metadata->topics[i]);
+  }
+  for (int i = 0; i < metadata->topic_cnt; i++)
+    has_dead_letters |= g_strcmp0(metadata->topics[i].topic, dead_letters) == 0 &&
+                        metadata->topics[i].err == RD_KAFKA_RESP_ERR_NO_ERROR;
   rd_kafka_metadata_destroy(metadata);
-  explain_absent_topics(it);
+  for (guint i = 0; i < it->look->topics->len; i++) {
+    TideSeenTopic *topic = it->look->topics->pdata[i];
+    if (topic->n_topics == 0 && topic->name[0] != '^')
+      set_fault(topic, explain_absence(it, TIDE_KAFKA_ACL_READ, topic->name));
+  }
   if (dead_letters != NULL && !has_dead_letters)
     it->look->dead_letters_fault = explain_absence(it, TIDE_KAFKA_ACL_WRITE, dead_letters);
   return TRUE;
@@ -204,7 +174,7 @@ take_answer(Looking *it, const rd_kafka_message_t *message)
 static void
 try_to_read(Looking *it)
 {
-  gint64 deadline_us = deadline_of(it), left_us;
+  gint64 deadline_us = tide_now_us() + it->timeout_ms * TIDE_US_PER_MS, left_us;
   if (it->tried->cnt == 0 || rd_kafka_assign(it->kafka, it->tried) != RD_KAFKA_RESP_ERR_NO_ERROR)
     return;
   while (it->tried->cnt > 0 && (left_us = deadline_us - tide_now_us()) > 0) {
@@ -224,35 +194,25 @@ try_to_read(Looking *it)
 
 /* ---- the group ---- */
 
-static gboolean
-is_denied_coordinator(const Looking *it)
-{
-  gboolean is_denied = FALSE;
-  rd_kafka_message_t *message;
-  while (!is_denied && (message = rd_kafka_consumer_poll(it->kafka, 0)) != NULL) {
-    is_denied = message->err == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED;
-    rd_kafka_message_destroy(message);
-  }
-  return is_denied;
-}
-
-/* Of the first partition that can be asked for, as the daemon will ask. */
+/* What it has committed of the first partition that can be asked for, as the daemon will ask. */
 static void
 ask_for_offsets(Looking *it)
 {
   if (it->tried->cnt == 0)
     return;
-  rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+  g_autoptr(rd_kafka_topic_partition_list_t) list = rd_kafka_topic_partition_list_new(1);
   rd_kafka_topic_partition_list_add(list, it->tried->elems[0].topic, it->tried->elems[0].partition);
-  const char *group = it->config->kafka.group;
-  rd_kafka_resp_err_t result = rd_kafka_committed(it->kafka, list, (int)it->timeout_ms);
-  if (result == RD_KAFKA_RESP_ERR_NO_ERROR)
-    result = list->elems[0].err;
-  rd_kafka_topic_partition_list_destroy(list);
+  rd_kafka_resp_err_t result = tide_kafka_first_error(rd_kafka_committed(it->kafka, list, (int)it->timeout_ms), list);
+  gboolean is_denied = result == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED;
   /* Who may not even ask for the group's coordinator waits in vain: librdkafka asks on, and says why in the queue. */
-  if (result == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED ||
-      (result == RD_KAFKA_RESP_ERR__TIMED_OUT && is_denied_coordinator(it)))
-    it->look->group_fault = tide_kafka_acl_hint(&it->config->kafka, TIDE_KAFKA_ACL_GROUP, group);
+  rd_kafka_message_t *message;
+  while (!is_denied && result == RD_KAFKA_RESP_ERR__TIMED_OUT &&
+         (message = rd_kafka_consumer_poll(it->kafka, 0)) != NULL) {
+    is_denied = message->err == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED;
+    rd_kafka_message_destroy(message);
+  }
+  if (is_denied)
+    it->look->group_fault = tide_kafka_acl_hint(&it->config->kafka, TIDE_KAFKA_ACL_GROUP, it->config->kafka.group);
   else if (result != RD_KAFKA_RESP_ERR_NO_ERROR && result != RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED)
     it->look->group_fault = g_strdup_printf("its committed offsets cannot be had: %s", rd_kafka_err2str(result));
 }
@@ -271,40 +231,43 @@ ask_for_members(Looking *it)
 
 /* ---- settings of topics ---- */
 
+/* The answer is in the order of the question. What is not told stays unknown. */
 static void
-take_setting(TideTopicSettings *settings, const rd_kafka_ConfigEntry_t *entry)
-{
-  const char *name = rd_kafka_ConfigEntry_name(entry);
-  const char *value = rd_kafka_ConfigEntry_value(entry);
-  if (value == NULL)
-    return;
-  if (strcmp(name, "max.message.bytes") == 0)
-    settings->max_message_bytes = g_ascii_strtoll(value, NULL, 10);
-  else if (strcmp(name, "retention.ms") == 0)
-    settings->retention_ms = g_ascii_strtoll(value, NULL, 10);
-  else if (strcmp(name, "cleanup.policy") == 0)
-    settings->is_compacted = strstr(value, "compact") != NULL;
-}
-
-static void
-take_settings(Looking *it, const rd_kafka_DescribeConfigs_result_t *result)
+take_settings(GArray *settings, const rd_kafka_DescribeConfigs_result_t *result)
 {
   size_t n_resources, n_entries;
   const rd_kafka_ConfigResource_t **resources = rd_kafka_DescribeConfigs_result_resources(result, &n_resources);
-  for (size_t i = 0; i < n_resources && i < it->look->settings->len; i++) {
-    TideTopicSettings *settings = &g_array_index(it->look->settings, TideTopicSettings, i);
+  for (size_t i = 0; i < n_resources && i < settings->len; i++) {
+    TideTopicSettings *its = &g_array_index(settings, TideTopicSettings, i);
     const rd_kafka_ConfigEntry_t **entries = rd_kafka_ConfigResource_configs(resources[i], &n_entries);
-    settings->is_known = rd_kafka_ConfigResource_error(resources[i]) == RD_KAFKA_RESP_ERR_NO_ERROR && n_entries > 0;
-    for (size_t k = 0; k < n_entries; k++)
-      take_setting(settings, entries[k]);
+    its->is_known = rd_kafka_ConfigResource_error(resources[i]) == RD_KAFKA_RESP_ERR_NO_ERROR && n_entries > 0;
+    for (size_t k = 0; k < n_entries; k++) {
+      const char *name = rd_kafka_ConfigEntry_name(entries[k]);
+      const char *value = rd_kafka_ConfigEntry_value(entries[k]);
+      if (value != NULL && strcmp(name, "max.message.bytes") == 0)
+        its->max_message_bytes = g_ascii_strtoll(value, NULL, 10);
+      else if (value != NULL && strcmp(name, "retention.ms") == 0)
+        its->retention_ms = g_ascii_strtoll(value, NULL, 10);
+      else if (value != NULL && strcmp(name, "cleanup.policy") == 0)
+        its->is_compacted = strstr(value, "compact") != NULL;
+    }
   }
 }
 
-/* In the order in which they are asked for, which is that of the answer. What is not told stays unknown. */
+/* Of the dead-letter topic and of those that are read and named; of patterns' topics the settings are not asked for. */
 static void
 ask_for_settings(Looking *it)
 {
   GArray *settings = it->look->settings;
+  TideTopicSettings dead_letters = {.name = it->config->dead_letters.topic, .retention_ms = -1};
+  if (it->config->dead_letters.topic == NULL || it->look->dead_letters_fault != NULL)
+    return;
+  g_array_append_val(settings, dead_letters);
+  for (char **topic = it->config->kafka.topics; *topic != NULL; topic++) {
+    TideTopicSettings unknown = {.name = *topic, .retention_ms = -1};
+    if (**topic != '^')
+      g_array_append_val(settings, unknown);
+  }
   g_autofree rd_kafka_ConfigResource_t **resources = g_new0(rd_kafka_ConfigResource_t *, settings->len);
   for (guint i = 0; i < settings->len; i++)
     resources[i] =
@@ -317,28 +280,12 @@ ask_for_settings(Looking *it)
   rd_kafka_event_t *event = rd_kafka_queue_poll(queue, (int)it->timeout_ms + 1000);
   const rd_kafka_DescribeConfigs_result_t *result = rd_kafka_event_DescribeConfigs_result(event);
   if (result != NULL && rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR_NO_ERROR)
-    take_settings(it, result);
+    take_settings(settings, result);
   if (event != NULL)
     rd_kafka_event_destroy(event);
   rd_kafka_queue_destroy(queue);
   rd_kafka_AdminOptions_destroy(options);
   rd_kafka_ConfigResource_destroy_array(resources, settings->len);
-}
-
-/* The dead-letter topic and those that are read and named; of patterns' topics the settings are not looked at. */
-static void
-look_at_dead_letters_topic(Looking *it)
-{
-  TideTopicSettings dead_letters = {.name = it->config->dead_letters.topic, .retention_ms = -1};
-  if (it->config->dead_letters.topic == NULL || it->look->dead_letters_fault != NULL)
-    return;
-  g_array_append_val(it->look->settings, dead_letters);
-  for (char **topic = it->config->kafka.topics; *topic != NULL; topic++) {
-    TideTopicSettings settings = {.name = *topic, .retention_ms = -1};
-    if (**topic != '^')
-      g_array_append_val(it->look->settings, settings);
-  }
-  ask_for_settings(it);
 }
 
 /* ---- all of it ---- */
@@ -360,26 +307,6 @@ free_seen_broker(gpointer data)
   g_free(broker);
 }
 
-static TideKafkaPreflight *
-ask(Looking *it, GError **error)
-{
-  g_autoptr(TideKafkaPreflight) look = g_new0(TideKafkaPreflight, 1);
-  look->brokers = g_ptr_array_new_with_free_func(free_seen_broker);
-  look->topics = g_ptr_array_new_with_free_func(free_seen_topic);
-  look->settings = g_array_new(FALSE, FALSE, sizeof(TideTopicSettings));
-  it->look = look;
-  it->tried = rd_kafka_topic_partition_list_new(8);
-  gboolean asked = ask_for_topics(it, error);
-  if (asked) {
-    ask_for_offsets(it);
-    ask_for_members(it);
-    try_to_read(it);
-    look_at_dead_letters_topic(it);
-  }
-  rd_kafka_topic_partition_list_destroy(it->tried);
-  return asked ? g_steal_pointer(&look) : NULL;
-}
-
 TideKafkaPreflight *
 tide_kafka_preflight(const TideConfig *config, gint64 timeout_ms, GError **error)
 {
@@ -389,13 +316,27 @@ tide_kafka_preflight(const TideConfig *config, gint64 timeout_ms, GError **error
       {"fetch.wait.max.ms", "10"},
       {NULL},
   };
-  g_autoptr(TideKafkaClient) client = tide_kafka_client_new(
-      &config->kafka, tide_kafka_conf_new_bystander(&config->kafka, config->kafka.group, settings, error), TRUE, error);
+  g_autoptr(TideKafkaClient) client = tide_kafka_client_new(&config->kafka, config->kafka.group, settings, error);
   if (client == NULL)
     return NULL;
-  Looking it = {
-      .config = config, .client = client, .kafka = tide_kafka_client_handle(client), .timeout_ms = timeout_ms};
-  return ask(&it, error);
+  g_autoptr(TideKafkaPreflight) look = g_new0(TideKafkaPreflight, 1);
+  look->brokers = g_ptr_array_new_with_free_func(free_seen_broker);
+  look->topics = g_ptr_array_new_with_free_func(free_seen_topic);
+  look->settings = g_array_new(FALSE, FALSE, sizeof(TideTopicSettings));
+  g_autoptr(rd_kafka_topic_partition_list_t) tried = rd_kafka_topic_partition_list_new(8);
+  Looking it = {.config = config,
+                .client = client,
+                .kafka = tide_kafka_client_handle(client),
+                .timeout_ms = timeout_ms,
+                .look = look,
+                .tried = tried};
+  if (!ask_for_topics(&it, error))
+    return NULL;
+  ask_for_offsets(&it);
+  ask_for_members(&it);
+  try_to_read(&it);
+  ask_for_settings(&it);
+  return g_steal_pointer(&look);
 }
 
 void

@@ -132,12 +132,18 @@ is_cooperative(const TideKafkaSource *source)
 }
 
 static void
+log_assignment_failure(const char *what, const char *why)
+{
+  tide_log(TIDE_LOG_ERROR, "assignment-failed", "cannot %s partitions: %s; restart the daemon to join the group anew",
+           what, why);
+}
+
+static void
 log_rebalance_problem(const char *what, rd_kafka_error_t *problem)
 {
   if (problem == NULL)
     return;
-  tide_log(TIDE_LOG_ERROR, "assignment-failed", "cannot %s partitions: %s; restart the daemon to join the group anew",
-           what, rd_kafka_error_string(problem));
+  log_assignment_failure(what, rd_kafka_error_string(problem));
   rd_kafka_error_destroy(problem);
 }
 
@@ -146,8 +152,7 @@ assign(TideKafkaSource *source, const rd_kafka_topic_partition_list_t *partition
 {
   rd_kafka_resp_err_t problem = rd_kafka_assign(source->kafka, partitions);
   if (problem != RD_KAFKA_RESP_ERR_NO_ERROR)
-    tide_log(TIDE_LOG_ERROR, "assignment-failed",
-             "cannot take partitions: %s; restart the daemon to join the group anew", rd_kafka_err2str(problem));
+    log_assignment_failure("take", rd_kafka_err2str(problem));
 }
 
 static SlotName *
@@ -162,25 +167,21 @@ name_at(TideKafkaSource *source, const rd_kafka_topic_partition_t *at)
 static void
 assign_more(TideKafkaSource *source, const rd_kafka_topic_partition_list_t *list)
 {
-  rd_kafka_topic_partition_list_t *all = NULL;
+  g_autoptr(rd_kafka_topic_partition_list_t) all = NULL;
   rd_kafka_resp_err_t problem = rd_kafka_assignment(source->kafka, &all);
   if (problem == RD_KAFKA_RESP_ERR_NO_ERROR && !is_cooperative(source))
     problem = rd_kafka_position(source->kafka, all);
   if (problem != RD_KAFKA_RESP_ERR_NO_ERROR) {
-    tide_log(TIDE_LOG_ERROR, "assignment-failed",
-             "cannot take partitions: %s; restart the daemon to join the group anew", rd_kafka_err2str(problem));
-    if (all != NULL)
-      rd_kafka_topic_partition_list_destroy(all);
+    log_assignment_failure("take", rd_kafka_err2str(problem));
     return;
   }
   if (is_cooperative(source)) {
-    rd_kafka_topic_partition_list_t *known = rd_kafka_topic_partition_list_new(list->cnt);
+    g_autoptr(rd_kafka_topic_partition_list_t) known = rd_kafka_topic_partition_list_new(list->cnt);
     for (int i = 0; i < list->cnt; i++)
       if (rd_kafka_topic_partition_list_find(all, list->elems[i].topic, list->elems[i].partition) != NULL)
         rd_kafka_topic_partition_list_add(known, list->elems[i].topic, list->elems[i].partition);
     log_rebalance_problem("move", rd_kafka_incremental_unassign(source->kafka, known));
     log_rebalance_problem("take", rd_kafka_incremental_assign(source->kafka, list));
-    rd_kafka_topic_partition_list_destroy(known);
   } else {
     /* A fetch that failed with "out of range" has ended for librdkafka, so that a seek is refused; and of eager members
      * it takes an assignment as a whole only. */
@@ -204,14 +205,6 @@ assign_more(TideKafkaSource *source, const rd_kafka_topic_partition_list_t *list
     }
     assign(source, all);
   }
-  rd_kafka_topic_partition_list_destroy(all);
-}
-
-static void
-report_progress(gpointer data)
-{
-  TideKafkaSource *source = data;
-  source->handlers.progress(source->handlers.data);
 }
 
 /* Of one that is located, or no longer ours. */
@@ -248,7 +241,9 @@ describe_unlocated(const TideKafkaSource *source, const rd_kafka_topic_partition
 static void
 locate(TideKafkaSource *source, rd_kafka_topic_partition_list_t *partitions, int question_ms)
 {
-  TideKafkaStarts starts = {source->kafka, &source->options.config->kafka, question_ms, report_progress, source};
+  const TideInputHandlers *handlers = &source->handlers;
+  TideKafkaStarts starts = {source->kafka, &source->options.config->kafka, question_ms, handlers->progress,
+                            handlers->data};
   g_autofree TideInputLog *logs = tide_kafka_find_starts(&starts, partitions);
   g_autofree char *cluster_id = rd_kafka_clusterid(source->kafka, 0); /* known by now from an answer, or not at all */
   g_autofree char *why = NULL;
@@ -260,7 +255,7 @@ locate(TideKafkaSource *source, rd_kafka_topic_partition_list_t *partitions, int
     if (at->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
       logs[i].wanted_offset = name->wanted_offset;
       logs[i].cluster_id = cluster_id;
-      offset = source->handlers.located(slot, &logs[i], source->handlers.data);
+      offset = handlers->located(slot, &logs[i], handlers->data);
     } else if (why == NULL)
       why = describe_unlocated(source, at);
     if (offset != TIDE_INPUT_ASK_AGAIN)
@@ -278,20 +273,24 @@ locate(TideKafkaSource *source, rd_kafka_topic_partition_list_t *partitions, int
   }
   source->n_looks = source->n_unlocated > 0 ? source->n_looks + 1 : 0;
   source->locate_us = tide_now_us() + tide_backoff_us(MAX(source->n_looks, 1), LOCATE_MIN_US, LOCATE_MAX_US);
-  source->handlers.unlocated(source->n_unlocated, why, source->handlers.data);
+  handlers->unlocated(source->n_unlocated, why, handlers->data);
 }
 
-/* Hands @partitions over to be fetched: @assign_them does it. */
+/* Hands @partitions over to be fetched. */
 static void
-take_located(TideKafkaSource *source, const rd_kafka_topic_partition_list_t *partitions,
-             void (*assign_them)(TideKafkaSource *, const rd_kafka_topic_partition_list_t *))
+take_located(TideKafkaSource *source, const rd_kafka_topic_partition_list_t *partitions, gboolean in_rebalance)
 {
   g_autofree guint16 *slots = g_new(guint16, (gsize)MAX(partitions->cnt, 1));
   gsize n_slots = (gsize)partitions->cnt;
   for (int i = 0; i < partitions->cnt; i++)
     slots[i] = find_slot_by_name(source, partitions->elems[i].topic, partitions->elems[i].partition);
   source->handlers.taking(slots, n_slots, source->handlers.data);
-  assign_them(source, partitions);
+  if (!in_rebalance)
+    assign_more(source, partitions);
+  else if (is_cooperative(source))
+    log_rebalance_problem("take", rd_kafka_incremental_assign(source->kafka, partitions));
+  else
+    assign(source, partitions);
   source->handlers.taken(slots, n_slots, source->handlers.data);
 }
 
@@ -299,7 +298,7 @@ take_located(TideKafkaSource *source, const rd_kafka_topic_partition_list_t *par
 static void
 locate_the_rest(TideKafkaSource *source)
 {
-  rd_kafka_topic_partition_list_t *partitions = rd_kafka_topic_partition_list_new((int)source->n_unlocated);
+  g_autoptr(rd_kafka_topic_partition_list_t) partitions = rd_kafka_topic_partition_list_new((int)source->n_unlocated);
   for (guint i = 0; i < source->names->len; i++) {
     const SlotName *name = g_ptr_array_index(source->names, i);
     if (name != NULL && name->is_unlocated)
@@ -307,20 +306,10 @@ locate_the_rest(TideKafkaSource *source)
   }
   locate(source, partitions, LOCATE_QUESTION_MS);
   if (partitions->cnt > 0)
-    take_located(source, partitions, assign_more);
-  rd_kafka_topic_partition_list_destroy(partitions);
+    take_located(source, partitions, FALSE);
 }
 
 /* ---- rebalance ---- */
-
-static void
-assign_in_rebalance(TideKafkaSource *source, const rd_kafka_topic_partition_list_t *partitions)
-{
-  if (is_cooperative(source))
-    log_rebalance_problem("take", rd_kafka_incremental_assign(source->kafka, partitions));
-  else
-    assign(source, partitions);
-}
 
 static void
 take(TideKafkaSource *source, rd_kafka_topic_partition_list_t *partitions)
@@ -338,7 +327,7 @@ take(TideKafkaSource *source, rd_kafka_topic_partition_list_t *partitions)
     set_unlocated(source, slot, -1);
   }
   locate(source, partitions, TIDE_KAFKA_QUESTION_MS);
-  take_located(source, partitions, assign_in_rebalance);
+  take_located(source, partitions, TRUE);
   source->handlers.assignment_done(source->handlers.data);
 }
 
@@ -355,7 +344,7 @@ give_up(TideKafkaSource *source, rd_kafka_topic_partition_list_t *partitions)
   }
   source->handlers.revoking(slots, n_slots, lost, source->handlers.data);
   /* Partitions that are halted or not located were never handed to librdkafka, which refuses to take them back. */
-  rd_kafka_topic_partition_list_t *assigned = NULL;
+  g_autoptr(rd_kafka_topic_partition_list_t) assigned = NULL;
   (void)rd_kafka_assignment(source->kafka, &assigned);
   for (int i = partitions->cnt; i-- > 0;) {
     const rd_kafka_topic_partition_t *at = &partitions->elems[i];
@@ -367,8 +356,6 @@ give_up(TideKafkaSource *source, rd_kafka_topic_partition_list_t *partitions)
     if (assigned != NULL && rd_kafka_topic_partition_list_find(assigned, at->topic, at->partition) == NULL)
       rd_kafka_topic_partition_list_del_by_idx(partitions, i);
   }
-  if (assigned != NULL)
-    rd_kafka_topic_partition_list_destroy(assigned);
   if (is_cooperative(source))
     log_rebalance_problem("give up", rd_kafka_incremental_unassign(source->kafka, partitions));
   else
@@ -415,14 +402,6 @@ kind_of(rd_kafka_resp_err_t code, guint16 slot)
   }
 }
 
-/* The offset that was asked for is not in the log. */
-static gboolean
-is_out_of_range(rd_kafka_resp_err_t code)
-{
-  return code == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET || code == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE ||
-         code == RD_KAFKA_RESP_ERR__NO_OFFSET;
-}
-
 static void
 report(TideKafkaSource *source, TideInputTrouble kind, guint16 slot, const char *text)
 {
@@ -446,27 +425,6 @@ report_denied(TideKafkaSource *source, const rd_kafka_message_t *raw, guint16 sl
     name->denied = TRUE;
   }
   report(source, TIDE_INPUT_TROUBLE_DENIED, slot, whole);
-}
-
-static void
-report_full(TideKafkaSource *source, const char *text)
-{
-  g_autofree char *whole = g_strdup_printf(
-      "the group '%s' takes no more members (%s): stop a daemon of it or lower kafka.threads, or raise the brokers' "
-      "group.max.size",
-      source->options.config->kafka.group, text);
-  report(source, TIDE_INPUT_TROUBLE_FULL, NO_SLOT, whole);
-}
-
-static void
-recover(TideKafkaSource *source, guint16 slot)
-{
-  SlotName *name = name_of(source, slot);
-  if (!name->denied)
-    return;
-  name->denied = FALSE;
-  source->n_denied--;
-  source->handlers.recovered(slot, source->handlers.data);
 }
 
 static void
@@ -552,10 +510,8 @@ store_offset(TideInput *input, guint16 slot, gint64 offset)
 {
   TideKafkaSource *source = source_of(input);
   /* One partition a call, judged by the return code: measured, the element's own error field is not set. */
-  rd_kafka_topic_partition_list_t *list = list_of(source, slot, offset);
-  rd_kafka_resp_err_t problem = rd_kafka_offsets_store(source->kafka, list);
-  rd_kafka_topic_partition_list_destroy(list);
-  return problem == RD_KAFKA_RESP_ERR_NO_ERROR;
+  g_autoptr(rd_kafka_topic_partition_list_t) list = list_of(source, slot, offset);
+  return rd_kafka_offsets_store(source->kafka, list) == RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
 /* What is stored is committed at the next interval, and when librdkafka gives the partition up, without a note: a
@@ -573,11 +529,10 @@ commit_later(TideInput *input, const TideInputCommit *commits, gsize n_commits)
 {
   TideKafkaSource *source = source_of(input);
   forget_stored(source, commits, n_commits);
-  rd_kafka_topic_partition_list_t *list = list_of_commits(source, commits, n_commits);
+  g_autoptr(rd_kafka_topic_partition_list_t) list = list_of_commits(source, commits, n_commits);
   rd_kafka_resp_err_t problem = rd_kafka_commit(source->kafka, list, 1);
   if (problem != RD_KAFKA_RESP_ERR_NO_ERROR)
     on_commit(source->kafka, problem, list, source);
-  rd_kafka_topic_partition_list_destroy(list);
 }
 
 /* A commit that is waited for. */
@@ -605,7 +560,7 @@ commit_and_wait(TideInput *input, const TideInputCommit *commits, gsize n_commit
     return TRUE;
   CommitAnswer answer = {.source = source};
   forget_stored(source, commits, n_commits);
-  rd_kafka_topic_partition_list_t *list = list_of_commits(source, commits, n_commits);
+  g_autoptr(rd_kafka_topic_partition_list_t) list = list_of_commits(source, commits, n_commits);
   rd_kafka_queue_t *queue = rd_kafka_queue_new(source->kafka);
   rd_kafka_resp_err_t problem = rd_kafka_commit_queue(source->kafka, list, queue, on_commit_answer, &answer);
   if (problem != RD_KAFKA_RESP_ERR_NO_ERROR)
@@ -616,18 +571,11 @@ commit_and_wait(TideInput *input, const TideInputCommit *commits, gsize n_commit
   if (!answer.is_there)
     on_commit_answer(source->kafka, RD_KAFKA_RESP_ERR__TIMED_OUT, list, &answer);
   rd_kafka_queue_destroy(queue);
-  rd_kafka_topic_partition_list_destroy(list);
   *ret_problem = answer.problem;
   return answer.problem == NULL;
 }
 
 /* ---- polling ---- */
-
-static void
-fill_record(rd_kafka_message_t *raw, guint16 slot, TideInputRecord *record)
-{
-  *record = (TideInputRecord){.message = tide_kafka_message(raw), .slot = slot, .raw = raw};
-}
 
 /* What poll returned instead of a message. */
 static void
@@ -642,7 +590,8 @@ handle_event(TideKafkaSource *source, const rd_kafka_message_t *raw)
   }
   if (text == NULL)
     text = rd_kafka_err2str(raw->err);
-  if (is_out_of_range(raw->err)) {
+  if (raw->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET || raw->err == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE ||
+      raw->err == RD_KAFKA_RESP_ERR__NO_OFFSET) { /* the offset that was asked for is not in the log */
     if (slot != NO_SLOT && name_of(source, slot)->is_ours)
       set_unlocated(source, slot, raw->offset >= 0 ? raw->offset : name_of(source, slot)->begin_offset);
     return;
@@ -652,9 +601,13 @@ handle_event(TideKafkaSource *source, const rd_kafka_message_t *raw)
     report_fatal(source);
   else if (what.kind == TIDE_INPUT_TROUBLE_DENIED)
     report_denied(source, raw, slot, text);
-  else if (what.kind == TIDE_INPUT_TROUBLE_FULL)
-    report_full(source, text);
-  else
+  else if (what.kind == TIDE_INPUT_TROUBLE_FULL) {
+    g_autofree char *whole = g_strdup_printf(
+        "the group '%s' takes no more members (%s): stop a daemon of it or lower kafka.threads, or raise the brokers' "
+        "group.max.size",
+        source->options.config->kafka.group, text);
+    report(source, TIDE_INPUT_TROUBLE_FULL, NO_SLOT, whole);
+  } else
     source->handlers.trouble(&what, source->handlers.data);
 }
 
@@ -669,6 +622,18 @@ rouse_client(TideKafkaSource *source)
       "kafka.session_timeout (%" G_GINT64_FORMAT " s), while brokers answer another client",
       config->group, config->session_timeout_ms / 1000);
   report(source, TIDE_INPUT_TROUBLE_FATAL, NO_SLOT, text);
+}
+
+/* Something of the partition was read again, after the brokers had denied it. */
+static void
+recover(TideKafkaSource *source, guint16 slot)
+{
+  SlotName *name = name_of(source, slot);
+  if (!name->denied)
+    return;
+  name->denied = FALSE;
+  source->n_denied--;
+  source->handlers.recovered(slot, source->handlers.data);
 }
 
 static gboolean
@@ -687,7 +652,7 @@ poll_source(TideInput *input, int timeout_ms, TideInputRecord *ret_record)
   if (raw->err == RD_KAFKA_RESP_ERR_NO_ERROR && (slot = find_slot(source, raw)) != NO_SLOT) {
     if (G_UNLIKELY(source->n_denied > 0))
       recover(source, slot);
-    fill_record(raw, slot, ret_record);
+    *ret_record = (TideInputRecord){.message = tide_kafka_message(raw), .slot = slot, .raw = raw};
     tide_kafka_refill_taken(&source->refill, raw->len + raw->key_len);
     return TRUE;
   }
@@ -725,18 +690,16 @@ static void
 pause_slot(TideInput *input, guint16 slot)
 {
   TideKafkaSource *source = source_of(input);
-  rd_kafka_topic_partition_list_t *list = list_of(source, slot, RD_KAFKA_OFFSET_INVALID);
+  g_autoptr(rd_kafka_topic_partition_list_t) list = list_of(source, slot, RD_KAFKA_OFFSET_INVALID);
   rd_kafka_pause_partitions(source->kafka, list);
-  rd_kafka_topic_partition_list_destroy(list);
 }
 
 static void
 resume_slot(TideInput *input, guint16 slot)
 {
   TideKafkaSource *source = source_of(input);
-  rd_kafka_topic_partition_list_t *list = list_of(source, slot, RD_KAFKA_OFFSET_INVALID);
+  g_autoptr(rd_kafka_topic_partition_list_t) list = list_of(source, slot, RD_KAFKA_OFFSET_INVALID);
   rd_kafka_resume_partitions(source->kafka, list);
-  rd_kafka_topic_partition_list_destroy(list);
 }
 
 static void
@@ -748,9 +711,8 @@ move_slot(TideInput *input, guint16 slot, gint64 offset)
     name->wanted_offset = offset;
     return;
   }
-  rd_kafka_topic_partition_list_t *list = list_of(source, slot, offset);
+  g_autoptr(rd_kafka_topic_partition_list_t) list = list_of(source, slot, offset);
   assign_more(source, list);
-  rd_kafka_topic_partition_list_destroy(list);
 }
 
 static void
@@ -762,20 +724,6 @@ locate_slot(TideInput *input, guint16 slot, gint64 wanted_offset)
 }
 
 /* ---- life ---- */
-
-static gboolean
-subscribe(TideKafkaSource *source, GError **error)
-{
-  rd_kafka_topic_partition_list_t *topics = rd_kafka_topic_partition_list_new(4);
-  for (char **topic = source->options.config->kafka.topics; *topic != NULL; topic++)
-    rd_kafka_topic_partition_list_add(topics, *topic, RD_KAFKA_PARTITION_UA);
-  rd_kafka_resp_err_t problem = rd_kafka_subscribe(source->kafka, topics);
-  rd_kafka_topic_partition_list_destroy(topics);
-  if (problem == RD_KAFKA_RESP_ERR_NO_ERROR)
-    return TRUE;
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_KAFKA, "cannot subscribe to the topics: %s", rd_kafka_err2str(problem));
-  return FALSE;
-}
 
 static void
 close_source(TideInput *input)
@@ -839,9 +787,14 @@ tide_kafka_source_new(const TideKafkaSourceOptions *options, const TideInputHand
   source->queue = rd_kafka_queue_get_consumer(source->kafka);
   tide_kafka_refill_init(&source->refill, source->kafka, source->queue, NULL);
   source->rouse = (TideKafkaRouse){.config = &options->config->kafka, .refill = &source->refill};
-  if (!subscribe(source, error)) {
-    free_source(&source->input);
-    return NULL;
-  }
-  return &source->input;
+
+  g_autoptr(rd_kafka_topic_partition_list_t) topics = rd_kafka_topic_partition_list_new(4);
+  for (char **topic = options->config->kafka.topics; *topic != NULL; topic++)
+    rd_kafka_topic_partition_list_add(topics, *topic, RD_KAFKA_PARTITION_UA);
+  rd_kafka_resp_err_t problem = rd_kafka_subscribe(source->kafka, topics);
+  if (problem == RD_KAFKA_RESP_ERR_NO_ERROR)
+    return &source->input;
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_KAFKA, "cannot subscribe to the topics: %s", rd_kafka_err2str(problem));
+  free_source(&source->input);
+  return NULL;
 }

@@ -2,6 +2,7 @@
 
 #include "kafka/commit_note.h"
 #include "kafka/group_offsets.h"
+#include "kafka/kafka_conf.h"
 #include "util/clock.h"
 
 /* Members of a group that begins commit where they begin a moment before others ask: the note of such a commit says
@@ -47,7 +48,7 @@ static rd_kafka_resp_err_t
 ask_offsets(Search *search, gint32 leader, gint64 time_ms, gsize member)
 {
   rd_kafka_topic_partition_list_t *partitions = search->partitions;
-  rd_kafka_topic_partition_list_t *asked = rd_kafka_topic_partition_list_new(partitions->cnt);
+  g_autoptr(rd_kafka_topic_partition_list_t) asked = rd_kafka_topic_partition_list_new(partitions->cnt);
   rd_kafka_resp_err_t problem = RD_KAFKA_RESP_ERR_NO_ERROR;
   for (int i = 0; i < partitions->cnt; i++)
     if (partitions->elems[i].err == RD_KAFKA_RESP_ERR_NO_ERROR &&
@@ -66,7 +67,6 @@ ask_offsets(Search *search, gint32 leader, gint64 time_ms, gsize member)
     at->err = answer->err;
     G_STRUCT_MEMBER(gint64, &search->found[i], member) = answer->offset;
   }
-  rd_kafka_topic_partition_list_destroy(asked);
   return problem;
 }
 
@@ -118,7 +118,7 @@ was_before(const rd_kafka_topic_partition_t *committed, gint64 now_epoch_ms)
 static rd_kafka_resp_err_t
 ask_whether_group_has_begun(const TideKafkaStarts *starts, gboolean *ret_begun)
 {
-  rd_kafka_topic_partition_list_t *all =
+  g_autoptr(rd_kafka_topic_partition_list_t) all =
       tide_kafka_group_partitions(starts->kafka, starts->config, starts->question_ms);
   starts->progress(starts->progress_data);
   if (all == NULL)
@@ -131,7 +131,6 @@ ask_whether_group_has_begun(const TideKafkaStarts *starts, gboolean *ret_begun)
     problem = all->elems[i].err;
     *ret_begun = was_before(&all->elems[i], now_epoch_ms);
   }
-  rd_kafka_topic_partition_list_destroy(all);
   return problem;
 }
 
@@ -167,21 +166,6 @@ find_beginnings(Search *search)
   }
 }
 
-static void
-find_committed(Search *search)
-{
-  rd_kafka_topic_partition_list_t *partitions = search->partitions;
-  rd_kafka_resp_err_t problem = rd_kafka_committed(search->starts->kafka, partitions, search->starts->question_ms);
-  search->starts->progress(search->starts->progress_data);
-  for (int i = 0; i < partitions->cnt; i++) {
-    rd_kafka_topic_partition_t *at = &partitions->elems[i];
-    at->err = problem != RD_KAFKA_RESP_ERR_NO_ERROR ? problem : at->err;
-    search->found[i] = (TideInputLog){.wanted_offset = -1,
-                                      .committed_offset = at->offset >= 0 ? at->offset : -1,
-                                      .note = tide_bytes(at->metadata, at->metadata_size)};
-  }
-}
-
 TideInputLog *
 tide_kafka_find_starts(const TideKafkaStarts *starts, rd_kafka_topic_partition_list_t *partitions)
 {
@@ -189,7 +173,15 @@ tide_kafka_find_starts(const TideKafkaStarts *starts, rd_kafka_topic_partition_l
       .starts = starts, .partitions = partitions, .found = g_new0(TideInputLog, (gsize)MAX(partitions->cnt, 1))};
   if (partitions->cnt == 0)
     return search.found;
-  find_committed(&search);
+  rd_kafka_resp_err_t problem = rd_kafka_committed(starts->kafka, partitions, starts->question_ms);
+  starts->progress(starts->progress_data);
+  for (int i = 0; i < partitions->cnt; i++) {
+    rd_kafka_topic_partition_t *at = &partitions->elems[i];
+    at->err = problem != RD_KAFKA_RESP_ERR_NO_ERROR ? problem : at->err;
+    search.found[i] = (TideInputLog){.wanted_offset = -1,
+                                     .committed_offset = at->offset >= 0 ? at->offset : -1,
+                                     .note = tide_bytes(at->metadata, at->metadata_size)};
+  }
   find_offsets(&search, RD_KAFKA_OFFSET_BEGINNING, G_STRUCT_OFFSET(TideInputLog, begin_offset));
   find_offsets(&search, RD_KAFKA_OFFSET_END, G_STRUCT_OFFSET(TideInputLog, end_offset));
   for (int i = 0; i < partitions->cnt; i++)
@@ -238,31 +230,27 @@ static rd_kafka_topic_partition_list_t *
 ask_at_times(rd_kafka_t *kafka, const rd_kafka_topic_partition_list_t *ends, TideLogWitness *const *witnesses,
              gsize member, int question_ms)
 {
-  rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_copy(ends);
+  g_autoptr(rd_kafka_topic_partition_list_t) list = rd_kafka_topic_partition_list_copy(ends);
   for (int i = 0; i < list->cnt; i++)
     list->elems[i].offset = G_STRUCT_MEMBER(gint64, witnesses[i], member);
-  if (rd_kafka_offsets_for_times(kafka, list, question_ms) == RD_KAFKA_RESP_ERR_NO_ERROR)
-    return list;
-  rd_kafka_topic_partition_list_destroy(list);
-  return NULL;
+  gboolean is_answered = rd_kafka_offsets_for_times(kafka, list, question_ms) == RD_KAFKA_RESP_ERR_NO_ERROR;
+  return is_answered ? g_steal_pointer(&list) : NULL;
 }
 
 void
 tide_kafka_ask_witnesses(rd_kafka_t *kafka, const rd_kafka_topic_partition_list_t *ends,
                          TideLogWitness *const *witnesses, int question_ms)
 {
-  rd_kafka_topic_partition_list_t *next =
+  g_autoptr(rd_kafka_topic_partition_list_t) next =
       ask_at_times(kafka, ends, witnesses, G_STRUCT_OFFSET(TideLogWitness, next_time_ms), question_ms);
-  rd_kafka_topic_partition_list_t *present =
-      next != NULL ? ask_at_times(kafka, ends, witnesses, G_STRUCT_OFFSET(TideLogWitness, time_ms), question_ms) : NULL;
+  if (next == NULL)
+    return;
+  g_autoptr(rd_kafka_topic_partition_list_t) present =
+      ask_at_times(kafka, ends, witnesses, G_STRUCT_OFFSET(TideLogWitness, time_ms), question_ms);
   for (int i = 0; present != NULL && i < ends->cnt; i++) {
     const rd_kafka_topic_partition_t *to = &next->elems[i], *at = &present->elems[i], *end = &ends->elems[i];
     if (to->err == RD_KAFKA_RESP_ERR_NO_ERROR && at->err == RD_KAFKA_RESP_ERR_NO_ERROR &&
         end->err == RD_KAFKA_RESP_ERR_NO_ERROR)
       tide_log_witness_take(witnesses[i], to->offset, at->offset, end->offset);
   }
-  if (next != NULL)
-    rd_kafka_topic_partition_list_destroy(next);
-  if (present != NULL)
-    rd_kafka_topic_partition_list_destroy(present);
 }

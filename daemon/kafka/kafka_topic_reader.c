@@ -19,6 +19,7 @@
 struct TideTopicReader {
   const TideKafkaConfig *config; /* borrowed */
   TideTopicReaderOptions options;
+  int answer_ms;
   TideKafkaClient *client; /* owned */
   GHashTable *topics;      /* owned (element-type utf8 rd_kafka_topic_t) */
 };
@@ -32,15 +33,14 @@ tide_topic_reader_new(const TideKafkaConfig *config, const TideTopicReaderOption
       {"queued.max.messages.kbytes", QUEUE_KIB},
       {NULL},
   };
-  rd_kafka_conf_t *conf = options->in_daemon ? tide_kafka_conf_new_originals(config, error)
-                                             : tide_kafka_conf_new_bystander(config, NULL, settings, error);
-  TideKafkaClient *client = tide_kafka_client_new(config, conf, !options->in_daemon, error);
+  TideKafkaClient *client = options->in_daemon ? tide_kafka_client_new_originals(config, error)
+                                               : tide_kafka_client_new(config, NULL, settings, error);
   if (client == NULL)
     return NULL;
   TideTopicReader *reader = g_new0(TideTopicReader, 1);
   reader->config = config;
   reader->options = *options;
-  reader->options.answer_ms = options->answer_ms > 0 ? options->answer_ms : ANSWER_MS;
+  reader->answer_ms = options->answer_ms > 0 ? (int)options->answer_ms : ANSWER_MS;
   reader->options.silence_ms = options->silence_ms > 0 ? options->silence_ms : SILENCE_MS;
   reader->options.max_open = options->max_open > 0 ? options->max_open : MAX_OPEN;
   reader->client = client;
@@ -58,14 +58,7 @@ tide_topic_reader_free(TideTopicReader *reader)
   g_free(reader);
 }
 
-static int
-answer_ms(const TideTopicReader *reader)
-{
-  return (int)reader->options.answer_ms;
-}
-
-/* ---- which partitions ----------------------------------------------------------------------------------------------
- */
+/* ---- which partitions ---- */
 
 static void
 clear_part(gpointer data)
@@ -91,15 +84,6 @@ compare_parts(gconstpointer a, gconstpointer b)
   return order != 0 ? order : (left->partition > right->partition) - (left->partition < right->partition);
 }
 
-static gboolean
-has_topic(const GArray *parts, const char *topic)
-{
-  for (guint i = 0; i < parts->len; i++)
-    if (strcmp(g_array_index(parts, TideTopicPart, i).topic, topic) == 0)
-      return TRUE;
-  return FALSE;
-}
-
 /* Adds the partitions of the topics that @wanted names, unless they are there. FALSE: there are none. */
 static gboolean
 add_topics(GArray *parts, const struct rd_kafka_metadata *metadata, const char *wanted)
@@ -110,8 +94,10 @@ add_topics(GArray *parts, const struct rd_kafka_metadata *metadata, const char *
     if (topic->err != RD_KAFKA_RESP_ERR_NO_ERROR || !tide_topic_pattern_matches(wanted, topic->topic))
       continue;
     found = TRUE;
-    int n_partitions = has_topic(parts, topic->topic) ? 0 : topic->partition_cnt;
-    for (int k = 0; k < n_partitions; k++) {
+    gboolean is_there = FALSE; /* by another name or pattern */
+    for (guint k = 0; k < parts->len && !is_there; k++)
+      is_there = strcmp(g_array_index(parts, TideTopicPart, k).topic, topic->topic) == 0;
+    for (int k = 0; !is_there && k < topic->partition_cnt; k++) {
       TideTopicPart part = {.topic = g_strdup(topic->topic), .partition = topic->partitions[k].id, .committed = -1};
       g_array_append_val(parts, part);
     }
@@ -133,7 +119,7 @@ find_one(TideTopicReader *reader, GArray *parts, const struct rd_kafka_metadata 
   g_autofree char *absent = tide_kafka_acl_hint_absent(
       reader->config, TIDE_KAFKA_ACL_READ, wanted,
       wanted[0] == '^' ? RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART
-                       : tide_kafka_client_ask_by_name(reader->client, wanted, answer_ms(reader)));
+                       : tide_kafka_client_ask_by_name(reader->client, wanted, reader->answer_ms));
   g_set_error(error, TIDE_ERROR, TIDE_ERROR_NOT_FOUND, "topic '%s' %s", wanted, absent);
   return FALSE;
 }
@@ -141,7 +127,7 @@ find_one(TideTopicReader *reader, GArray *parts, const struct rd_kafka_metadata 
 GArray *
 tide_topic_reader_list(TideTopicReader *reader, const char *const *topics, GError **error)
 {
-  const struct rd_kafka_metadata *metadata = tide_kafka_client_ask(reader->client, answer_ms(reader), error);
+  const struct rd_kafka_metadata *metadata = tide_kafka_client_ask(reader->client, reader->answer_ms, error);
   if (metadata == NULL)
     return NULL;
   g_autoptr(GArray) parts = tide_topic_parts_new();
@@ -174,7 +160,7 @@ tide_topic_reader_refresh(TideTopicReader *reader, GArray *parts, GError **error
   for (guint i = 0; i < parts->len; i++) {
     TideTopicPart *part = &g_array_index(parts, TideTopicPart, i);
     rd_kafka_resp_err_t result = rd_kafka_query_watermark_offsets(kafka, part->topic, part->partition, &part->first,
-                                                                  &part->last, answer_ms(reader));
+                                                                  &part->last, reader->answer_ms);
     if (result == RD_KAFKA_RESP_ERR_NO_ERROR)
       continue;
     tide_kafka_client_set_error(reader->client, result, error);
@@ -183,39 +169,28 @@ tide_topic_reader_refresh(TideTopicReader *reader, GArray *parts, GError **error
   return TRUE;
 }
 
-/* ---- which offsets -------------------------------------------------------------------------------------------------
- */
+/* ---- which offsets ---- */
 
 static rd_kafka_topic_partition_list_t *
-list_parts(const GArray *parts, gint64 offset)
+list_parts(const GArray *parts)
 {
   rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new((int)parts->len);
   for (guint i = 0; i < parts->len; i++) {
     const TideTopicPart *part = &g_array_index(parts, TideTopicPart, i);
-    rd_kafka_topic_partition_list_add(list, part->topic, part->partition)->offset = offset;
+    rd_kafka_topic_partition_list_add(list, part->topic, part->partition);
   }
   return list;
-}
-
-/* The first error of a list's elements, or of the whole call. */
-static rd_kafka_resp_err_t
-first_error(rd_kafka_resp_err_t result, const rd_kafka_topic_partition_list_t *list)
-{
-  for (int i = 0; result == RD_KAFKA_RESP_ERR_NO_ERROR && i < list->cnt; i++)
-    result = list->elems[i].err;
-  return result;
 }
 
 gboolean
 tide_topic_reader_ask_group(TideTopicReader *reader, const char *group, GArray *parts, GError **error)
 {
-  g_autoptr(TideKafkaClient) member = tide_kafka_client_new(
-      reader->config, tide_kafka_conf_new_bystander(reader->config, group, NULL, error), TRUE, error);
+  g_autoptr(TideKafkaClient) member = tide_kafka_client_new(reader->config, group, NULL, error);
   if (member == NULL)
     return FALSE;
-  rd_kafka_topic_partition_list_t *list = list_parts(parts, RD_KAFKA_OFFSET_INVALID);
+  g_autoptr(rd_kafka_topic_partition_list_t) list = list_parts(parts);
   rd_kafka_resp_err_t result =
-      first_error(rd_kafka_committed(tide_kafka_client_handle(member), list, answer_ms(reader)), list);
+      tide_kafka_first_error(rd_kafka_committed(tide_kafka_client_handle(member), list, reader->answer_ms), list);
   for (guint i = 0; result == RD_KAFKA_RESP_ERR_NO_ERROR && i < parts->len; i++) {
     TideTopicPart *part = &g_array_index(parts, TideTopicPart, i);
     const rd_kafka_topic_partition_t *at = &list->elems[i];
@@ -223,7 +198,6 @@ tide_topic_reader_ask_group(TideTopicReader *reader, const char *group, GArray *
     g_free(part->note);
     part->note = at->metadata_size > 0 ? g_strndup(at->metadata, at->metadata_size) : NULL;
   }
-  rd_kafka_topic_partition_list_destroy(list);
   if (result == RD_KAFKA_RESP_ERR_NO_ERROR)
     return TRUE;
   tide_kafka_client_set_error(member, result, error);
@@ -250,9 +224,9 @@ tide_topic_reader_limit_to_group(TideTopicReader *reader, const char *group, GAr
 static gboolean
 limit_to_time(TideTopicReader *reader, gint64 time_ms, GArray *parts, gboolean is_end, GError **error)
 {
-  rd_kafka_topic_partition_list_t *list = list_parts(parts, time_ms);
-  rd_kafka_resp_err_t result =
-      first_error(rd_kafka_offsets_for_times(tide_kafka_client_handle(reader->client), list, answer_ms(reader)), list);
+  g_autoptr(rd_kafka_topic_partition_list_t) list = list_parts(parts);
+  rd_kafka_resp_err_t result = tide_kafka_first_error(
+      tide_kafka_ask_offsets(tide_kafka_client_handle(reader->client), list, time_ms, reader->answer_ms), list);
   for (guint i = 0; result == RD_KAFKA_RESP_ERR_NO_ERROR && i < parts->len; i++) {
     TideTopicPart *part = &g_array_index(parts, TideTopicPart, i);
     gint64 offset = list->elems[i].offset >= 0 ? list->elems[i].offset : part->last; /* none is so late */
@@ -261,7 +235,6 @@ limit_to_time(TideTopicReader *reader, gint64 time_ms, GArray *parts, gboolean i
     else
       part->begin = CLAMP(offset, part->begin, part->end);
   }
-  rd_kafka_topic_partition_list_destroy(list);
   if (result == RD_KAFKA_RESP_ERR_NO_ERROR)
     return TRUE;
   tide_kafka_client_set_error(reader->client, result, error);
@@ -275,8 +248,7 @@ tide_topic_reader_limit_to_times(TideTopicReader *reader, gint64 from_ms, gint64
          (to_ms == G_MAXINT64 || limit_to_time(reader, to_ms, parts, TRUE, error));
 }
 
-/* ---- messages ------------------------------------------------------------------------------------------------------
- */
+/* ---- messages ---- */
 
 /* A span that is read now. */
 typedef struct OpenSpan {
@@ -303,18 +275,6 @@ typedef struct Reading {
   gboolean stopped; /* by func */
 } Reading;
 
-static rd_kafka_topic_t *
-topic_handle(TideTopicReader *reader, const char *name)
-{
-  rd_kafka_topic_t *topic = g_hash_table_lookup(reader->topics, name);
-  if (topic != NULL)
-    return topic;
-  topic = rd_kafka_topic_new(tide_kafka_client_handle(reader->client), name, NULL);
-  if (topic != NULL)
-    g_hash_table_insert(reader->topics, g_strdup(name), topic);
-  return topic;
-}
-
 static gboolean
 start(Reading *reading, const OpenSpan *open, GError **error)
 {
@@ -333,37 +293,44 @@ close_span(Reading *reading, OpenSpan *open)
   reading->n_open--;
 }
 
-/* One partition has one reader: a second span of it waits. */
-static gboolean
-is_open(const Reading *reading, const TideTopicPart *part, const rd_kafka_topic_t *topic)
+static OpenSpan *
+find_open(Reading *reading, const rd_kafka_topic_t *topic, gint32 partition)
 {
-  for (guint i = 0; i < reading->max_open; i++)
-    if (reading->open[i].span != NULL && reading->open[i].topic == topic &&
-        reading->open[i].partition == part->partition)
-      return TRUE;
-  return FALSE;
+  for (guint i = 0; i < reading->max_open; i++) {
+    OpenSpan *open = &reading->open[i];
+    if (open->span != NULL && open->topic == topic && open->partition == partition)
+      return open;
+  }
+  return NULL;
 }
 
-/* Opens spans while there is room. */
+/* Opens spans while there is room. One partition has one reader: a second span of it waits. */
 static gboolean
 open_spans(Reading *reading, GError **error)
 {
+  GHashTable *topics = reading->reader->topics;
   for (guint i = 0; i < reading->max_open && reading->next_span < reading->spans->len; i++) {
     OpenSpan *open = &reading->open[i];
     const TideTopicSpan *span = &g_array_index(reading->spans, TideTopicSpan, reading->next_span);
     if (open->span != NULL)
       continue;
-    const TideTopicPart *part = &g_array_index(reading->parts, TideTopicPart, span->part);
-    rd_kafka_topic_t *topic = topic_handle(reading->reader, part->topic);
     if (span->begin >= span->end) {
       reading->next_span++;
       i--;
       continue;
     }
-    if (topic != NULL && is_open(reading, part, topic))
+    const TideTopicPart *part = &g_array_index(reading->parts, TideTopicPart, span->part);
+    rd_kafka_topic_t *topic = g_hash_table_lookup(topics, part->topic);
+    if (topic == NULL) {
+      topic = rd_kafka_topic_new(tide_kafka_client_handle(reading->reader->client), part->topic, NULL);
+      if (topic == NULL)
+        return FALSE;
+      g_hash_table_insert(topics, g_strdup(part->topic), topic);
+    }
+    if (find_open(reading, topic, part->partition) != NULL)
       return TRUE;
     OpenSpan opened = {.span = span, .topic = topic, .partition = part->partition, .next = span->begin};
-    if (topic == NULL || !start(reading, &opened, error))
+    if (!start(reading, &opened, error))
       return FALSE;
     *open = opened;
     rd_kafka_topic_partition_list_add(reading->partitions, part->topic, part->partition);
@@ -371,17 +338,6 @@ open_spans(Reading *reading, GError **error)
     reading->next_span++;
   }
   return TRUE;
-}
-
-static OpenSpan *
-find_open(Reading *reading, const rd_kafka_message_t *raw)
-{
-  for (guint i = 0; i < reading->max_open; i++) {
-    OpenSpan *open = &reading->open[i];
-    if (open->span != NULL && open->topic == raw->rkt && open->partition == raw->partition)
-      return open;
-  }
-  return NULL;
 }
 
 /* Nothing more comes of @open. */
@@ -416,7 +372,7 @@ take_message(Reading *reading, OpenSpan *open, const rd_kafka_message_t *raw, GE
 static gboolean
 take(Reading *reading, const rd_kafka_message_t *raw, GError **error)
 {
-  OpenSpan *open = raw->rkt != NULL ? find_open(reading, raw) : NULL;
+  OpenSpan *open = raw->rkt != NULL ? find_open(reading, raw->rkt, raw->partition) : NULL;
   gboolean is_end = raw->err == RD_KAFKA_RESP_ERR__PARTITION_EOF;
   gboolean waits = reading->reader->options.ended == NULL;
   if (open == NULL)
@@ -514,11 +470,15 @@ take_sample(const TideMessage *message, guint part, gpointer data)
   return ++sampling->counts[part] < sampling->share ? message->offset + 1 : TIDE_TOPIC_END;
 }
 
-static GArray *
-make_spans(const Sampling *sampling, const GArray *parts)
+static gboolean
+read_parts(Sampling *sampling, TideTopicReader *reader, const GArray *parts, GError **error)
 {
   const TideKafkaReadRequest *request = sampling->request;
-  GArray *spans = g_array_new(FALSE, FALSE, sizeof(TideTopicSpan));
+  guint64 n = MAX(parts->len, 1), max = request->max_messages;
+  g_autofree guint64 *counts = g_new0(guint64, n);
+  sampling->counts = counts;
+  sampling->share = MAX(max / n + (max % n > 0), 1);
+  g_autoptr(GArray) spans = g_array_new(FALSE, FALSE, sizeof(TideTopicSpan));
   for (guint i = 0; i < parts->len; i++) {
     const TideTopicPart *part = &g_array_index(parts, TideTopicPart, i);
     TideTopicSpan span = {i, RD_KAFKA_OFFSET_BEGINNING, TIDE_TOPIC_END};
@@ -528,17 +488,6 @@ make_spans(const Sampling *sampling, const GArray *parts)
       span.begin = RD_KAFKA_OFFSET_TAIL((gint64)sampling->share);
     g_array_append_val(spans, span);
   }
-  return spans;
-}
-
-static gboolean
-read_parts(Sampling *sampling, TideTopicReader *reader, const GArray *parts, GError **error)
-{
-  guint64 n = MAX(parts->len, 1), max = sampling->request->max_messages;
-  g_autofree guint64 *counts = g_new0(guint64, n);
-  sampling->counts = counts;
-  sampling->share = MAX(max / n + (max % n > 0), 1);
-  g_autoptr(GArray) spans = make_spans(sampling, parts);
   g_autoptr(GError) fault = NULL;
   if (tide_topic_reader_read(reader, parts, spans, take_sample, sampling, &fault))
     return TRUE;

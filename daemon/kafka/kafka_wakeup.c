@@ -37,27 +37,13 @@ tide_kafka_refill_init(TideKafkaRefill *refill, rd_kafka_t *kafka, rd_kafka_queu
   refill->half_messages = number_of(conf, "queued.min.messages") / 2;
 }
 
-/* (transfer full) (nullable) */
-static rd_kafka_topic_partition_list_t *
-copy_partitions(const TideKafkaRefill *refill)
-{
-  rd_kafka_topic_partition_list_t *partitions = NULL;
-  if (refill->partitions != NULL)
-    return rd_kafka_topic_partition_list_copy(refill->partitions);
-  return rd_kafka_assignment(refill->kafka, &partitions) == RD_KAFKA_RESP_ERR_NO_ERROR ? partitions : NULL;
-}
-
 void
 tide_kafka_refill_wake(const TideKafkaRefill *refill)
 {
-  rd_kafka_topic_partition_list_t *partitions = copy_partitions(refill);
-  if (partitions == NULL)
-    return;
-  for (int i = 0; i < partitions->cnt; i++)
-    partitions->elems[i].offset = RD_KAFKA_OFFSET_END;
-  if (partitions->cnt > 0)
-    rd_kafka_offsets_for_times(refill->kafka, partitions, QUESTION_MS);
-  rd_kafka_topic_partition_list_destroy(partitions);
+  g_autoptr(rd_kafka_topic_partition_list_t) partitions =
+      refill->partitions != NULL ? rd_kafka_topic_partition_list_copy(refill->partitions) : NULL;
+  if (partitions != NULL || rd_kafka_assignment(refill->kafka, &partitions) == RD_KAFKA_RESP_ERR_NO_ERROR)
+    (void)tide_kafka_ask_offsets(refill->kafka, partitions, RD_KAFKA_OFFSET_END, QUESTION_MS);
 }
 
 void
@@ -99,16 +85,6 @@ tide_kafka_refill_wait_ms(TideKafkaRefill *refill, int timeout_ms)
 /* An error that a broker reports is an answer; librdkafka's own errors are below this. */
 #define IS_ANSWER(result) ((result) > RD_KAFKA_RESP_ERR__END)
 
-static gboolean
-coordinator_answers(const TideKafkaRouse *rouse)
-{
-  rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
-  rd_kafka_topic_partition_list_add(list, rouse->config->topics[0], 0);
-  rd_kafka_resp_err_t result = rd_kafka_committed(rouse->refill->kafka, list, ASK_MS);
-  rd_kafka_topic_partition_list_destroy(list);
-  return IS_ANSWER(result);
-}
-
 gboolean
 tide_kafka_rouse(TideKafkaRouse *rouse, gint64 now_us)
 {
@@ -119,7 +95,9 @@ tide_kafka_rouse(TideKafkaRouse *rouse, gint64 now_us)
     return TRUE;
   rouse->asked_us = now_us;
   tide_kafka_refill_wake(rouse->refill);
-  if (coordinator_answers(rouse)) {
+  g_autoptr(rd_kafka_topic_partition_list_t) list = rd_kafka_topic_partition_list_new(1);
+  rd_kafka_topic_partition_list_add(list, rouse->config->topics[0], 0);
+  if (IS_ANSWER(rd_kafka_committed(rouse->refill->kafka, list, ASK_MS))) {
     rouse->is_asking = FALSE;
     return TRUE;
   }

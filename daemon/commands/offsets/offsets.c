@@ -469,8 +469,7 @@ move(Offsets *offsets, GError **error)
   }
   gint64 give_up_us = tide_now_us() + (kafka->session_timeout_ms + LEAVE_MARGIN_MS) * TIDE_US_PER_MS;
   g_autofree char *shown = NULL;
-  g_autoptr(TideKafkaClient) client =
-      tide_kafka_client_new(kafka, tide_kafka_conf_new_bystander(kafka, kafka->group, NULL, error), TRUE, error);
+  g_autoptr(TideKafkaClient) client = tide_kafka_client_new(kafka, kafka->group, NULL, error);
   if (client == NULL)
     return FALSE;
   for (;;) {

@@ -247,8 +247,7 @@ static gboolean
 was_asked(Fixture *fixture, const char *topic)
 {
   g_autoptr(GError) error = NULL;
-  rd_kafka_conf_t *conf = tide_kafka_conf_new_bystander(&fixture->config, NULL, NULL, &error);
-  g_autoptr(TideKafkaClient) client = tide_kafka_client_new(&fixture->config, conf, TRUE, &error);
+  g_autoptr(TideKafkaClient) client = tide_kafka_client_new(&fixture->config, NULL, NULL, &error);
   g_assert_no_error(error);
   return mock_kafka_tells_offsets(fixture->kafka, tide_kafka_client_handle(client), topic, tide_now_us() + TIMEOUT_US);
 }
