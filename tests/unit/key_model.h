@@ -195,7 +195,7 @@ model_digest(const TideKeyPartSpec *spec, const ModelFields fields, gint64 ns)
   }
   guint8 digest[TIDE_KEY_DIGEST_MAX_BYTES];
   tide_key_hash_digest(spec->digest.hash, input, digest);
-  guint32 n_bytes = spec->digest.hash_bytes > 0 ? spec->digest.hash_bytes : tide_key_hash_size_bytes(spec->digest.hash);
+  guint32 n_bytes = spec->digest.hash_bytes > 0 ? spec->digest.hash_bytes : tide_key_hashes[spec->digest.hash].size_bytes;
   g_autofree char *hex = tide_bytes_hex(tide_bytes(digest, MIN(n_bytes, 30)));
   strcpy(model.text, hex);
   return model;

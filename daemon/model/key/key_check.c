@@ -1,14 +1,7 @@
-#include "model/key/key_check.h"
-
+/* Holds the parts of a compiled key against each other. */
 #include "model/key/key_hash.h"
+#include "model/key/key_part.h"
 #include "util/error.h"
-
-static gboolean
-fault(GError **error, const char *text)
-{
-  g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_CONFIG, text);
-  return FALSE;
-}
 
 /* A key is taken apart from the left, as long as each field of variable width is delimited, then from the
  * right: behind one that is not, everything must be of fixed width. */
@@ -21,8 +14,9 @@ check_ends_can_be_told(const TideRowKey *key, gsize *ret_bad_part, GError **erro
       continue;
     if (open != NULL) {
       *ret_bad_part = (gsize)(open - key->parts);
-      return fault(error, "where this field ends in the key cannot be told, because another field without width comes "
-                          "later: put a literal such as \"#\" right behind it, or give it a width");
+      return tide_fail(error, TIDE_ERROR_CONFIG,
+                       "where this field ends in the key cannot be told, because another field without width comes "
+                       "later: put a literal such as \"#\" right behind it, or give it a width");
     }
     if (key->parts[i].value.delimiter.len == 0)
       open = &key->parts[i];
@@ -63,8 +57,8 @@ defaults_agree(const TideKeyPart *one, const TideKeyPart *other)
 static gboolean
 is_exact(const TideKeyPart *part)
 {
-  return part->value.form == TIDE_KEY_TEXT && part->fixed_bytes == 0 && part->spelling.text_case == TIDE_CASE_AS_IS &&
-         !part->spelling.strip_spaces;
+  return part->value.form == TIDE_KEY_TEXT && part->fixed_bytes == 0 &&
+         part->value.spelling.text_case == TIDE_CASE_AS_IS && !part->value.spelling.strip_spaces;
 }
 
 /* Whether two FIELD parts take the same of a value, though they may write it otherwise: backwards, escaped. */
@@ -73,9 +67,10 @@ is_same_form(const TideKeyPart *one, const TideKeyPart *other)
 {
   return one->value.form == other->value.form && one->fixed_bytes == other->fixed_bytes &&
          one->value.pad_byte == other->value.pad_byte && one->value.pad_left == other->value.pad_left &&
-         one->value.cut == other->value.cut && one->spelling.text_case == other->spelling.text_case &&
-         one->spelling.strip_spaces == other->spelling.strip_spaces && one->value.has_range == other->value.has_range &&
-         one->value.least == other->value.least && one->value.greatest == other->value.greatest;
+         one->value.cut == other->value.cut && one->value.spelling.text_case == other->value.spelling.text_case &&
+         one->value.spelling.strip_spaces == other->value.spelling.strip_spaces &&
+         one->value.has_range == other->value.has_range && one->value.least == other->value.least &&
+         one->value.greatest == other->value.greatest;
 }
 
 /* Whether whole numbers keep their value in the FIELD part @part, though perhaps not their zeros in front. */
@@ -125,41 +120,16 @@ check_fields_agree(TideRowKey *key, gsize *ret_bad_part, GError **error)
     source->value.is_source = TRUE;
     *ret_bad_part = i;
     if (part != source && !follows_from(part, source, FALSE))
-      return fault(error,
-                   "a field stands in the key twice, in two forms of which neither says all of the other: give one of "
-                   "them no width, case or other change, or make both the same");
+      return tide_fail(
+          error, TIDE_ERROR_CONFIG,
+          "a field stands in the key twice, in two forms of which neither says all of the other: give one of "
+          "them no width, case or other change, or make both the same");
   }
   return TRUE;
 }
 
-/* What the key holds of the inputs of a HASH or SALT part. */
-typedef struct Inputs {
-  gboolean are_stored; /* each field stands in the key itself, too */
-  gboolean are_alike;  /* those that do, in a form from which that of the input follows */
-  gboolean have_time;  /* one is the time */
-} Inputs;
-
-static Inputs
-look_up_inputs(const TideRowKey *key, const TideKeyPart *part)
-{
-  Inputs inputs = {TRUE, TRUE, FALSE};
-  for (gsize i = 0; i < part->digest.n_of; i++) {
-    const TideKeyPart *input = &part->digest.of[i];
-    if (input->kind == TIDE_KEY_TIME)
-      inputs.have_time = TRUE;
-    if (input->kind != TIDE_KEY_FIELD)
-      continue;
-    const TideKeyPart *source = find_source(key, input->value.field);
-    if (source == NULL)
-      inputs.are_stored = FALSE;
-    else if (!follows_from(input, source, part->digest.by_number))
-      inputs.are_alike = FALSE;
-  }
-  return inputs;
-}
-
 static gboolean
-time_is_stored(const TideRowKey *key, const TideKeyPart *input)
+is_time_stored(const TideRowKey *key, const TideKeyPart *input)
 {
   for (gsize i = 0; i < key->n_parts; i++)
     if (key->parts[i].kind == TIDE_KEY_TIME && tide_key_time_follows(input, &key->parts[i]))
@@ -167,30 +137,34 @@ time_is_stored(const TideRowKey *key, const TideKeyPart *input)
   return FALSE;
 }
 
-static gboolean
-times_are_stored(const TideRowKey *key, const TideKeyPart *part)
-{
-  for (gsize i = 0; i < part->digest.n_of; i++)
-    if (part->digest.of[i].kind == TIDE_KEY_TIME && !time_is_stored(key, &part->digest.of[i]))
-      return FALSE;
-  return TRUE;
-}
-
+/* Of a HASH or SALT part, by what the key holds of its inputs. */
 static gboolean
 check_digest(const TideRowKey *key, TideKeyPart *part, GError **error)
 {
-  gboolean identifies =
-      part->kind == TIDE_KEY_HASH && tide_key_hash_identifies(part->digest.hash, part->digest.hash_bytes);
-  Inputs inputs = look_up_inputs(key, part);
-  if (part->kind == TIDE_KEY_HASH && !identifies && !inputs.are_stored)
-    return fault(error, "two values could make one key, because a field stands in it only as a hash of less than 16 "
-                        "bytes: add the field itself to the key, or keep at least 16 bytes of md5, sha1 or sha256");
-  if (!identifies && !inputs.are_alike)
-    return fault(error,
-                 "a hash or salt is made of a field in another form than it stands in the key, so two spellings of one "
-                 "value would make two rows: give the field the same width, padding, case and so on in both");
-  part->digest.is_alike = inputs.are_alike;
-  part->digest.is_repeatable = inputs.are_stored && inputs.are_alike && times_are_stored(key, part);
+  TideKeyDigest *digest = &part->digest;
+  gboolean identifies = part->kind == TIDE_KEY_HASH && tide_key_hash_identifies(digest->hash, digest->hash_bytes);
+  gboolean fields_are_stored = TRUE, times_are_stored = TRUE; /* in the key itself, too */
+  digest->is_alike = TRUE;
+  for (gsize i = 0; i < digest->n_of; i++) {
+    const TideKeyPart *input = &digest->of[i];
+    if (input->kind == TIDE_KEY_TIME)
+      times_are_stored &= is_time_stored(key, input);
+    if (input->kind != TIDE_KEY_FIELD)
+      continue;
+    const TideKeyPart *source = find_source(key, input->value.field);
+    fields_are_stored &= source != NULL;
+    digest->is_alike &= source == NULL || follows_from(input, source, digest->by_number);
+  }
+  if (part->kind == TIDE_KEY_HASH && !identifies && !fields_are_stored)
+    return tide_fail(error, TIDE_ERROR_CONFIG,
+                     "two values could make one key, because a field stands in it only as a hash of less than 16 "
+                     "bytes: add the field itself to the key, or keep at least 16 bytes of md5, sha1 or sha256");
+  if (!identifies && !digest->is_alike)
+    return tide_fail(
+        error, TIDE_ERROR_CONFIG,
+        "a hash or salt is made of a field in another form than it stands in the key, so two spellings of one "
+        "value would make two rows: give the field the same width, padding, case and so on in both");
+  digest->is_repeatable = fields_are_stored && times_are_stored && digest->is_alike;
   return TRUE;
 }
 
@@ -206,13 +180,14 @@ check_identity(TideRowKey *key, gsize *ret_bad_part, GError **error)
     if ((is_hash || part->kind == TIDE_KEY_SALT) && !check_digest(key, part, error))
       return FALSE;
     if (part->kind == TIDE_KEY_SALT && ++n_salts > 1)
-      return fault(error, "a key has two salts: use one with more values");
+      return tide_fail(error, TIDE_ERROR_CONFIG, "a key has two salts: use one with more values");
     is_identified |= part->kind == TIDE_KEY_FIELD || part->kind == TIDE_KEY_TIME ||
                      (is_hash && tide_key_hash_identifies(part->digest.hash, part->digest.hash_bytes));
   }
   *ret_bad_part = 0;
   if (!is_identified)
-    return fault(error, "a key holds neither a field nor the time, so all readings would make one row: add a field");
+    return tide_fail(error, TIDE_ERROR_CONFIG,
+                     "a key holds neither a field nor the time, so all readings would make one row: add a field");
   return TRUE;
 }
 
@@ -225,12 +200,11 @@ check_clock(const TideRowKey *key, const TideKeyPart *part, GError **error)
   for (gsize i = 0; i < key->n_parts; i++)
     if (key->parts[i].kind == TIDE_KEY_TIME && tide_key_time_is_exact_to(&key->parts[i], tide_key_time_step_ns(part)))
       return TRUE;
-  g_set_error(
-      error, TIDE_ERROR, TIDE_ERROR_CONFIG,
+  return tide_fail(
+      error, TIDE_ERROR_CONFIG,
       "a time is printed by the clocks of '%s' as '%s', but these are set back once a year: the hour that comes twice "
       "would make one key of two readings; use zone UTC or a fixed offset, or a form that is counted such as epoch_ms",
       part->moment.zone_name, part->moment.print->pattern);
-  return FALSE;
 }
 
 static gboolean
@@ -241,22 +215,9 @@ check_clocks(const TideRowKey *key, gsize *ret_bad_part, GError **error)
     *ret_bad_part = i;
     if (!check_clock(key, part, error))
       return FALSE;
-    for (gsize j = 0; j < part->digest.n_of; j++)
-      if (part->kind == TIDE_KEY_HASH && !check_clock(key, &part->digest.of[j], error))
+    for (gsize j = 0; part->kind == TIDE_KEY_HASH && j < part->digest.n_of; j++)
+      if (!check_clock(key, &part->digest.of[j], error))
         return FALSE;
-  }
-  return TRUE;
-}
-
-static gboolean
-check_length(const TideRowKey *key, gsize *ret_bad_part, GError **error)
-{
-  gsize n_bytes = 0;
-  for (gsize i = 0; i < key->n_parts; i++) {
-    n_bytes += key->parts[i].fixed_bytes;
-    *ret_bad_part = i;
-    if (n_bytes > TIDE_ROW_KEY_MAX_BYTES)
-      return fault(error, "the key is longer than the 32767 bytes that HBase allows");
   }
   return TRUE;
 }
@@ -264,7 +225,15 @@ check_length(const TideRowKey *key, gsize *ret_bad_part, GError **error)
 gboolean
 tide_key_check(TideRowKey *key, gsize *ret_bad_part, GError **error)
 {
-  return check_ends_can_be_told(key, ret_bad_part, error) && check_fields_agree(key, ret_bad_part, error) &&
-         check_identity(key, ret_bad_part, error) && check_clocks(key, ret_bad_part, error) &&
-         check_length(key, ret_bad_part, error);
+  gsize n_bytes = 0;
+  if (!check_ends_can_be_told(key, ret_bad_part, error) || !check_fields_agree(key, ret_bad_part, error) ||
+      !check_identity(key, ret_bad_part, error) || !check_clocks(key, ret_bad_part, error))
+    return FALSE;
+  for (gsize i = 0; i < key->n_parts; i++) {
+    n_bytes += key->parts[i].fixed_bytes;
+    *ret_bad_part = i;
+    if (n_bytes > TIDE_ROW_KEY_MAX_BYTES)
+      return tide_fail(error, TIDE_ERROR_CONFIG, "the key is longer than the 32767 bytes that HBase allows");
+  }
+  return TRUE;
 }

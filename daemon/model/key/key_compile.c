@@ -1,18 +1,11 @@
 /* Checks declared keys and texts and compiles them, part by part. What the parts of a key mean to each other is
  * key_check.c's. */
-#include "model/key/key_check.h"
 #include "model/key/key_hash.h"
+#include "model/key/key_part.h"
 #include "util/error.h"
 
 #define SALT_WIDTH_MAX_BYTES 10 /* a salt's digits: more would be zeros only */
 #define ESCAPABLE_MAX 126       /* the greatest byte whose escapes fit a byte: 2 * 126 + 2 */
-
-static gboolean
-fault(GError **error, const char *text)
-{
-  g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_CONFIG, text);
-  return FALSE;
-}
 
 static TideBytes
 copy_bytes(TideBytes bytes)
@@ -29,49 +22,20 @@ digits_in_base(guint64 number, guint64 base)
   return n_digits;
 }
 
-static gboolean
-compile_literal(TideKeyPart *part, const TideKeyPartSpec *spec, GError **error)
-{
-  if (spec->literal.len == 0)
-    return fault(error, "a literal in a key is empty: give it bytes or leave it out");
-  if (spec->literal.len > TIDE_ROW_KEY_MAX_BYTES)
-    return fault(error, "a literal in a key is longer than the 32767 bytes that HBase allows for a whole key");
-  part->literal = copy_bytes(spec->literal);
-  part->fixed_bytes = (guint32)spec->literal.len;
-  return TRUE;
-}
-
 /* Padding says that pad bytes mean nothing. For a byte that values are made of, that would be wrong. */
 static gboolean
 check_padding(const TideKeyPartSpec *spec, GError **error)
 {
   if (spec->value.pad_byte == '0' && !spec->value.pad_left)
-    return fault(error, "a field is padded with '0' behind, where 1 and 10 would make one key: pad in front, or with "
-                        "another byte");
-  if (spec->value.pad_byte != '0' && g_ascii_isalnum(spec->value.pad_byte)) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG,
-                "a field is padded with '%c', which its values may hold: two of them could make one key; pad with a "
-                "space, or with '0' in front",
-                spec->value.pad_byte);
-    return FALSE;
-  }
-  return TRUE;
-}
-
-/* What makes sense of text only. */
-static gboolean
-check_form(const TideKeyPartSpec *spec, GError **error)
-{
-  if (spec->value.form < TIDE_KEY_TEXT || spec->value.form > TIDE_KEY_FLOAT64)
-    return fault(error, "a field in a key is of no known form");
-  if (spec->value.form == TIDE_KEY_TEXT)
-    return TRUE;
-  if (spec->width_bytes > 0)
-    return fault(error, "a field is given a width, but as a binary number it has one of its own: leave the width out");
-  if (spec->value.cut || spec->value.escape || spec->spelling.strip_spaces || spec->value.text_reversed ||
-      spec->spelling.text_case != TIDE_CASE_AS_IS)
-    return fault(error, "a field in binary form is declared cut, escaped, reversed, of a case or without spaces: these "
-                        "are for text only");
+    return tide_fail(error, TIDE_ERROR_CONFIG,
+                     "a field is padded with '0' behind, where 1 and 10 would make one key: pad in front, or with "
+                     "another byte");
+  if (spec->value.pad_byte != '0' && g_ascii_isalnum(spec->value.pad_byte))
+    return tide_fail(
+        error, TIDE_ERROR_CONFIG,
+        "a field is padded with '%c', which its values may hold: two of them could make one key; pad with a "
+        "space, or with '0' in front",
+        spec->value.pad_byte);
   return TRUE;
 }
 
@@ -79,13 +43,32 @@ static gboolean
 check_width(const TideKeyPartSpec *spec, GError **error)
 {
   if (spec->width_bytes > TIDE_ROW_KEY_MAX_BYTES)
-    return fault(error, "a field's width is above the 32767 bytes that HBase allows for a whole key");
+    return tide_fail(error, TIDE_ERROR_CONFIG,
+                     "a field's width is above the 32767 bytes that HBase allows for a whole key");
   if (spec->width_bytes == 0 && spec->value.cut)
-    return fault(error, "a field is to be cut, but to no width: give it one");
+    return tide_fail(error, TIDE_ERROR_CONFIG, "a field is to be cut, but to no width: give it one");
   if (spec->width_bytes > 0 && spec->value.escape)
-    return fault(error,
-                 "a field of fixed width needs no escapes, since its end is known: leave out 'separator: escape'");
-  return spec->width_bytes == 0 || spec->value.form != TIDE_KEY_TEXT || check_padding(spec, error);
+    return tide_fail(error, TIDE_ERROR_CONFIG,
+                     "a field of fixed width needs no escapes, since its end is known: leave out 'separator: escape'");
+  return spec->width_bytes == 0 || check_padding(spec, error);
+}
+
+static gboolean
+check_form(const TideKeyPartSpec *spec, GError **error)
+{
+  if (spec->value.form < TIDE_KEY_TEXT || spec->value.form > TIDE_KEY_FLOAT64)
+    return tide_fail(error, TIDE_ERROR_CONFIG, "a field in a key is of no known form");
+  if (spec->value.form == TIDE_KEY_TEXT)
+    return check_width(spec, error);
+  if (spec->width_bytes > 0)
+    return tide_fail(error, TIDE_ERROR_CONFIG,
+                     "a field is given a width, but as a binary number it has one of its own: leave the width out");
+  if (spec->value.cut || spec->value.escape || spec->spelling.strip_spaces || spec->value.text_reversed ||
+      spec->spelling.text_case != TIDE_CASE_AS_IS)
+    return tide_fail(error, TIDE_ERROR_CONFIG,
+                     "a field in binary form is declared cut, escaped, reversed, of a case or without spaces: these "
+                     "are for text only");
+  return TRUE;
 }
 
 /* A range of text: of numbers with zeros in front, so that their order is that of the texts. */
@@ -93,54 +76,50 @@ static gboolean
 check_text_range(const TideKeyPartSpec *spec, GError **error)
 {
   if (spec->width_bytes == 0 || spec->value.pad_byte != '0')
-    return fault(error,
-                 "a range is declared for a field as text that has no width with zeros in front: add them, or use "
-                 "a binary form such as int64");
+    return tide_fail(error, TIDE_ERROR_CONFIG,
+                     "a range is declared for a field as text that has no width with zeros in front: add them, or use "
+                     "a binary form such as int64");
   if (spec->value.range_min < 0)
-    return fault(error, "a range below 0 is declared for a field as text, where negative numbers do not sort: use a "
-                        "binary form such as int64");
+    return tide_fail(error, TIDE_ERROR_CONFIG,
+                     "a range below 0 is declared for a field as text, where negative numbers do not sort: use a "
+                     "binary form such as int64");
   if (spec->value.cut || spec->spelling.strip_spaces)
-    return fault(error, "a field with a range is to be cut or stripped, which would change its number: leave that out");
+    return tide_fail(error, TIDE_ERROR_CONFIG,
+                     "a field with a range is to be cut or stripped, which would change its number: leave that out");
   guint32 needed = digits_in_base((guint64)spec->value.range_max, 10);
-  if (needed > spec->width_bytes) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG,
-                "a field's width of %u is too small for the declared range: %" G_GINT64_FORMAT " has %u digits",
-                spec->width_bytes, spec->value.range_max, needed);
-    return FALSE;
-  }
+  if (needed > spec->width_bytes)
+    return tide_fail(error, TIDE_ERROR_CONFIG,
+                     "a field's width of %u is too small for the declared range: %" G_GINT64_FORMAT " has %u digits",
+                     spec->width_bytes, spec->value.range_max, needed);
   return TRUE;
 }
 
 static gboolean
 compile_range(TideKeyPart *part, const TideKeyPartSpec *spec, GError **error)
 {
-  if (spec->value.form != TIDE_KEY_TEXT)
-    tide_key_form_limits(spec->value.form, &part->value.least, &part->value.greatest);
+  const TideKeyFormTraits *form = &tide_key_forms[spec->value.form];
+  if (form->is_integer) {
+    part->value.least = form->least;
+    part->value.greatest = form->least + ((__int128)1 << (8 * form->n_bytes)) - 1;
+  }
   if (!spec->value.has_range)
     return TRUE;
-  if (spec->value.form > TIDE_KEY_UINT64)
-    return fault(error, "a range is declared for a field in a float form: ranges are for integers");
+  if (spec->value.form != TIDE_KEY_TEXT && !form->is_integer)
+    return tide_fail(error, TIDE_ERROR_CONFIG,
+                     "a range is declared for a field in a float form: ranges are for integers");
   if (spec->value.range_min >= spec->value.range_max)
-    return fault(error, "a field's range is empty or a single number: its first must be below its last");
+    return tide_fail(error, TIDE_ERROR_CONFIG,
+                     "a field's range is empty or a single number: its first must be below its last");
   if (spec->value.form == TIDE_KEY_TEXT && !check_text_range(spec, error))
     return FALSE;
   if (spec->value.form != TIDE_KEY_TEXT &&
       (spec->value.range_min < part->value.least || spec->value.range_max > part->value.greatest))
-    return fault(error, "a field's form is too small for the declared range: use a wider one, such as int64");
+    return tide_fail(error, TIDE_ERROR_CONFIG,
+                     "a field's form is too small for the declared range: use a wider one, such as int64");
   part->value.has_range = TRUE;
   part->value.least = spec->value.range_min;
   part->value.greatest = spec->value.range_max;
   return TRUE;
-}
-
-static TideCondition
-copy_condition(const TideCondition *condition)
-{
-  TideCondition copy = *condition;
-  copy.values = g_new0(TideBytes, MAX(condition->n_values, 1));
-  for (gsize i = 0; i < condition->n_values; i++)
-    copy.values[i] = copy_bytes(condition->values[i]);
-  return copy;
 }
 
 static void
@@ -148,10 +127,15 @@ copy_defaults(TideKeyPart *part, const TideKeyPartSpec *spec)
 {
   part->value.n_defaults = spec->value.n_defaults + (spec->value.has_default ? 1 : 0);
   part->value.defaults = g_new0(TideKeyDefaultValue, MAX(part->value.n_defaults, 1));
-  for (gsize i = 0; i < spec->value.n_defaults; i++)
-    part->value.defaults[i] = (TideKeyDefaultValue){.is_conditional = TRUE,
-                                                    .when = copy_condition(&spec->value.defaults[i].when),
-                                                    .text = copy_bytes(spec->value.defaults[i].value)};
+  for (gsize i = 0; i < spec->value.n_defaults; i++) {
+    const TideKeyDefault *declared = &spec->value.defaults[i];
+    TideCondition when = declared->when;
+    when.values = g_new0(TideBytes, MAX(when.n_values, 1));
+    for (gsize k = 0; k < when.n_values; k++)
+      when.values[k] = copy_bytes(declared->when.values[k]);
+    part->value.defaults[i] =
+        (TideKeyDefaultValue){.is_conditional = TRUE, .when = when, .text = copy_bytes(declared->value)};
+  }
   if (spec->value.has_default)
     part->value.defaults[spec->value.n_defaults].text = copy_bytes(spec->value.default_value);
 }
@@ -160,33 +144,23 @@ static gboolean
 compile_field(TideKeyPart *part, const TideKeyPartSpec *spec, GError **error)
 {
   if (spec->value.field == TIDE_NAME_NONE)
-    return fault(error, "a field in a key has no name");
-  if (!check_form(spec, error) || !check_width(spec, error) || !compile_range(part, spec, error))
+    return tide_fail(error, TIDE_ERROR_CONFIG, "a field in a key has no name");
+  if (!check_form(spec, error) || !compile_range(part, spec, error))
     return FALSE;
-  part->value.field = spec->value.field;
-  part->value.form = spec->value.form;
-  part->fixed_bytes = spec->value.form != TIDE_KEY_TEXT ? tide_key_form_bytes(spec->value.form) : spec->width_bytes;
-  part->value.pad_byte = spec->value.pad_byte;
-  part->value.pad_left = spec->value.pad_left;
-  part->value.cut = spec->value.cut;
-  part->value.escape = spec->value.escape;
-  part->value.text_reversed = spec->value.text_reversed;
-  part->spelling.text_case = spec->spelling.text_case;
-  part->spelling.strip_spaces = spec->spelling.strip_spaces;
-  part->is_plain = spec->value.form == TIDE_KEY_TEXT && !spec->value.cut && !spec->value.escape &&
-                   !spec->value.text_reversed && !spec->spelling.strip_spaces && !spec->value.has_range &&
-                   spec->spelling.text_case == TIDE_CASE_AS_IS;
+  TideKeyValue *value = &part->value;
+  gboolean is_text = spec->value.form == TIDE_KEY_TEXT;
+  part->fixed_bytes = is_text ? spec->width_bytes : tide_key_forms[spec->value.form].n_bytes;
+  value->field = spec->value.field;
+  value->form = spec->value.form;
+  value->pad_byte = spec->value.pad_byte;
+  value->pad_left = spec->value.pad_left;
+  value->cut = spec->value.cut;
+  value->escape = spec->value.escape;
+  value->text_reversed = spec->value.text_reversed;
+  value->spelling = spec->spelling;
+  value->is_plain = is_text && !value->cut && !value->escape && !value->text_reversed && !value->has_range &&
+                    !value->spelling.strip_spaces && value->spelling.text_case == TIDE_CASE_AS_IS;
   copy_defaults(part, spec);
-  return TRUE;
-}
-
-static gboolean
-compile_name(TideKeyPart *part, const TideKeyPartSpec *spec, gboolean with_name, GError **error)
-{
-  if (!with_name)
-    return fault(error, "a field's name stands in qualifiers only, not in a key");
-  part->spelling.text_case = spec->spelling.text_case;
-  part->spelling.strip_spaces = spec->spelling.strip_spaces;
   return TRUE;
 }
 
@@ -194,7 +168,7 @@ compile_name(TideKeyPart *part, const TideKeyPartSpec *spec, gboolean with_name,
 static gboolean
 compile_defaults(TideKeyPart *part, GError **error)
 {
-  for (gsize i = 0; i < part->value.n_defaults; i++) {
+  for (gsize i = 0; part->kind == TIDE_KEY_FIELD && i < part->value.n_defaults; i++) {
     TideKeyDefaultValue *value = &part->value.defaults[i];
     g_auto(TideBuffer) bytes = {0};
     const char *value_fault = tide_key_field_append(part, value->text, &bytes);
@@ -216,7 +190,7 @@ static gboolean
 compile_digest(TideKeyPart *part, const TideKeyPartSpec *spec, GError **error)
 {
   if (spec->digest.n_of > TIDE_ROW_KEY_MAX_PARTS)
-    return fault(error, "a hash or salt is made of more than 32 parts");
+    return tide_fail(error, TIDE_ERROR_CONFIG, "a hash or salt is made of more than 32 parts");
   part->digest.hash = spec->digest.hash;
   part->digest.of = g_new0(TideKeyPart, MAX(spec->digest.n_of, 1));
   part->digest.n_of = spec->digest.n_of;
@@ -227,55 +201,44 @@ compile_digest(TideKeyPart *part, const TideKeyPartSpec *spec, GError **error)
     varies |= spec->digest.of[i].kind != TIDE_KEY_LITERAL;
   }
   if (!varies)
-    return fault(error, "a hash or salt is made of no field and no time, so it is always the same: name what it is of");
+    return tide_fail(error, TIDE_ERROR_CONFIG,
+                     "a hash or salt is made of no field and no time, so it is always the same: name what it is of");
   return TRUE;
 }
 
 static gboolean
 compile_hash(TideKeyPart *part, const TideKeyPartSpec *spec, GError **error)
 {
-  guint32 digest_bytes = tide_key_hash_size_bytes(spec->digest.hash);
-  if (spec->digest.hash_bytes > digest_bytes) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "a hash of %u bytes is asked for, but %s has only %u",
-                spec->digest.hash_bytes, tide_key_hash_name(spec->digest.hash), digest_bytes);
-    return FALSE;
-  }
+  guint32 digest_bytes = tide_key_hashes[spec->digest.hash].size_bytes;
+  if (spec->digest.hash_bytes > digest_bytes)
+    return tide_fail(error, TIDE_ERROR_CONFIG, "a hash of %u bytes is asked for, but %s has only %u",
+                     spec->digest.hash_bytes, tide_key_hashes[spec->digest.hash].name, digest_bytes);
   part->digest.hash_bytes = spec->digest.hash_bytes > 0 ? spec->digest.hash_bytes : digest_bytes;
-  part->binary = spec->binary;
+  part->digest.binary = spec->binary;
   part->fixed_bytes = part->digest.hash_bytes * (spec->binary ? 1 : 2);
   return compile_digest(part, spec, error);
 }
 
 static gboolean
-check_alphabet(TideBytes alphabet, GError **error)
-{
-  if (alphabet.len == 1 || alphabet.len > 256)
-    return fault(error, "a salt's alphabet must have at least 2 bytes, and each only once");
-  for (gsize i = 1; i < alphabet.len; i++)
-    if (alphabet.data[i - 1] >= alphabet.data[i])
-      return fault(error,
-                   "a salt's alphabet is not in the order of its bytes, so salts would not sort as their numbers: "
-                   "write it ascending, each byte once, such as \"abc\"");
-  return TRUE;
-}
-
-static gboolean
 compile_salt_digits(TideKeyPart *part, const TideKeyPartSpec *spec, GError **error)
 {
-  if (!check_alphabet(spec->digest.alphabet, error))
-    return FALSE;
+  TideBytes alphabet = spec->digest.alphabet;
+  if (alphabet.len == 1 || alphabet.len > 256)
+    return tide_fail(error, TIDE_ERROR_CONFIG, "a salt's alphabet must have at least 2 bytes, and each only once");
+  for (gsize i = 1; i < alphabet.len; i++)
+    if (alphabet.data[i - 1] >= alphabet.data[i])
+      return tide_fail(error, TIDE_ERROR_CONFIG,
+                       "a salt's alphabet is not in the order of its bytes, so salts would not sort as their numbers: "
+                       "write it ascending, each byte once, such as \"abc\"");
   if (spec->digest.first > G_MAXUINT32 - spec->digest.modulo)
-    return fault(error, "a salt's first number is too large: most begin with 0 or 1");
-  guint32 needed = digits_in_base(spec->digest.first + spec->digest.modulo - 1,
-                                  spec->digest.alphabet.len > 0 ? spec->digest.alphabet.len : 10);
-  if (spec->width_bytes > 0 && (spec->width_bytes < needed || spec->width_bytes > SALT_WIDTH_MAX_BYTES)) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG,
-                "a salt of %u values is given %u digits: it needs at least %u, and at most %d", spec->digest.modulo,
-                spec->width_bytes, needed, SALT_WIDTH_MAX_BYTES);
-    return FALSE;
-  }
+    return tide_fail(error, TIDE_ERROR_CONFIG, "a salt's first number is too large: most begin with 0 or 1");
+  guint32 needed = digits_in_base(spec->digest.first + spec->digest.modulo - 1, alphabet.len > 0 ? alphabet.len : 10);
+  if (spec->width_bytes > 0 && (spec->width_bytes < needed || spec->width_bytes > SALT_WIDTH_MAX_BYTES))
+    return tide_fail(error, TIDE_ERROR_CONFIG,
+                     "a salt of %u values is given %u digits: it needs at least %u, and at most %d",
+                     spec->digest.modulo, spec->width_bytes, needed, SALT_WIDTH_MAX_BYTES);
   part->digest.first = spec->digest.first;
-  part->digest.alphabet = copy_bytes(spec->digest.alphabet);
+  part->digest.alphabet = copy_bytes(alphabet);
   part->fixed_bytes = spec->width_bytes > 0 ? spec->width_bytes : needed;
   return TRUE;
 }
@@ -285,19 +248,23 @@ check_salt_of_number(const TideKeyPart *part, GError **error)
 {
   const TideKeyPart *input = part->digest.of;
   if (part->digest.n_of != 1 || input->kind == TIDE_KEY_LITERAL)
-    return fault(error, "a salt by number is made of more than a field or a time: name just one, or salt by hash");
+    return tide_fail(error, TIDE_ERROR_CONFIG,
+                     "a salt by number is made of more than a field or a time: name just one, or salt by hash");
   if (input->kind == TIDE_KEY_TIME)
     return input->moment.print == NULL ||
-           fault(error, "a salt by number is made of a time with a pattern, which is no number: use a "
-                        "form that is counted such as epoch_ms");
-  if (input->value.form > TIDE_KEY_UINT64 || input->value.cut || input->spelling.strip_spaces ||
-      input->value.text_reversed)
-    return fault(error, "a salt by number is made of a field that is changed or no whole number: name just the field");
+           tide_fail(error, TIDE_ERROR_CONFIG,
+                     "a salt by number is made of a time with a pattern, which is no number: use a "
+                     "form that is counted such as epoch_ms");
+  if ((input->value.form != TIDE_KEY_TEXT && !tide_key_part_is_integer(input)) || input->value.cut ||
+      input->value.spelling.strip_spaces || input->value.text_reversed)
+    return tide_fail(error, TIDE_ERROR_CONFIG,
+                     "a salt by number is made of a field that is changed or no whole number: name just the field");
   for (gsize i = 0; i < input->value.n_defaults; i++) {
     guint32 rest;
     if (!tide_key_text_modulo(input->value.defaults[i].text, part->digest.modulo, &rest))
-      return fault(
-          error, "a salt by number is made of a field whose default is no whole number: give it one, or salt by hash");
+      return tide_fail(
+          error, TIDE_ERROR_CONFIG,
+          "a salt by number is made of a field whose default is no whole number: give it one, or salt by hash");
   }
   return TRUE;
 }
@@ -305,12 +272,10 @@ check_salt_of_number(const TideKeyPart *part, GError **error)
 static gboolean
 compile_salt(TideKeyPart *part, const TideKeyPartSpec *spec, GError **error)
 {
-  if (spec->digest.modulo < 2 || spec->digest.modulo > TIDE_KEY_MAX_SALTS) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG,
-                "a salt of %u values is asked for: it must have 2 to %u, each is a region and a scan of its own",
-                spec->digest.modulo, TIDE_KEY_MAX_SALTS);
-    return FALSE;
-  }
+  if (spec->digest.modulo < 2 || spec->digest.modulo > TIDE_KEY_MAX_SALTS)
+    return tide_fail(error, TIDE_ERROR_CONFIG,
+                     "a salt of %u values is asked for: it must have 2 to %u, each is a region and a scan of its own",
+                     spec->digest.modulo, TIDE_KEY_MAX_SALTS);
   part->digest.modulo = spec->digest.modulo;
   part->digest.by_number = spec->digest.by_number;
   return compile_salt_digits(part, spec, error) && compile_digest(part, spec, error) &&
@@ -329,7 +294,14 @@ compile_part(TideKeyPart *part, const TideKeyPartSpec *spec, Purpose purpose, GE
   part->kind = spec->kind;
   switch (spec->kind) {
   case TIDE_KEY_LITERAL:
-    return compile_literal(part, spec, error);
+    if (spec->literal.len == 0)
+      return tide_fail(error, TIDE_ERROR_CONFIG, "a literal in a key is empty: give it bytes or leave it out");
+    if (spec->literal.len > TIDE_ROW_KEY_MAX_BYTES)
+      return tide_fail(error, TIDE_ERROR_CONFIG,
+                       "a literal in a key is longer than the 32767 bytes that HBase allows for a whole key");
+    part->literal = copy_bytes(spec->literal);
+    part->fixed_bytes = (guint32)spec->literal.len;
+    return TRUE;
   case TIDE_KEY_FIELD:
     return compile_field(part, spec, error);
   case TIDE_KEY_TIME:
@@ -339,9 +311,11 @@ compile_part(TideKeyPart *part, const TideKeyPartSpec *spec, Purpose purpose, GE
   case TIDE_KEY_SALT:
     return compile_salt(part, spec, error);
   case TIDE_KEY_NAME:
-    return compile_name(part, spec, purpose.with_name, error);
+    part->spelling = spec->spelling;
+    return purpose.with_name ||
+           tide_fail(error, TIDE_ERROR_CONFIG, "a field's name stands in qualifiers only, not in a key");
   }
-  return fault(error, "a part of a key is of no known kind");
+  return tide_fail(error, TIDE_ERROR_CONFIG, "a part of a key is of no known kind");
 }
 
 /* A part that a hash or salt is made of. Nothing follows it, so nothing of it is escaped. */
@@ -349,10 +323,11 @@ static gboolean
 compile_input(TideKeyPart *part, const TideKeyPartSpec *spec, GError **error)
 {
   if (spec->kind == TIDE_KEY_HASH || spec->kind == TIDE_KEY_SALT)
-    return fault(error, "a hash or salt is made of another one: name the fields themselves");
+    return tide_fail(error, TIDE_ERROR_CONFIG, "a hash or salt is made of another one: name the fields themselves");
   if (!compile_part(part, spec, (Purpose){.is_key = TRUE}, error))
     return FALSE;
-  part->value.escape = FALSE;
+  if (part->kind == TIDE_KEY_FIELD)
+    part->value.escape = FALSE;
   return compile_defaults(part, error);
 }
 
@@ -371,29 +346,15 @@ compile_end(TideRowKey *key, gsize part_index, Purpose purpose, GError **error)
     return TRUE;
   }
   if (part->value.delimiter.len == 0)
-    return fault(error,
-                 "a field is to be escaped, but no literal follows it that would end it: put one such as \"#\" right "
-                 "behind it, or give it a width");
+    return tide_fail(
+        error, TIDE_ERROR_CONFIG,
+        "a field is to be escaped, but no literal follows it that would end it: put one such as \"#\" right "
+        "behind it, or give it a width");
   if (part->value.delimiter.data[0] > ESCAPABLE_MAX)
-    return fault(error,
-                 "a field cannot be escaped, because the literal behind it begins with a byte above 126: use one such "
-                 "as \"#\", or give the field a width");
-  return TRUE;
-}
-
-static gboolean
-compile_parts(TideRowKey *key, const TideKeyPartSpec *specs, Purpose purpose, gsize *ret_bad_part, GError **error)
-{
-  for (gsize i = 0; i < key->n_parts; i++) {
-    *ret_bad_part = i;
-    if (!compile_part(&key->parts[i], &specs[i], purpose, error))
-      return FALSE;
-  }
-  for (gsize i = 0; i < key->n_parts; i++) {
-    *ret_bad_part = i;
-    if (!compile_end(key, i, purpose, error) || !compile_defaults(&key->parts[i], error))
-      return FALSE;
-  }
+    return tide_fail(
+        error, TIDE_ERROR_CONFIG,
+        "a field cannot be escaped, because the literal behind it begins with a byte above 126: use one such "
+        "as \"#\", or give the field a width");
   return TRUE;
 }
 
@@ -402,19 +363,27 @@ compile(const TideKeyPartSpec *specs, gsize n_specs, Purpose purpose, gsize *ret
 {
   *ret_bad_part = 0;
   if (n_specs == 0) {
-    fault(error, "a key has no parts: name at least a field");
+    tide_fail(error, TIDE_ERROR_CONFIG, "a key has no parts: name at least a field");
     return NULL;
   }
   if (n_specs > TIDE_ROW_KEY_MAX_PARTS) {
     *ret_bad_part = TIDE_ROW_KEY_MAX_PARTS;
-    fault(error, "a key has more than 32 parts");
+    tide_fail(error, TIDE_ERROR_CONFIG, "a key has more than 32 parts");
     return NULL;
   }
   g_autoptr(TideRowKey) key = g_new0(TideRowKey, 1);
   key->parts = g_new0(TideKeyPart, n_specs);
   key->n_parts = n_specs;
-  if (!compile_parts(key, specs, purpose, ret_bad_part, error))
-    return NULL;
+  for (gsize i = 0; i < n_specs; i++) {
+    *ret_bad_part = i;
+    if (!compile_part(&key->parts[i], &specs[i], purpose, error))
+      return NULL;
+  }
+  for (gsize i = 0; i < n_specs; i++) {
+    *ret_bad_part = i;
+    if (!compile_end(key, i, purpose, error) || !compile_defaults(&key->parts[i], error))
+      return NULL;
+  }
   return g_steal_pointer(&key);
 }
 

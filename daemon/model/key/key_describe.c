@@ -1,4 +1,5 @@
-/* Keys and their parts in words, for people and for comparing key fingerprints. */
+/* Keys and their parts in words, for people and for comparing key fingerprints; and what cannot be read back from a
+ * key. */
 #include "model/key/key_hash.h"
 #include "model/key/key_part.h"
 
@@ -23,25 +24,6 @@ describe_name(TideBytes name, GString *text)
     g_string_append(text, printable);
 }
 
-static const char *
-form_name(TideKeyForm form)
-{
-  static const char *const names[] = {
-      [TIDE_KEY_TEXT] = "text",       [TIDE_KEY_INT8] = "int8",      [TIDE_KEY_INT16] = "int16",
-      [TIDE_KEY_INT32] = "int32",     [TIDE_KEY_INT64] = "int64",    [TIDE_KEY_UINT8] = "uint8",
-      [TIDE_KEY_UINT16] = "uint16",   [TIDE_KEY_UINT32] = "uint32",  [TIDE_KEY_UINT64] = "uint64",
-      [TIDE_KEY_FLOAT32] = "float32", [TIDE_KEY_FLOAT64] = "float64"};
-  return names[form];
-}
-
-static const char *
-case_name(TideTextCase text_case)
-{
-  static const char *const names[] = {
-      [TIDE_CASE_AS_IS] = "", [TIDE_CASE_LOWER] = "lower case", [TIDE_CASE_UPPER] = "upper case"};
-  return names[text_case];
-}
-
 /* Not tide_condition_describe(), which is for people: this has only one meaning whatever the values hold. */
 static void
 describe_condition(const TideCondition *condition, const TideFieldNames *names, GString *text)
@@ -59,17 +41,15 @@ describe_condition(const TideCondition *condition, const TideFieldNames *names, 
   g_string_append_c(text, ')');
 }
 
+static const char *const cases[] = {[TIDE_CASE_LOWER] = "lower", [TIDE_CASE_UPPER] = "upper"};
+
 static void
-describe_text_options(const TideKeyPart *part, GString *text)
+describe_spelling(const TideKeySpelling *spelling, GString *text)
 {
-  if (part->spelling.text_case != TIDE_CASE_AS_IS)
-    g_string_append_printf(text, ", %s", case_name(part->spelling.text_case));
-  if (part->spelling.strip_spaces)
+  if (spelling->text_case != TIDE_CASE_AS_IS)
+    g_string_append_printf(text, ", %s case", cases[spelling->text_case]);
+  if (spelling->strip_spaces)
     g_string_append(text, ", without spaces");
-  if (part->value.text_reversed)
-    g_string_append(text, ", reversed");
-  if (part->value.escape)
-    g_string_append(text, ", escaped");
 }
 
 static void
@@ -78,14 +58,18 @@ describe_field(const TideKeyPart *part, const TideFieldNames *names, GString *te
   g_string_append(text, "field(");
   describe_name(tide_field_names_text(names, part->value.field), text);
   if (part->value.form != TIDE_KEY_TEXT) {
-    g_string_append_printf(text, ", %s", form_name(part->value.form));
+    g_string_append_printf(text, ", %s", tide_key_forms[part->value.form].name);
   } else if (part->fixed_bytes > 0) {
     g_string_append_printf(text, ", width %u, padded %s with ", part->fixed_bytes,
                            part->value.pad_left ? "left" : "right");
     describe_bytes(tide_bytes(&part->value.pad_byte, 1), text);
     g_string_append(text, part->value.cut ? ", cut" : "");
   }
-  describe_text_options(part, text);
+  describe_spelling(&part->value.spelling, text);
+  if (part->value.text_reversed)
+    g_string_append(text, ", reversed");
+  if (part->value.escape)
+    g_string_append(text, ", escaped");
   if (part->value.has_range) /* declared in 64 bits */
     g_string_append_printf(text, ", from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT, (gint64)part->value.least,
                            (gint64)part->value.greatest);
@@ -98,22 +82,6 @@ describe_field(const TideKeyPart *part, const TideFieldNames *names, GString *te
   g_string_append_c(text, ')');
 }
 
-static const char *
-unit_name(TideKeyTimeUnit unit)
-{
-  switch (unit) {
-  case TIDE_KEY_TIME_S:
-    return "s";
-  case TIDE_KEY_TIME_MS:
-    return "ms";
-  case TIDE_KEY_TIME_US:
-    return "us";
-  case TIDE_KEY_TIME_NS:
-    return "ns";
-  }
-  return "unknown";
-}
-
 static void
 describe_time(const TideKeyPart *part, GString *text)
 {
@@ -121,8 +89,8 @@ describe_time(const TideKeyPart *part, GString *text)
   if (part->moment.print != NULL)
     describe_bytes(tide_bytes_of_string(part->moment.print->pattern), text);
   else
-    g_string_append_printf(text, "%s%s%s", unit_name(part->moment.unit), part->moment.reversed ? ", reversed" : "",
-                           part->binary ? ", binary" : "");
+    g_string_append_printf(text, "%s%s%s", tide_key_units[part->moment.unit].name,
+                           part->moment.reversed ? ", reversed" : "", part->moment.binary ? ", binary" : "");
   if (tide_key_time_declares_cut(part)) {
     g_autofree char *cut = tide_time_cut_format(part->moment.cut_to);
     g_string_append_printf(text, ", cut to %s", cut);
@@ -155,20 +123,6 @@ describe_inputs(const TideKeyPart *part, const TideFieldNames *names, GString *t
 }
 
 static void
-describe_salt(const TideKeyPart *part, const TideFieldNames *names, GString *text)
-{
-  g_string_append_printf(text, "salt(%u, width %u", part->digest.modulo, part->fixed_bytes);
-  if (part->digest.first > 0)
-    g_string_append_printf(text, ", from %u", part->digest.first);
-  if (part->digest.alphabet.len > 0) {
-    g_string_append(text, ", digits ");
-    describe_bytes(part->digest.alphabet, text);
-  }
-  g_string_append_printf(text, ", %s", part->digest.by_number ? "number" : tide_key_hash_name(part->digest.hash));
-  describe_inputs(part, names, text);
-}
-
-static void
 describe_part(const TideKeyPart *part, const TideFieldNames *names, GString *text)
 {
   switch (part->kind) {
@@ -182,16 +136,24 @@ describe_part(const TideKeyPart *part, const TideFieldNames *names, GString *tex
     describe_time(part, text);
     return;
   case TIDE_KEY_HASH:
-    g_string_append_printf(text, "hash(%s, %u bytes, %s", tide_key_hash_name(part->digest.hash),
-                           part->digest.hash_bytes, part->binary ? "raw" : "hex");
+    g_string_append_printf(text, "hash(%s, %u bytes, %s", tide_key_hashes[part->digest.hash].name,
+                           part->digest.hash_bytes, part->digest.binary ? "raw" : "hex");
     describe_inputs(part, names, text);
     return;
   case TIDE_KEY_SALT:
-    describe_salt(part, names, text);
+    g_string_append_printf(text, "salt(%u, width %u", part->digest.modulo, part->fixed_bytes);
+    if (part->digest.first > 0)
+      g_string_append_printf(text, ", from %u", part->digest.first);
+    if (part->digest.alphabet.len > 0) {
+      g_string_append(text, ", digits ");
+      describe_bytes(part->digest.alphabet, text);
+    }
+    g_string_append_printf(text, ", %s", part->digest.by_number ? "number" : tide_key_hashes[part->digest.hash].name);
+    describe_inputs(part, names, text);
     return;
   case TIDE_KEY_NAME:
     g_string_append(text, "name(as received");
-    describe_text_options(part, text);
+    describe_spelling(&part->spelling, text);
     g_string_append_c(text, ')');
     return;
   }
@@ -226,4 +188,107 @@ tide_row_key_text_named_as_field(const TideRowKey *key, const TideReading *readi
       if (tide_bytes_equal(key->parts[i].literal, reading->fields[k].name))
         return reading->fields[k].name;
   return TIDE_BYTES_EMPTY;
+}
+
+/* ---- what cannot be read back ---- */
+
+static char *
+quoted_name(TideNameId field, const TideFieldNames *names)
+{
+  g_autofree char *printable = tide_bytes_printable(tide_field_names_text(names, field));
+  return g_strdup_printf("'%s'", printable);
+}
+
+static void
+add(GPtrArray *sentences, char *sentence)
+{
+  for (guint i = 0; i < sentences->len; i++) {
+    if (strcmp(g_ptr_array_index(sentences, i), sentence) == 0) {
+      g_free(sentence);
+      return;
+    }
+  }
+  g_ptr_array_add(sentences, sentence);
+}
+
+static void
+add_hashed(const TideRowKey *key, const TideFieldNames *names, const TideKeyPart *part, GPtrArray *sentences)
+{
+  g_autoptr(GArray) stored = g_array_new(FALSE, FALSE, sizeof(TideNameId));
+  tide_row_key_stored_fields(key, stored);
+  for (gsize i = 0; i < part->digest.n_of; i++) {
+    if (part->digest.of[i].kind != TIDE_KEY_FIELD || tide_name_ids_contain(stored, part->digest.of[i].value.field))
+      continue;
+    g_autofree char *name = quoted_name(part->digest.of[i].value.field, names);
+    add(sentences, g_strdup_printf("%s is only %s: its value cannot be read back", name,
+                                   part->kind == TIDE_KEY_HASH ? "hashed" : "in the salt"));
+  }
+}
+
+static void
+add_field(const TideKeyPart *part, const TideFieldNames *names, GPtrArray *sentences)
+{
+  g_autofree char *name = quoted_name(part->value.field, names);
+  if (part->value.cut)
+    add(sentences,
+        g_strdup_printf("%s is cut to %u bytes: what was behind them cannot be read back", name, part->fixed_bytes));
+  if (part->value.spelling.text_case != TIDE_CASE_AS_IS)
+    add(sentences, g_strdup_printf("%s is in %s case: how it was written cannot be read back", name,
+                                   cases[part->value.spelling.text_case]));
+  if (part->value.spelling.strip_spaces)
+    add(sentences, g_strdup_printf("%s is without its spaces: where they were cannot be read back", name));
+  if (part->value.form == TIDE_KEY_FLOAT32)
+    add(sentences, g_strdup_printf("%s is a float of 32 bits: about 7 of its digits can be read back", name));
+}
+
+static char *
+coarseness_text(const TideKeyPart *part)
+{
+  static const char *const elements[] = {"year", "month", "day", "hour", "minute", "second", "fraction of the second"};
+  if (tide_key_time_declares_cut(part)) {
+    g_autofree char *cut = tide_time_cut_format(part->moment.cut_to);
+    return g_strdup_printf("the time is cut to %s: when in that it was cannot be read back", cut);
+  }
+  if (part->moment.print != NULL)
+    return g_strdup_printf("the time can be read back to the %s only", elements[part->moment.print->last_level]);
+  return g_strdup_printf("the time can be read back to %" G_GINT64_FORMAT " ms only",
+                         tide_key_time_step_ns(part) / TIDE_NS_PER_MS);
+}
+
+/* Cells have milliseconds: a key that keeps these loses nothing that a reader of the table could tell. */
+static void
+add_time(const TideRowKey *key, GPtrArray *sentences)
+{
+  const TideKeyPart *finest = NULL;
+  gboolean has_date = FALSE;
+  for (gsize i = 0; i < key->n_parts; i++) {
+    const TideKeyPart *part = &key->parts[i];
+    if (part->kind != TIDE_KEY_TIME)
+      continue;
+    has_date |= part->moment.print != NULL ? part->moment.print->first_level == TIDE_LEVEL_YEAR
+                                           : part->moment.since.unit == TIDE_CUT_NONE;
+    if (finest == NULL || tide_key_time_whole_step_ns(part) < tide_key_time_whole_step_ns(finest))
+      finest = part;
+  }
+  if (finest == NULL)
+    return;
+  if (!has_date)
+    add(sentences, g_strdup("the time stands in the key without its date: when a row was cannot be read back"));
+  if (tide_key_time_whole_step_ns(finest) > TIDE_NS_PER_MS)
+    add(sentences, coarseness_text(finest));
+}
+
+GPtrArray *
+tide_row_key_lost(const TideRowKey *key, const TideFieldNames *names)
+{
+  GPtrArray *sentences = g_ptr_array_new_with_free_func(g_free);
+  for (gsize i = 0; i < key->n_parts; i++) {
+    const TideKeyPart *part = &key->parts[i];
+    if (part->kind == TIDE_KEY_HASH || part->kind == TIDE_KEY_SALT)
+      add_hashed(key, names, part, sentences);
+    else if (part->kind == TIDE_KEY_FIELD && part->value.is_source)
+      add_field(part, names, sentences);
+  }
+  add_time(key, sentences);
+  return sentences;
 }

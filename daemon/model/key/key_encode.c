@@ -17,15 +17,6 @@ reject_value(TideReject *ret_reject, const TideReading *reading, const TideField
   return FALSE;
 }
 
-static const TideKeyDefaultValue *
-find_default(const TideKeyPart *part, const TideReading *reading)
-{
-  for (gsize i = 0; i < part->value.n_defaults; i++)
-    if (!part->value.defaults[i].is_conditional || tide_condition_holds(&part->value.defaults[i].when, reading))
-      return &part->value.defaults[i];
-  return NULL;
-}
-
 /* The field whose value @part holds, or the default that stands for it: one of the two is set. FALSE: neither is there,
  * or it is no value that a key can hold. */
 static gboolean
@@ -39,9 +30,11 @@ find_value(const TideKeyPart *part, const TideReading *reading, const TideField 
     return reject_value(ret_reject, reading, field, "it is an array or object");
   if (field != NULL && field->kind != TIDE_VALUE_NULL)
     return TRUE;
-  *ret_default = find_default(part, reading);
-  if (*ret_default != NULL)
-    return TRUE;
+  for (gsize i = 0; i < part->value.n_defaults; i++) {
+    *ret_default = &part->value.defaults[i];
+    if (!(*ret_default)->is_conditional || tide_condition_holds(&(*ret_default)->when, reading))
+      return TRUE;
+  }
   reject(ret_reject, TIDE_REJECT_MISSING_FIELD, reading, field == NULL ? "it is absent" : "it is null");
   ret_reject->field_place = part->value.field + 1;
   ret_reject->field = field != NULL ? field->name : TIDE_BYTES_EMPTY;
@@ -49,22 +42,16 @@ find_value(const TideKeyPart *part, const TideReading *reading, const TideField 
 }
 
 static gboolean
-append_default(const TideKeyPart *part, const TideReading *reading, TideBuffer *out, TideReject *ret_reject)
-{
-  const TideField *field;
-  const TideKeyDefaultValue *standby;
-  if (!find_value(part, reading, &field, &standby, ret_reject))
-    return FALSE;
-  tide_buffer_append_bytes(out, standby->bytes);
-  return TRUE;
-}
-
-static gboolean
 append_field(const TideKeyPart *part, const TideReading *reading, TideBuffer *out, TideReject *ret_reject)
 {
   const TideField *field = tide_reading_field(reading, part->value.field);
-  if (G_UNLIKELY(field == NULL || field->kind == TIDE_VALUE_NULL || field->kind == TIDE_VALUE_JSON))
-    return append_default(part, reading, out, ret_reject);
+  const TideKeyDefaultValue *standby;
+  if (G_UNLIKELY(field == NULL || field->kind == TIDE_VALUE_NULL || field->kind == TIDE_VALUE_JSON)) {
+    if (!find_value(part, reading, &field, &standby, ret_reject))
+      return FALSE;
+    tide_buffer_append_bytes(out, standby->bytes);
+    return TRUE;
+  }
   const char *fault = field->kind == TIDE_VALUE_NUMBER ? tide_key_padded_number_fault(part, field->text) : NULL;
   if (fault == NULL)
     fault = tide_key_field_append(part, field->text, out);
@@ -109,21 +96,8 @@ check_time(const TideReading *reading, TideReject *ret_reject)
          reject(ret_reject, TIDE_REJECT_TIME_INVALID, reading, "before 1970, which a key has no place for");
 }
 
-/* The parts' bytes as one run, with a byte between them that no value holds. */
-static gboolean
-append_joined(const TideKeyPart *part, const TideReading *reading, TideBuffer *out, TideReject *ret_reject)
-{
-  for (gsize i = 0; i < part->digest.n_of; i++) {
-    if (i > 0)
-      tide_buffer_append_byte(out, 0);
-    if (!tide_key_part_append(&part->digest.of[i], reading, TIDE_BYTES_EMPTY, out, ret_reject))
-      return FALSE;
-  }
-  return TRUE;
-}
-
-static void
-append_hex(const guint8 *bytes, gsize n_bytes, TideBuffer *out)
+void
+tide_key_append_hex(const guint8 *bytes, gsize n_bytes, TideBuffer *out)
 {
   static const char digits[] = "0123456789abcdef";
   guint8 *at = tide_buffer_reserve(out, n_bytes * 2);
@@ -148,10 +122,10 @@ tide_key_part_digest(const TideKeyPart *part, gsize start, TideBuffer *out)
   guint8 digest[TIDE_KEY_DIGEST_MAX_BYTES];
   tide_key_hash_digest(part->digest.hash, joined, digest);
   out->len = start;
-  if (part->binary)
+  if (part->digest.binary)
     tide_buffer_append(out, digest, part->digest.hash_bytes);
   else
-    append_hex(digest, part->digest.hash_bytes, out);
+    tide_key_append_hex(digest, part->digest.hash_bytes, out);
 }
 
 void
@@ -197,8 +171,12 @@ append_digest(const TideKeyPart *part, const TideReading *reading, TideBuffer *o
   if (part->digest.by_number)
     return append_salt_of_number(part, reading, out, ret_reject);
   gsize start = out->len;
-  if (!append_joined(part, reading, out, ret_reject))
-    return FALSE;
+  for (gsize i = 0; i < part->digest.n_of; i++) {
+    if (i > 0)
+      tide_buffer_append_byte(out, 0); /* between one input and the next: no value holds it */
+    if (!tide_key_part_append(&part->digest.of[i], reading, TIDE_BYTES_EMPTY, out, ret_reject))
+      return FALSE;
+  }
   tide_key_part_digest(part, start, out);
   return TRUE;
 }
@@ -222,7 +200,7 @@ tide_key_part_append(const TideKeyPart *part, const TideReading *reading, TideBy
   case TIDE_KEY_SALT:
     return append_digest(part, reading, out, ret_reject);
   case TIDE_KEY_NAME:
-    tide_key_part_append_as_declared(part, field_name, out);
+    tide_key_spelling_append(&part->spelling, field_name, out);
     return TRUE;
   }
   return reject(ret_reject, TIDE_REJECT_BAD_KEY, reading, "no such kind of part");

@@ -2,44 +2,21 @@
 #define _GNU_SOURCE /* memmem */
 #include "model/key/key_part.h"
 
-guint32
-tide_key_form_bytes(TideKeyForm form)
-{
-  switch (form) {
-  case TIDE_KEY_TEXT:
-    return 0;
-  case TIDE_KEY_INT8:
-  case TIDE_KEY_UINT8:
-    return 1;
-  case TIDE_KEY_INT16:
-  case TIDE_KEY_UINT16:
-    return 2;
-  case TIDE_KEY_INT32:
-  case TIDE_KEY_UINT32:
-  case TIDE_KEY_FLOAT32:
-    return 4;
-  case TIDE_KEY_INT64:
-  case TIDE_KEY_UINT64:
-  case TIDE_KEY_FLOAT64:
-    return 8;
-  }
-  return 0;
-}
+#define LEAST_SIGNED(n_bytes) (-((__int128)1 << (8 * (n_bytes)-1)))
 
-/* The least number that a form holds: what its bytes are counted from. */
-static __int128
-form_least(TideKeyForm form)
-{
-  gboolean is_signed = form >= TIDE_KEY_INT8 && form <= TIDE_KEY_INT64;
-  return is_signed ? -((__int128)1 << (8 * tide_key_form_bytes(form) - 1)) : 0;
-}
-
-void
-tide_key_form_limits(TideKeyForm form, __int128 *ret_least, __int128 *ret_greatest)
-{
-  *ret_least = form_least(form);
-  *ret_greatest = form_least(form) + ((__int128)1 << (8 * tide_key_form_bytes(form))) - 1;
-}
+const TideKeyFormTraits tide_key_forms[] = {
+    [TIDE_KEY_TEXT] = {.name = "text"},
+    [TIDE_KEY_INT8] = {"int8", 1, TRUE, LEAST_SIGNED(1)},
+    [TIDE_KEY_INT16] = {"int16", 2, TRUE, LEAST_SIGNED(2)},
+    [TIDE_KEY_INT32] = {"int32", 4, TRUE, LEAST_SIGNED(4)},
+    [TIDE_KEY_INT64] = {"int64", 8, TRUE, LEAST_SIGNED(8)},
+    [TIDE_KEY_UINT8] = {"uint8", 1, TRUE, 0},
+    [TIDE_KEY_UINT16] = {"uint16", 2, TRUE, 0},
+    [TIDE_KEY_UINT32] = {"uint32", 4, TRUE, 0},
+    [TIDE_KEY_UINT64] = {"uint64", 8, TRUE, 0},
+    [TIDE_KEY_FLOAT32] = {"float32", 4, FALSE, 0},
+    [TIDE_KEY_FLOAT64] = {"float64", 8, FALSE, 0},
+};
 
 /* Whether @text is nothing but spaces and @byte. */
 static gboolean
@@ -71,14 +48,6 @@ hides_delimiter(TideBytes text, TideBytes delimiter)
   return FALSE;
 }
 
-/* Padding in ASCII is declared to mean nothing, and the compiler refuses letters and digits. A byte of UTF-8 is part of
- * a character: it must not stand next to the padding. */
-static gboolean
-touches_padding(const TideKeyPart *part, TideBytes value)
-{
-  return part->value.pad_byte >= 0x80 && value.data[part->value.pad_left ? 0 : value.len - 1] == part->value.pad_byte;
-}
-
 /* Why @value, which is as declared in case, spaces and length, cannot stand in a key. */
 static const char *
 text_fault(const TideKeyPart *part, TideBytes value)
@@ -95,7 +64,9 @@ text_fault(const TideKeyPart *part, TideBytes value)
     return "it is longer than the key's width for it";
   if (part->value.pad_byte != '0' && is_blank(value, part->value.pad_byte))
     return "it is nothing but padding";
-  if (touches_padding(part, value))
+  /* Padding in ASCII is declared to mean nothing, and the compiler refuses letters and digits. A byte of UTF-8 is part
+   * of a character: it must not stand next to the padding. */
+  if (part->value.pad_byte >= 0x80 && value.data[part->value.pad_left ? 0 : value.len - 1] == part->value.pad_byte)
     return "it begins or ends with the padding, so its end could not be told";
   return NULL;
 }
@@ -112,21 +83,6 @@ split_integer(TideBytes text, gboolean *ret_is_negative, TideBytes *ret_digits)
   *ret_is_negative = is_negative;
   *ret_digits = digits;
   return digits.len > 0;
-}
-
-/* Numbers beyond 64 bits are given as one that is out of every range. */
-static gboolean
-read_integer(TideBytes text, __int128 *ret_number)
-{
-  gboolean is_negative;
-  TideBytes digits;
-  if (!split_integer(text, &is_negative, &digits))
-    return FALSE;
-  __int128 number = 0;
-  for (gsize i = 0; i < digits.len && number <= G_MAXUINT64; i++)
-    number = number * 10 + (digits.data[i] - '0');
-  *ret_number = is_negative ? -number : number;
-  return TRUE;
 }
 
 const char *
@@ -157,10 +113,16 @@ tide_key_text_modulo(TideBytes text, guint32 modulo, guint32 *ret_rest)
 }
 
 static const char *
-integer_fault(const TideKeyPart *part, TideBytes text, __int128 *ret_number)
+read_integer(const TideKeyPart *part, TideBytes text, __int128 *ret_number)
 {
-  if (!read_integer(text, ret_number))
+  gboolean is_negative;
+  TideBytes digits;
+  if (!split_integer(text, &is_negative, &digits))
     return "it is no whole number";
+  __int128 number = 0;
+  for (gsize i = 0; i < digits.len && number <= G_MAXUINT64; i++) /* beyond 64 bits it is out of every range */
+    number = number * 10 + (digits.data[i] - '0');
+  *ret_number = is_negative ? -number : number;
   if (*ret_number < part->value.least || *ret_number > part->value.greatest)
     return part->value.has_range ? "it is outside of the declared range" : "it is too large or too small for its form";
   return NULL;
@@ -175,21 +137,11 @@ append_integer_text(__int128 number, TideBuffer *out)
   tide_buffer_append(out, digits, (gsize)len);
 }
 
-static const char *
-append_integer(const TideKeyPart *part, TideBytes text, TideBuffer *out)
-{
-  __int128 number;
-  const char *fault = integer_fault(part, text, &number);
-  if (fault == NULL)
-    tide_key_field_append_integer(part, number, out);
-  return fault;
-}
-
 void
-tide_key_part_append_as_declared(const TideKeyPart *part, TideBytes text, TideBuffer *out)
+tide_key_spelling_append(const TideKeySpelling *spelling, TideBytes text, TideBuffer *out)
 {
   gsize start = out->len;
-  if (!part->spelling.strip_spaces) {
+  if (!spelling->strip_spaces) {
     tide_buffer_append_bytes(out, text);
   } else {
     guint8 *at = tide_buffer_reserve(out, text.len);
@@ -198,11 +150,10 @@ tide_key_part_append_as_declared(const TideKeyPart *part, TideBytes text, TideBu
         *at++ = text.data[i];
     out->len = text.len > 0 ? (gsize)(at - out->data) : start;
   }
-  if (part->spelling.text_case == TIDE_CASE_AS_IS)
+  if (spelling->text_case == TIDE_CASE_AS_IS)
     return;
   for (guint8 *at = out->data + start; at < out->data + out->len; at++)
-    *at =
-        (guint8)(part->spelling.text_case == TIDE_CASE_LOWER ? g_ascii_tolower((char)*at) : g_ascii_toupper((char)*at));
+    *at = (guint8)(spelling->text_case == TIDE_CASE_LOWER ? g_ascii_tolower((char)*at) : g_ascii_toupper((char)*at));
 }
 
 /* Fills the value at the end of @out, from @start on, up to the width. */
@@ -268,31 +219,6 @@ unescape(const TideKeyPart *part, gsize start, TideBuffer *out)
   return TRUE;
 }
 
-static const char *
-append_value(const TideKeyPart *part, TideBytes text, TideBuffer *out)
-{
-  if (!part->value.has_range) {
-    tide_key_part_append_as_declared(part, text, out);
-    return NULL;
-  }
-  __int128 number;
-  const char *fault = integer_fault(part, text, &number);
-  if (fault == NULL)
-    append_integer_text(number, out);
-  return fault;
-}
-
-static void
-append_padded(const TideKeyPart *part, TideBytes text, TideBuffer *out)
-{
-  gsize n_pad = part->fixed_bytes > text.len ? part->fixed_bytes - text.len : 0;
-  guint8 *at = tide_buffer_reserve(out, n_pad + text.len);
-  if (n_pad > 0)
-    memset(part->value.pad_left ? at : at + text.len, part->value.pad_byte, n_pad);
-  memcpy(part->value.pad_left ? at + n_pad : at, text.data, text.len);
-  out->len += n_pad + text.len;
-}
-
 /* As append_text(), for what nothing is to be done to. */
 static const char *
 append_plain(const TideKeyPart *part, TideBytes text, TideBuffer *out)
@@ -302,7 +228,12 @@ append_plain(const TideKeyPart *part, TideBytes text, TideBuffer *out)
     return fault;
   if (hides_delimiter(text, part->value.delimiter))
     return "it holds the literal that follows it in the key";
-  append_padded(part, text, out);
+  gsize n_pad = part->fixed_bytes > text.len ? part->fixed_bytes - text.len : 0;
+  guint8 *at = tide_buffer_reserve(out, n_pad + text.len);
+  if (n_pad > 0)
+    memset(part->value.pad_left ? at : at + text.len, part->value.pad_byte, n_pad);
+  memcpy(part->value.pad_left ? at + n_pad : at, text.data, text.len);
+  out->len += n_pad + text.len;
   return NULL;
 }
 
@@ -310,7 +241,12 @@ static const char *
 append_text(const TideKeyPart *part, TideBytes text, TideBuffer *out)
 {
   gsize start = out->len;
-  const char *fault = append_value(part, text, out);
+  const char *fault = NULL;
+  __int128 number;
+  if (!part->value.has_range)
+    tide_key_spelling_append(&part->value.spelling, text, out);
+  else if ((fault = read_integer(part, text, &number)) == NULL)
+    append_integer_text(number, out);
   if (part->value.cut && out->len - start > part->fixed_bytes)
     out->len = start + part->fixed_bytes;
   if (fault == NULL)
@@ -333,20 +269,24 @@ tide_key_field_append(const TideKeyPart *part, TideBytes text, TideBuffer *out)
 {
   if (text.len == 0)
     return "it is empty";
-  if (part->is_plain)
+  if (part->value.is_plain)
     return append_plain(part, text, out);
   if (part->value.form == TIDE_KEY_TEXT)
     return append_text(part, text, out);
-  if (tide_key_part_is_integer(part))
-    return append_integer(part, text, out);
-  return tide_key_float_append(part, text, out);
+  if (!tide_key_part_is_integer(part))
+    return tide_key_float_append(part, text, out);
+  __int128 number;
+  const char *fault = read_integer(part, text, &number);
+  if (fault == NULL)
+    tide_key_field_append_integer(part, number, out);
+  return fault;
 }
 
 void
 tide_key_field_append_integer(const TideKeyPart *part, __int128 number, TideBuffer *out)
 {
   if (part->value.form != TIDE_KEY_TEXT) {
-    tide_key_append_big_endian((guint64)(number - form_least(part->value.form)), part->fixed_bytes, out);
+    tide_key_append_big_endian((guint64)(number - tide_key_forms[part->value.form].least), part->fixed_bytes, out);
     return;
   }
   gsize start = out->len;
@@ -372,20 +312,6 @@ strip_padding(const TideKeyPart *part, gsize start, TideBuffer *out)
   out->len -= from - start;
 }
 
-static gboolean
-read_text(const TideKeyPart *part, TideBytes bytes, TideBuffer *out)
-{
-  gsize start = out->len;
-  tide_buffer_append_bytes(out, bytes);
-  if (part->value.escape && !unescape(part, start, out))
-    return FALSE;
-  if (part->value.text_reversed)
-    reverse(out->data + start, out->len - start);
-  if (part->fixed_bytes > 0)
-    strip_padding(part, start, out);
-  return out->len > start;
-}
-
 gboolean
 tide_key_field_read(const TideKeyPart *part, TideBytes bytes, TideBuffer *out)
 {
@@ -395,10 +321,19 @@ tide_key_field_read(const TideKeyPart *part, TideBytes bytes, TideBuffer *out)
       return TRUE;
     }
   }
-  if (part->value.form == TIDE_KEY_TEXT)
-    return read_text(part, bytes, out);
-  if (!tide_key_part_is_integer(part))
+  if (part->value.form != TIDE_KEY_TEXT && !tide_key_part_is_integer(part))
     return tide_key_float_read(part, bytes, out);
-  append_integer_text(form_least(part->value.form) + (__int128)tide_key_read_big_endian(bytes), out);
-  return TRUE;
+  if (part->value.form != TIDE_KEY_TEXT) {
+    append_integer_text(tide_key_forms[part->value.form].least + (__int128)tide_key_read_big_endian(bytes), out);
+    return TRUE;
+  }
+  gsize start = out->len;
+  tide_buffer_append_bytes(out, bytes);
+  if (part->value.escape && !unescape(part, start, out))
+    return FALSE;
+  if (part->value.text_reversed)
+    reverse(out->data + start, out->len - start);
+  if (part->fixed_bytes > 0)
+    strip_padding(part, start, out);
+  return out->len > start;
 }

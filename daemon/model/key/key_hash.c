@@ -11,50 +11,19 @@
 
 #define IDENTIFYING_MIN_BYTES 16 /* 128 bits: 10^9 inputs share a digest with a probability below 10^-20 */
 
-guint32
-tide_key_hash_size_bytes(TideKeyHash hash)
-{
-  switch (hash) {
-  case TIDE_KEY_HASH_MD5:
-    return MD5_DIGEST_SIZE;
-  case TIDE_KEY_HASH_SHA1:
-    return SHA1_DIGEST_SIZE;
-  case TIDE_KEY_HASH_SHA256:
-    return SHA256_DIGEST_SIZE;
-  case TIDE_KEY_HASH_MURMUR3:
-    return 4;
-  case TIDE_KEY_HASH_XXH3:
-    return 8;
-  case TIDE_KEY_HASH_CRC32:
-    return 4;
-  }
-  return 0;
-}
-
-const char *
-tide_key_hash_name(TideKeyHash hash)
-{
-  switch (hash) {
-  case TIDE_KEY_HASH_MD5:
-    return "md5";
-  case TIDE_KEY_HASH_SHA1:
-    return "sha1";
-  case TIDE_KEY_HASH_SHA256:
-    return "sha256";
-  case TIDE_KEY_HASH_MURMUR3:
-    return "murmur3";
-  case TIDE_KEY_HASH_XXH3:
-    return "xxh3";
-  case TIDE_KEY_HASH_CRC32:
-    return "crc32";
-  }
-  return "unknown";
-}
+const TideKeyHashTraits tide_key_hashes[] = {
+    [TIDE_KEY_HASH_MD5] = {"md5", MD5_DIGEST_SIZE},
+    [TIDE_KEY_HASH_SHA1] = {"sha1", SHA1_DIGEST_SIZE},
+    [TIDE_KEY_HASH_SHA256] = {"sha256", SHA256_DIGEST_SIZE},
+    [TIDE_KEY_HASH_MURMUR3] = {"murmur3", 4},
+    [TIDE_KEY_HASH_XXH3] = {"xxh3", 8},
+    [TIDE_KEY_HASH_CRC32] = {"crc32", 4},
+};
 
 gboolean
 tide_key_hash_identifies(TideKeyHash hash, guint32 n_bytes)
 {
-  return MIN(n_bytes, tide_key_hash_size_bytes(hash)) >= IDENTIFYING_MIN_BYTES;
+  return MIN(n_bytes, tide_key_hashes[hash].size_bytes) >= IDENTIFYING_MIN_BYTES;
 }
 
 static guint32
@@ -99,46 +68,30 @@ put_big_endian(guint8 *at, guint64 number, guint32 n_bytes)
     at[i - 1] = (guint8)number;
 }
 
-static void
-md5(TideBytes input, guint8 *ret_digest)
-{
-  struct md5_ctx context;
-  md5_init(&context);
-  md5_update(&context, input.len, input.data);
-  md5_digest(&context, MD5_DIGEST_SIZE, ret_digest);
-}
-
-static void
-sha1(TideBytes input, guint8 *ret_digest)
-{
-  struct sha1_ctx context;
-  sha1_init(&context);
-  sha1_update(&context, input.len, input.data);
-  sha1_digest(&context, SHA1_DIGEST_SIZE, ret_digest);
-}
-
-static void
-sha256(TideBytes input, guint8 *ret_digest)
-{
-  struct sha256_ctx context;
-  sha256_init(&context);
-  sha256_update(&context, input.len, input.data);
-  sha256_digest(&context, SHA256_DIGEST_SIZE, ret_digest);
-}
-
 void
 tide_key_hash_digest(TideKeyHash hash, TideBytes input, guint8 *ret_digest)
 {
   TideBytes bytes = input.len > 0 ? input : tide_bytes("", 0); /* the libraries want a pointer even for nothing */
+  union {
+    struct md5_ctx md5;
+    struct sha1_ctx sha1;
+    struct sha256_ctx sha256;
+  } context;
   switch (hash) {
   case TIDE_KEY_HASH_MD5:
-    md5(bytes, ret_digest);
+    md5_init(&context.md5);
+    md5_update(&context.md5, bytes.len, bytes.data);
+    md5_digest(&context.md5, MD5_DIGEST_SIZE, ret_digest);
     return;
   case TIDE_KEY_HASH_SHA1:
-    sha1(bytes, ret_digest);
+    sha1_init(&context.sha1);
+    sha1_update(&context.sha1, bytes.len, bytes.data);
+    sha1_digest(&context.sha1, SHA1_DIGEST_SIZE, ret_digest);
     return;
   case TIDE_KEY_HASH_SHA256:
-    sha256(bytes, ret_digest);
+    sha256_init(&context.sha256);
+    sha256_update(&context.sha256, bytes.len, bytes.data);
+    sha256_digest(&context.sha256, SHA256_DIGEST_SIZE, ret_digest);
     return;
   case TIDE_KEY_HASH_MURMUR3:
     put_big_endian(ret_digest, murmur3(bytes), 4);
@@ -158,7 +111,7 @@ tide_key_hash_number(TideKeyHash hash, TideBytes input)
   guint8 digest[TIDE_KEY_DIGEST_MAX_BYTES] = {0};
   tide_key_hash_digest(hash, input, digest);
   guint64 number = 0;
-  for (guint32 i = 0; i < MIN(tide_key_hash_size_bytes(hash), 8); i++)
+  for (guint32 i = 0; i < MIN(tide_key_hashes[hash].size_bytes, 8); i++)
     number = number << 8 | digest[i];
   return number;
 }

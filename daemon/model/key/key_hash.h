@@ -8,10 +8,11 @@ G_BEGIN_DECLS
 
 #define TIDE_KEY_DIGEST_MAX_BYTES 32 /* SHA-256's */
 
-guint32 tide_key_hash_size_bytes(TideKeyHash hash);
-
-/* As it is written in the configuration: "md5", ... */
-const char *tide_key_hash_name(TideKeyHash hash);
+typedef struct TideKeyHashTraits {
+  const char *name; /* as it is written in the configuration */
+  guint32 size_bytes;
+} TideKeyHashTraits;
+extern const TideKeyHashTraits tide_key_hashes[TIDE_KEY_HASH_CRC32 + 1];
 
 /* Whether all of its digest stands for the input: two inputs with one digest are not met by accident. Shorter
  * digests only spread keys. */

@@ -1,9 +1,9 @@
 /* The compiled form of a key, private to this folder.
  *
- * key_compile.c checks and makes it, key_check.c holds the parts against each other, row_key.c owns it. key_field.c,
- * key_time.c and key_time_read.c know the forms of fields and times, key_order.c how times sort. key_encode.c writes
- * keys, key_decode.c reads them, key_plan.c makes ranges of it and key_splits.c split points. key_describe.c and
- * key_lost.c put it into words.
+ * key_compile.c makes it of what was declared, key_check.c holds the parts against each other, row_key.c owns it.
+ * key_field.c and key_time.c know the forms of fields and times, key_order.c how times sort. key_encode.c writes keys,
+ * key_decode.c reads them, key_plan.c makes ranges of it and key_splits.c split points. key_describe.c puts it into
+ * words.
  *
  * A new kind of part is a new value of TideKeyPartKind (row_key.h); the compiler then names each switch that has to
  * know it. */
@@ -23,71 +23,70 @@ typedef struct TideKeyDefaultValue {
 } TideKeyDefaultValue;
 
 typedef struct TideKeyPart TideKeyPart;
-/* Of a FIELD. */
+
 typedef struct TideKeyValue {
   TideNameId field;
   TideKeyForm form;
-  guint8 pad_byte;   /* FIELD as text with fixed_bytes */
-  gboolean pad_left; /* FIELD as text with fixed_bytes */
-  gboolean cut;      /* FIELD as text with fixed_bytes */
-  gboolean escape;   /* FIELD as text: only where it has a delimiter to escape */
+  gboolean is_plain; /* text that is written as it is but for padding: a short way for what most keys are made of */
+  gboolean escape;   /* text: only where it has a delimiter to escape */
+  guint8 pad_byte;   /* this and the next two: text with fixed_bytes */
+  gboolean pad_left;
+  gboolean cut;
   gboolean text_reversed;
+  TideKeySpelling spelling;
   gboolean has_range;
-  __int128 least; /* FIELD of integers: the range, or what the form can hold; both inclusive */
+  __int128 least; /* integers: the range, or what the form can hold; both inclusive */
   __int128 greatest;
   TideKeyDefaultValue *defaults; /* owned; the first that applies */
   gsize n_defaults;
-  TideBytes delimiter; /* FIELD without fixed_bytes: the literal right after it, borrowed from that; else empty */
+  TideBytes delimiter; /* without fixed_bytes: the literal right after it, borrowed from that; else empty */
   gboolean is_source;  /* of the parts that hold this field, the one that it is read back from */
 } TideKeyValue;
 
-/* Of a FIELD as text, and of a NAME. */
-typedef struct TideKeySpelling {
-  gboolean strip_spaces;
-  TideTextCase text_case;
-} TideKeySpelling;
-
-/* Of a TIME. */
 typedef struct TideKeyMoment {
   TideTimeCut cut_to;
   GTimeZone *zone;       /* owned, where it matters; NULL: UTC */
   char *zone_name;       /* owned, with zone */
-  TideKeyTimeUnit unit;  /* TIME that is counted */
-  gint64 unit_ns;        /* TIME that is counted: the same in nanoseconds */
-  gboolean reversed;     /* TIME that is counted */
-  guint64 reversed_from; /* TIME that is counted: what it is subtracted from when reversed */
-  TideTimeCut since;     /* TIME that is counted */
-  guint32 drop_digits;   /* TIME that is counted */
-  guint64 divisor;       /* 10 to the power of drop_digits */
-  TideTimePrint *print;  /* TIME with a pattern: owned; NULL: it is counted */
-  gboolean is_ambiguous; /* TIME with a pattern: it names a clock that shows some times twice */
+  TideTimePrint *print;  /* owned, with a pattern; NULL: it is counted */
+  gboolean is_ambiguous; /* with a pattern: it names a clock that shows some times twice */
+  /* counted */
+  gboolean is_plain; /* in its unit since 1970: a short way for what most keys are made of */
+  gboolean binary;
+  gint64 unit_ns;
+  TideKeyTimeUnit unit;
+  gboolean reversed;
+  guint64 reversed_from; /* what it is subtracted from when reversed */
+  TideTimeCut since;
+  guint32 drop_digits;
+  guint64 divisor; /* 10 to the power of drop_digits */
 } TideKeyMoment;
 
-/* Of a HASH or a SALT. */
 typedef struct TideKeyDigest {
   TideKeyHash hash;
-  guint32 hash_bytes; /* HASH: of the digest; at least 1 */
-  guint32 modulo;     /* SALT */
-  guint32 first;      /* SALT */
-  gboolean by_number; /* SALT */
-  TideBytes alphabet; /* SALT: owned; empty: decimal digits */
-  TideKeyPart *of;    /* owned */
+  TideKeyPart *of; /* owned */
   gsize n_of;
   gboolean is_alike;      /* each of its fields that stands in the key, too, does so in a form from which it follows */
   gboolean is_repeatable; /* it can be made again from what the key holds */
+  /* HASH */
+  guint32 hash_bytes; /* of the digest; at least 1 */
+  gboolean binary;
+  /* SALT */
+  guint32 modulo;
+  guint32 first;
+  gboolean by_number;
+  TideBytes alphabet; /* owned; empty: decimal digits */
 } TideKeyDigest;
 
 struct TideKeyPart {
   TideKeyPartKind kind;
   guint32 fixed_bytes; /* what it writes, where that is always the same; 0: as many as the value has */
-  TideBytes literal;   /* LITERAL: owned */
-  gboolean is_plain;   /* FIELD as text that is written as it is but for padding, TIME that is counted in its unit since
-                        * 1970: short ways for what most keys are made of */
-  gboolean binary;     /* TIME that is counted, HASH */
-  TideKeyValue value;
-  TideKeySpelling spelling;
-  TideKeyMoment moment;
-  TideKeyDigest digest;
+  union {
+    TideBytes literal;        /* LITERAL: owned */
+    TideKeyValue value;       /* FIELD */
+    TideKeyMoment moment;     /* TIME */
+    TideKeyDigest digest;     /* HASH and SALT */
+    TideKeySpelling spelling; /* NAME */
+  };
 };
 
 struct TideRowKey {
@@ -95,11 +94,28 @@ struct TideRowKey {
   gsize n_parts;
 };
 
+/* What each form is. */
+typedef struct TideKeyFormTraits {
+  const char *name;
+  guint32 n_bytes; /* 0: as many as the text has */
+  gboolean is_integer;
+  __int128 least; /* of integers: what their bytes are counted from */
+} TideKeyFormTraits;
+extern const TideKeyFormTraits tide_key_forms[TIDE_KEY_FLOAT64 + 1];
+
+/* What each unit is. */
+typedef struct TideKeyUnitTraits {
+  const char *name;
+  gint64 ns;
+  guint32 n_digits; /* of moments since 1970: 10, 13 and 16 last until the year 2286 */
+} TideKeyUnitTraits;
+extern const TideKeyUnitTraits tide_key_units[TIDE_KEY_TIME_NS + 1];
+
 /* Whether the FIELD part @part holds whole numbers only. */
 static inline gboolean
 tide_key_part_is_integer(const TideKeyPart *part)
 {
-  return part->value.has_range || (part->value.form >= TIDE_KEY_INT8 && part->value.form <= TIDE_KEY_UINT64);
+  return part->value.has_range || tide_key_forms[part->value.form].is_integer;
 }
 
 /* Whether the HASH or SALT part @part is made of a time, among others. */
@@ -114,12 +130,6 @@ tide_key_part_is_of_time(const TideKeyPart *part)
 
 /* key_field.c */
 
-/* What a form writes; 0 for text. */
-guint32 tide_key_form_bytes(TideKeyForm form);
-
-/* What a form of integers can hold, for FIELD parts without a range. */
-void tide_key_form_limits(TideKeyForm form, __int128 *ret_least, __int128 *ret_greatest);
-
 /* Appends what the FIELD part @part writes for the value @text. Returns: NULL, or why it cannot be, as a string
  * literal; bytes may have been appended then. Allocates: only by growing @out. */
 const char *tide_key_field_append(const TideKeyPart *part, TideBytes text, TideBuffer *out) G_GNUC_WARN_UNUSED_RESULT;
@@ -131,8 +141,8 @@ void tide_key_field_append_integer(const TideKeyPart *part, __int128 number, Tid
  * bytes again is for the caller to see. */
 gboolean tide_key_field_read(const TideKeyPart *part, TideBytes bytes, TideBuffer *out) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Appends @text in the case and without the spaces that @part, a FIELD or NAME, declares. */
-void tide_key_part_append_as_declared(const TideKeyPart *part, TideBytes text, TideBuffer *out);
+/* Appends @text in the case and without the spaces that are declared. */
+void tide_key_spelling_append(const TideKeySpelling *spelling, TideBytes text, TideBuffer *out);
 
 /* A whole number in decimal digits, of any length, modulo @modulo as Euclid has it: never negative. */
 gboolean tide_key_text_modulo(TideBytes text, guint32 modulo, guint32 *ret_rest) G_GNUC_WARN_UNUSED_RESULT;
@@ -165,9 +175,6 @@ const char *tide_key_float_append(const TideKeyPart *part, TideBytes text, TideB
 gboolean tide_key_float_read(const TideKeyPart *part, TideBytes bytes, TideBuffer *out) G_GNUC_WARN_UNUSED_RESULT;
 
 /* key_time.c */
-
-/* The length of a unit. */
-gint64 tide_key_unit_ns(TideKeyTimeUnit unit);
 
 /* Compiles a TIME part. @is_key: of a key, where it must be of one width and tell moments apart. */
 gboolean tide_key_time_compile(TideKeyPart *part, const TideKeyPartSpec *spec, gboolean is_key,
@@ -206,8 +213,6 @@ gboolean tide_key_time_follows(const TideKeyPart *part, const TideKeyPart *sourc
  */
 gboolean tide_key_time_is_exact_to(const TideKeyPart *part, gint64 step_ns);
 
-/* key_time_read.c */
-
 /* A run of moments, both ends inclusive: so it can hold the last moment of all. */
 typedef struct TideKeyMoments {
   gint64 first_ns;
@@ -224,6 +229,13 @@ typedef enum TideKeyNarrowing {
 TideKeyNarrowing tide_key_time_narrow(const TideKeyPart *part, TideBytes bytes,
                                       TideKeyMoments *moments) G_GNUC_WARN_UNUSED_RESULT;
 
+/* key_check.c */
+
+/* Whether @key is one: two different readings never make one, and it can be read back. Also marks the parts that fields
+ * are read back from, and the hashes and salts that can be made again from the key. Errors: TIDE_ERROR_CONFIG with a
+ * sentence and the remedy; @ret_bad_part is the index of the part at fault. */
+gboolean tide_key_check(TideRowKey *key, gsize *ret_bad_part, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* key_order.c */
 
 /* The end of the run of parts from the TIME part at @first on, behind its last TIME part, in which the times sort as
@@ -238,6 +250,9 @@ gboolean tide_key_part_append(const TideKeyPart *part, const TideReading *readin
 
 /* Zeros in front. @number must fit @n_digits. */
 void tide_key_append_decimal(guint64 number, guint32 n_digits, TideBuffer *out);
+
+/* In lower case. */
+void tide_key_append_hex(const guint8 *bytes, gsize n_bytes, TideBuffer *out);
 
 /* Replaces what was appended to @out from @start on, the joined inputs of the HASH or (not by number) SALT part @part,
  * by what that part writes. */

@@ -168,7 +168,7 @@ add_single_rows(Plan *plan)
 static gboolean
 next_number_fits(const TideKeyPart *part, guint64 number)
 {
-  if (part->binary)
+  if (part->moment.binary)
     return part->fixed_bytes == 8 || number + 1 < (guint64)1 << (8 * part->fixed_bytes);
   guint64 above = 1;
   for (guint32 i = 0; i < part->fixed_bytes; i++)

@@ -1,31 +1,15 @@
-/* The forms in which a moment stands in a key. key_time_read.c reads them back. */
+/* The forms in which a moment stands in a key, and back. */
 #include "model/key/key_part.h"
 #include "util/error.h"
 
 #define NS_PER_S G_GINT64_CONSTANT(1000000000)
 
-static gboolean
-fault(GError **error, const char *text)
-{
-  g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_CONFIG, text);
-  return FALSE;
-}
-
-gint64
-tide_key_unit_ns(TideKeyTimeUnit unit)
-{
-  switch (unit) {
-  case TIDE_KEY_TIME_S:
-    return NS_PER_S;
-  case TIDE_KEY_TIME_MS:
-    return 1000 * 1000;
-  case TIDE_KEY_TIME_US:
-    return 1000;
-  case TIDE_KEY_TIME_NS:
-    return 1;
-  }
-  return 1;
-}
+const TideKeyUnitTraits tide_key_units[] = {
+    [TIDE_KEY_TIME_S] = {"s", NS_PER_S, 10},
+    [TIDE_KEY_TIME_MS] = {"ms", 1000 * 1000, 13},
+    [TIDE_KEY_TIME_US] = {"us", 1000, 16},
+    [TIDE_KEY_TIME_NS] = {"ns", 1, 19},
+};
 
 /* Whether each slot of @inner is within one of @outer. */
 static gboolean
@@ -42,72 +26,54 @@ nests_in(TideTimeCut inner, TideTimeCut outer)
   return outer.unit != TIDE_CUT_MINUTES && inner.unit <= outer.unit;
 }
 
-static guint32
-decimal_digits(guint64 number)
-{
-  guint32 n_digits = 1;
-  for (; number >= 10; number /= 10)
-    n_digits++;
-  return n_digits;
-}
-
-static guint32
-binary_bytes(guint64 number)
-{
-  return number <= G_MAXUINT8 ? 1 : number <= G_MAXUINT16 ? 2 : number <= G_MAXUINT32 ? 4 : 8;
-}
-
-/* Without digits dropped. 10, 13 and 16 digits last until the year 2286. */
+/* Without digits dropped. */
 static guint32
 counted_bytes(const TideKeyPart *part)
 {
-  static const guint32 unit_digits[] = {
-      [TIDE_KEY_TIME_S] = 10, [TIDE_KEY_TIME_MS] = 13, [TIDE_KEY_TIME_US] = 16, [TIDE_KEY_TIME_NS] = 19};
-  if (part->moment.since.unit != TIDE_CUT_NONE) {
-    guint64 greatest =
-        (guint64)((tide_time_cut_longest_ns(part->moment.since) - 1) / tide_key_unit_ns(part->moment.unit));
-    return part->binary ? binary_bytes(greatest) : decimal_digits(greatest);
-  }
-  if (part->binary)
-    return 8; /* a Java long */
-  return part->moment.reversed ? 19
-                               : unit_digits[part->moment.unit]; /* Long.MAX - t has 19 digits for every t since 1970 */
+  if (part->moment.since.unit == TIDE_CUT_NONE && part->moment.binary)
+    return 8;                                   /* a Java long */
+  if (part->moment.since.unit == TIDE_CUT_NONE) /* Long.MAX - t has 19 digits for every t since 1970 */
+    return part->moment.reversed ? 19 : tide_key_units[part->moment.unit].n_digits;
+  guint64 greatest = (guint64)((tide_time_cut_longest_ns(part->moment.since) - 1) / part->moment.unit_ns);
+  if (part->moment.binary)
+    return greatest <= G_MAXUINT8 ? 1 : greatest <= G_MAXUINT16 ? 2 : greatest <= G_MAXUINT32 ? 4 : 8;
+  guint32 n_digits = 1;
+  for (; greatest >= 10; greatest /= 10)
+    n_digits++;
+  return n_digits;
 }
 
 /* What a reversed time is subtracted from: Long.MAX, or with `since` the greatest number of its width. */
 static guint64
 reversed_from(const TideKeyPart *part, guint32 n_bytes)
 {
-  if (part->moment.since.unit == TIDE_CUT_NONE || (part->binary && n_bytes == 8))
+  if (part->moment.since.unit == TIDE_CUT_NONE || (part->moment.binary && n_bytes == 8))
     return G_MAXINT64;
   guint64 greatest = 0;
   for (guint32 i = 0; i < n_bytes; i++)
-    greatest = part->binary ? greatest << 8 | 0xff : greatest * 10 + 9;
+    greatest = part->moment.binary ? greatest << 8 | 0xff : greatest * 10 + 9;
   return greatest;
 }
 
 static gboolean
 compile_counted(TideKeyPart *part, const TideKeyPartSpec *spec, GError **error)
 {
-  if ((guint)spec->moment.unit > TIDE_KEY_TIME_NS)
-    return fault(error, "a time in a key is counted in no known unit");
   if (part->moment.since.unit != TIDE_CUT_NONE && !nests_in(part->moment.cut_to, part->moment.since))
-    return fault(error,
-                 "a time is cut to more than what it is counted from: let 'cut' be a part of 'since', such as 15m "
-                 "since hour");
-  if (spec->moment.drop_digits > 0 && part->binary)
-    return fault(error, "a time in binary form has no digits to drop: leave out 'drop', or 'binary'");
+    return tide_fail(error, TIDE_ERROR_CONFIG,
+                     "a time is cut to more than what it is counted from: let 'cut' be a part of 'since', such as 15m "
+                     "since hour");
+  if (spec->moment.drop_digits > 0 && part->moment.binary)
+    return tide_fail(error, TIDE_ERROR_CONFIG,
+                     "a time in binary form has no digits to drop: leave out 'drop', or 'binary'");
   guint32 n_bytes = counted_bytes(part);
   part->moment.reversed_from = reversed_from(part, n_bytes);
-  if (spec->moment.drop_digits >= n_bytes) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG,
-                "%u digits of a time are dropped, but it has only %u: drop fewer, or cut the time instead",
-                spec->moment.drop_digits, n_bytes);
-    return FALSE;
-  }
+  if (spec->moment.drop_digits >= n_bytes)
+    return tide_fail(error, TIDE_ERROR_CONFIG,
+                     "%u digits of a time are dropped, but it has only %u: drop fewer, or cut the time instead",
+                     spec->moment.drop_digits, n_bytes);
   part->fixed_bytes = n_bytes - spec->moment.drop_digits;
-  part->is_plain = part->moment.cut_to.unit == TIDE_CUT_NONE && part->moment.since.unit == TIDE_CUT_NONE &&
-                   spec->moment.drop_digits == 0;
+  part->moment.is_plain = part->moment.cut_to.unit == TIDE_CUT_NONE && part->moment.since.unit == TIDE_CUT_NONE &&
+                          spec->moment.drop_digits == 0;
   for (guint32 i = 0; i < spec->moment.drop_digits; i++)
     part->moment.divisor *= 10;
   return TRUE;
@@ -117,9 +83,9 @@ static gboolean
 compile_pattern(TideKeyPart *part, const TideKeyPartSpec *spec, gboolean is_key, GError **error)
 {
   if (spec->moment.reversed || spec->binary || spec->moment.drop_digits > 0 || spec->moment.since.unit != TIDE_CUT_NONE)
-    return fault(error,
-                 "a time with a pattern is also reversed, binary, without digits or counted since something: these "
-                 "are for times that are counted, such as epoch_ms");
+    return tide_fail(error, TIDE_ERROR_CONFIG,
+                     "a time with a pattern is also reversed, binary, without digits or counted since something: these "
+                     "are for times that are counted, such as epoch_ms");
   part->moment.print = tide_time_print_compile(spec->moment.pattern, !is_key, error);
   if (part->moment.print == NULL)
     return FALSE;
@@ -139,9 +105,10 @@ static gboolean
 check_cut(TideTimeCut cut, GError **error)
 {
   if ((guint)cut.unit > TIDE_CUT_YEAR)
-    return fault(error, "a time is cut to no known unit");
+    return tide_fail(error, TIDE_ERROR_CONFIG, "a time is cut to no known unit");
   if (cut.unit == TIDE_CUT_MINUTES && (cut.minutes == 0 || cut.minutes > 720 || 1440 % cut.minutes != 0))
-    return fault(error, "a time is cut to minutes that do not divide the day: use 1, 5, 10, 15, 30, 60, ...");
+    return tide_fail(error, TIDE_ERROR_CONFIG,
+                     "a time is cut to minutes that do not divide the day: use 1, 5, 10, 15, 30, 60, ...");
   return TRUE;
 }
 
@@ -150,12 +117,14 @@ tide_key_time_compile(TideKeyPart *part, const TideKeyPartSpec *spec, gboolean i
 {
   if (!check_cut(spec->moment.cut_to, error) || !check_cut(spec->moment.since, error))
     return FALSE;
+  if ((guint)spec->moment.unit > TIDE_KEY_TIME_NS)
+    return tide_fail(error, TIDE_ERROR_CONFIG, "a time in a key is counted in no known unit");
   gboolean uses_zone = spec->moment.pattern != NULL || spec->moment.cut_to.unit != TIDE_CUT_NONE ||
                        spec->moment.since.unit != TIDE_CUT_NONE;
   part->moment.unit = spec->moment.unit;
-  part->moment.unit_ns = tide_key_unit_ns(spec->moment.unit);
+  part->moment.unit_ns = tide_key_units[spec->moment.unit].ns;
   part->moment.reversed = spec->moment.reversed;
-  part->binary = spec->binary;
+  part->moment.binary = spec->binary;
   part->moment.cut_to = spec->moment.cut_to;
   part->moment.since = spec->moment.since;
   part->moment.divisor = 1;
@@ -185,7 +154,7 @@ tide_key_time_base_ns(const TideKeyPart *part, gint64 ns)
 guint64
 tide_key_time_number(const TideKeyPart *part, gint64 ns)
 {
-  if (part->is_plain) {
+  if (part->moment.is_plain) {
     guint64 plain_units = (guint64)(ns / part->moment.unit_ns);
     return part->moment.reversed ? part->moment.reversed_from - plain_units : plain_units;
   }
@@ -197,7 +166,7 @@ tide_key_time_number(const TideKeyPart *part, gint64 ns)
 void
 tide_key_time_append_number(const TideKeyPart *part, guint64 number, TideBuffer *out)
 {
-  if (!part->binary) {
+  if (!part->moment.binary) {
     tide_key_append_decimal(number, part->fixed_bytes, out);
     return;
   }
@@ -258,7 +227,7 @@ is_counted_evenly(const TideKeyPart *part, gint64 *ret_step_ns)
 {
   return part->moment.print == NULL && part->moment.since.unit == TIDE_CUT_NONE &&
          part->moment.cut_to.unit == TIDE_CUT_NONE && !(part->moment.reversed && part->moment.divisor > 1) &&
-         !__builtin_mul_overflow(tide_key_unit_ns(part->moment.unit), (gint64)part->moment.divisor, ret_step_ns);
+         !__builtin_mul_overflow(part->moment.unit_ns, (gint64)part->moment.divisor, ret_step_ns);
 }
 
 gboolean
@@ -266,12 +235,6 @@ tide_key_time_is_exact_to(const TideKeyPart *part, gint64 step_ns)
 {
   gint64 own_step_ns;
   return is_counted_evenly(part, &own_step_ns) && step_ns % own_step_ns == 0;
-}
-
-static gboolean
-is_same_zone(const TideKeyPart *one, const TideKeyPart *other)
-{
-  return g_strcmp0(one->moment.zone_name, other->moment.zone_name) == 0;
 }
 
 static gboolean
@@ -289,7 +252,8 @@ pattern_of(const TideKeyPart *part)
 static gboolean
 is_same_form(const TideKeyPart *one, const TideKeyPart *other)
 {
-  return g_strcmp0(pattern_of(one), pattern_of(other)) == 0 && is_same_zone(one, other) &&
+  return g_strcmp0(pattern_of(one), pattern_of(other)) == 0 &&
+         g_strcmp0(one->moment.zone_name, other->moment.zone_name) == 0 &&
          is_same_cut(one->moment.cut_to, other->moment.cut_to) && is_same_cut(one->moment.since, other->moment.since) &&
          one->moment.unit == other->moment.unit && one->moment.divisor == other->moment.divisor &&
          (one->moment.reversed == other->moment.reversed || one->moment.divisor == 1);
@@ -301,9 +265,7 @@ tide_key_time_step_ns(const TideKeyPart *part)
   gint64 step_ns;
   if (part->moment.print != NULL)
     return tide_time_print_resolution_ns(part->moment.print);
-  return __builtin_mul_overflow(tide_key_unit_ns(part->moment.unit), (gint64)part->moment.divisor, &step_ns)
-             ? G_MAXINT64
-             : step_ns;
+  return __builtin_mul_overflow(part->moment.unit_ns, (gint64)part->moment.divisor, &step_ns) ? G_MAXINT64 : step_ns;
 }
 
 gboolean
@@ -319,4 +281,116 @@ tide_key_time_follows(const TideKeyPart *part, const TideKeyPart *source)
   /* Clocks and slots change on whole seconds. */
   gboolean keeps_digits = part->moment.print != NULL || !part->moment.reversed || part->moment.divisor == 1;
   return keeps_digits && NS_PER_S % source_step_ns == 0 && tide_key_time_step_ns(part) % source_step_ns == 0;
+}
+
+/* ---- and back ---- */
+
+/* Narrows @moments to [@from_ns, @to_ns) that the parts' cut times are in: to the slots that begin there. */
+static TideKeyNarrowing
+narrow_to(const TideKeyPart *part, gint64 first_ns, gint64 last_ns, TideKeyMoments *moments)
+{
+  if (part->moment.cut_to.unit != TIDE_CUT_NONE) {
+    gint64 start_ns = tide_time_cut_start_ns(part->moment.cut_to, part->moment.zone, first_ns);
+    gint64 end_ns = tide_time_cut_end_ns(part->moment.cut_to, part->moment.zone, last_ns);
+    if (start_ns < first_ns)
+      start_ns = tide_time_cut_end_ns(part->moment.cut_to, part->moment.zone, first_ns);
+    if (start_ns > last_ns)
+      return TIDE_KEY_IMPOSSIBLE;
+    first_ns = start_ns;
+    last_ns = end_ns > last_ns ? end_ns - 1 : G_MAXINT64; /* the slot goes on behind the last moment of all */
+  }
+  moments->first_ns = MAX(moments->first_ns, first_ns);
+  moments->last_ns = MIN(moments->last_ns, last_ns);
+  return moments->first_ns <= moments->last_ns ? TIDE_KEY_NARROWED : TIDE_KEY_IMPOSSIBLE;
+}
+
+/* The units that a number stands for: several where digits were dropped. */
+static gboolean
+read_units(const TideKeyPart *part, TideBytes bytes, guint64 *ret_least, guint64 *ret_greatest)
+{
+  guint64 number = 0;
+  for (gsize i = 0; i < bytes.len; i++) {
+    guint8 byte = bytes.data[i];
+    if (!part->moment.binary && !g_ascii_isdigit(byte))
+      return FALSE;
+    number = part->moment.binary ? number << 8 | byte : number * 10 + (guint64)(byte - '0'); /* 19 digits at most */
+  }
+  if (number > G_MAXINT64)
+    return FALSE;
+  guint64 least = number * part->moment.divisor,
+          greatest = least + part->moment.divisor - 1; /* at most 19 digits together */
+  *ret_least = least;
+  *ret_greatest = greatest;
+  if (!part->moment.reversed)
+    return TRUE;
+  if (least > part->moment.reversed_from)
+    return FALSE;
+  *ret_least = part->moment.reversed_from - MIN(greatest, part->moment.reversed_from);
+  *ret_greatest = part->moment.reversed_from - least;
+  return TRUE;
+}
+
+static TideKeyNarrowing
+narrow_counted(const TideKeyPart *part, TideBytes bytes, TideKeyMoments *moments)
+{
+  guint64 least, greatest;
+  gint64 unit_ns = part->moment.unit_ns;
+  if (!read_units(part, bytes, &least, &greatest))
+    return TIDE_KEY_IMPOSSIBLE;
+  gint64 base_ns = tide_key_time_base_ns(part, moments->first_ns);
+  if (base_ns != tide_key_time_base_ns(part, moments->last_ns))
+    return TIDE_KEY_UNRESOLVED;
+  __int128 first_ns = base_ns + (__int128)least * unit_ns, last_ns = base_ns + ((__int128)greatest + 1) * unit_ns - 1;
+  if (first_ns > G_MAXINT64)
+    return TIDE_KEY_IMPOSSIBLE;
+  return narrow_to(part, (gint64)first_ns, (gint64)MIN(last_ns, G_MAXINT64), moments);
+}
+
+/* Fills in those of @elements that @part does not name from the moments it was narrowed to already, as far as these
+ * agree on them. Returns whether all are known then, down to the smallest one that is named; else they are down to the
+ * first that is not. */
+static gboolean
+complete(const TideKeyPart *part, const TideKeyMoments *moments, TideTimeElements *elements)
+{
+  gboolean is_complete = TRUE;
+  const TideTimePrint *print = part->moment.print;
+  gint64 first_ns = moments->first_ns;
+  gboolean is_shown = print->first_level > TIDE_LEVEL_YEAR || !print->descends;
+  TideTimeElements shown = {0};
+  if (is_shown)
+    shown = tide_time_elements_at(part->moment.zone, cut(part, first_ns));
+  for (TideTimeLevel level = TIDE_LEVEL_YEAR; level <= print->last_level; level++) {
+    int *value = &elements->values[level];
+    if (!is_complete)
+      *value = -1;
+    else if (*value >= 0)
+      continue;
+    else if (is_shown && tide_key_time_agrees(part, level, first_ns, moments->last_ns))
+      *value = shown.values[level];
+    else
+      is_complete = FALSE;
+  }
+  return is_complete;
+}
+
+static TideKeyNarrowing
+narrow_printed(const TideKeyPart *part, TideBytes bytes, TideKeyMoments *moments)
+{
+  TideTimeElements elements;
+  gint64 from_ns, to_ns;
+  if (!tide_time_print_read(part->moment.print, bytes, &elements))
+    return TIDE_KEY_IMPOSSIBLE;
+  gboolean is_complete = complete(part, moments, &elements);
+  if (elements.values[TIDE_LEVEL_YEAR] < 0)
+    return TIDE_KEY_UNRESOLVED;
+  if (!tide_time_elements_interval(&elements, part->moment.zone, &from_ns, &to_ns) || to_ns <= 0)
+    return TIDE_KEY_IMPOSSIBLE;
+  TideKeyNarrowing narrowing = narrow_to(part, MAX(from_ns, 0), to_ns - 1, moments);
+  return narrowing == TIDE_KEY_NARROWED && !is_complete ? TIDE_KEY_UNRESOLVED : narrowing;
+}
+
+TideKeyNarrowing
+tide_key_time_narrow(const TideKeyPart *part, TideBytes bytes, TideKeyMoments *moments)
+{
+  return part->moment.print != NULL ? narrow_printed(part, bytes, moments) : narrow_counted(part, bytes, moments);
 }

@@ -6,20 +6,32 @@
 static void
 parts_free(TideKeyPart *parts, gsize n_parts)
 {
-  for (gsize i = 0; i < n_parts; i++) {
-    TideKeyPart *part = &parts[i];
-    for (gsize j = 0; j < part->value.n_defaults; j++) {
-      tide_condition_clear(&part->value.defaults[j].when);
-      g_free((gpointer)part->value.defaults[j].text.data);
-      g_free((gpointer)part->value.defaults[j].bytes.data);
+  for (TideKeyPart *part = parts; part < parts + n_parts; part++) {
+    switch (part->kind) {
+    case TIDE_KEY_LITERAL:
+      g_free((gpointer)part->literal.data);
+      break;
+    case TIDE_KEY_FIELD:
+      for (gsize i = 0; i < part->value.n_defaults; i++) {
+        tide_condition_clear(&part->value.defaults[i].when);
+        g_free((gpointer)part->value.defaults[i].text.data);
+        g_free((gpointer)part->value.defaults[i].bytes.data);
+      }
+      g_free(part->value.defaults);
+      break;
+    case TIDE_KEY_TIME:
+      g_clear_pointer(&part->moment.zone, g_time_zone_unref);
+      g_free(part->moment.zone_name);
+      tide_time_print_free(part->moment.print);
+      break;
+    case TIDE_KEY_HASH:
+    case TIDE_KEY_SALT:
+      g_free((gpointer)part->digest.alphabet.data);
+      parts_free(part->digest.of, part->digest.n_of);
+      break;
+    case TIDE_KEY_NAME:
+      break;
     }
-    g_free(part->value.defaults);
-    g_free((gpointer)part->literal.data);
-    g_free((gpointer)part->digest.alphabet.data);
-    g_clear_pointer(&part->moment.zone, g_time_zone_unref);
-    g_free(part->moment.zone_name);
-    tide_time_print_free(part->moment.print);
-    parts_free(part->digest.of, part->digest.n_of);
   }
   g_free(parts);
 }
@@ -73,7 +85,8 @@ tide_row_key_fields(const TideRowKey *key, GArray *ids)
     const TideKeyPart *part = &key->parts[i];
     if (part->kind == TIDE_KEY_FIELD)
       add_field(ids, part->value.field);
-    for (gsize j = 0; j < part->digest.n_of; j++)
+    gboolean is_digest = part->kind == TIDE_KEY_HASH || part->kind == TIDE_KEY_SALT;
+    for (gsize j = 0; is_digest && j < part->digest.n_of; j++)
       if (part->digest.of[j].kind == TIDE_KEY_FIELD)
         add_field(ids, part->digest.of[j].value.field);
   }

@@ -83,10 +83,10 @@ typedef struct TideKeyValueSpec {
 } TideKeyValueSpec;
 
 /* Of a FIELD as text, and of a NAME. */
-typedef struct TideKeySpellingSpec {
-  TideTextCase text_case; /* as text */
-  gboolean strip_spaces;  /* spaces are left out */
-} TideKeySpellingSpec;
+typedef struct TideKeySpelling {
+  TideTextCase text_case;
+  gboolean strip_spaces; /* spaces are left out */
+} TideKeySpelling;
 
 /* Of a TIME. */
 typedef struct TideKeyMomentSpec {
@@ -122,7 +122,7 @@ struct TideKeyPartSpec {
                         * as the largest number needs */
   gboolean binary;     /* TIME: 8 bytes big-endian instead of decimal text; HASH: raw bytes instead of hex */
   TideKeyValueSpec value;
-  TideKeySpellingSpec spelling;
+  TideKeySpelling spelling;
   TideKeyMomentSpec moment;
   TideKeyDigestSpec digest;
 };
