@@ -1,7 +1,7 @@
 #include "config/option/option_value.h"
 
+#include "util/calendar.h"
 #include "util/error.h"
-#include "util/iso_time.h"
 
 #include <string.h>
 

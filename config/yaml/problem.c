@@ -2,7 +2,7 @@
 
 #include "config/yaml/masked_line.h"
 #include "config/yaml/secret.h"
-#include "util/log_line.h"
+#include "util/log.h"
 
 #include <stdarg.h>
 #include <string.h>

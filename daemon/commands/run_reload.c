@@ -2,8 +2,8 @@
 
 #include "commands/cli/load_config.h"
 #include "config/load/config_changes.h"
+#include "util/calendar.h"
 #include "util/clock.h"
-#include "util/iso_time.h"
 #include "util/log.h"
 
 void

@@ -2,7 +2,7 @@
 
 #include "decode/decoder.h"
 #include "decode/reading_builder.h"
-#include "util/iso_time.h"
+#include "util/calendar.h"
 
 #include <errno.h>
 #include <stdlib.h>

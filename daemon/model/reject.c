@@ -1,6 +1,6 @@
 #include "model/reject.h"
 
-#include "util/iso_time.h"
+#include "util/calendar.h"
 
 /* A field name comes from outside and can be as long as a message; a log line shows this much of it. */
 #define SHOWN_FIELD_MAX_BYTES 200

@@ -1,6 +1,6 @@
 #include "service/notify.h"
 
-#include "util/log_line.h"
+#include "util/log.h"
 
 #include <stdarg.h>
 #include <systemd/sd-daemon.h>

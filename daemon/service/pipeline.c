@@ -3,9 +3,9 @@
 #include "service/pipeline_status.h"
 #include "tables/table_check.h"
 #include "thrift/client/access_denied.h"
+#include "util/calendar.h"
 #include "util/clock.h"
 #include "util/error.h"
-#include "util/iso_time.h"
 #include "util/log.h"
 
 /* Missing tables are looked for this often, and said again every TIDE_TROUBLE_US. */

@@ -1,7 +1,7 @@
 #include "service/status_document.h"
 
 #include "consumer/partition.h"
-#include "util/iso_time.h"
+#include "util/calendar.h"
 #include "util/json_writer.h"
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Days by plain arithmetic: the proleptic Gregorian calendar. Allocates nothing, reads no clock, so that every reading
+/* Days by plain arithmetic, in the proleptic Gregorian calendar, and moments as RFC 3339 prints them. Allocates nothing, reads no clock, so that every reading
  * decides the same at every replay. */
 #pragma once
 
@@ -18,5 +18,10 @@ void tide_date_of_days(gint64 days, int *ret_year, int *ret_month, int *ret_day)
 
 /* The day of a moment given in seconds: rounded towards the past, also before 1970. */
 gint64 tide_day_of_seconds(gint64 seconds);
+
+#define TIDE_ISO_TIME_BYTES 25 /* "2026-11-21T04:45:00.123Z" and its end */
+
+/* Fills @text, in UTC and with milliseconds, and returns it. A moment outside of the years 1 to 9999 is its number. */
+const char *tide_iso_time_print(gint64 epoch_ms, char text[TIDE_ISO_TIME_BYTES]);
 
 G_END_DECLS

@@ -1,27 +1,46 @@
 #define _GNU_SOURCE
 #include "util/log.h"
 
+#include "util/calendar.h"
 #include "util/clock.h"
-#include "util/log_line.h"
-#include "util/log_sink.h"
+#include "util/json_writer.h"
+#include "util/lock.h"
 
 #include <errno.h>
-#include <pthread.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdatomic.h>
-#include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #define JOURNAL_SOCKET "/run/systemd/journal/socket"
 
+/* The most that the message and each value may become once escaped, so that some fields always fit into a line. */
+#define MESSAGE_MAX_BYTES 2560
+#define VALUE_MAX_BYTES 512
+
+/* Of the journal's datagram, which needs no socket option: far below net.core.wmem_default (212,992). */
+#define JOURNAL_MESSAGE_MAX_BYTES 32768
+#define JOURNAL_VALUE_MAX_BYTES 4096
+#define JOURNAL_MAX_FIELDS 24
+
+#define CUT_MARK "..."
+
 static const struct {
-  TideLogLevel level;
   const char *name;
-} level_names[] = {
-    {TIDE_LOG_CRIT, "crit"},     {TIDE_LOG_ERROR, "error"}, {TIDE_LOG_WARNING, "warning"},
-    {TIDE_LOG_NOTICE, "notice"}, {TIDE_LOG_INFO, "info"},   {TIDE_LOG_DEBUG, "debug"},
+  const char *colour;        /* on a terminal */
+  GLogLevelFlags glib_level; /* of messages of GLib and of libraries that log by it */
+} levels[] = {
+    [TIDE_LOG_CRIT] = {"crit", "\033[31m", G_LOG_LEVEL_ERROR},
+    [TIDE_LOG_ERROR] = {"error", "\033[31m", G_LOG_LEVEL_CRITICAL},
+    [TIDE_LOG_WARNING] = {"warning", "\033[33m", G_LOG_LEVEL_WARNING},
+    [TIDE_LOG_NOTICE] = {"notice", "\033[1m", G_LOG_LEVEL_MESSAGE},
+    [TIDE_LOG_INFO] = {"info", "", G_LOG_LEVEL_INFO},
+    [TIDE_LOG_DEBUG] = {"debug", "", G_LOG_LEVEL_DEBUG},
 };
+G_STATIC_ASSERT(G_N_ELEMENTS(levels) == TIDE_LOG_DEBUG + 1);
 
 static _Atomic int most_verbose_level = TIDE_LOG_INFO;
 
@@ -29,83 +48,307 @@ static _Atomic int most_verbose_level = TIDE_LOG_INFO;
 static TideLogFormat chosen_format = TIDE_LOG_FORMAT_TEXT;
 static gboolean with_colour;
 
-/* systemd puts the device and inode of the journal's stream there: standard error is the journal only if it
- * is still that stream, and was not redirected since. */
-static gboolean
-stderr_is_journal(void)
-{
-  const char *stream = g_getenv("JOURNAL_STREAM");
-  struct stat status;
-  if (stream == NULL || fstat(STDERR_FILENO, &status) != 0)
-    return FALSE;
-  g_autofree char *actual =
-      g_strdup_printf("%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT, (guint64)status.st_dev, (guint64)status.st_ino);
-  return strcmp(stream, actual) == 0;
-}
+static _Atomic guint64 dropped;
 
-static gboolean
-stderr_wants_colour(void)
-{
-  const char *terminal = g_getenv("TERM");
-  return isatty(STDERR_FILENO) && g_getenv("NO_COLOR") == NULL && g_strcmp0(terminal, "dumb") != 0;
-}
+static TideMutex stderr_lock = {PTHREAD_MUTEX_INITIALIZER};
+static guint64 dropped_unlogged;  /* under stderr_lock: dropped since the last line that passed */
+static gboolean is_inside_a_line; /* under stderr_lock: the last line was taken in part */
 
-/* Warnings of GLib and of the Thrift library come out as lines of this log, not as a format of their own. */
-static GLogWriterOutput
-write_glib_message(GLogLevelFlags glib_level, const GLogField *fields, gsize n_fields, gpointer data G_GNUC_UNUSED)
+/* ---- the forms of a line ---- */
+
+/* The next character of @text, (gunichar)-1 for a byte that is not UTF-8, and its length in bytes. */
+static gsize
+next_character(const char *text, gunichar *ret_character)
 {
-  const char *text = "";
-  const char *domain = NULL;
-  for (gsize i = 0; i < n_fields; i++) {
-    if (strcmp(fields[i].key, "MESSAGE") == 0)
-      text = fields[i].value;
-    else if (strcmp(fields[i].key, "GLIB_DOMAIN") == 0)
-      domain = fields[i].value;
+  gunichar c = g_utf8_get_char_validated(text, -1);
+  if (c == (gunichar)-1 || c == (gunichar)-2) {
+    *ret_character = (gunichar)-1;
+    return 1;
   }
-
-  TideLogLevel level = TIDE_LOG_DEBUG;
-  if ((glib_level & G_LOG_LEVEL_ERROR) != 0)
-    level = TIDE_LOG_CRIT;
-  else if ((glib_level & G_LOG_LEVEL_CRITICAL) != 0)
-    level = TIDE_LOG_ERROR;
-  else if ((glib_level & G_LOG_LEVEL_WARNING) != 0)
-    level = TIDE_LOG_WARNING;
-  else if ((glib_level & G_LOG_LEVEL_MESSAGE) != 0)
-    level = TIDE_LOG_NOTICE;
-  else if ((glib_level & G_LOG_LEVEL_INFO) != 0)
-    level = TIDE_LOG_INFO;
-
-  TideLogField domain_field = {"GLIB_DOMAIN", domain};
-  tide_log_fields(level, "library", &domain_field, 1, "%s", text);
-  return G_LOG_WRITER_HANDLED;
+  *ret_character = c;
+  return (gsize)(g_utf8_next_char(text) - text);
 }
+
+static gsize
+text_form(const char *text, gsize len, gunichar c, char *form)
+{
+  if (c != (gunichar)-1 && tide_text_shows(c)) {
+    memcpy(form, text, len);
+    return len;
+  }
+  gsize form_len = 0;
+  for (gsize i = 0; i < len; i++)
+    form_len += (gsize)g_snprintf(form + form_len, 5, "\\x%02X", (guint8)text[i]);
+  return form_len;
+}
+
+static gsize
+json_form(const char *text, gsize len, gunichar c, char *form)
+{
+  if (c == (gunichar)-1) { /* not UTF-8: the replacement character */
+    memcpy(form, "\xEF\xBF\xBD", 3);
+    return 3;
+  }
+  if (c == '"' || c == '\\' || !tide_text_shows(c))
+    return tide_json_escape(c, TIDE_JSON_QUOTES, form);
+  memcpy(form, text, len);
+  return len;
+}
+
+/* The longest form of one character: four bytes as \xHH, and the NUL that printf puts after it. */
+#define FORM_MAX_BYTES 17
+
+typedef gsize (*CharacterForm)(const char *text, gsize len, gunichar c, char *form);
 
 static void
-take_over_glib_messages(void)
+append_escaped(GString *line, const char *text, gsize max_bytes, CharacterForm form_of)
 {
-  static gsize is_done; /* GLib takes one writer in a process's life */
-  if (g_once_init_enter(&is_done)) {
-    g_log_set_writer_func(write_glib_message, NULL, NULL);
-    g_once_init_leave(&is_done, 1);
+  gsize start = line->len;
+  gsize cut_at = start; /* where CUT_MARK still fits */
+  char form[FORM_MAX_BYTES];
+  while (*text != '\0') {
+    gunichar c;
+    gsize len = next_character(text, &c);
+    gsize form_len = form_of(text, len, c, form);
+    if (line->len - start + form_len > max_bytes) {
+      g_string_truncate(line, cut_at);
+      g_string_append_len(line, CUT_MARK, (gssize)MIN(strlen(CUT_MARK), max_bytes));
+      return;
+    }
+    g_string_append_len(line, form, (gssize)form_len);
+    if (line->len - start + strlen(CUT_MARK) <= max_bytes)
+      cut_at = line->len;
+    text += len;
   }
 }
 
 void
-tide_log_init(TideLogFormat format, TideLogLevel most_verbose)
+tide_log_escape(GString *line, const char *text, gsize max_bytes)
 {
-  if (format == TIDE_LOG_FORMAT_AUTO)
-    format = stderr_is_journal() ? TIDE_LOG_FORMAT_JOURNAL : TIDE_LOG_FORMAT_TEXT;
-  chosen_format = format;
-  with_colour = stderr_wants_colour();
-  tide_log_set_level(most_verbose);
-  take_over_glib_messages();
+  append_escaped(line, text, max_bytes, text_form);
 }
 
-TideLogFormat
-tide_log_format(void)
+static void
+append_time(GString *line, gint64 wall_clock_us)
 {
-  return chosen_format;
+  char text[TIDE_ISO_TIME_BYTES];
+  g_string_append(line, tide_iso_time_print(wall_clock_us / 1000, text));
 }
+
+static void
+append_text_field(GString *line, const TideLogField *field)
+{
+  g_string_append_printf(line, " %s=", field->name);
+  if (*field->value != '\0' && strpbrk(field->value, " \"=") == NULL) {
+    tide_log_escape(line, field->value, VALUE_MAX_BYTES);
+    return;
+  }
+  g_autoptr(GString) escaped = g_string_new(NULL);
+  tide_log_escape(escaped, field->value, VALUE_MAX_BYTES);
+  g_string_replace(escaped, "\"", "\\\"", 0);
+  g_string_append_printf(line, "\"%s\"", escaped->str);
+}
+
+/* Keeps the last field only if the line, with @tail_bytes still to come, is short enough. */
+static void
+drop_if_too_long(GString *line, gsize len_before, gsize tail_bytes)
+{
+  if (line->len + tail_bytes > TIDE_LOG_LINE_MAX_BYTES)
+    g_string_truncate(line, len_before);
+}
+
+void
+tide_log_line_text(GString *line, const TideLogRecord *record, gboolean colour)
+{
+  const char *colour_on = colour ? levels[record->level].colour : "";
+  append_time(line, record->wall_clock_us);
+  g_string_append_printf(line, " %s%s%s ", colour_on, levels[record->level].name, *colour_on != '\0' ? "\033[0m" : "");
+  tide_log_escape(line, record->thread, VALUE_MAX_BYTES);
+  g_string_append(line, ": ");
+  tide_log_escape(line, record->text, MESSAGE_MAX_BYTES);
+
+  gboolean is_first = TRUE;
+  for (gsize i = 0; i < record->n_fields; i++) {
+    if (record->fields[i].value == NULL)
+      continue;
+    gsize len_before = line->len;
+    if (is_first)
+      g_string_append_c(line, ' ');
+    append_text_field(line, &record->fields[i]);
+    drop_if_too_long(line, len_before, 1);
+    is_first = FALSE;
+  }
+  g_string_append_c(line, '\n');
+}
+
+static void
+append_json_member(GString *line, const char *name, const char *value, gsize max_bytes)
+{
+  g_string_append_printf(line, ",\"%s\":\"", name);
+  append_escaped(line, value, max_bytes, json_form);
+  g_string_append_c(line, '"');
+}
+
+void
+tide_log_line_json(GString *line, const TideLogRecord *record)
+{
+  g_string_append(line, "{\"time\":\"");
+  append_time(line, record->wall_clock_us);
+  g_string_append_c(line, '"');
+  append_json_member(line, "level", levels[record->level].name, VALUE_MAX_BYTES);
+  append_json_member(line, "id", record->id, VALUE_MAX_BYTES);
+  append_json_member(line, "thread", record->thread, VALUE_MAX_BYTES);
+  append_json_member(line, "message", record->text, MESSAGE_MAX_BYTES);
+  for (gsize i = 0; i < record->n_fields; i++) {
+    if (record->fields[i].value == NULL)
+      continue;
+    gsize len_before = line->len;
+    append_json_member(line, record->fields[i].name, record->fields[i].value, VALUE_MAX_BYTES);
+    drop_if_too_long(line, len_before, 2);
+  }
+  g_string_append(line, "}\n");
+}
+
+/* NAME, newline, length as 64 bits little-endian, value, newline: the form that may hold any byte. */
+static void
+append_journal_field(TideBuffer *datagram, const char *name, const char *value, gsize max_bytes)
+{
+  gsize len = MIN(strlen(value), max_bytes);
+  guint64 wire_len = GUINT64_TO_LE((guint64)len);
+  tide_buffer_append(datagram, name, strlen(name));
+  tide_buffer_append_byte(datagram, '\n');
+  tide_buffer_append(datagram, &wire_len, sizeof wire_len);
+  tide_buffer_append(datagram, value, len);
+  tide_buffer_append_byte(datagram, '\n');
+}
+
+void
+tide_log_line_journal(TideBuffer *datagram, const TideLogRecord *record)
+{
+  char priority[] = {(char)('0' + record->level), '\0'};
+  g_autoptr(GString) message = g_string_new(NULL);
+  tide_log_escape(message, record->text, JOURNAL_MESSAGE_MAX_BYTES);
+  append_journal_field(datagram, "MESSAGE", message->str, JOURNAL_MESSAGE_MAX_BYTES);
+  append_journal_field(datagram, "PRIORITY", priority, JOURNAL_VALUE_MAX_BYTES);
+  append_journal_field(datagram, "SYSLOG_IDENTIFIER", "tidemark", JOURNAL_VALUE_MAX_BYTES);
+  /* 128 bits, as the journal wants: our own half, drawn once, and the FNV-1a hash of the event's id. */
+  guint64 hash = 0xcbf29ce484222325;
+  for (const char *c = record->id; *c != '\0'; c++)
+    hash = (hash ^ (guint8)*c) * 0x100000001b3;
+  char message_id[33];
+  g_snprintf(message_id, sizeof message_id, "5d0c1f6e9b2a4c37%016" G_GINT64_MODIFIER "x", hash);
+  append_journal_field(datagram, "MESSAGE_ID", message_id, JOURNAL_VALUE_MAX_BYTES);
+  append_journal_field(datagram, "TIDEMARK_ID", record->id, JOURNAL_VALUE_MAX_BYTES);
+  append_journal_field(datagram, "THREAD", record->thread, JOURNAL_VALUE_MAX_BYTES);
+  gsize n_fields = MIN(record->n_fields, JOURNAL_MAX_FIELDS);
+  for (gsize i = 0; i < n_fields; i++)
+    if (record->fields[i].value != NULL)
+      append_journal_field(datagram, record->fields[i].name, record->fields[i].value, JOURNAL_VALUE_MAX_BYTES);
+}
+
+/* ---- where lines go ---- */
+
+static void
+render_line(GString *line, const TideLogRecord *record)
+{
+  if (chosen_format == TIDE_LOG_FORMAT_JSON)
+    tide_log_line_json(line, record);
+  else
+    tide_log_line_text(line, record, with_colour);
+}
+
+static gboolean
+is_writable(int fd)
+{
+  struct pollfd poller = {.fd = fd, .events = POLLOUT};
+  long n_ready = TEMP_FAILURE_RETRY(poll(&poller, 1, 0));
+  /* With an error pending (the reader is gone), a write would only raise SIGPIPE. */
+  return n_ready == 1 && (poller.revents & POLLOUT) != 0 && (poller.revents & (POLLERR | POLLHUP | POLLNVAL)) == 0;
+}
+
+/* TRUE when all of it was taken. */
+static gboolean
+write_all_locked(TideBytes line)
+{
+  gsize written = 0;
+  while (written < line.len && is_writable(STDERR_FILENO)) {
+    gssize n = TEMP_FAILURE_RETRY(write(STDERR_FILENO, line.data + written, line.len - written));
+    if (n <= 0)
+      break;
+    written += (gsize)n;
+  }
+  if (written > 0)
+    is_inside_a_line = written < line.len;
+  return written == line.len;
+}
+
+static void
+report_dropped_lines_locked(void)
+{
+  char text[96];
+  g_snprintf(text, sizeof text, "%" G_GUINT64_FORMAT " log lines were dropped: standard error took no more",
+             dropped_unlogged);
+  TideLogRecord record = {.level = TIDE_LOG_WARNING,
+                          .id = "lines-dropped",
+                          .wall_clock_us = g_get_real_time(),
+                          .thread = "log",
+                          .text = text};
+  g_autoptr(GString) notice = g_string_new(is_inside_a_line ? "\n" : NULL);
+  render_line(notice, &record);
+  if (write_all_locked(tide_bytes(notice->str, notice->len)))
+    dropped_unlogged = 0;
+}
+
+/* How it cannot block: poll() says whether there is room, under a lock that makes this process the only writer between
+ * poll and write; a pipe then has room for PIPE_BUF bytes and a socket for more. Not covered: another process that
+ * fills the same pipe in between, and a terminal that stops within a line. */
+static void
+write_line(const TideLogRecord *record)
+{
+  g_autoptr(GString) line = g_string_sized_new(512);
+  render_line(line, record);
+  tide_mutex_lock(&stderr_lock);
+  if (dropped_unlogged > 0)
+    report_dropped_lines_locked();
+  gboolean taken = dropped_unlogged == 0 && write_all_locked(tide_bytes(line->str, line->len));
+  if (!taken)
+    dropped_unlogged++;
+  tide_mutex_unlock(&stderr_lock);
+  if (!taken)
+    atomic_fetch_add_explicit(&dropped, 1, memory_order_relaxed);
+}
+
+/* One unconnected socket for the life of the process: a journal that restarts is found again. */
+static int
+journal_socket(void)
+{
+  static _Atomic int shared_fd = -1;
+  int fd = atomic_load(&shared_fd);
+  if (fd >= 0)
+    return fd;
+
+  int created = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (created < 0)
+    return -1;
+  if (atomic_compare_exchange_strong(&shared_fd, &fd, created))
+    return created;
+  close(created); /* another thread was first */
+  return fd;
+}
+
+gboolean
+tide_log_send_to_journal(const char *path, TideBytes datagram)
+{
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  g_strlcpy(address.sun_path, path, sizeof address.sun_path);
+  int fd = journal_socket();
+  gssize sent = fd < 0 ? -1
+                       : TEMP_FAILURE_RETRY(sendto(fd, datagram.data, datagram.len, MSG_DONTWAIT | MSG_NOSIGNAL,
+                                                   (const struct sockaddr *)&address, sizeof address));
+  return sent == (gssize)datagram.len;
+}
+
+/* ---- events ---- */
 
 void
 tide_log_set_level(TideLogLevel most_verbose)
@@ -117,54 +360,6 @@ gboolean
 tide_log_enabled(TideLogLevel level)
 {
   return (int)level <= atomic_load_explicit(&most_verbose_level, memory_order_relaxed);
-}
-
-const char *
-tide_log_level_name(TideLogLevel level)
-{
-  for (gsize i = 0; i < G_N_ELEMENTS(level_names); i++)
-    if (level_names[i].level == level)
-      return level_names[i].name;
-  g_return_val_if_reached("unknown");
-}
-
-static void
-render_line(GString *line, const TideLogRecord *record)
-{
-  if (chosen_format == TIDE_LOG_FORMAT_JSON)
-    tide_log_line_json(line, record);
-  else
-    tide_log_line_text(line, record, with_colour);
-}
-
-static void
-render_dropped(GString *line, guint64 n_dropped)
-{
-  char text[96];
-  g_snprintf(text, sizeof text, "%" G_GUINT64_FORMAT " log lines were dropped: standard error took no more", n_dropped);
-  TideLogRecord record = {.level = TIDE_LOG_WARNING,
-                          .id = "lines-dropped",
-                          .wall_clock_us = g_get_real_time(),
-                          .thread = "log",
-                          .text = text};
-  render_line(line, &record);
-}
-
-static void
-write_line(const TideLogRecord *record)
-{
-  g_autoptr(GString) line = g_string_sized_new(512);
-  render_line(line, record);
-  tide_log_sink_stderr(tide_bytes(line->str, line->len), render_dropped);
-}
-
-static void
-write_journal(const TideLogRecord *record)
-{
-  g_auto(TideBuffer) datagram = {0};
-  tide_log_line_journal(&datagram, record);
-  if (!tide_log_sink_journal(JOURNAL_SOCKET, tide_buffer_bytes(&datagram)))
-    write_line(record); /* no journal, or one that is stuck: what standard error does not take is counted there */
 }
 
 static void
@@ -184,9 +379,13 @@ write_record(TideLogLevel level, const char *id, const TideLogField *fields, gsi
       .fields = fields,
       .n_fields = n_fields,
   };
-  if (chosen_format == TIDE_LOG_FORMAT_JOURNAL)
-    write_journal(&record);
-  else
+  g_auto(TideBuffer) datagram = {0};
+  gboolean is_sent = FALSE;
+  if (chosen_format == TIDE_LOG_FORMAT_JOURNAL) {
+    tide_log_line_journal(&datagram, &record);
+    is_sent = tide_log_send_to_journal(JOURNAL_SOCKET, tide_buffer_bytes(&datagram));
+  }
+  if (!is_sent) /* with no journal, or one that is stuck, what standard error does not take is counted there */
     write_line(&record);
   errno = errno_before;
 }
@@ -224,7 +423,7 @@ tide_log_number(gint64 number)
 guint64
 tide_log_dropped(void)
 {
-  return tide_log_sink_dropped();
+  return atomic_load_explicit(&dropped, memory_order_relaxed);
 }
 
 gboolean
@@ -254,4 +453,61 @@ tide_log_suppressed(guint64 suppressed, const char *what)
   if (suppressed > 0)
     g_snprintf(end.text, sizeof end.text, " (%" G_GUINT64_FORMAT " such %s not logged)", suppressed, what);
   return end;
+}
+
+/* ---- the start ---- */
+
+/* systemd puts the device and inode of the journal's stream there: standard error is the journal only if it
+ * is still that stream, and was not redirected since. */
+static gboolean
+stderr_is_journal(void)
+{
+  const char *stream = g_getenv("JOURNAL_STREAM");
+  struct stat status;
+  if (stream == NULL || fstat(STDERR_FILENO, &status) != 0)
+    return FALSE;
+  g_autofree char *actual =
+      g_strdup_printf("%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT, (guint64)status.st_dev, (guint64)status.st_ino);
+  return strcmp(stream, actual) == 0;
+}
+
+/* Warnings of GLib and of the Thrift library come out as lines of this log, not as a format of their own. */
+static GLogWriterOutput
+write_glib_message(GLogLevelFlags glib_level, const GLogField *fields, gsize n_fields, gpointer data G_GNUC_UNUSED)
+{
+  const char *text = "";
+  const char *domain = NULL;
+  for (gsize i = 0; i < n_fields; i++) {
+    if (strcmp(fields[i].key, "MESSAGE") == 0)
+      text = fields[i].value;
+    else if (strcmp(fields[i].key, "GLIB_DOMAIN") == 0)
+      domain = fields[i].value;
+  }
+  TideLogLevel level = TIDE_LOG_CRIT;
+  while (level < TIDE_LOG_DEBUG && (glib_level & levels[level].glib_level) == 0)
+    level++;
+  TideLogField domain_field = {"GLIB_DOMAIN", domain};
+  tide_log_fields(level, "library", &domain_field, 1, "%s", text);
+  return G_LOG_WRITER_HANDLED;
+}
+
+void
+tide_log_init(TideLogFormat format, TideLogLevel most_verbose)
+{
+  if (format == TIDE_LOG_FORMAT_AUTO)
+    format = stderr_is_journal() ? TIDE_LOG_FORMAT_JOURNAL : TIDE_LOG_FORMAT_TEXT;
+  chosen_format = format;
+  with_colour = isatty(STDERR_FILENO) && g_getenv("NO_COLOR") == NULL && g_strcmp0(g_getenv("TERM"), "dumb") != 0;
+  tide_log_set_level(most_verbose);
+  static gsize is_done; /* GLib takes one writer in a process's life */
+  if (g_once_init_enter(&is_done)) {
+    g_log_set_writer_func(write_glib_message, NULL, NULL);
+    g_once_init_leave(&is_done, 1);
+  }
+}
+
+TideLogFormat
+tide_log_format(void)
+{
+  return chosen_format;
 }

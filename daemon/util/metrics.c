@@ -2,15 +2,16 @@
 
 #include "util/bytes.h"
 #include "util/lock.h"
-#include "util/metrics_text.h"
+#include "util/number_text.h"
 
 #include <math.h>
 
 /* A cache line, so that no two threads' shards share one. */
 #define SHARD_ALIGNMENT_BYTES 64
 
-/* One bucket more than bounds: the last is +Inf. Bucket counts are not cumulative here; the text form's are.
- */
+#define NAME_CHARACTERS G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "_:"
+
+/* One bucket more than bounds: the last is +Inf. Bucket counts are not cumulative here; the text form's are. */
 struct TideHistogram {
   const double *bounds;
   gsize n_bounds;
@@ -18,6 +19,18 @@ struct TideHistogram {
   _Atomic double sum;
   _Atomic guint64 buckets[];
 };
+
+typedef enum MetricType { COUNTER, COUNTER_MILLI, GAUGE, GAUGE_MILLI, HISTOGRAM } MetricType;
+
+static const struct {
+  const char *name;  /* to Prometheus */
+  gboolean is_milli; /* set as a gauge is, stored in thousandths */
+} types[] = {
+    [COUNTER] = {"counter"},     [COUNTER_MILLI] = {"counter", .is_milli = TRUE},
+    [GAUGE] = {"gauge"},         [GAUGE_MILLI] = {"gauge", .is_milli = TRUE},
+    [HISTOGRAM] = {"histogram"},
+};
+G_STATIC_ASSERT(G_N_ELEMENTS(types) == HISTOGRAM + 1);
 
 /* One set of labels of a family. */
 typedef struct Series {
@@ -29,7 +42,7 @@ typedef struct Series {
 typedef struct Family {
   const char *name;
   const char *help;
-  TideMetricType type;
+  MetricType type;
   const double *bounds; /* of a histogram */
   gsize n_bounds;
   GPtrArray *series; /* owned, by labels */
@@ -97,7 +110,7 @@ find_family_locked(const TideMetrics *metrics, const char *name)
 }
 
 static Family *
-get_family_locked(TideMetrics *metrics, const char *name, const char *help, TideMetricType type)
+get_family_locked(TideMetrics *metrics, const char *name, const char *help, MetricType type)
 {
   Family *family = find_family_locked(metrics, name);
   if (family != NULL) {
@@ -105,7 +118,7 @@ get_family_locked(TideMetrics *metrics, const char *name, const char *help, Tide
       g_error("metric '%s' is registered with two types", name);
     return family;
   }
-  if (!tide_metrics_name_is_valid(name))
+  if (strspn(name, NAME_CHARACTERS) != strlen(name) || *name == '\0' || g_ascii_isdigit(*name))
     g_error("metric '%s' has a name that Prometheus would refuse", name);
   family = g_new0(Family, 1);
   family->name = name;
@@ -132,26 +145,17 @@ series_index(const Family *family, const char *labels)
 }
 
 static Series *
-find_series(const Family *family, const char *labels)
-{
-  guint index = series_index(family, labels);
-  if (index == family->series->len)
-    return NULL;
-  Series *series = family->series->pdata[index];
-  return strcmp(series->labels, labels) == 0 ? series : NULL;
-}
-
-static Series *
 get_series(Family *family, const char *labels)
 {
   const char *wanted = labels != NULL ? labels : "";
-  Series *series = find_series(family, wanted);
-  if (series == NULL) {
-    series = g_new0(Series, 1);
-    series->labels = g_strdup(wanted);
-    series->shards = g_ptr_array_new_with_free_func(g_aligned_free);
-    g_ptr_array_insert(family->series, (int)series_index(family, wanted), series);
-  }
+  guint index = series_index(family, wanted);
+  Series *series = index < family->series->len ? family->series->pdata[index] : NULL;
+  if (series != NULL && strcmp(series->labels, wanted) == 0)
+    return series;
+  series = g_new0(Series, 1);
+  series->labels = g_strdup(wanted);
+  series->shards = g_ptr_array_new_with_free_func(g_aligned_free);
+  g_ptr_array_insert(family->series, (int)index, series);
   return series;
 }
 
@@ -178,7 +182,7 @@ tide_metrics_counter(TideMetrics *metrics, const char *name, const char *help, c
 {
   TideCounter *counter = g_aligned_alloc0(1, sizeof *counter, SHARD_ALIGNMENT_BYTES);
   tide_mutex_lock(&metrics->lock);
-  Family *family = get_family_locked(metrics, name, help, TIDE_METRIC_COUNTER);
+  Family *family = get_family_locked(metrics, name, help, COUNTER);
   g_ptr_array_add(get_series(family, labels)->shards, counter);
   tide_mutex_unlock(&metrics->lock);
   return counter;
@@ -186,7 +190,7 @@ tide_metrics_counter(TideMetrics *metrics, const char *name, const char *help, c
 
 /* @first_value: of a series that is new */
 static TideGauge *
-get_gauge(TideMetrics *metrics, const char *name, const char *help, const char *labels, TideMetricType type,
+get_gauge(TideMetrics *metrics, const char *name, const char *help, const char *labels, MetricType type,
           gint64 first_value)
 {
   tide_mutex_lock(&metrics->lock);
@@ -202,38 +206,38 @@ get_gauge(TideMetrics *metrics, const char *name, const char *help, const char *
 TideGauge *
 tide_metrics_gauge(TideMetrics *metrics, const char *name, const char *help, const char *labels)
 {
-  return get_gauge(metrics, name, help, labels, TIDE_METRIC_GAUGE, 0);
+  return get_gauge(metrics, name, help, labels, GAUGE, 0);
 }
 
 TideGauge *
 tide_metrics_gauge_milli(TideMetrics *metrics, const char *name, const char *help, const char *labels)
 {
-  return get_gauge(metrics, name, help, labels, TIDE_METRIC_GAUGE_MILLI, 0);
+  return get_gauge(metrics, name, help, labels, GAUGE_MILLI, 0);
 }
 
 TideGauge *
 tide_metrics_gauge_unknown(TideMetrics *metrics, const char *name, const char *help, const char *labels)
 {
-  return get_gauge(metrics, name, help, labels, TIDE_METRIC_GAUGE, TIDE_GAUGE_UNKNOWN);
+  return get_gauge(metrics, name, help, labels, GAUGE, TIDE_GAUGE_UNKNOWN);
 }
 
 TideGauge *
 tide_metrics_gauge_milli_unknown(TideMetrics *metrics, const char *name, const char *help, const char *labels)
 {
-  return get_gauge(metrics, name, help, labels, TIDE_METRIC_GAUGE_MILLI, TIDE_GAUGE_UNKNOWN);
+  return get_gauge(metrics, name, help, labels, GAUGE_MILLI, TIDE_GAUGE_UNKNOWN);
 }
 
 TideGauge *
 tide_metrics_counter_milli(TideMetrics *metrics, const char *name, const char *help, const char *labels)
 {
-  return get_gauge(metrics, name, help, labels, TIDE_METRIC_COUNTER_MILLI, 0);
+  return get_gauge(metrics, name, help, labels, COUNTER_MILLI, 0);
 }
 
 void
 tide_metrics_show(TideMetrics *metrics, const char *name, const char *help, GArray *shown)
 {
   tide_mutex_lock(&metrics->lock);
-  Family *family = get_family_locked(metrics, name, help, TIDE_METRIC_GAUGE);
+  Family *family = get_family_locked(metrics, name, help, GAUGE);
   g_ptr_array_set_size(family->series, 0);
   for (guint i = 0; i < shown->len; i++) {
     TideShown *one = &g_array_index(shown, TideShown, i);
@@ -255,7 +259,7 @@ tide_metrics_histogram(TideMetrics *metrics, const char *name, const char *help,
   histogram->n_bounds = n_bounds;
 
   tide_mutex_lock(&metrics->lock);
-  Family *family = get_family_locked(metrics, name, help, TIDE_METRIC_HISTOGRAM);
+  Family *family = get_family_locked(metrics, name, help, HISTOGRAM);
   if (family->series->len > 0 &&
       (family->n_bounds != n_bounds || memcmp(family->bounds, bounds, n_bounds * sizeof *bounds) != 0))
     g_error("histogram '%s' is registered with two sets of bounds", name);
@@ -311,23 +315,16 @@ histogram_totals(const Family *family, const Series *series, guint64 *ret_bucket
 static guint64
 series_sum(const Family *family, const Series *series)
 {
-  switch (family->type) {
-  case TIDE_METRIC_COUNTER:
+  if (family->type == COUNTER)
     return counter_total(series);
-  case TIDE_METRIC_COUNTER_MILLI:
-  case TIDE_METRIC_GAUGE:
-  case TIDE_METRIC_GAUGE_MILLI:
+  if (family->type != HISTOGRAM)
     return (guint64)MAX(tide_gauge_value(&series->gauge), 0);
-  case TIDE_METRIC_HISTOGRAM: {
-    g_autofree guint64 *buckets = g_new(guint64, family->n_bounds + 1);
-    histogram_totals(family, series, buckets);
-    guint64 count = 0;
-    for (gsize bucket = 0; bucket <= family->n_bounds; bucket++)
-      count += buckets[bucket];
-    return count;
-  }
-  }
-  g_return_val_if_reached(0);
+  g_autofree guint64 *buckets = g_new(guint64, family->n_bounds + 1);
+  histogram_totals(family, series, buckets);
+  guint64 count = 0;
+  for (gsize bucket = 0; bucket <= family->n_bounds; bucket++)
+    count += buckets[bucket];
+  return count;
 }
 
 guint64
@@ -345,28 +342,82 @@ tide_metrics_sum(TideMetrics *metrics, const char *name, const char *labels_part
   return sum;
 }
 
+/* ---- the text form ---- */
+
+static void
+append_name(GString *text, const char *name, const char *suffix, const char *labels)
+{
+  g_string_append(text, name);
+  g_string_append(text, suffix);
+  if (*labels != '\0')
+    g_string_append_printf(text, "{%s}", labels);
+  g_string_append_c(text, ' ');
+}
+
+static void
+append_double(GString *text, double value)
+{
+  char digits[TIDE_NUMBER_TEXT_BYTES];
+  if (isinf(value))
+    g_string_append(text, value > 0 ? "+Inf" : "-Inf");
+  else
+    g_string_append(text, tide_double_print(value, digits));
+}
+
+/* Buckets made cumulative, then _sum and _count, which is their total: so that one scrape agrees with itself whatever
+ * threads count meanwhile. @buckets: n_bounds + 1, the last one is what passed every bound. */
+static void
+render_histogram(GString *text, const Family *family, const char *labels, const guint64 *buckets, double sum)
+{
+  guint64 count = 0;
+  for (gsize i = 0; i <= family->n_bounds; i++) {
+    count += buckets[i];
+    g_string_append_printf(text, "%s_bucket{%s%sle=\"", family->name, labels, *labels != '\0' ? "," : "");
+    append_double(text, i < family->n_bounds ? family->bounds[i] : (double)INFINITY);
+    g_string_append_printf(text, "\"} %" G_GUINT64_FORMAT "\n", count);
+  }
+  append_name(text, family->name, "_sum", labels);
+  append_double(text, sum);
+  g_string_append_c(text, '\n');
+  append_name(text, family->name, "_count", labels);
+  g_string_append_printf(text, "%" G_GUINT64_FORMAT "\n", count);
+}
+
 /* @gauge_value: of a gauge, read once */
 static void
 render_series(GString *text, const Family *family, const Series *series, gint64 gauge_value)
 {
-  switch (family->type) {
-  case TIDE_METRIC_COUNTER:
-    tide_metrics_text_count(text, family->name, series->labels, counter_total(series));
-    return;
-  case TIDE_METRIC_GAUGE:
-    tide_metrics_text_gauge(text, family->name, series->labels, gauge_value);
-    return;
-  case TIDE_METRIC_COUNTER_MILLI:
-  case TIDE_METRIC_GAUGE_MILLI:
-    tide_metrics_text_milli(text, family->name, series->labels, gauge_value);
-    return;
-  case TIDE_METRIC_HISTOGRAM: {
+  guint64 magnitude = gauge_value < 0 ? -(guint64)gauge_value : (guint64)gauge_value;
+  if (family->type == HISTOGRAM) {
     g_autofree guint64 *buckets = g_new(guint64, family->n_bounds + 1);
     double sum = histogram_totals(family, series, buckets);
-    tide_metrics_text_histogram(text, family->name, series->labels, family->bounds, family->n_bounds, buckets, sum);
+    render_histogram(text, family, series->labels, buckets, sum);
     return;
   }
+  append_name(text, family->name, "", series->labels);
+  if (family->type == COUNTER)
+    g_string_append_printf(text, "%" G_GUINT64_FORMAT "\n", counter_total(series));
+  else if (types[family->type].is_milli)
+    g_string_append_printf(text, "%s%" G_GUINT64_FORMAT ".%03u\n", gauge_value < 0 ? "-" : "", magnitude / 1000,
+                           (guint)(magnitude % 1000));
+  else
+    g_string_append_printf(text, "%" G_GINT64_FORMAT "\n", gauge_value);
+}
+
+/* The HELP and TYPE lines. */
+static void
+render_head(GString *text, const Family *family)
+{
+  g_string_append_printf(text, "# HELP %s ", family->name);
+  for (const char *at = family->help; *at != '\0'; at++) {
+    if (*at == '\n')
+      g_string_append(text, "\\n");
+    else if (*at == '\\')
+      g_string_append(text, "\\\\");
+    else
+      g_string_append_c(text, *at);
   }
+  g_string_append_printf(text, "\n# TYPE %s %s\n", family->name, types[family->type].name);
 }
 
 static void
@@ -379,7 +430,7 @@ render_family(GString *text, const Family *family)
     if (gauge_value == TIDE_GAUGE_UNKNOWN)
       continue;
     if (!has_head)
-      tide_metrics_text_head(text, family->name, family->help, family->type);
+      render_head(text, family);
     has_head = TRUE;
     render_series(text, family, series, gauge_value);
   }

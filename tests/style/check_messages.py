@@ -18,7 +18,7 @@ OWN_HALF = "5d0c1f6e9b2a4c37"
 
 
 def message_id(name):
-    """As print_message_id() in daemon/util/log_line.c."""
+    """As tide_log_line_journal() in daemon/util/log.c."""
     number = 0xCBF29CE484222325
     for byte in name.encode():
         number = (number ^ byte) * 0x100000001B3 % 2**64

@@ -1,7 +1,7 @@
 #include "commands/cli/output.h"
 
 #include "util/error.h"
-#include "util/log_line.h"
+#include "util/log.h"
 
 #include <errno.h>
 #include <poll.h>

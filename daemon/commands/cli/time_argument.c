@@ -2,7 +2,7 @@
 
 #include "config/option/option_value.h"
 #include "model/reading.h"
-#include "util/iso_time.h"
+#include "util/calendar.h"
 
 #include <errno.h>
 #include <string.h>

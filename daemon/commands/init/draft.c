@@ -6,8 +6,8 @@
 #include "commands/init/guess_time.h"
 #include "config/option/nearest_name.h"
 #include "decode/influx_lines.h"
+#include "util/calendar.h"
 #include "util/error.h"
-#include "util/iso_time.h"
 
 /* Of names that an error lists. */
 #define SHOWN_NAMES 12u

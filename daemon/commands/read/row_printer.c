@@ -1,7 +1,7 @@
 #include "commands/read/row_printer.h"
 
 #include "commands/cli/time_argument.h"
-#include "util/iso_time.h"
+#include "util/calendar.h"
 
 struct TideRowPrinter {
   TideRowPrinterOptions options;

@@ -5,8 +5,8 @@
 #include "config/config_source.h"
 #include "decode/decoder.h"
 #include "model/time/time_print.h"
+#include "util/calendar.h"
 #include "util/error.h"
-#include "util/iso_time.h"
 
 #include <errno.h>
 

@@ -1,4 +1,4 @@
-#include "util/iso_time.h"
+#include "util/calendar.h"
 
 static void
 check(gint64 epoch_ms, const char *expected)

@@ -2,8 +2,6 @@
 #include "util/clock.h"
 #include "util/lock.h"
 #include "util/log.h"
-#include "util/log_line.h"
-#include "util/log_sink.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -214,11 +212,11 @@ test_journal_that_stalls_or_is_gone_delays_nobody(void)
 {
   g_autofree char *directory = g_dir_make_tmp("tide-log-XXXXXX", NULL);
   g_autofree char *path = g_build_filename(directory, "socket", NULL);
-  g_assert_false(tide_log_sink_journal(path, TIDE_BYTES_LITERAL("nobody listens")));
+  g_assert_false(tide_log_send_to_journal(path, TIDE_BYTES_LITERAL("nobody listens")));
 
   int journal = listen_as_journal(path);
   guint n_taken = 0;
-  while (tide_log_sink_journal(path, TIDE_BYTES_LITERAL("event")) && n_taken < 1000000)
+  while (tide_log_send_to_journal(path, TIDE_BYTES_LITERAL("event")) && n_taken < 1000000)
     n_taken++;
   g_assert_cmpuint(n_taken, >, 0);
   g_assert_cmpuint(n_taken, <, 1000000); /* it filled up, and we came back */
@@ -226,14 +224,14 @@ test_journal_that_stalls_or_is_gone_delays_nobody(void)
   char received[16];
   g_assert_cmpint(recv(journal, received, sizeof received, 0), ==, 5);
   g_assert_true(tide_bytes_equal(tide_bytes(received, 5), TIDE_BYTES_LITERAL("event")));
-  g_assert_true(tide_log_sink_journal(path, TIDE_BYTES_LITERAL("again")));
+  g_assert_true(tide_log_send_to_journal(path, TIDE_BYTES_LITERAL("again")));
 
   /* A journal that restarts is found again. */
   close(journal);
   g_unlink(path);
-  g_assert_false(tide_log_sink_journal(path, TIDE_BYTES_LITERAL("lost")));
+  g_assert_false(tide_log_send_to_journal(path, TIDE_BYTES_LITERAL("lost")));
   journal = listen_as_journal(path);
-  g_assert_true(tide_log_sink_journal(path, TIDE_BYTES_LITERAL("found")));
+  g_assert_true(tide_log_send_to_journal(path, TIDE_BYTES_LITERAL("found")));
   close(journal);
   g_unlink(path);
   g_rmdir(directory);
@@ -252,7 +250,7 @@ test_longest_journal_datagram_is_taken(void)
   TideLogRecord record = some_record(long_text, fields, G_N_ELEMENTS(fields));
   g_auto(TideBuffer) datagram = {0};
   tide_log_line_journal(&datagram, &record);
-  g_assert_true(tide_log_sink_journal(path, tide_buffer_bytes(&datagram)));
+  g_assert_true(tide_log_send_to_journal(path, tide_buffer_bytes(&datagram)));
   close(journal);
   g_unlink(path);
   g_rmdir(directory);
