@@ -176,8 +176,8 @@ load_secret(TideLoad *load, const TideYamlNode *key, const TideYamlNode *node)
     return;
   }
   g_autofree char *path = file != NULL ? tide_load_path(load, file->text) : NULL;
-  char *secret =
-      path != NULL ? tide_secret_read_file(path, &error) : tide_secret_read_credential(credential->text, &error);
+  TideSecretSource where = {.file = path, .credential = credential != NULL ? credential->text : NULL};
+  char *secret = tide_secret_read(&where, &error);
   if (secret == NULL)
     tide_problems_add_error(load->problems, source->position, "%s", error->message);
   else

@@ -1,7 +1,6 @@
 #include "util/bytes.h"
 
-/* The first allocation of a buffer: one cache line's worth of doublings below the smallest batch chunk (1
- * KiB). */
+/* The first allocation of a buffer: two doublings below the smallest chunk of a batch (1 KiB). */
 #define FIRST_CAPACITY_BYTES 256
 
 int
@@ -34,29 +33,24 @@ tide_bytes_printable(TideBytes bytes)
   return text;
 }
 
-static void
-put_hex(TideBytes bytes, char *text)
-{
-  static const char digits[] = "0123456789abcdef";
-  for (gsize i = 0; i < bytes.len; i++) {
-    text[2 * i] = digits[bytes.data[i] >> 4];
-    text[2 * i + 1] = digits[bytes.data[i] & 15];
-  }
-}
-
 char *
 tide_bytes_hex(TideBytes bytes)
 {
-  char *text = g_malloc(bytes.len * 2 + 1);
-  put_hex(bytes, text);
-  text[bytes.len * 2] = '\0';
-  return text;
+  TideBuffer text = {0};
+  tide_bytes_append_hex(bytes, &text);
+  tide_buffer_append_byte(&text, '\0');
+  return (char *)text.data;
 }
 
 void
 tide_bytes_append_hex(TideBytes bytes, TideBuffer *out)
 {
-  put_hex(bytes, (char *)tide_buffer_reserve(out, bytes.len * 2));
+  static const char digits[] = "0123456789abcdef";
+  guint8 *text = tide_buffer_reserve(out, bytes.len * 2);
+  for (gsize i = 0; i < bytes.len; i++) {
+    text[2 * i] = (guint8)digits[bytes.data[i] >> 4];
+    text[2 * i + 1] = (guint8)digits[bytes.data[i] & 15];
+  }
   out->len += bytes.len * 2;
 }
 

@@ -3,6 +3,32 @@
 #include <stdatomic.h>
 #include <string.h>
 
+/* What an error is, in the order of TideErrorCode. */
+static const struct {
+  TideExit exit;            /* of a command that ends with it */
+  gboolean outcome_unknown; /* of the call that failed */
+} codes[] = {
+    [TIDE_ERROR_USAGE] = {TIDE_EXIT_USAGE, FALSE},
+    [TIDE_ERROR_CONFIG] = {TIDE_EXIT_CONFIG, FALSE},
+    [TIDE_ERROR_DATA] = {TIDE_EXIT_DATA, FALSE},
+    [TIDE_ERROR_IO] = {TIDE_EXIT_IO, FALSE},
+    [TIDE_ERROR_CONNECT] = {TIDE_EXIT_UNAVAILABLE, FALSE},
+    [TIDE_ERROR_TIMEOUT] = {TIDE_EXIT_UNAVAILABLE, TRUE},
+    [TIDE_ERROR_CONNECTION_LOST] = {TIDE_EXIT_UNAVAILABLE, TRUE},
+    [TIDE_ERROR_SERVER_FAILED] = {TIDE_EXIT_UNAVAILABLE, TRUE},
+    [TIDE_ERROR_PROTOCOL] = {TIDE_EXIT_UNAVAILABLE, TRUE},
+    [TIDE_ERROR_WRONG_SERVICE] = {TIDE_EXIT_CONFIG, FALSE},
+    [TIDE_ERROR_GATEWAY] = {TIDE_EXIT_UNAVAILABLE, FALSE},
+    [TIDE_ERROR_APPLICATION] = {TIDE_EXIT_UNAVAILABLE, FALSE},
+    [TIDE_ERROR_NOT_FOUND] = {TIDE_EXIT_UNAVAILABLE, FALSE},
+    [TIDE_ERROR_KAFKA] = {TIDE_EXIT_UNAVAILABLE, FALSE},
+    [TIDE_ERROR_CANCELLED] = {TIDE_EXIT_TEMPFAIL, TRUE},
+    [TIDE_ERROR_TOO_BIG] = {TIDE_EXIT_DATA, FALSE},
+    [TIDE_ERROR_UNAVAILABLE] = {TIDE_EXIT_UNAVAILABLE, FALSE},
+    [TIDE_ERROR_IN_USE] = {TIDE_EXIT_TEMPFAIL, FALSE},
+};
+G_STATIC_ASSERT(G_N_ELEMENTS(codes) == TIDE_ERROR_N_CODES);
+
 /* As G_DEFINE_QUARK, with an atomic: several threads may be the first, and each finds the same. */
 GQuark
 tide_error_quark(void)
@@ -29,11 +55,7 @@ tide_fail(GError **error, TideErrorCode code, const char *format, ...)
 gboolean
 tide_error_outcome_unknown(const GError *error)
 {
-  return g_error_matches(error, TIDE_ERROR, TIDE_ERROR_TIMEOUT) ||
-         g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST) ||
-         g_error_matches(error, TIDE_ERROR, TIDE_ERROR_SERVER_FAILED) ||
-         g_error_matches(error, TIDE_ERROR, TIDE_ERROR_PROTOCOL) ||
-         g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CANCELLED);
+  return error != NULL && error->domain == TIDE_ERROR && codes[error->code].outcome_unknown;
 }
 
 gboolean
@@ -52,33 +74,5 @@ tide_shell_word(const char *text)
 int
 tide_error_exit_code(const GError *error)
 {
-  if (error == NULL || error->domain != TIDE_ERROR)
-    return TIDE_EXIT_INTERNAL;
-  switch ((TideErrorCode)error->code) {
-  case TIDE_ERROR_USAGE:
-    return TIDE_EXIT_USAGE;
-  case TIDE_ERROR_CONFIG:
-  case TIDE_ERROR_WRONG_SERVICE:
-    return TIDE_EXIT_CONFIG;
-  case TIDE_ERROR_DATA:
-  case TIDE_ERROR_TOO_BIG:
-    return TIDE_EXIT_DATA;
-  case TIDE_ERROR_IO:
-    return TIDE_EXIT_IO;
-  case TIDE_ERROR_CONNECT:
-  case TIDE_ERROR_TIMEOUT:
-  case TIDE_ERROR_CONNECTION_LOST:
-  case TIDE_ERROR_SERVER_FAILED:
-  case TIDE_ERROR_PROTOCOL:
-  case TIDE_ERROR_GATEWAY:
-  case TIDE_ERROR_APPLICATION:
-  case TIDE_ERROR_NOT_FOUND:
-  case TIDE_ERROR_KAFKA:
-  case TIDE_ERROR_UNAVAILABLE:
-    return TIDE_EXIT_UNAVAILABLE;
-  case TIDE_ERROR_CANCELLED:
-  case TIDE_ERROR_IN_USE:
-    return TIDE_EXIT_TEMPFAIL;
-  }
-  return TIDE_EXIT_INTERNAL;
+  return error != NULL && error->domain == TIDE_ERROR ? (int)codes[error->code].exit : TIDE_EXIT_INTERNAL;
 }

@@ -28,6 +28,7 @@ typedef enum TideErrorCode {
   TIDE_ERROR_TOO_BIG,        /* a size limit would be passed */
   TIDE_ERROR_UNAVAILABLE,    /* what is needed to start is not there: exit 69 */
   TIDE_ERROR_IN_USE,         /* another process has it: exit 75 */
+  TIDE_ERROR_N_CODES,
 } TideErrorCode;
 
 #define TIDE_ERROR (tide_error_quark())

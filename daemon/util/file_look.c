@@ -13,8 +13,7 @@
 static gboolean
 fail(const char *what, const char *path, GError **error)
 {
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "%s '%s': %s", what, path, g_strerror(errno));
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_IO, "%s '%s': %s", what, path, g_strerror(errno));
 }
 
 /* A file without a name says most truly whether one can be made; not every file system has them. */
@@ -38,16 +37,12 @@ tide_file_look_directory(const char *directory, GError **error)
   struct statvfs room;
   if (stat(directory, &info) != 0)
     return fail("cannot use the directory", directory, error);
-  if (!S_ISDIR(info.st_mode)) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "'%s' is not a directory", directory);
-    return FALSE;
-  }
+  if (!S_ISDIR(info.st_mode))
+    return tide_fail(error, TIDE_ERROR_IO, "'%s' is not a directory", directory);
   if (!can_make_file(directory))
     return fail("cannot write in the directory", directory, error);
-  if (statvfs(directory, &room) == 0 && room.f_bavail == 0) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "the file system of '%s' is full", directory);
-    return FALSE;
-  }
+  if (statvfs(directory, &room) == 0 && room.f_bavail == 0)
+    return tide_fail(error, TIDE_ERROR_IO, "the file system of '%s' is full", directory);
   return TRUE;
 }
 

@@ -11,30 +11,20 @@ append_text(TideBuffer *out, const char *text)
 /* ---- strings ---- */
 
 gsize
-tide_json_escape(gunichar c, TideJsonLetters dead_letters, char form[TIDE_JSON_ESCAPE_BYTES])
+tide_json_escape(gunichar c, TideJsonLetters letters, char form[TIDE_JSON_ESCAPE_BYTES])
 {
   static const char escaped[] = "\"\\\n\t\b\f\r";
-  static const char dead_letter_of[] = "\"\\ntbfr";
-  for (gsize i = 0; i < (gsize)dead_letters; i++) {
+  static const char letter_of[] = "\"\\ntbfr";
+  for (gsize i = 0; i < (gsize)letters; i++) {
     if (c != (guint8)escaped[i])
       continue;
     form[0] = '\\';
-    form[1] = dead_letter_of[i];
+    form[1] = letter_of[i];
     return 2;
   }
   if (c <= 0xFFFF)
     return (gsize)g_snprintf(form, TIDE_JSON_ESCAPE_BYTES, "\\u%04x", c);
   return (gsize)g_snprintf(form, TIDE_JSON_ESCAPE_BYTES, "\\u%04x\\u%04x", 0xD7C0 + (c >> 10), 0xDC00 + (c & 0x3FF));
-}
-
-/* What a terminal obeys is escaped, though JSON asks it only of what is below U+0020. @at: of valid UTF-8, where the
- * controls from U+0080 to U+009F are two bytes. */
-static gboolean
-stands_as_it_is(const guint8 *at)
-{
-  if (G_UNLIKELY(*at == 0xC2))
-    return at[1] >= 0xA0;
-  return *at >= 0x20 && *at != '"' && *at != '\\' && *at != 0x7F;
 }
 
 static void
@@ -44,16 +34,18 @@ append_escape(TideBuffer *out, guint8 c)
   tide_buffer_append(out, form, tide_json_escape(c, TIDE_JSON_ALL_LETTERS, form));
 }
 
-/* @text: valid UTF-8 */
+/* What a terminal obeys is escaped, though JSON asks it only of what is below U+0020. @text: valid UTF-8, where the
+ * controls from U+0080 to U+009F are two bytes. */
 static void
 append_characters(TideBuffer *out, const guint8 *text, gsize len)
 {
   gsize done = 0;
   for (gsize i = 0; i < len; i++) {
-    if (G_LIKELY(stands_as_it_is(text + i)))
+    gboolean is_c2 = text[i] == 0xC2;
+    if (G_LIKELY(is_c2 ? text[i + 1] >= 0xA0 : text[i] >= 0x20 && text[i] != '"' && text[i] != '\\' && text[i] != 0x7F))
       continue;
     tide_buffer_append(out, text + done, i - done);
-    if (text[i] == 0xC2)
+    if (is_c2)
       i++; /* the second byte is the character's number */
     append_escape(out, text[i]);
     done = i + 1;

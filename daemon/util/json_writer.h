@@ -76,7 +76,7 @@ tide_json_text(TideBuffer *out, const char *name, const char *value)
   tide_json_string(out, name, tide_bytes_of_string(value));
 }
 
-/* Which characters are escaped by a dead letter, as \n: each of these and those before it. */
+/* Which characters are escaped by a letter, as \n: each of these and those before it. */
 typedef enum TideJsonLetters {
   TIDE_JSON_QUOTES = 2, /* and the backslash */
   TIDE_JSON_LINES = 4,  /* and the tab */
@@ -85,8 +85,8 @@ typedef enum TideJsonLetters {
 
 #define TIDE_JSON_ESCAPE_BYTES 13 /* two halves of a pair, and the NUL that printf puts after them */
 
-/* The escape of @c, which is not terminated: by a dead letter or, as UTF-16 has it, by one or two numbers. Returns: its
+/* The escape of @c, which is not terminated: by a letter or, as UTF-16 has it, by one or two numbers. Returns: its
  * length. */
-gsize tide_json_escape(gunichar c, TideJsonLetters dead_letters, char form[TIDE_JSON_ESCAPE_BYTES]);
+gsize tide_json_escape(gunichar c, TideJsonLetters letters, char form[TIDE_JSON_ESCAPE_BYTES]);
 
 G_END_DECLS

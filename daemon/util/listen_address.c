@@ -7,91 +7,45 @@
 #include <string.h>
 #include <sys/un.h>
 
-static gboolean
-refuse(const char *text, GError **error)
-{
-  g_set_error(
-      error, TIDE_ERROR, TIDE_ERROR_CONFIG,
-      "cannot listen on '%s': write an IPv4 address and port such as '127.0.0.1:9464', an IPv6 one such as "
-      "'[::1]:9464', the absolute path of a Unix socket as 'unix:/run/tidemark/http.socket' (up to 107 bytes), or "
-      "'off'",
-      text);
-  return FALSE;
-}
-
-/* Decimal digits only, 0..65535. */
-static gboolean
-parse_port(const char *text, guint16 *ret_port)
-{
-  guint64 port;
-  if (strlen(text) > 5 || !g_ascii_string_to_unsigned(text, 10, 0, G_MAXUINT16, &port, NULL))
-    return FALSE;
-  *ret_port = (guint16)port;
-  return TRUE;
-}
-
-static void
-fill_ipv4(TideListenAddress *address, struct in_addr host, guint16 port)
-{
-  struct sockaddr_in socket_address = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr = host};
-  memcpy(&address->address, &socket_address, sizeof socket_address);
-  address->address_bytes = sizeof socket_address;
-}
-
-static void
-fill_ipv6(TideListenAddress *address, struct in6_addr host, guint16 port)
-{
-  struct sockaddr_in6 socket_address = {.sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr = host};
-  memcpy(&address->address, &socket_address, sizeof socket_address);
-  address->address_bytes = sizeof socket_address;
-}
-
-/* "/run/x.socket" */
-static gboolean
-fill_unix(TideListenAddress *address, const char *path)
-{
-  struct sockaddr_un socket_address = {.sun_family = AF_UNIX};
-  if (path[0] != '/' || strlen(path) >= sizeof socket_address.sun_path)
-    return FALSE;
-  memcpy(socket_address.sun_path, path, strlen(path));
-  memcpy(&address->address, &socket_address, sizeof socket_address);
-  address->address_bytes = sizeof socket_address;
-  return TRUE;
-}
-
 gboolean
 tide_listen_address_parse(const char *text, TideListenAddress *ret_address, GError **error)
 {
-  TideListenAddress address = {0};
-  if (strcmp(text, "off") == 0) {
-    address.is_off = TRUE;
-    *ret_address = address;
-    return TRUE;
+  struct sockaddr_un unix_address = {.sun_family = AF_UNIX};
+  struct sockaddr_in ipv4 = {.sin_family = AF_INET};
+  struct sockaddr_in6 ipv6 = {.sin6_family = AF_INET6};
+  const void *found = NULL;
+  socklen_t found_bytes = 0;
+  const char *path = g_str_has_prefix(text, "unix:") ? text + strlen("unix:") : NULL, *colon = strrchr(text, ':');
+  guint64 port;
+  if (path != NULL && path[0] == '/' && strlen(path) < sizeof unix_address.sun_path) {
+    memcpy(unix_address.sun_path, path, strlen(path));
+    found = &unix_address;
+    found_bytes = sizeof unix_address;
+  } else if (path == NULL && colon != NULL && strlen(colon + 1) <= 5 &&
+             g_ascii_string_to_unsigned(colon + 1, 10, 0, G_MAXUINT16, &port, NULL)) {
+    gsize host_len = (gsize)(colon - text);
+    gboolean is_bracketed = host_len >= 2 && text[0] == '[' && text[host_len - 1] == ']';
+    g_autofree char *host = is_bracketed ? g_strndup(text + 1, host_len - 2) : g_strndup(text, host_len);
+    ipv4.sin_port = ipv6.sin6_port = htons((guint16)port);
+    if (is_bracketed && inet_pton(AF_INET6, host, &ipv6.sin6_addr) == 1) {
+      found = &ipv6;
+      found_bytes = sizeof ipv6;
+    } else if (!is_bracketed && inet_pton(AF_INET, host, &ipv4.sin_addr) == 1) {
+      found = &ipv4;
+      found_bytes = sizeof ipv4;
+    }
   }
-  if (g_str_has_prefix(text, "unix:")) {
-    if (!fill_unix(&address, text + strlen("unix:")))
-      return refuse(text, error);
-    *ret_address = address;
-    return TRUE;
-  }
-
-  guint16 port;
-  const char *colon = strrchr(text, ':');
-  if (colon == NULL || !parse_port(colon + 1, &port))
-    return refuse(text, error);
-
-  gsize host_len = (gsize)(colon - text);
-  gboolean is_bracketed = host_len >= 2 && text[0] == '[' && text[host_len - 1] == ']';
-  g_autofree char *host = is_bracketed ? g_strndup(text + 1, host_len - 2) : g_strndup(text, host_len);
-  struct in_addr ipv4;
-  struct in6_addr ipv6;
-  if (is_bracketed && inet_pton(AF_INET6, host, &ipv6) == 1)
-    fill_ipv6(&address, ipv6, port);
-  else if (!is_bracketed && inet_pton(AF_INET, host, &ipv4) == 1)
-    fill_ipv4(&address, ipv4, port);
-  else
-    return refuse(text, error);
-  *ret_address = address;
+  gboolean is_off = strcmp(text, "off") == 0;
+  if (found == NULL && !is_off)
+    return tide_fail(
+        error, TIDE_ERROR_CONFIG,
+        "cannot listen on '%s': write an IPv4 address and port such as '127.0.0.1:9464', an IPv6 one such as "
+        "'[::1]:9464', the absolute path of a Unix socket as 'unix:/run/tidemark/http.socket' (up to 107 bytes), or "
+        "'off'",
+        text);
+  *ret_address = (TideListenAddress){.is_off = is_off, .address_bytes = found_bytes};
+  if (found != NULL)
+    memcpy(&ret_address->address, found, found_bytes);
   return TRUE;
 }
 

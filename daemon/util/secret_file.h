@@ -5,8 +5,7 @@
 
 G_BEGIN_DECLS
 
-/* A private key in PEM form with its chain is below 16 KiB; a file larger than this is not a secret but a
- * mistake. */
+/* A private key in PEM form with its chain is below 16 KiB; a file larger than this is not a secret but a mistake. */
 #define TIDE_SECRET_MAX_BYTES (64u * 1024)
 
 /* Where a secret is: one of the two. */
@@ -29,10 +28,8 @@ tide_secret_source_is_set(const TideSecretSource *source)
  */
 char *tide_secret_read_file(const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The same from the directory that systemd's LoadCredential= fills ($CREDENTIALS_DIRECTORY). */
-char *tide_secret_read_credential(const char *name, GError **error) G_GNUC_WARN_UNUSED_RESULT;
-
-/* By either of the two above. @source: is set. */
+/* The same of a file, or of the directory that systemd's LoadCredential= fills ($CREDENTIALS_DIRECTORY). @source: is
+ * set. */
 char *tide_secret_read(const TideSecretSource *source, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Where @source is, for a library that reads the file itself. @source: is set. Ownership: (transfer full). */

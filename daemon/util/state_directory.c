@@ -44,21 +44,13 @@ read_holder(int fd)
   return n > 0 ? (int)g_ascii_strtoll(text, NULL, 10) : 0;
 }
 
-/* For whoever finds the lock taken; not being able to say it is no reason not to run. */
-static void
-write_holder(int fd)
+static gboolean
+fail_in_use(const char *path, int holder, GError **error)
 {
-  if (ftruncate(fd, 0) == 0)
-    (void)dprintf(fd, "%d\n", (int)getpid());
-}
-
-static void
-set_in_use(const char *path, int holder, GError **error)
-{
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_IN_USE,
-              "process %d uses this state directory: it holds '%s'; give each daemon a directory of its own, or stop "
-              "that one",
-              holder, path);
+  return tide_fail(error, TIDE_ERROR_IN_USE,
+                   "process %d uses this state directory: it holds '%s'; give each daemon a directory of its own, or "
+                   "stop that one",
+                   holder, path);
 }
 
 gboolean
@@ -73,10 +65,10 @@ tide_state_directory_look(GError **error)
   if (!tide_file_look_is_locked(path))
     return TRUE;
   int fd = open(path, O_RDONLY | O_CLOEXEC);
-  set_in_use(path, fd >= 0 ? read_holder(fd) : 0, error);
+  int holder = fd >= 0 ? read_holder(fd) : 0;
   if (fd >= 0)
     close(fd);
-  return FALSE;
+  return fail_in_use(path, holder, error);
 }
 
 char *
@@ -104,19 +96,21 @@ tide_state_directory_lock(GError **error)
     return -1;
   int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600); /* a link would have another file cut */
   if (fd < 0) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot open '%s': %s", path, g_strerror(errno));
+    (void)tide_fail(error, TIDE_ERROR_IO, "cannot open '%s': %s", path, g_strerror(errno));
     return -1;
   }
   /* Of the open file: it ends with the process, and closing another descriptor of the file does not give it up. */
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
   if (fcntl(fd, F_OFD_SETLK, &lock) == 0) {
-    write_holder(fd);
+    /* For whoever finds the lock taken: not being able to write it is no reason not to run. */
+    if (ftruncate(fd, 0) == 0)
+      (void)dprintf(fd, "%d\n", (int)getpid());
     return fd;
   }
   if (errno == EAGAIN || errno == EACCES)
-    set_in_use(path, read_holder(fd), error);
+    (void)fail_in_use(path, read_holder(fd), error);
   else
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot lock '%s': %s", path, g_strerror(errno));
+    (void)tide_fail(error, TIDE_ERROR_IO, "cannot lock '%s': %s", path, g_strerror(errno));
   close(fd);
   return -1;
 }
@@ -124,29 +118,20 @@ tide_state_directory_lock(GError **error)
 /* ---- what has to be written, at once or later ---- */
 
 static TideMutex waiting_lock = {PTHREAD_MUTEX_INITIALIZER};
-static GHashTable *waiting; /* under waiting_lock: owned path to owned content; NULL: nothing waits */
-
-/* @content: NULL takes it out. */
-static void
-set_waiting(const char *path, const char *content)
-{
-  tide_mutex_lock(&waiting_lock);
-  if (content != NULL && waiting == NULL)
-    waiting = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-  if (content != NULL)
-    g_hash_table_insert(waiting, g_strdup(path), g_strdup(content));
-  else if (waiting != NULL)
-    g_hash_table_remove(waiting, path);
-  if (waiting != NULL && g_hash_table_size(waiting) == 0)
-    g_clear_pointer(&waiting, g_hash_table_unref);
-  tide_mutex_unlock(&waiting_lock);
-}
+static GHashTable *waiting; /* under waiting_lock: owned path to owned content; made on first use */
 
 gboolean
 tide_state_directory_keep(const char *path, const char *content, GError **error)
 {
   gboolean is_kept = g_file_set_contents_full(path, content, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0600, error);
-  set_waiting(path, is_kept ? NULL : content);
+  tide_mutex_lock(&waiting_lock);
+  if (!is_kept && waiting == NULL)
+    waiting = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+  if (!is_kept)
+    g_hash_table_insert(waiting, g_strdup(path), g_strdup(content));
+  else if (waiting != NULL)
+    g_hash_table_remove(waiting, path);
+  tide_mutex_unlock(&waiting_lock);
   return is_kept;
 }
 
@@ -198,7 +183,7 @@ lasting_secret(const char *path, GError **error)
   if (tide_state_directory_keep(path, text, &problem))
     return text;
   g_free(text);
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot keep this daemon's lasting name: %s", problem->message);
+  (void)tide_fail(error, TIDE_ERROR_IO, "cannot keep this daemon's lasting name: %s", problem->message);
   return NULL;
 }
 

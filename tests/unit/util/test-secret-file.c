@@ -135,14 +135,14 @@ test_credentials_come_from_systemd(Fixture *fixture, gconstpointer data)
   g_autoptr(GError) error = NULL;
 
   g_assert_true(g_file_test(path, G_FILE_TEST_IS_REGULAR));
-  g_assert_null(tide_secret_read_credential("kafka.password", &error));
+  g_assert_null(tide_secret_read(&(TideSecretSource){.credential = "kafka.password"}, &error));
   g_assert_nonnull(strstr(error->message, "LoadCredential=kafka.password:/path"));
   g_assert_true(g_setenv("CREDENTIALS_DIRECTORY", fixture->directory, TRUE));
-  char *secret = tide_secret_read_credential("kafka.password", NULL);
+  char *secret = tide_secret_read(&(TideSecretSource){.credential = "kafka.password"}, NULL);
   g_assert_cmpstr(secret, ==, "pass");
   tide_secret_free(secret);
   for (gsize i = 0; i < G_N_ELEMENTS(bad_names); i++)
-    g_assert_null(tide_secret_read_credential(bad_names[i], NULL));
+    g_assert_null(tide_secret_read(&(TideSecretSource){.credential = (char *)bad_names[i]}, NULL));
 }
 
 /* A keytab is no text: what it holds is for another library, which is told where it is. */
