@@ -51,12 +51,6 @@ tide_access_list_free(TideAccessList *list)
 
 /* ---- the file ---- */
 
-static gboolean
-is_digest(const char *hash)
-{
-  return strlen(hash) == DIGEST_HEX_LEN && strspn(hash, "0123456789abcdefABCDEF") == DIGEST_HEX_LEN;
-}
-
 #define HASH_CHARACTERS "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 /* "$2y$10$" and 22 characters of salt with 31 of the hash. No password has a hash of a cost below 04. */
@@ -110,17 +104,12 @@ find_entry(const TideAccessList *list, const char *name)
   return NULL;
 }
 
-/* What is in front of the salt, "$2y$10$": hashes of one kind take equally long. */
-static gsize
-kind_len(const char *hash)
-{
-  return g_str_has_prefix(hash, "$6$") ? 3 : (gsize)(strchr(hash + 3, '$') + 1 - hash);
-}
-
+/* Whether the two are equal in front of the salt, "$2y$10$": hashes of one kind take equally long. */
 static gboolean
 is_same_kind(const char *a, const char *b)
 {
-  return strncmp(a, b, kind_len(a)) == 0;
+  gsize kind_len = g_str_has_prefix(a, "$6$") ? 3 : (gsize)(strchr(a + 3, '$') + 1 - a);
+  return strncmp(a, b, kind_len) == 0;
 }
 
 static gboolean
@@ -142,7 +131,7 @@ add_line(TideAccessList *list, const char *line)
   if (colon == NULL || colon == line)
     return "is not of the form NAME:HASH";
   const char *hash = colon + 1;
-  gboolean is_token = is_digest(hash);
+  gboolean is_token = strlen(hash) == DIGEST_HEX_LEN && strspn(hash, "0123456789abcdefABCDEF") == DIGEST_HEX_LEN;
   const char *fault = is_token ? NULL : fault_of_hash(hash);
   if (fault != NULL)
     return fault;
@@ -161,35 +150,29 @@ add_line(TideAccessList *list, const char *line)
   return NULL;
 }
 
-static TideAccessList *
-new_list(void)
+TideAccessList *
+tide_access_list_parse(const char *text, const char *name, GError **error)
 {
-  TideAccessList *list = g_new0(TideAccessList, 1);
+  g_autoptr(TideAccessList) list = g_new0(TideAccessList, 1);
   list->entries = g_array_new(FALSE, TRUE, sizeof(Entry));
   g_array_set_clear_func(list->entries, clear_entry);
   gssize n = getrandom(list->key, sizeof list->key, 0);
   g_assert(n == (gssize)sizeof list->key); /* up to 256 bytes come whole */
-  return list;
-}
 
-TideAccessList *
-tide_access_list_parse(const char *text, const char *name, GError **error)
-{
-  g_autoptr(TideAccessList) list = new_list();
   const char *begin = g_str_has_prefix(text, "\xef\xbb\xbf") ? text + 3 : text; /* a byte order mark is no name's */
   g_auto(GStrv) lines = g_strsplit(begin, "\n", -1);
   for (guint i = 0; lines[i] != NULL; i++) {
     char *line = g_strchomp(lines[i]);
     const char *fault = *line == '\0' || *line == '#' ? NULL : add_line(list, line);
     if (fault != NULL) {
-      g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "line %u of '%s' %s", i + 1, name, fault);
+      (void)tide_fail(error, TIDE_ERROR_CONFIG, "line %u of '%s' %s", i + 1, name, fault);
       return NULL;
     }
   }
   if (list->entries->len > 0)
     return g_steal_pointer(&list);
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG,
-              "'%s' names nobody: add a line with 'htpasswd -nB NAME', or NAME:DIGEST of a token", name);
+  (void)tide_fail(error, TIDE_ERROR_CONFIG,
+                  "'%s' names nobody: add a line with 'htpasswd -nB NAME', or NAME:DIGEST of a token", name);
   return NULL;
 }
 
@@ -326,18 +309,6 @@ judge_password(TideAccessList *list, const char *name, const char *password, con
   return TIDE_ACCESS_GRANTED;
 }
 
-/* @pair: "NAME:PASSWORD"; the colon is overwritten. */
-static TideAccess
-judge_pair(TideAccessList *list, char *pair, gint64 now_us)
-{
-  char *colon = strchr(pair, ':');
-  if (colon == NULL)
-    return TIDE_ACCESS_WRONG;
-  Digest digest = keyed_hash_of(list, pair);
-  *colon = '\0';
-  return judge_password(list, pair, colon + 1, digest.hex, now_us);
-}
-
 /* @encoded: "dXNlcjpwYXNz" */
 static TideAccess
 judge_basic(TideAccessList *list, const char *encoded, gint64 now_us)
@@ -347,7 +318,13 @@ judge_basic(TideAccessList *list, const char *encoded, gint64 now_us)
   int state = 0;
   guint save = 0;
   gsize len = g_base64_decode_step(encoded, encoded_len, (guchar *)pair, &state, &save);
-  TideAccess access = strlen(pair) == len ? judge_pair(list, pair, now_us) : TIDE_ACCESS_WRONG;
+  char *colon = strchr(pair, ':');
+  TideAccess access = TIDE_ACCESS_WRONG;
+  if (colon != NULL && strlen(pair) == len) {
+    Digest digest = keyed_hash_of(list, pair);
+    *colon = '\0';
+    access = judge_password(list, pair, colon + 1, digest.hex, now_us);
+  }
   explicit_bzero(pair, room);
   g_free(pair);
   return access;

@@ -2,7 +2,7 @@
 #include "http/http_server.h"
 
 #include "http/access_list.h"
-#include "http/places.h"
+#include "http/eviction.h"
 #include "http/request_head.h"
 #include "http/server_tls.h"
 #include "util/clock.h"
@@ -31,14 +31,14 @@
 #define READS_AT_ONCE 16
 #define LOG_INTERVAL_US (60 * TIDE_US_PER_S)
 
-#define TEXT_PLAIN "text/plain; charset=utf-8"
-
 typedef enum Refusal {
   REFUSAL_NONE,
   REFUSAL_NO_CREDENTIALS,
   REFUSAL_WRONG_CREDENTIALS,
   REFUSAL_TOO_MANY_TRIES,
   REFUSAL_BAD_REQUEST,
+  REFUSAL_LONG_HEAD,
+  REFUSAL_METHOD,
   REFUSAL_OTHER_HOST,
   REFUSAL_TLS,
   REFUSAL_TOO_SLOW,
@@ -47,18 +47,31 @@ typedef enum Refusal {
 } Refusal;
 
 static const struct {
-  const char *reason;
-  const char *sentence; /* for the log; NULL: nothing to be done about it */
-} refusals[N_REFUSALS] = {
-    [REFUSAL_NO_CREDENTIALS] = {"no_credentials", "no name and password, and no token, came with it"},
-    [REFUSAL_WRONG_CREDENTIALS] = {"wrong_credentials", "its password or token is not one of 'service.http_users'"},
-    [REFUSAL_TOO_MANY_TRIES] = {"too_many_tries", "too many wrong passwords came before, one a second is tried"},
-    [REFUSAL_BAD_REQUEST] = {"bad_request", NULL},
-    [REFUSAL_OTHER_HOST] = {"other_host", "it asks for another host: by a web page, or a proxy that keeps its 'Host:'"},
-    [REFUSAL_TLS] = {"tls", "no TLS connection came about: it does not trust our certificate, or speaks no TLS 1.2"},
+  const char *reason; /* in the metric */
+  const char *logged; /* NULL: nothing to be done about it */
+  guint status;       /* of the answer; 0: the connection ends without one */
+  const char *headers;
+  const char *answer;
+} refusals[] = {
+    [REFUSAL_NONE] = {NULL},
+    [REFUSAL_NO_CREDENTIALS] = {"no_credentials", "no name and password, and no token, came with it", 401, "",
+                                "say who asks, by name and password or by a token"},
+    [REFUSAL_WRONG_CREDENTIALS] = {"wrong_credentials", "its password or token is not one of 'service.http_users'", 401,
+                                   "", "this password or token is not known here"},
+    [REFUSAL_TOO_MANY_TRIES] = {"too_many_tries", "too many wrong passwords came before, one a second is tried", 429,
+                                "Retry-After: 1\r\n",
+                                "too many passwords that are not known here: one a second is tried, this one was not"},
+    [REFUSAL_BAD_REQUEST] = {"bad_request", NULL, 400, "", "this is no request of HTTP/1.1"},
+    [REFUSAL_LONG_HEAD] = {"bad_request", NULL, 431, "", "the head of the request is longer than 8 KiB"},
+    [REFUSAL_METHOD] = {"bad_request", NULL, 405, "Allow: GET, HEAD\r\n", "only GET and HEAD"},
+    [REFUSAL_OTHER_HOST] = {"other_host", "it asks for another host: by a web page, or a proxy that keeps its 'Host:'",
+                            421, "", "this is another host: ask by 'localhost', an address, or this host's own name"},
+    [REFUSAL_TLS] = {"tls", "no TLS connection came about: it does not trust our certificate, or speaks no TLS 1.2",
+                     400, "", "this port speaks TLS: ask by https://"},
     [REFUSAL_TOO_SLOW] = {"too_slow", NULL},
     [REFUSAL_DISPLACED] = {"displaced", NULL},
 };
+G_STATIC_ASSERT(G_N_ELEMENTS(refusals) == N_REFUSALS);
 
 typedef enum ConnectionState {
   CONNECTION_FREE,
@@ -70,7 +83,7 @@ typedef enum ConnectionState {
 typedef struct Connection {
   ConnectionState state;
   int fd;
-  TidePlace place;
+  TideEvictionSlot slot;
   TideTlsSession *tls; /* owned; NULL: plain */
   short events;        /* what it waits for */
   gint64 deadline_us;
@@ -167,27 +180,19 @@ close_connection(Connection *it)
 }
 
 static void
-log_refusal(TideHttpServer *server, const Connection *it, Refusal refusal, gint64 now_us)
+count_refusal(TideHttpServer *server, const Connection *it, Refusal refusal, gint64 now_us)
 {
   guint64 suppressed;
-  if (refusals[refusal].sentence == NULL ||
+  tide_counter_inc(server->refused[refusal]);
+  if (refusals[refusal].logged == NULL ||
       !tide_log_limit_pass(&server->refusal_limit[refusal], now_us, LOG_INTERVAL_US, &suppressed))
     return;
   char peer[INET6_ADDRSTRLEN] = "this host";
   if (!IN6_IS_ADDR_UNSPECIFIED(&it->peer))
     (void)inet_ntop(AF_INET6, &it->peer, peer, sizeof peer);
   const char *text = g_str_has_prefix(peer, "::ffff:") ? peer + strlen("::ffff:") : peer;
-  tide_log(TIDE_LOG_NOTICE, "http-refused", "refused an HTTP request from '%s': %s%s", text, refusals[refusal].sentence,
+  tide_log(TIDE_LOG_NOTICE, "http-refused", "refused an HTTP request from '%s': %s%s", text, refusals[refusal].logged,
            tide_log_suppressed(suppressed, "requests").text);
-}
-
-static void
-count_refusal(TideHttpServer *server, const Connection *it, Refusal refusal, gint64 now_us)
-{
-  if (refusal == REFUSAL_NONE)
-    return;
-  tide_counter_inc(server->refused[refusal]);
-  log_refusal(server, it, refusal, now_us);
 }
 
 /* ---- bytes ---- */
@@ -215,50 +220,36 @@ send_bytes(Connection *it, const void *bytes, gsize len)
 
 /* ---- an answer ---- */
 
-static const char *
-status_words(guint status)
-{
-  switch (status) {
-  case 200:
-    return "OK";
-  case 400:
-    return "Bad Request";
-  case 401:
-    return "Unauthorized";
-  case 404:
-    return "Not Found";
-  case 405:
-    return "Method Not Allowed";
-  case 421:
-    return "Misdirected Request";
-  case 429:
-    return "Too Many Requests";
-  case 431:
-    return "Request Header Fields Too Large";
-  case 503:
-    return "Service Unavailable";
-  default:
-    return "Answer";
-  }
-}
-
-static void
-append_date(GString *answer)
-{
-  char date[64];
-  time_t now = time(NULL);
-  struct tm parts;
-  if (gmtime_r(&now, &parts) != NULL && strftime(date, sizeof date, "%a, %d %b %Y %H:%M:%S GMT", &parts) > 0)
-    g_string_append_printf(answer, "Date: %s\r\n", date);
-}
+static const struct {
+  guint status;
+  const char *words;
+} status_words[] = {
+    {200, "OK"},
+    {400, "Bad Request"},
+    {401, "Unauthorized"},
+    {404, "Not Found"},
+    {405, "Method Not Allowed"},
+    {421, "Misdirected Request"},
+    {429, "Too Many Requests"},
+    {431, "Request Header Fields Too Large"},
+    {503, "Service Unavailable"},
+};
 
 /* @page: (transfer full). @headers: with their line ends. */
 static GString *
 write_answer(TideHttpPage page, const char *headers)
 {
+  const char *words = "Answer";
+  for (gsize i = 0; i < G_N_ELEMENTS(status_words); i++)
+    if (status_words[i].status == page.status)
+      words = status_words[i].words;
   GString *answer = g_string_new(NULL);
-  g_string_append_printf(answer, "HTTP/1.1 %u %s\r\n", page.status, status_words(page.status));
-  append_date(answer);
+  g_string_append_printf(answer, "HTTP/1.1 %u %s\r\n", page.status, words);
+  char date[64];
+  time_t now = time(NULL);
+  struct tm parts;
+  if (gmtime_r(&now, &parts) != NULL && strftime(date, sizeof date, "%a, %d %b %Y %H:%M:%S GMT", &parts) > 0)
+    g_string_append_printf(answer, "Date: %s\r\n", date);
   g_string_append_printf(answer,
                          "Content-Type: %s\r\nCache-Control: no-store\r\nContent-Length: %" G_GSIZE_FORMAT
                          "\r\nConnection: close\r\n%s%s\r\n",
@@ -269,54 +260,36 @@ write_answer(TideHttpPage page, const char *headers)
 }
 
 static GString *
-write_refusal(guint status, const char *headers, const char *sentence)
+write_refusal(const TideHttpServer *server, Refusal refusal)
 {
-  TideHttpPage page = {status, TEXT_PLAIN, g_strconcat(sentence, "\n", NULL)};
-  return write_answer(page, headers);
+  guint status = refusals[refusal].status;
+  g_autofree char *challenge = status == 401 ? tide_access_list_challenge(server->list) : NULL;
+  TideHttpPage page = {status, "text/plain; charset=utf-8", g_strconcat(refusals[refusal].answer, "\n", NULL)};
+  return write_answer(page, challenge != NULL ? challenge : refusals[refusal].headers);
 }
 
-/* NULL for who may ask. (transfer full) (nullable) */
-static GString *
-refuse_stranger(TideHttpServer *server, TideBytes authorization, gint64 now_us, Refusal *ret_refusal)
+/* @bytes: a whole head. */
+static Refusal
+judge_request(TideHttpServer *server, TideBytes bytes, gint64 now_us, TideRequestHead *ret_head)
 {
-  g_autofree char *challenge = server->list != NULL ? tide_access_list_challenge(server->list) : NULL;
-  switch (server->list != NULL ? tide_access_list_judge(server->list, authorization, now_us) : TIDE_ACCESS_GRANTED) {
-  case TIDE_ACCESS_GRANTED:
-    return NULL;
-  case TIDE_ACCESS_MISSING:
-    *ret_refusal = REFUSAL_NO_CREDENTIALS;
-    return write_refusal(401, challenge, "say who asks, by name and password or by a token");
-  case TIDE_ACCESS_WRONG:
-    *ret_refusal = REFUSAL_WRONG_CREDENTIALS;
-    return write_refusal(401, challenge, "this password or token is not known here");
-  case TIDE_ACCESS_TOO_OFTEN:
-    *ret_refusal = REFUSAL_TOO_MANY_TRIES;
-    return write_refusal(429, "Retry-After: 1\r\n",
-                         "too many passwords that are not known here: one a second is tried, this one was not");
-  }
-  g_assert_not_reached();
-}
-
-/* To a whole head. (transfer full) */
-static GString *
-answer_request(TideHttpServer *server, TideBytes bytes, gint64 now_us, Refusal *ret_refusal)
-{
-  TideRequestHead head;
-  *ret_refusal = REFUSAL_BAD_REQUEST;
-  if (!tide_request_head_parse(bytes, &head))
-    return write_refusal(400, "", "this is no request of HTTP/1.1");
-  if (server->only_local_names && head.host.data != NULL && !tide_request_host_is_local(head.host)) {
-    *ret_refusal = REFUSAL_OTHER_HOST;
-    return write_refusal(421, "", "this is another host: ask by 'localhost', an address, or this host's own name");
-  }
-  GString *answer = refuse_stranger(server, head.authorization, now_us, ret_refusal);
-  if (answer != NULL)
-    return answer;
-  if (!tide_bytes_equal(head.method, TIDE_BYTES_LITERAL("HEAD")) &&
-      !tide_bytes_equal(head.method, TIDE_BYTES_LITERAL("GET")))
-    return write_refusal(405, "Allow: GET, HEAD\r\n", "only GET and HEAD");
-  *ret_refusal = REFUSAL_NONE;
-  return write_answer(server->render(server->data, head.path), "");
+  static const Refusal refusal_of[] = {
+      [TIDE_ACCESS_GRANTED] = REFUSAL_NONE,
+      [TIDE_ACCESS_MISSING] = REFUSAL_NO_CREDENTIALS,
+      [TIDE_ACCESS_WRONG] = REFUSAL_WRONG_CREDENTIALS,
+      [TIDE_ACCESS_TOO_OFTEN] = REFUSAL_TOO_MANY_TRIES,
+  };
+  if (!tide_request_head_parse(bytes, ret_head))
+    return REFUSAL_BAD_REQUEST;
+  if (server->only_local_names && ret_head->host.data != NULL && !tide_request_host_is_local(ret_head->host))
+    return REFUSAL_OTHER_HOST;
+  TideAccess access = TIDE_ACCESS_GRANTED;
+  if (server->list != NULL)
+    access = tide_access_list_judge(server->list, ret_head->authorization, now_us);
+  if (access != TIDE_ACCESS_GRANTED)
+    return refusal_of[access];
+  gboolean is_known_method = tide_bytes_equal(ret_head->method, TIDE_BYTES_LITERAL("HEAD")) ||
+                             tide_bytes_equal(ret_head->method, TIDE_BYTES_LITERAL("GET"));
+  return is_known_method ? REFUSAL_NONE : REFUSAL_METHOD;
 }
 
 /* ---- a connection's steps; FALSE when it is over ---- */
@@ -359,14 +332,6 @@ begin_answer(Connection *it, GString *answer, gint64 now_us)
   return step_writing(it, now_us);
 }
 
-/* A browser or a scraper that was not told of TLS reads why. */
-static gboolean
-explain_tls(Connection *it, gint64 now_us)
-{
-  g_clear_pointer(&it->tls, tide_tls_session_free);
-  return begin_answer(it, write_refusal(400, "", "this port speaks TLS: ask by https://"), now_us);
-}
-
 static gboolean
 end_reading(TideHttpServer *server, Connection *it, gssize n, gint64 now_us)
 {
@@ -375,27 +340,31 @@ end_reading(TideHttpServer *server, Connection *it, gssize n, gint64 now_us)
   if (it->tls == NULL || tide_tls_session_is_safe(it->tls))
     return FALSE;
   count_refusal(server, it, REFUSAL_TLS, now_us);
-  return tide_tls_session_met_http(it->tls) && explain_tls(it, now_us);
+  if (!tide_tls_session_met_http(it->tls))
+    return FALSE;
+  /* A browser or a scraper that was not told of TLS reads why. */
+  g_clear_pointer(&it->tls, tide_tls_session_free);
+  return begin_answer(it, write_refusal(server, REFUSAL_TLS), now_us);
 }
 
 static gboolean
 step_reading(TideHttpServer *server, Connection *it, gint64 now_us)
 {
-  while (it->head_len < sizeof it->head) {
+  Refusal refusal = REFUSAL_LONG_HEAD;
+  TideRequestHead head;
+  for (gsize len = 0; len == 0 && it->head_len < sizeof it->head;) {
     gssize n = receive(it, it->head + it->head_len, sizeof it->head - it->head_len);
     if (n <= 0)
       return end_reading(server, it, n, now_us);
     it->head_len += (gsize)n;
-    gsize len = tide_request_head_len(tide_bytes(it->head, it->head_len));
-    if (len == 0)
-      continue;
-    Refusal refusal = REFUSAL_NONE;
-    GString *answer = answer_request(server, tide_bytes(it->head, len), now_us, &refusal);
-    count_refusal(server, it, refusal, now_us);
-    return begin_answer(it, answer, now_us);
+    len = tide_request_head_len(tide_bytes(it->head, it->head_len));
+    if (len > 0)
+      refusal = judge_request(server, tide_bytes(it->head, len), now_us, &head);
   }
-  count_refusal(server, it, REFUSAL_BAD_REQUEST, now_us);
-  return begin_answer(it, write_refusal(431, "", "the head of the request is longer than 8 KiB"), now_us);
+  if (refusal == REFUSAL_NONE)
+    return begin_answer(it, write_answer(server->render(server->data, head.path), ""), now_us);
+  count_refusal(server, it, refusal, now_us);
+  return begin_answer(it, write_refusal(server, refusal), now_us);
 }
 
 static gboolean
@@ -414,35 +383,22 @@ step(TideHttpServer *server, Connection *it, gint64 now_us)
   return TRUE;
 }
 
-/* ---- places ---- */
+/* ---- newcomers ---- */
 
-/* Whose connection goes for one of @network; NULL: there are none. */
+/* Closes the connection that goes for one of @network, and returns its slot; NULL: there are none. */
 static Connection *
-find_displaced(TideHttpServer *server, guint64 network)
+evict(TideHttpServer *server, guint64 network, gint64 now_us)
 {
-  TidePlace places[TIDE_HTTP_MAX_CONNECTIONS];
+  TideEvictionSlot slots[TIDE_HTTP_MAX_CONNECTIONS];
   for (guint i = 0; i < TIDE_HTTP_MAX_CONNECTIONS; i++)
-    places[i] = server->connections[i].place;
-  guint chosen = tide_place_to_give_up(places, TIDE_HTTP_MAX_CONNECTIONS, network);
-  return chosen < TIDE_HTTP_MAX_CONNECTIONS ? &server->connections[chosen] : NULL;
-}
-
-static void
-displace(TideHttpServer *server, Connection *it, gint64 now_us)
-{
+    slots[i] = server->connections[i].slot;
+  guint chosen = tide_eviction_choose(slots, TIDE_HTTP_MAX_CONNECTIONS, network);
+  if (chosen == TIDE_HTTP_MAX_CONNECTIONS)
+    return NULL;
+  Connection *it = &server->connections[chosen];
   if (it->state != CONNECTION_LINGERING)
     count_refusal(server, it, REFUSAL_DISPLACED, now_us);
   close_connection(it);
-}
-
-static Connection *
-find_place(TideHttpServer *server, guint64 network, gint64 now_us)
-{
-  for (guint i = 0; i < TIDE_HTTP_MAX_CONNECTIONS; i++)
-    if (server->connections[i].state == CONNECTION_FREE)
-      return &server->connections[i];
-  Connection *it = find_displaced(server, network);
-  displace(server, it, now_us);
   return it;
 }
 
@@ -461,30 +417,22 @@ address_of_peer(const struct sockaddr_storage *from)
 }
 
 static void
-take_place(TideHttpServer *server, int fd, struct in6_addr peer, gint64 now_us)
+take_slot(TideHttpServer *server, int fd, struct in6_addr peer, gint64 now_us)
 {
-  guint64 network = tide_place_network(&peer);
-  Connection *it = find_place(server, network, now_us);
+  guint64 network = tide_eviction_network(&peer);
+  Connection *it = NULL;
+  for (guint i = 0; i < TIDE_HTTP_MAX_CONNECTIONS && it == NULL; i++)
+    if (server->connections[i].state == CONNECTION_FREE)
+      it = &server->connections[i];
+  if (it == NULL)
+    it = evict(server, network, now_us);
   it->fd = fd;
   it->peer = peer;
-  it->place = (TidePlace){.number = ++server->n_accepted, .network = network};
+  it->slot = (TideEvictionSlot){.number = ++server->n_accepted, .network = network};
   it->deadline_us = now_us + server->exchange_us;
   it->events = POLLIN;
   it->tls = server->tls != NULL ? tide_tls_session_new(server->tls, fd) : NULL;
   it->state = CONNECTION_READING;
-}
-
-/* Where no descriptor is left, that of another connection is taken, or waited for. */
-static void
-make_room(TideHttpServer *server, gint64 now_us)
-{
-  if (errno != EMFILE && errno != ENFILE && errno != ENOMEM && errno != ENOBUFS)
-    return;
-  Connection *it = find_displaced(server, TIDE_PLACE_NO_NETWORK);
-  if (it != NULL)
-    displace(server, it, now_us);
-  else
-    server->accept_us = now_us + ACCEPT_PAUSE_US;
 }
 
 static void
@@ -495,12 +443,16 @@ accept_some(TideHttpServer *server, gint64 now_us)
     struct sockaddr_storage from = {0};
     socklen_t from_bytes = sizeof from;
     int fd = accept4(server->listener.fd, (struct sockaddr *)&from, &from_bytes, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd < 0) {
-      if (i == 0) /* else nobody may be waiting: descriptors are asked for first */
-        make_room(server, now_us);
-      return;
+    if (fd >= 0) {
+      take_slot(server, fd, address_of_peer(&from), now_us);
+      continue;
     }
-    take_place(server, fd, address_of_peer(&from), now_us);
+    /* Where no descriptor is left, that of another connection is taken, or waited for. After the first, nobody may be
+     * waiting: descriptors are asked for first. */
+    gboolean is_short = errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS;
+    if (i == 0 && is_short && evict(server, TIDE_EVICTION_NO_NETWORK, now_us) == NULL)
+      server->accept_us = now_us + ACCEPT_PAUSE_US;
+    return;
   }
 }
 
@@ -559,29 +511,6 @@ run_server(gpointer data)
   }
 }
 
-static void
-register_metrics(TideHttpServer *server, TideMetrics *metrics)
-{
-  for (guint i = REFUSAL_NONE + 1; i < N_REFUSALS; i++) {
-    g_autofree char *label = tide_metrics_label("reason", refusals[i].reason);
-    server->refused[i] = tide_metrics_counter(metrics, "tidemark_http_requests_refused_total",
-                                              "Requests for these pages that were refused", label);
-  }
-  server->certificate_end = tide_metrics_gauge_unknown(metrics, "tidemark_http_certificate_end_timestamp_seconds",
-                                                       "When the certificate of these pages ends; with TLS only", NULL);
-  show_certificate_end(server);
-}
-
-/* Where anybody on this host may ask, without TLS, a browser on it would do so for any web page. */
-static gboolean
-needs_local_names(const TideHttpServerOptions *options)
-{
-  TideListenAddress address;
-  return options->users == NULL && options->tls == NULL &&
-         tide_listen_address_parse(options->listen.text, &address, NULL) && address.address.ss_family != AF_UNIX &&
-         tide_listen_address_is_local(&address);
-}
-
 static gboolean
 set_up(TideHttpServer *server, const TideHttpServerOptions *options, GError **error)
 {
@@ -594,9 +523,8 @@ set_up(TideHttpServer *server, const TideHttpServerOptions *options, GError **er
   server->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (server->stop_fd >= 0)
     return TRUE;
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_UNAVAILABLE, "cannot serve HTTP on '%s': %s", options->listen.text,
-              g_strerror(errno));
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_UNAVAILABLE, "cannot serve HTTP on '%s': %s", options->listen.text,
+                   g_strerror(errno));
 }
 
 gboolean
@@ -609,15 +537,27 @@ tide_http_server_start(const TideHttpServerOptions *options, TideHttpServer **re
   server->render = options->render;
   server->data = options->data;
   server->exchange_us = options->exchange_us != 0 ? options->exchange_us : EXCHANGE_US;
-  server->only_local_names = needs_local_names(options);
+  /* Where anybody on this host may ask, without TLS, a browser on it would do so for any web page. */
+  TideListenAddress address;
+  server->only_local_names = options->users == NULL && options->tls == NULL &&
+                             tide_listen_address_parse(options->listen.text, &address, NULL) &&
+                             address.address.ss_family != AF_UNIX && tide_listen_address_is_local(&address);
+  *ret_server = NULL;
   if (!set_up(server, options, error))
     return FALSE;
-  if (server->listener.fd >= 0) {
-    register_metrics(server, options->metrics);
-    server->thread = tide_thread_start("tide-http", run_server, server);
-    *ret_server = g_steal_pointer(&server);
-  } else
-    *ret_server = NULL;
+  if (server->listener.fd < 0)
+    return TRUE;
+  for (guint i = REFUSAL_NONE + 1; i < N_REFUSALS; i++) {
+    g_autofree char *label = tide_metrics_label("reason", refusals[i].reason);
+    server->refused[i] = tide_metrics_counter(options->metrics, "tidemark_http_requests_refused_total",
+                                              "Requests for these pages that were refused", label);
+  }
+  server->certificate_end =
+      tide_metrics_gauge_unknown(options->metrics, "tidemark_http_certificate_end_timestamp_seconds",
+                                 "When the certificate of these pages ends; with TLS only", NULL);
+  show_certificate_end(server);
+  server->thread = tide_thread_start("tide-http", run_server, server);
+  *ret_server = g_steal_pointer(&server);
   return TRUE;
 }
 

@@ -1,9 +1,9 @@
 /* The HTTP server: one thread that takes connections, reads a request of each, and answers it.
  *
  * What a slow or hostile client can cost is bounded: 16 connections, each for 10 s in all, TLS handshake and answer
- * with it, and 8 KiB of request. Whoever comes when all places or descriptors are taken gets the place of another
- * (places.h), so that nobody is kept out by those who only sit there. Only GET and HEAD, no bodies, and the connection
- * is closed after the answer. */
+ * with it, and 8 KiB of request. Whoever comes when all connections or descriptors are taken gets that of another
+ * (eviction.h), so that nobody is kept out by those who only sit there. Only GET and HEAD, no bodies, and the
+ * connection is closed after the answer. */
 #pragma once
 
 #include "http/listen_socket.h"
@@ -24,7 +24,7 @@ typedef struct TideHttpPage {
 } TideHttpPage;
 
 typedef struct TideHttpServerOptions {
-  TideListenWish listen;         /* its texts are used during the start only */
+  TideListenRequest listen;      /* its texts are used during the start only */
   const TideTlsSettings *tls;    /* (nullable): borrowed; NULL: no TLS */
   const TideSecretSource *users; /* (nullable): borrowed; NULL: everybody may ask */
   TideMetrics *metrics;          /* borrowed */

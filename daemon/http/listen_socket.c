@@ -18,15 +18,14 @@
 #define LOCK_PAUSE_US (10 * TIDE_US_PER_MS)
 
 static gboolean
-refuse(const TideListenWish *wish, TideErrorCode code, const char *reason, const char *remedy, GError **error)
+refuse(const TideListenRequest *request, TideErrorCode code, const char *reason, const char *remedy, GError **error)
 {
-  g_set_error(error, TIDE_ERROR, (gint)code, "cannot serve HTTP on '%s': %s; %s '%s'", wish->text, reason, remedy,
-              wish->option != NULL ? wish->option : "the address");
-  return FALSE;
+  return tide_fail(error, code, "cannot serve HTTP on '%s': %s; %s '%s'", request->text, reason, remedy,
+                   request->option != NULL ? request->option : "the address");
 }
 
 static gboolean
-refuse_errno(const TideListenWish *wish, int error_number, GError **error)
+refuse_port(const TideListenRequest *request, int error_number, GError **error)
 {
   const char *remedy = "choose another address for";
   if (error_number == EADDRINUSE)
@@ -35,24 +34,24 @@ refuse_errno(const TideListenWish *wish, int error_number, GError **error)
     remedy = "ports below 1024 need a privilege; choose a higher one in";
   else if (error_number == EADDRNOTAVAIL)
     remedy = "no interface of this host has that address; correct";
-  return refuse(wish, error_number == EADDRINUSE ? TIDE_ERROR_IN_USE : TIDE_ERROR_UNAVAILABLE, g_strerror(error_number),
-                remedy, error);
+  return refuse(request, error_number == EADDRINUSE ? TIDE_ERROR_IN_USE : TIDE_ERROR_UNAVAILABLE,
+                g_strerror(error_number), remedy, error);
 }
 
 static gboolean
-refuse_path(const TideListenWish *wish, int error_number, GError **error)
+refuse_path(const TideListenRequest *request, int error_number, GError **error)
 {
   const char *remedy = "choose another path for";
   if (error_number == ENOENT)
     remedy = "make its directory (a unit has 'RuntimeDirectory='), or choose another path for";
   else if (error_number == EACCES || error_number == EPERM || error_number == EROFS)
     remedy = "let this user write in its directory, or choose another path for";
-  return refuse(wish, TIDE_ERROR_UNAVAILABLE, g_strerror(error_number), remedy, error);
+  return refuse(request, TIDE_ERROR_UNAVAILABLE, g_strerror(error_number), remedy, error);
 }
 
-/* -1 with errno, after @fd was closed. */
+/* -1, for its caller to return. */
 static int
-give_up(int fd)
+close_keeping_errno(int fd)
 {
   int error_number = errno;
   close(fd);
@@ -79,7 +78,7 @@ listen_on(const TideListenAddress *address)
   if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
       bind(fd, plain(address), address->address_bytes) == 0 && listen(fd, BACKLOG) == 0)
     return fd;
-  return give_up(fd);
+  return close_keeping_errno(fd);
 }
 
 guint16
@@ -115,18 +114,18 @@ is_deserted(const TideListenAddress *address)
 
 /* FALSE where something is at the path that is not ours to remove. @ret_is_there: what may be removed is there */
 static gboolean
-look_at_path(const TideListenWish *wish, const TideListenAddress *address, gboolean *ret_is_there, GError **error)
+look_at_path(const TideListenRequest *request, const TideListenAddress *address, gboolean *ret_is_there, GError **error)
 {
   struct stat info;
   *ret_is_there = lstat(path_of(address), &info) == 0;
   if (!*ret_is_there)
-    return errno == ENOENT || refuse_path(wish, errno, error);
+    return errno == ENOENT || refuse_path(request, errno, error);
   if (!S_ISSOCK(info.st_mode))
-    return refuse(wish, TIDE_ERROR_UNAVAILABLE, "what is there is no socket, and is left as it is",
+    return refuse(request, TIDE_ERROR_UNAVAILABLE, "what is there is no socket, and is left as it is",
                   "choose another path for", error);
   if (!is_deserted(address))
-    return refuse(wish, TIDE_ERROR_IN_USE, "another process listens there", "stop that one, or choose another path for",
-                  error);
+    return refuse(request, TIDE_ERROR_IN_USE, "another process listens there",
+                  "stop that one, or choose another path for", error);
   return TRUE;
 }
 
@@ -138,14 +137,14 @@ bind_path(const TideListenAddress *address, mode_t mode)
   if (fd < 0)
     return -1;
   if (fchmod(fd, mode) != 0 || bind(fd, plain(address), address->address_bytes) != 0)
-    return give_up(fd);
+    return close_keeping_errno(fd);
   /* The umask had its say before. Never through a link that another has put there meanwhile. */
   if (fchmodat(AT_FDCWD, path_of(address), mode, AT_SYMLINK_NOFOLLOW) == 0 && listen(fd, BACKLOG) == 0)
     return fd;
   int error_number = errno;
   unlink(path_of(address));
   errno = error_number;
-  return give_up(fd);
+  return close_keeping_errno(fd);
 }
 
 /* Until two starts have looked one after the other. No file is left behind for it: it is the directory's. -1 with
@@ -157,7 +156,7 @@ lock_directory(const TideListenAddress *address)
   int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   for (gint64 give_up_us = tide_now_us() + LOCK_US; fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0;) {
     if ((errno != EWOULDBLOCK && errno != EINTR) || tide_now_us() >= give_up_us)
-      return give_up(fd);
+      return close_keeping_errno(fd);
     g_usleep(LOCK_PAUSE_US);
   }
   return fd;
@@ -165,18 +164,18 @@ lock_directory(const TideListenAddress *address)
 
 /* With the directory locked. */
 static gboolean
-open_locked_path(const TideListenWish *wish, const TideListenAddress *address, TideListenSocket *listener,
+open_locked_path(const TideListenRequest *request, const TideListenAddress *address, TideListenSocket *listener,
                  GError **error)
 {
   struct stat info;
   gboolean is_there;
-  if (!look_at_path(wish, address, &is_there, error))
+  if (!look_at_path(request, address, &is_there, error))
     return FALSE;
   if (is_there && unlink(path_of(address)) != 0)
-    return refuse_path(wish, errno, error);
-  listener->fd = bind_path(address, wish->mode);
+    return refuse_path(request, errno, error);
+  listener->fd = bind_path(address, request->mode);
   if (listener->fd < 0)
-    return refuse_path(wish, errno, error);
+    return refuse_path(request, errno, error);
   listener->path = g_strdup(path_of(address));
   if (lstat(listener->path, &info) == 0) {
     listener->device = info.st_dev;
@@ -186,12 +185,13 @@ open_locked_path(const TideListenWish *wish, const TideListenAddress *address, T
 }
 
 static gboolean
-open_path(const TideListenWish *wish, const TideListenAddress *address, TideListenSocket *listener, GError **error)
+open_path(const TideListenRequest *request, const TideListenAddress *address, TideListenSocket *listener,
+          GError **error)
 {
   int lock_fd = lock_directory(address);
   if (lock_fd < 0)
-    return refuse_path(wish, errno, error);
-  gboolean is_open = open_locked_path(wish, address, listener, error);
+    return refuse_path(request, errno, error);
+  gboolean is_open = open_locked_path(request, address, listener, error);
   close(lock_fd);
   return is_open;
 }
@@ -199,35 +199,36 @@ open_path(const TideListenWish *wish, const TideListenAddress *address, TideList
 /* ---- both ---- */
 
 static gboolean
-parse_address(const TideListenWish *wish, TideListenAddress *ret_address, GError **error)
+parse_address(const TideListenRequest *request, TideListenAddress *ret_address, GError **error)
 {
-  if (tide_listen_address_parse(wish->text, ret_address, error))
+  if (tide_listen_address_parse(request->text, ret_address, error))
     return TRUE;
-  if (wish->option != NULL)
-    g_prefix_error(error, "'%s': ", wish->option);
+  if (request->option != NULL)
+    g_prefix_error(error, "'%s': ", request->option);
   return FALSE;
 }
 
 static gboolean
-open_address(const TideListenWish *wish, const TideListenAddress *address, TideListenSocket *ret_socket, GError **error)
+open_address(const TideListenRequest *request, const TideListenAddress *address, TideListenSocket *ret_socket,
+             GError **error)
 {
   TideListenSocket listener = {.fd = -1};
-  if (address->address.ss_family == AF_UNIX && !open_path(wish, address, &listener, error))
+  if (address->address.ss_family == AF_UNIX && !open_path(request, address, &listener, error))
     return FALSE;
   if (address->address.ss_family != AF_UNIX && (listener.fd = listen_on(address)) < 0)
-    return refuse_errno(wish, errno, error);
+    return refuse_port(request, errno, error);
   *ret_socket = listener;
   return TRUE;
 }
 
 gboolean
-tide_listen_socket_open(const TideListenWish *wish, TideListenSocket *ret_socket, GError **error)
+tide_listen_socket_open(const TideListenRequest *request, TideListenSocket *ret_socket, GError **error)
 {
   TideListenAddress address;
-  if (!parse_address(wish, &address, error))
+  if (!parse_address(request, &address, error))
     return FALSE;
   *ret_socket = (TideListenSocket){.fd = -1};
-  if (address.is_off || open_address(wish, &address, ret_socket, error))
+  if (address.is_off || open_address(request, &address, ret_socket, error))
     return TRUE;
   if (error != NULL && g_error_matches(*error, TIDE_ERROR, TIDE_ERROR_IN_USE))
     (*error)->code = TIDE_ERROR_UNAVAILABLE;
@@ -248,20 +249,20 @@ tide_listen_socket_close(TideListenSocket *listener)
 }
 
 gboolean
-tide_listen_socket_try(const TideListenWish *wish, GError **error)
+tide_listen_socket_try(const TideListenRequest *request, GError **error)
 {
   TideListenAddress address;
   gboolean is_there = FALSE;
-  if (!parse_address(wish, &address, error))
+  if (!parse_address(request, &address, error))
     return FALSE;
   if (address.is_off)
     return TRUE;
-  if (address.address.ss_family == AF_UNIX && !look_at_path(wish, &address, &is_there, error))
+  if (address.address.ss_family == AF_UNIX && !look_at_path(request, &address, &is_there, error))
     return FALSE;
   if (is_there)
     return TRUE; /* deserted: a start would replace it */
   TideListenSocket listener;
-  if (!open_address(wish, &address, &listener, error))
+  if (!open_address(request, &address, &listener, error))
     return FALSE;
   tide_listen_socket_close(&listener);
   return TRUE;

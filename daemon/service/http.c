@@ -84,17 +84,17 @@ render_page(gpointer data, TideBytes path)
   return (TideHttpPage){404, TEXT_PLAIN, g_strdup("not found; there are / /metrics /status /healthz /readyz\n")};
 }
 
-static TideListenWish
-wish_of(const TideServiceConfig *config)
+static TideListenRequest
+request_of(const TideServiceConfig *config)
 {
-  return (TideListenWish){.text = config->http_listen, .option = "service.http", .mode = config->http_socket_mode};
+  return (TideListenRequest){.text = config->http_listen, .option = "service.http", .mode = config->http_socket_mode};
 }
 
 gboolean
 tide_http_try(const TideServiceConfig *config, GError **error)
 {
-  TideListenWish wish = wish_of(config);
-  return tide_listen_socket_try(&wish, error);
+  TideListenRequest request = request_of(config);
+  return tide_listen_socket_try(&request, error);
 }
 
 gboolean
@@ -108,7 +108,7 @@ tide_http_start(const TideHttpOptions *options, TideHttp **ret_http, GError **er
   http->ready = options->ready;
   http->healthy = options->healthy;
   http->data = options->data;
-  TideHttpServerOptions server = {.listen = wish_of(config),
+  TideHttpServerOptions server = {.listen = request_of(config),
                                   .tls = config->http_tls.certificate != NULL ? &config->http_tls : NULL,
                                   .users = tide_secret_source_is_set(&config->http_users) ? &config->http_users : NULL,
                                   .metrics = options->metrics,

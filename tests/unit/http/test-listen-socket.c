@@ -36,19 +36,19 @@ teardown(Fixture *fixture, gconstpointer data)
   g_free(fixture->text);
 }
 
-static TideListenWish
-wish_of(const Fixture *fixture, mode_t mode)
+static TideListenRequest
+request_of(const Fixture *fixture, mode_t mode)
 {
-  return (TideListenWish){.text = fixture->text, .option = "service.http", .mode = mode};
+  return (TideListenRequest){.text = fixture->text, .option = "service.http", .mode = mode};
 }
 
 static TideListenSocket
 open_socket(const Fixture *fixture, mode_t mode)
 {
-  TideListenWish wish = wish_of(fixture, mode);
+  TideListenRequest request = request_of(fixture, mode);
   TideListenSocket listener;
   g_autoptr(GError) error = NULL;
-  g_assert_true(tide_listen_socket_open(&wish, &listener, &error));
+  g_assert_true(tide_listen_socket_open(&request, &listener, &error));
   g_assert_no_error(error);
   g_assert_cmpint(listener.fd, >=, 0);
   return listener;
@@ -93,8 +93,8 @@ static void
 test_a_deserted_one_is_replaced(Fixture *fixture, gconstpointer data)
 {
   leave_socket(fixture);
-  TideListenWish wish = wish_of(fixture, 0660);
-  g_assert_true(tide_listen_socket_try(&wish, NULL));
+  TideListenRequest request = request_of(fixture, 0660);
+  g_assert_true(tide_listen_socket_try(&request, NULL));
   g_assert_true(g_file_test(fixture->path, G_FILE_TEST_EXISTS)); /* a try changes nothing */
   TideListenSocket listener = open_socket(fixture, 0660);
   tide_listen_socket_close(&listener);
@@ -103,14 +103,14 @@ test_a_deserted_one_is_replaced(Fixture *fixture, gconstpointer data)
 static void
 assert_refused(const Fixture *fixture, int start_code, int try_code, const char *message)
 {
-  TideListenWish wish = wish_of(fixture, 0660);
+  TideListenRequest request = request_of(fixture, 0660);
   TideListenSocket listener;
   g_autoptr(GError) error = NULL, try_error = NULL;
-  g_assert_false(tide_listen_socket_open(&wish, &listener, &error));
+  g_assert_false(tide_listen_socket_open(&request, &listener, &error));
   g_assert_error(error, TIDE_ERROR, start_code);
   g_assert_nonnull(strstr(error->message, message));
   g_assert_nonnull(strstr(error->message, "'service.http'"));
-  g_assert_false(tide_listen_socket_try(&wish, &try_error));
+  g_assert_false(tide_listen_socket_try(&request, &try_error));
   g_assert_error(try_error, TIDE_ERROR, try_code);
   g_assert_cmpstr(try_error->message, ==, error->message);
 }
@@ -213,12 +213,12 @@ test_a_link_is_not_followed(Fixture *fixture, gconstpointer data)
 {
   g_autofree char *target = target_of(fixture);
   g_assert_true(g_file_set_contents_full(target, "precious", -1, G_FILE_SET_CONTENTS_NONE, 0600, NULL));
-  TideListenWish wish = wish_of(fixture, 0666);
+  TideListenRequest request = request_of(fixture, 0666);
   TideListenSocket listener;
   g_autoptr(GError) error = NULL;
   meddled = fixture;
   behind_bind = put_link;
-  g_assert_false(tide_listen_socket_open(&wish, &listener, &error));
+  g_assert_false(tide_listen_socket_open(&request, &listener, &error));
   g_assert_error(error, TIDE_ERROR, TIDE_ERROR_UNAVAILABLE);
   struct stat info;
   g_assert_cmpint(lstat(target, &info), ==, 0);
@@ -258,9 +258,9 @@ static gpointer
 start_second(gpointer data)
 {
   const Fixture *fixture = data;
-  TideListenWish wish = wish_of(fixture, 0660);
+  TideListenRequest request = request_of(fixture, 0660);
   TideListenSocket *listener = g_new0(TideListenSocket, 1);
-  gboolean is_open = tide_listen_socket_open(&wish, listener, NULL);
+  gboolean is_open = tide_listen_socket_open(&request, listener, NULL);
   if (!is_open)
     g_clear_pointer(&listener, g_free);
   tell(&second_is_done);

@@ -1,12 +1,12 @@
-/* Places for connections: whose go when all are taken. */
-#include "http/places.h"
+/* Whose connection goes when all slots are taken. */
+#include "http/eviction.h"
 
 #include <arpa/inet.h>
 
-#define N_PLACES 16
+#define N_SLOTS 16
 
 typedef struct Fixture {
-  TidePlace places[N_PLACES];
+  TideEvictionSlot slots[N_SLOTS];
   guint64 n_came;
 } Fixture;
 
@@ -15,7 +15,7 @@ network_of(const char *address)
 {
   struct in6_addr peer;
   g_assert_cmpint(inet_pton(AF_INET6, address, &peer), ==, 1);
-  return tide_place_network(&peer);
+  return tide_eviction_network(&peer);
 }
 
 static void
@@ -40,30 +40,30 @@ test_networks(void)
 static void
 come(Fixture *fixture, guint64 network)
 {
-  guint place = 0;
-  while (place < N_PLACES && fixture->places[place].number != 0)
-    place++;
-  if (place == N_PLACES)
-    place = tide_place_to_give_up(fixture->places, N_PLACES, network);
-  g_assert_cmpuint(place, <, N_PLACES);
-  fixture->places[place] = (TidePlace){.number = ++fixture->n_came, .network = network};
+  guint slot = 0;
+  while (slot < N_SLOTS && fixture->slots[slot].number != 0)
+    slot++;
+  if (slot == N_SLOTS)
+    slot = tide_eviction_choose(fixture->slots, N_SLOTS, network);
+  g_assert_cmpuint(slot, <, N_SLOTS);
+  fixture->slots[slot] = (TideEvictionSlot){.number = ++fixture->n_came, .network = network};
 }
 
 static guint
 n_of(const Fixture *fixture, guint64 network)
 {
   guint n = 0;
-  for (guint i = 0; i < N_PLACES; i++)
-    n += fixture->places[i].number != 0 && fixture->places[i].network == network ? 1 : 0;
+  for (guint i = 0; i < N_SLOTS; i++)
+    n += fixture->slots[i].number != 0 && fixture->slots[i].network == network ? 1 : 0;
   return n;
 }
 
-/* Up to 14 addresses that come again and again do not take the places of two others, nor does one of these the other's.
+/* Up to 14 addresses that come again and again do not take the slots of two others, nor does one of these the other's.
  */
 static void
 test_many_keep_nobody_out(void)
 {
-  for (guint n_others = 1; n_others < N_PLACES - 1; n_others++) {
+  for (guint n_others = 1; n_others < N_SLOTS - 1; n_others++) {
     Fixture fixture = {0};
     for (guint i = 0; i < 100; i++)
       come(&fixture, 1 + i % n_others);
@@ -76,13 +76,13 @@ test_many_keep_nobody_out(void)
   }
 }
 
-/* Whoever comes gets a place, were all others of one address each, and the first of them goes. */
+/* Whoever comes gets a slot, were all others of one address each, and the first of them goes. */
 static void
 test_the_first_goes(void)
 {
   Fixture fixture = {0};
-  g_assert_cmpuint(tide_place_to_give_up(fixture.places, N_PLACES, 1), ==, N_PLACES);
-  for (guint i = 0; i < N_PLACES; i++)
+  g_assert_cmpuint(tide_eviction_choose(fixture.slots, N_SLOTS, 1), ==, N_SLOTS);
+  for (guint i = 0; i < N_SLOTS; i++)
     come(&fixture, i);
   come(&fixture, 1000);
   g_assert_cmpuint(n_of(&fixture, 0), ==, 0);
@@ -90,15 +90,15 @@ test_the_first_goes(void)
   come(&fixture, 5); /* has one: it is his own that goes */
   g_assert_cmpuint(n_of(&fixture, 1), ==, 1);
   g_assert_cmpuint(n_of(&fixture, 5), ==, 1);
-  g_assert_cmpuint(tide_place_to_give_up(fixture.places, N_PLACES, TIDE_PLACE_NO_NETWORK), ==, 1);
+  g_assert_cmpuint(tide_eviction_choose(fixture.slots, N_SLOTS, TIDE_EVICTION_NO_NETWORK), ==, 1);
 }
 
 int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/places/networks", test_networks);
-  g_test_add_func("/places/many-keep-nobody-out", test_many_keep_nobody_out);
-  g_test_add_func("/places/the-first-goes", test_the_first_goes);
+  g_test_add_func("/eviction/networks", test_networks);
+  g_test_add_func("/eviction/many-keep-nobody-out", test_many_keep_nobody_out);
+  g_test_add_func("/eviction/the-first-goes", test_the_first_goes);
   return g_test_run();
 }

@@ -1,9 +1,9 @@
-#include "http/places.h"
+#include "http/eviction.h"
 
 #include <string.h>
 
 guint64
-tide_place_network(const struct in6_addr *peer)
+tide_eviction_network(const struct in6_addr *peer)
 {
   guint64 half;
   if (!IN6_IS_ADDR_V4MAPPED(peer)) {
@@ -16,24 +16,24 @@ tide_place_network(const struct in6_addr *peer)
 }
 
 static guint
-count_of(const TidePlace *places, guint n, guint64 network)
+count_of(const TideEvictionSlot *slots, guint n, guint64 network)
 {
   guint count = 0;
   for (guint i = 0; i < n; i++)
-    if (places[i].number != 0 && places[i].network == network)
+    if (slots[i].number != 0 && slots[i].network == network)
       count++;
   return count;
 }
 
 guint
-tide_place_to_give_up(const TidePlace *places, guint n, guint64 newcomer)
+tide_eviction_choose(const TideEvictionSlot *slots, guint n, guint64 newcomer)
 {
   guint chosen = n, most = 0;
   for (guint i = 0; i < n; i++) {
-    if (places[i].number == 0)
+    if (slots[i].number == 0)
       continue;
-    guint count = count_of(places, n, places[i].network) + (places[i].network == newcomer ? 1 : 0);
-    if (count > most || (count == most && places[i].number < places[chosen].number)) {
+    guint count = count_of(slots, n, slots[i].network) + (slots[i].network == newcomer ? 1 : 0);
+    if (count > most || (count == most && slots[i].number < slots[chosen].number)) {
       chosen = i;
       most = count;
     }
