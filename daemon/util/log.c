@@ -48,8 +48,6 @@ static _Atomic int most_verbose_level = TIDE_LOG_INFO;
 static TideLogFormat chosen_format = TIDE_LOG_FORMAT_TEXT;
 static gboolean with_colour;
 
-static _Atomic guint64 dropped;
-
 static TideMutex stderr_lock = {PTHREAD_MUTEX_INITIALIZER};
 static guint64 dropped_unlogged;  /* under stderr_lock: dropped since the last line that passed */
 static gboolean is_inside_a_line; /* under stderr_lock: the last line was taken in part */
@@ -310,12 +308,9 @@ write_line(const TideLogRecord *record)
   tide_mutex_lock(&stderr_lock);
   if (dropped_unlogged > 0)
     report_dropped_lines_locked();
-  gboolean taken = dropped_unlogged == 0 && write_all_locked(tide_bytes(line->str, line->len));
-  if (!taken)
+  if (dropped_unlogged > 0 || !write_all_locked(tide_bytes(line->str, line->len)))
     dropped_unlogged++;
   tide_mutex_unlock(&stderr_lock);
-  if (!taken)
-    atomic_fetch_add_explicit(&dropped, 1, memory_order_relaxed);
 }
 
 /* One unconnected socket for the life of the process: a journal that restarts is found again. */
@@ -418,12 +413,6 @@ tide_log_number(gint64 number)
   TideLogNumber of;
   g_snprintf(of.text, sizeof of.text, "%" G_GINT64_FORMAT, number);
   return of;
-}
-
-guint64
-tide_log_dropped(void)
-{
-  return atomic_load_explicit(&dropped, memory_order_relaxed);
 }
 
 gboolean

@@ -63,9 +63,6 @@ void tide_log(TideLogLevel level, const char *id, const char *format, ...) G_GNU
 void tide_log_fields(TideLogLevel level, const char *id, const TideLogField *fields, gsize n_fields, const char *format,
                      ...) G_GNUC_PRINTF(5, 6);
 
-/* Lines that nobody took since the start. Threads: any. */
-guint64 tide_log_dropped(void);
-
 /* One a place that may flood; zero-initialised. Passes the first event, then at most one each interval and says how
  * many were held back. */
 typedef struct TideLogLimit {

@@ -378,22 +378,19 @@ test_stalled_reader_costs_lines_and_no_time(void)
   enum { N_LINES = 5000 }; /* 5,000 x 40 bytes and more: above a pipe's 64 KiB */
   Capture capture = capture_stderr();
   tide_log_init(TIDE_LOG_FORMAT_TEXT, TIDE_LOG_INFO);
-  guint64 dropped_before = tide_log_dropped();
   for (guint i = 0; i < N_LINES; i++)
     tide_log(TIDE_LOG_INFO, "line", "line number %u", i);
-  guint64 n_dropped = tide_log_dropped() - dropped_before;
   g_autofree char *first = captured(&capture);
   tide_log(TIDE_LOG_INFO, "line", "the reader is back");
   g_autofree char *second = captured(&capture);
   capture_end(&capture);
 
-  g_assert_cmpuint(n_dropped, >, 0);
-  g_assert_cmpuint(count_of(first, "line number"), ==, N_LINES - n_dropped);
+  guint n_taken = count_of(first, "line number");
+  g_assert_cmpuint(n_taken, <, N_LINES);
   g_assert_true(g_str_has_suffix(first, "\n"));
-  g_autofree char *notice = g_strdup_printf(" warning log: %" G_GUINT64_FORMAT " log lines were dropped", n_dropped);
+  g_autofree char *notice = g_strdup_printf(" warning log: %u log lines were dropped", N_LINES - n_taken);
   g_assert_nonnull(strstr(second, notice));
   g_assert_true(g_str_has_suffix(second, ": the reader is back\n"));
-  g_assert_cmpuint(tide_log_dropped() - dropped_before, ==, n_dropped);
 }
 
 static void
@@ -401,14 +398,11 @@ test_reader_that_went_away_does_not_kill(void)
 {
   Capture capture = capture_stderr();
   tide_log_init(TIDE_LOG_FORMAT_TEXT, TIDE_LOG_INFO);
-  guint64 dropped_before = tide_log_dropped();
   close(capture.reader);
   capture.reader = -1;
   tide_log(TIDE_LOG_INFO, "into-the-void",
            "into the void"); /* SIGPIPE has its default action here: it would end the test */
-  guint64 dropped_after = tide_log_dropped();
   capture_end(&capture);
-  g_assert_cmpuint(dropped_after - dropped_before, ==, 1);
 
   capture = capture_stderr();
   tide_log(TIDE_LOG_INFO, "heard", "heard");
