@@ -143,13 +143,6 @@ names_path(const char *name)
   return g_strv_contains(names, name);
 }
 
-/* Whether @value is the path of a file or directory; "probe" is none, librdkafka looks for the host's CAs then. */
-static gboolean
-is_path(const char *name, const char *value)
-{
-  return names_path(name) && *value != '\0' && strcmp(value, "probe") != 0;
-}
-
 /* { file: PATH } or { credential: NAME }. */
 static void
 load_secret(TideLoad *load, const TideYamlNode *key, const TideYamlNode *node)
@@ -208,8 +201,9 @@ load_text_property(TideLoad *load, const TideYamlNode *key, const TideYamlNode *
                             shown, load->mode, path);
     return;
   }
-  add_property(load, key, is_path(key->text, node->text) ? tide_load_path(load, node->text) : g_strdup(node->text),
-               is_secret);
+  /* "probe" is no path: librdkafka looks for the host's CAs then. */
+  gboolean is_path = names_path(key->text) && *node->text != '\0' && strcmp(node->text, "probe") != 0;
+  add_property(load, key, is_path ? tide_load_path(load, node->text) : g_strdup(node->text), is_secret);
 }
 
 static void
@@ -285,14 +279,31 @@ check_tls(TideLoad *load)
   }
 }
 
+/* The kinds of a connection to brokers. */
+typedef struct SecurityProtocol {
+  const char *name;
+  gboolean has_tls, has_sasl;
+} SecurityProtocol;
+
+/* Without a name: none is set, or one that librdkafka refuses. */
+static SecurityProtocol
+security_protocol(const TideLoad *load)
+{
+  static const SecurityProtocol protocols[] = {
+      {"plaintext", FALSE, FALSE}, {"ssl", TRUE, FALSE}, {"sasl_plaintext", FALSE, TRUE}, {"sasl_ssl", TRUE, TRUE}};
+  const char *value = property_value(load, "security.protocol");
+  for (gsize i = 0; value != NULL && i < G_N_ELEMENTS(protocols); i++)
+    if (g_ascii_strcasecmp(value, protocols[i].name) == 0)
+      return protocols[i];
+  return (SecurityProtocol){0};
+}
+
 /* One that is for TLS, of many the first, where there is none: all would go in clear. Who says so knows it. */
 static void
 check_tls_is_used(TideLoad *load)
 {
-  static const char *const known[] = {"ssl", "sasl_ssl", "plaintext", "sasl_plaintext", NULL};
   const TideYamlNode *node = tide_yaml_find(load->root, "kafka.librdkafka");
-
-  if (property_is(load, "security.protocol", known))
+  if (security_protocol(load).name != NULL)
     return;
   for (guint i = 0; i < node->keys->len; i++) {
     const TideYamlNode *key = g_ptr_array_index(node->keys, i);
@@ -308,14 +319,6 @@ check_tls_is_used(TideLoad *load)
   }
 }
 
-static gboolean
-says_sasl(const TideLoad *load)
-{
-  static const char *const sasl[] = {"sasl_plaintext", "sasl_ssl", NULL};
-
-  return property_is(load, "security.protocol", sasl);
-}
-
 /* Without one librdkafka takes Kerberos, and says of a password that there is no keytab. */
 static void
 check_mechanism_is_said(TideLoad *load)
@@ -323,8 +326,7 @@ check_mechanism_is_said(TideLoad *load)
   static const char *const enough[] = {"sasl.mechanism", "sasl.mechanisms", "sasl.kerberos.keytab",
                                        "sasl.kerberos.kinit.cmd"};
   const TideYamlNode *node = tide_yaml_find(load->root, "kafka.librdkafka");
-
-  if (!says_sasl(load))
+  if (!security_protocol(load).has_sasl)
     return;
   for (gsize i = 0; i < G_N_ELEMENTS(enough); i++)
     if (tide_yaml_get(node, enough[i]) != NULL)
@@ -342,7 +344,7 @@ check_effect(TideLoad *load)
   static const char *const mechanisms[] = {"sasl.mechanism", "sasl.mechanisms"};
 
   for (gsize i = 0; i < G_N_ELEMENTS(mechanisms); i++)
-    if (property_value(load, mechanisms[i]) != NULL && !says_sasl(load))
+    if (property_value(load, mechanisms[i]) != NULL && !security_protocol(load).has_sasl)
       tide_problems_add_error(
           load->problems, property_position(load, mechanisms[i]),
           "'%s' has no effect unless 'security.protocol' is 'sasl_ssl', or 'sasl_plaintext' without "
@@ -428,7 +430,6 @@ static gboolean
 are_loopback(const char *brokers)
 {
   g_auto(GStrv) list = g_strsplit(brokers, ",", -1);
-
   for (char **broker = list; *broker != NULL; broker++)
     if (!is_loopback(g_strstrip(*broker)))
       return FALSE;
@@ -438,11 +439,10 @@ are_loopback(const char *brokers)
 static void
 check_clear_password(TideLoad *load)
 {
-  static const char *const clear[] = {"sasl_plaintext", NULL};
   static const char *const plain[] = {"PLAIN", "OAUTHBEARER", NULL};
   const char *brokers = load->config->kafka.brokers;
-
-  if (brokers == NULL || are_loopback(brokers) || !property_is(load, "security.protocol", clear))
+  SecurityProtocol protocol = security_protocol(load);
+  if (brokers == NULL || are_loopback(brokers) || !protocol.has_sasl || protocol.has_tls)
     return;
   if (property_is(load, "sasl.mechanism", plain) || property_is(load, "sasl.mechanisms", plain))
     tide_problems_add_warning(

@@ -418,7 +418,10 @@ register_metrics(TideConsumer *consumer)
   counters->messages_lost = tide_metrics_counter(
       metrics, "tidemark_messages_lost_total",
       "Offsets that were deleted from the topic before they were read: retention is too short for the lag", NULL);
-  static const char *const left_out[TIDE_N_LEFT_OUT] = {"reason=\"start\"", "reason=\"retention\"", "reason=\"taken\""};
+  static const char *const left_out[] = {[TIDE_LEFT_OUT_START] = "reason=\"start\"",
+                                         [TIDE_LEFT_OUT_RETENTION] = "reason=\"retention\"",
+                                         [TIDE_LEFT_OUT_TAKEN] = "reason=\"taken\""};
+  G_STATIC_ASSERT(G_N_ELEMENTS(left_out) == TIDE_N_LEFT_OUT);
   for (guint i = 0; i < TIDE_N_LEFT_OUT; i++)
     counters->left_out[i] = tide_metrics_counter(
         metrics, "tidemark_messages_left_out_total",

@@ -57,6 +57,16 @@ on_assigned(const char *topic, gint32 number, gpointer data)
 /* Names of more than so many partitions make no line longer. */
 #define MAX_NAMED 5u
 
+/* Why the messages of an event's range are not read; N_LEFT_OUT: they are, or there are none. */
+static const TideLeftOut left_out_by[] = {
+    [TIDE_OFFSET_PLAIN] = TIDE_N_LEFT_OUT,           [TIDE_OFFSET_UNSIGNED] = TIDE_N_LEFT_OUT,
+    [TIDE_OFFSET_BEGINS] = TIDE_LEFT_OUT_START,      [TIDE_OFFSET_GONE] = TIDE_N_LEFT_OUT,
+    [TIDE_OFFSET_JUMPS] = TIDE_LEFT_OUT_TAKEN,       [TIDE_OFFSET_GOES_BACK] = TIDE_N_LEFT_OUT,
+    [TIDE_OFFSET_DELETED] = TIDE_LEFT_OUT_RETENTION, [TIDE_OFFSET_READ_AGAIN] = TIDE_N_LEFT_OUT,
+    [TIDE_OFFSET_OTHER_TABLES] = TIDE_N_LEFT_OUT,
+};
+G_STATIC_ASSERT(G_N_ELEMENTS(left_out_by) == TIDE_OFFSET_N_EVENTS);
+
 static void
 note_event(TideConsumer *consumer, const TidePartition *partition, const TideOffsetVerdict *verdict)
 {
@@ -73,28 +83,12 @@ note_event(TideConsumer *consumer, const TidePartition *partition, const TideOff
                              verdict->to_offset - 1);
   }
   TideConsumerCounters *counters = &consumer->counters;
-  switch (verdict->event) {
-  case TIDE_OFFSET_BEGINS:
-    tide_counter_add(counters->left_out[TIDE_LEFT_OUT_START], (guint64)n_messages);
-    break;
-  case TIDE_OFFSET_JUMPS:
-    tide_counter_add(counters->left_out[TIDE_LEFT_OUT_TAKEN], (guint64)n_messages);
-    break;
-  case TIDE_OFFSET_DELETED:
-    tide_counter_add(counters->left_out[TIDE_LEFT_OUT_RETENTION], (guint64)n_messages);
+  if (left_out_by[verdict->event] < TIDE_N_LEFT_OUT)
+    tide_counter_add(counters->left_out[left_out_by[verdict->event]], (guint64)n_messages);
+  if (verdict->event == TIDE_OFFSET_DELETED)
     tide_counter_add(counters->messages_lost, (guint64)n_messages);
-    break;
-  case TIDE_OFFSET_OTHER_TABLES:
+  if (verdict->event == TIDE_OFFSET_OTHER_TABLES)
     tide_counter_inc(counters->of_other_tables);
-    break;
-  case TIDE_OFFSET_PLAIN:
-  case TIDE_OFFSET_UNSIGNED:
-  case TIDE_OFFSET_GONE:
-  case TIDE_OFFSET_GOES_BACK:
-  case TIDE_OFFSET_READ_AGAIN:
-  case TIDE_OFFSET_N_EVENTS:
-    break;
-  }
 }
 
 /* What @event means for the partitions of one look, in one line. */
@@ -192,7 +186,7 @@ describe_halt(const TideConsumer *consumer, const TidePartition *partition, cons
   g_autofree char *why = NULL;
   if (verdict->is_noted || halt->cause == TIDE_HALT_RECREATED)
     why = g_strdup_printf("offset %" G_GINT64_FORMAT " was to be read next; %s", halt->offset,
-                          tide_halt_cause_text(halt->cause));
+                          tide_halt_kinds[halt->cause].text);
   else if (halt->cause == TIDE_HALT_DELETED)
     why = g_strdup_printf("messages %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT " were deleted before they were read",
                           verdict->from_offset, verdict->to_offset - 1);
@@ -207,14 +201,11 @@ describe_halt(const TideConsumer *consumer, const TidePartition *partition, cons
         "%" G_GINT64_FORMAT " to %" G_GINT64_FORMAT ": messages between them are not known to be written",
         stranger != NULL ? ": " : "", stranger != NULL ? stranger : "", verdict->from_offset, verdict->to_offset);
   }
-  return g_strdup_printf(
-      "topic '%s' partition %d is halted: %s; stop the daemons of group '%s', run 'tidemark offsets "
-      "move --to past-halt %s:%d' to read on at %" G_GINT64_FORMAT ", and start them again%s",
-      partition->topic, partition->partition, why, consumer->context.config->kafka.group, partition->topic,
-      partition->partition, tide_halt_past(halt, log->begin_offset),
-      halt->cause == TIDE_HALT_DELETED
-          ? ", or set kafka.on_lost_offsets to continue; a longer retention.ms of the topic prevents it"
-          : "");
+  return g_strdup_printf("topic '%s' partition %d is halted: %s; stop the daemons of group '%s', run 'tidemark offsets "
+                         "move --to past-halt %s:%d' to read on at %" G_GINT64_FORMAT ", and start them again%s",
+                         partition->topic, partition->partition, why, consumer->context.config->kafka.group,
+                         partition->topic, partition->partition, tide_halt_past(halt, log->begin_offset),
+                         tide_halt_kinds[halt->cause].prevention);
 }
 
 static TideOffsetVerdict

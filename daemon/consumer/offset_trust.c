@@ -46,7 +46,7 @@ tide_offset_judge(const TideOffsetFacts *facts, gint64 now_us)
   gboolean was_reading = log->wanted_offset >= 0;
   gint64 offset = was_reading ? log->wanted_offset : log->committed_offset;
   const TideHaltNote *noted = facts->note != NULL && !was_reading ? &facts->note->halt : NULL;
-  if (noted != NULL && tide_halt_cause_is_of_offset(noted->cause) &&
+  if (noted != NULL && tide_halt_kinds[noted->cause].is_of_offset &&
       !(noted->cause == TIDE_HALT_DELETED && facts->goes_on_after_deletion))
     return (TideOffsetVerdict){.offset = TIDE_INPUT_HALTED, .halt = *noted, .is_noted = TRUE};
   gint64 next_offset = was_reading || facts->own_offset < 0 ? offset : facts->own_offset;

@@ -3,13 +3,18 @@
 /* Commits that are not answered, of a minute at the least. */
 #define MAX_ASKED 2048u
 
-const char *
-tide_pause_reason_name(guint bit)
-{
-  static const char *const names[TIDE_N_PAUSE_REASONS] = {"memory",       "span",    "halted", "table",
-                                                          "dead_letters", "refused", "schema"};
-  return names[bit];
-}
+#define BIT(reason) __builtin_ctz(reason)
+
+const char *const tide_pause_names[] = {
+    [BIT(TIDE_PAUSE_MEMORY)] = "memory",
+    [BIT(TIDE_PAUSE_SPAN)] = "span",
+    [BIT(TIDE_PAUSE_HALTED)] = "halted",
+    [BIT(TIDE_PAUSE_TABLE)] = "table",
+    [BIT(TIDE_PAUSE_DEAD_LETTERS)] = "dead_letters",
+    [BIT(TIDE_PAUSE_REFUSED)] = "refused",
+    [BIT(TIDE_PAUSE_SCHEMA)] = "schema",
+};
+G_STATIC_ASSERT(BIT(TIDE_PAUSE_SCHEMA) == TIDE_N_PAUSE_REASONS - 1);
 
 typedef struct CounterName {
   gsize offset; /* in TidePartitionCounters */

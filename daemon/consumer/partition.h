@@ -34,9 +34,10 @@ typedef enum TidePauseReason {
   TIDE_PAUSE_SCHEMA = 1 << 6,       /* the schema of its next message is awaited */
 } TidePauseReason;
 #define TIDE_N_PAUSE_REASONS 7u
+#define TIDE_PAUSES_FOR_MEMORY (TIDE_PAUSE_MEMORY | TIDE_PAUSE_TABLE)
 
-/* By the place of its bit: "memory", "dead_letters". */
-const char *tide_pause_reason_name(guint bit);
+/* By the place of a reason's bit: "memory", "dead_letters". */
+extern const char *const tide_pause_names[TIDE_N_PAUSE_REASONS];
 
 typedef struct TideAskedCommit {
   gint64 offset;
@@ -195,7 +196,7 @@ void tide_partition_release(TidePartition *partition, TideBudget *budget);
 static inline gboolean
 tide_partition_is_halted_by_offset(const TidePartition *partition)
 {
-  return tide_halt_cause_is_of_offset(partition->halt.note.cause);
+  return tide_halt_kinds[partition->halt.note.cause].is_of_offset;
 }
 
 /* The offset to commit; -1: none is known. Of a partition that is halted because of its offset, the log's beginning:

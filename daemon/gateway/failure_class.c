@@ -153,6 +153,15 @@ static const char *const wrappers[] = {
     "DoNotRetryIOException",      "IOException",         "RemoteException", "RemoteWithExtrasException",
     "FailedSanityCheckException", "UncheckedIOException"};
 
+const TideOutcomeKind tide_outcomes[] = {
+    [TIDE_OUTCOME_OK] = {.name = "ok"},
+    [TIDE_OUTCOME_NOT_SENT] = {.name = "not_sent"},
+    [TIDE_OUTCOME_RETRY] = {.name = "retry", .rank = 2, .is_lane_failure = TRUE, .is_often_passing = TRUE},
+    [TIDE_OUTCOME_UNKNOWN] = {.name = "unknown", .rank = 4, .is_lane_failure = TRUE, .is_often_passing = TRUE},
+    [TIDE_OUTCOME_SUSPEND] = {.name = "hold", .rank = 3},
+    [TIDE_OUTCOME_POISON] = {.name = "poison", .rank = 1, .is_lane_failure = TRUE}, /* a row is suspected so far */
+};
+
 static const FailureText *
 find_exception(const char *name)
 {
@@ -255,29 +264,10 @@ of_member(const char *text, gboolean for_good)
   return failure;
 }
 
-static guint
-rank_of(TideFailure failure)
-{
-  switch (failure.outcome) {
-  case TIDE_OUTCOME_UNKNOWN:
-    return 4;
-  case TIDE_OUTCOME_SUSPEND:
-    return 3;
-  case TIDE_OUTCOME_RETRY:
-    return 2;
-  case TIDE_OUTCOME_POISON:
-    return 1;
-  case TIDE_OUTCOME_OK:
-  case TIDE_OUTCOME_NOT_SENT:
-    break;
-  }
-  return 0;
-}
-
 static TideFailure
 worse_of(TideFailure a, TideFailure b)
 {
-  TideFailure worse = rank_of(b) > rank_of(a) ? b : a;
+  TideFailure worse = tide_outcomes[b.outcome].rank > tide_outcomes[a.outcome].rank ? b : a;
   if (a.outcome == TIDE_OUTCOME_POISON && b.outcome == TIDE_OUTCOME_POISON)
     worse.is_certain = a.is_certain && b.is_certain;
   return worse;
@@ -377,11 +367,4 @@ tide_failure_of(const GError *error)
   if (g_error_matches(error, TIDE_ERROR, TIDE_ERROR_APPLICATION))
     return (TideFailure){.outcome = TIDE_OUTCOME_POISON, .kind = kind_of(skip_gateway_name(error->message))};
   return (TideFailure)RETRY;
-}
-
-const char *
-tide_outcome_name(TideOutcome outcome)
-{
-  static const char *const names[TIDE_OUTCOME_COUNT] = {"ok", "not_sent", "retry", "unknown", "hold", "poison"};
-  return names[outcome];
 }

@@ -16,10 +16,18 @@ typedef enum TideOutcome {
   TIDE_OUTCOME_UNKNOWN,  /* no answer, or the gateway had none of a region server: rows may be written, now or later */
   TIDE_OUTCOME_SUSPEND,  /* the table takes no rows until an operator repairs it; no row is to blame */
   TIDE_OUTCOME_POISON,   /* some row of the call can never be written */
+  TIDE_OUTCOME_COUNT,
 } TideOutcome;
-#define TIDE_OUTCOME_COUNT (TIDE_OUTCOME_POISON + 1)
 
-const char *tide_outcome_name(TideOutcome outcome); /* "not_sent": the label of metrics */
+/* What each outcome is. */
+typedef struct TideOutcomeKind {
+  const char *name;          /* "not_sent": the label of metrics */
+  guint rank;                /* a call that failed in several ways is what the highest of them is */
+  gboolean is_lane_failure;  /* its lane sends less, and later */
+  gboolean is_often_passing; /* the same is often written a moment later: no news before it lasts */
+} TideOutcomeKind;
+
+extern const TideOutcomeKind tide_outcomes[TIDE_OUTCOME_COUNT];
 
 /* Stands in a remedy where the name of the table belongs. */
 #define TIDE_REMEDY_TABLE "{table}"
@@ -31,16 +39,16 @@ typedef struct TideFailure {
   gboolean is_cut;      /* of UNKNOWN: the connection was closed, as by a gateway that takes no frame so large */
   gboolean is_for_size; /* of POISON that is not certain: the whole call was too large, and part of it may not be */
   guint32 kind;         /* of POISON that is not certain: the same for texts that differ in numbers only */
-  const char *remedy;   /* of HOLD, and some of RETRY and UNKNOWN: what the operator can do, TIDE_REMEDY_TABLE for the
-                         * table; static, NULL for others */
+  const char *remedy; /* of SUSPEND, and some of RETRY and UNKNOWN: what the operator can do, TIDE_REMEDY_TABLE for the
+                       * table; static, NULL for others */
 } TideFailure;
 
 /**
  * tide_failure_of: the class of a call's error; NULL is OK.
  *
  * A putMultiple that failed in several ways ("Failed 3 actions: A: 2 times, B: 1 time") is what its worst member is:
- * UNKNOWN before HOLD before RETRY before POISON. An error that nobody knows is UNKNOWN, unless the gateway says that
- * it is for good: what is remembered in vain costs memory, what is forgotten may win over a newer value. While
+ * UNKNOWN before SUSPEND before RETRY before POISON. An error that nobody knows is UNKNOWN, unless the gateway says
+ * that it is for good: what is remembered in vain costs memory, what is forgotten may win over a newer value. While
  * something lasts that is no row's fault, nothing is said of rows: what must be sent again anyway shows its poison when
  * the rest is well. It is certain only when all members are.
  */

@@ -336,7 +336,10 @@ clear_view(gpointer data)
 static TideGatewayView
 view_of_locked(TideGateway *gateway, gint64 now_us)
 {
-  static const char *const states[] = {"down", "suspect", "circuit_open", "up", "refused", "removed"};
+  static const char *const states[] = {
+      [GATEWAY_DOWN] = "down", [GATEWAY_SUSPECT] = "suspect", [GATEWAY_CIRCUIT_OPEN] = "circuit_open",
+      [GATEWAY_UP] = "up",     [GATEWAY_REFUSED] = "refused", [GATEWAY_REMOVED] = "removed"};
+  G_STATIC_ASSERT(G_N_ELEMENTS(states) == N_GATEWAY_STATES);
   const TideGatewayLoad *load = tide_gateway_load_of(gateway);
   gboolean is_measured = load->call_us > 0;
   gboolean is_up = gateway->state == GATEWAY_UP, is_failing = is_up && gateway->failing != NULL;

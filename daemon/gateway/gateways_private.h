@@ -19,6 +19,7 @@ typedef enum GatewayState {
   GATEWAY_UP,
   GATEWAY_REFUSED, /* of another cluster: probed until it is of ours */
   GATEWAY_REMOVED, /* not in the list any more; for good, unless it comes back into it */
+  N_GATEWAY_STATES,
 } GatewayState;
 
 struct TideGateway {

@@ -13,7 +13,12 @@
 /* How often a new connection is tried within the time that one may be old, while none can be made. */
 #define RENEWAL_TRIES 10
 
-static const char *const reason_names[TIDE_CONNECT_N_REASONS] = {"first", "broken", "stale", "moved", "aged"};
+static const char *const reason_names[] = {[TIDE_CONNECT_FIRST] = "first",
+                                           [TIDE_CONNECT_BROKEN] = "broken",
+                                           [TIDE_CONNECT_STALE] = "stale",
+                                           [TIDE_CONNECT_MOVED] = "moved",
+                                           [TIDE_CONNECT_AGED] = "aged"};
+G_STATIC_ASSERT(G_N_ELEMENTS(reason_names) == TIDE_CONNECT_N_REASONS);
 
 void
 tide_writer_connection_init(TideWriterConnection *connection, const TideHBaseConfig *config, TideGateways *gateways,

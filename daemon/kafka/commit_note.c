@@ -3,41 +3,38 @@
 #define BEGINNING "tidemark 1 "
 
 /* Causes of a halt are one decimal digit. */
-#define N_CAUSES 10
+#define CAUSE_BASE 10
+G_STATIC_ASSERT(TIDE_HALT_N_CAUSES <= CAUSE_BASE);
 
-static const char *const cause_texts[] = {
-    [TIDE_HALT_NONE] = "it is not halted",
-    [TIDE_HALT_BEYOND_END] =
-        "the offset to be read next is beyond the partition's end: the topic was recreated, or lost "
-        "its newest messages",
-    [TIDE_HALT_DELETED] = "the messages to be read next were deleted before they were read",
-    [TIDE_HALT_TAKEN] = "a consumer that is not tidemark committed an offset of this group beyond what tidemark has "
-                        "written",
-    [TIDE_HALT_RECREATED] = "the topic was deleted and created again, or its offsets were deleted",
-    [TIDE_HALT_MESSAGE] = "a message can be neither written nor kept as a dead letter",
+const TideHaltKind tide_halt_kinds[] = {
+    [TIDE_HALT_NONE] = {.text = "it is not halted", .prevention = ""},
+    [TIDE_HALT_BEYOND_END] = {.text = "the offset to be read next is beyond the partition's end: the topic was "
+                                      "recreated, or lost its newest messages",
+                              .prevention = "",
+                              .is_of_offset = TRUE},
+    [TIDE_HALT_DELETED] = {.text = "the messages to be read next were deleted before they were read",
+                           .prevention = ", or set kafka.on_lost_offsets to continue; a longer retention.ms of the "
+                                         "topic prevents it",
+                           .is_of_offset = TRUE},
+    [TIDE_HALT_TAKEN] = {.text = "a consumer that is not tidemark committed an offset of this group beyond what "
+                                 "tidemark has written",
+                         .prevention = "",
+                         .is_of_offset = TRUE,
+                         .is_passed_there = TRUE},
+    [TIDE_HALT_RECREATED] = {.text = "the topic was deleted and created again, or its offsets were deleted",
+                             .prevention = "",
+                             .is_of_offset = TRUE},
+    [TIDE_HALT_MESSAGE] = {.text = "a message can be neither written nor kept as a dead letter",
+                           .prevention = "",
+                           .is_passed_there = TRUE,
+                           .n_skipped = 1},
 };
-
-const char *
-tide_halt_cause_text(TideHaltCause cause)
-{
-  return cause_texts[cause];
-}
 
 gint64
 tide_halt_past(const TideHaltNote *halt, gint64 committed)
 {
-  switch (halt->cause) {
-  case TIDE_HALT_TAKEN:
-    return halt->offset;
-  case TIDE_HALT_MESSAGE:
-    return halt->offset + 1;
-  case TIDE_HALT_NONE:
-  case TIDE_HALT_BEYOND_END:
-  case TIDE_HALT_DELETED:
-  case TIDE_HALT_RECREATED:
-    break;
-  }
-  return committed;
+  const TideHaltKind *kind = &tide_halt_kinds[halt->cause];
+  return kind->is_passed_there ? halt->offset + kind->n_skipped : committed;
 }
 
 char *
@@ -50,8 +47,8 @@ tide_commit_note_format(const TideCommitNote *note)
   if (note->until_ms > 0)
     g_string_append_printf(text, " until=%" G_GINT64_FORMAT " time=%" G_GINT64_FORMAT, note->until_ms, note->time_ms);
   g_string_append_printf(text, " span=%" G_GUINT64_FORMAT, note->span_messages);
-  gint64 start =
-      note->halt.cause != TIDE_HALT_NONE ? -(note->halt.offset * N_CAUSES + (gint64)note->halt.cause) : note->start_ms;
+  gint64 start = note->halt.cause != TIDE_HALT_NONE ? -(note->halt.offset * CAUSE_BASE + (gint64)note->halt.cause)
+                                                    : note->start_ms;
   if (start != 0)
     g_string_append_printf(text, " start=%" G_GINT64_FORMAT, start);
   return g_string_free(text, FALSE);
@@ -73,8 +70,8 @@ parse_start(gint64 start, TideCommitNote *note)
     return TRUE;
   }
   guint64 halted = -(guint64)start;
-  note->halt = (TideHaltNote){(TideHaltCause)(halted % N_CAUSES), (gint64)(halted / N_CAUSES)};
-  return note->halt.cause != TIDE_HALT_NONE && note->halt.cause < G_N_ELEMENTS(cause_texts);
+  note->halt = (TideHaltNote){(TideHaltCause)(halted % CAUSE_BASE), (gint64)(halted / CAUSE_BASE)};
+  return note->halt.cause != TIDE_HALT_NONE && note->halt.cause < TIDE_HALT_N_CAUSES;
 }
 
 static gboolean

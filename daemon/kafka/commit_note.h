@@ -22,13 +22,27 @@ G_BEGIN_DECLS
 /* Why a partition is halted. The numbers are committed: they never change. */
 typedef enum TideHaltCause {
   TIDE_HALT_NONE = 0,
-  TIDE_HALT_BEYOND_END =
-      1,                 /* its offset is beyond the log's end: the topic was recreated, or lost its newest messages */
-  TIDE_HALT_DELETED = 2, /* messages were deleted before they were read (retention) */
-  TIDE_HALT_TAKEN = 3,   /* a consumer of the group that is not tidemark committed beyond what tidemark had written */
+  TIDE_HALT_BEYOND_END = 1, /* its offset is beyond the log's end: the topic was recreated, or lost its newest messages
+                             */
+  TIDE_HALT_DELETED = 2,    /* messages were deleted before they were read (retention) */
+  TIDE_HALT_TAKEN = 3,     /* a consumer of the group that is not tidemark committed beyond what tidemark had written */
   TIDE_HALT_RECREATED = 4, /* the committed offset vanished, or the log's begin or end went back */
   TIDE_HALT_MESSAGE = 5,   /* a message that can be neither written nor kept as a dead letter: it is read once more */
+  TIDE_HALT_N_CAUSES,
 } TideHaltCause;
+
+/* What a cause is, beside that an operator has to act. */
+typedef struct TideHaltKind {
+  const char *text;         /* to follow "halted: " */
+  const char *prevention;   /* to follow the command that ends the halt; "" for none */
+  gboolean is_of_offset;    /* the offset beside the note is not where tidemark had come to but the log's beginning, so
+                             * that nothing is read before an operator decides */
+  gboolean is_passed_there; /* past the halt, reading goes on at its offset and so many behind it; else at the log's
+                             * beginning, for what was to be read next is gone */
+  guint n_skipped;
+} TideHaltKind;
+
+extern const TideHaltKind tide_halt_kinds[TIDE_HALT_N_CAUSES];
 
 typedef struct TideHaltNote {
   TideHaltCause cause;
@@ -47,19 +61,7 @@ typedef struct TideCommitNote {
   guint32 tables_mark; /* of those that its writer delivers: config/tables_mark.h; 0: it does not say */
 } TideCommitNote;
 
-/* Whether the offset beside the note is not where tidemark had come to but the log's beginning, so that nothing is read
- * before an operator decides: for every cause but MESSAGE. */
-static inline gboolean
-tide_halt_cause_is_of_offset(TideHaltCause cause)
-{
-  return cause != TIDE_HALT_NONE && cause != TIDE_HALT_MESSAGE;
-}
-
-/* "the messages to be read next were deleted before they were read", to follow "halted: ". */
-const char *tide_halt_cause_text(TideHaltCause cause);
-
-/* Where reading goes on if what caused the halt is accepted: at @committed, the log's beginning, where what was to be
- * read next is gone; at that where a stranger took it; behind the message that holds the partition. */
+/* Where reading goes on if what caused the halt is accepted. @committed: the log's beginning */
 gint64 tide_halt_past(const TideHaltNote *halt, gint64 committed);
 
 /* (transfer full) */

@@ -25,7 +25,11 @@
 const char *
 tide_limit_name(TideLimit limit)
 {
-  static const char *const names[] = {"kafka", "cpu", "gateway", "region", "memory", "dead_letters", "halted"};
+  static const char *const names[] = {
+      [TIDE_LIMIT_KAFKA] = "kafka",   [TIDE_LIMIT_CPU] = "cpu",       [TIDE_LIMIT_GATEWAY] = "gateway",
+      [TIDE_LIMIT_REGION] = "region", [TIDE_LIMIT_MEMORY] = "memory", [TIDE_LIMIT_DEAD_LETTERS] = "dead_letters",
+      [TIDE_LIMIT_HALTED] = "halted"};
+  G_STATIC_ASSERT(G_N_ELEMENTS(names) == TIDE_N_LIMITS);
   return names[limit];
 }
 

@@ -14,6 +14,7 @@ typedef enum TideLimit {
   TIDE_LIMIT_MEMORY,       /* the budget is spent, and not because HBase is slow */
   TIDE_LIMIT_DEAD_LETTERS, /* they cannot be kept */
   TIDE_LIMIT_HALTED,       /* all partitions wait for an operator */
+  TIDE_N_LIMITS,
 } TideLimit;
 
 /* Texts are borrowed; NULL: there is no such thing. */

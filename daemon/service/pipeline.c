@@ -346,7 +346,11 @@ tide_pipeline_state(TidePipeline *pipeline)
 void
 tide_pipeline_fill_status(TidePipeline *pipeline, TideStatus *status)
 {
-  static const char *const stages[] = {"waiting_for_gateway", "waiting_for_tables", "running", "failed"};
+  static const char *const stages[] = {[TIDE_STAGE_WAITING_FOR_GATEWAY] = "waiting_for_gateway",
+                                       [TIDE_STAGE_WAITING_FOR_TABLES] = "waiting_for_tables",
+                                       [TIDE_STAGE_RUNNING] = "running",
+                                       [TIDE_STAGE_FAILED] = "failed"};
+  G_STATIC_ASSERT(G_N_ELEMENTS(stages) == TIDE_N_STAGES);
   char started[TIDE_ISO_TIME_BYTES];
   TidePipelineState state = tide_pipeline_state(pipeline);
   status->started_at = g_strdup(tide_iso_time_print(pipeline->started_ms, started));

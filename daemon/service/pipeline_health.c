@@ -57,7 +57,7 @@ tide_pipeline_health_init(TidePipelineHealth *health, const TidePipelineParts *p
   health->clock_set_back = tide_metrics_counter(metrics, jumps, help, "direction=\"back\"");
   health->clock_set_forward = tide_metrics_counter(metrics, jumps, help, "direction=\"forward\"");
   for (guint bit = 0; bit < TIDE_N_PAUSE_REASONS; bit++) {
-    g_autofree char *label = tide_metrics_label("reason", tide_pause_reason_name(bit));
+    g_autofree char *label = tide_metrics_label("reason", tide_pause_names[bit]);
     health->paused_for[bit] = tide_metrics_gauge(metrics, "tidemark_kafka_paused_partitions",
                                                  "Partitions with this reason to pause; one may have several", label);
   }

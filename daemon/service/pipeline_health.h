@@ -24,6 +24,7 @@ typedef enum TidePipelineStage {
   TIDE_STAGE_WAITING_FOR_TABLES,
   TIDE_STAGE_RUNNING,
   TIDE_STAGE_FAILED, /* it cannot start: see tide_pipeline_failure() */
+  TIDE_N_STAGES,
 } TidePipelineStage;
 
 typedef struct TidePipelineState {

@@ -280,7 +280,7 @@ only_called_region(const GArray *regions)
 static void
 add_partition(TideBottleneckFacts *facts, const TidePartitionView *partition)
 {
-  facts->memory_paused_partitions += partition->pauses & (TIDE_PAUSE_MEMORY | TIDE_PAUSE_TABLE) ? 1 : 0;
+  facts->memory_paused_partitions += partition->pauses & TIDE_PAUSES_FOR_MEMORY ? 1 : 0;
   if (partition->undecided == 0)
     return;
   facts->undecided_messages += partition->undecided;

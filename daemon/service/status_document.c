@@ -16,6 +16,7 @@ typedef enum FieldKind {
   FIELD_PAUSES,  /* guint: TidePauseReason */
   FIELD_OBJECT,  /* a struct */
   FIELD_LIST,    /* GArray * of structs; NULL: empty */
+  N_FIELD_KINDS,
 } FieldKind;
 
 typedef struct Group Group;
@@ -271,15 +272,6 @@ print_null(TideBuffer *out, const char *name)
 }
 
 static void
-print_text(TideBuffer *out, const char *name, const char *text)
-{
-  if (text == NULL)
-    print_null(out, name);
-  else
-    tide_json_text(out, name, text);
-}
-
-static void
 print_number(TideBuffer *out, const Field *field, gconstpointer at)
 {
   char time[TIDE_ISO_TIME_BYTES];
@@ -301,7 +293,7 @@ print_pauses(TideBuffer *out, const char *name, guint pauses)
   tide_json_open(out, name, '[');
   for (guint bit = 0; bit < TIDE_N_PAUSE_REASONS; bit++)
     if (pauses & 1u << bit)
-      tide_json_text(out, NULL, tide_pause_reason_name(bit));
+      tide_json_text(out, NULL, tide_pause_names[bit]);
   tide_json_close(out, "]");
 }
 
@@ -322,7 +314,10 @@ print_member(TideBuffer *out, const Field *field, gconstpointer at)
 {
   switch (field->kind) {
   case FIELD_TEXT:
-    print_text(out, field->name, *(const char *const *)at);
+    if (*(const char *const *)at != NULL)
+      tide_json_text(out, field->name, *(const char *const *)at);
+    else
+      print_null(out, field->name);
     break;
   case FIELD_COUNT:
   case FIELD_DECIMAL:
@@ -342,6 +337,8 @@ print_member(TideBuffer *out, const Field *field, gconstpointer at)
     break;
   case FIELD_LIST:
     print_list(out, field, *(GArray *const *)at);
+    break;
+  case N_FIELD_KINDS:
     break;
   }
 }
@@ -394,7 +391,7 @@ append_pauses(GString *page, guint pauses)
   const char *between = "";
   for (guint bit = 0; bit < TIDE_N_PAUSE_REASONS; bit++) {
     if (pauses & 1u << bit)
-      g_string_append_printf(page, "%s%s", between, tide_pause_reason_name(bit));
+      g_string_append_printf(page, "%s%s", between, tide_pause_names[bit]);
     between = pauses & ((2u << bit) - 1) ? ", " : "";
   }
 }
@@ -478,20 +475,18 @@ tide_status_print_tables(const TideStatus *status)
 
 /* ---- the reference ---- */
 
-static const char *
-kind_name(FieldKind kind)
-{
-  static const char *const names[] = {"text",          "number",        "number", "time",
-                                      "true or false", "list of texts", "object", "list"};
-  return names[kind];
-}
+static const char *const kind_names[] = {
+    [FIELD_TEXT] = "text",     [FIELD_COUNT] = "number",       [FIELD_DECIMAL] = "number",
+    [FIELD_TIME] = "time",     [FIELD_FLAG] = "true or false", [FIELD_PAUSES] = "list of texts",
+    [FIELD_OBJECT] = "object", [FIELD_LIST] = "list"};
+G_STATIC_ASSERT(G_N_ELEMENTS(kind_names) == N_FIELD_KINDS);
 
 static void
 append_reference(GString *out, const Group *group, const char *prefix)
 {
   for (gsize i = 0; i < group->n_fields; i++) {
     const Field *field = &group->fields[i];
-    g_string_append_printf(out, "| `%s%s` | %s | %s |\n", prefix, field->name, kind_name(field->kind), field->help);
+    g_string_append_printf(out, "| `%s%s` | %s | %s |\n", prefix, field->name, kind_names[field->kind], field->help);
     if (field->group == NULL)
       continue;
     g_autofree char *below = g_strconcat(prefix, field->name, field->kind == FIELD_LIST ? "[]." : ".", NULL);

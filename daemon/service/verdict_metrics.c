@@ -1,10 +1,6 @@
 #include "service/verdict_metrics.h"
 
-#include "service/bottleneck.h"
-
 #include <string.h>
-
-G_STATIC_ASSERT(TIDE_LIMIT_HALTED == TIDE_N_LIMITS - 1);
 
 void
 tide_verdict_metrics_init(TideVerdictMetrics *verdicts, TideMetrics *metrics)

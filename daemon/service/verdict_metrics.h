@@ -4,12 +4,11 @@
  * Threads: one at a time. */
 #pragma once
 
+#include "service/bottleneck.h"
 #include "service/status_document.h"
 #include "util/metrics.h"
 
 G_BEGIN_DECLS
-
-#define TIDE_N_LIMITS 7
 
 typedef struct TideVerdictMetrics {
   TideGauge *limited_by[TIDE_N_LIMITS]; /* the metrics' */

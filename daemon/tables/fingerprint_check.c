@@ -54,6 +54,7 @@ apply_finding(FingerprintCheck *check, const TideTable *table, const TideFingerp
                     finding->stored.text, finding->declared);
     return keep(check, table, finding->declared, error);
   case TIDE_FINGERPRINT_CHANGED:
+  case TIDE_FINGERPRINT_N_VERDICTS:
     break;
   }
   if (!check->accept) {

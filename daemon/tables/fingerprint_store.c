@@ -33,21 +33,12 @@ tide_fingerprint_text(const TideTable *table, const TideFieldNames *names)
   return g_strconcat(DESCRIPTION_PREFIX, key, NULL);
 }
 
-const char *
-tide_fingerprint_location_text(TideFingerprintLocation location)
-{
-  switch (location) {
-  case TIDE_FINGERPRINT_NOWHERE:
-    return "nowhere";
-  case TIDE_FINGERPRINT_IN_TABLE:
-    return "in table '" TIDE_FINGERPRINT_TABLE "'";
-  case TIDE_FINGERPRINT_IN_FILE:
-    return "in the state directory of this host";
-  case TIDE_FINGERPRINT_IN_ATTRIBUTE:
-    return "in the table's attribute '" TIDE_FINGERPRINT_ATTRIBUTE "'";
-  }
-  return "nowhere";
-}
+const TideFingerprintPlace tide_fingerprint_locations[] = {
+    [TIDE_FINGERPRINT_NOWHERE] = {"nowhere", FALSE},
+    [TIDE_FINGERPRINT_IN_TABLE] = {"in table '" TIDE_FINGERPRINT_TABLE "'", TRUE},
+    [TIDE_FINGERPRINT_IN_FILE] = {"in the state directory of this host", FALSE},
+    [TIDE_FINGERPRINT_IN_ATTRIBUTE] = {"in the table's attribute '" TIDE_FINGERPRINT_ATTRIBUTE "'", TRUE},
+};
 
 void
 tide_stored_fingerprint_clear(TideStoredFingerprint *stored)
@@ -305,5 +296,5 @@ tide_fingerprint_mismatch(const TideTable *table, const TideFingerprintFinding *
       "%s), the configuration now says [%s]; written so, new rows would stand elsewhere and the old "
       "ones would not be found any more: restore the key, give the table a new name, or start once "
       "with: tidemark run --accept-scheme-change",
-      table->name, finding->stored.text, tide_fingerprint_location_text(finding->stored.location), finding->declared);
+      table->name, finding->stored.text, tide_fingerprint_locations[finding->stored.location].text, finding->declared);
 }

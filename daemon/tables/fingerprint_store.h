@@ -43,10 +43,15 @@ typedef enum TideFingerprintLocation {
   TIDE_FINGERPRINT_IN_TABLE,
   TIDE_FINGERPRINT_IN_FILE,
   TIDE_FINGERPRINT_IN_ATTRIBUTE,
+  TIDE_FINGERPRINT_N_LOCATIONS,
 } TideFingerprintLocation;
 
-/* "in table 'tidemark_schemes'", to follow "stored". */
-const char *tide_fingerprint_location_text(TideFingerprintLocation location);
+typedef struct TideFingerprintPlace {
+  const char *text;         /* "in table 'tidemark_schemes'", to follow "stored" */
+  gboolean is_of_all_hosts; /* else a changed key is noticed on this host only, or nowhere */
+} TideFingerprintPlace;
+
+extern const TideFingerprintPlace tide_fingerprint_locations[TIDE_FINGERPRINT_N_LOCATIONS];
 
 typedef struct TideStoredFingerprint {
   TideFingerprintLocation location;
@@ -87,6 +92,7 @@ typedef enum TideFingerprintVerdict {
   TIDE_FINGERPRINT_NOT_STORED,
   TIDE_FINGERPRINT_CHANGED_WHILE_EMPTY, /* another is stored, and the table has no row: nothing would be hidden */
   TIDE_FINGERPRINT_CHANGED,             /* another is stored, and the table has rows */
+  TIDE_FINGERPRINT_N_VERDICTS,
 } TideFingerprintVerdict;
 
 /* Whether @table has no row. */

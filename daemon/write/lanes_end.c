@@ -77,19 +77,10 @@ note_success_locked(LaneQueue *queue, gint64 now_us)
 static void
 note_outcome_locked(LaneQueue *queue, TideOutcome outcome, const char *error_text, gint64 now_us)
 {
-  switch (outcome) {
-  case TIDE_OUTCOME_OK:
+  if (outcome == TIDE_OUTCOME_OK)
     note_success_locked(queue, now_us);
-    break;
-  case TIDE_OUTCOME_RETRY:
-  case TIDE_OUTCOME_UNKNOWN:
-  case TIDE_OUTCOME_POISON: /* a row is suspected, and not yet found to be poison */
+  else if (tide_outcomes[outcome].is_lane_failure)
     note_failure_locked(queue, error_text, now_us);
-    break;
-  case TIDE_OUTCOME_NOT_SENT:
-  case TIDE_OUTCOME_SUSPEND:
-    break; /* not the lane's trouble */
-  }
 }
 
 /* The call's batches of one lane stand together; TRUE at the first of each run. */

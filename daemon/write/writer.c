@@ -24,7 +24,8 @@ static const double duration_bounds_s[] = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.
 /* The two ways in which rows are written. */
 typedef enum WriteMethod { PUT_MULTIPLE, MUTATE_ROW, N_WRITE_METHODS } WriteMethod;
 
-static const char *const method_names[N_WRITE_METHODS] = {"putMultiple", "mutateRow"};
+static const char *const method_names[] = {[PUT_MULTIPLE] = "putMultiple", [MUTATE_ROW] = "mutateRow"};
+G_STATIC_ASSERT(G_N_ELEMENTS(method_names) == N_WRITE_METHODS);
 
 /* Of the calls of one method to one gateway. */
 typedef struct MethodMetrics {
@@ -62,7 +63,7 @@ register_method_metrics(TideMetrics *metrics, const char *gateway, WriteMethod m
   g_autofree char *gateway_label = tide_metrics_label("gateway", gateway);
   g_autofree char *method_label = g_strdup_printf("%s,method=\"%s\"", gateway_label, method_names[method]);
   for (TideOutcome outcome = TIDE_OUTCOME_OK; outcome < TIDE_OUTCOME_COUNT; outcome++) {
-    g_autofree char *outcome_label = tide_metrics_label("outcome", tide_outcome_name(outcome));
+    g_autofree char *outcome_label = tide_metrics_label("outcome", tide_outcomes[outcome].name);
     g_autofree char *labels = g_strdup_printf("%s,%s", method_label, outcome_label);
     registered->calls[outcome] = tide_metrics_counter(
         metrics, "tidemark_hbase_calls_total", "Calls that write rows, by gateway, method and how they ended", labels);
@@ -116,7 +117,7 @@ register_metrics(TideWriter *writer)
 static gboolean
 is_lasting(const TideWriter *writer, TideOutcome outcome, gint64 duration_us)
 {
-  if (outcome != TIDE_OUTCOME_RETRY && outcome != TIDE_OUTCOME_UNKNOWN)
+  if (!tide_outcomes[outcome].is_often_passing)
     return outcome != TIDE_OUTCOME_NOT_SENT;
   return writer->call.batches[0]->attempts + 1 >= LASTING_ATTEMPTS || duration_us >= LASTING_US;
 }
@@ -132,7 +133,7 @@ log_failure(TideWriter *writer, TideOutcome outcome, const char *text, gint64 st
   const char *gateway = tide_writer_connection_gateway_name(&writer->connection);
   g_autofree char *first_key = tide_bytes_printable(tide_batch_row_key(writer->call.batches[0], 0));
   const TideLogField fields[] = {
-      {"TABLE", writer->call.table->name}, {"GATEWAY", gateway}, {"OUTCOME", tide_outcome_name(outcome)}};
+      {"TABLE", writer->call.table->name}, {"GATEWAY", gateway}, {"OUTCOME", tide_outcomes[outcome].name}};
   gboolean is_suspend = outcome == TIDE_OUTCOME_SUSPEND;
   tide_log_fields(is_suspend ? TIDE_LOG_CRIT
                   : lasting  ? TIDE_LOG_WARNING

@@ -19,24 +19,23 @@
 /* The status that a message of the negotiation begins with. */
 enum { CODE_START = 1, CODE_OK = 2, CODE_BAD = 3, CODE_ERROR = 4, CODE_COMPLETE = 5 };
 
-static const TideSaslLayer strongest_first[] = {TIDE_SASL_AUTH_CONF, TIDE_SASL_AUTH_INT, TIDE_SASL_AUTH};
-
 static const struct {
   const char *name;
   TideSaslLayer layer;
-} layer_names[] = {
-    {"auto", TIDE_SASL_AUTO},
-    {"auth", TIDE_SASL_AUTH},
-    {"auth-int", TIDE_SASL_AUTH_INT},
+} layers[] = {
+    /* the strongest first */
     {"auth-conf", TIDE_SASL_AUTH_CONF},
+    {"auth-int", TIDE_SASL_AUTH_INT},
+    {"auth", TIDE_SASL_AUTH},
+    {"auto", TIDE_SASL_AUTO}, /* is no bit of an offer */
 };
 
 const char *
 tide_sasl_layer_name(TideSaslLayer layer)
 {
-  for (gsize i = 0; i < G_N_ELEMENTS(layer_names); i++) {
-    if (layer_names[i].layer == layer)
-      return layer_names[i].name;
+  for (gsize i = 0; i < G_N_ELEMENTS(layers); i++) {
+    if (layers[i].layer == layer)
+      return layers[i].name;
   }
   return "?";
 }
@@ -44,9 +43,9 @@ tide_sasl_layer_name(TideSaslLayer layer)
 gboolean
 tide_sasl_layer_parse(const char *text, TideSaslLayer *ret_layer)
 {
-  for (gsize i = 0; i < G_N_ELEMENTS(layer_names); i++) {
-    if (strcmp(layer_names[i].name, text) == 0) {
-      *ret_layer = layer_names[i].layer;
+  for (gsize i = 0; i < G_N_ELEMENTS(layers); i++) {
+    if (strcmp(layers[i].name, text) == 0) {
+      *ret_layer = layers[i].layer;
       return TRUE;
     }
   }
@@ -136,10 +135,9 @@ static gboolean
 set_no_layer(const TideSaslNegotiation *negotiation, guint offered, GError **error)
 {
   g_autoptr(GString) names = g_string_new(NULL);
-  for (gsize i = 0; i < G_N_ELEMENTS(strongest_first); i++) {
-    if ((offered & strongest_first[i]) != 0)
-      g_string_append_printf(names, "%s'%s'", names->len > 0 ? " or " : "", tide_sasl_layer_name(strongest_first[i]));
-  }
+  for (gsize i = 0; i < G_N_ELEMENTS(layers); i++)
+    if ((offered & layers[i].layer) != 0)
+      g_string_append_printf(names, "%s'%s'", names->len > 0 ? " or " : "", layers[i].name);
   if (names->len == 0)
     return set_protocol_error(negotiation, "offers no layer of protection that SASL knows", error);
   return tide_fail(
@@ -161,11 +159,11 @@ take_offer(TideSaslNegotiation *negotiation, guint8 *token, gsize len, TideBuffe
   if (negotiation->wanted != TIDE_SASL_AUTO)
     possible &= negotiation->wanted;
   gsize chosen = 0;
-  while (chosen < G_N_ELEMENTS(strongest_first) && (possible & strongest_first[chosen]) == 0)
+  while (chosen < G_N_ELEMENTS(layers) && (possible & layers[chosen].layer) == 0)
     chosen++;
-  if (chosen == G_N_ELEMENTS(strongest_first))
+  if (chosen == G_N_ELEMENTS(layers))
     return set_no_layer(negotiation, offer.data[0], error);
-  negotiation->layer = strongest_first[chosen];
+  negotiation->layer = layers[chosen].layer;
   guint32 own_max_bytes = negotiation->layer == TIDE_SASL_AUTH ? 0 : OWN_MAX_BYTES;
   guint32 choice = GUINT32_TO_BE((guint32)negotiation->layer << 24 | own_max_bytes);
   TideBytes part = tide_bytes(&choice, sizeof choice); /* no authorization id behind it: we act as who we are */

@@ -108,7 +108,7 @@ fingerprint_detail(const TideTableState *state)
   const TideFingerprintFinding *fingerprint = &state->fingerprint;
   if (fingerprint->verdict == TIDE_FINGERPRINT_SAME)
     return g_strdup_printf("its key is the one stored %s",
-                           tide_fingerprint_location_text(fingerprint->stored.location));
+                           tide_fingerprint_locations[fingerprint->stored.location].text);
   const char *before = fingerprint->verdict == TIDE_FINGERPRINT_NOT_STORED
                            ? "its key is not stored yet"
                            : "it has no rows yet, so that its key may change";
@@ -123,17 +123,10 @@ fingerprint_detail(const TideTableState *state)
                            before);
   case TIDE_FINGERPRINT_IN_TABLE:
   case TIDE_FINGERPRINT_IN_ATTRIBUTE:
+  case TIDE_FINGERPRINT_N_LOCATIONS:
     break;
   }
   return g_strdup_printf("%s; 'tidemark run' will store it", before);
-}
-
-/* By all hosts. */
-static gboolean
-is_remembered(const TideTableState *state)
-{
-  return state->fingerprint_location != TIDE_FINGERPRINT_NOWHERE &&
-         state->fingerprint_location != TIDE_FINGERPRINT_IN_FILE;
 }
 
 static void
@@ -158,8 +151,9 @@ add_table(const TideTable *table, const TideTableState *state, TideCheckList *li
       g_strdup_printf("%u region%s; %s%s%s%s%s", state->regions->len, state->regions->len == 1 ? "" : "s", key,
                       hidden != NULL ? "; how it was made cannot be seen: " : "", hidden != NULL ? hidden : "",
                       ttl != NULL ? "; " : "", ttl != NULL ? ttl : "");
-  gboolean is_fine =
-      hidden == NULL && ttl == NULL && (state->fingerprint.verdict == TIDE_FINGERPRINT_SAME || is_remembered(state));
+  gboolean is_fine = hidden == NULL && ttl == NULL &&
+                     (state->fingerprint.verdict == TIDE_FINGERPRINT_SAME ||
+                      tide_fingerprint_locations[state->fingerprint_location].is_of_all_hosts);
   tide_check_list_add(list, "table", table->name, is_fine ? TIDE_CHECK_OK : TIDE_CHECK_NOTE, detail);
 }
 
@@ -320,11 +314,9 @@ check_online(const TideConfig *config, gboolean from_topic)
   if (any_framed)
     note_what_framing_spoils(config, &list);
   tide_progress_step_end();
-  tide_check_list_finish(&list);
+  int exit_code = tide_check_list_finish(&list);
   print_remedies(config, &remedies);
-  if (list.worst == TIDE_CHECK_UNAVAILABLE)
-    return TIDE_EXIT_UNAVAILABLE;
-  return list.worst == TIDE_CHECK_PROBLEM ? TIDE_EXIT_FINDINGS : TIDE_EXIT_OK;
+  return exit_code;
 }
 
 /* How each key is made, in one line: what is stored with the table, and compared at each start. */

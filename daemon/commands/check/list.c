@@ -1,5 +1,19 @@
 #include "commands/check/list.h"
 
+#include "util/error.h"
+
+static const struct {
+  const char *word;
+  TideExit exit;
+} states[] = {
+    [TIDE_CHECK_UNSEEN] = {"unknown", TIDE_EXIT_OK},
+    [TIDE_CHECK_OK] = {"ok", TIDE_EXIT_OK},
+    [TIDE_CHECK_NOTE] = {"note", TIDE_EXIT_OK},
+    [TIDE_CHECK_PROBLEM] = {"PROBLEM", TIDE_EXIT_FINDINGS},
+    [TIDE_CHECK_UNAVAILABLE] = {"PROBLEM", TIDE_EXIT_UNAVAILABLE},
+};
+G_STATIC_ASSERT(G_N_ELEMENTS(states) == TIDE_CHECK_N_STATES);
+
 void
 tide_check_list_init(TideCheckList *list)
 {
@@ -12,9 +26,8 @@ tide_check_list_init(TideCheckList *list)
 void
 tide_check_list_add(TideCheckList *list, const char *what, const char *name, TideCheckState state, const char *detail)
 {
-  static const char *const words[] = {"unknown", "ok", "note", "PROBLEM", "PROBLEM"};
   list->worst = MAX(list->worst, state);
-  (void)tide_listing_add(list->listing, (const char *[]){what, name, words[state], detail});
+  (void)tide_listing_add(list->listing, (const char *[]){what, name, states[state].word, detail});
 }
 
 void
@@ -24,9 +37,10 @@ tide_check_list_add_unseen(TideCheckList *list, const char *what, const char *na
   tide_check_list_add(list, what, name, TIDE_CHECK_UNSEEN, detail);
 }
 
-void
+int
 tide_check_list_finish(TideCheckList *list)
 {
   (void)tide_listing_finish(list->listing);
   g_clear_pointer(&list->listing, tide_listing_free);
+  return states[list->worst].exit;
 }

@@ -9,9 +9,10 @@ G_BEGIN_DECLS
 typedef enum TideCheckState {
   TIDE_CHECK_UNSEEN, /* not looked at, as what comes before it failed: that counts */
   TIDE_CHECK_OK,
-  TIDE_CHECK_NOTE,        /* may be as it is meant: the exit code stays 0 */
-  TIDE_CHECK_PROBLEM,     /* exit code 1 */
-  TIDE_CHECK_UNAVAILABLE, /* shown as a problem; exit code 69: the daemon could not start, or would wait for it */
+  TIDE_CHECK_NOTE, /* may be as it is meant */
+  TIDE_CHECK_PROBLEM,
+  TIDE_CHECK_UNAVAILABLE, /* the daemon could not start, or would wait for it */
+  TIDE_CHECK_N_STATES,
 } TideCheckState;
 
 typedef struct TideCheckList {
@@ -28,8 +29,8 @@ void tide_check_list_add(TideCheckList *list, const char *what, const char *name
 /* What could not be looked at for @why. */
 void tide_check_list_add_unseen(TideCheckList *list, const char *what, const char *name, const char *why);
 
-/* Prints and frees; @list->worst stays. */
-void tide_check_list_finish(TideCheckList *list);
+/* Prints and frees. Returns: the exit code, by the worst state. */
+int tide_check_list_finish(TideCheckList *list) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Brokers, topics, the group, and the topic of dead letters. Writes nothing, creates nothing, joins no group. */
 void tide_check_kafka(const TideConfig *config, TideCheckList *list);

@@ -52,7 +52,7 @@ moved_note(const TideTopicPart *part, const TideCommitNote *old, gint64 to, cons
   if (note.is_closed || part->committed < 0)
     return note;
   gint64 low = part->committed, high = part->committed;
-  if (old != NULL && tide_halt_cause_is_of_offset(old->halt.cause)) {
+  if (old != NULL && tide_halt_kinds[old->halt.cause].is_of_offset) {
     /* What is committed is the log's beginning; the old owner had come to the halt's offset. */
     low = MIN(low, old->halt.offset);
     high = MAX(high, old->halt.offset);

@@ -226,7 +226,7 @@ show_json(const TideTopicPart *part, gint64 lag, gint64 n_messages, const TideHa
     tide_json_shown_text(&line, "note", part->note);
   if (halt->cause != TIDE_HALT_NONE) {
     tide_json_number(&line, "halt_offset", halt->offset);
-    tide_json_text(&line, "halted", tide_halt_cause_text(halt->cause));
+    tide_json_text(&line, "halted", tide_halt_kinds[halt->cause].text);
   }
   tide_json_print_line(&line, stdout);
 }
@@ -240,7 +240,7 @@ show_line(TideListing *listing, const TideTopicPart *part, gint64 lag, gint64 n_
   g_autofree char *halted =
       halt->cause == TIDE_HALT_NONE
           ? NULL
-          : g_strdup_printf("at offset %" G_GINT64_FORMAT ": %s", halt->offset, tide_halt_cause_text(halt->cause));
+          : g_strdup_printf("at offset %" G_GINT64_FORMAT ": %s", halt->offset, tide_halt_kinds[halt->cause].text);
   const char *const values[] = {part->topic, partition, committed,       first, last,
                                 lag_text,    messages,  writer_of(part), halted};
   (void)tide_listing_add(listing, values); /* tide_output_close() says what went wrong */

@@ -20,6 +20,6 @@ tide_report_changed_key(const TideConfig *config, TideGatewaySession *session, c
     return;
   tide_say("tidemark %s: '%s' has rows, but they were written with another key: [%s] (stored %s), the configuration "
            "says [%s]",
-           command, table->name, finding.stored.text, tide_fingerprint_location_text(finding.stored.location),
+           command, table->name, finding.stored.text, tide_fingerprint_locations[finding.stored.location].text,
            finding.declared);
 }

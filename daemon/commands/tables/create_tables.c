@@ -92,7 +92,7 @@ keep_fingerprint(Creation *creation, const TideTable *table, GError **error)
       !tide_fingerprint_store_write(&store, client, table->name, fingerprint, &location, error))
     return FALSE;
   printf("%s: its key fingerprint is kept %s, because gateway '%s' is framed and spoils attributes\n", table->name,
-         tide_fingerprint_location_text(location), tide_hbase_client_name(client));
+         tide_fingerprint_locations[location].text, tide_hbase_client_name(client));
   return TRUE;
 }
 

@@ -64,21 +64,13 @@ splits_text(const TideTable *table, const TideTableState *state)
 }
 
 /* What is stored of the key, beside what is declared. */
-static const char *
-fingerprint_verdict(const TideTableState *state)
-{
-  switch (state->fingerprint.verdict) {
-  case TIDE_FINGERPRINT_SAME:
-    return "same";
-  case TIDE_FINGERPRINT_NOT_STORED:
-    return "not stored";
-  case TIDE_FINGERPRINT_CHANGED_WHILE_EMPTY:
-    return "changed while empty";
-  case TIDE_FINGERPRINT_CHANGED:
-    return "CHANGED";
-  }
-  return "";
-}
+static const char *const verdict_texts[] = {
+    [TIDE_FINGERPRINT_SAME] = "same",
+    [TIDE_FINGERPRINT_NOT_STORED] = "not stored",
+    [TIDE_FINGERPRINT_CHANGED_WHILE_EMPTY] = "changed while empty",
+    [TIDE_FINGERPRINT_CHANGED] = "CHANGED",
+};
+G_STATIC_ASSERT(G_N_ELEMENTS(verdict_texts) == TIDE_FINGERPRINT_N_VERDICTS);
 
 static void
 add_state(TideListing *listing, const TideTable *table, const TideTableState *state)
@@ -88,9 +80,10 @@ add_state(TideListing *listing, const TideTable *table, const TideTableState *st
   g_autofree char *splits = splits_text(table, state);
   g_autofree char *differences =
       state->exists ? join_sentences(state->differences) : g_strdup("missing: run 'tidemark tables create'");
-  (void)tide_listing_add(listing, (const char *[]){table->name, state->exists ? "yes" : "no", families, n_regions,
-                                                   splits, state->exists ? fingerprint_verdict(state) : NULL,
-                                                   differences[0] != '\0' ? differences : "none"});
+  (void)tide_listing_add(listing,
+                         (const char *[]){table->name, state->exists ? "yes" : "no", families, n_regions, splits,
+                                          state->exists ? verdict_texts[state->fingerprint.verdict] : NULL,
+                                          differences[0] != '\0' ? differences : "none"});
 }
 
 /* ---- one table, as JSON --------------------------------------------------------------------------------------------
@@ -177,7 +170,7 @@ append_json_fingerprint(TideBuffer *text, const TideFingerprintFinding *fingerpr
   tide_json_shown_text(text, "declared", fingerprint->declared);
   if (fingerprint->stored.text != NULL) {
     tide_json_shown_text(text, "stored", fingerprint->stored.text);
-    tide_json_shown_text(text, "place", tide_fingerprint_location_text(fingerprint->stored.location));
+    tide_json_shown_text(text, "place", tide_fingerprint_locations[fingerprint->stored.location].text);
   }
   tide_json_close(text, "}");
 }
@@ -202,7 +195,7 @@ print_state_json(const TideTable *table, const TideTableState *state)
   if (state->exists) {
     append_json_description(&text, state->description);
     append_json_regions(&text, table, state);
-    append_json_fingerprint(&text, &state->fingerprint, fingerprint_verdict(state));
+    append_json_fingerprint(&text, &state->fingerprint, verdict_texts[state->fingerprint.verdict]);
   }
   append_json_texts(&text, "differences", state->differences);
   append_json_texts(&text, "remedies", state->remedies);

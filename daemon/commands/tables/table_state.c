@@ -25,7 +25,7 @@ read_fingerprint(TideTableState *state, TideHBaseClient *client, const TideConfi
         state->differences,
         g_strdup_printf("THE KEY CHANGED, and the table has rows: stored %s is %s, declared is %s; 'tidemark "
                         "run' refuses to start over it",
-                        tide_fingerprint_location_text(state->fingerprint.stored.location),
+                        tide_fingerprint_locations[state->fingerprint.stored.location].text,
                         state->fingerprint.stored.text, state->fingerprint.declared));
   return TRUE;
 }

@@ -1,33 +1,21 @@
 #include "commands/verify/judge.h"
 
-const char *
-tide_verdict_name(TideVerdict verdict)
-{
-  static const char *const names[TIDE_VERDICT_COUNT] = {
-      [TIDE_VERDICT_NONE] = "none",
-      [TIDE_VERDICT_RIGHT] = "right",
-      [TIDE_VERDICT_CONFLICT] = "conflict",
-      [TIDE_VERDICT_MISSING] = "missing",
-      [TIDE_VERDICT_WRONG] = "wrong",
-      [TIDE_VERDICT_STALE] = "stale",
-      [TIDE_VERDICT_UNEXPECTED] = "unexpected",
-      [TIDE_VERDICT_DELETED] = "deleted",
-      [TIDE_VERDICT_EXPIRED] = "expired",
-      [TIDE_VERDICT_OVERWRITTEN] = "overwritten",
-      [TIDE_VERDICT_CORRECTED] = "corrected",
-      [TIDE_VERDICT_SUPERSEDED] = "superseded",
-      [TIDE_VERDICT_BEYOND] = "beyond",
-      [TIDE_VERDICT_UNEXPLAINED] = "unexplained",
-  };
-  return names[verdict];
-}
-
-gboolean
-tide_verdict_is_difference(TideVerdict verdict)
-{
-  return verdict == TIDE_VERDICT_MISSING || verdict == TIDE_VERDICT_WRONG || verdict == TIDE_VERDICT_STALE ||
-         verdict == TIDE_VERDICT_UNEXPECTED || verdict == TIDE_VERDICT_OVERWRITTEN;
-}
+const TideVerdictKind tide_verdicts[] = {
+    [TIDE_VERDICT_NONE] = {"none"},
+    [TIDE_VERDICT_RIGHT] = {"right", .is_expected = TRUE},
+    [TIDE_VERDICT_CONFLICT] = {"conflict", .is_expected = TRUE, .is_sampled = TRUE},
+    [TIDE_VERDICT_MISSING] = {"missing", .is_difference = TRUE, .is_expected = TRUE, .is_sampled = TRUE},
+    [TIDE_VERDICT_WRONG] = {"wrong", .is_difference = TRUE, .is_expected = TRUE, .is_sampled = TRUE},
+    [TIDE_VERDICT_STALE] = {"stale", .is_difference = TRUE, .is_expected = TRUE, .is_sampled = TRUE},
+    [TIDE_VERDICT_UNEXPECTED] = {"unexpected", .is_difference = TRUE, .is_sampled = TRUE},
+    [TIDE_VERDICT_OVERWRITTEN] = {"overwritten", .is_difference = TRUE, .is_expected = TRUE, .is_sampled = TRUE},
+    [TIDE_VERDICT_DELETED] = {"deleted"},
+    [TIDE_VERDICT_EXPIRED] = {"expired"},
+    [TIDE_VERDICT_CORRECTED] = {"corrected", .is_expected = TRUE, .is_sampled = TRUE},
+    [TIDE_VERDICT_SUPERSEDED] = {"superseded", .is_expected = TRUE},
+    [TIDE_VERDICT_BEYOND] = {"beyond"},
+    [TIDE_VERDICT_UNEXPLAINED] = {"unexplained"},
+};
 
 /* Up to when a row is deleted: it must be, and it may be. -1: not at all. */
 typedef struct Deletion {
@@ -197,7 +185,7 @@ tide_verify_is_open(const TideVerifyCells *cells, const TideVerifyEntry *entry, 
 {
   if (entry->kind == TIDE_VERIFY_FOUND)
     return TRUE;
-  return rule->has_deletes && tide_verdict_is_difference(tide_verify_judge(cells, entry, rule));
+  return rule->has_deletes && tide_verdicts[tide_verify_judge(cells, entry, rule)].is_difference;
 }
 
 const TideVerifyEntry *

@@ -38,6 +38,16 @@ typedef enum TideVerdict {
   TIDE_VERDICT_COUNT,
 } TideVerdict;
 
+/* What each verdict is. */
+typedef struct TideVerdictKind {
+  const char *name;
+  gboolean is_difference; /* a verification ends with TIDE_EXIT_FINDINGS for it */
+  gboolean is_expected;   /* of a cell that had to be in the table */
+  gboolean is_sampled;    /* some are shown */
+} TideVerdictKind;
+
+extern const TideVerdictKind tide_verdicts[TIDE_VERDICT_COUNT];
+
 /* What is to be known of an entry's table and family. */
 typedef struct TideVerifyRule {
   gboolean is_latest;
@@ -50,17 +60,11 @@ typedef struct TideVerifyRule {
 
 TideVerdict tide_verify_judge(const TideVerifyCells *cells, const TideVerifyEntry *entry, const TideVerifyRule *rule);
 
-/* TRUE for what a verification ends with TIDE_EXIT_FINDINGS for. */
-gboolean tide_verdict_is_difference(TideVerdict verdict);
-
 /* What the expected @entry was written over, or was overwritten by in another partition: its value and its message;
  * NULL: nothing of another reading. */
 const TideVerifyEntry *tide_verify_lost_to(const TideVerifyCells *cells, const TideVerifyEntry *entry);
 
 /* Whether a message outside of the window may change what @entry comes to. */
 gboolean tide_verify_is_open(const TideVerifyCells *cells, const TideVerifyEntry *entry, const TideVerifyRule *rule);
-
-/* "missing", "wrong", ...: also the names in JSON. */
-const char *tide_verdict_name(TideVerdict verdict);
 
 G_END_DECLS

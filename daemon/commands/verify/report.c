@@ -6,9 +6,6 @@
 /* Of a value that is shown to people; JSON has all of it. */
 #define SHOWN_VALUE_BYTES 80u
 
-static const TideVerdict differences[] = {TIDE_VERDICT_MISSING, TIDE_VERDICT_WRONG, TIDE_VERDICT_STALE,
-                                          TIDE_VERDICT_UNEXPECTED, TIDE_VERDICT_OVERWRITTEN};
-
 /* Those that are no differences, and what they are for people. */
 typedef struct Remark {
   TideVerdict verdict;
@@ -43,9 +40,9 @@ guint64
 tide_verify_report_differences(const TideVerifyReport *report)
 {
   guint64 count = 0;
-  for (gsize i = 0; i < G_N_ELEMENTS(differences); i++)
-    if (differences[i] != TIDE_VERDICT_OVERWRITTEN || !report->allow_overwritten)
-      count += count_of(report, differences[i]);
+  for (TideVerdict verdict = 0; verdict < TIDE_VERDICT_COUNT; verdict++)
+    if (tide_verdicts[verdict].is_difference && (verdict != TIDE_VERDICT_OVERWRITTEN || !report->allow_overwritten))
+      count += count_of(report, verdict);
   return count;
 }
 
@@ -53,10 +50,10 @@ tide_verify_report_differences(const TideVerifyReport *report)
 static guint64
 n_expected(const TideVerifyTable *table)
 {
-  const guint64 *counts = table->counts;
-  return counts[TIDE_VERDICT_RIGHT] + counts[TIDE_VERDICT_CONFLICT] + counts[TIDE_VERDICT_MISSING] +
-         counts[TIDE_VERDICT_WRONG] + counts[TIDE_VERDICT_STALE] + counts[TIDE_VERDICT_OVERWRITTEN] +
-         counts[TIDE_VERDICT_CORRECTED] + counts[TIDE_VERDICT_SUPERSEDED];
+  guint64 n = 0;
+  for (TideVerdict verdict = 0; verdict < TIDE_VERDICT_COUNT; verdict++)
+    n += tide_verdicts[verdict].is_expected ? table->counts[verdict] : 0;
+  return n;
 }
 
 static guint64
@@ -132,14 +129,14 @@ print_sample(const TideVerifyReport *report, const TideVerifySample *sample, FIL
   const char *table = tide_verify_tables_at(report->tables, sample->slot)->table->name;
   if (!sample->is_resolved) {
     fprintf(stream, "%s: %s: a cell that cannot be shown: it, or its message, is gone meanwhile\n",
-            tide_verdict_name(sample->verdict), table);
+            tide_verdicts[sample->verdict].name, table);
     return;
   }
   g_autofree char *row = tide_bytes_printable(tide_buffer_bytes(&sample->row));
   g_autofree char *column = tide_column_text(tide_bytes_of_string(family->name), tide_buffer_bytes(&sample->qualifier));
   g_autofree char *time = tide_time_text(sample->entry.time_ms);
   g_autofree char *found = found_text(sample);
-  fprintf(stream, "%s: %s row '%s' %s of %s: ", tide_verdict_name(sample->verdict), table, row, column, time);
+  fprintf(stream, "%s: %s row '%s' %s of %s: ", tide_verdicts[sample->verdict].name, table, row, column, time);
   gboolean is_unexpected = sample->verdict == TIDE_VERDICT_UNEXPECTED;
   g_autofree char *expected = is_unexpected ? g_strdup("nothing") : value_text(&sample->expected);
   fprintf(stream, "expected %s, found %s", expected, found);
@@ -288,7 +285,7 @@ static void
 append_sample(const TideVerifyReport *report, const TideVerifySample *sample, TideBuffer *line)
 {
   const TideVerifyFamily *family = tide_verify_tables_family(report->tables, sample->entry.family);
-  tide_json_shown_text(line, "kind", tide_verdict_name(sample->verdict));
+  tide_json_shown_text(line, "kind", tide_verdicts[sample->verdict].name);
   tide_json_shown_text(line, "table", tide_verify_tables_at(report->tables, sample->slot)->table->name);
   tide_json_shown_text(line, "family", family->name);
   tide_json_number(line, "time_ms", sample->entry.time_ms);
@@ -316,7 +313,7 @@ static void
 append_counts(const guint64 counts[TIDE_VERDICT_COUNT], TideBuffer *line)
 {
   for (TideVerdict verdict = TIDE_VERDICT_RIGHT; verdict < TIDE_VERDICT_COUNT; verdict++)
-    tide_json_number(line, tide_verdict_name(verdict), (gint64)counts[verdict]);
+    tide_json_number(line, tide_verdicts[verdict].name, (gint64)counts[verdict]);
 }
 
 static void

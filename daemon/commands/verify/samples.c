@@ -40,9 +40,7 @@ void
 tide_verify_samples_offer(TideVerifySamples *samples, TideVerdict verdict, const TideVerifyEntry *entry,
                           const TideVerifyEntry *lost, const TideVerifyTables *tables)
 {
-  if (!tide_verdict_is_difference(verdict) && verdict != TIDE_VERDICT_CONFLICT && verdict != TIDE_VERDICT_CORRECTED)
-    return;
-  if (samples->n_of_kind[verdict] >= samples->max_of_a_kind)
+  if (!tide_verdicts[verdict].is_sampled || samples->n_of_kind[verdict] >= samples->max_of_a_kind)
     return;
   samples->n_of_kind[verdict]++;
   TideVerifySample sample = {.verdict = verdict,

@@ -154,7 +154,7 @@ find_gaps(Verify *verify, const gint64 *ends)
       add_gap(verify, (TideVerifyGap){TIDE_VERIFY_GAP_LOST, i, part->committed, part->first, NULL});
     if (is_ours && note.halt.cause != TIDE_HALT_NONE)
       add_gap(verify, (TideVerifyGap){TIDE_VERIFY_GAP_HALTED, i, note.halt.offset, note.halt.offset + 1,
-                                      tide_halt_cause_text(note.halt.cause)});
+                                      tide_halt_kinds[note.halt.cause].text});
   }
 }
 

@@ -217,7 +217,7 @@ test_nothing_is_passed_unnamed(void)
     g_assert_cmpint(verdict.from_offset, <=, verdict.to_offset);
     if (verdict.offset < 0) {
       g_assert_cmpint(verdict.halt.offset, >=, 0);
-      g_assert_true(verdict.offset == TIDE_INPUT_ASK_AGAIN || tide_halt_cause_is_of_offset(verdict.halt.cause));
+      g_assert_true(verdict.offset == TIDE_INPUT_ASK_AGAIN || tide_halt_kinds[verdict.halt.cause].is_of_offset);
       continue;
     }
     gint64 was = at.log.wanted_offset >= 0      ? at.log.wanted_offset

@@ -167,8 +167,8 @@ assert_cases(const Case *items, gsize n)
   for (gsize i = 0; i < n; i++) {
     g_autoptr(GError) error = error_of_reply(&items[i]);
     TideFailure failure = tide_failure_of(error);
-    g_test_message("%s: %s", tide_outcome_name(failure.outcome), error->message);
-    g_assert_cmpstr(tide_outcome_name(failure.outcome), ==, tide_outcome_name(items[i].wanted));
+    g_test_message("%s: %s", tide_outcomes[failure.outcome].name, error->message);
+    g_assert_cmpstr(tide_outcomes[failure.outcome].name, ==, tide_outcomes[items[i].wanted].name);
     g_assert_cmpint(failure.is_certain, ==, items[i].certain);
     g_assert_true(failure.remedy != NULL || failure.outcome != TIDE_OUTCOME_SUSPEND);
   }
@@ -220,8 +220,8 @@ assert_entry(GKeyFile *refusals, const char *entry)
   g_autofree char *remedy = g_key_file_get_string(refusals, entry, "remedy", NULL);
   g_autoptr(GError) error = error_of_entry(refusals, entry);
   TideFailure failure = tide_failure_of(error);
-  g_test_message("%s: %s: %s", entry, tide_outcome_name(failure.outcome), error->message);
-  g_assert_cmpstr(tide_outcome_name(failure.outcome), ==, wanted);
+  g_test_message("%s: %s: %s", entry, tide_outcomes[failure.outcome].name, error->message);
+  g_assert_cmpstr(tide_outcomes[failure.outcome].name, ==, wanted);
   g_assert_cmpint(failure.is_certain, ==, g_key_file_get_boolean(refusals, entry, "certain", NULL));
   g_assert_cmpint(failure.is_for_size, ==, g_key_file_get_boolean(refusals, entry, "for_size", NULL));
   if (remedy != NULL)

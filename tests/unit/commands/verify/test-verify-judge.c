@@ -68,7 +68,7 @@ judge_all(const TideVerifyCells *cells, const TideVerifyRule *rule)
   for (const TideVerifyEntry *entry; (entry = tide_verify_column_next(&column)) != NULL;) {
     TideVerdict verdict = tide_verify_judge(cells, entry, rule);
     if (verdict != TIDE_VERDICT_NONE)
-      g_ptr_array_add(texts, g_strdup_printf("%" G_GINT64_FORMAT " %s", entry->time_ms, tide_verdict_name(verdict)));
+      g_ptr_array_add(texts, g_strdup_printf("%" G_GINT64_FORMAT " %s", entry->time_ms, tide_verdicts[verdict].name));
   }
   g_ptr_array_sort(texts, compare_texts);
   g_ptr_array_add(texts, NULL);
