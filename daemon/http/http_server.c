@@ -197,25 +197,26 @@ count_refusal(TideHttpServer *server, const Connection *it, Refusal refusal, gin
 
 /* ---- bytes ---- */
 
-/* As the functions of a TLS session. */
+/* As a TLS session returns it. @n: what recv() or send() returned */
+static gssize
+plain_result(Connection *it, gssize n, short events)
+{
+  it->events = events;
+  return n >= 0 ? n : errno == EAGAIN || errno == EINTR ? TIDE_TLS_WAITS : TIDE_TLS_BROKEN;
+}
+
 static gssize
 receive(Connection *it, void *bytes, gsize len)
 {
-  if (it->tls != NULL)
-    return tide_tls_session_receive(it->tls, bytes, len, &it->events);
-  gssize n = recv(it->fd, bytes, len, 0);
-  it->events = POLLIN;
-  return n >= 0 ? n : errno == EAGAIN || errno == EINTR ? TIDE_TLS_WAITS : TIDE_TLS_BROKEN;
+  return it->tls != NULL ? tide_tls_session_receive(it->tls, bytes, len, &it->events)
+                         : plain_result(it, recv(it->fd, bytes, len, 0), POLLIN);
 }
 
 static gssize
 send_bytes(Connection *it, const void *bytes, gsize len)
 {
-  if (it->tls != NULL)
-    return tide_tls_session_send(it->tls, bytes, len, &it->events);
-  gssize n = send(it->fd, bytes, len, MSG_NOSIGNAL);
-  it->events = POLLOUT;
-  return n >= 0 ? n : errno == EAGAIN || errno == EINTR ? TIDE_TLS_WAITS : TIDE_TLS_BROKEN;
+  return it->tls != NULL ? tide_tls_session_send(it->tls, bytes, len, &it->events)
+                         : plain_result(it, send(it->fd, bytes, len, MSG_NOSIGNAL), POLLOUT);
 }
 
 /* ---- an answer ---- */
@@ -367,22 +368,6 @@ step_reading(TideHttpServer *server, Connection *it, gint64 now_us)
   return begin_answer(it, write_refusal(server, refusal), now_us);
 }
 
-static gboolean
-step(TideHttpServer *server, Connection *it, gint64 now_us)
-{
-  switch (it->state) {
-  case CONNECTION_READING:
-    return step_reading(server, it, now_us);
-  case CONNECTION_WRITING:
-    return step_writing(it, now_us);
-  case CONNECTION_LINGERING:
-    return step_lingering(it);
-  case CONNECTION_FREE:
-    break;
-  }
-  return TRUE;
-}
-
 /* ---- newcomers ---- */
 
 /* Closes the connection that goes for one of @network, and returns its slot; NULL: there are none. */
@@ -481,13 +466,16 @@ fill_polled(const TideHttpServer *server, struct pollfd *polled, gint64 now_us)
 static void
 serve(TideHttpServer *server, Connection *it, gboolean is_due, gint64 now_us)
 {
+  gboolean is_late = now_us >= it->deadline_us, goes_on = !is_late;
   if (it->state == CONNECTION_FREE)
     return;
-  if (now_us >= it->deadline_us) {
-    if (it->state != CONNECTION_LINGERING)
-      count_refusal(server, it, REFUSAL_TOO_SLOW, now_us);
-    close_connection(it);
-  } else if (is_due && !step(server, it, now_us))
+  if (is_late && it->state != CONNECTION_LINGERING)
+    count_refusal(server, it, REFUSAL_TOO_SLOW, now_us);
+  if (goes_on && is_due)
+    goes_on = it->state == CONNECTION_READING   ? step_reading(server, it, now_us)
+              : it->state == CONNECTION_WRITING ? step_writing(it, now_us)
+                                                : step_lingering(it);
+  if (!goes_on)
     close_connection(it);
 }
 

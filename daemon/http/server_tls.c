@@ -20,35 +20,12 @@ struct TideTlsSession {
   gboolean met_http;
 };
 
-/* Of a file that is not there: what none has, so that it counts as changed when it is. */
-static TideFileStamp
-stamp_of_key(const TideTlsSettings *settings)
-{
-  g_autofree char *path = tide_secret_path(&settings->key, NULL);
-  return path != NULL ? tide_file_stamp(path) : (TideFileStamp){0};
-}
-
-/* The stamps are taken first: what changes while it is read is read again. */
-static gboolean
-read_files(TideServerTls *tls, GError **error)
-{
-  TideFileStamp certificate = tide_file_stamp(tls->settings->certificate), key = stamp_of_key(tls->settings);
-  SSL_CTX *context = tide_tls_server_context_new(tls->settings, error);
-  if (context == NULL)
-    return FALSE;
-  SSL_CTX_free(tls->context);
-  tls->context = context;
-  tls->certificate = certificate;
-  tls->key = key;
-  return TRUE;
-}
-
 TideServerTls *
 tide_server_tls_new(const TideTlsSettings *settings, GError **error)
 {
   g_autoptr(TideServerTls) tls = g_new0(TideServerTls, 1);
   tls->settings = settings;
-  return read_files(tls, error) ? g_steal_pointer(&tls) : NULL;
+  return tide_server_tls_refresh(tls, error) ? g_steal_pointer(&tls) : NULL;
 }
 
 void
@@ -63,10 +40,21 @@ tide_server_tls_free(TideServerTls *tls)
 gboolean
 tide_server_tls_refresh(TideServerTls *tls, GError **error)
 {
-  TideFileStamp certificate = tide_file_stamp(tls->settings->certificate), key = stamp_of_key(tls->settings);
-  if (tide_file_stamp_equal(&certificate, &tls->certificate) && tide_file_stamp_equal(&key, &tls->key))
+  /* The stamps are taken first: what changes while it is read is read again. */
+  g_autofree char *key_path = tide_secret_path(&tls->settings->key, NULL);
+  TideFileStamp certificate = tide_file_stamp(tls->settings->certificate);
+  TideFileStamp key = key_path != NULL ? tide_file_stamp(key_path) : (TideFileStamp){0};
+  if (tls->context != NULL && tide_file_stamp_equal(&certificate, &tls->certificate) &&
+      tide_file_stamp_equal(&key, &tls->key))
     return TRUE;
-  return read_files(tls, error);
+  SSL_CTX *context = tide_tls_server_context_new(tls->settings, error);
+  if (context == NULL)
+    return FALSE;
+  SSL_CTX_free(tls->context);
+  tls->context = context;
+  tls->certificate = certificate;
+  tls->key = key;
+  return TRUE;
 }
 
 gint64

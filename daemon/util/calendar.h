@@ -1,5 +1,5 @@
-/* Days by plain arithmetic, in the proleptic Gregorian calendar, and moments as RFC 3339 prints them. Allocates nothing, reads no clock, so that every reading
- * decides the same at every replay. */
+/* Days in the proleptic Gregorian calendar, and moments as RFC 3339 prints them: plain arithmetic.
+ * Allocates nothing, reads no clock, so that every reading decides the same at every replay. */
 #pragma once
 
 #include <glib.h>

@@ -30,15 +30,14 @@
 
 static const struct {
   const char *name;
-  const char *colour;        /* on a terminal */
-  GLogLevelFlags glib_level; /* of messages of GLib and of libraries that log by it */
+  const char *colour; /* on a terminal */
 } levels[] = {
-    [TIDE_LOG_CRIT] = {"crit", "\033[31m", G_LOG_LEVEL_ERROR},
-    [TIDE_LOG_ERROR] = {"error", "\033[31m", G_LOG_LEVEL_CRITICAL},
-    [TIDE_LOG_WARNING] = {"warning", "\033[33m", G_LOG_LEVEL_WARNING},
-    [TIDE_LOG_NOTICE] = {"notice", "\033[1m", G_LOG_LEVEL_MESSAGE},
-    [TIDE_LOG_INFO] = {"info", "", G_LOG_LEVEL_INFO},
-    [TIDE_LOG_DEBUG] = {"debug", "", G_LOG_LEVEL_DEBUG},
+    [TIDE_LOG_CRIT] = {"crit", "\033[31m"},
+    [TIDE_LOG_ERROR] = {"error", "\033[31m"},
+    [TIDE_LOG_WARNING] = {"warning", "\033[33m"},
+    [TIDE_LOG_NOTICE] = {"notice", "\033[1m"},
+    [TIDE_LOG_INFO] = {"info", ""},
+    [TIDE_LOG_DEBUG] = {"debug", ""},
 };
 G_STATIC_ASSERT(G_N_ELEMENTS(levels) == TIDE_LOG_DEBUG + 1);
 
@@ -464,19 +463,24 @@ stderr_is_journal(void)
 static GLogWriterOutput
 write_glib_message(GLogLevelFlags glib_level, const GLogField *fields, gsize n_fields, gpointer data G_GNUC_UNUSED)
 {
-  const char *text = "";
-  const char *domain = NULL;
+  static const struct {
+    GLogLevelFlags of_glib;
+    TideLogLevel ours;
+  } known[] = {{G_LOG_LEVEL_ERROR, TIDE_LOG_CRIT},      {G_LOG_LEVEL_CRITICAL, TIDE_LOG_ERROR},
+               {G_LOG_LEVEL_WARNING, TIDE_LOG_WARNING}, {G_LOG_LEVEL_MESSAGE, TIDE_LOG_NOTICE},
+               {G_LOG_LEVEL_INFO, TIDE_LOG_INFO},       {G_LOG_LEVEL_DEBUG, TIDE_LOG_DEBUG}};
+  const char *text = "", *domain = NULL;
   for (gsize i = 0; i < n_fields; i++) {
     if (strcmp(fields[i].key, "MESSAGE") == 0)
       text = fields[i].value;
     else if (strcmp(fields[i].key, "GLIB_DOMAIN") == 0)
       domain = fields[i].value;
   }
-  TideLogLevel level = TIDE_LOG_CRIT;
-  while (level < TIDE_LOG_DEBUG && (glib_level & levels[level].glib_level) == 0)
-    level++;
+  gsize row = 0;
+  while (row < G_N_ELEMENTS(known) - 1 && (glib_level & known[row].of_glib) == 0)
+    row++;
   TideLogField domain_field = {"GLIB_DOMAIN", domain};
-  tide_log_fields(level, "library", &domain_field, 1, "%s", text);
+  tide_log_fields(known[row].ours, "library", &domain_field, 1, "%s", text);
   return G_LOG_WRITER_HANDLED;
 }
 
