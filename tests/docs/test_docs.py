@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Every fenced block of README.md, CONTRIBUTING.md and docs/ is held: run, checked, or named with a reason in reasons.py.
 
-    test_docs.py BUILD ROOT [PAGE]
+    test_docs.py BUILD [PAGE]
 """
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from blocks import Block, answers, blocks_of, commands, pages, programs
+from built import build_of  # noqa: E402 pylint: disable=wrong-import-position
 from reasons import ENDS_WITH, HELD_ELSEWHERE, PAGES_HELD_ELSEWHERE, PROGRAMS_NOT_RUN, RUN_AS, SAME_EVERYWHERE, SCREENS
 from scene import Scene
 
@@ -167,9 +169,10 @@ def unused_reasons(blocks: list[Block]) -> list[str]:
 
 
 def main() -> int:
-    build, root = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
+    build = build_of(sys.argv, "daemon/tidemark", "tests/fault/mock-kafka", "tests/fault/scripted-gateway")
+    root, chosen_page = Path(__file__).resolve().parents[2], sys.argv[1] if len(sys.argv) > 1 else None
     blocks = [block for path in pages(root) for block in blocks_of(str(path.relative_to(root)), path.read_text())]
-    chosen = [block for block in blocks if len(sys.argv) < 4 or block.page == sys.argv[3]]
+    chosen = [block for block in blocks if chosen_page in (None, block.page)]
     chosen.sort(key=lambda block: "--forget" in block.text)  # what it takes away others look for
     readme = next(block.text for block in blocks if block.page == "README.md" and block.language == "yaml")
     print(f"1..{len(chosen) + 1}", flush=True)

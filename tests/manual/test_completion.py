@@ -6,7 +6,10 @@ import tempfile
 import unittest
 from pathlib import Path
 
-BUILD = Path(sys.argv.pop()).resolve()
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from built import build_of  # noqa: E402 pylint: disable=wrong-import-position
+
+BUILD = build_of(sys.argv, "daemon/tidemark")
 ROOT = Path(__file__).resolve().parents[2]
 TIDEMARK = BUILD / "daemon/tidemark"
 CONFIG = ROOT / "config/examples/server-metrics.yaml"

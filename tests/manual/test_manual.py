@@ -6,7 +6,10 @@ import sys
 import unittest
 from pathlib import Path
 
-BUILD = Path(sys.argv.pop()).resolve()
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from built import build_of  # noqa: E402 pylint: disable=wrong-import-position
+
+BUILD = build_of(sys.argv, "daemon/tidemark", "daemon/manual")
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = BUILD / "daemon/manual"
 TIDEMARK = BUILD / "daemon/tidemark"

@@ -2,7 +2,7 @@
 """promtool on the alert rules: each alert fires and resolves, has a severity, a summary and a section of the runbook, and
 asks only for metrics that exist. Exit code 77 where there is no promtool.
 
-    test_rules.py ROOT
+    test_rules.py [ROOT]
 """
 import json
 import re
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from alert_cases import CASES, promtool_tests
 
-ROOT = Path(sys.argv[1]).resolve()
+ROOT = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[2]).resolve()
 RULES = ROOT / "config/prometheus/alerts.yaml"
 DASHBOARD = ROOT / "config/prometheus/dashboard.json"
 METRIC = re.compile(r"\b((?:tidemark|process)_[a-z_]+)\b")

@@ -18,6 +18,8 @@ import urllib.request
 from pathlib import Path
 from typing import Any, Iterator
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from built import build_of  # noqa: E402 pylint: disable=wrong-import-position
 from processes import Gateway, Kafka, unescape
 
 HERE = Path(__file__).resolve().parent
@@ -276,8 +278,9 @@ def collect(scene: Scene) -> dict[str, set[str]]:
 
 
 def main() -> int:
+    build = build_of(sys.argv, "daemon/tidemark", "tests/fault/mock-kafka", "tests/fault/scripted-gateway")
     with tempfile.TemporaryDirectory(prefix="tidemark-interface-") as directory:
-        scene = Scene(Path(sys.argv[1]), Path(directory))
+        scene = Scene(build, Path(directory))
         try:
             found = collect(scene)
         finally:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """nftables takes the rules that docs/security.md shows.
 
-    check_firewall.py ROOT
+    check_firewall.py [ROOT]
 
 Exit 77 (skipped) without nft, or where it may not ask the kernel.
 """
@@ -10,11 +10,12 @@ import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
+
+from source_text import project_root, read
 
 
 def main():
-    rules = re.findall(r"^```nft\n(.*?)^```", (Path(sys.argv[1]) / "docs/security.md").read_text(), re.M | re.S)
+    rules = re.findall(r"^```nft\n(.*?)^```", read(project_root() / "docs/security.md"), re.M | re.S)
     nft = shutil.which("nft", path=os.environ["PATH"] + ":/usr/sbin")
     if rules and (nft is None or subprocess.run([nft, "list", "tables"], capture_output=True, check=False).returncode != 0):
         print("skipped: nft is not there, or needs more rights")

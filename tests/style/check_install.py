@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks what `meson install` would write: nothing where an operator writes; program and units read one configuration.
 
-    check_install.py BUILD PROGRAM
+    check_install.py BUILD
 
 Exit 77 (skipped) without meson.
 """
@@ -10,6 +10,10 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from built import build_of  # noqa: E402 pylint: disable=wrong-import-position
 
 SKIPPED = 77
 
@@ -31,10 +35,10 @@ def check_path(name, paths, expected):
 
 
 def main():
-    build, program = sys.argv[1:]
     if shutil.which("meson") is None:
         print("skipped: meson is not installed")
         return SKIPPED
+    build = build_of(sys.argv, "daemon/tidemark")
     options = {option["name"]: option["value"] for option in introspect(build, "buildoptions")}
     sysconfdir = options["sysconfdir"]
     if not sysconfdir.startswith("/"):
@@ -42,7 +46,7 @@ def main():
     expected = f"{sysconfdir}/tidemark/tidemark.yaml"
     installed = introspect(build, "installed")
     findings = check_targets(installed.values(), sysconfdir)
-    text = subprocess.run([program, "--help"], capture_output=True, text=True, check=True).stdout
+    text = subprocess.run([build / "daemon/tidemark", "--help"], capture_output=True, text=True, check=True).stdout
     findings += check_path("the program", re.findall(r"/\S+/tidemark\.yaml", text), expected)
     for source in installed:
         if source.endswith(".service"):

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Holds docs/messages.md against the log calls of the source: a line for each id, with its levels, its MESSAGE_ID and its words.
 
-    check_messages.py ROOT [--write]
+    check_messages.py [ROOT] [--write]
 
 What is to be done stands in the document alone: --write keeps it by the id, and puts "?" for a new one, which is a finding.
 """
 import re
 import sys
-from pathlib import Path
+
+from source_text import project_root
 
 BEGIN, END = "<!-- messages begin -->", "<!-- messages end -->"
 CALL = re.compile(r"\btide_log(_fields)?\(")
@@ -97,7 +98,7 @@ def rendered(found, actions):
 
 
 def main():
-    root = Path(sys.argv[1])
+    root = project_root()
     document = root / "docs" / "messages.md"
     text = document.read_text(encoding="utf-8")
     head, _, rest = text.partition(BEGIN)

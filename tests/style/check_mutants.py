@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Checks that every mutant of tests/mutation still fits the sources: its old text stands in its file, and once.
 
-    check_mutants.py ROOT
+    check_mutants.py [ROOT]
 """
 import sys
 from pathlib import Path
+
+from source_text import project_root
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "mutation"))
 from mutants import read_all  # noqa: E402 pylint: disable=wrong-import-position
@@ -16,7 +18,7 @@ def fits(root, mutant):
 
 
 def main():
-    root = Path(sys.argv[1])
+    root = project_root()
     mutants = read_all(root / "tests" / "mutation")
     problems = [f"{mutant.name}: its old text does not stand in {mutant.file}, or not once; change the mutant with its line"
                 for mutant in mutants if not fits(root, mutant)]

@@ -17,9 +17,21 @@ FUNCTION_LINES_MAX = 100
 STRUCT_FIELDS_MAX = 20
 SHORT_LINES = 10  # up to which a function that one place calls is asked whether its name says more than its text
 
-# name(parameters) at the start of a line, then a brace alone: as clang-format lays out each definition.
-_FUNCTION = re.compile(r"^(\w+)\([^;{}]*?\)[^;{}()]*\n\{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
-_STRUCT = re.compile(r"^(?:typedef )?struct (\w*) ?\{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
+# As clang-format lays out each definition: name(parameters) begins a line, and the brace of the body has one of its own. Between
+# them are attributes and qualifiers and, in C++, initial values, on lines of their own only where these are indented. A member
+# that is defined within its class is indented as a whole, its type in front of it.
+_PARAMETERS = r"\((?:[^;{}()]|\((?:[^;{}()]|\([^;{}()]*\))*\))*\)"
+_FUNCTION_TEXT = (r"(?:(?:G_GNUC_\w+|__attribute__)\((?:[^()]|\([^()]*\))*\) )?(?P<name>(?:\w+::)*(?:~?\w+|operator[^\s\w(]+))" + _PARAMETERS +
+                  r"(?:[^;{}\n]|\{[^;{}\n]*\}|\n(?P=indent) +(?=\S))*\n(?P=indent)\{\n(?P<body>.*?)^(?P=indent)\}")
+_FUNCTION = re.compile(r"^(?P<indent>)(?:(?:static|inline|G_GNUC_\w+(?:\([^()]*\))?) )*(?:[\w *]+[ *])??" + _FUNCTION_TEXT, re.MULTILINE | re.DOTALL)
+_FUNCTION_OF_CPP = re.compile(r"^(?P<indent> *)(?:[\w:<>,*& ]+[ *&])?" + _FUNCTION_TEXT, re.MULTILINE | re.DOTALL)
+# With its name in front of the brace, behind it (a typedef, a variable), or without one.
+_STRUCT = re.compile(
+    r"^(?P<indent> *)(?:[a-z_]+ )*(?:struct|class)\b(?P<head>(?:[^;{}()=\n]|\((?:[^;{}()\n]|\([^;{}()\n]*\))*\))*)\{\n"
+    r"(?P<body>.*?)^(?P=indent)\}[ *]*(?P<behind>\w*)", re.MULTILINE | re.DOTALL)
+_NO_FIELD = re.compile(r"(?:using|typedef|friend|static|constexpr|template|_Static_assert|static_assert|G_STATIC_ASSERT)\b"
+                       r"|(?:struct|union|class|enum) \w+(?: @)?$|enum @$")
+_METHOD = re.compile(r"[^()]*~?\w+\s*\((?!\s*\*).*\)\s*(?:const|noexcept|override|final|= *\w+|\s)*$", re.DOTALL)
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
 
 
@@ -28,13 +40,14 @@ class File:
 
     def __init__(self, root, path):
         self.path = path
+        self.is_cpp = path.suffix in (".cc", ".cpp")
         self.name = str(path.relative_to(root))
         self.room = room_of(self.name)
         self.text = read(path)
         self.code = code_only(self.text)
         self.n_lines = self.text.count("\n")
-        self.functions = [(match[1], line_of(self.code, match.start()), match[2].count("\n"))
-                          for match in _FUNCTION.finditer(self.code)] if path.suffix != ".h" else []
+        self.functions = [(match["name"], line_of(self.code, match.start("name")), match["body"].count("\n"))
+                          for match in (_FUNCTION_OF_CPP if self.is_cpp else _FUNCTION).finditer(self.code)]
         self.includes = set(_INCLUDE.findall(self.code))
 
 
@@ -44,11 +57,33 @@ def room_of(name):
     return "/".join(parts[:2]) if parts[0] == "daemon" and len(parts) > 2 else parts[0]
 
 
-def n_fields(body):
-    """The members of a struct's own level: what stands within braces is a struct of its own."""
-    while re.search(r"\{[^{}]*\}", body):
-        body = re.sub(r"\{[^{}]*\}", "", body)
-    return sum(1 + declaration.count(",") for declaration in re.sub(r"\([^()]*\)", "", body).split(";") if declaration.strip())
+def struct_name(match):
+    """Of a match of _STRUCT: "" where it has none."""
+    head = re.sub(r"\w*\((?:[^()]|\([^()]*\))*\)|\b(?:final|G_GNUC_\w+)\b|:.*", " ", match["head"], flags=re.DOTALL).split()
+    return head[-1] if head else match["behind"]
+
+
+def n_fields(body, is_cpp=False):
+    """The members of a struct's own level: what stands within braces is a struct of its own where it has a name, as a member or a
+    type. A union without a name is one member. In C++ neither functions nor types are counted."""
+    body = re.sub(r"^[ \t]*#.*$|\b(?:public|protected|private):", "", body, flags=re.MULTILINE)
+    while (inner := re.search(r"\{([^{}]*)\}", body)) is not None:
+        before, behind = body[:inner.start()].rstrip(), body[inner.end():]
+        if re.search(r"\bstruct$", before) and behind.lstrip().startswith(";"):
+            body = f"{before.removesuffix('struct')}{inner[1].rstrip().removesuffix(';')}{behind}"
+        elif is_cpp and re.search(r"\)\s*(?:\w+\s*)*$", before):
+            body = f"{before};{behind}"
+        else:
+            body = f"{before} @{behind}"
+    n = 0
+    for declaration in body.split(";"):
+        declaration = declaration.strip()
+        if not declaration or _NO_FIELD.match(declaration) or is_cpp and _METHOD.match(declaration):
+            continue
+        while declaration != (shorter := re.sub(r"\([^()]*\)|<[^<>]*>|\[[^\[\]]*\]", "", declaration)):
+            declaration = shorter
+        n += 1 + declaration.count(",")
+    return n
 
 
 def header_users(files):
@@ -103,9 +138,10 @@ def check_functions(findings, files):
 def check_structs(findings, files, allowed):
     for file in files:
         for match in _STRUCT.finditer(file.code):
-            n, n_max = n_fields(match[2]), allowed.get(match[1], STRUCT_FIELDS_MAX)
+            name = struct_name(match)
+            n, n_max = n_fields(match["body"], file.is_cpp), allowed.get(name, STRUCT_FIELDS_MAX)
             if n > n_max:
-                findings.add(file.path, line_of(file.code, match.start()), f"{match[1] or 'a struct'} has {n} fields, more than {n_max}: "
+                findings.add(file.path, line_of(file.code, match.start()), f"{name or 'a struct'} has {n} fields, more than {n_max}: "
                              "those that belong together are a struct of their own")
 
 

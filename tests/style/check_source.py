@@ -7,7 +7,8 @@ import ast
 import re
 import sys
 
-from source_text import C_SUFFIXES, SOURCE_FOLDERS, TEST_FOLDERS, Findings, code_only, files_below, line_of, project_root, read
+from source_text import (C_SUFFIXES, SOURCE_FOLDERS, TEST_FOLDERS, Findings, code_only, comments_only, files_below, line_of, project_root,
+                         read)
 
 MAX_FILE_LINES = 900
 # clang-format wraps code at 120; a comment may pass it by a word.
@@ -26,7 +27,8 @@ FORBIDDEN_IN_TESTS = [
     (r"\b(?:g_usleep|usleep|sleep|nanosleep|clock_nanosleep|thrd_sleep)\s*\(",
      "a sleep is no synchronisation: wait for what is to happen, with a deadline"),
 ]
-UNFINISHED = re.compile(r"\b(?:TODO|FIXME|XXX)\b")
+# In a comment. XXX is also a pattern's element and the end of a temporary file's name: as a mark it begins a line, or has a colon.
+UNFINISHED = re.compile(r"\b(?:TODO|FIXME)\b|\bXXX:|^\W*XXX\b", re.MULTILINE)
 
 TEXT_SUFFIXES = (".py", ".md", ".yaml", ".yml", ".thrift", ".in", ".sh", "meson.build")
 TEXT_FOLDERS = SOURCE_FOLDERS + TEST_FOLDERS + ("docs", "systemd")
@@ -39,9 +41,13 @@ def is_data(root, path):
 
 
 def check_text(findings, path, text):
+    is_shown = False
     for number, line in enumerate(text.split("\n"), 1):
-        if "\t" in line:
-            findings.add(path, number, "has a tab")
+        if line.startswith("```"):
+            is_shown = not is_shown
+        # What a document shows of a message has the tabs that the message has.
+        if "\t" in line and not (is_shown and path.suffix == ".md"):
+            findings.add(path, number, "has a tab: indent with blanks, and write \\t in a string")
         if line != line.rstrip():
             findings.add(path, number, "ends in a blank or a carriage return")
     if text and not text.endswith("\n"):
@@ -55,8 +61,9 @@ def check_code_shape(findings, path, text):
     for number, line in enumerate(text.split("\n"), 1):
         if len(line) > MAX_LINE_LENGTH:
             findings.add(path, number, f"is {len(line)} characters long, more than {MAX_LINE_LENGTH}")
-        if UNFINISHED.search(line):
-            findings.add(path, number, "says that something is unfinished: finish it, or make it an issue")
+    comments = comments_only(text)
+    for mark in UNFINISHED.finditer(comments):
+        findings.add(path, line_of(comments, mark.end()), "says that something is unfinished: finish it, or make it an issue")
 
 
 def check_forbidden(findings, path, code, rules):

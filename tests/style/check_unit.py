@@ -74,6 +74,8 @@ def check_document(unit):
 
 
 def main():
+    if len(sys.argv) < 2 or not Path(sys.argv[1]).is_file():
+        sys.exit("check_unit.py: needs a configured unit: meson setup build, then check_unit.py build/systemd/tidemark.service")
     unit = Path(sys.argv[1])
     if shutil.which("systemd-analyze") is None:
         print("skipped: systemd-analyze is not installed")

@@ -63,6 +63,15 @@ def without_comments(text):
     return _COMMENT_OR_LITERAL.sub(lambda m: m[0] if m[0][0] in "\"'" else _blank(m[0]), text)
 
 
+def comments_only(text):
+    """C text with all but its comments blanked out."""
+    kept, end = [], 0
+    for match in _COMMENT_OR_LITERAL.finditer(text):
+        kept += [_blank(text[end:match.start()]), _blank(match[0]) if match[0][0] in "\"'" else match[0]]
+        end = match.end()
+    return "".join(kept) + _blank(text[end:])
+
+
 def code_only(text):
     """C text with comments, strings and character constants blanked out. #include lines keep their names."""
     return _COMMENT_OR_LITERAL.sub(_keep_includes(text), text)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Each check finds what it is there to find, in a small project made for it, and finds nothing in one that is right."""
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -175,6 +176,15 @@ class Source(Project):
         self.assert_finds("source", "a.c:1: ends in a blank", "a.c:2: has a tab", "a.c:3: ends in a blank",
                           "a.c:4: the last line", "docs/a.md:1:", "5 findings")
 
+    def test_tabs_of_messages_that_a_document_shows(self):
+        self.write("docs/a.md", "as a line:\n```text\nhost:a\tcpu:1\n```\nafter\n")
+        self.write("tests/unit/test-a.c", 'const char *line = "host:a\\tcpu:1";\n')
+        self.assert_clean("source")
+        self.write("docs/a.md", "```text\na\n```\nhost:a\tcpu:1\n")
+        self.write("tests/unit/test-a.c", 'const char *line = "host:a\tcpu:1";\n')
+        self.write("tests/a.py", "if 1:\n\tpass\n")
+        self.assert_finds("source", "docs/a.md:4: has a tab", "test-a.c:1: has a tab", "a.py:2: has a tab", "3 findings")
+
     def test_long_lines_and_files(self):
         self.write("daemon/util/a.c", "int a;\n" * 901)
         self.write("daemon/util/b.c", "int " + "b" * 130 + ";\n")
@@ -182,7 +192,13 @@ class Source(Project):
 
     def test_unfinished_work(self):
         self.write("daemon/util/a.c", "/* TO" "DO: the rest */\n")
-        self.assert_finds("source", "a.c:1: says that something is unfinished")
+        self.write("daemon/util/b.c", "int a; // XXX\n\n/* as it is;\n * XXX later */\n/* FIX" "ME */ int b; /* XXX: why */\n")
+        self.assert_finds("source", "a.c:1: says that something is unfinished", "b.c:1:", "b.c:4:", "b.c:5:", "5 findings")
+
+    def test_what_looks_unfinished_in_a_string_or_a_pattern_is_not(self):
+        self.write("daemon/util/a.c", 'const char *s = "TO" "DO", *t = "XXX: \\" /* FIX' 'ME */";\n'
+                   "/* The zone's offset: XXX is +01:00, XXXX +0100. */\nint XXX;\n")
+        self.assert_clean("source")
 
     def test_headers_say_what_they_are_for(self):
         self.write("daemon/util/a.h", "#pragma once\nint a;\n")
@@ -405,7 +421,6 @@ class CountTests(Project):
         self.assertEqual("0 1 0", self.count("", []))
 
 
-@unittest.skipIf(shutil.which("shellcheck") is None, "shellcheck is not installed")
 class Shape(Project):
     def setUp(self):
         super().setUp()
@@ -438,6 +453,106 @@ class Shape(Project):
         self.write("tests/style/budgets.txt", "daemon/room 140 0\nstruct Wide 21\n")
         self.assert_clean("shape")
 
+    def assert_functions(self, name, text, *expected):
+        """As they are called in findings, each with 101 lines in place of BODY; and one finding on all of them."""
+        self.write("tests/style/budgets.txt", "daemon/room 9999 0\n")
+        self.write(name, text.replace("BODY", "  ;\n" * 101))
+        self.assert_finds("shape", *(f"{one} has 101 lines" for one in expected), f"{len(expected) + 1} findings")
+
+    def test_functions_however_they_are_declared(self):
+        self.assert_functions("daemon/room/three.c", """G_DEFINE_AUTOPTR_CLEANUP_FUNC(Pair, pair_free)
+
+static G_GNUC_PRINTF(1, 2) void
+say(const char *format, ...)
+{
+BODY}
+
+static void G_GNUC_PRINTF(1, 2) tell(const char *format,
+                                     ...)
+{
+BODY}
+
+int
+each(void (*call)(int (*)(void), int), int n) G_GNUC_NO_INSTRUMENT
+{
+BODY}
+""", "three.c:4: say()", "three.c:109: tell()", "three.c:216: each()")
+
+    def test_functions_of_headers(self):
+        self.assert_functions("daemon/room/pair.h", GOOD_HEADER + "static inline int\nleft(int a)\n{\nBODY}\nint right(int a);\n",
+                              "pair.h:4: left()")
+
+    def test_members_of_classes(self):
+        self.assert_functions("daemon/room/three.cc", """class Fault : public Base {
+ public:
+  bool add(const std::string &name,
+           int n) override
+  {
+BODY  }
+};
+
+Walk::Walk(int n) noexcept
+    : n_(n), list_{n, n}
+{
+BODY}
+
+std::map<int, int>
+Walk::n_of(int n) const
+{
+BODY}
+
+Walk::~Walk()
+{
+BODY}
+""", "three.cc:3: add()", "three.cc:110: Walk::Walk()", "three.cc:217: Walk::n_of()", "three.cc:322: Walk::~Walk()")
+
+    def test_a_prototype_or_a_table_is_no_function(self):
+        self.write("tests/style/budgets.txt", "daemon/room 9999 0\n")
+        self.write("daemon/room/three.c", "int one(int);\nstatic const int table[] = {\n" + "  1,\n" * 101 + "};\nTIDE_CASES(table)\n")
+        self.assert_clean("shape")
+
+    def test_fields_are_what_a_struct_has_on_its_own_level(self):
+        few = """typedef struct Few {
+  unsigned a : 3, b : 4;
+  int (*call)(int (*)(int, int), int, int), table[MAX(1, 2)][3];
+  struct {
+    int x, y, z;
+  } named;
+  union {
+    int u, v;
+  };
+#ifdef WIDE
+  int w;
+#endif
+} Few;
+"""
+        def write(fields):
+            self.write("daemon/room/two.c", '#include "room/pair.h"\n' + fields)
+        self.write("tests/style/budgets.txt", "daemon/room 9999 0\nstruct Few 7\n")
+        write(few)
+        self.assert_clean("shape")
+        self.write("tests/style/budgets.txt", "daemon/room 9999 0\nstruct Few 6\n")
+        self.assert_finds("shape", "two.c:2: Few has 7 fields, more than 6")
+        # Members of a struct without a name are the outer one's.
+        write(few.replace("  } named;", "  };"))
+        self.assert_finds("shape", "Few has 9 fields")
+
+    def test_wide_structs_however_they_are_declared(self):
+        wide = "".join(f"  int field_{i};\n" for i in range(21)) + "}"
+        self.write("tests/style/budgets.txt", "daemon/room 9999 0\n")
+        self.write("daemon/room/three.c", "typedef struct {\n" + wide + " Late;\nstatic const struct {\n" + wide + " table[] = {{0}};\n"
+                   "struct __attribute__((packed)) Packed {\n" + wide + ";\nstatic struct Packed\nf(void)\n{\n" + "  ;\n" * 30 + "}\n")
+        self.assert_finds("shape", "three.c:1: Late has 21 fields", "three.c:24: table has 21", "three.c:47: Packed has 21", "3 findings")
+
+    def test_fields_of_classes(self):
+        methods = "".join(f"  void method_{i}(int a, int b) const;\n" for i in range(21))
+        self.write("tests/style/budgets.txt", "daemon/room 9999 0\n")
+        self.write("daemon/room/three.cc", "class Wide final : public Base<int> {\n public:\n  using Base::Base;\n" + methods +
+                   "  int get() const { return 1; }\n  std::map<int, int> map;\n};\n")
+        self.assert_clean("shape")
+        self.write("tests/style/budgets.txt", "daemon/room 9999 0\nstruct Wide 0\n")
+        self.assert_finds("shape", "three.cc:1: Wide has 1 fields")
+
     def test_rooms_above_their_budget_or_without_one(self):
         self.write("tests/style/budgets.txt", "daemon/room 80 0\n")
         self.assert_finds("shape", "daemon/room has 81 lines, above its budget of 80")
@@ -449,6 +564,25 @@ class Shape(Project):
         self.assert_finds("shape", "1 headers with one user, above 0", "daemon/room/pair.h (daemon/room/one.c)")
 
 
+class WithoutBuild(unittest.TestCase):
+    """Who runs a test of the suite `style` by hand, or before the build is made, is told what it needs."""
+
+    def test_each_says_what_it_needs(self):
+        needing = []
+        for path in sorted(HERE.parent.glob("*/meson.build")):
+            for call in path.read_text(encoding="utf-8").split("test(")[1:]:
+                script = re.search(r"files\('([^']*\.py)'\), (?:meson.project_build_root\(\)|unit\b)", call)
+                if script and "'style'" in call:
+                    needing.append(path.parent / script[1])
+        self.assertGreater(len(needing), 4)
+        for script in needing:
+            for arguments in ([], [tempfile.gettempdir()]):
+                done = subprocess.run([sys.executable, str(script), *arguments], capture_output=True, text=True, check=False)
+                self.assertEqual(done.returncode, 1, script)
+                self.assertRegex(done.stderr, rf"\A{script.name}: .*(needs a|has no) .*\n\Z")
+
+
+@unittest.skipIf(shutil.which("shellcheck") is None, "shellcheck is not installed")
 class Scripts(Project):
     def test_scripts_and_parts_of_check_are_looked_at(self):
         self.write("run", '#!/usr/bin/env bash\necho "$1"\n')
@@ -467,6 +601,12 @@ class Spelling(Project):
         self.assert_clean("spelling")
         self.write("docs/a.md", "a line\nto %s\n" % ("rec" "ieve"))
         self.assert_finds("spelling", "docs/a.md:2")
+
+    def test_what_is_escaped_is_no_part_of_the_word_behind_it(self):
+        self.write("tests/unit/test-a.c", '"host:a\\%s\\%s";\n' % ("t" "eh", "nad"))
+        self.assert_clean("spelling")
+        self.write("tests/unit/test-a.c", '"host:a\\t%s";\n' % ("t" "eh"))
+        self.assert_finds("spelling", "test-a.c:1")
 
 
 class Spdx(Project):
