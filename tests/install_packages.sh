@@ -20,7 +20,7 @@ is_installed() {
 missing=()
 for set in "$@"; do
   while read -r in_set package version _; do
-    [ "$in_set" = "$set" ] || continue
+    [[ ,$in_set, = *,$set,* ]] || continue
     is_installed "$package" || has_command_instead "$package" || missing+=("$package=$version")
   done < <(grep -v '^#' "$here/packages.txt")
 done

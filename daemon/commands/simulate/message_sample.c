@@ -42,6 +42,7 @@ struct TideMessageSample {
   GArray *times;             /* owned (element-type TimeField) */
   GArray *stay;              /* owned (element-type TideBytes): names of fields that keep their values */
   TideBuffer header;         /* owned: of csv, the first line and its line break */
+  const char *unprintable;   /* borrowed from the configuration: a time's pattern that can only be read; NULL: none */
   gboolean is_binary;
   const char *path; /* borrowed: of the file that is read */
   guint n_read;     /* its lines, so far */
@@ -63,9 +64,9 @@ add_time(TideMessageSample *sample, TideNameId field, TideTimeFormat format, con
   TimeField time = {.name = tide_field_names_text(sample->config->names, field), .format = format, .zone = zone};
   if (pattern != NULL)
     time.print = tide_time_print_compile(pattern, FALSE, NULL);
-  /* One that only a reader can make sense of stays as it is. */
-  if (format != TIDE_TIME_PATTERN || time.print != NULL)
-    g_array_append_val(sample->times, time);
+  if (pattern != NULL && time.print == NULL)
+    sample->unprintable = pattern;
+  g_array_append_val(sample->times, time);
 }
 
 static void
@@ -317,6 +318,14 @@ tide_message_sample_load(const GPtrArray *paths, const TideConfig *config, const
   for (guint i = 0; i < config->tables->len; i++)
     if (tide_config_takes_from(config->tables->pdata[i], source))
       add_table(sample, config->tables->pdata[i]);
+  if (sample->unprintable != NULL) {
+    g_set_error(
+        error, TIDE_ERROR, TIDE_ERROR_CONFIG,
+        "'%s': the time pattern '%s' can be read but not printed, so each message would keep its sample's time: "
+        "simulate with a configuration and a sample of another pattern or format",
+        config->path, sample->unprintable);
+    return NULL;
+  }
   for (guint i = 0; i < paths->len; i++)
     if (!read_lines(sample, paths->pdata[i], error))
       return NULL;

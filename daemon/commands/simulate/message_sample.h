@@ -17,7 +17,8 @@ typedef struct TideMessageSample TideMessageSample;
  * formats one a file; of csv with a header, a file's first line stands in front of each of its others.
  * @config: borrowed for the sample's life: names the fields of times and keys
  * @topic: whose source's messages they are
- * Errors: IO; DATA: no message in it, or one that the configuration cannot read.
+ * Errors: IO; CONFIG: a time's pattern that cannot be printed; DATA: no message in it, or one that the configuration
+ * cannot read.
  */
 TideMessageSample *tide_message_sample_load(const GPtrArray *paths, const TideConfig *config, const char *topic,
                                             GError **error) G_GNUC_WARN_UNUSED_RESULT;

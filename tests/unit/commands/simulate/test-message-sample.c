@@ -242,6 +242,21 @@ test_refused(void)
   }
 }
 
+/* Messages whose time stayed as it is would all fill one row. No pattern of today is like that: the reader knows no element
+ * that the printer does not, so the test makes one. */
+static void
+test_unprintable(void)
+{
+  g_autoptr(TideConfig) config = config_of("time: { field: ts, format: pattern, pattern: \"yyyy-MM-dd\", zone: UTC }");
+  char *pattern = config->readings.time.pattern;
+  memcpy(pattern, "yyyy-XX", sizeof "yyyy-XX");
+  g_autoptr(GError) error = NULL;
+  g_autoptr(TideMessageSample) sample = load(config, "{\"ts\":\"2015-03-16\"}", &error);
+  g_assert_null(sample);
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG);
+  g_assert_nonnull(strstr(error->message, "the time pattern 'yyyy-XX' can be read but not printed"));
+}
+
 /* Whatever it is, it ends, and reads nothing beyond. */
 static void
 test_damaged(void)
@@ -276,6 +291,7 @@ main(int argc, char **argv)
   g_test_add_func("/message-sample/U6/what-conditions-ask-for-stays", test_conditions_stay);
   g_test_add_func("/message-sample/U6/a-binary-message", test_binary);
   g_test_add_func("/message-sample/U6/what-is-refused", test_refused);
+  g_test_add_func("/message-sample/U6/a-time-that-cannot-be-printed", test_unprintable);
   g_test_add_func("/message-sample/U6/damaged-lines-do-no-harm", test_damaged);
   return g_test_run();
 }
