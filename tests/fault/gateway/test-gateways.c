@@ -1,7 +1,7 @@
 /* What the gateways remember of writers' connections: a scripted gateway that dies and comes back, and no writers but
  * this test. */
 #include "fault/gateway/scripted_gateway.h"
-#include "fault/pipeline/log_capture.h"
+#include "fault/pipeline/pipeline_fixture.h"
 #include "gateway/gateways_private.h"
 #include "unit/load_text.h"
 #include "util/clock.h"

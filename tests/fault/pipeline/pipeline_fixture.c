@@ -1,10 +1,14 @@
 #include "fault/pipeline/pipeline_fixture.h"
 
 #include "thrift/client/hbase_client.h"
+#include "unit/assert_bytes.h"
 #include "unit/load_text.h"
 #include "util/clock.h"
 #include "util/lock.h"
 #include "util/log.h"
+
+#include <stdio.h>
+#include <unistd.h>
 
 #define LOOK_AGAIN_US (10 * TIDE_US_PER_MS)
 
@@ -50,6 +54,18 @@ pipeline_fixture_tear_down(PipelineFixture *fixture, gconstpointer data)
     scripted_gateway_free(fixture->gateways[i]);
   fake_hbase_unref(fixture->hbase);
   mock_kafka_free(fixture->kafka);
+}
+
+void
+pipeline_fixture_add(const char *path, PipelineTest test)
+{
+  pipeline_fixture_add_with(path, NULL, test);
+}
+
+void
+pipeline_fixture_add_with(const char *path, gconstpointer data, PipelineTest test)
+{
+  g_test_add(path, PipelineFixture, data, pipeline_fixture_set_up, test, pipeline_fixture_tear_down);
 }
 
 void
@@ -141,6 +157,7 @@ RunningPipeline *
 running_pipeline_start_with(PipelineFixture *fixture, const RunningPipelineOptions *options)
 {
   RunningPipeline *running = g_new0(RunningPipeline, 1);
+  pipeline_fixture_flush(fixture);
   g_autofree char *text = pipeline_fixture_yaml(fixture, options);
   running->config = load_text(text);
   running->metrics = tide_metrics_new();
@@ -215,6 +232,19 @@ running_pipeline_stop(RunningPipeline *running, gint64 drain_ms)
 }
 
 void
+running_pipeline_end(RunningPipeline *running)
+{
+  g_assert_cmpint(running_pipeline_stop(running, 20000), ==, 0);
+}
+
+void
+pipeline_fixture_finish(PipelineFixture *fixture, RunningPipeline *running)
+{
+  pipeline_fixture_wait_all_committed(fixture);
+  running_pipeline_end(running);
+}
+
+void
 pipeline_fixture_wait_a_little(gint64 deadline_us, const char *what)
 {
   static TideMutex lock = {PTHREAD_MUTEX_INITIALIZER};
@@ -280,6 +310,89 @@ running_pipeline_wait_failed(RunningPipeline *running)
   running_pipeline_wait(running, has_failed, NULL);
 }
 
+static gboolean
+is_fatal(const TidePipelineState *state, gpointer data)
+{
+  return state->fatal_exit != 0;
+}
+
+void
+running_pipeline_wait_fatal(RunningPipeline *running)
+{
+  running_pipeline_wait(running, is_fatal, NULL);
+}
+
+static gboolean
+is_finished(const TidePipelineState *state, gpointer data)
+{
+  return state->finished;
+}
+
+void
+running_pipeline_wait_finished(RunningPipeline *running)
+{
+  running_pipeline_wait(running, is_finished, NULL);
+}
+
+static gboolean
+gives_reason(const TidePipelineState *state, gpointer part)
+{
+  return state->reason != NULL && strstr(state->reason, part) != NULL;
+}
+
+void
+running_pipeline_wait_reason(RunningPipeline *running, const char *part)
+{
+  running_pipeline_wait(running, gives_reason, (gpointer)part);
+}
+
+static gboolean
+is_not_ready_for(const TidePipelineState *state, gpointer part)
+{
+  return !state->ready && gives_reason(state, part);
+}
+
+void
+running_pipeline_wait_not_ready(RunningPipeline *running, const char *part)
+{
+  running_pipeline_wait(running, is_not_ready_for, (gpointer)part);
+}
+
+static gboolean
+has_status(const TidePipelineState *state, gpointer part)
+{
+  return state->status != NULL && strstr(state->status, part) != NULL;
+}
+
+void
+running_pipeline_wait_status(RunningPipeline *running, const char *part)
+{
+  running_pipeline_wait(running, has_status, (gpointer)part);
+}
+
+void
+running_pipeline_assert_not_ready(RunningPipeline *running)
+{
+  TidePipelineState state = tide_pipeline_state(running->pipeline);
+  g_assert_false(state.ready);
+  tide_pipeline_state_clear(&state);
+}
+
+void
+running_pipeline_assert_reason(RunningPipeline *running, const char *part)
+{
+  TidePipelineState state = tide_pipeline_state(running->pipeline);
+  if (!gives_reason(&state, (gpointer)part))
+    g_error("'%s' is not in: %s", part, state.reason != NULL ? state.reason : "no reason");
+  tide_pipeline_state_clear(&state);
+}
+
+guint64
+running_pipeline_sum(const RunningPipeline *running, const char *metric)
+{
+  return tide_metrics_sum(running->metrics, metric, NULL);
+}
+
 void
 running_pipeline_wait_metric(RunningPipeline *running, const char *name, guint64 least)
 {
@@ -294,6 +407,247 @@ pipeline_fixture_wait_all_committed(PipelineFixture *fixture)
   pipeline_fixture_flush(fixture);
   for (gint32 i = 0; i < FIXTURE_PARTITIONS; i++)
     if (fixture->produced[i] > 0)
-      g_assert_true(mock_kafka_wait_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, i, fixture->produced[i],
-                                              pipeline_fixture_deadline_us()));
+      pipeline_fixture_wait_committed(fixture, i, fixture->produced[i]);
+}
+
+void
+pipeline_fixture_wait_committed(PipelineFixture *fixture, gint32 partition, gint64 offset)
+{
+  pipeline_fixture_wait_committed_of(fixture, FIXTURE_TOPIC, partition, offset);
+}
+
+void
+pipeline_fixture_wait_committed_of(PipelineFixture *fixture, const char *topic, gint32 partition, gint64 offset)
+{
+  if (!mock_kafka_wait_committed(fixture->kafka, FIXTURE_GROUP, topic, partition, offset,
+                                 pipeline_fixture_deadline_us()))
+    g_error("offset %" G_GINT64_FORMAT " of '%s' partition %d was not committed in time", offset, topic, partition);
+}
+
+gint64
+pipeline_fixture_committed(PipelineFixture *fixture, gint32 partition)
+{
+  return mock_kafka_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, partition, pipeline_fixture_deadline_us());
+}
+
+/* ---- gateways and tables ---- */
+
+guint
+pipeline_fixture_fail_puts(PipelineFixture *fixture, const char *table, const char *row_prefix)
+{
+  TideScriptedFault failing = {.kind = TIDE_FAULT_IO_ERROR,
+                               .call = TIDE_CALL_PUT_MULTIPLE,
+                               .table = table,
+                               .row_prefix = row_prefix != NULL ? tide_bytes_of_string(row_prefix) : (TideBytes){0}};
+  return scripted_gateway_add_fault(fixture->gateways[0], &failing);
+}
+
+void
+pipeline_fixture_wait_hits(PipelineFixture *fixture, guint fault, guint64 n)
+{
+  g_assert_true(scripted_gateway_wait_fault_hits(fixture->gateways[0], fault, n, pipeline_fixture_deadline_us()));
+}
+
+void
+pipeline_fixture_wait_puts(PipelineFixture *fixture, guint64 n)
+{
+  g_assert_true(
+      scripted_gateway_wait_calls(fixture->gateways[0], TIDE_CALL_PUT_MULTIPLE, n, pipeline_fixture_deadline_us()));
+}
+
+void
+pipeline_fixture_wait_rows(PipelineFixture *fixture, const char *table, guint64 n)
+{
+  if (!fake_hbase_wait_rows(fixture->hbase, table, n, pipeline_fixture_deadline_us()))
+    g_error("table '%s' did not come to have %" G_GUINT64_FORMAT " rows in time", table, n);
+}
+
+void
+pipeline_fixture_wait_value(PipelineFixture *fixture, const char *table, const char *row, const char *qualifier,
+                            const char *value)
+{
+  if (!fake_hbase_wait_value(fixture->hbase, table, row, "M", qualifier, value, pipeline_fixture_deadline_us()))
+    g_error("table '%s' row '%s' M:%s never was '%s'", table, row, qualifier, value);
+}
+
+void
+pipeline_fixture_assert_value(PipelineFixture *fixture, const char *table, const char *row, const char *qualifier,
+                              const char *wanted)
+{
+  g_autoptr(GBytes) found = fake_hbase_value(fixture->hbase, table, row, "M", qualifier, NULL);
+  g_autofree char *text = found != NULL ? g_strndup(g_bytes_get_data(found, NULL), g_bytes_get_size(found)) : NULL;
+  g_assert_cmpstr(text, ==, wanted);
+}
+
+void
+pipeline_fixture_drop_table(PipelineFixture *fixture, const char *table)
+{
+  g_auto(TideFakeError) error = {0};
+  g_assert_true(fake_hbase_set_enabled(fixture->hbase, table, FALSE, &error));
+  g_assert_true(fake_hbase_delete_table(fixture->hbase, table, &error));
+}
+
+/* ---- readings that make order matter ---- */
+
+void
+pipeline_produce_mixture_from(PipelineFixture *fixture, guint first, guint n_steps)
+{
+  for (guint step = first; step < first + n_steps; step++)
+    for (guint host = 0; host < 8; host++) {
+      guint late = step % 7 == 3 ? step - 3 : step; /* the reading of three steps ago comes again */
+      g_autofree char *name = g_strdup_printf("host%u", host);
+      g_autofree char *value = g_strdup_printf("%u.%u", late, host);
+      pipeline_fixture_produce(fixture, (gint32)(host % FIXTURE_PARTITIONS), name, PIPELINE_BASE_MS + late * 1000,
+                               value);
+    }
+  pipeline_fixture_flush(fixture);
+}
+
+void
+pipeline_produce_mixture(PipelineFixture *fixture, guint n_steps)
+{
+  pipeline_produce_mixture_from(fixture, 0, n_steps);
+}
+
+/* What pipeline_produce_mixture() must leave, by an own small calculation. */
+static char *
+expected_tables(guint n_steps)
+{
+  g_autoptr(GString) text = g_string_new(NULL);
+  for (guint host = 0; host < 8; host++)
+    for (guint step = 0; step < n_steps; step++)
+      if (step % 7 != 3)
+        g_string_append_printf(text, "host%u#%" G_GINT64_FORMAT "\tM:v\t%" G_GINT64_FORMAT "\t%u.%u\n", host,
+                               PIPELINE_BASE_MS + step * 1000, PIPELINE_BASE_MS + step * 1000, step, host);
+  guint newest = n_steps - 1;
+  while (newest % 7 == 3)
+    newest--;
+  for (guint host = 0; host < 8; host++)
+    g_string_append_printf(text, "host%u\tM:v\t%" G_GINT64_FORMAT "\t%u.%u\n", host, PIPELINE_BASE_MS + newest * 1000,
+                           newest, host);
+  return g_string_free(g_steal_pointer(&text), FALSE);
+}
+
+void
+pipeline_assert_tables(PipelineFixture *fixture, guint n_steps)
+{
+  g_autofree char *history = fake_hbase_dump(fixture->hbase, "METRIC", FALSE);
+  g_autofree char *latest = fake_hbase_dump(fixture->hbase, "CURRENT_METRIC", FALSE);
+  g_autofree char *found = g_strconcat(history, latest, NULL);
+  g_autofree char *expected = expected_tables(n_steps);
+  g_assert_cmpstr(found, ==, expected);
+}
+
+void
+pipeline_fixture_finish_mixture(PipelineFixture *fixture, RunningPipeline *running, guint n_steps)
+{
+  pipeline_fixture_wait_all_committed(fixture);
+  pipeline_assert_tables(fixture, n_steps);
+  running_pipeline_end(running);
+}
+
+/* ---- dead letters ---- */
+
+#define MAX_CELL_BYTES 100
+
+void
+pipeline_fixture_set_up_letters(PipelineFixture *fixture, gconstpointer data)
+{
+  pipeline_fixture_set_up(fixture, data);
+  mock_kafka_create_topic(fixture->kafka, DEAD_LETTERS, 1);
+}
+
+void
+pipeline_fixture_set_up_refusing(PipelineFixture *fixture, gconstpointer data)
+{
+  pipeline_fixture_set_up_letters(fixture, data);
+  scripted_gateway_create_table(fixture->gateways[0], "INDEX", "M", NULL);
+  fake_hbase_set_max_cell_bytes(fixture->hbase, MAX_CELL_BYTES);
+}
+
+char *
+pipeline_fixture_oversized(void)
+{
+  return g_strnfill(MAX_CELL_BYTES + 1, 'x');
+}
+
+GPtrArray *
+pipeline_fixture_read_letters(PipelineFixture *fixture)
+{
+  return mock_kafka_read_topic(fixture->kafka, DEAD_LETTERS, 1, pipeline_fixture_deadline_us());
+}
+
+void
+letter_assert_bytes(GBytes *found, TideBytes wanted)
+{
+  g_assert_nonnull(found);
+  gsize len;
+  gconstpointer data = g_bytes_get_data(found, &len);
+  assert_bytes_equal(tide_bytes(data, len), wanted);
+}
+
+void
+letter_assert_header(const TideMockRecord *dead_letter, const char *name, const char *wanted)
+{
+  g_autoptr(GBytes) value = mock_record_header(dead_letter, name);
+  g_autofree char *text = value != NULL ? g_strndup(g_bytes_get_data(value, NULL), g_bytes_get_size(value)) : NULL;
+  g_assert_cmpstr(text, ==, wanted);
+}
+
+guint64
+letter_offset(const TideMockRecord *dead_letter)
+{
+  g_autoptr(GBytes) offset = mock_record_header(dead_letter, TIDE_DEAD_LETTER_HEADER_OFFSET);
+  g_assert_nonnull(offset);
+  g_autofree char *text = g_strndup(g_bytes_get_data(offset, NULL), g_bytes_get_size(offset));
+  return g_ascii_strtoull(text, NULL, 10);
+}
+
+void
+pipeline_fixture_assert_only_letter(PipelineFixture *fixture, const char *partition, const char *offset)
+{
+  g_autoptr(GPtrArray) dead_letters = pipeline_fixture_read_letters(fixture);
+  g_assert_cmpuint(dead_letters->len, ==, 1);
+  const TideMockRecord *only = g_ptr_array_index(dead_letters, 0);
+  letter_assert_header(only, TIDE_DEAD_LETTER_HEADER_TOPIC, FIXTURE_TOPIC);
+  letter_assert_header(only, TIDE_DEAD_LETTER_HEADER_PARTITION, partition);
+  letter_assert_header(only, TIDE_DEAD_LETTER_HEADER_OFFSET, offset);
+  letter_assert_header(only, TIDE_DEAD_LETTER_HEADER_REASON, TIDE_DEAD_LETTER_REASON_REFUSED);
+}
+
+/* ---- what an operator would have had to read ---- */
+
+struct LogCapture {
+  FILE *file;         /* owned, without a name */
+  int standard_error; /* owned: the descriptor it was */
+};
+
+LogCapture *
+log_capture_start(void)
+{
+  LogCapture *capture = g_new0(LogCapture, 1);
+  capture->file = tmpfile();
+  g_assert_nonnull(capture->file);
+  capture->standard_error = dup(STDERR_FILENO);
+  g_assert_cmpint(capture->standard_error, >=, 0);
+  g_assert_cmpint(dup2(fileno(capture->file), STDERR_FILENO), ==, STDERR_FILENO);
+  tide_log_set_level(TIDE_LOG_WARNING);
+  return capture;
+}
+
+char *
+log_capture_end(LogCapture *capture)
+{
+  tide_log_set_level(TIDE_LOG_CRIT);
+  g_assert_cmpint(dup2(capture->standard_error, STDERR_FILENO), ==, STDERR_FILENO);
+  close(capture->standard_error);
+  g_autoptr(GString) lines = g_string_new(NULL);
+  char piece[4096];
+  gsize len;
+  rewind(capture->file);
+  while ((len = fread(piece, 1, sizeof piece, capture->file)) > 0)
+    g_string_append_len(lines, piece, (gssize)len);
+  fclose(capture->file);
+  g_free(capture);
+  return g_string_free(g_steal_pointer(&lines), FALSE);
 }

@@ -7,8 +7,6 @@
 #include "unit/load_text.h"
 #include "util/clock.h"
 
-#define DEAD_LETTERS "letters"
-
 /* A reading of host1, and the row that it makes. */
 #define TIME_MS G_GINT64_CONSTANT(1785069296000)
 #define ROW_KEY "host1#1785069296000"
@@ -29,8 +27,7 @@ typedef struct Fixture {
 static void
 prepare(Fixture *fixture, gconstpointer data)
 {
-  pipeline_fixture_set_up(&fixture->outside, NULL);
-  mock_kafka_create_topic(fixture->outside.kafka, DEAD_LETTERS, 1);
+  pipeline_fixture_set_up_letters(&fixture->outside, NULL);
   g_autofree char *options =
       g_strdup_printf("dead_letters: { topic: " DEAD_LETTERS ", max_ratio: %s }\n", (const char *)data);
   g_autofree char *yaml =
@@ -132,29 +129,9 @@ await_completed(Fixture *fixture, guint n)
 static GPtrArray *
 read_dead_letters(Fixture *fixture, guint n)
 {
-  gint64 deadline_us = pipeline_fixture_deadline_us();
-  GPtrArray *records = mock_kafka_read_topic(fixture->outside.kafka, DEAD_LETTERS, 1, deadline_us);
+  GPtrArray *records = pipeline_fixture_read_letters(&fixture->outside);
   g_assert_cmpuint(records->len, ==, n);
   return records;
-}
-
-static void
-assert_bytes(GBytes *bytes, TideBytes expected)
-{
-  g_assert_nonnull(bytes);
-  gsize len;
-  gconstpointer data = g_bytes_get_data(bytes, &len);
-  g_assert_true(tide_bytes_equal(tide_bytes(data, len), expected));
-}
-
-static void
-assert_header(const TideMockRecord *record, const char *name, const char *expected)
-{
-  g_autoptr(GBytes) value = mock_record_header(record, name);
-  if (expected == NULL)
-    g_assert_null(value);
-  else
-    assert_bytes(value, tide_bytes_of_string(expected));
 }
 
 /* The header at @index, by its bytes. */
@@ -196,25 +173,25 @@ test_topic_has_the_original_byte_for_byte(Fixture *fixture, gconstpointer data)
 
   g_autoptr(GPtrArray) records = read_dead_letters(fixture, 1);
   const TideMockRecord *record = g_ptr_array_index(records, 0);
-  assert_bytes(record->key, dead_letter.key);
-  assert_bytes(record->payload, dead_letter.value);
+  letter_assert_bytes(record->key, dead_letter.key);
+  letter_assert_bytes(record->payload, dead_letter.value);
   assert_header_at(record, 0, "trace", "\x00\xff", 2);
   assert_header_at(record, 1, "tidemark-reason", "an older dead letter's", 22);
   assert_header_at(record, 2, "none", NULL, 0);
   assert_header_at(record, 3, "empty", "", 0);
-  assert_header(record, "tidemark-reason", "refused_by_hbase");
-  assert_header(record, "tidemark-text", "the gateway says no");
-  assert_header(record, "tidemark-topic", FIXTURE_TOPIC);
-  assert_header(record, "tidemark-partition", "0");
-  assert_header(record, "tidemark-offset", "7");
-  assert_header(record, "tidemark-timestamp", "1785069296123");
-  assert_header(record, "tidemark-table", "METRIC");
-  assert_header(record, "tidemark-row-key", ROW_KEY_HEX);
-  assert_header(record, "tidemark-reading", "5");
-  assert_header(record, "tidemark-attempts", "3");
+  letter_assert_header(record, "tidemark-reason", "refused_by_hbase");
+  letter_assert_header(record, "tidemark-text", "the gateway says no");
+  letter_assert_header(record, "tidemark-topic", FIXTURE_TOPIC);
+  letter_assert_header(record, "tidemark-partition", "0");
+  letter_assert_header(record, "tidemark-offset", "7");
+  letter_assert_header(record, "tidemark-timestamp", "1785069296123");
+  letter_assert_header(record, "tidemark-table", "METRIC");
+  letter_assert_header(record, "tidemark-row-key", ROW_KEY_HEX);
+  letter_assert_header(record, "tidemark-reading", "5");
+  letter_assert_header(record, "tidemark-attempts", "3");
   g_autoptr(GBytes) version = mock_record_header(record, "tidemark-version");
   g_assert_nonnull(version);
-  assert_header(record, "tidemark-original", NULL);
+  letter_assert_header(record, "tidemark-original", NULL);
 }
 
 static void
@@ -231,8 +208,8 @@ test_absent_and_empty_stay_apart(Fixture *fixture, gconstpointer data)
   const TideMockRecord *absent = g_ptr_array_index(records, 0), *empty = g_ptr_array_index(records, 1);
   g_assert_null(absent->key);
   g_assert_null(absent->payload);
-  assert_bytes(empty->key, TIDE_BYTES_EMPTY);
-  assert_bytes(empty->payload, TIDE_BYTES_EMPTY);
+  letter_assert_bytes(empty->key, TIDE_BYTES_EMPTY);
+  letter_assert_bytes(empty->payload, TIDE_BYTES_EMPTY);
 }
 
 /* Waits until dead letters hold, and @part is in the reason. */
@@ -371,10 +348,10 @@ test_originals_are_read_again(Fixture *fixture, gconstpointer data)
     g_autofree char *number = g_strndup(g_bytes_get_data(offset, NULL), g_bytes_get_size(offset));
     g_autofree char *payload = g_strdup_printf("message %s", number);
     g_autofree char *time = g_strdup_printf("%" G_GINT64_FORMAT, TIME_MS + g_ascii_strtoll(number, NULL, 10));
-    assert_bytes(record->payload, tide_bytes_of_string(payload));
-    assert_bytes(record->key, TIDE_BYTES_LITERAL("key"));
+    letter_assert_bytes(record->payload, tide_bytes_of_string(payload));
+    letter_assert_bytes(record->key, TIDE_BYTES_LITERAL("key"));
     assert_header_at(record, 0, "trace", "\x01\x00", 2);
-    assert_header(record, "tidemark-timestamp", time);
+    letter_assert_header(record, "tidemark-timestamp", time);
   }
 }
 
@@ -392,13 +369,13 @@ test_an_original_that_is_gone_leaves_its_row(Fixture *fixture, gconstpointer dat
   g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_originals_gone_total", NULL), ==, 1);
   g_autoptr(GPtrArray) records = read_dead_letters(fixture, 2);
   const TideMockRecord *gone = g_ptr_array_index(records, 0), *there = g_ptr_array_index(records, 1);
-  assert_header(gone, "tidemark-original", "gone");
+  letter_assert_header(gone, "tidemark-original", "gone");
   g_assert_null(gone->key);
-  assert_bytes(gone->payload,
-               TIDE_BYTES_LITERAL("{\"row_key\":\"" ROW_KEY_HEX "\",\"cells\":[{\"family\":\"4d\",\"qualifier\":\"76\","
-                                  "\"timestamp_ms\":1000,\"value\":\"MTI=\"}]}"));
-  assert_header(there, "tidemark-original", NULL);
-  assert_bytes(there->payload, tide_bytes_of_string(large));
+  letter_assert_bytes(gone->payload, TIDE_BYTES_LITERAL("{\"row_key\":\"" ROW_KEY_HEX
+                                                        "\",\"cells\":[{\"family\":\"4d\",\"qualifier\":\"76\","
+                                                        "\"timestamp_ms\":1000,\"value\":\"MTI=\"}]}"));
+  letter_assert_header(there, "tidemark-original", NULL);
+  letter_assert_bytes(there->payload, tide_bytes_of_string(large));
 }
 
 /* A header that is null is not one that is empty, also when the message is read again. */
@@ -501,8 +478,8 @@ test_originals_of_a_shared_row_that_are_gone_are_told_apart(Fixture *fixture, gc
   await_completed(fixture, 2);
   g_autoptr(GPtrArray) records = read_dead_letters(fixture, 2);
   for (guint i = 0; i < records->len; i++) {
-    assert_header(g_ptr_array_index(records, i), "tidemark-original", "gone");
-    assert_header(
+    letter_assert_header(g_ptr_array_index(records, i), "tidemark-original", "gone");
+    letter_assert_header(
         g_ptr_array_index(records, i), "tidemark-text",
         "the gateway says no; the row is of several messages, and this one is not known to be the rejected one");
     g_autofree char *payload =

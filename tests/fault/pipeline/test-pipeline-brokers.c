@@ -1,6 +1,6 @@
 /* The whole pipeline with brokers that go, move, are slow, refuse commits, or cannot be spoken to: it goes on by itself
  * when they do, and a stop is bounded in between. */
-#include "fault/pipeline/pipeline_mixture.h"
+#include "fault/pipeline/pipeline_fixture.h"
 #include "util/clock.h"
 #include "util/error.h"
 
@@ -8,12 +8,6 @@ static void
 set_up_three(PipelineFixture *fixture, gconstpointer data)
 {
   pipeline_fixture_set_up_brokers(fixture, 3);
-}
-
-static gboolean
-says(const TidePipelineState *state, gpointer data)
-{
-  return state->reason != NULL && strstr(state->reason, data) != NULL;
 }
 
 /* ---- gone, and moved ---- */
@@ -38,9 +32,7 @@ test_lost_brokers_are_outlasted(PipelineFixture *fixture, gconstpointer data)
   running_pipeline_wait(running, is_past, &until_us);
   mock_kafka_set_broker_up(fixture->kafka, -1, TRUE);
   pipeline_produce_mixture_from(fixture, 20, 20);
-  pipeline_fixture_wait_all_committed(fixture);
-  pipeline_assert_tables(fixture, 40);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  pipeline_fixture_finish_mixture(fixture, running, 40);
 }
 
 static void
@@ -56,8 +48,8 @@ test_moved_leaders_and_coordinator_are_followed(PipelineFixture *fixture, gconst
     pipeline_fixture_wait_all_committed(fixture);
   }
   pipeline_assert_tables(fixture, 30);
-  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_kafka_held_partitions", NULL), ==, 0);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_kafka_held_partitions"), ==, 0);
+  running_pipeline_end(running);
 }
 
 /* The leader of one partition does not answer: the others are read all the same. */
@@ -77,12 +69,12 @@ test_leader_that_does_not_answer_holds_no_other(PipelineFixture *fixture, gconst
       running_pipeline_start_with(fixture, &(RunningPipelineOptions){.gateways = 1, .kafka = kafka});
   g_assert_true(mock_kafka_wait_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, 10,
                                           tide_now_us() + 60 * TIDE_US_PER_S));
-  running_pipeline_wait(running, says, (gpointer) "the position is not known");
+  running_pipeline_wait_reason(running, "the position is not known");
   mock_kafka_set_broker_up(fixture->kafka, 3, TRUE);
   pipeline_fixture_wait_all_committed(fixture);
   running_pipeline_wait_ready(running);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 16);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
 /* The mock does not throttle: what throttling does to a client, answers that come late, does the same. */
@@ -94,9 +86,9 @@ test_slow_answers_cost_lag_only(PipelineFixture *fixture, gconstpointer data)
   RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
   pipeline_fixture_wait_all_committed(fixture);
   pipeline_assert_tables(fixture, 40);
-  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_kafka_rebalances_total", NULL), ==, 1);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_kafka_rebalances_total"), ==, 1);
   mock_kafka_set_round_trip_ms(fixture->kafka, -1, 0);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
 /* ---- commits ---- */
@@ -107,13 +99,12 @@ test_commits_refused_for_the_group_are_tried_again(PipelineFixture *fixture, gco
   mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_OFFSET_COMMIT, RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS, 2);
   mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_OFFSET_COMMIT, RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION, 2);
   mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_OFFSET_COMMIT, RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT, 2);
+  mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_OFFSET_COMMIT, RD_KAFKA_RESP_ERR_NOT_COORDINATOR, 2);
   pipeline_produce_mixture(fixture, 20);
   RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
   running_pipeline_wait_metric(running, "tidemark_kafka_commit_failures_total", 2);
   pipeline_produce_mixture_from(fixture, 20, 20);
-  pipeline_fixture_wait_all_committed(fixture);
-  pipeline_assert_tables(fixture, 40);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  pipeline_fixture_finish_mixture(fixture, running, 40);
 }
 
 /* While a call's outcome is unknown, offsets are committed by us and not by librdkafka, which tries its own again. */
@@ -129,8 +120,7 @@ test_refused_commit_with_a_note_is_tried_again(PipelineFixture *fixture, gconstp
   pipeline_fixture_produce(fixture, 0, "host1", G_GINT64_CONSTANT(1763700000000), "v");
   pipeline_fixture_flush(fixture);
   running_pipeline_wait_metric(running, "tidemark_kafka_commit_failures_total", 1);
-  pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  pipeline_fixture_finish(fixture, running);
 }
 
 static void
@@ -146,18 +136,10 @@ test_stop_whose_commit_is_refused_is_bounded(PipelineFixture *fixture, gconstpoi
   g_assert_cmpint(tide_now_us() - before_us, <, 10 * TIDE_US_PER_S);
   mock_kafka_clear_errors(fixture->kafka, TIDE_KAFKA_OFFSET_COMMIT);
   RunningPipeline *again = running_pipeline_start(fixture, 1, NULL);
-  pipeline_fixture_wait_all_committed(fixture);
-  pipeline_assert_tables(fixture, 20);
-  g_assert_cmpint(running_pipeline_stop(again, 10000), ==, 0);
+  pipeline_fixture_finish_mixture(fixture, again, 20);
 }
 
 /* ---- what the client says ---- */
-
-static gboolean
-is_fatal(const TidePipelineState *state, gpointer data)
-{
-  return state->fatal_exit != 0;
-}
 
 static void
 test_fenced_client_is_fatal_and_lost_brokers_are_not(PipelineFixture *fixture, gconstpointer data)
@@ -171,7 +153,7 @@ test_fenced_client_is_fatal_and_lost_brokers_are_not(PipelineFixture *fixture, g
   mock_kafka_set_broker_up(fixture->kafka, -1, TRUE);
   mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_HEARTBEAT, RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID, 1);
   mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_JOIN_GROUP, RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID, 1);
-  running_pipeline_wait(running, is_fatal, NULL);
+  running_pipeline_wait_fatal(running);
   TidePipelineState state = tide_pipeline_state(running->pipeline);
   g_assert_cmpint(state.fatal_exit, ==, TIDE_EXIT_TEMPFAIL);
   tide_pipeline_state_clear(&state);
@@ -194,7 +176,7 @@ test_refusals_are_told_apart(PipelineFixture *fixture, gconstpointer data)
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     RunningPipeline *running =
         running_pipeline_start_with(fixture, &(RunningPipelineOptions){.gateways = 1, .kafka = cases[i].kafka});
-    running_pipeline_wait(running, says, (gpointer)cases[i].text);
+    running_pipeline_wait_reason(running, cases[i].text);
     TidePipelineState state = tide_pipeline_state(running->pipeline);
     g_assert_null(strstr(state.reason, "canary"));
     g_assert_cmpint(state.fatal_exit, ==, 0);

@@ -46,9 +46,9 @@ test_M12_clean_handover_repeats_nothing(PipelineFixture *fixture, gconstpointer 
   /* A commit that meets a rebalance is refused by the mock, and may cost a cooperative member its assignment: seldom,
    * and on a busy machine. Then the next owner reads again, and each says so. */
   if (tide_metrics_sum(first->metrics, "tidemark_kafka_rebalances_total", "type=\"lost\"") == 0 &&
-      tide_metrics_sum(first->metrics, "tidemark_kafka_commit_failures_total", NULL) == 0)
-    g_assert_cmpuint(tide_metrics_sum(first->metrics, "tidemark_messages_received_total", NULL) +
-                         tide_metrics_sum(second->metrics, "tidemark_messages_received_total", NULL),
+      running_pipeline_sum(first, "tidemark_kafka_commit_failures_total") == 0)
+    g_assert_cmpuint(running_pipeline_sum(first, "tidemark_messages_received_total") +
+                         running_pipeline_sum(second, "tidemark_messages_received_total"),
                      ==, 60);
   running_pipeline_stop(second, 10000);
   running_pipeline_stop(first, 10000); /* the mock may refuse its commit, since the other one has left */
@@ -62,12 +62,12 @@ test_F7_clean_stop_leaves_a_closed_note(PipelineFixture *fixture, gconstpointer 
   RunningPipeline *running = join(fixture, RARE_COMMITS);
   produce(fixture, 0, 40);
   running_pipeline_wait_metric(running, "tidemark_messages_written_total", 40);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
   for (gint32 i = 0; i < FIXTURE_PARTITIONS; i++) {
     gint64 deadline_us = pipeline_fixture_deadline_us();
     g_autofree char *note = mock_kafka_committed_note(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, i, deadline_us);
     g_assert_true(g_str_has_prefix(note, "tidemark 1 closed"));
-    g_assert_cmpint(mock_kafka_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, i, deadline_us), ==, 20);
+    g_assert_cmpint(pipeline_fixture_committed(fixture, i), ==, 20);
   }
 }
 
@@ -78,12 +78,12 @@ test_F7_idle_partition_is_left_with_a_closed_note(PipelineFixture *fixture, gcon
   for (guint round = 0; round < 2; round++) { /* one that is new, and one that was left */
     RunningPipeline *running = join(fixture, RARE_COMMITS);
     running_pipeline_wait_ready(running);
-    g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+    running_pipeline_end(running);
     for (gint32 i = 0; i < FIXTURE_PARTITIONS; i++) {
       gint64 deadline_us = pipeline_fixture_deadline_us();
       g_autofree char *note = mock_kafka_committed_note(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, i, deadline_us);
       g_assert_true(g_str_has_prefix(note, "tidemark 1 closed"));
-      g_assert_cmpint(mock_kafka_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, i, deadline_us), ==, 0);
+      g_assert_cmpint(pipeline_fixture_committed(fixture, i), ==, 0);
     }
   }
 }
@@ -102,8 +102,7 @@ test_H5_refused_commit_is_told_at_the_stop(PipelineFixture *fixture, gconstpoint
   running_pipeline_wait_metric(running, "tidemark_kafka_commit_failures_total", 1); /* behind the drain */
   mock_kafka_clear_errors(fixture->kafka, TIDE_KAFKA_OFFSET_COMMIT);
   g_assert_cmpint(running_pipeline_stop(running, 3000), ==, 75);
-  g_assert_cmpint(mock_kafka_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, pipeline_fixture_deadline_us()),
-                  <=, 0);
+  g_assert_cmpint(pipeline_fixture_committed(fixture, 0), <=, 0);
 }
 
 #define MANY_PARTITIONS 14
@@ -128,12 +127,10 @@ test_F11_slow_answers_do_not_add_up(PipelineFixture *fixture, gconstpointer data
       fixture, &(RunningPipelineOptions){.gateways = 1, .topics = "many", .kafka = ", start: latest"});
   running_pipeline_wait(running, was_assigned, running);
   mock_kafka_clear_errors(fixture->kafka, TIDE_KAFKA_LIST_OFFSETS);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
-#define ADD(path, func)                                                                                                \
-  g_test_add("/pipeline-commits/" path, PipelineFixture, NULL, pipeline_fixture_set_up, func,                          \
-             pipeline_fixture_tear_down)
+#define ADD(path, func) pipeline_fixture_add("/pipeline-commits/" path, func)
 
 int
 main(int argc, char **argv)

@@ -155,13 +155,6 @@ static const BatchCase cases[] = {
 
 /* ---- the run ---- */
 
-static void
-wait_committed(PipelineFixture *fixture, gint32 partition, gint64 offset)
-{
-  g_assert_true(mock_kafka_wait_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, partition, offset,
-                                          pipeline_fixture_deadline_us()));
-}
-
 /* A good message, the batch, and a good one behind it; the other partition has nothing to do with it. */
 static void
 produce(PipelineFixture *fixture, const BatchCase *at)
@@ -181,12 +174,12 @@ produce(PipelineFixture *fixture, const BatchCase *at)
 static void
 wait_passed(PipelineFixture *fixture, RunningPipeline *running, const BatchCase *at)
 {
-  wait_committed(fixture, 0, at->verdict == READ ? 2 + at->n_messages : 1);
+  pipeline_fixture_wait_committed(fixture, 0, at->verdict == READ ? 2 + at->n_messages : 1);
   if (at->verdict == REFUSED)
     running_pipeline_wait_halted(running);
   pipeline_fixture_produce(fixture, 1, "host2", BASE_MS + 1000, "later");
   pipeline_fixture_flush(fixture);
-  wait_committed(fixture, 1, 2);
+  pipeline_fixture_wait_committed(fixture, 1, 2);
 }
 
 static void
@@ -212,12 +205,10 @@ test_batch(PipelineFixture *fixture, gconstpointer data)
   guint64 growth_bytes = peak_memory_growth(before_bytes);
   g_test_message("grows by %" G_GUINT64_FORMAT " MiB at the most", growth_bytes >> 20);
   g_assert_cmpuint(growth_bytes, <, MAX_GROWTH_BYTES);
-  running_pipeline_assert_accounting_balances(running);
   assert_counted(running, at);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, at->verdict == READ ? 4 : 3);
-  gint64 committed =
-      mock_kafka_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, pipeline_fixture_deadline_us());
+  gint64 committed = pipeline_fixture_committed(fixture, 0);
   g_assert_cmpint(committed, ==, at->verdict == READ ? 2 + at->n_messages : 1);
 }
 
@@ -227,7 +218,7 @@ main(int argc, char *argv[])
   pipeline_fixture_init(&argc, &argv);
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *path = g_strconcat("/pipeline-compressed/", cases[i].name, NULL);
-    g_test_add(path, PipelineFixture, &cases[i], pipeline_fixture_set_up, test_batch, pipeline_fixture_tear_down);
+    pipeline_fixture_add_with(path, &cases[i], test_batch);
   }
   return g_test_run();
 }

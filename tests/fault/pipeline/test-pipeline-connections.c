@@ -1,7 +1,6 @@
 /* The writers' connections: gateways that cannot be connected to, cut idle connections, take few, restart one after the
  * other, or are slow. All is written each time, and what passes by itself leaves no line for an operator to read. */
-#include "fault/pipeline/log_capture.h"
-#include "fault/pipeline/pipeline_mixture.h"
+#include "fault/pipeline/pipeline_fixture.h"
 #include "util/clock.h"
 
 #include <netinet/in.h>
@@ -65,7 +64,7 @@ assert_counted_by_gateway(PipelineFixture *fixture, RunningPipeline *running)
     g_assert_cmpuint(of_this, >, 0);
     rows += of_this;
   }
-  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_hbase_rows_written_total", NULL), ==, rows);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_hbase_rows_written_total"), ==, rows);
 }
 
 /* ---- gateways that cannot be connected to ---- */
@@ -89,7 +88,7 @@ test_the_next_endpoint_is_used(PipelineFixture *fixture, gconstpointer data)
     write_steps(fixture, step, 1);
   }
   assert_counted_by_gateway(fixture, running);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
 /* A listening socket that nobody accepts from, with its queue full: what is sent to it is dropped, as by a firewall. */
@@ -123,12 +122,6 @@ close_blackhole(const Blackhole *blackhole)
   close(blackhole->listener);
 }
 
-static gboolean
-tells_of_no_answer(const TidePipelineState *state, gpointer data)
-{
-  return state->reason != NULL && strstr(state->reason, "no answer within") != NULL;
-}
-
 static void
 test_blackhole_delays_nobody(PipelineFixture *fixture, gconstpointer data)
 {
@@ -136,20 +129,14 @@ test_blackhole_delays_nobody(PipelineFixture *fixture, gconstpointer data)
   open_blackhole(&blackhole);
   g_autofree char *alone = g_strdup_printf("\"127.0.0.1:%u\"", blackhole.port);
   RunningPipeline *waiting = running_pipeline_start_with(fixture, &(RunningPipelineOptions){.gateway_list = alone});
-  running_pipeline_wait(waiting, tells_of_no_answer, NULL);
-  g_assert_cmpint(running_pipeline_stop(waiting, 5000), ==, 0);
+  running_pipeline_wait_reason(waiting, "no answer within");
+  running_pipeline_end(waiting);
 
   g_autofree char *list = g_strdup_printf("%s, \"%s\"", alone, scripted_gateway_endpoint(fixture->gateways[0]));
   RunningPipeline *running = start_writing(fixture, &(RunningPipelineOptions){.gateway_list = list});
   pipeline_assert_tables(fixture, 10);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
   close_blackhole(&blackhole);
-}
-
-static gboolean
-tells_what_it_is(const TidePipelineState *state, gpointer data)
-{
-  return state->stage == TIDE_STAGE_WAITING_FOR_GATEWAY && strstr(state->reason, data) != NULL;
 }
 
 /* Each wrong service is named while it is waited for; when it is put right, the daemon goes on by itself. */
@@ -166,19 +153,11 @@ test_wrong_service_is_named(PipelineFixture *fixture, gconstpointer data)
   RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
   for (guint i = 0; i < G_N_ELEMENTS(services); i++) {
     scripted_gateway_set_personality(fixture->gateways[0], services[i].personality);
-    running_pipeline_wait(running, tells_what_it_is, (gpointer)services[i].words);
+    running_pipeline_wait_not_ready(running, services[i].words);
   }
   scripted_gateway_set_personality(fixture->gateways[0], TIDE_PERSONALITY_THRIFT2);
   write_steps(fixture, 0, 3);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-}
-
-static gboolean
-tells_of_fixed_mode(const TidePipelineState *state, gpointer data)
-{
-  return state->stage == TIDE_STAGE_WAITING_FOR_GATEWAY &&
-         strstr(state->reason, "unframed binary Thrift, but 'hbase.transport' demands ") != NULL &&
-         g_str_has_suffix(state->reason, ": set it to auto or unframed-binary");
+  running_pipeline_end(running);
 }
 
 static void
@@ -188,8 +167,9 @@ test_mode_that_is_not_the_fixed_one_is_named(PipelineFixture *fixture, gconstpoi
   for (guint i = 0; i < G_N_ELEMENTS(transports); i++) {
     RunningPipeline *running =
         running_pipeline_start_with(fixture, &(RunningPipelineOptions){.gateways = 1, .hbase = transports[i]});
-    running_pipeline_wait(running, tells_of_fixed_mode, NULL);
-    g_assert_cmpint(running_pipeline_stop(running, 5000), ==, 0);
+    running_pipeline_wait_not_ready(running, "unframed binary Thrift, but 'hbase.transport' demands ");
+    running_pipeline_wait_not_ready(running, ": set it to auto or unframed-binary");
+    running_pipeline_end(running);
   }
 }
 
@@ -213,7 +193,7 @@ test_idle_close_is_replaced_silently(PipelineFixture *fixture, gconstpointer dat
   g_assert_cmpuint(connects(running, "broken"), ==, 0);
   g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_hbase_calls_total", "outcome=\"unknown\""), ==, 0);
   pipeline_assert_tables(fixture, 13);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
 /* The peer is gone without a word: the ping of an idle connection gets no answer. */
@@ -225,7 +205,7 @@ test_half_open_connection_is_replaced_silently(PipelineFixture *fixture, gconstp
   LogCapture *capture = log_capture_start();
   TideScriptedFault silent = {.kind = TIDE_FAULT_SILENCE, .call = TIDE_CALL_GET_THRIFT_SERVER_TYPE, .max_hits = 1};
   guint id = scripted_gateway_add_fault(fixture->gateways[0], &silent);
-  g_assert_true(scripted_gateway_wait_fault_hits(fixture->gateways[0], id, 1, pipeline_fixture_deadline_us()));
+  pipeline_fixture_wait_hits(fixture, id, 1);
   gint64 deadline_us = pipeline_fixture_deadline_us();
   while (connects(running, "broken") == 0)
     pipeline_fixture_wait_a_little(deadline_us, "the connection is replaced");
@@ -233,7 +213,7 @@ test_half_open_connection_is_replaced_silently(PipelineFixture *fixture, gconstp
   g_autofree char *lines = log_capture_end(capture);
   g_assert_cmpstr(lines, ==, "");
   pipeline_assert_tables(fixture, 13);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
 /* Behind one name or balancer there may be many gateways: only new connections find the one that came back. */
@@ -253,7 +233,7 @@ test_old_connections_are_replaced(PipelineFixture *fixture, gconstpointer data)
   g_assert_cmpstr(lines, ==, "");
   g_assert_cmpuint(connects(running, "broken"), ==, 0);
   pipeline_assert_tables(fixture, step);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
 /* What is old goes on where there is nothing new to be had, and is replaced as soon as there is. */
@@ -275,7 +255,7 @@ test_old_connections_stay_while_none_can_be_made(PipelineFixture *fixture, gcons
   for (; connects(running, "aged") < aged + 3; step++)
     write_steps(fixture, step, 1);
   pipeline_assert_tables(fixture, step);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
 /* One connection of three is taken. The writers learn it, and do not knock all the time. */
@@ -297,7 +277,7 @@ test_full_gateway_gets_fewer_connections(PipelineFixture *fixture, gconstpointer
   g_assert_cmpuint(closed, <=, 12); /* pauses of 1, 2, 4 ... s */
   g_assert_cmpuint(metric_of(fixture, running, 0, "tidemark_gateway_connections_allowed"), <=, 2);
   g_assert_cmpuint(metric_of(fixture, running, 0, "tidemark_gateway_up"), ==, 1);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
 /* ---- restarts ---- */
@@ -334,7 +314,7 @@ test_rolling_restart_leaves_no_line(PipelineFixture *fixture, gconstpointer data
   g_assert_cmpstr(lines, ==, "");
   g_assert_cmpuint(connects(running, "broken"), >=, 2 * FIXTURE_GATEWAYS); /* the calls that were cut */
   pipeline_assert_tables(fixture, step);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
 /* It answers probes, and fails each call: its own trouble, as the other one shows. */
@@ -342,8 +322,7 @@ static void
 test_gateway_that_fails_all_calls_has_its_circuit_opened(PipelineFixture *fixture, gconstpointer data)
 {
   RunningPipeline *running = start_writing(fixture, &(RunningPipelineOptions){.gateways = FIXTURE_GATEWAYS});
-  TideScriptedFault failing = {.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_PUT_MULTIPLE};
-  guint id = scripted_gateway_add_fault(fixture->gateways[0], &failing);
+  guint id = pipeline_fixture_fail_puts(fixture, NULL, NULL);
   guint step = 10;
   for (; metric_of(fixture, running, 0, "tidemark_gateway_breaker_opened_total") == 0; step++)
     write_steps(fixture, step, 1);
@@ -357,7 +336,7 @@ test_gateway_that_fails_all_calls_has_its_circuit_opened(PipelineFixture *fixtur
   for (; puts_of(fixture, 0) == puts; step++)
     write_steps(fixture, step, 1);
   pipeline_assert_tables(fixture, step);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
 /* ---- load ---- */
@@ -381,7 +360,7 @@ test_slow_gateway_loses_its_writers(PipelineFixture *fixture, gconstpointer data
   g_assert_cmpuint(puts_of(fixture, 0) - slow_puts, <=, 6);
   g_assert_cmpuint(metric_of(fixture, running, 0, "tidemark_gateway_connections"), <=, 1);
   pipeline_assert_tables(fixture, step + 30);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
 /* The region server says that it does not serve the region any more; the map is read anew. */
@@ -406,6 +385,7 @@ test_regions_split_and_merge_under_way(PipelineFixture *fixture, gconstpointer d
   RunningPipeline *running = start_writing(fixture, &(RunningPipelineOptions){.gateways = 1});
   pipeline_produce_mixture_from(fixture, 10, 20);
   fake_hbase_split_region(fixture->hbase, "METRIC", TIDE_BYTES_LITERAL("host2"), TRUE);
+  fake_hbase_set_replicas(fixture->hbase, "CURRENT_METRIC", 3);
   fake_hbase_split_region(fixture->hbase, "METRIC", TIDE_BYTES_LITERAL("host7"), TRUE);
   pipeline_produce_mixture_from(fixture, 30, 10);
   change_regions(fixture, running, 4);
@@ -415,7 +395,7 @@ test_regions_split_and_merge_under_way(PipelineFixture *fixture, gconstpointer d
   change_regions(fixture, running, 3);
   write_steps(fixture, 55, 5);
   pipeline_assert_tables(fixture, 60);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
 /* The region servers' clocks are ten years ahead of the readings, and nothing shows it. */
@@ -431,12 +411,10 @@ test_cells_carry_event_times(PipelineFixture *fixture, gconstpointer data)
   g_assert_cmpstr(history, ==,
                   "host1#1426535612044\tM:v\t1426535612044\tolder\nhost1#1426535612045\tM:v\t1426535612045\told\n");
   g_assert_cmpstr(latest, ==, "host1\tM:v\t1426535612045\told\n");
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
-#define ADD(path, func)                                                                                                \
-  g_test_add("/pipeline-connections/" path, PipelineFixture, NULL, pipeline_fixture_set_up, func,                      \
-             pipeline_fixture_tear_down)
+#define ADD(path, func) pipeline_fixture_add("/pipeline-connections/" path, func)
 
 int
 main(int argc, char **argv)

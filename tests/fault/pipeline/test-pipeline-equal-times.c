@@ -35,29 +35,6 @@ produce(PipelineFixture *fixture, gint64 time_ms, const char *value)
   pipeline_fixture_flush(fixture);
 }
 
-static void
-wait_latest(PipelineFixture *fixture, const char *value)
-{
-  if (!fake_hbase_wait_value(fixture->hbase, "CURRENT_METRIC", "host1", "M", "v", value,
-                             pipeline_fixture_deadline_us()))
-    g_error("the latest value never was '%s'", value);
-}
-
-static void
-assert_cell(PipelineFixture *fixture, const char *row, const char *column, const char *wanted)
-{
-  g_autoptr(GBytes) found = fake_hbase_value(fixture->hbase, "CURRENT_METRIC", row, "M", column, NULL);
-  g_assert_nonnull(found);
-  g_autofree char *text = g_strndup(g_bytes_get_data(found, NULL), g_bytes_get_size(found));
-  g_assert_cmpstr(text, ==, wanted);
-}
-
-static void
-assert_value(PipelineFixture *fixture, const char *row, const char *wanted)
-{
-  assert_cell(fixture, row, "v", wanted);
-}
-
 /* Waits until so many calls of @table were given up and are under way in the gateway all the same. */
 static guint
 abandon_calls_for(PipelineFixture *fixture, const char *table, guint n, gint64 lands_ms)
@@ -76,12 +53,6 @@ abandon_calls(PipelineFixture *fixture, const char *table, guint n)
   return abandon_calls_for(fixture, table, n, ABANDONED_MS);
 }
 
-static void
-wait_abandoned(PipelineFixture *fixture, guint id, guint n)
-{
-  g_assert_true(scripted_gateway_wait_fault_hits(fixture->gateways[0], id, n, pipeline_fixture_deadline_us()));
-}
-
 /* F3: a newer time does not wait for an older cell's doubt, and nor do the offsets: the older cell is void. */
 static void
 test_F3_newer_time_does_not_wait(PipelineFixture *fixture, gconstpointer data)
@@ -89,14 +60,13 @@ test_F3_newer_time_does_not_wait(PipelineFixture *fixture, gconstpointer data)
   guint id = abandon_calls(fixture, NULL, 1);
   RunningPipeline *running = start(fixture, FOR_EVER, LATEST_ONLY);
   produce(fixture, BASE_MS, "first");
-  wait_abandoned(fixture, id, 1);
+  pipeline_fixture_wait_hits(fixture, id, 1);
   produce(fixture, BASE_MS, "second");
-  wait_latest(fixture, "second");
+  pipeline_fixture_wait_value(fixture, "CURRENT_METRIC", "host1", "v", "second");
   produce(fixture, BASE_MS + 1000, "newer");
-  wait_latest(fixture, "newer");
-  pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-  assert_value(fixture, "host1", "newer");
+  pipeline_fixture_wait_value(fixture, "CURRENT_METRIC", "host1", "v", "newer");
+  pipeline_fixture_finish(fixture, running);
+  pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "v", "newer");
 }
 
 /* F3: a stop does not wait for the doubt either. What it concerns is handed back. */
@@ -106,10 +76,10 @@ test_F3_stop_does_not_wait(PipelineFixture *fixture, gconstpointer data)
   guint id = abandon_calls(fixture, NULL, 2);
   RunningPipeline *running = start(fixture, FOR_EVER, NULL);
   produce(fixture, BASE_MS, "first");
-  wait_abandoned(fixture, id, 2);
+  pipeline_fixture_wait_hits(fixture, id, 2);
   produce(fixture, BASE_MS, "second");
-  wait_latest(fixture, "second");
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  pipeline_fixture_wait_value(fixture, "CURRENT_METRIC", "host1", "v", "second");
+  running_pipeline_end(running);
 }
 
 /* Another region's call fails as it does when regions have moved, so that the borders are read at once. */
@@ -128,8 +98,7 @@ read_regions_again(PipelineFixture *fixture, RunningPipeline *running, guint n_r
   /* What is written after that went by the new borders. */
   pipeline_fixture_produce(fixture, 1, "moved", BASE_MS + 1, "written");
   pipeline_fixture_flush(fixture);
-  g_assert_true(fake_hbase_wait_value(fixture->hbase, "CURRENT_METRIC", "moved", "M", "v", "written",
-                                      pipeline_fixture_deadline_us()));
+  pipeline_fixture_wait_value(fixture, "CURRENT_METRIC", "moved", "v", "written");
 }
 
 /* F4: the rows of a region's old lane and of its new one are held against each other: "first" is the last offset, and
@@ -140,15 +109,15 @@ test_F4_split_keeps_the_last_offset(PipelineFixture *fixture, gconstpointer data
   guint id = abandon_calls(fixture, "CURRENT_METRIC", 1);
   RunningPipeline *running = start(fixture, SOON, LATEST_ONLY "batch: { latest_window: 1ms }\n");
   produce(fixture, BASE_MS, "first");
-  wait_abandoned(fixture, id, 1);
+  pipeline_fixture_wait_hits(fixture, id, 1);
   produce(fixture, BASE_MS, "second");
   running_pipeline_wait_metric(running, "tidemark_cells_conflicting_total", 1);
   fake_hbase_split_region(fixture->hbase, "CURRENT_METRIC", TIDE_BYTES_LITERAL("host0"), FALSE);
   read_regions_again(fixture, running, 2);
   produce(fixture, BASE_MS, "first");
   pipeline_fixture_wait_all_committed(fixture);
-  assert_value(fixture, "host1", "first");
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "v", "first");
+  running_pipeline_end(running);
 }
 
 /* ---- the next owner ---- */
@@ -161,24 +130,23 @@ check_next_owner(PipelineFixture *fixture, gboolean waits)
   guint id = abandon_calls_for(fixture, "CURRENT_METRIC", 1, OUTLIVES_MS);
   RunningPipeline *running = start(fixture, OUTLIVES, LATEST_ONLY);
   produce(fixture, BASE_MS, "first");
-  wait_abandoned(fixture, id, 1);
-  wait_latest(fixture, "first");
-  gint64 deadline_us = pipeline_fixture_deadline_us();
+  pipeline_fixture_wait_hits(fixture, id, 1);
+  pipeline_fixture_wait_value(fixture, "CURRENT_METRIC", "host1", "v", "first");
   if (waits) {
     produce(fixture, BASE_MS, "second");
-    wait_latest(fixture, "second");
+    pipeline_fixture_wait_value(fixture, "CURRENT_METRIC", "host1", "v", "second");
   }
-  g_assert_true(mock_kafka_wait_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, 1, deadline_us));
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-  g_assert_cmpint(mock_kafka_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, deadline_us), ==, 1);
+  pipeline_fixture_wait_committed(fixture, 0, 1);
+  running_pipeline_end(running);
+  g_assert_cmpint(pipeline_fixture_committed(fixture, 0), ==, 1);
   running = start(fixture, OUTLIVES, LATEST_ONLY);
   if (!waits)
     produce(fixture, BASE_MS, "second");
-  wait_latest(fixture, "second");
-  wait_latest(fixture, "first"); /* the abandoned call has landed */
+  pipeline_fixture_wait_value(fixture, "CURRENT_METRIC", "host1", "v", "second");
+  pipeline_fixture_wait_value(fixture, "CURRENT_METRIC", "host1", "v", "first"); /* the abandoned call has landed */
   pipeline_fixture_wait_all_committed(fixture);
-  assert_value(fixture, "host1", "second");
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "v", "second");
+  running_pipeline_end(running);
 }
 
 static void
@@ -204,14 +172,14 @@ test_F7_killed_owner_may_have_sent_what_is_read_again(PipelineFixture *fixture, 
   mock_kafka_commit(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, 0);
   TideRawClient *killed = raw_client_connect(scripted_gateway_port(fixture->gateways[0]), FALSE, FALSE);
   raw_client_send_puts(killed, "CURRENT_METRIC", &(TideRawCell){"host1", "v", "first", BASE_MS}, 1);
-  wait_abandoned(fixture, id, 1);
+  pipeline_fixture_wait_hits(fixture, id, 1);
   raw_client_free(killed);
   RunningPipeline *running = start(fixture, OUTLIVES, LATEST_ONLY);
-  wait_latest(fixture, "second");
-  wait_latest(fixture, "first"); /* the killed one's call has landed */
+  pipeline_fixture_wait_value(fixture, "CURRENT_METRIC", "host1", "v", "second");
+  pipeline_fixture_wait_value(fixture, "CURRENT_METRIC", "host1", "v", "first"); /* the killed one's call has landed */
   pipeline_fixture_wait_all_committed(fixture);
-  assert_value(fixture, "host1", "second");
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "v", "second");
+  running_pipeline_end(running);
 }
 
 /* ---- a partition that is taken away ---- */
@@ -245,8 +213,8 @@ assert_both(PipelineFixture *fixture, const char *wanted)
   for (gint32 i = 0; i < FIXTURE_PARTITIONS; i++) {
     g_autofree char *host = g_strdup_printf("host%d", i);
     g_autofree char *column = g_strdup_printf("v%d", i);
-    assert_cell(fixture, host, "v", wanted);
-    assert_cell(fixture, "both", column, wanted);
+    pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", host, "v", wanted);
+    pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "both", column, wanted);
   }
 }
 
@@ -256,27 +224,24 @@ assert_both(PipelineFixture *fixture, const char *wanted)
 static void
 test_taken_partition_is_not_written_by_its_last_owner(PipelineFixture *fixture, gconstpointer data)
 {
-  TideScriptedFault failing = {.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_PUT_MULTIPLE};
-  guint id = scripted_gateway_add_fault(fixture->gateways[0], &failing);
+  guint id = pipeline_fixture_fail_puts(fixture, NULL, NULL);
   produce_to_both(fixture, "first");
   RunningPipeline *last = start_member(fixture, 0);
-  wait_abandoned(fixture, id, 2);
+  pipeline_fixture_wait_hits(fixture, id, 2);
   produce_to_both(fixture, "second"); /* open, behind the first */
   running_pipeline_wait_metric(last, "tidemark_messages_received_total", 4 * FIXTURE_PARTITIONS);
   RunningPipeline *next = start_member(fixture, 1);
   running_pipeline_wait_metric(next, "tidemark_messages_received_total", 4);
   gint32 taken = tide_metrics_sum(next->metrics, "tidemark_messages_received_total", "partition=\"0\"") > 0 ? 0 : 1;
   produce_to_both(fixture, "third");
-  gint64 deadline_us = pipeline_fixture_deadline_us();
-  g_assert_true(mock_kafka_wait_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, taken, fixture->produced[taken],
-                                          deadline_us));
+  pipeline_fixture_wait_committed(fixture, taken, fixture->produced[taken]);
   scripted_gateway_clear_fault(fixture->gateways[0], id);
   pipeline_fixture_wait_all_committed(fixture);
   running_pipeline_wait_metric(last, "tidemark_rows_given_up_total", 4);
   assert_both(fixture, "third");
-  g_assert_cmpuint(tide_metrics_sum(last->metrics, "tidemark_messages_handed_back_total", NULL), >, 0);
-  g_assert_cmpint(running_pipeline_stop(next, 10000), ==, 0);
-  g_assert_cmpint(running_pipeline_stop(last, 10000), ==, 0);
+  g_assert_cmpuint(running_pipeline_sum(last, "tidemark_messages_handed_back_total"), >, 0);
+  running_pipeline_end(next);
+  running_pipeline_end(last);
 }
 
 /* ---- memory ---- */
@@ -301,20 +266,17 @@ test_F14_what_cannot_be_remembered_is_read_again(PipelineFixture *fixture, gcons
                                          .kafka = ", max_span_messages: 1000000",
                                          .hbase = ", settle: 45s",
                                          .options = LATEST_ONLY "limits: { memory: 16MiB, drain_timeout: 3s }\n"});
-  gint64 deadline_us = pipeline_fixture_deadline_us();
   for (guint i = 0; i < N_MANY; i += N_MANY - 1) {
     g_autofree char *host = g_strdup_printf("host%u", i);
-    g_assert_true(fake_hbase_wait_value(fixture->hbase, "CURRENT_METRIC", host, "M", "v", "v", deadline_us));
+    pipeline_fixture_wait_value(fixture, "CURRENT_METRIC", host, "v", "v");
   }
   running_pipeline_wait_metric(running, "tidemark_kafka_read_again_total", 1);
   pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_handed_back_total", NULL), >, 0);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_handed_back_total"), >, 0);
+  running_pipeline_end(running);
 }
 
-#define ADD(path, func)                                                                                                \
-  g_test_add("/pipeline-equal-times/" path, PipelineFixture, NULL, pipeline_fixture_set_up, func,                      \
-             pipeline_fixture_tear_down)
+#define ADD(path, func) pipeline_fixture_add("/pipeline-equal-times/" path, func)
 
 int
 main(int argc, char **argv)

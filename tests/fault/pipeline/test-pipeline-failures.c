@@ -1,8 +1,7 @@
 /* What HBase refuses: rows that can never be written are found and kept as dead letters, and all others written; a
  * table that takes no rows is waited for; a busy region is not stormed. */
 #include "fault/gateway/raw_client.h"
-#include "fault/pipeline/log_capture.h"
-#include "fault/pipeline/pipeline_mixture.h"
+#include "fault/pipeline/pipeline_fixture.h"
 #include "unit/loopback_server.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -94,20 +93,18 @@ check_bad_rows(PipelineFixture *fixture, guint n_bad, const char *message, guint
   RunningPipeline *running = running_pipeline_start(fixture, 1, dead_letters.options);
   pipeline_fixture_wait_all_committed(fixture);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 1000 - n_bad);
-  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_dead_lettered_total", NULL), ==, n_bad);
-  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_written_total", NULL), ==, 1000 - n_bad);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_dead_lettered_total"), ==, n_bad);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_written_total"), ==, 1000 - n_bad);
   g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_rows_written_total", "table=\"METRIC\""), ==,
                    1000 - n_bad);
-  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_hbase_poison_rows_total", NULL), ==, n_bad);
-  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_hbase_bisections_total", NULL), <=, max_bisections);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_hbase_poison_rows_total"), ==, n_bad);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_hbase_bisections_total"), <=, max_bisections);
   /* What was refused is not counted as written, however often it was tried. */
   TideGatewayStats stats;
   scripted_gateway_stats(fixture->gateways[0], &stats);
   g_assert_cmpuint(stats.rows_received, >, stats.rows_written);
-  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_hbase_rows_written_total", NULL), ==,
-                   stats.rows_written);
-  running_pipeline_assert_accounting_balances(running);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_hbase_rows_written_total"), ==, stats.rows_written);
+  running_pipeline_end(running);
   g_autofree char *text = take_dead_letters(&dead_letters);
   g_assert_cmpuint(count_lines(text), ==, n_bad);
 }
@@ -169,7 +166,7 @@ check_oversized(PipelineFixture *fixture, const char *list, const char *says)
   gint64 deadline_us = pipeline_fixture_deadline_us();
   /* Others must be written while the large row is refused, or nothing would tell that the gateway works; and in its
    * region too, or it takes TIDE_LONE_LIMIT rounds, a minute of them. */
-  for (guint i = 20; tide_metrics_sum(running->metrics, "tidemark_hbase_poison_rows_total", NULL) == 0; i++) {
+  for (guint i = 20; running_pipeline_sum(running, "tidemark_hbase_poison_rows_total") == 0; i++) {
     pipeline_fixture_produce(fixture, 0, "host1", PIPELINE_BASE_MS + i, "small");
     pipeline_fixture_produce(fixture, 1, "host7", PIPELINE_BASE_MS + i, "small");
     pipeline_fixture_flush(fixture);
@@ -178,8 +175,7 @@ check_oversized(PipelineFixture *fixture, const char *list, const char *says)
   pipeline_fixture_wait_all_committed(fixture);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "LARGE"), ==,
                    (guint64)fixture->produced[0] - 1 + (guint64)fixture->produced[1]);
-  running_pipeline_assert_accounting_balances(running);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
   g_autofree char *text = take_dead_letters(&dead_letters);
   g_assert_cmpuint(count_lines(text), ==, 1);
   g_assert_nonnull(strstr(text, says));
@@ -208,14 +204,12 @@ test_calls_that_are_reset_for_their_size_are_split(PipelineFixture *fixture, gco
   g_autofree char *fitting = g_strnfill(10000, 'f'); /* twice in a row */
   for (guint i = 0; i < n_rows; i++)
     pipeline_fixture_produce(fixture, 0, "host1", PIPELINE_BASE_MS + i, fitting);
-  pipeline_fixture_flush(fixture);
   RunningPipeline *running =
       running_pipeline_start_with(fixture, &(RunningPipelineOptions){.gateways = 1, .options = LARGE_ROWS_OPTIONS});
   pipeline_fixture_wait_all_committed(fixture);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "LARGE"), ==, n_rows);
-  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_hbase_poison_rows_total", NULL), ==, 0);
-  running_pipeline_assert_accounting_balances(running);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_hbase_poison_rows_total"), ==, 0);
+  running_pipeline_end(running);
 }
 
 /* A row that a proxy resets each time, though gateways would take it, keeps no other row of its region or batch
@@ -239,21 +233,19 @@ test_row_that_is_reset_for_its_size_keeps_nobody_waiting(PipelineFixture *fixtur
   pipeline_fixture_flush(fixture);
   const RunningPipelineOptions options = {.gateways = 1, .options = LARGE_ROWS_OPTIONS};
   RunningPipeline *running = running_pipeline_start_with(fixture, &options);
-  gint64 deadline_us = pipeline_fixture_deadline_us();
-  g_assert_true(fake_hbase_wait_rows(fixture->hbase, "LARGE", n_rows - 1, deadline_us));
-  g_assert_true(scripted_gateway_wait_fault_hits(fixture->gateways[0], fault, 10, deadline_us));
+  pipeline_fixture_wait_rows(fixture, "LARGE", n_rows - 1);
+  pipeline_fixture_wait_hits(fixture, fault, 10);
   g_assert_cmpint(running_pipeline_stop(running, 500), ==, TIDE_EXIT_TEMPFAIL);
-  g_assert_cmpint(mock_kafka_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, deadline_us), <=, n_before);
+  g_assert_cmpint(pipeline_fixture_committed(fixture, 0), <=, n_before);
 
   running = running_pipeline_start_with(fixture, &options);
   guint64 n_hits = scripted_gateway_fault_hits(fixture->gateways[0], fault);
-  g_assert_true(scripted_gateway_wait_fault_hits(fixture->gateways[0], fault, n_hits + 5, deadline_us));
+  pipeline_fixture_wait_hits(fixture, fault, n_hits + 5);
   scripted_gateway_clear_faults(fixture->gateways[0]);
   pipeline_fixture_wait_all_committed(fixture);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "LARGE"), ==, n_rows);
-  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_hbase_poison_rows_total", NULL), ==, 0);
-  running_pipeline_assert_accounting_balances(running);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_hbase_poison_rows_total"), ==, 0);
+  running_pipeline_end(running);
 }
 
 /* ---- a proxy that takes HTTP requests up to a size, and hands them to a gateway ---- */
@@ -353,14 +345,6 @@ static const SuspendCase suspend_cases[] = {
 };
 
 static void
-drop_table(PipelineFixture *fixture)
-{
-  g_auto(TideFakeError) error = {0};
-  g_assert_true(fake_hbase_set_enabled(fixture->hbase, "METRIC", FALSE, &error));
-  g_assert_true(fake_hbase_delete_table(fixture->hbase, "METRIC", &error));
-}
-
-static void
 break_table(PipelineFixture *fixture, const SuspendCase *at)
 {
   g_auto(TideFakeError) error = {0};
@@ -369,7 +353,7 @@ break_table(PipelineFixture *fixture, const SuspendCase *at)
   } else if (at == &suspend_cases[3]) {
     refuse_rows_of(fixture, "", DENIED);
   } else {
-    drop_table(fixture);
+    pipeline_fixture_drop_table(fixture, "METRIC");
     if (at == &suspend_cases[2])
       scripted_gateway_create_table(fixture->gateways[0], "METRIC", "X", NULL);
   }
@@ -385,7 +369,7 @@ repair_table(PipelineFixture *fixture, const SuspendCase *at)
     scripted_gateway_clear_faults(fixture->gateways[0]);
   } else {
     if (at == &suspend_cases[2])
-      drop_table(fixture);
+      pipeline_fixture_drop_table(fixture, "METRIC");
     scripted_gateway_create_table(fixture->gateways[0], "METRIC", "M", NULL);
   }
 }
@@ -407,9 +391,7 @@ assert_no_storm(PipelineFixture *fixture, const SuspendCase *at)
   TideGatewayStats stats;
   scripted_gateway_stats(fixture->gateways[0], &stats);
   gint64 start_us = tide_now_us();
-  g_assert_true(scripted_gateway_wait_calls(fixture->gateways[0], TIDE_CALL_PUT_MULTIPLE,
-                                            stats.calls_by_method[TIDE_CALL_PUT_MULTIPLE] + 5,
-                                            pipeline_fixture_deadline_us()));
+  pipeline_fixture_wait_puts(fixture, stats.calls_by_method[TIDE_CALL_PUT_MULTIPLE] + 5);
   if (at->remedy != NULL) /* else each lane is tried on its own */
     g_assert_cmpint(tide_now_us() - start_us, >=, 70 * TIDE_US_PER_MS);
 }
@@ -430,15 +412,14 @@ test_table_that_takes_no_rows_is_waited_for(PipelineFixture *fixture, gconstpoin
   pipeline_fixture_flush(fixture);
   gpointer seen[] = {(gpointer)at, running->metrics};
   running_pipeline_wait(running, names_table_and_remedy, seen);
-  g_assert_true(fake_hbase_wait_rows(fixture->hbase, "CURRENT_METRIC", 2, pipeline_fixture_deadline_us()));
+  pipeline_fixture_wait_rows(fixture, "CURRENT_METRIC", 2);
   assert_no_storm(fixture, at);
   repair_table(fixture, at);
   pipeline_fixture_wait_all_committed(fixture);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 50);
-  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_dead_lettered_total", NULL), ==, 0);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_dead_lettered_total"), ==, 0);
   running_pipeline_wait_ready(running);
-  running_pipeline_assert_accounting_balances(running);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
   g_autofree char *text = take_dead_letters(&dead_letters);
   g_assert_cmpstr(text, ==, "");
 }
@@ -472,8 +453,7 @@ test_busy_region_is_not_stormed(PipelineFixture *fixture, gconstpointer data)
       written_us = write->applied_us;
   }
   g_assert_cmpint(written_us - not_yet_us, >=, 150 * TIDE_US_PER_MS);
-  running_pipeline_assert_accounting_balances(running);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
 /* ---- what an acknowledgement is worth ---- */
@@ -492,13 +472,11 @@ test_durability_below_sync_is_said(PipelineFixture *fixture, gconstpointer data)
   g_assert_nonnull(said);
   g_assert_nonnull(strstr(said, "alter \"METRIC\", DURABILITY => 'SYNC_WAL'"));
   g_assert_null(strstr(strstr(said, "CAN BE LOST"), "DATA CAN BE LOST")); /* once, and not of the other table */
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
   pipeline_assert_tables(fixture, 3);
 }
 
-#define ADD(path, func)                                                                                                \
-  g_test_add("/pipeline-failures/" path, PipelineFixture, NULL, pipeline_fixture_set_up, func,                         \
-             pipeline_fixture_tear_down)
+#define ADD(path, func) pipeline_fixture_add("/pipeline-failures/" path, func)
 
 int
 main(int argc, char **argv)
@@ -517,8 +495,7 @@ main(int argc, char **argv)
   ADD("hold/durability-below-sync-is-said", test_durability_below_sync_is_said);
   for (guint i = 0; i < G_N_ELEMENTS(suspend_cases); i++) {
     g_autofree char *path = g_strdup_printf("/pipeline-failures/hold/%s", suspend_cases[i].name);
-    g_test_add(path, PipelineFixture, &suspend_cases[i], pipeline_fixture_set_up,
-               test_table_that_takes_no_rows_is_waited_for, pipeline_fixture_tear_down);
+    pipeline_fixture_add_with(path, &suspend_cases[i], test_table_that_takes_no_rows_is_waited_for);
   }
   return g_test_run();
 }

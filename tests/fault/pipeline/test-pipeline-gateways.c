@@ -1,6 +1,6 @@
 /* The whole pipeline while its gateways fail: after each fault nothing is missing and nothing is wrong; the content is
  * compared as text, cell by cell, with that of an undisturbed run. */
-#include "fault/pipeline/pipeline_mixture.h"
+#include "fault/pipeline/pipeline_fixture.h"
 
 /* ---- faults of gateways ---- */
 
@@ -82,17 +82,11 @@ test_gateway_fault(PipelineFixture *fixture, gconstpointer data)
     hits += scripted_gateway_fault_hits(fixture->gateways[i], ids[i]);
   g_assert_cmpuint(hits, >, 0);
   pipeline_assert_tables(fixture, 80);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
   pipeline_assert_tables(fixture, 80);
 }
 
 /* ---- gateways that are not there ---- */
-
-static gboolean
-waits_for_gateway(const TidePipelineState *state, gpointer data)
-{
-  return state->stage == TIDE_STAGE_WAITING_FOR_GATEWAY && strstr(state->reason, "no gateway is usable") != NULL;
-}
 
 static void
 test_no_gateway_is_waited_for(PipelineFixture *fixture, gconstpointer data)
@@ -100,52 +94,10 @@ test_no_gateway_is_waited_for(PipelineFixture *fixture, gconstpointer data)
   scripted_gateway_kill(fixture->gateways[0]);
   pipeline_produce_mixture(fixture, 20);
   RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
-  running_pipeline_wait(running, waits_for_gateway, NULL);
-  TidePipelineState state = tide_pipeline_state(running->pipeline);
-  g_assert_false(state.ready);
-  tide_pipeline_state_clear(&state);
+  running_pipeline_wait_not_ready(running, "no gateway is usable");
+  running_pipeline_assert_not_ready(running);
   scripted_gateway_start(fixture->gateways[0]);
-  pipeline_fixture_wait_all_committed(fixture);
-  pipeline_assert_tables(fixture, 20);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-}
-
-static void
-test_gateway_killed_and_started_again(PipelineFixture *fixture, gconstpointer data)
-{
-  RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
-  running_pipeline_wait_ready(running);
-  TideScriptedFault slow = {.call = TIDE_CALL_PUT_MULTIPLE, .delay_apply_ms = 100};
-  scripted_gateway_add_fault(fixture->gateways[0], &slow);
-  pipeline_produce_mixture(fixture, 80);
-  g_assert_true(
-      scripted_gateway_wait_calls(fixture->gateways[0], TIDE_CALL_PUT_MULTIPLE, 2, pipeline_fixture_deadline_us()));
-  scripted_gateway_kill(fixture->gateways[0]);
-  scripted_gateway_clear_faults(fixture->gateways[0]);
-  scripted_gateway_start(fixture->gateways[0]);
-  pipeline_fixture_wait_all_committed(fixture);
-  pipeline_assert_tables(fixture, 80);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-}
-
-static void
-test_dead_gateway_of_two_delays_nobody(PipelineFixture *fixture, gconstpointer data)
-{
-  scripted_gateway_kill(fixture->gateways[0]);
-  pipeline_produce_mixture(fixture, 40);
-  RunningPipeline *running = running_pipeline_start(fixture, FIXTURE_GATEWAYS, NULL);
-  pipeline_fixture_wait_all_committed(fixture);
-  pipeline_assert_tables(fixture, 40);
-  /* It comes back, and writers move over to it without anybody's doing. */
-  scripted_gateway_start(fixture->gateways[0]);
-  TideGatewayStats stats = {0};
-  for (guint step = 40; stats.calls_by_method[TIDE_CALL_PUT_MULTIPLE] == 0; step++) {
-    g_assert_cmpuint(step, <, 4000);
-    pipeline_fixture_produce(fixture, 0, "host0", PIPELINE_BASE_MS + step * 1000, "x");
-    pipeline_fixture_wait_all_committed(fixture);
-    scripted_gateway_stats(fixture->gateways[0], &stats);
-  }
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  pipeline_fixture_finish_mixture(fixture, running, 20);
 }
 
 static void
@@ -164,17 +116,10 @@ test_gateway_of_another_protocol_is_refused_by_name(PipelineFixture *fixture, gc
   TideGatewayStats stats;
   scripted_gateway_stats(fixture->gateways[0], &stats);
   g_assert_cmpuint(stats.calls_by_method[TIDE_CALL_PUT_MULTIPLE], ==, 0);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
 /* ---- trouble that lasts ---- */
-
-static gboolean
-names_the_trouble(const TidePipelineState *state, gpointer data)
-{
-  return state->reason != NULL && strstr(state->reason, "table 'METRIC'") != NULL &&
-         strstr(state->reason, "first row key 'host6#") != NULL && strstr(state->reason, "its disk is full") != NULL;
-}
 
 /* A region that keeps failing is an operator's business after 30 s: not ready, with table, region, row key and the
  * gateway's words. It is never given up: when HBase is repaired, the rows are written without anybody's doing. */
@@ -189,10 +134,11 @@ test_lasting_trouble_is_named_and_ends_by_itself(PipelineFixture *fixture, gcons
   guint id = scripted_gateway_add_fault(fixture->gateways[0], &failing);
   pipeline_fixture_produce(fixture, 0, "host6", PIPELINE_BASE_MS, "stuck");
   pipeline_fixture_produce(fixture, 0, "host1", PIPELINE_BASE_MS, "free");
-  pipeline_fixture_flush(fixture);
   RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
-  g_assert_true(fake_hbase_wait_rows(fixture->hbase, "METRIC", 1, pipeline_fixture_deadline_us()));
-  running_pipeline_wait(running, names_the_trouble, NULL);
+  pipeline_fixture_wait_rows(fixture, "METRIC", 1);
+  running_pipeline_wait_not_ready(running, "its disk is full");
+  running_pipeline_assert_reason(running, "table 'METRIC'");
+  running_pipeline_assert_reason(running, "first row key 'host6#");
   TidePipelineState state = tide_pipeline_state(running->pipeline);
   g_assert_false(state.ready);
   g_assert_true(state.healthy); /* a restart would not help */
@@ -203,12 +149,10 @@ test_lasting_trouble_is_named_and_ends_by_itself(PipelineFixture *fixture, gcons
   pipeline_fixture_wait_all_committed(fixture);
   running_pipeline_wait_ready(running);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 2);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
-#define ADD(path, func)                                                                                                \
-  g_test_add("/pipeline-gateways/" path, PipelineFixture, NULL, pipeline_fixture_set_up, func,                         \
-             pipeline_fixture_tear_down)
+#define ADD(path, func) pipeline_fixture_add("/pipeline-gateways/" path, func)
 
 int
 main(int argc, char **argv)
@@ -217,12 +161,9 @@ main(int argc, char **argv)
   for (guint i = 0; i < G_N_ELEMENTS(gateway_cases); i++) {
     g_autofree char *path = g_strdup_printf("/pipeline-gateways/faults-%u/%s",
                                             i * 4 / (guint)G_N_ELEMENTS(gateway_cases) + 1, gateway_cases[i].name);
-    g_test_add(path, PipelineFixture, &gateway_cases[i], pipeline_fixture_set_up, test_gateway_fault,
-               pipeline_fixture_tear_down);
+    pipeline_fixture_add_with(path, &gateway_cases[i], test_gateway_fault);
   }
   ADD("absence/D1-no-gateway-is-waited-for", test_no_gateway_is_waited_for);
-  ADD("absence/D16-gateway-killed-and-started-again", test_gateway_killed_and_started_again);
-  ADD("absence/D23-dead-gateway-of-two-delays-nobody", test_dead_gateway_of_two_delays_nobody);
   ADD("absence/D12-gateway-of-another-protocol-is-refused-by-name",
       test_gateway_of_another_protocol_is_refused_by_name);
   ADD("trouble/D9-lasting-trouble-is-named-and-ends-by-itself", test_lasting_trouble_is_named_and_ends_by_itself);

@@ -1,6 +1,6 @@
 /* The lag that the pipeline tells, compared at each moment with what the broker says when it is asked: the group's
  * committed offset and the partition's end. And the topics that are missing. */
-#include "fault/pipeline/pipeline_mixture.h"
+#include "fault/pipeline/pipeline_fixture.h"
 #include "util/clock.h"
 
 #define LAG "tidemark_kafka_consumer_lag{topic=\"" FIXTURE_TOPIC "\",partition=\"%d\"} "
@@ -35,7 +35,7 @@ static double
 lag_of_broker(PipelineFixture *fixture, gint32 partition)
 {
   gint64 deadline_us = pipeline_fixture_deadline_us();
-  gint64 committed = mock_kafka_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, partition, deadline_us);
+  gint64 committed = pipeline_fixture_committed(fixture, partition);
   gint64 end = mock_kafka_end_offset(fixture->kafka, FIXTURE_TOPIC, partition, deadline_us);
   return (double)(end - MAX(committed, 0));
 }
@@ -83,14 +83,7 @@ produce_at(PipelineFixture *fixture, const char *payload, gint64 timestamp_ms)
 static guint
 add_stuck(PipelineFixture *fixture)
 {
-  TideScriptedFault stuck = {.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_PUT_MULTIPLE};
-  return scripted_gateway_add_fault(fixture->gateways[0], &stuck);
-}
-
-static gboolean
-says(const TidePipelineState *state, gpointer data)
-{
-  return state->status != NULL && strstr(state->status, data) != NULL;
+  return pipeline_fixture_fail_puts(fixture, NULL, NULL);
 }
 
 /* From the committed offset on, before this process has stored one: the first value that is shown is the right one. */
@@ -107,15 +100,9 @@ test_while_starting(PipelineFixture *fixture, gconstpointer data)
   g_assert_cmpfloat(lag_of(running, 0), ==, 100);
   wait_lag_agrees(fixture, running);
   g_assert_cmpfloat(lag_of(running, 1), ==, 150);
-  running_pipeline_wait(running, says, (gpointer) "lag 250 messages, ");
-  running_pipeline_wait(running, says, (gpointer) "(all read, not committed yet), in flight ");
+  running_pipeline_wait_status(running, "lag 250 messages, ");
+  running_pipeline_wait_status(running, "(all read, not committed yet), in flight ");
   g_assert_cmpint(running_pipeline_stop(running, 0), ==, 75);
-}
-
-static gboolean
-is_paused(const TidePipelineState *state, gpointer data)
-{
-  return strstr(state->status, "paused 2") != NULL;
 }
 
 static void
@@ -124,7 +111,7 @@ test_while_paused(PipelineFixture *fixture, gconstpointer data)
   add_stuck(fixture);
   RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
   produce(fixture, 3000); /* more than kafka.max_span_messages */
-  running_pipeline_wait(running, is_paused, NULL);
+  running_pipeline_wait_status(running, "paused 2");
   wait_lag_agrees(fixture, running);
   produce(fixture, 500); /* nobody fetches them */
   wait_lag_agrees(fixture, running);
@@ -163,7 +150,7 @@ test_while_dead_letters_hold(PipelineFixture *fixture, gconstpointer data)
   for (guint i = 0; i < 400; i++)
     produce_at(fixture, "no reading", tide_wall_clock_epoch_ms() - HOUR_MS);
   RunningPipeline *running = running_pipeline_start(fixture, 1, "dead_letters: { topic: letters, max_ratio: 0.1 }\n");
-  running_pipeline_wait(running, says, (gpointer) "paused 2; ");
+  running_pipeline_wait_status(running, "paused 2; ");
   wait_lag_agrees(fixture, running);
   gint64 deadline_us = pipeline_fixture_deadline_us();
   while (series_of(running, LAG_SECONDS, 0) < 3600)
@@ -224,7 +211,7 @@ test_k9_while_commits_are_refused(PipelineFixture *fixture, gconstpointer data)
   produce_at(fixture, reading, tide_wall_clock_epoch_ms() - HOUR_MS);
   wait_lag_seconds(running, 3600, 3600 + 600, "the age of what came then");
   mock_kafka_clear_errors(fixture->kafka, TIDE_KAFKA_OFFSET_COMMIT);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
 /* Nobody knows what came in meanwhile: no number is better than an old one. */
@@ -240,7 +227,7 @@ test_while_cut_off_from_brokers(PipelineFixture *fixture, gconstpointer data)
   for (gint32 i = 0; i < FIXTURE_PARTITIONS; i++)
     wait_no_lag(running, i);
   /* At last the group's session is over, too, and with it the partitions: that is no lag of 0. */
-  running_pipeline_wait(running, says, (gpointer) "0 partitions, lag unknown, ");
+  running_pipeline_wait_status(running, "0 partitions, lag unknown, ");
   mock_kafka_set_broker_up(fixture->kafka, -1, TRUE);
   wait_lag_agrees(fixture, running);
   (void)running_pipeline_stop(running, 0);
@@ -260,7 +247,7 @@ test_while_questions_are_refused(PipelineFixture *fixture, gconstpointer data)
                          1000);
   for (gint32 i = 0; i < FIXTURE_PARTITIONS; i++)
     wait_no_lag(running, i);
-  running_pipeline_wait(running, says, (gpointer) "2 partitions, lag unknown, ");
+  running_pipeline_wait_status(running, "2 partitions, lag unknown, ");
   mock_kafka_clear_errors(fixture->kafka, TIDE_KAFKA_LIST_OFFSETS);
   wait_lag_agrees(fixture, running);
   (void)running_pipeline_stop(running, 0);
@@ -299,12 +286,6 @@ test_after_a_revoke(PipelineFixture *fixture, gconstpointer data)
 
 /* ---- topics ---- */
 
-static gboolean
-is_not_ready_for(const TidePipelineState *state, gpointer reason)
-{
-  return !state->ready && state->reason != NULL && strstr(state->reason, reason) != NULL;
-}
-
 /* The other topic is read, but what the operator asked for is not all there. */
 static void
 test_u7_one_missing_topic_of_two(PipelineFixture *fixture, gconstpointer data)
@@ -317,22 +298,20 @@ test_u7_one_missing_topic_of_two(PipelineFixture *fixture, gconstpointer data)
                                                   "{ topic.metadata.refresh.interval.ms: 500 }"});
   produce(fixture, 10);
   pipeline_fixture_wait_all_committed(fixture);
-  running_pipeline_wait(
-      running, is_not_ready_for,
-      (gpointer) "the topic 'nosuch' does not exist: create it, or take it out of kafka.topics; other topics are read");
-  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_kafka_topics_missing", NULL), ==, 1);
+  running_pipeline_wait_not_ready(
+      running, "the topic 'nosuch' does not exist: create it, or take it out of kafka.topics; other topics are read");
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_kafka_topics_missing"), ==, 1);
   mock_kafka_set_topic_error(fixture->kafka, "nosuch", RD_KAFKA_RESP_ERR_NO_ERROR);
   running_pipeline_wait_ready(running);
-  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_kafka_topics_missing", NULL), ==, 0);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_kafka_topics_missing"), ==, 0);
+  running_pipeline_end(running);
 }
 
 int
 main(int argc, char **argv)
 {
   pipeline_fixture_init(&argc, &argv);
-#define ADD(path, test)                                                                                                \
-  g_test_add("/pipeline-lag/" path, PipelineFixture, NULL, pipeline_fixture_set_up, test, pipeline_fixture_tear_down)
+#define ADD(path, test) pipeline_fixture_add("/pipeline-lag/" path, test)
   ADD("lag/U2-while-starting", test_while_starting);
   ADD("lag/U2-while-paused", test_while_paused);
   ADD("lag/U2-while-halted", test_while_halted);

@@ -186,8 +186,7 @@ test_metric_that_disappears(LatestFixture *fixture, gconstpointer data)
   assert_all_hosts(fixture, "PACKED", packed);
   g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_hbase_rows_written_total", "method=\"mutateRow\""), >,
                    0);
-  running_pipeline_assert_accounting_balances(running);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
 static void
@@ -204,8 +203,7 @@ test_tombstone_then_a_later_reading_revives(LatestFixture *fixture, gconstpointe
     assert_all_hosts(fixture, "PACKED", packed);
     compact_all(fixture);
   }
-  running_pipeline_assert_accounting_balances(running);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
 static void
@@ -222,8 +220,7 @@ test_tombstone_hides_older_readings(LatestFixture *fixture, gconstpointer data)
   produce_to_all_hosts(fixture, &(Event){0, "\"a\":0"});
   for (guint i = 0; i < G_N_ELEMENTS(latest_tables); i++)
     assert_all_hosts(fixture, latest_tables[i], nothing);
-  running_pipeline_assert_accounting_balances(running);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
 /* ---- faults of mutateRow ---- */
@@ -311,8 +308,7 @@ test_fault(LatestFixture *fixture, gconstpointer data)
     hits += scripted_gateway_fault_hits(fixture->base.gateways[i], ids[i]);
   g_assert_cmpuint(hits, >, 0);
   assert_replaced(fixture, 60);
-  running_pipeline_assert_accounting_balances(running);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
   fake_hbase_major_compact(fixture->base.hbase, "REPLACED");
   assert_replaced(fixture, 60);
 }
@@ -340,7 +336,7 @@ test_equal_times_the_later_offset_wins(LatestFixture *fixture, gconstpointer dat
   assert_table(fixture, "REPLACED",
                "REPLACED host0 M:v 5 29\nREPLACED host1 M:v 5 29\nREPLACED host2 M:v 5 29\nREPLACED host3 M:v 5 29\n");
   g_assert_cmpuint(fake_hbase_max_flights_of_a_row(fixture->base.hbase, "REPLACED"), ==, 1);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
 /* The mutation with the first value is abandoned, goes on in the gateway, and lands two seconds later; the second value
@@ -352,15 +348,13 @@ test_abandoned_mutation_does_not_win_over_a_later_value(LatestFixture *fixture, 
   guint id = scripted_gateway_add_fault(fixture->base.gateways[0], &abandoned);
   fake_hbase_log_writes(fixture->base.hbase, 1000);
   produce_reading(fixture, 0, "host1", 5, "\"v\":\"first\"");
-  pipeline_fixture_flush(&fixture->base);
   RunningPipeline *running = running_pipeline_start(&fixture->base, 1, TABLES);
-  g_assert_true(scripted_gateway_wait_fault_hits(fixture->base.gateways[0], id, 2, pipeline_fixture_deadline_us()));
+  pipeline_fixture_wait_hits(&fixture->base, id, 2);
   produce_reading(fixture, 0, "host1", 5, "\"v\":\"second\"");
   produce_reading(fixture, 0, "host2", 5, "\"v\":\"accepted\"");
   pipeline_fixture_flush(&fixture->base);
   /* A row that contradicts nothing is not kept waiting by the one that does. */
-  g_assert_true(fake_hbase_wait_value(fixture->base.hbase, "REPLACED", "host2", "M", "v", "accepted",
-                                      pipeline_fixture_deadline_us()));
+  pipeline_fixture_wait_value(&fixture->base, "REPLACED", "host2", "v", "accepted");
   pipeline_fixture_wait_all_committed(&fixture->base);
   assert_table(fixture, "REPLACED", "REPLACED host1 M:v 5 second\nREPLACED host2 M:v 5 accepted\n");
   g_autoptr(GPtrArray) writes = fake_hbase_writes(fixture->base.hbase);
@@ -379,7 +373,7 @@ test_abandoned_mutation_does_not_win_over_a_later_value(LatestFixture *fixture, 
   g_assert_cmpuint(n_second, ==, 2);
   g_assert_cmpuint(n_first_before, ==, 3);
   g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_cells_conflicting_total", "table=\"REPLACED\""), ==, 1);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
 /* ---- the index ---- */
@@ -432,8 +426,7 @@ test_index_waits_for_a_failing_region_alone(LatestFixture *fixture, gconstpointe
   g_autofree char *newest = g_strdup_printf("%" G_GINT64_FORMAT, fixture->base_ms + newest_step(40) * 1000);
   for (guint host = 0; host < 5; host++) { /* the other region's, which is not in trouble */
     g_autofree char *name = g_strdup_printf("host%u", host);
-    g_assert_true(
-        fake_hbase_wait_value(fixture->base.hbase, "INDEX", name, "M", "ts", newest, pipeline_fixture_deadline_us()));
+    pipeline_fixture_wait_value(&fixture->base, "INDEX", name, "ts", newest);
   }
   g_assert_null(fake_hbase_value(fixture->base.hbase, "INDEX", "host6", "M", "ts", NULL));
   for (guint i = 0; i < FIXTURE_GATEWAYS; i++)
@@ -441,8 +434,7 @@ test_index_waits_for_a_failing_region_alone(LatestFixture *fixture, gconstpointe
   pipeline_fixture_wait_all_committed(&fixture->base);
   assert_index(fixture, 40);
   assert_index_never_ahead(fixture);
-  running_pipeline_assert_accounting_balances(running);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
 /* The data row is written, but nobody says so until the fourth call: only that one lets the index go. */
@@ -467,31 +459,28 @@ test_index_waits_for_the_acknowledgement(LatestFixture *fixture, gconstpointer d
     n_index++;
   }
   g_assert_cmpuint(n_index, ==, 1);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
 /* The message is not finished before its index row is, and nothing of either is lost by a stop in between. */
 static void
 test_offset_waits_for_the_index(LatestFixture *fixture, gconstpointer data)
 {
-  TideScriptedFault failing = {.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_PUT_MULTIPLE, .table = "INDEX"};
-  guint id = scripted_gateway_add_fault(fixture->base.gateways[0], &failing);
+  guint id = pipeline_fixture_fail_puts(&fixture->base, "INDEX", NULL);
   fake_hbase_log_writes(fixture->base.hbase, 100000);
   produce_mixture(fixture, 0, 20);
   RunningPipeline *running = running_pipeline_start(&fixture->base, 1, TABLES);
-  g_assert_true(scripted_gateway_wait_fault_hits(fixture->base.gateways[0], id, 3, pipeline_fixture_deadline_us()));
-  g_assert_true(fake_hbase_wait_rows(fixture->base.hbase, "METRIC", 17 * N_HOSTS, pipeline_fixture_deadline_us()));
+  pipeline_fixture_wait_hits(&fixture->base, id, 3);
+  pipeline_fixture_wait_rows(&fixture->base, "METRIC", 17 * N_HOSTS);
   g_assert_cmpint(running_pipeline_stop(running, 500), !=, 0);
   for (gint32 partition = 0; partition < FIXTURE_PARTITIONS; partition++)
-    g_assert_cmpint(mock_kafka_committed(fixture->base.kafka, FIXTURE_GROUP, FIXTURE_TOPIC, partition,
-                                         pipeline_fixture_deadline_us()),
-                    <=, 0);
+    g_assert_cmpint(pipeline_fixture_committed(&fixture->base, partition), <=, 0);
   scripted_gateway_clear_faults(fixture->base.gateways[0]);
   RunningPipeline *again = running_pipeline_start(&fixture->base, 1, TABLES);
   pipeline_fixture_wait_all_committed(&fixture->base);
   assert_index(fixture, 20);
   assert_index_never_ahead(fixture);
-  g_assert_cmpint(running_pipeline_stop(again, 10000), ==, 0);
+  running_pipeline_end(again);
 }
 
 /* Stopped while the data rows are on their way: the index rows that only come into being then are drained, too. */
@@ -505,7 +494,7 @@ test_stop_drains_dependent_rows(LatestFixture *fixture, gconstpointer data)
   running_pipeline_wait_ready(running);
   produce_mixture(fixture, 0, 20);
   running_pipeline_wait_metric(running, "tidemark_messages_received_total", 20 * N_HOSTS);
-  g_assert_cmpint(running_pipeline_stop(running, 30000), ==, 0);
+  running_pipeline_end(running);
   pipeline_fixture_wait_all_committed(&fixture->base); /* without a daemon: the stop did it */
   assert_index(fixture, 20);
   assert_index_never_ahead(fixture);
@@ -516,20 +505,18 @@ test_stop_drains_dependent_rows(LatestFixture *fixture, gconstpointer data)
 static void
 test_dependent_rows_of_a_revoked_partition_do_no_harm(LatestFixture *fixture, gconstpointer data)
 {
-  TideScriptedFault failing = {.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_PUT_MULTIPLE, .table = "METRIC"};
-  guint id = scripted_gateway_add_fault(fixture->base.gateways[0], &failing);
+  guint id = pipeline_fixture_fail_puts(&fixture->base, "METRIC", NULL);
   fake_hbase_log_writes(fixture->base.hbase, 100000);
   RunningPipeline *first = running_pipeline_start(&fixture->base, 1, TABLES);
   produce_mixture(fixture, 0, 40);
-  g_assert_true(scripted_gateway_wait_fault_hits(fixture->base.gateways[0], id, 2, pipeline_fixture_deadline_us()));
+  pipeline_fixture_wait_hits(&fixture->base, id, 2);
   RunningPipeline *second = running_pipeline_start(&fixture->base, FIXTURE_GATEWAYS, TABLES);
   running_pipeline_wait_metric(first, "tidemark_messages_handed_back_total", 1);
   scripted_gateway_clear_faults(fixture->base.gateways[0]);
   pipeline_fixture_wait_all_committed(&fixture->base);
   produce_mixture(fixture, 0, 40); /* the older steps again, after all */
-  pipeline_fixture_wait_all_committed(&fixture->base);
-  g_assert_cmpint(running_pipeline_stop(second, 10000), ==, 0);
-  g_assert_cmpint(running_pipeline_stop(first, 10000), ==, 0);
+  pipeline_fixture_finish(&fixture->base, second);
+  running_pipeline_end(first);
   assert_index(fixture, 40);
   assert_replaced(fixture, 40);
   assert_index_never_ahead(fixture);

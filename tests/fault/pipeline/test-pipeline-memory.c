@@ -1,6 +1,6 @@
 /* The pipeline and its memory: it stops fetching at the budget, a hole bounds the span behind it, and a table that
  * is suspended takes no more than its share. */
-#include "fault/pipeline/pipeline_mixture.h"
+#include "fault/pipeline/pipeline_fixture.h"
 
 /* What the test has sent to the first @n_partitions, and what the daemon does with it. */
 typedef struct Sending {
@@ -63,27 +63,21 @@ produce_until_paused(PipelineFixture *fixture, RunningPipeline *running, gint32 
 static void
 test_stuck_hbase_pauses_at_the_budget_and_goes_on(PipelineFixture *fixture, gconstpointer data)
 {
-  TideScriptedFault failing = {.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_PUT_MULTIPLE};
-  guint id = scripted_gateway_add_fault(fixture->gateways[0], &failing);
+  guint id = pipeline_fixture_fail_puts(fixture, NULL, NULL);
   RunningPipeline *running = running_pipeline_start(fixture, 1, "limits: { memory: 16MiB, drain_timeout: 3s }\n");
   running_pipeline_wait_ready(running);
   produce_until_paused(fixture, running, FIXTURE_PARTITIONS);
   guint64 produced = (guint64)(fixture->produced[0] + fixture->produced[1]);
   scripted_gateway_clear_fault(fixture->gateways[0], id);
   pipeline_fixture_wait_all_committed(fixture);
-  running_pipeline_assert_accounting_balances(running);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, produced);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
 static void
 test_hole_bounds_the_span_of_its_partition(PipelineFixture *fixture, gconstpointer data)
 {
-  TideScriptedFault failing = {.kind = TIDE_FAULT_IO_ERROR,
-                               .call = TIDE_CALL_PUT_MULTIPLE,
-                               .table = "METRIC",
-                               .row_prefix = TIDE_BYTES_LITERAL("host7")};
-  guint id = scripted_gateway_add_fault(fixture->gateways[0], &failing);
+  guint id = pipeline_fixture_fail_puts(fixture, "METRIC", "host7");
   RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
   pipeline_fixture_produce(fixture, 0, "host7", PIPELINE_BASE_MS, "stuck");
   for (guint i = 0; i < 3000; i++)
@@ -91,24 +85,21 @@ test_hole_bounds_the_span_of_its_partition(PipelineFixture *fixture, gconstpoint
       pipeline_fixture_produce(fixture, partition, partition == 0 ? "host1" : "host2", PIPELINE_BASE_MS + i, "v");
   pipeline_fixture_flush(fixture);
   /* The other partition is not held up by this one's hole. */
-  g_assert_true(
-      mock_kafka_wait_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 1, 3000, pipeline_fixture_deadline_us()));
+  pipeline_fixture_wait_committed(fixture, 1, 3000);
   running_pipeline_wait_metric(running, "tidemark_kafka_pauses_total", 1);
-  g_assert_cmpint(mock_kafka_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, pipeline_fixture_deadline_us()),
-                  <=, 0);
+  g_assert_cmpint(pipeline_fixture_committed(fixture, 0), <=, 0);
   g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_received_total", "partition=\"0\""), <, 3000);
   scripted_gateway_clear_fault(fixture->gateways[0], id);
   pipeline_fixture_wait_all_committed(fixture);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 6001);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
 /* The first partition's readings go to a table that takes none, the other's to one that works. */
 static void
 test_stuck_table_stops_only_the_partitions_that_feed_it(PipelineFixture *fixture, gconstpointer data)
 {
-  TideScriptedFault failing = {.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_PUT_MULTIPLE, .table = "METRIC"};
-  guint id = scripted_gateway_add_fault(fixture->gateways[0], &failing);
+  guint id = pipeline_fixture_fail_puts(fixture, "METRIC", NULL);
   RunningPipeline *running =
       running_pipeline_start(fixture, 1,
                              "limits: { memory: 16MiB, drain_timeout: 3s }\n"
@@ -119,7 +110,7 @@ test_stuck_table_stops_only_the_partitions_that_feed_it(PipelineFixture *fixture
                              " key: [ { field: host } ], columns: { family: M, from: other } }\n");
   running_pipeline_wait_ready(running);
   produce_until_paused(fixture, running, 1);
-  guint64 used_bytes = tide_metrics_sum(running->metrics, "tidemark_memory_used_bytes", NULL);
+  guint64 used_bytes = running_pipeline_sum(running, "tidemark_memory_used_bytes");
   g_assert_cmpuint(used_bytes, <, 15u << 20);
   for (guint i = 0; i < 500; i++) {
     g_autofree char *payload =
@@ -127,20 +118,16 @@ test_stuck_table_stops_only_the_partitions_that_feed_it(PipelineFixture *fixture
     pipeline_fixture_produce_raw(fixture, 1, payload);
   }
   pipeline_fixture_flush(fixture);
-  g_assert_true(
-      mock_kafka_wait_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 1, 500, pipeline_fixture_deadline_us()));
-  g_assert_cmpint(mock_kafka_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, pipeline_fixture_deadline_us()),
-                  <=, 0);
+  pipeline_fixture_wait_committed(fixture, 1, 500);
+  g_assert_cmpint(pipeline_fixture_committed(fixture, 0), <=, 0);
   scripted_gateway_clear_fault(fixture->gateways[0], id);
   pipeline_fixture_wait_all_committed(fixture);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, (guint64)fixture->produced[0]);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "CURRENT_METRIC"), ==, 500);
-  running_pipeline_assert_accounting_balances(running);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
-#define ADD(path, func)                                                                                                \
-  g_test_add("/pipeline-memory/" path, PipelineFixture, NULL, pipeline_fixture_set_up, func, pipeline_fixture_tear_down)
+#define ADD(path, func) pipeline_fixture_add("/pipeline-memory/" path, func)
 
 /* Behind a daemon that was killed, all is written and memory is in use all the same. */
 static void
@@ -159,7 +146,7 @@ test_what_is_in_doubt_is_told(PipelineFixture *fixture, gconstpointer data)
     g_assert_cmpint(status.memory.doubt_bytes, >, 0);
     g_assert_cmpint(status.memory.doubt_bytes, <=, status.memory.used_bytes);
   }
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
 int

@@ -1,6 +1,5 @@
 /* May this offset be trusted? What the group has committed is not in the log, or nobody says what it is; what a halt
  * leaves behind for whoever comes next. */
-#include "fault/pipeline/log_capture.h"
 #include "fault/pipeline/pipeline_fixture.h"
 #include "kafka/commit_note.h"
 #include "kafka/kafka_watch.h"
@@ -26,12 +25,6 @@ start(PipelineFixture *fixture, const char *kafka)
   return running_pipeline_start_with(fixture, &(RunningPipelineOptions){.gateways = 1, .kafka = kafka});
 }
 
-static gint64
-committed(PipelineFixture *fixture)
-{
-  return mock_kafka_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, pipeline_fixture_deadline_us());
-}
-
 static TideHaltNote
 noted_halt(PipelineFixture *fixture)
 {
@@ -40,12 +33,6 @@ noted_halt(PipelineFixture *fixture)
   TideCommitNote note;
   g_assert_true(tide_commit_note_parse(tide_bytes_of_string(text), &note));
   return note.halt;
-}
-
-static gboolean
-gives_reason(const TidePipelineState *state, gpointer data)
-{
-  return !state->ready && state->reason != NULL && strstr(state->reason, data) != NULL;
 }
 
 /* ---- halts ---- */
@@ -59,21 +46,21 @@ test_halt_outlasts_the_process_and_the_growing_topic(PipelineFixture *fixture, g
   mock_kafka_commit(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, 50);
   RunningPipeline *running = start(fixture, kafka);
   running_pipeline_wait_halted(running);
-  running_pipeline_wait(running, gives_reason, (gpointer) "offset 50 is to be read next, but the partition ends at 1");
+  running_pipeline_wait_not_ready(running, "offset 50 is to be read next, but the partition ends at 1");
   /* At once, for the next owner of a process that is killed. */
-  while (committed(fixture) != 0)
+  while (pipeline_fixture_committed(fixture, 0) != 0)
     pipeline_fixture_wait_a_little(pipeline_fixture_deadline_us(), "the log's beginning is committed");
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
   for (guint turn = 0; turn < 2; turn++) {
-    g_assert_cmpint(committed(fixture), ==, 0);
+    g_assert_cmpint(pipeline_fixture_committed(fixture, 0), ==, 0);
     g_assert_cmpint(noted_halt(fixture).cause, ==, TIDE_HALT_BEYOND_END);
     g_assert_cmpint(noted_halt(fixture).offset, ==, 50);
     produce(fixture, 60);
     running = start(fixture, kafka);
     running_pipeline_wait_halted(running);
-    running_pipeline_wait(running, gives_reason, (gpointer) "offset 50 was to be read next");
-    running_pipeline_wait(running, gives_reason, (gpointer) "tidemark offsets move --to past-halt metrics:0");
-    g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+    running_pipeline_wait_not_ready(running, "offset 50 was to be read next");
+    running_pipeline_wait_not_ready(running, "tidemark offsets move --to past-halt metrics:0");
+    running_pipeline_end(running);
   }
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 0);
 }
@@ -96,11 +83,10 @@ test_group_that_begins_is_not_halted(PipelineFixture *fixture, gconstpointer kaf
   for (guint turn = 0; turn < 2; turn++) {
     pipeline_fixture_wait_all_committed(fixture);
     running_pipeline_wait_metric(running, "tidemark_kafka_committed_offset", 10 * (turn + 1));
-    g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_kafka_held_partitions", NULL), ==, 0);
+    g_assert_cmpuint(running_pipeline_sum(running, "tidemark_kafka_held_partitions"), ==, 0);
     produce(fixture, 10);
   }
-  pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  pipeline_fixture_finish(fixture, running);
 }
 
 /* C7: a leader that lags finds no offset for a moment. */
@@ -114,10 +100,10 @@ test_offset_that_is_not_found_for_a_moment(PipelineFixture *fixture, gconstpoint
   mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_FETCH, RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE, 1);
   produce(fixture, 10);
   pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_kafka_held_partitions", NULL), ==, 0);
-  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_left_out_total", NULL), ==, 0);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_kafka_held_partitions"), ==, 0);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_left_out_total"), ==, 0);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 20);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
 /* K2: of a partition that is not located yet nobody knows what is committed; that nothing is tells of no other log. */
@@ -162,13 +148,13 @@ test_partitions_are_asked_about_until_the_brokers_answer(PipelineFixture *fixtur
   mock_kafka_commit(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, 4);
   mock_kafka_push_errors(fixture->kafka, question->request, question->code, 1000);
   RunningPipeline *running = start(fixture, question->kafka);
-  running_pipeline_wait(running, gives_reason, (gpointer) "the position is not known");
+  running_pipeline_wait_not_ready(running, "the position is not known");
   mock_kafka_clear_errors(fixture->kafka, question->request);
   pipeline_fixture_wait_all_committed(fixture);
   running_pipeline_wait_ready(running);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 6);
-  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_kafka_partitions_without_position", NULL), ==, 0);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_kafka_partitions_without_position"), ==, 0);
+  running_pipeline_end(running);
 }
 
 /* C1: a stop does not wait for an answer, and leaves what is committed as it is. */
@@ -179,10 +165,10 @@ test_stop_before_an_answer(PipelineFixture *fixture, gconstpointer data)
   mock_kafka_commit(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, 4);
   mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_OFFSET_FETCH, RD_KAFKA_RESP_ERR_NOT_COORDINATOR, 1000);
   RunningPipeline *running = start(fixture, data);
-  running_pipeline_wait(running, gives_reason, (gpointer) "the position is not known");
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_wait_not_ready(running, "the position is not known");
+  running_pipeline_end(running);
   mock_kafka_clear_errors(fixture->kafka, TIDE_KAFKA_OFFSET_FETCH);
-  g_assert_cmpint(committed(fixture), ==, 4);
+  g_assert_cmpint(pipeline_fixture_committed(fixture, 0), ==, 4);
 }
 
 /* ---- groups that have started before ---- */
@@ -204,7 +190,7 @@ test_expired_offsets_do_not_begin_a_group(PipelineFixture *fixture, gconstpointe
   produce(fixture, 7);
   RunningPipeline *running = start_at_latest(fixture, "first");
   running_pipeline_wait_metric(running, "tidemark_messages_left_out_total", 7);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 0);
   /* Nothing is committed of the group "second", as of one whose offsets have expired. */
   g_autofree char *text = NULL;
@@ -216,8 +202,8 @@ test_expired_offsets_do_not_begin_a_group(PipelineFixture *fixture, gconstpointe
   running = start_at_latest(fixture, "second");
   g_assert_true(
       mock_kafka_wait_committed(fixture->kafka, "second", FIXTURE_TOPIC, 0, 7, pipeline_fixture_deadline_us()));
-  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_left_out_total", NULL), ==, 0);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_left_out_total"), ==, 0);
+  running_pipeline_end(running);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 7);
   g_unsetenv("STATE_DIRECTORY");
   g_autoptr(GDir) files = g_dir_open(directory, 0, NULL);
@@ -250,8 +236,8 @@ test_first_notes_make_no_old_group(PipelineFixture *fixture, gconstpointer data)
     RunningPipeline *running = start_at_latest(fixture, groups[i]);
     g_assert_true(
         mock_kafka_wait_committed(fixture->kafka, groups[i], FIXTURE_TOPIC, 0, 7, pipeline_fixture_deadline_us()));
-    g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_left_out_total", NULL), ==, i == 0 ? 7 : 0);
-    g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+    g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_left_out_total"), ==, i == 0 ? 7 : 0);
+    running_pipeline_end(running);
     g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, i == 0 ? 0 : 7);
   }
 }
@@ -275,18 +261,17 @@ test_partition_of_other_tables_is_told(PipelineFixture *fixture, gconstpointer k
 {
   produce(fixture, 10);
   RunningPipeline *running = start_with_history_alone(fixture);
-  pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  pipeline_fixture_finish(fixture, running);
   for (guint turn = 0; turn < 2; turn++) {
     LogCapture *capture = log_capture_start();
     running = start(fixture, kafka);
     produce(fixture, 10);
     pipeline_fixture_wait_all_committed(fixture);
     g_autofree char *lines = log_capture_end(capture);
-    guint64 n = tide_metrics_sum(running->metrics, "tidemark_kafka_partitions_of_other_tables_total", NULL);
+    guint64 n = running_pipeline_sum(running, "tidemark_kafka_partitions_of_other_tables_total");
     g_assert_cmpuint(n, ==, turn == 0 ? 2 : 0);
     g_assert_cmpint(strstr(lines, "'metrics' partition 0 at 10 (0 to 9)") != NULL, ==, turn == 0);
-    g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+    running_pipeline_end(running);
   }
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 30);
 }
@@ -298,8 +283,8 @@ test_members_with_other_tables_are_counted(PipelineFixture *fixture, gconstpoint
   RunningPipeline *lacking = start_with_history_alone(fixture), *whole = start(fixture, kafka);
   running_pipeline_wait_metric(lacking, "tidemark_kafka_group_other_tables", 1);
   running_pipeline_wait_metric(whole, "tidemark_kafka_group_other_tables", 1);
-  g_assert_cmpint(running_pipeline_stop(lacking, 10000), ==, 0);
-  g_assert_cmpint(running_pipeline_stop(whole, 10000), ==, 0);
+  running_pipeline_end(lacking);
+  running_pipeline_end(whole);
 }
 
 int
@@ -317,10 +302,9 @@ main(int argc, char **argv)
       {TIDE_KAFKA_LIST_OFFSETS, RD_KAFKA_RESP_ERR_UNKNOWN, COOPERATIVE},
   };
   pipeline_fixture_init(&argc, &argv);
-#define ADD(path, data, func)                                                                                          \
-  g_test_add("/pipeline-offsets/" path, PipelineFixture, data, pipeline_fixture_set_up, func,                          \
-             pipeline_fixture_tear_down)
-  ADD("halt/K1-outlasts-the-process-and-the-growing-topic", NULL, test_halt_outlasts_the_process_and_the_growing_topic);
+#define ADD(path, data, func) pipeline_fixture_add_with("/pipeline-offsets/" path, data, func)
+  ADD("halt/K1-outlasts-the-process-and-the-growing-topic", ", on_lost_offsets: continue",
+      test_halt_outlasts_the_process_and_the_growing_topic);
   ADD("halt/K1-outlasts-a-cooperative-process", COOPERATIVE, test_halt_outlasts_the_process_and_the_growing_topic);
   ADD("halt/K2-not-of-a-group-that-begins", NULL, test_group_that_begins_is_not_halted);
   ADD("halt/K2-not-of-a-cooperative-group-that-begins", COOPERATIVE, test_group_that_begins_is_not_halted);
@@ -331,8 +315,7 @@ main(int argc, char **argv)
     g_autofree char *path =
         g_strdup_printf("/pipeline-offsets/questions/C1-%d-%s%s", questions[i].request,
                         rd_kafka_err2name(questions[i].code), questions[i].kafka != NULL ? "-cooperative" : "");
-    g_test_add(path, PipelineFixture, &questions[i], pipeline_fixture_set_up,
-               test_partitions_are_asked_about_until_the_brokers_answer, pipeline_fixture_tear_down);
+    pipeline_fixture_add_with(path, &questions[i], test_partitions_are_asked_about_until_the_brokers_answer);
   }
   ADD("questions/C1-stop-before-an-answer", NULL, test_stop_before_an_answer);
   ADD("questions/C1-stop-of-a-cooperative-member", COOPERATIVE, test_stop_before_an_answer);

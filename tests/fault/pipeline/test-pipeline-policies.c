@@ -4,19 +4,10 @@
 #include "model/dead_letter.h"
 #include "util/clock.h"
 
-#define DEAD_LETTERS "letters"
-#define TO_TOPIC "dead_letters: { topic: " DEAD_LETTERS ", max_ratio: 1 }\n"
 #define TIME "field: ts, format: epoch_ms"
 
 #define BASE_MS G_GINT64_CONSTANT(1763700000000)
 #define HOUR_MS G_GINT64_CONSTANT(3600000)
-
-static void
-set_up(PipelineFixture *fixture, gconstpointer data)
-{
-  pipeline_fixture_set_up(fixture, data);
-  mock_kafka_create_topic(fixture->kafka, DEAD_LETTERS, 1);
-}
 
 static int
 compare_texts(gconstpointer a, gconstpointer b)
@@ -32,8 +23,7 @@ dead_letters_text(PipelineFixture *fixture)
 {
   static const char *const names[] = {TIDE_DEAD_LETTER_HEADER_OFFSET, TIDE_DEAD_LETTER_HEADER_REASON,
                                       TIDE_DEAD_LETTER_HEADER_READING};
-  g_autoptr(GPtrArray) dead_letters =
-      mock_kafka_read_topic(fixture->kafka, DEAD_LETTERS, 1, pipeline_fixture_deadline_us());
+  g_autoptr(GPtrArray) dead_letters = pipeline_fixture_read_letters(fixture);
   g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(g_free);
   for (guint i = 0; i < dead_letters->len; i++) {
     g_autoptr(GString) line = g_string_new(NULL);
@@ -55,12 +45,6 @@ assert_dead_letters(PipelineFixture *fixture, const char *wanted)
 {
   g_autofree char *text = dead_letters_text(fixture);
   g_assert_cmpstr(text, ==, wanted);
-}
-
-static guint64
-sum_of(const RunningPipeline *running, const char *metric)
-{
-  return tide_metrics_sum(running->metrics, metric, NULL);
 }
 
 /* ---- on_bad_reading ---- */
@@ -135,15 +119,15 @@ test_bad_reading(PipelineFixture *fixture, gconstpointer data)
   const BadReadingCase *at = data;
   for (gsize i = 0; i < G_N_ELEMENTS(at->messages); i++)
     pipeline_fixture_produce_raw(fixture, 0, at->messages[i]);
-  pipeline_fixture_flush(fixture);
   RunningPipeline *running = running_pipeline_start(fixture, 1, at->options);
   pipeline_fixture_wait_all_committed(fixture);
   running_pipeline_assert_accounting_balances(running);
-  g_assert_cmpuint(sum_of(running, "tidemark_messages_dead_lettered_total"), ==, 2);
-  g_assert_cmpuint(sum_of(running, "tidemark_messages_written_total"), ==, 1);
-  g_assert_cmpuint(sum_of(running, "tidemark_readings_dead_lettered_total"), ==, at->n_readings_dead_lettered);
-  g_assert_cmpuint(sum_of(running, "tidemark_readings_written_total"), ==, at->n_readings_written);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_dead_lettered_total"), ==, 2);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_written_total"), ==, 1);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_readings_dead_lettered_total"), ==,
+                   at->n_readings_dead_lettered);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_readings_written_total"), ==, at->n_readings_written);
+  running_pipeline_end(running);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, at->n_rows);
   assert_dead_letters(fixture, at->dead_letters);
 }
@@ -176,23 +160,15 @@ produce_reading(PipelineFixture *fixture, gint64 record_ms, const char *host, gi
 }
 
 static void
-assert_latest(PipelineFixture *fixture, const char *host, const char *wanted)
-{
-  g_autoptr(GBytes) value = fake_hbase_value(fixture->hbase, "CURRENT_METRIC", host, "M", "v", NULL);
-  g_autofree char *text = value != NULL ? g_strndup(g_bytes_get_data(value, NULL), g_bytes_get_size(value)) : NULL;
-  g_assert_cmpstr(text, ==, wanted);
-}
-
-static void
 run_as(PipelineFixture *fixture, const char *group, const FutureCase *at)
 {
   gint64 deadline_us = pipeline_fixture_deadline_us();
   RunningPipeline *running = running_pipeline_start_group(fixture, group, 1, at->options);
   g_assert_true(mock_kafka_wait_committed(fixture->kafka, group, FIXTURE_TOPIC, 0, fixture->produced[0], deadline_us));
   running_pipeline_assert_accounting_balances(running);
-  g_assert_cmpuint(sum_of(running, "tidemark_rows_future_total"), ==, at->n_rows_future);
-  g_assert_cmpuint(sum_of(running, "tidemark_messages_written_total"), ==, at->n_history_rows);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_rows_future_total"), ==, at->n_rows_future);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_written_total"), ==, at->n_history_rows);
+  running_pipeline_end(running);
 }
 
 /* Read once as it comes, and once again by another group. */
@@ -207,9 +183,9 @@ test_future(PipelineFixture *fixture, gconstpointer data)
   pipeline_fixture_flush(fixture);
   run_as(fixture, "first", at);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, at->n_history_rows);
-  assert_latest(fixture, "host0", "now");
-  assert_latest(fixture, "host1", NULL);
-  assert_latest(fixture, "host2", "now");
+  pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host0", "v", "now");
+  pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "v", NULL);
+  pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host2", "v", "now");
   assert_dead_letters(fixture, at->dead_letters);
   g_autofree char *history = fake_hbase_dump(fixture->hbase, "METRIC", TRUE);
   g_autofree char *latest = fake_hbase_dump(fixture->hbase, "CURRENT_METRIC", TRUE);
@@ -230,13 +206,12 @@ test_sender_ahead(PipelineFixture *fixture, gconstpointer data)
   gint64 now_ms = tide_wall_clock_epoch_ms(), ahead_ms = now_ms + 24 * HOUR_MS;
   produce_reading(fixture, ahead_ms, "host0", ahead_ms, "ahead");
   produce_reading(fixture, now_ms, "host0", now_ms, "now");
-  pipeline_fixture_flush(fixture);
   RunningPipeline *running = running_pipeline_start(fixture, 1, at->options);
   pipeline_fixture_wait_all_committed(fixture);
   running_pipeline_assert_accounting_balances(running);
-  g_assert_cmpuint(sum_of(running, "tidemark_messages_dead_lettered_total"), ==, 1);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-  assert_latest(fixture, "host0", "now");
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_dead_lettered_total"), ==, 1);
+  running_pipeline_end(running);
+  pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host0", "v", "now");
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 1);
   assert_dead_letters(fixture, "0 time_future -");
 }
@@ -246,7 +221,8 @@ main(int argc, char *argv[])
 {
   pipeline_fixture_init(&argc, &argv);
 #define ADD(path, case, func)                                                                                          \
-  g_test_add("/pipeline-policies/" path, PipelineFixture, case, set_up, func, pipeline_fixture_tear_down)
+  g_test_add("/pipeline-policies/" path, PipelineFixture, case, pipeline_fixture_set_up_letters, func,                 \
+             pipeline_fixture_tear_down)
   ADD("bad-reading/message-is-one-dead-letter-as-a-whole", &of_message, test_bad_reading);
   ADD("bad-reading/lines-are-one-dead-letter-as-a-whole", &of_lines, test_bad_reading);
   ADD("bad-reading/line-is-a-dead-letter-with-its-place", &of_a_line, test_bad_reading);

@@ -115,6 +115,7 @@ static const ReadingCase cases[] = {
     {"A10-too-many-fields", .make = make_too_many_fields, .reason = "too_many_fields"},
     {"A11-time-twice", "{\"host\":\"a\",\"ts\":$NOW,\"ts\":$NOW,\"v\":1}", .reason = "duplicate_field", .byte = 36},
     {"A12-no-key-field", "{\"ts\":$NOW,\"v\":1}", .reason = "missing_field"},
+    {"A12-no-cells", "{\"host\":\"h\",\"ts\":$NOW}", .reason = "no_cells"},
     {"A12-null-key-field", "{\"host\":null,\"ts\":$NOW,\"v\":1}", .reason = "missing_field"},
     {"A13-time-is-a-word", READING("a", "\"soon\"", "1"), .reason = "time_invalid"},
     {"A13-id-is-a-list", "{\"host\":[1],\"ts\":$NOW,\"v\":1}", .reason = "bad_key"},
@@ -259,7 +260,7 @@ end_shared_run(void)
   if (shared == NULL)
     return;
   tide_mapping_free(shared->mapping); /* it borrows the configuration */
-  g_assert_cmpint(running_pipeline_stop(shared->running, 10000), ==, 0);
+  running_pipeline_end(shared->running);
   pipeline_fixture_tear_down(&shared->fixture, NULL);
   g_free(shared);
 }
@@ -349,19 +350,9 @@ test_headers_are_no_matter(void)
 
 /* ---- dead letters ---- */
 
-#define DEAD_LETTERS_TOPIC "letters"
 #define DEAD_LETTERS_OPTIONS                                                                                           \
   "readings: { on_bad_message: dead_letter, max_message_size: 900KiB, time: { field: ts, format: epoch_ms } }\n"       \
-  "dead_letters: { topic: " DEAD_LETTERS_TOPIC " }\n"
-
-static void
-assert_header(const TideMockRecord *dead_letter, const char *name, const char *wanted)
-{
-  g_autoptr(GBytes) found = mock_record_header(dead_letter, name);
-  g_assert_nonnull(found);
-  g_autofree char *text = g_strndup(g_bytes_get_data(found, NULL), g_bytes_get_size(found));
-  g_assert_cmpstr(text, ==, wanted);
-}
+  "dead_letters: { topic: " DEAD_LETTERS " }\n"
 
 /* The bad payloads, all in one partition: a dead letter of each, in whatever order they are kept. */
 static void
@@ -370,18 +361,14 @@ assert_dead_letters(const GPtrArray *dead_letters, const GPtrArray *sent, GPtrAr
   g_assert_cmpuint(dead_letters->len, ==, sent->len);
   for (guint i = 0; i < dead_letters->len; i++) {
     const TideMockRecord *dead_letter = g_ptr_array_index(dead_letters, i);
-    g_autoptr(GBytes) offset = mock_record_header(dead_letter, "tidemark-offset");
-    g_autofree char *text = g_strndup(g_bytes_get_data(offset, NULL), g_bytes_get_size(offset));
-    guint index = (guint)g_ascii_strtoull(text, NULL, 10) - 1; /* behind the good one */
+    guint index = (guint)letter_offset(dead_letter) - 1; /* behind the good one */
     g_assert_cmpuint(index, <, sent->len);
     const ReadingCase *at = g_ptr_array_index(sent, index);
-    assert_header(dead_letter, "tidemark-reason", at->reason);
+    letter_assert_header(dead_letter, "tidemark-reason", at->reason);
     g_autofree char *payload = g_ptr_array_index(payloads, index);
     payloads->pdata[index] = NULL;
     g_assert_nonnull(payload); /* the first dead letter of it */
-    gsize len;
-    const guint8 *bytes = g_bytes_get_data(dead_letter->payload, &len);
-    g_assert_true(tide_bytes_equal(tide_bytes(bytes, len), tide_bytes_of_string(payload)));
+    letter_assert_bytes(dead_letter->payload, tide_bytes_of_string(payload));
   }
 }
 
@@ -391,8 +378,7 @@ test_dead_letters_keep_payloads_and_tell_reasons(void)
   SharedRun run = {.base_ms = tide_wall_clock_epoch_ms() - HOUR_MS};
   g_autoptr(GPtrArray) sent = g_ptr_array_new();
   g_autoptr(GPtrArray) payloads = g_ptr_array_new_with_free_func(g_free);
-  pipeline_fixture_set_up(&run.fixture, NULL);
-  mock_kafka_create_topic(run.fixture.kafka, DEAD_LETTERS_TOPIC, 1);
+  pipeline_fixture_set_up_letters(&run.fixture, NULL);
   produce_good(&run, 0, "before", "letters");
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     if (cases[i].reason == NULL || (cases[i].payload == NULL && cases[i].make == NULL))
@@ -409,10 +395,9 @@ test_dead_letters_keep_payloads_and_tell_reasons(void)
   running_pipeline_assert_accounting_balances(run.running);
   assert_written(&run, "before letters", 0, "letters", "letters");
   assert_written(&run, "behind letters", 0, "letters", "letters");
-  g_autoptr(GPtrArray) dead_letters =
-      mock_kafka_read_topic(run.fixture.kafka, DEAD_LETTERS_TOPIC, 1, pipeline_fixture_deadline_us());
+  g_autoptr(GPtrArray) dead_letters = pipeline_fixture_read_letters(&run.fixture);
   assert_dead_letters(dead_letters, sent, payloads);
-  g_assert_cmpint(running_pipeline_stop(run.running, 10000), ==, 0);
+  running_pipeline_end(run.running);
   pipeline_fixture_tear_down(&run.fixture, NULL);
 }
 

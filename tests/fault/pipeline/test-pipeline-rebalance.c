@@ -124,7 +124,7 @@ static void
 assert_nothing_was_lost_in_rebalances(RunningPipeline *member)
 {
   g_assert_cmpuint(lost_assignments(member), ==, 0);
-  g_assert_cmpuint(tide_metrics_sum(member->metrics, "tidemark_messages_handed_back_total", NULL), ==, 0);
+  g_assert_cmpuint(running_pipeline_sum(member, "tidemark_messages_handed_back_total"), ==, 0);
 }
 
 /* A commit of a cooperative member that meets a rebalance may cost its assignment, once in hundreds of turns on a busy
@@ -161,8 +161,8 @@ test_daemons_join_and_leave_while_messages_flow(PipelineFixture *fixture, gconst
   gboolean is_cooperative = strstr(kafka, "cooperative") != NULL;
   assert_little_was_lost_in_rebalances(first, is_cooperative);
   assert_little_was_lost_in_rebalances(third, is_cooperative);
-  g_assert_cmpint(running_pipeline_stop(third, 10000), ==, 0);
-  g_assert_cmpint(running_pipeline_stop(first, 10000), ==, 0);
+  running_pipeline_end(third);
+  running_pipeline_end(first);
   assert_all_written(&group);
 }
 
@@ -171,11 +171,10 @@ static void
 test_lost_assignment_is_read_again(PipelineFixture *fixture, gconstpointer kafka)
 {
   Group group = {.fixture = fixture, .kafka = kafka};
-  TideScriptedFault failing = {.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_PUT_MULTIPLE};
-  guint id = scripted_gateway_add_fault(fixture->gateways[0], &failing);
+  guint id = pipeline_fixture_fail_puts(fixture, NULL, NULL);
   produce(&group, 60);
   RunningPipeline *running = join(&group);
-  g_assert_true(scripted_gateway_wait_fault_hits(fixture->gateways[0], id, 1, pipeline_fixture_deadline_us()));
+  pipeline_fixture_wait_hits(fixture, id, 1);
   mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_HEARTBEAT, RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID, 1);
   running_pipeline_wait_metric(running, "tidemark_messages_handed_back_total", 1);
   g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_kafka_rebalances_total", "type=\"lost\""), ==, 1);
@@ -184,7 +183,7 @@ test_lost_assignment_is_read_again(PipelineFixture *fixture, gconstpointer kafka
                     <=, 0);
   scripted_gateway_clear_fault(fixture->gateways[0], id);
   wait_all_committed(&group);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
   assert_all_written(&group);
 }
 
@@ -199,18 +198,17 @@ static void
 test_stuck_hbase_costs_no_membership(PipelineFixture *fixture, gconstpointer kafka)
 {
   Group group = {.fixture = fixture, .kafka = ", max_poll_interval: 10s, session_timeout: 10s"};
-  TideScriptedFault failing = {.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_PUT_MULTIPLE};
-  guint id = scripted_gateway_add_fault(fixture->gateways[0], &failing);
+  guint id = pipeline_fixture_fail_puts(fixture, NULL, NULL);
   produce(&group, 60);
   RunningPipeline *running = join(&group);
-  g_assert_true(scripted_gateway_wait_fault_hits(fixture->gateways[0], id, 1, pipeline_fixture_deadline_us()));
+  pipeline_fixture_wait_hits(fixture, id, 1);
   gint64 until_us = tide_now_us() + 11 * TIDE_US_PER_S;
   running_pipeline_wait(running, is_past, &until_us);
   scripted_gateway_clear_fault(fixture->gateways[0], id);
   wait_all_committed(&group);
-  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_kafka_rebalances_total", NULL), ==, 1);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_kafka_rebalances_total"), ==, 1);
   assert_nothing_was_lost_in_rebalances(running);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
 #define ADD(path, kafka, func)                                                                                         \
@@ -224,6 +222,7 @@ main(int argc, char **argv)
   ADD("eager/C7-daemons-join-and-leave-while-messages-flow", eager, test_daemons_join_and_leave_while_messages_flow);
   ADD("cooperative/C7-daemons-join-and-leave-while-messages-flow", cooperative,
       test_daemons_join_and_leave_while_messages_flow);
+  ADD("lost/C8-eager-assignment-is-read-again", eager, test_lost_assignment_is_read_again);
   ADD("lost/C8-cooperative-assignment-is-read-again", cooperative, test_lost_assignment_is_read_again);
   ADD("stuck/C9-stuck-hbase-costs-no-membership", NULL, test_stuck_hbase_costs_no_membership);
   return g_test_run();

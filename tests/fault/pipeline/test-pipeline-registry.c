@@ -3,8 +3,6 @@
 #include "fault/pipeline/pipeline_fixture.h"
 #include "unit/registry_double.h"
 
-#define DEAD_LETTERS "letters"
-
 typedef struct Fixture {
   PipelineFixture pipeline;
   RegistryDouble registry;
@@ -14,13 +12,12 @@ typedef struct Fixture {
 static void
 set_up(Fixture *fixture, gconstpointer data)
 {
-  pipeline_fixture_set_up(&fixture->pipeline, data);
-  mock_kafka_create_topic(fixture->pipeline.kafka, DEAD_LETTERS, 1);
+  pipeline_fixture_set_up_letters(&fixture->pipeline, data);
   registry_double_start(&fixture->registry);
-  fixture->options = g_strdup_printf("dead_letters: { topic: " DEAD_LETTERS ", max_ratio: 1 }\n"
-                                     "readings: { format: avro, registry: { url: \"http://127.0.0.1:%u/sub\" }, "
-                                     "time: { field: ts, format: epoch_s } }\n",
-                                     fixture->registry.port);
+  fixture->options =
+      g_strdup_printf(TO_TOPIC "readings: { format: avro, registry: { url: \"http://127.0.0.1:%u/sub\" }, "
+                               "time: { field: ts, format: epoch_s } }\n",
+                      fixture->registry.port);
 }
 
 static void
@@ -43,28 +40,20 @@ produce(Fixture *fixture, gint32 partition, guint8 id, guint8 n, TideBytes rest)
   fixture->pipeline.produced[partition]++;
 }
 
-static guint64
-sum_of(const RunningPipeline *running, const char *metric)
-{
-  return tide_metrics_sum(running->metrics, metric, NULL);
-}
-
 static void
 test_down_at_the_start(Fixture *fixture, gconstpointer data)
 {
   registry_double_set_mode(&fixture->registry, REGISTRY_CUTS);
   for (guint8 i = 0; i < 6; i++)
     produce(fixture, i % FIXTURE_PARTITIONS, 1, i, TIDE_BYTES_LITERAL("\x02"));
-  pipeline_fixture_flush(&fixture->pipeline);
   RunningPipeline *running = running_pipeline_start(&fixture->pipeline, 1, fixture->options);
   registry_double_wait_asked(&fixture->registry, 1, 1);
-  g_assert_cmpuint(sum_of(running, "tidemark_messages_written_total"), ==, 0);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_written_total"), ==, 0);
   registry_double_set_mode(&fixture->registry, REGISTRY_UP);
   pipeline_fixture_wait_all_committed(&fixture->pipeline);
-  running_pipeline_assert_accounting_balances(running);
-  g_assert_cmpuint(sum_of(running, "tidemark_messages_written_total"), ==, 6);
-  g_assert_cmpuint(sum_of(running, "tidemark_messages_dead_lettered_total"), ==, 0);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_written_total"), ==, 6);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_dead_lettered_total"), ==, 0);
+  running_pipeline_end(running);
   g_assert_cmpuint(fake_hbase_row_count(fixture->pipeline.hbase, "METRIC"), ==, 6);
 }
 
@@ -75,25 +64,15 @@ test_stop_while_it_is_down(Fixture *fixture, gconstpointer data)
   registry_double_set_mode(&fixture->registry, REGISTRY_HOLDS);
   for (guint8 i = 0; i < 6; i++)
     produce(fixture, i % FIXTURE_PARTITIONS, 1, i, TIDE_BYTES_LITERAL("\x02"));
-  pipeline_fixture_flush(&fixture->pipeline);
   RunningPipeline *running = running_pipeline_start(&fixture->pipeline, 1, fixture->options);
   registry_double_wait_asked(&fixture->registry, 1, 1);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
   for (gint32 i = 0; i < FIXTURE_PARTITIONS; i++)
-    g_assert_cmpint(
-        mock_kafka_committed(fixture->pipeline.kafka, FIXTURE_GROUP, FIXTURE_TOPIC, i, pipeline_fixture_deadline_us()),
-        <=, 0);
+    g_assert_cmpint(pipeline_fixture_committed(&fixture->pipeline, i), <=, 0);
   registry_double_set_mode(&fixture->registry, REGISTRY_UP);
   running = running_pipeline_start(&fixture->pipeline, 1, fixture->options);
-  pipeline_fixture_wait_all_committed(&fixture->pipeline);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  pipeline_fixture_finish(&fixture->pipeline, running);
   g_assert_cmpuint(fake_hbase_row_count(fixture->pipeline.hbase, "METRIC"), ==, 6);
-}
-
-static gboolean
-is_finished_and_halted(const TidePipelineState *state, gpointer data)
-{
-  return state->finished && state->any_halted;
 }
 
 /* A run that is to end does so, and says that it could not read all. */
@@ -102,20 +81,16 @@ test_until_end_while_it_is_down(Fixture *fixture, gconstpointer data)
 {
   produce(fixture, 0, 1, 0, TIDE_BYTES_LITERAL("\x02"));
   produce(fixture, 1, 1, 1, TIDE_BYTES_LITERAL("\x02"));
-  pipeline_fixture_flush(&fixture->pipeline);
   RunningPipeline *running = running_pipeline_start(&fixture->pipeline, 1, fixture->options);
-  pipeline_fixture_wait_all_committed(&fixture->pipeline);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  pipeline_fixture_finish(&fixture->pipeline, running);
   registry_double_set_mode(&fixture->registry, REGISTRY_CUTS);
   produce(fixture, 0, 1, 2, TIDE_BYTES_LITERAL("\x02"));
-  pipeline_fixture_flush(&fixture->pipeline);
   running = running_pipeline_start_with(
       &fixture->pipeline, &(RunningPipelineOptions){.gateways = 1, .options = fixture->options, .until_end = TRUE});
-  running_pipeline_wait(running, is_finished_and_halted, NULL);
+  running_pipeline_wait_finished(running);
+  running_pipeline_wait_halted(running);
   (void)running_pipeline_stop(running, 10000);
-  g_assert_cmpint(
-      mock_kafka_committed(fixture->pipeline.kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, pipeline_fixture_deadline_us()),
-      ==, 1);
+  g_assert_cmpint(pipeline_fixture_committed(&fixture->pipeline, 0), ==, 1);
   g_assert_cmpuint(fake_hbase_row_count(fixture->pipeline.hbase, "METRIC"), ==, 2);
 }
 
@@ -125,7 +100,6 @@ test_down_while_schemas_change(Fixture *fixture, gconstpointer data)
 {
   produce(fixture, 0, 1, 0, TIDE_BYTES_LITERAL("\x02"));
   produce(fixture, 1, 1, 1, TIDE_BYTES_LITERAL("\x02"));
-  pipeline_fixture_flush(&fixture->pipeline);
   RunningPipeline *running = running_pipeline_start(&fixture->pipeline, 1, fixture->options);
   pipeline_fixture_wait_all_committed(&fixture->pipeline);
   registry_double_set_mode(&fixture->registry, REGISTRY_FAILS);
@@ -139,12 +113,11 @@ test_down_while_schemas_change(Fixture *fixture, gconstpointer data)
   produce(fixture, 1, 1, 6, TIDE_BYTES_LITERAL("\x02"));
   pipeline_fixture_flush(&fixture->pipeline);
   running_pipeline_wait_metric(running, "tidemark_messages_written_total", 3);
-  g_assert_cmpuint(sum_of(running, "tidemark_messages_written_total"), ==, 3);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_written_total"), ==, 3);
   registry_double_set_mode(&fixture->registry, REGISTRY_UP);
   pipeline_fixture_wait_all_committed(&fixture->pipeline);
-  running_pipeline_assert_accounting_balances(running);
-  g_assert_cmpuint(sum_of(running, "tidemark_messages_dead_lettered_total"), ==, 0);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_dead_lettered_total"), ==, 0);
+  running_pipeline_end(running);
   g_assert_cmpuint(fake_hbase_row_count(fixture->pipeline.hbase, "METRIC"), ==, 7);
 }
 
@@ -157,14 +130,12 @@ test_what_does_not_exist_is_a_dead_letter(Fixture *fixture, gconstpointer data)
   produce(fixture, 0, 5, 3, TIDE_BYTES_LITERAL("\x02"));
   pipeline_fixture_produce_raw(&fixture->pipeline, 1, "{}");
   produce(fixture, 1, 1, 4, TIDE_BYTES_LITERAL("\x02"));
-  pipeline_fixture_flush(&fixture->pipeline);
   RunningPipeline *running = running_pipeline_start(&fixture->pipeline, 1, fixture->options);
   pipeline_fixture_wait_all_committed(&fixture->pipeline);
-  running_pipeline_assert_accounting_balances(running);
-  g_assert_cmpuint(sum_of(running, "tidemark_messages_dead_lettered_total"), ==, 4);
-  g_assert_cmpuint(sum_of(running, "tidemark_messages_written_total"), ==, 2);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_dead_lettered_total"), ==, 4);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_written_total"), ==, 2);
   g_assert_cmpuint(registry_double_n_asked(&fixture->registry, 9), ==, 1);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
 /* By a schema that uses types of others: a city, and a zone, which is the second one. */
@@ -176,10 +147,9 @@ test_a_schema_refers_to_others(Fixture *fixture, gconstpointer data)
   registry_double_set_mode(&fixture->registry, REGISTRY_NO_VERSION);
   RunningPipeline *running = running_pipeline_start(&fixture->pipeline, 1, fixture->options);
   registry_double_wait_asked(&fixture->registry, 7, 2);
-  g_assert_cmpuint(sum_of(running, "tidemark_messages_written_total"), ==, 0);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_written_total"), ==, 0);
   registry_double_set_mode(&fixture->registry, REGISTRY_UP);
-  pipeline_fixture_wait_all_committed(&fixture->pipeline);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  pipeline_fixture_finish(&fixture->pipeline, running);
   g_autofree char *rows = fake_hbase_dump(fixture->pipeline.hbase, "METRIC", FALSE);
   g_assert_nonnull(strstr(rows, "\tM:site/city\t"));
   g_assert_nonnull(strstr(rows, "\tOslo\n"));

@@ -1,6 +1,6 @@
 /* The whole pipeline with rows that several messages made and HBase refuses: what is accepted has its part of each row
  * written, in the order of offsets at equal times, and only the rejected ones become dead letters. */
-#include "fault/pipeline/dead_letters_fixture.h"
+#include "fault/pipeline/pipeline_fixture.h"
 #include "util/clock.h"
 
 /* ---- one row ---- */
@@ -18,23 +18,22 @@ produce_field(PipelineFixture *fixture, guint second, const char *field, const c
 static void
 test_of_a_shared_latest_row_only_the_rejected_is_dead_lettered(PipelineFixture *fixture, gconstpointer data)
 {
-  g_autofree char *value = dead_letters_fixture_oversized();
+  g_autofree char *value = pipeline_fixture_oversized();
   produce_field(fixture, 1, "a", "first");
   produce_field(fixture, 2, "b", value);
   produce_field(fixture, 3, "c", "third");
-  pipeline_fixture_flush(fixture);
   RunningPipeline *running =
       running_pipeline_start(fixture, FIXTURE_GATEWAYS, TO_TOPIC "batch: { latest_window: 1s }\n");
   pipeline_fixture_wait_all_committed(fixture);
   produce_field(fixture, 4, "later", "good");
   pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpuint(dead_letters_fixture_sum(running, "tidemark_messages_written_total"), ==, 3);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-  dead_letters_fixture_assert_only(fixture, "0", "1");
-  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "later", "good");
-  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "a", "first");
-  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "b", NULL);
-  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "c", "third");
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_written_total"), ==, 3);
+  running_pipeline_end(running);
+  pipeline_fixture_assert_only_letter(fixture, "0", "1");
+  pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "later", "good");
+  pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "a", "first");
+  pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "b", NULL);
+  pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "c", "third");
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 3);
 }
 
@@ -43,7 +42,7 @@ test_of_a_shared_latest_row_only_the_rejected_is_dead_lettered(PipelineFixture *
 static void
 test_what_is_known_to_be_refused_shares_no_row(PipelineFixture *fixture, gconstpointer data)
 {
-  g_autofree char *value = dead_letters_fixture_oversized();
+  g_autofree char *value = pipeline_fixture_oversized();
   RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC "batch: { latest_window: 1s }\n");
   produce_field(fixture, 1, "a", value);
   pipeline_fixture_wait_all_committed(fixture);
@@ -53,13 +52,13 @@ test_what_is_known_to_be_refused_shares_no_row(PipelineFixture *fixture, gconstp
   produce_field(fixture, 3, "b", "behind");
   produce_field(fixture, 4, "c", "newest");
   pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpuint(dead_letters_fixture_sum(running, "tidemark_messages_dead_lettered_total"), ==, 2);
-  g_assert_cmpuint(dead_letters_fixture_sum(running, "tidemark_messages_written_total"), ==, 4);
-  g_assert_cmpuint(dead_letters_fixture_sum(running, "tidemark_dead_letters_innocent_total"), ==, 0);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "a", "before");
-  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "b", "behind");
-  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "c", "newest");
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_dead_lettered_total"), ==, 2);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_written_total"), ==, 4);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_dead_letters_innocent_total"), ==, 0);
+  running_pipeline_end(running);
+  pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "a", "before");
+  pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "b", "behind");
+  pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "c", "newest");
 }
 
 #define WITH_INDEX                                                                                                     \
@@ -72,19 +71,17 @@ test_what_is_known_to_be_refused_shares_no_row(PipelineFixture *fixture, gconstp
 static void
 test_index_names_the_row_of_an_accepted_message(PipelineFixture *fixture, gconstpointer data)
 {
-  g_autofree char *value = dead_letters_fixture_oversized();
+  g_autofree char *value = pipeline_fixture_oversized();
   produce_field(fixture, 1, "a", "accepted");
   produce_field(fixture, 1, "b", value);
-  pipeline_fixture_flush(fixture);
   RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC WITH_INDEX);
-  pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  pipeline_fixture_finish(fixture, running);
   g_autofree char *row = g_strdup_printf("host1#%" G_GINT64_FORMAT, PIPELINE_BASE_MS + 1000);
   g_autofree char *time = g_strdup_printf("%" G_GINT64_FORMAT, PIPELINE_BASE_MS + 1000);
-  dead_letters_fixture_assert_value(fixture, "METRIC", row, "a", "accepted");
-  dead_letters_fixture_assert_value(fixture, "METRIC", row, "b", NULL);
-  dead_letters_fixture_assert_value(fixture, "INDEX", "host1", "ts", time);
-  dead_letters_fixture_assert_only(fixture, "0", "1");
+  pipeline_fixture_assert_value(fixture, "METRIC", row, "a", "accepted");
+  pipeline_fixture_assert_value(fixture, "METRIC", row, "b", NULL);
+  pipeline_fixture_assert_value(fixture, "INDEX", "host1", "ts", time);
+  pipeline_fixture_assert_only_letter(fixture, "0", "1");
 }
 
 #define DATED                                                                                                          \
@@ -96,20 +93,18 @@ test_index_names_the_row_of_an_accepted_message(PipelineFixture *fixture, gconst
 static void
 test_accepted_part_goes_to_its_dated_table(PipelineFixture *fixture, gconstpointer data)
 {
-  g_autofree char *value = dead_letters_fixture_oversized();
+  g_autofree char *value = pipeline_fixture_oversized();
   produce_field(fixture, 1, "a", "accepted");
   produce_field(fixture, 1, "b", value);
-  pipeline_fixture_flush(fixture);
   RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC DATED);
-  pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  pipeline_fixture_finish(fixture, running);
   g_autoptr(GDateTime) day = g_date_time_new_from_unix_utc(PIPELINE_BASE_MS / 1000);
   g_autofree char *table = g_date_time_format(day, "D_%Y%m%d");
   g_autofree char *row = g_strdup_printf("host1#%" G_GINT64_FORMAT, PIPELINE_BASE_MS + 1000);
-  dead_letters_fixture_assert_value(fixture, table, row, "a", "accepted");
-  dead_letters_fixture_assert_value(fixture, table, row, "b", NULL);
-  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "a", "accepted");
-  dead_letters_fixture_assert_only(fixture, "0", "1");
+  pipeline_fixture_assert_value(fixture, table, row, "a", "accepted");
+  pipeline_fixture_assert_value(fixture, table, row, "b", NULL);
+  pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "a", "accepted");
+  pipeline_fixture_assert_only_letter(fixture, "0", "1");
 }
 
 #define TWO_OF_ONE_KEY                                                                                                 \
@@ -122,22 +117,20 @@ test_accepted_part_goes_to_its_dated_table(PipelineFixture *fixture, gconstpoint
 static void
 test_rows_of_one_key_in_two_tables_keep_their_parts(PipelineFixture *fixture, gconstpointer data)
 {
-  g_autofree char *value = dead_letters_fixture_oversized();
+  g_autofree char *value = pipeline_fixture_oversized();
   g_autofree char *rejected = g_strdup_printf(
       "{\"host\":\"host1\",\"ts\":%" G_GINT64_FORMAT ",\"a\":\"%s\",\"b\":\"%s\"}", PIPELINE_BASE_MS, value, value);
   g_autofree char *accepted = g_strdup_printf(
       "{\"host\":\"host1\",\"ts\":%" G_GINT64_FORMAT ",\"a\":\"first\",\"b\":\"second\"}", PIPELINE_BASE_MS - 1000);
   pipeline_fixture_produce_raw(fixture, 0, rejected);
   pipeline_fixture_produce_raw(fixture, 0, accepted);
-  pipeline_fixture_flush(fixture);
   RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC TWO_OF_ONE_KEY);
-  pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-  dead_letters_fixture_assert_value(fixture, "METRIC", "host1", "a", "first");
-  dead_letters_fixture_assert_value(fixture, "METRIC", "host1", "b", NULL);
-  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "a", NULL);
-  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "b", "second");
-  dead_letters_fixture_assert_only(fixture, "0", "0");
+  pipeline_fixture_finish(fixture, running);
+  pipeline_fixture_assert_value(fixture, "METRIC", "host1", "a", "first");
+  pipeline_fixture_assert_value(fixture, "METRIC", "host1", "b", NULL);
+  pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "a", NULL);
+  pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "b", "second");
+  pipeline_fixture_assert_only_letter(fixture, "0", "0");
 }
 
 #define OWN_AND_SHARED                                                                                                 \
@@ -149,8 +142,7 @@ test_rows_of_one_key_in_two_tables_keep_their_parts(PipelineFixture *fixture, gc
 static guint
 hold_table(PipelineFixture *fixture, const char *table)
 {
-  TideScriptedFault moving = {.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_PUT_MULTIPLE, .table = table};
-  return scripted_gateway_add_fault(fixture->gateways[0], &moving);
+  return pipeline_fixture_fail_puts(fixture, table, NULL);
 }
 
 /* The second message shares a refused row with the first, and while it is to be read again for that, another row of it
@@ -158,7 +150,7 @@ hold_table(PipelineFixture *fixture, const char *table)
 static void
 test_message_that_became_a_dead_letter_meanwhile_is_not_sent_again(PipelineFixture *fixture, gconstpointer data)
 {
-  g_autofree char *value = dead_letters_fixture_oversized();
+  g_autofree char *value = pipeline_fixture_oversized();
   g_autofree char *first = g_strdup_printf("{\"host\":\"host1\",\"ts\":%" G_GINT64_FORMAT ",\"c\":1,\"a\":\"%s\"}",
                                            PIPELINE_BASE_MS + 1000, value);
   g_autofree char *second = g_strdup_printf(
@@ -168,18 +160,17 @@ test_message_that_became_a_dead_letter_meanwhile_is_not_sent_again(PipelineFixtu
   pipeline_fixture_flush(fixture);
   guint shared = hold_table(fixture, "CURRENT_METRIC"), own = hold_table(fixture, "METRIC");
   RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC OWN_AND_SHARED);
-  g_assert_true(scripted_gateway_wait_fault_hits(fixture->gateways[0], shared, 1, pipeline_fixture_deadline_us()));
-  g_assert_true(scripted_gateway_wait_fault_hits(fixture->gateways[0], own, 1, pipeline_fixture_deadline_us()));
+  pipeline_fixture_wait_hits(fixture, shared, 1);
+  pipeline_fixture_wait_hits(fixture, own, 1);
   mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_FETCH, RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION, 10000);
   scripted_gateway_clear_fault(fixture->gateways[0], shared);
   running_pipeline_wait_metric(running, "tidemark_dead_letters_waiting", 2);
   scripted_gateway_clear_fault(fixture->gateways[0], own);
   running_pipeline_wait_metric(running, "tidemark_dead_letters_waiting", 3);
   mock_kafka_clear_errors(fixture->kafka, TIDE_KAFKA_FETCH);
-  pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "b", NULL);
-  g_autoptr(GPtrArray) dead_letters = dead_letters_fixture_read(fixture);
+  pipeline_fixture_finish(fixture, running);
+  pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "b", NULL);
+  g_autoptr(GPtrArray) dead_letters = pipeline_fixture_read_letters(fixture);
   g_assert_cmpuint(dead_letters->len, ==, 2);
 }
 
@@ -193,7 +184,7 @@ test_message_that_became_a_dead_letter_meanwhile_is_not_sent_again(PipelineFixtu
 static void
 produce_expiring(PipelineFixture *fixture, guint host, gint64 expire_ms)
 {
-  g_autofree char *value = dead_letters_fixture_oversized();
+  g_autofree char *value = pipeline_fixture_oversized();
   const char *values[] = {"first", value, "third"};
   for (guint i = 0; i < G_N_ELEMENTS(values); i++) {
     g_autofree char *payload = g_strdup_printf("{\"host\":\"host%u\",\"ts\":%" G_GINT64_FORMAT ",\"f%u\":\"%s\"}", host,
@@ -220,14 +211,13 @@ test_part_that_expires_meanwhile_is_written(PipelineFixture *fixture, gconstpoin
     expire_ms = tide_wall_clock_epoch_ms() + lead_ms;
     produce_expiring(fixture, n++, expire_ms);
     running_pipeline_wait_metric(running, "tidemark_messages_received_total", 3 * n);
-  } while (dead_letters_fixture_sum(running, "tidemark_messages_expired_total") > 3 * (n - 1));
+  } while (running_pipeline_sum(running, "tidemark_messages_expired_total") > 3 * (n - 1));
   while (tide_wall_clock_epoch_ms() <= expire_ms)
     pipeline_fixture_wait_a_little(pipeline_fixture_deadline_us(), "time to pass");
   scripted_gateway_clear_fault(fixture->gateways[0], id);
   pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpuint(dead_letters_fixture_sum(running, "tidemark_messages_dead_lettered_total"), <=,
-                   n); /* the rejected */
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_dead_lettered_total"), <=, n); /* the rejected */
+  running_pipeline_end(running);
 }
 
 /* ---- F1: many readings in a message, many rows refused ---- */
@@ -246,7 +236,7 @@ test_part_that_expires_meanwhile_is_written(PipelineFixture *fixture, gconstpoin
 static void
 produce_array(PipelineFixture *fixture, guint second, const char *field, guint refused)
 {
-  g_autofree char *large = dead_letters_fixture_oversized();
+  g_autofree char *large = pipeline_fixture_oversized();
   g_autoptr(GString) payload = g_string_new("[");
   for (guint i = 0; i < N_MACHINES; i++)
     g_string_append_printf(payload, "%s{\"host\":\"host%u\",\"ts\":%" G_GINT64_FORMAT ",\"%s\":\"%s\"}",
@@ -265,9 +255,9 @@ assert_accepted_cells(PipelineFixture *fixture, guint newest_second)
     g_autofree char *host = g_strdup_printf("host%u", i);
     g_autofree char *index = g_strdup_printf("of-host%u", i);
     g_autofree char *row = g_strdup_printf("host%u#%" G_GINT64_FORMAT, i, PIPELINE_BASE_MS + 1000);
-    dead_letters_fixture_assert_value(fixture, "METRIC", row, "a", "good");
-    dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", host, "a", "good");
-    dead_letters_fixture_assert_value(fixture, "INDEX", index, "ts", time);
+    pipeline_fixture_assert_value(fixture, "METRIC", row, "a", "good");
+    pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", host, "a", "good");
+    pipeline_fixture_assert_value(fixture, "INDEX", index, "ts", time);
   }
 }
 
@@ -277,18 +267,17 @@ test_f1_each_shared_row_keeps_the_accepted_part(PipelineFixture *fixture, gconst
 {
   produce_array(fixture, 1, "a", 0);
   produce_array(fixture, 1, "b", (1u << N_MACHINES) - 1);
-  pipeline_fixture_flush(fixture);
   RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC LATEST_WITH_INDEX);
   pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpuint(dead_letters_fixture_sum(running, "tidemark_messages_written_total"), ==, 1);
-  g_assert_cmpuint(dead_letters_fixture_sum(running, "tidemark_messages_dead_lettered_total"), ==, 1);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_written_total"), ==, 1);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_dead_lettered_total"), ==, 1);
+  running_pipeline_end(running);
   assert_accepted_cells(fixture, 1);
   for (guint i = 0; i < N_MACHINES; i++) {
     g_autofree char *host = g_strdup_printf("host%u", i);
-    dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", host, "b", NULL);
+    pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", host, "b", NULL);
   }
-  dead_letters_fixture_assert_only(fixture, "0", "1");
+  pipeline_fixture_assert_only_letter(fixture, "0", "1");
 }
 
 /* Three messages share the rows; the second is refused in some of them, and the third is newer. */
@@ -298,18 +287,17 @@ test_f1_message_refused_in_some_rows_ends_once(PipelineFixture *fixture, gconstp
   produce_array(fixture, 1, "a", 0);
   produce_array(fixture, 1, "b", 1u << 1 | 1u << 4);
   produce_array(fixture, 3, "c", 0);
-  pipeline_fixture_flush(fixture);
   RunningPipeline *running = running_pipeline_start(fixture, FIXTURE_GATEWAYS, TO_TOPIC LATEST_WITH_INDEX);
   pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpuint(dead_letters_fixture_sum(running, "tidemark_messages_written_total"), ==, 2);
-  g_assert_cmpuint(dead_letters_fixture_sum(running, "tidemark_messages_dead_lettered_total"), ==, 1);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_written_total"), ==, 2);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_dead_lettered_total"), ==, 1);
+  running_pipeline_end(running);
   assert_accepted_cells(fixture, 3);
   for (guint i = 0; i < N_MACHINES; i++) {
     g_autofree char *host = g_strdup_printf("host%u", i);
-    dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", host, "c", "good");
+    pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", host, "c", "good");
   }
-  dead_letters_fixture_assert_only(fixture, "0", "1");
+  pipeline_fixture_assert_only_letter(fixture, "0", "1");
 }
 
 /* ---- of a row that hundreds were merged into ---- */
@@ -328,7 +316,7 @@ static const guint one_rejected[] = {201, 0}, three_rejected[] = {1, 200, 399, 0
 static void
 produce_merged(PipelineFixture *fixture, const guint *rejected)
 {
-  g_autofree char *large = dead_letters_fixture_oversized();
+  g_autofree char *large = pipeline_fixture_oversized();
   for (guint i = 1; i <= N_MERGED; i++) {
     gboolean is_rejected = FALSE;
     for (const guint *at = rejected; *at != 0; at++)
@@ -358,11 +346,11 @@ static void
 assert_merged(PipelineFixture *fixture, const guint *rejected, guint n_again)
 {
   guint n_rejected = 0;
-  g_autoptr(GPtrArray) dead_letters = dead_letters_fixture_read(fixture);
+  g_autoptr(GPtrArray) dead_letters = pipeline_fixture_read_letters(fixture);
   for (; rejected[n_rejected] != 0; n_rejected++) {
     g_autofree char *field = g_strdup_printf("f%03u", rejected[n_rejected]);
     g_autofree char *name = g_strdup_printf("\"%s\"", field);
-    dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", field, NULL);
+    pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", field, NULL);
     guint n_dead_letters = 0;
     for (guint i = 0; i < dead_letters->len; i++) {
       const TideMockRecord *dead_letter = g_ptr_array_index(dead_letters, i);
@@ -389,10 +377,10 @@ test_of_hundreds_merged_few_calls_find_the_rejected(PipelineFixture *fixture, gc
   produce_merged(fixture, rejected);
   RunningPipeline *running = running_pipeline_start(fixture, FIXTURE_GATEWAYS, TO_TOPIC ONLY_LATEST);
   pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpuint(dead_letters_fixture_sum(running, "tidemark_messages_dead_lettered_total"), ==, n_rejected);
-  g_assert_cmpuint(dead_letters_fixture_sum(running, "tidemark_messages_written_total"), ==, N_MERGED - n_rejected);
-  g_assert_cmpuint(dead_letters_fixture_sum(running, "tidemark_dead_letters_innocent_total"), >, 0);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_dead_lettered_total"), ==, n_rejected);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_written_total"), ==, N_MERGED - n_rejected);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_dead_letters_innocent_total"), >, 0);
+  running_pipeline_end(running);
   /* What is read in two polls may become two rows, and be tried in several parts: some calls more. */
   g_assert_cmpuint(puts_seen(fixture), <=, 2 * n_rejected * HALVINGS + 20);
   assert_merged(fixture, rejected, 0);
@@ -402,19 +390,18 @@ test_of_hundreds_merged_few_calls_find_the_rejected(PipelineFixture *fixture, gc
 static void
 test_of_thousands_merged_none_is_left(PipelineFixture *fixture, gconstpointer data)
 {
-  g_autofree char *value = dead_letters_fixture_oversized();
+  g_autofree char *value = pipeline_fixture_oversized();
   for (guint i = 0; i < 4000; i++) {
     g_autofree char *payload = g_strdup_printf("{\"host\":\"host1\",\"ts\":%" G_GINT64_FORMAT ",\"%s\":\"%s\"}",
                                                PIPELINE_BASE_MS + i, i == 3999 ? "b" : "a", i == 3999 ? value : "good");
     pipeline_fixture_produce_raw(fixture, (gint32)(i % 2), payload);
   }
-  pipeline_fixture_flush(fixture);
   RunningPipeline *running = running_pipeline_start(fixture, FIXTURE_GATEWAYS, TO_TOPIC ONLY_LATEST);
   pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpuint(dead_letters_fixture_sum(running, "tidemark_messages_written_total"), ==, 3999);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "a", "good");
-  dead_letters_fixture_assert_only(fixture, "1", "1999");
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_written_total"), ==, 3999);
+  running_pipeline_end(running);
+  pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "a", "good");
+  pipeline_fixture_assert_only_letter(fixture, "1", "1999");
 }
 
 /* The gateways fall silent while the row is taken apart: a stop does not wait for them, and nothing of it is lost. */
@@ -426,16 +413,15 @@ test_stop_while_rows_are_taken_apart_leaves_all_to_the_next_start(PipelineFixtur
   TideScriptedFault silence = {.kind = TIDE_FAULT_SILENCE, .call = TIDE_CALL_PUT_MULTIPLE, .skip_calls = 4};
   guint id = scripted_gateway_add_fault(fixture->gateways[0], &silence);
   RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC ONLY_LATEST);
-  g_assert_true(scripted_gateway_wait_fault_hits(fixture->gateways[0], id, 1, pipeline_fixture_deadline_us()));
+  pipeline_fixture_wait_hits(fixture, id, 1);
   gint64 start_us = tide_now_us();
   g_assert_cmpint(running_pipeline_stop(running, 2000), ==, 75);
   g_assert_cmpint(tide_now_us() - start_us, <, 8 * TIDE_US_PER_S);
   scripted_gateway_clear_faults(fixture->gateways[0]);
   /* Of a row of few messages, as a slow start makes it, it may be found and kept before the silence. */
-  g_autoptr(GPtrArray) kept = dead_letters_fixture_read(fixture);
+  g_autoptr(GPtrArray) kept = pipeline_fixture_read_letters(fixture);
   running = running_pipeline_start(fixture, 1, TO_TOPIC ONLY_LATEST);
-  pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  pipeline_fixture_finish(fixture, running);
   assert_merged(fixture, rejected, kept->len);
 }
 
@@ -450,18 +436,16 @@ test_stop_while_rows_are_taken_apart_leaves_all_to_the_next_start(PipelineFixtur
 static void
 test_replacing_row_is_that_of_the_newest_accepted(PipelineFixture *fixture, gconstpointer data)
 {
-  g_autofree char *value = dead_letters_fixture_oversized();
+  g_autofree char *value = pipeline_fixture_oversized();
   produce_field(fixture, 1, "a", "oldest");
   produce_field(fixture, 2, "b", "newest accepted");
   produce_field(fixture, 3, "c", value);
-  pipeline_fixture_flush(fixture);
   RunningPipeline *running = running_pipeline_start(fixture, FIXTURE_GATEWAYS, TO_TOPIC REPLACING);
-  pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "a", NULL);
-  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "b", "newest accepted");
-  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "c", NULL);
-  dead_letters_fixture_assert_only(fixture, "0", "2");
+  pipeline_fixture_finish(fixture, running);
+  pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "a", NULL);
+  pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "b", "newest accepted");
+  pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "c", NULL);
+  pipeline_fixture_assert_only_letter(fixture, "0", "2");
 }
 
 #define SHORT_WINDOW                                                                                                   \
@@ -476,22 +460,20 @@ test_what_came_later_is_written_later(PipelineFixture *fixture, gconstpointer da
 {
   TideScriptedFault slow = {.call = TIDE_CALL_PUT_MULTIPLE, .delay_apply_ms = 700, .max_hits = 1};
   guint id = scripted_gateway_add_fault(fixture->gateways[0], &slow);
-  g_autofree char *value = dead_letters_fixture_oversized();
+  g_autofree char *value = pipeline_fixture_oversized();
   produce_field(fixture, 1, "same", "first");
   produce_field(fixture, 1, "hidden", "first");
   produce_field(fixture, 2, "hidden", value);
   produce_field(fixture, 3, "other", "there");
-  pipeline_fixture_flush(fixture);
   RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC SHORT_WINDOW);
-  g_assert_true(scripted_gateway_wait_fault_hits(fixture->gateways[0], id, 1, pipeline_fixture_deadline_us()));
+  pipeline_fixture_wait_hits(fixture, id, 1);
   produce_field(fixture, 1, "same", "second");
   produce_field(fixture, 1, "hidden", "second");
-  pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "same", "second");
-  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "hidden", "second");
-  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "other", "there");
-  dead_letters_fixture_assert_only(fixture, "0", "2");
+  pipeline_fixture_finish(fixture, running);
+  pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "same", "second");
+  pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "hidden", "second");
+  pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "other", "there");
+  pipeline_fixture_assert_only_letter(fixture, "0", "2");
 }
 
 /* The row waits for those that are read again, and its region is split meanwhile: the new region must not wait for the
@@ -503,7 +485,7 @@ test_split_while_rows_are_taken_apart(PipelineFixture *fixture, gconstpointer da
   guint id = scripted_gateway_add_fault(fixture->gateways[0], &slow);
   produce_merged(fixture, one_rejected);
   RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC SHORT_WINDOW);
-  g_assert_true(scripted_gateway_wait_fault_hits(fixture->gateways[0], id, 1, pipeline_fixture_deadline_us()));
+  pipeline_fixture_wait_hits(fixture, id, 1);
   fake_hbase_split_region(fixture->hbase, "CURRENT_METRIC", TIDE_BYTES_LITERAL("host0"), TRUE);
   TideScriptedFault moving = {.kind = TIDE_FAULT_IO_ERROR,
                               .call = TIDE_CALL_PUT_MULTIPLE,
@@ -514,8 +496,8 @@ test_split_while_rows_are_taken_apart(PipelineFixture *fixture, gconstpointer da
   for (guint i = 0; i < 10; i++)
     produce_field(fixture, 900 + i, "later", "good");
   pipeline_fixture_wait_all_committed(fixture);
-  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "later", "good");
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "later", "good");
+  running_pipeline_end(running);
 }
 
 #define NAMED_COLUMNS                                                                                                  \
@@ -530,15 +512,14 @@ test_originals_that_are_gone_hold_nobody(PipelineFixture *fixture, gconstpointer
 {
   TideScriptedFault slow = {.call = TIDE_CALL_PUT_MULTIPLE, .delay_apply_ms = 700, .max_hits = 1};
   guint id = scripted_gateway_add_fault(fixture->gateways[0], &slow);
-  g_autofree char *value = dead_letters_fixture_oversized();
+  g_autofree char *value = pipeline_fixture_oversized();
   g_autofree char *junk = g_strnfill(60000, 'x');
   g_autofree char *large = g_strdup_printf("{\"host\":\"host2\",\"ts\":%" G_GINT64_FORMAT ",\"a\":1,\"junk\":\"%s\"}",
                                            PIPELINE_BASE_MS, junk);
   produce_field(fixture, 1, "a", "accepted");
   produce_field(fixture, 2, "b", value);
-  pipeline_fixture_flush(fixture);
   RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC NAMED_COLUMNS);
-  g_assert_true(scripted_gateway_wait_fault_hits(fixture->gateways[0], id, 1, pipeline_fixture_deadline_us()));
+  pipeline_fixture_wait_hits(fixture, id, 1);
   for (guint i = 0; i < 120; i++) {
     pipeline_fixture_produce_raw(fixture, 0, large);
     if (i % 20 != 19)
@@ -548,11 +529,11 @@ test_originals_that_are_gone_hold_nobody(PipelineFixture *fixture, gconstpointer
   }
   produce_field(fixture, 4, "later", "good");
   pipeline_fixture_wait_all_committed(fixture);
-  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "later", "good");
-  guint64 n_gone = dead_letters_fixture_sum(running, "tidemark_dead_letters_originals_gone_total");
+  pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "later", "good");
+  guint64 n_gone = running_pipeline_sum(running, "tidemark_dead_letters_originals_gone_total");
   g_test_message("%" G_GUINT64_FORMAT " are gone", n_gone);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-  g_autoptr(GPtrArray) dead_letters = dead_letters_fixture_read(fixture);
+  running_pipeline_end(running);
+  g_autoptr(GPtrArray) dead_letters = pipeline_fixture_read_letters(fixture);
   g_assert_cmpuint(dead_letters->len, ==, MAX(n_gone, 1)); /* all, unless this machine is too slow to fill it in time */
 }
 
@@ -605,7 +586,7 @@ append_accepted(GString *payload, GRand *random, guint number, Expected *expecte
 static void
 append_rejected(GString *payload, GRand *random, guint n_readings)
 {
-  g_autofree char *large = dead_letters_fixture_oversized();
+  g_autofree char *large = pipeline_fixture_oversized();
   g_autofree char *refused = g_strdup_printf(",\"a\":\"rejected\",\"z\":\"%s\"", large);
   guint which = (guint)g_rand_int_range(random, 0, (gint32)n_readings);
   for (guint i = 0; i < n_readings; i++) {
@@ -634,7 +615,7 @@ assert_number(PipelineFixture *fixture, const char *table, const char *row, guin
 {
   char name[] = {(char)('a' + column), '\0'};
   g_autofree char *value = g_strdup_printf("v%u", number);
-  dead_letters_fixture_assert_value(fixture, table, row, name, number > 0 ? value : NULL);
+  pipeline_fixture_assert_value(fixture, table, row, name, number > 0 ? value : NULL);
 }
 
 static void
@@ -655,7 +636,7 @@ assert_host(PipelineFixture *fixture, guint host, const Expected *expected)
     assert_number(fixture, "CURRENT_METRIC", latest_key, i, latest[i]);
   g_autofree char *index = g_strdup_printf("of-host%u", host);
   g_autofree char *time = g_strdup_printf("%" G_GINT64_FORMAT, random_time_ms(newest));
-  dead_letters_fixture_assert_value(fixture, "INDEX", index, "ts", time);
+  pipeline_fixture_assert_value(fixture, "INDEX", index, "ts", time);
 }
 
 /* @data: the seed; 0: one that follows from the test's */
@@ -676,19 +657,19 @@ test_f1_random_messages_of_few_rows(PipelineFixture *fixture, gconstpointer data
       pipeline_fixture_flush(fixture);
   }
   pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpuint(dead_letters_fixture_sum(running, "tidemark_messages_dead_lettered_total"), ==, expected.n_rejected);
-  g_assert_cmpuint(dead_letters_fixture_sum(running, "tidemark_messages_written_total"), ==,
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_dead_lettered_total"), ==, expected.n_rejected);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_written_total"), ==,
                    N_RANDOM - 1 - expected.n_rejected);
-  g_assert_cmpuint(dead_letters_fixture_sum(running, "tidemark_dead_letters_innocent_total"), >, 0);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_dead_letters_innocent_total"), >, 0);
+  running_pipeline_end(running);
   for (guint host = 0; host < N_HOSTS; host++)
     assert_host(fixture, host, &expected);
-  g_autoptr(GPtrArray) dead_letters = dead_letters_fixture_read(fixture);
+  g_autoptr(GPtrArray) dead_letters = pipeline_fixture_read_letters(fixture);
   g_assert_cmpuint(dead_letters->len, ==, expected.n_rejected);
 }
 
 #define ADD_DATA(path, func, data)                                                                                     \
-  g_test_add("/pipeline-shared/" path, PipelineFixture, data, dead_letters_fixture_set_up, func,                       \
+  g_test_add("/pipeline-shared/" path, PipelineFixture, data, pipeline_fixture_set_up_refusing, func,                  \
              pipeline_fixture_tear_down)
 #define ADD(path, func) ADD_DATA(path, func, NULL)
 

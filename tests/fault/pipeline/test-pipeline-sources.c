@@ -1,7 +1,6 @@
 /* The whole pipeline with several sources: topics of two formats into one table and the latest table, and tables that
  * take from a source that they name. */
-#include "fault/pipeline/dead_letters_fixture.h"
-#include "fault/pipeline/log_capture.h"
+#include "fault/pipeline/pipeline_fixture.h"
 
 #include <string.h>
 
@@ -63,13 +62,6 @@ assert_table(PipelineFixture *fixture, const char *table, const char *expected)
   g_assert_cmpstr(found, ==, expected);
 }
 
-static void
-wait_committed(PipelineFixture *fixture, const char *topic, gint64 offset)
-{
-  g_assert_true(
-      mock_kafka_wait_committed(fixture->kafka, FIXTURE_GROUP, topic, 0, offset, pipeline_fixture_deadline_us()));
-}
-
 static RunningPipeline *
 start(PipelineFixture *fixture, const char *options)
 {
@@ -97,8 +89,8 @@ test_two_formats_meet_in_one_table_and_its_latest(PipelineFixture *fixture, gcon
 {
   RunningPipeline *running = start(fixture, SOURCES);
   produce_both(fixture, 0, N_READINGS);
-  wait_committed(fixture, BOARDS, N_READINGS / 2);
-  wait_committed(fixture, LINES, N_READINGS / 2);
+  pipeline_fixture_wait_committed_of(fixture, BOARDS, 0, N_READINGS / 2);
+  pipeline_fixture_wait_committed_of(fixture, LINES, 0, N_READINGS / 2);
   g_autofree char *rows = expected_rows(TRUE, TRUE);
   assert_table(fixture, "METRIC", rows);
   gint64 last = time_of(N_READINGS - 1);
@@ -110,7 +102,7 @@ test_two_formats_meet_in_one_table_and_its_latest(PipelineFixture *fixture, gcon
   assert_sources_are_told(running);
   g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_readings_unmatched_total", "telegraf.lines"), ==,
                    N_READINGS / 2);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
 static void
@@ -127,20 +119,14 @@ test_table_takes_from_the_source_that_it_names(PipelineFixture *fixture, gconstp
                        "  METRIC: { sources: [boards, lines], key: [ { field: host }, \"#\", { time: epoch_ms } ],"
                        " columns: { family: M, from: \"*\" } }\n");
   produce_both(fixture, 0, N_READINGS);
-  wait_committed(fixture, BOARDS, N_READINGS / 2);
-  wait_committed(fixture, LINES, N_READINGS / 2);
+  pipeline_fixture_wait_committed_of(fixture, BOARDS, 0, N_READINGS / 2);
+  pipeline_fixture_wait_committed_of(fixture, LINES, 0, N_READINGS / 2);
   g_autofree char *boards = expected_rows(TRUE, FALSE), *lines = expected_rows(FALSE, TRUE);
   g_autofree char *both = expected_rows(TRUE, TRUE);
   assert_table(fixture, "OF_BOARDS", boards);
   assert_table(fixture, "OF_LINES", lines);
   assert_table(fixture, "METRIC", both);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-}
-
-static gboolean
-is_halted(const TidePipelineState *state, gpointer data)
-{
-  return state->any_halted && state->reason != NULL && strstr(state->reason, "topic '" LINES "'") != NULL;
+  running_pipeline_end(running);
 }
 
 /* Each source's on_bad_message is its own: what is no line halts its partition (there is no place for a dead letter),
@@ -152,8 +138,9 @@ test_each_source_has_its_policy(PipelineFixture *fixture, gconstpointer data)
   mock_kafka_produce_text(fixture->kafka, BOARDS, 0, "cpu,host=host1 v=1 1426535612045000000");
   mock_kafka_produce_text(fixture->kafka, LINES, 0, "{\"host\":\"host1\",\"ts\":1426535612045,\"v\":1}");
   produce_both(fixture, 0, N_READINGS);
-  wait_committed(fixture, BOARDS, 1 + N_READINGS / 2);
-  running_pipeline_wait(running, is_halted, NULL);
+  pipeline_fixture_wait_committed_of(fixture, BOARDS, 0, 1 + N_READINGS / 2);
+  running_pipeline_wait_halted(running);
+  running_pipeline_wait_reason(running, "topic '" LINES "'");
   g_autofree char *rows = expected_rows(TRUE, FALSE);
   assert_table(fixture, "METRIC", rows);
   g_assert_cmpint(mock_kafka_committed(fixture->kafka, FIXTURE_GROUP, LINES, 0, pipeline_fixture_deadline_us()), <=, 0);
@@ -163,8 +150,8 @@ test_each_source_has_its_policy(PipelineFixture *fixture, gconstpointer data)
 static void
 assert_dead_letter(const TideMockRecord *dead_letter, const char *source, const char *reason)
 {
-  dead_letters_fixture_assert_header(dead_letter, TIDE_DEAD_LETTER_HEADER_SOURCE, source);
-  dead_letters_fixture_assert_header(dead_letter, TIDE_DEAD_LETTER_HEADER_REASON, reason);
+  letter_assert_header(dead_letter, TIDE_DEAD_LETTER_HEADER_SOURCE, source);
+  letter_assert_header(dead_letter, TIDE_DEAD_LETTER_HEADER_REASON, reason);
 }
 
 static void
@@ -178,20 +165,18 @@ assert_holds(const char *text, const char *part)
 static void
 test_what_is_told_names_the_source(PipelineFixture *fixture, gconstpointer data)
 {
-  mock_kafka_create_topic(fixture->kafka, DEAD_LETTERS, 1);
-  fake_hbase_set_max_cell_bytes(fixture->hbase, MAX_CELL_BYTES);
   LogCapture *capture = log_capture_start();
   RunningPipeline *running = start(fixture, TO_TOPIC SOURCES);
-  g_autofree char *oversized = dead_letters_fixture_oversized();
+  g_autofree char *oversized = pipeline_fixture_oversized();
   g_autofree char *json =
       g_strdup_printf("{\"host\":\"host1\",\"ts\":%" G_GINT64_FORMAT ",\"v\":\"%s\"}", PIPELINE_BASE_MS, oversized);
   mock_kafka_produce_text(fixture->kafka, LINES, 0, "no line");
   pipeline_fixture_flush(fixture);
-  wait_committed(fixture, LINES, 1);
+  pipeline_fixture_wait_committed_of(fixture, LINES, 0, 1);
   mock_kafka_produce_text(fixture->kafka, BOARDS, 0, json);
   pipeline_fixture_flush(fixture);
-  wait_committed(fixture, BOARDS, 1);
-  g_autoptr(GPtrArray) kept = dead_letters_fixture_read(fixture);
+  pipeline_fixture_wait_committed_of(fixture, BOARDS, 0, 1);
+  g_autoptr(GPtrArray) kept = pipeline_fixture_read_letters(fixture);
   g_assert_cmpuint(kept->len, ==, 2);
   assert_dead_letter(g_ptr_array_index(kept, 0), "lines", "parse");
   assert_dead_letter(g_ptr_array_index(kept, 1), "boards", TIDE_DEAD_LETTER_REASON_REFUSED);
@@ -199,15 +184,13 @@ test_what_is_told_names_the_source(PipelineFixture *fixture, gconstpointer data)
   assert_holds(metrics, "tidemark_messages_received_total{topic=\"" LINES "\",partition=\"0\",source=\"lines\"} 1\n");
   assert_holds(metrics, "tidemark_messages_dead_lettered_total{topic=\"" BOARDS
                         "\",partition=\"0\",source=\"boards\",reason=\"refused_by_hbase\"} 1\n");
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
   g_autofree char *log = log_capture_end(capture);
   assert_holds(log, "TOPIC=" LINES " PARTITION=0 SOURCE=lines OFFSET=0 REASON=parse");
   assert_holds(log, "TOPIC=" BOARDS " PARTITION=0 SOURCE=boards OFFSET=0 TABLE=");
 }
 
-#define ADD(path, func)                                                                                                \
-  g_test_add("/pipeline-sources/" path, PipelineFixture, NULL, pipeline_fixture_set_up, func,                          \
-             pipeline_fixture_tear_down)
+#define ADD(path, func) pipeline_fixture_add("/pipeline-sources/" path, func)
 
 int
 main(int argc, char **argv)
@@ -216,6 +199,7 @@ main(int argc, char **argv)
   ADD("any/two-formats-meet-in-one-table-and-its-latest", test_two_formats_meet_in_one_table_and_its_latest);
   ADD("named/table-takes-from-the-source-that-it-names", test_table_takes_from_the_source_that_it_names);
   ADD("policy/each-source-has-its-policy", test_each_source_has_its_policy);
-  ADD("policy/what-is-told-names-the-source", test_what_is_told_names_the_source);
+  g_test_add("/pipeline-sources/policy/what-is-told-names-the-source", PipelineFixture, NULL,
+             pipeline_fixture_set_up_refusing, test_what_is_told_names_the_source, pipeline_fixture_tear_down);
   return g_test_run();
 }

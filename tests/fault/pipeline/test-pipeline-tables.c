@@ -99,23 +99,22 @@ test_three_days_make_three_tables(PipelineFixture *fixture, gconstpointer data)
   for (guint day = 0; day < N_DAYS; day++)
     assert_declared_settings(fixture, day_tables[day]);
   g_assert_false(fake_hbase_table_exists(fixture->hbase, "SENSOR_{yyyyMMdd}"));
-  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_tables_created_total", NULL), ==, N_DAYS);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_tables_created_total"), ==, N_DAYS);
   g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_rows_mapped_total", "SENSOR_{yyyyMMdd}"), ==,
                    20 * N_DAYS * N_HOSTS);
-  running_pipeline_assert_accounting_balances(running);
   /* Nothing is created a second time, and what is there is written to. */
   produce_days(fixture, 20, 10);
   pipeline_fixture_wait_all_committed(fixture);
   assert_days(fixture, 30);
-  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_tables_created_total", NULL), ==, N_DAYS);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_tables_created_total"), ==, N_DAYS);
+  running_pipeline_end(running);
   /* Nor after a restart. */
   RunningPipeline *again = start_dated(fixture, FIXTURE_GATEWAYS);
   produce_days(fixture, 30, 10);
   pipeline_fixture_wait_all_committed(fixture);
   assert_days(fixture, 40);
-  g_assert_cmpuint(tide_metrics_sum(again->metrics, "tidemark_tables_created_total", NULL), ==, 0);
-  g_assert_cmpint(running_pipeline_stop(again, 10000), ==, 0);
+  g_assert_cmpuint(running_pipeline_sum(again, "tidemark_tables_created_total"), ==, 0);
+  running_pipeline_end(again);
 }
 
 /* Both have rows for each day before any of the tables is there: one makes it, the other finds it. */
@@ -131,11 +130,11 @@ test_two_daemons_make_each_table_once(PipelineFixture *fixture, gconstpointer da
   produce_days(fixture, 0, 20);
   pipeline_fixture_wait_all_committed(fixture);
   assert_days(fixture, 20);
-  g_assert_cmpuint(tide_metrics_sum(first->metrics, "tidemark_tables_created_total", NULL) +
-                       tide_metrics_sum(second->metrics, "tidemark_tables_created_total", NULL),
+  g_assert_cmpuint(running_pipeline_sum(first, "tidemark_tables_created_total") +
+                       running_pipeline_sum(second, "tidemark_tables_created_total"),
                    ==, N_DAYS);
-  g_assert_cmpint(running_pipeline_stop(first, 10000), ==, 0);
-  g_assert_cmpint(running_pipeline_stop(second, 10000), ==, 0);
+  running_pipeline_end(first);
+  running_pipeline_end(second);
 }
 
 static void
@@ -158,15 +157,7 @@ test_framed_gateway_makes_them_without_split_points(PipelineFixture *fixture, gc
   g_auto(TideFakeError) error = {0};
   g_autoptr(TideFakeTableSpec) spec = fake_hbase_describe(fixture->hbase, day_tables[0], &error);
   g_assert_cmpuint(spec->attributes->len, ==, 0);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-}
-
-static void
-drop_table(PipelineFixture *fixture, const char *table)
-{
-  g_auto(TideFakeError) error = {0};
-  g_assert_true(fake_hbase_set_enabled(fixture->hbase, table, FALSE, &error));
-  g_assert_true(fake_hbase_delete_table(fixture->hbase, table, &error));
+  running_pipeline_end(running);
 }
 
 static void
@@ -175,15 +166,15 @@ test_D11_table_dropped_while_running_is_made_again(PipelineFixture *fixture, gco
   RunningPipeline *running = start_dated(fixture, 1);
   produce_days(fixture, 0, 10);
   pipeline_fixture_wait_all_committed(fixture);
-  drop_table(fixture, day_tables[1]);
+  pipeline_fixture_drop_table(fixture, day_tables[1]);
   produce_days(fixture, 10, 10);
   pipeline_fixture_wait_all_committed(fixture);
   assert_day(fixture, 0, 0, 20);
   assert_day(fixture, 1, 10, 20);
   assert_day(fixture, 2, 0, 20);
   assert_declared_settings(fixture, day_tables[1]);
-  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_tables_created_total", NULL), ==, N_DAYS + 1);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_tables_created_total"), ==, N_DAYS + 1);
+  running_pipeline_end(running);
 }
 
 typedef struct CreationCase {
@@ -225,15 +216,14 @@ test_fault_during_creation_loses_nothing(PipelineFixture *fixture, gconstpointer
   assert_days(fixture, 20);
   for (guint day = 0; day < N_DAYS; day++)
     assert_declared_settings(fixture, day_tables[day]);
-  running_pipeline_assert_accounting_balances(running);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
 static gboolean
 is_troubled(const TidePipelineState *state, gpointer data)
 {
   RunningPipeline *running = data;
-  return tide_metrics_sum(running->metrics, "tidemark_lanes_in_trouble", NULL) > 0;
+  return running_pipeline_sum(running, "tidemark_lanes_in_trouble") > 0;
 }
 
 /* Made by others, without our family: its rows wait, those of the other days are written. */
@@ -244,14 +234,13 @@ test_D11_family_that_is_missing_delays_its_table_only(PipelineFixture *fixture, 
   produce_days(fixture, 0, 10);
   RunningPipeline *running = start_dated(fixture, 1);
   running_pipeline_wait(running, is_troubled, running);
-  gint64 deadline_us = pipeline_fixture_deadline_us();
-  g_assert_true(fake_hbase_wait_rows(fixture->hbase, day_tables[0], 10 * N_HOSTS, deadline_us));
-  g_assert_true(fake_hbase_wait_rows(fixture->hbase, day_tables[2], 10 * N_HOSTS, deadline_us));
+  pipeline_fixture_wait_rows(fixture, day_tables[0], 10 * N_HOSTS);
+  pipeline_fixture_wait_rows(fixture, day_tables[2], 10 * N_HOSTS);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, day_tables[1]), ==, 0);
-  drop_table(fixture, day_tables[1]); /* the operator repairs it */
+  pipeline_fixture_drop_table(fixture, day_tables[1]); /* the operator repairs it */
   pipeline_fixture_wait_all_committed(fixture);
   assert_days(fixture, 10);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
 /* ---- too many dated tables ---- */
@@ -271,14 +260,12 @@ test_more_tables_than_places_are_all_written(PipelineFixture *fixture, gconstpoi
   for (guint hour = 0; hour < N_TABLES; hour++)
     pipeline_fixture_produce(fixture, 0, "host1", FIRST_DAY_MS - hour * G_GINT64_CONSTANT(3600000), "v");
   pipeline_fixture_produce(fixture, 0, "host1", FIRST_DAY_MS + 1, "again");
-  pipeline_fixture_flush(fixture);
   RunningPipeline *running = running_pipeline_start(fixture, 1, hourly);
   pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_held_total", NULL), ==, 0);
-  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_tables_created_total", NULL), ==, N_TABLES);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_held_total"), ==, 0);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_tables_created_total"), ==, N_TABLES);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "H_2025100808"), ==, 1);
-  running_pipeline_assert_accounting_balances(running);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
 /* More tables in one message than there are places: it halts its partition, nothing of it is written, nothing skipped.
@@ -294,25 +281,20 @@ test_message_of_too_many_tables_holds_the_partition(PipelineFixture *fixture, gc
   pipeline_fixture_produce(fixture, 0, "host1", FIRST_DAY_MS, "before");
   pipeline_fixture_produce_raw(fixture, 0, message->str);
   pipeline_fixture_produce(fixture, 0, "host1", FIRST_DAY_MS + 1, "after");
-  pipeline_fixture_flush(fixture);
   RunningPipeline *running = running_pipeline_start(fixture, 1, hourly);
   running_pipeline_wait_halted(running);
-  g_assert_true(
-      mock_kafka_wait_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, 1, pipeline_fixture_deadline_us()));
-  TidePipelineState state = tide_pipeline_state(running->pipeline);
-  g_assert_false(state.ready);
-  g_assert_nonnull(strstr(state.reason, "is halted at offset 1"));
-  tide_pipeline_state_clear(&state);
-  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_held_total", NULL), ==, 1);
-  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_skipped_total", NULL), ==, 0);
-  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_tables_created_total", NULL), ==, 1);
+  pipeline_fixture_wait_committed(fixture, 0, 1);
+  running_pipeline_assert_not_ready(running);
+  running_pipeline_assert_reason(running, "is halted at offset 1");
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_held_total"), ==, 1);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_skipped_total"), ==, 0);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_tables_created_total"), ==, 1);
   /* The places that it took are there for others. */
   pipeline_fixture_produce(fixture, 1, "host1", FIRST_DAY_MS + G_GINT64_CONSTANT(3600000), "of another partition");
   pipeline_fixture_flush(fixture);
-  g_assert_true(
-      mock_kafka_wait_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 1, 1, pipeline_fixture_deadline_us()));
-  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_held_total", NULL), ==, 1);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  pipeline_fixture_wait_committed(fixture, 1, 1);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_held_total"), ==, 1);
+  running_pipeline_end(running);
 }
 
 /* ---- keys that were changed ---- */
@@ -326,8 +308,7 @@ write_with_the_plain_key(PipelineFixture *fixture)
 {
   pipeline_fixture_produce(fixture, 0, "host1", FIRST_DAY_MS, "old");
   RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
-  pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  pipeline_fixture_finish(fixture, running);
 }
 
 static void
@@ -336,7 +317,6 @@ test_B12_changed_key_over_rows_fails_the_start(PipelineFixture *fixture, gconstp
   scripted_gateway_create_table(fixture->gateways[0], TIDE_FINGERPRINT_TABLE, TIDE_FINGERPRINT_FAMILY, NULL);
   write_with_the_plain_key(fixture);
   pipeline_fixture_produce(fixture, 0, "host1", FIRST_DAY_MS + 1, "new");
-  pipeline_fixture_flush(fixture);
   RunningPipeline *refused = running_pipeline_start(fixture, 1, SALTED_TABLES);
   running_pipeline_wait_failed(refused);
   const GError *failure = tide_pipeline_failure(refused->pipeline);
@@ -351,17 +331,10 @@ test_B12_changed_key_over_rows_fails_the_start(PipelineFixture *fixture, gconstp
       fixture, &(RunningPipelineOptions){.gateways = 1, .options = SALTED_TABLES, .accept_scheme_change = TRUE});
   pipeline_fixture_wait_all_committed(fixture);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 2);
-  g_assert_cmpint(running_pipeline_stop(accepted, 10000), ==, 0);
+  running_pipeline_end(accepted);
   RunningPipeline *remembered = running_pipeline_start(fixture, 1, SALTED_TABLES);
   running_pipeline_wait_ready(remembered);
-  g_assert_cmpint(running_pipeline_stop(remembered, 10000), ==, 0);
-}
-
-static gboolean
-waits_for_fingerprints(const TidePipelineState *state, gpointer data)
-{
-  return state->stage == TIDE_STAGE_WAITING_FOR_TABLES &&
-         strstr(state->reason, "cannot compare the key fingerprints") != NULL;
+  running_pipeline_end(remembered);
 }
 
 /* Nothing is written before the key fingerprints are known to be the same. */
@@ -372,14 +345,13 @@ test_schemes_that_cannot_be_read_are_waited_for(PipelineFixture *fixture, gconst
   TideScriptedFault failing = {.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_GET, .table = TIDE_FINGERPRINT_TABLE};
   guint id = scripted_gateway_add_fault(fixture->gateways[0], &failing);
   pipeline_fixture_produce(fixture, 0, "host1", FIRST_DAY_MS, "v");
-  pipeline_fixture_flush(fixture);
   RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
-  running_pipeline_wait(running, waits_for_fingerprints, NULL);
+  running_pipeline_wait_not_ready(running, "cannot compare the key fingerprints");
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 0);
   scripted_gateway_clear_fault(fixture->gateways[0], id);
   pipeline_fixture_wait_all_committed(fixture);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 1);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
 /* The day's table was begun with another key: its rows wait until that is accepted, the next day's table is made with
@@ -389,15 +361,13 @@ test_B12_changed_key_of_a_dated_table_delays_its_rows(PipelineFixture *fixture, 
 {
   pipeline_fixture_produce(fixture, 0, "host1", FIRST_DAY_MS, "old");
   RunningPipeline *before = start_dated(fixture, 1);
-  pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpint(running_pipeline_stop(before, 10000), ==, 0);
+  pipeline_fixture_finish(fixture, before);
 
   pipeline_fixture_produce(fixture, 0, "host1", FIRST_DAY_MS + 1, "new");
   pipeline_fixture_produce(fixture, 1, "host2", FIRST_DAY_MS + DAY_MS, "new");
-  pipeline_fixture_flush(fixture);
   RunningPipeline *running = running_pipeline_start(fixture, 1, DATED_TABLES(SALTED_KEY));
   running_pipeline_wait(running, is_troubled, running);
-  g_assert_true(fake_hbase_wait_rows(fixture->hbase, day_tables[1], 1, pipeline_fixture_deadline_us()));
+  pipeline_fixture_wait_rows(fixture, day_tables[1], 1);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, day_tables[0]), ==, 1);
   g_assert_cmpint(running_pipeline_stop(running, 500), ==, TIDE_EXIT_TEMPFAIL);
 
@@ -406,11 +376,10 @@ test_B12_changed_key_of_a_dated_table_delays_its_rows(PipelineFixture *fixture, 
       &(RunningPipelineOptions){.gateways = 1, .options = DATED_TABLES(SALTED_KEY), .accept_scheme_change = TRUE});
   pipeline_fixture_wait_all_committed(fixture);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, day_tables[0]), ==, 2);
-  g_assert_cmpint(running_pipeline_stop(accepted, 10000), ==, 0);
+  running_pipeline_end(accepted);
 }
 
-#define ADD(path, func)                                                                                                \
-  g_test_add("/pipeline-tables/" path, PipelineFixture, NULL, pipeline_fixture_set_up, func, pipeline_fixture_tear_down)
+#define ADD(path, func) pipeline_fixture_add("/pipeline-tables/" path, func)
 
 int
 main(int argc, char **argv)
@@ -426,8 +395,7 @@ main(int argc, char **argv)
   ADD("F22/message-of-too-many-tables-holds-the-partition", test_message_of_too_many_tables_holds_the_partition);
   for (guint i = 0; i < G_N_ELEMENTS(creation_cases); i++) {
     g_autofree char *path = g_strdup_printf("/pipeline-tables/creation-%u/%s", i % 3 + 1, creation_cases[i].name);
-    g_test_add(path, PipelineFixture, &creation_cases[i], pipeline_fixture_set_up,
-               test_fault_during_creation_loses_nothing, pipeline_fixture_tear_down);
+    pipeline_fixture_add_with(path, &creation_cases[i], test_fault_during_creation_loses_nothing);
   }
   ADD("schemes/B12-changed-key-over-rows-fails-the-start", test_B12_changed_key_over_rows_fails_the_start);
   ADD("schemes/schemes-that-cannot-be-read-are-waited-for", test_schemes_that_cannot_be_read_are_waited_for);

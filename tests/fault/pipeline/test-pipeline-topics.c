@@ -1,7 +1,7 @@
 /* The whole pipeline and what becomes of its topics: missing, made anew, larger, shortened, damaged, with holes. No
  * offset is jumped over in silence. */
 #include "fault/kafka/raw_batch.h"
-#include "fault/pipeline/pipeline_mixture.h"
+#include "fault/pipeline/pipeline_fixture.h"
 #include "util/clock.h"
 
 #define OTHER_TOPIC "metrics-of-others"
@@ -11,25 +11,6 @@ start(PipelineFixture *fixture, const char *kafka, const char *topics)
 {
   return running_pipeline_start_with(fixture,
                                      &(RunningPipelineOptions){.gateways = 1, .kafka = kafka, .topics = topics});
-}
-
-static gboolean
-says(const TidePipelineState *state, gpointer data)
-{
-  return state->reason != NULL && strstr(state->reason, data) != NULL;
-}
-
-static gint64
-committed(PipelineFixture *fixture, const char *topic, gint32 partition)
-{
-  return mock_kafka_committed(fixture->kafka, FIXTURE_GROUP, topic, partition, pipeline_fixture_deadline_us());
-}
-
-static void
-wait_committed(PipelineFixture *fixture, const char *topic, gint32 partition, gint64 offset)
-{
-  g_assert_true(mock_kafka_wait_committed(fixture->kafka, FIXTURE_GROUP, topic, partition, offset,
-                                          pipeline_fixture_deadline_us()));
 }
 
 static void
@@ -45,35 +26,6 @@ produce_to(PipelineFixture *fixture, const char *topic, const char *host, guint 
 
 /* ---- missing and new ---- */
 
-static void
-test_missing_topic_is_named_and_waited_for(PipelineFixture *fixture, gconstpointer data)
-{
-  mock_kafka_set_topic_error(fixture->kafka, OTHER_TOPIC, RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
-  RunningPipeline *running = start(fixture, ", librdkafka: { topic.metadata.refresh.interval.ms: 500 }", OTHER_TOPIC);
-  running_pipeline_wait(running, says, (gpointer) "Subscribed topic not available: " OTHER_TOPIC);
-  mock_kafka_set_topic_error(fixture->kafka, OTHER_TOPIC, RD_KAFKA_RESP_ERR_NO_ERROR);
-  produce_to(fixture, OTHER_TOPIC, "host1", 10);
-  running_pipeline_wait_metric(running, "tidemark_messages_written_total", 10);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-}
-
-/* The topic was deleted and made anew: what was committed lies behind its end. */
-static void
-test_offset_behind_the_end_holds(PipelineFixture *fixture, gconstpointer kafka)
-{
-  pipeline_fixture_produce(fixture, 0, "host0", PIPELINE_BASE_MS, "v");
-  pipeline_fixture_flush(fixture);
-  mock_kafka_commit(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, 500);
-  RunningPipeline *running = start(fixture, kafka, NULL);
-  running_pipeline_wait_halted(running);
-  TidePipelineState state = tide_pipeline_state(running->pipeline);
-  g_assert_nonnull(strstr(state.reason, "offset 500 is to be read next, but the partition ends at 1"));
-  tide_pipeline_state_clear(&state);
-  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_lost_total", NULL), ==, 0);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-  g_assert_cmpint(committed(fixture, FIXTURE_TOPIC, 0), ==, 0); /* whoever does not know of the halt skips nothing */
-}
-
 /* What comes to be when the group is at work is read from its first message, also where the group began at the end. */
 static void
 test_partitions_that_appear_later_are_read_from_their_first_message(PipelineFixture *fixture, gconstpointer data)
@@ -83,15 +35,15 @@ test_partitions_that_appear_later_are_read_from_their_first_message(PipelineFixt
   RunningPipeline *running =
       start(fixture, ", start: latest, librdkafka: { topic.metadata.refresh.interval.ms: 500 }", "\"^metrics.*\"");
   running_pipeline_wait_ready(running);
-  wait_committed(fixture, FIXTURE_TOPIC, 0, 1);
+  pipeline_fixture_wait_committed(fixture, 0, 1);
   pipeline_fixture_produce(fixture, 0, "host1", PIPELINE_BASE_MS, "of the group");
   pipeline_fixture_flush(fixture);
-  wait_committed(fixture, FIXTURE_TOPIC, 0, 2);
+  pipeline_fixture_wait_committed(fixture, 0, 2);
   mock_kafka_create_topic(fixture->kafka, OTHER_TOPIC, 1);
   produce_to(fixture, OTHER_TOPIC, "host2", 10);
-  wait_committed(fixture, OTHER_TOPIC, 0, 10);
+  pipeline_fixture_wait_committed_of(fixture, OTHER_TOPIC, 0, 10);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 11);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
 /* ---- shortened ---- */
@@ -118,14 +70,14 @@ test_lost_messages_are_counted_and_passed_where_wanted(PipelineFixture *fixture,
   mock_kafka_commit(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, 1);
   outrun(fixture);
   RunningPipeline *running = start(fixture, kafka, NULL);
-  wait_committed(fixture, FIXTURE_TOPIC, 0, 1200);
-  wait_committed(fixture, FIXTURE_TOPIC, 1, 1); /* the other partition went on where it was */
-  guint64 lost = tide_metrics_sum(running->metrics, "tidemark_messages_lost_total", NULL);
+  pipeline_fixture_wait_committed(fixture, 0, 1200);
+  pipeline_fixture_wait_committed(fixture, 1, 1); /* the other partition went on where it was */
+  guint64 lost = running_pipeline_sum(running, "tidemark_messages_lost_total");
   g_assert_cmpuint(lost, >, 0);
   g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_received_total", "partition=\"0\""), ==,
                    1199 - lost);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 1199 - lost + 1);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
 /* ---- damaged, and with holes ---- */
@@ -149,11 +101,11 @@ test_damaged_batch_holds_its_partition(PipelineFixture *fixture, gconstpointer d
   pipeline_fixture_flush(fixture);
   RunningPipeline *running = start(fixture, NULL, NULL);
   running_pipeline_wait_halted(running);
-  wait_committed(fixture, FIXTURE_TOPIC, 0, 1);
-  wait_committed(fixture, FIXTURE_TOPIC, 1, 1);
-  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_kafka_damaged_total", NULL), ==, 1);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-  g_assert_cmpint(committed(fixture, FIXTURE_TOPIC, 0), ==, 1);
+  pipeline_fixture_wait_committed(fixture, 0, 1);
+  pipeline_fixture_wait_committed(fixture, 1, 1);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_kafka_damaged_total"), ==, 1);
+  running_pipeline_end(running);
+  g_assert_cmpint(pipeline_fixture_committed(fixture, 0), ==, 1);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 2);
 }
 
@@ -163,13 +115,13 @@ test_holes_in_the_offsets_do_not_hold_the_mark(PipelineFixture *fixture, gconstp
 {
   raw_batch_produce(mock_kafka_brokers(fixture->kafka), FIXTURE_TOPIC, 0, &batch);
   RunningPipeline *running = start(fixture, NULL, NULL);
-  wait_committed(fixture, FIXTURE_TOPIC, 0, 4);
+  pipeline_fixture_wait_committed(fixture, 0, 4);
   pipeline_fixture_produce(fixture, 0, "host0", PIPELINE_BASE_MS, "behind");
   pipeline_fixture_flush(fixture);
-  wait_committed(fixture, FIXTURE_TOPIC, 0, 6);
-  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_received_total", NULL), ==, 3);
+  pipeline_fixture_wait_committed(fixture, 0, 6);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_received_total"), ==, 3);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 3);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
 /* ---- several, and forbidden ---- */
@@ -185,10 +137,10 @@ test_busy_topic_does_not_starve_another(PipelineFixture *fixture, gconstpointer 
     pipeline_fixture_produce(fixture, 0, "host1", PIPELINE_BASE_MS + i, "v");
   produce_to(fixture, OTHER_TOPIC, "host2", 100);
   RunningPipeline *running = start(fixture, ", librdkafka: { fetch.wait.max.ms: 10 }", FIXTURE_TOPIC ", " OTHER_TOPIC);
-  wait_committed(fixture, OTHER_TOPIC, 0, 100);
-  g_assert_cmpint(committed(fixture, FIXTURE_TOPIC, 0), <, 6000);
-  wait_committed(fixture, FIXTURE_TOPIC, 0, 6000);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  pipeline_fixture_wait_committed_of(fixture, OTHER_TOPIC, 0, 100);
+  g_assert_cmpint(pipeline_fixture_committed(fixture, 0), <, 6000);
+  pipeline_fixture_wait_committed(fixture, 0, 6000);
+  running_pipeline_end(running);
 }
 
 static void
@@ -201,21 +153,17 @@ test_denied_topic_is_named_and_read_when_allowed(PipelineFixture *fixture, gcons
   mock_kafka_set_topic_error(fixture->kafka, FIXTURE_TOPIC, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
   RunningPipeline *running =
       start(fixture, ", librdkafka: { topic.metadata.refresh.interval.ms: 500, sasl.username: meter }", NULL);
-  running_pipeline_wait(running, says,
-                        (gpointer) "user 'meter' may not read topic 'metrics': grant Read, as by "
-                                   "kafka-acls --add --allow-principal User:meter --operation Read");
+  running_pipeline_wait_reason(running, "user 'meter' may not read topic 'metrics': grant Read, as by "
+                                        "kafka-acls --add --allow-principal User:meter --operation Read");
   TidePipelineState state = tide_pipeline_state(running->pipeline);
   g_assert_cmpint(state.fatal_exit, ==, 0);
   tide_pipeline_state_clear(&state);
   mock_kafka_set_topic_error(fixture->kafka, FIXTURE_TOPIC, RD_KAFKA_RESP_ERR_NO_ERROR);
   pipeline_produce_mixture(fixture, 10);
-  pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  pipeline_fixture_finish(fixture, running);
 }
 
-#define ADD(path, kafka, func)                                                                                         \
-  g_test_add("/pipeline-topics/" path, PipelineFixture, kafka, pipeline_fixture_set_up, func,                          \
-             pipeline_fixture_tear_down)
+#define ADD(path, kafka, func) pipeline_fixture_add_with("/pipeline-topics/" path, kafka, func)
 
 int
 main(int argc, char **argv)
@@ -223,10 +171,8 @@ main(int argc, char **argv)
   const char *eager = ", on_lost_offsets: continue",
              *cooperative = ", on_lost_offsets: continue, assignment: cooperative";
   pipeline_fixture_init(&argc, &argv);
-  ADD("new/C4-missing-topic-is-named-and-waited-for", NULL, test_missing_topic_is_named_and_waited_for);
   ADD("new/C5-what-appears-later-is-read-from-its-first-message", NULL,
       test_partitions_that_appear_later_are_read_from_their_first_message);
-  ADD("range/C4-offset-behind-the-end-holds", eager, test_offset_behind_the_end_holds);
   ADD("range/C6-lost-messages-are-counted-and-passed-where-wanted", eager,
       test_lost_messages_are_counted_and_passed_where_wanted);
   ADD("range/C6-lost-messages-are-passed-by-a-cooperative-member", cooperative,

@@ -1,6 +1,6 @@
 /* The whole pipeline: readings become rows whatever their order, messages that cannot be used harm no other, tables and
  * regions come and go. The content is compared as text, cell by cell. */
-#include "fault/pipeline/pipeline_mixture.h"
+#include "fault/pipeline/pipeline_fixture.h"
 #include "util/clock.h"
 
 static void
@@ -22,8 +22,8 @@ test_readings_become_rows(PipelineFixture *fixture, gconstpointer data)
   pipeline_fixture_wait_all_committed(fixture);
   pipeline_assert_tables(fixture, 80);
   running_pipeline_assert_accounting_balances(running);
-  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_readings_written_total", NULL), ==, 640);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_readings_written_total"), ==, 640);
+  running_pipeline_end(running);
 }
 
 /* Every rule of order, with the same readings forwards, backwards, twice, and again from offset 0. */
@@ -40,14 +40,13 @@ test_order_and_replay_leave_the_same_tables(PipelineFixture *fixture, gconstpoin
                                  value);
     }
   RunningPipeline *running = running_pipeline_start(fixture, FIXTURE_GATEWAYS, NULL);
-  pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  pipeline_fixture_finish(fixture, running);
   pipeline_assert_tables(fixture, 60);
   /* Another group reads everything again, into the same tables. */
   RunningPipeline *again = running_pipeline_start_group(fixture, "another", FIXTURE_GATEWAYS,
                                                         "batch: { max_rows: 7, latest_window: 1ms }\n");
   running_pipeline_wait_metric(again, "tidemark_messages_written_total", 60 * 8 * 2);
-  g_assert_cmpint(running_pipeline_stop(again, 10000), ==, 0);
+  running_pipeline_end(again);
   pipeline_assert_tables(fixture, 60);
 }
 
@@ -84,7 +83,7 @@ test_equal_times_the_later_offset_wins(PipelineFixture *fixture, gconstpointer d
   }
   /* Two calls with one row of a partition were never under way together. */
   g_assert_cmpuint(fake_hbase_max_flights_of_a_row(fixture->hbase, "CURRENT_METRIC"), ==, 1);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
 /* The call with the first value is abandoned, goes on in the gateway, and lands two seconds later. The second value has
@@ -96,15 +95,13 @@ test_abandoned_call_does_not_win_over_a_later_value(PipelineFixture *fixture, gc
   guint id = scripted_gateway_add_fault(fixture->gateways[0], &abandoned);
   fake_hbase_log_writes(fixture->hbase, 1000);
   pipeline_fixture_produce(fixture, 0, "host1", PIPELINE_BASE_MS, "first");
-  pipeline_fixture_flush(fixture);
   RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
-  g_assert_true(scripted_gateway_wait_fault_hits(fixture->gateways[0], id, 2, pipeline_fixture_deadline_us()));
+  pipeline_fixture_wait_hits(fixture, id, 2);
   pipeline_fixture_produce(fixture, 0, "host1", PIPELINE_BASE_MS, "second");
   pipeline_fixture_produce(fixture, 0, "host2", PIPELINE_BASE_MS, "accepted");
   pipeline_fixture_flush(fixture);
   /* A row that contradicts nothing is not kept waiting by the one that does. */
-  g_assert_true(fake_hbase_wait_value(fixture->hbase, "CURRENT_METRIC", "host2", "M", "v", "accepted",
-                                      pipeline_fixture_deadline_us()));
+  pipeline_fixture_wait_value(fixture, "CURRENT_METRIC", "host2", "v", "accepted");
   pipeline_fixture_wait_all_committed(fixture);
   gint64 committed_us = tide_now_us();
 
@@ -124,10 +121,10 @@ test_abandoned_call_does_not_win_over_a_later_value(PipelineFixture *fixture, gc
   g_autoptr(GBytes) history = fake_hbase_value(fixture->hbase, "METRIC", row, "M", "v", NULL);
   assert_text(history, "second");
   /* Each row that had to wait; one of a table whose call was answered need not. */
-  guint64 n_conflicting = tide_metrics_sum(running->metrics, "tidemark_cells_conflicting_total", NULL);
+  guint64 n_conflicting = running_pipeline_sum(running, "tidemark_cells_conflicting_total");
   g_assert_cmpuint(n_conflicting, >=, 1);
   g_assert_cmpuint(n_conflicting, <=, 2);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
 /* ---- messages that cannot be used ---- */
@@ -139,50 +136,16 @@ test_bad_message_holds_its_partition_and_no_other(PipelineFixture *fixture, gcon
   pipeline_fixture_produce_raw(fixture, 0, "this is not JSON");
   pipeline_fixture_produce(fixture, 0, "host0", PIPELINE_BASE_MS + 1000, "after");
   pipeline_fixture_produce(fixture, 1, "host1", PIPELINE_BASE_MS, "other");
-  pipeline_fixture_flush(fixture);
   RunningPipeline *running = running_pipeline_start(
       fixture, 1, "readings: { format: json, time: { field: ts, format: epoch_ms }, on_bad_message: stop }\n");
   running_pipeline_wait_halted(running);
-  gint64 deadline_us = pipeline_fixture_deadline_us();
-  g_assert_true(mock_kafka_wait_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, 1, deadline_us));
-  g_assert_true(mock_kafka_wait_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 1, 1, deadline_us));
-  TidePipelineState state = tide_pipeline_state(running->pipeline);
-  g_assert_false(state.ready);
-  g_assert_nonnull(strstr(state.reason, "partition 0 is halted at offset 1"));
-  tide_pipeline_state_clear(&state);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-  g_assert_cmpint(mock_kafka_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, deadline_us), ==, 1);
+  pipeline_fixture_wait_committed(fixture, 0, 1);
+  pipeline_fixture_wait_committed(fixture, 1, 1);
+  running_pipeline_assert_not_ready(running);
+  running_pipeline_assert_reason(running, "partition 0 is halted at offset 1");
+  running_pipeline_end(running);
+  g_assert_cmpint(pipeline_fixture_committed(fixture, 0), ==, 1);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 2);
-}
-
-static void
-test_bad_messages_are_counted_by_reason_and_skipped(PipelineFixture *fixture, gconstpointer data)
-{
-  pipeline_fixture_produce(fixture, 0, "host0", PIPELINE_BASE_MS, "good");
-  pipeline_fixture_produce_raw(fixture, 0, "");                                           /* A1 */
-  pipeline_fixture_produce_raw(fixture, 0, NULL);                                         /* A2 */
-  pipeline_fixture_produce_raw(fixture, 0, "{\"host\":");                                 /* A4 */
-  pipeline_fixture_produce_raw(fixture, 0, "{\"ts\":1763700000000,\"v\":1}");             /* A12 */
-  pipeline_fixture_produce_raw(fixture, 0, "{\"host\":\"h\",\"ts\":0,\"v\":1}");          /* A16 */
-  pipeline_fixture_produce_raw(fixture, 0, "{\"host\":\"h\",\"ts\":1763700000,\"v\":1}"); /* A17 */
-  pipeline_fixture_produce_raw(fixture, 0, "{\"host\":\"h\",\"ts\":1763700000000}");      /* no cells */
-  /* One bad reading rejects the message, and nothing of it is written. */
-  pipeline_fixture_produce_raw(fixture, 0, "[{\"host\":\"x\",\"ts\":1763700000000,\"v\":1},{\"host\":\"x\"}]");
-  pipeline_fixture_produce(fixture, 0, "host0", PIPELINE_BASE_MS + 1000, "good");
-  RunningPipeline *running = running_pipeline_start(
-      fixture, 1, "readings: { format: json, time: { field: ts, format: epoch_ms }, on_bad_message: skip }\n");
-  pipeline_fixture_wait_all_committed(fixture);
-  running_pipeline_wait_metric(running, "tidemark_messages_written_total", 2);
-  running_pipeline_assert_accounting_balances(running);
-  const char *const reasons[] = {"empty", "tombstone", "parse", "missing_field", "time_implausible", "no_cells"};
-  for (guint i = 0; i < G_N_ELEMENTS(reasons); i++) {
-    g_autofree char *label = g_strdup_printf("reason=\"%s\"", reasons[i]);
-    g_test_message("%s", label);
-    g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_skipped_total", label), >=, 1);
-  }
-  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_skipped_total", NULL), ==, 8);
-  g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 2);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
 }
 
 /* Nothing completes for them, and nothing else happens meanwhile: their offsets are committed all the same. */
@@ -197,8 +160,7 @@ test_offsets_of_messages_without_rows_are_committed(PipelineFixture *fixture, gc
       "readings: { format: json, time: { field: ts, format: epoch_ms }, on_bad_message: skip }\n"
       "tables: { METRIC: { key: [ { field: host }, \"#\", { time: epoch_ms } ], columns: { family: M, from: \"*\" },"
       " when: { field: v, present: true } } }\n");
-  pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  pipeline_fixture_finish(fixture, running);
 }
 
 /* A compacted topic has them: nothing is lost with one, so it holds no partition, whatever on_bad_message says. */
@@ -212,8 +174,8 @@ test_messages_without_value_are_passed_over(PipelineFixture *fixture, gconstpoin
   pipeline_fixture_wait_all_committed(fixture);
   g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_skipped_total", "reason=\"tombstone\""), ==,
                    1);
-  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_held_total", NULL), ==, 0);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_held_total"), ==, 0);
+  running_pipeline_end(running);
 }
 
 /* Nobody could ever read it: it is not written, and its message is done with. */
@@ -236,76 +198,38 @@ test_what_has_expired_is_counted(PipelineFixture *fixture, gconstpointer data)
       "    families: { N: { ttl: 1d } }\n");
   pipeline_fixture_wait_all_committed(fixture);
   g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_rows_expired_total", "table=\"METRIC\""), ==, 1);
-  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_rows_expired_total", NULL), ==, 1);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_rows_expired_total"), ==, 1);
   g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_cells_expired_total", "table=\"PARTLY\""), ==, 1);
-  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_cells_expired_total", NULL), ==, 1);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_cells_expired_total"), ==, 1);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 1);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "PARTLY"), ==, 2);
-  running_pipeline_assert_accounting_balances(running);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
 /* ---- tables and regions ---- */
 
-static gboolean
-waits_for_tables(const TidePipelineState *state, gpointer data)
-{
-  return state->stage == TIDE_STAGE_WAITING_FOR_TABLES && state->reason != NULL &&
-         strstr(state->reason, "create it with: tidemark tables create") != NULL;
-}
-
-static void
-drop_table(PipelineFixture *fixture, const char *table)
-{
-  g_auto(TideFakeError) error = {0};
-  g_assert_true(fake_hbase_set_enabled(fixture->hbase, table, FALSE, &error));
-  g_assert_true(fake_hbase_delete_table(fixture->hbase, table, &error));
-}
-
 static void
 test_missing_table_is_waited_for_with_the_command_to_run(PipelineFixture *fixture, gconstpointer data)
 {
-  drop_table(fixture, "CURRENT_METRIC");
+  pipeline_fixture_drop_table(fixture, "CURRENT_METRIC");
   pipeline_produce_mixture(fixture, 10);
   RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
-  running_pipeline_wait(running, waits_for_tables, NULL);
+  running_pipeline_wait_not_ready(running, "create it with: tidemark tables create");
   scripted_gateway_create_table(fixture->gateways[0], "CURRENT_METRIC", "M", NULL);
-  pipeline_fixture_wait_all_committed(fixture);
-  pipeline_assert_tables(fixture, 10);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  pipeline_fixture_finish_mixture(fixture, running, 10);
 }
 
 static void
 test_missing_table_fails_the_start_when_asked_to(PipelineFixture *fixture, gconstpointer data)
 {
-  drop_table(fixture, "METRIC");
+  pipeline_fixture_drop_table(fixture, "METRIC");
   RunningPipeline *failing = running_pipeline_start(fixture, 1, "service: { http: \"off\", startup: fail }\n");
   running_pipeline_wait_failed(failing);
   g_assert_nonnull(strstr(tide_pipeline_failure(failing->pipeline)->message, "METRIC"));
   running_pipeline_stop(failing, 1000);
 }
 
-static void
-test_region_that_splits_needs_nobody(PipelineFixture *fixture, gconstpointer data)
-{
-  RunningPipeline *running = running_pipeline_start(fixture, 1, "batch: { max_rows: 20 }\n");
-  pipeline_produce_mixture(fixture, 20);
-  running_pipeline_wait_ready(running);
-  fake_hbase_split_region(fixture->hbase, "METRIC", TIDE_BYTES_LITERAL("host2"), TRUE);
-  fake_hbase_set_replicas(fixture->hbase, "CURRENT_METRIC", 3);
-  TideScriptedFault moving = {.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_PUT_MULTIPLE, .max_hits = 2};
-  guint id = scripted_gateway_add_fault(fixture->gateways[0], &moving);
-  pipeline_produce_mixture(fixture, 20);
-  g_assert_true(scripted_gateway_wait_fault_hits(fixture->gateways[0], id, 1, pipeline_fixture_deadline_us()));
-  running_pipeline_wait_metric(running, "tidemark_region_refreshes_total", 3);
-  pipeline_produce_mixture(fixture, 80);
-  pipeline_fixture_wait_all_committed(fixture);
-  pipeline_assert_tables(fixture, 80);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-}
-
-#define ADD(path, func)                                                                                                \
-  g_test_add("/pipeline/" path, PipelineFixture, NULL, pipeline_fixture_set_up, func, pipeline_fixture_tear_down)
+#define ADD(path, func) pipeline_fixture_add("/pipeline/" path, func)
 
 int
 main(int argc, char **argv)
@@ -320,12 +244,9 @@ main(int argc, char **argv)
   ADD("messages/A2-messages-without-value-are-passed-over", test_messages_without_value_are_passed_over);
   ADD("messages/A2-offsets-of-messages-without-rows-are-committed",
       test_offsets_of_messages_without_rows_are_committed);
-  ADD("messages/A1-A17-bad-messages-are-counted-by-reason-and-skipped",
-      test_bad_messages_are_counted_by_reason_and_skipped);
   ADD("messages/what-has-expired-is-counted-and-not-written", test_what_has_expired_is_counted);
   ADD("tables/D11-missing-table-is-waited-for-with-the-command-to-run",
       test_missing_table_is_waited_for_with_the_command_to_run);
   ADD("tables/D11-missing-table-fails-the-start-when-asked-to", test_missing_table_fails_the_start_when_asked_to);
-  ADD("tables/D19-region-that-splits-needs-nobody", test_region_that_splits_needs_nobody);
   return g_test_run();
 }

@@ -14,48 +14,6 @@
 /* ---- defects of the file ---- */
 
 static void
-unknown_option(CheckScene *scene)
-{
-  check_scene_add(&scene->kafka_more, ", thread: 3");
-}
-
-static void
-unknown_property(CheckScene *scene)
-{
-  check_scene_add(&scene->properties, ", fetch.wait.max.mss: 10");
-}
-
-static void
-property_of_wrong_kind(CheckScene *scene)
-{
-  check_scene_add(&scene->properties, ", socket.timeout.ms: soon");
-}
-
-static void
-property_that_breaks_a_promise(CheckScene *scene)
-{
-  check_scene_add(&scene->properties, ", delivery.report.only.error: true");
-}
-
-static void
-properties_that_need_others(CheckScene *scene)
-{
-  check_scene_add(&scene->properties, ", security.protocol: sasl_plaintext, sasl.mechanism: PLAIN");
-}
-
-static void
-certificates_that_are_not_there(CheckScene *scene)
-{
-  check_scene_add(&scene->properties, ", security.protocol: ssl, ssl.ca.location: no-such.pem");
-}
-
-static void
-secret_that_is_not_there(CheckScene *scene)
-{
-  check_scene_add(&scene->properties, ", sasl.password: { file: no-such-password }");
-}
-
-static void
 secret_for_all(CheckScene *scene)
 {
   check_scene_write_file(scene, "password", "hush\n", 0644);
@@ -68,12 +26,6 @@ secret_that_nobody_can_read(CheckScene *scene)
   check_scene_write_file(scene, "password", "hush\n", 0000);
   check_scene_add(&scene->properties, ", sasl.password: { file: password }");
   scene->as_nobody = TRUE;
-}
-
-static void
-credential_without_systemd(CheckScene *scene)
-{
-  check_scene_add(&scene->properties, ", sasl.password: { credential: kafka.password }");
 }
 
 static void
@@ -90,45 +42,7 @@ file_that_nobody_can_read(CheckScene *scene)
   scene->as_nobody = TRUE;
 }
 
-static void
-too_little_memory(CheckScene *scene)
-{
-  check_scene_set(&scene->limits, g_strdup(", memory: 1MiB"));
-}
-
-static void
-pattern_that_is_none(CheckScene *scene)
-{
-  check_scene_set(&scene->topics, g_strdup("\"^a[\""));
-}
-
-static void
-splits_that_are_not_there(CheckScene *scene)
-{
-  check_scene_set(&scene->tables,
-                  g_strdup("  METRIC: { key: [ { field: host }, \"#\", { time: epoch_ms } ], splits: { file: s.txt },"
-                           " columns: { family: M, from: \"*\" } }\n"));
-}
-
-static void
-dead_letters_that_are_read_again(CheckScene *scene)
-{
-  check_scene_set(&scene->dead_letters, g_strdup("topic: metrics"));
-}
-
 /* ---- of brokers and topics ---- */
-
-static void
-broker_that_is_away(CheckScene *scene)
-{
-  check_scene_set(&scene->brokers, g_strdup("127.0.0.1:1"));
-}
-
-static void
-broker_without_address(CheckScene *scene)
-{
-  check_scene_set(&scene->brokers, g_strdup("no-such-host.invalid:9092"));
-}
 
 static void
 one_broker_of_two_away(CheckScene *scene)
@@ -140,37 +54,6 @@ static void
 broker_that_is_no_broker(CheckScene *scene)
 {
   check_scene_set(&scene->brokers, g_strdup(scripted_gateway_endpoint(scene->gateways[0])));
-}
-
-static void
-tls_to_a_plain_port(CheckScene *scene)
-{
-  check_scene_add(&scene->properties, ", security.protocol: ssl");
-}
-
-static void
-password_to_a_plain_port(CheckScene *scene)
-{
-  check_scene_add(&scene->properties, ", security.protocol: sasl_plaintext, sasl.mechanism: PLAIN, sasl.username: u,"
-                                      " sasl.password: p");
-}
-
-static void
-topic_that_is_not_there(CheckScene *scene)
-{
-  check_scene_set(&scene->topics, g_strdup("no-such-topic"));
-}
-
-static void
-one_topic_of_two_missing(CheckScene *scene)
-{
-  check_scene_set(&scene->topics, g_strdup("metrics, no-such-topic"));
-}
-
-static void
-pattern_without_topics(CheckScene *scene)
-{
-  check_scene_set(&scene->topics, g_strdup("\"^no-such.*\""));
 }
 
 static void
@@ -232,12 +115,6 @@ dead_letter_topic_that_is_denied(CheckScene *scene)
 {
   dead_letter_topic_that_is_not_there(scene);
   mock_kafka_set_topic_error(scene->kafka, "no-such-letters", RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
-}
-
-static void
-dead_letter_directory_that_is_not_there(CheckScene *scene)
-{
-  check_scene_set(&scene->dead_letters, g_strdup("file: no-such-directory/letters.jsonl"));
 }
 
 static void
@@ -338,28 +215,10 @@ default_place_that_is_read_only(CheckScene *scene)
 #define OTHER_CLUSTER "7be3f4c1-0d2e-4b6a-8f15-93a0c2d4e6b8"
 
 static void
-gateway_that_is_away(CheckScene *scene)
-{
-  check_scene_set(&scene->gateway_list, g_strdup("\"127.0.0.1:1\""));
-}
-
-static void
 one_gateway_of_two_away(CheckScene *scene)
 {
   check_scene_set(&scene->gateway_list,
                   g_strdup_printf("\"127.0.0.1:1\", \"%s\"", scripted_gateway_endpoint(scene->gateways[0])));
-}
-
-static void
-gateway_without_address(CheckScene *scene)
-{
-  check_scene_set(&scene->gateway_list, g_strdup("\"no-such-host.invalid:9090\""));
-}
-
-static void
-gateway_on_a_socket_that_is_not_there(CheckScene *scene)
-{
-  check_scene_set(&scene->gateway_list, g_strdup("\"unix:/no/such/socket\""));
 }
 
 static void
@@ -556,30 +415,6 @@ table_without_a_log(CheckScene *scene)
 }
 
 static void
-setting_that_differs(CheckScene *scene)
-{
-  check_scene_set(&scene->tables,
-                  g_strdup("  METRIC: { key: [ { field: host }, \"#\", { time: epoch_ms } ], families: { M: { versions:"
-                           " 7 } }, columns: { family: M, from: \"*\" } }\n"));
-}
-
-static void
-tables_by_date(CheckScene *scene)
-{
-  check_scene_set(&scene->tables,
-                  g_strdup("  \"DAY_{yyyyMMdd}\": { key: [ { field: host }, \"#\", { time: epoch_ms } ],"
-                           " columns: { family: M, from: \"*\" } }\n"));
-}
-
-static void
-tables_by_date_in_a_namespace_that_is_not_there(CheckScene *scene)
-{
-  check_scene_set(&scene->tables,
-                  g_strdup("  \"ns:DAY_{yyyyMMdd}\": { key: [ { field: host }, \"#\", { time: epoch_ms } ],"
-                           " columns: { family: M, from: \"*\" } }\n"));
-}
-
-static void
 tables_by_date_that_a_framed_gateway_cannot_make(CheckScene *scene)
 {
   TideGatewayOptions framed = {.framed = TRUE};
@@ -609,19 +444,6 @@ port_of_another_process(CheckScene *scene)
 }
 
 static void
-port_of_another_host(CheckScene *scene)
-{
-  check_scene_set(&scene->service, g_strdup("http: \"192.0.2.1:9464\", log_format: text"));
-}
-
-static void
-port_that_needs_a_privilege(CheckScene *scene)
-{
-  check_scene_set(&scene->service, g_strdup("http: \"127.0.0.1:81\", log_format: text"));
-  scene->as_nobody = TRUE;
-}
-
-static void
 state_directory_that_is_not_there(CheckScene *scene)
 {
   check_scene_set(&scene->state_directory, check_scene_path(scene, "no-such-state"));
@@ -648,11 +470,6 @@ state_directory_of_another_process(CheckScene *scene)
   lock_file(scene, "taken-state/tidemark.lock");
 }
 
-static void
-nothing(CheckScene *scene)
-{
-}
-
 #define AWAY "tried again"
 #define NO_GATEWAY "gateway not usable"
 #define REFUSED "gateway refused"
@@ -661,92 +478,121 @@ nothing(CheckScene *scene)
 #define AS_IT_SHOULD_BE "if it is the daemon of this configuration, which runs, that is as it should be"
 #define NOT_KEPT "dead letters cannot be kept"
 
+#define AT(section) G_STRUCT_OFFSET(CheckScene, section)
+
 static const CheckDefect defects[] = {
-    {"none", nothing, NULL, NULL},
-    {"unknown-option", unknown_option, "'kafka.thread' is not known", NULL},
-    {"unknown-property", unknown_property, "did you mean 'fetch.wait.max.ms'", NULL},
-    {"property-of-wrong-kind", property_of_wrong_kind, "socket.timeout.ms", NULL},
-    {"property-that-breaks-a-promise", property_that_breaks_a_promise, "delivery.report.only.error", NULL},
-    {"properties-that-need-others", properties_that_need_others, "sasl.username", AWAY},
-    {"certificates-that-are-not-there", certificates_that_are_not_there, "ssl.ca.location", NULL},
-    {"secret-that-is-not-there", secret_that_is_not_there, "no-such-password", NULL},
-    {"secret-for-all", secret_for_all, "chmod 0640", NULL},
-    {"secret-that-nobody-can-read", secret_that_nobody_can_read, "cannot open the secret", NULL},
-    {"credential-without-systemd", credential_without_systemd, "LoadCredential", NULL},
-    {"secret-beside-the-file", secret_beside_the_file, NULL, NULL},
-    {"file-that-nobody-can-read", file_that_nobody_can_read, "cannot be opened", NULL},
-    {"too-little-memory", too_little_memory, "limits.memory", NULL},
-    {"pattern-that-is-none", pattern_that_is_none, "^a[", NULL},
-    {"splits-that-are-not-there", splits_that_are_not_there, "s.txt", NULL},
-    {"dead-letters-that-are-read-again", dead_letters_that_are_read_again, "read again", NULL},
-    {"broker-that-is-away", broker_that_is_away, "no answer from '127.0.0.1:1'", AWAY},
-    {"broker-without-address", broker_without_address, "no-such-host.invalid", AWAY},
-    {"one-broker-of-two-away", one_broker_of_two_away, NULL, NULL},
-    {"broker-that-is-no-broker", broker_that_is_no_broker, "no answer from", AWAY},
-    {"tls-to-a-plain-port", tls_to_a_plain_port, "no answer from", AWAY},
-    {"password-to-a-plain-port", password_to_a_plain_port, "no answer from", AWAY},
-    {"topic-that-is-not-there", topic_that_is_not_there, "no-such-topic", "no-such-topic"},
-    {"one-topic-of-two-missing", one_topic_of_two_missing, "no-such-topic", "no-such-topic"},
-    {"pattern-without-topics", pattern_without_topics, "no topic matches", "no topic matches"},
-    {"topic-that-is-denied", topic_that_is_denied, "may not read topic 'metrics'", "may not read"},
-    {"fetches-that-are-denied", fetches_that_are_denied, "may not read topic 'metrics'", "may not read"},
-    {"group-that-is-denied", group_that_is_denied, "--operation Read --group", "may not be in group"},
-    {"coordinator-that-is-denied", coordinator_that_is_denied, "--operation Read --group", "may not be in group"},
-    {"partition-without-a-leader", partition_without_a_leader, "leader", "tidemark: ready: "},
-    {"dead-letter-topic-that-is-not-there", dead_letter_topic_that_is_not_there, "no-such-letters", "does not exist"},
+    {"none", NULL, NULL},
+    {"unknown-option", "'kafka.thread' is not known", NULL, .adds = AT(kafka_more), .text = ", thread: 3"},
+    {"unknown-property", "did you mean 'fetch.wait.max.ms'", NULL, .adds = AT(properties),
+     .text = ", fetch.wait.max.mss: 10"},
+    {"property-of-wrong-kind", "socket.timeout.ms", NULL, .adds = AT(properties), .text = ", socket.timeout.ms: soon"},
+    {"property-that-breaks-a-promise", "delivery.report.only.error", NULL, .adds = AT(properties),
+     .text = ", delivery.report.only.error: true"},
+    {"properties-that-need-others", "sasl.username", AWAY, .adds = AT(properties),
+     .text = ", security.protocol: sasl_plaintext, sasl.mechanism: PLAIN"},
+    {"certificates-that-are-not-there", "ssl.ca.location", NULL, .adds = AT(properties),
+     .text = ", security.protocol: ssl, ssl.ca.location: no-such.pem"},
+    {"secret-that-is-not-there", "no-such-password", NULL, .adds = AT(properties),
+     .text = ", sasl.password: { file: no-such-password }"},
+    {"secret-for-all", "chmod 0640", NULL, .apply = secret_for_all},
+    {"secret-that-nobody-can-read", "cannot open the secret", NULL, .apply = secret_that_nobody_can_read},
+    {"credential-without-systemd", "LoadCredential", NULL, .adds = AT(properties),
+     .text = ", sasl.password: { credential: kafka.password }"},
+    {"secret-beside-the-file", NULL, NULL, .apply = secret_beside_the_file},
+    {"file-that-nobody-can-read", "cannot be opened", NULL, .apply = file_that_nobody_can_read},
+    {"too-little-memory", "limits.memory", NULL, .sets = AT(limits), .text = ", memory: 1MiB"},
+    {"pattern-that-is-none", "^a[", NULL, .sets = AT(topics), .text = "\"^a[\""},
+    {"splits-that-are-not-there", "s.txt", NULL, .sets = AT(tables),
+     .text = "  METRIC: { key: [ { field: host }, \"#\", { time: epoch_ms } ], splits: { file: s.txt },"
+             " columns: { family: M, from: \"*\" } }\n"},
+    {"dead-letters-that-are-read-again", "read again", NULL, .sets = AT(dead_letters), .text = "topic: metrics"},
+    {"broker-that-is-away", "no answer from '127.0.0.1:1'", AWAY, .sets = AT(brokers), .text = "127.0.0.1:1"},
+    {"broker-without-address", "no-such-host.invalid", AWAY, .sets = AT(brokers), .text = "no-such-host.invalid:9092"},
+    {"one-broker-of-two-away", NULL, NULL, .apply = one_broker_of_two_away},
+    {"broker-that-is-no-broker", "no answer from", AWAY, .apply = broker_that_is_no_broker},
+    {"tls-to-a-plain-port", "no answer from", AWAY, .adds = AT(properties), .text = ", security.protocol: ssl"},
+    {"password-to-a-plain-port", "no answer from", AWAY, .adds = AT(properties),
+     .text = ", security.protocol: sasl_plaintext, sasl.mechanism: PLAIN, sasl.username: u,"
+             " sasl.password: p"},
+    {"topic-that-is-not-there", "no-such-topic", "no-such-topic", .sets = AT(topics), .text = "no-such-topic"},
+    {"one-topic-of-two-missing", "no-such-topic", "no-such-topic", .sets = AT(topics),
+     .text = "metrics, no-such-topic"},
+    {"pattern-without-topics", "no topic matches", "no topic matches", .sets = AT(topics), .text = "\"^no-such.*\""},
+    {"topic-that-is-denied", "may not read topic 'metrics'", "may not read", .apply = topic_that_is_denied},
+    {"fetches-that-are-denied", "may not read topic 'metrics'", "may not read", .apply = fetches_that_are_denied},
+    {"group-that-is-denied", "--operation Read --group", "may not be in group", .apply = group_that_is_denied},
+    {"coordinator-that-is-denied", "--operation Read --group", "may not be in group",
+     .apply = coordinator_that_is_denied},
+    {"partition-without-a-leader", "leader", "tidemark: ready: ", .apply = partition_without_a_leader},
+    {"dead-letter-topic-that-is-not-there", "no-such-letters", "does not exist",
+     .apply = dead_letter_topic_that_is_not_there},
     /* The mock cluster names partitions of what it denies, where brokers name none: the producer waits for them. */
-    {"dead-letter-topic-that-is-denied", dead_letter_topic_that_is_denied, "may not write to topic 'no-such-letters'",
-     NOT_KEPT},
-    {"dead-letter-directory-that-is-not-there", dead_letter_directory_that_is_not_there, "no-such-directory", NOT_KEPT},
-    {"dead-letter-directory-that-is-a-file", dead_letter_directory_that_is_a_file, "plain", NOT_KEPT},
-    {"dead-letter-directory-that-is-read-only", dead_letter_directory_that_is_read_only, "read-only", NOT_KEPT},
-    {"dead-letter-file-that-is-a-directory", dead_letter_file_that_is_a_directory, "folder", NOT_KEPT},
-    {"dead-letter-file-that-is-a-device", dead_letter_file_that_is_a_device, "device.jsonl", NOT_KEPT},
-    {"dead-letter-file-that-is-read-only", dead_letter_file_that_is_read_only, "letters.jsonl", NOT_KEPT},
-    {"dead-letter-lock-that-is-read-only", dead_letter_lock_that_is_read_only, "letters.jsonl.lock", NOT_KEPT},
-    {"dead-letters-that-are-full", dead_letters_that_are_full, "dead_letters.max_size", "are full"},
-    {"dead-letters-of-another-process", dead_letters_of_another_process, AS_IT_SHOULD_BE, NOT_KEPT},
-    {"no-place-by-default", no_place_by_default, "no place for dead letters", HOLDS},
-    {"default-place-that-is-read-only", default_place_that_is_read_only, "cannot write in the directory", NOT_KEPT},
-    {"gateway-that-is-away", gateway_that_is_away, "127.0.0.1:1", NO_GATEWAY},
-    {"one-gateway-of-two-away", one_gateway_of_two_away, "127.0.0.1:1", NULL},
-    {"gateway-without-address", gateway_without_address, "no-such-host.invalid", NO_GATEWAY},
-    {"gateway-on-a-socket-that-is-not-there", gateway_on_a_socket_that_is_not_there, "/no/such/socket", NO_GATEWAY},
-    {"framing-that-is-wrong", framing_that_is_wrong, "PROBLEM", NO_GATEWAY},
-    {"encoding-that-is-wrong", encoding_that_is_wrong, "PROBLEM", NO_GATEWAY},
-    {"framings-that-differ", framings_that_differ, NULL, NULL},
-    {"encodings-that-differ", encodings_that_differ, "PROBLEM", NULL},
-    {"gateways-of-two-clusters", gateways_of_two_clusters, "is of HBase cluster", REFUSED},
-    {"gateways-of-another-cluster-than-before", gateways_of_another_cluster_than_before, "is of HBase cluster",
-     REFUSED},
-    {"gateway-of-thrift1", gateway_of_thrift1, "PROBLEM", NO_GATEWAY},
-    {"gateway-that-is-a-web-server", gateway_that_is_a_web_server, "PROBLEM", NO_GATEWAY},
-    {"gateway-behind-tls", gateway_behind_tls, "PROBLEM", NO_GATEWAY},
-    {"table-that-is-not-there", table_that_is_not_there, "tables create", WAITS},
-    {"family-that-is-not-there", family_that_is_not_there, "family 'M' is missing", WAITS},
-    {"table-that-is-disabled", table_that_is_disabled, "it is disabled", "enable"},
-    {"table-that-is-hidden", table_that_is_hidden, "grant \"tide\", \"C\", \"METRIC\"", NULL},
-    {"table-that-is-denied", table_that_is_denied, "user 'tide' has no right WRITE on table 'METRIC'",
-     "grant \"tide\", \"RW\", \"METRIC\""},
-    {"keys-that-cannot-be-remembered", keys_that_cannot_be_remembered, "with 'tidemark tables create'", NULL},
-    {"key-that-was-changed", key_that_was_changed, "THE KEY CHANGED", NULL},
-    {"key-that-was-changed-while-empty", key_that_was_changed_while_empty, NULL, NULL},
-    {"table-without-a-log", table_without_a_log, "DATA CAN BE LOST", NULL},
-    {"setting-that-differs", setting_that_differs, "declared is 7", NULL},
-    {"tables-by-date", tables_by_date, NULL, NULL},
-    {"tables-by-date-in-a-namespace-that-is-not-there", tables_by_date_in_a_namespace_that_is_not_there, NULL, NULL},
-    {"tables-by-date-that-a-framed-gateway-cannot-make", tables_by_date_that_a_framed_gateway_cannot_make, "framed",
-     "framed"},
-    {"tables-by-date-whose-deletes-a-framed-gateway-cannot-keep",
-     tables_by_date_whose_deletes_a_framed_gateway_cannot_keep, "spoils attributes", "has no attributes"},
-    {"port-of-another-process", port_of_another_process,
-     "another process has it; stop that one, or choose another port in 'service.http'; " AS_IT_SHOULD_BE, NULL},
-    {"port-of-another-host", port_of_another_host, "192.0.2.1", NULL},
-    {"port-that-needs-a-privilege", port_that_needs_a_privilege, "127.0.0.1:81", NULL},
-    {"state-directory-that-is-not-there", state_directory_that_is_not_there, "no-such-state", NOT_KEPT},
-    {"state-directory-that-is-a-file", state_directory_that_is_a_file, "state-file", "cannot compare"},
-    {"state-directory-that-is-read-only", state_directory_that_is_read_only, "read-only-state", NOT_KEPT},
-    {"state-directory-of-another-process", state_directory_of_another_process, "taken-state", NULL},
+    {"dead-letter-topic-that-is-denied", "may not write to topic 'no-such-letters'", NOT_KEPT,
+     .apply = dead_letter_topic_that_is_denied},
+    {"dead-letter-directory-that-is-not-there", "no-such-directory", NOT_KEPT, .sets = AT(dead_letters),
+     .text = "file: no-such-directory/letters.jsonl"},
+    {"dead-letter-directory-that-is-a-file", "plain", NOT_KEPT, .apply = dead_letter_directory_that_is_a_file},
+    {"dead-letter-directory-that-is-read-only", "read-only", NOT_KEPT,
+     .apply = dead_letter_directory_that_is_read_only},
+    {"dead-letter-file-that-is-a-directory", "folder", NOT_KEPT, .apply = dead_letter_file_that_is_a_directory},
+    {"dead-letter-file-that-is-a-device", "device.jsonl", NOT_KEPT, .apply = dead_letter_file_that_is_a_device},
+    {"dead-letter-file-that-is-read-only", "letters.jsonl", NOT_KEPT, .apply = dead_letter_file_that_is_read_only},
+    {"dead-letter-lock-that-is-read-only", "letters.jsonl.lock", NOT_KEPT, .apply = dead_letter_lock_that_is_read_only},
+    {"dead-letters-that-are-full", "dead_letters.max_size", "are full", .apply = dead_letters_that_are_full},
+    {"dead-letters-of-another-process", AS_IT_SHOULD_BE, NOT_KEPT, .apply = dead_letters_of_another_process},
+    {"no-place-by-default", "no place for dead letters", HOLDS, .apply = no_place_by_default},
+    {"default-place-that-is-read-only", "cannot write in the directory", NOT_KEPT,
+     .apply = default_place_that_is_read_only},
+    {"gateway-that-is-away", "127.0.0.1:1", NO_GATEWAY, .sets = AT(gateway_list), .text = "\"127.0.0.1:1\""},
+    {"one-gateway-of-two-away", "127.0.0.1:1", NULL, .apply = one_gateway_of_two_away},
+    {"gateway-without-address", "no-such-host.invalid", NO_GATEWAY, .sets = AT(gateway_list),
+     .text = "\"no-such-host.invalid:9090\""},
+    {"gateway-on-a-socket-that-is-not-there", "/no/such/socket", NO_GATEWAY, .sets = AT(gateway_list),
+     .text = "\"unix:/no/such/socket\""},
+    {"framing-that-is-wrong", "PROBLEM", NO_GATEWAY, .apply = framing_that_is_wrong},
+    {"encoding-that-is-wrong", "PROBLEM", NO_GATEWAY, .apply = encoding_that_is_wrong},
+    {"framings-that-differ", NULL, NULL, .apply = framings_that_differ},
+    {"encodings-that-differ", "PROBLEM", NULL, .apply = encodings_that_differ},
+    {"gateways-of-two-clusters", "is of HBase cluster", REFUSED, .apply = gateways_of_two_clusters},
+    {"gateways-of-another-cluster-than-before", "is of HBase cluster", REFUSED,
+     .apply = gateways_of_another_cluster_than_before},
+    {"gateway-of-thrift1", "PROBLEM", NO_GATEWAY, .apply = gateway_of_thrift1},
+    {"gateway-that-is-a-web-server", "PROBLEM", NO_GATEWAY, .apply = gateway_that_is_a_web_server},
+    {"gateway-behind-tls", "PROBLEM", NO_GATEWAY, .apply = gateway_behind_tls},
+    {"table-that-is-not-there", "tables create", WAITS, .apply = table_that_is_not_there},
+    {"family-that-is-not-there", "family 'M' is missing", WAITS, .apply = family_that_is_not_there},
+    {"table-that-is-disabled", "it is disabled", "enable", .apply = table_that_is_disabled},
+    {"table-that-is-hidden", "grant \"tide\", \"C\", \"METRIC\"", NULL, .apply = table_that_is_hidden},
+    {"table-that-is-denied", "user 'tide' has no right WRITE on table 'METRIC'", "grant \"tide\", \"RW\", \"METRIC\"",
+     .apply = table_that_is_denied},
+    {"keys-that-cannot-be-remembered", "with 'tidemark tables create'", NULL, .apply = keys_that_cannot_be_remembered},
+    {"key-that-was-changed", "THE KEY CHANGED", NULL, .apply = key_that_was_changed},
+    {"key-that-was-changed-while-empty", NULL, NULL, .apply = key_that_was_changed_while_empty},
+    {"table-without-a-log", "DATA CAN BE LOST", NULL, .apply = table_without_a_log},
+    {"setting-that-differs", "declared is 7", NULL, .sets = AT(tables),
+     .text = "  METRIC: { key: [ { field: host }, \"#\", { time: epoch_ms } ], families: { M: { versions:"
+             " 7 } }, columns: { family: M, from: \"*\" } }\n"},
+    {"tables-by-date", NULL, NULL, .sets = AT(tables),
+     .text = "  \"DAY_{yyyyMMdd}\": { key: [ { field: host }, \"#\", { time: epoch_ms } ],"
+             " columns: { family: M, from: \"*\" } }\n"},
+    {"tables-by-date-in-a-namespace-that-is-not-there", NULL, NULL, .sets = AT(tables),
+     .text = "  \"ns:DAY_{yyyyMMdd}\": { key: [ { field: host }, \"#\", { time: epoch_ms } ],"
+             " columns: { family: M, from: \"*\" } }\n"},
+    {"tables-by-date-that-a-framed-gateway-cannot-make", "framed", "framed",
+     .apply = tables_by_date_that_a_framed_gateway_cannot_make},
+    {"tables-by-date-whose-deletes-a-framed-gateway-cannot-keep", "spoils attributes", "has no attributes",
+     .apply = tables_by_date_whose_deletes_a_framed_gateway_cannot_keep},
+    {"port-of-another-process",
+     "another process has it; stop that one, or choose another port in 'service.http'; " AS_IT_SHOULD_BE, NULL,
+     .apply = port_of_another_process},
+    {"port-of-another-host", "192.0.2.1", NULL, .sets = AT(service),
+     .text = "http: \"192.0.2.1:9464\", log_format: text"},
+    {"port-that-needs-a-privilege", "127.0.0.1:81", NULL, .sets = AT(service),
+     .text = "http: \"127.0.0.1:81\", log_format: text", .as_nobody = TRUE},
+    {"state-directory-that-is-not-there", "no-such-state", NOT_KEPT, .apply = state_directory_that_is_not_there},
+    {"state-directory-that-is-a-file", "state-file", "cannot compare", .apply = state_directory_that_is_a_file},
+    {"state-directory-that-is-read-only", "read-only-state", NOT_KEPT, .apply = state_directory_that_is_read_only},
+    {"state-directory-of-another-process", "taken-state", NULL, .apply = state_directory_of_another_process},
 };
 
 const CheckDefect *
@@ -754,4 +600,16 @@ check_scene_defects(guint *ret_n)
 {
   *ret_n = G_N_ELEMENTS(defects);
   return defects;
+}
+
+void
+check_scene_apply(CheckScene *scene, const CheckDefect *defect)
+{
+  if (defect->sets != 0)
+    check_scene_set(G_STRUCT_MEMBER_P(scene, defect->sets), g_strdup(defect->text));
+  if (defect->adds != 0)
+    check_scene_add(G_STRUCT_MEMBER_P(scene, defect->adds), defect->text);
+  scene->as_nobody |= defect->as_nobody;
+  if (defect->apply != NULL)
+    defect->apply(scene);
 }

@@ -41,12 +41,17 @@ typedef struct CheckScene {
 /* Something wrong, or unusual. */
 typedef struct CheckDefect {
   const char *name;
-  void (*apply)(CheckScene *scene);
   const char *named;  /* check says this of it; NULL: it is not wrong, so that check says nothing */
   const char *stands; /* the run says this when it is halted over it; NULL: it goes on, or ends */
+  glong sets;         /* the offset of a section that has @text in place of its own; 0: none */
+  glong adds;         /* likewise of one that has @text behind its own */
+  const char *text;
+  gboolean as_nobody;
+  void (*apply)(CheckScene *scene); /* what else is done; NULL: nothing */
 } CheckDefect;
 
 const CheckDefect *check_scene_defects(guint *ret_n);
+void check_scene_apply(CheckScene *scene, const CheckDefect *defect);
 
 /* A good one: brokers with the topics "metrics" and "letters", two gateways, the tables, one good message and one that
  * becomes a dead letter. What does not matter is drawn from @seed. */

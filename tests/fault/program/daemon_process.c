@@ -71,12 +71,36 @@ daemon_process_start(PipelineFixture *fixture, const DaemonProcessOptions *optio
   return process;
 }
 
+DaemonProcess
+daemon_process_start_ready(PipelineFixture *fixture, const char *yaml)
+{
+  DaemonProcess process = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .yaml = yaml});
+  daemon_process_wait_log(&process, "ready:");
+  return process;
+}
+
 char *
 daemon_process_log(const DaemonProcess *process)
 {
   char *text = NULL;
   g_assert_true(g_file_get_contents(process->log_path, &text, NULL, NULL));
   return text;
+}
+
+void
+daemon_process_assert_said(const DaemonProcess *process, const char *part)
+{
+  g_autofree char *log = daemon_process_log(process);
+  if (strstr(log, part) == NULL)
+    g_error("not said: '%s' in:\n%s", part, log);
+}
+
+void
+daemon_process_assert_silent(const DaemonProcess *process, const char *part)
+{
+  g_autofree char *log = daemon_process_log(process);
+  if (strstr(log, part) != NULL)
+    g_error("said: '%s' in:\n%s", part, log);
 }
 
 void
@@ -109,6 +133,19 @@ daemon_process_wait_end(DaemonProcess *process, gint64 timeout_us)
     pipeline_fixture_wait_a_little(deadline_us, "the daemon's end");
   process->pid = 0;
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int
+daemon_process_stop_for_code(DaemonProcess *process)
+{
+  daemon_process_signal(process, SIGTERM);
+  return daemon_process_wait_end(process, 60 * TIDE_US_PER_S);
+}
+
+void
+daemon_process_stop(DaemonProcess *process)
+{
+  g_assert_cmpint(daemon_process_stop_for_code(process), ==, 0);
 }
 
 /* What it keeps beside its configuration where that names no place. */

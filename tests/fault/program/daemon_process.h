@@ -28,15 +28,24 @@ typedef struct DaemonProcessOptions {
 /* $TIDEMARK names the program. */
 DaemonProcess daemon_process_start(PipelineFixture *fixture, const DaemonProcessOptions *options);
 
+/* With the first gateway and those lines, NULL: none; ready. */
+DaemonProcess daemon_process_start_ready(PipelineFixture *fixture, const char *yaml);
+
 /* Waits until the log has @part; aborts the test when it does not come in time. */
 void daemon_process_wait_log(const DaemonProcess *process, const char *part);
 /* All it has written to standard error. (transfer full) */
 char *daemon_process_log(const DaemonProcess *process);
+void daemon_process_assert_said(const DaemonProcess *process, const char *part);
+void daemon_process_assert_silent(const DaemonProcess *process, const char *part);
 
 void daemon_process_signal(const DaemonProcess *process, int signal_number);
 /* Waits for the end. Returns: the exit code; 128 and the signal's number when one killed it. Aborts when it takes
  * longer than @timeout_us. */
 int daemon_process_wait_end(DaemonProcess *process, gint64 timeout_us);
+
+/* Has it stop, and waits for that. The first: with exit code 0. */
+void daemon_process_stop(DaemonProcess *process);
+int daemon_process_stop_for_code(DaemonProcess *process);
 
 /* Kills what still runs, removes the files. */
 void daemon_process_clear(DaemonProcess *process);

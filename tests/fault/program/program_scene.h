@@ -4,8 +4,12 @@
 #include "fault/gateway/scripted_gateway.h"
 #include "fault/kafka/mock_kafka.h"
 #include "fault/program/run_program.h"
+#include "util/clock.h"
 
 #include <glib/gstdio.h>
+
+/* Far beyond what any step takes: only a failure waits so long. */
+#define TIMEOUT_US (240 * TIDE_US_PER_S)
 
 #define PROGRAM_SCENE_LETTERS "letters" /* the topic of dead letters */
 
@@ -51,10 +55,22 @@ program_scene_end(ProgramScene *scene, gconstpointer unused)
   program_done_clear(&scene->done);
 }
 
-/* @input: (nullable). Returns: the exit code. */
+/* @text in place of the configuration, with @endpoint for its "%s". */
+static inline void
+program_scene_configure(ProgramScene *scene, const char *text, const char *endpoint)
+{
+  if (scene->config_path != NULL)
+    g_unlink(scene->config_path);
+  g_free(scene->config_path);
+  scene->config_path = write_config(text, endpoint);
+}
+
+/* What was produced is in its topic by then. @input: (nullable). Returns: the exit code. */
 static inline int
 program_scene_try(ProgramScene *scene, const char *words, const char *input)
 {
+  if (scene->kafka != NULL)
+    g_assert_true(mock_kafka_flush(scene->kafka, tide_now_us() + TIMEOUT_US));
   program_done_clear(&scene->done);
   scene->done = run_program_with_input(scene->config_path, words, input);
   if (g_test_verbose())
@@ -74,4 +90,34 @@ static inline void
 program_scene_run(ProgramScene *scene, const char *words, int exit_code)
 {
   program_scene_run_with_input(scene, words, NULL, exit_code);
+}
+
+/* Likewise, and it prints @part, or tells of it on standard error. */
+static inline void
+program_scene_prints(ProgramScene *scene, const char *words, int exit_code, const char *part)
+{
+  program_scene_run(scene, words, exit_code);
+  assert_prints(scene->done.output, part);
+}
+
+static inline void
+program_scene_tells(ProgramScene *scene, const char *words, int exit_code, const char *part)
+{
+  program_scene_run(scene, words, exit_code);
+  assert_prints(scene->done.errors, part);
+}
+
+/* One row in family M, as the daemon would have written it. */
+static inline void
+program_scene_put(ProgramScene *scene, const char *table, const char *row, const char *qualifier, gint64 time_ms,
+                  const char *value)
+{
+  TideFakeCell cell = {.family = TIDE_BYTES_LITERAL("M"),
+                       .qualifier = tide_bytes_of_string(qualifier),
+                       .value = tide_bytes_of_string(value),
+                       .timestamp_ms = time_ms};
+  TideFakeRow put = {.row = tide_bytes_of_string(row), .cells = &cell, .n_cells = 1};
+  g_auto(TideFakeError) error = {0};
+  g_assert_true(
+      fake_hbase_put(scripted_gateway_hbase(scene->gateway), table, &put, 1, (TideFakeOrigin){0}, NULL, NULL, &error));
 }

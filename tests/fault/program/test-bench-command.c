@@ -38,8 +38,7 @@ set_up(ProgramScene *fixture, gconstpointer yaml)
 static void
 test_synthetic_readings(ProgramScene *fixture, gconstpointer unused)
 {
-  program_scene_run(fixture, "bench --readings 500 --metrics 3 --machines 50 --runs 2", 0);
-  assert_prints(fixture->done.output, "500 messages of ");
+  program_scene_prints(fixture, "bench --readings 500 --metrics 3 --machines 50 --runs 2", 0, "500 messages of ");
   assert_prints(fixture->done.output, " 500 readings,\n  2.00 rows and 6.00 cells a reading; binary\n");
   assert_prints(fixture->done.output, "medians of 2 runs\n");
   assert_prints(fixture->done.output, "\nSTAGE ");
@@ -59,8 +58,8 @@ test_given_messages(ProgramScene *fixture, gconstpointer unused)
   assert_prints(fixture->done.output, "\"messages\":100,\"different_messages\":2,\"rejected_messages\":1,");
   assert_prints(fixture->done.output, "{\"stage\":\"encode\",\"part_of\":\"append\",\"ns_per_reading\":");
   assert_prints(fixture->done.errors, "1 message would be rejected, and left out; the first one: ");
-  program_scene_run(fixture, "bench --messages /nonexistent/file", 74);
-  assert_prints(fixture->done.errors, "cannot open '/nonexistent/file': No such file or directory");
+  program_scene_tells(fixture, "bench --messages /nonexistent/file", 74,
+                      "cannot open '/nonexistent/file': No such file or directory");
 }
 
 /* {"host": "h1", "cpu": 10}: its last byte is the one that ends a line elsewhere. */
@@ -75,8 +74,7 @@ test_a_binary_message_may_hold_line_breaks(ProgramScene *fixture, gconstpointer 
   g_assert_true(g_file_set_contents(path, msgpack, sizeof msgpack - 1, &error));
   g_autofree char *words =
       g_strdup_printf("bench --messages %s --messages %s --readings 10 --runs 1 --format json", path, path);
-  program_scene_run(fixture, words, 0);
-  assert_prints(fixture->done.output, "\"messages\":10,\"different_messages\":2,\"rejected_messages\":0,");
+  program_scene_prints(fixture, words, 0, "\"messages\":10,\"different_messages\":2,\"rejected_messages\":0,");
   program_scene_run_with_input(fixture, "explain --offline --timestamp 1426535612045", msgpack, 0);
   assert_prints(fixture->done.output, "fields taken: host, cpu");
   g_unlink(path);
@@ -85,8 +83,7 @@ test_a_binary_message_may_hold_line_breaks(ProgramScene *fixture, gconstpointer 
 static void
 test_only_some_stages(ProgramScene *fixture, gconstpointer unused)
 {
-  program_scene_run(fixture, "bench --readings 100 --runs 1 --stage decode --stage ack", 0);
-  assert_prints(fixture->done.output, "\ndecode ");
+  program_scene_prints(fixture, "bench --readings 100 --runs 1 --stage decode --stage ack", 0, "\ndecode ");
   assert_prints(fixture->done.output, "\nack ");
   assert_silent(fixture->done.output, "\nmap ");
   program_scene_run(fixture, "bench --stage mapp", 64);
@@ -107,14 +104,13 @@ test_unusable_messages_are_told(ProgramScene *fixture, gconstpointer unused)
 static void
 test_plan_tells_its_load(ProgramScene *fixture, gconstpointer unused)
 {
-  program_scene_run(fixture, "bench --plan --interval 5s --readings 10 --runs 1", 0);
-  assert_prints(fixture->done.errors, "planned for 1000 machines: say by '--machines' how many there are\n");
+  program_scene_tells(fixture, "bench --plan --interval 5s --readings 10 --runs 1", 0,
+                      "planned for 1000 machines: say by '--machines' how many there are\n");
   program_scene_run(fixture, "bench --plan --interval 5s --machines 10 --readings 10 --runs 1", 0);
   assert_silent(fixture->done.errors, "planned for");
-  program_scene_run(fixture, "bench --plan --interval 5s --rows-per-day 5", 64);
-  assert_prints(fixture->done.errors, "'--interval' and '--rows-per-day' both say how many readings there are");
-  program_scene_run(fixture, "bench --plan", 64);
-  assert_prints(fixture->done.errors, "'--plan' needs the load: ");
+  program_scene_tells(fixture, "bench --plan --interval 5s --rows-per-day 5", 64,
+                      "'--interval' and '--rows-per-day' both say how many readings there are");
+  program_scene_tells(fixture, "bench --plan", 64, "'--plan' needs the load: ");
 }
 
 /* Of a configuration the plan takes how long its tables keep rows, and says what else of it matters. */
@@ -122,17 +118,15 @@ static void
 test_plan_reads_the_configuration(ProgramScene *fixture, gconstpointer unused)
 {
 #define PLAN "bench --plan --interval 5s --machines 10 --readings 10 --runs 1"
-  program_scene_run(fixture, PLAN, 0);
-  assert_prints(fixture->done.output, "7 to 365 days by ttl, 3 copies, ");
+  program_scene_prints(fixture, PLAN, 0, "7 to 365 days by ttl, 3 copies, ");
   assert_prints(fixture->done.output, "Note    families declare compression or encoding, ");
   assert_prints(fixture->done.output, "Note    limits.memory of the configuration is 32 MiB, of this plan 256 MiB: ");
-  program_scene_run(fixture, PLAN " --format json", 0);
-  assert_prints(fixture->done.output, "\"retention_s\":16070400,"); /* 186 days: as much is kept of both */
-  program_scene_run(fixture, PLAN " --retention 12d --stored 30%", 0);
-  assert_prints(fixture->done.output, " 12 days, 3 copies, ");
+  program_scene_prints(fixture, PLAN " --format json", 0,
+                       "\"retention_s\":16070400,"); /* 186 days: as much is kept of both */
+  program_scene_prints(fixture, PLAN " --retention 12d --stored 30%", 0, " 12 days, 3 copies, ");
   assert_silent(fixture->done.output, "Note    families");
-  program_scene_run(fixture, "bench --plan --interval 5s --readings 10 --runs 1 --format json", 0);
-  assert_prints(fixture->done.errors, "planned for 1000 machines: ");
+  program_scene_tells(fixture, "bench --plan --interval 5s --readings 10 --runs 1 --format json", 0,
+                      "planned for 1000 machines: ");
   assert_prints(fixture->done.output, "planned for 1000 machines: say by '--machines' how many there are\"],");
 #undef PLAN
 }

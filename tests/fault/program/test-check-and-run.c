@@ -240,7 +240,7 @@ play(gpointer data, gpointer unused)
   g_autoptr(GPtrArray) signs = g_ptr_array_new();
   CheckScene *checked = check_scene_new(scene->seed);
   for (guint i = 0; i < scene->n_defects; i++) {
-    scene->defects[i]->apply(checked);
+    check_scene_apply(checked, scene->defects[i]);
     if (scene->defects[i]->stands != NULL)
       g_ptr_array_add(signs, (gpointer)scene->defects[i]->stands);
   }

@@ -1,5 +1,5 @@
 /* The program while its wall clock is set: a build of it whose clock the test sets (shifted_clock.c). */
-#include "fault/pipeline/pipeline_mixture.h"
+#include "fault/pipeline/pipeline_fixture.h"
 #include "fault/program/daemon_process.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -56,13 +56,6 @@ start_with(ClockFixture *fixture, guint first)
   return daemon;
 }
 
-static void
-end(DaemonProcess *daemon)
-{
-  daemon_process_signal(daemon, SIGTERM);
-  g_assert_cmpint(daemon_process_wait_end(daemon, END_US), ==, 0);
-}
-
 /* Without being woken, the client commits nothing and sends no heartbeat for an hour. */
 static void
 test_set_back(ClockFixture *fixture, gconstpointer data)
@@ -97,7 +90,7 @@ test_set_back_while_dead_letters_are_sent(ClockFixture *fixture, gconstpointer d
   daemon_process_wait_log(&daemon, "it becomes a dead letter");
   atomic_store(fixture->ahead_ns, -HOUR_NS);
   g_assert_true(mock_kafka_wait_committed(kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, STEPS, tide_now_us() + END_US));
-  end(&daemon);
+  daemon_process_stop(&daemon);
 }
 
 static void
@@ -110,7 +103,7 @@ test_set_forward(ClockFixture *fixture, gconstpointer data)
   pipeline_produce_mixture_from(pipeline, STEPS, STEPS);
   pipeline_fixture_wait_all_committed(pipeline);
   pipeline_assert_tables(pipeline, 2 * STEPS);
-  end(&daemon);
+  daemon_process_stop(&daemon);
 }
 
 /* One broker answers, and the coordinator does not: no wake-up helps. The next start goes on. */
@@ -131,7 +124,7 @@ test_silent_coordinator(ClockFixture *fixture, gconstpointer data)
   g_auto(DaemonProcess) next = daemon_process_start(pipeline, &(DaemonProcessOptions){.gateways = 1});
   pipeline_fixture_wait_all_committed(pipeline);
   pipeline_assert_tables(pipeline, 2 * STEPS);
-  end(&next);
+  daemon_process_stop(&next);
 }
 
 /* It was answered after the clock was set back, so that an outage later is one like any other. */
@@ -151,7 +144,7 @@ test_outage_later(ClockFixture *fixture, gconstpointer data)
   pipeline_produce_mixture_from(pipeline, 2 * STEPS, STEPS);
   pipeline_fixture_wait_all_committed(pipeline);
   pipeline_assert_tables(pipeline, 3 * STEPS);
-  end(&daemon);
+  daemon_process_stop(&daemon);
 }
 
 #define ADD(path, func) g_test_add("/clock/" path, ClockFixture, NULL, set_up, func, tear_down)

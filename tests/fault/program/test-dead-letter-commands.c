@@ -1,9 +1,7 @@
 /* `tidemark dead-letters`, run as a user runs it, over dead letters in a topic and in files. */
 #include "dead_letters/dead_letter_json.h"
 #include "fault/program/program_scene.h"
-#include "util/clock.h"
 
-#define TIMEOUT_US (240 * TIDE_US_PER_S)            /* far beyond what any step takes: only a failure waits so long */
 #define KEPT_AT_MS G_GINT64_CONSTANT(1785069296789) /* 2026-07-26T12:34:56.789Z */
 #define TIME_MS G_GINT64_CONSTANT(1785069290000)
 #define HOUR_MS G_GINT64_CONSTANT(3600000)
@@ -164,18 +162,14 @@ test_show_of_a_file(Fixture *fixture, gconstpointer unused)
 static void
 test_errors_say_what_to_do(Fixture *fixture, gconstpointer unused)
 {
-  program_scene_run(&fixture->scene, "dead-letters", 64);
-  assert_prints(fixture->scene.done.errors, "list, show or replay");
-  program_scene_run(&fixture->scene, "dead-letters lists", 64);
-  assert_prints(fixture->scene.done.errors, "did you mean 'list'");
-  program_scene_run(&fixture->scene, "dead-letters show metrics/x/1", 64);
-  assert_prints(fixture->scene.done.errors, "TOPIC/PARTITION/OFFSET");
-  program_scene_run(&fixture->scene, "dead-letters replay", 64);
-  assert_prints(fixture->scene.done.errors, "--all");
-  program_scene_run(&fixture->scene, "dead-letters list --reason parsed", 64);
-  assert_prints(fixture->scene.done.errors, "no dead letter is kept for the reason 'parsed': did you mean 'parse'?");
-  program_scene_run(&fixture->scene, "dead-letters list --reason nosuch", 64);
-  assert_prints(fixture->scene.done.errors, "it is one of empty, tombstone, too_large, ");
+  program_scene_tells(&fixture->scene, "dead-letters", 64, "list, show or replay");
+  program_scene_tells(&fixture->scene, "dead-letters lists", 64, "did you mean 'list'");
+  program_scene_tells(&fixture->scene, "dead-letters show metrics/x/1", 64, "TOPIC/PARTITION/OFFSET");
+  program_scene_tells(&fixture->scene, "dead-letters replay", 64, "--all");
+  program_scene_tells(&fixture->scene, "dead-letters list --reason parsed", 64,
+                      "no dead letter is kept for the reason 'parsed': did you mean 'parse'?");
+  program_scene_tells(&fixture->scene, "dead-letters list --reason nosuch", 64,
+                      "it is one of empty, tombstone, too_large, ");
   run_on_file(fixture, "dead-letters list", 69);
   assert_prints(fixture->scene.done.errors,
                 "no dead letter was kept there yet, or they were moved away; name one that");
@@ -199,16 +193,12 @@ test_moved_files_are_named(Fixture *fixture, gconstpointer unused)
   g_autofree char *configured = g_strdup_printf("dead_letters: { file: %s }\n", fixture->file_path);
   g_auto(GStrv) parts = g_strsplit(yaml, "dead_letters: { topic: letters }\n", 2);
   g_autofree char *of_file = g_strjoinv(configured, parts);
-  g_unlink(fixture->scene.config_path);
-  g_free(fixture->scene.config_path);
-  fixture->scene.config_path = write_config(of_file, mock_kafka_brokers(fixture->scene.kafka));
-  program_scene_run(&fixture->scene, "dead-letters list", 0);
-  assert_prints(fixture->scene.done.errors, said);
+  program_scene_configure(&fixture->scene, of_file, mock_kafka_brokers(fixture->scene.kafka));
+  program_scene_tells(&fixture->scene, "dead-letters list", 0, said);
   assert_prints(fixture->scene.done.errors, "; those of 'tidemark load' are in a file of their own, which it names at "
                                             "its end ('");
   g_assert_true(g_file_set_contents(fixture->file_path, "", 0, NULL));
-  program_scene_run(&fixture->scene, "dead-letters list", 0);
-  assert_prints(fixture->scene.done.errors, "there is no dead letter in '");
+  program_scene_tells(&fixture->scene, "dead-letters list", 0, "there is no dead letter in '");
   g_unlink(fixture->file_path);
   for (gsize i = 0; i < G_N_ELEMENTS(endings); i++) {
     g_unlink(paths[i]);
@@ -251,7 +241,6 @@ produce_dead_letters(Fixture *fixture)
   mock_kafka_produce(fixture->scene.kafka, &second);
   mock_kafka_produce(fixture->scene.kafka, &gone);
   mock_kafka_produce_text(fixture->scene.kafka, "letters", 1, "no dead letter");
-  g_assert_true(mock_kafka_flush(fixture->scene.kafka, tide_now_us() + TIMEOUT_US));
 }
 
 static GPtrArray *
@@ -273,8 +262,7 @@ static void
 test_replay_sends_the_originals_again(Fixture *fixture, gconstpointer unused)
 {
   produce_dead_letters(fixture);
-  program_scene_run(&fixture->scene, "dead-letters replay --all", 1);
-  assert_prints(fixture->scene.done.output, "2 messages sent again\n");
+  program_scene_prints(&fixture->scene, "dead-letters replay --all", 1, "2 messages sent again\n");
   assert_prints(fixture->scene.done.output, "1 dead letter has no original any more");
   assert_prints(fixture->scene.done.errors, "1 of 4 in 'letters' are no dead letters");
   g_autoptr(GPtrArray) records = read_originals(fixture);
@@ -358,8 +346,8 @@ static void
 test_replay_is_narrowed(Fixture *fixture, gconstpointer unused)
 {
   produce_dead_letters(fixture);
-  program_scene_run(&fixture->scene, "dead-letters replay --reason parse --dry-run", 0);
-  assert_prints(fixture->scene.done.output, "1 message would be sent again\n");
+  program_scene_prints(&fixture->scene, "dead-letters replay --reason parse --dry-run", 0,
+                       "1 message would be sent again\n");
   program_scene_run(&fixture->scene, "dead-letters replay metrics/1/8 --rate 1000", 0);
   g_autoptr(GPtrArray) records = read_originals(fixture);
   g_assert_cmpuint(records->len, ==, 1);
@@ -373,8 +361,7 @@ test_list_of_a_topic(Fixture *fixture, gconstpointer unused)
   program_scene_run(&fixture->scene, "dead-letters list --format csv", 0);
   g_assert_cmpuint(count_lines(fixture->scene.done.output), ==, 4);
   assert_prints(fixture->scene.done.output, ",parse,metrics/1/7,,,why\n");
-  program_scene_run(&fixture->scene, "dead-letters show metrics/1/9", 0);
-  assert_prints(fixture->scene.done.output, "original   gone");
+  program_scene_prints(&fixture->scene, "dead-letters show metrics/1/9", 0, "original   gone");
   mock_kafka_set_broker_up(fixture->scene.kafka, -1, FALSE);
   program_scene_run(&fixture->scene, "dead-letters list", 69);
 }

@@ -2,7 +2,7 @@
  * reads, two of one state directory. */
 #define _GNU_SOURCE
 #include "fault/kafka/raw_batch.h"
-#include "fault/pipeline/pipeline_mixture.h"
+#include "fault/pipeline/pipeline_fixture.h"
 #include "fault/program/daemon_process.h"
 #include "fault/program/run_program.h"
 #include "util/clock.h"
@@ -37,19 +37,10 @@ stuck(void)
 }
 
 static void
-stop_cleanly(DaemonProcess *process)
-{
-  daemon_process_signal(process, SIGTERM);
-  g_assert_cmpint(daemon_process_wait_end(process, BOUNDED_US), ==, 0);
-}
-
-static void
 assert_committed(PipelineFixture *fixture, gint64 wanted)
 {
   for (gint32 i = 0; i < FIXTURE_PARTITIONS; i++)
-    g_assert_cmpint(
-        mock_kafka_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, i, pipeline_fixture_deadline_us()), <=,
-        wanted);
+    g_assert_cmpint(pipeline_fixture_committed(fixture, i), <=, wanted);
 }
 
 /* ---- kills ---- */
@@ -78,7 +69,7 @@ test_kill_at_any_time_loses_nothing(PipelineFixture *fixture, gconstpointer data
   }
   g_auto(DaemonProcess) last = daemon_process_start(fixture, &options);
   pipeline_fixture_wait_all_committed(fixture);
-  stop_cleanly(&last);
+  daemon_process_stop(&last);
   pipeline_assert_tables(fixture, N_STEPS);
 }
 
@@ -97,10 +88,9 @@ test_suspended_beyond_the_session(PipelineFixture *fixture, gconstpointer data)
   pipeline_fixture_wait_all_committed(fixture); /* by the second: the first's session has ended */
   daemon_process_signal(&first, SIGCONT);
   daemon_process_wait_log(&first, "lost");
-  daemon_process_signal(&first, SIGTERM);
-  int exit_code = daemon_process_wait_end(&first, BOUNDED_US); /* a commit may have been due, which was refused */
+  int exit_code = daemon_process_stop_for_code(&first); /* a commit may have been due, which was refused */
   g_assert_true(exit_code == 0 || exit_code == EXIT_TEMPFAIL);
-  stop_cleanly(&second);
+  daemon_process_stop(&second);
   pipeline_assert_tables(fixture, N_STEPS);
 }
 
@@ -109,9 +99,8 @@ test_suspended_beyond_the_session(PipelineFixture *fixture, gconstpointer data)
 static void
 test_stop_when_idle(PipelineFixture *fixture, gconstpointer data)
 {
-  g_auto(DaemonProcess) process = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1});
-  daemon_process_wait_log(&process, "ready:");
-  stop_cleanly(&process);
+  g_auto(DaemonProcess) process = daemon_process_start_ready(fixture, NULL);
+  daemon_process_stop(&process);
   daemon_process_wait_log(&process, "stopped: nothing was read\n");
 }
 
@@ -142,15 +131,13 @@ test_stop_when_busy(PipelineFixture *fixture, gconstpointer data)
   DaemonProcessOptions options = {.gateways = 1, .yaml = "batch: { max_rows: 5 }\n" LONG_DRAIN};
   g_auto(DaemonProcess) process = daemon_process_start(fixture, &options);
   pipeline_produce_mixture(fixture, N_STEPS);
-  g_assert_true(
-      scripted_gateway_wait_calls(fixture->gateways[0], TIDE_CALL_PUT_MULTIPLE, 3, pipeline_fixture_deadline_us()));
-  stop_cleanly(&process);
+  pipeline_fixture_wait_puts(fixture, 3);
+  daemon_process_stop(&process);
   daemon_process_wait_log(&process, "stopped: all that was read is acknowledged and committed");
   guint64 rows = fake_hbase_row_count(fixture->hbase, "METRIC");
-  g_auto(DaemonProcess) next = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1});
-  daemon_process_wait_log(&next, "ready:");
+  g_auto(DaemonProcess) next = daemon_process_start_ready(fixture, NULL);
   pipeline_fixture_wait_all_committed(fixture);
-  stop_cleanly(&next);
+  daemon_process_stop(&next);
   g_assert_cmpuint(rows, >, 0);
   pipeline_assert_tables(fixture, N_STEPS);
 }
@@ -163,9 +150,8 @@ test_stop_while_hbase_is_stuck(PipelineFixture *fixture, gconstpointer data)
   g_auto(DaemonProcess) process =
       daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .yaml = SHORT_DRAIN});
   pipeline_produce_mixture(fixture, N_STEPS);
-  g_assert_true(scripted_gateway_wait_fault_hits(fixture->gateways[0], id, 2, pipeline_fixture_deadline_us()));
-  daemon_process_signal(&process, SIGTERM);
-  g_assert_cmpint(daemon_process_wait_end(&process, BOUNDED_US), ==, EXIT_TEMPFAIL);
+  pipeline_fixture_wait_hits(fixture, id, 2);
+  g_assert_cmpint(daemon_process_stop_for_code(&process), ==, EXIT_TEMPFAIL);
   daemon_process_wait_log(&process, "messages unfinished");
   daemon_process_wait_log(&process, " messages are left for the next start, which reads them again; ");
   g_autofree char *log = daemon_process_log(&process);
@@ -193,14 +179,12 @@ test_stop_with_messages_handed_back(PipelineFixture *fixture, gconstpointer data
     pipeline_fixture_produce_raw(fixture, 0, "nonsense");
   pipeline_fixture_produce(fixture, 0, "host1", PIPELINE_BASE_MS, "first");
   pipeline_fixture_flush(fixture);
-  g_assert_true(scripted_gateway_wait_fault_hits(fixture->gateways[0], id, 1, pipeline_fixture_deadline_us()));
+  pipeline_fixture_wait_hits(fixture, id, 1);
   pipeline_fixture_produce(fixture, 0, "host1", PIPELINE_BASE_MS, "second");
   pipeline_fixture_flush(fixture);
-  g_assert_true(fake_hbase_wait_value(fixture->hbase, "CURRENT_METRIC", "host1", "M", "v", "second",
-                                      pipeline_fixture_deadline_us()));
-  g_assert_true(mock_kafka_wait_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, 3,
-                                          pipeline_fixture_deadline_us())); /* behind the dead letters */
-  stop_cleanly(&process);
+  pipeline_fixture_wait_value(fixture, "CURRENT_METRIC", "host1", "v", "second");
+  pipeline_fixture_wait_committed(fixture, 0, 3); /* behind the dead letters */
+  daemon_process_stop(&process);
   g_autofree char *log = daemon_process_log(&process);
   g_assert_nonnull(strstr(log, " handed back unfinished"));
   g_assert_nonnull(strstr(log, " left for the next start, which reads "));
@@ -227,8 +211,7 @@ test_stop_with_messages_unread(PipelineFixture *fixture, gconstpointer data)
     if (strstr(log, "paused 2") != NULL)
       break;
   }
-  daemon_process_signal(&process, SIGTERM);
-  g_assert_cmpint(daemon_process_wait_end(&process, BOUNDED_US), ==, EXIT_TEMPFAIL);
+  g_assert_cmpint(daemon_process_stop_for_code(&process), ==, EXIT_TEMPFAIL);
   daemon_process_wait_log(&process, " messages are left for the next start, which reads them again; ");
   daemon_process_wait_log(&process, " more were not read yet");
 }
@@ -236,14 +219,11 @@ test_stop_with_messages_unread(PipelineFixture *fixture, gconstpointer data)
 static void
 test_stop_while_all_gateways_are_gone(PipelineFixture *fixture, gconstpointer data)
 {
-  g_auto(DaemonProcess) process =
-      daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .yaml = SHORT_DRAIN});
-  daemon_process_wait_log(&process, "ready:");
+  g_auto(DaemonProcess) process = daemon_process_start_ready(fixture, SHORT_DRAIN);
   scripted_gateway_kill(fixture->gateways[0]);
   pipeline_produce_mixture(fixture, N_STEPS);
   daemon_process_wait_log(&process, "not usable");
-  daemon_process_signal(&process, SIGTERM);
-  int exit_code = daemon_process_wait_end(&process, BOUNDED_US);
+  int exit_code = daemon_process_stop_for_code(&process);
   g_assert_true(exit_code == EXIT_TEMPFAIL || exit_code == 0); /* 0: stopped before it had taken a message */
   assert_committed(fixture, 0);
 }
@@ -251,13 +231,10 @@ test_stop_while_all_gateways_are_gone(PipelineFixture *fixture, gconstpointer da
 static void
 test_stop_while_kafka_is_gone(PipelineFixture *fixture, gconstpointer data)
 {
-  g_auto(DaemonProcess) process =
-      daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .yaml = SHORT_DRAIN});
-  daemon_process_wait_log(&process, "ready:");
+  g_auto(DaemonProcess) process = daemon_process_start_ready(fixture, SHORT_DRAIN);
   mock_kafka_set_broker_up(fixture->kafka, -1, FALSE);
   daemon_process_wait_log(&process, "kafka client:");
-  daemon_process_signal(&process, SIGTERM);
-  int exit_code = daemon_process_wait_end(&process, BOUNDED_US);
+  int exit_code = daemon_process_stop_for_code(&process);
   g_assert_true(exit_code == EXIT_TEMPFAIL || exit_code == 0); /* nothing was left: only leaving the group may fail */
 }
 
@@ -268,7 +245,7 @@ test_stop_during_the_start(PipelineFixture *fixture, gconstpointer data)
   g_auto(DaemonProcess) process =
       daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .yaml = LONG_DRAIN});
   daemon_process_wait_log(&process, "not usable");
-  stop_cleanly(&process);
+  daemon_process_stop(&process);
   daemon_process_wait_log(&process, "stopped: nothing was read");
 }
 
@@ -297,14 +274,13 @@ test_stop_while_kafkas_client_spins(PipelineFixture *fixture, gconstpointer data
   g_assert_true(g_setenv("TSAN_OPTIONS", sanitizer, TRUE));
   static const guint8 cut_short[] = {0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 0x4B, 0x4C, 0x4A};
   g_autoptr(GBytes) records = g_bytes_new_static(cut_short, sizeof cut_short);
-  g_auto(DaemonProcess) process = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1});
-  daemon_process_wait_log(&process, "ready:");
+  g_auto(DaemonProcess) process = daemon_process_start_ready(fixture, NULL);
   pipeline_produce_mixture(fixture, 3);
   pipeline_fixture_wait_all_committed(fixture);
   TideRawBatch batch = {.n_offsets = 1, .codec = TIDE_RAW_GZIP, .records = records};
   raw_batch_produce(mock_kafka_brokers(fixture->kafka), FIXTURE_TOPIC, 0, &batch);
   wait_busy(process.pid);
-  stop_cleanly(&process);
+  daemon_process_stop(&process);
   daemon_process_wait_log(&process, "the process ends without it");
 }
 
@@ -316,11 +292,10 @@ test_second_signal_ends_at_once(PipelineFixture *fixture, gconstpointer data)
   g_auto(DaemonProcess) process =
       daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .yaml = LONG_DRAIN});
   pipeline_produce_mixture(fixture, N_STEPS);
-  g_assert_true(scripted_gateway_wait_fault_hits(fixture->gateways[0], id, 1, pipeline_fixture_deadline_us()));
+  pipeline_fixture_wait_hits(fixture, id, 1);
   daemon_process_signal(&process, SIGTERM);
   daemon_process_wait_log(&process, "stopping:");
-  daemon_process_signal(&process, SIGTERM);
-  g_assert_cmpint(daemon_process_wait_end(&process, AT_ONCE_US), ==, EXIT_TEMPFAIL);
+  g_assert_cmpint(daemon_process_stop_for_code(&process), ==, EXIT_TEMPFAIL);
   g_autofree char *log = daemon_process_log(&process);
   g_assert_null(strstr(log, "messages unfinished")); /* it did not wait for the drain's end */
   g_assert_nonnull(strstr(log, "ending at once"));
@@ -330,8 +305,7 @@ test_second_signal_ends_at_once(PipelineFixture *fixture, gconstpointer data)
 static void
 test_storm_of_hangups(PipelineFixture *fixture, gconstpointer data)
 {
-  g_auto(DaemonProcess) process = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1});
-  daemon_process_wait_log(&process, "ready:");
+  g_auto(DaemonProcess) process = daemon_process_start_ready(fixture, NULL);
   pipeline_produce_mixture(fixture, N_STEPS / 2);
   for (guint i = 0; i < 300; i++)
     daemon_process_signal(&process, SIGHUP);
@@ -340,7 +314,7 @@ test_storm_of_hangups(PipelineFixture *fixture, gconstpointer data)
   daemon_process_wait_log(&process, "reloaded: nothing to take over");
   g_autofree char *log = daemon_process_log(&process);
   g_assert_null(strstr(log, "needs a restart"));
-  stop_cleanly(&process);
+  daemon_process_stop(&process);
   pipeline_assert_tables(fixture, N_STEPS);
 }
 
@@ -348,14 +322,13 @@ test_storm_of_hangups(PipelineFixture *fixture, gconstpointer data)
 static void
 test_user_signals_tell_the_state(PipelineFixture *fixture, gconstpointer data)
 {
-  g_auto(DaemonProcess) process = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1});
-  daemon_process_wait_log(&process, "ready:");
+  g_auto(DaemonProcess) process = daemon_process_start_ready(fixture, NULL);
   daemon_process_signal(&process, SIGUSR1);
   daemon_process_wait_log(&process, "state: 2 partitions");
   daemon_process_signal(&process, SIGUSR2);
   pipeline_produce_mixture(fixture, N_STEPS);
   pipeline_fixture_wait_all_committed(fixture);
-  stop_cleanly(&process);
+  daemon_process_stop(&process);
   pipeline_assert_tables(fixture, N_STEPS);
 }
 
@@ -385,15 +358,14 @@ limit_descriptors(pid_t pid, rlim_t n)
 static void
 test_out_of_descriptors_waits_for_some(PipelineFixture *fixture, gconstpointer data)
 {
-  g_auto(DaemonProcess) process = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1});
-  daemon_process_wait_log(&process, "ready:");
+  g_auto(DaemonProcess) process = daemon_process_start_ready(fixture, NULL);
   limit_descriptors(process.pid, 3); /* what is open stays open; nothing new can be */
   scripted_gateway_reset_connections(fixture->gateways[0]);
   pipeline_produce_mixture(fixture, N_STEPS);
   daemon_process_wait_log(&process, "raise LimitNOFILE");
   limit_descriptors(process.pid, count_descriptors(process.pid) + 256);
   pipeline_fixture_wait_all_committed(fixture);
-  stop_cleanly(&process);
+  daemon_process_stop(&process);
   pipeline_assert_tables(fixture, N_STEPS);
 }
 
@@ -414,7 +386,7 @@ test_log_that_nobody_reads(PipelineFixture *fixture, gconstpointer data)
                                        .stderr_fd = ends[1]});
   pipeline_produce_mixture(fixture, N_STEPS);
   pipeline_fixture_wait_all_committed(fixture);
-  stop_cleanly(&process);
+  daemon_process_stop(&process);
   close(ends[0]);
   close(ends[1]);
   pipeline_assert_tables(fixture, N_STEPS);
@@ -430,7 +402,7 @@ test_log_whose_reader_has_gone(PipelineFixture *fixture, gconstpointer data)
       daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .stderr_fd = ends[1]});
   pipeline_produce_mixture(fixture, N_STEPS);
   pipeline_fixture_wait_all_committed(fixture);
-  stop_cleanly(&process);
+  daemon_process_stop(&process);
   close(ends[1]);
   pipeline_assert_tables(fixture, N_STEPS);
 }
@@ -465,12 +437,12 @@ test_two_of_one_state_directory(PipelineFixture *fixture, gconstpointer data)
   /* What a kill leaves behind is no obstacle. */
   g_auto(DaemonProcess) third = daemon_process_start(fixture, &options);
   daemon_process_wait_log(&third, "gateway ");
-  stop_cleanly(&third);
+  daemon_process_stop(&third);
   DaemonProcessOptions nameless = options;
   nameless.kafka = ", instance: none";
   g_auto(DaemonProcess) fourth = daemon_process_start(fixture, &nameless);
   daemon_process_wait_log(&fourth, "gateway ");
-  stop_cleanly(&fourth);
+  daemon_process_stop(&fourth);
   g_autofree char *log = daemon_process_log(&fourth);
   g_assert_null(strstr(log, "kafka.instance"));
   remove_directory(directory);
@@ -505,8 +477,7 @@ assert_signals_are_blocked(pid_t pid)
 static void
 test_storm_of_interrupts(PipelineFixture *fixture, gconstpointer data)
 {
-  g_auto(DaemonProcess) process = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1});
-  daemon_process_wait_log(&process, "ready:");
+  g_auto(DaemonProcess) process = daemon_process_start_ready(fixture, NULL);
   assert_signals_are_blocked(process.pid);
   for (guint step = 0; step < N_STEPS; step++) {
     pipeline_produce_mixture_from(fixture, step, 1);
@@ -519,7 +490,7 @@ test_storm_of_interrupts(PipelineFixture *fixture, gconstpointer data)
     }
   }
   pipeline_fixture_wait_all_committed(fixture);
-  stop_cleanly(&process);
+  daemon_process_stop(&process);
   pipeline_assert_tables(fixture, N_STEPS);
 }
 
@@ -533,7 +504,7 @@ test_dead_letters_have_a_place_by_default(PipelineFixture *fixture, gconstpointe
   pipeline_fixture_produce_raw(fixture, 0, "no reading");
   g_auto(DaemonProcess) process = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1});
   pipeline_fixture_wait_all_committed(fixture);
-  stop_cleanly(&process);
+  daemon_process_stop(&process);
   g_autofree char *stem = g_strndup(process.config_path, strlen(process.config_path) - strlen(".yaml"));
   g_autofree char *path = g_strconcat(stem, ".dead-letters.jsonl", NULL);
   g_assert_true(g_file_test(path, G_FILE_TEST_IS_REGULAR));
@@ -590,8 +561,7 @@ test_no_dead_letter_was_ever_kept(PipelineFixture *fixture, gconstpointer data)
   g_assert_cmpint(done.exit_code, ==, 0);
 }
 
-#define ADD(path, func)                                                                                                \
-  g_test_add("/lifecycle/" path, PipelineFixture, NULL, pipeline_fixture_set_up, func, pipeline_fixture_tear_down)
+#define ADD(path, func) pipeline_fixture_add("/lifecycle/" path, func)
 
 int
 main(int argc, char **argv)

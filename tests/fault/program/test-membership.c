@@ -1,5 +1,5 @@
 /* The program itself when Kafka will not have it: it says who is refused what, and ends with a code of its own. */
-#include "fault/pipeline/pipeline_mixture.h"
+#include "fault/pipeline/pipeline_fixture.h"
 #include "fault/program/daemon_process.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -7,14 +7,6 @@
 #include <signal.h>
 
 #define END_US (30 * TIDE_US_PER_S)
-
-static void
-assert_log_has(const DaemonProcess *process, const char *part)
-{
-  g_autofree char *log = daemon_process_log(process);
-  if (strstr(log, part) == NULL)
-    g_error("not said: '%s' in:\n%s", part, log);
-}
 
 /* Another daemon came with the same name: the broker says so with the next heartbeat. The mock knows no static members,
  * so that answer is put into its mouth. */
@@ -27,7 +19,7 @@ test_fenced_instance_ends(PipelineFixture *fixture, gconstpointer data)
   pipeline_fixture_wait_all_committed(fixture);
   mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_HEARTBEAT, RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID, 1);
   g_assert_cmpint(daemon_process_wait_end(&daemon, END_US), ==, TIDE_EXIT_TEMPFAIL);
-  assert_log_has(&daemon, "another daemon runs with the same kafka.instance");
+  daemon_process_assert_said(&daemon, "another daemon runs with the same kafka.instance");
 }
 
 static void
@@ -42,9 +34,9 @@ test_denied_topic_fails_the_start(PipelineFixture *fixture, gconstpointer data)
       fixture,
       &(DaemonProcessOptions){.gateways = 1, .yaml = "service: { http: \"off\", log_format: text, startup: fail }\n"});
   g_assert_cmpint(daemon_process_wait_end(&daemon, END_US), ==, TIDE_EXIT_PERMISSION);
-  assert_log_has(&daemon,
-                 "may not read topic 'metrics': grant Read, as by kafka-acls --add --allow-principal User:NAME "
-                 "--operation Read --topic metrics (");
+  daemon_process_assert_said(
+      &daemon, "may not read topic 'metrics': grant Read, as by kafka-acls --add --allow-principal User:NAME "
+               "--operation Read --topic metrics (");
 }
 
 static void
@@ -55,15 +47,7 @@ test_denied_group_fails_the_start(PipelineFixture *fixture, gconstpointer data)
       fixture,
       &(DaemonProcessOptions){.gateways = 1, .yaml = "service: { http: \"off\", log_format: text, startup: fail }\n"});
   g_assert_cmpint(daemon_process_wait_end(&daemon, END_US), ==, TIDE_EXIT_PERMISSION);
-  assert_log_has(&daemon, "may not be in group 'tidemark': grant Read, as by kafka-acls");
-}
-
-static void
-assert_log_lacks(const DaemonProcess *process, const char *part)
-{
-  g_autofree char *log = daemon_process_log(process);
-  if (strstr(log, part) != NULL)
-    g_error("said: '%s' in:\n%s", part, log);
+  daemon_process_assert_said(&daemon, "may not be in group 'tidemark': grant Read, as by kafka-acls");
 }
 
 static void
@@ -74,8 +58,8 @@ test_missing_topic_fails_the_start(PipelineFixture *fixture, gconstpointer data)
       fixture,
       &(DaemonProcessOptions){.gateways = 1, .yaml = "service: { http: \"off\", log_format: text, startup: fail }\n"});
   g_assert_cmpint(daemon_process_wait_end(&daemon, END_US), ==, TIDE_EXIT_UNAVAILABLE);
-  assert_log_has(&daemon, "the topic 'metrics' does not exist: create it");
-  assert_log_lacks(&daemon, "other topics"); /* there are none */
+  daemon_process_assert_said(&daemon, "the topic 'metrics' does not exist: create it");
+  daemon_process_assert_silent(&daemon, "other topics"); /* there are none */
 }
 
 /* Not by each consumer besides, when it knows. */
@@ -92,20 +76,12 @@ test_missing_topic_is_told_once(PipelineFixture *fixture, gconstpointer data)
     g_autofree char *log = daemon_process_log(&daemon);
     is_known = strstr(log, "waiting for Kafka: Subscribed topic not available") != NULL;
   }
-  assert_log_lacks(&daemon, "kafka: Subscribed topic not available");
-  assert_log_lacks(&daemon, " crit ");
-  daemon_process_signal(&daemon, SIGTERM);
-  g_assert_cmpint(daemon_process_wait_end(&daemon, END_US), ==, 0);
+  daemon_process_assert_silent(&daemon, "kafka: Subscribed topic not available");
+  daemon_process_assert_silent(&daemon, " crit ");
+  daemon_process_stop(&daemon);
 }
 
 #define BLAME "one that was killed"
-
-static void
-end(DaemonProcess *daemon)
-{
-  daemon_process_signal(daemon, SIGTERM);
-  g_assert_cmpint(daemon_process_wait_end(daemon, END_US), ==, 0);
-}
 
 /* A group that nobody was in before: no member was killed. */
 static void
@@ -115,9 +91,10 @@ test_coordinator_that_does_not_answer_is_named(PipelineFixture *fixture, gconstp
                          100000);
   g_auto(DaemonProcess) daemon = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1});
   daemon_process_wait_log(&daemon, "waiting for partitions: ");
-  end(&daemon);
-  assert_log_has(&daemon, "waiting for partitions: the coordinator of the group 'tidemark' does not answer: ");
-  assert_log_lacks(&daemon, BLAME);
+  daemon_process_stop(&daemon);
+  daemon_process_assert_said(&daemon,
+                             "waiting for partitions: the coordinator of the group 'tidemark' does not answer: ");
+  daemon_process_assert_silent(&daemon, BLAME);
 }
 
 /* More consumers than the brokers' group.max.size: the one that is taken reads everything, and that is all there is. */
@@ -135,10 +112,10 @@ test_full_group_is_named(PipelineFixture *fixture, gconstpointer data)
   pipeline_fixture_wait_all_committed(fixture);
   g_auto(DaemonProcess) other = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1});
   daemon_process_wait_log(&other, "waiting for partitions: the group 'tidemark' takes no more members (");
-  end(&other);
-  assert_log_lacks(&other, " ready: ");
-  assert_log_lacks(&other, BLAME);
-  end(&daemon);
+  daemon_process_stop(&other);
+  daemon_process_assert_silent(&other, " ready: ");
+  daemon_process_assert_silent(&other, BLAME);
+  daemon_process_stop(&daemon);
 }
 
 /* What it says where it blamed a member that does not exist. */
@@ -149,9 +126,9 @@ test_brokers_that_nobody_can_use_are_named(PipelineFixture *fixture, gconstpoint
       fixture, &(DaemonProcessOptions){.gateways = 1, .kafka = ", librdkafka: { security.protocol: ssl }"});
   g_autofree char *named = g_strdup_printf("no broker of '%s' answers: ", mock_kafka_brokers(fixture->kafka));
   daemon_process_wait_log(&daemon, named);
-  assert_log_has(&daemon, "; they are asked until one does, and no offset moves meanwhile");
-  end(&daemon);
-  assert_log_lacks(&daemon, BLAME);
+  daemon_process_assert_said(&daemon, "; they are asked until one does, and no offset moves meanwhile");
+  daemon_process_stop(&daemon);
+  daemon_process_assert_silent(&daemon, BLAME);
 }
 
 static void
@@ -164,7 +141,7 @@ test_return_of_the_brokers_is_told(PipelineFixture *fixture, gconstpointer data)
   daemon_process_wait_log(&daemon, "the brokers answer after ");
   pipeline_produce_mixture(fixture, 10);
   pipeline_fixture_wait_all_committed(fixture);
-  end(&daemon);
+  daemon_process_stop(&daemon);
 }
 
 static void
@@ -173,7 +150,7 @@ test_pattern_without_topics_is_named(PipelineFixture *fixture, gconstpointer dat
   g_auto(DaemonProcess) daemon =
       daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .topics = "\"^nothing-.*\""});
   daemon_process_wait_log(&daemon, "no topic matches the pattern '^nothing-.*' of kafka.topics");
-  end(&daemon);
+  daemon_process_stop(&daemon);
   g_auto(DaemonProcess) other = daemon_process_start(
       fixture, &(DaemonProcessOptions){.gateways = 1,
                                        .topics = "\"^nothing-.*\"",
@@ -192,12 +169,11 @@ test_patterns_need_not_all_match(PipelineFixture *fixture, gconstpointer data)
   daemon_process_wait_log(&daemon, "ready: ");
   pipeline_produce_mixture(fixture, 10);
   pipeline_fixture_wait_all_committed(fixture);
-  end(&daemon);
-  assert_log_lacks(&daemon, "no topic matches");
+  daemon_process_stop(&daemon);
+  daemon_process_assert_silent(&daemon, "no topic matches");
 }
 
-#define ADD(path, func)                                                                                                \
-  g_test_add("/membership/" path, PipelineFixture, NULL, pipeline_fixture_set_up, func, pipeline_fixture_tear_down)
+#define ADD(path, func) pipeline_fixture_add("/membership/" path, func)
 
 int
 main(int argc, char **argv)

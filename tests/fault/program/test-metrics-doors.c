@@ -1,6 +1,6 @@
 /* The whole program behind its doors: metrics by HTTPS for those who have a token, and at a Unix socket that a killed
  * daemon left. */
-#include "fault/pipeline/pipeline_mixture.h"
+#include "fault/pipeline/pipeline_fixture.h"
 #include "fault/program/daemon_process.h"
 #include "fault/program/status_client.h"
 #include "http/http_server.h"
@@ -41,13 +41,6 @@ static char *
 ask(guint16 port, const char *request)
 {
   return ask_over(http_client_connect(port, "127.0.0.1"), request);
-}
-
-static void
-stop(DaemonProcess *daemon)
-{
-  daemon_process_signal(daemon, SIGTERM);
-  g_assert_cmpint(daemon_process_wait_end(daemon, END_US), ==, 0);
 }
 
 /* HTTPS, and who may ask. */
@@ -96,7 +89,7 @@ test_https_and_a_token(PipelineFixture *fixture, gconstpointer data)
   g_autofree char *right = ask(port, GET_WITH("secret-token"));
   g_assert_true(g_str_has_prefix(right, "HTTP/1.1 200 "));
   g_assert_nonnull(strstr(right, "\ntidemark_http_requests_refused_total{reason=\"wrong_credentials\"} 1\n"));
-  stop(&daemon);
+  daemon_process_stop(&daemon);
   g_autofree char *log = daemon_process_log(&daemon);
   g_assert_nonnull(strstr(log, "refused an HTTP request from '127.0.0.1'"));
   g_assert_null(strstr(log, "secret-")); /* neither the right one nor the wrong one */
@@ -248,7 +241,7 @@ test_a_flood_over_tls(PipelineFixture *fixture, gconstpointer data)
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* they keep what is freed */
   g_assert_cmpuint(flooded_kib, <=, idle_kib + 16 * 1024);
 #endif
-  stop(&daemon);
+  daemon_process_stop(&daemon);
   pipeline_assert_tables(fixture, FLOOD_STEPS);
 }
 
@@ -272,13 +265,12 @@ test_a_socket_that_was_left(PipelineFixture *fixture, gconstpointer data)
       g_assert_cmpint(daemon_process_wait_end(&daemon, END_US), ==, 128 + SIGKILL);
       g_assert_true(g_file_test(path, G_FILE_TEST_EXISTS));
     } else
-      stop(&daemon);
+      daemon_process_stop(&daemon);
   }
   g_assert_false(g_file_test(path, G_FILE_TEST_EXISTS));
 }
 
-#define ADD(path, func)                                                                                                \
-  g_test_add("/metrics-doors/" path, PipelineFixture, NULL, pipeline_fixture_set_up, func, pipeline_fixture_tear_down)
+#define ADD(path, func) pipeline_fixture_add("/metrics-doors/" path, func)
 
 int
 main(int argc, char **argv)

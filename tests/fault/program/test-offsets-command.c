@@ -1,9 +1,7 @@
 /* `tidemark offsets`, run as a user runs it, beside librdkafka's mock cluster. That one cannot say who is in a group,
  * so what is committed in the end is tests/integration/test_offsets.py's. */
 #include "fault/program/program_scene.h"
-#include "util/clock.h"
 
-#define TIMEOUT_US (60 * TIDE_US_PER_S) /* far beyond what any step takes: only a failure waits so long */
 #define TOPIC "metrics"
 #define OTHER "metrics-other"
 #define T G_GINT64_CONSTANT(1426535612000) /* 2015-03-16T19:53:32.000Z */
@@ -20,7 +18,6 @@ set_up(ProgramScene *scene, gconstpointer unused)
                                                           .payload = TIDE_BYTES_LITERAL("{}"),
                                                           .timestamp_ms = T + i * 1000});
   mock_kafka_produce_text(scene->kafka, OTHER, 0, "{}");
-  g_assert_true(mock_kafka_flush(scene->kafka, tide_now_us() + TIMEOUT_US));
   scene->config_path =
       write_config("kafka: { brokers: \"%s\", group: g, topics: [\"^metrics\"], session_timeout: 6s }\n"
                    "hbase: { gateways: [\"127.0.0.1:1\"] }\n"
@@ -58,13 +55,11 @@ test_shows_who_committed_and_the_halt(ProgramScene *scene, gconstpointer unused)
 {
   commit(scene, 0, 10, "consumer-1 was here");
   commit(scene, 1, 2, "tidemark 1 running span=1000 start=-72");
-  program_scene_run(scene, "offsets show metrics", 0);
-  assert_prints(scene->done.output, "not tidemark");
+  program_scene_prints(scene, "offsets show metrics", 0, "not tidemark");
   assert_prints(scene->done.output, "tidemark, running  at offset 7: the messages to be read next were deleted");
   assert_prints(scene->done.output, "tidemark offsets move --to past-halt -c ");
   commit(scene, 0, 10, "");
-  program_scene_run(scene, "offsets show metrics:0", 0);
-  assert_prints(scene->done.output, "no note");
+  program_scene_prints(scene, "offsets show metrics:0", 0, "no note");
   assert_silent(scene->done.output, "past-halt");
 }
 
@@ -148,8 +143,8 @@ test_moves_and_restores(ProgramScene *scene, gconstpointer unused)
   g_assert_true(g_str_has_suffix(scene->done.output, restore));
   program_scene_run(scene, "offsets move --to 4 metrics:0", 0);
   assert_committed(scene, 0, 4, "tidemark 1 closed span=1000000");
-  program_scene_run(scene, "offsets move --to end metrics-other", 0);
-  assert_prints(scene->done.output, "(topic 'metrics-other' partition 0: nothing was committed before)");
+  program_scene_prints(scene, "offsets move --to end metrics-other", 0,
+                       "(topic 'metrics-other' partition 0: nothing was committed before)");
 }
 
 /* The mock cluster does not say who is in a group; it refuses the commit of an outsider, as brokers do. */

@@ -1,7 +1,7 @@
 /* Reload: SIGHUP has a running daemon take over what its file says now, or leaves all as it was. */
 #define _GNU_SOURCE
 #include "config/option/option_table.h"
-#include "fault/pipeline/pipeline_mixture.h"
+#include "fault/pipeline/pipeline_fixture.h"
 #include "fault/program/status_client.h"
 #include "util/budget.h"
 #include "util/clock.h"
@@ -15,13 +15,6 @@
 #define END_US (30 * TIDE_US_PER_S)
 #define N_STEPS 60
 #define EXIT_TEMPFAIL 75
-
-static void
-stop(DaemonProcess *daemon)
-{
-  daemon_process_signal(daemon, SIGTERM);
-  g_assert_cmpint(daemon_process_wait_end(daemon, END_US), ==, 0);
-}
 
 static void
 replace_in_config(const DaemonProcess *daemon, const char *old, const char *new)
@@ -82,14 +75,13 @@ test_takes_over_or_leaves_all(PipelineFixture *fixture, gconstpointer data)
   daemon_process_wait_log(&daemon, "No such file");
   g_autofree char *log = daemon_process_log(&daemon);
   g_assert_null(strstr(log, "reloaded: ")); /* a notice: not logged at that level */
-  stop(&daemon);
+  daemon_process_stop(&daemon);
 }
 
 static void
 test_command_tells_of_it(PipelineFixture *fixture, gconstpointer data)
 {
-  g_auto(DaemonProcess) daemon = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .yaml = SERVICE});
-  daemon_process_wait_log(&daemon, "ready:");
+  g_auto(DaemonProcess) daemon = daemon_process_start_ready(fixture, SERVICE);
   g_autofree char *words = g_strdup_printf("status --url http://127.0.0.1:%u", status_client_port(&daemon));
   g_auto(ProgramDone) before = run_program(daemon.config_path, words);
   assert_silent(before.output, "\nReload");
@@ -105,22 +97,21 @@ test_command_tells_of_it(PipelineFixture *fixture, gconstpointer data)
   daemon_process_wait_log(&daemon, "reload failed, all stays as it was: ");
   g_auto(ProgramDone) failed = run_program(daemon.config_path, words);
   assert_prints(failed.output, "\nReload        failed at 2");
-  stop(&daemon);
+  daemon_process_stop(&daemon);
 }
 
 /* A list that is meant for another way of speaking would not work by this one. */
 static void
 test_gateways_wait_for_what_they_need(PipelineFixture *fixture, gconstpointer data)
 {
-  g_auto(DaemonProcess) daemon = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .yaml = SERVICE});
-  daemon_process_wait_log(&daemon, "ready:");
+  g_auto(DaemonProcess) daemon = daemon_process_start_ready(fixture, SERVICE);
   replace_in_config(&daemon, "hbase: { gateways: [",
                     "hbase: { transport: framed-compact, gateways: [\"127.0.0.1:1\", ");
   daemon_process_signal(&daemon, SIGHUP);
   g_free(WAIT_STATUS(&daemon, "\"taken_over\":null,\"needs_restart\":\"hbase.gateways, hbase.transport\","));
   pipeline_produce_mixture(fixture, N_STEPS);
   pipeline_fixture_wait_all_committed(fixture);
-  stop(&daemon);
+  daemon_process_stop(&daemon);
 }
 
 /* Those by HTTP are known by their address and wait; what others speak is found out, and the advice is to restart. */
@@ -130,8 +121,7 @@ test_gateways_of_another_protocol(PipelineFixture *fixture, gconstpointer data)
   g_autoptr(TideScriptedGateway) compact =
       scripted_gateway_new(&(TideGatewayOptions){.hbase = fixture->hbase, .compact = TRUE});
   const char *old = scripted_gateway_endpoint(fixture->gateways[0]), *new = scripted_gateway_endpoint(compact);
-  g_auto(DaemonProcess) daemon = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .yaml = SERVICE});
-  daemon_process_wait_log(&daemon, "ready:");
+  g_auto(DaemonProcess) daemon = daemon_process_start_ready(fixture, SERVICE);
   replace_in_config(&daemon, old, "http://127.0.0.1:1/");
   daemon_process_signal(&daemon, SIGHUP);
   g_free(WAIT_STATUS(&daemon, "\"taken_over\":null,\"needs_restart\":\"hbase.gateways\","));
@@ -144,7 +134,7 @@ test_gateways_of_another_protocol(PipelineFixture *fixture, gconstpointer data)
   daemon_process_signal(&daemon, SIGHUP);
   pipeline_produce_mixture(fixture, N_STEPS);
   pipeline_fixture_wait_all_committed(fixture);
-  stop(&daemon);
+  daemon_process_stop(&daemon);
 }
 
 /* The old messages would not fit into the new memory, and the group gives partitions away before the new drain ends. */
@@ -166,7 +156,7 @@ test_what_only_holds_together_waits(PipelineFixture *fixture, gconstpointer data
                      "\"needs_restart\":\"kafka.session_timeout, readings.max_message_size, limits.memory, "
                      "limits.drain_timeout\",",
                      "memory: 256MiB\\n", "drain_timeout: 3s\\n"));
-  stop(&daemon);
+  daemon_process_stop(&daemon);
 }
 
 /* A secret that cannot be had is a mistake of the file. */
@@ -189,7 +179,7 @@ test_unreadable_secret(PipelineFixture *fixture, gconstpointer data)
   daemon_process_wait_log(&daemon, "No such file");
   pipeline_produce_mixture(fixture, N_STEPS);
   pipeline_fixture_wait_all_committed(fixture);
-  stop(&daemon);
+  daemon_process_stop(&daemon);
   pipeline_assert_tables(fixture, N_STEPS);
 }
 
@@ -214,7 +204,7 @@ test_renewed_secrets_are_named(PipelineFixture *fixture, gconstpointer data)
                               "kafka.librdkafka.ssl.crl.location (its file)\","));
   g_autofree char *log = daemon_process_log(&daemon);
   assert_silent(log, "another");
-  stop(&daemon);
+  daemon_process_stop(&daemon);
   g_assert_cmpint(g_unlink(secret), ==, 0);
   g_assert_cmpint(g_unlink(authorities), ==, 0);
 }
@@ -232,7 +222,7 @@ test_while_it_starts(PipelineFixture *fixture, gconstpointer data)
   scripted_gateway_start(fixture->gateways[0]);
   pipeline_produce_mixture(fixture, N_STEPS);
   pipeline_fixture_wait_all_committed(fixture);
-  stop(&daemon);
+  daemon_process_stop(&daemon);
   pipeline_assert_tables(fixture, N_STEPS);
 }
 
@@ -240,14 +230,12 @@ test_while_it_starts(PipelineFixture *fixture, gconstpointer data)
 static void
 test_while_it_drains(PipelineFixture *fixture, gconstpointer data)
 {
-  TideScriptedFault stuck = {.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_PUT_MULTIPLE};
-  scripted_gateway_add_fault(fixture->gateways[0], &stuck);
+  pipeline_fixture_fail_puts(fixture, NULL, NULL);
   g_auto(DaemonProcess) daemon = daemon_process_start(
       fixture, &(DaemonProcessOptions){.gateways = 1, .yaml = SERVICE "limits: { drain_timeout: 5s }\n"});
   daemon_process_wait_log(&daemon, "ready:");
   pipeline_produce_mixture(fixture, N_STEPS);
-  g_assert_true(
-      scripted_gateway_wait_calls(fixture->gateways[0], TIDE_CALL_PUT_MULTIPLE, 1, pipeline_fixture_deadline_us()));
+  pipeline_fixture_wait_puts(fixture, 1);
   replace_in_config(&daemon, "log_format: text", "log_format: text, log_level: debug");
   daemon_process_signal(&daemon, SIGTERM);
   daemon_process_wait_log(&daemon, "stopping: ");
@@ -282,8 +270,7 @@ typedef struct OptionCase {
 static void
 fail_all_puts(PipelineFixture *fixture)
 {
-  TideScriptedFault failing = {.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_PUT_MULTIPLE};
-  scripted_gateway_add_fault(fixture->gateways[0], &failing);
+  pipeline_fixture_fail_puts(fixture, NULL, NULL);
 }
 
 static void
@@ -404,8 +391,7 @@ row_waits_behind_another(PipelineFixture *fixture, const DaemonProcess *daemon)
   pipeline_fixture_produce(fixture, 0, "host1", PIPELINE_BASE_MS, "1");
   pipeline_fixture_flush(fixture);
   g_free(WAIT_STATUS(daemon, "\"name\":\"METRIC\",", "\"in_flight_messages\":1,"));
-  g_assert_true(
-      scripted_gateway_wait_calls(fixture->gateways[0], TIDE_CALL_PUT_MULTIPLE, 2, pipeline_fixture_deadline_us()));
+  pipeline_fixture_wait_puts(fixture, 2);
   pipeline_fixture_produce(fixture, 0, "host1", PIPELINE_BASE_MS + 1, "2");
   pipeline_fixture_flush(fixture);
   produced_us = tide_now_us();
@@ -435,7 +421,6 @@ static void
 latest_row_waits(PipelineFixture *fixture, const DaemonProcess *daemon)
 {
   pipeline_fixture_produce(fixture, 0, "host1", PIPELINE_BASE_MS, "1");
-  pipeline_fixture_flush(fixture);
   pipeline_fixture_wait_all_committed(fixture);
   pipeline_fixture_produce(fixture, 0, "host1", PIPELINE_BASE_MS + 1, "2");
   pipeline_fixture_flush(fixture);
@@ -507,8 +492,7 @@ gateway_hangs(PipelineFixture *fixture, const DaemonProcess *daemon)
   TideScriptedFault hang = {.kind = TIDE_FAULT_SILENCE, .call = TIDE_CALL_PUT_MULTIPLE};
   scripted_gateway_add_fault(fixture->gateways[0], &hang);
   pipeline_produce_mixture(fixture, N_STEPS / 2);
-  g_assert_true(
-      scripted_gateway_wait_calls(fixture->gateways[0], TIDE_CALL_PUT_MULTIPLE, 1, pipeline_fixture_deadline_us()));
+  pipeline_fixture_wait_puts(fixture, 1);
   replace_in_config(daemon, endpoint(fixture, 0), endpoint(fixture, 1));
 }
 
@@ -610,8 +594,7 @@ test_all_have_a_case(void)
   assert_cases(&tide_config_top, "");
 }
 
-#define ADD(path, func)                                                                                                \
-  g_test_add("/reload/" path, PipelineFixture, NULL, pipeline_fixture_set_up, func, pipeline_fixture_tear_down)
+#define ADD(path, func) pipeline_fixture_add("/reload/" path, func)
 
 int
 main(int argc, char **argv)
@@ -629,8 +612,7 @@ main(int argc, char **argv)
   g_test_add_func("/reload/option/all-have-a-case", test_all_have_a_case);
   for (gsize i = 0; i < G_N_ELEMENTS(option_cases); i++) {
     g_autofree char *path = g_strconcat("/reload/option/", option_cases[i].path, NULL);
-    g_test_add(path, PipelineFixture, &option_cases[i], pipeline_fixture_set_up, test_option,
-               pipeline_fixture_tear_down);
+    pipeline_fixture_add_with(path, &option_cases[i], test_option);
   }
   return g_test_run();
 }

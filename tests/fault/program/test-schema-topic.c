@@ -4,9 +4,7 @@
 #include "decode/protobuf_walk.h"
 #include "fault/program/program_scene.h"
 #include "unit/registry_double.h"
-#include "util/clock.h"
 
-#define TIMEOUT_US (120 * TIDE_US_PER_S) /* far beyond what any step takes: only a failure waits so long */
 #define TOPIC "readings"
 
 /* A good message, one that ends in the middle of its count, and another good one. All are of 2015-03-16. */
@@ -44,23 +42,18 @@ test_rows_and_a_broken_message(ProgramScene *scene, gconstpointer unused)
   const FormatCase *format = scene->format;
   for (gsize i = 0; i < G_N_ELEMENTS(format->messages); i++)
     mock_kafka_produce(scene->kafka, &(TideMockMessage){.topic = TOPIC, .payload = format->messages[i]});
-  g_assert_true(mock_kafka_flush(scene->kafka, tide_now_us() + TIMEOUT_US));
   program_scene_run(scene, "tables create", 0);
-  program_scene_run(scene, "explain --offline --from-topic", 65);
-  assert_prints(scene->done.output, "partition 0, offset 1: rejected as parse: ");
+  program_scene_prints(scene, "explain --offline --from-topic", 65, "partition 0, offset 1: rejected as parse: ");
   assert_prints(scene->done.output, format->place);
   assert_prints(scene->done.output, "a#1426535292000");
   assert_prints(scene->done.output, "c#1426535292000");
   program_scene_run(scene, "run --until-end", 0);
-  program_scene_run(scene, "scan METRIC --format csv", 0);
-  assert_prints(scene->done.output, "a#1426535292000,");
+  program_scene_prints(scene, "scan METRIC --format csv", 0, "a#1426535292000,");
   assert_prints(scene->done.output, "c#1426535292000,");
   assert_silent(scene->done.output, "b#");
-  program_scene_run(scene, "dead-letters list --format csv", 0);
-  assert_prints(scene->done.output, ",parse," TOPIC "/0/1,");
+  program_scene_prints(scene, "dead-letters list --format csv", 0, ",parse," TOPIC "/0/1,");
   assert_prints(scene->done.output, format->place);
-  program_scene_run(scene, "verify --to-end", 0);
-  assert_prints(scene->done.output, "METRIC      2        0      0      0           0         0\n");
+  program_scene_prints(scene, "verify --to-end", 0, "METRIC      2        0      0      0           0         0\n");
   assert_prints(scene->done.output, "1 message cannot be used (parse): nothing is expected of it\n");
   assert_prints(scene->done.output, "all is right\n");
 }
@@ -84,8 +77,7 @@ test_simulated_messages(ProgramScene *scene, gconstpointer unused)
     g_autofree char *row = g_strdup_printf("a#%" G_GINT64_FORMAT ",", at_ms);
     assert_prints(scene->done.output, row);
   }
-  program_scene_run(scene, "verify --to-end", 0);
-  assert_prints(scene->done.output, "all is right\n");
+  program_scene_prints(scene, "verify --to-end", 0, "all is right\n");
 }
 
 /* ---- a registry ---- */
@@ -110,18 +102,15 @@ test_check_asks_the_registry(void)
                       mock_kafka_brokers(scene.kafka), scripted_gateway_endpoint(scene.gateway), registry.port);
   scene.config_path = write_config("%s", text);
   program_scene_run(&scene, "tables create", 0);
-  program_scene_run(&scene, "check", 0);
-  assert_prints(scene.done.output, "ok     tells schemas");
+  program_scene_prints(&scene, "check", 0, "ok     tells schemas");
   atomic_store(&registry.wants_user, TRUE);
-  program_scene_run(&scene, "check", 1);
-  assert_prints(scene.done.output, "it answers with 401: who asks is said by 'readings.registry.user' and 'password'");
+  program_scene_prints(&scene, "check", 1,
+                       "it answers with 401: who asks is said by 'readings.registry.user' and 'password'");
   atomic_store(&registry.wants_user, FALSE);
   registry_double_set_mode(&registry, REGISTRY_FORBIDS);
-  program_scene_run(&scene, "check", 0);
-  assert_prints(scene.done.output, "note   answers, but may not tell us schema 1");
+  program_scene_prints(&scene, "check", 0, "note   answers, but may not tell us schema 1");
   registry_double_stop(&registry);
-  program_scene_run(&scene, "check", 69);
-  assert_prints(scene.done.output, ": see 'readings.registry.url', and whether it runs there");
+  program_scene_prints(&scene, "check", 69, ": see 'readings.registry.url', and whether it runs there");
   program_scene_end(&scene, NULL);
 }
 
@@ -150,8 +139,7 @@ test_check_asks_with_each_password(void)
                    "sources:\n%sservice: { http: off }\n"
                    "tables: { METRIC: { key: [ { field: host } ], columns: { family: M, from: [count] } } }\n",
                    sources->str);
-  program_scene_run(&scene, "check", 69);
-  assert_prints(scene.done.output, "ok       tells schemas to 'tide'");
+  program_scene_prints(&scene, "check", 69, "ok       tells schemas to 'tide'");
   assert_prints(scene.done.output, "it answers with 401");
   g_assert_cmpuint(registry_double_n_asked(&registry, 1), ==, 2);
   registry_double_stop(&registry);

@@ -1,9 +1,7 @@
 /* The commands with several sources, run as a user runs them: each reads a message by the rules of its topic's source.
  */
 #include "fault/program/program_scene.h"
-#include "util/clock.h"
 
-#define TIMEOUT_US (240 * TIDE_US_PER_S) /* far beyond what any step takes: only a failure waits so long */
 #define BOARDS "boards"
 #define LINES "telegraf.lines"
 #define AT_MS "1426535612045"
@@ -34,33 +32,17 @@ set_up(ProgramScene *fixture, gconstpointer unused)
   fixture->config_path = write_config(yaml, scripted_gateway_endpoint(fixture->gateway));
   mock_kafka_produce_text(fixture->kafka, BOARDS, 0, "{\"host\":\"a\",\"ts\":" AT_MS ",\"v\":1}");
   mock_kafka_produce_text(fixture->kafka, LINES, 0, "cpu,host=b v=2 " AT_MS "000000");
-  g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + TIMEOUT_US));
-}
-
-static void
-put(ProgramScene *fixture, const char *table, const char *row, const char *value)
-{
-  TideFakeCell cell = {.family = TIDE_BYTES_LITERAL("M"),
-                       .qualifier = TIDE_BYTES_LITERAL("v"),
-                       .value = tide_bytes_of_string(value),
-                       .timestamp_ms = G_GINT64_CONSTANT(1426535612045)};
-  TideFakeRow put = {.row = tide_bytes_of_string(row), .cells = &cell, .n_cells = 1};
-  g_auto(TideFakeError) error = {0};
-  g_assert_true(fake_hbase_put(scripted_gateway_hbase(fixture->gateway), table, &put, 1, (TideFakeOrigin){0}, NULL,
-                               NULL, &error));
 }
 
 static void
 test_verify_reads_each_topic_by_its_source(ProgramScene *fixture, gconstpointer unused)
 {
-  put(fixture, "ALL", "a", "1");
-  put(fixture, "ALL", "b", "2");
-  put(fixture, "OF_LINES", "b#" AT_MS, "2");
-  program_scene_run(fixture, "verify --to-end --topic " BOARDS " --topic " LINES, 0);
-  assert_prints(fixture->done.output, "all is right");
-  put(fixture, "ALL", "b", "3");
-  program_scene_run(fixture, "verify --to-end --topic " BOARDS " --topic " LINES, 1);
-  assert_prints(fixture->done.output, "wrong");
+  program_scene_put(fixture, "ALL", "a", "v", G_GINT64_CONSTANT(1426535612045), "1");
+  program_scene_put(fixture, "ALL", "b", "v", G_GINT64_CONSTANT(1426535612045), "2");
+  program_scene_put(fixture, "OF_LINES", "b#" AT_MS, "v", G_GINT64_CONSTANT(1426535612045), "2");
+  program_scene_prints(fixture, "verify --to-end --topic " BOARDS " --topic " LINES, 0, "all is right");
+  program_scene_put(fixture, "ALL", "b", "v", G_GINT64_CONSTANT(1426535612045), "3");
+  program_scene_prints(fixture, "verify --to-end --topic " BOARDS " --topic " LINES, 1, "wrong");
 }
 
 static void
@@ -75,8 +57,7 @@ test_explain_asks_for_the_topic(ProgramScene *fixture, gconstpointer unused)
   assert_prints(fixture->done.output, "OF_LINES  b#" AT_MS);
   program_scene_run_with_input(fixture, "explain --offline --topic boards", "cpu,host=b v=2 " AT_MS "000000", 65);
   assert_prints(fixture->done.output, "rejected as parse");
-  program_scene_run(fixture, "explain --offline --from-topic --topic " BOARDS, 0);
-  assert_prints(fixture->done.output, "source boards");
+  program_scene_prints(fixture, "explain --offline --from-topic --topic " BOARDS, 0, "source boards");
   assert_prints(fixture->done.output, "OF_LINES  not written: it takes nothing of the source 'boards'");
 }
 
@@ -117,17 +98,13 @@ test_dead_letters_name_their_source(ProgramScene *fixture, gconstpointer unused)
 {
   mock_kafka_produce_text(fixture->kafka, LINES, 0, "no line");
   mock_kafka_produce_text(fixture->kafka, BOARDS, 0, "no board");
-  g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + TIMEOUT_US));
   program_scene_run(fixture, "run --until-end", 0);
-  program_scene_run(fixture, "dead-letters list --format json --source lines", 0);
-  assert_prints(fixture->done.output, "\"source\":\"lines\"");
+  program_scene_prints(fixture, "dead-letters list --format json --source lines", 0, "\"source\":\"lines\"");
   assert_silent(fixture->done.output, "\"source\":\"boards\"");
   program_scene_run(fixture, "dead-letters list --source none", 0);
   assert_silent(fixture->done.output, "parse");
-  program_scene_run(fixture, "dead-letters show " LINES "/0/1", 0);
-  assert_prints(fixture->done.output, "source     lines\n");
-  program_scene_run(fixture, "dead-letters replay --source lines", 0);
-  assert_prints(fixture->done.output, "1 message sent again\n");
+  program_scene_prints(fixture, "dead-letters show " LINES "/0/1", 0, "source     lines\n");
+  program_scene_prints(fixture, "dead-letters replay --source lines", 0, "1 message sent again\n");
   g_assert_cmpint(mock_kafka_end_offset(fixture->kafka, LINES, 0, tide_now_us() + TIMEOUT_US), ==, 3);
 }
 

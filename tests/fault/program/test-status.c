@@ -8,8 +8,6 @@
 #include <glib/gstdio.h>
 #include <signal.h>
 
-#define END_US (30 * TIDE_US_PER_S)
-
 static DaemonProcess
 start_daemon(PipelineFixture *fixture, const char *more)
 {
@@ -25,13 +23,6 @@ produce(PipelineFixture *fixture, guint n)
     pipeline_fixture_produce(fixture, (gint32)(i % 2), host, 1785069296000 + i, "1");
   }
   pipeline_fixture_flush(fixture);
-}
-
-static void
-stop(DaemonProcess *daemon)
-{
-  daemon_process_signal(daemon, SIGTERM);
-  g_assert_cmpint(daemon_process_wait_end(daemon, END_US), ==, 0);
 }
 
 static void
@@ -64,7 +55,7 @@ test_all_is_well(PipelineFixture *fixture, gconstpointer data)
   assert_prints(document, gateway);
   assert_prints(document, "\"writers\":[{\"index\":0,");
   assert_prints(document, "\"configuration\":\"kafka:\\n");
-  stop(&daemon);
+  daemon_process_stop(&daemon);
 }
 
 static void
@@ -84,7 +75,7 @@ test_dead_letters_are_counted_and_shown(PipelineFixture *fixture, gconstpointer 
   assert_prints(document, "\"offset\":2,");
   assert_silent(document, "\"offset\":1,"); /* the last eight */
   assert_prints(document, file);
-  stop(&daemon);
+  daemon_process_stop(&daemon);
   remove_directory(directory);
 }
 
@@ -98,7 +89,7 @@ test_before_there_is_a_gateway(PipelineFixture *fixture, gconstpointer data)
                                           "\"reason\":\"no gateway is usable: ", "\"state\":\"down\",",
                                           "\"partitions\":[],\"tables\":[{\"name\":\"METRIC\",");
   assert_prints(document, "\"lag_messages\":null,");
-  stop(&daemon);
+  daemon_process_stop(&daemon);
 }
 
 /* ---- what limits ---- */
@@ -109,7 +100,7 @@ test_kafka_has_nothing_to_read(PipelineFixture *fixture, gconstpointer data)
   g_auto(DaemonProcess) daemon = start_daemon(fixture, "");
   g_autofree char *document = WAIT_STATUS(&daemon, "\"bottleneck\":{\"limit\":\"kafka\",\"why\":\"nothing to read: ",
                                           "\"restart\":{\"good_now\":true,\"why\":\"nothing is in flight\"}");
-  stop(&daemon);
+  daemon_process_stop(&daemon);
 }
 
 /* Each call takes most of its time, and there are more rows than all writers can have under way. */
@@ -125,7 +116,7 @@ test_a_gateway_limits(PipelineFixture *fixture, gconstpointer data)
       &daemon, "\"limit\":\"gateway\",\"why\":\"all 3 writers wait for the gateways, and ", why, "\"good_now\":true,");
   scripted_gateway_clear_fault(fixture->gateways[0], fault);
   pipeline_fixture_wait_all_committed(fixture);
-  stop(&daemon);
+  daemon_process_stop(&daemon);
 }
 
 /* A row in a call is of a message in flight: of the same moment, not of when a consumer last said how it is. */
@@ -148,7 +139,7 @@ test_rows_and_messages_in_flight_are_of_one_moment(PipelineFixture *fixture, gco
     scripted_gateway_clear_fault(fixture->gateways[0], fault);
     g_autofree char *done = WAIT_STATUS(&daemon, "\"in_flight_messages\":0,\"messages_per_second\":");
   }
-  stop(&daemon);
+  daemon_process_stop(&daemon);
 }
 
 static void
@@ -166,7 +157,7 @@ test_a_region_limits(PipelineFixture *fixture, gconstpointer data)
       "\"good_now\":false,", "{\"table\":\"METRIC\",\"start_key\":\"host5\",");
   scripted_gateway_clear_fault(fixture->gateways[0], fault);
   pipeline_fixture_wait_all_committed(fixture);
-  stop(&daemon);
+  daemon_process_stop(&daemon);
 }
 
 /* Large rows wait for small ones of the same readings, which take one call; two writers are free. Each call takes most
@@ -198,7 +189,7 @@ test_memory_limits(PipelineFixture *fixture, gconstpointer data)
       WAIT_STATUS(&daemon, "\"limit\":\"memory\",\"why\":\"", ", while writers are free: raise limits.memory");
   scripted_gateway_clear_fault(fixture->gateways[0], fault);
   pipeline_fixture_wait_all_committed(fixture);
-  stop(&daemon);
+  daemon_process_stop(&daemon);
 }
 
 /* The place is full with the first ones. */
@@ -216,8 +207,7 @@ test_dead_letters_limit(PipelineFixture *fixture, gconstpointer data)
   g_autofree char *document =
       WAIT_STATUS(&daemon, "\"limit\":\"dead_letters\",\"why\":\"all partitions pause: dead letters cannot be kept: ",
                   "\"good_now\":false,", "\"pauses\":[\"dead_letters\"]");
-  daemon_process_signal(&daemon, SIGTERM);
-  g_assert_cmpint(daemon_process_wait_end(&daemon, END_US), ==, 75);
+  g_assert_cmpint(daemon_process_stop_for_code(&daemon), ==, 75);
   remove_directory(directory);
 }
 
@@ -248,8 +238,7 @@ test_too_many_dead_letters(PipelineFixture *fixture, gconstpointer data)
   const char *sentence = strstr(shown.output, "max_ratio (0.1)");
   g_assert_nonnull(sentence);
   g_assert_null(strstr(sentence + 1, "max_ratio (0.1)"));
-  daemon_process_signal(&daemon, SIGTERM);
-  g_assert_cmpint(daemon_process_wait_end(&daemon, END_US), ==, 75);
+  g_assert_cmpint(daemon_process_stop_for_code(&daemon), ==, 75);
   remove_directory(directory);
 }
 
@@ -282,7 +271,7 @@ test_command_shows_what_is_well(PipelineFixture *fixture, gconstpointer data)
   g_assert_cmpint(json.exit_code, ==, 0);
   g_assert_true(g_str_has_prefix(json.output, "{\"version\":"));
   g_assert_true(g_str_has_suffix(json.output, "}\n"));
-  stop(&daemon);
+  daemon_process_stop(&daemon);
 }
 
 static void
@@ -299,7 +288,7 @@ test_command_tells_of_trouble(PipelineFixture *fixture, gconstpointer data)
   assert_prints(table.output, "\nTrouble       127.0.0.1:");
   assert_fits_the_screen(table.output);
   g_autofree char *words = g_strdup_printf("status --url http://127.0.0.1:%u", status_client_port(&daemon));
-  stop(&daemon);
+  daemon_process_stop(&daemon);
   g_auto(ProgramDone) gone = run_program(daemon.config_path, words);
   g_assert_cmpint(gone.exit_code, ==, 69);
   assert_prints(gone.errors, "no daemon answers at 'http://127.0.0.1:");
@@ -326,8 +315,7 @@ test_command_finds_the_daemon(PipelineFixture *fixture, gconstpointer data)
       g_strdup_printf("service: { http: \"unix:%s/status.socket\", log_format: text, http_users: { file: %s },\n"
                       "  http_tls: { certificate: %s, key: { file: %s } } }\n",
                       world.directory, users, certificate, key);
-  g_auto(DaemonProcess) daemon = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .yaml = yaml});
-  daemon_process_wait_log(&daemon, "ready: ");
+  g_auto(DaemonProcess) daemon = daemon_process_start_ready(fixture, yaml);
   g_autofree char *words = g_strdup_printf("status --token-file %s", token);
   g_auto(ProgramDone) right = run_program(daemon.config_path, words);
   g_assert_cmpint(right.exit_code, ==, 0);
@@ -342,7 +330,7 @@ test_command_finds_the_daemon(PipelineFixture *fixture, gconstpointer data)
   g_auto(ProgramDone) stranger = run_program(daemon.config_path, other_words);
   g_assert_cmpint(stranger.exit_code, ==, 69);
   assert_prints(stranger.errors, "certificate");
-  stop(&daemon);
+  daemon_process_stop(&daemon);
   const char *const files[] = {certificate, key, users, token, wrong};
   for (gsize i = 0; i < G_N_ELEMENTS(files); i++)
     g_assert_cmpint(g_remove(files[i]), ==, 0);
@@ -367,7 +355,7 @@ test_command_looks_on(PipelineFixture *fixture, gconstpointer data)
   g_subprocess_send_signal(looker, SIGTERM);
   g_assert_true(g_subprocess_wait(looker, NULL, &error));
   g_assert_true(g_subprocess_get_if_exited(looker));
-  stop(&daemon);
+  daemon_process_stop(&daemon);
 }
 
 static void
@@ -390,11 +378,10 @@ test_command_line_is_checked(PipelineFixture *fixture, gconstpointer data)
     assert_prints(done.errors, cases[i].said);
     g_assert_cmpint(done.exit_code, ==, cases[i].exit_code);
   }
-  stop(&daemon);
+  daemon_process_stop(&daemon);
 }
 
-#define ADD(path, func)                                                                                                \
-  g_test_add("/status/" path, PipelineFixture, NULL, pipeline_fixture_set_up, func, pipeline_fixture_tear_down)
+#define ADD(path, func) pipeline_fixture_add("/status/" path, func)
 
 int
 main(int argc, char **argv)

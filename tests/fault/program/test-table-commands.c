@@ -41,17 +41,14 @@ n_regions(ProgramScene *fixture, const char *table)
 static void
 test_created_is_as_declared(ProgramScene *fixture, gconstpointer unused)
 {
-  program_scene_run(fixture, "tables show", 1);
-  assert_prints(fixture->done.output, "missing: run 'tidemark tables create'");
-  program_scene_run(fixture, "tables create", 0);
-  assert_prints(fixture->done.output, "METRIC: created with 1 family and 3 regions\n");
+  program_scene_prints(fixture, "tables show", 1, "missing: run 'tidemark tables create'");
+  program_scene_prints(fixture, "tables create", 0, "METRIC: created with 1 family and 3 regions\n");
   assert_prints(fixture->done.errors, "DAILY_{yyyyMMdd}: its tables are created when their first row comes");
   g_assert_cmpuint(n_regions(fixture, "METRIC"), ==, 3);
   program_scene_run(fixture, "tables show", 0);
-  program_scene_run(fixture, "tables create", 0);
-  assert_prints(fixture->done.output, "METRIC: exists\n");
-  program_scene_run(fixture, "tables show CURRENT --format json", 0);
-  assert_prints(fixture->done.output, "{\"name\":\"hbase.hstore.time.to.purge.deletes\",\"value\":\"604800000\"}");
+  program_scene_prints(fixture, "tables create", 0, "METRIC: exists\n");
+  program_scene_prints(fixture, "tables show CURRENT --format json", 0,
+                       "{\"name\":\"hbase.hstore.time.to.purge.deletes\",\"value\":\"604800000\"}");
   assert_prints(fixture->done.output, "\"scheme\":{\"verdict\":\"same\"");
 }
 
@@ -63,8 +60,7 @@ test_differences_have_remedies(ProgramScene *fixture, gconstpointer unused)
   fake_table_spec_add_family(spec, "M");
   g_auto(TideFakeError) error = {0};
   g_assert_true(fake_hbase_create_table(scripted_gateway_hbase(fixture->gateway), spec, splits, 1, &error));
-  program_scene_run(fixture, "tables show METRIC", 1);
-  assert_prints(fixture->done.output, "family 'M' has compression NONE, declared is GZ");
+  program_scene_prints(fixture, "tables show METRIC", 1, "family 'M' has compression NONE, declared is GZ");
   assert_prints(fixture->done.output, "1 of 2 declared split points are no region boundary: 'n'");
   assert_prints(fixture->done.output, "  alter \"METRIC\", {NAME => \"M\", COMPRESSION => 'GZ'}\n");
   assert_prints(fixture->done.output, "  split \"METRIC\", \"n\"\n");
@@ -162,8 +158,7 @@ test_wrong_property(ProgramScene *fixture, gconstpointer unused)
 static void
 test_framed_gateway_makes_what_it_can(ProgramScene *fixture, gconstpointer unused)
 {
-  program_scene_run(fixture, "tables create", 69);
-  assert_prints(fixture->done.output, "METRIC: not created: gateway ");
+  program_scene_prints(fixture, "tables create", 69, "METRIC: not created: gateway ");
   assert_prints(fixture->done.output, "CURRENT: not created: gateway ");
   assert_prints(fixture->done.output, "PLAIN: created with 1 family and 1 region\n");
   assert_prints(fixture->done.output, "PLAIN: its key fingerprint is kept in table 'tidemark_schemes'");
@@ -212,12 +207,11 @@ test_commands_by_other_names(ProgramScene *fixture, gconstpointer unused)
     program_scene_run(fixture, cases[i].word, 64);
     g_assert_cmpstr(fixture->done.errors, ==, said);
   }
-  program_scene_run(fixture, "bench plan", 64);
-  assert_prints(fixture->done.errors, "did you mean '--plan'?\n");
-  program_scene_run(fixture, "explain readings.yaml", 64);
-  assert_prints(fixture->done.errors, "a configuration is given by -c: tidemark explain -c readings.yaml\n");
-  program_scene_run(fixture, "explain /dev/null", 64);
-  assert_prints(fixture->done.errors, "messages come from standard input: tidemark explain … < /dev/null\n");
+  program_scene_tells(fixture, "bench plan", 64, "did you mean '--plan'?\n");
+  program_scene_tells(fixture, "explain readings.yaml", 64,
+                      "a configuration is given by -c: tidemark explain -c readings.yaml\n");
+  program_scene_tells(fixture, "explain /dev/null", 64,
+                      "messages come from standard input: tidemark explain … < /dev/null\n");
 }
 
 /* Silence would look like a message of which nothing comes. */
@@ -256,14 +250,14 @@ test_explain_tells_regions_and_json(ProgramScene *fixture, gconstpointer unused)
 static void
 test_explain_tells_tombstones(ProgramScene *fixture, gconstpointer unused)
 {
-  program_scene_run(fixture, "explain --offline --tombstone --key h1 --timestamp 1501028163000", 0);
-  assert_prints(fixture->done.output, "line 1: no value: what its key names is deleted\n  CURRENT  h1\n");
+  program_scene_prints(fixture, "explain --offline --tombstone --key h1 --timestamp 1501028163000", 0,
+                       "line 1: no value: what its key names is deleted\n  CURRENT  h1\n");
   assert_prints(fixture->done.output,
                 "    deletes all cells of the row up to 1501028163000 = 2017-07-26T00:16:03.000Z\n");
   assert_prints(fixture->done.output,
                 "'tables.CURRENT.when' asks for 'type', which a message without value does not have");
-  program_scene_run(fixture, "explain --offline --tombstone --key {\"host\":\"h1\",\"type\":\"other\"}", 65);
-  assert_prints(fixture->done.output, "line 1: rejected as tombstone: ");
+  program_scene_prints(fixture, "explain --offline --tombstone --key {\"host\":\"h1\",\"type\":\"other\"}", 65,
+                       "line 1: rejected as tombstone: ");
   assert_prints(fixture->done.output,
                 "  CURRENT  nothing deleted: it takes only messages whose field 'type' is 'current'\n");
   program_scene_run(fixture, "explain --offline --tombstone", 64);
@@ -280,11 +274,8 @@ test_warnings_are_for_check_and_run(ProgramScene *fixture, gconstpointer unused)
                                "readings: { time: { field: ts, format: epoch_ms } }\n"
                                "tables:\n"
                                "  T: { key: [ { time: epoch_ms } ], columns: { family: M, from: \"*\" } }\n";
-  g_unlink(fixture->config_path);
-  g_free(fixture->config_path);
-  fixture->config_path = write_config(warned, scripted_gateway_endpoint(fixture->gateway));
-  program_scene_run(fixture, "check --offline", 0);
-  assert_prints(fixture->done.output, "warning: 'tables.T' begins with the time");
+  program_scene_configure(fixture, warned, scripted_gateway_endpoint(fixture->gateway));
+  program_scene_prints(fixture, "check --offline", 0, "warning: 'tables.T' begins with the time");
   g_assert_cmpint(program_scene_try(fixture, "run", NULL), !=, 0); /* that address is nobody's */
   assert_prints(fixture->done.errors, "warning: 'tables.T' begins with the time");
   assert_prints(fixture->done.errors, "cannot start: ");
@@ -304,9 +295,7 @@ test_explain_warns_of_a_text_named_as_a_field(ProgramScene *fixture, gconstpoint
                                "  T:\n"
                                "    key: [ \"site\", \"#\", { field: host }, \"#\", { time: epoch_ms } ]\n"
                                "    columns: { family: M, from: cpu }\n";
-  g_unlink(fixture->config_path);
-  g_free(fixture->config_path);
-  fixture->config_path = write_config(quoted, scripted_gateway_endpoint(fixture->gateway));
+  program_scene_configure(fixture, quoted, scripted_gateway_endpoint(fixture->gateway));
   program_scene_run_with_input(fixture, "explain --offline",
                                "{\"host\":\"h1\",\"site\":\"s1\",\"ts\":1501028163000,\"cpu\":1}\n", 0);
   assert_prints(fixture->done.output,
@@ -340,9 +329,7 @@ test_explain_tells_what_has_expired(ProgramScene *fixture, gconstpointer unused)
                                  "    columns: [ { family: M, from: cpu }, { family: N, from: note } ]\n"
                                  "    families: { M: { ttl: 7d } }\n";
   static const char reading[] = "{\"host\":\"h1\",\"ts\":1501028163000,\"cpu\":600.5,\"note\":\"x\"}\n";
-  g_unlink(fixture->config_path);
-  g_free(fixture->config_path);
-  fixture->config_path = write_config(expiring, scripted_gateway_endpoint(fixture->gateway));
+  program_scene_configure(fixture, expiring, scripted_gateway_endpoint(fixture->gateway));
   program_scene_run_with_input(fixture, "explain --offline", reading, 0);
   assert_prints(fixture->done.output, "  SHORT  not written: expired: older than its time to live of 90d,");
   assert_prints(fixture->done.output, "  SHORT_INDEX  not written: it is the index of 'SHORT', which has no row\n");
@@ -369,9 +356,7 @@ explain_one(ProgramScene *fixture, const char *readings, const char *words, cons
                                             "    columns: { family: M, from: \"*\", strip_prefix: \"m/\" }\n",
                                             readings);
   g_autofree char *command = g_strchomp(g_strdup_printf("explain --offline %s", words));
-  g_unlink(fixture->config_path);
-  g_free(fixture->config_path);
-  fixture->config_path = write_config(config, scripted_gateway_endpoint(fixture->gateway));
+  program_scene_configure(fixture, config, scripted_gateway_endpoint(fixture->gateway));
   program_scene_try(fixture, command, reading);
   return fixture->done.output;
 }

@@ -1,8 +1,6 @@
 /* The commands that look into a topic, run as a user runs them, against a Kafka cluster inside of the test. */
 #include "fault/program/program_scene.h"
-#include "util/clock.h"
 
-#define TIMEOUT_US (240 * TIDE_US_PER_S) /* far beyond what any step takes: only a failure waits so long */
 #define TIME_MS G_GINT64_CONSTANT(1426535612045)
 #define N_READINGS 4000u
 
@@ -37,15 +35,14 @@ produce_readings(ProgramScene *fixture, guint n)
                                                (char)('a' + i % 26), i * 7919 % 1000, TIME_MS + i, i);
     mock_kafka_produce_text(fixture->kafka, "metrics", (gint32)(i % 2), payload);
   }
-  g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + TIMEOUT_US));
 }
 
 static void
 test_sample_divides_free_text(ProgramScene *fixture, gconstpointer unused)
 {
   produce_readings(fixture, N_READINGS);
-  program_scene_run(fixture, "tables create METRIC FIXED --dry-run --sample 4000 --regions 4", 0);
-  assert_prints(fixture->done.errors, "METRIC: 3 split points out of 4,000 keys\n");
+  program_scene_tells(fixture, "tables create METRIC FIXED --dry-run --sample 4000 --regions 4", 0,
+                      "METRIC: 3 split points out of 4,000 keys\n");
   /* A quarter of the alphabet each, within what a sample leaves to chance. */
   const char *points = strstr(fixture->done.output, "SPLITS => ['");
   g_assert_nonnull(points);
@@ -62,10 +59,8 @@ test_sample_warns(ProgramScene *fixture, gconstpointer unused)
 {
   produce_readings(fixture, 200);
   mock_kafka_produce_text(fixture->kafka, "metrics", 0, "{\"host\":\"no time\"}");
-  g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + TIMEOUT_US));
-  program_scene_run(fixture, "tables create MOVING --dry-run --sample 1000 --regions 4", 0);
-  assert_prints(fixture->done.errors,
-                "warning: the keys of 'MOVING' move with the time: all that comes will fall into its last");
+  program_scene_tells(fixture, "tables create MOVING --dry-run --sample 1000 --regions 4", 0,
+                      "warning: the keys of 'MOVING' move with the time: all that comes will fall into its last");
   assert_prints(fixture->done.errors, "warning: that is few: for 4 regions, sample 400 keys and more\n");
   assert_prints(fixture->done.errors, "note: 1 of 201 messages would be rejected, the first one: ");
 }
@@ -73,23 +68,21 @@ test_sample_warns(ProgramScene *fixture, gconstpointer unused)
 static void
 test_sample_of_nothing_is_refused(ProgramScene *fixture, gconstpointer unused)
 {
-  program_scene_run(fixture, "tables create METRIC --dry-run --sample 1000 --regions 4", 65);
-  assert_prints(fixture->done.errors, "topic 'metrics' has no messages to sample");
-  program_scene_run(fixture, "tables create METRIC --dry-run --sample 1000", 64);
-  assert_prints(fixture->done.errors, "say how many with '--regions N'");
+  program_scene_tells(fixture, "tables create METRIC --dry-run --sample 1000 --regions 4", 65,
+                      "topic 'metrics' has no messages to sample");
+  program_scene_tells(fixture, "tables create METRIC --dry-run --sample 1000", 64, "say how many with '--regions N'");
 }
 
 static void
 test_explain_takes_the_newest(ProgramScene *fixture, gconstpointer unused)
 {
   produce_readings(fixture, 20);
-  program_scene_run(fixture, "explain --offline --from-topic --count 4", 0);
-  assert_prints(fixture->done.output, "partition 0, offset 8, reading 1 of 1");
+  program_scene_prints(fixture, "explain --offline --from-topic --count 4", 0, "partition 0, offset 8, reading 1 of 1");
   assert_prints(fixture->done.output, "partition 0, offset 9, reading 1 of 1");
   assert_prints(fixture->done.output, "partition 1, offset 9, reading 1 of 1");
   g_assert_null(strstr(fixture->done.output, "offset 7"));
-  program_scene_run(fixture, "explain --offline --from-topic --count 2 -f json", 0);
-  assert_prints(fixture->done.output, "{\"partition\":1,\"offset\":9,\"reading\":0,\"table\":\"METRIC\"");
+  program_scene_prints(fixture, "explain --offline --from-topic --count 2 -f json", 0,
+                       "{\"partition\":1,\"offset\":9,\"reading\":0,\"table\":\"METRIC\"");
   g_assert_cmpint(mock_kafka_committed(fixture->kafka, "g", "metrics", 0, tide_now_us() + TIMEOUT_US), ==, -1);
 }
 
@@ -103,8 +96,7 @@ count_records(ProgramScene *fixture)
 static void
 test_u6_simulate_asks(ProgramScene *fixture, gconstpointer unused)
 {
-  program_scene_run(fixture, "simulate --readings 5", 64);
-  assert_prints(fixture->done.errors, "synthetic readings would go to 'metrics'");
+  program_scene_tells(fixture, "simulate --readings 5", 64, "synthetic readings would go to 'metrics'");
   assert_prints(fixture->done.errors, "'--topic'");
   g_assert_cmpuint(count_records(fixture), ==, 0);
   program_scene_run(fixture, "simulate --readings 5 --yes", 0);
@@ -116,22 +108,20 @@ test_u6_simulate_asks(ProgramScene *fixture, gconstpointer unused)
 static void
 test_u6_simulate_needs_its_topic(ProgramScene *fixture, gconstpointer unused)
 {
-  program_scene_run(fixture, "simulate --readings 5 --topic nosuch", 69);
-  assert_prints(fixture->done.errors, "the topic 'nosuch' does not exist at '127.0.0.1:");
+  program_scene_tells(fixture, "simulate --readings 5 --topic nosuch", 69,
+                      "the topic 'nosuch' does not exist at '127.0.0.1:");
   assert_prints(fixture->done.errors,
                 "create it, as with 'kafka-topics.sh --create', or name another; nothing was sent to it");
   g_assert_cmpstr(fixture->done.output, ==, "");
   mock_kafka_set_topic_error(fixture->kafka, "metrics", RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
-  program_scene_run(fixture, "simulate --readings 5 --yes", 69);
-  assert_prints(fixture->done.errors, "the topic 'metrics' does not exist at ");
+  program_scene_tells(fixture, "simulate --readings 5 --yes", 69, "the topic 'metrics' does not exist at ");
 }
 
 /* As docs/commands.md has it. */
 static void
 test_u6_explain_needs_its_topic(ProgramScene *fixture, gconstpointer unused)
 {
-  program_scene_run(fixture, "explain --offline --from-topic --topic nosuch", 69);
-  assert_prints(fixture->done.errors, "topic 'nosuch' does not exist");
+  program_scene_tells(fixture, "explain --offline --from-topic --topic nosuch", 69, "topic 'nosuch' does not exist");
 }
 
 static void
@@ -150,9 +140,7 @@ expect_field(ProgramScene *fixture, const char *field)
 {
   g_autoptr(GString) text = g_string_new(yaml);
   g_string_replace(text, "host", field, 0);
-  g_unlink(fixture->config_path);
-  g_free(fixture->config_path);
-  fixture->config_path = write_config(text->str, mock_kafka_brokers(fixture->kafka));
+  program_scene_configure(fixture, text->str, mock_kafka_brokers(fixture->kafka));
 }
 
 static void
@@ -191,14 +179,12 @@ test_k16_clock_that_is_behind(ProgramScene *fixture, gconstpointer unused)
   mock_kafka_produce(fixture->kafka, &(TideMockMessage){.topic = "metrics",
                                                         .payload = tide_bytes_of_string(payload),
                                                         .timestamp_ms = tide_wall_clock_epoch_ms()});
-  g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + TIMEOUT_US));
   program_scene_try(fixture, "check", NULL);
   g_assert_null(strstr(fixture->done.output, "ahead of this host's clock"));
   mock_kafka_produce(fixture->kafka,
                      &(TideMockMessage){.topic = "metrics",
                                         .payload = tide_bytes_of_string(payload),
                                         .timestamp_ms = tide_wall_clock_epoch_ms() + G_GINT64_CONSTANT(7200000)});
-  g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + TIMEOUT_US));
   program_scene_try(fixture, "check", NULL);
   assert_prints(fixture->done.output, "2 partitions; its newest record is 7");
   assert_prints(fixture->done.output, " s ahead of this host's clock: correct this clock (timedatectl)");

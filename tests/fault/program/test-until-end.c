@@ -21,14 +21,6 @@
 /* Kills fall within this time from a daemon's start: before, in and after its first join, which takes the mock 3 s. */
 #define KILLED_WITHIN_MS 5000
 
-static void
-assert_log_has(const DaemonProcess *process, const char *part)
-{
-  g_autofree char *log = daemon_process_log(process);
-  if (strstr(log, part) == NULL)
-    g_error("not said: '%s' in:\n%s", part, log);
-}
-
 static char *
 host_of(const char *topic, guint i)
 {
@@ -203,9 +195,9 @@ test_member_that_does_not_move(PipelineFixture *fixture, gconstpointer kafka)
   g_assert_cmpuint(n_left, <, N_PARTITIONS);
   g_autofree char *named =
       g_strdup_printf("cannot go on: %u of 6 partitions with messages are not assigned to this run", n_left);
-  assert_log_has(&run, named);
-  assert_log_has(&run, " at 0 of 100");
-  assert_log_has(&run, "waiting for the end of the topics: ");
+  daemon_process_assert_said(&run, named);
+  daemon_process_assert_said(&run, " at 0 of 100");
+  daemon_process_assert_said(&run, "waiting for the end of the topics: ");
   daemon_process_signal(&other, SIGKILL);
   (void)daemon_process_wait_end(&other, FIXTURE_TIMEOUT_US);
   g_auto(DaemonProcess) again = daemon_process_start(fixture, &options);
@@ -223,8 +215,8 @@ test_partitions_that_are_never_located(PipelineFixture *fixture, gconstpointer k
   DaemonProcessOptions options = {.gateways = 1, .topics = "wide", .kafka = kafka, .words = "--until-end"};
   g_auto(DaemonProcess) run = daemon_process_start(fixture, &options);
   g_assert_cmpint(daemon_process_wait_end(&run, FIXTURE_TIMEOUT_US), ==, TIDE_EXIT_TEMPFAIL);
-  assert_log_has(&run, "cannot go on: 6 of 6 partitions with messages are assigned to this run, and for ");
-  assert_log_has(&run, "'wide' 0 at 0 of 100, ");
+  daemon_process_assert_said(&run, "cannot go on: 6 of 6 partitions with messages are assigned to this run, and for ");
+  daemon_process_assert_said(&run, "'wide' 0 at 0 of 100, ");
   mock_kafka_clear_errors(fixture->kafka, TIDE_KAFKA_LIST_OFFSETS);
   g_auto(DaemonProcess) again = daemon_process_start(fixture, &options);
   g_assert_cmpint(daemon_process_wait_end(&again, FIXTURE_TIMEOUT_US), ==, 0);
@@ -253,7 +245,7 @@ test_end_is_that_of_the_start(PipelineFixture *fixture, gconstpointer kafka)
     tide_pipeline_state_clear(&state);
   }
   g_assert_cmpuint(count_uncommitted(fixture, FIXTURE_GROUP, "wide"), ==, 0);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  running_pipeline_end(running);
 }
 
 /* Nothing to read: nothing to wait for, neither of an empty topic nor of one that is committed whole. */
@@ -271,7 +263,7 @@ test_nothing_is_left(PipelineFixture *fixture, gconstpointer kafka)
   g_assert_cmpuint(count_uncommitted(fixture, FIXTURE_GROUP, "wide"), ==, 0);
   g_auto(DaemonProcess) again = daemon_process_start(fixture, &options);
   g_assert_cmpint(daemon_process_wait_end(&again, FIXTURE_TIMEOUT_US), ==, 0);
-  assert_log_has(&again, "stopped: nothing was read");
+  daemon_process_assert_said(&again, "stopped: nothing was read");
 }
 
 /* ---- what an operator must bring about is not waited for ---- */
@@ -284,7 +276,7 @@ test_missing_topic_ends_it(PipelineFixture *fixture, gconstpointer kafka)
   g_auto(DaemonProcess) run = daemon_process_start(
       fixture, &(DaemonProcessOptions){.gateways = 1, .topics = "wide, " FIXTURE_TOPIC, .words = "--until-end"});
   g_assert_cmpint(daemon_process_wait_end(&run, FIXTURE_TIMEOUT_US), ==, TIDE_EXIT_UNAVAILABLE);
-  assert_log_has(&run, "the topic 'metrics' does not exist: create it");
+  daemon_process_assert_said(&run, "the topic 'metrics' does not exist: create it");
 }
 
 static void
@@ -295,7 +287,8 @@ test_missing_table_ends_it(PipelineFixture *fixture, gconstpointer kafka)
   g_auto(DaemonProcess) run =
       daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .yaml = absent, .words = "--until-end"});
   g_assert_cmpint(daemon_process_wait_end(&run, FIXTURE_TIMEOUT_US), ==, TIDE_EXIT_UNAVAILABLE);
-  assert_log_has(&run, "cannot start: table 'ABSENT' does not exist: create it with: tidemark tables create");
+  daemon_process_assert_said(&run,
+                             "cannot start: table 'ABSENT' does not exist: create it with: tidemark tables create");
 }
 
 #define FAILS "service: { http: \"off\", log_format: text, startup: fail }\n"
@@ -314,9 +307,10 @@ test_gateway_that_is_too_old(PipelineFixture *fixture, gconstpointer kafka)
   for (guint i = 0; i < G_N_ELEMENTS(ways); i++) {
     g_auto(DaemonProcess) daemon = daemon_process_start(fixture, &ways[i]);
     g_assert_cmpint(daemon_process_wait_end(&daemon, FIXTURE_TIMEOUT_US), ==, TIDE_EXIT_CONFIG);
-    assert_log_has(&daemon, "cannot start: cannot look at the tables: ");
-    assert_log_has(&daemon, "the gateway does not know the call 'tableExists': Invalid method name: 'tableExists'; "
-                            "HBase's Thrift servers can be asked for tables from HBase 2.2 on");
+    daemon_process_assert_said(&daemon, "cannot start: cannot look at the tables: ");
+    daemon_process_assert_said(&daemon,
+                               "the gateway does not know the call 'tableExists': Invalid method name: 'tableExists'; "
+                               "HBase's Thrift servers can be asked for tables from HBase 2.2 on");
   }
 }
 
@@ -335,8 +329,8 @@ test_gateways_of_another_cluster(PipelineFixture *fixture, gconstpointer kafka)
   for (guint i = 0; i < G_N_ELEMENTS(ways); i++) {
     g_auto(DaemonProcess) daemon = daemon_process_start(fixture, &ways[i]);
     g_assert_cmpint(daemon_process_wait_end(&daemon, FIXTURE_TIMEOUT_US), ==, TIDE_EXIT_CONFIG);
-    assert_log_has(&daemon, "cannot start: no gateway is usable: gateway '");
-    assert_log_has(&daemon, "but rows are written to cluster " OTHER_CLUSTER);
+    daemon_process_assert_said(&daemon, "cannot start: no gateway is usable: gateway '");
+    daemon_process_assert_said(&daemon, "but rows are written to cluster " OTHER_CLUSTER);
   }
   fake_hbase_set_cluster(fixture->hbase, OTHER_CLUSTER);
   TideScriptedFault silent = {.kind = TIDE_FAULT_SILENCE, .call = TIDE_CALL_PUT_MULTIPLE};
@@ -344,11 +338,11 @@ test_gateways_of_another_cluster(PipelineFixture *fixture, gconstpointer kafka)
   pipeline_fixture_produce(fixture, 0, "host0", BASE_MS, "v");
   pipeline_fixture_flush(fixture);
   g_auto(DaemonProcess) moved = daemon_process_start(fixture, &ways[0]);
-  g_assert_true(scripted_gateway_wait_fault_hits(fixture->gateways[0], id, 1, pipeline_fixture_deadline_us()));
+  pipeline_fixture_wait_hits(fixture, id, 1);
   fake_hbase_set_cluster(fixture->hbase, FAKE_CLUSTER);
   scripted_gateway_reset_connections(fixture->gateways[0]);
   g_assert_cmpint(daemon_process_wait_end(&moved, FIXTURE_TIMEOUT_US), ==, TIDE_EXIT_CONFIG);
-  assert_log_has(&moved, "cannot go on: no gateway is usable: gateway '");
+  daemon_process_assert_said(&moved, "cannot go on: no gateway is usable: gateway '");
   g_autoptr(GDir) files = g_dir_open(directory, 0, NULL);
   for (const char *name; (name = g_dir_read_name(files)) != NULL;) {
     g_autofree char *file = g_build_filename(directory, name, NULL);
@@ -386,8 +380,8 @@ test_hbase_that_does_not_come(PipelineFixture *fixture, gconstpointer kafka)
   for (guint i = 0; i < G_N_ELEMENTS(ways); i++) {
     if (ways[i].said != NULL) {
       g_assert_cmpint(daemon_process_wait_end(&daemons[i], FIXTURE_TIMEOUT_US), ==, TIDE_EXIT_UNAVAILABLE);
-      assert_log_has(&daemons[i], ways[i].said);
-      assert_log_has(&daemons[i], limit);
+      daemon_process_assert_said(&daemons[i], ways[i].said);
+      daemon_process_assert_said(&daemons[i], limit);
     } else { /* it waits on, and says so */
       daemon_process_wait_log(&daemons[i], "cannot look at the tables: ");
       daemon_process_wait_log(&daemons[i], "no master");
@@ -408,12 +402,11 @@ test_brokers_that_do_not_come(PipelineFixture *fixture, gconstpointer kafka)
   g_auto(DaemonProcess) run =
       daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .words = "--until-end"});
   g_assert_cmpint(daemon_process_wait_end(&run, FIXTURE_TIMEOUT_US), ==, TIDE_EXIT_UNAVAILABLE);
-  assert_log_has(&run, "cannot go on: where the topics end is not known: no answer from '");
-  assert_log_has(&run, "no broker of '");
+  daemon_process_assert_said(&run, "cannot go on: where the topics end is not known: no answer from '");
+  daemon_process_assert_said(&run, "no broker of '");
 }
 
-#define ADD(path, kafka, func)                                                                                         \
-  g_test_add("/until-end/" path, PipelineFixture, kafka, pipeline_fixture_set_up, func, pipeline_fixture_tear_down)
+#define ADD(path, kafka, func) pipeline_fixture_add_with("/until-end/" path, kafka, func)
 
 int
 main(int argc, char **argv)

@@ -1,9 +1,7 @@
 /* `tidemark verify`, run as a user runs it: what it says of tables that are right, and of each thing that can be wrong.
  */
 #include "fault/program/program_scene.h"
-#include "util/clock.h"
 
-#define TIMEOUT_US (240 * TIDE_US_PER_S)   /* far beyond what any step takes: only a failure waits so long */
 #define T G_GINT64_CONSTANT(1426535612000) /* 2015-03-16T19:53:32.000Z */
 #define TOPIC "metrics"
 #define TIME_KEY "key: [ { field: host }, \"#\", { time: epoch_ms } ]"
@@ -58,30 +56,10 @@ send_reading(ProgramScene *fixture, gint32 partition, const char *host, gint64 t
 }
 
 static void
-flush(ProgramScene *fixture)
-{
-  g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + TIMEOUT_US));
-}
-
-static void
-put_cell(ProgramScene *fixture, const char *table, const char *row, const char *qualifier, gint64 time_ms,
-         const char *value)
-{
-  TideFakeCell cell = {.family = TIDE_BYTES_LITERAL("M"),
-                       .qualifier = tide_bytes_of_string(qualifier),
-                       .value = tide_bytes_of_string(value),
-                       .timestamp_ms = time_ms};
-  TideFakeRow put = {.row = tide_bytes_of_string(row), .cells = &cell, .n_cells = 1};
-  g_auto(TideFakeError) error = {0};
-  g_assert_true(fake_hbase_put(scripted_gateway_hbase(fixture->gateway), table, &put, 1, (TideFakeOrigin){0}, NULL,
-                               NULL, &error));
-}
-
-static void
 put_reading(ProgramScene *fixture, const char *table, const char *host, gint64 time_ms, const char *value)
 {
   g_autofree char *row = g_strdup_printf("%s#%" G_GINT64_FORMAT, host, time_ms);
-  put_cell(fixture, table, row, "v", time_ms, value);
+  program_scene_put(fixture, table, row, "v", time_ms, value);
 }
 
 /* What the daemon would make of a reading. */
@@ -89,7 +67,7 @@ static void
 put_both(ProgramScene *fixture, const char *host, gint64 time_ms, const char *value)
 {
   put_reading(fixture, "METRIC", host, time_ms, value);
-  put_cell(fixture, "CURRENT", host, "v", time_ms, value);
+  program_scene_put(fixture, "CURRENT", host, "v", time_ms, value);
 }
 
 static void
@@ -102,19 +80,11 @@ delete_row(ProgramScene *fixture, const char *table, const char *row, gint64 to_
                                       NULL, NULL, &error));
 }
 
-/* Returns: the exit code. */
-static int
-run(ProgramScene *fixture, const char *words)
-{
-  flush(fixture);
-  return program_scene_try(fixture, words, NULL);
-}
-
 /* The whole topic, and that nothing but @samples and what one verdict counts is wrong. */
 static void
 assert_found(ProgramScene *fixture, const char *counts, const char *samples)
 {
-  int exit_code = run(fixture, "verify --to-end");
+  int exit_code = program_scene_try(fixture, "verify --to-end", NULL);
   if (!g_str_has_prefix(fixture->done.output, samples))
     g_error("not '%s' but:\n%s%s", samples, fixture->done.output, fixture->done.errors);
   const char *tables = fixture->done.output + strlen(samples);
@@ -168,55 +138,6 @@ test_rejected_messages_are_not_expected(ProgramScene *fixture, gconstpointer unu
   assert_prints(fixture->done.output, "1 message cannot be used (parse): nothing is expected of it\n");
 }
 
-/* ---- other formats --------------------------------------------------------------------------------------------------
- */
-
-/* Messages without NUL bytes, so that they are texts here. */
-typedef struct FormatCase {
-  const char *readings;
-  const char *good;   /* one message: v of host a is 1 and 2, one and two milliseconds behind T */
-  const char *broken; /* the same; of which nothing can be used */
-} FormatCase;
-
-static const FormatCase influx = {
-    "format: influx", "m,host=a v=1 1426535612001000000\n# says nothing\nm,host=a v=2 1426535612002000000\n", "m v=x"};
-static const FormatCase csv = {"format: csv, csv: { header: true }, time: { field: ts, format: epoch_ms }",
-                               "v,host,ts\n1,a,1426535612001\n2,\"a\",1426535612002\n", "v,host,ts\n1"};
-static const FormatCase msgpack = {"format: msgpack, time: { field: ts, format: epoch_ms }",
-                                   "\x83\xA4host\xA1"
-                                   "a\xA2ts\xAD"
-                                   "1426535612001\xA1v\x01"
-                                   "\x83\xA4host\xA1"
-                                   "a\xA2ts\xAD"
-                                   "1426535612002\xA1v\x02",
-                                   "\x83"};
-
-static void
-set_up_format(ProgramScene *fixture, gconstpointer data)
-{
-  set_up_readings(fixture, ((const FormatCase *)data)->readings,
-                  "  METRIC: { " TIME_KEY ", columns: { family: M, from: [v] } }\n"
-                  "  CURRENT: { latest: merge, " HOST_KEY ", columns: { family: M, from: [v] } }\n");
-  scripted_gateway_create_table(fixture->gateway, "METRIC", "M", NULL);
-  scripted_gateway_create_table(fixture->gateway, "CURRENT", "M", NULL);
-}
-
-static void
-test_another_format(ProgramScene *fixture, gconstpointer data)
-{
-  const FormatCase *at = data;
-  mock_kafka_produce_text(fixture->kafka, TOPIC, 0, at->broken);
-  mock_kafka_produce_text(fixture->kafka, TOPIC, 0, at->good);
-  put_both(fixture, "a", T + 1, "1");
-  put_both(fixture, "a", T + 2, "2");
-  assert_found(fixture, "all is right\n", "");
-  assert_prints(fixture->done.output, "1 message cannot be used (parse): nothing is expected of it\n");
-  delete_row(fixture, "METRIC", "a#1426535612002", T + 2);
-  assert_found(fixture, "1 difference\n",
-               "missing: METRIC row 'a#1426535612002' M:v of 2015-03-16T19:53:32.002Z: expected '2', found nothing "
-               "(topic 'metrics' partition 0 offset 1)\n");
-}
-
 /* ---- differences ----------------------------------------------------------------------------------------------------
  */
 
@@ -240,8 +161,7 @@ test_missing_table(ProgramScene *fixture, gconstpointer unused)
   g_auto(TideFakeError) error = {0};
   g_assert_true(fake_hbase_set_enabled(scripted_gateway_hbase(fixture->gateway), "METRIC", FALSE, &error));
   g_assert_true(fake_hbase_delete_table(scripted_gateway_hbase(fixture->gateway), "METRIC", &error));
-  g_assert_cmpint(run(fixture, "verify --to-end --sample 0"), ==, 1);
-  assert_prints(fixture->done.output, "table 'METRIC' does not exist\n");
+  program_scene_prints(fixture, "verify --to-end --sample 0", 1, "table 'METRIC' does not exist\n");
   assert_prints(fixture->done.output, "3 differences\n");
 }
 
@@ -250,7 +170,7 @@ test_wrong_value(ProgramScene *fixture, gconstpointer unused)
 {
   send_usual(fixture);
   put_reading(fixture, "METRIC", "a", T + 2, "9");
-  put_cell(fixture, "CURRENT", "a", "v", T + 2, "8\x01");
+  program_scene_put(fixture, "CURRENT", "a", "v", T + 2, "8\x01");
   assert_found(fixture, "2 differences\n",
                "wrong: METRIC row 'a#1426535612002' M:v of 2015-03-16T19:53:32.002Z: expected '2', found '9' "
                "(topic 'metrics' partition 0 offset 0)\n"
@@ -265,7 +185,7 @@ test_older_offset_of_one_time_is_wrong(ProgramScene *fixture, gconstpointer unus
   send_reading(fixture, 0, "a", T, "first");
   send_reading(fixture, 0, "a", T, "last");
   put_reading(fixture, "METRIC", "a", T, "last");
-  put_cell(fixture, "CURRENT", "a", "v", T, "first");
+  program_scene_put(fixture, "CURRENT", "a", "v", T, "first");
   assert_found(fixture, "1 difference\n",
                "wrong: CURRENT row 'a' M:v of 2015-03-16T19:53:32.000Z: expected 'last', found 'first' "
                "(topic 'metrics' partition 0 offset 1)\n"
@@ -280,7 +200,8 @@ test_stale_latest_value(ProgramScene *fixture, gconstpointer unused)
   delete_row(fixture, "CURRENT", "b", T);
   send_reading(fixture, 1, "b", T + 5, "5");
   put_reading(fixture, "METRIC", "b", T + 5, "5");
-  put_cell(fixture, "CURRENT", "b", "v", T + 3, "3"); /* newer than what was deleted, older than what was sent last */
+  program_scene_put(fixture, "CURRENT", "b", "v", T + 3,
+                    "3"); /* newer than what was deleted, older than what was sent last */
   assert_found(fixture, "1 difference\n",
                "stale: CURRENT row 'b' M:v of 2015-03-16T19:53:32.005Z: expected '5', found '3' of "
                "2015-03-16T19:53:32.003Z (topic 'metrics' partition 1 offset 1)\n");
@@ -293,16 +214,15 @@ test_unexpected_rows(ProgramScene *fixture, gconstpointer unused)
   put_reading(fixture, "METRIC", "stray", T + 1, "7");
   put_reading(fixture, "METRIC", "long ago", T - 1, "7");   /* of this the topic says nothing ... */
   put_reading(fixture, "METRIC", "to come", T + 3000, "7"); /* ... nor of this */
-  put_cell(fixture, "CURRENT", "long ago", "v", T - 1, "7");
-  put_cell(fixture, "CURRENT", "a", "v", T + 3000, "7"); /* but here it stands for the newest */
+  program_scene_put(fixture, "CURRENT", "long ago", "v", T - 1, "7");
+  program_scene_put(fixture, "CURRENT", "a", "v", T + 3000, "7"); /* but here it stands for the newest */
   assert_found(fixture, "2 differences\n",
                "unexpected: METRIC row 'stray#1426535612001' M:v of 2015-03-16T19:53:32.001Z: expected nothing, found "
                "'7'\n"
                "unexpected: CURRENT row 'a' M:v of 2015-03-16T19:53:35.000Z: expected nothing, found '7'\n");
-  g_assert_cmpint(run(fixture, "verify --to-end --allow-unexpected"), ==, 0);
-  assert_prints(fixture->done.output, "2 unexplained: no message that was read makes them\n");
-  g_assert_cmpint(run(fixture, "verify --to-end --topic metrics --table METRIC"), ==, 0);
-  assert_prints(fixture->done.output, "1 unexplained");
+  program_scene_prints(fixture, "verify --to-end --allow-unexpected", 0,
+                       "2 unexplained: no message that was read makes them\n");
+  program_scene_prints(fixture, "verify --to-end --topic metrics --table METRIC", 0, "1 unexplained");
   assert_prints(fixture->done.output, "unexpected cells cannot be told: with '--topic', other topics may have written");
 }
 
@@ -316,7 +236,7 @@ test_conflict_between_partitions(ProgramScene *fixture, gconstpointer unused)
   send_reading(fixture, 1, "a", T, "one, first");
   send_reading(fixture, 1, "a", T, "one");
   put_reading(fixture, "METRIC", "a", T, "one");
-  put_cell(fixture, "CURRENT", "a", "v", T, "zero");
+  program_scene_put(fixture, "CURRENT", "a", "v", T, "zero");
   assert_found(fixture, "METRIC       1        0      0      0           0         1\n",
                "conflict: METRIC row 'a#1426535612000' M:v of 2015-03-16T19:53:32.000Z: expected 'zero', found 'one' "
                "(topic 'metrics' partition 0 offset 0)\n"
@@ -324,8 +244,7 @@ test_conflict_between_partitions(ProgramScene *fixture, gconstpointer unused)
                "(topic 'metrics' partition 0 offset 0)\n");
   assert_prints(fixture->done.output, "\n2 conflicts, all else is right\n");
   put_reading(fixture, "METRIC", "a", T, "one, first"); /* what no partition wrote last */
-  g_assert_cmpint(run(fixture, "verify --to-end"), ==, 1);
-  assert_prints(fixture->done.output, "1 difference\n");
+  program_scene_prints(fixture, "verify --to-end", 1, "1 difference\n");
 }
 
 /* The daemon has written and committed; then messages come that are written and not committed, or not even written. */
@@ -345,8 +264,8 @@ test_conflict_between_readings(ProgramScene *fixture, gconstpointer unused)
                           "{\"host\":\"a\",\"ts\":1426535612000,\"obs\":[{\"k\":\"wave\",\"v\":\"1\"},"
                           "{\"k\":\"temp\",\"v\":\"2\"},{\"k\":\"tide\",\"v\":\"2\"}]}");
   put_both(fixture, "a", T, "2");
-  put_cell(fixture, "METRIC", "a#1426535612000", "k", T, "tide");
-  put_cell(fixture, "CURRENT", "a", "k", T, "tide");
+  program_scene_put(fixture, "METRIC", "a#1426535612000", "k", T, "tide");
+  program_scene_put(fixture, "CURRENT", "a", "k", T, "tide");
   assert_found(
       fixture, "METRIC       2        0      0      0           0         0\n",
       "conflict: CURRENT row 'a' M:k of 2015-03-16T19:53:32.000Z: expected 'tide', found 'tide' "
@@ -358,8 +277,8 @@ test_conflict_between_readings(ProgramScene *fixture, gconstpointer unused)
       "overwritten: METRIC row 'a#1426535612000' M:v of 2015-03-16T19:53:32.000Z: expected '2', found '2' "
       "(topic 'metrics' partition 0 offset 0), lost '1' (topic 'metrics' partition 0 offset 0)\n");
   assert_prints(fixture->done.output, "\n2 differences\n");
-  g_assert_cmpint(run(fixture, "verify --to-end --allow-overwritten"), ==, 0);
-  assert_prints(fixture->done.output, "\n2 overwritten, 2 conflicts, all else is right\n");
+  program_scene_prints(fixture, "verify --to-end --allow-overwritten", 0,
+                       "\n2 overwritten, 2 conflicts, all else is right\n");
 }
 
 /* The measurements of two cores, sent one after the other: neither the key nor a column tells the cores apart. A replay
@@ -376,8 +295,7 @@ test_readings_of_one_cell_are_overwritten(ProgramScene *fixture, gconstpointer u
   };
   for (guint i = 0; i < G_N_ELEMENTS(messages); i++)
     mock_kafka_produce_text(fixture->kafka, TOPIC, 0, messages[i]);
-  flush(fixture);
-  g_assert_cmpint(run(fixture, "run --until-end"), ==, 0);
+  program_scene_run(fixture, "run --until-end", 0);
   assert_found(fixture, "METRIC       4        0      0      0           0         0\n",
                "overwritten: METRIC row 'a#1426535612000' M:core of 2015-03-16T19:53:32.000Z: expected 'c1', found "
                "'c1' (topic 'metrics' partition 0 offset 2), lost 'c0' (topic 'metrics' partition 0 offset 0)\n"
@@ -387,11 +305,10 @@ test_readings_of_one_cell_are_overwritten(ProgramScene *fixture, gconstpointer u
                "(topic 'metrics' partition 0 offset 4)\n");
   assert_prints(fixture->done.output, "2 overwritten: another reading had the same row, column and time");
   assert_prints(fixture->done.output, "\n2 differences\n");
-  g_assert_cmpint(run(fixture, "verify --to-end --allow-overwritten"), ==, 0);
-  assert_prints(fixture->done.output, "\n2 overwritten, 1 correction, all else is right\n");
-  g_assert_cmpint(run(fixture, "verify --to-end --format json"), ==, 1);
-  assert_prints(fixture->done.output,
-                "\"lost\":\"1\",\"lost_topic\":\"metrics\",\"lost_partition\":0,\"lost_offset\":0}");
+  program_scene_prints(fixture, "verify --to-end --allow-overwritten", 0,
+                       "\n2 overwritten, 1 correction, all else is right\n");
+  program_scene_prints(fixture, "verify --to-end --format json", 1,
+                       "\"lost\":\"1\",\"lost_topic\":\"metrics\",\"lost_partition\":0,\"lost_offset\":0}");
   assert_prints(fixture->done.output, "\"overwritten\":2,");
   assert_prints(fixture->done.output, "\"corrected\":1,");
   assert_prints(fixture->done.output, "\"differences\":2,");
@@ -404,16 +321,15 @@ test_the_daemon_tells_of_overwritten_readings(ProgramScene *fixture, gconstpoint
   mock_kafka_produce_text(fixture->kafka, TOPIC, 1,
                           "[{\"host\":\"a\",\"ts\":1426535612000,\"core\":\"c0\",\"v\":1},"
                           "{\"host\":\"a\",\"ts\":1426535612000,\"core\":\"c1\",\"v\":2}]");
-  flush(fixture);
-  g_assert_cmpint(run(fixture, "run --until-end"), ==, 0);
+  program_scene_run(fixture, "run --until-end", 0);
   assert_prints(
       fixture->done.errors,
       "table 'METRIC' row 'a#1426535612000': message 0 of 'metrics' partition 1 overwrites another reading, of "
       "message 0 of 'metrics' partition 1: neither the key nor a column name holds what tells the two apart");
   g_assert_null(strstr(fixture->done.errors, "table 'CURRENT' row"));
-  g_assert_cmpint(run(fixture, "check --from-topic"), ==, 1);
-  assert_prints(fixture->done.output, "2 of 4 cells of these messages are overwritten by another reading, first in row "
-                                      "'a#1426535612000' M:core");
+  program_scene_prints(fixture, "check --from-topic", 1,
+                       "2 of 4 cells of these messages are overwritten by another reading, first in row "
+                       "'a#1426535612000' M:core");
   assert_prints(fixture->done.output, "the newest 1 messages were tried, 0 would be rejected");
 }
 
@@ -421,11 +337,9 @@ static void
 test_committed_offsets_bound_it(ProgramScene *fixture, gconstpointer unused)
 {
   send_usual(fixture);
-  g_assert_cmpint(run(fixture, "verify"), ==, 65);
-  assert_prints(fixture->done.errors, "group 'g' has committed nothing yet: there is nothing to verify");
-  g_assert_cmpint(run(fixture, "run --until-end"), ==, 0);
-  g_assert_cmpint(run(fixture, "verify"), ==, 0);
-  assert_prints(fixture->done.output, "3 messages of 2 partitions, up to what group 'g' has committed: 6 cells");
+  program_scene_tells(fixture, "verify", 65, "group 'g' has committed nothing yet: there is nothing to verify");
+  program_scene_run(fixture, "run --until-end", 0);
+  program_scene_prints(fixture, "verify", 0, "3 messages of 2 partitions, up to what group 'g' has committed: 6 cells");
 
   send_reading(fixture, 0, "a", T + 1, "again"); /* another value of a time that is committed */
   send_reading(fixture, 0, "a", T + 9, "9");
@@ -434,15 +348,13 @@ test_committed_offsets_bound_it(ProgramScene *fixture, gconstpointer unused)
   put_reading(fixture, "METRIC", "a", T + 1, "again");
   put_both(fixture, "a", T + 9, "9");
   put_both(fixture, "c", T + 1, "c");
-  g_assert_cmpint(run(fixture, "verify"), ==, 0);
-  assert_prints(fixture->done.output,
-                "1 corrected: a later message gave the same reading another value, which is there");
+  program_scene_prints(fixture, "verify", 0,
+                       "1 corrected: a later message gave the same reading another value, which is there");
   assert_prints(fixture->done.output, "1 superseded: newer cells of the same column are there");
   assert_prints(fixture->done.output, "3 beyond: made by messages outside of the window");
   assert_prints(fixture->done.output, "3 messages of 2 partitions, up to");
-  g_assert_cmpint(run(fixture, "verify --to-end"), ==, 1);
-  assert_prints(fixture->done.output, "2 differences\n");
-  g_assert_cmpint(run(fixture, "verify --group other"), ==, 65);
+  program_scene_prints(fixture, "verify --to-end", 1, "2 differences\n");
+  program_scene_run(fixture, "verify --group other", 65);
 }
 
 /* A dead letter of partition 0's @offset. (transfer full) */
@@ -466,18 +378,16 @@ test_K15_messages_deleted_before_they_were_written(ProgramScene *fixture, gconst
     mock_kafka_produce_text(fixture->kafka, TOPIC, 0, large);
   send_reading(fixture, 1, "b", T, "0");
   put_both(fixture, "b", T, "0");
-  flush(fixture);
   mock_kafka_commit(fixture->kafka, "g", TOPIC, 0, 2);
   mock_kafka_commit(fixture->kafka, "g", TOPIC, 1, 1);
-  g_assert_cmpint(run(fixture, "verify"), ==, 1);
-  assert_prints(fixture->done.output, "topic 'metrics' partition 0: offsets 2 to ");
+  program_scene_prints(fixture, "verify", 1, "topic 'metrics' partition 0: offsets 2 to ");
   assert_prints(fixture->done.output, "were deleted from the log before they were written: 2 is committed, and the log "
                                       "begins at ");
   assert_prints(fixture->done.output, "\nwhat was written is right, but not all is written\n");
   assert_silent(fixture->done.output, "all is right");
-  program_scene_run(fixture, "verify --format json", 1);
-  assert_prints(fixture->done.output, "{\"type\":\"gap\",\"kind\":\"lost\",\"topic\":\"metrics\",\"partition\":0,"
-                                      "\"offset\":2,\"next_offset\":");
+  program_scene_prints(fixture, "verify --format json", 1,
+                       "{\"type\":\"gap\",\"kind\":\"lost\",\"topic\":\"metrics\",\"partition\":0,"
+                       "\"offset\":2,\"next_offset\":");
   assert_prints(fixture->done.output, "\"gaps\":1");
 }
 
@@ -486,18 +396,16 @@ static void
 test_K15_partitions_that_nobody_writes(ProgramScene *fixture, gconstpointer unused)
 {
   send_usual(fixture);
-  flush(fixture);
   mock_kafka_commit(fixture->kafka, "g", TOPIC, 1, 1);
-  g_assert_cmpint(run(fixture, "verify"), ==, 1);
-  assert_prints(fixture->done.output, "topic 'metrics' partition 0: offsets 0 to 1 are not written: group 'g' has "
-                                      "committed nothing of this partition\n");
+  program_scene_prints(fixture, "verify", 1,
+                       "topic 'metrics' partition 0: offsets 0 to 1 are not written: group 'g' has "
+                       "committed nothing of this partition\n");
   mock_kafka_commit_note(fixture->kafka, "g", TOPIC, 0, 2, "tidemark 1 closed span=1000 start=-25");
-  g_assert_cmpint(run(fixture, "verify"), ==, 1);
-  assert_prints(fixture->done.output, "topic 'metrics' partition 0 is halted at offset 2: a message can be neither");
+  program_scene_prints(fixture, "verify", 1,
+                       "topic 'metrics' partition 0 is halted at offset 2: a message can be neither");
   assert_silent(fixture->done.output, "committed nothing");
   mock_kafka_commit_note(fixture->kafka, "g", TOPIC, 0, 2, "tidemark 1 closed span=1000");
-  g_assert_cmpint(run(fixture, "verify"), ==, 0);
-  assert_prints(fixture->done.output, "all is right");
+  program_scene_prints(fixture, "verify", 0, "all is right");
 }
 
 static void
@@ -516,16 +424,14 @@ test_dead_letters(ProgramScene *fixture, gconstpointer unused)
   put_both(fixture, "a", T + 4, "4");
   put_reading(fixture, "METRIC", "a", T + 5, "poison"); /* refused of CURRENT only */
   g_autofree char *words = g_strdup_printf("verify --to-end --letters %s", path);
-  g_assert_cmpint(run(fixture, words), ==, 0);
-  assert_prints(fixture->done.output, "1 message is a dead letter: the cells may be there or not\n");
-  put_cell(fixture, "CURRENT", "a", "v", T + 5, "poison");
-  g_assert_cmpint(run(fixture, words), ==, 0);
+  program_scene_prints(fixture, words, 0, "1 message is a dead letter: the cells may be there or not\n");
+  program_scene_put(fixture, "CURRENT", "a", "v", T + 5, "poison");
+  program_scene_run(fixture, words, 0);
   delete_row(fixture, "CURRENT", "a", T + 5);
-  g_assert_cmpint(run(fixture, words), ==, 1); /* the one before it is still expected */
+  program_scene_run(fixture, words, 1); /* the one before it is still expected */
   assert_prints(fixture->done.output, "missing: CURRENT row 'a' M:v of 2015-03-16T19:53:32.004Z");
   g_unlink(path);
-  g_assert_cmpint(run(fixture, words), ==, 69);
-  assert_prints(fixture->done.errors, "cannot read the dead letters: there is no file");
+  program_scene_tells(fixture, words, 69, "cannot read the dead letters: there is no file");
 }
 
 /* What is lost is not hidden by a dead letter of another message that once had the same offset, nor by the reason of a
@@ -552,7 +458,7 @@ test_E5_dead_letters_of_others_excuse_nothing(ProgramScene *fixture, gconstpoint
   for (gsize i = 0; i < G_N_ELEMENTS(letters); i++) {
     g_autofree char *text = dead_letter_text(0, letters[i].reason, letters[i].value);
     g_assert_true(g_file_set_contents(path, text, -1, NULL));
-    g_assert_cmpint(run(fixture, words), ==, letters[i].exit_code);
+    program_scene_run(fixture, words, letters[i].exit_code);
     assert_prints(fixture->done.output,
                   letters[i].exit_code == 0 ? "all is right" : "missing: METRIC row 'a#1426535612001'");
   }
@@ -574,7 +480,7 @@ test_versions(ProgramScene *fixture, gconstpointer unused)
     g_autofree char *value = g_strdup_printf("%d", i);
     send_reading(fixture, 0, "a", T + i * 3 % 10, value);
     if (i * 3 % 10 != 8)
-      put_cell(fixture, "LOG", "a", "v", T + i * 3 % 10, value);
+      program_scene_put(fixture, "LOG", "a", "v", T + i * 3 % 10, value);
   }
   assert_found(fixture, "LOG        3        1      0      0           0         0\n",
                "missing: LOG row 'a' M:v of 2015-03-16T19:53:32.008Z: expected '6', found '3' of "
@@ -597,11 +503,11 @@ test_replaced_rows(ProgramScene *fixture, gconstpointer unused)
   send_pair(fixture, T, "old", "kept");
   send_pair(fixture, T + 5, "new", "kept");
   send_pair(fixture, T + 2, "late", "kept");
-  put_cell(fixture, "ROW", "a", "new", T + 5, "1");
-  put_cell(fixture, "ROW", "a", "kept", T + 5, "2");
+  program_scene_put(fixture, "ROW", "a", "new", T + 5, "1");
+  program_scene_put(fixture, "ROW", "a", "kept", T + 5, "2");
   assert_found(fixture, "ROW        2        0      0      0           0         0\n", "");
   assert_prints(fixture->done.output, "2 deleted: a later reading or tombstone of the row took them away\n");
-  put_cell(fixture, "ROW", "a", "late", T + 2, "1");
+  program_scene_put(fixture, "ROW", "a", "late", T + 2, "1");
   assert_found(fixture, "1 difference\n",
                "unexpected: ROW row 'a' M:late of 2015-03-16T19:53:32.002Z: expected nothing, found '1' "
                "(topic 'metrics' partition 0 offset 2, deleted since)\n");
@@ -618,12 +524,10 @@ test_tombstones(ProgramScene *fixture, gconstpointer unused)
   TideMockMessage tombstone = {
       .topic = TOPIC, .key = tide_bytes_of_string("a"), .timestamp_ms = T + 1}; /* without a value */
   mock_kafka_produce(fixture->kafka, &tombstone);
-  flush(fixture);
-  put_cell(fixture, "CURRENT", "b", "v", T, "kept");
+  program_scene_put(fixture, "CURRENT", "b", "v", T, "kept");
   assert_found(fixture, "all is right\n", "");
-  put_cell(fixture, "CURRENT", "a", "v", T, "gone");
-  g_assert_cmpint(run(fixture, "verify --to-end"), ==, 1);
-  assert_prints(fixture->done.output, "unexpected: CURRENT row 'a' M:v of 2015-03-16T19:53:32.000Z");
+  program_scene_put(fixture, "CURRENT", "a", "v", T, "gone");
+  program_scene_prints(fixture, "verify --to-end", 1, "unexpected: CURRENT row 'a' M:v of 2015-03-16T19:53:32.000Z");
 }
 
 static void
@@ -651,13 +555,13 @@ test_dated_tables(ProgramScene *fixture, gconstpointer unused)
   put_reading(fixture, "DAY_20150316", "a", T, "0");
   put_reading(fixture, "DAY_20150318", "a", T + 2 * 86400000, "2");
   put_reading(fixture, "DAY_20150318", "b", T + 1, "stray");
-  g_assert_cmpint(run(fixture, "verify --to-end"), ==, 1);
-  assert_prints(fixture->done.output, "missing: DAY_20150317 row 'a#1426622012000' M:v of 2015-03-17T19:53:32.000Z");
+  program_scene_prints(fixture, "verify --to-end", 1,
+                       "missing: DAY_20150317 row 'a#1426622012000' M:v of 2015-03-17T19:53:32.000Z");
   assert_prints(fixture->done.output, "unexpected: DAY_20150318 row 'b#1426535612001' M:v");
   assert_prints(fixture->done.output, "table 'DAY_20150317' does not exist\n");
   assert_prints(fixture->done.output, "2 differences\n");
-  g_assert_cmpint(run(fixture, "verify --to-end --table DAY_20150316"), ==, 0);
-  g_assert_cmpint(run(fixture, "verify --to-end --table DAY_2015031"), ==, 64);
+  program_scene_run(fixture, "verify --to-end --table DAY_20150316", 0);
+  program_scene_run(fixture, "verify --to-end --table DAY_2015031", 64);
 }
 
 /* ---- bounds and forms -----------------------------------------------------------------------------------------------
@@ -675,9 +579,9 @@ test_passes_bound_the_memory(ProgramScene *fixture, gconstpointer unused)
     if (i % 1000 == 8)
       put_reading(fixture, "METRIC", "stray", T + i, "1");
   }
-  g_assert_cmpint(run(fixture, "verify --to-end --memory 1 --sample 2 --format json"), ==, 1);
-  assert_prints(fixture->done.output, "{\"type\":\"table\",\"table\":\"METRIC\",\"exists\":true,\"right\":19980,"
-                                      "\"conflict\":0,\"missing\":20,\"wrong\":0,\"stale\":0,\"unexpected\":20,");
+  program_scene_prints(fixture, "verify --to-end --memory 1 --sample 2 --format json", 1,
+                       "{\"type\":\"table\",\"table\":\"METRIC\",\"exists\":true,\"right\":19980,"
+                       "\"conflict\":0,\"missing\":20,\"wrong\":0,\"stale\":0,\"unexpected\":20,");
   assert_prints(fixture->done.output, "{\"type\":\"table\",\"table\":\"CURRENT\",\"exists\":true,\"right\":19980,"
                                       "\"conflict\":0,\"missing\":20,\"wrong\":0,\"stale\":0,\"unexpected\":0,");
   assert_prints(fixture->done.output, "\"messages\":20000,\"cells\":40000,");
@@ -692,8 +596,8 @@ static void
 test_json(ProgramScene *fixture, gconstpointer unused)
 {
   send_usual(fixture);
-  put_cell(fixture, "CURRENT", "b", "v", T, "9");
-  g_assert_cmpint(run(fixture, "verify --to-end --table CURRENT --format json"), ==, 1);
+  program_scene_put(fixture, "CURRENT", "b", "v", T, "9");
+  program_scene_run(fixture, "verify --to-end --table CURRENT --format json", 1);
   g_assert_cmpstr(
       fixture->done.output, ==,
       "{\"type\":\"sample\",\"kind\":\"wrong\",\"table\":\"CURRENT\",\"family\":\"M\",\"time_ms\":1426535612000,"
@@ -712,17 +616,13 @@ static void
 test_what_cannot_be_done(ProgramScene *fixture, gconstpointer unused)
 {
   send_usual(fixture);
-  g_assert_cmpint(run(fixture, "verify --from now --to -1h"), ==, 64);
-  assert_prints(fixture->done.errors, "'--from' must be before '--to'");
-  g_assert_cmpint(run(fixture, "verify --to-end --table METRICS"), ==, 64);
-  assert_prints(fixture->done.errors, "did you mean 'METRIC'?");
-  g_assert_cmpint(run(fixture, "verify --to-end --table METRIC_20150316"), ==, 64);
-  assert_prints(fixture->done.errors, "is a copy that 'tidemark rollup' has made: verify 'METRIC'");
-  g_assert_cmpint(run(fixture, "verify --to-end --topic other"), ==, 69);
-  assert_prints(fixture->done.errors, "topic 'other' does not exist");
+  program_scene_tells(fixture, "verify --from now --to -1h", 64, "'--from' must be before '--to'");
+  program_scene_tells(fixture, "verify --to-end --table METRICS", 64, "did you mean 'METRIC'?");
+  program_scene_tells(fixture, "verify --to-end --table METRIC_20150316", 64,
+                      "is a copy that 'tidemark rollup' has made: verify 'METRIC'");
+  program_scene_tells(fixture, "verify --to-end --topic other", 69, "topic 'other' does not exist");
   scripted_gateway_refuse(fixture->gateway);
-  g_assert_cmpint(run(fixture, "verify --to-end"), ==, 69);
-  assert_prints(fixture->done.errors, "no gateway can be used");
+  program_scene_tells(fixture, "verify --to-end", 69, "no gateway can be used");
 }
 
 /* A gateway that loses connections and answers late costs time, and nothing of what is found. */
@@ -747,9 +647,6 @@ main(int argc, char **argv)
   g_test_init(&argc, &argv, NULL);
   ADD("all-is-right-in-any-order-and-after-replays", set_up, test_all_right);
   ADD("rejected-messages-are-not-expected", set_up, test_rejected_messages_are_not_expected);
-  g_test_add("/verify/format/influx", ProgramScene, &influx, set_up_format, test_another_format, program_scene_end);
-  g_test_add("/verify/format/csv", ProgramScene, &csv, set_up_format, test_another_format, program_scene_end);
-  g_test_add("/verify/format/msgpack", ProgramScene, &msgpack, set_up_format, test_another_format, program_scene_end);
   ADD("a-row-that-is-gone-is-missing", set_up, test_missing_row);
   ADD("all-of-a-table-that-is-gone-is-missing", set_up, test_missing_table);
   ADD("another-value-is-wrong", set_up, test_wrong_value);
