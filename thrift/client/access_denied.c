@@ -61,15 +61,6 @@ find_denial(const char *message)
   return end != NULL ? g_strndup(text, (gsize)(end - text) + 1) : NULL;
 }
 
-/* Without instance and realm: so a user is called in HBase's table of rights. */
-static char *
-user_of(const char *text)
-{
-  static const char ends[] = "/@" NAME_ENDS;
-  char *user = name_behind(text, "(user=", ends);
-  return user != NULL ? user : name_behind(text, "for user '", ends);
-}
-
 /* What follows the scope; "": it is not said. A column's name, which may hold anything, comes behind it. */
 static const char *
 behind_scope(const char *text)
@@ -99,18 +90,6 @@ scope_of(const char *text)
   return name;
 }
 
-/* What tidemark needs where @right is missing: rows are read and written, never only one of both. Of cells, nothing
- * else can be: the text is the column's name then. */
-static const char *
-rights_for(const char *right, gboolean is_of_cells)
-{
-  if (strcmp(right, "READ") == 0 || strcmp(right, "WRITE") == 0)
-    return "RW";
-  if (is_of_cells)
-    return NULL;
-  return strcmp(right, "CREATE") == 0 ? "C" : strcmp(right, "ADMIN") == 0 ? "A" : NULL;
-}
-
 char *
 tide_access_denied_remedy(const GError *error, char **ret_command)
 {
@@ -119,11 +98,22 @@ tide_access_denied_remedy(const GError *error, char **ret_command)
   g_autofree char *text = find_denial(error->message);
   if (text == NULL)
     return NULL;
-  g_autofree char *user = user_of(text);
+  static const char user_ends[] = "/@" NAME_ENDS; /* without instance and realm: as HBase's table of rights has it */
+  g_autofree char *user = name_behind(text, "(user=", user_ends);
+  if (user == NULL)
+    user = name_behind(text, "for user '", user_ends);
   g_autofree char *right = name_behind(text, "action=", NAME_ENDS);
   g_autofree char *scope = scope_of(text);
+  /* What tidemark needs: rows are read and written, never only one of both. Of cells nothing else can be missing: any
+   * other text is the column's name then. */
   gboolean is_of_cells = g_str_has_prefix(behind_scope(text), ", family=");
-  const char *rights = right != NULL ? rights_for(right, is_of_cells) : NULL;
+  const char *rights = NULL;
+  if (g_strcmp0(right, "READ") == 0 || g_strcmp0(right, "WRITE") == 0)
+    rights = "RW";
+  else if (!is_of_cells && g_strcmp0(right, "CREATE") == 0)
+    rights = "C";
+  else if (!is_of_cells && g_strcmp0(right, "ADMIN") == 0)
+    rights = "A";
   if (user == NULL || rights == NULL)
     return NULL;
   g_autofree char *where = scope == NULL     ? g_strdup("all of HBase")

@@ -42,18 +42,6 @@ parse_port(const char *digits, guint16 *ret_port)
   return TRUE;
 }
 
-static gboolean
-parse_unix(TideEndpoint *endpoint, const char *path, GError **error)
-{
-  struct sockaddr_un address;
-  if (path[0] != '/')
-    return refuse(endpoint->text, "the path of a Unix socket must begin with '/'", error);
-  if (strlen(path) >= sizeof address.sun_path)
-    return refuse(endpoint->text, "the path of a Unix socket may have at most 107 bytes", error);
-  endpoint->unix_path = g_strdup(path);
-  return TRUE;
-}
-
 /* Letters, digits and what names and addresses need; @extra: ':' and '%' inside brackets. */
 static gboolean
 is_host(const char *host, gsize len, const char *extra)
@@ -107,24 +95,20 @@ parse_address(TideEndpoint *endpoint, const char *address, GError **error)
   return address[0] == '[' ? parse_bracketed(endpoint, address, error) : parse_host(endpoint, address, error);
 }
 
-/* Behind the address of an HTTP gateway. */
 static gboolean
-parse_path(TideEndpoint *endpoint, const char *path, GError **error)
+parse_http(TideEndpoint *endpoint, const char *address, GError **error)
 {
+  gsize len = strcspn(address, "/");
+  const char *path = address + len;
+  g_autofree char *authority = g_strndup(address, len);
+  if (!parse_address(endpoint, authority, error))
+    return FALSE;
   for (const char *at = path; *at != '\0'; at++) {
     if (!g_ascii_isgraph(*at) || strchr("?#\"\\<>^`{|}", *at) != NULL)
       return refuse(endpoint->text, "its path has a character that no path of a URL has", error);
   }
   endpoint->path = g_strdup(path[0] != '\0' ? path : "/");
   return TRUE;
-}
-
-static gboolean
-parse_http(TideEndpoint *endpoint, const char *address, GError **error)
-{
-  gsize len = strcspn(address, "/");
-  g_autofree char *authority = g_strndup(address, len);
-  return parse_address(endpoint, authority, error) && parse_path(endpoint, address + len, error);
 }
 
 static gboolean
@@ -151,26 +135,29 @@ tide_endpoint_parse(const char *text, GError **error)
   gboolean parsed;
   endpoint->text = g_strdup(text);
   endpoint->stream = &tide_socket_stream;
-  if (g_str_has_prefix(text, UNIX_PREFIX))
-    parsed = parse_unix(endpoint, text + strlen(UNIX_PREFIX), error);
-  else if (colon != NULL)
+  if (g_str_has_prefix(text, UNIX_PREFIX)) {
+    struct sockaddr_un address;
+    endpoint->unix_path = g_strdup(text + strlen(UNIX_PREFIX));
+    if (endpoint->unix_path[0] != '/')
+      parsed = refuse(text, "the path of a Unix socket must begin with '/'", error);
+    else
+      parsed = strlen(endpoint->unix_path) < sizeof address.sun_path ||
+               refuse(text, "the path of a Unix socket may have at most 107 bytes", error);
+  } else if (colon != NULL) {
     parsed = parse_url(endpoint, endpoint->text + (colon - text), error);
-  else
+  } else {
     parsed = parse_address(endpoint, endpoint->text, error);
+  }
   return parsed ? g_steal_pointer(&endpoint) : NULL;
 }
 
 TideEndpoint *
 tide_endpoint_copy(const TideEndpoint *endpoint)
 {
-  TideEndpoint *copy = g_new0(TideEndpoint, 1);
+  TideEndpoint *copy = g_memdup2(endpoint, sizeof *endpoint);
   copy->host = g_strdup(endpoint->host);
-  copy->port = endpoint->port;
   copy->unix_path = g_strdup(endpoint->unix_path);
   copy->path = g_strdup(endpoint->path);
-  copy->stream = endpoint->stream;
-  copy->messages = endpoint->messages;
-  copy->settings = endpoint->settings;
   copy->text = g_strdup(endpoint->text);
   return copy;
 }

@@ -343,21 +343,28 @@ keep_on(Scan *scan, TideKeptScanner *kept, TideBytes question, gboolean in_turn)
 }
 
 static gboolean
-first_page(Scan *scan, TideBytes table, TideBytes question, GError **error)
+scan_page(Scan *scan, TideBytes table, GError **error)
 {
-  if (!scan_once(scan, table, error))
-    return FALSE;
-  if (!is_full(scan))
+  /* The question is all that makes two scans the same one, whatever their pages are. */
+  TideScanRequest request = scan->request;
+  request.start_row = TIDE_BYTES_EMPTY;
+  request.limit_rows = 0;
+  request.caching_rows = 1;
+  g_auto(TideBuffer) buffer = {0};
+  tide_open_scanner_request_append(scan->client->mode.protocol, &buffer, 0, table, &request);
+  TideBytes question = tide_buffer_bytes(&buffer);
+  TideKeptScanners *scanners = &scan->client->scanners;
+  TideKeptScanner *kept = find_kept(scanners, question, scan->request.start_row);
+  if (kept == NULL) { /* a first page */
+    if (!scan_once(scan, table, error))
+      return FALSE;
+    if (is_full(scan)) {
+      kept = make_room(scanners);
+      end_kept(scan, kept);
+      keep_on(scan, kept, question, FALSE);
+    }
     return TRUE;
-  TideKeptScanner *kept = make_room(&scan->client->scanners);
-  end_kept(scan, kept);
-  keep_on(scan, kept, question, FALSE);
-  return TRUE;
-}
-
-static gboolean
-next_page(Scan *scan, TideBytes table, TideBytes question, TideKeptScanner *kept, GError **error)
-{
+  }
   GError *fault = NULL;
   gboolean in_turn = kept->last_sequence == scan->client->sequence_id;
   gboolean done = kept->is_open && go_on(scan, kept, &fault);
@@ -372,21 +379,6 @@ next_page(Scan *scan, TideBytes table, TideBytes question, TideKeptScanner *kept
   else
     end_kept(scan, kept);
   return TRUE;
-}
-
-static gboolean
-scan_page(Scan *scan, TideBytes table, GError **error)
-{
-  /* The question is all that makes two scans the same one, whatever their pages are. */
-  TideScanRequest request = scan->request;
-  request.start_row = TIDE_BYTES_EMPTY;
-  request.limit_rows = 0;
-  request.caching_rows = 1;
-  g_auto(TideBuffer) buffer = {0};
-  tide_open_scanner_request_append(scan->client->mode.protocol, &buffer, 0, table, &request);
-  TideBytes question = tide_buffer_bytes(&buffer);
-  TideKeptScanner *kept = find_kept(&scan->client->scanners, question, scan->request.start_row);
-  return kept == NULL ? first_page(scan, table, question, error) : next_page(scan, table, question, kept, error);
 }
 
 void

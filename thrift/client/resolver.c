@@ -58,37 +58,19 @@ socket_addresses(const struct addrinfo *first)
   return addresses;
 }
 
-static GPtrArray *
-result_of(const Lookup *lookup, GError **error)
-{
-  if (lookup->status == 0)
-    return socket_addresses(lookup->addresses);
-  const char *reason = lookup->status == EAI_SYSTEM ? g_strerror(lookup->status_errno) : gai_strerror(lookup->status);
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT, "cannot look up host '%s': %s", lookup->host, reason);
-  return NULL;
-}
-
-static GPtrArray *
-numeric_addresses(const char *host, const char *service)
-{
-  struct addrinfo hints = {
-      .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV};
-  struct addrinfo *found = NULL;
-  if (getaddrinfo(host, service, &hints, &found) != 0)
-    return NULL;
-  GPtrArray *addresses = socket_addresses(found);
-  freeaddrinfo(found);
-  return addresses;
-}
-
 GPtrArray *
 tide_resolver_lookup(const char *host, guint16 port, gint64 deadline_us, GCancellable *cancellable, GError **error)
 {
   char service[6];
   g_snprintf(service, sizeof service, "%u", port);
-  GPtrArray *numeric = numeric_addresses(host, service);
-  if (numeric != NULL)
-    return numeric;
+  struct addrinfo hints = {
+      .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV};
+  struct addrinfo *numeric = NULL;
+  if (getaddrinfo(host, service, &hints, &numeric) == 0) {
+    GPtrArray *addresses = socket_addresses(numeric);
+    freeaddrinfo(numeric);
+    return addresses;
+  }
 
   guint waiting = tide_resolver_reap();
   if (waiting >= TIDE_RESOLVER_ABANDONED_MAX) {
@@ -107,7 +89,11 @@ tide_resolver_lookup(const char *host, guint16 port, gint64 deadline_us, GCancel
   }
   if (tide_job_wait(job, deadline_us, cancellable)) {
     g_autoptr(Lookup) ended = tide_job_take(job);
-    return result_of(ended, error);
+    if (ended->status == 0)
+      return socket_addresses(ended->addresses);
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT, "cannot look up host '%s': %s", host,
+                ended->status == EAI_SYSTEM ? g_strerror(ended->status_errno) : gai_strerror(ended->status));
+    return NULL;
   }
   tide_job_abandon(job);
   if (g_cancellable_is_cancelled(cancellable))

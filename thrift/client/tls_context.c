@@ -97,6 +97,15 @@ static const struct {
   gboolean (*use)(SSL_CTX *context, const TideTlsSettings *settings, GError **error);
 } files[] = {{"ca", trust}, {"certificate", use_certificate}, {"key", use_key}};
 
+static SSL_CTX *
+new_context(const SSL_METHOD *method)
+{
+  SSL_CTX *context = SSL_CTX_new(method);
+  g_assert(context != NULL); /* as when memory is out */
+  ERR_clear_error();
+  return context;
+}
+
 static void
 harden(SSL_CTX *context)
 {
@@ -118,27 +127,17 @@ tide_tls_context_set_up(SSL_CTX *context, const TideTlsSettings *settings, GErro
   return TRUE;
 }
 
-static SSL_CTX *
-new_context(void)
-{
-  SSL_CTX *context = SSL_CTX_new(TLS_client_method());
-  g_assert(context != NULL); /* as when memory is out */
-  return context;
-}
-
 SSL_CTX *
 tide_tls_context_new(const TideTlsSettings *settings, GError **error)
 {
-  g_autoptr(SSL_CTX) context = new_context();
+  g_autoptr(SSL_CTX) context = new_context(TLS_client_method());
   return tide_tls_context_set_up(context, settings, error) ? g_steal_pointer(&context) : NULL;
 }
 
 SSL_CTX *
 tide_tls_server_context_new(const TideTlsSettings *settings, GError **error)
 {
-  g_autoptr(SSL_CTX) context = SSL_CTX_new(TLS_server_method());
-  g_assert(context != NULL); /* as when memory is out */
-  ERR_clear_error();
+  g_autoptr(SSL_CTX) context = new_context(TLS_server_method());
   harden(context);
   SSL_CTX_set_options(context, SSL_OP_NO_TICKET);         /* nobody comes often enough to be known again */
   SSL_CTX_set_options(context, SSL_OP_CLEANSE_PLAINTEXT); /* requests hold passwords */
@@ -150,8 +149,7 @@ tide_tls_server_context_new(const TideTlsSettings *settings, GError **error)
 void
 tide_tls_settings_check(const TideTlsSettings *settings, TideTlsFault fault, gpointer data)
 {
-  g_autoptr(SSL_CTX) context = new_context();
-  ERR_clear_error();
+  g_autoptr(SSL_CTX) context = new_context(TLS_client_method());
   for (gsize i = 0; i < G_N_ELEMENTS(files); i++) {
     g_autoptr(GError) error = NULL;
     if (!files[i].use(context, settings, &error))

@@ -50,30 +50,47 @@ one_line(TideBytes message)
   return g_strstrip(text);
 }
 
-/* TApplicationException: 1 message, 2 type. Always fails. */
+void
+tide_reply_read_fields(TideWireReader *reader, const TideReplyField *fields, gsize n_fields, gpointer out)
+{
+  TideWireField field = {0};
+  while (tide_wire_read_field(reader, &field)) {
+    gsize i = 0;
+    while (i < n_fields && (fields[i].id != field.id || fields[i].type != field.type))
+      i++;
+    if (i == n_fields)
+      tide_wire_skip(reader, field.type);
+    else if (field.type == TIDE_WIRE_STRING)
+      G_STRUCT_MEMBER(TideBytes, out, fields[i].offset) = tide_wire_read_string(reader);
+    else if (field.type == TIDE_WIRE_I32)
+      G_STRUCT_MEMBER(gint32, out, fields[i].offset) = tide_wire_read_i32(reader);
+    else
+      G_STRUCT_MEMBER(gboolean, out, fields[i].offset) = tide_wire_read_bool(reader);
+  }
+}
+
+typedef struct ApplicationException {
+  TideBytes message;
+  gint32 type;
+} ApplicationException;
+
+/* TApplicationException. Always fails. */
 static gboolean
 read_application_exception(const TideReply *reply, TideWireReader *reader, GError **error)
 {
-  TideBytes message = TIDE_BYTES_EMPTY;
-  gint32 type = 0;
-  TideWireField field = {0};
-  while (tide_wire_read_field(reader, &field)) {
-    if (field.id == 1 && field.type == TIDE_WIRE_STRING)
-      message = tide_wire_read_string(reader);
-    else if (field.id == 2 && field.type == TIDE_WIRE_I32)
-      type = tide_wire_read_i32(reader);
-    else
-      tide_wire_skip(reader, field.type);
-  }
+  static const TideReplyField fields[] = {{1, TIDE_WIRE_STRING, G_STRUCT_OFFSET(ApplicationException, message)},
+                                          {2, TIDE_WIRE_I32, G_STRUCT_OFFSET(ApplicationException, type)}};
+  ApplicationException exception = {0};
+  tide_reply_read_fields(reader, fields, G_N_ELEMENTS(fields), &exception);
   g_autofree char *what = g_strdup_printf("the exception that answers '%s'", reply->method);
   if (!tide_wire_reader_check(reader, what, error))
     return FALSE;
-  g_autofree char *text = one_line(message);
-  if (type == UNKNOWN_METHOD)
+  g_autofree char *text = one_line(exception.message);
+  if (exception.type == UNKNOWN_METHOD)
     return tide_fail(error, TIDE_ERROR_WRONG_SERVICE, "the gateway does not know the call '%s': %s", reply->method,
                      text);
   return tide_fail(error, TIDE_ERROR_APPLICATION, "the gateway failed in '%s': %s (exception type %d)", reply->method,
-                   text, type);
+                   text, exception.type);
 }
 
 /* Whether the reply could be read so far; only of one that could not is a text made. */
@@ -110,24 +127,12 @@ open_reply(const TideReply *reply, TideWireReader *reader, GError **error)
   return TRUE;
 }
 
-/* TIOError or TIllegalArgument: field 1 is the text of both. @ret_for_good: the gateway says that it is not worth
- * trying again. That it would be, it says of everything else, also of a missing table and a missing family. */
-static TideBytes
-read_declared_exception(TideWireReader *reader, gboolean *ret_for_good)
-{
-  TideBytes message = TIDE_BYTES_EMPTY;
-  TideWireField field = {0};
-  *ret_for_good = FALSE;
-  while (tide_wire_read_field(reader, &field)) {
-    if (field.id == 1 && field.type == TIDE_WIRE_STRING)
-      message = tide_wire_read_string(reader);
-    else if (field.id == 2 && field.type == TIDE_WIRE_BOOL)
-      *ret_for_good = !tide_wire_read_bool(reader);
-    else
-      tide_wire_skip(reader, field.type);
-  }
-  return message;
-}
+/* TIOError or TIllegalArgument: field 1 is the text of both. */
+typedef struct DeclaredException {
+  TideBytes message;
+  gboolean can_retry; /* FALSE: the gateway says that it is not worth trying again. That it would be, it says of
+                       * everything else, also of a missing table and a missing family */
+} DeclaredException;
 
 gboolean
 tide_reply_read_result(const TideReply *reply, TideReadSuccess read_success, gpointer data, GError **error)
@@ -137,14 +142,17 @@ tide_reply_read_result(const TideReply *reply, TideReadSuccess read_success, gpo
     return FALSE;
 
   gboolean succeeded = read_success == NULL;
-  gboolean refused = FALSE, for_good = FALSE;
-  TideBytes refusal = TIDE_BYTES_EMPTY;
+  static const TideReplyField exception_fields[] = {{1, TIDE_WIRE_STRING, G_STRUCT_OFFSET(DeclaredException, message)},
+                                                    {2, TIDE_WIRE_BOOL, G_STRUCT_OFFSET(DeclaredException, can_retry)}};
+  gboolean refused = FALSE;
+  DeclaredException exception = {.can_retry = TRUE};
   TideWireField field = {0};
   while (tide_wire_read_field(&reader, &field)) {
     if (field.id == 0 && read_success != NULL) {
       succeeded = read_success(&reader, &field, data);
     } else if ((field.id == 1 || field.id == 2) && field.type == TIDE_WIRE_STRUCT) {
-      refusal = read_declared_exception(&reader, &for_good);
+      exception = (DeclaredException){.can_retry = TRUE};
+      tide_reply_read_fields(&reader, exception_fields, G_N_ELEMENTS(exception_fields), &exception);
       refused = TRUE;
     } else {
       /* What is no success is an exception, be it one that we do not know: never to be taken for an acknowledgement. */
@@ -160,9 +168,9 @@ tide_reply_read_result(const TideReply *reply, TideReadSuccess read_success, gpo
     return FALSE;
   if (!refused)
     return TRUE;
-  g_autofree char *text = one_line(refusal);
+  g_autofree char *text = one_line(exception.message);
   return tide_fail(error, TIDE_ERROR_GATEWAY, "the gateway refused '%s'%s: %s", reply->method,
-                   for_good ? " for good" : "", text[0] != '\0' ? text : "it gave no reason");
+                   exception.can_retry ? "" : " for good", text[0] != '\0' ? text : "it gave no reason");
 }
 
 gboolean

@@ -56,11 +56,20 @@ gboolean tide_reply_read_row(const TideReply *reply, TideRowSink *sink, GError *
 
 /* list<THRegionLocation>: as tide_hbase_client_regions() describes. NULL on error. */
 GPtrArray *tide_reply_read_regions(const TideReply *reply, GError **error) G_GNUC_WARN_UNUSED_RESULT;
-/* TTableDescriptor. NULL on error. */
 /* (transfer full) (element-type utf8): "TABLE" or "ns:TABLE" */
 GPtrArray *tide_reply_read_table_names(const TideReply *reply, GError **error) G_GNUC_WARN_UNUSED_RESULT;
-
+/* TTableDescriptor. NULL on error. */
 TideTableDescription *tide_reply_read_description(const TideReply *reply, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* A field of a struct, and where its value goes: a TideBytes, gint32 or gboolean. */
+typedef struct TideReplyField {
+  gint16 id;
+  TideWireType type; /* STRING, I32 or BOOL */
+  gsize offset;
+} TideReplyField;
+
+/* Reads a struct into @out; what is none of @fields is skipped. For what is not read often: cells have their own. */
+void tide_reply_read_fields(TideWireReader *reader, const TideReplyField *fields, gsize n_fields, gpointer out);
 
 /* The frame of all of these, for reply_tables.c: reads field 0, the result, through @read_success (NULL: the call
  * returns nothing), which returns FALSE when the field is not of the type it must be. */

@@ -18,51 +18,39 @@ copy_bytes(TideBytes bytes)
   return tide_bytes(g_memdup2(bytes.data, bytes.len), bytes.len);
 }
 
-/* TServerName: 1 host, 2 port. Ownership: (transfer full). */
+#define FIELD(id_, type_, struct_, member_)                                                                            \
+  {                                                                                                                    \
+    id_, TIDE_WIRE_##type_, G_STRUCT_OFFSET(struct_, member_)                                                          \
+  }
+
+typedef struct Server {
+  TideBytes host;
+  gint32 port;
+} Server;
+
+/* TServerName. Ownership: (transfer full). */
 static char *
 read_server(TideWireReader *reader)
 {
-  TideBytes host = TIDE_BYTES_EMPTY;
-  gint32 port = 0;
-  TideWireField field = {0};
-  while (tide_wire_read_field(reader, &field)) {
-    if (field.id == 1 && field.type == TIDE_WIRE_STRING)
-      host = tide_wire_read_string(reader);
-    else if (field.id == 2 && field.type == TIDE_WIRE_I32)
-      port = tide_wire_read_i32(reader);
-    else
-      tide_wire_skip(reader, field.type);
-  }
-  g_autofree char *printable = tide_bytes_printable(tide_bytes(host.data, MIN(host.len, 253)));
-  return g_strdup_printf("%s:%d", printable, port);
+  static const TideReplyField fields[] = {FIELD(1, STRING, Server, host), FIELD(2, I32, Server, port)};
+  Server server = {0};
+  tide_reply_read_fields(reader, fields, G_N_ELEMENTS(fields), &server);
+  g_autofree char *printable = tide_bytes_printable(tide_bytes(server.host.data, MIN(server.host.len, 253)));
+  return g_strdup_printf("%s:%d", printable, server.port);
 }
-
-typedef struct RegionInfo {
-  TideBytes start_key;
-  TideBytes end_key;
-  gboolean serves_rows; /* no replica, no offline parent of a split */
-} RegionInfo;
 
 /* THRegionInfo */
-static RegionInfo
-read_region_info(TideWireReader *reader)
-{
-  RegionInfo info = {.serves_rows = TRUE};
-  TideWireField field = {0};
-  while (tide_wire_read_field(reader, &field)) {
-    if (field.id == 3 && field.type == TIDE_WIRE_STRING)
-      info.start_key = tide_wire_read_string(reader);
-    else if (field.id == 4 && field.type == TIDE_WIRE_STRING)
-      info.end_key = tide_wire_read_string(reader);
-    else if ((field.id == 5 || field.id == 6) && field.type == TIDE_WIRE_BOOL)
-      info.serves_rows &= !tide_wire_read_bool(reader);
-    else if (field.id == 7 && field.type == TIDE_WIRE_I32)
-      info.serves_rows &= tide_wire_read_i32(reader) == 0;
-    else
-      tide_wire_skip(reader, field.type);
-  }
-  return info;
-}
+typedef struct RegionInfo {
+  TideBytes start_key, end_key;
+  gboolean is_offline, is_split; /* an offline parent of a split */
+  gint32 replica_id;
+} RegionInfo;
+
+static const TideReplyField region_fields[] = {
+    FIELD(3, STRING, RegionInfo, start_key), FIELD(4, STRING, RegionInfo, end_key),
+    FIELD(5, BOOL, RegionInfo, is_offline),  FIELD(6, BOOL, RegionInfo, is_split),
+    FIELD(7, I32, RegionInfo, replica_id),
+};
 
 /* THRegionLocation: 1 server, 2 region */
 static void
@@ -76,7 +64,7 @@ read_region(TideWireReader *reader, GPtrArray *regions)
     if (field.id == 1 && field.type == TIDE_WIRE_STRUCT) {
       server = read_server(reader);
     } else if (field.id == 2 && field.type == TIDE_WIRE_STRUCT) {
-      info = read_region_info(reader);
+      tide_reply_read_fields(reader, region_fields, G_N_ELEMENTS(region_fields), &info);
       has_info = TRUE;
     } else {
       tide_wire_skip(reader, field.type);
@@ -86,7 +74,7 @@ read_region(TideWireReader *reader, GPtrArray *regions)
     tide_wire_reader_fail(reader, "a region without its keys or its server");
   if (regions->len == REGIONS_MAX)
     tide_wire_reader_fail(reader, "a table of more than 100000 regions");
-  if (reader->status != TIDE_WIRE_OK || !info.serves_rows)
+  if (reader->status != TIDE_WIRE_OK || info.is_offline || info.is_split || info.replica_id != 0)
     return;
   TideRegion *region = g_new0(TideRegion, 1);
   region->start_key = copy_bytes(info.start_key);
@@ -125,35 +113,33 @@ tide_reply_read_regions(const TideReply *reply, GError **error)
   return g_steal_pointer(&regions);
 }
 
-/* HBase takes no longer names. Empty when it failed. */
-static TideBytes
-read_name(TideWireReader *reader)
+/* HBase takes no longer names. */
+static void
+check_name(TideWireReader *reader, TideBytes name)
 {
-  TideBytes name = tide_wire_read_string(reader);
-  if (name.len <= NAME_MAX_BYTES)
-    return name;
-  tide_wire_reader_fail(reader, "a name of more than 1024 bytes");
-  return TIDE_BYTES_EMPTY;
+  if (name.len > NAME_MAX_BYTES)
+    tide_wire_reader_fail(reader, "a name of more than 1024 bytes");
 }
 
-/* TTableName: 1 namespace, 2 name. Ownership: (transfer full). */
+typedef struct TableName {
+  TideBytes space, name;
+} TableName;
+
+/* TTableName. Ownership: (transfer full). */
 static char *
 read_table_name(TideWireReader *reader)
 {
-  TideBytes space = TIDE_BYTES_EMPTY, name = TIDE_BYTES_EMPTY;
-  TideWireField field = {0};
-  while (tide_wire_read_field(reader, &field)) {
-    if (field.id == 1 && field.type == TIDE_WIRE_STRING)
-      space = read_name(reader);
-    else if (field.id == 2 && field.type == TIDE_WIRE_STRING)
-      name = read_name(reader);
-    else
-      tide_wire_skip(reader, field.type);
-  }
-  g_autofree char *printable_name = tide_bytes_printable(name);
-  if (space.len == 0 || tide_bytes_equal(space, TIDE_BYTES_LITERAL("default")))
+  static const TideReplyField fields[] = {FIELD(1, STRING, TableName, space), FIELD(2, STRING, TableName, name)};
+  TableName table = {0};
+  tide_reply_read_fields(reader, fields, G_N_ELEMENTS(fields), &table);
+  check_name(reader, table.space);
+  check_name(reader, table.name);
+  if (reader->status != TIDE_WIRE_OK)
+    return g_strdup("");
+  g_autofree char *printable_name = tide_bytes_printable(table.name);
+  if (table.space.len == 0 || tide_bytes_equal(table.space, TIDE_BYTES_LITERAL("default")))
     return g_steal_pointer(&printable_name);
-  g_autofree char *printable_space = tide_bytes_printable(space);
+  g_autofree char *printable_space = tide_bytes_printable(table.space);
   return g_strdup_printf("%s:%s", printable_space, printable_name);
 }
 
@@ -184,65 +170,40 @@ tide_reply_read_table_names(const TideReply *reply, GError **error)
   return g_steal_pointer(&names);
 }
 
-/* Where an i32 of a family goes; NULL for a field that is not kept. */
-static gint32 *
-family_number(TideFamilySettings *family, gint16 id)
-{
-  switch (id) {
-  case 4:
-    return &family->block_size_bytes;
-  case 5:
-    return &family->bloom_filter;
-  case 6:
-    return &family->compression;
-  case 8:
-    return &family->data_block_encoding;
-  case 10:
-    return &family->max_versions;
-  case 13:
-    return &family->time_to_live_s;
-  default:
-    return NULL;
-  }
-}
-
-/* As it is: it is escaped where it is shown. NULL when it failed. Ownership: (transfer full). */
-static char *
-read_family_name(TideWireReader *reader)
-{
-  TideBytes name = read_name(reader);
-  if (name.len > 0 && memchr(name.data, 0, name.len) == NULL)
-    return g_strndup((const char *)name.data, name.len);
-  tide_wire_reader_fail(reader, "a column family without a name");
-  return NULL;
-}
+typedef struct Family {
+  TideBytes name; /* as it is: it is escaped where it is shown */
+  TideFamilySettings settings;
+} Family;
 
 /* TColumnFamilyDescriptor */
 static void
 read_family(TideWireReader *reader, GPtrArray *families)
 {
-  g_autoptr(TideFamilySettings) family = tide_family_settings_new(NULL);
-  TideWireField field = {0};
-  while (tide_wire_read_field(reader, &field)) {
-    gint32 *number = family_number(family, field.id);
-    if (field.id == 1 && field.type == TIDE_WIRE_STRING)
-      family->name = read_family_name(reader);
-    else if (number != NULL && field.type == TIDE_WIRE_I32)
-      *number = tide_wire_read_i32(reader);
-    else if (field.id == 20 && field.type == TIDE_WIRE_BOOL)
-      family->in_memory = tide_wire_read_bool(reader) ? 1 : 0;
-    else
-      tide_wire_skip(reader, field.type);
-  }
-  if (family->name == NULL)
+  static const TideReplyField fields[] = {
+      FIELD(1, STRING, Family, name),
+      FIELD(4, I32, Family, settings.block_size_bytes),
+      FIELD(5, I32, Family, settings.bloom_filter),
+      FIELD(6, I32, Family, settings.compression),
+      FIELD(8, I32, Family, settings.data_block_encoding),
+      FIELD(10, I32, Family, settings.max_versions),
+      FIELD(13, I32, Family, settings.time_to_live_s),
+      FIELD(20, BOOL, Family, settings.in_memory),
+  };
+  g_autoptr(TideFamilySettings) settings = tide_family_settings_new(NULL);
+  Family family = {.settings = *settings};
+  tide_reply_read_fields(reader, fields, G_N_ELEMENTS(fields), &family);
+  check_name(reader, family.name);
+  if (family.name.len == 0 || memchr(family.name.data, 0, family.name.len) != NULL)
     tide_wire_reader_fail(reader, "a column family without a name");
   if (families->len == FAMILIES_MAX)
     tide_wire_reader_fail(reader, "a table of more than 1000 column families");
   if (reader->status != TIDE_WIRE_OK)
     return;
-  if (family->time_to_live_s == TIME_TO_LIVE_FOREVER_S)
-    family->time_to_live_s = 0;
-  g_ptr_array_add(families, g_steal_pointer(&family));
+  *settings = family.settings;
+  settings->name = g_strndup((const char *)family.name.data, family.name.len);
+  if (settings->time_to_live_s == TIME_TO_LIVE_FOREVER_S)
+    settings->time_to_live_s = 0;
+  g_ptr_array_add(families, g_steal_pointer(&settings));
 }
 
 static void
