@@ -46,14 +46,31 @@ gateway_in_mode(TideWireMode mode)
   return gateway;
 }
 
-static inline TideHBaseClient *
-client_of(TideScriptedGateway *gateway, TideWireMode mode)
+/* A gateway in a mode, a client of it, and what its calls fail with. */
+typedef struct ClientScene {
+  TideScriptedGateway *gateway; /* owned */
+  TideHBaseClient *client;      /* owned */
+  GError *error;                /* owned */
+} ClientScene;
+
+static inline ClientScene
+scene_in_mode(TideWireMode mode)
 {
   g_autoptr(GError) error = NULL;
+  TideScriptedGateway *gateway = gateway_in_mode(mode);
   g_autoptr(TideEndpoint) endpoint = tide_endpoint_parse(scripted_gateway_endpoint(gateway), &error);
   g_assert_no_error(error);
-  return tide_hbase_client_new(endpoint, mode);
+  return (ClientScene){.gateway = gateway, .client = tide_hbase_client_new(endpoint, mode)};
 }
+
+static inline void
+client_scene_clear(ClientScene *scene)
+{
+  tide_hbase_client_free(scene->client);
+  scripted_gateway_free(scene->gateway);
+  g_clear_error(&scene->error);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ClientScene, client_scene_clear)
 
 static inline void
 append_cell(TideWireProtocol protocol, TideBuffer *out, TideBytes family, TideBytes qualifier, TideBytes value,
@@ -66,13 +83,21 @@ append_cell(TideWireProtocol protocol, TideBuffer *out, TideBytes family, TideBy
 
 /* One put of one cell M:q. */
 static inline gboolean
-put_one(TideHBaseClient *client, TideWireProtocol protocol, const char *row, const char *value, gint64 deadline_us,
-        GError **error)
+put_one(ClientScene *at, const char *row, const char *value, gint64 deadline_us)
 {
   g_auto(TideBuffer) put = {0};
+  TideWireProtocol protocol = tide_hbase_client_mode(at->client).protocol;
   tide_put_head_append(protocol, &put, tide_bytes_of_string(row), 1);
   append_cell(protocol, &put, TIDE_BYTES_LITERAL("M"), TIDE_BYTES_LITERAL("q"), tide_bytes_of_string(value), 1000);
   tide_put_tail_append(protocol, &put, TIDE_PUT_NO_TIME, 0);
   TideBytes part = tide_buffer_bytes(&put);
-  return tide_hbase_client_put_multiple(client, TABLE, &part, 1, 1, deadline_us, error);
+  return tide_hbase_client_put_multiple(at->client, TABLE, &part, 1, 1, deadline_us, &at->error);
+}
+
+/* The next call works. */
+static inline void
+assert_put_one(ClientScene *at, const char *row, const char *value)
+{
+  g_clear_error(&at->error);
+  assert_ok(put_one(at, row, value, timeout()), &at->error);
 }

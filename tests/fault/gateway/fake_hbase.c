@@ -151,7 +151,7 @@ find_for_change_locked(TideFakeHBase *hbase, const char *name, TideFakeError *er
 gboolean
 fake_hbase_delete_table(TideFakeHBase *hbase, const char *name, TideFakeError *error)
 {
-  tide_mutex_lock(&hbase->mutex);
+  FAKE_HOLD(&hbase->mutex);
   TideFakeTable *table = find_for_change_locked(hbase, name, error);
   gboolean ok = table != NULL && !table->enabled;
   if (table != NULL && !ok) {
@@ -161,14 +161,13 @@ fake_hbase_delete_table(TideFakeHBase *hbase, const char *name, TideFakeError *e
   if (ok)
     drop_table_locked(hbase, name);
   tide_cond_broadcast(&hbase->written);
-  tide_mutex_unlock(&hbase->mutex);
   return ok;
 }
 
 gboolean
 fake_hbase_set_enabled(TideFakeHBase *hbase, const char *name, gboolean enabled, TideFakeError *error)
 {
-  tide_mutex_lock(&hbase->mutex);
+  FAKE_HOLD(&hbase->mutex);
   TideFakeTable *table = find_for_change_locked(hbase, name, error);
   gboolean ok = table != NULL && table->enabled != enabled;
   if (table != NULL && !ok)
@@ -176,28 +175,25 @@ fake_hbase_set_enabled(TideFakeHBase *hbase, const char *name, gboolean enabled,
                      fake_hbase_plain_name(name));
   if (ok)
     table->enabled = enabled;
-  tide_mutex_unlock(&hbase->mutex);
   return ok;
 }
 
 void
 fake_hbase_set_durability(TideFakeHBase *hbase, const char *name, int durability)
 {
-  tide_mutex_lock(&hbase->mutex);
+  FAKE_HOLD(&hbase->mutex);
   TideFakeTable *table = fake_hbase_find_table_locked(hbase, name);
   g_assert_nonnull(table);
   table->spec->durability = durability;
-  tide_mutex_unlock(&hbase->mutex);
 }
 
 gboolean
 fake_hbase_is_enabled(TideFakeHBase *hbase, const char *name, gboolean *ret_enabled, TideFakeError *error)
 {
-  tide_mutex_lock(&hbase->mutex);
+  FAKE_HOLD(&hbase->mutex);
   TideFakeTable *table = fake_hbase_need_table_locked(hbase, name, error);
   if (table != NULL)
     *ret_enabled = table->enabled;
-  tide_mutex_unlock(&hbase->mutex);
   return table != NULL;
 }
 
@@ -251,86 +247,73 @@ fake_hbase_create_namespace(TideFakeHBase *hbase, const char *name, TideFakeErro
 char *
 fake_hbase_cluster(TideFakeHBase *hbase)
 {
-  tide_mutex_lock(&hbase->mutex);
-  char *cluster = g_strdup(hbase->cluster);
-  tide_mutex_unlock(&hbase->mutex);
-  return cluster;
+  FAKE_HOLD(&hbase->mutex);
+  return g_strdup(hbase->cluster);
 }
 
 void
 fake_hbase_set_cluster(TideFakeHBase *hbase, const char *cluster)
 {
-  tide_mutex_lock(&hbase->mutex);
+  FAKE_HOLD(&hbase->mutex);
   g_free(hbase->cluster);
   hbase->cluster = g_strdup(cluster);
-  tide_mutex_unlock(&hbase->mutex);
 }
 
 gboolean
 fake_hbase_table_exists(TideFakeHBase *hbase, const char *name)
 {
-  tide_mutex_lock(&hbase->mutex);
-  gboolean exists = fake_hbase_find_table_locked(hbase, name) != NULL;
-  tide_mutex_unlock(&hbase->mutex);
-  return exists;
+  FAKE_HOLD(&hbase->mutex);
+  return fake_hbase_find_table_locked(hbase, name) != NULL;
 }
 
 TideFakeTableSpec *
 fake_hbase_describe(TideFakeHBase *hbase, const char *name, TideFakeError *error)
 {
-  tide_mutex_lock(&hbase->mutex);
+  FAKE_HOLD(&hbase->mutex);
   TideFakeTable *table = fake_hbase_need_table_locked(hbase, name, error);
-  TideFakeTableSpec *spec = table != NULL ? fake_table_spec_copy(table->spec) : NULL;
-  tide_mutex_unlock(&hbase->mutex);
-  return spec;
+  return table != NULL ? fake_table_spec_copy(table->spec) : NULL;
 }
 
 GPtrArray *
 fake_hbase_regions(TideFakeHBase *hbase, const char *name)
 {
-  tide_mutex_lock(&hbase->mutex);
+  FAKE_HOLD(&hbase->mutex);
   TideFakeTable *table = fake_hbase_find_table_locked(hbase, name);
-  GPtrArray *list = table != NULL ? fake_table_list_regions(table) : g_ptr_array_new();
-  tide_mutex_unlock(&hbase->mutex);
-  return list;
+  return table != NULL ? fake_table_list_regions(table) : g_ptr_array_new();
 }
 
 void
 fake_hbase_set_offline(TideFakeHBase *hbase, const char *name, TideBytes key, gboolean offline)
 {
-  tide_mutex_lock(&hbase->mutex);
+  FAKE_HOLD(&hbase->mutex);
   TideFakeTable *table = fake_hbase_find_table_locked(hbase, name);
   g_assert_nonnull(table);
   fake_table_region_of(table, key)->region.offline = offline;
-  tide_mutex_unlock(&hbase->mutex);
 }
 
 void
 fake_hbase_split_region(TideFakeHBase *hbase, const char *name, TideBytes key, gboolean list_parent)
 {
-  tide_mutex_lock(&hbase->mutex);
+  FAKE_HOLD(&hbase->mutex);
   TideFakeTable *table = fake_hbase_find_table_locked(hbase, name);
   g_assert_nonnull(table);
   fake_table_split(table, key, list_parent);
-  tide_mutex_unlock(&hbase->mutex);
 }
 
 void
 fake_hbase_merge_regions(TideFakeHBase *hbase, const char *name, TideBytes key)
 {
-  tide_mutex_lock(&hbase->mutex);
+  FAKE_HOLD(&hbase->mutex);
   TideFakeTable *table = fake_hbase_find_table_locked(hbase, name);
   g_assert_nonnull(table);
   fake_table_merge(table, key);
-  tide_mutex_unlock(&hbase->mutex);
 }
 
 void
 fake_hbase_set_replicas(TideFakeHBase *hbase, const char *name, gint32 n_replicas)
 {
-  tide_mutex_lock(&hbase->mutex);
+  FAKE_HOLD(&hbase->mutex);
   TideFakeTable *table = fake_hbase_find_table_locked(hbase, name);
   g_assert_nonnull(table);
   table->n_replicas = n_replicas;
-  tide_mutex_unlock(&hbase->mutex);
 }

@@ -12,8 +12,25 @@
 #pragma once
 
 #include "util/bytes.h"
+#include "util/lock.h"
 
 G_BEGIN_DECLS
+
+static inline TideMutex *
+fake_lock(TideMutex *mutex)
+{
+  tide_mutex_lock(mutex);
+  return mutex;
+}
+
+static inline void
+fake_unlock(TideMutex **mutex)
+{
+  tide_mutex_unlock(*mutex);
+}
+
+/* Holds @mutex_ up to the end of the block. */
+#define FAKE_HOLD(mutex_) __attribute__((cleanup(fake_unlock), unused)) TideMutex *held_ = fake_lock(mutex_)
 
 typedef struct TideFakeHBase TideFakeHBase;
 

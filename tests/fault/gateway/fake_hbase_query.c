@@ -20,12 +20,11 @@ GBytes *
 fake_hbase_value(TideFakeHBase *hbase, const char *table, const char *row, const char *family, const char *qualifier,
                  gint64 *ret_timestamp_ms)
 {
-  tide_mutex_lock(&hbase->mutex);
+  FAKE_HOLD(&hbase->mutex);
   const TideFakeStoredCell *cell = find_cell_locked(hbase, table, row, family, qualifier);
   GBytes *value = cell != NULL ? g_bytes_new(cell->value.data, cell->value.len) : NULL;
   if (cell != NULL && ret_timestamp_ms != NULL)
     *ret_timestamp_ms = cell->timestamp_ms;
-  tide_mutex_unlock(&hbase->mutex);
   return value;
 }
 
@@ -39,32 +38,27 @@ row_count_locked(TideFakeHBase *hbase, const char *name)
 guint64
 fake_hbase_row_count(TideFakeHBase *hbase, const char *name)
 {
-  tide_mutex_lock(&hbase->mutex);
-  guint64 n_rows = row_count_locked(hbase, name);
-  tide_mutex_unlock(&hbase->mutex);
-  return n_rows;
+  FAKE_HOLD(&hbase->mutex);
+  return row_count_locked(hbase, name);
 }
 
 guint64
 fake_hbase_cell_count(TideFakeHBase *hbase, const char *name)
 {
-  tide_mutex_lock(&hbase->mutex);
+  FAKE_HOLD(&hbase->mutex);
   const TideFakeTable *table = fake_hbase_find_table_locked(hbase, name);
-  guint64 n_cells = table != NULL ? table->n_cells : 0;
-  tide_mutex_unlock(&hbase->mutex);
-  return n_cells;
+  return table != NULL ? table->n_cells : 0;
 }
 
 guint64
 fake_hbase_marker_count(TideFakeHBase *hbase, const char *name)
 {
-  tide_mutex_lock(&hbase->mutex);
+  FAKE_HOLD(&hbase->mutex);
   const TideFakeTable *table = fake_hbase_find_table_locked(hbase, name);
   guint64 n_markers = 0;
   for (GTreeNode *node = table != NULL ? g_tree_node_first(table->rows) : NULL; node != NULL;
        node = g_tree_node_next(node))
     n_markers += ((const TideFakeStoredRow *)g_tree_node_value(node))->markers->len;
-  tide_mutex_unlock(&hbase->mutex);
   return n_markers;
 }
 
@@ -91,7 +85,7 @@ dump_visible_row(const TideFakeRow *row, gpointer data)
 static void
 dump_all_versions(TideFakeHBase *hbase, const char *name, GString *text)
 {
-  tide_mutex_lock(&hbase->mutex);
+  FAKE_HOLD(&hbase->mutex);
   const TideFakeTable *table = fake_hbase_find_table_locked(hbase, name);
   for (GTreeNode *node = table != NULL ? g_tree_node_first(table->rows) : NULL; node != NULL;
        node = g_tree_node_next(node)) {
@@ -101,7 +95,6 @@ dump_all_versions(TideFakeHBase *hbase, const char *name, GString *text)
       dump_cell(text, row->key, tide_bytes_of_string(cell->family), cell->qualifier, cell->timestamp_ms, cell->value);
     }
   }
-  tide_mutex_unlock(&hbase->mutex);
 }
 
 char *
@@ -120,13 +113,11 @@ fake_hbase_dump(TideFakeHBase *hbase, const char *table, gboolean all_versions)
 gboolean
 fake_hbase_wait_rows(TideFakeHBase *hbase, const char *table, guint64 n_rows, gint64 deadline_us)
 {
-  tide_mutex_lock(&hbase->mutex);
+  FAKE_HOLD(&hbase->mutex);
   gboolean in_time = TRUE;
   while (row_count_locked(hbase, table) < n_rows && in_time)
     in_time = tide_cond_wait_until(&hbase->written, &hbase->mutex, deadline_us);
-  gboolean reached = row_count_locked(hbase, table) >= n_rows;
-  tide_mutex_unlock(&hbase->mutex);
-  return reached;
+  return row_count_locked(hbase, table) >= n_rows;
 }
 
 static gboolean
@@ -139,11 +130,9 @@ gboolean
 fake_hbase_wait_value(TideFakeHBase *hbase, const char *table, const char *row, const char *family,
                       const char *qualifier, const char *value, gint64 deadline_us)
 {
-  tide_mutex_lock(&hbase->mutex);
+  FAKE_HOLD(&hbase->mutex);
   gboolean in_time = TRUE;
   while (!cell_holds(find_cell_locked(hbase, table, row, family, qualifier), value) && in_time)
     in_time = tide_cond_wait_until(&hbase->written, &hbase->mutex, deadline_us);
-  gboolean reached = cell_holds(find_cell_locked(hbase, table, row, family, qualifier), value);
-  tide_mutex_unlock(&hbase->mutex);
-  return reached;
+  return cell_holds(find_cell_locked(hbase, table, row, family, qualifier), value);
 }

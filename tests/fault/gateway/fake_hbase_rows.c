@@ -216,15 +216,14 @@ fake_hbase_mutate_row(TideFakeHBase *hbase, const char *name, const TideFakeRow 
 void
 fake_hbase_set_max_cell_bytes(TideFakeHBase *hbase, gsize max_cell_bytes)
 {
-  tide_mutex_lock(&hbase->mutex);
+  FAKE_HOLD(&hbase->mutex);
   hbase->max_cell_bytes = max_cell_bytes;
-  tide_mutex_unlock(&hbase->mutex);
 }
 
 void
 fake_hbase_major_compact(TideFakeHBase *hbase, const char *name)
 {
-  tide_mutex_lock(&hbase->mutex);
+  FAKE_HOLD(&hbase->mutex);
   TideFakeTable *table = fake_hbase_find_table_locked(hbase, name);
   gint64 keep_from_ms = G_MAXINT64;
   for (guint i = 0; i < table->spec->attributes->len; i++) {
@@ -236,7 +235,6 @@ fake_hbase_major_compact(TideFakeHBase *hbase, const char *name)
   }
   fake_table_compact(table, keep_from_ms);
   tide_cond_broadcast(&hbase->written);
-  tide_mutex_unlock(&hbase->mutex);
 }
 
 /* The table that @query can be answered from, NULL with @error. */
@@ -312,7 +310,7 @@ fake_hbase_scan(TideFakeHBase *hbase, const char *name, const TideFakeQuery *que
     fake_error_set(error, TIDE_FAKE_ERROR_ARGUMENT, FALSE, "Incorrect Filter String");
     return 0;
   }
-  tide_mutex_lock(&hbase->mutex);
+  FAKE_HOLD(&hbase->mutex);
   TideFakeTable *table = table_for_query_locked(hbase, name, query, error);
   GTreeNode *node = table != NULL ? fake_table_scan_first(table, query) : NULL;
   while (node != NULL && (query->limit_rows <= 0 || n_rows < (guint64)query->limit_rows)) {
@@ -326,25 +324,21 @@ fake_hbase_scan(TideFakeHBase *hbase, const char *name, const TideFakeQuery *que
     }
     node = fake_table_scan_next(node, query);
   }
-  tide_mutex_unlock(&hbase->mutex);
   return n_rows;
 }
 
 void
 fake_hbase_log_writes(TideFakeHBase *hbase, guint max_cells)
 {
-  tide_mutex_lock(&hbase->mutex);
+  FAKE_HOLD(&hbase->mutex);
   hbase->max_writes = max_cells;
-  tide_mutex_unlock(&hbase->mutex);
 }
 
 GPtrArray *
 fake_hbase_writes(TideFakeHBase *hbase)
 {
-  tide_mutex_lock(&hbase->mutex);
-  GPtrArray *copy = g_ptr_array_copy(hbase->writes, write_copy, NULL);
-  tide_mutex_unlock(&hbase->mutex);
-  return copy;
+  FAKE_HOLD(&hbase->mutex);
+  return g_ptr_array_copy(hbase->writes, write_copy, NULL);
 }
 
 /* One more, or one fewer, call in flight for the row; the new number. */
@@ -383,11 +377,10 @@ fake_hbase_flight_begin(TideFakeHBase *hbase, const char *name, const TideFakeRo
   TideFakeFlight *flight = g_new0(TideFakeFlight, 1);
   flight->regions = g_ptr_array_new();
   flight->rows = g_hash_table_new_full(g_bytes_hash, g_bytes_equal, (GDestroyNotify)g_bytes_unref, NULL);
-  tide_mutex_lock(&hbase->mutex);
+  FAKE_HOLD(&hbase->mutex);
   flight->table = fake_hbase_find_table_locked(hbase, name);
   for (guint i = 0; flight->table != NULL && i < n_rows; i++)
     add_to_flight(flight, rows[i].row);
-  tide_mutex_unlock(&hbase->mutex);
   return flight;
 }
 
@@ -413,19 +406,15 @@ fake_hbase_flight_end(TideFakeHBase *hbase, TideFakeFlight *flight)
 guint
 fake_hbase_max_flights_of_a_region(TideFakeHBase *hbase, const char *name)
 {
-  tide_mutex_lock(&hbase->mutex);
+  FAKE_HOLD(&hbase->mutex);
   const TideFakeTable *table = fake_hbase_find_table_locked(hbase, name);
-  guint flights = table != NULL ? table->max_region_flights : 0;
-  tide_mutex_unlock(&hbase->mutex);
-  return flights;
+  return table != NULL ? table->max_region_flights : 0;
 }
 
 guint
 fake_hbase_max_flights_of_a_row(TideFakeHBase *hbase, const char *name)
 {
-  tide_mutex_lock(&hbase->mutex);
+  FAKE_HOLD(&hbase->mutex);
   const TideFakeTable *table = fake_hbase_find_table_locked(hbase, name);
-  guint flights = table != NULL ? table->max_row_flights : 0;
-  tide_mutex_unlock(&hbase->mutex);
-  return flights;
+  return table != NULL ? table->max_row_flights : 0;
 }

@@ -110,6 +110,15 @@ fake_reply_error(TideAnswer *answer, const TideFakeError *error)
 }
 
 void
+fake_reply_done(TideAnswer *answer, gboolean ok, const TideFakeError *error)
+{
+  if (ok)
+    fake_reply_nothing(answer);
+  else
+    fake_reply_error(answer, error);
+}
+
+void
 fake_reply_unknown_method(TideAnswer *answer)
 {
   g_autofree char *message = g_strdup_printf("Invalid method name: '%s'", answer->request->name);

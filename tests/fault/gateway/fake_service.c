@@ -88,18 +88,15 @@ fake_service_free(TideFakeService *service)
 void
 fake_service_forget_scanners(TideFakeService *service)
 {
-  tide_mutex_lock(&service->mutex);
+  FAKE_HOLD(&service->mutex);
   g_hash_table_remove_all(service->scanners);
-  tide_mutex_unlock(&service->mutex);
 }
 
 guint
 fake_service_open_scanners(TideFakeService *service)
 {
-  tide_mutex_lock(&service->mutex);
-  guint n = g_hash_table_size(service->scanners);
-  tide_mutex_unlock(&service->mutex);
-  return n;
+  FAKE_HOLD(&service->mutex);
+  return g_hash_table_size(service->scanners);
 }
 
 /* TResult, without its struct_begin: where it stands decides that. */
@@ -185,11 +182,11 @@ answer_put(TideAnswer *answer)
 {
   const TideFakeRequest *request = answer->request;
   g_auto(TideFakeError) error = {0};
-  if (fake_hbase_put(answer->service->hbase, request->table, (const TideFakeRow *)(void *)request->rows->data,
-                     request->rows->len, answer->origin, count_applied, answer, &error))
-    fake_reply_nothing(answer);
-  else
-    fake_reply_error(answer, &error);
+  const TideFakeRow *rows = (const TideFakeRow *)(void *)request->rows->data;
+  fake_reply_done(answer,
+                  fake_hbase_put(answer->service->hbase, request->table, rows, request->rows->len, answer->origin,
+                                 count_applied, answer, &error),
+                  &error);
 }
 
 /* Of its arguments only the table counts: the project's client asks for what no table holds. */
@@ -210,11 +207,11 @@ answer_mutate_row(TideAnswer *answer)
 {
   const TideFakeRequest *request = answer->request;
   g_auto(TideFakeError) error = {0};
-  if (fake_hbase_mutate_row(answer->service->hbase, request->table, &g_array_index(request->rows, TideFakeRow, 0),
-                            answer->origin, count_applied, answer, &error))
-    fake_reply_nothing(answer);
-  else
-    fake_reply_error(answer, &error);
+  fake_reply_done(answer,
+                  fake_hbase_mutate_row(answer->service->hbase, request->table,
+                                        &g_array_index(request->rows, TideFakeRow, 0), answer->origin, count_applied,
+                                        answer, &error),
+                  &error);
 }
 
 /* A missing table or family shows when the first rows are asked for. */
@@ -234,18 +231,16 @@ static TideFakeScanner *
 take_scanner(TideFakeService *service, gint32 id)
 {
   gpointer scanner = NULL;
-  tide_mutex_lock(&service->mutex);
+  FAKE_HOLD(&service->mutex);
   g_hash_table_steal_extended(service->scanners, GINT_TO_POINTER(id), NULL, &scanner);
-  tide_mutex_unlock(&service->mutex);
   return scanner;
 }
 
 static void
 put_scanner_back(TideFakeService *service, gint32 id, TideFakeScanner *scanner)
 {
-  tide_mutex_lock(&service->mutex);
+  FAKE_HOLD(&service->mutex);
   g_hash_table_insert(service->scanners, GINT_TO_POINTER(id), scanner);
-  tide_mutex_unlock(&service->mutex);
 }
 
 /* The rows of a scan step, copied: a list's head has their number. */
@@ -375,40 +370,18 @@ answer_close_scanner(TideAnswer *answer)
   fake_reply_nothing(answer);
 }
 
-/* FALSE when the call is none of rows or scanners. */
-static gboolean
-answer_rows(TideAnswer *answer)
-{
-  switch (answer->request->call) {
-  case TIDE_CALL_EXISTS:
-  case TIDE_CALL_GET:
-    answer_get(answer);
-    return TRUE;
-  case TIDE_CALL_GET_MULTIPLE:
-    answer_get_multiple(answer);
-    return TRUE;
-  case TIDE_CALL_PUT_MULTIPLE:
-    answer_put(answer);
-    return TRUE;
-  case TIDE_CALL_CHECK_AND_PUT:
-    answer_check_and_put(answer);
-    return TRUE;
-  case TIDE_CALL_MUTATE_ROW:
-    answer_mutate_row(answer);
-    return TRUE;
-  case TIDE_CALL_OPEN_SCANNER:
-    answer_open_scanner(answer);
-    return TRUE;
-  case TIDE_CALL_GET_SCANNER_ROWS:
-    answer_scanner_rows(answer);
-    return TRUE;
-  case TIDE_CALL_CLOSE_SCANNER:
-    answer_close_scanner(answer);
-    return TRUE;
-  default: /* fake_service_admin.c has the others */
-    return FALSE;
-  }
-}
+/* The calls of rows and scanners; fake_service_admin.c has the others. */
+static void (*const answers[TIDE_CALL_COUNT])(TideAnswer *answer) = {
+    [TIDE_CALL_EXISTS] = answer_get,
+    [TIDE_CALL_GET] = answer_get,
+    [TIDE_CALL_GET_MULTIPLE] = answer_get_multiple,
+    [TIDE_CALL_PUT_MULTIPLE] = answer_put,
+    [TIDE_CALL_CHECK_AND_PUT] = answer_check_and_put,
+    [TIDE_CALL_MUTATE_ROW] = answer_mutate_row,
+    [TIDE_CALL_OPEN_SCANNER] = answer_open_scanner,
+    [TIDE_CALL_GET_SCANNER_ROWS] = answer_scanner_rows,
+    [TIDE_CALL_CLOSE_SCANNER] = answer_close_scanner,
+};
 
 static gboolean
 knows_method(TidePersonality personality, TideGatewayCall call)
@@ -445,8 +418,10 @@ fake_service_answer(TideFakeService *service, const TideFakeRequest *request, Ti
     fake_reply_i32(&answer, personality == TIDE_PERSONALITY_THRIFT1 ? 1 : 2);
   } else if (request->incomplete != NULL) {
     fake_service_write_application_error(writer, request, TIDE_APPLICATION_PROTOCOL_ERROR, request->incomplete);
-  } else if (!answer_rows(&answer)) {
-    g_assert_true(fake_service_answer_admin(&answer));
+  } else if (answers[request->call] != NULL) {
+    answers[request->call](&answer);
+  } else {
+    fake_service_answer_admin(&answer);
   }
   return answer.rows_written;
 }

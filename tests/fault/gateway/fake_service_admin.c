@@ -165,20 +165,10 @@ answer_create_table(TideAnswer *answer)
     return;
   }
   TideFakeTableSpec *spec = fake_table_spec_copy(request->spec);
-  if (fake_hbase_create_table(service->hbase, spec, (const TideBytes *)(void *)request->splits->data,
-                              request->splits->len, &error))
-    fake_reply_nothing(answer);
-  else
-    fake_reply_error(answer, &error);
-}
-
-static void
-reply_done(TideAnswer *answer, gboolean ok, const TideFakeError *error)
-{
-  if (ok)
-    fake_reply_nothing(answer);
-  else
-    fake_reply_error(answer, error);
+  fake_reply_done(answer,
+                  fake_hbase_create_table(service->hbase, spec, (const TideBytes *)(void *)request->splits->data,
+                                          request->splits->len, &error),
+                  &error);
 }
 
 static void
@@ -223,7 +213,7 @@ answer_cluster_id(TideAnswer *answer)
   fake_reply_end(answer);
 }
 
-gboolean
+void
 fake_service_answer_admin(TideAnswer *answer)
 {
   g_auto(TideFakeError) error = {0};
@@ -232,41 +222,41 @@ fake_service_answer_admin(TideAnswer *answer)
   switch (request->call) {
   case TIDE_CALL_GET_CLUSTER_ID:
     answer_cluster_id(answer);
-    return TRUE;
+    break;
   case TIDE_CALL_GET_ALL_REGION_LOCATIONS:
     answer_region_locations(answer);
-    return TRUE;
+    break;
   case TIDE_CALL_TABLE_EXISTS:
     fake_reply_bool(answer, fake_hbase_table_exists(hbase, request->table));
-    return TRUE;
+    break;
   case TIDE_CALL_GET_TABLE_DESCRIPTOR:
     answer_descriptor(answer);
-    return TRUE;
+    break;
   case TIDE_CALL_IS_TABLE_ENABLED:
     answer_is_enabled(answer);
-    return TRUE;
+    break;
   case TIDE_CALL_CREATE_TABLE:
     answer_create_table(answer);
-    return TRUE;
+    break;
   case TIDE_CALL_DISABLE_TABLE:
-    reply_done(answer, fake_hbase_set_enabled(hbase, request->table, FALSE, &error), &error);
-    return TRUE;
+    fake_reply_done(answer, fake_hbase_set_enabled(hbase, request->table, FALSE, &error), &error);
+    break;
   case TIDE_CALL_ENABLE_TABLE:
-    reply_done(answer, fake_hbase_set_enabled(hbase, request->table, TRUE, &error), &error);
-    return TRUE;
+    fake_reply_done(answer, fake_hbase_set_enabled(hbase, request->table, TRUE, &error), &error);
+    break;
   case TIDE_CALL_DELETE_TABLE:
-    reply_done(answer, fake_hbase_delete_table(hbase, request->table, &error), &error);
-    return TRUE;
+    fake_reply_done(answer, fake_hbase_delete_table(hbase, request->table, &error), &error);
+    break;
   case TIDE_CALL_CREATE_NAMESPACE:
-    reply_done(answer, fake_hbase_create_namespace(hbase, request->name_space, &error), &error);
-    return TRUE;
+    fake_reply_done(answer, fake_hbase_create_namespace(hbase, request->name_space, &error), &error);
+    break;
   case TIDE_CALL_LIST_NAMESPACES:
     answer_list_namespaces(answer);
-    return TRUE;
+    break;
   case TIDE_CALL_GET_TABLE_NAMES_BY_PATTERN:
     answer_table_names(answer);
-    return TRUE;
+    break;
   default: /* fake_service.c has the others */
-    return FALSE;
+    g_assert_not_reached();
   }
 }

@@ -36,9 +36,11 @@ void fake_reply_i32(TideAnswer *answer, gint32 value);
 void fake_reply_nothing(TideAnswer *answer);
 void fake_reply_argument_error(TideAnswer *answer, const char *message);
 void fake_reply_error(TideAnswer *answer, const TideFakeError *error);
+/* Nothing, or @error unless @ok. */
+void fake_reply_done(TideAnswer *answer, gboolean ok, const TideFakeError *error);
 void fake_reply_unknown_method(TideAnswer *answer);
 
-/* Regions, tables and namespaces: fake_service_admin.c. FALSE when the call is none of these. */
-gboolean fake_service_answer_admin(TideAnswer *answer);
+/* Regions, tables and namespaces: fake_service_admin.c. */
+void fake_service_answer_admin(TideAnswer *answer);
 
 G_END_DECLS

@@ -68,6 +68,7 @@ typedef struct TideFakeReader {
 typedef struct TideFakeField {
   gint16 id;
   TideFakeType type;
+  gboolean has_begun;
 } TideFakeField;
 
 typedef struct TideFakeMessage {
@@ -84,10 +85,8 @@ gboolean fake_reader_message_begin(TideFakeReader *reader, TideFakeMessage *ret_
 /* Drops what is left of the frame. FALSE when the message was broken. */
 gboolean fake_reader_message_end(TideFakeReader *reader) G_GNUC_WARN_UNUSED_RESULT;
 
-void fake_reader_struct_begin(TideFakeReader *reader);
-void fake_reader_struct_end(TideFakeReader *reader);
-/* FALSE at the struct's stop byte, and on errors. */
-gboolean fake_reader_field(TideFakeReader *reader, TideFakeField *ret_field);
+/* The next field of a struct, which a zeroed @field enters. FALSE at its stop byte, where it is left, and on errors. */
+gboolean fake_reader_field(TideFakeReader *reader, TideFakeField *field);
 gboolean fake_reader_bool(TideFakeReader *reader);
 gint8 fake_reader_byte(TideFakeReader *reader);
 gint16 fake_reader_i16(TideFakeReader *reader);

@@ -254,21 +254,13 @@ fake_reader_drop(TideFakeReader *reader, gsize len)
   take_raw(reader, NULL, len);
 }
 
-void
-fake_reader_struct_begin(TideFakeReader *reader)
+static void
+enter_level(TideFakeReader *reader)
 {
-  if (reader->depth == TIDE_FAKE_MAX_DEPTH) {
+  if (reader->depth < TIDE_FAKE_MAX_DEPTH)
+    reader->last_field[reader->depth++] = 0;
+  else
     fake_reader_fail(reader, "nested too deeply");
-    return;
-  }
-  reader->last_field[reader->depth++] = 0;
-}
-
-void
-fake_reader_struct_end(TideFakeReader *reader)
-{
-  if (reader->depth > 0)
-    reader->depth--;
 }
 
 static TideFakeType
@@ -301,19 +293,22 @@ read_compact_field(TideFakeReader *reader, TideFakeField *field)
 }
 
 gboolean
-fake_reader_field(TideFakeReader *reader, TideFakeField *ret_field)
+fake_reader_field(TideFakeReader *reader, TideFakeField *field)
 {
-  *ret_field = (TideFakeField){0, TIDE_FAKE_STOP};
-  if (reader->failed || reader->depth == 0)
-    return FALSE;
-  if (reader->compact) {
-    read_compact_field(reader, ret_field);
-  } else {
-    ret_field->type = (TideFakeType)take_byte(reader);
-    if (ret_field->type != TIDE_FAKE_STOP)
-      ret_field->id = (gint16)take_big_endian(reader, 2);
+  if (!field->has_begun)
+    enter_level(reader);
+  *field = (TideFakeField){.has_begun = TRUE};
+  if (!reader->failed && reader->compact) {
+    read_compact_field(reader, field);
+  } else if (!reader->failed) {
+    field->type = (TideFakeType)take_byte(reader);
+    if (field->type != TIDE_FAKE_STOP)
+      field->id = (gint16)take_big_endian(reader, 2);
   }
-  return !reader->failed && ret_field->type != TIDE_FAKE_STOP;
+  if (!reader->failed && field->type != TIDE_FAKE_STOP)
+    return TRUE;
+  reader->depth -= reader->depth > 0 ? 1 : 0;
+  return FALSE;
 }
 
 gboolean
@@ -398,34 +393,25 @@ fake_reader_map(TideFakeReader *reader, TideFakeType *ret_key, TideFakeType *ret
   return reader->failed ? 0 : n;
 }
 
-static void
-skip_struct(TideFakeReader *reader)
-{
-  TideFakeField field;
-  fake_reader_struct_begin(reader);
-  while (fake_reader_field(reader, &field))
-    fake_reader_skip(reader, field.type);
-  fake_reader_struct_end(reader);
-}
-
 /* Lists and maps count as a level too, or [[[[… would use up the stack. */
 static void
 skip_elements(TideFakeReader *reader, gboolean is_map)
 {
   TideFakeType key = TIDE_FAKE_STOP, value = TIDE_FAKE_STOP;
   guint32 n = is_map ? fake_reader_map(reader, &key, &value) : fake_reader_list(reader, &value);
-  fake_reader_struct_begin(reader);
+  enter_level(reader);
   for (guint32 i = 0; i < n && !reader->failed; i++) {
     if (is_map)
       fake_reader_skip(reader, key);
     fake_reader_skip(reader, value);
   }
-  fake_reader_struct_end(reader);
+  reader->depth -= reader->depth > 0 ? 1 : 0;
 }
 
 void
 fake_reader_skip(TideFakeReader *reader, TideFakeType type)
 {
+  TideFakeField field = {0};
   switch (type) {
   case TIDE_FAKE_BOOL:
     fake_reader_bool(reader);
@@ -449,7 +435,8 @@ fake_reader_skip(TideFakeReader *reader, TideFakeType type)
     take(reader, NULL, take_size(reader));
     return;
   case TIDE_FAKE_STRUCT:
-    skip_struct(reader);
+    while (fake_reader_field(reader, &field))
+      fake_reader_skip(reader, field.type);
     return;
   case TIDE_FAKE_MAP:
     skip_elements(reader, TRUE);

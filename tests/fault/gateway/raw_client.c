@@ -164,8 +164,7 @@ raw_client_call_end(TideRawClient *client)
 static void
 read_error(TideFakeReader *reader, TideRawReply *reply)
 {
-  TideFakeField field;
-  fake_reader_struct_begin(reader);
+  TideFakeField field = {0};
   while (fake_reader_field(reader, &field)) {
     if (field.id == 1 && field.type == TIDE_FAKE_BINARY)
       g_strlcpy(reply->message, fake_reader_string(reader), sizeof reply->message);
@@ -176,7 +175,6 @@ read_error(TideFakeReader *reader, TideRawReply *reply)
     else
       fake_reader_skip(reader, field.type);
   }
-  fake_reader_struct_end(reader);
 }
 
 static void
@@ -184,8 +182,7 @@ read_cell(TideFakeReader *reader, TideBytes row, GString *text)
 {
   TideBytes parts[4] = {0};
   gint64 timestamp_ms = 0;
-  TideFakeField field;
-  fake_reader_struct_begin(reader);
+  TideFakeField field = {0};
   while (fake_reader_field(reader, &field)) {
     if (field.id >= 1 && field.id <= 3 && field.type == TIDE_FAKE_BINARY)
       parts[field.id] = fake_reader_binary(reader);
@@ -194,7 +191,6 @@ read_cell(TideFakeReader *reader, TideBytes row, GString *text)
     else
       fake_reader_skip(reader, field.type);
   }
-  fake_reader_struct_end(reader);
   g_string_append_printf(text, "%.*s %.*s:%.*s@%" G_GINT64_FORMAT "=%.*s\n", (int)row.len, row.data, (int)parts[1].len,
                          parts[1].data, (int)parts[2].len, parts[2].data, timestamp_ms, (int)parts[3].len,
                          parts[3].data);
@@ -206,8 +202,7 @@ read_row(TideFakeReader *reader, TideRawReply *reply)
 {
   TideBytes row = TIDE_BYTES_LITERAL("-");
   TideFakeType element;
-  TideFakeField field;
-  fake_reader_struct_begin(reader);
+  TideFakeField field = {0};
   while (fake_reader_field(reader, &field)) {
     if (field.id == 1 && field.type == TIDE_FAKE_BINARY) {
       row = fake_reader_binary(reader);
@@ -220,7 +215,6 @@ read_row(TideFakeReader *reader, TideRawReply *reply)
       fake_reader_skip(reader, field.type);
     }
   }
-  fake_reader_struct_end(reader);
 }
 
 static void
@@ -246,8 +240,7 @@ read_result(TideFakeReader *reader, TideFakeType type, TideRawReply *reply)
 static void
 read_reply_struct(TideFakeReader *reader, TideRawReply *reply)
 {
-  TideFakeField field;
-  fake_reader_struct_begin(reader);
+  TideFakeField field = {0};
   while (fake_reader_field(reader, &field)) {
     if (field.id == 0) {
       read_result(reader, field.type, reply);
@@ -258,7 +251,6 @@ read_reply_struct(TideFakeReader *reader, TideRawReply *reply)
       fake_reader_skip(reader, field.type);
     }
   }
-  fake_reader_struct_end(reader);
 }
 
 void
@@ -333,7 +325,7 @@ raw_client_get(TideRawClient *client, const char *table, const char *row, TideRa
   raw_client_reply(client, ret_reply);
 }
 
-void
+TideRawOutcome
 raw_client_ask_table(TideRawClient *client, const char *call, const char *table, gboolean as_struct,
                      TideRawReply *ret_reply)
 {
@@ -348,6 +340,34 @@ raw_client_ask_table(TideRawClient *client, const char *call, const char *table,
   }
   raw_client_call_end(client);
   raw_client_reply(client, ret_reply);
+  return ret_reply->outcome;
+}
+
+TideRawScene
+raw_scene_of(TideScriptedGateway *gateway, const TideRawMode *mode)
+{
+  return (TideRawScene){.gateway = gateway,
+                        .client = raw_client_connect(scripted_gateway_port(gateway), mode->framed, mode->compact)};
+}
+
+TideRawScene
+raw_scene(const TideRawMode *mode)
+{
+  return raw_scene_of(raw_gateway_new(mode), mode);
+}
+
+void
+raw_scene_clear(TideRawScene *scene)
+{
+  raw_client_free(scene->client);
+  scripted_gateway_free(scene->gateway);
+}
+
+void
+raw_assert_dump(TideScriptedGateway *gateway, const char *wanted)
+{
+  g_autofree char *dump = scripted_gateway_dump(gateway, "T");
+  g_assert_cmpstr(dump, ==, wanted);
 }
 
 static void

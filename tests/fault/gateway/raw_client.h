@@ -78,9 +78,22 @@ void raw_client_send_puts(TideRawClient *client, const char *table, const TideRa
 TideRawOutcome raw_client_put(TideRawClient *client, const char *table, const char *row, const char *value,
                               gint64 timestamp_ms); /* qualifier "q" */
 void raw_client_get(TideRawClient *client, const char *table, const char *row, TideRawReply *ret_reply);
-/* A call whose only argument is a table name, as binary or as TTableName. */
-void raw_client_ask_table(TideRawClient *client, const char *call, const char *table, gboolean as_struct,
-                          TideRawReply *ret_reply);
+/* A call whose only argument is a table name, as binary or as TTableName. Its outcome. */
+TideRawOutcome raw_client_ask_table(TideRawClient *client, const char *call, const char *table, gboolean as_struct,
+                                    TideRawReply *ret_reply);
+/* A gateway, and a client that has connected to it. */
+typedef struct TideRawScene {
+  TideScriptedGateway *gateway; /* owned */
+  TideRawClient *client;        /* owned */
+  TideRawReply reply;           /* for tests to fill */
+} TideRawScene;
+
+TideRawScene raw_scene_of(TideScriptedGateway *gateway, const TideRawMode *mode); /* takes @gateway */
+TideRawScene raw_scene(const TideRawMode *mode);                                  /* of raw_gateway_new() */
+void raw_scene_clear(TideRawScene *scene);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TideRawScene, raw_scene_clear)
+
+void raw_assert_dump(TideScriptedGateway *gateway, const char *wanted); /* of the table T, as readers see it */
 
 typedef struct TideRawScan {
   const char *start_row;

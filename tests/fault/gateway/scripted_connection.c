@@ -73,11 +73,10 @@ close_socket(TideGatewayConnection *connection, gboolean reset)
   close(connection->fd);
   connection->fd = -1;
   TideScriptedGateway *gateway = connection->gateway;
-  tide_mutex_lock(&gateway->mutex);
+  FAKE_HOLD(&gateway->mutex);
   connection->open = FALSE;
   gateway->stats.open_connections--;
   tide_cond_broadcast(&gateway->changed);
-  tide_mutex_unlock(&gateway->mutex);
 }
 
 /* Takes what comes and answers nothing, until the client or the gateway ends it. */
@@ -92,10 +91,8 @@ ignore_until_closed(TideGatewayConnection *connection)
 static gboolean
 was_killed(TideGatewayConnection *connection)
 {
-  tide_mutex_lock(&connection->gateway->mutex);
-  gboolean killed = connection->killed;
-  tide_mutex_unlock(&connection->gateway->mutex);
-  return killed;
+  FAKE_HOLD(&connection->gateway->mutex);
+  return connection->killed;
 }
 
 /* FALSE when the connection was killed first. With @outlives_kill the wait goes on then, without its socket. */
@@ -139,7 +136,7 @@ call_received(TideGatewayConnection *connection)
   TideScriptedGateway *gateway = connection->gateway;
   const TideFakeRequest *request = &connection->request;
   TideGatewayStats *stats = &gateway->stats;
-  tide_mutex_lock(&gateway->mutex);
+  FAKE_HOLD(&gateway->mutex);
   connection->call = ++stats->calls;
   stats->calls_by_method[request->call]++;
   if (fake_request_writes_rows(request))
@@ -147,36 +144,31 @@ call_received(TideGatewayConnection *connection)
   stats->calls_in_flight++;
   stats->max_calls_in_flight = MAX(stats->max_calls_in_flight, stats->calls_in_flight);
   tide_cond_broadcast(&gateway->changed);
-  tide_mutex_unlock(&gateway->mutex);
 }
 
 /* Just before the reply leaves: when the client sends its next call, this one must not count any more. */
 static void
 call_carried_out(TideScriptedGateway *gateway, guint64 rows_written)
 {
-  tide_mutex_lock(&gateway->mutex);
+  FAKE_HOLD(&gateway->mutex);
   gateway->stats.calls_in_flight--;
   gateway->stats.rows_written += rows_written;
   tide_cond_broadcast(&gateway->changed);
-  tide_mutex_unlock(&gateway->mutex);
 }
 
 static void
 count_reply(TideScriptedGateway *gateway)
 {
-  tide_mutex_lock(&gateway->mutex);
+  FAKE_HOLD(&gateway->mutex);
   gateway->stats.replies++;
   tide_cond_broadcast(&gateway->changed);
-  tide_mutex_unlock(&gateway->mutex);
 }
 
 static TidePersonality
 personality_of(TideScriptedGateway *gateway)
 {
-  tide_mutex_lock(&gateway->mutex);
-  TidePersonality personality = gateway->personality;
-  tide_mutex_unlock(&gateway->mutex);
-  return personality;
+  FAKE_HOLD(&gateway->mutex);
+  return gateway->personality;
 }
 
 static gboolean
@@ -303,11 +295,10 @@ count_broken(TideGatewayConnection *connection)
   TideScriptedGateway *gateway = connection->gateway;
   if (!connection->reader.failed || was_killed(connection))
     return;
-  tide_mutex_lock(&gateway->mutex);
+  FAKE_HOLD(&gateway->mutex);
   gateway->stats.broken_requests++;
   gateway->last_broken = connection->reader.reason;
   tide_cond_broadcast(&gateway->changed);
-  tide_mutex_unlock(&gateway->mutex);
 }
 
 /* Arguments that are none are answered, when they can be; this fake then listens no more, as it has lost its place. */
@@ -342,7 +333,7 @@ is_cut_in_request(TideGatewayConnection *connection, gboolean *ret_reset)
   TideActiveFault *active = tide_gateway_take_fault(connection->gateway, &target);
   if (active == NULL)
     return FALSE;
-  const TideScriptedFault *fault = tide_active_fault_script(active);
+  const TideScriptedFault *fault = &active->script;
   fake_reader_drop(&connection->reader, fault->cut_bytes);
   *ret_reset = fault->reset;
   tide_active_fault_unref(active);
@@ -371,7 +362,7 @@ serve_call(TideGatewayConnection *connection, gboolean *ret_reset)
   call_received(connection);
   TideFaultTarget target = target_of(connection, TIDE_STAGE_CALL_READ);
   TideActiveFault *active = tide_gateway_take_fault(connection->gateway, &target);
-  const TideScriptedFault *fault = active != NULL ? tide_active_fault_script(active) : &no_fault;
+  const TideScriptedFault *fault = active != NULL ? &active->script : &no_fault;
   gboolean goes_on = serve(connection, fault, flight);
   *ret_reset = !goes_on && fault->reset;
   tide_active_fault_unref(active);
@@ -397,7 +388,7 @@ is_closed_on_accept(TideGatewayConnection *connection, gboolean *ret_reset)
   TideFaultTarget target = target_of(connection, TIDE_STAGE_ACCEPTED);
   TideActiveFault *active = tide_gateway_take_fault(connection->gateway, &target);
   if (active != NULL)
-    *ret_reset = tide_active_fault_script(active)->reset;
+    *ret_reset = active->script.reset;
   tide_active_fault_unref(active);
   return active != NULL;
 }
@@ -420,9 +411,8 @@ run_connection(gpointer data)
         continue;
   }
   close_socket(connection, reset || was_killed(connection));
-  tide_mutex_lock(&gateway->mutex);
+  FAKE_HOLD(&gateway->mutex);
   connection->ended = TRUE;
-  tide_mutex_unlock(&gateway->mutex);
 }
 
 TideGatewayConnection *

@@ -109,14 +109,17 @@ typedef struct TideScriptedFault {
 } TideScriptedFault;
 
 /* A fault at work; shared by the gateway's list and the calls it acts on. */
-typedef struct TideActiveFault TideActiveFault;
+typedef struct TideActiveFault {
+  _Atomic guint references;
+  guint id;
+  TideScriptedFault script; /* texts and bytes are owned copies */
+  guint64 fitting;          /* under the lock of the list that holds it */
+  guint64 hits;             /* likewise */
+} TideActiveFault;
 
 TideActiveFault *tide_active_fault_new(const TideScriptedFault *fault, guint id); /* copies texts and bytes */
 TideActiveFault *tide_active_fault_ref(TideActiveFault *active);
 void tide_active_fault_unref(TideActiveFault *active); /* NULL ok */
-const TideScriptedFault *tide_active_fault_script(const TideActiveFault *active);
-guint tide_active_fault_id(const TideActiveFault *active);
-guint64 tide_active_fault_hits(const TideActiveFault *active);
 
 /* Where a connection stands; a fault acts at one of these. */
 typedef enum TideFaultStage { TIDE_STAGE_ACCEPTED, TIDE_STAGE_CALL_HEAD, TIDE_STAGE_CALL_READ } TideFaultStage;

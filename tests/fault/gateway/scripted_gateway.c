@@ -205,9 +205,8 @@ scripted_gateway_kill(TideScriptedGateway *gateway)
 void
 scripted_gateway_reset_connections(TideScriptedGateway *gateway)
 {
-  tide_mutex_lock(&gateway->mutex);
+  FAKE_HOLD(&gateway->mutex);
   kill_connections_locked(gateway);
-  tide_mutex_unlock(&gateway->mutex);
 }
 
 void
@@ -262,18 +261,16 @@ scripted_gateway_service(const TideScriptedGateway *gateway)
 void
 scripted_gateway_set_personality(TideScriptedGateway *gateway, TidePersonality personality)
 {
-  tide_mutex_lock(&gateway->mutex);
+  FAKE_HOLD(&gateway->mutex);
   gateway->personality = personality;
-  tide_mutex_unlock(&gateway->mutex);
 }
 
 guint
 scripted_gateway_add_fault(TideScriptedGateway *gateway, const TideScriptedFault *fault)
 {
-  tide_mutex_lock(&gateway->mutex);
+  FAKE_HOLD(&gateway->mutex);
   guint id = ++gateway->last_fault_id;
   g_ptr_array_add(gateway->faults, tide_active_fault_new(fault, id));
-  tide_mutex_unlock(&gateway->mutex);
   return id;
 }
 
@@ -281,7 +278,7 @@ static TideActiveFault *
 find_fault_locked(TideScriptedGateway *gateway, guint id)
 {
   for (guint i = 0; i < gateway->faults->len; i++)
-    if (tide_active_fault_id(gateway->faults->pdata[i]) == id)
+    if (((const TideActiveFault *)gateway->faults->pdata[i])->id == id)
       return gateway->faults->pdata[i];
   return NULL;
 }
@@ -289,42 +286,38 @@ find_fault_locked(TideScriptedGateway *gateway, guint id)
 void
 scripted_gateway_clear_fault(TideScriptedGateway *gateway, guint id)
 {
-  tide_mutex_lock(&gateway->mutex);
+  FAKE_HOLD(&gateway->mutex);
   TideActiveFault *fault = find_fault_locked(gateway, id);
   if (fault != NULL)
     g_ptr_array_remove(gateway->faults, fault);
-  tide_mutex_unlock(&gateway->mutex);
 }
 
 void
 scripted_gateway_clear_faults(TideScriptedGateway *gateway)
 {
-  tide_mutex_lock(&gateway->mutex);
+  FAKE_HOLD(&gateway->mutex);
   g_ptr_array_set_size(gateway->faults, 0);
-  tide_mutex_unlock(&gateway->mutex);
 }
 
 static guint64
 fault_hits_locked(TideScriptedGateway *gateway, guint id)
 {
   const TideActiveFault *fault = find_fault_locked(gateway, id);
-  return fault != NULL ? tide_active_fault_hits(fault) : 0;
+  return fault != NULL ? fault->hits : 0;
 }
 
 guint64
 scripted_gateway_fault_hits(TideScriptedGateway *gateway, guint id)
 {
-  tide_mutex_lock(&gateway->mutex);
-  guint64 hits = fault_hits_locked(gateway, id);
-  tide_mutex_unlock(&gateway->mutex);
-  return hits;
+  FAKE_HOLD(&gateway->mutex);
+  return fault_hits_locked(gateway, id);
 }
 
 TideActiveFault *
 tide_gateway_take_fault(TideScriptedGateway *gateway, const TideFaultTarget *target)
 {
   TideActiveFault *taken = NULL;
-  tide_mutex_lock(&gateway->mutex);
+  FAKE_HOLD(&gateway->mutex);
   for (guint i = 0; i < gateway->faults->len && taken == NULL; i++)
     if (tide_active_fault_takes(gateway->faults->pdata[i], target))
       taken = tide_active_fault_ref(gateway->faults->pdata[i]);
@@ -332,38 +325,33 @@ tide_gateway_take_fault(TideScriptedGateway *gateway, const TideFaultTarget *tar
     gateway->stats.fault_hits++;
     tide_cond_broadcast(&gateway->changed);
   }
-  tide_mutex_unlock(&gateway->mutex);
   return taken;
 }
 
 void
 scripted_gateway_stats(TideScriptedGateway *gateway, TideGatewayStats *ret_stats)
 {
-  tide_mutex_lock(&gateway->mutex);
+  FAKE_HOLD(&gateway->mutex);
   *ret_stats = gateway->stats;
-  tide_mutex_unlock(&gateway->mutex);
 }
 
 const char *
 scripted_gateway_last_broken(TideScriptedGateway *gateway)
 {
-  tide_mutex_lock(&gateway->mutex);
-  const char *reason = gateway->last_broken;
-  tide_mutex_unlock(&gateway->mutex);
-  return reason;
+  FAKE_HOLD(&gateway->mutex);
+  return gateway->last_broken;
 }
 
 gboolean
 scripted_gateway_wait(TideScriptedGateway *gateway, TideGatewayCondition condition, gpointer data, gint64 deadline_us)
 {
-  tide_mutex_lock(&gateway->mutex);
+  FAKE_HOLD(&gateway->mutex);
   gboolean met = condition(&gateway->stats, data);
   gboolean in_time = TRUE;
   while (!met && in_time) {
     in_time = tide_cond_wait_until(&gateway->changed, &gateway->mutex, deadline_us);
     met = condition(&gateway->stats, data);
   }
-  tide_mutex_unlock(&gateway->mutex);
   return met;
 }
 

@@ -48,20 +48,17 @@ static const TideErrorCase error_cases[] = {
 static void
 assert_fault_becomes_error(const TideErrorCase *c, TideWireMode mode)
 {
-  g_autoptr(TideScriptedGateway) gateway = gateway_in_mode(mode);
-  g_autoptr(TideHBaseClient) client = client_of(gateway, mode);
-  g_autoptr(GError) error = NULL;
-  scripted_gateway_add_fault(gateway, &c->fault);
+  g_auto(ClientScene) at = scene_in_mode(mode);
+  scripted_gateway_add_fault(at.gateway, &c->fault);
   gint64 deadline_us = c->code == TIDE_ERROR_TIMEOUT ? in_ms(SHORT_MS) : timeout();
-  g_assert_false(put_one(client, mode.protocol, "r", "v", deadline_us, &error));
-  g_test_message("%s: %s", c->name, error->message);
+  g_assert_false(put_one(&at, "r", "v", deadline_us));
+  g_test_message("%s: %s", c->name, at.error->message);
   /* On a busy machine a reset comes before the connection is looked at for the first time. */
-  if (c->fault.kind != TIDE_FAULT_CLOSE_ON_ACCEPT || !g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONNECT))
-    g_assert_error(error, TIDE_ERROR, (int)c->code);
-  g_assert_cmpint(tide_hbase_client_is_open(client), ==, c->stays_open);
-  g_clear_error(&error);
-  scripted_gateway_clear_faults(gateway);
-  assert_ok(put_one(client, mode.protocol, "s", "v", timeout(), &error), &error);
+  if (c->fault.kind != TIDE_FAULT_CLOSE_ON_ACCEPT || !g_error_matches(at.error, TIDE_ERROR, TIDE_ERROR_CONNECT))
+    g_assert_error(at.error, TIDE_ERROR, (int)c->code);
+  g_assert_cmpint(tide_hbase_client_is_open(at.client), ==, c->stays_open);
+  scripted_gateway_clear_faults(at.gateway);
+  assert_put_one(&at, "s", "v");
 }
 
 static void
@@ -97,18 +94,15 @@ test_garbage_is_no_success(void)
 {
   for (guint i = 0; i < G_N_ELEMENTS(garbage_cases); i++) {
     TideScriptedFault fault = {.kind = TIDE_FAULT_GARBAGE, .garbage = garbage_cases[i].reply};
-    g_autoptr(TideScriptedGateway) gateway = gateway_in_mode(modes[0]);
-    g_autoptr(TideHBaseClient) client = client_of(gateway, modes[0]);
-    g_autoptr(GError) error = NULL;
-    scripted_gateway_add_fault(gateway, &fault);
+    g_auto(ClientScene) at = scene_in_mode(modes[0]);
+    scripted_gateway_add_fault(at.gateway, &fault);
     g_test_message("%s", garbage_cases[i].name);
-    g_assert_false(put_one(client, modes[0].protocol, "r", "v", timeout(), &error));
-    g_test_message("%s", error->message);
-    g_assert_error(error, TIDE_ERROR, TIDE_ERROR_PROTOCOL);
-    g_assert_false(tide_hbase_client_is_open(client));
-    g_clear_error(&error);
-    scripted_gateway_clear_faults(gateway);
-    assert_ok(put_one(client, modes[0].protocol, "s", "v", timeout(), &error), &error);
+    g_assert_false(put_one(&at, "r", "v", timeout()));
+    g_test_message("%s", at.error->message);
+    g_assert_error(at.error, TIDE_ERROR, TIDE_ERROR_PROTOCOL);
+    g_assert_false(tide_hbase_client_is_open(at.client));
+    scripted_gateway_clear_faults(at.gateway);
+    assert_put_one(&at, "s", "v");
   }
 }
 
@@ -130,34 +124,32 @@ test_deep_and_endless_replies_are_refused(void)
                {modes[1], TIDE_BYTES_LITERAL("\x82\x41\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01")}};
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     TideScriptedFault fault = {.kind = TIDE_FAULT_GARBAGE, .garbage = cases[i].reply};
-    g_autoptr(TideScriptedGateway) gateway = gateway_in_mode(cases[i].mode);
-    g_autoptr(TideHBaseClient) client = client_of(gateway, cases[i].mode);
-    g_autoptr(GError) error = NULL;
-    scripted_gateway_add_fault(gateway, &fault);
-    g_assert_false(put_one(client, cases[i].mode.protocol, "r", "v", timeout(), &error));
-    g_test_message("%s", error->message);
-    g_assert_error(error, TIDE_ERROR, TIDE_ERROR_PROTOCOL);
+    g_auto(ClientScene) at = scene_in_mode(cases[i].mode);
+    scripted_gateway_add_fault(at.gateway, &fault);
+    g_assert_false(put_one(&at, "r", "v", timeout()));
+    g_test_message("%s", at.error->message);
+    g_assert_error(at.error, TIDE_ERROR, TIDE_ERROR_PROTOCOL);
   }
 }
 
-/* A request larger than the kernel's buffers, to a gateway that goes away while it is sent: an error, and no signal. */
+/* A request larger than the kernel's buffers, to a gateway that goes away while it is sent: an error, and no
+ * signal. */
 static void
 test_write_to_a_closed_gateway_is_an_error(void)
 {
   g_autofree char *large = g_strnfill(16u << 20, 'v');
-  g_autoptr(TideScriptedGateway) gateway = gateway_in_mode(modes[0]);
-  g_autoptr(TideHBaseClient) client = client_of(gateway, modes[0]);
+  g_auto(ClientScene) at = scene_in_mode(modes[0]);
   struct sigaction before;
   struct sigaction deadly = {.sa_handler = SIG_DFL};
   g_assert_cmpint(sigaction(SIGPIPE, &deadly, &before), ==, 0);
   for (guint i = 0; i < 4; i++) {
-    g_autoptr(GError) error = NULL;
     TideScriptedFault fault = {.kind = TIDE_FAULT_CLOSE_MID_REQUEST, .cut_bytes = 5, .reset = i % 2 == 1};
-    scripted_gateway_add_fault(gateway, &fault);
-    g_assert_false(put_one(client, modes[0].protocol, "r", large, timeout(), &error));
-    g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST);
-    g_assert_false(tide_hbase_client_is_open(client));
-    scripted_gateway_clear_faults(gateway);
+    scripted_gateway_add_fault(at.gateway, &fault);
+    g_assert_false(put_one(&at, "r", large, timeout()));
+    g_assert_error(at.error, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST);
+    g_assert_false(tide_hbase_client_is_open(at.client));
+    g_clear_error(&at.error);
+    scripted_gateway_clear_faults(at.gateway);
   }
   g_assert_cmpint(sigaction(SIGPIPE, &before, NULL), ==, 0);
 }
@@ -191,32 +183,27 @@ test_connections_are_watched_by_the_kernel(void)
 static void
 test_a_byte_a_second_meets_the_deadline(void)
 {
-  g_autoptr(TideScriptedGateway) gateway = gateway_in_mode(modes[0]);
-  g_autoptr(TideHBaseClient) client = client_of(gateway, modes[0]);
-  g_autoptr(GError) error = NULL;
+  g_auto(ClientScene) at = scene_in_mode(modes[0]);
   TideScriptedFault drip = {.drip_bytes = 1, .drip_interval_ms = 1000};
-  scripted_gateway_add_fault(gateway, &drip);
+  scripted_gateway_add_fault(at.gateway, &drip);
   gint64 start_us = tide_now_us();
-  g_assert_false(put_one(client, modes[0].protocol, "r", "v", in_ms(1500), &error));
-  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_TIMEOUT);
+  g_assert_false(put_one(&at, "r", "v", in_ms(1500)));
+  g_assert_error(at.error, TIDE_ERROR, TIDE_ERROR_TIMEOUT);
   g_assert_cmpint(tide_now_us() - start_us, >=, 1500 * TIDE_US_PER_MS);
   g_assert_cmpint(tide_now_us() - start_us, <, 4000 * TIDE_US_PER_MS);
-  g_assert_false(tide_hbase_client_is_open(client));
+  g_assert_false(tide_hbase_client_is_open(at.client));
 }
 
 static void
 test_a_refusing_gateway_is_no_connection(void)
 {
-  g_autoptr(TideScriptedGateway) gateway = gateway_in_mode(modes[0]);
-  g_autoptr(TideHBaseClient) client = client_of(gateway, modes[0]);
-  g_autoptr(GError) error = NULL;
-  scripted_gateway_refuse(gateway);
-  g_assert_false(put_one(client, modes[0].protocol, "r", "v", timeout(), &error));
-  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT);
-  g_assert_false(tide_error_outcome_unknown(error));
-  g_clear_error(&error);
-  scripted_gateway_start(gateway);
-  assert_ok(put_one(client, modes[0].protocol, "r", "v", timeout(), &error), &error);
+  g_auto(ClientScene) at = scene_in_mode(modes[0]);
+  scripted_gateway_refuse(at.gateway);
+  g_assert_false(put_one(&at, "r", "v", timeout()));
+  g_assert_error(at.error, TIDE_ERROR, TIDE_ERROR_CONNECT);
+  g_assert_false(tide_error_outcome_unknown(at.error));
+  scripted_gateway_start(at.gateway);
+  assert_put_one(&at, "r", "v");
 }
 
 int

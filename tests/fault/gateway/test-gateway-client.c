@@ -77,9 +77,7 @@ static void
 test_random_rows_arrive_and_come_back_the_same(void)
 {
   for (guint m = 0; m < G_N_ELEMENTS(modes); m++) {
-    g_autoptr(TideScriptedGateway) gateway = gateway_in_mode(modes[m]);
-    g_autoptr(TideHBaseClient) client = client_of(gateway, modes[m]);
-    g_autoptr(GError) error = NULL;
+    g_auto(ClientScene) at = scene_in_mode(modes[m]);
     GRand *random = g_rand_new_with_seed(4711 + m);
     guint64 n_puts = 0;
     for (guint call = 0; call < 20; call++) {
@@ -88,23 +86,23 @@ test_random_rows_arrive_and_come_back_the_same(void)
       for (guint32 i = 0; i < n; i++)
         append_random_put(modes[m].protocol, &puts, random);
       TideBytes part = tide_buffer_bytes(&puts);
-      assert_ok(tide_hbase_client_put_multiple(client, TABLE, &part, 1, n, timeout(), &error), &error);
+      assert_ok(tide_hbase_client_put_multiple(at.client, TABLE, &part, 1, n, timeout(), &at.error), &at.error);
       n_puts += n;
     }
     TideGatewayStats stats;
-    scripted_gateway_stats(gateway, &stats);
+    scripted_gateway_stats(at.gateway, &stats);
     g_assert_cmpuint(stats.rows_received, ==, n_puts);
     g_assert_cmpuint(stats.broken_requests, ==, 0);
 
     g_autoptr(GString) seen = g_string_new(NULL);
     guint64 n_rows = 0;
-    assert_ok(tide_hbase_client_scan(client, TABLE, &(TideScanRequest){.caching_rows = 37}, TIMEOUT_MS, print_row, seen,
-                                     &n_rows, &error),
-              &error);
-    g_autofree char *dump = scripted_gateway_dump(gateway, "T");
-    g_assert_cmpuint(n_rows, ==, scripted_gateway_row_count(gateway, "T"));
+    assert_ok(tide_hbase_client_scan(at.client, TABLE, &(TideScanRequest){.caching_rows = 37}, TIMEOUT_MS, print_row,
+                                     seen, &n_rows, &at.error),
+              &at.error);
+    g_autofree char *dump = scripted_gateway_dump(at.gateway, "T");
+    g_assert_cmpuint(n_rows, ==, scripted_gateway_row_count(at.gateway, "T"));
     g_assert_cmpstr(seen->str, ==, dump);
-    g_assert_cmpuint(fake_service_open_scanners(scripted_gateway_service(gateway)), ==, 0);
+    g_assert_cmpuint(fake_service_open_scanners(scripted_gateway_service(at.gateway)), ==, 0);
     g_rand_free(random);
   }
 }
@@ -113,12 +111,10 @@ static void
 test_reversed_and_limited_scans_agree(void)
 {
   for (guint m = 0; m < G_N_ELEMENTS(modes); m++) {
-    g_autoptr(TideScriptedGateway) gateway = gateway_in_mode(modes[m]);
-    g_autoptr(TideHBaseClient) client = client_of(gateway, modes[m]);
-    g_autoptr(GError) error = NULL;
+    g_auto(ClientScene) at = scene_in_mode(modes[m]);
     for (char letter = 'a'; letter <= 'f'; letter++) {
       char row[] = {letter, '\0'};
-      assert_ok(put_one(client, modes[m].protocol, row, "v", timeout(), &error), &error);
+      assert_ok(put_one(&at, row, "v", timeout()), &at.error);
     }
     g_autoptr(GString) seen = g_string_new(NULL);
     const TideColumnName column = {.family = TIDE_BYTES_LITERAL("M"), .qualifier = TIDE_BYTES_LITERAL("q")};
@@ -132,11 +128,13 @@ test_reversed_and_limited_scans_agree(void)
                                .caching_rows = 2,
                                .reversed = TRUE};
     guint64 n_rows = 0;
-    assert_ok(tide_hbase_client_scan(client, TABLE, &request, TIMEOUT_MS, print_row, seen, &n_rows, &error), &error);
+    assert_ok(tide_hbase_client_scan(at.client, TABLE, &request, TIMEOUT_MS, print_row, seen, &n_rows, &at.error),
+              &at.error);
     g_assert_cmpstr(seen->str, ==, "e\tM:q\t1000\tv\nd\tM:q\t1000\tv\nc\tM:q\t1000\tv\n");
     gboolean found = TRUE;
-    assert_ok(tide_hbase_client_get(client, TABLE, TIDE_BYTES_LITERAL("g"), timeout(), print_row, seen, &found, &error),
-              &error);
+    assert_ok(
+        tide_hbase_client_get(at.client, TABLE, TIDE_BYTES_LITERAL("g"), timeout(), print_row, seen, &found, &at.error),
+        &at.error);
     g_assert_false(found);
   }
 }
@@ -145,27 +143,28 @@ static void
 test_many_rows_come_in_one_call(void)
 {
   for (guint m = 0; m < G_N_ELEMENTS(modes); m++) {
-    g_autoptr(TideScriptedGateway) gateway = gateway_in_mode(modes[m]);
-    g_autoptr(TideHBaseClient) client = client_of(gateway, modes[m]);
-    g_autoptr(GError) error = NULL;
+    g_auto(ClientScene) at = scene_in_mode(modes[m]);
     for (char letter = 'a'; letter <= 'f'; letter++) {
       char row[] = {letter, '\0'};
-      assert_ok(put_one(client, modes[m].protocol, row, "v", timeout(), &error), &error);
+      assert_ok(put_one(&at, row, "v", timeout()), &at.error);
     }
     const TideBytes rows[] = {TIDE_BYTES_LITERAL("e"), TIDE_BYTES_LITERAL("absent"), TIDE_BYTES_LITERAL("b")};
     const TideColumnName columns[] = {{.family = TIDE_BYTES_LITERAL("N"), .whole_family = TRUE},
                                       {.family = TIDE_BYTES_LITERAL("M"), .qualifier = TIDE_BYTES_LITERAL("q")}};
     TideGetRequest request = {.rows = rows, .n_rows = G_N_ELEMENTS(rows), .columns = columns, .n_columns = 2};
     g_autoptr(GString) seen = g_string_new(NULL);
-    assert_ok(tide_hbase_client_get_multiple(client, TABLE, &request, timeout(), print_row, seen, &error), &error);
+    assert_ok(tide_hbase_client_get_multiple(at.client, TABLE, &request, timeout(), print_row, seen, &at.error),
+              &at.error);
     g_assert_cmpstr(seen->str, ==, "e\tM:q\t1000\tv\nb\tM:q\t1000\tv\n");
 
     /* Outside of the time range, and a column that is not there. */
     request.min_time_ms = 1;
     request.max_time_ms = 1000;
-    assert_ok(tide_hbase_client_get_multiple(client, TABLE, &request, timeout(), print_row, seen, &error), &error);
+    assert_ok(tide_hbase_client_get_multiple(at.client, TABLE, &request, timeout(), print_row, seen, &at.error),
+              &at.error);
     request = (TideGetRequest){.rows = rows, .n_rows = 1, .columns = columns, .n_columns = 1};
-    assert_ok(tide_hbase_client_get_multiple(client, TABLE, &request, timeout(), print_row, seen, &error), &error);
+    assert_ok(tide_hbase_client_get_multiple(at.client, TABLE, &request, timeout(), print_row, seen, &at.error),
+              &at.error);
     g_assert_cmpstr(seen->str, ==, "e\tM:q\t1000\tv\nb\tM:q\t1000\tv\n");
   }
 }
@@ -196,9 +195,7 @@ static void
 test_a_table_comes_back_as_it_was_created(void)
 {
   static const char *const keys[] = {"m", "t"};
-  g_autoptr(TideScriptedGateway) gateway = gateway_in_mode(modes[0]);
-  g_autoptr(TideHBaseClient) client = client_of(gateway, modes[0]);
-  g_autoptr(GError) error = NULL;
+  g_auto(ClientScene) at = scene_in_mode(modes[0]);
   g_autoptr(GArray) splits = split_keys(keys, G_N_ELEMENTS(keys));
   g_autoptr(TideTableDescription) wanted = tide_table_description_new("plant:METRIC");
   TideFamilySettings *family = tide_family_settings_new("M");
@@ -208,10 +205,10 @@ test_a_table_comes_back_as_it_was_created(void)
   g_ptr_array_add(wanted->families, family);
   tide_table_description_add_attribute(wanted, TIDE_BYTES_LITERAL("scheme"), tide_bytes("\0\xff", 2));
 
-  assert_ok(tide_hbase_client_create_namespace(client, "plant", timeout(), &error), &error);
-  assert_ok(tide_hbase_client_create_table(client, wanted, splits, timeout(), &error), &error);
-  g_autoptr(TideTableDescription) seen = tide_hbase_client_describe(client, "plant:METRIC", timeout(), &error);
-  g_assert_no_error(error);
+  assert_ok(tide_hbase_client_create_namespace(at.client, "plant", timeout(), &at.error), &at.error);
+  assert_ok(tide_hbase_client_create_table(at.client, wanted, splits, timeout(), &at.error), &at.error);
+  g_autoptr(TideTableDescription) seen = tide_hbase_client_describe(at.client, "plant:METRIC", timeout(), &at.error);
+  g_assert_no_error(at.error);
   g_assert_cmpstr(seen->name, ==, wanted->name);
   g_assert_cmpuint(seen->families->len, ==, 1);
   const TideFamilySettings *seen_family = seen->families->pdata[0];
@@ -227,13 +224,11 @@ static void
 test_regions_leave_out_parents_and_replicas(void)
 {
   for (guint m = 0; m < G_N_ELEMENTS(modes); m++) {
-    g_autoptr(TideScriptedGateway) gateway = gateway_in_mode(modes[m]);
-    g_autoptr(TideHBaseClient) client = client_of(gateway, modes[m]);
-    g_autoptr(GError) error = NULL;
-    fake_hbase_split_region(scripted_gateway_hbase(gateway), "T", TIDE_BYTES_LITERAL("k"), TRUE);
-    fake_hbase_set_replicas(scripted_gateway_hbase(gateway), "T", 3);
-    g_autoptr(GPtrArray) regions = tide_hbase_client_regions(client, TABLE, timeout(), &error);
-    g_assert_no_error(error);
+    g_auto(ClientScene) at = scene_in_mode(modes[m]);
+    fake_hbase_split_region(scripted_gateway_hbase(at.gateway), "T", TIDE_BYTES_LITERAL("k"), TRUE);
+    fake_hbase_set_replicas(scripted_gateway_hbase(at.gateway), "T", 3);
+    g_autoptr(GPtrArray) regions = tide_hbase_client_regions(at.client, TABLE, timeout(), &at.error);
+    g_assert_no_error(at.error);
     g_assert_cmpuint(regions->len, ==, 2);
     const TideRegion *first = regions->pdata[0];
     const TideRegion *second = regions->pdata[1];
@@ -258,22 +253,21 @@ test_a_replaced_row_is_the_newest_in_any_order(void)
 {
   static const gint64 orders[][3] = {{1, 2, 3}, {1, 3, 2}, {2, 1, 3}, {2, 3, 1}, {3, 1, 2}, {3, 2, 1}};
   for (guint m = 0; m < G_N_ELEMENTS(modes); m++) {
-    g_autoptr(TideScriptedGateway) gateway = gateway_in_mode(modes[m]);
-    g_autoptr(TideHBaseClient) client = client_of(gateway, modes[m]);
-    g_autoptr(GError) error = NULL;
+    g_auto(ClientScene) at = scene_in_mode(modes[m]);
     for (guint i = 0; i < G_N_ELEMENTS(orders); i++) {
       g_autofree char *row = g_strdup_printf("r%u", i);
       for (guint k = 0; k < 3; k++) {
         g_autofree char *qualifier = g_strdup_printf("q%d", (int)orders[i][k]);
-        assert_ok(replace_row(client, modes[m].protocol, row, orders[i][k] * 10 - 1, qualifier, "v", &error), &error);
+        assert_ok(replace_row(at.client, modes[m].protocol, row, orders[i][k] * 10 - 1, qualifier, "v", &at.error),
+                  &at.error);
       }
     }
     const char *expected = "r0\tM:q3\t30\tv\nr1\tM:q3\t30\tv\nr2\tM:q3\t30\tv\n"
                            "r3\tM:q3\t30\tv\nr4\tM:q3\t30\tv\nr5\tM:q3\t30\tv\n";
-    assert_dump(gateway, expected);
-    fake_hbase_major_compact(scripted_gateway_hbase(gateway), "T");
-    assert_dump(gateway, expected);
-    g_assert_cmpuint(fake_hbase_cell_count(scripted_gateway_hbase(gateway), "T"), ==, 6);
+    assert_dump(at.gateway, expected);
+    fake_hbase_major_compact(scripted_gateway_hbase(at.gateway), "T");
+    assert_dump(at.gateway, expected);
+    g_assert_cmpuint(fake_hbase_cell_count(scripted_gateway_hbase(at.gateway), "T"), ==, 6);
   }
 }
 
@@ -284,10 +278,8 @@ test_a_delete_hides_older_puts_until_a_compaction_drops_it(void)
 {
   gint64 now_ms = tide_wall_clock_epoch_ms();
   for (guint keeps_markers = 0; keeps_markers < 2; keeps_markers++) {
-    g_autoptr(TideScriptedGateway) gateway = gateway_in_mode(modes[0]);
-    g_autoptr(TideHBaseClient) client = client_of(gateway, modes[0]);
-    g_autoptr(GError) error = NULL;
-    TideFakeHBase *hbase = scripted_gateway_hbase(gateway);
+    g_auto(ClientScene) at = scene_in_mode(modes[0]);
+    TideFakeHBase *hbase = scripted_gateway_hbase(at.gateway);
     g_auto(TideFakeError) failure = {0};
     TideFakeTableSpec *spec = fake_hbase_describe(hbase, "T", &failure);
     if (keeps_markers == 1)
@@ -297,22 +289,21 @@ test_a_delete_hides_older_puts_until_a_compaction_drops_it(void)
     g_assert_true(fake_hbase_delete_table(hbase, "T", &failure));
     g_assert_true(fake_hbase_create_table(hbase, spec, NULL, 0, &failure));
 
-    assert_ok(replace_row(client, modes[0].protocol, "r", now_ms, NULL, NULL, &error), &error);
-    assert_ok(put_one(client, modes[0].protocol, "r", "older", timeout(), &error), &error);
-    assert_dump(gateway, "");
+    assert_ok(replace_row(at.client, modes[0].protocol, "r", now_ms, NULL, NULL, &at.error), &at.error);
+    assert_ok(put_one(&at, "r", "older", timeout()), &at.error);
+    assert_dump(at.gateway, "");
     fake_hbase_major_compact(hbase, "T");
-    assert_dump(gateway, "");
+    assert_dump(at.gateway, "");
     g_assert_cmpuint(fake_hbase_marker_count(hbase, "T"), ==, keeps_markers);
-    assert_ok(put_one(client, modes[0].protocol, "r", "late", timeout(), &error), &error);
-    assert_dump(gateway, keeps_markers == 1 ? "" : "r\tM:q\t1000\tlate\n");
+    assert_ok(put_one(&at, "r", "late", timeout()), &at.error);
+    assert_dump(at.gateway, keeps_markers == 1 ? "" : "r\tM:q\t1000\tlate\n");
   }
 }
 
 static void
 test_mutate_row_fails_as_put_multiple_does(void)
 {
-  g_autoptr(TideScriptedGateway) gateway = gateway_in_mode(modes[0]);
-  g_autoptr(TideHBaseClient) client = client_of(gateway, modes[0]);
+  g_auto(ClientScene) at = scene_in_mode(modes[0]);
   const struct {
     TideScriptedFault fault;
     int code;
@@ -328,21 +319,20 @@ test_mutate_row_fails_as_put_multiple_does(void)
       {{.kind = TIDE_FAULT_WRONG_NAME, .call = TIDE_CALL_MUTATE_ROW, .max_hits = 1}, TIDE_ERROR_PROTOCOL, TRUE},
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
-    g_autoptr(GError) error = NULL;
-    scripted_gateway_add_fault(gateway, &cases[i].fault);
-    g_assert_false(replace_row(client, modes[0].protocol, "r", 999, "q", "v", &error));
-    g_assert_error(error, TIDE_ERROR, cases[i].code);
-    g_assert_cmpint(tide_error_outcome_unknown(error), ==, cases[i].unknown);
-    g_clear_error(&error);
-    assert_ok(replace_row(client, modes[0].protocol, "r", 999, "q", "v", &error), &error);
+    scripted_gateway_add_fault(at.gateway, &cases[i].fault);
+    g_assert_false(replace_row(at.client, modes[0].protocol, "r", 999, "q", "v", &at.error));
+    g_assert_error(at.error, TIDE_ERROR, cases[i].code);
+    g_assert_cmpint(tide_error_outcome_unknown(at.error), ==, cases[i].unknown);
+    g_clear_error(&at.error);
+    assert_ok(replace_row(at.client, modes[0].protocol, "r", 999, "q", "v", &at.error), &at.error);
   }
-  g_autoptr(GError) error = NULL;
-  g_assert_false(replace_row(client, modes[0].protocol, "", 999, "q", "v", &error));
-  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_APPLICATION);
-  g_clear_error(&error);
-  g_assert_false(replace_row(client, modes[0].protocol, "r", -2, "q", "v", &error)); /* measured with HBase 2.6.1 */
-  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_APPLICATION);
-  assert_dump(gateway, "r\tM:q\t1000\tv\n");
+  g_assert_false(replace_row(at.client, modes[0].protocol, "", 999, "q", "v", &at.error));
+  g_assert_error(at.error, TIDE_ERROR, TIDE_ERROR_APPLICATION);
+  g_clear_error(&at.error);
+  g_assert_false(
+      replace_row(at.client, modes[0].protocol, "r", -2, "q", "v", &at.error)); /* measured with HBase 2.6.1 */
+  g_assert_error(at.error, TIDE_ERROR, TIDE_ERROR_APPLICATION);
+  assert_dump(at.gateway, "r\tM:q\t1000\tv\n");
 }
 
 static void

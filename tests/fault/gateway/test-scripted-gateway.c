@@ -3,37 +3,22 @@
 #include "fault/gateway/raw_client.h"
 #include "util/clock.h"
 
-static TideScriptedGateway *
-plain_gateway(void)
-{
-  return raw_gateway_new(&raw_modes[0]);
-}
-
-static TideRawClient *
-plain_client(TideScriptedGateway *gateway)
-{
-  return raw_client_connect(scripted_gateway_port(gateway), FALSE, FALSE);
-}
-
 static void
 test_what_is_put_is_read_back_in_every_mode(void)
 {
   for (guint i = 0; i < RAW_N_MODES; i++) {
-    g_autoptr(TideScriptedGateway) gateway = raw_gateway_new(&raw_modes[i]);
-    g_autoptr(TideRawClient) client =
-        raw_client_connect(scripted_gateway_port(gateway), raw_modes[i].framed, raw_modes[i].compact);
-    TideRawReply reply;
-    g_assert_cmpint(raw_client_put(client, "T", "row1", "600,55", 1426535612045), ==, RAW_OK);
-    raw_client_get(client, "T", "row1", &reply);
-    g_assert_cmpint(reply.outcome, ==, RAW_OK);
-    g_assert_cmpstr(reply.rows->str, ==, "row1 M:q@1426535612045=600,55\n");
-    raw_client_get(client, "T", "row", &reply);
-    g_assert_cmpint(reply.outcome, ==, RAW_OK);
-    g_assert_cmpuint(reply.n_rows, ==, 0);
-    raw_client_ask_table(client, "tableExists", "T", TRUE, &reply);
-    g_assert_cmpint(reply.number, ==, 1);
-    raw_client_ask_table(client, "tableExists", "nosuch", TRUE, &reply);
-    g_assert_cmpint(reply.number, ==, 0);
+    g_auto(TideRawScene) at = raw_scene(&raw_modes[i]);
+    g_assert_cmpint(raw_client_put(at.client, "T", "row1", "600,55", 1426535612045), ==, RAW_OK);
+    raw_client_get(at.client, "T", "row1", &at.reply);
+    g_assert_cmpint(at.reply.outcome, ==, RAW_OK);
+    g_assert_cmpstr(at.reply.rows->str, ==, "row1 M:q@1426535612045=600,55\n");
+    raw_client_get(at.client, "T", "row", &at.reply);
+    g_assert_cmpint(at.reply.outcome, ==, RAW_OK);
+    g_assert_cmpuint(at.reply.n_rows, ==, 0);
+    raw_client_ask_table(at.client, "tableExists", "T", TRUE, &at.reply);
+    g_assert_cmpint(at.reply.number, ==, 1);
+    raw_client_ask_table(at.client, "tableExists", "nosuch", TRUE, &at.reply);
+    g_assert_cmpint(at.reply.number, ==, 0);
   }
 }
 
@@ -42,15 +27,13 @@ test_the_greatest_timestamp_is_read_whatever_the_order(void)
 {
   static const gint64 orders[][3] = {{1, 2, 3}, {1, 3, 2}, {2, 1, 3}, {2, 3, 1}, {3, 1, 2}, {3, 2, 1}};
   for (guint i = 0; i < G_N_ELEMENTS(orders); i++) {
-    g_autoptr(TideScriptedGateway) gateway = plain_gateway();
-    g_autoptr(TideRawClient) client = plain_client(gateway);
+    g_auto(TideRawScene) at = raw_scene(&raw_modes[0]);
     for (guint k = 0; k < 3; k++) {
       g_autofree char *value = g_strdup_printf("v%d", (int)orders[i][k]);
-      g_assert_cmpint(raw_client_put(client, "T", "r", value, orders[i][k]), ==, RAW_OK);
+      g_assert_cmpint(raw_client_put(at.client, "T", "r", value, orders[i][k]), ==, RAW_OK);
     }
-    g_autofree char *dump = scripted_gateway_dump(gateway, "T");
-    g_assert_cmpstr(dump, ==, "r\tM:q\t3\tv3\n");
-    g_autofree char *all = fake_hbase_dump(scripted_gateway_hbase(gateway), "T", TRUE);
+    raw_assert_dump(at.gateway, "r\tM:q\t3\tv3\n");
+    g_autofree char *all = fake_hbase_dump(scripted_gateway_hbase(at.gateway), "T", TRUE);
     g_assert_cmpstr(all, ==, "r\tM:q\t3\tv3\nr\tM:q\t2\tv2\nr\tM:q\t1\tv1\n");
   }
 }
@@ -58,16 +41,15 @@ test_the_greatest_timestamp_is_read_whatever_the_order(void)
 static void
 test_the_later_write_of_one_timestamp_wins(void)
 {
-  g_autoptr(TideScriptedGateway) gateway = plain_gateway();
-  g_autoptr(TideRawClient) client = plain_client(gateway);
-  g_assert_cmpint(raw_client_put(client, "T", "r", "first", 5), ==, RAW_OK);
-  g_assert_cmpint(raw_client_put(client, "T", "r", "second", 5), ==, RAW_OK);
+  g_auto(TideRawScene) at = raw_scene(&raw_modes[0]);
+  g_assert_cmpint(raw_client_put(at.client, "T", "r", "first", 5), ==, RAW_OK);
+  g_assert_cmpint(raw_client_put(at.client, "T", "r", "second", 5), ==, RAW_OK);
   gint64 timestamp_ms = 0;
-  g_autoptr(GBytes) value = scripted_gateway_value(gateway, "T", "r", "M", "q", &timestamp_ms);
+  g_autoptr(GBytes) value = scripted_gateway_value(at.gateway, "T", "r", "M", "q", &timestamp_ms);
   g_assert_cmpint(timestamp_ms, ==, 5);
   g_assert_cmpuint(g_bytes_get_size(value), ==, strlen("second"));
-  g_assert_cmpuint(fake_hbase_cell_count(scripted_gateway_hbase(gateway), "T"), ==, 1);
-  g_assert_null(scripted_gateway_value(gateway, "T", "r", "M", "other", NULL));
+  g_assert_cmpuint(fake_hbase_cell_count(scripted_gateway_hbase(at.gateway), "T"), ==, 1);
+  g_assert_null(scripted_gateway_value(at.gateway, "T", "r", "M", "other", NULL));
 }
 
 /* One put of one cell, with what the test wants to be wrong about it. */
@@ -94,55 +76,49 @@ send_put(TideRawClient *client, const char *table, TideBytes row, const char *fa
 static void
 test_impossible_rows_fail_and_leave_the_connection_usable(void)
 {
-  g_autoptr(TideScriptedGateway) gateway = plain_gateway();
-  g_autoptr(TideRawClient) client = plain_client(gateway);
+  g_auto(TideRawScene) at = raw_scene(&raw_modes[0]);
   g_autofree char *long_row = g_strnfill(40000, 'x');
-  TideRawReply reply;
   const struct {
     TideBytes row;
     gboolean has_cell;
   } cases[] = {
       {TIDE_BYTES_LITERAL(""), TRUE}, {tide_bytes_of_string(long_row), TRUE}, {TIDE_BYTES_LITERAL("r"), FALSE}};
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
-    send_put(client, "T", cases[i].row, "M", cases[i].has_cell);
-    raw_client_reply(client, &reply);
-    g_assert_cmpint(reply.outcome, ==, RAW_APPLICATION);
-    g_assert_cmpint(reply.type, ==, TIDE_APPLICATION_INTERNAL_ERROR);
-    g_assert_cmpstr(reply.message, ==, "Internal error processing putMultiple");
+    send_put(at.client, "T", cases[i].row, "M", cases[i].has_cell);
+    raw_client_reply(at.client, &at.reply);
+    g_assert_cmpint(at.reply.outcome, ==, RAW_APPLICATION);
+    g_assert_cmpint(at.reply.type, ==, TIDE_APPLICATION_INTERNAL_ERROR);
+    g_assert_cmpstr(at.reply.message, ==, "Internal error processing putMultiple");
   }
-  g_assert_cmpuint(scripted_gateway_row_count(gateway, "T"), ==, 0);
-  g_assert_cmpint(raw_client_put(client, "T", "r", "v", 1), ==, RAW_OK);
+  g_assert_cmpuint(scripted_gateway_row_count(at.gateway, "T"), ==, 0);
+  g_assert_cmpint(raw_client_put(at.client, "T", "r", "v", 1), ==, RAW_OK);
 }
 
 static void
 test_a_missing_table_and_a_missing_family_say_can_retry(void)
 {
-  g_autoptr(TideScriptedGateway) gateway = plain_gateway();
-  g_autoptr(TideRawClient) client = plain_client(gateway);
-  TideRawReply reply;
-  send_put(client, "nosuch", TIDE_BYTES_LITERAL("r"), "M", TRUE);
-  raw_client_reply(client, &reply);
-  g_assert_cmpint(reply.outcome, ==, RAW_IO_ERROR);
-  g_assert_cmpint(reply.can_retry, ==, 1);
-  g_assert_cmpstr(reply.message, ==, "Failed 1 action: nosuch: 1 time, servers with issues: null");
-  send_put(client, "T", TIDE_BYTES_LITERAL("r"), "X", TRUE);
-  raw_client_reply(client, &reply);
-  g_assert_cmpint(reply.outcome, ==, RAW_IO_ERROR);
-  g_assert_cmpint(reply.can_retry, ==, 1);
-  g_assert_nonnull(strstr(reply.message, "NoSuchColumnFamilyException"));
+  g_auto(TideRawScene) at = raw_scene(&raw_modes[0]);
+  send_put(at.client, "nosuch", TIDE_BYTES_LITERAL("r"), "M", TRUE);
+  raw_client_reply(at.client, &at.reply);
+  g_assert_cmpint(at.reply.outcome, ==, RAW_IO_ERROR);
+  g_assert_cmpint(at.reply.can_retry, ==, 1);
+  g_assert_cmpstr(at.reply.message, ==, "Failed 1 action: nosuch: 1 time, servers with issues: null");
+  send_put(at.client, "T", TIDE_BYTES_LITERAL("r"), "X", TRUE);
+  raw_client_reply(at.client, &at.reply);
+  g_assert_cmpint(at.reply.outcome, ==, RAW_IO_ERROR);
+  g_assert_cmpint(at.reply.can_retry, ==, 1);
+  g_assert_nonnull(strstr(at.reply.message, "NoSuchColumnFamilyException"));
 }
 
 static void
 test_a_cell_without_a_timestamp_gets_the_servers(void)
 {
-  g_autoptr(TideScriptedGateway) gateway = plain_gateway();
-  g_autoptr(TideRawClient) client = plain_client(gateway);
-  TideRawReply reply;
+  g_auto(TideRawScene) at = raw_scene(&raw_modes[0]);
   gint64 before_ms = tide_wall_clock_epoch_ms(), timestamp_ms = 0;
-  send_put(client, "T", TIDE_BYTES_LITERAL("r"), "M", TRUE);
-  raw_client_reply(client, &reply);
-  g_assert_cmpint(reply.outcome, ==, RAW_OK);
-  g_autoptr(GBytes) value = scripted_gateway_value(gateway, "T", "r", "M", "q", &timestamp_ms);
+  send_put(at.client, "T", TIDE_BYTES_LITERAL("r"), "M", TRUE);
+  raw_client_reply(at.client, &at.reply);
+  g_assert_cmpint(at.reply.outcome, ==, RAW_OK);
+  g_autoptr(GBytes) value = scripted_gateway_value(at.gateway, "T", "r", "M", "q", &timestamp_ms);
   g_assert_nonnull(value);
   g_assert_cmpint(timestamp_ms, >=, before_ms);
 }
@@ -156,14 +132,11 @@ test_a_cell_past_its_ttl_is_not_read(void)
                                "0b 0001 00000001 'r' 0f 0002 0c 00000001 0b 0001 00000001 'M' 0b 0002 00000001 'q' "
                                "0b 0003 00000001 'v' 0a 0004 00000000000003e8 00 "
                                "0d 0005 0b 0b 00000001 00000004 '_ttl' 00000008 0000000000000001 00 00");
-  g_autoptr(TideScriptedGateway) gateway = plain_gateway();
-  g_autoptr(TideRawClient) client = plain_client(gateway);
-  TideRawReply reply;
-  raw_client_send(client, tide_buffer_bytes(&request));
-  raw_client_reply(client, &reply);
-  g_assert_cmpint(reply.outcome, ==, RAW_OK);
-  g_autofree char *dump = scripted_gateway_dump(gateway, "T");
-  g_assert_cmpstr(dump, ==, "");
+  g_auto(TideRawScene) at = raw_scene(&raw_modes[0]);
+  raw_client_send(at.client, tide_buffer_bytes(&request));
+  raw_client_reply(at.client, &at.reply);
+  g_assert_cmpint(at.reply.outcome, ==, RAW_OK);
+  raw_assert_dump(at.gateway, "");
 }
 
 static void
@@ -214,47 +187,43 @@ test_scans_are_in_order_and_within_their_bounds(void)
       {{.qualifier = "q", .limit_rows = 1}, "a"},
       {{.qualifier = "other"}, ""},
   };
-  g_autoptr(TideScriptedGateway) gateway = plain_gateway();
-  g_autoptr(TideRawClient) client = plain_client(gateway);
-  put_dead_letters(client);
+  g_auto(TideRawScene) at = raw_scene(&raw_modes[0]);
+  put_dead_letters(at.client);
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     for (gint32 step = 1; step <= 11; step += 5) {
-      g_autofree char *dead_letters = scan_dead_letters(client, &cases[i].scan, step);
+      g_autofree char *dead_letters = scan_dead_letters(at.client, &cases[i].scan, step);
       g_assert_cmpstr(dead_letters, ==, cases[i].dead_letters);
     }
   }
-  g_assert_cmpuint(fake_service_open_scanners(scripted_gateway_service(gateway)), ==, 0);
+  g_assert_cmpuint(fake_service_open_scanners(scripted_gateway_service(at.gateway)), ==, 0);
 }
 
 static void
 test_an_unknown_scanner_is_an_illegal_argument(void)
 {
-  g_autoptr(TideScriptedGateway) gateway = plain_gateway();
-  g_autoptr(TideRawClient) client = plain_client(gateway);
-  TideRawReply reply;
-  raw_client_scanner_rows(client, 4711, 10, &reply);
-  g_assert_cmpint(reply.outcome, ==, RAW_ARGUMENT);
-  g_assert_cmpstr(reply.message, ==, "Invalid scanner Id");
-  raw_client_close_scanner(client, 4711, &reply);
-  g_assert_cmpint(reply.outcome, ==, RAW_OK);
+  g_auto(TideRawScene) at = raw_scene(&raw_modes[0]);
+  raw_client_scanner_rows(at.client, 4711, 10, &at.reply);
+  g_assert_cmpint(at.reply.outcome, ==, RAW_ARGUMENT);
+  g_assert_cmpstr(at.reply.message, ==, "Invalid scanner Id");
+  raw_client_close_scanner(at.client, 4711, &at.reply);
+  g_assert_cmpint(at.reply.outcome, ==, RAW_OK);
 }
 
 static void
 test_a_missing_table_or_family_shows_with_the_first_rows_of_a_scan(void)
 {
-  g_autoptr(TideScriptedGateway) gateway = plain_gateway();
-  g_autoptr(TideRawClient) client = plain_client(gateway);
-  TideRawReply reply;
-  gint32 scanner = raw_client_open_scanner(client, "nosuch", &(TideRawScan){0});
-  raw_client_scanner_rows(client, scanner, 1, &reply);
-  g_assert_cmpint(reply.outcome, ==, RAW_IO_ERROR);
-  g_assert_cmpstr(reply.message, ==, "nosuch");
-  g_assert_cmpint(reply.can_retry, ==, 0);
-  scripted_gateway_create_table(gateway, "NO_M", "X", NULL);
-  scanner = raw_client_open_scanner(client, "NO_M", &(TideRawScan){.qualifier = "q"});
-  raw_client_scanner_rows(client, scanner, 1, &reply);
-  g_assert_cmpint(reply.outcome, ==, RAW_IO_ERROR);
-  g_assert_true(g_str_has_prefix(reply.message, "org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException: "));
+  g_auto(TideRawScene) at = raw_scene(&raw_modes[0]);
+  gint32 scanner = raw_client_open_scanner(at.client, "nosuch", &(TideRawScan){0});
+  raw_client_scanner_rows(at.client, scanner, 1, &at.reply);
+  g_assert_cmpint(at.reply.outcome, ==, RAW_IO_ERROR);
+  g_assert_cmpstr(at.reply.message, ==, "nosuch");
+  g_assert_cmpint(at.reply.can_retry, ==, 0);
+  scripted_gateway_create_table(at.gateway, "NO_M", "X", NULL);
+  scanner = raw_client_open_scanner(at.client, "NO_M", &(TideRawScan){.qualifier = "q"});
+  raw_client_scanner_rows(at.client, scanner, 1, &at.reply);
+  g_assert_cmpint(at.reply.outcome, ==, RAW_IO_ERROR);
+  g_assert_true(
+      g_str_has_prefix(at.reply.message, "org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException: "));
 }
 
 /* The table's regions as "[,g)[g,p)", with ! for offline and ' for a replica. */
@@ -275,7 +244,7 @@ regions_text(TideScriptedGateway *gateway, const char *table)
 static void
 test_regions_follow_splits_parents_and_replicas(void)
 {
-  g_autoptr(TideScriptedGateway) gateway = plain_gateway();
+  g_autoptr(TideScriptedGateway) gateway = raw_gateway_new(&raw_modes[0]);
   TideFakeHBase *hbase = scripted_gateway_hbase(gateway);
   g_autofree char *created = regions_text(gateway, "T");
   g_assert_cmpstr(created, ==, "[,g)[g,p)[p,)");
@@ -320,18 +289,15 @@ test_a_table_is_created_with_its_splits_but_not_through_a_framed_gateway(void)
 {
   static const char *const splits[] = {"m", "c"};
   for (guint i = 0; i < RAW_N_MODES; i++) {
-    g_autoptr(TideScriptedGateway) gateway = raw_gateway_new(&raw_modes[i]);
-    g_autoptr(TideRawClient) client =
-        raw_client_connect(scripted_gateway_port(gateway), raw_modes[i].framed, raw_modes[i].compact);
-    TideRawReply reply;
-    send_create(client, "NEW", splits, 2);
-    raw_client_reply(client, &reply);
-    g_autofree char *regions = regions_text(gateway, "NEW");
-    g_assert_cmpint(reply.outcome, ==, raw_modes[i].framed ? RAW_APPLICATION : RAW_OK);
+    g_auto(TideRawScene) at = raw_scene(&raw_modes[i]);
+    send_create(at.client, "NEW", splits, 2);
+    raw_client_reply(at.client, &at.reply);
+    g_autofree char *regions = regions_text(at.gateway, "NEW");
+    g_assert_cmpint(at.reply.outcome, ==, raw_modes[i].framed ? RAW_APPLICATION : RAW_OK);
     g_assert_cmpstr(regions, ==, raw_modes[i].framed ? "" : "[,c)[c,m)[m,)");
-    send_create(client, "WHOLE", NULL, 0);
-    raw_client_reply(client, &reply);
-    g_assert_cmpint(reply.outcome, ==, RAW_OK);
+    send_create(at.client, "WHOLE", NULL, 0);
+    raw_client_reply(at.client, &at.reply);
+    g_assert_cmpint(at.reply.outcome, ==, RAW_OK);
   }
 }
 
@@ -340,15 +306,12 @@ static void
 test_a_framed_gateway_spoils_table_attributes(void)
 {
   for (guint i = 0; i < RAW_N_MODES; i++) {
-    g_autoptr(TideScriptedGateway) gateway = raw_gateway_new(&raw_modes[i]);
-    g_autoptr(TideRawClient) client =
-        raw_client_connect(scripted_gateway_port(gateway), raw_modes[i].framed, raw_modes[i].compact);
+    g_auto(TideRawScene) at = raw_scene(&raw_modes[i]);
     g_auto(TideFakeError) error = {0};
-    TideRawReply reply;
-    send_create(client, "NEW", NULL, 0);
-    raw_client_reply(client, &reply);
-    g_assert_cmpint(reply.outcome, ==, RAW_OK);
-    g_autoptr(TideFakeTableSpec) spec = fake_hbase_describe(scripted_gateway_hbase(gateway), "NEW", &error);
+    send_create(at.client, "NEW", NULL, 0);
+    raw_client_reply(at.client, &at.reply);
+    g_assert_cmpint(at.reply.outcome, ==, RAW_OK);
+    g_autoptr(TideFakeTableSpec) spec = fake_hbase_describe(scripted_gateway_hbase(at.gateway), "NEW", &error);
     g_assert_cmpuint(spec->attributes->len, ==, 1);
     const TideFakeAttribute *attribute = &g_array_index(spec->attributes, TideFakeAttribute, 0);
     g_assert_cmpint(tide_bytes_equal(attribute->name, TIDE_BYTES_LITERAL("scheme")), ==, !raw_modes[i].framed);
@@ -360,46 +323,37 @@ test_a_framed_gateway_spoils_table_attributes(void)
 static void
 test_a_table_must_be_disabled_before_it_is_deleted(void)
 {
-  g_autoptr(TideScriptedGateway) gateway = plain_gateway();
-  g_autoptr(TideRawClient) client = plain_client(gateway);
-  TideRawReply reply;
-  raw_client_ask_table(client, "deleteTable", "T", TRUE, &reply);
-  g_assert_cmpint(reply.outcome, ==, RAW_IO_ERROR);
-  raw_client_ask_table(client, "disableTable", "T", TRUE, &reply);
-  g_assert_cmpint(reply.outcome, ==, RAW_OK);
-  raw_client_ask_table(client, "isTableEnabled", "T", TRUE, &reply);
-  g_assert_cmpint(reply.number, ==, 0);
-  g_assert_cmpint(raw_client_put(client, "T", "r", "v", 1), ==, RAW_IO_ERROR);
-  raw_client_ask_table(client, "deleteTable", "T", TRUE, &reply);
-  g_assert_cmpint(reply.outcome, ==, RAW_OK);
-  raw_client_ask_table(client, "getTableDescriptor", "T", TRUE, &reply);
-  g_assert_cmpint(reply.outcome, ==, RAW_IO_ERROR);
+  g_auto(TideRawScene) at = raw_scene(&raw_modes[0]);
+  g_assert_cmpint(raw_client_ask_table(at.client, "deleteTable", "T", TRUE, &at.reply), ==, RAW_IO_ERROR);
+  g_assert_cmpint(raw_client_ask_table(at.client, "disableTable", "T", TRUE, &at.reply), ==, RAW_OK);
+  raw_client_ask_table(at.client, "isTableEnabled", "T", TRUE, &at.reply);
+  g_assert_cmpint(at.reply.number, ==, 0);
+  g_assert_cmpint(raw_client_put(at.client, "T", "r", "v", 1), ==, RAW_IO_ERROR);
+  g_assert_cmpint(raw_client_ask_table(at.client, "deleteTable", "T", TRUE, &at.reply), ==, RAW_OK);
+  g_assert_cmpint(raw_client_ask_table(at.client, "getTableDescriptor", "T", TRUE, &at.reply), ==, RAW_IO_ERROR);
 }
 
 static void
 test_two_gateways_share_one_hbase(void)
 {
-  g_autoptr(TideScriptedGateway) first = plain_gateway();
-  g_autoptr(TideScriptedGateway) second =
-      scripted_gateway_new(&(TideGatewayOptions){.framed = TRUE, .hbase = scripted_gateway_hbase(first)});
-  g_autoptr(TideRawClient) one = plain_client(first);
-  g_autoptr(TideRawClient) other = raw_client_connect(scripted_gateway_port(second), TRUE, FALSE);
-  g_assert_cmpint(raw_client_put(one, "T", "a", "1", 1), ==, RAW_OK);
-  g_assert_cmpint(raw_client_put(other, "T", "b", "2", 2), ==, RAW_OK);
-  g_autofree char *dump = scripted_gateway_dump(first, "T");
-  g_assert_cmpstr(dump, ==, "a\tM:q\t1\t1\nb\tM:q\t2\t2\n");
+  g_auto(TideRawScene) one = raw_scene(&raw_modes[0]);
+  g_auto(TideRawScene) other = raw_scene_of(
+      scripted_gateway_new(&(TideGatewayOptions){.framed = TRUE, .hbase = scripted_gateway_hbase(one.gateway)}),
+      &raw_modes[2]);
+  g_assert_cmpint(raw_client_put(one.client, "T", "a", "1", 1), ==, RAW_OK);
+  g_assert_cmpint(raw_client_put(other.client, "T", "b", "2", 2), ==, RAW_OK);
+  raw_assert_dump(one.gateway, "a\tM:q\t1\t1\nb\tM:q\t2\t2\n");
 }
 
 static void
 test_the_write_log_has_every_cell_in_its_order(void)
 {
-  g_autoptr(TideScriptedGateway) gateway = plain_gateway();
-  g_autoptr(TideRawClient) client = plain_client(gateway);
-  fake_hbase_log_writes(scripted_gateway_hbase(gateway), 2);
-  g_assert_cmpint(raw_client_put(client, "T", "a", "1", 5), ==, RAW_OK);
-  g_assert_cmpint(raw_client_put(client, "T", "a", "2", 5), ==, RAW_OK);
-  g_assert_cmpint(raw_client_put(client, "T", "a", "3", 5), ==, RAW_OK);
-  g_autoptr(GPtrArray) writes = fake_hbase_writes(scripted_gateway_hbase(gateway));
+  g_auto(TideRawScene) at = raw_scene(&raw_modes[0]);
+  fake_hbase_log_writes(scripted_gateway_hbase(at.gateway), 2);
+  g_assert_cmpint(raw_client_put(at.client, "T", "a", "1", 5), ==, RAW_OK);
+  g_assert_cmpint(raw_client_put(at.client, "T", "a", "2", 5), ==, RAW_OK);
+  g_assert_cmpint(raw_client_put(at.client, "T", "a", "3", 5), ==, RAW_OK);
+  g_autoptr(GPtrArray) writes = fake_hbase_writes(scripted_gateway_hbase(at.gateway));
   g_assert_cmpuint(writes->len, ==, 2);
   const TideFakeWrite *first = writes->pdata[0];
   const TideFakeWrite *second = writes->pdata[1];
@@ -414,21 +368,19 @@ test_the_write_log_has_every_cell_in_its_order(void)
 static void
 test_a_large_call_goes_through(void)
 {
-  g_autoptr(TideScriptedGateway) gateway = plain_gateway();
-  g_autoptr(TideRawClient) client = plain_client(gateway);
+  g_auto(TideRawScene) at = raw_scene(&raw_modes[0]);
   g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func(g_free);
   g_autofree TideRawCell *cells = g_new(TideRawCell, 5000);
   for (guint i = 0; i < 5000; i++) {
     g_ptr_array_add(rows, g_strdup_printf("row%05u", i));
     cells[i] = (TideRawCell){rows->pdata[i], "q", "some value", i};
   }
-  TideRawReply reply;
-  raw_client_send_puts(client, "T", cells, 5000);
-  raw_client_reply(client, &reply);
-  g_assert_cmpint(reply.outcome, ==, RAW_OK);
-  g_assert_true(scripted_gateway_wait_rows(gateway, "T", 5000, tide_now_us()));
+  raw_client_send_puts(at.client, "T", cells, 5000);
+  raw_client_reply(at.client, &at.reply);
+  g_assert_cmpint(at.reply.outcome, ==, RAW_OK);
+  g_assert_true(scripted_gateway_wait_rows(at.gateway, "T", 5000, tide_now_us()));
   TideGatewayStats stats;
-  scripted_gateway_stats(gateway, &stats);
+  scripted_gateway_stats(at.gateway, &stats);
   g_assert_cmpuint(stats.rows_received, ==, 5000);
   g_assert_cmpuint(stats.rows_written, ==, 5000);
 }
