@@ -40,7 +40,7 @@ WIDER = {
     "daemon/decode/": [["unit/decoder", "unit/json-*", "unit/mapping*", "unit/reading-*", "unit/record-*"],
                        ["fault/verify", "fault/pipeline-readings-*", "fault/pipeline-policies-*"]],
     "daemon/commands/init/": [["unit/draft", "unit/guess-*", "unit/init-samples", "unit/proposal"], ["fault/first-hour"]],
-    "thrift/": [["unit/wire", "unit/reply-reader", "unit/*-encoder", "unit/hbase-*", "unit/kept-scanners",
+    "thrift/": [["unit/wire", "unit/reply-reader", "unit/encoders", "unit/hbase-*",
                  "unit/connection", "unit/row-buffer*"],
                 ["fault/client-faults", "fault/gateway-client", "fault/scripted-*", "fault/pipeline-latest-*",
                  "fault/read-commands", "fault/verify"]],
