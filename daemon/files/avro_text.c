@@ -84,35 +84,29 @@ choose_codec(TideAvroText *avro, TideBytes name, GError **error)
       shown);
 }
 
-static gboolean
-take_head(TideAvroText *avro, const TideAvroHead *head, GError **error)
-{
-  g_autoptr(GError) problem = NULL;
-  if (!choose_codec(avro, head->codec, error))
-    return FALSE;
-  avro->schema = tide_avro_schema_new(head->schema, &problem);
-  if (avro->schema == NULL)
-    return tide_fail(error, TIDE_ERROR_DATA, "the schema in it cannot be used: %s", problem->message);
-  memcpy(avro->sync, head->sync.data, sizeof avro->sync);
-  tide_avro_head_append(&avro->made, head->schema, head->sync);
-  avro->raw_at += head->len;
-  return TRUE;
-}
-
 /* @ret_is_cut: more of the file is needed */
 static gboolean
 read_head(TideAvroText *avro, gboolean *ret_is_cut, GError **error)
 {
   TideAvroHead head;
   const char *detail = NULL;
+  g_autoptr(GError) problem = NULL;
   TideBytes raw = left_of(&avro->raw, avro->raw_at);
   TideAvroResult result = tide_avro_head_read(raw, &head, &detail);
   *ret_is_cut = result == TIDE_AVRO_CUT && raw.len <= TIDE_AVRO_HEAD_MAX_BYTES;
   if (*ret_is_cut)
     return TRUE;
-  return result == TIDE_AVRO_WHOLE
-             ? take_head(avro, &head, error)
-             : tide_fail(error, TIDE_ERROR_DATA, "%s", result == TIDE_AVRO_CUT ? "its head is too long" : detail);
+  if (result != TIDE_AVRO_WHOLE)
+    return tide_fail(error, TIDE_ERROR_DATA, "%s", result == TIDE_AVRO_CUT ? "its head is too long" : detail);
+  if (!choose_codec(avro, head.codec, error))
+    return FALSE;
+  avro->schema = tide_avro_schema_new(head.schema, &problem);
+  if (avro->schema == NULL)
+    return tide_fail(error, TIDE_ERROR_DATA, "the schema in it cannot be used: %s", problem->message);
+  memcpy(avro->sync, head.sync.data, sizeof avro->sync);
+  tide_avro_head_append(&avro->made, head.schema, head.sync);
+  avro->raw_at += head.len;
+  return TRUE;
 }
 
 /* ---- blocks ---- */
@@ -244,21 +238,6 @@ make_object(TideAvroText *avro, GError **error)
 
 /* ---- reading ---- */
 
-static gboolean
-read_raw(TideAvroText *avro, gsize *ret_n_bytes, GError **error)
-{
-  TideBytes left = left_of(&avro->raw, avro->raw_at);
-  if (avro->raw_at > 0) {
-    memmove(avro->raw.data, left.data, left.len);
-    avro->raw.len = left.len;
-    avro->raw_at = 0;
-  }
-  if (!tide_file_text_read(avro->text, tide_buffer_reserve(&avro->raw, CHUNK_BYTES), CHUNK_BYTES, ret_n_bytes, error))
-    return FALSE;
-  avro->raw.len += *ret_n_bytes;
-  return TRUE;
-}
-
 gboolean
 tide_avro_text_has_ended(const TideAvroText *avro)
 {
@@ -284,8 +263,12 @@ make_more(TideAvroText *avro, gboolean *ret_has, GError **error)
       is_cut = avro->raw_at == avro->raw.len;
       continue;
     }
-    if (!read_raw(avro, &n_bytes, error))
+    tide_file_text_drop(&avro->raw, avro->raw_at);
+    avro->raw_at = 0;
+    guint8 *to = tide_buffer_reserve(&avro->raw, CHUNK_BYTES);
+    if (!tide_file_text_read(avro->text, to, CHUNK_BYTES, &n_bytes, error))
       return FALSE;
+    avro->raw.len += n_bytes;
     if (n_bytes == 0)
       break;
     is_cut = FALSE;

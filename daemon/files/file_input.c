@@ -57,10 +57,12 @@ find_slot(const TideFileInput *input, guint16 slot)
 
 /* ---- marks ---- */
 
-/* Returns: why it could not be. (transfer full) (nullable) */
+/* Keeps @offset as the file's mark, and tells how that ended. Returns: why it could not be. (transfer full) (nullable)
+ */
 static char *
-save_mark(const TideFileInput *input, Assigned *assigned, gint64 offset, const char *note)
+commit_offset(TideFileInput *input, guint16 slot, gint64 offset, const char *note)
 {
+  Assigned *assigned = find_slot(input, slot);
   TideLoadedFile *file = assigned->file;
   TideFileMark mark = tide_file_reader_pass(file->reader, offset);
   g_autoptr(GError) error = NULL;
@@ -70,19 +72,10 @@ save_mark(const TideFileInput *input, Assigned *assigned, gint64 offset, const c
   file->mark = mark;
   gboolean good = file->mark_path == NULL || tide_file_mark_save(&mark, file->mark_path, file->path, &error);
   tide_file_load_note_mark(input->options.load, file, good ? NULL : error->message);
-  return good ? NULL : g_strdup(error->message);
-}
-
-/* Likewise; tells how it ended. */
-static char *
-commit_offset(TideFileInput *input, guint16 slot, gint64 offset, const char *note)
-{
-  Assigned *assigned = find_slot(input, slot);
-  char *problem = save_mark(input, assigned, offset, note);
   assigned->stored = 0;
-  assigned->is_over = problem == NULL && assigned->file->mark.is_finished;
-  input->handlers.committed(slot, offset, problem == NULL, input->handlers.data);
-  return problem;
+  assigned->is_over = good && file->mark.is_finished;
+  input->handlers.committed(slot, offset, good, input->handlers.data);
+  return good ? NULL : g_strdup(error->message);
 }
 
 static void
@@ -189,20 +182,13 @@ take_file(TideFileInput *input)
   input->was_asked = TRUE;
 }
 
-static gsize
-window_bytes(const TideFileInput *input)
+static gboolean
+has_room(const TideFileInput *input, const Assigned *assigned)
 {
   gsize bytes = 0;
   for (guint i = input->first; i < input->assigned->len; i++)
     bytes += tide_file_reader_window_bytes(assigned_at(input, i)->file->reader);
-  return bytes;
-}
-
-static gboolean
-has_room(const TideFileInput *input, const Assigned *assigned)
-{
-  return window_bytes(input) < input->options.window_bytes ||
-         tide_file_reader_window_bytes(assigned->file->reader) == 0;
+  return bytes < input->options.window_bytes || tide_file_reader_window_bytes(assigned->file->reader) == 0;
 }
 
 /* The file that is read now is the last that was taken; where that is at its end, another is taken before the end is
@@ -237,18 +223,6 @@ wait_for(TideFileInput *input, int fd, int timeout_ms)
   return waited[1].revents != 0;
 }
 
-static void
-fill_record(const Assigned *assigned, const TideFileRecord *found, TideInputRecord *record)
-{
-  *record = (TideInputRecord){.slot = assigned->slot,
-                              .message = {.topic = tide_bytes_of_string(assigned->file->path),
-                                          .offset = found->offset,
-                                          .timestamp_ms = tide_wall_clock_epoch_ms(),
-                                          .is_append_time = TRUE,
-                                          .value = found->text,
-                                          .has_value = TRUE}};
-}
-
 /* Reads more of the file that is read now. FALSE: not now, after having waited. */
 static gboolean
 read_more(TideFileInput *input, int timeout_ms)
@@ -275,7 +249,13 @@ next_record(TideFileInput *input, TideInputRecord *ret_record)
     const Assigned *assigned = assigned_at(input, i);
     TideFileRecord found;
     if (!assigned->is_paused && tide_file_reader_next(assigned->file->reader, &found)) {
-      fill_record(assigned, &found, ret_record);
+      *ret_record = (TideInputRecord){.slot = assigned->slot,
+                                      .message = {.topic = tide_bytes_of_string(assigned->file->path),
+                                                  .offset = found.offset,
+                                                  .timestamp_ms = tide_wall_clock_epoch_ms(),
+                                                  .is_append_time = TRUE,
+                                                  .value = found.text,
+                                                  .has_value = TRUE}};
       return TRUE;
     }
     tell_end(input, i);

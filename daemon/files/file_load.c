@@ -84,22 +84,11 @@ check_is_new(const TideFileLoad *load, const TideLoadedFile *file, GError **erro
     const TideLoadedFile *other = g_ptr_array_index(load->files, i);
     if (other->device != file->device || other->inode != file->inode)
       continue;
-    if (strcmp(other->path, file->path) == 0)
-      g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'%s' is named twice", file->path);
-    else
-      g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'%s' and '%s' are the same file", other->path, file->path);
-    return FALSE;
+    return strcmp(other->path, file->path) == 0
+               ? tide_fail(error, TIDE_ERROR_USAGE, "'%s' is named twice", file->path)
+               : tide_fail(error, TIDE_ERROR_USAGE, "'%s' and '%s' are the same file", other->path, file->path);
   }
   return TRUE;
-}
-
-static gboolean
-is_one_of(char *const *names, char *const *others)
-{
-  for (; *names != NULL; names++)
-    if (g_strv_contains((const char *const *)others, *names))
-      return TRUE;
-  return FALSE;
 }
 
 /* What its mark says. */
@@ -113,29 +102,14 @@ take_mark(const TideFileLoad *load, TideLoadedFile *file, const TideFileState *n
     g_propagate_error(error, g_steal_pointer(&problem));
     return FALSE;
   }
-  if (!is_one_of(file->mark.destination, load->destination))
+  gboolean is_of_this = FALSE; /* destination: one way to it is enough */
+  for (char **way = file->mark.destination; *way != NULL; way++)
+    is_of_this |= g_strv_contains((const char *const *)load->destination, *way);
+  if (!is_of_this)
     tide_file_mark_clear(&file->mark);
   else if (file->mark.is_finished && tide_file_mark_is_of(&file->mark, now))
     file->state = TIDE_LOADED_BEFORE;
   return TRUE;
-}
-
-/* A load that is dry reads all, and says what one that is not would leave out. */
-static void
-set_mark_aside(TideLoadedFile *file)
-{
-  gboolean is_begun = file->mark.was_kept && file->mark.offset > 1;
-  file->marked = file->state != TIDE_LOADED_NOT ? file->state : is_begun ? TIDE_LOADED_PARTLY : TIDE_LOADED_NOT;
-  file->state = TIDE_LOADED_NOT;
-  tide_file_mark_clear(&file->mark);
-}
-
-/* By the name that the file has itself: a link may lead to another one tomorrow, and /dev/stdin does. */
-static char *
-mark_path_of(const TideFileLoad *load, const char *path)
-{
-  char real[PATH_MAX];
-  return tide_file_mark_path(load->marks_directory, realpath(path, real) != NULL ? real : path, load->job);
 }
 
 gboolean
@@ -152,16 +126,23 @@ tide_file_load_add(TideFileLoad *load, const char *path, GError **error)
   file->inode = now.inode;
   file->size_bytes = now.size_bytes;
   gboolean is_pipe = tide_file_text_waited_fd(text) >= 0;
+  /* By the name that the file has itself: a link may lead to another one tomorrow, and /dev/stdin does. */
+  char real[PATH_MAX];
   if (load->marks_directory != NULL && !is_pipe && !is_input(path))
-    file->mark_path = mark_path_of(load, file->path);
+    file->mark_path =
+        tide_file_mark_path(load->marks_directory, realpath(file->path, real) != NULL ? real : file->path, load->job);
   if (is_pipe)
     file->text = g_steal_pointer(&text);
   gboolean good = check_is_new(load, file, error);
   g_ptr_array_add(load->files, file);
   if (good && file->mark_path != NULL && !load->options.again)
     good = take_mark(load, file, &now, error);
-  if (load->options.is_dry)
-    set_mark_aside(file);
+  if (load->options.is_dry) { /* it reads all, and says what a load that is not dry would leave out */
+    gboolean is_begun = file->mark.was_kept && file->mark.offset > 1;
+    file->marked = file->state != TIDE_LOADED_NOT ? file->state : is_begun ? TIDE_LOADED_PARTLY : TIDE_LOADED_NOT;
+    file->state = TIDE_LOADED_NOT;
+    tide_file_mark_clear(&file->mark);
+  }
   if (file->mark.destination == NULL)
     file->mark.destination = g_strdupv(load->destination);
   return good;
@@ -202,19 +183,6 @@ next_file(TideFileLoad *load)
   return file;
 }
 
-static TideFileReader *
-open_file(const TideFileLoad *load, TideLoadedFile *file, gboolean (*go_on)(gpointer data), gpointer data,
-          GError **error)
-{
-  TideFileReaderOptions options = {.path = file->path,
-                                   .text = g_steal_pointer(&file->text),
-                                   .decode = &load->options.source->readings->decode,
-                                   .mark = &file->mark,
-                                   .go_on = go_on,
-                                   .go_on_data = data};
-  return tide_file_reader_open(&options, error);
-}
-
 TideLoadedFile *
 tide_file_load_take(TideFileLoad *load, gboolean (*go_on)(gpointer data), gpointer data)
 {
@@ -223,7 +191,13 @@ tide_file_load_take(TideFileLoad *load, gboolean (*go_on)(gpointer data), gpoint
     if (file == NULL)
       return NULL;
     g_autoptr(GError) error = NULL;
-    TideFileReader *reader = open_file(load, file, go_on, data, &error);
+    TideFileReaderOptions options = {.path = file->path,
+                                     .text = g_steal_pointer(&file->text),
+                                     .decode = &load->options.source->readings->decode,
+                                     .mark = &file->mark,
+                                     .go_on = go_on,
+                                     .go_on_data = data};
+    TideFileReader *reader = tide_file_reader_open(&options, &error);
     tide_mutex_lock(&load->lock);
     file->reader = reader;
     if (reader == NULL)
@@ -297,20 +271,6 @@ tide_file_load_is_read(TideFileLoad *load)
   return is_read;
 }
 
-static void
-count_file(const TideLoadedFile *file, TideFileLoadProgress *progress)
-{
-  progress->all_bytes += file->size_bytes;
-  if (is_over(file))
-    progress->read_bytes += file->size_bytes;
-  else if (file->reader != NULL)
-    progress->read_bytes += tide_file_reader_raw_bytes(file->reader);
-  if (file->state == TIDE_LOADED_BEFORE)
-    progress->before_bytes += file->size_bytes;
-  else if (file->reader != NULL)
-    progress->before_bytes += tide_file_reader_passed_bytes(file->reader);
-}
-
 TideFileLoadProgress
 tide_file_load_progress(TideFileLoad *load)
 {
@@ -320,7 +280,15 @@ tide_file_load_progress(TideFileLoad *load)
   for (guint i = 0; i < load->files->len; i++) {
     const TideLoadedFile *file = g_ptr_array_index(load->files, i);
     is_known &= file->size_bytes > 0 || is_over(file); /* of a pipe it is 0, and of an empty file */
-    count_file(file, &progress);
+    progress.all_bytes += file->size_bytes;
+    if (is_over(file))
+      progress.read_bytes += file->size_bytes;
+    else if (file->reader != NULL)
+      progress.read_bytes += tide_file_reader_raw_bytes(file->reader);
+    if (file->state == TIDE_LOADED_BEFORE)
+      progress.before_bytes += file->size_bytes;
+    else if (file->reader != NULL)
+      progress.before_bytes += tide_file_reader_passed_bytes(file->reader);
   }
   tide_mutex_unlock(&load->lock);
   progress.all_bytes = is_known ? progress.all_bytes : 0;

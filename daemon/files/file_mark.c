@@ -55,8 +55,7 @@ tide_file_mark_save(const TideFileMark *mark, const char *mark_path, const char 
   if (g_file_set_contents_full(mark_path, text, -1, G_FILE_SET_CONTENTS_CONSISTENT | G_FILE_SET_CONTENTS_DURABLE, MODE,
                                &problem))
     return TRUE;
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot write the mark of '%s': %s", path, problem->message);
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_IO, "cannot write the mark of '%s': %s", path, problem->message);
 }
 
 static void

@@ -40,22 +40,28 @@ struct TideFileReader {
   TideAvroText *avro; /* owned: what the text is read by, where it is a container of Avro's; NULL: it is none */
   gboolean wants_header;
   gboolean groups_lines; /* behind the header */
-  gboolean is_cutting;   /* the rest of a line that is too long is thrown away; it is in cut */
-  Entry cut;
+  struct {
+    gboolean is_under_way; /* the rest of a line that is too long is thrown away ... */
+    Entry entry;           /* ... of which this is kept */
+  } cut;
   gsize next; /* of entries: to be handed out */
-  gint64 end_offset;
-  guint64 position_bytes; /* up to here the text was looked at */
-  guint32 crc32;          /* of all before */
-  gsize framed;           /* of the window: looked at */
-  char *problem;          /* owned */
-  TideFileMark mark;      /* behind what was passed */
+  struct {
+    gint64 end_offset;
+    guint64 position_bytes; /* of the text */
+    guint32 crc32;          /* of all before */
+  } framed;                 /* up to here the text was looked at */
+  char *problem;            /* owned */
+  TideFileMark mark;        /* behind what was passed */
   _Atomic guint64 raw_bytes;
   TideBuffer made; /* a record behind its header */
   /* under lock for who is not that thread, and while that thread changes them */
   TideMutex lock;
   TideBuffer header; /* with its line break; empty: there is none */
-  TideBuffer window;
-  guint64 base;    /* how many bytes the window held before its first */
+  struct {
+    TideBuffer bytes;
+    guint64 base;       /* how many bytes it held before its first */
+    gsize framed_bytes; /* of it: looked at */
+  } window;
   GArray *entries; /* owned (element-type Entry) */
   gsize first;     /* of entries: not passed yet */
 };
@@ -76,7 +82,7 @@ tide_file_reader_free(TideFileReader *reader)
   tide_avro_text_free(reader->avro);
   tide_file_text_free(reader->text);
   tide_buffer_clear_memory(&reader->header);
-  tide_buffer_clear_memory(&reader->window);
+  tide_buffer_clear_memory(&reader->window.bytes);
   tide_buffer_clear_memory(&reader->made);
   g_array_unref(reader->entries);
   tide_mutex_clear(&reader->lock);
@@ -93,19 +99,13 @@ read_text(TideFileReader *reader, guint8 *to, gsize capacity, gsize *ret_n_bytes
 }
 
 static gboolean
-has_ended(const TideFileReader *reader)
-{
-  return reader->avro != NULL ? tide_avro_text_has_ended(reader->avro) : tide_file_text_has_ended(reader->text);
-}
-
-static gboolean
 is_changed(const TideFileReader *reader, GError **error)
 {
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
-              "'%s' has changed since some of it was loaded: what was read then is not what it begins with now, so "
-              "nothing more of it is loaded; '--again' loads it from its beginning",
-              reader->path);
-  return FALSE;
+  return tide_fail(
+      error, TIDE_ERROR_DATA,
+      "'%s' has changed since some of it was loaded: what was read then is not what it begins with now, so "
+      "nothing more of it is loaded; '--again' loads it from its beginning",
+      reader->path);
 }
 
 /* Reads up to the mark, and compares. */
@@ -127,10 +127,8 @@ read_up_to(TideFileReader *reader, const TideFileReaderOptions *options, GError 
     if (at - asked < ASK_BYTES)
       continue;
     asked = at;
-    if (!options->go_on(options->go_on_data)) {
-      g_set_error(error, TIDE_ERROR, TIDE_ERROR_UNAVAILABLE, "'%s' was not read up to its mark", reader->path);
-      return FALSE;
-    }
+    if (!options->go_on(options->go_on_data))
+      return tide_fail(error, TIDE_ERROR_UNAVAILABLE, "'%s' was not read up to its mark", reader->path);
   }
   return crc == mark->crc32 || is_changed(reader, error);
 }
@@ -140,9 +138,9 @@ go_to_mark(TideFileReader *reader, const TideFileReaderOptions *options, GError 
 {
   const TideFileMark *mark = options->mark;
   reader->mark = (TideFileMark){.offset = mark->offset, .position_bytes = mark->position_bytes, .crc32 = mark->crc32};
-  reader->end_offset = mark->offset;
-  reader->position_bytes = mark->position_bytes;
-  reader->crc32 = mark->crc32;
+  reader->framed.end_offset = mark->offset;
+  reader->framed.position_bytes = mark->position_bytes;
+  reader->framed.crc32 = mark->crc32;
   if (mark->position_bytes == 0)
     return TRUE;
   gboolean is_same = tide_file_mark_is_of(mark, &reader->opened);
@@ -202,15 +200,15 @@ tide_file_reader_open(const TideFileReaderOptions *options, GError **error)
 static TideBytes
 unframed(const TideFileReader *reader)
 {
-  return tide_bytes_from(tide_buffer_bytes(&reader->window), reader->framed);
+  return tide_bytes_from(tide_buffer_bytes(&reader->window.bytes), reader->window.framed_bytes);
 }
 
 /* What was looked at is before the mark of what comes next. */
 static void
 take_text(TideFileReader *reader, const guint8 *text, gsize n_bytes)
 {
-  reader->crc32 = (guint32)crc32_z(reader->crc32, text, n_bytes);
-  reader->position_bytes += n_bytes;
+  reader->framed.crc32 = (guint32)crc32_z(reader->framed.crc32, text, n_bytes);
+  reader->framed.position_bytes += n_bytes;
 }
 
 /* @why: (transfer full) (nullable) */
@@ -243,8 +241,8 @@ add_entry(TideFileReader *reader, Entry entry, gboolean is_unended)
 {
   if (!is_unended) {
     entry.mark_offset = entry.next_offset;
-    entry.position_bytes = reader->position_bytes;
-    entry.crc32 = reader->crc32;
+    entry.position_bytes = reader->framed.position_bytes;
+    entry.crc32 = reader->framed.crc32;
   }
   g_array_append_val(reader->entries, entry);
 }
@@ -253,19 +251,19 @@ static void
 take_frame(TideFileReader *reader, const TideFrame *frame)
 {
   TideBytes text = unframed(reader);
-  Entry entry = {.start = reader->base + reader->framed + frame->start,
+  Entry entry = {.start = reader->window.base + reader->window.framed_bytes + frame->start,
                  .len = (guint32)frame->len,
-                 .offset = reader->end_offset,
-                 .mark_offset = reader->end_offset,
-                 .position_bytes = reader->position_bytes,
-                 .crc32 = reader->crc32};
+                 .offset = reader->framed.end_offset,
+                 .mark_offset = reader->framed.end_offset,
+                 .position_bytes = reader->framed.position_bytes,
+                 .crc32 = reader->framed.crc32};
   take_text(reader, text.data, frame->end);
-  reader->end_offset += frame->n_lines;
-  entry.next_offset = reader->end_offset;
-  reader->framed += frame->end;
+  reader->framed.end_offset += frame->n_lines;
+  entry.next_offset = reader->framed.end_offset;
+  reader->window.framed_bytes += frame->end;
   if (frame->is_cut) {
-    reader->is_cutting = TRUE;
-    reader->cut = entry;
+    reader->cut.is_under_way = TRUE;
+    reader->cut.entry = entry;
   } else if (reader->wants_header && !frame->is_blank) {
     tide_buffer_append(&reader->header, text.data + frame->start, frame->len);
     if (tide_file_framing_is_of_lines(&reader->framing))
@@ -284,12 +282,12 @@ throw_away(TideFileReader *reader, gboolean is_last)
   const guint8 *end = text.len > 0 ? memchr(text.data, '\n', text.len) : NULL;
   gsize n_bytes = end != NULL ? (gsize)(end - text.data) + 1 : text.len;
   take_text(reader, text.data, n_bytes);
-  memmove(reader->window.data + reader->framed, text.data + n_bytes, text.len - n_bytes);
-  reader->window.len -= n_bytes;
+  memmove(reader->window.bytes.data + reader->window.framed_bytes, text.data + n_bytes, text.len - n_bytes);
+  reader->window.bytes.len -= n_bytes;
   if (end == NULL && !is_last)
     return FALSE;
-  reader->is_cutting = FALSE;
-  add_entry(reader, reader->cut, end == NULL);
+  reader->cut.is_under_way = FALSE;
+  add_entry(reader, reader->cut.entry, end == NULL);
   return TRUE;
 }
 
@@ -298,21 +296,21 @@ static void
 forget_passed(TideFileReader *reader)
 {
   gsize left = reader->entries->len - reader->first;
-  guint64 next_start = reader->is_cutting ? reader->cut.start : reader->base + reader->framed;
+  guint64 next_start =
+      reader->cut.is_under_way ? reader->cut.entry.start : reader->window.base + reader->window.framed_bytes;
   guint64 start = left > 0 ? entry_at(reader, reader->first)->start : next_start;
-  gsize passed_bytes = (gsize)(start - reader->base);
+  gsize passed_bytes = (gsize)(start - reader->window.base);
   if (left > 0 && (reader->first < SLACK_RECORDS || reader->first < left) &&
-      (passed_bytes < SLACK_BYTES || passed_bytes < reader->window.len / 2))
+      (passed_bytes < SLACK_BYTES || passed_bytes < reader->window.bytes.len / 2))
     return;
   if (reader->first == 0 && passed_bytes == 0)
     return;
   g_array_remove_range(reader->entries, 0, (guint)reader->first);
   reader->next -= reader->first;
   reader->first = 0;
-  memmove(reader->window.data, reader->window.data + passed_bytes, reader->window.len - passed_bytes);
-  reader->window.len -= passed_bytes;
-  reader->framed -= passed_bytes;
-  reader->base = start;
+  tide_file_text_drop(&reader->window.bytes, passed_bytes);
+  reader->window.framed_bytes -= passed_bytes;
+  reader->window.base = start;
 }
 
 static char *
@@ -320,14 +318,14 @@ place_text(const TideFileReader *reader, const char *what)
 {
   return g_strdup_printf("'%s' cannot be read behind byte %" G_GUINT64_FORMAT
                          " of its text: %s; what is before is taken",
-                         reader->path, reader->position_bytes, what);
+                         reader->path, reader->framed.position_bytes, what);
 }
 
 /* Finds the records in what was read. */
 static void
 frame(TideFileReader *reader, gboolean is_last)
 {
-  if (reader->is_cutting && !throw_away(reader, is_last))
+  if (reader->cut.is_under_way && !throw_away(reader, is_last))
     return;
   for (;;) {
     TideFrame found;
@@ -339,7 +337,7 @@ frame(TideFileReader *reader, gboolean is_last)
         return;
       }
       take_frame(reader, &found);
-      if (reader->is_cutting && !throw_away(reader, is_last))
+      if (reader->cut.is_under_way && !throw_away(reader, is_last))
         return;
       break;
     case TIDE_FRAME_MORE:
@@ -361,13 +359,15 @@ tide_file_reader_fill(TideFileReader *reader)
     return;
   gsize n = 0;
   tide_mutex_lock(&reader->lock);
-  guint8 *to = tide_buffer_reserve(&reader->window, CHUNK_BYTES);
+  guint8 *to = tide_buffer_reserve(&reader->window.bytes, CHUNK_BYTES);
   tide_mutex_unlock(&reader->lock);
   gboolean good = read_text(reader, to, CHUNK_BYTES, &n, &error);
-  gboolean is_last = good && n == 0 && has_ended(reader);
+  gboolean has_ended =
+      reader->avro != NULL ? tide_avro_text_has_ended(reader->avro) : tide_file_text_has_ended(reader->text);
+  gboolean is_last = good && n == 0 && has_ended;
   atomic_store_explicit(&reader->raw_bytes, tide_file_text_raw_bytes(reader->text), memory_order_relaxed);
   tide_mutex_lock(&reader->lock);
-  reader->window.len += n;
+  reader->window.bytes.len += n;
   if (!good)
     end_reading(reader, place_text(reader, error->message));
   else {
@@ -383,7 +383,7 @@ tide_file_reader_fill(TideFileReader *reader)
 static TideBytes
 text_of(const TideFileReader *reader, const Entry *entry)
 {
-  return tide_bytes(reader->window.data + (entry->start - reader->base), entry->len);
+  return tide_bytes(reader->window.bytes.data + (entry->start - reader->window.base), entry->len);
 }
 
 gboolean
@@ -425,13 +425,13 @@ tide_file_reader_problem(const TideFileReader *reader)
 gint64
 tide_file_reader_end_offset(const TideFileReader *reader)
 {
-  return reader->end_offset;
+  return reader->framed.end_offset;
 }
 
 gsize
 tide_file_reader_window_bytes(const TideFileReader *reader)
 {
-  return reader->window.len + reader->entries->len * sizeof(Entry);
+  return reader->window.bytes.len + reader->entries->len * sizeof(Entry);
 }
 
 guint64
@@ -469,20 +469,6 @@ tide_file_reader_move(TideFileReader *reader, gint64 offset)
   reader->next = find_entry(reader, offset);
 }
 
-/* A load may have many files, and their readers stay until its end. */
-static void
-forget_all(TideFileReader *reader)
-{
-  tide_mutex_lock(&reader->lock);
-  tide_buffer_clear_memory(&reader->header);
-  tide_buffer_clear_memory(&reader->window);
-  tide_buffer_clear_memory(&reader->made);
-  g_array_unref(reader->entries);
-  reader->entries = g_array_new(FALSE, FALSE, sizeof(Entry));
-  reader->first = reader->next = 0;
-  tide_mutex_unlock(&reader->lock);
-}
-
 TideFileMark
 tide_file_reader_pass(TideFileReader *reader, gint64 offset)
 {
@@ -498,8 +484,17 @@ tide_file_reader_pass(TideFileReader *reader, gint64 offset)
     forget_passed(reader);
     tide_mutex_unlock(&reader->lock);
   }
-  if (reader->text == NULL && reader->first == reader->entries->len && reader->window.data != NULL)
-    forget_all(reader);
+  if (reader->text == NULL && reader->first == reader->entries->len &&
+      reader->window.bytes.data != NULL) { /* a load may have many files, and their readers stay until its end */
+    tide_mutex_lock(&reader->lock);
+    tide_buffer_clear_memory(&reader->header);
+    tide_buffer_clear_memory(&reader->window.bytes);
+    tide_buffer_clear_memory(&reader->made);
+    g_array_unref(reader->entries);
+    reader->entries = g_array_new(FALSE, FALSE, sizeof(Entry));
+    reader->first = reader->next = 0;
+    tide_mutex_unlock(&reader->lock);
+  }
   mark->file = reader->opened;
   mark->is_finished = reader->text == NULL && reader->problem == NULL && reader->first == reader->entries->len;
   return *mark;

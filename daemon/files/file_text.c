@@ -86,10 +86,8 @@ read_raw(TideFileText *text, guint8 *to, gsize capacity, gsize *ret_n_bytes, GEr
   *ret_n_bytes = 0;
   if (n < 0 && errno == EINTR)
     return TRUE;
-  if (n < 0) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot read %s: %s", text->name, g_strerror(errno));
-    return FALSE;
-  }
+  if (n < 0)
+    return tide_fail(error, TIDE_ERROR_IO, "cannot read %s: %s", text->name, g_strerror(errno));
   text->is_at_end = n == 0;
   text->raw_bytes += (guint64)n;
   *ret_n_bytes = (gsize)n;
@@ -106,13 +104,9 @@ raw_left(const TideFileText *text)
 static gboolean
 refill(TideFileText *text, GError **error)
 {
-  TideBytes left = raw_left(text);
-  if (text->raw_at > 0) {
-    memmove(text->raw.data, left.data, left.len);
-    text->raw.len = left.len;
-    text->raw_at = 0;
-  }
   gsize n;
+  tide_file_text_drop(&text->raw, text->raw_at);
+  text->raw_at = 0;
   if (!read_raw(text, tide_buffer_reserve(&text->raw, RAW_BYTES), RAW_BYTES, &n, error))
     return FALSE;
   text->raw.len += n;

@@ -5,6 +5,8 @@
 
 #include "util/bytes.h"
 
+#include <string.h>
+
 G_BEGIN_DECLS
 
 typedef struct TideFileText TideFileText;
@@ -47,5 +49,14 @@ typedef struct TideFileState {
 } TideFileState;
 
 TideFileState tide_file_text_state(const TideFileText *text);
+
+/* Removes the first @n_bytes of @buffer, which are done with: for this room's windows of a file. */
+static inline void
+tide_file_text_drop(TideBuffer *buffer, gsize n_bytes)
+{
+  if (n_bytes > 0)
+    memmove(buffer->data, buffer->data + n_bytes, buffer->len - n_bytes);
+  buffer->len -= n_bytes;
+}
 
 G_END_DECLS

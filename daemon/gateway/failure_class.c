@@ -149,9 +149,13 @@ static const FailureText messages[] = {
 };
 
 /* Wrappers: what counts is what they say. */
-static const char *const wrappers[] = {
-    "DoNotRetryIOException",      "IOException",         "RemoteException", "RemoteWithExtrasException",
-    "FailedSanityCheckException", "UncheckedIOException"};
+static const char *const wrappers[] = {"DoNotRetryIOException",
+                                       "IOException",
+                                       "RemoteException",
+                                       "RemoteWithExtrasException",
+                                       "FailedSanityCheckException",
+                                       "UncheckedIOException",
+                                       NULL};
 
 const TideOutcomeKind tide_outcomes[] = {
     [TIDE_OUTCOME_OK] = {.name = "ok"},
@@ -161,41 +165,6 @@ const TideOutcomeKind tide_outcomes[] = {
     [TIDE_OUTCOME_SUSPEND] = {.name = "hold", .rank = 3},
     [TIDE_OUTCOME_POISON] = {.name = "poison", .rank = 1, .is_lane_failure = TRUE}, /* a row is suspected so far */
 };
-
-static const FailureText *
-find_exception(const char *name)
-{
-  for (gsize i = 0; i < G_N_ELEMENTS(exceptions); i++)
-    if (strcmp(name, exceptions[i].text) == 0)
-      return &exceptions[i];
-  return NULL;
-}
-
-static const FailureText *
-find_message(const char *message)
-{
-  for (gsize i = 0; i < G_N_ELEMENTS(messages); i++)
-    if (g_str_has_prefix(message, messages[i].text))
-      return &messages[i];
-  return NULL;
-}
-
-static gboolean
-is_wrapper(const char *name)
-{
-  for (gsize i = 0; i < G_N_ELEMENTS(wrappers); i++)
-    if (strcmp(name, wrappers[i]) == 0)
-      return TRUE;
-  return FALSE;
-}
-
-/* All that HBase says of a table that is not there is the table's name: "METRIC" or "ns:METRIC". */
-static gboolean
-is_table_name(const char *text)
-{
-  return *text != '\0' && strspn(text, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "_.:-") == strlen(text) &&
-         strcmp(text, "null") != 0;
-}
 
 /* A class that is not in the table. HBase's client tries again by itself whatever may pass, and then names only the
  * class: nobody knows whether a region server still works on one of its attempts. With its package it comes from where
@@ -235,22 +204,24 @@ classify_member(const char *text, gboolean for_good)
       break;
     const char *dot = strrchr(qualified_name, '.');
     const char *name = dot != NULL ? dot + 1 : qualified_name;
-    const FailureText *known = find_exception(name);
-    if (known != NULL)
-      return known->failure;
+    for (gsize i = 0; i < G_N_ELEMENTS(exceptions); i++)
+      if (strcmp(name, exceptions[i].text) == 0)
+        return exceptions[i].failure;
     const char *rest = text + name_len;
-    if (!is_wrapper(name) || !g_str_has_prefix(rest, ": "))
+    if (!g_strv_contains(wrappers, name) || !g_str_has_prefix(rest, ": "))
       return of_unknown_name(qualified_name, for_good || strcmp(name, "DoNotRetryIOException") == 0);
     for_good =
         for_good || strcmp(name, "DoNotRetryIOException") == 0 || strcmp(name, "FailedSanityCheckException") == 0;
     text = rest + 2;
   }
-  const FailureText *known = find_message(text);
-  if (known != NULL)
-    return known->failure;
+  for (gsize i = 0; i < G_N_ELEMENTS(messages); i++)
+    if (g_str_has_prefix(text, messages[i].text))
+      return messages[i].failure;
   if (g_str_has_suffix(text, " is disabled.") || g_str_has_suffix(text, " is disabled"))
     return (TideFailure)SUSPEND(remedy_disabled);
-  if (is_table_name(text))
+  /* All that HBase says of a table that is not there is the table's name: "METRIC" or "ns:METRIC". */
+  if (*text != '\0' && strspn(text, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "_.:-") == strlen(text) &&
+      strcmp(text, "null") != 0)
     return (TideFailure)SUSPEND(remedy_missing);
   return for_good ? (TideFailure)SUSPECT : (TideFailure)IN_DOUBT;
 }

@@ -94,17 +94,6 @@ average_in(double *average, double value)
   *average = *average <= 0 ? value : *average + (value - *average) / AVERAGE_CALLS;
 }
 
-/* What nobody has used for long may have changed. That it was slow is remembered so far that one more call is enough.
- */
-static void
-forget_old_measure(TideGatewayLoad *load, gint64 now_us)
-{
-  if (load->n_connections > 0 || now_us - load->called_us < FORGET_US)
-    return;
-  load->call_us = load->call_rows = 0;
-  load->slow = FALSE;
-}
-
 static void
 judge_speed(const TideGatewayLoads *loads, TideGatewayLoad *load, gint64 now_us)
 {
@@ -167,12 +156,6 @@ weight(const TideGatewayLoads *loads, const TideGatewayLoad *load, guint32 n_con
   return load->slow && fastest_us > 0 ? n_connections * row_us(load) / fastest_us : n_connections;
 }
 
-static gboolean
-has_room(TideGatewayLoad *load, gint64 now_us)
-{
-  return tide_gateway_load_allowed(load, now_us) > load->n_connections;
-}
-
 int
 tide_gateway_loads_best(TideGatewayLoads *loads, gboolean must_have_room, gint64 now_us)
 {
@@ -181,8 +164,13 @@ tide_gateway_loads_best(TideGatewayLoads *loads, gboolean must_have_room, gint64
   for (guint32 i = 0; i < loads->n; i++) {
     guint32 index = (loads->first + i) % loads->n;
     TideGatewayLoad *load = &loads->loads[index];
-    forget_old_measure(load, now_us);
-    if (!load->usable || (must_have_room && !has_room(load, now_us)))
+    /* What nobody has used for long may have changed. That it was slow is remembered so far that one more call is
+     * enough. */
+    if (load->n_connections == 0 && now_us - load->called_us >= FORGET_US) {
+      load->call_us = load->call_rows = 0;
+      load->slow = FALSE;
+    }
+    if (!load->usable || (must_have_room && tide_gateway_load_allowed(load, now_us) <= load->n_connections))
       continue;
     double its_weight = weight(loads, load, load->n_connections + 1);
     gboolean is_news = best >= 0 && load->call_us <= 0 && loads->loads[best].call_us > 0;

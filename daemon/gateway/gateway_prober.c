@@ -36,7 +36,7 @@ static gboolean
 were_all_asked_locked(const TideGateways *gateways)
 {
   for (guint32 i = 0; i < gateways->n; i++)
-    if (!gateways->gateways[i].was_asked && gateways->gateways[i].state != GATEWAY_REMOVED)
+    if (!gateways->gateways[i].first_probe.has_ended && gateways->gateways[i].state != GATEWAY_REMOVED)
       return FALSE;
   return TRUE;
 }
@@ -44,7 +44,7 @@ were_all_asked_locked(const TideGateways *gateways)
 static void
 note_asked_locked(TideGateway *gateway)
 {
-  gateway->was_asked = TRUE;
+  gateway->first_probe.has_ended = TRUE;
   tide_cond_broadcast(&gateway->gateways->changed);
 }
 
@@ -55,17 +55,17 @@ agree_on_change_locked(TideGateway *gateway, const char *cluster, const char *re
 {
   TideGateways *gateways = gateway->gateways;
   gint64 deadline_us = tide_now_us() + ALL_ASKED_US;
-  gateway->told_cluster = g_strdup(cluster);
+  gateway->first_probe.told_cluster = g_strdup(cluster);
   note_asked_locked(gateway);
   while (!gateways->stopped && !were_all_asked_locked(gateways) && tide_now_us() < deadline_us)
     tide_cond_wait_until(&gateways->changed, &gateways->lock, deadline_us);
   for (guint32 i = 0; i < gateways->n && gateways->cluster == NULL; i++) {
     const TideGateway *other = &gateways->gateways[i];
-    if (other->told_cluster == NULL || strcmp(other->told_cluster, cluster) == 0)
+    if (other->first_probe.told_cluster == NULL || strcmp(other->first_probe.told_cluster, cluster) == 0)
       continue;
-    *ret_disagreement =
-        g_strdup_printf("'%s' is of HBase cluster %s, and '%s' of %s; only gateways of %s get rows, as before",
-                        gateway->endpoint->text, cluster, other->endpoint->text, other->told_cluster, remembered);
+    *ret_disagreement = g_strdup_printf(
+        "'%s' is of HBase cluster %s, and '%s' of %s; only gateways of %s get rows, as before", gateway->endpoint->text,
+        cluster, other->endpoint->text, other->first_probe.told_cluster, remembered);
     return FALSE;
   }
   return !gateways->stopped; /* by whoever stopped nothing was accepted */
@@ -147,7 +147,8 @@ adopt_locked(TideGateway *gateway, const Finding *finding)
   gateway->mode = mode;
   gateway->mode_known = TRUE;
   gateway->cluster = finding->tells_cluster ? gateways->cluster : NULL;
-  tide_gateway_load_came_back(tide_gateway_load_of(gateway), gateway->was_up && gateway->state != GATEWAY_SUSPECT);
+  tide_gateway_load_came_back(tide_gateway_load_of(gateway),
+                              gateway->probes.was_up && gateway->state != GATEWAY_SUSPECT);
   gateway->state = GATEWAY_UP;
   g_clear_pointer(&gateway->last_error, g_free);
   tide_cond_broadcast(&gateways->changed);
@@ -163,23 +164,15 @@ others_are_up_locked(const TideGateway *gateway)
   return FALSE;
 }
 
-/* TRUE for what a restart looks like from here. */
-static gboolean
-may_be_restarting(const TideGateway *gateway, const GError *error)
-{
-  return gateway->was_up && (g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONNECT) ||
-                             g_error_matches(error, TIDE_ERROR, TIDE_ERROR_TIMEOUT));
-}
-
 static void
 log_last_error(TideGateway *gateway, const char *last_error, TideLogLevel level, gboolean is_new)
 {
   gint64 now_us = tide_now_us();
-  gboolean is_worse = gateway->error_logged_us == 0 || level < gateway->error_logged_level;
-  if (!is_new && !is_worse && now_us - gateway->error_logged_us < ERROR_LOG_INTERVAL_US)
+  gboolean is_worse = gateway->probes.error_logged_us == 0 || level < gateway->probes.error_logged_level;
+  if (!is_new && !is_worse && now_us - gateway->probes.error_logged_us < ERROR_LOG_INTERVAL_US)
     return;
-  gateway->error_logged_us = now_us;
-  gateway->error_logged_level = level;
+  gateway->probes.error_logged_us = now_us;
+  gateway->probes.error_logged_level = level;
   if (level == TIDE_LOG_CRIT) {
     tide_log_fields(TIDE_LOG_CRIT, "gateway-refused", TIDE_LOG_FIELDS({"GATEWAY", gateway->endpoint->text}),
                     "gateway refused, it gets no rows: %s", last_error);
@@ -225,20 +218,6 @@ take_result(TideGateway *gateway, const Finding *finding, const GError *error)
   return result;
 }
 
-/* Where nothing can be compared. Said once. */
-static void
-log_untold(TideGateway *gateway)
-{
-  if (gateway->is_untold)
-    return;
-  gateway->is_untold = TRUE;
-  tide_log_fields(
-      TIDE_LOG_INFO, "cluster-untold", TIDE_LOG_FIELDS({"GATEWAY", gateway->endpoint->text}),
-      "gateway '%s' has no id of its HBase cluster to tell: it is not checked that it is of the same one as "
-      "the others",
-      gateway->endpoint->text);
-}
-
 /* Asks the gateway, without the lock. FALSE with @error: it cannot be used. */
 static gboolean
 ask(TideGateway *gateway, TideProbeRequest request, Finding *ret_finding, GError **error)
@@ -249,9 +228,15 @@ ask(TideGateway *gateway, TideProbeRequest request, Finding *ret_finding, GError
   if (!tide_gateway_probe(gateway->endpoint, request, PROBE_TIMEOUT_MS, gateways->cancellable, &ret_finding->mode,
                           &facts, error))
     return FALSE;
-  if (facts.cluster == NULL)
-    log_untold(gateway);
-  else if (!take_cluster(gateway, facts.cluster, &is_ours, error))
+  if (facts.cluster == NULL && !gateway->probes.is_untold) { /* nothing can be compared */
+    gateway->probes.is_untold = TRUE;
+    tide_log_fields(
+        TIDE_LOG_INFO, "cluster-untold", TIDE_LOG_FIELDS({"GATEWAY", gateway->endpoint->text}),
+        "gateway '%s' has no id of its HBase cluster to tell: it is not checked that it is of the same one as "
+        "the others",
+        gateway->endpoint->text);
+  }
+  if (facts.cluster != NULL && !take_cluster(gateway, facts.cluster, &is_ours, error))
     return FALSE;
   ret_finding->tells_cluster = facts.cluster != NULL;
   if (!is_ours) /* the list's is set by now, and stays */
@@ -284,26 +269,28 @@ probe(TideGateway *gateway)
   if (result.before == GATEWAY_REMOVED)
     return;
   if (result.last_error == NULL) {
-    g_autofree char *outage = gateway->down_since_us == 0
+    g_autofree char *outage = gateway->probes.down_since_us == 0
                                   ? g_strdup("")
                                   : g_strdup_printf(", after %" G_GINT64_FORMAT " s",
-                                                    (tide_now_us() - gateway->down_since_us) / TIDE_US_PER_S);
+                                                    (tide_now_us() - gateway->probes.down_since_us) / TIDE_US_PER_S);
     /* That it answers is no news of one that failed calls, not probes: a call that it takes is. */
     gboolean was_told = result.before != GATEWAY_SUSPECT && result.before != GATEWAY_CIRCUIT_OPEN;
-    if (was_told || gateway->error_logged_us != 0)
+    if (was_told || gateway->probes.error_logged_us != 0)
       tide_log_fields(TIDE_LOG_NOTICE, "gateway-up", TIDE_LOG_FIELDS({"GATEWAY", gateway->endpoint->text}),
                       "gateway '%s' is up: %s, %s%s", gateway->endpoint->text,
                       tide_message_layer_of(gateway->endpoint, finding.mode.framing)->name,
                       tide_wire_protocol_name(finding.mode.protocol), outage);
-    gateway->was_up = TRUE;
-    gateway->down_since_us = gateway->error_logged_us = 0;
+    gateway->probes.was_up = TRUE;
+    gateway->probes.down_since_us = gateway->probes.error_logged_us = 0;
     return;
   }
   gint64 now_us = tide_now_us();
-  if (gateway->down_since_us == 0)
-    gateway->down_since_us = now_us;
+  if (gateway->probes.down_since_us == 0)
+    gateway->probes.down_since_us = now_us;
   gint64 tolerance_us = result.others_up ? RESTART_US : RESTART_ALONE_US;
-  gboolean may_pass = may_be_restarting(gateway, error) && now_us - gateway->down_since_us < tolerance_us;
+  gboolean may_be_restarting = gateway->probes.was_up && (g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONNECT) ||
+                                                          g_error_matches(error, TIDE_ERROR, TIDE_ERROR_TIMEOUT));
+  gboolean may_pass = may_be_restarting && now_us - gateway->probes.down_since_us < tolerance_us;
   TideLogLevel level = is_refused ? TIDE_LOG_CRIT : may_pass ? TIDE_LOG_NOTICE : TIDE_LOG_WARNING;
   log_last_error(gateway, result.last_error, level, result.is_new);
   g_free(result.last_error);

@@ -23,19 +23,19 @@ init_gateway(TideGateways *gateways, guint32 index, const TideEndpoint *endpoint
   gateway->endpoint = endpoint;
   gateway->index = index;
   g_autofree char *label = tide_metrics_label("gateway", gateway->endpoint->text);
-  gateway->up_gauge = tide_metrics_gauge(metrics, "tidemark_gateway_up",
-                                         "1 while the gateway answers and its circuit is closed", label);
-  gateway->connections_gauge =
+  gateway->gauges.up = tide_metrics_gauge(metrics, "tidemark_gateway_up",
+                                          "1 while the gateway answers and its circuit is closed", label);
+  gateway->gauges.connections =
       tide_metrics_gauge(metrics, "tidemark_gateway_connections", "Open connections of writers", label);
-  gateway->allowed_gauge =
+  gateway->gauges.allowed =
       tide_metrics_gauge(metrics, "tidemark_gateway_connections_allowed",
                          "Connections that it may have now: few after it came back, or while it is full", label);
-  gateway->latency_gauge = tide_metrics_gauge_milli(
+  gateway->gauges.latency = tide_metrics_gauge_milli(
       metrics, "tidemark_gateway_latency_seconds", "Moving average of acknowledged calls; 0 while not measured", label);
-  gateway->slow_gauge = tide_metrics_gauge(metrics, "tidemark_gateway_slow",
-                                           "1 while it takes several times as long for a row as the fastest", label);
-  gateway->refused_gauge = tide_metrics_gauge(metrics, "tidemark_gateway_refused",
-                                              "1 while it gets no rows because it is of another HBase cluster", label);
+  gateway->gauges.slow = tide_metrics_gauge(metrics, "tidemark_gateway_slow",
+                                            "1 while it takes several times as long for a row as the fastest", label);
+  gateway->gauges.refused = tide_metrics_gauge(metrics, "tidemark_gateway_refused",
+                                               "1 while it gets no rows because it is of another HBase cluster", label);
   gateway->circuit_openings =
       tide_metrics_counter(metrics, "tidemark_gateway_breaker_opened_total",
                            "Times that it was left alone because its calls failed and others' did not", label);
@@ -114,7 +114,7 @@ tide_gateways_free(TideGateways *gateways)
   for (guint32 i = 0; i < gateways->n; i++) {
     g_free(gateways->gateways[i].last_error);
     g_free(gateways->gateways[i].failing);
-    g_free(gateways->gateways[i].told_cluster);
+    g_free(gateways->gateways[i].first_probe.told_cluster);
   }
   g_free(gateways->gateways);
   g_free(gateways->cluster);
@@ -136,64 +136,32 @@ is_listed(const GPtrArray *list, const TideGateway *gateway)
   return FALSE;
 }
 
-static void
-remove_locked(TideGateway *gateway)
-{
-  gateway->state = GATEWAY_REMOVED;
-  tide_gateway_load_of(gateway)->usable = FALSE;
-  g_clear_pointer(&gateway->last_error, g_free);
-  g_clear_pointer(&gateway->failing, g_free);
-}
-
-/* As one that was never up; connections that are left of before are still counted. */
-static void
-come_back_locked(TideGateway *gateway)
-{
-  TideGatewayLoad *load = tide_gateway_load_of(gateway);
-  *load = (TideGatewayLoad){.n_connections = load->n_connections, .n_verified = load->n_verified};
-  gateway->state = GATEWAY_DOWN;
-  gateway->mode_known = FALSE;
-}
-
-/* Those that have a place. */
+/* Those that have a place. One that comes back is as one that was never up; connections that are left of before are
+ * still counted. */
 static void
 mark_listed(TideGateways *gateways, const GPtrArray *list)
 {
   tide_mutex_lock(&gateways->lock);
   for (guint32 i = 0; i < gateways->n; i++) {
     TideGateway *gateway = &gateways->gateways[i];
+    TideGatewayLoad *load = tide_gateway_load_of(gateway);
     gboolean listed = is_listed(list, gateway);
     if (listed == (gateway->state != GATEWAY_REMOVED))
       continue;
-    if (listed)
-      come_back_locked(gateway);
-    else
-      remove_locked(gateway);
+    if (listed) {
+      *load = (TideGatewayLoad){.n_connections = load->n_connections, .n_verified = load->n_verified};
+      gateway->state = GATEWAY_DOWN;
+      gateway->mode_known = FALSE;
+    } else {
+      gateway->state = GATEWAY_REMOVED;
+      load->usable = FALSE;
+      g_clear_pointer(&gateway->last_error, g_free);
+      g_clear_pointer(&gateway->failing, g_free);
+    }
     tide_gateway_show_locked(gateway);
   }
   tide_cond_broadcast(&gateways->changed);
   tide_mutex_unlock(&gateways->lock);
-}
-
-static gboolean
-has_place(const TideGateways *gateways, const TideEndpoint *endpoint)
-{
-  for (guint32 i = 0; i < gateways->n; i++)
-    if (strcmp(gateways->gateways[i].endpoint->text, endpoint->text) == 0)
-      return TRUE;
-  return FALSE;
-}
-
-static void
-add(TideGateways *gateways, const TideEndpoint *endpoint)
-{
-  guint32 index = gateways->n;
-  init_gateway(gateways, index, endpoint);
-  tide_mutex_lock(&gateways->lock);
-  gateways->n = gateways->loads.n = index + 1;
-  tide_gateway_show_locked(&gateways->gateways[index]);
-  tide_mutex_unlock(&gateways->lock);
-  start_prober(&gateways->gateways[index]);
 }
 
 void
@@ -203,50 +171,52 @@ tide_gateways_take_list(TideGateways *gateways)
   mark_listed(gateways, list);
   for (guint i = 0; i < list->len; i++) {
     const TideEndpoint *endpoint = g_ptr_array_index(list, i);
-    if (has_place(gateways, endpoint))
-      continue;
-    if (gateways->n < gateways->max_places)
-      add(gateways, endpoint);
-    else
+    guint32 index = 0;
+    while (index < gateways->n && strcmp(gateways->gateways[index].endpoint->text, endpoint->text) != 0)
+      index++;
+    if (index < gateways->n)
+      continue; /* it has a place */
+    if (index == gateways->max_places) {
       tide_log_fields(
           TIDE_LOG_WARNING, "gateway-left-out", TIDE_LOG_FIELDS({"GATEWAY", endpoint->text}),
           "gateway '%s' is left out: reloads have brought %u others since the start; restart to have it used",
           endpoint->text, MORE_PLACES);
+      continue;
+    }
+    init_gateway(gateways, index, endpoint);
+    tide_mutex_lock(&gateways->lock);
+    gateways->n = gateways->loads.n = index + 1;
+    tide_gateway_show_locked(&gateways->gateways[index]);
+    tide_mutex_unlock(&gateways->lock);
+    start_prober(&gateways->gateways[index]);
   }
 }
 
 /* ---- what is known ---- */
 
-/* One that was removed has no series. */
-static void
-hide_locked(TideGateway *gateway)
-{
-  TideGauge *gauges[] = {gateway->up_gauge,
-                         gateway->connections_gauge,
-                         gateway->allowed_gauge,
-                         gateway->latency_gauge,
-                         gateway->slow_gauge,
-                         gateway->refused_gauge,
-                         gateway->certificates.peer_end_gauge,
-                         gateway->certificates.own_end_gauge};
-  for (gsize i = 0; i < G_N_ELEMENTS(gauges); i++)
-    tide_gauge_set(gauges[i], TIDE_GAUGE_UNKNOWN);
-}
-
 void
 tide_gateway_show_locked(TideGateway *gateway)
 {
   const TideGatewayLoad *load = tide_gateway_load_of(gateway);
-  if (gateway->state == GATEWAY_REMOVED) {
-    hide_locked(gateway);
+  if (gateway->state == GATEWAY_REMOVED) { /* it has no series */
+    TideGauge *gauges[] = {gateway->gauges.up,
+                           gateway->gauges.connections,
+                           gateway->gauges.allowed,
+                           gateway->gauges.latency,
+                           gateway->gauges.slow,
+                           gateway->gauges.refused,
+                           gateway->certificates.peer_end_gauge,
+                           gateway->certificates.own_end_gauge};
+    for (gsize i = 0; i < G_N_ELEMENTS(gauges); i++)
+      tide_gauge_set(gauges[i], TIDE_GAUGE_UNKNOWN);
     return;
   }
-  tide_gauge_set(gateway->up_gauge, gateway->state == GATEWAY_UP && gateway->failing == NULL ? 1 : 0);
-  tide_gauge_set(gateway->connections_gauge, load->n_connections);
-  tide_gauge_set(gateway->allowed_gauge, load->usable ? load->n_allowed : 0);
-  tide_gauge_set(gateway->latency_gauge, (gint64)load->call_us / TIDE_US_PER_MS);
-  tide_gauge_set(gateway->slow_gauge, load->slow ? 1 : 0);
-  tide_gauge_set(gateway->refused_gauge, gateway->state == GATEWAY_REFUSED ? 1 : 0);
+  tide_gauge_set(gateway->gauges.up, gateway->state == GATEWAY_UP && gateway->failing == NULL ? 1 : 0);
+  tide_gauge_set(gateway->gauges.connections, load->n_connections);
+  tide_gauge_set(gateway->gauges.allowed, load->usable ? load->n_allowed : 0);
+  tide_gauge_set(gateway->gauges.latency, (gint64)load->call_us / TIDE_US_PER_MS);
+  tide_gauge_set(gateway->gauges.slow, load->slow ? 1 : 0);
+  tide_gauge_set(gateway->gauges.refused, gateway->state == GATEWAY_REFUSED ? 1 : 0);
 }
 
 static guint32
@@ -419,32 +389,6 @@ suspect_locked(TideGateway *gateway)
   tide_cond_broadcast(&gateway->gateways->changed);
 }
 
-/* When it may be worth looking again although nothing was said: a full gateway may have one more then. */
-static gint64
-next_growth_us(const TideGateways *gateways)
-{
-  gint64 next_us = G_MAXINT64;
-  for (guint32 i = 0; i < gateways->n; i++) {
-    const TideGatewayLoad *load = &gateways->loads.loads[i];
-    if (load->usable && load->n_allowed >= load->slow_start_limit)
-      next_us = MIN(next_us, load->grows_us);
-  }
-  return next_us;
-}
-
-/* The best for a connection in the place of @old's, which is not counted, but keeps its place until the new one is
- * there. */
-static int
-best_instead_locked(TideGateways *gateways, const TideGatewayLink *old, gint64 now_us)
-{
-  TideGatewayLoad *load = tide_gateway_load_of(old->gateway);
-  load->n_connections--;
-  int index = tide_gateway_loads_best(&gateways->loads, TRUE, now_us);
-  load->n_connections++;
-  gboolean is_full = load->n_connections >= tide_gateway_load_allowed(load, now_us);
-  return index == (int)old->gateway->index && is_full ? -1 : index;
-}
-
 /* What a connection is made with: both stay as they are while the gateway is up. */
 typedef struct ConnectTerms {
   TideWireMode mode;
@@ -461,64 +405,66 @@ take_place_locked(TideGateways *gateways, int index, gboolean for_writer, Connec
   return gateway;
 }
 
-/* Chooses a gateway; a writer's is counted from now on. @old: (nullable): what it is to replace. */
+/* Chooses a gateway; a writer's is counted from now on. @old: (nullable): what it is to replace, which is not counted,
+ * but keeps its place until the new one is there. */
 static TideGateway *
 reserve(TideGateways *gateways, gboolean for_writer, const TideGatewayLink *old, gint64 deadline_us,
         ConnectTerms *ret_terms)
 {
   TideGateway *best = NULL;
+  TideGatewayLoad *old_load = old != NULL ? tide_gateway_load_of(old->gateway) : NULL;
   tide_mutex_lock(&gateways->lock);
   while (!gateways->stopped) {
     gint64 now_us = tide_now_us();
-    int index = old != NULL ? best_instead_locked(gateways, old, now_us)
-                            : tide_gateway_loads_best(&gateways->loads, for_writer, now_us);
+    if (old != NULL)
+      old_load->n_connections--;
+    int index = tide_gateway_loads_best(&gateways->loads, for_writer, now_us);
+    if (old != NULL) {
+      old_load->n_connections++;
+      gboolean is_full = old_load->n_connections >= tide_gateway_load_allowed(old_load, now_us);
+      index = index == (int)old->gateway->index && is_full ? -1 : index;
+    }
     if (index >= 0) {
       best = take_place_locked(gateways, index, for_writer, ret_terms);
       break;
     }
     if (now_us >= deadline_us)
       break;
-    tide_cond_wait_until(&gateways->changed, &gateways->lock,
-                         MIN(deadline_us, MAX(next_growth_us(gateways), now_us + 1)));
+    /* It may be worth looking again although nothing was said: a full gateway may have one more then. */
+    gint64 wake_us = deadline_us;
+    for (guint32 i = 0; i < gateways->n; i++) {
+      const TideGatewayLoad *load = &gateways->loads.loads[i];
+      if (load->usable && load->n_allowed >= load->slow_start_limit)
+        wake_us = MIN(wake_us, MAX(load->grows_us, now_us + 1));
+    }
+    tide_cond_wait_until(&gateways->changed, &gateways->lock, wake_us);
   }
   tide_mutex_unlock(&gateways->lock);
   return best;
 }
 
+/* One that does not take a connection is handed to its prober: nobody has to wait for more proof. (transfer full)
+ * (nullable) */
 static TideHBaseClient *
-connect_to(TideGateway *gateway, ConnectTerms terms)
+connect_to(TideGateway *gateway, ConnectTerms terms, gboolean for_writer)
 {
+  TideGateways *gateways = gateway->gateways;
   g_autoptr(GError) error = NULL;
   g_autoptr(TideHBaseClient) client = tide_hbase_client_new(gateway->endpoint, terms.mode);
   tide_hbase_client_require_cluster(client, terms.cluster);
-  gint64 deadline_us = tide_now_us() + gateway->gateways->config->connect_timeout_ms * TIDE_US_PER_MS;
-  if (!tide_hbase_client_connect(client, deadline_us, &error))
-    return NULL;
-  tide_certificate_watch_note(&gateway->certificates, tide_hbase_client_certificate_ends(client));
-  return g_steal_pointer(&client);
-}
-
-/* It did not take a connection: nobody has to wait for more proof. */
-static void
-refused(TideGateway *gateway, gboolean for_writer)
-{
-  tide_mutex_lock(&gateway->gateways->lock);
+  gint64 deadline_us = tide_now_us() + gateways->config->connect_timeout_ms * TIDE_US_PER_MS;
+  if (tide_hbase_client_connect(client, deadline_us, &error)) {
+    tide_certificate_watch_note(&gateway->certificates, tide_hbase_client_certificate_ends(client));
+    return g_steal_pointer(&client);
+  }
+  tide_mutex_lock(&gateways->lock);
   {
     tide_gateway_load_of(gateway)->n_connections -= for_writer ? 1 : 0;
     suspect_locked(gateway);
     tide_gateway_show_locked(gateway);
   }
-  tide_mutex_unlock(&gateway->gateways->lock);
-}
-
-/* FALSE: @gateway, in which a place was taken, is handed to its prober. */
-static gboolean
-try_to_connect(TideGateway *gateway, ConnectTerms terms, gboolean for_writer, TideHBaseClient **ret_client)
-{
-  *ret_client = connect_to(gateway, terms);
-  if (*ret_client == NULL)
-    refused(gateway, for_writer);
-  return *ret_client != NULL;
+  tide_mutex_unlock(&gateways->lock);
+  return NULL;
 }
 
 static TideGateway *
@@ -527,11 +473,10 @@ connect_somewhere(TideGateways *gateways, gboolean for_writer, const TideGateway
 {
   ConnectTerms terms;
   TideGateway *gateway;
-  while ((gateway = reserve(gateways, for_writer, old, deadline_us, &terms)) != NULL) {
-    if (try_to_connect(gateway, terms, for_writer, ret_client))
-      return gateway;
-  }
-  return NULL;
+  do
+    gateway = reserve(gateways, for_writer, old, deadline_us, &terms);
+  while (gateway != NULL && (*ret_client = connect_to(gateway, terms, for_writer)) == NULL);
+  return gateway;
 }
 
 TideGateway *
@@ -555,21 +500,14 @@ tide_gateways_release(TideGateways *gateways, TideGateway *gateway, TideHBaseCli
 
 /* ---- writers ---- */
 
-static TideGatewayLink
-new_link(TideGateway *gateway, TideHBaseClient *client)
-{
-  return (TideGatewayLink){.gateway = gateway, .client = client, .opened_us = tide_now_us()};
-}
-
 static gboolean
 open_link(TideGateways *gateways, const TideGatewayLink *old, gint64 deadline_us, TideGatewayLink *ret_link)
 {
   TideHBaseClient *client = NULL;
   TideGateway *gateway = connect_somewhere(gateways, TRUE, old, deadline_us, &client);
-  if (gateway == NULL)
-    return FALSE;
-  *ret_link = new_link(gateway, client);
-  return TRUE;
+  if (gateway != NULL)
+    *ret_link = (TideGatewayLink){.gateway = gateway, .client = client, .opened_us = tide_now_us()};
+  return gateway != NULL;
 }
 
 gboolean
@@ -589,7 +527,6 @@ tide_gateways_open_elsewhere(TideGateways *gateways, const TideGatewayLink *old,
 {
   ConnectTerms terms;
   TideGateway *gateway = NULL;
-  TideHBaseClient *client = NULL;
   tide_mutex_lock(&gateways->lock);
   {
     int index = tide_gateway_loads_move_to(&gateways->loads, old->gateway->index, old->opened_us, tide_now_us());
@@ -597,28 +534,31 @@ tide_gateways_open_elsewhere(TideGateways *gateways, const TideGatewayLink *old,
       gateway = take_place_locked(gateways, index, TRUE, &terms);
   }
   tide_mutex_unlock(&gateways->lock);
-  if (gateway == NULL || !try_to_connect(gateway, terms, TRUE, &client))
-    return FALSE;
-  *ret_link = new_link(gateway, client);
-  return TRUE;
+  TideHBaseClient *client = gateway != NULL ? connect_to(gateway, terms, TRUE) : NULL;
+  if (client != NULL)
+    *ret_link = (TideGatewayLink){.gateway = gateway, .client = client, .opened_us = tide_now_us()};
+  return client != NULL;
+}
+
+static GatewayState
+state_of(TideGateways *gateways, const TideGatewayLink *link)
+{
+  tide_mutex_lock(&gateways->lock);
+  GatewayState state = link->gateway->state;
+  tide_mutex_unlock(&gateways->lock);
+  return state;
 }
 
 gboolean
 tide_gateways_is_removed(TideGateways *gateways, const TideGatewayLink *link)
 {
-  tide_mutex_lock(&gateways->lock);
-  gboolean is_removed = link->gateway->state == GATEWAY_REMOVED;
-  tide_mutex_unlock(&gateways->lock);
-  return is_removed;
+  return state_of(gateways, link) == GATEWAY_REMOVED;
 }
 
 gboolean
 tide_gateways_is_up(TideGateways *gateways, const TideGatewayLink *link)
 {
-  tide_mutex_lock(&gateways->lock);
-  gboolean is_up = link->gateway->state == GATEWAY_UP;
-  tide_mutex_unlock(&gateways->lock);
-  return is_up;
+  return state_of(gateways, link) == GATEWAY_UP;
 }
 
 /* The breaker opens. Returns: what is to be told, once while it lasts. (transfer full) (nullable) */
@@ -642,15 +582,6 @@ open_circuit_locked(TideGateway *gateway, const char *error_text, gint64 now_us)
   gateway->failing = g_strdup_printf("'%s' answers probes, but its calls fail while others' do not; the last: %s",
                                      gateway->endpoint->text, error_text);
   return is_news ? g_strdup(gateway->failing) : NULL;
-}
-
-/* A call was acknowledged. TRUE: it is news that they are. */
-static gboolean
-end_failing_locked(TideGateway *gateway)
-{
-  gboolean was_failing = gateway->failing != NULL;
-  g_clear_pointer(&gateway->failing, g_free);
-  return was_failing;
 }
 
 static gint64
@@ -709,7 +640,8 @@ tide_gateways_note_call(TideGateways *gateways, TideGatewayLink *link, const Tid
       failing = open_circuit_locked(link->gateway, measure->error_text, now_us);
     if (measure->end == TIDE_CALL_END_WRITTEN) {
       (void)tide_rate_add(&link->gateway->written, measure->n_rows, now_us);
-      works_again = end_failing_locked(link->gateway);
+      works_again = link->gateway->failing != NULL; /* it is news that calls are acknowledged */
+      g_clear_pointer(&link->gateway->failing, g_free);
       /* A call of the time before it opened: there is no reason to wait. */
       if (link->gateway->state == GATEWAY_CIRCUIT_OPEN) {
         link->gateway->circuit_open_until_us = now_us;

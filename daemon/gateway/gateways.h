@@ -29,7 +29,7 @@ TideGateways *tide_gateways_new(const TideHBaseConfig *config, TideMetrics *metr
 /* The gateways may be of another cluster than this host remembers, which is remembered from then on, if all that answer
  * are of the same. Before start. */
 void tide_gateways_accept_cluster_change(TideGateways *gateways);
-void tide_gateways_start(TideGateways *gateways); /* the probing threads */
+void tide_gateways_start(TideGateways *gateways);  /* the probing threads */
 void tide_gateways_cancel(TideGateways *gateways); /* makes every wait return */
 void tide_gateways_stop(TideGateways *gateways);   /* that, and joins the threads */
 void tide_gateways_free(TideGateways *gateways);

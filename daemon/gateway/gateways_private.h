@@ -27,21 +27,20 @@ struct TideGateway {
   TideGateways *gateways;
   const TideEndpoint *endpoint; /* borrowed from the configuration */
   guint32 index;
-  TideGauge *up_gauge;
-  TideGauge *connections_gauge;
-  TideGauge *allowed_gauge;
-  TideGauge *latency_gauge;
-  TideGauge *slow_gauge;
-  TideGauge *refused_gauge;
-  /* under lock */
+  struct {
+    TideGauge *up, *connections, *allowed, *latency, *slow, *refused;
+  } gauges;
   TideCounter *circuit_openings; /* the breaker opened */
   TideCounter *closed_at_once;   /* new connections that it did not want */
+  /* under lock */
   GatewayState state;
   gboolean mode_known;
   TideWireMode mode;
   const char *cluster; /* borrowed: the list's; NULL: it told none when it was probed */
-  gboolean was_asked;  /* its first probe has ended, or has told the cluster */
-  char *told_cluster;  /* owned: in its first probe, where a change of it may be accepted */
+  struct {
+    gboolean has_ended; /* or has told the cluster */
+    char *told_cluster; /* owned: where a change of it may be accepted */
+  } first_probe;
   gint64 circuit_open_until_us;
   gint64 ping_after_us; /* so long an idle connection was not lost yet; 0: none was */
   TideRate written;     /* rows */
@@ -52,11 +51,13 @@ struct TideGateway {
   TideCertificateWatch certificates;
   /* its own thread only */
   TideThread *thread;
-  gboolean was_up;      /* once at least */
-  gboolean is_untold;   /* it was said that it tells no cluster */
-  gint64 down_since_us; /* 0: up */
-  gint64 error_logged_us;
-  TideLogLevel error_logged_level;
+  struct {
+    gboolean was_up;      /* once at least */
+    gboolean is_untold;   /* it was said that it tells no cluster */
+    gint64 down_since_us; /* 0: up */
+    gint64 error_logged_us;
+    TideLogLevel error_logged_level;
+  } probes;
 };
 
 struct TideGateways {

@@ -86,23 +86,17 @@ set_active(TideWriterConnection *connection, TideHBaseClient *client)
   tide_mutex_unlock(&connection->lock);
 }
 
-/* It was cut while nothing was on its way: a restart of the gateway, or its own limit for idle connections. Where
- * another connection cannot be had at once this one stays, and the client tries to connect again. */
-static void
-replace_stale(TideWriterConnection *connection)
-{
-  TideGatewayLink fresh;
-  if (tide_hbase_client_is_ready(connection->link.client) ||
-      !tide_gateways_open_link(connection->gateways, tide_now_us(), &fresh))
-    return;
-  give_up(connection, TIDE_CONNECT_STALE);
-  adopt(connection, &fresh);
-}
-
 TideHBaseClient *
 tide_writer_connection_begin(TideWriterConnection *connection)
 {
-  replace_stale(connection);
+  TideGatewayLink fresh;
+  /* It was cut while nothing was on its way: a restart of the gateway, or its own limit for idle connections. Where
+   * another connection cannot be had at once this one stays, and the client tries to connect again. */
+  if (!tide_hbase_client_is_ready(connection->link.client) &&
+      tide_gateways_open_link(connection->gateways, tide_now_us(), &fresh)) {
+    give_up(connection, TIDE_CONNECT_STALE);
+    adopt(connection, &fresh);
+  }
   set_active(connection, connection->link.client);
   return connection->link.client;
 }
@@ -135,18 +129,6 @@ note_idle_loss(TideWriterConnection *connection, gint64 used_us, gint64 start_us
   tide_gateways_note_idle_loss(connection->gateways, &connection->link, idle_us);
 }
 
-static TideCallEnd
-end_of(const GError *error)
-{
-  if (error == NULL)
-    return TIDE_CALL_END_WRITTEN;
-  if (tide_error_outcome_unknown(error) || g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONNECT))
-    return TIDE_CALL_END_NO_ANSWER;
-  TideFailure failure = tide_failure_of(error);
-  gboolean is_bad_row = failure.outcome == TIDE_OUTCOME_POISON && (failure.is_certain || failure.is_for_size);
-  return is_bad_row ? TIDE_CALL_END_BAD_ROW : TIDE_CALL_END_REFUSED;
-}
-
 void
 tide_writer_connection_note_call(TideWriterConnection *connection, guint32 n_rows, gint64 start_us, GError *error)
 {
@@ -155,7 +137,15 @@ tide_writer_connection_note_call(TideWriterConnection *connection, guint32 n_row
   connection->is_refused_for_size = g_error_matches(error, TIDE_ERROR, TIDE_ERROR_TOO_BIG);
   if (tide_error_is_cancelled(error))
     return;
-  TideCallMeasure measure = {.end = end_of(error),
+  TideCallEnd end = TIDE_CALL_END_WRITTEN;
+  if (tide_error_outcome_unknown(error) || g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONNECT))
+    end = TIDE_CALL_END_NO_ANSWER;
+  else if (error != NULL) {
+    TideFailure failure = tide_failure_of(error);
+    gboolean is_bad_row = failure.outcome == TIDE_OUTCOME_POISON && (failure.is_certain || failure.is_for_size);
+    end = is_bad_row ? TIDE_CALL_END_BAD_ROW : TIDE_CALL_END_REFUSED;
+  }
+  TideCallMeasure measure = {.end = end,
                              .error_text = error != NULL ? error->message : NULL,
                              .n_rows = n_rows,
                              .duration_us = connection->last_used_us - start_us};
@@ -178,26 +168,18 @@ renew(TideWriterConnection *connection)
   }
 }
 
-/* Where the other gateway takes no connection, the writer stays: calls go on by the one it has. */
-static void
-move(TideWriterConnection *connection)
-{
-  TideGatewayLink fresh;
-  if (!tide_gateways_open_elsewhere(connection->gateways, &connection->link, &fresh))
-    return;
-  give_up(connection, TIDE_CONNECT_MOVED);
-  adopt(connection, &fresh);
-}
-
 void
 tide_writer_connection_settle(TideWriterConnection *connection)
 {
+  TideGatewayLink fresh;
   if (!tide_hbase_client_is_open(connection->link.client))
     give_up(connection, connection->is_refused_for_size ? TIDE_CONNECT_STALE : TIDE_CONNECT_BROKEN);
   else if (tide_now_us() >= connection->expires_us)
     renew(connection);
-  else
-    move(connection);
+  else if (tide_gateways_open_elsewhere(connection->gateways, &connection->link, &fresh)) {
+    give_up(connection, TIDE_CONNECT_MOVED); /* else the writer stays: calls go on by the connection that it has */
+    adopt(connection, &fresh);
+  }
 }
 
 /* A failed ping fails nobody: nothing was on its way. */

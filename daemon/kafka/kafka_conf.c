@@ -84,8 +84,7 @@ set(rd_kafka_conf_t *conf, const char *name, const char *value, GError **error)
   char reason[512];
   if (rd_kafka_conf_set(conf, name, value, reason, sizeof reason) == RD_KAFKA_CONF_OK)
     return TRUE;
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "kafka.librdkafka: '%s' is not accepted: %s", name, reason);
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_CONFIG, "kafka.librdkafka: '%s' is not accepted: %s", name, reason);
 }
 
 static gboolean
@@ -115,19 +114,17 @@ tide_kafka_conf_new(const TideKafkaConfig *config, const TideKafkaSetting *setti
       {"topic.metadata.refresh.interval.ms", METADATA_MS},
       {NULL},
   };
-  rd_kafka_conf_t *conf = rd_kafka_conf_new();
+  g_autoptr(rd_kafka_conf_t) conf = rd_kafka_conf_new();
   rd_kafka_conf_set_log_cb(conf, log_from_librdkafka);
   gboolean ok = set_all(conf, ours, error);
   for (guint i = 0; ok && i < config->properties->len; i++) {
     const TideKafkaProperty *property = &g_array_index(config->properties, TideKafkaProperty, i);
     ok = set(conf, property->name, property->value, error);
   }
-  if (ok && set_all(conf, settings, error)) {
-    tide_kafka_error_watch_certificates(conf);
-    return conf;
-  }
-  rd_kafka_conf_destroy(conf);
-  return NULL;
+  if (!ok || !set_all(conf, settings, error))
+    return NULL;
+  tide_kafka_error_watch_certificates(conf);
+  return g_steal_pointer(&conf);
 }
 
 /* How soon librdkafka looks again at a queue that was full; a property from 2.2 on, see kafka_wakeup.h. */
@@ -149,11 +146,9 @@ tide_kafka_conf_new_bystander(const TideKafkaConfig *config, const char *group, 
       {"group.id", group},
       {NULL},
   };
-  rd_kafka_conf_t *conf = tide_kafka_conf_new(config, ours, error);
-  if (conf == NULL || (set_queue_backoff(conf, error) && set_all(conf, settings, error)))
-    return conf;
-  rd_kafka_conf_destroy(conf);
-  return NULL;
+  g_autoptr(rd_kafka_conf_t) conf = tide_kafka_conf_new(config, ours, error);
+  gboolean ok = conf != NULL && set_queue_backoff(conf, error) && set_all(conf, settings, error);
+  return ok ? g_steal_pointer(&conf) : NULL;
 }
 
 /* librdkafka quotes OpenSSL alone, which names no file: that of @conf that @reason is about, and what is wrong with it.
@@ -205,13 +200,6 @@ set_number(rd_kafka_conf_t *conf, const char *name, gint64 value, GError **error
   return set(conf, name, text, error);
 }
 
-TideKafkaConsumerConf
-tide_kafka_conf_consumer(const TideConfig *config, guint32 index)
-{
-  return (TideKafkaConsumerConf){
-      .index = index, .queue_bytes = tide_budget_prefetch_bytes(config->limits.memory_bytes) / config->kafka.threads};
-}
-
 /* As a member of the group. */
 static gboolean
 set_membership(rd_kafka_conf_t *conf, const TideKafkaConfig *config, guint32 index, GError **error)
@@ -230,29 +218,33 @@ set_membership(rd_kafka_conf_t *conf, const TideKafkaConfig *config, guint32 ind
   return set(conf, "group.instance.id", instance->str, error);
 }
 
-static gboolean
-set_consumer(rd_kafka_conf_t *conf, const TideKafkaConfig *config, const TideKafkaConsumerConf *consumer,
-             GError **error)
+rd_kafka_conf_t *
+tide_kafka_conf_new_consumer(const TideConfig *config, guint32 index, GError **error)
 {
+  const TideKafkaConfig *kafka = &config->kafka;
+  g_autoptr(rd_kafka_conf_t) conf = tide_kafka_conf_new(kafka, NULL, error);
+  guint64 share_bytes = tide_budget_prefetch_bytes(config->limits.memory_bytes) / kafka->threads;
   /* Payload of prefetched messages, of all partitions together: librdkafka asks for more only below it, and one fetch
    * comes on top. */
-  guint64 queue = CLAMP(consumer->queue_bytes / MEMORY_PER_PAYLOAD, MIN_QUEUE_BYTES, MAX_QUEUE_BYTES);
+  guint64 queue = CLAMP(share_bytes / MEMORY_PER_PAYLOAD, MIN_QUEUE_BYTES, MAX_QUEUE_BYTES);
   /* librdkafka refuses less than its message.max.bytes, 1 MB. A message that is larger comes all the same: a broker
    * ends no fetch before its first message. */
   guint64 fetch = MAX(queue / FETCHES_OF_QUEUE, MIN_QUEUE_BYTES);
-  return set_membership(conf, config, consumer->index, error) &&
-         /* At least once: only what HBase has acknowledged is stored, and only what is stored is committed. */
-         set(conf, "enable.auto.offset.store", "false", error) && set(conf, "enable.auto.commit", "true", error) &&
-         set_number(conf, "auto.commit.interval.ms", config->commit_interval_ms, error) &&
-         /* Out of range is an incident that is counted and said, never a silent jump. */
-         set(conf, "auto.offset.reset", "error", error) && set(conf, "enable.partition.eof", "true", error) &&
-         set(conf, "check.crcs", "true", error) && set_queue_backoff(conf, error) &&
-         set_number(conf, "queued.max.messages.kbytes", (gint64)(queue / 1024), error) &&
-         set_number(conf, "queued.min.messages",
-                    (gint64)MIN(queue * MEMORY_PER_PAYLOAD / MEMORY_PER_MESSAGE, MAX_QUEUE_MESSAGES), error) &&
-         set_number(conf, "fetch.max.bytes", (gint64)MIN(fetch, G_MAXINT32 - 1024), error) &&
-         set_number(conf, "max.partition.fetch.bytes",
-                    (gint64)CLAMP(fetch / 2, MIN_PARTITION_FETCH_BYTES, MAX_PARTITION_FETCH_BYTES), error);
+  gboolean ok = conf != NULL && set_membership(conf, kafka, index, error) &&
+                /* At least once: only what HBase has acknowledged is stored, and only what is stored is committed. */
+                set(conf, "enable.auto.offset.store", "false", error) &&
+                set(conf, "enable.auto.commit", "true", error) &&
+                set_number(conf, "auto.commit.interval.ms", kafka->commit_interval_ms, error) &&
+                /* Out of range is an incident that is counted and said, never a silent jump. */
+                set(conf, "auto.offset.reset", "error", error) && set(conf, "enable.partition.eof", "true", error) &&
+                set(conf, "check.crcs", "true", error) && set_queue_backoff(conf, error) &&
+                set_number(conf, "queued.max.messages.kbytes", (gint64)(queue / 1024), error) &&
+                set_number(conf, "queued.min.messages",
+                           (gint64)MIN(queue * MEMORY_PER_PAYLOAD / MEMORY_PER_MESSAGE, MAX_QUEUE_MESSAGES), error) &&
+                set_number(conf, "fetch.max.bytes", (gint64)MIN(fetch, G_MAXINT32 - 1024), error) &&
+                set_number(conf, "max.partition.fetch.bytes",
+                           (gint64)CLAMP(fetch / 2, MIN_PARTITION_FETCH_BYTES, MAX_PARTITION_FETCH_BYTES), error);
+  return ok ? g_steal_pointer(&conf) : NULL;
 }
 
 rd_kafka_conf_t *
@@ -294,16 +286,6 @@ tide_kafka_conf_new_dead_letters(const TideKafkaConfig *config, gboolean sends_a
   return tide_kafka_conf_new(config, settings, error);
 }
 
-rd_kafka_conf_t *
-tide_kafka_conf_new_consumer(const TideKafkaConfig *config, const TideKafkaConsumerConf *consumer, GError **error)
-{
-  rd_kafka_conf_t *conf = tide_kafka_conf_new(config, NULL, error);
-  if (conf == NULL || set_consumer(conf, config, consumer, error))
-    return conf;
-  rd_kafka_conf_destroy(conf);
-  return NULL;
-}
-
 /* ---- properties, each by itself ---- */
 
 /* All that librdkafka knows, also what has no value unless it is set; those of topics among them. It prints them, one a
@@ -342,7 +324,7 @@ add_unknown(const TideKafkaProperty *property, GPtrArray *problems)
 void
 tide_kafka_check_properties(const TideConfig *config, GPtrArray *problems)
 {
-  rd_kafka_conf_t *conf = rd_kafka_conf_new();
+  g_autoptr(rd_kafka_conf_t) conf = rd_kafka_conf_new();
   for (guint i = 0; i < config->kafka.properties->len; i++) {
     const TideKafkaProperty *property = &g_array_index(config->kafka.properties, TideKafkaProperty, i);
     char reason[512];
@@ -354,7 +336,6 @@ tide_kafka_check_properties(const TideConfig *config, GPtrArray *problems)
     else if (result != RD_KAFKA_CONF_OK)
       tide_problems_add_error(problems, property->position, "'%s' is not accepted: %s", property->name, reason);
   }
-  rd_kafka_conf_destroy(conf);
   const TideKafkaLibrary library = tide_kafka_library();
   tide_kafka_library_check(&library, &config->kafka, problems);
 }
@@ -378,8 +359,7 @@ try_client(rd_kafka_type_t type, rd_kafka_conf_t *conf, GError **error)
 gboolean
 tide_kafka_check_clients(const TideConfig *config, GError **error)
 {
-  TideKafkaConsumerConf consumer = tide_kafka_conf_consumer(config, 0);
-  return try_client(RD_KAFKA_CONSUMER, tide_kafka_conf_new_consumer(&config->kafka, &consumer, error), error) &&
+  return try_client(RD_KAFKA_CONSUMER, tide_kafka_conf_new_consumer(config, 0, error), error) &&
          try_client(RD_KAFKA_CONSUMER, tide_kafka_conf_new_originals(&config->kafka, error), error) &&
          try_client(RD_KAFKA_PRODUCER, tide_kafka_conf_new_dead_letters(&config->kafka, FALSE, error), error);
 }

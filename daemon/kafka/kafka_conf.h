@@ -8,6 +8,7 @@
 
 G_BEGIN_DECLS
 
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(rd_kafka_conf_t, rd_kafka_conf_destroy)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(rd_kafka_topic_partition_list_t, rd_kafka_topic_partition_list_destroy)
 
 /* Lists of them end with a name that is NULL. */
@@ -39,16 +40,9 @@ rd_kafka_conf_t *tide_kafka_conf_new_bystander(const TideKafkaConfig *config, co
 rd_kafka_t *tide_kafka_conf_connect(rd_kafka_type_t type, rd_kafka_conf_t *conf,
                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-typedef struct TideKafkaConsumerConf {
-  guint32 index;       /* of the consumer in this process: it ends kafka.instance */
-  guint64 queue_bytes; /* its share of the memory budget for prefetched messages */
-} TideKafkaConsumerConf;
-
-/* Those of consumer @index of the process that runs with @config. */
-TideKafkaConsumerConf tide_kafka_conf_consumer(const TideConfig *config, guint32 index);
-
-/* The above and all that a consumer of ours fixes. */
-rd_kafka_conf_t *tide_kafka_conf_new_consumer(const TideKafkaConfig *config, const TideKafkaConsumerConf *consumer,
+/* That of consumer @index of the process that runs with @config: the index ends kafka.instance, and the consumer has
+ * its share of the memory for prefetched messages. */
+rd_kafka_conf_t *tide_kafka_conf_new_consumer(const TideConfig *config, guint32 index,
                                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* That of the client that reads single messages again: it joins no group and commits nothing. */

@@ -216,11 +216,9 @@ ask_offsets(TideKafkaGoal *goal, rd_kafka_topic_partition_list_t *list, gint64 w
     return FALSE;
   }
   for (int i = 0; i < list->cnt; i++)
-    if (list->elems[i].err != RD_KAFKA_RESP_ERR_NO_ERROR) {
-      g_set_error(error, TIDE_ERROR, TIDE_ERROR_KAFKA, "the brokers do not say where topic '%s' partition %d ends: %s",
-                  list->elems[i].topic, list->elems[i].partition, rd_kafka_err2str(list->elems[i].err));
-      return FALSE;
-    }
+    if (list->elems[i].err != RD_KAFKA_RESP_ERR_NO_ERROR)
+      return tide_fail(error, TIDE_ERROR_KAFKA, "the brokers do not say where topic '%s' partition %d ends: %s",
+                       list->elems[i].topic, list->elems[i].partition, rd_kafka_err2str(list->elems[i].err));
   return TRUE;
 }
 
@@ -271,10 +269,9 @@ ask_group(TideKafkaGoal *goal, GError **error)
         tide_kafka_first_error(rd_kafka_committed(tide_kafka_client_handle(goal->client), list, QUESTION_MS), list);
   if (problem != RD_KAFKA_RESP_ERR_NO_ERROR) {
     rule->progress_us = tide_now_us(); /* whether there is progress is not known */
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_KAFKA,
-                "the brokers do not say what the group '%s' has committed: %s; they are asked until they do",
-                goal->config->group, rd_kafka_err2str(problem));
-    return FALSE;
+    return tide_fail(error, TIDE_ERROR_KAFKA,
+                     "the brokers do not say what the group '%s' has committed: %s; they are asked until they do",
+                     goal->config->group, rd_kafka_err2str(problem));
   }
   gint64 now_us = tide_now_us();
   g_autoptr(GArray) views = tide_kafka_watch_view(goal->watch);

@@ -150,8 +150,7 @@ tide_kafka_producer_check(const TideKafkaProducer *producer, guint64 n_sent, con
   if (producer->delivered == n_sent)
     return TRUE;
   const char *fault = producer->failure != NULL ? producer->failure : producer->broker_fault;
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_UNAVAILABLE,
-              "only %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " messages were acknowledged: %s%s",
-              producer->delivered, n_sent, fault != NULL ? fault : "no reason was given", advice);
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_UNAVAILABLE,
+                   "only %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " messages were acknowledged: %s%s",
+                   producer->delivered, n_sent, fault != NULL ? fault : "no reason was given", advice);
 }

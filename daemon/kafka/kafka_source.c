@@ -29,7 +29,7 @@ typedef struct CacheEntry {
 #define LOCATE_MAX_US (10 * TIDE_US_PER_S)
 #define LOCATE_QUESTION_MS 1000
 
-typedef struct SlotName {
+typedef struct SourcePartition {
   char *topic; /* owned */
   gint32 partition;
   gboolean is_unlocated; /* ours, and to be located before it is read (on) ... */
@@ -38,7 +38,7 @@ typedef struct SlotName {
   gboolean is_halted;  /* not to be fetched, though librdkafka may still have it */
   gint64 begin_offset; /* where it was last assigned or moved to */
   gboolean denied;     /* reported, and nothing was read since */
-} SlotName;
+} SourcePartition;
 
 typedef struct TideKafkaSource {
   TideInput input;
@@ -48,7 +48,7 @@ typedef struct TideKafkaSource {
   rd_kafka_queue_t *queue; /* of the consumer: for wake */
   TideKafkaRefill refill;
   TideKafkaRouse rouse;
-  GPtrArray *names; /* owned (element-type SlotName), by slot; NULL where unknown */
+  GPtrArray *partitions; /* owned (element-type SourcePartition), by slot; NULL where unknown */
   CacheEntry cache[CACHE_SIZE];
   guint n_denied;    /* slots */
   guint n_unlocated; /* slots */
@@ -64,13 +64,13 @@ source_of(TideInput *input)
 }
 
 static void
-slot_name_free(gpointer data)
+source_partition_free(gpointer data)
 {
-  SlotName *name = data;
-  if (name == NULL)
+  SourcePartition *its = data;
+  if (its == NULL)
     return;
-  g_free(name->topic);
-  g_free(name);
+  g_free(its->topic);
+  g_free(its);
 }
 
 /* ---- slots ---- */
@@ -78,9 +78,9 @@ slot_name_free(gpointer data)
 static guint16
 find_slot_by_name(const TideKafkaSource *source, const char *topic, gint32 partition)
 {
-  for (guint i = 0; i < source->names->len; i++) {
-    const SlotName *name = g_ptr_array_index(source->names, i);
-    if (name != NULL && name->partition == partition && strcmp(name->topic, topic) == 0)
+  for (guint i = 0; i < source->partitions->len; i++) {
+    const SourcePartition *its = g_ptr_array_index(source->partitions, i);
+    if (its != NULL && its->partition == partition && strcmp(its->topic, topic) == 0)
       return (guint16)i;
   }
   return NO_SLOT;
@@ -102,25 +102,25 @@ remember_slot(TideKafkaSource *source, guint16 slot, const char *topic, gint32 p
 {
   if (slot == NO_SLOT)
     return;
-  if (slot >= source->names->len)
-    g_ptr_array_set_size(source->names, slot + 1);
-  SlotName **name = (SlotName **)&g_ptr_array_index(source->names, slot);
-  if (*name != NULL && (*name)->partition == partition && strcmp((*name)->topic, topic) == 0)
+  if (slot >= source->partitions->len)
+    g_ptr_array_set_size(source->partitions, slot + 1);
+  SourcePartition **its = (SourcePartition **)&g_ptr_array_index(source->partitions, slot);
+  if (*its != NULL && (*its)->partition == partition && strcmp((*its)->topic, topic) == 0)
     return;
-  if (*name != NULL) { /* another had it before */
-    source->n_denied -= (*name)->denied ? 1 : 0;
-    source->n_unlocated -= (*name)->is_unlocated ? 1 : 0;
+  if (*its != NULL) { /* another had it before */
+    source->n_denied -= (*its)->denied ? 1 : 0;
+    source->n_unlocated -= (*its)->is_unlocated ? 1 : 0;
   }
-  slot_name_free(*name);
-  *name = g_new0(SlotName, 1);
-  (*name)->topic = g_strdup(topic);
-  (*name)->partition = partition;
+  source_partition_free(*its);
+  *its = g_new0(SourcePartition, 1);
+  (*its)->topic = g_strdup(topic);
+  (*its)->partition = partition;
 }
 
-static SlotName *
-name_of(const TideKafkaSource *source, guint16 slot)
+static SourcePartition *
+partition_of(const TideKafkaSource *source, guint16 slot)
 {
-  return g_ptr_array_index(source->names, slot);
+  return g_ptr_array_index(source->partitions, slot);
 }
 
 /* ---- where partitions go on ---- */
@@ -155,11 +155,11 @@ assign(TideKafkaSource *source, const rd_kafka_topic_partition_list_t *partition
     log_assignment_failure("take", rd_kafka_err2str(problem));
 }
 
-static SlotName *
-name_at(TideKafkaSource *source, const rd_kafka_topic_partition_t *at)
+static SourcePartition *
+partition_at(TideKafkaSource *source, const rd_kafka_topic_partition_t *at)
 {
   guint16 slot = find_slot_by_name(source, at->topic, at->partition);
-  return slot != NO_SLOT ? name_of(source, slot) : NULL;
+  return slot != NO_SLOT ? partition_of(source, slot) : NULL;
 }
 
 /* Has librdkafka fetch the partitions of @list from their offsets on, whether it has them or not; the others that it
@@ -187,13 +187,13 @@ assign_more(TideKafkaSource *source, const rd_kafka_topic_partition_list_t *list
      * it takes an assignment as a whole only. */
     for (int i = all->cnt; i-- > 0;) {
       rd_kafka_topic_partition_t *at = &all->elems[i];
-      SlotName *name = name_at(source, at);
-      if (name == NULL || name->is_halted)
+      SourcePartition *its = partition_at(source, at);
+      if (its == NULL || its->is_halted)
         rd_kafka_topic_partition_list_del_by_idx(all, i);
       else if (at->offset < 0)
-        at->offset = name->begin_offset; /* nothing of it was handed out */
+        at->offset = its->begin_offset; /* nothing of it was handed out */
       else
-        name->begin_offset = at->offset;
+        its->begin_offset = at->offset;
     }
     for (int i = 0; i < list->cnt; i++) {
       const rd_kafka_topic_partition_t *to = &list->elems[i];
@@ -201,7 +201,7 @@ assign_more(TideKafkaSource *source, const rd_kafka_topic_partition_list_t *list
       if (at == NULL)
         at = rd_kafka_topic_partition_list_add(all, to->topic, to->partition);
       at->offset = to->offset;
-      name_at(source, to)->begin_offset = to->offset;
+      partition_at(source, to)->begin_offset = to->offset;
     }
     assign(source, all);
   }
@@ -209,19 +209,19 @@ assign_more(TideKafkaSource *source, const rd_kafka_topic_partition_list_t *list
 
 /* Of one that is located, or no longer ours. */
 static void
-set_located(TideKafkaSource *source, SlotName *name)
+set_located(TideKafkaSource *source, SourcePartition *its)
 {
-  source->n_unlocated -= name->is_unlocated ? 1 : 0;
-  name->is_unlocated = FALSE;
+  source->n_unlocated -= its->is_unlocated ? 1 : 0;
+  its->is_unlocated = FALSE;
 }
 
 static void
 set_unlocated(TideKafkaSource *source, guint16 slot, gint64 wanted_offset)
 {
-  SlotName *name = name_of(source, slot);
-  source->n_unlocated += name->is_unlocated ? 0 : 1;
-  name->is_unlocated = TRUE;
-  name->wanted_offset = wanted_offset;
+  SourcePartition *its = partition_of(source, slot);
+  source->n_unlocated += its->is_unlocated ? 0 : 1;
+  its->is_unlocated = TRUE;
+  its->wanted_offset = wanted_offset;
 }
 
 /* "topic 'm' partition 3: Broker: Not coordinator". (transfer full) */
@@ -250,26 +250,26 @@ locate(TideKafkaSource *source, rd_kafka_topic_partition_list_t *partitions, int
   for (int i = partitions->cnt; i-- > 0;) {
     rd_kafka_topic_partition_t *at = &partitions->elems[i];
     guint16 slot = find_slot_by_name(source, at->topic, at->partition);
-    SlotName *name = name_of(source, slot);
+    SourcePartition *its = partition_of(source, slot);
     gint64 offset = TIDE_INPUT_ASK_AGAIN;
     if (at->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
-      logs[i].wanted_offset = name->wanted_offset;
+      logs[i].wanted_offset = its->wanted_offset;
       logs[i].cluster_id = cluster_id;
       offset = handlers->located(slot, &logs[i], handlers->data);
     } else if (why == NULL)
       why = describe_unlocated(source, at);
     if (offset != TIDE_INPUT_ASK_AGAIN)
-      set_located(source, name);
-    name->is_halted = offset == TIDE_INPUT_HALTED;
+      set_located(source, its);
+    its->is_halted = offset == TIDE_INPUT_HALTED;
     if (offset < 0) {
       rd_kafka_topic_partition_list_del_by_idx(partitions, i);
       continue;
     }
     if (offset != at->offset) { /* what was committed with another has nothing to say about this one */
       rd_kafka_topic_partition_list_del_by_idx(partitions, i);
-      rd_kafka_topic_partition_list_add(partitions, name->topic, name->partition)->offset = offset;
+      rd_kafka_topic_partition_list_add(partitions, its->topic, its->partition)->offset = offset;
     }
-    name->begin_offset = offset;
+    its->begin_offset = offset;
   }
   source->n_looks = source->n_unlocated > 0 ? source->n_looks + 1 : 0;
   source->locate_us = tide_now_us() + tide_backoff_us(MAX(source->n_looks, 1), LOCATE_MIN_US, LOCATE_MAX_US);
@@ -299,10 +299,10 @@ static void
 locate_the_rest(TideKafkaSource *source)
 {
   g_autoptr(rd_kafka_topic_partition_list_t) partitions = rd_kafka_topic_partition_list_new((int)source->n_unlocated);
-  for (guint i = 0; i < source->names->len; i++) {
-    const SlotName *name = g_ptr_array_index(source->names, i);
-    if (name != NULL && name->is_unlocated)
-      rd_kafka_topic_partition_list_add(partitions, name->topic, name->partition);
+  for (guint i = 0; i < source->partitions->len; i++) {
+    const SourcePartition *its = g_ptr_array_index(source->partitions, i);
+    if (its != NULL && its->is_unlocated)
+      rd_kafka_topic_partition_list_add(partitions, its->topic, its->partition);
   }
   locate(source, partitions, LOCATE_QUESTION_MS);
   if (partitions->cnt > 0)
@@ -323,7 +323,7 @@ take(TideKafkaSource *source, rd_kafka_topic_partition_list_t *partitions)
       rd_kafka_topic_partition_list_del_by_idx(partitions, i);
       continue;
     }
-    name_of(source, slot)->is_ours = TRUE;
+    partition_of(source, slot)->is_ours = TRUE;
     set_unlocated(source, slot, -1);
   }
   locate(source, partitions, TIDE_KAFKA_QUESTION_MS);
@@ -348,10 +348,10 @@ give_up(TideKafkaSource *source, rd_kafka_topic_partition_list_t *partitions)
   (void)rd_kafka_assignment(source->kafka, &assigned);
   for (int i = partitions->cnt; i-- > 0;) {
     const rd_kafka_topic_partition_t *at = &partitions->elems[i];
-    SlotName *name = name_at(source, at);
-    if (name != NULL) {
-      name->is_ours = FALSE;
-      set_located(source, name);
+    SourcePartition *its = partition_at(source, at);
+    if (its != NULL) {
+      its->is_ours = FALSE;
+      set_located(source, its);
     }
     if (assigned != NULL && rd_kafka_topic_partition_list_find(assigned, at->topic, at->partition) == NULL)
       rd_kafka_topic_partition_list_del_by_idx(partitions, i);
@@ -420,9 +420,9 @@ report_denied(TideKafkaSource *source, const rd_kafka_message_t *raw, guint16 sl
                                                  is_group ? config->group : topic);
   g_autofree char *whole = g_strdup_printf("%s (%s)", missing, text);
   if (slot != NO_SLOT) {
-    SlotName *name = name_of(source, slot);
-    source->n_denied += name->denied ? 0 : 1;
-    name->denied = TRUE;
+    SourcePartition *its = partition_of(source, slot);
+    source->n_denied += its->denied ? 0 : 1;
+    its->denied = TRUE;
   }
   report(source, TIDE_INPUT_TROUBLE_DENIED, slot, whole);
 }
@@ -488,9 +488,9 @@ on_commit(rd_kafka_t *kafka, rd_kafka_resp_err_t result, rd_kafka_topic_partitio
 static rd_kafka_topic_partition_list_t *
 list_of(const TideKafkaSource *source, guint16 slot, gint64 offset)
 {
-  const SlotName *name = name_of(source, slot);
+  const SourcePartition *its = partition_of(source, slot);
   rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
-  rd_kafka_topic_partition_list_add(list, name->topic, name->partition)->offset = offset;
+  rd_kafka_topic_partition_list_add(list, its->topic, its->partition)->offset = offset;
   return list;
 }
 
@@ -499,8 +499,8 @@ list_of_commits(const TideKafkaSource *source, const TideInputCommit *commits, g
 {
   rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new((int)n_commits);
   for (gsize i = 0; i < n_commits; i++) {
-    const SlotName *name = name_of(source, commits[i].slot);
-    tide_kafka_commit_add(list, name->topic, name->partition, commits[i].offset, commits[i].note);
+    const SourcePartition *its = partition_of(source, commits[i].slot);
+    tide_kafka_commit_add(list, its->topic, its->partition, commits[i].offset, commits[i].note);
   }
   return list;
 }
@@ -592,8 +592,8 @@ handle_event(TideKafkaSource *source, const rd_kafka_message_t *raw)
     text = rd_kafka_err2str(raw->err);
   if (raw->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET || raw->err == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE ||
       raw->err == RD_KAFKA_RESP_ERR__NO_OFFSET) { /* the offset that was asked for is not in the log */
-    if (slot != NO_SLOT && name_of(source, slot)->is_ours)
-      set_unlocated(source, slot, raw->offset >= 0 ? raw->offset : name_of(source, slot)->begin_offset);
+    if (slot != NO_SLOT && partition_of(source, slot)->is_ours)
+      set_unlocated(source, slot, raw->offset >= 0 ? raw->offset : partition_of(source, slot)->begin_offset);
     return;
   }
   TideInputReport what = {.kind = kind_of(raw->err, slot), .slot = slot, .text = text, .offset = raw->offset};
@@ -628,10 +628,10 @@ rouse_client(TideKafkaSource *source)
 static void
 recover(TideKafkaSource *source, guint16 slot)
 {
-  SlotName *name = name_of(source, slot);
-  if (!name->denied)
+  SourcePartition *its = partition_of(source, slot);
+  if (!its->denied)
     return;
-  name->denied = FALSE;
+  its->denied = FALSE;
   source->n_denied--;
   source->handlers.recovered(slot, source->handlers.data);
 }
@@ -706,9 +706,9 @@ static void
 move_slot(TideInput *input, guint16 slot, gint64 offset)
 {
   TideKafkaSource *source = source_of(input);
-  SlotName *name = name_of(source, slot);
-  if (name->is_unlocated) { /* else it would go on at what was not found, and pass over all from @offset to there */
-    name->wanted_offset = offset;
+  SourcePartition *its = partition_of(source, slot);
+  if (its->is_unlocated) { /* else it would go on at what was not found, and pass over all from @offset to there */
+    its->wanted_offset = offset;
     return;
   }
   g_autoptr(rd_kafka_topic_partition_list_t) list = list_of(source, slot, offset);
@@ -742,7 +742,7 @@ free_source(TideInput *input)
   /* Destroying closes once more, and that has been seen never to return while the broker was away. */
   if (source->kafka != NULL)
     rd_kafka_destroy_flags(source->kafka, source->is_closed ? RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE : 0);
-  g_ptr_array_unref(source->names);
+  g_ptr_array_unref(source->partitions);
   g_free(source);
 }
 
@@ -763,15 +763,14 @@ static const TideInputFuncs funcs = {.poll = poll_source,
 TideInput *
 tide_kafka_source_new(const TideKafkaSourceOptions *options, const TideInputHandlers *handlers, GError **error)
 {
-  TideKafkaConsumerConf fixed = tide_kafka_conf_consumer(options->config, options->index);
-  rd_kafka_conf_t *conf = tide_kafka_conf_new_consumer(&options->config->kafka, &fixed, error);
+  rd_kafka_conf_t *conf = tide_kafka_conf_new_consumer(options->config, options->index, error);
   if (conf == NULL)
     return NULL;
   TideKafkaSource *source = g_new0(TideKafkaSource, 1);
   source->input.funcs = &funcs;
   source->options = *options;
   source->handlers = *handlers;
-  source->names = g_ptr_array_new_with_free_func(slot_name_free);
+  source->partitions = g_ptr_array_new_with_free_func(source_partition_free);
   rd_kafka_conf_set_opaque(conf, source);
   rd_kafka_conf_set_rebalance_cb(conf, on_rebalance);
   rd_kafka_conf_set_error_cb(conf, on_error);

@@ -110,22 +110,20 @@ find_one(TideTopicReader *reader, GArray *parts, const struct rd_kafka_metadata 
          GError **error)
 {
   g_autofree char *problem = tide_topic_pattern_problem(wanted);
-  if (problem != NULL) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'%s' is no pattern of topics: %s", wanted, problem);
-    return FALSE;
-  }
+  if (problem != NULL)
+    return tide_fail(error, TIDE_ERROR_USAGE, "'%s' is no pattern of topics: %s", wanted, problem);
   if (add_topics(parts, metadata, wanted))
     return TRUE;
   g_autofree char *absent = tide_kafka_acl_hint_absent(
       reader->config, TIDE_KAFKA_ACL_READ, wanted,
       wanted[0] == '^' ? RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART
                        : tide_kafka_client_ask_by_name(reader->client, wanted, reader->answer_ms));
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_NOT_FOUND, "topic '%s' %s", wanted, absent);
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_NOT_FOUND, "topic '%s' %s", wanted, absent);
 }
 
-GArray *
-tide_topic_reader_list(TideTopicReader *reader, const char *const *topics, GError **error)
+/* All partitions of @topics; what they hold is not asked: all offsets are 0. */
+static GArray *
+list_partitions(TideTopicReader *reader, const char *const *topics, GError **error)
 {
   const struct rd_kafka_metadata *metadata = tide_kafka_client_ask(reader->client, reader->answer_ms, error);
   if (metadata == NULL)
@@ -142,7 +140,7 @@ tide_topic_reader_list(TideTopicReader *reader, const char *const *topics, GErro
 GArray *
 tide_topic_reader_find(TideTopicReader *reader, const char *const *topics, GError **error)
 {
-  g_autoptr(GArray) parts = tide_topic_reader_list(reader, topics, error);
+  g_autoptr(GArray) parts = list_partitions(reader, topics, error);
   if (parts == NULL || !tide_topic_reader_refresh(reader, parts, error))
     return NULL;
   for (guint i = 0; i < parts->len; i++) {
@@ -510,7 +508,7 @@ tide_kafka_read(const TideKafkaConfig *config, const TideKafkaReadRequest *reque
   g_autoptr(TideTopicReader) reader = tide_topic_reader_new(config, &options, error);
   g_autoptr(GArray) parts = reader == NULL            ? NULL
                             : request->to_present_end ? tide_topic_reader_find(reader, topics, error)
-                                                      : tide_topic_reader_list(reader, topics, error);
+                                                      : list_partitions(reader, topics, error);
   if (parts == NULL || !read_parts(&sampling, reader, parts, error))
     return FALSE;
   *ret_result = sampling.result;

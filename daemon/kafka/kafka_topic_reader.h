@@ -66,10 +66,6 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideTopicReader, tide_topic_reader_free)
 GArray *tide_topic_reader_find(TideTopicReader *reader, const char *const *topics,
                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The same without asking what they hold: all offsets are 0. */
-GArray *tide_topic_reader_list(TideTopicReader *reader, const char *const *topics,
-                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
-
 /* Asks again what each part holds: first and last. */
 gboolean tide_topic_reader_refresh(TideTopicReader *reader, GArray *parts, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

@@ -37,8 +37,9 @@ tide_kafka_refill_init(TideKafkaRefill *refill, rd_kafka_t *kafka, rd_kafka_queu
   refill->half_messages = number_of(conf, "queued.min.messages") / 2;
 }
 
-void
-tide_kafka_refill_wake(const TideKafkaRefill *refill)
+/* Wakes librdkafka's main thread and those of the brokers that lead the partitions, by a question to each. */
+static void
+wake(const TideKafkaRefill *refill)
 {
   g_autoptr(rd_kafka_topic_partition_list_t) partitions =
       refill->partitions != NULL ? rd_kafka_topic_partition_list_copy(refill->partitions) : NULL;
@@ -52,7 +53,7 @@ tide_kafka_refill_ask(TideKafkaRefill *refill)
   gint64 begin_us = tide_now_us();
   if (begin_us < refill->not_before_us)
     return;
-  tide_kafka_refill_wake(refill);
+  wake(refill);
   refill->n_questions++;
   refill->n_bytes = refill->n_messages = 0;
   gint64 end_us = tide_now_us();
@@ -94,7 +95,7 @@ tide_kafka_rouse(TideKafkaRouse *rouse, gint64 now_us)
   } else if (now_us - rouse->asked_us < ASK_INTERVAL_US)
     return TRUE;
   rouse->asked_us = now_us;
-  tide_kafka_refill_wake(rouse->refill);
+  wake(rouse->refill);
   g_autoptr(rd_kafka_topic_partition_list_t) list = rd_kafka_topic_partition_list_new(1);
   rd_kafka_topic_partition_list_add(list, rouse->config->topics[0], 0);
   if (IS_ANSWER(rd_kafka_committed(rouse->refill->kafka, list, ASK_MS))) {

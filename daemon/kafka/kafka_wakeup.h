@@ -44,9 +44,6 @@ tide_kafka_refill_is_due(const TideKafkaRefill *refill)
   return refill->n_bytes >= refill->half_bytes || refill->n_messages >= refill->half_messages;
 }
 
-/* Wakes librdkafka's main thread and those of the brokers that lead the partitions, by a question to each. */
-void tide_kafka_refill_wake(const TideKafkaRefill *refill);
-
 /* Asks the brokers, unless that was too much lately. */
 void tide_kafka_refill_ask(TideKafkaRefill *refill);
 

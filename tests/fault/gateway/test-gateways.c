@@ -320,9 +320,9 @@ test_change_is_not_accepted_by_a_stop(Clusters *clusters, gconstpointer data)
   tide_gateways_start(clusters->list);
   gint64 deadline_us = tide_now_us() + TIMEOUT_US;
   tide_mutex_lock(&clusters->list->lock);
-  while (clusters->list->gateways[0].told_cluster == NULL && tide_now_us() < deadline_us)
+  while (clusters->list->gateways[0].first_probe.told_cluster == NULL && tide_now_us() < deadline_us)
     tide_cond_wait_until(&clusters->list->changed, &clusters->list->lock, deadline_us);
-  g_assert_nonnull(clusters->list->gateways[0].told_cluster);
+  g_assert_nonnull(clusters->list->gateways[0].first_probe.told_cluster);
   tide_mutex_unlock(&clusters->list->lock);
   tide_gateways_stop(clusters->list);
   tide_gateways_free(clusters->list);

@@ -4,6 +4,8 @@
 
 #include <librdkafka/rdkafka_mock.h>
 
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(rd_kafka_topic_partition_list_t, rd_kafka_topic_partition_list_destroy)
+
 /* librdkafka's calls that wait are asked to for so long at most; the deadline is looked at in between. */
 #define STEP_MS 20
 #define LEARN_MS 2000 /* only a cluster that was made unreachable takes so long */
@@ -131,31 +133,23 @@ copy_headers(const TideMockMessage *message)
   return headers;
 }
 
-/* FALSE when the producer's queue is full. */
-static gboolean
-try_produce(TideMockKafka *kafka, const TideMockMessage *message)
-{
-  rd_kafka_headers_t *headers = copy_headers(message);
-  rd_kafka_resp_err_t code =
-      rd_kafka_producev(kafka->producer, RD_KAFKA_V_TOPIC(message->topic), RD_KAFKA_V_PARTITION(message->partition),
-                        RD_KAFKA_V_KEY((void *)message->key.data, message->key.len),
-                        RD_KAFKA_V_VALUE((void *)message->payload.data, message->payload.len),
-                        RD_KAFKA_V_TIMESTAMP(message->timestamp_ms), RD_KAFKA_V_HEADERS(headers),
-                        RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_END);
-  if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
-    return TRUE;
-  rd_kafka_headers_destroy(headers);
-  if (code != RD_KAFKA_RESP_ERR__QUEUE_FULL)
-    require(code, "produce");
-  return FALSE;
-}
-
 void
 mock_kafka_produce(TideMockKafka *kafka, const TideMockMessage *message)
 {
-  while (!try_produce(kafka, message))
-    rd_kafka_poll(kafka->producer, STEP_MS);
-  rd_kafka_poll(kafka->producer, 0);
+  rd_kafka_resp_err_t code;
+  do {
+    rd_kafka_headers_t *headers = copy_headers(message);
+    code =
+        rd_kafka_producev(kafka->producer, RD_KAFKA_V_TOPIC(message->topic), RD_KAFKA_V_PARTITION(message->partition),
+                          RD_KAFKA_V_KEY((void *)message->key.data, message->key.len),
+                          RD_KAFKA_V_VALUE((void *)message->payload.data, message->payload.len),
+                          RD_KAFKA_V_TIMESTAMP(message->timestamp_ms), RD_KAFKA_V_HEADERS(headers),
+                          RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_END);
+    if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
+      rd_kafka_headers_destroy(headers);
+    rd_kafka_poll(kafka->producer, code == RD_KAFKA_RESP_ERR__QUEUE_FULL ? STEP_MS : 0);
+  } while (code == RD_KAFKA_RESP_ERR__QUEUE_FULL);
+  require(code, "produce");
 }
 
 void
@@ -220,12 +214,10 @@ mock_kafka_cluster_id(TideMockKafka *kafka)
 gboolean
 mock_kafka_tells_offsets(TideMockKafka *kafka, rd_kafka_t *client, const char *topic, gint64 deadline_us)
 {
-  rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+  g_autoptr(rd_kafka_topic_partition_list_t) list = rd_kafka_topic_partition_list_new(1);
   rd_kafka_topic_partition_list_add(list, topic, 0)->offset = RD_KAFKA_OFFSET_END;
-  rd_kafka_resp_err_t code =
-      rd_kafka_offsets_for_times(client != NULL ? client : kafka->producer, list, ms_until(deadline_us));
-  rd_kafka_topic_partition_list_destroy(list);
-  return code == RD_KAFKA_RESP_ERR_NO_ERROR;
+  return rd_kafka_offsets_for_times(client != NULL ? client : kafka->producer, list, ms_until(deadline_us)) ==
+         RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
 static rd_kafka_t *
@@ -245,10 +237,8 @@ static rd_kafka_t *
 observer_of(TideMockKafka *kafka, const char *group)
 {
   rd_kafka_t *observer = g_hash_table_lookup(kafka->observers, group);
-  if (observer == NULL) {
-    observer = new_observer(kafka, group);
-    g_hash_table_insert(kafka->observers, g_strdup(group), observer);
-  }
+  if (observer == NULL)
+    g_hash_table_insert(kafka->observers, g_strdup(group), observer = new_observer(kafka, group));
   return observer;
 }
 
@@ -256,12 +246,11 @@ observer_of(TideMockKafka *kafka, const char *group)
 static gint64
 ask_committed(rd_kafka_t *observer, const char *topic, gint32 partition, int timeout_ms)
 {
-  rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+  g_autoptr(rd_kafka_topic_partition_list_t) list = rd_kafka_topic_partition_list_new(1);
   rd_kafka_topic_partition_t *element = rd_kafka_topic_partition_list_add(list, topic, partition);
   rd_kafka_resp_err_t code = rd_kafka_committed(observer, list, timeout_ms);
   gint64 offset =
       code == RD_KAFKA_RESP_ERR_NO_ERROR && element->err == RD_KAFKA_RESP_ERR_NO_ERROR ? element->offset : -1;
-  rd_kafka_topic_partition_list_destroy(list);
   return offset >= 0 ? offset : -1;
 }
 
@@ -269,12 +258,11 @@ char *
 mock_kafka_committed_note(TideMockKafka *kafka, const char *group, const char *topic, gint32 partition,
                           gint64 deadline_us)
 {
-  rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+  g_autoptr(rd_kafka_topic_partition_list_t) list = rd_kafka_topic_partition_list_new(1);
   rd_kafka_topic_partition_t *element = rd_kafka_topic_partition_list_add(list, topic, partition);
   rd_kafka_resp_err_t code = rd_kafka_committed(observer_of(kafka, group), list, ms_until(deadline_us));
   g_assert_cmpint(code, ==, RD_KAFKA_RESP_ERR_NO_ERROR);
   char *note = g_strndup(element->metadata, element->metadata_size);
-  rd_kafka_topic_partition_list_destroy(list);
   return note != NULL ? note : g_strdup("");
 }
 
@@ -307,23 +295,12 @@ void
 mock_kafka_commit_note(TideMockKafka *kafka, const char *group, const char *topic, gint32 partition, gint64 offset,
                        const char *note)
 {
-  rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+  g_autoptr(rd_kafka_topic_partition_list_t) list = rd_kafka_topic_partition_list_new(1);
   rd_kafka_topic_partition_t *at = rd_kafka_topic_partition_list_add(list, topic, partition);
   at->offset = offset;
   at->metadata = strdup(note); /* librdkafka frees it by free() */
   at->metadata_size = strlen(note);
   require(rd_kafka_commit(observer_of(kafka, group), list, 0), topic);
-  rd_kafka_topic_partition_list_destroy(list);
-}
-
-static void
-assign_whole_topic(rd_kafka_t *reader, const char *topic, int n_partitions)
-{
-  rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(n_partitions);
-  for (gint32 partition = 0; partition < n_partitions; partition++)
-    rd_kafka_topic_partition_list_add(list, topic, partition)->offset = RD_KAFKA_OFFSET_BEGINNING;
-  require(rd_kafka_assign(reader, list), topic);
-  rd_kafka_topic_partition_list_destroy(list);
 }
 
 static void
@@ -379,7 +356,10 @@ mock_kafka_read_topic(TideMockKafka *kafka, const char *topic, int n_partitions,
   GPtrArray *records = g_ptr_array_new_with_free_func(record_free);
   rd_kafka_t *reader = new_observer(kafka, "mock-kafka-reader");
   learn_topics(reader, MIN(ms_until(deadline_us), LEARN_MS));
-  assign_whole_topic(reader, topic, n_partitions);
+  g_autoptr(rd_kafka_topic_partition_list_t) list = rd_kafka_topic_partition_list_new(n_partitions);
+  for (gint32 partition = 0; partition < n_partitions; partition++)
+    rd_kafka_topic_partition_list_add(list, topic, partition)->offset = RD_KAFKA_OFFSET_BEGINNING;
+  require(rd_kafka_assign(reader, list), topic);
   int n_open = n_partitions;
   while (n_open > 0 && tide_now_us() < deadline_us) {
     rd_kafka_message_t *message = rd_kafka_consumer_poll(reader, MIN(ms_until(deadline_us), STEP_MS));

@@ -1,8 +1,7 @@
 /* The topic of dead letters against a mock cluster: each dead letter has an answer of its own, whatever else was in its
  * batch, and a producer that cannot be made is tried again. */
 #include "dead_letters/kafka_dead_letters.h"
-#include "fault/kafka/mock_kafka.h"
-#include "unit/load_text.h"
+#include "fault/kafka/mock_config.h"
 #include "util/clock.h"
 #include "util/log.h"
 
@@ -45,12 +44,8 @@ set_up(Fixture *fixture, gconstpointer data)
   fixture->kafka = mock_kafka_new(1);
   mock_kafka_create_topic(fixture->kafka, DEAD_LETTERS, 1);
   mock_kafka_delay_request(fixture->kafka, 1, TIDE_KAFKA_INIT_PRODUCER_ID, GPOINTER_TO_INT(data), 1000);
-  g_autofree char *text = g_strdup_printf("kafka: {brokers: \"%s\", group: g, topics: [m]}\n"
-                                          "hbase: {gateways: [\"127.0.0.1:1\"]}\nreadings: {time: record}\n"
-                                          "tables:\n  T: {key: [{ field: a }], columns: { family: f, from: \"*\" }}\n"
-                                          "dead_letters: {topic: " DEAD_LETTERS "}\n",
-                                          mock_kafka_brokers(fixture->kafka));
-  fixture->config = load_text(text);
+  fixture->config =
+      mock_kafka_config(fixture->kafka, "group: g, topics: [m]", "dead_letters: { topic: " DEAD_LETTERS " }\n");
   fixture->dead_letters = tide_kafka_dead_letters_new(fixture->config, &error);
   g_assert_no_error(error);
 }

@@ -1,9 +1,8 @@
 /* A consumer's source against a cluster: where partitions go on that are moved while others are read. */
 #include "fault/kafka/library_backoff.h"
-#include "fault/kafka/mock_kafka.h"
+#include "fault/kafka/mock_config.h"
 #include "fault/pipeline/pipeline_fixture.h"
 #include "kafka/kafka_source.h"
-#include "unit/load_text.h"
 #include "util/clock.h"
 
 #define TIMEOUT_US (240 * TIDE_US_PER_S) /* far beyond what any step takes: only a failure waits so long */
@@ -116,15 +115,10 @@ set_up(Fixture *fixture, gconstpointer data)
     mock_kafka_commit(fixture->kafka, GROUP, TOPIC, i, 5);
     fixture->last_offset[i] = fixture->first_offset[i] = -1;
   }
-  g_autofree char *text = g_strdup_printf("kafka: { brokers: \"%s\", group: " GROUP ", topics: [" TOPIC
-                                          "], assignment: %s, instance: none, commit_interval: 100ms }\n"
-                                          "readings: { format: json, time: { field: ts, format: epoch_ms } }\n"
-                                          "hbase: { gateways: [\"127.0.0.1:1\"] }\n"
-                                          "tables:\n"
-                                          "  T: { key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n"
-                                          "limits: { memory: 16MiB }\n",
-                                          mock_kafka_brokers(fixture->kafka), (const char *)data);
-  fixture->config = load_text(text);
+  g_autofree char *options =
+      g_strdup_printf("group: " GROUP ", topics: [" TOPIC "], assignment: %s, instance: none, commit_interval: 100ms",
+                      (const char *)data);
+  fixture->config = mock_kafka_config(fixture->kafka, options, "limits: { memory: 16MiB }\n");
   g_autoptr(GError) error = NULL;
   fixture->source = tide_kafka_source_new(&(TideKafkaSourceOptions){.config = fixture->config}, &handlers, &error);
   g_assert_no_error(error);

@@ -1,5 +1,6 @@
 /* Reading stretches of topics: which partitions are found, what a group's commits leave of them, and that every message
- * between two offsets comes once and in its order. */
+ * between two offsets comes once and in its order. And looking at a topic without taking part: which messages come,
+ * what is left behind, and how trouble is reported. */
 #include "fault/kafka/library_backoff.h"
 #include "fault/kafka/mock_kafka.h"
 #include "fault/kafka/raw_batch.h"
@@ -7,6 +8,8 @@
 #include "kafka/kafka_topic_reader.h"
 #include "util/clock.h"
 #include "util/error.h"
+
+/* ---- stretches ---- */
 
 #define TIMEOUT_US (240 * TIDE_US_PER_S) /* far beyond what any step takes: only a failure waits so long */
 #define N_PARTITIONS 20                  /* more than are read at a time */
@@ -308,6 +311,155 @@ test_nobody_is_asked_when_the_queue_runs_empty(Fixture *fixture, gconstpointer u
 
 #define ADD(path, func) g_test_add("/kafka-topic-reader/" path, Fixture, NULL, set_up, func, tear_down)
 
+/* ---- looking at a topic ---- */
+
+#define TIMEOUT_MS 240000
+#define TOPIC "metrics"
+#define GROUP "tidemark"
+
+static gint64
+timeout(void)
+{
+  return tide_now_us() + TIMEOUT_US;
+}
+
+/* A cluster with one topic of two partitions: "0:0" ... in the one, "1:0" ... in the other. */
+static TideMockKafka *
+cluster_with(guint n_first, guint n_second)
+{
+  TideMockKafka *kafka = mock_kafka_new(1);
+  mock_kafka_create_topic(kafka, TOPIC, 2);
+  for (guint i = 0; i < n_first + n_second; i++) {
+    gint32 partition = i < n_first ? 0 : 1;
+    g_autofree char *payload = g_strdup_printf("%d:%u", partition, i < n_first ? i : i - n_first);
+    mock_kafka_produce_text(kafka, TOPIC, partition, payload);
+  }
+  g_assert_true(mock_kafka_flush(kafka, timeout()));
+  return kafka;
+}
+
+/* What was read, by partition, and how often to go on. */
+typedef struct Sample {
+  GString *texts[2];
+  guint n_wanted; /* 0: all */
+  guint n;
+} Sample;
+
+static gboolean
+take_text(const TideMessage *message, gpointer data)
+{
+  Sample *seen = data;
+  g_assert_cmpint(message->partition, <, 2);
+  g_string_append_len(seen->texts[message->partition], (const char *)message->value.data, (gssize)message->value.len);
+  g_string_append_c(seen->texts[message->partition], ' ');
+  return ++seen->n != seen->n_wanted;
+}
+
+static TideKafkaConfig
+config_for(const char *brokers)
+{
+  return (TideKafkaConfig){.brokers = (char *)brokers,
+                           .group = (char *)GROUP,
+                           .properties = g_array_new(FALSE, FALSE, sizeof(TideKafkaProperty))};
+}
+
+/* A look at the topic with so many messages in its partitions, and what it shows. */
+typedef struct LookCase {
+  const char *name;
+  guint n_first, n_second;
+  guint64 max_messages;
+  gboolean newest;
+  guint n_wanted;       /* it is stopped then; 0: never */
+  guint64 n_messages;   /* that it shows */
+  const char *texts[2]; /* NULL: any */
+} LookCase;
+
+static const LookCase look_cases[] = {
+    {"each-partition-gives-its-first", 10, 2, 8, FALSE, 0, 6, {"0:0 0:1 0:2 0:3 ", "1:0 1:1 "}},
+    {"each-partition-gives-its-newest", 10, 1, 6, TRUE, 0, 4, {"0:7 0:8 0:9 ", "1:0 "}},
+    {"all-of-a-small-topic", 5, 5, 100, FALSE, 0, 10, {"0:0 0:1 0:2 0:3 0:4 ", "1:0 1:1 1:2 1:3 1:4 "}},
+    {"ends-when-told", 50, 50, 100, FALSE, 3, 3, {NULL, NULL}},
+    {"an-empty-topic-is-no-error", 0, 0, 100, FALSE, 0, 0, {"", ""}},
+};
+
+/* The group of the daemon commits as before: nothing is committed for it. */
+static void
+test_look(gconstpointer data)
+{
+  const LookCase *it = data;
+  g_autoptr(TideMockKafka) kafka = cluster_with(it->n_first, it->n_second);
+  TideKafkaConfig config = config_for(mock_kafka_brokers(kafka));
+  TideKafkaReadRequest request = {
+      .topic = TOPIC, .max_messages = it->max_messages, .newest = it->newest, .timeout_ms = TIMEOUT_MS};
+  Sample sample = {.texts = {g_string_new(NULL), g_string_new(NULL)}, .n_wanted = it->n_wanted};
+  TideKafkaReadResult result;
+  g_autoptr(GError) error = NULL;
+  g_assert_true(tide_kafka_read(&config, &request, take_text, &sample, &result, &error));
+  g_assert_no_error(error);
+  g_assert_cmpuint(result.n_messages, ==, it->n_messages);
+  g_assert_false(result.timed_out);
+  g_assert_cmpint(mock_kafka_committed(kafka, GROUP, TOPIC, 0, timeout()), ==, -1);
+  for (guint i = 0; i < 2; i++) {
+    if (it->texts[i] != NULL)
+      g_assert_cmpstr(sample.texts[i]->str, ==, it->texts[i]);
+    g_string_free(sample.texts[i], TRUE);
+  }
+  g_array_unref(config.properties);
+}
+
+/* Each message that is read makes another. */
+typedef struct Echo {
+  TideMockKafka *kafka;
+  guint n;
+} Echo;
+
+static gboolean
+take_and_produce(const TideMessage *message, gpointer data)
+{
+  Echo *echo = data;
+  mock_kafka_produce_text(echo->kafka, TOPIC, message->partition, "more");
+  g_assert_true(mock_kafka_flush(echo->kafka, timeout()));
+  return ++echo->n < 100;
+}
+
+/* What is fetched is one message at a time, so that the topic has grown before its end is met. */
+static void
+test_f19_present_end(void)
+{
+  g_autoptr(TideMockKafka) kafka = cluster_with(1, 0);
+  for (guint i = 0; i < 2; i++) {
+    mock_kafka_produce_text(kafka, TOPIC, 0, "another batch");
+    g_assert_true(mock_kafka_flush(kafka, timeout()));
+  }
+  TideKafkaConfig config = config_for(mock_kafka_brokers(kafka));
+  static const TideKafkaProperty few[] = {{.name = (char *)"queued.min.messages", .value = (char *)"1"},
+                                          {.name = (char *)"fetch.message.max.bytes", .value = (char *)"1"}};
+  g_array_append_vals(config.properties, few, G_N_ELEMENTS(few));
+  TideKafkaReadRequest request = {
+      .topic = TOPIC, .max_messages = G_MAXINT64, .timeout_ms = TIMEOUT_MS, .to_present_end = TRUE};
+  Echo echo = {.kafka = kafka};
+  TideKafkaReadResult result;
+  g_autoptr(GError) error = NULL;
+  g_assert_true(tide_kafka_read(&config, &request, take_and_produce, &echo, &result, &error));
+  g_assert_no_error(error);
+  g_assert_cmpuint(echo.n, ==, 3);
+  g_assert_false(result.timed_out);
+  g_array_unref(config.properties);
+}
+
+static void
+test_no_broker(void)
+{
+  TideKafkaConfig config = config_for("127.0.0.1:1"); /* nobody listens there */
+  TideKafkaReadRequest request = {.topic = TOPIC, .max_messages = 1, .timeout_ms = 1500};
+  TideKafkaReadResult result;
+  g_autoptr(GError) error = NULL;
+  g_assert_false(tide_kafka_read(&config, &request, take_text, NULL, &result, &error));
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_KAFKA);
+  g_assert_nonnull(strstr(error->message, "refused"));
+  g_array_unref(config.properties);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -321,5 +473,11 @@ main(int argc, char **argv)
   ADD("what-lies-between-is-jumped-over", test_what_lies_between_is_jumped_over);
   ADD("brokers-of-what-is-read-are-asked", test_brokers_of_what_is_read_are_asked);
   ADD("nobody-is-asked-when-the-queue-runs-empty", test_nobody_is_asked_when_the_queue_runs_empty);
+  for (gsize i = 0; i < G_N_ELEMENTS(look_cases); i++) {
+    g_autofree char *path = g_strdup_printf("/kafka-reader/%s", look_cases[i].name);
+    g_test_add_data_func(path, &look_cases[i], test_look);
+  }
+  g_test_add_func("/kafka-reader/F19/ends-where-the-topic-ended-at-the-start", test_f19_present_end);
+  g_test_add_func("/kafka-reader/a-broker-that-is-down-is-named", test_no_broker);
   return g_test_run();
 }

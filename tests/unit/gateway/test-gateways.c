@@ -1,8 +1,332 @@
-/* The gateways and their probers, against a gateway that answers when it is let. */
+/* The gateways: their load, by a clock that is the test's; when certificates end; and a prober, against a gateway that
+ * answers when it is let. */
+#include "gateway/certificate_watch.h"
+#include "gateway/gateway_load.h"
 #include "gateway/gateways.h"
 #include "thrift/client/hbase_client.h"
 #include "unit/loopback_server.h"
 #include "unit/probe_replies.h"
+#include "util/clock.h"
+
+/* ---- load ---- */
+
+#define N 3
+
+/* Gateways that came up, with room for everybody, and a clock. */
+typedef struct Fixture {
+  TideGatewayLoad loads[N];
+  TideGatewayLoads all;
+  gint64 now_us;
+} Fixture;
+
+static void
+set_up(Fixture *fixture, gconstpointer data)
+{
+  fixture->all = (TideGatewayLoads){.loads = fixture->loads, .n = N};
+  fixture->now_us = 1000 * TIDE_US_PER_S;
+  for (guint i = 0; i < N; i++) {
+    tide_gateway_load_came_back(&fixture->loads[i], FALSE);
+    fixture->loads[i].n_allowed = TIDE_GATEWAY_MAX_ALLOWED;
+  }
+}
+
+/* A call of 100 rows through @index that took @ms; the clock goes on by as much. TRUE when the breaker should open. */
+static gboolean
+call(Fixture *fixture, guint index, TideCallEnd end, gint64 ms)
+{
+  TideCallMeasure measure = {.end = end, .n_rows = 100, .duration_us = ms * TIDE_US_PER_MS};
+  fixture->now_us += measure.duration_us;
+  return tide_gateway_loads_note_call(&fixture->all, index, &measure, fixture->now_us);
+}
+
+static void
+write_calls(Fixture *fixture, guint index, guint n, gint64 ms)
+{
+  for (guint i = 0; i < n; i++)
+    g_assert_false(call(fixture, index, TIDE_CALL_END_WRITTEN, ms));
+}
+
+static int
+best(Fixture *fixture)
+{
+  return tide_gateway_loads_best(&fixture->all, TRUE, fixture->now_us);
+}
+
+/* Lets @n writers connect, one after the other. */
+static void
+connect_writers(Fixture *fixture, guint n)
+{
+  for (guint i = 0; i < n; i++) {
+    int index = best(fixture);
+    g_assert_cmpint(index, >=, 0);
+    fixture->loads[index].n_connections++;
+  }
+}
+
+/* Lets each writer that should move do so, looking every 250 ms. Returns: how many moved. */
+static guint
+move_writers(Fixture *fixture, gint64 for_us)
+{
+  guint moves = 0;
+  for (gint64 end_us = fixture->now_us + for_us; fixture->now_us < end_us; fixture->now_us += 250 * TIDE_US_PER_MS)
+    for (guint i = 0; i < N; i++) {
+      int to = fixture->loads[i].n_connections == 0
+                   ? -1
+                   : tide_gateway_loads_move_to(&fixture->all, i, fixture->now_us - 3 * TIDE_US_PER_S, fixture->now_us);
+      if (to < 0)
+        continue;
+      fixture->loads[i].n_connections--;
+      fixture->loads[to].n_connections++;
+      moves++;
+    }
+  return moves;
+}
+
+static void
+assert_connections(const Fixture *fixture, guint first, guint second, guint third)
+{
+  g_assert_cmpuint(fixture->loads[0].n_connections, ==, first);
+  g_assert_cmpuint(fixture->loads[1].n_connections, ==, second);
+  g_assert_cmpuint(fixture->loads[2].n_connections, ==, third);
+}
+
+static void
+test_alike_gateways_get_alike_many(Fixture *fixture, gconstpointer data)
+{
+  connect_writers(fixture, 7);
+  assert_connections(fixture, 3, 2, 2);
+  write_calls(fixture, 0, 10, 5);
+  write_calls(fixture, 1, 10, 9); /* not four times as long */
+  write_calls(fixture, 2, 10, 15);
+  g_assert_cmpuint(move_writers(fixture, 10 * TIDE_US_PER_S), ==, 0);
+}
+
+static void
+test_the_first_asked_is_not_always_the_same(Fixture *fixture, gconstpointer data)
+{
+  fixture->all.first = 2;
+  g_assert_cmpint(best(fixture), ==, 2);
+}
+
+static void
+test_writers_leave_a_slow_gateway(Fixture *fixture, gconstpointer data)
+{
+  connect_writers(fixture, 9);
+  write_calls(fixture, 0, 10, 5);
+  write_calls(fixture, 1, 10, 5);
+  write_calls(fixture, 2, 3, 2000);
+  g_assert_true(fixture->loads[2].slow);
+  g_assert_cmpuint(move_writers(fixture, 10 * TIDE_US_PER_S), ==, 3);
+  g_assert_cmpuint(fixture->loads[2].n_connections, ==, 0);
+}
+
+/* Six times as slow: it keeps what it can do. */
+static void
+test_a_slower_gateway_keeps_its_share(Fixture *fixture, gconstpointer data)
+{
+  connect_writers(fixture, 30);
+  write_calls(fixture, 0, 10, 50);
+  write_calls(fixture, 1, 10, 50);
+  write_calls(fixture, 2, 10, 300);
+  guint moves = move_writers(fixture, 20 * TIDE_US_PER_S);
+  assert_connections(fixture, 14, 14, 2);
+  g_assert_cmpuint(moves, ==, 8);
+  g_assert_cmpuint(move_writers(fixture, 20 * TIDE_US_PER_S), ==, 0);
+}
+
+static void
+test_one_pause_does_not_make_a_gateway_slow(Fixture *fixture, gconstpointer data)
+{
+  connect_writers(fixture, 6);
+  for (guint i = 0; i < N; i++)
+    write_calls(fixture, i, 10, 5);
+  write_calls(fixture, 2, 1, 2000);
+  write_calls(fixture, 2, 20, 5);
+  g_assert_false(fixture->loads[2].slow);
+  g_assert_cmpuint(move_writers(fixture, 10 * TIDE_US_PER_S), ==, 0);
+}
+
+static void
+test_a_gateway_that_was_slow_is_tried_again_after_a_minute(Fixture *fixture, gconstpointer data)
+{
+  connect_writers(fixture, 6);
+  write_calls(fixture, 0, 10, 5);
+  write_calls(fixture, 1, 10, 5);
+  write_calls(fixture, 2, 3, 2000);
+  g_assert_cmpuint(move_writers(fixture, 5 * TIDE_US_PER_S), ==, 2);
+  g_assert_cmpuint(move_writers(fixture, 50 * TIDE_US_PER_S), ==, 0);
+  fixture->loads[2].called_us -= 10 * TIDE_US_PER_S;
+  g_assert_cmpuint(move_writers(fixture, TIDE_US_PER_S), ==, 2);
+  /* Still slow: one call is enough. */
+  write_calls(fixture, 0, 1, 5);
+  write_calls(fixture, 2, 1, 2000);
+  g_assert_true(fixture->loads[2].slow);
+  g_assert_cmpuint(move_writers(fixture, 5 * TIDE_US_PER_S), ==, 2);
+}
+
+static void
+test_few_move_at_a_time_and_none_at_once(Fixture *fixture, gconstpointer data)
+{
+  gint64 now_us = fixture->now_us;
+  fixture->loads[0].n_connections = 12;
+  g_assert_cmpint(tide_gateway_loads_move_to(&fixture->all, 0, now_us - 2 * TIDE_US_PER_S + 1, now_us), ==, -1);
+  g_assert_cmpint(tide_gateway_loads_move_to(&fixture->all, 0, now_us - 2 * TIDE_US_PER_S, now_us), >, 0);
+  g_assert_cmpint(tide_gateway_loads_move_to(&fixture->all, 0, 0, now_us + 249 * TIDE_US_PER_MS), ==, -1);
+  g_assert_cmpint(tide_gateway_loads_move_to(&fixture->all, 0, 0, now_us + 250 * TIDE_US_PER_MS), >, 0);
+  fixture->now_us += TIDE_US_PER_S;
+  g_assert_cmpuint(move_writers(fixture, 10 * TIDE_US_PER_S), ==, 8);
+  assert_connections(fixture, 4, 4, 4);
+}
+
+static void
+test_a_gateway_that_came_back_starts_slowly(Fixture *fixture, gconstpointer data)
+{
+  TideGatewayLoad *load = &fixture->loads[1];
+  load->usable = FALSE;
+  connect_writers(fixture, 12);
+  assert_connections(fixture, 6, 0, 6);
+  tide_gateway_load_came_back(load, TRUE);
+  g_assert_cmpuint(tide_gateway_load_allowed(load, fixture->now_us), ==, 1);
+  for (guint expected = 1; expected <= 4; expected *= 2) {
+    move_writers(fixture, 10 * TIDE_US_PER_S);
+    g_assert_cmpuint(load->n_connections, ==, expected);
+    write_calls(fixture, 1, expected, 5); /* a call of each */
+  }
+  assert_connections(fixture, 4, 4, 4);
+}
+
+static void
+test_a_full_gateway_gets_no_more_for_a_growing_pause(Fixture *fixture, gconstpointer data)
+{
+  TideGatewayLoad *load = &fixture->loads[0];
+  load->n_connections = 3; /* and the fourth was closed */
+  for (gint64 pause_s = 1; pause_s <= 64; pause_s *= 2) {
+    gint64 pause_us = MIN(pause_s, 60) * TIDE_US_PER_S;
+    tide_gateway_load_closed_at_once(load, fixture->now_us);
+    write_calls(fixture, 0, 1, 0);
+    g_assert_cmpuint(tide_gateway_load_allowed(load, fixture->now_us + pause_us - 1), ==, 3);
+    fixture->now_us += pause_us;
+    g_assert_cmpuint(tide_gateway_load_allowed(load, fixture->now_us), ==, 4);
+    g_assert_cmpuint(tide_gateway_load_allowed(load, fixture->now_us + 1), ==, 4);
+  }
+}
+
+/* As many bad rows as there may be: that they are named shows that the gateway works. */
+static void
+test_bad_rows_open_no_breaker(Fixture *fixture, gconstpointer data)
+{
+  for (guint i = 0; i < 20; i++) {
+    g_assert_false(call(fixture, 0, TIDE_CALL_END_BAD_ROW, 5));
+    write_calls(fixture, 1, 1, 5);
+  }
+  for (guint i = 0; i < 4; i++)
+    g_assert_false(call(fixture, 0, TIDE_CALL_END_NO_ANSWER, 5));
+  g_assert_false(call(fixture, 0, TIDE_CALL_END_BAD_ROW, 5));
+  write_calls(fixture, 1, 1, 5);
+  g_assert_false(call(fixture, 0, TIDE_CALL_END_NO_ANSWER, 5));
+}
+
+static void
+test_failing_calls_open_the_breaker_when_others_work(Fixture *fixture, gconstpointer data)
+{
+  fixture->loads[1].n_connections = fixture->loads[2].n_connections = 1;
+  for (guint i = 0; i < 20; i++) /* nobody works: it is not the gateway */
+    g_assert_false(call(fixture, 0, TIDE_CALL_END_REFUSED, 5));
+  write_calls(fixture, 0, 1, 5);
+  for (guint i = 0; i < 4; i++) {
+    g_assert_false(call(fixture, 0, TIDE_CALL_END_NO_ANSWER, 5));
+    write_calls(fixture, 1, 1, 5);
+  }
+  g_assert_true(call(fixture, 0, TIDE_CALL_END_NO_ANSWER, 5));
+
+  TideGatewayLoad *load = &fixture->loads[0];
+  load->n_connections = 1;
+  for (gint64 rest_s = 1; rest_s <= 512; rest_s *= 2) {
+    g_assert_cmpint(tide_gateway_load_open_circuit(load, fixture->now_us), ==,
+                    fixture->now_us + MIN(rest_s, 300) * TIDE_US_PER_S);
+    g_assert_cmpint(best(fixture), !=, 0);
+    g_assert_cmpint(tide_gateway_loads_move_to(&fixture->all, 0, fixture->now_us, fixture->now_us), >, 0);
+    tide_gateway_load_came_back(load, TRUE); /* half open: the first failure opens it again */
+    g_assert_true(call(fixture, 0, TIDE_CALL_END_NO_ANSWER, 5));
+  }
+  tide_gateway_load_came_back(load, TRUE);
+  write_calls(fixture, 0, 1, 5);
+  g_assert_false(call(fixture, 0, TIDE_CALL_END_NO_ANSWER, 5));
+  g_assert_cmpint(tide_gateway_load_open_circuit(load, fixture->now_us), ==, fixture->now_us + TIDE_US_PER_S);
+}
+
+/* A lone writer would stay where nothing works, and never find out that another gateway does. */
+static void
+test_untried_gateway_opens_the_breaker(Fixture *fixture, gconstpointer data)
+{
+  fixture->loads[0].n_connections = fixture->loads[1].n_connections = 1;
+  fixture->loads[2].usable = FALSE;
+  for (guint i = 0; i < 5; i++)
+    g_assert_false(call(fixture, 0, TIDE_CALL_END_REFUSED, 5));
+  fixture->loads[1].n_connections = 0;
+  g_assert_true(call(fixture, 0, TIDE_CALL_END_REFUSED, 5));
+  fixture->loads[1].called_us = fixture->now_us + 1; /* tried, in vain */
+  g_assert_false(call(fixture, 0, TIDE_CALL_END_REFUSED, 5));
+}
+
+static void
+test_nobody_is_sent_to_what_is_not_usable(Fixture *fixture, gconstpointer data)
+{
+  for (guint i = 0; i < N; i++)
+    fixture->loads[i].usable = FALSE;
+  g_assert_cmpint(best(fixture), ==, -1);
+  fixture->loads[1].usable = TRUE;
+  fixture->loads[1].n_allowed = fixture->loads[1].n_connections = 4;
+  g_assert_cmpint(best(fixture), ==, -1);
+  g_assert_cmpint(tide_gateway_loads_best(&fixture->all, FALSE, fixture->now_us), ==, 1);
+}
+
+/* ---- certificates ---- */
+
+#define NOW_S G_GINT64_CONSTANT(1800000000) /* 2027-01-15 08:00 */
+#define DAY_S 86400
+
+static void
+test_warning(void)
+{
+  const struct {
+    gint64 end_s;
+    const char *text;
+  } cases[] = {
+      {0, NULL},
+      {NOW_S + 31 * DAY_S, NULL},
+      {NOW_S + 30 * DAY_S, NULL},
+      {NOW_S + 30 * DAY_S - 1, "ends in 29 days, on 2027-02-14"},
+      {NOW_S + DAY_S / 2, "ends in 0 days, on 2027-01-15"},
+      {NOW_S - DAY_S, "has ended on 2027-01-14"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *warning = tide_certificate_warning(cases[i].end_s, NOW_S);
+    g_assert_cmpstr(warning, ==, cases[i].text);
+  }
+}
+
+/* What is known of connections is shown; of a plain one nothing is. */
+static void
+test_metrics(void)
+{
+  TideMetrics *metrics = tide_metrics_new();
+  TideCertificateWatch watch;
+  gint64 far_s = g_get_real_time() / G_USEC_PER_SEC + 400 * DAY_S;
+  tide_certificate_watch_init(&watch, "thrift+tls://h:1", metrics);
+  tide_certificate_watch_note(&watch, (TideCertificateEnds){0});
+  g_autofree char *before = tide_metrics_render(metrics);
+  g_assert_null(strstr(before, "end_timestamp_seconds{"));
+  tide_certificate_watch_note(&watch, (TideCertificateEnds){.peer_s = far_s});
+  g_autofree char *after = tide_metrics_render(metrics);
+  g_autofree char *line = g_strdup_printf(
+      "tidemark_gateway_certificate_end_timestamp_seconds{gateway=\"thrift+tls://h:1\"} %" G_GINT64_FORMAT "\n", far_s);
+  g_assert_nonnull(strstr(after, line));
+  g_assert_null(strstr(after, "tidemark_own_certificate_end_timestamp_seconds{"));
+  tide_metrics_free(metrics);
+}
+
+/* ---- the prober ---- */
 
 /* Answers a probe when it is let, by eventfds. */
 typedef struct SlowGateway {
@@ -59,6 +383,24 @@ int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
+#define ADD(path, func) g_test_add("/gateway-load/" path, Fixture, NULL, set_up, func, NULL)
+  ADD("alike-gateways-get-alike-many", test_alike_gateways_get_alike_many);
+  ADD("the-first-asked-is-not-always-the-same", test_the_first_asked_is_not_always_the_same);
+  ADD("writers-leave-a-slow-gateway", test_writers_leave_a_slow_gateway);
+  ADD("a-slower-gateway-keeps-its-share", test_a_slower_gateway_keeps_its_share);
+  ADD("one-pause-does-not-make-a-gateway-slow", test_one_pause_does_not_make_a_gateway_slow);
+  ADD("a-gateway-that-was-slow-is-tried-again-after-a-minute",
+      test_a_gateway_that_was_slow_is_tried_again_after_a_minute);
+  ADD("few-move-at-a-time-and-none-at-once", test_few_move_at_a_time_and_none_at_once);
+  ADD("a-gateway-that-came-back-starts-slowly", test_a_gateway_that_came_back_starts_slowly);
+  ADD("a-full-gateway-gets-no-more-for-a-growing-pause", test_a_full_gateway_gets_no_more_for_a_growing_pause);
+  ADD("bad-rows-open-no-breaker", test_bad_rows_open_no_breaker);
+  ADD("failing-calls-open-the-breaker-when-others-work", test_failing_calls_open_the_breaker_when_others_work);
+  ADD("K16-untried-gateway-opens-the-breaker", test_untried_gateway_opens_the_breaker);
+  ADD("nobody-is-sent-to-what-is-not-usable", test_nobody_is_sent_to_what_is_not_usable);
+#undef ADD
+  g_test_add_func("/certificate-watch/an-end-that-is-near-is-told", test_warning);
+  g_test_add_func("/certificate-watch/ends-are-metrics", test_metrics);
   tide_hbase_client_init_types();
   g_test_add_func("/gateways/removed-while-it-is-probed", test_removed_while_it_is_probed);
   return g_test_run();

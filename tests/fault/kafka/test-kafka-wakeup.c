@@ -1,7 +1,14 @@
-/* librdkafka's prefetch queue: once it was full and is being emptied, the brokers are asked something. */
+/* When librdkafka is woken: once its prefetch queue was full and is being emptied, the brokers are asked something; and
+ * what a client is asked after the wall clock was set back, and when it is given up: the time is the test's, the
+ * brokers' silence is real. */
+#include "fault/kafka/mock_config.h"
 #include "fault/pipeline/pipeline_fixture.h"
+#include "kafka/kafka_conf.h"
+#include "kafka/kafka_library.h"
 #include "kafka/kafka_wakeup.h"
 #include "util/clock.h"
+
+/* ---- a prefetch queue that was full ---- */
 
 #define TIMEOUT_US (240 * TIDE_US_PER_S)
 #define TOPIC "metrics"
@@ -83,9 +90,8 @@ set_up(Fixture *fixture, gconstpointer data)
   rd_kafka_poll_set_consumer(fixture->consumer);
   fixture->queue = rd_kafka_queue_get_consumer(fixture->consumer);
   fixture->empty = rd_kafka_queue_new(fixture->consumer);
-  rd_kafka_topic_partition_list_t *partitions = all_partitions();
+  g_autoptr(rd_kafka_topic_partition_list_t) partitions = all_partitions();
   g_assert_cmpint(rd_kafka_assign(fixture->consumer, partitions), ==, RD_KAFKA_RESP_ERR_NO_ERROR);
-  rd_kafka_topic_partition_list_destroy(partitions);
   tide_kafka_refill_init(&fixture->refill, fixture->consumer, fixture->queue, NULL);
 }
 
@@ -119,20 +125,16 @@ take(Fixture *fixture, guint n)
   }
 }
 
-static gboolean
-skip_where_librdkafka_looks_by_itself(const Fixture *fixture)
+/* In place of all of them where librdkafka looks at its queue by itself. */
+static void
+test_nothing(Fixture *fixture, gconstpointer data)
 {
-  if (fixture->refill.half_bytes < G_MAXUINT64)
-    return FALSE;
   g_test_skip("this librdkafka looks often by itself");
-  return TRUE;
 }
 
 static void
 test_asks_when_a_full_queue_is_half_empty(Fixture *fixture, gconstpointer data)
 {
-  if (skip_where_librdkafka_looks_by_itself(fixture))
-    return;
   wait_until_full(fixture, N_FULL);
   take(fixture, N_HALF - 1);
   g_assert_cmpuint(fixture->refill.n_questions, ==, 0);
@@ -144,8 +146,6 @@ test_asks_when_a_full_queue_is_half_empty(Fixture *fixture, gconstpointer data)
 static void
 test_asks_of_the_partitions_that_are_assigned(Fixture *fixture, gconstpointer data)
 {
-  if (skip_where_librdkafka_looks_by_itself(fixture))
-    return;
   mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_LIST_OFFSETS, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, 1);
   take(fixture, N_HALF);
   gint64 deadline_us = tide_now_us() + TIMEOUT_US;
@@ -156,8 +156,6 @@ test_asks_of_the_partitions_that_are_assigned(Fixture *fixture, gconstpointer da
 static void
 test_questions_take_a_part_of_the_time(Fixture *fixture, gconstpointer data)
 {
-  if (skip_where_librdkafka_looks_by_itself(fixture))
-    return;
   take(fixture, 1);
   mock_kafka_set_round_trip_ms(fixture->kafka, -1, 1000);
   gint64 begin_us = tide_now_us();
@@ -170,8 +168,6 @@ test_questions_take_a_part_of_the_time(Fixture *fixture, gconstpointer data)
 static void
 test_asks_when_half_of_the_messages_are_taken(Fixture *fixture, gconstpointer data)
 {
-  if (skip_where_librdkafka_looks_by_itself(fixture))
-    return;
   fixture->refill.half_messages = 100;
   take(fixture, 99);
   g_assert_cmpuint(fixture->refill.n_questions, ==, 0);
@@ -190,8 +186,6 @@ take_all_that_is_queued(Fixture *fixture)
 static void
 test_asks_when_large_messages_emptied_it(Fixture *fixture, gconstpointer data)
 {
-  if (skip_where_librdkafka_looks_by_itself(fixture))
-    return;
   wait_until_full(fixture, 6);
   take_all_that_is_queued(fixture);
   g_assert_cmpuint(fixture->refill.n_questions, >=, 1);
@@ -201,8 +195,6 @@ test_asks_when_large_messages_emptied_it(Fixture *fixture, gconstpointer data)
 static void
 test_asks_when_small_messages_and_large_ones_emptied_it(Fixture *fixture, gconstpointer data)
 {
-  if (skip_where_librdkafka_looks_by_itself(fixture))
-    return;
   wait_until_full(fixture, N_SMALL + N_LARGE);
   take(fixture, N_SMALL + N_LARGE);
   g_assert_cmpuint(fixture->refill.n_questions, >=, 1);
@@ -211,8 +203,6 @@ test_asks_when_small_messages_and_large_ones_emptied_it(Fixture *fixture, gconst
 static void
 test_asks_when_it_ran_empty_before(Fixture *fixture, gconstpointer data)
 {
-  if (skip_where_librdkafka_looks_by_itself(fixture))
-    return;
   wait_until_full(fixture, N_FULL);
   fixture->refill.not_before_us = G_MAXINT64;
   take(fixture, N_FULL);
@@ -229,8 +219,6 @@ test_asks_when_it_ran_empty_before(Fixture *fixture, gconstpointer data)
 static void
 test_does_not_ask_when_the_queue_was_never_full(Fixture *fixture, gconstpointer data)
 {
-  if (skip_where_librdkafka_looks_by_itself(fixture))
-    return;
   fixture->refill.queue = fixture->empty;
   for (guint n_taken = 0; n_taken < 3 * N_HALF; n_taken += 100) {
     take(fixture, 100);
@@ -243,8 +231,6 @@ test_does_not_ask_when_the_queue_was_never_full(Fixture *fixture, gconstpointer 
 static void
 test_goes_on_counting_while_something_is_queued(Fixture *fixture, gconstpointer data)
 {
-  if (skip_where_librdkafka_looks_by_itself(fixture))
-    return;
   wait_until_full(fixture, N_FULL);
   for (guint n_taken = 0; n_taken < N_HALF; n_taken++) {
     g_assert_cmpint(tide_kafka_refill_wait_ms(&fixture->refill, 500), ==, 500);
@@ -279,7 +265,7 @@ test_asks_of_the_partitions_that_it_is_told(void)
   fixture.consumer = rd_kafka_new(RD_KAFKA_CONSUMER, conf, NULL, 0);
   g_assert_nonnull(fixture.consumer);
   fixture.queue = rd_kafka_queue_new(fixture.consumer);
-  rd_kafka_topic_partition_list_t *partitions = all_partitions();
+  g_autoptr(rd_kafka_topic_partition_list_t) partitions = all_partitions();
   tide_kafka_refill_init(&fixture.refill, fixture.consumer, fixture.queue, partitions);
   while (n_asked == 0) { /* while the broker is not known yet, a question ends with our patience */
     guint64 n_questions = fixture.refill.n_questions;
@@ -290,18 +276,123 @@ test_asks_of_the_partitions_that_it_is_told(void)
     pipeline_fixture_wait_a_little(deadline_us, "a question to the broker");
     rd_kafka_poll(fixture.consumer, 0);
   }
-  rd_kafka_topic_partition_list_destroy(partitions);
   rd_kafka_queue_destroy(fixture.queue);
   rd_kafka_destroy(fixture.consumer);
   mock_kafka_free(fixture.kafka);
 }
 
+/* ---- the wall clock was set back ---- */
+
+#define GROUP "g"
+#define S TIDE_US_PER_S
+#define BEGIN_US (1000 * S)
+
+typedef struct RouseFixture {
+  TideMockKafka *kafka; /* two brokers, of which the second coordinates the group */
+  TideConfig *config;
+  rd_kafka_t *client;
+  TideKafkaRefill refill;
+  TideKafkaRouse rouse;
+} RouseFixture;
+
+static void
+set_up_rouse(RouseFixture *fixture, gconstpointer data)
+{
+  fixture->kafka = mock_kafka_new(2);
+  mock_kafka_create_topic(fixture->kafka, TOPIC, 1);
+  mock_kafka_set_leader(fixture->kafka, TOPIC, 0, 1);
+  mock_kafka_set_coordinator(fixture->kafka, GROUP, 2);
+  fixture->config = mock_kafka_config(fixture->kafka, "group: " GROUP ", topics: [" TOPIC "], session_timeout: 25s",
+                                      "limits: { drain_timeout: 5s }\n");
+  const TideKafkaConfig *config = &fixture->config->kafka;
+  g_autoptr(GError) error = NULL;
+  fixture->client = tide_kafka_conf_connect(RD_KAFKA_CONSUMER,
+                                            tide_kafka_conf_new_bystander(config, config->group, NULL, &error), &error);
+  g_assert_no_error(error);
+  tide_kafka_refill_init(&fixture->refill, fixture->client, NULL, NULL);
+  fixture->rouse = (TideKafkaRouse){.config = config, .refill = &fixture->refill};
+}
+
+static void
+tear_down_rouse(RouseFixture *fixture, gconstpointer data)
+{
+  rd_kafka_destroy_flags(fixture->client, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
+  tide_config_free(fixture->config);
+  mock_kafka_free(fixture->kafka);
+}
+
+/* Asks once a second, of the time that is the test's, until the coordinator has answered. */
+static void
+rouse_until_answered(RouseFixture *fixture, gint64 now_us)
+{
+  gint64 deadline_us = tide_now_us() + TIMEOUT_US;
+  while (tide_kafka_rouse_is_under_way(&fixture->rouse)) {
+    g_assert_cmpint(tide_now_us(), <, deadline_us);
+    g_assert_true(tide_kafka_rouse(&fixture->rouse, now_us));
+    now_us += S;
+  }
+}
+
+static void
+test_answer_ends_it(RouseFixture *fixture, gconstpointer data)
+{
+  g_assert_false(tide_kafka_rouse_is_under_way(&fixture->rouse));
+  for (gint64 i = 0; i < 2; i++) { /* each time that the clock is set back */
+    tide_kafka_rouse_want(&fixture->rouse);
+    g_assert_true(tide_kafka_rouse_is_under_way(&fixture->rouse));
+    rouse_until_answered(fixture, BEGIN_US + i * 3600 * S);
+  }
+}
+
+/* A broker that refuses the question has answered it. */
+static void
+test_refusal_ends_it(RouseFixture *fixture, gconstpointer data)
+{
+  mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_OFFSET_FETCH, RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED, 1000);
+  tide_kafka_rouse_want(&fixture->rouse);
+  rouse_until_answered(fixture, BEGIN_US);
+}
+
+static void
+test_silent_coordinator(RouseFixture *fixture, gconstpointer data)
+{
+  mock_kafka_set_broker_up(fixture->kafka, 2, FALSE);
+  tide_kafka_rouse_want(&fixture->rouse);
+  g_assert_true(tide_kafka_rouse(&fixture->rouse, BEGIN_US));
+  g_assert_true(tide_kafka_rouse(&fixture->rouse, BEGIN_US + 10 * S));
+  g_assert_true(tide_kafka_rouse(&fixture->rouse, BEGIN_US + 20 * S));
+  g_assert_false(tide_kafka_rouse(&fixture->rouse, BEGIN_US + 30 * S));
+  g_assert_false(tide_kafka_rouse_is_under_way(&fixture->rouse)); /* said once */
+}
+
+/* However long it takes, the time of a session begins anew when a broker answers. */
+static void
+test_outage(RouseFixture *fixture, gconstpointer data)
+{
+  mock_kafka_set_broker_up(fixture->kafka, 2, FALSE);
+  tide_kafka_rouse_want(&fixture->rouse);
+  g_assert_true(tide_kafka_rouse(&fixture->rouse, BEGIN_US));
+  mock_kafka_set_broker_up(fixture->kafka, 1, FALSE);
+  for (gint64 i = 1; i < 3; i++)
+    g_assert_true(tide_kafka_rouse(&fixture->rouse, BEGIN_US + i * 60 * S));
+  mock_kafka_set_broker_up(fixture->kafka, 1, TRUE);
+  g_assert_true(tide_kafka_rouse(&fixture->rouse, BEGIN_US + 180 * S));
+  g_assert_true(tide_kafka_rouse(&fixture->rouse, BEGIN_US + 190 * S));
+  mock_kafka_set_broker_up(fixture->kafka, 2, TRUE);
+  rouse_until_answered(fixture, BEGIN_US + 191 * S);
+}
+
+#define ADD_ROUSE(path, func) g_test_add("/kafka-rouse/" path, RouseFixture, NULL, set_up_rouse, func, tear_down_rouse)
+
 int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
+  const TideKafkaLibrary library = tide_kafka_library();
+  gboolean looks_by_itself = tide_kafka_library_can(&library, TIDE_KAFKA_QUEUE_BACKOFF);
 #define ADD_OF(name, message_bytes, function)                                                                          \
-  g_test_add("/kafka-refill/" name, Fixture, GUINT_TO_POINTER(message_bytes), set_up, function, tear_down)
+  g_test_add("/kafka-refill/" name, Fixture, GUINT_TO_POINTER(message_bytes), set_up,                                  \
+             looks_by_itself ? test_nothing : function, tear_down)
 #define ADD(name, function) ADD_OF(name, MESSAGE_BYTES, function)
   ADD("asks-when-a-full-queue-is-half-empty", test_asks_when_a_full_queue_is_half_empty);
   ADD("asks-when-half-of-the-messages-are-taken", test_asks_when_half_of_the_messages_are_taken);
@@ -316,5 +407,9 @@ main(int argc, char **argv)
 #undef ADD
 #undef ADD_OF
   g_test_add_func("/kafka-refill/asks-of-the-partitions-that-it-is-told", test_asks_of_the_partitions_that_it_is_told);
+  ADD_ROUSE("E9-K5-answer-ends-it", test_answer_ends_it);
+  ADD_ROUSE("E9-K5-refusal-is-an-answer", test_refusal_ends_it);
+  ADD_ROUSE("E9-K5-silent-coordinator-among-brokers-is-the-end", test_silent_coordinator);
+  ADD_ROUSE("E9-K5-outage-alone-is-not-the-end", test_outage);
   return g_test_run();
 }
