@@ -220,11 +220,11 @@ tide_gateway_show_locked(TideGateway *gateway)
 }
 
 static guint32
-n_up_locked(const TideGateways *gateways)
+count_locked(const TideGateways *gateways, GatewayState state)
 {
   guint32 n = 0;
   for (guint32 i = 0; i < gateways->n; i++)
-    n += gateways->gateways[i].state == GATEWAY_UP ? 1 : 0;
+    n += gateways->gateways[i].state == state ? 1 : 0;
   return n;
 }
 
@@ -234,9 +234,9 @@ tide_gateways_wait_up(TideGateways *gateways, gint64 deadline_us, TideWireProtoc
   gboolean up;
   tide_mutex_lock(&gateways->lock);
   {
-    while (n_up_locked(gateways) == 0 && !gateways->stopped && tide_now_us() < deadline_us)
+    while (count_locked(gateways, GATEWAY_UP) == 0 && !gateways->stopped && tide_now_us() < deadline_us)
       tide_cond_wait_until(&gateways->changed, &gateways->lock, deadline_us);
-    up = n_up_locked(gateways) > 0 && !gateways->stopped;
+    up = count_locked(gateways, GATEWAY_UP) > 0 && !gateways->stopped;
     if (up)
       *ret_protocol = (TideWireProtocol)gateways->protocol;
   }
@@ -266,7 +266,7 @@ guint32
 tide_gateways_n_up(TideGateways *gateways)
 {
   tide_mutex_lock(&gateways->lock);
-  guint32 n = n_up_locked(gateways);
+  guint32 n = count_locked(gateways, GATEWAY_UP);
   tide_mutex_unlock(&gateways->lock);
   return n;
 }
@@ -274,10 +274,8 @@ tide_gateways_n_up(TideGateways *gateways)
 guint32
 tide_gateways_n(TideGateways *gateways)
 {
-  guint32 n = 0;
   tide_mutex_lock(&gateways->lock);
-  for (guint32 i = 0; i < gateways->n; i++)
-    n += gateways->gateways[i].state != GATEWAY_REMOVED ? 1 : 0;
+  guint32 n = gateways->n - count_locked(gateways, GATEWAY_REMOVED);
   tide_mutex_unlock(&gateways->lock);
   return n;
 }
@@ -285,15 +283,11 @@ tide_gateways_n(TideGateways *gateways)
 gboolean
 tide_gateways_are_refused(TideGateways *gateways)
 {
-  guint32 n_refused = 0, n_others = 0;
   tide_mutex_lock(&gateways->lock);
-  for (guint32 i = 0; i < gateways->n; i++) {
-    GatewayState state = gateways->gateways[i].state;
-    n_refused += state == GATEWAY_REFUSED ? 1 : 0;
-    n_others += state != GATEWAY_REFUSED && state != GATEWAY_REMOVED ? 1 : 0;
-  }
+  guint32 n_refused = count_locked(gateways, GATEWAY_REFUSED);
+  gboolean are_all = n_refused + count_locked(gateways, GATEWAY_REMOVED) == gateways->n;
   tide_mutex_unlock(&gateways->lock);
-  return n_refused > 0 && n_others == 0;
+  return n_refused > 0 && are_all;
 }
 
 static void

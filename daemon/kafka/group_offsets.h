@@ -35,24 +35,25 @@ rd_kafka_topic_partition_list_t *tide_kafka_group_partitions(rd_kafka_t *kafka, 
                                                              int question_ms);
 
 /**
- * tide_kafka_group_other_tables: of how many partitions the last commit is of a tidemark that delivers other tables.
+ * tide_kafka_group_other_tables: the number of partitions whose last commit is by a tidemark that delivers other
+ * tables.
  * @tables_mark: of this configuration, tables_mark.h
- * Returns: -1 when the brokers do not say
+ * Returns: -1 if the brokers do not answer
  */
 int tide_kafka_group_other_tables(rd_kafka_t *kafka, const TideKafkaConfig *config, guint32 tables_mark,
                                   int question_ms);
 
 /* ---- commits, as librdkafka has them: a list of offsets, each with its note, and what the broker says to each ---- */
 
-/* Adds one partition; @note is copied. */
+/* Adds a partition; @note is copied. */
 void tide_kafka_commit_add(rd_kafka_topic_partition_list_t *list, const char *topic, gint32 partition, gint64 offset,
                            const char *note);
 
-/* How the commit of one partition of @list ended. A commit as a whole may succeed when a single partition does. */
+/* How the commit of one partition ended: a commit may succeed as a whole although a partition failed. */
 rd_kafka_resp_err_t tide_kafka_commit_result(rd_kafka_resp_err_t whole, const rd_kafka_topic_partition_t *of);
 
-/* What went wrong: of the first partition that has an error of its own, else of the whole, which is no partition's in
- * particular. NULL: nothing. @list: (nullable). (transfer full) */
+/* What went wrong: with the first partition that has an error of its own, otherwise with the whole. NULL: nothing.
+ * @list: (nullable). (transfer full) */
 char *tide_kafka_commit_problem(rd_kafka_resp_err_t whole, const rd_kafka_topic_partition_list_t *list);
 
 /* What is to be committed for a partition. */

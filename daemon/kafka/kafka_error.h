@@ -1,4 +1,4 @@
-/* What librdkafka and the brokers say when they refuse: what it means where the words mislead, and what to do. */
+/* Explains refusals of librdkafka and the brokers: what misleading words mean, and what to do. */
 #pragma once
 
 #include "config/config.h"
@@ -7,26 +7,27 @@
 
 G_BEGIN_DECLS
 
-/* What to do about it; NULL: the words say it. @mechanism: sasl.mechanisms of the client. @version: of librdkafka */
+/* What to do about @reason; NULL if the words themselves say so. @mechanism: sasl.mechanisms of the client. @version:
+ * of librdkafka */
 const char *tide_kafka_error_remedy(const char *reason, const char *mechanism, guint32 version);
 
-/* The clients of @conf remember what is wrong with a broker's certificate, where that is checked at all. */
+/* Has the clients of @conf remember what is wrong with a broker's certificate, if they verify it. */
 void tide_kafka_error_watch_certificates(rd_kafka_conf_t *conf);
 
-/* Brokers of the same hash modulo this share a place in that memory. */
+/* Brokers with the same hash modulo this share a slot of that memory. */
 #define TIDE_KAFKA_ERROR_PLACES 64
 
-/* What those clients do with each refusal. @broker: HOST:PORT. @error: of OpenSSL's verification. Threads: any. */
+/* Called by those clients for each refusal. @broker: HOST:PORT. @error: of OpenSSL's verification. Threads: any. */
 void tide_kafka_error_remember_certificate(const char *broker, int error);
 
-/* @error: of OpenSSL's verification. NULL: none that has a sentence of its own. */
+/* @error: of OpenSSL's verification. NULL if it has no sentence of its own. */
 const char *tide_kafka_error_of_certificate(int error);
 
 /* @reason, with the remedy where there is one. (transfer full). Threads: any. */
 char *tide_kafka_error_explain(const rd_kafka_t *kafka, const char *reason);
 
-/* What @code of @kafka means. A client that failed for ever ends all that it has with a code that tells no reason: then
- * the text is that of the fatal error, and @code becomes its code. (transfer full). Threads: any. */
+/* What @code of @kafka means. A client that failed for good ends all its messages with a code that gives no reason:
+ * then the text is that of the fatal error, and @code becomes its code. (transfer full). Threads: any. */
 char *tide_kafka_error_describe(rd_kafka_t *kafka, rd_kafka_resp_err_t *code);
 
 /* ---- rights ---- */

@@ -1,11 +1,11 @@
-/* Where a run to the end must come to: where each partition of the topics ended when the run began, whichever member of
- * the group has it, against what the group has committed. Partitions and topics that appear later do not belong to it.
+/* Whether a run to the end is finished: the group must have committed each partition of the topics up to where it ended
+ * when the run began, whichever member reads it. Later partitions and topics do not belong to the run.
  *
  * A partition that this process does not read is waited for while the group's offsets move: another member has it, or
- * no broker says where it is read on. If none moves for longer than a killed member counts as one
+ * no broker has reported yet where it is read on. If none moves for longer than a killed member counts as a member
  * (kafka.session_timeout and a margin), the goal is missed.
  *
- * Threads: any, unless said otherwise. All questions are asked by the thread "tide-goal", and wait two seconds each. */
+ * Threads: any, unless noted otherwise. The thread "tide-goal" asks all questions, and waits two seconds for each. */
 #pragma once
 
 #include "config/config.h"
@@ -14,8 +14,8 @@
 G_BEGIN_DECLS
 
 typedef enum TideGoalState {
-  TIDE_GOAL_UNKNOWN,    /* the brokers have not said yet where the partitions end */
-  TIDE_GOAL_UNKNOWABLE, /* nor did they for too long */
+  TIDE_GOAL_UNKNOWN,    /* the brokers have not reported yet where the partitions end */
+  TIDE_GOAL_UNKNOWABLE, /* they have not for too long */
   TIDE_GOAL_AHEAD,
   TIDE_GOAL_REACHED, /* all is committed */
   TIDE_GOAL_HALTED,  /* all is, but for partitions that are halted in this process */
@@ -26,7 +26,7 @@ typedef enum TideGoalState {
 
 typedef enum TideGoalOwner {
   TIDE_GOAL_OF_OTHERS,
-  TIDE_GOAL_UNLOCATED, /* assigned to us, and no broker has said where it is read on */
+  TIDE_GOAL_UNLOCATED, /* ours, but no broker has reported where it is read on */
   TIDE_GOAL_OURS,
   TIDE_GOAL_OURS_HALTED, /* until an operator acts */
 } TideGoalOwner;
@@ -50,7 +50,7 @@ void tide_goal_rule_init(TideGoalRule *rule, gint64 patience_us, gint64 now_us);
 void tide_goal_rule_clear(TideGoalRule *rule);
 void tide_goal_rule_add(TideGoalRule *rule, const char *topic, gint32 partition, gint64 end);
 
-/* What is known of the part at place @i now. */
+/* Updates the part at index @i. */
 void tide_goal_rule_note(TideGoalRule *rule, guint i, gint64 committed, TideGoalOwner owner, gint64 now_us);
 
 /* @ret_text: (transfer full): which partitions are waited for and how far they are; NULL while they move. Returns: one
@@ -65,7 +65,7 @@ typedef struct TideKafkaGoal TideKafkaGoal;
 TideKafkaGoal *tide_kafka_goal_new(const TideKafkaConfig *config, TideKafkaWatch *watch);
 /* Connects and starts the thread; does not wait for brokers. Errors: CONFIG. */
 gboolean tide_kafka_goal_start(TideKafkaGoal *goal, GError **error) G_GNUC_WARN_UNUSED_RESULT;
-/* Asks the thread to end; it does when its question is answered. NULL ok */
+/* Asks the thread to end, which it does after its current question. NULL ok */
 void tide_kafka_goal_stop(TideKafkaGoal *goal);
 void tide_kafka_goal_free(TideKafkaGoal *goal); /* joins first; NULL ok */
 

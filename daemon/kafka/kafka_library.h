@@ -1,6 +1,5 @@
-/* The librdkafka that this process runs with: found when the program starts, so what it can do is asked, not known from
- * the build. Each of its faults that tidemark works around, warns of or refuses is named here with the version that
- * mends it. */
+/* The librdkafka that this process runs with, which is only known when the program starts. Names each of its faults
+ * that tidemark works around, warns of or refuses, with the version that fixes it. */
 #pragma once
 
 #include "config/config.h"
@@ -8,8 +7,8 @@
 G_BEGIN_DECLS
 
 typedef enum TideKafkaAbility {
-  TIDE_KAFKA_QUEUE_BACKOFF,     /* says how soon a full queue is looked at again: fetch.queue.backoff.ms */
-  TIDE_KAFKA_SCRAM_NONCE,       /* SCRAM that brokers take which are mended of CVE-2024-56128 */
+  TIDE_KAFKA_QUEUE_BACKOFF,     /* has a property for how soon a full queue is checked again: fetch.queue.backoff.ms */
+  TIDE_KAFKA_SCRAM_NONCE,       /* SCRAM that brokers accept in which CVE-2024-56128 is fixed */
   TIDE_KAFKA_SOUND_COOPERATIVE, /* cooperative assignment without old offsets and without hangs at close */
   TIDE_KAFKA_SOUND_METADATA,    /* a topic described with an error, or in part, does not crash the process */
 } TideKafkaAbility;
@@ -28,7 +27,7 @@ gboolean tide_kafka_library_can(const TideKafkaLibrary *library, TideKafkaAbilit
 /* What it cannot do that an operator may want, "GSSAPI, OIDC; SCRAM with …"; NULL: nothing. (transfer full) */
 char *tide_kafka_library_lacks(const TideKafkaLibrary *library);
 
-/* Adds what of @config asks too much of it. @problems: (element-type TideConfigProblem) */
+/* Adds what @config asks of it that it cannot do. @problems: (element-type TideConfigProblem) */
 void tide_kafka_library_check(const TideKafkaLibrary *library, const TideKafkaConfig *config, GPtrArray *problems);
 
 G_END_DECLS

@@ -1,14 +1,15 @@
-/* Asks the brokers for all that the daemon will need of them. Creates nothing, writes nothing and joins no group. */
+/* Checks before a start that the brokers have all that the daemon needs. Creates nothing, writes nothing and joins no
+ * group. */
 #pragma once
 
 #include "config/config.h"
 
 G_BEGIN_DECLS
 
-/* What the brokers say of a topic. */
+/* A topic's settings, as the brokers report them. */
 typedef struct TideTopicSettings {
   const char *name;         /* borrowed */
-  gboolean is_known;        /* they said it */
+  gboolean is_known;        /* they did */
   gint64 max_message_bytes; /* max.message.bytes */
   gint64 retention_ms;      /* retention.ms; -1: for ever */
   gboolean is_compacted;    /* cleanup.policy */

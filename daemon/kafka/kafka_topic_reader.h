@@ -24,7 +24,7 @@ typedef struct TideTopicPart {
   char *note;       /* owned: the metadata beside it; NULL: none */
 } TideTopicPart;
 
-/* As a span's end: wherever the partition ends when it is come to. */
+/* As a span's end: wherever the partition ends when it is reached. */
 #define TIDE_TOPIC_END G_MAXINT64
 
 /* Offsets [begin, end) of the part at a place in the array. */
@@ -66,19 +66,19 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideTopicReader, tide_topic_reader_free)
 GArray *tide_topic_reader_find(TideTopicReader *reader, const char *const *topics,
                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Asks again what each part holds: first and last. */
+/* Updates what each part holds: first and last. */
 gboolean tide_topic_reader_refresh(TideTopicReader *reader, GArray *parts, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Asks what @group has committed of each part: committed and note. */
 gboolean tide_topic_reader_ask_group(TideTopicReader *reader, const char *group, GArray *parts,
                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The same, and ends each part there; nothing is left of one of which it has committed nothing.
- * @ret_n_committed: of how many partitions it has */
+/* The same, and ends each part at the committed offset; a part without one becomes empty.
+ * @ret_n_committed: the number of partitions with a committed offset */
 gboolean tide_topic_reader_limit_to_group(TideTopicReader *reader, const char *group, GArray *parts,
                                           guint *ret_n_committed, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Leaves of each part the messages from the first one at or after @from_ms up to the first one at or after @to_ms, by
+/* Limits each part to the messages from the first one at or after @from_ms up to the first one at or after @to_ms, by
  * the records' own times. 0 and G_MAXINT64: not bounded. */
 gboolean tide_topic_reader_limit_to_times(TideTopicReader *reader, gint64 from_ms, gint64 to_ms, GArray *parts,
                                           GError **error) G_GNUC_WARN_UNUSED_RESULT;

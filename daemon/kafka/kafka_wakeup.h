@@ -1,4 +1,4 @@
-/* Wakes librdkafka's threads where they would sleep too long. */
+/* Wakes librdkafka's threads when they would sleep too long. */
 #pragma once
 
 #include "config/config.h"
@@ -8,7 +8,7 @@
 
 G_BEGIN_DECLS
 
-/* Wakes librdkafka so that it fetches again in time, where it would sleep for up to a second.
+/* Wakes librdkafka so that it fetches again in time, instead of sleeping for up to a second.
  *
  * When a consumer's prefetch queue is full, librdkafka fetches no more, and sees that there is room again only when
  * something wakes the thread of the broker: bytes, a request of ours, or the end of a second. A consumer that empties
@@ -44,7 +44,7 @@ tide_kafka_refill_is_due(const TideKafkaRefill *refill)
   return refill->n_bytes >= refill->half_bytes || refill->n_messages >= refill->half_messages;
 }
 
-/* Asks the brokers, unless that was too much lately. */
+/* Asks the brokers, unless questions have taken too much of the time lately. */
 void tide_kafka_refill_ask(TideKafkaRefill *refill);
 
 /* A message of so many bytes has been taken from the queue. Once in half a queue it asks the brokers. */
@@ -57,8 +57,7 @@ tide_kafka_refill_taken(TideKafkaRefill *refill, gsize bytes)
     tide_kafka_refill_ask(refill);
 }
 
-/* How long a poll may wait that would like to wait @timeout_ms: less when the queue has run empty before a question was
- * due. */
+/* How long a poll may wait, at most @timeout_ms: less if the queue has run empty before a question was due. */
 int tide_kafka_refill_wait_ms(TideKafkaRefill *refill, int timeout_ms);
 
 /* Rouses a consumer's client after the wall clock was set back, and finds out whether that helped.

@@ -3,7 +3,6 @@
 #include "config/topic_pattern.h"
 #include "kafka/group_offsets.h"
 #include "kafka/kafka_client.h"
-#include "kafka/kafka_start.h"
 #include "util/clock.h"
 #include "util/lock.h"
 
@@ -170,7 +169,12 @@ tide_kafka_watch_add(TideKafkaWatch *watch, const char *topic, gint32 partition,
                          "Messages that wait for the end of an open transaction of their producers", labels);
   tide_mutex_lock(&watch->lock);
   {
-    watched->witness = tide_log_witness_of(watch->witnesses, topic, partition);
+    g_autofree char *name = g_strdup_printf("%s/%d", topic, partition);
+    watched->witness = g_hash_table_lookup(watch->witnesses, name);
+    if (watched->witness == NULL) {
+      watched->witness = g_new0(TideLogWitness, 1);
+      g_hash_table_insert(watch->witnesses, g_steal_pointer(&name), watched->witness);
+    }
     g_ptr_array_add(watch->partitions, watched);
     watch->is_urgent = TRUE;
     tide_cond_signal(&watch->changed);
@@ -353,6 +357,7 @@ is_stopping(TideKafkaWatch *watch)
 static rd_kafka_topic_partition_list_t *
 list_watched(TideKafkaWatch *watch)
 {
+  gint64 now_ms = tide_wall_clock_epoch_ms();
   tide_mutex_lock(&watch->lock);
   rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new((int)watch->partitions->len);
   for (guint i = watch->partitions->len; i-- > 0;) {
@@ -362,7 +367,10 @@ list_watched(TideKafkaWatch *watch)
     else {
       rd_kafka_topic_partition_list_add(list, watched->topic, watched->partition)->opaque = watched;
       watched->asked_committed_offset = watched->position.committed_offset;
-      tide_log_witness_ask(watched->witness, watched->position.newest_ms);
+      /* The next witness is of a time behind that of the message that was read last, so that few offsets are as late,
+       * and not in the future, where none would ever be. */
+      gint64 newest_ms = watched->position.newest_ms;
+      watched->witness->next_time_ms = newest_ms > 0 && newest_ms < now_ms ? newest_ms + 1 : now_ms;
     }
   }
   tide_mutex_unlock(&watch->lock);
@@ -441,6 +449,56 @@ take_answers(TideKafkaWatch *watch, const rd_kafka_topic_partition_list_t *commi
   tide_mutex_unlock(&watch->lock);
 }
 
+/* ---- whether the logs are the same ---- */
+
+void
+tide_log_witness_take(TideLogWitness *witness, gint64 next_offset, gint64 present_offset, gint64 end_offset)
+{
+  witness->is_refuted |= witness->time_ms > 0 && present_offset >= 0 && present_offset < witness->offset;
+  if (witness->is_refuted)
+    return;
+  witness->time_ms = witness->next_time_ms;
+  witness->offset = next_offset >= 0 ? next_offset : end_offset;
+}
+
+/* The first offsets of the partitions of @all at the times of their witnesses. (transfer full); NULL: there is no
+ * answer
+ */
+static rd_kafka_topic_partition_list_t *
+ask_at_times(TideKafkaWatch *watch, const rd_kafka_topic_partition_list_t *all, gsize member)
+{
+  g_autoptr(rd_kafka_topic_partition_list_t) list = rd_kafka_topic_partition_list_copy(all);
+  for (int i = 0; i < list->cnt; i++) {
+    const TideWatchedPartition *watched = all->elems[i].opaque;
+    list->elems[i].offset = G_STRUCT_MEMBER(gint64, watched->witness, member);
+  }
+  gboolean is_answered = rd_kafka_offsets_for_times(watch->kafka, list, QUESTION_MS) == RD_KAFKA_RESP_ERR_NO_ERROR;
+  return is_answered ? g_steal_pointer(&list) : NULL;
+}
+
+/* Asks both questions for each partition of @all, by list_watched(), whose ends are @ends. What is not answered stays
+ * as it is. */
+static void
+ask_witnesses(TideKafkaWatch *watch, const rd_kafka_topic_partition_list_t *all,
+              const rd_kafka_topic_partition_list_t *ends)
+{
+  g_autoptr(rd_kafka_topic_partition_list_t) next =
+      ask_at_times(watch, all, G_STRUCT_OFFSET(TideLogWitness, next_time_ms));
+  if (next == NULL)
+    return;
+  g_autoptr(rd_kafka_topic_partition_list_t) present =
+      ask_at_times(watch, all, G_STRUCT_OFFSET(TideLogWitness, time_ms));
+  for (int i = 0; present != NULL && i < ends->cnt; i++) {
+    const rd_kafka_topic_partition_t *to = &next->elems[i], *at = &present->elems[i], *end = &ends->elems[i];
+    const TideWatchedPartition *watched = all->elems[i].opaque;
+    if (to->err == RD_KAFKA_RESP_ERR_NO_ERROR && at->err == RD_KAFKA_RESP_ERR_NO_ERROR &&
+        end->err == RD_KAFKA_RESP_ERR_NO_ERROR)
+      tide_log_witness_take(watched->witness, to->offset, at->offset, end->offset);
+  }
+}
+
+/* ---- the lag ---- */
+
 /* Without a partition of ours, nothing else shows whether the group's coordinator answers: any partition will do. */
 static void
 ask_coordinator(TideKafkaWatch *watch)
@@ -485,12 +543,8 @@ ask_for_lag(TideKafkaWatch *watch)
     tide_mutex_unlock(&watch->lock);
   }
   answered = answered && has_ends && !is_stopping(watch) && fill_in_begins(watch, committed);
-  if (answered && !is_stopping(watch)) {
-    g_autofree TideLogWitness **witnesses = g_new(TideLogWitness *, (gsize)committed->cnt);
-    for (int i = 0; i < committed->cnt; i++)
-      witnesses[i] = ((const TideWatchedPartition *)committed->elems[i].opaque)->witness;
-    tide_kafka_ask_witnesses(watch->kafka, ends, witnesses, QUESTION_MS);
-  }
+  if (answered && !is_stopping(watch))
+    ask_witnesses(watch, committed, ends);
   take_answers(watch, committed, answered ? ends : NULL);
 }
 

@@ -1,12 +1,12 @@
-/* What the brokers say of the group, asked beside the consumers by a client of its own: how far what is committed lies
- * behind the partitions' ends, and which topics are missing. So the lag is what Kafka's own tool says at any moment,
- * also of partitions that are paused, that are halted, or of which nothing was read yet; while the brokers do not say
- * it, it is unknown and has no series.
+/* Watches the group from outside, by a client of its own: how far the committed offsets lag behind the partitions'
+ * ends, and which topics are missing. The lag is the one that Kafka's own tool reports, also for partitions that are
+ * paused, halted or not read yet. While no broker reports it, it is unknown and has no series.
  *
- * The lag in seconds is the age of the oldest message that is not committed: by its own time where the consumer has it
- * in hand, else by when it was first seen behind what was read; where neither is known it has no series.
+ * The lag in seconds is the age of the oldest message that is not committed: by the message's own time if the consumer
+ * has read it, otherwise by the moment at which it was first seen behind what was read. If neither is known, it has no
+ * series.
  *
- * Threads: any, unless said otherwise. All questions are asked by the thread "tide-watch", and wait two seconds each.
+ * Threads: any, unless noted otherwise. The thread "tide-watch" asks all questions, and waits two seconds for each.
  */
 #pragma once
 
@@ -15,7 +15,7 @@
 
 G_BEGIN_DECLS
 
-/* Where messages do not come from Kafka it is NULL, and all questions to it can be asked. */
+/* NULL if messages do not come from Kafka; all functions accept that. */
 typedef struct TideKafkaWatch TideKafkaWatch;
 typedef struct TideWatchedPartition TideWatchedPartition;
 
@@ -23,21 +23,21 @@ typedef struct TideWatchedPartition TideWatchedPartition;
 TideKafkaWatch *tide_kafka_watch_new(const TideKafkaConfig *config, guint32 tables_mark, TideMetrics *metrics);
 /* Connects and starts the thread; does not wait for brokers. Errors: CONFIG. */
 gboolean tide_kafka_watch_start(TideKafkaWatch *watch, GError **error) G_GNUC_WARN_UNUSED_RESULT;
-/* Asks the thread to end; it does when its question is answered. */
+/* Asks the thread to end, which it does after its current question. */
 void tide_kafka_watch_stop(TideKafkaWatch *watch);
 void tide_kafka_watch_free(TideKafkaWatch *watch); /* joins first; NULL ok */
 
 /* Labels of all series of a partition. @source: (nullable): the name of its topic's source. (transfer full) */
 char *tide_kafka_watch_labels(const char *topic, gint32 partition, const char *source);
 
-/* The partition was assigned to this process. @watch: NULL: nobody watches, as in tests of parts. @source: (nullable)
+/* The partition was assigned to this process. @watch: NULL in tests of parts. @source: (nullable)
  * Returns: (nullable): valid until it is removed */
 TideWatchedPartition *tide_kafka_watch_add(TideKafkaWatch *watch, const char *topic, gint32 partition,
                                            const char *source);
-/* It is no longer ours: its series are gone when this returns. NULL ok */
+/* The partition was revoked: its series are gone when this returns. NULL ok */
 void tide_kafka_watch_remove(TideKafkaWatch *watch, TideWatchedPartition *watched);
 
-/* What its consumer knows of a partition; each is -1 while there is none. */
+/* What a partition's consumer knows; each is -1 while unknown. */
 typedef struct TideConsumerPosition {
   gint64 next_offset;      /* behind the last message that was read */
   gint64 mark;             /* behind the last that is finished, and all before it: what is to be committed */
@@ -47,7 +47,7 @@ typedef struct TideConsumerPosition {
   gint64 committed_offset; /* that brokers acknowledged, or had when the partition was assigned */
 } TideConsumerPosition;
 
-/* Of a partition, for those who look on. */
+/* What the status shows of a partition. */
 typedef struct TideConsumerNote {
   gint64 in_flight;      /* messages */
   guint pauses;          /* the consumer's TidePauseReason */
@@ -56,14 +56,14 @@ typedef struct TideConsumerNote {
 } TideConsumerNote;
 
 /**
- * tide_kafka_watch_note: to be told about once a second. NULL ok
+ * tide_kafka_watch_note: call it about once a second. NULL ok
  * Returns: whether the log was replaced since the partition was added: what was committed of it vanished, or its end
  *     went back and stays there. A topic that was deleted and created again shows the one or the other.
  */
 gboolean tide_kafka_watch_note(TideKafkaWatch *watch, TideWatchedPartition *watched,
                                const TideConsumerPosition *position, const TideConsumerNote *note);
 
-/* What is known of a partition; each number is -1 while it is not. */
+/* A partition in the status; each number is -1 while unknown. */
 typedef struct TidePartitionView {
   char *topic; /* owned */
   gint64 partition;
@@ -77,13 +77,13 @@ typedef struct TidePartitionView {
   guint pauses;
   gboolean is_located;
   char *halt_text;    /* owned: NULL: it is not halted */
-  const char *source; /* for whoever knows the sources, which own it; NULL: it has no name */
+  const char *source; /* filled in, and owned, by whoever knows the sources; NULL: it has no name */
 } TidePartitionView;
 
-/* Of those that are ours, by topic and number. (transfer full) (element-type TidePartitionView) */
+/* The partitions of this process, by topic and number. (transfer full) (element-type TidePartitionView) */
 GArray *tide_kafka_watch_view(TideKafkaWatch *watch);
 
-/* What a partition's watch remembers between two answers, for the age of what is unread. */
+/* What is kept of a partition between two answers, for the age of its unread messages. */
 typedef struct TideUnreadSince {
   gboolean was_read_up; /* nothing was unread at an answer of this assignment */
   gint64 since_ms;      /* wall clock: what is unread was first seen; -1: nothing is, or it was there from the start */
@@ -99,6 +99,21 @@ gint64 tide_lag_messages(const TideConsumerPosition *position, gint64 in_flight,
 gint64 tide_lag_oldest_ms(const TideConsumerPosition *position, gint64 committed, gint64 end, gint64 now_ms,
                           TideUnreadSince *unread);
 
+/* What shows whether a log is still the one that it was: no message before @offset has a time of @time_ms or later. Of
+ * a log that grows at its end and loses what is oldest that stays true for ever, whatever times its messages have. A
+ * topic that was deleted and created again gives the lie to it with its first message that has a later time. */
+typedef struct TideLogWitness {
+  gint64 time_ms; /* 0: there is no witness yet */
+  gint64 offset;
+  gint64 next_time_ms; /* that of the next witness, which is asked for */
+  gboolean is_refuted; /* stays so */
+} TideLogWitness;
+
+/* Takes the answers to two questions, each negative if no message is as late as that: where the next witness's time
+ * first is, and behind that question where the present one's is, so that both are of one log. @end_offset: of the log,
+ * a moment before. Pure, for the watch and its test. */
+void tide_log_witness_take(TideLogWitness *witness, gint64 next_offset, gint64 present_offset, gint64 end_offset);
+
 typedef struct TideKafkaLag {
   gboolean is_known; /* of every partition that is ours; without one, whether brokers answer */
   gint64 messages;   /* from what is committed to the ends */
@@ -112,23 +127,23 @@ void tide_kafka_watch_throttled(TideKafkaWatch *watch, int throttle_ms);
 
 TideKafkaLag tide_kafka_watch_lag(TideKafkaWatch *watch);
 
-/* FALSE until the brokers have said once which topics there are. @ret_missing: (transfer full) (nullable): a sentence
- * that names those of the configuration that are not there; a pattern only where there are no topics at all, for those
- * that match it may be yet to come */
+/* FALSE until the brokers have listed their topics once. @ret_missing: (transfer full) (nullable): a sentence that
+ * names the configured topics that do not exist. Patterns are named only if no topic exists at all: one that matches
+ * may still be created. */
 gboolean tide_kafka_watch_topics(TideKafkaWatch *watch, char **ret_missing);
 
-/* The group's members are looked at when partitions are assigned, and this often: all that are no tidemark are
- * strangers, which read messages that are never written. */
+/* The group's members are checked when partitions are assigned, and this often. Members other than tidemark are
+ * strangers: the messages that they read are never written. */
 #define TIDE_GROUP_LOOK_US 30000000
 
 /**
- * tide_kafka_watch_strangers: who is in the group and is no tidemark.
- * @ret_text: (out) (optional) (transfer full) (nullable): names those of the last look; NULL: there were none
- * Returns: when one was seen last, monotonic; 0: never
+ * tide_kafka_watch_strangers: the members of the group other than tidemark.
+ * @ret_text: (out) (optional) (transfer full) (nullable): names those of the last check; NULL: there were none
+ * Returns: when one was last seen, monotonic; 0: never
  */
 gint64 tide_kafka_watch_strangers(TideKafkaWatch *watch, char **ret_text);
 
-/* Of how many partitions the last commit is of a tidemark that delivers other tables, at the last look.
+/* The number of partitions whose last commit is by a tidemark that delivers other tables, at the last check.
  * @ret_since_us: since when there has been one, monotonic */
 guint tide_kafka_watch_other_tables(TideKafkaWatch *watch, gint64 *ret_since_us);
 

@@ -4,7 +4,6 @@
 #include "kafka/group_offsets.h"
 #include "kafka/kafka_goal.h"
 #include "kafka/kafka_preflight.h"
-#include "kafka/kafka_start.h"
 #include "kafka/kafka_watch.h"
 #include "util/bytes.h"
 #include "util/clock.h"
