@@ -171,6 +171,6 @@ tide_load_splits(TideTableLoad *it)
   if (splits != NULL && regions != NULL)
     tide_problems_add_error(it->load->problems, splits->position,
                             "'%s' has 'regions' and 'splits': give one, the points or how many there are", it->path);
-  it->table->regions = it->draft.regions;
+  it->table->creation.regions = it->draft.regions;
   it->table->splits = splits != NULL ? load_declared(it, splits) : compute(it, regions);
 }

@@ -130,7 +130,7 @@ load_options(TideTableLoad *it)
   it->table->latest = it->draft.latest;
   it->table->tombstone = it->draft.tombstone;
   it->table->ttl_ms = it->draft.ttl_ms;
-  it->table->purge_deletes_ms = it->draft.purge_deletes_ms;
+  it->table->creation.purge_deletes_ms = it->draft.purge_deletes_ms;
   it->table->lane_prefix_bytes = it->draft.lane_prefix_bytes;
 }
 

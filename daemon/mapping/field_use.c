@@ -15,30 +15,6 @@ tide_field_use_clear(TideFieldUse *use)
   g_clear_pointer(&use->marks, g_byte_array_unref);
 }
 
-/* The marks of the name @id, zero when it is new. */
-static guint8 *
-marks_of(TideFieldUse *use, TideNameId id)
-{
-  guint known = use->marks->len;
-  if (id >= known) {
-    g_byte_array_set_size(use->marks, id + 1);
-    memset(use->marks->data + known, 0, id + 1 - known);
-  }
-  return &use->marks->data[id];
-}
-
-static void
-note_field(TideFieldUse *use, TideMapping *mapping, const TideField *field)
-{
-  if (field->name_id == TIDE_NAME_NONE) /* a sender that invents names: there are too many to tell */
-    return;
-  guint8 *marks = marks_of(use, field->name_id);
-  guint8 value = field->kind != TIDE_VALUE_NULL ? MARK_VALUE : 0;
-  if ((*marks & MARK_SEEN) == 0 && (field->name_id < use->n_known || tide_mapping_takes(mapping, field)))
-    *marks |= MARK_TAKEN;
-  *marks |= MARK_SEEN | value;
-}
-
 void
 tide_field_use_note(TideFieldUse *use, TideMapping *mapping, guint32 n_readings)
 {
@@ -47,8 +23,22 @@ tide_field_use_note(TideFieldUse *use, TideMapping *mapping, guint32 n_readings)
     use->marks = g_byte_array_new();
   for (guint32 i = 0; i < n_readings; i++) {
     use->n_known = readings[i].n_known;
-    for (guint32 k = 0; k < readings[i].n_fields; k++)
-      note_field(use, mapping, &readings[i].fields[k]);
+    for (guint32 k = 0; k < readings[i].n_fields; k++) {
+      const TideField *field = &readings[i].fields[k];
+      guint known = use->marks->len;
+      if (field->name_id == TIDE_NAME_NONE) /* a sender that invents names: there are too many to tell */
+        continue;
+      if (field->name_id >= known) {
+        g_byte_array_set_size(use->marks, field->name_id + 1);
+        memset(use->marks->data + known, 0, field->name_id + 1 - known);
+      }
+      guint8 *marks = &use->marks->data[field->name_id];
+      if ((*marks & MARK_SEEN) == 0 && (field->name_id < use->n_known || tide_mapping_takes(mapping, field)))
+        *marks |= MARK_TAKEN;
+      *marks |= MARK_SEEN;
+      if (field->kind != TIDE_VALUE_NULL)
+        *marks |= MARK_VALUE;
+    }
   }
   use->n_readings += n_readings;
 }

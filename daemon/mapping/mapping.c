@@ -4,10 +4,12 @@
 #include "decode/decoder.h"
 #include "mapping/record_key.h"
 #include "mapping/scanned_rows.h"
-#include "model/reading_identity.h"
 #include "model/table/table_mapper.h"
-#include "model/time/reading_times.h"
+#include "model/time/time_spec.h"
 #include "thrift/wire/put_encoder.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 /* A table, and what it asks of a reading of one source. */
 typedef struct MappedTable {
@@ -46,41 +48,112 @@ struct TideMapping {
   /* reused for each message */
   TideFieldNames *names; /* owned: this thread's copy */
   GHashTable *source_of; /* owned (element-type TideBytes MappedSource): by topic */
-  MappedSource *at;      /* the last message's */
   TideRowList list;
   guint32 *row_of_table; /* owned; by table: 1 + the place of the reading's row, 0: it has none */
   gint64 clock_ms;       /* 0: not known */
   guint32 call_bytes;    /* batch.max_bytes, as the mappers have it */
 
-  /* of the last message */
-  TideRecordTime record;
-  guint32 message_identity;
-  TideReading *readings; /* the decoder's, or deleted's */
-  guint32 n_readings;
-  GArray *deleted; /* owned (element-type TideReading): of a tombstone, one for each row */
-  guint32 n_unmatched_readings;
-  guint32 n_ambiguous_readings;
-  guint32 n_expired_readings;
-  TideExpired *expired; /* owned; by table */
-  gboolean some_expired;
-  GArray *rejects; /* owned (element-type TideReject): of readings that are left out */
-
-  /* of the reading in hand, which may yet be left out */
-  guint32 identity;             /* without its times */
-  TideExpired *reading_expired; /* owned; by table */
-  gboolean some_reading_expired;
+  MappedSource *at; /* the last message's */
+  struct {          /* the last message */
+    TideRecordTime record;
+    gint64 now_ms; /* what cells have expired by; 0: nothing is old */
+    guint32 identity;
+    TideReading *readings; /* the decoder's, or deleted's */
+    guint32 n_readings;
+    guint32 n_unmatched;
+    guint32 n_ambiguous;
+    guint32 n_expired;
+    TideExpired *expired; /* owned; by table */
+    gboolean some_expired;
+    GArray *deleted; /* owned (element-type TideReading): of a tombstone, one for each row */
+    GArray *rejects; /* owned (element-type TideReject): of readings that are left out */
+  } message;
+  struct {                /* the reading in hand, which may yet be left out */
+    guint32 identity;     /* without its times */
+    TideExpired *expired; /* owned; by table */
+    gboolean some_expired;
+  } reading;
 };
+
+/* ---- identities ---- */
+
+/* Which reading a row is of, apart from its values: rows that have the same identity are one reading, sent again or
+ * corrected; readings of different identities that meet in one cell overwrite each other, because no part of the key
+ * and no column tells them apart.
+ *
+ * The identity is made of what names a reading: the record's topic and key, the event time to the nanosecond, and its
+ * texts: of line protocol the measurement and the tags, of all other formats each text field, but for the texts of
+ * times and, in a row of one cell, the text that the cell holds. Numbers, booleans and lists are values.
+ *
+ * The parts are added up. Identities are compared within one mapping only; two readings have the same by chance once in
+ * 2^32. */
+
+/* Seeds beside the numbers of names. Fields without a number, which are rare, count without their names. */
+#define TOPIC_SEED (G_GUINT64_CONSTANT(1) << 32)
+#define KEY_SEED (G_GUINT64_CONSTANT(2) << 32)
+#define TIME_FACTOR G_GUINT64_CONSTANT(0x9E3779B97F4A7C15)
+
+static inline guint32
+hash_text(TideBytes text, guint64 seed)
+{
+  return (guint32)XXH3_64bits_withSeed(text.len > 0 ? text.data : (const guint8 *)"", text.len, seed);
+}
+
+/* What @message adds to the identity of each of its readings. */
+static guint32
+identity_of_message(const TideMessage *message)
+{
+  guint32 topic = hash_text(message->topic, TOPIC_SEED);
+  return message->key.len > 0 ? topic + hash_text(message->key, KEY_SEED) : topic;
+}
+
+/* How many of the first fields may name @reading. */
+static inline guint32
+n_naming_fields(const TideReading *reading)
+{
+  return reading->n_name_fields > 0 ? reading->n_name_fields : reading->n_fields;
+}
+
+static inline gboolean
+names_its_reading(const TideReading *reading, const TideField *field, const GArray *times)
+{
+  if (field->kind != TIDE_VALUE_STRING)
+    return FALSE;
+  /* What a record offers, such as its offset, is another for each copy of a reading. */
+  return field->name_id >= reading->n_known ||
+         (!tide_name_ids_contain(times, field->name_id) && !tide_field_name_is_of_record(field->name));
+}
+
+/* The texts of @reading. @times: (element-type TideNameId): the fields that its times are read from */
+static guint32
+identity_of_texts(const TideReading *reading, const GArray *times)
+{
+  guint32 identity = 0, n_fields = n_naming_fields(reading);
+  for (guint32 i = 0; i < n_fields; i++)
+    if (names_its_reading(reading, &reading->fields[i], times))
+      identity += hash_text(reading->fields[i].text, reading->fields[i].name_id);
+  return identity;
+}
+
+/* What the field that @value is the text of, in place, added to that; 0: none did. */
+static guint32
+identity_of_value(const TideReading *reading, const GArray *times, TideBytes value)
+{
+  guint32 n_fields = n_naming_fields(reading);
+  for (guint32 i = 0; i < n_fields; i++) {
+    const TideField *field = &reading->fields[i];
+    if (field->text.data == value.data && field->text.len == value.len && names_its_reading(reading, field, times))
+      return hash_text(field->text, field->name_id);
+  }
+  return 0;
+}
 
 /* ---- sources ---- */
 
 static guint
-hash_of_topic(gconstpointer key)
+hash_of_topic(gconstpointer topic)
 {
-  const TideBytes *topic = key;
-  guint hash = 5381;
-  for (gsize i = 0; i < topic->len; i++)
-    hash = hash * 33 + topic->data[i];
-  return hash;
+  return hash_text(*(const TideBytes *)topic, 0);
 }
 
 static gboolean
@@ -126,14 +199,6 @@ max_row_bytes(const TideTable *table, guint32 call_bytes)
   return call_bytes - (guint32)MIN(overhead_bytes, call_bytes);
 }
 
-static TideTableMapper *
-mapper_new(const TideMapping *mapping, const TideTable *table, TideNameId time_field, TideWireProtocol protocol)
-{
-  TideMapperLimits limits = {.max_cell_bytes = mapping->config->hbase.max_cell_bytes,
-                             .max_row_bytes = max_row_bytes(table, mapping->call_bytes)};
-  return tide_table_mapper_new(table, mapping->names, time_field, protocol, limits);
-}
-
 /* After a reload it may be another than before. */
 static void
 take_call_bytes(TideMapping *mapping)
@@ -176,10 +241,12 @@ static void
 add_table(TideMapping *mapping, MappedSource *source, const TideTable *table, TideWireProtocol protocol)
 {
   const TideTimeSpec *event_time = tide_config_time_of(table, source->source);
+  TideMapperLimits limits = {.max_cell_bytes = mapping->config->hbase.max_cell_bytes,
+                             .max_row_bytes = max_row_bytes(table, mapping->call_bytes)};
   MappedTable *added = &source->tables[source->n_tables++];
   *added = (MappedTable){
       .table = table,
-      .mapper = mapper_new(mapping, table, event_time->field, protocol),
+      .mapper = tide_table_mapper_new(table, mapping->names, event_time->field, protocol, limits),
       .event_time = tide_reading_times_add(&source->times, event_time),
       .cell_time = tide_reading_times_add(&source->times, cell_time_of(source, table, event_time)),
       .data = table->index_of != TIDE_TABLE_NONE ? g_ptr_array_index(mapping->config->tables, table->index_of) : NULL,
@@ -191,19 +258,6 @@ add_table(TideMapping *mapping, MappedSource *source, const TideTable *table, Ti
     return;
   source->has_deletes = TRUE;
   added->record_key = tide_record_key_add_table(source->record_key, table);
-}
-
-static void
-add_tables(TideMapping *mapping, MappedSource *source, TideWireProtocol protocol)
-{
-  const TideConfig *config = mapping->config;
-  source->tables = g_new0(MappedTable, config->tables->len);
-  for (int is_index = 0; is_index <= 1; is_index++)
-    for (guint i = 0; i < config->tables->len; i++) {
-      const TideTable *table = g_ptr_array_index(config->tables, i);
-      if (is_index == (table->index_of != TIDE_TABLE_NONE) && tide_config_takes_from(table, source->source))
-        add_table(mapping, source, table, protocol);
-    }
 }
 
 static void
@@ -221,20 +275,14 @@ init_source(TideMapping *mapping, MappedSource *source, const TideConfigSource *
   source->scanned = tide_scanned_rows_new(&declared->readings->decode, mapping->names, n_known);
   source->record_key = tide_record_key_new(&declared->readings->decode, mapping->names, n_known);
   source->time_fields = g_array_new(FALSE, FALSE, sizeof(TideNameId));
-  add_tables(mapping, source, protocol);
-}
-
-static void
-clear_source(MappedSource *source)
-{
-  for (guint i = 0; i < source->n_tables; i++)
-    tide_table_mapper_free(source->tables[i].mapper);
-  g_free(source->tables);
-  tide_record_key_free(source->record_key);
-  tide_decoder_free(source->decoder);
-  tide_scanned_rows_free(source->scanned);
-  tide_reading_times_clear(&source->times);
-  g_array_unref(source->time_fields);
+  const GPtrArray *tables = mapping->config->tables;
+  source->tables = g_new0(MappedTable, tables->len);
+  for (int is_index = 0; is_index <= 1; is_index++) /* an index behind the table it is of */
+    for (guint i = 0; i < tables->len; i++) {
+      const TideTable *table = g_ptr_array_index(tables, i);
+      if (is_index == (table->index_of != TIDE_TABLE_NONE) && tide_config_takes_from(table, declared))
+        add_table(mapping, source, table, protocol);
+    }
 }
 
 TideMapping *
@@ -253,10 +301,10 @@ tide_mapping_new(const TideConfig *config, TideWireProtocol protocol)
   mapping->at = &mapping->sources[0];
   tide_row_list_init(&mapping->list);
   mapping->row_of_table = g_new0(guint32, config->tables->len);
-  mapping->expired = g_new0(TideExpired, config->tables->len);
-  mapping->reading_expired = g_new0(TideExpired, config->tables->len);
-  mapping->rejects = g_array_new(FALSE, FALSE, sizeof(TideReject));
-  mapping->deleted = g_array_new(FALSE, FALSE, sizeof(TideReading));
+  mapping->message.expired = g_new0(TideExpired, config->tables->len);
+  mapping->reading.expired = g_new0(TideExpired, config->tables->len);
+  mapping->message.rejects = g_array_new(FALSE, FALSE, sizeof(TideReject));
+  mapping->message.deleted = g_array_new(FALSE, FALSE, sizeof(TideReading));
   return mapping;
 }
 
@@ -265,17 +313,25 @@ tide_mapping_free(TideMapping *mapping)
 {
   if (mapping == NULL)
     return;
-  for (guint i = 0; i < mapping->n_sources; i++)
-    clear_source(&mapping->sources[i]);
+  for (MappedSource *source = mapping->sources; source < mapping->sources + mapping->n_sources; source++) {
+    for (guint i = 0; i < source->n_tables; i++)
+      tide_table_mapper_free(source->tables[i].mapper);
+    g_free(source->tables);
+    tide_record_key_free(source->record_key);
+    tide_decoder_free(source->decoder);
+    tide_scanned_rows_free(source->scanned);
+    tide_reading_times_clear(&source->times);
+    g_array_unref(source->time_fields);
+  }
   g_free(mapping->sources);
   g_hash_table_unref(mapping->source_of);
   tide_field_names_free(mapping->names);
   tide_row_list_clear(&mapping->list);
   g_free(mapping->row_of_table);
-  g_free(mapping->expired);
-  g_free(mapping->reading_expired);
-  g_array_unref(mapping->rejects);
-  g_array_unref(mapping->deleted);
+  g_free(mapping->message.expired);
+  g_free(mapping->reading.expired);
+  g_array_unref(mapping->message.rejects);
+  g_array_unref(mapping->message.deleted);
   g_free(mapping);
 }
 
@@ -285,35 +341,31 @@ tide_mapping_set_now(TideMapping *mapping, gint64 now_epoch_ms)
   mapping->clock_ms = now_epoch_ms;
 }
 
-/* What cells have expired by: the record's time, or the clock's where that is earlier, so that neither a sender's nor
- * this host's clock alone makes readings old. 0: nothing is old. */
-static gint64
-present_ms(const TideMapping *mapping)
-{
-  const TideRecordTime *record = &mapping->record;
-  if (mapping->clock_ms == 0 || record->record_ms < 0)
-    return 0;
-  return record->clock_ms == 0 ? record->record_ms : MIN(record->record_ms, record->clock_ms);
-}
-
 static void
 begin_message(TideMapping *mapping, const TideMessage *message)
 {
-  mapping->record =
+  mapping->message.record =
       (TideRecordTime){.record_ms = message->timestamp_ms, .clock_ms = message->is_append_time ? 0 : mapping->clock_ms};
-  mapping->message_identity = mapping->at->has_history ? tide_message_identity(message) : 0;
-  mapping->readings = NULL;
-  mapping->n_readings = mapping->n_unmatched_readings = mapping->n_expired_readings = 0;
-  mapping->n_ambiguous_readings = 0;
+  /* The record's time, or the clock's where that is earlier, so that neither a sender's nor this host's clock alone
+   * makes readings old. */
+  const TideRecordTime *record = &mapping->message.record;
+  gboolean is_known = mapping->clock_ms != 0 && record->record_ms >= 0;
+  mapping->message.now_ms = !is_known               ? 0
+                            : record->clock_ms == 0 ? record->record_ms
+                                                    : MIN(record->record_ms, record->clock_ms);
+  mapping->message.identity = mapping->at->has_history ? identity_of_message(message) : 0;
+  mapping->message.readings = NULL;
+  mapping->message.n_readings = mapping->message.n_unmatched = mapping->message.n_expired = 0;
+  mapping->message.n_ambiguous = 0;
   tide_row_list_reset(&mapping->list);
   for (guint i = 0; i < mapping->at->n_tables; i++) {
     tide_table_mapper_begin_message(mapping->at->tables[i].mapper);
     mapping->at->tables[i].unmet = NULL;
   }
-  if (mapping->some_expired)
-    memset(mapping->expired, 0, mapping->n_tables * sizeof *mapping->expired);
-  mapping->some_expired = FALSE;
-  g_array_set_size(mapping->rejects, 0);
+  if (mapping->message.some_expired)
+    memset(mapping->message.expired, 0, mapping->n_tables * sizeof *mapping->message.expired);
+  mapping->message.some_expired = FALSE;
+  g_array_set_size(mapping->message.rejects, 0);
 }
 
 /* ---- readings ---- */
@@ -325,64 +377,33 @@ hold(const GArray *conditions, const TideReading *reading)
          tide_conditions_hold((const TideCondition *)(gconstpointer)conditions->data, conditions->len, reading);
 }
 
-/* Whether @table takes @reading; an index does when the table it is of has. */
-static gboolean
-is_taken(const TideMapping *mapping, const TideTable *table, const TideReading *reading)
-{
-  if (table->index_of != TIDE_TABLE_NONE && mapping->row_of_table[table->index_of] == 0)
-    return FALSE;
-  return hold(table->conditions, reading);
-}
-
 static void
 count_expired(TideMapping *mapping, const MappedTable *mapped, guint32 n_rows, guint32 n_cells)
 {
-  TideExpired *expired = &mapping->reading_expired[mapped->table->index];
-  mapping->some_reading_expired = TRUE;
+  TideExpired *expired = &mapping->reading.expired[mapped->table->index];
+  mapping->reading.some_expired = TRUE;
   expired->n_rows += n_rows;
   expired->n_cells += n_cells;
   expired->ttl_ms = MAX(expired->ttl_ms, tide_table_mapper_expired_ttl_ms(mapped->mapper));
-}
-
-static void
-count_future(TideMapping *mapping, const MappedTable *mapped)
-{
-  mapping->reading_expired[mapped->table->index].n_future_rows++;
-  mapping->some_reading_expired = TRUE;
 }
 
 /* What tables do not get of the reading in hand is counted with the message's, or forgotten. */
 static void
 settle_expired(TideMapping *mapping, gboolean is_kept)
 {
-  if (G_LIKELY(!mapping->some_reading_expired))
+  if (G_LIKELY(!mapping->reading.some_expired))
     return;
   for (guint i = 0; is_kept && i < mapping->n_tables; i++) {
-    TideExpired *expired = &mapping->expired[i];
-    const TideExpired *added = &mapping->reading_expired[i];
+    TideExpired *expired = &mapping->message.expired[i];
+    const TideExpired *added = &mapping->reading.expired[i];
     expired->n_rows += added->n_rows;
     expired->n_cells += added->n_cells;
     expired->n_future_rows += added->n_future_rows;
     expired->ttl_ms = MAX(expired->ttl_ms, added->ttl_ms);
   }
-  mapping->some_expired |= is_kept;
-  memset(mapping->reading_expired, 0, mapping->n_tables * sizeof *mapping->reading_expired);
-  mapping->some_reading_expired = FALSE;
-}
-
-static gboolean
-read_times(TideMapping *mapping, const MappedTable *mapped, TideReading *reading, gint64 *ret_cell_time_ns,
-           TideReject *ret_reject)
-{
-  return tide_reading_times_get(&mapping->at->times, mapped->event_time, &reading->event_time_ns, ret_reject) &&
-         tide_reading_times_get(&mapping->at->times, mapped->cell_time, ret_cell_time_ns, ret_reject);
-}
-
-/* Whether only other times are wanted. */
-static gboolean
-is_left_out(const TideConfigSource *source, const TideReading *reading)
-{
-  return source->to_ns != 0 && (reading->event_time_ns < source->from_ns || reading->event_time_ns >= source->to_ns);
+  mapping->message.some_expired |= is_kept;
+  memset(mapping->reading.expired, 0, mapping->n_tables * sizeof *mapping->reading.expired);
+  mapping->reading.some_expired = FALSE;
 }
 
 /* Whether the times that were read are too far in the future for @mapped's table. */
@@ -394,19 +415,13 @@ is_too_early(const TideMapping *mapping, const MappedTable *mapped)
           tide_reading_times_is_future(&mapping->at->times, mapped->cell_time));
 }
 
-static guint32
-hash_of_time(gint64 time_ns)
-{
-  return (guint32)(((guint64)time_ns * G_GUINT64_CONSTANT(0x9E3779B97F4A7C15)) >> 32);
-}
-
 /* The row of @reading in @mapped's table, behind the rows that it must follow. */
 static TideMapOutcome
 map_into(TideMapping *mapping, const MappedTable *mapped, const TideReading *reading, gint64 cell_time_ns,
          TideReject *ret_reject)
 {
   TideMapRequest request = {
-      .reading = reading, .cell_time_ms = tide_ns_to_ms(cell_time_ns), .now_epoch_ms = present_ms(mapping)};
+      .reading = reading, .cell_time_ms = tide_ns_to_ms(cell_time_ns), .now_epoch_ms = mapping->message.now_ms};
   TideMapOutcome outcome = tide_table_mapper_map(mapped->mapper, &request, &mapping->list, ret_reject);
   if (outcome != TIDE_MAP_ROW)
     return outcome;
@@ -416,7 +431,7 @@ map_into(TideMapping *mapping, const MappedTable *mapped, const TideReading *rea
   if (mapped->table->index_of != TIDE_TABLE_NONE)
     row->follows = mapping->row_of_table[mapped->table->index_of];
   if (mapped->table->latest == TIDE_LATEST_NONE)
-    row->identity = mapping->identity + hash_of_time(reading->event_time_ns);
+    row->identity = mapping->reading.identity + (guint32)(((guint64)reading->event_time_ns * TIME_FACTOR) >> 32);
   if (G_UNLIKELY(row->n_expired_cells > 0))
     count_expired(mapping, mapped, 0, row->n_expired_cells);
   return TIDE_MAP_ROW;
@@ -427,11 +442,11 @@ static gboolean
 end_without_rows(TideMapping *mapping, gboolean some_expired, const MappedTable *kept_out_of, TideReject *ret_reject)
 {
   if (some_expired) {
-    mapping->n_expired_readings++;
+    mapping->message.n_expired++;
     return TRUE;
   }
   if (kept_out_of == NULL) {
-    mapping->n_unmatched_readings++;
+    mapping->message.n_unmatched++;
     return TRUE;
   }
   /* No table keeps it, so it is not passed over in silence. */
@@ -448,18 +463,25 @@ map_reading(TideMapping *mapping, TideReading *reading, TideReject *ret_reject)
   gboolean some_expired = FALSE;
   const MappedTable *kept_out_of = NULL;
   memset(mapping->row_of_table, 0, mapping->n_tables * sizeof *mapping->row_of_table);
-  gboolean is_of_source = hold(mapping->at->source->conditions, reading);
+  const TideConfigSource *source = mapping->at->source;
+  gboolean is_of_source = hold(source->conditions, reading);
   for (guint i = 0; is_of_source && i < mapping->at->n_tables; i++) {
     const MappedTable *mapped = &mapping->at->tables[i];
-    if (!is_taken(mapping, mapped->table, reading))
-      continue;
+    const TideTable *table = mapped->table;
     gint64 cell_time_ns;
-    if (!read_times(mapping, mapped, reading, &cell_time_ns, ret_reject))
-      return FALSE;
-    if (G_UNLIKELY(is_left_out(mapping->at->source, reading)))
+    if (table->index_of != TIDE_TABLE_NONE && mapping->row_of_table[table->index_of] == 0)
+      continue; /* an index takes what the table it is of has taken */
+    if (!hold(table->conditions, reading))
       continue;
+    if (!tide_reading_times_get(&mapping->at->times, mapped->event_time, &reading->event_time_ns, ret_reject) ||
+        !tide_reading_times_get(&mapping->at->times, mapped->cell_time, &cell_time_ns, ret_reject))
+      return FALSE;
+    if (G_UNLIKELY(source->to_ns != 0 &&
+                   (reading->event_time_ns < source->from_ns || reading->event_time_ns >= source->to_ns)))
+      continue; /* only other times are wanted */
     if (G_UNLIKELY(is_too_early(mapping, mapped))) {
-      count_future(mapping, mapped);
+      mapping->reading.expired[table->index].n_future_rows++;
+      mapping->reading.some_expired = TRUE;
       kept_out_of = mapped;
       continue;
     }
@@ -484,12 +506,12 @@ map_reading_whole(TideMapping *mapping, TideReading *reading, TideReject *ret_re
   TideRowList *list = &mapping->list;
   guint n_rows = list->rows->len;
   TideRowListMark mark = tide_row_list_mark(list);
-  tide_reading_times_begin(&mapping->at->times, reading, mapping->record);
+  tide_reading_times_begin(&mapping->at->times, reading, mapping->message.record);
   if (mapping->at->has_history)
-    mapping->identity = mapping->message_identity + tide_reading_identity(reading, mapping->at->time_fields);
+    mapping->reading.identity = mapping->message.identity + identity_of_texts(reading, mapping->at->time_fields);
   gboolean good = map_reading(mapping, reading, ret_reject);
   settle_expired(mapping, good);
-  mapping->n_ambiguous_readings += good && mapping->at->times.some_ambiguous ? 1 : 0;
+  mapping->message.n_ambiguous += good && mapping->at->times.some_ambiguous ? 1 : 0;
   if (!good)
     tide_row_list_return_rows(list, n_rows, mark);
   return good;
@@ -500,18 +522,19 @@ map_readings(TideMapping *mapping, TideReject *ret_reject)
 {
   guint32 n_spoiled, at_spoiled = 0;
   const TideReject *spoiled = tide_decoder_rejects(mapping->at->decoder, &n_spoiled);
-  for (guint32 i = 0; i < mapping->n_readings; i++) {
+  for (guint32 i = 0; i < mapping->message.n_readings; i++) {
     if (at_spoiled < n_spoiled && spoiled[at_spoiled].reading_index == i) {
-      g_array_append_val(mapping->rejects, spoiled[at_spoiled]);
+      g_array_append_val(mapping->message.rejects, spoiled[at_spoiled]);
       at_spoiled++;
       continue;
     }
-    if (map_reading_whole(mapping, &mapping->readings[i], ret_reject))
+    if (map_reading_whole(mapping, &mapping->message.readings[i], ret_reject))
       continue;
-    if (mapping->at->source->readings->decode.on_bad_reading == TIDE_BAD_READING_MESSAGE || mapping->n_readings == 1)
+    if (mapping->at->source->readings->decode.on_bad_reading == TIDE_BAD_READING_MESSAGE ||
+        mapping->message.n_readings == 1)
       return FALSE;
     tide_reject_resolve_field(ret_reject, mapping->names);
-    g_array_append_val(mapping->rejects, *ret_reject);
+    g_array_append_val(mapping->message.rejects, *ret_reject);
   }
   return TRUE;
 }
@@ -548,18 +571,18 @@ delete_from(TideMapping *mapping, MappedTable *mapped, TideReject *ret_reject)
   mapped->unmet = unmet_by_tombstone(mapping, mapped, &reading);
   if (mapped->unmet != NULL)
     return TRUE;
-  if (!tide_time_spec_read(&mapping->at->record_time, &no_reading, &mapping->record, &record_time, ret_reject))
+  if (!tide_time_spec_read(&mapping->at->record_time, &no_reading, &mapping->message.record, &record_time, ret_reject))
     return FALSE;
-  reading.index = mapping->deleted->len;
+  reading.index = mapping->message.deleted->len;
   reading.event_time_ns = record_time.ns;
-  g_array_append_val(mapping->deleted, reading);
+  g_array_append_val(mapping->message.deleted, reading);
   return tide_table_mapper_delete(mapped->mapper, &reading, &mapping->list, ret_reject);
 }
 
 static gboolean
 map_tombstone(TideMapping *mapping, const TideMessage *message, TideReject *ret_reject)
 {
-  g_array_set_size(mapping->deleted, 0);
+  g_array_set_size(mapping->message.deleted, 0);
   tide_record_key_begin(mapping->at->record_key, message);
   for (guint i = 0; i < mapping->at->n_tables; i++) {
     MappedTable *mapped = &mapping->at->tables[i];
@@ -568,32 +591,14 @@ map_tombstone(TideMapping *mapping, const TideMessage *message, TideReject *ret_
       return FALSE;
     }
   }
-  mapping->readings = (TideReading *)(gpointer)mapping->deleted->data;
-  if (mapping->deleted->len > 0)
+  mapping->message.readings = (TideReading *)(gpointer)mapping->message.deleted->data;
+  if (mapping->message.deleted->len > 0)
     return TRUE;
   *ret_reject = (TideReject){.reason = TIDE_REJECT_TOMBSTONE, .byte_position = -1};
   return FALSE;
 }
 
 /* ---- messages ---- */
-
-static gboolean
-decode(TideMapping *mapping, const TideMessage *message, TideReject *ret_reject)
-{
-  const MappedSource *source = mapping->at;
-  if (G_UNLIKELY(source->scanned != NULL))
-    return tide_scanned_rows_decode(source->scanned, message->value, &mapping->readings, &mapping->n_readings,
-                                    ret_reject);
-  return tide_decoder_decode(source->decoder, message, &mapping->readings, &mapping->n_readings, ret_reject);
-}
-
-static gboolean
-map_message(TideMapping *mapping, const TideMessage *message, TideReject *ret_reject)
-{
-  if (!message->has_value && mapping->at->has_deletes)
-    return map_tombstone(mapping, message, ret_reject);
-  return decode(mapping, message, ret_reject) && map_readings(mapping, ret_reject);
-}
 
 /* The text in a row's only cell is a value. */
 static void
@@ -604,8 +609,8 @@ finish_identities(TideMapping *mapping)
     if (row->identity == 0)
       continue;
     if (row->n_cells == 1)
-      row->identity -=
-          tide_value_identity(&mapping->readings[row->reading_index], mapping->at->time_fields, row->cells[0].value);
+      row->identity -= identity_of_value(&mapping->message.readings[row->reading_index], mapping->at->time_fields,
+                                         row->cells[0].value);
     row->identity = MAX(row->identity, 1); /* 0 is for none */
   }
 }
@@ -621,7 +626,18 @@ tide_mapping_apply(TideMapping *mapping, const TideMessage *message, TideMapped 
   mapping->at = source;
   begin_message(mapping, message);
   take_call_bytes(mapping);
-  if (!map_message(mapping, message, ret_reject)) {
+  gboolean good;
+  if (!message->has_value && source->has_deletes)
+    good = map_tombstone(mapping, message, ret_reject);
+  else if (G_UNLIKELY(source->scanned != NULL))
+    good = tide_scanned_rows_decode(source->scanned, message->value, &mapping->message.readings,
+                                    &mapping->message.n_readings, ret_reject) &&
+           map_readings(mapping, ret_reject);
+  else
+    good = tide_decoder_decode(source->decoder, message, &mapping->message.readings, &mapping->message.n_readings,
+                               ret_reject) &&
+           map_readings(mapping, ret_reject);
+  if (!good) {
     tide_reject_resolve_field(ret_reject, mapping->names);
     return FALSE;
   }
@@ -631,13 +647,13 @@ tide_mapping_apply(TideMapping *mapping, const TideMessage *message, TideMapped 
   *ret_mapped = (TideMapped){
       .rows = (TideRow *)(gpointer)mapping->list.rows->data,
       .n_rows = mapping->list.rows->len,
-      .n_readings = mapping->n_readings,
-      .n_unmatched_readings = mapping->n_unmatched_readings,
-      .n_ambiguous_readings = mapping->n_ambiguous_readings,
-      .n_expired_readings = mapping->n_expired_readings,
-      .expired = mapping->some_expired ? mapping->expired : NULL,
-      .rejects = (const TideReject *)(gconstpointer)mapping->rejects->data,
-      .n_rejects = mapping->rejects->len,
+      .n_readings = mapping->message.n_readings,
+      .n_unmatched_readings = mapping->message.n_unmatched,
+      .n_ambiguous_readings = mapping->message.n_ambiguous,
+      .n_expired_readings = mapping->message.n_expired,
+      .expired = mapping->message.some_expired ? mapping->message.expired : NULL,
+      .rejects = (const TideReject *)(gconstpointer)mapping->message.rejects->data,
+      .n_rejects = mapping->message.rejects->len,
       .timestamp_ms = message->timestamp_ms,
   };
   return TRUE;
@@ -646,7 +662,7 @@ tide_mapping_apply(TideMapping *mapping, const TideMessage *message, TideMapped 
 const TideReading *
 tide_mapping_readings(const TideMapping *mapping)
 {
-  return mapping->readings;
+  return mapping->message.readings;
 }
 
 const TideCondition *

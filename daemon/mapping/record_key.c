@@ -153,20 +153,6 @@ tide_record_key_read(TideRecordKey *record_key, guint index, TideReading *ret_re
   return TRUE;
 }
 
-/* What says whether @condition holds; NULL: nothing does, or has already. */
-static const TideReading *
-judge_of(const TideRecordKey *record_key, const KeyForm *form, const TideCondition *condition,
-         const TideReading *reading)
-{
-  if (tide_field_name_is_of_record(tide_field_names_text(record_key->names, condition->field)))
-    return reading == NULL ? &record_key->record : NULL;
-  if (reading == NULL)
-    return NULL;
-  gboolean is_known = tide_name_ids_contain(form->key_fields, condition->field) ||
-                      tide_reading_field(reading, condition->field) != NULL;
-  return is_known ? reading : NULL;
-}
-
 const TideCondition *
 tide_record_key_unmet(const TideRecordKey *record_key, guint index, const GArray *conditions,
                       const TideReading *reading)
@@ -174,8 +160,18 @@ tide_record_key_unmet(const TideRecordKey *record_key, guint index, const GArray
   const KeyForm *form = &g_array_index(record_key->forms, KeyForm, index);
   for (guint i = 0; conditions != NULL && i < conditions->len; i++) {
     const TideCondition *condition = &g_array_index(conditions, TideCondition, i);
-    const TideReading *judge = judge_of(record_key, form, condition, reading);
-    if (judge != NULL && !tide_condition_holds(condition, judge))
+    /* The record's own fields are judged before its key is read, and all others by what was read. Of a field that is
+     * neither in the table's key nor in the record's nothing is known. */
+    const TideReading *judge = reading;
+    gboolean is_known = FALSE;
+    if (tide_field_name_is_of_record(tide_field_names_text(record_key->names, condition->field))) {
+      judge = &record_key->record;
+      is_known = reading == NULL;
+    } else if (reading != NULL) {
+      is_known = tide_name_ids_contain(form->key_fields, condition->field) ||
+                 tide_reading_field(reading, condition->field) != NULL;
+    }
+    if (is_known && !tide_condition_holds(condition, judge))
       return condition;
   }
   return NULL;

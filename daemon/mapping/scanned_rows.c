@@ -123,34 +123,19 @@ unescape(TideScannedRows *rows, TideBytes text)
   return tide_bytes(bytes, n);
 }
 
-/* FALSE: there is none that is right. */
-static gboolean
-unhex(TideScannedRows *rows, const TideField *hex, TideBytes *ret_bytes)
-{
-  g_auto(TideBuffer) bytes = {0};
-  if (hex == NULL || !tide_bytes_from_hex((const char *)hex->text.data, hex->text.len, &bytes))
-    return FALSE;
-  *ret_bytes = tide_scratch_copy(&rows->scratch, tide_buffer_bytes(&bytes));
-  return TRUE;
-}
-
 /* The bytes of @field, which stands in @reading: of JSON as they are, or those in hex beside it where they are no text.
  */
 static TideBytes
 exact(TideScannedRows *rows, const TideReading *reading, const TideField *field)
 {
-  TideBytes bytes;
+  g_auto(TideBuffer) bytes = {0};
   if (is_csv(rows))
     return unescape(rows, field->text);
   g_autofree char *name = g_strdup_printf("%.*s_hex", (int)field->name.len, (const char *)field->name.data);
-  return unhex(rows, find(reading, name), &bytes) ? bytes : field->text;
-}
-
-static TideBytes
-exact_of(TideScannedRows *rows, const TideReading *reading, const char *name)
-{
-  const TideField *field = find(reading, name);
-  return field != NULL ? exact(rows, reading, field) : TIDE_BYTES_EMPTY;
+  const TideField *hex = find(reading, name);
+  if (hex == NULL || !tide_bytes_from_hex((const char *)hex->text.data, hex->text.len, &bytes))
+    return field->text;
+  return tide_scratch_copy(&rows->scratch, tide_buffer_bytes(&bytes));
 }
 
 static gboolean
@@ -178,23 +163,17 @@ read_timestamp(const TideField *field, gint64 *ret_ms)
 static gboolean
 read_type(const TideField *field, TideValueKind *ret_kind)
 {
-  static const struct {
-    const char *name;
-    TideValueKind kind;
-  } types[] = {{"string", TIDE_VALUE_STRING},
-               {"number", TIDE_VALUE_NUMBER},
-               {"bool", TIDE_VALUE_BOOL},
-               {"null", TIDE_VALUE_NULL},
-               {"json", TIDE_VALUE_JSON}};
-  *ret_kind = TIDE_VALUE_STRING;
-  if (field == NULL || field->text.len == 0)
-    return TRUE;
-  for (gsize i = 0; i < G_N_ELEMENTS(types); i++) {
-    *ret_kind = types[i].kind;
-    if (tide_bytes_equal(field->text, tide_bytes_of_string(types[i].name)))
-      return TRUE;
-  }
-  return FALSE;
+  static const char *const types[] = {[TIDE_VALUE_STRING] = "string",
+                                      [TIDE_VALUE_NUMBER] = "number",
+                                      [TIDE_VALUE_BOOL] = "bool",
+                                      [TIDE_VALUE_NULL] = "null",
+                                      [TIDE_VALUE_JSON] = "json"};
+  guint kind = TIDE_VALUE_STRING;
+  if (field != NULL && field->text.len > 0)
+    while (kind < G_N_ELEMENTS(types) && !tide_bytes_equal(field->text, tide_bytes_of_string(types[kind])))
+      kind++;
+  *ret_kind = (TideValueKind)kind;
+  return kind < G_N_ELEMENTS(types);
 }
 
 /* The name of the field: as it is printed, or the qualifier. FALSE: neither is there. */
@@ -383,38 +362,6 @@ add_times(TideScannedRows *rows, const Cell *cell, TideReject *ret_reject)
                                                     TIDE_VALUE_NUMBER, keep(rows, number), ret_reject);
 }
 
-/* The key's bytes where they are kept. */
-static TideBytes
-kept_row(TideScannedRows *rows, const TideReading *row)
-{
-  return rows->options->scanned.keeps_keys ? exact_of(rows, row, "row") : TIDE_BYTES_EMPTY;
-}
-
-static gboolean
-add_reading(TideScannedRows *rows, guint first, guint end, TideReject *ret_reject)
-{
-  const Cell *cell = cell_at(rows, first);
-  Printed printed = {.row = kept_row(rows, cell->row)};
-  gboolean good = tide_reading_builder_begin_reading(rows->builder, ret_reject) &&
-                  add_cells(rows, first, end, &printed, ret_reject) && add_key_fields(rows, first, end, ret_reject) &&
-                  add_times(rows, cell, ret_reject) && tide_reading_builder_end_reading(rows->builder, ret_reject);
-  g_array_append_val(rows->printed, printed);
-  return good;
-}
-
-static gboolean
-add_readings(TideScannedRows *rows, TideReject *ret_reject)
-{
-  for (guint first = 0, end; first < rows->list->len; first = end) {
-    for (end = first + 1; end < rows->list->len; end++)
-      if (cell_at(rows, end)->timestamp_ms != cell_at(rows, first)->timestamp_ms)
-        break;
-    if (!add_reading(rows, first, end, ret_reject))
-      return FALSE;
-  }
-  return TRUE;
-}
-
 gboolean
 tide_scanned_rows_decode(TideScannedRows *rows, TideBytes message, TideReading **ret_readings, guint32 *ret_n_readings,
                          TideReject *ret_reject)
@@ -426,8 +373,18 @@ tide_scanned_rows_decode(TideScannedRows *rows, TideBytes message, TideReading *
   if (!read_cells(rows, message, ret_reject))
     return FALSE;
   g_array_sort(rows->list, compare_cells);
-  if (!add_readings(rows, ret_reject))
-    return FALSE;
+  for (guint first = 0, end; first < rows->list->len; first = end) {
+    const Cell *cell = cell_at(rows, first);
+    for (end = first + 1; end < rows->list->len && cell_at(rows, end)->timestamp_ms == cell->timestamp_ms;)
+      end++;
+    const TideField *row = rows->options->scanned.keeps_keys ? find(cell->row, "row") : NULL;
+    Printed printed = {.row = row != NULL ? exact(rows, cell->row, row) : TIDE_BYTES_EMPTY};
+    if (!tide_reading_builder_begin_reading(rows->builder, ret_reject) ||
+        !add_cells(rows, first, end, &printed, ret_reject) || !add_key_fields(rows, first, end, ret_reject) ||
+        !add_times(rows, cell, ret_reject) || !tide_reading_builder_end_reading(rows->builder, ret_reject))
+      return FALSE;
+    g_array_append_val(rows->printed, printed);
+  }
   *ret_readings = tide_reading_builder_finish(rows->builder, ret_n_readings);
   for (guint32 i = 0; i < *ret_n_readings; i++) {
     const Printed *printed = &g_array_index(rows->printed, Printed, i);

@@ -2,18 +2,6 @@
 
 #include "model/glob.h"
 
-static gboolean
-is_among(const TideCondition *condition, TideBytes text)
-{
-  for (gsize i = 0; i < condition->n_values; i++) {
-    gboolean found = condition->kind == TIDE_CONDITION_MATCHES ? tide_glob_matches(condition->values[i], text)
-                                                               : tide_bytes_equal(condition->values[i], text);
-    if (found)
-      return TRUE;
-  }
-  return FALSE;
-}
-
 gboolean
 tide_condition_holds(const TideCondition *condition, const TideReading *reading)
 {
@@ -29,7 +17,9 @@ tide_condition_holds(const TideCondition *condition, const TideReading *reading)
     break;
   case TIDE_CONDITION_EQUALS:
   case TIDE_CONDITION_MATCHES:
-    holds = is_present && is_among(condition, field->text);
+    for (gsize i = 0; is_present && !holds && i < condition->n_values; i++)
+      holds = condition->kind == TIDE_CONDITION_MATCHES ? tide_glob_matches(condition->values[i], field->text)
+                                                        : tide_bytes_equal(condition->values[i], field->text);
     break;
   }
   return condition->negated ? !holds : holds;

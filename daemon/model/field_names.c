@@ -70,18 +70,6 @@ slot_of(const TideFieldNames *names, TideBytes name, guint64 hash)
   return slot;
 }
 
-static void
-double_slots(TideFieldNames *names)
-{
-  names->n_slots *= 2;
-  g_free(names->slots);
-  names->slots = g_new0(guint32, names->n_slots);
-  for (guint32 id = 0; id < names->entries->len; id++) {
-    const Entry *entry = entry_at(names, id);
-    names->slots[slot_of(names, entry->text, entry->hash)] = id + 1;
-  }
-}
-
 TideNameId
 tide_field_names_intern(TideFieldNames *names, TideBytes name)
 {
@@ -94,7 +82,13 @@ tide_field_names_intern(TideFieldNames *names, TideBytes name)
   if (id >= TIDE_FIELD_NAMES_MAX || name.len > TIDE_FIELD_NAMES_MAX_BYTES - names->text_bytes)
     return TIDE_NAME_NONE;
   if ((id + 1) * 2 > names->n_slots) {
-    double_slots(names);
+    names->n_slots *= 2;
+    g_free(names->slots);
+    names->slots = g_new0(guint32, names->n_slots);
+    for (guint32 k = 0; k < names->entries->len; k++) {
+      const Entry *entry = entry_at(names, k);
+      names->slots[slot_of(names, entry->text, entry->hash)] = k + 1;
+    }
     slot = slot_of(names, name, hash);
   }
   const char *from = name.len > 0 ? (const char *)name.data : "";

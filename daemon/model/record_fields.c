@@ -3,8 +3,6 @@
 /* A gint64 with its sign. */
 #define INTEGER_MAX_BYTES 20
 
-static const char header_prefix[] = "$header.";
-
 typedef enum RecordPart {
   PART_KEY,
   PART_TOPIC,
@@ -13,6 +11,8 @@ typedef enum RecordPart {
   PART_TIMESTAMP,
   PART_HEADER,
 } RecordPart;
+
+static const char *const part_names[PART_HEADER] = {"$key", "$topic", "$partition", "$offset", "$timestamp"};
 
 typedef struct RecordField {
   TideNameId name_id;
@@ -26,19 +26,6 @@ struct TideRecordFields {
   TideField *fields; /* owned: as many as wanted */
 };
 
-static RecordPart
-part_of(TideBytes name)
-{
-  static const char *const names[] = {
-      [PART_KEY] = "$key",       [PART_TOPIC] = "$topic",         [PART_PARTITION] = "$partition",
-      [PART_OFFSET] = "$offset", [PART_TIMESTAMP] = "$timestamp",
-  };
-  for (guint i = 0; i < G_N_ELEMENTS(names); i++)
-    if (tide_bytes_equal(name, tide_bytes_of_string(names[i])))
-      return (RecordPart)i;
-  return PART_HEADER;
-}
-
 TideRecordFields *
 tide_record_fields_new(const TideFieldNames *names, guint32 n_known)
 {
@@ -49,9 +36,11 @@ tide_record_fields_new(const TideFieldNames *names, guint32 n_known)
     if (!tide_field_name_is_of_record(name) || tide_bytes_equal(name, TIDE_BYTES_LITERAL(TIDE_FIELD_TAGS)))
       continue;
     char *owned = g_strndup((const char *)name.data, name.len);
-    RecordField wanted = {.name_id = id, .name = tide_bytes(owned, name.len), .part = part_of(name)};
+    RecordField wanted = {.name_id = id, .name = tide_bytes(owned, name.len), .part = PART_KEY};
+    while (wanted.part < PART_HEADER && strcmp(owned, part_names[wanted.part]) != 0)
+      wanted.part++;
     if (wanted.part == PART_HEADER)
-      wanted.header = owned + strlen(header_prefix);
+      wanted.header = owned + strlen("$header.");
     g_array_append_val(record_fields->wanted, wanted);
   }
   record_fields->fields = g_new0(TideField, record_fields->wanted->len);
@@ -70,14 +59,6 @@ tide_record_fields_free(TideRecordFields *record_fields)
   g_free(record_fields);
 }
 
-static TideBytes
-integer_text(gint64 value, TideScratch *scratch)
-{
-  char *text = tide_scratch_take(scratch, INTEGER_MAX_BYTES + 1);
-  int len = g_snprintf(text, INTEGER_MAX_BYTES + 1, "%" G_GINT64_FORMAT, value);
-  return tide_bytes(text, (gsize)len);
-}
-
 static gboolean
 read_text(TideBytes text, TideScratch *scratch, TideField *ret_field)
 {
@@ -90,7 +71,9 @@ static gboolean
 read_integer(gint64 value, TideScratch *scratch, TideField *ret_field)
 {
   ret_field->kind = TIDE_VALUE_NUMBER;
-  ret_field->text = integer_text(value, scratch);
+  char *text = tide_scratch_take(scratch, INTEGER_MAX_BYTES + 1);
+  int len = g_snprintf(text, INTEGER_MAX_BYTES + 1, "%" G_GINT64_FORMAT, value);
+  ret_field->text = tide_bytes(text, (gsize)len);
   return TRUE;
 }
 

@@ -40,12 +40,6 @@ tide_reject_reason_name(TideRejectReason reason)
   return reason < G_N_ELEMENTS(reasons) ? reasons[reason].name : "unknown";
 }
 
-static const char *
-sentence_of(TideRejectReason reason)
-{
-  return reason < G_N_ELEMENTS(reasons) ? reasons[reason].sentence : "rejected";
-}
-
 void
 tide_reject_resolve_field(TideReject *reject, const TideFieldNames *names)
 {
@@ -76,24 +70,17 @@ append_bound(GString *text, TideRejectBound bound, gint64 bound_ms)
                          bound_ms == 0 ? "s" : units[unit].name);
 }
 
-/* "'host'" (transfer full) (nullable) */
-static char *
-quoted_field(const TideReject *reject)
-{
-  if (reject->field.len == 0)
-    return NULL;
-  gboolean is_cut = reject->field.len > SHOWN_FIELD_MAX_BYTES;
-  TideBytes shown = tide_bytes(reject->field.data, MIN(reject->field.len, SHOWN_FIELD_MAX_BYTES));
-  g_autofree char *printable = tide_bytes_printable(shown);
-  return g_strdup_printf("'%s%s'", printable, is_cut ? "..." : "");
-}
-
 char *
 tide_reject_describe(const TideReject *reject)
 {
   static const char it_is[] = "it is "; /* a detail about the field, whose name then takes the place of "it" */
-  GString *text = g_string_new(sentence_of(reject->reason));
-  g_autofree char *field = quoted_field(reject);
+  GString *text = g_string_new(reject->reason < G_N_ELEMENTS(reasons) ? reasons[reject->reason].sentence : "rejected");
+  g_autofree char *field = NULL; /* in quotes */
+  if (reject->field.len > 0) {
+    g_autofree char *shown =
+        tide_bytes_printable(tide_bytes(reject->field.data, MIN(reject->field.len, SHOWN_FIELD_MAX_BYTES)));
+    field = g_strdup_printf("'%s%s'", shown, reject->field.len > SHOWN_FIELD_MAX_BYTES ? "..." : "");
+  }
   gboolean is_about_field = field != NULL && reject->detail != NULL && g_str_has_prefix(reject->detail, it_is);
   if (is_about_field)
     g_string_append_printf(text, ": %s is %s", field, reject->detail + strlen(it_is));

@@ -10,15 +10,6 @@ struct TideScratchBlock {
   guint64 bytes[]; /* guint64 for its alignment */
 };
 
-static TideScratchBlock *
-block_new(gsize capacity)
-{
-  TideScratchBlock *block = g_malloc(sizeof *block + capacity);
-  block->next = NULL;
-  block->capacity = capacity;
-  return block;
-}
-
 static void
 blocks_free(TideScratchBlock *first)
 {
@@ -56,7 +47,9 @@ add_block(TideScratch *scratch, gsize needed)
   do
     capacity *= 2;
   while (capacity < needed);
-  scratch->block = block_new(capacity);
+  scratch->block = g_malloc(sizeof *scratch->block + capacity);
+  scratch->block->next = NULL;
+  scratch->block->capacity = capacity;
   scratch->used_bytes = 0;
   if (full == NULL)
     return;

@@ -67,7 +67,7 @@ void tide_row_buffer_clear(TideRowBuffer *buffer); /* frees the memory and gives
 typedef struct TideCellsMerged {
   guint32 n_merged;           /* another of their column, of which one stays, or a delete that covers them */
   guint32 n_conflicting;      /* of these: another of their column and time, with another value */
-  guint32 n_overwriting;      /* of these: that of another reading (model/reading_identity.h) */
+  guint32 n_overwriting;      /* of these: that of another reading (mapping/mapping.c) */
   gint64 overwritten_ms;      /* with n_overwriting: the cell time of the first ... */
   gboolean knows_overwritten; /* ... and, if so, */
   TideSourceRef overwritten;  /* the message that it came with */

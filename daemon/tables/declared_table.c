@@ -13,8 +13,8 @@
 static gint64
 purge_deletes_ms_of(const TideTable *table)
 {
-  if (table->purge_deletes_ms > 0)
-    return table->purge_deletes_ms;
+  if (table->creation.purge_deletes_ms > 0)
+    return table->creation.purge_deletes_ms;
   gboolean deletes = table->latest == TIDE_LATEST_REPLACE ||
                      (table->latest != TIDE_LATEST_NONE && table->tombstone == TIDE_TOMBSTONE_DELETE);
   return deletes ? PURGE_DELETES_MS : 0;
@@ -55,7 +55,9 @@ static char *
 namespace_of(const TideTable *table)
 {
   const char *colon = strchr(table->name, ':');
-  return colon != NULL ? g_strndup(table->name, (gsize)(colon - table->name)) : NULL;
+  return colon != NULL && !g_str_has_prefix(table->name, "default:")
+             ? g_strndup(table->name, (gsize)(colon - table->name))
+             : NULL;
 }
 
 char *
@@ -64,54 +66,41 @@ tide_declared_table_create_command(const TideTable *table, const TideFieldNames 
   g_autoptr(TideTableDescription) description = tide_declared_table_describe(table, names);
   g_autofree char *create = tide_shell_create_command(description, table->splits);
   g_autofree char *table_namespace = namespace_of(table);
-  if (table_namespace == NULL || strcmp(table_namespace, "default") == 0)
+  if (table_namespace == NULL)
     return g_steal_pointer(&create);
   return g_strdup_printf("create_namespace '%s'\n%s", table_namespace, create);
 }
 
 /* ---- creating ---- */
 
-static gboolean
-create_namespace(TideHBaseClient *client, const TideTableRequest *request, GError **error)
-{
-  g_autofree char *table_namespace = namespace_of(request->table);
-  return table_namespace == NULL || strcmp(table_namespace, "default") == 0 ||
-         tide_hbase_client_create_namespace(client, table_namespace, request->deadline_us, error);
-}
-
-static gboolean
-create_table(TideHBaseClient *client, const TideTableRequest *request, TideTableCreation *ret_creation, GError **error)
-{
-  const TideTable *table = request->table;
-  gboolean plain = tide_hbase_client_mode(client).framing == TIDE_FRAMING_FRAMED &&
-                   (request->plain_if_framed || !tide_declared_table_needs_unframed(table));
-  g_autoptr(TideTableDescription) description =
-      plain ? describe_plain(table) : tide_declared_table_describe(table, request->names);
-  *ret_creation = plain ? TIDE_TABLE_CREATED_PLAIN : TIDE_TABLE_CREATED;
-  return tide_hbase_client_create_table(client, description, plain ? NULL : table->splits, request->deadline_us, error);
-}
-
 gboolean
 tide_declared_table_create(TideHBaseClient *client, const TideTableRequest *request, TideTableCreation *ret_creation,
                            GError **error)
 {
-  const char *name = request->table->name;
+  const TideTable *table = request->table;
   gboolean exists = FALSE;
-  if (!tide_hbase_client_table_exists(client, name, request->deadline_us, &exists, error))
+  if (!tide_hbase_client_table_exists(client, table->name, request->deadline_us, &exists, error))
     return FALSE;
   *ret_creation = TIDE_TABLE_WAS_THERE;
   if (exists)
     return TRUE;
   g_autoptr(GError) failure = NULL;
-  TideTableCreation creation;
-  if (create_namespace(client, request, &failure) && create_table(client, request, &creation, &failure)) {
-    *ret_creation = creation;
+  g_autofree char *table_namespace = namespace_of(table);
+  gboolean plain = tide_hbase_client_mode(client).framing == TIDE_FRAMING_FRAMED &&
+                   (request->plain_if_framed || !tide_declared_table_needs_unframed(table));
+  g_autoptr(TideTableDescription) description =
+      plain ? describe_plain(table) : tide_declared_table_describe(table, request->names);
+  if ((table_namespace == NULL ||
+       tide_hbase_client_create_namespace(client, table_namespace, request->deadline_us, &failure)) &&
+      tide_hbase_client_create_table(client, description, plain ? NULL : table->splits, request->deadline_us,
+                                     &failure)) {
+    *ret_creation = plain ? TIDE_TABLE_CREATED_PLAIN : TIDE_TABLE_CREATED;
     return TRUE;
   }
   /* The texts for "somebody was faster" differ between versions of HBase: look instead of reading them. */
   gboolean answered = g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_GATEWAY) ||
                       g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_APPLICATION);
-  if (answered && tide_hbase_client_table_exists(client, name, request->deadline_us, &exists, NULL) && exists)
+  if (answered && tide_hbase_client_table_exists(client, table->name, request->deadline_us, &exists, NULL) && exists)
     return TRUE;
   g_propagate_error(error, g_steal_pointer(&failure));
   return FALSE;

@@ -1,9 +1,9 @@
-/* Reads what model/table/packed_cell.h packed, or others did: the members of a JSON object, or of a MessagePack map, in one
+/* Reads what model/table/cell_value.h packed, or others did: the members of a JSON object, or of a MessagePack map, in one
  * cell's value. It lies here because JSON is read by the decoder of messages: strictly, and with the text of numbers
  * kept. */
 #pragma once
 
-#include "model/table/packed_cell.h"
+#include "model/table/cell_value.h"
 
 G_BEGIN_DECLS
 

@@ -35,7 +35,7 @@ regions_of(const Sampling *sampling, const TideTable *table)
 {
   if (table->splits != NULL && table->splits->len > 0)
     return 0;
-  guint32 n_regions = sampling->request->regions > 0 ? sampling->request->regions : table->regions;
+  guint32 n_regions = sampling->request->regions > 0 ? sampling->request->regions : table->creation.regions;
   return n_regions > 1 ? n_regions : 0;
 }
 

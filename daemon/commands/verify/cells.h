@@ -9,7 +9,7 @@
  *
  * Of a column only the newest times are kept that its family shows to a reader (one, for latest tables): older ones
  * need not be there. Of one time there is one value for each partition that wrote it, that of its highest offset; and,
- * if there was one, the last value before it that was another reading's (model/reading_identity.h).
+ * if there was one, the last value before it that was another reading's (mapping/mapping.c).
  *
  * Threads: one. */
 #pragma once

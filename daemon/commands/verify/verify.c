@@ -9,7 +9,7 @@
  *     partitions wrote different values, any of theirs, which is told as a conflict and is no difference. So is the
  *     last of several values that the readings of one message wrote.
  *   - In a history table, no two readings in one cell: readings that differ in what names them
- * (model/reading_identity.h) and give one cell different values are told as overwritten. A reading that is sent again
+ * (mapping/mapping.c) and give one cell different values are told as overwritten. A reading that is sent again
  * with another value is corrected, which is no difference.
  *   - Of each column the newest times, as many as its family shows in HBase; in a latest table, also an index or a
  * packed one, the newest alone. Older times need not be there, and are neither missing nor unexpected.

@@ -3,23 +3,15 @@
 #define _GNU_SOURCE /* memmem */
 #include "model/key/key_part.h"
 
-/* What the parts from @first on write together; they are all of fixed width where this is asked. */
-static gsize
-fixed_bytes_from(const TideRowKey *key, gsize first)
-{
-  gsize n_bytes = 0;
-  for (gsize i = first; i < key->n_parts; i++)
-    n_bytes += key->parts[i].fixed_bytes;
-  return n_bytes;
-}
-
 /* The length of the value of the field of variable width that @rest begins with; 0 when there is none. */
 static gsize
 variable_bytes(const TideRowKey *key, gsize part_index, TideBytes rest)
 {
   TideBytes delimiter = key->parts[part_index].value.delimiter;
   if (delimiter.len == 0) {
-    gsize behind = fixed_bytes_from(key, part_index + 1);
+    gsize behind = 0; /* what comes later is of fixed width: key_check.c */
+    for (gsize i = part_index + 1; i < key->n_parts; i++)
+      behind += key->parts[i].fixed_bytes;
     return rest.len > behind ? rest.len - behind : 0;
   }
   const guint8 *found = rest.len > 0 ? memmem(rest.data, rest.len, delimiter.data, delimiter.len) : NULL;
@@ -110,57 +102,33 @@ read_times(Reader *reader)
   return TRUE;
 }
 
-/* Nothing in the key said when, though perhaps at what time of which days. */
-static void
-set_time(const Reader *reader)
+/* The text of @field that was read; NULL: the key does not hold it. */
+static const TideBytes *
+read_text(const Reader *reader, TideNameId field)
 {
-  TideDecodedKey *decoded = reader->decoded;
-  gint64 last_ns = reader->moments.last_ns;
-  decoded->has_time = reader->moments.first_ns > 0 || last_ns < G_MAXINT64;
-  decoded->from_ns = reader->moments.first_ns;
-  decoded->to_ns = last_ns == G_MAXINT64 ? last_ns : last_ns + 1;
-}
-
-static gboolean
-append_value(const Reader *reader, const TideKeyPart *part, TideBuffer *out)
-{
-  const TideDecodedKey *decoded = reader->decoded;
-  for (gsize i = 0; i < decoded->n_fields; i++)
-    if (decoded->fields[i].field == part->value.field)
-      return tide_key_field_append(part, decoded->fields[i].text, out) == NULL;
-  return FALSE;
+  for (gsize i = 0; i < reader->decoded->n_fields; i++)
+    if (reader->decoded->fields[i].field == field)
+      return &reader->decoded->fields[i].text;
+  return NULL;
 }
 
 static gboolean append_again(const Reader *reader, const TideKeyPart *part, TideBuffer *out);
 
 static gboolean
-append_salt_of_number(const Reader *reader, const TideKeyPart *part, TideBuffer *out)
+append_digest(const Reader *reader, const TideKeyPart *part, TideBuffer *out)
 {
-  const TideKeyPart *input = &part->digest.of[0];
-  const TideDecodedKey *decoded = reader->decoded;
-  if (input->kind == TIDE_KEY_TIME) {
-    guint64 number = tide_key_time_number(input, reader->moments.first_ns);
-    tide_key_part_append_salt(part, (guint32)(number % part->digest.modulo), out);
-    return TRUE;
-  }
-  for (gsize i = 0; i < decoded->n_fields; i++) {
+  gsize start = out->len;
+  if (part->digest.by_number) {
+    const TideKeyPart *input = &part->digest.of[0];
+    const TideBytes *text = input->kind == TIDE_KEY_FIELD ? read_text(reader, input->value.field) : NULL;
     guint32 salt;
-    if (decoded->fields[i].field != input->value.field)
-      continue;
-    if (!tide_key_text_modulo(decoded->fields[i].text, part->digest.modulo, &salt))
+    if (input->kind == TIDE_KEY_TIME)
+      salt = (guint32)(tide_key_time_number(input, reader->moments.first_ns) % part->digest.modulo);
+    else if (text == NULL || !tide_key_text_modulo(*text, part->digest.modulo, &salt))
       return FALSE;
     tide_key_part_append_salt(part, salt, out);
     return TRUE;
   }
-  return FALSE;
-}
-
-static gboolean
-append_digest(const Reader *reader, const TideKeyPart *part, TideBuffer *out)
-{
-  gsize start = out->len;
-  if (part->digest.by_number)
-    return append_salt_of_number(reader, part, out);
   for (gsize i = 0; i < part->digest.n_of; i++) {
     if (i > 0)
       tide_buffer_append_byte(out, 0);
@@ -175,12 +143,14 @@ append_digest(const Reader *reader, const TideKeyPart *part, TideBuffer *out)
 static gboolean
 append_again(const Reader *reader, const TideKeyPart *part, TideBuffer *out)
 {
+  const TideBytes *text;
   switch (part->kind) {
   case TIDE_KEY_LITERAL:
     tide_buffer_append_bytes(out, part->literal);
     return TRUE;
   case TIDE_KEY_FIELD:
-    return append_value(reader, part, out);
+    text = read_text(reader, part->value.field);
+    return text != NULL && tide_key_field_append(part, *text, out) == NULL;
   case TIDE_KEY_TIME:
     tide_key_time_append(part, reader->moments.first_ns, out);
     return TRUE;
@@ -240,7 +210,11 @@ tide_row_key_decode(const TideRowKey *key, TideBytes row, TideDecodedKey *ret_de
   if (row.len == 0 || row.len > TIDE_ROW_KEY_MAX_BYTES || !tide_row_key_locate(key, row, reader.ends) ||
       !read_fields(&reader) || !read_times(&reader) || !is_made_again(&reader))
     return FALSE;
-  set_time(&reader);
+  /* Without a time part nothing says when, nor does a time of day without its date, though it narrows the moments. */
+  gint64 last_ns = reader.moments.last_ns;
+  ret_decoded->has_time = reader.moments.first_ns > 0 || last_ns < G_MAXINT64;
+  ret_decoded->from_ns = reader.moments.first_ns;
+  ret_decoded->to_ns = last_ns == G_MAXINT64 ? last_ns : last_ns + 1;
   return TRUE;
 }
 

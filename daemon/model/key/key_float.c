@@ -9,19 +9,14 @@
 #define FLOAT_MAX_DIGITS 17      /* as many name any 64-bit float */
 #define EXPONENT_MAX 100000      /* beyond it all is zero or infinite */
 
-/* The bits of a float in an order that is that of the numbers. */
+/* The bits of a float in an order that is that of the numbers: which bits to flip of one whose sign bit is
+ * @is_negative.
+ */
 static guint64
-sortable_bits(guint64 bits, guint32 n_bytes)
+flipped_bits(gboolean is_negative, guint32 n_bytes)
 {
-  guint64 all = n_bytes == 8 ? G_MAXUINT64 : G_MAXUINT32, sign = (guint64)1 << (8 * n_bytes - 1);
-  return (bits & sign) != 0 ? ~bits & all : bits | sign;
-}
-
-static guint64
-bits_of_sortable(guint64 sortable, guint32 n_bytes)
-{
-  guint64 all = n_bytes == 8 ? G_MAXUINT64 : G_MAXUINT32, sign = (guint64)1 << (8 * n_bytes - 1);
-  return (sortable & sign) != 0 ? sortable & ~sign : ~sortable & all;
+  guint64 all = n_bytes == 8 ? G_MAXUINT64 : G_MAXUINT32;
+  return is_negative ? all : (guint64)1 << (8 * n_bytes - 1);
 }
 
 /* strtod() would take more than numbers: hex, "inf", "nan", spaces. @copy: of FLOAT_TEXT_MAX_BYTES + 1 */
@@ -107,15 +102,6 @@ read_decimal(const char *text, Decimal *ret_decimal)
     ret_decimal->exponent += CLAMP(strtol(text + 1, NULL, 10), -EXPONENT_MAX, EXPONENT_MAX);
 }
 
-static gboolean
-is_same_decimal(const Decimal *a, const Decimal *b)
-{
-  if (a->n_digits == 0 || b->n_digits == 0)
-    return a->n_digits == b->n_digits; /* zero, with either sign */
-  return a->is_negative == b->is_negative && a->exponent == b->exponent && a->n_digits == b->n_digits &&
-         memcmp(a->digits, b->digits, a->n_digits) == 0;
-}
-
 /* Whether the bytes of @number give @text back, as a number. Of few digits, all do: no two of them share their bits. */
 static gboolean
 comes_back(const TideKeyPart *part, const char *text, gdouble number)
@@ -129,7 +115,10 @@ comes_back(const TideKeyPart *part, const char *text, gdouble number)
   if (!print_bits(part, float_bits(part, number), printed))
     return FALSE;
   read_decimal(printed, &kept);
-  return is_same_decimal(&given, &kept);
+  if (given.n_digits == 0 || kept.n_digits == 0)
+    return given.n_digits == kept.n_digits; /* zero, with either sign */
+  return given.is_negative == kept.is_negative && given.exponent == kept.exponent && given.n_digits == kept.n_digits &&
+         memcmp(given.digits, kept.digits, given.n_digits) == 0;
 }
 
 const char *
@@ -143,7 +132,9 @@ tide_key_float_append(const TideKeyPart *part, TideBytes text, TideBuffer *out)
     return "it is too large or too small for its form";
   if (!comes_back(part, copy, number))
     return "its form keeps less digits than it has, so that other values would make the same key";
-  tide_key_append_big_endian(sortable_bits(float_bits(part, number), part->fixed_bytes), part->fixed_bytes, out);
+  guint64 bits = float_bits(part, number);
+  gboolean is_negative = (bits >> (8 * part->fixed_bytes - 1)) != 0;
+  tide_key_append_big_endian(bits ^ flipped_bits(is_negative, part->fixed_bytes), part->fixed_bytes, out);
   return NULL;
 }
 
@@ -151,7 +142,9 @@ gboolean
 tide_key_float_read(const TideKeyPart *part, TideBytes bytes, TideBuffer *out)
 {
   char text[G_ASCII_DTOSTR_BUF_SIZE];
-  if (!print_bits(part, bits_of_sortable(tide_key_read_big_endian(bytes), part->fixed_bytes), text))
+  guint64 sortable = tide_key_read_big_endian(bytes);
+  gboolean is_negative = (sortable >> (8 * part->fixed_bytes - 1)) == 0;
+  if (!print_bits(part, sortable ^ flipped_bits(is_negative, part->fixed_bytes), text))
     return FALSE;
   tide_buffer_append(out, text, strlen(text));
   return TRUE;

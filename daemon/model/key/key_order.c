@@ -130,24 +130,16 @@ tide_key_times_end(const TideRowKey *key, gsize first)
   return end;
 }
 
-/* The place of the first time in @key; n_parts when there is none, or no two moments share what is in front of it. */
-static gsize
-find_time(const TideRowKey *key)
-{
-  for (gsize i = 0; i < key->n_parts; i++) {
-    if (key->parts[i].kind == TIDE_KEY_TIME)
-      return i;
-    if (key->parts[i].kind == TIDE_KEY_HASH && tide_key_part_is_of_time(&key->parts[i]))
-      break;
-  }
-  return key->n_parts;
-}
-
 int
 tide_row_key_time_order(const TideRowKey *key)
 {
   Known nothing = {0};
-  gsize first = find_time(key);
+  gsize first = 0;
+  while (first < key->n_parts && key->parts[first].kind != TIDE_KEY_TIME) {
+    if (key->parts[first].kind == TIDE_KEY_HASH && tide_key_part_is_of_time(&key->parts[first]))
+      return 0; /* no two moments share what is in front of the time */
+    first++;
+  }
   if (first == key->n_parts || !is_absolute(&key->parts[first]) || !is_ordered_after(&key->parts[first], &nothing))
     return 0;
   gsize end = tide_key_times_end(key, first);

@@ -141,9 +141,6 @@ void tide_key_field_append_integer(const TideKeyPart *part, __int128 number, Tid
  * bytes again is for the caller to see. */
 gboolean tide_key_field_read(const TideKeyPart *part, TideBytes bytes, TideBuffer *out) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Appends @text in the case and without the spaces that are declared. */
-void tide_key_spelling_append(const TideKeySpelling *spelling, TideBytes text, TideBuffer *out);
-
 /* A whole number in decimal digits, of any length, modulo @modulo as Euclid has it: never negative. */
 gboolean tide_key_text_modulo(TideBytes text, guint32 modulo, guint32 *ret_rest) G_GNUC_WARN_UNUSED_RESULT;
 

@@ -18,24 +18,12 @@ typedef struct Plan {
   GArray *ranges;   /* owned (element-type TideKeyRange) */
 } Plan;
 
-static void
-clear_prefix(gpointer prefix)
-{
-  tide_buffer_clear_memory(prefix);
-}
-
 static GArray *
 new_prefixes(void)
 {
   GArray *prefixes = g_array_new(FALSE, TRUE, sizeof(TideBuffer));
-  g_array_set_clear_func(prefixes, clear_prefix);
+  g_array_set_clear_func(prefixes, (GDestroyNotify)tide_buffer_clear_memory);
   return prefixes;
-}
-
-static void
-clear_range(gpointer range)
-{
-  tide_key_range_clear(range);
 }
 
 /* Whether every moment wanted makes the same bytes. */
@@ -87,19 +75,7 @@ append_part(const Plan *plan, const TideKeyPart *part, TideBuffer *out, GError *
   if (tide_key_part_append(part, &plan->reading, TIDE_BYTES_EMPTY, out, &reject))
     return TRUE;
   g_autofree char *text = tide_reject_describe(&reject);
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "no row key can be made of the fields given: %s", text);
-  return FALSE;
-}
-
-static gboolean
-extend_prefixes(Plan *plan, const TideKeyPart *part, GError **error)
-{
-  g_auto(TideBuffer) bytes = {0};
-  if (!append_part(plan, part, &bytes, error))
-    return FALSE;
-  for (guint i = 0; i < plan->prefixes->len; i++)
-    tide_buffer_append_bytes(&g_array_index(plan->prefixes, TideBuffer, i), tide_buffer_bytes(&bytes));
-  return TRUE;
+  return tide_fail(error, TIDE_ERROR_USAGE, "no row key can be made of the fields given: %s", text);
 }
 
 /* Each prefix goes on with each of the salts. */
@@ -147,46 +123,22 @@ tide_key_range_set_prefix(TideKeyRange *range, TideBytes prefix)
   step_behind(&range->stop);
 }
 
-/* All keys that begin with a prefix. */
-static void
-add_prefix_ranges(Plan *plan)
-{
-  for (guint i = 0; i < plan->prefixes->len; i++)
-    step_behind(&add_range(plan, tide_buffer_bytes(&g_array_index(plan->prefixes, TideBuffer, i)))->stop);
-}
-
-/* The prefixes are whole keys: the next possible key is one byte longer. */
-static void
-add_single_rows(Plan *plan)
-{
-  for (guint i = 0; i < plan->prefixes->len; i++)
-    tide_buffer_append_byte(&add_range(plan, tide_buffer_bytes(&g_array_index(plan->prefixes, TideBuffer, i)))->stop,
-                            0);
-}
-
-/* Whether the time's next number has as many digits. */
-static gboolean
-next_number_fits(const TideKeyPart *part, guint64 number)
-{
-  if (part->moment.binary)
-    return part->fixed_bytes == 8 || number + 1 < (guint64)1 << (8 * part->fixed_bytes);
-  guint64 above = 1;
-  for (guint32 i = 0; i < part->fixed_bytes; i++)
-    above *= 10; /* 19 digits at most */
-  return number + 1 < above;
-}
-
 /* The behind end of the moments wanted, up to and with the TIME part @part: the next number, where there is one. FALSE:
  * what was appended is the last that is wanted, and all that begin with it are. */
 static gboolean
 append_behind(const TideKeyPart *part, gint64 ns, TideBuffer *out)
 {
-  guint64 number = part->moment.print == NULL ? tide_key_time_number(part, ns) : 0;
-  gboolean has_next = part->moment.print == NULL && next_number_fits(part, number);
-  if (has_next)
-    tide_key_time_append_number(part, number + 1, out);
-  else
+  if (part->moment.print != NULL) {
     tide_key_time_append(part, ns, out);
+    return FALSE;
+  }
+  guint64 number = tide_key_time_number(part, ns), above = 1; /* the least that needs more bytes or digits; 0: none */
+  if (part->moment.binary)
+    above = part->fixed_bytes == 8 ? 0 : (guint64)1 << (8 * part->fixed_bytes);
+  for (guint32 i = 0; !part->moment.binary && i < part->fixed_bytes; i++)
+    above *= 10; /* 19 digits at most */
+  gboolean has_next = above == 0 || number + 1 < above;
+  tide_key_time_append_number(part, has_next ? number + 1 : number, out);
   return has_next;
 }
 
@@ -245,21 +197,30 @@ add_time_ranges(Plan *plan, const TideRowKey *key, gsize first, GError **error)
 static gboolean
 walk(Plan *plan, const TideRowKey *key, GError **error)
 {
-  for (gsize i = 0; i < key->n_parts; i++) {
+  gboolean are_whole_keys = TRUE;
+  for (gsize i = 0; i < key->n_parts && are_whole_keys; i++) {
     const TideKeyPart *part = &key->parts[i];
     if (is_given(plan, part)) {
-      if (!extend_prefixes(plan, part, error))
+      g_auto(TideBuffer) bytes = {0};
+      if (!append_part(plan, part, &bytes, error))
         return FALSE;
+      for (guint k = 0; k < plan->prefixes->len; k++)
+        tide_buffer_append_bytes(&g_array_index(plan->prefixes, TideBuffer, k), tide_buffer_bytes(&bytes));
     } else if (part->kind == TIDE_KEY_SALT) {
       fan_out(plan, part);
     } else if (part->kind == TIDE_KEY_TIME && tide_key_time_is_ordered(part, plan->first_ns, plan->last_ns)) {
       return add_time_ranges(plan, key, i, error);
     } else {
-      add_prefix_ranges(plan);
-      return TRUE;
+      are_whole_keys = FALSE;
     }
   }
-  add_single_rows(plan);
+  for (guint i = 0; i < plan->prefixes->len; i++) {
+    TideKeyRange *range = add_range(plan, tide_buffer_bytes(&g_array_index(plan->prefixes, TideBuffer, i)));
+    if (are_whole_keys)
+      tide_buffer_append_byte(&range->stop, 0); /* the next possible key is one byte longer */
+    else
+      step_behind(&range->stop);
+  }
   return TRUE;
 }
 
@@ -268,7 +229,7 @@ tide_row_key_plan(const TideRowKey *key, const TideReading *reading, gint64 from
 {
   Plan plan = {.reading = *reading, .first_ns = MAX(from_ns, 0)};
   plan.ranges = g_array_new(FALSE, TRUE, sizeof(TideKeyRange));
-  g_array_set_clear_func(plan.ranges, clear_range);
+  g_array_set_clear_func(plan.ranges, (GDestroyNotify)tide_key_range_clear);
   if (to_ns <= plan.first_ns)
     return plan.ranges;
 
@@ -319,11 +280,11 @@ tells_field(const TideKeyFilter *filter, const TideField *field, GError **error)
     if (is_made_of(&filter->key->parts[g_array_index(filter->parts, FilterPart, i).part_index], field->name_id))
       return TRUE;
   g_autofree char *name = tide_bytes_printable(field->name);
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-              "rows of one '%s' cannot be told from those of others: it is only in the key's salt, or hashed together "
-              "with what is not given",
-              name);
-  return FALSE;
+  return tide_fail(
+      error, TIDE_ERROR_USAGE,
+      "rows of one '%s' cannot be told from those of others: it is only in the key's salt, or hashed together "
+      "with what is not given",
+      name);
 }
 
 /* The parts that are made of the fields given. Literals are compared with any row. */

@@ -88,6 +88,9 @@ typedef struct TideKeySpelling {
   gboolean strip_spaces; /* spaces are left out */
 } TideKeySpelling;
 
+/* Appends @text so. */
+void tide_key_spelling_append(const TideKeySpelling *spelling, TideBytes text, TideBuffer *out);
+
 /* Of a TIME. */
 typedef struct TideKeyMomentSpec {
   TideKeyTimeUnit unit;

@@ -1,18 +1,21 @@
 #include "model/table/cell_value.h"
 
 #include "util/json_writer.h"
+#include "util/number_text.h"
 
 #include <math.h>
+#include <msgpack.h>
 
 /* Longer ones are no sensor's: a double has at most 17 digits that count, and 308 before the point. */
 #define NUMBER_MAX_BYTES 400u
 
-static void
-append_big_endian(TideBuffer *out, guint64 bits)
-{
-  guint64 value = GUINT64_TO_BE(bits);
-  tide_buffer_append(out, &value, sizeof value);
-}
+/* Texts of more digits are not printed the same from a double anyway. */
+#define DOUBLE_MAX_DIGITS 15u
+
+/* %g writes smaller numbers with an exponent: 0.0001, but 1e-05. */
+#define DOUBLE_MAX_LEADING_ZEROS 3u
+
+/* ---- one field ---- */
 
 static gboolean
 read_int64(TideBytes text, gint64 *ret_value)
@@ -35,77 +38,265 @@ read_int64(TideBytes text, gint64 *ret_value)
 
 /* Only what a decimal number is made of, so that strtod() sees neither hex nor names of infinities. */
 static gboolean
-looks_like_number(TideBytes text)
+read_float64(TideBytes text, double *ret_value)
 {
+  char terminated[NUMBER_MAX_BYTES + 1];
+  char *end;
   gsize first = text.len > 0 && text.data[0] == '-' ? 1 : 0;
   if (text.len == first || text.len > NUMBER_MAX_BYTES || !g_ascii_isdigit(text.data[first]))
     return FALSE;
   for (gsize i = first; i < text.len; i++)
     if (!g_ascii_isdigit(text.data[i]) && memchr(".eE+-", text.data[i], 5) == NULL)
       return FALSE;
-  return TRUE;
-}
-
-static gboolean
-read_float64(TideBytes text, double *ret_value)
-{
-  char terminated[NUMBER_MAX_BYTES + 1];
-  char *end;
-  if (!looks_like_number(text))
-    return FALSE;
   memcpy(terminated, text.data, text.len);
   terminated[text.len] = '\0';
   *ret_value = g_ascii_strtod(terminated, &end);
   return *end == '\0' && isfinite(*ret_value);
 }
 
-static gboolean
-append_int64(TideBytes text, TideBuffer *out, const char **ret_detail)
-{
-  gint64 value;
-  *ret_detail = "not an integer of 64 bits";
-  if (!read_int64(text, &value))
-    return FALSE;
-  append_big_endian(out, (guint64)value);
-  return TRUE;
-}
-
-static gboolean
-append_float64(TideBytes text, TideBuffer *out, const char **ret_detail)
-{
-  double value;
-  guint64 bits;
-  *ret_detail = "not a finite number";
-  if (!read_float64(text, &value))
-    return FALSE;
-  memcpy(&bits, &value, sizeof bits);
-  append_big_endian(out, bits);
-  return TRUE;
-}
-
-static void
-append_json(const TideField *field, TideBuffer *out)
-{
-  if (field->kind == TIDE_VALUE_STRING)
-    tide_json_string_append(out, field->text);
-  else
-    tide_buffer_append_bytes(out, field->text);
-}
-
 gboolean
 tide_cell_value_append(TideEncoding encoding, const TideField *field, TideBuffer *out, const char **ret_detail)
 {
+  guint64 bits = 0;
+  gint64 integer;
+  double number;
   switch (encoding) {
   case TIDE_ENCODE_TEXT:
     tide_buffer_append_bytes(out, field->text);
     return TRUE;
-  case TIDE_ENCODE_INT64:
-    return append_int64(field->text, out, ret_detail);
-  case TIDE_ENCODE_FLOAT64:
-    return append_float64(field->text, out, ret_detail);
   case TIDE_ENCODE_JSON:
-    append_json(field, out);
+    if (field->kind == TIDE_VALUE_STRING)
+      tide_json_string_append(out, field->text);
+    else
+      tide_buffer_append_bytes(out, field->text);
+    return TRUE;
+  case TIDE_ENCODE_INT64:
+    *ret_detail = "not an integer of 64 bits";
+    if (!read_int64(field->text, &integer))
+      return FALSE;
+    bits = (guint64)integer;
+    break;
+  case TIDE_ENCODE_FLOAT64:
+    *ret_detail = "not a finite number";
+    if (!read_float64(field->text, &number))
+      return FALSE;
+    memcpy(&bits, &number, sizeof bits);
+    break;
+  }
+  bits = GUINT64_TO_BE(bits);
+  tide_buffer_append(out, &bits, sizeof bits);
+  return TRUE;
+}
+
+/* ---- packed as MessagePack ---- */
+
+static int
+write_to_buffer(void *data, const char *bytes, size_t len)
+{
+  tide_buffer_append(data, bytes, len);
+  return 0;
+}
+
+static msgpack_packer
+msgpack_of(const TidePacker *packer)
+{
+  msgpack_packer msgpack;
+  msgpack_packer_init(&msgpack, packer->out, write_to_buffer);
+  return msgpack;
+}
+
+static void
+pack_string(msgpack_packer *msgpack, TideBytes text)
+{
+  if (text.len == 0 || g_utf8_validate_len((const char *)text.data, text.len, NULL))
+    msgpack_pack_str_with_body(msgpack, text.data, text.len);
+  else
+    msgpack_pack_bin_with_body(msgpack, text.data, text.len);
+}
+
+static gsize
+count_digits(TideBytes text, gsize at)
+{
+  gsize n = 0;
+  while (at + n < text.len && g_ascii_isdigit(text.data[at + n]))
+    n++;
+  return n;
+}
+
+/* A decimal number as programs write it: digits without zeros in front, then nothing or a point and digits. */
+typedef struct Decimal {
+  gboolean is_negative;
+  gsize first; /* where the digits begin */
+  gsize n_whole;
+  gsize n_fraction; /* 0: no point */
+} Decimal;
+
+static gboolean
+take_apart(TideBytes text, Decimal *ret_decimal)
+{
+  gboolean is_negative = text.len > 0 && text.data[0] == '-';
+  gsize first = is_negative ? 1 : 0;
+  gsize n_whole = count_digits(text, first), end = first + n_whole, n_fraction = 0;
+  if (n_whole == 0 || (n_whole > 1 && text.data[first] == '0'))
+    return FALSE;
+  if (end < text.len && text.data[end] == '.') {
+    n_fraction = count_digits(text, end + 1);
+    end += 1 + n_fraction;
+    if (n_fraction == 0)
+      return FALSE;
+  }
+  *ret_decimal = (Decimal){is_negative, first, n_whole, n_fraction};
+  return end == text.len;
+}
+
+/* FALSE when it is no integer of 64 bits, or is not printed so: -0. */
+static gboolean
+pack_integer(msgpack_packer *msgpack, TideBytes text, const Decimal *decimal)
+{
+  guint64 magnitude = 0;
+  for (gsize i = decimal->first; i < text.len; i++)
+    if (__builtin_mul_overflow(magnitude, 10u, &magnitude) ||
+        __builtin_add_overflow(magnitude, (guint64)(text.data[i] - '0'), &magnitude))
+      return FALSE;
+  if (!decimal->is_negative) {
+    msgpack_pack_uint64(msgpack, magnitude);
     return TRUE;
   }
-  g_assert_not_reached();
+  if (magnitude == 0 || magnitude > (guint64)G_MAXINT64 + 1)
+    return FALSE;
+  msgpack_pack_int64(msgpack, (gint64)(0 - magnitude));
+  return TRUE;
+}
+
+/* FALSE when it would not be printed so. @decimal: NULL: has an exponent, or is not written as programs do */
+static gboolean
+pack_double(msgpack_packer *msgpack, TideBytes text, const Decimal *decimal)
+{
+  char copy[TIDE_NUMBER_TEXT_BYTES], printed[TIDE_NUMBER_TEXT_BYTES];
+  if (text.len >= sizeof copy)
+    return FALSE;
+  if (decimal != NULL && decimal->n_fraction > 0 && text.data[text.len - 1] == '0')
+    return FALSE; /* printing leaves such zeros out */
+  memcpy(copy, text.data, text.len);
+  copy[text.len] = '\0';
+  double value = g_ascii_strtod(copy, NULL);
+  /* A text with no more digits than survive must be what a double of its value is printed as: this saves the printing,
+   * which takes ten times as long. */
+  gboolean is_surely_printed_so = FALSE;
+  if (decimal != NULL && decimal->n_fraction > 0) {
+    gsize leading_zeros = 0;
+    if (text.data[decimal->first] == '0')
+      for (gsize i = text.len - decimal->n_fraction; text.data[i] == '0'; i++)
+        leading_zeros++;
+    is_surely_printed_so =
+        leading_zeros <= DOUBLE_MAX_LEADING_ZEROS && decimal->n_whole + decimal->n_fraction <= DOUBLE_MAX_DIGITS;
+  }
+  gboolean is_printed_so = is_surely_printed_so || g_str_equal(tide_double_print(value, printed), copy);
+  if (is_printed_so)
+    msgpack_pack_double(msgpack, value);
+  return is_printed_so;
+}
+
+static void
+pack_number(msgpack_packer *msgpack, TideBytes text)
+{
+  Decimal decimal;
+  gboolean is_plain = take_apart(text, &decimal);
+  if (is_plain && decimal.n_fraction == 0 && pack_integer(msgpack, text, &decimal))
+    return;
+  if (!pack_double(msgpack, text, is_plain ? &decimal : NULL))
+    pack_string(msgpack, text);
+}
+
+static void
+pack_member(const TidePacker *packer, TideBytes name, TideValueKind kind, TideBytes text)
+{
+  msgpack_packer msgpack = msgpack_of(packer);
+  pack_string(&msgpack, name);
+  switch (kind) {
+  case TIDE_VALUE_STRING:
+  case TIDE_VALUE_JSON:
+    pack_string(&msgpack, text);
+    break;
+  case TIDE_VALUE_NUMBER:
+    pack_number(&msgpack, text);
+    break;
+  case TIDE_VALUE_BOOL:
+    if (tide_bytes_equal(text, TIDE_BYTES_LITERAL("true")))
+      msgpack_pack_true(&msgpack);
+    else if (tide_bytes_equal(text, TIDE_BYTES_LITERAL("false")))
+      msgpack_pack_false(&msgpack);
+    else /* readings.booleans: 1 and 0 */
+      pack_number(&msgpack, text);
+    break;
+  case TIDE_VALUE_NULL:
+    msgpack_pack_nil(&msgpack);
+    break;
+  }
+}
+
+/* ---- packed as JSON ---- */
+
+static void
+write_member(const TidePacker *packer, TideBytes name, TideValueKind kind, TideBytes text)
+{
+  TideBuffer *out = packer->out;
+  if (packer->n_members > 0)
+    tide_buffer_append_byte(out, ',');
+  tide_json_string_append(out, name);
+  tide_buffer_append_byte(out, ':');
+  switch (kind) {
+  case TIDE_VALUE_STRING:
+    tide_json_string_append(out, text);
+    break;
+  case TIDE_VALUE_NUMBER:
+  case TIDE_VALUE_BOOL:
+  case TIDE_VALUE_JSON:
+    tide_buffer_append_bytes(out, text);
+    break;
+  case TIDE_VALUE_NULL:
+    tide_buffer_append(out, "null", 4);
+    break;
+  }
+}
+
+/* ---- packed as either ---- */
+
+void
+tide_packer_begin(TidePacker *packer, TidePacking packing, TideBuffer *out)
+{
+  *packer = (TidePacker){.packing = packing, .out = out, .start = out->len};
+  if (packing == TIDE_PACK_MSGPACK) {
+    /* The head of a map with 32 bits for its size, which end() fills in: in the beginning it is not known. */
+    msgpack_packer msgpack = msgpack_of(packer);
+    msgpack_pack_map(&msgpack, G_MAXUINT32);
+  } else {
+    tide_buffer_append_byte(out, '{');
+  }
+}
+
+void
+tide_packer_add(TidePacker *packer, TideBytes name, TideValueKind kind, TideBytes text)
+{
+  if (packer->packing == TIDE_PACK_MSGPACK)
+    pack_member(packer, name, kind, text);
+  else
+    write_member(packer, name, kind, text);
+  packer->n_members++;
+}
+
+gboolean
+tide_packer_end(TidePacker *packer)
+{
+  if (packer->n_members == 0) {
+    packer->out->len = packer->start;
+    return FALSE;
+  }
+  if (packer->packing == TIDE_PACK_MSGPACK) {
+    guint32 size = GUINT32_TO_BE(packer->n_members);
+    memcpy(packer->out->data + packer->start + 1, &size, sizeof size);
+  } else {
+    tide_buffer_append_byte(packer->out, '}');
+  }
+  return TRUE;
 }

@@ -33,30 +33,25 @@ struct TideColumnSet {
   TideBuffer prefix; /* scratch */
 };
 
-static void
-tier_init(Tier *tier)
-{
-  *tier = (Tier){.chunks = g_array_new(FALSE, FALSE, sizeof(Chunk)), .n_slots = FIRST_SLOTS};
-  tier->slots = g_new0(TideSetColumn *, tier->n_slots);
-}
-
-static void
-tier_clear(Tier *tier)
-{
-  for (guint i = 0; i < tier->chunks->len; i++)
-    g_free(g_array_index(tier->chunks, Chunk, i).data);
-  g_array_unref(tier->chunks);
-  g_free(tier->slots);
-}
-
 TideColumnSet *
 tide_column_set_new(TideWireProtocol protocol)
 {
   TideColumnSet *set = g_new0(TideColumnSet, 1);
   set->protocol = protocol;
   for (gsize i = 0; i < G_N_ELEMENTS(set->tiers); i++)
-    tier_init(&set->tiers[i]);
+    set->tiers[i] = (Tier){.chunks = g_array_new(FALSE, FALSE, sizeof(Chunk)),
+                           .slots = g_new0(TideSetColumn *, FIRST_SLOTS),
+                           .n_slots = FIRST_SLOTS};
   return set;
+}
+
+static void
+clear_tier(Tier *tier)
+{
+  for (guint i = 0; i < tier->chunks->len; i++)
+    g_free(g_array_index(tier->chunks, Chunk, i).data);
+  g_array_unref(tier->chunks);
+  g_free(tier->slots);
 }
 
 void
@@ -65,7 +60,7 @@ tide_column_set_free(TideColumnSet *set)
   if (set == NULL)
     return;
   for (gsize i = 0; i < G_N_ELEMENTS(set->tiers); i++)
-    tier_clear(&set->tiers[i]);
+    clear_tier(&set->tiers[i]);
   tide_buffer_clear_memory(&set->prefix);
   g_free(set);
 }
@@ -122,25 +117,20 @@ slot_of(const Tier *tier, TideBytes prefix, guint64 hash)
   return &tier->slots[slot];
 }
 
-static void
-double_slots(Tier *tier)
-{
-  g_autofree TideSetColumn **before = tier->slots;
-  guint32 n_before = tier->n_slots;
-  tier->n_slots *= 2;
-  tier->slots = g_new0(TideSetColumn *, tier->n_slots);
-  for (guint32 i = 0; i < n_before; i++)
-    if (before[i] != NULL)
-      *slot_of(tier, before[i]->column.prefix, before[i]->column.hash) = before[i];
-}
-
 static TideSetColumn *
 add(TideColumnSet *set, TideBytes family, TideBytes qualifier, guint64 hash)
 {
   TideColumnLife life = tide_column_set_life(set);
   Tier *tier = &set->tiers[life];
-  if ((tier->n_columns + 1) * 2 > tier->n_slots)
-    double_slots(tier);
+  if ((tier->n_columns + 1) * 2 > tier->n_slots) {
+    g_autofree TideSetColumn **before = tier->slots;
+    guint32 n_before = tier->n_slots;
+    tier->n_slots *= 2;
+    tier->slots = g_new0(TideSetColumn *, tier->n_slots);
+    for (guint32 i = 0; i < n_before; i++)
+      if (before[i] != NULL)
+        *slot_of(tier, before[i]->column.prefix, before[i]->column.hash) = before[i];
+  }
   TideSetColumn *added = tide_column_set_allocate(set, life, sizeof *added);
   *added = (TideSetColumn){
       .column = {.family = family,
@@ -169,27 +159,21 @@ tide_column_set_find(TideColumnSet *set, TideBytes family, TideBytes qualifier)
   return add(set, family, qualifier, hash);
 }
 
-/* One message may have had very many columns; clearing their slots each time would slow all that follow. */
-static void
-clear_slots(Tier *tier)
-{
-  if (tier->n_slots > FIRST_SLOTS && tier->n_columns < tier->n_slots / MAX_SLOTS_PER_COLUMN) {
-    g_free(tier->slots);
-    tier->n_slots = FIRST_SLOTS;
-    tier->slots = g_new0(TideSetColumn *, tier->n_slots);
-  } else
-    memset(tier->slots, 0, tier->n_slots * sizeof *tier->slots);
-  tier->n_columns = 0;
-}
-
 void
 tide_column_set_begin_message(TideColumnSet *set)
 {
   Tier *tier = &set->tiers[TIDE_COLUMN_OF_MESSAGE];
   if (G_LIKELY(tier->total_bytes == 0))
     return;
-  if (tier->n_columns > 0)
-    clear_slots(tier);
+  /* One message may have had very many columns; clearing their slots each time would slow all that follow. */
+  if (tier->n_slots > FIRST_SLOTS && tier->n_columns > 0 && tier->n_columns < tier->n_slots / MAX_SLOTS_PER_COLUMN) {
+    g_free(tier->slots);
+    tier->n_slots = FIRST_SLOTS;
+    tier->slots = g_new0(TideSetColumn *, tier->n_slots);
+  } else if (tier->n_columns > 0) {
+    memset(tier->slots, 0, tier->n_slots * sizeof *tier->slots);
+  }
+  tier->n_columns = 0;
   tier->chunk = 0;
   tier->used_bytes = tier->total_bytes = 0;
 }

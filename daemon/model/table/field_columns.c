@@ -1,27 +1,7 @@
 #include "model/table/field_columns.h"
 
 #include "model/glob.h"
-
-static const TideColumnRule *
-rule_at(const TideTable *table, guint index)
-{
-  return &g_array_index(table->rules, TideColumnRule, index);
-}
-
-/* The place of @id in by_name, made when it is not there yet. */
-static TideTarget **
-index_by_name(TideFieldColumns *columns, TideNameId id)
-{
-  if (id >= columns->n_by_name) {
-    guint32 n = MAX(id + 1, columns->n_by_name * 2);
-    columns->by_name = g_renew(TideTarget *, columns->by_name, n);
-    memset(columns->by_name + columns->n_by_name, 0, (n - columns->n_by_name) * sizeof(TideTarget *));
-    columns->n_by_name = n;
-  }
-  return &columns->by_name[id];
-}
-
-/* ---- names ---- */
+#include "thrift/wire/put_encoder.h"
 
 /* A field's own name as @rule, or @item of it, writes it. Borrowed: valid until the next call. */
 static TideBytes
@@ -64,13 +44,6 @@ constant_column(TideFieldColumns *columns, const TideFieldRule *rule, TideBytes 
   return tide_column_set_find(columns->set, rule->family, tide_buffer_bytes(&columns->qualifier));
 }
 
-static gboolean
-is_same_rule(const TideTarget *a, const TideTarget *b)
-{
-  return a->column != NULL && a->column == b->column && a->encoding == b->encoding && a->value == b->value &&
-         a->units == b->units;
-}
-
 /* Adds what @rule makes of a field of this name, or of the value of @item, behind *@first. */
 static void
 add_target(TideFieldColumns *columns, TideColumnLife life, const TideFieldRule *rule, const TideColumnItem *item,
@@ -90,43 +63,22 @@ add_target(TideFieldColumns *columns, TideColumnLife life, const TideFieldRule *
                       computed.encoding == TIDE_ENCODE_TEXT && !is_member;
   TideTarget **last = first;
   for (; *last != NULL; last = &(*last)->next)
-    if (is_same_rule(*last, &computed))
+    if (computed.column != NULL && (*last)->column == computed.column && (*last)->encoding == computed.encoding &&
+        (*last)->value == computed.value && (*last)->units == computed.units)
       return;
   computed.name = tide_column_set_copy(columns->set, life, name);
   *last = tide_column_set_allocate(columns->set, life, sizeof computed);
   **last = computed;
 }
 
-/* ---- which rules take a field ---- */
-
-/* Those that name it. */
+/* By the first pattern that matches; else by each rule that takes all that is left. */
 static void
-add_named(TideFieldColumns *columns, TideColumnLife life, const TideField *field, TideTarget **first)
+add_unnamed(TideFieldColumns *columns, TideColumnLife life, const TideField *field, TideTarget **first)
 {
-  if (field->name_id == TIDE_NAME_NONE)
-    return; /* the names that rules use have numbers */
+  gboolean is_in_key = tide_name_ids_contain(columns->key_fields, field->name_id); /* which says it already */
   for (guint i = 0; i < columns->n_rules; i++) {
     const TideFieldRule *rule = &columns->rules[i];
-    for (gsize k = 0; k < rule->declared->n_items; k++)
-      if (rule->declared->items[k].field == field->name_id && rule->declared->items[k].value == NULL)
-        add_target(columns, life, rule, &rule->declared->items[k], field->name, first);
-  }
-}
-
-/* Whether @rule would only repeat what the key says already. */
-static gboolean
-is_left_out(const TideFieldColumns *columns, const TideFieldRule *rule, const TideField *field)
-{
-  return !rule->declared->with_key_fields && tide_name_ids_contain(columns->key_fields, field->name_id);
-}
-
-/* The first of the patterns. */
-static void
-add_matching(TideFieldColumns *columns, TideColumnLife life, const TideField *field, TideTarget **first)
-{
-  for (guint i = 0; i < columns->n_rules; i++) {
-    const TideFieldRule *rule = &columns->rules[i];
-    for (gsize k = 0; k < rule->declared->n_items && !is_left_out(columns, rule, field); k++) {
+    for (gsize k = 0; k < rule->declared->n_items && (rule->declared->with_key_fields || !is_in_key); k++) {
       const TideColumnItem *item = &rule->declared->items[k];
       if (item->pattern == NULL || !tide_glob_matches(tide_bytes_of_string(item->pattern), field->name))
         continue;
@@ -134,60 +86,44 @@ add_matching(TideFieldColumns *columns, TideColumnLife life, const TideField *fi
       return;
     }
   }
-}
-
-static void
-add_remaining(TideFieldColumns *columns, TideColumnLife life, const TideField *field, TideTarget **first)
-{
   for (guint i = 0; i < columns->n_rules; i++) {
     const TideFieldRule *rule = &columns->rules[i];
-    if (rule->declared->all_remaining && !is_left_out(columns, rule, field))
+    if (rule->declared->all_remaining && (rule->declared->with_key_fields || !is_in_key))
       add_target(columns, life, rule, NULL, field->name, first);
   }
-}
-
-static gboolean
-are_kept(const TideTarget *first)
-{
-  for (const TideTarget *target = first; target != NULL; target = target->next)
-    if (target->column != NULL && target->column->life != TIDE_COLUMN_KEPT)
-      return FALSE;
-  return TRUE;
 }
 
 const TideTarget *
 tide_field_columns_meet(TideFieldColumns *columns, const TideField *field)
 {
-  TideColumnLife life = field->name_id != TIDE_NAME_NONE ? tide_column_set_life(columns->set) : TIDE_COLUMN_OF_MESSAGE;
+  TideNameId id = field->name_id; /* the names that rules use have one */
+  TideColumnLife life = id != TIDE_NAME_NONE ? tide_column_set_life(columns->set) : TIDE_COLUMN_OF_MESSAGE;
   TideTarget *first = NULL;
-  add_named(columns, life, field, &first);
+  for (guint i = 0; id != TIDE_NAME_NONE && i < columns->n_rules; i++) {
+    const TideFieldRule *rule = &columns->rules[i];
+    for (gsize k = 0; k < rule->declared->n_items; k++)
+      if (rule->declared->items[k].field == id && rule->declared->items[k].value == NULL)
+        add_target(columns, life, rule, &rule->declared->items[k], field->name, &first);
+  }
   if (first == NULL && !tide_field_name_is_of_record(field->name))
-    add_matching(columns, life, field, &first);
-  if (first == NULL && !tide_field_name_is_of_record(field->name))
-    add_remaining(columns, life, field, &first);
+    add_unnamed(columns, life, field, &first);
+  gboolean is_remembered = id != TIDE_NAME_NONE && (first == NULL || life == TIDE_COLUMN_KEPT);
+  for (const TideTarget *target = first; target != NULL; target = target->next)
+    is_remembered &= target->column == NULL || target->column->life == TIDE_COLUMN_KEPT;
   if (first == NULL)
     first = &columns->none;
-  gboolean is_remembered = first == &columns->none || (life == TIDE_COLUMN_KEPT && are_kept(first));
-  if (field->name_id != TIDE_NAME_NONE && is_remembered)
-    *index_by_name(columns, field->name_id) = first;
-  return first;
+  if (!is_remembered)
+    return first;
+  if (id >= columns->n_by_name) {
+    guint32 n = MAX(id + 1, columns->n_by_name * 2);
+    columns->by_name = g_renew(TideTarget *, columns->by_name, n);
+    memset(columns->by_name + columns->n_by_name, 0, (n - columns->n_by_name) * sizeof(TideTarget *));
+    columns->n_by_name = n;
+  }
+  return columns->by_name[id] = first;
 }
 
 /* ---- life ---- */
-
-static void
-init_rule(TideFieldColumns *columns, TideFieldRule *rule, const TideColumnRule *declared)
-{
-  *rule = (TideFieldRule){.declared = declared, .family = tide_bytes_of_string(declared->family)};
-  rule->ttl_ms = tide_table_ttl_ms(columns->table, rule->family);
-  if (declared->packing == TIDE_PACK_NONE) {
-    columns->has_cells = TRUE;
-    return;
-  }
-  columns->has_packed_cells = TRUE;
-  g_assert(declared->qualifier != NULL);
-  rule->packed_column = constant_column(columns, rule, TIDE_BYTES_EMPTY);
-}
 
 TideFieldColumns *
 tide_field_columns_new(const TideTable *table, TideNameId time_field, TideWireProtocol protocol)
@@ -200,7 +136,15 @@ tide_field_columns_new(const TideTable *table, TideNameId time_field, TideWirePr
   columns->rules = g_new0(TideFieldRule, columns->n_rules);
   for (guint i = 0; i < columns->n_rules; i++) {
     TideFieldRule *rule = &columns->rules[i];
-    init_rule(columns, rule, rule_at(table, i));
+    const TideColumnRule *declared = &g_array_index(table->rules, TideColumnRule, i);
+    *rule = (TideFieldRule){.declared = declared, .family = tide_bytes_of_string(declared->family)};
+    rule->ttl_ms = tide_table_ttl_ms(table, rule->family);
+    columns->has_cells |= declared->packing == TIDE_PACK_NONE;
+    if (declared->packing != TIDE_PACK_NONE) {
+      columns->has_packed_cells = TRUE;
+      g_assert(declared->qualifier != NULL);
+      rule->packed_column = constant_column(columns, rule, TIDE_BYTES_EMPTY);
+    }
     for (gsize k = 0; k < rule->declared->n_items; k++)
       if (rule->declared->items[k].value != NULL)
         add_target(columns, TIDE_COLUMN_KEPT, rule, &rule->declared->items[k], TIDE_BYTES_EMPTY, &columns->computed);
@@ -220,4 +164,75 @@ tide_field_columns_free(TideFieldColumns *columns)
   tide_buffer_clear_memory(&columns->name);
   tide_buffer_clear_memory(&columns->qualifier);
   g_free(columns);
+}
+
+/* ---- of all readings of a shape ---- */
+
+void
+tide_shape_columns_clear(TideShapeColumns *shape)
+{
+  g_free(shape->cells);
+  tide_buffer_clear_memory(&shape->prefixes);
+  *shape = (TideShapeColumns){0};
+}
+
+/* How many cells @reading makes; 0: they are not all plain. */
+static guint32
+count_plain_cells(TideFieldColumns *columns, const TideReading *reading)
+{
+  guint32 n = 0;
+  if (columns->computed != NULL || columns->has_packed_cells)
+    return 0;
+  for (guint32 i = 0; i < reading->n_fields; i++) {
+    const TideTarget *target = tide_field_columns_of(columns, &reading->fields[i]);
+    if (target == &columns->none)
+      continue;
+    for (; target != NULL; target = target->next, n++)
+      if (!target->is_plain || target->column->life != TIDE_COLUMN_KEPT)
+        return 0;
+  }
+  return n;
+}
+
+void
+tide_shape_columns_learn(TideShapeColumns *shape, TideFieldColumns *columns, const TideReading *reading)
+{
+  static guint64 last_id; /* no list of columns of the process has the same */
+  guint32 n = count_plain_cells(columns, reading);
+  tide_shape_columns_clear(shape);
+  shape->serial = reading->shape.serial;
+  if (n == 0)
+    return;
+  shape->id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED);
+  shape->cells = g_new(TideShapeCell, n);
+  for (guint32 i = 0; i < reading->n_fields; i++) {
+    const TideTarget *target = tide_field_columns_of(columns, &reading->fields[i]);
+    for (; target != NULL && target != &columns->none; target = target->next) {
+      const TideColumn *column = &target->column->column;
+      shape->cells[shape->n++] =
+          (TideShapeCell){.column = column, .field = i, .prefix_len = (guint32)column->prefix.len};
+      tide_buffer_append_bytes(&shape->prefixes, column->prefix);
+      shape->overhead_bytes += tide_cell_size_max(column->prefix, 0);
+      shape->max_name_bytes = MAX(shape->max_name_bytes, column->family.len + column->qualifier.len);
+    }
+  }
+}
+
+gboolean
+tide_shape_columns_join(TideShapeColumns *shape, const TideShapeColumns *other)
+{
+  if (G_LIKELY(shape->id == other->id))
+    return TRUE;
+  if (shape->unlike == other->id)
+    return FALSE;
+  gboolean are_same = shape->serial == other->serial && shape->n == other->n &&
+                      tide_bytes_equal(tide_buffer_bytes(&shape->prefixes), tide_buffer_bytes(&other->prefixes));
+  for (guint32 i = 0; are_same && i < shape->n; i++)
+    are_same =
+        shape->cells[i].field == other->cells[i].field && shape->cells[i].prefix_len == other->cells[i].prefix_len;
+  if (are_same)
+    shape->id = other->id;
+  else
+    shape->unlike = other->id;
+  return are_same;
 }

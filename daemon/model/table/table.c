@@ -18,23 +18,11 @@ clear_rule(gpointer data)
 }
 
 static void
-clear_condition(gpointer condition)
-{
-  tide_condition_clear(condition);
-}
-
-static void
 free_time(TideTimeSpec *time)
 {
   if (time != NULL)
     tide_time_spec_clear(time);
   g_free(time);
-}
-
-static void
-free_family(gpointer family)
-{
-  tide_family_settings_free(family);
 }
 
 void
@@ -47,11 +35,11 @@ tide_table_free(TideTable *table)
     g_array_unref(table->rules);
   }
   if (table->families != NULL) {
-    g_ptr_array_set_free_func(table->families, free_family);
+    g_ptr_array_set_free_func(table->families, (GDestroyNotify)tide_family_settings_free);
     g_ptr_array_unref(table->families);
   }
   if (table->conditions != NULL) {
-    g_array_set_clear_func(table->conditions, clear_condition);
+    g_array_set_clear_func(table->conditions, (GDestroyNotify)tide_condition_clear);
     g_array_unref(table->conditions);
   }
   free_time(table->time);
@@ -91,20 +79,6 @@ tide_table_key_fields(const TideTable *table, TideNameId time_field)
   return ids;
 }
 
-static guint8
-changed_case(TideTextCase text_case, guint8 byte)
-{
-  switch (text_case) {
-  case TIDE_CASE_AS_IS:
-    break;
-  case TIDE_CASE_LOWER:
-    return (guint8)g_ascii_tolower((gchar)byte);
-  case TIDE_CASE_UPPER:
-    return (guint8)g_ascii_toupper((gchar)byte);
-  }
-  return byte;
-}
-
 void
 tide_column_rule_append_name(const TideColumnRule *rule, TideBytes name, TideBuffer *out)
 {
@@ -112,7 +86,6 @@ tide_column_rule_append_name(const TideColumnRule *rule, TideBytes name, TideBuf
   if (stripped.len > 0 && name.len > stripped.len && tide_bytes_begin_with(name, stripped))
     name = tide_bytes_from(name, stripped.len);
   tide_buffer_append_bytes(out, tide_bytes_of_string(rule->prefix));
-  for (gsize i = 0; i < name.len; i++)
-    if (!rule->strip_spaces || name.data[i] != ' ')
-      tide_buffer_append_byte(out, changed_case(rule->name_case, name.data[i]));
+  TideKeySpelling spelling = {.text_case = rule->name_case, .strip_spaces = rule->strip_spaces};
+  tide_key_spelling_append(&spelling, name, out);
 }

@@ -99,8 +99,10 @@ typedef struct TideTable {
       lane_prefix_bytes; /* rows are laned by this many leading key bytes while the regions are unknown; 0: one lane */
   GPtrArray *families;   /* owned (element-type TideFamilySettings): how `tables create` makes them */
   GArray *splits;        /* owned (element-type TideBytes): declared or computed split points */
-  gint64 purge_deletes_ms; /* how long deletes are kept through major compactions; 0: not declared */
-  guint32 regions;         /* as declared, for split points that are taken from a sample; 0: not given */
+  struct {               /* what only the table's creation asks for */
+    gint64 purge_deletes_ms; /* how long deletes are kept through major compactions; 0: not declared */
+    guint32 regions;         /* as declared, for split points that are taken from a sample; 0: not given */
+  } creation;
 } TideTable;
 
 #define TIDE_TABLE_NONE G_MAXUINT32

@@ -1,8 +1,6 @@
 #include "model/table/table_mapper.h"
 
 #include "model/table/cell_value.h"
-#include "model/table/field_columns.h"
-#include "model/table/packed_cell.h"
 #include "thrift/wire/mutation_encoder.h"
 #include "thrift/wire/put_encoder.h"
 
@@ -12,6 +10,79 @@
 
 /* The row key in the head of mutateRow, with what stands around it, beyond what putMultiple's has. */
 #define MUTATED_ROW_HEAD_BYTES 16u
+
+/* ---- the rows of one message ---- */
+
+void
+tide_row_list_init(TideRowList *list)
+{
+  *list = (TideRowList){.computed = g_array_new(FALSE, FALSE, sizeof(TideComputedValue)),
+                        .rows = g_array_new(FALSE, FALSE, sizeof(TideRow)),
+                        .spans = g_array_new(FALSE, FALSE, sizeof(TideRowSpan))};
+}
+
+void
+tide_row_list_clear(TideRowList *list)
+{
+  tide_buffer_clear_memory(&list->bytes);
+  tide_buffer_clear_memory(&list->cells);
+  tide_buffer_clear_memory(&list->encoded);
+  g_clear_pointer(&list->computed, g_array_unref);
+  g_clear_pointer(&list->rows, g_array_unref);
+  g_clear_pointer(&list->spans, g_array_unref);
+}
+
+void
+tide_row_list_reset(TideRowList *list)
+{
+  tide_buffer_reset(&list->bytes);
+  tide_buffer_reset(&list->cells);
+  tide_buffer_reset(&list->encoded);
+  list->uniform.columns = NULL;
+  g_array_set_size(list->computed, 0);
+  g_array_set_size(list->rows, 0);
+  g_array_set_size(list->spans, 0);
+}
+
+void
+tide_row_list_return(TideRowList *list, TideRowListMark mark)
+{
+  list->bytes.len = mark.bytes_len;
+  list->cells.len = mark.n_cells * sizeof(TideCell);
+  list->encoded.len = mark.encoded_len;
+  list->uniform.columns = NULL;
+  g_array_set_size(list->computed, mark.n_computed);
+}
+
+void
+tide_row_list_return_rows(TideRowList *list, guint n_rows, TideRowListMark mark)
+{
+  tide_row_list_return(list, mark);
+  g_array_set_size(list->rows, n_rows);
+  g_array_set_size(list->spans, n_rows);
+}
+
+void
+tide_row_list_resolve(TideRowList *list)
+{
+  TideCell *cells = (TideCell *)(gpointer)list->cells.data;
+  for (guint i = 0; i < list->computed->len; i++) {
+    const TideComputedValue *computed = &g_array_index(list->computed, TideComputedValue, i);
+    cells[computed->cell].value.data = list->bytes.data + computed->offset;
+  }
+  for (guint i = 0; i < list->rows->len; i++) {
+    TideRow *row = tide_row_list_row(list, i);
+    const TideRowSpan *span = &g_array_index(list->spans, TideRowSpan, i);
+    row->key = tide_bytes(list->bytes.data + span->key_offset, span->key_len);
+    if (span->name_len > 0)
+      row->table_name = tide_bytes(list->bytes.data + span->name_offset, span->name_len);
+    row->cells = cells + span->first_cell;
+    if (row->columns_id != 0)
+      row->encoded = tide_bytes(list->encoded.data + span->encoded_offset, span->encoded_len);
+  }
+}
+
+/* ---- life ---- */
 
 struct TideTableMapper {
   const TideTable *table;      /* borrowed */
@@ -30,51 +101,6 @@ struct TideTableMapper {
   TideBuffer value;      /* scratch: a made member of a packed cell, or a number in another unit */
 };
 
-static gint64
-shortest_ttl_ms(const TideFieldColumns *columns)
-{
-  gint64 shortest = 0;
-  for (guint i = 0; i < columns->n_rules; i++)
-    if (columns->rules[i].ttl_ms > 0 && (shortest == 0 || columns->rules[i].ttl_ms < shortest))
-      shortest = columns->rules[i].ttl_ms;
-  return shortest;
-}
-
-static gint64
-longest_ttl_ms(const TideFieldColumns *columns)
-{
-  gint64 longest = 0;
-  for (guint i = 0; i < columns->n_rules; i++) {
-    if (columns->rules[i].ttl_ms == 0)
-      return 0;
-    longest = MAX(longest, columns->rules[i].ttl_ms);
-  }
-  return longest;
-}
-
-static gsize
-deleted_families_bytes(const TideTable *table)
-{
-  gsize bytes = 0;
-  for (guint i = 0; table->families != NULL && i < table->families->len; i++) {
-    const TideFamilySettings *family = g_ptr_array_index(table->families, i);
-    TideBytes name = tide_bytes_of_string(family->name);
-    bytes += tide_mutation_delete_size_max(TIDE_BYTES_EMPTY, &name, 1);
-  }
-  return bytes;
-}
-
-/* What a row takes, encoded, beside its cells. One that replaces goes out as a delete and a put in a call of its own
- * kind. */
-static gsize
-row_overhead_max(const TideTableMapper *mapper, TideBytes key)
-{
-  if (mapper->table->latest != TIDE_LATEST_REPLACE)
-    return tide_put_overhead_max(key);
-  return MUTATED_ROW_HEAD_BYTES + key.len + tide_mutation_delete_size_max(key, NULL, 0) +
-         mapper->deleted_families_bytes + tide_mutation_put_overhead_max(key);
-}
-
 TideTableMapper *
 tide_table_mapper_new(const TideTable *table, const TideFieldNames *names, TideNameId time_field,
                       TideWireProtocol protocol, TideMapperLimits limits)
@@ -86,9 +112,19 @@ tide_table_mapper_new(const TideTable *table, const TideFieldNames *names, TideN
   mapper->limits = limits;
   mapper->protocol = protocol;
   mapper->columns = tide_field_columns_new(table, time_field, protocol);
-  mapper->shortest_ttl_ms = shortest_ttl_ms(mapper->columns);
-  mapper->longest_ttl_ms = longest_ttl_ms(mapper->columns);
-  mapper->deleted_families_bytes = deleted_families_bytes(table);
+  gboolean some_kept = FALSE; /* for ever */
+  for (guint i = 0; i < mapper->columns->n_rules; i++) {
+    gint64 ttl_ms = mapper->columns->rules[i].ttl_ms;
+    some_kept |= ttl_ms == 0;
+    if (ttl_ms > 0 && (mapper->shortest_ttl_ms == 0 || ttl_ms < mapper->shortest_ttl_ms))
+      mapper->shortest_ttl_ms = ttl_ms;
+    mapper->longest_ttl_ms = some_kept ? 0 : MAX(mapper->longest_ttl_ms, ttl_ms);
+  }
+  for (guint i = 0; table->families != NULL && i < table->families->len; i++) {
+    const TideFamilySettings *family = g_ptr_array_index(table->families, i);
+    TideBytes name = tide_bytes_of_string(family->name);
+    mapper->deleted_families_bytes += tide_mutation_delete_size_max(TIDE_BYTES_EMPTY, &name, 1);
+  }
   return mapper;
 }
 
@@ -272,10 +308,17 @@ change_units(TideTableMapper *mapper, const Attempt *attempt, const TideField *f
   return changed;
 }
 
-/* A cell whose column is made for this reading, or whose value is not the text as received. */
+/* A cell that may be left out, whose column is made for this reading, or whose value is not the text as received. */
 static gboolean
-add_encoded_cell(TideTableMapper *mapper, Attempt *attempt, const TideField *field, const TideTarget *target)
+add_other_cell(TideTableMapper *mapper, Attempt *attempt, const TideField *field, const TideTarget *target)
 {
+  if (target->rule->declared->packing != TIDE_PACK_NONE)
+    return TRUE; /* for add_packed_cell() */
+  gboolean skip = FALSE;
+  if (field->kind == TIDE_VALUE_NULL && (!apply_null_policy(attempt, target, field, &skip) || skip))
+    return skip;
+  if (leave_out(attempt, target->rule->ttl_ms))
+    return TRUE;
   TideRowList *list = attempt->list;
   const char *detail = NULL;
   TideSetColumn *column = column_of_reading(mapper, attempt, target->rule, target->column, target->name);
@@ -292,19 +335,6 @@ add_encoded_cell(TideTableMapper *mapper, Attempt *attempt, const TideField *fie
   if (!tide_cell_value_append(target->encoding, field, &list->bytes, &detail))
     return reject(attempt, TIDE_REJECT_NUMBER, field->name, detail);
   return append_computed_cell(mapper, attempt, column, offset, field->name);
-}
-
-static gboolean
-add_other_cell(TideTableMapper *mapper, Attempt *attempt, const TideField *field, const TideTarget *target)
-{
-  if (target->rule->declared->packing != TIDE_PACK_NONE)
-    return TRUE; /* for add_packed_cells() */
-  gboolean skip = FALSE;
-  if (field->kind == TIDE_VALUE_NULL && (!apply_null_policy(attempt, target, field, &skip) || skip))
-    return skip;
-  if (leave_out(attempt, target->rule->ttl_ms))
-    return TRUE;
-  return add_encoded_cell(mapper, attempt, field, target);
 }
 
 /* ---- cells of a known shape ---- */
@@ -361,16 +391,6 @@ add_uniform_cells(const TideTableMapper *mapper, const Attempt *attempt, const T
   return TRUE;
 }
 
-/* Whether another table's row of this reading has these cells, and they are none too large under this row's key. */
-static gboolean
-are_there(const TideTableMapper *mapper, const Attempt *attempt, TideShapeColumns *columns)
-{
-  const TideUniformCells *uniform = &attempt->list->uniform;
-  return uniform->columns != NULL && uniform->reading_index == attempt->reading->index &&
-         uniform->timestamp_ms == attempt->timestamp_ms && tide_shape_columns_join(columns, uniform->columns) &&
-         fit_surely(mapper, attempt, columns, uniform->value_bytes);
-}
-
 /* The cells of a reading of a known shape. FALSE: they are added one by one, and nothing was added. */
 static gboolean
 add_cells_of_shape(TideTableMapper *mapper, Attempt *attempt)
@@ -379,13 +399,19 @@ add_cells_of_shape(TideTableMapper *mapper, Attempt *attempt)
   TideShapeColumns *columns = &mapper->shapes[shape->slot];
   if (shape->serial == 0 || columns->serial != shape->serial || columns->n == 0 || attempt->some_expired)
     return FALSE;
-  if (!are_there(mapper, attempt, columns) && !add_uniform_cells(mapper, attempt, columns))
+  /* Another table's row of this reading may have these cells, none too large under this row's key. */
+  const TideUniformCells *uniform = &attempt->list->uniform;
+  gboolean are_there = uniform->columns != NULL && uniform->reading_index == attempt->reading->index &&
+                       uniform->timestamp_ms == attempt->timestamp_ms &&
+                       tide_shape_columns_join(columns, uniform->columns) &&
+                       fit_surely(mapper, attempt, columns, uniform->value_bytes);
+  if (!are_there && !add_uniform_cells(mapper, attempt, columns))
     return FALSE;
-  attempt->uniform = &attempt->list->uniform;
-  attempt->span.first_cell = attempt->uniform->first_cell;
-  attempt->span.encoded_offset = attempt->uniform->encoded_offset;
-  attempt->span.encoded_len = attempt->uniform->encoded_len;
-  attempt->row_bytes += columns->overhead_bytes + attempt->uniform->value_bytes;
+  attempt->uniform = uniform;
+  attempt->span.first_cell = uniform->first_cell;
+  attempt->span.encoded_offset = uniform->encoded_offset;
+  attempt->span.encoded_len = uniform->encoded_len;
+  attempt->row_bytes += columns->overhead_bytes + uniform->value_bytes;
   return TRUE;
 }
 
@@ -447,35 +473,6 @@ add_member(TideTableMapper *mapper, Attempt *attempt, const TideField *field, co
   return TRUE;
 }
 
-static gboolean
-add_members(TideTableMapper *mapper, Attempt *attempt, const TideFieldRule *rule, TidePacker *packer)
-{
-  TideFieldColumns *columns = mapper->columns;
-  const TideReading *reading = attempt->reading;
-  for (guint32 i = 0; i < reading->n_fields; i++) {
-    const TideField *field = &reading->fields[i];
-    for (const TideTarget *target = tide_field_columns_of(columns, field); target != NULL; target = target->next)
-      if (target->rule == rule && !add_member(mapper, attempt, field, target, packer))
-        return FALSE;
-  }
-  return TRUE;
-}
-
-static gboolean
-add_computed_members(TideTableMapper *mapper, Attempt *attempt, const TideFieldRule *rule, TidePacker *packer)
-{
-  for (const TideTarget *target = mapper->columns->computed; target != NULL; target = target->next) {
-    if (target->rule != rule)
-      continue;
-    tide_buffer_reset(&mapper->value);
-    if (!append_text(attempt, mapper, target->value, target->name, &mapper->value) ||
-        !claim(mapper, attempt, target->column, target->name))
-      return FALSE;
-    tide_packer_add(packer, target->name, TIDE_VALUE_STRING, tide_buffer_bytes(&mapper->value));
-  }
-  return TRUE;
-}
-
 /* All that @rule takes, in one cell. */
 static gboolean
 add_packed_cell(TideTableMapper *mapper, Attempt *attempt, const TideFieldRule *rule)
@@ -484,8 +481,22 @@ add_packed_cell(TideTableMapper *mapper, Attempt *attempt, const TideFieldRule *
   TideBuffer *bytes = &attempt->list->bytes;
   gsize offset = bytes->len;
   tide_packer_begin(&packer, rule->declared->packing, bytes);
-  if (!add_members(mapper, attempt, rule, &packer) || !add_computed_members(mapper, attempt, rule, &packer))
-    return FALSE;
+  const TideReading *reading = attempt->reading;
+  for (guint32 i = 0; i < reading->n_fields; i++) {
+    const TideTarget *target = tide_field_columns_of(mapper->columns, &reading->fields[i]);
+    for (; target != NULL; target = target->next)
+      if (target->rule == rule && !add_member(mapper, attempt, &reading->fields[i], target, &packer))
+        return FALSE;
+  }
+  for (const TideTarget *target = mapper->columns->computed; target != NULL; target = target->next) {
+    if (target->rule != rule)
+      continue;
+    tide_buffer_reset(&mapper->value);
+    if (!append_text(attempt, mapper, target->value, target->name, &mapper->value) ||
+        !claim(mapper, attempt, target->column, target->name))
+      return FALSE;
+    tide_packer_add(&packer, target->name, TIDE_VALUE_STRING, tide_buffer_bytes(&mapper->value));
+  }
   if (!tide_packer_end(&packer))
     return TRUE;
   if (leave_out(attempt, rule->ttl_ms)) {
@@ -495,17 +506,6 @@ add_packed_cell(TideTableMapper *mapper, Attempt *attempt, const TideFieldRule *
   TideBytes name = tide_bytes_of_string(mapper->table->name);
   TideSetColumn *column = column_of_reading(mapper, attempt, rule, rule->packed_column, TIDE_BYTES_EMPTY);
   return column != NULL && append_computed_cell(mapper, attempt, column, offset, name);
-}
-
-static gboolean
-add_packed_cells(TideTableMapper *mapper, Attempt *attempt)
-{
-  for (guint i = 0; i < mapper->columns->n_rules; i++) {
-    const TideFieldRule *rule = &mapper->columns->rules[i];
-    if (rule->declared->packing != TIDE_PACK_NONE && !add_packed_cell(mapper, attempt, rule))
-      return FALSE;
-  }
-  return TRUE;
 }
 
 /* ---- rows ---- */
@@ -544,7 +544,11 @@ begin_row(TideTableMapper *mapper, Attempt *attempt)
     return FALSE;
   }
   span->key_len = bytes->len - span->key_offset;
-  attempt->row_bytes = row_overhead_max(mapper, tide_bytes(bytes->data + span->key_offset, span->key_len));
+  TideBytes key = tide_bytes(bytes->data + span->key_offset, span->key_len);
+  attempt->row_bytes = tide_put_overhead_max(key);
+  if (table->latest == TIDE_LATEST_REPLACE) /* goes out as a delete and a put in a call of its own kind */
+    attempt->row_bytes = MUTATED_ROW_HEAD_BYTES + key.len + tide_mutation_delete_size_max(key, NULL, 0) +
+                         mapper->deleted_families_bytes + tide_mutation_put_overhead_max(key);
   if (table->dated_name == NULL)
     return TRUE;
   span->name_offset = bytes->len;
@@ -554,14 +558,21 @@ begin_row(TideTableMapper *mapper, Attempt *attempt)
   return TRUE;
 }
 
-/* The row of a reading with a shape was made field by field. */
-static void
-learn_shape(TideTableMapper *mapper, const Attempt *attempt)
+static gboolean
+fill_row(TideTableMapper *mapper, Attempt *attempt)
 {
-  const TideShape *shape = &attempt->reading->shape;
-  /* Cells that have expired were not looked at: two of them may fall on one column. */
-  if (shape->serial != 0 && mapper->shapes[shape->slot].serial != shape->serial && !attempt->some_expired)
-    tide_shape_columns_learn(&mapper->shapes[shape->slot], mapper->columns, attempt->reading);
+  TideFieldColumns *columns = mapper->columns;
+  if (add_cells_of_shape(mapper, attempt))
+    return TRUE;
+  if ((columns->has_cells && !add_cells(mapper, attempt)) ||
+      (columns->computed != NULL && !add_computed_cells(mapper, attempt)))
+    return FALSE;
+  for (guint i = 0; columns->has_packed_cells && i < columns->n_rules; i++) {
+    const TideFieldRule *rule = &columns->rules[i];
+    if (rule->declared->packing != TIDE_PACK_NONE && !add_packed_cell(mapper, attempt, rule))
+      return FALSE;
+  }
+  return TRUE;
 }
 
 static guint32
@@ -569,16 +580,6 @@ count_cells(const Attempt *attempt)
 {
   return attempt->uniform != NULL ? attempt->uniform->columns->n
                                   : tide_row_list_n_cells(attempt->list) - attempt->before.n_cells;
-}
-
-static gboolean
-fill_row(TideTableMapper *mapper, Attempt *attempt)
-{
-  if (add_cells_of_shape(mapper, attempt))
-    return TRUE;
-  return (!mapper->columns->has_cells || add_cells(mapper, attempt)) &&
-         (mapper->columns->computed == NULL || add_computed_cells(mapper, attempt)) &&
-         (!mapper->columns->has_packed_cells || add_packed_cells(mapper, attempt));
 }
 
 /* A row that was printed is made again with all its cells, or not at all. */
@@ -647,8 +648,11 @@ tide_table_mapper_map(TideTableMapper *mapper, const TideMapRequest *request, Ti
     tide_row_list_return(list, attempt.before);
     return is_empty ? TIDE_MAP_EXPIRED : TIDE_MAP_REJECTED;
   }
-  if (attempt.uniform == NULL)
-    learn_shape(mapper, &attempt);
+  /* Cells that have expired were not looked at: two of them may fall on one column. */
+  const TideShape *shape = &attempt.reading->shape;
+  if (attempt.uniform == NULL && shape->serial != 0 && mapper->shapes[shape->slot].serial != shape->serial &&
+      !attempt.some_expired)
+    tide_shape_columns_learn(&mapper->shapes[shape->slot], mapper->columns, attempt.reading);
   end_row(mapper, &attempt, mapper->table->latest == TIDE_LATEST_REPLACE ? MAX(attempt.timestamp_ms - 1, 0) : 0);
   return TIDE_MAP_ROW;
 }

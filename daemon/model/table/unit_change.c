@@ -36,19 +36,6 @@ read_sign(TideBytes text, gsize *at)
   return is_sign && text.data[(*at)++] == '-';
 }
 
-static gboolean
-read_exponent(TideBytes text, gsize *at, TideDecimal *decimal)
-{
-  (*at)++;
-  gboolean is_negative = read_sign(text, at);
-  gsize start = *at;
-  int exponent = 0;
-  for (; *at < text.len && g_ascii_isdigit(text.data[*at]); (*at)++)
-    exponent = MIN(exponent * 10 + (text.data[*at] - '0'), EXPONENT_BOUND);
-  decimal->exponent += is_negative ? -exponent : exponent;
-  return *at > start;
-}
-
 static void
 trim(TideDecimal *decimal)
 {
@@ -74,8 +61,17 @@ read_decimal(TideBytes text, TideDecimal *decimal)
   }
   if (n_read == 0)
     return FALSE;
-  if (at < text.len && (text.data[at] | 0x20) == 'e' && !read_exponent(text, &at, decimal))
-    return FALSE;
+  if (at < text.len && (text.data[at] | 0x20) == 'e') {
+    at++;
+    gboolean is_negative = read_sign(text, &at);
+    gsize start = at;
+    int exponent = 0;
+    for (; at < text.len && g_ascii_isdigit(text.data[at]); at++)
+      exponent = MIN(exponent * 10 + (text.data[at] - '0'), EXPONENT_BOUND);
+    if (at == start)
+      return FALSE;
+    decimal->exponent += is_negative ? -exponent : exponent;
+  }
   trim(decimal);
   return at == text.len;
 }

@@ -16,21 +16,11 @@
 static const struct {
   const char *name;
   TideTimeCut cut;
+  gint64 longest_days;
 } named_cuts[] = {
-    {"hour", {TIDE_CUT_MINUTES, 60}}, {"day", {TIDE_CUT_DAY, 0}},     {"1d", {TIDE_CUT_DAY, 0}},
-    {"week", {TIDE_CUT_WEEK, 0}},     {"month", {TIDE_CUT_MONTH, 0}}, {"year", {TIDE_CUT_YEAR, 0}},
+    {"hour", {TIDE_CUT_MINUTES, 60}, 0}, {"day", {TIDE_CUT_DAY, 0}, 1},      {"1d", {TIDE_CUT_DAY, 0}, 1},
+    {"week", {TIDE_CUT_WEEK, 0}, 7},     {"month", {TIDE_CUT_MONTH, 0}, 31}, {"year", {TIDE_CUT_YEAR, 0}, 366},
 };
-
-/* "15m", "6h"; anything else, also what is too large to be right, is 0. */
-static guint64
-read_minutes(const char *text)
-{
-  char *end = NULL;
-  guint64 number = g_ascii_isdigit(*text) ? g_ascii_strtoull(text, &end, 10) : 0;
-  if (end == NULL || end[0] == '\0' || end[1] != '\0' || number > MINUTES_PER_DAY)
-    return 0;
-  return *end == 'm' ? number : *end == 'h' ? number * 60 : 0;
-}
 
 gboolean
 tide_time_cut_parse(const char *text, TideTimeCut *ret_cut, GError **error)
@@ -41,22 +31,21 @@ tide_time_cut_parse(const char *text, TideTimeCut *ret_cut, GError **error)
       return TRUE;
     }
   }
-  guint64 minutes = read_minutes(text);
-  if (minutes == 0) {
-    g_set_error(
-        error, TIDE_ERROR, TIDE_ERROR_CONFIG,
+  char *end = NULL; /* "15m", "6h"; anything else, also what is too large to be right, is 0 */
+  guint64 number = g_ascii_isdigit(*text) ? g_ascii_strtoull(text, &end, 10) : 0;
+  gboolean is_number = end != NULL && end[0] != '\0' && end[1] == '\0' && number <= MINUTES_PER_DAY;
+  guint64 minutes = !is_number ? 0 : *end == 'm' ? number : *end == 'h' ? number * 60 : 0;
+  if (minutes == 0)
+    return tide_fail(
+        error, TIDE_ERROR_CONFIG,
         "'%s' is nothing that a time can be cut to: use minutes (15m), hour, hours (6h), day, week, month or year",
         text);
-    return FALSE;
-  }
-  if (minutes > MAX_MINUTES || MINUTES_PER_DAY % minutes != 0) {
-    g_set_error(
-        error, TIDE_ERROR, TIDE_ERROR_CONFIG,
+  if (minutes > MAX_MINUTES || MINUTES_PER_DAY % minutes != 0)
+    return tide_fail(
+        error, TIDE_ERROR_CONFIG,
         "a time cannot be cut to '%s': the slots of a day must be equal, so its minutes must be a divisor of %u "
         "such as 5, 10, 15, 30, 60, 360 or 720; for a whole day use day",
         text, MINUTES_PER_DAY);
-    return FALSE;
-  }
   *ret_cut = (TideTimeCut){TIDE_CUT_MINUTES, (guint32)minutes};
   return TRUE;
 }
@@ -211,25 +200,14 @@ tide_time_cut_end_ns(TideTimeCut cut, GTimeZone *zone, gint64 ns)
 gint64
 tide_time_cut_longest_ns(TideTimeCut cut)
 {
-  gint64 days = 1;
-  switch (cut.unit) {
-  case TIDE_CUT_NONE:
+  if (cut.unit == TIDE_CUT_NONE)
     return 1;
-  case TIDE_CUT_MINUTES:
-    /* It goes on over a change only where less of it than the whole is repeated. */
+  if (cut.unit == TIDE_CUT_MINUTES) /* it goes on over a change only where less of it than the whole is repeated */
     return (slot_of_minutes_s(cut) + MIN(slot_of_minutes_s(cut), LONGEST_REPEAT_S)) * NS_PER_S;
-  case TIDE_CUT_DAY:
-    break;
-  case TIDE_CUT_WEEK:
-    days = 7;
-    break;
-  case TIDE_CUT_MONTH:
-    days = 31;
-    break;
-  case TIDE_CUT_YEAR:
-    days = 366;
-    break;
-  }
+  gint64 days = 0;
+  for (gsize i = 0; i < G_N_ELEMENTS(named_cuts); i++)
+    if (named_cuts[i].cut.unit == cut.unit)
+      days = named_cuts[i].longest_days;
   return (days * TIDE_SECONDS_PER_DAY + LONGEST_REPEAT_S) * NS_PER_S;
 }
 

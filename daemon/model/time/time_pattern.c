@@ -2,20 +2,16 @@
 
 #include "util/error.h"
 
-/* How many letters make one element. */
-static const struct {
-  gsize min_letters;
-  gsize max_letters;
-  gboolean may_vary; /* a single letter, without a zero in front, is one too, where that is allowed */
-  const char *form;
-} elements[TIDE_N_LEVELS] = {
-    [TIDE_LEVEL_YEAR] = {4, 4, FALSE, "yyyy"},
-    [TIDE_LEVEL_MONTH] = {2, 2, TRUE, "MM"},
-    [TIDE_LEVEL_DAY] = {2, 2, TRUE, "dd"},
-    [TIDE_LEVEL_HOUR] = {2, 2, TRUE, "HH"},
-    [TIDE_LEVEL_MINUTE] = {2, 2, FALSE, "mm"},
-    [TIDE_LEVEL_SECOND] = {2, 2, FALSE, "ss"},
-    [TIDE_LEVEL_FRACTION] = {1, 9, FALSE, "S to SSSSSSSSS"},
+#define DAY_S (24 * 60 * 60)
+
+const TideTimeLevelTraits tide_time_levels[] = {
+    [TIDE_LEVEL_YEAR] = {'y', 4, 4, FALSE, "yyyy", 366 * DAY_S, 0, 9999},
+    [TIDE_LEVEL_MONTH] = {'M', 2, 2, TRUE, "MM", 31 * DAY_S, 1, 12},
+    [TIDE_LEVEL_DAY] = {'d', 2, 2, TRUE, "dd", DAY_S, 1, 31},
+    [TIDE_LEVEL_HOUR] = {'H', 2, 2, TRUE, "HH", 60 * 60, 0, 23},
+    [TIDE_LEVEL_MINUTE] = {'m', 2, 2, FALSE, "mm", 60, 0, 59},
+    [TIDE_LEVEL_SECOND] = {'s', 2, 2, FALSE, "ss", 1, 0, 59},
+    [TIDE_LEVEL_FRACTION] = {'S', 1, 9, FALSE, "S to SSSSSSSSS", 0, 0, G_MAXINT},
 };
 
 gboolean
@@ -41,28 +37,27 @@ static gboolean
 check_element(const char *pattern, const TideTimePatternPiece *piece, gboolean variable, guint *named, GError **error)
 {
   char letter = (char)piece->byte;
-  const char *known = strchr(TIDE_TIME_LETTERS, letter);
-  if (known == NULL) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG,
-                "time pattern '%s': no such letter '%c': use yyyy MM dd HH mm ss S, and put other letters into single "
-                "quotes",
-                pattern, letter);
-    return FALSE;
-  }
-  gsize level = (gsize)(known - TIDE_TIME_LETTERS);
-  gboolean may_vary = variable && elements[level].may_vary;
+  gsize level = 0;
+  while (level < TIDE_N_LEVELS && tide_time_levels[level].letter != letter)
+    level++;
+  if (level == TIDE_N_LEVELS)
+    return tide_fail(
+        error, TIDE_ERROR_CONFIG,
+        "time pattern '%s': no such letter '%c': use yyyy MM dd HH mm ss S, and put other letters into single "
+        "quotes",
+        pattern, letter);
+  const TideTimeLevelTraits *element = &tide_time_levels[level];
+  gboolean may_vary = variable && element->may_vary;
   if (!(may_vary && piece->n_letters == 1) &&
-      (piece->n_letters < elements[level].min_letters || piece->n_letters > elements[level].max_letters)) {
+      (piece->n_letters < element->min_letters || piece->n_letters > element->max_letters)) {
     g_autofree char *letters = g_strnfill(MIN(piece->n_letters, 20), letter);
     g_autofree char *or_varying = may_vary ? g_strdup_printf(" or %c", letter) : g_strdup("");
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "time pattern '%s': '%s' must be written %s%s", pattern, letters,
-                elements[level].form, or_varying);
+                element->form, or_varying);
     return FALSE;
   }
-  if (*named & (1u << level)) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "time pattern '%s': '%c' stands in it twice", pattern, letter);
-    return FALSE;
-  }
+  if (*named & (1u << level))
+    return tide_fail(error, TIDE_ERROR_CONFIG, "time pattern '%s': '%c' stands in it twice", pattern, letter);
   *named |= 1u << level;
   return TRUE;
 }
@@ -76,15 +71,11 @@ tide_time_pattern_scan(const char *pattern, gboolean variable, guint *ret_named,
   while (tide_time_pattern_next(&cursor, &piece))
     if (piece.n_letters > 0 && !check_element(pattern, &piece, variable, &named, error))
       return FALSE;
-  if (cursor.is_quoted) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "time pattern '%s': a quote is not closed", pattern);
-    return FALSE;
-  }
-  if (named == 0) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "time pattern '%s': it names no part of a time, such as HH:mm:ss",
-                pattern);
-    return FALSE;
-  }
+  if (cursor.is_quoted)
+    return tide_fail(error, TIDE_ERROR_CONFIG, "time pattern '%s': a quote is not closed", pattern);
+  if (named == 0)
+    return tide_fail(error, TIDE_ERROR_CONFIG, "time pattern '%s': it names no part of a time, such as HH:mm:ss",
+                     pattern);
   *ret_named = named;
   return TRUE;
 }
@@ -106,10 +97,8 @@ tide_time_pattern_check(const char *pattern, gboolean *ret_has_date, GError **er
     fault = "ss needs mm";
   else if ((named & TIDE_NAMES(FRACTION)) && !(named & TIDE_NAMES(SECOND)))
     fault = "S (parts of a second) needs ss";
-  if (fault != NULL) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "time pattern '%s': %s", pattern, fault);
-    return FALSE;
-  }
+  if (fault != NULL)
+    return tide_fail(error, TIDE_ERROR_CONFIG, "time pattern '%s': %s", pattern, fault);
   *ret_has_date = date != 0;
   return TRUE;
 }

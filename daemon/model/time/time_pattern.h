@@ -19,7 +19,18 @@ typedef enum TideTimeLevel {
   TIDE_N_LEVELS,
 } TideTimeLevel;
 
-#define TIDE_TIME_LETTERS "yMdHmsS" /* by level */
+/* What each level is. */
+typedef struct TideTimeLevelTraits {
+  char letter;
+  gsize min_letters; /* how many letters make one element */
+  gsize max_letters;
+  gboolean may_vary; /* a single letter, without a zero in front, is one too, where that is allowed */
+  const char *form;
+  gint64 longest_s; /* a year has 366 days, a month 31; of a fraction: 0 */
+  int least;        /* its values */
+  int most;
+} TideTimeLevelTraits;
+extern const TideTimeLevelTraits tide_time_levels[TIDE_N_LEVELS];
 
 #define TIDE_NAMES(level) (1u << TIDE_LEVEL_##level)
 #define TIDE_NAMES_DATE (TIDE_NAMES(YEAR) | TIDE_NAMES(MONTH) | TIDE_NAMES(DAY))

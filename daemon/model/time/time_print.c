@@ -22,19 +22,6 @@ is_named_from_year(guint named)
   return (named & TIDE_NAMES(YEAR)) && (named & (named + 1)) == 0;
 }
 
-static void
-look_at_element(TideTimePrint *print, Piece *piece, const Piece *previous)
-{
-  TideTimeLevel level = (TideTimeLevel)(strchr(TIDE_TIME_LETTERS, piece->byte) - TIDE_TIME_LETTERS);
-  piece->level = level;
-  print->descends &= previous == NULL || level == previous->level + 1;
-  print->first_level = MIN(print->first_level, level);
-  print->last_level = MAX(print->last_level, level);
-  print->longest_bytes += varies(piece) ? VARYING_MAX_DIGITS : (guint32)piece->n_letters;
-  if (level == TIDE_LEVEL_FRACTION)
-    print->fraction_digits = (int)piece->n_letters;
-}
-
 TideTimePrint *
 tide_time_print_compile(const char *pattern, gboolean variable, GError **error)
 {
@@ -57,7 +44,16 @@ tide_time_print_compile(const char *pattern, gboolean variable, GError **error)
       print->longest_bytes++;
       continue;
     }
-    look_at_element(print, piece, last_element);
+    TideTimeLevel level = TIDE_LEVEL_YEAR;
+    while (tide_time_levels[level].letter != (char)piece->byte)
+      level++;
+    piece->level = level;
+    print->descends &= last_element == NULL || level == last_element->level + 1;
+    print->first_level = MIN(print->first_level, level);
+    print->last_level = MAX(print->last_level, level);
+    print->longest_bytes += varies(piece) ? VARYING_MAX_DIGITS : (guint32)piece->n_letters;
+    if (level == TIDE_LEVEL_FRACTION)
+      print->fraction_digits = (int)piece->n_letters;
     last_element = piece;
     has_varying |= varies(piece);
   }
@@ -93,24 +89,8 @@ fraction_step_ns(int n_digits)
 gint64
 tide_time_print_resolution_ns(const TideTimePrint *print)
 {
-  static const gint64 steps_s[] = {[TIDE_LEVEL_YEAR] = 366 * TIDE_SECONDS_PER_DAY,
-                                   [TIDE_LEVEL_MONTH] = 31 * TIDE_SECONDS_PER_DAY,
-                                   [TIDE_LEVEL_DAY] = TIDE_SECONDS_PER_DAY,
-                                   [TIDE_LEVEL_HOUR] = 3600,
-                                   [TIDE_LEVEL_MINUTE] = 60,
-                                   [TIDE_LEVEL_SECOND] = 1};
   return print->last_level == TIDE_LEVEL_FRACTION ? fraction_step_ns(print->fraction_digits)
-                                                  : steps_s[print->last_level] * NS_PER_S;
-}
-
-static guint8 *
-put_number(guint8 *to, int number, gsize n_digits)
-{
-  for (gsize i = n_digits; i > 0; i--) {
-    to[i - 1] = (guint8)('0' + number % 10);
-    number /= 10;
-  }
-  return to + n_digits;
+                                                  : tide_time_levels[print->last_level].longest_s * NS_PER_S;
 }
 
 /* @with_date: else its values are not set. */
@@ -154,7 +134,10 @@ tide_time_print_append(const TideTimePrint *print, GTimeZone *zone, gint64 ns, T
       continue;
     }
     int value = values[piece->level];
-    to = put_number(to, value, varies(piece) && value > 9 ? VARYING_MAX_DIGITS : piece->n_letters);
+    gsize n_digits = varies(piece) && value > 9 ? VARYING_MAX_DIGITS : piece->n_letters;
+    for (gsize k = n_digits; k > 0; k--, value /= 10)
+      to[k - 1] = (guint8)('0' + value % 10);
+    to += n_digits;
   }
   out->len += (gsize)(to - start);
 }
@@ -162,8 +145,6 @@ tide_time_print_append(const TideTimePrint *print, GTimeZone *zone, gint64 ns, T
 gboolean
 tide_time_print_read(const TideTimePrint *print, TideBytes text, TideTimeElements *ret_elements)
 {
-  static const int least[] = {[TIDE_LEVEL_MONTH] = 1, [TIDE_LEVEL_DAY] = 1, [TIDE_LEVEL_FRACTION] = 0};
-  static const int most[] = {9999, 12, 31, 23, 59, 59, G_MAXINT};
   TideTimeElements elements = {.fraction_digits = print->fraction_digits};
   memset(elements.values, 0xff, sizeof elements.values);
   if (print->width_bytes == 0 || text.len != print->width_bytes)
@@ -181,7 +162,7 @@ tide_time_print_read(const TideTimePrint *print, TideBytes text, TideTimeElement
         return FALSE;
       value = value * 10 + (*at - '0');
     }
-    if (value < least[piece->level] || value > most[piece->level])
+    if (value < tide_time_levels[piece->level].least || value > tide_time_levels[piece->level].most)
       return FALSE;
     elements.values[piece->level] = value;
   }
@@ -189,15 +170,6 @@ tide_time_print_read(const TideTimePrint *print, TideBytes text, TideTimeElement
     elements.values[TIDE_LEVEL_FRACTION] *= (int)fraction_step_ns(print->fraction_digits);
   *ret_elements = elements;
   return TRUE;
-}
-
-static guint
-named_of(const TideTimeElements *elements)
-{
-  guint named = 0;
-  for (guint level = 0; level < TIDE_N_LEVELS; level++)
-    named |= elements->values[level] >= 0 ? 1u << level : 0u;
-  return named;
 }
 
 /* The local seconds [from, to) that show the elements but the fraction; FALSE for a date that does not exist. */
@@ -252,7 +224,9 @@ moments_s(GTimeZone *zone, gint64 local_from_s, gint64 local_to_s, gint64 *ret_f
 gboolean
 tide_time_elements_interval(const TideTimeElements *elements, GTimeZone *zone, gint64 *ret_from_ns, gint64 *ret_to_ns)
 {
-  guint named = named_of(elements);
+  guint named = 0;
+  for (guint level = 0; level < TIDE_N_LEVELS; level++)
+    named |= elements->values[level] >= 0 ? 1u << level : 0u;
   gint64 local_from_s, local_to_s, from_s, to_s, from_ns, to_ns;
   if (!is_named_from_year(named) || !local_interval_s(elements, named, &local_from_s, &local_to_s) ||
       !moments_s(zone, local_from_s, local_to_s, &from_s, &to_s))

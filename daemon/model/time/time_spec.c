@@ -24,53 +24,30 @@ typedef struct Attempt {
   TideReject *ret_reject;
 } Attempt;
 
+/* @why: what is to be told beside the reading and @field, which is NULL where none is concerned. */
 static gboolean
-refuse(const Attempt *attempt, TideRejectReason reason, const TideField *field, const char *detail)
+refuse(const Attempt *attempt, const TideField *field, TideReject why)
 {
-  *attempt->ret_reject = (TideReject){.reason = reason,
-                                      .field = field != NULL ? field->name : TIDE_BYTES_EMPTY,
-                                      .byte_position = -1,
-                                      .reading_index = attempt->reading->index,
-                                      .detail = detail};
+  why.field = field != NULL ? field->name : TIDE_BYTES_EMPTY;
+  why.byte_position = -1;
+  why.reading_index = attempt->reading->index;
+  *attempt->ret_reject = why;
   return FALSE;
 }
 
-/* As refuse(), where the reason alone does not tell what can be done. */
-static gboolean
-refuse_with_remedy(const Attempt *attempt, TideRejectReason reason, const char *detail, const char *remedy)
-{
-  refuse(attempt, reason, attempt->field, detail);
-  attempt->ret_reject->remedy = remedy;
-  return FALSE;
-}
-
-/* As refuse(), of what another record's time might let pass. @remedy: NULL where the reason tells it. */
-static gboolean
-refuse_by_record(const Attempt *attempt, TideRejectReason reason, const char *detail, const char *remedy)
-{
-  refuse_with_remedy(attempt, reason, detail, remedy);
-  attempt->ret_reject->by_record_time = TRUE;
-  return FALSE;
-}
-
-/* Tells which declared bound a refused time has crossed. Returns: FALSE. */
-static gboolean
-tell_bound(const Attempt *attempt, TideRejectBound bound, gint64 bound_ms)
-{
-  attempt->ret_reject->bound = bound;
-  attempt->ret_reject->bound_ms = bound_ms;
-  return FALSE;
-}
+#define REFUSE(reject_reason, text, ...)                                                                               \
+  refuse(attempt, attempt->field, (TideReject){.reason = (reject_reason), .detail = (text), __VA_ARGS__})
 
 /* @field: NULL where it is absent. */
 static gboolean
 refuse_missing(const Attempt *attempt, const TideField *field, TideNameId name_id)
 {
-  refuse(attempt, TIDE_REJECT_MISSING_FIELD, field, field == NULL ? "it is absent" : "it is null");
-  attempt->ret_reject->field_place = name_id + 1;
-  attempt->ret_reject->remedy = "the time is read from it: see the time's 'field' (readings.time; 'time: record' takes "
-                                "the Kafka record's own), or keep such readings out of every table by 'when'";
-  return FALSE;
+  TideReject why = {.reason = TIDE_REJECT_MISSING_FIELD,
+                    .detail = field == NULL ? "it is absent" : "it is null",
+                    .field_place = name_id + 1};
+  why.remedy = "the time is read from it: see the time's 'field' (readings.time; 'time: record' takes "
+               "the Kafka record's own), or keep such readings out of every table by 'when'";
+  return refuse(attempt, field, why);
 }
 
 static gboolean
@@ -90,7 +67,8 @@ need_field(const Attempt *attempt, TideNameId name_id, const TideField **ret_fie
   case TIDE_VALUE_JSON:
     break;
   }
-  return refuse(attempt, TIDE_REJECT_TIME_INVALID, field, "neither text nor a number");
+  return refuse(attempt, field,
+                (TideReject){.reason = TIDE_REJECT_TIME_INVALID, .detail = "neither text nor a number"});
 }
 
 static gboolean
@@ -101,11 +79,11 @@ read_epoch(const Attempt *attempt, int decimals, gint64 *ret_ns)
   case TIDE_TIME_FAULT_NONE:
     return TRUE;
   case TIDE_TIME_FAULT_SYNTAX:
-    return refuse(attempt, TIDE_REJECT_TIME_INVALID, attempt->field, detail);
+    return REFUSE(TIDE_REJECT_TIME_INVALID, detail);
   case TIDE_TIME_FAULT_RANGE:
     break;
   }
-  return refuse(attempt, TIDE_REJECT_TIME_IMPLAUSIBLE, attempt->field, detail);
+  return REFUSE(TIDE_REJECT_TIME_IMPLAUSIBLE, detail);
 }
 
 /* The moment to which the record fits, if it does to one of them alone: the reading came to it within the time that
@@ -125,9 +103,9 @@ choose_by_record(const Attempt *attempt, const TideLocalMoments *moments, gint64
     *ret_utc_s = moments->utc_s[i];
     n_fitting++;
   }
-  return n_fitting == 1 ||
-         refuse_by_record(attempt, TIDE_REJECT_TIME_AMBIGUOUS,
-                          "the zone's clocks show it twice, and the record's time does not tell which is meant", NULL);
+  return n_fitting == 1 || REFUSE(TIDE_REJECT_TIME_AMBIGUOUS,
+                                  "the zone's clocks show it twice, and the record's time does not tell which is meant",
+                                  .by_record_time = TRUE);
 }
 
 static gboolean
@@ -147,15 +125,15 @@ choose_moment(const Attempt *attempt, const TideLocalMoments *moments, gint64 *r
   case TIDE_AMBIGUOUS_REJECT:
     break;
   }
-  return refuse(attempt, TIDE_REJECT_TIME_AMBIGUOUS, attempt->field, "the zone's clocks show it twice");
+  return REFUSE(TIDE_REJECT_TIME_AMBIGUOUS, "the zone's clocks show it twice");
 }
 
 static gboolean
 take_moment(const Attempt *attempt, const TideLocalMoments *moments, gint64 *ret_utc_s)
 {
   if (G_UNLIKELY(moments->n == 0))
-    return refuse_with_remedy(attempt, TIDE_REJECT_TIME_INVALID, "a local time that the zone's clocks skip",
-                              "the zone's clocks skip this hour: is 'zone' right? Let senders write UTC or an offset");
+    return REFUSE(TIDE_REJECT_TIME_INVALID, "a local time that the zone's clocks skip",
+                  .remedy = "the zone's clocks skip this hour: is 'zone' right? Let senders write UTC or an offset");
   if (G_UNLIKELY(moments->n > 1))
     return choose_moment(attempt, moments, ret_utc_s);
   *ret_utc_s = moments->utc_s[0];
@@ -171,8 +149,7 @@ utc_of_local(const Attempt *attempt, const TideTimeText *time, gint64 local_s, g
     return TRUE;
   }
   if (attempt->spec->zone == NULL)
-    return refuse(attempt, TIDE_REJECT_TIME_INVALID, attempt->field,
-                  "no offset from UTC in the text, and no zone is declared");
+    return REFUSE(TIDE_REJECT_TIME_INVALID, "no offset from UTC in the text, and no zone is declared");
   TideLocalMoments moments = tide_zone_moments_of_local(attempt->spec->zone, local_s);
   return take_moment(attempt, &moments, ret_utc_s);
 }
@@ -184,10 +161,9 @@ date_by_record(const Attempt *attempt, const TideTimeText *time, gint64 *ret_utc
 {
   const TideTimeSpec *spec = attempt->spec;
   if (spec->zone == NULL)
-    return refuse(attempt, TIDE_REJECT_TIME_INVALID, attempt->field, "a time of day, and no zone is declared");
+    return REFUSE(TIDE_REJECT_TIME_INVALID, "a time of day, and no zone is declared");
   if (attempt->record->record_ms < 0)
-    return refuse(attempt, TIDE_REJECT_TIME_INVALID, attempt->field,
-                  "a time of day, and the record has no time to take the date from");
+    return REFUSE(TIDE_REJECT_TIME_INVALID, "a time of day, and the record has no time to take the date from");
   gint64 record_s = attempt->record->record_ms / 1000;
   gint64 ahead_s = CLAMP(spec->max_future_ms, 0, TIME_OF_DAY_AHEAD_MAX_MS) / 1000;
   gint64 day = tide_day_of_seconds(record_s + tide_zone_offset_s(spec->zone, record_s)) + 1;
@@ -212,7 +188,7 @@ date_by_field(const Attempt *attempt, const TideTimeText *time, gint64 *ret_date
   if (!need_field(attempt, attempt->spec->date_field, &field))
     return FALSE;
   if (!tide_time_text_read_pattern(field->text, attempt->spec->date_pattern, &date, &detail))
-    return refuse(attempt, TIDE_REJECT_TIME_INVALID, field, detail);
+    return refuse(attempt, field, (TideReject){.reason = TIDE_REJECT_TIME_INVALID, .detail = detail});
   *ret_date_s = tide_day_of_seconds(tide_time_text_local_s(&date)) * TIDE_SECONDS_PER_DAY;
   return TRUE;
 }
@@ -228,7 +204,7 @@ ns_of_calendar(const Attempt *attempt, const TideTimeText *time, gint64 *ret_ns)
     return FALSE;
   if (__builtin_mul_overflow(utc_s, G_GINT64_CONSTANT(1000000000), ret_ns) ||
       __builtin_add_overflow(*ret_ns, time->nanosecond, ret_ns))
-    return refuse(attempt, TIDE_REJECT_TIME_IMPLAUSIBLE, attempt->field, "outside of the years 1677 to 2262");
+    return REFUSE(TIDE_REJECT_TIME_IMPLAUSIBLE, "outside of the years 1677 to 2262");
   return TRUE;
 }
 
@@ -236,13 +212,14 @@ static gboolean
 read_record_time(const Attempt *attempt, gint64 *ret_ns)
 {
   static const TideField record_time = {.name = {(const guint8 *)"$timestamp", 10}};
-  if (attempt->record->record_ms < 0) {
-    refuse(attempt, TIDE_REJECT_MISSING_FIELD, &record_time, "the record has no time of its own");
-    attempt->ret_reject->remedy = "let senders give records a time, or read it from a field (readings.time)";
-    return FALSE;
-  }
+  if (attempt->record->record_ms < 0)
+    return refuse(attempt, &record_time,
+                  (TideReject){.reason = TIDE_REJECT_MISSING_FIELD,
+                               .detail = "the record has no time of its own",
+                               .remedy = "let senders give records a time, or read it from a field (readings.time)"});
   if (__builtin_mul_overflow(attempt->record->record_ms, TIDE_NS_PER_MS, ret_ns))
-    return refuse(attempt, TIDE_REJECT_TIME_IMPLAUSIBLE, &record_time, "beyond the year 2262");
+    return refuse(attempt, &record_time,
+                  (TideReject){.reason = TIDE_REJECT_TIME_IMPLAUSIBLE, .detail = "beyond the year 2262"});
   return TRUE;
 }
 
@@ -272,23 +249,15 @@ read_time(const Attempt *attempt, gint64 *ret_ns)
   case TIDE_TIME_RECORD:
     return read_record_time(attempt, ret_ns);
   }
-  return refuse(attempt, TIDE_REJECT_TIME_INVALID, attempt->field, detail);
+  return REFUSE(TIDE_REJECT_TIME_INVALID, detail);
 }
 
 static gboolean
 refuse_future(const Attempt *attempt)
 {
-  refuse_by_record(attempt, TIDE_REJECT_TIME_FUTURE, "later than the record's time by more than the declared bound",
-                   NULL);
-  return tell_bound(attempt, TIDE_REJECT_BOUND_MAX_FUTURE, attempt->spec->max_future_ms);
-}
-
-/* What a clock says alone is no matter of on_future: its reading becomes a dead letter, which tells of the decision. */
-static gboolean
-is_ahead_of_clock(const Attempt *attempt, gint64 event_ms)
-{
-  const TideRecordTime *record = attempt->record;
-  return record->record_ms >= 0 && record->clock_ms > 0 && event_ms - record->clock_ms > attempt->spec->max_future_ms;
+  return REFUSE(TIDE_REJECT_TIME_FUTURE, "later than the record's time by more than the declared bound",
+                .by_record_time = TRUE, .bound = TIDE_REJECT_BOUND_MAX_FUTURE,
+                .bound_ms = attempt->spec->max_future_ms);
 }
 
 static gboolean
@@ -297,38 +266,38 @@ check_plausible(const Attempt *attempt, gint64 event_ms)
   const TideTimeSpec *spec = attempt->spec;
   gint64 record_ms = attempt->record->record_ms;
   if (event_ms < 0)
-    return refuse_with_remedy(attempt, TIDE_REJECT_TIME_IMPLAUSIBLE, "before 1970: HBase has no negative times",
-                              "no option lets it pass: see that the time's 'format' has the readings' unit, and that "
-                              "senders' clocks are set");
-  if (event_ms < spec->earliest_epoch_ms) {
-    refuse(attempt, TIDE_REJECT_TIME_IMPLAUSIBLE, attempt->field,
-           "before the declared earliest time: is the unit right?");
-    return tell_bound(attempt, TIDE_REJECT_BOUND_EARLIEST, spec->earliest_epoch_ms);
-  }
-  if (spec->max_past_ms > 0 && record_ms >= 0 && record_ms - event_ms > spec->max_past_ms) {
-    refuse_by_record(attempt, TIDE_REJECT_TIME_IMPLAUSIBLE,
-                     "earlier than the record's time by more than the declared bound",
-                     "raise the time's 'max_past'; of old messages, give explain their own time by --timestamp");
-    return tell_bound(attempt, TIDE_REJECT_BOUND_MAX_PAST, spec->max_past_ms);
-  }
+    return REFUSE(TIDE_REJECT_TIME_IMPLAUSIBLE, "before 1970: HBase has no negative times",
+                  .remedy = "no option lets it pass: see that the time's 'format' has the readings' unit, and that "
+                            "senders' clocks are set");
+  if (event_ms < spec->earliest_epoch_ms)
+    return REFUSE(TIDE_REJECT_TIME_IMPLAUSIBLE, "before the declared earliest time: is the unit right?",
+                  .bound = TIDE_REJECT_BOUND_EARLIEST, .bound_ms = spec->earliest_epoch_ms);
+  if (spec->max_past_ms > 0 && record_ms >= 0 && record_ms - event_ms > spec->max_past_ms)
+    return REFUSE(TIDE_REJECT_TIME_IMPLAUSIBLE, "earlier than the record's time by more than the declared bound",
+                  .remedy = "raise the time's 'max_past'; of old messages, give explain their own time by --timestamp",
+                  .by_record_time = TRUE, .bound = TIDE_REJECT_BOUND_MAX_PAST, .bound_ms = spec->max_past_ms);
   if (event_ms >= LATEST_EPOCH_MS)
-    return refuse(attempt, TIDE_REJECT_TIME_IMPLAUSIBLE, attempt->field, "beyond the year 2200: is the unit right?");
+    return REFUSE(TIDE_REJECT_TIME_IMPLAUSIBLE, "beyond the year 2200: is the unit right?");
   if (tide_time_spec_is_future(spec, attempt->record, event_ms * TIDE_NS_PER_MS)) {
     if (spec->on_future == TIDE_FUTURE_REJECT)
       return refuse_future(attempt);
     if (event_ms - record_ms > FUTURE_MAX_MS)
-      return refuse_by_record(attempt, TIDE_REJECT_TIME_IMPLAUSIBLE,
-                              "later than the record's time by more than ten years: is the unit right?", NULL);
+      return REFUSE(TIDE_REJECT_TIME_IMPLAUSIBLE,
+                    "later than the record's time by more than ten years: is the unit right?", .by_record_time = TRUE);
     return TRUE;
   }
-  if (!is_ahead_of_clock(attempt, event_ms))
+  /* What a clock says alone is no matter of on_future: its reading becomes a dead letter, which tells of the decision.
+   */
+  gint64 clock_ms = attempt->record->clock_ms;
+  if (record_ms < 0 || clock_ms <= 0 || event_ms - clock_ms <= spec->max_future_ms)
     return TRUE;
-  refuse_with_remedy(attempt, TIDE_REJECT_TIME_FUTURE,
-                     "later than this host's clock by more than the declared bound, and so is its record: the sender's "
-                     "clock is wrong, or this host's",
-                     "set the clock of the sender or of this host; 'dead-letters replay' sends the message again, and "
-                     "it is taken when its time has come");
-  return tell_bound(attempt, TIDE_REJECT_BOUND_MAX_FUTURE, spec->max_future_ms);
+  return REFUSE(TIDE_REJECT_TIME_FUTURE,
+                "later than this host's clock by more than the declared bound, and so is its record: the sender's "
+                "clock is wrong, or this host's",
+                .remedy =
+                    "set the clock of the sender or of this host; 'dead-letters replay' sends the message again, and "
+                    "it is taken when its time has come",
+                .bound = TIDE_REJECT_BOUND_MAX_FUTURE, .bound_ms = spec->max_future_ms);
 }
 
 gboolean
@@ -361,19 +330,14 @@ tide_time_spec_read(const TideTimeSpec *spec, const TideReading *reading, const 
   return TRUE;
 }
 
-static gboolean
-zones_are_equal(GTimeZone *a, GTimeZone *b)
-{
-  if (a == NULL || b == NULL)
-    return a == b;
-  return strcmp(g_time_zone_get_identifier(a), g_time_zone_get_identifier(b)) == 0;
-}
-
 gboolean
 tide_time_spec_equal(const TideTimeSpec *a, const TideTimeSpec *b)
 {
-  return a->field == b->field && a->format == b->format && g_strcmp0(a->pattern, b->pattern) == 0 &&
-         zones_are_equal(a->zone, b->zone) && a->on_ambiguous == b->on_ambiguous && a->date_field == b->date_field &&
+  gboolean same_zone = a->zone == b->zone;
+  if (a->zone != NULL && b->zone != NULL)
+    same_zone = strcmp(g_time_zone_get_identifier(a->zone), g_time_zone_get_identifier(b->zone)) == 0;
+  return same_zone && a->field == b->field && a->format == b->format && g_strcmp0(a->pattern, b->pattern) == 0 &&
+         a->on_ambiguous == b->on_ambiguous && a->date_field == b->date_field &&
          g_strcmp0(a->date_pattern, b->date_pattern) == 0 && a->earliest_epoch_ms == b->earliest_epoch_ms &&
          a->max_future_ms == b->max_future_ms && a->max_past_ms == b->max_past_ms && a->on_future == b->on_future;
 }
@@ -384,4 +348,75 @@ tide_time_spec_clear(TideTimeSpec *spec)
   g_clear_pointer(&spec->pattern, g_free);
   g_clear_pointer(&spec->date_pattern, g_free);
   g_clear_pointer(&spec->zone, g_time_zone_unref);
+}
+
+/* ---- the times of one reading ---- */
+
+typedef struct ReadingTime {
+  const TideTimeSpec *spec; /* borrowed */
+  gint64 ns;
+  guint64 read_at; /* n_begun when ns was read; 0: never */
+} ReadingTime;
+
+void
+tide_reading_times_clear(TideReadingTimes *times)
+{
+  g_clear_pointer(&times->times, g_array_unref);
+}
+
+static ReadingTime *
+time_at(const TideReadingTimes *times, guint index)
+{
+  return &g_array_index(times->times, ReadingTime, index);
+}
+
+guint
+tide_reading_times_add(TideReadingTimes *times, const TideTimeSpec *spec)
+{
+  if (times->times == NULL)
+    times->times = g_array_new(FALSE, FALSE, sizeof(ReadingTime));
+  for (guint i = 0; i < times->times->len; i++)
+    if (tide_time_spec_equal(time_at(times, i)->spec, spec))
+      return i;
+  ReadingTime added = {.spec = spec};
+  g_array_append_val(times->times, added);
+  return times->times->len - 1;
+}
+
+void
+tide_reading_times_begin(TideReadingTimes *times, const TideReading *reading, TideRecordTime record)
+{
+  times->reading = reading;
+  times->record = record;
+  times->n_begun++;
+  times->some_ambiguous = FALSE;
+}
+
+gboolean
+tide_reading_times_get(TideReadingTimes *times, guint index, gint64 *ret_ns, TideReject *ret_reject)
+{
+  ReadingTime *time = time_at(times, index);
+  if (time->read_at != times->n_begun) {
+    TideEventTime read;
+    if (!tide_time_spec_read(time->spec, times->reading, &times->record, &read, ret_reject))
+      return FALSE;
+    time->ns = read.ns;
+    times->some_ambiguous |= read.was_ambiguous;
+    time->read_at = times->n_begun;
+  }
+  *ret_ns = time->ns;
+  return TRUE;
+}
+
+gboolean
+tide_reading_times_is_future(const TideReadingTimes *times, guint index)
+{
+  const ReadingTime *time = time_at(times, index);
+  return tide_time_spec_is_future(time->spec, &times->record, time->ns);
+}
+
+void
+tide_reading_times_reject_future(const TideReadingTimes *times, guint index, TideReject *ret_reject)
+{
+  tide_time_spec_reject_future(time_at(times, index)->spec, times->reading, ret_reject);
 }

@@ -28,15 +28,6 @@ typedef struct Decimal {
   gboolean is_too_fine; /* ... or behind it */
 } Decimal;
 
-static gsize
-read_whole(TideBytes text, gsize at, Decimal *decimal)
-{
-  for (; at < text.len && is_digit(text.data[at]); at++)
-    if (!push_digit(&decimal->digits, text.data[at] - '0'))
-      decimal->is_too_big = TRUE;
-  return at;
-}
-
 /* Zeros count only when another digit follows, so that 1426535612.0450000000 is no big number. */
 static gsize
 read_fraction(TideBytes text, gsize at, Decimal *decimal)
@@ -83,7 +74,9 @@ read_decimal(TideBytes text, Decimal *ret_decimal)
     return FALSE;
   ret_decimal->is_negative = text.len > 0 && text.data[0] == '-';
   gsize first = ret_decimal->is_negative ? 1 : 0;
-  gsize at = read_whole(text, first, ret_decimal);
+  gsize at = first;
+  for (; at < text.len && is_digit(text.data[at]); at++)
+    ret_decimal->is_too_big |= !push_digit(&ret_decimal->digits, text.data[at] - '0');
   if (at == first)
     return FALSE;
   if (at < text.len && text.data[at] == '.') {
@@ -285,26 +278,18 @@ take_letters(Cursor *cursor, char letter, gsize n_letters, TideTimeText *time)
   }
 }
 
-static gboolean
-take_pattern(TideBytes text, const char *pattern, TideTimeText *time)
-{
-  Cursor cursor = {.text = text};
-  TideTimePatternCursor at = {.at = pattern};
-  TideTimePatternPiece piece;
-  while (tide_time_pattern_next(&at, &piece)) {
-    gboolean is_taken = piece.n_letters > 0 ? take_letters(&cursor, (char)piece.byte, piece.n_letters, time)
-                                            : take_byte(&cursor, piece.byte);
-    if (!is_taken)
-      return FALSE;
-  }
-  return cursor.at == text.len;
-}
-
 gboolean
 tide_time_text_read_pattern(TideBytes text, const char *pattern, TideTimeText *ret_time, const char **ret_detail)
 {
   TideTimeText time = {0};
-  if (!take_pattern(text, pattern, &time)) {
+  Cursor cursor = {.text = text};
+  TideTimePatternCursor at = {.at = pattern};
+  TideTimePatternPiece piece;
+  gboolean is_read = TRUE;
+  while (is_read && tide_time_pattern_next(&at, &piece))
+    is_read = piece.n_letters > 0 ? take_letters(&cursor, (char)piece.byte, piece.n_letters, &time)
+                                  : take_byte(&cursor, piece.byte);
+  if (!is_read || cursor.at != text.len) {
     *ret_detail = "not in the declared pattern";
     return FALSE;
   }

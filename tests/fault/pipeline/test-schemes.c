@@ -2,7 +2,7 @@
  * attribute. */
 #include "fault/gateway/scripted_gateway.h"
 #include "tables/declared_table.h"
-#include "tables/fingerprint_check.h"
+#include "tables/fingerprint_store.h"
 #include "thrift/wire/put_encoder.h"
 #include "unit/load_text.h"
 #include "util/clock.h"

@@ -1,8 +1,14 @@
-/* Readings of shapes that were seen before: whatever came before, a message becomes the same rows, and rows that say
- * that their cells are of known columns have these, encoded as they would be one by one. */
+/* Readings of one shape, what they are told apart by, and what becomes of their fields. */
+#include "mapping/field_use.h"
 #include "mapping/mapping.h"
 #include "thrift/wire/put_encoder.h"
 #include "unit/config-texts.h"
+#include "unit/load_text.h"
+
+/* ---- mapping shapes ----
+ *
+ * Readings of shapes that were seen before: whatever came before, a message becomes the same rows, and rows that say
+ * that their cells are of known columns have these, encoded as they would be one by one. */
 
 #define RECORD_TIME_MS G_GINT64_CONSTANT(1426535620000)
 
@@ -289,6 +295,207 @@ test_random_messages_become_the_same_rows(void)
   g_assert_cmpuint(n_shared, >, 500);
 }
 
+/* ---- reading identity ----
+ *
+ * Which reading a row is of, as the mapping says it: what names a reading and what are its values. */
+
+#define CONFIG(readings)                                                                                               \
+  "kafka: { brokers: b, group: g, topics: [metrics] }\n"                                                               \
+  "hbase: { gateways: [\"127.0.0.1:1\"] }\n"                                                                           \
+  "readings: { " readings " }\n"                                                                                       \
+  "tables:\n"                                                                                                          \
+  "  ALL: { key: [{ field: host }, \"#\", { time: epoch_ms }], columns: { family: M, from: \"*\" } }\n"                \
+  "  ONE: { key: [{ field: host }, \"#\", { time: epoch_ms }], columns: { family: M, from: [v] } }\n"                  \
+  "  NEW: { latest: merge, key: [{ field: host }], columns: { family: M, from: \"*\" } }\n"
+#define JSON "time: { field: ts, format: rfc3339 }"
+#define INFLUX "format: influx"
+
+/* Two messages, and which of the tables ALL and ONE take them for one reading. */
+typedef struct Case {
+  const char *first;
+  const char *second;
+  const char *same; /* letters of the tables: "AO" */
+} Case;
+
+static const Case json[] = {
+    {"{\"host\":\"h\",\"ts\":\"2026-01-01T00:00:00Z\",\"v\":1}",
+     "{\"host\":\"h\",\"ts\":\"2026-01-01T00:00:00Z\",\"v\":2}", "AO"},
+    /* the same time in another form, and one that differs below a millisecond */
+    {"{\"host\":\"h\",\"ts\":\"2026-01-01T00:00:00Z\",\"v\":1}",
+     "{\"host\":\"h\",\"ts\":\"2026-01-01T01:00:00.000+01:00\",\"v\":1}", "AO"},
+    {"{\"host\":\"h\",\"ts\":\"2026-01-01T00:00:00.0001Z\",\"v\":1}",
+     "{\"host\":\"h\",\"ts\":\"2026-01-01T00:00:00.0002Z\",\"v\":1}", ""},
+    {"{\"host\":\"h\",\"ts\":\"2026-01-01T00:00:00Z\",\"v\":1,\"k\":\"a\"}",
+     "{\"host\":\"h\",\"ts\":\"2026-01-01T00:00:00Z\",\"v\":1,\"k\":\"b\"}", ""},
+    /* in another order; exchanged */
+    {"{\"host\":\"h\",\"ts\":\"2026-01-01T00:00:00Z\",\"a\":\"x\",\"b\":\"y\",\"v\":1}",
+     "{\"b\":\"y\",\"a\":\"x\",\"host\":\"h\",\"v\":1,\"ts\":\"2026-01-01T00:00:00Z\"}", "AO"},
+    {"{\"host\":\"h\",\"ts\":\"2026-01-01T00:00:00Z\",\"a\":\"x\",\"b\":\"y\",\"v\":1}",
+     "{\"host\":\"h\",\"ts\":\"2026-01-01T00:00:00Z\",\"a\":\"y\",\"b\":\"x\",\"v\":1}", ""},
+    /* a text that is the row's only cell is a value */
+    {"{\"host\":\"h\",\"ts\":\"2026-01-01T00:00:00Z\",\"v\":\"1\"}",
+     "{\"host\":\"h\",\"ts\":\"2026-01-01T00:00:00Z\",\"v\":\"2\"}", "AO"},
+    {"{\"host\":\"h\",\"ts\":\"2026-01-01T00:00:00Z\",\"v\":\"1\",\"n\":1}",
+     "{\"host\":\"h\",\"ts\":\"2026-01-01T00:00:00Z\",\"v\":\"2\",\"n\":1}", "O"},
+};
+
+static const Case influx[] = {
+    {"m,host=h v=1,s=\"a\" 1500000001", "m,host=h v=2,s=\"b\" 1500000001", "AO"}, /* texts that are fields are values */
+    {"m,host=h,c=0 v=1 1500000001", "m,c=0,host=h v=1 1500000001", "AO"},
+    {"m,host=h,c=0 v=1 1500000001", "m,host=h,c=1 v=1 1500000001", ""},
+    {"m,host=h v=1 1500000001", "n,host=h v=1 1500000001", ""},
+    {"m,host=h v=1 1500000001", "m,host=h v=1 1500000002", ""},
+};
+
+static void
+identities(TideMapping *mapping, const char *topic, const char *key, const char *value, guint32 by_table[3])
+{
+  g_autofree char *copy = g_strdup(value);
+  TideMessage message = {.topic = tide_bytes_of_string(topic),
+                         .timestamp_ms = -1,
+                         .key = tide_bytes_of_string(key),
+                         .value = tide_bytes_of_string(copy),
+                         .has_value = TRUE};
+  TideMapped mapped;
+  TideReject reject = {0};
+  if (!tide_mapping_apply(mapping, &message, &mapped, &reject))
+    g_error("%s: %s", value, tide_reject_reason_name(reject.reason));
+  g_assert_cmpuint(mapped.n_rows, ==, 3);
+  for (guint i = 0; i < 3; i++)
+    by_table[mapped.rows[i].table_index] = mapped.rows[i].identity;
+}
+
+static void
+check_reading_identity(const char *text, const Case *cases, gsize n_cases)
+{
+  TideConfig *config = load_text(text);
+  g_autoptr(TideMapping) mapping = tide_mapping_new(config, TIDE_WIRE_BINARY);
+  for (gsize i = 0; i < n_cases; i++) {
+    guint32 first[3], second[3];
+    identities(mapping, "metrics", "", cases[i].first, first);
+    identities(mapping, "metrics", "", cases[i].second, second);
+    g_test_message("%s | %s", cases[i].first, cases[i].second);
+    g_assert_cmpint(first[0] == second[0], ==, strchr(cases[i].same, 'A') != NULL);
+    g_assert_cmpint(first[1] == second[1], ==, strchr(cases[i].same, 'O') != NULL);
+    g_assert_cmpuint(first[0], !=, 0);
+    g_assert_cmpuint(first[2], ==, 0); /* of a latest table none is asked */
+    identities(mapping, "metrics", "another key", cases[i].first, second);
+    g_assert_cmpuint(first[0], !=, second[0]);
+    identities(mapping, "another topic", "", cases[i].first, second);
+    g_assert_cmpuint(first[0], !=, second[0]);
+  }
+  g_clear_pointer(&mapping, tide_mapping_free);
+  tide_config_free(config);
+}
+
+static void
+test_A1_json(void)
+{
+  check_reading_identity(CONFIG(JSON), json, G_N_ELEMENTS(json));
+}
+
+static void
+test_A1_line_protocol(void)
+{
+  check_reading_identity(CONFIG(INFLUX ", time: epoch_s"), influx, G_N_ELEMENTS(influx));
+}
+
+/* ---- field use ----
+ *
+ * What becomes of fields, and of those that are asked for. */
+
+typedef struct UseFixture {
+  TideConfig *config;   /* owned */
+  TideMapping *mapping; /* owned */
+  TideFieldUse use;
+} UseFixture;
+
+static void
+use_fixture_init(UseFixture *fixture, const char *tables)
+{
+  g_autofree char *text = g_strconcat(KAFKA READINGS HBASE, tables, NULL);
+  *fixture = (UseFixture){.config = load_text(text)};
+  fixture->mapping = tide_mapping_new(fixture->config, TIDE_WIRE_BINARY);
+}
+
+static void
+use_fixture_clear(UseFixture *fixture)
+{
+  tide_field_use_clear(&fixture->use);
+  tide_mapping_free(fixture->mapping);
+  tide_config_free(fixture->config);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(UseFixture, use_fixture_clear)
+
+static void
+note(UseFixture *fixture, const char *value)
+{
+  TideMessage message = {
+      .topic = TIDE_BYTES_LITERAL("t"), .timestamp_ms = -1, .value = tide_bytes_of_string(value), .has_value = TRUE};
+  TideMapped mapped;
+  TideReject reject;
+  g_assert_true(tide_mapping_apply(fixture->mapping, &message, &mapped, &reject));
+  tide_field_use_note(&fixture->use, fixture->mapping, mapped.n_readings);
+}
+
+static void
+assert_names(const UseFixture *fixture, TideFieldsKind kind, const char *expected)
+{
+  g_autofree char *names = tide_field_use_names(&fixture->use, fixture->mapping, kind);
+  g_assert_cmpstr(names, ==, expected);
+}
+
+static void
+test_each_field_is_told(void)
+{
+  g_auto(UseFixture) fixture;
+  use_fixture_init(&fixture,
+                   "tables:\n"
+                   "  T:\n"
+                   "    key: [{ field: host }, \"#\", { time: epoch_ms }]\n"
+                   "    columns: [{ family: M, from: [temp, rpmm, note] }, { family: C, from: [\"cpu/*\"] }]\n"
+                   "  L: { latest: merge, key: [{ field: host }], columns: { family: M, from: [temp] } }\n");
+  assert_names(&fixture, TIDE_FIELDS_ABSENT, NULL);
+  note(&fixture, "[{\"host\":\"a\",\"ts\":1426535612045,\"temp\":1,\"rpm\":2,\"cpu\":{\"usr\":3},\"note\":null},"
+                 "{\"host\":\"a\",\"ts\":1426535612046,\"temp\":1,\"fan\":2,\"rpm\":null}]");
+  g_assert_cmpuint(fixture.use.n_readings, ==, 2);
+  assert_names(&fixture, TIDE_FIELDS_TAKEN, "ts, host, temp, cpu/usr");
+  assert_names(&fixture, TIDE_FIELDS_LEFT, "rpm, fan");
+  assert_names(&fixture, TIDE_FIELDS_NULL, "note");
+  assert_names(&fixture, TIDE_FIELDS_ABSENT, "rpmm (did you mean 'rpm'?)");
+  note(&fixture, "{\"host\":\"a\",\"ts\":1426535612047,\"temp\":1,\"rpmm\":1,\"note\":\"x\"}");
+  assert_names(&fixture, TIDE_FIELDS_NULL, NULL);
+  assert_names(&fixture, TIDE_FIELDS_ABSENT, NULL);
+}
+
+/* Only names that were met can be meant, and none that the configuration uses itself. */
+static void
+test_meant(void)
+{
+  g_auto(UseFixture) fixture;
+  use_fixture_init(
+      &fixture, "tables: { T: { key: [{ field: host }], columns: { family: M, from: [temp1, temp2, hosts, x] } } }\n");
+  note(&fixture, "{\"host\":\"a\",\"ts\":1426535612045,\"temp1\":1}");
+  assert_names(&fixture, TIDE_FIELDS_ABSENT, "temp2, hosts, x");
+  note(&fixture, "{\"host\":\"a\",\"ts\":1426535612045,\"temp1\":1,\"tepm2\":2}");
+  assert_names(&fixture, TIDE_FIELDS_ABSENT, "temp2 (did you mean 'tepm2'?), hosts, x");
+}
+
+static void
+test_of_many_the_first_are_named(void)
+{
+  g_auto(UseFixture) fixture;
+  use_fixture_init(&fixture, "tables: { T: { key: [{ time: epoch_ms }], columns: { family: M, from: [v] } } }\n");
+  g_autoptr(GString) value = g_string_new("{\"ts\":1426535612045,\"v\":1");
+  for (int i = 0; i < 25; i++)
+    g_string_append_printf(value, ",\"x%d\":1", i);
+  g_string_append_c(value, '}');
+  note(&fixture, value->str);
+  g_autofree char *names = tide_field_use_names(&fixture.use, fixture.mapping, TIDE_FIELDS_LEFT);
+  g_assert_true(g_str_has_prefix(names, "x0, x1, "));
+  g_assert_true(g_str_has_suffix(names, ", x19 and 5 more"));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -300,5 +507,10 @@ main(int argc, char **argv)
   g_test_add_func("/mapping-shapes/cells-too-large-are-found", test_cells_too_large_are_found);
   g_test_add_func("/mapping-shapes/rows-too-large-for-a-call-are-found", test_rows_too_large_for_a_call_are_found);
   g_test_add_func("/mapping-shapes/random-messages-become-the-same-rows", test_random_messages_become_the_same_rows);
+  g_test_add_func("/reading-identity/A1-json", test_A1_json);
+  g_test_add_func("/reading-identity/A1-line-protocol", test_A1_line_protocol);
+  g_test_add_func("/field-use/each-field-is-told", test_each_field_is_told);
+  g_test_add_func("/field-use/meant", test_meant);
+  g_test_add_func("/field-use/of-many-the-first-are-named", test_of_many_the_first_are_named);
   return g_test_run();
 }

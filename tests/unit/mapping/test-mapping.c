@@ -1,7 +1,13 @@
-/* Messages into rows of all tables: keys, cells, their order, and that one bad reading leaves nothing of a message. */
+/* Messages to rows, by source, and what is rejected. */
+#include "config/config_source.h"
 #include "mapping/mapping.h"
 #include "thrift/wire/put_encoder.h"
 #include "unit/allocation_counter.h"
+#include "unit/config-texts.h"
+
+/* ---- mapping ----
+ *
+ * Messages into rows of all tables: keys, cells, their order, and that one bad reading leaves nothing of a message. */
 
 #define RECORD_TIME_MS G_GINT64_CONSTANT(1426535620000)
 
@@ -430,8 +436,367 @@ test_invented_names_cost_no_memory(void)
     g_test_skip("the sanitizer brings its own allocator");
 }
 
+/* ---- mapping sources ----
+ *
+ * Sources: which rules a message is read by, and which tables take its readings. */
+
+#define CONFIG                                                                                                         \
+  "kafka: { brokers: b, group: g }\n"                                                                                  \
+  "sources:\n"                                                                                                         \
+  "  boards: { topics: [metrics], readings: { time: { field: ts, format: epoch_ms } } }\n"                             \
+  "  lines: { topics: [\"^tele\"], readings: { format: influx, on_bad_message: skip, on_bad_reading: reading },"       \
+  " when: { field: host, not_equals: test } }\n"                                                                       \
+  "  late: { topics: [\"^telegraf\", rest], readings: { time: { field: at, format: epoch_s } } }\n" HBASE "tables:\n"  \
+  "  ALL: { key: [{ field: host }], latest: merge, columns: { family: M, from: \"*\" }, tombstone: delete }\n"         \
+  "  LINES: { sources: lines, key: [{ field: host }, \"#\", { time: epoch_ms }], columns: { family: M, from: v } }\n"  \
+  "  SOME: { sources: [boards, late], key: [{ field: host }, \"#\", { time: epoch_ms }], columns: { family: M, from: " \
+  "v } }\n"                                                                                                            \
+  "  SEEN: { latest: merge, index_of: SOME, sources: [boards, late], key: [{ field: host }],"                          \
+  " columns: { family: i, from: [{ value: { time: epoch_ms }, as: ts }] } }\n"
+
+typedef struct SourcesFixture {
+  TideConfig *config;   /* owned */
+  TideMapping *mapping; /* owned */
+} SourcesFixture;
+
+static void
+sources_fixture_init(SourcesFixture *fixture)
+{
+  fixture->config = load_good(CONFIG);
+  fixture->mapping = tide_mapping_new(fixture->config, TIDE_WIRE_BINARY);
+}
+
+static void
+sources_fixture_clear(SourcesFixture *fixture)
+{
+  tide_mapping_free(fixture->mapping);
+  tide_config_free(fixture->config);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(SourcesFixture, sources_fixture_clear)
+
+/* @value: NULL: a tombstone of the key "a". */
+static gboolean
+apply_mapping_sources(SourcesFixture *fixture, const char *topic, const char *value, TideMapped *mapped,
+                      TideReject *reject)
+{
+  TideMessage message = {.topic = tide_bytes_of_string(topic),
+                         .timestamp_ms = G_GINT64_CONSTANT(1426535620000),
+                         .key = TIDE_BYTES_LITERAL("a"),
+                         .value = tide_bytes_of_string(value),
+                         .has_value = value != NULL};
+  return tide_mapping_apply(fixture->mapping, &message, mapped, reject);
+}
+
+/* "TABLE key column=value" of each row, and how many readings no table takes; or the reason. */
+static void
+assert_outcome_mapping_sources(SourcesFixture *fixture, const char *topic, const char *value, const char *expected)
+{
+  TideMapped mapped;
+  TideReject reject = {0};
+  g_autoptr(GString) text = g_string_new(NULL);
+  gboolean is_mapped = apply_mapping_sources(fixture, topic, value, &mapped, &reject);
+  if (!is_mapped)
+    g_string_append(text, tide_reject_reason_name(reject.reason));
+  for (guint32 i = 0; is_mapped && i < mapped.n_rows; i++) {
+    const TideTable *table = g_ptr_array_index(fixture->config->tables, mapped.rows[i].table_index);
+    g_autofree char *key = tide_bytes_printable(mapped.rows[i].key);
+    g_string_append_printf(text, "%s %s", table->name, key);
+    for (guint32 c = 0; c < mapped.rows[i].n_cells; c++) {
+      g_autofree char *qualifier = tide_bytes_printable(mapped.rows[i].cells[c].column->qualifier);
+      g_autofree char *cell = tide_bytes_printable(mapped.rows[i].cells[c].value);
+      g_string_append_printf(text, " %s=%s", qualifier, cell);
+    }
+    g_string_append(text, "; ");
+  }
+  if (is_mapped)
+    g_string_append_printf(text, "unmatched %u, left out %u", mapped.n_unmatched_readings, mapped.n_rejects);
+  g_assert_cmpstr(text->str, ==, expected);
+}
+
+/* Another source's time is a field like others, and "*" leaves out the own one. */
+static void
+test_each_topic_is_read_by_its_source(void)
+{
+  g_auto(SourcesFixture) fixture;
+  sources_fixture_init(&fixture);
+  for (int round = 0; round < 2; round++) {
+    assert_outcome_mapping_sources(
+        &fixture, "metrics", "{\"host\":\"a\",\"ts\":1426535612045,\"time\":1,\"at\":2,\"v\":3}",
+        "ALL a time=1 at=2 v=3; SOME a#1426535612045 v=3; SEEN a ts=1426535612045; unmatched 0, left out 0");
+    assert_outcome_mapping_sources(
+        &fixture, "telegraf", "cpu,host=a ts=1,v=3 1426535612045000000",
+        "ALL a measurement=cpu ts=1 v=3; LINES a#1426535612045 v=3; unmatched 0, left out 0");
+    assert_outcome_mapping_sources(
+        &fixture, "rest", "{\"host\":\"a\",\"at\":1426535612,\"ts\":1,\"v\":3}",
+        "ALL a ts=1 v=3; SOME a#1426535612000 v=3; SEEN a ts=1426535612000; unmatched 0, left out 0");
+    assert_outcome_mapping_sources(&fixture, "metrics", "cpu,host=a v=3 1426535612045000000", "parse");
+  }
+}
+
+static void
+test_source_has_its_conditions_and_its_policy(void)
+{
+  g_auto(SourcesFixture) fixture;
+  sources_fixture_init(&fixture);
+  assert_outcome_mapping_sources(&fixture, "telegraf", "cpu,host=test v=3 1426535612045000000",
+                                 "unmatched 1, left out 0");
+  assert_outcome_mapping_sources(&fixture, "telegraf", "cpu,host=a v=3 1\ncpu,host=b v=4 1426535612045000000",
+                                 "ALL b measurement=cpu v=4; LINES b#1426535612045 v=4; unmatched 0, left out 1");
+  assert_outcome_mapping_sources(&fixture, "metrics",
+                                 "[{\"host\":\"a\",\"ts\":1,\"v\":3},{\"host\":\"b\",\"ts\":1426535612045,\"v\":4}]",
+                                 "time_implausible");
+  assert_outcome_mapping_sources(
+      &fixture, "metrics", "{\"host\":\"test\",\"ts\":1426535612045,\"v\":3}",
+      "ALL test v=3; SOME test#1426535612045 v=3; SEEN test ts=1426535612045; unmatched 0, left out 0");
+  const TideConfigSource *lines = tide_mapping_source(fixture.mapping, TIDE_BYTES_LITERAL("telex"));
+  g_assert_cmpstr(lines->name, ==, "lines");
+  g_assert_cmpint(lines->readings->on_bad_message, ==, TIDE_BAD_MESSAGE_SKIP);
+}
+
+static void
+test_tombstone_is_of_a_source(void)
+{
+  g_auto(SourcesFixture) fixture;
+  sources_fixture_init(&fixture);
+  assert_outcome_mapping_sources(&fixture, "metrics", NULL, "ALL a; unmatched 0, left out 0");
+  assert_outcome_mapping_sources(&fixture, "telegraf", NULL, "ALL a; unmatched 0, left out 0");
+}
+
+/* Read by the rules of another source, it could become rows that nobody meant. */
+static void
+test_topic_of_no_source_is_rejected(void)
+{
+  g_auto(SourcesFixture) fixture;
+  sources_fixture_init(&fixture);
+  assert_outcome_mapping_sources(&fixture, "other", "{\"host\":\"a\",\"ts\":1426535612045,\"v\":3}", "parse");
+  assert_outcome_mapping_sources(&fixture, "", "{\"host\":\"a\",\"ts\":1426535612045,\"v\":3}", "parse");
+  g_assert_cmpstr(tide_mapping_source(fixture.mapping, TIDE_BYTES_LITERAL("other"))->name, ==, "boards");
+}
+
+static void
+test_topics_in_turn_allocate_nothing(void)
+{
+  g_auto(SourcesFixture) fixture;
+  sources_fixture_init(&fixture);
+  guint64 before = 0;
+  for (int round = 0; round < 100; round++) {
+    TideMapped mapped;
+    TideReject reject;
+    if (round == 2)
+      before = allocation_count;
+    g_assert_true(
+        apply_mapping_sources(&fixture, "metrics", "{\"host\":\"a\",\"ts\":1426535612045,\"v\":3}", &mapped, &reject));
+    g_assert_true(apply_mapping_sources(&fixture, "telegraf", "cpu,host=a v=3 1426535612045000000", &mapped, &reject));
+  }
+  g_assert_cmpuint(allocation_count - before, ==, 0);
+  if (!ALLOCATION_COUNTER_WORKS)
+    g_test_skip("the sanitizer brings its own allocator");
+}
+
+/* ---- mapping rejects ----
+ *
+ * Messages of several readings of which some are bad: with on_bad_reading: reading they are left out, each with its
+ * reason, and the others make their rows. The tables are declared as an operator declares them. */
+
+#define RECORD_TIME_MS_MAPPING_REJECTS G_GINT64_CONSTANT(1426535620000)
+
+#define POLICY                                                                                                         \
+  "readings: { on_bad_reading: reading, arrays: reject, max_fields: 6, time: { field: ts, format: epoch_ms } }\n"
+#define TWO_TABLES                                                                                                     \
+  "tables:\n"                                                                                                          \
+  "  T: { key: [{ field: host }, \"#\", { time: epoch_ms }], columns: { family: M, from: \"*\" } }\n"                  \
+  "  L: { latest: merge, key: [{ field: host }], columns: [{ family: M, from: v, encode: int64 }] }\n"
+
+typedef struct RejectsFixture {
+  TideConfig *config;   /* owned */
+  TideMapping *mapping; /* owned */
+  TideMapped mapped;    /* of the last message */
+} RejectsFixture;
+
+static void
+rejects_fixture_init(RejectsFixture *fixture, const char *text)
+{
+  fixture->config = load_text(text);
+  fixture->mapping = tide_mapping_new(fixture->config, TIDE_WIRE_BINARY);
+}
+
+static void
+rejects_fixture_clear(RejectsFixture *fixture)
+{
+  tide_mapping_free(fixture->mapping);
+  tide_config_free(fixture->config);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(RejectsFixture, rejects_fixture_clear)
+
+static char *
+reject_text(const TideReject *reject)
+{
+  g_autofree char *field = tide_bytes_printable(reject->field);
+  return g_strdup_printf("%s %s@%" G_GINT64_FORMAT, tide_reject_reason_name(reject->reason), field,
+                         reject->byte_position);
+}
+
+/* "T a#1426535612045" for each row and "2: REASON field@byte" for each reading that is left out, or "REASON field@byte"
+ * of a rejected message, joined by "; ". The message is gone by then. (transfer full) */
+static char *
+outcome_of_mapping_rejects(RejectsFixture *fixture, const char *value)
+{
+  g_autofree char *copy = g_strdup(value);
+  TideMessage message = {.topic = TIDE_BYTES_LITERAL("metrics"),
+                         .timestamp_ms = RECORD_TIME_MS_MAPPING_REJECTS,
+                         .value = tide_bytes_of_string(copy),
+                         .has_value = TRUE};
+  TideReject reject;
+  gboolean good = tide_mapping_apply(fixture->mapping, &message, &fixture->mapped, &reject);
+  memset(copy, '#', strlen(copy));
+  if (!good)
+    return reject_text(&reject);
+  g_autoptr(GString) text = g_string_new(NULL);
+  for (guint32 i = 0; i < fixture->mapped.n_rows; i++) {
+    const TideRow *row = &fixture->mapped.rows[i];
+    const TideTable *table = g_ptr_array_index(fixture->config->tables, row->table_index);
+    g_autofree char *key = tide_bytes_printable(row->key);
+    g_string_append_printf(text, "%s%s %s", text->len > 0 ? "; " : "", table->name, key);
+  }
+  for (guint32 i = 0; i < fixture->mapped.n_rejects; i++) {
+    g_autofree char *why = reject_text(&fixture->mapped.rejects[i]);
+    g_string_append_printf(text, "%s%u: %s", text->len > 0 ? "; " : "", fixture->mapped.rejects[i].reading_index, why);
+  }
+  return g_strdup(text->str);
+}
+
+static void
+assert_outcome_mapping_rejects(RejectsFixture *fixture, const char *value, const char *expected)
+{
+  g_autofree char *outcome = outcome_of_mapping_rejects(fixture, value);
+  g_assert_cmpstr(outcome, ==, expected);
+}
+
+#define GOOD(host) "{\"host\":\"" host "\",\"ts\":1426535612045,\"v\":1}"
+#define ROWS(host) "T " host "#1426535612045; L " host
+
+static void
+test_a_bad_reading_is_left_out_alone(void)
+{
+  static const struct {
+    const char *bad, *why;
+  } cases[] = {
+      {"{\"ts\":1426535612045,\"v\":1}", "missing_field host@-1"},
+      {"{\"host\":\"b\",\"v\":1}", "missing_field ts@-1"},
+      {"{\"host\":\"b\",\"ts\":1426535612,\"v\":1}", "time_implausible ts@-1"},
+      {"{\"host\":\"\",\"ts\":1426535612045,\"v\":1}", "bad_key host@-1"},
+      {"{\"host\":\"b\",\"ts\":1426535612045}", "no_cells T@-1"},
+      {"{\"host\":\"b\",\"ts\":1426535612045,\"\":1}", "bad_column @-1"},
+      /* The row of T was made already, and goes with it. */
+      {"{\"host\":\"b\",\"ts\":1426535612045,\"v\":\"x\"}", "number v@-1"},
+      {"{\"host\":\"b\",\"ts\":1426535612045,\"w\":1}", "no_cells L@-1"},
+      {"{}", "missing_field ts@-1"},
+      /* What the decoder finds. */
+      {"{\"host\":\"b\",\"ts\":1,\"ts\":2,\"v\":1}", "duplicate_field ts@63"},
+      {"{\"host\":\"b\",\"ts\":1426535612045,\"o\":{\"p\":{\"v\":1,\"v\":2}}}", "duplicate_field o/p/v@90"},
+      {"{\"host\":\"b\",\"v\":[1,{\"x\":[]},2],\"v\":1,\"ts\":1}", "type v@55"},
+      {"{\"a\":1,\"b\":2,\"c\":3,\"d\":4,\"e\":5,\"f\":6,\"g\":{\"h\":[{},[]],\"a\":1},\"a\":2}",
+       "too_many_fields g@80"},
+      {"{\"n\":1000000000000000000000000000000000000000000000000000000000000000000000,\"n\":1}", "number n@44"},
+  };
+  g_auto(RejectsFixture) fixture;
+  rejects_fixture_init(&fixture, KAFKA POLICY HBASE TWO_TABLES);
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *list = g_strdup_printf("[" GOOD("a") ",%s," GOOD("c") "]", cases[i].bad);
+    g_autofree char *lines = g_strdup_printf("%s\n" GOOD("c"), cases[i].bad);
+    g_autofree char *both = g_strdup_printf(ROWS("a") "; " ROWS("c") "; 1: %s", cases[i].why);
+    g_test_message("%s", cases[i].bad);
+    assert_outcome_mapping_rejects(&fixture, list, both);
+    g_assert_cmpuint(fixture.mapped.n_readings, ==, 3);
+    /* In front of all others, too; places differ there. */
+    g_autofree char *outcome = outcome_of_mapping_rejects(&fixture, lines);
+    g_assert_true(g_str_has_prefix(outcome, ROWS("c") "; 0: "));
+    /* A message's only reading is the message. */
+    g_autofree char *alone = outcome_of_mapping_rejects(&fixture, cases[i].bad);
+    g_assert_null(strstr(alone, "0: "));
+    g_assert_cmpint(strncmp(alone, cases[i].why, (gsize)(strchr(cases[i].why, '@') - cases[i].why)), ==, 0);
+  }
+}
+
+static void
+test_several_are_told_apart(void)
+{
+  g_auto(RejectsFixture) fixture;
+  rejects_fixture_init(&fixture, KAFKA POLICY HBASE TWO_TABLES);
+  assert_outcome_mapping_rejects(
+      &fixture, "\xEF\xBB\xBF[{\"x\":1,\"x\":2},{}," GOOD("a") ",{\"ts\":[]},{\"host\":\"b\",\"ts\":0}]",
+      ROWS("a") "; 0: duplicate_field x@15; 1: missing_field ts@-1; 3: type ts@65; 4: time_implausible ts@-1");
+  assert_outcome_mapping_rejects(&fixture, "[{},{}]", "0: missing_field ts@-1; 1: missing_field ts@-1");
+  g_assert_cmpuint(fixture.mapped.n_rows, ==, 0);
+}
+
+/* Where a reading ends is not known in what is no JSON; and what takes too much memory is not gone on with. */
+static void
+test_a_broken_message_is_bad_as_a_whole(void)
+{
+  static const struct {
+    const char *value, *outcome;
+  } cases[] = {
+      {"[" GOOD("a") ",{\"host\":}]", "parse host@47"},  {"[" GOOD("a") ",{\"x\":1,\"x\":2},{]", "parse @54"},
+      {"[{\"x\":1,\"x\":2},{\"v\":nul}]", "parse v@20"}, {"[{\"x\":1,\"x\":\"\\ud800\"}]", "utf8 @13"},
+      {"[" GOOD("a") ",{\"x\":1,\"x\":2}", "parse @52"},
+  };
+  g_auto(RejectsFixture) fixture;
+  rejects_fixture_init(&fixture, KAFKA POLICY HBASE TWO_TABLES);
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++)
+    assert_outcome_mapping_rejects(&fixture, cases[i].value, cases[i].outcome);
+}
+
+static void
+test_without_the_policy_the_message_is_bad(void)
+{
+  g_auto(RejectsFixture) fixture;
+  rejects_fixture_init(&fixture, KAFKA READINGS HBASE TWO_TABLES);
+  assert_outcome_mapping_rejects(&fixture, "[" GOOD("a") ",{\"x\":1,\"x\":2}]", "duplicate_field x@50");
+  assert_outcome_mapping_rejects(&fixture, "[" GOOD("a") ",{\"host\":\"b\"}]", "missing_field ts@-1");
+}
+
+/* What has expired of a reading that is left out is not counted: it has one end, not two. */
+static void
+test_a_reading_left_out_has_not_expired(void)
+{
+  g_auto(RejectsFixture) fixture;
+  rejects_fixture_init(
+      &fixture, KAFKA POLICY HBASE
+      "tables:\n"
+      "  T:\n"
+      "    ttl: 5s\n"
+      "    key: [{ field: host }, \"#\", { time: epoch_ms }]\n"
+      "    columns: { family: M, from: \"*\" }\n"
+      "  L: { latest: merge, key: [{ field: host }], columns: [{ family: M, from: v, encode: int64 }] }\n");
+  tide_mapping_set_now(fixture.mapping, RECORD_TIME_MS_MAPPING_REJECTS);
+  assert_outcome_mapping_rejects(&fixture, "[" GOOD("a") ",{\"host\":\"b\",\"ts\":1426535612045,\"v\":\"x\"}]",
+                                 "L a; 1: number v@-1");
+  g_assert_cmpuint(fixture.mapped.expired[0].n_rows, ==, 1);
+  g_assert_cmpuint(fixture.mapped.n_expired_readings, ==, 0);
+}
+
+static void
+test_rejecting_allocates_nothing(void)
+{
+  static const char value[] = "[" GOOD("a") ",{\"o\":{\"p\":1,\"p\":2}},{\"host\":\"b\"}," GOOD("c") "]";
+  TideMessage message = {
+      .timestamp_ms = RECORD_TIME_MS_MAPPING_REJECTS, .value = tide_bytes_of_string(value), .has_value = TRUE};
+  TideReject reject;
+  g_auto(RejectsFixture) fixture;
+  rejects_fixture_init(&fixture, KAFKA POLICY HBASE TWO_TABLES);
+  g_assert_true(tide_mapping_apply(fixture.mapping, &message, &fixture.mapped, &reject));
+  guint64 before = allocation_count;
+  for (guint i = 0; i < 1000; i++)
+    g_assert_true(tide_mapping_apply(fixture.mapping, &message, &fixture.mapped, &reject));
+  g_assert_cmpuint(allocation_count - before, ==, 0);
+  g_assert_cmpuint(fixture.mapped.n_rejects, ==, 2);
+  if (!ALLOCATION_COUNTER_WORKS)
+    g_test_skip("the sanitizer brings its own allocator");
+}
+
 int
-main(int argc, char *argv[])
+main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
 #define ADD(name, function) g_test_add_func("/mapping/" name, function)
@@ -447,6 +812,19 @@ main(int argc, char *argv[])
   ADD("a-message-of-many-readings-keeps-its-rows", test_a_message_of_many_readings_keeps_its_rows);
   ADD("the-steady-state-allocates-nothing", test_the_steady_state_allocates_nothing);
   ADD("invented-names-cost-no-memory", test_invented_names_cost_no_memory);
+#undef ADD
+  g_test_add_func("/mapping-sources/each-topic-is-read-by-its-source", test_each_topic_is_read_by_its_source);
+  g_test_add_func("/mapping-sources/conditions-and-policy", test_source_has_its_conditions_and_its_policy);
+  g_test_add_func("/mapping-sources/tombstone", test_tombstone_is_of_a_source);
+  g_test_add_func("/mapping-sources/topic-of-no-source", test_topic_of_no_source_is_rejected);
+  g_test_add_func("/mapping-sources/allocate-nothing", test_topics_in_turn_allocate_nothing);
+#define ADD(name, function) g_test_add_func("/mapping-rejects/" name, function)
+  ADD("a-bad-reading-is-left-out-alone", test_a_bad_reading_is_left_out_alone);
+  ADD("several-are-told-apart", test_several_are_told_apart);
+  ADD("a-broken-message-is-bad-as-a-whole", test_a_broken_message_is_bad_as_a_whole);
+  ADD("without-the-policy-the-message-is-bad", test_without_the_policy_the_message_is_bad);
+  ADD("a-reading-left-out-has-not-expired", test_a_reading_left_out_has_not_expired);
+  ADD("rejecting-allocates-nothing", test_rejecting_allocates_nothing);
 #undef ADD
   return g_test_run();
 }

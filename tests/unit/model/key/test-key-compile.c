@@ -1,7 +1,10 @@
-/* What is refused as a key, and what is not. */
+/* Declared keys: which compile, what is written with them, what is read back, and what is said of them. */
 #include "model/key/row_key.h"
-
 #include "unit/key_schemes.h"
+
+/* ---- key compile ----
+ *
+ * What is refused as a key, and what is not. */
 
 #define UPPER(id)                                                                                                      \
   {                                                                                                                    \
@@ -130,11 +133,413 @@ test_number_of_parts_is_bounded(void)
   g_assert_cmpuint(bad_part, ==, TIDE_ROW_KEY_MAX_PARTS);
 }
 
+/* ---- key describe ----
+ *
+ * A description is a table's fingerprint: it is compared with one that an older program stored. */
+
+static TideBytes trucks[] = {{(const guint8 *)"truck", 5}, {(const guint8 *)"a\" b", 4}};
+static const TideKeyDefault lane_defaults[] = {
+    {{.kind = TIDE_CONDITION_EQUALS, .field = LANE, .values = trucks, .n_values = 2}, {(const guint8 *)"slow", 4}},
+    {{.kind = TIDE_CONDITION_PRESENT, .field = LANE, .negated = TRUE}, {(const guint8 *)"any", 3}}};
+static const TideKeyPartSpec of_plain_meter_key_describe[] = {FIELD(METER)};
+
+#define COUNTED(u) .kind = TIDE_KEY_TIME, .moment.unit = TIDE_KEY_TIME_##u
+
+/* These texts stand in the attributes of tables. They must not change. */
+static void
+test_texts_are_for_ever(void)
+{
+  static const struct {
+    TideKeyPartSpec specs[4];
+    gsize n_specs;
+    const char *expected;
+  } cases[] = {
+      {{FIELD(HOST), LITERAL("#"), TIME(MS)}, 3, "field(host) \"#\" time(ms)"},
+      {{PADDED_LEFT(METER, 10, '0')}, 1, "field(meter, width 10, padded left with \"0\")"},
+      {{{OF_FIELD(HOST), SPACES(4), .value.cut = TRUE}}, 1, "field(host, width 4, padded right with \" \", cut)"},
+      {{{OF_FIELD(HOST), .spelling.text_case = TIDE_CASE_UPPER, .spelling.strip_spaces = TRUE}},
+       1,
+       "field(host, upper case, without spaces)"},
+      {{{OF_FIELD(HOST), .spelling.text_case = TIDE_CASE_LOWER, .value.text_reversed = TRUE}},
+       1,
+       "field(host, lower case, reversed)"},
+      {{{OF_FIELD(HOST), .value.escape = TRUE}, LITERAL("#"), TIME(MS)}, 3, "field(host, escaped) \"#\" time(ms)"},
+      {{AS(METER, INT32), AS(LANE, UINT64)}, 2, "field(meter, int32) field(lane, uint64)"},
+      {{AS(METER, FLOAT32), AS(LANE, FLOAT64)}, 2, "field(meter, float32) field(lane, float64)"},
+      {{{OF_FIELD(METER), ZEROS(5), RANGE(0, 99999)}},
+       1,
+       "field(meter, width 5, padded left with \"0\", from 0 to 99999)"},
+      {{{OF_FIELD(METER), .value.form = TIDE_KEY_INT64, RANGE(-5, 5)}}, 1, "field(meter, int64, from -5 to 5)"},
+      {{{OF_FIELD(HOST), .value.defaults = lane_defaults, .value.n_defaults = 2, .value.has_default = TRUE,
+         .value.default_value = {(const guint8 *)"x", 1}}},
+       1,
+       "field(host, default \"slow\" when equals(lane \"truck\" \"a\\x22 b\"), default \"any\" when not present(lane), "
+       "default \"x\")"},
+      {{TIME_REVERSED_BINARY(NS)}, 1, "time(ns, reversed, binary)"},
+      {{{COUNTED(MS), CUT_TO(DAY, 0), .moment.zone_name = LOS_ANGELES, .moment.drop_digits = 5}},
+       1,
+       "time(ms, cut to day, without 5 digits, zone America/Los_Angeles)"},
+      {{{COUNTED(S), CUT_TO(MINUTES, 15), SINCE(DAY, 0), .moment.zone_name = BERLIN, .binary = TRUE}},
+       1,
+       "time(s, binary, cut to 15m, since day, zone Europe/Berlin)"},
+      {{PATTERN("yyyyMMdd'T'HH"), {.kind = TIDE_KEY_TIME, .moment.pattern = "HHmm", CUT_TO(MINUTES, 360)}},
+       2,
+       "time(\"yyyyMMdd'T'HH\") time(\"HHmm\", cut to 6h)"},
+      {{PATTERN_IN("yyyyMMdd", BERLIN)}, 1, "time(\"yyyyMMdd\", zone Europe/Berlin)"},
+      {{{.kind = TIDE_KEY_TIME, .moment.pattern = "yyyyMMdd", CUT_TO(DAY, 0), .moment.zone_name = BERLIN}},
+       1,
+       "time(\"yyyyMMdd\", zone Europe/Berlin)"}, /* the same bytes */
+      {{{.kind = TIDE_KEY_TIME, .moment.pattern = "yyyyMMdd", CUT_TO(WEEK, 0)}}, 1, "time(\"yyyyMMdd\", cut to week)"},
+      {{HASH_RAW(MD5, 4, of_host_user), FIELD(HOST), LITERAL("/"), FIELD(USER)},
+       4,
+       "hash(md5, 4 bytes, raw of field(host) field(user)) field(host) \"/\" field(user)"},
+      {{SALT(16, XXH3, of_host), FIELD(HOST)}, 2, "salt(16, width 2, xxh3 of field(host)) field(host)"},
+      {{{.kind = TIDE_KEY_SALT,
+         .digest.modulo = 4,
+         .digest.first = 1,
+         .digest.by_number = TRUE,
+         .digest.of = of_plain_meter_key_describe,
+         .digest.n_of = 1},
+        FIELD(METER)},
+       2,
+       "salt(4, width 1, from 1, number of field(meter)) field(meter)"},
+      {{{.kind = TIDE_KEY_SALT,
+         .digest.modulo = 3,
+         .digest.alphabet = {(const guint8 *)"abc", 3},
+         .digest.of = of_host,
+         .digest.n_of = 1},
+        FIELD(HOST)},
+       2,
+       "salt(3, width 1, digits \"abc\", md5 of field(host)) field(host)"},
+  };
+  g_auto(ReadingFixture) fixture;
+  key_scheme_fixture_init(&fixture);
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autoptr(TideRowKey) key = compile_key(cases[i].specs, cases[i].n_specs);
+    g_autofree char *text = tide_row_key_describe(key, fixture.names);
+    g_assert_cmpstr(text, ==, cases[i].expected);
+  }
+}
+
+/* Keys of different bytes, one change apart: no two of them are described alike. */
+static void
+test_each_change_shows(void)
+{
+  static const TideKeyPartSpec variants[] = {
+      FIELD(HOST),
+      FIELD(USER),
+      PADDED_LEFT(HOST, 5, '0'),
+      PADDED_LEFT(HOST, 6, '0'),
+      PADDED_LEFT(HOST, 6, ' '),
+      PADDED_RIGHT(HOST, 6, ' '),
+      {OF_FIELD(HOST), SPACES(6), .value.cut = TRUE},
+      {OF_FIELD(HOST), .spelling.text_case = TIDE_CASE_LOWER},
+      {OF_FIELD(HOST), .spelling.text_case = TIDE_CASE_UPPER},
+      {OF_FIELD(HOST), .spelling.strip_spaces = TRUE},
+      {OF_FIELD(HOST), .value.text_reversed = TRUE},
+      {OF_FIELD(HOST), .value.escape = TRUE},
+      {OF_FIELD(HOST), ZEROS(6), RANGE(0, 9)},
+      {OF_FIELD(HOST), ZEROS(6), RANGE(1, 9)},
+      {OF_FIELD(HOST), ZEROS(6), RANGE(0, 8)},
+      FIELD_DEFAULT(HOST, "a"),
+      FIELD_DEFAULT(HOST, "b"),
+      {OF_FIELD(HOST), .value.defaults = lane_defaults, .value.n_defaults = 1},
+      {OF_FIELD(HOST), .value.defaults = lane_defaults + 1, .value.n_defaults = 1},
+      {OF_FIELD(HOST), .value.defaults = lane_defaults, .value.n_defaults = 2},
+      AS(HOST, INT8),
+      AS(HOST, INT16),
+      AS(HOST, INT32),
+      AS(HOST, INT64),
+      AS(HOST, UINT8),
+      AS(HOST, UINT16),
+      AS(HOST, UINT32),
+      AS(HOST, UINT64),
+      AS(HOST, FLOAT32),
+      AS(HOST, FLOAT64),
+      TIME(S),
+      TIME(MS),
+      TIME(US),
+      TIME(NS),
+      TIME_BINARY(MS),
+      TIME_REVERSED(MS),
+      TIME_REVERSED_BINARY(MS),
+      {COUNTED(MS), .moment.drop_digits = 1},
+      {COUNTED(MS), .moment.drop_digits = 2},
+      {COUNTED(MS), CUT_TO(DAY, 0)},
+      {COUNTED(MS), CUT_TO(DAY, 0), .moment.zone_name = BERLIN},
+      {COUNTED(MS), CUT_TO(DAY, 0), .moment.zone_name = LOS_ANGELES},
+      {COUNTED(MS), CUT_TO(MINUTES, 15)},
+      {COUNTED(MS), CUT_TO(MINUTES, 60)},
+      {COUNTED(MS), SINCE(DAY, 0)},
+      {COUNTED(MS), SINCE(MINUTES, 60)},
+      {COUNTED(MS), SINCE(DAY, 0), CUT_TO(MINUTES, 60)},
+      {COUNTED(MS), SINCE(DAY, 0), .moment.zone_name = BERLIN},
+      PATTERN("yyyyMMdd"),
+      PATTERN("yyyyMM"),
+      PATTERN_IN("yyyyMMdd", BERLIN),
+      {.kind = TIDE_KEY_TIME, .moment.pattern = "yyyyMMdd", CUT_TO(MONTH, 0)},
+      HASH_HEX(MD5, 16, of_host),
+      HASH_HEX(SHA1, 16, of_host),
+      HASH_HEX(SHA1, 17, of_host),
+      HASH_RAW(SHA1, 16, of_host),
+      HASH_HEX(SHA1, 16, of_meter),
+      HASH_HEX(SHA1, 16, of_host_user),
+      SALT(4, MD5, of_host),
+      SALT(5, MD5, of_host),
+      SALT(4, XXH3, of_host),
+      SALT_WIDTH(4, 2, MD5, of_host),
+      SALT(4, MD5, of_meter),
+      {.kind = TIDE_KEY_SALT, .digest.modulo = 4, .digest.first = 1, .digest.of = of_host, .digest.n_of = 1},
+      {.kind = TIDE_KEY_SALT, .digest.modulo = 4, .digest.first = 2, .digest.of = of_host, .digest.n_of = 1},
+      {.kind = TIDE_KEY_SALT, .digest.modulo = 4, .digest.by_number = TRUE, .digest.of = of_host, .digest.n_of = 1},
+      {.kind = TIDE_KEY_SALT,
+       .digest.modulo = 4,
+       .digest.alphabet = {(const guint8 *)"abcd", 4},
+       .digest.of = of_host,
+       .digest.n_of = 1},
+      {.kind = TIDE_KEY_SALT,
+       .digest.modulo = 4,
+       .digest.alphabet = {(const guint8 *)"abcx", 4},
+       .digest.of = of_host,
+       .digest.n_of = 1},
+      LITERAL("a"),
+      LITERAL("b"),
+      LITERAL("#"),
+  };
+  g_auto(ReadingFixture) fixture;
+  g_autoptr(GHashTable) known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  key_scheme_fixture_init(&fixture);
+  for (gsize i = 0; i < G_N_ELEMENTS(variants); i++) {
+    TideKeyPartSpec specs[] = {variants[i], LITERAL("#"), FIELD(LANE)};
+    g_autoptr(TideRowKey) key = compile_key(specs, G_N_ELEMENTS(specs));
+    char *text = tide_row_key_describe(key, fixture.names);
+    g_test_message("%s", text);
+    g_assert_true(g_hash_table_add(known, text));
+  }
+}
+
+/* ---- key encode ----
+ *
+ * Texts that need not identify anything: qualifiers, values, names of tables. test-row-key.c has the keys. */
+
+#define EVENT_NS (G_GINT64_CONSTANT(1426535612045) * 1000000)
+
+#define NAME()                                                                                                         \
+  {                                                                                                                    \
+    .kind = TIDE_KEY_NAME                                                                                              \
+  }
+#define NAME_UPPER_STRIPPED()                                                                                          \
+  {                                                                                                                    \
+    .kind = TIDE_KEY_NAME, .spelling.text_case = TIDE_CASE_UPPER, .spelling.strip_spaces = TRUE                        \
+  }
+
+static void
+test_texts(void)
+{
+  static const struct {
+    TideKeyPartSpec specs[4];
+    gsize n_specs;
+    gboolean is_constant;
+    const char *expected;
+  } cases[] = {
+      {{LITERAL("ts")}, 1, TRUE, "ts"},
+      {{LITERAL("CPU/"), NAME_UPPER_STRIPPED()}, 2, TRUE, "CPU/CPU1_USR"},
+      {{NAME(), LITERAL("#"), FIELD(LANE)}, 3, FALSE, "cpu1 _usr#7"},
+      {{FIELD(LANE), FIELD(USER)}, 2, FALSE, "7a#b"}, /* nobody asks where one ends */
+      {{FIELD(USER), LITERAL("#"), TIME(S)}, 3, FALSE, "a#b#1426535612"},
+      {{TIME(MS)}, 1, FALSE, "1426535612045"},
+  };
+  g_auto(ReadingFixture) fixture;
+  key_scheme_fixture_init(&fixture);
+  reading_fixture_set(&fixture, "lane", "7");
+  reading_fixture_set(&fixture, "user", "a#b");
+  fixture.reading.event_time_ns = EVENT_NS;
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autoptr(GError) error = NULL;
+    g_auto(TideBuffer) out = {0};
+    gsize bad_part;
+    TideReject reject;
+    g_autoptr(TideRowKey) text = tide_key_text_compile(cases[i].specs, cases[i].n_specs, TRUE, &bad_part, &error);
+    g_assert_no_error(error);
+    g_assert_cmpint(tide_key_text_is_constant(text), ==, cases[i].is_constant);
+    g_assert_true(tide_key_text_append(text, &fixture.reading, TIDE_BYTES_LITERAL("cpu1 _usr"), &out, &reject));
+    assert_same_bytes(tide_buffer_bytes(&out), tide_bytes_of_string(cases[i].expected));
+  }
+}
+
+static void
+test_name_stands_only_where_it_may(void)
+{
+  static const TideKeyPartSpec specs[] = {LITERAL("x"), NAME()};
+  g_autoptr(GError) error = NULL;
+  gsize bad_part;
+  g_assert_null(tide_key_text_compile(specs, 2, FALSE, &bad_part, &error));
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG);
+  g_assert_cmpuint(bad_part, ==, 1);
+}
+
+static void
+test_time_in_a_value_is_read_back(void)
+{
+  static const struct {
+    TideKeyPartSpec specs[2];
+    gsize n_specs;
+    TideBytes value;
+    gint64 ms; /* -1: none */
+  } cases[] = {
+      {{TIME(MS)}, 1, {(const guint8 *)"1426535612045", 13}, 1426535612045},
+      {{TIME(MS)}, 1, {(const guint8 *)"142653561204", 12}, -1},
+      {{TIME_BINARY(MS)}, 1, {(const guint8 *)"\0\0\x01L$%\xfe\x8d", 8}, 1426535612045},
+      {{FIELD(HOST)}, 1, {(const guint8 *)"1426535612045", 13}, -1},
+      {{LITERAL("t"), TIME(MS)}, 2, {(const guint8 *)"t1426535612045", 14}, -1},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    gsize bad_part;
+    gint64 ns = -TIDE_NS_PER_MS;
+    g_autoptr(TideRowKey) text = tide_key_text_compile(cases[i].specs, cases[i].n_specs, FALSE, &bad_part, NULL);
+    g_assert_cmpint(tide_key_text_read_time(text, cases[i].value, &ns), ==, cases[i].ms >= 0);
+    g_assert_cmpint(ns / TIDE_NS_PER_MS, ==, cases[i].ms);
+  }
+}
+
+/* ---- key decode ---- */
+
+/* A row and what it says: "field=text ... from..to", times in milliseconds. */
+typedef struct DecodeCase {
+  const char *name;
+  TideKeyPartSpec specs[8];
+  gsize n_specs;
+  TideBytes row;
+  const char *expected; /* NULL: not made by this key */
+} DecodeCase;
+
+#define ROW(text)                                                                                                      \
+  {                                                                                                                    \
+    (const guint8 *)("" text), sizeof(text) - 1                                                                        \
+  }
+
+static const TideKeyPartSpec upper_host = {
+    .kind = TIDE_KEY_FIELD, .value.field = HOST, .spelling.text_case = TIDE_CASE_UPPER};
+
+static const DecodeCase cases[] = {
+    {"server metrics",
+     {FIELD(HOST), LITERAL("#"), TIME(MS)},
+     3,
+     ROW("server1.bbb.com#1426535612045"),
+     "host=server1.bbb.com 1426535612045..1426535612046"},
+    {"no time", {FIELD(HOST)}, 1, ROW("h"), "host=h"},
+    {"quotes, padded",
+     {PADDED_RIGHT(EXCHANGE, 6, ' '), LITERAL("#"), PADDED_RIGHT(SYMBOL, 5, ' '), LITERAL("#"), TIME(MS)},
+     5,
+     ROW("NYSE  #IBM  #1426535612156"),
+     "exchange=NYSE symbol=IBM 1426535612156..1426535612157"},
+    {"a meter", {PADDED_LEFT(METER, 10, '0')}, 1, ROW("0000987654"), "meter=987654"},
+    {"meter 0", {PADDED_LEFT(METER, 10, '0')}, 1, ROW("0000000000"), "meter=0"},
+    {"newest first",
+     {FIELD(EXCHANGE), LITERAL("#"), FIELD(LANE), LITERAL("#"), FIELD(SYMBOL), LITERAL("#"), TIME_REVERSED(MS)},
+     7,
+     ROW("15#S#1#9223370811287575807"),
+     "exchange=15 lane=S symbol=1 1225567200000..1225567200001"},
+    {"time in the middle",
+     {FIELD(USER), LITERAL(":"), TIME(S), LITERAL(":"), FIELD(LANE)},
+     5,
+     ROW("u:1426535612:a:b"),
+     "user=u lane=a:b 1426535612000..1426535613000"},
+    {"the default itself", {FIELD_DEFAULT(HOST, "none")}, 1, ROW("none"), "host=none"},
+    {"a field twice that agrees",
+     {PADDED_LEFT(METER, 5, '0'), LITERAL("/"), FIELD(METER)},
+     3,
+     ROW("00007/007"),
+     "meter=007"},
+    {"a field twice that does not agree", {FIELD(HOST), LITERAL("/"), FIELD(HOST)}, 3, ROW("a/b"), NULL},
+    {"the time twice",
+     {TIME(S), LITERAL("."), TIME(MS)},
+     3,
+     ROW("1426535612.1426535612045"),
+     "1426535612045..1426535612046"},
+    {"the time twice, in two seconds", {TIME(S), LITERAL("."), TIME(MS)}, 3, ROW("1426535613.1426535612045"), NULL},
+    {"a salt that is the field's",
+     {SALT(16, CRC32, of_host), LITERAL("#"), FIELD(HOST)},
+     3,
+     ROW("06#123456789"),
+     "host=123456789"},
+    {"a salt that is not", {SALT(16, CRC32, of_host), LITERAL("#"), FIELD(HOST)}, 3, ROW("07#123456789"), NULL},
+    {"a hash that is not", {HASH_HEX(MD5, 4, of_host), FIELD(HOST)}, 2, ROW("8570c506server1.bbb.com"), NULL},
+    {"another literal", {FIELD(HOST), LITERAL("#"), TIME(S)}, 3, ROW("h/1426535612"), NULL},
+    {"too long", {FIELD(HOST), LITERAL("#"), TIME(S)}, 3, ROW("h#14265356120"), NULL},
+    {"nothing but padding", {PADDED_RIGHT(EXCHANGE, 4, ' ')}, 1, ROW("    "), NULL},
+    {"a letter in the wrong case", {upper_host}, 1, ROW("HOst"), NULL},
+    {"letters in the right case", {upper_host}, 1, ROW("HOST"), "host=HOST"},
+};
+
+static char *
+decoded_text(const ReadingFixture *fixture, const TideDecodedKey *decoded)
+{
+  GString *text = g_string_new(NULL);
+  for (gsize i = 0; i < decoded->n_fields; i++) {
+    TideBytes name = tide_field_names_text(fixture->names, decoded->fields[i].field);
+    g_autofree char *printable = tide_bytes_printable(decoded->fields[i].text);
+    g_string_append_printf(text, "%s%.*s=%s", i > 0 ? " " : "", (int)name.len, name.data, printable);
+  }
+  if (decoded->has_time)
+    g_string_append_printf(text, "%s%" G_GINT64_FORMAT "..%" G_GINT64_FORMAT, text->len > 0 ? " " : "",
+                           decoded->from_ns / TIDE_NS_PER_MS, decoded->to_ns / TIDE_NS_PER_MS);
+  return g_string_free(text, FALSE);
+}
+
+static void
+test_rows_are_read_back(void)
+{
+  g_auto(ReadingFixture) fixture;
+  TideDecodedKey decoded = {0};
+  key_scheme_fixture_init(&fixture);
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autoptr(TideRowKey) key = compile_key(cases[i].specs, cases[i].n_specs);
+    g_test_message("%s", cases[i].name);
+    gboolean is_ours = tide_row_key_decode(key, cases[i].row, &decoded);
+    g_autofree char *text = is_ours ? decoded_text(&fixture, &decoded) : NULL;
+    g_assert_cmpstr(text, ==, cases[i].expected);
+  }
+  tide_decoded_key_clear(&decoded);
+}
+
+static void
+test_what_is_lost_is_said(void)
+{
+  static const struct {
+    TideKeyPartSpec specs[4];
+    gsize n_specs;
+    const char *expected; /* in the first sentence; NULL: nothing is lost */
+  } lost[] = {
+      {{FIELD(HOST), LITERAL("#"), TIME(MS)}, 3, NULL},
+      {{HASH_HEX(MD5, 4, of_host), FIELD(HOST)}, 2, NULL},
+      {{HASH_HEX(MD5, 16, of_host), TIME(MS)}, 2, "'host' is only hashed"},
+      {{SALT(4, MD5, of_host), TIME(MS)}, 2, "'host' is only in the salt"},
+      {{upper_host}, 1, "'host' is in upper case"},
+  };
+  g_auto(ReadingFixture) fixture;
+  key_scheme_fixture_init(&fixture);
+  for (gsize i = 0; i < G_N_ELEMENTS(lost); i++) {
+    g_autoptr(TideRowKey) key = compile_key(lost[i].specs, lost[i].n_specs);
+    g_autoptr(GPtrArray) sentences = tide_row_key_lost(key, fixture.names);
+    g_assert_cmpuint(sentences->len, ==, lost[i].expected != NULL ? 1 : 0);
+    if (lost[i].expected != NULL)
+      g_assert_nonnull(strstr(g_ptr_array_index(sentences, 0), lost[i].expected));
+  }
+}
+
 int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/key-compile/bad-keys-do-not-compile", test_bad_keys_do_not_compile);
   g_test_add_func("/key-compile/number-of-parts-is-bounded", test_number_of_parts_is_bounded);
+  g_test_add_func("/key-describe/texts-are-for-ever", test_texts_are_for_ever);
+  g_test_add_func("/key-describe/each-change-shows", test_each_change_shows);
+  g_test_add_func("/key-encode/texts", test_texts);
+  g_test_add_func("/key-encode/name-stands-only-where-it-may", test_name_stands_only_where_it_may);
+  g_test_add_func("/key-encode/time-in-a-value-is-read-back", test_time_in_a_value_is_read_back);
+  g_test_add_func("/key-decode/rows-are-read-back", test_rows_are_read_back);
+  g_test_add_func("/key-decode/what-is-lost-is-said", test_what_is_lost_is_said);
   return g_test_run();
 }

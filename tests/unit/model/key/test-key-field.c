@@ -1,6 +1,10 @@
+/* The forms of fields and times in a key, and the digests. */
+#include "model/key/key_hash.h"
 #include "model/key/key_part.h"
-
+#include "model/key/row_key.h"
 #include "unit/key_schemes.h"
+
+/* ---- key field ---- */
 
 /* A form of a field, a value, what it writes (as HBase's shell prints it), and what is read back. */
 typedef struct FormCase {
@@ -308,6 +312,489 @@ test_number_padded_with_zeros_is_digits(void)
     }
 }
 
+/* ---- key float ----
+ *
+ * Floats in keys: two values never make one key. */
+
+typedef struct Case {
+  TideKeyForm form;
+  const char *value;
+  const char *read_back; /* NULL: rejected */
+} Case;
+
+static const Case cases_key_float[] = {
+    {TIDE_KEY_FLOAT64, "9007199254740991", "9007199254740991"},
+    {TIDE_KEY_FLOAT64, "9007199254740992", "9007199254740992"}, /* 2^53 */
+    {TIDE_KEY_FLOAT64, "9007199254740993", NULL},               /* and one more: the same bits */
+    {TIDE_KEY_FLOAT64, "9007199254740994", "9007199254740994"},
+    {TIDE_KEY_FLOAT64, "-9007199254740993", NULL},
+    {TIDE_KEY_FLOAT64, "0.30000000000000004", "0.30000000000000004"},
+    {TIDE_KEY_FLOAT64, "0.1000000000000000055511151231257827", NULL}, /* 0.1, to all its digits */
+    {TIDE_KEY_FLOAT64, "0.10000000000000000000000", "0.1"},
+    {TIDE_KEY_FLOAT64, "1e-400", NULL}, /* which would be 0 */
+    {TIDE_KEY_FLOAT64, "0e-400", "0"},
+    {TIDE_KEY_FLOAT64, "0.000", "0"},
+    {TIDE_KEY_FLOAT64, "5e-324", "5e-324"},
+    {TIDE_KEY_FLOAT64, "4e-324", NULL},
+    {TIDE_KEY_FLOAT64, "1e22", "1e+22"},
+    {TIDE_KEY_FLOAT64, "10000000000000000000000", "1e+22"},
+    {TIDE_KEY_FLOAT64, "10000000000000000000001", NULL},
+    {TIDE_KEY_FLOAT64, "+1.50", "1.5"},
+    {TIDE_KEY_FLOAT64, ".5", "0.5"},
+    {TIDE_KEY_FLOAT64, "5.", "5"},
+    {TIDE_KEY_FLOAT64, "15e-1", "1.5"},
+    {TIDE_KEY_FLOAT32, "16777216", "16777216"}, /* 2^24 */
+    {TIDE_KEY_FLOAT32, "16777217", NULL},
+    {TIDE_KEY_FLOAT32, "0.1", "0.1"},
+    {TIDE_KEY_FLOAT32, "0.100000001", NULL},
+    {TIDE_KEY_FLOAT32, "1e-46", NULL},
+    {TIDE_KEY_FLOAT32, "1e-45", "1e-45"},
+    {TIDE_KEY_FLOAT32, "2e-45", NULL}, /* as 1e-45 */
+};
+
+typedef struct FloatFixture {
+  ReadingFixture reading;
+  TideRowKey *key; /* owned */
+  TideBuffer row;
+  TideDecodedKey decoded;
+} FloatFixture;
+
+static void
+float_fixture_init(FloatFixture *fixture, TideKeyForm form)
+{
+  TideKeyPartSpec spec = {OF_FIELD(HOST), .value.form = form};
+  *fixture = (FloatFixture){.key = compile_key(&spec, 1)};
+  key_scheme_fixture_init(&fixture->reading);
+}
+
+static void
+float_fixture_clear(FloatFixture *fixture)
+{
+  reading_fixture_clear(&fixture->reading);
+  tide_row_key_free(fixture->key);
+  tide_buffer_clear_memory(&fixture->row);
+  tide_decoded_key_clear(&fixture->decoded);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(FloatFixture, float_fixture_clear)
+
+/* What the value reads as when it is back from a key, borrowed until the next call; NULL: it is rejected. */
+static const char *
+come_back(FloatFixture *fixture, const char *value)
+{
+  static char text[64];
+  TideReject reject;
+  tide_buffer_reset(&fixture->row);
+  reading_fixture_set(&fixture->reading, "host", value);
+  if (!tide_row_key_append(fixture->key, &fixture->reading.reading, &fixture->row, &reject)) {
+    g_assert_cmpint(reject.reason, ==, TIDE_REJECT_BAD_KEY);
+    return NULL;
+  }
+  g_assert_true(tide_row_key_decode(fixture->key, tide_buffer_bytes(&fixture->row), &fixture->decoded));
+  TideBytes back = fixture->decoded.fields[0].text;
+  g_snprintf(text, sizeof text, "%.*s", (int)back.len, (const char *)back.data);
+  return text;
+}
+
+static void
+test_what_does_not_come_back_is_refused(void)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS(cases_key_float); i++) {
+    g_auto(FloatFixture) fixture;
+    float_fixture_init(&fixture, cases_key_float[i].form);
+    g_test_message("'%s'", cases_key_float[i].value);
+    g_assert_cmpstr(come_back(&fixture, cases_key_float[i].value), ==, cases_key_float[i].read_back);
+  }
+}
+
+/* A whole number at random, as a key of text would have it: each that is taken reads back as itself, so no two make one
+ * key; and up to 15 digits (6 of the short form) all are taken. */
+static void
+test_no_two_numbers_make_one_key(void)
+{
+  static const struct {
+    TideKeyForm form;
+    int safe_digits;
+  } forms[] = {{TIDE_KEY_FLOAT64, 15}, {TIDE_KEY_FLOAT32, 6}};
+  for (gsize i = 0; i < G_N_ELEMENTS(forms); i++) {
+    g_auto(FloatFixture) fixture;
+    float_fixture_init(&fixture, forms[i].form);
+    for (int n = 0; n < 20000; n++) {
+      int n_digits = g_test_rand_int_range(1, 20);
+      g_autoptr(GString) value = g_string_new(g_test_rand_bit() ? "-" : "");
+      g_string_append_c(value, (char)g_test_rand_int_range('1', '9' + 1));
+      for (int digit = 1; digit < n_digits; digit++)
+        g_string_append_c(value, (char)g_test_rand_int_range('0', '9' + 1));
+      const char *back = come_back(&fixture, value->str);
+      if (back == NULL) {
+        g_assert_cmpint(n_digits, >, forms[i].safe_digits);
+        continue;
+      }
+      g_autofree char *plain = g_strdup_printf("%.0f", g_ascii_strtod(back, NULL));
+      if (strchr(back, 'e') == NULL)
+        g_assert_cmpstr(back, ==, value->str);
+      else if (forms[i].form == TIDE_KEY_FLOAT64 && n_digits <= 15)
+        g_assert_cmpstr(plain, ==, value->str);
+    }
+  }
+}
+
+/* ---- key time ---- */
+
+#define TO_MS(ms) (G_GINT64_CONSTANT(ms) * 1000000)
+#define MIDNIGHT TO_MS(1426489200000) /* 2015-03-16T00:00:00 in Los Angeles */
+#define EVENT TO_MS(1426535612045)    /* 2015-03-16T19:53:32.045Z, 12:53:32.045 there */
+
+/* A time part, with its zone by name, and what it writes. */
+typedef struct TimeCase {
+  TideKeyPartSpec spec;
+  gint64 event_ns;
+  const char *expected; /* as HBase's shell prints it */
+} TimeCase;
+
+#define COUNTED .kind = TIDE_KEY_TIME, .moment.unit = TIDE_KEY_TIME_MS
+
+static const TimeCase cases_key_time[] = {
+    {{COUNTED, CUT_TO(DAY, 0), .moment.zone_name = LOS_ANGELES, .moment.drop_digits = 5}, MIDNIGHT, "14264892"},
+    {{COUNTED, CUT_TO(DAY, 0), .moment.zone_name = LOS_ANGELES, .moment.drop_digits = 5}, EVENT, "14264892"},
+    {{COUNTED, CUT_TO(DAY, 0), .moment.zone_name = LOS_ANGELES}, EVENT, "1426489200000"},
+    {{COUNTED, CUT_TO(DAY, 0)}, EVENT, "1426464000000"},
+    {{COUNTED, CUT_TO(MINUTES, 15)}, EVENT, "1426535100000"},
+    {{COUNTED, CUT_TO(WEEK, 0)}, EVENT, "1426464000000"}, /* a Monday */
+    {{COUNTED, CUT_TO(MONTH, 0), .moment.zone_name = LOS_ANGELES}, EVENT, "1425196800000"},
+    {{COUNTED, .moment.drop_digits = 3}, EVENT, "1426535612"},
+    {{COUNTED, .moment.drop_digits = 12}, EVENT, "1"},
+    {{COUNTED, .moment.reversed = TRUE, .moment.drop_digits = 3}, EVENT, "9223370610319163"},
+    {{COUNTED, .moment.reversed = TRUE, CUT_TO(DAY, 0), .moment.zone_name = LOS_ANGELES}, EVENT, "9223370610365575807"},
+    {{COUNTED, .binary = TRUE, CUT_TO(DAY, 0)}, EVENT, "\\x00\\x00\\x01L\\x1F\\xE1H\\x00"},
+    {PATTERN_IN("yyyyMMdd", NULL), EVENT, "20150316"},
+    {PATTERN_IN("yyyyMMddHHmmssSSS", NULL), TO_MS(1425213901003), "20150301124501003"},
+    {PATTERN_IN("HHmm", NULL), EVENT, "1953"},
+    {PATTERN_IN("yyyy-MM-dd'T'HH", NULL), EVENT, "2015-03-16T19"},
+    {PATTERN_IN("yyyyMMdd", LOS_ANGELES), MIDNIGHT, "20150316"},
+    {PATTERN_IN("yyyyMMdd", LOS_ANGELES), MIDNIGHT - 1, "20150315"},
+    {{.kind = TIDE_KEY_TIME, .moment.pattern = "HHmm", CUT_TO(MINUTES, 15)}, TO_MS(963000), "0015"}, /* 00:16:03 */
+    {{.kind = TIDE_KEY_TIME, .moment.pattern = "yyyyMMdd", CUT_TO(WEEK, 0)}, EVENT + TO_MS(3 * 86400000), "20150316"},
+    {{.kind = TIDE_KEY_TIME, .moment.pattern = "yyyyMMddHH", CUT_TO(DAY, 0), .moment.zone_name = BERLIN},
+     EVENT,
+     "2015031600"},
+    {{.kind = TIDE_KEY_TIME, .moment.unit = TIDE_KEY_TIME_S, SINCE(DAY, 0)}, EVENT, "71612"},
+    {{.kind = TIDE_KEY_TIME, .moment.unit = TIDE_KEY_TIME_S, SINCE(DAY, 0), .moment.zone_name = LOS_ANGELES},
+     EVENT,
+     "46412"},
+    {{.kind = TIDE_KEY_TIME, .moment.unit = TIDE_KEY_TIME_S, SINCE(MINUTES, 60)}, EVENT, "3212"},
+    {{.kind = TIDE_KEY_TIME, .moment.unit = TIDE_KEY_TIME_S, SINCE(MINUTES, 60), CUT_TO(MINUTES, 15)}, EVENT, "2700"},
+    {{.kind = TIDE_KEY_TIME, .moment.unit = TIDE_KEY_TIME_S, SINCE(MINUTES, 60), .moment.reversed = TRUE},
+     EVENT,
+     "6787"},
+    {{.kind = TIDE_KEY_TIME, .moment.unit = TIDE_KEY_TIME_S, SINCE(MINUTES, 60), .binary = TRUE}, EVENT, "\\x0C\\x8C"},
+    {{COUNTED, SINCE(MINUTES, 60), .binary = TRUE}, EVENT, "\\x001\\x03\\x0D"},
+    {{.kind = TIDE_KEY_TIME, .moment.unit = TIDE_KEY_TIME_S, SINCE(MINUTES, 2), .binary = TRUE}, EVENT, "\\x5C"},
+};
+
+static void
+test_forms_key_time(void)
+{
+  gsize bad_part;
+  for (gsize i = 0; i < G_N_ELEMENTS(cases_key_time); i++) {
+    g_autoptr(GError) error = NULL;
+    g_auto(TideBuffer) out = {0};
+    TideReading reading = {.event_time_ns = cases_key_time[i].event_ns};
+    TideReject reject;
+    g_test_message("case %" G_GSIZE_FORMAT ": %s", i, cases_key_time[i].expected);
+    g_autoptr(TideRowKey) key = compile_in_zones(&cases_key_time[i].spec, 1, &bad_part, &error);
+    g_assert_no_error(error);
+    g_assert_true(tide_row_key_append(key, &reading, &out, &reject));
+    g_autofree char *printable = tide_bytes_printable(tide_buffer_bytes(&out));
+    g_assert_cmpstr(printable, ==, cases_key_time[i].expected);
+  }
+}
+
+/* What is read back holds the event, and makes the same bytes. */
+static void
+test_forms_are_read_back(void)
+{
+  TideDecodedKey decoded = {0};
+  for (gsize i = 0; i < G_N_ELEMENTS(cases_key_time); i++) {
+    TideKeyPartSpec specs[] = {PATTERN_IN("yyyyMMdd", cases_key_time[i].spec.moment.zone_name), LITERAL("#"), TIME(S),
+                               LITERAL("#"), cases_key_time[i].spec};
+    g_auto(TideBuffer) out = {0};
+    TideReading reading = {.event_time_ns = cases_key_time[i].event_ns};
+    TideReject reject;
+    g_autoptr(TideRowKey) key = compile_key(specs, G_N_ELEMENTS(specs));
+    g_test_message("case %" G_GSIZE_FORMAT ": %s", i, cases_key_time[i].expected);
+    g_assert_true(tide_row_key_append(key, &reading, &out, &reject));
+    g_assert_true(tide_row_key_decode(key, tide_buffer_bytes(&out), &decoded));
+    g_assert_true(decoded.has_time);
+    g_assert_cmpint(decoded.from_ns, <=, reading.event_time_ns);
+    g_assert_cmpint(decoded.to_ns, >, reading.event_time_ns);
+    g_assert_cmpint(decoded.to_ns - decoded.from_ns, <=, TO_MS(1000));
+  }
+  tide_decoded_key_clear(&decoded);
+}
+
+/* Several parts say together when it was. */
+static void
+test_parts_are_put_together(void)
+{
+  static const struct {
+    TideKeyPartSpec specs[5];
+    gsize n_specs;
+    gint64 from_ms; /* of EVENT; -1: not told */
+    gint64 to_ms;
+  } keys[] = {
+      {{PATTERN_IN("yyyyMMdd", NULL), LITERAL("#"), PATTERN_IN("HHmm", NULL)}, 3, 1426535580000, 1426535640000},
+      {{PATTERN_IN("HHmm", NULL), LITERAL("#"), PATTERN_IN("yyyyMMdd", NULL)}, 3, 1426535580000, 1426535640000},
+      {{PATTERN_IN("SSS", NULL), PATTERN_IN("ss", NULL), PATTERN_IN("mm", NULL), PATTERN_IN("HH", NULL),
+        PATTERN_IN("ddMMyyyy", NULL)},
+       5,
+       1426535612045,
+       1426535612046},
+      {{PATTERN_IN("yyyyMMdd", NULL), {.kind = TIDE_KEY_TIME, .moment.pattern = "HHmm", CUT_TO(MINUTES, 15)}},
+       2,
+       1426535100000,
+       1426536000000},
+      {{PATTERN_IN("yyyyMMdd", LOS_ANGELES), {COUNTED, SINCE(DAY, 0), .moment.zone_name = LOS_ANGELES}},
+       2,
+       1426535612045,
+       1426535612046},
+      {{PATTERN_IN("yyyyMMdd", LOS_ANGELES),
+        {COUNTED, SINCE(DAY, 0), .moment.zone_name = LOS_ANGELES, .moment.reversed = TRUE}},
+       2,
+       1426535612045,
+       1426535612046},
+      {{{COUNTED, SINCE(MINUTES, 60)}, PATTERN_IN("yyyyMMddHH", NULL)}, 2, 1426535612045, 1426535612046},
+      {{PATTERN_IN("yyyyHH", NULL), PATTERN_IN("MMdd", NULL)}, 2, 1426532400000, 1426536000000},
+      {{PATTERN_IN("yyyyMMdd", LOS_ANGELES)}, 1, 1426489200000, 1426575600000},
+      {{PATTERN_IN("yyyyMMddHH", BERLIN), TIME(S)}, 2, 1426535612000, 1426535613000},
+      {{PATTERN_IN("HHmm", NULL)}, 1, -1, -1},
+      {{{COUNTED, SINCE(DAY, 0)}}, 1, -1, -1},
+      {{{.kind = TIDE_KEY_TIME, .moment.pattern = "yyyyMMdd", CUT_TO(WEEK, 0)}, PATTERN_IN("HHmm", NULL)},
+       2,
+       1426464000000,
+       1427068800000},
+  };
+  TideDecodedKey decoded = {0};
+  for (gsize i = 0; i < G_N_ELEMENTS(keys); i++) {
+    g_auto(TideBuffer) out = {0};
+    TideReading reading = {.event_time_ns = EVENT};
+    TideReject reject;
+    g_test_message("case %" G_GSIZE_FORMAT, i);
+    g_autoptr(TideRowKey) key = compile_key(keys[i].specs, keys[i].n_specs);
+    g_assert_true(tide_row_key_append(key, &reading, &out, &reject));
+    g_assert_true(tide_row_key_decode(key, tide_buffer_bytes(&out), &decoded));
+    g_assert_cmpint(decoded.has_time, ==, keys[i].from_ms >= 0);
+    if (!decoded.has_time)
+      continue;
+    g_assert_cmpint(decoded.from_ns / TIDE_NS_PER_MS, ==, keys[i].from_ms);
+    g_assert_cmpint(decoded.to_ns / TIDE_NS_PER_MS, ==, keys[i].to_ms);
+  }
+  tide_decoded_key_clear(&decoded);
+}
+
+static void
+test_impossible_combinations_are_refused(void)
+{
+  gsize bad_part;
+  static const struct {
+    TideKeyPartSpec spec;
+    const char *fault;
+  } bad[] = {
+      {{.kind = TIDE_KEY_TIME, .moment.pattern = "yyyyMMdd", .moment.reversed = TRUE}, "also reversed"},
+      {{.kind = TIDE_KEY_TIME, .moment.pattern = "yyyyMMdd", .binary = TRUE}, "also reversed, binary"},
+      {{.kind = TIDE_KEY_TIME, .moment.pattern = "yyyyMMdd", .moment.drop_digits = 1}, "without digits"},
+      {{.kind = TIDE_KEY_TIME, .moment.pattern = "HHmm", SINCE(DAY, 0)}, "counted since"},
+      {{.kind = TIDE_KEY_TIME, .moment.pattern = "yyyyMd"}, ""},
+      {{COUNTED, .moment.drop_digits = 13}, "it has only 13"},
+      {{COUNTED, .binary = TRUE, .moment.drop_digits = 1}, "no digits to drop"},
+      {{COUNTED, SINCE(MINUTES, 60), CUT_TO(DAY, 0)}, "cut to more than"},
+      {{COUNTED, SINCE(MONTH, 0), CUT_TO(WEEK, 0)}, "cut to more than"},
+      {{COUNTED, SINCE(MINUTES, 60), CUT_TO(MINUTES, 40)}, "cut to more than"},
+      {{COUNTED, CUT_TO(MINUTES, 7)}, "do not divide the day"},
+      {PATTERN_IN("yyyyMMddHH", BERLIN), "comes twice"},
+      {PATTERN_IN("HHmm", LOS_ANGELES), "'America/Los_Angeles'"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(bad); i++) {
+    g_autoptr(GError) error = NULL;
+    g_test_message("case %" G_GSIZE_FORMAT ": %s", i, bad[i].fault);
+    g_autoptr(TideRowKey) key = compile_in_zones(&bad[i].spec, 1, &bad_part, &error);
+    g_assert_null(key);
+    g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG);
+    g_assert_nonnull(strstr(error->message, bad[i].fault));
+  }
+}
+
+/* St. John's set its clocks back over midnight, at 00:01 to 23:01: dates go on all the same, and never back. */
+static void
+test_dates_go_on_where_midnight_comes_twice(void)
+{
+  gsize bad_part;
+  g_autoptr(GError) error = NULL;
+  const TideKeyPartSpec spec = PATTERN_IN("yyyyMMdd", "America/St_Johns");
+  g_autoptr(TideRowKey) key = compile_in_zones(&spec, 1, &bad_part, &error);
+  g_assert_no_error(error);
+  g_autofree char *before = g_strdup("");
+  for (gint64 s = 1289095200; s < 1289102400; s += 20) { /* 2010-11-07, from 02:00 to 04:00 UTC */
+    g_auto(TideBuffer) out = {0};
+    TideReading reading = {.event_time_ns = TO_MS(1000) * s};
+    TideReject reject;
+    g_assert_true(tide_row_key_append(key, &reading, &out, &reject));
+    g_autofree char *date = g_strndup((const char *)out.data, out.len);
+    g_assert_cmpstr(date, >=, before);
+    g_free(before);
+    before = g_steal_pointer(&date);
+  }
+  g_assert_cmpstr(before, ==, "20101107");
+}
+
+/* Every hour of the days on which clocks change is in one and only one day, which reads back as that day. */
+static void
+test_days_of_23_and_25_hours(void)
+{
+  static const struct {
+    const char *day;
+    gint64 start_s;
+    int n_hours;
+  } days[] = {{"20170325", 1490396400, 24},
+              {"20170326", 1490482800, 23},
+              {"20170327", 1490565600, 24},
+              {"20171029", 1509228000, 25},
+              {"20171030", 1509318000, 24}};
+  static const TideKeyPartSpec specs[] = {PATTERN_IN("yyyyMMdd", BERLIN)};
+  TideDecodedKey decoded = {0};
+  g_autoptr(TideRowKey) key = compile_key(specs, 1);
+  for (gsize i = 0; i < G_N_ELEMENTS(days); i++) {
+    gint64 from_ns = days[i].start_s * G_GINT64_CONSTANT(1000000000);
+    gint64 to_ns = from_ns + days[i].n_hours * G_GINT64_CONSTANT(3600000000000);
+    gint64 moments[] = {from_ns, from_ns + 1, (from_ns + to_ns) / 2, to_ns - 1};
+    for (gsize j = 0; j < G_N_ELEMENTS(moments); j++) {
+      g_auto(TideBuffer) out = {0};
+      TideReading reading = {.event_time_ns = moments[j]};
+      TideReject reject;
+      g_assert_true(tide_row_key_append(key, &reading, &out, &reject));
+      assert_same_bytes(tide_buffer_bytes(&out), tide_bytes_of_string(days[i].day));
+    }
+    g_assert_true(tide_row_key_decode(key, tide_bytes_of_string(days[i].day), &decoded));
+    g_assert_cmpint(decoded.from_ns, ==, from_ns);
+    g_assert_cmpint(decoded.to_ns, ==, to_ns);
+  }
+  tide_decoded_key_clear(&decoded);
+}
+
+static void
+test_rows_that_name_no_time_are_not_ours(void)
+{
+  static const struct {
+    TideKeyPartSpec specs[3];
+    gsize n_specs;
+    const char *row;
+  } rows[] = {
+      {{PATTERN_IN("yyyyMMdd", NULL)}, 1, "20150230"},
+      {{PATTERN_IN("yyyyMMdd", NULL)}, 1, "2015022x"},
+      {{PATTERN_IN("yyyyMMdd", NULL), LITERAL("#"), PATTERN_IN("HHmm", NULL)}, 3, "20150316#2460"},
+      {{PATTERN_IN("yyyyMMdd", NULL), LITERAL("#"), PATTERN_IN("dd", NULL)}, 3, "20150316#17"},
+      {{PATTERN_IN("yyyyMMdd", NULL), LITERAL("#"), TIME(S)}, 3, "20150316#1426550400"},
+      {{{.kind = TIDE_KEY_TIME, .moment.pattern = "yyyyMMddHHmm", CUT_TO(MINUTES, 15)}}, 1, "201503160016"},
+      {{{COUNTED, CUT_TO(DAY, 0)}}, 1, "1426464000001"},
+      {{{.kind = TIDE_KEY_TIME, .moment.pattern = "yyyyMMdd", CUT_TO(WEEK, 0)}}, 1, "20150317"},
+      {{PATTERN_IN("yyyyMMdd", NULL), {.kind = TIDE_KEY_TIME, SINCE(DAY, 0)}}, 2, "2015031686400"},
+  };
+  TideDecodedKey decoded = {0};
+  for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+    g_autoptr(TideRowKey) key = compile_key(rows[i].specs, rows[i].n_specs);
+    g_test_message("%s", rows[i].row);
+    g_assert_false(tide_row_key_decode(key, tide_bytes_of_string(rows[i].row), &decoded));
+  }
+  tide_decoded_key_clear(&decoded);
+}
+
+/* ---- key hash ---- */
+
+typedef struct Vector {
+  TideKeyHash hash;
+  const char *input;
+  const char *digest; /* hex */
+} Vector;
+
+#define FOX "The quick brown fox jumps over the lazy dog"
+
+/* Published by the algorithms' authors and standards: RFC 1321, FIPS 180-4, the zlib and SMHasher documents and their
+ * test programs. Of XXH3: the empty input is from the xxHash specification, the others were made by libxxhash 0.8.1 and
+ * hold it to what it was. */
+static const Vector vectors[] = {
+    {TIDE_KEY_HASH_MD5, "", "d41d8cd98f00b204e9800998ecf8427e"},
+    {TIDE_KEY_HASH_MD5, "abc", "900150983cd24fb0d6963f7d28e17f72"},
+    {TIDE_KEY_HASH_MD5, FOX, "9e107d9d372bb6826bd81d3542a419d6"},
+    {TIDE_KEY_HASH_SHA1, "", "da39a3ee5e6b4b0d3255bfef95601890afd80709"},
+    {TIDE_KEY_HASH_SHA1, "abc", "a9993e364706816aba3e25717850c26c9cd0d89d"},
+    {TIDE_KEY_HASH_SHA1, FOX, "2fd4e1c67a2d28fced849ee1bb76e7391b93eb12"},
+    {TIDE_KEY_HASH_SHA256, "", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
+    {TIDE_KEY_HASH_SHA256, "abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
+    {TIDE_KEY_HASH_MURMUR3, "", "00000000"},
+    {TIDE_KEY_HASH_MURMUR3, "test", "ba6bd213"},
+    {TIDE_KEY_HASH_MURMUR3, "hello", "248bfa47"},
+    {TIDE_KEY_HASH_MURMUR3, "hello, world", "149bbb7f"},
+    {TIDE_KEY_HASH_MURMUR3, "Hello, world!", "c0363e43"},
+    {TIDE_KEY_HASH_MURMUR3, FOX, "2e4ff723"},
+    {TIDE_KEY_HASH_CRC32, "", "00000000"},
+    {TIDE_KEY_HASH_CRC32, "123456789", "cbf43926"},
+    {TIDE_KEY_HASH_CRC32, FOX, "414fa339"},
+    {TIDE_KEY_HASH_XXH3, "", "2d06800538d394c2"},
+    {TIDE_KEY_HASH_XXH3, "abc", "78af5f94892f3950"},
+    {TIDE_KEY_HASH_XXH3, FOX, "ce7d19a5418fb365"},
+};
+
+static void
+test_published_vectors(void)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS(vectors); i++) {
+    guint8 digest[TIDE_KEY_DIGEST_MAX_BYTES];
+    guint32 size_bytes = tide_key_hashes[vectors[i].hash].size_bytes;
+    tide_key_hash_digest(vectors[i].hash, tide_bytes_of_string(vectors[i].input), digest);
+    g_autofree char *hex = tide_bytes_hex(tide_bytes(digest, size_bytes));
+    g_test_message("%s of '%s'", tide_key_hashes[vectors[i].hash].name, vectors[i].input);
+    g_assert_cmpstr(hex, ==, vectors[i].digest);
+  }
+}
+
+static void
+test_number_is_the_first_eight_bytes(void)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS(vectors); i++) {
+    g_autofree char *leading = g_strndup(vectors[i].digest, 16);
+    guint64 expected = g_ascii_strtoull(leading, NULL, 16);
+    g_assert_cmpuint(tide_key_hash_number(vectors[i].hash, tide_bytes_of_string(vectors[i].input)), ==, expected);
+  }
+}
+
+/* Inputs of every length up to some blocks, at every alignment: the same bytes, the same digest. */
+static void
+test_digest_depends_on_the_bytes_alone(void)
+{
+  guint8 at_start[300], shifted[304];
+  for (gsize i = 0; i < sizeof at_start; i++)
+    at_start[i] = (guint8)(i * 7 + 3);
+  for (TideKeyHash hash = TIDE_KEY_HASH_MD5; hash <= TIDE_KEY_HASH_CRC32; hash++) {
+    for (gsize len = 0; len < sizeof at_start; len++) {
+      gsize shift = 1 + len % 3;
+      guint8 one[TIDE_KEY_DIGEST_MAX_BYTES] = {0}, other[TIDE_KEY_DIGEST_MAX_BYTES] = {0};
+      memcpy(shifted + shift, at_start, len);
+      tide_key_hash_digest(hash, tide_bytes(at_start, len), one);
+      tide_key_hash_digest(hash, tide_bytes(shifted + shift, len), other);
+      g_assert_true(memcmp(one, other, sizeof one) == 0);
+    }
+  }
+}
+
+static void
+test_only_long_digests_identify(void)
+{
+  g_assert_true(tide_key_hash_identifies(TIDE_KEY_HASH_MD5, 16));
+  g_assert_true(tide_key_hash_identifies(TIDE_KEY_HASH_SHA256, 32));
+  g_assert_false(tide_key_hash_identifies(TIDE_KEY_HASH_MD5, 15));
+  g_assert_false(tide_key_hash_identifies(TIDE_KEY_HASH_XXH3, 8));
+  g_assert_false(tide_key_hash_identifies(TIDE_KEY_HASH_XXH3, 16)); /* it has only 8 */
+}
+
 int
 main(int argc, char **argv)
 {
@@ -319,5 +806,18 @@ main(int argc, char **argv)
   g_test_add_func("/key-field/bytes-of-no-value-are-not-ours", test_bytes_of_no_value_are_not_ours);
   g_test_add_func("/key-field/impossible-forms-are-refused", test_impossible_forms_are_refused);
   g_test_add_func("/key-field/defaults-apply-in-their-order", test_defaults_apply_in_their_order);
+  g_test_add_func("/key-float/H7/what-does-not-come-back-is-refused", test_what_does_not_come_back_is_refused);
+  g_test_add_func("/key-float/H7/no-two-numbers-make-one-key", test_no_two_numbers_make_one_key);
+  g_test_add_func("/key-time/dates-go-on-where-midnight-comes-twice", test_dates_go_on_where_midnight_comes_twice);
+  g_test_add_func("/key-time/forms", test_forms_key_time);
+  g_test_add_func("/key-time/forms-are-read-back", test_forms_are_read_back);
+  g_test_add_func("/key-time/parts-are-put-together", test_parts_are_put_together);
+  g_test_add_func("/key-time/impossible-combinations-are-refused", test_impossible_combinations_are_refused);
+  g_test_add_func("/key-time/days-of-23-and-25-hours", test_days_of_23_and_25_hours);
+  g_test_add_func("/key-time/rows-that-name-no-time-are-not-ours", test_rows_that_name_no_time_are_not_ours);
+  g_test_add_func("/key-hash/published-vectors", test_published_vectors);
+  g_test_add_func("/key-hash/number-is-the-first-eight-bytes", test_number_is_the_first_eight_bytes);
+  g_test_add_func("/key-hash/digest-depends-on-the-bytes-alone", test_digest_depends_on_the_bytes_alone);
+  g_test_add_func("/key-hash/only-long-digests-identify", test_only_long_digests_identify);
   return g_test_run();
 }

@@ -1,4 +1,12 @@
+/* Values of cells: encoded, packed, in another unit; and the names of dated tables. */
 #include "model/table/cell_value.h"
+#include "model/table/dated_table.h"
+#include "model/table/unit_change.h"
+#include "unit/allocation_counter.h"
+#include "unit/load_text.h"
+#include "unit/reading_fixture.h"
+
+/* ---- cell value ---- */
 
 /* The value in hex; NULL when it is refused. */
 static char *
@@ -102,6 +110,403 @@ test_json_keeps_kinds(void)
   }
 }
 
+/* ---- packed cell ---- */
+
+typedef struct Member {
+  const char *name;
+  TideValueKind kind;
+  const char *text;
+} Member;
+
+static void
+pack(TidePacking packing, const Member *members, gsize n_members, TideBuffer *out)
+{
+  TidePacker packer;
+  tide_packer_begin(&packer, packing, out);
+  for (gsize i = 0; i < n_members; i++)
+    tide_packer_add(&packer, tide_bytes_of_string(members[i].name), members[i].kind,
+                    tide_bytes_of_string(members[i].text));
+  g_assert_true(tide_packer_end(&packer));
+}
+
+static const Member members[] = {
+    {"host", TIDE_VALUE_STRING, "db \"1\"\n"},
+    {"n", TIDE_VALUE_NUMBER, "600.550"},
+    {"up", TIDE_VALUE_BOOL, "true"},
+    {"b", TIDE_VALUE_BOOL, "0"},
+    {"x", TIDE_VALUE_NULL, ""},
+    {"l", TIDE_VALUE_JSON, "[1, {}]"},
+};
+
+static void
+test_json_has_the_fields_as_they_came(void)
+{
+  g_auto(TideBuffer) out = {0};
+  tide_buffer_append(&out, "#", 1);
+  pack(TIDE_PACK_JSON, members, G_N_ELEMENTS(members), &out);
+  assert_same_bytes(tide_buffer_bytes(&out),
+                    TIDE_BYTES_LITERAL("#{\"host\":\"db \\\"1\\\"\\n\",\"n\":600.550,\"up\":true,\"b\":0,\"x\":null,"
+                                       "\"l\":[1, {}]}"));
+}
+
+static void
+test_msgpack_has_the_fields_by_their_kind(void)
+{
+  g_auto(TideBuffer) out = {0};
+  tide_buffer_append(&out, "#", 1);
+  pack(TIDE_PACK_MSGPACK, members, G_N_ELEMENTS(members), &out);
+  assert_same_bytes(tide_buffer_bytes(&out), TIDE_BYTES_LITERAL("#\xDF\0\0\0\x06"
+                                                                "\xA4host\xA7"
+                                                                "db \"1\"\n"
+                                                                "\xA1n\xA7"
+                                                                "600.550"
+                                                                "\xA2up\xC3"
+                                                                "\xA1"
+                                                                "b\0"
+                                                                "\xA1x\xC0"
+                                                                "\xA1l\xA7[1, {}]"));
+}
+
+/* A number is one in MessagePack only where it is printed from there as it was written. */
+static void
+test_msgpack_keeps_the_text_of_numbers(void)
+{
+  static const struct {
+    const char *text;
+    TideBytes packed; /* empty: as text */
+  } cases[] = {
+      {"0", TIDE_BYTES_LITERAL("\0")},
+      {"127", TIDE_BYTES_LITERAL("\x7F")},
+      {"128", TIDE_BYTES_LITERAL("\xCC\x80")},
+      {"-1", TIDE_BYTES_LITERAL("\xFF")},
+      {"-129", TIDE_BYTES_LITERAL("\xD1\xFF\x7F")},
+      {"18446744073709551615", TIDE_BYTES_LITERAL("\xCF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF")},
+      {"18446744073709551616", TIDE_BYTES_EMPTY},
+      {"-9223372036854775808", TIDE_BYTES_LITERAL("\xD3\x80\0\0\0\0\0\0\0")},
+      {"-9223372036854775809", TIDE_BYTES_EMPTY},
+      {"0.5", TIDE_BYTES_LITERAL("\xCB\x3F\xE0\0\0\0\0\0\0")},
+      {"-1.5", TIDE_BYTES_LITERAL("\xCB\xBF\xF8\0\0\0\0\0\0")},
+      {"1e+22", TIDE_BYTES_LITERAL("\xCB\x44\x80\xF0\xCF\x06\x4D\xD5\x92")},
+      {"0.30000000000000004", TIDE_BYTES_LITERAL("\xCB\x3F\xD3\x33\x33\x33\x33\x33\x34")},
+      {"-0", TIDE_BYTES_LITERAL("\xCB\x80\0\0\0\0\0\0\0")},
+      {"0.0001", TIDE_BYTES_LITERAL("\xCB\x3F\x1A\x36\xE2\xEB\x1C\x43\x2D")},
+      {"0.00001", TIDE_BYTES_EMPTY}, /* would be printed 1e-05 */
+      {"600.550", TIDE_BYTES_EMPTY},
+      {"1.0", TIDE_BYTES_EMPTY},
+      {"-0.0", TIDE_BYTES_EMPTY},
+      {"1e3", TIDE_BYTES_EMPTY},
+      {"1E+22", TIDE_BYTES_EMPTY},
+      {"1e999", TIDE_BYTES_EMPTY},
+      {"0.1234567890123456789", TIDE_BYTES_EMPTY},
+      {"1234567890123456789012345678901234567890", TIDE_BYTES_EMPTY},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_auto(TideBuffer) out = {0}, expected = {0};
+    gsize len = strlen(cases[i].text);
+    g_test_message("%s", cases[i].text);
+    tide_buffer_append(&expected, "\xDF\0\0\0\x01\xA1n", 7);
+    tide_buffer_append_bytes(&expected, cases[i].packed);
+    if (cases[i].packed.len == 0) {
+      if (len > 31)
+        tide_buffer_append_byte(&expected, 0xD9);
+      tide_buffer_append_byte(&expected, (guint8)(len > 31 ? len : 0xA0 | len));
+      tide_buffer_append(&expected, cases[i].text, len);
+    }
+    pack(TIDE_PACK_MSGPACK, &(Member){"n", TIDE_VALUE_NUMBER, cases[i].text}, 1, &out);
+    assert_same_bytes(tide_buffer_bytes(&out), tide_buffer_bytes(&expected));
+  }
+}
+
+static void
+test_bytes_that_are_no_text(void)
+{
+  g_auto(TideBuffer) json = {0}, msgpack = {0};
+  TideBytes bytes = TIDE_BYTES_LITERAL("\xFFkey");
+  TidePacker packer;
+  tide_packer_begin(&packer, TIDE_PACK_JSON, &json);
+  tide_packer_add(&packer, TIDE_BYTES_LITERAL("k"), TIDE_VALUE_STRING, bytes);
+  g_assert_true(tide_packer_end(&packer));
+  assert_same_bytes(tide_buffer_bytes(&json), TIDE_BYTES_LITERAL("{\"k\":\"\xEF\xBF\xBDkey\"}"));
+  tide_packer_begin(&packer, TIDE_PACK_MSGPACK, &msgpack);
+  tide_packer_add(&packer, TIDE_BYTES_LITERAL("k"), TIDE_VALUE_STRING, bytes);
+  g_assert_true(tide_packer_end(&packer));
+  assert_same_bytes(tide_buffer_bytes(&msgpack), TIDE_BYTES_LITERAL("\xDF\0\0\0\x01\xA1k\xC4\x04\xFFkey"));
+}
+
+static void
+test_nothing_added_leaves_nothing(void)
+{
+  for (int packing = TIDE_PACK_JSON; packing <= TIDE_PACK_MSGPACK; packing++) {
+    g_auto(TideBuffer) out = {0};
+    TidePacker packer;
+    tide_buffer_append(&out, "row", 3);
+    tide_packer_begin(&packer, (TidePacking)packing, &out);
+    g_assert_false(tide_packer_end(&packer));
+    assert_same_bytes(tide_buffer_bytes(&out), TIDE_BYTES_LITERAL("row"));
+  }
+}
+
+static void
+test_packing_allocates_nothing(void)
+{
+  g_auto(TideBuffer) out = {0};
+  tide_buffer_reserve(&out, 4096);
+  guint64 n_before = allocation_count;
+  pack(TIDE_PACK_JSON, members, G_N_ELEMENTS(members), &out);
+  pack(TIDE_PACK_MSGPACK, members, G_N_ELEMENTS(members), &out);
+  g_assert_cmpuint(allocation_count, ==, n_before);
+}
+
+/* For `-m perf`: prints what packing ten metrics costs. */
+static void
+test_cost(void)
+{
+  static const char *const texts[] = {"0.02", "17", "600.550", "0.30000000000000004", "server1.bbb.com"};
+  if (!g_test_perf()) {
+    g_test_skip("a measurement: run with -m perf");
+    return;
+  }
+  for (gsize i = 0; i < G_N_ELEMENTS(texts); i++) {
+    Member ten[10];
+    for (gsize k = 0; k < G_N_ELEMENTS(ten); k++)
+      ten[k] = (Member){"CPU/CPU1_USR", i < 4 ? TIDE_VALUE_NUMBER : TIDE_VALUE_STRING, texts[i]};
+    for (int packing = TIDE_PACK_JSON; packing <= TIDE_PACK_MSGPACK; packing++) {
+      g_auto(TideBuffer) out = {0};
+      gint64 began_us = g_get_monotonic_time();
+      for (int n = 0; n < 100000; n++) {
+        tide_buffer_reset(&out);
+        pack((TidePacking)packing, ten, G_N_ELEMENTS(ten), &out);
+      }
+      double each_ns = (double)(g_get_monotonic_time() - began_us) / 100;
+      g_test_minimized_result(each_ns, "10 x %s as %s: %.0f ns", texts[i],
+                              packing == TIDE_PACK_JSON ? "JSON" : "MessagePack", each_ns);
+    }
+  }
+}
+
+/* ---- unit change ---- */
+
+/* What @text is in the other unit; NULL when it is refused. */
+static char *
+changed(const char *scale, const char *offset, const char *text, const char **ret_detail)
+{
+  TideUnitChange change;
+  g_auto(TideBuffer) out = {0};
+  g_assert_true(tide_unit_change_read(scale, &change.scale));
+  g_assert_true(tide_unit_change_read(offset, &change.offset));
+  tide_buffer_append_byte(&out, 'x');
+  gboolean is_taken = tide_unit_change_apply(&change, tide_bytes_of_string(text), &out, ret_detail);
+  g_assert_cmpuint(out.data[0], ==, 'x');
+  if (!is_taken)
+    g_assert_cmpuint(out.len, ==, 1);
+  return is_taken ? g_strndup((const char *)out.data + 1, out.len - 1) : NULL;
+}
+
+#define NINES_32 "99999999999999999999999999999999"
+#define NINES_64 NINES_32 NINES_32
+#define ZEROS_32 "00000000000000000000000000000000"
+
+static void
+test_every_digit_is_right(void)
+{
+  static const struct {
+    const char *scale, *offset, *text, *expected;
+  } cases[] = {
+      {"0.1", "0", "3", "0.3"}, /* in binary 0.30000000000000004 */
+      {"1", "0.2", "0.1", "0.3"},
+      {"0.001", "0", "230512", "230.512"},
+      {"0.01", "-40", "6315", "23.15"},
+      {"1", "-273.15", "273.15", "0"},
+      {"1.8", "32", "-40", "-40"},
+      {"-1", "0", "0", "0"},
+      {"-1", "0", "-0.0", "0"},
+      {"1", "0", "1e3", "1000"},
+      {"1", "0", "1.500E-3", "0.0015"},
+      {"1000", "0", "0.0010", "1"},
+      {"1", "-1", "0.5", "-0.5"},
+      {"1", "-100", "0.001", "-99.999"},
+      {"1", "100", "-0.001", "99.999"},
+      {"1", "1", "-1000", "-999"},
+      {"1", "0", "007", "7"},
+      {"1", "0", "+.5", "0.5"},
+      {"1", "0", "5.", "5"},
+      {"1", "0", "0e999999999999999999999", "0"},
+      {"1", "0", NINES_64, NINES_64},
+      {"1e-32", "0", NINES_64, NULL}, /* the point makes it 65 */
+      {"1", "0", "1e63", "1" ZEROS_32 "0000000000000000000000000000000"},
+      {"1", "0", "1e-62",
+       "0." ZEROS_32 "00000000000000000000000000000"
+       "1"},
+      {NINES_32, "0", NINES_32, "9999999999999999999999999999999800000000000000000000000000000001"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    const char *detail = NULL;
+    g_test_message("%s * %s + %s", cases[i].text, cases[i].scale, cases[i].offset);
+    g_autofree char *text = changed(cases[i].scale, cases[i].offset, cases[i].text, &detail);
+    g_assert_cmpstr(text, ==, cases[i].expected);
+  }
+}
+
+static void
+test_what_is_no_number_is_refused_unit_change(void)
+{
+  static const char *const texts[] = {"",    "-",   ".",  "x",  "1x",    "0x10", "1e",  "1e+",  "e5",   "NaN",
+                                      "inf", "1,5", " 1", "1 ", "1.2.3", "--1",  "1_0", "true", "1e5.", NINES_64 "9"};
+  for (gsize i = 0; i < G_N_ELEMENTS(texts); i++) {
+    const char *detail = NULL;
+    g_test_message("%s", texts[i]);
+    g_assert_null(changed("1", "1", texts[i], &detail));
+    g_assert_cmpstr(detail, ==, "not a decimal number, which 'scale' and 'offset' need");
+  }
+}
+
+static void
+test_what_does_not_fit_is_refused(void)
+{
+  static const char *const texts[] = {"1e64", "-1e63", "1e-63", "1e400", "1e-400", "1e99999999999", "1e-99999999999"};
+  for (gsize i = 0; i < G_N_ELEMENTS(texts); i++) {
+    const char *detail = NULL;
+    g_test_message("%s", texts[i]);
+    g_assert_null(changed("1", "0", texts[i], &detail));
+    g_assert_cmpstr(detail, ==, "with 'scale' and 'offset' it has more than 64 characters");
+  }
+}
+
+static void
+test_a_change_is_bounded(void)
+{
+  TideDecimal decimal;
+  g_assert_true(tide_unit_change_read(NINES_32, &decimal));
+  g_assert_true(tide_unit_change_read("1e31", &decimal));
+  g_assert_true(tide_unit_change_read("-1e-32", &decimal));
+  g_assert_false(tide_unit_change_read("1e32", &decimal));
+  g_assert_false(tide_unit_change_read("1e-33", &decimal));
+  g_assert_false(tide_unit_change_read(NINES_32 "9", &decimal));
+  g_assert_false(tide_unit_change_read("0." NINES_32 "9", &decimal));
+  g_assert_false(tide_unit_change_read("a tenth", &decimal));
+  g_assert_true(tide_unit_change_read("0.000", &decimal));
+  g_assert_cmpuint(decimal.n_digits, ==, 0);
+}
+
+/* ---- dated table ---- */
+
+/* A template called @name; what makes its names is not asked by these functions. */
+static TideTable *
+template_new(const char *name)
+{
+  static const TideKeyPartSpec host = {.kind = TIDE_KEY_FIELD, .value.field = 0};
+  gsize bad_part;
+  g_autoptr(GError) error = NULL;
+  TideTable *table = g_new0(TideTable, 1);
+  table->index = 3;
+  table->name = g_strdup(name);
+  table->dated_name = tide_row_key_compile(&host, 1, &bad_part, &error);
+  g_assert_no_error(error);
+  return table;
+}
+
+static void
+assert_matches(const char *pattern, const char *name, gboolean expected)
+{
+  TideTable *table = template_new(pattern);
+  g_test_message("'%s' and '%s'", pattern, name);
+  g_assert_true(tide_dated_table_matches(table, name) == expected);
+  tide_table_free(table);
+}
+
+static void
+test_names_have_the_form_of_the_pattern(void)
+{
+  assert_matches("SENSOR_{yyyyMMdd}", "SENSOR_20170726", TRUE);
+  assert_matches("SENSOR_{yyyyMMdd}", "SENSOR_2017072", FALSE);
+  assert_matches("SENSOR_{yyyyMMdd}", "SENSOR_201707261", FALSE);
+  assert_matches("SENSOR_{yyyyMMdd}", "SENSOR_2017072x", FALSE);
+  assert_matches("SENSOR_{yyyyMMdd}", "SENSOR_", FALSE);
+  assert_matches("SENSOR_{yyyyMMdd}", "", FALSE);
+  assert_matches("SENSOR_{yyyyMMdd}", "OTHER_20170726", FALSE);
+  assert_matches("SENSOR_{yyyyMMdd}", "SENSOR_{yyyyMMdd}", FALSE);
+  assert_matches("ns:S_{yyyy-MM}_raw", "ns:S_2017-07_raw", TRUE);
+  assert_matches("ns:S_{yyyy-MM}_raw", "ns:S_2017-07_rax", FALSE);
+  assert_matches("ns:S_{yyyy-MM}_raw", "ns:S_2017x07_raw", FALSE);
+  assert_matches("S_{yyyy'W'MM}", "S_2017W07", TRUE);
+  assert_matches("S_{yyyy'W'MM}", "S_2017007", FALSE);
+}
+
+static void
+test_table_without_pattern_matches_nothing(void)
+{
+  TideTable table = {.name = (char *)"SENSOR_20170726"};
+  g_assert_false(tide_dated_table_matches(&table, "SENSOR_20170726"));
+}
+
+static void
+test_instance_is_the_template_under_another_name(void)
+{
+  TideTable *table = template_new("SENSOR_{yyyyMMdd}");
+  table->lane_prefix_bytes = 7;
+  TideTable *instance = tide_dated_table_new(table, TIDE_BYTES_LITERAL("SENSOR_20170726"), 12);
+  g_assert_cmpstr(instance->name, ==, "SENSOR_20170726");
+  g_assert_cmpuint(instance->index, ==, 12);
+  g_assert_cmpuint(instance->lane_prefix_bytes, ==, 7);
+  g_assert_true(instance->declared == table);
+  g_assert_false(tide_table_is_template(instance));
+  g_assert_true(tide_table_is_template(table));
+  tide_dated_table_free(instance);
+  tide_table_free(table);
+}
+
+/* A configuration of one plain table, and of one template put beside it. */
+static TideConfig *
+config_with_template(const char *name)
+{
+  static const char text[] = "kafka: { brokers: [\"127.0.0.1:1\"], group: g, topics: [t] }\n"
+                             "hbase: { gateways: [\"127.0.0.1:9090\"] }\n"
+                             "readings: { format: json, time: { field: ts, format: epoch_ms } }\n"
+                             "tables:\n"
+                             "  SENSOR_19990101: { key: [ { field: host }, \"#\", { time: epoch_ms } ], columns: { "
+                             "family: M, from: \"*\" } }\n";
+  TideConfig *config = load_text(text);
+  g_ptr_array_add(config->tables, template_new(name));
+  return config;
+}
+
+static void
+test_configuration_finds_tables_by_the_names_they_have_in_hbase(void)
+{
+  g_autoptr(TideConfig) config = config_with_template("SENSOR_{yyyyMMdd}");
+  const TideTable *declared = g_ptr_array_index(config->tables, 1);
+  g_assert_true(tide_config_find_table(config, "SENSOR_20170726") == declared);
+  g_assert_true(tide_config_find_table(config, "default:SENSOR_20170726") == declared);
+  g_assert_true(tide_config_find_table(config, "SENSOR_{yyyyMMdd}") == declared);
+  g_assert_null(tide_config_find_table(config, "SENSOR_2017"));
+  /* One that is declared by its own name is that one. */
+  g_assert_true(tide_config_find_table(config, "SENSOR_19990101") == g_ptr_array_index(config->tables, 0));
+  g_assert_true(tide_table_of_name(config, "SENSOR_19990101") == g_ptr_array_index(config->tables, 0));
+
+  const TideTable *instance = tide_table_of_name(config, "SENSOR_20170726");
+  g_assert_cmpstr(instance->name, ==, "SENSOR_20170726");
+  g_assert_true(instance->declared == declared);
+  g_assert_cmpuint(instance->index, ==, declared->index);
+  g_assert_true(tide_table_of_name(config, "default:SENSOR_20170726") == instance);
+  g_assert_true(tide_table_of_name(config, "SENSOR_{yyyyMMdd}") == declared);
+  g_assert_null(tide_table_of_name(config, "SENSOR_2017"));
+
+  /* The copy of a day of a data table that has no date in its name. */
+  const TideTable *copied = tide_table_of_name(config, "SENSOR_19990101_20170726");
+  g_assert_cmpstr(copied->name, ==, "SENSOR_19990101_20170726");
+  g_assert_true(copied->key == ((const TideTable *)g_ptr_array_index(config->tables, 0))->key);
+  g_assert_null(tide_table_of_name(config, "SENSOR_19990101_2017072"));
+  g_assert_null(tide_table_of_name(config, "SENSOR_19990101_2017072x"));
+}
+
+static void
+test_default_namespace_of_the_declaration_may_be_left_out(void)
+{
+  g_autoptr(TideConfig) config = config_with_template("default:SENSOR_{yyyyMMdd}");
+  g_assert_nonnull(tide_config_find_table(config, "SENSOR_20170726"));
+  g_assert_cmpstr(tide_table_of_name(config, "default:SENSOR_20170726")->name, ==, "SENSOR_20170726");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -109,5 +514,24 @@ main(int argc, char **argv)
   g_test_add_func("/cell-value/numbers-are-big-endian", test_numbers_are_big_endian);
   g_test_add_func("/cell-value/what-is-no-number-is-refused", test_what_is_no_number_is_refused);
   g_test_add_func("/cell-value/json-keeps-kinds", test_json_keeps_kinds);
+  g_test_add_func("/packed-cell/json", test_json_has_the_fields_as_they_came);
+  g_test_add_func("/packed-cell/msgpack", test_msgpack_has_the_fields_by_their_kind);
+  g_test_add_func("/packed-cell/msgpack-numbers", test_msgpack_keeps_the_text_of_numbers);
+  g_test_add_func("/packed-cell/bytes-that-are-no-text", test_bytes_that_are_no_text);
+  g_test_add_func("/packed-cell/nothing-added", test_nothing_added_leaves_nothing);
+  g_test_add_func("/packed-cell/allocates-nothing", test_packing_allocates_nothing);
+  g_test_add_func("/packed-cell/cost", test_cost);
+  g_test_add_func("/unit-change/every-digit-is-right", test_every_digit_is_right);
+  g_test_add_func("/unit-change/no-number", test_what_is_no_number_is_refused_unit_change);
+  g_test_add_func("/unit-change/does-not-fit", test_what_does_not_fit_is_refused);
+  g_test_add_func("/unit-change/bounded", test_a_change_is_bounded);
+  g_test_add_func("/dated-table/names-have-the-form-of-the-pattern", test_names_have_the_form_of_the_pattern);
+  g_test_add_func("/dated-table/table-without-pattern-matches-nothing", test_table_without_pattern_matches_nothing);
+  g_test_add_func("/dated-table/instance-is-the-template-under-another-name",
+                  test_instance_is_the_template_under_another_name);
+  g_test_add_func("/dated-table/configuration-finds-tables-by-the-names-they-have-in-hbase",
+                  test_configuration_finds_tables_by_the_names_they_have_in_hbase);
+  g_test_add_func("/dated-table/default-namespace-of-the-declaration-may-be-left-out",
+                  test_default_namespace_of_the_declaration_may_be_left_out);
   return g_test_run();
 }
