@@ -107,21 +107,6 @@ introduce(Registry *registry, GError **error)
   return TRUE;
 }
 
-/* What may be done where nothing was answered. */
-static const char *
-remedy_of(CURLcode code)
-{
-  switch (code) {
-  case CURLE_PEER_FAILED_VERIFICATION:
-  case CURLE_SSL_CACERT_BADFILE:
-    return "see 'readings.registry.ca', and that its certificate is for the host in 'readings.registry.url'";
-  case CURLE_SSL_CONNECT_ERROR:
-    return "see whether the port in 'readings.registry.url' speaks TLS";
-  default:
-    return "see 'readings.registry.url', and whether it runs there";
-  }
-}
-
 /* Asks for what is at @path. FALSE: nothing was answered. */
 static gboolean
 ask(Registry *registry, const char *path, long *ret_status, GError **error)
@@ -157,15 +142,25 @@ ask(Registry *registry, const char *path, long *ret_status, GError **error)
                 REPLY_MAX_BYTES);
   else
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT, "%s: %s",
-                registry->reason[0] != '\0' ? registry->reason : curl_easy_strerror(code), remedy_of(code));
+                registry->reason[0] != '\0' ? registry->reason : curl_easy_strerror(code),
+                code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE
+                    ? "see 'readings.registry.ca', and that its certificate is for the host in 'readings.registry.url'"
+                : code == CURLE_SSL_CONNECT_ERROR ? "see whether the port in 'readings.registry.url' speaks TLS"
+                                                  : "see 'readings.registry.url', and whether it runs there");
   return FALSE;
+}
+
+static TideBytes
+body_of(const Registry *registry)
+{
+  return tide_bytes(registry->body->str, registry->body->len);
 }
 
 /* The text of the schema that was answered. (transfer full) (nullable): with @error. */
 static char *
 answered_schema(const Registry *registry, gboolean *ret_is_avro, GError **error)
 {
-  char *text = tide_registry_reply_schema(tide_bytes(registry->body->str, registry->body->len), ret_is_avro);
+  char *text = tide_registry_reply_schema(body_of(registry), ret_is_avro);
   if (text == NULL)
     g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
                         "what it answers is no schema in JSON: is 'readings.registry.url' that of a schema registry?");
@@ -176,16 +171,7 @@ answered_schema(const Registry *registry, gboolean *ret_is_avro, GError **error)
 static gboolean
 is_not_found(const Registry *registry, long status)
 {
-  return status == 404 &&
-         tide_registry_reply_error_code(tide_bytes(registry->body->str, registry->body->len)) == SCHEMA_NOT_FOUND;
-}
-
-/* Whether a registry has said that we may not read this schema: it knows us, and what it lets us read of others is not
- * said. A proxy's own page has no such code. */
-static gboolean
-is_forbidden(const Registry *registry, long status)
-{
-  return status == 403 && tide_registry_reply_error_code(tide_bytes(registry->body->str, registry->body->len)) != 0;
+  return status == 404 && tide_registry_reply_error_code(body_of(registry)) == SCHEMA_NOT_FOUND;
 }
 
 /* Of an answer that tells nothing of the schema. Returns: FALSE. */
@@ -220,7 +206,7 @@ ask_for_reference(Registry *registry, const TideRegistryReference *reference, ch
   g_autofree char *path = g_strdup_printf("/subjects/%s/versions/%" G_GINT64_FORMAT, subject, reference->version);
   if (!ask(registry, path, &status, error))
     return FALSE;
-  gint64 code = tide_registry_reply_error_code(tide_bytes(registry->body->str, registry->body->len));
+  gint64 code = tide_registry_reply_error_code(body_of(registry));
   if (status == 404 && (code == SUBJECT_NOT_FOUND || code == VERSION_NOT_FOUND || code == SCHEMA_NOT_FOUND))
     return tide_fail(error, TIDE_ERROR_DATA,
                      "it refers to version %" G_GINT64_FORMAT " of '%s', which the schema registry does not have",
@@ -258,28 +244,13 @@ add_references(Registry *registry, const GArray *of, guint depth, References *re
     if ((references->bytes += strlen(text)) > TIDE_AVRO_SCHEMA_MAX_BYTES)
       return tide_fail(error, TIDE_ERROR_DATA, "the schemas that it refers to are larger than %d bytes",
                        TIDE_AVRO_SCHEMA_MAX_BYTES);
-    g_autoptr(GArray) its = tide_registry_reply_references(tide_bytes(registry->body->str, registry->body->len));
+    g_autoptr(GArray) its = tide_registry_reply_references(body_of(registry));
     if (!add_references(registry, its, depth + 1, references, error))
       return FALSE;
     g_ptr_array_add(references->texts, g_steal_pointer(&text));
     g_hash_table_insert(references->is_read, g_strdup(reference->name), GINT_TO_POINTER(TRUE));
   }
   return TRUE;
-}
-
-/* Of the schema @text, by what the registry answered last. Errors: as above. */
-static const TideAvroSchema *
-schema_of(Registry *registry, const char *text, GError **error)
-{
-  g_autoptr(GArray) of = tide_registry_reply_references(tide_bytes(registry->body->str, registry->body->len));
-  References references = {g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
-                           g_ptr_array_new_with_free_func(g_free), 0};
-  const TideAvroSchema *schema = NULL;
-  if (add_references(registry, of, 0, &references, error))
-    schema = tide_avro_schema_new_with(tide_bytes_of_string(text), references.texts, error);
-  g_hash_table_unref(references.is_read);
-  g_ptr_array_unref(references.texts);
-  return schema;
 }
 
 /* ---- what an answer means ---- */
@@ -292,45 +263,15 @@ answer_none(Entry *entry, gint64 until_us, const char *why)
   entry->why = why;
 }
 
-/* @text for as long as the program runs, since others read it without the lock: but not one for each of what many bad
- * schemas may say. */
-static const char *
-kept_text(Registry *registry, const char *text)
+/* Of a schema that cannot be used as things are; what is missing may come. @text is kept for as long as the program
+ * runs, since others read it without the lock: but not one for each of what many bad schemas may say. */
+static void
+answer_unusable(Registry *registry, Entry *entry, const char *text)
 {
-  if (g_quark_try_string(text) == 0 && registry->n_texts++ >= MAX_TEXTS)
-    return "the schema that it names cannot be used, and too many others could not for why to be told";
-  return g_intern_string(text);
-}
-
-static gboolean
-judge_schema(Registry *registry, Entry *entry, GError **error)
-{
-  gboolean is_avro;
-  g_autoptr(GError) fault = NULL;
-  g_autofree char *text = answered_schema(registry, &is_avro, error);
-  if (text == NULL)
-    return FALSE;
-  entry->schema = is_avro ? schema_of(registry, text, &fault) : NULL;
-  entry->answer = TIDE_SCHEMA_FOUND;
-  if (!is_avro)
-    answer_none(entry, G_MAXINT64, "the schema that it names is not one of Avro");
-  else if (g_error_matches(fault, TIDE_ERROR, TIDE_ERROR_DATA))
-    answer_none(entry, tide_now_us() + MISSING_US, kept_text(registry, fault->message)); /* what is missing may come */
-  else if (fault != NULL)
-    g_propagate_error(error, g_steal_pointer(&fault));
-  return *error == NULL;
-}
-
-/* What the answer makes of @entry. FALSE: nothing, as it tells nothing of the schema. */
-static gboolean
-judge(Registry *registry, Entry *entry, long status, GError **error)
-{
-  if (status == 200)
-    return judge_schema(registry, entry, error);
-  if (!is_not_found(registry, status))
-    return fault_of_status(status, error);
-  answer_none(entry, tide_now_us() + MISSING_US, "the schema registry has no schema of the number in front of it");
-  return TRUE;
+  gboolean is_too_many = g_quark_try_string(text) == 0 && registry->n_texts++ >= MAX_TEXTS;
+  answer_none(entry, tide_now_us() + MISSING_US,
+              is_too_many ? "the schema that it names cannot be used, and too many others could not for why to be told"
+                          : g_intern_string(text));
 }
 
 /* Asks for the schema of @entry. FALSE: nothing was found out. */
@@ -339,7 +280,36 @@ ask_for_schema(Registry *registry, Entry *entry, GError **error)
 {
   long status = 0;
   g_autofree char *path = g_strdup_printf("/schemas/ids/%u", entry->id);
-  return ask(registry, path, &status, error) && judge(registry, entry, status, error);
+  if (!ask(registry, path, &status, error))
+    return FALSE;
+  if (is_not_found(registry, status)) {
+    answer_none(entry, tide_now_us() + MISSING_US, "the schema registry has no schema of the number in front of it");
+    return TRUE;
+  }
+  if (status != 200)
+    return fault_of_status(status, error);
+  gboolean is_avro;
+  g_autofree char *text = answered_schema(registry, &is_avro, error);
+  if (text == NULL)
+    return FALSE;
+  if (!is_avro) {
+    answer_none(entry, G_MAXINT64, "the schema that it names is not one of Avro");
+    return TRUE;
+  }
+  g_autoptr(GError) fault = NULL;
+  g_autoptr(GArray) of = tide_registry_reply_references(body_of(registry));
+  References references = {g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+                           g_ptr_array_new_with_free_func(g_free), 0};
+  entry->answer = TIDE_SCHEMA_FOUND;
+  if (add_references(registry, of, 0, &references, &fault))
+    entry->schema = tide_avro_schema_new_with(tide_bytes_of_string(text), references.texts, &fault);
+  g_hash_table_unref(references.is_read);
+  g_ptr_array_unref(references.texts);
+  if (g_error_matches(fault, TIDE_ERROR, TIDE_ERROR_DATA))
+    answer_unusable(registry, entry, fault->message);
+  else if (fault != NULL)
+    g_propagate_error(error, g_steal_pointer(&fault));
+  return *error == NULL;
 }
 
 /* ---- the thread ---- */
@@ -482,7 +452,9 @@ tide_registry_try(const TideRegistrySettings *settings, gboolean *ret_is_forbidd
   Registry *registry = (Registry *)source;
   long status = 0;
   gboolean is_avro, good = ask(registry, "/schemas/ids/1", &status, error);
-  *ret_is_forbidden = good && is_forbidden(registry, status);
+  /* A registry that says that we may not read this schema knows us, and what it lets us read of others is not said. A
+   * proxy's own page has no such code. */
+  *ret_is_forbidden = good && status == 403 && tide_registry_reply_error_code(body_of(registry)) != 0;
   if (good && status == 200) {
     g_autofree char *text = answered_schema(registry, &is_avro, error);
     good = text != NULL;

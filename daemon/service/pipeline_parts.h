@@ -9,7 +9,7 @@
 #include "dead_letters/dead_letter_queue.h"
 #include "kafka/kafka_goal.h"
 #include "tables/dated_tables.h"
-#include "tables/fingerprint_check.h"
+#include "tables/fingerprint_store.h"
 #include "util/clock.h"
 #include "write/writer.h"
 

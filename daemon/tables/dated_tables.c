@@ -46,12 +46,6 @@ is_same_instance(gconstpointer a, gconstpointer b)
   return first->declared == second->declared && strcmp(first->name, second->name) == 0;
 }
 
-static void
-free_instance(gpointer instance)
-{
-  tide_dated_table_free(instance);
-}
-
 guint32
 tide_dated_tables_slots(const TideConfig *config, guint32 *ret_n_dated)
 {
@@ -68,7 +62,7 @@ tide_dated_tables_new(const TideConfig *config)
   TideDatedTables *dated = g_new0(TideDatedTables, 1);
   tide_mutex_init(&dated->lock);
   dated->first_index = config->tables->len;
-  dated->retired = g_ptr_array_new_with_free_func(free_instance);
+  dated->retired = g_ptr_array_new_with_free_func((GDestroyNotify)tide_dated_table_free);
   dated->by_name = g_hash_table_new(hash_instance, is_same_instance);
   return dated;
 }
@@ -110,17 +104,6 @@ use_locked(TideDatedTables *dated, Slot *slot)
       n_used, TIDE_DATED_TABLES_MAX, slot->instance->name);
 }
 
-static void
-give_back_locked(TideDatedTables *dated, Slot *slot)
-{
-  if (--slot->n_users > 0)
-    return;
-  g_queue_push_tail_link(&dated->unused, &slot->unused);
-  guint32 n_used = atomic_load_explicit(&dated->n_used, memory_order_relaxed) - 1;
-  atomic_store_explicit(&dated->n_used, n_used, memory_order_relaxed);
-  dated->is_warned = dated->is_warned && n_used >= SHORT_SLOTS / 2;
-}
-
 /* A slot for a new name, without users; NULL: there is none. */
 static Slot *
 empty_slot_locked(TideDatedTables *dated)
@@ -140,28 +123,21 @@ empty_slot_locked(TideDatedTables *dated)
   return slot;
 }
 
-static const TideTable *
-take_locked(TideDatedTables *dated, const TideTable *declared, TideBytes name)
-{
-  g_autofree char *text = g_strndup((const char *)name.data, name.len);
-  const TideTable wanted = {.name = text, .declared = declared};
-  const TideTable *known = g_hash_table_lookup(dated->by_name, &wanted);
-  Slot *slot = known != NULL ? slot_of(dated, known) : empty_slot_locked(dated);
-  if (slot == NULL)
-    return NULL;
-  if (known == NULL) {
-    slot->instance = tide_dated_table_new(declared, name, dated->first_index + (guint32)(slot - dated->slots));
-    g_hash_table_add(dated->by_name, slot->instance);
-  }
-  use_locked(dated, slot);
-  return slot->instance;
-}
-
 const TideTable *
 tide_dated_tables_take(TideDatedTables *dated, const TideTable *declared, TideBytes name)
 {
+  g_autofree char *text = g_strndup((const char *)name.data, name.len);
+  const TideTable wanted = {.name = text, .declared = declared};
   tide_mutex_lock(&dated->lock);
-  const TideTable *table = take_locked(dated, declared, name);
+  const TideTable *known = g_hash_table_lookup(dated->by_name, &wanted);
+  Slot *slot = known != NULL ? slot_of(dated, known) : empty_slot_locked(dated);
+  if (slot != NULL && known == NULL) {
+    slot->instance = tide_dated_table_new(declared, name, dated->first_index + (guint32)(slot - dated->slots));
+    g_hash_table_add(dated->by_name, slot->instance);
+  }
+  if (slot != NULL)
+    use_locked(dated, slot);
+  const TideTable *table = slot != NULL ? slot->instance : NULL;
   tide_mutex_unlock(&dated->lock);
   return table;
 }
@@ -178,7 +154,13 @@ void
 tide_dated_tables_give_back(TideDatedTables *dated, const TideTable *instance)
 {
   tide_mutex_lock(&dated->lock);
-  give_back_locked(dated, slot_of(dated, instance));
+  Slot *slot = slot_of(dated, instance);
+  if (--slot->n_users == 0) {
+    g_queue_push_tail_link(&dated->unused, &slot->unused);
+    guint32 n_used = atomic_load_explicit(&dated->n_used, memory_order_relaxed) - 1;
+    atomic_store_explicit(&dated->n_used, n_used, memory_order_relaxed);
+    dated->is_warned = dated->is_warned && n_used >= SHORT_SLOTS / 2;
+  }
   tide_mutex_unlock(&dated->lock);
 }
 

@@ -1,8 +1,10 @@
 #include "tables/fingerprint_store.h"
 
+#include "model/table/dated_table.h"
 #include "thrift/wire/put_encoder.h"
 #include "util/clock.h"
 #include "util/error.h"
+#include "util/log.h"
 #include "util/state_directory.h"
 
 #include <errno.h>
@@ -162,36 +164,10 @@ read_file(const TideFingerprintStore *store, const char *table, char **ret_text,
   }
   if (g_error_matches(failure, G_FILE_ERROR, G_FILE_ERROR_NOENT))
     return TRUE;
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot read the key fingerprint of table '%s': %s", table,
-              failure->message);
-  return FALSE;
-}
-
-static gboolean
-write_file(const TideFingerprintStore *store, const char *table, const char *fingerprint, GError **error)
-{
-  g_autofree char *path = path_of(store, table);
-  g_autofree char *content = g_strconcat(fingerprint, "\n", NULL);
-  g_autoptr(GError) failure = NULL;
-  if (tide_state_directory_keep(path, content, &failure))
-    return TRUE;
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot keep the key fingerprint of table '%s': %s", table,
-              failure->message);
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_IO, "cannot read the key fingerprint of table '%s': %s", table, failure->message);
 }
 
 /* ---- all of them ---- */
-
-static char *
-text_of_attribute(const TideTableDescription *description)
-{
-  for (guint i = 0; i < description->attributes->len; i++) {
-    const TideAttribute *attribute = &g_array_index(description->attributes, TideAttribute, i);
-    if (tide_bytes_equal(attribute->name, TIDE_BYTES_LITERAL(TIDE_FINGERPRINT_ATTRIBUTE)))
-      return text_of_stored(attribute->value);
-  }
-  return NULL;
-}
 
 gboolean
 tide_fingerprint_store_read(const TideFingerprintStore *store, TideHBaseClient *client,
@@ -206,9 +182,11 @@ tide_fingerprint_store_read(const TideFingerprintStore *store, TideHBaseClient *
     if (!read_file(store, description->name, &stored.text, error))
       return FALSE;
   }
-  if (stored.text == NULL) {
+  for (guint i = 0; stored.text == NULL && i < description->attributes->len; i++) {
+    const TideAttribute *attribute = &g_array_index(description->attributes, TideAttribute, i);
     stored.location = TIDE_FINGERPRINT_IN_ATTRIBUTE;
-    stored.text = text_of_attribute(description);
+    if (tide_bytes_equal(attribute->name, TIDE_BYTES_LITERAL(TIDE_FINGERPRINT_ATTRIBUTE)))
+      stored.text = text_of_stored(attribute->value);
   }
   if (stored.text == NULL)
     stored.location = TIDE_FINGERPRINT_NOWHERE;
@@ -238,8 +216,14 @@ tide_fingerprint_store_write(const TideFingerprintStore *store, TideHBaseClient 
     return FALSE;
   if (location == TIDE_FINGERPRINT_IN_TABLE && !write_row(store, client, table, fingerprint, error))
     return FALSE;
-  if (location == TIDE_FINGERPRINT_IN_FILE && !write_file(store, table, fingerprint, error))
-    return FALSE;
+  if (location == TIDE_FINGERPRINT_IN_FILE) {
+    g_autofree char *path = path_of(store, table);
+    g_autofree char *content = g_strconcat(fingerprint, "\n", NULL);
+    g_autoptr(GError) failure = NULL;
+    if (!tide_state_directory_keep(path, content, &failure))
+      return tide_fail(error, TIDE_ERROR_IO, "cannot keep the key fingerprint of table '%s': %s", table,
+                       failure->message);
+  }
   *ret_location = location;
   return TRUE;
 }
@@ -297,4 +281,110 @@ tide_fingerprint_mismatch(const TideTable *table, const TideFingerprintFinding *
       "ones would not be found any more: restore the key, give the table a new name, or start once "
       "with: tidemark run --accept-scheme-change",
       table->name, finding->stored.text, tide_fingerprint_locations[finding->stored.location].text, finding->declared);
+}
+
+/* ---- checking before anything is written ---- */
+
+typedef struct FingerprintCheck {
+  const TideFingerprintStore *store;
+  TideHBaseClient *client;
+  gboolean accept;
+  GString *mismatches; /* owned: joined sentences */
+  GString *local_only; /* owned: joined names of tables whose key fingerprint is in a file now */
+  GString *not_kept;   /* owned: joined names */
+} FingerprintCheck;
+
+static void
+append_joined(GString *list, const char *separator, const char *item)
+{
+  g_string_append_printf(list, "%s%s", list->len > 0 ? separator : "", item);
+}
+
+/* A file that cannot be written keeps nobody from working; HBase that cannot be asked does. */
+static gboolean
+keep(FingerprintCheck *check, const TideTable *table, const char *fingerprint, GError **error)
+{
+  g_autoptr(GError) failure = NULL;
+  TideFingerprintLocation location = TIDE_FINGERPRINT_NOWHERE;
+  if (!tide_fingerprint_store_write(check->store, check->client, table->name, fingerprint, &location, &failure)) {
+    if (!g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_IO)) {
+      g_propagate_error(error, g_steal_pointer(&failure));
+      return FALSE;
+    }
+    tide_log(TIDE_LOG_WARNING, "fingerprint-unkept", "%s; it is tried again", failure->message);
+  }
+  if (location == TIDE_FINGERPRINT_IN_FILE)
+    append_joined(check->local_only, ", ", table->name);
+  else if (location == TIDE_FINGERPRINT_NOWHERE)
+    append_joined(check->not_kept, ", ", table->name);
+  return TRUE;
+}
+
+static gboolean
+apply_finding(FingerprintCheck *check, const TideTable *table, const TideFingerprintFinding *finding, GError **error)
+{
+  switch (finding->verdict) {
+  case TIDE_FINGERPRINT_SAME:
+    return TRUE;
+  case TIDE_FINGERPRINT_NOT_STORED:
+    return keep(check, table, finding->declared, error);
+  case TIDE_FINGERPRINT_CHANGED_WHILE_EMPTY:
+    tide_log_fields(TIDE_LOG_INFO, "key-changed-while-empty", TIDE_LOG_FIELDS({"TABLE", table->name}),
+                    "the key of table '%s', which has no rows, was changed from [%s] to [%s]", table->name,
+                    finding->stored.text, finding->declared);
+    return keep(check, table, finding->declared, error);
+  case TIDE_FINGERPRINT_CHANGED:
+  case TIDE_FINGERPRINT_N_VERDICTS:
+    break;
+  }
+  if (!check->accept) {
+    g_autofree char *mismatch = tide_fingerprint_mismatch(table, finding);
+    append_joined(check->mismatches, "; ", mismatch);
+    return TRUE;
+  }
+  tide_log_fields(
+      TIDE_LOG_WARNING, "key-changed", TIDE_LOG_FIELDS({"TABLE", table->name}),
+      "the key of table '%s' was changed from [%s] to [%s], and that was accepted: rows written before are not "
+      "found by the new key",
+      table->name, finding->stored.text, finding->declared);
+  return keep(check, table, finding->declared, error);
+}
+
+gboolean
+tide_fingerprint_check(const TideFingerprintStore *store, TideHBaseClient *client, const GPtrArray *tables,
+                       gboolean accept, GError **error)
+{
+  g_autoptr(GString) mismatches = g_string_new(NULL);
+  g_autoptr(GString) local_only = g_string_new(NULL);
+  g_autoptr(GString) not_kept = g_string_new(NULL);
+  FingerprintCheck check = {.store = store,
+                            .client = client,
+                            .accept = accept,
+                            .mismatches = mismatches,
+                            .local_only = local_only,
+                            .not_kept = not_kept};
+  for (guint i = 0; i < tables->len; i++) {
+    const TideTable *table = g_ptr_array_index(tables, i);
+    if (tide_table_is_template(table))
+      continue;
+    g_autoptr(TideTableDescription) description =
+        tide_hbase_client_describe(client, table->name, deadline_us(store), error);
+    g_auto(TideFingerprintFinding) finding = {0};
+    if (description == NULL || !tide_fingerprint_store_compare(store, client, table, description, &finding, error) ||
+        !apply_finding(&check, table, &finding, error))
+      return FALSE;
+  }
+  if (local_only->len > 0)
+    tide_log(
+        TIDE_LOG_WARNING, "fingerprint-local",
+        "the key fingerprints of %s are stored in '%s', on this host only; create table '%s' with 'tidemark tables "
+        "create' so that all hosts notice a changed key",
+        local_only->str, store->directory, TIDE_FINGERPRINT_TABLE);
+  if (not_kept->len > 0)
+    tide_log(
+        TIDE_LOG_WARNING, "fingerprint-nowhere",
+        "the key fingerprints of %s cannot be stored, so that a changed key would not be noticed; "
+        "create table '%s' with 'tidemark tables create', or set STATE_DIRECTORY to a directory that can be written",
+        not_kept->str, TIDE_FINGERPRINT_TABLE);
+  return mismatches->len == 0 || tide_fail(error, TIDE_ERROR_CONFIG, "%s", mismatches->str);
 }

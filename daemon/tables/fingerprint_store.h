@@ -11,7 +11,7 @@
  * accepted or the table was empty, goes to 1 when that table exists, else to 2, and wins from then on.
  *
  * Threads: a store is read-only after init; a client is one thread's. Blocks: for calls, each as long as
- * hbase.call_timeout. Errors: those of the calls, and IO of the file. Library: logs nothing. */
+ * hbase.call_timeout. Errors: those of the calls, and IO of the file. Library: but for the check, logs nothing. */
 #pragma once
 
 #include "config/config.h"
@@ -115,5 +115,17 @@ gboolean tide_fingerprint_store_compare(const TideFingerprintStore *store, TideH
 
 /* Of a finding CHANGED: both key fingerprints, what would happen, and the remedies. (transfer full) */
 char *tide_fingerprint_mismatch(const TideTable *table, const TideFingerprintFinding *finding);
+
+/**
+ * tide_fingerprint_check: compare, before anything is written, the key fingerprints of tables with those stored, and
+ * say in the log what was stored and what the operator should know. For each of @tables (element-type TideTable;
+ * templates of dated tables are passed over), which exist: none stored: stores the declared one. The same: nothing.
+ * Another, and the table has no row: stores the declared one.
+ * @accept: another, and the table has rows: stores the declared one instead of refusing
+ * Errors: CONFIG: a change is refused, with a sentence for each table. Else those of the calls: ask again later.
+ * Threads: any; for start and refresh, not for the path of a reading. Blocks: for calls.
+ */
+gboolean tide_fingerprint_check(const TideFingerprintStore *store, TideHBaseClient *client, const GPtrArray *tables,
+                                gboolean accept, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

@@ -6,23 +6,15 @@
 #include "util/error.h"
 #include "util/log.h"
 
-static gboolean
-has_family(const TideTableDescription *description, const char *name)
-{
-  for (guint i = 0; i < description->families->len; i++) {
-    const TideFamilySettings *family = g_ptr_array_index(description->families, i);
-    if (strcmp(family->name, name) == 0)
-      return TRUE;
-  }
-  return FALSE;
-}
-
 void
 tide_table_check_families(const TideTable *table, const TideTableDescription *description, GPtrArray *missing)
 {
   for (guint i = 0; description->hidden == NULL && i < table->families->len; i++) {
     const TideFamilySettings *family = g_ptr_array_index(table->families, i);
-    if (!has_family(description, family->name))
+    gboolean is_there = FALSE;
+    for (guint k = 0; !is_there && k < description->families->len; k++)
+      is_there = strcmp(((const TideFamilySettings *)description->families->pdata[k])->name, family->name) == 0;
+    if (!is_there)
       g_ptr_array_add(missing, g_strdup_printf("table '%s' has no column family '%s': add it in the HBase shell with: "
                                                "alter '%s', '%s'",
                                                table->name, family->name, table->name, family->name));
@@ -44,22 +36,16 @@ tide_table_durability_risk(const char *table, const TideTableDescription *descri
       tide_durability_name(durability));
 }
 
-/* HBase shows tables to those who may create them; to write them the rights READ and WRITE are enough. */
-static void
-warn_of_hidden(const char *table, const TideTableDescription *description)
-{
-  tide_log_fields(
-      TIDE_LOG_WARNING, "table-hidden", TIDE_LOG_FIELDS({"TABLE", table}),
-      "table '%s' is written to without a look at its families, its durability, and a key kept as its attribute, "
-      "which HBase does not show: %s",
-      table, description->hidden);
-}
-
 void
 tide_table_warn_of_risks(const char *table, const TideTableDescription *description)
 {
   if (description->hidden != NULL) {
-    warn_of_hidden(table, description);
+    /* HBase shows tables to those who may create them; to write them the rights READ and WRITE are enough. */
+    tide_log_fields(
+        TIDE_LOG_WARNING, "table-hidden", TIDE_LOG_FIELDS({"TABLE", table}),
+        "table '%s' is written to without a look at its families, its durability, and a key kept as its attribute, "
+        "which HBase does not show: %s",
+        table, description->hidden);
     return;
   }
   g_autofree char *remedy = NULL;

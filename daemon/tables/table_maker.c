@@ -36,24 +36,18 @@ log_what_was_created(const TideTableMaker *maker, TideHBaseClient *client, const
       command);
 }
 
-static gboolean
-create_if_missing(const TideTableMaker *maker, TideHBaseClient *client, const TideTable *table, GError **error)
+gboolean
+tide_table_maker_prepare(const TideTableMaker *maker, TideHBaseClient *client, const TideTable *table, GError **error)
 {
   TideTableRequest request = {
       .table = table, .names = maker->config->names, .plain_if_framed = TRUE, .deadline_us = deadline_us(maker)};
   TideTableCreation creation;
   if (!tide_declared_table_create(client, &request, &creation, error))
     return FALSE;
-  if (creation == TIDE_TABLE_WAS_THERE)
-    return TRUE;
-  tide_counter_inc(maker->created);
-  log_what_was_created(maker, client, table, creation);
-  return TRUE;
-}
-
-static gboolean
-require_families(const TideTableMaker *maker, TideHBaseClient *client, const TideTable *table, GError **error)
-{
+  if (creation != TIDE_TABLE_WAS_THERE) {
+    tide_counter_inc(maker->created);
+    log_what_was_created(maker, client, table, creation);
+  }
   g_autoptr(TideTableDescription) description =
       tide_hbase_client_describe(client, table->name, deadline_us(maker), error);
   if (description == NULL)
@@ -61,17 +55,9 @@ require_families(const TideTableMaker *maker, TideHBaseClient *client, const Tid
   g_autoptr(GPtrArray) missing = g_ptr_array_new_with_free_func(g_free);
   tide_table_check_families(table, description, missing);
   tide_table_warn_of_risks(table->name, description);
-  if (missing->len == 0)
-    return TRUE;
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_NOT_FOUND, "%s", (const char *)g_ptr_array_index(missing, 0));
-  return FALSE;
-}
-
-gboolean
-tide_table_maker_prepare(const TideTableMaker *maker, TideHBaseClient *client, const TideTable *table, GError **error)
-{
+  if (missing->len > 0)
+    return tide_fail(error, TIDE_ERROR_NOT_FOUND, "%s", (const char *)missing->pdata[0]);
   g_autoptr(GPtrArray) tables = g_ptr_array_new();
   g_ptr_array_add(tables, (gpointer)table);
-  return create_if_missing(maker, client, table, error) && require_families(maker, client, table, error) &&
-         tide_fingerprint_check(maker->fingerprints, client, tables, maker->accept_scheme_change, error);
+  return tide_fingerprint_check(maker->fingerprints, client, tables, maker->accept_scheme_change, error);
 }

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "tables/fingerprint_check.h"
+#include "tables/fingerprint_store.h"
 #include "util/metrics.h"
 
 G_BEGIN_DECLS
