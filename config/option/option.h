@@ -60,7 +60,7 @@ typedef struct TideConfigOption {
   gboolean (*parse)(const char *text, gpointer base, GError **error);
   char *(*print)(gconstpointer base);
   const char *was; /* its key in the release before, which is taken with a warning; NULL: the same. Of a secret: its old
-                    * key stays among the names that messages mask, in yaml/secret.c (test-option-names) */
+                    * key stays among the names that messages mask, in yaml/secret.c (test-option) */
 } TideConfigOption;
 
 struct TideConfigGroup {

@@ -68,7 +68,7 @@ hear_of_doubt(TideSourceRef source, TideDoubt doubt, gpointer data)
 }
 
 static inline TideDoubt
-tell_inherited(TideSourceRef source, gpointer data)
+report_inherited(TideSourceRef source, gpointer data)
 {
   return ((const Fixture *)data)->inherited;
 }
@@ -86,7 +86,7 @@ set_up(Fixture *fixture, gconstpointer data)
                                            .changed = hear,
                                            .in_doubt = hear_of_doubt,
                                            .forgotten = forget,
-                                           .inherited = tell_inherited,
+                                           .inherited = report_inherited,
                                            .data = fixture};
   fixture->taken_slot = -1;
   fixture->accumulator = tide_accumulator_new(&context);

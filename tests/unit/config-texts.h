@@ -3,6 +3,8 @@
 
 #include "load_text.h"
 
+#include <glib/gstdio.h>
+
 /* The smallest good configuration, a line for each section. */
 #define KAFKA "kafka: { brokers: b, group: g, topics: [t] }\n"
 #define READINGS "readings: { time: { field: ts, format: epoch_ms } }\n"
@@ -30,6 +32,50 @@ load_good(const char *text)
   g_assert_cmpstr(all, ==, "");
   g_assert_nonnull(config);
   return config;
+}
+
+/* What is printed of it loads, and prints, to the same. */
+static inline void
+assert_prints_to_the_same(const char *text)
+{
+  g_autoptr(TideConfig) config = load_good(text);
+  g_autofree char *printed = tide_config_print(config);
+  g_autoptr(TideConfig) again = load_good(printed);
+  g_autofree char *printed_again = tide_config_print(again);
+  g_assert_cmpstr(printed, ==, printed_again);
+  g_assert_cmpuint(again->tables->len, ==, config->tables->len);
+  for (guint i = 0; i < config->tables->len; i++) {
+    const TideTable *table = g_ptr_array_index(config->tables, i);
+    g_autofree char *key = tide_row_key_describe(table->key, config->names);
+    g_autofree char *key_again = tide_row_key_describe(tide_config_find_table(again, table->name)->key, again->names);
+    g_assert_cmpstr(key, ==, key_again);
+  }
+}
+
+/* A directory of the test's own, and the paths of a configuration and one other file in it. */
+typedef struct ConfigFiles {
+  char *directory;
+  char *config_path;
+  char *other_path;
+} ConfigFiles;
+
+static inline void
+config_files_make(ConfigFiles *files, gconstpointer other_name)
+{
+  files->directory = g_dir_make_tmp("tidemark-config-XXXXXX", NULL);
+  files->config_path = g_build_filename(files->directory, "tidemark.yaml", NULL);
+  files->other_path = g_build_filename(files->directory, other_name, NULL);
+}
+
+static inline void
+config_files_remove(ConfigFiles *files, gconstpointer other_name)
+{
+  g_remove(files->config_path);
+  g_remove(files->other_path);
+  g_rmdir(files->directory);
+  g_free(files->config_path);
+  g_free(files->other_path);
+  g_free(files->directory);
 }
 
 /* A text with exactly one problem, which begins as @problem does. */

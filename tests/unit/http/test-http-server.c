@@ -238,14 +238,20 @@ ask_safely(const Fixture *fixture, const char *request)
 }
 
 static void
+assert_safe_reply(const Fixture *fixture, const char *request, const char *status)
+{
+  g_autofree char *reply = ask_safely(fixture, request);
+  g_assert_true(g_str_has_prefix(reply, status));
+}
+
+static void
 test_tls(Fixture *fixture, gconstpointer data)
 {
   start(fixture, TRUE, TRUE);
   g_autofree char *good = ask_safely(fixture, GET_WITH(GOOD_PASSWORD));
   g_assert_true(g_str_has_prefix(good, "HTTP/1.1 200 OK\r\n"));
   g_assert_cmpstr(http_client_body(good), ==, "/metrics");
-  g_autofree char *wrong = ask_safely(fixture, GET_WITH(WRONG_PASSWORD));
-  g_assert_true(g_str_has_prefix(wrong, "HTTP/1.1 401 "));
+  assert_safe_reply(fixture, GET_WITH(WRONG_PASSWORD), "HTTP/1.1 401 ");
   g_assert_cmpuint(n_refused(fixture, "tls"), ==, 0);
 }
 
@@ -256,8 +262,7 @@ test_a_client_that_does_not_trust_us(Fixture *fixture, gconstpointer data)
   start(fixture, TRUE, FALSE);
   g_assert_null(shake_hands(fixture, &world.other_authority, &reason));
   g_assert_cmpint(reason, ==, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY);
-  g_autofree char *reply = ask_safely(fixture, PLAIN_GET); /* the server is none the worse for it */
-  g_assert_true(g_str_has_prefix(reply, "HTTP/1.1 200 "));
+  assert_safe_reply(fixture, PLAIN_GET, "HTTP/1.1 200 "); /* the server is none the worse for it */
 }
 
 static void
@@ -315,12 +320,10 @@ test_certificate_changes(Fixture *fixture, gconstpointer data)
   g_assert_true(g_str_has_prefix(reply, "HTTP/1.1 200 "));
 
   show(fixture, &world.server);
-  g_autofree char *back = ask_safely(fixture, PLAIN_GET);
-  g_assert_true(g_str_has_prefix(back, "HTTP/1.1 200 "));
+  assert_safe_reply(fixture, PLAIN_GET, "HTTP/1.1 200 ");
   g_autofree char *key = test_identity_save(&world.unknown, TRUE, world.directory, "new.key");
   g_assert_cmpint(rename(key, fixture->key_file), ==, 0);
-  g_autofree char *mismatch = ask_safely(fixture, PLAIN_GET);
-  g_assert_true(g_str_has_prefix(mismatch, "HTTP/1.1 200 "));
+  assert_safe_reply(fixture, PLAIN_GET, "HTTP/1.1 200 ");
 }
 
 /* A token that is taken away is none, also while the certificate is half renewed. */
@@ -328,13 +331,11 @@ static void
 test_users_change_beside_a_broken_certificate(Fixture *fixture, gconstpointer data)
 {
   start(fixture, TRUE, TRUE);
-  g_autofree char *good = ask_safely(fixture, GET_WITH("Bearer secret-token"));
-  g_assert_true(g_str_has_prefix(good, "HTTP/1.1 200 "));
+  assert_safe_reply(fixture, GET_WITH("Bearer secret-token"), "HTTP/1.1 200 ");
   g_autofree char *key = test_identity_save(&world.unknown, TRUE, world.directory, "new.key");
   g_assert_cmpint(rename(key, fixture->key_file), ==, 0);
   write_users(fixture, USER_LINE);
-  g_autofree char *taken_away = ask_safely(fixture, GET_WITH("Bearer secret-token"));
-  g_assert_true(g_str_has_prefix(taken_away, "HTTP/1.1 401 "));
+  assert_safe_reply(fixture, GET_WITH("Bearer secret-token"), "HTTP/1.1 401 ");
 }
 
 #define N_KEY_UPDATES 100
@@ -416,7 +417,11 @@ test_head_has_no_body(Fixture *fixture, gconstpointer data)
   start(fixture, FALSE, TRUE);
   assert_reply(fixture, "HEAD / HTTP/1.1\r\n\r\n", "HTTP/1.1 401 ", "");
   assert_reply(fixture, "HEAD / NONSENSE\r\n\r\n", "HTTP/1.1 400 ", "");
-  assert_reply(fixture, "HEAD / HTTP/1.1\r\nAuthorization: " GOOD_PASSWORD "\r\n\r\n", "HTTP/1.1 200 ", "");
+  g_autofree char *reply =
+      http_client_ask(connect_to(fixture), "HEAD /metrics HTTP/1.1\r\nAuthorization: " GOOD_PASSWORD "\r\n\r\n");
+  g_assert_true(g_str_has_prefix(reply, "HTTP/1.1 200 "));
+  g_assert_nonnull(strstr(reply, "\r\nContent-Length: 8\r\n")); /* of what a GET gets */
+  g_assert_cmpstr(http_client_body(reply), ==, "");
 }
 
 /* A web page whose name leads here has nothing of it, where nothing else keeps it out. */
@@ -584,17 +589,36 @@ test_no_descriptor_is_left(Fixture *fixture, gconstpointer data)
   close(held);
 }
 
+/* Whatever is sent harms nobody, and reaches no page. */
 static void
-test_a_head_that_is_too_long(Fixture *fixture, gconstpointer data)
+test_requests_that_are_refused(Fixture *fixture, gconstpointer data)
 {
+  static const char not_http[] = "this is no request of HTTP/1.1\n", only_get[] = "only GET and HEAD\n";
+  static const char too_long[] = "the head of the request is longer than 8 KiB\n";
+  g_autofree char *filler = g_strnfill(TIDE_HTTP_MAX_HEAD_BYTES, 'x'), *much = g_strnfill(1000000, 'x');
+  g_autofree char *long_path = g_strconcat("GET /", filler, " HTTP/1.1\r\n\r\n", NULL);
+  g_autofree char *long_head = g_strconcat("GET / HTTP/1.1\r\nX: ", filler, "\r\n\r\n", NULL);
+  const struct {
+    const char *request, *status, *body;
+  } cases[] = {
+      {long_path, "HTTP/1.1 431 ", too_long},
+      {long_head, "HTTP/1.1 431 ", too_long},
+      {"NONSENSE\r\n\r\n", "HTTP/1.1 400 ", not_http},
+      {"\r\n\r\n\r\nGARBAGE\r\n\r\n", "HTTP/1.1 400 ", not_http},
+      {"\x16\x03\x01\x02\x01\r\n\r\n", "HTTP/1.1 400 ", not_http},
+      {"PUT / HTTP/1.1\r\nContent-Length: 9999999\r\n\r\nbody", "HTTP/1.1 405 ", only_get},
+      {"POST / HTTP/1.1\r\nContent-Length: 9999999\r\n\r\n", "HTTP/1.1 405 ", only_get}, /* no body comes */
+      {"DELETE / HTTP/1.1\r\n\r\n", "HTTP/1.1 405 ", only_get},
+      {"BREW /coffee HTTP/1.1\r\n\r\n", "HTTP/1.1 405 ", only_get},
+  };
   start(fixture, FALSE, FALSE);
-  g_autofree char *filler = g_strnfill(TIDE_HTTP_MAX_HEAD_BYTES, 'x');
-  g_autofree char *request = g_strconcat("GET / HTTP/1.1\r\nX: ", filler, "\r\n\r\n", NULL);
-  assert_reply(fixture, request, "HTTP/1.1 431 ", "the head of the request is longer than 8 KiB\n");
-  assert_reply(fixture, "NONSENSE\r\n\r\n", "HTTP/1.1 400 ", "this is no request of HTTP/1.1\n");
-  assert_reply(fixture, "PUT / HTTP/1.1\r\nContent-Length: 9999999\r\n\r\nbody", "HTTP/1.1 405 ",
-               "only GET and HEAD\n");
-  g_assert_cmpuint(n_refused(fixture, "bad_request"), ==, 3);
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++)
+    assert_reply(fixture, cases[i].request, cases[i].status, cases[i].body);
+  g_assert_cmpuint(n_refused(fixture, "bad_request"), ==, G_N_ELEMENTS(cases));
+  g_free(http_client_ask(connect_to(fixture), much)); /* may be cut off, with its answer */
+  g_autofree char *reply = http_client_ask(connect_to(fixture), "DELETE / HTTP/1.1\r\n\r\n");
+  g_assert_nonnull(strstr(reply, "\r\nAllow: GET, HEAD\r\n"));
+  assert_reply(fixture, PLAIN_GET, "HTTP/1.1 200 OK\r\n", "/metrics");
 }
 
 /* ---- Unix sockets ---- */
@@ -653,7 +677,7 @@ main(int argc, char **argv)
   add("/http-server/slow/E11-H4-all-places-are-taken", NULL, test_all_places_are_taken);
   add("/http-server/slow/E15-a-flood-keeps-nobody-out", NULL, test_a_flood_keeps_nobody_out);
   add("/http-server/slow/E15-no-descriptor-is-left", NULL, test_no_descriptor_is_left);
-  add("/http-server/a-head-that-is-too-long", NULL, test_a_head_that_is_too_long);
+  add("/http-server/requests-that-are-refused", NULL, test_requests_that_are_refused);
   add("/http-server/unix-socket", NULL, test_unix_socket);
   int result = g_test_run();
   world_end();

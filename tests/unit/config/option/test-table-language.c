@@ -2,8 +2,6 @@
  */
 #include "unit/config-texts.h"
 
-#include <glib/gstdio.h>
-
 #define KEY "key: [{ field: host }, \"#\", { time: epoch_ms }]"
 #define WITH_TABLES(tables) KAFKA READINGS HBASE "tables: { " tables " }\n"
 #define WITH_LATEST(rest) WITH_TABLES("T: { key: { field: host }, " COLUMNS ", " rest " }")
@@ -572,50 +570,25 @@ test_printed_configuration_loads_to_the_same(void)
       WITH_TABLE("cell_time: { field: f, format: pattern, pattern: \"dd.MM.yyyy HH:mm\", zone: UTC }, regions: 1"),
   };
 
-  for (gsize i = 0; i < G_N_ELEMENTS(texts); i++) {
-    g_autoptr(TideConfig) config = load_good(texts[i]);
-    g_autofree char *printed = tide_config_print(config);
-    g_autoptr(TideConfig) again = load_good(printed);
-    g_autofree char *printed_again = tide_config_print(again);
-    g_assert_cmpstr(printed, ==, printed_again);
-    g_assert_cmpuint(again->tables->len, ==, config->tables->len);
-  }
+  for (gsize i = 0; i < G_N_ELEMENTS(texts); i++)
+    assert_prints_to_the_same(texts[i]);
 }
 
-/* A directory with a configuration whose split points are in a file beside it. */
-typedef struct Fixture {
-  char *directory;
-  char *config_path;
-  char *splits_path;
-} Fixture;
-
+/* A configuration whose split points are in a file beside it. */
 static void
-setup(Fixture *fixture, gconstpointer data)
+write_points(const ConfigFiles *files, const char *points)
 {
-  fixture->directory = g_dir_make_tmp("tidemark-splits-XXXXXX", NULL);
-  fixture->config_path = g_build_filename(fixture->directory, "tidemark.yaml", NULL);
-  fixture->splits_path = g_build_filename(fixture->directory, "points", NULL);
-  g_assert_true(g_file_set_contents(fixture->config_path, WITH_TABLE("splits: { file: points }"), -1, NULL));
+  g_assert_true(g_file_set_contents(files->config_path, WITH_TABLE("splits: { file: points }"), -1, NULL));
+  g_assert_true(g_file_set_contents(files->other_path, points, -1, NULL));
 }
 
 static void
-teardown(Fixture *fixture, gconstpointer data)
-{
-  g_remove(fixture->config_path);
-  g_remove(fixture->splits_path);
-  g_rmdir(fixture->directory);
-  g_free(fixture->config_path);
-  g_free(fixture->splits_path);
-  g_free(fixture->directory);
-}
-
-static void
-test_splits_file_beside_the_configuration(Fixture *fixture, gconstpointer data)
+test_splits_file_beside_the_configuration(ConfigFiles *files, gconstpointer data)
 {
   g_autoptr(GPtrArray) problems = NULL;
 
-  g_assert_true(g_file_set_contents(fixture->splits_path, "#a\ng h\nhex:7a00\nhex:ff", -1, NULL));
-  g_autoptr(TideConfig) config = tide_config_load(fixture->config_path, &problems);
+  write_points(files, "#a\ng h\nhex:7a00\nhex:ff");
+  g_autoptr(TideConfig) config = tide_config_load(files->config_path, &problems);
   g_assert_nonnull(config);
   const GArray *splits = tide_config_find_table(config, "T")->splits;
   g_assert_cmpuint(splits->len, ==, 4);
@@ -626,7 +599,7 @@ test_splits_file_beside_the_configuration(Fixture *fixture, gconstpointer data)
 }
 
 static void
-test_bad_splits_files_are_refused(Fixture *fixture, gconstpointer data)
+test_bad_splits_files_are_refused(ConfigFiles *files, gconstpointer data)
 {
   static const struct {
     const char *text;
@@ -642,8 +615,8 @@ test_bad_splits_files_are_refused(Fixture *fixture, gconstpointer data)
 
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(GPtrArray) problems = NULL;
-    g_assert_true(g_file_set_contents(fixture->splits_path, cases[i].text, -1, NULL));
-    g_autoptr(TideConfig) config = tide_config_load(fixture->config_path, &problems);
+    write_points(files, cases[i].text);
+    g_autoptr(TideConfig) config = tide_config_load(files->config_path, &problems);
     g_autofree char *all = describe_problems(problems);
     g_assert_null(config);
     g_assert_cmpuint(problems->len, ==, 1);
@@ -675,9 +648,9 @@ main(int argc, char **argv)
   g_test_add_func("/table-language/parts-reach-the-key", test_parts_reach_the_key);
   g_test_add_func("/table-language/printed-configuration-loads-to-the-same",
                   test_printed_configuration_loads_to_the_same);
-  g_test_add("/table-language/splits-file-beside-the-configuration", Fixture, NULL, setup,
-             test_splits_file_beside_the_configuration, teardown);
-  g_test_add("/table-language/bad-splits-files-are-refused", Fixture, NULL, setup, test_bad_splits_files_are_refused,
-             teardown);
+  g_test_add("/table-language/splits-file-beside-the-configuration", ConfigFiles, "points", config_files_make,
+             test_splits_file_beside_the_configuration, config_files_remove);
+  g_test_add("/table-language/bad-splits-files-are-refused", ConfigFiles, "points", config_files_make,
+             test_bad_splits_files_are_refused, config_files_remove);
   return g_test_run();
 }

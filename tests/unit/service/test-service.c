@@ -1,7 +1,20 @@
-/* What limits the daemon, and whether it is a good moment for a restart: each rule, and which goes before which. */
+/* What the daemon concludes from figures, and what it tells systemd. */
 #include "service/bottleneck.h"
+#include "service/clock_watch.h"
+#include "service/notify.h"
+#include "service/summary.h"
+#include "util/clock.h"
+#include "util/log.h"
 
+#include <glib/gstdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* ---- bottleneck ---- */
+
+/* What limits the daemon, and whether it is a good moment for a restart: each rule, and which goes before which. */
 
 /* A daemon that writes all that comes, as fast as it comes. */
 static TideBottleneckFacts
@@ -27,7 +40,7 @@ assert_limit(const TideBottleneckFacts *facts, TideLimit limit, const char *part
 }
 
 static void
-assert_says(const TideBottleneckFacts *facts, const char *whole)
+bottleneck_assert_says(const TideBottleneckFacts *facts, const char *whole)
 {
   TideBottleneckVerdict verdict = tide_bottleneck_judge(facts);
   g_assert_cmpstr(verdict.why, ==, whole);
@@ -61,8 +74,8 @@ test_what_brokers_withhold(void)
   TideBottleneckFacts facts = well();
   facts.unread_messages = 510;
   facts.throttle_ms = 3100;
-  assert_says(&facts,
-              "510 messages are to be read, and brokers make the consumers wait, 3100 ms the last time: a quota "
+  bottleneck_assert_says(
+      &facts, "510 messages are to be read, and brokers make the consumers wait, 3100 ms the last time: a quota "
               "of theirs for this user or client, which 'kafka-configs.sh --describe' shows");
   facts.undecided_messages = 509; /* another can be read */
   assert_limit(&facts, TIDE_LIMIT_KAFKA, "510 messages are to be read");
@@ -70,8 +83,8 @@ test_what_brokers_withhold(void)
   facts.undecided_topic = "metrics";
   facts.undecided_partition = 3;
   facts.undecided_offset = 253;
-  assert_says(&facts,
-              "510 messages may not be read before a transaction ends, which is open at offset 253 of 'metrics' "
+  bottleneck_assert_says(
+      &facts, "510 messages may not be read before a transaction ends, which is open at offset 253 of 'metrics' "
               "partition 3; if its producer is gone, 'kafka-transactions.sh find-hanging' and 'abort' end it");
 }
 
@@ -168,13 +181,13 @@ test_a_slow_gateway_may_be_no_harm(void)
   facts.waiting_rows = 500; /* and a writer is free */
   assert_limit(&facts, TIDE_LIMIT_GATEWAY, keeps_up);
   facts.busy_writers = facts.writers;
-  assert_says(&facts, alone);
+  bottleneck_assert_says(&facts, alone);
   facts.waiting_rows = 0;
   assert_limit(&facts, TIDE_LIMIT_GATEWAY, keeps_up);
   facts.unread_messages = 1;
-  assert_says(&facts, alone);
+  bottleneck_assert_says(&facts, alone);
   facts.unread_messages = -1; /* nobody knows */
-  assert_says(&facts, alone);
+  bottleneck_assert_says(&facts, alone);
 }
 
 /* Writers that are busy while nothing waits do what they are for. */
@@ -207,8 +220,8 @@ test_halted(void)
   assert_limit(&facts, TIDE_LIMIT_GATEWAY, "no gateway");
   facts.halted_partitions = 4;
   facts.reason = "topic 'metrics' partition 0: offset 1000 is to be read next, but the partition ends at 0";
-  assert_says(&facts,
-              "all partitions are halted until an operator acts: topic 'metrics' partition 0: offset 1000 is to be "
+  bottleneck_assert_says(
+      &facts, "all partitions are halted until an operator acts: topic 'metrics' partition 0: offset 1000 is to be "
               "read next, but the partition ends at 0");
   facts.reason = NULL;
   assert_limit(&facts, TIDE_LIMIT_HALTED, "all partitions are halted until an operator acts: see partitions");
@@ -304,6 +317,265 @@ test_hot_region(void)
   assert_hot(&facts, FALSE, "no known regions");
 }
 
+/* ---- clock watch ---- */
+
+#define S TIDE_US_PER_S
+#define NOON (1763700000 * S)
+
+static gint64
+look(TideClockWatch *watch, gint64 wall_us, gint64 boot_us)
+{
+  return tide_clock_watch_compare(watch, wall_us, boot_us);
+}
+
+static void
+test_jumps(void)
+{
+  TideClockWatch watch = {0};
+  g_assert_cmpint(look(&watch, NOON, 100 * S), ==, 0);
+  g_assert_cmpint(look(&watch, NOON + S, 101 * S), ==, 0);
+  g_assert_cmpint(look(&watch, NOON + 2 * S - 3600 * S, 102 * S), ==, -3600 * S);
+  g_assert_cmpint(look(&watch, NOON + 3 * S - 3600 * S, 103 * S), ==, 0); /* once */
+  g_assert_cmpint(look(&watch, NOON + 4 * S, 104 * S), ==, 3600 * S);
+  g_assert_cmpint(look(&watch, NOON + 4 * S, 105 * S), ==, -S); /* a leap second */
+}
+
+static void
+test_no_jumps(void)
+{
+  TideClockWatch watch = {0};
+  g_assert_cmpint(look(&watch, 0, 5 * S), ==, 0);         /* whatever it shows at first */
+  g_assert_cmpint(look(&watch, 600 * S, 605 * S), ==, 0); /* suspended in between, or this thread stood still */
+  for (gint64 i = 1; i <= 100; i++)
+    g_assert_cmpint(look(&watch, 600 * S + i * (S + S / 10), 605 * S + i * S), ==, 0); /* slewed */
+}
+
+static void
+test_real_clocks(void)
+{
+  TideClockWatch watch = {0};
+  g_assert_cmpint(tide_clock_watch_look(&watch), ==, 0);
+  g_assert_true(watch.has_looked);
+}
+
+/* ---- summary ---- */
+
+/* The line of each minute: that there is one at the most, what it says, and none while nothing happens. */
+
+#define MINUTE_US (TIDE_SUMMARY_S * TIDE_US_PER_S)
+#define START_US (7 * TIDE_US_PER_S)
+
+/* What was logged meanwhile; "" when nothing was. (transfer full) */
+static char *
+log_of(TideSummary *summary, const TideSummaryFacts *facts, gint64 now_us)
+{
+  int ends[2];
+  g_assert_cmpint(pipe(ends), ==, 0);
+  int saved = dup(STDERR_FILENO);
+  g_assert_cmpint(dup2(ends[1], STDERR_FILENO), >=, 0);
+  tide_summary_log(summary, facts, now_us);
+  g_assert_cmpint(dup2(saved, STDERR_FILENO), >=, 0);
+  close(saved);
+  close(ends[1]);
+  char line[1024] = "";
+  g_assert_cmpint(read(ends[0], line, sizeof line - 1), >=, 0);
+  close(ends[0]);
+  return g_strdup(line);
+}
+
+static void
+assert_silent(TideSummary *summary, const TideSummaryFacts *facts, gint64 now_us)
+{
+  g_autofree char *line = log_of(summary, facts, now_us);
+  g_assert_cmpstr(line, ==, "");
+}
+
+static void
+summary_assert_says(TideSummary *summary, const TideSummaryFacts *facts, gint64 now_us, const char *text)
+{
+  g_autofree char *line = log_of(summary, facts, now_us);
+  g_test_message("%s", line);
+  g_assert_nonnull(strstr(line, text));
+}
+
+static void
+test_once_a_minute(void)
+{
+  TideSummary summary = {0};
+  TideSummaryFacts facts = {.n_messages = 1000, .n_rows = 500, .partitions = 3, .lag = "lag 7 messages, 2 s"};
+  assert_silent(&summary, &facts, START_US); /* a minute begins */
+  facts.n_messages += 600;
+  facts.n_rows += 30;
+  assert_silent(&summary, &facts, START_US + MINUTE_US - 1);
+  summary_assert_says(
+      &summary, &facts, START_US + MINUTE_US,
+      "in the last 60 s 10.0 messages/s read, 0.5 rows/s written; lag 7 messages, 2 s, in flight 0 messages, "
+      "0 of 3 partitions paused, 0 regions in trouble");
+  facts.n_messages += 60;
+  assert_silent(&summary, &facts, START_US + MINUTE_US + 1);
+  summary_assert_says(&summary, &facts, START_US + 2 * MINUTE_US, " 1.0 messages/s read, 0.0 rows/s");
+}
+
+static void
+test_silent_while_nothing_happens(void)
+{
+  TideSummary summary = {0};
+  TideSummaryFacts facts = {.n_messages = 5, .lag = "lag 0 messages, 0 s"};
+  gint64 now_us = START_US;
+  assert_silent(&summary, &facts, now_us);
+  assert_silent(&summary, &facts, now_us += MINUTE_US);
+  facts.troubled_lanes = 2;
+  summary_assert_says(&summary, &facts, now_us += MINUTE_US, "2 regions in trouble");
+  facts.troubled_lanes = 0;
+  facts.paused_partitions = 1;
+  summary_assert_says(&summary, &facts, now_us += MINUTE_US, "1 of 0 partitions paused");
+  facts.paused_partitions = 0;
+  facts.in_flight_messages = 4;
+  summary_assert_says(&summary, &facts, now_us += MINUTE_US, "in flight 4 messages");
+  facts.in_flight_messages = 0;
+  assert_silent(&summary, &facts, now_us += MINUTE_US);
+  facts.n_messages += 60; /* the rate is of this minute, however long nothing came */
+  summary_assert_says(&summary, &facts, now_us += MINUTE_US, " 1.0 messages/s read");
+}
+
+/* ---- notify ---- */
+
+/* systemd's end. */
+typedef struct Manager {
+  int fd;
+  char *directory; /* owned; NULL for an abstract socket */
+  char *path;      /* owned */
+} Manager;
+
+static Manager
+manager_start(gboolean is_abstract)
+{
+  Manager manager = {.fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
+  g_assert_cmpint(manager.fd, >=, 0);
+  if (is_abstract) {
+    manager.path = g_strdup_printf("@tidemark-test-notify-%d", (int)getpid());
+  } else {
+    manager.directory = g_dir_make_tmp("tide-notify-XXXXXX", NULL);
+    manager.path = g_build_filename(manager.directory, "socket", NULL);
+  }
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  gsize path_len = strlen(manager.path);
+  g_assert_cmpuint(path_len, <, sizeof address.sun_path);
+  memcpy(address.sun_path, manager.path, path_len);
+  if (is_abstract)
+    address.sun_path[0] = '\0';
+  socklen_t address_bytes = (socklen_t)(G_STRUCT_OFFSET(struct sockaddr_un, sun_path) + path_len);
+  g_assert_cmpint(bind(manager.fd, (const struct sockaddr *)&address, address_bytes), ==, 0);
+  g_setenv("NOTIFY_SOCKET", manager.path, TRUE);
+  return manager;
+}
+
+static void
+manager_stop(Manager *manager)
+{
+  g_unsetenv("NOTIFY_SOCKET");
+  close(manager->fd);
+  if (manager->directory != NULL) {
+    g_unlink(manager->path);
+    g_rmdir(manager->directory);
+  }
+  g_free(manager->directory);
+  g_free(manager->path);
+}
+
+/* The next message, or NULL: sending is synchronous, so what was sent is there. */
+static char *
+manager_received(const Manager *manager)
+{
+  char message[4096];
+  gssize n = recv(manager->fd, message, sizeof message, MSG_DONTWAIT);
+  return n < 0 ? NULL : g_strndup(message, (gsize)n);
+}
+
+static void
+assert_received(const Manager *manager, const char *expected)
+{
+  g_autofree char *message = manager_received(manager);
+  g_assert_cmpstr(message, ==, expected);
+}
+
+static void
+test_each_state_is_one_message(gconstpointer is_abstract)
+{
+  Manager manager = manager_start(GPOINTER_TO_INT(is_abstract));
+  tide_notify_ready();
+  assert_received(&manager, "READY=1");
+  tide_notify_status("assigned %d parts, lag %s", 6, "1.2k");
+  assert_received(&manager, "STATUS=assigned 6 parts, lag 1.2k");
+  tide_notify_watchdog();
+  assert_received(&manager, "WATCHDOG=1");
+  tide_notify_extend_timeout(G_GINT64_CONSTANT(30000000));
+  assert_received(&manager, "EXTEND_TIMEOUT_USEC=30000000");
+  tide_notify_stopping();
+  assert_received(&manager, "STOPPING=1");
+  assert_received(&manager, NULL);
+  manager_stop(&manager);
+}
+
+static void
+test_a_status_cannot_say_something_else(void)
+{
+  Manager manager = manager_start(FALSE);
+  tide_notify_status("gateway said '%s'", "x\nREADY=1\nMAINPID=1");
+  assert_received(&manager, "STATUS=gateway said 'x\\x0AREADY=1\\x0AMAINPID=1'");
+
+  g_autofree char *long_text = g_strnfill(100000, 'x');
+  tide_notify_status("%s", long_text);
+  g_autofree char *message = manager_received(&manager);
+  g_assert_nonnull(message);
+  g_assert_cmpuint(strlen(message), <, 512);
+  g_assert_true(g_str_has_suffix(message, "xxx..."));
+  manager_stop(&manager);
+}
+
+static void
+test_without_systemd_nothing_happens(void)
+{
+  g_unsetenv("NOTIFY_SOCKET");
+  tide_notify_ready();
+  tide_notify_status("nobody %s", "reads this");
+  tide_notify_watchdog();
+  tide_notify_extend_timeout(1);
+  tide_notify_stopping();
+
+  g_setenv("NOTIFY_SOCKET", "/nonexistent/socket", TRUE);
+  tide_notify_ready();
+  g_unsetenv("NOTIFY_SOCKET");
+}
+
+static void
+test_watchdog_interval_is_ours_alone(void)
+{
+  g_autofree char *our_pid = g_strdup_printf("%d", (int)getpid());
+  const struct {
+    const char *interval, *pid;
+    gint64 interval_us;
+  } cases[] = {
+      {NULL, NULL, 0},
+      {"30000000", NULL, 30000000},
+      {"30000000", our_pid, 30000000},
+      {"30000000", "1", 0},
+      {"0", NULL, 0},
+      {"soon", NULL, 0},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_unsetenv("WATCHDOG_USEC");
+    g_unsetenv("WATCHDOG_PID");
+    if (cases[i].interval != NULL)
+      g_setenv("WATCHDOG_USEC", cases[i].interval, TRUE);
+    if (cases[i].pid != NULL)
+      g_setenv("WATCHDOG_PID", cases[i].pid, TRUE);
+    g_assert_cmpint(tide_notify_watchdog_interval_us(), ==, cases[i].interval_us);
+  }
+  g_unsetenv("WATCHDOG_USEC");
+  g_unsetenv("WATCHDOG_PID");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -321,5 +593,15 @@ main(int argc, char **argv)
   g_test_add_func("/bottleneck/restart", test_restart);
   g_test_add_func("/bottleneck/restart-takes-time", test_restart_takes_time);
   g_test_add_func("/bottleneck/hot-region", test_hot_region);
+  g_test_add_func("/clock-watch/E9-jumps-are-noticed-once", test_jumps);
+  g_test_add_func("/clock-watch/E9-slewing-and-suspension-are-no-jumps", test_no_jumps);
+  g_test_add_func("/clock-watch/real-clocks", test_real_clocks);
+  g_test_add_func("/summary/once-a-minute", test_once_a_minute);
+  g_test_add_func("/summary/silent-while-nothing-happens", test_silent_while_nothing_happens);
+  g_test_add_data_func("/notify/state/is-one-message", GINT_TO_POINTER(FALSE), test_each_state_is_one_message);
+  g_test_add_data_func("/notify/state/abstract-socket", GINT_TO_POINTER(TRUE), test_each_state_is_one_message);
+  g_test_add_func("/notify/status/cannot-say-something-else", test_a_status_cannot_say_something_else);
+  g_test_add_func("/notify/none/nothing-happens-without-systemd", test_without_systemd_nothing_happens);
+  g_test_add_func("/notify/watchdog/interval-is-ours-alone", test_watchdog_interval_is_ours_alone);
   return g_test_run();
 }

@@ -1,0 +1,677 @@
+/* Threads and files: locks, jobs, secrets and the state directory. */
+#define _GNU_SOURCE
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/job.h"
+#include "util/lock.h"
+#include "util/secret_file.h"
+#include "util/state_directory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- lock ---- */
+
+/* Long enough that only a broken program reaches it. */
+#define TIMEOUT_US (240 * TIDE_US_PER_S)
+
+/* What the threads of a test share. */
+typedef struct Shared {
+  TideMutex lock;
+  TideCond changed;
+  guint64 n;       /* under lock */
+  guint n_waiting; /* under lock */
+  gboolean go;     /* under lock */
+} Shared;
+
+static void
+shared_init(Shared *shared)
+{
+  *shared = (Shared){0};
+  tide_mutex_init(&shared->lock);
+  tide_cond_init(&shared->changed);
+}
+
+static void
+shared_clear(Shared *shared)
+{
+  tide_cond_clear(&shared->changed);
+  tide_mutex_clear(&shared->lock);
+}
+
+static void
+lock_let_go(Shared *shared)
+{
+  tide_mutex_lock(&shared->lock);
+  shared->go = TRUE;
+  tide_cond_broadcast(&shared->changed);
+  tide_mutex_unlock(&shared->lock);
+}
+
+static void
+count_up(gpointer data)
+{
+  Shared *shared = data;
+  for (guint i = 0; i < 20000; i++) {
+    tide_mutex_lock(&shared->lock);
+    shared->n++;
+    tide_mutex_unlock(&shared->lock);
+  }
+}
+
+static void
+test_lock_excludes(void)
+{
+  Shared shared;
+  shared_init(&shared);
+  TideThread *threads[4];
+  for (gsize i = 0; i < G_N_ELEMENTS(threads); i++)
+    threads[i] = tide_thread_start("count", count_up, &shared);
+  for (gsize i = 0; i < G_N_ELEMENTS(threads); i++)
+    tide_thread_join(threads[i]);
+  g_assert_cmpuint(shared.n, ==, G_N_ELEMENTS(threads) * 20000);
+  shared_clear(&shared);
+}
+
+static void
+test_wait_ends_at_a_monotonic_deadline(void)
+{
+  Shared shared;
+  shared_init(&shared);
+  tide_mutex_lock(&shared.lock);
+  static const gint64 delays_us[] = {0, -5 * TIDE_US_PER_S, 20000};
+  for (gsize i = 0; i < G_N_ELEMENTS(delays_us); i++) {
+    gint64 deadline_us = tide_now_us() + delays_us[i];
+    while (tide_cond_wait_until(&shared.changed, &shared.lock, deadline_us))
+      ; /* may wake without a reason; the deadline ends it */
+    g_assert_cmpint(tide_now_us(), >=, deadline_us);
+    g_assert_cmpint(tide_now_us(), <, deadline_us + TIMEOUT_US);
+  }
+  g_assert_false(tide_cond_wait_until(&shared.changed, &shared.lock, -1)); /* before the clock began */
+  tide_mutex_unlock(&shared.lock);
+  shared_clear(&shared);
+}
+
+static void
+wait_for_go(gpointer data)
+{
+  Shared *shared = data;
+  tide_mutex_lock(&shared->lock);
+  shared->n_waiting++;
+  tide_cond_broadcast(&shared->changed);
+  gint64 deadline_us = tide_now_us() + TIMEOUT_US;
+  while (!shared->go && tide_cond_wait_until(&shared->changed, &shared->lock, deadline_us))
+    ;
+  shared->n += shared->go ? 1 : 0;
+  tide_mutex_unlock(&shared->lock);
+}
+
+static void
+test_broadcast_wakes_all_before_the_deadline(void)
+{
+  Shared shared;
+  shared_init(&shared);
+  TideThread *threads[3];
+  for (gsize i = 0; i < G_N_ELEMENTS(threads); i++)
+    threads[i] = tide_thread_start("wait", wait_for_go, &shared);
+
+  tide_mutex_lock(&shared.lock);
+  while (shared.n_waiting < G_N_ELEMENTS(threads))
+    tide_cond_wait(&shared.changed, &shared.lock);
+  tide_mutex_unlock(&shared.lock);
+
+  gint64 before_us = tide_now_us();
+  lock_let_go(&shared);
+  for (gsize i = 0; i < G_N_ELEMENTS(threads); i++)
+    tide_thread_join(threads[i]);
+  g_assert_cmpint(tide_now_us() - before_us, <, TIMEOUT_US);
+  g_assert_cmpuint(shared.n, ==, G_N_ELEMENTS(threads));
+  shared_clear(&shared);
+}
+
+static void
+test_join_gives_up_and_can_be_tried_again(void)
+{
+  Shared shared;
+  shared_init(&shared);
+  TideThread *thread = tide_thread_start("wait", wait_for_go, &shared);
+  g_assert_false(tide_thread_join_until(thread, tide_now_us() + 10000));
+  g_assert_false(tide_thread_join_until(thread, 0));
+  lock_let_go(&shared);
+  g_assert_true(tide_thread_join_until(thread, tide_now_us() + TIMEOUT_US));
+  g_assert_cmpuint(shared.n, ==, 1);
+  tide_thread_join(NULL);
+  shared_clear(&shared);
+}
+
+typedef struct Seen {
+  char name[16];
+  gboolean term_is_blocked, int_is_blocked;
+} Seen;
+
+static void
+look_around(gpointer data)
+{
+  Seen *seen = data;
+  sigset_t blocked;
+  g_assert_cmpint(pthread_getname_np(pthread_self(), seen->name, sizeof seen->name), ==, 0);
+  g_assert_cmpint(pthread_sigmask(SIG_BLOCK, NULL, &blocked), ==, 0);
+  seen->term_is_blocked = sigismember(&blocked, SIGTERM) == 1;
+  seen->int_is_blocked = sigismember(&blocked, SIGINT) == 1;
+}
+
+static void
+test_threads_have_names_and_take_no_signals(void)
+{
+  static const struct {
+    const char *asked, *got;
+  } cases[] = {{"tide-writer-2", "tide-writer-2"}, {"a-name-that-is-too-long", "a-name-that-is-"}};
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    Seen seen = {0};
+    tide_thread_join(tide_thread_start(cases[i].asked, look_around, &seen));
+    g_assert_cmpstr(seen.name, ==, cases[i].got);
+    g_assert_true(seen.term_is_blocked);
+    g_assert_true(seen.int_is_blocked);
+  }
+  Seen starter = {0};
+  look_around(&starter);
+  g_assert_false(starter.term_is_blocked); /* the one that starts threads keeps its own mask */
+}
+
+/* ---- job ---- */
+
+#define GENEROUS_US (60 * TIDE_US_PER_S) /* only a broken program waits as long */
+
+/* What the jobs of a test share: they read a byte of gate_fd each before they end. */
+typedef struct World {
+  int gate_fd; /* an eventfd, a semaphore */
+  atomic_uint n_freed;
+} World;
+
+typedef struct Data {
+  World *world;
+  guint in, out;
+} Data;
+
+static void
+add_one(gpointer user_data)
+{
+  Data *data = user_data;
+  eventfd_t one;
+  g_assert_cmpint(eventfd_read(data->world->gate_fd, &one), ==, 0);
+  data->out = data->in + 1;
+}
+
+static void
+free_data(gpointer user_data)
+{
+  Data *data = user_data;
+  atomic_fetch_add(&data->world->n_freed, 1);
+  g_free(data);
+}
+
+static TideJobKind kind = {
+    .thread_name = "test-job", .run = add_one, .free_data = free_data, .lock = {PTHREAD_MUTEX_INITIALIZER}};
+
+static World
+world_new(void)
+{
+  World world = {.gate_fd = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE)};
+  g_assert_cmpint(world.gate_fd, >=, 0);
+  return world;
+}
+
+static void
+job_let_go(const World *world, guint n_jobs)
+{
+  g_assert_cmpint(eventfd_write(world->gate_fd, n_jobs), ==, 0);
+}
+
+static TideJob *
+start(World *world, guint in)
+{
+  Data *data = g_new0(Data, 1);
+  data->world = world;
+  data->in = in;
+  return tide_job_start(&kind, data);
+}
+
+static void
+test_waited_for(void)
+{
+  World world = world_new();
+  TideJob *job = start(&world, 41);
+  g_assert_nonnull(job);
+  job_let_go(&world, 1);
+  g_assert_true(tide_job_wait(job, tide_now_us() + GENEROUS_US, NULL));
+  g_assert_true(tide_job_wait(job, 0, NULL)); /* what has ended has, whatever the deadline */
+  Data *data = tide_job_take(job);
+  g_assert_cmpuint(data->out, ==, 42);
+  g_assert_cmpuint(world.n_freed, ==, 0);
+  g_assert_cmpuint(tide_job_reap(&kind), ==, 0);
+  free_data(data);
+  close(world.gate_fd);
+}
+
+/* Those that were left behind are freed after their end, and no earlier. */
+static void
+test_abandoned(void)
+{
+  World world = world_new();
+  for (guint i = 0; i < 3; i++) {
+    TideJob *job = start(&world, i);
+    g_assert_false(tide_job_wait(job, tide_now_us() + i, NULL));
+    tide_job_abandon(job);
+    g_assert_cmpuint(tide_job_reap(&kind), ==, i + 1);
+  }
+  g_assert_cmpuint(world.n_freed, ==, 0);
+  job_let_go(&world, 1);
+  gint64 deadline_us = tide_now_us() + GENEROUS_US;
+  while (tide_job_reap(&kind) > 2 && tide_now_us() < deadline_us)
+    g_thread_yield();
+  g_assert_cmpuint(world.n_freed, ==, 1);
+  job_let_go(&world, 2);
+  while (tide_job_reap(&kind) > 0 && tide_now_us() < deadline_us)
+    g_thread_yield();
+  g_assert_cmpuint(world.n_freed, ==, 3);
+  close(world.gate_fd);
+}
+
+static void
+cancel(gpointer cancellable)
+{
+  g_cancellable_cancel(cancellable);
+}
+
+static void
+test_cancelled(void)
+{
+  World world = world_new();
+  g_autoptr(GCancellable) cancellable = g_cancellable_new();
+  TideJob *job = start(&world, 1);
+  TideThread *thread = tide_thread_start("test-cancel", cancel, cancellable);
+  gint64 begun_us = tide_now_us();
+  g_assert_false(tide_job_wait(job, begun_us + GENEROUS_US, cancellable));
+  g_assert_cmpint(tide_now_us() - begun_us, <, GENEROUS_US);
+  tide_thread_join(thread);
+  job_let_go(&world, 1);
+  free_data(tide_job_take(job));
+  close(world.gate_fd);
+}
+
+static void
+test_no_descriptor(void)
+{
+  World world = world_new();
+  struct rlimit limit, none;
+  g_assert_cmpint(getrlimit(RLIMIT_NOFILE, &limit), ==, 0);
+  none = limit;
+  none.rlim_cur = 0;
+  g_assert_cmpint(setrlimit(RLIMIT_NOFILE, &none), ==, 0);
+  TideJob *job = start(&world, 1);
+  int why = errno;
+  g_assert_cmpint(setrlimit(RLIMIT_NOFILE, &limit), ==, 0);
+  g_assert_null(job);
+  g_assert_cmpint(why, ==, EMFILE);
+  g_assert_cmpuint(world.n_freed, ==, 1);
+  close(world.gate_fd);
+}
+
+/* ---- secret file ---- */
+
+/* A directory of this test's own, removed with what is in it. */
+typedef struct Fixture {
+  char *directory;
+} Fixture;
+
+static void
+setup(Fixture *fixture, gconstpointer data)
+{
+  fixture->directory = g_dir_make_tmp("tidemark-secret-XXXXXX", NULL);
+  g_assert_nonnull(fixture->directory);
+  g_unsetenv("CREDENTIALS_DIRECTORY");
+}
+
+static void
+teardown(Fixture *fixture, gconstpointer data)
+{
+  g_autoptr(GDir) directory = g_dir_open(fixture->directory, 0, NULL);
+
+  for (const char *name = g_dir_read_name(directory); name != NULL; name = g_dir_read_name(directory)) {
+    g_autofree char *path = g_build_filename(fixture->directory, name, NULL);
+    g_assert_cmpint(g_remove(path), ==, 0);
+  }
+  g_assert_cmpint(g_rmdir(fixture->directory), ==, 0);
+  g_free(fixture->directory);
+}
+
+static char *
+write_file(Fixture *fixture, const char *name, const char *content, gssize len, guint mode)
+{
+  char *path = g_build_filename(fixture->directory, name, NULL);
+
+  g_assert_true(g_file_set_contents(path, content, len, NULL));
+  g_assert_cmpint(g_chmod(path, mode), ==, 0);
+  return path;
+}
+
+static void
+test_one_newline_is_stripped(Fixture *fixture, gconstpointer data)
+{
+  static const struct {
+    const char *content;
+    const char *secret;
+  } cases[] = {{"pass", "pass"},     {"pass\n", "pass"},   {"pass\r\n", "pass"}, {"pass\n\n", "pass\n"},
+               {" pass ", " pass "}, {"pass\r", "pass\r"}, {"a\nb\n", "a\nb"}};
+
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *path = write_file(fixture, "secret", cases[i].content, -1, 0600);
+    char *secret = tide_secret_read_file(path, NULL);
+    g_assert_cmpstr(secret, ==, cases[i].secret);
+    tide_secret_free(secret);
+  }
+}
+
+static void
+test_open_modes_are_refused(Fixture *fixture, gconstpointer data)
+{
+  static const struct {
+    guint mode;
+    gboolean is_good;
+  } cases[] = {{0600, TRUE},  {0400, TRUE},  {0640, TRUE},  {0440, TRUE},  {0644, FALSE},
+               {0604, FALSE}, {0602, FALSE}, {0601, FALSE}, {0660, FALSE}, {0666, FALSE}};
+
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *path = write_file(fixture, "secret", "pass", -1, cases[i].mode);
+    g_autofree char *remedy = g_strdup_printf("run 'chmod 0640 %s'", path);
+    g_autoptr(GError) error = NULL;
+    char *secret = tide_secret_read_file(path, &error);
+    g_assert_cmpint(secret != NULL, ==, cases[i].is_good);
+    if (!cases[i].is_good) {
+      g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG);
+      g_assert_nonnull(strstr(error->message, remedy));
+    }
+    tide_secret_free(secret);
+  }
+}
+
+static void
+assert_refused(const char *path, const char *words)
+{
+  g_autoptr(GError) error = NULL;
+
+  g_assert_null(tide_secret_read_file(path, &error));
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG);
+  if (strstr(error->message, words) == NULL)
+    g_error("got \"%s\", expected \"%s\"", error->message, words);
+}
+
+static void
+test_useless_files_are_refused(Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *large = g_strnfill(TIDE_SECRET_MAX_BYTES + 1, 'x');
+  g_autofree char *empty_path = write_file(fixture, "empty", "", 0, 0600);
+  g_autofree char *newline_path = write_file(fixture, "newline", "\n", 1, 0600);
+  g_autofree char *nul_path = write_file(fixture, "nul", "a\0b", 3, 0600);
+  g_autofree char *large_path = write_file(fixture, "large", large, -1, 0600);
+  g_autofree char *missing_path = g_build_filename(fixture->directory, "missing", NULL);
+  g_autofree char *fifo_path = g_build_filename(fixture->directory, "fifo", NULL);
+
+  g_assert_cmpint(mkfifo(fifo_path, 0600), ==, 0);
+  assert_refused(empty_path, "is empty");
+  assert_refused(newline_path, "is empty");
+  assert_refused(nul_path, "NUL byte");
+  assert_refused(large_path, "larger than 65536 bytes");
+  assert_refused(missing_path, "No such file or directory");
+  assert_refused(fifo_path, "not a regular file"); /* and does not wait for a writer */
+  assert_refused(fixture->directory, "not a regular file");
+}
+
+static void
+test_largest_file_is_read(Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *largest = g_strnfill(TIDE_SECRET_MAX_BYTES, 'x');
+  g_autofree char *path = write_file(fixture, "largest", largest, -1, 0600);
+  char *secret = tide_secret_read_file(path, NULL);
+
+  g_assert_cmpstr(secret, ==, largest);
+  tide_secret_free(secret);
+}
+
+static void
+test_credentials_come_from_systemd(Fixture *fixture, gconstpointer data)
+{
+  static const char *const bad_names[] = {"./kafka.password", "", ".", "..", "../secret", "/etc/passwd"};
+  g_autofree char *path = write_file(fixture, "kafka.password", "pass\n", -1, 0400);
+  g_autoptr(GError) error = NULL;
+
+  g_assert_true(g_file_test(path, G_FILE_TEST_IS_REGULAR));
+  g_assert_null(tide_secret_read(&(TideSecretSource){.credential = "kafka.password"}, &error));
+  g_assert_nonnull(strstr(error->message, "LoadCredential=kafka.password:/path"));
+  g_assert_true(g_setenv("CREDENTIALS_DIRECTORY", fixture->directory, TRUE));
+  char *secret = tide_secret_read(&(TideSecretSource){.credential = "kafka.password"}, NULL);
+  g_assert_cmpstr(secret, ==, "pass");
+  tide_secret_free(secret);
+  for (gsize i = 0; i < G_N_ELEMENTS(bad_names); i++)
+    g_assert_null(tide_secret_read(&(TideSecretSource){.credential = (char *)bad_names[i]}, NULL));
+}
+
+/* A keytab is no text: what it holds is for another library, which is told where it is. */
+static void
+test_binary_files_are_checked_for_what_they_are(Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *path = write_file(fixture, "t.keytab", "\5\2\0", 3, 0600);
+  TideSecretSource by_file = {.file = path}, by_name = {.credential = (char *)"t.keytab"};
+  g_autoptr(GError) error = NULL;
+  g_assert_true(tide_secret_check(&by_file, &error));
+  g_assert_no_error(error);
+  g_assert_false(tide_secret_check(&by_name, &error));
+  g_assert_nonnull(strstr(error->message, "LoadCredential=t.keytab:/path"));
+  g_assert_true(g_setenv("CREDENTIALS_DIRECTORY", fixture->directory, TRUE));
+  g_assert_true(tide_secret_check(&by_name, NULL));
+  g_autofree char *found = tide_secret_path(&by_name, NULL);
+  g_assert_cmpstr(found, ==, path);
+  g_clear_error(&error);
+  g_assert_cmpint(g_chmod(path, 0644), ==, 0);
+  g_assert_false(tide_secret_check(&by_file, &error));
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG);
+  g_assert_nonnull(strstr(error->message, "run 'chmod 0640 "));
+}
+
+/* ---- state directory ---- */
+
+/* The lasting name of a daemon in its group: who has the same, and who must not. */
+
+static char *metrics[] = {(char *)"metrics", NULL};
+
+/* The name in @directory; NULL: no directory. */
+static char *
+name_in(const char *directory, char **topics)
+{
+  if (directory != NULL)
+    g_setenv("STATE_DIRECTORY", directory, TRUE);
+  else
+    g_unsetenv("STATE_DIRECTORY");
+  g_autoptr(GError) error = NULL;
+  char *name = tide_state_directory_instance(topics, &error);
+  g_assert_no_error(error);
+  return name;
+}
+
+static char *
+new_directory(void)
+{
+  char *directory = g_dir_make_tmp("tidemark-state-XXXXXX", NULL);
+  g_assert_nonnull(directory);
+  return directory;
+}
+
+static void
+remove_directory(const char *directory)
+{
+  g_autofree char *path = g_build_filename(directory, "instance", NULL);
+  g_unlink(path);
+  g_assert_cmpint(g_rmdir(directory), ==, 0);
+}
+
+static void
+test_u8_name_lasts(void)
+{
+  g_autofree char *directory = new_directory();
+  g_autofree char *first = name_in(directory, metrics), *again = name_in(directory, metrics);
+  g_assert_cmpstr(first, ==, again);
+  g_assert_cmpuint(strspn(first, G_CSET_a_2_z G_CSET_A_2_Z "0123456789._-"), ==, strlen(first));
+  g_assert_cmpuint(strlen(first), <=, 128 + 13);
+  remove_directory(directory);
+}
+
+static void
+test_u8_two_directories_are_two_members(void)
+{
+  g_autofree char *one = new_directory(), *other = new_directory();
+  g_autofree char *first = name_in(one, metrics), *second = name_in(other, metrics);
+  g_assert_cmpstr(first, !=, second);
+  remove_directory(one);
+  remove_directory(other);
+}
+
+/* Brokers give a member that comes back what it had before: it would never get the partitions of the new topic. */
+static void
+test_u8_other_topics_are_another_member(void)
+{
+  char *both[] = {(char *)"metrics", (char *)"events", NULL};
+  g_autofree char *directory = new_directory();
+  g_autofree char *before = name_in(directory, metrics), *after = name_in(directory, both);
+  g_assert_cmpstr(before, !=, after);
+  remove_directory(directory);
+}
+
+static void
+test_u8_no_directory_no_name(void)
+{
+  g_assert_null(name_in(NULL, metrics));
+  g_setenv("STATE_DIRECTORY", "/nowhere/at/all", TRUE);
+  g_autoptr(GError) error = NULL;
+  g_assert_null(tide_state_directory_instance(metrics, &error));
+  g_assert_nonnull(error);
+}
+
+static void
+assert_content(const char *path, const char *wanted)
+{
+  g_autofree char *text = NULL;
+  g_assert_true(g_file_get_contents(path, &text, NULL, NULL) == (wanted != NULL));
+  g_assert_cmpstr(text, ==, wanted);
+}
+
+/* With a limit of files' sizes for a disk that is full: what was there stays, what is asked for last is written later,
+ * and once. */
+static void
+test_e7_full_disk_is_tried_again(void)
+{
+  g_autofree char *directory = new_directory();
+  g_autofree char *old = g_build_filename(directory, "old", NULL), *new = g_build_filename(directory, "new", NULL);
+  g_autoptr(GError) error = NULL;
+  g_assert_true(tide_state_directory_keep(old, "before", NULL));
+  struct rlimit before;
+  g_assert_cmpint(getrlimit(RLIMIT_FSIZE, &before), ==, 0);
+  void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+  struct rlimit none = {.rlim_cur = 0, .rlim_max = before.rlim_max};
+  g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &none), ==, 0);
+  g_assert_false(tide_state_directory_keep(old, "lost", &error));
+  gboolean said = error != NULL;
+  gboolean is_kept = tide_state_directory_keep(old, "after", NULL) || tide_state_directory_keep(new, "made", NULL);
+  guint n_kept = tide_state_directory_retry();
+  g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &before), ==, 0);
+  (void)signal(SIGXFSZ, handler);
+  g_assert_true(said);
+  g_assert_false(is_kept);
+  g_assert_cmpuint(n_kept, ==, 0);
+  assert_content(old, "before");
+  assert_content(new, NULL);
+  g_assert_cmpuint(tide_state_directory_retry(), ==, 2);
+  assert_content(old, "after");
+  assert_content(new, "made");
+  g_assert_cmpuint(tide_state_directory_retry(), ==, 0);
+  g_assert_cmpint(g_unlink(old) + g_unlink(new), ==, 0);
+  g_assert_cmpint(g_rmdir(directory), ==, 0);
+}
+
+static guint
+mode_of(const char *path)
+{
+  GStatBuf info;
+  g_assert_cmpint(g_stat(path, &info), ==, 0);
+  return info.st_mode & 07777u;
+}
+
+/* What a command keeps says what is in whose tables. */
+static void
+test_the_user_s_own_is_for_nobody_else(void)
+{
+  g_autofree char *directory = new_directory(), *outer = g_build_filename(directory, "outer", NULL);
+  g_autofree char *inner = g_build_filename(outer, "inner", NULL);
+  mode_t before = umask(022);
+  g_autofree char *made = tide_state_directory_of_user(inner);
+  umask(before);
+  g_assert_cmpstr(made, ==, inner);
+  g_assert_cmpuint(mode_of(inner), ==, 0700);
+  g_assert_cmpuint(mode_of(outer), ==, 0700);
+  g_assert_cmpint(g_rmdir(inner) + g_rmdir(outer) + g_rmdir(directory), ==, 0);
+}
+
+/* Whoever may write in the directory has no file cut that he may not write. */
+static void
+test_the_lock_is_no_link(void)
+{
+  g_autofree char *directory = new_directory(), *lock = g_build_filename(directory, "tidemark.lock", NULL);
+  g_autofree char *other = g_build_filename(directory, "other", NULL);
+  g_autoptr(GError) error = NULL;
+  g_setenv("STATE_DIRECTORY", directory, TRUE);
+  g_assert_true(g_file_set_contents(other, "precious", -1, NULL));
+  g_assert_cmpint(symlink(other, lock), ==, 0);
+  g_assert_cmpint(tide_state_directory_lock(&error), ==, -1);
+  g_assert_nonnull(error);
+  assert_content(other, "precious");
+  g_assert_cmpint(g_unlink(lock) + g_unlink(other) + g_rmdir(directory), ==, 0);
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/lock/excludes", test_lock_excludes);
+  g_test_add_func("/cond/wait-ends-at-a-monotonic-deadline", test_wait_ends_at_a_monotonic_deadline);
+  g_test_add_func("/cond/broadcast-wakes-all-before-the-deadline", test_broadcast_wakes_all_before_the_deadline);
+  g_test_add_func("/thread/join-gives-up-and-can-be-tried-again", test_join_gives_up_and_can_be_tried_again);
+  g_test_add_func("/thread/has-a-name-and-takes-no-signals", test_threads_have_names_and_take_no_signals);
+  g_test_add_func("/job/waited-for", test_waited_for);
+  g_test_add_func("/job/abandoned", test_abandoned);
+  g_test_add_func("/job/cancelled", test_cancelled);
+  g_test_add_func("/job/no-descriptor", test_no_descriptor);
+  g_test_add("/secret-file/F8-one-newline-is-stripped", Fixture, NULL, setup, test_one_newline_is_stripped, teardown);
+  g_test_add("/secret-file/F8-open-modes-are-refused", Fixture, NULL, setup, test_open_modes_are_refused, teardown);
+  g_test_add("/secret-file/F8-useless-files-are-refused", Fixture, NULL, setup, test_useless_files_are_refused,
+             teardown);
+  g_test_add("/secret-file/largest-file-is-read", Fixture, NULL, setup, test_largest_file_is_read, teardown);
+  g_test_add("/secret-file/credentials-come-from-systemd", Fixture, NULL, setup, test_credentials_come_from_systemd,
+             teardown);
+  g_test_add("/secret-file/binary-files-are-checked-for-what-they-are", Fixture, NULL, setup,
+             test_binary_files_are_checked_for_what_they_are, teardown);
+  g_test_add_func("/state-directory/U8-name-lasts", test_u8_name_lasts);
+  g_test_add_func("/state-directory/U8-two-directories-are-two-members", test_u8_two_directories_are_two_members);
+  g_test_add_func("/state-directory/U8-other-topics-are-another-member", test_u8_other_topics_are_another_member);
+  g_test_add_func("/state-directory/U8-no-directory-no-name", test_u8_no_directory_no_name);
+  g_test_add_func("/state-directory/E-the-user-s-own-is-for-nobody-else", test_the_user_s_own_is_for_nobody_else);
+  g_test_add_func("/state-directory/E11-the-lock-is-no-link", test_the_lock_is_no_link);
+  g_test_add_func("/state-directory/E7-full-disk-is-tried-again", test_e7_full_disk_is_tried_again);
+  return g_test_run();
+}
