@@ -5,7 +5,7 @@
     touched.py BUILD --hold     the test `touched`: each fault test belongs to a room, and each room has fault tests
 
 Touched is what differs from the merge base with main, committed or not; on main, from the last commit; where main is clean, what
-the last commit changed. Of C the build knows what it became part of: which objects were compiled from it (ninja -t deps), and
+the last commit changed. SINCE=COMMIT in the environment takes that commit instead. Of C the build knows what it became part of: which objects were compiled from it (ninja -t deps), and
 which programs hold such an object (the names of source files in their symbol tables). BUILD has to be made of the tree as it is.
 All unit programs that hold touched code are run. The whole daemon holds all code: of the fault tests that run all of it, those
 of the room are run (SCENES), those that its mutants name, and a few that go the whole way (ALWAYS).
@@ -97,7 +97,7 @@ def touched_files() -> tuple[str, list[str]]:
     def try_git(*words: str) -> str:
         return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
     head, dirty = try_git("rev-parse", "HEAD"), bool(try_git("status", "--porcelain"))
-    base = try_git("merge-base", "HEAD", "main") or try_git("merge-base", "HEAD", "origin/main") or head
+    base = os.environ.get("SINCE") or try_git("merge-base", "HEAD", "main") or try_git("merge-base", "HEAD", "origin/main") or head
     if base == head and not dirty:
         base = try_git("rev-parse", "HEAD~1")
     paths = set(output_of("git", "diff", "--name-only", "--no-renames", base).splitlines())

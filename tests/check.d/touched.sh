@@ -13,7 +13,7 @@ run_touched() {
     return
   fi
   # The real Kafka and HBase are not asked here.
-  ! git diff --name-only main 2>/dev/null | grep -qE '^tests/(stack|integration|chaos)/' ||
+  ! git diff --name-only "${SINCE:-main}" 2>/dev/null | grep -qE '^tests/(stack|integration|chaos)/' ||
     echo "   not run: tests/stack, tests/integration and tests/chaos have changes: ./check --only integration --only chaos"
   meson_tests touched build-check/plain --timeout-multiplier 4 "${names[@]}"
 }
