@@ -294,7 +294,7 @@ def main() -> int:
     print("\n".join(differences))
     if differences:
         print("Others build on each line of interface.txt: what is there must stay as it is. Something new: "
-              f"{Path(__file__).name} BUILD --write")
+              "./check --write")
     return 1 if differences else 0
 
 

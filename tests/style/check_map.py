@@ -113,7 +113,7 @@ class Map:
         elif self.write:
             path.write_text(wanted)
         elif wanted != text:
-            self.findings.append(f"{name}: the map differs from the tree: run tests/style/check_map.py --write")
+            self.findings.append(f"{name}: the map differs from the tree: ./check --write")
 
     def hold_folder(self, folder: str, files: list[pathlib.PurePosixPath], below: list[str]) -> str:
         """The folder's line. `below`: those of the folders that it tells of itself."""

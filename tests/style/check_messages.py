@@ -110,7 +110,7 @@ def main():
     if "--write" in sys.argv:
         document.write_text(wanted, encoding="utf-8")
     elif wanted != text:
-        findings.append("docs/messages.md is not as the source is: tests/style/check_messages.py . --write")
+        findings.append("docs/messages.md is not as the source is: ./check --write")
     findings += [f"docs/messages.md: what is to be done about '{name}'?" for name in sorted(found) if actions.get(name, "?") == "?"]
     for finding in findings:
         print(finding)

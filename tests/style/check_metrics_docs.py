@@ -137,7 +137,7 @@ def main():
         before = len(findings.lines)
         compare(findings, document, text, start, stop, wanted)
         if len(findings.lines) > before:
-            print(f"to write the table anew: {sys.argv[0]} --write")
+            print("to write the table anew: ./check --write")
     return findings.report(f"{len(metrics)} metrics")
 
 

@@ -88,7 +88,7 @@ def main():
     if arguments.write:
         path.write_text(document(text, wanted), encoding="utf-8")
     elif not path.exists() or path.read_text(encoding="utf-8") != document(text, wanted):
-        findings.append(f"{DOCUMENT} differs from what meson.build asks for: tests/style/check_spdx.py --write")
+        findings.append(f"{DOCUMENT} differs from what meson.build asks for: ./check --write")
     for finding in findings:
         print(finding)
     print(f"{len(wanted)} dependencies: {len(findings)} findings")

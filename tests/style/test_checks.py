@@ -360,6 +360,17 @@ class Faults(Project):
         self.assert_finds("faults", "E19 has two rows", "E20 has no row")
 
 
+class Formats(Project):
+    def test_a_format_that_a_place_does_not_know(self):
+        places = re.findall(r'^    "([^"]+)": "', (HERE / "check_formats.py").read_text(encoding="utf-8"), re.M)
+        self.write("config/option/option_table.c", 'formats[] = {{"json", TIDE_FORMAT_JSON},\n {"ltsv", TIDE_FORMAT_LTSV}, {NULL, 0}};\n')
+        for place in places:
+            self.write(place, "case TIDE_FORMAT_JSON: ltsv\n")
+        self.assert_clean("formats")
+        self.write(places[1], "json, influx\n")
+        self.assert_finds("formats", f"{places[1]}:1: does not name the format 'ltsv'", "1 findings")
+
+
 class Walk(Project):
     def setUp(self):
         super().setUp()

@@ -518,7 +518,7 @@ assert_as_printed(const char *name, const char *text, const char *printed)
 {
   if (strcmp(text, printed) == 0)
     return;
-  g_test_message("%s is not what the option tables print: `%s --write` puts it anew", name, g_get_prgname());
+  g_test_message("%s is not what the option tables print: `./check --write` puts it anew", name);
   g_test_fail();
 }
 

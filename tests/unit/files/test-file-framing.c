@@ -44,6 +44,7 @@ static const TideFileFraming json = {.format = TIDE_FORMAT_JSON, .max_bytes = 20
 static const TideFileFraming csv = {.format = TIDE_FORMAT_CSV, .delimiter = ',', .quotes = TRUE, .max_bytes = 40};
 static const TideFileFraming influx = {.format = TIDE_FORMAT_INFLUX, .delimiter = ',', .max_bytes = 40};
 static const TideFileFraming msgpack = {.format = TIDE_FORMAT_MSGPACK, .max_bytes = 20};
+/* Avro's files are containers: test-avro-text.c. */
 static const TideFileFraming protobuf = {.format = TIDE_FORMAT_PROTOBUF, .max_bytes = 300};
 
 static void

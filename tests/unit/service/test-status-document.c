@@ -148,7 +148,7 @@ test_guide_tells_of_each_member(void)
   g_autofree char *path = NULL, *guide = read_guide(&path), *expected = guide_as_printed(guide);
   if (strcmp(guide, expected) == 0)
     return;
-  g_test_message("%s is not what the code prints: `%s --write` puts it anew", GUIDE, g_get_prgname());
+  g_test_message("%s is not what the code prints: `./check --write` puts it anew", GUIDE);
   g_test_fail();
 }
 

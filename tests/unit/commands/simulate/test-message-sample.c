@@ -242,8 +242,8 @@ test_refused(void)
   }
 }
 
-/* Messages whose time stayed as it is would all fill one row. No pattern of today is like that: the reader knows no element
- * that the printer does not, so the test makes one. */
+/* Messages whose time stayed as it is would all fill one row. No pattern of today is like that: the reader knows no
+ * element that the printer does not, so the test makes one. */
 static void
 test_unprintable(void)
 {

@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+"""Holds that each format of messages is told to all that has to know of it: each of PLACES names each word of `formats` in
+config/option/option_table.c, as the word or as the value of TideReadingFormat.
+
+    check_formats.py [ROOT]
+"""
+import re
+import sys
+
+from source_text import Findings, project_root, read
+
+TABLE = "config/option/option_table.c"
+# What is decided or held of formats in a place. A test has a case for each: it finds what a place decides wrongly.
+PLACES = {
+    "daemon/decode/decoder.c": "which parser reads it",
+    "daemon/files/file_framing.c": "where a message of it ends in a file",
+    "daemon/commands/cli/message_lines.c": "whether standard input is one message of it or one a line",
+    "daemon/commands/init/init_samples.c": "how init tells it, and reads samples of it",
+    "daemon/commands/simulate/value_change.c": "how simulate puts other values into it",
+    "tests/unit/config/test-config-problems.c": "which options it does not take",
+    "tests/unit/files/test-file-framing.c": "where a message of it ends in a file",
+    "tests/unit/commands/init/test-proposal.c": "what init writes for it, such as on_bad_reading",
+    "tests/fault/program/test-dead-letter-replay.c": "a bad message of it, from its dead letter to its rows",
+    "tests/formats/agree.py": "another decoder that reads the same",
+    "docs/configuration.md": "what a message of it looks like",
+    "docs/commands.md": "what init and simulate make of it",
+}
+
+
+def main():
+    root = project_root()
+    findings = Findings(root)
+    rows = re.search(r"\bformats\[\] = (.*?)\{NULL", read(root / TABLE), re.DOTALL)
+    formats = re.findall(r'\{"(\w+)", (\w+)\}', rows[1]) if rows else []
+    if not formats:
+        findings.add(root / TABLE, 1, "has no table 'formats'")
+    for place, what in PLACES.items():
+        text = read(root / place)
+        for word, value in formats:
+            if not re.search(rf"\b{word}\b|\b{value}\b", text, re.IGNORECASE):
+                findings.add(root / place, 1, f"does not name the format '{word}': {what}")
+    return findings.report(f"{len(formats)} formats in {len(PLACES)} places")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
