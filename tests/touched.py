@@ -206,8 +206,13 @@ def named_tests(pattern: str, tests) -> set[str]:
     return {name for name in tests if re.match(pattern, name.split(" ")[0])}
 
 
+def is_scene(test: dict) -> bool:
+    """A test through more than one room: of the suite fault, or once, which no sanitizer runs."""
+    return not {"tidemark:fault", "tidemark:once"}.isdisjoint(test["suite"])
+
+
 def runs_whole_daemon(build: Build, test: dict) -> bool:
-    return "tidemark:fault" in test["suite"] and (not any(Path(one).name.startswith("test-") for one in test["cmd"][:1]) or any(
+    return is_scene(test) and (not any(Path(one).name.startswith("test-") for one in test["cmd"][:1]) or any(
         "consumer.c" in build.held_by(program) for program in build.programs_of(test)))
 
 
@@ -267,7 +272,7 @@ def choose(build: Build, touched: set[str]) -> dict[str, set[str]]:
 
 
 def hold(build: Build) -> list[str]:
-    faults = {name for name, test in build.tests.items() if "tidemark:fault" in test["suite"]}
+    faults = {name for name, test in build.tests.items() if is_scene(test)}
     of_rooms = {room: named_tests(pattern, faults) for room, pattern in SCENES.items()}
     findings = [f"tests/touched.py: no fault test is called as the room '{room}' has it in SCENES" for room in sorted(of_rooms)
                 if not of_rooms[room]]
