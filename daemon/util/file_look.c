@@ -10,12 +10,6 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-static gboolean
-fail(const char *what, const char *path, GError **error)
-{
-  return tide_fail(error, TIDE_ERROR_IO, "%s '%s': %s", what, path, g_strerror(errno));
-}
-
 /* A file without a name says most truly whether one can be made; not every file system has them. */
 static gboolean
 can_make_file(const char *directory)
@@ -36,11 +30,11 @@ tide_file_look_directory(const char *directory, GError **error)
   struct stat info;
   struct statvfs room;
   if (stat(directory, &info) != 0)
-    return fail("cannot use the directory", directory, error);
+    return tide_fail(error, TIDE_ERROR_IO, "cannot use the directory '%s': %s", directory, g_strerror(errno));
   if (!S_ISDIR(info.st_mode))
     return tide_fail(error, TIDE_ERROR_IO, "'%s' is not a directory", directory);
   if (!can_make_file(directory))
-    return fail("cannot write in the directory", directory, error);
+    return tide_fail(error, TIDE_ERROR_IO, "cannot write in the directory '%s': %s", directory, g_strerror(errno));
   if (statvfs(directory, &room) == 0 && room.f_bavail == 0)
     return tide_fail(error, TIDE_ERROR_IO, "the file system of '%s' is full", directory);
   return TRUE;

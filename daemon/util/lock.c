@@ -27,12 +27,6 @@ require(int result, const char *call)
     g_error("%s: %s", call, g_strerror(result));
 }
 
-static struct timespec
-timespec_of_us(gint64 monotonic_us)
-{
-  return (struct timespec){.tv_sec = monotonic_us / G_USEC_PER_SEC, .tv_nsec = (monotonic_us % G_USEC_PER_SEC) * 1000};
-}
-
 void
 tide_mutex_init(TideMutex *mutex)
 {
@@ -94,7 +88,8 @@ tide_cond_wait(TideCond *cond, TideMutex *mutex)
 gboolean
 tide_cond_wait_until(TideCond *cond, TideMutex *mutex, gint64 deadline_us)
 {
-  struct timespec deadline = timespec_of_us(MAX(deadline_us, 0));
+  gint64 at_us = MAX(deadline_us, 0);
+  struct timespec deadline = {.tv_sec = at_us / G_USEC_PER_SEC, .tv_nsec = at_us % G_USEC_PER_SEC * 1000};
   int result = pthread_cond_timedwait(&cond->cond, &mutex->mutex, &deadline);
   if (result == ETIMEDOUT)
     return FALSE;

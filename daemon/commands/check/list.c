@@ -42,5 +42,5 @@ tide_check_list_finish(TideCheckList *list)
 {
   (void)tide_listing_finish(list->listing);
   g_clear_pointer(&list->listing, tide_listing_free);
-  return states[list->worst].exit;
+  return (int)states[list->worst].exit;
 }
