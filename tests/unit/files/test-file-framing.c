@@ -183,10 +183,24 @@ test_no_rate(void)
   g_assert_cmpint(tide_file_load_wait_for_rate_us(load, NOW_US), ==, 0);
 }
 
+/* Whether a record is a line, by the format. */
+static void
+test_formats(void)
+{
+  static const gboolean is_of_lines[] = {
+      [TIDE_FORMAT_JSON] = TRUE,     [TIDE_FORMAT_INFLUX] = TRUE, [TIDE_FORMAT_CSV] = TRUE,
+      [TIDE_FORMAT_MSGPACK] = FALSE, [TIDE_FORMAT_AVRO] = FALSE,  [TIDE_FORMAT_PROTOBUF] = FALSE};
+  for (guint format = 0; format < G_N_ELEMENTS(is_of_lines); format++) {
+    TideFileFraming framing = {.format = (TideReadingFormat)format};
+    g_assert_cmpint(tide_file_framing_is_of_lines(&framing), ==, is_of_lines[format]);
+  }
+}
+
 int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/formats-of-lines", test_formats);
   g_test_add_func("/lines", test_lines);
   g_test_add_func("/csv", test_csv);
   g_test_add_func("/influx", test_influx);
