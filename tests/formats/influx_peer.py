@@ -38,10 +38,6 @@ def _lines(text: str) -> list[str]:
     return lines
 
 
-def _unescaped(name: str) -> str:
-    return re.sub(r"\\([ ,=])", r"\1", name)
-
-
 def _count_of_names(line: str) -> int:
     """Tags and fields of a line that is right. The library takes quotes within a text, and a name that stands there twice."""
     head = re.match(r"(?:\\[ ,=]|[^ ])*", line).group()

@@ -15,8 +15,6 @@ import urllib.request
 from pathlib import Path
 from typing import Any, Iterator
 
-ANSWER_PATIENCE_S = 120
-
 
 class ProcessFailed(Exception):
     """A process of the harness, not the daemon, did what it must not."""
