@@ -201,7 +201,7 @@ max_row_bytes(const TideTable *table, guint32 call_bytes)
 
 /* After a reload it may be another than before. */
 static void
-take_call_bytes(TideMapping *mapping)
+update_call_bytes(TideMapping *mapping)
 {
   guint32 call_bytes = mapping->config->batch.max_bytes;
   if (G_LIKELY(call_bytes == mapping->call_bytes))
@@ -520,12 +520,12 @@ map_reading_whole(TideMapping *mapping, TideReading *reading, TideReject *ret_re
 static gboolean
 map_readings(TideMapping *mapping, TideReject *ret_reject)
 {
-  guint32 n_spoiled, at_spoiled = 0;
-  const TideReject *spoiled = tide_decoder_rejects(mapping->at->decoder, &n_spoiled);
+  guint32 n_rejected, at_rejected = 0;
+  const TideReject *rejected = tide_decoder_rejects(mapping->at->decoder, &n_rejected);
   for (guint32 i = 0; i < mapping->message.n_readings; i++) {
-    if (at_spoiled < n_spoiled && spoiled[at_spoiled].reading_index == i) {
-      g_array_append_val(mapping->message.rejects, spoiled[at_spoiled]);
-      at_spoiled++;
+    if (at_rejected < n_rejected && rejected[at_rejected].reading_index == i) {
+      g_array_append_val(mapping->message.rejects, rejected[at_rejected]);
+      at_rejected++;
       continue;
     }
     if (map_reading_whole(mapping, &mapping->message.readings[i], ret_reject))
@@ -625,7 +625,7 @@ tide_mapping_apply(TideMapping *mapping, const TideMessage *message, TideMapped 
   }
   mapping->at = source;
   begin_message(mapping, message);
-  take_call_bytes(mapping);
+  update_call_bytes(mapping);
   gboolean good;
   if (!message->has_value && source->has_deletes)
     good = map_tombstone(mapping, message, ret_reject);

@@ -86,13 +86,13 @@ take_body(char *bytes, size_t size, size_t n, void *data)
 }
 
 static int
-look_whether_stopped(void *data, curl_off_t total, curl_off_t now, curl_off_t up_total, curl_off_t up)
+is_stopped(void *data, curl_off_t total, curl_off_t now, curl_off_t up_total, curl_off_t up)
 {
   return atomic_load(&((Registry *)data)->stops) ? 1 : 0;
 }
 
 static gboolean
-introduce(Registry *registry, GError **error)
+set_credentials(Registry *registry, GError **error)
 {
   const TideRegistrySettings *settings = registry->settings;
   if (settings->user == NULL)
@@ -123,7 +123,7 @@ ask(Registry *registry, const char *path, long *ret_status, GError **error)
   SET(registry, CURLOPT_ERRORBUFFER, registry->reason);
   SET(registry, CURLOPT_WRITEFUNCTION, take_body);
   SET(registry, CURLOPT_WRITEDATA, registry);
-  SET(registry, CURLOPT_XFERINFOFUNCTION, look_whether_stopped);
+  SET(registry, CURLOPT_XFERINFOFUNCTION, is_stopped);
   SET(registry, CURLOPT_XFERINFODATA, registry);
   SET(registry, CURLOPT_NOPROGRESS, 0L);
   SET(registry, CURLOPT_PROXY, ""); /* whatever the environment says: a password is for the registry alone */
@@ -131,7 +131,7 @@ ask(Registry *registry, const char *path, long *ret_status, GError **error)
     SET(registry, CURLOPT_CAINFO, registry->settings->ca);
     SET(registry, CURLOPT_CAPATH, NULL); /* the system's, which would do as well */
   }
-  if (!introduce(registry, error))
+  if (!set_credentials(registry, error))
     return FALSE;
   CURLcode code = curl_easy_perform(registry->easy);
   (void)curl_easy_getinfo(registry->easy, CURLINFO_RESPONSE_CODE, ret_status);
@@ -315,7 +315,7 @@ ask_for_schema(Registry *registry, Entry *entry, GError **error)
 /* ---- the thread ---- */
 
 static void
-tell_trouble(Registry *registry, guint32 id, const char *why)
+report_trouble(Registry *registry, guint32 id, const char *why)
 {
   guint64 suppressed;
   g_free(registry->trouble);
@@ -333,7 +333,7 @@ tell_trouble(Registry *registry, guint32 id, const char *why)
 /* Schemas that are wanted are asked for in turn: where this one failed last and is found now, every other was found
  * between, and none fails any more. */
 static void
-tell_recovery(Registry *registry, guint32 id)
+report_recovery(Registry *registry, guint32 id)
 {
   if (registry->trouble == NULL || registry->trouble_id != id)
     return;
@@ -346,7 +346,7 @@ tell_recovery(Registry *registry, guint32 id)
 
 /* One question, and what comes of it; under lock, which is given up meanwhile. */
 static void
-work(Registry *registry, Entry *entry)
+ask_next(Registry *registry, Entry *entry)
 {
   g_autoptr(GError) error = NULL;
   Entry found = *entry;
@@ -358,7 +358,7 @@ work(Registry *registry, Entry *entry)
   (void)g_queue_pop_head(&registry->wanted);
   if (!good) {
     g_queue_push_tail(&registry->wanted, entry); /* others may fare better */
-    tell_trouble(registry, found.id, error->message);
+    report_trouble(registry, found.id, error->message);
     registry->backoff_us = CLAMP(registry->backoff_us * 2, RETRY_MIN_US, RETRY_MAX_US);
     gint64 until_us = tide_now_us() + registry->backoff_us;
     while (!atomic_load(&registry->stops) && tide_cond_wait_until(&registry->changed, &registry->lock, until_us))
@@ -368,7 +368,7 @@ work(Registry *registry, Entry *entry)
   *entry = found;
   registry->n_missing += found.answer == TIDE_SCHEMA_NONE;
   registry->backoff_us = 0;
-  tell_recovery(registry, found.id);
+  report_recovery(registry, found.id);
   tide_cond_broadcast(&registry->changed);
 }
 
@@ -380,7 +380,7 @@ run(gpointer data)
   while (!atomic_load(&registry->stops)) {
     Entry *entry = g_queue_peek_head(&registry->wanted);
     if (entry != NULL)
-      work(registry, entry);
+      ask_next(registry, entry);
     else
       tide_cond_wait(&registry->changed, &registry->lock);
   }

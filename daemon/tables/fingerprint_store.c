@@ -302,7 +302,7 @@ append_joined(GString *list, const char *separator, const char *item)
 
 /* A file that cannot be written keeps nobody from working; HBase that cannot be asked does. */
 static gboolean
-keep(FingerprintCheck *check, const TideTable *table, const char *fingerprint, GError **error)
+store_fingerprint(FingerprintCheck *check, const TideTable *table, const char *fingerprint, GError **error)
 {
   g_autoptr(GError) failure = NULL;
   TideFingerprintLocation location = TIDE_FINGERPRINT_NOWHERE;
@@ -327,12 +327,12 @@ apply_finding(FingerprintCheck *check, const TideTable *table, const TideFingerp
   case TIDE_FINGERPRINT_SAME:
     return TRUE;
   case TIDE_FINGERPRINT_NOT_STORED:
-    return keep(check, table, finding->declared, error);
+    return store_fingerprint(check, table, finding->declared, error);
   case TIDE_FINGERPRINT_CHANGED_WHILE_EMPTY:
     tide_log_fields(TIDE_LOG_INFO, "key-changed-while-empty", TIDE_LOG_FIELDS({"TABLE", table->name}),
                     "the key of table '%s', which has no rows, was changed from [%s] to [%s]", table->name,
                     finding->stored.text, finding->declared);
-    return keep(check, table, finding->declared, error);
+    return store_fingerprint(check, table, finding->declared, error);
   case TIDE_FINGERPRINT_CHANGED:
   case TIDE_FINGERPRINT_N_VERDICTS:
     break;
@@ -347,7 +347,7 @@ apply_finding(FingerprintCheck *check, const TideTable *table, const TideFingerp
       "the key of table '%s' was changed from [%s] to [%s], and that was accepted: rows written before are not "
       "found by the new key",
       table->name, finding->stored.text, finding->declared);
-  return keep(check, table, finding->declared, error);
+  return store_fingerprint(check, table, finding->declared, error);
 }
 
 gboolean

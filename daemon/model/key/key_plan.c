@@ -107,7 +107,7 @@ add_range(Plan *plan, TideBytes prefix)
 
 /* Turns @bytes into the first key behind all that begin with it; empty when there is none. */
 static void
-step_behind(TideBuffer *bytes)
+step_past(TideBuffer *bytes)
 {
   while (bytes->len > 0 && bytes->data[bytes->len - 1] == 0xff)
     bytes->len--;
@@ -120,13 +120,13 @@ tide_key_range_set_prefix(TideKeyRange *range, TideBytes prefix)
 {
   tide_buffer_append_bytes(&range->start, prefix);
   tide_buffer_append_bytes(&range->stop, prefix);
-  step_behind(&range->stop);
+  step_past(&range->stop);
 }
 
 /* The behind end of the moments wanted, up to and with the TIME part @part: the next number, where there is one. FALSE:
  * what was appended is the last that is wanted, and all that begin with it are. */
 static gboolean
-append_behind(const TideKeyPart *part, gint64 ns, TideBuffer *out)
+append_stop(const TideKeyPart *part, gint64 ns, TideBuffer *out)
 {
   if (part->moment.print != NULL) {
     tide_key_time_append(part, ns, out);
@@ -146,7 +146,7 @@ append_behind(const TideKeyPart *part, gint64 ns, TideBuffer *out)
 typedef struct TimeEnds {
   TideBuffer start;
   TideBuffer stop;
-  gboolean stop_is_behind; /* else all that begin with stop are wanted, too */
+  gboolean stop_is_exclusive; /* else all that begin with stop are wanted, too */
 } TimeEnds;
 
 /* Goes on from the TIME part at @first for as long as the times sort, over parts in between that are given. */
@@ -172,7 +172,7 @@ make_time_ends(const Plan *plan, const TideRowKey *key, gsize first, TimeEnds *e
     if (i + 1 < end)
       tide_key_time_append(part, stop_ns, &ends->stop);
     else
-      ends->stop_is_behind = append_behind(part, stop_ns, &ends->stop);
+      ends->stop_is_exclusive = append_stop(part, stop_ns, &ends->stop);
   }
   return TRUE;
 }
@@ -186,8 +186,8 @@ add_time_ranges(Plan *plan, const TideRowKey *key, gsize first, GError **error)
     TideKeyRange *range = add_range(plan, tide_buffer_bytes(&g_array_index(plan->prefixes, TideBuffer, i)));
     tide_buffer_append_bytes(&range->start, tide_buffer_bytes(&ends.start));
     tide_buffer_append_bytes(&range->stop, tide_buffer_bytes(&ends.stop));
-    if (!ends.stop_is_behind)
-      step_behind(&range->stop);
+    if (!ends.stop_is_exclusive)
+      step_past(&range->stop);
   }
   tide_buffer_clear_memory(&ends.start);
   tide_buffer_clear_memory(&ends.stop);
@@ -219,7 +219,7 @@ walk(Plan *plan, const TideRowKey *key, GError **error)
     if (are_whole_keys)
       tide_buffer_append_byte(&range->stop, 0); /* the next possible key is one byte longer */
     else
-      step_behind(&range->stop);
+      step_past(&range->stop);
   }
   return TRUE;
 }
@@ -274,7 +274,7 @@ is_made_of(const TideKeyPart *part, TideNameId field)
 
 /* Whether rows of @field can be told from those of other values. */
 static gboolean
-tells_field(const TideKeyFilter *filter, const TideField *field, GError **error)
+identifies_field(const TideKeyFilter *filter, const TideField *field, GError **error)
 {
   for (guint i = 0; i < filter->parts->len; i++)
     if (is_made_of(&filter->key->parts[g_array_index(filter->parts, FilterPart, i).part_index], field->name_id))
@@ -306,7 +306,7 @@ add_filter_parts(TideKeyFilter *filter, const Plan *plan, GError **error)
     filter->n_open += is_open ? 1 : 0;
   }
   for (guint32 i = 0; i < plan->reading.n_fields; i++)
-    if (!tells_field(filter, &plan->reading.fields[i], error))
+    if (!identifies_field(filter, &plan->reading.fields[i], error))
       return FALSE;
   return TRUE;
 }

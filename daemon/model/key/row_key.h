@@ -64,19 +64,19 @@ typedef struct TideKeyDefault {
 /* Of a FIELD. */
 typedef struct TideKeyValueSpec {
   TideNameId field;
-  guint8 pad_byte;         /* FIELD with width */
-  gboolean pad_left;       /* FIELD with width: pad in front (numbers), else behind (names) */
+  guint8 pad_byte;         /* with width */
+  gboolean pad_left;       /* with width: pad in front (numbers), else behind (names) */
   TideBytes default_value; /* used when the field is absent or null; with has_default */
   gboolean has_default;
   const TideKeyDefault *defaults; /* tried in order, before default_value */
   gsize n_defaults;
   TideKeyForm form;
-  gboolean cut; /* FIELD with width: a longer value is cut to it instead of rejected. Its first bytes are then all
+  gboolean cut; /* with width: a longer value is cut to it instead of rejected. Its first bytes are then all
                  * that tells it from others */
-  gboolean text_reversed; /* FIELD as text: its bytes, padding and all, are written backwards */
-  gboolean escape; /* FIELD as text without width: bytes up to the delimiter's first one are escaped, so that any value
+  gboolean text_reversed; /* as text: its bytes, padding and all, are written backwards */
+  gboolean escape; /* as text without width: bytes up to the delimiter's first one are escaped, so that any value
                     * may stand there and the order stays that of the values */
-  gboolean has_range; /* FIELD of integers, binary or padded with zeros in front: values outside are rejected; splits
+  gboolean has_range; /* of integers, binary or padded with zeros in front: values outside are rejected; splits
                        * are even over the range */
   gint64 range_min;
   gint64 range_max; /* inclusive */
@@ -94,14 +94,14 @@ void tide_key_spelling_append(const TideKeySpelling *spelling, TideBytes text, T
 /* Of a TIME. */
 typedef struct TideKeyMomentSpec {
   TideKeyTimeUnit unit;
-  gboolean reversed;     /* TIME without pattern: Long.MAX - t: the newest sorts first */
+  gboolean reversed;     /* without pattern: Long.MAX - t: the newest sorts first */
   const char *pattern;   /* printed by this pattern (time_print.h) instead of counted in unit; NULL: counted */
-  GTimeZone *zone;       /* TIME with pattern, cut or since: borrowed; NULL: UTC */
+  GTimeZone *zone;       /* with pattern, cut or since: borrowed; NULL: UTC */
   const char *zone_name; /* as declared, for descriptions; NULL: UTC */
   TideTimeCut cut_to;    /* the time is cut to this first */
-  TideTimeCut since; /* TIME without pattern: counted from the start of this instead of from 1970; width and binary size
+  TideTimeCut since; /* without pattern: counted from the start of this instead of from 1970; width and binary size
                       * are as small as its largest number needs (binary: 1, 2, 4 or 8 bytes) */
-  guint32 drop_digits; /* TIME as decimal text: that many digits at the end are left out */
+  guint32 drop_digits; /* as decimal text: that many digits at the end are left out */
 } TideKeyMomentSpec;
 
 /* Of a HASH or a SALT. */
@@ -182,9 +182,8 @@ gboolean tide_key_text_append(const TideKeyText *text, const TideReading *readin
 /* TRUE when the text is the same for all readings of one name: literals and NAME only. */
 gboolean tide_key_text_is_constant(const TideKeyText *text);
 
-/* What a cell's value that @text made says: the value of its single part, a field or a time, read back. FALSE where it
- * has several parts or is not of that form. For reading indexes. @ret_field: its text form, in @scratch; or a moment.
- */
+/* The moment that a cell's @value says which @text made, read back. FALSE where @text is not a single time, or did not
+ * make it. For reading indexes. */
 gboolean tide_key_text_read_time(const TideKeyText *text, TideBytes value, gint64 *ret_ns) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The parts, for explain: what each contributed. @ret_ends: room for n_parts offsets, counted from the key's first
