@@ -65,6 +65,17 @@ reading_fixture_set(ReadingFixture *fixture, const char *name, const char *text)
   reading_fixture_set_bytes(fixture, name, TIDE_VALUE_STRING, tide_bytes_of_string(text));
 }
 
+/* Names and texts in turn, up to a NULL. */
+static inline void G_GNUC_NULL_TERMINATED
+reading_fixture_set_all(ReadingFixture *fixture, ...)
+{
+  va_list list;
+  va_start(list, fixture);
+  for (const char *name = va_arg(list, const char *); name != NULL; name = va_arg(list, const char *))
+    reading_fixture_set(fixture, name, va_arg(list, const char *));
+  va_end(list);
+}
+
 static inline void
 reading_fixture_set_null(ReadingFixture *fixture, const char *name)
 {

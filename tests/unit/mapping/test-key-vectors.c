@@ -1,6 +1,5 @@
 /* Holds the examples of docs/keys-in-other-languages.md against the code. */
-#include "mapping/mapping.h"
-#include "unit/config-texts.h"
+#include "unit/mapping_fixture.h"
 
 #define GUIDE "docs/keys-in-other-languages.md"
 #define MIN_VECTORS 30
@@ -22,17 +21,14 @@ bytes_of(const char *parts, const char *reading)
                                           "tables: { T: { key: [{ time: epoch_ms }], columns: { family: M, from: [ts], "
                                           "qualifier: [%s, { name: true }] } } }\n",
                                           parts);
-  g_autoptr(TideConfig) config = load_text(text);
-  g_autoptr(TideMapping) mapping = tide_mapping_new(config, TIDE_WIRE_BINARY);
-  TideMessage message = {
-      .topic = TIDE_BYTES_LITERAL("t"), .timestamp_ms = -1, .value = tide_bytes_of_string(reading), .has_value = TRUE};
-  TideMapped mapped;
-  TideReject reject;
-  if (!tide_mapping_apply(mapping, &message, &mapped, &reject)) {
-    g_autofree char *why = tide_reject_describe(&reject);
+  g_auto(MappingFixture) fixture;
+  mapping_fixture_init(&fixture, text);
+  fixture.record_time_ms = -1;
+  if (!mapping_fixture_apply(&fixture, NULL, reading)) {
+    g_autofree char *why = tide_reject_describe(&fixture.reject);
     g_error("%s of %s: %s", parts, reading, why);
   }
-  TideBytes qualifier = mapped.rows[0].cells[0].column->qualifier;
+  TideBytes qualifier = fixture.mapped.rows[0].cells[0].column->qualifier;
   return tide_bytes_hex(tide_bytes(qualifier.data, qualifier.len - strlen("ts")));
 }
 

@@ -1,16 +1,12 @@
 /* Readings of one shape, what they are told apart by, and what becomes of their fields. */
 #include "mapping/field_use.h"
-#include "mapping/mapping.h"
 #include "thrift/wire/put_encoder.h"
-#include "unit/config-texts.h"
-#include "unit/load_text.h"
+#include "unit/mapping_fixture.h"
 
 /* ---- mapping shapes ----
  *
  * Readings of shapes that were seen before: whatever came before, a message becomes the same rows, and rows that say
  * that their cells are of known columns have these, encoded as they would be one by one. */
-
-#define RECORD_TIME_MS G_GINT64_CONSTANT(1426535620000)
 
 #define METRIC "  METRIC: { key: [{ field: host }, \"#\", { time: epoch_ms }], columns: { family: M, from: \"*\" } }\n"
 #define CURRENT "  CURRENT: { latest: merge, key: [{ field: host }], columns: { family: M, from: \"*\" } }\n"
@@ -348,56 +344,48 @@ static const Case influx[] = {
 };
 
 static void
-identities(TideMapping *mapping, const char *topic, const char *key, const char *value, guint32 by_table[3])
+identities(MappingFixture *fixture, const char *topic, const char *key, const char *value, guint32 by_table[3])
 {
-  g_autofree char *copy = g_strdup(value);
-  TideMessage message = {.topic = tide_bytes_of_string(topic),
-                         .timestamp_ms = -1,
-                         .key = tide_bytes_of_string(key),
-                         .value = tide_bytes_of_string(copy),
-                         .has_value = TRUE};
-  TideMapped mapped;
-  TideReject reject = {0};
-  if (!tide_mapping_apply(mapping, &message, &mapped, &reject))
-    g_error("%s: %s", value, tide_reject_reason_name(reject.reason));
-  g_assert_cmpuint(mapped.n_rows, ==, 3);
+  fixture->topic = topic;
+  if (!mapping_fixture_apply(fixture, key, value))
+    g_error("%s: %s", value, tide_reject_reason_name(fixture->reject.reason));
+  g_assert_cmpuint(fixture->mapped.n_rows, ==, 3);
   for (guint i = 0; i < 3; i++)
-    by_table[mapped.rows[i].table_index] = mapped.rows[i].identity;
+    by_table[fixture->mapped.rows[i].table_index] = fixture->mapped.rows[i].identity;
 }
 
 static void
-check_reading_identity(const char *text, const Case *cases, gsize n_cases)
+check_identities(const char *text, const Case *cases, gsize n_cases)
 {
-  TideConfig *config = load_text(text);
-  g_autoptr(TideMapping) mapping = tide_mapping_new(config, TIDE_WIRE_BINARY);
+  g_auto(MappingFixture) fixture;
+  mapping_fixture_init(&fixture, text);
+  fixture.record_time_ms = -1;
   for (gsize i = 0; i < n_cases; i++) {
     guint32 first[3], second[3];
-    identities(mapping, "metrics", "", cases[i].first, first);
-    identities(mapping, "metrics", "", cases[i].second, second);
+    identities(&fixture, "metrics", "", cases[i].first, first);
+    identities(&fixture, "metrics", "", cases[i].second, second);
     g_test_message("%s | %s", cases[i].first, cases[i].second);
     g_assert_cmpint(first[0] == second[0], ==, strchr(cases[i].same, 'A') != NULL);
     g_assert_cmpint(first[1] == second[1], ==, strchr(cases[i].same, 'O') != NULL);
     g_assert_cmpuint(first[0], !=, 0);
     g_assert_cmpuint(first[2], ==, 0); /* of a latest table none is asked */
-    identities(mapping, "metrics", "another key", cases[i].first, second);
+    identities(&fixture, "metrics", "another key", cases[i].first, second);
     g_assert_cmpuint(first[0], !=, second[0]);
-    identities(mapping, "another topic", "", cases[i].first, second);
+    identities(&fixture, "another topic", "", cases[i].first, second);
     g_assert_cmpuint(first[0], !=, second[0]);
   }
-  g_clear_pointer(&mapping, tide_mapping_free);
-  tide_config_free(config);
 }
 
 static void
 test_A1_json(void)
 {
-  check_reading_identity(CONFIG(JSON), json, G_N_ELEMENTS(json));
+  check_identities(CONFIG(JSON), json, G_N_ELEMENTS(json));
 }
 
 static void
 test_A1_line_protocol(void)
 {
-  check_reading_identity(CONFIG(INFLUX ", time: epoch_s"), influx, G_N_ELEMENTS(influx));
+  check_identities(CONFIG(INFLUX ", time: epoch_s"), influx, G_N_ELEMENTS(influx));
 }
 
 /* ---- field use ----
@@ -405,8 +393,7 @@ test_A1_line_protocol(void)
  * What becomes of fields, and of those that are asked for. */
 
 typedef struct UseFixture {
-  TideConfig *config;   /* owned */
-  TideMapping *mapping; /* owned */
+  MappingFixture of;
   TideFieldUse use;
 } UseFixture;
 
@@ -414,34 +401,29 @@ static void
 use_fixture_init(UseFixture *fixture, const char *tables)
 {
   g_autofree char *text = g_strconcat(KAFKA READINGS HBASE, tables, NULL);
-  *fixture = (UseFixture){.config = load_text(text)};
-  fixture->mapping = tide_mapping_new(fixture->config, TIDE_WIRE_BINARY);
+  fixture->use = (TideFieldUse){0};
+  mapping_fixture_init(&fixture->of, text);
 }
 
 static void
 use_fixture_clear(UseFixture *fixture)
 {
   tide_field_use_clear(&fixture->use);
-  tide_mapping_free(fixture->mapping);
-  tide_config_free(fixture->config);
+  mapping_fixture_clear(&fixture->of);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(UseFixture, use_fixture_clear)
 
 static void
 note(UseFixture *fixture, const char *value)
 {
-  TideMessage message = {
-      .topic = TIDE_BYTES_LITERAL("t"), .timestamp_ms = -1, .value = tide_bytes_of_string(value), .has_value = TRUE};
-  TideMapped mapped;
-  TideReject reject;
-  g_assert_true(tide_mapping_apply(fixture->mapping, &message, &mapped, &reject));
-  tide_field_use_note(&fixture->use, fixture->mapping, mapped.n_readings);
+  g_assert_true(mapping_fixture_apply(&fixture->of, NULL, value));
+  tide_field_use_note(&fixture->use, fixture->of.mapping, fixture->of.mapped.n_readings);
 }
 
 static void
 assert_names(const UseFixture *fixture, TideFieldsKind kind, const char *expected)
 {
-  g_autofree char *names = tide_field_use_names(&fixture->use, fixture->mapping, kind);
+  g_autofree char *names = tide_field_use_names(&fixture->use, fixture->of.mapping, kind);
   g_assert_cmpstr(names, ==, expected);
 }
 
@@ -491,7 +473,7 @@ test_of_many_the_first_are_named(void)
     g_string_append_printf(value, ",\"x%d\":1", i);
   g_string_append_c(value, '}');
   note(&fixture, value->str);
-  g_autofree char *names = tide_field_use_names(&fixture.use, fixture.mapping, TIDE_FIELDS_LEFT);
+  g_autofree char *names = tide_field_use_names(&fixture.use, fixture.of.mapping, TIDE_FIELDS_LEFT);
   g_assert_true(g_str_has_prefix(names, "x0, x1, "));
   g_assert_true(g_str_has_suffix(names, ", x19 and 5 more"));
 }

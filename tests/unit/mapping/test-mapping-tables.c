@@ -1,88 +1,37 @@
 /* Several tables of one message: conditions, times of their own, indexes, packed cells, what expires, and tombstones.
  * The tables are declared as an operator declares them. */
-#include "mapping/mapping.h"
 #include "unit/allocation_counter.h"
-#include "unit/config-texts.h"
-
-#define RECORD_TIME_MS G_GINT64_CONSTANT(1426535620000)
-
-typedef struct TablesFixture {
-  TideConfig *config;   /* owned */
-  TideMapping *mapping; /* owned */
-  gint64 record_time_ms;
-  gboolean is_append_time;
-  TideMapped mapped; /* of the last message */
-} TablesFixture;
+#include "unit/mapping_fixture.h"
 
 /* @tables: what stands below `tables:`; the time is `ts` in milliseconds unless a table says otherwise. */
 static void
-tables_fixture_init(TablesFixture *fixture, const char *tables)
+tables_fixture_init(MappingFixture *fixture, const char *tables)
 {
   g_autofree char *text = g_strconcat(KAFKA READINGS HBASE "tables:\n", tables, NULL);
-  *fixture = (TablesFixture){.record_time_ms = RECORD_TIME_MS};
-  fixture->config = load_text(text);
-  fixture->mapping = tide_mapping_new(fixture->config, TIDE_WIRE_BINARY);
-}
-
-static void
-tables_fixture_clear(TablesFixture *fixture)
-{
-  tide_mapping_free(fixture->mapping);
-  tide_config_free(fixture->config);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TablesFixture, tables_fixture_clear)
-
-static void
-append_row(GString *text, const TablesFixture *fixture, const TideRow *row)
-{
-  const TideTable *table = g_ptr_array_index(fixture->config->tables, row->table_index);
-  g_autofree char *key = tide_bytes_printable(row->key);
-  g_autofree char *dated = tide_bytes_printable(row->table_name);
-  g_string_append_printf(text, "%s %s", row->table_name.len > 0 ? dated : table->name, key);
-  if (row->follows > 0)
-    g_string_append_printf(text, " after-row-%u", row->follows - 1);
-  if (row->delete_to_ms > 0)
-    g_string_append_printf(text, " deletes-to-%" G_GINT64_FORMAT, row->delete_to_ms);
-  for (guint32 i = 0; i < row->n_cells; i++) {
-    const TideCell *cell = &row->cells[i];
-    g_autofree char *family = tide_bytes_printable(cell->column->family);
-    g_autofree char *qualifier = tide_bytes_printable(cell->column->qualifier);
-    g_autofree char *value = tide_bytes_printable(cell->value);
-    g_string_append_printf(text, " %s:%s=%s@%" G_GINT64_FORMAT, family, qualifier, value, cell->timestamp_ms);
-  }
-  g_string_append_c(text, '\n');
+  mapping_fixture_init(fixture, text);
 }
 
 /* @value: NULL is a tombstone. @key: NULL is none. */
 static char *
-outcome_of(TablesFixture *fixture, const char *key, const char *value)
+outcome_of(MappingFixture *fixture, const char *key, const char *value)
 {
-  TideReject reject;
-  TideMessage message = {.topic = TIDE_BYTES_LITERAL("metrics"),
-                         .timestamp_ms = fixture->record_time_ms,
-                         .is_append_time = fixture->is_append_time,
-                         .key = tide_bytes_of_string(key),
-                         .value = tide_bytes_of_string(value),
-                         .has_value = value != NULL};
-  if (!tide_mapping_apply(fixture->mapping, &message, &fixture->mapped, &reject)) {
-    g_autofree char *field = tide_bytes_printable(reject.field);
-    return g_strdup_printf("%s %s", tide_reject_reason_name(reject.reason), field);
-  }
+  if (!mapping_fixture_apply(fixture, key, value))
+    return reject_text(&fixture->reject);
   GString *text = g_string_new(NULL);
   for (guint32 i = 0; i < fixture->mapped.n_rows; i++)
-    append_row(text, fixture, &fixture->mapped.rows[i]);
+    append_row(text, fixture->config, &fixture->mapped.rows[i]);
   return g_string_free(text, FALSE);
 }
 
 static void
-assert_outcome(TablesFixture *fixture, const char *value, const char *expected)
+assert_outcome(MappingFixture *fixture, const char *value, const char *expected)
 {
   g_autofree char *outcome = outcome_of(fixture, NULL, value);
   g_assert_cmpstr(outcome, ==, expected);
 }
 
 static void
-assert_deletes(TablesFixture *fixture, const char *key, const char *expected)
+assert_deletes(MappingFixture *fixture, const char *key, const char *expected)
 {
   g_autofree char *outcome = outcome_of(fixture, key, NULL);
   g_assert_cmpstr(outcome, ==, expected);
@@ -105,7 +54,7 @@ assert_deletes(TablesFixture *fixture, const char *key, const char *expected)
 static void
 test_each_table_has_its_condition_and_its_time(void)
 {
-  g_auto(TablesFixture) fixture;
+  g_auto(MappingFixture) fixture;
   tables_fixture_init(&fixture, QUOTES_AND_TRADES);
   assert_outcome(&fixture,
                  "{\"EXCHANGE\":\"NASDAQ\",\"BID\":1.5,\"ASK\":1.6,\"QUOTETIME\":1426535612156,\"LASTSALE\":1.55,"
@@ -124,7 +73,7 @@ test_each_table_has_its_condition_and_its_time(void)
 static void
 test_readings_that_no_table_takes_are_counted(void)
 {
-  g_auto(TablesFixture) fixture;
+  g_auto(MappingFixture) fixture;
   tables_fixture_init(&fixture, QUOTES_AND_TRADES);
   assert_outcome(&fixture,
                  "[{\"EXCHANGE\":\"N\"},{\"EXCHANGE\":\"N\",\"BID\":1,\"QUOTETIME\":1426535612156},{\"x\":1},{}]",
@@ -138,7 +87,7 @@ test_readings_that_no_table_takes_are_counted(void)
 static void
 test_cells_can_have_the_time_of_the_record_or_of_a_field(void)
 {
-  g_auto(TablesFixture) fixture;
+  g_auto(MappingFixture) fixture;
   tables_fixture_init(&fixture, "  OF_RECORD: { key: [{ field: host }, \"#\", { time: epoch_ms }], cell_time: record,"
                                 " columns: { family: M, from: [v] } }\n"
                                 "  OF_FIELD: { key: [{ field: host }, \"#\", { time: epoch_ms }],"
@@ -160,7 +109,7 @@ test_cells_can_have_the_time_of_the_record_or_of_a_field(void)
 static void
 test_replaced_rows_delete_what_was_before(void)
 {
-  g_auto(TablesFixture) fixture;
+  g_auto(MappingFixture) fixture;
   tables_fixture_init(&fixture,
                       "  NOW: { latest: replace, key: [{ field: host }], columns: { family: M, from: \"*\" } }\n");
   assert_outcome(&fixture, "{\"host\":\"a\",\"ts\":1426535612045,\"v\":1}",
@@ -170,7 +119,7 @@ test_replaced_rows_delete_what_was_before(void)
 static void
 test_packed_rows_are_one_cell(void)
 {
-  g_auto(TablesFixture) fixture;
+  g_auto(MappingFixture) fixture;
   tables_fixture_init(&fixture,
                       "  NOW: { latest: packed, key: [{ field: host }], columns: { family: M, from: \"*\" } }\n");
   assert_outcome(&fixture, "{\"host\":\"a\",\"ts\":1426535612045,\"v\":600.550,\"s\":\"x\\\"y\",\"n\":null,\"b\":true}",
@@ -181,7 +130,7 @@ test_packed_rows_are_one_cell(void)
 static void
 test_index_rows_follow_their_data_rows(void)
 {
-  g_auto(TablesFixture) fixture;
+  g_auto(MappingFixture) fixture;
   tables_fixture_init(
       &fixture,
       "  SEEN: { latest: merge, index_of: DATA, key: [{ field: host }],\n"
@@ -205,7 +154,7 @@ test_index_rows_follow_their_data_rows(void)
 static void
 test_names_lose_their_prefix(void)
 {
-  g_auto(TablesFixture) fixture;
+  g_auto(MappingFixture) fixture;
   tables_fixture_init(&fixture,
                       "  T: { key: [{ field: host }, \"#\", { time: epoch_ms }], columns: { family: M, "
                       "from: [\"metrics/*\", \"m*\"], strip_prefix: \"metrics/\", prefix: p, case: upper } }\n");
@@ -219,7 +168,7 @@ test_names_lose_their_prefix(void)
 static void
 test_names_and_units_are_changed(void)
 {
-  g_auto(TablesFixture) fixture;
+  g_auto(MappingFixture) fixture;
   tables_fixture_init(
       &fixture,
       "  T: { key: [{ field: host }, \"#\", { time: epoch_ms }], columns: ["
@@ -242,7 +191,7 @@ test_names_and_units_are_changed(void)
 static void
 test_names_that_become_one_are_rejected(void)
 {
-  g_auto(TablesFixture) fixture;
+  g_auto(MappingFixture) fixture;
   tables_fixture_init(&fixture, "  T: { key: [{ field: host }, \"#\", { time: epoch_ms }], columns: [{ family: M, "
                                 "from: [{ pattern: \"t*\", as: temp }, { pattern: \"a_*\", as: \"*\" }, b] },"
                                 " { family: P, from: [{ pattern: \"x_*\", as: \"*\" }, y], pack: msgpack }] }\n");
@@ -261,7 +210,7 @@ test_names_that_become_one_are_rejected(void)
 
 /* What time it is, by the record and by this host's clock. */
 static void
-set_present(TablesFixture *fixture, gint64 time_ms)
+set_present(MappingFixture *fixture, gint64 time_ms)
 {
   fixture->record_time_ms = time_ms;
   tide_mapping_set_now(fixture->mapping, time_ms);
@@ -272,7 +221,7 @@ test_rows_older_than_their_time_to_live_are_not_made(void)
 {
   static const char value[] =
       "[{\"host\":\"a\",\"ts\":1426535612045,\"v\":1},{\"host\":\"b\",\"ts\":1426535612046,\"v\":2}]";
-  g_auto(TablesFixture) fixture;
+  g_auto(MappingFixture) fixture;
   tables_fixture_init(&fixture,
                       "  DATA: { key: [{ field: host }, \"#\", { time: epoch_ms }], ttl: 1d,"
                       " columns: { family: M, from: [v] } }\n"
@@ -324,7 +273,7 @@ test_no_clock_alone_makes_readings_old(void)
       {400, 1, FALSE, TRUE},   {0, 400, TRUE, TRUE}, /* the broker says it */
       {400, 0, TRUE, FALSE},   {-1, 400, FALSE, FALSE},
   };
-  g_auto(TablesFixture) fixture;
+  g_auto(MappingFixture) fixture;
   tables_fixture_init(&fixture, "  DATA: { key: [{ field: host }, \"#\", { time: epoch_ms }], ttl: 1d,"
                                 " columns: { family: M, from: [v] } }\n");
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -345,7 +294,7 @@ test_no_clock_alone_makes_readings_old(void)
 static void
 test_families_expire_each_in_its_time(void)
 {
-  g_auto(TablesFixture) fixture;
+  g_auto(MappingFixture) fixture;
   tables_fixture_init(&fixture,
                       "  DATA: { key: [{ field: host }, \"#\", { time: epoch_ms }], columns: ["
                       "{ family: S, from: [v] }, { family: L, from: [w] }, { family: P, from: [x], pack: json } ],"
@@ -376,7 +325,7 @@ test_families_expire_each_in_its_time(void)
 static void
 test_family_without_a_ttl_is_kept_for_ever(void)
 {
-  g_auto(TablesFixture) fixture;
+  g_auto(MappingFixture) fixture;
   tables_fixture_init(&fixture, "  DATA: { key: [{ field: host }, \"#\", { time: epoch_ms }], columns: ["
                                 "{ family: S, from: [v] }, { family: L, from: [w] } ],"
                                 " families: { S: { ttl: 1d } } }\n");
@@ -389,7 +338,7 @@ test_family_without_a_ttl_is_kept_for_ever(void)
 static void
 test_defaults_ask_their_conditions(void)
 {
-  g_auto(TablesFixture) fixture;
+  g_auto(MappingFixture) fixture;
   tables_fixture_init(&fixture,
                       "  DATA: { key: [{ field: site, default: [{ when: { field: host, matches: \"db-*\" }, "
                       "value: cellar }, { when: { field: host, matches: \"a*\" }, value: attic }, none] }, \"#\", "
@@ -406,7 +355,7 @@ test_defaults_ask_their_conditions(void)
 static void
 test_computed_member_and_field_of_one_name(void)
 {
-  g_auto(TablesFixture) fixture;
+  g_auto(MappingFixture) fixture;
   tables_fixture_init(&fixture, "  DATA: { key: [{ field: host }, \"#\", { time: epoch_ms }], columns: ["
                                 "{ family: M, from: [\"s*\", { value: \"1.2\", as: schema }], pack: json }] }\n");
   assert_outcome(&fixture, "{\"host\":\"a\",\"ts\":1426535612045,\"s1\":1}",
@@ -426,7 +375,7 @@ test_computed_member_and_field_of_one_name(void)
 static void
 test_tombstone_deletes_the_row_that_its_key_names(void)
 {
-  g_auto(TablesFixture) fixture;
+  g_auto(MappingFixture) fixture;
   tables_fixture_init(&fixture, DATA INVENTORY);
   assert_deletes(&fixture, "server1.bbb.com", "NOW server1.bbb.com deletes-to-1426535620000\n");
   g_assert_cmpuint(fixture.mapped.n_readings, ==, 0);
@@ -441,7 +390,7 @@ test_tombstone_deletes_the_row_that_its_key_names(void)
 static void
 test_key_of_several_fields_is_read_from_json(void)
 {
-  g_auto(TablesFixture) fixture;
+  g_auto(MappingFixture) fixture;
   tables_fixture_init(&fixture, BY_RACK INVENTORY);
   assert_deletes(&fixture, "{\"rack\":\"r12\",\"host\":\"a\"}",
                  "BY_RACK r12#a deletes-to-1426535620000\nNOW a deletes-to-1426535620000\n");
@@ -464,7 +413,7 @@ test_tombstone_that_names_no_row_is_rejected(void)
       {"{\"rack\":\"r12\",", "parse "},
       {"{\"rack\":\"r12\",\"host\":\"a\"}{}", "parse $key"},
   };
-  g_auto(TablesFixture) fixture;
+  g_auto(MappingFixture) fixture;
   tables_fixture_init(&fixture, INVENTORY BY_RACK);
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++)
     assert_deletes(&fixture, cases[i].key, cases[i].outcome);
@@ -475,7 +424,7 @@ test_tombstone_that_names_no_row_is_rejected(void)
 static void
 test_tombstone_is_nobodys_where_all_tables_ignore_it(void)
 {
-  g_auto(TablesFixture) fixture;
+  g_auto(MappingFixture) fixture;
   tables_fixture_init(&fixture, DATA);
   assert_deletes(&fixture, "server1.bbb.com", "tombstone ");
 }
@@ -521,7 +470,7 @@ test_tombstone_deletes_where_what_is_known_of_it_fits(void)
       {WHEN_NOW("[{ field: $topic, equals: metrics }, { field: host, equals: b }]"), "a", "tombstone "},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-    g_auto(TablesFixture) fixture;
+    g_auto(MappingFixture) fixture;
     tables_fixture_init(&fixture, cases[i].tables);
     g_test_message("%s %s", cases[i].tables, cases[i].key);
     assert_deletes(&fixture, cases[i].key, cases[i].outcome);
@@ -533,7 +482,7 @@ test_tombstone_deletes_where_what_is_known_of_it_fits(void)
 static void
 test_tombstone_need_not_name_a_row_where_it_is_kept_out(void)
 {
-  g_auto(TablesFixture) fixture;
+  g_auto(MappingFixture) fixture;
   tables_fixture_init(&fixture, INVENTORY
                       "  BY_RACK: { when: { field: $topic, equals: racks }, latest: merge, tombstone: delete,"
                       " key: [{ field: rack }, \"#\", { field: host }], columns: { family: M, from: \"*\" } }\n");
@@ -546,7 +495,7 @@ test_tombstone_need_not_name_a_row_where_it_is_kept_out(void)
 static void
 test_tombstone_needs_no_time_where_it_is_kept_out(void)
 {
-  g_auto(TablesFixture) fixture;
+  g_auto(MappingFixture) fixture;
   tables_fixture_init(&fixture, WHEN_NOW("{ field: $topic, equals: other }"));
   fixture.record_time_ms = -1;
   assert_deletes(&fixture, "a", "tombstone ");
@@ -558,7 +507,7 @@ test_tombstone_needs_no_time_where_it_is_kept_out(void)
 static void
 test_index_keeps_to_its_data_table_at_tombstones(void)
 {
-  g_auto(TablesFixture) fixture;
+  g_auto(MappingFixture) fixture;
   tables_fixture_init(&fixture,
                       "  DATA: { when: { field: $topic, equals: other }, key: [{ field: host }, \"#\", { time: "
                       "epoch_ms }], columns: { family: M, from: \"*\" } }\n"
@@ -572,7 +521,7 @@ test_index_keeps_to_its_data_table_at_tombstones(void)
 static void
 test_steady_state_allocates_nothing(void)
 {
-  g_auto(TablesFixture) fixture;
+  g_auto(MappingFixture) fixture;
   tables_fixture_init(
       &fixture, "  QUOTE: { when: [{ field: kind, equals: [q, quote] }, { field: host, matches: \"h*\" }], ttl: 1d,"
                 " key: [{ field: host }, \"#\", { time: epoch_ms }], columns: [ { family: M, from: \"*\", pack: json },"

@@ -1,7 +1,6 @@
 /* Local times, and times of the future. */
-#include "mapping/mapping.h"
 #include "model/time/zone_spans.h"
-#include "unit/config-texts.h"
+#include "unit/mapping_fixture.h"
 #include "unit/reading_fixture.h"
 #include "unit/time_zones.h"
 #include "util/calendar.h"
@@ -361,47 +360,12 @@ test_check_warns(void)
  * Readings whose time cannot be, or lies in the future: what is told apart, what a latest table does not get, and that
  * one unit taken for another is never let through. */
 
-#define RECORD_TIME_MS G_GINT64_CONSTANT(1426535620000)
-
-typedef struct FutureFixture {
-  TideConfig *config;   /* owned */
-  TideMapping *mapping; /* owned */
-  gint64 record_time_ms;
-  gboolean is_append_time;
-  TideMapped mapped; /* of the last message */
-} FutureFixture;
-
-static void
-future_fixture_init(FutureFixture *fixture, const char *text)
-{
-  fixture->record_time_ms = RECORD_TIME_MS;
-  fixture->is_append_time = FALSE;
-  fixture->config = load_text(text);
-  fixture->mapping = tide_mapping_new(fixture->config, TIDE_WIRE_BINARY);
-}
-
-static void
-future_fixture_clear(FutureFixture *fixture)
-{
-  tide_mapping_free(fixture->mapping);
-  tide_config_free(fixture->config);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(FutureFixture, future_fixture_clear)
-
 /* The tables that get a row, or "REASON field" of a rejected message. (transfer full) */
 static char *
-outcome_of(FutureFixture *fixture, const char *value)
+outcome_of(MappingFixture *fixture, const char *value)
 {
-  TideMessage message = {.topic = TIDE_BYTES_LITERAL("metrics"),
-                         .timestamp_ms = fixture->record_time_ms,
-                         .is_append_time = fixture->is_append_time,
-                         .value = tide_bytes_of_string(value),
-                         .has_value = TRUE};
-  TideReject reject;
-  if (!tide_mapping_apply(fixture->mapping, &message, &fixture->mapped, &reject)) {
-    g_autofree char *field = tide_bytes_printable(reject.field);
-    return g_strdup_printf("%s %s", tide_reject_reason_name(reject.reason), field);
-  }
+  if (!mapping_fixture_apply(fixture, NULL, value))
+    return reject_text(&fixture->reject);
   g_autoptr(GString) text = g_string_new(NULL);
   for (guint32 i = 0; i < fixture->mapped.n_rows; i++) {
     const TideTable *table = g_ptr_array_index(fixture->config->tables, fixture->mapped.rows[i].table_index);
@@ -411,7 +375,7 @@ outcome_of(FutureFixture *fixture, const char *value)
 }
 
 static void
-assert_outcome_at(FutureFixture *fixture, gint64 time_ms, const char *expected)
+assert_outcome_at(MappingFixture *fixture, gint64 time_ms, const char *expected)
 {
   g_autofree char *value = g_strdup_printf("{\"host\":\"a\",\"ts\":%" G_GINT64_FORMAT ",\"v\":1}", time_ms);
   g_autofree char *outcome = outcome_of(fixture, value);
@@ -436,8 +400,8 @@ assert_outcome_at(FutureFixture *fixture, gint64 time_ms, const char *expected)
 static void
 test_history_gets_what_latest_tables_do_not(void)
 {
-  g_auto(FutureFixture) fixture;
-  future_fixture_init(&fixture, KAFKA HISTORY HBASE ALL_TABLES);
+  g_auto(MappingFixture) fixture;
+  mapping_fixture_init(&fixture, KAFKA HISTORY HBASE ALL_TABLES);
   assert_outcome_at(&fixture, RECORD_TIME_MS + 10 * MINUTE_MS, "L T I");
   g_assert_null(fixture.mapped.expired);
   assert_outcome_at(&fixture, RECORD_TIME_MS + 10 * MINUTE_MS + 1, "T");
@@ -459,8 +423,8 @@ test_history_gets_what_latest_tables_do_not(void)
 static void
 test_what_no_table_keeps_is_rejected(void)
 {
-  g_auto(FutureFixture) fixture;
-  future_fixture_init(&fixture, KAFKA HISTORY HBASE "tables:\n  L: { " LATEST_KEY " }\n");
+  g_auto(MappingFixture) fixture;
+  mapping_fixture_init(&fixture, KAFKA HISTORY HBASE "tables:\n  L: { " LATEST_KEY " }\n");
   assert_outcome_at(&fixture, RECORD_TIME_MS + 11 * MINUTE_MS, "time_future ts");
   g_autofree char *outcome = outcome_of(&fixture, "[{\"host\":\"a\",\"ts\":1426539220000,\"v\":1},"
                                                   "{\"host\":\"a\",\"ts\":1426535620000,\"v\":1}]");
@@ -474,13 +438,13 @@ test_what_no_table_keeps_is_rejected(void)
 static void
 test_each_table_judges_its_own_time(void)
 {
-  g_auto(FutureFixture) fixture;
-  future_fixture_init(&fixture, KAFKA HISTORY HBASE
-                      "tables:\n"
-                      "  A: { " LATEST_KEY ", time: { field: ta, format: epoch_ms } }\n"
-                      "  B: { " LATEST_KEY ", time: { field: tb, format: epoch_ms, max_future: 2h } }\n"
-                      "  C: { " LATEST_KEY ", cell_time: { field: tb, format: epoch_ms } }\n"
-                      "  T: { " HISTORY_KEY " }\n");
+  g_auto(MappingFixture) fixture;
+  mapping_fixture_init(&fixture, KAFKA HISTORY HBASE
+                       "tables:\n"
+                       "  A: { " LATEST_KEY ", time: { field: ta, format: epoch_ms } }\n"
+                       "  B: { " LATEST_KEY ", time: { field: tb, format: epoch_ms, max_future: 2h } }\n"
+                       "  C: { " LATEST_KEY ", cell_time: { field: tb, format: epoch_ms } }\n"
+                       "  T: { " HISTORY_KEY " }\n");
   g_autofree char *far = outcome_of(&fixture, "{\"host\":\"a\",\"ts\":1426535620000,\"ta\":1426539220000,"
                                               "\"tb\":1426539220000,\"v\":1}");
   g_assert_cmpstr(far, ==, "B T");
@@ -498,8 +462,8 @@ test_a_sender_ahead_pins_nothing(void)
     g_autofree char *text =
         g_strdup_printf(KAFKA HBASE "readings: { time: { field: ts, format: epoch_ms, on_future: %s } }\n" ALL_TABLES,
                         policies[policy]);
-    g_auto(FutureFixture) fixture;
-    future_fixture_init(&fixture, text);
+    g_auto(MappingFixture) fixture;
+    mapping_fixture_init(&fixture, text);
     gint64 clock_ms = RECORD_TIME_MS - 24 * 60 * MINUTE_MS;
     tide_mapping_set_now(fixture.mapping, clock_ms);
     assert_outcome_at(&fixture, RECORD_TIME_MS, "time_future ts");
@@ -523,9 +487,9 @@ test_a_sender_ahead_pins_nothing(void)
 static void
 test_a_record_ahead_pins_nothing(void)
 {
-  g_auto(FutureFixture) fixture;
-  future_fixture_init(&fixture, KAFKA "readings: { time: record }\n" HBASE "tables:\n"
-                                      "  L: { tombstone: delete, " LATEST_KEY " }\n");
+  g_auto(MappingFixture) fixture;
+  mapping_fixture_init(&fixture, KAFKA "readings: { time: record }\n" HBASE "tables:\n"
+                                       "  L: { tombstone: delete, " LATEST_KEY " }\n");
   static const char value[] = "{\"host\":\"a\",\"v\":1}";
   tide_mapping_set_now(fixture.mapping, RECORD_TIME_MS - 10 * MINUTE_MS);
   g_autofree char *near = outcome_of(&fixture, value);
@@ -549,8 +513,8 @@ test_a_record_ahead_pins_nothing(void)
 static void
 test_clocks_decide_no_bytes(void)
 {
-  g_auto(FutureFixture) fixture;
-  future_fixture_init(&fixture, KAFKA HBASE READINGS ALL_TABLES);
+  g_auto(MappingFixture) fixture;
+  mapping_fixture_init(&fixture, KAFKA HBASE READINGS ALL_TABLES);
   for (int i = 0; i < 2000; i++) {
     gint64 time_ms = RECORD_TIME_MS + g_test_rand_int_range(-3600000, 3600000);
     g_autofree char *value = g_strdup_printf("{\"host\":\"a\",\"ts\":%" G_GINT64_FORMAT ",\"v\":1}", time_ms);
@@ -580,8 +544,8 @@ test_no_unit_passes_for_another(void)
       g_autofree char *text =
           g_strdup_printf(KAFKA HBASE "readings: { time: { field: ts, format: %s, on_future: %s } }\n" ALL_TABLES,
                           formats[format], policies[policy]);
-      g_auto(FutureFixture) fixture;
-      future_fixture_init(&fixture, text);
+      g_auto(MappingFixture) fixture;
+      mapping_fixture_init(&fixture, text);
       for (guint unit = 0; unit < G_N_ELEMENTS(times); unit++) {
         g_autofree char *value = g_strdup_printf("{\"host\":\"a\",\"ts\":%s,\"v\":1}", times[unit]);
         g_autofree char *outcome = outcome_of(&fixture, value);

@@ -1,27 +1,24 @@
 /* Messages to rows, by source, and what is rejected. */
 #include "config/config_source.h"
-#include "mapping/mapping.h"
 #include "thrift/wire/put_encoder.h"
 #include "unit/allocation_counter.h"
-#include "unit/config-texts.h"
+#include "unit/mapping_fixture.h"
 
 /* ---- mapping ----
  *
  * Messages into rows of all tables: keys, cells, their order, and that one bad reading leaves nothing of a message. */
 
-#define RECORD_TIME_MS G_GINT64_CONSTANT(1426535620000)
-
 /* A configuration made by hand: METRIC by host and time, CURRENT_METRIC by host, and a third
  * table keyed by what the record offers. */
-typedef struct MappingFixture {
+typedef struct HandMadeFixture {
   TideConfig config;
   TideConfigSource source;
   TideMapping *mapping; /* owned; NULL until the first message */
   TideNameId host, ts, record_key;
-} MappingFixture;
+} HandMadeFixture;
 
 static TideTable *
-add_table(MappingFixture *fixture, const char *name, const TideKeyPartSpec *parts, gsize n_parts)
+add_table(HandMadeFixture *fixture, const char *name, const TideKeyPartSpec *parts, gsize n_parts)
 {
   gsize bad_part;
   g_autoptr(GError) error = NULL;
@@ -45,10 +42,10 @@ free_table(gpointer table)
 }
 
 static void
-fixture_init(MappingFixture *fixture)
+fixture_init(HandMadeFixture *fixture)
 {
   static char separator[] = "/";
-  *fixture = (MappingFixture){0};
+  *fixture = (HandMadeFixture){0};
   TideConfig *config = &fixture->config;
   config->names = tide_field_names_new();
   fixture->host = tide_field_names_intern(config->names, TIDE_BYTES_LITERAL("host"));
@@ -80,18 +77,18 @@ fixture_init(MappingFixture *fixture)
 }
 
 static void
-fixture_clear(MappingFixture *fixture)
+fixture_clear(HandMadeFixture *fixture)
 {
   tide_mapping_free(fixture->mapping);
   g_ptr_array_unref(fixture->config.tables);
   g_ptr_array_unref(fixture->config.sources);
   tide_field_names_free(fixture->config.names);
 }
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(MappingFixture, fixture_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(HandMadeFixture, fixture_clear)
 
 /* A message whose value lies in memory of its own, which is gone when the rows are looked at. */
 static gboolean
-apply(MappingFixture *fixture, const char *value, TideMapped *ret_mapped, TideReject *ret_reject)
+apply(HandMadeFixture *fixture, const char *value, TideMapped *ret_mapped, TideReject *ret_reject)
 {
   if (fixture->mapping == NULL)
     fixture->mapping = tide_mapping_new(&fixture->config, TIDE_WIRE_BINARY);
@@ -108,40 +105,22 @@ apply(MappingFixture *fixture, const char *value, TideMapped *ret_mapped, TideRe
   return good;
 }
 
-static void
-append_row(GString *text, const MappingFixture *fixture, const TideRow *row)
-{
-  const TideTable *table = g_ptr_array_index(fixture->config.tables, row->table_index);
-  g_autofree char *key = tide_bytes_printable(row->key);
-  g_string_append_printf(text, "%s %s", table->name, key);
-  for (guint32 i = 0; i < row->n_cells; i++) {
-    const TideCell *cell = &row->cells[i];
-    g_autofree char *family = tide_bytes_printable(cell->column->family);
-    g_autofree char *qualifier = tide_bytes_printable(cell->column->qualifier);
-    g_autofree char *value = tide_bytes_printable(cell->value);
-    g_string_append_printf(text, " %s:%s=%s@%" G_GINT64_FORMAT, family, qualifier, value, cell->timestamp_ms);
-  }
-  g_string_append_c(text, '\n');
-}
-
 /* "TABLE key M:column=value@time ..." for each row, or "REASON field" of a rejected message. (transfer full) */
 static char *
-outcome_of(MappingFixture *fixture, const char *value)
+outcome_of(HandMadeFixture *fixture, const char *value)
 {
   TideMapped mapped;
   TideReject reject;
-  if (!apply(fixture, value, &mapped, &reject)) {
-    g_autofree char *field = tide_bytes_printable(reject.field);
-    return g_strdup_printf("%s %s", tide_reject_reason_name(reject.reason), field);
-  }
+  if (!apply(fixture, value, &mapped, &reject))
+    return reject_text(&reject);
   GString *text = g_string_new(NULL);
   for (guint32 i = 0; i < mapped.n_rows; i++)
-    append_row(text, fixture, &mapped.rows[i]);
+    append_row(text, &fixture->config, &mapped.rows[i]);
   return g_string_free(text, FALSE);
 }
 
 static void
-assert_outcome(MappingFixture *fixture, const char *value, const char *expected)
+assert_outcome(HandMadeFixture *fixture, const char *value, const char *expected)
 {
   g_autofree char *outcome = outcome_of(fixture, value);
   g_assert_cmpstr(outcome, ==, expected);
@@ -150,7 +129,7 @@ assert_outcome(MappingFixture *fixture, const char *value, const char *expected)
 static void
 test_a_reading_makes_a_row_in_each_table(void)
 {
-  g_auto(MappingFixture) fixture;
+  g_auto(HandMadeFixture) fixture;
   fixture_init(&fixture);
   assert_outcome(&fixture,
                  "{\"host\":\"server1.bbb.com\",\"ts\":1426535612045,\"CPU/CPU1_USR\":0.02,\"n\":{\"rx\":\"600,55\"}}",
@@ -162,7 +141,7 @@ test_a_reading_makes_a_row_in_each_table(void)
 static void
 test_rows_stand_in_the_order_of_readings_then_tables(void)
 {
-  g_auto(MappingFixture) fixture;
+  g_auto(HandMadeFixture) fixture;
   fixture_init(&fixture);
   assert_outcome(
       &fixture,
@@ -179,7 +158,7 @@ test_rows_stand_in_the_order_of_readings_then_tables(void)
 static void
 test_the_record_can_be_key_and_time(void)
 {
-  g_auto(MappingFixture) fixture;
+  g_auto(HandMadeFixture) fixture;
   fixture_init(&fixture);
   fixture.record_key = tide_field_names_intern(fixture.config.names, TIDE_BYTES_LITERAL("$key"));
   TideNameId offset = tide_field_names_intern(fixture.config.names, TIDE_BYTES_LITERAL("$offset"));
@@ -225,7 +204,7 @@ test_bad_readings_are_rejected_by_reason_and_field(void)
       {"{}", "missing_field ts"},
       {" ", "empty "}, /* A1 */
   };
-  g_auto(MappingFixture) fixture;
+  g_auto(HandMadeFixture) fixture;
   fixture_init(&fixture);
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     assert_outcome(&fixture, cases[i].value, cases[i].outcome);
@@ -242,7 +221,7 @@ test_extreme_times_are_rejected(void)
   static const char *const times[] = {
       "-1",   "9223372036854775807", "-9223372036854775808", "9223372036854775808", "1e999", "1426535612045.5",
       "\"\"", "01426535612045x"};
-  g_auto(MappingFixture) fixture;
+  g_auto(HandMadeFixture) fixture;
   fixture_init(&fixture);
   for (gsize i = 0; i < G_N_ELEMENTS(times); i++) {
     gboolean is_number = times[i][0] != '0';
@@ -260,7 +239,7 @@ test_extreme_times_are_rejected(void)
 static void
 test_one_bad_reading_rejects_the_message(void)
 {
-  g_auto(MappingFixture) fixture;
+  g_auto(HandMadeFixture) fixture;
   fixture_init(&fixture);
   TideMapped mapped;
   TideReject reject;
@@ -284,7 +263,7 @@ test_the_same_message_makes_the_same_rows(void)
                              "M:deep/er=[1,2]@1426535612045\n"
                              "CURRENT_METRIC \\xC3\\xA9 M:new\\xC3\\xA9=e\\xCC\\x81@1426535612045 "
                              "M:deep/er=[1,2]@1426535612045\n";
-  g_auto(MappingFixture) fixture;
+  g_auto(HandMadeFixture) fixture;
   fixture_init(&fixture);
   for (guint round = 0; round < 3; round++) {
     assert_outcome(&fixture, value, rows);
@@ -292,7 +271,7 @@ test_the_same_message_makes_the_same_rows(void)
                    "METRIC x#1426535612045 M:other=true@1426535612045 M:new=1@1426535612045\n"
                    "CURRENT_METRIC x M:other=true@1426535612045 M:new=1@1426535612045\n");
   }
-  g_auto(MappingFixture) another;
+  g_auto(HandMadeFixture) another;
   fixture_init(&another);
   assert_outcome(&another, value, rows);
 }
@@ -305,7 +284,7 @@ test_what_surrounds_a_row_counts(void)
   g_autofree char *value = g_strdup_printf("{\"host\":\"a\",\"ts\":1426535612045,\"v\":\"%s\"}", letters);
   guint32 smallest = 0;
   for (guint32 max_bytes = 5000; smallest == 0 && max_bytes < 6000; max_bytes++) {
-    g_auto(MappingFixture) fixture;
+    g_auto(HandMadeFixture) fixture;
     fixture_init(&fixture);
     fixture.config.batch.max_bytes = max_bytes;
     TideMapped mapped;
@@ -324,7 +303,7 @@ test_what_surrounds_a_row_counts(void)
 static void
 test_a_row_must_fit_a_call(void)
 {
-  g_auto(MappingFixture) fixture;
+  g_auto(HandMadeFixture) fixture;
   fixture_init(&fixture);
   fixture.config.batch.max_bytes = 4096;
   fixture.config.hbase.max_cell_bytes = 3000;
@@ -362,7 +341,7 @@ test_a_message_of_many_readings_keeps_its_rows(void)
   for (guint i = 0; i < N; i++)
     g_string_append_printf(value, "{\"host\":\"server%u\",\"ts\":%" G_GINT64_FORMAT ",\"m%u\":%u}\n", i,
                            RECORD_TIME_MS - i, i % 50, i);
-  g_auto(MappingFixture) fixture;
+  g_auto(HandMadeFixture) fixture;
   fixture_init(&fixture);
   TideMapped mapped;
   TideReject reject;
@@ -376,8 +355,8 @@ test_a_message_of_many_readings_keeps_its_rows(void)
                         "\nCURRENT_METRIC server%u M:m%u=%u@%" G_GINT64_FORMAT "\n",
                         i, RECORD_TIME_MS - i, i % 50, i, RECORD_TIME_MS - i, i, i % 50, i, RECORD_TIME_MS - i);
     GString *text = g_string_new(NULL);
-    append_row(text, &fixture, &mapped.rows[2 * i]);
-    append_row(text, &fixture, &mapped.rows[2 * i + 1]);
+    append_row(text, &fixture.config, &mapped.rows[2 * i]);
+    append_row(text, &fixture.config, &mapped.rows[2 * i + 1]);
     g_assert_cmpuint(mapped.rows[2 * i].reading_index, ==, i);
     g_assert_cmpstr(text->str, ==, rows);
     g_string_free(text, TRUE);
@@ -387,7 +366,7 @@ test_a_message_of_many_readings_keeps_its_rows(void)
 static void
 test_the_steady_state_allocates_nothing(void)
 {
-  g_auto(MappingFixture) fixture;
+  g_auto(HandMadeFixture) fixture;
   fixture_init(&fixture);
   static const char value[] = "{\"host\":\"server1\",\"ts\":1426535612045,\"m\":{\"cpu\":0.5,\"mem\":7},\"on\":true}";
   TideMessage message = {.timestamp_ms = RECORD_TIME_MS, .value = tide_bytes_of_string(value), .has_value = TRUE};
@@ -408,7 +387,7 @@ static void
 test_invented_names_cost_no_memory(void)
 {
   char value[128];
-  g_auto(MappingFixture) fixture;
+  g_auto(HandMadeFixture) fixture;
   fixture_init(&fixture);
   TideMapped mapped;
   TideReject reject;
@@ -440,7 +419,7 @@ test_invented_names_cost_no_memory(void)
  *
  * Sources: which rules a message is read by, and which tables take its readings. */
 
-#define CONFIG                                                                                                         \
+#define SOURCES                                                                                                        \
   "kafka: { brokers: b, group: g }\n"                                                                                  \
   "sources:\n"                                                                                                         \
   "  boards: { topics: [metrics], readings: { time: { field: ts, format: epoch_ms } } }\n"                             \
@@ -454,62 +433,30 @@ test_invented_names_cost_no_memory(void)
   "  SEEN: { latest: merge, index_of: SOME, sources: [boards, late], key: [{ field: host }],"                          \
   " columns: { family: i, from: [{ value: { time: epoch_ms }, as: ts }] } }\n"
 
-typedef struct SourcesFixture {
-  TideConfig *config;   /* owned */
-  TideMapping *mapping; /* owned */
-} SourcesFixture;
-
+/* @value: NULL: a tombstone of the key "a". "TABLE key column=value" of each row, and how many readings no table takes;
+ * or the reason. */
 static void
-sources_fixture_init(SourcesFixture *fixture)
+assert_outcome_of(MappingFixture *fixture, const char *topic, const char *value, const char *expected)
 {
-  fixture->config = load_good(CONFIG);
-  fixture->mapping = tide_mapping_new(fixture->config, TIDE_WIRE_BINARY);
-}
-
-static void
-sources_fixture_clear(SourcesFixture *fixture)
-{
-  tide_mapping_free(fixture->mapping);
-  tide_config_free(fixture->config);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(SourcesFixture, sources_fixture_clear)
-
-/* @value: NULL: a tombstone of the key "a". */
-static gboolean
-apply_mapping_sources(SourcesFixture *fixture, const char *topic, const char *value, TideMapped *mapped,
-                      TideReject *reject)
-{
-  TideMessage message = {.topic = tide_bytes_of_string(topic),
-                         .timestamp_ms = G_GINT64_CONSTANT(1426535620000),
-                         .key = TIDE_BYTES_LITERAL("a"),
-                         .value = tide_bytes_of_string(value),
-                         .has_value = value != NULL};
-  return tide_mapping_apply(fixture->mapping, &message, mapped, reject);
-}
-
-/* "TABLE key column=value" of each row, and how many readings no table takes; or the reason. */
-static void
-assert_outcome_mapping_sources(SourcesFixture *fixture, const char *topic, const char *value, const char *expected)
-{
-  TideMapped mapped;
-  TideReject reject = {0};
+  const TideMapped *mapped = &fixture->mapped;
   g_autoptr(GString) text = g_string_new(NULL);
-  gboolean is_mapped = apply_mapping_sources(fixture, topic, value, &mapped, &reject);
+  fixture->topic = topic;
+  gboolean is_mapped = mapping_fixture_apply(fixture, "a", value);
   if (!is_mapped)
-    g_string_append(text, tide_reject_reason_name(reject.reason));
-  for (guint32 i = 0; is_mapped && i < mapped.n_rows; i++) {
-    const TideTable *table = g_ptr_array_index(fixture->config->tables, mapped.rows[i].table_index);
-    g_autofree char *key = tide_bytes_printable(mapped.rows[i].key);
+    g_string_append(text, tide_reject_reason_name(fixture->reject.reason));
+  for (guint32 i = 0; is_mapped && i < mapped->n_rows; i++) {
+    const TideTable *table = g_ptr_array_index(fixture->config->tables, mapped->rows[i].table_index);
+    g_autofree char *key = tide_bytes_printable(mapped->rows[i].key);
     g_string_append_printf(text, "%s %s", table->name, key);
-    for (guint32 c = 0; c < mapped.rows[i].n_cells; c++) {
-      g_autofree char *qualifier = tide_bytes_printable(mapped.rows[i].cells[c].column->qualifier);
-      g_autofree char *cell = tide_bytes_printable(mapped.rows[i].cells[c].value);
+    for (guint32 c = 0; c < mapped->rows[i].n_cells; c++) {
+      g_autofree char *qualifier = tide_bytes_printable(mapped->rows[i].cells[c].column->qualifier);
+      g_autofree char *cell = tide_bytes_printable(mapped->rows[i].cells[c].value);
       g_string_append_printf(text, " %s=%s", qualifier, cell);
     }
     g_string_append(text, "; ");
   }
   if (is_mapped)
-    g_string_append_printf(text, "unmatched %u, left out %u", mapped.n_unmatched_readings, mapped.n_rejects);
+    g_string_append_printf(text, "unmatched %u, left out %u", mapped->n_unmatched_readings, mapped->n_rejects);
   g_assert_cmpstr(text->str, ==, expected);
 }
 
@@ -517,37 +464,33 @@ assert_outcome_mapping_sources(SourcesFixture *fixture, const char *topic, const
 static void
 test_each_topic_is_read_by_its_source(void)
 {
-  g_auto(SourcesFixture) fixture;
-  sources_fixture_init(&fixture);
+  g_auto(MappingFixture) fixture;
+  mapping_fixture_init(&fixture, SOURCES);
   for (int round = 0; round < 2; round++) {
-    assert_outcome_mapping_sources(
+    assert_outcome_of(
         &fixture, "metrics", "{\"host\":\"a\",\"ts\":1426535612045,\"time\":1,\"at\":2,\"v\":3}",
         "ALL a time=1 at=2 v=3; SOME a#1426535612045 v=3; SEEN a ts=1426535612045; unmatched 0, left out 0");
-    assert_outcome_mapping_sources(
-        &fixture, "telegraf", "cpu,host=a ts=1,v=3 1426535612045000000",
-        "ALL a measurement=cpu ts=1 v=3; LINES a#1426535612045 v=3; unmatched 0, left out 0");
-    assert_outcome_mapping_sources(
-        &fixture, "rest", "{\"host\":\"a\",\"at\":1426535612,\"ts\":1,\"v\":3}",
-        "ALL a ts=1 v=3; SOME a#1426535612000 v=3; SEEN a ts=1426535612000; unmatched 0, left out 0");
-    assert_outcome_mapping_sources(&fixture, "metrics", "cpu,host=a v=3 1426535612045000000", "parse");
+    assert_outcome_of(&fixture, "telegraf", "cpu,host=a ts=1,v=3 1426535612045000000",
+                      "ALL a measurement=cpu ts=1 v=3; LINES a#1426535612045 v=3; unmatched 0, left out 0");
+    assert_outcome_of(&fixture, "rest", "{\"host\":\"a\",\"at\":1426535612,\"ts\":1,\"v\":3}",
+                      "ALL a ts=1 v=3; SOME a#1426535612000 v=3; SEEN a ts=1426535612000; unmatched 0, left out 0");
+    assert_outcome_of(&fixture, "metrics", "cpu,host=a v=3 1426535612045000000", "parse");
   }
 }
 
 static void
 test_source_has_its_conditions_and_its_policy(void)
 {
-  g_auto(SourcesFixture) fixture;
-  sources_fixture_init(&fixture);
-  assert_outcome_mapping_sources(&fixture, "telegraf", "cpu,host=test v=3 1426535612045000000",
-                                 "unmatched 1, left out 0");
-  assert_outcome_mapping_sources(&fixture, "telegraf", "cpu,host=a v=3 1\ncpu,host=b v=4 1426535612045000000",
-                                 "ALL b measurement=cpu v=4; LINES b#1426535612045 v=4; unmatched 0, left out 1");
-  assert_outcome_mapping_sources(&fixture, "metrics",
-                                 "[{\"host\":\"a\",\"ts\":1,\"v\":3},{\"host\":\"b\",\"ts\":1426535612045,\"v\":4}]",
-                                 "time_implausible");
-  assert_outcome_mapping_sources(
-      &fixture, "metrics", "{\"host\":\"test\",\"ts\":1426535612045,\"v\":3}",
-      "ALL test v=3; SOME test#1426535612045 v=3; SEEN test ts=1426535612045; unmatched 0, left out 0");
+  g_auto(MappingFixture) fixture;
+  mapping_fixture_init(&fixture, SOURCES);
+  assert_outcome_of(&fixture, "telegraf", "cpu,host=test v=3 1426535612045000000", "unmatched 1, left out 0");
+  assert_outcome_of(&fixture, "telegraf", "cpu,host=a v=3 1\ncpu,host=b v=4 1426535612045000000",
+                    "ALL b measurement=cpu v=4; LINES b#1426535612045 v=4; unmatched 0, left out 1");
+  assert_outcome_of(&fixture, "metrics",
+                    "[{\"host\":\"a\",\"ts\":1,\"v\":3},{\"host\":\"b\",\"ts\":1426535612045,\"v\":4}]",
+                    "time_implausible");
+  assert_outcome_of(&fixture, "metrics", "{\"host\":\"test\",\"ts\":1426535612045,\"v\":3}",
+                    "ALL test v=3; SOME test#1426535612045 v=3; SEEN test ts=1426535612045; unmatched 0, left out 0");
   const TideConfigSource *lines = tide_mapping_source(fixture.mapping, TIDE_BYTES_LITERAL("telex"));
   g_assert_cmpstr(lines->name, ==, "lines");
   g_assert_cmpint(lines->readings->on_bad_message, ==, TIDE_BAD_MESSAGE_SKIP);
@@ -556,37 +499,36 @@ test_source_has_its_conditions_and_its_policy(void)
 static void
 test_tombstone_is_of_a_source(void)
 {
-  g_auto(SourcesFixture) fixture;
-  sources_fixture_init(&fixture);
-  assert_outcome_mapping_sources(&fixture, "metrics", NULL, "ALL a; unmatched 0, left out 0");
-  assert_outcome_mapping_sources(&fixture, "telegraf", NULL, "ALL a; unmatched 0, left out 0");
+  g_auto(MappingFixture) fixture;
+  mapping_fixture_init(&fixture, SOURCES);
+  assert_outcome_of(&fixture, "metrics", NULL, "ALL a; unmatched 0, left out 0");
+  assert_outcome_of(&fixture, "telegraf", NULL, "ALL a; unmatched 0, left out 0");
 }
 
 /* Read by the rules of another source, it could become rows that nobody meant. */
 static void
 test_topic_of_no_source_is_rejected(void)
 {
-  g_auto(SourcesFixture) fixture;
-  sources_fixture_init(&fixture);
-  assert_outcome_mapping_sources(&fixture, "other", "{\"host\":\"a\",\"ts\":1426535612045,\"v\":3}", "parse");
-  assert_outcome_mapping_sources(&fixture, "", "{\"host\":\"a\",\"ts\":1426535612045,\"v\":3}", "parse");
+  g_auto(MappingFixture) fixture;
+  mapping_fixture_init(&fixture, SOURCES);
+  assert_outcome_of(&fixture, "other", "{\"host\":\"a\",\"ts\":1426535612045,\"v\":3}", "parse");
+  assert_outcome_of(&fixture, "", "{\"host\":\"a\",\"ts\":1426535612045,\"v\":3}", "parse");
   g_assert_cmpstr(tide_mapping_source(fixture.mapping, TIDE_BYTES_LITERAL("other"))->name, ==, "boards");
 }
 
 static void
 test_topics_in_turn_allocate_nothing(void)
 {
-  g_auto(SourcesFixture) fixture;
-  sources_fixture_init(&fixture);
+  g_auto(MappingFixture) fixture;
+  mapping_fixture_init(&fixture, SOURCES);
   guint64 before = 0;
   for (int round = 0; round < 100; round++) {
-    TideMapped mapped;
-    TideReject reject;
     if (round == 2)
       before = allocation_count;
-    g_assert_true(
-        apply_mapping_sources(&fixture, "metrics", "{\"host\":\"a\",\"ts\":1426535612045,\"v\":3}", &mapped, &reject));
-    g_assert_true(apply_mapping_sources(&fixture, "telegraf", "cpu,host=a v=3 1426535612045000000", &mapped, &reject));
+    fixture.topic = "metrics";
+    g_assert_true(mapping_fixture_apply(&fixture, "a", "{\"host\":\"a\",\"ts\":1426535612045,\"v\":3}"));
+    fixture.topic = "telegraf";
+    g_assert_true(mapping_fixture_apply(&fixture, "a", "cpu,host=a v=3 1426535612045000000"));
   }
   g_assert_cmpuint(allocation_count - before, ==, 0);
   if (!ALLOCATION_COUNTER_WORKS)
@@ -598,8 +540,6 @@ test_topics_in_turn_allocate_nothing(void)
  * Messages of several readings of which some are bad: with on_bad_reading: reading they are left out, each with its
  * reason, and the others make their rows. The tables are declared as an operator declares them. */
 
-#define RECORD_TIME_MS_MAPPING_REJECTS G_GINT64_CONSTANT(1426535620000)
-
 #define POLICY                                                                                                         \
   "readings: { on_bad_reading: reading, arrays: reject, max_fields: 6, time: { field: ts, format: epoch_ms } }\n"
 #define TWO_TABLES                                                                                                     \
@@ -607,50 +547,23 @@ test_topics_in_turn_allocate_nothing(void)
   "  T: { key: [{ field: host }, \"#\", { time: epoch_ms }], columns: { family: M, from: \"*\" } }\n"                  \
   "  L: { latest: merge, key: [{ field: host }], columns: [{ family: M, from: v, encode: int64 }] }\n"
 
-typedef struct RejectsFixture {
-  TideConfig *config;   /* owned */
-  TideMapping *mapping; /* owned */
-  TideMapped mapped;    /* of the last message */
-} RejectsFixture;
-
-static void
-rejects_fixture_init(RejectsFixture *fixture, const char *text)
-{
-  fixture->config = load_text(text);
-  fixture->mapping = tide_mapping_new(fixture->config, TIDE_WIRE_BINARY);
-}
-
-static void
-rejects_fixture_clear(RejectsFixture *fixture)
-{
-  tide_mapping_free(fixture->mapping);
-  tide_config_free(fixture->config);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(RejectsFixture, rejects_fixture_clear)
-
 static char *
-reject_text(const TideReject *reject)
+placed_reject_text(const TideReject *reject)
 {
-  g_autofree char *field = tide_bytes_printable(reject->field);
-  return g_strdup_printf("%s %s@%" G_GINT64_FORMAT, tide_reject_reason_name(reject->reason), field,
-                         reject->byte_position);
+  g_autofree char *text = reject_text(reject);
+  return g_strdup_printf("%s@%" G_GINT64_FORMAT, text, reject->byte_position);
 }
 
 /* "T a#1426535612045" for each row and "2: REASON field@byte" for each reading that is left out, or "REASON field@byte"
  * of a rejected message, joined by "; ". The message is gone by then. (transfer full) */
 static char *
-outcome_of_mapping_rejects(RejectsFixture *fixture, const char *value)
+outcome_of_readings(MappingFixture *fixture, const char *value)
 {
   g_autofree char *copy = g_strdup(value);
-  TideMessage message = {.topic = TIDE_BYTES_LITERAL("metrics"),
-                         .timestamp_ms = RECORD_TIME_MS_MAPPING_REJECTS,
-                         .value = tide_bytes_of_string(copy),
-                         .has_value = TRUE};
-  TideReject reject;
-  gboolean good = tide_mapping_apply(fixture->mapping, &message, &fixture->mapped, &reject);
+  gboolean good = mapping_fixture_apply(fixture, NULL, copy);
   memset(copy, '#', strlen(copy));
   if (!good)
-    return reject_text(&reject);
+    return placed_reject_text(&fixture->reject);
   g_autoptr(GString) text = g_string_new(NULL);
   for (guint32 i = 0; i < fixture->mapped.n_rows; i++) {
     const TideRow *row = &fixture->mapped.rows[i];
@@ -659,16 +572,16 @@ outcome_of_mapping_rejects(RejectsFixture *fixture, const char *value)
     g_string_append_printf(text, "%s%s %s", text->len > 0 ? "; " : "", table->name, key);
   }
   for (guint32 i = 0; i < fixture->mapped.n_rejects; i++) {
-    g_autofree char *why = reject_text(&fixture->mapped.rejects[i]);
+    g_autofree char *why = placed_reject_text(&fixture->mapped.rejects[i]);
     g_string_append_printf(text, "%s%u: %s", text->len > 0 ? "; " : "", fixture->mapped.rejects[i].reading_index, why);
   }
   return g_strdup(text->str);
 }
 
 static void
-assert_outcome_mapping_rejects(RejectsFixture *fixture, const char *value, const char *expected)
+assert_readings(MappingFixture *fixture, const char *value, const char *expected)
 {
-  g_autofree char *outcome = outcome_of_mapping_rejects(fixture, value);
+  g_autofree char *outcome = outcome_of_readings(fixture, value);
   g_assert_cmpstr(outcome, ==, expected);
 }
 
@@ -699,20 +612,20 @@ test_a_bad_reading_is_left_out_alone(void)
        "too_many_fields g@80"},
       {"{\"n\":1000000000000000000000000000000000000000000000000000000000000000000000,\"n\":1}", "number n@44"},
   };
-  g_auto(RejectsFixture) fixture;
-  rejects_fixture_init(&fixture, KAFKA POLICY HBASE TWO_TABLES);
+  g_auto(MappingFixture) fixture;
+  mapping_fixture_init(&fixture, KAFKA POLICY HBASE TWO_TABLES);
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *list = g_strdup_printf("[" GOOD("a") ",%s," GOOD("c") "]", cases[i].bad);
     g_autofree char *lines = g_strdup_printf("%s\n" GOOD("c"), cases[i].bad);
     g_autofree char *both = g_strdup_printf(ROWS("a") "; " ROWS("c") "; 1: %s", cases[i].why);
     g_test_message("%s", cases[i].bad);
-    assert_outcome_mapping_rejects(&fixture, list, both);
+    assert_readings(&fixture, list, both);
     g_assert_cmpuint(fixture.mapped.n_readings, ==, 3);
     /* In front of all others, too; places differ there. */
-    g_autofree char *outcome = outcome_of_mapping_rejects(&fixture, lines);
+    g_autofree char *outcome = outcome_of_readings(&fixture, lines);
     g_assert_true(g_str_has_prefix(outcome, ROWS("c") "; 0: "));
     /* A message's only reading is the message. */
-    g_autofree char *alone = outcome_of_mapping_rejects(&fixture, cases[i].bad);
+    g_autofree char *alone = outcome_of_readings(&fixture, cases[i].bad);
     g_assert_null(strstr(alone, "0: "));
     g_assert_cmpint(strncmp(alone, cases[i].why, (gsize)(strchr(cases[i].why, '@') - cases[i].why)), ==, 0);
   }
@@ -721,12 +634,12 @@ test_a_bad_reading_is_left_out_alone(void)
 static void
 test_several_are_told_apart(void)
 {
-  g_auto(RejectsFixture) fixture;
-  rejects_fixture_init(&fixture, KAFKA POLICY HBASE TWO_TABLES);
-  assert_outcome_mapping_rejects(
+  g_auto(MappingFixture) fixture;
+  mapping_fixture_init(&fixture, KAFKA POLICY HBASE TWO_TABLES);
+  assert_readings(
       &fixture, "\xEF\xBB\xBF[{\"x\":1,\"x\":2},{}," GOOD("a") ",{\"ts\":[]},{\"host\":\"b\",\"ts\":0}]",
       ROWS("a") "; 0: duplicate_field x@15; 1: missing_field ts@-1; 3: type ts@65; 4: time_implausible ts@-1");
-  assert_outcome_mapping_rejects(&fixture, "[{},{}]", "0: missing_field ts@-1; 1: missing_field ts@-1");
+  assert_readings(&fixture, "[{},{}]", "0: missing_field ts@-1; 1: missing_field ts@-1");
   g_assert_cmpuint(fixture.mapped.n_rows, ==, 0);
 }
 
@@ -741,27 +654,27 @@ test_a_broken_message_is_bad_as_a_whole(void)
       {"[{\"x\":1,\"x\":2},{\"v\":nul}]", "parse v@20"}, {"[{\"x\":1,\"x\":\"\\ud800\"}]", "utf8 @13"},
       {"[" GOOD("a") ",{\"x\":1,\"x\":2}", "parse @52"},
   };
-  g_auto(RejectsFixture) fixture;
-  rejects_fixture_init(&fixture, KAFKA POLICY HBASE TWO_TABLES);
+  g_auto(MappingFixture) fixture;
+  mapping_fixture_init(&fixture, KAFKA POLICY HBASE TWO_TABLES);
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++)
-    assert_outcome_mapping_rejects(&fixture, cases[i].value, cases[i].outcome);
+    assert_readings(&fixture, cases[i].value, cases[i].outcome);
 }
 
 static void
 test_without_the_policy_the_message_is_bad(void)
 {
-  g_auto(RejectsFixture) fixture;
-  rejects_fixture_init(&fixture, KAFKA READINGS HBASE TWO_TABLES);
-  assert_outcome_mapping_rejects(&fixture, "[" GOOD("a") ",{\"x\":1,\"x\":2}]", "duplicate_field x@50");
-  assert_outcome_mapping_rejects(&fixture, "[" GOOD("a") ",{\"host\":\"b\"}]", "missing_field ts@-1");
+  g_auto(MappingFixture) fixture;
+  mapping_fixture_init(&fixture, KAFKA READINGS HBASE TWO_TABLES);
+  assert_readings(&fixture, "[" GOOD("a") ",{\"x\":1,\"x\":2}]", "duplicate_field x@50");
+  assert_readings(&fixture, "[" GOOD("a") ",{\"host\":\"b\"}]", "missing_field ts@-1");
 }
 
 /* What has expired of a reading that is left out is not counted: it has one end, not two. */
 static void
 test_a_reading_left_out_has_not_expired(void)
 {
-  g_auto(RejectsFixture) fixture;
-  rejects_fixture_init(
+  g_auto(MappingFixture) fixture;
+  mapping_fixture_init(
       &fixture, KAFKA POLICY HBASE
       "tables:\n"
       "  T:\n"
@@ -769,9 +682,8 @@ test_a_reading_left_out_has_not_expired(void)
       "    key: [{ field: host }, \"#\", { time: epoch_ms }]\n"
       "    columns: { family: M, from: \"*\" }\n"
       "  L: { latest: merge, key: [{ field: host }], columns: [{ family: M, from: v, encode: int64 }] }\n");
-  tide_mapping_set_now(fixture.mapping, RECORD_TIME_MS_MAPPING_REJECTS);
-  assert_outcome_mapping_rejects(&fixture, "[" GOOD("a") ",{\"host\":\"b\",\"ts\":1426535612045,\"v\":\"x\"}]",
-                                 "L a; 1: number v@-1");
+  tide_mapping_set_now(fixture.mapping, RECORD_TIME_MS);
+  assert_readings(&fixture, "[" GOOD("a") ",{\"host\":\"b\",\"ts\":1426535612045,\"v\":\"x\"}]", "L a; 1: number v@-1");
   g_assert_cmpuint(fixture.mapped.expired[0].n_rows, ==, 1);
   g_assert_cmpuint(fixture.mapped.n_expired_readings, ==, 0);
 }
@@ -780,15 +692,12 @@ static void
 test_rejecting_allocates_nothing(void)
 {
   static const char value[] = "[" GOOD("a") ",{\"o\":{\"p\":1,\"p\":2}},{\"host\":\"b\"}," GOOD("c") "]";
-  TideMessage message = {
-      .timestamp_ms = RECORD_TIME_MS_MAPPING_REJECTS, .value = tide_bytes_of_string(value), .has_value = TRUE};
-  TideReject reject;
-  g_auto(RejectsFixture) fixture;
-  rejects_fixture_init(&fixture, KAFKA POLICY HBASE TWO_TABLES);
-  g_assert_true(tide_mapping_apply(fixture.mapping, &message, &fixture.mapped, &reject));
+  g_auto(MappingFixture) fixture;
+  mapping_fixture_init(&fixture, KAFKA POLICY HBASE TWO_TABLES);
+  g_assert_true(mapping_fixture_apply(&fixture, NULL, value));
   guint64 before = allocation_count;
   for (guint i = 0; i < 1000; i++)
-    g_assert_true(tide_mapping_apply(fixture.mapping, &message, &fixture.mapped, &reject));
+    g_assert_true(mapping_fixture_apply(&fixture, NULL, value));
   g_assert_cmpuint(allocation_count - before, ==, 0);
   g_assert_cmpuint(fixture.mapped.n_rejects, ==, 2);
   if (!ALLOCATION_COUNTER_WORKS)

@@ -156,6 +156,14 @@ test_texts_are_for_ever(void)
   } cases[] = {
       {{FIELD(HOST), LITERAL("#"), TIME(MS)}, 3, "field(host) \"#\" time(ms)"},
       {{PADDED_LEFT(METER, 10, '0')}, 1, "field(meter, width 10, padded left with \"0\")"},
+      {{PADDED_RIGHT(EXCHANGE, 6, ' '), LITERAL("\"\\\x01"), TIME_REVERSED(US)},
+       3,
+       "field(exchange, width 6, padded right with \" \") \"\\x22\\x5C\\x01\" time(us, reversed)"},
+      {{FIELD_DEFAULT(USER, "nobody"), LITERAL("#"), TIME(S)}, 3, "field(user, default \"nobody\") \"#\" time(s)"},
+      {{SALT(16, XXH3, of_meter), LITERAL("#"), PADDED_LEFT(METER, 10, '0')},
+       3,
+       "salt(16, width 2, xxh3 of field(meter, width 10, padded left with \"0\")) \"#\" "
+       "field(meter, width 10, padded left with \"0\")"},
       {{{OF_FIELD(HOST), SPACES(4), .value.cut = TRUE}}, 1, "field(host, width 4, padded right with \" \", cut)"},
       {{{OF_FIELD(HOST), .spelling.text_case = TIDE_CASE_UPPER, .spelling.strip_spaces = TRUE}},
        1,
@@ -217,8 +225,22 @@ test_texts_are_for_ever(void)
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(TideRowKey) key = compile_key(cases[i].specs, cases[i].n_specs);
     g_autofree char *text = tide_row_key_describe(key, fixture.names);
+    g_autofree char *second = tide_row_key_describe_part(key, fixture.names, 1);
     g_assert_cmpstr(text, ==, cases[i].expected);
+    g_assert_nonnull(strstr(text, second));
   }
+}
+
+/* A description is compared with an older one: what looks the same must be the same. */
+static void
+test_names_cannot_imitate_the_description(void)
+{
+  g_auto(ReadingFixture) fixture;
+  reading_fixture_init(&fixture);
+  TideKeyPartSpec specs[] = {FIELD(reading_fixture_id(&fixture, "a) \"#\" field(b"))};
+  g_autoptr(TideRowKey) key = compile_key(specs, 1);
+  g_autofree char *text = tide_row_key_describe(key, fixture.names);
+  g_assert_cmpstr(text, ==, "field(\"a) \\x22#\\x22 field(b\")");
 }
 
 /* Keys of different bytes, one change apart: no two of them are described alike. */
@@ -351,8 +373,7 @@ test_texts(void)
   };
   g_auto(ReadingFixture) fixture;
   key_scheme_fixture_init(&fixture);
-  reading_fixture_set(&fixture, "lane", "7");
-  reading_fixture_set(&fixture, "user", "a#b");
+  reading_fixture_set_all(&fixture, "lane", "7", "user", "a#b", NULL);
   fixture.reading.event_time_ns = EVENT_NS;
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(GError) error = NULL;
@@ -535,6 +556,7 @@ main(int argc, char **argv)
   g_test_add_func("/key-compile/bad-keys-do-not-compile", test_bad_keys_do_not_compile);
   g_test_add_func("/key-compile/number-of-parts-is-bounded", test_number_of_parts_is_bounded);
   g_test_add_func("/key-describe/texts-are-for-ever", test_texts_are_for_ever);
+  g_test_add_func("/key-describe/names-cannot-imitate-the-description", test_names_cannot_imitate_the_description);
   g_test_add_func("/key-describe/each-change-shows", test_each_change_shows);
   g_test_add_func("/key-encode/texts", test_texts);
   g_test_add_func("/key-encode/name-stands-only-where-it-may", test_name_stands_only_where_it_may);

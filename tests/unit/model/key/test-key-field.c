@@ -155,8 +155,7 @@ test_value_behind_others(void)
   g_auto(TideBuffer) out = {0};
   TideReject reject;
   key_scheme_fixture_init(&fixture);
-  reading_fixture_set(&fixture, "user", "a-long-name");
-  reading_fixture_set(&fixture, "host", "server1");
+  reading_fixture_set_all(&fixture, "user", "a-long-name", "host", "server1", NULL);
   g_assert_true(tide_row_key_append(key, &fixture.reading, &out, &reject));
   assert_same_bytes(tide_buffer_bytes(&out), TIDE_BYTES_LITERAL("a-long-name#serv"));
   tide_buffer_reset(&out);

@@ -531,8 +531,7 @@ test_splits_spread_random_ids(void)
       TideReject reject;
       g_snprintf(id, sizeof id, "sensor-%08x", (guint)g_test_rand_int());
       g_snprintf(number, sizeof number, "%.0f", g_test_rand_double_range(0, 9999999999.0));
-      reading_fixture_set(&fixture, "host", id);
-      reading_fixture_set(&fixture, "meter", number);
+      reading_fixture_set_all(&fixture, "host", id, "meter", number, NULL);
       tide_buffer_reset(&out);
       g_assert_true(tide_row_key_append(key, &fixture.reading, &out, &reject));
       guint region = 0;

@@ -492,53 +492,6 @@ test_key_owns_what_it_was_made_of(void)
 }
 
 static void
-test_description(void)
-{
-  static const struct {
-    TideKeyPartSpec specs[6];
-    gsize n_specs;
-    const char *expected;
-  } cases[] = {
-      {{FIELD(HOST), LITERAL("#"), TIME(MS)}, 3, "field(host) \"#\" time(ms)"},
-      {{PADDED_RIGHT(EXCHANGE, 6, ' '), LITERAL("\"\\\x01"), TIME_REVERSED(US)},
-       3,
-       "field(exchange, width 6, padded right with \" \") \"\\x22\\x5C\\x01\" time(us, reversed)"},
-      {{PADDED_LEFT(METER, 10, '0'), TIME_REVERSED_BINARY(NS)},
-       2,
-       "field(meter, width 10, padded left with \"0\") time(ns, reversed, binary)"},
-      {{FIELD_DEFAULT(USER, "nobody"), LITERAL("#"), TIME(S)}, 3, "field(user, default \"nobody\") \"#\" time(s)"},
-      {{HASH_RAW(MD5, 4, of_host_user), FIELD(HOST), LITERAL("/"), FIELD(USER)},
-       4,
-       "hash(md5, 4 bytes, raw of field(host) field(user)) field(host) \"/\" field(user)"},
-      {{SALT(16, XXH3, of_meter), LITERAL("#"), PADDED_LEFT(METER, 10, '0')},
-       3,
-       "salt(16, width 2, xxh3 of field(meter, width 10, padded left with \"0\")) \"#\" "
-       "field(meter, width 10, padded left with \"0\")"},
-  };
-  g_auto(ReadingFixture) fixture;
-  key_scheme_fixture_init(&fixture);
-  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-    g_autoptr(TideRowKey) key = compile_key(cases[i].specs, cases[i].n_specs);
-    g_autofree char *text = tide_row_key_describe(key, fixture.names);
-    g_autofree char *second = tide_row_key_describe_part(key, fixture.names, 1);
-    g_assert_cmpstr(text, ==, cases[i].expected);
-    g_assert_nonnull(strstr(text, second));
-  }
-}
-
-/* A description is compared with an older one: what looks the same must be the same. */
-static void
-test_names_cannot_imitate_the_description(void)
-{
-  g_auto(ReadingFixture) fixture;
-  reading_fixture_init(&fixture);
-  TideKeyPartSpec specs[] = {FIELD(reading_fixture_id(&fixture, "a) \"#\" field(b"))};
-  g_autoptr(TideRowKey) key = compile_key(specs, 1);
-  g_autofree char *text = tide_row_key_describe(key, fixture.names);
-  g_assert_cmpstr(text, ==, "field(\"a) \\x22#\\x22 field(b\")");
-}
-
-static void
 assert_ids(const GArray *ids, const TideNameId *expected, gsize n_expected)
 {
   g_assert_cmpuint(ids->len, ==, n_expected);
@@ -611,8 +564,6 @@ main(int argc, char **argv)
   g_test_add_func("/row-key/times-before-1970-have-no-key", test_times_before_1970_have_no_key);
   g_test_add_func("/row-key/key-is-at-most-what-hbase-allows", test_key_is_at_most_what_hbase_allows);
   g_test_add_func("/row-key/key-owns-what-it-was-made-of", test_key_owns_what_it_was_made_of);
-  g_test_add_func("/row-key/description", test_description);
-  g_test_add_func("/row-key/names-cannot-imitate-the-description", test_names_cannot_imitate_the_description);
   g_test_add_func("/row-key/fields-are-listed-once", test_fields_are_listed_once);
   g_test_add_func("/row-key/key-knows-whether-it-holds-the-time", test_key_knows_whether_it_holds_the_time);
   g_test_add_func("/row-key/appending-allocates-nothing", test_appending_allocates_nothing);

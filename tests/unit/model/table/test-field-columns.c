@@ -55,9 +55,7 @@ test_names_are_changed(void)
     add_item(rule, field_item(&fixture, "Cpu 1 Usr", NULL, -1));
     add_item(rule, field_item(&fixture, "other", "renamed As", -1));
     start_mapper(&fixture, (TideMapperLimits){0});
-    reading_fixture_set(&fixture.reading, "host", "h");
-    reading_fixture_set(&fixture.reading, "Cpu 1 Usr", "1");
-    reading_fixture_set(&fixture.reading, "other", "2");
+    reading_fixture_set_all(&fixture.reading, "host", "h", "Cpu 1 Usr", "1", "other", "2", NULL);
     assert_maps_to(&fixture, cases[i].expected);
   }
 }
@@ -69,8 +67,7 @@ test_names_that_change_into_one_are_rejected(void)
   use_host_and_time(&fixture);
   add_remaining_rule(&fixture, "M")->name_case = TIDE_CASE_UPPER;
   start_mapper(&fixture, (TideMapperLimits){0});
-  reading_fixture_set(&fixture.reading, "host", "h");
-  reading_fixture_set(&fixture.reading, "load", "1");
+  reading_fixture_set_all(&fixture.reading, "host", "h", "load", "1", NULL);
   assert_maps_to(&fixture, "M:LOAD=1");
   reading_fixture_set(&fixture.reading, "Load", "2");
   assert_rejects(&fixture, TIDE_REJECT_DUPLICATE_FIELD, "Load");
@@ -86,9 +83,7 @@ test_names_without_a_number_change_into_one_too(void)
   use_host_and_time(&fixture);
   add_remaining_rule(&fixture, "M")->name_case = TIDE_CASE_UPPER;
   start_mapper(&fixture, (TideMapperLimits){0});
-  reading_fixture_set(&fixture.reading, "host", "h");
-  reading_fixture_set(&fixture.reading, "load", "1");
-  reading_fixture_set(&fixture.reading, "Load", "2");
+  reading_fixture_set_all(&fixture.reading, "host", "h", "load", "1", "Load", "2", NULL);
   fixture.reading.fields[2].name_id = TIDE_NAME_NONE;
   assert_rejects(&fixture, TIDE_REJECT_DUPLICATE_FIELD, "Load");
   fixture.reading.fields[1].name_id = TIDE_NAME_NONE;
@@ -102,8 +97,7 @@ test_name_of_nothing_but_spaces_is_rejected(void)
   use_host_and_time(&fixture);
   add_remaining_rule(&fixture, "M")->strip_spaces = TRUE;
   start_mapper(&fixture, (TideMapperLimits){0});
-  reading_fixture_set(&fixture.reading, "host", "h");
-  reading_fixture_set(&fixture.reading, "  ", "1");
+  reading_fixture_set_all(&fixture.reading, "host", "h", "  ", "1", NULL);
   assert_rejects(&fixture, TIDE_REJECT_BAD_COLUMN, "  ");
 }
 
@@ -121,10 +115,8 @@ test_patterns_take_what_nobody_names(void)
   start_mapper(&fixture, (TideMapperLimits){0});
   reading_fixture_set(&fixture.reading, "host", "h");
   reading_fixture_set(&fixture.reading, "CPU/CPU1_USR", "1"); /* matches two: the first in the file takes it */
-  reading_fixture_set(&fixture.reading, "GPU/CPU1_USR", "2");
-  reading_fixture_set(&fixture.reading, "CPU/LOAD", "3");
-  reading_fixture_set(&fixture.reading, "DISK/SDA", "4");
-  reading_fixture_set(&fixture.reading, "MEM/FREE", "5");
+  reading_fixture_set_all(&fixture.reading, "GPU/CPU1_USR", "2", "CPU/LOAD", "3", "DISK/SDA", "4", "MEM/FREE", "5",
+                          NULL);
   assert_maps_to(&fixture, "C:CPU/CPU1_USR=1 D:GPU/CPU1_USR=2 N:CPU/LOAD=3 D:DISK/SDA=4 M:MEM/FREE=5");
 }
 
@@ -138,10 +130,7 @@ test_patterns_take_key_fields_only_when_asked(void)
     rule->with_key_fields = with_key_fields;
     add_item(rule, pattern_item("?*"));
     start_mapper(&fixture, (TideMapperLimits){0});
-    reading_fixture_set(&fixture.reading, "host", "h");
-    reading_fixture_set(&fixture.reading, "ts", "1426535612045");
-    reading_fixture_set(&fixture.reading, "$offset", "7");
-    reading_fixture_set(&fixture.reading, "v", "1");
+    reading_fixture_set_all(&fixture.reading, "host", "h", "ts", "1426535612045", "$offset", "7", "v", "1", NULL);
     assert_maps_to(&fixture, with_key_fields ? "M:host=h M:ts=1426535612045 M:v=1" : "M:v=1");
   }
 }
@@ -215,10 +204,7 @@ test_qualifier_holds_the_name(void)
   of_day->qualifier = compile_text(with_day, G_N_ELEMENTS(with_day));
   add_remaining_rule(&fixture, "M")->qualifier = compile_text(constant, G_N_ELEMENTS(constant));
   start_mapper(&fixture, (TideMapperLimits){0});
-  reading_fixture_set(&fixture.reading, "host", "h");
-  reading_fixture_set(&fixture.reading, "temp", "60.4");
-  reading_fixture_set(&fixture.reading, "hum", "40");
-  reading_fixture_set(&fixture.reading, "usr", "0.1");
+  reading_fixture_set_all(&fixture.reading, "host", "h", "temp", "60.4", "hum", "40", "usr", "0.1", NULL);
   set_time_ms(&fixture, JULY_26_MS);
   assert_maps_to(&fixture, "D:TEMP@26=60.4 D:H@26=40 M:cpu.usr=0.1");
   set_time_ms(&fixture, JULY_26_MS + 6 * 24 * 60 * MINUTE_MS);
@@ -236,8 +222,7 @@ test_qualifier_is_the_value_of_a_field(void)
   add_item(rule, field_item(&fixture, "count", NULL, -1));
   rule->qualifier = compile_text(of_lane, G_N_ELEMENTS(of_lane));
   start_mapper(&fixture, (TideMapperLimits){0});
-  reading_fixture_set(&fixture.reading, "host", "h");
-  reading_fixture_set(&fixture.reading, "speed", "120");
+  reading_fixture_set_all(&fixture.reading, "host", "h", "speed", "120", NULL);
   assert_rejects(&fixture, TIDE_REJECT_MISSING_FIELD, "lane");
   reading_fixture_set_null(&fixture.reading, "lane");
   assert_rejects(&fixture, TIDE_REJECT_MISSING_FIELD, "lane");
@@ -263,10 +248,7 @@ test_computed_and_constant_columns_meet(void)
   add_item(rule, field_item(&fixture, "speed", NULL, -1));
   rule->qualifier = compile_text(of_lane, G_N_ELEMENTS(of_lane));
   start_mapper(&fixture, (TideMapperLimits){0});
-  reading_fixture_set(&fixture.reading, "host", "h");
-  reading_fixture_set(&fixture.reading, "speed", "120");
-  reading_fixture_set(&fixture.reading, "total", "9");
-  reading_fixture_set(&fixture.reading, "lane", "1");
+  reading_fixture_set_all(&fixture.reading, "host", "h", "speed", "120", "total", "9", "lane", "1", NULL);
   assert_maps_to(&fixture, "S:1=120 S:total=9");
   reading_fixture_set(&fixture.reading, "lane", "total");
   assert_rejects(&fixture, TIDE_REJECT_DUPLICATE_FIELD, "total");
@@ -284,8 +266,7 @@ test_columns_that_readings_invent_cost_no_memory(void)
   add_item(rule, field_item(&fixture, "speed", NULL, -1));
   rule->qualifier = compile_text(of_lane, G_N_ELEMENTS(of_lane));
   start_mapper(&fixture, (TideMapperLimits){0});
-  reading_fixture_set(&fixture.reading, "host", "h");
-  reading_fixture_set(&fixture.reading, "speed", "120");
+  reading_fixture_set_all(&fixture.reading, "host", "h", "speed", "120", NULL);
   guint64 before = 0;
   for (guint i = 0; i < 80000; i++) {
     if (i == 70000)
@@ -321,8 +302,7 @@ test_values_are_computed(void)
   add_item(rule, value_item(binary, 1, "ts"));
   start_mapper(&fixture, (TideMapperLimits){0});
   set_time_ms(&fixture, JULY_26_MS);
-  reading_fixture_set(&fixture.reading, "meter", "987654");
-  reading_fixture_set(&fixture.reading, "kwh", "1.5");
+  reading_fixture_set_all(&fixture.reading, "meter", "987654", "kwh", "1.5", NULL);
   assert_maps_to(&fixture, "M:KWH=1.5 M:schema=v2 M:id=0000987654 M:s=1501027200 "
                            "M:ts=\\x00\\x00\\x01]|1l\\x00");
   reading_fixture_set_null(&fixture.reading, "kwh"); /* what is made needs no field beside it */
@@ -356,8 +336,7 @@ test_computed_values_of_many_rows_stay(void)
   start_mapper(&fixture, (TideMapperLimits){0});
   for (guint i = 0; i < N; i++) {
     g_snprintf(name, sizeof name, "h%u", i);
-    reading_fixture_set(&fixture.reading, "host", name);
-    reading_fixture_set(&fixture.reading, "v", name + 1);
+    reading_fixture_set_all(&fixture.reading, "host", name, "v", name + 1, NULL);
     g_assert_cmpint(map_more(&fixture), ==, TIDE_MAP_ROW);
   }
   tide_row_list_resolve(&fixture.list);
@@ -385,9 +364,7 @@ test_steady_state_allocates_nothing(void)
   add_item(rule, field_item(&fixture, "state", NULL, TIDE_ENCODE_JSON));
   tide_table_mapper_free(fixture.mapper);
   start_mapper(&fixture, (TideMapperLimits){0});
-  reading_fixture_set(&fixture.reading, "kwh", "1.5");
-  reading_fixture_set(&fixture.reading, "amps", "15.25");
-  reading_fixture_set(&fixture.reading, "state", "on\n");
+  reading_fixture_set_all(&fixture.reading, "kwh", "1.5", "amps", "15.25", "state", "on\n", NULL);
   guint64 before = 0;
   for (gint64 i = 0; i < 4 * 96; i++) {
     if (i == 96)

@@ -13,10 +13,8 @@ test_reading_becomes_a_row(void)
   add_remaining_rule(&fixture, "METRIC");
   fixture.table->ttl_ms = 86400000;
   start_mapper(&fixture, (TideMapperLimits){0});
-  reading_fixture_set(&fixture.reading, "host", "server1.bbb.com");
-  reading_fixture_set(&fixture.reading, "ts", "1426535612045");
-  reading_fixture_set(&fixture.reading, "CPU/CPU1_USR", "0.02");
-  reading_fixture_set(&fixture.reading, "MEM/FREE", "600,55");
+  reading_fixture_set_all(&fixture.reading, "host", "server1.bbb.com", "ts", "1426535612045", "CPU/CPU1_USR", "0.02",
+                          "MEM/FREE", "600,55", NULL);
   fixture.reading.reading.index = 9;
   assert_maps_to(&fixture, "METRIC:CPU/CPU1_USR=0.02 METRIC:MEM/FREE=600,55");
   assert_same_bytes(row_at(&fixture, 0)->key, TIDE_BYTES_LITERAL("server1.bbb.com#1426535612045"));
@@ -37,8 +35,7 @@ test_rows_are_appended(void)
   use_host_and_time(&fixture);
   add_remaining_rule(&fixture, "M");
   start_mapper(&fixture, (TideMapperLimits){0});
-  reading_fixture_set(&fixture.reading, "host", "a");
-  reading_fixture_set(&fixture.reading, "v", "1");
+  reading_fixture_set_all(&fixture.reading, "host", "a", "v", "1", NULL);
   g_assert_cmpint(map(&fixture), ==, TIDE_MAP_ROW);
   reading_fixture_set(&fixture.reading, "host", "b");
   g_assert_cmpint(map_more(&fixture), ==, TIDE_MAP_ROW);
@@ -60,8 +57,7 @@ test_column_holds_its_wire_bytes(void)
   use_host_and_time(&fixture);
   add_remaining_rule(&fixture, "METRIC");
   start_mapper(&fixture, (TideMapperLimits){0});
-  reading_fixture_set(&fixture.reading, "host", "h");
-  reading_fixture_set(&fixture.reading, "CPU/CPU1_USR", "0.02");
+  reading_fixture_set_all(&fixture.reading, "host", "h", "CPU/CPU1_USR", "0.02", NULL);
   g_assert_cmpint(map(&fixture), ==, TIDE_MAP_ROW);
   tide_column_prefix_append(TIDE_WIRE_COMPACT, &expected, TIDE_BYTES_LITERAL("METRIC"),
                             TIDE_BYTES_LITERAL("CPU/CPU1_USR"));
@@ -81,10 +77,7 @@ test_rest_is_what_no_other_rule_names(void)
   add_named_rule(&fixture, "P", "volts", "U");
   add_named_rule(&fixture, "Q", "volts", NULL);
   start_mapper(&fixture, (TideMapperLimits){0});
-  reading_fixture_set(&fixture.reading, "host", "h");
-  reading_fixture_set(&fixture.reading, "phase", "3");
-  reading_fixture_set(&fixture.reading, "volts", "230");
-  reading_fixture_set(&fixture.reading, "other", "x");
+  reading_fixture_set_all(&fixture.reading, "host", "h", "phase", "3", "volts", "230", "other", "x", NULL);
   assert_maps_to(&fixture, "P:phase=3 P:U=230 Q:volts=230 M:other=x");
 }
 
@@ -97,9 +90,7 @@ test_key_fields_are_repeated_only_when_asked(void)
     mapper_fixture_init(&fixture, specs, G_N_ELEMENTS(specs));
     add_remaining_rule(&fixture, "M")->with_key_fields = with_key_fields;
     start_mapper(&fixture, (TideMapperLimits){0});
-    reading_fixture_set(&fixture.reading, "meter", "987654");
-    reading_fixture_set(&fixture.reading, "ts", "1426535612045");
-    reading_fixture_set(&fixture.reading, "v", "1");
+    reading_fixture_set_all(&fixture.reading, "meter", "987654", "ts", "1426535612045", "v", "1", NULL);
     assert_maps_to(&fixture, with_key_fields ? "M:meter=987654 M:ts=1426535612045 M:v=1" : "M:v=1");
   }
 }
@@ -113,9 +104,7 @@ test_named_key_field_is_written(void)
   add_named_rule(&fixture, "M", "host", "HOSTNAME");
   add_named_rule(&fixture, "M", "ts", NULL);
   start_mapper(&fixture, (TideMapperLimits){0});
-  reading_fixture_set(&fixture.reading, "host", "h");
-  reading_fixture_set(&fixture.reading, "ts", "1426535612045");
-  reading_fixture_set(&fixture.reading, "v", "not named");
+  reading_fixture_set_all(&fixture.reading, "host", "h", "ts", "1426535612045", "v", "not named", NULL);
   assert_maps_to(&fixture, "M:HOSTNAME=h M:ts=1426535612045");
 }
 
@@ -129,8 +118,7 @@ test_field_that_is_only_hashed_is_written(void)
   mapper_fixture_init(&fixture, specs, G_N_ELEMENTS(specs));
   add_remaining_rule(&fixture, "M");
   start_mapper(&fixture, (TideMapperLimits){0});
-  reading_fixture_set(&fixture.reading, "host", "h");
-  reading_fixture_set(&fixture.reading, "user", "u");
+  reading_fixture_set_all(&fixture.reading, "host", "h", "user", "u", NULL);
   assert_maps_to(&fixture, "M:user=u");
 }
 
@@ -142,10 +130,7 @@ test_fields_of_the_record_are_written_only_when_named(void)
   add_remaining_rule(&fixture, "M");
   add_named_rule(&fixture, "R", "$offset", "offset");
   start_mapper(&fixture, (TideMapperLimits){0});
-  reading_fixture_set(&fixture.reading, "host", "h");
-  reading_fixture_set(&fixture.reading, "$offset", "17");
-  reading_fixture_set(&fixture.reading, "$key", "k");
-  reading_fixture_set(&fixture.reading, "$header.id", "i");
+  reading_fixture_set_all(&fixture.reading, "host", "h", "$offset", "17", "$key", "k", "$header.id", "i", NULL);
   reading_fixture_set(&fixture.reading, "$price", "9"); /* the sender's own */
   assert_maps_to(&fixture, "R:offset=17 M:$price=9");
 }
@@ -183,8 +168,7 @@ test_row_without_cells_is_rejected(void)
   use_host_and_time(&fixture);
   add_remaining_rule(&fixture, "M");
   start_mapper(&fixture, (TideMapperLimits){0});
-  reading_fixture_set(&fixture.reading, "host", "h");
-  reading_fixture_set(&fixture.reading, "ts", "1426535612045");
+  reading_fixture_set_all(&fixture.reading, "host", "h", "ts", "1426535612045", NULL);
   assert_rejects(&fixture, TIDE_REJECT_NO_CELLS, "METRIC");
   reading_fixture_set_null(&fixture.reading, "v");
   assert_rejects(&fixture, TIDE_REJECT_NO_CELLS, "METRIC");
@@ -211,8 +195,7 @@ test_cell_is_at_most_what_hbase_takes(void)
   start_mapper(&fixture, (TideMapperLimits){.max_cell_bytes = 20 + 15 + 2 + 3 + 100});
   g_autofree char *largest = g_strnfill(100, 'x');
   g_autofree char *too_large = g_strnfill(101, 'x');
-  reading_fixture_set(&fixture.reading, "host", "h");
-  reading_fixture_set(&fixture.reading, "val", largest);
+  reading_fixture_set_all(&fixture.reading, "host", "h", "val", largest, NULL);
   g_assert_cmpint(map(&fixture), ==, TIDE_MAP_ROW);
   reading_fixture_set(&fixture.reading, "val", too_large);
   assert_rejects(&fixture, TIDE_REJECT_CELL_TOO_LARGE, "val");
@@ -231,8 +214,7 @@ test_row_fits_a_call(void)
     add_remaining_rule(&fixture, "M");
     start_mapper(&fixture, (TideMapperLimits){.max_row_bytes = MAX_ROW_BYTES});
     g_autofree char *value = g_strnfill(len, 'x');
-    reading_fixture_set(&fixture.reading, "host", "h");
-    reading_fixture_set(&fixture.reading, "v", value);
+    reading_fixture_set_all(&fixture.reading, "host", "h", "v", value, NULL);
     if (map(&fixture) != TIDE_MAP_ROW) {
       g_assert_cmpint(fixture.reject.reason, ==, TIDE_REJECT_TOO_LARGE);
       g_assert_cmpuint(len, >, MAX_ROW_BYTES - 200);
@@ -268,8 +250,7 @@ test_replacing_row_fits_a_call(void)
     g_ptr_array_add(fixture.table->families, tide_family_settings_new("OTHER"));
     start_mapper(&fixture, (TideMapperLimits){.max_row_bytes = MAX_CALL_BYTES - (guint32)overhead_bytes});
     g_autofree char *value = g_strnfill(len, 'x');
-    reading_fixture_set(&fixture.reading, "host", host);
-    reading_fixture_set(&fixture.reading, "v", value);
+    reading_fixture_set_all(&fixture.reading, "host", host, "v", value, NULL);
     if (map(&fixture) != TIDE_MAP_ROW)
       break;
     const TideBytes families[] = {TIDE_BYTES_LITERAL("M"), TIDE_BYTES_LITERAL("OTHER")};
@@ -295,8 +276,7 @@ test_empty_name_is_rejected(void)
   use_host_and_time(&fixture);
   add_remaining_rule(&fixture, "M");
   start_mapper(&fixture, (TideMapperLimits){0});
-  reading_fixture_set(&fixture.reading, "host", "h");
-  reading_fixture_set(&fixture.reading, "", "1");
+  reading_fixture_set_all(&fixture.reading, "host", "h", "", "1", NULL);
   assert_rejects(&fixture, TIDE_REJECT_BAD_COLUMN, "");
   assert_rejects(&fixture, TIDE_REJECT_BAD_COLUMN, ""); /* also when it was met before */
 }
@@ -310,14 +290,12 @@ test_two_fields_never_share_a_column(void)
   add_named_rule(&fixture, "M", "volts", "U");
   add_named_rule(&fixture, "M", "tension", "U");
   start_mapper(&fixture, (TideMapperLimits){0});
-  reading_fixture_set(&fixture.reading, "host", "h");
-  reading_fixture_set(&fixture.reading, "volts", "230");
+  reading_fixture_set_all(&fixture.reading, "host", "h", "volts", "230", NULL);
   assert_maps_to(&fixture, "M:U=230");
   reading_fixture_set(&fixture.reading, "U", "231");
   assert_rejects(&fixture, TIDE_REJECT_DUPLICATE_FIELD, "U");
   reading_fixture_reset(&fixture.reading);
-  reading_fixture_set(&fixture.reading, "host", "h");
-  reading_fixture_set(&fixture.reading, "U", "231");
+  reading_fixture_set_all(&fixture.reading, "host", "h", "U", "231", NULL);
   assert_maps_to(&fixture, "M:U=231");
   reading_fixture_set(&fixture.reading, "tension", "232");
   assert_rejects(&fixture, TIDE_REJECT_DUPLICATE_FIELD, "tension");
@@ -334,8 +312,7 @@ test_rules_that_say_the_same_write_once(void)
   add_remaining_rule(&fixture, "M");
   add_remaining_rule(&fixture, "N");
   start_mapper(&fixture, (TideMapperLimits){0});
-  reading_fixture_set(&fixture.reading, "host", "h");
-  reading_fixture_set(&fixture.reading, "v", "1");
+  reading_fixture_set_all(&fixture.reading, "host", "h", "v", "1", NULL);
   assert_maps_to(&fixture, "M:v=1 N:v=1");
 }
 
@@ -442,10 +419,7 @@ test_what_was_encoded_in_vain_is_taken_back(void)
   g_auto(MapperFixture) fixture;
   use_host_and_time(&fixture);
   add_remaining_rule(&fixture, "M");
-  reading_fixture_set(&fixture.reading, "host", "h");
-  reading_fixture_set(&fixture.reading, "ts", "1426535612045");
-  reading_fixture_set(&fixture.reading, "a", "1");
-  reading_fixture_set(&fixture.reading, "b", "2");
+  reading_fixture_set_all(&fixture.reading, "host", "h", "ts", "1426535612045", "a", "1", "b", "2", NULL);
   fixture.reading.reading.shape = (TideShape){.serial = 1};
   start_mapper(&fixture, (TideMapperLimits){.max_cell_bytes = 200});
   assert_maps_to(&fixture, "M:a=1 M:b=2");
@@ -453,8 +427,7 @@ test_what_was_encoded_in_vain_is_taken_back(void)
   assert_maps_to(&fixture, "M:a=1 M:b=2");
   g_assert_cmpuint(fixture.list.encoded.len, >, 0);
   g_autofree char *text = g_strnfill(100, '7');
-  reading_fixture_set(&fixture.reading, "a", text);
-  reading_fixture_set(&fixture.reading, "b", text);
+  reading_fixture_set_all(&fixture.reading, "a", text, "b", text, NULL);
   g_autofree char *expected = g_strdup_printf("M:a=%s M:b=%s", text, text);
   assert_maps_to(&fixture, expected);
   g_assert_cmpuint(fixture.list.encoded.len, ==, 0);

@@ -1,0 +1,76 @@
+/* The mapping of a configuration as an operator writes it, and one message at a time. */
+#pragma once
+
+#include "config-texts.h"
+#include "mapping/mapping.h"
+
+#define RECORD_TIME_MS G_GINT64_CONSTANT(1426535620000)
+
+typedef struct MappingFixture {
+  TideConfig *config;   /* owned */
+  TideMapping *mapping; /* owned */
+  const char *topic;    /* of the next messages, as the next two */
+  gint64 record_time_ms;
+  gboolean is_append_time;
+  TideMapped mapped; /* of the last message; or */
+  TideReject reject;
+} MappingFixture;
+
+static inline void
+mapping_fixture_init(MappingFixture *fixture, const char *text)
+{
+  *fixture = (MappingFixture){.topic = "metrics", .record_time_ms = RECORD_TIME_MS};
+  fixture->config = load_text(text);
+  fixture->mapping = tide_mapping_new(fixture->config, TIDE_WIRE_BINARY);
+}
+
+static inline void
+mapping_fixture_clear(MappingFixture *fixture)
+{
+  tide_mapping_free(fixture->mapping);
+  tide_config_free(fixture->config);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(MappingFixture, mapping_fixture_clear)
+
+/* @key: NULL: none. @value: NULL: a tombstone. */
+static inline gboolean
+mapping_fixture_apply(MappingFixture *fixture, const char *key, const char *value)
+{
+  TideMessage message = {.topic = tide_bytes_of_string(fixture->topic),
+                         .timestamp_ms = fixture->record_time_ms,
+                         .is_append_time = fixture->is_append_time,
+                         .key = tide_bytes_of_string(key),
+                         .value = tide_bytes_of_string(value),
+                         .has_value = value != NULL};
+  return tide_mapping_apply(fixture->mapping, &message, &fixture->mapped, &fixture->reject);
+}
+
+/* "REASON field" (transfer full) */
+static inline char *
+reject_text(const TideReject *reject)
+{
+  g_autofree char *field = tide_bytes_printable(reject->field);
+  return g_strdup_printf("%s %s", tide_reject_reason_name(reject->reason), field);
+}
+
+/* "TABLE key M:column=value@time ..." */
+static inline void
+append_row(GString *text, const TideConfig *config, const TideRow *row)
+{
+  const TideTable *table = g_ptr_array_index(config->tables, row->table_index);
+  g_autofree char *key = tide_bytes_printable(row->key);
+  g_autofree char *dated = tide_bytes_printable(row->table_name);
+  g_string_append_printf(text, "%s %s", row->table_name.len > 0 ? dated : table->name, key);
+  if (row->follows > 0)
+    g_string_append_printf(text, " after-row-%u", row->follows - 1);
+  if (row->delete_to_ms > 0)
+    g_string_append_printf(text, " deletes-to-%" G_GINT64_FORMAT, row->delete_to_ms);
+  for (guint32 i = 0; i < row->n_cells; i++) {
+    const TideCell *cell = &row->cells[i];
+    g_autofree char *family = tide_bytes_printable(cell->column->family);
+    g_autofree char *qualifier = tide_bytes_printable(cell->column->qualifier);
+    g_autofree char *value = tide_bytes_printable(cell->value);
+    g_string_append_printf(text, " %s:%s=%s@%" G_GINT64_FORMAT, family, qualifier, value, cell->timestamp_ms);
+  }
+  g_string_append_c(text, '\n');
+}
