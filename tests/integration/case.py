@@ -21,6 +21,11 @@ from stack_services import Kafka
 # Exit codes of sysexits.h that README.md promises.
 EX_USAGE, EX_DATAERR, EX_UNAVAILABLE, EX_TEMPFAIL, EX_CONFIG = 64, 65, 69, 75, 78
 
+# A flow that lasts long enough for something to happen in the middle of it.
+FLOW = ("--readings", "30000", "--machines", "300", "--metrics", "5", "--late", "2%", "--repeat", "1%", "--shuffle", "50")
+SLOWLY = ("--rate", "5000")
+WRITTEN = "tidemark_messages_written_total"
+
 Reading = Mapping[str, Any]
 Test = TypeVar("Test", bound=Callable[..., None])
 
@@ -97,6 +102,11 @@ class Case(unittest.TestCase):
         self.addCleanup(daemon.kill9)
         return daemon
 
+    def run_to_end(self, daemon: Daemon, *options: str, code: int = 0) -> None:
+        """Writes what is in the topic and not yet committed, and ends by itself."""
+        daemon.start("--until-end", *options)
+        self.assertEqual(daemon.wait_end(), code, daemon.log_tail())
+
     def command(self, *words: str, code: int = 0, stdin: str = "") -> str:
         """Runs a command to its end and expects this exit code; what it printed."""
         done = self.run_command(*words, stdin=stdin)
@@ -120,6 +130,13 @@ class Case(unittest.TestCase):
             process = spawn(command, dict(os.environ), log, owned=True)
         self.addCleanup(_end, process)
         return process
+
+    def begin_flow(self, daemon: Daemon, n_written: int) -> subprocess.Popen[bytes]:
+        """Starts the daemon and a flow; returns when this many messages are written, most are still to be sent."""
+        daemon.start()
+        simulation = self.simulate_in_background(*FLOW, *SLOWLY)
+        daemon.wait_metric(WRITTEN, n_written)
+        return simulation
 
     def finish(self, simulation: subprocess.Popen[bytes], *, load_s: int = 0) -> int:
         """Waits until everything is sent; the number of readings sent, with those sent twice. load_s: that it is spread over."""
@@ -168,6 +185,17 @@ class Case(unittest.TestCase):
         received = ends.pop("received_total")
         self.assertEqual(received, sum(ends.values()), f"received {received}, ended {ends}")
         self.assertEqual(ends["in_flight"], 0)
+
+    def assert_all_is_written(self, daemon: Daemon, n_messages: int) -> None:
+        """Committed, in the tables, and accounted for."""
+        daemon.wait_committed(n_messages)
+        self.assert_tables_hold_what_was_sent()
+        self.assert_accounting_balances(daemon)
+
+    def end_flow(self, simulation: subprocess.Popen[bytes], daemon: Daemon) -> None:
+        """The rest of it is written, and an orderly stop leaves nothing."""
+        self.assert_all_is_written(daemon, self.finish(simulation))
+        self.assertEqual(daemon.stop(), 0, daemon.log_tail())
 
     def cells(self, table: str) -> dict[tuple[str, str], tuple[int, str]]:
         """Of a table: (row key, column) -> (cell time in ms, value)."""

@@ -7,15 +7,17 @@ import json
 import os
 import re
 import unittest
+from pathlib import Path
 from typing import Any, Iterator, Mapping, NamedTuple, Optional
 
-from case import EX_UNAVAILABLE, Case
+from case import EX_UNAVAILABLE, WRITTEN, Case
 from daemon import Daemon, merged, metric_tables, wait_until
 from kerberos_realm import Realm
 from links import Link, Links
-from test_main_job import FLOW, SLOWLY, WRITTEN
 
 Changes = Mapping[str, Any]
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "config" / "examples" / "clusters"
 
 JSON_LOG = {"service": {"log_format": "json"}}
 
@@ -90,6 +92,20 @@ class LinkCase(Case):
             self.assertEqual(len(lines), 1, f"'{words}' is in {len(lines)} lines of\n{text}")
             seen.append(_last_column(lines[0]).replace(address or link.address, "GATEWAY"))
 
+    def create_by_example(self, name: str, *replaced: tuple[str, str]) -> str:
+        """With the stack's addresses and secrets put into a file of EXAMPLES; returns the file that has them."""
+        self.drop_later("METRIC")
+        self.create_topic(1, "metrics")
+        text = (EXAMPLES / name).read_text(encoding="utf-8")
+        for written, meant in (('"127.0.0.1:9092"', f'"{self.stack.kafka.address}"'),
+                               ("/etc/tidemark/gateway-ca.pem", str(self.links.authority.certificate)), *replaced):
+            self.assertEqual(text.count(written), 1, written)
+            text = text.replace(written, meant)
+        config = self.work / name
+        config.write_text(text, encoding="utf-8")
+        self.command("tables", "create", "--config", str(config))
+        return str(config)
+
     def begin_to_write(self, link: Link) -> LinkedAlone:
         """Creates tables, and starts to write what is in the topic to its end."""
         with self.situation(link, "create tables"):
@@ -118,18 +134,12 @@ class LinkCase(Case):
         self.create_topic(6)
         self.create_tables(splits=(b"server0100", b"server0200"))
         daemon = self.linked(link)
-        daemon.start()
-        simulation = self.simulate_in_background(*FLOW, *SLOWLY)
-        daemon.wait_metric(WRITTEN, 6_000)
+        simulation = self.begin_flow(daemon, 6_000)
         daemon.kill9()
         daemon.start()
         daemon.wait_metric(WRITTEN, 3_000)
         self.kill_and_restart_gateway(link, daemon)
-        n_messages = self.finish(simulation)
-        daemon.wait_committed(n_messages)
-        self.assert_tables_hold_what_was_sent()
-        self.assert_accounting_balances(daemon)
-        self.assertEqual(daemon.stop(), 0)
+        self.end_flow(simulation, daemon)
 
     def kill_and_restart_gateway(self, link: Link, daemon: Daemon) -> None:
         """Returns when it is up again, and the daemon has noticed that it was not."""

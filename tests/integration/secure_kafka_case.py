@@ -9,13 +9,12 @@ import unittest
 from typing import Any, Callable, Iterable, Mapping, NamedTuple, Optional
 
 import newer_librdkafka
-from case import Case
+from case import WRITTEN, Case
 from cell_table import CellTable
 from certificates import Authority
 from daemon import DEADLINE_S, Daemon, metric_tables
 from kerberos_realm import Realm
 from secure_kafka import PASSWORD, USER, SecureKafka
-from test_main_job import WRITTEN
 from token_server import TokenServer
 
 Properties = Mapping[str, Any]

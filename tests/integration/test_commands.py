@@ -77,8 +77,7 @@ class Reading(Case):
                     for time in range(N_TIMES) for host in HOSTS[:n_hosts]]
         self.send(readings)
         self.log_sent(readings)
-        daemon.start("--until-end")
-        self.assertEqual(daemon.wait_end(), 0, daemon.log_tail())
+        self.run_to_end(daemon)
         return readings
 
     def test_scan(self) -> None:
@@ -153,8 +152,7 @@ class Reading(Case):
         self.write(daemon)
         # Now, by simulate: server0001.bbb.com and server0002.bbb.com.
         self.simulate("--readings", "20", "--machines", "2", "--metrics", "2")
-        daemon.start("--until-end")
-        self.assertEqual(daemon.wait_end(), 0, daemon.log_tail())
+        self.run_to_end(daemon)
         every = self.cells(self.latest)
         self.assertEqual({row for row, _ in every}, {*HOSTS, "server0001.bbb.com", "server0002.bbb.com"})
 
@@ -189,8 +187,7 @@ class Reading(Case):
         explained = self.command("explain", "--offline", "--config", str(daemon.config_path), "--format", "json",
                                  stdin="".join(f"{line}\n" for line in lines))
         self.send(lines)
-        daemon.start("--until-end")
-        self.assertEqual(daemon.wait_end(), 0, daemon.log_tail())
+        self.run_to_end(daemon)
         for table in (self.history, self.latest):
             rows = [json.loads(line) for line in explained.splitlines()]
             promised = {(bytes.fromhex(row["row_hex"]).decode(), f"{cell['family']}:{cell['qualifier']}"):

@@ -78,8 +78,7 @@ class CreateTables(Case):
         self.command("tables", "create", "--config", str(daemon.config_path), "--sample", "4000")
         borders = [b"", *self.borders(self.history), b""]
         self.assertEqual(len(borders), regions + 1)
-        daemon.start("--until-end")
-        self.assertEqual(daemon.wait_end(), 0, daemon.log_tail())
+        self.run_to_end(daemon)
         shares = [len({cell.row for cell in self.stack.oracle.dump(self.history, start, stop)})
                   for start, stop in itertools.pairwise(borders)]
         self.assertEqual(sum(shares), rows)

@@ -3,7 +3,7 @@
 import threading
 from typing import Any, Sequence
 
-from case import EX_TEMPFAIL, Case, Reading
+from case import Case, Reading
 from daemon import Daemon, wait_until
 
 DAY_MS = 24 * 3600 * 1000
@@ -114,31 +114,6 @@ class DatedTables(Case):
             if stop.wait(0.02):
                 return
 
-    def test_changed_key_of_dated_table(self) -> None:
-        """Found with the first row for the table: its rows wait, those for other days are written; until it is accepted."""
-        self.create_topic(2)
-        daemon = self.dated_daemon()
-        daemon.wait_committed(self.send(readings_of_day("20170725")))
-        self.assertEqual(daemon.stop(), 0, daemon.log_tail())
-        before = self.cells(self.days["20170725"])
-
-        changed = self.dated_daemon("changed", n_salts=2 * N_SALTS)
-        later = readings_of_day("20170725", n_times=10, first=40)
-        self.send(later)
-        elsewhere = readings_of_day("20170726")
-        self.send(elsewhere, partition=1)
-        changed.wait_committed(len(before) + len(elsewhere))
-        wait_until(lambda: "cannot be written to" in changed.log_text(), changed.log_tail)
-        for text in (f"scheme 1: salt({N_SALTS}, ", f"scheme 1: salt({2 * N_SALTS}, ", "--accept-scheme-change"):
-            self.assertIn(text, changed.log_text())
-        self.assertEqual(changed.stop(), EX_TEMPFAIL, changed.log_tail())
-        self.assertEqual(self.cells(self.days["20170725"]), before)
-        self.assertEqual(self.stored("20170726"), cells_of(elsewhere))
-
-        changed.start("--accept-scheme-change", "--until-end")
-        self.assertEqual(changed.wait_end(), 0, changed.log_tail())
-        self.assertEqual(self.stored("20170725"), cells_of(readings_of_day("20170725", n_times=50)))
-
     def test_two_daemons_need_the_same_table_at_once(self) -> None:
         """One makes it, the other finds it; both write all they have."""
         self.create_topic(2)
@@ -158,21 +133,3 @@ class DatedTables(Case):
             self.assert_accounting_balances(daemon)
             self.assertEqual(daemon.metric("tidemark_messages_written_total"), len(sent) // 2)
             self.assertEqual(daemon.stop(), 0, daemon.log_tail())
-
-    def test_dated_table_through_framed_gateway(self) -> None:
-        """Split points would be spoilt: the table is made without them, and the log says how to do better."""
-        gateway = self.stack.add_gateway(framed=True)
-        self.addCleanup(gateway.kill9)
-        self.create_topic(1)
-        daemon = self.dated_daemon(gateways=[gateway.address])
-        sent = readings_of_day("20170725")
-        daemon.wait_committed(self.send(sent))
-        self.assertEqual(self.stored("20170725"), cells_of(sent))
-        regions, family, attributes = self.description("20170725")
-        self.assertEqual(regions, [""])
-        self.assertIn("COMPRESSION=GZ", family)
-        self.assertNotIn("TIDEMARK_SCHEME", attributes)
-        warning = next(line for line in daemon.log_text().splitlines() if "no split points" in line)
-        for part in (self.days["20170725"], gateway.address, f'create "{self.days["20170725"]}"'):
-            self.assertIn(part, warning)
-        self.assertEqual(daemon.stop(), 0, daemon.log_tail())

@@ -37,8 +37,7 @@ class DayRows(Case):
         self.command("tables", "create", *config)
         # The days' ends first: the order of arrival is nothing.
         self.send([{"meter": "m1", "ts": time_ms, "kwh": str(time_ms)} for times in by_day.values() for time_ms in reversed(times)])
-        daemon.start("--until-end")
-        self.assertEqual(daemon.wait_end(), 0, daemon.log_tail())
+        self.run_to_end(daemon)
 
         wanted = {(f"m1#{start_ms(day)}", f"M:{place * SLOT_MS // 1000:05}"): (time_ms, str(time_ms))
                   for day, times in by_day.items() for place, time_ms in enumerate(times)}

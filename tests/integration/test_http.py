@@ -9,9 +9,6 @@ from case import EX_CONFIG, long
 from daemon import wait_until
 from http_gateway import OTHER_USER, PROXY_USER
 from link_case import JSON_LOG, LinkCase, troubles
-from test_main_job import WRITTEN
-
-EXAMPLE = Path(__file__).resolve().parents[2] / "config" / "examples" / "clusters" / "kerberised-https.yaml"
 
 # A connection that both sides have open, in /proc/net/tcp.
 ESTABLISHED = "01"
@@ -74,17 +71,9 @@ class Http(LinkCase):
 
     def test_https_example(self) -> None:
         """The file for this kind of cluster, with the stack's addresses and keys put in."""
-        self.drop_later("METRIC")
-        self.create_topic(1, "metrics")
-        text = EXAMPLE.read_text(encoding="utf-8")
-        for written, meant in (('"127.0.0.1:9092"', f'"{self.stack.kafka.address}"'),
-                               ("https://hb1.example.com:9095/", self.links.get("https-spnego-doas").address),
-                               ("/etc/tidemark/gateway-ca.pem", str(self.links.authority.certificate)),
-                               ("file: /etc/tidemark/tidemark.keytab", f"file: {self.links.keytabs[PROXY_USER]}"),
-                               ("do_as: ingest", f"do_as: {OTHER_USER}")):
-            self.assertEqual(text.count(written), 1, written)
-            text = text.replace(written, meant)
-        config = self.work / "kerberised-https.yaml"
-        config.write_text(text, encoding="utf-8")
-        self.command("tables", "create", "--config", str(config))
-        self.assertIn(f"on behalf of '{OTHER_USER}'", self.command("check", "--config", str(config)))
+        config = self.create_by_example(
+            "kerberised-https.yaml",
+            ("https://hb1.example.com:9095/", self.links.get("https-spnego-doas").address),
+            ("file: /etc/tidemark/tidemark.keytab", f"file: {self.links.keytabs[PROXY_USER]}"),
+            ("do_as: ingest", f"do_as: {OTHER_USER}"))
+        self.assertIn(f"on behalf of '{OTHER_USER}'", self.command("check", "--config", config))

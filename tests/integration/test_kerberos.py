@@ -5,11 +5,10 @@ from __future__ import annotations
 import time
 
 import links
-from case import EX_CONFIG, long
+from case import EX_CONFIG, WRITTEN, long
 from daemon import wait_until
 from link_case import JSON_LOG, LinkCase, troubles
 from links import QOP, Link
-from test_main_job import WRITTEN
 
 # A KDC that hangs holds its client for a minute; nobody may wait for that.
 HANG_DEADLINE_S = 40

@@ -26,8 +26,7 @@ class LatestModes(Case):
     def write_with(self, address: str) -> None:
         """All that is in the topic and not yet committed, through this gateway."""
         daemon = self.daemon(f"to-{address.rsplit(':', 1)[1]}", gateways=[address], tables=self.tables())
-        daemon.start("--until-end")
-        self.assertEqual(daemon.wait_end(), 0, daemon.log_tail())
+        self.run_to_end(daemon)
 
     def test_replaced_rows_and_tombstones(self) -> None:
         """Each step through a gateway of another wire format; a major compaction in the middle changes nothing."""
@@ -81,8 +80,7 @@ class LatestModes(Case):
         for phase in ("plain", "compacted"):
             for step in range(len(readings)):
                 self.send([{"host": f"{phase}-{number}", **order[step]} for number, order in enumerate(orders)])
-                daemon.start("--until-end")
-                self.assertEqual(daemon.wait_end(), 0, daemon.log_tail())
+                self.run_to_end(daemon)
                 if phase == "compacted":
                     for table in tables:
                         self.stack.oracle.major_compact(table)

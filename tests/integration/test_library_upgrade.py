@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import newer_librdkafka
-from case import Case
+from case import WRITTEN, Case
 from daemon import Daemon, wait_until
-from test_main_job import WRITTEN
 
 
 class LibraryUpgrade(Case):

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import links
-from case import long
+from case import WRITTEN, long
 from link_case import JSON_LOG, LinkCase, events
 from links import Link
 from sasl_gateway import SERVICE
-from test_main_job import WRITTEN
 
 
 # Over these, tests of ./check write more than a few readings.

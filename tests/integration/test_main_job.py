@@ -1,12 +1,7 @@
 """The main job: everything sent is in the tables, whoever is killed in between."""
 
-from case import Case
+from case import FLOW, SLOWLY, WRITTEN, Case
 from daemon import wait_until
-
-# A flow that lasts long enough for something to happen in the middle of it.
-FLOW = ("--readings", "30000", "--machines", "300", "--metrics", "5", "--late", "2%", "--repeat", "1%", "--shuffle", "50")
-SLOWLY = ("--rate", "5000")
-WRITTEN = "tidemark_messages_written_total"
 
 
 class MainJob(Case):
@@ -16,9 +11,7 @@ class MainJob(Case):
         self.create_topic(6)
         self.create_tables(splits=(b"server0100", b"server0200"))
         daemon = self.daemon()
-        daemon.start()
-        simulation = self.simulate_in_background(*FLOW, *SLOWLY)
-        daemon.wait_metric(WRITTEN, 12_000)
+        simulation = self.begin_flow(daemon, 12_000)
         self.assert_in_the_middle(simulation, daemon)
         daemon.kill9()
         committed_at_kill = daemon.committed()
@@ -27,9 +20,7 @@ class MainJob(Case):
         n_messages = self.finish(simulation)
         self.assertGreater(n_messages, 30_000)
         self.assertLess(committed_at_kill, n_messages)
-        daemon.wait_committed(n_messages)
-        self.assert_tables_hold_what_was_sent()
-        self.assert_accounting_balances(daemon)
+        self.assert_all_is_written(daemon, n_messages)
         self.assertEqual(daemon.metric(WRITTEN), n_messages - committed_at_kill)
         self.assertEqual(daemon.stop(), 0)
         self.assertEqual(daemon.committed(), n_messages)
@@ -50,29 +41,7 @@ class MainJob(Case):
         self.assert_in_the_middle(simulation, daemons[0])
         daemons[0].kill9()
 
-        n_messages = self.finish(simulation)
-        daemons[1].wait_committed(n_messages)
-        self.assert_tables_hold_what_was_sent()
-        self.assert_accounting_balances(daemons[1])
-        self.assertEqual(daemons[1].stop(), 0)
-
-    def test_second_daemon_joins_and_leaves(self) -> None:
-        """Partitions move while messages are under way, and back with an orderly stop."""
-        self.create_topic(6)
-        self.create_tables()
-        first, second = self.daemon("first"), self.daemon("second")
-        first.start()
-        simulation = self.simulate_in_background(*FLOW, *SLOWLY)
-        first.wait_metric(WRITTEN, 3_000)
-        second.start()
-        second.wait_metric(WRITTEN, 3_000)
-        self.assertEqual(second.stop(), 0)
-
-        n_messages = self.finish(simulation)
-        first.wait_committed(n_messages)
-        self.assert_tables_hold_what_was_sent()
-        self.assert_accounting_balances(first)
-        self.assertEqual(first.stop(), 0)
+        self.end_flow(simulation, daemons[1])
 
 
 class Gateways(Case):
@@ -83,9 +52,7 @@ class Gateways(Case):
         self.create_tables()
         gateway = self.stack.gateways[0]
         daemon = self.daemon(gateways=[gateway.address])
-        daemon.start()
-        simulation = self.simulate_in_background(*FLOW, *SLOWLY)
-        daemon.wait_metric(WRITTEN, 6_000)
+        simulation = self.begin_flow(daemon, 6_000)
         gateway.kill9()
         try:
             wait_until(lambda: daemon.metric("tidemark_gateway_up") == 0, "the gateway still counts as up")
@@ -93,31 +60,9 @@ class Gateways(Case):
         finally:
             gateway.start()
         n_messages = self.finish(simulation)
-        daemon.wait_committed(n_messages)
-        self.assert_tables_hold_what_was_sent()
-        self.assert_accounting_balances(daemon)
+        self.assert_all_is_written(daemon, n_messages)
         self.assertEqual(daemon.metric("tidemark_gateway_up"), 1)
         self.assertEqual(daemon.stop(), 0)
-
-    def test_two_gateways_one_down(self) -> None:
-        """One of two is gone: the other takes all, while the first stays away."""
-        self.create_topic(3)
-        self.create_tables()
-        daemon = self.daemon(gateways=[gateway.address for gateway in self.stack.gateways[:2]])
-        daemon.start()
-        simulation = self.simulate_in_background(*FLOW, *SLOWLY)
-        daemon.wait_metric(WRITTEN, 6_000)
-        gateway = self.stack.gateways[1]
-        gateway.kill9()
-        try:
-            n_messages = self.finish(simulation)
-            daemon.wait_committed(n_messages)
-            self.assertEqual(daemon.metric("tidemark_gateway_up"), 1)
-            self.assert_tables_hold_what_was_sent()
-            self.assert_accounting_balances(daemon)
-            self.assertEqual(daemon.stop(), 0)
-        finally:
-            gateway.start()
 
     def test_region_split(self) -> None:
         """Both tables' regions split while rows are written: nothing is missing."""
@@ -131,8 +76,6 @@ class Gateways(Case):
         self.assert_in_the_middle(simulation, daemon)
         self.stack.oracle.split(self.latest, b"server0150")
         n_messages = self.finish(simulation)
-        daemon.wait_committed(n_messages)
-        self.assert_tables_hold_what_was_sent()
-        self.assert_accounting_balances(daemon)
+        self.assert_all_is_written(daemon, n_messages)
         daemon.wait_metric("tidemark_table_regions", 4)
         self.assertEqual(daemon.stop(), 0)

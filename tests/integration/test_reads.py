@@ -1,4 +1,4 @@
-"""Reads that are more than one range of plain cells: many salts, versions, indexes, packed cells, forgotten machines."""
+"""Reads that are more than one range of plain cells: many salts, versions, indexes, packed cells."""
 
 import json
 import os
@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from case import EX_USAGE, Case
+from case import Case
 from daemon import DEADLINE_S, Daemon
 from jvm_process import spawn
 
@@ -41,10 +41,6 @@ class Reads(Case):
         self.command("tables", "create", *self.config)
         return daemon
 
-    def write(self, daemon: Daemon) -> None:
-        daemon.start("--until-end")
-        self.assertEqual(daemon.wait_end(), 0, daemon.log_tail())
-
     def rows(self, command: str, *words: str, code: int = 0) -> list[dict[str, Any]]:
         return [json.loads(line) for line in self.command(command, *self.config, *words, "--format", "json", code=code).splitlines()]
 
@@ -76,7 +72,7 @@ class Reads(Case):
                                               "columns": {"family": "M", "from": "*"}}})
         self.simulate("--readings", str(seconds * machines), "--machines", str(machines), "--metrics", "1",
                       "--start-time", str(START_MS))
-        self.write(daemon)
+        self.run_to_end(daemon)
         wanted = sorted(f"{reading['ts']}#{reading['host']}" for reading in self.sent_readings())
         times = sorted({reading["ts"] for reading in self.sent_readings()})
         self.assertEqual(len(wanted), seconds * machines)
@@ -108,7 +104,7 @@ class Reads(Case):
         readings = [{"site": f"s{number % 7}", "device": f"d{number % 13:02}", "ts": START_MS + 1000 * number, "a": str(number)}
                     for number in range(1_000)]
         self.send(readings)
-        self.write(daemon)
+        self.run_to_end(daemon)
 
         wanted = [f"{reading['site']}#d05#{reading['ts']}" for reading in readings if reading["device"] == "d05"]
         plan = self.command("scan", *self.config, self.history, "device=d05", "--plan")
@@ -127,7 +123,7 @@ class Reads(Case):
                                               "cell_time": {"field": "corrected", "format": "epoch_ms"},
                                               "families": {"M": {"versions": 3}}}})
         self.send([{"host": "x", "ts": START_MS, "corrected": START_MS + 1000 * number, "a": f"v{number}"} for number in (2, 0, 3, 1)])
-        self.write(daemon)
+        self.run_to_end(daemon)
 
         def versions(*words: str) -> list[tuple[int, str]]:
             row, = self.rows("get", self.history, "host=x", "--time", str(START_MS), *words)
@@ -146,7 +142,7 @@ class Reads(Case):
                           "columns": {"family": "I", "from": [{"value": {**TIME, "binary": True}, "as": "ts"}]}}})
         self.send([{"host": f"d{number:04}", "ts": START_MS + step * 1000 + number, "step": str(step)}
                    for step in (1, 2, 0) for number in range(devices)])
-        self.write(daemon)
+        self.run_to_end(daemon)
         stored = self.rows("latest", self.latest)
         self.assertEqual([(row["fields"]["host"], self.values(row)) for row in stored],
                          [(f"d{number:04}", {"step": "2"}) for number in range(devices)])
@@ -159,23 +155,6 @@ class Reads(Case):
         self.stack.oracle.truncate(self.history)
         self.assertEqual(self.rows("latest", self.latest, "host=d0007", code=1), [])
 
-    def test_forget(self) -> None:
-        """A forgotten machine is gone until it sends again; the others stay."""
-        daemon = self.prepare({self.latest: {"latest": "merge", "key": [HOST], "columns": {"family": "M", "from": "*"}}})
-        sent_ms = int(time.time() * 1000) - 60_000
-        self.send([{"host": host, "ts": sent_ms, "a": "1", "b": "1"} for host in ("gone", "gone2", "kept")])
-        self.write(daemon)
-        self.command("latest", *self.config, "host=gone", "--forget", code=EX_USAGE)
-        self.assertEqual(len(self.rows("latest")), 3)
-        self.command("latest", *self.config, "host=gone", "--forget", "--yes")
-        self.assertEqual({row["row"] for row in self.rows("latest")}, {"gone2", "kept"})
-
-        revived_ms = int(time.time() * 1000)
-        self.send([{"host": "gone", "ts": sent_ms - 1000, "a": "late"}, {"host": "gone", "ts": revived_ms, "a": "2"}])
-        self.write(daemon)
-        self.assertEqual({cell: value for cell, value in self.cells(self.latest).items() if cell[0] == "gone"},
-                         {("gone", "M:a"): (revived_ms, "2")})
-
     def test_packed_cells(self) -> None:
         """One cell in HBase, columns for who reads; `--column` picks from packed and plain ones."""
         columns = [{"family": "P", "from": ["cpu", "load"], "pack": "msgpack"}, {"family": "M", "from": ["site", "note"]}]
@@ -185,7 +164,7 @@ class Reads(Case):
         readings = [{"host": host, "ts": START_MS + step, "cpu": step, "load": 0.5, "site": host.upper(), "note": "é"}
                     for host in ("a", "b") for step in range(30)]
         self.send([*readings, {"host": "a", "ts": START_MS + 100, "cpu": 7}])
-        self.write(daemon)
+        self.run_to_end(daemon)
         self.assertEqual(self.stack.oracle.count(self.history), (61, 60 * 3 + 1))
         self.assertEqual(self.stack.oracle.count(self.latest), (2, 2))
 

@@ -66,8 +66,7 @@ class Rollup(Case):
         self.create_topic(1)
         self.command("tables", "create", "-c", self.config)
         sent = self.send(self.readings())
-        daemon.start("--until-end")
-        self.assertEqual(daemon.wait_end(), 0, daemon.log_tail())
+        self.run_to_end(daemon)
         oracle = self.stack.oracle
         self.assertEqual(oracle.count(self.source), (METERS * 3, sent + METERS * 3))
 
@@ -107,8 +106,7 @@ class Rollup(Case):
             self.command(*self.rollup_words("--refresh"))
             self.assertEqual(oracle.digest(undisturbed), whole)
             self.send([json.dumps({"meter": 70, "ts": DAY_START_MS + SLOT_MS - 1, "kwh": "late"})])
-            daemon.start("--until-end")
-            self.assertEqual(daemon.wait_end(), 0, daemon.log_tail())
+            self.run_to_end(daemon)
             self.assertIn("copied already", self.command(*self.rollup_words()))
             self.assertEqual(oracle.digest(undisturbed), whole)
             self.command(*self.rollup_words("--refresh"))

@@ -25,8 +25,7 @@ class SameContent(Case):
 
     def read_into(self, topic: str, history: str, latest: str, group: str) -> None:
         daemon = self.daemon(group, topic=topic, tables=metric_tables(history, latest), changes={"kafka": {"group": group}})
-        daemon.start("--until-end")
-        self.assertEqual(daemon.wait_end(), 0, daemon.log_tail())
+        self.run_to_end(daemon)
 
     def test_same_tables_under_order_and_replay(self) -> None:
         """In order, backwards with each repeated, and in order once more: equal byte for byte."""
@@ -46,26 +45,3 @@ class SameContent(Case):
 
         self.log_sent(in_order)
         self.assert_tables_hold_what_was_sent()
-
-    def test_same_time_twice(self) -> None:
-        """Of two values of one host and time in one partition, the later offset's is in both tables."""
-        self.create_topic(1)
-        self.create_tables()
-        pairs = [{"host": f"host{host:02}", "ts": START_MS, "value": value}
-                 for value in ("first", "second") for host in range(50)]
-        self.send(pairs)
-        daemon = self.daemon()
-        daemon.start()
-        daemon.wait_committed(len(pairs))
-        self.check_pairs("second")
-        # The first are in HBase now; these meet them there and not in memory.
-        third = [{"host": f"host{host:02}", "ts": START_MS, "value": value} for host in range(50) for value in ("x", "third")]
-        self.send(third)
-        daemon.wait_committed(len(pairs) + len(third))
-        self.check_pairs("third")
-        self.assertEqual(daemon.stop(), 0)
-
-    def check_pairs(self, value: str) -> None:
-        self.assertEqual(self.cells(self.history),
-                         {(f"host{host:02}#{START_MS}", "M:value"): (START_MS, value) for host in range(50)})
-        self.assertEqual(self.cells(self.latest), {(f"host{host:02}", "M:value"): (START_MS, value) for host in range(50)})

@@ -27,10 +27,6 @@ class Schemes(Case):
                                  "columns": {"family": "M", "from": "*"}}}
         return self.daemon(f"salts-{n_salts}", tables=tables, **options)
 
-    def write(self, daemon: Daemon, *options: str) -> None:
-        daemon.start("--until-end", *options)
-        self.assertEqual(daemon.wait_end(), 0, daemon.log_tail())
-
     def assert_refused(self, daemon: Daemon, *texts: str) -> None:
         daemon.start()
         self.assertEqual(daemon.wait_end(), EX_CONFIG, daemon.log_tail())
@@ -48,7 +44,7 @@ class Schemes(Case):
         four, eight = self.salted(4), self.salted(8)
         self.command("tables", "create", "--config", str(four.config_path))
         self.send([{"host": f"server{number}", "ts": START_MS, "a": 1} for number in range(20)])
-        self.write(four)
+        self.run_to_end(four)
         before = self.cells(self.history)
         self.assertEqual(len(before), 20)
         for command in (("check",), ("tables", "show")):
@@ -61,18 +57,19 @@ class Schemes(Case):
             for scheme in schemes[:2]:
                 self.assertIn(scheme, text)
 
-        self.write(eight, "--accept-scheme-change")
+        self.run_to_end(eight, "--accept-scheme-change")
         self.send([{"host": "server1", "ts": START_MS + 1, "a": 2}])
-        self.write(eight)
+        self.run_to_end(eight)
         self.assertEqual(len(self.cells(self.history)), 21)
         self.assert_refused(four, *schemes)
 
         self.stack.oracle.truncate(self.history)
-        self.write(four)
+        self.run_to_end(four)
         self.assertIn("which has no rows", four.log_text())
 
     def test_create_through_framed_gateway(self) -> None:
-        """What it cannot make is told as commands of the shell; the keys of the rest are kept in a table of our own."""
+        """What it cannot make is told as commands of the shell, or made by one beside it that can; the keys of the rest are
+        kept in a table of our own."""
         gateway = self.stack.add_gateway(framed=True)
         self.addCleanup(gateway.kill9)
         self.create_topic(1)
@@ -103,9 +100,15 @@ class Schemes(Case):
 
         # The table holds what is accepted, too: for every host, not only for this one.
         self.send([{"host": "a", "ts": START_MS, "x": 1}])
-        self.write(self.daemon("first", tables={self.latest: tables[self.latest]}, gateways=[gateway.address]))
+        self.run_to_end(self.daemon("first", tables={self.latest: tables[self.latest]}, gateways=[gateway.address]))
         changed = self.daemon("changed", tables={self.latest: plain({"field": "host"}, "#")}, gateways=[gateway.address])
         self.assert_refused(changed, SCHEME_TABLE)
-        self.write(changed, "--accept-scheme-change")
-        self.write(changed)
+        self.run_to_end(changed, "--accept-scheme-change")
+        self.run_to_end(changed)
         self.assertEqual(self.cells(SCHEME_TABLE)[(self.latest, "s:scheme")][1], 'tidemark scheme 1: field(host) "#"')
+
+        mixed = self.daemon("mixed", tables={self.history: tables[self.history]},
+                            gateways=[gateway.address, self.stack.gateways[0].address])
+        self.command("tables", "create", "--config", str(mixed.config_path))
+        self.assertEqual([line[1] for line in self.stack.oracle.describe(self.history) if line[0] == "region"],
+                         ["", b"1".hex(), b"2".hex()])

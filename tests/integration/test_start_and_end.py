@@ -9,12 +9,9 @@ import time
 from pathlib import Path
 from typing import Any, Optional
 
-import java_flags
-import maven_jars
-from case import EX_DATAERR, EX_TEMPFAIL, EX_UNAVAILABLE, Case, long
+from case import EX_UNAVAILABLE, Case, long
 from daemon import DEADLINE_S, Daemon, wait_until
 from jvm_process import spawn
-from transactional_producer import TransactionalProducer
 
 START_MS = 1_426_535_612_045
 
@@ -34,45 +31,12 @@ class End(Case):
         self.create_tables()
         n_messages = self.simulate("--readings", "3000", "--machines", "100", "--metrics", "3")
         daemon = self.daemon()
-        daemon.start("--until-end")
-        self.assertEqual(daemon.wait_end(), 0, daemon.log_tail())
+        self.run_to_end(daemon)
         self.assertIn("stopped: all that was read is acknowledged and committed\n", daemon.log_text())
         self.assertEqual(daemon.committed(), n_messages)
         self.assert_tables_hold_what_was_sent()
         # With nothing left, it ends as well.
-        daemon.start("--until-end")
-        self.assertEqual(daemon.wait_end(), 0, daemon.log_tail())
-
-    def test_bad_message_stops_its_partition(self) -> None:
-        """Ends with 65; all before the bad message, and the other partition, are written and committed, nothing behind it."""
-        self.create_topic(2)
-        self.create_tables()
-        good = [{"host": "a", "ts": START_MS + i, "v": i} for i in range(10)]
-        other = [{"host": "b", "ts": START_MS + i, "v": i} for i in range(10)]
-        self.send([*good, "{not json", {"host": "a", "ts": START_MS + 99, "v": 99}], partition=0)
-        self.send(other, partition=1)
-        self.log_sent([*good, *other])
-        daemon = self.daemon(changes={"readings": {"on_bad_message": "stop"}})
-        daemon.start("--until-end")
-        self.assertEqual(daemon.wait_end(), EX_DATAERR, daemon.log_tail())
-        self.assertEqual(self.stack.kafka.admin.committed_offsets(daemon.group, daemon.topic), {0: 10, 1: 10})
-        self.assert_tables_hold_what_was_sent()
-        self.assertIn("offset 10", daemon.log_text())
-
-    def test_bad_message_is_skipped(self) -> None:
-        """With `skip` it is counted and passed over."""
-        self.create_topic(1)
-        self.create_tables()
-        good = [{"host": "a", "ts": START_MS + i, "v": i} for i in range(10)]
-        self.send([*good[:5], "{not json", '{"host":"a"}', *good[5:]])
-        self.log_sent(good)
-        daemon = self.daemon(changes={"readings": {"on_bad_message": "skip"}})
-        daemon.start()
-        daemon.wait_committed(12)
-        self.assertEqual(daemon.metric("tidemark_messages_skipped_total"), 2)
-        self.assert_accounting_balances(daemon)
-        self.assert_tables_hold_what_was_sent()
-        self.assertEqual(daemon.stop(), 0)
+        self.run_to_end(daemon)
 
     def test_missing_table_at_start(self) -> None:
         """`startup: fail` ends with 69 and names the command; `wait` waits for the table, and then writes."""
@@ -94,31 +58,6 @@ class End(Case):
         waiting.wait_committed(len(readings))
         self.assert_tables_hold_what_was_sent()
         self.assertEqual(waiting.stop(), 0)
-
-    def test_stop_while_hbase_hangs(self) -> None:
-        """SIGTERM ends in time with 75, nothing unfinished is committed, and the next run writes it."""
-        self.create_topic(2)
-        self.create_tables()
-        n_first = self.simulate("--readings", "1000", "--machines", "20", "--metrics", "3")
-        sent_first = self.sent.read_text(encoding="utf-8")
-        daemon = self.daemon(changes={"limits": {"drain_timeout": "2s"}})
-        daemon.start()
-        daemon.wait_committed(n_first)
-        self.stack.hbase.suspend()
-        try:
-            n_second = self.simulate("--readings", "500", "--machines", "20", "--metrics", "3", "--seed", "2")
-            daemon.wait_metric("tidemark_messages_in_flight", n_second)
-            began = time.monotonic()
-            self.assertEqual(daemon.stop(deadline_s=30), EX_TEMPFAIL, daemon.log_tail())
-            self.assertLess(time.monotonic() - began, 12, "drain_timeout is 2 s")
-            self.assertEqual(daemon.committed(), n_first)
-        finally:
-            self.stack.hbase.resume()
-        self.sent.write_text(sent_first + self.sent.read_text(encoding="utf-8"), encoding="utf-8")
-        daemon.start()
-        daemon.wait_committed(n_first + n_second)
-        self.assert_tables_hold_what_was_sent()
-        self.assertEqual(daemon.stop(), 0)
 
 
 class Start(Case):
@@ -226,9 +165,7 @@ class OffsetTrust(Case):
         self.assertEqual(daemon.stop(), 0, daemon.log_tail())
         self.move_past_the_halt(daemon, "created", 0)
         daemon.start()
-        daemon.wait_committed(5_000)
-        self.assert_tables_hold_what_was_sent()
-        self.assert_accounting_balances(daemon)
+        self.assert_all_is_written(daemon, 5_000)
         self.assertEqual(daemon.stop(), 0)
 
     def assert_recreated_longer_is_noticed(self, case: str, suspended: bool, commit_interval: str) -> None:
@@ -334,33 +271,6 @@ class OffsetTrust(Case):
         daemon.wait_metric(LEFT_OUT, 730)
         self.assertIn("730 older messages are left out", daemon.log_text())
         self.assertEqual(daemon.stop(), 0)
-
-    def kafka_lag(self, group: str) -> list[str]:
-        """The LAG of each partition, as Kafka's own tool shows it."""
-        output = subprocess.run([java_flags.java(), "-cp", maven_jars.classpath("kafka"),
-                                 "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand", "--bootstrap-server",
-                                 self.kafka.address, "--describe", "--group", group],
-                                check=True, timeout=DEADLINE_S, capture_output=True, text=True).stdout
-        header, *rows = [line.split() for line in output.splitlines() if line.strip()]
-        return [row[header.index("LAG")] for row in rows]
-
-    def test_idle_transactional_topic(self) -> None:
-        """K8: Kafka's own tool shows no lag of a topic that ends in a transaction's marker."""
-        self.create_topic(1)
-        self.create_tables()
-        daemon = self.daemon()
-        daemon.start()
-        producer = TransactionalProducer(self.kafka.address, self.name, self.name)
-        self.addCleanup(producer.end)
-        readings = [{"host": "h", "ts": START_MS + i, "v": i} for i in range(5)]
-        self.log_sent(readings)
-        producer.send([json.dumps(reading) for reading in readings])
-        producer.commit()
-        wait_until(lambda: self.committed(daemon) == self.kafka.admin.latest_offsets(self.name) == {0: 6}, daemon.log_tail)
-        self.assertEqual(self.kafka_lag(daemon.group), ["0"])
-        self.assert_tables_hold_what_was_sent()
-        self.assertEqual(daemon.stop(), 0)
-        self.assertEqual(self.kafka_lag(daemon.group), ["0"])
 
     def test_broker_restarts_while_joining(self) -> None:
         """C1: a coordinator that goes and comes back while the group is joined leaves no partition without a position."""

@@ -1,15 +1,12 @@
 """Gateways behind TLS, by a real proxy: the main job, and what is wrongly set up."""
 
-from pathlib import Path
 
 import links
-from case import long
+from case import WRITTEN, long
 from daemon import wait_until
 from link_case import LinkCase
 from links import Link
-from test_main_job import FLOW, SLOWLY, WRITTEN
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "config" / "examples" / "clusters" / "tls-proxy.yaml"
 
 
 class Tls(LinkCase):
@@ -21,9 +18,7 @@ class Tls(LinkCase):
         proxies = [self.links.proxy(f"proxy-{i}", self.stack.gateways[i], self.links.server, mutual=True) for i in range(2)]
         daemon = self.daemon(gateways=[proxy.address for proxy in proxies],
                              changes={"hbase": {"tls": self.links.tls(self.links.client)}})
-        daemon.start()
-        simulation = self.simulate_in_background(*FLOW, *SLOWLY)
-        daemon.wait_metric(WRITTEN, 8_000)
+        simulation = self.begin_flow(daemon, 8_000)
         for whose in ("gateway", "own"):
             self.assertGreater(daemon.metric(f"tidemark_{whose}_certificate_end_timestamp_seconds"), 0)
         proxies[0].kill9()
@@ -33,31 +28,19 @@ class Tls(LinkCase):
         daemon.kill9()
 
         daemon.start()
-        n_messages = self.finish(simulation)
-        daemon.wait_committed(n_messages)
-        self.assert_tables_hold_what_was_sent()
-        self.assert_accounting_balances(daemon)
-        self.assertEqual(daemon.stop(), 0)
+        self.end_flow(simulation, daemon)
 
     def test_tls_example(self) -> None:
         """The file for this kind of cluster, with the stack's addresses and certificates put in."""
-        self.drop_later("METRIC")
-        self.create_topic(1, "metrics")
-        text = EXAMPLE.read_text(encoding="utf-8")
         proxies = [self.links.proxy(f"example-{i}", self.stack.gateways[i], self.links.server, mutual=True) for i in range(2)]
         own = self.links.client
-        for written, meant in (('"127.0.0.1:9092"', f'"{self.stack.kafka.address}"'),
-                               ("thrift+tls://hb1.example.com:9095", proxies[0].address),
-                               ("thrift+tls://hb2.example.com:9095", proxies[1].address),
-                               ("/etc/tidemark/gateway-ca.pem", str(self.links.authority.certificate)),
-                               ("/etc/tidemark/tidemark.pem", str(own)),
-                               ("key: { file: /etc/tidemark/tidemark.key }", f'key: {{ file: {own.with_suffix(".key")} }}')):
-            self.assertEqual(text.count(written), 1, written)
-            text = text.replace(written, meant)
-        config = self.work / "tls-proxy.yaml"
-        config.write_text(text, encoding="utf-8")
-        self.command("tables", "create", "--config", str(config))
-        self.command("check", "--config", str(config))
+        config = self.create_by_example(
+            "tls-proxy.yaml",
+            ("thrift+tls://hb1.example.com:9095", proxies[0].address),
+            ("thrift+tls://hb2.example.com:9095", proxies[1].address),
+            ("/etc/tidemark/tidemark.pem", str(own)),
+            ("key: { file: /etc/tidemark/tidemark.key }", f'key: {{ file: {own.with_suffix(".key")} }}'))
+        self.command("check", "--config", config)
 
     def test_what_is_wrong_with_tls(self) -> None:
         """Each mistake is one sentence."""

@@ -61,8 +61,7 @@ class Verify(Case):
         spoiler = self.daemon("spoiler", topic=other, changes={"kafka": {"group": other}})
         self.send([{"host": host, "ts": time_ms, field: "spoilt"}, {"host": "stray", "ts": time_ms, "x": "1"},
                    {"host": "stray", "ts": newest + 1000, "x": "1"}], topic=other)
-        spoiler.start("--until-end")
-        self.assertEqual(spoiler.wait_end(), 0, spoiler.log_tail())
+        self.run_to_end(spoiler)
         spoilt = self.verify("--sample", "100", code=1)
         wanted = {("wrong", self.history, row, field), ("unexpected", self.history, f"stray#{time_ms}", "x"),
                   ("unexpected", self.latest, "stray", "x")}
