@@ -52,7 +52,7 @@ register_metrics(TideDeadLetterQueue *dead_letters)
                                             "Dead letters whose original was no more in its topic", NULL);
   dead_letters->waiting =
       tide_metrics_gauge(metrics, "tidemark_dead_letters_waiting", "Dead letters that are not kept yet", NULL);
-  dead_letters->stalled_gauge = tide_metrics_gauge(metrics, "tidemark_dead_letters_holding",
+  dead_letters->stalled_gauge = tide_metrics_gauge(metrics, "tidemark_dead_letters_blocked",
                                                    "1 while dead letters cannot be kept, or too many were", NULL);
 }
 

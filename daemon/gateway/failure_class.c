@@ -162,7 +162,7 @@ const TideOutcomeKind tide_outcomes[] = {
     [TIDE_OUTCOME_NOT_SENT] = {.name = "not_sent"},
     [TIDE_OUTCOME_RETRY] = {.name = "retry", .rank = 2, .is_lane_failure = TRUE, .is_often_passing = TRUE},
     [TIDE_OUTCOME_UNKNOWN] = {.name = "unknown", .rank = 4, .is_lane_failure = TRUE, .is_often_passing = TRUE},
-    [TIDE_OUTCOME_SUSPEND] = {.name = "hold", .rank = 3},
+    [TIDE_OUTCOME_SUSPEND] = {.name = "suspend", .rank = 3},
     [TIDE_OUTCOME_POISON] = {.name = "poison", .rank = 1, .is_lane_failure = TRUE}, /* a row is suspected so far */
 };
 

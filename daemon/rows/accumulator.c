@@ -314,7 +314,7 @@ register_metrics(TideAccumulator *accumulator)
             label)};
   }
   accumulator->table_context.doubt_overflow = tide_metrics_counter(
-      metrics, "tidemark_unsettled_overflow_total",
+      metrics, "tidemark_uncertain_overflow_total",
       "Times there was no room to remember what an unanswered call may overwrite: partitions are read again", NULL);
   accumulator->table_context.rows_given_up =
       tide_metrics_counter(metrics, "tidemark_rows_given_up_total",
@@ -325,7 +325,7 @@ register_metrics(TideAccumulator *accumulator)
       tide_metrics_counter(metrics, "tidemark_rows_healed_total",
                            "Rows written once more because an abandoned call could have overwritten them", NULL);
   accumulator->accepted =
-      tide_metrics_counter(metrics, "tidemark_dead_letters_innocent_total",
+      tide_metrics_counter(metrics, "tidemark_dead_letters_cleared_total",
                            "Messages of a refused row that HBase took when they were sent without the others", NULL);
 }
 

@@ -44,10 +44,10 @@ tide_pipeline_health_init(TidePipelineHealth *health, const TidePipelineParts *p
   health->probes =
       tide_metrics_gauge(metrics, "tidemark_lane_probes", "Calls that run to see whether a trouble is over", NULL);
   health->suspended_tables = tide_metrics_gauge(
-      metrics, "tidemark_tables_held", "Tables that are suspended until an operator repairs them in HBase", NULL);
+      metrics, "tidemark_tables_suspended", "Tables that are suspended until an operator repairs them in HBase", NULL);
   health->oldest = tide_metrics_gauge_milli(metrics, "tidemark_oldest_in_flight_seconds",
                                             "Age of the oldest row that HBase has not acknowledged", NULL);
-  health->halted = tide_metrics_gauge(metrics, "tidemark_kafka_held_partitions",
+  health->halted = tide_metrics_gauge(metrics, "tidemark_kafka_halted_partitions",
                                       "Partitions that are halted until an operator acts", NULL);
   health->unlocated = tide_metrics_gauge(metrics, "tidemark_kafka_partitions_without_position",
                                          "Assigned partitions of which the brokers have not said yet where they stand: "

@@ -37,7 +37,7 @@ end_suspension_locked(TideLanes *lanes, TableSlot *slot)
   lanes->n_suspended--;
 }
 
-/* A probe that ended otherwise than by HOLD. */
+/* A probe that ended otherwise than by SUSPEND. */
 static void
 end_probe_of_table_locked(TideLanes *lanes, const TideCall *call, TideOutcome outcome, gint64 now_us)
 {

@@ -16,7 +16,7 @@ from jvm_process import spawn
 START_MS = 1_426_535_612_045
 
 COMMITTED = "tidemark_kafka_committed_offset"
-HELD = "tidemark_kafka_held_partitions"
+HELD = "tidemark_kafka_halted_partitions"
 LEFT_OUT = "tidemark_messages_left_out_total"
 RECEIVED = "tidemark_messages_received_total"
 STRANGERS = "tidemark_kafka_group_strangers"

@@ -47,7 +47,7 @@ NOT_SERVED = Wanted("retry", remedy="see whether the table is enabled")
 
 
 def hold(remedy: str) -> Wanted:
-    return Wanted("hold", remedy)
+    return Wanted("suspend", remedy)
 
 
 # A gateway tries again for minutes; what it says in the end is the same.

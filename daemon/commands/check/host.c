@@ -40,9 +40,9 @@ check_dead_letter_file(const TideConfig *config, const char *path, TideCheckList
   TideDeadLetterFileOptions options = {
       .path = path, .max_file_bytes = config->dead_letters.max_file_bytes, .max_bytes = config->dead_letters.max_bytes};
   if (!tide_dead_letter_location_look(&options, &error))
-    add_fault(list, "letters", path, error);
+    add_fault(list, "dead_letters", path, error);
   else
-    tide_check_list_add(list, "letters", path, TIDE_CHECK_OK,
+    tide_check_list_add(list, "dead_letters", path, TIDE_CHECK_OK,
                         config->dead_letters.file != NULL ? "can be written"
                                                           : "can be written; not named, so kept there by default");
 }
@@ -54,7 +54,7 @@ check_dead_letters(const TideConfig *config, TideCheckList *list)
   if (path != NULL)
     check_dead_letter_file(config, path, list);
   else if (config->dead_letters.topic == NULL && tide_config_keeps_bad_messages(config))
-    tide_check_list_add(list, "letters", "", TIDE_CHECK_PROBLEM,
+    tide_check_list_add(list, "dead_letters", "", TIDE_CHECK_PROBLEM,
                         "there is no place for dead letters, so that a bad message halts its partition: name one with "
                         "dead_letters.topic or dead_letters.file");
 }

@@ -79,13 +79,13 @@ add_dead_letters(TideCheckList *list, const char *name, const TideKafkaPreflight
   if (look->dead_letters_fault != NULL) {
     g_autofree char *detail =
         g_strdup_printf("%s; until then the first bad message holds everything", look->dead_letters_fault);
-    tide_check_list_add(list, "letters", name, TIDE_CHECK_PROBLEM, detail);
+    tide_check_list_add(list, "dead_letters", name, TIDE_CHECK_PROBLEM, detail);
   } else if (judgement != NULL)
-    tide_check_list_add(list, "letters", name, is_problem ? TIDE_CHECK_PROBLEM : TIDE_CHECK_NOTE, judgement);
+    tide_check_list_add(list, "dead_letters", name, is_problem ? TIDE_CHECK_PROBLEM : TIDE_CHECK_NOTE, judgement);
   else if (look->settings->len == 0 || !settings[0].is_known)
-    tide_check_list_add(list, "letters", name, TIDE_CHECK_OK, "exists; the brokers do not tell its settings");
+    tide_check_list_add(list, "dead_letters", name, TIDE_CHECK_OK, "exists; the brokers do not tell its settings");
   else
-    tide_check_list_add(list, "letters", name, TIDE_CHECK_OK,
+    tide_check_list_add(list, "dead_letters", name, TIDE_CHECK_OK,
                         "exists; whether it may be written shows the first dead letter");
 }
 
@@ -107,7 +107,7 @@ add_unseen(const TideConfig *config, TideCheckList *list)
     tide_check_list_add_unseen(list, "topic", *topic, why);
   tide_check_list_add_unseen(list, "group", config->kafka.group, why);
   if (config->dead_letters.topic != NULL)
-    tide_check_list_add_unseen(list, "letters", config->dead_letters.topic, why);
+    tide_check_list_add_unseen(list, "dead_letters", config->dead_letters.topic, why);
 }
 
 /* By one of its addresses. */

@@ -48,7 +48,7 @@ test_moved_leaders_and_coordinator_are_followed(PipelineFixture *fixture, gconst
     pipeline_fixture_wait_all_committed(fixture);
   }
   pipeline_assert_tables(fixture, 30);
-  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_kafka_held_partitions"), ==, 0);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_kafka_halted_partitions"), ==, 0);
   running_pipeline_end(running);
 }
 

@@ -90,7 +90,7 @@ test_u4_without_a_place_for_dead_letters_each_partition_holds_and_says_so(Pipeli
   LogCapture *capture = log_capture_start();
   RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
   running_pipeline_wait_halted(running);
-  running_pipeline_wait_metric(running, "tidemark_messages_held_total", 2);
+  running_pipeline_wait_metric(running, "tidemark_messages_halted_total", 2);
   running_pipeline_wait_reason(running, "partition 0 is halted");
   running_pipeline_wait_reason(running, "partition 1 is halted");
   g_autofree char *lines = log_capture_end(capture);
@@ -239,7 +239,7 @@ test_until_end_waits_for_the_topic(PipelineFixture *fixture, gconstpointer data)
   mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_PRODUCE, RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS, 100000);
   RunningPipeline *running = running_pipeline_start_with(
       fixture, &(RunningPipelineOptions){.gateways = 1, .options = TO_TOPIC, .until_end = TRUE});
-  running_pipeline_wait_metric(running, "tidemark_dead_letters_holding", 1);
+  running_pipeline_wait_metric(running, "tidemark_dead_letters_blocked", 1);
   running_pipeline_wait_status(running, "paused 2");
   TidePipelineState state = tide_pipeline_state(running->pipeline);
   g_assert_false(state.finished);

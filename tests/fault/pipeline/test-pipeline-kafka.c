@@ -33,13 +33,13 @@ test_pause_does_not_outlive_the_assignment(PipelineFixture *fixture, gconstpoint
 {
   pipeline_fixture_produce_raw(fixture, 0, "this is not JSON");
   RunningPipeline *first = running_pipeline_start(fixture, 1, NULL);
-  running_pipeline_wait_metric(first, "tidemark_messages_held_total", 1);
+  running_pipeline_wait_metric(first, "tidemark_messages_halted_total", 1);
   RunningPipeline *second = running_pipeline_start(fixture, 1, NULL);
   running_pipeline_wait_metric(first, "tidemark_kafka_rebalances_total", 2);
   running_pipeline_wait_metric(second, "tidemark_kafka_rebalances_total", 1);
   running_pipeline_end(second);
   /* Whoever had it meanwhile, the first has it again, reads the bad message again, and holds again. */
-  running_pipeline_wait_metric(first, "tidemark_messages_held_total", 2);
+  running_pipeline_wait_metric(first, "tidemark_messages_halted_total", 2);
   running_pipeline_end(first);
 }
 

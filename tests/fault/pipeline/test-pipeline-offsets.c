@@ -83,7 +83,7 @@ test_group_that_begins_is_not_halted(PipelineFixture *fixture, gconstpointer kaf
   for (guint turn = 0; turn < 2; turn++) {
     pipeline_fixture_wait_all_committed(fixture);
     running_pipeline_wait_metric(running, "tidemark_kafka_committed_offset", 10 * (turn + 1));
-    g_assert_cmpuint(running_pipeline_sum(running, "tidemark_kafka_held_partitions"), ==, 0);
+    g_assert_cmpuint(running_pipeline_sum(running, "tidemark_kafka_halted_partitions"), ==, 0);
     produce(fixture, 10);
   }
   pipeline_fixture_finish(fixture, running);
@@ -100,7 +100,7 @@ test_offset_that_is_not_found_for_a_moment(PipelineFixture *fixture, gconstpoint
   mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_FETCH, RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE, 1);
   produce(fixture, 10);
   pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_kafka_held_partitions"), ==, 0);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_kafka_halted_partitions"), ==, 0);
   g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_left_out_total"), ==, 0);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 20);
   running_pipeline_end(running);

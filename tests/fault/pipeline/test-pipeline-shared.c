@@ -54,7 +54,7 @@ test_what_is_known_to_be_refused_shares_no_row(PipelineFixture *fixture, gconstp
   pipeline_fixture_wait_all_committed(fixture);
   g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_dead_lettered_total"), ==, 2);
   g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_written_total"), ==, 4);
-  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_dead_letters_innocent_total"), ==, 0);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_dead_letters_cleared_total"), ==, 0);
   running_pipeline_end(running);
   pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "a", "before");
   pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "b", "behind");
@@ -379,7 +379,7 @@ test_of_hundreds_merged_few_calls_find_the_rejected(PipelineFixture *fixture, gc
   pipeline_fixture_wait_all_committed(fixture);
   g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_dead_lettered_total"), ==, n_rejected);
   g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_written_total"), ==, N_MERGED - n_rejected);
-  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_dead_letters_innocent_total"), >, 0);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_dead_letters_cleared_total"), >, 0);
   running_pipeline_end(running);
   /* What is read in two polls may become two rows, and be tried in several parts: some calls more. */
   g_assert_cmpuint(puts_seen(fixture), <=, 2 * n_rejected * HALVINGS + 20);
@@ -660,7 +660,7 @@ test_f1_random_messages_of_few_rows(PipelineFixture *fixture, gconstpointer data
   g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_dead_lettered_total"), ==, expected.n_rejected);
   g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_written_total"), ==,
                    N_RANDOM - 1 - expected.n_rejected);
-  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_dead_letters_innocent_total"), >, 0);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_dead_letters_cleared_total"), >, 0);
   running_pipeline_end(running);
   for (guint host = 0; host < N_HOSTS; host++)
     assert_host(fixture, host, &expected);

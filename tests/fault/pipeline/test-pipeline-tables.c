@@ -262,7 +262,7 @@ test_more_tables_than_places_are_all_written(PipelineFixture *fixture, gconstpoi
   pipeline_fixture_produce(fixture, 0, "host1", FIRST_DAY_MS + 1, "again");
   RunningPipeline *running = running_pipeline_start(fixture, 1, hourly);
   pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_held_total"), ==, 0);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_halted_total"), ==, 0);
   g_assert_cmpuint(running_pipeline_sum(running, "tidemark_tables_created_total"), ==, N_TABLES);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "H_2025100808"), ==, 1);
   running_pipeline_end(running);
@@ -286,14 +286,14 @@ test_message_of_too_many_tables_holds_the_partition(PipelineFixture *fixture, gc
   pipeline_fixture_wait_committed(fixture, 0, 1);
   running_pipeline_assert_not_ready(running);
   running_pipeline_assert_reason(running, "is halted at offset 1");
-  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_held_total"), ==, 1);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_halted_total"), ==, 1);
   g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_skipped_total"), ==, 0);
   g_assert_cmpuint(running_pipeline_sum(running, "tidemark_tables_created_total"), ==, 1);
   /* The places that it took are there for others. */
   pipeline_fixture_produce(fixture, 1, "host1", FIRST_DAY_MS + G_GINT64_CONSTANT(3600000), "of another partition");
   pipeline_fixture_flush(fixture);
   pipeline_fixture_wait_committed(fixture, 1, 1);
-  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_held_total"), ==, 1);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_halted_total"), ==, 1);
   running_pipeline_end(running);
 }
 

@@ -174,7 +174,7 @@ test_messages_without_value_are_passed_over(PipelineFixture *fixture, gconstpoin
   pipeline_fixture_wait_all_committed(fixture);
   g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_skipped_total", "reason=\"tombstone\""), ==,
                    1);
-  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_held_total"), ==, 0);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_halted_total"), ==, 0);
   running_pipeline_end(running);
 }
 

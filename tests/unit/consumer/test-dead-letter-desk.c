@@ -361,7 +361,7 @@ test_refused_row_holds_where_that_is_chosen(Fixture *fixture, gconstpointer opti
   g_autofree char *text = tide_consumer_status_halt_text(&fixture->bare.status);
   g_assert_nonnull(
       strstr(text, "offset 5: HBase refuses its row 'a' of table 'LATEST': too large; on_bad_message: stop"));
-  g_assert_cmpuint(bare_consumer_sum(&fixture->bare, "tidemark_messages_held_total"), ==, 1);
+  g_assert_cmpuint(bare_consumer_sum(&fixture->bare, "tidemark_messages_halted_total"), ==, 1);
   assert_unfinished(fixture, 2, -1);
 }
 

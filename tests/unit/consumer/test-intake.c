@@ -124,7 +124,7 @@ assert_held(Fixture *fixture, const char *why)
   g_autofree char *text = tide_consumer_status_halt_text(&fixture->bare.status);
   g_assert_nonnull(text);
   g_assert_nonnull(strstr(text, why));
-  g_assert_cmpuint(sum_of(fixture, "tidemark_messages_held_total"), ==, 1);
+  g_assert_cmpuint(sum_of(fixture, "tidemark_messages_halted_total"), ==, 1);
   g_assert_cmpint(fixture->partition->halt.record_ms, ==, RECORD_MS);
   assert_unfinished(fixture, 0);
 }

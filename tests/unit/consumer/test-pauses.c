@@ -331,7 +331,7 @@ test_spent_budget_holds_and_tells_nobody(Fixture *fixture, gconstpointer data)
   tide_pauses_apply_backpressure(&fixture->pauses, now_us + HOLD_US);
   g_assert_false(tide_pauses_must_wait(&fixture->pauses));
   ASSERT_TOLD(fixture, "");
-  g_assert_cmpuint(sum_of(fixture, "tidemark_kafka_holds_total"), ==, 1);
+  g_assert_cmpuint(sum_of(fixture, "tidemark_kafka_memory_pauses_total"), ==, 1);
   g_assert_cmpuint(sum_of(fixture, "tidemark_kafka_pauses_total"), ==, 0);
   set_used(fixture, LIMIT_BYTES); /* another hold, with all of its time */
   tide_pauses_apply_backpressure(&fixture->pauses, now_us + HOLD_US);
@@ -426,7 +426,7 @@ test_crowded_table_is_held_for_once(Fixture *fixture, gconstpointer data)
   tide_pauses_wait_for_crowded_table(&fixture->pauses, partition_at(fixture, 0), 2, tide_now_us());
   g_assert_false(tide_pauses_must_wait(&fixture->pauses));
   ASSERT_TOLD(fixture, "pause 1, pause 0, ");
-  g_assert_cmpuint(sum_of(fixture, "tidemark_kafka_holds_total"), ==, 1);
+  g_assert_cmpuint(sum_of(fixture, "tidemark_kafka_memory_pauses_total"), ==, 1);
   tide_budget_charge(&fixture->table_budgets[1], -LIMIT_BYTES);
 }
 
@@ -512,9 +512,9 @@ test_halted_partition_says_why(Fixture *fixture, gconstpointer data)
 {
   tide_pauses_halt_partition(&fixture->pauses, partition_at(fixture, 1), g_strdup("its messages are gone"));
   ASSERT_TOLD(fixture, "pause 1, ");
-  g_assert_cmpuint(sum_of(fixture, "tidemark_messages_held_total"), ==, 0);
+  g_assert_cmpuint(sum_of(fixture, "tidemark_messages_halted_total"), ==, 0);
   tide_pauses_halt_at_message(&fixture->pauses, partition_at(fixture, 1), 7, g_strdup("a message is bad"));
-  g_assert_cmpuint(sum_of(fixture, "tidemark_messages_held_total"), ==, 1);
+  g_assert_cmpuint(sum_of(fixture, "tidemark_messages_halted_total"), ==, 1);
   g_autofree char *text = tide_consumer_status_halt_text(&fixture->status);
   g_assert_cmpstr(text, ==, "a message is bad");
 }

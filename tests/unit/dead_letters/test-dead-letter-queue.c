@@ -299,7 +299,7 @@ test_too_many_dead_letters_hold_until_a_restart(Fixture *fixture, gconstpointer 
   g_autofree char *text = tide_dead_letter_queue_stall_text(fixture->dead_letters);
   g_assert_nonnull(strstr(text, "max_ratio (0.1)"));
   g_assert_nonnull(strstr(text, "'parse': it is not JSON"));
-  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_holding", NULL), ==, 1);
+  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_blocked", NULL), ==, 1);
   g_assert_cmpuint(tide_budget_used_racy(&fixture->budget), >, 0);
   gint64 deadline_us = tide_now_us() + TIMEOUT_US;
   while (!tide_dead_letter_queue_keeps_no_more(fixture->dead_letters))

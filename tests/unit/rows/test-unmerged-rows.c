@@ -121,7 +121,7 @@ test_row_that_is_likely_to_be_refused_goes_alone(Fixture *fixture, gconstpointer
   append_at(fixture, table, "c", TOO_LARGE, 2);
   ASSERT_WRITTEN(fixture, "c ", FALSE);
   g_assert_cmpuint(tide_accumulator_count_unmerged(fixture->accumulator), ==, 0);
-  g_assert_cmpuint(tide_metrics_sum(fixture->flow.metrics, "tidemark_dead_letters_innocent_total", NULL), ==, 0);
+  g_assert_cmpuint(tide_metrics_sum(fixture->flow.metrics, "tidemark_dead_letters_cleared_total", NULL), ==, 0);
 }
 
 /* A row that has to wait behind another of its key on the way does not make all that wait be looked at again, and be
