@@ -1,4 +1,4 @@
-/* Where one record ends in a file and the next begins, by format.
+/* Where a record of a file ends and the next begins, by format.
  *
  * json: a line each. influx, csv: a line each; one with a value in quotes goes on over the line breaks in it. Where
  * such a value does not end as it must, the record ends with its line, so that one broken line takes no other along.

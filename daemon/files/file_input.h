@@ -1,6 +1,7 @@
-/* Files as an input of a consumer: each is a partition of its own (its path is the topic, and 0 the number), a record
- * is a message, and what is committed becomes the file's mark. A record has no key and no headers; its own time is when
- * it was read, for what bounds a reading's time by it. Nothing is taken away: a file is its consumer's to the end. */
+/* Files as an input of a consumer: each file is a partition of its own (its path is the topic, the number is 0), a
+ * record is a message, and what is committed becomes the file's mark. A record has no key and no headers; its record
+ * time is when it was read, for the limits of event times. Files are never revoked: a file stays its consumer's to the
+ * end. */
 #pragma once
 
 #include "files/file_load.h"

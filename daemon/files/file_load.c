@@ -16,11 +16,8 @@
 
 struct TideFileLoad {
   /* read-only */
-  TideFileLoadOptions options;
-  char *marks_directory; /* owned */
-  char *job;             /* owned */
-  char **destination;    /* owned */
-  GPtrArray *files;      /* owned (element-type TideLoadedFile) */
+  TideFileLoadOptions options; /* its texts owned */
+  GPtrArray *files;            /* owned (element-type TideLoadedFile) */
   /* any thread */
   _Atomic gboolean is_stopped;
   /* under lock */
@@ -48,9 +45,9 @@ tide_file_load_new(const TideFileLoadOptions *options)
 {
   TideFileLoad *load = g_new0(TideFileLoad, 1);
   load->options = *options;
-  load->marks_directory = g_strdup(options->marks_directory);
-  load->job = g_strdup(options->job);
-  load->destination = g_strdupv(options->destination);
+  load->options.marks_directory = g_strdup(options->marks_directory);
+  load->options.job = g_strdup(options->job);
+  load->options.destination = g_strdupv(options->destination);
   load->files = g_ptr_array_new_with_free_func(loaded_file_free);
   tide_mutex_init(&load->lock);
   return load;
@@ -63,9 +60,9 @@ tide_file_load_free(TideFileLoad *load)
     return;
   g_ptr_array_unref(load->files);
   tide_mutex_clear(&load->lock);
-  g_strfreev(load->destination);
-  g_free(load->job);
-  g_free(load->marks_directory);
+  g_strfreev(load->options.destination);
+  g_free((char *)load->options.job);
+  g_free((char *)load->options.marks_directory);
   g_free(load);
 }
 
@@ -104,7 +101,7 @@ take_mark(const TideFileLoad *load, TideLoadedFile *file, const TideFileState *n
   }
   gboolean is_of_this = FALSE; /* destination: one way to it is enough */
   for (char **way = file->mark.destination; *way != NULL; way++)
-    is_of_this |= g_strv_contains((const char *const *)load->destination, *way);
+    is_of_this |= g_strv_contains((const char *const *)load->options.destination, *way);
   if (!is_of_this)
     tide_file_mark_clear(&file->mark);
   else if (file->mark.is_finished && tide_file_mark_is_of(&file->mark, now))
@@ -128,9 +125,9 @@ tide_file_load_add(TideFileLoad *load, const char *path, GError **error)
   gboolean is_pipe = tide_file_text_waited_fd(text) >= 0;
   /* By the name that the file has itself: a link may lead to another one tomorrow, and /dev/stdin does. */
   char real[PATH_MAX];
-  if (load->marks_directory != NULL && !is_pipe && !is_input(path))
-    file->mark_path =
-        tide_file_mark_path(load->marks_directory, realpath(file->path, real) != NULL ? real : file->path, load->job);
+  if (load->options.marks_directory != NULL && !is_pipe && !is_input(path))
+    file->mark_path = tide_file_mark_path(load->options.marks_directory,
+                                          realpath(file->path, real) != NULL ? real : file->path, load->options.job);
   if (is_pipe)
     file->text = g_steal_pointer(&text);
   gboolean good = check_is_new(load, file, error);
@@ -144,7 +141,7 @@ tide_file_load_add(TideFileLoad *load, const char *path, GError **error)
     tide_file_mark_clear(&file->mark);
   }
   if (file->mark.destination == NULL)
-    file->mark.destination = g_strdupv(load->destination);
+    file->mark.destination = g_strdupv(load->options.destination);
   return good;
 }
 

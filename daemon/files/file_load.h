@@ -1,5 +1,5 @@
-/* The files of one load: which are to be read, by whom they are, and what became of them. Shared by all consumers, each
- * of which takes the next file when it is done with its own.
+/* The files of one load: which of them are to be read, which consumer reads them, and with what result. Shared by all
+ * consumers, each of which takes the next file when it has finished its own.
  *
  * Threads: any, unless said otherwise. */
 #pragma once
@@ -10,21 +10,21 @@
 
 G_BEGIN_DECLS
 
-/* In the state directory: what could not be written of files. */
+/* In the state directory: rejected records of files. */
 #define TIDE_LOAD_DEAD_LETTERS "load-dead-letters.jsonl"
 
 typedef struct TideFileLoadOptions {
   const TideConfigSource *source; /* borrowed: whose readings the files hold */
   const char *marks_directory;    /* copied; NULL: no marks are kept */
   const char *job;                /* copied: tide_file_mark_path() */
-  char **destination;             /* copied: the names of all ways to where it is written */
-  gboolean again;                 /* marks are not looked at, and begin anew */
-  gboolean is_dry;    /* nothing will be written: marks are only told of, and files read from their beginning */
+  char **destination;             /* copied: the names of all ways to where rows are written */
+  gboolean again;                 /* marks are ignored, and begin anew */
+  gboolean is_dry;    /* nothing will be written: marks are only reported, and files read from their beginning */
   guint64 rate_per_s; /* records that all consumers take together; 0: no bound */
 } TideFileLoadOptions;
 
 typedef enum TideLoadedState {
-  TIDE_LOADED_NOT,    /* nobody has taken it yet */
+  TIDE_LOADED_NOT,    /* no consumer has taken it yet */
   TIDE_LOADED_BEFORE, /* a load before this one has finished it */
   TIDE_LOADED_PARTLY, /* it is being read, or could not be read to its end: see problem */
   TIDE_LOADED_READ,   /* to its end */
@@ -34,7 +34,7 @@ typedef enum TideLoadedState {
 typedef struct TideLoadedFile {
   /* read-only */
   char *path;      /* owned: absolute; "-": standard input */
-  char *mark_path; /* owned; NULL: it has no mark, as no pipe has */
+  char *mark_path; /* owned; NULL: it has no mark; a pipe never has one */
   guint64 device;  /* with inode: which file it is */
   guint64 inode;
   guint64 size_bytes;
@@ -62,7 +62,7 @@ gboolean tide_file_load_add(TideFileLoad *load, const char *path, GError **error
 /* In the order they were added. (element-type TideLoadedFile). Threads: before the load, and after it. */
 const GPtrArray *tide_file_load_files(const TideFileLoad *load);
 
-/* From now on nobody gets another file, and long reading ends. */
+/* From now on no consumer gets another file, and long reads end. */
 void tide_file_load_stop(TideFileLoad *load);
 
 typedef struct TideFileLoadProgress {
@@ -76,22 +76,22 @@ TideFileLoadProgress tide_file_load_progress(TideFileLoad *load);
 /* Whether every file was read to its end, or as far as it could be. */
 gboolean tide_file_load_is_read(TideFileLoad *load);
 
-/* The record of the file at @path, appended as it was handed out. FALSE: it is not in memory any more. */
+/* Appends the record of the file at @path as it was handed out. FALSE: it is no longer in memory. */
 gboolean tide_file_load_copy(TideFileLoad *load, TideBytes path, gint64 offset, TideBuffer *out);
 
 /* ---- for file_input.c ---- */
 
-/* The next file, opened; NULL: there is none. One that cannot be read has its problem, and the one behind it comes.
+/* The next file, opened; NULL: there is none. A file that cannot be read keeps its problem and is skipped.
  * @go_on, @data: as in file_reader.h. Borrowed; the caller's until the load ends. */
 TideLoadedFile *tide_file_load_take(TideFileLoad *load, gboolean (*go_on)(gpointer data), gpointer data);
 
 /* @file was read to its end, or as far as it could be. */
 void tide_file_load_note_end(TideFileLoad *load, TideLoadedFile *file);
 
-/* @file's mark was written; @problem: it could not be, and why. */
+/* @file's mark was written; @problem: why it could not be; NULL: it was. */
 void tide_file_load_note_mark(TideFileLoad *load, TideLoadedFile *file, const char *problem);
 
-/* How long the next record is to wait; 0: it need not. */
+/* How long the next record must wait; 0: it need not. */
 gint64 tide_file_load_wait_for_rate_us(TideFileLoad *load, gint64 now_us);
 
 /* A record was taken. */

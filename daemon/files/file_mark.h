@@ -1,5 +1,5 @@
-/* How far a file was loaded: kept in a small file of its own, so that a load that was killed goes on where HBase had
- * acknowledged all, and one that is finished is not begun again.
+/* How far a file was loaded: kept in a small file of its own, so that a load that was killed continues where HBase had
+ * acknowledged everything, and one that is finished is not repeated.
  *
  * Threads: one at a time. */
 #pragma once
@@ -9,14 +9,15 @@
 G_BEGIN_DECLS
 
 typedef struct TideFileMark {
-  TideFileState file;     /* what it was; which it was is not kept */
+  TideFileState file;     /* its size and times then; which file it was is not kept */
   gint64 offset;          /* of the next record: a line's number, from 1; in formats without lines a record's */
   guint64 position_bytes; /* where that begins in the text, as it is without its compression */
   guint32 crc32;          /* of the text before */
   gboolean was_kept;      /* it was read from the disk: a load before has begun with the file */
   gboolean is_finished;   /* all that was in the file is written */
   char *note;             /* owned: what is committed beside the offset (model/input.h) */
-  char **destination;     /* owned (nullable): by what ways it was written; of another destination it says nothing */
+  char **destination;     /* owned (nullable): the names of all ways to where it was written; the mark does not hold for
+                             another place */
 } TideFileMark;
 
 /* The beginning of any file. */
@@ -25,14 +26,14 @@ typedef struct TideFileMark {
     .offset = 1                                                                                                        \
   }
 
-/* Whether a file that is @now is, byte for byte, what it was when @mark was made, as far as that can be told unread. */
+/* Whether a file in state @now has not changed since @mark was made, as far as size and times show. */
 gboolean tide_file_mark_is_of(const TideFileMark *mark, const TideFileState *now);
 
 void tide_file_mark_clear(TideFileMark *mark);
 
 /**
  * tide_file_mark_path: where the mark of the file at @path is, in @directory.
- * @job: what is done with the files: a file that is loaded in another way has another mark
+ * @job: what is done with the files: a file that is loaded differently has another mark
  * (transfer full)
  */
 char *tide_file_mark_path(const char *directory, const char *path, const char *job);
@@ -41,7 +42,7 @@ char *tide_file_mark_path(const char *directory, const char *path, const char *j
 gboolean tide_file_mark_save(const TideFileMark *mark, const char *mark_path, const char *path,
                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* FALSE without an error: there is none. Errors: IO; DATA: it is damaged. */
+/* FALSE without an error: there is no mark. Errors: IO; DATA: it is damaged. */
 gboolean tide_file_mark_load(const char *mark_path, TideFileMark *ret_mark, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

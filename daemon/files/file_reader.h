@@ -1,8 +1,8 @@
-/* One file while it is loaded: its records one after the other, and those in memory that may be asked for again, which
- * are all behind the mark. So nothing needs to be found in the file a second time, and a pipe or a compressed file does
- * as well as any.
+/* One file while it is loaded: its records in order, and those behind the mark, which stay in memory because they may
+ * be needed again. So nothing has to be found in the file a second time, and a pipe or a compressed file works like any
+ * other.
  *
- * Threads: the consumer's that reads the file, unless said otherwise. Memory: the window, and what file_text.h says
+ * Threads: the consumer's that reads the file, unless noted otherwise. Memory: the window, and what file_text.h says
  * while the file is open, which it is until its end was read. */
 #pragma once
 
@@ -19,7 +19,7 @@ typedef struct TideFileReaderOptions {
   const TideDecodeOptions *decode; /* what is in it; where a CSV's columns are not declared, its first line says them,
                                     * and each record gets that line in front */
   const TideFileMark *mark;        /* where to begin; what it says of the file is compared with the file */
-  /* Told now and then where much must be read before the mark. FALSE: give up. */
+  /* Called now and then while much must be read before the mark. FALSE: give up. */
   gboolean (*go_on)(gpointer data);
   gpointer go_on_data;
 } TideFileReaderOptions;
@@ -33,7 +33,7 @@ typedef struct TideFileRecord {
   TideBytes text; /* the reader's; valid until the next fill */
 } TideFileRecord;
 
-/* The next record in hand; FALSE: there is none before the next fill. */
+/* The next record in memory; FALSE: there is none before the next fill. */
 gboolean tide_file_reader_next(TideFileReader *reader, TideFileRecord *ret_record);
 
 /* Reads more, until there is a record, a read would block, or the file ends. */
@@ -42,10 +42,10 @@ void tide_file_reader_fill(TideFileReader *reader);
 /* A descriptor to wait for before the next fill; -1: it does not block. */
 int tide_file_reader_waited_fd(const TideFileReader *reader);
 
-/* Whether nothing is left to be read. */
+/* Whether nothing is left to hand out. */
 gboolean tide_file_reader_is_at_end(const TideFileReader *reader);
 
-/* Why it ended before its end, a sentence; NULL: it did not. Borrowed. */
+/* Why reading stopped before the file's end, a sentence; NULL: it did not. Borrowed. */
 const char *tide_file_reader_problem(const TideFileReader *reader);
 
 /* The offset behind the last record that was read. */
@@ -62,10 +62,10 @@ guint64 tide_file_reader_passed_bytes(const TideFileReader *reader);
 /* tide_file_reader_next() goes on at @offset, which was not passed yet. */
 void tide_file_reader_move(TideFileReader *reader, gint64 offset);
 
-/* All records before @offset are done: they are forgotten. Returns: the mark there. Its note is NULL. */
+/* All records before @offset are done, and are dropped. Returns: the mark there. Its note is NULL. */
 TideFileMark tide_file_reader_pass(TideFileReader *reader, gint64 offset);
 
-/* Appends the record at @offset as it is handed out. FALSE: it was passed. Threads: any. */
+/* Appends the record at @offset as it is handed out. FALSE: it was dropped. Threads: any. */
 gboolean tide_file_reader_copy(TideFileReader *reader, gint64 offset, TideBuffer *out);
 
 G_END_DECLS

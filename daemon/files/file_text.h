@@ -1,4 +1,4 @@
-/* The text of a file, which may be compressed with gzip or zstd: what it begins with tells, not its name.
+/* The text of a file, which may be compressed with gzip or zstd: its first bytes decide, not its name.
  *
  * Threads: one. Memory: 256 KiB and what the compression needs: of zstd up to 128 MiB, as the file says. */
 #pragma once
@@ -11,7 +11,7 @@ G_BEGIN_DECLS
 
 typedef struct TideFileText TideFileText;
 
-/* By what the text begins with: whether it is read decompressed. */
+/* Whether a file with this beginning is decompressed. */
 gboolean tide_file_text_is_compressed(TideBytes beginning);
 
 /* @path: "-" is standard input. Errors: IO. */
@@ -27,19 +27,19 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideFileText, tide_file_text_free)
 gboolean tide_file_text_read(TideFileText *text, guint8 *to, gsize capacity, gsize *ret_n_bytes,
                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Whether nothing comes any more. */
+/* Whether nothing is left to read. */
 gboolean tide_file_text_has_ended(const TideFileText *text);
 
-/* Passes over @n_bytes without reading them; FALSE, with nothing done, where the file must be read for that. */
+/* Skips @n_bytes without reading them; FALSE, with nothing done, if the file must be read for that. */
 gboolean tide_file_text_seek(TideFileText *text, guint64 n_bytes) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Of the file itself, as it is compressed: for progress. */
+/* Bytes read of the file itself, as compressed: for progress. */
 guint64 tide_file_text_raw_bytes(const TideFileText *text);
 
-/* To wait for, where a read would block: of a pipe; -1: it would not. */
+/* A descriptor to wait for if a read would block, as on a pipe; -1: it would not. */
 int tide_file_text_waited_fd(const TideFileText *text);
 
-/* What the file is now. Of a pipe size and times are 0. */
+/* The file's present state. Size and times of a pipe are 0. */
 typedef struct TideFileState {
   guint64 device; /* with inode: which file it is, whatever names it has */
   guint64 inode;

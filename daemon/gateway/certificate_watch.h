@@ -1,4 +1,4 @@
-/* When the certificates of a gateway's connections end: shown as metrics, and warned of in time to renew them. */
+/* When the certificates of a gateway's connections expire: shown as metrics, and logged in time to renew them. */
 #pragma once
 
 #include "thrift/client/hbase_client.h"
@@ -7,7 +7,7 @@
 
 G_BEGIN_DECLS
 
-/* A certificate that ends in less is warned of, once a day: long enough for one that is renewed by hand. */
+/* A certificate that expires sooner is logged once a day: long enough before to renew it manually. */
 #define TIDE_CERTIFICATE_WARNING_DAYS 30
 
 typedef struct TideCertificateWatch {

@@ -1,5 +1,5 @@
-/* Which HBase cluster this host's daemon writes to: its id, kept in the state directory. It is kept here and not in
- * HBase, for what is kept in a cluster is found there only by who is connected to it.
+/* Which HBase cluster this host's daemon writes to: its id, kept in the state directory, because what is kept in a
+ * cluster is only found by connecting to that cluster.
  *
  * Threads: any. Blocks: for the disk. Library: logs nothing. */
 #pragma once

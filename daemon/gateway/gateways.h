@@ -46,7 +46,7 @@ gboolean tide_gateways_wait_up(TideGateways *gateways, gint64 deadline_us, TideW
 char *tide_gateways_last_error(TideGateways *gateways);
 guint32 tide_gateways_n_up(TideGateways *gateways);
 guint32 tide_gateways_n(TideGateways *gateways);
-/* Each is of another cluster: that does not pass by itself. */
+/* Each is of another cluster, which does not change by itself. */
 gboolean tide_gateways_are_refused(TideGateways *gateways);
 
 /**
@@ -76,14 +76,14 @@ gboolean tide_gateways_open_link(TideGateways *gateways, gint64 deadline_us, Tid
  * caller. FALSE also where @old has the last place of the only gateway. */
 gboolean tide_gateways_open_instead(TideGateways *gateways, const TideGatewayLink *old, TideGatewayLink *ret_link);
 
-/* TRUE when the gateway of @link is in the list no more: to be closed. */
+/* TRUE if the gateway of @link was removed from the list: close the connection. */
 gboolean tide_gateways_is_removed(TideGateways *gateways, const TideGatewayLink *link);
 
 /* TRUE when the gateway of @link is known to take connections. */
 gboolean tide_gateways_is_up(TideGateways *gateways, const TideGatewayLink *link);
 
-/* A connection to the gateway of @link that had been idle for @idle_us carried nothing more. It is told, and idle ones
- * are pinged sooner from now on. */
+/* A connection to the gateway of @link was lost after being idle for @idle_us: it is logged, and idle connections are
+ * pinged sooner from now on. */
 void tide_gateways_note_idle_loss(TideGateways *gateways, const TideGatewayLink *link, gint64 idle_us);
 
 /* After how long without a call the connection of @link is to be pinged. */
@@ -118,7 +118,7 @@ GArray *tide_gateways_view(TideGateways *gateways);
 
 const char *tide_gateway_name(const TideGateway *gateway);
 
-/* Places of gateways: each that ever was in the list has one, which it keeps. */
+/* Each gateway that ever was in the list has a place of its own, and keeps it. */
 guint32 tide_gateways_max_places(const TideGateways *gateways);
 guint32 tide_gateways_n_places(TideGateways *gateways);
 guint32 tide_gateway_index(const TideGateway *gateway); /* its place */
