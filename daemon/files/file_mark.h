@@ -17,7 +17,7 @@ typedef struct TideFileMark {
   gboolean is_finished;   /* all that was in the file is written */
   char *note;             /* owned: what is committed beside the offset (model/input.h) */
   char **destination;     /* owned (nullable): the names of all ways to where it was written; the mark does not hold for
-                             another place */
+                           * another place */
 } TideFileMark;
 
 /* The beginning of any file. */

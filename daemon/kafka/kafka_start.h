@@ -27,8 +27,8 @@ typedef struct TideKafkaStarts {
 /**
  * tide_kafka_find_starts: ask about @partitions.
  * @partitions: receives what is committed, and its metadata; the error of an element is that of the first question
- * about it that was not answered Returns: (transfer full): one for each, by index; its note is borrowed from
- * @partitions. wanted_offset is -1
+ * about it that was not answered.
+ * Returns: (transfer full): one for each, by index; its note is borrowed from @partitions. wanted_offset is -1.
  */
 TideInputLog *tide_kafka_find_starts(const TideKafkaStarts *starts, rd_kafka_topic_partition_list_t *partitions);
 

@@ -37,7 +37,7 @@ tide_record_fields_new(const TideFieldNames *names, guint32 n_known)
       continue;
     char *owned = g_strndup((const char *)name.data, name.len);
     RecordField wanted = {.name_id = id, .name = tide_bytes(owned, name.len), .part = PART_KEY};
-    while (wanted.part < PART_HEADER && strcmp(owned, part_names[wanted.part]) != 0)
+    while (wanted.part < PART_HEADER && !tide_bytes_equal(wanted.name, tide_bytes_of_string(part_names[wanted.part])))
       wanted.part++;
     if (wanted.part == PART_HEADER)
       wanted.header = owned + strlen("$header.");

@@ -54,6 +54,14 @@ close_connection(TideHBaseClient *client)
     client->scanners.items[i].is_open = FALSE;
 }
 
+static void
+forget_control_encoder(TideHBaseClient *client)
+{
+  g_clear_object(&client->service);
+  g_clear_object(&client->protocol);
+  g_clear_object(&client->control);
+}
+
 void
 tide_hbase_client_free(TideHBaseClient *client)
 {
@@ -61,9 +69,7 @@ tide_hbase_client_free(TideHBaseClient *client)
     return;
   tide_client_close_scanners(client);
   close_connection(client);
-  g_clear_object(&client->service);
-  g_clear_object(&client->protocol);
-  g_clear_object(&client->control);
+  forget_control_encoder(client);
   if (client->cancel_fd.fd >= 0)
     g_cancellable_release_fd(client->cancellable);
   g_object_unref(client->cancellable);
@@ -285,15 +291,15 @@ tide_client_begin_control(TideHBaseClient *client, gint64 deadline_us, GError **
 {
   if (!begin_call(client, deadline_us, error))
     return FALSE;
-  if (client->service == NULL) {
-    GType type = client->mode.protocol == TIDE_WIRE_BINARY ? THRIFT_TYPE_BINARY_PROTOCOL : THRIFT_TYPE_COMPACT_PROTOCOL;
-    client->control = g_object_new(THRIFT_TYPE_MEMORY_BUFFER, NULL);
-    client->control->buf_size = G_MAXINT32; /* the property allows 1 MiB at most, which split points may exceed */
-    client->protocol = g_object_new(type, "transport", client->control, NULL);
-    client->service = g_object_new(HBASE_TYPE_T_H_BASE_SERVICE_CLIENT, "input_protocol", client->protocol,
-                                   "output_protocol", client->protocol, NULL);
-  }
-  g_byte_array_set_size(client->control->buf, 0);
+  /* A new one for each call: these are rare, and one that failed half way leaves the compact protocol's state behind.
+   */
+  forget_control_encoder(client);
+  GType type = client->mode.protocol == TIDE_WIRE_BINARY ? THRIFT_TYPE_BINARY_PROTOCOL : THRIFT_TYPE_COMPACT_PROTOCOL;
+  client->control = g_object_new(THRIFT_TYPE_MEMORY_BUFFER, NULL);
+  client->control->buf_size = G_MAXINT32; /* the property allows 1 MiB at most, which split points may exceed */
+  client->protocol = g_object_new(type, "transport", client->control, NULL);
+  client->service = g_object_new(HBASE_TYPE_T_H_BASE_SERVICE_CLIENT, "input_protocol", client->protocol,
+                                 "output_protocol", client->protocol, NULL);
   return TRUE;
 }
 

@@ -18,7 +18,7 @@ check_ends_can_be_told(const TideRowKey *key, gsize *ret_bad_part, GError **erro
                        "where this field ends in the key cannot be told, because another field without width comes "
                        "later: put a literal such as \"#\" right behind it, or give it a width");
     }
-    if (key->parts[i].value.delimiter.len == 0)
+    if (tide_key_part_delimiter(&key->parts[i]).len == 0)
       open = &key->parts[i];
   }
   return TRUE;

@@ -7,7 +7,7 @@
 static gsize
 variable_bytes(const TideRowKey *key, gsize part_index, TideBytes rest)
 {
-  TideBytes delimiter = key->parts[part_index].value.delimiter;
+  TideBytes delimiter = tide_key_part_delimiter(&key->parts[part_index]);
   if (delimiter.len == 0) {
     gsize behind = 0; /* what comes later is of fixed width: key_check.c */
     for (gsize i = part_index + 1; i < key->n_parts; i++)

@@ -47,7 +47,8 @@ append_field(const TideKeyPart *part, const TideReading *reading, TideBuffer *ou
   const TideField *field = tide_reading_field(reading, part->value.field);
   const TideKeyDefaultValue *standby;
   if (G_UNLIKELY(field == NULL || field->kind == TIDE_VALUE_NULL || field->kind == TIDE_VALUE_JSON)) {
-    if (!find_value(part, reading, &field, &standby, ret_reject))
+    const TideField *absent; /* of its own, so that the other fields stay in a register */
+    if (!find_value(part, reading, &absent, &standby, ret_reject))
       return FALSE;
     tide_buffer_append_bytes(out, standby->bytes);
     return TRUE;

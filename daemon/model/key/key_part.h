@@ -89,6 +89,13 @@ struct TideKeyPart {
   };
 };
 
+/* What ends a field of variable width; empty for the other kinds, whose members of the union lie in the same bytes. */
+static inline TideBytes
+tide_key_part_delimiter(const TideKeyPart *part)
+{
+  return part->kind == TIDE_KEY_FIELD ? part->value.delimiter : TIDE_BYTES_EMPTY;
+}
+
 struct TideRowKey {
   TideKeyPart *parts; /* owned */
   gsize n_parts;
