@@ -6,16 +6,17 @@
 static void
 parts_free(TideKeyPart *parts, gsize n_parts)
 {
-  for (TideKeyPart *part = parts; part < parts + n_parts; part++) {
+  for (gsize i = 0; i < n_parts; i++) {
+    TideKeyPart *part = &parts[i];
     switch (part->kind) {
     case TIDE_KEY_LITERAL:
       g_free((gpointer)part->literal.data);
       break;
     case TIDE_KEY_FIELD:
-      for (gsize i = 0; i < part->value.n_defaults; i++) {
-        tide_condition_clear(&part->value.defaults[i].when);
-        g_free((gpointer)part->value.defaults[i].text.data);
-        g_free((gpointer)part->value.defaults[i].bytes.data);
+      for (gsize k = 0; k < part->value.n_defaults; k++) {
+        tide_condition_clear(&part->value.defaults[k].when);
+        g_free((gpointer)part->value.defaults[k].text.data);
+        g_free((gpointer)part->value.defaults[k].bytes.data);
       }
       g_free(part->value.defaults);
       break;
