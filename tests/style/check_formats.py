@@ -15,6 +15,7 @@ PLACES = {
     "daemon/decode/decoder.c": "which parser reads it",
     "daemon/files/file_framing.c": "where a message of it ends in a file",
     "daemon/commands/cli/message_lines.c": "whether standard input is one message of it or one a line",
+    "daemon/commands/init/init.c": "the words of init's --format, in the order of the enum",
     "daemon/commands/init/init_samples.c": "how init tells it, and reads samples of it",
     "daemon/commands/simulate/value_change.c": "how simulate puts other values into it",
     "tests/unit/config/test-config-problems.c": "which options it does not take",
