@@ -300,6 +300,8 @@ def main() -> int:
         run |= names
         if new:
             print(f"   {len(new)} tests, because {reason}: {' '.join(new[:12])}{' ...' if len(new) > 12 else ''}")
+    if any(path.startswith(("tests/stack/", "tests/integration/", "tests/chaos/")) for path in paths):
+        print("   not run: tests/stack, tests/integration and tests/chaos have changes: ./check --only integration --only chaos")
     print("run:", *sorted(run))
     return 0
 

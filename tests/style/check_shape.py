@@ -10,6 +10,7 @@ import re
 import sys
 from collections import Counter, defaultdict
 
+from check_layers import includes_of, resolve
 from source_text import C_SUFFIXES, SOURCE_FOLDERS, Findings, code_only, files_below, line_of, project_root, read
 
 FUNCTION_LINES_P99 = 70
@@ -32,7 +33,6 @@ _STRUCT = re.compile(
 _NO_FIELD = re.compile(r"(?:using|typedef|friend|static|constexpr|template|_Static_assert|static_assert|G_STATIC_ASSERT)\b"
                        r"|(?:struct|union|class|enum) \w+(?: @)?$|enum @$")
 _METHOD = re.compile(r"[^()]*~?\w+\s*\((?!\s*\*).*\)\s*(?:const|noexcept|override|final|= *\w+|\s)*$", re.DOTALL)
-_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
 
 
 class File:
@@ -48,7 +48,6 @@ class File:
         self.n_lines = self.text.count("\n")
         self.functions = [(match["name"], line_of(self.code, match.start("name")), match["body"].count("\n"))
                           for match in (_FUNCTION_OF_CPP if self.is_cpp else _FUNCTION).finditer(self.code)]
-        self.includes = set(_INCLUDE.findall(self.code))
 
 
 def room_of(name):
@@ -86,20 +85,15 @@ def n_fields(body, is_cpp=False):
     return n
 
 
-def header_users(files):
-    """For each header, the names of the other files that include it."""
-    users = defaultdict(set)
-    for file in files:
-        for header in file.includes:
-            users[header].add(file.name)
-    # As it is included: below daemon without that folder's name.
-    return {file.name: users[file.name.removeprefix("daemon/")] | users[file.name] for file in files if file.path.suffix == ".h"}
-
-
-def lone_headers(files):
+def lone_headers(root, files):
     """Headers that only one file includes beside their own .c or .cc."""
+    users_of = defaultdict(set)
+    for file in files:
+        for _, included in includes_of(file.code):
+            users_of[resolve(root, file.path, included)].add(file.name)
     lone = []
-    for name, users in header_users(files).items():
+    for header in (file for file in files if file.path.suffix == ".h"):
+        name, users = header.name, users_of[header.path]
         stem = name.removesuffix(".h")
         others = {user for user in users if not re.fullmatch(re.escape(stem) + r"\.(?:c|cc|cpp)", user)}
         if len(others) == 1:
@@ -145,11 +139,11 @@ def check_structs(findings, files, allowed):
                              "those that belong together are a struct of their own")
 
 
-def check_rooms(findings, files, budgets):
+def check_rooms(findings, root, files, budgets):
     lines, lone = Counter(), defaultdict(list)
     for file in files:
         lines[file.room] += file.n_lines
-    for header, user in lone_headers(files):
+    for header, user in lone_headers(root, files):
         lone[room_of(header)].append(f"{header} ({user})")
     for room in sorted(lines):
         if room not in budgets:
@@ -175,10 +169,10 @@ def short_and_called_once(files):
     return found
 
 
-def print_report(files):
+def print_report(root, files):
     rows = defaultdict(lambda: [0] * 6)
     short = Counter(file.room for file, *_ in short_and_called_once(files))
-    lone = Counter(room_of(header) for header, _ in lone_headers(files))
+    lone = Counter(room_of(header) for header, _ in lone_headers(root, files))
     for file in files:
         for room in (file.room, "all"):
             rows[room][0] += file.n_lines
@@ -198,7 +192,7 @@ def main():
     root = project_root()
     files = [File(root, path) for path in files_below(root, SOURCE_FOLDERS, C_SUFFIXES)]
     if "--report" in sys.argv:
-        print_report(files)
+        print_report(root, files)
         return 0
     if "--calls" in sys.argv:
         for file, name, line, n_lines in short_and_called_once(files):
@@ -208,7 +202,7 @@ def main():
     check_functions(findings, files)
     rooms, structs = read_budgets(root)
     check_structs(findings, files, structs)
-    check_rooms(findings, files, rooms)
+    check_rooms(findings, root, files, rooms)
     return findings.report("functions, structs and rooms")
 
 
