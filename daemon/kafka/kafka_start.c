@@ -2,6 +2,7 @@
 
 #include "kafka/commit_note.h"
 #include "kafka/group_offsets.h"
+#include "kafka/kafka_client.h"
 #include "kafka/kafka_conf.h"
 #include "util/clock.h"
 
@@ -53,10 +54,9 @@ ask_offsets(Search *search, gint32 leader, gint64 time_ms, gsize member)
   for (int i = 0; i < partitions->cnt; i++)
     if (partitions->elems[i].err == RD_KAFKA_RESP_ERR_NO_ERROR &&
         (search->leaders == NULL || search->leaders[i] == leader))
-      rd_kafka_topic_partition_list_add(asked, partitions->elems[i].topic, partitions->elems[i].partition)->offset =
-          time_ms;
+      rd_kafka_topic_partition_list_add(asked, partitions->elems[i].topic, partitions->elems[i].partition);
   if (asked->cnt > 0) {
-    problem = rd_kafka_offsets_for_times(search->starts->kafka, asked, search->starts->question_ms);
+    problem = tide_kafka_ask_offsets(search->starts->kafka, asked, time_ms, search->starts->question_ms);
     search->starts->progress(search->starts->progress_data);
   }
   for (int i = 0; i < partitions->cnt && problem == RD_KAFKA_RESP_ERR_NO_ERROR; i++) {
