@@ -19,7 +19,7 @@ typedef enum TideOutcome {
   TIDE_OUTCOME_COUNT,
 } TideOutcome;
 
-/* What each outcome is. */
+/* The properties of an outcome. */
 typedef struct TideOutcomeKind {
   const char *name;          /* "not_sent": the label of metrics */
   guint rank;                /* a call that failed in several ways is what the highest of them is */
@@ -46,11 +46,11 @@ typedef struct TideFailure {
 /**
  * tide_failure_of: the class of a call's error; NULL is OK.
  *
- * A putMultiple that failed in several ways ("Failed 3 actions: A: 2 times, B: 1 time") is what its worst member is:
- * UNKNOWN before SUSPEND before RETRY before POISON. An error that nobody knows is UNKNOWN, unless the gateway says
- * that it is for good: what is remembered in vain costs memory, what is forgotten may win over a newer value. While
- * something lasts that is no row's fault, nothing is said of rows: what must be sent again anyway shows its poison when
- * the rest is well. It is certain only when all members are.
+ * A putMultiple that failed in several ways ("Failed 3 actions: A: 2 times, B: 1 time") has the class of its worst
+ * member: UNKNOWN before SUSPEND before RETRY before POISON. An unfamiliar error is UNKNOWN, unless the gateway calls
+ * it permanent: to remember a call needlessly costs memory, but a forgotten one may overwrite a newer value. While a
+ * failure lasts that is no row's fault, no row is blamed: the retry shows the poison once the rest has recovered. The
+ * class is certain only if all members are.
  */
 TideFailure tide_failure_of(const GError *error);
 

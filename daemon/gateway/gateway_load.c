@@ -164,8 +164,8 @@ tide_gateway_loads_best(TideGatewayLoads *loads, gboolean must_have_room, gint64
   for (guint32 i = 0; i < loads->n; i++) {
     guint32 index = (loads->first + i) % loads->n;
     TideGatewayLoad *load = &loads->loads[index];
-    /* What nobody has used for long may have changed. That it was slow is remembered so far that one more call is
-     * enough. */
+    /* A gateway that has been idle for long may have changed, so its measurements are dropped; the count of slow calls
+     * stays, so that one more marks it as slow again. */
     if (load->n_connections == 0 && now_us - load->called_us >= FORGET_US) {
       load->call_us = load->call_rows = 0;
       load->slow = FALSE;

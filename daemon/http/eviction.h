@@ -14,7 +14,7 @@ typedef struct TideEvictionSlot {
 
 #define TIDE_EVICTION_NO_NETWORK G_MAXUINT64
 
-/* What one client can have many addresses of: an IPv6 network of /64, all of 127/8; else one IPv4 address. */
+/* The network that counts as one client: an IPv6 /64, all of 127/8, or a single IPv4 address. */
 guint64 tide_eviction_network(const struct in6_addr *peer);
 
 /* Which of @n slots @newcomer's network gets, counted as if it had one more already; @n: all are free. */

@@ -343,7 +343,7 @@ end_reading(TideHttpServer *server, Connection *it, gssize n, gint64 now_us)
   count_refusal(server, it, REFUSAL_TLS, now_us);
   if (!tide_tls_session_met_http(it->tls))
     return FALSE;
-  /* A browser or a scraper that was not told of TLS reads why. */
+  /* Plain HTTP arrived at a TLS port: answer in plain text, so that a browser or scraper shows the reason. */
   g_clear_pointer(&it->tls, tide_tls_session_free);
   return begin_answer(it, write_refusal(server, REFUSAL_TLS), now_us);
 }

@@ -31,7 +31,7 @@ typedef enum TideHaltCause {
   TIDE_HALT_N_CAUSES,
 } TideHaltCause;
 
-/* What a cause is, beside that an operator has to act. */
+/* The properties of a cause. An operator has to act for each. */
 typedef struct TideHaltKind {
   const char *text;         /* to follow "halted: " */
   const char *prevention;   /* to follow the command that ends the halt; "" for none */

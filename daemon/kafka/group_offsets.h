@@ -52,8 +52,8 @@ void tide_kafka_commit_add(rd_kafka_topic_partition_list_t *list, const char *to
 /* How the commit of one partition ended: a commit may succeed as a whole although a partition failed. */
 rd_kafka_resp_err_t tide_kafka_commit_result(rd_kafka_resp_err_t whole, const rd_kafka_topic_partition_t *of);
 
-/* What went wrong: with the first partition that has an error of its own, otherwise with the whole. NULL: nothing.
- * @list: (nullable). (transfer full) */
+/* The text of the first partition's own error, or else of @whole; NULL if there is neither. @list: (nullable).
+ * (transfer full) */
 char *tide_kafka_commit_problem(rd_kafka_resp_err_t whole, const rd_kafka_topic_partition_list_t *list);
 
 /* What is to be committed for a partition. */

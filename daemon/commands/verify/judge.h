@@ -38,7 +38,7 @@ typedef enum TideVerdict {
   TIDE_VERDICT_COUNT,
 } TideVerdict;
 
-/* What each verdict is. */
+/* The properties of a verdict. */
 typedef struct TideVerdictKind {
   const char *name;
   gboolean is_difference; /* a verification ends with TIDE_EXIT_FINDINGS for it */
