@@ -89,6 +89,8 @@ commit_stored(TideFileInput *input, gint64 now_us)
     if (assigned->stored == 0)
       continue;
     char *its = commit_offset(input, assigned->slot, assigned->stored, NULL);
+    if (its == NULL)
+      continue;
     g_free(problem);
     problem = its;
   }

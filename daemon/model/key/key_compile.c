@@ -400,5 +400,8 @@ TideKeyText *
 tide_key_text_compile(const TideKeyPartSpec *specs, gsize n_specs, gboolean with_name, gsize *ret_bad_part,
                       GError **error)
 {
-  return compile(specs, n_specs, (Purpose){.with_name = with_name}, ret_bad_part, error);
+  TideKeyText *text = compile(specs, n_specs, (Purpose){.with_name = with_name}, ret_bad_part, error);
+  if (text != NULL && n_specs == 1 && text->parts[0].kind == TIDE_KEY_FIELD)
+    text->parts[0].value.is_source = TRUE; /* so what it wrote can be read back */
+  return text;
 }

@@ -174,14 +174,18 @@ test_computed_values(void)
       computed_text((TideKeyPartSpec){.kind = TIDE_KEY_TIME, .moment.unit = TIDE_KEY_TIME_MS, .binary = TRUE});
   g_autoptr(TideRowKey) text_time =
       computed_text((TideKeyPartSpec){.kind = TIDE_KEY_TIME, .moment.unit = TIDE_KEY_TIME_MS});
+  g_autoptr(TideRowKey) binary_field = computed_text((TideKeyPartSpec){
+      .kind = TIDE_KEY_FIELD, .value = {.field = field(&fixture, "n"), .form = TIDE_KEY_INT32}});
   TideColumnItem items[] = {
       {.field = TIDE_NAME_NONE, .value = binary_time, .qualifier = mutable_text("ts"), .encoding = -1},
       {.field = TIDE_NAME_NONE, .value = text_time, .qualifier = mutable_text("tt"), .encoding = -1},
+      {.field = TIDE_NAME_NONE, .value = binary_field, .qualifier = mutable_text("n"), .encoding = -1},
   };
   add_rule(&fixture, (TideColumnRule){.family = mutable_text("M"), .items = items, .n_items = G_N_ELEMENTS(items)});
   g_autoptr(TideCellReader) reader = tide_cell_reader_new(&fixture.table, fixture.names);
   ASSERT_SHOWN(reader, "ts", "\x00\x00\x01\x4c\x24\x25\xfe\x8d", "M:ts=2015-03-16T19:53:32.045Z");
   ASSERT_SHOWN(reader, "tt", "1426535612045", "M:tt=1426535612045");
+  ASSERT_SHOWN(reader, "n", "\x80\0\x01\0", "M:n=256");
   g_assert_cmpuint(tide_cell_reader_n_unread(reader), ==, 0);
   ASSERT_SHOWN(reader, "ts", "\0\1", "M:ts=\\x00\\x01");
   g_assert_cmpuint(tide_cell_reader_n_unread(reader), ==, 1);
