@@ -42,7 +42,7 @@ WIDER = {
     "daemon/commands/init/": [["unit/draft", "unit/guess-*", "unit/init-samples", "unit/proposal"], ["fault/first-hour"]],
     "thrift/": [["unit/wire", "unit/reply-reader", "unit/encoders", "unit/hbase-*",
                  "unit/connection", "unit/row-buffer*"],
-                ["fault/client-faults", "fault/gateway-client", "fault/scripted-*", "fault/pipeline-latest-*",
+                ["fault/client-faults", "fault/gateway-client", "fault/pipeline-latest-*",
                  "fault/read-commands", "fault/verify"]],
 }
 

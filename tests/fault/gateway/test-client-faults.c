@@ -1,6 +1,7 @@
 /* Each fault of a gateway becomes the error that the client's header promises, the connection is given up where its
  * state is not known, and the next call works. */
 #include "fault/gateway/client_fixture.h"
+#include "fault/gateway/raw_client.h"
 #include "thrift/client/socket_stream.h"
 
 #include <netinet/in.h>
@@ -206,6 +207,94 @@ test_a_refusing_gateway_is_no_connection(void)
   assert_put_one(&at, "r", "v");
 }
 
+/* ---- what tests ask of the gateways ---- */
+
+/* What a fault leaves in the table of a put of "a", "b" and "c". */
+static void
+test_faults_apply_what_they_say(void)
+{
+  static const struct {
+    TideScriptedFault fault;
+    const char *rows;
+  } cases[] = {
+      {{.kind = TIDE_FAULT_CLOSE_MID_REQUEST, .cut_bytes = 10}, ""},
+      {{.kind = TIDE_FAULT_CLOSE_BEFORE_REPLY}, "abc"},
+      {{.kind = TIDE_FAULT_CLOSE_BEFORE_REPLY, .apply = TIDE_APPLY_NONE}, ""},
+      {{.kind = TIDE_FAULT_IO_ERROR}, ""},
+      {{.kind = TIDE_FAULT_IO_ERROR, .apply = TIDE_APPLY_ALL}, "abc"},
+      {{.kind = TIDE_FAULT_IO_ERROR, .apply = TIDE_APPLY_FIRST, .apply_rows = 2}, "ab"},
+      {{.kind = TIDE_FAULT_IO_ERROR, .apply = TIDE_APPLY_OTHERS, .row_prefix = TIDE_BYTES_LITERAL("b")}, "ac"},
+      {{.kind = TIDE_FAULT_APPLICATION_ERROR}, ""},
+      {{.kind = TIDE_FAULT_IO_ERROR, .table = "OTHER"}, "abc"},
+      {{.kind = TIDE_FAULT_IO_ERROR, .row_prefix = TIDE_BYTES_LITERAL("bb")}, "abc"},
+      {{.kind = TIDE_FAULT_IO_ERROR, .skip_calls = 1}, "abc"},
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_auto(ClientScene) at = scene_in_mode(modes[0]);
+    g_auto(TideBuffer) puts = {0};
+    for (const char *row = "abc"; *row != '\0'; row++) {
+      tide_put_head_append(TIDE_WIRE_BINARY, &puts, tide_bytes(row, 1), 1);
+      append_cell(TIDE_WIRE_BINARY, &puts, TIDE_BYTES_LITERAL("M"), TIDE_BYTES_LITERAL("q"), TIDE_BYTES_LITERAL("v"), 1);
+      tide_put_tail_append(TIDE_WIRE_BINARY, &puts, TIDE_PUT_NO_TIME, 0);
+    }
+    TideBytes part = tide_buffer_bytes(&puts);
+    scripted_gateway_add_fault(at.gateway, &cases[i].fault);
+    gboolean done = tide_hbase_client_put_multiple(at.client, TABLE, &part, 1, 3, timeout(), &at.error);
+    g_test_message("case %u: %s", i, done ? "done" : at.error->message);
+    g_autofree char *dump = scripted_gateway_dump(at.gateway, "T");
+    g_auto(GStrv) rows = g_strsplit(dump, "\tM:q\t1\tv\n", -1);
+    g_autofree char *found = g_strjoinv("", rows);
+    g_assert_cmpstr(found, ==, cases[i].rows);
+  }
+}
+
+static gboolean
+two_are_in_flight(const TideGatewayStats *stats, gpointer data)
+{
+  return stats->calls_in_flight == 2;
+}
+
+/* By region and row; no row of the first two is in both. */
+static void
+test_calls_in_flight_are_counted(void)
+{
+  g_auto(ClientScene) at = scene_in_mode(modes[0]);
+  TideFakeHBase *hbase = scripted_gateway_hbase(at.gateway);
+  guint16 port = scripted_gateway_port(at.gateway);
+  scripted_gateway_add_fault(at.gateway, &(TideScriptedFault){.delay_reply_ms = TIMEOUT_MS, .max_hits = 2});
+  g_autoptr(TideRawClient) one = raw_client_connect(port, FALSE, FALSE), other = raw_client_connect(port, FALSE, FALSE);
+  raw_client_send_puts(one, "T", &(TideRawCell){"r", "q", "v", 1}, 1);
+  raw_client_send_puts(other, "T", &(TideRawCell){"s", "q", "v", 1}, 1);
+  g_assert_true(scripted_gateway_wait(at.gateway, two_are_in_flight, NULL, timeout()));
+  g_assert_cmpuint(fake_hbase_max_flights_of_a_region(hbase, "T"), ==, 2);
+  g_assert_cmpuint(fake_hbase_max_flights_of_a_row(hbase, "T"), ==, 1);
+  assert_put_one(&at, "r", "v");
+  g_assert_cmpuint(fake_hbase_max_flights_of_a_row(hbase, "T"), ==, 2);
+  g_assert_cmpuint(fake_hbase_max_flights_of_a_region(hbase, "T"), ==, 3);
+}
+
+static void
+test_faults_can_be_told_in_words(void)
+{
+  g_auto(GStrv) words = g_strsplit("io-error call=putMultiple row-prefix=\\x00a max-hits=3 apply=others message=busy", " ", -1);
+  TideScriptedFault fault;
+  g_assert_null(tide_scripted_fault_parse(words, &fault));
+  g_assert_cmpint(fault.kind, ==, TIDE_FAULT_IO_ERROR);
+  g_assert_cmpint(fault.call, ==, TIDE_CALL_PUT_MULTIPLE);
+  g_assert_true(tide_bytes_equal(fault.row_prefix, tide_bytes("\0a", 2)));
+  g_assert_cmpuint(fault.max_hits, ==, 3);
+  g_assert_cmpint(fault.apply, ==, TIDE_APPLY_OTHERS);
+  g_assert_cmpstr(fault.message, ==, "busy");
+  static const char *const wrong[] = {"explode", "io-error call=nope", "io-error colour=red", "io-error max-hits=-1",
+                                      "io-error apply=half", "io-error alone"};
+  for (guint i = 0; i < G_N_ELEMENTS(wrong); i++) {
+    g_auto(GStrv) wrong_words = g_strsplit(wrong[i], " ", -1);
+    g_autofree char *problem = tide_scripted_fault_parse(wrong_words, &fault);
+    g_test_message("%s: %s", wrong[i], problem);
+    g_assert_nonnull(problem);
+  }
+}
+
 int
 main(int argc, char **argv)
 {
@@ -220,6 +309,9 @@ main(int argc, char **argv)
   ADD("D13-garbage-is-no-success", test_garbage_is_no_success);
   ADD("D13-deep-and-endless-replies-are-refused", test_deep_and_endless_replies_are_refused);
   ADD("D1-a-refusing-gateway-is-no-connection", test_a_refusing_gateway_is_no_connection);
+  ADD("rig/faults-apply-what-they-say", test_faults_apply_what_they_say);
+  ADD("rig/faults-can-be-told-in-words", test_faults_can_be_told_in_words);
+  ADD("rig/calls-in-flight-are-counted", test_calls_in_flight_are_counted);
 #undef ADD
   return g_test_run();
 }
