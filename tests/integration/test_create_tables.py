@@ -1,6 +1,5 @@
 """Tables as `tables create` makes them, seen by HBase's Java client: settings and split points of every kind."""
 
-import itertools
 from typing import Any
 
 from case import Case
@@ -67,20 +66,3 @@ class CreateTables(Case):
         for difference in ("compression", "bloom", "encoding", "block", "versions", "ttl", "1 of 3"):
             self.assertIn(difference, shown)
         self.command("tables", "show", *config, *names[1:])
-
-    def test_sample_of_a_topic(self) -> None:
-        """Free text leads the key: the regions made of the first messages get even shares of all of them."""
-        regions, rows = 5, 20_000
-        self.create_topic(2)
-        self.drop_later(self.history)
-        self.simulate("--readings", str(rows), "--machines", "500", "--metrics", "1")
-        daemon = self.daemon(tables={self.history: table(HOST, "#", TIME, regions=regions)})
-        self.command("tables", "create", "--config", str(daemon.config_path), "--sample", "4000")
-        borders = [b"", *self.borders(self.history), b""]
-        self.assertEqual(len(borders), regions + 1)
-        self.run_to_end(daemon)
-        shares = [len({cell.row for cell in self.stack.oracle.dump(self.history, start, stop)})
-                  for start, stop in itertools.pairwise(borders)]
-        self.assertEqual(sum(shares), rows)
-        for share in shares:
-            self.assertAlmostEqual(share, rows / regions, delta=0.2 * rows / regions, msg=f"shares {shares}")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import links
-from case import WRITTEN, long
-from link_case import JSON_LOG, LinkCase, events
+from case import long
+from link_case import LinkCase
 from links import Link
 from sasl_gateway import SERVICE
 
@@ -59,22 +59,3 @@ class EachLink(LinkCase):
             if link.family in HEARD[client]:
                 self.check_refused(link, client, HEARD[client][link.family], address=f"{scheme}{link.plain_address}",
                                    security=security)
-
-    @long
-    def test_gateways_killed_under_load(self) -> None:
-        """And started again: everything arrives."""
-        for link in self.links.get_all(*links.ALL):
-            with self.situation(link, "gateway killed") as killed, self.situation(link, "and restarted") as restarted:
-                topic = self.create_topic(2, f"{self.name}-{link.name}")
-                alone = self.linked_alone(link, JSON_LOG, topic=topic)
-                alone.daemon.start()
-                simulation = self.simulate_in_background("--readings", "6000", "--machines", "50", "--metrics", "3",
-                                                         "--rate", "1000", topic=topic)
-                alone.daemon.wait_metric(WRITTEN, 500)
-                self.assert_in_the_middle(simulation, alone.daemon)
-                self.kill_and_restart_gateway(link, alone.daemon)
-                n_messages = self.finish(simulation)
-                self.assert_alone_holds_what_was_sent(alone, n_messages)
-                said = [event["message"] for event in events(alone.daemon) if "not usable" in event["message"]]
-                killed.append(said[-1].replace(link.address, "GATEWAY"))
-                restarted.append(f"{n_messages} sent, missing 0")

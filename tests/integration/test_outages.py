@@ -7,7 +7,7 @@ import urllib.request
 
 import java_flags
 import maven_jars
-from case import EX_TEMPFAIL, FLOW, SLOWLY, WRITTEN, Case
+from case import WRITTEN, Case
 from daemon import DEADLINE_S, Daemon, wait_until
 from transactional_producer import TransactionalProducer
 
@@ -30,25 +30,6 @@ SESSION_S = 6
 
 class Outages(Case):
 
-    def test_broker_killed_and_restarted(self) -> None:
-        """The only broker dies and comes back, among messages that are no readings: the accounting balances,
-        nothing is missing. What is lost, and moves once more at once, is committed when no earlier call can land any more."""
-        self.create_topic(3)
-        self.create_tables()
-        daemon = self.daemon(changes={"readings": {"on_bad_message": "skip"}, "hbase": {"call_timeout": "1s", "settle": "5s"}})
-        daemon.start()
-        simulation = self.simulate_in_background(*FLOW, *SLOWLY, "--poison", "1%")
-        daemon.wait_metric(WRITTEN, 6_000)
-        self.assert_in_the_middle(simulation, daemon)
-        self.stack.kafka.kill9()
-        self.stack.kafka.start()
-        n_readings = self.finish(simulation)
-        n_messages = sum(self.stack.kafka.admin.latest_offsets(self.name).values())
-        self.assertGreater(n_messages, n_readings)
-        self.assert_all_is_written(daemon, n_messages)
-        # A group that is still moving partitions may lose the last commit: "some messages are left for the next start".
-        self.assertIn(daemon.stop(), (0, EX_TEMPFAIL))
-
     def test_clock_set_back(self) -> None:
         """K5, E9: the wall clock is set back by ten minutes among messages, in a build whose clock the test sets: the client of a
         real broker is woken, so commits go on within a session, and its member stays in the group."""
@@ -70,21 +51,6 @@ class Outages(Case):
         self.assert_all_is_written(daemon, n_messages)
         self.assertEqual(daemon.metric("tidemark_kafka_rebalances_total", 'type="lost"'), 0, daemon.log_tail())
         self.assertEqual(daemon.stop(), 0)
-
-    def test_hbase_hangs(self) -> None:
-        """Calls get no answer and are abandoned; when HBase wakes up all of them land in some order: the content is right."""
-        self.create_topic(3)
-        self.create_tables()
-        daemon = self.daemon(changes={"hbase": {"call_timeout": "1s", "settle": "5s"}})
-        simulation = self.begin_flow(daemon, 6_000)
-        self.stack.hbase.suspend()
-        try:
-            wait_until(lambda: daemon.metric("tidemark_hbase_calls_total", ABANDONED) >= 4,
-                       lambda: f"no call is given up\n{daemon.log_tail()}")
-            self.assert_in_the_middle(simulation, daemon)
-        finally:
-            self.stack.hbase.resume()
-        self.end_flow(simulation, daemon)
 
     def test_abandoned_call_does_not_win(self) -> None:
         """A value whose call got no answer lands late, and still the later value of the same time is there in the end."""
