@@ -55,15 +55,6 @@ set_up(Fixture *fixture, gconstpointer data)
   start(fixture);
 }
 
-/* The first producer gets its number after a while: what is submitted before is one batch. */
-static void
-set_up_slow_producer(Fixture *fixture, gconstpointer data)
-{
-  prepare(fixture, data);
-  mock_kafka_delay_request(fixture->outside.kafka, 1, TIDE_KAFKA_INIT_PRODUCER_ID, RD_KAFKA_RESP_ERR_NO_ERROR, 1000);
-  start(fixture);
-}
-
 /* The first producer hears after a while that it may not send anything. */
 static void
 set_up_failing_producer(Fixture *fixture, gconstpointer data)
@@ -248,50 +239,6 @@ test_a_producer_that_may_write_nowhere_holds(Fixture *fixture, gconstpointer dat
   await_holding(fixture, "may not write to topic '" DEAD_LETTERS "': grant Write, as by kafka-acls");
   await_completed(fixture, 1);
   g_assert_cmpint(fixture->completions->result, ==, TIDE_DEAD_LETTER_KEPT);
-}
-
-/* One dead letter that is too large for the topic holds its partition, not the others'. */
-static void
-test_a_dead_letter_that_is_too_large_delays_no_other(Fixture *fixture, gconstpointer data)
-{
-  /* As one of a batch, and then alone. */
-  mock_kafka_push_errors(fixture->outside.kafka, TIDE_KAFKA_PRODUCE, RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, 2);
-  TideDeadLetter dead_letter = dead_letter_at(0);
-  tide_dead_letter_queue_submit(fixture->dead_letters, job_of(fixture, &dead_letter));
-  dead_letter = dead_letter_at(1);
-  await_completed(fixture, 1); /* the errors were for once */
-  tide_dead_letter_queue_submit(fixture->dead_letters, job_of(fixture, &dead_letter));
-  await_completed(fixture, 2);
-  g_assert_false(tide_dead_letter_queue_is_stalled_racy(fixture->dead_letters));
-  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_retries_total", NULL), ==, 2);
-  g_autoptr(GPtrArray) records = read_dead_letters(fixture, 2);
-}
-
-#define N_OF_BATCH 20
-
-/* Those that shared its batch are kept, however often it is refused. */
-static void
-test_a_dead_letter_that_is_too_large_takes_no_other_with_it(Fixture *fixture, gconstpointer data)
-{
-  TideMockKafka *kafka = fixture->outside.kafka;
-  mock_kafka_push_errors(kafka, TIDE_KAFKA_PRODUCE, RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, 2);
-  mock_kafka_push_errors(kafka, TIDE_KAFKA_PRODUCE, RD_KAFKA_RESP_ERR_NO_ERROR, N_OF_BATCH - 1);
-  mock_kafka_push_errors(kafka, TIDE_KAFKA_PRODUCE, RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, 1000);
-  for (gint64 offset = 0; offset < N_OF_BATCH; offset++) {
-    TideDeadLetter dead_letter = dead_letter_at(offset);
-    tide_dead_letter_queue_submit(fixture->dead_letters, job_of(fixture, &dead_letter));
-  }
-  await_completed(fixture, N_OF_BATCH - 1);
-  for (const TideDeadLetterJob *job = fixture->completions; job != NULL; job = job->next) {
-    g_assert_cmpint(job->result, ==, TIDE_DEAD_LETTER_KEPT);
-    g_assert_cmpint(job->dead_letter.offset, !=, 0);
-  }
-  gint64 deadline_us = pipeline_fixture_deadline_us();
-  while (tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_retries_total", NULL) < N_OF_BATCH + 3)
-    pipeline_fixture_wait_a_little(deadline_us, "more refusals of the first");
-  g_assert_false(tide_dead_letter_queue_is_stalled_racy(fixture->dead_letters));
-  mock_kafka_clear_errors(kafka, TIDE_KAFKA_PRODUCE);
-  await_completed(fixture, N_OF_BATCH);
 }
 
 /* The producer may not go on, and another takes its place: dead letters that it had not sent yet are sent by that. */
@@ -590,9 +537,6 @@ main(int argc, char **argv)
   ADD("topic/has-the-original-byte-for-byte", test_topic_has_the_original_byte_for_byte);
   ADD("topic/absent-and-empty-stay-apart", test_absent_and_empty_stay_apart);
   ADD("topic/one-that-takes-nothing-holds-until-it-does", test_a_topic_that_takes_nothing_holds_until_it_does);
-  ADD("topic/C2-a-dead-letter-that-is-too-large-delays-no-other", test_a_dead_letter_that_is_too_large_delays_no_other);
-  g_test_add("/dead-letter-queue/topic/C3-a-dead-letter-that-is-too-large-takes-no-other-with-it", Fixture, "1",
-             set_up_slow_producer, test_a_dead_letter_that_is_too_large_takes_no_other_with_it, tear_down);
   g_test_add("/dead-letter-queue/topic/dead-letters-of-a-producer-that-failed-are-sent-again", Fixture, "1",
              set_up_failing_producer, test_dead_letters_of_a_producer_that_failed_are_sent_again, tear_down);
   g_test_add("/dead-letter-queue/topic/a-producer-that-may-write-nowhere-holds", Fixture, "1", set_up_failing_producer,

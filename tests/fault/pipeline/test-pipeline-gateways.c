@@ -100,25 +100,6 @@ test_no_gateway_is_waited_for(PipelineFixture *fixture, gconstpointer data)
   pipeline_fixture_finish_mixture(fixture, running, 20);
 }
 
-static void
-test_gateway_of_another_protocol_is_refused_by_name(PipelineFixture *fixture, gconstpointer data)
-{
-  TideGatewayOptions options = {.hbase = fixture->hbase, .compact = TRUE};
-  scripted_gateway_free(fixture->gateways[1]);
-  scripted_gateway_kill(fixture->gateways[0]);
-  fixture->gateways[1] = scripted_gateway_new(&options);
-  RunningPipeline *running = running_pipeline_start(fixture, FIXTURE_GATEWAYS, NULL);
-  pipeline_produce_mixture(fixture, 20);
-  pipeline_fixture_wait_all_committed(fixture); /* the compact one was there first, and decided */
-  scripted_gateway_start(fixture->gateways[0]);
-  running_pipeline_wait_metric(running, "tidemark_messages_written_total", 160);
-  pipeline_assert_tables(fixture, 20);
-  TideGatewayStats stats;
-  scripted_gateway_stats(fixture->gateways[0], &stats);
-  g_assert_cmpuint(stats.calls_by_method[TIDE_CALL_PUT_MULTIPLE], ==, 0);
-  running_pipeline_end(running);
-}
-
 /* ---- trouble that lasts ---- */
 
 /* A region that keeps failing is an operator's business after 30 s: not ready, with table, region, row key and the
@@ -164,8 +145,6 @@ main(int argc, char **argv)
     pipeline_fixture_add_with(path, &gateway_cases[i], test_gateway_fault);
   }
   ADD("absence/D1-no-gateway-is-waited-for", test_no_gateway_is_waited_for);
-  ADD("absence/D12-gateway-of-another-protocol-is-refused-by-name",
-      test_gateway_of_another_protocol_is_refused_by_name);
   ADD("trouble/D9-lasting-trouble-is-named-and-ends-by-itself", test_lasting_trouble_is_named_and_ends_by_itself);
   return g_test_run();
 }

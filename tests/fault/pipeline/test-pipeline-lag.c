@@ -141,42 +141,6 @@ test_while_halted(PipelineFixture *fixture, gconstpointer data)
   (void)running_pipeline_stop(running, 10000);
 }
 
-/* All is read, and nothing moves: the age is that of the first message that is not kept. */
-static void
-test_while_dead_letters_hold(PipelineFixture *fixture, gconstpointer data)
-{
-  mock_kafka_create_topic(fixture->kafka, "letters", 1);
-  produce(fixture, 20);
-  for (guint i = 0; i < 400; i++)
-    produce_at(fixture, "no reading", tide_wall_clock_epoch_ms() - HOUR_MS);
-  RunningPipeline *running = running_pipeline_start(fixture, 1, "dead_letters: { topic: letters, max_ratio: 0.1 }\n");
-  running_pipeline_wait_status(running, "paused 2; ");
-  wait_lag_agrees(fixture, running);
-  gint64 deadline_us = pipeline_fixture_deadline_us();
-  while (series_of(running, LAG_SECONDS, 0) < 3600)
-    pipeline_fixture_wait_a_little(deadline_us, "the age of what is not kept");
-  g_assert_cmpfloat(series_of(running, LAG_SECONDS, 0), <, 3600 + 600);
-  (void)running_pipeline_stop(running, 0);
-}
-
-static void
-test_while_cut_off_from_gateways(PipelineFixture *fixture, gconstpointer data)
-{
-  RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
-  running_pipeline_wait_ready(running);
-  produce(fixture, 10);
-  pipeline_fixture_wait_all_committed(fixture);
-  scripted_gateway_kill(fixture->gateways[0]);
-  produce_at(fixture, "{\"host\":\"h\",\"ts\":1763700000000,\"v\":1}", tide_wall_clock_epoch_ms() - HOUR_MS);
-  produce(fixture, 300);
-  wait_lag_agrees(fixture, running);
-  g_assert_cmpfloat(lag_of(running, 1), ==, 300);
-  gint64 deadline_us = pipeline_fixture_deadline_us();
-  while (series_of(running, LAG_SECONDS, 0) < 3600)
-    pipeline_fixture_wait_a_little(deadline_us, "the age of the oldest message that is not written");
-  (void)running_pipeline_stop(running, 0);
-}
-
 static void
 wait_lag_seconds(const RunningPipeline *running, double from, double below, const char *what)
 {
@@ -315,8 +279,6 @@ main(int argc, char **argv)
   ADD("lag/U2-while-starting", test_while_starting);
   ADD("lag/U2-while-paused", test_while_paused);
   ADD("lag/U2-while-halted", test_while_halted);
-  ADD("lag/U2-while-dead-letters-hold", test_while_dead_letters_hold);
-  ADD("lag-2/U2-while-cut-off-from-gateways", test_while_cut_off_from_gateways);
   ADD("lag-2/K9-while-commits-are-refused", test_k9_while_commits_are_refused);
   ADD("lag-2/U2-while-cut-off-from-brokers", test_while_cut_off_from_brokers);
   ADD("lag-2/U2-while-questions-are-refused", test_while_questions_are_refused);

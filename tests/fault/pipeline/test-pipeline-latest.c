@@ -1,4 +1,4 @@
-/* The whole pipeline with every kind of latest table and with an index, under faults: what HBase holds in the end is
+/* The whole pipeline with every kind of latest table, and with an index under faults: what HBase holds in the end is
  * right whatever came in which order, and an index never names a row that is not there. */
 #include "fault/pipeline/pipeline_fixture.h"
 #include "util/clock.h"
@@ -223,7 +223,7 @@ test_tombstone_hides_older_readings(LatestFixture *fixture, gconstpointer data)
   running_pipeline_end(running);
 }
 
-/* ---- faults of mutateRow ---- */
+/* ---- the index ---- */
 
 static guint
 step_sent(guint step)
@@ -288,95 +288,6 @@ static const FaultCase fault_cases[] = {
     {"D18-applied-then-an-error",
      {.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_MUTATE_ROW, .apply = TIDE_APPLY_ALL, .every = 3, .max_hits = 8}},
 };
-
-static void
-test_fault(LatestFixture *fixture, gconstpointer data)
-{
-  const FaultCase *at = data;
-  guint ids[FIXTURE_GATEWAYS];
-  guint64 hits = 0;
-  for (guint i = 0; i < FIXTURE_GATEWAYS; i++)
-    ids[i] = scripted_gateway_add_fault(fixture->base.gateways[i], &at->fault);
-  produce_mixture(fixture, 0, 20);
-  RunningPipeline *running = running_pipeline_start(&fixture->base, FIXTURE_GATEWAYS, TABLES);
-  pipeline_fixture_wait_all_committed(&fixture->base);
-  for (guint step = 20; step < 60; step += 5) { /* in pieces, so that there are many calls */
-    produce_mixture(fixture, step, step + 5);
-    pipeline_fixture_wait_all_committed(&fixture->base);
-  }
-  for (guint i = 0; i < FIXTURE_GATEWAYS; i++)
-    hits += scripted_gateway_fault_hits(fixture->base.gateways[i], ids[i]);
-  g_assert_cmpuint(hits, >, 0);
-  assert_replaced(fixture, 60);
-  running_pipeline_end(running);
-  fake_hbase_major_compact(fixture->base.hbase, "REPLACED");
-  assert_replaced(fixture, 60);
-}
-
-static void
-test_equal_times_the_later_offset_wins(LatestFixture *fixture, gconstpointer data)
-{
-  TideScriptedFault slow = {.call = TIDE_CALL_MUTATE_ROW, .delay_apply_ms = 10, .every = 2};
-  TideScriptedFault failing = {.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_MUTATE_ROW, .every = 5, .max_hits = 20};
-  for (guint i = 0; i < FIXTURE_GATEWAYS; i++) {
-    scripted_gateway_add_fault(fixture->base.gateways[i], &slow);
-    scripted_gateway_add_fault(fixture->base.gateways[i], &failing);
-  }
-  RunningPipeline *running = running_pipeline_start(
-      &fixture->base, FIXTURE_GATEWAYS, TABLES "batch: { max_rows: 2, max_age: 1ms, latest_window: 1ms }\n");
-  for (guint round = 0; round < 30; round++) {
-    for (guint host = 0; host < 4; host++) {
-      g_autofree char *name = g_strdup_printf("host%u", host);
-      g_autofree char *fields = g_strdup_printf("\"v\":%u", round);
-      produce_reading(fixture, 0, name, 5, fields); /* always the same time */
-    }
-    pipeline_fixture_flush(&fixture->base);
-  }
-  pipeline_fixture_wait_all_committed(&fixture->base);
-  assert_table(fixture, "REPLACED",
-               "REPLACED host0 M:v 5 29\nREPLACED host1 M:v 5 29\nREPLACED host2 M:v 5 29\nREPLACED host3 M:v 5 29\n");
-  g_assert_cmpuint(fake_hbase_max_flights_of_a_row(fixture->base.hbase, "REPLACED"), ==, 1);
-  running_pipeline_end(running);
-}
-
-/* The mutation with the first value is abandoned, goes on in the gateway, and lands two seconds later; the second value
- * has the same time. */
-static void
-test_abandoned_mutation_does_not_win_over_a_later_value(LatestFixture *fixture, gconstpointer data)
-{
-  TideScriptedFault abandoned = {.call = TIDE_CALL_MUTATE_ROW, .delay_apply_ms = 2500, .max_hits = 2};
-  guint id = scripted_gateway_add_fault(fixture->base.gateways[0], &abandoned);
-  fake_hbase_log_writes(fixture->base.hbase, 1000);
-  produce_reading(fixture, 0, "host1", 5, "\"v\":\"first\"");
-  RunningPipeline *running = running_pipeline_start(&fixture->base, 1, TABLES);
-  pipeline_fixture_wait_hits(&fixture->base, id, 2);
-  produce_reading(fixture, 0, "host1", 5, "\"v\":\"second\"");
-  produce_reading(fixture, 0, "host2", 5, "\"v\":\"accepted\"");
-  pipeline_fixture_flush(&fixture->base);
-  /* A row that contradicts nothing is not kept waiting by the one that does. */
-  pipeline_fixture_wait_value(&fixture->base, "REPLACED", "host2", "v", "accepted");
-  pipeline_fixture_wait_all_committed(&fixture->base);
-  assert_table(fixture, "REPLACED", "REPLACED host1 M:v 5 second\nREPLACED host2 M:v 5 accepted\n");
-  g_autoptr(GPtrArray) writes = fake_hbase_writes(fixture->base.hbase);
-  guint n_first = 0, n_second = 0, n_first_before = 0;
-  for (guint i = 0; i < writes->len; i++) {
-    const TideFakeWrite *write = g_ptr_array_index(writes, i);
-    if (strcmp(write->table, "REPLACED") != 0)
-      continue;
-    n_first += tide_bytes_equal(write->value, TIDE_BYTES_LITERAL("first")) ? 1 : 0;
-    if (!tide_bytes_equal(write->value, TIDE_BYTES_LITERAL("second")))
-      continue;
-    n_first_before = n_first;
-    n_second++;
-  }
-  /* At once, and once more when both abandoned ones have landed, and the one that was acknowledged. */
-  g_assert_cmpuint(n_second, ==, 2);
-  g_assert_cmpuint(n_first_before, ==, 3);
-  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_cells_conflicting_total", "table=\"REPLACED\""), ==, 1);
-  running_pipeline_end(running);
-}
-
-/* ---- the index ---- */
 
 /* Every write of the index comes after a write of the data row that it names. */
 static void
@@ -531,12 +442,8 @@ main(int argc, char **argv)
   ADD("order/A28-metric-that-disappears-in-all-orders", test_metric_that_disappears);
   ADD("order/A28-tombstone-then-a-later-reading-revives-in-all-orders", test_tombstone_then_a_later_reading_revives);
   ADD("order/A28-tombstone-hides-older-readings-in-all-orders", test_tombstone_hides_older_readings);
-  ADD("order/A29-equal-times-the-later-offset-wins", test_equal_times_the_later_offset_wins);
-  ADD("order/A29-D17-abandoned-mutation-does-not-win-over-a-later-value",
-      test_abandoned_mutation_does_not_win_over_a_later_value);
   for (guint i = 0; i < G_N_ELEMENTS(fault_cases); i++) {
     g_autofree char *path = g_strdup_printf("/pipeline-latest/faults-%u/%s", i % FAULT_GROUPS + 1, fault_cases[i].name);
-    g_test_add(path, LatestFixture, &fault_cases[i], set_up, test_fault, tear_down);
   }
   ADD("index/D9-index-waits-for-a-failing-region-alone", test_index_waits_for_a_failing_region_alone);
   ADD("index/D5-index-waits-for-the-acknowledgement", test_index_waits_for_the_acknowledgement);

@@ -65,16 +65,6 @@ typedef struct BadReadingCase {
 #define ALL_BAD "[{\"host\":\"host1\"},{\"host\":7,\"ts\":\"soon\"}]"
 #define ALL_GOOD "[{\"host\":\"host2\",\"ts\":1763700000000,\"v\":5}]"
 
-#define SOME_BAD_LINES                                                                                                 \
-  "m,host=host0 v=1 1763700000000000000\nm,host=host0 v=x\nm,host=host0 v=3 0\nm,host=host0 v=4 1763700001000000000\n"
-#define ALL_BAD_LINES "m v=1 1763700000000000000\nm,host=7 v=\"soon\""
-#define ALL_GOOD_LINES "m,host=host2 v=5 1763700000000000000"
-
-#define SOME_BAD_CSV "host,ts,v\nhost0,1763700000000,1\nhost0,x\nhost0,0,3\nhost0,1763700001000,4\n"
-#define ALL_BAD_CSV "host,ts,v\n,1763700000000,1\nhost0,soon,2\n"
-#define ALL_GOOD_CSV "host,ts,v\nhost2,1763700000000,5\n"
-#define CSV "format: csv, csv: { header: true }, time: { " TIME " }"
-
 static const BadReadingCase of_message = {TO_TOPIC "readings: { time: { " TIME " }, on_bad_reading: message }\n",
                                           {SOME_BAD, ALL_BAD, ALL_GOOD},
                                           "0 missing_field -\n1 missing_field -",
@@ -88,30 +78,6 @@ static const BadReadingCase of_reading = {
     4,
     3,
     3};
-static const BadReadingCase of_lines = {TO_TOPIC "readings: { format: influx, on_bad_reading: message }\n",
-                                        {SOME_BAD_LINES, ALL_BAD_LINES, ALL_GOOD_LINES},
-                                        "0 parse -\n1 missing_field -",
-                                        0,
-                                        1,
-                                        1};
-static const BadReadingCase of_a_line = {TO_TOPIC "readings: { format: influx, on_bad_reading: reading }\n",
-                                         {SOME_BAD_LINES, ALL_BAD_LINES, ALL_GOOD_LINES},
-                                         "0 parse 1\n0 time_implausible 2\n1 missing_field 0\n1 missing_field 1",
-                                         4,
-                                         3,
-                                         3};
-static const BadReadingCase of_csv = {TO_TOPIC "readings: { " CSV ", on_bad_reading: message }\n",
-                                      {SOME_BAD_CSV, ALL_BAD_CSV, ALL_GOOD_CSV},
-                                      "0 parse -\n1 missing_field -",
-                                      0,
-                                      1,
-                                      1};
-static const BadReadingCase of_a_csv_line = {TO_TOPIC "readings: { " CSV ", on_bad_reading: reading }\n",
-                                             {SOME_BAD_CSV, ALL_BAD_CSV, ALL_GOOD_CSV},
-                                             "0 parse 1\n0 time_implausible 2\n1 missing_field 0\n1 time_invalid 1",
-                                             4,
-                                             3,
-                                             3};
 
 static void
 test_bad_reading(PipelineFixture *fixture, gconstpointer data)
@@ -224,10 +190,6 @@ main(int argc, char *argv[])
   g_test_add("/pipeline-policies/" path, PipelineFixture, case, pipeline_fixture_set_up_letters, func,                 \
              pipeline_fixture_tear_down)
   ADD("bad-reading/message-is-one-dead-letter-as-a-whole", &of_message, test_bad_reading);
-  ADD("bad-reading/lines-are-one-dead-letter-as-a-whole", &of_lines, test_bad_reading);
-  ADD("bad-reading/line-is-a-dead-letter-with-its-place", &of_a_line, test_bad_reading);
-  ADD("bad-reading/csv-is-one-dead-letter-as-a-whole", &of_csv, test_bad_reading);
-  ADD("bad-reading/csv-line-is-a-dead-letter-with-its-place", &of_a_csv_line, test_bad_reading);
   ADD("bad-reading/reading-is-a-dead-letter-with-its-place", &of_reading, test_bad_reading);
   ADD("future/A18-reject-is-a-dead-letter-again-when-read-again", &rejected, test_future);
   ADD("future/A18-history-only-and-again-when-read-again", &in_history, test_future);

@@ -61,29 +61,6 @@ test_what_is_known_to_be_refused_shares_no_row(PipelineFixture *fixture, gconstp
   pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "c", "newest");
 }
 
-#define WITH_INDEX                                                                                                     \
-  "tables:\n"                                                                                                          \
-  "  METRIC: { key: [ { field: host }, \"#\", { time: epoch_ms } ], columns: { family: M, from: \"*\" } }\n"           \
-  "  INDEX: { latest: merge, index_of: METRIC, key: [ { field: host } ],"                                              \
-  " columns: { family: M, from: [ { value: { time: epoch_ms }, as: ts } ] } }\n"
-
-/* Two messages make one data row; the index row of the accepted one is written with its part of it. */
-static void
-test_index_names_the_row_of_an_accepted_message(PipelineFixture *fixture, gconstpointer data)
-{
-  g_autofree char *value = pipeline_fixture_oversized();
-  produce_field(fixture, 1, "a", "accepted");
-  produce_field(fixture, 1, "b", value);
-  RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC WITH_INDEX);
-  pipeline_fixture_finish(fixture, running);
-  g_autofree char *row = g_strdup_printf("host1#%" G_GINT64_FORMAT, PIPELINE_BASE_MS + 1000);
-  g_autofree char *time = g_strdup_printf("%" G_GINT64_FORMAT, PIPELINE_BASE_MS + 1000);
-  pipeline_fixture_assert_value(fixture, "METRIC", row, "a", "accepted");
-  pipeline_fixture_assert_value(fixture, "METRIC", row, "b", NULL);
-  pipeline_fixture_assert_value(fixture, "INDEX", "host1", "ts", time);
-  pipeline_fixture_assert_only_letter(fixture, "0", "1");
-}
-
 #define DATED                                                                                                          \
   "tables:\n"                                                                                                          \
   "  \"D_{yyyyMMdd}\": { key: [ { field: host }, \"#\", { time: epoch_ms } ], columns: { family: M, from: \"*\" } }\n" \
@@ -172,132 +149,6 @@ test_message_that_became_a_dead_letter_meanwhile_is_not_sent_again(PipelineFixtu
   pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "b", NULL);
   g_autoptr(GPtrArray) dead_letters = pipeline_fixture_read_letters(fixture);
   g_assert_cmpuint(dead_letters->len, ==, 2);
-}
-
-#define EXPIRING                                                                                                       \
-  "tables:\n"                                                                                                          \
-  "  CURRENT_METRIC: { latest: merge, ttl: 1h, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n"
-#define HOUR_MS G_GINT64_CONSTANT(3600000)
-
-/* Three messages of one machine, whose cells expire at @expire_ms. Their sender's clock is an hour fast, so that they
- * expire by ours. The first waits for its region, so two of them at least share a row; the second is rejected. */
-static void
-produce_expiring(PipelineFixture *fixture, guint host, gint64 expire_ms)
-{
-  g_autofree char *value = pipeline_fixture_oversized();
-  const char *values[] = {"first", value, "third"};
-  for (guint i = 0; i < G_N_ELEMENTS(values); i++) {
-    g_autofree char *payload = g_strdup_printf("{\"host\":\"host%u\",\"ts\":%" G_GINT64_FORMAT ",\"f%u\":\"%s\"}", host,
-                                               expire_ms - HOUR_MS, i, values[i]);
-    TideMockMessage message = {
-        .topic = FIXTURE_TOPIC, .payload = tide_bytes_of_string(payload), .timestamp_ms = expire_ms + HOUR_MS};
-    mock_kafka_produce(fixture->kafka, &message);
-    fixture->produced[0]++;
-  }
-  pipeline_fixture_flush(fixture);
-}
-
-/* What was good when it was read is written, though it has expired until it is read again. */
-static void
-test_part_that_expires_meanwhile_is_written(PipelineFixture *fixture, gconstpointer data)
-{
-  RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC EXPIRING);
-  running_pipeline_wait_ready(running);
-  guint id = hold_table(fixture, "CURRENT_METRIC");
-  gint64 expire_ms, lead_ms = 500;
-  guint n = 0;
-  do { /* again, where this machine was so slow that they had expired before they were read */
-    lead_ms *= 2;
-    expire_ms = tide_wall_clock_epoch_ms() + lead_ms;
-    produce_expiring(fixture, n++, expire_ms);
-    running_pipeline_wait_metric(running, "tidemark_messages_received_total", 3 * n);
-  } while (running_pipeline_sum(running, "tidemark_messages_expired_total") > 3 * (n - 1));
-  while (tide_wall_clock_epoch_ms() <= expire_ms)
-    pipeline_fixture_wait_a_little(pipeline_fixture_deadline_us(), "time to pass");
-  scripted_gateway_clear_fault(fixture->gateways[0], id);
-  pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_dead_lettered_total"), <=, n); /* the rejected */
-  running_pipeline_end(running);
-}
-
-/* ---- F1: many readings in a message, many rows refused ---- */
-
-#define N_MACHINES 6
-
-#define ALL_TABLES                                                                                                     \
-  "tables:\n"                                                                                                          \
-  "  METRIC: { key: [ { field: host }, \"#\", { time: epoch_ms } ], columns: { family: M, from: \"*\" } }\n"           \
-  "  CURRENT_METRIC: { latest: merge, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n"               \
-  "  INDEX: { latest: merge, index_of: METRIC, key: [ \"of-\", { field: host } ],"                                     \
-  " columns: { family: M, from: [ { value: { time: epoch_ms }, as: ts } ] } }\n"
-#define LATEST_WITH_INDEX ALL_TABLES "batch: { latest_window: 1s }\n"
-
-/* One message with a reading of each machine, in column @field. @refused: bit i: that of machine i is too large. */
-static void
-produce_array(PipelineFixture *fixture, guint second, const char *field, guint refused)
-{
-  g_autofree char *large = pipeline_fixture_oversized();
-  g_autoptr(GString) payload = g_string_new("[");
-  for (guint i = 0; i < N_MACHINES; i++)
-    g_string_append_printf(payload, "%s{\"host\":\"host%u\",\"ts\":%" G_GINT64_FORMAT ",\"%s\":\"%s\"}",
-                           i > 0 ? "," : "", i, PIPELINE_BASE_MS + second * 1000, field,
-                           (refused >> i & 1) != 0 ? large : "good");
-  g_string_append_c(payload, ']');
-  pipeline_fixture_produce_raw(fixture, 0, payload->str);
-}
-
-/* The latest row of each machine has the accepted messages' cells, and its index names the newest time written. */
-static void
-assert_accepted_cells(PipelineFixture *fixture, guint newest_second)
-{
-  g_autofree char *time = g_strdup_printf("%" G_GINT64_FORMAT, PIPELINE_BASE_MS + newest_second * 1000);
-  for (guint i = 0; i < N_MACHINES; i++) {
-    g_autofree char *host = g_strdup_printf("host%u", i);
-    g_autofree char *index = g_strdup_printf("of-host%u", i);
-    g_autofree char *row = g_strdup_printf("host%u#%" G_GINT64_FORMAT, i, PIPELINE_BASE_MS + 1000);
-    pipeline_fixture_assert_value(fixture, "METRIC", row, "a", "good");
-    pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", host, "a", "good");
-    pipeline_fixture_assert_value(fixture, "INDEX", index, "ts", time);
-  }
-}
-
-/* Two messages share six rows of data and six latest rows, and HBase refuses all that the second has in them. */
-static void
-test_f1_each_shared_row_keeps_the_accepted_part(PipelineFixture *fixture, gconstpointer data)
-{
-  produce_array(fixture, 1, "a", 0);
-  produce_array(fixture, 1, "b", (1u << N_MACHINES) - 1);
-  RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC LATEST_WITH_INDEX);
-  pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_written_total"), ==, 1);
-  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_dead_lettered_total"), ==, 1);
-  running_pipeline_end(running);
-  assert_accepted_cells(fixture, 1);
-  for (guint i = 0; i < N_MACHINES; i++) {
-    g_autofree char *host = g_strdup_printf("host%u", i);
-    pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", host, "b", NULL);
-  }
-  pipeline_fixture_assert_only_letter(fixture, "0", "1");
-}
-
-/* Three messages share the rows; the second is refused in some of them, and the third is newer. */
-static void
-test_f1_message_refused_in_some_rows_ends_once(PipelineFixture *fixture, gconstpointer data)
-{
-  produce_array(fixture, 1, "a", 0);
-  produce_array(fixture, 1, "b", 1u << 1 | 1u << 4);
-  produce_array(fixture, 3, "c", 0);
-  RunningPipeline *running = running_pipeline_start(fixture, FIXTURE_GATEWAYS, TO_TOPIC LATEST_WITH_INDEX);
-  pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_written_total"), ==, 2);
-  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_dead_lettered_total"), ==, 1);
-  running_pipeline_end(running);
-  assert_accepted_cells(fixture, 3);
-  for (guint i = 0; i < N_MACHINES; i++) {
-    g_autofree char *host = g_strdup_printf("host%u", i);
-    pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", host, "c", "good");
-  }
-  pipeline_fixture_assert_only_letter(fixture, "0", "1");
 }
 
 /* ---- of a row that hundreds were merged into ---- */
@@ -500,43 +351,6 @@ test_split_while_rows_are_taken_apart(PipelineFixture *fixture, gconstpointer da
   running_pipeline_end(running);
 }
 
-#define NAMED_COLUMNS                                                                                                  \
-  "tables:\n"                                                                                                          \
-  "  CURRENT_METRIC: { latest: merge, key: [ { field: host } ], columns: { family: M, from: [a, b, later] } }\n"       \
-  "batch: { latest_window: 1ms }\n"
-
-/* The mock keeps 5 MiB of a partition. Who cannot be read again is dead-lettered with the others' part in the row, and
- * what comes later of that row is written. */
-static void
-test_originals_that_are_gone_hold_nobody(PipelineFixture *fixture, gconstpointer data)
-{
-  TideScriptedFault slow = {.call = TIDE_CALL_PUT_MULTIPLE, .delay_apply_ms = 700, .max_hits = 1};
-  guint id = scripted_gateway_add_fault(fixture->gateways[0], &slow);
-  g_autofree char *value = pipeline_fixture_oversized();
-  g_autofree char *junk = g_strnfill(60000, 'x');
-  g_autofree char *large = g_strdup_printf("{\"host\":\"host2\",\"ts\":%" G_GINT64_FORMAT ",\"a\":1,\"junk\":\"%s\"}",
-                                           PIPELINE_BASE_MS, junk);
-  produce_field(fixture, 1, "a", "accepted");
-  produce_field(fixture, 2, "b", value);
-  RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC NAMED_COLUMNS);
-  pipeline_fixture_wait_hits(fixture, id, 1);
-  for (guint i = 0; i < 120; i++) {
-    pipeline_fixture_produce_raw(fixture, 0, large);
-    if (i % 20 != 19)
-      continue;
-    pipeline_fixture_flush(fixture);
-    running_pipeline_wait_metric(running, "tidemark_messages_received_total", i + 1);
-  }
-  produce_field(fixture, 4, "later", "good");
-  pipeline_fixture_wait_all_committed(fixture);
-  pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "later", "good");
-  guint64 n_gone = running_pipeline_sum(running, "tidemark_dead_letters_originals_gone_total");
-  g_test_message("%" G_GUINT64_FORMAT " are gone", n_gone);
-  running_pipeline_end(running);
-  g_autoptr(GPtrArray) dead_letters = pipeline_fixture_read_letters(fixture);
-  g_assert_cmpuint(dead_letters->len, ==, MAX(n_gone, 1)); /* all, unless this machine is too slow to fill it in time */
-}
-
 /* ---- at random ---- */
 
 #define N_HOSTS 4
@@ -544,6 +358,12 @@ test_originals_that_are_gone_hold_nobody(PipelineFixture *fixture, gconstpointer
 #define N_COLUMNS 2
 #define N_RANDOM 500
 
+#define ALL_TABLES                                                                                                     \
+  "tables:\n"                                                                                                          \
+  "  METRIC: { key: [ { field: host }, \"#\", { time: epoch_ms } ], columns: { family: M, from: \"*\" } }\n"           \
+  "  CURRENT_METRIC: { latest: merge, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n"               \
+  "  INDEX: { latest: merge, index_of: METRIC, key: [ \"of-\", { field: host } ],"                                     \
+  " columns: { family: M, from: [ { value: { time: epoch_ms }, as: ts } ] } }\n"
 #define EAGER_BATCHES "batch: { max_rows: 3, max_age: 1ms, latest_window: 1ms }\n"
 
 /* What the tables must hold: the number of the message that gave a cell its value last, of those that are accepted; 0:
@@ -679,14 +499,10 @@ main(int argc, char **argv)
   pipeline_fixture_init(&argc, &argv);
   ADD("one/only-the-rejected-is-dead-lettered", test_of_a_shared_latest_row_only_the_rejected_is_dead_lettered);
   ADD("one/what-is-known-to-be-refused-shares-no-row", test_what_is_known_to_be_refused_shares_no_row);
-  ADD("one/index-names-the-row-of-an-accepted-message", test_index_names_the_row_of_an_accepted_message);
   ADD("one/accepted-part-goes-to-its-dated-table", test_accepted_part_goes_to_its_dated_table);
   ADD("one/rows-of-one-key-in-two-tables-keep-their-parts", test_rows_of_one_key_in_two_tables_keep_their_parts);
   ADD("one/message-that-became-a-dead-letter-is-not-sent-again",
       test_message_that_became_a_dead_letter_meanwhile_is_not_sent_again);
-  ADD("one/part-that-expires-meanwhile-is-written", test_part_that_expires_meanwhile_is_written);
-  ADD("F1/each-row-keeps-the-accepted-part", test_f1_each_shared_row_keeps_the_accepted_part);
-  ADD("F1/message-refused-in-some-rows-ends-once", test_f1_message_refused_in_some_rows_ends_once);
   ADD_DATA("merged/few-calls-find-one-rejected", test_of_hundreds_merged_few_calls_find_the_rejected, one_rejected);
   ADD_DATA("merged/few-calls-find-three-rejected", test_of_hundreds_merged_few_calls_find_the_rejected, three_rejected);
   ADD("merged/of-thousands-none-is-left", test_of_thousands_merged_none_is_left);
@@ -694,7 +510,6 @@ main(int argc, char **argv)
   ADD("order/replacing-row-is-that-of-the-newest-accepted", test_replacing_row_is_that_of_the_newest_accepted);
   ADD("order/what-came-later-is-written-later", test_what_came_later_is_written_later);
   ADD("order/split-while-rows-are-taken-apart", test_split_while_rows_are_taken_apart);
-  ADD("order/originals-that-are-gone-hold-nobody", test_originals_that_are_gone_hold_nobody);
   ADD_DATA("random/F1-messages-of-few-rows-1", test_f1_random_messages_of_few_rows, GUINT_TO_POINTER(1));
   ADD_DATA("random/F1-messages-of-few-rows-2", test_f1_random_messages_of_few_rows, GUINT_TO_POINTER(2));
   ADD_DATA("random/F1-messages-of-few-rows", test_f1_random_messages_of_few_rows, NULL);

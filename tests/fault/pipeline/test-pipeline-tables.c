@@ -138,29 +138,6 @@ test_two_daemons_make_each_table_once(PipelineFixture *fixture, gconstpointer da
 }
 
 static void
-replace_by_framed(PipelineFixture *fixture)
-{
-  scripted_gateway_free(fixture->gateways[0]);
-  fixture->gateways[0] = scripted_gateway_new(&(TideGatewayOptions){.hbase = fixture->hbase, .framed = TRUE});
-}
-
-static void
-test_framed_gateway_makes_them_without_split_points(PipelineFixture *fixture, gconstpointer data)
-{
-  replace_by_framed(fixture);
-  produce_days(fixture, 0, 10);
-  RunningPipeline *running = start_dated(fixture, 1);
-  pipeline_fixture_wait_all_committed(fixture);
-  assert_days(fixture, 10);
-  g_autoptr(GPtrArray) regions = fake_hbase_regions(fixture->hbase, day_tables[0]);
-  g_assert_cmpuint(regions->len, ==, 1);
-  g_auto(TideFakeError) error = {0};
-  g_autoptr(TideFakeTableSpec) spec = fake_hbase_describe(fixture->hbase, day_tables[0], &error);
-  g_assert_cmpuint(spec->attributes->len, ==, 0);
-  running_pipeline_end(running);
-}
-
-static void
 test_D11_table_dropped_while_running_is_made_again(PipelineFixture *fixture, gconstpointer data)
 {
   RunningPipeline *running = start_dated(fixture, 1);
@@ -388,7 +365,6 @@ main(int argc, char **argv)
   g_unsetenv("STATE_DIRECTORY");
   ADD("dated/three-days-make-three-tables", test_three_days_make_three_tables);
   ADD("dated/two-daemons-make-each-table-once", test_two_daemons_make_each_table_once);
-  ADD("dated/framed-gateway-makes-them-without-split-points", test_framed_gateway_makes_them_without_split_points);
   ADD("dated/D11-table-dropped-while-running-is-made-again", test_D11_table_dropped_while_running_is_made_again);
   ADD("dated/D11-family-that-is-missing-delays-its-table-only", test_D11_family_that_is_missing_delays_its_table_only);
   ADD("F22/more-tables-than-places-are-all-written", test_more_tables_than_places_are_all_written);

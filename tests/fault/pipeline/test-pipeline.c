@@ -52,40 +52,6 @@ test_order_and_replay_leave_the_same_tables(PipelineFixture *fixture, gconstpoin
 
 /* ---- equal times ---- */
 
-static void
-test_equal_times_the_later_offset_wins(PipelineFixture *fixture, gconstpointer data)
-{
-  /* Each call is slow and every second one fails, so that batches overlap as much as they ever may. */
-  TideScriptedFault slow = {.call = TIDE_CALL_PUT_MULTIPLE, .delay_apply_ms = 30, .every = 2};
-  TideScriptedFault failing = {.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_PUT_MULTIPLE, .every = 3, .max_hits = 40};
-  for (guint i = 0; i < FIXTURE_GATEWAYS; i++) {
-    scripted_gateway_add_fault(fixture->gateways[i], &slow);
-    scripted_gateway_add_fault(fixture->gateways[i], &failing);
-  }
-  RunningPipeline *running =
-      running_pipeline_start(fixture, FIXTURE_GATEWAYS, "batch: { max_rows: 2, max_age: 1ms, latest_window: 1ms }\n");
-  for (guint round = 0; round < 30; round++) {
-    for (guint host = 0; host < 4; host++) {
-      g_autofree char *name = g_strdup_printf("host%u", host);
-      g_autofree char *value = g_strdup_printf("round %u", round);
-      pipeline_fixture_produce(fixture, 0, name, PIPELINE_BASE_MS, value); /* always the same time */
-    }
-    pipeline_fixture_flush(fixture);
-  }
-  pipeline_fixture_wait_all_committed(fixture);
-  for (guint host = 0; host < 4; host++) {
-    g_autofree char *latest = g_strdup_printf("host%u", host);
-    g_autofree char *history = g_strdup_printf("host%u#%" G_GINT64_FORMAT, host, PIPELINE_BASE_MS);
-    g_autoptr(GBytes) newest = fake_hbase_value(fixture->hbase, "CURRENT_METRIC", latest, "M", "v", NULL);
-    g_autoptr(GBytes) row = fake_hbase_value(fixture->hbase, "METRIC", history, "M", "v", NULL);
-    assert_text(newest, "round 29");
-    assert_text(row, "round 29");
-  }
-  /* Two calls with one row of a partition were never under way together. */
-  g_assert_cmpuint(fake_hbase_max_flights_of_a_row(fixture->hbase, "CURRENT_METRIC"), ==, 1);
-  running_pipeline_end(running);
-}
-
 /* The call with the first value is abandoned, goes on in the gateway, and lands two seconds later. The second value has
  * the same time: were it written meanwhile, the first would win. */
 static void
@@ -163,61 +129,7 @@ test_offsets_of_messages_without_rows_are_committed(PipelineFixture *fixture, gc
   pipeline_fixture_finish(fixture, running);
 }
 
-/* A compacted topic has them: nothing is lost with one, so it holds no partition, whatever on_bad_message says. */
-static void
-test_messages_without_value_are_passed_over(PipelineFixture *fixture, gconstpointer data)
-{
-  pipeline_fixture_produce_raw(fixture, 0, NULL);
-  pipeline_fixture_produce(fixture, 0, "host0", PIPELINE_BASE_MS, "behind");
-  RunningPipeline *running = running_pipeline_start(
-      fixture, 1, "readings: { format: json, time: { field: ts, format: epoch_ms }, on_bad_message: stop }\n");
-  pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_skipped_total", "reason=\"tombstone\""), ==,
-                   1);
-  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_halted_total"), ==, 0);
-  running_pipeline_end(running);
-}
-
-/* Nobody could ever read it: it is not written, and its message is done with. */
-static void
-test_what_has_expired_is_counted(PipelineFixture *fixture, gconstpointer data)
-{
-  scripted_gateway_create_table(fixture->gateways[0], "PARTLY", "M,N", NULL);
-  pipeline_fixture_produce(fixture, 0, "host0", PIPELINE_BASE_MS, "old");
-  pipeline_fixture_produce(fixture, 1, "host1", tide_wall_clock_epoch_ms(), "new");
-  RunningPipeline *running = running_pipeline_start(
-      fixture, 1,
-      "tables:\n"
-      "  METRIC:\n"
-      "    key: [ { field: host }, \"#\", { time: epoch_ms } ]\n"
-      "    columns: { family: M, from: v }\n"
-      "    families: { M: { ttl: 1d } }\n"
-      "  PARTLY:\n"
-      "    key: [ { field: host }, \"#\", { time: epoch_ms } ]\n"
-      "    columns: [ { family: M, from: v }, { family: N, from: { value: { field: host }, as: name } } ]\n"
-      "    families: { N: { ttl: 1d } }\n");
-  pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_rows_expired_total", "table=\"METRIC\""), ==, 1);
-  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_rows_expired_total"), ==, 1);
-  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_cells_expired_total", "table=\"PARTLY\""), ==, 1);
-  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_cells_expired_total"), ==, 1);
-  g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 1);
-  g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "PARTLY"), ==, 2);
-  running_pipeline_end(running);
-}
-
 /* ---- tables and regions ---- */
-
-static void
-test_missing_table_is_waited_for_with_the_command_to_run(PipelineFixture *fixture, gconstpointer data)
-{
-  pipeline_fixture_drop_table(fixture, "CURRENT_METRIC");
-  pipeline_produce_mixture(fixture, 10);
-  RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
-  running_pipeline_wait_not_ready(running, "create it with: tidemark tables create");
-  scripted_gateway_create_table(fixture->gateways[0], "CURRENT_METRIC", "M", NULL);
-  pipeline_fixture_finish_mixture(fixture, running, 10);
-}
 
 static void
 test_missing_table_fails_the_start_when_asked_to(PipelineFixture *fixture, gconstpointer data)
@@ -237,16 +149,11 @@ main(int argc, char **argv)
   pipeline_fixture_init(&argc, &argv);
   ADD("order/readings-become-rows-and-offsets-are-committed", test_readings_become_rows);
   ADD("order/A28-A30-order-and-replay-leave-the-same-tables", test_order_and_replay_leave_the_same_tables);
-  ADD("order/A29-equal-times-the-later-offset-wins", test_equal_times_the_later_offset_wins);
   ADD("order/A29-D17-abandoned-call-does-not-win-over-a-later-value",
       test_abandoned_call_does_not_win_over_a_later_value);
   ADD("messages/A3-bad-message-holds-its-partition-and-no-other", test_bad_message_holds_its_partition_and_no_other);
-  ADD("messages/A2-messages-without-value-are-passed-over", test_messages_without_value_are_passed_over);
   ADD("messages/A2-offsets-of-messages-without-rows-are-committed",
       test_offsets_of_messages_without_rows_are_committed);
-  ADD("messages/what-has-expired-is-counted-and-not-written", test_what_has_expired_is_counted);
-  ADD("tables/D11-missing-table-is-waited-for-with-the-command-to-run",
-      test_missing_table_is_waited_for_with_the_command_to_run);
   ADD("tables/D11-missing-table-fails-the-start-when-asked-to", test_missing_table_fails_the_start_when_asked_to);
   return g_test_run();
 }
