@@ -3,7 +3,6 @@
 #include "fault/pipeline/pipeline_fixture.h"
 #include "fault/program/daemon_process.h"
 #include "fault/program/status_client.h"
-#include "http/http_server.h"
 #include "unit/http_client.h"
 #include "unit/tls_world.h"
 #include "util/clock.h"
@@ -15,10 +14,10 @@
 #define TOKEN_LINE "prometheus:930bbdc51b6aed5c2a5678fd6e28dee7a05e8a4b643cfc0b4427c3efb86c0d94\n"
 #define GET_WITH(token) "GET /metrics HTTP/1.1\r\nAuthorization: Bearer " token "\r\n\r\n"
 
-/* @fd: is closed. */
 static char *
-ask_over(int fd, const char *request)
+ask(guint16 port, const char *request)
 {
+  int fd = http_client_connect(port, "127.0.0.1");
   SSL_CTX *context = SSL_CTX_new(TLS_client_method());
   X509_STORE_add_cert(SSL_CTX_get_cert_store(context), world.authority.certificate);
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
@@ -35,12 +34,6 @@ ask_over(int fd, const char *request)
   SSL_free(ssl);
   close(fd);
   return g_string_free(text, FALSE);
-}
-
-static char *
-ask(guint16 port, const char *request)
-{
-  return ask_over(http_client_connect(port, "127.0.0.1"), request);
 }
 
 /* HTTPS, and who may ask. */
@@ -95,156 +88,6 @@ test_https_and_a_token(PipelineFixture *fixture, gconstpointer data)
   g_assert_null(strstr(log, "secret-")); /* neither the right one nor the wrong one */
 }
 
-/* Connections held at a time, each until that many have come after it. */
-#define FLOOD_HELD 64
-
-/* What one thread does while the flood goes on. */
-typedef struct Flood {
-  guint16 port;
-  SSL_CTX *context;
-  GThread *thread;
-  gint is_over; /* atomic */
-  gint n_sent;  /* atomic; connections in all */
-} Flood;
-
-typedef struct Held {
-  int fd;
-  SSL *ssl; /* NULL: it speaks no TLS, or none yet */
-} Held;
-
-static void
-held_clear(Held *held)
-{
-  SSL_free(held->ssl);
-  if (held->fd > 0)
-    close(held->fd);
-  *held = (Held){0};
-}
-
-/* Of three kinds: silent, in the middle of a handshake, in the middle of a request. */
-static void
-hold(const Flood *flood, Held *held, guint kind)
-{
-  static const char beginning[] = "\x16\x03\x01\x02\x01\x01\x01\x01\xfd\x03\x03";
-  static const char half[] = "GET /metrics HTTP/1.1\r\nX: ";
-  held->fd = http_client_connect(flood->port, "127.0.0.1");
-  if (kind == 1)
-    http_client_send(held->fd, beginning);
-  if (kind != 2)
-    return;
-  held->ssl = SSL_new(flood->context);
-  SSL_set_fd(held->ssl, held->fd);
-  if (SSL_connect(held->ssl) == 1) /* else it was displaced */
-    (void)SSL_write(held->ssl, half, sizeof half - 1);
-}
-
-static gpointer
-run_flood(gpointer data)
-{
-  Flood *flood = data;
-  Held held[FLOOD_HELD] = {{0}};
-  for (guint i = 0; !g_atomic_int_get(&flood->is_over); i++) {
-    held_clear(&held[i % FLOOD_HELD]);
-    hold(flood, &held[i % FLOOD_HELD], i % 3);
-    g_atomic_int_inc(&flood->n_sent);
-  }
-  for (guint i = 0; i < FLOOD_HELD; i++)
-    held_clear(&held[i]);
-  return NULL;
-}
-
-static void
-flood_start(Flood *flood, guint16 port)
-{
-  *flood = (Flood){.port = port, .context = SSL_CTX_new(TLS_client_method())};
-  flood->thread = g_thread_new("flood", run_flood, flood);
-}
-
-static void
-flood_end(Flood *flood)
-{
-  g_atomic_int_set(&flood->is_over, TRUE);
-  g_thread_join(flood->thread);
-  SSL_CTX_free(flood->context);
-}
-
-static void
-wait_for_flood(const Flood *flood, gint n)
-{
-  gint64 deadline_us = pipeline_fixture_deadline_us();
-  for (gint before = g_atomic_int_get(&flood->n_sent); g_atomic_int_get(&flood->n_sent) < before + n;)
-    pipeline_fixture_wait_a_little(deadline_us, "connections come");
-}
-
-static guint
-count_descriptors(pid_t pid)
-{
-  g_autofree char *path = g_strdup_printf("/proc/%d/fd", (int)pid);
-  g_autoptr(GDir) directory = g_dir_open(path, 0, NULL);
-  guint n = 0;
-  while (g_dir_read_name(directory) != NULL)
-    n++;
-  return n;
-}
-
-/* VmHWM: the most memory that it has had. */
-static guint
-peak_kib(pid_t pid)
-{
-  g_autofree char *path = g_strdup_printf("/proc/%d/status", (int)pid), *text = NULL;
-  g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
-  return (guint)g_ascii_strtoull(strstr(text, "VmHWM:") + strlen("VmHWM:"), NULL, 10);
-}
-
-static int
-connect_from_elsewhere(guint16 port)
-{
-  struct sockaddr_in6 target = {.sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr = IN6ADDR_LOOPBACK_INIT};
-  int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  g_assert_cmpint(connect(fd, (const struct sockaddr *)&target, sizeof target), ==, 0);
-  return fd;
-}
-
-#define FLOOD_STEPS 60
-#define FLOOD_CONNECTIONS 300
-
-/* Slow handshakes, half requests and silence, without end, beside a pipeline that works and a scraper from another
- * network. */
-static void
-test_a_flood_over_tls(PipelineFixture *fixture, gconstpointer data)
-{
-  Flood flood;
-  g_auto(Door) door = door_new("[::]:0");
-  g_auto(DaemonProcess) daemon =
-      daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .yaml = door.yaml});
-  guint16 port = status_client_port(&daemon);
-  daemon_process_wait_log(&daemon, "ready:");
-  pipeline_produce_mixture(fixture, FLOOD_STEPS / 2);
-  pipeline_fixture_wait_all_committed(fixture);
-  g_autofree char *first = ask_over(connect_from_elsewhere(port), GET_WITH("secret-token"));
-  guint n_idle = count_descriptors(daemon.pid), idle_kib = peak_kib(daemon.pid);
-
-  flood_start(&flood, port);
-  wait_for_flood(&flood, FLOOD_CONNECTIONS);
-  pipeline_produce_mixture_from(fixture, FLOOD_STEPS / 2, FLOOD_STEPS / 2);
-  pipeline_fixture_wait_all_committed(fixture);
-  g_autofree char *scraped = ask_over(connect_from_elsewhere(port), GET_WITH("secret-token"));
-  g_assert_true(g_str_has_prefix(scraped, "HTTP/1.1 200 "));
-  wait_for_flood(&flood, FLOOD_CONNECTIONS);
-  guint n_flooded = count_descriptors(daemon.pid), flooded_kib = peak_kib(daemon.pid);
-  flood_end(&flood);
-
-  g_test_message("%d connections; descriptors %u, %u before; peak memory %u KiB, %u before", flood.n_sent, n_flooded,
-                 n_idle, flooded_kib, idle_kib);
-  /* The pipeline's own connections may be some more than before. */
-  g_assert_cmpuint(n_flooded, <=, n_idle + TIDE_HTTP_MAX_CONNECTIONS + 8);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* they keep what is freed */
-  g_assert_cmpuint(flooded_kib, <=, idle_kib + 16 * 1024);
-#endif
-  daemon_process_stop(&daemon);
-  pipeline_assert_tables(fixture, FLOOD_STEPS);
-}
-
 /* A killed daemon cannot remove its socket: the next one replaces it. */
 static void
 test_a_socket_that_was_left(PipelineFixture *fixture, gconstpointer data)
@@ -278,7 +121,6 @@ main(int argc, char **argv)
   pipeline_fixture_init(&argc, &argv);
   world_make();
   ADD("https-and-a-token", test_https_and_a_token);
-  ADD("a-flood-over-tls", test_a_flood_over_tls);
   ADD("a-socket-that-was-left", test_a_socket_that_was_left);
   int result = g_test_run();
   world_end();

@@ -1,5 +1,5 @@
-/* Messages of a schema's file, in Avro and protobuf, through the program: the rows of good ones, the dead letter of a
- * broken one with its reason and place, and what explain, simulate and verify say of them. */
+/* Messages of a schema, in Avro and protobuf, through the program: simulated ones become rows, and `check` asks the
+ * registry that has it. */
 #include "decode/avro_schema.h"
 #include "decode/protobuf_walk.h"
 #include "fault/program/program_scene.h"
@@ -7,12 +7,10 @@
 
 #define TOPIC "readings"
 
-/* A good message, one that ends in the middle of its count, and another good one. All are of 2015-03-16. */
 typedef struct FormatCase {
   const char *readings;
   const char *schema; /* the text of its file; NULL: the test's own */
-  TideBytes messages[3];
-  const char *place; /* of the fault in the second one */
+  TideBytes message;  /* of 2015-03-16 */
 } FormatCase;
 
 static const char yaml[] = "kafka: { brokers: \"%s\", group: g, topics: [" TOPIC
@@ -36,34 +34,12 @@ set_up(ProgramScene *scene, gconstpointer data)
   scene->config_path = write_config("%s", text);
 }
 
-static void
-test_rows_and_a_broken_message(ProgramScene *scene, gconstpointer unused)
-{
-  const FormatCase *format = scene->format;
-  for (gsize i = 0; i < G_N_ELEMENTS(format->messages); i++)
-    mock_kafka_produce(scene->kafka, &(TideMockMessage){.topic = TOPIC, .payload = format->messages[i]});
-  program_scene_run(scene, "tables create", 0);
-  program_scene_prints(scene, "explain --offline --from-topic", 65, "partition 0, offset 1: rejected as parse: ");
-  assert_prints(scene->done.output, format->place);
-  assert_prints(scene->done.output, "a#1426535292000");
-  assert_prints(scene->done.output, "c#1426535292000");
-  program_scene_run(scene, "run --until-end", 0);
-  program_scene_prints(scene, "scan METRIC --format csv", 0, "a#1426535292000,");
-  assert_prints(scene->done.output, "c#1426535292000,");
-  assert_silent(scene->done.output, "b#");
-  program_scene_prints(scene, "dead-letters list --format csv", 0, ",parse," TOPIC "/0/1,");
-  assert_prints(scene->done.output, format->place);
-  program_scene_prints(scene, "verify --to-end", 0, "METRIC      2        0      0      0           0         0\n");
-  assert_prints(scene->done.output, "1 message cannot be used (parse): nothing is expected of it\n");
-  assert_prints(scene->done.output, "all is right\n");
-}
-
-/* Three messages like the first one, a second apart, from a file of its own: each is a row. */
+/* Three messages like the case's, a second apart, from a file of its own: each is a row. */
 static void
 test_simulated_messages(ProgramScene *scene, gconstpointer unused)
 {
   const FormatCase *format = scene->format;
-  const TideBytes like = format->messages[0];
+  const TideBytes like = format->message;
   g_autofree char *path = g_strdup_printf("%s.sample", scene->config_path);
   g_assert_true(g_file_set_contents(path, (const char *)like.data, (gssize)like.len, NULL));
   g_autofree char *words = g_strdup_printf(
@@ -156,21 +132,13 @@ static const FormatCase avro = {
     .schema = "{\"type\":\"record\",\"name\":\"Reading\",\"fields\":[{\"name\":\"host\",\"type\":\"string\"},"
               "{\"name\":\"at\",\"type\":{\"type\":\"long\",\"logicalType\":\"timestamp-millis\"}},"
               "{\"name\":\"count\",\"type\":\"int\"}]}",
-    .messages = {TIDE_BYTES_LITERAL("\x02\x61" AVRO_AT "\x0A"), TIDE_BYTES_LITERAL("\x02\x62" AVRO_AT "\x80"),
-                 TIDE_BYTES_LITERAL("\x02\x63" AVRO_AT "\x0E")},
-    .place = "in 'count', at byte 9",
+    .message = TIDE_BYTES_LITERAL("\x02\x61" AVRO_AT "\x0A"),
 };
 
 /* Of plant.Reading in tests/formats/readings.proto: host, a count, and a Timestamp. */
-#define HOST(letter) "\x0A\x01" letter
-#define COUNT(byte) "\x20" byte
-#define PROTOBUF_AT "\xBA\x01\x06\x08\xFC\xE6\x9C\xA8\x05"
-
 static const FormatCase protobuf = {
     .readings = "format: protobuf, message: plant.Reading",
-    .messages = {TIDE_BYTES_LITERAL(HOST("a") COUNT("\x05") PROTOBUF_AT), TIDE_BYTES_LITERAL(HOST("b") COUNT("\x80")),
-                 TIDE_BYTES_LITERAL(HOST("c") COUNT("\x07") PROTOBUF_AT)},
-    .place = "in 'count', at byte 4",
+    .message = TIDE_BYTES_LITERAL("\x0A\x01\x61\x20\x05\xBA\x01\x06\x08\xFC\xE6\x9C\xA8\x05"),
 };
 
 int
@@ -178,8 +146,6 @@ main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
 #define ADD(format)                                                                                                    \
-  g_test_add("/schema-topic/rows-and-a-broken-message/" #format, ProgramScene, &format, set_up,                        \
-             test_rows_and_a_broken_message, program_scene_end);                                                       \
   g_test_add("/schema-topic/simulated-messages/" #format, ProgramScene, &format, set_up, test_simulated_messages,      \
              program_scene_end)
   if (tide_avro_is_built_in()) {

@@ -99,24 +99,6 @@ test_rows_and_messages_in_flight_are_of_one_moment(PipelineFixture *fixture, gco
   daemon_process_stop(&daemon);
 }
 
-static void
-test_a_region_limits(PipelineFixture *fixture, gconstpointer data)
-{
-  guint fault =
-      scripted_gateway_add_fault(fixture->gateways[0], &(TideScriptedFault){.kind = TIDE_FAULT_IO_ERROR,
-                                                                            .call = TIDE_CALL_PUT_MULTIPLE,
-                                                                            .table = "METRIC",
-                                                                            .row_prefix = TIDE_BYTES_LITERAL("host5")});
-  produce(fixture, 100);
-  g_auto(DaemonProcess) daemon = start_daemon(fixture, "");
-  g_autofree char *document = WAIT_STATUS(
-      &daemon, "\"limit\":\"region\",\"why\":\"calls to the region of 'METRIC' from 'host5' have failed for ",
-      "\"good_now\":false,", "{\"table\":\"METRIC\",\"start_key\":\"host5\",");
-  scripted_gateway_clear_fault(fixture->gateways[0], fault);
-  pipeline_fixture_wait_all_committed(fixture);
-  daemon_process_stop(&daemon);
-}
-
 /* Large rows wait for small ones of the same readings, which take one call; two writers are free. Each call takes most
  * of its time: reading waits for it, or partitions pause where that lasts. */
 static void
@@ -147,25 +129,6 @@ test_memory_limits(PipelineFixture *fixture, gconstpointer data)
   scripted_gateway_clear_fault(fixture->gateways[0], fault);
   pipeline_fixture_wait_all_committed(fixture);
   daemon_process_stop(&daemon);
-}
-
-/* The place is full with the first ones. */
-static void
-test_dead_letters_limit(PipelineFixture *fixture, gconstpointer data)
-{
-  g_autofree char *directory = g_dir_make_tmp("tidemark-status-XXXXXX", NULL);
-  g_autofree char *bad = g_strnfill(60000, '{');
-  g_autofree char *more = g_strdup_printf(
-      "dead_letters: { file: %s/dead.jsonl, max_file_size: 1MiB, max_size: 1MiB, max_ratio: 1 }\n", directory);
-  for (guint i = 0; i < 40; i++)
-    pipeline_fixture_produce_raw(fixture, 0, bad);
-  pipeline_fixture_flush(fixture);
-  g_auto(DaemonProcess) daemon = start_daemon(fixture, more);
-  g_autofree char *document =
-      WAIT_STATUS(&daemon, "\"limit\":\"dead_letters\",\"why\":\"all partitions pause: dead letters cannot be kept: ",
-                  "\"good_now\":false,", "\"pauses\":[\"dead_letters\"]");
-  g_assert_cmpint(daemon_process_stop_for_code(&daemon), ==, 75);
-  remove_directory(directory);
 }
 
 /* ---- the command ---- */
@@ -366,9 +329,7 @@ main(int argc, char **argv)
   ADD("dead-letters-are-counted-and-shown", test_dead_letters_are_counted_and_shown);
   ADD("a-gateway-limits", test_a_gateway_limits);
   ADD("rows-and-messages-in-flight-are-of-one-moment", test_rows_and_messages_in_flight_are_of_one_moment);
-  ADD("a-region-limits", test_a_region_limits);
   ADD("memory-limits", test_memory_limits);
-  ADD("dead-letters-limit", test_dead_letters_limit);
   ADD("too-many-dead-letters", test_too_many_dead_letters);
   ADD("what-is-well-is-shown", test_what_is_well_is_shown);
   ADD("trouble-is-told", test_trouble_is_told);
