@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import pty
-import random
 import re
 import select
 import subprocess
@@ -111,18 +110,6 @@ def test_shapes(scene: Scene) -> None:
     print(f"shapes: {len(SHAPES)} written, checked and explained; none is written twice")
 
 
-def test_delimiters(scene: Scene) -> None:
-    """Values with another byte between them than a comma; and the next step is that of the file that was written."""
-    for name, delimiter in (("semicolon", ";"), ("tab", "\t"), ("bar", "|")):
-        lines = [["pump", "at", "note", "bar"], ["p 1", iso(NOW_MS), f'"a{delimiter} b, c"', "3"], ["p 2", iso(NOW_MS), "", "4"]]
-        text = "".join(delimiter.join(line) + "\n" for line in lines)
-        shown = scene.run("init", "--format", "csv", "-c", f"{name}.yaml", text=text)
-        assert "as a service: copy the file to /" in shown, shown
-        keys = explained_keys(scene, f"{name}.yaml", text)
-        assert keys == {"METRIC": {f"p {i}#{NOW_MS}" for i in (1, 2)}, "CURRENT_METRIC": {"p 1", "p 2"}}, f"{name}: {keys}"
-    print("delimiters: 3 found")
-
-
 def test_splits(scene: Scene) -> None:
     """Of things enough the history gets regions, which are made; a salt has its own, and of few things the file says how to get them."""
     lines = "".join(json.dumps({"pump": f"p-{37 * i % 40:02}", "ts": NOW_MS + i, "bar": i}) + "\n" for i in range(80))
@@ -191,29 +178,6 @@ def test_doubts(scene: Scene) -> None:
     terminal.read_until("asked-key.yaml is written")
     assert terminal.end() == 0
     print("doubts: refused, asked, and said otherwise")
-
-
-def test_random_shapes(scene: Scene) -> None:
-    """Things under any name and depth, times of any unit, members in any order."""
-    units = {"epoch_s": 0.001, "epoch_ms": 1, "epoch_us": 1000, "epoch_ns": 1000000}
-    draw = random.Random(20)
-    for number in range(6):
-        unit, deep = draw.choice(list(units)), draw.random() < 0.5
-        thing, moment = draw.choice(["device", "sensorId", "host_name", "unit-serial"]), draw.choice(["ts", "measured_at", "eventTime"])
-        messages = []
-        for i in range(draw.randrange(2, 12)):
-            ms = (NOW_MS - draw.randrange(0, 10**9)) // 1000 * 1000
-            members = [(thing, f"n-{draw.randrange(3)}"), (moment, int(ms * units[unit])), ("a", draw.randrange(100)), ("b", draw.random())]
-            draw.shuffle(members)
-            messages.append({"body": dict(members)} if deep else dict(members))
-        file, lines = f"random-{number}.yaml", "".join(json.dumps(message) + "\n" for message in messages)
-        scene.run("init", "-c", file, text=lines)
-        readings = [message["body"] if deep else message for message in messages]
-        expected = {f"{one[thing]}#{int(one[moment] / units[unit]) if unit in ('epoch_s', 'epoch_ms') else one[moment]}" for one in readings}
-        keys = explained_keys(scene, file, lines)
-        assert keys["METRIC"] == expected, f"{keys['METRIC']} is not {expected}: {lines}"
-        assert keys["CURRENT_METRIC"] == {one[thing] for one in readings}
-    print("random shapes: 6 as expected")
 
 
 def fit(file: Path) -> None:
@@ -498,7 +462,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="tidemark-init-") as directory:
         scene = Scene(build, Path(directory))
         try:
-            for test in (test_shapes, test_delimiters, test_splits, test_forms, test_random_shapes, test_doubts, test_terminal, test_from_topic,
+            for test in (test_shapes, test_splits, test_forms, test_doubts, test_terminal, test_from_topic,
                          test_kafka_properties, test_schemas, test_guide):
                 test(scene)
         finally:

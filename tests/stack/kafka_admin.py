@@ -26,11 +26,9 @@ FIND_COORDINATOR = (10, 2)
 CREATE_TOPICS = (19, 4)
 DELETE_TOPICS = (20, 3)
 DELETE_RECORDS = (21, 1)
-CREATE_PARTITIONS = (37, 1)
 DELETE_GROUPS = (42, 1)
 
 LATEST = -1
-EARLIEST = -2
 
 UNKNOWN_TOPIC_OR_PARTITION = 3
 
@@ -45,7 +43,6 @@ ERROR_NAMES = {
     16: "NOT_COORDINATOR",
     17: "INVALID_TOPIC_EXCEPTION",
     36: "TOPIC_ALREADY_EXISTS",
-    37: "INVALID_PARTITIONS",
     40: "INVALID_CONFIG",
     68: "NON_EMPTY_GROUP",
 }
@@ -149,15 +146,6 @@ class KafkaAdmin:
             _require(f"cannot create the topic '{name}'", code, message)
         self._await_partitions(name, partitions)
 
-    def add_partitions(self, name: str, total: int) -> None:
-        """Raises the number of partitions to `total` and returns when the new ones can be used."""
-        topic = _text(name) + _i32(total) + _i32(-1)
-        reply = self._call(CREATE_PARTITIONS, _array([topic]) + self._timeout() + b"\x00")
-        reply.i32()  # throttle time
-        for _, code, message in reply.array(lambda: (reply.text(), reply.i16(), reply.text())):
-            _require(f"cannot raise the partitions of '{name}' to {total}", code, message)
-        self._await_partitions(name, total)
-
     def delete_topic(self, name: str) -> None:
         """Deletes a topic and returns when the broker has forgotten it."""
         reply = self._call(DELETE_TOPICS, _array([_text(name)]) + self._timeout())
@@ -184,10 +172,6 @@ class KafkaAdmin:
     def topics(self) -> dict[str, int]:
         """Every topic that is not Kafka's own, with the number of its partitions."""
         return {name: count for name, count in self._metadata()[1].items() if not name.startswith("__")}
-
-    def earliest_offsets(self, topic: str) -> dict[int, int]:
-        """For each partition the offset of the oldest message that is still there."""
-        return self._list_offsets(topic, EARLIEST)
 
     def latest_offsets(self, topic: str) -> dict[int, int]:
         """For each partition the offset that the next message will get."""

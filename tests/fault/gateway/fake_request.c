@@ -524,9 +524,6 @@ static const Argument arguments[TIDE_CALL_COUNT][2] = {
     [TIDE_CALL_TABLE_EXISTS] = {{read_table, TIDE_FAKE_STRUCT}},
     [TIDE_CALL_GET_TABLE_DESCRIPTOR] = {{read_table, TIDE_FAKE_STRUCT}},
     [TIDE_CALL_IS_TABLE_ENABLED] = {{read_table, TIDE_FAKE_STRUCT}},
-    [TIDE_CALL_DISABLE_TABLE] = {{read_table, TIDE_FAKE_STRUCT}},
-    [TIDE_CALL_ENABLE_TABLE] = {{read_table, TIDE_FAKE_STRUCT}},
-    [TIDE_CALL_DELETE_TABLE] = {{read_table, TIDE_FAKE_STRUCT}},
     [TIDE_CALL_CREATE_TABLE] = {{read_table_spec, TIDE_FAKE_STRUCT}, {read_splits, TIDE_FAKE_LIST}},
     [TIDE_CALL_CREATE_NAMESPACE] = {{read_namespace, TIDE_FAKE_STRUCT}},
 };

@@ -17,7 +17,6 @@ typedef enum TidePersonality {
   TIDE_PERSONALITY_HTTP,        /* a web server: 400 and closed */
   TIDE_PERSONALITY_TLS,         /* a TLS port: an alert and closed */
 } TidePersonality;
-#define TIDE_PERSONALITY_COUNT (TIDE_PERSONALITY_TLS + 1)
 
 /* One call as read. Bytes and texts are the reader's, until its next message. */
 typedef struct TideFakeRequest {

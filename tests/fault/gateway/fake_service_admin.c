@@ -238,15 +238,6 @@ fake_service_answer_admin(TideAnswer *answer)
   case TIDE_CALL_CREATE_TABLE:
     answer_create_table(answer);
     break;
-  case TIDE_CALL_DISABLE_TABLE:
-    fake_reply_done(answer, fake_hbase_set_enabled(hbase, request->table, FALSE, &error), &error);
-    break;
-  case TIDE_CALL_ENABLE_TABLE:
-    fake_reply_done(answer, fake_hbase_set_enabled(hbase, request->table, TRUE, &error), &error);
-    break;
-  case TIDE_CALL_DELETE_TABLE:
-    fake_reply_done(answer, fake_hbase_delete_table(hbase, request->table, &error), &error);
-    break;
   case TIDE_CALL_CREATE_NAMESPACE:
     fake_reply_done(answer, fake_hbase_create_namespace(hbase, request->name_space, &error), &error);
     break;

@@ -88,7 +88,6 @@ gboolean fake_reader_message_end(TideFakeReader *reader) G_GNUC_WARN_UNUSED_RESU
 /* The next field of a struct, which a zeroed @field enters. FALSE at its stop byte, where it is left, and on errors. */
 gboolean fake_reader_field(TideFakeReader *reader, TideFakeField *field);
 gboolean fake_reader_bool(TideFakeReader *reader);
-gint8 fake_reader_byte(TideFakeReader *reader);
 gint16 fake_reader_i16(TideFakeReader *reader);
 gint32 fake_reader_i32(TideFakeReader *reader);
 gint64 fake_reader_i64(TideFakeReader *reader);

@@ -322,12 +322,6 @@ fake_reader_bool(TideFakeReader *reader)
   return take_byte(reader) == 1;
 }
 
-gint8
-fake_reader_byte(TideFakeReader *reader)
-{
-  return (gint8)take_byte(reader);
-}
-
 gint16
 fake_reader_i16(TideFakeReader *reader)
 {

@@ -1,6 +1,6 @@
-/* A scripted gateway as a program, for tests in other languages and for playing with by hand.
+/* A scripted gateway as a program, for tests in other languages.
  *
- *     scripted-gateway [--port N] [--framed] [--compact] [--personality NAME]
+ *     scripted-gateway [--framed] [--compact]
  *
  * It says "port N" and then takes commands from standard input, one a line, in shell quoting, answering each with "ok"
  * or "error TEXT" after any lines of the answer itself. `help` lists them. It ends at the end of the input. */
@@ -10,37 +10,12 @@
 
 #include <stdio.h>
 
-static const char *const personality_names[TIDE_PERSONALITY_COUNT] = {
-    [TIDE_PERSONALITY_THRIFT2] = "thrift2", [TIDE_PERSONALITY_OLD_THRIFT2] = "old-thrift2",
-    [TIDE_PERSONALITY_THRIFT1] = "thrift1", [TIDE_PERSONALITY_OLD_THRIFT1] = "old-thrift1",
-    [TIDE_PERSONALITY_HTTP] = "http",       [TIDE_PERSONALITY_TLS] = "tls",
-};
-
-static gboolean
-parse_personality(const char *name, TidePersonality *ret_personality)
-{
-  for (guint i = 0; i < TIDE_PERSONALITY_COUNT; i++) {
-    if (strcmp(personality_names[i], name) == 0) {
-      *ret_personality = (TidePersonality)i;
-      return TRUE;
-    }
-  }
-  return FALSE;
-}
-
 static char *
 parse_number(const char *word, guint64 *ret_number)
 {
   return g_ascii_string_to_unsigned(word, 10, 0, G_MAXINT32, ret_number, NULL)
              ? NULL
              : g_strdup_printf("'%s' is not a number", word);
-}
-
-static char *
-run_port(gpointer gateway, char **words)
-{
-  printf("port %u\n", scripted_gateway_port(gateway));
-  return NULL;
 }
 
 static char *
@@ -210,13 +185,6 @@ run_hits(gpointer gateway, char **words)
 }
 
 static char *
-run_refuse(gpointer gateway, char **words)
-{
-  scripted_gateway_refuse(gateway);
-  return NULL;
-}
-
-static char *
 run_kill(gpointer gateway, char **words)
 {
   scripted_gateway_kill(gateway);
@@ -238,40 +206,15 @@ run_reset(gpointer gateway, char **words)
 }
 
 static char *
-run_personality(gpointer gateway, char **words)
-{
-  TidePersonality personality;
-  if (!parse_personality(words[0], &personality))
-    return g_strdup_printf("no personality '%s'", words[0]);
-  scripted_gateway_set_personality(gateway, personality);
-  return NULL;
-}
-
-static char *
 run_stats(gpointer gateway, char **words)
 {
   TideGatewayStats stats;
   scripted_gateway_stats(gateway, &stats);
-  printf("connections %" G_GUINT64_FORMAT "\nrefused_connections %" G_GUINT64_FORMAT "\nopen_connections %u\n"
-         "max_open_connections %u\ncalls %" G_GUINT64_FORMAT "\nreplies %" G_GUINT64_FORMAT
-         "\nrows_received %" G_GUINT64_FORMAT "\nrows_written %" G_GUINT64_FORMAT "\nbroken_requests %" G_GUINT64_FORMAT
-         "\ncalls_in_flight %u\nmax_calls_in_flight %u\n"
-         "fault_hits %" G_GUINT64_FORMAT "\n",
-         stats.connections, stats.refused_connections, stats.open_connections, stats.max_open_connections, stats.calls,
-         stats.replies, stats.rows_received, stats.rows_written, stats.broken_requests, stats.calls_in_flight,
-         stats.max_calls_in_flight, stats.fault_hits);
-  for (guint i = TIDE_CALL_ANY + 1; i < TIDE_CALL_COUNT; i++)
-    if (stats.calls_by_method[i] > 0)
-      printf("calls_of_%s %" G_GUINT64_FORMAT "\n", tide_gateway_call_name((TideGatewayCall)i),
-             stats.calls_by_method[i]);
-  const char *broken = scripted_gateway_last_broken(gateway);
-  if (broken != NULL)
-    printf("last_broken %s\n", broken);
+  printf("rows_written %" G_GUINT64_FORMAT "\ncalls_in_flight %u\n", stats.rows_written, stats.calls_in_flight);
   return NULL;
 }
 
 static const LineCommand commands[] = {
-    {"port", 0, "port", run_port},
     {"table", 2, "table NAME FAMILY[,FAMILY…] [SPLIT…]", run_table},
     {"drop", 1, "drop TABLE", run_drop},
     {"put", 6, "put TABLE ROW_HEX FAMILY QUALIFIER_HEX TIME_MS VALUE_HEX", run_put},
@@ -286,11 +229,9 @@ static const LineCommand commands[] = {
     {"fault", 1, "fault KIND [NAME=VALUE…] (scripted_fault.h names them, with - for _)", run_fault},
     {"clear", 0, "clear [ID]", run_clear},
     {"hits", 1, "hits ID", run_hits},
-    {"refuse", 0, "refuse (new connections)", run_refuse},
     {"kill", 0, "kill (reset all, and refuse)", run_kill},
     {"start", 0, "start (listen again)", run_start},
     {"reset", 0, "reset (all open connections)", run_reset},
-    {"personality", 1, "personality thrift2|old-thrift2|thrift1|old-thrift1|http|tls", run_personality},
     {"stats", 0, "stats", run_stats},
     {0},
 };
@@ -299,16 +240,9 @@ int
 main(int argc, char **argv)
 {
   TideGatewayOptions options = {0};
-  int port = 0;
-  g_autofree char *host = NULL;
-  g_autofree char *personality = NULL;
-  const GOptionEntry entries[] = {
-      {"host", 0, 0, G_OPTION_ARG_STRING, &host, "address to listen on (127.0.0.1)", "ADDRESS"},
-      {"port", 'p', 0, G_OPTION_ARG_INT, &port, "port to listen on (a free one)", "N"},
-      {"framed", 'f', 0, G_OPTION_ARG_NONE, &options.framed, "framed transport", NULL},
-      {"compact", 'c', 0, G_OPTION_ARG_NONE, &options.compact, "compact protocol", NULL},
-      {"personality", 0, 0, G_OPTION_ARG_STRING, &personality, "what stands behind the port (thrift2)", "NAME"},
-      G_OPTION_ENTRY_NULL};
+  const GOptionEntry entries[] = {{"framed", 'f', 0, G_OPTION_ARG_NONE, &options.framed, "framed transport", NULL},
+                                  {"compact", 'c', 0, G_OPTION_ARG_NONE, &options.compact, "compact protocol", NULL},
+                                  G_OPTION_ENTRY_NULL};
   g_autoptr(GError) error = NULL;
   g_autoptr(GOptionContext) context = g_option_context_new("- an HBase Thrift gateway for tests");
   g_option_context_add_main_entries(context, entries, NULL);
@@ -316,13 +250,6 @@ main(int argc, char **argv)
     fprintf(stderr, "scripted-gateway: %s\n", error->message);
     return 64;
   }
-  if (port < 0 || port > G_MAXUINT16 ||
-      (personality != NULL && !parse_personality(personality, &options.personality))) {
-    fprintf(stderr, "scripted-gateway: no such port or personality\n");
-    return 64;
-  }
-  options.host = host;
-  options.port = (guint16)port;
   g_autoptr(TideScriptedGateway) gateway = scripted_gateway_new(&options);
   printf("port %u\n", scripted_gateway_port(gateway));
   fflush(stdout);

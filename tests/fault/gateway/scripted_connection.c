@@ -142,7 +142,6 @@ call_received(TideGatewayConnection *connection)
   if (fake_request_writes_rows(request))
     stats->rows_received += request->rows->len;
   stats->calls_in_flight++;
-  stats->max_calls_in_flight = MAX(stats->max_calls_in_flight, stats->calls_in_flight);
   tide_cond_broadcast(&gateway->changed);
 }
 
@@ -153,14 +152,6 @@ call_carried_out(TideScriptedGateway *gateway, guint64 rows_written)
   FAKE_HOLD(&gateway->mutex);
   gateway->stats.calls_in_flight--;
   gateway->stats.rows_written += rows_written;
-  tide_cond_broadcast(&gateway->changed);
-}
-
-static void
-count_reply(TideScriptedGateway *gateway)
-{
-  FAKE_HOLD(&gateway->mutex);
-  gateway->stats.replies++;
   tide_cond_broadcast(&gateway->changed);
 }
 
@@ -253,10 +244,7 @@ reply(TideGatewayConnection *connection, const TideScriptedFault *fault)
   case TIDE_FAULT_WRONG_SEQUENCE_ID:
   case TIDE_FAULT_IO_ERROR:
   case TIDE_FAULT_APPLICATION_ERROR:
-    if (!send_dripping(connection, whole, fault))
-      return FALSE;
-    count_reply(connection->gateway);
-    return TRUE;
+    return send_dripping(connection, whole, fault);
   case TIDE_FAULT_CLOSE_ON_ACCEPT:
   case TIDE_FAULT_CLOSE_MID_REQUEST:
     break;
@@ -297,7 +285,6 @@ count_broken(TideGatewayConnection *connection)
     return;
   FAKE_HOLD(&gateway->mutex);
   gateway->stats.broken_requests++;
-  gateway->last_broken = connection->reader.reason;
   tide_cond_broadcast(&gateway->changed);
 }
 

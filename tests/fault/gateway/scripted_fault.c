@@ -20,9 +20,6 @@ static const char *const call_names[TIDE_CALL_COUNT] = {
     [TIDE_CALL_GET_TABLE_DESCRIPTOR] = "getTableDescriptor",
     [TIDE_CALL_IS_TABLE_ENABLED] = "isTableEnabled",
     [TIDE_CALL_CREATE_TABLE] = "createTable",
-    [TIDE_CALL_DISABLE_TABLE] = "disableTable",
-    [TIDE_CALL_ENABLE_TABLE] = "enableTable",
-    [TIDE_CALL_DELETE_TABLE] = "deleteTable",
     [TIDE_CALL_CREATE_NAMESPACE] = "createNamespace",
     [TIDE_CALL_LIST_NAMESPACES] = "listNamespaces",
     [TIDE_CALL_GET_TABLE_NAMES_BY_PATTERN] = "getTableNamesByPattern",
@@ -42,12 +39,6 @@ static const char *const kind_names[TIDE_FAULT_KIND_COUNT] = {
     [TIDE_FAULT_IO_ERROR] = "io-error",
     [TIDE_FAULT_APPLICATION_ERROR] = "application-error",
 };
-
-const char *
-tide_gateway_call_name(TideGatewayCall call)
-{
-  return call_names[call];
-}
 
 TideGatewayCall
 tide_gateway_call_by_name(const char *name)

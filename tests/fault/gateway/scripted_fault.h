@@ -24,9 +24,6 @@ typedef enum TideGatewayCall {
   TIDE_CALL_GET_TABLE_DESCRIPTOR,
   TIDE_CALL_IS_TABLE_ENABLED,
   TIDE_CALL_CREATE_TABLE,
-  TIDE_CALL_DISABLE_TABLE,
-  TIDE_CALL_ENABLE_TABLE,
-  TIDE_CALL_DELETE_TABLE,
   TIDE_CALL_CREATE_NAMESPACE,
   TIDE_CALL_LIST_NAMESPACES,
   TIDE_CALL_GET_TABLE_NAMES_BY_PATTERN,
@@ -34,7 +31,6 @@ typedef enum TideGatewayCall {
 } TideGatewayCall;
 #define TIDE_CALL_COUNT (TIDE_CALL_UNKNOWN + 1)
 
-const char *tide_gateway_call_name(TideGatewayCall call);    /* the method's: "putMultiple" */
 TideGatewayCall tide_gateway_call_by_name(const char *name); /* TIDE_CALL_UNKNOWN for others */
 
 typedef enum TideFaultKind {
@@ -72,7 +68,6 @@ typedef enum TideFaultCanRetry {
 } TideFaultCanRetry;
 
 #define TIDE_APPLICATION_UNKNOWN_METHOD 1 /* TApplicationException's types */
-#define TIDE_APPLICATION_WRONG_METHOD_NAME 3
 #define TIDE_APPLICATION_INTERNAL_ERROR 6
 #define TIDE_APPLICATION_PROTOCOL_ERROR 7
 

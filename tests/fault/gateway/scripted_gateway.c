@@ -112,11 +112,8 @@ take_connection(TideScriptedGateway *gateway, int fd)
   tide_mutex_lock(&gateway->mutex);
   stats->connections++;
   gboolean refused = gateway->max_connections > 0 && stats->open_connections >= gateway->max_connections;
-  if (refused) {
-    stats->refused_connections++;
-  } else {
+  if (!refused) {
     stats->open_connections++;
-    stats->max_open_connections = MAX(stats->max_open_connections, stats->open_connections);
     g_ptr_array_add(gateway->connections, tide_gateway_connection_start_locked(gateway, stats->connections, fd));
   }
   tide_cond_broadcast(&gateway->changed);
@@ -321,10 +318,8 @@ tide_gateway_take_fault(TideScriptedGateway *gateway, const TideFaultTarget *tar
   for (guint i = 0; i < gateway->faults->len && taken == NULL; i++)
     if (tide_active_fault_takes(gateway->faults->pdata[i], target))
       taken = tide_active_fault_ref(gateway->faults->pdata[i]);
-  if (taken != NULL) {
-    gateway->stats.fault_hits++;
+  if (taken != NULL)
     tide_cond_broadcast(&gateway->changed);
-  }
   return taken;
 }
 
@@ -333,13 +328,6 @@ scripted_gateway_stats(TideScriptedGateway *gateway, TideGatewayStats *ret_stats
 {
   FAKE_HOLD(&gateway->mutex);
   *ret_stats = gateway->stats;
-}
-
-const char *
-scripted_gateway_last_broken(TideScriptedGateway *gateway)
-{
-  FAKE_HOLD(&gateway->mutex);
-  return gateway->last_broken;
 }
 
 gboolean

@@ -60,24 +60,17 @@ guint64 scripted_gateway_fault_hits(TideScriptedGateway *gateway, guint id); /* 
 /* What was seen. */
 
 typedef struct TideGatewayStats {
-  guint64 connections;         /* accepted */
-  guint64 refused_connections; /* closed for max_connections */
+  guint64 connections; /* accepted */
   guint open_connections;
-  guint max_open_connections;
   guint64 calls; /* read to their end */
   guint64 calls_by_method[TIDE_CALL_COUNT];
-  guint64 replies;       /* sent whole */
   guint64 rows_received; /* in putMultiple calls, written or not */
   guint64 rows_written;
   guint64 broken_requests; /* connections dropped because their bytes were no request: wrong mode, too long, cut */
   guint calls_in_flight;
-  guint max_calls_in_flight;
-  guint64 fault_hits;
 } TideGatewayStats;
 
 void scripted_gateway_stats(TideScriptedGateway *gateway, TideGatewayStats *ret_stats);
-/* Why the last broken request was one; static text, NULL when there was none. */
-const char *scripted_gateway_last_broken(TideScriptedGateway *gateway);
 
 /* Waiting. Deadlines are monotonic, as tide_now_us(); FALSE when one passed. */
 

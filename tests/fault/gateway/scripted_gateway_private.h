@@ -33,7 +33,6 @@ struct TideScriptedGateway {
   GPtrArray *faults;      /* owned (element-type TideActiveFault) */
   guint last_fault_id;
   gboolean ending; /* nothing waits any more */
-  const char *last_broken;
   TideGatewayStats stats;
 };
 

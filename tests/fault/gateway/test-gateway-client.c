@@ -246,31 +246,6 @@ assert_dump(TideScriptedGateway *gateway, const char *expected)
   g_assert_cmpstr(dump, ==, expected);
 }
 
-/* Three readings of one machine, each with a column of its own, in all orders and all modes: the newest is left alone.
- */
-static void
-test_a_replaced_row_is_the_newest_in_any_order(void)
-{
-  static const gint64 orders[][3] = {{1, 2, 3}, {1, 3, 2}, {2, 1, 3}, {2, 3, 1}, {3, 1, 2}, {3, 2, 1}};
-  for (guint m = 0; m < G_N_ELEMENTS(modes); m++) {
-    g_auto(ClientScene) at = scene_in_mode(modes[m]);
-    for (guint i = 0; i < G_N_ELEMENTS(orders); i++) {
-      g_autofree char *row = g_strdup_printf("r%u", i);
-      for (guint k = 0; k < 3; k++) {
-        g_autofree char *qualifier = g_strdup_printf("q%d", (int)orders[i][k]);
-        assert_ok(replace_row(at.client, modes[m].protocol, row, orders[i][k] * 10 - 1, qualifier, "v", &at.error),
-                  &at.error);
-      }
-    }
-    const char *expected = "r0\tM:q3\t30\tv\nr1\tM:q3\t30\tv\nr2\tM:q3\t30\tv\n"
-                           "r3\tM:q3\t30\tv\nr4\tM:q3\t30\tv\nr5\tM:q3\t30\tv\n";
-    assert_dump(at.gateway, expected);
-    fake_hbase_major_compact(scripted_gateway_hbase(at.gateway), "T");
-    assert_dump(at.gateway, expected);
-    g_assert_cmpuint(fake_hbase_cell_count(scripted_gateway_hbase(at.gateway), "T"), ==, 6);
-  }
-}
-
 /* What latest tables must know about HBase: a marker hides what comes after it as well as before, and only until a
  * major compaction; the table's attribute keeps it longer. */
 static void
@@ -381,7 +356,6 @@ main(int argc, char **argv)
   ADD("many-rows-come-in-one-call", test_many_rows_come_in_one_call);
   ADD("a-table-comes-back-as-it-was-created", test_a_table_comes_back_as_it_was_created);
   ADD("regions-leave-out-parents-and-replicas", test_regions_leave_out_parents_and_replicas);
-  ADD("a-replaced-row-is-the-newest-in-any-order", test_a_replaced_row_is_the_newest_in_any_order);
   ADD("a-delete-hides-older-puts-until-a-compaction-drops-it",
       test_a_delete_hides_older_puts_until_a_compaction_drops_it);
   ADD("mutate-row-fails-as-put-multiple-does", test_mutate_row_fails_as_put_multiple_does);

@@ -1,5 +1,6 @@
 /* `tidemark verify`, run as a user runs it: what it says of tables that are right, and of what is wrong. Which verdict
- * cells come to is judged in tests/unit/commands/verify, and over random stores by tests/scenarios/commands_model.py. */
+ * cells come to is judged in tests/unit/commands/verify, and over random stores by tests/scenarios/commands_model.py.
+ */
 #include "fault/program/program_scene.h"
 
 #define T G_GINT64_CONSTANT(1426535612000) /* 2015-03-16T19:53:32.000Z */
@@ -361,8 +362,8 @@ test_E5_dead_letters_of_others_excuse_nothing(ProgramScene *fixture, gconstpoint
     g_autofree char *text = dead_letter_text(0, letters[i].reason, letters[i].value);
     g_assert_true(g_file_set_contents(path, text, -1, NULL));
     program_scene_run(fixture, words, letters[i].exit_code);
-    assert_prints(fixture->done.output,
-                  letters[i].exit_code == 0 ? "1 message is a dead letter: the cells may be there or not\n"
+    assert_prints(fixture->done.output, letters[i].exit_code == 0
+                                            ? "1 message is a dead letter: the cells may be there or not\n"
                                             : "missing: METRIC row 'a#1426535612001'");
   }
   g_unlink(path);
