@@ -1,6 +1,7 @@
 /* A configuration that reads Avro, with its schema in a file beside it. */
 #include "decode/avro_schema.h"
 #include "unit/config-texts.h"
+#include "unit/test_case.h"
 
 #include <glib/gstdio.h>
 
@@ -34,8 +35,7 @@ assert_problem(const char *text, const char *expected)
     g_error("'%s' gave '%s', expected '%s'", text, problems, expected);
 }
 
-static void
-test_schema_beside_the_configuration(void)
+TEST("/config-avro/schema-beside-the-configuration")
 {
   write_file("r.avsc", "{\"type\":\"record\",\"name\":\"R\",\"fields\":[{\"name\":\"host\",\"type\":\"string\"}]}");
   g_autofree char *problems = problems_of(AVRO("schema: r.avsc,"));
@@ -43,8 +43,7 @@ test_schema_beside_the_configuration(void)
     g_assert_cmpstr(problems, ==, "");
 }
 
-static void
-test_printed_and_loaded_again(void)
+TEST("/config-avro/printed-and-loaded-again")
 {
   g_autofree char *path = g_build_filename(directory, "tidemark.yaml", NULL);
   g_autoptr(GPtrArray) problems = NULL;
@@ -58,8 +57,7 @@ test_printed_and_loaded_again(void)
   g_assert_cmpstr(again, ==, "");
 }
 
-static void
-test_schemas_that_cannot_be_used(void)
+TEST("/config-avro/schemas-that-cannot-be-used")
 {
   assert_problem(AVRO(""), "2:21 error: 'readings.format: avro' needs 'readings.schema', the file with the schema, or");
   assert_problem(AVRO("schema: r.avsc, registry: { url: http://r.example },"), "and not both");
@@ -68,8 +66,7 @@ test_schemas_that_cannot_be_used(void)
   assert_problem(AVRO("schema: bad.avsc,"), "bad.avsc' cannot be used: of the field 'host', the type 'text' is not");
 }
 
-static void
-test_registries_that_cannot_be_asked(void)
+TEST("/config-avro/registries-that-cannot-be-asked")
 {
   if (!tide_avro_is_built_in())
     return;
@@ -92,12 +89,9 @@ int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
+  test_cases_add();
   directory = g_dir_make_tmp("tidemark-avro-XXXXXX", NULL);
   g_assert_nonnull(directory);
-  g_test_add_func("/config-avro/schema-beside-the-configuration", test_schema_beside_the_configuration);
-  g_test_add_func("/config-avro/printed-and-loaded-again", test_printed_and_loaded_again);
-  g_test_add_func("/config-avro/schemas-that-cannot-be-used", test_schemas_that_cannot_be_used);
-  g_test_add_func("/config-avro/registries-that-cannot-be-asked", test_registries_that_cannot_be_asked);
   int code = g_test_run();
   static const char *const names[] = {"tidemark.yaml", "r.avsc", "bad.avsc"};
   for (gsize i = 0; i < G_N_ELEMENTS(names); i++) {

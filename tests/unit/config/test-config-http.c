@@ -1,6 +1,7 @@
 /* service.http and its like, with certificates and users on the disk: what loads, and what docs/metrics.md shows. */
 #include "config/yaml/yaml_tree.h"
 #include "unit/config-texts.h"
+#include "unit/test_case.h"
 #include "unit/tls_world.h"
 
 #define GUIDE TIDE_TEST_SOURCE_DIR "/docs/metrics.md"
@@ -56,8 +57,9 @@ assert_loads(const char *service, const char *expected)
 #define TLS "http_tls: { certificate: /etc/tidemark/metrics.pem, key: { file: /etc/tidemark/metrics.key } }"
 #define USERS "http_users: { file: /etc/tidemark/metrics.users }"
 
-static void
-test_what_is_open(Fixture *fixture, gconstpointer data)
+#define FIXTURE_TEST(path) TEST_WITH(Fixture, setup, teardown, path)
+
+FIXTURE_TEST("/config-http/open")
 {
   static const char open[] = "is open to other machines, which need no password";
   static const char readable[] =
@@ -77,8 +79,7 @@ test_what_is_open(Fixture *fixture, gconstpointer data)
   assert_loads("service: { http: off, " USERS " }\n", "error: 'service.http_users' changes nothing");
 }
 
-static void
-test_files_that_are_refused(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/config-http/refused-files")
 {
   assert_loads("service: { http_tls: { certificate: /nonexistent/pem, key: { file: /etc/tidemark/metrics.key } } }\n",
                "error: the certificate '/nonexistent/pem' cannot be used: No such file");
@@ -92,8 +93,7 @@ test_files_that_are_refused(Fixture *fixture, gconstpointer data)
   assert_loads("service: { " USERS " }\n", "others could read or change it; run 'chmod 0640");
 }
 
-static void
-test_credentials(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/config-http/credentials")
 {
   g_setenv("CREDENTIALS_DIRECTORY", world.directory, TRUE);
   assert_loads("service: { http_tls: { certificate: /etc/tidemark/metrics.pem, key: { credential: metrics.key } }, "
@@ -119,8 +119,7 @@ block_of_guide(const char *word)
   return g_strndup(at, (gsize)(end - at));
 }
 
-static void
-test_guide(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/config-http/guide")
 {
   g_autofree char *service = block_of_guide("service:"), *scrape = block_of_guide("scrape_configs:");
   assert_loads(service, "");
@@ -130,21 +129,12 @@ test_guide(Fixture *fixture, gconstpointer data)
   g_assert_nonnull(tide_yaml_find(root, "scrape_configs"));
 }
 
-static void
-add(const char *path, void (*test)(Fixture *fixture, gconstpointer data))
-{
-  g_test_add(path, Fixture, NULL, setup, test, teardown);
-}
-
 int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
+  test_cases_add();
   world_make();
-  add("/config-http/open", test_what_is_open);
-  add("/config-http/refused-files", test_files_that_are_refused);
-  add("/config-http/credentials", test_credentials);
-  add("/config-http/guide", test_guide);
   int result = g_test_run();
   world_end();
   return result;

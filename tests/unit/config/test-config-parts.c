@@ -5,6 +5,7 @@
 #include "config/topic_pattern.h"
 #include "unit/config-texts.h"
 #include "unit/load_text.h"
+#include "unit/test_case.h"
 
 #include <glib/gstdio.h>
 
@@ -64,8 +65,7 @@ test_loads(Fixture *fixture, gconstpointer data)
 
 /* Which topics an item of kafka.topics means: the pattern language is librdkafka's, not that of GLib. */
 
-static void
-test_matches(void)
+TEST("/topic-pattern/matches-as-librdkafka-does")
 {
   static const struct {
     const char *wanted;
@@ -89,8 +89,7 @@ test_matches(void)
   }
 }
 
-static void
-test_any(void)
+TEST("/topic-pattern/one-of-several")
 {
   char *wanted[] = {(char *)"^(", (char *)"a", (char *)"^b", NULL}, *none[] = {NULL};
   g_assert_true(tide_topic_pattern_any_matches(wanted, "a"));
@@ -99,8 +98,7 @@ test_any(void)
   g_assert_false(tide_topic_pattern_any_matches(none, "a"));
 }
 
-static void
-test_problem(void)
+TEST("/topic-pattern/one-that-cannot-be-read")
 {
   g_autofree char *problem = tide_topic_pattern_problem("^(");
   g_assert_nonnull(problem);
@@ -128,8 +126,7 @@ mark_of(const char *kafka, const char *tables)
   return tide_config_tables_mark(config);
 }
 
-static void
-test_same_tables(void)
+TEST("/tables-mark/C8-same-tables")
 {
   guint32 mark = mark_of("t", METRIC LATEST);
   g_assert_cmpuint(mark, !=, 0);
@@ -141,8 +138,7 @@ test_same_tables(void)
                    ==, mark);
 }
 
-static void
-test_other_tables(void)
+TEST("/tables-mark/C8-other-tables")
 {
   static const char *const others[] = {
       METRIC,
@@ -200,8 +196,7 @@ assert_reload(const char *before, const char *after, const char *taken_over, con
   "sources: { a: { topics: [x], readings: { time: record" options                                                      \
   " } }, b: { topics: [\"^y\"], readings: { format: influx }, when: { field: host, present: true } } }\n"
 
-static void
-test_sources_wait_for_a_restart(void)
+TEST("/config-changes/sources-wait-for-a-restart")
 {
   assert_reload(TWO_SOURCES("") HBASE TABLES, TWO_SOURCES(", max_depth: 3") HBASE TABLES, "", "sources");
   assert_reload(KAFKA READINGS HBASE TABLES, TWO_SOURCES("") HBASE TABLES, "",
@@ -214,8 +209,7 @@ test_sources_wait_for_a_restart(void)
 }
 
 /* The one half would be in force without the other, which needs a restart. */
-static void
-test_what_only_holds_together_waits(void)
+TEST("/config-changes/what-only-holds-together-waits")
 {
   assert_reload(KAFKA READINGS_WITH("max_message_size: 64MiB") HBASE TABLES,
                 KAFKA_WITH("session_timeout: 5m") READINGS HBASE TABLES
@@ -227,8 +221,7 @@ test_what_only_holds_together_waits(void)
                 "kafka.max_poll_interval batch.latest_window_max");
 }
 
-static void
-test_what_holds_without_the_rest_is_taken_over(void)
+TEST("/config-changes/what-holds-without-the-rest-is-taken-over")
 {
   assert_reload(KAFKA READINGS HBASE TABLES,
                 KAFKA_WITH("session_timeout: 1m") READINGS_WITH("max_message_size: 64MiB") HBASE TABLES
@@ -236,8 +229,7 @@ test_what_holds_without_the_rest_is_taken_over(void)
                 "limits.memory limits.drain_timeout", "kafka.session_timeout readings.max_message_size");
 }
 
-static void
-test_both_halves_are_taken_over(void)
+TEST("/config-changes/both-halves-are-taken-over")
 {
   assert_reload(KAFKA READINGS HBASE TABLES "dead_letters: { max_size: 64KiB, max_file_size: 64KiB }\n",
                 KAFKA READINGS HBASE TABLES "dead_letters: { max_size: 1GiB, max_file_size: 1GiB }\n",
@@ -266,8 +258,7 @@ name_of(const TideConfig *config, const char *topic)
   return source != NULL ? source->name : NULL;
 }
 
-static void
-test_topic_has_one_source(void)
+TEST("/config-source/topic-has-one-source")
 {
   g_autoptr(TideConfig) config = load_good(SOURCES HBASE TABLES_OF_SOURCES);
   g_assert_cmpstr(name_of(config, "a"), ==, "first");
@@ -282,8 +273,7 @@ test_topic_has_one_source(void)
 }
 
 /* The last may read whatever the others do not, whose patterns it would match if they were topics. */
-static void
-test_pattern_may_match_a_pattern(void)
+TEST("/config-source/pattern-may-match-a-pattern")
 {
   g_autoptr(TideConfig) config =
       load_good("kafka: { brokers: b, group: g }\n"
@@ -295,8 +285,7 @@ test_pattern_may_match_a_pattern(void)
 }
 
 /* kafka.topics and readings make one source, which reads whatever it is given. */
-static void
-test_short_form_is_one_source(void)
+TEST("/config-source/short-form")
 {
   g_autoptr(TideConfig) config = load_good(KAFKA READINGS HBASE TABLES);
   const TideConfigSource *source = tide_config_source_of_topic(config, TIDE_BYTES_LITERAL("whatever"));
@@ -308,8 +297,7 @@ test_short_form_is_one_source(void)
   g_assert_true(tide_config_keeps_bad_messages(config));
 }
 
-static void
-test_topic_is_asked_for_where_sources_differ(void)
+TEST("/config-source/topic-is-asked-for")
 {
   g_autoptr(TideConfig) config = load_good(SOURCES HBASE TABLES_OF_SOURCES);
   g_autoptr(GError) none = NULL, other = NULL;
@@ -320,8 +308,7 @@ test_topic_is_asked_for_where_sources_differ(void)
   g_assert_nonnull(strstr(other->message, "reads the topic 'x'"));
 }
 
-static void
-test_table_takes_from_those_that_it_names(void)
+TEST("/config-source/tables")
 {
   g_autoptr(TideConfig) config = load_good(SOURCES HBASE TABLES_OF_SOURCES);
   const TideTable *all = tide_config_find_table(config, "ALL"), *last = tide_config_find_table(config, "LAST");
@@ -335,16 +322,14 @@ test_table_takes_from_those_that_it_names(void)
   g_assert_true(tide_config_time_of(last, third) == last->time);
 }
 
-static void
-test_what_holds_for_all(void)
+TEST("/config-source/what-holds-for-all")
 {
   g_autoptr(TideConfig) config = load_good(SOURCES HBASE TABLES_OF_SOURCES);
   g_assert_cmpuint(tide_config_max_message_bytes(config), ==, 2 * 1024 * 1024);
   g_assert_false(tide_config_keeps_bad_messages(config));
 }
 
-static void
-test_printed_configuration_loads_again(void)
+TEST("/config-source/printed-loads-again")
 {
   g_autoptr(TideConfig) config = load_good(SOURCES HBASE TABLES_OF_SOURCES);
   g_autofree char *printed = tide_config_print(config);
@@ -358,24 +343,8 @@ int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
+  test_cases_add();
   g_test_add("/clusters/loopback", Fixture, "loopback.yaml", setup, test_loads, teardown);
   g_test_add("/clusters/kerberised-sasl", Fixture, "kerberised-sasl.yaml", setup, test_loads, teardown);
-  g_test_add_func("/topic-pattern/matches-as-librdkafka-does", test_matches);
-  g_test_add_func("/topic-pattern/one-of-several", test_any);
-  g_test_add_func("/topic-pattern/one-that-cannot-be-read", test_problem);
-  g_test_add_func("/tables-mark/C8-same-tables", test_same_tables);
-  g_test_add_func("/tables-mark/C8-other-tables", test_other_tables);
-  g_test_add_func("/config-changes/what-only-holds-together-waits", test_what_only_holds_together_waits);
-  g_test_add_func("/config-changes/what-holds-without-the-rest-is-taken-over",
-                  test_what_holds_without_the_rest_is_taken_over);
-  g_test_add_func("/config-changes/both-halves-are-taken-over", test_both_halves_are_taken_over);
-  g_test_add_func("/config-changes/sources-wait-for-a-restart", test_sources_wait_for_a_restart);
-  g_test_add_func("/config-source/topic-has-one-source", test_topic_has_one_source);
-  g_test_add_func("/config-source/pattern-may-match-a-pattern", test_pattern_may_match_a_pattern);
-  g_test_add_func("/config-source/short-form", test_short_form_is_one_source);
-  g_test_add_func("/config-source/topic-is-asked-for", test_topic_is_asked_for_where_sources_differ);
-  g_test_add_func("/config-source/tables", test_table_takes_from_those_that_it_names);
-  g_test_add_func("/config-source/what-holds-for-all", test_what_holds_for_all);
-  g_test_add_func("/config-source/printed-loads-again", test_printed_configuration_loads_again);
   return g_test_run();
 }

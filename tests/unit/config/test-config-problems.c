@@ -1,5 +1,6 @@
 #include "decode/protobuf_walk.h"
 #include "unit/config-texts.h"
+#include "unit/test_case.h"
 
 #define WITH_TLS(options) "hbase: { gateways: [\"thrift+tls://g\"], tls: { " options " } }\n" TABLES
 
@@ -512,8 +513,7 @@ test_one_problem(gconstpointer data)
     g_error("got \"%s\", expected the format to be refused", all);
 }
 
-static void
-test_all_problems_in_order_of_the_file(void)
+TEST("/config/all-problems-in-order-of-the-file")
 {
   g_autoptr(GPtrArray) problems = NULL;
   g_autoptr(TideConfig) config = load_config("tables:\n"
@@ -541,8 +541,7 @@ test_all_problems_in_order_of_the_file(void)
 }
 
 /* Nobody stands between. */
-static void
-test_a_password_may_go_to_this_machine_in_clear(void)
+TEST("/config/a-password-may-go-to-this-machine-in-clear")
 {
   g_autoptr(GPtrArray) problems = NULL;
   g_autoptr(TideConfig) config = load_config(
@@ -552,8 +551,7 @@ test_a_password_may_go_to_this_machine_in_clear(void)
   g_assert_nonnull(config);
 }
 
-static void
-test_every_bad_tls_file(void)
+TEST("/config/every-bad-tls-file")
 {
   g_autoptr(GPtrArray) problems = NULL;
   g_autoptr(TideConfig) config = load_config(
@@ -571,13 +569,10 @@ int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
+  test_cases_add();
   for (gsize i = 0; i < G_N_ELEMENTS(one_problem); i++) {
     g_autofree char *path = g_strdup_printf("/config/problem/%s", one_problem[i].name);
     g_test_add_data_func(path, &one_problem[i], test_one_problem);
   }
-  g_test_add_func("/config/all-problems-in-order-of-the-file", test_all_problems_in_order_of_the_file);
-  g_test_add_func("/config/a-password-may-go-to-this-machine-in-clear",
-                  test_a_password_may_go_to_this_machine_in_clear);
-  g_test_add_func("/config/every-bad-tls-file", test_every_bad_tls_file);
   return g_test_run();
 }

@@ -1,12 +1,12 @@
 #include "decode/protobuf_walk.h"
 #include "thrift/wire/wire.h"
 #include "unit/config-texts.h"
+#include "unit/test_case.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void
-test_values_reach_their_places(void)
+TEST("/config/values-reach-their-places")
 {
   g_autoptr(TideConfig) config =
       load_good("kafka: { brokers: [\"a:9092\", \"[::1]:9093\"], group: g, topics: t, threads: 3,\n"
@@ -57,8 +57,7 @@ test_values_reach_their_places(void)
 }
 
 /* Of any scalar, also in lists and tables; nothing of it is read as YAML. */
-static void
-test_values_out_of_the_environment(void)
+TEST("/config/values-out-of-the-environment")
 {
   g_setenv("TIDE_TEST_BROKERS", "a:9092,b:9093", TRUE);
   g_setenv("TIDE_TEST_TOPIC", "readings", TRUE);
@@ -79,8 +78,7 @@ test_values_out_of_the_environment(void)
 }
 
 /* A password in the environment is refused: who may look at the process would see it. */
-static void
-test_secrets_are_not_taken_from_the_environment(void)
+TEST("/config/secrets-are-not-taken-from-the-environment")
 {
   g_autoptr(GPtrArray) problems = NULL;
   g_setenv("TIDE_TEST_PASSWORD", "hush", TRUE);
@@ -92,8 +90,7 @@ test_secrets_are_not_taken_from_the_environment(void)
 }
 
 /* A byte order mark, which some editors put in front, is no part of the first key. */
-static void
-test_byte_order_mark_is_passed_over(void)
+TEST("/config/byte-order-mark-is-passed-over")
 {
   g_autoptr(TideConfig) config = load_good("\xef\xbb\xbf" KAFKA READINGS HBASE TABLES);
   g_autoptr(GPtrArray) problems = NULL;
@@ -104,8 +101,7 @@ test_byte_order_mark_is_passed_over(void)
 }
 
 /* Texts of a key that look like no field, and quoted ones, stand in it as they are. */
-static void
-test_texts_of_a_key_need_quotes_only_where_they_may_be_fields(void)
+TEST("/config/texts-of-a-key-need-quotes-only-where-they-may-be-fields")
 {
   g_autoptr(TideConfig) config = load_good(WITH_KEY("[\"site\", _, { field: host }, 7, \"#\", { time: epoch_ms }]"));
   const TideTable *table = g_ptr_array_index(config->tables, 0);
@@ -113,8 +109,7 @@ test_texts_of_a_key_need_quotes_only_where_they_may_be_fields(void)
   g_assert_cmpstr(key, ==, "\"site\" \"_\" field(host) \"7\" \"#\" time(ms)");
 }
 
-static void
-test_defaults_are_in_force(void)
+TEST("/config/defaults-are-in-force")
 {
   g_autoptr(TideConfig) config = load_good(KAFKA READINGS HBASE TABLES "batch:\nlimits:\n");
 
@@ -131,8 +126,7 @@ test_defaults_are_in_force(void)
   g_assert_cmpstr(config->service.http_listen, ==, "127.0.0.1:9464");
 }
 
-static void
-test_time_of_the_record(void)
+TEST("/config/time-of-the-record")
 {
   static const char *const texts[] = {WITH_TIME("record"), WITH_TIME("{ format: record, earliest: 2020-01-01 }")};
 
@@ -143,8 +137,7 @@ test_time_of_the_record(void)
   }
 }
 
-static void
-test_keys_are_compiled_as_written(void)
+TEST("/config/keys-are-compiled-as-written")
 {
   static const struct {
     const char *key;
@@ -177,8 +170,7 @@ test_keys_are_compiled_as_written(void)
   }
 }
 
-static void
-test_columns_are_compiled_as_written(void)
+TEST("/config/columns-are-compiled-as-written")
 {
   g_autoptr(TideConfig) config =
       load_good(WITH_COLUMNS("[{ family: A, from: [x, { field: y, as: Y }], nulls: reject }, { family: B, from: "
@@ -203,8 +195,7 @@ test_columns_are_compiled_as_written(void)
   g_assert_cmpuint(table->families->len, ==, 3);
 }
 
-static void
-test_tables_are_created_as_written(void)
+TEST("/config/tables-are-created-as-written")
 {
   g_autoptr(TideConfig) config = load_good(
       KAFKA READINGS HBASE
@@ -258,8 +249,7 @@ test_tables_are_created_as_written(void)
 }
 
 /* Readings that carry their own time: no word of it, or of its unit alone. */
-static void
-test_own_time(void)
+TEST("/config/own-time")
 {
   static const struct {
     const char *readings;
@@ -286,8 +276,7 @@ test_own_time(void)
 }
 
 /* A table's own time has the same short forms. */
-static void
-test_own_time_of_a_table(void)
+TEST("/config/own-time-of-a-table")
 {
   g_autoptr(TideConfig) config = load_good(KAFKA "readings: { format: influx }\n" HBASE
                                                  "tables: { T: { time: epoch_s, key: [{ field: host }, \"#\", "
@@ -297,8 +286,7 @@ test_own_time_of_a_table(void)
   g_assert_cmpuint(table->time->field, ==, tide_field_names_find(config->names, TIDE_BYTES_LITERAL("time")));
 }
 
-static void
-test_printed_configuration_loads_to_the_same(void)
+TEST("/config/printed-configuration-loads-to-the-same")
 {
   static const char *const texts[] = {
       KAFKA READINGS HBASE TABLES,
@@ -477,8 +465,7 @@ test_symbolic_link_is_followed(ConfigFiles *files, gconstpointer data)
 }
 
 /* In a process of its own, whose input is a pipe with the configuration. */
-static void
-test_standard_input_is_read(void)
+TEST("/config/F16-standard-input-is-read")
 {
   if (g_test_subprocess()) {
     static const char text[] = KAFKA READINGS HBASE TABLES;
@@ -527,8 +514,7 @@ assert_as_printed(const char *name, const char *text, const char *printed)
 #define REFERENCE_BEGIN "<!-- reference begins -->\n"
 #define REFERENCE_END "\n<!-- reference ends -->"
 
-static void
-test_sample_file_is_the_printed_one(void)
+TEST("/config/sample-file-is-the-printed-one")
 {
   g_autofree char *sample = read_source(SAMPLE);
   g_autofree char *printed = tide_config_print_defaults();
@@ -552,8 +538,7 @@ guide_as_printed(const char *guide)
   return g_strconcat(front, printed, end, NULL);
 }
 
-static void
-test_reference_in_the_guide_is_the_printed_one(void)
+TEST("/config/reference-in-the-guide-is-the-printed-one")
 {
   g_autofree char *guide = read_source(GUIDE);
   g_autofree char *expected = guide_as_printed(guide);
@@ -595,8 +580,7 @@ complete_snippet(const char *snippet)
 }
 
 /* But for those on connections, which are no tables. */
-static void
-test_snippets_in_the_guide_load(void)
+TEST("/config/snippets-in-the-guide-load")
 {
   g_autofree char *guide = read_source(GUIDE);
   guint n_loaded = 0;
@@ -626,29 +610,11 @@ main(int argc, char **argv)
   if (argc == 2 && strcmp(argv[1], "--write") == 0)
     return write_both();
   g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/config/values-reach-their-places", test_values_reach_their_places);
-  g_test_add_func("/config/values-out-of-the-environment", test_values_out_of_the_environment);
-  g_test_add_func("/config/secrets-are-not-taken-from-the-environment",
-                  test_secrets_are_not_taken_from_the_environment);
-  g_test_add_func("/config/byte-order-mark-is-passed-over", test_byte_order_mark_is_passed_over);
-  g_test_add_func("/config/texts-of-a-key-need-quotes-only-where-they-may-be-fields",
-                  test_texts_of_a_key_need_quotes_only_where_they_may_be_fields);
-  g_test_add_func("/config/defaults-are-in-force", test_defaults_are_in_force);
-  g_test_add_func("/config/time-of-the-record", test_time_of_the_record);
-  g_test_add_func("/config/keys-are-compiled-as-written", test_keys_are_compiled_as_written);
-  g_test_add_func("/config/columns-are-compiled-as-written", test_columns_are_compiled_as_written);
-  g_test_add_func("/config/tables-are-created-as-written", test_tables_are_created_as_written);
-  g_test_add_func("/config/own-time", test_own_time);
-  g_test_add_func("/config/own-time-of-a-table", test_own_time_of_a_table);
-  g_test_add_func("/config/printed-configuration-loads-to-the-same", test_printed_configuration_loads_to_the_same);
+  test_cases_add();
   ADD_FILE_TEST("/config/secrets-are-never-shown", test_secrets_are_never_shown);
   ADD_FILE_TEST("/config/U5-relative-paths-begin-at-the-file", test_relative_paths_begin_at_the_file);
   ADD_FILE_TEST("/config/F8-secret-in-a-file-for-all-is-refused", test_secret_in_a_file_for_all_is_refused);
   ADD_FILE_TEST("/config/F1-F4-F16-useless-files-are-refused", test_useless_files_are_refused);
   ADD_FILE_TEST("/config/F16-symbolic-link-is-followed", test_symbolic_link_is_followed);
-  g_test_add_func("/config/F16-standard-input-is-read", test_standard_input_is_read);
-  g_test_add_func("/config/sample-file-is-the-printed-one", test_sample_file_is_the_printed_one);
-  g_test_add_func("/config/reference-in-the-guide-is-the-printed-one", test_reference_in_the_guide_is_the_printed_one);
-  g_test_add_func("/config/snippets-in-the-guide-load", test_snippets_in_the_guide_load);
   return g_test_run();
 }

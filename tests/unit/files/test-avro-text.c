@@ -4,6 +4,7 @@
 
 #include "decode/avro_container.h"
 #include "unit/assert_bytes.h"
+#include "unit/test_case.h"
 
 #include <glib/gstdio.h>
 #include <snappy-c.h>
@@ -154,8 +155,7 @@ make_file(TideBuffer *file, const char *codec)
     file->len -= 18;
 }
 
-static void
-test_codecs(void)
+TEST("/codecs")
 {
   static const char *const codecs[] = {NULL, "null", "deflate", "zstandard", "snappy"};
   static const gsize capacities[] = {1, 7, 100000};
@@ -186,8 +186,7 @@ assert_problem(const TideBuffer *file, gsize n_good, const char *why)
   assert_bytes_equal(tide_buffer_bytes(&plain), plain.len == 0 ? TIDE_BYTES_EMPTY : tide_buffer_bytes(&expected));
 }
 
-static void
-test_codecs_that_cannot_be_read(void)
+TEST("/codecs-that-cannot-be-read")
 {
   g_auto(TideBuffer) file = {0};
   append_head(&file, "bzip2");
@@ -196,8 +195,7 @@ test_codecs_that_cannot_be_read(void)
 }
 
 /* Counts and lengths are whatever the sender says. */
-static void
-test_hostile(void)
+TEST("/hostile")
 {
   static const struct {
     gint64 n_objects;
@@ -240,8 +238,7 @@ test_hostile(void)
 }
 
 /* A block of little that becomes much, in every codec. */
-static void
-test_bombs(void)
+TEST("/bombs")
 {
   static const char *const codecs[] = {"deflate", "zstandard", "snappy"};
   gsize len = TIDE_AVRO_BLOCK_MAX_BYTES + 1000;
@@ -257,8 +254,7 @@ test_bombs(void)
 }
 
 /* Cut off anywhere, and with any byte in any place, it ends; and what was good before is there. */
-static void
-test_cut_and_changed(void)
+TEST("/cut-and-changed")
 {
   g_auto(TideBuffer) file = {0};
   g_auto(TideBuffer) plain = {0};
@@ -277,16 +273,4 @@ test_cut_and_changed(void)
       g_autofree char *other = read_file(tide_bytes(changed, file.len), 1000, &plain);
     }
   }
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/codecs", test_codecs);
-  g_test_add_func("/codecs-that-cannot-be-read", test_codecs_that_cannot_be_read);
-  g_test_add_func("/hostile", test_hostile);
-  g_test_add_func("/bombs", test_bombs);
-  g_test_add_func("/cut-and-changed", test_cut_and_changed);
-  return g_test_run();
 }

@@ -2,6 +2,7 @@
  * how the text comes. */
 #include "files/file_framing.h"
 #include "files/file_load.h"
+#include "unit/test_case.h"
 #include "util/clock.h"
 
 /* ---- where records end ---- */
@@ -47,8 +48,7 @@ static const TideFileFraming msgpack = {.format = TIDE_FORMAT_MSGPACK, .max_byte
 /* Avro's files are containers: test-avro-text.c. */
 static const TideFileFraming protobuf = {.format = TIDE_FORMAT_PROTOBUF, .max_bytes = 300};
 
-static void
-test_lines(void)
+TEST("/lines")
 {
   ASSERT_RECORDS(json, "", "");
   ASSERT_RECORDS(json, "{}\n{1}\n", "[{}]1[{1}]1");
@@ -60,8 +60,7 @@ test_lines(void)
   ASSERT_RECORDS(json, "1234567890123456789012345\n{}\n", "[123456789012345678901]1[{}]1");
 }
 
-static void
-test_csv(void)
+TEST("/csv")
 {
   ASSERT_RECORDS(csv, "a,b\r\n1,2\r\n", "[a,b\\x0D]1[1,2\\x0D]1");
   ASSERT_RECORDS(csv, "1\n \n\n#\n", "[1]1[ ]1[#]1");
@@ -71,8 +70,7 @@ test_csv(void)
 }
 
 /* A text in quotes may hold what looks like a line, or like one's end. */
-static void
-test_influx(void)
+TEST("/influx")
 {
   ASSERT_RECORDS(influx, "m v=1\nm,a=b v=2 3\n", "[m v=1]1[m,a=b v=2 3]1");
   ASSERT_RECORDS(influx, "m v=\"a\nm v=1\n\" 2\nm v=3\n", "[m v=\"a\\x0Am v=1\\x0A\" 2]3[m v=3]1");
@@ -90,8 +88,7 @@ test_influx(void)
 }
 
 /* What is wrong with one line takes no other along. */
-static void
-test_grouped(void)
+TEST("/grouped")
 {
   TideFileFraming grouped = csv;
   grouped.is_grouped = TRUE;
@@ -103,8 +100,7 @@ test_grouped(void)
                  "[a,345678901234567890]1[a,345678901234567890]1");
 }
 
-static void
-test_broken_quotes(void)
+TEST("/broken-quotes")
 {
   ASSERT_RECORDS(csv, "1,\"open\n2,3\n", "[1,\"open]1[2,3]1");
   ASSERT_RECORDS(csv, "1,\"open\n2,\"b\"\n3,4\n", "[1,\"open]1[2,\"b\"]1[3,4]1");
@@ -118,8 +114,7 @@ test_broken_quotes(void)
   ASSERT_RECORDS(plain, "\"a\nb\",1\n", "[\"a]1[b\",1]1");
 }
 
-static void
-test_msgpack(void)
+TEST("/msgpack")
 {
   ASSERT_RECORDS(msgpack,
                  "\x81\xA1"
@@ -134,8 +129,7 @@ test_msgpack(void)
                  " a value has more than the 20 bytes that 'max_message_bytes' allows");
 }
 
-static void
-test_protobuf(void)
+TEST("/protobuf")
 {
   ASSERT_RECORDS(protobuf,
                  "\x02"
@@ -158,8 +152,7 @@ test_protobuf(void)
 #define NOW_US ((gint64)1000 * TIDE_US_PER_S)
 #define PERIOD_US (TIDE_US_PER_S / 10)
 
-static void
-test_rate(void)
+TEST("/rate")
 {
   TideFileLoadOptions options = {.rate_per_s = 10};
   g_autoptr(TideFileLoad) load = tide_file_load_new(&options);
@@ -173,8 +166,7 @@ test_rate(void)
   g_assert_cmpint(tide_file_load_wait_for_rate_us(load, NOW_US + PERIOD_US), ==, 0);
 }
 
-static void
-test_no_rate(void)
+TEST("/no-rate")
 {
   TideFileLoadOptions options = {.rate_per_s = 0};
   g_autoptr(TideFileLoad) load = tide_file_load_new(&options);
@@ -184,8 +176,7 @@ test_no_rate(void)
 }
 
 /* Whether a record is a line, by the format. */
-static void
-test_formats(void)
+TEST("/formats-of-lines")
 {
   static const gboolean is_of_lines[] = {
       [TIDE_FORMAT_JSON] = TRUE,     [TIDE_FORMAT_INFLUX] = TRUE, [TIDE_FORMAT_CSV] = TRUE,
@@ -194,21 +185,4 @@ test_formats(void)
     TideFileFraming framing = {.format = (TideReadingFormat)format};
     g_assert_cmpint(tide_file_framing_is_of_lines(&framing), ==, is_of_lines[format]);
   }
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/formats-of-lines", test_formats);
-  g_test_add_func("/lines", test_lines);
-  g_test_add_func("/csv", test_csv);
-  g_test_add_func("/influx", test_influx);
-  g_test_add_func("/broken-quotes", test_broken_quotes);
-  g_test_add_func("/grouped", test_grouped);
-  g_test_add_func("/msgpack", test_msgpack);
-  g_test_add_func("/protobuf", test_protobuf);
-  g_test_add_func("/rate", test_rate);
-  g_test_add_func("/no-rate", test_no_rate);
-  return g_test_run();
 }

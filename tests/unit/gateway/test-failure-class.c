@@ -3,6 +3,7 @@
 #include "gateway/failure_class.h"
 
 #include "unit/reply_builder.h"
+#include "unit/test_case.h"
 #include "util/error.h"
 
 #define SEQUENCE_ID 7
@@ -174,14 +175,12 @@ assert_cases(const Case *items, gsize n)
   }
 }
 
-static void
-test_texts_of_hbase(void)
+TEST("/failure-class/texts-of-hbase")
 {
   assert_cases(cases, G_N_ELEMENTS(cases));
 }
 
-static void
-test_f8_timeouts_of_region_servers_are_in_doubt(void)
+TEST("/failure-class/F8-timeouts-of-region-servers-are-in-doubt")
 {
   assert_cases(cases_in_doubt, G_N_ELEMENTS(cases_in_doubt));
 }
@@ -229,8 +228,7 @@ assert_entry(GKeyFile *refusals, const char *entry)
 }
 
 /* K11: all that HBase 2.6.1 and its gateways were brought to say (tests/stack/refusals.py). */
-static void
-test_k11_refusals_of_real_peers(void)
+TEST("/failure-class/K11-refusals-of-real-peers")
 {
   g_autoptr(GKeyFile) refusals = g_key_file_new();
   g_autoptr(GError) error = NULL;
@@ -243,8 +241,7 @@ test_k11_refusals_of_real_peers(void)
     assert_entry(refusals, entries[i]);
 }
 
-static void
-test_kinds_of_errors(void)
+TEST("/failure-class/kinds-of-errors")
 {
   static const struct {
     TideErrorCode code;
@@ -269,8 +266,7 @@ test_kinds_of_errors(void)
 }
 
 /* What a gateway says of a row the next time, and what another gateway says of it. */
-static void
-test_f16_kind_of_a_text(void)
+TEST("/failure-class/F16-kind-of-a-text")
 {
   static const char *const texts[] = {
       "gateway 'gw1:9090': the gateway refused 'putMultiple': Failed 1 action: com.example.RuleException: no 17: 1 "
@@ -291,17 +287,4 @@ test_f16_kind_of_a_text(void)
   }
   g_assert_cmpuint(kinds[0], ==, kinds[1]);
   g_assert_cmpuint(kinds[0], !=, kinds[2]);
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/failure-class/texts-of-hbase", test_texts_of_hbase);
-  g_test_add_func("/failure-class/F8-timeouts-of-region-servers-are-in-doubt",
-                  test_f8_timeouts_of_region_servers_are_in_doubt);
-  g_test_add_func("/failure-class/K11-refusals-of-real-peers", test_k11_refusals_of_real_peers);
-  g_test_add_func("/failure-class/kinds-of-errors", test_kinds_of_errors);
-  g_test_add_func("/failure-class/F16-kind-of-a-text", test_f16_kind_of_a_text);
-  return g_test_run();
 }

@@ -6,6 +6,7 @@
 #include "thrift/client/hbase_client.h"
 #include "unit/loopback_server.h"
 #include "unit/probe_replies.h"
+#include "unit/test_case.h"
 #include "util/clock.h"
 
 /* ---- load ---- */
@@ -90,8 +91,9 @@ assert_connections(const Fixture *fixture, guint first, guint second, guint thir
   g_assert_cmpuint(fixture->loads[2].n_connections, ==, third);
 }
 
-static void
-test_alike_gateways_get_alike_many(Fixture *fixture, gconstpointer data)
+#define FIXTURE_TEST(path) TEST_WITH(Fixture, set_up, NULL, path)
+
+FIXTURE_TEST("/gateway-load/alike-gateways-get-alike-many")
 {
   connect_writers(fixture, 7);
   assert_connections(fixture, 3, 2, 2);
@@ -101,15 +103,13 @@ test_alike_gateways_get_alike_many(Fixture *fixture, gconstpointer data)
   g_assert_cmpuint(move_writers(fixture, 10 * TIDE_US_PER_S), ==, 0);
 }
 
-static void
-test_the_first_asked_is_not_always_the_same(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/gateway-load/the-first-asked-is-not-always-the-same")
 {
   fixture->all.first = 2;
   g_assert_cmpint(best(fixture), ==, 2);
 }
 
-static void
-test_writers_leave_a_slow_gateway(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/gateway-load/writers-leave-a-slow-gateway")
 {
   connect_writers(fixture, 9);
   write_calls(fixture, 0, 10, 5);
@@ -121,8 +121,7 @@ test_writers_leave_a_slow_gateway(Fixture *fixture, gconstpointer data)
 }
 
 /* Six times as slow: it keeps what it can do. */
-static void
-test_a_slower_gateway_keeps_its_share(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/gateway-load/a-slower-gateway-keeps-its-share")
 {
   connect_writers(fixture, 30);
   write_calls(fixture, 0, 10, 50);
@@ -134,8 +133,7 @@ test_a_slower_gateway_keeps_its_share(Fixture *fixture, gconstpointer data)
   g_assert_cmpuint(move_writers(fixture, 20 * TIDE_US_PER_S), ==, 0);
 }
 
-static void
-test_one_pause_does_not_make_a_gateway_slow(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/gateway-load/one-pause-does-not-make-a-gateway-slow")
 {
   connect_writers(fixture, 6);
   for (guint i = 0; i < N; i++)
@@ -146,8 +144,7 @@ test_one_pause_does_not_make_a_gateway_slow(Fixture *fixture, gconstpointer data
   g_assert_cmpuint(move_writers(fixture, 10 * TIDE_US_PER_S), ==, 0);
 }
 
-static void
-test_a_gateway_that_was_slow_is_tried_again_after_a_minute(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/gateway-load/a-gateway-that-was-slow-is-tried-again-after-a-minute")
 {
   connect_writers(fixture, 6);
   write_calls(fixture, 0, 10, 5);
@@ -164,8 +161,7 @@ test_a_gateway_that_was_slow_is_tried_again_after_a_minute(Fixture *fixture, gco
   g_assert_cmpuint(move_writers(fixture, 5 * TIDE_US_PER_S), ==, 2);
 }
 
-static void
-test_few_move_at_a_time_and_none_at_once(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/gateway-load/few-move-at-a-time-and-none-at-once")
 {
   gint64 now_us = fixture->now_us;
   fixture->loads[0].n_connections = 12;
@@ -178,8 +174,7 @@ test_few_move_at_a_time_and_none_at_once(Fixture *fixture, gconstpointer data)
   assert_connections(fixture, 4, 4, 4);
 }
 
-static void
-test_a_gateway_that_came_back_starts_slowly(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/gateway-load/a-gateway-that-came-back-starts-slowly")
 {
   TideGatewayLoad *load = &fixture->loads[1];
   load->usable = FALSE;
@@ -195,8 +190,7 @@ test_a_gateway_that_came_back_starts_slowly(Fixture *fixture, gconstpointer data
   assert_connections(fixture, 4, 4, 4);
 }
 
-static void
-test_a_full_gateway_gets_no_more_for_a_growing_pause(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/gateway-load/a-full-gateway-gets-no-more-for-a-growing-pause")
 {
   TideGatewayLoad *load = &fixture->loads[0];
   load->n_connections = 3; /* and the fourth was closed */
@@ -212,8 +206,7 @@ test_a_full_gateway_gets_no_more_for_a_growing_pause(Fixture *fixture, gconstpoi
 }
 
 /* As many bad rows as there may be: that they are named shows that the gateway works. */
-static void
-test_bad_rows_open_no_breaker(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/gateway-load/bad-rows-open-no-breaker")
 {
   for (guint i = 0; i < 20; i++) {
     g_assert_false(call(fixture, 0, TIDE_CALL_END_BAD_ROW, 5));
@@ -226,8 +219,7 @@ test_bad_rows_open_no_breaker(Fixture *fixture, gconstpointer data)
   g_assert_false(call(fixture, 0, TIDE_CALL_END_NO_ANSWER, 5));
 }
 
-static void
-test_failing_calls_open_the_breaker_when_others_work(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/gateway-load/failing-calls-open-the-breaker-when-others-work")
 {
   fixture->loads[1].n_connections = fixture->loads[2].n_connections = 1;
   for (guint i = 0; i < 20; i++) /* nobody works: it is not the gateway */
@@ -256,8 +248,7 @@ test_failing_calls_open_the_breaker_when_others_work(Fixture *fixture, gconstpoi
 }
 
 /* A lone writer would stay where nothing works, and never find out that another gateway does. */
-static void
-test_untried_gateway_opens_the_breaker(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/gateway-load/K16-untried-gateway-opens-the-breaker")
 {
   fixture->loads[0].n_connections = fixture->loads[1].n_connections = 1;
   fixture->loads[2].usable = FALSE;
@@ -269,8 +260,7 @@ test_untried_gateway_opens_the_breaker(Fixture *fixture, gconstpointer data)
   g_assert_false(call(fixture, 0, TIDE_CALL_END_REFUSED, 5));
 }
 
-static void
-test_nobody_is_sent_to_what_is_not_usable(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/gateway-load/nobody-is-sent-to-what-is-not-usable")
 {
   for (guint i = 0; i < N; i++)
     fixture->loads[i].usable = FALSE;
@@ -286,8 +276,7 @@ test_nobody_is_sent_to_what_is_not_usable(Fixture *fixture, gconstpointer data)
 #define NOW_S G_GINT64_CONSTANT(1800000000) /* 2027-01-15 08:00 */
 #define DAY_S 86400
 
-static void
-test_warning(void)
+TEST("/certificate-watch/an-end-that-is-near-is-told")
 {
   const struct {
     gint64 end_s;
@@ -307,8 +296,7 @@ test_warning(void)
 }
 
 /* What is known of connections is shown; of a plain one nothing is. */
-static void
-test_metrics(void)
+TEST("/certificate-watch/ends-are-metrics")
 {
   TideMetrics *metrics = tide_metrics_new();
   TideCertificateWatch watch;
@@ -349,8 +337,7 @@ serve(LoopbackServer *server, int fd, guint connection)
 }
 
 /* Nothing becomes of it, though it answers. */
-static void
-test_removed_while_it_is_probed(void)
+TEST("/gateways/removed-while-it-is-probed")
 {
   SlowGateway slow = {eventfd(0, EFD_CLOEXEC), eventfd(0, EFD_CLOEXEC)};
   LoopbackServer *server = loopback_start(serve, &slow);
@@ -383,25 +370,7 @@ int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
-#define ADD(path, func) g_test_add("/gateway-load/" path, Fixture, NULL, set_up, func, NULL)
-  ADD("alike-gateways-get-alike-many", test_alike_gateways_get_alike_many);
-  ADD("the-first-asked-is-not-always-the-same", test_the_first_asked_is_not_always_the_same);
-  ADD("writers-leave-a-slow-gateway", test_writers_leave_a_slow_gateway);
-  ADD("a-slower-gateway-keeps-its-share", test_a_slower_gateway_keeps_its_share);
-  ADD("one-pause-does-not-make-a-gateway-slow", test_one_pause_does_not_make_a_gateway_slow);
-  ADD("a-gateway-that-was-slow-is-tried-again-after-a-minute",
-      test_a_gateway_that_was_slow_is_tried_again_after_a_minute);
-  ADD("few-move-at-a-time-and-none-at-once", test_few_move_at_a_time_and_none_at_once);
-  ADD("a-gateway-that-came-back-starts-slowly", test_a_gateway_that_came_back_starts_slowly);
-  ADD("a-full-gateway-gets-no-more-for-a-growing-pause", test_a_full_gateway_gets_no_more_for_a_growing_pause);
-  ADD("bad-rows-open-no-breaker", test_bad_rows_open_no_breaker);
-  ADD("failing-calls-open-the-breaker-when-others-work", test_failing_calls_open_the_breaker_when_others_work);
-  ADD("K16-untried-gateway-opens-the-breaker", test_untried_gateway_opens_the_breaker);
-  ADD("nobody-is-sent-to-what-is-not-usable", test_nobody_is_sent_to_what_is_not_usable);
-#undef ADD
-  g_test_add_func("/certificate-watch/an-end-that-is-near-is-told", test_warning);
-  g_test_add_func("/certificate-watch/ends-are-metrics", test_metrics);
+  test_cases_add();
   tide_hbase_client_init_types();
-  g_test_add_func("/gateways/removed-while-it-is-probed", test_removed_while_it_is_probed);
   return g_test_run();
 }

@@ -4,6 +4,7 @@
 #include "http/eviction.h"
 #include "http/listen_socket.h"
 #include "http/request_head.h"
+#include "unit/test_case.h"
 #include "util/clock.h"
 #include "util/error.h"
 
@@ -72,8 +73,7 @@ judge_pair(TideAccessList *list, const char *pair, gint64 now_us)
   return judge(list, authorization, now_us);
 }
 
-static void
-test_passwords(void)
+TEST("/access-list/passwords")
 {
   static const char *const prefixes[] = {"$2b$", "$2y$", "$2a$", "$y$", "$6$"};
   gint64 now_us = NOW_US;
@@ -91,8 +91,7 @@ test_passwords(void)
 }
 
 /* As editors of other systems begin a file. */
-static void
-test_a_byte_order_mark_is_no_name(void)
+TEST("/access-list/byte-order-mark")
 {
   g_autoptr(TideAccessList) list = list_of_one("\xef\xbb\xbf"
                                                "prometheus",
@@ -101,8 +100,7 @@ test_a_byte_order_mark_is_no_name(void)
 }
 
 /* What one user has shown does not open the door to another one's name. */
-static void
-test_a_password_is_its_user_s(void)
+TEST("/access-list/a-password-is-its-user-s")
 {
   g_autofree char *first = hash_of("$2b$", "one"), *second = hash_of("$2b$", "two");
   g_autofree char *text = g_strconcat("a:", first, "\nb:", second, "\n", NULL);
@@ -115,8 +113,7 @@ test_a_password_is_its_user_s(void)
   g_assert_cmpint(judge_pair(list, "c:one", now_us += TIDE_US_PER_S), ==, TIDE_ACCESS_WRONG);
 }
 
-static void
-test_tokens(void)
+TEST("/access-list/tokens")
 {
   static const char lower[] = "scraper:" TOKEN_DIGEST "\n";
   g_autofree char *upper = g_strconcat("# a comment\r\n\r\nscraper:", NULL);
@@ -133,8 +130,7 @@ test_tokens(void)
   }
 }
 
-static void
-test_what_is_no_credential(void)
+TEST("/access-list/no-credential")
 {
   g_autoptr(TideAccessList) list = list_of_one("a", "$2b$", "b");
   g_assert_cmpint(tide_access_list_judge(list, TIDE_BYTES_EMPTY, NOW_US), ==, TIDE_ACCESS_MISSING);
@@ -164,8 +160,7 @@ crypt_r(const char *password, const char *hash, struct crypt_data *room)
 }
 
 /* What @pair costs does not say whether there is such a name, whatever the kind of its hash. */
-static void
-test_names_cost_the_same(void)
+TEST("/access-list/E15-names-cost-the-same")
 {
   g_autofree char *cheap = hash_of("$2b$", "one"), *other = hash_of("$2b$", "two"), *dear = hash_of("$y$", "three");
   g_autofree char *text =
@@ -189,8 +184,7 @@ test_names_cost_the_same(void)
 }
 
 /* Two wrong ones are tried at once, the third one is not, and a second later one more. */
-static void
-test_a_burst_is_two(void)
+TEST("/access-list/E15-a-burst-is-two")
 {
   g_autoptr(TideAccessList) list = list_of_one("a", "$2b$", "b");
   static const TideAccess expected[] = {TIDE_ACCESS_WRONG, TIDE_ACCESS_WRONG, TIDE_ACCESS_TOO_OFTEN};
@@ -201,8 +195,7 @@ test_a_burst_is_two(void)
 }
 
 /* Passwords that are not known yet are tried two at once and one a second; one that is known is not one of them. */
-static void
-test_tries_are_bounded(void)
+TEST("/access-list/tries-are-bounded")
 {
   g_autoptr(TideAccessList) list = list_of_one("a", "$2b$", "b");
   g_assert_cmpint(judge_pair(list, "a:b", NOW_US), ==, TIDE_ACCESS_GRANTED);
@@ -218,8 +211,7 @@ test_tries_are_bounded(void)
 
 /* Another password for a name ends the one before, also where that one was right of late; and a file that changes gives
  * nobody tries anew. */
-static void
-test_a_password_is_replaced(void)
+TEST("/access-list/a-password-is-replaced")
 {
   g_autoptr(TideAccessList) old = list_of_one("a", "$2b$", "old"), now = list_of_one("a", "$2b$", "new");
   for (guint i = 0; i < TIDE_ACCESS_BURST - 1; i++)
@@ -233,8 +225,7 @@ test_a_password_is_replaced(void)
 
 #define BCRYPT_REST "abcdefghijklmnopqrstuuabcdefghijklmnopqrstuvwxyzABCDE"
 
-static void
-test_files_that_are_refused(void)
+TEST("/access-list/refused-files")
 {
   static const struct {
     const char *text, *message;
@@ -274,8 +265,7 @@ test_files_that_are_refused(void)
   g_assert_nonnull(dearest);
 }
 
-static void
-test_what_is_asked_for(void)
+TEST("/access-list/asked-for")
 {
   g_autofree char *hash = hash_of("$2b$", "b"), *user = g_strconcat("a:", hash, "\n", NULL);
   g_autofree char *both = g_strconcat(user, "t:" TOKEN_DIGEST "\n", NULL);
@@ -302,8 +292,7 @@ assert_text(TideBytes bytes, const char *expected)
   g_assert_cmpstr(text, ==, expected);
 }
 
-static void
-test_what_is_taken(void)
+TEST("/request-head/taken")
 {
   static const struct {
     const char *head, *method, *path, *authorization, *host; /* NULL: none */
@@ -339,8 +328,7 @@ test_what_is_taken(void)
   }
 }
 
-static void
-test_what_is_refused(void)
+TEST("/request-head/refused")
 {
   static const char *const cases[] = {
       "\r\n\r\n",
@@ -373,8 +361,7 @@ test_what_is_refused(void)
 }
 
 /* A head is not one before its last byte has come, and what follows it is not of it. */
-static void
-test_its_end(void)
+TEST("/request-head/end")
 {
   static const char text[] = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
   for (gsize len = 0; len < sizeof text - 1; len++)
@@ -382,8 +369,7 @@ test_its_end(void)
   g_assert_cmpuint(tide_request_head_len(TIDE_BYTES_LITERAL("GET / HTTP/1.1\r\n\r\nbody\r\n\r\n")), ==, 18);
 }
 
-static void
-test_hosts(void)
+TEST("/request-head/E11-E15-hosts")
 {
   char own[256] = "";
   g_assert_cmpint(gethostname(own, sizeof own - 1), ==, 0);
@@ -426,8 +412,7 @@ network_of(const char *address)
   return tide_eviction_network(&peer);
 }
 
-static void
-test_networks(void)
+TEST("/eviction/networks")
 {
   static const struct {
     const char *one, *other;
@@ -468,8 +453,7 @@ n_of(const EvictionFixture *fixture, guint64 network)
 
 /* Up to 14 addresses that come again and again do not take the slots of two others, nor does one of these the other's.
  */
-static void
-test_many_keep_nobody_out(void)
+TEST("/eviction/many-keep-nobody-out")
 {
   for (guint n_others = 1; n_others < N_SLOTS - 1; n_others++) {
     EvictionFixture fixture = {0};
@@ -485,8 +469,7 @@ test_many_keep_nobody_out(void)
 }
 
 /* Whoever comes gets a slot, were all others of one address each, and the first of them goes. */
-static void
-test_the_first_goes(void)
+TEST("/eviction/the-first-goes")
 {
   EvictionFixture fixture = {0};
   g_assert_cmpuint(tide_eviction_choose(fixture.slots, N_SLOTS, 1), ==, N_SLOTS);
@@ -565,8 +548,9 @@ mode_of(const ListenSocketFixture *fixture)
   return info.st_mode & 07777u;
 }
 
-static void
-test_mode(ListenSocketFixture *fixture, gconstpointer data)
+#define FIXTURE_TEST(path) TEST_WITH(ListenSocketFixture, setup, teardown, path)
+
+FIXTURE_TEST("/listen-socket/unix/mode")
 {
   static const mode_t modes[] = {0600, 0660, 0666};
   for (gsize i = 0; i < G_N_ELEMENTS(modes); i++) {
@@ -579,8 +563,7 @@ test_mode(ListenSocketFixture *fixture, gconstpointer data)
   }
 }
 
-static void
-test_a_deserted_one_is_replaced(ListenSocketFixture *fixture, gconstpointer data)
+FIXTURE_TEST("/listen-socket/unix/a-deserted-one-is-replaced")
 {
   leave_socket(fixture);
   TideListenRequest request = request_of(fixture, 0660);
@@ -605,8 +588,7 @@ assert_refused(const ListenSocketFixture *fixture, int start_code, int try_code,
   g_assert_cmpstr(try_error->message, ==, error->message);
 }
 
-static void
-test_one_in_use_is_left(ListenSocketFixture *fixture, gconstpointer data)
+FIXTURE_TEST("/listen-socket/unix/one-in-use-is-left")
 {
   TideListenSocket listener = open_socket(fixture, 0660);
   assert_refused(fixture, TIDE_ERROR_UNAVAILABLE, TIDE_ERROR_IN_USE, "another process listens there");
@@ -614,8 +596,7 @@ test_one_in_use_is_left(ListenSocketFixture *fixture, gconstpointer data)
   tide_listen_socket_close(&listener);
 }
 
-static void
-test_what_is_no_socket_is_left(ListenSocketFixture *fixture, gconstpointer data)
+FIXTURE_TEST("/listen-socket/unix/no-socket-is-left")
 {
   g_assert_true(g_file_set_contents(fixture->path, "precious", -1, NULL));
   assert_refused(fixture, TIDE_ERROR_UNAVAILABLE, TIDE_ERROR_UNAVAILABLE, "what is there is no socket");
@@ -631,8 +612,7 @@ test_what_is_no_socket_is_left(ListenSocketFixture *fixture, gconstpointer data)
 }
 
 /* A second process that took the path meanwhile keeps it. */
-static void
-test_only_our_own_is_removed(ListenSocketFixture *fixture, gconstpointer data)
+FIXTURE_TEST("/listen-socket/unix/only-our-own-is-removed")
 {
   TideListenSocket listener = open_socket(fixture, 0660);
   g_assert_cmpint(g_remove(fixture->path), ==, 0);
@@ -642,8 +622,7 @@ test_only_our_own_is_removed(ListenSocketFixture *fixture, gconstpointer data)
   g_assert_cmpint(g_remove(fixture->path), ==, 0);
 }
 
-static void
-test_a_missing_directory_is_said(ListenSocketFixture *fixture, gconstpointer data)
+FIXTURE_TEST("/listen-socket/unix/a-missing-directory-is-said")
 {
   g_free(fixture->text);
   fixture->text = g_strconcat("unix:", fixture->directory, "/none/http.socket", NULL);
@@ -698,8 +677,7 @@ put_link(const ListenSocketFixture *fixture)
   g_assert_cmpint(symlink(target, fixture->path), ==, 0);
 }
 
-static void
-test_a_link_is_not_followed(ListenSocketFixture *fixture, gconstpointer data)
+FIXTURE_TEST("/listen-socket/unix/E15-a-link-is-not-followed")
 {
   g_autofree char *target = target_of(fixture);
   g_assert_true(g_file_set_contents_full(target, "precious", -1, G_FILE_SET_CONTENTS_NONE, 0600, NULL));
@@ -768,8 +746,7 @@ let_second_start(const ListenSocketFixture *fixture)
 }
 
 /* Both find a socket that a killed process left: one of them gets the path, the other one leaves it alone. */
-static void
-test_two_starts(ListenSocketFixture *fixture, gconstpointer data)
+FIXTURE_TEST("/listen-socket/unix/E15-two-starts")
 {
   leave_socket(fixture);
   meddled = fixture;
@@ -778,43 +755,4 @@ test_two_starts(ListenSocketFixture *fixture, gconstpointer data)
   TideListenSocket *second_listener = g_thread_join(second);
   g_assert_null(second_listener);
   tide_listen_socket_close(&first);
-}
-
-static void
-add(const char *path, void (*test)(ListenSocketFixture *fixture, gconstpointer data))
-{
-  g_test_add(path, ListenSocketFixture, NULL, setup, test, teardown);
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/access-list/byte-order-mark", test_a_byte_order_mark_is_no_name);
-  g_test_add_func("/access-list/passwords", test_passwords);
-  g_test_add_func("/access-list/a-password-is-its-user-s", test_a_password_is_its_user_s);
-  g_test_add_func("/access-list/tokens", test_tokens);
-  g_test_add_func("/access-list/no-credential", test_what_is_no_credential);
-  g_test_add_func("/access-list/E15-names-cost-the-same", test_names_cost_the_same);
-  g_test_add_func("/access-list/E15-a-burst-is-two", test_a_burst_is_two);
-  g_test_add_func("/access-list/tries-are-bounded", test_tries_are_bounded);
-  g_test_add_func("/access-list/a-password-is-replaced", test_a_password_is_replaced);
-  g_test_add_func("/access-list/refused-files", test_files_that_are_refused);
-  g_test_add_func("/access-list/asked-for", test_what_is_asked_for);
-  g_test_add_func("/request-head/taken", test_what_is_taken);
-  g_test_add_func("/request-head/refused", test_what_is_refused);
-  g_test_add_func("/request-head/E11-E15-hosts", test_hosts);
-  g_test_add_func("/request-head/end", test_its_end);
-  g_test_add_func("/eviction/networks", test_networks);
-  g_test_add_func("/eviction/many-keep-nobody-out", test_many_keep_nobody_out);
-  g_test_add_func("/eviction/the-first-goes", test_the_first_goes);
-  add("/listen-socket/unix/mode", test_mode);
-  add("/listen-socket/unix/a-deserted-one-is-replaced", test_a_deserted_one_is_replaced);
-  add("/listen-socket/unix/one-in-use-is-left", test_one_in_use_is_left);
-  add("/listen-socket/unix/no-socket-is-left", test_what_is_no_socket_is_left);
-  add("/listen-socket/unix/only-our-own-is-removed", test_only_our_own_is_removed);
-  add("/listen-socket/unix/a-missing-directory-is-said", test_a_missing_directory_is_said);
-  add("/listen-socket/unix/E15-a-link-is-not-followed", test_a_link_is_not_followed);
-  add("/listen-socket/unix/E15-two-starts", test_two_starts);
-  return g_test_run();
 }

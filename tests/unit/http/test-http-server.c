@@ -3,6 +3,7 @@
 
 #include "http/server_tls.h"
 #include "unit/http_client.h"
+#include "unit/test_case.h"
 #include "unit/tls_world.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -114,8 +115,9 @@ assert_reply(const Fixture *fixture, const char *request, const char *status, co
   g_assert_cmpstr(http_client_body(reply), ==, body);
 }
 
-static void
-test_users(Fixture *fixture, gconstpointer data)
+#define FIXTURE_TEST(path) TEST_WITH(Fixture, setup, teardown, path)
+
+FIXTURE_TEST("/http-server/users")
 {
   start(fixture, FALSE, TRUE);
   assert_reply(fixture, GET_WITH(GOOD_PASSWORD), "HTTP/1.1 200 OK\r\n", "/metrics");
@@ -135,8 +137,7 @@ test_users(Fixture *fixture, gconstpointer data)
   g_assert_cmpuint(n_refused(fixture, "wrong_credentials"), ==, 2);
 }
 
-static void
-test_many_wrong_passwords(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/http-server/users/many-wrong-passwords")
 {
   start(fixture, FALSE, TRUE);
   assert_reply(fixture, GET_WITH(GOOD_PASSWORD), "HTTP/1.1 200 OK\r\n", "/metrics");
@@ -151,8 +152,7 @@ test_many_wrong_passwords(Fixture *fixture, gconstpointer data)
 }
 
 /* A file that changes counts at once; one that cannot be used leaves those in force that it named before. */
-static void
-test_users_change(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/http-server/users/change")
 {
   start(fixture, FALSE, TRUE);
   assert_reply(fixture, GET_WITH(GOOD_PASSWORD), "HTTP/1.1 200 OK\r\n", "/metrics");
@@ -174,8 +174,7 @@ test_users_change(Fixture *fixture, gconstpointer data)
 }
 
 /* One who is known stays known, whatever else is written into the file while others guess. */
-static void
-test_users_file_changes_while_others_guess(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/http-server/users/change-while-others-guess")
 {
   start(fixture, FALSE, TRUE);
   assert_reply(fixture, GET_WITH(GOOD_PASSWORD), "HTTP/1.1 200 OK\r\n", "/metrics");
@@ -244,8 +243,7 @@ assert_safe_reply(const Fixture *fixture, const char *request, const char *statu
   g_assert_true(g_str_has_prefix(reply, status));
 }
 
-static void
-test_tls(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/http-server/tls")
 {
   start(fixture, TRUE, TRUE);
   g_autofree char *good = ask_safely(fixture, GET_WITH(GOOD_PASSWORD));
@@ -255,8 +253,7 @@ test_tls(Fixture *fixture, gconstpointer data)
   g_assert_cmpuint(n_refused(fixture, "tls"), ==, 0);
 }
 
-static void
-test_a_client_that_does_not_trust_us(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/http-server/tls/a-client-that-does-not-trust-us")
 {
   long reason;
   start(fixture, TRUE, FALSE);
@@ -265,8 +262,7 @@ test_a_client_that_does_not_trust_us(Fixture *fixture, gconstpointer data)
   assert_safe_reply(fixture, PLAIN_GET, "HTTP/1.1 200 "); /* the server is none the worse for it */
 }
 
-static void
-test_plain_http_on_a_tls_port(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/http-server/tls/plain-http")
 {
   start(fixture, TRUE, FALSE);
   assert_reply(fixture, PLAIN_GET, "HTTP/1.1 400 Bad Request\r\n", "this port speaks TLS: ask by https://\n");
@@ -276,8 +272,7 @@ test_plain_http_on_a_tls_port(Fixture *fixture, gconstpointer data)
   g_assert_cmpuint(n_refused(fixture, "tls"), ==, 2);
 }
 
-static void
-test_old_tls_is_refused(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/http-server/tls/old")
 {
   start(fixture, TRUE, FALSE);
   SSL_CTX *context = SSL_CTX_new(TLS_client_method());
@@ -296,8 +291,7 @@ test_old_tls_is_refused(Fixture *fixture, gconstpointer data)
 }
 
 /* New files count for the next connection; those that do not fit leave what was there in force. */
-static void
-test_certificate_changes(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/http-server/tls/change")
 {
   long reason;
   start(fixture, TRUE, FALSE);
@@ -327,8 +321,7 @@ test_certificate_changes(Fixture *fixture, gconstpointer data)
 }
 
 /* A token that is taken away is none, also while the certificate is half renewed. */
-static void
-test_users_change_beside_a_broken_certificate(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/http-server/users/change-beside-a-broken-certificate")
 {
   start(fixture, TRUE, TRUE);
   assert_safe_reply(fixture, GET_WITH("Bearer secret-token"), "HTTP/1.1 200 ");
@@ -341,8 +334,7 @@ test_users_change_beside_a_broken_certificate(Fixture *fixture, gconstpointer da
 #define N_KEY_UPDATES 100
 
 /* Records that carry nothing keep nobody busy: each is read in a turn of its own. */
-static void
-test_key_updates_take_turns(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/http-server/tls/key-updates")
 {
   g_autoptr(GError) error = NULL;
   g_autoptr(TideServerTls) tls = tide_server_tls_new(&fixture->tls, &error);
@@ -371,8 +363,7 @@ test_key_updates_take_turns(Fixture *fixture, gconstpointer data)
   close(pair[1]);
 }
 
-static void
-test_files_that_cannot_be_used(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/http-server/files-that-cannot-be-used")
 {
   g_autoptr(GError) error = NULL, users_error = NULL;
   fixture->options.tls = &fixture->tls;
@@ -389,8 +380,7 @@ test_files_that_cannot_be_used(Fixture *fixture, gconstpointer data)
 }
 
 /* A FIFO in their place keeps nobody waiting. */
-static void
-test_files_that_are_pipes(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/http-server/E15-files-that-are-pipes")
 {
   char *const *const files[] = {&fixture->certificate_file, &fixture->users_file};
   fixture->options.tls = &fixture->tls;
@@ -411,8 +401,7 @@ test_files_that_are_pipes(Fixture *fixture, gconstpointer data)
 /* ---- what is asked for ---- */
 
 /* RFC 9110, 9.3.2 */
-static void
-test_head_has_no_body(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/http-server/E15-head-has-no-body")
 {
   start(fixture, FALSE, TRUE);
   assert_reply(fixture, "HEAD / HTTP/1.1\r\n\r\n", "HTTP/1.1 401 ", "");
@@ -425,8 +414,7 @@ test_head_has_no_body(Fixture *fixture, gconstpointer data)
 }
 
 /* A web page whose name leads here has nothing of it, where nothing else keeps it out. */
-static void
-test_a_web_page_asks(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/http-server/E15-a-web-page-asks")
 {
 #define GET_OF(host) "GET /metrics HTTP/1.1\r\nHost: " host "\r\n\r\n"
   static const char refused[] = "this is another host: ask by 'localhost', an address, or this host's own name\n";
@@ -483,8 +471,7 @@ render_much(gpointer data, TideBytes path)
 }
 
 /* Who does not read what he asked for has his place until the deadline, and keeps nobody waiting. */
-static void
-test_who_does_not_read(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/http-server/slow/does-not-read")
 {
   fixture->options.render = render_much;
   fixture->options.exchange_us = TIDE_US_PER_S;
@@ -501,8 +488,7 @@ test_who_does_not_read(Fixture *fixture, gconstpointer data)
 }
 
 /* Many addresses hold all places; whoever comes gets one. */
-static void
-test_all_places_are_taken(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/http-server/slow/E11-H4-all-places-are-taken")
 {
   int held[3 * TIDE_HTTP_MAX_CONNECTIONS];
   start(fixture, FALSE, FALSE);
@@ -526,8 +512,7 @@ connect_by_ipv6(guint16 port)
 }
 
 /* Those who come again and again from one network take each other's places. */
-static void
-test_a_flood_keeps_nobody_out(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/http-server/slow/E15-a-flood-keeps-nobody-out")
 {
   int flood[4 * TIDE_HTTP_MAX_CONNECTIONS];
   fixture->options.listen.text = "[::]:0";
@@ -563,8 +548,7 @@ use_up_descriptors(GArray *used)
   return before;
 }
 
-static void
-test_no_descriptor_is_left(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/http-server/slow/E15-no-descriptor-is-left")
 {
   g_autoptr(GArray) used = g_array_new(FALSE, FALSE, sizeof(int));
   fixture->options.exchange_us = 60 * TIDE_US_PER_S; /* longer than a client waits for an answer */
@@ -590,8 +574,7 @@ test_no_descriptor_is_left(Fixture *fixture, gconstpointer data)
 }
 
 /* Whatever is sent harms nobody, and reaches no page. */
-static void
-test_requests_that_are_refused(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/http-server/requests-that-are-refused")
 {
   static const char not_http[] = "this is no request of HTTP/1.1\n", only_get[] = "only GET and HEAD\n";
   static const char too_long[] = "the head of the request is longer than 8 KiB\n";
@@ -623,8 +606,7 @@ test_requests_that_are_refused(Fixture *fixture, gconstpointer data)
 
 /* ---- Unix sockets ---- */
 
-static void
-test_unix_socket(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/http-server/unix-socket")
 {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   g_autofree char *path = g_build_filename(world.directory, "http.socket", NULL);
@@ -655,30 +637,10 @@ int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
+  test_cases_add();
   world_make();
-  add("/http-server/users", NULL, test_users);
-  add("/http-server/users/many-wrong-passwords", NULL, test_many_wrong_passwords);
-  add("/http-server/users/change", NULL, test_users_change);
-  add("/http-server/users/change-while-others-guess", NULL, test_users_file_changes_while_others_guess);
-  add("/http-server/users/change-beside-a-broken-certificate", NULL, test_users_change_beside_a_broken_certificate);
-  add("/http-server/tls", NULL, test_tls);
-  add("/http-server/tls/key-updates", NULL, test_key_updates_take_turns);
-  add("/http-server/tls/a-client-that-does-not-trust-us", NULL, test_a_client_that_does_not_trust_us);
-  add("/http-server/tls/plain-http", NULL, test_plain_http_on_a_tls_port);
-  add("/http-server/tls/old", NULL, test_old_tls_is_refused);
-  add("/http-server/tls/change", NULL, test_certificate_changes);
-  add("/http-server/files-that-cannot-be-used", NULL, test_files_that_cannot_be_used);
-  add("/http-server/E15-files-that-are-pipes", NULL, test_files_that_are_pipes);
-  add("/http-server/E15-head-has-no-body", NULL, test_head_has_no_body);
-  add("/http-server/E15-a-web-page-asks", NULL, test_a_web_page_asks);
   add("/http-server/slow/E11-H4-drips", NULL, test_who_drips_is_hung_up_on);
   add("/http-server/slow/E11-H4-drips-a-handshake", "tls", test_who_drips_is_hung_up_on);
-  add("/http-server/slow/does-not-read", NULL, test_who_does_not_read);
-  add("/http-server/slow/E11-H4-all-places-are-taken", NULL, test_all_places_are_taken);
-  add("/http-server/slow/E15-a-flood-keeps-nobody-out", NULL, test_a_flood_keeps_nobody_out);
-  add("/http-server/slow/E15-no-descriptor-is-left", NULL, test_no_descriptor_is_left);
-  add("/http-server/requests-that-are-refused", NULL, test_requests_that_are_refused);
-  add("/http-server/unix-socket", NULL, test_unix_socket);
   int result = g_test_run();
   world_end();
   return result;

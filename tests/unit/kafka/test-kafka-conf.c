@@ -5,6 +5,7 @@
 #include "kafka/kafka_error.h"
 #include "kafka/kafka_library.h"
 #include "unit/config-texts.h"
+#include "unit/test_case.h"
 #include "util/budget.h"
 #include "util/error.h"
 
@@ -58,8 +59,7 @@ assert_property(const rd_kafka_conf_t *conf, const char *name, const char *wante
   g_assert_cmpstr(value, ==, wanted);
 }
 
-static void
-test_what_delivery_rests_on(void)
+TEST("/kafka-conf/what-delivery-rests-on")
 {
   TideKafkaConfig config = config_with(TIDE_ASSIGNMENT_EAGER, NULL);
   add_property(&config, "topic.metadata.refresh.interval.ms", "5000", FALSE);
@@ -75,8 +75,7 @@ test_what_delivery_rests_on(void)
   g_array_unref(config.properties);
 }
 
-static void
-test_membership(void)
+TEST("/kafka-conf/membership")
 {
   TideKafkaConfig config = config_with(TIDE_ASSIGNMENT_COOPERATIVE, (char *)"plant-%H.a");
   rd_kafka_conf_t *conf = consumer_conf(&config);
@@ -90,8 +89,7 @@ test_membership(void)
   g_array_unref(config.properties);
 }
 
-static void
-test_principal_is_never_a_secret(void)
+TEST("/kafka-conf/principal-is-never-a-secret")
 {
   TideKafkaConfig config = config_with(TIDE_ASSIGNMENT_EAGER, NULL);
   g_assert_null(tide_kafka_principal(&config));
@@ -102,8 +100,7 @@ test_principal_is_never_a_secret(void)
   g_array_unref(config.properties);
 }
 
-static void
-test_property_that_nobody_knows(void)
+TEST("/kafka-conf/F7-property-that-nobody-knows")
 {
   TideKafkaConfig config = config_with(TIDE_ASSIGNMENT_EAGER, NULL);
   add_property(&config, "no.such.property", "1", FALSE);
@@ -245,8 +242,7 @@ names_of_librdkafka(void)
 }
 
 /* A property that a later librdkafka brings has to be thought about before this passes again. */
-static void
-test_every_property_was_judged(void)
+TEST("/kafka-conf/F12-every-property-was-judged")
 {
   g_auto(GStrv) names = names_of_librdkafka();
   g_assert_cmpuint(g_strv_length(names), >, 100);
@@ -261,8 +257,7 @@ test_every_property_was_judged(void)
 }
 
 /* Nothing that a client of ours fixes can be set: it would be overridden in silence. */
-static void
-test_what_clients_fix_cannot_be_set(void)
+TEST("/kafka-conf/F12-what-clients-fix-cannot-be-set")
 {
   TideKafkaConfig config = config_with(TIDE_ASSIGNMENT_EAGER, NULL);
   g_autoptr(GError) error = NULL;
@@ -290,8 +285,7 @@ test_what_clients_fix_cannot_be_set(void)
   g_array_unref(config.properties);
 }
 
-static void
-test_values_that_break_a_promise(void)
+TEST("/kafka-conf/F12-values-that-break-a-promise")
 {
   static const char *const bad[][3] = {
       {"delivery.report.only.error", "true", "must be reported, else its offset never moves"},
@@ -317,8 +311,7 @@ test_values_that_break_a_promise(void)
   }
 }
 
-static void
-test_properties_are_told_with_place_and_nearest(void)
+TEST("/kafka-conf/place-and-nearest")
 {
   g_autofree char *unknown = problems_with("fetch.wait.max.mss", "1");
   g_autofree char *expected = g_strdup_printf(
@@ -348,8 +341,7 @@ config_with_memory(const char *memory)
 }
 
 /* librdkafka counts its queue in KiB, up to 2 GiB: a share above it is no reason not to start. */
-static void
-test_any_memory_makes_clients(void)
+TEST("/kafka-conf/F6-any-memory-makes-clients")
 {
   static const char *const memories[] = {"64MiB", "33GiB", "1000GiB"};
   for (gsize i = 0; i < G_N_ELEMENTS(memories); i++) {
@@ -373,8 +365,7 @@ number_of(const rd_kafka_conf_t *conf, const char *name)
 
 /* librdkafka has a buffer for each fetch, and the heap keeps what is little of limits.memory. A broker gives a message
  * that is larger all the same, and it must get in. */
-static void
-test_fetches_are_a_part_of_the_queue(void)
+TEST("/kafka-conf/fetches-are-a-part-of-the-queue")
 {
   static const char *const memories[] = {"32MiB", "256MiB", "8GiB"};
   for (gsize i = 0; i < G_N_ELEMENTS(memories); i++) {
@@ -395,8 +386,7 @@ test_fetches_are_a_part_of_the_queue(void)
 #define QUEUED_MESSAGE_BYTES 350
 
 /* Tombstones have no payload. */
-static void
-test_queues_of_tiny_messages_keep_to_the_memory(void)
+TEST("/kafka-conf/queues-of-tiny-messages")
 {
   static const char *const memories[] = {"16MiB", "256MiB", "8GiB"};
   for (gsize i = 0; i < G_N_ELEMENTS(memories); i++) {
@@ -410,8 +400,7 @@ test_queues_of_tiny_messages_keep_to_the_memory(void)
   }
 }
 
-static void
-test_originals_have_room_for_many_partitions(void)
+TEST("/kafka-conf/originals-have-room")
 {
   g_autoptr(TideConfig) config = good_config("");
   g_autoptr(GError) error = NULL;
@@ -425,8 +414,7 @@ test_originals_have_room_for_many_partitions(void)
 }
 
 /* What shows only when a client is made: a property that needs another, and a file that is not there. */
-static void
-test_clients_that_cannot_be_made(void)
+TEST("/kafka-conf/clients-that-cannot-be-made")
 {
   static const char *const properties[][4] = {
       {"sasl_ssl", "sasl.mechanism", "PLAIN", "sasl.username"},
@@ -461,8 +449,7 @@ static const TideKafkaLibrary mended = {0x020601ff, "2.6.1", DEBIAN_FEATURES};
 static const TideKafkaLibrary new = {0x021000ff, "2.16.0", WHEEL_FEATURES};
 static const TideKafkaLibrary bare = {0x021000ff, "2.16.0", "gzip"};
 
-static void
-test_abilities_begin_with_their_version(void)
+TEST("/kafka-library/abilities-begin-with-their-version")
 {
   const TideKafkaLibrary before_backoff = {.version = 0x0201ffff}, backoff = {.version = 0x020200ff};
   g_assert_false(tide_kafka_library_can(&before_backoff, TIDE_KAFKA_QUEUE_BACKOFF));
@@ -473,8 +460,7 @@ test_abilities_begin_with_their_version(void)
   g_assert_true(tide_kafka_library_can(&mended, TIDE_KAFKA_SOUND_COOPERATIVE));
 }
 
-static void
-test_what_is_lacking_is_said(void)
+TEST("/kafka-library/what-is-lacking-is-said")
 {
   g_autofree char *of_old = tide_kafka_library_lacks(&old), *of_new = tide_kafka_library_lacks(&new);
   g_assert_cmpstr(of_old, ==, "OIDC; SCRAM with brokers since 3.7.2, 3.8.1 and 3.9.0; cooperative assignment");
@@ -513,8 +499,7 @@ assert_judged(const TideKafkaLibrary *library, TideAssignment assignment, const 
 #define NONE ((const char *const[][2]){{NULL, NULL}})
 
 /* The fault came with 2.1.0, so that 2.0.2 is sound: a version between is told of wherever versions are. */
-static void
-test_incomplete_metadata_crashes_some_versions(void)
+TEST("/kafka-library/H2-incomplete-metadata-crashes-some-versions")
 {
   static const struct {
     TideKafkaLibrary library;
@@ -545,8 +530,7 @@ test_incomplete_metadata_crashes_some_versions(void)
   }
 }
 
-static void
-test_what_the_build_cannot_do_is_refused(void)
+TEST("/kafka-library/what-the-build-cannot-do-is-refused")
 {
   assert_judged(&new, 0, WITH({"sasl.mechanism", "GSSAPI"}),
                 "error: librdkafka 2.16.0 was built without what 'GSSAPI' needs (sasl_gssapi)");
@@ -561,8 +545,7 @@ test_what_the_build_cannot_do_is_refused(void)
   assert_judged(&bare, 0, WITH({"sasl.mechanism", "PLAIN"}), "error: librdkafka 2.16.0 was built without what 'PLAIN'");
 }
 
-static void
-test_what_the_version_cannot_do_is_told(void)
+TEST("/kafka-library/what-the-version-cannot-do-is-told")
 {
   assert_judged(&before_mended, 0, WITH({"sasl.mechanism", "SCRAM-SHA-512"}),
                 "warning: librdkafka 2.6.0 cannot do SCRAM with brokers since 3.7.2");
@@ -573,8 +556,7 @@ test_what_the_version_cannot_do_is_told(void)
   assert_judged(&before_mended, TIDE_ASSIGNMENT_EAGER, NONE, NULL);
 }
 
-static void
-test_misleading_words_are_explained(void)
+TEST("/kafka-library/misleading-words-are-explained")
 {
   static const char refused[] = "SASL authentication error: Authentication failed during authentication due to invalid "
                                 "credentials with SASL mechanism SCRAM-SHA-512";
@@ -595,8 +577,7 @@ test_misleading_words_are_explained(void)
   g_assert_null(tide_kafka_error_remedy("Connection refused", "", 0x020002ff));
 }
 
-static void
-test_each_fault_of_a_certificate_has_its_sentence(void)
+TEST("/kafka-library/C13-each-fault-of-a-certificate-has-its-sentence")
 {
   static const struct {
     int error;
@@ -652,8 +633,7 @@ assert_told(const char *broker, const char *words)
 #define OF_ALL_WAYS "has ended, or is for another host"
 
 /* All are refused before the first is explained, as when a cluster's brokers are asked side by side. */
-static void
-test_certificates_of_brokers_are_told_apart(void)
+TEST("/kafka-library/C13-certificates-of-brokers-are-told-apart")
 {
   g_autofree char *ended = broker_name(0);
   g_autofree char *elsewhere = another_broker(ended, FALSE), *crowded_out = another_broker(elsewhere, TRUE);
@@ -683,8 +663,7 @@ assert_says(char *(*say)(const TideKafkaConfig *, TideKafkaAcl, const char *), c
   g_array_unref(config.properties);
 }
 
-static void
-test_missing(void)
+TEST("/kafka-right/missing")
 {
   assert_says(tide_kafka_acl_hint, "meter", TIDE_KAFKA_ACL_READ, "metrics",
               "user 'meter' may not read topic 'metrics': grant Read, as by kafka-acls --add --allow-principal "
@@ -697,8 +676,7 @@ test_missing(void)
               "--allow-principal User:NAME --operation Read --group tidemark");
 }
 
-static void
-test_words_for_a_shell(void)
+TEST("/kafka-right/words-for-a-shell")
 {
   assert_says(tide_kafka_acl_hint, "CN=a b", TIDE_KAFKA_ACL_GROUP, "it's $HOME",
               "user 'CN=a b' may not be in group 'it's $HOME': grant Read, as by kafka-acls --add --allow-principal "
@@ -726,8 +704,7 @@ untold(const TideKafkaConfig *config, TideKafkaAcl right, const char *name)
   return tide_kafka_acl_hint_absent(config, right, name, RD_KAFKA_RESP_ERR__TIMED_OUT);
 }
 
-static void
-test_absent(void)
+TEST("/kafka-right/absent")
 {
   assert_says(absent, "m", TIDE_KAFKA_ACL_READ, "metrics", "does not exist: create it, or correct its name");
   assert_says(hidden, "m", TIDE_KAFKA_ACL_READ, "metrics",
@@ -735,38 +712,4 @@ test_absent(void)
               "--allow-principal User:m --operation Read --topic metrics");
   assert_says(untold, "m", TIDE_KAFKA_ACL_READ, "metrics",
               "does not exist, or this user may not see it (Local: Timed out): create it, or correct its name");
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/kafka-conf/what-delivery-rests-on", test_what_delivery_rests_on);
-  g_test_add_func("/kafka-conf/membership", test_membership);
-  g_test_add_func("/kafka-conf/principal-is-never-a-secret", test_principal_is_never_a_secret);
-  g_test_add_func("/kafka-conf/F7-property-that-nobody-knows", test_property_that_nobody_knows);
-  g_test_add_func("/kafka-conf/F12-every-property-was-judged", test_every_property_was_judged);
-  g_test_add_func("/kafka-conf/F12-what-clients-fix-cannot-be-set", test_what_clients_fix_cannot_be_set);
-  g_test_add_func("/kafka-conf/F12-values-that-break-a-promise", test_values_that_break_a_promise);
-  g_test_add_func("/kafka-conf/place-and-nearest", test_properties_are_told_with_place_and_nearest);
-  g_test_add_func("/kafka-conf/F6-any-memory-makes-clients", test_any_memory_makes_clients);
-  g_test_add_func("/kafka-conf/fetches-are-a-part-of-the-queue", test_fetches_are_a_part_of_the_queue);
-  g_test_add_func("/kafka-conf/queues-of-tiny-messages", test_queues_of_tiny_messages_keep_to_the_memory);
-  g_test_add_func("/kafka-conf/originals-have-room", test_originals_have_room_for_many_partitions);
-  g_test_add_func("/kafka-conf/clients-that-cannot-be-made", test_clients_that_cannot_be_made);
-  g_test_add_func("/kafka-library/abilities-begin-with-their-version", test_abilities_begin_with_their_version);
-  g_test_add_func("/kafka-library/H2-incomplete-metadata-crashes-some-versions",
-                  test_incomplete_metadata_crashes_some_versions);
-  g_test_add_func("/kafka-library/what-is-lacking-is-said", test_what_is_lacking_is_said);
-  g_test_add_func("/kafka-library/what-the-build-cannot-do-is-refused", test_what_the_build_cannot_do_is_refused);
-  g_test_add_func("/kafka-library/what-the-version-cannot-do-is-told", test_what_the_version_cannot_do_is_told);
-  g_test_add_func("/kafka-library/misleading-words-are-explained", test_misleading_words_are_explained);
-  g_test_add_func("/kafka-library/C13-each-fault-of-a-certificate-has-its-sentence",
-                  test_each_fault_of_a_certificate_has_its_sentence);
-  g_test_add_func("/kafka-library/C13-certificates-of-brokers-are-told-apart",
-                  test_certificates_of_brokers_are_told_apart);
-  g_test_add_func("/kafka-right/missing", test_missing);
-  g_test_add_func("/kafka-right/words-for-a-shell", test_words_for_a_shell);
-  g_test_add_func("/kafka-right/absent", test_absent);
-  return g_test_run();
 }

@@ -5,6 +5,7 @@
 #include "kafka/kafka_goal.h"
 #include "kafka/kafka_preflight.h"
 #include "kafka/kafka_watch.h"
+#include "unit/test_case.h"
 #include "util/bytes.h"
 #include "util/clock.h"
 
@@ -28,8 +29,7 @@ assert_same(const TideCommitNote *note)
   g_assert_cmpuint(read.tables_mark, ==, note->tables_mark);
 }
 
-static void
-test_notes_are_read_back(void)
+TEST("/commit-note/notes-are-read-back")
 {
   for (guint i = 0; i < 1000; i++) {
     TideCommitNote note = {.is_closed = g_test_rand_int_range(0, 2) == 0,
@@ -45,8 +45,7 @@ test_notes_are_read_back(void)
 }
 
 /* K1: builds before this one must read the note, too: they know no other words. */
-static void
-test_halts_are_read_back(void)
+TEST("/commit-note/K1-halts-are-read-back")
 {
   for (int cause = TIDE_HALT_BEYOND_END; cause <= TIDE_HALT_MESSAGE; cause++)
     for (guint i = 0; i < 100; i++) {
@@ -65,8 +64,7 @@ test_halts_are_read_back(void)
 }
 
 /* C8: builds before this one take the last until for what is left in doubt, and one that is not positive for none. */
-static void
-test_tables_are_read_back(void)
+TEST("/commit-note/C8-tables-are-read-back")
 {
   static const guint32 marks[] = {1, 0x12345678, G_MAXUINT32};
   for (guint i = 0; i < G_N_ELEMENTS(marks); i++)
@@ -81,8 +79,7 @@ test_tables_are_read_back(void)
   g_assert_cmpstr(text, ==, "tidemark 1 running until=-305419896 span=7");
 }
 
-static void
-test_past_a_halt(void)
+TEST("/commit-note/past-a-halt")
 {
   g_assert_cmpint(tide_halt_past(&(TideHaltNote){TIDE_HALT_BEYOND_END, 1000}, 3), ==, 3);
   g_assert_cmpint(tide_halt_past(&(TideHaltNote){TIDE_HALT_DELETED, 1}, 3), ==, 3);
@@ -91,8 +88,7 @@ test_past_a_halt(void)
   g_assert_cmpint(tide_halt_past(&(TideHaltNote){TIDE_HALT_MESSAGE, 1000}, 990), ==, 1001);
 }
 
-static void
-test_other_texts_are_none(void)
+TEST("/commit-note/other-texts-are-none")
 {
   static const char *const texts[] = {"",
                                       "tidemark",
@@ -117,8 +113,7 @@ test_other_texts_are_none(void)
   g_assert_false(tide_commit_note_parse(TIDE_BYTES_LITERAL("tidemark 1 closed\0span=1"), &note));
 }
 
-static void
-test_garbage_harms_nobody(void)
+TEST("/commit-note/garbage-harms-nobody")
 {
   TideCommitNote note;
   for (guint i = 0; i < 20000; i++) {
@@ -140,8 +135,7 @@ make_list(void)
   return list;
 }
 
-static void
-test_note_stands_beside_the_offset(void)
+TEST("/kafka-commit/note-stands-beside-the-offset")
 {
   rd_kafka_topic_partition_list_t *list = make_list();
   g_assert_cmpint(list->elems[1].offset, ==, 8);
@@ -151,8 +145,7 @@ test_note_stands_beside_the_offset(void)
 }
 
 /* M14: an error of the second partition alone is seen. */
-static void
-test_M14_error_of_any_partition_is_seen(void)
+TEST("/kafka-commit/M14-error-of-any-partition-is-seen")
 {
   rd_kafka_topic_partition_list_t *list = make_list();
   g_assert_null(tide_kafka_commit_problem(RD_KAFKA_RESP_ERR_NO_ERROR, list));
@@ -166,8 +159,7 @@ test_M14_error_of_any_partition_is_seen(void)
   rd_kafka_topic_partition_list_destroy(list);
 }
 
-static void
-test_whole_that_failed_failed_for_each(void)
+TEST("/kafka-commit/whole-that-failed-failed-for-each")
 {
   rd_kafka_topic_partition_list_t *list = make_list();
   g_autofree char *problem = tide_kafka_commit_problem(RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS, list);
@@ -180,8 +172,7 @@ test_whole_that_failed_failed_for_each(void)
 }
 
 /* librdkafka makes the last partition's error that of the whole: the first one is not to blame. */
-static void
-test_error_is_that_of_its_partition(void)
+TEST("/kafka-commit/C2-error-is-that-of-its-partition")
 {
   rd_kafka_topic_partition_list_t *list = make_list();
   list->elems[1].err = RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED;
@@ -215,8 +206,7 @@ assert_answers(const Answer *answers, gsize n)
 
 static const TideConsumerPosition nothing_read = {-1, -1, -1, -1, -1};
 
-static void
-test_backlog_of_which_nothing_is_read_has_no_age(void)
+TEST("/kafka-watch/U2-backlog-of-which-nothing-is-read-has-no-age")
 {
   const Answer answers[] = {{nothing_read, 50, 150, NOW_MS, -1},
                             {nothing_read, 50, 170, NOW_MS + 1000, -1},
@@ -224,8 +214,7 @@ test_backlog_of_which_nothing_is_read_has_no_age(void)
   assert_answers(answers, G_N_ELEMENTS(answers));
 }
 
-static void
-test_nothing_is_behind(void)
+TEST("/kafka-watch/U2-nothing-is-behind")
 {
   const Answer answers[] = {{nothing_read, 50, 50, NOW_MS, NOW_MS},
                             {{50, 50, -1, -1, 7}, 50, 50, NOW_MS + 5, NOW_MS + 5}};
@@ -233,8 +222,7 @@ test_nothing_is_behind(void)
 }
 
 /* A quiet partition gets a message that nobody reads yet: the last that was read is of no concern. */
-static void
-test_unread_messages_are_as_old_as_they_are_seen(void)
+TEST("/kafka-watch/U2-unread-messages-are-as-old-as-they-are-seen")
 {
   const Answer answers[] = {{{50, 50, -1, -1, 7}, 50, 50, NOW_MS, NOW_MS},
                             {{50, 50, -1, -1, 7}, 50, 51, NOW_MS + 1000, NOW_MS + 1000},
@@ -246,8 +234,7 @@ test_unread_messages_are_as_old_as_they_are_seen(void)
 }
 
 /* All is finished, and the commit does not come: the age is that of the first, whatever comes after it. */
-static void
-test_finished_messages_age_until_they_are_committed(void)
+TEST("/kafka-watch/K9-finished-messages-age-until-they-are-committed")
 {
   const Answer answers[] = {{{60, 55, 777, 888, 999}, 50, 60, NOW_MS, 777},
                             {{60, 60, 777, -1, 999}, 50, 60, NOW_MS, 777},
@@ -256,16 +243,14 @@ test_finished_messages_age_until_they_are_committed(void)
 }
 
 /* Behind the last message lie the markers of transactions. */
-static void
-test_marks_of_transactions_do_not_age(void)
+TEST("/kafka-watch/U2-marks-of-transactions-do-not-age")
 {
   const Answer answers[] = {{{51, 50, -1, -1, 777}, 50, 51, NOW_MS, NOW_MS}};
   assert_answers(answers, G_N_ELEMENTS(answers));
 }
 
 /* An idle topic of transactions ends with a marker that is no message. */
-static void
-test_markers_are_no_messages(void)
+TEST("/kafka-watch/K8-markers-are-no-messages")
 {
   const TideConsumerPosition read_up = {51, 50, -1, -1, 777}, unread = {50, 50, -1, -1, 777};
   const TideConsumerPosition finished = {51, 50, 777, -1, 777};
@@ -294,8 +279,7 @@ is_refuted(const Look *looks, gsize n)
 }
 
 /* A log that grows, whose messages have any times, and that loses what is oldest. */
-static void
-test_log_that_grows_is_the_same(void)
+TEST("/kafka-watch/K2-log-that-grows-is-the-same")
 {
   const Look grows[] = {{500, -1, 0, 10}, {510, 12, 10, 15}, {490, 3, 12, 20}, {510, 12, 3, 20}, {600, -1, 12, 20}};
   const Look loses[] = {{500, 4, 0, 10}, {500, 8, 8, 10}, {500, -1, -1, 10}, {500, 10, 10, 11}};
@@ -306,8 +290,7 @@ test_log_that_grows_is_the_same(void)
 }
 
 /* It may be longer by now than the old one was, and looks afterwards find nothing amiss. */
-static void
-test_log_that_was_created_again_is_another(void)
+TEST("/kafka-watch/K2-log-that-was-created-again-is-another")
 {
   const Look at_rest[] = {{500, -1, 0, 1000}, {500, 0, 0, 1500}, {600, -1, 1000, 1500}};
   const Look flows[] = {{500, -1, 0, 1000}, {510, 1005, 1000, 1010}, {520, 1400, 0, 1500}};
@@ -360,8 +343,9 @@ judge(GoalFixture *fixture, gint64 at_s)
   return tide_goal_rule_judge(&fixture->rule, "g", START_US + at_s * TIDE_US_PER_S, &fixture->text);
 }
 
-static void
-test_all_must_be_committed(GoalFixture *fixture, gconstpointer data)
+#define FIXTURE_TEST(path) TEST_WITH(GoalFixture, set_up, tear_down, path)
+
+FIXTURE_TEST("/kafka-goal/all-must-be-committed")
 {
   g_assert_cmpint(judge(fixture, 0), ==, TIDE_GOAL_AHEAD);
   note_part(fixture, 0, 10, OURS, 1);
@@ -373,8 +357,7 @@ test_all_must_be_committed(GoalFixture *fixture, gconstpointer data)
   g_assert_null(fixture->text);
 }
 
-static void
-test_halted_ones_count_if_they_are_ours(GoalFixture *fixture, gconstpointer data)
+FIXTURE_TEST("/kafka-goal/halted-ones-count-if-they-are-ours")
 {
   note_part(fixture, 0, 10, OURS, 1);
   note_part(fixture, 1, 20, OURS, 1);
@@ -389,8 +372,7 @@ test_halted_ones_count_if_they_are_ours(GoalFixture *fixture, gconstpointer data
 /* What this process has is not bounded by the group: HBase may be down for as long as it is. That nothing moves is
  * told.
  */
-static void
-test_ours_are_waited_for(GoalFixture *fixture, gconstpointer data)
+FIXTURE_TEST("/kafka-goal/ours-are-waited-for")
 {
   for (gint64 at_s = 0; at_s < 1000; at_s++) {
     note_part(fixture, 0, 5, OURS, at_s);
@@ -408,8 +390,7 @@ test_ours_are_waited_for(GoalFixture *fixture, gconstpointer data)
   g_assert_cmpint(judge(fixture, 1059), ==, TIDE_GOAL_MISSED);
 }
 
-static void
-test_others_are_waited_for_while_they_move(GoalFixture *fixture, gconstpointer data)
+FIXTURE_TEST("/kafka-goal/others-are-waited-for-while-they-move")
 {
   note_part(fixture, 0, 10, OURS, 0);
   note_part(fixture, 1, 20, OURS, 0);
@@ -422,8 +403,7 @@ test_others_are_waited_for_while_they_move(GoalFixture *fixture, gconstpointer d
   }
 }
 
-static void
-test_others_that_do_not_move_are_named(GoalFixture *fixture, gconstpointer data)
+FIXTURE_TEST("/kafka-goal/others-that-do-not-move-are-named")
 {
   note_part(fixture, 0, 10, OURS, 0);
   note_part(fixture, 1, -1, OTHERS, 0);
@@ -443,8 +423,7 @@ test_others_that_do_not_move_are_named(GoalFixture *fixture, gconstpointer data)
 
 /* C1: what is ours and cannot be read is bounded like what others have, but not while something else of ours is read.
  */
-static void
-test_unlocated_ones_are_named(GoalFixture *fixture, gconstpointer data)
+FIXTURE_TEST("/kafka-goal/C21-unlocated-ones-are-named")
 {
   for (gint64 at_s = 0; at_s < 100; at_s++) {
     note_part(fixture, 0, 5, OURS, at_s);
@@ -468,8 +447,7 @@ test_unlocated_ones_are_named(GoalFixture *fixture, gconstpointer data)
   g_assert_cmpint(judge(fixture, 161), ==, TIDE_GOAL_AHEAD);
 }
 
-static void
-test_few_are_named(GoalFixture *fixture, gconstpointer data)
+FIXTURE_TEST("/kafka-goal/few-are-named")
 {
   for (gint32 i = 2; i < 12; i++)
     tide_goal_rule_add(&fixture->rule, "a", i, 1);
@@ -477,8 +455,7 @@ test_few_are_named(GoalFixture *fixture, gconstpointer data)
   g_assert_nonnull(strstr(fixture->text, "'a' 8 at 0 of 1 and 3 more; another"));
 }
 
-static void
-test_nothing_to_read_is_the_end(void)
+TEST("/kafka-goal/nothing-to-read-is-the-end")
 {
   TideGoalRule rule;
   char *text;
@@ -486,8 +463,6 @@ test_nothing_to_read_is_the_end(void)
   g_assert_cmpint(tide_goal_rule_judge(&rule, "g", START_US, &text), ==, TIDE_GOAL_REACHED);
   tide_goal_rule_clear(&rule);
 }
-
-#define ADD(path, func) g_test_add("/kafka-goal/" path, GoalFixture, NULL, set_up, func, tear_down)
 
 /* ---- whether a topic is fit for dead letters ---- */
 
@@ -530,35 +505,7 @@ int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/commit-note/notes-are-read-back", test_notes_are_read_back);
-  g_test_add_func("/commit-note/K1-halts-are-read-back", test_halts_are_read_back);
-  g_test_add_func("/commit-note/C8-tables-are-read-back", test_tables_are_read_back);
-  g_test_add_func("/commit-note/past-a-halt", test_past_a_halt);
-  g_test_add_func("/commit-note/other-texts-are-none", test_other_texts_are_none);
-  g_test_add_func("/commit-note/garbage-harms-nobody", test_garbage_harms_nobody);
-  g_test_add_func("/kafka-commit/note-stands-beside-the-offset", test_note_stands_beside_the_offset);
-  g_test_add_func("/kafka-commit/M14-error-of-any-partition-is-seen", test_M14_error_of_any_partition_is_seen);
-  g_test_add_func("/kafka-commit/whole-that-failed-failed-for-each", test_whole_that_failed_failed_for_each);
-  g_test_add_func("/kafka-commit/C2-error-is-that-of-its-partition", test_error_is_that_of_its_partition);
-  g_test_add_func("/kafka-watch/U2-backlog-of-which-nothing-is-read-has-no-age",
-                  test_backlog_of_which_nothing_is_read_has_no_age);
-  g_test_add_func("/kafka-watch/U2-nothing-is-behind", test_nothing_is_behind);
-  g_test_add_func("/kafka-watch/U2-unread-messages-are-as-old-as-they-are-seen",
-                  test_unread_messages_are_as_old_as_they_are_seen);
-  g_test_add_func("/kafka-watch/K9-finished-messages-age-until-they-are-committed",
-                  test_finished_messages_age_until_they_are_committed);
-  g_test_add_func("/kafka-watch/U2-marks-of-transactions-do-not-age", test_marks_of_transactions_do_not_age);
-  g_test_add_func("/kafka-watch/K8-markers-are-no-messages", test_markers_are_no_messages);
-  g_test_add_func("/kafka-watch/K2-log-that-grows-is-the-same", test_log_that_grows_is_the_same);
-  g_test_add_func("/kafka-watch/K2-log-that-was-created-again-is-another", test_log_that_was_created_again_is_another);
-  ADD("all-must-be-committed", test_all_must_be_committed);
-  ADD("halted-ones-count-if-they-are-ours", test_halted_ones_count_if_they_are_ours);
-  ADD("ours-are-waited-for", test_ours_are_waited_for);
-  ADD("others-are-waited-for-while-they-move", test_others_are_waited_for_while_they_move);
-  ADD("others-that-do-not-move-are-named", test_others_that_do_not_move_are_named);
-  ADD("C21-unlocated-ones-are-named", test_unlocated_ones_are_named);
-  ADD("few-are-named", test_few_are_named);
-  g_test_add_func("/kafka-goal/nothing-to-read-is-the-end", test_nothing_to_read_is_the_end);
+  test_cases_add();
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *path = g_strdup_printf("/dead-letter-topic/U5-%s", cases[i].name);
     g_test_add_data_func(path, &cases[i], test_case);

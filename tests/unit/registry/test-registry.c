@@ -1,5 +1,6 @@
 #include "registry/registry.h"
 #include "unit/registry_double.h"
+#include "unit/test_case.h"
 #include "unit/tls_world.h"
 #include "util/error.h"
 
@@ -48,8 +49,9 @@ find(Fixture *fixture, guint32 id, const char **ret_why)
   return answer;
 }
 
-static void
-test_each_is_asked_for_once(Fixture *fixture, gconstpointer data)
+#define FIXTURE_TEST(path) TEST_WITH(Fixture, set_up, tear_down, path)
+
+FIXTURE_TEST("/registry/each-is-asked-for-once")
 {
   const char *why = NULL;
   for (guint i = 0; i < 3; i++) {
@@ -95,8 +97,7 @@ wait_until_found(Fixture *fixture, guint32 id)
 }
 
 /* What it refers to is asked for, by way of what that refers to too, and each once. */
-static void
-test_references(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/registry/references/each-once")
 {
   const char *why = NULL;
   for (guint i = 0; i < 3; i++)
@@ -107,8 +108,7 @@ test_references(Fixture *fixture, gconstpointer data)
 }
 
 /* What was not there may come: it is asked for again after a minute, and not before. */
-static void
-test_what_is_missing_may_come(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/registry/E-what-is-missing-may-come")
 {
   const char *why = NULL;
   registry_double_set_mode(&fixture->registry, REGISTRY_NONE);
@@ -123,8 +123,7 @@ test_what_is_missing_may_come(Fixture *fixture, gconstpointer data)
 
 /* Each reason is kept for as long as the program runs, and what is said of bad schemas comes from outside: of more than
  * a thousand reasons the others are one. */
-static void
-test_E11_reasons_are_bounded(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/registry/E11-reasons-are-bounded")
 {
   const char *why = NULL;
   registry_double_set_mode(&fixture->registry, REGISTRY_BAD);
@@ -180,8 +179,7 @@ test_trouble_passes(Fixture *fixture, gconstpointer data)
 }
 
 /* One schema that is found says nothing of another that cannot be asked for. */
-static void
-test_E11_trouble_of_one_is_not_over_for_another(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/registry/trouble/E11-of-one-is-not-over-for-another")
 {
   const char *why;
   tide_registry_set_waiting(fixture->source, FALSE);
@@ -198,8 +196,7 @@ test_E11_trouble_of_one_is_not_over_for_another(Fixture *fixture, gconstpointer 
 }
 
 /* Nobody waits for a registry that does not answer yet. */
-static void
-test_late_answer(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/registry/late-answer")
 {
   const char *why;
   tide_registry_set_waiting(fixture->source, FALSE);
@@ -212,8 +209,7 @@ test_late_answer(Fixture *fixture, gconstpointer data)
 }
 
 /* A question that is under way does not hold up the end. */
-static void
-test_ends_while_it_asks(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/registry/ends-while-it-asks")
 {
   const char *why;
   tide_registry_set_waiting(fixture->source, FALSE);
@@ -222,8 +218,7 @@ test_ends_while_it_asks(Fixture *fixture, gconstpointer data)
   registry_double_wait_asked(&fixture->registry, 1, 1);
 }
 
-static void
-test_who_asks(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/registry/who-asks")
 {
   const char *why;
   g_autofree char *path = g_build_filename(g_get_tmp_dir(), "tidemark-registry-XXXXXX", NULL);
@@ -255,8 +250,7 @@ assert_tried(const Fixture *fixture, int code, const char *text)
     g_error("'%s' was expected, got '%s'", text, error->message);
 }
 
-static void
-test_try(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/registry/try")
 {
   g_autoptr(GError) error = NULL;
   gboolean is_forbidden;
@@ -342,6 +336,7 @@ int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
+  test_cases_add();
   static const Trouble cut = {1, REGISTRY_CUTS, "Empty reply"}, fails = {1, REGISTRY_FAILS, "it answers with 500"},
                        elsewhere = {1, REGISTRY_ELSEWHERE, "is 'readings.registry.url' right?"},
                        page = {1, REGISTRY_PAGE, "is no schema in JSON"},
@@ -358,10 +353,6 @@ main(int argc, char **argv)
                          system = {NULL, FALSE};
   world_make();
 #define ADD(name, data, func) g_test_add("/registry/" name, Fixture, data, set_up, func, tear_down)
-  ADD("E-what-is-missing-may-come", NULL, test_what_is_missing_may_come);
-  ADD("each-is-asked-for-once", NULL, test_each_is_asked_for_once);
-  ADD("try", NULL, test_try);
-  ADD("references/each-once", NULL, test_references);
   ADD("references/circle", &circle, test_bad_references);
   ADD("references/absent", &absent, test_bad_references);
   ADD("references/language", &language, test_bad_references);
@@ -376,11 +367,6 @@ main(int argc, char **argv)
   ADD("trouble/wrong-json", &wrong, test_trouble_passes);
   ADD("trouble/oversized", &oversized, test_trouble_passes);
   ADD("trouble/no-version", &no_version, test_trouble_passes);
-  ADD("trouble/E11-of-one-is-not-over-for-another", NULL, test_E11_trouble_of_one_is_not_over_for_another);
-  ADD("E11-reasons-are-bounded", NULL, test_E11_reasons_are_bounded);
-  ADD("late-answer", NULL, test_late_answer);
-  ADD("ends-while-it-asks", NULL, test_ends_while_it_asks);
-  ADD("who-asks", NULL, test_who_asks);
   g_test_add_data_func("/registry/https/own-authority", &own, test_https);
   g_test_add_data_func("/registry/https/other-authority", &other, test_https);
   g_test_add_data_func("/registry/https/system", &system, test_https);

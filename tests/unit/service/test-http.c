@@ -3,6 +3,7 @@
 
 #include "http/http_server.h"
 #include "unit/http_client.h"
+#include "unit/test_case.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/lock.h"
@@ -103,8 +104,7 @@ ask(const TideHttp *http, const char *path)
   return ask_from(http, "127.0.0.1", request);
 }
 
-static void
-test_pages(void)
+TEST("/http/pages")
 {
   static const struct {
     const char *path;
@@ -143,8 +143,7 @@ test_pages(void)
 }
 
 /* One client holds all places without asking for anything; the next one, and others, are served. */
-static void
-test_who_only_sits_there_keeps_nobody_out(void)
+TEST("/http/hostile/E11-H4-who-only-sits-there")
 {
   Daemon daemon = {0};
   g_autoptr(TideHttp) http = start(&daemon);
@@ -166,8 +165,7 @@ test_who_only_sits_there_keeps_nobody_out(void)
     close(held[i]);
 }
 
-static void
-test_stop_does_not_wait_for_clients(void)
+TEST("/http/stop/does-not-wait-for-clients")
 {
   Daemon daemon = {0};
   TideHttp *http = start(&daemon);
@@ -182,8 +180,7 @@ test_stop_does_not_wait_for_clients(void)
   close(silent);
 }
 
-static void
-test_a_port_can_be_taken_again_at_once(void)
+TEST("/http/listen/again-at-once")
 {
   Daemon daemon = {0};
   TideHttp *first = start(&daemon);
@@ -198,8 +195,7 @@ test_a_port_can_be_taken_again_at_once(void)
   g_assert_no_error(error);
 }
 
-static void
-test_addresses_that_cannot_be_served(void)
+TEST("/http/listen/cannot-be-served")
 {
   Daemon daemon = {0};
   g_autoptr(TideHttp) first = start(&daemon);
@@ -228,8 +224,7 @@ test_addresses_that_cannot_be_served(void)
   }
 }
 
-static void
-test_off_is_no_error(void)
+TEST("/http/listen/off-is-no-error")
 {
   Daemon daemon = {0};
   TideHttpOptions options = options_for(&daemon, "off");
@@ -252,8 +247,7 @@ scrape_often(gpointer data)
   }
 }
 
-static void
-test_scrapes_side_by_side(void)
+TEST("/http/scrapes-side-by-side")
 {
   Daemon daemon = {0};
   g_autoptr(TideHttp) http = start(&daemon);
@@ -269,13 +263,7 @@ int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/http/pages", test_pages);
-  g_test_add_func("/http/scrapes-side-by-side", test_scrapes_side_by_side);
-  g_test_add_func("/http/hostile/E11-H4-who-only-sits-there", test_who_only_sits_there_keeps_nobody_out);
-  g_test_add_func("/http/stop/does-not-wait-for-clients", test_stop_does_not_wait_for_clients);
-  g_test_add_func("/http/listen/again-at-once", test_a_port_can_be_taken_again_at_once);
-  g_test_add_func("/http/listen/cannot-be-served", test_addresses_that_cannot_be_served);
-  g_test_add_func("/http/listen/off-is-no-error", test_off_is_no_error);
+  test_cases_add();
   metrics = tide_metrics_new();
   int result = g_test_run();
   tide_metrics_free(metrics);

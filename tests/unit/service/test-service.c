@@ -3,6 +3,7 @@
 #include "service/clock_watch.h"
 #include "service/notify.h"
 #include "service/summary.h"
+#include "unit/test_case.h"
 #include "util/clock.h"
 #include "util/log.h"
 
@@ -47,8 +48,7 @@ bottleneck_assert_says(const TideBottleneckFacts *facts, const char *whole)
   g_free(verdict.why);
 }
 
-static void
-test_kafka(void)
+TEST("/bottleneck/kafka")
 {
   TideBottleneckFacts facts = well();
   assert_limit(&facts, TIDE_LIMIT_KAFKA, "nothing to read");
@@ -68,8 +68,7 @@ test_kafka(void)
 }
 
 /* What keeps messages from being read is named by its kind, since none of them is ended by a restart. */
-static void
-test_what_brokers_withhold(void)
+TEST("/bottleneck/K10-what-brokers-withhold")
 {
   TideBottleneckFacts facts = well();
   facts.unread_messages = 510;
@@ -88,8 +87,7 @@ test_what_brokers_withhold(void)
               "partition 3; if its producer is gone, 'kafka-transactions.sh find-hanging' and 'abort' end it");
 }
 
-static void
-test_cpu(void)
+TEST("/bottleneck/cpu")
 {
   TideBottleneckFacts facts = well();
   facts.unread_messages = 1000;
@@ -99,8 +97,7 @@ test_cpu(void)
   assert_limit(&facts, TIDE_LIMIT_CPU, "97 % of a core");
 }
 
-static void
-test_memory(void)
+TEST("/bottleneck/memory")
 {
   TideBottleneckFacts facts = well();
   facts.consumer_cpu = 0.97;
@@ -117,8 +114,7 @@ test_memory(void)
   assert_limit(&facts, TIDE_LIMIT_MEMORY, "3 partitions pause");
 }
 
-static void
-test_a_region(void)
+TEST("/bottleneck/a-region")
 {
   TideBottleneckFacts facts = well();
   facts.memory_share = 0.95;
@@ -140,8 +136,7 @@ test_a_region(void)
   assert_limit(&facts, TIDE_LIMIT_REGION, "waiting for the tables: table 'T' is missing");
 }
 
-static void
-test_a_gateway(void)
+TEST("/bottleneck/a-gateway")
 {
   TideBottleneckFacts facts = well();
   facts.memory_share = 0.95;
@@ -170,8 +165,7 @@ test_a_gateway(void)
 }
 
 /* Whether anything waits for the slow one. */
-static void
-test_a_slow_gateway_may_be_no_harm(void)
+TEST("/bottleneck/a-slow-gateway-may-be-no-harm")
 {
   static const char alone[] = "gateway 'gw1:9090' takes several times as long for a row as the fastest";
   static const char keeps_up[] = "fastest; the daemon keeps up all the same: all that Kafka has was read";
@@ -191,16 +185,14 @@ test_a_slow_gateway_may_be_no_harm(void)
 }
 
 /* Writers that are busy while nothing waits do what they are for. */
-static void
-test_busy_writers_are_well(void)
+TEST("/bottleneck/busy-writers-are-well")
 {
   TideBottleneckFacts facts = well();
   facts.busy_writers = 3;
   assert_limit(&facts, TIDE_LIMIT_KAFKA, "nothing to read");
 }
 
-static void
-test_dead_letters(void)
+TEST("/bottleneck/dead-letters")
 {
   TideBottleneckFacts facts = well();
   facts.gateways_up = 0;
@@ -211,8 +203,7 @@ test_dead_letters(void)
 }
 
 /* Whatever halts them: lost offsets and damaged messages, too. */
-static void
-test_halted(void)
+TEST("/bottleneck/K16-halted-is-no-matter-of-dead-letters")
 {
   TideBottleneckFacts facts = well();
   facts.gateways_up = 0;
@@ -236,8 +227,7 @@ assert_restart(const TideBottleneckFacts *facts, gboolean is_good, const char *p
   g_free(verdict.why);
 }
 
-static void
-test_restart(void)
+TEST("/bottleneck/restart")
 {
   TideBottleneckFacts facts = well();
   facts.gateways_up = 0;
@@ -264,8 +254,7 @@ test_restart(void)
 }
 
 /* Whether the rows that wait are written within limits.drain_timeout: at the rate of writers that do what they can. */
-static void
-test_restart_takes_time(void)
+TEST("/bottleneck/restart-takes-time")
 {
   TideBottleneckFacts facts = well();
   facts.in_flight_messages = 4000;
@@ -294,8 +283,7 @@ assert_hot(const TideHotRegionFacts *facts, gboolean is_hot, const char *part)
   g_free(verdict.why);
 }
 
-static void
-test_hot_region(void)
+TEST("/bottleneck/hot-region")
 {
   TideHotRegionFacts facts = {0};
   assert_hot(&facts, FALSE, "no rows are written now");
@@ -328,8 +316,7 @@ look(TideClockWatch *watch, gint64 wall_us, gint64 boot_us)
   return tide_clock_watch_compare(watch, wall_us, boot_us);
 }
 
-static void
-test_jumps(void)
+TEST("/clock-watch/E9-jumps-are-noticed-once")
 {
   TideClockWatch watch = {0};
   g_assert_cmpint(look(&watch, NOON, 100 * S), ==, 0);
@@ -340,8 +327,7 @@ test_jumps(void)
   g_assert_cmpint(look(&watch, NOON + 4 * S, 105 * S), ==, -S); /* a leap second */
 }
 
-static void
-test_no_jumps(void)
+TEST("/clock-watch/E9-slewing-and-suspension-are-no-jumps")
 {
   TideClockWatch watch = {0};
   g_assert_cmpint(look(&watch, 0, 5 * S), ==, 0);         /* whatever it shows at first */
@@ -350,8 +336,7 @@ test_no_jumps(void)
     g_assert_cmpint(look(&watch, 600 * S + i * (S + S / 10), 605 * S + i * S), ==, 0); /* slewed */
 }
 
-static void
-test_real_clocks(void)
+TEST("/clock-watch/real-clocks")
 {
   TideClockWatch watch = {0};
   g_assert_cmpint(tide_clock_watch_look(&watch), ==, 0);
@@ -398,8 +383,7 @@ summary_assert_says(TideSummary *summary, const TideSummaryFacts *facts, gint64 
   g_assert_nonnull(strstr(line, text));
 }
 
-static void
-test_once_a_minute(void)
+TEST("/summary/once-a-minute")
 {
   TideSummary summary = {0};
   TideSummaryFacts facts = {.n_messages = 1000, .n_rows = 500, .partitions = 3, .lag = "lag 7 messages, 2 s"};
@@ -416,8 +400,7 @@ test_once_a_minute(void)
   summary_assert_says(&summary, &facts, START_US + 2 * MINUTE_US, " 1.0 messages/s read, 0.0 rows/s");
 }
 
-static void
-test_silent_while_nothing_happens(void)
+TEST("/summary/silent-while-nothing-happens")
 {
   TideSummary summary = {0};
   TideSummaryFacts facts = {.n_messages = 5, .lag = "lag 0 messages, 0 s"};
@@ -517,8 +500,7 @@ test_each_state_is_one_message(gconstpointer is_abstract)
   manager_stop(&manager);
 }
 
-static void
-test_a_status_cannot_say_something_else(void)
+TEST("/notify/status/cannot-say-something-else")
 {
   Manager manager = manager_start(FALSE);
   tide_notify_status("gateway said '%s'", "x\nREADY=1\nMAINPID=1");
@@ -533,8 +515,7 @@ test_a_status_cannot_say_something_else(void)
   manager_stop(&manager);
 }
 
-static void
-test_without_systemd_nothing_happens(void)
+TEST("/notify/none/nothing-happens-without-systemd")
 {
   g_unsetenv("NOTIFY_SOCKET");
   tide_notify_ready();
@@ -548,8 +529,7 @@ test_without_systemd_nothing_happens(void)
   g_unsetenv("NOTIFY_SOCKET");
 }
 
-static void
-test_watchdog_interval_is_ours_alone(void)
+TEST("/notify/watchdog/interval-is-ours-alone")
 {
   g_autofree char *our_pid = g_strdup_printf("%d", (int)getpid());
   const struct {
@@ -580,28 +560,8 @@ int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/bottleneck/kafka", test_kafka);
-  g_test_add_func("/bottleneck/K10-what-brokers-withhold", test_what_brokers_withhold);
-  g_test_add_func("/bottleneck/K16-halted-is-no-matter-of-dead-letters", test_halted);
-  g_test_add_func("/bottleneck/cpu", test_cpu);
-  g_test_add_func("/bottleneck/memory", test_memory);
-  g_test_add_func("/bottleneck/a-region", test_a_region);
-  g_test_add_func("/bottleneck/a-gateway", test_a_gateway);
-  g_test_add_func("/bottleneck/a-slow-gateway-may-be-no-harm", test_a_slow_gateway_may_be_no_harm);
-  g_test_add_func("/bottleneck/busy-writers-are-well", test_busy_writers_are_well);
-  g_test_add_func("/bottleneck/dead-letters", test_dead_letters);
-  g_test_add_func("/bottleneck/restart", test_restart);
-  g_test_add_func("/bottleneck/restart-takes-time", test_restart_takes_time);
-  g_test_add_func("/bottleneck/hot-region", test_hot_region);
-  g_test_add_func("/clock-watch/E9-jumps-are-noticed-once", test_jumps);
-  g_test_add_func("/clock-watch/E9-slewing-and-suspension-are-no-jumps", test_no_jumps);
-  g_test_add_func("/clock-watch/real-clocks", test_real_clocks);
-  g_test_add_func("/summary/once-a-minute", test_once_a_minute);
-  g_test_add_func("/summary/silent-while-nothing-happens", test_silent_while_nothing_happens);
+  test_cases_add();
   g_test_add_data_func("/notify/state/is-one-message", GINT_TO_POINTER(FALSE), test_each_state_is_one_message);
   g_test_add_data_func("/notify/state/abstract-socket", GINT_TO_POINTER(TRUE), test_each_state_is_one_message);
-  g_test_add_func("/notify/status/cannot-say-something-else", test_a_status_cannot_say_something_else);
-  g_test_add_func("/notify/none/nothing-happens-without-systemd", test_without_systemd_nothing_happens);
-  g_test_add_func("/notify/watchdog/interval-is-ours-alone", test_watchdog_interval_is_ours_alone);
   return g_test_run();
 }

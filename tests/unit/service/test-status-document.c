@@ -1,6 +1,7 @@
 /* The document of /status: what is set is printed, what is unknown is null, and docs/status.md tells of each member. */
 #include "decode/decoder.h"
 #include "service/status_document.h"
+#include "unit/test_case.h"
 
 #define GUIDE "docs/status.md"
 #define BEGIN "<!-- members begin -->\n"
@@ -35,8 +36,7 @@ assert_is_json(const char *text)
   tide_field_names_free(names);
 }
 
-static void
-test_nothing_is_known(void)
+TEST("/status-document/nothing-is-known")
 {
   TideStatus status = {.version = "1.2.3", .stage = "waiting_for_gateway"};
   status.kafka.lag_messages = status.kafka.lag_seconds = -1;
@@ -50,8 +50,7 @@ test_nothing_is_known(void)
   g_assert_true(g_str_has_suffix(text, "}\n"));
 }
 
-static void
-test_all_kinds_are_printed(void)
+TEST("/status-document/all-kinds-are-printed")
 {
   TidePartitionView partitions[] = {{.topic = g_strdup("a\"b"),
                                      .partition = 3,
@@ -82,8 +81,7 @@ test_all_kinds_are_printed(void)
 }
 
 /* Dead letters came, and none could be kept: no time is 1970. */
-static void
-test_time_that_has_not_come_is_null(void)
+TEST("/status-document/K16-time-that-has-not-come-is-null")
 {
   TideDeadLetterReasonView reasons[] = {{.reason = (char *)"parse", .text = (char *)"it is not JSON"}};
   g_auto(TideStatus) status = {.version = "1.2.3"};
@@ -97,8 +95,7 @@ test_time_that_has_not_come_is_null(void)
 }
 
 /* Names and keys come from outside: they stay text, whatever they hold. */
-static void
-test_tables_show_all_and_hide_nothing_in_markup(void)
+TEST("/status-document/tables-show-all-and-hide-nothing-in-markup")
 {
   TidePartitionView partitions[] = {{.topic = (char *)"<script>a&b\xff",
                                      .mark = 17,
@@ -142,8 +139,7 @@ read_guide(char **ret_path)
   return text;
 }
 
-static void
-test_guide_tells_of_each_member(void)
+TEST("/status-document/guide-tells-of-each-member")
 {
   g_autofree char *path = NULL, *guide = read_guide(&path), *expected = guide_as_printed(guide);
   if (strcmp(guide, expected) == 0)
@@ -166,11 +162,6 @@ main(int argc, char **argv)
   if (argc == 2 && strcmp(argv[1], "--write") == 0)
     return write_guide();
   g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/status-document/tables-show-all-and-hide-nothing-in-markup",
-                  test_tables_show_all_and_hide_nothing_in_markup);
-  g_test_add_func("/status-document/K16-time-that-has-not-come-is-null", test_time_that_has_not_come_is_null);
-  g_test_add_func("/status-document/nothing-is-known", test_nothing_is_known);
-  g_test_add_func("/status-document/all-kinds-are-printed", test_all_kinds_are_printed);
-  g_test_add_func("/status-document/guide-tells-of-each-member", test_guide_tells_of_each_member);
+  test_cases_add();
   return g_test_run();
 }

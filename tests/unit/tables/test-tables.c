@@ -2,7 +2,8 @@
 #include "tables/dated_tables.h"
 #include "tables/declared_table.h"
 #include "unit/allocation_counter.h"
-#include "unit/load_text.h"
+#include "unit/config-texts.h"
+#include "unit/test_case.h"
 #include "util/lock.h"
 
 /* ---- dated tables ----
@@ -58,8 +59,9 @@ get(Fixture *fixture, guint template_index, const char *name)
   return tide_dated_tables_take(fixture->dated, &fixture->tables[template_index], tide_bytes_of_string(name));
 }
 
-static void
-test_each_name_is_one_table_with_a_place_of_its_own(Fixture *fixture, gconstpointer data)
+#define FIXTURE_TEST(path) TEST_WITH(Fixture, set_up, tear_down, path)
+
+FIXTURE_TEST("/dated-tables/each-name-is-one-table-with-a-place-of-its-own")
 {
   const TideTable *first = get(fixture, 1, "S_20170726");
   const TideTable *second = get(fixture, 1, "S_20170727");
@@ -74,8 +76,7 @@ test_each_name_is_one_table_with_a_place_of_its_own(Fixture *fixture, gconstpoin
   g_assert_true(tide_dated_tables_at(fixture->dated, N_DECLARED + 1) == second);
 }
 
-static void
-test_places_are_kept_only_where_a_table_is_dated(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/dated-tables/places-are-kept-only-where-a-table-is-dated")
 {
   guint32 n_dated;
   g_assert_cmpuint(tide_dated_tables_slots(&fixture->config, &n_dated), ==, N_DECLARED + TIDE_DATED_TABLES_MAX);
@@ -85,8 +86,7 @@ test_places_are_kept_only_where_a_table_is_dated(Fixture *fixture, gconstpointer
   g_assert_cmpuint(n_dated, ==, 0);
 }
 
-static void
-test_full_registry_takes_no_new_name_and_knows_the_old(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/dated-tables/full-registry-takes-no-new-name-and-knows-the-old")
 {
   for (guint i = 0; i < TIDE_DATED_TABLES_MAX; i++) {
     g_autofree char *name = g_strdup_printf("S_%08u", i);
@@ -101,8 +101,7 @@ test_full_registry_takes_no_new_name_and_knows_the_old(Fixture *fixture, gconstp
 }
 
 /* F22: the 1,025th table in the life of a process takes the place of one that nobody uses any more. */
-static void
-test_place_without_users_goes_to_the_next_name(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/dated-tables/F22/place-without-users-goes-to-the-next-name")
 {
   for (guint i = 0; i < TIDE_DATED_TABLES_MAX; i++) {
     g_autofree char *name = g_strdup_printf("S_%08u", i);
@@ -122,8 +121,7 @@ test_place_without_users_goes_to_the_next_name(Fixture *fixture, gconstpointer d
   g_assert_null(get(fixture, 1, "S_00000007"));
 }
 
-static void
-test_places_are_short_before_they_are_gone(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/dated-tables/F22/places-are-short-before-they-are-gone")
 {
   g_autofree TideDatedCache *cache = g_new0(TideDatedCache, 1);
   for (guint i = 0; i < TIDE_DATED_TABLES_MAX; i++) {
@@ -141,8 +139,7 @@ test_places_are_short_before_they_are_gone(Fixture *fixture, gconstpointer data)
 
 /* Consumers that take and forget at random: each name has one table while it has users, no place has two, and none is
  * refused while one is without users. */
-static void
-test_random_users(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/dated-tables/F22/random-users")
 {
   g_autofree TideDatedCache *caches = g_new0(TideDatedCache, 2);
   g_autofree const TideTable **held = g_new0(const TideTable *, 2 * 3000); /* by cache and name */
@@ -174,8 +171,7 @@ test_random_users(Fixture *fixture, gconstpointer data)
   }
 }
 
-static void
-test_cache_finds_the_same_tables(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/dated-tables/cache-finds-the-same-tables")
 {
   g_autofree TideDatedCache *cache = g_new0(TideDatedCache, 1);
   for (guint round = 0; round < 2; round++)
@@ -187,8 +183,7 @@ test_cache_finds_the_same_tables(Fixture *fixture, gconstpointer data)
       }
 }
 
-static void
-test_name_met_before_costs_no_allocation(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/dated-tables/name-met-before-costs-no-allocation")
 {
   g_autofree TideDatedCache *cache = g_new0(TideDatedCache, 1);
   TideBytes name = TIDE_BYTES_LITERAL("S_20170726");
@@ -218,8 +213,7 @@ find_all(gpointer data)
   }
 }
 
-static void
-test_threads_find_one_table_for_a_name(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/dated-tables/threads-find-one-table-for-a-name")
 {
   Finder finders[N_THREADS];
   TideThread *threads[N_THREADS];
@@ -234,29 +228,24 @@ test_threads_find_one_table_for_a_name(Fixture *fixture, gconstpointer data)
       g_assert_true(finders[i].found[name] == finders[0].found[name]);
 }
 
-#define ADD(path, func) g_test_add("/dated-tables/" path, Fixture, NULL, set_up, func, tear_down)
-
 /* ---- declared table ----
  *
  * What a declared table is created as: its attributes, and whether a framed gateway can make it. */
 
-static const char yaml[] = "kafka: { brokers: \"127.0.0.1:9092\", group: g, topics: [t] }\n"
-                           "hbase: { gateways: [\"127.0.0.1:9090\"] }\n"
-                           "readings: { time: { field: ts, format: epoch_ms } }\n"
-                           "tables:\n"
-                           "  CURRENT:\n"
-                           "    latest: merge\n"
-                           "    key: [ { field: host } ]\n"
-                           "    columns: { family: M, from: \"*\" }\n"
-                           "  REPLACED:\n"
-                           "    latest: replace\n"
-                           "    purge_deletes_after: 2h\n"
-                           "    key: [ { field: host } ]\n"
-                           "    columns: { family: M, from: \"*\" }\n"
-                           "  SPLIT:\n"
-                           "    key: [ { field: host }, \"#\", { time: epoch_ms } ]\n"
-                           "    columns: { family: M, from: \"*\" }\n"
-                           "    splits: [\"g\"]\n";
+static const char yaml[] = KAFKA HBASE READINGS "tables:\n"
+                                                "  CURRENT:\n"
+                                                "    latest: merge\n"
+                                                "    key: [ { field: host } ]\n"
+                                                "    columns: { family: M, from: \"*\" }\n"
+                                                "  REPLACED:\n"
+                                                "    latest: replace\n"
+                                                "    purge_deletes_after: 2h\n"
+                                                "    key: [ { field: host } ]\n"
+                                                "    columns: { family: M, from: \"*\" }\n"
+                                                "  SPLIT:\n"
+                                                "    key: [ { field: host }, \"#\", { time: epoch_ms } ]\n"
+                                                "    columns: { family: M, from: \"*\" }\n"
+                                                "    splits: [\"g\"]\n";
 
 /* The attribute's text; NULL when it is not set. */
 static char *
@@ -275,8 +264,7 @@ typedef struct PurgeCase {
 } PurgeCase;
 
 /* A delete that a compaction forgets would let a late reading bring back what it took away. */
-static void
-test_purge(void)
+TEST("/declared-table/deletes-outlive-compactions-where-writes-delete")
 {
   static const PurgeCase cases[] = {
       {TIDE_LATEST_MERGE, TIDE_TOMBSTONE_IGNORE, 0, NULL},
@@ -299,24 +287,21 @@ test_purge(void)
   }
 }
 
-static void
-test_declared_purge(void)
+TEST("/declared-table/how-long-deletes-last-can-be-declared")
 {
   g_autoptr(TideConfig) config = load_text(yaml);
   g_autofree char *value = attribute(config, tide_config_find_table(config, "REPLACED"), TIDE_PURGE_DELETES_ATTRIBUTE);
   g_assert_cmpstr(value, ==, "7200000");
 }
 
-static void
-test_splits(void)
+TEST("/declared-table/split-points-need-an-unframed-gateway")
 {
   g_autoptr(TideConfig) config = load_text(yaml);
   g_assert_true(tide_declared_table_needs_unframed(tide_config_find_table(config, "SPLIT")));
   g_assert_false(tide_declared_table_needs_unframed(tide_config_find_table(config, "CURRENT")));
 }
 
-static void
-test_command(void)
+TEST("/declared-table/the-shell-gets-namespace-attributes-and-splits")
 {
   g_autoptr(TideConfig) config = load_text(yaml);
   TideTable table = *tide_config_find_table(config, "SPLIT");
@@ -329,24 +314,4 @@ test_command(void)
                   "create \"plant:SPLIT\", {NAME => \"M\"}, METADATA => {\"TIDEMARK_SCHEME\" => \"tidemark scheme 1: "
                   "field(host) \\x22#\\x22 time(ms)\", \"hbase.hstore.time.to.purge.deletes\" => \"60000\"}, "
                   "SPLITS => ['g']");
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  ADD("each-name-is-one-table-with-a-place-of-its-own", test_each_name_is_one_table_with_a_place_of_its_own);
-  ADD("places-are-kept-only-where-a-table-is-dated", test_places_are_kept_only_where_a_table_is_dated);
-  ADD("full-registry-takes-no-new-name-and-knows-the-old", test_full_registry_takes_no_new_name_and_knows_the_old);
-  ADD("F22/place-without-users-goes-to-the-next-name", test_place_without_users_goes_to_the_next_name);
-  ADD("F22/places-are-short-before-they-are-gone", test_places_are_short_before_they_are_gone);
-  ADD("F22/random-users", test_random_users);
-  ADD("cache-finds-the-same-tables", test_cache_finds_the_same_tables);
-  ADD("name-met-before-costs-no-allocation", test_name_met_before_costs_no_allocation);
-  ADD("threads-find-one-table-for-a-name", test_threads_find_one_table_for_a_name);
-  g_test_add_func("/declared-table/deletes-outlive-compactions-where-writes-delete", test_purge);
-  g_test_add_func("/declared-table/how-long-deletes-last-can-be-declared", test_declared_purge);
-  g_test_add_func("/declared-table/split-points-need-an-unframed-gateway", test_splits);
-  g_test_add_func("/declared-table/the-shell-gets-namespace-attributes-and-splits", test_command);
-  return g_test_run();
 }

@@ -1,4 +1,5 @@
 /* The log: the forms of a line, hostile texts, readers that stall, limits on floods. */
+#include "unit/test_case.h"
 #include "util/clock.h"
 #include "util/lock.h"
 #include "util/log.h"
@@ -27,8 +28,7 @@ some_record(const char *text, const TideLogField *fields, gsize n_fields)
                          .n_fields = n_fields};
 }
 
-static void
-test_escaped_text_cannot_steer_a_terminal(void)
+TEST("/log/escape/cannot-steer-a-terminal")
 {
   static const struct {
     const char *text, *escaped;
@@ -59,8 +59,7 @@ test_escaped_text_cannot_steer_a_terminal(void)
   }
 }
 
-static void
-test_escaped_text_is_cut_between_characters(void)
+TEST("/log/escape/is-cut-between-characters")
 {
   static const struct {
     const char *text;
@@ -83,8 +82,7 @@ test_escaped_text_is_cut_between_characters(void)
   }
 }
 
-static void
-test_text_layout(void)
+TEST("/log/text/layout")
 {
   static const TideLogField fields[] = {
       {"TOPIC", "metrics"}, {"GATEWAY", NULL}, {"PARTITION", "3"}, {"REASON", "no field \"host\""},
@@ -111,8 +109,7 @@ test_text_layout(void)
   }
 }
 
-static void
-test_json_layout(void)
+TEST("/log/json/layout")
 {
   static const TideLogField fields[] = {{"TOPIC", "me\"trics"}, {"GATEWAY", NULL}, {"ROW", "a\\x00"}};
   TideLogRecord record =
@@ -127,8 +124,7 @@ test_json_layout(void)
 }
 
 /* What a line may become when every text in it is long and grows most when it is escaped. */
-static void
-test_no_line_is_longer_than_a_pipe_takes_at_once(void)
+TEST("/log/line/is-no-longer-than-a-pipe-takes")
 {
   static const char *const fillers[] = {"\x01", "\"", "\\", "\xff", "x", "\xf3\xa0\x80\x81", "\xe6\xb0\xb4"};
   for (gsize i = 0; i < G_N_ELEMENTS(fillers); i++) {
@@ -177,8 +173,7 @@ assert_journal_field(const TideBuffer *datagram, gsize *at, const char *name, Ti
   assert_next(datagram, at, TIDE_BYTES_LITERAL("\n"));
 }
 
-static void
-test_journal_datagram_is_length_prefixed(void)
+TEST("/log/journal/is-length-prefixed")
 {
   static const TideLogField fields[] = {{"TOPIC", "a\nPRIORITY=0"}, {"GATEWAY", NULL}, {"ROW", "\xff"}};
   TideLogRecord record = some_record("one\nMESSAGE=two", fields, 3);
@@ -207,8 +202,7 @@ listen_as_journal(const char *path)
   return fd;
 }
 
-static void
-test_journal_that_stalls_or_is_gone_delays_nobody(void)
+TEST("/log/journal/stalled-or-gone-delays-nobody")
 {
   g_autofree char *directory = g_dir_make_tmp("tide-log-XXXXXX", NULL);
   g_autofree char *path = g_build_filename(directory, "socket", NULL);
@@ -237,8 +231,7 @@ test_journal_that_stalls_or_is_gone_delays_nobody(void)
   g_rmdir(directory);
 }
 
-static void
-test_longest_journal_datagram_is_taken(void)
+TEST("/log/journal/longest-datagram-is-taken")
 {
   g_autofree char *directory = g_dir_make_tmp("tide-log-XXXXXX", NULL);
   g_autofree char *path = g_build_filename(directory, "socket", NULL);
@@ -302,8 +295,7 @@ log_from_a_thread(gpointer data G_GNUC_UNUSED)
   tide_log_fields(TIDE_LOG_ERROR, "write-failed", &field, 1, "cannot write %d rows", 512);
 }
 
-static void
-test_line_names_its_thread(void)
+TEST("/log/text/names-its-thread")
 {
   Capture capture = capture_stderr();
   tide_log_init(TIDE_LOG_FORMAT_TEXT, TIDE_LOG_INFO);
@@ -313,8 +305,7 @@ test_line_names_its_thread(void)
   g_assert_true(g_str_has_suffix(text, "Z error tide-writer-2: cannot write 512 rows  GATEWAY=hb3:9090\n"));
 }
 
-static void
-test_level_filters_and_errno_is_kept(void)
+TEST("/log/level/filters-and-errno-is-kept")
 {
   Capture capture = capture_stderr();
   tide_log_init(TIDE_LOG_FORMAT_JSON, TIDE_LOG_NOTICE);
@@ -334,8 +325,7 @@ test_level_filters_and_errno_is_kept(void)
   g_assert_nonnull(strstr(text, "\"message\":\"said too\"}\n"));
 }
 
-static void
-test_glib_messages_come_out_as_lines(void)
+TEST("/log/glib/messages-come-out-as-lines")
 {
   Capture capture = capture_stderr();
   tide_log_init(TIDE_LOG_FORMAT_TEXT, TIDE_LOG_INFO);
@@ -355,8 +345,7 @@ count_of(const char *text, const char *part)
   return n;
 }
 
-static void
-test_without_a_journal_lines_go_to_stderr(void)
+TEST("/log/journal/without-one-lines-go-to-stderr")
 {
   if (g_file_test("/run/systemd/journal/socket", G_FILE_TEST_EXISTS)) {
     g_test_skip("this host has a journal");
@@ -372,8 +361,7 @@ test_without_a_journal_lines_go_to_stderr(void)
 
 /* The claim is that tide_log comes back at all: the pipe's reader does not read before all lines were logged.
  */
-static void
-test_stalled_reader_costs_lines_and_no_time(void)
+TEST("/log/stderr/stalled-reader-costs-no-time")
 {
   enum { N_LINES = 5000 }; /* 5,000 x 40 bytes and more: above a pipe's 64 KiB */
   Capture capture = capture_stderr();
@@ -393,8 +381,7 @@ test_stalled_reader_costs_lines_and_no_time(void)
   g_assert_true(g_str_has_suffix(second, ": the reader is back\n"));
 }
 
-static void
-test_reader_that_went_away_does_not_kill(void)
+TEST("/log/stderr/reader-gone-does-not-kill")
 {
   Capture capture = capture_stderr();
   tide_log_init(TIDE_LOG_FORMAT_TEXT, TIDE_LOG_INFO);
@@ -411,8 +398,7 @@ test_reader_that_went_away_does_not_kill(void)
   g_assert_nonnull(strstr(text, "1 log lines were dropped"));
 }
 
-static void
-test_auto_finds_the_journal_only_where_stderr_is_it(void)
+TEST("/log/auto/journal-only-where-stderr-is-it")
 {
   struct stat status;
   g_assert_cmpint(fstat(STDERR_FILENO, &status), ==, 0);
@@ -437,15 +423,13 @@ test_auto_finds_the_journal_only_where_stderr_is_it(void)
   }
 }
 
-static void
-test_line_ends_with_how_many_were_not_logged(void)
+TEST("/log/line-ends-with-how-many-were-not-logged")
 {
   g_assert_cmpstr(tide_log_suppressed(0, "rows").text, ==, "");
   g_assert_cmpstr(tide_log_suppressed(3, "rows").text, ==, " (3 such rows not logged)");
 }
 
-static void
-test_limit_passes_one_an_interval_and_says_how_many_it_held(void)
+TEST("/log/limit/one-an-interval")
 {
   TideLogLimit limit = {0};
   guint64 suppressed = 99;
@@ -480,8 +464,7 @@ flood(gpointer data)
   }
 }
 
-static void
-test_limit_loses_no_count_between_threads(void)
+TEST("/log/limit/loses-no-count-between-threads")
 {
   TideLogLimit limit = {0};
   Flood floods[4] = {0};
@@ -507,24 +490,7 @@ int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
+  test_cases_add();
   signal(SIGPIPE, SIG_DFL);
-  g_test_add_func("/log/level/filters-and-errno-is-kept", test_level_filters_and_errno_is_kept);
-  g_test_add_func("/log/escape/cannot-steer-a-terminal", test_escaped_text_cannot_steer_a_terminal);
-  g_test_add_func("/log/escape/is-cut-between-characters", test_escaped_text_is_cut_between_characters);
-  g_test_add_func("/log/text/layout", test_text_layout);
-  g_test_add_func("/log/text/names-its-thread", test_line_names_its_thread);
-  g_test_add_func("/log/json/layout", test_json_layout);
-  g_test_add_func("/log/line/is-no-longer-than-a-pipe-takes", test_no_line_is_longer_than_a_pipe_takes_at_once);
-  g_test_add_func("/log/journal/is-length-prefixed", test_journal_datagram_is_length_prefixed);
-  g_test_add_func("/log/journal/stalled-or-gone-delays-nobody", test_journal_that_stalls_or_is_gone_delays_nobody);
-  g_test_add_func("/log/journal/longest-datagram-is-taken", test_longest_journal_datagram_is_taken);
-  g_test_add_func("/log/auto/journal-only-where-stderr-is-it", test_auto_finds_the_journal_only_where_stderr_is_it);
-  g_test_add_func("/log/journal/without-one-lines-go-to-stderr", test_without_a_journal_lines_go_to_stderr);
-  g_test_add_func("/log/glib/messages-come-out-as-lines", test_glib_messages_come_out_as_lines);
-  g_test_add_func("/log/stderr/stalled-reader-costs-no-time", test_stalled_reader_costs_lines_and_no_time);
-  g_test_add_func("/log/stderr/reader-gone-does-not-kill", test_reader_that_went_away_does_not_kill);
-  g_test_add_func("/log/limit/one-an-interval", test_limit_passes_one_an_interval_and_says_how_many_it_held);
-  g_test_add_func("/log/line-ends-with-how-many-were-not-logged", test_line_ends_with_how_many_were_not_logged);
-  g_test_add_func("/log/limit/loses-no-count-between-threads", test_limit_loses_no_count_between_threads);
   return g_test_run();
 }

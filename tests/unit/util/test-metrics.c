@@ -1,4 +1,5 @@
 /* The registry of metrics and its text form. */
+#include "unit/test_case.h"
 #include "util/lock.h"
 #include "util/metrics.h"
 
@@ -9,8 +10,7 @@ assert_rendered(TideMetrics *metrics, const char *expected)
   g_assert_cmpstr(text, ==, expected);
 }
 
-static void
-test_counters_and_gauges_look_as_prometheus_wants(void)
+TEST("/metrics/text/counters-and-gauges")
 {
   TideMetrics *metrics = tide_metrics_new();
   assert_rendered(metrics, "");
@@ -27,8 +27,7 @@ test_counters_and_gauges_look_as_prometheus_wants(void)
   tide_metrics_free(metrics);
 }
 
-static void
-test_thousandths_have_three_decimals(void)
+TEST("/metrics/text/thousandths-have-three-decimals")
 {
   static const struct {
     gint64 milli;
@@ -53,8 +52,7 @@ test_thousandths_have_three_decimals(void)
 }
 
 /* The search for a bucket begins at the last value's: up and down from there. */
-static void
-test_histogram_values_come_in_any_order(void)
+TEST("/metrics/text/histogram-values-come-in-any-order")
 {
   static const double bounds[] = {1, 2, 3, 4};
   static const double values[] = {100, 0, 4, 1, 2.5, 4.5, 3, -1};
@@ -68,8 +66,7 @@ test_histogram_values_come_in_any_order(void)
   tide_metrics_free(metrics);
 }
 
-static void
-test_histogram_buckets_are_cumulative(void)
+TEST("/metrics/text/histogram-buckets-are-cumulative")
 {
   static const double bounds[] = {0.005, 0.1, 1, 10};
   TideMetrics *metrics = tide_metrics_new();
@@ -93,8 +90,7 @@ test_histogram_buckets_are_cumulative(void)
   tide_metrics_free(metrics);
 }
 
-static void
-test_histogram_without_labels_has_no_stray_comma(void)
+TEST("/metrics/text/no-stray-comma-without-labels")
 {
   static const double bounds[] = {1};
   TideMetrics *metrics = tide_metrics_new();
@@ -104,8 +100,7 @@ test_histogram_without_labels_has_no_stray_comma(void)
   tide_metrics_free(metrics);
 }
 
-static void
-test_label_values_are_escaped(void)
+TEST("/metrics/label/values-are-escaped")
 {
   static const struct {
     const char *value, *label;
@@ -140,8 +135,7 @@ test_wrong_names_end_the_program(gconstpointer name)
   g_test_trap_assert_stderr(expected);
 }
 
-static void
-test_u2_gauge_without_a_value_has_no_series(void)
+TEST("/metrics/U2-gauge-without-a-value-has-no-series")
 {
   TideMetrics *metrics = tide_metrics_new();
   TideGauge *lag = tide_metrics_gauge_unknown(metrics, "tidemark_lag", "Lag.", "partition=\"0\"");
@@ -162,8 +156,7 @@ test_u2_gauge_without_a_value_has_no_series(void)
   tide_metrics_free(metrics);
 }
 
-static void
-test_sum_takes_a_part_of_the_labels(void)
+TEST("/metrics/sum/takes-a-part-of-the-labels")
 {
   TideMetrics *metrics = tide_metrics_new();
   tide_counter_add(tide_metrics_counter(metrics, "c_total", "C.", "topic=\"a\",partition=\"1\""), 1);
@@ -195,8 +188,7 @@ count_events(gpointer data)
   }
 }
 
-static void
-test_threads_lose_no_event_while_it_is_scraped(void)
+TEST("/metrics/threads/lose-no-event-while-scraped")
 {
   TideMetrics *metrics = tide_metrics_new();
   TideThread *threads[N_THREADS];
@@ -229,8 +221,7 @@ show_one(TideMetrics *metrics, const char *labels, gint64 value)
   tide_metrics_show(metrics, "tidemark_hot", "Hot", shown);
 }
 
-static void
-test_shown_series_take_the_place_of_those_before(void)
+TEST("/metrics/shown/replaces-what-was-before")
 {
   TideMetrics *metrics = tide_metrics_new();
   show_one(metrics, "region=\"a\"", 1);
@@ -239,8 +230,7 @@ test_shown_series_take_the_place_of_those_before(void)
   tide_metrics_free(metrics);
 }
 
-static void
-test_counters_that_are_set_have_three_decimals(void)
+TEST("/metrics/shown/counters-of-others")
 {
   TideMetrics *metrics = tide_metrics_new();
   tide_gauge_set(tide_metrics_counter_milli(metrics, "process_cpu_seconds_total", "CPU", NULL), 1500);
@@ -253,20 +243,10 @@ int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/metrics/text/counters-and-gauges", test_counters_and_gauges_look_as_prometheus_wants);
-  g_test_add_func("/metrics/text/thousandths-have-three-decimals", test_thousandths_have_three_decimals);
-  g_test_add_func("/metrics/text/histogram-values-come-in-any-order", test_histogram_values_come_in_any_order);
-  g_test_add_func("/metrics/text/histogram-buckets-are-cumulative", test_histogram_buckets_are_cumulative);
-  g_test_add_func("/metrics/text/no-stray-comma-without-labels", test_histogram_without_labels_has_no_stray_comma);
-  g_test_add_func("/metrics/label/values-are-escaped", test_label_values_are_escaped);
+  test_cases_add();
   g_test_add_data_func("/metrics/name/cannot-have-two-types", "tidemark_x:A9", test_wrong_names_end_the_program);
   g_test_add_data_func("/metrics/name/is-not-empty", "", test_wrong_names_end_the_program);
   g_test_add_data_func("/metrics/name/begins-with-no-digit", "9a", test_wrong_names_end_the_program);
   g_test_add_data_func("/metrics/name/has-no-dash", "a-b", test_wrong_names_end_the_program);
-  g_test_add_func("/metrics/U2-gauge-without-a-value-has-no-series", test_u2_gauge_without_a_value_has_no_series);
-  g_test_add_func("/metrics/shown/replaces-what-was-before", test_shown_series_take_the_place_of_those_before);
-  g_test_add_func("/metrics/shown/counters-of-others", test_counters_that_are_set_have_three_decimals);
-  g_test_add_func("/metrics/sum/takes-a-part-of-the-labels", test_sum_takes_a_part_of_the_labels);
-  g_test_add_func("/metrics/threads/lose-no-event-while-scraped", test_threads_lose_no_event_while_it_is_scraped);
   return g_test_run();
 }

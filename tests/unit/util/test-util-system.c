@@ -1,5 +1,6 @@
 /* Threads and files: locks, jobs, secrets and the state directory. */
 #define _GNU_SOURCE
+#include "unit/test_case.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/job.h"
@@ -67,8 +68,7 @@ count_up(gpointer data)
   }
 }
 
-static void
-test_lock_excludes(void)
+TEST("/lock/excludes")
 {
   Shared shared;
   shared_init(&shared);
@@ -81,8 +81,7 @@ test_lock_excludes(void)
   shared_clear(&shared);
 }
 
-static void
-test_wait_ends_at_a_monotonic_deadline(void)
+TEST("/cond/wait-ends-at-a-monotonic-deadline")
 {
   Shared shared;
   shared_init(&shared);
@@ -114,8 +113,7 @@ wait_for_go(gpointer data)
   tide_mutex_unlock(&shared->lock);
 }
 
-static void
-test_broadcast_wakes_all_before_the_deadline(void)
+TEST("/cond/broadcast-wakes-all-before-the-deadline")
 {
   Shared shared;
   shared_init(&shared);
@@ -137,8 +135,7 @@ test_broadcast_wakes_all_before_the_deadline(void)
   shared_clear(&shared);
 }
 
-static void
-test_join_gives_up_and_can_be_tried_again(void)
+TEST("/thread/join-gives-up-and-can-be-tried-again")
 {
   Shared shared;
   shared_init(&shared);
@@ -168,8 +165,7 @@ look_around(gpointer data)
   seen->int_is_blocked = sigismember(&blocked, SIGINT) == 1;
 }
 
-static void
-test_threads_have_names_and_take_no_signals(void)
+TEST("/thread/has-a-name-and-takes-no-signals")
 {
   static const struct {
     const char *asked, *got;
@@ -244,8 +240,7 @@ start(World *world, guint in)
   return tide_job_start(&kind, data);
 }
 
-static void
-test_waited_for(void)
+TEST("/job/waited-for")
 {
   World world = world_new();
   TideJob *job = start(&world, 41);
@@ -262,8 +257,7 @@ test_waited_for(void)
 }
 
 /* Those that were left behind are freed after their end, and no earlier. */
-static void
-test_abandoned(void)
+TEST("/job/abandoned")
 {
   World world = world_new();
   for (guint i = 0; i < 3; i++) {
@@ -291,8 +285,7 @@ cancel(gpointer cancellable)
   g_cancellable_cancel(cancellable);
 }
 
-static void
-test_cancelled(void)
+TEST("/job/cancelled")
 {
   World world = world_new();
   g_autoptr(GCancellable) cancellable = g_cancellable_new();
@@ -307,8 +300,7 @@ test_cancelled(void)
   close(world.gate_fd);
 }
 
-static void
-test_no_descriptor(void)
+TEST("/job/no-descriptor")
 {
   World world = world_new();
   struct rlimit limit, none;
@@ -363,8 +355,9 @@ write_file(Fixture *fixture, const char *name, const char *content, gssize len, 
   return path;
 }
 
-static void
-test_one_newline_is_stripped(Fixture *fixture, gconstpointer data)
+#define FIXTURE_TEST(path) TEST_WITH(Fixture, setup, teardown, path)
+
+FIXTURE_TEST("/secret-file/F8-one-newline-is-stripped")
 {
   static const struct {
     const char *content;
@@ -380,8 +373,7 @@ test_one_newline_is_stripped(Fixture *fixture, gconstpointer data)
   }
 }
 
-static void
-test_open_modes_are_refused(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/secret-file/F8-open-modes-are-refused")
 {
   static const struct {
     guint mode;
@@ -414,8 +406,7 @@ assert_refused(const char *path, const char *words)
     g_error("got \"%s\", expected \"%s\"", error->message, words);
 }
 
-static void
-test_useless_files_are_refused(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/secret-file/F8-useless-files-are-refused")
 {
   g_autofree char *large = g_strnfill(TIDE_SECRET_MAX_BYTES + 1, 'x');
   g_autofree char *empty_path = write_file(fixture, "empty", "", 0, 0600);
@@ -435,8 +426,7 @@ test_useless_files_are_refused(Fixture *fixture, gconstpointer data)
   assert_refused(fixture->directory, "not a regular file");
 }
 
-static void
-test_largest_file_is_read(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/secret-file/largest-file-is-read")
 {
   g_autofree char *largest = g_strnfill(TIDE_SECRET_MAX_BYTES, 'x');
   g_autofree char *path = write_file(fixture, "largest", largest, -1, 0600);
@@ -446,8 +436,7 @@ test_largest_file_is_read(Fixture *fixture, gconstpointer data)
   tide_secret_free(secret);
 }
 
-static void
-test_credentials_come_from_systemd(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/secret-file/credentials-come-from-systemd")
 {
   static const char *const bad_names[] = {"./kafka.password", "", ".", "..", "../secret", "/etc/passwd"};
   g_autofree char *path = write_file(fixture, "kafka.password", "pass\n", -1, 0400);
@@ -465,8 +454,7 @@ test_credentials_come_from_systemd(Fixture *fixture, gconstpointer data)
 }
 
 /* A keytab is no text: what it holds is for another library, which is told where it is. */
-static void
-test_binary_files_are_checked_for_what_they_are(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/secret-file/binary-files-are-checked-for-what-they-are")
 {
   g_autofree char *path = write_file(fixture, "t.keytab", "\5\2\0", 3, 0600);
   TideSecretSource by_file = {.file = path}, by_name = {.credential = (char *)"t.keytab"};
@@ -522,8 +510,7 @@ remove_directory(const char *directory)
   g_assert_cmpint(g_rmdir(directory), ==, 0);
 }
 
-static void
-test_u8_name_lasts(void)
+TEST("/state-directory/U8-name-lasts")
 {
   g_autofree char *directory = new_directory();
   g_autofree char *first = name_in(directory, metrics), *again = name_in(directory, metrics);
@@ -533,8 +520,7 @@ test_u8_name_lasts(void)
   remove_directory(directory);
 }
 
-static void
-test_u8_two_directories_are_two_members(void)
+TEST("/state-directory/U8-two-directories-are-two-members")
 {
   g_autofree char *one = new_directory(), *other = new_directory();
   g_autofree char *first = name_in(one, metrics), *second = name_in(other, metrics);
@@ -544,8 +530,7 @@ test_u8_two_directories_are_two_members(void)
 }
 
 /* Brokers give a member that comes back what it had before: it would never get the partitions of the new topic. */
-static void
-test_u8_other_topics_are_another_member(void)
+TEST("/state-directory/U8-other-topics-are-another-member")
 {
   char *both[] = {(char *)"metrics", (char *)"events", NULL};
   g_autofree char *directory = new_directory();
@@ -554,8 +539,7 @@ test_u8_other_topics_are_another_member(void)
   remove_directory(directory);
 }
 
-static void
-test_u8_no_directory_no_name(void)
+TEST("/state-directory/U8-no-directory-no-name")
 {
   g_assert_null(name_in(NULL, metrics));
   g_setenv("STATE_DIRECTORY", "/nowhere/at/all", TRUE);
@@ -574,8 +558,7 @@ assert_content(const char *path, const char *wanted)
 
 /* With a limit of files' sizes for a disk that is full: what was there stays, what is asked for last is written later,
  * and once. */
-static void
-test_e7_full_disk_is_tried_again(void)
+TEST("/state-directory/E7-full-disk-is-tried-again")
 {
   g_autofree char *directory = new_directory();
   g_autofree char *old = g_build_filename(directory, "old", NULL), *new = g_build_filename(directory, "new", NULL);
@@ -614,8 +597,7 @@ mode_of(const char *path)
 }
 
 /* What a command keeps says what is in whose tables. */
-static void
-test_the_user_s_own_is_for_nobody_else(void)
+TEST("/state-directory/E-the-user-s-own-is-for-nobody-else")
 {
   g_autofree char *directory = new_directory(), *outer = g_build_filename(directory, "outer", NULL);
   g_autofree char *inner = g_build_filename(outer, "inner", NULL);
@@ -629,8 +611,7 @@ test_the_user_s_own_is_for_nobody_else(void)
 }
 
 /* Whoever may write in the directory has no file cut that he may not write. */
-static void
-test_the_lock_is_no_link(void)
+TEST("/state-directory/E11-the-lock-is-no-link")
 {
   g_autofree char *directory = new_directory(), *lock = g_build_filename(directory, "tidemark.lock", NULL);
   g_autofree char *other = g_build_filename(directory, "other", NULL);
@@ -642,36 +623,4 @@ test_the_lock_is_no_link(void)
   g_assert_nonnull(error);
   assert_content(other, "precious");
   g_assert_cmpint(g_unlink(lock) + g_unlink(other) + g_rmdir(directory), ==, 0);
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/lock/excludes", test_lock_excludes);
-  g_test_add_func("/cond/wait-ends-at-a-monotonic-deadline", test_wait_ends_at_a_monotonic_deadline);
-  g_test_add_func("/cond/broadcast-wakes-all-before-the-deadline", test_broadcast_wakes_all_before_the_deadline);
-  g_test_add_func("/thread/join-gives-up-and-can-be-tried-again", test_join_gives_up_and_can_be_tried_again);
-  g_test_add_func("/thread/has-a-name-and-takes-no-signals", test_threads_have_names_and_take_no_signals);
-  g_test_add_func("/job/waited-for", test_waited_for);
-  g_test_add_func("/job/abandoned", test_abandoned);
-  g_test_add_func("/job/cancelled", test_cancelled);
-  g_test_add_func("/job/no-descriptor", test_no_descriptor);
-  g_test_add("/secret-file/F8-one-newline-is-stripped", Fixture, NULL, setup, test_one_newline_is_stripped, teardown);
-  g_test_add("/secret-file/F8-open-modes-are-refused", Fixture, NULL, setup, test_open_modes_are_refused, teardown);
-  g_test_add("/secret-file/F8-useless-files-are-refused", Fixture, NULL, setup, test_useless_files_are_refused,
-             teardown);
-  g_test_add("/secret-file/largest-file-is-read", Fixture, NULL, setup, test_largest_file_is_read, teardown);
-  g_test_add("/secret-file/credentials-come-from-systemd", Fixture, NULL, setup, test_credentials_come_from_systemd,
-             teardown);
-  g_test_add("/secret-file/binary-files-are-checked-for-what-they-are", Fixture, NULL, setup,
-             test_binary_files_are_checked_for_what_they_are, teardown);
-  g_test_add_func("/state-directory/U8-name-lasts", test_u8_name_lasts);
-  g_test_add_func("/state-directory/U8-two-directories-are-two-members", test_u8_two_directories_are_two_members);
-  g_test_add_func("/state-directory/U8-other-topics-are-another-member", test_u8_other_topics_are_another_member);
-  g_test_add_func("/state-directory/U8-no-directory-no-name", test_u8_no_directory_no_name);
-  g_test_add_func("/state-directory/E-the-user-s-own-is-for-nobody-else", test_the_user_s_own_is_for_nobody_else);
-  g_test_add_func("/state-directory/E11-the-lock-is-no-link", test_the_lock_is_no_link);
-  g_test_add_func("/state-directory/E7-full-disk-is-tried-again", test_e7_full_disk_is_tried_again);
-  return g_test_run();
 }

@@ -1,5 +1,6 @@
 /* What everything stands on: bytes, times, numbers, JSON, errors, pauses, rates and addresses. */
 #include "unit/assert_bytes.h"
+#include "unit/test_case.h"
 #include "util/backoff.h"
 #include "util/bytes.h"
 #include "util/calendar.h"
@@ -17,8 +18,7 @@
 
 /* ---- bytes ---- */
 
-static void
-test_order_is_unsigned_and_shorter_first(void)
+TEST("/bytes/order/is-unsigned-and-shorter-first")
 {
   static const struct {
     TideBytes lower, higher;
@@ -42,8 +42,7 @@ test_order_is_unsigned_and_shorter_first(void)
 }
 
 /* Around the lengths at which words, pairs of words and the C library's functions take over. */
-static void
-test_every_length_is_compared_and_copied(void)
+TEST("/bytes/short/every-length-is-compared-and-copied")
 {
   guint8 from[2 * TIDE_SHORT_BYTES], to[sizeof from + 2];
   for (gsize i = 0; i < sizeof from; i++)
@@ -63,8 +62,7 @@ test_every_length_is_compared_and_copied(void)
   }
 }
 
-static void
-test_null_is_empty(void)
+TEST("/bytes/order/null-is-empty")
 {
   g_assert_true(tide_bytes_equal(TIDE_BYTES_EMPTY, TIDE_BYTES_LITERAL("")));
   g_assert_true(tide_bytes_equal(tide_bytes_of_string(NULL), TIDE_BYTES_EMPTY));
@@ -72,8 +70,7 @@ test_null_is_empty(void)
   g_assert_cmpint(tide_bytes_compare(TIDE_BYTES_EMPTY, TIDE_BYTES_LITERAL("a")), <, 0);
 }
 
-static void
-test_printable_as_in_the_hbase_shell(void)
+TEST("/bytes/print/as-in-the-hbase-shell")
 {
   static const struct {
     TideBytes bytes;
@@ -99,8 +96,7 @@ test_printable_as_in_the_hbase_shell(void)
   }
 }
 
-static void
-test_what_is_no_hex_adds_nothing(void)
+TEST("/bytes/what-is-no-hex-adds-nothing")
 {
   const char *const texts[] = {"0", "0g", "00f", "00 ff", "0x00", "00fg"};
   g_auto(TideBuffer) buffer = {0};
@@ -113,8 +109,7 @@ test_what_is_no_hex_adds_nothing(void)
   g_assert_true(tide_bytes_equal(tide_buffer_bytes(&buffer), TIDE_BYTES_LITERAL("k\0\xff\xab")));
 }
 
-static void
-test_growth_keeps_what_is_there(void)
+TEST("/buffer/growth-keeps-what-is-there")
 {
   g_auto(TideBuffer) buffer = {0};
   for (guint i = 0; i < 100000; i++)
@@ -125,8 +120,7 @@ test_growth_keeps_what_is_there(void)
     g_assert_cmpuint(buffer.data[i], ==, (guint8)(i * 7));
 }
 
-static void
-test_one_large_append_fits(void)
+TEST("/buffer/one-large-append-fits")
 {
   g_autofree char *large = g_strnfill(1000001, 'x');
   g_auto(TideBuffer) buffer = {0};
@@ -137,8 +131,7 @@ test_one_large_append_fits(void)
   g_assert_true(tide_bytes_equal(tide_bytes(buffer.data + 4, buffer.len - 4), tide_bytes(large, 1000001)));
 }
 
-static void
-test_reset_keeps_the_memory(void)
+TEST("/buffer/reset-keeps-the-memory")
 {
   g_auto(TideBuffer) buffer = {0};
   tide_buffer_append_bytes(&buffer, TIDE_BYTES_LITERAL("first"));
@@ -163,8 +156,7 @@ check(gint64 epoch_ms, const char *expected)
   g_assert_cmpstr(tide_iso_time_print(epoch_ms, text), ==, expected);
 }
 
-static void
-test_moments(void)
+TEST("/iso-time/moments")
 {
   check(0, "1970-01-01T00:00:00.000Z");
   check(-1, "1969-12-31T23:59:59.999Z");
@@ -174,8 +166,7 @@ test_moments(void)
   check(253402300799999, "9999-12-31T23:59:59.999Z");
 }
 
-static void
-test_what_no_year_of_four_digits_holds_is_a_number(void)
+TEST("/iso-time/what-no-year-of-four-digits-holds-is-a-number")
 {
   check(-62135596800001, "-62135596800001");
   check(253402300800000, "253402300800000");
@@ -184,8 +175,7 @@ test_what_no_year_of_four_digits_holds_is_a_number(void)
 }
 
 /* A leap day ends a year that begins in March, and that of 400 years ends all of them: the days around each. */
-static void
-test_leap_days(void)
+TEST("/iso-time/leap-days")
 {
   check(951782400000, "2000-02-29T00:00:00.000Z");
   for (int year = 1; year <= 9999; year++) {
@@ -200,8 +190,7 @@ test_leap_days(void)
 }
 
 /* GLib's calendar is another one than the C library's. */
-static void
-test_as_glib_prints_them(void)
+TEST("/iso-time/as-glib-prints-them")
 {
   for (int i = 0; i < 20000; i++) {
     gint64 epoch_s = (gint64)g_test_rand_double_range(-30610224000.0, 253402300799.0); /* from the year 1000 */
@@ -213,8 +202,7 @@ test_as_glib_prints_them(void)
 
 /* ---- number text ---- */
 
-static void
-test_shortest_text_is_printed(void)
+TEST("/number-text/shortest")
 {
   static const struct {
     double value;
@@ -252,8 +240,7 @@ test_shortest_text_is_printed(void)
   }
 }
 
-static void
-test_shortest_text_of_a_float(void)
+TEST("/number-text/shortest-of-a-float")
 {
   char text[TIDE_NUMBER_TEXT_BYTES];
   g_assert_cmpstr(tide_float_print(0.1f, text), ==, "0.1");
@@ -263,8 +250,7 @@ test_shortest_text_of_a_float(void)
   g_assert_cmpstr(tide_float_print(-INFINITY, text), ==, "-inf");
 }
 
-static void
-test_any_double_reads_back(void)
+TEST("/number-text/any-double-reads-back")
 {
   for (int n = 0; n < 100000; n++) {
     guint64 bits = ((guint64)g_test_rand_int() << 32) | ((guint64)g_test_rand_int() & G_MAXUINT32);
@@ -304,8 +290,7 @@ assert_float_as_tried(float value)
 }
 
 /* What is stored does not change with what prints it. */
-static void
-test_texts_are_those_of_trying(void)
+TEST("/number-text/texts-are-those-of-trying")
 {
   for (int exponent = -1075; exponent < 1025; exponent++) {
     double power = ldexp(1, exponent);
@@ -336,8 +321,7 @@ test_texts_are_those_of_trying(void)
 
 /* ---- json writer ---- */
 
-static void
-test_strings_are_quoted_and_escaped(void)
+TEST("/json-writer/strings-are-quoted-and-escaped")
 {
   static const struct {
     TideBytes text;
@@ -366,8 +350,7 @@ test_strings_are_quoted_and_escaped(void)
 }
 
 /* Each byte at each place of texts of each length up to three words, in memory that ends with the text. */
-static void
-test_plain_is_plain_wherever_it_stands(void)
+TEST("/json-writer/plain-is-plain-wherever-it-stands")
 {
   for (gsize len = 1; len <= 24; len++) {
     g_autofree guint8 *text = g_malloc(len);
@@ -384,8 +367,7 @@ test_plain_is_plain_wherever_it_stands(void)
   }
 }
 
-static void
-test_commas_stand_between_values(void)
+TEST("/json-writer/commas-stand-between-values")
 {
   g_auto(TideBuffer) out = {0};
   for (int line = 0; line < 2; line++) {
@@ -416,8 +398,7 @@ test_commas_stand_between_values(void)
   assert_bytes_equal(tide_buffer_bytes(&out), TIDE_BYTES_LITERAL(LINE LINE));
 }
 
-static void
-test_bytes_are_hex_or_base64(void)
+TEST("/json-writer/bytes-are-hex-or-base64")
 {
   g_auto(TideBuffer) out = {0};
   tide_json_open(&out, NULL, '{');
@@ -431,8 +412,7 @@ test_bytes_are_hex_or_base64(void)
                                                                  "\"YQD//g==\",\"empty\":\"\",\"null\":null}"));
 }
 
-static void
-test_escapes_by_letter_or_number(void)
+TEST("/json-writer/escapes-by-letter-or-number")
 {
   static const struct {
     gunichar c;
@@ -457,8 +437,7 @@ test_escapes_by_letter_or_number(void)
   }
 }
 
-static void
-test_what_is_not_seen_is_escaped(void)
+TEST("/json-writer/E11-what-is-not-seen-is-escaped")
 {
   static const char *const cases[][2] = {
       {"{\"a\":\"b\\n\\u001b\"}\n", "{\"a\":\"b\\n\\u001b\"}\n"},
@@ -477,8 +456,7 @@ test_what_is_not_seen_is_escaped(void)
 
 /* ---- error ---- */
 
-static void
-test_shell_word(void)
+TEST("/error/shell-word")
 {
   static const char *const cases[][2] = {{"/etc/tidemark/a-1_b.yaml", "/etc/tidemark/a-1_b.yaml"},
                                          {"User:meter@SITE.ORG", "User:meter@SITE.ORG"},
@@ -497,8 +475,7 @@ test_shell_word(void)
 #define MIN_US 100
 #define MAX_US 1000
 
-static void
-test_doubles_up_to_the_bound(void)
+TEST("/backoff/doubles-up-to-the-bound")
 {
   static const struct {
     guint32 n_failures;
@@ -517,8 +494,7 @@ test_doubles_up_to_the_bound(void)
   }
 }
 
-static void
-test_a_great_bound_does_not_overflow(void)
+TEST("/backoff/a-great-bound-does-not-overflow")
 {
   gint64 pause_us = tide_backoff_us(G_MAXUINT32, 1, G_MAXINT64 / 2);
   g_assert_cmpint(pause_us, >=, G_MAXINT64 / 4 - 1);
@@ -529,8 +505,7 @@ test_a_great_bound_does_not_overflow(void)
 
 #define SECOND TIDE_US_PER_S
 
-static void
-test_steady(void)
+TEST("/rate/steady")
 {
   TideRate rate = {0};
   for (gint64 s = 1000; s < 1030; s++)
@@ -538,8 +513,7 @@ test_steady(void)
   g_assert_cmpfloat(tide_rate_a_second(rate, 1030 * SECOND), ==, 7);
 }
 
-static void
-test_over_when_nothing_comes(void)
+TEST("/rate/over-when-nothing-comes")
 {
   TideRate rate = {0};
   g_assert_cmpfloat(tide_rate_a_second(rate, 5 * SECOND), ==, 0);
@@ -552,8 +526,7 @@ test_over_when_nothing_comes(void)
 
 /* ---- listen address ---- */
 
-static void
-test_valid_addresses(void)
+TEST("/listen-address/valid")
 {
   static const struct {
     const char *text;
@@ -591,8 +564,7 @@ test_valid_addresses(void)
   }
 }
 
-static void
-test_unix_sockets(void)
+TEST("/listen-address/unix-sockets")
 {
   g_autofree char *longest = g_strnfill(106, 'x'), *text = g_strconcat("unix:/", longest, NULL);
   const char *const cases[] = {"unix:/run/tidemark/http.socket", text};
@@ -606,8 +578,7 @@ test_unix_sockets(void)
   }
 }
 
-static void
-test_who_can_reach_it(void)
+TEST("/listen-address/who-can-reach-it")
 {
   static const struct {
     const char *text;
@@ -632,16 +603,14 @@ test_who_can_reach_it(void)
   }
 }
 
-static void
-test_off_is_off(void)
+TEST("/listen-address/off-is-off")
 {
   TideListenAddress address;
   g_assert_true(tide_listen_address_parse("off", &address, NULL));
   g_assert_true(address.is_off);
 }
 
-static void
-test_all_else_is_refused_with_its_text(void)
+TEST("/listen-address/all-else-is-refused")
 {
   static const char *const cases[] = {
       "",           "9464",       ":9464",         "127.0.0.1",      "127.0.0.1:", "127.0.0.1:65536", "::1:9464",
@@ -660,44 +629,4 @@ test_all_else_is_refused_with_its_text(void)
     g_assert_nonnull(strstr(error->message, quoted));
     g_assert_cmpint(address.is_off, ==, 42);
   }
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/bytes/order/is-unsigned-and-shorter-first", test_order_is_unsigned_and_shorter_first);
-  g_test_add_func("/bytes/order/null-is-empty", test_null_is_empty);
-  g_test_add_func("/bytes/short/every-length-is-compared-and-copied", test_every_length_is_compared_and_copied);
-  g_test_add_func("/bytes/print/as-in-the-hbase-shell", test_printable_as_in_the_hbase_shell);
-  g_test_add_func("/bytes/what-is-no-hex-adds-nothing", test_what_is_no_hex_adds_nothing);
-  g_test_add_func("/buffer/growth-keeps-what-is-there", test_growth_keeps_what_is_there);
-  g_test_add_func("/buffer/one-large-append-fits", test_one_large_append_fits);
-  g_test_add_func("/buffer/reset-keeps-the-memory", test_reset_keeps_the_memory);
-  g_test_add_func("/iso-time/moments", test_moments);
-  g_test_add_func("/iso-time/what-no-year-of-four-digits-holds-is-a-number",
-                  test_what_no_year_of_four_digits_holds_is_a_number);
-  g_test_add_func("/iso-time/leap-days", test_leap_days);
-  g_test_add_func("/iso-time/as-glib-prints-them", test_as_glib_prints_them);
-  g_test_add_func("/number-text/shortest", test_shortest_text_is_printed);
-  g_test_add_func("/number-text/shortest-of-a-float", test_shortest_text_of_a_float);
-  g_test_add_func("/number-text/any-double-reads-back", test_any_double_reads_back);
-  g_test_add_func("/number-text/texts-are-those-of-trying", test_texts_are_those_of_trying);
-  g_test_add_func("/json-writer/strings-are-quoted-and-escaped", test_strings_are_quoted_and_escaped);
-  g_test_add_func("/json-writer/plain-is-plain-wherever-it-stands", test_plain_is_plain_wherever_it_stands);
-  g_test_add_func("/json-writer/commas-stand-between-values", test_commas_stand_between_values);
-  g_test_add_func("/json-writer/bytes-are-hex-or-base64", test_bytes_are_hex_or_base64);
-  g_test_add_func("/json-writer/escapes-by-letter-or-number", test_escapes_by_letter_or_number);
-  g_test_add_func("/json-writer/E11-what-is-not-seen-is-escaped", test_what_is_not_seen_is_escaped);
-  g_test_add_func("/error/shell-word", test_shell_word);
-  g_test_add_func("/backoff/doubles-up-to-the-bound", test_doubles_up_to_the_bound);
-  g_test_add_func("/backoff/a-great-bound-does-not-overflow", test_a_great_bound_does_not_overflow);
-  g_test_add_func("/rate/steady", test_steady);
-  g_test_add_func("/rate/over-when-nothing-comes", test_over_when_nothing_comes);
-  g_test_add_func("/listen-address/valid", test_valid_addresses);
-  g_test_add_func("/listen-address/unix-sockets", test_unix_sockets);
-  g_test_add_func("/listen-address/who-can-reach-it", test_who_can_reach_it);
-  g_test_add_func("/listen-address/off-is-off", test_off_is_off);
-  g_test_add_func("/listen-address/all-else-is-refused", test_all_else_is_refused_with_its_text);
-  return g_test_run();
 }

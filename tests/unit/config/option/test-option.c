@@ -5,12 +5,12 @@
 #include "config/option/option_value.h"
 #include "config/option/table_language.h"
 #include "config/yaml/secret.h"
+#include "unit/test_case.h"
 #include "util/error.h"
 
 /* ---- option value ---- */
 
-static void
-test_durations(void)
+TEST("/value/durations")
 {
   static const struct {
     const char *text;
@@ -33,8 +33,7 @@ test_durations(void)
   }
 }
 
-static void
-test_bad_durations(void)
+TEST("/value/bad-durations-are-refused")
 {
   static const char *const bad[] = {"",     "s",          "-1s",
                                     "1.5s", "10 parsecs", "10S",
@@ -51,8 +50,7 @@ test_bad_durations(void)
   }
 }
 
-static void
-test_number_without_unit_is_refused_with_a_hint(void)
+TEST("/value/number-without-unit-is-refused-with-a-hint")
 {
   static const struct {
     const char *text;
@@ -84,8 +82,7 @@ test_number_without_unit_is_refused_with_a_hint(void)
   }
 }
 
-static void
-test_sizes(void)
+TEST("/value/sizes")
 {
   static const struct {
     const char *text;
@@ -113,8 +110,7 @@ test_sizes(void)
 }
 
 /* What was most likely meant by a unit that is not ours; NULL: nothing. */
-static void
-test_meant_sizes(void)
+TEST("/value/sizes-in-other-units-are-proposed-in-ours")
 {
   static const struct {
     const char *text, *meant;
@@ -132,8 +128,7 @@ test_meant_sizes(void)
   }
 }
 
-static void
-test_numbers(void)
+TEST("/value/numbers")
 {
   static const char *const bad[] = {"", "-1", "+1", " 1", "1 ", "1.0", "0x10", "18446744073709551616", "one"};
   guint64 number = 0;
@@ -144,8 +139,7 @@ test_numbers(void)
     g_assert_false(tide_number_parse(bad[i], &number, NULL));
 }
 
-static void
-test_times(void)
+TEST("/value/times")
 {
   static const struct {
     const char *text;
@@ -183,8 +177,7 @@ test_times(void)
   }
 }
 
-static void
-test_nearest_names(void)
+TEST("/value/nearest-names")
 {
   static const char *const names[] = {"threads", "topics", "brokers", "start", "commit_interval", "as", NULL};
   static const struct {
@@ -258,8 +251,7 @@ problems_of(const char *text, Values *ret_values)
   return g_string_free(all, FALSE);
 }
 
-static void
-test_old_key_is_taken_with_a_warning(void)
+TEST("/option-names/old-key-is-taken-with-a-warning")
 {
   Values values;
   g_autofree char *said = problems_of("threads: 4\ninner:\n  levels: 7\n", &values);
@@ -272,8 +264,7 @@ test_old_key_is_taken_with_a_warning(void)
   g_assert_cmpuint(values.depth, ==, 7);
 }
 
-static void
-test_new_key_is_not_warned_of(void)
+TEST("/option-names/new-key-is-not-warned-of")
 {
   Values values;
   g_autofree char *said = problems_of("workers: 4\n", &values);
@@ -282,8 +273,7 @@ test_new_key_is_not_warned_of(void)
   g_assert_cmpuint(values.depth, ==, 2);
 }
 
-static void
-test_both_are_an_error(void)
+TEST("/option-names/both-are-an-error")
 {
   static const char *const texts[] = {"threads: 4\nworkers: 5\n", "workers: 5\nthreads: 4\n"};
   for (gsize i = 0; i < G_N_ELEMENTS(texts); i++) {
@@ -294,8 +284,7 @@ test_both_are_an_error(void)
   }
 }
 
-static void
-test_wrong_value_of_an_old_key_is_an_error(void)
+TEST("/option-names/wrong-value-of-an-old-key-is-an-error")
 {
   Values values;
   g_autofree char *said = problems_of("threads: 44\n", &values);
@@ -329,8 +318,7 @@ find_shown(const TideConfigGroup *of, const TideConfigOption **ret_shown)
   return n_options;
 }
 
-static void
-test_old_keys_of_secrets_are_masked(void)
+TEST("/option-names/old-keys-of-secrets-are-masked")
 {
   const TideConfigOption *shown = NULL;
   g_assert_cmpuint(find_shown(&tide_config_top, &shown), >, 60);
@@ -339,8 +327,7 @@ test_old_keys_of_secrets_are_masked(void)
             shown->name, shown->was);
 }
 
-static void
-test_an_old_key_that_is_shown_is_found(void)
+TEST("/option-names/an-old-key-that-is-shown-is-found")
 {
   static const TideConfigOption secrets[] = {{"token_file", TIDE_CONFIG_STRING, .was = "password_file"},
                                              {"token", TIDE_CONFIG_STRING, .was = "pin"}};
@@ -353,8 +340,7 @@ test_an_old_key_that_is_shown_is_found(void)
 }
 
 /* The warning stands with an excerpt of the file. */
-static void
-test_warning_of_an_old_key_shows_no_secret(void)
+TEST("/option-names/warning-of-an-old-key-shows-no-secret")
 {
   static const TideConfigOption secrets[] = {{"token", TIDE_CONFIG_STRING, PLACE(text), .was = "passphrase"}};
   static const TideConfigGroup door = {.path = "", .options = secrets, .n_options = G_N_ELEMENTS(secrets)};
@@ -473,8 +459,7 @@ check_range(const TideConfigGroup *group, const TideConfigOption *option)
   n_ranges++;
 }
 
-static void
-test_every_range_is_kept(void)
+TEST("/option-table/F5-every-range-is-kept")
 {
   for_each_option(&tide_config_top, check_range);
   g_assert_cmpuint(n_ranges, >=, 25);
@@ -525,8 +510,7 @@ static const struct {
     {"readings.time", "pattern", "yyyy-mm", "'readings.time.pattern' cannot be used: "},
 };
 
-static void
-test_wrong_values_are_refused(void)
+TEST("/option-table/F5-wrong-values-are-refused")
 {
   for (gsize i = 0; i < G_N_ELEMENTS(wrong); i++) {
     g_autofree char *problems = problems_with(wrong[i].path, wrong[i].name, wrong[i].value);
@@ -558,8 +542,7 @@ check_row(const TideConfigGroup *group, const TideConfigOption *option)
     g_assert_cmpstr(other->name, !=, option->name);
 }
 
-static void
-test_rows_are_complete(void)
+TEST("/option-table/rows-are-complete")
 {
   for_each_option(&tide_config_top, check_row);
   for (const TideConfigGroup *const *group = tide_table_language; *group != NULL; group++)
@@ -579,8 +562,7 @@ check_sample_has(const TideConfigGroup *group, const TideConfigOption *option)
     g_error("the sample does not show '%s.%s'", group->path, option->name);
 }
 
-static void
-test_sample_shows_every_option(void)
+TEST("/option-table/sample-shows-every-option")
 {
   for_each_option(&tide_config_top, check_sample_has);
 }
@@ -595,8 +577,7 @@ check_reference_has(const TideConfigGroup *group, const TideConfigOption *option
     g_error("the reference does not have '%s.%s'", group->path, option->name);
 }
 
-static void
-test_reference_has_every_option(void)
+TEST("/option-table/reference-has-every-option")
 {
   for_each_option(&tide_config_top, check_reference_has);
   for (const TideConfigGroup *const *group = tide_table_language; *group != NULL; group++)
@@ -604,8 +585,7 @@ test_reference_has_every_option(void)
 }
 
 /* The comments of the sample, taken away, must be what is in force without them. */
-static void
-test_sample_shows_the_defaults(void)
+TEST("/option-table/sample-shows-the-defaults")
 {
   static const char *const examples[] = {"#pattern",    "#zone",    "#ambiguous", "#date", "#instance",
                                          "#librdkafka", "#topic",   "#file",      "#root", "#each",
@@ -633,32 +613,4 @@ test_sample_shows_the_defaults(void)
   g_autofree char *printed = tide_config_print(config);
   g_autofree char *printed_same = tide_config_print(same);
   g_assert_cmpstr(printed, ==, printed_same);
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/value/durations", test_durations);
-  g_test_add_func("/value/bad-durations-are-refused", test_bad_durations);
-  g_test_add_func("/value/number-without-unit-is-refused-with-a-hint", test_number_without_unit_is_refused_with_a_hint);
-  g_test_add_func("/value/sizes", test_sizes);
-  g_test_add_func("/value/sizes-in-other-units-are-proposed-in-ours", test_meant_sizes);
-  g_test_add_func("/value/numbers", test_numbers);
-  g_test_add_func("/value/times", test_times);
-  g_test_add_func("/value/nearest-names", test_nearest_names);
-  g_test_add_func("/option-names/old-key-is-taken-with-a-warning", test_old_key_is_taken_with_a_warning);
-  g_test_add_func("/option-names/new-key-is-not-warned-of", test_new_key_is_not_warned_of);
-  g_test_add_func("/option-names/both-are-an-error", test_both_are_an_error);
-  g_test_add_func("/option-names/wrong-value-of-an-old-key-is-an-error", test_wrong_value_of_an_old_key_is_an_error);
-  g_test_add_func("/option-names/old-keys-of-secrets-are-masked", test_old_keys_of_secrets_are_masked);
-  g_test_add_func("/option-names/an-old-key-that-is-shown-is-found", test_an_old_key_that_is_shown_is_found);
-  g_test_add_func("/option-names/warning-of-an-old-key-shows-no-secret", test_warning_of_an_old_key_shows_no_secret);
-  g_test_add_func("/option-table/F5-every-range-is-kept", test_every_range_is_kept);
-  g_test_add_func("/option-table/F5-wrong-values-are-refused", test_wrong_values_are_refused);
-  g_test_add_func("/option-table/rows-are-complete", test_rows_are_complete);
-  g_test_add_func("/option-table/sample-shows-every-option", test_sample_shows_every_option);
-  g_test_add_func("/option-table/sample-shows-the-defaults", test_sample_shows_the_defaults);
-  g_test_add_func("/option-table/reference-has-every-option", test_reference_has_every_option);
-  return g_test_run();
 }

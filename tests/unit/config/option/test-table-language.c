@@ -1,6 +1,7 @@
 /* The language of tables, beyond its simplest words: what is said of a mistake, and what good declarations compile to.
  */
 #include "unit/config-texts.h"
+#include "unit/test_case.h"
 
 #define KEY "key: [{ field: host }, \"#\", { time: epoch_ms }]"
 #define WITH_TABLES(tables) KAFKA READINGS HBASE "tables: { " tables " }\n"
@@ -276,8 +277,7 @@ test_one_problem(gconstpointer data)
   assert_one_problem(data);
 }
 
-static void
-test_tombstone_with_the_time_in_the_key(void)
+TEST("/table-language/tombstone-with-the-time-in-the-key")
 {
   g_autoptr(GPtrArray) problems = NULL;
   g_autoptr(TideConfig) config = load_config(WITH_TABLE("latest: merge, tombstone: delete"), &problems);
@@ -289,8 +289,7 @@ test_tombstone_with_the_time_in_the_key(void)
 }
 
 /* Whether each table has a time of its own is asked before it is known that there are tables. */
-static void
-test_tables_of_the_wrong_kind(void)
+TEST("/table-language/tables-of-the-wrong-kind")
 {
   static const char *const tables[] = {"x", "[a, b]", "{ T: x }", "~", ""};
 
@@ -307,8 +306,7 @@ test_tables_of_the_wrong_kind(void)
 }
 
 /* What depends on the values is no warning. */
-static void
-test_notes_are_kept_apart(void)
+TEST("/table-language/notes-are-kept-apart")
 {
   static const struct {
     const char *text;
@@ -335,8 +333,7 @@ test_notes_are_kept_apart(void)
   }
 }
 
-static void
-test_plain_schemes_have_no_notes(void)
+TEST("/table-language/plain-schemes-have-no-notes")
 {
   static const char *const texts[] = {
       KAFKA READINGS HBASE TABLES,
@@ -362,8 +359,7 @@ name_id(const TideConfig *config, const char *name)
   return id;
 }
 
-static void
-test_conditions_are_compiled_as_written(void)
+TEST("/table-language/conditions-are-compiled-as-written")
 {
   g_autoptr(TideConfig) config = load_good(WITH_TABLE(
       "when: [{ field: a, present: true }, { field: b, present: false }, { field: c, equals: 1 }, "
@@ -392,8 +388,7 @@ test_conditions_are_compiled_as_written(void)
   g_assert_true(tide_bytes_equal(g_array_index(conditions, TideCondition, 3).values[1], TIDE_BYTES_EMPTY));
 }
 
-static void
-test_times_of_tables(void)
+TEST("/table-language/times-of-tables")
 {
   g_autoptr(TideConfig) config = load_good(
       KAFKA "readings: { time: { field: ts, format: epoch_ms, earliest: 2010-01-01, max_future: 1h } }\n" HBASE
@@ -422,8 +417,7 @@ test_times_of_tables(void)
 }
 
 /* QUOTE and TRADE have nothing in common that readings.time could name. */
-static void
-test_readings_need_no_time_when_each_table_has_one(void)
+TEST("/table-language/readings-need-no-time-when-each-table-has-one")
 {
   g_autoptr(TideConfig) config =
       load_good(KAFKA HBASE "tables:\n"
@@ -436,8 +430,7 @@ test_readings_need_no_time_when_each_table_has_one(void)
   g_assert_cmpuint(again->tables->len, ==, 2);
 }
 
-static void
-test_columns_of_every_kind(void)
+TEST("/table-language/columns-of-every-kind")
 {
   g_autoptr(TideConfig) config = load_good(WITH_COLUMNS(
       "[{ family: A, from: [\"CPU/*\", x, { field: y, as: Y, encode: int64 }, { value: [v, { field: host }], as: V }], "
@@ -474,8 +467,7 @@ test_columns_of_every_kind(void)
   g_assert_null(rules[5].items[0].qualifier);
 }
 
-static void
-test_latest_modes(void)
+TEST("/table-language/latest-modes")
 {
   g_autoptr(TideConfig) config = load_good(
       WITH_TABLES("A: { key: { field: host }, " COLUMNS ", latest: replace }, "
@@ -493,8 +485,7 @@ test_latest_modes(void)
   g_assert_cmpint(g_array_index(c->rules, TideColumnRule, 0).packing, ==, TIDE_PACK_MSGPACK);
 }
 
-static void
-test_index_and_dated_table(void)
+TEST("/table-language/index-and-dated-table")
 {
   g_autoptr(TideConfig) config = load_good(WITH_INDEX("index_of: METRIC"));
   g_autoptr(TideConfig) dated =
@@ -514,8 +505,7 @@ test_index_and_dated_table(void)
 
 #define TIME_MS G_GINT64_CONSTANT(1426535612045) /* 2015-03-16T19:53:32.045Z, 12:53 in Los Angeles */
 
-static void
-test_parts_reach_the_key(void)
+TEST("/table-language/parts-reach-the-key")
 {
   static const struct {
     const char *text;
@@ -560,8 +550,7 @@ test_parts_reach_the_key(void)
   }
 }
 
-static void
-test_printed_configuration_loads_to_the_same(void)
+TEST("/table-language/printed-configuration-loads-to-the-same")
 {
   static const char *const texts[] = {
       WITH_INDEX("index_of: METRIC, when: { field: a, matches: [\"x*\", \"?\"] }"),
@@ -630,24 +619,11 @@ int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
+  test_cases_add();
   for (gsize i = 0; i < G_N_ELEMENTS(one_problem); i++) {
     g_autofree char *path = g_strdup_printf("/table-language/problem/%s", one_problem[i].name);
     g_test_add_data_func(path, &one_problem[i], test_one_problem);
   }
-  g_test_add_func("/table-language/tombstone-with-the-time-in-the-key", test_tombstone_with_the_time_in_the_key);
-  g_test_add_func("/table-language/tables-of-the-wrong-kind", test_tables_of_the_wrong_kind);
-  g_test_add_func("/table-language/notes-are-kept-apart", test_notes_are_kept_apart);
-  g_test_add_func("/table-language/plain-schemes-have-no-notes", test_plain_schemes_have_no_notes);
-  g_test_add_func("/table-language/conditions-are-compiled-as-written", test_conditions_are_compiled_as_written);
-  g_test_add_func("/table-language/times-of-tables", test_times_of_tables);
-  g_test_add_func("/table-language/readings-need-no-time-when-each-table-has-one",
-                  test_readings_need_no_time_when_each_table_has_one);
-  g_test_add_func("/table-language/columns-of-every-kind", test_columns_of_every_kind);
-  g_test_add_func("/table-language/latest-modes", test_latest_modes);
-  g_test_add_func("/table-language/index-and-dated-table", test_index_and_dated_table);
-  g_test_add_func("/table-language/parts-reach-the-key", test_parts_reach_the_key);
-  g_test_add_func("/table-language/printed-configuration-loads-to-the-same",
-                  test_printed_configuration_loads_to_the_same);
   g_test_add("/table-language/splits-file-beside-the-configuration", ConfigFiles, "points", config_files_make,
              test_splits_file_beside_the_configuration, config_files_remove);
   g_test_add("/table-language/bad-splits-files-are-refused", ConfigFiles, "points", config_files_make,

@@ -4,6 +4,7 @@
 #include "config/yaml/yaml_text.h"
 #include "config/yaml/yaml_tree.h"
 #include "unit/config-texts.h"
+#include "unit/test_case.h"
 
 /* ---- yaml tree ---- */
 
@@ -23,8 +24,7 @@ first_problem(const GPtrArray *problems)
   return g_strdup_printf("%u:%u %s", problem->line, problem->column, problem->text);
 }
 
-static void
-test_nodes_know_their_place(void)
+TEST("/yaml/nodes-know-their-place")
 {
   g_autoptr(GPtrArray) problems = tide_problems_new();
   g_autoptr(TideYamlNode) root = parse("a: 1\nb:\n  - x\n  - {c: \"y\"}\nü: z\n", problems);
@@ -41,8 +41,7 @@ test_nodes_know_their_place(void)
   g_assert_cmpuint(tide_yaml_get(root, "ü")->position.column, ==, 4);
 }
 
-static void
-test_scalars_stay_text(void)
+TEST("/yaml/scalars-stay-text")
 {
   g_autoptr(GPtrArray) problems = tide_problems_new();
   g_autoptr(TideYamlNode) root = parse("a: 007\nb: yes\nc: 1e3\nd: \"a\\0b\"\ne: 2001-01-01\n", problems);
@@ -54,8 +53,7 @@ test_scalars_stay_text(void)
   g_assert_cmpstr(tide_yaml_get(root, "e")->text, ==, "2001-01-01");
 }
 
-static void
-test_null_is_what_is_left_empty(void)
+TEST("/yaml/null-is-what-is-left-empty")
 {
   g_autoptr(GPtrArray) problems = tide_problems_new();
   g_autoptr(TideYamlNode) root = parse("a:\nb: ~\nc: null\nd: \"\"\ne: \"null\"\n", problems);
@@ -68,8 +66,7 @@ test_null_is_what_is_left_empty(void)
   g_assert_true(tide_yaml_is_null(tide_yaml_get(root, "missing")));
 }
 
-static void
-test_paths_are_found(void)
+TEST("/yaml/paths-are-found")
 {
   g_autoptr(GPtrArray) problems = tide_problems_new();
   g_autoptr(TideYamlNode) root = parse("a: {b: {c: deep}}", problems);
@@ -136,8 +133,7 @@ test_refused(gconstpointer data)
   g_assert_true(root == NULL || root->kind == TIDE_YAML_MAPPING);
 }
 
-static void
-test_tab_in_comment_is_allowed(void)
+TEST("/yaml/tab-in-comment-is-allowed")
 {
   g_autoptr(GPtrArray) problems = tide_problems_new();
   g_autoptr(TideYamlNode) root = parse("#\ta comment\na: 1 #\tanother\n", problems);
@@ -146,8 +142,7 @@ test_tab_in_comment_is_allowed(void)
   g_assert_nonnull(root);
 }
 
-static void
-test_all_problems_are_found(void)
+TEST("/yaml/all-problems-are-found")
 {
   g_autoptr(GPtrArray) problems = tide_problems_new();
   g_autoptr(TideYamlNode) root = parse("a: &x 1\na: 2\nb: *x\nc: !t 3\n", problems);
@@ -166,8 +161,7 @@ nested(guint n)
   return g_strconcat(open, close, NULL);
 }
 
-static void
-test_limits_hold_exactly(void)
+TEST("/yaml/limits-hold-exactly")
 {
   g_autoptr(GPtrArray) good = tide_problems_new();
   g_autoptr(GPtrArray) bad = tide_problems_new();
@@ -201,8 +195,7 @@ test_limits_hold_exactly(void)
   }
 }
 
-static void
-test_hostile_nesting_is_cheap(void)
+TEST("/yaml/hostile-nesting-is-cheap")
 {
   g_autoptr(GPtrArray) problems = tide_problems_new();
   g_autofree char *deep = nested(500000);
@@ -214,8 +207,7 @@ test_hostile_nesting_is_cheap(void)
 }
 
 /* Texts that need quotes, and those that must not change. */
-static void
-test_written_scalars_read_back(void)
+TEST("/yaml/written-scalars-read-back")
 {
   static const char *const texts[] = {"plain",
                                       "with space",
@@ -259,8 +251,7 @@ test_written_scalars_read_back(void)
   }
 }
 
-static void
-test_written_trees_read_back(void)
+TEST("/yaml/written-trees-read-back")
 {
   const char *text = "\n  a: 1\n  b:\n    c: [x, { y: \"#\", z: null }]\n    d: \"\\x00\"\n";
   g_autoptr(GPtrArray) problems = tide_problems_new();
@@ -279,8 +270,7 @@ format(guint line, guint column, const char *source)
   return tide_config_problem_format(&problem, "f.yaml", source);
 }
 
-static void
-test_excerpt_points_at_the_column(void)
+TEST("/problem/excerpt-points-at-the-column")
 {
   g_autofree char *plain = format(2, 5, NULL);
   g_autofree char *excerpt = format(2, 5, "a: 1\nü: bad\n");
@@ -293,8 +283,7 @@ test_excerpt_points_at_the_column(void)
   g_assert_cmpstr(beyond, ==, "f.yaml:9:9: error: wrong");
 }
 
-static void
-test_excerpt_of_a_long_line_is_a_window(void)
+TEST("/problem/excerpt-of-a-long-line-is-a-window")
 {
   g_autofree char *padding = g_strnfill(5000, 'x');
   g_autofree char *source = g_strconcat("a: ", padding, "HERE", padding, NULL);
@@ -305,8 +294,7 @@ test_excerpt_of_a_long_line_is_a_window(void)
   g_assert_cmpuint((gsize)(strstr(lines[1], "HERE") - lines[1]), ==, (gsize)(strchr(lines[2], '^') - lines[2]));
 }
 
-static void
-test_excerpt_speaks_no_escapes(void)
+TEST("/problem/E10-excerpt-speaks-no-escapes")
 {
   g_autofree char *excerpt = format(1, 1, "a\x1b[31m\xff\n");
   TideConfigProblem problem = {.text = (char *)"wrong", .line = 1, .column = 1};
@@ -321,8 +309,7 @@ test_excerpt_speaks_no_escapes(void)
   g_assert_true(g_utf8_validate(excerpt, -1, NULL));
 }
 
-static void
-test_excerpt_hides_secrets(void)
+TEST("/problem/excerpt-hides-secrets")
 {
   static const struct {
     const char *source;
@@ -345,8 +332,7 @@ test_excerpt_hides_secrets(void)
 
 /* ---- secret ---- */
 
-static void
-test_names_of_secrets_are_known(void)
+TEST("/secret/names-of-secrets-are-known")
 {
   static const char *const secrets[] = {"sasl.password",
                                         "ssl.key.password",
@@ -364,8 +350,7 @@ test_names_of_secrets_are_known(void)
     g_assert_false(tide_secret_is_name(others[i]));
 }
 
-static void
-test_values_are_found_behind_whatever_sounds_secret(void)
+TEST("/secret/values-are-found-behind-whatever-sounds-secret")
 {
   static const struct {
     const char *line, *value;
@@ -389,8 +374,7 @@ test_values_are_found_behind_whatever_sounds_secret(void)
     g_assert_cmpstr(tide_secret_find_value(lines[i].line), ==, lines[i].value);
 }
 
-static void
-test_passwords_in_addresses_are_masked(void)
+TEST("/secret/E2-passwords-in-addresses-are-masked")
 {
   static const char *const texts[][2] = {
       {"'https://user:x@h:1/'", "'https://***@h:1/'"},
@@ -523,8 +507,7 @@ fill_in(const char *form, const char *text)
 
 /* A password where a mapping belongs, over lines, in braces, behind a name that is misspelt, of an unfinished text: no
  * error quotes it, and no line that is shown beside one. The text is also broken somewhere outside of it. */
-static void
-test_no_secret_is_shown_in_any_shape(void)
+TEST("/masked-line/E2-no-secret-is-shown-in-any-shape")
 {
   static const char breakers[] = "\"':{}[],*|>%@\n-\t\xff";
 
@@ -545,8 +528,7 @@ test_no_secret_is_shown_in_any_shape(void)
 }
 
 /* As with '-c' and a password file, a token file, or one of users. */
-static void
-test_file_of_one_text_is_not_shown(void)
+TEST("/masked-line/E2-file-of-one-text-is-not-shown")
 {
   static const char *const texts[] = {
       "canary", "canary\n", "u:canary\nv:canary\n", "\"canary\"", "|\n  canary\n  canary", "--- canary"};
@@ -555,8 +537,7 @@ test_file_of_one_text_is_not_shown(void)
     assert_hidden(texts[i]);
 }
 
-static void
-test_lines_beside_a_secret_are_shown(void)
+TEST("/masked-line/lines-beside-a-secret-are-shown")
 {
   static const struct {
     const char *source;
@@ -588,30 +569,10 @@ int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/yaml/nodes-know-their-place", test_nodes_know_their_place);
-  g_test_add_func("/yaml/scalars-stay-text", test_scalars_stay_text);
-  g_test_add_func("/yaml/null-is-what-is-left-empty", test_null_is_what_is_left_empty);
-  g_test_add_func("/yaml/paths-are-found", test_paths_are_found);
+  test_cases_add();
   for (gsize i = 0; i < G_N_ELEMENTS(refused); i++) {
     g_autofree char *path = g_strdup_printf("/yaml/refused/%s", refused[i].name);
     g_test_add_data_func(path, GSIZE_TO_POINTER(i), test_refused);
   }
-  g_test_add_func("/yaml/tab-in-comment-is-allowed", test_tab_in_comment_is_allowed);
-  g_test_add_func("/yaml/all-problems-are-found", test_all_problems_are_found);
-  g_test_add_func("/yaml/limits-hold-exactly", test_limits_hold_exactly);
-  g_test_add_func("/yaml/hostile-nesting-is-cheap", test_hostile_nesting_is_cheap);
-  g_test_add_func("/yaml/written-scalars-read-back", test_written_scalars_read_back);
-  g_test_add_func("/yaml/written-trees-read-back", test_written_trees_read_back);
-  g_test_add_func("/problem/excerpt-points-at-the-column", test_excerpt_points_at_the_column);
-  g_test_add_func("/problem/excerpt-of-a-long-line-is-a-window", test_excerpt_of_a_long_line_is_a_window);
-  g_test_add_func("/problem/E10-excerpt-speaks-no-escapes", test_excerpt_speaks_no_escapes);
-  g_test_add_func("/problem/excerpt-hides-secrets", test_excerpt_hides_secrets);
-  g_test_add_func("/secret/names-of-secrets-are-known", test_names_of_secrets_are_known);
-  g_test_add_func("/secret/values-are-found-behind-whatever-sounds-secret",
-                  test_values_are_found_behind_whatever_sounds_secret);
-  g_test_add_func("/secret/E2-passwords-in-addresses-are-masked", test_passwords_in_addresses_are_masked);
-  g_test_add_func("/masked-line/E2-no-secret-is-shown-in-any-shape", test_no_secret_is_shown_in_any_shape);
-  g_test_add_func("/masked-line/E2-file-of-one-text-is-not-shown", test_file_of_one_text_is_not_shown);
-  g_test_add_func("/masked-line/lines-beside-a-secret-are-shown", test_lines_beside_a_secret_are_shown);
   return g_test_run();
 }

@@ -1,0 +1,30 @@
+#include "unit/test_case.h"
+
+static TestCase *first;
+
+/* In the order of their lines, because a compiler may put constructors in another one. */
+void
+test_case_list(TestCase *test_case)
+{
+  TestCase **at = &first;
+  while (*at != NULL && (*at)->line < test_case->line)
+    at = &(*at)->next;
+  test_case->next = *at;
+  *at = test_case;
+}
+
+void
+test_cases_add(void)
+{
+  for (const TestCase *at = first; at != NULL; at = at->next)
+    at->add();
+}
+
+/* Of the programs that need no other. */
+__attribute__((weak)) int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  test_cases_add();
+  return g_test_run();
+}

@@ -1,0 +1,47 @@
+/* A test says its name where it begins, and is run without being listed anywhere else:
+ *
+ *     TEST("/glob/backslash")
+ *     {
+ *       g_assert_true(...);
+ *     }
+ *
+ * They run in the order of their lines. A program that has a main() of its own calls test_cases_add() between
+ * g_test_init() and g_test_run(); all others have that of test_case.c. */
+#pragma once
+
+#include <glib.h>
+
+typedef struct TestCase TestCase;
+struct TestCase {
+  void (*add)(void); /* tells GLib of it */
+  int line;
+  TestCase *next;
+};
+
+void test_case_list(TestCase *test_case);
+void test_cases_add(void);
+
+#define TEST(path_) TEST_AT(path_, __LINE__)
+#define TEST_AT(path_, line_) TEST_ON_LINE(path_, line_)
+#define TEST_ON_LINE(path_, line_) TEST_CASE(line_, (void), g_test_add_func(path_, test_on_line_##line_))
+
+/* A test that has a `fixture`, with what makes and clears it; a program with several of one kind gives that a name. */
+#define TEST_WITH(Fixture_, set_up_, tear_down_, path_) TEST_WITH_AT(Fixture_, set_up_, tear_down_, path_, __LINE__)
+#define TEST_WITH_AT(Fixture_, set_up_, tear_down_, path_, line_)                                                      \
+  TEST_WITH_ON_LINE(Fixture_, set_up_, tear_down_, path_, line_)
+#define TEST_WITH_ON_LINE(Fixture_, set_up_, tear_down_, path_, line_)                                                 \
+  TEST_CASE(line_, (Fixture_ * fixture, gconstpointer data),                                                           \
+            g_test_add(path_, Fixture_, NULL, set_up_, test_on_line_##line_, tear_down_))
+
+#define TEST_CASE(line_, parameters_, add_)                                                                            \
+  static void test_on_line_##line_ parameters_;                                                                        \
+  static void add_test_on_line_##line_(void)                                                                           \
+  {                                                                                                                    \
+    add_;                                                                                                              \
+  }                                                                                                                    \
+  static void __attribute__((constructor)) list_test_on_line_##line_(void)                                             \
+  {                                                                                                                    \
+    static TestCase test_case = {add_test_on_line_##line_, line_, NULL};                                               \
+    test_case_list(&test_case);                                                                                        \
+  }                                                                                                                    \
+  static void test_on_line_##line_ parameters_
