@@ -14,11 +14,11 @@ typedef struct DecoderFixture {
   TideReject reject;
 } DecoderFixture;
 
-static inline void
-decoder_fixture_init_format(DecoderFixture *fixture, TideReadingFormat format)
+static inline DecoderFixture
+decoder_fixture_of(TideReadingFormat format)
 {
   static char separator[] = "/";
-  *fixture = (DecoderFixture){
+  return (DecoderFixture){
       .options = {.format = format,
                   .separator = separator,
                   .csv = {.quotes = TRUE},
@@ -29,12 +29,6 @@ decoder_fixture_init_format(DecoderFixture *fixture, TideReadingFormat format)
       .names = tide_field_names_new(),
       .message = {.topic = TIDE_BYTES_LITERAL("metrics"), .timestamp_ms = -1},
   };
-}
-
-static inline void
-decoder_fixture_init(DecoderFixture *fixture)
-{
-  decoder_fixture_init_format(fixture, TIDE_FORMAT_JSON);
 }
 
 static inline void
@@ -134,8 +128,7 @@ decoder_fixture_check(DecoderFixture *fixture, const DecoderCase *cases, gsize n
 static inline void
 decoder_fixture_check_format(TideReadingFormat format, const DecoderCase *cases, gsize n_cases)
 {
-  g_auto(DecoderFixture) fixture;
-  decoder_fixture_init_format(&fixture, format);
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(format);
   decoder_fixture_check(&fixture, cases, n_cases);
 }
 

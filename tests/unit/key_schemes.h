@@ -18,6 +18,15 @@ key_scheme_fixture_init(ReadingFixture *fixture)
     g_assert_cmpuint(reading_fixture_id(fixture, key_field_names[i]), ==, i);
 }
 
+static inline void
+key_set_up(ReadingFixture *fixture, gconstpointer data)
+{
+  key_scheme_fixture_init(fixture);
+}
+
+/* With those fields. */
+#define KEY_TEST(path) TEST_WITH(ReadingFixture, key_set_up, reading_tear_down, path)
+
 #define LITERAL(text)                                                                                                  \
   {                                                                                                                    \
     .kind = TIDE_KEY_LITERAL, .literal = {(const guint8 *)("" text), sizeof(text) - 1 }                                \
@@ -104,12 +113,31 @@ key_scheme_fixture_init(ReadingFixture *fixture)
 #define SPACES(width) .width_bytes = (width), .value.pad_byte = ' '
 #define RANGE(min, max) .value.has_range = TRUE, .value.range_min = (min), .value.range_max = (max)
 
+/* The parts of the key that most tables have. */
+#define HOST_AND(time)                                                                                                 \
+  {                                                                                                                    \
+    FIELD(HOST), LITERAL("#"), time                                                                                    \
+  }
+
 #define LOS_ANGELES "America/Los_Angeles"
 #define BERLIN "Europe/Berlin"
 
 static const TideKeyPartSpec of_host[] = {FIELD(HOST)};
 static const TideKeyPartSpec of_meter[] = {PADDED_LEFT(METER, 10, '0')};
 static const TideKeyPartSpec of_host_user[] = {FIELD(HOST), FIELD(USER)};
+
+/* How many of @specs there are: what is behind them is zero. */
+static inline gsize
+n_parts_of(const TideKeyPartSpec *specs, gsize n_max)
+{
+  gsize n = 0;
+  while (n < n_max && (specs[n].kind != TIDE_KEY_LITERAL || specs[n].literal.data != NULL))
+    n++;
+  return n;
+}
+
+/* The parts of a row of a table, and their number: two arguments. */
+#define PARTS(specs) (specs), n_parts_of((specs), G_N_ELEMENTS(specs))
 
 /* The zone of a name; kept for ever. */
 static inline GTimeZone *

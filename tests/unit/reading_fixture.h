@@ -3,6 +3,7 @@
 
 #include "model/reading.h"
 #include "model/reject.h"
+#include "test_case.h"
 
 #define READING_FIXTURE_MAX_FIELDS 64
 
@@ -30,6 +31,20 @@ reading_fixture_clear(ReadingFixture *fixture)
   tide_field_names_free(fixture->names);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ReadingFixture, reading_fixture_clear)
+
+static inline void
+reading_set_up(ReadingFixture *fixture, gconstpointer data)
+{
+  reading_fixture_init(fixture);
+}
+
+static inline void
+reading_tear_down(ReadingFixture *fixture, gconstpointer data)
+{
+  reading_fixture_clear(fixture);
+}
+
+#define READING_TEST(path) TEST_WITH(ReadingFixture, reading_set_up, reading_tear_down, path)
 
 static inline TideNameId
 reading_fixture_id(ReadingFixture *fixture, const char *name)

@@ -1,6 +1,7 @@
 #include "decode/avro_schema.h"
 
 #include "decode/avro_container.h"
+#include "unit/test_case.h"
 
 #include <unistd.h>
 
@@ -11,8 +12,7 @@ schema_of(const char *text, GError **error)
   return tide_avro_schema_new(tide_bytes_of_string(json), error);
 }
 
-static void
-test_names_and_namespaces(void)
+TEST("/avro-schema/names-and-namespaces")
 {
   static const char *const good[] = {
       "{'type':'record','name':'a.b.R','fields':[{'name':'x','type':{'type':'fixed','name':'F','size':1}},"
@@ -30,8 +30,7 @@ test_names_and_namespaces(void)
   }
 }
 
-static void
-test_nodes_of_a_record(void)
+TEST("/avro-schema/nodes-of-a-record")
 {
   g_autoptr(GError) error = NULL;
   const TideAvroSchema *schema =
@@ -49,8 +48,7 @@ test_nodes_of_a_record(void)
   tide_avro_schema_free(schema);
 }
 
-static void
-test_faults(void)
+TEST("/avro-schema/faults")
 {
   static const struct {
     const char *text;
@@ -92,8 +90,7 @@ test_faults(void)
 }
 
 /* What is nested without end is refused before it is followed. */
-static void
-test_depth_and_size(void)
+TEST("/avro-schema/depth-and-size")
 {
   g_autoptr(GString) deep = g_string_new(NULL);
   for (guint i = 0; i < 100000; i++)
@@ -108,8 +105,7 @@ test_depth_and_size(void)
 }
 
 /* A namespace of a few hundred kilobytes would be in front of each of as many references. */
-static void
-test_long_names(void)
+TEST("/avro-schema/long-names")
 {
   for (gsize len = 1022; len <= 1023; len++) {
     g_autofree char *space = g_strnfill(len, 'a');
@@ -123,8 +119,7 @@ test_long_names(void)
   }
 }
 
-static void
-test_files(void)
+TEST("/avro-schema/files")
 {
   g_autoptr(GError) error = NULL;
   g_assert_null(tide_avro_schema_read("/nowhere/at.all", &error));
@@ -146,8 +141,7 @@ read_container(const TideBuffer *head, gsize len, GError **error)
   return schema;
 }
 
-static void
-test_container_has_it_in_its_head(void)
+TEST("/avro-schema/container")
 {
   static const char text[] = "{\"type\":\"record\",\"name\":\"R\",\"fields\":[{\"name\":\"x\",\"type\":\"int\"}]}";
   static const guint8 sync[TIDE_AVRO_SYNC_BYTES] = {1};
@@ -160,18 +154,4 @@ test_container_has_it_in_its_head(void)
   tide_avro_schema_free(schema);
   g_assert_null(read_container(&head, head.len - 1, &error));
   g_assert_nonnull(strstr(error->message, "its head is too long, or cut"));
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/avro-schema/names-and-namespaces", test_names_and_namespaces);
-  g_test_add_func("/avro-schema/nodes-of-a-record", test_nodes_of_a_record);
-  g_test_add_func("/avro-schema/faults", test_faults);
-  g_test_add_func("/avro-schema/container", test_container_has_it_in_its_head);
-  g_test_add_func("/avro-schema/depth-and-size", test_depth_and_size);
-  g_test_add_func("/avro-schema/long-names", test_long_names);
-  g_test_add_func("/avro-schema/files", test_files);
-  return g_test_run();
 }

@@ -1,5 +1,6 @@
 #include "decode/avro_schema.h"
 #include "unit/decoder_fixture.h"
+#include "unit/test_case.h"
 
 /* A record of one field v, of the type @type. */
 #define RECORD_OF(type) "{'type':'record','name':'R','fields':[{'name':'v','type':" type "}]}"
@@ -34,8 +35,7 @@ static void
 check_with(const TideDecodeOptions *options, const AvroCase *cases, gsize n_cases)
 {
   for (gsize i = 0; i < n_cases; i++) {
-    g_auto(DecoderFixture) fixture;
-    decoder_fixture_init(&fixture);
+    g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_JSON);
     fixture.options = *options;
     fixture.options.format = TIDE_FORMAT_AVRO;
     fixture.options.schema = schema_of(cases[i].schema);
@@ -48,8 +48,7 @@ check_with(const TideDecodeOptions *options, const AvroCase *cases, gsize n_case
 static TideDecodeOptions
 default_options(void)
 {
-  g_auto(DecoderFixture) fixture;
-  decoder_fixture_init(&fixture);
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_JSON);
   return fixture.options;
 }
 
@@ -60,8 +59,7 @@ check(const AvroCase *cases, gsize n_cases)
   check_with(&options, cases, n_cases);
 }
 
-static void
-test_every_kind_of_value(void)
+TEST("/avro-walk/every-kind-of-value")
 {
   static const AvroCase cases[] = {
       AVRO_CASE(RECORD_OF("['int','null']"), "\x02", "v=0:;"),
@@ -91,8 +89,7 @@ test_every_kind_of_value(void)
 #define LOGICAL(type, logical) RECORD_OF("{'type':'" type "','logicalType':'" logical "'}")
 #define DECIMAL(scale) RECORD_OF("{'type':'bytes','logicalType':'decimal','precision':60,'scale':" #scale "}")
 
-static void
-test_logical_types(void)
+TEST("/avro-walk/logical-types")
 {
   static const AvroCase cases[] = {
       AVRO_CASE(LOGICAL("long", "timestamp-millis"), "\xA8\x81\xB0\xC2\x84\x53", "v=N:1426535612.500;"),
@@ -138,8 +135,7 @@ test_logical_types(void)
   check(cases, G_N_ELEMENTS(cases));
 }
 
-static void
-test_forms_of_messages(void)
+TEST("/avro-walk/forms-of-messages")
 {
   static const char records[] = "{'type':'array','items':" RECORD_OF("'int'") "}";
   static const char choice[] = "['null','string'," RECORD_OF("'int'") "]";
@@ -154,8 +150,7 @@ test_forms_of_messages(void)
   check(cases, G_N_ELEMENTS(cases));
 }
 
-static void
-test_faults_and_their_places(void)
+TEST("/avro-walk/faults-and-their-places")
 {
   static const AvroCase cases[] = {
       AVRO_CASE(RECORD_OF("'int'"), "\x02\x02", "parse@1"),
@@ -185,8 +180,7 @@ test_faults_and_their_places(void)
 }
 
 /* What a few bytes could ask for without end. */
-static void
-test_what_takes_no_bytes(void)
+TEST("/avro-walk/what-takes-no-bytes")
 {
   static const AvroCase cases[] = {
       AVRO_CASE(RECORD_OF("{'type':'array','items':'null'}"), "\x04\x00", "v=J:[null,null];"),
@@ -204,11 +198,9 @@ test_what_takes_no_bytes(void)
 }
 
 /* They end before a text of megabytes is made of ten bytes, which would end them too. */
-static void
-test_what_takes_no_bytes_takes_no_time(void)
+TEST("/avro-walk/what-takes-no-bytes-takes-no-time")
 {
-  g_auto(DecoderFixture) fixture;
-  decoder_fixture_init_format(&fixture, TIDE_FORMAT_AVRO);
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_AVRO);
   fixture.options.schema = schema_of(RECORD_OF("{'type':'array','items':'null'}"));
   g_assert_false(decoder_fixture_decode(&fixture, TIDE_BYTES_LITERAL("\xFE\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01")));
   g_assert_cmpstr(fixture.reject.detail, ==, "too many values that take no bytes");
@@ -216,8 +208,7 @@ test_what_takes_no_bytes_takes_no_time(void)
 }
 
 /* Types that double at each step take no bytes, and would take 2^31 steps. */
-static void
-test_types_that_double(void)
+TEST("/avro-walk/types-that-double")
 {
   g_autoptr(GString) schema = g_string_new("{'type':'record','name':'R0','fields':[]}");
   for (guint i = 1; i < 31; i++) {
@@ -236,8 +227,7 @@ test_types_that_double(void)
   check_with(&options, &one, 1);
 }
 
-static void
-test_json_texts_are_bounded(void)
+TEST("/avro-walk/json-texts-are-bounded")
 {
   static const AvroCase cases[] = {
       AVRO_CASE(RECORD_OF("{'type':'array','items':{'type':'record','name':'S','fields':[{'name':'"
@@ -249,8 +239,7 @@ test_json_texts_are_bounded(void)
   check_with(&options, cases, G_N_ELEMENTS(cases));
 }
 
-static void
-test_bad_readings_alone(void)
+TEST("/avro-walk/bad-readings-alone")
 {
   static const char doubles[] = "{'type':'array','items':" RECORD_OF("['double','string']") "}";
   static const char lists[] = "{'type':'array','items':" RECORD_OF("{'type':'array','items':'string'}") "}";
@@ -268,8 +257,7 @@ test_bad_readings_alone(void)
   check_with(&options, cases, G_N_ELEMENTS(cases));
 }
 
-static void
-test_arrays_by_index_and_rejected(void)
+TEST("/avro-walk/arrays-by-index-and-rejected")
 {
   static const AvroCase by_index[] = {
       AVRO_CASE(RECORD_OF("{'type':'array','items':{'type':'array','items':'int'}}"),
@@ -285,8 +273,7 @@ test_arrays_by_index_and_rejected(void)
   check_with(&options, rejected, G_N_ELEMENTS(rejected));
 }
 
-static void
-test_limits_and_booleans(void)
+TEST("/avro-walk/limits-and-booleans")
 {
   static const AvroCase cases[] = {
       AVRO_CASE("{'type':'array','items':" RECORD_OF("'boolean'") "}", "\x06\x01\x00\x01\x00", "too_large@3"),
@@ -300,13 +287,11 @@ test_limits_and_booleans(void)
   check_with(&options, cases, G_N_ELEMENTS(cases));
 }
 
-static void
-test_any_prefix_and_any_byte(void)
+TEST("/avro-walk/any-prefix-and-any-byte")
 {
   static const char message[] =
       "\x06\x02x\x02y\x01\x02\x02\x00\x02\x02z\x04\x30\x39\x00\x02\xC8\xC6\xB3\x98\x84\x53\x02";
-  g_auto(DecoderFixture) fixture;
-  decoder_fixture_init(&fixture);
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_JSON);
   fixture.options.format = TIDE_FORMAT_AVRO;
   fixture.options.on_bad_reading = TIDE_BAD_READING_ALONE;
   fixture.options.schema = schema_of(
@@ -323,23 +308,4 @@ test_any_prefix_and_any_byte(void)
     }
   }
   tide_avro_schema_free(fixture.options.schema);
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/avro-walk/every-kind-of-value", test_every_kind_of_value);
-  g_test_add_func("/avro-walk/logical-types", test_logical_types);
-  g_test_add_func("/avro-walk/forms-of-messages", test_forms_of_messages);
-  g_test_add_func("/avro-walk/faults-and-their-places", test_faults_and_their_places);
-  g_test_add_func("/avro-walk/what-takes-no-bytes", test_what_takes_no_bytes);
-  g_test_add_func("/avro-walk/what-takes-no-bytes-takes-no-time", test_what_takes_no_bytes_takes_no_time);
-  g_test_add_func("/avro-walk/types-that-double", test_types_that_double);
-  g_test_add_func("/avro-walk/json-texts-are-bounded", test_json_texts_are_bounded);
-  g_test_add_func("/avro-walk/bad-readings-alone", test_bad_readings_alone);
-  g_test_add_func("/avro-walk/arrays-by-index-and-rejected", test_arrays_by_index_and_rejected);
-  g_test_add_func("/avro-walk/limits-and-booleans", test_limits_and_booleans);
-  g_test_add_func("/avro-walk/any-prefix-and-any-byte", test_any_prefix_and_any_byte);
-  return g_test_run();
 }

@@ -1,34 +1,35 @@
 #include "decode/csv_lines.h"
 
 #include "unit/decoder_fixture.h"
+#include "unit/test_case.h"
 
 /* Of the columns a, b and c. */
-static void
-init_columns(DecoderFixture *fixture)
+static DecoderFixture
+fixture_of_columns(void)
 {
   static char a[] = "a", b[] = "b", c[] = "c";
   static char *columns[] = {a, b, c, NULL};
-  decoder_fixture_init_format(fixture, TIDE_FORMAT_CSV);
-  fixture->options.csv.columns = columns;
+  DecoderFixture fixture = decoder_fixture_of(TIDE_FORMAT_CSV);
+  fixture.options.csv.columns = columns;
+  return fixture;
 }
 
-static void
-init_header(DecoderFixture *fixture)
+static DecoderFixture
+fixture_of_header(void)
 {
-  decoder_fixture_init_format(fixture, TIDE_FORMAT_CSV);
-  fixture->options.csv.header = TRUE;
+  DecoderFixture fixture = decoder_fixture_of(TIDE_FORMAT_CSV);
+  fixture.options.csv.header = TRUE;
+  return fixture;
 }
 
 static void
 check_columns(const DecoderCase *cases, gsize n_cases)
 {
-  g_auto(DecoderFixture) fixture;
-  init_columns(&fixture);
+  g_auto(DecoderFixture) fixture = fixture_of_columns();
   decoder_fixture_check(&fixture, cases, n_cases);
 }
 
-static void
-test_a_line_is_a_reading(void)
+TEST("/csv-lines/a-line-is-a-reading")
 {
   static const DecoderCase cases[] = {
       DECODER_CASE("x,1,y", "a=S:x b=N:1 c=S:y;"),
@@ -45,8 +46,7 @@ test_a_line_is_a_reading(void)
   check_columns(cases, G_N_ELEMENTS(cases));
 }
 
-static void
-test_every_kind_of_value(void)
+TEST("/csv-lines/every-kind-of-value")
 {
   static const DecoderCase cases[] = {
       DECODER_CASE("1,-1.50,1e3", "a=N:1 b=N:-1.50 c=N:1e3;"),
@@ -64,8 +64,7 @@ test_every_kind_of_value(void)
   check_columns(cases, G_N_ELEMENTS(cases));
 }
 
-static void
-test_quotes(void)
+TEST("/csv-lines/quotes")
 {
   static const DecoderCase cases[] = {
       DECODER_CASE("\"x\",\"y,z\",\"\"\"\"", "a=S:x b=S:y,z c=S:\";"),
@@ -85,8 +84,7 @@ test_quotes(void)
   check_columns(cases, G_N_ELEMENTS(cases));
 }
 
-static void
-test_a_broken_line_is_refused_with_its_place(void)
+TEST("/csv-lines/a-broken-line-is-refused-with-its-place")
 {
   static const DecoderCase cases[] = {
       DECODER_CASE("\n", "empty@0"),
@@ -106,8 +104,7 @@ test_a_broken_line_is_refused_with_its_place(void)
   check_columns(cases, G_N_ELEMENTS(cases));
 }
 
-static void
-test_a_broken_line_alone(void)
+TEST("/csv-lines/a-broken-line-alone")
 {
   static const DecoderAloneCase cases[] = {
       {TIDE_BYTES_LITERAL("1,2,3\nx\n4,5,6"), "a=N:1 b=N:2 c=N:3;;a=N:4 b=N:5 c=N:6;", "parse@7 1;"},
@@ -128,14 +125,12 @@ test_a_broken_line_alone(void)
       {TIDE_BYTES_LITERAL("x\"\n4,5,\"6\n7,8,9"), "parse@7", NULL},
       {TIDE_BYTES_LITERAL("x"), "parse@1", NULL},
   };
-  g_auto(DecoderFixture) fixture;
-  init_columns(&fixture);
+  g_auto(DecoderFixture) fixture = fixture_of_columns();
   decoder_fixture_check_alone(&fixture, cases, G_N_ELEMENTS(cases));
 }
 
 /* Without this, values that are taken for names would be gone without a word. */
-static void
-test_A2_a_header_alone_is_rejected(void)
+TEST("/csv-lines/A2-a-header-alone-is-rejected")
 {
   static const DecoderCase cases[] = {
       DECODER_CASE("h1,2026-11-28T13:15:17Z,1", "parse@0"),
@@ -143,16 +138,14 @@ test_A2_a_header_alone_is_rejected(void)
       DECODER_CASE("\r\n\nh,v\n\n", "parse@0"),
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-    g_auto(DecoderFixture) fixture;
-    init_header(&fixture);
+    g_auto(DecoderFixture) fixture = fixture_of_header();
     fixture.options.on_bad_reading = TIDE_BAD_READING_ALONE; /* the fault is the message's all the same */
     g_autofree char *outcome = decoder_fixture_outcome(&fixture, cases[i].value);
     g_assert_cmpstr(outcome, ==, cases[i].outcome);
   }
 }
 
-static void
-test_a_header_names_the_columns(void)
+TEST("/csv-lines/a-header-names-the-columns")
 {
   static const DecoderCase cases[] = {
       DECODER_CASE("h,v\nx,1\ny,2\n", "h=S:x v=N:1;h=S:y v=N:2;"),
@@ -166,14 +159,12 @@ test_a_header_names_the_columns(void)
       DECODER_CASE("h,\xFF\nx,1", "utf8@2"),
       DECODER_CASE("h,v,h\nx,1,y", "duplicate_field@4"),
   };
-  g_auto(DecoderFixture) fixture;
-  init_header(&fixture);
+  g_auto(DecoderFixture) fixture = fixture_of_header();
   decoder_fixture_check(&fixture, cases, G_N_ELEMENTS(cases));
 }
 
 /* All lines share the names. */
-static void
-test_a_fault_of_the_names_is_the_messages(void)
+TEST("/csv-lines/a-fault-of-the-names-is-the-messages")
 {
   static const DecoderAloneCase cases[] = {
       {TIDE_BYTES_LITERAL("h,v\nx\ny,1\n"), ";h=S:y v=N:1 $topic=S:metrics;", "parse@5 0;"},
@@ -182,29 +173,25 @@ test_a_fault_of_the_names_is_the_messages(void)
       {TIDE_BYTES_LITERAL("h,v,w,x,y\n1,2,3,4,5\n"), "too_many_fields@8", NULL},
       {TIDE_BYTES_LITERAL("h,\xFF\nx,1\ny,1\n"), "utf8@2", NULL},
   };
-  g_auto(DecoderFixture) fixture;
-  init_header(&fixture);
+  g_auto(DecoderFixture) fixture = fixture_of_header();
   fixture.options.max_fields = 4;
   decoder_fixture_use(&fixture, "$topic");
   decoder_fixture_check_alone(&fixture, cases, G_N_ELEMENTS(cases));
 }
 
-static void
-test_a_long_name_is_refused(void)
+TEST("/csv-lines/a-long-name-is-refused")
 {
   g_autofree char *name = g_strnfill(TIDE_FIELD_NAME_MAX_BYTES, 'n');
   g_autofree char *good = g_strdup_printf("a,%s\n1,2", name);
   g_autofree char *bad = g_strdup_printf("a,n%s\n1,2", name);
-  g_auto(DecoderFixture) fixture;
-  init_header(&fixture);
+  g_auto(DecoderFixture) fixture = fixture_of_header();
   g_assert_true(decoder_fixture_decode(&fixture, tide_bytes_of_string(good)));
   g_assert_false(decoder_fixture_decode(&fixture, tide_bytes_of_string(bad)));
   g_assert_cmpint(fixture.reject.reason, ==, TIDE_REJECT_TOO_LARGE);
   g_assert_cmpint(fixture.reject.byte_position, ==, 2);
 }
 
-static void
-test_tabs_without_quotes(void)
+TEST("/csv-lines/tabs-without-quotes")
 {
   static char tab[] = "\t";
   static const DecoderCase cases[] = {
@@ -214,8 +201,7 @@ test_tabs_without_quotes(void)
   static const DecoderAloneCase alone[] = {
       {TIDE_BYTES_LITERAL("h\tv\n\"x\ny\t1"), ";h=S:y v=N:1;", "parse@6 0;"},
   };
-  g_auto(DecoderFixture) fixture;
-  init_header(&fixture);
+  g_auto(DecoderFixture) fixture = fixture_of_header();
   fixture.options.csv.delimiter = tab;
   fixture.options.csv.quotes = FALSE;
   decoder_fixture_check(&fixture, cases, G_N_ELEMENTS(cases));
@@ -223,22 +209,19 @@ test_tabs_without_quotes(void)
 }
 
 /* A text in quotes begins behind the declared delimiter, in a broken line, too. */
-static void
-test_broken_line_with_another_delimiter(void)
+TEST("/csv-lines/broken-line-with-another-delimiter")
 {
   static char semicolon[] = ";";
   static const DecoderAloneCase alone[] = {
       {TIDE_BYTES_LITERAL("h;v\nx\"y;\"1\n2\"\nz;3"), ";h=S:z v=N:3;", "parse@5 0;"},
       {TIDE_BYTES_LITERAL("h;v\nx\"y,\"1\nz;3"), ";h=S:z v=N:3;", "parse@5 0;"},
   };
-  g_auto(DecoderFixture) fixture;
-  init_header(&fixture);
+  g_auto(DecoderFixture) fixture = fixture_of_header();
   fixture.options.csv.delimiter = semicolon;
   decoder_fixture_check_alone(&fixture, alone, G_N_ELEMENTS(alone));
 }
 
-static void
-test_null_values(void)
+TEST("/csv-lines/null-values")
 {
   static char na[] = "NA", minus[] = "-1", none[] = "";
   static char *some[] = {na, minus, NULL}, *with_empty[] = {na, none, NULL}, *no[] = {NULL};
@@ -252,8 +235,7 @@ test_null_values(void)
       {NULL, "a=S:NA b=N:-1 c=0:;"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-    g_auto(DecoderFixture) fixture;
-    init_columns(&fixture);
+    g_auto(DecoderFixture) fixture = fixture_of_columns();
     fixture.options.csv.null_values = cases[i].null_values;
     g_autofree char *outcome = decoder_fixture_outcome(&fixture, TIDE_BYTES_LITERAL("NA,-1,"));
     g_assert_cmpstr(outcome, ==, cases[i].outcome);
@@ -262,33 +244,28 @@ test_null_values(void)
   }
 }
 
-static void
-test_limits(void)
+TEST("/csv-lines/limits")
 {
   static const DecoderCase cases[] = {
       DECODER_CASE("1,2,3\n4,5,6", "a=N:1 b=N:2 c=N:3;a=N:4 b=N:5 c=N:6;"),
       DECODER_CASE("1,2,3\n4,5,6\n7,8,9", "too_large@12"),
       DECODER_CASE("\"1234567890123456789012345678901234567890\",,", "too_large@-1"),
   };
-  g_auto(DecoderFixture) fixture;
-  init_columns(&fixture);
+  g_auto(DecoderFixture) fixture = fixture_of_columns();
   fixture.options.max_readings = 2;
   fixture.options.max_message_bytes = 40;
   decoder_fixture_check(&fixture, cases, G_N_ELEMENTS(cases));
 }
 
-static void
-test_booleans_as_numbers(void)
+TEST("/csv-lines/booleans-as-numbers")
 {
   static const DecoderCase cases[] = {DECODER_CASE("true,false,\"true\"", "a=B:1 b=B:0 c=S:true;")};
-  g_auto(DecoderFixture) fixture;
-  init_columns(&fixture);
+  g_auto(DecoderFixture) fixture = fixture_of_columns();
   fixture.options.booleans = TIDE_BOOLEAN_NUMBER;
   decoder_fixture_check(&fixture, cases, G_N_ELEMENTS(cases));
 }
 
-static void
-test_delimiters(void)
+TEST("/csv-lines/delimiters")
 {
   static const char good[] = ",;\t|: _#/\x1F", bad[] = "\"\r\n.+-0aZ\x80";
   for (const char *at = good; *at != '\0'; at++)
@@ -297,38 +274,12 @@ test_delimiters(void)
     g_assert_false(tide_csv_is_delimiter(bad[i]));
 }
 
-static void
-test_any_prefix_and_any_byte(void)
+TEST("/csv-lines/any-prefix-and-any-byte")
 {
   static const char message[] = "h,\"v \"\"w\"\"\",t\r\nx,-1.5e3,\"1\n2\"\"\",\n,true,\xC3\xA9\ny,2,\r\n";
   static char *none = NULL;
-  g_auto(DecoderFixture) named, declared;
-  init_header(&named);
+  g_auto(DecoderFixture) named = fixture_of_header(), declared = fixture_of_columns();
   named.options.csv.null_values = &none;
   decoder_fixture_try_prefixes_and_bytes(&named, tide_bytes(message, sizeof message - 1));
-  init_columns(&declared);
   decoder_fixture_try_prefixes_and_bytes(&declared, tide_bytes(message, sizeof message - 1));
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/csv-lines/A2-a-header-alone-is-rejected", test_A2_a_header_alone_is_rejected);
-  g_test_add_func("/csv-lines/a-line-is-a-reading", test_a_line_is_a_reading);
-  g_test_add_func("/csv-lines/every-kind-of-value", test_every_kind_of_value);
-  g_test_add_func("/csv-lines/quotes", test_quotes);
-  g_test_add_func("/csv-lines/a-broken-line-is-refused-with-its-place", test_a_broken_line_is_refused_with_its_place);
-  g_test_add_func("/csv-lines/a-broken-line-alone", test_a_broken_line_alone);
-  g_test_add_func("/csv-lines/a-header-names-the-columns", test_a_header_names_the_columns);
-  g_test_add_func("/csv-lines/a-fault-of-the-names-is-the-messages", test_a_fault_of_the_names_is_the_messages);
-  g_test_add_func("/csv-lines/a-long-name-is-refused", test_a_long_name_is_refused);
-  g_test_add_func("/csv-lines/tabs-without-quotes", test_tabs_without_quotes);
-  g_test_add_func("/csv-lines/null-values", test_null_values);
-  g_test_add_func("/csv-lines/limits", test_limits);
-  g_test_add_func("/csv-lines/booleans-as-numbers", test_booleans_as_numbers);
-  g_test_add_func("/csv-lines/broken-line-with-another-delimiter", test_broken_line_with_another_delimiter);
-  g_test_add_func("/csv-lines/delimiters", test_delimiters);
-  g_test_add_func("/csv-lines/any-prefix-and-any-byte", test_any_prefix_and_any_byte);
-  return g_test_run();
 }

@@ -1,7 +1,7 @@
 #include "unit/decoder_fixture.h"
+#include "unit/test_case.h"
 
-static void
-test_a_line_is_a_reading(void)
+TEST("/influx-lines/a-line-is-a-reading")
 {
   static const DecoderCase cases[] = {
       DECODER_CASE("cpu v=1", "measurement=S:cpu v=N:1;"),
@@ -26,8 +26,7 @@ test_a_line_is_a_reading(void)
 }
 
 /* Another text for each set of tags, whatever order they came in, and only where it is asked for. */
-static void
-test_A1_all_tags_of_a_line(void)
+TEST("/influx-lines/A1-all-tags-of-a-line")
 {
   static const DecoderCase cases[] = {
       DECODER_CASE("cpu,host=a,cpu=0 v=1", "measurement=S:cpu host=S:a cpu=S:0 $tags=S:cpu=0,host=a v=N:1;"),
@@ -41,14 +40,12 @@ test_A1_all_tags_of_a_line(void)
       DECODER_CASE("m,$tags=1 v=1", "duplicate_field@1"),
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-    g_auto(DecoderFixture) fixture;
-    decoder_fixture_init_format(&fixture, TIDE_FORMAT_INFLUX);
+    g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_INFLUX);
     decoder_fixture_use(&fixture, "$tags");
     g_autofree char *outcome = decoder_fixture_outcome(&fixture, cases[i].value);
     g_assert_cmpstr(outcome, ==, cases[i].outcome);
   }
-  g_auto(DecoderFixture) fixture;
-  decoder_fixture_init_format(&fixture, TIDE_FORMAT_INFLUX);
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_INFLUX);
   decoder_fixture_use(&fixture, "$tags");
   g_autoptr(GString) line = g_string_new("m"); /* more than the walk has room for at first */
   for (guint i = 0; i < 40; i++)
@@ -60,8 +57,7 @@ test_A1_all_tags_of_a_line(void)
   g_assert_true(tide_bytes_begin_with(tags, TIDE_BYTES_LITERAL("t00=39,t01=38,")));
 }
 
-static void
-test_every_type_of_value(void)
+TEST("/influx-lines/every-type-of-value")
 {
   static const DecoderCase cases[] = {
       DECODER_CASE("m a=1,b=-1,c=1.5,d=1e3,e=-1E-3", "measurement=S:m a=N:1 b=N:-1 c=N:1.5 d=N:1e3 e=N:-1E-3;"),
@@ -92,8 +88,7 @@ test_every_type_of_value(void)
   decoder_fixture_check_format(TIDE_FORMAT_INFLUX, cases, G_N_ELEMENTS(cases));
 }
 
-static void
-test_escapes(void)
+TEST("/influx-lines/escapes")
 {
   static const DecoderCase cases[] = {
       DECODER_CASE("c\\,p\\ u,h\\,o\\=s\\ t=a\\,b\\=c\\ d f\\,g\\=h\\ i=1",
@@ -109,8 +104,7 @@ test_escapes(void)
   decoder_fixture_check_format(TIDE_FORMAT_INFLUX, cases, G_N_ELEMENTS(cases));
 }
 
-static void
-test_a_broken_line_is_refused_with_its_place(void)
+TEST("/influx-lines/a-broken-line-is-refused-with-its-place")
 {
   static const DecoderCase cases[] = {
       DECODER_CASE("\n", "empty@0"),
@@ -176,8 +170,7 @@ test_a_broken_line_is_refused_with_its_place(void)
   decoder_fixture_check_format(TIDE_FORMAT_INFLUX, cases, G_N_ELEMENTS(cases));
 }
 
-static void
-test_a_broken_line_alone(void)
+TEST("/influx-lines/a-broken-line-alone")
 {
   static const DecoderAloneCase cases[] = {
       {TIDE_BYTES_LITERAL("m v=1\nm v=x\nm v=3"), "measurement=S:m v=N:1;;measurement=S:m v=N:3;", "parse@10 1;"},
@@ -198,13 +191,11 @@ test_a_broken_line_alone(void)
       {TIDE_BYTES_LITERAL("m v=1\nm v=\"a\nm v=2\n"), "parse@10", NULL},
       {TIDE_BYTES_LITERAL("m v=x"), "parse@4", NULL},
   };
-  g_auto(DecoderFixture) fixture;
-  decoder_fixture_init_format(&fixture, TIDE_FORMAT_INFLUX);
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_INFLUX);
   decoder_fixture_check_alone(&fixture, cases, G_N_ELEMENTS(cases));
 }
 
-static void
-test_limits(void)
+TEST("/influx-lines/limits")
 {
   static const DecoderCase cases[] = {
       DECODER_CASE("m a=1,b=2", "measurement=S:m a=N:1 b=N:2;"),
@@ -215,42 +206,35 @@ test_limits(void)
       DECODER_CASE("m a=1\nm a=2\nm a=3", "too_large@12"),
       DECODER_CASE("m a=\"1234567890123456789012345678901234567890\"", "too_large@-1"),
   };
-  g_auto(DecoderFixture) fixture;
-  decoder_fixture_init_format(&fixture, TIDE_FORMAT_INFLUX);
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_INFLUX);
   fixture.options.max_fields = 3;
   fixture.options.max_readings = 2;
   fixture.options.max_message_bytes = 40;
   decoder_fixture_check(&fixture, cases, G_N_ELEMENTS(cases));
 }
 
-static void
-test_a_long_name_is_refused(void)
+TEST("/influx-lines/a-long-name-is-refused")
 {
   g_autofree char *name = g_strnfill(TIDE_FIELD_NAME_MAX_BYTES, 'n');
   g_autofree char *good = g_strdup_printf("m %s=1", name);
   g_autofree char *bad = g_strdup_printf("m %sn=1", name);
-  g_auto(DecoderFixture) fixture;
-  decoder_fixture_init_format(&fixture, TIDE_FORMAT_INFLUX);
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_INFLUX);
   g_assert_true(decoder_fixture_decode(&fixture, tide_bytes_of_string(good)));
   g_assert_false(decoder_fixture_decode(&fixture, tide_bytes_of_string(bad)));
   g_assert_cmpint(fixture.reject.reason, ==, TIDE_REJECT_TOO_LARGE);
 }
 
-static void
-test_booleans_as_numbers(void)
+TEST("/influx-lines/booleans-as-numbers")
 {
   static const DecoderCase cases[] = {DECODER_CASE("m a=T,b=false", "measurement=S:m a=B:1 b=B:0;")};
-  g_auto(DecoderFixture) fixture;
-  decoder_fixture_init_format(&fixture, TIDE_FORMAT_INFLUX);
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_INFLUX);
   fixture.options.booleans = TIDE_BOOLEAN_NUMBER;
   decoder_fixture_check(&fixture, cases, G_N_ELEMENTS(cases));
 }
 
-static void
-test_known_fields_and_those_of_the_record(void)
+TEST("/influx-lines/known-fields-and-those-of-the-record")
 {
-  g_auto(DecoderFixture) fixture;
-  decoder_fixture_init_format(&fixture, TIDE_FORMAT_INFLUX);
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_INFLUX);
   TideNameId time = decoder_fixture_use(&fixture, "time");
   decoder_fixture_use(&fixture, "$topic");
   TideBytes value = TIDE_BYTES_LITERAL("m v=1 5\nm v=2");
@@ -261,30 +245,9 @@ test_known_fields_and_those_of_the_record(void)
   g_assert_null(tide_reading_field(&fixture.readings[1], time));
 }
 
-static void
-test_any_prefix_and_any_byte(void)
+TEST("/influx-lines/any-prefix-and-any-byte")
 {
   static const char message[] = "m\\ x,t=a\\=b v=1i,s=\"a\\\"\nb\",b=true,f=-1.5e3 123\n# x\nm v=2\r\n";
-  g_auto(DecoderFixture) fixture;
-  decoder_fixture_init_format(&fixture, TIDE_FORMAT_INFLUX);
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_INFLUX);
   decoder_fixture_try_prefixes_and_bytes(&fixture, tide_bytes(message, sizeof message - 1));
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/influx-lines/A1-all-tags-of-a-line", test_A1_all_tags_of_a_line);
-  g_test_add_func("/influx-lines/a-line-is-a-reading", test_a_line_is_a_reading);
-  g_test_add_func("/influx-lines/every-type-of-value", test_every_type_of_value);
-  g_test_add_func("/influx-lines/escapes", test_escapes);
-  g_test_add_func("/influx-lines/a-broken-line-is-refused-with-its-place",
-                  test_a_broken_line_is_refused_with_its_place);
-  g_test_add_func("/influx-lines/a-broken-line-alone", test_a_broken_line_alone);
-  g_test_add_func("/influx-lines/limits", test_limits);
-  g_test_add_func("/influx-lines/a-long-name-is-refused", test_a_long_name_is_refused);
-  g_test_add_func("/influx-lines/booleans-as-numbers", test_booleans_as_numbers);
-  g_test_add_func("/influx-lines/known-fields-and-those-of-the-record", test_known_fields_and_those_of_the_record);
-  g_test_add_func("/influx-lines/any-prefix-and-any-byte", test_any_prefix_and_any_byte);
-  return g_test_run();
 }

@@ -1,11 +1,11 @@
 /* What stands around readings: options root and each. */
 #include "unit/decoder_fixture.h"
+#include "unit/test_case.h"
 
 static void
 check(char *root, char *each, TideOnBadReading on_bad_reading, const DecoderCase *cases, gsize n_cases)
 {
-  g_auto(DecoderFixture) fixture;
-  decoder_fixture_init(&fixture);
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_JSON);
   fixture.options.root = root;
   fixture.options.each = each;
   fixture.options.on_bad_reading = on_bad_reading;
@@ -14,8 +14,7 @@ check(char *root, char *each, TideOnBadReading on_bad_reading, const DecoderCase
 
 static char payload[] = "payload", after[] = "payload/after", metrics[] = "metrics", odd[] = "p\xC3\xA9";
 
-static void
-test_root(void)
+TEST("/json-envelope/root")
 {
   static const DecoderCase cases[] = {
       DECODER_CASE("{\"payload\":{\"a\":1}}", "a=N:1;"),
@@ -52,8 +51,7 @@ test_root(void)
   check(payload, NULL, TIDE_BAD_READING_MESSAGE, cases, G_N_ELEMENTS(cases));
 }
 
-static void
-test_root_inside_of_others(void)
+TEST("/json-envelope/root-inside-of-others")
 {
   static const DecoderCase cases[] = {
       DECODER_CASE("{\"payload\":{\"before\":null,\"after\":{\"a\":1},\"op\":\"c\"},\"after\":{}}", "a=N:1;"),
@@ -65,8 +63,7 @@ test_root_inside_of_others(void)
   check(after, NULL, TIDE_BAD_READING_MESSAGE, cases, G_N_ELEMENTS(cases));
 }
 
-static void
-test_root_is_compared_as_bytes(void)
+TEST("/json-envelope/root-is-compared-as-bytes")
 {
   static const DecoderCase cases[] = {
       DECODER_CASE("{\"pe\xCC\x81\":{\"a\":1},\"p\\u00e9\":{\"a\":2}}", "a=N:2;"),
@@ -74,8 +71,7 @@ test_root_is_compared_as_bytes(void)
   check(odd, NULL, TIDE_BAD_READING_MESSAGE, cases, G_N_ELEMENTS(cases));
 }
 
-static void
-test_each(void)
+TEST("/json-envelope/each")
 {
   static const DecoderCase cases[] = {
       DECODER_CASE("{\"metrics\":[{\"a\":1},{\"a\":2}]}", "a=N:1;a=N:2;"),
@@ -109,8 +105,7 @@ test_each(void)
   check(NULL, metrics, TIDE_BAD_READING_MESSAGE, cases, G_N_ELEMENTS(cases));
 }
 
-static void
-test_root_and_each(void)
+TEST("/json-envelope/root-and-each")
 {
   static const DecoderCase cases[] = {
       DECODER_CASE("{\"v\":1,\"payload\":{\"d\":\"x\",\"metrics\":[{\"a\":1},{\"a\":2}]},\"w\":2}",
@@ -122,8 +117,7 @@ test_root_and_each(void)
   check(payload, metrics, TIDE_BAD_READING_MESSAGE, cases, G_N_ELEMENTS(cases));
 }
 
-static void
-test_bad_readings_alone(void)
+TEST("/json-envelope/bad-readings-alone")
 {
   static const DecoderCase cases[] = {
       DECODER_CASE("{\"d\":1,\"metrics\":[{\"a\":1},{\"a\":1,\"a\":2},{\"d\":2},{\"a\":3}]}",
@@ -138,11 +132,9 @@ test_bad_readings_alone(void)
   check(NULL, metrics, TIDE_BAD_READING_ALONE, cases, G_N_ELEMENTS(cases));
 }
 
-static void
-test_known_fields_around(void)
+TEST("/json-envelope/known-fields-around")
 {
-  g_auto(DecoderFixture) fixture;
-  decoder_fixture_init(&fixture);
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_JSON);
   fixture.options.each = metrics;
   TideNameId d = decoder_fixture_use(&fixture, "d");
   g_assert_true(
@@ -156,8 +148,7 @@ test_known_fields_around(void)
   g_assert_null(tide_reading_field(&fixture.readings[0], d));
 }
 
-static void
-test_limits(void)
+TEST("/json-envelope/limits")
 {
   static const DecoderCase cases[] = {
       DECODER_CASE("{\"d\":1,\"metrics\":[{\"a\":1,\"b\":2}]}", "d=N:1 a=N:1 b=N:2;"),
@@ -166,8 +157,7 @@ test_limits(void)
       DECODER_CASE("{\"d\":1,\"metrics\":[{\"a\":{\"b\":{}}}]}", "depth@28"),
       DECODER_CASE("{\"metrics\":[{},{},{}]}", "too_large@18"),
   };
-  g_auto(DecoderFixture) fixture;
-  decoder_fixture_init(&fixture);
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_JSON);
   fixture.options.each = metrics;
   fixture.options.max_fields = 3;
   fixture.options.max_readings = 2;
@@ -176,8 +166,7 @@ test_limits(void)
 }
 
 /* A great envelope around many small readings does not fill the memory. */
-static void
-test_what_is_repeated_is_bounded(void)
+TEST("/json-envelope/what-is-repeated-is-bounded")
 {
   g_autoptr(GString) message = g_string_new("{");
   for (guint i = 0; i < 100; i++)
@@ -186,8 +175,7 @@ test_what_is_repeated_is_bounded(void)
   for (guint i = 1; i < 256; i++)
     g_string_append(message, ",{}");
   g_string_append(message, "]}");
-  g_auto(DecoderFixture) fixture;
-  decoder_fixture_init(&fixture);
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_JSON);
   fixture.options.each = metrics;
   fixture.options.max_message_bytes = 100 * 1024;
   g_assert_true(decoder_fixture_decode(&fixture, tide_bytes(message->str, message->len)));
@@ -196,20 +184,4 @@ test_what_is_repeated_is_bounded(void)
   g_string_append(message, ",{}]}");
   g_assert_false(decoder_fixture_decode(&fixture, tide_bytes(message->str, message->len)));
   g_assert_cmpint(fixture.reject.reason, ==, TIDE_REJECT_TOO_LARGE);
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/json-envelope/root", test_root);
-  g_test_add_func("/json-envelope/root-inside-of-others", test_root_inside_of_others);
-  g_test_add_func("/json-envelope/root-is-compared-as-bytes", test_root_is_compared_as_bytes);
-  g_test_add_func("/json-envelope/each", test_each);
-  g_test_add_func("/json-envelope/root-and-each", test_root_and_each);
-  g_test_add_func("/json-envelope/bad-readings-alone", test_bad_readings_alone);
-  g_test_add_func("/json-envelope/known-fields-around", test_known_fields_around);
-  g_test_add_func("/json-envelope/limits", test_limits);
-  g_test_add_func("/json-envelope/what-is-repeated-is-bounded", test_what_is_repeated_is_bounded);
-  return g_test_run();
 }

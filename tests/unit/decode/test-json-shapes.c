@@ -2,19 +2,18 @@
 #include "decode/json_skeleton.h"
 #include "unit/decoder_fixture.h"
 #include "unit/decoder_twins.h"
+#include "unit/test_case.h"
 
 static const char *const used[] = {"host", "ts", "a/b", "$key", "x"};
 
 static void
 twins_init(DecoderTwins *twins, TideArrayForm arrays, TideOnBadReading on_bad_reading, char *each)
 {
-  DecoderFixture fixture;
-  decoder_fixture_init(&fixture);
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_JSON);
   fixture.options.arrays = arrays;
   fixture.options.on_bad_reading = on_bad_reading;
   fixture.options.each = each;
   decoder_twins_init(twins, &fixture.options, used, G_N_ELEMENTS(used));
-  decoder_fixture_clear(&fixture);
 }
 
 static void
@@ -42,8 +41,7 @@ assert_known(const char *const *messages, gsize n, guint64 n_known)
 
 #define SIXTY_FOUR_DIGITS "1234567890123456789012345678901234567890123456789012345678901234"
 
-static void
-test_names_that_stand_as_before_are_known(void)
+TEST("/json-shapes/names-that-stand-as-before-are-known")
 {
   ASSERT_KNOWN(1, "{\"host\":\"a\",\"x\":1}", "{\"host\":\"bcd\",\"x\":-2.5e3}");
   ASSERT_KNOWN(1, "{\"host\":\"a\",\"x\":true}", "{\"host\":17,\"x\":\"y\"}"); /* values of other kinds */
@@ -58,8 +56,7 @@ test_names_that_stand_as_before_are_known(void)
   ASSERT_KNOWN(4, "{\"x\":1}", "{\"x\":1,\"y\":2}", "{\"x\":2}", "{\"x\":3,\"y\":4}", "{\"x\":2}", "{\"x\":3,\"y\":4}");
 }
 
-static void
-test_other_names_are_read(void)
+TEST("/json-shapes/other-names-are-read")
 {
   ASSERT_KNOWN(0, "{\"x\":1,\"y\":2}", "{\"x\":1,\"z\":2}");
   ASSERT_KNOWN(0, "{\"x\":1,\"y\":2}", "{\"x\":1}");
@@ -74,8 +71,7 @@ test_other_names_are_read(void)
   ASSERT_KNOWN(0, "{\"x\":1}", "{\"x\":{}}");
 }
 
-static void
-test_what_is_wrong_is_found_all_the_same(void)
+TEST("/json-shapes/what-is-wrong-is-found-all-the-same")
 {
   static const char *const wrong[] = {"{\"x\":01,\"y\":2}",       "{\"x\":1 2,\"y\":2}",
                                       "{\"x\":\"1\"\"y\":2}",     "{\"x\":1,\"y\":2,}",
@@ -99,8 +95,7 @@ test_what_is_wrong_is_found_all_the_same(void)
 
 /* A reading that ends with much white space, and one that ends where its text's memory does: what stands behind the
  * values of the one must not be looked for behind those of the other. And every beginning of such messages. */
-static void
-test_text_that_ends_before_what_is_known(void)
+TEST("/json-shapes/text-that-ends-before-what-is-known")
 {
   g_autofree char *blanks = g_strnfill(2000, ' ');
   g_autofree char *known = g_strconcat("{\"a\":{\"x\":1}", blanks, "}", NULL);
@@ -123,8 +118,7 @@ test_text_that_ends_before_what_is_known(void)
 }
 
 /* A list that is kept as its text is one value; the number in it is another. */
-static void
-test_list_of_one_value_is_none(void)
+TEST("/json-shapes/list-of-one-value-is-none")
 {
   g_auto(DecoderTwins) twins;
   twins_init(&twins, TIDE_ARRAY_JSON, TIDE_BAD_READING_MESSAGE, NULL);
@@ -134,8 +128,7 @@ test_list_of_one_value_is_none(void)
 }
 
 /* Fields of the record stand behind a reading's own; those around a list stand before them. */
-static void
-test_what_is_offered_around_a_reading_belongs_to_its_shape(void)
+TEST("/json-shapes/what-is-offered-around-a-reading-belongs-to-its-shape")
 {
   static char each[] = "metrics";
   g_auto(DecoderTwins) twins;
@@ -153,31 +146,25 @@ test_what_is_offered_around_a_reading_belongs_to_its_shape(void)
 }
 
 /* An envelope that has as many members as fit, and one object more. */
-static void
-test_limits_hold_for_known_names(void)
+TEST("/json-shapes/limits-hold-for-known-names")
 {
   static char each[] = "metrics";
-  DecoderFixture fixture;
-  decoder_fixture_init(&fixture);
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_JSON);
   fixture.options.each = each;
   fixture.options.max_fields = 3;
   fixture.options.max_message_bytes = 64;
-  DecoderTwins twins;
+  g_auto(DecoderTwins) twins;
   decoder_twins_init(&twins, &fixture.options, used, G_N_ELEMENTS(used));
   check(&twins, "{\"host\":\"h\",\"metrics\":[{\"x\":1,\"y\":2}]}");
   check(&twins, "{\"host\":\"h\",\"a\":{},\"metrics\":[{\"x\":1,\"y\":2}]}");
-  decoder_twins_clear(&twins);
-  decoder_fixture_clear(&fixture);
 }
 
 /* One reading's names fit, and not those of two, also where both are known. */
-static void
-test_names_of_nested_fields_are_counted(void)
+TEST("/json-shapes/names-of-nested-fields-are-counted")
 {
-  DecoderFixture fixture;
-  decoder_fixture_init(&fixture);
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_JSON);
   fixture.options.max_message_bytes = 240;
-  DecoderTwins twins;
+  g_auto(DecoderTwins) twins;
   decoder_twins_init(&twins, &fixture.options, used, G_N_ELEMENTS(used));
   g_autofree char *name = g_strnfill(54, 'n');
   g_autoptr(GString) text = g_string_new(NULL);
@@ -188,13 +175,10 @@ test_names_of_nested_fields_are_counted(void)
     check(&twins, text->str);
   }
   g_assert_cmpuint(twins.n_readings, ==, 1); /* the second message was rejected */
-  decoder_twins_clear(&twins);
-  decoder_fixture_clear(&fixture);
 }
 
 /* Many shapes in no order: what is known changes, what comes out does not. */
-static void
-test_more_shapes_than_are_kept(void)
+TEST("/json-shapes/more-shapes-than-are-kept")
 {
   g_auto(DecoderTwins) twins;
   twins_init(&twins, TIDE_ARRAY_JSON, TIDE_BAD_READING_MESSAGE, NULL);
@@ -208,8 +192,7 @@ test_more_shapes_than_are_kept(void)
 }
 
 /* But for the one whose place they try to take. */
-static void
-test_what_has_no_shape_drives_out_none(void)
+TEST("/json-shapes/what-has-no-shape-drives-out-none")
 {
   g_auto(DecoderTwins) twins;
   twins_init(&twins, TIDE_ARRAY_JSON, TIDE_BAD_READING_MESSAGE, NULL);
@@ -222,13 +205,11 @@ test_what_has_no_shape_drives_out_none(void)
 }
 
 /* White space beyond any bound is read each time; so are more names than are kept. */
-static void
-test_what_is_large_is_not_learned(void)
+TEST("/json-shapes/what-is-large-is-not-learned")
 {
-  DecoderFixture fixture;
-  decoder_fixture_init(&fixture);
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_JSON);
   fixture.options.max_fields = 10000;
-  DecoderTwins twins;
+  g_auto(DecoderTwins) twins;
   decoder_twins_init(&twins, &fixture.options, used, G_N_ELEMENTS(used));
   g_autofree char *blanks = g_strnfill(64 * 1024, ' ');
   g_autofree char *wide = g_strdup_printf("{\"x\":1,%s\"y\":2}", blanks);
@@ -242,13 +223,10 @@ test_what_is_large_is_not_learned(void)
   }
   g_assert_cmpuint(twins.n_readings, ==, 4);
   g_assert_cmpuint(twins.n_known, ==, 0);
-  decoder_twins_clear(&twins);
-  decoder_fixture_clear(&fixture);
 }
 
 /* More readings of one shape than there is room for fields to begin with. */
-static void
-test_many_readings_of_a_message_are_known(void)
+TEST("/json-shapes/many-readings-of-a-message-are-known")
 {
   g_auto(DecoderTwins) twins;
   twins_init(&twins, TIDE_ARRAY_JSON, TIDE_BAD_READING_MESSAGE, NULL);
@@ -261,8 +239,7 @@ test_many_readings_of_a_message_are_known(void)
 }
 
 /* Who sends another shape each time is not looked at each time; who comes after it is found all the same. */
-static void
-test_shapes_are_found_behind_many_that_are_not_met_again(void)
+TEST("/json-shapes/shapes-are-found-behind-many-that-are-not-met-again")
 {
   g_auto(DecoderTwins) twins;
   twins_init(&twins, TIDE_ARRAY_JSON, TIDE_BAD_READING_MESSAGE, NULL);
@@ -323,8 +300,7 @@ change_a_byte(char *text)
     text[g_test_rand_int_range(0, (gint32)strlen(text))] = bytes[g_test_rand_int_range(0, sizeof bytes - 1)];
 }
 
-static void
-test_random_messages_become_the_same(void)
+TEST("/json-shapes/random-messages-become-the-same")
 {
   static char each[] = "x";
   guint64 n_known = 0;
@@ -342,27 +318,4 @@ test_random_messages_become_the_same(void)
     n_known += twins.n_known;
   }
   g_assert_cmpuint(n_known, >, 300);
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/json-shapes/names-that-stand-as-before-are-known", test_names_that_stand_as_before_are_known);
-  g_test_add_func("/json-shapes/other-names-are-read", test_other_names_are_read);
-  g_test_add_func("/json-shapes/what-is-wrong-is-found-all-the-same", test_what_is_wrong_is_found_all_the_same);
-  g_test_add_func("/json-shapes/text-that-ends-before-what-is-known", test_text_that_ends_before_what_is_known);
-  g_test_add_func("/json-shapes/list-of-one-value-is-none", test_list_of_one_value_is_none);
-  g_test_add_func("/json-shapes/what-is-offered-around-a-reading-belongs-to-its-shape",
-                  test_what_is_offered_around_a_reading_belongs_to_its_shape);
-  g_test_add_func("/json-shapes/limits-hold-for-known-names", test_limits_hold_for_known_names);
-  g_test_add_func("/json-shapes/names-of-nested-fields-are-counted", test_names_of_nested_fields_are_counted);
-  g_test_add_func("/json-shapes/more-shapes-than-are-kept", test_more_shapes_than_are_kept);
-  g_test_add_func("/json-shapes/what-has-no-shape-drives-out-none", test_what_has_no_shape_drives_out_none);
-  g_test_add_func("/json-shapes/what-is-large-is-not-learned", test_what_is_large_is_not_learned);
-  g_test_add_func("/json-shapes/many-readings-of-a-message-are-known", test_many_readings_of_a_message_are_known);
-  g_test_add_func("/json-shapes/shapes-are-found-behind-many-that-are-not-met-again",
-                  test_shapes_are_found_behind_many_that_are_not_met_again);
-  g_test_add_func("/json-shapes/random-messages-become-the-same", test_random_messages_become_the_same);
-  return g_test_run();
 }

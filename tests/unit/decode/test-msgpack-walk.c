@@ -1,45 +1,26 @@
 #include "decode/msgpack_walk.h"
 
 #include "unit/decoder_fixture.h"
+#include "unit/test_case.h"
 
-static void
-test_forms_of_messages(void)
+TEST("/msgpack-walk/forms-of-messages")
 {
   static const DecoderCase cases[] = {
       DECODER_CASE("\x80", ";"),
       DECODER_CASE("\x90", ""),
-      DECODER_CASE("\x81\xA1"
-                   "a\x01",
-                   "a=N:1;"),
-      DECODER_CASE("\x92\x81\xA1"
-                   "a\x01\x81\xA1"
-                   "a\x02",
-                   "a=N:1;a=N:2;"),
-      DECODER_CASE("\x81\xA1"
-                   "a\x01\x81\xA1"
-                   "a\x02",
-                   "a=N:1;a=N:2;"),
-      DECODER_CASE("\xDE\x00\x01\xD9\x01"
-                   "a\x01",
-                   "a=N:1;"),
-      DECODER_CASE("\xDF\x00\x00\x00\x01\xDA\x00\x01"
-                   "a\x01",
-                   "a=N:1;"),
-      DECODER_CASE("\xDD\x00\x00\x00\x01\x81\xDB\x00\x00\x00\x01"
-                   "a\x01",
-                   "a=N:1;"),
+      DECODER_CASE("\x81\xA1p\x01", "p=N:1;"),
+      DECODER_CASE("\x92\x81\xA1p\x01\x81\xA1p\x02", "p=N:1;p=N:2;"),
+      DECODER_CASE("\x81\xA1p\x01\x81\xA1p\x02", "p=N:1;p=N:2;"),
+      DECODER_CASE("\xDE\x00\x01\xD9\x01p\x01", "p=N:1;"),
+      DECODER_CASE("\xDF\x00\x00\x00\x01\xDA\x00\x01p\x01", "p=N:1;"),
+      DECODER_CASE("\xDD\x00\x00\x00\x01\x81\xDB\x00\x00\x00\x01p\x01", "p=N:1;"),
       DECODER_CASE("\xDC\x00\x00", ""),
-      DECODER_CASE("\x82\xA1"
-                   "a\x81\xA1"
-                   "b\x01\xA1"
-                   "c\x80",
-                   "a/b=N:1;"),
+      DECODER_CASE("\x82\xA1p\x81\xA1q\x01\xA1r\x80", "p/q=N:1;"),
   };
   decoder_fixture_check_format(TIDE_FORMAT_MSGPACK, cases, G_N_ELEMENTS(cases));
 }
 
-static void
-test_every_kind_of_value(void)
+TEST("/msgpack-walk/every-kind-of-value")
 {
   static const DecoderCase cases[] = {
       DECODER_CASE("\x81\xA1v\xC0", "v=0:;"),
@@ -66,8 +47,7 @@ test_every_kind_of_value(void)
   decoder_fixture_check_format(TIDE_FORMAT_MSGPACK, cases, G_N_ELEMENTS(cases));
 }
 
-static void
-test_faults_and_their_places(void)
+TEST("/msgpack-walk/faults-and-their-places")
 {
   static const DecoderCase cases[] = {
       DECODER_CASE("\x01", "parse@0"),
@@ -77,123 +57,66 @@ test_faults_and_their_places(void)
       DECODER_CASE("\x91\x80\x80", "parse@2"),
       DECODER_CASE("\x80\x01", "parse@1"),
       DECODER_CASE("\x81", "parse@1"),
-      DECODER_CASE("\x81\xA1"
-                   "a",
-                   "parse@3"),
-      DECODER_CASE("\x81\xA5"
-                   "a",
-                   "parse@3"),
-      DECODER_CASE("\x81\xA1"
-                   "a\xCD\x01",
-                   "parse@5"),
-      DECODER_CASE("\x81\xA1"
-                   "a\xC1",
-                   "parse@3"),
+      DECODER_CASE("\x81\xA1p", "parse@3"),
+      DECODER_CASE("\x81\xA5p", "parse@3"),
+      DECODER_CASE("\x81\xA1p\xCD\x01", "parse@5"),
+      DECODER_CASE("\x81\xA1p\xC1", "parse@3"),
       DECODER_CASE("\x81\x01\x01", "parse@1"),
       DECODER_CASE("\x81\x90\x01", "parse@1"),
-      DECODER_CASE("\x81\xC4\x01"
-                   "a\x01",
-                   "parse@1"),
+      DECODER_CASE("\x81\xC4\x01p\x01", "parse@1"),
       DECODER_CASE("\x81\xA1", "parse@2"),
       DECODER_CASE("\x81\xA1v\xA2x", "parse@5"),
       DECODER_CASE("\x81\xA1v\xCB\x3F\xE0\0\0\0\0\0", "parse@11"),
       DECODER_CASE("\xDE\x00", "parse@2"),
       DECODER_CASE("\xDF\xFF\xFF\xFF\xFF", "parse@5"),
       DECODER_CASE("\xDD\xFF\xFF\xFF\xFF", "parse@5"),
-      DECODER_CASE("\x81\xA1"
-                   "a\xDD\xFF\xFF\xFF\xFF",
-                   "parse@8"),
-      DECODER_CASE("\x82\xA1"
-                   "a\x01\xA1"
-                   "a\x02",
-                   "duplicate_field@6"),
-      DECODER_CASE("\x81\xA1"
-                   "a\xC4\x03x\xFF\x00",
-                   "a=S:78ff00;"),
-      DECODER_CASE("\x81\xA1"
-                   "a\x92\xC4\x01x\xC4\x00",
-                   "a=J:[\"78\",\"\"];"),
-      DECODER_CASE("\x81\xA1"
-                   "a\xA2x\xFF",
-                   "utf8@5"),
+      DECODER_CASE("\x81\xA1p\xDD\xFF\xFF\xFF\xFF", "parse@8"),
+      DECODER_CASE("\x82\xA1p\x01\xA1p\x02", "duplicate_field@6"),
+      DECODER_CASE("\x81\xA1p\xC4\x03x\xFF\x00", "p=S:78ff00;"),
+      DECODER_CASE("\x81\xA1p\x92\xC4\x01x\xC4\x00", "p=J:[\"78\",\"\"];"),
+      DECODER_CASE("\x81\xA1p\xA2x\xFF", "utf8@5"),
       DECODER_CASE("\x81\xA2x\xFF\x01", "utf8@3"),
-      DECODER_CASE("\x81\xA1"
-                   "a\x91\xA1\xFF",
-                   "utf8@5"),
-      DECODER_CASE("\x81\xA1"
-                   "a\xCB\x7F\xF8\x00\x00\x00\x00\x00\x00",
-                   "number@3"),
-      DECODER_CASE("\x81\xA1"
-                   "a\xCA\xFF\x80\x00\x00",
-                   "number@3"),
-      DECODER_CASE("\x81\xA1"
-                   "a\xD4\x05\x01",
-                   "type@3"),
-      DECODER_CASE("\x81\xA1"
-                   "a\xD4\xFF\x01",
-                   "type@3"), /* no length that a timestamp has */
-      DECODER_CASE("\x81\xA1"
-                   "a\xD7\xFF\xFF\xFF\xFF\xFF\x55\x07\x33\x7C",
-                   "type@3"), /* too many nanoseconds */
+      DECODER_CASE("\x81\xA1p\x91\xA1\xFF", "utf8@5"),
+      DECODER_CASE("\x81\xA1p\xCB\x7F\xF8\x00\x00\x00\x00\x00\x00", "number@3"),
+      DECODER_CASE("\x81\xA1p\xCA\xFF\x80\x00\x00", "number@3"),
+      DECODER_CASE("\x81\xA1p\xD4\x05\x01", "type@3"),
+      DECODER_CASE("\x81\xA1p\xD4\xFF\x01", "type@3"),                             /* no length that a timestamp has */
+      DECODER_CASE("\x81\xA1p\xD7\xFF\xFF\xFF\xFF\xFF\x55\x07\x33\x7C", "type@3"), /* too many nanoseconds */
   };
   decoder_fixture_check_format(TIDE_FORMAT_MSGPACK, cases, G_N_ELEMENTS(cases));
 }
 
-static void
-test_bad_readings_alone(void)
+TEST("/msgpack-walk/bad-readings-alone")
 {
   static const DecoderCase cases[] = {
-      DECODER_CASE("\x81\xA1"
-                   "a\x01\x82\xA1"
-                   "a\x01\xA1"
-                   "a\x02\x81\xA1"
-                   "a\x03",
-                   "a=N:1;;a=N:3;"),
-      DECODER_CASE("\x82\xA1"
-                   "a\xD4\x05\x01\xA1"
-                   "b\x91\xA1\xFF\x81\xA1"
-                   "a\x03",
-                   ";a=N:3;"),
-      DECODER_CASE("\x82\xA1\xFF\x01\xA1"
-                   "b\x81\xA1"
-                   "c\x01\x81\xA1"
-                   "a\x03",
-                   ";a=N:3;"),
-      DECODER_CASE("\x81\xA1"
-                   "a\x01\x81\xA1"
-                   "a\xC1",
-                   "parse@7"),
-      DECODER_CASE("\x81\xA1"
-                   "a\xD4\x05\x01",
-                   "type@3"),
+      DECODER_CASE("\x81\xA1p\x01\x82\xA1p\x01\xA1p\x02\x81\xA1p\x03", "p=N:1;;p=N:3;"),
+      DECODER_CASE("\x82\xA1p\xD4\x05\x01\xA1q\x91\xA1\xFF\x81\xA1p\x03", ";p=N:3;"),
+      DECODER_CASE("\x82\xA1\xFF\x01\xA1q\x81\xA1r\x01\x81\xA1p\x03", ";p=N:3;"),
+      DECODER_CASE("\x81\xA1p\x01\x81\xA1p\xC1", "parse@7"),
+      DECODER_CASE("\x81\xA1p\xD4\x05\x01", "type@3"),
   };
-  g_auto(DecoderFixture) fixture;
-  decoder_fixture_init_format(&fixture, TIDE_FORMAT_MSGPACK);
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_MSGPACK);
   fixture.options.on_bad_reading = TIDE_BAD_READING_ALONE;
   decoder_fixture_check(&fixture, cases, G_N_ELEMENTS(cases));
 }
 
-static void
-test_arrays_by_index(void)
+TEST("/msgpack-walk/arrays-by-index")
 {
   static const DecoderCase cases[] = {
       DECODER_CASE("\x82\xA1v\x92\x01\x91\xC3\xA1w\x01", "v/0=N:1 v/1/0=B:true w=N:1;"),
   };
-  g_auto(DecoderFixture) fixture;
-  decoder_fixture_init_format(&fixture, TIDE_FORMAT_MSGPACK);
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_MSGPACK);
   fixture.options.arrays = TIDE_ARRAY_INDEX;
   decoder_fixture_check(&fixture, cases, G_N_ELEMENTS(cases));
 }
 
-static void
-test_arrays_rejected(void)
+TEST("/msgpack-walk/arrays-rejected")
 {
   static const DecoderCase cases[] = {
       DECODER_CASE("\x81\xA1v\x91\x01", "type@3"),
       DECODER_CASE("\x81\xA1v\x91\x01\x81\xA1v\x02", "type@3"),
   };
-  g_auto(DecoderFixture) fixture;
-  decoder_fixture_init_format(&fixture, TIDE_FORMAT_MSGPACK);
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_MSGPACK);
   fixture.options.arrays = TIDE_ARRAY_REJECT;
   decoder_fixture_check(&fixture, cases, G_N_ELEMENTS(cases));
   g_assert_nonnull(fixture.reject.remedy);
@@ -230,12 +153,10 @@ walk(DecoderFixture *fixture, const GByteArray *message, TideScratch *scratch)
 }
 
 /* Beside the copy of the message, whatever the number of elements. */
-static void
-test_a_spoiled_reading_takes_no_memory(void)
+TEST("/msgpack-walk/a-spoiled-reading-takes-no-memory")
 {
   for (TideArrayForm arrays = TIDE_ARRAY_JSON; arrays <= TIDE_ARRAY_REJECT; arrays++) {
-    g_auto(DecoderFixture) fixture;
-    decoder_fixture_init_format(&fixture, TIDE_FORMAT_MSGPACK);
+    g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_MSGPACK);
     fixture.options.arrays = arrays;
     fixture.options.on_bad_reading = TIDE_BAD_READING_ALONE;
     fixture.options.max_fields = 8;
@@ -251,11 +172,9 @@ test_a_spoiled_reading_takes_no_memory(void)
 }
 
 /* Numbers in an array whose text is kept are kept in that text alone. */
-static void
-test_numbers_of_an_array_take_its_text(void)
+TEST("/msgpack-walk/numbers-of-an-array-take-its-text")
 {
-  g_auto(DecoderFixture) fixture;
-  decoder_fixture_init_format(&fixture, TIDE_FORMAT_MSGPACK);
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_MSGPACK);
   g_autoptr(GByteArray) message = message_with_long_array(TIDE_ARRAY_REJECT, 99999);
   g_auto(TideScratch) scratch = {0};
   TideReadingBuilder *builder = walk(&fixture, message, &scratch);
@@ -265,67 +184,27 @@ test_numbers_of_an_array_take_its_text(void)
   tide_reading_builder_free(builder);
 }
 
-static void
-test_limits(void)
+TEST("/msgpack-walk/limits")
 {
   static const DecoderCase cases[] = {
-      DECODER_CASE("\x81\xA1"
-                   "a\x81\xA1"
-                   "b\x01",
-                   "a/b=N:1;"),
-      DECODER_CASE("\x81\xA1"
-                   "a\x81\xA1"
-                   "b\x80",
-                   "depth@6"),
-      DECODER_CASE("\x81\xA1"
-                   "a\x91\x90",
-                   "depth@4"),
-      DECODER_CASE("\x91\x81\xA1"
-                   "a\x80",
-                   "depth@4"),
-      DECODER_CASE("\x83\xA1"
-                   "a\x01\xA1"
-                   "b\x01\xA1"
-                   "c\x01",
-                   "too_many_fields@9"),
+      DECODER_CASE("\x81\xA1p\x81\xA1q\x01", "p/q=N:1;"),
+      DECODER_CASE("\x81\xA1p\x81\xA1q\x80", "depth@6"),
+      DECODER_CASE("\x81\xA1p\x91\x90", "depth@4"),
+      DECODER_CASE("\x91\x81\xA1p\x80", "depth@4"),
+      DECODER_CASE("\x83\xA1p\x01\xA1q\x01\xA1r\x01", "too_many_fields@9"),
       DECODER_CASE("\x80\x80\x80", "too_large@2"),
   };
-  g_auto(DecoderFixture) fixture;
-  decoder_fixture_init_format(&fixture, TIDE_FORMAT_MSGPACK);
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_MSGPACK);
   fixture.options.max_depth = 2;
   fixture.options.max_fields = 2;
   fixture.options.max_readings = 2;
   decoder_fixture_check(&fixture, cases, G_N_ELEMENTS(cases));
 }
 
-static void
-test_any_prefix_and_any_byte(void)
+TEST("/msgpack-walk/any-prefix-and-any-byte")
 {
-  static const char message[] = "\x85\xA1"
-                                "a\x93\x01\xC0\xA1x\xA1"
-                                "b\xCB\x3F\xB9\x99\x99\x99\x99\x99\x9A\xA1"
-                                "c\x81\xA1"
-                                "d\xC4\x01x\xA1"
-                                "e\xD6\xFF\x55\x07\x33\x7C\xA1"
-                                "f\xDC\x00\x01\xC3\x80";
-  g_auto(DecoderFixture) fixture;
-  decoder_fixture_init_format(&fixture, TIDE_FORMAT_MSGPACK);
+  static const char message[] = "\x85\xA1p\x93\x01\xC0\xA1x\xA1q\xCB\x3F\xB9\x99\x99\x99\x99\x99\x9A\xA1r\x81\xA1s\xC4"
+                                "\x01x\xA1t\xD6\xFF\x55\x07\x33\x7C\xA1u\xDC\x00\x01\xC3\x80";
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_MSGPACK);
   decoder_fixture_try_prefixes_and_bytes(&fixture, tide_bytes(message, sizeof message - 1));
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/msgpack-walk/forms-of-messages", test_forms_of_messages);
-  g_test_add_func("/msgpack-walk/every-kind-of-value", test_every_kind_of_value);
-  g_test_add_func("/msgpack-walk/faults-and-their-places", test_faults_and_their_places);
-  g_test_add_func("/msgpack-walk/bad-readings-alone", test_bad_readings_alone);
-  g_test_add_func("/msgpack-walk/arrays-by-index", test_arrays_by_index);
-  g_test_add_func("/msgpack-walk/arrays-rejected", test_arrays_rejected);
-  g_test_add_func("/msgpack-walk/a-spoiled-reading-takes-no-memory", test_a_spoiled_reading_takes_no_memory);
-  g_test_add_func("/msgpack-walk/numbers-of-an-array-take-its-text", test_numbers_of_an_array_take_its_text);
-  g_test_add_func("/msgpack-walk/limits", test_limits);
-  g_test_add_func("/msgpack-walk/any-prefix-and-any-byte", test_any_prefix_and_any_byte);
-  return g_test_run();
 }

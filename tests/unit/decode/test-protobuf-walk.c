@@ -1,6 +1,7 @@
 /* Messages are in hex, as protoc --encode writes them; their types are those of tests/formats/readings.proto. */
 #include "decode/protobuf_walk.h"
 #include "unit/decoder_fixture.h"
+#include "unit/test_case.h"
 #include "util/error.h"
 
 typedef struct HexCase {
@@ -34,25 +35,23 @@ check_with(DecoderFixture *fixture, const HexCase *cases, gsize n_cases)
   }
 }
 
-static void
-fixture_init(DecoderFixture *fixture, TideProtobufSchema *schema)
+static DecoderFixture
+fixture_of(TideProtobufSchema *schema)
 {
-  decoder_fixture_init(fixture);
-  fixture->options.format = TIDE_FORMAT_PROTOBUF;
-  fixture->options.protobuf = schema;
+  DecoderFixture fixture = decoder_fixture_of(TIDE_FORMAT_PROTOBUF);
+  fixture.options.protobuf = schema;
+  return fixture;
 }
 
 static void
 check(const char *message, const HexCase *cases, gsize n_cases)
 {
   g_autoptr(TideProtobufSchema) schema = schema_of(message, TIDE_FRAMING_NONE);
-  g_auto(DecoderFixture) fixture;
-  fixture_init(&fixture, schema);
+  g_auto(DecoderFixture) fixture = fixture_of(schema);
   check_with(&fixture, cases, n_cases);
 }
 
-static void
-test_every_kind_of_value(void)
+TEST("/protobuf-walk/every-kind-of-value")
 {
   static const HexCase cases[] = {
       {"0a0161119a9999999999b93f1dcdcccc3d20ffffffffffffffffff0128ffffffffffffffffff0130ffffffffffffffffff013d010000004"
@@ -74,8 +73,7 @@ test_every_kind_of_value(void)
   check("plant.Reading", cases, G_N_ELEMENTS(cases));
 }
 
-static void
-test_presence(void)
+TEST("/protobuf-walk/presence")
 {
   static const HexCase plain[] = {
       {"1805", "host=S: rate=N:0 count=N:5 ok=B:false state=S:IDLE raw=S: n=N:0 level=N:0;"},
@@ -114,8 +112,7 @@ test_presence(void)
   check("old.Reading", old, G_N_ELEMENTS(old));
 }
 
-static void
-test_faults_and_their_places(void)
+TEST("/protobuf-walk/faults-and-their-places")
 {
   static const HexCase cases[] = {
       {"00", "parse@0"},
@@ -151,26 +148,22 @@ test_faults_and_their_places(void)
   check("plant.Reading", cases, G_N_ELEMENTS(cases));
 }
 
-static void
-test_arrays(void)
+TEST("/protobuf-walk/arrays")
 {
   static const HexCase by_index[] = {
       {"7a10000000000000004000000000000008408201020a00820100", "values/0=N:2 values/1=N:3 parts/0/name=S:;"},
   };
   static const HexCase rejected[] = {{"7a080000000000000040", "type@0"}};
   g_autoptr(TideProtobufSchema) schema = schema_of("plant.Reading", TIDE_FRAMING_NONE);
-  g_auto(DecoderFixture) fixture, strict;
-  fixture_init(&fixture, schema);
+  g_auto(DecoderFixture) fixture = fixture_of(schema), strict = fixture_of(schema);
   fixture.options.arrays = TIDE_ARRAY_INDEX;
   check_with(&fixture, by_index, G_N_ELEMENTS(by_index));
-  fixture_init(&strict, schema);
   strict.options.arrays = TIDE_ARRAY_REJECT;
   check_with(&strict, rejected, G_N_ELEMENTS(rejected));
   g_assert_nonnull(strict.reject.remedy);
 }
 
-static void
-test_limits(void)
+TEST("/protobuf-walk/limits")
 {
   static const HexCase cases[] = {
       {"72021002", "part/level=N:1;"},
@@ -184,22 +177,19 @@ test_limits(void)
       {"200128013002", "too_many_fields@0"},
   };
   g_autoptr(TideProtobufSchema) schema = schema_of("plant.Reading", TIDE_FRAMING_NONE);
-  g_auto(DecoderFixture) fixture;
-  fixture_init(&fixture, schema);
+  g_auto(DecoderFixture) fixture = fixture_of(schema);
   fixture.options.max_depth = 2;
   fixture.options.max_fields = 2;
   check_with(&fixture, cases, G_N_ELEMENTS(cases));
 }
 
 /* Two bytes for an object of some hundred: refused before the library makes them. */
-static void
-test_memory(void)
+TEST("/protobuf-walk/memory")
 {
   static const char *const repeated[] = {"820100" /* parts */, "8a0200" /* plains */, "8a0100" /* metrics */};
   g_autoptr(TideProtobufSchema) schema = schema_of("plant.Reading", TIDE_FRAMING_NONE);
   for (gsize i = 0; i < G_N_ELEMENTS(repeated); i++) {
-    g_auto(DecoderFixture) fixture;
-    fixture_init(&fixture, schema);
+    g_auto(DecoderFixture) fixture = fixture_of(schema);
     fixture.options.max_message_bytes = 4096;
     g_auto(TideBuffer) bytes = {0};
     while (bytes.len + 3 <= 4096)
@@ -213,8 +203,7 @@ test_memory(void)
   }
 }
 
-static void
-test_confluent_framing(void)
+TEST("/protobuf-walk/confluent-framing")
 {
   static const HexCase cases[] = {
       {"0000000007000a0161", "host=S:a rate=N:0 count=N:0 ok=B:false state=S:IDLE raw=S: n=N:0 level=N:0;"},
@@ -235,10 +224,8 @@ test_confluent_framing(void)
   };
   g_autoptr(TideProtobufSchema) by_name = schema_of("plant.Reading", TIDE_FRAMING_CONFLUENT);
   g_autoptr(TideProtobufSchema) last = schema_of(NULL, TIDE_FRAMING_CONFLUENT);
-  g_auto(DecoderFixture) fixture, other;
-  fixture_init(&fixture, by_name);
+  g_auto(DecoderFixture) fixture = fixture_of(by_name), other = fixture_of(last);
   check_with(&fixture, cases, G_N_ELEMENTS(cases));
-  fixture_init(&other, last);
   check_with(&other, cases, G_N_ELEMENTS(cases));
 }
 
@@ -254,8 +241,7 @@ refuse_set(const char *hex, const char *message, const char *what)
     g_error("'%s' does not say '%s'", error->message, what);
 }
 
-static void
-test_descriptor_sets_that_are_refused(void)
+TEST("/protobuf-walk/descriptor-sets-that-are-refused")
 {
   refuse_set("", "M", "no descriptor set");
   refuse_set("ff", "M", "no descriptor set");
@@ -300,8 +286,7 @@ append_chain(TideBuffer *set, guint n)
 }
 
 /* Each type in a chain of them takes some of the stack. */
-static void
-test_chain_of_types(void)
+TEST("/protobuf-walk/chain-of-types")
 {
   static const HexCase good = {"0a020a00", ";"};
   g_auto(TideBuffer) allowed = {0}, long_chain = {0};
@@ -310,22 +295,19 @@ test_chain_of_types(void)
   g_autoptr(TideProtobufSchema) schema =
       tide_protobuf_schema_new(tide_buffer_bytes(&allowed), "M0", TIDE_FRAMING_NONE, &error);
   g_assert_no_error(error);
-  g_auto(DecoderFixture) fixture;
-  fixture_init(&fixture, schema);
+  g_auto(DecoderFixture) fixture = fixture_of(schema);
   check_with(&fixture, &good, 1);
   append_chain(&long_chain, 10000);
   g_assert_null(tide_protobuf_schema_new(tide_buffer_bytes(&long_chain), "M0", TIDE_FRAMING_NONE, &error));
   g_assert_cmpstr(error->message, ==, "it has more than 10000 messages: write one with the files that it takes");
 }
 
-static void
-test_any_prefix_and_any_byte(void)
+TEST("/protobuf-walk/any-prefix-and-any-byte")
 {
   static const char hex[] = "0a0161119a9999999999b93f72041a02100282010411020108"
                             "8a010c0a016211000000000000f83fba010208016007d33ed43e";
   g_autoptr(TideProtobufSchema) schema = schema_of("plant.Reading", TIDE_FRAMING_NONE);
-  g_auto(DecoderFixture) fixture;
-  fixture_init(&fixture, schema);
+  g_auto(DecoderFixture) fixture = fixture_of(schema);
   g_auto(TideBuffer) message = {0};
   g_assert_true(tide_bytes_from_hex(hex, strlen(hex), &message));
   for (gsize len = 1; len <= message.len; len++) {
@@ -337,21 +319,4 @@ test_any_prefix_and_any_byte(void)
       g_assert_cmpint(fixture.reject.byte_position, <=, (gint64)len);
     }
   }
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/protobuf-walk/every-kind-of-value", test_every_kind_of_value);
-  g_test_add_func("/protobuf-walk/presence", test_presence);
-  g_test_add_func("/protobuf-walk/faults-and-their-places", test_faults_and_their_places);
-  g_test_add_func("/protobuf-walk/arrays", test_arrays);
-  g_test_add_func("/protobuf-walk/limits", test_limits);
-  g_test_add_func("/protobuf-walk/memory", test_memory);
-  g_test_add_func("/protobuf-walk/confluent-framing", test_confluent_framing);
-  g_test_add_func("/protobuf-walk/descriptor-sets-that-are-refused", test_descriptor_sets_that_are_refused);
-  g_test_add_func("/protobuf-walk/chain-of-types", test_chain_of_types);
-  g_test_add_func("/protobuf-walk/any-prefix-and-any-byte", test_any_prefix_and_any_byte);
-  return g_test_run();
 }

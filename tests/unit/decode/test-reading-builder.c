@@ -1,9 +1,9 @@
 /* Names: flattened, numbered, counted, and found when they come twice. */
 #include "unit/decoder_fixture.h"
+#include "unit/test_case.h"
 
 /* A11 */
-static void
-test_a_name_twice_is_refused_at_every_level(void)
+TEST("/reading-builder/a-name-twice-is-refused-at-every-level")
 {
   static const DecoderCase cases[] = {
       DECODER_CASE("{\"ts\":1,\"ts\":1}", "duplicate_field@13"),
@@ -25,11 +25,9 @@ test_a_name_twice_is_refused_at_every_level(void)
 }
 
 /* Names that the full table gives no number are told apart and found twice all the same. */
-static void
-test_names_without_a_number_work_alike(void)
+TEST("/reading-builder/names-without-a-number-work-alike")
 {
-  g_auto(DecoderFixture) fixture;
-  decoder_fixture_init(&fixture);
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_JSON);
   decoder_fixture_use(&fixture, "host");
   for (guint i = 0; tide_field_names_count(fixture.names) < TIDE_FIELD_NAMES_MAX; i++) {
     g_autofree char *name = g_strdup_printf("invented-%u", i);
@@ -56,11 +54,9 @@ test_names_without_a_number_work_alike(void)
   }
 }
 
-static void
-test_known_names_are_found_by_their_number(void)
+TEST("/reading-builder/known-names-are-found-by-their-number")
 {
-  g_auto(DecoderFixture) fixture;
-  decoder_fixture_init(&fixture);
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_JSON);
   TideNameId host = decoder_fixture_use(&fixture, "host");
   TideNameId user = decoder_fixture_use(&fixture, "cpu/user");
   TideNameId absent = decoder_fixture_use(&fixture, "absent");
@@ -81,8 +77,7 @@ test_known_names_are_found_by_their_number(void)
 }
 
 /* The known names' places stay right when shapes alternate, which is what the guess by place gets wrong each time. */
-static void
-test_alternating_shapes_are_kept_apart(void)
+TEST("/reading-builder/alternating-shapes-are-kept-apart")
 {
   static const DecoderCase cases[] = {
       DECODER_CASE("{\"a\":1,\"b\":2,\"c\":3}", "a=N:1 b=N:2 c=N:3;"),
@@ -92,8 +87,7 @@ test_alternating_shapes_are_kept_apart(void)
       DECODER_CASE("{\"a\":1,\"b\":2,\"c\":3,\"a\":1}", "duplicate_field@23"),
       DECODER_CASE("{\"x\":{\"a\":1,\"b\":2}}", "x/a=N:1 x/b=N:2;"),
   };
-  g_auto(DecoderFixture) fixture;
-  decoder_fixture_init(&fixture);
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_JSON);
   TideNameId c = decoder_fixture_use(&fixture, "c");
   for (guint round = 0; round < 100; round++)
     decoder_fixture_check(&fixture, cases, G_N_ELEMENTS(cases));
@@ -101,8 +95,7 @@ test_alternating_shapes_are_kept_apart(void)
   g_assert_true(tide_reading_field(&fixture.readings[0], c) == &fixture.readings[0].fields[2]);
 }
 
-static void
-test_fields_and_readings_are_counted(void)
+TEST("/reading-builder/fields-and-readings-are-counted")
 {
   static const DecoderCase cases[] = {
       DECODER_CASE("{\"a\":1,\"b\":2,\"c\":3}", "a=N:1 b=N:2 c=N:3;"),
@@ -114,22 +107,19 @@ test_fields_and_readings_are_counted(void)
       DECODER_CASE("{}{}{}", "too_large@4"),
       DECODER_CASE("[{},{},{}]", "too_large@7"),
   };
-  g_auto(DecoderFixture) fixture;
-  decoder_fixture_init(&fixture);
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_JSON);
   fixture.options.max_fields = 3;
   fixture.options.max_readings = 2;
   decoder_fixture_check(&fixture, cases, G_N_ELEMENTS(cases));
 }
 
-static void
-test_a_million_members_are_refused_early(void)
+TEST("/reading-builder/a-million-members-are-refused-early")
 {
   GString *text = g_string_new("{\"a\":0");
   for (guint i = 0; i < 1000000; i++)
     g_string_append_printf(text, ",\"m%u\":%u", i, i);
   g_string_append_c(text, '}');
-  g_auto(DecoderFixture) fixture;
-  decoder_fixture_init(&fixture);
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_JSON);
   fixture.options.max_message_bytes = G_MAXUINT32;
   g_assert_false(decoder_fixture_decode(&fixture, tide_bytes(text->str, text->len)));
   g_assert_cmpint(fixture.reject.reason, ==, TIDE_REJECT_TOO_MANY_FIELDS);
@@ -137,8 +127,7 @@ test_a_million_members_are_refused_early(void)
   g_string_free(text, TRUE);
 }
 
-static void
-test_long_names_are_refused(void)
+TEST("/reading-builder/long-names-are-refused")
 {
   g_autofree char *longest = g_strnfill(TIDE_FIELD_NAME_MAX_BYTES, 'n');
   g_autofree char *half = g_strnfill(TIDE_FIELD_NAME_MAX_BYTES / 2, 'n');
@@ -153,8 +142,7 @@ test_long_names_are_refused(void)
       {g_strdup_printf("{\"%s\":{\"%s\":1}}", half, half), TIDE_REJECT_TOO_LARGE},
       {g_strdup_printf("{\"%s\":{\"%s\":{\"\":1}}}", half, half + 1), TIDE_REJECT_TOO_LARGE},
   };
-  g_auto(DecoderFixture) fixture;
-  decoder_fixture_init(&fixture);
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_JSON);
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     gboolean good = decoder_fixture_decode(&fixture, tide_bytes_of_string(cases[i].value));
     g_assert_true(good == (cases[i].reason == TIDE_REJECT_NONE));
@@ -164,11 +152,9 @@ test_long_names_are_refused(void)
 }
 
 /* A long name around many short ones would make much memory of a small message. */
-static void
-test_flattened_names_are_bounded_together(void)
+TEST("/reading-builder/flattened-names-are-bounded-together")
 {
-  g_auto(DecoderFixture) fixture;
-  decoder_fixture_init(&fixture);
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_JSON);
   fixture.options.max_message_bytes = 64 * 1024;
   g_autofree char *outer = g_strnfill(TIDE_FIELD_NAME_MAX_BYTES - 100, 'n');
   GString *text = g_string_new(NULL);
@@ -182,11 +168,9 @@ test_flattened_names_are_bounded_together(void)
   g_string_free(text, TRUE);
 }
 
-static void
-test_what_keeps_a_message_from_going_on(void)
+TEST("/reading-builder/what-keeps-a-message-from-going-on")
 {
-  g_auto(DecoderFixture) fixture;
-  decoder_fixture_init(&fixture);
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_JSON);
   fixture.options.on_bad_reading = TIDE_BAD_READING_ALONE;
   g_autofree char *name = g_strnfill(TIDE_FIELD_NAME_MAX_BYTES + 1, 'n');
   g_autofree char *message = g_strdup_printf("{\"a\":1}{\"%s\":1}{\"a\":2}", name);
@@ -195,34 +179,13 @@ test_what_keeps_a_message_from_going_on(void)
   g_assert_cmpstr(outcome, ==, expected);
 }
 
-static void
-test_a_fault_has_nothing_of_the_one_before(void)
+TEST("/reading-builder/a-fault-has-nothing-of-the-one-before")
 {
-  g_auto(DecoderFixture) fixture;
-  decoder_fixture_init(&fixture);
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_JSON);
   fixture.options.on_bad_reading = TIDE_BAD_READING_ALONE;
   fixture.options.arrays = TIDE_ARRAY_REJECT;
   g_autofree char *outcome = decoder_fixture_outcome(&fixture, TIDE_BYTES_LITERAL("{\"a\":[1]}{\"b\" 1}"));
   g_assert_cmpstr(outcome, ==, "parse@14");
   g_assert_cmpuint(fixture.reject.field.len, ==, 0);
   g_assert_null(fixture.reject.remedy);
-}
-
-int
-main(int argc, char *argv[])
-{
-  g_test_init(&argc, &argv, NULL);
-#define ADD(name, function) g_test_add_func("/reading-builder/" name, function)
-  ADD("a-name-twice-is-refused-at-every-level", test_a_name_twice_is_refused_at_every_level);
-  ADD("names-without-a-number-work-alike", test_names_without_a_number_work_alike);
-  ADD("known-names-are-found-by-their-number", test_known_names_are_found_by_their_number);
-  ADD("alternating-shapes-are-kept-apart", test_alternating_shapes_are_kept_apart);
-  ADD("fields-and-readings-are-counted", test_fields_and_readings_are_counted);
-  ADD("a-million-members-are-refused-early", test_a_million_members_are_refused_early);
-  ADD("long-names-are-refused", test_long_names_are_refused);
-  ADD("flattened-names-are-bounded-together", test_flattened_names_are_bounded_together);
-  ADD("what-keeps-a-message-from-going-on", test_what_keeps_a_message_from_going_on);
-  ADD("a-fault-has-nothing-of-the-one-before", test_a_fault_has_nothing_of_the_one_before);
-#undef ADD
-  return g_test_run();
 }

@@ -1,5 +1,7 @@
 #include "decode/utf8.h"
 
+#include "unit/test_case.h"
+
 #define MAX_BYTES 80u
 
 /* A text of @len bytes that has @bytes from @place on. */
@@ -12,8 +14,7 @@ is_valid_with(gsize len, gsize place, const char *bytes)
   return tide_utf8_is_valid(text, len);
 }
 
-static void
-test_each_byte_counts_at_each_length(void)
+TEST("/utf8/each-byte-counts-at-each-length")
 {
   g_assert_true(tide_utf8_is_valid(NULL, 0));
   for (gsize len = 1; len <= MAX_BYTES; len++)
@@ -24,12 +25,4 @@ test_each_byte_counts_at_each_length(void)
       if (place + 1 < len)
         g_assert_true(is_valid_with(len, place, "\xC3\xA9"));
     }
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/utf8/each-byte-counts-at-each-length", test_each_byte_counts_at_each_length);
-  return g_test_run();
 }

@@ -3,6 +3,7 @@
 #include "mapping/scanned_rows.h"
 #include "unit/decoder_fixture.h"
 #include "unit/key_schemes.h"
+#include "unit/test_case.h"
 
 /* ---- record key ---- */
 
@@ -69,8 +70,7 @@ assert_names(const TideKeyPartSpec *specs, gsize n_specs, TideBytes key, const c
   g_assert_cmpstr(row, ==, expected);
 }
 
-static void
-test_key_of_one_field_is_its_text(void)
+TEST("/record-key/key-of-one-field-is-its-text")
 {
   static const TideKeyPartSpec meter[] = {LITERAL("m"), PADDED_LEFT(METER, 10, '0')};
   static const TideKeyPartSpec salted[] = {SALT(4, XXH3, of_host), LITERAL("#"), FIELD(HOST)};
@@ -88,8 +88,7 @@ test_key_of_one_field_is_its_text(void)
   g_assert_cmpstr(of_text, ==, of_json);
 }
 
-static void
-test_key_of_several_fields_is_an_object(void)
+TEST("/record-key/key-of-several-fields-is-an-object")
 {
   static const TideKeyPartSpec specs[] = {FIELD(HOST), LITERAL("#"), FIELD_DEFAULT(USER, "nobody")};
   assert_names(specs, 3, TIDE_BYTES_LITERAL("{\"host\":\"a\",\"user\":\"b\"}"), "a#b");
@@ -101,8 +100,7 @@ test_key_of_several_fields_is_an_object(void)
 }
 
 /* What the record says of itself needs no key; and its key is taken as it is where the table asks for it by name. */
-static void
-test_fields_of_the_record_are_known(void)
+TEST("/record-key/fields-of-the-record-are-known")
 {
   static const TideKeyPartSpec key[] = {FIELD(N_KEY_FIELDS)};
   static const TideKeyPartSpec topic_and_host[] = {FIELD(N_KEY_FIELDS + 1), LITERAL("#"), FIELD(HOST)};
@@ -114,8 +112,7 @@ test_fields_of_the_record_are_known(void)
 }
 
 /* As said of all formats: a key is a text, or a JSON object. */
-static void
-test_key_is_no_message_of_its_format(void)
+TEST("/record-key/key-is-no-message-of-its-format")
 {
   static const TideReadingFormat formats[] = {TIDE_FORMAT_CSV, TIDE_FORMAT_INFLUX, TIDE_FORMAT_MSGPACK,
                                               TIDE_FORMAT_AVRO};
@@ -142,7 +139,7 @@ typedef struct Fixture {
 static void
 fixture_init_scanned_rows(Fixture *fixture, TideReadingFormat format, TideScannedOptions scanned)
 {
-  decoder_fixture_init_format(&fixture->decoder, format);
+  fixture->decoder = decoder_fixture_of(format);
   scanned.is_scanned = TRUE;
   fixture->decoder.options.scanned = scanned;
   fixture->rows = tide_scanned_rows_new(&fixture->decoder.options, fixture->decoder.names, 0);
@@ -181,8 +178,7 @@ check(TideReadingFormat format, TideScannedOptions scanned, const DecoderCase *c
 
 #define EVENT_TIME "$header.tidemark.time=S:2015-03-16T19:53:32."
 
-static void
-test_json(void)
+TEST("/json")
 {
   static const DecoderCase cases[] = {
       DECODER_CASE(
@@ -221,8 +217,7 @@ test_json(void)
   check(TIDE_FORMAT_JSON, (TideScannedOptions){0}, cases, G_N_ELEMENTS(cases));
 }
 
-static void
-test_csv(void)
+TEST("/csv")
 {
   static const DecoderCase cases[] = {
       DECODER_CASE("row,host,key.value,timestamp_ms,time,column,value\n"
@@ -239,8 +234,7 @@ test_csv(void)
 }
 
 /* Cells bear another time than the event's. */
-static void
-test_cell_times(void)
+TEST("/cell-times")
 {
   static const DecoderCase cases[] = {
       DECODER_CASE("{\"key_time\":\"2015-03-16T19:53:32.001Z\",\"cells\":["
@@ -252,8 +246,7 @@ test_cell_times(void)
   check(TIDE_FORMAT_JSON, (TideScannedOptions){.has_cell_times = TRUE}, cases, G_N_ELEMENTS(cases));
 }
 
-static void
-test_what_else_it_says(void)
+TEST("/what-else-it-says")
 {
   Fixture fixture;
   fixture_init_scanned_rows(&fixture, TIDE_FORMAT_JSON, (TideScannedOptions){.keeps_keys = TRUE});
@@ -271,8 +264,7 @@ test_what_else_it_says(void)
 
 /* What a key holds in place of a field that was not received is none: it would become a value of a column. A field that
  * a cell has was received, whatever it holds, and so was one that is no default. */
-static void
-test_a_default_of_the_key_is_no_field(void)
+TEST("/scanned-rows/E9-a-default-of-the-key-is-no-field")
 {
 #define ROW(host, cell) "{\"fields\":{\"host\":\"" host "\"},\"cells\":[" cell "]}"
 #define CELL(name) "{\"qualifier\":\"" name "\",\"value\":\"none\",\"timestamp_ms\":1426535612045}"
@@ -303,8 +295,7 @@ test_a_default_of_the_key_is_no_field(void)
   tide_row_key_free(key);
 }
 
-static void
-test_rejected(void)
+TEST("/rejected")
 {
 #define CELL(members) "{\"cells\":[{\"qualifier\":\"a\",\"value\":\"1\"" members "}]}"
   static const char *const texts[] = {
@@ -322,21 +313,4 @@ test_rejected(void)
     g_assert_cmpint(fixture.decoder.reject.reason, !=, TIDE_REJECT_NONE);
   }
   fixture_clear_scanned_rows(&fixture);
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/record-key/key-of-one-field-is-its-text", test_key_of_one_field_is_its_text);
-  g_test_add_func("/record-key/key-of-several-fields-is-an-object", test_key_of_several_fields_is_an_object);
-  g_test_add_func("/record-key/fields-of-the-record-are-known", test_fields_of_the_record_are_known);
-  g_test_add_func("/record-key/key-is-no-message-of-its-format", test_key_is_no_message_of_its_format);
-  g_test_add_func("/json", test_json);
-  g_test_add_func("/csv", test_csv);
-  g_test_add_func("/cell-times", test_cell_times);
-  g_test_add_func("/what-else-it-says", test_what_else_it_says);
-  g_test_add_func("/scanned-rows/E9-a-default-of-the-key-is-no-field", test_a_default_of_the_key_is_no_field);
-  g_test_add_func("/rejected", test_rejected);
-  return g_test_run();
 }

@@ -7,6 +7,7 @@
 #include "unit/allocation_counter.h"
 #include "unit/decoder_fixture.h"
 #include "unit/reading_fixture.h"
+#include "unit/test_case.h"
 
 /* ---- glob ---- */
 
@@ -16,8 +17,7 @@ matches(const char *pattern, const char *text)
   return tide_glob_matches(tide_bytes_of_string(pattern), tide_bytes_of_string(text));
 }
 
-static void
-test_pattern_matches_the_whole_text(void)
+TEST("/glob/whole-text")
 {
   static const struct {
     const char *pattern;
@@ -52,8 +52,7 @@ test_pattern_matches_the_whole_text(void)
   }
 }
 
-static void
-test_backslash_takes_a_star_as_it_is(void)
+TEST("/glob/backslash")
 {
   g_assert_true(matches("a\\*", "a*"));
   g_assert_false(matches("a\\*", "ab"));
@@ -65,8 +64,7 @@ test_backslash_takes_a_star_as_it_is(void)
   g_assert_true(matches("\\*?", "*x"));
 }
 
-static void
-test_question_mark_is_one_character(void)
+TEST("/glob/question-mark-is-one-character")
 {
   g_assert_true(matches("?", "\xC3\xA9"));
   g_assert_true(matches("x?y", "x\xE2\x82\xACy"));
@@ -81,8 +79,7 @@ test_question_mark_is_one_character(void)
                               "a"));
 }
 
-static void
-test_any_byte_may_stand_in_the_text(void)
+TEST("/glob/any-byte")
 {
   g_assert_true(tide_glob_matches(TIDE_BYTES_LITERAL("a*\0?"), TIDE_BYTES_LITERAL("a\0b\0c")));
   g_assert_false(tide_glob_matches(TIDE_BYTES_LITERAL("a\0b"), TIDE_BYTES_LITERAL("a\0c")));
@@ -100,8 +97,7 @@ matches_by_definition(const char *pattern, const char *text)
   return *text != '\0' && (*pattern == '?' || *pattern == *text) && matches_by_definition(pattern + 1, text + 1);
 }
 
-static void
-test_agrees_with_the_definition(void)
+TEST("/glob/agrees-with-the-definition")
 {
   static const char letters[] = "ab*?";
   for (int n = 0; n < 100000; n++) {
@@ -118,8 +114,7 @@ test_agrees_with_the_definition(void)
 }
 
 /* A pattern that makes naive matchers try every way to cut the text: here at most 41 x 20,001 steps. */
-static void
-test_many_stars_take_no_exponential_time(void)
+TEST("/glob/no-exponential-time")
 {
   g_autofree char *text = g_strnfill(20000, 'a');
   gint64 start_us = g_get_monotonic_time();
@@ -127,8 +122,7 @@ test_many_stars_take_no_exponential_time(void)
   g_assert_cmpint(g_get_monotonic_time() - start_us, <, 10 * G_USEC_PER_SEC);
 }
 
-static void
-test_pattern_is_told_from_a_name(void)
+TEST("/glob/is-pattern")
 {
   g_assert_true(tide_glob_is_pattern(TIDE_BYTES_LITERAL("CPU/*")));
   g_assert_true(tide_glob_is_pattern(TIDE_BYTES_LITERAL("CPU?")));
@@ -153,8 +147,7 @@ renamed(const char *pattern, const char *name, const char *text)
   return g_strdup((const char *)out.data);
 }
 
-static void
-test_stars_rename(void)
+TEST("/glob/stars-rename")
 {
   static const struct {
     const char *pattern, *name, *text, *renamed;
@@ -202,76 +195,62 @@ assert_holds(TideCondition condition, const ReadingFixture *fixture, gboolean ex
   g_assert_cmpint(tide_condition_holds(&condition, &fixture->reading), ==, !expected);
 }
 
-static void
-test_presence(void)
+READING_TEST("/condition/presence")
 {
-  g_auto(ReadingFixture) fixture;
-  reading_fixture_init(&fixture);
-  reading_fixture_set(&fixture, "empty", "");
-  reading_fixture_set_null(&fixture, "null");
+  reading_fixture_set(fixture, "empty", "");
+  reading_fixture_set_null(fixture, "null");
   static const struct {
     const char *field;
     gboolean is_present;
   } cases[] = {{"empty", TRUE}, {"null", FALSE}, {"missing", FALSE}};
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-    assert_holds(condition_of(&fixture, TIDE_CONDITION_PRESENT, cases[i].field, NULL, 0), &fixture,
-                 cases[i].is_present);
-    assert_holds(condition_of(&fixture, TIDE_CONDITION_ABSENT, cases[i].field, NULL, 0), &fixture,
-                 !cases[i].is_present);
+    assert_holds(condition_of(fixture, TIDE_CONDITION_PRESENT, cases[i].field, NULL, 0), fixture, cases[i].is_present);
+    assert_holds(condition_of(fixture, TIDE_CONDITION_ABSENT, cases[i].field, NULL, 0), fixture, !cases[i].is_present);
   }
 }
 
-static void
-test_equals_is_byte_for_byte(void)
+READING_TEST("/condition/equals-is-byte-for-byte")
 {
-  g_auto(ReadingFixture) fixture;
-  reading_fixture_init(&fixture);
-  reading_fixture_set(&fixture, "type", "quote");
-  reading_fixture_set_bytes(&fixture, "n", TIDE_VALUE_NUMBER, TIDE_BYTES_LITERAL("1.0"));
-  reading_fixture_set_null(&fixture, "null");
+  reading_fixture_set(fixture, "type", "quote");
+  reading_fixture_set_bytes(fixture, "n", TIDE_VALUE_NUMBER, TIDE_BYTES_LITERAL("1.0"));
+  reading_fixture_set_null(fixture, "null");
   TideBytes words[] = {TIDE_BYTES_LITERAL("trade"), TIDE_BYTES_LITERAL("quote")};
   TideBytes other_case[] = {TIDE_BYTES_LITERAL("Quote"), TIDE_BYTES_LITERAL("quote ")};
   TideBytes one[] = {TIDE_BYTES_LITERAL("1")}, exact[] = {TIDE_BYTES_LITERAL("1.0")}, empty[] = {TIDE_BYTES_EMPTY};
-  assert_holds(condition_of(&fixture, TIDE_CONDITION_EQUALS, "type", words, 2), &fixture, TRUE);
-  assert_holds(condition_of(&fixture, TIDE_CONDITION_EQUALS, "type", words, 1), &fixture, FALSE);
-  assert_holds(condition_of(&fixture, TIDE_CONDITION_EQUALS, "type", other_case, 2), &fixture, FALSE);
-  assert_holds(condition_of(&fixture, TIDE_CONDITION_EQUALS, "n", one, 1), &fixture, FALSE);
-  assert_holds(condition_of(&fixture, TIDE_CONDITION_EQUALS, "n", exact, 1), &fixture, TRUE);
-  assert_holds(condition_of(&fixture, TIDE_CONDITION_EQUALS, "null", empty, 1), &fixture, FALSE);
-  assert_holds(condition_of(&fixture, TIDE_CONDITION_EQUALS, "missing", empty, 1), &fixture, FALSE);
+  assert_holds(condition_of(fixture, TIDE_CONDITION_EQUALS, "type", words, 2), fixture, TRUE);
+  assert_holds(condition_of(fixture, TIDE_CONDITION_EQUALS, "type", words, 1), fixture, FALSE);
+  assert_holds(condition_of(fixture, TIDE_CONDITION_EQUALS, "type", other_case, 2), fixture, FALSE);
+  assert_holds(condition_of(fixture, TIDE_CONDITION_EQUALS, "n", one, 1), fixture, FALSE);
+  assert_holds(condition_of(fixture, TIDE_CONDITION_EQUALS, "n", exact, 1), fixture, TRUE);
+  assert_holds(condition_of(fixture, TIDE_CONDITION_EQUALS, "null", empty, 1), fixture, FALSE);
+  assert_holds(condition_of(fixture, TIDE_CONDITION_EQUALS, "missing", empty, 1), fixture, FALSE);
 }
 
-static void
-test_matches_is_by_pattern(void)
+READING_TEST("/condition/matches-is-by-pattern")
 {
-  g_auto(ReadingFixture) fixture;
-  reading_fixture_init(&fixture);
-  reading_fixture_set(&fixture, "host", "db-17");
+  reading_fixture_set(fixture, "host", "db-17");
   TideBytes patterns[] = {TIDE_BYTES_LITERAL("web-*"), TIDE_BYTES_LITERAL("db-??")};
   TideBytes any[] = {TIDE_BYTES_LITERAL("*")};
-  assert_holds(condition_of(&fixture, TIDE_CONDITION_MATCHES, "host", patterns, 2), &fixture, TRUE);
-  assert_holds(condition_of(&fixture, TIDE_CONDITION_MATCHES, "host", patterns, 1), &fixture, FALSE);
-  assert_holds(condition_of(&fixture, TIDE_CONDITION_MATCHES, "host", any, 1), &fixture, TRUE);
-  assert_holds(condition_of(&fixture, TIDE_CONDITION_MATCHES, "missing", any, 1), &fixture, FALSE);
+  assert_holds(condition_of(fixture, TIDE_CONDITION_MATCHES, "host", patterns, 2), fixture, TRUE);
+  assert_holds(condition_of(fixture, TIDE_CONDITION_MATCHES, "host", patterns, 1), fixture, FALSE);
+  assert_holds(condition_of(fixture, TIDE_CONDITION_MATCHES, "host", any, 1), fixture, TRUE);
+  assert_holds(condition_of(fixture, TIDE_CONDITION_MATCHES, "missing", any, 1), fixture, FALSE);
 }
 
-static void
-test_conditions_hold_all_together(void)
+READING_TEST("/condition/all-together")
 {
-  g_auto(ReadingFixture) fixture;
-  reading_fixture_init(&fixture);
-  reading_fixture_set(&fixture, "type", "quote");
+  reading_fixture_set(fixture, "type", "quote");
   TideBytes quote[] = {TIDE_BYTES_LITERAL("quote")};
   TideCondition conditions[] = {
-      condition_of(&fixture, TIDE_CONDITION_EQUALS, "type", quote, 1),
-      condition_of(&fixture, TIDE_CONDITION_PRESENT, "BID", NULL, 0),
+      condition_of(fixture, TIDE_CONDITION_EQUALS, "type", quote, 1),
+      condition_of(fixture, TIDE_CONDITION_PRESENT, "BID", NULL, 0),
   };
-  g_assert_true(tide_conditions_hold(NULL, 0, &fixture.reading));
-  g_assert_true(tide_conditions_hold(conditions, 1, &fixture.reading));
-  g_assert_false(tide_conditions_hold(conditions, 2, &fixture.reading));
-  reading_fixture_set(&fixture, "BID", "17.5");
+  g_assert_true(tide_conditions_hold(NULL, 0, &fixture->reading));
+  g_assert_true(tide_conditions_hold(conditions, 1, &fixture->reading));
+  g_assert_false(tide_conditions_hold(conditions, 2, &fixture->reading));
+  reading_fixture_set(fixture, "BID", "17.5");
   guint64 n_before = allocation_count;
-  g_assert_true(tide_conditions_hold(conditions, 2, &fixture.reading));
+  g_assert_true(tide_conditions_hold(conditions, 2, &fixture->reading));
   g_assert_cmpuint(allocation_count, ==, n_before);
 }
 
@@ -285,39 +264,24 @@ assert_described(ReadingFixture *fixture, TideCondition condition, const char *e
   g_assert_cmpstr(negated, ==, expected_negated);
 }
 
-static void
-test_description_is_a_sentence(void)
+READING_TEST("/condition/description")
 {
-  g_auto(ReadingFixture) fixture;
-  reading_fixture_init(&fixture);
   TideBytes words[] = {TIDE_BYTES_LITERAL("quote"), TIDE_BYTES_LITERAL("tra\nde")};
-  assert_described(&fixture, condition_of(&fixture, TIDE_CONDITION_EQUALS, "type", words, 2),
+  assert_described(fixture, condition_of(fixture, TIDE_CONDITION_EQUALS, "type", words, 2),
                    "field 'type' is 'quote' or 'tra\\x0Ade'", "field 'type' is neither 'quote' nor 'tra\\x0Ade'");
-  assert_described(&fixture, condition_of(&fixture, TIDE_CONDITION_EQUALS, "type", words, 1), "field 'type' is 'quote'",
+  assert_described(fixture, condition_of(fixture, TIDE_CONDITION_EQUALS, "type", words, 1), "field 'type' is 'quote'",
                    "field 'type' is not 'quote'");
-  assert_described(&fixture, condition_of(&fixture, TIDE_CONDITION_MATCHES, "type", words, 1),
+  assert_described(fixture, condition_of(fixture, TIDE_CONDITION_MATCHES, "type", words, 1),
                    "field 'type' matches 'quote'", "field 'type' does not match 'quote'");
-  assert_described(&fixture, condition_of(&fixture, TIDE_CONDITION_PRESENT, "BID", NULL, 0), "field 'BID' is present",
+  assert_described(fixture, condition_of(fixture, TIDE_CONDITION_PRESENT, "BID", NULL, 0), "field 'BID' is present",
                    "field 'BID' is absent or null");
-  assert_described(&fixture, condition_of(&fixture, TIDE_CONDITION_ABSENT, "BID", NULL, 0),
+  assert_described(fixture, condition_of(fixture, TIDE_CONDITION_ABSENT, "BID", NULL, 0),
                    "field 'BID' is absent or null", "field 'BID' is present");
-}
-
-static void
-test_clear_frees_the_values(void)
-{
-  TideCondition condition = {.kind = TIDE_CONDITION_EQUALS, .values = g_new0(TideBytes, 2), .n_values = 2};
-  for (gsize i = 0; i < condition.n_values; i++)
-    condition.values[i] = tide_bytes(g_memdup2("quote", 5), 5);
-  tide_condition_clear(&condition);
-  g_assert_null(condition.values);
-  g_assert_cmpuint(condition.n_values, ==, 0);
 }
 
 /* ---- field names ---- */
 
-static void
-test_same_name_has_same_id(void)
+TEST("/field-names/same-name-has-same-id")
 {
   g_autoptr(TideFieldNames) names = tide_field_names_new();
   for (guint32 i = 0; i < 5000; i++) {
@@ -334,8 +298,7 @@ test_same_name_has_same_id(void)
   g_assert_cmpuint(tide_field_names_count(names), ==, 5000);
 }
 
-static void
-test_any_bytes_are_a_name(void)
+TEST("/field-names/any-bytes-are-a-name")
 {
   static const TideBytes cases[] = {
       {NULL, 0},
@@ -354,8 +317,7 @@ test_any_bytes_are_a_name(void)
   }
 }
 
-static void
-test_text_stays_where_it_is(void)
+TEST("/field-names/text-stays-where-it-is")
 {
   g_autoptr(TideFieldNames) names = tide_field_names_new();
   TideNameId first = tide_field_names_intern(names, TIDE_BYTES_LITERAL("first"));
@@ -367,8 +329,7 @@ test_text_stays_where_it_is(void)
   g_assert_true(tide_field_names_text(names, first).data == text);
 }
 
-static void
-test_copy_has_the_same_ids_and_grows_alone(void)
+TEST("/field-names/copy-has-the-same-ids-and-grows-alone")
 {
   g_autoptr(TideFieldNames) names = tide_field_names_new();
   TideNameId host = tide_field_names_intern(names, TIDE_BYTES_LITERAL("host"));
@@ -380,8 +341,7 @@ test_copy_has_the_same_ids_and_grows_alone(void)
   g_assert_cmpuint(tide_field_names_find(names, TIDE_BYTES_LITERAL("new")), ==, TIDE_NAME_NONE);
 }
 
-static void
-test_number_of_names_is_bounded(void)
+TEST("/field-names/number-of-names-is-bounded")
 {
   g_autoptr(TideFieldNames) names = tide_field_names_new();
   for (guint32 i = 0; i < TIDE_FIELD_NAMES_MAX; i++)
@@ -391,8 +351,7 @@ test_number_of_names_is_bounded(void)
   g_assert_cmpuint(tide_field_names_intern(names, tide_bytes(&last, sizeof last)), ==, last);
 }
 
-static void
-test_bytes_of_names_are_bounded(void)
+TEST("/field-names/bytes-of-names-are-bounded")
 {
   g_autoptr(TideFieldNames) names = tide_field_names_new();
   g_autofree guint8 *big = g_malloc0(TIDE_FIELD_NAMES_MAX_BYTES + 1);
@@ -402,16 +361,14 @@ test_bytes_of_names_are_bounded(void)
   g_assert_cmpuint(tide_field_names_count(names), ==, 1);
 }
 
-static void
-test_unknown_id_has_no_text(void)
+TEST("/field-names/unknown-id-has-no-text")
 {
   g_autoptr(TideFieldNames) names = tide_field_names_new();
   g_assert_cmpuint(tide_field_names_text(names, 0).len, ==, 0);
   g_assert_cmpuint(tide_field_names_text(names, TIDE_NAME_NONE).len, ==, 0);
 }
 
-static void
-test_names_of_the_record(void)
+TEST("/field-names/names-of-the-record")
 {
   static const struct {
     const char *name;
@@ -458,8 +415,7 @@ fill_record(DecoderFixture *fixture)
   fixture->message.headers = &site_header;
 }
 
-static void
-test_every_part_is_appended_to_each_reading(void)
+TEST("/record-fields/every-part-is-appended-to-each-reading")
 {
   static const DecoderCase cases[] = {
       DECODER_CASE("[{\"a\":1},{}]", "a=N:1 $key=S:k\\xFF\\x00z $topic=S:metrics $partition=N:7 "
@@ -468,8 +424,7 @@ test_every_part_is_appended_to_each_reading(void)
                                      "$offset=N:9223372036854775807 $timestamp=N:1426535612045 $header.site=S:de-1;"),
       DECODER_CASE("[]", ""),
   };
-  g_auto(DecoderFixture) fixture;
-  decoder_fixture_init(&fixture);
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_JSON);
   TideNameId key = decoder_fixture_use(&fixture, "$key");
   static const char *const others[] = {"$topic", "$partition", "$offset", "$timestamp", "$header.site", "$header.no"};
   for (gsize i = 0; i < G_N_ELEMENTS(others); i++)
@@ -481,15 +436,13 @@ test_every_part_is_appended_to_each_reading(void)
   g_assert_true(tide_reading_field(&fixture.readings[0], key) == &fixture.readings[0].fields[1]);
 }
 
-static void
-test_only_those_that_are_used_appear(void)
+TEST("/record-fields/only-those-that-are-used-appear")
 {
   static const DecoderCase cases[] = {
       DECODER_CASE("{\"a\":1}", "a=N:1 $offset=N:9223372036854775807;"),
       DECODER_CASE("{\"$key\":1,\"$x\":2}", "$key=N:1 $x=N:2 $offset=N:9223372036854775807;"),
   };
-  g_auto(DecoderFixture) fixture;
-  decoder_fixture_init(&fixture);
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_JSON);
   decoder_fixture_use(&fixture, "a");
   decoder_fixture_use(&fixture, "$offset");
   decoder_fixture_use(&fixture, "$other");
@@ -497,12 +450,10 @@ test_only_those_that_are_used_appear(void)
   decoder_fixture_check(&fixture, cases, G_N_ELEMENTS(cases));
 }
 
-static void
-test_what_the_record_lacks_is_absent(void)
+TEST("/record-fields/what-the-record-lacks-is-absent")
 {
   static const DecoderCase cases[] = {DECODER_CASE("{\"a\":1}", "a=N:1;")};
-  g_auto(DecoderFixture) fixture;
-  decoder_fixture_init(&fixture);
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_JSON);
   TideNameId key = decoder_fixture_use(&fixture, "$key");
   decoder_fixture_use(&fixture, "$timestamp");
   decoder_fixture_use(&fixture, "$header.site");
@@ -510,31 +461,27 @@ test_what_the_record_lacks_is_absent(void)
   g_assert_null(tide_reading_field(&fixture.readings[0], key));
 }
 
-static void
-test_a_field_of_a_used_name_is_a_duplicate(void)
+TEST("/record-fields/a-field-of-a-used-name-is-a-duplicate")
 {
   static const DecoderCase cases[] = {
       DECODER_CASE("{\"$key\":\"forged\"}", "duplicate_field@0"),
       DECODER_CASE("{} {\"a\":1,\"$key\":{\"b\":1}}", "duplicate_field@3"),
       DECODER_CASE("{\"a\":{\"$key\":1}}", "a/$key=N:1 $key=S:k\\xFF\\x00z;"),
   };
-  g_auto(DecoderFixture) fixture;
-  decoder_fixture_init(&fixture);
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_JSON);
   decoder_fixture_use(&fixture, "$key");
   fill_record(&fixture);
   decoder_fixture_check(&fixture, cases, G_N_ELEMENTS(cases));
 }
 
 /* A27 */
-static void
-test_a_huge_binary_header_is_taken_as_bytes(void)
+TEST("/record-fields/a-huge-binary-header-is-taken-as-bytes")
 {
   g_autofree guint8 *bytes = g_malloc(1024 * 1024);
   memset(bytes, 0xFE, 1024 * 1024);
   bytes[10] = 0;
   const Header huge = {"blob", tide_bytes(bytes, 1024 * 1024)};
-  g_auto(DecoderFixture) fixture;
-  decoder_fixture_init(&fixture);
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_JSON);
   TideNameId blob = decoder_fixture_use(&fixture, "$header.blob");
   fixture.message.find_header = find_header;
   fixture.message.headers = &huge;
@@ -544,8 +491,7 @@ test_a_huge_binary_header_is_taken_as_bytes(void)
 
 /* ---- reject ---- */
 
-static void
-test_names_are_distinct_words(void)
+TEST("/reject/names-are-distinct-words")
 {
   g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
   for (int reason = TIDE_REJECT_NONE; reason < TIDE_REJECT_N_REASONS; reason++) {
@@ -556,20 +502,7 @@ test_names_are_distinct_words(void)
   }
 }
 
-/* They are labels of metrics and headers of dead letters: changing one breaks what others have built on it.
- */
-static void
-test_names_are_stable(void)
-{
-  g_assert_cmpstr(tide_reject_reason_name(TIDE_REJECT_PARSE), ==, "parse");
-  g_assert_cmpstr(tide_reject_reason_name(TIDE_REJECT_MISSING_FIELD), ==, "missing_field");
-  g_assert_cmpstr(tide_reject_reason_name(TIDE_REJECT_BAD_KEY), ==, "bad_key");
-  g_assert_cmpstr(tide_reject_reason_name(TIDE_REJECT_BAD_COLUMN), ==, "bad_column");
-  g_assert_cmpstr(tide_reject_reason_name(TIDE_REJECT_TIME_FUTURE), ==, "time_future");
-}
-
-static void
-test_sentence_names_what_and_where(void)
+TEST("/reject/sentence-names-what-and-where")
 {
   static const struct {
     TideReject reject;
@@ -598,8 +531,7 @@ test_sentence_names_what_and_where(void)
   }
 }
 
-static void
-test_every_reason_has_a_sentence(void)
+TEST("/reject/every-reason-has-a-sentence")
 {
   g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   for (int reason = TIDE_REJECT_NONE; reason < TIDE_REJECT_N_REASONS; reason++) {
@@ -610,8 +542,7 @@ test_every_reason_has_a_sentence(void)
   }
 }
 
-static void
-test_long_field_name_is_cut(void)
+TEST("/reject/long-field-name-is-cut")
 {
   g_autofree char *name = g_strnfill(100000, 'x');
   TideReject reject = {.reason = TIDE_REJECT_TYPE, .field = tide_bytes_of_string(name), .byte_position = -1};
@@ -620,8 +551,7 @@ test_long_field_name_is_cut(void)
   g_assert_true(g_str_has_suffix(text, "xxx...'"));
 }
 
-static void
-test_field_is_resolved_from_its_place(void)
+TEST("/reject/field-is-resolved-from-its-place")
 {
   g_autoptr(TideFieldNames) names = tide_field_names_new();
   TideNameId id = tide_field_names_intern(names, TIDE_BYTES_LITERAL("host"));
@@ -642,8 +572,7 @@ test_field_is_resolved_from_its_place(void)
  *
  * Memory for the time of a message: stays where it is, and is used again. */
 
-static void
-test_what_was_taken_stays_until_reset(void)
+TEST("/scratch/what-was-taken-stays-until-reset")
 {
   enum { N = 1000 };
   g_auto(TideScratch) scratch = {0};
@@ -661,8 +590,7 @@ test_what_was_taken_stays_until_reset(void)
   }
 }
 
-static void
-test_a_copy_is_equal_and_its_own(void)
+TEST("/scratch/a-copy-is-equal-and-its-own")
 {
   g_auto(TideScratch) scratch = {0};
   char text[] = "a\0b";
@@ -674,8 +602,7 @@ test_a_copy_is_equal_and_its_own(void)
 }
 
 /* Blocks of 8 and 16 KiB at first, which together hold more than the larger one; then one of 32 KiB, for good. */
-static void
-test_messages_of_one_size_soon_allocate_nothing(void)
+TEST("/scratch/messages-of-one-size-soon-allocate-nothing")
 {
   g_auto(TideScratch) scratch = {0};
   guint64 before = 0;
@@ -693,8 +620,7 @@ test_messages_of_one_size_soon_allocate_nothing(void)
 }
 
 /* In a block that had room for it, in a larger one, and behind all that came later. */
-static void
-test_the_first_is_known(void)
+TEST("/scratch/the-first-is-known")
 {
   g_auto(TideScratch) scratch = {0};
   g_assert_null(tide_scratch_first(&scratch));
@@ -706,51 +632,4 @@ test_the_first_is_known(void)
       memset(tide_scratch_take(&scratch, len / 10), 1, len / 10);
     g_assert_true(tide_scratch_first(&scratch) == first);
   }
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/glob/whole-text", test_pattern_matches_the_whole_text);
-  g_test_add_func("/glob/backslash", test_backslash_takes_a_star_as_it_is);
-  g_test_add_func("/glob/question-mark-is-one-character", test_question_mark_is_one_character);
-  g_test_add_func("/glob/any-byte", test_any_byte_may_stand_in_the_text);
-  g_test_add_func("/glob/agrees-with-the-definition", test_agrees_with_the_definition);
-  g_test_add_func("/glob/no-exponential-time", test_many_stars_take_no_exponential_time);
-  g_test_add_func("/glob/is-pattern", test_pattern_is_told_from_a_name);
-  g_test_add_func("/glob/stars-rename", test_stars_rename);
-  g_test_add_func("/condition/presence", test_presence);
-  g_test_add_func("/condition/equals-is-byte-for-byte", test_equals_is_byte_for_byte);
-  g_test_add_func("/condition/matches-is-by-pattern", test_matches_is_by_pattern);
-  g_test_add_func("/condition/all-together", test_conditions_hold_all_together);
-  g_test_add_func("/condition/description", test_description_is_a_sentence);
-  g_test_add_func("/condition/clear", test_clear_frees_the_values);
-  g_test_add_func("/field-names/same-name-has-same-id", test_same_name_has_same_id);
-  g_test_add_func("/field-names/any-bytes-are-a-name", test_any_bytes_are_a_name);
-  g_test_add_func("/field-names/text-stays-where-it-is", test_text_stays_where_it_is);
-  g_test_add_func("/field-names/copy-has-the-same-ids-and-grows-alone", test_copy_has_the_same_ids_and_grows_alone);
-  g_test_add_func("/field-names/number-of-names-is-bounded", test_number_of_names_is_bounded);
-  g_test_add_func("/field-names/bytes-of-names-are-bounded", test_bytes_of_names_are_bounded);
-  g_test_add_func("/field-names/unknown-id-has-no-text", test_unknown_id_has_no_text);
-  g_test_add_func("/field-names/names-of-the-record", test_names_of_the_record);
-#define ADD(name, function) g_test_add_func("/record-fields/" name, function)
-  ADD("every-part-is-appended-to-each-reading", test_every_part_is_appended_to_each_reading);
-  ADD("only-those-that-are-used-appear", test_only_those_that_are_used_appear);
-  ADD("what-the-record-lacks-is-absent", test_what_the_record_lacks_is_absent);
-  ADD("a-field-of-a-used-name-is-a-duplicate", test_a_field_of_a_used_name_is_a_duplicate);
-  ADD("a-huge-binary-header-is-taken-as-bytes", test_a_huge_binary_header_is_taken_as_bytes);
-#undef ADD
-  g_test_add_func("/reject/names-are-distinct-words", test_names_are_distinct_words);
-  g_test_add_func("/reject/names-are-stable", test_names_are_stable);
-  g_test_add_func("/reject/sentence-names-what-and-where", test_sentence_names_what_and_where);
-  g_test_add_func("/reject/every-reason-has-a-sentence", test_every_reason_has_a_sentence);
-  g_test_add_func("/reject/long-field-name-is-cut", test_long_field_name_is_cut);
-  g_test_add_func("/reject/field-is-resolved-from-its-place", test_field_is_resolved_from_its_place);
-  g_test_add_func("/scratch/what-was-taken-stays-until-reset", test_what_was_taken_stays_until_reset);
-  g_test_add_func("/scratch/the-first-is-known", test_the_first_is_known);
-  g_test_add_func("/scratch/a-copy-is-equal-and-its-own", test_a_copy_is_equal_and_its_own);
-  g_test_add_func("/scratch/messages-of-one-size-soon-allocate-nothing",
-                  test_messages_of_one_size_soon_allocate_nothing);
-  return g_test_run();
 }

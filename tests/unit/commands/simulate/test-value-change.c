@@ -5,6 +5,7 @@
 #include "decode/avro_schema.h"
 #include "decode/protobuf_walk.h"
 #include "unit/decoder_fixture.h"
+#include "unit/test_case.h"
 
 /* What was asked for: "name=text;" for each. */
 typedef struct Asked {
@@ -80,12 +81,9 @@ check_damaged(DecoderFixture *fixture, const char *hex)
 
 #define CHANGED "m/i=N:300 m/d=N:300.25 m/l/0=N:300 m/l/1=N:300 m/t=N:300.250000000 s=S:yy;"
 
-static void
-test_msgpack(void)
+TEST("/value-change/msgpack")
 {
-  g_auto(DecoderFixture) fixture;
-  decoder_fixture_init(&fixture);
-  fixture.options.format = TIDE_FORMAT_MSGPACK;
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_MSGPACK);
   static const char asked[] = "m/i=-256;m/d=1.5;m/l/0=1;m/l/1=2;m/t=1.000000000;s=x;";
   check(&fixture, MSGPACK, asked, CHANGED);
   check(&fixture, "92" MSGPACK "81a176cfffffffffffffffff", asked, CHANGED "v=N:18446744073709551615;"); /* it stays */
@@ -128,8 +126,7 @@ test_avro(void)
     const TideAvroSchema *schema;
   } source = {{find}, schema};
   g_assert_no_error(error);
-  decoder_fixture_init(&fixture);
-  fixture.options.format = TIDE_FORMAT_AVRO;
+  fixture = decoder_fixture_of(TIDE_FORMAT_AVRO);
   fixture.options.schema = schema;
   check(&fixture, AVRO, asked, changed);
   check_damaged(&fixture, AVRO);
@@ -171,8 +168,7 @@ test_protobuf(void)
       tide_protobuf_schema_new(tide_bytes(set, len), "plant.Reading", TIDE_FRAMING_CONFLUENT, &error);
   g_assert_no_error(error);
   g_auto(DecoderFixture) fixture; /* gone before the types that it reads by */
-  decoder_fixture_init(&fixture);
-  fixture.options.format = TIDE_FORMAT_PROTOBUF;
+  fixture = decoder_fixture_of(TIDE_FORMAT_PROTOBUF);
   fixture.options.protobuf = bare;
   check(&fixture, PROTOBUF, asked, changed);
   check_damaged(&fixture, PROTOBUF);
@@ -185,7 +181,7 @@ int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/value-change/msgpack", test_msgpack);
+  test_cases_add();
   if (tide_avro_is_built_in())
     g_test_add_func("/value-change/avro", test_avro);
   if (tide_protobuf_is_built_in())
