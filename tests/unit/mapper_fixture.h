@@ -51,6 +51,21 @@ use_host_and_time(MapperFixture *fixture)
   mapper_fixture_init(fixture, specs, G_N_ELEMENTS(specs));
 }
 
+static inline void
+mapper_set_up(MapperFixture *fixture, gconstpointer data)
+{
+  use_host_and_time(fixture);
+}
+
+static inline void
+mapper_tear_down(MapperFixture *fixture, gconstpointer data)
+{
+  mapper_fixture_clear(fixture);
+}
+
+/* Of a table by host and time. */
+#define MAPPER_TEST(path) TEST_WITH(MapperFixture, mapper_set_up, mapper_tear_down, path)
+
 /* from: "*" */
 static inline TideColumnRule *
 add_remaining_rule(MapperFixture *fixture, const char *family)

@@ -2,9 +2,9 @@
 #include "model/table/cell_value.h"
 #include "model/table/dated_table.h"
 #include "model/table/unit_change.h"
-#include "unit/allocation_counter.h"
 #include "unit/load_text.h"
 #include "unit/reading_fixture.h"
+#include "unit/test_case.h"
 
 /* ---- cell value ---- */
 
@@ -23,8 +23,7 @@ encoded(TideEncoding encoding, TideValueKind kind, const char *text, const char 
 }
 
 /* Expected bytes are those of Java's Bytes.toBytes(). */
-static void
-test_numbers_are_big_endian(void)
+TEST("/cell-value/numbers-are-big-endian")
 {
   static const struct {
     TideEncoding encoding;
@@ -54,8 +53,7 @@ test_numbers_are_big_endian(void)
   }
 }
 
-static void
-test_what_is_no_number_is_refused(void)
+TEST("/cell-value/what-is-no-number-is-refused")
 {
   static const char *const no_integers[] = {"",
                                             "-",
@@ -86,8 +84,7 @@ test_what_is_no_number_is_refused(void)
   g_assert_null(encoded(TIDE_ENCODE_FLOAT64, TIDE_VALUE_STRING, long_number, &detail));
 }
 
-static void
-test_json_keeps_kinds(void)
+TEST("/cell-value/json-keeps-kinds")
 {
   static const struct {
     TideEncoding encoding;
@@ -138,8 +135,7 @@ static const Member members[] = {
     {"l", TIDE_VALUE_JSON, "[1, {}]"},
 };
 
-static void
-test_json_has_the_fields_as_they_came(void)
+TEST("/packed-cell/json")
 {
   g_auto(TideBuffer) out = {0};
   tide_buffer_append(&out, "#", 1);
@@ -149,8 +145,7 @@ test_json_has_the_fields_as_they_came(void)
                                        "\"l\":[1, {}]}"));
 }
 
-static void
-test_msgpack_has_the_fields_by_their_kind(void)
+TEST("/packed-cell/msgpack")
 {
   g_auto(TideBuffer) out = {0};
   tide_buffer_append(&out, "#", 1);
@@ -168,8 +163,7 @@ test_msgpack_has_the_fields_by_their_kind(void)
 }
 
 /* A number is one in MessagePack only where it is printed from there as it was written. */
-static void
-test_msgpack_keeps_the_text_of_numbers(void)
+TEST("/packed-cell/msgpack-numbers")
 {
   static const struct {
     const char *text;
@@ -217,8 +211,7 @@ test_msgpack_keeps_the_text_of_numbers(void)
   }
 }
 
-static void
-test_bytes_that_are_no_text(void)
+TEST("/packed-cell/bytes-that-are-no-text")
 {
   g_auto(TideBuffer) json = {0}, msgpack = {0};
   TideBytes bytes = TIDE_BYTES_LITERAL("\xFFkey");
@@ -233,8 +226,7 @@ test_bytes_that_are_no_text(void)
   assert_same_bytes(tide_buffer_bytes(&msgpack), TIDE_BYTES_LITERAL("\xDF\0\0\0\x01\xA1k\xC4\x04\xFFkey"));
 }
 
-static void
-test_nothing_added_leaves_nothing(void)
+TEST("/packed-cell/nothing-added")
 {
   for (int packing = TIDE_PACK_JSON; packing <= TIDE_PACK_MSGPACK; packing++) {
     g_auto(TideBuffer) out = {0};
@@ -243,44 +235,6 @@ test_nothing_added_leaves_nothing(void)
     tide_packer_begin(&packer, (TidePacking)packing, &out);
     g_assert_false(tide_packer_end(&packer));
     assert_same_bytes(tide_buffer_bytes(&out), TIDE_BYTES_LITERAL("row"));
-  }
-}
-
-static void
-test_packing_allocates_nothing(void)
-{
-  g_auto(TideBuffer) out = {0};
-  tide_buffer_reserve(&out, 4096);
-  guint64 n_before = allocation_count;
-  pack(TIDE_PACK_JSON, members, G_N_ELEMENTS(members), &out);
-  pack(TIDE_PACK_MSGPACK, members, G_N_ELEMENTS(members), &out);
-  g_assert_cmpuint(allocation_count, ==, n_before);
-}
-
-/* For `-m perf`: prints what packing ten metrics costs. */
-static void
-test_cost(void)
-{
-  static const char *const texts[] = {"0.02", "17", "600.550", "0.30000000000000004", "server1.bbb.com"};
-  if (!g_test_perf()) {
-    g_test_skip("a measurement: run with -m perf");
-    return;
-  }
-  for (gsize i = 0; i < G_N_ELEMENTS(texts); i++) {
-    Member ten[10];
-    for (gsize k = 0; k < G_N_ELEMENTS(ten); k++)
-      ten[k] = (Member){"CPU/CPU1_USR", i < 4 ? TIDE_VALUE_NUMBER : TIDE_VALUE_STRING, texts[i]};
-    for (int packing = TIDE_PACK_JSON; packing <= TIDE_PACK_MSGPACK; packing++) {
-      g_auto(TideBuffer) out = {0};
-      gint64 began_us = g_get_monotonic_time();
-      for (int n = 0; n < 100000; n++) {
-        tide_buffer_reset(&out);
-        pack((TidePacking)packing, ten, G_N_ELEMENTS(ten), &out);
-      }
-      double each_ns = (double)(g_get_monotonic_time() - began_us) / 100;
-      g_test_minimized_result(each_ns, "10 x %s as %s: %.0f ns", texts[i],
-                              packing == TIDE_PACK_JSON ? "JSON" : "MessagePack", each_ns);
-    }
   }
 }
 
@@ -306,8 +260,7 @@ changed(const char *scale, const char *offset, const char *text, const char **re
 #define NINES_64 NINES_32 NINES_32
 #define ZEROS_32 "00000000000000000000000000000000"
 
-static void
-test_every_digit_is_right(void)
+TEST("/unit-change/every-digit-is-right")
 {
   static const struct {
     const char *scale, *offset, *text, *expected;
@@ -347,8 +300,7 @@ test_every_digit_is_right(void)
   }
 }
 
-static void
-test_what_is_no_number_is_refused_unit_change(void)
+TEST("/unit-change/no-number")
 {
   static const char *const texts[] = {"",    "-",   ".",  "x",  "1x",    "0x10", "1e",  "1e+",  "e5",   "NaN",
                                       "inf", "1,5", " 1", "1 ", "1.2.3", "--1",  "1_0", "true", "1e5.", NINES_64 "9"};
@@ -360,8 +312,7 @@ test_what_is_no_number_is_refused_unit_change(void)
   }
 }
 
-static void
-test_what_does_not_fit_is_refused(void)
+TEST("/unit-change/does-not-fit")
 {
   static const char *const texts[] = {"1e64", "-1e63", "1e-63", "1e400", "1e-400", "1e99999999999", "1e-99999999999"};
   for (gsize i = 0; i < G_N_ELEMENTS(texts); i++) {
@@ -372,8 +323,7 @@ test_what_does_not_fit_is_refused(void)
   }
 }
 
-static void
-test_a_change_is_bounded(void)
+TEST("/unit-change/bounded")
 {
   TideDecimal decimal;
   g_assert_true(tide_unit_change_read(NINES_32, &decimal));
@@ -414,8 +364,7 @@ assert_matches(const char *pattern, const char *name, gboolean expected)
   tide_table_free(table);
 }
 
-static void
-test_names_have_the_form_of_the_pattern(void)
+TEST("/dated-table/names-have-the-form-of-the-pattern")
 {
   assert_matches("SENSOR_{yyyyMMdd}", "SENSOR_20170726", TRUE);
   assert_matches("SENSOR_{yyyyMMdd}", "SENSOR_2017072", FALSE);
@@ -432,15 +381,13 @@ test_names_have_the_form_of_the_pattern(void)
   assert_matches("S_{yyyy'W'MM}", "S_2017007", FALSE);
 }
 
-static void
-test_table_without_pattern_matches_nothing(void)
+TEST("/dated-table/table-without-pattern-matches-nothing")
 {
   TideTable table = {.name = (char *)"SENSOR_20170726"};
   g_assert_false(tide_dated_table_matches(&table, "SENSOR_20170726"));
 }
 
-static void
-test_instance_is_the_template_under_another_name(void)
+TEST("/dated-table/instance-is-the-template-under-another-name")
 {
   TideTable *table = template_new("SENSOR_{yyyyMMdd}");
   table->lane_prefix_bytes = 7;
@@ -470,8 +417,7 @@ config_with_template(const char *name)
   return config;
 }
 
-static void
-test_configuration_finds_tables_by_the_names_they_have_in_hbase(void)
+TEST("/dated-table/configuration-finds-tables-by-the-names-they-have-in-hbase")
 {
   g_autoptr(TideConfig) config = config_with_template("SENSOR_{yyyyMMdd}");
   const TideTable *declared = g_ptr_array_index(config->tables, 1);
@@ -499,39 +445,9 @@ test_configuration_finds_tables_by_the_names_they_have_in_hbase(void)
   g_assert_null(tide_table_of_name(config, "SENSOR_19990101_2017072x"));
 }
 
-static void
-test_default_namespace_of_the_declaration_may_be_left_out(void)
+TEST("/dated-table/default-namespace-of-the-declaration-may-be-left-out")
 {
   g_autoptr(TideConfig) config = config_with_template("default:SENSOR_{yyyyMMdd}");
   g_assert_nonnull(tide_config_find_table(config, "SENSOR_20170726"));
   g_assert_cmpstr(tide_table_of_name(config, "default:SENSOR_20170726")->name, ==, "SENSOR_20170726");
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/cell-value/numbers-are-big-endian", test_numbers_are_big_endian);
-  g_test_add_func("/cell-value/what-is-no-number-is-refused", test_what_is_no_number_is_refused);
-  g_test_add_func("/cell-value/json-keeps-kinds", test_json_keeps_kinds);
-  g_test_add_func("/packed-cell/json", test_json_has_the_fields_as_they_came);
-  g_test_add_func("/packed-cell/msgpack", test_msgpack_has_the_fields_by_their_kind);
-  g_test_add_func("/packed-cell/msgpack-numbers", test_msgpack_keeps_the_text_of_numbers);
-  g_test_add_func("/packed-cell/bytes-that-are-no-text", test_bytes_that_are_no_text);
-  g_test_add_func("/packed-cell/nothing-added", test_nothing_added_leaves_nothing);
-  g_test_add_func("/packed-cell/allocates-nothing", test_packing_allocates_nothing);
-  g_test_add_func("/packed-cell/cost", test_cost);
-  g_test_add_func("/unit-change/every-digit-is-right", test_every_digit_is_right);
-  g_test_add_func("/unit-change/no-number", test_what_is_no_number_is_refused_unit_change);
-  g_test_add_func("/unit-change/does-not-fit", test_what_does_not_fit_is_refused);
-  g_test_add_func("/unit-change/bounded", test_a_change_is_bounded);
-  g_test_add_func("/dated-table/names-have-the-form-of-the-pattern", test_names_have_the_form_of_the_pattern);
-  g_test_add_func("/dated-table/table-without-pattern-matches-nothing", test_table_without_pattern_matches_nothing);
-  g_test_add_func("/dated-table/instance-is-the-template-under-another-name",
-                  test_instance_is_the_template_under_another_name);
-  g_test_add_func("/dated-table/configuration-finds-tables-by-the-names-they-have-in-hbase",
-                  test_configuration_finds_tables_by_the_names_they_have_in_hbase);
-  g_test_add_func("/dated-table/default-namespace-of-the-declaration-may-be-left-out",
-                  test_default_namespace_of_the_declaration_may_be_left_out);
-  return g_test_run();
 }

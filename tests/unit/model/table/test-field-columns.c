@@ -4,6 +4,7 @@
 #include "unit/allocation_counter.h"
 #include "unit/mapper_fixture.h"
 #include "unit/reading_fixture.h"
+#include "unit/test_case.h"
 
 /* ---- field columns ----
  *
@@ -32,8 +33,7 @@ set_time_ms(MapperFixture *fixture, gint64 ms)
   fixture->reading.reading.event_time_ns = ms * TIDE_NS_PER_MS;
 }
 
-static void
-test_names_are_changed(void)
+TEST("/field-columns/names-are-changed")
 {
   static const struct {
     TideTextCase name_case;
@@ -60,68 +60,55 @@ test_names_are_changed(void)
   }
 }
 
-static void
-test_names_that_change_into_one_are_rejected(void)
+MAPPER_TEST("/field-columns/names-that-change-into-one-are-rejected")
 {
-  g_auto(MapperFixture) fixture;
-  use_host_and_time(&fixture);
-  add_remaining_rule(&fixture, "M")->name_case = TIDE_CASE_UPPER;
-  start_mapper(&fixture, (TideMapperLimits){0});
-  reading_fixture_set_all(&fixture.reading, "host", "h", "load", "1", NULL);
-  assert_maps_to(&fixture, "M:LOAD=1");
-  reading_fixture_set(&fixture.reading, "Load", "2");
-  assert_rejects(&fixture, TIDE_REJECT_DUPLICATE_FIELD, "Load");
-  reading_fixture_set_null(&fixture.reading, "Load");
-  assert_maps_to(&fixture, "M:LOAD=1");
+  add_remaining_rule(fixture, "M")->name_case = TIDE_CASE_UPPER;
+  start_mapper(fixture, (TideMapperLimits){0});
+  reading_fixture_set_all(&fixture->reading, "host", "h", "load", "1", NULL);
+  assert_maps_to(fixture, "M:LOAD=1");
+  reading_fixture_set(&fixture->reading, "Load", "2");
+  assert_rejects(fixture, TIDE_REJECT_DUPLICATE_FIELD, "Load");
+  reading_fixture_set_null(&fixture->reading, "Load");
+  assert_maps_to(fixture, "M:LOAD=1");
 }
 
 /* Also where a name has no number, so that its column lives for the message only. */
-static void
-test_names_without_a_number_change_into_one_too(void)
+MAPPER_TEST("/field-columns/names-without-a-number-change-into-one-too")
 {
-  g_auto(MapperFixture) fixture;
-  use_host_and_time(&fixture);
-  add_remaining_rule(&fixture, "M")->name_case = TIDE_CASE_UPPER;
-  start_mapper(&fixture, (TideMapperLimits){0});
-  reading_fixture_set_all(&fixture.reading, "host", "h", "load", "1", "Load", "2", NULL);
-  fixture.reading.fields[2].name_id = TIDE_NAME_NONE;
-  assert_rejects(&fixture, TIDE_REJECT_DUPLICATE_FIELD, "Load");
-  fixture.reading.fields[1].name_id = TIDE_NAME_NONE;
-  assert_rejects(&fixture, TIDE_REJECT_DUPLICATE_FIELD, "Load");
+  add_remaining_rule(fixture, "M")->name_case = TIDE_CASE_UPPER;
+  start_mapper(fixture, (TideMapperLimits){0});
+  reading_fixture_set_all(&fixture->reading, "host", "h", "load", "1", "Load", "2", NULL);
+  fixture->reading.fields[2].name_id = TIDE_NAME_NONE;
+  assert_rejects(fixture, TIDE_REJECT_DUPLICATE_FIELD, "Load");
+  fixture->reading.fields[1].name_id = TIDE_NAME_NONE;
+  assert_rejects(fixture, TIDE_REJECT_DUPLICATE_FIELD, "Load");
 }
 
-static void
-test_name_of_nothing_but_spaces_is_rejected(void)
+MAPPER_TEST("/field-columns/name-of-nothing-but-spaces-is-rejected")
 {
-  g_auto(MapperFixture) fixture;
-  use_host_and_time(&fixture);
-  add_remaining_rule(&fixture, "M")->strip_spaces = TRUE;
-  start_mapper(&fixture, (TideMapperLimits){0});
-  reading_fixture_set_all(&fixture.reading, "host", "h", "  ", "1", NULL);
-  assert_rejects(&fixture, TIDE_REJECT_BAD_COLUMN, "  ");
+  add_remaining_rule(fixture, "M")->strip_spaces = TRUE;
+  start_mapper(fixture, (TideMapperLimits){0});
+  reading_fixture_set_all(&fixture->reading, "host", "h", "  ", "1", NULL);
+  assert_rejects(fixture, TIDE_REJECT_BAD_COLUMN, "  ");
 }
 
-static void
-test_patterns_take_what_nobody_names(void)
+MAPPER_TEST("/field-columns/patterns-take-what-nobody-names")
 {
-  g_auto(MapperFixture) fixture;
-  use_host_and_time(&fixture);
-  add_remaining_rule(&fixture, "M");
-  add_item(add_rule(&fixture, "C"), pattern_item("CPU/*"));
-  TideColumnRule *second = add_rule(&fixture, "D");
+  add_remaining_rule(fixture, "M");
+  add_item(add_rule(fixture, "C"), pattern_item("CPU/*"));
+  TideColumnRule *second = add_rule(fixture, "D");
   add_item(second, pattern_item("*/CPU1_?SR"));
   add_item(second, pattern_item("DISK/*"));
-  add_named_rule(&fixture, "N", "CPU/LOAD", NULL);
-  start_mapper(&fixture, (TideMapperLimits){0});
-  reading_fixture_set(&fixture.reading, "host", "h");
-  reading_fixture_set(&fixture.reading, "CPU/CPU1_USR", "1"); /* matches two: the first in the file takes it */
-  reading_fixture_set_all(&fixture.reading, "GPU/CPU1_USR", "2", "CPU/LOAD", "3", "DISK/SDA", "4", "MEM/FREE", "5",
+  add_named_rule(fixture, "N", "CPU/LOAD", NULL);
+  start_mapper(fixture, (TideMapperLimits){0});
+  reading_fixture_set(&fixture->reading, "host", "h");
+  reading_fixture_set(&fixture->reading, "CPU/CPU1_USR", "1"); /* matches two: the first in the file takes it */
+  reading_fixture_set_all(&fixture->reading, "GPU/CPU1_USR", "2", "CPU/LOAD", "3", "DISK/SDA", "4", "MEM/FREE", "5",
                           NULL);
-  assert_maps_to(&fixture, "C:CPU/CPU1_USR=1 D:GPU/CPU1_USR=2 N:CPU/LOAD=3 D:DISK/SDA=4 M:MEM/FREE=5");
+  assert_maps_to(fixture, "C:CPU/CPU1_USR=1 D:GPU/CPU1_USR=2 N:CPU/LOAD=3 D:DISK/SDA=4 M:MEM/FREE=5");
 }
 
-static void
-test_patterns_take_key_fields_only_when_asked(void)
+TEST("/field-columns/patterns-take-key-fields-only-when-asked")
 {
   for (int with_key_fields = 0; with_key_fields < 2; with_key_fields++) {
     g_auto(MapperFixture) fixture;
@@ -151,8 +138,7 @@ use_slots(MapperFixture *fixture)
   reading_fixture_set(&fixture->reading, "meter", "987654");
 }
 
-static void
-test_qualifier_is_the_slot_of_the_time(void)
+TEST("/field-columns/qualifier-is-the-slot-of-the-time")
 {
   static const struct {
     gint64 ms;
@@ -174,8 +160,7 @@ test_qualifier_is_the_slot_of_the_time(void)
 }
 
 /* Two readings of a slot make the same column, in one message and in two; so the newer's cell replaces the older's. */
-static void
-test_column_of_a_slot_is_made_once(void)
+TEST("/field-columns/column-of-a-slot-is-made-once")
 {
   g_auto(MapperFixture) fixture;
   use_slots(&fixture);
@@ -190,91 +175,79 @@ test_column_of_a_slot_is_made_once(void)
   g_assert_true(cell_at(&fixture, 0)->column == first);
 }
 
-static void
-test_qualifier_holds_the_name(void)
+MAPPER_TEST("/field-columns/qualifier-holds-the-name")
 {
   static const TideKeyPartSpec with_day[] = {NAME(), LITERAL("@"), PRINTED("d")};
   static const TideKeyPartSpec constant[] = {LITERAL("cpu."), NAME()};
-  g_auto(MapperFixture) fixture;
-  use_host_and_time(&fixture);
-  TideColumnRule *of_day = add_rule(&fixture, "D");
-  add_item(of_day, field_item(&fixture, "temp", NULL, -1));
-  add_item(of_day, field_item(&fixture, "hum", "H", -1));
+  TideColumnRule *of_day = add_rule(fixture, "D");
+  add_item(of_day, field_item(fixture, "temp", NULL, -1));
+  add_item(of_day, field_item(fixture, "hum", "H", -1));
   of_day->name_case = TIDE_CASE_UPPER;
   of_day->qualifier = compile_text(with_day, G_N_ELEMENTS(with_day));
-  add_remaining_rule(&fixture, "M")->qualifier = compile_text(constant, G_N_ELEMENTS(constant));
-  start_mapper(&fixture, (TideMapperLimits){0});
-  reading_fixture_set_all(&fixture.reading, "host", "h", "temp", "60.4", "hum", "40", "usr", "0.1", NULL);
-  set_time_ms(&fixture, JULY_26_MS);
-  assert_maps_to(&fixture, "D:TEMP@26=60.4 D:H@26=40 M:cpu.usr=0.1");
-  set_time_ms(&fixture, JULY_26_MS + 6 * 24 * 60 * MINUTE_MS);
-  assert_maps_to(&fixture, "D:TEMP@1=60.4 D:H@1=40 M:cpu.usr=0.1");
+  add_remaining_rule(fixture, "M")->qualifier = compile_text(constant, G_N_ELEMENTS(constant));
+  start_mapper(fixture, (TideMapperLimits){0});
+  reading_fixture_set_all(&fixture->reading, "host", "h", "temp", "60.4", "hum", "40", "usr", "0.1", NULL);
+  set_time_ms(fixture, JULY_26_MS);
+  assert_maps_to(fixture, "D:TEMP@26=60.4 D:H@26=40 M:cpu.usr=0.1");
+  set_time_ms(fixture, JULY_26_MS + 6 * 24 * 60 * MINUTE_MS);
+  assert_maps_to(fixture, "D:TEMP@1=60.4 D:H@1=40 M:cpu.usr=0.1");
 }
 
-static void
-test_qualifier_is_the_value_of_a_field(void)
+MAPPER_TEST("/field-columns/qualifier-is-the-value-of-a-field")
 {
   static const TideKeyPartSpec of_lane[] = {FIELD(LANE)};
-  g_auto(MapperFixture) fixture;
-  use_host_and_time(&fixture);
-  TideColumnRule *rule = add_rule(&fixture, "S");
-  add_item(rule, field_item(&fixture, "speed", NULL, -1));
-  add_item(rule, field_item(&fixture, "count", NULL, -1));
+  TideColumnRule *rule = add_rule(fixture, "S");
+  add_item(rule, field_item(fixture, "speed", NULL, -1));
+  add_item(rule, field_item(fixture, "count", NULL, -1));
   rule->qualifier = compile_text(of_lane, G_N_ELEMENTS(of_lane));
-  start_mapper(&fixture, (TideMapperLimits){0});
-  reading_fixture_set_all(&fixture.reading, "host", "h", "speed", "120", NULL);
-  assert_rejects(&fixture, TIDE_REJECT_MISSING_FIELD, "lane");
-  reading_fixture_set_null(&fixture.reading, "lane");
-  assert_rejects(&fixture, TIDE_REJECT_MISSING_FIELD, "lane");
-  reading_fixture_set(&fixture.reading, "lane", "left");
-  assert_maps_to(&fixture, "S:left=120");
-  reading_fixture_set(&fixture.reading, "count", "3");
-  assert_rejects(&fixture, TIDE_REJECT_DUPLICATE_FIELD, "count");
-  reading_fixture_set_null(&fixture.reading, "count");
-  reading_fixture_set_null(&fixture.reading, "speed"); /* no cell, so no qualifier is asked for */
-  reading_fixture_set_null(&fixture.reading, "lane");
-  assert_rejects(&fixture, TIDE_REJECT_NO_CELLS, "METRIC");
+  start_mapper(fixture, (TideMapperLimits){0});
+  reading_fixture_set_all(&fixture->reading, "host", "h", "speed", "120", NULL);
+  assert_rejects(fixture, TIDE_REJECT_MISSING_FIELD, "lane");
+  reading_fixture_set_null(&fixture->reading, "lane");
+  assert_rejects(fixture, TIDE_REJECT_MISSING_FIELD, "lane");
+  reading_fixture_set(&fixture->reading, "lane", "left");
+  assert_maps_to(fixture, "S:left=120");
+  reading_fixture_set(&fixture->reading, "count", "3");
+  assert_rejects(fixture, TIDE_REJECT_DUPLICATE_FIELD, "count");
+  reading_fixture_set_null(&fixture->reading, "count");
+  reading_fixture_set_null(&fixture->reading, "speed"); /* no cell, so no qualifier is asked for */
+  reading_fixture_set_null(&fixture->reading, "lane");
+  assert_rejects(fixture, TIDE_REJECT_NO_CELLS, "METRIC");
 }
 
 /* A column that a reading makes and one that is always the same meet as any two do. */
-static void
-test_computed_and_constant_columns_meet(void)
+MAPPER_TEST("/field-columns/computed-and-constant-columns-meet")
 {
   static const TideKeyPartSpec of_lane[] = {FIELD(LANE)};
-  g_auto(MapperFixture) fixture;
-  use_host_and_time(&fixture);
-  add_named_rule(&fixture, "S", "total", NULL);
-  TideColumnRule *rule = add_rule(&fixture, "S");
-  add_item(rule, field_item(&fixture, "speed", NULL, -1));
+  add_named_rule(fixture, "S", "total", NULL);
+  TideColumnRule *rule = add_rule(fixture, "S");
+  add_item(rule, field_item(fixture, "speed", NULL, -1));
   rule->qualifier = compile_text(of_lane, G_N_ELEMENTS(of_lane));
-  start_mapper(&fixture, (TideMapperLimits){0});
-  reading_fixture_set_all(&fixture.reading, "host", "h", "speed", "120", "total", "9", "lane", "1", NULL);
-  assert_maps_to(&fixture, "S:1=120 S:total=9");
-  reading_fixture_set(&fixture.reading, "lane", "total");
-  assert_rejects(&fixture, TIDE_REJECT_DUPLICATE_FIELD, "total");
+  start_mapper(fixture, (TideMapperLimits){0});
+  reading_fixture_set_all(&fixture->reading, "host", "h", "speed", "120", "total", "9", "lane", "1", NULL);
+  assert_maps_to(fixture, "S:1=120 S:total=9");
+  reading_fixture_set(&fixture->reading, "lane", "total");
+  assert_rejects(fixture, TIDE_REJECT_DUPLICATE_FIELD, "total");
 }
 
 /* More columns than are kept: they are written all the same, and cost no memory. */
-static void
-test_columns_that_readings_invent_cost_no_memory(void)
+MAPPER_TEST("/field-columns/columns-that-readings-invent-cost-no-memory")
 {
   static const TideKeyPartSpec of_lane[] = {FIELD(LANE)};
   char lane[16];
-  g_auto(MapperFixture) fixture;
-  use_host_and_time(&fixture);
-  TideColumnRule *rule = add_rule(&fixture, "S");
-  add_item(rule, field_item(&fixture, "speed", NULL, -1));
+  TideColumnRule *rule = add_rule(fixture, "S");
+  add_item(rule, field_item(fixture, "speed", NULL, -1));
   rule->qualifier = compile_text(of_lane, G_N_ELEMENTS(of_lane));
-  start_mapper(&fixture, (TideMapperLimits){0});
-  reading_fixture_set_all(&fixture.reading, "host", "h", "speed", "120", NULL);
+  start_mapper(fixture, (TideMapperLimits){0});
+  reading_fixture_set_all(&fixture->reading, "host", "h", "speed", "120", NULL);
   guint64 before = 0;
   for (guint i = 0; i < 80000; i++) {
     if (i == 70000)
       before = allocation_count;
     g_snprintf(lane, sizeof lane, "lane%u", i);
-    reading_fixture_set(&fixture.reading, "lane", lane);
-    g_assert_cmpint(map(&fixture), ==, TIDE_MAP_ROW);
-    assert_same_bytes(cell_at(&fixture, 0)->column->qualifier, tide_bytes_of_string(lane));
+    reading_fixture_set(&fixture->reading, "lane", lane);
+    g_assert_cmpint(map(fixture), ==, TIDE_MAP_ROW);
+    assert_same_bytes(cell_at(fixture, 0)->column->qualifier, tide_bytes_of_string(lane));
   }
   /* assert_same_bytes() and reading_fixture_set() account for two each. */
   if (ALLOCATION_COUNTER_WORKS)
@@ -283,8 +256,7 @@ test_columns_that_readings_invent_cost_no_memory(void)
 
 /* ---- values that are made ---- */
 
-static void
-test_values_are_computed(void)
+TEST("/field-columns/values-are-computed")
 {
   static const TideKeyPartSpec constant[] = {LITERAL("v2")};
   static const TideKeyPartSpec meter[] = {PADDED_LEFT(METER, 10, '0')};
@@ -309,47 +281,40 @@ test_values_are_computed(void)
   assert_maps_to(&fixture, "M:schema=v2 M:id=0000987654 M:s=1501027200 M:ts=\\x00\\x00\\x01]|1l\\x00");
 }
 
-static void
-test_computed_value_of_an_absent_field_is_rejected(void)
+MAPPER_TEST("/field-columns/computed-value-of-an-absent-field-is-rejected")
 {
   static const TideKeyPartSpec user[] = {FIELD(USER)};
-  g_auto(MapperFixture) fixture;
-  use_host_and_time(&fixture);
-  add_item(add_rule(&fixture, "M"), value_item(user, 1, "who"));
-  start_mapper(&fixture, (TideMapperLimits){0});
-  reading_fixture_set(&fixture.reading, "host", "h");
-  assert_rejects(&fixture, TIDE_REJECT_MISSING_FIELD, "user");
+  add_item(add_rule(fixture, "M"), value_item(user, 1, "who"));
+  start_mapper(fixture, (TideMapperLimits){0});
+  reading_fixture_set(&fixture->reading, "host", "h");
+  assert_rejects(fixture, TIDE_REJECT_MISSING_FIELD, "user");
 }
 
 /* Made values lie in memory that moves while later rows are made. */
-static void
-test_computed_values_of_many_rows_stay(void)
+MAPPER_TEST("/field-columns/computed-values-of-many-rows-stay")
 {
   static const TideKeyPartSpec host[] = {FIELD(HOST)};
   enum { N = 5000 };
   char name[16];
-  g_auto(MapperFixture) fixture;
-  use_host_and_time(&fixture);
-  TideColumnRule *rule = add_rule(&fixture, "M");
+  TideColumnRule *rule = add_rule(fixture, "M");
   add_item(rule, value_item(host, 1, "who"));
-  add_item(rule, field_item(&fixture, "v", NULL, TIDE_ENCODE_INT64));
-  start_mapper(&fixture, (TideMapperLimits){0});
+  add_item(rule, field_item(fixture, "v", NULL, TIDE_ENCODE_INT64));
+  start_mapper(fixture, (TideMapperLimits){0});
   for (guint i = 0; i < N; i++) {
     g_snprintf(name, sizeof name, "h%u", i);
-    reading_fixture_set_all(&fixture.reading, "host", name, "v", name + 1, NULL);
-    g_assert_cmpint(map_more(&fixture), ==, TIDE_MAP_ROW);
+    reading_fixture_set_all(&fixture->reading, "host", name, "v", name + 1, NULL);
+    g_assert_cmpint(map_more(fixture), ==, TIDE_MAP_ROW);
   }
-  tide_row_list_resolve(&fixture.list);
+  tide_row_list_resolve(&fixture->list);
   for (guint i = 0; i < N; i++) {
     guint64 value = GUINT64_TO_BE((guint64)i);
     g_snprintf(name, sizeof name, "h%u", i);
-    assert_same_bytes(row_at(&fixture, i)->cells[0].value, tide_bytes(&value, sizeof value));
-    assert_same_bytes(row_at(&fixture, i)->cells[1].value, tide_bytes_of_string(name));
+    assert_same_bytes(row_at(fixture, i)->cells[0].value, tide_bytes(&value, sizeof value));
+    assert_same_bytes(row_at(fixture, i)->cells[1].value, tide_bytes_of_string(name));
   }
 }
 
-static void
-test_steady_state_allocates_nothing(void)
+TEST("/field-columns/steady-state-allocates-nothing")
 {
   if (!ALLOCATION_COUNTER_WORKS) {
     g_test_skip("the sanitizer has an allocator of its own");
@@ -379,8 +344,7 @@ test_steady_state_allocates_nothing(void)
 
 static const TideBytes family = {(const guint8 *)"M", 1};
 
-static void
-test_a_column_is_made_once(void)
+TEST("/column-set/a-column-is-made-once")
 {
   g_auto(TideBuffer) prefix = {0};
   TideColumnSet *set = tide_column_set_new(TIDE_WIRE_COMPACT);
@@ -412,16 +376,14 @@ fill(TideColumnSet *set, gsize qualifier_bytes)
   return n;
 }
 
-static void
-test_columns_are_kept_up_to_a_number(void)
+TEST("/column-set/columns-are-kept-up-to-a-number")
 {
   TideColumnSet *set = tide_column_set_new(TIDE_WIRE_BINARY);
   g_assert_cmpuint(fill(set, 4), ==, TIDE_COLUMN_SET_MAX_COLUMNS);
   tide_column_set_free(set);
 }
 
-static void
-test_columns_are_kept_up_to_a_size(void)
+TEST("/column-set/columns-are-kept-up-to-a-size")
 {
   enum { QUALIFIER_BYTES = 100000 };
   TideColumnSet *set = tide_column_set_new(TIDE_WIRE_BINARY);
@@ -432,8 +394,7 @@ test_columns_are_kept_up_to_a_size(void)
 }
 
 /* A full set knows what it keeps, makes all else for the message, and each of these once. */
-static void
-test_a_full_set_makes_columns_for_a_message(void)
+TEST("/column-set/a-full-set-makes-columns-for-a-message")
 {
   TideColumnSet *set = tide_column_set_new(TIDE_WIRE_BINARY);
   TideSetColumn *kept = tide_column_set_find(set, family, TIDE_BYTES_LITERAL("kept"));
@@ -460,33 +421,4 @@ test_a_full_set_makes_columns_for_a_message(void)
   if (ALLOCATION_COUNTER_WORKS)
     g_assert_cmpuint(allocation_count - before, ==, 0);
   tide_column_set_free(set);
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-#define ADD(name, function) g_test_add_func("/field-columns/" name, function)
-  ADD("names-are-changed", test_names_are_changed);
-  ADD("names-that-change-into-one-are-rejected", test_names_that_change_into_one_are_rejected);
-  ADD("names-without-a-number-change-into-one-too", test_names_without_a_number_change_into_one_too);
-  ADD("name-of-nothing-but-spaces-is-rejected", test_name_of_nothing_but_spaces_is_rejected);
-  ADD("patterns-take-what-nobody-names", test_patterns_take_what_nobody_names);
-  ADD("patterns-take-key-fields-only-when-asked", test_patterns_take_key_fields_only_when_asked);
-  ADD("qualifier-is-the-slot-of-the-time", test_qualifier_is_the_slot_of_the_time);
-  ADD("column-of-a-slot-is-made-once", test_column_of_a_slot_is_made_once);
-  ADD("qualifier-holds-the-name", test_qualifier_holds_the_name);
-  ADD("qualifier-is-the-value-of-a-field", test_qualifier_is_the_value_of_a_field);
-  ADD("computed-and-constant-columns-meet", test_computed_and_constant_columns_meet);
-  ADD("columns-that-readings-invent-cost-no-memory", test_columns_that_readings_invent_cost_no_memory);
-  ADD("values-are-computed", test_values_are_computed);
-  ADD("computed-value-of-an-absent-field-is-rejected", test_computed_value_of_an_absent_field_is_rejected);
-  ADD("computed-values-of-many-rows-stay", test_computed_values_of_many_rows_stay);
-  ADD("steady-state-allocates-nothing", test_steady_state_allocates_nothing);
-#undef ADD
-  g_test_add_func("/column-set/a-column-is-made-once", test_a_column_is_made_once);
-  g_test_add_func("/column-set/columns-are-kept-up-to-a-number", test_columns_are_kept_up_to_a_number);
-  g_test_add_func("/column-set/columns-are-kept-up-to-a-size", test_columns_are_kept_up_to_a_size);
-  g_test_add_func("/column-set/a-full-set-makes-columns-for-a-message", test_a_full_set_makes_columns_for_a_message);
-  return g_test_run();
 }

@@ -4,85 +4,73 @@
 #include "thrift/wire/put_encoder.h"
 #include "unit/allocation_counter.h"
 #include "unit/mapper_fixture.h"
+#include "unit/test_case.h"
 
-static void
-test_reading_becomes_a_row(void)
+MAPPER_TEST("/table-mapper/reading-becomes-a-row")
 {
-  g_auto(MapperFixture) fixture;
-  use_host_and_time(&fixture);
-  add_remaining_rule(&fixture, "METRIC");
-  fixture.table->ttl_ms = 86400000;
-  start_mapper(&fixture, (TideMapperLimits){0});
-  reading_fixture_set_all(&fixture.reading, "host", "server1.bbb.com", "ts", "1426535612045", "CPU/CPU1_USR", "0.02",
+  add_remaining_rule(fixture, "METRIC");
+  fixture->table->ttl_ms = 86400000;
+  start_mapper(fixture, (TideMapperLimits){0});
+  reading_fixture_set_all(&fixture->reading, "host", "server1.bbb.com", "ts", "1426535612045", "CPU/CPU1_USR", "0.02",
                           "MEM/FREE", "600,55", NULL);
-  fixture.reading.reading.index = 9;
-  assert_maps_to(&fixture, "METRIC:CPU/CPU1_USR=0.02 METRIC:MEM/FREE=600,55");
-  assert_same_bytes(row_at(&fixture, 0)->key, TIDE_BYTES_LITERAL("server1.bbb.com#1426535612045"));
-  g_assert_cmpuint(row_at(&fixture, 0)->table_index, ==, 5);
-  g_assert_cmpuint(row_at(&fixture, 0)->reading_index, ==, 9);
-  g_assert_cmpint(row_at(&fixture, 0)->ttl_ms, ==, 86400000);
-  g_assert_cmpint(row_at(&fixture, 0)->event_time_ns, ==, EVENT_NS);
-  g_assert_cmpint(row_at(&fixture, 0)->delete_to_ms, ==, 0);
-  for (guint i = 0; i < n_cells(&fixture); i++)
-    g_assert_cmpint(cell_at(&fixture, i)->timestamp_ms, ==, EVENT_MS);
+  fixture->reading.reading.index = 9;
+  assert_maps_to(fixture, "METRIC:CPU/CPU1_USR=0.02 METRIC:MEM/FREE=600,55");
+  assert_same_bytes(row_at(fixture, 0)->key, TIDE_BYTES_LITERAL("server1.bbb.com#1426535612045"));
+  g_assert_cmpuint(row_at(fixture, 0)->table_index, ==, 5);
+  g_assert_cmpuint(row_at(fixture, 0)->reading_index, ==, 9);
+  g_assert_cmpint(row_at(fixture, 0)->ttl_ms, ==, 86400000);
+  g_assert_cmpint(row_at(fixture, 0)->event_time_ns, ==, EVENT_NS);
+  g_assert_cmpint(row_at(fixture, 0)->delete_to_ms, ==, 0);
+  for (guint i = 0; i < n_cells(fixture); i++)
+    g_assert_cmpint(cell_at(fixture, i)->timestamp_ms, ==, EVENT_MS);
 }
 
 /* Two rows of one message, one behind the other. */
-static void
-test_rows_are_appended(void)
+MAPPER_TEST("/table-mapper/rows-are-appended")
 {
-  g_auto(MapperFixture) fixture;
-  use_host_and_time(&fixture);
-  add_remaining_rule(&fixture, "M");
-  start_mapper(&fixture, (TideMapperLimits){0});
-  reading_fixture_set_all(&fixture.reading, "host", "a", "v", "1", NULL);
-  g_assert_cmpint(map(&fixture), ==, TIDE_MAP_ROW);
-  reading_fixture_set(&fixture.reading, "host", "b");
-  g_assert_cmpint(map_more(&fixture), ==, TIDE_MAP_ROW);
-  reading_fixture_set(&fixture.reading, "host", "");
-  g_assert_cmpint(map_more(&fixture), ==, TIDE_MAP_REJECTED);
-  tide_row_list_resolve(&fixture.list);
-  g_assert_cmpuint(fixture.list.rows->len, ==, 2);
-  g_assert_cmpuint(n_cells(&fixture), ==, 2);
-  assert_same_bytes(row_at(&fixture, 0)->key, TIDE_BYTES_LITERAL("a#1426535612045"));
-  assert_same_bytes(row_at(&fixture, 1)->key, TIDE_BYTES_LITERAL("b#1426535612045"));
-  g_assert_true(row_at(&fixture, 1)->cells == cell_at(&fixture, 1));
+  add_remaining_rule(fixture, "M");
+  start_mapper(fixture, (TideMapperLimits){0});
+  reading_fixture_set_all(&fixture->reading, "host", "a", "v", "1", NULL);
+  g_assert_cmpint(map(fixture), ==, TIDE_MAP_ROW);
+  reading_fixture_set(&fixture->reading, "host", "b");
+  g_assert_cmpint(map_more(fixture), ==, TIDE_MAP_ROW);
+  reading_fixture_set(&fixture->reading, "host", "");
+  g_assert_cmpint(map_more(fixture), ==, TIDE_MAP_REJECTED);
+  tide_row_list_resolve(&fixture->list);
+  g_assert_cmpuint(fixture->list.rows->len, ==, 2);
+  g_assert_cmpuint(n_cells(fixture), ==, 2);
+  assert_same_bytes(row_at(fixture, 0)->key, TIDE_BYTES_LITERAL("a#1426535612045"));
+  assert_same_bytes(row_at(fixture, 1)->key, TIDE_BYTES_LITERAL("b#1426535612045"));
+  g_assert_true(row_at(fixture, 1)->cells == cell_at(fixture, 1));
 }
 
-static void
-test_column_holds_its_wire_bytes(void)
+MAPPER_TEST("/table-mapper/column-holds-its-wire-bytes")
 {
-  g_auto(MapperFixture) fixture;
   g_auto(TideBuffer) expected = {0};
-  use_host_and_time(&fixture);
-  add_remaining_rule(&fixture, "METRIC");
-  start_mapper(&fixture, (TideMapperLimits){0});
-  reading_fixture_set_all(&fixture.reading, "host", "h", "CPU/CPU1_USR", "0.02", NULL);
-  g_assert_cmpint(map(&fixture), ==, TIDE_MAP_ROW);
+  add_remaining_rule(fixture, "METRIC");
+  start_mapper(fixture, (TideMapperLimits){0});
+  reading_fixture_set_all(&fixture->reading, "host", "h", "CPU/CPU1_USR", "0.02", NULL);
+  g_assert_cmpint(map(fixture), ==, TIDE_MAP_ROW);
   tide_column_prefix_append(TIDE_WIRE_COMPACT, &expected, TIDE_BYTES_LITERAL("METRIC"),
                             TIDE_BYTES_LITERAL("CPU/CPU1_USR"));
-  const TideColumn *first = cell_at(&fixture, 0)->column;
+  const TideColumn *first = cell_at(fixture, 0)->column;
   assert_same_bytes(first->prefix, tide_buffer_bytes(&expected));
-  g_assert_cmpint(map(&fixture), ==, TIDE_MAP_ROW);
-  g_assert_true(cell_at(&fixture, 0)->column == first); /* made once */
+  g_assert_cmpint(map(fixture), ==, TIDE_MAP_ROW);
+  g_assert_true(cell_at(fixture, 0)->column == first); /* made once */
 }
 
-static void
-test_rest_is_what_no_other_rule_names(void)
+MAPPER_TEST("/table-mapper/rest-is-what-no-other-rule-names")
 {
-  g_auto(MapperFixture) fixture;
-  use_host_and_time(&fixture);
-  add_remaining_rule(&fixture, "M");
-  add_named_rule(&fixture, "P", "phase", NULL);
-  add_named_rule(&fixture, "P", "volts", "U");
-  add_named_rule(&fixture, "Q", "volts", NULL);
-  start_mapper(&fixture, (TideMapperLimits){0});
-  reading_fixture_set_all(&fixture.reading, "host", "h", "phase", "3", "volts", "230", "other", "x", NULL);
-  assert_maps_to(&fixture, "P:phase=3 P:U=230 Q:volts=230 M:other=x");
+  add_remaining_rule(fixture, "M");
+  add_named_rule(fixture, "P", "phase", NULL);
+  add_named_rule(fixture, "P", "volts", "U");
+  add_named_rule(fixture, "Q", "volts", NULL);
+  start_mapper(fixture, (TideMapperLimits){0});
+  reading_fixture_set_all(&fixture->reading, "host", "h", "phase", "3", "volts", "230", "other", "x", NULL);
+  assert_maps_to(fixture, "P:phase=3 P:U=230 Q:volts=230 M:other=x");
 }
 
-static void
-test_key_fields_are_repeated_only_when_asked(void)
+TEST("/table-mapper/key-fields-are-repeated-only-when-asked")
 {
   static const TideKeyPartSpec specs[] = {PADDED_LEFT(METER, 10, '0')};
   for (int with_key_fields = 0; with_key_fields < 2; with_key_fields++) {
@@ -96,21 +84,17 @@ test_key_fields_are_repeated_only_when_asked(void)
 }
 
 /* A named field is written whatever it is used for elsewhere. */
-static void
-test_named_key_field_is_written(void)
+MAPPER_TEST("/table-mapper/named-key-field-is-written")
 {
-  g_auto(MapperFixture) fixture;
-  use_host_and_time(&fixture);
-  add_named_rule(&fixture, "M", "host", "HOSTNAME");
-  add_named_rule(&fixture, "M", "ts", NULL);
-  start_mapper(&fixture, (TideMapperLimits){0});
-  reading_fixture_set_all(&fixture.reading, "host", "h", "ts", "1426535612045", "v", "not named", NULL);
-  assert_maps_to(&fixture, "M:HOSTNAME=h M:ts=1426535612045");
+  add_named_rule(fixture, "M", "host", "HOSTNAME");
+  add_named_rule(fixture, "M", "ts", NULL);
+  start_mapper(fixture, (TideMapperLimits){0});
+  reading_fixture_set_all(&fixture->reading, "host", "h", "ts", "1426535612045", "v", "not named", NULL);
+  assert_maps_to(fixture, "M:HOSTNAME=h M:ts=1426535612045");
 }
 
 /* It cannot be read back from the key. */
-static void
-test_field_that_is_only_hashed_is_written(void)
+TEST("/table-mapper/field-that-is-only-hashed-is-written")
 {
   static const TideKeyPartSpec of_user[] = {FIELD(USER)};
   static const TideKeyPartSpec specs[] = {SALT(4, XXH3, of_user), FIELD(HOST)};
@@ -122,21 +106,17 @@ test_field_that_is_only_hashed_is_written(void)
   assert_maps_to(&fixture, "M:user=u");
 }
 
-static void
-test_fields_of_the_record_are_written_only_when_named(void)
+MAPPER_TEST("/table-mapper/fields-of-the-record-are-written-only-when-named")
 {
-  g_auto(MapperFixture) fixture;
-  use_host_and_time(&fixture);
-  add_remaining_rule(&fixture, "M");
-  add_named_rule(&fixture, "R", "$offset", "offset");
-  start_mapper(&fixture, (TideMapperLimits){0});
-  reading_fixture_set_all(&fixture.reading, "host", "h", "$offset", "17", "$key", "k", "$header.id", "i", NULL);
-  reading_fixture_set(&fixture.reading, "$price", "9"); /* the sender's own */
-  assert_maps_to(&fixture, "R:offset=17 M:$price=9");
+  add_remaining_rule(fixture, "M");
+  add_named_rule(fixture, "R", "$offset", "offset");
+  start_mapper(fixture, (TideMapperLimits){0});
+  reading_fixture_set_all(&fixture->reading, "host", "h", "$offset", "17", "$key", "k", "$header.id", "i", NULL);
+  reading_fixture_set(&fixture->reading, "$price", "9"); /* the sender's own */
+  assert_maps_to(fixture, "R:offset=17 M:$price=9");
 }
 
-static void
-test_nulls_follow_the_rule(void)
+TEST("/table-mapper/nulls-follow-the-rule")
 {
   static const struct {
     TideNullPolicy nulls;
@@ -161,49 +141,31 @@ test_nulls_follow_the_rule(void)
   }
 }
 
-static void
-test_row_without_cells_is_rejected(void)
+MAPPER_TEST("/table-mapper/B10-row-without-cells-is-rejected")
 {
-  g_auto(MapperFixture) fixture;
-  use_host_and_time(&fixture);
-  add_remaining_rule(&fixture, "M");
-  start_mapper(&fixture, (TideMapperLimits){0});
-  reading_fixture_set_all(&fixture.reading, "host", "h", "ts", "1426535612045", NULL);
-  assert_rejects(&fixture, TIDE_REJECT_NO_CELLS, "METRIC");
-  reading_fixture_set_null(&fixture.reading, "v");
-  assert_rejects(&fixture, TIDE_REJECT_NO_CELLS, "METRIC");
-}
-
-static void
-test_missing_key_field_is_named(void)
-{
-  g_auto(MapperFixture) fixture;
-  use_host_and_time(&fixture);
-  add_remaining_rule(&fixture, "M");
-  start_mapper(&fixture, (TideMapperLimits){0});
-  reading_fixture_set(&fixture.reading, "v", "1");
-  assert_rejects(&fixture, TIDE_REJECT_MISSING_FIELD, "host");
+  add_remaining_rule(fixture, "M");
+  start_mapper(fixture, (TideMapperLimits){0});
+  reading_fixture_set_all(&fixture->reading, "host", "h", "ts", "1426535612045", NULL);
+  assert_rejects(fixture, TIDE_REJECT_NO_CELLS, "METRIC");
+  reading_fixture_set_null(&fixture->reading, "v");
+  assert_rejects(fixture, TIDE_REJECT_NO_CELLS, "METRIC");
 }
 
 /* HBase counts 20 bytes, row key, family, qualifier and value. */
-static void
-test_cell_is_at_most_what_hbase_takes(void)
+MAPPER_TEST("/table-mapper/B2-cell-is-at-most-what-hbase-takes")
 {
-  g_auto(MapperFixture) fixture;
-  use_host_and_time(&fixture);
-  add_remaining_rule(&fixture, "MM");
-  start_mapper(&fixture, (TideMapperLimits){.max_cell_bytes = 20 + 15 + 2 + 3 + 100});
+  add_remaining_rule(fixture, "MM");
+  start_mapper(fixture, (TideMapperLimits){.max_cell_bytes = 20 + 15 + 2 + 3 + 100});
   g_autofree char *largest = g_strnfill(100, 'x');
   g_autofree char *too_large = g_strnfill(101, 'x');
-  reading_fixture_set_all(&fixture.reading, "host", "h", "val", largest, NULL);
-  g_assert_cmpint(map(&fixture), ==, TIDE_MAP_ROW);
-  reading_fixture_set(&fixture.reading, "val", too_large);
-  assert_rejects(&fixture, TIDE_REJECT_CELL_TOO_LARGE, "val");
+  reading_fixture_set_all(&fixture->reading, "host", "h", "val", largest, NULL);
+  g_assert_cmpint(map(fixture), ==, TIDE_MAP_ROW);
+  reading_fixture_set(&fixture->reading, "val", too_large);
+  assert_rejects(fixture, TIDE_REJECT_CELL_TOO_LARGE, "val");
 }
 
 /* What the mapper lets pass must fit when it is encoded, and what does not fit at all must not pass. */
-static void
-test_row_fits_a_call(void)
+TEST("/table-mapper/B5-row-fits-a-call")
 {
   enum { MAX_ROW_BYTES = 1000 };
   gsize longest_bytes = 0; /* as it is counted */
@@ -232,8 +194,7 @@ test_row_fits_a_call(void)
 }
 
 /* A row that replaces takes more than a put: what passes must fit a call of mutateRow. */
-static void
-test_replacing_row_fits_a_call(void)
+TEST("/table-mapper/replacing-row-fits-a-call")
 {
   enum { MAX_CALL_BYTES = 2000, HOST_BYTES = 150 };
   g_autofree char *host = g_strnfill(HOST_BYTES, 'h'); /* stands in the call three times */
@@ -269,66 +230,54 @@ test_replacing_row_fits_a_call(void)
   g_assert_cmpuint(longest, >, 400);
 }
 
-static void
-test_empty_name_is_rejected(void)
+MAPPER_TEST("/table-mapper/B3-empty-name-is-rejected")
 {
-  g_auto(MapperFixture) fixture;
-  use_host_and_time(&fixture);
-  add_remaining_rule(&fixture, "M");
-  start_mapper(&fixture, (TideMapperLimits){0});
-  reading_fixture_set_all(&fixture.reading, "host", "h", "", "1", NULL);
-  assert_rejects(&fixture, TIDE_REJECT_BAD_COLUMN, "");
-  assert_rejects(&fixture, TIDE_REJECT_BAD_COLUMN, ""); /* also when it was met before */
+  add_remaining_rule(fixture, "M");
+  start_mapper(fixture, (TideMapperLimits){0});
+  reading_fixture_set_all(&fixture->reading, "host", "h", "", "1", NULL);
+  assert_rejects(fixture, TIDE_REJECT_BAD_COLUMN, "");
+  assert_rejects(fixture, TIDE_REJECT_BAD_COLUMN, ""); /* also when it was met before */
 }
 
-static void
-test_two_fields_never_share_a_column(void)
+MAPPER_TEST("/table-mapper/two-fields-never-share-a-column")
 {
-  g_auto(MapperFixture) fixture;
-  use_host_and_time(&fixture);
-  add_remaining_rule(&fixture, "M");
-  add_named_rule(&fixture, "M", "volts", "U");
-  add_named_rule(&fixture, "M", "tension", "U");
-  start_mapper(&fixture, (TideMapperLimits){0});
-  reading_fixture_set_all(&fixture.reading, "host", "h", "volts", "230", NULL);
-  assert_maps_to(&fixture, "M:U=230");
-  reading_fixture_set(&fixture.reading, "U", "231");
-  assert_rejects(&fixture, TIDE_REJECT_DUPLICATE_FIELD, "U");
-  reading_fixture_reset(&fixture.reading);
-  reading_fixture_set_all(&fixture.reading, "host", "h", "U", "231", NULL);
-  assert_maps_to(&fixture, "M:U=231");
-  reading_fixture_set(&fixture.reading, "tension", "232");
-  assert_rejects(&fixture, TIDE_REJECT_DUPLICATE_FIELD, "tension");
-  reading_fixture_set_null(&fixture.reading, "tension"); /* it makes no cell */
-  assert_maps_to(&fixture, "M:U=231");
+  add_remaining_rule(fixture, "M");
+  add_named_rule(fixture, "M", "volts", "U");
+  add_named_rule(fixture, "M", "tension", "U");
+  start_mapper(fixture, (TideMapperLimits){0});
+  reading_fixture_set_all(&fixture->reading, "host", "h", "volts", "230", NULL);
+  assert_maps_to(fixture, "M:U=230");
+  reading_fixture_set(&fixture->reading, "U", "231");
+  assert_rejects(fixture, TIDE_REJECT_DUPLICATE_FIELD, "U");
+  reading_fixture_reset(&fixture->reading);
+  reading_fixture_set_all(&fixture->reading, "host", "h", "U", "231", NULL);
+  assert_maps_to(fixture, "M:U=231");
+  reading_fixture_set(&fixture->reading, "tension", "232");
+  assert_rejects(fixture, TIDE_REJECT_DUPLICATE_FIELD, "tension");
+  reading_fixture_set_null(&fixture->reading, "tension"); /* it makes no cell */
+  assert_maps_to(fixture, "M:U=231");
 }
 
-static void
-test_rules_that_say_the_same_write_once(void)
+MAPPER_TEST("/table-mapper/rules-that-say-the-same-write-once")
 {
-  g_auto(MapperFixture) fixture;
-  use_host_and_time(&fixture);
-  add_remaining_rule(&fixture, "M");
-  add_remaining_rule(&fixture, "M");
-  add_remaining_rule(&fixture, "N");
-  start_mapper(&fixture, (TideMapperLimits){0});
-  reading_fixture_set_all(&fixture.reading, "host", "h", "v", "1", NULL);
-  assert_maps_to(&fixture, "M:v=1 N:v=1");
+  add_remaining_rule(fixture, "M");
+  add_remaining_rule(fixture, "M");
+  add_remaining_rule(fixture, "N");
+  start_mapper(fixture, (TideMapperLimits){0});
+  reading_fixture_set_all(&fixture->reading, "host", "h", "v", "1", NULL);
+  assert_maps_to(fixture, "M:v=1 N:v=1");
 }
 
 /* When the table of names is full, fields come without a number: the same cells, made anew in each message. */
-static void
-test_fields_without_a_number_are_written(void)
+MAPPER_TEST("/table-mapper/fields-without-a-number-are-written")
 {
   enum { N_FIELDS = 3000 };
-  g_auto(MapperFixture) fixture;
   g_autofree TideField *fields = g_new0(TideField, N_FIELDS + 1);
   g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
-  use_host_and_time(&fixture);
-  add_remaining_rule(&fixture, "M");
-  start_mapper(&fixture, (TideMapperLimits){0});
-  reading_fixture_set(&fixture.reading, "host", "h");
-  fields[0] = fixture.reading.fields[0];
+  add_remaining_rule(fixture, "M");
+  start_mapper(fixture, (TideMapperLimits){0});
+  reading_fixture_set(&fixture->reading, "host", "h");
+  fields[0] = fixture->reading.fields[0];
   for (guint i = 1; i <= N_FIELDS; i++) {
     char *name = g_strdup_printf("invented-%u", i);
     g_ptr_array_add(names, name);
@@ -337,13 +286,13 @@ test_fields_without_a_number_are_written(void)
                             .name = tide_bytes_of_string(name),
                             .text = tide_bytes_of_string(name)};
   }
-  fixture.reading.reading.fields = fields;
-  fixture.reading.reading.n_fields = N_FIELDS + 1;
+  fixture->reading.reading.fields = fields;
+  fixture->reading.reading.n_fields = N_FIELDS + 1;
   for (int message = 0; message < 3; message++) {
-    g_assert_cmpint(map(&fixture), ==, TIDE_MAP_ROW);
-    g_assert_cmpuint(n_cells(&fixture), ==, N_FIELDS);
+    g_assert_cmpint(map(fixture), ==, TIDE_MAP_ROW);
+    g_assert_cmpuint(n_cells(fixture), ==, N_FIELDS);
     for (guint i = 0; i < N_FIELDS; i++) {
-      const TideCell *cell = cell_at(&fixture, i);
+      const TideCell *cell = cell_at(fixture, i);
       assert_same_bytes(cell->column->qualifier, cell->value);
     }
   }
@@ -368,98 +317,59 @@ map_name(MapperFixture *fixture, guint number)
 }
 
 /* More columns than are kept: 40,000 names in two families. */
-static void
-test_columns_beyond_the_limit_are_written(void)
+MAPPER_TEST("/table-mapper/columns-beyond-the-limit-are-written")
 {
   enum { N_NAMES = 40000 };
-  g_auto(MapperFixture) fixture;
-  use_host_and_time(&fixture);
-  add_remaining_rule(&fixture, "M");
-  add_remaining_rule(&fixture, "N");
-  start_mapper(&fixture, (TideMapperLimits){0});
-  reading_fixture_set(&fixture.reading, "host", "h");
+  add_remaining_rule(fixture, "M");
+  add_remaining_rule(fixture, "N");
+  start_mapper(fixture, (TideMapperLimits){0});
+  reading_fixture_set(&fixture->reading, "host", "h");
   for (guint i = 0; i < N_NAMES; i++)
-    map_name(&fixture, i);
+    map_name(fixture, i);
   /* What is not kept is not known of a shape: the next message has it in its place. */
   for (guint i = 0; i < 4; i++) {
-    fixture.reading.reading.shape = (TideShape){.serial = 1 + i % 2, .slot = i % 2};
-    map_name(&fixture, N_NAMES - 1 - i % 2);
+    fixture->reading.reading.shape = (TideShape){.serial = 1 + i % 2, .slot = i % 2};
+    map_name(fixture, N_NAMES - 1 - i % 2);
   }
 }
 
-static void
-test_mapping_allocates_nothing(void)
+MAPPER_TEST("/table-mapper/mapping-allocates-nothing")
 {
   if (!ALLOCATION_COUNTER_WORKS) {
     g_test_skip("the sanitizer has an allocator of its own");
     return;
   }
-  g_auto(MapperFixture) fixture;
-  use_host_and_time(&fixture);
-  add_remaining_rule(&fixture, "M");
-  start_mapper(&fixture, (TideMapperLimits){0});
-  reading_fixture_set(&fixture.reading, "host", "h");
+  add_remaining_rule(fixture, "M");
+  start_mapper(fixture, (TideMapperLimits){0});
+  reading_fixture_set(&fixture->reading, "host", "h");
   for (int i = 0; i < 10; i++) {
     g_autofree char *name = g_strdup_printf("metric-%d", i);
-    reading_fixture_set(&fixture.reading, name, "0.02");
+    reading_fixture_set(&fixture->reading, name, "0.02");
   }
-  fixture.reading.fields[3].name_id = TIDE_NAME_NONE; /* also where a column is made anew */
-  g_assert_cmpint(map(&fixture), ==, TIDE_MAP_ROW);
+  fixture->reading.fields[3].name_id = TIDE_NAME_NONE; /* also where a column is made anew */
+  g_assert_cmpint(map(fixture), ==, TIDE_MAP_ROW);
   guint64 before = allocation_count;
   for (int i = 0; i < 1000; i++)
-    g_assert_cmpint(map(&fixture), ==, TIDE_MAP_ROW);
+    g_assert_cmpint(map(fixture), ==, TIDE_MAP_ROW);
   g_assert_cmpuint(allocation_count - before, ==, 0);
 }
 
 /* Cells of a known shape that are encoded in one go, and then turn out to be too many bytes to be surely right, leave
  * nothing of that behind: they are added one by one. */
-static void
-test_what_was_encoded_in_vain_is_taken_back(void)
+MAPPER_TEST("/table-mapper/what-was-encoded-in-vain-is-taken-back")
 {
-  g_auto(MapperFixture) fixture;
-  use_host_and_time(&fixture);
-  add_remaining_rule(&fixture, "M");
-  reading_fixture_set_all(&fixture.reading, "host", "h", "ts", "1426535612045", "a", "1", "b", "2", NULL);
-  fixture.reading.reading.shape = (TideShape){.serial = 1};
-  start_mapper(&fixture, (TideMapperLimits){.max_cell_bytes = 200});
-  assert_maps_to(&fixture, "M:a=1 M:b=2");
-  g_assert_cmpuint(fixture.list.encoded.len, ==, 0); /* the shape was learned */
-  assert_maps_to(&fixture, "M:a=1 M:b=2");
-  g_assert_cmpuint(fixture.list.encoded.len, >, 0);
+  add_remaining_rule(fixture, "M");
+  reading_fixture_set_all(&fixture->reading, "host", "h", "ts", "1426535612045", "a", "1", "b", "2", NULL);
+  fixture->reading.reading.shape = (TideShape){.serial = 1};
+  start_mapper(fixture, (TideMapperLimits){.max_cell_bytes = 200});
+  assert_maps_to(fixture, "M:a=1 M:b=2");
+  g_assert_cmpuint(fixture->list.encoded.len, ==, 0); /* the shape was learned */
+  assert_maps_to(fixture, "M:a=1 M:b=2");
+  g_assert_cmpuint(fixture->list.encoded.len, >, 0);
   g_autofree char *text = g_strnfill(100, '7');
-  reading_fixture_set_all(&fixture.reading, "a", text, "b", text, NULL);
+  reading_fixture_set_all(&fixture->reading, "a", text, "b", text, NULL);
   g_autofree char *expected = g_strdup_printf("M:a=%s M:b=%s", text, text);
-  assert_maps_to(&fixture, expected);
-  g_assert_cmpuint(fixture.list.encoded.len, ==, 0);
-  g_assert_cmpuint(row_at(&fixture, 0)->columns_id, ==, 0);
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/table-mapper/reading-becomes-a-row", test_reading_becomes_a_row);
-  g_test_add_func("/table-mapper/rows-are-appended", test_rows_are_appended);
-  g_test_add_func("/table-mapper/column-holds-its-wire-bytes", test_column_holds_its_wire_bytes);
-  g_test_add_func("/table-mapper/rest-is-what-no-other-rule-names", test_rest_is_what_no_other_rule_names);
-  g_test_add_func("/table-mapper/key-fields-are-repeated-only-when-asked",
-                  test_key_fields_are_repeated_only_when_asked);
-  g_test_add_func("/table-mapper/named-key-field-is-written", test_named_key_field_is_written);
-  g_test_add_func("/table-mapper/field-that-is-only-hashed-is-written", test_field_that_is_only_hashed_is_written);
-  g_test_add_func("/table-mapper/fields-of-the-record-are-written-only-when-named",
-                  test_fields_of_the_record_are_written_only_when_named);
-  g_test_add_func("/table-mapper/nulls-follow-the-rule", test_nulls_follow_the_rule);
-  g_test_add_func("/table-mapper/B10-row-without-cells-is-rejected", test_row_without_cells_is_rejected);
-  g_test_add_func("/table-mapper/missing-key-field-is-named", test_missing_key_field_is_named);
-  g_test_add_func("/table-mapper/B2-cell-is-at-most-what-hbase-takes", test_cell_is_at_most_what_hbase_takes);
-  g_test_add_func("/table-mapper/B5-row-fits-a-call", test_row_fits_a_call);
-  g_test_add_func("/table-mapper/replacing-row-fits-a-call", test_replacing_row_fits_a_call);
-  g_test_add_func("/table-mapper/B3-empty-name-is-rejected", test_empty_name_is_rejected);
-  g_test_add_func("/table-mapper/two-fields-never-share-a-column", test_two_fields_never_share_a_column);
-  g_test_add_func("/table-mapper/rules-that-say-the-same-write-once", test_rules_that_say_the_same_write_once);
-  g_test_add_func("/table-mapper/fields-without-a-number-are-written", test_fields_without_a_number_are_written);
-  g_test_add_func("/table-mapper/columns-beyond-the-limit-are-written", test_columns_beyond_the_limit_are_written);
-  g_test_add_func("/table-mapper/what-was-encoded-in-vain-is-taken-back", test_what_was_encoded_in_vain_is_taken_back);
-  g_test_add_func("/table-mapper/mapping-allocates-nothing", test_mapping_allocates_nothing);
-  return g_test_run();
+  assert_maps_to(fixture, expected);
+  g_assert_cmpuint(fixture->list.encoded.len, ==, 0);
+  g_assert_cmpuint(row_at(fixture, 0)->columns_id, ==, 0);
 }

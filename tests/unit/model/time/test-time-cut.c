@@ -2,7 +2,7 @@
 #include "model/time/time_cut.h"
 #include "model/time/time_print.h"
 #include "model/time/zone_spans.h"
-#include "unit/allocation_counter.h"
+#include "unit/test_case.h"
 #include "unit/time_zones.h"
 #include "util/calendar.h"
 #include "util/error.h"
@@ -30,8 +30,7 @@ local_s(int year, int month, int day, int hour, int minute)
   return tide_days_of_date(year, month, day) * TIDE_SECONDS_PER_DAY + (hour * 60 + minute) * 60;
 }
 
-static void
-test_known_slots(void)
+TEST("/time-cut/known-slots")
 {
   static const struct {
     const char *cut;
@@ -95,8 +94,7 @@ count_slots(TideTimeCut cut, GTimeZone *zone, gint64 from_ns, gint64 to_ns)
   return n_slots;
 }
 
-static void
-test_days_on_which_clocks_are_set(void)
+TEST("/time-cut/days-on-which-clocks-are-set")
 {
   static const struct {
     const char *zone;
@@ -163,8 +161,7 @@ assert_days_by_definition(GTimeZone *zone, gint64 from_s, int n_minutes)
   }
 }
 
-static void
-test_days_are_those_of_the_definition(void)
+TEST("/time-cut/days-are-those-of-the-definition")
 {
   for (gsize i = 0; i < N_TIME_ZONES; i++) {
     g_autoptr(GTimeZone) zone = time_zone_of(time_zone_names[i]);
@@ -178,8 +175,7 @@ test_days_are_those_of_the_definition(void)
   }
 }
 
-static void
-test_random_moments_are_in_one_slot(void)
+TEST("/time-cut/random-moments-are-in-one-slot")
 {
   static const char *const texts[] = {"1m",   "5m",  "15m", "30m",  "hour",  "2h",
                                       "180m", "12h", "day", "week", "month", "year"};
@@ -206,8 +202,7 @@ test_random_moments_are_in_one_slot(void)
     g_time_zone_unref(zones[i]);
 }
 
-static void
-test_no_cut_is_the_moment_itself(void)
+TEST("/time-cut/no-cut")
 {
   TideTimeCut none = {.unit = TIDE_CUT_NONE};
   g_assert_cmpint(tide_time_cut_start_ns(none, NULL, 17), ==, 17);
@@ -215,8 +210,7 @@ test_no_cut_is_the_moment_itself(void)
   g_assert_cmpint(tide_time_cut_longest_ns(none), ==, 1);
 }
 
-static void
-test_last_moment_is_in_a_slot(void)
+TEST("/time-cut/last-moment")
 {
   for (int unit = TIDE_CUT_MINUTES; unit <= TIDE_CUT_YEAR; unit++) {
     TideTimeCut cut = {.unit = (TideCutUnit)unit, .minutes = unit == TIDE_CUT_MINUTES ? 60 : 0};
@@ -225,8 +219,7 @@ test_last_moment_is_in_a_slot(void)
   }
 }
 
-static void
-test_texts_are_read_and_written(void)
+TEST("/time-cut/texts")
 {
   static const struct {
     const char *text;
@@ -252,8 +245,7 @@ test_texts_are_read_and_written(void)
   g_assert_cmpstr(none, ==, "none");
 }
 
-static void
-test_wrong_texts_are_refused_with_what_is_allowed(void)
+TEST("/time-cut/wrong-texts")
 {
   static const char *const unknown[] = {"",
                                         "m",
@@ -285,8 +277,7 @@ test_wrong_texts_are_refused_with_what_is_allowed(void)
   }
 }
 
-static void
-test_changes_of_zones(void)
+TEST("/time-cut/changes-of-zones")
 {
   static const struct {
     const char *zone;
@@ -296,44 +287,6 @@ test_changes_of_zones(void)
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(GTimeZone) zone = time_zone_of(cases[i].zone);
     g_assert_cmpint(tide_zone_has_changes(zone), ==, cases[i].has_changes);
-  }
-}
-
-static void
-test_cutting_allocates_nothing(void)
-{
-  g_autoptr(GTimeZone) zone = time_zone_of("Europe/Berlin");
-  TideTimeCut day = cut_of("day"), quarter = cut_of("15m");
-  guint64 sum = (guint64)tide_time_cut_start_ns(day, zone, 0); /* wraps round */
-  guint64 n_before = allocation_count;
-  for (gint64 t_ns = 0; t_ns < 1000 * 86400 * NS_PER_S; t_ns += 86399 * NS_PER_S)
-    sum += (guint64)tide_time_cut_start_ns(day, zone, t_ns) + (guint64)tide_time_cut_end_ns(quarter, zone, t_ns);
-  g_assert_cmpuint(allocation_count, ==, n_before);
-  g_assert_cmpuint(sum, !=, 0);
-}
-
-/* For `--m perf`: prints what a cut costs. */
-static void
-test_cost(void)
-{
-  static const char *const texts[] = {"15m", "day", "week", "month"};
-  static const char *const names[] = {NULL, "Asia/Kathmandu", "Europe/Berlin", "America/St_Johns"};
-  if (!g_test_perf()) {
-    g_test_skip("a measurement: run with -m perf");
-    return;
-  }
-  for (gsize z = 0; z < G_N_ELEMENTS(names); z++) {
-    g_autoptr(GTimeZone) zone = names[z] != NULL ? time_zone_of(names[z]) : NULL;
-    for (gsize c = 0; c < G_N_ELEMENTS(texts); c++) {
-      TideTimeCut cut = cut_of(texts[c]);
-      guint64 sum = 0;
-      gint64 began_us = g_get_monotonic_time();
-      for (gint64 n = 0; n < 2000000; n++)
-        sum += (guint64)tide_time_cut_start_ns(cut, zone, (1780000000 + n * 997 % 30000000) * NS_PER_S);
-      g_assert_cmpuint(sum, !=, 0);
-      g_test_minimized_result((double)(g_get_monotonic_time() - began_us) / 2000, "%s in %s: %.1f ns", texts[c],
-                              names[z] != NULL ? names[z] : "UTC", (double)(g_get_monotonic_time() - began_us) / 2000);
-    }
   }
 }
 
@@ -360,8 +313,7 @@ printed(const TideTimePrint *print, GTimeZone *zone, gint64 ns)
   return g_strndup((const char *)out.data, out.len);
 }
 
-static void
-test_patterns_print(void)
+TEST("/time-print/patterns")
 {
   static const struct {
     const char *pattern;
@@ -400,8 +352,7 @@ test_patterns_print(void)
   }
 }
 
-static void
-test_append_keeps_what_was_there(void)
+TEST("/time-print/append")
 {
   g_autoptr(TideTimePrint) print = print_of("yyyyMMdd", FALSE);
   g_auto(TideBuffer) out = {0};
@@ -417,8 +368,7 @@ sorts(const TideTimePrint *print)
   return print->width_bytes > 0 && print->descends && print->first_level == TIDE_LEVEL_YEAR;
 }
 
-static void
-test_properties_of_patterns(void)
+TEST("/time-print/properties")
 {
   static const struct {
     const char *pattern;
@@ -454,8 +404,7 @@ test_properties_of_patterns(void)
   }
 }
 
-static void
-test_wrong_patterns_are_refused_with_what_is_allowed(void)
+TEST("/time-print/wrong-patterns")
 {
   static const struct {
     const char *pattern;
@@ -505,8 +454,7 @@ random_pattern(void)
   return g_string_free(pattern, FALSE);
 }
 
-static void
-test_what_is_printed_reads_back(void)
+TEST("/time-print/reads-back")
 {
   for (int n = 0; n < 50000; n++) {
     g_autofree char *pattern = random_pattern();
@@ -533,8 +481,7 @@ test_what_is_printed_reads_back(void)
   }
 }
 
-static void
-test_order_of_texts_is_that_of_times(void)
+TEST("/time-print/order")
 {
   static const char *const patterns[] = {"yyyy", "yyyyMM", "yyyy-MM-dd", "yyyyMMddHH", "yyyyMMddHHmmssSSS"};
   for (int n = 0; n < 20000; n++) {
@@ -547,8 +494,7 @@ test_order_of_texts_is_that_of_times(void)
 }
 
 /* A day slot printed as yyyyMMdd gives all of the slot back: what the wide day row needs. */
-static void
-test_printed_day_is_the_day_s_slot(void)
+TEST("/time-print/printed-day-is-the-slot")
 {
   g_autoptr(TideTimePrint) print = print_of("yyyyMMdd", FALSE);
   TideTimeCut day = {.unit = TIDE_CUT_DAY};
@@ -570,8 +516,7 @@ test_printed_day_is_the_day_s_slot(void)
   }
 }
 
-static void
-test_texts_of_another_form_are_refused(void)
+TEST("/time-print/texts-of-another-form")
 {
   static const struct {
     const char *pattern;
@@ -600,8 +545,7 @@ read_into(TideTimeElements *elements, const char *pattern, const char *text)
   return tide_time_print_read(print, tide_bytes_of_string(text), elements);
 }
 
-static void
-test_intervals_on_days_on_which_clocks_are_set(void)
+TEST("/time-print/clocks-set")
 {
   static const struct {
     const char *zone;
@@ -640,47 +584,6 @@ test_intervals_on_days_on_which_clocks_are_set(void)
   }
 }
 
-static void
-test_printing_allocates_nothing(void)
-{
-  g_autoptr(GTimeZone) zone = time_zone_of("Europe/Berlin");
-  g_autoptr(TideTimePrint) print = print_of("yyyyMMddHHmmssSSS", FALSE);
-  g_auto(TideBuffer) out = {0};
-  tide_time_print_append(print, zone, 0, &out);
-  guint64 n_before = allocation_count;
-  for (gint64 ns = 0; ns < 1000 * 86400 * NS_PER_S_TIME_PRINT; ns += 86399 * NS_PER_S_TIME_PRINT) {
-    tide_buffer_reset(&out);
-    tide_time_print_append(print, zone, ns, &out);
-  }
-  g_assert_cmpuint(allocation_count, ==, n_before);
-}
-
-/* For `-m perf`: prints what printing costs. */
-static void
-test_cost_time_print(void)
-{
-  static const char *const names[] = {NULL, "Europe/Berlin"};
-  static const char *const patterns[] = {"HHmm", "yyyyMMdd", "yyyyMMddHHmmssSSS"};
-  if (!g_test_perf()) {
-    g_test_skip("a measurement: run with -m perf");
-    return;
-  }
-  for (gsize z = 0; z < G_N_ELEMENTS(names); z++) {
-    g_autoptr(GTimeZone) zone = names[z] != NULL ? time_zone_of(names[z]) : NULL;
-    for (gsize p = 0; p < G_N_ELEMENTS(patterns); p++) {
-      g_autoptr(TideTimePrint) print = print_of(patterns[p], FALSE);
-      g_auto(TideBuffer) out = {0};
-      gint64 began_us = g_get_monotonic_time();
-      for (gint64 n = 0; n < 2000000; n++) {
-        tide_buffer_reset(&out);
-        tide_time_print_append(print, zone, (1780000000 + n * 997 % 30000000) * NS_PER_S_TIME_PRINT, &out);
-      }
-      double each_ns = (double)(g_get_monotonic_time() - began_us) / 2000;
-      g_test_minimized_result(each_ns, "%s in %s: %.1f ns", patterns[p], names[z] != NULL ? names[z] : "UTC", each_ns);
-    }
-  }
-}
-
 /* ---- zone spans ---- */
 
 /* GLib's answer, the slow way. */
@@ -690,8 +593,7 @@ offset_by_glib(GTimeZone *zone, gint64 utc_s)
   return g_time_zone_get_offset(zone, g_time_zone_find_interval(zone, G_TIME_TYPE_UNIVERSAL, utc_s));
 }
 
-static void
-test_offsets_are_glib_s(void)
+TEST("/zone-spans/offsets-are-glib's")
 {
   for (gsize i = 0; i < N_TIME_ZONES; i++) {
     g_autoptr(GTimeZone) zone = time_zone_of(time_zone_names[i]);
@@ -705,8 +607,7 @@ test_offsets_are_glib_s(void)
   }
 }
 
-static void
-test_spans_join_and_differ(void)
+TEST("/zone-spans/join-and-differ")
 {
   for (gsize i = 0; i < N_TIME_ZONES; i++) {
     g_autoptr(GTimeZone) zone = time_zone_of(time_zone_names[i]);
@@ -724,8 +625,7 @@ test_spans_join_and_differ(void)
   }
 }
 
-static void
-test_no_zone_is_utc(void)
+TEST("/zone-spans/no-zone-is-utc")
 {
   TideZoneSpan span = tide_zone_span_at(NULL, 1426535612);
   g_assert_cmpint(span.from_s, ==, G_MININT64);
@@ -733,8 +633,7 @@ test_no_zone_is_utc(void)
   g_assert_cmpint(span.offset_s, ==, 0);
 }
 
-static void
-test_change_in_berlin_is_where_it_was(void)
+TEST("/zone-spans/change-in-berlin")
 {
   g_autoptr(GTimeZone) zone = time_zone_of("Europe/Berlin");
   TideZoneSpan summer = tide_zone_span_at(zone, 1435708800); /* 2015-07-01 */
@@ -752,8 +651,7 @@ ask_all_zones(gpointer data)
 }
 
 /* Zones of their own, so that they are new to all threads at once. */
-static void
-test_threads_may_ask_first_together(void)
+TEST("/zone-spans/threads-may-ask-first-together")
 {
   GTimeZone *zones[N_TIME_ZONES];
   TideThread *threads[8];
@@ -767,38 +665,4 @@ test_threads_may_ask_first_together(void)
     tide_thread_join(threads[i]);
   for (gsize i = 0; i < N_TIME_ZONES; i++)
     g_time_zone_unref(zones[i]);
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/time-cut/known-slots", test_known_slots);
-  g_test_add_func("/time-cut/days-on-which-clocks-are-set", test_days_on_which_clocks_are_set);
-  g_test_add_func("/time-cut/days-are-those-of-the-definition", test_days_are_those_of_the_definition);
-  g_test_add_func("/time-cut/random-moments-are-in-one-slot", test_random_moments_are_in_one_slot);
-  g_test_add_func("/time-cut/no-cut", test_no_cut_is_the_moment_itself);
-  g_test_add_func("/time-cut/last-moment", test_last_moment_is_in_a_slot);
-  g_test_add_func("/time-cut/texts", test_texts_are_read_and_written);
-  g_test_add_func("/time-cut/wrong-texts", test_wrong_texts_are_refused_with_what_is_allowed);
-  g_test_add_func("/time-cut/changes-of-zones", test_changes_of_zones);
-  g_test_add_func("/time-cut/allocates-nothing", test_cutting_allocates_nothing);
-  g_test_add_func("/time-cut/cost", test_cost);
-  g_test_add_func("/time-print/patterns", test_patterns_print);
-  g_test_add_func("/time-print/append", test_append_keeps_what_was_there);
-  g_test_add_func("/time-print/properties", test_properties_of_patterns);
-  g_test_add_func("/time-print/wrong-patterns", test_wrong_patterns_are_refused_with_what_is_allowed);
-  g_test_add_func("/time-print/reads-back", test_what_is_printed_reads_back);
-  g_test_add_func("/time-print/order", test_order_of_texts_is_that_of_times);
-  g_test_add_func("/time-print/printed-day-is-the-slot", test_printed_day_is_the_day_s_slot);
-  g_test_add_func("/time-print/texts-of-another-form", test_texts_of_another_form_are_refused);
-  g_test_add_func("/time-print/clocks-set", test_intervals_on_days_on_which_clocks_are_set);
-  g_test_add_func("/time-print/allocates-nothing", test_printing_allocates_nothing);
-  g_test_add_func("/time-print/cost", test_cost_time_print);
-  g_test_add_func("/zone-spans/threads-may-ask-first-together", test_threads_may_ask_first_together);
-  g_test_add_func("/zone-spans/offsets-are-glib's", test_offsets_are_glib_s);
-  g_test_add_func("/zone-spans/join-and-differ", test_spans_join_and_differ);
-  g_test_add_func("/zone-spans/no-zone-is-utc", test_no_zone_is_utc);
-  g_test_add_func("/zone-spans/change-in-berlin", test_change_in_berlin_is_where_it_was);
-  return g_test_run();
 }

@@ -6,6 +6,7 @@
 #include "model/time/zone_spans.h"
 #include "unit/allocation_counter.h"
 #include "unit/reading_fixture.h"
+#include "unit/test_case.h"
 #include "util/calendar.h"
 #include "util/error.h"
 
@@ -14,8 +15,7 @@
 #define NS_PER_S G_GINT64_CONSTANT(1000000000)
 #define RECORD_MS G_GINT64_CONSTANT(1426535620000) /* 2015-03-16T19:53:40Z */
 
-static void
-test_days_agree_with_glib(void)
+TEST("/calendar/days-agree-with-glib")
 {
   g_assert_cmpint(tide_days_of_date(1970, 1, 1), ==, 0);
   g_assert_cmpint(tide_days_of_date(1969, 12, 31), ==, -1);
@@ -39,8 +39,7 @@ test_days_agree_with_glib(void)
   g_assert_false(tide_date_is_valid(2015, 1, 0));
 }
 
-static void
-test_local_times_of_a_zone(void)
+TEST("/calendar/local-times-of-a-zone")
 {
   static const struct {
     const char *zone;
@@ -74,8 +73,7 @@ test_local_times_of_a_zone(void)
 }
 
 /* From UTC to local and back: the same moment, or one of the two that look alike. */
-static void
-test_local_time_leads_back(void)
+TEST("/calendar/local-time-leads-back")
 {
   static const char *const zones[] = {"Europe/Berlin", "America/St_Johns", "Australia/Lord_Howe", "Asia/Kathmandu"};
   for (gsize i = 0; i < G_N_ELEMENTS(zones); i++) {
@@ -89,8 +87,7 @@ test_local_time_leads_back(void)
   }
 }
 
-static void
-test_numbers_since_the_epoch(void)
+TEST("/time-text/numbers-since-the-epoch")
 {
   static const struct {
     const char *text;
@@ -199,8 +196,7 @@ check_texts(const TideTimeSpec *spec, const TextCase *cases, gsize n_cases)
   }
 }
 
-static void
-test_rfc3339(void)
+TEST("/time-text/rfc3339")
 {
   static const TextCase cases[] = {
       {"2015-03-16T19:53:32.045Z", G_GINT64_CONSTANT(1426535612045000000)},
@@ -240,8 +236,7 @@ test_rfc3339(void)
   check_texts(&spec, cases, G_N_ELEMENTS(cases));
 }
 
-static void
-test_rfc3339_without_offset_is_local(void)
+TEST("/time-text/rfc3339-without-offset-is-local")
 {
   static const TextCase cases[] = {
       {"2015-03-16T12:53:32.045", G_GINT64_CONSTANT(1426535612045000000)},
@@ -258,8 +253,7 @@ test_rfc3339_without_offset_is_local(void)
   check_texts(&spec, cases, G_N_ELEMENTS(cases));
 }
 
-static void
-test_patterns(void)
+TEST("/time-text/patterns")
 {
   static const struct {
     const char *pattern;
@@ -297,8 +291,7 @@ test_patterns(void)
   }
 }
 
-static void
-test_pattern_check(void)
+TEST("/time-pattern/check")
 {
   static const struct {
     const char *pattern;
@@ -341,8 +334,7 @@ test_pattern_check(void)
 }
 
 /* A time of day, with record times around midnight. */
-static void
-test_time_of_day_takes_the_record_s_date(void)
+TEST("/time-spec/time-of-day-takes-the-record's-date")
 {
   static const struct {
     const char *text;
@@ -385,8 +377,7 @@ test_time_of_day_takes_the_record_s_date(void)
   g_assert_cmpint(reject.reason, ==, TIDE_REJECT_TIME_INVALID);
 }
 
-static void
-test_time_of_day_takes_its_date_from_a_field(void)
+TEST("/time-spec/time-of-day-takes-its-date-from-a-field")
 {
   g_auto(ReadingFixture) fixture;
   g_autoptr(GTimeZone) zone = g_time_zone_new_identifier("America/Los_Angeles");
@@ -419,8 +410,7 @@ test_time_of_day_takes_its_date_from_a_field(void)
   g_assert_true(tide_bytes_equal(reject.field, TIDE_BYTES_LITERAL("day")));
 }
 
-static void
-test_only_plausible_times_are_taken(void)
+TEST("/time-spec/only-plausible-times-are-taken")
 {
   static const struct {
     const char *text; /* epoch ms */
@@ -470,8 +460,7 @@ test_only_plausible_times_are_taken(void)
 }
 
 /* The sentence says which option it is, and what that was set to. */
-static void
-test_the_bound_is_told(void)
+TEST("/time-spec/the-bound-is-told")
 {
   static const struct {
     const char *text; /* epoch ms; the record's time is RECORD_MS */
@@ -504,8 +493,7 @@ test_the_bound_is_told(void)
 }
 
 /* F22: a sender whose clock is wrong by years makes no tables of these years. */
-static void
-test_nothing_before_the_record_by_more_than_the_bound(void)
+TEST("/time-spec/F22/nothing-before-the-record-by-more-than-the-bound")
 {
   TideTimeSpec spec = {.format = TIDE_TIME_EPOCH_MS, .date_field = TIDE_NAME_NONE, .max_past_ms = 3600000};
   TideReject reject;
@@ -518,8 +506,7 @@ test_nothing_before_the_record_by_more_than_the_bound(void)
 }
 
 /* Also when the operator declares no earliest time: HBase refuses a negative timestamp for ever. */
-static void
-test_nothing_before_1970(void)
+TEST("/time-spec/nothing-before-1970")
 {
   TideTimeSpec spec = {.format = TIDE_TIME_EPOCH_MS, .earliest_epoch_ms = G_MININT64, .date_field = TIDE_NAME_NONE};
   TideReject reject;
@@ -530,8 +517,7 @@ test_nothing_before_1970(void)
   g_assert_cmpint(ns, ==, 0);
 }
 
-static void
-test_kinds_of_values(void)
+TEST("/time-spec/kinds-of-values")
 {
   static const struct {
     TideValueKind kind;
@@ -560,8 +546,7 @@ test_kinds_of_values(void)
   }
 }
 
-static void
-test_record_time(void)
+TEST("/time-spec/record-time")
 {
   static const struct {
     gint64 record_ms;
@@ -587,8 +572,7 @@ test_record_time(void)
   }
 }
 
-static void
-test_reading_a_time_allocates_nothing(void)
+TEST("/time-spec/reading-a-time-allocates-nothing")
 {
   if (!ALLOCATION_COUNTER_WORKS) {
     g_test_skip("the sanitizer has an allocator of its own");
@@ -621,8 +605,7 @@ test_reading_a_time_allocates_nothing(void)
     .field = (name_id), .format = TIDE_TIME_EPOCH_##unit, .date_field = TIDE_NAME_NONE                                 \
   }
 
-static void
-test_each_time_is_read_once_and_only_when_asked(void)
+TEST("/reading-times/each-time-is-read-once-and-only-when-asked")
 {
   g_auto(ReadingFixture) fixture;
   reading_fixture_init(&fixture);
@@ -657,8 +640,7 @@ test_each_time_is_read_once_and_only_when_asked(void)
   tide_reading_times_clear(&times);
 }
 
-static void
-test_specs_that_read_the_same_are_equal(void)
+TEST("/reading-times/specs-that-read-the-same-are-equal")
 {
   char pattern[] = "HH:mm", same_pattern[] = "HH:mm", other_pattern[] = "HH:mm:ss";
   g_autoptr(GTimeZone) berlin = g_time_zone_new_identifier("Europe/Berlin");
@@ -686,32 +668,4 @@ test_specs_that_read_the_same_are_equal(void)
   other = spec;
   other.date_field = TIDE_NAME_NONE;
   g_assert_false(tide_time_spec_equal(&spec, &other));
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/calendar/days-agree-with-glib", test_days_agree_with_glib);
-  g_test_add_func("/calendar/local-times-of-a-zone", test_local_times_of_a_zone);
-  g_test_add_func("/calendar/local-time-leads-back", test_local_time_leads_back);
-  g_test_add_func("/time-text/numbers-since-the-epoch", test_numbers_since_the_epoch);
-  g_test_add_func("/time-text/rfc3339", test_rfc3339);
-  g_test_add_func("/time-text/rfc3339-without-offset-is-local", test_rfc3339_without_offset_is_local);
-  g_test_add_func("/time-text/patterns", test_patterns);
-  g_test_add_func("/time-pattern/check", test_pattern_check);
-  g_test_add_func("/time-spec/time-of-day-takes-the-record's-date", test_time_of_day_takes_the_record_s_date);
-  g_test_add_func("/time-spec/time-of-day-takes-its-date-from-a-field", test_time_of_day_takes_its_date_from_a_field);
-  g_test_add_func("/time-spec/only-plausible-times-are-taken", test_only_plausible_times_are_taken);
-  g_test_add_func("/time-spec/F22/nothing-before-the-record-by-more-than-the-bound",
-                  test_nothing_before_the_record_by_more_than_the_bound);
-  g_test_add_func("/time-spec/the-bound-is-told", test_the_bound_is_told);
-  g_test_add_func("/time-spec/nothing-before-1970", test_nothing_before_1970);
-  g_test_add_func("/time-spec/kinds-of-values", test_kinds_of_values);
-  g_test_add_func("/time-spec/record-time", test_record_time);
-  g_test_add_func("/time-spec/reading-a-time-allocates-nothing", test_reading_a_time_allocates_nothing);
-  g_test_add_func("/reading-times/each-time-is-read-once-and-only-when-asked",
-                  test_each_time_is_read_once_and_only_when_asked);
-  g_test_add_func("/reading-times/specs-that-read-the-same-are-equal", test_specs_that_read_the_same_are_equal);
-  return g_test_run();
 }
