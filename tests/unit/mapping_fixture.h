@@ -16,12 +16,14 @@ typedef struct MappingFixture {
   TideReject reject;
 } MappingFixture;
 
-static inline void
-mapping_fixture_init(MappingFixture *fixture, const char *text)
+static inline MappingFixture
+mapping_fixture_of(const char *text)
 {
-  *fixture = (MappingFixture){.topic = "metrics", .record_time_ms = RECORD_TIME_MS};
-  fixture->config = load_text(text);
-  fixture->mapping = tide_mapping_new(fixture->config, TIDE_WIRE_BINARY);
+  TideConfig *config = load_text(text);
+  return (MappingFixture){.config = config,
+                          .mapping = tide_mapping_new(config, TIDE_WIRE_BINARY),
+                          .topic = "metrics",
+                          .record_time_ms = RECORD_TIME_MS};
 }
 
 static inline void
@@ -37,6 +39,7 @@ static inline gboolean
 mapping_fixture_apply(MappingFixture *fixture, const char *key, const char *value)
 {
   TideMessage message = {.topic = tide_bytes_of_string(fixture->topic),
+                         .offset = 42,
                          .timestamp_ms = fixture->record_time_ms,
                          .is_append_time = fixture->is_append_time,
                          .key = tide_bytes_of_string(key),
@@ -73,4 +76,28 @@ append_row(GString *text, const TideConfig *config, const TideRow *row)
     g_string_append_printf(text, " %s:%s=%s@%" G_GINT64_FORMAT, family, qualifier, value, cell->timestamp_ms);
   }
   g_string_append_c(text, '\n');
+}
+
+/* Rows as append_row() has them, or "REASON field" of a rejected message, which is gone by then. @key: NULL: none.
+ * @value: NULL: a tombstone. (transfer full) */
+static inline char *
+mapping_fixture_outcome(MappingFixture *fixture, const char *key, const char *value)
+{
+  g_autofree char *copy = g_strdup(value);
+  gboolean good = mapping_fixture_apply(fixture, key, copy);
+  if (copy != NULL)
+    memset(copy, '#', strlen(copy));
+  if (!good)
+    return reject_text(&fixture->reject);
+  GString *text = g_string_new(NULL);
+  for (guint32 i = 0; i < fixture->mapped.n_rows; i++)
+    append_row(text, fixture->config, &fixture->mapped.rows[i]);
+  return g_string_free(text, FALSE);
+}
+
+static inline void
+assert_outcome(MappingFixture *fixture, const char *value, const char *expected)
+{
+  g_autofree char *outcome = mapping_fixture_outcome(fixture, NULL, value);
+  g_assert_cmpstr(outcome, ==, expected);
 }

@@ -1,5 +1,6 @@
 /* Holds the examples of docs/keys-in-other-languages.md against the code. */
 #include "unit/mapping_fixture.h"
+#include "unit/test_case.h"
 
 #define GUIDE "docs/keys-in-other-languages.md"
 #define MIN_VECTORS 30
@@ -21,8 +22,7 @@ bytes_of(const char *parts, const char *reading)
                                           "tables: { T: { key: [{ time: epoch_ms }], columns: { family: M, from: [ts], "
                                           "qualifier: [%s, { name: true }] } } }\n",
                                           parts);
-  g_auto(MappingFixture) fixture;
-  mapping_fixture_init(&fixture, text);
+  g_auto(MappingFixture) fixture = mapping_fixture_of(text);
   fixture.record_time_ms = -1;
   if (!mapping_fixture_apply(&fixture, NULL, reading)) {
     g_autofree char *why = tide_reject_describe(&fixture.reject);
@@ -32,8 +32,7 @@ bytes_of(const char *parts, const char *reading)
   return tide_bytes_hex(tide_bytes(qualifier.data, qualifier.len - strlen("ts")));
 }
 
-static void
-test_examples_of_the_guide(void)
+TEST("/key-vectors/H8/examples-of-the-guide")
 {
   g_autofree char *path = g_build_filename(TIDE_TEST_SOURCE_DIR, GUIDE, NULL);
   g_autofree char *guide = NULL;
@@ -53,12 +52,4 @@ test_examples_of_the_guide(void)
     n++;
   }
   g_assert_cmpuint(n, >=, MIN_VECTORS);
-}
-
-int
-main(int argc, char *argv[])
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/key-vectors/H8/examples-of-the-guide", test_examples_of_the_guide);
-  return g_test_run();
 }

@@ -2,6 +2,7 @@
 #include "mapping/field_use.h"
 #include "thrift/wire/put_encoder.h"
 #include "unit/mapping_fixture.h"
+#include "unit/test_case.h"
 
 /* ---- mapping shapes ----
  *
@@ -174,8 +175,7 @@ check(Twins *twins, const char *value, const char *key)
 
 #define READING(values) "{\"host\":\"h\",\"ts\":1426535612045," values "}"
 
-static void
-test_tables_with_the_same_columns_share_their_cells(void)
+TEST("/mapping-shapes/tables-with-the-same-columns-share-their-cells")
 {
   g_auto(Twins) twins;
   twins_init(&twins, METRIC CURRENT OTHER_FAMILY, TIDE_WIRE_BINARY);
@@ -187,8 +187,7 @@ test_tables_with_the_same_columns_share_their_cells(void)
 }
 
 /* One that takes none of the first readings has the same columns all the same. */
-static void
-test_table_that_comes_later_shares_too(void)
+TEST("/mapping-shapes/table-that-comes-later-shares-too")
 {
   g_auto(Twins) twins;
   twins_init(
@@ -204,8 +203,7 @@ test_table_that_comes_later_shares_too(void)
 }
 
 /* Two fields that fall on one column are found, also where the first reading had both expired. */
-static void
-test_two_fields_of_one_column_are_found(void)
+TEST("/mapping-shapes/two-fields-of-one-column-are-found")
 {
   g_auto(Twins) twins;
   twins_init(&twins,
@@ -234,16 +232,14 @@ check_cells_too_large(const char *tables)
   g_assert_cmpuint(twins.n_known, >, 20);
 }
 
-static void
-test_cells_too_large_are_found(void)
+TEST("/mapping-shapes/cells-too-large-are-found")
 {
   check_cells_too_large(METRIC CURRENT);
   check_cells_too_large(CURRENT METRIC);
 }
 
 /* After reloads, each of which makes calls smaller. */
-static void
-test_rows_too_large_for_a_call_are_found(void)
+TEST("/mapping-shapes/rows-too-large-for-a-call-are-found")
 {
   g_auto(Twins) twins;
   twins_init(&twins, METRIC CURRENT, TIDE_WIRE_BINARY);
@@ -255,8 +251,7 @@ test_rows_too_large_for_a_call_are_found(void)
   g_assert_cmpuint(twins.n_known, <, 55);
 }
 
-static void
-test_random_messages_become_the_same_rows(void)
+TEST("/mapping-shapes/random-messages-become-the-same-rows")
 {
   static const char *const values[] = {
       "1",        "22.5",
@@ -357,8 +352,7 @@ identities(MappingFixture *fixture, const char *topic, const char *key, const ch
 static void
 check_identities(const char *text, const Case *cases, gsize n_cases)
 {
-  g_auto(MappingFixture) fixture;
-  mapping_fixture_init(&fixture, text);
+  g_auto(MappingFixture) fixture = mapping_fixture_of(text);
   fixture.record_time_ms = -1;
   for (gsize i = 0; i < n_cases; i++) {
     guint32 first[3], second[3];
@@ -376,14 +370,12 @@ check_identities(const char *text, const Case *cases, gsize n_cases)
   }
 }
 
-static void
-test_A1_json(void)
+TEST("/reading-identity/A1-json")
 {
   check_identities(CONFIG(JSON), json, G_N_ELEMENTS(json));
 }
 
-static void
-test_A1_line_protocol(void)
+TEST("/reading-identity/A1-line-protocol")
 {
   check_identities(CONFIG(INFLUX ", time: epoch_s"), influx, G_N_ELEMENTS(influx));
 }
@@ -402,7 +394,7 @@ use_fixture_init(UseFixture *fixture, const char *tables)
 {
   g_autofree char *text = g_strconcat(KAFKA READINGS HBASE, tables, NULL);
   fixture->use = (TideFieldUse){0};
-  mapping_fixture_init(&fixture->of, text);
+  fixture->of = mapping_fixture_of(text);
 }
 
 static void
@@ -427,8 +419,7 @@ assert_names(const UseFixture *fixture, TideFieldsKind kind, const char *expecte
   g_assert_cmpstr(names, ==, expected);
 }
 
-static void
-test_each_field_is_told(void)
+TEST("/field-use/each-field-is-told")
 {
   g_auto(UseFixture) fixture;
   use_fixture_init(&fixture,
@@ -451,8 +442,7 @@ test_each_field_is_told(void)
 }
 
 /* Only names that were met can be meant, and none that the configuration uses itself. */
-static void
-test_meant(void)
+TEST("/field-use/meant")
 {
   g_auto(UseFixture) fixture;
   use_fixture_init(
@@ -463,8 +453,7 @@ test_meant(void)
   assert_names(&fixture, TIDE_FIELDS_ABSENT, "temp2 (did you mean 'tepm2'?), hosts, x");
 }
 
-static void
-test_of_many_the_first_are_named(void)
+TEST("/field-use/of-many-the-first-are-named")
 {
   g_auto(UseFixture) fixture;
   use_fixture_init(&fixture, "tables: { T: { key: [{ time: epoch_ms }], columns: { family: M, from: [v] } } }\n");
@@ -476,23 +465,4 @@ test_of_many_the_first_are_named(void)
   g_autofree char *names = tide_field_use_names(&fixture.use, fixture.of.mapping, TIDE_FIELDS_LEFT);
   g_assert_true(g_str_has_prefix(names, "x0, x1, "));
   g_assert_true(g_str_has_suffix(names, ", x19 and 5 more"));
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/mapping-shapes/tables-with-the-same-columns-share-their-cells",
-                  test_tables_with_the_same_columns_share_their_cells);
-  g_test_add_func("/mapping-shapes/table-that-comes-later-shares-too", test_table_that_comes_later_shares_too);
-  g_test_add_func("/mapping-shapes/two-fields-of-one-column-are-found", test_two_fields_of_one_column_are_found);
-  g_test_add_func("/mapping-shapes/cells-too-large-are-found", test_cells_too_large_are_found);
-  g_test_add_func("/mapping-shapes/rows-too-large-for-a-call-are-found", test_rows_too_large_for_a_call_are_found);
-  g_test_add_func("/mapping-shapes/random-messages-become-the-same-rows", test_random_messages_become_the_same_rows);
-  g_test_add_func("/reading-identity/A1-json", test_A1_json);
-  g_test_add_func("/reading-identity/A1-line-protocol", test_A1_line_protocol);
-  g_test_add_func("/field-use/each-field-is-told", test_each_field_is_told);
-  g_test_add_func("/field-use/meant", test_meant);
-  g_test_add_func("/field-use/of-many-the-first-are-named", test_of_many_the_first_are_named);
-  return g_test_run();
 }

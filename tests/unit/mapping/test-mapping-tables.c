@@ -2,38 +2,20 @@
  * The tables are declared as an operator declares them. */
 #include "unit/allocation_counter.h"
 #include "unit/mapping_fixture.h"
+#include "unit/test_case.h"
 
 /* @tables: what stands below `tables:`; the time is `ts` in milliseconds unless a table says otherwise. */
-static void
-tables_fixture_init(MappingFixture *fixture, const char *tables)
+static MappingFixture
+tables_fixture_of(const char *tables)
 {
   g_autofree char *text = g_strconcat(KAFKA READINGS HBASE "tables:\n", tables, NULL);
-  mapping_fixture_init(fixture, text);
-}
-
-/* @value: NULL is a tombstone. @key: NULL is none. */
-static char *
-outcome_of(MappingFixture *fixture, const char *key, const char *value)
-{
-  if (!mapping_fixture_apply(fixture, key, value))
-    return reject_text(&fixture->reject);
-  GString *text = g_string_new(NULL);
-  for (guint32 i = 0; i < fixture->mapped.n_rows; i++)
-    append_row(text, fixture->config, &fixture->mapped.rows[i]);
-  return g_string_free(text, FALSE);
-}
-
-static void
-assert_outcome(MappingFixture *fixture, const char *value, const char *expected)
-{
-  g_autofree char *outcome = outcome_of(fixture, NULL, value);
-  g_assert_cmpstr(outcome, ==, expected);
+  return mapping_fixture_of(text);
 }
 
 static void
 assert_deletes(MappingFixture *fixture, const char *key, const char *expected)
 {
-  g_autofree char *outcome = outcome_of(fixture, key, NULL);
+  g_autofree char *outcome = mapping_fixture_outcome(fixture, key, NULL);
   g_assert_cmpstr(outcome, ==, expected);
 }
 
@@ -51,11 +33,9 @@ assert_deletes(MappingFixture *fixture, const char *key, const char *expected)
   "    key: [{ field: EXCHANGE, width: 6, pad: \" \", align: left }, \"#\", { time: epoch_ms }]\n"                     \
   "    columns: { family: MD, from: \"*\" }\n"
 
-static void
-test_each_table_has_its_condition_and_its_time(void)
+TEST("/mapping-tables/each-table-has-its-condition-and-its-time")
 {
-  g_auto(MappingFixture) fixture;
-  tables_fixture_init(&fixture, QUOTES_AND_TRADES);
+  g_auto(MappingFixture) fixture = tables_fixture_of(QUOTES_AND_TRADES);
   assert_outcome(&fixture,
                  "{\"EXCHANGE\":\"NASDAQ\",\"BID\":1.5,\"ASK\":1.6,\"QUOTETIME\":1426535612156,\"LASTSALE\":1.55,"
                  "\"TRADETIME\":1426535612100}",
@@ -70,11 +50,9 @@ test_each_table_has_its_condition_and_its_time(void)
   assert_outcome(&fixture, "{\"EXCHANGE\":\"N\",\"BID\":1.5}", "missing_field QUOTETIME");
 }
 
-static void
-test_readings_that_no_table_takes_are_counted(void)
+TEST("/mapping-tables/readings-that-no-table-takes-are-counted")
 {
-  g_auto(MappingFixture) fixture;
-  tables_fixture_init(&fixture, QUOTES_AND_TRADES);
+  g_auto(MappingFixture) fixture = tables_fixture_of(QUOTES_AND_TRADES);
   assert_outcome(&fixture,
                  "[{\"EXCHANGE\":\"N\"},{\"EXCHANGE\":\"N\",\"BID\":1,\"QUOTETIME\":1426535612156},{\"x\":1},{}]",
                  "QUOTE N     #1426535612156 MD:BID=1@1426535612156\n");
@@ -84,14 +62,13 @@ test_readings_that_no_table_takes_are_counted(void)
   g_assert_cmpuint(fixture.mapped.rows[0].reading_index, ==, 1);
 }
 
-static void
-test_cells_can_have_the_time_of_the_record_or_of_a_field(void)
+TEST("/mapping-tables/cells-can-have-the-time-of-the-record-or-of-a-field")
 {
-  g_auto(MappingFixture) fixture;
-  tables_fixture_init(&fixture, "  OF_RECORD: { key: [{ field: host }, \"#\", { time: epoch_ms }], cell_time: record,"
-                                " columns: { family: M, from: [v] } }\n"
-                                "  OF_FIELD: { key: [{ field: host }, \"#\", { time: epoch_ms }],"
-                                " cell_time: { field: seen, format: epoch_s }, columns: { family: M, from: [v] } }\n");
+  g_auto(MappingFixture) fixture =
+      tables_fixture_of("  OF_RECORD: { key: [{ field: host }, \"#\", { time: epoch_ms }], cell_time: record,"
+                        " columns: { family: M, from: [v] } }\n"
+                        "  OF_FIELD: { key: [{ field: host }, \"#\", { time: epoch_ms }],"
+                        " cell_time: { field: seen, format: epoch_s }, columns: { family: M, from: [v] } }\n");
   const char *value = "{\"host\":\"a\",\"ts\":1426535612045,\"seen\":1426535613,\"v\":1}";
   assert_outcome(&fixture, value,
                  "OF_RECORD a#1426535612045 M:v=1@1426535620000\n"
@@ -106,33 +83,26 @@ test_cells_can_have_the_time_of_the_record_or_of_a_field(void)
 
 /* ---- latest tables and indexes ---- */
 
-static void
-test_replaced_rows_delete_what_was_before(void)
+TEST("/mapping-tables/replaced-rows-delete-what-was-before")
 {
-  g_auto(MappingFixture) fixture;
-  tables_fixture_init(&fixture,
-                      "  NOW: { latest: replace, key: [{ field: host }], columns: { family: M, from: \"*\" } }\n");
+  g_auto(MappingFixture) fixture =
+      tables_fixture_of("  NOW: { latest: replace, key: [{ field: host }], columns: { family: M, from: \"*\" } }\n");
   assert_outcome(&fixture, "{\"host\":\"a\",\"ts\":1426535612045,\"v\":1}",
                  "NOW a deletes-to-1426535612044 M:v=1@1426535612045\n");
 }
 
-static void
-test_packed_rows_are_one_cell(void)
+TEST("/mapping-tables/packed-rows-are-one-cell")
 {
-  g_auto(MappingFixture) fixture;
-  tables_fixture_init(&fixture,
-                      "  NOW: { latest: packed, key: [{ field: host }], columns: { family: M, from: \"*\" } }\n");
+  g_auto(MappingFixture) fixture =
+      tables_fixture_of("  NOW: { latest: packed, key: [{ field: host }], columns: { family: M, from: \"*\" } }\n");
   assert_outcome(&fixture, "{\"host\":\"a\",\"ts\":1426535612045,\"v\":600.550,\"s\":\"x\\\"y\",\"n\":null,\"b\":true}",
                  "NOW a M:r={\"v\":600.550,\"s\":\"x\\x5C\"y\",\"b\":true}@1426535612045\n");
 }
 
 /* The index comes first in the file and last in the message, and waits for the row that it points to. */
-static void
-test_index_rows_follow_their_data_rows(void)
+TEST("/mapping-tables/index-rows-follow-their-data-rows")
 {
-  g_auto(MappingFixture) fixture;
-  tables_fixture_init(
-      &fixture,
+  g_auto(MappingFixture) fixture = tables_fixture_of(
       "  SEEN: { latest: merge, index_of: DATA, key: [{ field: host }],\n"
       "          columns: { family: i, from: [{ value: { time: epoch_ms }, as: ts }] } }\n"
       "  DATA: { key: [{ field: host }, \"#\", { time: epoch_ms }], when: { field: v, present: true },\n"
@@ -151,13 +121,11 @@ test_index_rows_follow_their_data_rows(void)
 }
 
 /* A prefix is taken away from the names that have it; one that is nothing else keeps it. */
-static void
-test_names_lose_their_prefix(void)
+TEST("/mapping-tables/names-lose-their-prefix")
 {
-  g_auto(MappingFixture) fixture;
-  tables_fixture_init(&fixture,
-                      "  T: { key: [{ field: host }, \"#\", { time: epoch_ms }], columns: { family: M, "
-                      "from: [\"metrics/*\", \"m*\"], strip_prefix: \"metrics/\", prefix: p, case: upper } }\n");
+  g_auto(MappingFixture) fixture =
+      tables_fixture_of("  T: { key: [{ field: host }, \"#\", { time: epoch_ms }], columns: { family: M, "
+                        "from: [\"metrics/*\", \"m*\"], strip_prefix: \"metrics/\", prefix: p, case: upper } }\n");
   assert_outcome(&fixture,
                  "{\"host\":\"a\",\"ts\":1426535612045,\"metrics/usage\":1,\"mem\":2,\"metrics/\":3,\"METRICS/x\":4}",
                  "T a#1426535612045 M:pUSAGE=1@1426535612045 M:pMEM=2@1426535612045 M:pMETRICS/=3@1426535612045\n");
@@ -165,12 +133,9 @@ test_names_lose_their_prefix(void)
 
 #define UNITS_READING(rest) "{\"host\":\"a\",\"ts\":1426535612045," rest "}"
 
-static void
-test_names_and_units_are_changed(void)
+TEST("/mapping-tables/names-and-units-are-changed")
 {
-  g_auto(MappingFixture) fixture;
-  tables_fixture_init(
-      &fixture,
+  g_auto(MappingFixture) fixture = tables_fixture_of(
       "  T: { key: [{ field: host }, \"#\", { time: epoch_ms }], columns: ["
       "{ family: M, from: [{ field: t, as: temp, scale: 0.1, offset: -273.15 }, { pattern: \"*_mV\", as: \"V/*\","
       " scale: 0.001 }, { pattern: \"n_*\", as: \"*\", scale: 1000, encode: int64 }], case: upper },"
@@ -188,13 +153,12 @@ test_names_and_units_are_changed(void)
 }
 
 /* None of two values is lost in silence: the reading is rejected by name. */
-static void
-test_names_that_become_one_are_rejected(void)
+TEST("/mapping-tables/names-that-become-one-are-rejected")
 {
-  g_auto(MappingFixture) fixture;
-  tables_fixture_init(&fixture, "  T: { key: [{ field: host }, \"#\", { time: epoch_ms }], columns: [{ family: M, "
-                                "from: [{ pattern: \"t*\", as: temp }, { pattern: \"a_*\", as: \"*\" }, b] },"
-                                " { family: P, from: [{ pattern: \"x_*\", as: \"*\" }, y], pack: msgpack }] }\n");
+  g_auto(MappingFixture) fixture =
+      tables_fixture_of("  T: { key: [{ field: host }, \"#\", { time: epoch_ms }], columns: [{ family: M, "
+                        "from: [{ pattern: \"t*\", as: temp }, { pattern: \"a_*\", as: \"*\" }, b] },"
+                        " { family: P, from: [{ pattern: \"x_*\", as: \"*\" }, y], pack: msgpack }] }\n");
   assert_outcome(&fixture, UNITS_READING("\"t1\":1"), "T a#1426535612045 M:temp=1@1426535612045\n");
   assert_outcome(&fixture, UNITS_READING("\"t2\":2"), "T a#1426535612045 M:temp=2@1426535612045\n");
   assert_outcome(&fixture, UNITS_READING("\"t1\":1,\"t2\":2"), "duplicate_field t2");
@@ -216,17 +180,15 @@ set_present(MappingFixture *fixture, gint64 time_ms)
   tide_mapping_set_now(fixture->mapping, time_ms);
 }
 
-static void
-test_rows_older_than_their_time_to_live_are_not_made(void)
+TEST("/mapping-tables/rows-older-than-their-time-to-live-are-not-made")
 {
   static const char value[] =
       "[{\"host\":\"a\",\"ts\":1426535612045,\"v\":1},{\"host\":\"b\",\"ts\":1426535612046,\"v\":2}]";
-  g_auto(MappingFixture) fixture;
-  tables_fixture_init(&fixture,
-                      "  DATA: { key: [{ field: host }, \"#\", { time: epoch_ms }], ttl: 1d,"
-                      " columns: { family: M, from: [v] } }\n"
-                      "  LONG: { key: [{ field: host }, \"#\", { time: epoch_ms }], columns: { family: M, from: [v] },"
-                      " families: { M: { ttl: 2d } } }\n");
+  g_auto(MappingFixture) fixture = tables_fixture_of(
+      "  DATA: { key: [{ field: host }, \"#\", { time: epoch_ms }], ttl: 1d,"
+      " columns: { family: M, from: [v] } }\n"
+      "  LONG: { key: [{ field: host }, \"#\", { time: epoch_ms }], columns: { family: M, from: [v] },"
+      " families: { M: { ttl: 2d } } }\n");
   /* Nothing is old before somebody says what time it is. */
   assert_outcome(&fixture, value,
                  "DATA a#1426535612045 M:v=1@1426535612045\nLONG a#1426535612045 M:v=1@1426535612045\n"
@@ -255,8 +217,7 @@ test_rows_older_than_their_time_to_live_are_not_made(void)
 }
 
 /* Good readings are lost for good by a clock that goes wrong, so it takes both: this host's and the record's. */
-static void
-test_no_clock_alone_makes_readings_old(void)
+TEST("/mapping-tables/F9/A19-no-clock-alone-makes-readings-old")
 {
   static const char value[] = "{\"host\":\"a\",\"ts\":1426535612045,\"v\":1}";
   static const char written[] = "DATA a#1426535612045 M:v=1@1426535612045\n";
@@ -273,9 +234,9 @@ test_no_clock_alone_makes_readings_old(void)
       {400, 1, FALSE, TRUE},   {0, 400, TRUE, TRUE}, /* the broker says it */
       {400, 0, TRUE, FALSE},   {-1, 400, FALSE, FALSE},
   };
-  g_auto(MappingFixture) fixture;
-  tables_fixture_init(&fixture, "  DATA: { key: [{ field: host }, \"#\", { time: epoch_ms }], ttl: 1d,"
-                                " columns: { family: M, from: [v] } }\n");
+  g_auto(MappingFixture) fixture =
+      tables_fixture_of("  DATA: { key: [{ field: host }, \"#\", { time: epoch_ms }], ttl: 1d,"
+                        " columns: { family: M, from: [v] } }\n");
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_test_message("case %" G_GSIZE_FORMAT, i);
     tide_mapping_set_now(fixture.mapping, cases[i].clock_days < 0 ? 0 : event_ms + cases[i].clock_days * DAY_MS);
@@ -291,14 +252,12 @@ test_no_clock_alone_makes_readings_old(void)
   assert_outcome(&fixture, value, written);
 }
 
-static void
-test_families_expire_each_in_its_time(void)
+TEST("/mapping-tables/families-expire-each-in-its-time")
 {
-  g_auto(MappingFixture) fixture;
-  tables_fixture_init(&fixture,
-                      "  DATA: { key: [{ field: host }, \"#\", { time: epoch_ms }], columns: ["
-                      "{ family: S, from: [v] }, { family: L, from: [w] }, { family: P, from: [x], pack: json } ],"
-                      " families: { S: { ttl: 1d }, L: { ttl: 2d }, P: { ttl: 1d } } }\n");
+  g_auto(MappingFixture) fixture =
+      tables_fixture_of("  DATA: { key: [{ field: host }, \"#\", { time: epoch_ms }], columns: ["
+                        "{ family: S, from: [v] }, { family: L, from: [w] }, { family: P, from: [x], pack: json } ],"
+                        " families: { S: { ttl: 1d }, L: { ttl: 2d }, P: { ttl: 1d } } }\n");
   static const char whole[] = "{\"host\":\"a\",\"ts\":1426535612045,\"v\":1,\"w\":2,\"x\":3}";
   set_present(&fixture, G_GINT64_CONSTANT(1426535612045) + DAY_MS - 1);
   assert_outcome(&fixture, whole,
@@ -322,27 +281,24 @@ test_families_expire_each_in_its_time(void)
   g_assert_cmpint(fixture.mapped.expired[0].ttl_ms, ==, 2 * DAY_MS);
 }
 
-static void
-test_family_without_a_ttl_is_kept_for_ever(void)
+TEST("/mapping-tables/family-without-a-ttl-is-kept-for-ever")
 {
-  g_auto(MappingFixture) fixture;
-  tables_fixture_init(&fixture, "  DATA: { key: [{ field: host }, \"#\", { time: epoch_ms }], columns: ["
-                                "{ family: S, from: [v] }, { family: L, from: [w] } ],"
-                                " families: { S: { ttl: 1d } } }\n");
+  g_auto(MappingFixture) fixture =
+      tables_fixture_of("  DATA: { key: [{ field: host }, \"#\", { time: epoch_ms }], columns: ["
+                        "{ family: S, from: [v] }, { family: L, from: [w] } ],"
+                        " families: { S: { ttl: 1d } } }\n");
   set_present(&fixture, G_GINT64_CONSTANT(1426535612045) + 1000 * DAY_MS);
   assert_outcome(&fixture, "{\"host\":\"a\",\"ts\":1426535612045,\"v\":1,\"w\":2}",
                  "DATA a#1426535612045 L:w=2@1426535612045\n");
 }
 
 /* The first default whose condition holds. */
-static void
-test_defaults_ask_their_conditions(void)
+TEST("/mapping-tables/defaults-ask-their-conditions")
 {
-  g_auto(MappingFixture) fixture;
-  tables_fixture_init(&fixture,
-                      "  DATA: { key: [{ field: site, default: [{ when: { field: host, matches: \"db-*\" }, "
-                      "value: cellar }, { when: { field: host, matches: \"a*\" }, value: attic }, none] }, \"#\", "
-                      "{ time: epoch_ms }], columns: [{ family: M, from: [v] }] }\n");
+  g_auto(MappingFixture) fixture =
+      tables_fixture_of("  DATA: { key: [{ field: site, default: [{ when: { field: host, matches: \"db-*\" }, "
+                        "value: cellar }, { when: { field: host, matches: \"a*\" }, value: attic }, none] }, \"#\", "
+                        "{ time: epoch_ms }], columns: [{ family: M, from: [v] }] }\n");
   assert_outcome(&fixture, "{\"host\":\"db-1\",\"ts\":1426535612045,\"v\":1}",
                  "DATA cellar#1426535612045 M:v=1@1426535612045\n");
   assert_outcome(&fixture, "{\"host\":\"a\",\"ts\":1426535612045,\"v\":1}",
@@ -352,12 +308,11 @@ test_defaults_ask_their_conditions(void)
 }
 
 /* In a packed cell, too: of a field and a made value of one name neither is lost. */
-static void
-test_computed_member_and_field_of_one_name(void)
+TEST("/mapping-tables/computed-member-and-field-of-one-name")
 {
-  g_auto(MappingFixture) fixture;
-  tables_fixture_init(&fixture, "  DATA: { key: [{ field: host }, \"#\", { time: epoch_ms }], columns: ["
-                                "{ family: M, from: [\"s*\", { value: \"1.2\", as: schema }], pack: json }] }\n");
+  g_auto(MappingFixture) fixture =
+      tables_fixture_of("  DATA: { key: [{ field: host }, \"#\", { time: epoch_ms }], columns: ["
+                        "{ family: M, from: [\"s*\", { value: \"1.2\", as: schema }], pack: json }] }\n");
   assert_outcome(&fixture, "{\"host\":\"a\",\"ts\":1426535612045,\"s1\":1}",
                  "DATA a#1426535612045 M:r={\"s1\":1,\"schema\":\"1.2\"}@1426535612045\n");
   assert_outcome(&fixture, "{\"host\":\"a\",\"ts\":1426535612045,\"schema\":1}", "duplicate_field schema");
@@ -372,11 +327,9 @@ test_computed_member_and_field_of_one_name(void)
   " columns: { family: M, from: \"*\" } }\n"
 #define DATA "  DATA: { key: [{ field: host }, \"#\", { time: epoch_ms }], columns: { family: M, from: \"*\" } }\n"
 
-static void
-test_tombstone_deletes_the_row_that_its_key_names(void)
+TEST("/mapping-tables/tombstone-deletes-the-row-that-its-key-names")
 {
-  g_auto(MappingFixture) fixture;
-  tables_fixture_init(&fixture, DATA INVENTORY);
+  g_auto(MappingFixture) fixture = tables_fixture_of(DATA INVENTORY);
   assert_deletes(&fixture, "server1.bbb.com", "NOW server1.bbb.com deletes-to-1426535620000\n");
   g_assert_cmpuint(fixture.mapped.n_readings, ==, 0);
   g_assert_cmpuint(fixture.mapped.rows[0].n_cells, ==, 0);
@@ -387,11 +340,9 @@ test_tombstone_deletes_the_row_that_its_key_names(void)
                  "DATA a#1426535612045 M:v=1@1426535612045\nNOW a M:v=1@1426535612045\n");
 }
 
-static void
-test_key_of_several_fields_is_read_from_json(void)
+TEST("/mapping-tables/key-of-several-fields-is-read-from-json")
 {
-  g_auto(MappingFixture) fixture;
-  tables_fixture_init(&fixture, BY_RACK INVENTORY);
+  g_auto(MappingFixture) fixture = tables_fixture_of(BY_RACK INVENTORY);
   assert_deletes(&fixture, "{\"rack\":\"r12\",\"host\":\"a\"}",
                  "BY_RACK r12#a deletes-to-1426535620000\nNOW a deletes-to-1426535620000\n");
   const TideReading *readings = tide_mapping_readings(fixture.mapping);
@@ -399,8 +350,7 @@ test_key_of_several_fields_is_read_from_json(void)
   g_assert_cmpint(readings[1].event_time_ns, ==, RECORD_TIME_MS * TIDE_NS_PER_MS);
 }
 
-static void
-test_tombstone_that_names_no_row_is_rejected(void)
+TEST("/mapping-tables/tombstone-that-names-no-row-is-rejected")
 {
   static const struct {
     const char *key, *outcome;
@@ -413,27 +363,23 @@ test_tombstone_that_names_no_row_is_rejected(void)
       {"{\"rack\":\"r12\",", "parse "},
       {"{\"rack\":\"r12\",\"host\":\"a\"}{}", "parse $key"},
   };
-  g_auto(MappingFixture) fixture;
-  tables_fixture_init(&fixture, INVENTORY BY_RACK);
+  g_auto(MappingFixture) fixture = tables_fixture_of(INVENTORY BY_RACK);
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++)
     assert_deletes(&fixture, cases[i].key, cases[i].outcome);
   fixture.record_time_ms = -1;
   assert_deletes(&fixture, "{\"rack\":\"r12\",\"host\":\"a\"}", "missing_field $timestamp");
 }
 
-static void
-test_tombstone_is_nobodys_where_all_tables_ignore_it(void)
+TEST("/mapping-tables/tombstone-is-nobodys-where-all-tables-ignore-it")
 {
-  g_auto(MappingFixture) fixture;
-  tables_fixture_init(&fixture, DATA);
+  g_auto(MappingFixture) fixture = tables_fixture_of(DATA);
   assert_deletes(&fixture, "server1.bbb.com", "tombstone ");
 }
 
 #define WHEN_NOW(when) "  NOW: { when: " when ", latest: merge, tombstone: delete, " HOST_KEY_AND_COLUMNS " }\n"
 #define HOST_KEY_AND_COLUMNS "key: [{ field: host }], columns: { family: M, from: \"*\" }"
 
-static void
-test_tombstone_deletes_where_what_is_known_of_it_fits(void)
+TEST("/mapping-tables/N1/A2-tombstone-deletes-where-what-is-known-of-it-fits")
 {
 #define DELETED "NOW a deletes-to-1426535620000\n"
   static const struct {
@@ -470,8 +416,7 @@ test_tombstone_deletes_where_what_is_known_of_it_fits(void)
       {WHEN_NOW("[{ field: $topic, equals: metrics }, { field: host, equals: b }]"), "a", "tombstone "},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-    g_auto(MappingFixture) fixture;
-    tables_fixture_init(&fixture, cases[i].tables);
+    g_auto(MappingFixture) fixture = tables_fixture_of(cases[i].tables);
     g_test_message("%s %s", cases[i].tables, cases[i].key);
     assert_deletes(&fixture, cases[i].key, cases[i].outcome);
   }
@@ -479,24 +424,20 @@ test_tombstone_deletes_where_what_is_known_of_it_fits(void)
 }
 
 /* The other table's key would have to be JSON. */
-static void
-test_tombstone_need_not_name_a_row_where_it_is_kept_out(void)
+TEST("/mapping-tables/N1-tombstone-need-not-name-a-row-where-it-is-kept-out")
 {
-  g_auto(MappingFixture) fixture;
-  tables_fixture_init(&fixture, INVENTORY
-                      "  BY_RACK: { when: { field: $topic, equals: racks }, latest: merge, tombstone: delete,"
-                      " key: [{ field: rack }, \"#\", { field: host }], columns: { family: M, from: \"*\" } }\n");
+  g_auto(MappingFixture) fixture = tables_fixture_of(
+      INVENTORY "  BY_RACK: { when: { field: $topic, equals: racks }, latest: merge, tombstone: delete,"
+                " key: [{ field: rack }, \"#\", { field: host }], columns: { family: M, from: \"*\" } }\n");
   assert_deletes(&fixture, "a", "NOW a deletes-to-1426535620000\n");
   g_assert_null(tide_mapping_unmet(fixture.mapping, 0));
   g_assert_nonnull(tide_mapping_unmet(fixture.mapping, 1));
 }
 
 /* As of a reading that a table's conditions keep out. */
-static void
-test_tombstone_needs_no_time_where_it_is_kept_out(void)
+TEST("/mapping-tables/tombstone-needs-no-time-where-it-is-kept-out")
 {
-  g_auto(MappingFixture) fixture;
-  tables_fixture_init(&fixture, WHEN_NOW("{ field: $topic, equals: other }"));
+  g_auto(MappingFixture) fixture = tables_fixture_of(WHEN_NOW("{ field: $topic, equals: other }"));
   fixture.record_time_ms = -1;
   assert_deletes(&fixture, "a", "tombstone ");
   fixture.record_time_ms = RECORD_TIME_MS;
@@ -504,36 +445,32 @@ test_tombstone_needs_no_time_where_it_is_kept_out(void)
   assert_deletes(&fixture, "a", "tombstone ");
 }
 
-static void
-test_index_keeps_to_its_data_table_at_tombstones(void)
+TEST("/mapping-tables/N1-index-keeps-to-its-data-table-at-tombstones")
 {
-  g_auto(MappingFixture) fixture;
-  tables_fixture_init(&fixture,
-                      "  DATA: { when: { field: $topic, equals: other }, key: [{ field: host }, \"#\", { time: "
-                      "epoch_ms }], columns: { family: M, from: \"*\" } }\n"
-                      "  SEEN: { latest: merge, index_of: DATA, tombstone: delete, key: [{ field: host }],"
-                      " columns: { family: i, from: [{ value: { time: epoch_ms, binary: true }, as: ts }] } }\n");
+  g_auto(MappingFixture) fixture =
+      tables_fixture_of("  DATA: { when: { field: $topic, equals: other }, key: [{ field: host }, \"#\", { time: "
+                        "epoch_ms }], columns: { family: M, from: \"*\" } }\n"
+                        "  SEEN: { latest: merge, index_of: DATA, tombstone: delete, key: [{ field: host }],"
+                        " columns: { family: i, from: [{ value: { time: epoch_ms, binary: true }, as: ts }] } }\n");
   assert_deletes(&fixture, "a", "tombstone ");
 }
 
 /* ---- memory ---- */
 
-static void
-test_steady_state_allocates_nothing(void)
+TEST("/mapping-tables/steady-state-allocates-nothing")
 {
-  g_auto(MappingFixture) fixture;
-  tables_fixture_init(
-      &fixture, "  QUOTE: { when: [{ field: kind, equals: [q, quote] }, { field: host, matches: \"h*\" }], ttl: 1d,"
-                " key: [{ field: host }, \"#\", { time: epoch_ms }], columns: [ { family: M, from: \"*\", pack: json },"
-                " { family: N, from: [{ field: v, encode: int64, as: n }, { value: { field: host, width: 8, pad: \" "
-                "\", align: left },"
-                " as: h }] } ] }\n"
-                "  TRADE: { when: { field: kind, equals: trade }, time: { field: at, format: epoch_ms },"
-                " key: [{ field: host }, \"#\", { time: epoch_ms }], columns: { family: M, from: \"*\" } }\n"
-                "  PACKED: { latest: packed, tombstone: delete, key: [{ field: host }],"
-                " columns: { family: M, from: \"*\", pack: msgpack } }\n"
-                "  SEEN: { latest: merge, index_of: QUOTE, key: [{ field: host }],"
-                " columns: { family: i, from: [{ value: { time: epoch_ms, binary: true }, as: ts }] } }\n");
+  g_auto(MappingFixture) fixture = tables_fixture_of(
+      "  QUOTE: { when: [{ field: kind, equals: [q, quote] }, { field: host, matches: \"h*\" }], ttl: 1d,"
+      " key: [{ field: host }, \"#\", { time: epoch_ms }], columns: [ { family: M, from: \"*\", pack: json },"
+      " { family: N, from: [{ field: v, encode: int64, as: n }, { value: { field: host, width: 8, pad: \" "
+      "\", align: left },"
+      " as: h }] } ] }\n"
+      "  TRADE: { when: { field: kind, equals: trade }, time: { field: at, format: epoch_ms },"
+      " key: [{ field: host }, \"#\", { time: epoch_ms }], columns: { family: M, from: \"*\" } }\n"
+      "  PACKED: { latest: packed, tombstone: delete, key: [{ field: host }],"
+      " columns: { family: M, from: \"*\", pack: msgpack } }\n"
+      "  SEEN: { latest: merge, index_of: QUOTE, key: [{ field: host }],"
+      " columns: { family: i, from: [{ value: { time: epoch_ms, binary: true }, as: ts }] } }\n");
   static const char *const values[] = {
       "{\"host\":\"h1\",\"ts\":1426535612045,\"kind\":\"q\",\"v\":7,\"f\":600.550,\"s\":\"x\",\"n\":null,\"a\":[1]}",
       "{\"host\":\"h1\",\"ts\":1426535612045,\"at\":1426535612000,\"kind\":\"trade\",\"v\":7}",
@@ -558,37 +495,4 @@ test_steady_state_allocates_nothing(void)
   g_assert_cmpuint(allocation_count - before, ==, 0);
   if (!ALLOCATION_COUNTER_WORKS)
     g_test_skip("the sanitizer brings its own allocator");
-}
-
-int
-main(int argc, char *argv[])
-{
-  g_test_init(&argc, &argv, NULL);
-#define ADD(name, function) g_test_add_func("/mapping-tables/" name, function)
-  ADD("each-table-has-its-condition-and-its-time", test_each_table_has_its_condition_and_its_time);
-  ADD("readings-that-no-table-takes-are-counted", test_readings_that_no_table_takes_are_counted);
-  ADD("cells-can-have-the-time-of-the-record-or-of-a-field", test_cells_can_have_the_time_of_the_record_or_of_a_field);
-  ADD("replaced-rows-delete-what-was-before", test_replaced_rows_delete_what_was_before);
-  ADD("packed-rows-are-one-cell", test_packed_rows_are_one_cell);
-  ADD("index-rows-follow-their-data-rows", test_index_rows_follow_their_data_rows);
-  ADD("rows-older-than-their-time-to-live-are-not-made", test_rows_older_than_their_time_to_live_are_not_made);
-  ADD("family-without-a-ttl-is-kept-for-ever", test_family_without_a_ttl_is_kept_for_ever);
-  ADD("defaults-ask-their-conditions", test_defaults_ask_their_conditions);
-  ADD("computed-member-and-field-of-one-name", test_computed_member_and_field_of_one_name);
-  ADD("families-expire-each-in-its-time", test_families_expire_each_in_its_time);
-  ADD("tombstone-deletes-the-row-that-its-key-names", test_tombstone_deletes_the_row_that_its_key_names);
-  ADD("key-of-several-fields-is-read-from-json", test_key_of_several_fields_is_read_from_json);
-  ADD("tombstone-that-names-no-row-is-rejected", test_tombstone_that_names_no_row_is_rejected);
-  ADD("tombstone-is-nobodys-where-all-tables-ignore-it", test_tombstone_is_nobodys_where_all_tables_ignore_it);
-  ADD("N1/A2-tombstone-deletes-where-what-is-known-of-it-fits", test_tombstone_deletes_where_what_is_known_of_it_fits);
-  ADD("N1-tombstone-need-not-name-a-row-where-it-is-kept-out", test_tombstone_need_not_name_a_row_where_it_is_kept_out);
-  ADD("tombstone-needs-no-time-where-it-is-kept-out", test_tombstone_needs_no_time_where_it_is_kept_out);
-  ADD("N1-index-keeps-to-its-data-table-at-tombstones", test_index_keeps_to_its_data_table_at_tombstones);
-  ADD("steady-state-allocates-nothing", test_steady_state_allocates_nothing);
-  ADD("F9/A19-no-clock-alone-makes-readings-old", test_no_clock_alone_makes_readings_old);
-  ADD("names-lose-their-prefix", test_names_lose_their_prefix);
-  ADD("names-and-units-are-changed", test_names_and_units_are_changed);
-  ADD("names-that-become-one-are-rejected", test_names_that_become_one_are_rejected);
-#undef ADD
-  return g_test_run();
 }

@@ -2,6 +2,7 @@
 #include "model/time/zone_spans.h"
 #include "unit/mapping_fixture.h"
 #include "unit/reading_fixture.h"
+#include "unit/test_case.h"
 #include "unit/time_zones.h"
 #include "util/calendar.h"
 
@@ -63,8 +64,7 @@ moment_of(LocalFixture *fixture, const char *text, gint64 record_s)
 #define INVALID (-(gint64)TIDE_REJECT_TIME_INVALID)
 #define AMBIGUOUS (-(gint64)TIDE_REJECT_TIME_AMBIGUOUS)
 
-static void
-test_record_s_time_tells_the_hour(void)
+TEST("/time-local/H1/A31-record-s-time-tells-the-hour")
 {
   static const struct {
     gint64 record_s;
@@ -91,8 +91,7 @@ test_record_s_time_tells_the_hour(void)
   g_assert_cmpint(moment_of(&fixture, "2015-10-25 03:00", -1), ==, FALL_BACK_S + HOUR_S);
 }
 
-static void
-test_a_policy_tells_the_hour(void)
+TEST("/time-local/H1/A31-a-policy-tells-the-hour")
 {
   g_auto(LocalFixture) fixture;
   local_fixture_init(&fixture, "Europe/Berlin", "yyyy-MM-dd HH:mm");
@@ -109,8 +108,7 @@ test_a_policy_tells_the_hour(void)
 }
 
 /* A sender whose clock may be hours ahead: the two moments stay apart. */
-static void
-test_a_large_bound_of_the_future_leaves_them_apart(void)
+TEST("/time-local/H1/A31-a-large-bound-of-the-future-leaves-them-apart")
 {
   g_auto(LocalFixture) fixture;
   local_fixture_init(&fixture, "Australia/Lord_Howe", "yyyy-MM-dd HH:mm"); /* set back by half an hour */
@@ -120,8 +118,7 @@ test_a_large_bound_of_the_future_leaves_them_apart(void)
   g_assert_cmpint(moment_of(&fixture, "2015-04-05 01:45", back_s + 15 * MINUTE_S), ==, back_s + 15 * MINUTE_S);
 }
 
-static void
-test_what_clocks_skip_is_refused(void)
+TEST("/time-local/H1/A31-what-clocks-skip-is-refused")
 {
   g_auto(LocalFixture) dated, of_day;
   local_fixture_init(&dated, "Europe/Berlin", "yyyy-MM-dd HH:mm");
@@ -139,8 +136,7 @@ test_what_clocks_skip_is_refused(void)
   g_assert_cmpint(moment_of(&of_day, "03:00", SKIP_S), ==, SKIP_S);
 }
 
-static void
-test_time_of_day_in_the_hour(void)
+TEST("/time-local/H1/A31-time-of-day-in-the-hour")
 {
   g_auto(LocalFixture) fixture;
   local_fixture_init(&fixture, "Europe/Berlin", "HH:mm");
@@ -213,8 +209,7 @@ assert_zone(const char *name)
   return n_changes;
 }
 
-static void
-test_every_change_of_every_zone(void)
+TEST("/time-local/H1/A31-every-change-of-every-zone")
 {
   g_autofree char *listed = NULL;
   guint n_changes = 0, n_zones = 0;
@@ -236,8 +231,7 @@ test_every_change_of_every_zone(void)
 
 /* Any local time, any record: what is read is a moment that shows it; in the repeated hour the one that the rule names,
  * worked out here by asking for each moment alone. */
-static void
-test_random_records_around_changes(void)
+TEST("/time-local/H1/A31-random-records-around-changes")
 {
   for (gsize zone = 0; zone < N_TIME_ZONES; zone++) {
     g_auto(LocalFixture) fixture;
@@ -312,8 +306,7 @@ counts_of_minutes(const char *policy)
   return counts;
 }
 
-static void
-test_a_reading_each_minute_keeps_its_minute(void)
+TEST("/time-local/H1/A31-a-reading-each-minute-keeps-its-minute")
 {
   MinuteCounts by_record = counts_of_minutes("");
   g_assert_cmpuint(by_record.n_rows, ==, 300);
@@ -343,8 +336,7 @@ assert_problem(const char *policy, const char *zone, const char *expected)
     g_assert_nonnull(strstr(all, expected));
 }
 
-static void
-test_check_warns(void)
+TEST("/time-local/H1/A31-check-warns")
 {
   assert_problem("", "Europe/Berlin",
                  "warning: 'readings.time': when the clocks of Europe/Berlin go back, they show "
@@ -397,11 +389,9 @@ assert_outcome_at(MappingFixture *fixture, gint64 time_ms, const char *expected)
 #define MINUTE_MS G_GINT64_CONSTANT(60000)
 #define YEAR_MS (365 * 24 * 60 * MINUTE_MS)
 
-static void
-test_history_gets_what_latest_tables_do_not(void)
+TEST("/mapping-future/A18-history-gets-what-latest-tables-do-not")
 {
-  g_auto(MappingFixture) fixture;
-  mapping_fixture_init(&fixture, KAFKA HISTORY HBASE ALL_TABLES);
+  g_auto(MappingFixture) fixture = mapping_fixture_of(KAFKA HISTORY HBASE ALL_TABLES);
   assert_outcome_at(&fixture, RECORD_TIME_MS + 10 * MINUTE_MS, "L T I");
   g_assert_null(fixture.mapped.expired);
   assert_outcome_at(&fixture, RECORD_TIME_MS + 10 * MINUTE_MS + 1, "T");
@@ -420,11 +410,9 @@ test_history_gets_what_latest_tables_do_not(void)
   assert_outcome_at(&fixture, RECORD_TIME_MS + 11 * MINUTE_MS, "L T I");
 }
 
-static void
-test_what_no_table_keeps_is_rejected(void)
+TEST("/mapping-future/A18-what-no-table-keeps-is-rejected")
 {
-  g_auto(MappingFixture) fixture;
-  mapping_fixture_init(&fixture, KAFKA HISTORY HBASE "tables:\n  L: { " LATEST_KEY " }\n");
+  g_auto(MappingFixture) fixture = mapping_fixture_of(KAFKA HISTORY HBASE "tables:\n  L: { " LATEST_KEY " }\n");
   assert_outcome_at(&fixture, RECORD_TIME_MS + 11 * MINUTE_MS, "time_future ts");
   g_autofree char *outcome = outcome_of(&fixture, "[{\"host\":\"a\",\"ts\":1426539220000,\"v\":1},"
                                                   "{\"host\":\"a\",\"ts\":1426535620000,\"v\":1}]");
@@ -435,16 +423,14 @@ test_what_no_table_keeps_is_rejected(void)
 }
 
 /* Each table's rows are judged by the table's own time, its bound and its policy. */
-static void
-test_each_table_judges_its_own_time(void)
+TEST("/mapping-future/A18-each-table-judges-its-own-time")
 {
-  g_auto(MappingFixture) fixture;
-  mapping_fixture_init(&fixture, KAFKA HISTORY HBASE
-                       "tables:\n"
-                       "  A: { " LATEST_KEY ", time: { field: ta, format: epoch_ms } }\n"
-                       "  B: { " LATEST_KEY ", time: { field: tb, format: epoch_ms, max_future: 2h } }\n"
-                       "  C: { " LATEST_KEY ", cell_time: { field: tb, format: epoch_ms } }\n"
-                       "  T: { " HISTORY_KEY " }\n");
+  g_auto(MappingFixture) fixture = mapping_fixture_of(
+      KAFKA HISTORY HBASE "tables:\n"
+                          "  A: { " LATEST_KEY ", time: { field: ta, format: epoch_ms } }\n"
+                          "  B: { " LATEST_KEY ", time: { field: tb, format: epoch_ms, max_future: 2h } }\n"
+                          "  C: { " LATEST_KEY ", cell_time: { field: tb, format: epoch_ms } }\n"
+                          "  T: { " HISTORY_KEY " }\n");
   g_autofree char *far = outcome_of(&fixture, "{\"host\":\"a\",\"ts\":1426535620000,\"ta\":1426539220000,"
                                               "\"tb\":1426539220000,\"v\":1}");
   g_assert_cmpstr(far, ==, "B T");
@@ -454,16 +440,14 @@ test_each_table_judges_its_own_time(void)
 }
 
 /* A sender whose clock is a day ahead: its records are, too, so that by them nothing is of the future. */
-static void
-test_a_sender_ahead_pins_nothing(void)
+TEST("/mapping-future/F10/A18-a-sender-ahead-pins-nothing")
 {
   static const char *const policies[] = {"reject", "history"};
   for (guint policy = 0; policy < G_N_ELEMENTS(policies); policy++) {
     g_autofree char *text =
         g_strdup_printf(KAFKA HBASE "readings: { time: { field: ts, format: epoch_ms, on_future: %s } }\n" ALL_TABLES,
                         policies[policy]);
-    g_auto(MappingFixture) fixture;
-    mapping_fixture_init(&fixture, text);
+    g_auto(MappingFixture) fixture = mapping_fixture_of(text);
     gint64 clock_ms = RECORD_TIME_MS - 24 * 60 * MINUTE_MS;
     tide_mapping_set_now(fixture.mapping, clock_ms);
     assert_outcome_at(&fixture, RECORD_TIME_MS, "time_future ts");
@@ -484,12 +468,10 @@ test_a_sender_ahead_pins_nothing(void)
 
 /* The record's own time as event time, as cell time, and as that of a deletion: a clock that is ahead would pin it,
  * too. */
-static void
-test_a_record_ahead_pins_nothing(void)
+TEST("/mapping-future/F10/A18-a-record-ahead-pins-nothing")
 {
-  g_auto(MappingFixture) fixture;
-  mapping_fixture_init(&fixture, KAFKA "readings: { time: record }\n" HBASE "tables:\n"
-                                       "  L: { tombstone: delete, " LATEST_KEY " }\n");
+  g_auto(MappingFixture) fixture = mapping_fixture_of(KAFKA "readings: { time: record }\n" HBASE "tables:\n"
+                                                            "  L: { tombstone: delete, " LATEST_KEY " }\n");
   static const char value[] = "{\"host\":\"a\",\"v\":1}";
   tide_mapping_set_now(fixture.mapping, RECORD_TIME_MS - 10 * MINUTE_MS);
   g_autofree char *near = outcome_of(&fixture, value);
@@ -510,11 +492,9 @@ test_a_record_ahead_pins_nothing(void)
 }
 
 /* Whatever both clocks say, what is written of a reading that is taken is the same. */
-static void
-test_clocks_decide_no_bytes(void)
+TEST("/mapping-future/F10/A18-clocks-decide-no-bytes")
 {
-  g_auto(MappingFixture) fixture;
-  mapping_fixture_init(&fixture, KAFKA HBASE READINGS ALL_TABLES);
+  g_auto(MappingFixture) fixture = mapping_fixture_of(KAFKA HBASE READINGS ALL_TABLES);
   for (int i = 0; i < 2000; i++) {
     gint64 time_ms = RECORD_TIME_MS + g_test_rand_int_range(-3600000, 3600000);
     g_autofree char *value = g_strdup_printf("{\"host\":\"a\",\"ts\":%" G_GINT64_FORMAT ",\"v\":1}", time_ms);
@@ -533,8 +513,7 @@ test_clocks_decide_no_bytes(void)
 }
 
 /* A moment in every unit, read as if it were each of the others. */
-static void
-test_no_unit_passes_for_another(void)
+TEST("/mapping-future/A17-no-unit-passes-for-another")
 {
   static const char *const formats[] = {"epoch_s", "epoch_ms", "epoch_us", "epoch_ns"};
   static const char *const times[] = {"1426535612", "1426535612045", "1426535612045000", "1426535612045000000"};
@@ -544,8 +523,7 @@ test_no_unit_passes_for_another(void)
       g_autofree char *text =
           g_strdup_printf(KAFKA HBASE "readings: { time: { field: ts, format: %s, on_future: %s } }\n" ALL_TABLES,
                           formats[format], policies[policy]);
-      g_auto(MappingFixture) fixture;
-      mapping_fixture_init(&fixture, text);
+      g_auto(MappingFixture) fixture = mapping_fixture_of(text);
       for (guint unit = 0; unit < G_N_ELEMENTS(times); unit++) {
         g_autofree char *value = g_strdup_printf("{\"host\":\"a\",\"ts\":%s,\"v\":1}", times[unit]);
         g_autofree char *outcome = outcome_of(&fixture, value);
@@ -557,31 +535,4 @@ test_no_unit_passes_for_another(void)
         fixture.record_time_ms = RECORD_TIME_MS;
       }
     }
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-#define ADD(name, function) g_test_add_func("/time-local/H1/" name, function)
-  ADD("A31-record-s-time-tells-the-hour", test_record_s_time_tells_the_hour);
-  ADD("A31-a-policy-tells-the-hour", test_a_policy_tells_the_hour);
-  ADD("A31-a-large-bound-of-the-future-leaves-them-apart", test_a_large_bound_of_the_future_leaves_them_apart);
-  ADD("A31-what-clocks-skip-is-refused", test_what_clocks_skip_is_refused);
-  ADD("A31-time-of-day-in-the-hour", test_time_of_day_in_the_hour);
-  ADD("A31-every-change-of-every-zone", test_every_change_of_every_zone);
-  ADD("A31-random-records-around-changes", test_random_records_around_changes);
-  ADD("A31-a-reading-each-minute-keeps-its-minute", test_a_reading_each_minute_keeps_its_minute);
-  ADD("A31-check-warns", test_check_warns);
-#undef ADD
-#define ADD(name, function) g_test_add_func("/mapping-future/" name, function)
-  ADD("A18-history-gets-what-latest-tables-do-not", test_history_gets_what_latest_tables_do_not);
-  ADD("A18-what-no-table-keeps-is-rejected", test_what_no_table_keeps_is_rejected);
-  ADD("A18-each-table-judges-its-own-time", test_each_table_judges_its_own_time);
-  ADD("A17-no-unit-passes-for-another", test_no_unit_passes_for_another);
-  ADD("F10/A18-a-sender-ahead-pins-nothing", test_a_sender_ahead_pins_nothing);
-  ADD("F10/A18-a-record-ahead-pins-nothing", test_a_record_ahead_pins_nothing);
-  ADD("F10/A18-clocks-decide-no-bytes", test_clocks_decide_no_bytes);
-#undef ADD
-  return g_test_run();
 }

@@ -3,134 +3,21 @@
 #include "thrift/wire/put_encoder.h"
 #include "unit/allocation_counter.h"
 #include "unit/mapping_fixture.h"
+#include "unit/test_case.h"
 
 /* ---- mapping ----
  *
  * Messages into rows of all tables: keys, cells, their order, and that one bad reading leaves nothing of a message. */
 
-/* A configuration made by hand: METRIC by host and time, CURRENT_METRIC by host, and a third
- * table keyed by what the record offers. */
-typedef struct HandMadeFixture {
-  TideConfig config;
-  TideConfigSource source;
-  TideMapping *mapping; /* owned; NULL until the first message */
-  TideNameId host, ts, record_key;
-} HandMadeFixture;
+#define METRIC_TABLES                                                                                                  \
+  KAFKA READINGS HBASE                                                                                                 \
+      "tables:\n"                                                                                                      \
+      "  METRIC: { key: [{ field: host }, \"#\", { time: epoch_ms }], columns: { family: M, from: \"*\" } }\n"         \
+      "  CURRENT_METRIC: { latest: merge, key: [{ field: host }], columns: { family: M, from: \"*\" } }\n"
 
-static TideTable *
-add_table(HandMadeFixture *fixture, const char *name, const TideKeyPartSpec *parts, gsize n_parts)
+TEST("/mapping/a-reading-makes-a-row-in-each-table")
 {
-  gsize bad_part;
-  g_autoptr(GError) error = NULL;
-  TideTable *table = g_new0(TideTable, 1);
-  table->index = fixture->config.tables->len;
-  table->index_of = TIDE_TABLE_NONE;
-  table->name = g_strdup(name);
-  table->key = tide_row_key_compile(parts, n_parts, &bad_part, &error);
-  g_assert_no_error(error);
-  table->rules = g_array_new(FALSE, TRUE, sizeof(TideColumnRule));
-  TideColumnRule rule = {.family = g_strdup("M"), .all_remaining = TRUE};
-  g_array_append_val(table->rules, rule);
-  g_ptr_array_add(fixture->config.tables, table);
-  return table;
-}
-
-static void
-free_table(gpointer table)
-{
-  tide_table_free(table);
-}
-
-static void
-fixture_init(HandMadeFixture *fixture)
-{
-  static char separator[] = "/";
-  *fixture = (HandMadeFixture){0};
-  TideConfig *config = &fixture->config;
-  config->names = tide_field_names_new();
-  fixture->host = tide_field_names_intern(config->names, TIDE_BYTES_LITERAL("host"));
-  fixture->ts = tide_field_names_intern(config->names, TIDE_BYTES_LITERAL("ts"));
-  config->tables = g_ptr_array_new_with_free_func(free_table);
-  fixture->source.readings = &config->readings;
-  config->sources = g_ptr_array_new();
-  g_ptr_array_add(config->sources, &fixture->source);
-  config->hbase.max_cell_bytes = 10 * 1024 * 1024;
-  config->batch.max_bytes = 1024 * 1024;
-  config->readings.decode = (TideDecodeOptions){.separator = separator,
-                                                .max_message_bytes = 4 * 1024 * 1024,
-                                                .max_depth = 32,
-                                                .max_fields = 1024,
-                                                .max_readings = 100000};
-  config->readings.time = (TideTimeSpec){.field = fixture->ts,
-                                         .format = TIDE_TIME_EPOCH_MS,
-                                         .date_field = TIDE_NAME_NONE,
-                                         .earliest_epoch_ms = G_GINT64_CONSTANT(946684800000), /* 2000 */
-                                         .max_future_ms = 300000};
-
-  const TideKeyPartSpec key[] = {
-      {.kind = TIDE_KEY_FIELD, .value.field = fixture->host},
-      {.kind = TIDE_KEY_LITERAL, .literal = TIDE_BYTES_LITERAL("#")},
-      {.kind = TIDE_KEY_TIME, .moment.unit = TIDE_KEY_TIME_MS},
-  };
-  add_table(fixture, "METRIC", key, 3);
-  add_table(fixture, "CURRENT_METRIC", key, 1)->latest = TIDE_LATEST_MERGE;
-}
-
-static void
-fixture_clear(HandMadeFixture *fixture)
-{
-  tide_mapping_free(fixture->mapping);
-  g_ptr_array_unref(fixture->config.tables);
-  g_ptr_array_unref(fixture->config.sources);
-  tide_field_names_free(fixture->config.names);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(HandMadeFixture, fixture_clear)
-
-/* A message whose value lies in memory of its own, which is gone when the rows are looked at. */
-static gboolean
-apply(HandMadeFixture *fixture, const char *value, TideMapped *ret_mapped, TideReject *ret_reject)
-{
-  if (fixture->mapping == NULL)
-    fixture->mapping = tide_mapping_new(&fixture->config, TIDE_WIRE_BINARY);
-  g_autofree char *copy = g_strdup(value);
-  TideMessage message = {.topic = TIDE_BYTES_LITERAL("metrics"),
-                         .partition = 3,
-                         .offset = 42,
-                         .timestamp_ms = RECORD_TIME_MS,
-                         .key = TIDE_BYTES_LITERAL("k1"),
-                         .value = tide_bytes_of_string(copy),
-                         .has_value = TRUE};
-  gboolean good = tide_mapping_apply(fixture->mapping, &message, ret_mapped, ret_reject);
-  memset(copy, '#', strlen(copy));
-  return good;
-}
-
-/* "TABLE key M:column=value@time ..." for each row, or "REASON field" of a rejected message. (transfer full) */
-static char *
-outcome_of(HandMadeFixture *fixture, const char *value)
-{
-  TideMapped mapped;
-  TideReject reject;
-  if (!apply(fixture, value, &mapped, &reject))
-    return reject_text(&reject);
-  GString *text = g_string_new(NULL);
-  for (guint32 i = 0; i < mapped.n_rows; i++)
-    append_row(text, &fixture->config, &mapped.rows[i]);
-  return g_string_free(text, FALSE);
-}
-
-static void
-assert_outcome(HandMadeFixture *fixture, const char *value, const char *expected)
-{
-  g_autofree char *outcome = outcome_of(fixture, value);
-  g_assert_cmpstr(outcome, ==, expected);
-}
-
-static void
-test_a_reading_makes_a_row_in_each_table(void)
-{
-  g_auto(HandMadeFixture) fixture;
-  fixture_init(&fixture);
+  g_auto(MappingFixture) fixture = mapping_fixture_of(METRIC_TABLES);
   assert_outcome(&fixture,
                  "{\"host\":\"server1.bbb.com\",\"ts\":1426535612045,\"CPU/CPU1_USR\":0.02,\"n\":{\"rx\":\"600,55\"}}",
                  "METRIC server1.bbb.com#1426535612045 M:CPU/CPU1_USR=0.02@1426535612045 M:n/rx=600,55@1426535612045\n"
@@ -138,11 +25,9 @@ test_a_reading_makes_a_row_in_each_table(void)
   assert_outcome(&fixture, "[]", "");
 }
 
-static void
-test_rows_stand_in_the_order_of_readings_then_tables(void)
+TEST("/mapping/rows-stand-in-the-order-of-readings-then-tables")
 {
-  g_auto(HandMadeFixture) fixture;
-  fixture_init(&fixture);
+  g_auto(MappingFixture) fixture = mapping_fixture_of(METRIC_TABLES);
   assert_outcome(
       &fixture,
       "[{\"host\":\"b\",\"ts\":1426535612002,\"v\":1},{\"host\":\"a\",\"ts\":1426535612001,\"w\":null,\"v\":2}]",
@@ -155,107 +40,20 @@ test_rows_stand_in_the_order_of_readings_then_tables(void)
   g_assert_cmpint(readings[1].event_time_ns, ==, G_GINT64_CONSTANT(1426535612001000000));
 }
 
-static void
-test_the_record_can_be_key_and_time(void)
+TEST("/mapping/the-record-can-be-key-and-time")
 {
-  g_auto(HandMadeFixture) fixture;
-  fixture_init(&fixture);
-  fixture.record_key = tide_field_names_intern(fixture.config.names, TIDE_BYTES_LITERAL("$key"));
-  TideNameId offset = tide_field_names_intern(fixture.config.names, TIDE_BYTES_LITERAL("$offset"));
-  fixture.config.readings.time =
-      (TideTimeSpec){.field = TIDE_NAME_NONE, .format = TIDE_TIME_RECORD, .date_field = TIDE_NAME_NONE};
-  g_ptr_array_set_size(fixture.config.tables, 0);
-  const TideKeyPartSpec key[] = {
-      {.kind = TIDE_KEY_FIELD, .value.field = fixture.record_key},
-      {.kind = TIDE_KEY_LITERAL, .literal = TIDE_BYTES_LITERAL("#")},
-      {.kind = TIDE_KEY_FIELD, .value.field = offset},
-  };
-  add_table(&fixture, "ns:BY_KEY", key, 3);
-  assert_outcome(&fixture, "{\"v\":1}", "ns:BY_KEY k1#42 M:v=1@1426535620000\n");
-  assert_outcome(&fixture, "{\"v\":1,\"$key\":\"forged\"}", "duplicate_field $key");
-}
-
-/* The ids are those of the catalogue of faults. */
-static void
-test_bad_readings_are_rejected_by_reason_and_field(void)
-{
-  static const struct {
-    const char *value, *outcome;
-  } cases[] = {
-      {"{\"ts\":1426535612045,\"v\":1}", "missing_field host"},                    /* A12 */
-      {"{\"host\":null,\"ts\":1426535612045,\"v\":1}", "missing_field host"},      /* A12 */
-      {"{\"host\":\"a\",\"v\":1}", "missing_field ts"},                            /* A16 */
-      {"{\"host\":\"a\",\"ts\":null,\"v\":1}", "missing_field ts"},                /* A16 */
-      {"{\"host\":\"a\",\"ts\":\"soon\",\"v\":1}", "time_invalid ts"},             /* A13 */
-      {"{\"host\":\"a\",\"ts\":true,\"v\":1}", "time_invalid ts"},                 /* A13 */
-      {"{\"host\":\"a\",\"ts\":{\"x\":1},\"v\":1}", "missing_field ts"},           /* A13 */
-      {"{\"host\":[1],\"ts\":1426535612045,\"v\":1}", "bad_key host"},             /* A13 */
-      {"{\"host\":\"a\",\"ts\":0,\"v\":1}", "time_implausible ts"},                /* A16 */
-      {"{\"host\":\"a\",\"ts\":1426535612,\"v\":1}", "time_implausible ts"},       /* A17 */
-      {"{\"host\":\"a\",\"ts\":1426535612045000,\"v\":1}", "time_implausible ts"}, /* A17 */
-      {"{\"host\":\"a\",\"ts\":1426535921000,\"v\":1}", "time_future ts"},         /* A18 */
-      {"{\"host\":\"\",\"ts\":1426535612045,\"v\":1}", "bad_key host"},            /* A21 */
-      {"{\"host\":\"a#b\",\"ts\":1426535612045,\"v\":1}", "bad_key host"},         /* A22 */
-      {"{\"host\":\"a\",\"ts\":1426535612045}", "no_cells METRIC"},
-      {"{\"host\":\"a\",\"ts\":1426535612045,\"v\":null}", "no_cells METRIC"},
-      {"{\"host\":\"a\",\"ts\":1426535612045,\"\":1}", "bad_column "},
-      {"{\"host\":\"a\",\"ts\":1426535612045,\"ts\":1426535612045,\"v\":1}", "duplicate_field ts"}, /* A11 */
-      {"{\"host\":\"a\",\"ts\":1426535612045,\"v\":NaN}", "parse v"},                               /* A14 */
-      {"{}", "missing_field ts"},
-      {" ", "empty "}, /* A1 */
-  };
-  g_auto(HandMadeFixture) fixture;
-  fixture_init(&fixture);
-  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-    assert_outcome(&fixture, cases[i].value, cases[i].outcome);
-    /* It goes on as if nothing had been. */
-    assert_outcome(&fixture, "{\"host\":\"a\",\"ts\":1426535612045,\"v\":1}",
-                   "METRIC a#1426535612045 M:v=1@1426535612045\nCURRENT_METRIC a M:v=1@1426535612045\n");
-  }
-}
-
-/* A16, A20 */
-static void
-test_extreme_times_are_rejected(void)
-{
-  static const char *const times[] = {
-      "-1",   "9223372036854775807", "-9223372036854775808", "9223372036854775808", "1e999", "1426535612045.5",
-      "\"\"", "01426535612045x"};
-  g_auto(HandMadeFixture) fixture;
-  fixture_init(&fixture);
-  for (gsize i = 0; i < G_N_ELEMENTS(times); i++) {
-    gboolean is_number = times[i][0] != '0';
-    g_autofree char *value = g_strdup_printf("{\"host\":\"a\",\"ts\":%s,\"v\":1}", times[i]);
-    TideMapped mapped;
-    TideReject reject;
-    g_assert_false(apply(&fixture, value, &mapped, &reject));
-    if (is_number)
-      g_assert_true(reject.reason == TIDE_REJECT_TIME_INVALID || reject.reason == TIDE_REJECT_TIME_IMPLAUSIBLE);
-    else
-      g_assert_cmpint(reject.reason, ==, TIDE_REJECT_PARSE);
-  }
-}
-
-static void
-test_one_bad_reading_rejects_the_message(void)
-{
-  g_auto(HandMadeFixture) fixture;
-  fixture_init(&fixture);
-  TideMapped mapped;
-  TideReject reject;
-  g_assert_false(apply(&fixture,
-                       "[{\"host\":\"a\",\"ts\":1426535612045,\"v\":1},{\"host\":\"b\",\"ts\":1426535612045,\"v\":1},"
-                       "{\"host\":\"\",\"ts\":1426535612045,\"v\":1}]",
-                       &mapped, &reject));
-  g_assert_cmpint(reject.reason, ==, TIDE_REJECT_BAD_KEY);
-  g_assert_cmpuint(reject.reading_index, ==, 2);
-  g_autofree char *sentence = tide_reject_describe(&reject);
-  g_assert_nonnull(strstr(sentence, "'host'"));
+  g_auto(MappingFixture) fixture =
+      mapping_fixture_of(KAFKA "readings: { time: record }\n" HBASE
+                               "tables: { \"ns:BY_KEY\": { key: [{ field: $key }, \"#\", { field: $offset }],"
+                               " columns: { family: M, from: \"*\" } } }\n");
+  g_autofree char *row = mapping_fixture_outcome(&fixture, "k1", "{\"v\":1}");
+  g_assert_cmpstr(row, ==, "ns:BY_KEY k1#42 M:v=1@1426535620000\n");
+  g_autofree char *forged = mapping_fixture_outcome(&fixture, "k1", "{\"v\":1,\"$key\":\"forged\"}");
+  g_assert_cmpstr(forged, ==, "duplicate_field $key");
 }
 
 /* A23, A24, A28: unknown fields become columns, bytes stay as they are, the same message makes the same rows. */
-static void
-test_the_same_message_makes_the_same_rows(void)
+TEST("/mapping/the-same-message-makes-the-same-rows")
 {
   static const char value[] =
       "{\"new\\u00e9\":\"e\\u0301\",\"host\":\"\\u00e9\",\"ts\":\"1426535612045\",\"deep\":{\"er\":[1,2]}}";
@@ -263,35 +61,29 @@ test_the_same_message_makes_the_same_rows(void)
                              "M:deep/er=[1,2]@1426535612045\n"
                              "CURRENT_METRIC \\xC3\\xA9 M:new\\xC3\\xA9=e\\xCC\\x81@1426535612045 "
                              "M:deep/er=[1,2]@1426535612045\n";
-  g_auto(HandMadeFixture) fixture;
-  fixture_init(&fixture);
+  g_auto(MappingFixture) fixture = mapping_fixture_of(METRIC_TABLES);
   for (guint round = 0; round < 3; round++) {
     assert_outcome(&fixture, value, rows);
     assert_outcome(&fixture, "{\"host\":\"x\",\"ts\":1426535612045,\"other\":true,\"new\":1}",
                    "METRIC x#1426535612045 M:other=true@1426535612045 M:new=1@1426535612045\n"
                    "CURRENT_METRIC x M:other=true@1426535612045 M:new=1@1426535612045\n");
   }
-  g_auto(HandMadeFixture) another;
-  fixture_init(&another);
+  g_auto(MappingFixture) another = mapping_fixture_of(METRIC_TABLES);
   assert_outcome(&another, value, rows);
 }
 
 /* The encoded call may be as long as batch.max_bytes, and what surrounds the row belongs to it. */
-static void
-test_what_surrounds_a_row_counts(void)
+TEST("/mapping/what-surrounds-a-row-counts")
 {
   g_autofree char *letters = g_strnfill(5000, 'x');
   g_autofree char *value = g_strdup_printf("{\"host\":\"a\",\"ts\":1426535612045,\"v\":\"%s\"}", letters);
   guint32 smallest = 0;
   for (guint32 max_bytes = 5000; smallest == 0 && max_bytes < 6000; max_bytes++) {
-    g_auto(HandMadeFixture) fixture;
-    fixture_init(&fixture);
-    fixture.config.batch.max_bytes = max_bytes;
-    TideMapped mapped;
-    TideReject reject;
-    if (!apply(&fixture, value, &mapped, &reject))
+    g_auto(MappingFixture) fixture = mapping_fixture_of(METRIC_TABLES);
+    fixture.config->batch.max_bytes = max_bytes;
+    if (!mapping_fixture_apply(&fixture, NULL, value))
       continue;
-    const TideRow *row = &mapped.rows[0];
+    const TideRow *row = &fixture.mapped.rows[0];
     gsize call_bytes = tide_put_multiple_overhead_max(strlen("METRIC")) + tide_put_overhead_max(row->key) +
                        tide_cell_size_max(row->cells[0].column->prefix, row->cells[0].value.len);
     g_assert_cmpuint(call_bytes, <=, max_bytes);
@@ -300,13 +92,13 @@ test_what_surrounds_a_row_counts(void)
   g_assert_cmpuint(smallest, >, 0);
 }
 
-static void
-test_a_row_must_fit_a_call(void)
+TEST("/mapping/a-row-must-fit-a-call")
 {
-  g_auto(HandMadeFixture) fixture;
-  fixture_init(&fixture);
-  fixture.config.batch.max_bytes = 4096;
-  fixture.config.hbase.max_cell_bytes = 3000;
+  g_auto(MappingFixture) fixture = mapping_fixture_of(METRIC_TABLES);
+  fixture.config->batch.max_bytes = 4096;
+  fixture.config->hbase.max_cell_bytes = 3000;
+  tide_mapping_free(fixture.mapping);
+  fixture.mapping = tide_mapping_new(fixture.config, TIDE_WIRE_BINARY);
   static const struct {
     guint n_cells, value_len;
     const char *outcome;
@@ -323,7 +115,7 @@ test_a_row_must_fit_a_call(void)
     for (guint cell = 0; cell < cases[i].n_cells; cell++)
       g_string_append_printf(value, ",\"v%u\":\"%s\"", cell, letters);
     g_string_append_c(value, '}');
-    g_autofree char *outcome = outcome_of(&fixture, value->str);
+    g_autofree char *outcome = mapping_fixture_outcome(&fixture, NULL, value->str);
     if (cases[i].outcome == NULL)
       g_assert_true(g_str_has_prefix(outcome, "METRIC a#1426535612045 M:v0=xxx"));
     else
@@ -333,70 +125,40 @@ test_a_row_must_fit_a_call(void)
 }
 
 /* Keys and cells of early rows must be right after the arrays behind them have grown. */
-static void
-test_a_message_of_many_readings_keeps_its_rows(void)
+TEST("/mapping/a-message-of-many-readings-keeps-its-rows")
 {
-  enum { N = 20000 };
-  GString *value = g_string_new(NULL);
+  enum { N = 5000 };
+  g_autoptr(GString) value = g_string_new(NULL);
   for (guint i = 0; i < N; i++)
-    g_string_append_printf(value, "{\"host\":\"server%u\",\"ts\":%" G_GINT64_FORMAT ",\"m%u\":%u}\n", i,
-                           RECORD_TIME_MS - i, i % 50, i);
-  g_auto(HandMadeFixture) fixture;
-  fixture_init(&fixture);
-  TideMapped mapped;
-  TideReject reject;
-  g_assert_true(apply(&fixture, value->str, &mapped, &reject));
-  g_string_free(value, TRUE);
-  g_assert_cmpuint(mapped.n_readings, ==, N);
-  g_assert_cmpuint(mapped.n_rows, ==, 2 * N);
+    g_string_append_printf(value, "{\"host\":\"server%u\",\"ts\":1426535612045,\"m%u\":%u}\n", i, i % 50, i);
+  g_auto(MappingFixture) fixture = mapping_fixture_of(METRIC_TABLES);
+  g_free(mapping_fixture_outcome(&fixture, NULL, value->str)); /* the message is gone */
+  g_assert_cmpuint(fixture.mapped.n_readings, ==, N);
+  g_assert_cmpuint(fixture.mapped.n_rows, ==, 2 * N);
   for (guint i = 0; i < N; i++) {
-    g_autofree char *rows =
-        g_strdup_printf("METRIC server%u#%" G_GINT64_FORMAT " M:m%u=%u@%" G_GINT64_FORMAT
-                        "\nCURRENT_METRIC server%u M:m%u=%u@%" G_GINT64_FORMAT "\n",
-                        i, RECORD_TIME_MS - i, i % 50, i, RECORD_TIME_MS - i, i, i % 50, i, RECORD_TIME_MS - i);
-    GString *text = g_string_new(NULL);
-    append_row(text, &fixture.config, &mapped.rows[2 * i]);
-    append_row(text, &fixture.config, &mapped.rows[2 * i + 1]);
-    g_assert_cmpuint(mapped.rows[2 * i].reading_index, ==, i);
-    g_assert_cmpstr(text->str, ==, rows);
-    g_string_free(text, TRUE);
+    const TideRow *rows = &fixture.mapped.rows[2 * i];
+    g_autoptr(GString) text = g_string_new(NULL);
+    append_row(text, fixture.config, &rows[0]);
+    append_row(text, fixture.config, &rows[1]);
+    g_autofree char *expected = g_strdup_printf("METRIC server%u#1426535612045 M:m%u=%u@1426535612045\n"
+                                                "CURRENT_METRIC server%u M:m%u=%u@1426535612045\n",
+                                                i, i % 50, i, i, i % 50, i);
+    g_assert_cmpstr(text->str, ==, expected);
+    g_assert_cmpuint(rows[0].reading_index, ==, i);
   }
 }
 
-static void
-test_the_steady_state_allocates_nothing(void)
-{
-  g_auto(HandMadeFixture) fixture;
-  fixture_init(&fixture);
-  static const char value[] = "{\"host\":\"server1\",\"ts\":1426535612045,\"m\":{\"cpu\":0.5,\"mem\":7},\"on\":true}";
-  TideMessage message = {.timestamp_ms = RECORD_TIME_MS, .value = tide_bytes_of_string(value), .has_value = TRUE};
-  TideMapped mapped;
-  TideReject reject;
-  for (guint i = 0; i < 100; i++)
-    g_assert_true(apply(&fixture, value, &mapped, &reject));
-  guint64 before = allocation_count;
-  for (guint i = 0; i < 1000; i++)
-    g_assert_true(tide_mapping_apply(fixture.mapping, &message, &mapped, &reject));
-  g_assert_cmpuint(allocation_count - before, ==, 0);
-  if (!ALLOCATION_COUNTER_WORKS)
-    g_test_skip("the sanitizer brings its own allocator");
-}
-
 /* A sender that invents names fills the tables of names and columns once; from then on it costs no memory. */
-static void
-test_invented_names_cost_no_memory(void)
+TEST("/mapping/invented-names-cost-no-memory")
 {
   char value[128];
-  g_auto(HandMadeFixture) fixture;
-  fixture_init(&fixture);
-  TideMapped mapped;
-  TideReject reject;
+  g_auto(MappingFixture) fixture = mapping_fixture_of(METRIC_TABLES);
   for (guint message = 0; message < 70; message++) {
     GString *text = g_string_new("{\"host\":\"a\",\"ts\":1426535612045");
     for (guint i = 0; i < 1000; i++)
       g_string_append_printf(text, ",\"invented-%u-%u\":1", message, i);
     g_string_append_c(text, '}');
-    g_assert_true(apply(&fixture, text->str, &mapped, &reject));
+    g_assert_true(mapping_fixture_apply(&fixture, NULL, text->str));
     g_string_free(text, TRUE);
   }
   g_assert_cmpuint(tide_field_names_count(tide_mapping_names(fixture.mapping)), ==, TIDE_FIELD_NAMES_MAX);
@@ -406,9 +168,8 @@ test_invented_names_cost_no_memory(void)
     if (i == 2)
       before = allocation_count; /* the first two find out how much memory such messages take */
     g_snprintf(value, sizeof value, "{\"host\":\"a\",\"ts\":1426535612045,\"new-%03u\":1,\"newer-%03u\":2}", i, i);
-    TideMessage message = {.timestamp_ms = RECORD_TIME_MS, .value = tide_bytes_of_string(value), .has_value = TRUE};
-    g_assert_true(tide_mapping_apply(fixture.mapping, &message, &mapped, &reject));
-    g_assert_cmpuint(mapped.rows[0].n_cells, ==, 2);
+    g_assert_true(mapping_fixture_apply(&fixture, NULL, value));
+    g_assert_cmpuint(fixture.mapped.rows[0].n_cells, ==, 2);
   }
   g_assert_cmpuint(allocation_count - before, ==, 0);
   if (!ALLOCATION_COUNTER_WORKS)
@@ -461,11 +222,9 @@ assert_outcome_of(MappingFixture *fixture, const char *topic, const char *value,
 }
 
 /* Another source's time is a field like others, and "*" leaves out the own one. */
-static void
-test_each_topic_is_read_by_its_source(void)
+TEST("/mapping-sources/each-topic-is-read-by-its-source")
 {
-  g_auto(MappingFixture) fixture;
-  mapping_fixture_init(&fixture, SOURCES);
+  g_auto(MappingFixture) fixture = mapping_fixture_of(SOURCES);
   for (int round = 0; round < 2; round++) {
     assert_outcome_of(
         &fixture, "metrics", "{\"host\":\"a\",\"ts\":1426535612045,\"time\":1,\"at\":2,\"v\":3}",
@@ -478,11 +237,9 @@ test_each_topic_is_read_by_its_source(void)
   }
 }
 
-static void
-test_source_has_its_conditions_and_its_policy(void)
+TEST("/mapping-sources/conditions-and-policy")
 {
-  g_auto(MappingFixture) fixture;
-  mapping_fixture_init(&fixture, SOURCES);
+  g_auto(MappingFixture) fixture = mapping_fixture_of(SOURCES);
   assert_outcome_of(&fixture, "telegraf", "cpu,host=test v=3 1426535612045000000", "unmatched 1, left out 0");
   assert_outcome_of(&fixture, "telegraf", "cpu,host=a v=3 1\ncpu,host=b v=4 1426535612045000000",
                     "ALL b measurement=cpu v=4; LINES b#1426535612045 v=4; unmatched 0, left out 1");
@@ -496,31 +253,25 @@ test_source_has_its_conditions_and_its_policy(void)
   g_assert_cmpint(lines->readings->on_bad_message, ==, TIDE_BAD_MESSAGE_SKIP);
 }
 
-static void
-test_tombstone_is_of_a_source(void)
+TEST("/mapping-sources/tombstone")
 {
-  g_auto(MappingFixture) fixture;
-  mapping_fixture_init(&fixture, SOURCES);
+  g_auto(MappingFixture) fixture = mapping_fixture_of(SOURCES);
   assert_outcome_of(&fixture, "metrics", NULL, "ALL a; unmatched 0, left out 0");
   assert_outcome_of(&fixture, "telegraf", NULL, "ALL a; unmatched 0, left out 0");
 }
 
 /* Read by the rules of another source, it could become rows that nobody meant. */
-static void
-test_topic_of_no_source_is_rejected(void)
+TEST("/mapping-sources/topic-of-no-source")
 {
-  g_auto(MappingFixture) fixture;
-  mapping_fixture_init(&fixture, SOURCES);
+  g_auto(MappingFixture) fixture = mapping_fixture_of(SOURCES);
   assert_outcome_of(&fixture, "other", "{\"host\":\"a\",\"ts\":1426535612045,\"v\":3}", "parse");
   assert_outcome_of(&fixture, "", "{\"host\":\"a\",\"ts\":1426535612045,\"v\":3}", "parse");
   g_assert_cmpstr(tide_mapping_source(fixture.mapping, TIDE_BYTES_LITERAL("other"))->name, ==, "boards");
 }
 
-static void
-test_topics_in_turn_allocate_nothing(void)
+TEST("/mapping-sources/allocate-nothing")
 {
-  g_auto(MappingFixture) fixture;
-  mapping_fixture_init(&fixture, SOURCES);
+  g_auto(MappingFixture) fixture = mapping_fixture_of(SOURCES);
   guint64 before = 0;
   for (int round = 0; round < 100; round++) {
     if (round == 2)
@@ -588,8 +339,7 @@ assert_readings(MappingFixture *fixture, const char *value, const char *expected
 #define GOOD(host) "{\"host\":\"" host "\",\"ts\":1426535612045,\"v\":1}"
 #define ROWS(host) "T " host "#1426535612045; L " host
 
-static void
-test_a_bad_reading_is_left_out_alone(void)
+TEST("/mapping-rejects/a-bad-reading-is-left-out-alone")
 {
   static const struct {
     const char *bad, *why;
@@ -612,8 +362,7 @@ test_a_bad_reading_is_left_out_alone(void)
        "too_many_fields g@80"},
       {"{\"n\":1000000000000000000000000000000000000000000000000000000000000000000000,\"n\":1}", "number n@44"},
   };
-  g_auto(MappingFixture) fixture;
-  mapping_fixture_init(&fixture, KAFKA POLICY HBASE TWO_TABLES);
+  g_auto(MappingFixture) fixture = mapping_fixture_of(KAFKA POLICY HBASE TWO_TABLES);
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *list = g_strdup_printf("[" GOOD("a") ",%s," GOOD("c") "]", cases[i].bad);
     g_autofree char *lines = g_strdup_printf("%s\n" GOOD("c"), cases[i].bad);
@@ -631,11 +380,9 @@ test_a_bad_reading_is_left_out_alone(void)
   }
 }
 
-static void
-test_several_are_told_apart(void)
+TEST("/mapping-rejects/several-are-told-apart")
 {
-  g_auto(MappingFixture) fixture;
-  mapping_fixture_init(&fixture, KAFKA POLICY HBASE TWO_TABLES);
+  g_auto(MappingFixture) fixture = mapping_fixture_of(KAFKA POLICY HBASE TWO_TABLES);
   assert_readings(
       &fixture, "\xEF\xBB\xBF[{\"x\":1,\"x\":2},{}," GOOD("a") ",{\"ts\":[]},{\"host\":\"b\",\"ts\":0}]",
       ROWS("a") "; 0: duplicate_field x@15; 1: missing_field ts@-1; 3: type ts@65; 4: time_implausible ts@-1");
@@ -644,8 +391,7 @@ test_several_are_told_apart(void)
 }
 
 /* Where a reading ends is not known in what is no JSON; and what takes too much memory is not gone on with. */
-static void
-test_a_broken_message_is_bad_as_a_whole(void)
+TEST("/mapping-rejects/a-broken-message-is-bad-as-a-whole")
 {
   static const struct {
     const char *value, *outcome;
@@ -654,28 +400,24 @@ test_a_broken_message_is_bad_as_a_whole(void)
       {"[{\"x\":1,\"x\":2},{\"v\":nul}]", "parse v@20"}, {"[{\"x\":1,\"x\":\"\\ud800\"}]", "utf8 @13"},
       {"[" GOOD("a") ",{\"x\":1,\"x\":2}", "parse @52"},
   };
-  g_auto(MappingFixture) fixture;
-  mapping_fixture_init(&fixture, KAFKA POLICY HBASE TWO_TABLES);
+  g_auto(MappingFixture) fixture = mapping_fixture_of(KAFKA POLICY HBASE TWO_TABLES);
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++)
     assert_readings(&fixture, cases[i].value, cases[i].outcome);
 }
 
-static void
-test_without_the_policy_the_message_is_bad(void)
+TEST("/mapping-rejects/without-the-policy-the-message-is-bad")
 {
-  g_auto(MappingFixture) fixture;
-  mapping_fixture_init(&fixture, KAFKA READINGS HBASE TWO_TABLES);
+  g_auto(MappingFixture) fixture = mapping_fixture_of(KAFKA READINGS HBASE TWO_TABLES);
   assert_readings(&fixture, "[" GOOD("a") ",{\"x\":1,\"x\":2}]", "duplicate_field x@50");
   assert_readings(&fixture, "[" GOOD("a") ",{\"host\":\"b\"}]", "missing_field ts@-1");
+  g_assert_cmpuint(fixture.reject.reading_index, ==, 1);
 }
 
 /* What has expired of a reading that is left out is not counted: it has one end, not two. */
-static void
-test_a_reading_left_out_has_not_expired(void)
+TEST("/mapping-rejects/a-reading-left-out-has-not-expired")
 {
-  g_auto(MappingFixture) fixture;
-  mapping_fixture_init(
-      &fixture, KAFKA POLICY HBASE
+  g_auto(MappingFixture) fixture = mapping_fixture_of(
+      KAFKA POLICY HBASE
       "tables:\n"
       "  T:\n"
       "    ttl: 5s\n"
@@ -688,12 +430,10 @@ test_a_reading_left_out_has_not_expired(void)
   g_assert_cmpuint(fixture.mapped.n_expired_readings, ==, 0);
 }
 
-static void
-test_rejecting_allocates_nothing(void)
+TEST("/mapping-rejects/rejecting-allocates-nothing")
 {
   static const char value[] = "[" GOOD("a") ",{\"o\":{\"p\":1,\"p\":2}},{\"host\":\"b\"}," GOOD("c") "]";
-  g_auto(MappingFixture) fixture;
-  mapping_fixture_init(&fixture, KAFKA POLICY HBASE TWO_TABLES);
+  g_auto(MappingFixture) fixture = mapping_fixture_of(KAFKA POLICY HBASE TWO_TABLES);
   g_assert_true(mapping_fixture_apply(&fixture, NULL, value));
   guint64 before = allocation_count;
   for (guint i = 0; i < 1000; i++)
@@ -702,38 +442,4 @@ test_rejecting_allocates_nothing(void)
   g_assert_cmpuint(fixture.mapped.n_rejects, ==, 2);
   if (!ALLOCATION_COUNTER_WORKS)
     g_test_skip("the sanitizer brings its own allocator");
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-#define ADD(name, function) g_test_add_func("/mapping/" name, function)
-  ADD("a-reading-makes-a-row-in-each-table", test_a_reading_makes_a_row_in_each_table);
-  ADD("rows-stand-in-the-order-of-readings-then-tables", test_rows_stand_in_the_order_of_readings_then_tables);
-  ADD("the-record-can-be-key-and-time", test_the_record_can_be_key_and_time);
-  ADD("bad-readings-are-rejected-by-reason-and-field", test_bad_readings_are_rejected_by_reason_and_field);
-  ADD("extreme-times-are-rejected", test_extreme_times_are_rejected);
-  ADD("one-bad-reading-rejects-the-message", test_one_bad_reading_rejects_the_message);
-  ADD("the-same-message-makes-the-same-rows", test_the_same_message_makes_the_same_rows);
-  ADD("what-surrounds-a-row-counts", test_what_surrounds_a_row_counts);
-  ADD("a-row-must-fit-a-call", test_a_row_must_fit_a_call);
-  ADD("a-message-of-many-readings-keeps-its-rows", test_a_message_of_many_readings_keeps_its_rows);
-  ADD("the-steady-state-allocates-nothing", test_the_steady_state_allocates_nothing);
-  ADD("invented-names-cost-no-memory", test_invented_names_cost_no_memory);
-#undef ADD
-  g_test_add_func("/mapping-sources/each-topic-is-read-by-its-source", test_each_topic_is_read_by_its_source);
-  g_test_add_func("/mapping-sources/conditions-and-policy", test_source_has_its_conditions_and_its_policy);
-  g_test_add_func("/mapping-sources/tombstone", test_tombstone_is_of_a_source);
-  g_test_add_func("/mapping-sources/topic-of-no-source", test_topic_of_no_source_is_rejected);
-  g_test_add_func("/mapping-sources/allocate-nothing", test_topics_in_turn_allocate_nothing);
-#define ADD(name, function) g_test_add_func("/mapping-rejects/" name, function)
-  ADD("a-bad-reading-is-left-out-alone", test_a_bad_reading_is_left_out_alone);
-  ADD("several-are-told-apart", test_several_are_told_apart);
-  ADD("a-broken-message-is-bad-as-a-whole", test_a_broken_message_is_bad_as_a_whole);
-  ADD("without-the-policy-the-message-is-bad", test_without_the_policy_the_message_is_bad);
-  ADD("a-reading-left-out-has-not-expired", test_a_reading_left_out_has_not_expired);
-  ADD("rejecting-allocates-nothing", test_rejecting_allocates_nothing);
-#undef ADD
-  return g_test_run();
 }
