@@ -139,6 +139,7 @@ loopback_stop(LoopbackServer *server)
   tide_endpoint_free(server->endpoint);
   g_free(server);
 }
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LoopbackServer, loopback_stop)
 
 static inline guint
 loopback_connections(LoopbackServer *server)

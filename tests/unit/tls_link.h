@@ -40,6 +40,7 @@ link_close(Link *link)
   tide_connection_free(link->transport);
   tide_endpoint_free(link->endpoint);
 }
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Link, link_close)
 
 static inline gboolean
 exchange(Link *link, TideBytes call, gint64 timeout_ms, TideBytes *ret_reply, GError **error)

@@ -3,6 +3,7 @@
 
 #include "unit/assert_bytes.h"
 #include "unit/loopback_server.h"
+#include "unit/test_case.h"
 #include "util/clock.h"
 #include "util/error.h"
 
@@ -92,8 +93,7 @@ serve_echo(LoopbackServer *server, int fd, guint connection)
   }
 }
 
-static void
-test_calls_in_all_modes(void)
+TEST("/connection/calls-work-in-all-modes")
 {
   for (gsize i = 0; i < G_N_ELEMENTS(modes); i++) {
     Echo echo = {.mode = modes[i]};
@@ -115,8 +115,7 @@ test_calls_in_all_modes(void)
 }
 
 /* More parts than one system call takes, some of them empty, and more bytes than the socket's buffers hold. */
-static void
-test_many_parts(void)
+TEST("/connection/many-parts-arrive-as-one-message")
 {
   for (guint framing = 0; framing < 2; framing++) {
     Echo echo = {.mode = {(TideFraming)framing, TIDE_WIRE_BINARY}};
@@ -150,8 +149,7 @@ test_many_parts(void)
   }
 }
 
-static void
-test_large_reply(void)
+TEST("/connection/large-reply-arrives-whole")
 {
   for (guint framing = 0; framing < 2; framing++) {
     Echo echo = {.mode = {(TideFraming)framing, TIDE_WIRE_BINARY}, .reply_bytes = 20 << 20};
@@ -168,8 +166,7 @@ test_large_reply(void)
   }
 }
 
-static void
-test_ipv6(void)
+TEST("/connection/ipv6")
 {
   Echo echo = {.mode = modes[0]};
   LoopbackServer *server = loopback_start_at("::1", serve_echo, &echo);
@@ -184,8 +181,7 @@ test_ipv6(void)
   tide_buffer_clear_memory(&echo.last_call);
 }
 
-static void
-test_unix_socket(void)
+TEST("/connection/unix-socket")
 {
   g_autofree char *dir = g_dir_make_tmp("tidemark-test-XXXXXX", NULL);
   g_autofree char *path = g_build_filename(dir, "gateway.sock", NULL);
@@ -239,8 +235,7 @@ error_after(Answer answer, Mode mode, gint64 timeout_ms)
   return error;
 }
 
-static void
-test_silent_peer(void)
+TEST("/connection/silent-peer-times-out")
 {
   for (gsize i = 0; i < G_N_ELEMENTS(modes); i++) {
     gint64 begun_us = tide_now_us();
@@ -264,10 +259,9 @@ serve_drip(LoopbackServer *server, int fd, guint connection)
     loopback_send(fd, i < 12 ? &"\x80\x01\0\x02\0\0\x40\0ping"[i] : "x", 1);
 }
 
-static void
-test_dripping_peer(void)
+TEST("/connection/dripping-peer-times-out-as-a-whole")
 {
-  LoopbackServer *server = loopback_start(serve_drip, NULL);
+  g_autoptr(LoopbackServer) server = loopback_start(serve_drip, NULL);
   gint64 begun_us = tide_now_us();
   g_autoptr(TideConnection) connection = connected_to(server, modes[0], 2 * SHORT_MS);
   TideBytes reply;
@@ -275,11 +269,9 @@ test_dripping_peer(void)
   g_assert_false(exchange(connection, call_of(modes[0]), &reply, &error));
   g_assert_error(error, TIDE_ERROR, TIDE_ERROR_TIMEOUT);
   g_assert_cmpint(tide_now_us() - begun_us, <, GENEROUS_MS * TIDE_US_PER_MS / 2);
-  loopback_stop(server);
 }
 
-static void
-test_closing_peer(void)
+TEST("/connection/closing-peer-is-a-lost-connection")
 {
   struct {
     Answer answer;
@@ -297,8 +289,7 @@ test_closing_peer(void)
   }
 }
 
-static void
-test_other_services(void)
+TEST("/connection/other-services-are-named")
 {
   struct {
     TideBytes bytes;
@@ -334,21 +325,18 @@ serve_two_tongues(LoopbackServer *server, int fd, guint connection)
 }
 
 /* It may have carried the call out: that it is another service is known of the first answer alone. */
-static void
-test_other_words_later(void)
+TEST("/connection/other-services-words-later-leave-a-call-open")
 {
-  LoopbackServer *server = loopback_start(serve_two_tongues, NULL);
+  g_autoptr(LoopbackServer) server = loopback_start(serve_two_tongues, NULL);
   g_autoptr(TideConnection) connection = connected_to(server, modes[0], GENEROUS_MS);
   g_autoptr(GError) error = NULL;
   TideBytes reply;
   g_assert_true(exchange(connection, call_of(modes[0]), &reply, &error));
   g_assert_false(exchange(connection, call_of(modes[0]), &reply, &error));
   g_assert_error(error, TIDE_ERROR, TIDE_ERROR_PROTOCOL);
-  loopback_stop(server);
 }
 
-static void
-test_bad_frames(void)
+TEST("/connection/bad-frames-are-refused")
 {
   struct {
     TideBytes bytes;
@@ -370,8 +358,7 @@ test_bad_frames(void)
 }
 
 /* A reply that announces more than the limit is refused when it says so, not when it has come. */
-static void
-test_unframed_limit(void)
+TEST("/connection/reply-above-the-limit-is-refused")
 {
   TideBytes bytes = TIDE_BYTES_LITERAL("\x80\x01\0\x02\0\0\0\x04ping\0\0\0\x01\x0b\0\0\x04\0\0\0");
   g_autoptr(GError) error = error_after((Answer){.bytes = bytes}, modes[0], GENEROUS_MS);
@@ -380,19 +367,17 @@ test_unframed_limit(void)
 }
 
 /* A second reply that nobody asked for must not become the next call's. */
-static void
-test_unasked_bytes(void)
+TEST("/connection/unasked-bytes-make-it-unready")
 {
   g_auto(TideBuffer) two = {0};
   for (guint i = 0; i < 2; i++)
     tide_buffer_append(&two, replies[0], reply_lens[0]);
   Answer answer = {.bytes = tide_buffer_bytes(&two)};
-  LoopbackServer *server = loopback_start(serve_answer, &answer);
+  g_autoptr(LoopbackServer) server = loopback_start(serve_answer, &answer);
   g_autoptr(TideConnection) connection = connected_to(server, modes[0], GENEROUS_MS);
   TideBytes reply;
   g_assert_true(exchange(connection, call_of(modes[0]), &reply, NULL));
   g_assert_false(tide_connection_is_ready(connection));
-  loopback_stop(server);
 }
 
 /* A peer that never reads: the socket's buffers fill up. */
@@ -403,10 +388,9 @@ serve_nothing(LoopbackServer *server, int fd, guint connection)
   (void)poll(&stop, 1, -1);
 }
 
-static void
-test_peer_that_does_not_read(void)
+TEST("/connection/peer-that-does-not-read-times-out")
 {
-  LoopbackServer *server = loopback_start(serve_nothing, NULL);
+  g_autoptr(LoopbackServer) server = loopback_start(serve_nothing, NULL);
   g_autoptr(TideConnection) connection = connected_to(server, modes[0], SHORT_MS);
   gsize len = 32 << 20;
   g_autofree guint8 *large = g_malloc0(len);
@@ -415,17 +399,15 @@ test_peer_that_does_not_read(void)
   g_assert_false(tide_connection_send(connection, &part, 1, &error));
   g_assert_error(error, TIDE_ERROR, TIDE_ERROR_TIMEOUT);
   g_assert_nonnull(strstr(error->message, "did not take the request within"));
-  loopback_stop(server);
 }
 
 /* A framed gateway hangs up on a frame that is too large for it: the text says what it may be. */
-static void
-test_frame_too_large_for_the_gateway(void)
+TEST("/connection/frame-too-large-for-the-gateway-is-guessed")
 {
   for (guint framing = 0; framing < 2; framing++) {
     Answer answer = {.then_close = TRUE};
     Mode mode = {(TideFraming)framing, TIDE_WIRE_BINARY};
-    LoopbackServer *server = loopback_start(serve_answer, &answer);
+    g_autoptr(LoopbackServer) server = loopback_start(serve_answer, &answer);
     g_autoptr(TideConnection) connection = connected_to(server, mode, GENEROUS_MS);
     gsize len = 3 << 20;
     g_autofree guint8 *large = g_malloc0(len);
@@ -434,14 +416,12 @@ test_frame_too_large_for_the_gateway(void)
     g_assert_false(exchange(connection, tide_bytes(large, len), &reply, &error));
     g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST);
     g_assert_cmpint(strstr(error->message, "max_frame_size_in_mb") != NULL, ==, framing == TIDE_FRAMING_FRAMED);
-    loopback_stop(server);
   }
 }
 
-static void
-test_too_big(void)
+TEST("/connection/too-big-a-request-is-not-sent")
 {
-  LoopbackServer *server = loopback_start(serve_nothing, NULL);
+  g_autoptr(LoopbackServer) server = loopback_start(serve_nothing, NULL);
   g_autoptr(TideConnection) connection = connected_to(server, modes[2], GENEROUS_MS);
   static const guint8 byte;
   TideBytes parts[] = {tide_bytes(&byte, 1u << 30), tide_bytes(&byte, 1u << 30)}; /* counted, never read */
@@ -449,13 +429,11 @@ test_too_big(void)
   g_assert_false(tide_connection_send(connection, parts, 2, &error));
   g_assert_error(error, TIDE_ERROR, TIDE_ERROR_TOO_BIG);
   g_assert_true(connection->is_open); /* nothing was sent */
-  loopback_stop(server);
 }
 
 /* ---- connecting ---- */
 
-static void
-test_refused(void)
+TEST("/connection/refused-connection-names-the-address")
 {
   int fd = -1;
   g_autoptr(TideEndpoint) endpoint = loopback_listen("127.0.0.1", 1, &fd);
@@ -472,8 +450,7 @@ test_refused(void)
 }
 
 /* With its queue full a listener drops further connects: as a host does that is gone. */
-static void
-test_connect_deadline(void)
+TEST("/connection/connect-has-a-deadline")
 {
   int fd = -1;
   g_autoptr(TideEndpoint) endpoint = loopback_listen("127.0.0.1", 0, &fd);
@@ -510,8 +487,7 @@ serve_cancel(LoopbackServer *server, int fd, guint connection)
   tide_thread_join(thread);
 }
 
-static void
-test_cancel(void)
+TEST("/connection/cancel-from-another-thread-ends-the-call")
 {
   g_autoptr(GCancellable) cancellable = g_cancellable_new();
   GPollFD held; /* as the client does: its descriptor is there before the thread that writes to it, and after */
@@ -533,11 +509,10 @@ test_cancel(void)
 }
 
 /* Sends on to a peer that has gone, with SIGPIPE at its default: alive after it is the test. */
-static void
-test_sigpipe(void)
+TEST("/connection/peer-that-went-away-is-no-sigpipe")
 {
   Answer answer = {.then_reset = TRUE};
-  LoopbackServer *server = loopback_start(serve_answer, &answer);
+  g_autoptr(LoopbackServer) server = loopback_start(serve_answer, &answer);
   g_autoptr(TideConnection) connection = connected_to(server, modes[0], GENEROUS_MS);
   void (*before)(int) = signal(SIGPIPE, SIG_DFL); /* GIO sets it to SIG_IGN with its first socket */
   g_autoptr(GError) error = NULL;
@@ -547,32 +522,4 @@ test_sigpipe(void)
     g_assert_cmpint(tide_now_us(), <, deadline_us);
   g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST);
   signal(SIGPIPE, before);
-  loopback_stop(server);
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/connection/calls-work-in-all-modes", test_calls_in_all_modes);
-  g_test_add_func("/connection/many-parts-arrive-as-one-message", test_many_parts);
-  g_test_add_func("/connection/large-reply-arrives-whole", test_large_reply);
-  g_test_add_func("/connection/ipv6", test_ipv6);
-  g_test_add_func("/connection/unix-socket", test_unix_socket);
-  g_test_add_func("/connection/silent-peer-times-out", test_silent_peer);
-  g_test_add_func("/connection/dripping-peer-times-out-as-a-whole", test_dripping_peer);
-  g_test_add_func("/connection/closing-peer-is-a-lost-connection", test_closing_peer);
-  g_test_add_func("/connection/other-services-are-named", test_other_services);
-  g_test_add_func("/connection/other-services-words-later-leave-a-call-open", test_other_words_later);
-  g_test_add_func("/connection/bad-frames-are-refused", test_bad_frames);
-  g_test_add_func("/connection/reply-above-the-limit-is-refused", test_unframed_limit);
-  g_test_add_func("/connection/unasked-bytes-make-it-unready", test_unasked_bytes);
-  g_test_add_func("/connection/peer-that-does-not-read-times-out", test_peer_that_does_not_read);
-  g_test_add_func("/connection/frame-too-large-for-the-gateway-is-guessed", test_frame_too_large_for_the_gateway);
-  g_test_add_func("/connection/too-big-a-request-is-not-sent", test_too_big);
-  g_test_add_func("/connection/refused-connection-names-the-address", test_refused);
-  g_test_add_func("/connection/connect-has-a-deadline", test_connect_deadline);
-  g_test_add_func("/connection/cancel-from-another-thread-ends-the-call", test_cancel);
-  g_test_add_func("/connection/peer-that-went-away-is-no-sigpipe", test_sigpipe);
-  return g_test_run();
 }

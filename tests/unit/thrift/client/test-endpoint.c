@@ -3,10 +3,10 @@
 #include "thrift/client/connection.h"
 #include "thrift/client/socket_stream.h"
 #include "thrift/client/tls_stream.h"
+#include "unit/test_case.h"
 #include "util/error.h"
 
-static void
-test_valid(void)
+TEST("/endpoint/valid-forms-are-taken")
 {
   struct {
     const char *text;
@@ -41,8 +41,7 @@ test_valid(void)
   }
 }
 
-static void
-test_http(void)
+TEST("/endpoint/http")
 {
   static const struct {
     const char *text, *host, *path;
@@ -68,8 +67,7 @@ test_http(void)
   }
 }
 
-static void
-test_invalid(void)
+TEST("/endpoint/invalid-forms-are-named")
 {
   struct {
     const char *text;
@@ -124,8 +122,7 @@ test_invalid(void)
   }
 }
 
-static void
-test_unix_path_limit(void)
+TEST("/endpoint/unix-path-fits-the-kernel")
 {
   for (gsize len = 107; len <= 108; len++) {
     g_autofree char *path = g_strnfill(len, 'p');
@@ -137,15 +134,4 @@ test_unix_path_limit(void)
     if (len == 108)
       g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG);
   }
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/endpoint/valid-forms-are-taken", test_valid);
-  g_test_add_func("/endpoint/http", test_http);
-  g_test_add_func("/endpoint/invalid-forms-are-named", test_invalid);
-  g_test_add_func("/endpoint/unix-path-fits-the-kernel", test_unix_path_limit);
-  return g_test_run();
 }

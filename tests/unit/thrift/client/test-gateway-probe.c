@@ -3,6 +3,7 @@
 #include "thrift/client/gateway_probe.h"
 
 #include "unit/reply_builder.h"
+#include "unit/test_case.h"
 #include "unit/tls_server.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -84,8 +85,7 @@ serve_gateway(LoopbackServer *server, int fd, guint connection)
   }
 }
 
-static void
-test_finds_each_mode(void)
+TEST("/probe/each-mode-is-found")
 {
   for (gsize i = 0; i < G_N_ELEMENTS(modes); i++) {
     for (guint kind = THRIFT2; kind <= OLD_THRIFT2; kind += OLD_THRIFT2 - THRIFT2) {
@@ -121,8 +121,7 @@ check_refused(LoopbackServer *server, TideProbeRequest request, TideErrorCode co
   loopback_stop(server);
 }
 
-static void
-test_thrift1(void)
+TEST("/probe/thrift1-is-refused-by-name")
 {
   for (guint kind = THRIFT1; kind <= OLD_THRIFT1; kind += OLD_THRIFT1 - THRIFT1) {
     for (gsize i = 0; i < G_N_ELEMENTS(modes); i++) {
@@ -132,8 +131,7 @@ test_thrift1(void)
   }
 }
 
-static void
-test_other_mode_than_fixed(void)
+TEST("/probe/other-mode-than-fixed-is-named")
 {
   Gateway gateway = {modes[0], THRIFT2};
   check_refused(loopback_start(serve_gateway, &gateway), (TideProbeRequest){TIDE_FRAMING_FRAMED, TIDE_WIRE_BINARY},
@@ -160,8 +158,7 @@ serve_greeting(LoopbackServer *server, int fd, guint connection)
   loopback_send(fd, greeting->data, greeting->len);
 }
 
-static void
-test_http_that_answers_at_once(void)
+TEST("/probe/http-that-answers-at-once-is-named")
 {
   TideBytes greeting = TIDE_BYTES_LITERAL("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
   check_refused(loopback_start(serve_greeting, &greeting), any, TIDE_ERROR_WRONG_SERVICE, "speaks HTTP");
@@ -179,14 +176,12 @@ serve_http_lines(LoopbackServer *server, int fd, guint connection)
   loopback_send(fd, "HTTP/1.0 404 Not Found\r\n\r\n", 26);
 }
 
-static void
-test_http_that_waits_for_a_line(void)
+TEST("/probe/http-that-waits-for-a-line-is-named")
 {
   check_refused(loopback_start(serve_http_lines, NULL), any, TIDE_ERROR_WRONG_SERVICE, "speaks HTTP");
 }
 
-static void
-test_tls(void)
+TEST("/probe/tls-is-named")
 {
   TideBytes alert = TIDE_BYTES_LITERAL("\x15\x03\x03\0\x02\x02\x46");
   check_refused(loopback_start(serve_greeting, &alert), any, TIDE_ERROR_WRONG_SERVICE, "speaks TLS");
@@ -200,8 +195,7 @@ serve_tls_alone(LoopbackServer *server, int fd, guint connection)
   SSL_free(test_tls_accept(tls, fd));
 }
 
-static void
-test_tls_that_hangs_up(void)
+TEST("/probe/tls-that-hangs-up-is-named")
 {
   TestIdentity identity = test_identity_new(&(TestIdentityWish){.name = "test"});
   TestTls tls = {.identity = &identity};
@@ -222,23 +216,20 @@ serve_sasl(LoopbackServer *server, int fd, guint connection)
   loopback_wait_closed(server, fd);
 }
 
-static void
-test_sasl(void)
+TEST("/probe/sasl-is-named")
 {
   check_refused(loopback_start(serve_sasl, NULL), any, TIDE_ERROR_WRONG_SERVICE,
                 "wants Kerberos (SASL): set 'hbase.sasl.service'");
 }
 
-static void
-test_another_service(void)
+TEST("/probe/another-service-is-named")
 {
   TideBytes banner = TIDE_BYTES_LITERAL("SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n");
   check_refused(loopback_start(serve_greeting, &banner), any, TIDE_ERROR_WRONG_SERVICE,
                 "answers, but not in Thrift: it is another service's port");
 }
 
-static void
-test_proxy_with_nothing_behind(void)
+TEST("/probe/proxy-with-nothing-behind-is-no-connection")
 {
   TideBytes nothing = TIDE_BYTES_EMPTY;
   check_refused(loopback_start(serve_greeting, &nothing), any, TIDE_ERROR_CONNECT, "hangs up on every mode of Thrift");
@@ -250,14 +241,12 @@ serve_silence(LoopbackServer *server, int fd, guint connection)
   loopback_wait_closed(server, fd);
 }
 
-static void
-test_silent_port(void)
+TEST("/probe/silent-port-times-out")
 {
   check_refused(loopback_start(serve_silence, NULL), any, TIDE_ERROR_TIMEOUT, "gives no answer within 150 ms");
 }
 
-static void
-test_closed_port(void)
+TEST("/probe/closed-port-is-named")
 {
   int fd = -1;
   g_autoptr(TideEndpoint) endpoint = loopback_listen("127.0.0.1", 1, &fd);
@@ -280,8 +269,7 @@ serve_cancel(LoopbackServer *server, int fd, guint connection)
   loopback_wait_closed(server, fd);
 }
 
-static void
-test_cancel(void)
+TEST("/probe/cancel-ends-it")
 {
   g_autoptr(GCancellable) cancellable = g_cancellable_new();
   LoopbackServer *server = loopback_start(serve_cancel, cancellable);
@@ -298,18 +286,6 @@ main(int argc, char **argv)
 {
   tide_hbase_client_init_types();
   g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/probe/each-mode-is-found", test_finds_each_mode);
-  g_test_add_func("/probe/thrift1-is-refused-by-name", test_thrift1);
-  g_test_add_func("/probe/other-mode-than-fixed-is-named", test_other_mode_than_fixed);
-  g_test_add_func("/probe/http-that-answers-at-once-is-named", test_http_that_answers_at_once);
-  g_test_add_func("/probe/http-that-waits-for-a-line-is-named", test_http_that_waits_for_a_line);
-  g_test_add_func("/probe/tls-is-named", test_tls);
-  g_test_add_func("/probe/sasl-is-named", test_sasl);
-  g_test_add_func("/probe/tls-that-hangs-up-is-named", test_tls_that_hangs_up);
-  g_test_add_func("/probe/another-service-is-named", test_another_service);
-  g_test_add_func("/probe/proxy-with-nothing-behind-is-no-connection", test_proxy_with_nothing_behind);
-  g_test_add_func("/probe/silent-port-times-out", test_silent_port);
-  g_test_add_func("/probe/closed-port-is-named", test_closed_port);
-  g_test_add_func("/probe/cancel-ends-it", test_cancel);
+  test_cases_add();
   return g_test_run();
 }

@@ -1,5 +1,6 @@
 /* What is asked of a scripted gateway about tables, and how they are made. */
 #include "unit/answering_gateway.h"
+#include "unit/test_case.h"
 
 #include <malloc.h>
 
@@ -40,8 +41,7 @@ table_with_attributes(guint n_attributes)
   return description;
 }
 
-static void
-test_admin_calls(void)
+TEST("/admin/control-calls-work-in-all-modes")
 {
   for (gsize m = 0; m < G_N_ELEMENTS(modes); m++) {
     Gateway gateway;
@@ -65,8 +65,7 @@ test_admin_calls(void)
   }
 }
 
-static void
-test_missing_table(void)
+TEST("/admin/missing-table-is-not-found")
 {
   Gateway gateway;
   gateway_start(&gateway, (Gateway){.mode = modes[0], .answer = answer_admin});
@@ -132,8 +131,7 @@ serve_create_table(LoopbackServer *server, int fd, guint connection)
   loopback_wait_closed(server, fd);
 }
 
-static void
-test_create_table_sends_all(void)
+TEST("/admin/create-table-sends-every-attribute-and-split")
 {
   SeenTable seen = {0};
   LoopbackServer *server = loopback_start(serve_create_table, &seen);
@@ -152,8 +150,7 @@ test_create_table_sends_all(void)
 }
 
 /* A framed gateway would store its frame buffer for them. */
-static void
-test_framed_create(void)
+TEST("/admin/splits-and-attributes-on-a-framed-gateway-are-refused")
 {
   Gateway gateway;
   gateway_start(&gateway, (Gateway){.mode = modes[2], .answer = answer_admin});
@@ -175,8 +172,7 @@ test_framed_create(void)
 }
 
 /* An older gateway has no getThriftServerType; it answers all the same. */
-static void
-test_ping_old_gateway(void)
+TEST("/admin/ping-takes-an-older-gateway")
 {
   Gateway gateway;
   gateway_start(&gateway, (Gateway){.mode = modes[0], .answer = answer_unknown_method});
@@ -188,8 +184,7 @@ test_ping_old_gateway(void)
 }
 
 /* As generated they lose some 70 bytes each: see tide_hbase_client_init_types(). */
-static void
-test_no_leak(void)
+TEST("/admin/generated-structs-do-not-leak")
 {
   enum { N_OBJECTS = 20000 };
   for (guint round = 0; round < 2; round++) {
@@ -207,11 +202,6 @@ main(int argc, char **argv)
 {
   tide_hbase_client_init_types();
   g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/admin/control-calls-work-in-all-modes", test_admin_calls);
-  g_test_add_func("/admin/missing-table-is-not-found", test_missing_table);
-  g_test_add_func("/admin/create-table-sends-every-attribute-and-split", test_create_table_sends_all);
-  g_test_add_func("/admin/splits-and-attributes-on-a-framed-gateway-are-refused", test_framed_create);
-  g_test_add_func("/admin/ping-takes-an-older-gateway", test_ping_old_gateway);
-  g_test_add_func("/admin/generated-structs-do-not-leak", test_no_leak);
+  test_cases_add();
   return g_test_run();
 }

@@ -1,10 +1,10 @@
 /* The client against a scripted gateway: what it makes of the answers to its puts, and when it hangs up. */
 #include "unit/answering_gateway.h"
+#include "unit/test_case.h"
 
 #define SHORT_MS 100
 
-static void
-test_put(void)
+TEST("/client/put-works-in-all-modes")
 {
   for (gsize i = 0; i < G_N_ELEMENTS(modes); i++) {
     Gateway gateway;
@@ -52,8 +52,7 @@ answer_nothing(Gateway *gateway, Oracle *oracle, const char *method, gint32 sequ
 }
 
 /* Which errors leave the connection as it is, and which end it. */
-static void
-test_errors_and_the_connection(void)
+TEST("/client/only-an-answer-leaves-the-connection-open")
 {
   struct {
     AnswerFunc answer;
@@ -90,8 +89,7 @@ test_errors_and_the_connection(void)
 }
 
 /* The gateway cuts a connection between two calls: the next one goes over a new one, and is no error. */
-static void
-test_idle_cut(void)
+TEST("/client/connection-cut-while-idle-is-replaced")
 {
   Gateway gateway;
   gateway_start(&gateway, (Gateway){.mode = modes[0], .answer = answer_void, .hang_up_after = 1});
@@ -105,8 +103,7 @@ test_idle_cut(void)
   gateway_stop(&gateway, "putMultiple putMultiple putMultiple ");
 }
 
-static void
-test_late_call(void)
+TEST("/client/call-after-its-deadline-is-not-sent")
 {
   Gateway gateway;
   gateway_start(&gateway, (Gateway){.mode = modes[0], .answer = answer_void});
@@ -118,8 +115,7 @@ test_late_call(void)
   gateway_stop(&gateway, "putMultiple ");
 }
 
-static void
-test_nobody_listens(void)
+TEST("/client/closed-port-means-nothing-was-sent")
 {
   int fd = -1;
   g_autoptr(TideEndpoint) endpoint = loopback_listen("127.0.0.1", 1, &fd);
@@ -138,8 +134,7 @@ answer_cancel(Gateway *gateway, Oracle *oracle, const char *method, gint32 seque
   return TIDE_BYTES_EMPTY;
 }
 
-static void
-test_cancel(void)
+TEST("/client/cancel-ends-this-call-and-later-ones")
 {
   Gateway gateway;
   gateway_start(&gateway, (Gateway){.mode = modes[0], .answer = answer_cancel});
@@ -157,11 +152,6 @@ main(int argc, char **argv)
 {
   tide_hbase_client_init_types();
   g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/client/put-works-in-all-modes", test_put);
-  g_test_add_func("/client/only-an-answer-leaves-the-connection-open", test_errors_and_the_connection);
-  g_test_add_func("/client/connection-cut-while-idle-is-replaced", test_idle_cut);
-  g_test_add_func("/client/call-after-its-deadline-is-not-sent", test_late_call);
-  g_test_add_func("/client/closed-port-means-nothing-was-sent", test_nobody_listens);
-  g_test_add_func("/client/cancel-ends-this-call-and-later-ones", test_cancel);
+  test_cases_add();
   return g_test_run();
 }

@@ -7,6 +7,7 @@
 #include "unit/assert_bytes.h"
 #include "unit/loopback_server.h"
 #include "unit/reply_builder.h"
+#include "unit/test_case.h"
 #include "util/clock.h"
 #include "util/error.h"
 
@@ -116,8 +117,7 @@ assert_protocol_error(const Lies *lies, const GError *error, const char *part)
   g_assert_false(tide_hbase_client_is_open(lies->client));
 }
 
-static void
-test_h2_scans_that_do_not_move_on(void)
+TEST("/hbase-read/H2/a-scan-that-does-not-move-on-is-an-error")
 {
   static const struct {
     const char *pages[3];
@@ -160,8 +160,7 @@ test_h2_scans_that_do_not_move_on(void)
 }
 
 /* A frame that ends too early, behind a good one: whichever byte is its last. */
-static void
-test_d13_cut_page(void)
+TEST("/hbase-read/D13-a-cut-page-is-an-error")
 {
   static const char *const page[] = {"b c"};
   for (gsize cut_bytes = 1; cut_bytes < 150; cut_bytes++) {
@@ -195,8 +194,7 @@ drip_rows(LoopbackServer *server, int fd, guint connection)
   }
 }
 
-static void
-test_h2_a_page_has_an_end(void)
+TEST("/hbase-read/H2/a-page-has-an-end")
 {
   Lies lies = {0};
   lies.server = loopback_start(drip_rows, NULL);
@@ -210,8 +208,7 @@ test_h2_a_page_has_an_end(void)
   lies_stop(&lies);
 }
 
-static void
-test_h6_get_takes_no_other_row(void)
+TEST("/hbase-read/H6/get-takes-no-other-row")
 {
   static const char *const other[] = {"s"};
   Lies lies = {.pages = other, .n_pages = 1};
@@ -225,8 +222,7 @@ test_h6_get_takes_no_other_row(void)
   lies_stop(&lies);
 }
 
-static void
-test_h6_gets_take_no_other_rows(void)
+TEST("/hbase-read/H6/gets-take-no-other-rows")
 {
   static const TideBytes rows[] = {{(const guint8 *)"a", 1}, {(const guint8 *)"b", 1}, {(const guint8 *)"c", 1}};
   static const struct {
@@ -288,8 +284,7 @@ page_count_row(const TideResultRow *row, gpointer data)
   return --*left > 0;
 }
 
-static void
-test_scan(void)
+TEST("/kept-scanners/scan-pages-limits-and-closes")
 {
   struct {
     guint pages;
@@ -332,8 +327,7 @@ answer_scan_refused(Gateway *gateway, Oracle *oracle, const char *method, gint32
   return reply_end(oracle);
 }
 
-static void
-test_scan_errors_close_the_scanner(void)
+TEST("/kept-scanners/scan-closes-its-scanner-after-an-error")
 {
   Gateway gateway;
   gateway_start(&gateway, (Gateway){.mode = modes[1], .answer = answer_scan_refused, .pages = 1});
@@ -392,8 +386,7 @@ read_pages(Gateway *gateway, guint n_pages, TideScanRequest *request, TideBuffer
 }
 
 /* Whoever comes back once gets all further pages from one scanner, which is closed at the end. */
-static void
-test_pages_come_from_one_scanner(void)
+TEST("/kept-scanners/pages-come-from-one-scanner")
 {
   for (gsize m = 0; m < G_N_ELEMENTS(modes); m++) {
     Gateway gateway;
@@ -408,8 +401,7 @@ test_pages_come_from_one_scanner(void)
 }
 
 /* Asked for a page of two rows in advance, and then for one row: the other is read again, not left out. */
-static void
-test_a_smaller_page_leaves_nothing_out(void)
+TEST("/kept-scanners/a-smaller-page-leaves-nothing-out")
 {
   Gateway gateway;
   gateway_start(&gateway, (Gateway){.mode = modes[3], .answer = answer_scan, .pages = 9});
@@ -426,8 +418,7 @@ test_a_smaller_page_leaves_nothing_out(void)
 }
 
 /* A page that comes with fewer rows than were asked for in advance: the rest is asked for, until nothing comes. */
-static void
-test_a_short_page_is_not_the_end(void)
+TEST("/kept-scanners/a-short-page-is-not-the-end")
 {
   Gateway gateway;
   gateway_start(&gateway, (Gateway){.mode = modes[2], .answer = answer_scan, .pages = 7, .page_rows = 1});
@@ -445,8 +436,7 @@ answer_scan_and_put(Gateway *gateway, Oracle *oracle, const char *method, gint32
 }
 
 /* As `rollup` does: a page that was asked for in advance would be read in vain, and the put would wait for it. */
-static void
-test_pages_between_puts_are_not_asked_ahead(void)
+TEST("/kept-scanners/pages-between-puts-are-not-asked-ahead")
 {
   Gateway gateway;
   gateway_start(&gateway, (Gateway){.mode = modes[0], .answer = answer_scan_and_put, .pages = 9});
@@ -463,8 +453,7 @@ test_pages_between_puts_are_not_asked_ahead(void)
 }
 
 /* Another start, another question: another scanner. One that is left open is closed with the client. */
-static void
-test_another_page_has_its_own_scanner(void)
+TEST("/kept-scanners/another-page-has-its-own-scanner")
 {
   Gateway gateway;
   gateway_start(&gateway, (Gateway){.mode = modes[0], .answer = answer_scan, .pages = 9});
@@ -480,8 +469,7 @@ test_another_page_has_its_own_scanner(void)
 }
 
 /* So many are kept. One more, and that which was used longest ago is closed, not left to the gateway. */
-static void
-test_a_scanner_that_makes_room_is_closed(void)
+TEST("/kept-scanners/a-scanner-that-makes-room-is-closed")
 {
   Gateway gateway;
   gateway_start(&gateway, (Gateway){.mode = modes[0], .answer = answer_scan, .pages = 20});
@@ -512,8 +500,7 @@ answer_scan_expired(Gateway *gateway, Oracle *oracle, const char *method, gint32
   return reply_end(oracle);
 }
 
-static void
-test_a_scanner_that_is_gone_is_opened_anew(void)
+TEST("/kept-scanners/a-scanner-that-is-gone-is-opened-anew")
 {
   for (gsize m = 0; m < G_N_ELEMENTS(modes); m++) {
     Gateway gateway;
@@ -529,8 +516,7 @@ test_a_scanner_that_is_gone_is_opened_anew(void)
 }
 
 /* A scanner's number means nothing on another connection: another gateway may have given it to somebody else. */
-static void
-test_a_scanner_does_not_outlive_its_connection(void)
+TEST("/kept-scanners/a-scanner-does-not-outlive-its-connection")
 {
   for (gsize m = 0; m < G_N_ELEMENTS(modes); m++) {
     Gateway gateway;
@@ -557,8 +543,7 @@ answer_get(Gateway *gateway, Oracle *oracle, const char *method, gint32 sequence
   return reply_end(oracle);
 }
 
-static void
-test_get(void)
+TEST("/kept-scanners/get-tells-whether-the-row-exists")
 {
   Gateway gateway;
   gateway_start(&gateway, (Gateway){.mode = modes[3], .answer = answer_get, .pages = 1});
@@ -579,23 +564,7 @@ int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
+  test_cases_add();
   tide_hbase_client_init_types();
-  g_test_add_func("/hbase-read/H2/a-scan-that-does-not-move-on-is-an-error", test_h2_scans_that_do_not_move_on);
-  g_test_add_func("/hbase-read/D13-a-cut-page-is-an-error", test_d13_cut_page);
-  g_test_add_func("/hbase-read/H2/a-page-has-an-end", test_h2_a_page_has_an_end);
-  g_test_add_func("/hbase-read/H6/get-takes-no-other-row", test_h6_get_takes_no_other_row);
-  g_test_add_func("/hbase-read/H6/gets-take-no-other-rows", test_h6_gets_take_no_other_rows);
-  g_test_add_func("/kept-scanners/scan-pages-limits-and-closes", test_scan);
-  g_test_add_func("/kept-scanners/scan-closes-its-scanner-after-an-error", test_scan_errors_close_the_scanner);
-  g_test_add_func("/kept-scanners/pages-come-from-one-scanner", test_pages_come_from_one_scanner);
-  g_test_add_func("/kept-scanners/a-smaller-page-leaves-nothing-out", test_a_smaller_page_leaves_nothing_out);
-  g_test_add_func("/kept-scanners/a-short-page-is-not-the-end", test_a_short_page_is_not_the_end);
-  g_test_add_func("/kept-scanners/pages-between-puts-are-not-asked-ahead", test_pages_between_puts_are_not_asked_ahead);
-  g_test_add_func("/kept-scanners/another-page-has-its-own-scanner", test_another_page_has_its_own_scanner);
-  g_test_add_func("/kept-scanners/a-scanner-that-makes-room-is-closed", test_a_scanner_that_makes_room_is_closed);
-  g_test_add_func("/kept-scanners/a-scanner-that-is-gone-is-opened-anew", test_a_scanner_that_is_gone_is_opened_anew);
-  g_test_add_func("/kept-scanners/a-scanner-does-not-outlive-its-connection",
-                  test_a_scanner_does_not_outlive_its_connection);
-  g_test_add_func("/kept-scanners/get-tells-whether-the-row-exists", test_get);
   return g_test_run();
 }

@@ -4,6 +4,7 @@
 
 #include "thrift/client/socket_stream.h"
 #include "unit/loopback_server.h"
+#include "unit/test_case.h"
 #include "util/clock.h"
 #include "util/error.h"
 
@@ -60,8 +61,7 @@ in_ms(gint64 ms)
   return tide_now_us() + ms * TIDE_US_PER_MS;
 }
 
-static void
-test_found(void)
+TEST("/resolver/names-and-numbers-are-found")
 {
   static const char *const hosts[] = {"known.test", "127.0.0.1", "::1"};
   for (gsize i = 0; i < G_N_ELEMENTS(hosts); i++) {
@@ -75,8 +75,7 @@ test_found(void)
   }
 }
 
-static void
-test_unknown(void)
+TEST("/resolver/unknown-host-is-named")
 {
   g_autoptr(GError) error = NULL;
   g_assert_null(tide_resolver_lookup("nowhere.test", 9090, in_ms(GENEROUS_MS), NULL, &error));
@@ -84,8 +83,7 @@ test_unknown(void)
   g_assert_cmpstr(error->message, ==, "cannot look up host 'nowhere.test': Name or service not known");
 }
 
-static void
-test_several_addresses(void)
+TEST("/resolver/next-address-is-tried")
 {
   int fd;
   g_autoptr(TideEndpoint) listening = loopback_listen("127.0.0.1", 4, &fd);
@@ -129,8 +127,7 @@ release_all(void)
 }
 
 /* Look-ups that are given up go on; when too many do, a new one fails at once; when they end, all is well again. */
-static void
-test_abandoned(void)
+TEST("/resolver/abandoned-look-ups-are-bounded-and-freed")
 {
   g_autoptr(GCancellable) cancellable = g_cancellable_new();
   GPollFD held; /* as the client does: its descriptor is there before the thread that writes to it, and after */
@@ -172,9 +169,6 @@ main(int argc, char **argv)
   tide_mutex_init(&lock);
   tide_cond_init(&changed);
   g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/resolver/names-and-numbers-are-found", test_found);
-  g_test_add_func("/resolver/unknown-host-is-named", test_unknown);
-  g_test_add_func("/resolver/next-address-is-tried", test_several_addresses);
-  g_test_add_func("/resolver/abandoned-look-ups-are-bounded-and-freed", test_abandoned);
+  test_cases_add();
   return g_test_run();
 }

@@ -7,6 +7,7 @@
 #include "unit/kdc.h"
 #include "unit/peak_memory.h"
 #include "unit/sasl_gateway.h"
+#include "unit/test_case.h"
 #include "util/clock.h"
 #include "util/error.h"
 
@@ -57,8 +58,7 @@ gateway_with(TideSaslLayer layer, SaslLie lie)
 }
 
 /* Calls small and large, there and back, on one connection. */
-static void
-test_calls(void)
+TEST("/sasl-messages/calls-small-and-large")
 {
   g_autofree guint8 *large = g_malloc0(3 << 20);
   memcpy(large, SASL_GATEWAY_CALL.data, SASL_GATEWAY_CALL.len);
@@ -88,8 +88,7 @@ test_calls(void)
   }
 }
 
-static void
-test_large_replies(void)
+TEST("/sasl-messages/replies-beyond-what-was-announced")
 {
   for (gsize i = 0; i < G_N_ELEMENTS(layers); i++) {
     SaslGateway gateway = gateway_with(layers[i], SASL_HONEST);
@@ -207,8 +206,7 @@ test_failed_reply(gconstpointer data)
 }
 
 /* A second reply that nobody asked for, the same frame again: never taken for the next call's. */
-static void
-test_reply_twice(void)
+TEST("/sasl-messages/a-second-reply-is-noticed")
 {
   for (gsize i = 0; i < G_N_ELEMENTS(layers); i++) {
     SaslGateway gateway = gateway_with(layers[i], SASL_REPLY_TWICE);
@@ -239,8 +237,7 @@ assert_refused(TideSaslLayer offered, const char *expected)
   loopback_stop(server);
 }
 
-static void
-test_wrong_settings(void)
+TEST("/sasl-messages/D21-wrong-settings")
 {
   TideLinkSettings right = settings;
   settings.sasl.qop = TIDE_SASL_AUTH;
@@ -257,8 +254,7 @@ test_wrong_settings(void)
 
 /* A gateway that has a new key alone does not take the ticket for its old one. That counts once, not until the ticket
  * ends. */
-static void
-test_new_key_of_gateway(void)
+TEST("/sasl-messages/a-new-key-of-the-gateway-is-found")
 {
   SaslGateway gateway = gateway_with(TIDE_SASL_AUTH_CONF, SASL_HONEST);
   for (guint i = 0; i < 3; i++) {
@@ -304,8 +300,7 @@ assert_call(TideConnection *transport)
 }
 
 /* While the KDC hangs for the ticket of one gateway, calls to another go on, and so do new connections to it. */
-static void
-test_kdc_hangs(void)
+TEST("/sasl-messages/D21-kdc-hangs-for-another-gateway")
 {
   SaslGateway gateway = gateway_with(TIDE_SASL_AUTH_CONF, SASL_HONEST);
   LoopbackServer *server = loopback_start(sasl_gateway_serve, &gateway);
@@ -351,6 +346,7 @@ int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
+  test_cases_add();
   if (!kdc_is_installed()) {
     g_print("1..0 # SKIP krb5-kdc and krb5-admin-server are not installed\n");
     return 0;
@@ -361,8 +357,6 @@ main(int argc, char **argv)
   g_free(kdc_add(&kdc, "other/localhost", "other"));
   settings = (TideLinkSettings){.sasl = {.service = (char *)"thrift", .host = (char *)"localhost"},
                                 .kerberos = {.keytab = {.file = client_keytab}}};
-  g_test_add_func("/sasl-messages/calls-small-and-large", test_calls);
-  g_test_add_func("/sasl-messages/replies-beyond-what-was-announced", test_large_replies);
   for (gsize i = 0; i < G_N_ELEMENTS(connects); i++) {
     g_autofree char *path = g_strconcat("/sasl-messages/connect/", connects[i].name, NULL);
     g_test_add_data_func(path, GSIZE_TO_POINTER(i), test_failed_connect);
@@ -371,10 +365,6 @@ main(int argc, char **argv)
     g_autofree char *path = g_strconcat("/sasl-messages/reply/", replies[i].name, NULL);
     g_test_add_data_func(path, GSIZE_TO_POINTER(i), test_failed_reply);
   }
-  g_test_add_func("/sasl-messages/a-second-reply-is-noticed", test_reply_twice);
-  g_test_add_func("/sasl-messages/a-new-key-of-the-gateway-is-found", test_new_key_of_gateway);
-  g_test_add_func("/sasl-messages/D21-wrong-settings", test_wrong_settings);
-  g_test_add_func("/sasl-messages/D21-kdc-hangs-for-another-gateway", test_kdc_hangs);
   int status = g_test_run();
   kdc_destroy(&kdc);
   g_free(gateway_keytab);

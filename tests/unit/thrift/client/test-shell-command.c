@@ -1,6 +1,7 @@
 #include "thrift/client/shell_command.h"
 
 #include "thrift/client/access_denied.h"
+#include "unit/test_case.h"
 #include "util/error.h"
 
 static void
@@ -9,8 +10,7 @@ add_split(GArray *splits, TideBytes key)
   g_array_append_val(splits, key);
 }
 
-static void
-test_all_settings(void)
+TEST("/shell-command/settings-attributes-and-splits-are-written")
 {
   g_autoptr(TideTableDescription) description = tide_table_description_new("plant:METRIC");
   TideFamilySettings *family = tide_family_settings_new("M");
@@ -37,8 +37,7 @@ test_all_settings(void)
       "SPLITS => ['server3', 'x#\\x80\\x00', '#{1}#$a#']");
 }
 
-static void
-test_defaults(void)
+TEST("/shell-command/defaults-are-left-out")
 {
   g_autoptr(TideTableDescription) description = tide_table_description_new("T");
   g_ptr_array_add(description->families, tide_family_settings_new("M"));
@@ -46,8 +45,7 @@ test_defaults(void)
   g_assert_cmpstr(command, ==, "create \"T\", {NAME => \"M\"}");
 }
 
-static void
-test_grant(void)
+TEST("/shell-command/grant-sets-only-what-changes")
 {
   g_autofree char *table = tide_shell_grant_command("tide", "RW", "ns:T");
   g_assert_cmpstr(table, ==, "grant \"tide\", \"RW\", \"ns:T\"");
@@ -55,8 +53,7 @@ test_grant(void)
   g_assert_cmpstr(all, ==, "grant \"it's\", \"A\"");
 }
 
-static void
-test_alter(void)
+TEST("/shell-command/alter-sets-only-what-changes")
 {
   g_autoptr(TideTableDescription) changes = tide_table_description_new("ns:T");
   TideFamilySettings *family = tide_family_settings_new("M");
@@ -71,8 +68,7 @@ test_alter(void)
                   "{\"hbase.hstore.time.to.purge.deletes\" => \"604800000\"}");
 }
 
-static void
-test_split(void)
+TEST("/shell-command/split-takes-any-bytes")
 {
   g_autofree char *command = tide_shell_split_command("T", TIDE_BYTES_LITERAL("a\"#{1}\x80"));
   g_assert_cmpstr(command, ==, "split \"T\", \"a\\x22\\x23{1}\\x80\"");
@@ -133,8 +129,7 @@ static const Case cases[] = {
     {"", NULL},
 };
 
-static void
-test_remedies(void)
+TEST("/access-denied/remedies")
 {
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(GError) error = g_error_new_literal(TIDE_ERROR, TIDE_ERROR_GATEWAY, cases[i].message);
@@ -147,8 +142,7 @@ test_remedies(void)
   }
 }
 
-static void
-test_command(void)
+TEST("/access-denied/command")
 {
   g_autoptr(GError) error =
       g_error_new_literal(TIDE_ERROR, TIDE_ERROR_GATEWAY, DENIED "for user 'thrift' (table=METRIC, action=READ)");
@@ -158,27 +152,11 @@ test_command(void)
 }
 
 /* Only the gateway's own answers tell of rights. */
-static void
-test_other_errors(void)
+TEST("/access-denied/other-errors")
 {
   g_autoptr(GError) error = g_error_new_literal(TIDE_ERROR, TIDE_ERROR_CONNECT, cases[0].message);
   char *command = NULL;
   g_assert_null(tide_access_denied_remedy(error, &command));
   g_assert_null(command);
   g_assert_null(tide_access_denied_remedy(NULL, &command));
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/shell-command/settings-attributes-and-splits-are-written", test_all_settings);
-  g_test_add_func("/shell-command/defaults-are-left-out", test_defaults);
-  g_test_add_func("/shell-command/alter-sets-only-what-changes", test_alter);
-  g_test_add_func("/shell-command/grant-sets-only-what-changes", test_grant);
-  g_test_add_func("/shell-command/split-takes-any-bytes", test_split);
-  g_test_add_func("/access-denied/remedies", test_remedies);
-  g_test_add_func("/access-denied/command", test_command);
-  g_test_add_func("/access-denied/other-errors", test_other_errors);
-  return g_test_run();
 }

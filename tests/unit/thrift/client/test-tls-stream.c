@@ -4,6 +4,7 @@
 #include "thrift/client/tls_context.h"
 #include "unit/assert_bytes.h"
 #include "unit/peak_memory.h"
+#include "unit/test_case.h"
 #include "unit/tls_link.h"
 
 #include <linux/sockios.h>
@@ -14,14 +15,13 @@
 
 /* ---- servers that answer ---- */
 
-static void
-test_calls(void)
+TEST("/tls-stream/calls-work-in-both-versions")
 {
   const int versions[] = {TLS1_2_VERSION, TLS1_3_VERSION};
   for (gsize v = 0; v < G_N_ELEMENTS(versions); v++) {
     Answer answer = {.tls = {.identity = &world.server, .max_version = versions[v]}};
-    LoopbackServer *server = loopback_start(serve_tls, &answer);
-    Link link = {0};
+    g_autoptr(LoopbackServer) server = loopback_start(serve_tls, &answer);
+    g_auto(Link) link = {0};
     g_autoptr(GError) error = NULL;
     g_assert_true(link_open(&link, server, (TideTlsSettings){.ca = world.authority_file}, &error));
     for (guint call = 0; call < 3; call++) {
@@ -32,20 +32,17 @@ test_calls(void)
       assert_bytes_equal(reply, REPLY);
     }
     g_assert_cmpuint(loopback_connections(server), ==, 1);
-    link_close(&link);
-    loopback_stop(server);
   }
 }
 
 /* By many parts, small and large, and more than the buffers hold. */
-static void
-test_large_messages(void)
+TEST("/tls-stream/D24-large-messages-arrive-whole")
 {
   enum { N_PARTS = 500, SMALL_BYTES = 11, LARGE_BYTES = 40000 };
   gsize call_bytes = N_PARTS / 2 * (gsize)(SMALL_BYTES + LARGE_BYTES);
   Answer answer = {.tls = {.identity = &world.server}, .call_bytes = call_bytes, .reply_bytes = 20 << 20};
-  LoopbackServer *server = loopback_start(serve_tls, &answer);
-  Link link = {0};
+  g_autoptr(LoopbackServer) server = loopback_start(serve_tls, &answer);
+  g_auto(Link) link = {0};
   g_autoptr(GError) error = NULL;
   g_autofree guint8 *bytes = g_malloc0(LARGE_BYTES);
   g_autofree TideBytes *parts = g_new0(TideBytes, N_PARTS);
@@ -59,26 +56,21 @@ test_large_messages(void)
   g_assert_cmpuint(reply.len, ==, (20 << 20) + REPLY.len + 7);
   g_assert_cmpint(reply.data[reply.len - 2], ==, 'x');
   g_assert_true(tide_connection_is_ready(link.transport));
-  link_close(&link);
-  loopback_stop(server);
 }
 
-static void
-test_mutual(void)
+TEST("/tls-stream/both-sides-show-certificates")
 {
   const int versions[] = {TLS1_2_VERSION, TLS1_3_VERSION};
   for (gsize v = 0; v < G_N_ELEMENTS(versions); v++) {
     Answer answer = {.tls = {&world.server, &world.authority, versions[v]}};
-    LoopbackServer *server = loopback_start(serve_tls, &answer);
+    g_autoptr(LoopbackServer) server = loopback_start(serve_tls, &answer);
     g_autoptr(GError) error = error_of(server, as_client(world.client_file, world.client_key), GENEROUS_MS);
     g_assert_no_error(error);
-    loopback_stop(server);
   }
 }
 
 /* The ends of both certificates are told. */
-static void
-test_ends_are_told(void)
+TEST("/tls-stream/ends-of-certificates-are-told")
 {
   TestIdentity brief = signed_by(&world.authority, "IP:127.0.0.1", -DAY_S, 3 * DAY_S);
   Answer answer = {.tls = {.identity = &brief, .client_authority = &world.authority}};
@@ -95,8 +87,7 @@ test_ends_are_told(void)
 }
 
 /* A certificate that was replaced counts from the next connection on. */
-static void
-test_files_are_read_again(void)
+TEST("/tls-stream/files-are-read-for-each-connection")
 {
   Answer answer = {.tls = {.identity = &world.server, .client_authority = &world.authority}};
   LoopbackServer *server = loopback_start(serve_tls, &answer);
@@ -125,16 +116,14 @@ static void
 check_wrong(const WrongCase *wrong)
 {
   Answer answer = {.tls = wrong->tls};
-  LoopbackServer *server = loopback_start(serve_tls, &answer);
+  g_autoptr(LoopbackServer) server = loopback_start(serve_tls, &answer);
   g_test_message("%s", wrong->what);
   g_autoptr(GError) error = error_of(server, wrong->settings, GENEROUS_MS);
   assert_says(error, TIDE_ERROR_WRONG_SERVICE, wrong->part);
   g_assert_false(tide_error_outcome_unknown(error));
-  loopback_stop(server);
 }
 
-static void
-test_wrong_peers(void)
+TEST("/tls-stream/D24-wrong-peers-are-named")
 {
   TideTlsSettings known = {.ca = world.authority_file};
   TideTlsSettings by_name = {.ca = world.authority_file, .server_name = (char *)"gateway.example"};
@@ -152,8 +141,7 @@ test_wrong_peers(void)
 }
 
 /* What a certificate may be for, and what we ask for. Neither half a label is open, nor an address a name. */
-static void
-test_names(void)
+TEST("/tls-stream/names-are-compared-whole")
 {
   static const struct {
     const char *names;
@@ -186,8 +174,7 @@ test_names(void)
   }
 }
 
-static void
-test_wrong_clients(void)
+TEST("/tls-stream/D24-a-refusal-of-our-certificate-is-named")
 {
   TideTlsSettings none = {.ca = world.authority_file};
   TideTlsSettings stranger = as_client(world.stranger_file, world.stranger_key);
@@ -216,12 +203,11 @@ serve_refusal(LoopbackServer *server, int fd, guint connection)
   loopback_wait_readable(server, fd, GENEROUS_MS); /* it is sending: what is not read makes a reset of the close */
 }
 
-static void
-test_refusal_while_sending(void)
+TEST("/tls-stream/D24-a-refusal-while-sending-is-named")
 {
   Answer answer = {.tls = {&world.server, &world.authority, TLS1_3_VERSION}};
-  LoopbackServer *server = loopback_start(serve_refusal, &answer);
-  Link link = {0};
+  g_autoptr(LoopbackServer) server = loopback_start(serve_refusal, &answer);
+  g_auto(Link) link = {0};
   TideBytes reply;
   gsize len = 32 << 20;
   g_autofree guint8 *large = g_malloc0(len);
@@ -229,8 +215,6 @@ test_refusal_while_sending(void)
   g_assert_true(link_open(&link, server, (TideTlsSettings){.ca = world.authority_file}, &error));
   g_assert_false(exchange(&link, tide_bytes(large, len), GENEROUS_MS, &reply, &error));
   assert_says(error, TIDE_ERROR_WRONG_SERVICE, "asks for a certificate of ours");
-  link_close(&link);
-  loopback_stop(server);
 }
 
 /* Answers some calls, and reads another. Then it wants to shake hands anew, which we refuse, and which it takes for the
@@ -259,13 +243,12 @@ serve_change_of_mind(LoopbackServer *server, int fd, guint connection)
 }
 
 /* Whoever has read a request may have carried it out, whatever they say then. */
-static void
-test_refusal_behind_a_request(void)
+TEST("/tls-stream/a-refusal-behind-a-request-leaves-it-open")
 {
   for (guint answers = 0; answers < 2; answers++) {
     ChangeOfMind mind = {{&world.server, NULL, TLS1_2_VERSION}, answers};
-    LoopbackServer *server = loopback_start(serve_change_of_mind, &mind);
-    Link link = {0};
+    g_autoptr(LoopbackServer) server = loopback_start(serve_change_of_mind, &mind);
+    g_auto(Link) link = {0};
     TideBytes reply;
     g_autoptr(GError) error = NULL;
     g_assert_true(link_open(&link, server, (TideTlsSettings){.ca = world.authority_file}, &error));
@@ -274,8 +257,6 @@ test_refusal_behind_a_request(void)
     g_assert_false(exchange(&link, CALL, GENEROUS_MS, &reply, &error));
     g_assert_true(tide_error_outcome_unknown(error));
     assert_says(error, TIDE_ERROR_CONNECTION_LOST, "TLS alert 'handshake failure'");
-    link_close(&link);
-    loopback_stop(server);
   }
 }
 
@@ -287,8 +268,7 @@ add_fault(const char *option, const GError *error, gpointer text)
   g_string_append_printf(text, "%s: %s\n", option, error->message);
 }
 
-static void
-test_wrong_files(void)
+TEST("/tls-stream/wrong-files-are-named")
 {
   g_autofree char *nothing = g_build_filename(world.directory, "absent", NULL);
   const struct {
@@ -340,8 +320,7 @@ serve_lie(LoopbackServer *server, int fd, guint connection)
     loopback_wait_closed(server, fd);
 }
 
-static void
-test_no_tls(void)
+TEST("/tls-stream/D24-what-is-no-tls-is-named")
 {
   const struct {
     Lie lie;
@@ -364,10 +343,9 @@ test_no_tls(void)
       {{TIDE_BYTES_LITERAL("\x16\x03\x03\x00\x80half"), TRUE}, TIDE_ERROR_CONNECT, "closed the connection"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-    LoopbackServer *server = loopback_start(serve_lie, (gpointer)&cases[i].lie);
+    g_autoptr(LoopbackServer) server = loopback_start(serve_lie, (gpointer)&cases[i].lie);
     g_autoptr(GError) error = error_of(server, (TideTlsSettings){.ca = world.authority_file}, GENEROUS_MS);
     assert_says(error, cases[i].code, cases[i].part);
-    loopback_stop(server);
   }
 }
 
@@ -383,10 +361,9 @@ serve_drip(LoopbackServer *server, int fd, guint connection)
     loopback_send(fd, i < 5 ? &"\x16\x03\x03\x40\0"[i] : "x", 1);
 }
 
-static void
-test_dripping_handshake(void)
+TEST("/tls-stream/dripping-handshake-times-out")
 {
-  LoopbackServer *server = loopback_start(serve_drip, NULL);
+  g_autoptr(LoopbackServer) server = loopback_start(serve_drip, NULL);
   g_autofree char *url = g_strdup_printf("thrift+tls://127.0.0.1:%u", server->endpoint->port);
   g_autoptr(TideEndpoint) endpoint = tide_endpoint_parse(url, NULL);
   g_autoptr(GCancellable) cancellable = g_cancellable_new();
@@ -398,7 +375,6 @@ test_dripping_handshake(void)
   g_assert_false(tide_connection_connect(transport, &error));
   assert_says(error, TIDE_ERROR_CONNECT, "no answer within");
   g_assert_cmpint(tide_now_us() - now_us, <, GENEROUS_MS * TIDE_US_PER_MS);
-  loopback_stop(server);
 }
 
 /* Empty records, tickets and alerts without end instead of an answer: the deadline ends it. */
@@ -441,8 +417,7 @@ serve_flood(LoopbackServer *server, int fd, guint connection)
   SSL_free(ssl);
 }
 
-static void
-test_floods(void)
+TEST("/tls-stream/D24-floods-end-with-the-deadline")
 {
   const struct {
     Flood flood;
@@ -455,12 +430,11 @@ test_floods(void)
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     Flooding flooding = {{&world.server, NULL, TLS1_3_VERSION}, cases[i].flood};
-    LoopbackServer *server = loopback_start(serve_flood, &flooding);
+    g_autoptr(LoopbackServer) server = loopback_start(serve_flood, &flooding);
     guint64 before_bytes = peak_memory_begin();
     g_autoptr(GError) error = error_of(server, (TideTlsSettings){.ca = world.authority_file}, SHORT_MS);
     assert_says(error, cases[i].code, cases[i].part);
     assert_peak_memory_grew_less(before_bytes, 64u << 20);
-    loopback_stop(server);
   }
 }
 
@@ -484,21 +458,18 @@ serve_restless(LoopbackServer *server, int fd, guint connection)
   SSL_free(ssl);
 }
 
-static void
-test_not_ready(void)
+TEST("/tls-stream/D24-closed-or-unasked-for-is-not-ready")
 {
   for (gsize unasked = 0; unasked < 2; unasked++) {
     Answer answer = {.tls = {.identity = &world.server}, .reply_bytes = unasked};
-    LoopbackServer *server = loopback_start(serve_restless, &answer);
-    Link link = {0};
+    g_autoptr(LoopbackServer) server = loopback_start(serve_restless, &answer);
+    g_auto(Link) link = {0};
     TideBytes reply;
     g_assert_true(link_open(&link, server, (TideTlsSettings){.ca = world.authority_file}, NULL));
     g_assert_true(exchange(&link, CALL, GENEROUS_MS, &reply, NULL));
     gint64 deadline_us = tide_now_us() + GENEROUS_MS * TIDE_US_PER_MS;
     while (tide_connection_is_ready(link.transport)) /* what comes behind the reply takes a moment */
       g_assert_cmpint(tide_now_us(), <, deadline_us);
-    link_close(&link);
-    loopback_stop(server);
   }
 }
 
@@ -516,14 +487,12 @@ serve_goodbye(LoopbackServer *server, int fd, guint connection)
   SSL_free(ssl);
 }
 
-static void
-test_goodbye_behind_a_request(void)
+TEST("/tls-stream/a-goodbye-behind-a-request-leaves-it-open")
 {
   Answer answer = {.tls = {.identity = &world.server}};
-  LoopbackServer *server = loopback_start(serve_goodbye, &answer);
+  g_autoptr(LoopbackServer) server = loopback_start(serve_goodbye, &answer);
   g_autoptr(GError) error = error_of(server, (TideTlsSettings){.ca = world.authority_file}, GENEROUS_MS);
   assert_says(error, TIDE_ERROR_CONNECTION_LOST, "closed the connection before it had answered");
-  loopback_stop(server);
 }
 
 /* Begins to answer a call, and sends an alert in the middle of it. */
@@ -539,18 +508,16 @@ serve_alert(LoopbackServer *server, int fd, guint connection)
   SSL_free(ssl);
 }
 
-static void
-test_alert_in_a_reply(void)
+TEST("/tls-stream/D24-alert-in-a-reply")
 {
   const int versions[] = {TLS1_2_VERSION, TLS1_3_VERSION};
   for (gsize i = 0; i < G_N_ELEMENTS(versions) * (REPLY.len - 1); i++) {
     Answer answer = {.tls = {&world.server, NULL, versions[i % G_N_ELEMENTS(versions)]},
                      .reply_bytes = 1 + i / G_N_ELEMENTS(versions)};
-    LoopbackServer *server = loopback_start(serve_alert, &answer);
+    g_autoptr(LoopbackServer) server = loopback_start(serve_alert, &answer);
     g_autoptr(GError) error = error_of(server, (TideTlsSettings){.ca = world.authority_file}, GENEROUS_MS);
     assert_says(error, TIDE_ERROR_CONNECTION_LOST, "ended the TLS connection: alert 'bad record mac'");
     g_assert_true(tide_error_outcome_unknown(error));
-    loopback_stop(server);
   }
 }
 
@@ -583,8 +550,7 @@ serve_ticket(LoopbackServer *server, int fd, guint connection)
 }
 
 /* Which is nothing that nobody asked for. */
-static void
-test_ticket_between_calls(void)
+TEST("/tls-stream/a-ticket-between-calls-is-no-answer")
 {
   Ticketing ticketing = {{&world.server, NULL, TLS1_3_VERSION}, eventfd(0, EFD_CLOEXEC), eventfd(0, EFD_CLOEXEC)};
   LoopbackServer *server = loopback_start(serve_ticket, &ticketing);
@@ -639,20 +605,17 @@ serve_half_a_ticket(LoopbackServer *server, int fd, guint connection)
 }
 
 /* No call can be sent before the other half has come: it is none that failed. */
-static void
-test_half_a_ticket(void)
+TEST("/tls-stream/half-a-ticket-is-not-ready")
 {
   Answer answer = {.tls = {&world.server, &world.authority, TLS1_3_VERSION}}; /* a ticket with our certificate */
-  LoopbackServer *server = loopback_start(serve_half_a_ticket, &answer);
-  Link link = {0};
+  g_autoptr(LoopbackServer) server = loopback_start(serve_half_a_ticket, &answer);
+  g_auto(Link) link = {0};
   TideBytes reply;
   g_assert_true(link_open(&link, server, as_client(world.client_file, world.client_key), NULL));
   g_assert_true(exchange(&link, CALL, GENEROUS_MS, &reply, NULL));
   gint64 deadline_us = tide_now_us() + GENEROUS_MS * TIDE_US_PER_MS;
   while (tide_connection_is_ready(link.transport)) /* until it has arrived */
     g_assert_cmpint(tide_now_us(), <, deadline_us);
-  link_close(&link);
-  loopback_stop(server);
 }
 
 static void
@@ -663,8 +626,7 @@ serve_handshake(LoopbackServer *server, int fd, guint connection)
 }
 
 /* As the server went away: an error, not the end of the process. */
-static void
-test_sigpipe(void)
+TEST("/tls-stream/peer-that-went-away-is-no-sigpipe")
 {
   Answer answer = {.tls = {.identity = &world.server}};
   LoopbackServer *server = loopback_start(serve_handshake, &answer);
@@ -685,28 +647,9 @@ int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
+  test_cases_add();
   signal(SIGPIPE, SIG_IGN); /* the test's servers write through OpenSSL */
   world_make();
-  g_test_add_func("/tls-stream/calls-work-in-both-versions", test_calls);
-  g_test_add_func("/tls-stream/D24-large-messages-arrive-whole", test_large_messages);
-  g_test_add_func("/tls-stream/both-sides-show-certificates", test_mutual);
-  g_test_add_func("/tls-stream/ends-of-certificates-are-told", test_ends_are_told);
-  g_test_add_func("/tls-stream/files-are-read-for-each-connection", test_files_are_read_again);
-  g_test_add_func("/tls-stream/D24-wrong-peers-are-named", test_wrong_peers);
-  g_test_add_func("/tls-stream/names-are-compared-whole", test_names);
-  g_test_add_func("/tls-stream/D24-a-refusal-of-our-certificate-is-named", test_wrong_clients);
-  g_test_add_func("/tls-stream/D24-a-refusal-while-sending-is-named", test_refusal_while_sending);
-  g_test_add_func("/tls-stream/a-refusal-behind-a-request-leaves-it-open", test_refusal_behind_a_request);
-  g_test_add_func("/tls-stream/wrong-files-are-named", test_wrong_files);
-  g_test_add_func("/tls-stream/D24-what-is-no-tls-is-named", test_no_tls);
-  g_test_add_func("/tls-stream/dripping-handshake-times-out", test_dripping_handshake);
-  g_test_add_func("/tls-stream/D24-floods-end-with-the-deadline", test_floods);
-  g_test_add_func("/tls-stream/D24-closed-or-unasked-for-is-not-ready", test_not_ready);
-  g_test_add_func("/tls-stream/a-goodbye-behind-a-request-leaves-it-open", test_goodbye_behind_a_request);
-  g_test_add_func("/tls-stream/D24-alert-in-a-reply", test_alert_in_a_reply);
-  g_test_add_func("/tls-stream/a-ticket-between-calls-is-no-answer", test_ticket_between_calls);
-  g_test_add_func("/tls-stream/half-a-ticket-is-not-ready", test_half_a_ticket);
-  g_test_add_func("/tls-stream/peer-that-went-away-is-no-sigpipe", test_sigpipe);
   int result = g_test_run();
   world_end();
   return result;

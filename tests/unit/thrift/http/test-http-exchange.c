@@ -5,6 +5,7 @@
 #include "unit/assert_bytes.h"
 #include "unit/loopback_server.h"
 #include "unit/peak_memory.h"
+#include "unit/test_case.h"
 #include "util/clock.h"
 #include "util/error.h"
 
@@ -159,8 +160,7 @@ echo_stop(Echo *echo)
 }
 
 /* Many calls over one connection. */
-static void
-test_keep_alive(void)
+TEST("/http-exchange/keep-alive")
 {
   Echo *echo = echo_start();
   {
@@ -174,8 +174,7 @@ test_keep_alive(void)
   echo_stop(echo);
 }
 
-static void
-test_what_is_sent(void)
+TEST("/http-exchange/what-is-sent")
 {
   Echo *echo = echo_start();
   g_autoptr(Peer) peer = connect_to(echo->endpoint);
@@ -188,8 +187,7 @@ test_what_is_sent(void)
 }
 
 /* A body of many parts, some of them empty, and larger than any buffer on the way. */
-static void
-test_parts(void)
+TEST("/http-exchange/parts")
 {
   Echo *echo = echo_start();
   g_autoptr(Peer) peer = connect_to(echo->endpoint);
@@ -213,8 +211,7 @@ test_parts(void)
 }
 
 /* What the environment says of proxies is not for us. */
-static void
-test_no_proxy(void)
+TEST("/http-exchange/no-proxy")
 {
   g_setenv("http_proxy", "http://127.0.0.1:1", TRUE);
   g_setenv("all_proxy", "http://127.0.0.1:1", TRUE);
@@ -318,24 +315,21 @@ test_answer(gconstpointer data)
 {
   const Answer *answer = data;
   guint64 before_bytes = peak_memory_begin();
-  LoopbackServer *server =
+  g_autoptr(LoopbackServer) server =
       loopback_start(answer->closes ? answer_with_text_and_close : answer_with_text, (gpointer)answer->text);
-  {
-    g_autoptr(Peer) peer = connect_to(server->endpoint);
-    g_autoptr(GError) error = NULL;
-    gboolean answered = post(peer, GENEROUS_MS, &error);
-    if (answer->status == 0) {
-      g_assert_error(error, TIDE_ERROR, answer->code);
-      g_assert_nonnull(strstr(error->message, "http://gw/"));
-    } else {
-      g_assert_no_error(error);
-      g_assert_cmpuint(peer->answer.status, ==, answer->status);
-      assert_bytes_equal(tide_buffer_bytes(&peer->body), tide_bytes_of_string(answer->body));
-    }
-    g_assert_cmpint(answered, ==, answer->status != 0);
+  g_autoptr(Peer) peer = connect_to(server->endpoint);
+  g_autoptr(GError) error = NULL;
+  gboolean answered = post(peer, GENEROUS_MS, &error);
+  if (answer->status == 0) {
+    g_assert_error(error, TIDE_ERROR, answer->code);
+    g_assert_nonnull(strstr(error->message, "http://gw/"));
+  } else {
+    g_assert_no_error(error);
+    g_assert_cmpuint(peer->answer.status, ==, answer->status);
+    assert_bytes_equal(tide_buffer_bytes(&peer->body), tide_bytes_of_string(answer->body));
   }
+  g_assert_cmpint(answered, ==, answer->status != 0);
   g_assert_cmpuint(loopback_connections(server), ==, 1); /* nothing was sent twice */
-  loopback_stop(server);
   assert_peak_memory_grew_less(before_bytes, MEMORY_MAX_BYTES);
 }
 
@@ -365,20 +359,16 @@ static void
 check_endless(const char *const *texts, int code)
 {
   guint64 before_bytes = peak_memory_begin();
-  LoopbackServer *server = loopback_start(answer_without_end, (gpointer)texts);
-  {
-    g_autoptr(Peer) peer = connect_to(server->endpoint);
-    g_autoptr(GError) error = NULL;
-    g_assert_false(post(peer, GENEROUS_MS, &error));
-    g_assert_error(error, TIDE_ERROR, code);
-    g_assert_cmpuint(peer->body.len, <=, BODY_MAX_BYTES);
-  }
-  loopback_stop(server);
+  g_autoptr(LoopbackServer) server = loopback_start(answer_without_end, (gpointer)texts);
+  g_autoptr(Peer) peer = connect_to(server->endpoint);
+  g_autoptr(GError) error = NULL;
+  g_assert_false(post(peer, GENEROUS_MS, &error));
+  g_assert_error(error, TIDE_ERROR, code);
+  g_assert_cmpuint(peer->body.len, <=, BODY_MAX_BYTES);
   assert_peak_memory_grew_less(before_bytes, MEMORY_MAX_BYTES);
 }
 
-static void
-test_endless(void)
+TEST("/http-exchange/D25-endless")
 {
   check_endless(endless_headers, TIDE_ERROR_PROTOCOL);
   check_endless(endless_header, TIDE_ERROR_CONNECTION_LOST); /* libcurl's own bound, 100 KiB for a line */
@@ -389,21 +379,17 @@ test_endless(void)
 }
 
 /* Of an error page only the begin is read, and it is an answer all the same. */
-static void
-test_endless_error_page(void)
+TEST("/http-exchange/endless-error-page")
 {
   static const char *const texts[] = {"HTTP/1.1 500 Oh\r\n\r\nMESSAGE: no\n", "0123456789abcdef"};
-  LoopbackServer *server = loopback_start(answer_without_end, (gpointer)texts);
-  {
-    g_autoptr(Peer) peer = connect_to(server->endpoint);
-    g_autoptr(GError) error = NULL;
-    gboolean answered = post(peer, GENEROUS_MS, &error);
-    g_assert_no_error(error);
-    g_assert_true(answered);
-    g_assert_cmpuint(peer->answer.status, ==, 500);
-    g_assert_true(peer->answer.is_cut);
-  }
-  loopback_stop(server);
+  g_autoptr(LoopbackServer) server = loopback_start(answer_without_end, (gpointer)texts);
+  g_autoptr(Peer) peer = connect_to(server->endpoint);
+  g_autoptr(GError) error = NULL;
+  gboolean answered = post(peer, GENEROUS_MS, &error);
+  g_assert_no_error(error);
+  g_assert_true(answered);
+  g_assert_cmpuint(peer->answer.status, ==, 500);
+  g_assert_true(peer->answer.is_cut);
 }
 
 /* Nor is it waited for: what is said of a call that failed comes long before its deadline. */
@@ -418,21 +404,17 @@ answer_page_by_drops(LoopbackServer *server, int fd, guint connection)
     ;
 }
 
-static void
-test_late_error_page(void)
+TEST("/http-exchange/late-error-page")
 {
-  LoopbackServer *server = loopback_start(answer_page_by_drops, NULL);
-  {
-    g_autoptr(Peer) peer = connect_to(server->endpoint);
-    g_autoptr(GError) error = NULL;
-    gboolean answered = post(peer, GENEROUS_MS, &error);
-    g_assert_no_error(error);
-    g_assert_true(answered);
-    g_assert_cmpuint(peer->answer.status, ==, 413);
-    g_assert_true(peer->answer.is_cut);
-    g_assert_false(tide_http_exchange_is_ready(peer->exchange));
-  }
-  loopback_stop(server);
+  g_autoptr(LoopbackServer) server = loopback_start(answer_page_by_drops, NULL);
+  g_autoptr(Peer) peer = connect_to(server->endpoint);
+  g_autoptr(GError) error = NULL;
+  gboolean answered = post(peer, GENEROUS_MS, &error);
+  g_assert_no_error(error);
+  g_assert_true(answered);
+  g_assert_cmpuint(peer->answer.status, ==, 413);
+  g_assert_true(peer->answer.is_cut);
+  g_assert_false(tide_http_exchange_is_ready(peer->exchange));
 }
 
 /* A byte now and then keeps nobody busy for longer than the deadline. */
@@ -465,23 +447,19 @@ be_deaf(LoopbackServer *server, int fd, guint connection)
 static void
 check_timeout(LoopbackScript script, gsize request_bytes, const char *says)
 {
-  LoopbackServer *server = loopback_start(script, NULL);
-  {
-    g_autoptr(Peer) peer = connect_to(server->endpoint);
-    g_autofree guint8 *bytes = g_malloc0(request_bytes);
-    memcpy(bytes + request_bytes - 8, "\r\n\r\ncall", 8);
-    TideBytes part = tide_bytes(bytes, request_bytes);
-    TideCallLimits limits = limits_of(SHORT_MS, NULL);
-    g_autoptr(GError) error = NULL;
-    g_assert_false(post_parts(peer, &part, 1, &limits, &error));
-    g_assert_error(error, TIDE_ERROR, TIDE_ERROR_TIMEOUT);
-    g_assert_nonnull(strstr(error->message, says));
-  }
-  loopback_stop(server);
+  g_autoptr(LoopbackServer) server = loopback_start(script, NULL);
+  g_autoptr(Peer) peer = connect_to(server->endpoint);
+  g_autofree guint8 *bytes = g_malloc0(request_bytes);
+  memcpy(bytes + request_bytes - 8, "\r\n\r\ncall", 8);
+  TideBytes part = tide_bytes(bytes, request_bytes);
+  TideCallLimits limits = limits_of(SHORT_MS, NULL);
+  g_autoptr(GError) error = NULL;
+  g_assert_false(post_parts(peer, &part, 1, &limits, &error));
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_TIMEOUT);
+  g_assert_nonnull(strstr(error->message, says));
 }
 
-static void
-test_timeouts(void)
+TEST("/http-exchange/timeouts")
 {
   check_timeout(be_silent, 100, "gave no answer within");
   check_timeout(be_deaf, 64u << 20, "did not take the request within");
@@ -494,22 +472,18 @@ cancel(gpointer data)
   g_cancellable_cancel(data);
 }
 
-static void
-test_cancel(void)
+TEST("/http-exchange/cancel")
 {
-  LoopbackServer *server = loopback_start(be_silent, NULL);
-  {
-    g_autoptr(Peer) peer = connect_to(server->endpoint);
-    g_autoptr(GCancellable) cancellable = g_cancellable_new();
-    TideThread *thread = tide_thread_start("test-cancel", cancel, cancellable);
-    TideBytes part = TIDE_BYTES_LITERAL("call");
-    TideCallLimits limits = limits_of(GENEROUS_MS, cancellable);
-    g_autoptr(GError) error = NULL;
-    g_assert_false(post_parts(peer, &part, 1, &limits, &error));
-    g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CANCELLED);
-    tide_thread_join(thread);
-  }
-  loopback_stop(server);
+  g_autoptr(LoopbackServer) server = loopback_start(be_silent, NULL);
+  g_autoptr(Peer) peer = connect_to(server->endpoint);
+  g_autoptr(GCancellable) cancellable = g_cancellable_new();
+  TideThread *thread = tide_thread_start("test-cancel", cancel, cancellable);
+  TideBytes part = TIDE_BYTES_LITERAL("call");
+  TideCallLimits limits = limits_of(GENEROUS_MS, cancellable);
+  g_autoptr(GError) error = NULL;
+  g_assert_false(post_parts(peer, &part, 1, &limits, &error));
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CANCELLED);
+  tide_thread_join(thread);
 }
 
 /* ---- connections that the peer closes ---- */
@@ -523,22 +497,18 @@ close_after_an_answer(LoopbackServer *server, int fd, guint connection)
 }
 
 /* It is seen before the next request is sent, which then counts as not sent. */
-static void
-test_closed_while_idle(void)
+TEST("/http-exchange/D25-closed-while-idle")
 {
-  LoopbackServer *server = loopback_start(close_after_an_answer, NULL);
-  {
-    g_autoptr(Peer) peer = connect_to(server->endpoint);
-    assert_answered(peer, 200, "a");
-    loopback_await_hang_up(server);
-    g_assert_false(tide_http_exchange_is_ready(peer->exchange));
-    /* Asked all the same: libcurl sees it, too, and gets no other connection. */
-    g_autoptr(GError) error = NULL;
-    g_assert_false(post(peer, GENEROUS_MS, &error));
-    g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT);
-  }
+  g_autoptr(LoopbackServer) server = loopback_start(close_after_an_answer, NULL);
+  g_autoptr(Peer) peer = connect_to(server->endpoint);
+  assert_answered(peer, 200, "a");
+  loopback_await_hang_up(server);
+  g_assert_false(tide_http_exchange_is_ready(peer->exchange));
+  /* Asked all the same: libcurl sees it, too, and gets no other connection. */
+  g_autoptr(GError) error = NULL;
+  g_assert_false(post(peer, GENEROUS_MS, &error));
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT);
   g_assert_cmpuint(loopback_connections(server), ==, 1);
-  loopback_stop(server);
 }
 
 /* Answers the first request, and hangs up on the second when it is there: it may have been carried out. */
@@ -554,20 +524,16 @@ hang_up_on_the_second(LoopbackServer *server, int fd, guint connection)
     loopback_reset_on_close(fd);
 }
 
-static void
-test_cut_on_a_kept_connection(void)
+TEST("/http-exchange/D25-cut-on-a-kept-connection")
 {
   for (guint reset = 0; reset < 2; reset++) {
-    LoopbackServer *server = loopback_start(hang_up_on_the_second, reset == 1 ? "" : NULL);
-    {
-      g_autoptr(Peer) peer = connect_to(server->endpoint);
-      assert_answered(peer, 200, "a");
-      g_autoptr(GError) error = NULL;
-      g_assert_false(post(peer, GENEROUS_MS, &error));
-      g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST);
-    }
+    g_autoptr(LoopbackServer) server = loopback_start(hang_up_on_the_second, reset == 1 ? "" : NULL);
+    g_autoptr(Peer) peer = connect_to(server->endpoint);
+    assert_answered(peer, 200, "a");
+    g_autoptr(GError) error = NULL;
+    g_assert_false(post(peer, GENEROUS_MS, &error));
+    g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST);
     g_assert_cmpuint(loopback_connections(server), ==, 1);
-    loopback_stop(server);
   }
 }
 
@@ -582,16 +548,12 @@ answer_and_say_more(LoopbackServer *server, int fd, guint connection)
 }
 
 /* What nobody asked for is never taken for the answer to the next request. */
-static void
-test_unasked(void)
+TEST("/http-exchange/unasked")
 {
-  LoopbackServer *server = loopback_start(answer_and_say_more, NULL);
-  {
-    g_autoptr(Peer) peer = connect_to(server->endpoint);
-    assert_answered(peer, 200, "a");
-    g_assert_false(tide_http_exchange_is_ready(peer->exchange));
-  }
-  loopback_stop(server);
+  g_autoptr(LoopbackServer) server = loopback_start(answer_and_say_more, NULL);
+  g_autoptr(Peer) peer = connect_to(server->endpoint);
+  assert_answered(peer, 200, "a");
+  g_assert_false(tide_http_exchange_is_ready(peer->exchange));
 }
 
 /* Sends its data when the head is there, and says no more: the rest of the request is not taken. */
@@ -607,8 +569,7 @@ refuse_early(LoopbackServer *server, int fd, guint connection)
 }
 
 /* A page that is cut short ends with the connection, no later. */
-static void
-test_early_refusal(void)
+TEST("/http-exchange/early-refusal")
 {
   static const char *const texts[] = {
       "HTTP/1.1 401 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
@@ -617,19 +578,16 @@ test_early_refusal(void)
       "HTTP/1.1 401 No\r\n\r\nno",
   };
   for (gsize i = 0; i < G_N_ELEMENTS(texts); i++) {
-    LoopbackServer *server = loopback_start(refuse_early, (gpointer)texts[i]);
-    {
-      g_autoptr(Peer) peer = connect_to(server->endpoint);
-      g_autofree guint8 *bytes = g_malloc0(8u << 20);
-      TideBytes part = tide_bytes(bytes, 8u << 20);
-      TideCallLimits limits = limits_of(GENEROUS_MS, NULL);
-      g_autoptr(GError) error = NULL;
-      gboolean answered = post_parts(peer, &part, 1, &limits, &error);
-      g_assert_no_error(error);
-      g_assert_true(answered);
-      g_assert_cmpuint(peer->answer.status, ==, 401);
-    }
-    loopback_stop(server);
+    g_autoptr(LoopbackServer) server = loopback_start(refuse_early, (gpointer)texts[i]);
+    g_autoptr(Peer) peer = connect_to(server->endpoint);
+    g_autofree guint8 *bytes = g_malloc0(8u << 20);
+    TideBytes part = tide_bytes(bytes, 8u << 20);
+    TideCallLimits limits = limits_of(GENEROUS_MS, NULL);
+    g_autoptr(GError) error = NULL;
+    gboolean answered = post_parts(peer, &part, 1, &limits, &error);
+    g_assert_no_error(error);
+    g_assert_true(answered);
+    g_assert_cmpuint(peer->answer.status, ==, 401);
   }
 }
 
@@ -639,22 +597,10 @@ main(int argc, char **argv)
   signal(SIGPIPE, SIG_IGN);
   curl_global_init(CURL_GLOBAL_DEFAULT);
   g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/http-exchange/keep-alive", test_keep_alive);
-  g_test_add_func("/http-exchange/what-is-sent", test_what_is_sent);
-  g_test_add_func("/http-exchange/parts", test_parts);
-  g_test_add_func("/http-exchange/no-proxy", test_no_proxy);
+  test_cases_add();
   for (gsize i = 0; i < G_N_ELEMENTS(answers); i++) {
     g_autofree char *path = g_strconcat("/http-exchange/answers/", answers[i].name, NULL);
     g_test_add_data_func(path, &answers[i], test_answer);
   }
-  g_test_add_func("/http-exchange/D25-endless", test_endless);
-  g_test_add_func("/http-exchange/endless-error-page", test_endless_error_page);
-  g_test_add_func("/http-exchange/late-error-page", test_late_error_page);
-  g_test_add_func("/http-exchange/timeouts", test_timeouts);
-  g_test_add_func("/http-exchange/cancel", test_cancel);
-  g_test_add_func("/http-exchange/D25-closed-while-idle", test_closed_while_idle);
-  g_test_add_func("/http-exchange/D25-cut-on-a-kept-connection", test_cut_on_a_kept_connection);
-  g_test_add_func("/http-exchange/unasked", test_unasked);
-  g_test_add_func("/http-exchange/early-refusal", test_early_refusal);
   return g_test_run();
 }

@@ -4,7 +4,8 @@
 #include "thrift/client/hbase_client.h"
 #include "unit/kdc.h"
 #include "unit/probe_replies.h"
-#include "unit/tls_server.h"
+#include "unit/test_case.h"
+#include "unit/tls_world.h"
 #include "util/clock.h"
 #include "util/error.h"
 
@@ -21,6 +22,14 @@ typedef struct Server {
   gsize sent_bytes;    /* of the answer, before a TLS alert; 0: all of it */
   TideBuffer received; /* the last request; of the server's thread until it is stopped */
 } Server;
+
+/* Once its thread has ended. */
+static void
+server_clear(Server *server)
+{
+  tide_buffer_clear_memory(&server->received);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Server, server_clear)
 
 static gboolean
 read_more(LoopbackServer *loopback, int fd, SSL *ssl, TideBuffer *into)
@@ -98,26 +107,22 @@ call_once(const TideEndpoint *endpoint, GError **error)
 
 #define OK_HEAD "HTTP/1.1 200 OK\r\nContent-Type: application/x-thrift"
 
-static void
-test_call(void)
+TEST("/http-messages/call")
 {
-  Server server = {.head = OK_HEAD, .body = tide_bytes(TYPE_REPLY, sizeof TYPE_REPLY - 1)};
-  LoopbackServer *loopback = loopback_start(serve, &server);
+  g_auto(Server) server = {.head = OK_HEAD, .body = tide_bytes(TYPE_REPLY, sizeof TYPE_REPLY - 1)};
+  g_autoptr(LoopbackServer) loopback = loopback_start(serve, &server);
   TideLinkSettings settings = {.http.do_as = (char *)"other"};
-  {
-    g_autoptr(TideEndpoint) endpoint = endpoint_of(loopback, &settings, "http", "127.0.0.1");
-    g_autoptr(GError) error = NULL;
-    gboolean answered = call_once(endpoint, &error);
-    g_assert_no_error(error);
-    g_assert_true(answered);
-  }
-  loopback_stop(loopback);
+  g_autoptr(TideEndpoint) endpoint = endpoint_of(loopback, &settings, "http", "127.0.0.1");
+  g_autoptr(GError) error = NULL;
+  gboolean answered = call_once(endpoint, &error);
+  g_assert_no_error(error);
+  g_assert_true(answered);
+  loopback_stop(g_steal_pointer(&loopback));
   g_autofree char *request = g_strndup((const char *)server.received.data, server.received.len);
   g_assert_true(g_str_has_prefix(request, "POST /gw HTTP/1.1\r\n"));
   g_assert_nonnull(strstr(request, "\r\nAccept: application/x-thrift, text/plain;q=0.5\r\n"));
   g_assert_nonnull(strstr(request, "\r\ndoAs: other\r\n"));
   g_assert_null(strstr(request, "Authorization"));
-  tide_buffer_clear_memory(&server.received);
 }
 
 typedef struct Bad {
@@ -127,8 +132,7 @@ typedef struct Bad {
 } Bad;
 
 /* What is no reply leaves open whether the call was carried out, unless the status says that it was not. */
-static void
-test_what_is_no_reply(void)
+TEST("/http-messages/what-is-no-reply")
 {
   const Bad cases[] = {
       {OK_HEAD, TIDE_BYTES_EMPTY, TIDE_ERROR_PROTOCOL},
@@ -140,43 +144,34 @@ test_what_is_no_reply(void)
       {"HTTP/1.1 500 No", TIDE_BYTES_LITERAL("MESSAGE: oh\n"), TIDE_ERROR_SERVER_FAILED},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-    Server server = {.head = cases[i].head, .body = cases[i].body};
-    LoopbackServer *loopback = loopback_start(serve, &server);
-    {
-      g_autoptr(TideEndpoint) endpoint = endpoint_of(loopback, NULL, "http", "127.0.0.1");
-      g_autoptr(GError) error = NULL;
-      g_assert_false(call_once(endpoint, &error));
-      g_assert_error(error, TIDE_ERROR, cases[i].code);
-    }
-    loopback_stop(loopback);
-    tide_buffer_clear_memory(&server.received);
+    g_auto(Server) server = {.head = cases[i].head, .body = cases[i].body};
+    g_autoptr(LoopbackServer) loopback = loopback_start(serve, &server);
+    g_autoptr(TideEndpoint) endpoint = endpoint_of(loopback, NULL, "http", "127.0.0.1");
+    g_autoptr(GError) error = NULL;
+    g_assert_false(call_once(endpoint, &error));
+    g_assert_error(error, TIDE_ERROR, cases[i].code);
   }
 }
 
 /* The probe finds the one mode that there is. */
-static void
-test_probe(void)
+TEST("/http-messages/probe")
 {
-  Server server = {.head = OK_HEAD, .body = tide_bytes(TYPE_REPLY, sizeof TYPE_REPLY - 1), .goes_on = TRUE};
-  LoopbackServer *loopback = loopback_start(serve, &server);
-  {
-    g_autoptr(TideEndpoint) endpoint = endpoint_of(loopback, NULL, "http", "127.0.0.1");
-    g_autoptr(GError) error = NULL;
-    TideWireMode mode = {TIDE_FRAMING_FRAMED, TIDE_WIRE_COMPACT};
-    TideProbeRequest request = {-1, -1};
-    gboolean found = tide_gateway_probe(endpoint, request, GENEROUS_MS, NULL, &mode, NULL, &error);
-    g_assert_no_error(error);
-    g_assert_true(found);
-    g_assert_cmpint(mode.framing, ==, TIDE_FRAMING_UNFRAMED);
-    g_assert_cmpint(mode.protocol, ==, TIDE_WIRE_BINARY);
-    g_assert_cmpstr(tide_message_layer_of(endpoint, mode.framing)->name, ==, "HTTP");
-    request.protocol = TIDE_WIRE_COMPACT;
-    g_assert_false(tide_gateway_probe(endpoint, request, GENEROUS_MS, NULL, &mode, NULL, &error));
-    g_assert_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE);
-    g_assert_nonnull(strstr(error->message, "in the binary protocol, but 'hbase.transport' wants compact"));
-  }
-  loopback_stop(loopback);
-  tide_buffer_clear_memory(&server.received);
+  g_auto(Server) server = {.head = OK_HEAD, .body = tide_bytes(TYPE_REPLY, sizeof TYPE_REPLY - 1), .goes_on = TRUE};
+  g_autoptr(LoopbackServer) loopback = loopback_start(serve, &server);
+  g_autoptr(TideEndpoint) endpoint = endpoint_of(loopback, NULL, "http", "127.0.0.1");
+  g_autoptr(GError) error = NULL;
+  TideWireMode mode = {TIDE_FRAMING_FRAMED, TIDE_WIRE_COMPACT};
+  TideProbeRequest request = {-1, -1};
+  gboolean found = tide_gateway_probe(endpoint, request, GENEROUS_MS, NULL, &mode, NULL, &error);
+  g_assert_no_error(error);
+  g_assert_true(found);
+  g_assert_cmpint(mode.framing, ==, TIDE_FRAMING_UNFRAMED);
+  g_assert_cmpint(mode.protocol, ==, TIDE_WIRE_BINARY);
+  g_assert_cmpstr(tide_message_layer_of(endpoint, mode.framing)->name, ==, "HTTP");
+  request.protocol = TIDE_WIRE_COMPACT;
+  g_assert_false(tide_gateway_probe(endpoint, request, GENEROUS_MS, NULL, &mode, NULL, &error));
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE);
+  g_assert_nonnull(strstr(error->message, "in the binary protocol, but 'hbase.transport' wants compact"));
 }
 
 static void
@@ -202,25 +197,20 @@ serve_bad_gateway(LoopbackServer *server, int fd, guint connection)
     loopback_send(fd, answer, strlen(answer));
 }
 
-static void
-test_probe_of_a_proxy_without_gateway(void)
+TEST("/http-messages/probe-of-a-proxy-without-gateway")
 {
-  LoopbackServer *loopback = loopback_start(serve_bad_gateway, NULL);
-  {
-    g_autoptr(TideEndpoint) endpoint = endpoint_of(loopback, NULL, "http", "127.0.0.1");
-    g_autoptr(GError) error = NULL;
-    TideWireMode mode;
-    g_assert_false(tide_gateway_probe(endpoint, (TideProbeRequest){-1, -1}, SHORT_MS, NULL, &mode, NULL, &error));
-    g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT);
-    g_assert_nonnull(strstr(error->message, "or a proxy before it, failed: HTTP status 502"));
-    g_assert_null(strstr(error->message, "hangs up"));
-  }
-  loopback_stop(loopback);
+  g_autoptr(LoopbackServer) loopback = loopback_start(serve_bad_gateway, NULL);
+  g_autoptr(TideEndpoint) endpoint = endpoint_of(loopback, NULL, "http", "127.0.0.1");
+  g_autoptr(GError) error = NULL;
+  TideWireMode mode;
+  g_assert_false(tide_gateway_probe(endpoint, (TideProbeRequest){-1, -1}, SHORT_MS, NULL, &mode, NULL, &error));
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT);
+  g_assert_nonnull(strstr(error->message, "or a proxy before it, failed: HTTP status 502"));
+  g_assert_null(strstr(error->message, "hangs up"));
 }
 
 /* A port where no HTTP is spoken, each in the way of one that is likely: what it may be is said. */
-static void
-test_probe_of_another_port(void)
+TEST("/http-messages/probe-of-another-port")
 {
   const struct {
     LoopbackScript serve;
@@ -232,16 +222,13 @@ test_probe_of_another_port(void)
       {serve_hang_up, "https", "there was no TLS handshake, so it may be a plain port"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-    LoopbackServer *loopback = loopback_start(cases[i].serve, NULL);
-    {
-      g_autoptr(TideEndpoint) endpoint = endpoint_of(loopback, NULL, cases[i].scheme, "127.0.0.1");
-      g_autoptr(GError) error = NULL;
-      TideWireMode mode;
-      g_assert_false(tide_gateway_probe(endpoint, (TideProbeRequest){-1, -1}, SHORT_MS, NULL, &mode, NULL, &error));
-      if (strstr(error->message, cases[i].part) == NULL)
-        g_error("'%s' does not say '%s'", error->message, cases[i].part);
-    }
-    loopback_stop(loopback);
+    g_autoptr(LoopbackServer) loopback = loopback_start(cases[i].serve, NULL);
+    g_autoptr(TideEndpoint) endpoint = endpoint_of(loopback, NULL, cases[i].scheme, "127.0.0.1");
+    g_autoptr(GError) error = NULL;
+    TideWireMode mode;
+    g_assert_false(tide_gateway_probe(endpoint, (TideProbeRequest){-1, -1}, SHORT_MS, NULL, &mode, NULL, &error));
+    if (strstr(error->message, cases[i].part) == NULL)
+      g_error("'%s' does not say '%s'", error->message, cases[i].part);
   }
 }
 
@@ -255,155 +242,92 @@ test_refused_ticket(gconstpointer data)
   const Kdc *kdc = data;
   g_autofree char *keytab = kdc_add(kdc, "tidemark", "client");
   g_free(kdc_add(kdc, "HTTP/localhost", "gateway"));
-  Server server = {.head = "HTTP/1.1 401 No", .body = TIDE_BYTES_LITERAL("MESSAGE: no\n")};
-  LoopbackServer *loopback = loopback_start(serve, &server);
+  g_auto(Server) server = {.head = "HTTP/1.1 401 No", .body = TIDE_BYTES_LITERAL("MESSAGE: no\n")};
+  g_autoptr(LoopbackServer) loopback = loopback_start(serve, &server);
   TideLinkSettings settings = {.kerberos.keytab.file = keytab, .http.host = (char *)"localhost"};
-  {
-    g_autoptr(TideEndpoint) endpoint = endpoint_of(loopback, &settings, "http", "127.0.0.1");
-    for (guint i = 0; i < 4; i++) {
-      g_autoptr(GError) error = NULL;
-      g_assert_false(call_once(endpoint, &error));
-      g_assert_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE);
-      g_assert_nonnull(strstr(error->message, "does not accept our Kerberos ticket for 'HTTP/localhost'"));
-      g_assert_cmpuint(kdc_n_logins(kdc), ==, i == 0 ? 1u : 2u);
-    }
+  g_autoptr(TideEndpoint) endpoint = endpoint_of(loopback, &settings, "http", "127.0.0.1");
+  for (guint i = 0; i < 4; i++) {
+    g_autoptr(GError) error = NULL;
+    g_assert_false(call_once(endpoint, &error));
+    g_assert_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE);
+    g_assert_nonnull(strstr(error->message, "does not accept our Kerberos ticket for 'HTTP/localhost'"));
+    g_assert_cmpuint(kdc_n_logins(kdc), ==, i == 0 ? 1u : 2u);
   }
-  loopback_stop(loopback);
-  tide_buffer_clear_memory(&server.received);
 }
 
 /* ---- HTTPS ---- */
-
-typedef struct World {
-  char *directory;
-  TestIdentity authority, stranger, good, expired, client;
-  char *ca, *other_ca, *certificate, *key;
-} World;
-
-static World
-world_new(void)
-{
-  World world = {.directory = g_dir_make_tmp("tidemark-https-XXXXXX", NULL)};
-  const char *names = "DNS:gw.example,IP:127.0.0.1";
-  world.authority = test_identity_new(&(TestIdentityWish){.name = "lab CA"});
-  world.stranger = test_identity_new(&(TestIdentityWish){.name = "other CA"});
-  world.good = test_identity_new(&(TestIdentityWish){.name = "gw", .names = names, .issuer = &world.authority});
-  world.expired = test_identity_new(
-      &(TestIdentityWish){.name = "gw", .names = names, .issuer = &world.authority, .begin_s = -7200, .end_s = -3600});
-  world.client = test_identity_new(&(TestIdentityWish){.name = "us", .names = "DNS:us", .issuer = &world.authority});
-  world.ca = test_identity_save(&world.authority, FALSE, world.directory, "ca.pem");
-  world.other_ca = test_identity_save(&world.stranger, FALSE, world.directory, "other.pem");
-  world.certificate = test_identity_save(&world.client, FALSE, world.directory, "us.pem");
-  world.key = test_identity_save(&world.client, TRUE, world.directory, "us.key");
-  return world;
-}
-
-static void
-drop_file(char *path)
-{
-  g_unlink(path);
-  g_free(path);
-}
-
-static void
-world_clear(World *world)
-{
-  TestIdentity *identities[] = {&world->authority, &world->stranger, &world->good, &world->expired, &world->client};
-  for (gsize i = 0; i < G_N_ELEMENTS(identities); i++)
-    test_identity_clear(identities[i]);
-  drop_file(world->ca);
-  drop_file(world->other_ca);
-  drop_file(world->certificate);
-  drop_file(world->key);
-  g_rmdir(world->directory);
-  g_free(world->directory);
-}
 
 /* @says: NULL: the call succeeds. */
 static void
 check_https(const TestTls *tls, const TideTlsSettings *settings, const char *says)
 {
-  Server server = {.tls = tls, .head = OK_HEAD, .body = tide_bytes(TYPE_REPLY, sizeof TYPE_REPLY - 1)};
-  LoopbackServer *loopback = loopback_start(serve, &server);
+  g_auto(Server) server = {.tls = tls, .head = OK_HEAD, .body = tide_bytes(TYPE_REPLY, sizeof TYPE_REPLY - 1)};
+  g_autoptr(LoopbackServer) loopback = loopback_start(serve, &server);
   TideLinkSettings link = {.tls = *settings};
-  {
-    g_autoptr(TideEndpoint) endpoint = endpoint_of(loopback, &link, "https", "127.0.0.1");
-    g_autoptr(GError) error = NULL;
-    gboolean answered = call_once(endpoint, &error);
-    if (says == NULL) {
-      g_assert_no_error(error);
-      g_assert_true(answered);
-    } else {
-      /* A peer may close before its words are read: it is known then that nothing was sent, or else not. */
-      gboolean is_cut = strstr(error->message, "right after the TLS handshake") != NULL;
-      if (!is_cut)
-        g_assert_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE);
-      if (strstr(error->message, says) == NULL)
-        g_error("'%s' does not say '%s'", error->message, says);
-    }
+  g_autoptr(TideEndpoint) endpoint = endpoint_of(loopback, &link, "https", "127.0.0.1");
+  g_autoptr(GError) error = NULL;
+  gboolean answered = call_once(endpoint, &error);
+  if (says == NULL) {
+    g_assert_no_error(error);
+    g_assert_true(answered);
+  } else {
+    /* A peer may close before its words are read: it is known then that nothing was sent, or else not. */
+    gboolean is_cut = strstr(error->message, "right after the TLS handshake") != NULL;
+    if (!is_cut)
+      g_assert_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE);
+    if (strstr(error->message, says) == NULL)
+      g_error("'%s' does not say '%s'", error->message, says);
   }
-  loopback_stop(loopback);
-  tide_buffer_clear_memory(&server.received);
 }
 
-static void
-test_https(void)
+TEST("/http-messages/D25-https")
 {
-  World world = world_new();
-  TestTls good = {.identity = &world.good}, expired = {.identity = &world.expired};
-  TestTls mutual = {.identity = &world.good, .client_authority = &world.authority};
+  TestTls good = {.identity = &world.server}, expired = {.identity = &world.expired};
+  TestTls mutual = {.identity = &world.server, .client_authority = &world.authority};
   TestTls mutual_1_2 = mutual;
   mutual_1_2.max_version = TLS1_2_VERSION;
-  TestTls old = {.identity = &world.good, .max_version = TLS1_1_VERSION};
-  TideTlsSettings trusting = {.ca = world.ca};
-  TideTlsSettings named = {.ca = world.ca, .server_name = (char *)"gw.example"};
-  TideTlsSettings misnamed = {.ca = world.ca, .server_name = (char *)"other.example"};
-  TideTlsSettings strange = {.ca = world.other_ca};
-  TideTlsSettings ours = {.ca = world.ca, .certificate = world.certificate, .key = {.file = world.key}};
+  TestTls old = {.identity = &world.server, .max_version = TLS1_1_VERSION};
+  TideTlsSettings trusting = {.ca = world.authority_file};
+  TideTlsSettings named = {.ca = world.authority_file, .server_name = (char *)"localhost"};
+  TideTlsSettings misnamed = {.ca = world.authority_file, .server_name = (char *)"other.example"};
+  TideTlsSettings strange = {.ca = world.other_authority_file};
+  TideTlsSettings ours = as_client(world.client_file, world.client_key);
   TideTlsSettings lost = {.ca = (char *)"/no/such/ca.pem"};
   check_https(&good, &trusting, NULL);
   check_https(&good, &named, NULL);
   check_https(&mutual, &ours, NULL);
   check_https(&good, &misnamed, "not for 'other.example'");
-  check_https(&good, &strange, "was signed by 'CN = lab CA', who is not in 'hbase.tls.ca'");
+  check_https(&good, &strange, "was signed by 'CN = test authority', who is not in 'hbase.tls.ca'");
   check_https(&good, &(TideTlsSettings){0}, "whom this system does not know");
   check_https(&good, &lost, "'/no/such/ca.pem' cannot be used");
   check_https(&expired, &trusting, "has expired");
   check_https(&mutual, &trusting, "asks for a certificate of ours");
   check_https(&mutual_1_2, &trusting, "asks for a certificate of ours");
   check_https(&old, &trusting, "TLS");
-  world_clear(&world);
 }
 
 /* An alert in the answer's place, in its head and in its body: the call may have been carried out. */
-static void
-test_alert_in_a_reply(void)
+TEST("/http-messages/D25-alert-in-a-reply")
 {
-  World world = world_new();
   const int versions[] = {TLS1_2_VERSION, TLS1_3_VERSION};
   const gsize sent[] = {1, 20, strlen(OK_HEAD "\r\nContent-Length: 40\r\n\r\n") + 10};
   for (gsize i = 0; i < G_N_ELEMENTS(versions) * G_N_ELEMENTS(sent); i++) {
-    TestTls tls = {.identity = &world.good, .max_version = versions[i % G_N_ELEMENTS(versions)]};
-    Server server = {.tls = &tls,
-                     .head = OK_HEAD,
-                     .body = tide_bytes(TYPE_REPLY, sizeof TYPE_REPLY - 1),
-                     .sent_bytes = sent[i / G_N_ELEMENTS(versions)]};
-    LoopbackServer *loopback = loopback_start(serve, &server);
-    TideLinkSettings link = {.tls.ca = world.ca};
-    {
-      g_autoptr(TideEndpoint) endpoint = endpoint_of(loopback, &link, "https", "127.0.0.1");
-      g_autoptr(GError) error = NULL;
-      g_assert_false(call_once(endpoint, &error));
-      g_test_message("%s", error->message);
-      g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST);
-      g_assert_true(tide_error_outcome_unknown(error));
-      g_assert_nonnull(strstr(error->message, "bad record mac"));
-    }
+    TestTls tls = {.identity = &world.server, .max_version = versions[i % G_N_ELEMENTS(versions)]};
+    g_auto(Server) server = {.tls = &tls,
+                             .head = OK_HEAD,
+                             .body = tide_bytes(TYPE_REPLY, sizeof TYPE_REPLY - 1),
+                             .sent_bytes = sent[i / G_N_ELEMENTS(versions)]};
+    g_autoptr(LoopbackServer) loopback = loopback_start(serve, &server);
+    TideLinkSettings link = {.tls.ca = world.authority_file};
+    g_autoptr(TideEndpoint) endpoint = endpoint_of(loopback, &link, "https", "127.0.0.1");
+    g_autoptr(GError) error = NULL;
+    g_assert_false(call_once(endpoint, &error));
+    g_test_message("%s", error->message);
+    g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST);
+    g_assert_true(tide_error_outcome_unknown(error));
+    g_assert_nonnull(strstr(error->message, "bad record mac"));
     g_assert_cmpuint(loopback_connections(loopback), ==, 1); /* nothing was sent twice */
-    loopback_stop(loopback);
-    tide_buffer_clear_memory(&server.received);
   }
-  world_clear(&world);
 }
 
 int
@@ -412,19 +336,17 @@ main(int argc, char **argv)
   signal(SIGPIPE, SIG_IGN);
   tide_hbase_client_init_types();
   g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/http-messages/call", test_call);
-  g_test_add_func("/http-messages/what-is-no-reply", test_what_is_no_reply);
-  g_test_add_func("/http-messages/probe", test_probe);
-  g_test_add_func("/http-messages/probe-of-another-port", test_probe_of_another_port);
-  g_test_add_func("/http-messages/probe-of-a-proxy-without-gateway", test_probe_of_a_proxy_without_gateway);
-  g_test_add_func("/http-messages/D25-https", test_https);
-  g_test_add_func("/http-messages/D25-alert-in-a-reply", test_alert_in_a_reply);
-  if (!kdc_is_installed())
-    return g_test_run();
+  test_cases_add();
+  world_make();
   Kdc kdc;
-  kdc_create(&kdc);
-  g_test_add_data_func("/http-messages/refused-ticket", &kdc, test_refused_ticket);
+  gboolean has_kdc = kdc_is_installed();
+  if (has_kdc) {
+    kdc_create(&kdc);
+    g_test_add_data_func("/http-messages/refused-ticket", &kdc, test_refused_ticket);
+  }
   int status = g_test_run();
-  kdc_destroy(&kdc);
+  if (has_kdc)
+    kdc_destroy(&kdc);
+  world_end();
   return status;
 }

@@ -1,6 +1,7 @@
 /* What statuses other than 200 mean: the pages of Jetty in a gateway of HBase 2.6.1, and of others. */
 #include "thrift/http/http_refusal.h"
 
+#include "unit/test_case.h"
 #include "util/error.h"
 
 #define PAGE(status, message)                                                                                          \
@@ -51,8 +52,7 @@ static const Case cases[] = {
      "HTTP status 500: java.lang.reflect.UndeclaredThrowableException in /a/b/c"},
 };
 
-static void
-test_statuses(void)
+TEST("/http-refusal/D25-statuses")
 {
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     TideHttpRefusal refusal = {.peer = "http://gw1:9090/",
@@ -70,8 +70,7 @@ test_statuses(void)
   }
 }
 
-static void
-test_long_page(void)
+TEST("/http-refusal/long-page")
 {
   g_autofree char *page = g_strnfill(60000, '.');
   memcpy(page, "MESSAGE: ", 9);
@@ -79,13 +78,4 @@ test_long_page(void)
   g_autoptr(GError) error = NULL;
   tide_http_refusal_explain(&refusal, &error);
   g_assert_cmpuint(strlen(error->message), <, 400);
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/http-refusal/D25-statuses", test_statuses);
-  g_test_add_func("/http-refusal/long-page", test_long_page);
-  return g_test_run();
 }

@@ -5,6 +5,7 @@
 #include "unit/assert_bytes.h"
 #include "unit/gss_acceptor.h"
 #include "unit/kdc.h"
+#include "unit/test_case.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/lock.h"
@@ -121,8 +122,7 @@ exchange(TideGssContext *context, GssAcceptor *acceptor, gboolean encrypt, gsize
   assert_bytes_equal(read, tide_bytes(plain, bytes));
 }
 
-static void
-test_layers(void)
+TEST("/gss-context/every-layer-there-and-back")
 {
   static const struct {
     guint8 offered;
@@ -169,8 +169,7 @@ assert_fails_with_keytab(const char *keytab, const char *principal, const char *
   assert_begin_fails(&request, by_kerberos ? TIDE_ERROR_CONNECT : TIDE_ERROR_CONFIG, expected);
 }
 
-static void
-test_keytabs(void)
+TEST("/gss-context/keytab-is-looked-into-first")
 {
   g_autofree char *missing = kdc_path(&kdc, "missing.keytab"), *odd = kdc_path(&kdc, "odd.keytab");
   assert_fails_with_keytab(missing, NULL, "cannot read the keytab 'KEYTAB': No such file or directory");
@@ -187,8 +186,7 @@ test_keytabs(void)
 }
 
 /* "ktadd" made new keys after this keytab, or the principal was taken away. */
-static void
-test_stale_keytab(void)
+TEST("/gss-context/D21-stale-keytab")
 {
   g_autofree char *stale = kdc_add(&kdc, "stale", "stale");
   kdc_admin("cpw -randkey stale\n");
@@ -203,8 +201,7 @@ test_stale_keytab(void)
                            "('Client 'stale@TEST.REALM' not found in Kerberos database')");
 }
 
-static void
-test_service_unknown(void)
+TEST("/gss-context/service-unknown")
 {
   TideKerberosSituation request = request_with(client_keytab);
   request.host = "vm";
@@ -222,8 +219,7 @@ test_service_unknown(void)
       "database')");
 }
 
-static void
-test_no_ticket(void)
+TEST("/gss-context/no-ticket")
 {
   TideKerberosSituation request = request_with(NULL);
   g_autofree char *expected = g_strdup_printf(
@@ -240,8 +236,7 @@ test_no_ticket(void)
 }
 
 /* With the keytab a ticket that has expired is got anew; with the cache alone, that it has is said. */
-static void
-test_expiry(void)
+TEST("/gss-context/D21-expired-and-renewed")
 {
   g_autofree char *path = kdc_path(&kdc, "short.cache"), *cache = g_strconcat("FILE:", path, NULL);
   TideKerberosSituation with_both = request_with(short_keytab), with_cache = request_with(NULL);
@@ -276,8 +271,7 @@ begin_towards(GssAcceptor *acceptor, TideBuffer *answer)
   return context;
 }
 
-static void
-test_forged_answer(void)
+TEST("/gss-context/forged-answer")
 {
   for (gsize flipped = 0; flipped < 3; flipped++) {
     GssAcceptor acceptor;
@@ -307,8 +301,7 @@ assert_unwrap_fails(TideGssContext *context, gboolean encrypted, TideBuffer *tok
 }
 
 /* Changed, cut, repeated, left out, or not encrypted where that was agreed on. */
-static void
-test_forged_messages(void)
+TEST("/gss-context/forged-messages")
 {
   GssAcceptor acceptor;
   g_auto(TideBuffer) answer = {0}, out = {0}, first = {0}, second = {0}, third = {0}, copy = {0};
@@ -341,8 +334,7 @@ test_forged_messages(void)
   gss_acceptor_close(&acceptor);
 }
 
-static void
-test_unencrypted_message(void)
+TEST("/gss-context/unencrypted-message")
 {
   GssAcceptor acceptor;
   g_auto(TideBuffer) answer = {0}, out = {0}, message = {0};
@@ -357,8 +349,7 @@ test_unencrypted_message(void)
 /* ---- a KDC in trouble ---- */
 
 /* What is in a cache needs no KDC; all else says that there is none. */
-static void
-test_kdc_down(void)
+TEST("/gss-context/D21-kdc-down")
 {
   TideKerberosSituation known = request_with(client_keytab), unknown = request_with(other_keytab);
   g_autoptr(TideGssContext) before = begin_well(&known);
@@ -379,8 +370,7 @@ cancel_meanwhile(gpointer cancellable)
 
 /* Whoever waits leaves at their deadline, or when cancelled; others are served meanwhile; what was given up is freed
  * once the KDC lets go. */
-static void
-test_kdc_hangs(void)
+TEST("/gss-context/D21-kdc-hangs")
 {
   TideKerberosSituation known = request_with(client_keytab), waiting = known;
   waiting.host = "vm"; /* another gateway: nothing of it is cached */
@@ -420,6 +410,7 @@ int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
+  test_cases_add();
   if (!kdc_is_installed()) {
     g_print("1..0 # SKIP krb5-kdc and krb5-admin-server are not installed\n");
     return 0;
@@ -430,17 +421,6 @@ main(int argc, char **argv)
   other_keytab = kdc_add(&kdc, "hbase/localhost", "other");
   short_keytab = kdc_add(&kdc, "short", "short");
   kdc_admin("modprinc -maxlife 3s short\n");
-  g_test_add_func("/gss-context/every-layer-there-and-back", test_layers);
-  g_test_add_func("/gss-context/keytab-is-looked-into-first", test_keytabs);
-  g_test_add_func("/gss-context/D21-stale-keytab", test_stale_keytab);
-  g_test_add_func("/gss-context/service-unknown", test_service_unknown);
-  g_test_add_func("/gss-context/no-ticket", test_no_ticket);
-  g_test_add_func("/gss-context/D21-expired-and-renewed", test_expiry);
-  g_test_add_func("/gss-context/forged-answer", test_forged_answer);
-  g_test_add_func("/gss-context/forged-messages", test_forged_messages);
-  g_test_add_func("/gss-context/unencrypted-message", test_unencrypted_message);
-  g_test_add_func("/gss-context/D21-kdc-down", test_kdc_down);
-  g_test_add_func("/gss-context/D21-kdc-hangs", test_kdc_hangs);
   int status = g_test_run();
   kdc_destroy(&kdc);
   g_free(gateway_keytab);

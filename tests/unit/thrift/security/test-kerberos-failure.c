@@ -1,6 +1,8 @@
 /* Each failure of Kerberos has its sentence: what the codes, and Kerberos's own, often misleading, words come to. */
 #include "thrift/security/gss_context.h"
 
+#include "unit/test_case.h"
+
 #include <gssapi/gssapi.h>
 #include <krb5.h>
 
@@ -111,8 +113,7 @@ test_sentence(gconstpointer data)
 }
 
 /* Over HTTP it is another option that names the gateway's principal. */
-static void
-test_service_of_http(void)
+TEST("/kerberos-failure/service-of-http")
 {
   TideKerberosSituation situation = situation_of(KEYTAB, "gw");
   situation.service = "HTTP";
@@ -125,8 +126,7 @@ test_service_of_http(void)
 }
 
 /* The text is the same whether a millisecond more or less is left. */
-static void
-test_silence(void)
+TEST("/kerberos-failure/silent-kdc")
 {
   static const struct {
     gint64 waited_ms;
@@ -147,11 +147,10 @@ int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
+  test_cases_add();
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *path = g_strconcat("/kerberos-failure/", cases[i].name, NULL);
     g_test_add_data_func(path, GSIZE_TO_POINTER(i), test_sentence);
   }
-  g_test_add_func("/kerberos-failure/service-of-http", test_service_of_http);
-  g_test_add_func("/kerberos-failure/silent-kdc", test_silence);
   return g_test_run();
 }

@@ -4,6 +4,7 @@
 
 #include "unit/assert_bytes.h"
 #include "unit/gss_acceptor.h"
+#include "unit/test_case.h"
 #include "util/error.h"
 
 static gboolean
@@ -84,8 +85,7 @@ append_offer(TideBuffer *server, guint8 bits)
   sasl_append(server, 2, tide_bytes(offer, sizeof offer));
 }
 
-static void
-test_opening(void)
+TEST("/sasl-negotiation/opening-and-first-token-go-together")
 {
   TideSaslNegotiation negotiation = new_negotiation(TIDE_SASL_AUTO);
   g_auto(TideBuffer) out = {0};
@@ -94,8 +94,7 @@ test_opening(void)
 }
 
 /* Byte by byte, in sevens, and at once: the same. */
-static void
-test_agreement(void)
+TEST("/sasl-negotiation/strongest-offered-or-the-one-wanted")
 {
   static const struct {
     guint8 offered;
@@ -217,8 +216,7 @@ test_failure(gconstpointer data)
 }
 
 /* A gateway's words are cut, and never more than one message of them is kept. */
-static void
-test_long_refusal(void)
+TEST("/sasl-negotiation/long-refusal-is-cut")
 {
   g_auto(TideBuffer) server = {0}, out = {0};
   g_autofree char *words = g_strnfill(TIDE_SASL_MESSAGE_MAX_BYTES, 'x');
@@ -231,8 +229,7 @@ test_long_refusal(void)
 }
 
 /* A layer that the keys cannot keep is not chosen, though it is offered. */
-static void
-test_layer_without_keys(void)
+TEST("/sasl-negotiation/layer-without-keys-is-not-chosen")
 {
   guint without_encryption = TIDE_SASL_AUTH | TIDE_SASL_AUTH_INT;
   TideSaslNegotiation negotiation = new_negotiation(TIDE_SASL_AUTO);
@@ -245,8 +242,7 @@ test_layer_without_keys(void)
   g_assert_cmpint(negotiation.layer, ==, TIDE_SASL_AUTH_INT);
 }
 
-static void
-test_names(void)
+TEST("/sasl-negotiation/layers-have-names")
 {
   static const char *const names[] = {"auto", "auth", "auth-int", "auth-conf"};
   for (gsize i = 0; i < G_N_ELEMENTS(names); i++) {
@@ -263,14 +259,10 @@ int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/sasl-negotiation/opening-and-first-token-go-together", test_opening);
-  g_test_add_func("/sasl-negotiation/strongest-offered-or-the-one-wanted", test_agreement);
+  test_cases_add();
   for (gsize i = 0; i < G_N_ELEMENTS(failures); i++) {
     g_autofree char *path = g_strconcat("/sasl-negotiation/failure/", failures[i].name, NULL);
     g_test_add_data_func(path, GSIZE_TO_POINTER(i), test_failure);
   }
-  g_test_add_func("/sasl-negotiation/long-refusal-is-cut", test_long_refusal);
-  g_test_add_func("/sasl-negotiation/layer-without-keys-is-not-chosen", test_layer_without_keys);
-  g_test_add_func("/sasl-negotiation/layers-have-names", test_names);
   return g_test_run();
 }

@@ -6,6 +6,7 @@
 #include "unit/assert_bytes.h"
 #include "unit/generated_oracle.h"
 #include "unit/random_rows.h"
+#include "unit/test_case.h"
 
 #define RANDOM_ROWS 10000 /* for each protocol */
 
@@ -122,8 +123,7 @@ test_edges(gconstpointer data)
 }
 
 /* The one thing that the generated code never writes: a sequence id that is not 0. */
-static void
-test_sequence_id(void)
+TEST("/put-encoder/sequence-id-is-written")
 {
   g_auto(TideBuffer) out = {0};
   tide_put_multiple_head_append(TIDE_WIRE_BINARY, &out, 0x01020304, TIDE_BYTES_LITERAL("T"), 1);
@@ -262,8 +262,7 @@ test_random_calls(gconstpointer data)
 }
 
 /* What latest: replace sends: everything before the reading goes, the reading comes. */
-static void
-test_replace_in_full(void)
+TEST("/mutation-encoder/a-replaced-row-in-full")
 {
   g_auto(TideBuffer) out = {0};
   TideBytes row = TIDE_BYTES_LITERAL("r"), families[] = {TIDE_BYTES_LITERAL("M")};
@@ -471,8 +470,7 @@ test_scans(gconstpointer data)
 }
 
 /* More rows than the gateway's number can hold: no limit there, the client counts. */
-static void
-test_limit_beyond_the_wire(void)
+TEST("/request-encoder/limit-above-31-bits-is-left-to-the-client")
 {
   TideScanRequest request = {.caching_rows = 1, .max_versions = 1, .limit_rows = (gint64)G_MAXINT32 + 1};
   g_auto(TideBuffer) with = {0};
@@ -498,14 +496,12 @@ int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
+  test_cases_add();
   add("put-encoder", "10000-random-rows-equal-the-generated-code", test_random_rows);
   add("put-encoder", "edges-equal-the-generated-code", test_edges);
-  g_test_add_func("/put-encoder/sequence-id-is-written", test_sequence_id);
   add("mutation-encoder", "3000-random-calls-equal-the-generated-code", test_random_calls);
-  g_test_add_func("/mutation-encoder/a-replaced-row-in-full", test_replace_in_full);
   add("request-encoder", "calls-equal-the-generated-code", test_simple_calls);
   add("request-encoder", "gets-equal-the-generated-code", test_gets);
   add("request-encoder", "scans-equal-the-generated-code", test_scans);
-  g_test_add_func("/request-encoder/limit-above-31-bits-is-left-to-the-client", test_limit_beyond_the_wire);
   return g_test_run();
 }

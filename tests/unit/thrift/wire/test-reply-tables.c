@@ -1,6 +1,7 @@
 /* What is built of replies about tables has bounds of its own: a gateway that sends tiny elements by the million does
  * not make the daemon allocate many times what it sent. */
 #include "unit/reply_builder.h"
+#include "unit/test_case.h"
 #include "util/error.h"
 
 #define SEQUENCE_ID 7
@@ -96,8 +97,7 @@ read_elements(Element element, guint n)
   return error;
 }
 
-static void
-test_h3_counts(void)
+TEST("/reply-tables/H3/counts-have-bounds")
 {
   static const struct {
     Element element;
@@ -118,8 +118,7 @@ test_h3_counts(void)
   }
 }
 
-static void
-test_h3_names(void)
+TEST("/reply-tables/H3/names-have-bounds")
 {
   g_autofree char *name = g_strnfill(1025, '\x01');
   g_autoptr(GError) error = NULL;
@@ -133,8 +132,7 @@ test_h3_names(void)
 }
 
 /* What shows it escapes it: a family named by letters beyond ASCII is the one that is declared. */
-static void
-test_h6_family_names_are_kept_as_they_are(void)
+TEST("/reply-tables/H6/family-names-are-kept-as-they-are")
 {
   g_autoptr(GError) error = NULL;
   TideReply reply = description_reply(FAMILIES, 1, TIDE_BYTES_LITERAL("Température\\"));
@@ -170,8 +168,7 @@ count_regions_with(gsize offset, gsize isset_offset, gint32 value)
 #define COUNT_WITH(field, value)                                                                                       \
   count_regions_with(offsetof(HbaseTHRegionInfo, field), offsetof(HbaseTHRegionInfo, __isset_##field), value)
 
-static void
-test_regions_that_serve_no_rows(void)
+TEST("/reply-tables/regions-that-serve-no-rows")
 {
   g_assert_cmpuint(COUNT_WITH(offline, FALSE), ==, 1);
   g_assert_cmpuint(COUNT_WITH(split, FALSE), ==, 1);
@@ -179,15 +176,4 @@ test_regions_that_serve_no_rows(void)
   g_assert_cmpuint(COUNT_WITH(offline, TRUE), ==, 0);
   g_assert_cmpuint(COUNT_WITH(split, TRUE), ==, 0);
   g_assert_cmpuint(COUNT_WITH(replicaId, 1), ==, 0);
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/reply-tables/H3/counts-have-bounds", test_h3_counts);
-  g_test_add_func("/reply-tables/H3/names-have-bounds", test_h3_names);
-  g_test_add_func("/reply-tables/H6/family-names-are-kept-as-they-are", test_h6_family_names_are_kept_as_they_are);
-  g_test_add_func("/reply-tables/regions-that-serve-no-rows", test_regions_that_serve_no_rows);
-  return g_test_run();
 }

@@ -1,5 +1,6 @@
 /* The bounded reader: what it reads, and everything that it refuses. */
 #include "thrift/wire/wire_reader.h"
+#include "unit/test_case.h"
 #include "util/error.h"
 
 static TideWireReader
@@ -10,8 +11,7 @@ reader_over(TideWireProtocol protocol, const char *bytes, gsize len)
   return reader;
 }
 
-static void
-test_names(void)
+TEST("/wire/names-are-those-of-the-configuration")
 {
   g_assert_cmpstr(tide_wire_protocol_name(TIDE_WIRE_BINARY), ==, "binary");
   g_assert_cmpstr(tide_wire_protocol_name(TIDE_WIRE_COMPACT), ==, "compact");
@@ -19,8 +19,7 @@ test_names(void)
   g_assert_cmpstr(tide_framing_name(TIDE_FRAMING_UNFRAMED), ==, "unframed");
 }
 
-static void
-test_numbers(void)
+TEST("/wire/numbers-are-read-in-both-protocols")
 {
   TideWireReader binary = reader_over(TIDE_WIRE_BINARY, "\xff\xff\xff\xfe\x80\0\0\0\0\0\0\0\x7f\x80\0\x01", 16);
   g_assert_cmpint(tide_wire_read_i32(&binary), ==, -2);
@@ -47,8 +46,7 @@ test_numbers(void)
   g_assert_cmpuint(compact.offset, ==, 16);
 }
 
-static void
-test_fields(void)
+TEST("/wire/fields-are-read-in-both-protocols")
 {
   struct {
     TideWireProtocol protocol;
@@ -77,8 +75,7 @@ test_fields(void)
   }
 }
 
-static void
-test_containers(void)
+TEST("/wire/lists-and-maps-are-read")
 {
   TideWireContainer container;
   TideWireReader reader = reader_over(TIDE_WIRE_BINARY, "\x08\0\0\0\x01\0\0\0\x09", 9);
@@ -119,8 +116,7 @@ check_refused(TideWireProtocol protocol, const char *bytes, gsize len, const cha
 
 #define REFUSED(protocol, bytes, problem) check_refused(protocol, bytes, sizeof(bytes) - 1, problem)
 
-static void
-test_negative_length(void)
+TEST("/wire/negative-length-is-refused")
 {
   REFUSED(TIDE_WIRE_BINARY, "\x0b\0\x01\xff\xff\xff\xff", "a negative length at byte 7 of 7");
   REFUSED(TIDE_WIRE_COMPACT, "\x18\xff\xff\xff\xff\x0f", "a negative length");
@@ -129,8 +125,7 @@ test_negative_length(void)
   REFUSED(TIDE_WIRE_BINARY, "\x0d\0\x01\x0b\x0b\x80\0\0\0", "a negative count");
 }
 
-static void
-test_huge_length(void)
+TEST("/wire/length-past-the-end-is-refused")
 {
   REFUSED(TIDE_WIRE_BINARY,
           "\x0b\0\x01\x7f\xff\xff\xff"
@@ -150,8 +145,7 @@ test_huge_length(void)
   REFUSED(TIDE_WIRE_BINARY, "\x0d\0\x01\x0b\x0b\0\0\0\x02\0\0\0\0\0\0\0\0", "a count goes past the end");
 }
 
-static void
-test_deep_nesting(void)
+TEST("/wire/deep-nesting-is-refused")
 {
   /* lists in lists, and structs in structs, one level more than allowed */
   for (guint depth = TIDE_WIRE_DEPTH_MAX - 1; depth <= TIDE_WIRE_DEPTH_MAX; depth++) {
@@ -183,8 +177,7 @@ test_deep_nesting(void)
   check_refused(TIDE_WIRE_BINARY, (const char *)bytes, 3 + 5 * n, "nesting too deep");
 }
 
-static void
-test_duplicate_field(void)
+TEST("/wire/field-that-comes-twice-is-refused")
 {
   REFUSED(TIDE_WIRE_BINARY,
           "\x0b\0\x01\0\0\0\x01"
@@ -202,8 +195,7 @@ test_duplicate_field(void)
           "came before");
 }
 
-static void
-test_bad_types_and_numbers(void)
+TEST("/wire/unknown-types-and-overlong-numbers-are-refused")
 {
   REFUSED(TIDE_WIRE_BINARY, "\x01\0\x01\0\0", "an unknown type");
   REFUSED(TIDE_WIRE_BINARY, "\x10\0\x01\0\0", "an unknown type");
@@ -215,8 +207,7 @@ test_bad_types_and_numbers(void)
   REFUSED(TIDE_WIRE_COMPACT, "\x03\xfe\xff\x07\x01\x13\x01\0", "a field id out of range");
 }
 
-static void
-test_truncated(void)
+TEST("/wire/every-truncation-is-refused")
 {
   static const char binary[] = "\x0b\0\x01\0\0\0\x01"
                                "a"
@@ -237,8 +228,7 @@ test_truncated(void)
   }
 }
 
-static void
-test_failure_sticks(void)
+TEST("/wire/first-failure-sticks")
 {
   TideWireReader reader = reader_over(TIDE_WIRE_BINARY, "\0\0\0\x01", 4);
   tide_wire_reader_fail(&reader, "first");
@@ -260,8 +250,7 @@ static const char message_compact[] = "\x82\x41\x07\x03get"
                                       "\x0c\0\x18\x05hello\x19\x25\x02\x04\0"
                                       "\x5b\x01\x81\x01k\x01\x17\0\0\0\0\0\0\0\0\x11\0";
 
-static void
-test_scanner_finds_the_end(void)
+TEST("/scanner/end-is-found-whatever-the-pieces")
 {
   const char *messages[] = {message_binary, message_compact};
   gsize lens[] = {sizeof message_binary - 1, sizeof message_compact - 1};
@@ -283,8 +272,7 @@ test_scanner_finds_the_end(void)
   }
 }
 
-static void
-test_scanner_stops_at_the_end(void)
+TEST("/scanner/next-message-is-left-alone")
 {
   g_autofree char *two = g_malloc(2 * sizeof message_binary);
   memcpy(two, message_binary, sizeof message_binary - 1);
@@ -296,8 +284,7 @@ test_scanner_stops_at_the_end(void)
   g_assert_cmpuint(scanner.offset, ==, sizeof message_binary - 1);
 }
 
-static void
-test_scanner_refuses_other_services(void)
+TEST("/scanner/other-services-are-refused")
 {
   struct {
     TideWireProtocol protocol;
@@ -315,8 +302,7 @@ test_scanner_refuses_other_services(void)
   }
 }
 
-static void
-test_scanner_bounds_a_message(void)
+TEST("/scanner/message-has-a-limit")
 {
   TideMessageScanner scanner;
   tide_message_scanner_init(&scanner, TIDE_WIRE_BINARY, 1000);
@@ -326,8 +312,7 @@ test_scanner_bounds_a_message(void)
 }
 
 /* A reply of 8 MiB of small elements in pieces of 64 KiB: looked at once, not once a piece. */
-static void
-test_scanner_is_linear(void)
+TEST("/scanner/large-reply-is-looked-at-once")
 {
   gsize n = 2 << 20;
   g_autoptr(GByteArray) message = g_byte_array_new();
@@ -345,27 +330,4 @@ test_scanner_is_linear(void)
   }
   g_assert_cmpint(tide_message_scanner_feed(&scanner, tide_bytes(message->data, message->len)), ==, TIDE_WIRE_OK);
   g_assert_cmpuint(looked_at, <=, message->len);
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/wire/names-are-those-of-the-configuration", test_names);
-  g_test_add_func("/wire/numbers-are-read-in-both-protocols", test_numbers);
-  g_test_add_func("/wire/fields-are-read-in-both-protocols", test_fields);
-  g_test_add_func("/wire/lists-and-maps-are-read", test_containers);
-  g_test_add_func("/wire/negative-length-is-refused", test_negative_length);
-  g_test_add_func("/wire/length-past-the-end-is-refused", test_huge_length);
-  g_test_add_func("/wire/deep-nesting-is-refused", test_deep_nesting);
-  g_test_add_func("/wire/field-that-comes-twice-is-refused", test_duplicate_field);
-  g_test_add_func("/wire/unknown-types-and-overlong-numbers-are-refused", test_bad_types_and_numbers);
-  g_test_add_func("/wire/every-truncation-is-refused", test_truncated);
-  g_test_add_func("/wire/first-failure-sticks", test_failure_sticks);
-  g_test_add_func("/scanner/end-is-found-whatever-the-pieces", test_scanner_finds_the_end);
-  g_test_add_func("/scanner/next-message-is-left-alone", test_scanner_stops_at_the_end);
-  g_test_add_func("/scanner/other-services-are-refused", test_scanner_refuses_other_services);
-  g_test_add_func("/scanner/message-has-a-limit", test_scanner_bounds_a_message);
-  g_test_add_func("/scanner/large-reply-is-looked-at-once", test_scanner_is_linear);
-  return g_test_run();
 }
