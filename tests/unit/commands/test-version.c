@@ -1,9 +1,9 @@
 /* What `version` says of this program is what it can do. */
 #include "commands/cli/commands.h"
 #include "config/option/option_table.h"
+#include "unit/test_case.h"
 
-static void
-test_formats(void)
+TEST("/version/formats")
 {
   if (g_test_subprocess()) {
     g_assert_true(tide_command_version.run(&(TideCommandCall){0}, NULL));
@@ -17,12 +17,4 @@ test_formats(void)
     g_autofree char *pattern = g_strdup_printf("*\n  readings *%s*", choice->name);
     g_test_trap_assert_stdout(pattern);
   }
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/version/formats", test_formats);
-  return g_test_run();
 }

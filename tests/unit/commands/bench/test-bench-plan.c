@@ -1,6 +1,7 @@
 /* The sums of `tidemark bench --plan`: worked by hand, and as a load grows; and how they are told. */
 #include "commands/bench/plan.h"
 #include "commands/bench/plan_report.h"
+#include "unit/test_case.h"
 
 #include <stdlib.h>
 
@@ -58,8 +59,7 @@ printed(const TidePlanLoad *load, Print print)
 }
 
 /* The costs are written out here: who changes one sees what depends on it. */
-static void
-test_worked_by_hand(void)
+TEST("/bench-plan/worked-by-hand")
 {
   g_auto(TidePlan) plan;
   tide_plan_make(&fleet, &plan);
@@ -96,8 +96,7 @@ test_worked_by_hand(void)
   g_assert_cmpfloat_with_epsilon(figure(&plan, TIDE_PLAN_DISK), stored * 3 / 0.75 / TIB, 1e-6);
 }
 
-static void
-test_little_load_has_what_may_fail(void)
+TEST("/bench-plan/little-load-has-what-may-fail")
 {
   TidePlanLoad load = fleet;
   load.readings_per_s = 1e-7;
@@ -119,8 +118,7 @@ test_little_load_has_what_may_fail(void)
 }
 
 /* What waits for newer values is held besides, of each machine one row, and of one table no more than its share. */
-static void
-test_waiting_latest_rows_have_room(void)
+TEST("/bench-plan/waiting-latest-rows-have-room")
 {
   TidePlanLoad load = fleet;
   load.latest_window_s = 10;
@@ -138,8 +136,7 @@ test_waiting_latest_rows_have_room(void)
 }
 
 /* How long rows are kept is told with what says so. */
-static void
-test_retention_is_told(void)
+TEST("/bench-plan/retention-is-told")
 {
   static const struct {
     double min_ttl_days;
@@ -166,8 +163,7 @@ test_retention_is_told(void)
 }
 
 /* Of each thing enough for the load with its margin, and no more than one too many. */
-static void
-test_all_is_enough_at_every_load(void)
+TEST("/bench-plan/all-is-enough-at-every-load")
 {
   for (double readings_per_s = 1; readings_per_s < 1e9; readings_per_s *= 1.7) {
     TidePlanLoad load = fleet;
@@ -193,8 +189,7 @@ test_all_is_enough_at_every_load(void)
 }
 
 /* What a machine says several times within a window is written once. */
-static void
-test_latest_rows_replace_each_other(void)
+TEST("/bench-plan/latest-rows-replace-each-other")
 {
   TidePlanLoad load = fleet;
   load.machines = 1000;
@@ -205,8 +200,7 @@ test_latest_rows_replace_each_other(void)
   g_assert_cmpfloat_with_epsilon(plan.cells_per_s, 2.5e6, 1e-6);
 }
 
-static void
-test_a_measured_path_takes_the_place_of_the_model(void)
+TEST("/bench-plan/measured-path")
 {
   TidePlanLoad load = fleet;
   load.path_us = 100;
@@ -225,8 +219,7 @@ test_a_measured_path_takes_the_place_of_the_model(void)
   assert_told(model, "daemon, a cell");
 }
 
-static void
-test_less_margin_copies_and_bytes_need_less(void)
+TEST("/bench-plan/less-needs-less")
 {
   TidePlanLoad load = fleet;
   load.readings_per_s = 1e6;
@@ -246,8 +239,7 @@ test_less_margin_copies_and_bytes_need_less(void)
 }
 
 /* What is little is told as that, and not as nothing. */
-static void
-test_little_is_not_nothing(void)
+TEST("/bench-plan/little-is-not-nothing")
 {
   TidePlanLoad load = fleet;
   load.readings_per_s = 1.0 / 6;
@@ -271,8 +263,7 @@ test_little_is_not_nothing(void)
 }
 
 /* What the counts do not say by themselves is noted, and nothing where there is nothing to note. */
-static void
-test_notes(void)
+TEST("/bench-plan/notes")
 {
   TidePlanLoad load = fleet;
   g_autofree char *none = printed(&load, tide_plan_print);
@@ -295,8 +286,7 @@ test_notes(void)
 }
 
 /* What the configuration says, and the plan does not follow. */
-static void
-test_notes_of_a_configuration(void)
+TEST("/bench-plan/notes-of-a-configuration")
 {
   TidePlanLoad load = fleet;
   load.memory_bytes = 1 << 30;
@@ -312,8 +302,7 @@ test_notes_of_a_configuration(void)
 }
 
 /* Who is left when one of several is away: of a host that the load needs, that is not said by its count. */
-static void
-test_failures_are_told(void)
+TEST("/bench-plan/failures-are-told")
 {
   TidePlanLoad load = fleet;
   g_autofree char *two = printed(&load, tide_plan_print);
@@ -325,8 +314,7 @@ test_failures_are_told(void)
 }
 
 /* A cell with a hundred packed metrics is none of those that were measured. */
-static void
-test_large_cells_are_told_of(void)
+TEST("/bench-plan/large-cells-are-told-of")
 {
   TidePlanLoad load = fleet;
   load.history.cells = 1;
@@ -342,8 +330,7 @@ test_large_cells_are_told_of(void)
 }
 
 /* Of one there is one, of none there are several. */
-static void
-test_plurals(void)
+TEST("/bench-plan/plurals")
 {
   TidePlanLoad load = fleet;
   load.machines = 1;
@@ -360,8 +347,7 @@ test_plurals(void)
 }
 
 /* Many tables have many regions at first: a plan that grows by that never tells of more servers than it plans. */
-static void
-test_servers_hold_their_regions(void)
+TEST("/bench-plan/servers-hold-their-regions")
 {
   for (guint n_tables = 1; n_tables <= 60; n_tables++) {
     for (guint n_latest = 0; n_latest <= n_tables; n_latest += 7) {
@@ -386,8 +372,7 @@ test_servers_hold_their_regions(void)
 }
 
 /* Tables that are nearly empty have regions of their own, and no servers. */
-static void
-test_little_tables_need_no_servers(void)
+TEST("/bench-plan/little-tables-need-no-servers")
 {
   for (guint n_latest = 0; n_latest <= 50; n_latest++) {
     TidePlanLoad load = fleet;
@@ -399,27 +384,4 @@ test_little_tables_need_no_servers(void)
     tide_plan_make(&load, &plan);
     g_assert_cmpfloat(figure(&plan, TIDE_PLAN_REGION_SERVERS), ==, 3);
   }
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/bench-plan/worked-by-hand", test_worked_by_hand);
-  g_test_add_func("/bench-plan/little-load-has-what-may-fail", test_little_load_has_what_may_fail);
-  g_test_add_func("/bench-plan/all-is-enough-at-every-load", test_all_is_enough_at_every_load);
-  g_test_add_func("/bench-plan/latest-rows-replace-each-other", test_latest_rows_replace_each_other);
-  g_test_add_func("/bench-plan/waiting-latest-rows-have-room", test_waiting_latest_rows_have_room);
-  g_test_add_func("/bench-plan/retention-is-told", test_retention_is_told);
-  g_test_add_func("/bench-plan/notes-of-a-configuration", test_notes_of_a_configuration);
-  g_test_add_func("/bench-plan/measured-path", test_a_measured_path_takes_the_place_of_the_model);
-  g_test_add_func("/bench-plan/little-is-not-nothing", test_little_is_not_nothing);
-  g_test_add_func("/bench-plan/notes", test_notes);
-  g_test_add_func("/bench-plan/failures-are-told", test_failures_are_told);
-  g_test_add_func("/bench-plan/large-cells-are-told-of", test_large_cells_are_told_of);
-  g_test_add_func("/bench-plan/plurals", test_plurals);
-  g_test_add_func("/bench-plan/servers-hold-their-regions", test_servers_hold_their_regions);
-  g_test_add_func("/bench-plan/little-tables-need-no-servers", test_little_tables_need_no_servers);
-  g_test_add_func("/bench-plan/less-needs-less", test_less_margin_copies_and_bytes_need_less);
-  return g_test_run();
 }

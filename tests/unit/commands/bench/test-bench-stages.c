@@ -7,6 +7,7 @@
 #include "unit/allocation_counter.h"
 #include "unit/assert_bytes.h"
 #include "unit/load_text.h"
+#include "unit/test_case.h"
 #include "util/error.h"
 
 #define N_READINGS 3000u
@@ -76,8 +77,9 @@ run(const Fixture *fixture, guint stages, guint64 (*count_allocations)(void), Ti
   tide_bench_stages_run(&request, ret_figures);
 }
 
-static void
-test_load_is_counted(Fixture *fixture, gconstpointer unused)
+#define FIXTURE_TEST(path) TEST_WITH(Fixture, set_up, tear_down, path)
+
+FIXTURE_TEST("/bench-stages/load-is-counted")
 {
   tide_bench_load_simulate(fixture->load, &simulated);
   settle(fixture, N_READINGS);
@@ -98,8 +100,7 @@ test_load_is_counted(Fixture *fixture, gconstpointer unused)
   assert_bytes_equal(tide_bytes(message.value.data, begins.len), begins);
 }
 
-static void
-test_rejected_are_left_out_and_others_repeated(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/bench-stages/rejected-are-left-out-and-others-repeated")
 {
   add_text(fixture, "{\"host\":\"h1\",\"ts\":1426535612045,\"cpu\":1}");
   add_text(fixture, "no JSON");
@@ -117,8 +118,7 @@ test_rejected_are_left_out_and_others_repeated(Fixture *fixture, gconstpointer u
   g_assert_cmpuint(fixture->load->history.stored_bytes, ==, 7 * (20 + 1 + 3 + 1 + 2 + 14));
 }
 
-static void
-test_load_without_rows_is_refused(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/bench-stages/load-without-rows-is-refused")
 {
   g_autoptr(GError) nothing = NULL;
   g_assert_false(tide_bench_load_settle(fixture->load, fixture->config, 5, &nothing));
@@ -144,10 +144,9 @@ static const char ttl_yaml[] =
     " columns: { family: M, from: [a] } }\n";
 
 /* Of each cell of 20 bytes, key, family, qualifier and value. */
-static void
-test_times_to_live_are_counted(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/bench-stages/times-to-live-are-counted")
 {
-  tear_down(fixture, unused);
+  tear_down(fixture, data);
   fixture->config = load_text(ttl_yaml);
   fixture->load = tide_bench_load_new(fixture->config);
   g_autofree char *text =
@@ -163,16 +162,15 @@ test_times_to_live_are_counted(Fixture *fixture, gconstpointer unused)
 }
 
 /* What the budget is charged for rows that wait is what a plan makes room for, on average over how full buffers are. */
-static void
-test_plan_knows_what_waiting_rows_are_charged(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/bench-stages/plan-knows-what-waiting-rows-are-charged")
 {
   static const guint metrics[] = {1, 10, 100};
   double ratios = 0;
   guint n_ratios = 0;
   for (gsize m = 0; m < G_N_ELEMENTS(metrics); m++) {
     for (guint n_machines = 1000; n_machines < 2000; n_machines += 200, n_ratios++) {
-      tear_down(fixture, unused);
-      set_up(fixture, unused);
+      tear_down(fixture, data);
+      set_up(fixture, data);
       TideSimulationParameters waiting = simulated;
       waiting.readings = waiting.machines = n_machines;
       waiting.metrics = metrics[m];
@@ -203,8 +201,7 @@ test_plan_knows_what_waiting_rows_are_charged(Fixture *fixture, gconstpointer un
 }
 
 /* What is the difference of two passes may be less than nothing, where others had the machine in the lesser one. */
-static void
-test_no_stage_takes_less_than_nothing(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/bench-stages/no-stage-takes-less-than-nothing")
 {
   add_text(fixture, "{\"host\":\"h\",\"ts\":1426535612045,\"a\":1}");
   settle(fixture, 1);
@@ -233,8 +230,7 @@ test_no_stage_takes_less_than_nothing(Fixture *fixture, gconstpointer unused)
 }
 
 /* The median of sums is not the sum of medians, but in one run it is. */
-static void
-test_stages_add_up(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/bench-stages/stages-add-up")
 {
   tide_bench_load_simulate(fixture->load, &simulated);
   settle(fixture, N_READINGS);
@@ -250,8 +246,7 @@ test_stages_add_up(Fixture *fixture, gconstpointer unused)
   g_assert_cmpfloat(figures[TIDE_BENCH_ALL].min_ns, ==, figures[TIDE_BENCH_ALL].max_ns);
 }
 
-static void
-test_only_what_is_asked_is_measured(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/bench-stages/only-what-is-asked-is-measured")
 {
   tide_bench_load_simulate(fixture->load, &simulated);
   settle(fixture, N_READINGS);
@@ -271,8 +266,7 @@ count_allocations(void)
   return allocation_count;
 }
 
-static void
-test_path_allocates_nothing(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/bench-stages/path-allocates-nothing")
 {
   if (!ALLOCATION_COUNTER_WORKS) {
     g_test_skip("the sanitizer's allocator is not counted");
@@ -284,21 +278,4 @@ test_path_allocates_nothing(Fixture *fixture, gconstpointer unused)
   run(fixture, ALL_STAGES, count_allocations, figures);
   for (int stage = 0; stage < TIDE_BENCH_N_STAGES; stage++)
     g_assert_cmpfloat(figures[stage].allocations, ==, 0);
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-#define ADD(path, test) g_test_add("/bench-stages/" path, Fixture, NULL, set_up, test, tear_down)
-  ADD("load-is-counted", test_load_is_counted);
-  ADD("rejected-are-left-out-and-others-repeated", test_rejected_are_left_out_and_others_repeated);
-  ADD("load-without-rows-is-refused", test_load_without_rows_is_refused);
-  ADD("stages-add-up", test_stages_add_up);
-  ADD("only-what-is-asked-is-measured", test_only_what_is_asked_is_measured);
-  ADD("path-allocates-nothing", test_path_allocates_nothing);
-  ADD("times-to-live-are-counted", test_times_to_live_are_counted);
-  ADD("plan-knows-what-waiting-rows-are-charged", test_plan_knows_what_waiting_rows_are_charged);
-  ADD("no-stage-takes-less-than-nothing", test_no_stage_takes_less_than_nothing);
-  return g_test_run();
 }

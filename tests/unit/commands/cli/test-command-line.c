@@ -1,6 +1,8 @@
 /* The table-driven command line: values with their units and ranges, hints, help. */
 #include "commands/cli/command_line.h"
 
+#include "unit/test_case.h"
+
 #include <glib/gstdio.h>
 #include <unistd.h>
 
@@ -63,8 +65,7 @@ clear_target(Target *target)
   g_clear_pointer(&target->list, g_ptr_array_unref);
 }
 
-static void
-test_values(void)
+TEST("/command-line/values-reach-their-targets")
 {
   Target target;
   g_autofree char *arguments = NULL;
@@ -87,8 +88,7 @@ test_values(void)
   clear_target(&target);
 }
 
-static void
-test_mebibytes(void)
+TEST("/command-line/sizes-are-mebibytes-or-have-a-unit")
 {
   static const struct {
     const char *text;
@@ -103,8 +103,7 @@ test_mebibytes(void)
   }
 }
 
-static void
-test_short_letters(void)
+TEST("/command-line/short-dead-letters-take-attached-and-separate-values")
 {
   static const struct {
     const char *argv[4];
@@ -120,8 +119,7 @@ test_short_letters(void)
   }
 }
 
-static void
-test_double_dash(void)
+TEST("/command-line/all-behind-a-double-dash-is-positional")
 {
   Target target;
   g_autofree char *arguments = NULL;
@@ -133,8 +131,7 @@ test_double_dash(void)
   clear_target(&target);
 }
 
-static void
-test_refused(void)
+TEST("/command-line/wrong-values-are-refused-with-the-remedy")
 {
   static const struct {
     const char *argv[3];
@@ -181,8 +178,7 @@ test_refused(void)
   }
 }
 
-static void
-test_too_many(void)
+TEST("/command-line/a-surplus-argument-is-named")
 {
   Target target;
   g_autofree char *arguments = NULL;
@@ -207,8 +203,7 @@ refusal_of(const TideCommand *command, const char *argument)
   return g_strdup(error->message);
 }
 
-static void
-test_argument_of_none(void)
+TEST("/command-line/where-none-is-taken-a-hint-says-how-it-is-given")
 {
   static const TideOption with_messages[] = {
       {"config", "FILE", TIDE_OPTION_CONFIG, 0, NULL, .letter = 'c'},
@@ -249,8 +244,7 @@ test_argument_of_none(void)
   g_unlink(file);
 }
 
-static void
-test_help_wins(void)
+TEST("/command-line/help-wins-over-errors")
 {
   char wrong[] = "--wrong", help[] = "--help";
   char *argv[] = {wrong, help, NULL};
@@ -262,8 +256,7 @@ test_help_wins(void)
   g_assert_true(asked);
 }
 
-static void
-test_help_text(void)
+TEST("/command-line/help-is-aligned-and-plain-without-a-terminal")
 {
   static const TideOption table[] = {
       {"config", "FILE", TIDE_OPTION_CONFIG, 0, "where it is", .letter = 'c'},
@@ -305,20 +298,4 @@ test_help_text(void)
       "  tidemark probe it\n");
   g_autofree char *coloured = tide_command_line_help(&command, TRUE);
   g_assert_nonnull(strstr(coloured, "\033[1mUsage:\033[0m"));
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/command-line/values-reach-their-targets", test_values);
-  g_test_add_func("/command-line/sizes-are-mebibytes-or-have-a-unit", test_mebibytes);
-  g_test_add_func("/command-line/short-dead-letters-take-attached-and-separate-values", test_short_letters);
-  g_test_add_func("/command-line/all-behind-a-double-dash-is-positional", test_double_dash);
-  g_test_add_func("/command-line/wrong-values-are-refused-with-the-remedy", test_refused);
-  g_test_add_func("/command-line/a-surplus-argument-is-named", test_too_many);
-  g_test_add_func("/command-line/where-none-is-taken-a-hint-says-how-it-is-given", test_argument_of_none);
-  g_test_add_func("/command-line/help-wins-over-errors", test_help_wins);
-  g_test_add_func("/command-line/help-is-aligned-and-plain-without-a-terminal", test_help_text);
-  return g_test_run();
 }

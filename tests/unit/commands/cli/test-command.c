@@ -2,6 +2,7 @@
 #include "commands/cli/command.h"
 
 #include "commands/cli/load_config.h"
+#include "unit/test_case.h"
 
 #include <glib/gstdio.h>
 #include <sys/resource.h>
@@ -59,8 +60,7 @@ call_main(const char *const *argv)
   return tide_command_main(&command, (int)g_strv_length((char **)(gsize)argv), (char **)(gsize)argv);
 }
 
-static void
-test_defaults(void)
+TEST("/command/each-run-begins-with-the-defaults")
 {
   memset(&probe, 0, sizeof probe);
   g_assert_cmpint(call_main((const char *const[]){NULL}), ==, TIDE_EXIT_OK);
@@ -74,8 +74,7 @@ test_defaults(void)
   g_assert_cmpuint(probe.count, ==, 7);
 }
 
-static void
-test_wrong_lines(void)
+TEST("/command/a-wrong-line-runs-nothing")
 {
   memset(&probe, 0, sizeof probe);
   g_assert_cmpint(call_main((const char *const[]){"--cuont=8", NULL}), ==, TIDE_EXIT_USAGE);
@@ -83,8 +82,7 @@ test_wrong_lines(void)
   g_assert_cmpuint(probe.n_calls, ==, 0);
 }
 
-static void
-test_exit_codes(void)
+TEST("/command/what-failed-goes-before-what-was-found")
 {
   static const struct {
     gboolean fails, with_error;
@@ -108,8 +106,7 @@ test_exit_codes(void)
   }
 }
 
-static void
-test_verbs(void)
+TEST("/command/unknown-verbs-are-told-the-known-ones")
 {
   static const char *const verbs[] = {"list", "show", "replay", NULL};
   static const struct {
@@ -139,8 +136,7 @@ peak_kib(void)
 }
 
 /* As of a disk image that was named by mistake. */
-static void
-test_config_that_is_too_large(void)
+TEST("/command/a-configuration-that-is-too-large-is-not-read")
 {
   g_autoptr(GPtrArray) problems = NULL;
   g_autofree char *path = NULL;
@@ -155,16 +151,4 @@ test_config_that_is_too_large(void)
   fclose(stream);
   g_assert_cmpint(peak_kib() - before_kib, <, 64 << 10);
   g_unlink(path);
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/command/each-run-begins-with-the-defaults", test_defaults);
-  g_test_add_func("/command/a-wrong-line-runs-nothing", test_wrong_lines);
-  g_test_add_func("/command/what-failed-goes-before-what-was-found", test_exit_codes);
-  g_test_add_func("/command/unknown-verbs-are-told-the-known-ones", test_verbs);
-  g_test_add_func("/command/a-configuration-that-is-too-large-is-not-read", test_config_that_is_too_large);
-  return g_test_run();
 }

@@ -2,6 +2,8 @@
 #define _XOPEN_SOURCE 700
 #include "commands/cli/listing.h"
 
+#include "unit/test_case.h"
+
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,8 +35,7 @@ assert_printed(Printed *printed, const char *expected)
 static const TideListingColumn columns[] = {
     {.name = "ROW", .once = TRUE}, {.name = "COUNT", .right = TRUE}, {.name = "NOTE"}};
 
-static void
-test_table(void)
+TEST("/listing/a-table-is-aligned-and-each-line-whole")
 {
   Printed printed;
   open_printed(&printed);
@@ -54,8 +55,7 @@ test_table(void)
 }
 
 /* Verdicts only, and only in their column; the columns stay where they are. */
-static void
-test_colour(void)
+TEST("/listing/verdicts-are-coloured")
 {
   static const TideListingColumn judging[] = {{.name = "NAME"}, {.name = "STATE", .judges = TRUE}, {.name = "NOTE"}};
   Printed printed;
@@ -103,8 +103,7 @@ assert_reads(int reader, const char *expected)
   g_assert_cmpstr(text, ==, expected);
 }
 
-static void
-test_terminal(void)
+TEST("/listing/a-terminal-is-not-overrun-and-repeats-nothing")
 {
   int reader;
   FILE *stream = open_terminal(&reader);
@@ -128,8 +127,7 @@ test_terminal(void)
   close(reader);
 }
 
-static void
-test_empty_table(void)
+TEST("/listing/an-empty-table-prints-nothing")
 {
   Printed printed;
   open_printed(&printed);
@@ -139,8 +137,7 @@ test_empty_table(void)
   assert_printed(&printed, "");
 }
 
-static void
-test_csv(void)
+TEST("/listing/csv-repeats-every-value")
 {
   Printed printed;
   open_printed(&printed);
@@ -152,8 +149,7 @@ test_csv(void)
   assert_printed(&printed, "ROW,COUNT,NOTE\n\"a,b\",1,\n\"a,b\",2,x\n");
 }
 
-static void
-test_empty_csv(void)
+TEST("/listing/an-empty-csv-has-its-heading")
 {
   Printed printed;
   open_printed(&printed);
@@ -164,8 +160,7 @@ test_empty_csv(void)
 }
 
 /* Lines come out once the widths are measured, not only at the end. */
-static void
-test_streams(void)
+TEST("/listing/long-tables-stream")
 {
   Printed printed;
   open_printed(&printed);
@@ -187,8 +182,7 @@ test_streams(void)
   free(printed.text);
 }
 
-static void
-test_closed_output(void)
+TEST("/listing/a-failing-output-is-told")
 {
   FILE *full = fopen("/dev/full", "w");
   if (full == NULL) {
@@ -199,19 +193,4 @@ test_closed_output(void)
   g_autoptr(TideListing) listing = tide_listing_new(full, TIDE_OUTPUT_CSV, FALSE, columns, G_N_ELEMENTS(columns));
   g_assert_false(tide_listing_add(listing, (const char *[]){"a", "b", "c"}));
   fclose(full);
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/listing/a-table-is-aligned-and-each-line-whole", test_table);
-  g_test_add_func("/listing/verdicts-are-coloured", test_colour);
-  g_test_add_func("/listing/a-terminal-is-not-overrun-and-repeats-nothing", test_terminal);
-  g_test_add_func("/listing/an-empty-table-prints-nothing", test_empty_table);
-  g_test_add_func("/listing/csv-repeats-every-value", test_csv);
-  g_test_add_func("/listing/an-empty-csv-has-its-heading", test_empty_csv);
-  g_test_add_func("/listing/long-tables-stream", test_streams);
-  g_test_add_func("/listing/a-failing-output-is-told", test_closed_output);
-  return g_test_run();
 }

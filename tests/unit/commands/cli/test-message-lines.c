@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "commands/cli/message_lines.h"
 
+#include "unit/test_case.h"
 #include "util/error.h"
 
 #include <string.h>
@@ -41,8 +42,7 @@ count(TideBytes line, gpointer data, GError **error)
 }
 
 /* Before it is in memory. */
-static void
-test_a_line_without_end_is_refused(void)
+TEST("/message-lines/E11-a-line-without-end-is-refused")
 {
   Long line = {.n_left = TIDE_LINE_MAX_BYTES + 1}, message = line;
   guint n_lines = 0;
@@ -65,8 +65,7 @@ join(TideBytes line, gpointer data, GError **error)
   return strncmp((const char *)line.data, "end", line.len) != 0 || line.len == 0;
 }
 
-static void
-test_lines_are_those_of_the_stream(void)
+TEST("/message-lines/lines-are-those-of-the-stream")
 {
   static const char *const cases[][2] = {
       {"a\nb\n", "[a][b]"}, {"a\n\nb", "[a][][b]"}, {"\n", "[]"}, {"a\r\n", "[a\r]"}, {"a\nend\nb", "[a][end]"},
@@ -80,13 +79,4 @@ test_lines_are_those_of_the_stream(void)
     g_assert_cmpstr(all->str, ==, cases[i][1]);
     fclose(stream);
   }
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/message-lines/E11-a-line-without-end-is-refused", test_a_line_without_end_is_refused);
-  g_test_add_func("/message-lines/lines-are-those-of-the-stream", test_lines_are_those_of_the_stream);
-  return g_test_run();
 }

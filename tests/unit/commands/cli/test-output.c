@@ -1,9 +1,9 @@
 /* What reaches standard output, whatever a sensor sent: terminals, CSV and JSON each get what is safe there. */
 #include "commands/cli/output.h"
 #include "unit/assert_bytes.h"
+#include "unit/test_case.h"
 
-static void
-test_printable(void)
+TEST("/output/nothing-but-printable-text-reaches-a-terminal")
 {
   static const struct {
     TideBytes bytes;
@@ -39,8 +39,7 @@ test_printable(void)
 }
 
 /* Random bytes shown and taken back are the same bytes: a key that was printed can be given again. */
-static void
-test_unescape_inverts(void)
+TEST("/output/what-was-printed-can-be-given-again")
 {
   for (int round = 0; round < 2000; round++) {
     guint8 bytes[12];
@@ -54,16 +53,14 @@ test_unescape_inverts(void)
   }
 }
 
-static void
-test_unescape_keeps_the_rest(void)
+TEST("/output/other-backslashes-stay")
 {
   g_auto(TideBuffer) out = {0};
   tide_text_unescape("a\\x4\\y\\", &out);
   assert_bytes_equal(tide_bytes(out.data, out.len), tide_bytes("a\\x4\\y\\", 7));
 }
 
-static void
-test_csv(void)
+TEST("/output/csv-fields-are-quoted-where-needed")
 {
   static const struct {
     const char *field;
@@ -87,8 +84,7 @@ test_csv(void)
   }
 }
 
-static void
-test_json_strings(void)
+TEST("/output/json-strings-are-valid-for-any-bytes")
 {
   static const struct {
     TideBytes bytes;
@@ -112,8 +108,7 @@ test_json_strings(void)
   }
 }
 
-static void
-test_json_members(void)
+TEST("/output/json-has-hex-beside-what-is-no-text")
 {
   g_auto(TideBuffer) text = {0};
   tide_json_open(&text, NULL, '[');
@@ -127,8 +122,7 @@ test_json_members(void)
   assert_bytes_equal(tide_buffer_bytes(&text), tide_bytes_of_string(expected));
 }
 
-static void
-test_width(void)
+TEST("/output/widths-are-those-of-a-terminal")
 {
   g_assert_cmpuint(tide_text_width("abc"), ==, 3);
   g_assert_cmpuint(tide_text_width("20 \xc2\xb0"
@@ -139,8 +133,7 @@ test_width(void)
 }
 
 /* A name of a file, or what a server answers, ends no line and turns no colour on. */
-static void
-test_a_line_stays_one(void)
+TEST("/output/E10-a-line-stays-one")
 {
   if (g_test_subprocess()) {
     tide_say("tidemark load: '%s'", "a\n2026-07-26T00:00:00Z crit x\r\x1b[31m\u202e\u2028\xff");
@@ -150,19 +143,4 @@ test_a_line_stays_one(void)
   g_test_trap_assert_passed();
   g_test_trap_assert_stderr("*tidemark load: 'a\\x0A2026-07-26T00:00:00Z crit "
                             "x\\x0D\\x1B[31m\\xE2\\x80\\xAE\\xE2\\x80\\xA8\\xFF'\n*");
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/output/nothing-but-printable-text-reaches-a-terminal", test_printable);
-  g_test_add_func("/output/what-was-printed-can-be-given-again", test_unescape_inverts);
-  g_test_add_func("/output/other-backslashes-stay", test_unescape_keeps_the_rest);
-  g_test_add_func("/output/csv-fields-are-quoted-where-needed", test_csv);
-  g_test_add_func("/output/json-strings-are-valid-for-any-bytes", test_json_strings);
-  g_test_add_func("/output/json-has-hex-beside-what-is-no-text", test_json_members);
-  g_test_add_func("/output/widths-are-those-of-a-terminal", test_width);
-  g_test_add_func("/output/E10-a-line-stays-one", test_a_line_stays_one);
-  return g_test_run();
 }

@@ -1,11 +1,12 @@
 /* Moments, durations, ages and counts as people write and read them. */
 #include "commands/cli/time_argument.h"
 
+#include "unit/test_case.h"
+
 #define NOW_NS G_GINT64_CONSTANT(1795236300000000000) /* 2026-11-21T04:45:00Z */
 #define NS_PER_S G_GINT64_CONSTANT(1000000000)
 
-static void
-test_moments(void)
+TEST("/time-argument/moments-are-read")
 {
   static const struct {
     const char *text;
@@ -31,8 +32,7 @@ test_moments(void)
   }
 }
 
-static void
-test_refused_moments(void)
+TEST("/time-argument/what-is-no-moment-is-refused")
 {
   static const struct {
     const char *text;
@@ -60,8 +60,7 @@ test_refused_moments(void)
   }
 }
 
-static void
-test_time_text(void)
+TEST("/time-argument/times-are-shown-in-utc-with-milliseconds")
 {
   static const struct {
     gint64 ms;
@@ -78,8 +77,7 @@ test_time_text(void)
   }
 }
 
-static void
-test_age_text(void)
+TEST("/time-argument/ages-have-two-units")
 {
   static const struct {
     gint64 ms;
@@ -102,8 +100,7 @@ test_age_text(void)
   }
 }
 
-static void
-test_count_text(void)
+TEST("/time-argument/counts-have-commas")
 {
   static const struct {
     guint64 count;
@@ -115,8 +112,7 @@ test_count_text(void)
   }
 }
 
-static void
-test_option(void)
+TEST("/time-argument/an-option-left-out-changes-nothing-and-a-wrong-one-is-named")
 {
   gint64 ns = 7;
   g_autoptr(GError) error = NULL;
@@ -127,17 +123,4 @@ test_option(void)
   g_assert_false(tide_time_option_parse("from", "x", 0, &ns, &error));
   g_assert_error(error, TIDE_ERROR, TIDE_ERROR_USAGE);
   g_assert_true(g_str_has_prefix(error->message, "'--from' "));
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/time-argument/moments-are-read", test_moments);
-  g_test_add_func("/time-argument/what-is-no-moment-is-refused", test_refused_moments);
-  g_test_add_func("/time-argument/times-are-shown-in-utc-with-milliseconds", test_time_text);
-  g_test_add_func("/time-argument/ages-have-two-units", test_age_text);
-  g_test_add_func("/time-argument/counts-have-commas", test_count_text);
-  g_test_add_func("/time-argument/an-option-left-out-changes-nothing-and-a-wrong-one-is-named", test_option);
-  return g_test_run();
 }

@@ -1,6 +1,8 @@
 /* What is said of a row's size and growth: for each shape of key and qualifier, with the figures. */
 #include "commands/explain/row_advice.h"
 
+#include "unit/test_case.h"
+
 #define NS_PER_S (1000 * TIDE_NS_PER_MS)
 #define MORNING_NS (G_GINT64_CONSTANT(1501028163) * NS_PER_S) /* 2017-07-26T00:16:03Z */
 
@@ -70,8 +72,7 @@ shape_clear(Shape *shape)
   tide_buffer_clear_memory(&shape->key);
 }
 
-static void
-test_stored_bytes(void)
+TEST("/row-advice/a-cell-is-counted-as-hbase-stores-it")
 {
   Shape shape;
   shape_init(&shape, (TideKeyPartSpec[]){METER, HASH, TIME("yyyyMMdd")}, 3, NULL, 0);
@@ -93,8 +94,7 @@ typedef struct GrowthCase {
   guint64 n_slots;
 } GrowthCase;
 
-static void
-test_growth(void)
+TEST("/row-advice/growth-is-found-by-key-and-qualifier")
 {
   static const GrowthCase cases[] = {
       {"a day row with quarters", {METER, HASH, TIME("yyyyMMdd")}, 3, {SLOT("HHmm", 15)}, TIDE_ROW_SLOTS, 96},
@@ -132,8 +132,7 @@ assert_advice(const TideRow *row, const TideRowShape *shape, const char *const *
   g_assert_cmpuint(advice->len, ==, g_strv_length((char **)beginnings));
 }
 
-static void
-test_sizes(void)
+TEST("/row-advice/large-cells-and-rows-are-named")
 {
   TideColumn column = {.family = TIDE_BYTES_LITERAL("M"), .qualifier = TIDE_BYTES_LITERAL("image")};
   g_autofree char *large = g_malloc0(TIDE_ROW_ADVICE_CELL_BYTES);
@@ -149,8 +148,7 @@ test_sizes(void)
                 (const char *const[]){"this row can grow to 100,000,010 bytes (10 times the cells", NULL});
 }
 
-static void
-test_names(void)
+TEST("/row-advice/long-names-are-named")
 {
   TideColumn columns[] = {
       {.family = TIDE_BYTES_LITERAL("METRIC"), .qualifier = TIDE_BYTES_LITERAL("CPU/CPU1_USR")},
@@ -172,15 +170,4 @@ test_names(void)
           "the name measurements_of_machines:the_load_of_all_processors_in_five_minutes takes 66 bytes", NULL});
   row.n_cells = 3;
   assert_advice(&row, &shape, (const char *const[]){"the name M:the_average_load", NULL});
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/row-advice/a-cell-is-counted-as-hbase-stores-it", test_stored_bytes);
-  g_test_add_func("/row-advice/growth-is-found-by-key-and-qualifier", test_growth);
-  g_test_add_func("/row-advice/large-cells-and-rows-are-named", test_sizes);
-  g_test_add_func("/row-advice/long-names-are-named", test_names);
-  return g_test_run();
 }

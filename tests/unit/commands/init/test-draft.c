@@ -2,6 +2,7 @@
 #include "commands/init/draft.h"
 
 #include "unit/sample_survey.h"
+#include "unit/test_case.h"
 #include "util/error.h"
 
 #define NOW_MS G_GINT64_CONSTANT(1795452867045)
@@ -12,11 +13,12 @@ typedef struct Fixture {
   GError *error;
 } Fixture;
 
-static void
-begin(Fixture *fixture, const char *text)
+static Fixture
+draft_of(const char *text)
 {
-  *fixture = (Fixture){.samples = read_samples(text)};
-  tide_init_draft_begin(&fixture->draft, fixture->samples, NOW_MS);
+  Fixture fixture = {.samples = read_samples(text)};
+  tide_init_draft_begin(&fixture.draft, fixture.samples, NOW_MS);
+  return fixture;
 }
 
 static void
@@ -26,6 +28,7 @@ end(Fixture *fixture)
   tide_init_samples_free(fixture->samples);
   g_clear_error(&fixture->error);
 }
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Fixture, end)
 
 static void
 assert_said(Fixture *fixture, TideErrorCode code, const char *part)
@@ -45,8 +48,7 @@ set_key(Fixture *fixture, const char *name)
 }
 
 /* Lines of one host that tell of different things are rows of their own, though no sample has shown it. */
-static void
-test_measurement_is_in_the_key(void)
+TEST("/draft/measurement-is-in-the-key")
 {
   static const TideBytes text =
       TIDE_BYTES_LITERAL("cpu,host=a u=1 1795452860000000000\nmem,host=a f=1 1795452861000000000\n");
@@ -60,11 +62,10 @@ test_measurement_is_in_the_key(void)
   end(&fixture);
 }
 
-static void
-test_said_instead(void)
+TEST("/draft/said-instead")
 {
-  Fixture fixture;
-  begin(&fixture, "{\"host\":\"a\",\"rack\":\"r#1\",\"ts\":1795452860,\"made\":1795452000045,\"v\":1}");
+  g_auto(Fixture) fixture =
+      draft_of("{\"host\":\"a\",\"rack\":\"r#1\",\"ts\":1795452860,\"made\":1795452000045,\"v\":1}");
   TideInitDraft *draft = &fixture.draft;
   g_assert_true(tide_init_draft_guess_time(draft, NULL) && tide_init_draft_guess_key(draft, NULL));
   g_assert_cmpstr(draft->proposal.time_field, ==, "ts");
@@ -81,29 +82,24 @@ test_said_instead(void)
   g_assert_true(tide_init_draft_set_time(draft, "$timestamp", NULL));
   g_assert_null(draft->proposal.time_field);
   g_assert_cmpint(draft->proposal.time_format, ==, TIDE_TIME_RECORD);
-  end(&fixture);
 }
 
-static void
-test_zone(void)
+TEST("/draft/zone")
 {
-  Fixture fixture;
-  begin(&fixture, "{\"host\":\"a\",\"ts\":\"2026-11-23T16:54:27\",\"v\":1}");
+  g_auto(Fixture) fixture = draft_of("{\"host\":\"a\",\"ts\":\"2026-11-23T16:54:27\",\"v\":1}");
   g_assert_true(tide_init_draft_guess_time(&fixture.draft, NULL));
   g_assert_true(fixture.draft.needs_zone);
   g_assert_false(tide_init_draft_set_zone(&fixture.draft, "Mars/Olympus", &fixture.error));
   assert_said(&fixture, TIDE_ERROR_USAGE, "there is no time zone 'Mars/Olympus'");
   g_assert_true(tide_init_draft_set_zone(&fixture.draft, "Europe/Berlin", NULL));
   g_assert_cmpstr(fixture.draft.proposal.zone, ==, "Europe/Berlin");
-  end(&fixture);
 }
 
-static void
-test_refused(void)
+TEST("/draft/refused")
 {
   Fixture fixture;
-  begin(&fixture,
-        "{\"host\":\"a\",\"v\":1,\"x\":1426535612,\"some\":1795452860}\n{\"host\":\"b\",\"v\":2,\"x\":1426535613}");
+  fixture = draft_of(
+      "{\"host\":\"a\",\"v\":1,\"x\":1426535612,\"some\":1795452860}\n{\"host\":\"b\",\"v\":2,\"x\":1426535613}");
   TideInitDraft *draft = &fixture.draft;
   g_assert_false(tide_init_draft_guess_time(draft, &fixture.error));
   assert_said(&fixture, TIDE_ERROR_DATA, "'x' could be it, in epoch_s (2015-03-16T19:53:33.000Z)");
@@ -116,19 +112,19 @@ test_refused(void)
   g_assert_false(set_key(&fixture, "some"));
   assert_said(&fixture, TIDE_ERROR_DATA, "only 1 of 2 readings have 'some'");
   end(&fixture);
-  begin(&fixture, "{\"ts\":1795452860,\"v\":1.5}");
+  fixture = draft_of("{\"ts\":1795452860,\"v\":1.5}");
   g_assert_false(tide_init_draft_guess_key(&fixture.draft, &fixture.error));
   assert_said(&fixture, TIDE_ERROR_DATA, "say which do with '--key FIELD'");
   end(&fixture);
-  begin(&fixture, "{\"host\":\"a\",\"readings\":[{\"ts\":1795452860}]}");
+  fixture = draft_of("{\"host\":\"a\",\"readings\":[{\"ts\":1795452860}]}");
   g_assert_false(tide_init_draft_guess_time(&fixture.draft, &fixture.error));
   assert_said(&fixture, TIDE_ERROR_DATA, "'readings' is a list of objects inside of a reading");
   end(&fixture);
-  begin(&fixture, "{\"host\":\"a\",\"metrics\":[{\"ts\":1795452860}]}");
+  fixture = draft_of("{\"host\":\"a\",\"metrics\":[{\"ts\":1795452860}]}");
   g_assert_false(tide_init_draft_guess_time(&fixture.draft, &fixture.error));
   assert_said(&fixture, TIDE_ERROR_DATA, "'--each metrics' makes each of them one");
   end(&fixture);
-  begin(&fixture, "{\"payload\":{\"host\":\"a\",\"metrics\":[{\"ts\":1795452860}]}}");
+  fixture = draft_of("{\"payload\":{\"host\":\"a\",\"metrics\":[{\"ts\":1795452860}]}}");
   g_assert_false(tide_init_draft_guess_time(&fixture.draft, &fixture.error));
   assert_said(&fixture, TIDE_ERROR_DATA, "'--each payload/metrics'");
   end(&fixture);
@@ -138,8 +134,7 @@ test_refused(void)
 static void
 assert_notes(const char *text, const char *key, const char *part, gboolean expected)
 {
-  Fixture fixture;
-  begin(&fixture, text);
+  g_auto(Fixture) fixture = draft_of(text);
   g_assert_true(tide_init_draft_guess_time(&fixture.draft, NULL));
   g_assert_true(key != NULL ? set_key(&fixture, key) : tide_init_draft_guess_key(&fixture.draft, NULL));
   g_autoptr(GPtrArray) notes = tide_init_draft_notes(&fixture.draft);
@@ -148,11 +143,9 @@ assert_notes(const char *text, const char *key, const char *part, gboolean expec
     is_said = is_said || strstr(notes->pdata[i], part) != NULL;
   g_test_message("%s: %s", text, part);
   g_assert_cmpint(is_said, ==, expected);
-  end(&fixture);
 }
 
-static void
-test_notes(void)
+TEST("/draft/notes")
 {
   static const char two[] = "{\"host\":\"a\",\"disk\":\"x\",\"ts\":1795452860,\"v\":1}\n"
                             "{\"host\":\"a\",\"disk\":\"y\",\"ts\":1795452860,\"v\":2}";
@@ -170,8 +163,7 @@ test_notes(void)
 static void
 assert_doubt(const char *text, const char *part, const char *remedy_part)
 {
-  Fixture fixture;
-  begin(&fixture, text);
+  g_auto(Fixture) fixture = draft_of(text);
   g_assert_true(tide_init_draft_guess_time(&fixture.draft, NULL) && tide_init_draft_guess_key(&fixture.draft, NULL));
   g_autofree char *remedy = NULL;
   g_autofree char *doubt = tide_init_draft_doubt_of_key(&fixture.draft, &remedy);
@@ -183,7 +175,6 @@ assert_doubt(const char *text, const char *part, const char *remedy_part)
     g_assert_nonnull(strstr(doubt, part));
     g_assert_nonnull(strstr(remedy, remedy_part));
   }
-  end(&fixture);
 }
 
 /* A round of 40 machines of 4 sites, each with @more, and as often as @n_rounds. (transfer full) */
@@ -198,8 +189,7 @@ rounds_of_machines(guint n_rounds, const char *machine, const char *more)
 }
 
 /* Machines that were merged into their site would overwrite each other. */
-static void
-test_doubts_of_the_key(void)
+TEST("/draft/doubts-of-the-key")
 {
   g_autofree char *one = rounds_of_machines(1, "machine", ""), *two = rounds_of_machines(2, "machine", "");
   g_autofree char *nested = rounds_of_machines(1, "unit/press", "");
@@ -238,8 +228,7 @@ assert_header_note(TideInitForm form, const char *text, gboolean expected)
   end(&fixture);
 }
 
-static void
-test_header_notes(void)
+TEST("/draft/header-notes")
 {
   static const char values[] = "pump 1,230\npump 2,231\n";
   assert_header_note((TideInitForm){.format = TIDE_FORMAT_CSV}, values, TRUE);
@@ -249,8 +238,7 @@ test_header_notes(void)
 }
 
 /* A configuration that is made of a reading's values fits no other reading. */
-static void
-test_value_for_a_name(void)
+TEST("/draft/value-for-a-name")
 {
   static const char lines[] = "1795452859,pump 1,230\n1795452860,pump 1,231\n";
   const TideInitForm form = {.format = TIDE_FORMAT_CSV}, named = {.format = TIDE_FORMAT_CSV, .columns = "1,2,3"};
@@ -285,8 +273,7 @@ test_value_for_a_name(void)
 }
 
 /* Readings of one list are rows of their own, or somebody says that they are not. */
-static void
-test_each(void)
+TEST("/draft/each")
 {
   static const char text[] =
       "{\"buoy\":\"b\",\"at\":1795452860,\"obs\":[{\"k\":\"wave\",\"v\":1},{\"k\":\"temp\",\"v\":2}]}";
@@ -305,15 +292,13 @@ test_each(void)
 }
 
 /* The time is the record's, which all readings of a message have. */
-static void
-test_time_of_the_record(void)
+TEST("/draft/time-of-the-record")
 {
   static const char text[] =
       "[{\"host\":\"h0\",\"core\":\"cpu0\",\"u\":1},{\"host\":\"h0\",\"core\":\"cpu1\",\"u\":2},"
       "{\"host\":\"h0\",\"core\":\"cpu2\",\"u\":3},{\"host\":\"h0\",\"core\":\"cpu3\",\"u\":4}]\n"
       "[{\"host\":\"h0\",\"core\":\"cpu0\",\"u\":1},{\"host\":\"h0\",\"core\":\"cpu1\",\"u\":2}]";
-  Fixture fixture;
-  begin(&fixture, text);
+  g_auto(Fixture) fixture = draft_of(text);
   TideInitDraft *draft = &fixture.draft;
   g_assert_true(tide_init_draft_set_time(draft, "$timestamp", NULL) && tide_init_draft_guess_key(draft, NULL));
   g_assert_cmpuint(draft->proposal.key->len, ==, 2);
@@ -325,22 +310,4 @@ test_time_of_the_record(void)
   g_autoptr(GPtrArray) notes = tide_init_draft_notes(draft);
   g_assert_cmpuint(notes->len, ==, 1);
   g_assert_nonnull(strstr(notes->pdata[0], "4 readings have key and time of another one"));
-  end(&fixture);
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/draft/measurement-is-in-the-key", test_measurement_is_in_the_key);
-  g_test_add_func("/draft/said-instead", test_said_instead);
-  g_test_add_func("/draft/zone", test_zone);
-  g_test_add_func("/draft/refused", test_refused);
-  g_test_add_func("/draft/notes", test_notes);
-  g_test_add_func("/draft/doubts-of-the-key", test_doubts_of_the_key);
-  g_test_add_func("/draft/header-notes", test_header_notes);
-  g_test_add_func("/draft/value-for-a-name", test_value_for_a_name);
-  g_test_add_func("/draft/each", test_each);
-  g_test_add_func("/draft/time-of-the-record", test_time_of_the_record);
-  return g_test_run();
 }

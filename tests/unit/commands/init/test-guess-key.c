@@ -3,6 +3,7 @@
 
 #include "commands/init/guess_time.h"
 #include "unit/sample_survey.h"
+#include "unit/test_case.h"
 
 #define NOW_MS G_GINT64_CONSTANT(1795452867045)
 
@@ -30,8 +31,7 @@ taken(const char *text)
 #define T1 "\"ts\":1795452861"
 #define CORE(core, used) "{\"host\":\"h0\",\"core\":\"" core "\",\"u\":" used "}"
 
-static void
-test_rules(void)
+TEST("/guess-key/rules")
 {
   static const struct {
     const char *text, *expected;
@@ -94,8 +94,7 @@ test_rules(void)
 }
 
 /* Things that report in turn, with a number of the message, a state and measurements, the members in an order drawn. */
-static void
-test_random_things(void)
+TEST("/guess-key/random-things")
 {
   for (guint round = 0; round < 100; round++) {
     int n_things = g_test_rand_int_range(2, 6), n = g_test_rand_int_range(3 * n_things, 60);
@@ -120,13 +119,4 @@ test_random_things(void)
     g_autofree char *found = taken(text->str);
     g_assert_cmpstr(found, ==, "pump #");
   }
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/guess-key/rules", test_rules);
-  g_test_add_func("/guess-key/random-things", test_random_things);
-  return g_test_run();
 }

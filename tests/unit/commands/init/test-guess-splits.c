@@ -3,6 +3,7 @@
 
 #include "model/key/row_key.h"
 #include "unit/sample_survey.h"
+#include "unit/test_case.h"
 
 #define T0_MS G_GINT64_CONSTANT(1795452860000)
 
@@ -33,8 +34,7 @@ assert_points(guint n, guint n_again, guint step, gboolean has_time, const char 
   tide_splits_free(points);
 }
 
-static void
-test_points(void)
+TEST("/guess-splits/points")
 {
   /* 37 and 100 have no common factor: all hosts come, in no order of theirs */
   assert_points(100, 0, 37, TRUE, "h12 h25 h37 h5 h62 h75 h87", "the 100 different values of 'host'");
@@ -43,8 +43,7 @@ test_points(void)
   assert_points(20, 180, 5, TRUE, "h5", "the 20 different values");
 }
 
-static void
-test_too_few(void)
+TEST("/guess-splits/too-few")
 {
   assert_points(100, 0, 10, TRUE, "-", "have 10 of the 20 different values of 'host'");
   assert_points(19, 0, 37, TRUE, "-", "have 19 of the 20");
@@ -52,21 +51,10 @@ test_too_few(void)
 }
 
 /* Times go down from reading to reading. */
-static void
-test_trend(void)
+TEST("/guess-splits/trend")
 {
   assert_points(100, 0, 1, TRUE, "-", "fall into the first region");
   assert_points(100, 0, 99, TRUE, "-", "fall into the last region");
   assert_points(100, 0, 1, FALSE, "-", "fall into the last region");
   assert_points(300, 0, 1, TRUE, "h12 h25 h37 h5 h62 h75 h87", "equal shares"); /* they come again */
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/guess-splits/points", test_points);
-  g_test_add_func("/guess-splits/too-few", test_too_few);
-  g_test_add_func("/guess-splits/trend", test_trend);
-  return g_test_run();
 }

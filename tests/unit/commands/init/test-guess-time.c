@@ -2,6 +2,7 @@
 #include "commands/init/guess_time.h"
 
 #include "unit/sample_survey.h"
+#include "unit/test_case.h"
 
 #define NOW_MS G_GINT64_CONSTANT(1795452867045)
 #define NOW "2026-11-23T16:54:27"
@@ -22,8 +23,7 @@ taken(const char *text)
                          best->needs_zone ? " zone" : "");
 }
 
-static void
-test_rules(void)
+TEST("/guess-time/rules")
 {
   static const struct {
     const char *text, *expected;
@@ -77,8 +77,7 @@ test_rules(void)
 }
 
 /* Times between 2001 and now in a unit drawn, among measurements. */
-static void
-test_random_units(void)
+TEST("/guess-time/random-units")
 {
   static const struct {
     const char *word;
@@ -97,13 +96,4 @@ test_random_units(void)
     g_autofree char *found = taken(text->str), *expected = g_strdup_printf("ts %s", units[unit].word);
     g_assert_cmpstr(found, ==, expected);
   }
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/guess-time/rules", test_rules);
-  g_test_add_func("/guess-time/random-units", test_random_units);
-  return g_test_run();
 }

@@ -2,6 +2,7 @@
 #include "commands/init/init_samples.h"
 
 #include "unit/sample_survey.h"
+#include "unit/test_case.h"
 #include "util/error.h"
 
 static void
@@ -14,8 +15,7 @@ assert_read(const char *text, guint n_messages, guint n_readings, guint n_bad)
   g_assert_cmpuint(samples->n_bad, ==, n_bad);
 }
 
-static void
-test_forms(void)
+TEST("/init-samples/forms")
 {
   assert_read("{\"a\":1}", 1, 1, 0);
   assert_read("{\"a\":1}\n\n \n{\"a\":2}\n", 2, 2, 0);
@@ -36,8 +36,7 @@ assert_read_of(TideReadingFormat format, TideBytes text, guint n_messages, guint
   g_assert_cmpuint(samples->n_bad, ==, n_bad);
 }
 
-static void
-test_other_formats(void)
+TEST("/init-samples/other-formats")
 {
   assert_read_of(TIDE_FORMAT_INFLUX, TIDE_BYTES_LITERAL("m v=1\n# says nothing\n\nm v=2 5\n"), 2, 2, 0);
   assert_read_of(TIDE_FORMAT_INFLUX, TIDE_BYTES_LITERAL("m v=1\nm v=x\n"), 1, 1, 1);
@@ -57,8 +56,7 @@ assert_delimiter(const char *text, const char *delimiter, guint n_fields)
   g_assert_cmpuint(samples->survey->fields->len, ==, n_fields);
 }
 
-static void
-test_delimiters(void)
+TEST("/init-samples/delimiters")
 {
   assert_delimiter("host,v\na,1\n", NULL, 2);
   assert_delimiter("host\na\n", NULL, 1);
@@ -69,8 +67,7 @@ test_delimiters(void)
   assert_delimiter("host,v\na;b;c;d,1\n", NULL, 2);    /* nor is what stands in a reading */
 }
 
-static void
-test_no_header(void)
+TEST("/init-samples/no-header")
 {
   g_autoptr(GError) error = NULL;
   g_autoptr(TideInitSamples) samples = read_samples_of(TIDE_FORMAT_CSV, TIDE_BYTES_LITERAL("\"p 1\";2026-11-23;230\n"));
@@ -98,8 +95,7 @@ assert_columns(const char *columns, const char *text, const char *name, const ch
   g_assert_cmpstr(samples->decode->csv.delimiter, ==, delimiter);
 }
 
-static void
-test_columns(void)
+TEST("/init-samples/columns")
 {
   assert_columns("host, v", "a,1\nb,2\n", "v", NULL, 2);
   assert_columns("host,v", "a;1,5\nb;2\n", "v", ";", 2); /* a comma may stand in a number */
@@ -125,8 +121,7 @@ assert_each(const char *each, const char *text, guint n_readings, const char *fi
   g_assert_cmpuint(samples->survey->n_readings, ==, n_readings);
 }
 
-static void
-test_each(void)
+TEST("/init-samples/each")
 {
   assert_each("obs", "{\"host\":\"a\",\"obs\":[{\"v\":1},{\"v\":2}]}\n", 2, "host v ");
   assert_each("obs", "{\"host\":\"a\",\n\"obs\":[{\"v\":1},{\"v\":2}]}\n", 2, "host v "); /* one over two lines */
@@ -138,8 +133,7 @@ test_each(void)
   g_assert_nonnull(strstr(error->message, "'--each' names the list of readings"));
 }
 
-static void
-test_most(void)
+TEST("/init-samples/most")
 {
   g_autoptr(TideInitSamples) samples = tide_init_samples_new((TideInitForm){.format = TIDE_FORMAT_JSON});
   static const char text[] = "{\"a\":1}\n{\"a\":2}\n{\"a\":3}\n";
@@ -150,8 +144,7 @@ test_most(void)
 }
 
 /* A file of any size: the first lines of it, each with the names. */
-static void
-test_most_of_csv(void)
+TEST("/init-samples/most-of-csv")
 {
   g_autoptr(GString) text = g_string_new("\nhost;\"v\n1\"\n");
   for (guint i = 0; i < 200000; i++)
@@ -171,8 +164,7 @@ test_most_of_csv(void)
 }
 
 /* A line that is longer than a message may be is told of, and ends the samples. */
-static void
-test_long_line_of_csv(void)
+TEST("/init-samples/long-line-of-csv")
 {
   g_autofree char *large = g_strnfill(3 * 1048576, 'x');
   g_autofree char *text = g_strdup_printf("host,v\na,1\n%s,2\nb,3\n", large);
@@ -194,8 +186,7 @@ assert_refused(const char *text, const char *why)
     g_error("'%s' is not said: %s", why, error->message);
 }
 
-static void
-test_bad(void)
+TEST("/init-samples/bad")
 {
   g_autofree char *large = g_strnfill(10 * 1000 * 1000, 'x');
   g_autofree char *message = g_strdup_printf("{\"a\":\"%s\"}", large);
@@ -212,21 +203,4 @@ test_bad(void)
   assert_refused("", "holds no reading");
   assert_refused("[]\n{}\n", "holds no reading");
   assert_refused(message, "take smaller messages for samples");
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/init-samples/forms", test_forms);
-  g_test_add_func("/init-samples/other-formats", test_other_formats);
-  g_test_add_func("/init-samples/delimiters", test_delimiters);
-  g_test_add_func("/init-samples/no-header", test_no_header);
-  g_test_add_func("/init-samples/columns", test_columns);
-  g_test_add_func("/init-samples/each", test_each);
-  g_test_add_func("/init-samples/most", test_most);
-  g_test_add_func("/init-samples/most-of-csv", test_most_of_csv);
-  g_test_add_func("/init-samples/long-line-of-csv", test_long_line_of_csv);
-  g_test_add_func("/init-samples/bad", test_bad);
-  return g_test_run();
 }

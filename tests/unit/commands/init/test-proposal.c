@@ -5,6 +5,7 @@
 #include "config/option/option_table.h"
 #include "model/key/row_key.h"
 #include "unit/load_text.h"
+#include "unit/test_case.h"
 #include "util/error.h"
 
 #include <glib/gstdio.h>
@@ -57,8 +58,7 @@ assert_key(const TideConfig *config, const char *table, const TideInitProposal *
   }
 }
 
-static void
-test_all_of_it(void)
+TEST("/proposal/all-of-it")
 {
   g_auto(TideInitProposal) proposal = make_proposal("at", (const char *const[]){"site", "device/id", NULL});
   proposal.salt = 4;
@@ -79,8 +79,7 @@ test_all_of_it(void)
   g_assert_cmpint(latest->latest, ==, TIDE_LATEST_MERGE);
 }
 
-static void
-test_forms(void)
+TEST("/proposal/forms-of-times")
 {
   static const struct {
     const char *field; /* NULL: the record's own time */
@@ -135,8 +134,7 @@ assert_written(const TideDecodeOptions *decode, const TideRegistrySettings *regi
       g_error("'%s' is not in:\n%s", *lines, text);
 }
 
-static void
-test_schemas(void)
+TEST("/proposal/schemas")
 {
   char file[] = "/a: b/readings.desc", message[] = "plant.Reading";
   char url[] = "https://r:8081", user[] = "meter", ca[] = "/ca.pem";
@@ -153,8 +151,7 @@ test_schemas(void)
                             "  framing: confluent\n", NULL});
 }
 
-static void
-test_forms_of_messages(void)
+TEST("/proposal/forms-of-messages")
 {
   for (TideReadingFormat format = TIDE_FORMAT_JSON; format <= TIDE_FORMAT_MSGPACK; format++)
     assert_form(&(TideDecodeOptions){.format = format});
@@ -172,8 +169,7 @@ test_forms_of_messages(void)
 }
 
 /* Points of any bytes load back as they are, and only the history has them. */
-static void
-test_splits(void)
+TEST("/proposal/splits")
 {
   static const char *const texts[] = {"10", "a: \"#b", "null", "\xc3", "\xc3\xa9", "\xff\x01"};
   g_auto(TideInitProposal) proposal = make_proposal("at", (const char *const[]){"host", NULL});
@@ -197,8 +193,7 @@ test_splits(void)
 }
 
 /* Each comment of an option is its sentence in the option table, and stands there once. */
-static void
-test_comments(void)
+TEST("/proposal/comments")
 {
   g_auto(TideInitProposal) proposal = make_proposal("at", (const char *const[]){"host", NULL});
   g_autofree char *text = tide_init_proposal_print(&proposal, 1);
@@ -214,8 +209,7 @@ test_comments(void)
 }
 
 /* Names of any printable text, which the separator may stand in. */
-static void
-test_random_names(void)
+TEST("/proposal/random-names")
 {
   static const char *const pieces[] = {"a", "Z9", " ", "#", ":",    "\"", "'",    "\\", "{",  "}",      "[",
                                        "]", ",",  "/", "-", "null", "~",  "true", "*",  "&",  "\u00e9", "\u6e29",
@@ -242,16 +236,14 @@ test_random_names(void)
   }
 }
 
-static void
-test_latest_name(void)
+TEST("/proposal/latest-name")
 {
   g_autofree char *plain = tide_init_latest_name("METRIC"), *spaced = tide_init_latest_name("plant:METRIC");
   g_assert_cmpstr(plain, ==, "CURRENT_METRIC");
   g_assert_cmpstr(spaced, ==, "plant:CURRENT_METRIC");
 }
 
-static void
-test_never_overwrites(void)
+TEST("/proposal/never-overwrites")
 {
   g_autoptr(GError) error = NULL;
   g_autofree char *folder = g_dir_make_tmp("tidemark-init-XXXXXX", NULL);
@@ -278,20 +270,4 @@ test_never_overwrites(void)
   g_assert_false(tide_init_write_file(path, "third", NULL));
   g_unlink(path);
   g_rmdir(folder);
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/proposal/all-of-it", test_all_of_it);
-  g_test_add_func("/proposal/forms-of-messages", test_forms_of_messages);
-  g_test_add_func("/proposal/forms-of-times", test_forms);
-  g_test_add_func("/proposal/splits", test_splits);
-  g_test_add_func("/proposal/comments", test_comments);
-  g_test_add_func("/proposal/random-names", test_random_names);
-  g_test_add_func("/proposal/latest-name", test_latest_name);
-  g_test_add_func("/proposal/never-overwrites", test_never_overwrites);
-  g_test_add_func("/proposal/schemas", test_schemas);
-  return g_test_run();
 }

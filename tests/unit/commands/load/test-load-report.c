@@ -1,14 +1,15 @@
 /* How far a load is said to be: by what is done, not by what was read. */
 #include "commands/load/load_report.h"
 
+#include "unit/test_case.h"
+
 static void
 add(TideMetrics *metrics, const char *name, guint64 n)
 {
   tide_counter_add(tide_metrics_counter(metrics, name, "of a test", NULL), n);
 }
 
-static void
-test_done_is_what_has_ended(void)
+TEST("/load-report/done-is-what-has-ended")
 {
   TideMetrics *metrics = tide_metrics_new();
   add(metrics, "tidemark_messages_received_total", 1000);
@@ -33,8 +34,7 @@ assert_share(const TideFileLoadProgress *at, TideLoadCounts counts, double share
   g_assert_cmpfloat_with_epsilon(progress.before, before, 1e-9);
 }
 
-static void
-test_share_is_of_what_is_done(void)
+TEST("/load-report/share-is-of-what-is-done")
 {
   TideFileLoadProgress at = {.read_bytes = 1000, .before_bytes = 200, .all_bytes = 1000};
   assert_share(&at, (TideLoadCounts){0, 0}, 0.2, 0.2);
@@ -44,13 +44,4 @@ test_share_is_of_what_is_done(void)
   assert_share(&at, (TideLoadCounts){500, 501}, 1, 0.2); /* counted a moment later */
   at.all_bytes = 0;                                      /* of a pipe */
   assert_share(&at, (TideLoadCounts){500, 250}, 0, 0);
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/load-report/done-is-what-has-ended", test_done_is_what_has_ended);
-  g_test_add_func("/load-report/share-is-of-what-is-done", test_share_is_of_what_is_done);
-  return g_test_run();
 }

@@ -1,10 +1,11 @@
 /* What a load that waits at its start says; the time is the test's. */
 #include "commands/load/load_wait.h"
 
+#include "unit/test_case.h"
+
 #define START_US (100 * TIDE_US_PER_S)
 
-static void
-test_a_wait_is_told_once(void)
+TEST("/load-wait/a-wait-is-told-once")
 {
   if (g_test_subprocess()) {
     TidePipelineState state = {.stage = TIDE_STAGE_WAITING_FOR_GATEWAY,
@@ -20,12 +21,4 @@ test_a_wait_is_told_once(void)
   g_test_trap_subprocess(NULL, 0, G_TEST_SUBPROCESS_DEFAULT);
   g_test_trap_assert_passed();
   g_test_trap_assert_stderr("tidemark load: no gateway is usable: probing; waiting for it, for up to 60 s\n");
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/load-wait/a-wait-is-told-once", test_a_wait_is_told_once);
-  return g_test_run();
 }

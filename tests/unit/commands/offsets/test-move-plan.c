@@ -1,5 +1,6 @@
 /* Where a partition is moved to, and what the note beside the new offset leaves to the next owner. */
 #include "commands/offsets/move_plan.h"
+#include "unit/test_case.h"
 #include "util/error.h"
 
 #define NOW_MS G_GINT64_CONSTANT(1763700000000)
@@ -51,8 +52,7 @@ assert_note(const TideMove *move, const char *text)
   g_assert_cmpstr(note, ==, text);
 }
 
-static void
-test_target(void)
+TEST("/move-plan/target")
 {
   static const struct {
     const char *text;
@@ -78,8 +78,7 @@ test_target(void)
   }
 }
 
-static void
-test_where_it_goes(void)
+TEST("/move-plan/where-it-goes")
 {
   g_assert_cmpint(plan(TIDE_MOVE_BEGINNING, 0, 500, NULL).to, ==, 100);
   g_assert_cmpint(plan(TIDE_MOVE_END, 0, -1, NULL).to, ==, 900);
@@ -91,8 +90,7 @@ test_where_it_goes(void)
   assert_refused(TIDE_MOVE_OFFSET, 901, 500, NULL, TIDE_ERROR_USAGE);
 }
 
-static void
-test_past_halt(void)
+TEST("/move-plan/past-halt")
 {
   g_assert_cmpint(plan(TIDE_MOVE_PAST_HALT, 0, 100, "tidemark 1 closed span=9 start=-501").to, ==, 100);
   g_assert_cmpint(plan(TIDE_MOVE_PAST_HALT, 0, 50, "tidemark 1 closed span=9 start=-202").to, ==,
@@ -107,8 +105,7 @@ test_past_halt(void)
   assert_note(&stays, "tidemark 1 closed span=9");
 }
 
-static void
-test_closed_owner_leaves_what_it_left(void)
+TEST("/move-plan/closed-owner-leaves-what-it-left")
 {
   TideMove back = plan(TIDE_MOVE_BEGINNING, 0, 500, "tidemark 1 closed span=9 start=77");
   assert_note(&back, "tidemark 1 closed span=9");
@@ -117,8 +114,7 @@ test_closed_owner_leaves_what_it_left(void)
 }
 
 /* What an owner may have sent lies in [500, 500 + span): a move back must not end the doubt before that. */
-static void
-test_move_back_from_an_unclosed_owner_lengthens_its_span(void)
+TEST("/move-plan/move-back-from-an-unclosed-owner-lengthens-its-span")
 {
   TideMove noted = plan(TIDE_MOVE_BEGINNING, 0, 500, "tidemark 1 running until=5 time=3 span=9");
   assert_note(&noted, "tidemark 1 running until=5 time=3 span=409");
@@ -134,8 +130,7 @@ test_move_back_from_an_unclosed_owner_lengthens_its_span(void)
 }
 
 /* The messages left out may still land, and nobody knows their cells: all that is written meanwhile is doubted. */
-static void
-test_move_forward_from_an_unclosed_owner_doubts_every_time(void)
+TEST("/move-plan/move-forward-from-an-unclosed-owner-doubts-every-time")
 {
   TideMove noted = plan(TIDE_MOVE_END, 0, 500, "tidemark 1 running until=5 time=3 span=9");
   assert_note(&noted, "tidemark 1 running until=1763700020000 time=9223372036854775807 span=9");
@@ -148,19 +143,4 @@ test_move_forward_from_an_unclosed_owner_doubts_every_time(void)
   /* Nothing was ever committed: there is no offset that it begins before or behind. */
   TideMove first = plan(TIDE_MOVE_END, 0, -1, NULL);
   assert_note(&first, "tidemark 1 running span=1000");
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/move-plan/target", test_target);
-  g_test_add_func("/move-plan/where-it-goes", test_where_it_goes);
-  g_test_add_func("/move-plan/past-halt", test_past_halt);
-  g_test_add_func("/move-plan/closed-owner-leaves-what-it-left", test_closed_owner_leaves_what_it_left);
-  g_test_add_func("/move-plan/move-back-from-an-unclosed-owner-lengthens-its-span",
-                  test_move_back_from_an_unclosed_owner_lengthens_its_span);
-  g_test_add_func("/move-plan/move-forward-from-an-unclosed-owner-doubts-every-time",
-                  test_move_forward_from_an_unclosed_owner_doubts_every_time);
-  return g_test_run();
 }

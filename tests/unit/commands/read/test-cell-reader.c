@@ -3,6 +3,7 @@
 
 #include "unit/assert_bytes.h"
 #include "unit/peak_memory.h"
+#include "unit/test_case.h"
 
 /* A table's rules, made by hand; what they own is literal text, and never freed but for the made texts. */
 typedef struct Fixture {
@@ -11,7 +12,7 @@ typedef struct Fixture {
 } Fixture;
 
 static void
-fixture_init(Fixture *fixture)
+set_up(Fixture *fixture, gconstpointer data)
 {
   *fixture = (Fixture){.names = tide_field_names_new()};
   fixture->table.name = (char *)(gpointer) "T";
@@ -19,11 +20,13 @@ fixture_init(Fixture *fixture)
 }
 
 static void
-fixture_clear(Fixture *fixture)
+tear_down(Fixture *fixture, gconstpointer data)
 {
   tide_field_names_free(fixture->names);
   g_array_unref(fixture->table.rules);
 }
+
+#define FIXTURE_TEST(path) TEST_WITH(Fixture, set_up, tear_down, path)
 
 static TideNameId
 field(Fixture *fixture, const char *name)
@@ -73,11 +76,8 @@ shown(TideCellReader *reader, const char *qualifier, TideBytes value)
   G_STMT_END
 
 /* What { pattern: "temp.*", as: "*" } or 'strip_prefix' makes may be another field's name, too. */
-static void
-test_names_that_two_may_make(void)
+FIXTURE_TEST("/cell-reader/names-that-two-may-make")
 {
-  Fixture fixture;
-  fixture_init(&fixture);
   TideColumnItem item = {.field = TIDE_NAME_NONE,
                          .pattern = mutable_text("temp/*"),
                          .qualifier = mutable_text("*"),
@@ -86,60 +86,52 @@ test_names_that_two_may_make(void)
                           .pattern = mutable_text("t*"),
                           .qualifier = mutable_text("t*"),
                           .encoding = TIDE_ENCODE_TEXT};
-  add_rule(&fixture, (TideColumnRule){.family = mutable_text("M"), .items = &item, .n_items = 1});
-  add_rule(&fixture, (TideColumnRule){.family = mutable_text("M"), .items = &named, .n_items = 1});
-  add_rule(&fixture, (TideColumnRule){.family = mutable_text("M"), .all_remaining = TRUE});
-  g_autoptr(TideCellReader) reader = tide_cell_reader_new(&fixture.table, fixture.names);
+  add_rule(fixture, (TideColumnRule){.family = mutable_text("M"), .items = &item, .n_items = 1});
+  add_rule(fixture, (TideColumnRule){.family = mutable_text("M"), .items = &named, .n_items = 1});
+  add_rule(fixture, (TideColumnRule){.family = mutable_text("M"), .all_remaining = TRUE});
+  g_autoptr(TideCellReader) reader = tide_cell_reader_new(&fixture->table, fixture->names);
   ASSERT_SHOWN(reader, "x", "\0\0\0\0\0\0\0\7", "M:x=7");
   ASSERT_SHOWN(reader, "x", "21.5", "M:x=21.5");
   ASSERT_SHOWN(reader, "torque", "12345678", "M:torque=12345678"); /* the pattern says more */
   g_assert_cmpuint(tide_cell_reader_n_unread(reader), ==, 0);
   ASSERT_SHOWN(reader, "note", "12345678", "M:note=12345678");
   g_assert_cmpuint(tide_cell_reader_n_unread(reader), ==, 1);
-  fixture_clear(&fixture);
 }
 
 /* Two forms of eight bytes: neither is taken for the other. */
-static void
-test_names_that_two_numbers_may_make(void)
+FIXTURE_TEST("/cell-reader/names-that-two-numbers-may-make")
 {
-  Fixture fixture;
-  fixture_init(&fixture);
   TideColumnItem item = {.field = TIDE_NAME_NONE, .pattern = mutable_text("temp/*"), .encoding = TIDE_ENCODE_INT64};
-  add_rule(&fixture,
+  add_rule(fixture,
            (TideColumnRule){
                .family = mutable_text("M"), .items = &item, .n_items = 1, .strip_prefix = mutable_text("temp/")});
-  add_rule(&fixture,
+  add_rule(fixture,
            (TideColumnRule){.family = mutable_text("M"), .all_remaining = TRUE, .encoding = TIDE_ENCODE_FLOAT64});
-  g_autoptr(TideCellReader) reader = tide_cell_reader_new(&fixture.table, fixture.names);
+  g_autoptr(TideCellReader) reader = tide_cell_reader_new(&fixture->table, fixture->names);
   ASSERT_SHOWN(reader, "x", "\0\0\0\0\0\0\0\7", "M:x=\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x07");
   g_assert_cmpuint(tide_cell_reader_n_unread(reader), ==, 1);
-  fixture_clear(&fixture);
 }
 
-static void
-test_encodings(void)
+FIXTURE_TEST("/cell-reader/numbers-are-read-by-the-encoding-of-their-column")
 {
-  Fixture fixture;
-  fixture_init(&fixture);
   TideColumnItem items[] = {
-      {.field = field(&fixture, "n"), .encoding = TIDE_ENCODE_INT64},
-      {.field = field(&fixture, "cpu load"), .encoding = -1},
+      {.field = field(fixture, "n"), .encoding = TIDE_ENCODE_INT64},
+      {.field = field(fixture, "cpu load"), .encoding = -1},
       {.field = TIDE_NAME_NONE, .pattern = mutable_text("disk/*"), .encoding = TIDE_ENCODE_INT64},
       {.field = TIDE_NAME_NONE,
        .pattern = mutable_text("*_w"),
        .qualifier = mutable_text("w/*?"),
        .encoding = TIDE_ENCODE_INT64},
-      {.field = field(&fixture, "plain"), .qualifier = mutable_text("as Declared"), .encoding = TIDE_ENCODE_TEXT},
+      {.field = field(fixture, "plain"), .qualifier = mutable_text("as Declared"), .encoding = TIDE_ENCODE_TEXT},
   };
-  add_rule(&fixture, (TideColumnRule){.family = mutable_text("M"),
-                                      .items = items,
-                                      .n_items = G_N_ELEMENTS(items),
-                                      .encoding = TIDE_ENCODE_FLOAT64,
-                                      .name_case = TIDE_CASE_UPPER,
-                                      .strip_spaces = TRUE,
-                                      .prefix = mutable_text("G/")});
-  g_autoptr(TideCellReader) reader = tide_cell_reader_new(&fixture.table, fixture.names);
+  add_rule(fixture, (TideColumnRule){.family = mutable_text("M"),
+                                     .items = items,
+                                     .n_items = G_N_ELEMENTS(items),
+                                     .encoding = TIDE_ENCODE_FLOAT64,
+                                     .name_case = TIDE_CASE_UPPER,
+                                     .strip_spaces = TRUE,
+                                     .prefix = mutable_text("G/")});
+  g_autoptr(TideCellReader) reader = tide_cell_reader_new(&fixture->table, fixture->names);
   ASSERT_SHOWN(reader, "G/N", "\0\0\0\0\0\0\1\0", "M:G/N=256");
   ASSERT_SHOWN(reader, "G/N", "\xff\xff\xff\xff\xff\xff\xff\xff", "M:G/N=-1");
   ASSERT_SHOWN(reader, "G/CPULOAD", "\x3f\xb9\x99\x99\x99\x99\x99\x9a", "M:G/CPULOAD=0.1");
@@ -152,7 +144,6 @@ test_encodings(void)
   ASSERT_SHOWN(reader, "G/N", "12", "M:G/N=12");
   ASSERT_SHOWN(reader, "G/N", "", "M:G/N=");
   g_assert_cmpuint(tide_cell_reader_n_unread(reader), ==, 1);
-  fixture_clear(&fixture);
 }
 
 static TideKeyText *
@@ -165,72 +156,61 @@ computed_text(TideKeyPartSpec spec)
   return text;
 }
 
-static void
-test_computed_values(void)
+FIXTURE_TEST("/cell-reader/computed-values-say-what-they-were-made-of")
 {
-  Fixture fixture;
-  fixture_init(&fixture);
   g_autoptr(TideRowKey) binary_time =
       computed_text((TideKeyPartSpec){.kind = TIDE_KEY_TIME, .moment.unit = TIDE_KEY_TIME_MS, .binary = TRUE});
   g_autoptr(TideRowKey) text_time =
       computed_text((TideKeyPartSpec){.kind = TIDE_KEY_TIME, .moment.unit = TIDE_KEY_TIME_MS});
   g_autoptr(TideRowKey) binary_field = computed_text((TideKeyPartSpec){
-      .kind = TIDE_KEY_FIELD, .value = {.field = field(&fixture, "n"), .form = TIDE_KEY_INT32}});
+      .kind = TIDE_KEY_FIELD, .value = {.field = field(fixture, "n"), .form = TIDE_KEY_INT32}});
   TideColumnItem items[] = {
       {.field = TIDE_NAME_NONE, .value = binary_time, .qualifier = mutable_text("ts"), .encoding = -1},
       {.field = TIDE_NAME_NONE, .value = text_time, .qualifier = mutable_text("tt"), .encoding = -1},
       {.field = TIDE_NAME_NONE, .value = binary_field, .qualifier = mutable_text("n"), .encoding = -1},
   };
-  add_rule(&fixture, (TideColumnRule){.family = mutable_text("M"), .items = items, .n_items = G_N_ELEMENTS(items)});
-  g_autoptr(TideCellReader) reader = tide_cell_reader_new(&fixture.table, fixture.names);
+  add_rule(fixture, (TideColumnRule){.family = mutable_text("M"), .items = items, .n_items = G_N_ELEMENTS(items)});
+  g_autoptr(TideCellReader) reader = tide_cell_reader_new(&fixture->table, fixture->names);
   ASSERT_SHOWN(reader, "ts", "\x00\x00\x01\x4c\x24\x25\xfe\x8d", "M:ts=2015-03-16T19:53:32.045Z");
   ASSERT_SHOWN(reader, "tt", "1426535612045", "M:tt=1426535612045");
   ASSERT_SHOWN(reader, "n", "\x80\0\x01\0", "M:n=256");
   g_assert_cmpuint(tide_cell_reader_n_unread(reader), ==, 0);
   ASSERT_SHOWN(reader, "ts", "\0\1", "M:ts=\\x00\\x01");
   g_assert_cmpuint(tide_cell_reader_n_unread(reader), ==, 1);
-  fixture_clear(&fixture);
 }
 
 /* The qualifier is made for each reading: any of the family is the rule's, but for those that another names. */
-static void
-test_expressions(void)
+FIXTURE_TEST("/cell-reader/names-that-are-made-are-told-from-those-that-are-declared")
 {
-  Fixture fixture;
-  fixture_init(&fixture);
   g_autoptr(TideRowKey) slot = computed_text((TideKeyPartSpec){.kind = TIDE_KEY_TIME, .moment.pattern = "HHmm"});
-  TideColumnItem value[] = {{.field = field(&fixture, "kwh"), .encoding = TIDE_ENCODE_INT64}};
-  TideColumnItem id[] = {{.field = field(&fixture, "ID"), .encoding = -1}};
-  add_rule(&fixture, (TideColumnRule){.family = mutable_text("M"), .items = value, .n_items = 1, .qualifier = slot});
-  add_rule(&fixture, (TideColumnRule){.family = mutable_text("M"), .items = id, .n_items = 1});
-  g_autoptr(TideCellReader) reader = tide_cell_reader_new(&fixture.table, fixture.names);
+  TideColumnItem value[] = {{.field = field(fixture, "kwh"), .encoding = TIDE_ENCODE_INT64}};
+  TideColumnItem id[] = {{.field = field(fixture, "ID"), .encoding = -1}};
+  add_rule(fixture, (TideColumnRule){.family = mutable_text("M"), .items = value, .n_items = 1, .qualifier = slot});
+  add_rule(fixture, (TideColumnRule){.family = mutable_text("M"), .items = id, .n_items = 1});
+  g_autoptr(TideCellReader) reader = tide_cell_reader_new(&fixture->table, fixture->names);
   ASSERT_SHOWN(reader, "0015", "\0\0\0\0\0\0\0\5", "M:0015=5");
   /* A name that is made of the field's own is known. */
   const TideKeyPartSpec named[] = {{.kind = TIDE_KEY_LITERAL, .literal = TIDE_BYTES_LITERAL("n:")},
                                    {.kind = TIDE_KEY_NAME}};
   gsize bad_part = 0;
   g_autoptr(TideRowKey) with_name = tide_key_text_compile(named, 2, TRUE, &bad_part, NULL);
-  TideColumnItem two[] = {{.field = field(&fixture, "a"), .encoding = TIDE_ENCODE_INT64},
-                          {.field = field(&fixture, "b"), .encoding = TIDE_ENCODE_TEXT}};
-  add_rule(&fixture, (TideColumnRule){.family = mutable_text("M"), .items = two, .n_items = 2, .qualifier = with_name});
-  g_autoptr(TideCellReader) more = tide_cell_reader_new(&fixture.table, fixture.names);
+  TideColumnItem two[] = {{.field = field(fixture, "a"), .encoding = TIDE_ENCODE_INT64},
+                          {.field = field(fixture, "b"), .encoding = TIDE_ENCODE_TEXT}};
+  add_rule(fixture, (TideColumnRule){.family = mutable_text("M"), .items = two, .n_items = 2, .qualifier = with_name});
+  g_autoptr(TideCellReader) more = tide_cell_reader_new(&fixture->table, fixture->names);
   ASSERT_SHOWN(more, "n:a", "\0\0\0\0\0\0\0\5", "M:n:a=5");
   ASSERT_SHOWN(more, "n:b", "12345678", "M:n:b=12345678");
   ASSERT_SHOWN(reader, "ID", "987654\0\1", "M:ID=987654\\x00\\x01");
-  fixture_clear(&fixture);
 }
 
-static void
-test_packed(void)
+FIXTURE_TEST("/cell-reader/a-packed-cell-becomes-its-columns")
 {
-  Fixture fixture;
-  fixture_init(&fixture);
   g_autoptr(TideRowKey) name =
       computed_text((TideKeyPartSpec){.kind = TIDE_KEY_LITERAL, .literal = TIDE_BYTES_LITERAL("r")});
-  add_rule(&fixture,
+  add_rule(fixture,
            (TideColumnRule){
                .family = mutable_text("M"), .all_remaining = TRUE, .packing = TIDE_PACK_JSON, .qualifier = name});
-  g_autoptr(TideCellReader) reader = tide_cell_reader_new(&fixture.table, fixture.names);
+  g_autoptr(TideCellReader) reader = tide_cell_reader_new(&fixture->table, fixture->names);
   ASSERT_SHOWN(reader, "r", "{\"cpu\":600.550,\"name\":\"a\\u00e9\",\"n\":null}",
                "M:cpu=600.550 M:name=a\\xC3\\xA9 M:n=");
   ASSERT_SHOWN(reader, "other", "{\"cpu\":1}", "M:other={\"cpu\":1}");
@@ -238,20 +218,16 @@ test_packed(void)
   ASSERT_SHOWN(reader, "r", "{\"cpu\":1,", "M:r={\"cpu\":1,");
   ASSERT_SHOWN(reader, "r", "\x81\xa1", "M:r=\\x81\\xA1");
   g_assert_cmpuint(tide_cell_reader_n_unread(reader), ==, 2);
-  fixture_clear(&fixture);
 }
 
 /* Columns that change from row to row, of which family and name are together the same bytes. */
-static void
-test_names_of_the_row_before(void)
+FIXTURE_TEST("/cell-reader/names-of-the-row-before")
 {
-  Fixture fixture;
-  fixture_init(&fixture);
-  add_rule(&fixture,
+  add_rule(fixture,
            (TideColumnRule){.family = mutable_text("M"), .all_remaining = TRUE, .encoding = TIDE_ENCODE_INT64});
-  add_rule(&fixture,
+  add_rule(fixture,
            (TideColumnRule){.family = mutable_text("MM"), .all_remaining = TRUE, .encoding = TIDE_ENCODE_TEXT});
-  g_autoptr(TideCellReader) reader = tide_cell_reader_new(&fixture.table, fixture.names);
+  g_autoptr(TideCellReader) reader = tide_cell_reader_new(&fixture->table, fixture->names);
   TideResultCell cell = {.value = TIDE_BYTES_LITERAL("\0\0\0\0\0\0\0\7")};
   const TideResultRow row = {.row = TIDE_BYTES_LITERAL("k"), .cells = &cell, .n_cells = 1};
   for (guint i = 0; i < 4; i++) {
@@ -263,21 +239,16 @@ test_names_of_the_row_before(void)
     assert_bytes_equal(read->cells[0].value, i % 2 == 0 ? TIDE_BYTES_LITERAL("7") : cell.value);
     assert_bytes_equal(tide_cell_reader_origins(reader)[0].field, cell.qualifier);
   }
-  fixture_clear(&fixture);
 }
 
 /* More cells than are remembered from row to row: each has its own field all the same. */
-static void
-test_many_cells(void)
+FIXTURE_TEST("/cell-reader/many-cells")
 {
   enum { N_CELLS = 700 };
   static TideResultCell cells[N_CELLS];
   char names[N_CELLS][8];
-  Fixture fixture;
-  fixture_init(&fixture);
-  add_rule(&fixture,
-           (TideColumnRule){.family = mutable_text("M"), .all_remaining = TRUE, .encoding = TIDE_ENCODE_TEXT});
-  g_autoptr(TideCellReader) reader = tide_cell_reader_new(&fixture.table, fixture.names);
+  add_rule(fixture, (TideColumnRule){.family = mutable_text("M"), .all_remaining = TRUE, .encoding = TIDE_ENCODE_TEXT});
+  g_autoptr(TideCellReader) reader = tide_cell_reader_new(&fixture->table, fixture->names);
   for (guint round = 0; round < 3; round++) {
     for (guint i = 0; i < N_CELLS; i++) {
       g_snprintf(names[i], sizeof names[i], "c%u", i + round / 2);
@@ -288,22 +259,17 @@ test_many_cells(void)
     for (guint i = 0; i < N_CELLS; i++)
       assert_bytes_equal(tide_cell_reader_origins(reader)[i].field, cells[i].qualifier);
   }
-  fixture_clear(&fixture);
 }
 
 /* A row is bounded, and what is remembered of those before it stays small beside it: here each has one long name, at
  * another place. */
-static void
-test_long_names_are_not_kept(void)
+FIXTURE_TEST("/cell-reader/long-names-are-not-kept")
 {
   enum { N_CELLS = 200, NAME_BYTES = 1 << 19 };
   static TideResultCell cells[N_CELLS];
   g_autofree char *name = g_strnfill(NAME_BYTES, 'n');
-  Fixture fixture;
-  fixture_init(&fixture);
-  add_rule(&fixture,
-           (TideColumnRule){.family = mutable_text("M"), .all_remaining = TRUE, .encoding = TIDE_ENCODE_TEXT});
-  g_autoptr(TideCellReader) reader = tide_cell_reader_new(&fixture.table, fixture.names);
+  add_rule(fixture, (TideColumnRule){.family = mutable_text("M"), .all_remaining = TRUE, .encoding = TIDE_ENCODE_TEXT});
+  g_autoptr(TideCellReader) reader = tide_cell_reader_new(&fixture->table, fixture->names);
   guint64 before = peak_memory_begin();
   for (guint at = 0; at < N_CELLS; at++) {
     for (guint i = 0; i < N_CELLS; i++)
@@ -314,21 +280,4 @@ test_long_names_are_not_kept(void)
     assert_bytes_equal(tide_cell_reader_origins(reader)[at].field, cells[at].qualifier);
   }
   assert_peak_memory_grew_less(before, (guint64)N_CELLS * NAME_BYTES / 2);
-  fixture_clear(&fixture);
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/cell-reader/numbers-are-read-by-the-encoding-of-their-column", test_encodings);
-  g_test_add_func("/cell-reader/names-that-two-may-make", test_names_that_two_may_make);
-  g_test_add_func("/cell-reader/names-that-two-numbers-may-make", test_names_that_two_numbers_may_make);
-  g_test_add_func("/cell-reader/computed-values-say-what-they-were-made-of", test_computed_values);
-  g_test_add_func("/cell-reader/names-that-are-made-are-told-from-those-that-are-declared", test_expressions);
-  g_test_add_func("/cell-reader/names-of-the-row-before", test_names_of_the_row_before);
-  g_test_add_func("/cell-reader/many-cells", test_many_cells);
-  g_test_add_func("/cell-reader/long-names-are-not-kept", test_long_names_are_not_kept);
-  g_test_add_func("/cell-reader/a-packed-cell-becomes-its-columns", test_packed);
-  return g_test_run();
 }

@@ -2,6 +2,7 @@
 #include "commands/read/column_choice.h"
 
 #include "unit/assert_bytes.h"
+#include "unit/test_case.h"
 
 /* Two families; the second has a rule that packs, if it is to. */
 static TideTable *
@@ -55,8 +56,7 @@ asked(TidePacking packing, const char *text, gboolean as_stored)
   return g_string_free(names, FALSE);
 }
 
-static void
-test_asked(void)
+TEST("/column-choice/what-may-be-meant-is-asked-for-and-packed-cells-too")
 {
   static const struct {
     TidePacking packing;
@@ -77,8 +77,7 @@ test_asked(void)
   }
 }
 
-static void
-test_meant(void)
+TEST("/column-choice/a-name-may-begin-with-its-family-or-not")
 {
   g_autoptr(GPtrArray) texts = g_ptr_array_new();
   g_autoptr(TideColumnChoice) none = tide_column_choice_new(NULL, texts, FALSE);
@@ -95,13 +94,4 @@ test_meant(void)
   g_assert_false(tide_column_choice_is(choice, 0, TIDE_BYTES_LITERAL("M"), TIDE_BYTES_LITERAL("b")));
   g_assert_true(tide_column_choice_takes(choice, TIDE_BYTES_LITERAL("M"), TIDE_BYTES_LITERAL("c\xff")));
   g_assert_false(tide_column_choice_takes(choice, TIDE_BYTES_LITERAL("M"), TIDE_BYTES_LITERAL("c")));
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/column-choice/what-may-be-meant-is-asked-for-and-packed-cells-too", test_asked);
-  g_test_add_func("/column-choice/a-name-may-begin-with-its-family-or-not", test_meant);
-  return g_test_run();
 }

@@ -3,25 +3,22 @@
 
 #include "thrift/wire/mutation_encoder.h"
 #include "unit/assert_bytes.h"
-#include "unit/load_text.h"
+#include "unit/config-texts.h"
+#include "unit/test_case.h"
 #include "util/error.h"
 
-static const char yaml[] = "kafka: { brokers: \"127.0.0.1:9092\", group: g, topics: [t] }\n"
-                           "hbase: { gateways: [\"127.0.0.1:9090\"] }\n"
-                           "readings: { time: { field: ts, format: epoch_ms } }\n"
-                           "tables:\n"
-                           "  METRIC:\n"
-                           "    key: [ { field: host }, \"#\", { time: epoch_ms } ]\n"
-                           "    columns: { family: M, from: \"*\" }\n"
-                           "  CURRENT:\n"
-                           "    latest: merge\n"
-                           "    key: [ { field: site }, \"#\", { field: host } ]\n"
-                           "    columns:\n"
-                           "      - { family: N, from: [a] }\n"
-                           "      - { family: M, from: \"*\" }\n";
+static const char yaml[] = KAFKA HBASE READINGS "tables:\n"
+                                                "  METRIC:\n"
+                                                "    key: [ { field: host }, \"#\", { time: epoch_ms } ]\n"
+                                                "    columns: { family: M, from: \"*\" }\n"
+                                                "  CURRENT:\n"
+                                                "    latest: merge\n"
+                                                "    key: [ { field: site }, \"#\", { field: host } ]\n"
+                                                "    columns:\n"
+                                                "      - { family: N, from: [a] }\n"
+                                                "      - { family: M, from: \"*\" }\n";
 
-static void
-test_bytes(void)
+TEST("/forget/every-family-of-the-row-is-deleted-up-to-the-time")
 {
   g_autoptr(TideConfig) config = load_text(yaml);
   const TideTable *table = tide_config_find_table(config, "CURRENT");
@@ -48,8 +45,7 @@ test_bytes(void)
   }
 }
 
-static void
-test_refused(void)
+TEST("/forget/what-is-no-single-row-of-a-latest-table-is-refused")
 {
   static const struct {
     const char *table;
@@ -74,8 +70,7 @@ test_refused(void)
 }
 
 /* Readings that come up to then would be written, and hidden by the delete. */
-static void
-test_the_future_is_refused(void)
+TEST("/forget/E8-the-future-is-refused")
 {
   const char *const texts[] = {"host=s1", "site=a"};
   g_autoptr(TideConfig) config = load_text(yaml);
@@ -89,14 +84,4 @@ test_the_future_is_refused(void)
   g_clear_error(&error);
   g_assert_true(tide_forget_prepare(config, table, texts, 2, now_ms, &forget, &error));
   g_assert_no_error(error);
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/forget/every-family-of-the-row-is-deleted-up-to-the-time", test_bytes);
-  g_test_add_func("/forget/what-is-no-single-row-of-a-latest-table-is-refused", test_refused);
-  g_test_add_func("/forget/E8-the-future-is-refused", test_the_future_is_refused);
-  return g_test_run();
 }

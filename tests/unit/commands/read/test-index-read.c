@@ -2,32 +2,31 @@
 #include "commands/read/index_read.h"
 
 #include "unit/assert_bytes.h"
-#include "unit/load_text.h"
+#include "unit/config-texts.h"
+#include "unit/test_case.h"
 #include "util/error.h"
 
 #include <stdio.h>
 
 #define TIME_MS G_GINT64_CONSTANT(1426535612045)
 
-static const char yaml[] = "kafka: { brokers: \"127.0.0.1:9092\", group: g, topics: [t] }\n"
-                           "hbase: { gateways: [\"127.0.0.1:9090\"] }\n"
-                           "readings: { time: { field: ts, format: epoch_ms } }\n"
-                           "tables:\n"
-                           "  DATA:\n"
-                           "    key: [ { field: device, width: 6, pad: \"0\" }, \"#\", { time: epoch_ms } ]\n"
-                           "    columns: { family: M, from: \"*\" }\n"
-                           "  OTHER:\n"
-                           "    key: [ { field: device }, \"#\", { field: line }, \"#\", { time: epoch_ms } ]\n"
-                           "    columns: { family: M, from: \"*\" }\n"
-                           "  INDEX:\n"
-                           "    latest: merge\n"
-                           "    index_of: DATA\n"
-                           "    key: [ { field: device } ]\n"
-                           "    columns: { family: cf, from: { value: { time: epoch_ms, binary: true }, as: ts } }\n"
-                           "  PLAIN:\n"
-                           "    latest: merge\n"
-                           "    key: [ { field: device } ]\n"
-                           "    columns: { family: cf, from: \"*\" }\n";
+static const char yaml[] =
+    KAFKA HBASE READINGS "tables:\n"
+                         "  DATA:\n"
+                         "    key: [ { field: device, width: 6, pad: \"0\" }, \"#\", { time: epoch_ms } ]\n"
+                         "    columns: { family: M, from: \"*\" }\n"
+                         "  OTHER:\n"
+                         "    key: [ { field: device }, \"#\", { field: line }, \"#\", { time: epoch_ms } ]\n"
+                         "    columns: { family: M, from: \"*\" }\n"
+                         "  INDEX:\n"
+                         "    latest: merge\n"
+                         "    index_of: DATA\n"
+                         "    key: [ { field: device } ]\n"
+                         "    columns: { family: cf, from: { value: { time: epoch_ms, binary: true }, as: ts } }\n"
+                         "  PLAIN:\n"
+                         "    latest: merge\n"
+                         "    key: [ { field: device } ]\n"
+                         "    columns: { family: cf, from: \"*\" }\n";
 
 /* A data table that has every row but those whose device ends in 7. */
 typedef struct Data {
@@ -78,7 +77,7 @@ typedef struct Fixture {
 } Fixture;
 
 static void
-fixture_init(Fixture *fixture)
+set_up(Fixture *fixture, gconstpointer data)
 {
   *fixture = (Fixture){.config = load_text(yaml)};
   fixture->stream = open_memstream(&fixture->shown, &fixture->shown_len);
@@ -88,13 +87,15 @@ fixture_init(Fixture *fixture)
 }
 
 static void
-fixture_clear(Fixture *fixture)
+tear_down(Fixture *fixture, gconstpointer data)
 {
   tide_row_view_free(fixture->view);
   fclose(fixture->stream);
   free(fixture->shown);
   tide_config_free(fixture->config);
 }
+
+#define FIXTURE_TEST(path) TEST_WITH(Fixture, set_up, tear_down, path)
 
 static TideIndexRead *
 read_new(Fixture *fixture, const char *index, const char *data, GError **error)
@@ -128,48 +129,39 @@ add_device(TideIndexRead *read, guint i, GError **error)
   return add_value(read, device, tide_bytes(&time_be, sizeof time_be), error);
 }
 
-static void
-test_inventory(void)
+FIXTURE_TEST("/index-read/an-inventory-takes-some-dozen-calls-and-tells-what-is-missing")
 {
-  Fixture fixture;
-  fixture_init(&fixture);
   g_autoptr(GError) error = NULL;
-  g_autoptr(TideIndexRead) read = read_new(&fixture, "INDEX", "DATA", &error);
+  g_autoptr(TideIndexRead) read = read_new(fixture, "INDEX", "DATA", &error);
   g_assert_no_error(error);
   for (guint i = 0; i < N_DEVICES; i++)
     g_assert_true(add_device(read, i, &error));
   g_assert_true(tide_index_read_flush(read, &error));
-  tide_row_view_finish(fixture.view);
-  fflush(fixture.stream);
-  g_assert_cmpuint(fixture.data.n_asked, ==, N_DEVICES);
-  g_assert_cmpuint(fixture.data.most_rows, ==, TIDE_INDEX_BATCH_ROWS);
-  g_assert_cmpuint(fixture.data.n_calls, <=, N_DEVICES / TIDE_INDEX_BATCH_ROWS + 2);
-  g_assert_cmpuint(tide_row_view_n_rows(fixture.view), ==, N_DEVICES - N_DEVICES / 10);
+  tide_row_view_finish(fixture->view);
+  fflush(fixture->stream);
+  g_assert_cmpuint(fixture->data.n_asked, ==, N_DEVICES);
+  g_assert_cmpuint(fixture->data.most_rows, ==, TIDE_INDEX_BATCH_ROWS);
+  g_assert_cmpuint(fixture->data.n_calls, <=, N_DEVICES / TIDE_INDEX_BATCH_ROWS + 2);
+  g_assert_cmpuint(tide_row_view_n_rows(fixture->view), ==, N_DEVICES - N_DEVICES / 10);
   g_assert_cmpuint(tide_index_read_n_missing(read), ==, N_DEVICES / 10);
   g_assert_false(tide_index_read_finish(read));
-  g_assert_true(g_str_has_prefix(fixture.shown, "row,device,timestamp_ms,time,column,value\n"
-                                                "000000#1426535612045,0,1426535612045,"));
-  fixture_clear(&fixture);
+  g_assert_true(g_str_has_prefix(fixture->shown, "row,device,timestamp_ms,time,column,value\n"
+                                                 "000000#1426535612045,0,1426535612045,"));
 }
 
-static void
-test_large_rows(void)
+FIXTURE_TEST("/index-read/large-rows-come-by-fewer")
 {
-  Fixture fixture;
-  fixture_init(&fixture);
-  fixture.data.cell_bytes = 1 << 20;
-  g_autoptr(TideIndexRead) read = read_new(&fixture, "INDEX", "DATA", NULL);
+  fixture->data.cell_bytes = 1 << 20;
+  g_autoptr(TideIndexRead) read = read_new(fixture, "INDEX", "DATA", NULL);
   for (guint i = 0; i < 40; i++)
     g_assert_true(add_device(read, i, NULL));
   g_assert_true(tide_index_read_flush(read, NULL));
   /* Sixteen of a megabyte are what one call may bring. */
-  g_assert_cmpuint(fixture.data.most_rows, <=, 18);
-  g_assert_cmpuint(fixture.data.n_asked, ==, 40);
-  fixture_clear(&fixture);
+  g_assert_cmpuint(fixture->data.most_rows, <=, 18);
+  g_assert_cmpuint(fixture->data.n_asked, ==, 40);
 }
 
-static void
-test_lost_connection(void)
+TEST("/index-read/a-lost-connection-loses-no-row")
 {
   static const struct {
     int fault;
@@ -179,7 +171,7 @@ test_lost_connection(void)
       {TIDE_ERROR_CONNECTION_LOST, 1, TRUE}, {TIDE_ERROR_CONNECTION_LOST, 2, FALSE}, {TIDE_ERROR_GATEWAY, 1, FALSE}};
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     Fixture fixture;
-    fixture_init(&fixture);
+    set_up(&fixture, NULL);
     fixture.data.fault = cases[i].fault;
     fixture.data.n_failures = cases[i].n_failures;
     g_autoptr(GError) error = NULL;
@@ -187,27 +179,22 @@ test_lost_connection(void)
     g_assert_true(add_device(read, 0, NULL));
     g_assert_true(tide_index_read_flush(read, &error) == cases[i].ok);
     g_assert_cmpuint(tide_row_view_n_rows(fixture.view), ==, cases[i].ok ? 1 : 0);
-    fixture_clear(&fixture);
+    tear_down(&fixture, NULL);
   }
 }
 
-static void
-test_unreadable(void)
+FIXTURE_TEST("/index-read/a-row-that-names-none-is-counted")
 {
-  Fixture fixture;
-  fixture_init(&fixture);
-  g_autoptr(TideIndexRead) read = read_new(&fixture, "INDEX", "DATA", NULL);
+  g_autoptr(TideIndexRead) read = read_new(fixture, "INDEX", "DATA", NULL);
   g_assert_true(add_value(read, "0", TIDE_BYTES_LITERAL("short"), NULL));
   g_assert_true(add_value(read, "longer than six", TIDE_BYTES_LITERAL("\0\0\0\0\0\0\0\1"), NULL));
   g_assert_true(tide_index_read_flush(read, NULL));
   g_assert_cmpuint(tide_index_read_n_unreadable(read), ==, 2);
-  g_assert_cmpuint(fixture.data.n_calls, ==, 0);
+  g_assert_cmpuint(fixture->data.n_calls, ==, 0);
   g_assert_false(tide_index_read_finish(read));
-  fixture_clear(&fixture);
 }
 
-static void
-test_refused(void)
+FIXTURE_TEST("/index-read/an-index-that-cannot-lead-is-refused")
 {
   static const struct {
     const char *index;
@@ -217,25 +204,10 @@ test_refused(void)
       {"INDEX", "OTHER", "their key has the field 'line'"},
       {"PLAIN", "DATA", "declares no cell that holds the time"},
   };
-  Fixture fixture;
-  fixture_init(&fixture);
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(GError) error = NULL;
-    g_assert_null(read_new(&fixture, cases[i].index, cases[i].data, &error));
+    g_assert_null(read_new(fixture, cases[i].index, cases[i].data, &error));
     g_assert_error(error, TIDE_ERROR, TIDE_ERROR_USAGE);
     g_assert_nonnull(strstr(error->message, cases[i].message));
   }
-  fixture_clear(&fixture);
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/index-read/an-inventory-takes-some-dozen-calls-and-tells-what-is-missing", test_inventory);
-  g_test_add_func("/index-read/large-rows-come-by-fewer", test_large_rows);
-  g_test_add_func("/index-read/a-lost-connection-loses-no-row", test_lost_connection);
-  g_test_add_func("/index-read/a-row-that-names-none-is-counted", test_unreadable);
-  g_test_add_func("/index-read/an-index-that-cannot-lead-is-refused", test_refused);
-  return g_test_run();
 }

@@ -1,23 +1,21 @@
 /* FIELD=VALUE and table names on the command line, against a configuration. */
 #include "commands/read/key_arguments.h"
 #include "unit/assert_bytes.h"
-#include "unit/load_text.h"
+#include "unit/config-texts.h"
+#include "unit/test_case.h"
 #include "util/error.h"
 
-static const char yaml[] = "kafka: { brokers: \"127.0.0.1:9092\", group: g, topics: [t] }\n"
-                           "hbase: { gateways: [\"127.0.0.1:9090\"] }\n"
-                           "readings: { time: { field: ts, format: epoch_ms } }\n"
-                           "tables:\n"
-                           "  METRIC:\n"
-                           "    key: [ { field: host }, \"#\", { field: unit }, \"#\", { time: epoch_ms } ]\n"
-                           "    columns: { family: M, from: \"*\" }\n"
-                           "  CURRENT_METRIC:\n"
-                           "    latest: merge\n"
-                           "    key: [ { field: host } ]\n"
-                           "    columns: { family: M, from: \"*\" }\n";
+static const char yaml[] =
+    KAFKA HBASE READINGS "tables:\n"
+                         "  METRIC:\n"
+                         "    key: [ { field: host }, \"#\", { field: unit }, \"#\", { time: epoch_ms } ]\n"
+                         "    columns: { family: M, from: \"*\" }\n"
+                         "  CURRENT_METRIC:\n"
+                         "    latest: merge\n"
+                         "    key: [ { field: host } ]\n"
+                         "    columns: { family: M, from: \"*\" }\n";
 
-static void
-test_key(void)
+TEST("/key-arguments/fields-make-the-key")
 {
   g_autoptr(TideConfig) config = load_text(yaml);
   const TideTable *table = tide_config_find_table(config, "METRIC");
@@ -33,8 +31,7 @@ test_key(void)
   assert_bytes_equal(tide_bytes(key.data, key.len), tide_bytes("server1#a=bA#1426535612045", 26));
 }
 
-static void
-test_missing(void)
+TEST("/key-arguments/missing-fields-are-named")
 {
   g_autoptr(TideConfig) config = load_text(yaml);
   const TideTable *table = tide_config_find_table(config, "METRIC");
@@ -44,8 +41,7 @@ test_missing(void)
   g_assert_cmpstr(missing, ==, "host, unit");
 }
 
-static void
-test_refused(void)
+TEST("/key-arguments/wrong-fields-are-refused-with-the-remedy")
 {
   static const struct {
     const char *texts[2];
@@ -68,8 +64,7 @@ test_refused(void)
   }
 }
 
-static void
-test_whole_key(void)
+TEST("/key-arguments/a-whole-key-or-the-reason-why-not")
 {
   static const struct {
     const char *texts[2];
@@ -103,8 +98,7 @@ test_whole_key(void)
   }
 }
 
-static void
-test_key_bytes(void)
+TEST("/key-arguments/keys-are-text-or-hex")
 {
   static const struct {
     const char *text;
@@ -125,8 +119,7 @@ test_key_bytes(void)
   }
 }
 
-static void
-test_tables(void)
+TEST("/key-arguments/tables-are-found-or-the-nearest-is-named")
 {
   g_autoptr(TideConfig) config = load_text(yaml);
   g_autoptr(GError) error = NULL;
@@ -136,17 +129,4 @@ test_tables(void)
   g_clear_error(&error);
   g_assert_null(tide_table_argument_find(config, "OTHER", &error));
   g_assert_cmpstr(error->message, ==, "no table 'OTHER' in 'test.yaml': it declares METRIC, CURRENT_METRIC");
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/key-arguments/fields-make-the-key", test_key);
-  g_test_add_func("/key-arguments/missing-fields-are-named", test_missing);
-  g_test_add_func("/key-arguments/wrong-fields-are-refused-with-the-remedy", test_refused);
-  g_test_add_func("/key-arguments/a-whole-key-or-the-reason-why-not", test_whole_key);
-  g_test_add_func("/key-arguments/keys-are-text-or-hex", test_key_bytes);
-  g_test_add_func("/key-arguments/tables-are-found-or-the-nearest-is-named", test_tables);
-  return g_test_run();
 }

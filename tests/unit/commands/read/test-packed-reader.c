@@ -4,6 +4,7 @@
 #include "unit/allocation_counter.h"
 #include "unit/reading_fixture.h"
 #include "unit/rounds.h"
+#include "unit/test_case.h"
 
 #include <math.h>
 
@@ -53,8 +54,7 @@ assert_refused(TidePacking packing, TideBytes value, const char *fault)
   g_assert_cmpuint(given.n_members, ==, 0);
 }
 
-static void
-test_json_members_are_given_as_written(void)
+TEST("/packed-reader/json")
 {
   assert_read(TIDE_PACK_JSON,
               TIDE_BYTES_LITERAL(" {\"host\":\"db \\\"1\\\"\\u00e9\", \"n\":600.550,\"up\":true,\"x\":null,\n"
@@ -70,42 +70,29 @@ test_json_members_are_given_as_written(void)
   assert_read(TIDE_PACK_JSON, TIDE_BYTES_LITERAL("{}"), "");
 }
 
-static void
-test_msgpack_of_others_is_given_as_text(void)
+TEST("/packed-reader/msgpack-of-others")
 {
   assert_read(TIDE_PACK_MSGPACK,
               TIDE_BYTES_LITERAL("\x8D"
-                                 "\xA1"
-                                 "a\xCA\x3D\xCC\xCC\xCD" /* a float: 0.1 */
-                                 "\xA1"
-                                 "b\xCB\x7F\xF0\0\0\0\0\0\0" /* infinity */
-                                 "\xA1"
-                                 "c\xCB\x7F\xF8\0\0\0\0\0\0" /* no number */
-                                 "\xA1"
-                                 "d\xC4\x02\xFF\0" /* binary */
-                                 "\xA1"
-                                 "e\xD4\x01z" /* an extension */
-                                 "\xA1"
-                                 "f\x93\x01\xC0\xA1\"" /* an array */
-                                 "\xA1"
-                                 "g\x82\xA1x\xC3\x07\x80" /* a map, with a number for a name */
-                                 "\xA1"
-                                 "h\x90" /* nothing in it */
-                                 "\xA1"
-                                 "i\xD3\x80\0\0\0\0\0\0\0"
-                                 "\xA1"
-                                 "j\xCF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF"
-                                 "\xA1"
-                                 "k\xC2"
-                                 "\xA1"
-                                 "l\xC0"
+                                 "\xA1p\xCA\x3D\xCC\xCC\xCD"     /* a float: 0.1 */
+                                 "\xA1q\xCB\x7F\xF0\0\0\0\0\0\0" /* infinity */
+                                 "\xA1r\xCB\x7F\xF8\0\0\0\0\0\0" /* no number */
+                                 "\xA1s\xC4\x02\xFF\0"           /* binary */
+                                 "\xA1t\xD4\x01z"                /* an extension */
+                                 "\xA1u\x93\x01\xC0\xA1\""       /* an array */
+                                 "\xA1g\x82\xA1x\xC3\x07\x80"    /* a map, with a number for a name */
+                                 "\xA1h\x90"                     /* nothing in it */
+                                 "\xA1i\xD3\x80\0\0\0\0\0\0\0"
+                                 "\xA1j\xCF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF"
+                                 "\xA1k\xC2"
+                                 "\xA1l\xC0"
                                  "\xC4\x01\xFE\xA0"), /* a name that is no UTF-8 */
-              "a number 0.1\n"
-              "b string Infinity\n"
-              "c string NaN\n"
-              "d string \\xFF\\x00\n"
-              "e string z\n"
-              "f json [1,null,\"\\x5C\"\"]\n"
+              "p number 0.1\n"
+              "q string Infinity\n"
+              "r string NaN\n"
+              "s string \\xFF\\x00\n"
+              "t string z\n"
+              "u json [1,null,\"\\x5C\"\"]\n"
               "g json {\"x\":true,\"7\":{}}\n"
               "h json []\n"
               "i number -9223372036854775808\n"
@@ -115,31 +102,24 @@ test_msgpack_of_others_is_given_as_text(void)
               "\\xFE string \n");
 }
 
-static void
-test_callback_may_stop(void)
+TEST("/packed-reader/callback-may-stop")
 {
-  static const TideBytes values[] = {TIDE_BYTES_LITERAL("{\"a\":1,\"b\":2,\"c\":3}"), TIDE_BYTES_LITERAL("\x83\xA1"
-                                                                                                         "a\x01\xA1"
-                                                                                                         "b\x02\xA1"
-                                                                                                         "c\x03")};
+  static const TideBytes values[] = {TIDE_BYTES_LITERAL("{\"p\":1,\"q\":2,\"r\":3}"),
+                                     TIDE_BYTES_LITERAL("\x83\xA1p\x01\xA1q\x02\xA1r\x03")};
   for (int packing = TIDE_PACK_JSON; packing <= TIDE_PACK_MSGPACK; packing++) {
     g_autoptr(GString) text = g_string_new(NULL);
     Given given = {.text = text, .stop_after = 2};
     g_assert_true(tide_packed_read((TidePacking)packing, values[packing - TIDE_PACK_JSON], note_member, &given, NULL));
-    g_assert_cmpstr(text->str, ==, "a number 1\nb number 2\n");
+    g_assert_cmpstr(text->str, ==, "p number 1\nq number 2\n");
   }
 }
 
-static void
-test_json_that_is_no_object_is_refused(void)
+TEST("/packed-reader/json-that-is-no-object")
 {
   assert_refused(TIDE_PACK_JSON, TIDE_BYTES_EMPTY, "does not begin as one");
   assert_refused(TIDE_PACK_JSON, TIDE_BYTES_LITERAL("[{}]"), "does not begin as one");
   assert_refused(TIDE_PACK_JSON, TIDE_BYTES_LITERAL("17"), "does not begin as one");
-  assert_refused(TIDE_PACK_JSON,
-                 TIDE_BYTES_LITERAL("\x81\xA1"
-                                    "a\x01"),
-                 "does not begin as one");
+  assert_refused(TIDE_PACK_JSON, TIDE_BYTES_LITERAL("\x81\xA1p\x01"), "does not begin as one");
   assert_refused(TIDE_PACK_JSON, TIDE_BYTES_LITERAL("{\"a\":1"), "the text ends in the middle");
   assert_refused(TIDE_PACK_JSON, TIDE_BYTES_LITERAL("{\"a\":1}{\"a\":2}"), "more readings");
   assert_refused(TIDE_PACK_JSON, TIDE_BYTES_LITERAL("{\"a\":1} x"), "at byte 8");
@@ -148,20 +128,13 @@ test_json_that_is_no_object_is_refused(void)
   assert_refused(TIDE_PACK_JSON, TIDE_BYTES_LITERAL("{\"a\":\"\xFF\"}"), "not valid UTF-8");
 }
 
-static void
-test_msgpack_that_is_no_map_is_refused(void)
+TEST("/packed-reader/msgpack-that-is-no-map")
 {
   assert_refused(TIDE_PACK_MSGPACK, TIDE_BYTES_EMPTY, "does not begin as a map");
   assert_refused(TIDE_PACK_MSGPACK, TIDE_BYTES_LITERAL("{\"a\":1}"), "does not begin as a map");
   assert_refused(TIDE_PACK_MSGPACK, TIDE_BYTES_LITERAL("\x81\x01\x01"), "name of member 0 (from 0) is no text");
-  assert_refused(TIDE_PACK_MSGPACK,
-                 TIDE_BYTES_LITERAL("\x81\xA1"
-                                    "a\x91\x81\x90\x01"),
-                 "arrays or maps for names");
-  assert_refused(TIDE_PACK_MSGPACK,
-                 TIDE_BYTES_LITERAL("\x81\xA1"
-                                    "a"),
-                 "ends in the middle");
+  assert_refused(TIDE_PACK_MSGPACK, TIDE_BYTES_LITERAL("\x81\xA1p\x91\x81\x90\x01"), "arrays or maps for names");
+  assert_refused(TIDE_PACK_MSGPACK, TIDE_BYTES_LITERAL("\x81\xA1p"), "ends in the middle");
 }
 
 /* A text of characters that are hard on one of the forms. */
@@ -245,8 +218,7 @@ note_text(TideBytes name, TideValueKind kind, TideBytes text, gpointer data)
   return TRUE;
 }
 
-static void
-test_what_is_packed_reads_back(void)
+TEST("/packed-reader/reads-back")
 {
   for (int n = 0; n < ROUNDS(20000); n++) {
     TidePacking packing = g_test_rand_bit() ? TIDE_PACK_JSON : TIDE_PACK_MSGPACK;
@@ -296,8 +268,7 @@ count_member(TideBytes name, TideValueKind kind, TideBytes text, gpointer data)
 }
 
 /* Whatever they are changed to: refused or read, and at no more than a few times what the value takes. */
-static void
-test_hostile_bytes_cost_little(void)
+TEST("/packed-reader/hostile-bytes")
 {
   for (int n = 0; n < 10000; n++) {
     TidePacking packing = n % 2 == 0 ? TIDE_PACK_JSON : TIDE_PACK_MSGPACK;
@@ -319,16 +290,12 @@ test_hostile_bytes_cost_little(void)
 }
 
 /* The most that a byte can cost: all of it many small values. */
-static void
-test_memory_is_in_proportion_to_the_value(void)
+TEST("/packed-reader/memory-in-proportion")
 {
   g_auto(TideBuffer) array = {0}, names = {0};
   guint n_members = 0;
   gsize len = 1024 * 1024;
-  tide_buffer_append(&array,
-                     "\x81\xA1"
-                     "a\xDD\0\x10\0\0",
-                     8); /* 2^20 zeros */
+  tide_buffer_append(&array, "\x81\xA1p\xDD\0\x10\0\0", 8); /* 2^20 zeros */
   memset(tide_buffer_reserve(&array, len), 0, len);
   array.len += len;
   guint64 before = allocation_bytes;
@@ -351,23 +318,16 @@ test_memory_is_in_proportion_to_the_value(void)
 }
 
 /* A few bytes that say they are much. */
-static void
-test_lengths_are_not_trusted(void)
+TEST("/packed-reader/lengths-are-not-trusted")
 {
   static const TideBytes values[] = {
       TIDE_BYTES_LITERAL("\xDF\xFF\xFF\xFF\xFF"),
-      TIDE_BYTES_LITERAL("\xDF\0\0\xFF\xFF\xA1"
-                         "a\x01"),
-      TIDE_BYTES_LITERAL("\x81\xA1"
-                         "a\xDD\xFF\xFF\xFF\xFF"),
-      TIDE_BYTES_LITERAL("\x81\xA1"
-                         "a\xDF\xFF\xFF\xFF\xFF"),
-      TIDE_BYTES_LITERAL("\x81\xA1"
-                         "a\xDB\xFF\xFF\xFF\xFFtext"),
-      TIDE_BYTES_LITERAL("\x81\xA1"
-                         "a\xC6\xFF\xFF\xFF\xFF"),
-      TIDE_BYTES_LITERAL("\x81\xA1"
-                         "a\xC9\xFF\xFF\xFF\xFF\x01"),
+      TIDE_BYTES_LITERAL("\xDF\0\0\xFF\xFF\xA1p\x01"),
+      TIDE_BYTES_LITERAL("\x81\xA1p\xDD\xFF\xFF\xFF\xFF"),
+      TIDE_BYTES_LITERAL("\x81\xA1p\xDF\xFF\xFF\xFF\xFF"),
+      TIDE_BYTES_LITERAL("\x81\xA1p\xDB\xFF\xFF\xFF\xFFtext"),
+      TIDE_BYTES_LITERAL("\x81\xA1p\xC6\xFF\xFF\xFF\xFF"),
+      TIDE_BYTES_LITERAL("\x81\xA1p\xC9\xFF\xFF\xFF\xFF\x01"),
   };
   for (gsize i = 0; i < G_N_ELEMENTS(values); i++) {
     g_autoptr(GError) error = NULL;
@@ -377,48 +337,4 @@ test_lengths_are_not_trusted(void)
     g_assert_error(error, TIDE_ERROR, TIDE_ERROR_DATA);
     g_assert_cmpuint(allocation_bytes - before, <, 4096); /* the error */
   }
-}
-
-/* For `-m perf`: prints what reading ten metrics costs. */
-static void
-test_cost(void)
-{
-  if (!g_test_perf()) {
-    g_test_skip("a measurement: run with -m perf");
-    return;
-  }
-  for (int packing = TIDE_PACK_JSON; packing <= TIDE_PACK_MSGPACK; packing++) {
-    g_auto(TideBuffer) out = {0};
-    TidePacker packer;
-    guint n_members = 0;
-    tide_packer_begin(&packer, (TidePacking)packing, &out);
-    for (int i = 0; i < 10; i++) {
-      g_autofree char *name = g_strdup_printf("CPU/CPU%d_USR", i);
-      tide_packer_add(&packer, tide_bytes_of_string(name), TIDE_VALUE_NUMBER, TIDE_BYTES_LITERAL("0.02"));
-    }
-    g_assert_true(tide_packer_end(&packer));
-    gint64 began_us = g_get_monotonic_time();
-    for (int n = 0; n < 100000; n++)
-      g_assert_true(tide_packed_read((TidePacking)packing, tide_buffer_bytes(&out), count_member, &n_members, NULL));
-    double each_ns = (double)(g_get_monotonic_time() - began_us) / 100;
-    g_test_minimized_result(each_ns, "10 metrics of %s: %.0f ns", packing == TIDE_PACK_JSON ? "JSON" : "MessagePack",
-                            each_ns);
-  }
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/packed-reader/json", test_json_members_are_given_as_written);
-  g_test_add_func("/packed-reader/msgpack-of-others", test_msgpack_of_others_is_given_as_text);
-  g_test_add_func("/packed-reader/callback-may-stop", test_callback_may_stop);
-  g_test_add_func("/packed-reader/json-that-is-no-object", test_json_that_is_no_object_is_refused);
-  g_test_add_func("/packed-reader/msgpack-that-is-no-map", test_msgpack_that_is_no_map_is_refused);
-  g_test_add_func("/packed-reader/reads-back", test_what_is_packed_reads_back);
-  g_test_add_func("/packed-reader/hostile-bytes", test_hostile_bytes_cost_little);
-  g_test_add_func("/packed-reader/memory-in-proportion", test_memory_is_in_proportion_to_the_value);
-  g_test_add_func("/packed-reader/lengths-are-not-trusted", test_lengths_are_not_trusted);
-  g_test_add_func("/packed-reader/cost", test_cost);
-  return g_test_run();
 }

@@ -1,18 +1,16 @@
 /* `scan --plan`, in each format. */
 #include "commands/read/print_plan.h"
 
-#include "unit/load_text.h"
+#include "unit/config-texts.h"
+#include "unit/test_case.h"
 
 #include <stdio.h>
 
 static const char yaml[] =
-    "kafka: { brokers: \"127.0.0.1:9092\", group: g, topics: [t] }\n"
-    "hbase: { gateways: [\"127.0.0.1:9090\"] }\n"
-    "readings: { time: { field: ts, format: epoch_ms } }\n"
-    "tables:\n"
-    "  SALTED:\n"
-    "    key: [ { salt: 2, of: [host, ts] }, \"#\", { field: host }, \"#\", { time: epoch_ms } ]\n"
-    "    columns: { family: M, from: \"*\" }\n";
+    KAFKA HBASE READINGS "tables:\n"
+                         "  SALTED:\n"
+                         "    key: [ { salt: 2, of: [host, ts] }, \"#\", { field: host }, \"#\", { time: epoch_ms } ]\n"
+                         "    columns: { family: M, from: \"*\" }\n";
 
 static char *
 print(TideOutputFormat format)
@@ -46,8 +44,7 @@ print(TideOutputFormat format)
   return copy;
 }
 
-static void
-test_formats(void)
+TEST("/print-plan/each-format-shows-ranges-and-what-is-asked")
 {
   g_autofree char *table = print(TIDE_OUTPUT_TABLE);
   g_assert_cmpstr(table, ==,
@@ -75,12 +72,4 @@ test_formats(void)
             "\"stop_hex\":\"302373312331343236353335363132303530\",\"reversed\":true,\"limit\":10,"
             "\"columns\":[{\"family\":\"M\",\"qualifier\":\"CPU\"}],"
             "\"min_time_ms\":1426535612045,\"max_time_ms\":1426535612050}\n{\"table\":\"SALTED\",\"range\":2,"));
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/print-plan/each-format-shows-ranges-and-what-is-asked", test_formats);
-  return g_test_run();
 }

@@ -3,6 +3,7 @@
 #include "commands/read/range_reader.h"
 #include "commands/read/row_merge.h"
 #include "unit/assert_bytes.h"
+#include "unit/test_case.h"
 #include "util/error.h"
 
 #include <stdio.h>
@@ -73,13 +74,6 @@ compare_keys(gconstpointer a, gconstpointer b)
 }
 
 static void
-fake_table_init(FakeTable *table)
-{
-  *table = (FakeTable){.keys = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref),
-                       .times_ms = g_array_new(FALSE, FALSE, sizeof(gint64))};
-}
-
-static void
 fake_table_add(FakeTable *table, TideBytes key)
 {
   gint64 time_ms = 0;
@@ -92,6 +86,21 @@ fake_table_clear(FakeTable *table)
 {
   g_ptr_array_unref(table->keys);
   g_array_unref(table->times_ms);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(FakeTable, fake_table_clear)
+
+/* With so many rows, whose keys are numbers. */
+static FakeTable
+table_of(int n)
+{
+  FakeTable table = {.keys = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref),
+                     .times_ms = g_array_new(FALSE, FALSE, sizeof(gint64))};
+  for (int i = 0; i < n; i++) {
+    char key[8];
+    int len = g_snprintf(key, sizeof key, "%04d", i);
+    fake_table_add(&table, tide_bytes(key, (gsize)len));
+  }
+  return table;
 }
 
 static TideKeyRange
@@ -137,25 +146,12 @@ assert_reads(FakeTable *table, TideBytes start, TideBytes stop, gboolean reverse
   g_assert_null(row);
 }
 
-static void
-fill_decimal(FakeTable *table, int n)
-{
-  for (int i = 0; i < n; i++) {
-    char key[8];
-    int len = g_snprintf(key, sizeof key, "%04d", i);
-    fake_table_add(table, tide_bytes(key, (gsize)len));
-  }
-}
-
 /* A page that failed half way is asked for again, from its beginning: who goes on after an error misses and repeats no
  * row. */
-static void
-test_going_on_after_an_error(void)
+TEST("/range-reader/going-on-after-an-error-loses-and-repeats-no-row")
 {
   for (int reversed = 0; reversed < 2; reversed++) {
-    FakeTable table;
-    fake_table_init(&table);
-    fill_decimal(&table, 30);
+    g_auto(FakeTable) table = table_of(30);
     table.fail_from = 2;
     table.n_failures = 5;
     table.fault = TIDE_ERROR_CONNECTION_LOST;
@@ -173,7 +169,6 @@ test_going_on_after_an_error(void)
       tide_range_reader_pass(reader);
       i++;
     }
-    fake_table_clear(&table);
   }
 }
 
@@ -188,12 +183,10 @@ random_key(guint8 *key)
   return len;
 }
 
-static void
-test_random_ranges(void)
+TEST("/range-reader/every-row-once-both-ways-for-any-page-size")
 {
   for (int round = 0; round < 3000; round++) {
-    FakeTable table;
-    fake_table_init(&table);
+    g_auto(FakeTable) table = table_of(0);
     int n_rows = g_test_rand_int_range(0, 40);
     for (int i = 0; i < n_rows; i++) {
       guint8 key[4];
@@ -211,12 +204,10 @@ test_random_ranges(void)
     guint32 page_rows = (guint32)g_test_rand_int_range(1, 8);
     assert_reads(&table, tide_bytes(start, start_len), tide_bytes(stop, stop_len), FALSE, page_rows);
     assert_reads(&table, tide_bytes(start, start_len), tide_bytes(stop, stop_len), TRUE, page_rows);
-    fake_table_clear(&table);
   }
 }
 
-static void
-test_before(void)
+TEST("/range-reader/a-reversed-stop-lies-before-the-start")
 {
   static const struct {
     TideBytes start;
@@ -233,8 +224,7 @@ test_before(void)
   }
 }
 
-static void
-test_prefix(void)
+TEST("/range-reader/a-prefix-ends-before-its-successor")
 {
   static const struct {
     TideBytes prefix;
@@ -254,29 +244,22 @@ test_prefix(void)
   }
 }
 
-static void
-test_lost_connection(void)
+TEST("/range-reader/a-lost-connection-loses-and-repeats-no-row")
 {
   static const TideErrorCode faults[] = {TIDE_ERROR_CONNECTION_LOST, TIDE_ERROR_PROTOCOL};
   for (guint i = 0; i < 2 * G_N_ELEMENTS(faults); i++) {
-    FakeTable table;
-    fake_table_init(&table);
-    fill_decimal(&table, 30);
+    g_auto(FakeTable) table = table_of(30);
     table.fail_from = 2;
     table.n_failures = 1;
     table.fault = faults[i / 2];
     assert_reads(&table, TIDE_BYTES_EMPTY, TIDE_BYTES_EMPTY, i % 2, 10);
-    fake_table_clear(&table);
   }
 }
 
 /* The page of which no reply could be read is asked for in few rows: it may have been too long for one. */
-static void
-test_too_long(void)
+TEST("/range-reader/asks-for-few-rows-where-no-reply-could-be-read")
 {
-  FakeTable table;
-  fake_table_init(&table);
-  fill_decimal(&table, 300);
+  g_auto(FakeTable) table = table_of(300);
   table.fail_from = 1;
   table.n_failures = 1;
   table.fault = TIDE_ERROR_PROTOCOL;
@@ -289,20 +272,16 @@ test_too_long(void)
     g_assert_cmpuint(table.n_calls, ==, n_rows < 16 ? 2 : n_rows < 216 ? 3 : 4);
   }
   g_assert_cmpint(table.most_rows_asked, ==, 200);
-  fake_table_clear(&table);
 }
 
-static void
-test_failures(void)
+TEST("/range-reader/other-errors-are-not-tried-again")
 {
   static const struct {
     TideErrorCode fault;
     guint n_failures;
   } cases[] = {{TIDE_ERROR_CONNECTION_LOST, 2}, {TIDE_ERROR_TIMEOUT, 1}, {TIDE_ERROR_GATEWAY, 1}};
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-    FakeTable table;
-    fake_table_init(&table);
-    fill_decimal(&table, 30);
+    g_auto(FakeTable) table = table_of(30);
     table.fail_from = 1;
     table.n_failures = cases[i].n_failures;
     table.fault = cases[i].fault;
@@ -312,21 +291,17 @@ test_failures(void)
     g_assert_false(tide_range_reader_peek(reader, &row, &error));
     g_assert_error(error, TIDE_ERROR, (int)cases[i].fault);
     g_assert_cmpuint(table.n_calls, ==, cases[i].n_failures);
-    fake_table_clear(&table);
   }
 }
 
 /* Whoever reads takes seven rows, in pages of ten or of three: the pages never ask for more than are left to take; one
  * more where a reversed request goes on at a row it has shown. */
-static void
-test_limit(void)
+TEST("/range-reader/no-page-asks-for-more-than-is-still-wanted")
 {
   static const guint32 page_sizes[] = {10, 3};
   for (gsize i = 0; i < G_N_ELEMENTS(page_sizes); i++) {
     for (int reversed = 0; reversed < 2; reversed++) {
-      FakeTable table;
-      fake_table_init(&table);
-      fill_decimal(&table, 30);
+      g_auto(FakeTable) table = table_of(30);
       guint64 rows_wanted = 7;
       TideKeyRange range = {0};
       TideRangeReaderOptions options = {.scan = scan_fake,
@@ -345,18 +320,14 @@ test_limit(void)
         tide_range_reader_pass(reader);
       }
       g_assert_cmpuint(table.n_calls, ==, page_sizes[i] == 10 ? 1 : 3);
-      fake_table_clear(&table);
     }
   }
 }
 
 /* Rows of 4 bytes of key and value, a family and a qualifier: few of them fit a page of 1,000 bytes. */
-static void
-test_page_bytes(void)
+TEST("/range-reader/pages-of-large-rows-are-of-fewer")
 {
-  FakeTable table;
-  fake_table_init(&table);
-  fill_decimal(&table, 300);
+  g_auto(FakeTable) table = table_of(300);
   TideKeyRange range = {0};
   TideRangeReaderOptions options = {.scan = scan_fake, .scan_data = &table, .page_rows = 200, .page_bytes = 1000};
   g_autoptr(TideRangeReader) reader = tide_range_reader_new(&range, &options);
@@ -372,20 +343,17 @@ test_page_bytes(void)
   }
   g_assert_cmpuint(n_rows, ==, 300);
   g_assert_cmpint(table.most_rows_asked, ==, 16);
-  fake_table_clear(&table);
 }
 
 /* Small rows come two thousand at a time, rows of two times 6,000 bytes five hundred: they would else be 24 MB. */
-static void
-test_long_pages(void)
+TEST("/range-reader/long-pages-of-small-rows")
 {
   static const struct {
     gsize key_bytes;
     gint64 most_rows;
   } cases[] = {{4, 2000}, {6000, 500}};
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-    FakeTable table;
-    fake_table_init(&table);
+    g_auto(FakeTable) table = table_of(0);
     for (int n = 0; n < 2100; n++) {
       g_autofree char *key = g_strdup_printf("%0*d", (int)cases[i].key_bytes, n);
       fake_table_add(&table, tide_bytes_of_string(key));
@@ -398,7 +366,6 @@ test_long_pages(void)
     for (; tide_range_reader_peek(reader, &row, NULL) && row != NULL; tide_range_reader_pass(reader))
       ;
     g_assert_cmpint(table.most_rows_asked, ==, cases[i].most_rows);
-    fake_table_clear(&table);
   }
 }
 
@@ -430,8 +397,7 @@ static void
 assert_merged(TideRowOrder order)
 {
   g_autoptr(TideRowKey) key = salted_key();
-  FakeTable table;
-  fake_table_init(&table);
+  g_auto(FakeTable) table = table_of(0);
   for (int salt = 0; salt < 4; salt++) {
     for (int i = 0; i < 50; i++) {
       char text[32];
@@ -462,11 +428,9 @@ assert_merged(TideRowOrder order)
   g_assert_true(tide_row_merge_next(merge, &row, &error));
   g_assert_null(row);
   tide_decoded_key_clear(&decoded);
-  fake_table_clear(&table);
 }
 
-static void
-test_merge(void)
+TEST("/row-merge/ranges-come-in-one-order-of-time")
 {
   assert_merged(TIDE_ROW_ORDER_OLDEST);
   assert_merged(TIDE_ROW_ORDER_NEWEST);
@@ -514,8 +478,7 @@ read_filtered(Filtered *filtered, gboolean *ret_ok)
   return n_rows;
 }
 
-static void
-test_u1_filters(void)
+TEST("/range-reader/U1/a-filter-that-fails-is-given-up")
 {
   static const struct {
     int fault;
@@ -529,12 +492,7 @@ test_u1_filters(void)
       {TIDE_ERROR_CONNECTION_LOST, FALSE, 2, 0}, /* says nothing against the filter */
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-    Filtered filtered = {.fault = cases[i].fault};
-    fake_table_init(&filtered.table);
-    for (guint k = 0; k < 100; k++) {
-      g_autofree char *key = g_strdup_printf("k%02u", k);
-      fake_table_add(&filtered.table, tide_bytes_of_string(key));
-    }
+    Filtered filtered = {.table = table_of(100), .fault = cases[i].fault};
     gboolean ok = FALSE;
     guint n_rows = read_filtered(&filtered, &ok);
     g_assert_cmpint(ok, ==, cases[i].ok);
@@ -544,23 +502,4 @@ test_u1_filters(void)
     g_assert_cmpint(filtered.most_rows, <=, 50);
     fake_table_clear(&filtered.table);
   }
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/range-reader/every-row-once-both-ways-for-any-page-size", test_random_ranges);
-  g_test_add_func("/range-reader/a-reversed-stop-lies-before-the-start", test_before);
-  g_test_add_func("/range-reader/a-prefix-ends-before-its-successor", test_prefix);
-  g_test_add_func("/range-reader/a-lost-connection-loses-and-repeats-no-row", test_lost_connection);
-  g_test_add_func("/range-reader/asks-for-few-rows-where-no-reply-could-be-read", test_too_long);
-  g_test_add_func("/range-reader/going-on-after-an-error-loses-and-repeats-no-row", test_going_on_after_an_error);
-  g_test_add_func("/range-reader/other-errors-are-not-tried-again", test_failures);
-  g_test_add_func("/range-reader/no-page-asks-for-more-than-is-still-wanted", test_limit);
-  g_test_add_func("/range-reader/pages-of-large-rows-are-of-fewer", test_page_bytes);
-  g_test_add_func("/range-reader/long-pages-of-small-rows", test_long_pages);
-  g_test_add_func("/range-reader/U1/a-filter-that-fails-is-given-up", test_u1_filters);
-  g_test_add_func("/row-merge/ranges-come-in-one-order-of-time", test_merge);
-  return g_test_run();
 }

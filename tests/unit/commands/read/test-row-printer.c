@@ -1,6 +1,8 @@
 /* Rows as table, CSV and JSON. */
 #include "commands/read/row_printer.h"
 
+#include "unit/test_case.h"
+
 #include <string.h>
 
 #define NOW_MS G_GINT64_CONSTANT(1426535612045) /* 2015-03-16T19:53:32.045Z */
@@ -115,8 +117,7 @@ static const Case cases[] = {
      "\"time\":\"2015-03-16T19:53:28.845Z\"}]}\n"},
 };
 
-static void
-test_formats(void)
+TEST("/row-printer/each-format-shows-cells-columns-and-ages")
 {
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(GPtrArray) texts = g_ptr_array_new();
@@ -133,8 +134,7 @@ test_formats(void)
 }
 
 /* A key that its scheme did not make stands where its fields would. */
-static void
-test_unread_key(void)
+TEST("/row-printer/a-key-that-tells-no-fields-is-shown-itself")
 {
   TideRowPrinterOptions options = {.format = TIDE_OUTPUT_TABLE, .field_names = field_names, .n_fields = 2};
   guint64 n_rows = 0;
@@ -143,13 +143,4 @@ test_unread_key(void)
                   "host         time  TIME                      COLUMN  VALUE\n"
                   "s1#\\x00\\x01        2015-03-16T19:53:28.845Z  M:CPU   0.02\n"
                   "s1#\\x00\\x01        2015-03-16T18:53:32.045Z  M:a:b   \\x1B[1m,\\xFF\n");
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/row-printer/each-format-shows-cells-columns-and-ages", test_formats);
-  g_test_add_func("/row-printer/a-key-that-tells-no-fields-is-shown-itself", test_unread_key);
-  return g_test_run();
 }

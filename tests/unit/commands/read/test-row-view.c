@@ -3,16 +3,14 @@
 #include "commands/read/row_view.h"
 
 #include "model/table/table_mapper.h"
-#include "unit/load_text.h"
+#include "unit/config-texts.h"
+#include "unit/test_case.h"
 
 #include <stdio.h>
 
 #define TIME_MS G_GINT64_CONSTANT(1426535612045) /* 2015-03-16T19:53:32.045Z */
 
-static const char yaml[] =
-    "kafka: { brokers: \"127.0.0.1:9092\", group: g, topics: [t] }\n"
-    "hbase: { gateways: [\"127.0.0.1:9090\"] }\n"
-    "readings: { time: { field: ts, format: epoch_ms } }\n"
+static const char yaml[] = KAFKA HBASE READINGS
     "tables:\n"
     "  BINARY:\n"
     "    key: [ { hash: md5, of: [ { field: id, as: int32 } ], bytes: 4, as: raw }, { field: id, as: int32 },\n"
@@ -97,8 +95,7 @@ show(const TideConfig *config, const TideTable *table, const TideRow *row, gbool
   return copy;
 }
 
-static void
-test_written_is_shown(void)
+TEST("/row-view/what-was-written-is-shown")
 {
   static const struct {
     const char *table;
@@ -148,12 +145,4 @@ test_written_is_shown(void)
     g_assert_cmpstr(text, ==, cases[i].text);
     tide_row_list_clear(&list);
   }
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/row-view/what-was-written-is-shown", test_written_is_shown);
-  return g_test_run();
 }

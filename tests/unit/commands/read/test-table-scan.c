@@ -3,13 +3,11 @@
 #include "commands/read/table_scan.h"
 
 #include "unit/assert_bytes.h"
-#include "unit/load_text.h"
+#include "unit/config-texts.h"
+#include "unit/test_case.h"
 #include "util/error.h"
 
-static const char yaml[] =
-    "kafka: { brokers: \"127.0.0.1:9092\", group: g, topics: [t] }\n"
-    "hbase: { gateways: [\"127.0.0.1:9090\"] }\n"
-    "readings: { time: { field: ts, format: epoch_ms } }\n"
+static const char yaml[] = KAFKA HBASE READINGS
     "tables:\n"
     "  METRIC:\n"
     "    key: [ { field: host }, \"#\", { time: epoch_ms } ]\n"
@@ -100,8 +98,7 @@ assert_case(const TideConfig *config, const Case *expected)
   g_assert_cmpint(plan.reversed, ==, expected->reversed);
 }
 
-static void
-test_order(void)
+TEST("/table-scan/order-is-what-the-key-gives-or-refused")
 {
   g_autoptr(TideConfig) config = load_text(yaml);
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++)
@@ -189,8 +186,7 @@ read_merged(guint n_rows, guint64 limit_rows, Generated *table)
   return peak_bytes;
 }
 
-static void
-test_memory(void)
+TEST("/table-scan/memory-does-not-grow-with-the-result")
 {
   Generated table;
   gsize small_bytes = read_merged(10000, 0, &table);
@@ -202,8 +198,7 @@ test_memory(void)
   g_assert_cmpuint(large_bytes, <, 4096 * 128);
 }
 
-static void
-test_limit(void)
+TEST("/table-scan/a-limit-is-pushed-down-to-each-range")
 {
   Generated table;
   (void)read_merged(100000, 5, &table);
@@ -266,8 +261,7 @@ show_keys(const char *table, gint64 from_ms, gint64 to_ms, const char *column, L
   }
 }
 
-static void
-test_times(void)
+TEST("/table-scan/rows-outside-of-the-times-are-left-out-and-strange-keys-are-not")
 {
   static const char *const keys[] = {"a#1426535610", "a#1426535611", "a#1426535612", "a#x", "b#1426535613", NULL};
   Listed listed = {.keys = keys};
@@ -283,15 +277,4 @@ test_times(void)
   g_assert_cmpint(listed.min_time_ms, ==, 1426535611500);
   g_assert_cmpint(listed.max_time_ms, ==, 1426535613000);
   g_assert_cmpuint(listed.n_columns, ==, 2); /* M with Q, or with M:Q */
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/table-scan/order-is-what-the-key-gives-or-refused", test_order);
-  g_test_add_func("/table-scan/memory-does-not-grow-with-the-result", test_memory);
-  g_test_add_func("/table-scan/a-limit-is-pushed-down-to-each-range", test_limit);
-  g_test_add_func("/table-scan/rows-outside-of-the-times-are-left-out-and-strange-keys-are-not", test_times);
-  return g_test_run();
 }

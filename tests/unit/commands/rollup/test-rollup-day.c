@@ -1,6 +1,7 @@
 /* Which moments a day has, by the clocks of a zone. */
 #include "commands/rollup/day.h"
 
+#include "unit/test_case.h"
 #include "util/error.h"
 
 #define HOUR_MS G_GINT64_CONSTANT(3600000)
@@ -17,8 +18,7 @@ parse(const char *text, const char *zone_name, gint64 now_ms)
   return day;
 }
 
-static void
-test_a_day_in_utc(void)
+TEST("/rollup-day/a-day-in-utc")
 {
   TideRollupDay day = parse("2017-07-26", NULL, 0);
   g_assert_cmpstr(day.name, ==, "20170726");
@@ -28,8 +28,7 @@ test_a_day_in_utc(void)
   g_assert_cmpint(same.from_ms, ==, day.from_ms);
 }
 
-static void
-test_a_day_has_the_hours_that_its_zone_gives_it(void)
+TEST("/rollup-day/hours-of-the-zone")
 {
   TideRollupDay day = parse("2015-03-16", "America/Los_Angeles", 0);
   g_assert_cmpint(day.from_ms, ==, G_GINT64_CONSTANT(1426489200000));
@@ -44,8 +43,7 @@ test_a_day_has_the_hours_that_its_zone_gives_it(void)
   g_assert_cmpint(late.to_ms - late.from_ms, ==, 23 * HOUR_MS);
 }
 
-static void
-test_without_a_day_it_is_yesterday(void)
+TEST("/rollup-day/yesterday")
 {
   gint64 now_ms = G_GINT64_CONSTANT(1501113600000); /* 2017-07-27T00:00Z, still the 26th in Los Angeles */
   g_assert_cmpstr(parse(NULL, NULL, now_ms).name, ==, "20170726");
@@ -56,8 +54,7 @@ test_without_a_day_it_is_yesterday(void)
   g_assert_cmpint(berlin.to_ms, ==, G_GINT64_CONSTANT(1445814000000));
 }
 
-static void
-test_what_is_no_day_is_refused(void)
+TEST("/rollup-day/no-day")
 {
   const char *const texts[] = {"",          "yesterday",  "2017-07",   "2017-02-29",
                                "2017-7-26", "2017-13-01", "20170726x", "1969-12-31"};
@@ -68,15 +65,4 @@ test_what_is_no_day_is_refused(void)
     g_assert_error(error, TIDE_ERROR, TIDE_ERROR_USAGE);
     g_assert_nonnull(strstr(error->message, "2017-07-26"));
   }
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/rollup-day/a-day-in-utc", test_a_day_in_utc);
-  g_test_add_func("/rollup-day/hours-of-the-zone", test_a_day_has_the_hours_that_its_zone_gives_it);
-  g_test_add_func("/rollup-day/yesterday", test_without_a_day_it_is_yesterday);
-  g_test_add_func("/rollup-day/no-day", test_what_is_no_day_is_refused);
-  return g_test_run();
 }

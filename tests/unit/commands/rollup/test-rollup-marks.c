@@ -2,6 +2,7 @@
 #include "commands/rollup/marks.h"
 
 #include "unit/assert_bytes.h"
+#include "unit/test_case.h"
 #include "util/error.h"
 
 #include <glib/gstdio.h>
@@ -43,8 +44,7 @@ assert_same(const TideRollupMarks *read)
   g_assert_false(second->done);
 }
 
-static void
-test_what_is_written_is_read_back(void)
+TEST("/rollup-marks/read-back")
 {
   g_autoptr(TideRollupMarks) marks = new_marks();
   g_autofree char *text = tide_rollup_marks_text(marks);
@@ -54,8 +54,7 @@ test_what_is_written_is_read_back(void)
   assert_same(read);
 }
 
-static void
-test_the_file_is_replaced_as_a_whole(void)
+TEST("/rollup-marks/file")
 {
   g_autofree char *directory = g_dir_make_tmp("tidemark-marks-XXXXXX", NULL);
   g_autofree char *path = g_build_filename(directory, "rollup-T", NULL);
@@ -74,8 +73,7 @@ test_the_file_is_replaced_as_a_whole(void)
   g_assert_cmpint(g_rmdir(directory), ==, 0);
 }
 
-static void
-test_a_damaged_file_is_an_error_and_names_itself(void)
+TEST("/rollup-marks/damaged")
 {
   g_autoptr(TideRollupMarks) marks = new_marks();
   g_autofree char *whole = tide_rollup_marks_text(marks);
@@ -102,14 +100,4 @@ test_a_damaged_file_is_an_error_and_names_itself(void)
   g_assert_nonnull(strstr(error->message, path));
   g_assert_cmpint(g_unlink(path), ==, 0);
   g_assert_cmpint(g_rmdir(directory), ==, 0);
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/rollup-marks/read-back", test_what_is_written_is_read_back);
-  g_test_add_func("/rollup-marks/file", test_the_file_is_replaced_as_a_whole);
-  g_test_add_func("/rollup-marks/damaged", test_a_damaged_file_is_an_error_and_names_itself);
-  return g_test_run();
 }

@@ -3,6 +3,7 @@
 
 #include "unit/assert_bytes.h"
 #include "unit/load_text.h"
+#include "unit/test_case.h"
 #include "util/error.h"
 
 #include <glib/gstdio.h>
@@ -67,8 +68,7 @@ make(const char *time_format, const char *line, guint64 seed)
   return make_of(readings, line, seed);
 }
 
-static void
-test_times(void)
+TEST("/message-sample/U6/times-are-written-as-they-are-read")
 {
   static const struct {
     const char *format;
@@ -95,8 +95,7 @@ test_times(void)
   }
 }
 
-static void
-test_numbers(void)
+TEST("/message-sample/U6/numbers-stay-near")
 {
   g_autofree char *one = make("format: epoch_ms", "{\"v\":-20.00,\"n\":[1000,0]}", 1);
   g_autofree char *same = make("format: epoch_ms", "{\"v\":-20.00,\"n\":[1000,0]}", 1);
@@ -116,8 +115,7 @@ test_numbers(void)
 #define TIMED "time: { field: ts, format: epoch_ms }"
 #define CSV "format: csv, csv: { columns: [\"meta/device\", ts, v, w], delimiter: \";\" }, "
 
-static void
-test_formats(void)
+TEST("/message-sample/U6/every-format-of-text")
 {
   static const struct {
     const char *readings;
@@ -153,8 +151,7 @@ test_formats(void)
 }
 
 /* Integers stay such, and what stands in keys or conditions stays. */
-static void
-test_numbers_of_lines(void)
+TEST("/message-sample/U6/numbers-of-lines-stay-near")
 {
   int count = 0;
   double value = 0;
@@ -169,8 +166,7 @@ test_numbers_of_lines(void)
   g_assert_cmpstr(row, !=, "7;1426535612045;-20.00;1000");
 }
 
-static void
-test_conditions_stay(void)
+TEST("/message-sample/U6/what-conditions-ask-for-stays")
 {
   static const char text[] = "kafka: { brokers: \"b:1\", group: g }\nhbase: { gateways: [\"g:1\"] }\n"
                              "sources: { s: { topics: [t], when: { field: kind, equals: \"1000\" },"
@@ -188,8 +184,7 @@ test_conditions_stay(void)
 }
 
 /* A time and a measurement of MessagePack, whose field of the key stays; each file is a machine. */
-static void
-test_binary(void)
+TEST("/message-sample/U6/a-binary-message")
 {
   static const char message[] = "\x83\xA2ts\x01\xA1v\xCD\x03\xE8\xA4meta\x81\xA6"
                                 "device\xCD\x03\xE8";
@@ -214,8 +209,7 @@ test_binary(void)
   g_assert_cmpint(ABS(value - 1000), <=, 100);
 }
 
-static void
-test_refused(void)
+TEST("/message-sample/U6/what-is-refused")
 {
   static const struct {
     const char *readings;
@@ -244,8 +238,7 @@ test_refused(void)
 
 /* Messages whose time stayed as it is would all fill one row. No pattern of today is like that: the reader knows no
  * element that the printer does not, so the test makes one. */
-static void
-test_unprintable(void)
+TEST("/message-sample/U6/a-time-that-cannot-be-printed")
 {
   g_autoptr(TideConfig) config = config_of("time: { field: ts, format: pattern, pattern: \"yyyy-MM-dd\", zone: UTC }");
   char *pattern = config->readings.time.pattern;
@@ -258,8 +251,7 @@ test_unprintable(void)
 }
 
 /* Whatever it is, it ends, and reads nothing beyond. */
-static void
-test_damaged(void)
+TEST("/message-sample/U6/damaged-lines-do-no-harm")
 {
   static const char bytes[] = "{}[]\",:\\ 1.-ets0=;m\n\xff";
   static const char *const formats[] = {TIMED, "format: influx", CSV TIMED,
@@ -278,20 +270,4 @@ test_damaged(void)
     for (guint i = 0; sample != NULL && i < tide_message_sample_n_lines(sample); i++)
       tide_message_sample_append(sample, i, TIME_MS, round, &out);
   }
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/message-sample/U6/times-are-written-as-they-are-read", test_times);
-  g_test_add_func("/message-sample/U6/numbers-stay-near", test_numbers);
-  g_test_add_func("/message-sample/U6/every-format-of-text", test_formats);
-  g_test_add_func("/message-sample/U6/numbers-of-lines-stay-near", test_numbers_of_lines);
-  g_test_add_func("/message-sample/U6/what-conditions-ask-for-stays", test_conditions_stay);
-  g_test_add_func("/message-sample/U6/a-binary-message", test_binary);
-  g_test_add_func("/message-sample/U6/what-is-refused", test_refused);
-  g_test_add_func("/message-sample/U6/a-time-that-cannot-be-printed", test_unprintable);
-  g_test_add_func("/message-sample/U6/damaged-lines-do-no-harm", test_damaged);
-  return g_test_run();
 }

@@ -1,6 +1,8 @@
 /* The synthetic readings: the same by every machine, and as late, repeated and shuffled as asked for. */
 #include "commands/simulate/simulation.h"
 
+#include "unit/test_case.h"
+
 static const TideSimulationParameters plain = {.readings = 4,
                                                .machines = 2,
                                                .metrics = 3,
@@ -24,8 +26,7 @@ print_all(const TideSimulationParameters *parameters)
 }
 
 /* Computed by the rule in simulation.h with another program: what is recorded here must never change. */
-static void
-test_golden(void)
+TEST("/simulation/readings-are-those-of-the-rule")
 {
   g_autofree char *text = print_all(&plain);
   g_assert_cmpstr(text, ==,
@@ -65,8 +66,7 @@ count_messages(const TideSimulationParameters *parameters, Tally *tally)
   }
 }
 
-static void
-test_shares(void)
+TEST("/simulation/late-repeated-and-poison-come-in-their-shares")
 {
   TideSimulationParameters parameters = plain;
   parameters.readings = 100000;
@@ -94,8 +94,7 @@ test_shares(void)
   g_free(tally.times);
 }
 
-static void
-test_shuffle(void)
+TEST("/simulation/shuffling-is-a-permutation-and-repeats-by-seed")
 {
   TideSimulationParameters parameters = plain;
   parameters.readings = 1003;
@@ -115,8 +114,7 @@ test_shuffle(void)
   g_assert_cmpstr(once, !=, other);
 }
 
-static void
-test_window_bounds(void)
+TEST("/simulation/shuffling-stays-within-its-window")
 {
   TideSimulationParameters parameters = plain;
   parameters.readings = 1000;
@@ -127,23 +125,10 @@ test_window_bounds(void)
     g_assert_cmpuint(message.reading / 10, ==, i / 10);
 }
 
-static void
-test_nothing(void)
+TEST("/simulation/none-is-none")
 {
   TideSimulationParameters parameters = plain;
   parameters.readings = 0;
   g_autofree char *text = print_all(&parameters);
   g_assert_cmpstr(text, ==, "");
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/simulation/readings-are-those-of-the-rule", test_golden);
-  g_test_add_func("/simulation/late-repeated-and-poison-come-in-their-shares", test_shares);
-  g_test_add_func("/simulation/shuffling-is-a-permutation-and-repeats-by-seed", test_shuffle);
-  g_test_add_func("/simulation/shuffling-stays-within-its-window", test_window_bounds);
-  g_test_add_func("/simulation/none-is-none", test_nothing);
-  return g_test_run();
 }

@@ -1,5 +1,6 @@
 #include "commands/status/status_page.h"
 
+#include "unit/test_case.h"
 #include "unit/tls_server.h"
 #include "util/error.h"
 
@@ -83,10 +84,11 @@ ask(Fixture *fixture, const TestIdentity *identity, const TideStatusPageOptions 
   return page;
 }
 
+#define FIXTURE_TEST(path) TEST_WITH(Fixture, set_up, tear_down, path)
+
 /* Whoever has a certificate of the daemon's intermediate, or of the authority of --ca-file, is no more trusted for
  * that: a token goes to the daemon alone. */
-static void
-test_tells_the_token_to_the_daemon_alone(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/status-page/E1-tells-the-token-to-the-daemon-alone")
 {
   const TideStatusPageOptions choices[] = {{.token_file = fixture->token},
                                            {.token_file = fixture->token, .ca_file = fixture->root_file}};
@@ -107,8 +109,7 @@ test_tells_the_token_to_the_daemon_alone(Fixture *fixture, gconstpointer data)
 }
 
 /* Before anybody is asked. */
-static void
-test_a_token_that_others_read_is_refused(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/status-page/E-a-token-that-others-read-is-refused")
 {
   const TideStatusPageOptions options = {.token_file = fixture->token};
   g_autoptr(GError) error = NULL;
@@ -118,15 +119,4 @@ test_a_token_that_others_read_is_refused(Fixture *fixture, gconstpointer data)
   g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG);
   g_assert_nonnull(strstr(error->message, "has mode 0644"));
   g_assert_cmpstr(fixture->heard->str, ==, "");
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add("/status-page/E1-tells-the-token-to-the-daemon-alone", Fixture, NULL, set_up,
-             test_tells_the_token_to_the_daemon_alone, tear_down);
-  g_test_add("/status-page/E-a-token-that-others-read-is-refused", Fixture, NULL, set_up,
-             test_a_token_that_others_read_is_refused, tear_down);
-  return g_test_run();
 }

@@ -3,6 +3,8 @@
  */
 #include "commands/status/status_view.h"
 
+#include "unit/test_case.h"
+
 #include <locale.h>
 #include <string.h>
 
@@ -42,8 +44,7 @@ end_of(const char *line, const char *word)
   return at - line + (gssize)strlen(word);
 }
 
-static void
-test_numbers_are_right_aligned(void)
+TEST("/status-view/numbers-are-right-aligned")
 {
   g_autofree char *text = view_of(
       "{\"partitions\":[{\"topic\":\"m\",\"partition\":0,\"mark\":7,\"end\":123456,\"lag_messages\":123449,"
@@ -64,8 +65,7 @@ test_numbers_are_right_aligned(void)
   g_assert_cmpint(strstr(heading, "PAUSED") - heading, ==, strstr(first, "span") - first); /* texts begin together */
 }
 
-static void
-test_one_partition_is_one(void)
+TEST("/status-view/one-partition-is-one")
 {
   g_autofree char *one = view_of("{\"kafka\":{\"assigned_partitions\":1}}");
   g_assert_nonnull(strstr(one, "\nKafka         1 partition, "));
@@ -73,8 +73,7 @@ test_one_partition_is_one(void)
   g_assert_nonnull(strstr(more, "\nKafka         11 partitions, "));
 }
 
-static void
-test_absurd_numbers_are_none(void)
+TEST("/status-view/absurd-numbers-are-none")
 {
   static const char *const absurd[] = {"1e308", "-1", "-1e308", "1e999", "\"7\"", "true", "[7]", "9007199254740994"};
   for (gsize i = 0; i < G_N_ELEMENTS(absurd); i++) {
@@ -95,8 +94,7 @@ test_absurd_numbers_are_none(void)
   }
 }
 
-static void
-test_a_share_is_of_the_whole(void)
+TEST("/status-view/a-share-is-of-the-whole")
 {
   g_autofree char *text = view_of("{\"memory\":{\"budget_bytes\":200,\"used_bytes\":100,\"resident_bytes\":3072},"
                                   "\"cpu\":{\"process\":0.25,\"cores\":2,\"busiest_consumer\":1.01},"
@@ -112,8 +110,7 @@ test_a_share_is_of_the_whole(void)
 }
 
 /* As the list above it shows them. */
-static void
-test_trouble_names_the_first_region(void)
+TEST("/status-view/trouble-names-the-first-region")
 {
   g_autofree char *text =
       view_of("{\"regions\":[{\"table\":\"T\",\"start_key\":\"\",\"failures\":null,\"error\":\"gone\"},"
@@ -126,8 +123,7 @@ test_trouble_names_the_first_region(void)
   g_assert_nonnull(strstr(text, "\nTrouble       gw1: refused\n"));
 }
 
-static void
-test_lag_that_is_read_is_told_apart(void)
+TEST("/status-view/lag-that-is-read-is-told-apart")
 {
   g_autofree char *read = view_of("{\"kafka\":{\"assigned_partitions\":3,\"lag_messages\":3000,\"lag_seconds\":18,"
                                   "\"unread_messages\":0,\"in_flight_messages\":0,\"messages_per_second\":0}}");
@@ -143,8 +139,7 @@ test_lag_that_is_read_is_told_apart(void)
   }
 }
 
-static void
-test_the_reason_is_said_once(void)
+TEST("/status-view/the-reason-is-said-once")
 {
   static const char json[] =
       "{\"reason\":\"100 of 700 messages were to become dead letters: correct it\","
@@ -164,12 +159,6 @@ main(int argc, char **argv)
 {
   setlocale(LC_ALL, "C.UTF-8");
   g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/status-view/numbers-are-right-aligned", test_numbers_are_right_aligned);
-  g_test_add_func("/status-view/one-partition-is-one", test_one_partition_is_one);
-  g_test_add_func("/status-view/absurd-numbers-are-none", test_absurd_numbers_are_none);
-  g_test_add_func("/status-view/a-share-is-of-the-whole", test_a_share_is_of_the_whole);
-  g_test_add_func("/status-view/lag-that-is-read-is-told-apart", test_lag_that_is_read_is_told_apart);
-  g_test_add_func("/status-view/the-reason-is-said-once", test_the_reason_is_said_once);
-  g_test_add_func("/status-view/trouble-names-the-first-region", test_trouble_names_the_first_region);
+  test_cases_add();
   return g_test_run();
 }

@@ -3,6 +3,7 @@
 
 #include "model/key/row_key.h"
 #include "unit/assert_bytes.h"
+#include "unit/test_case.h"
 
 #include <stdio.h>
 
@@ -23,8 +24,7 @@ assert_points(TideSplitSample *sample, guint32 n_regions, const char *const *exp
   tide_splits_free(points);
 }
 
-static void
-test_quantiles(void)
+TEST("/split-sample/points-are-quantiles")
 {
   g_autoptr(TideSplitSample) sample = tide_split_sample_new(100);
   add_texts(sample,
@@ -37,8 +37,7 @@ test_quantiles(void)
   assert_points(sample, 100, (const char *const[]){"b", "c", "d", "e", "f", "g", "h", NULL});
 }
 
-static void
-test_shortest(void)
+TEST("/split-sample/points-are-as-short-as-can-be")
 {
   g_autoptr(TideSplitSample) sample = tide_split_sample_new(100);
   add_texts(sample, (const char *const[]){"server10#1", "server10#2", "server11#1", "server2#1", NULL});
@@ -46,16 +45,14 @@ test_shortest(void)
 }
 
 /* A key that goes on where the one before ends: one byte more is what divides them. */
-static void
-test_prefix(void)
+TEST("/split-sample/a-longer-key-is-divided-from-its-prefix")
 {
   g_autoptr(TideSplitSample) sample = tide_split_sample_new(100);
   add_texts(sample, (const char *const[]){"a", "abc", NULL});
   assert_points(sample, 2, (const char *const[]){"ab", NULL});
 }
 
-static void
-test_bytes_above_ascii(void)
+TEST("/split-sample/bytes-are-unsigned")
 {
   g_autoptr(TideSplitSample) sample = tide_split_sample_new(100);
   tide_split_sample_add(sample, TIDE_BYTES_LITERAL("\x7f\xff"), 0);
@@ -63,8 +60,7 @@ test_bytes_above_ascii(void)
   assert_points(sample, 2, (const char *const[]){"\x80", NULL});
 }
 
-static void
-test_repeated(void)
+TEST("/split-sample/a-repeated-key-is-not-divided")
 {
   g_autoptr(TideSplitSample) sample = tide_split_sample_new(100);
   add_texts(sample, (const char *const[]){"a", "hot", "hot", "hot", "hot", "hot", "hot", "z", NULL});
@@ -77,8 +73,7 @@ test_repeated(void)
 }
 
 /* Memory is bounded: of long keys the beginning stands for the whole. */
-static void
-test_long(void)
+TEST("/split-sample/long-keys-are-told-apart-by-their-beginning")
 {
   g_autofree char *text = g_strnfill(TIDE_SPLIT_SAMPLE_KEY_BYTES + 1, 'x');
   g_autoptr(TideSplitSample) sample = tide_split_sample_new(100);
@@ -100,8 +95,7 @@ random_key(GRand *random, char *text, gsize size)
 }
 
 /* The points of 20,000 sampled keys divide 100,000 others of the same distribution within 20 % of even. */
-static void
-test_even(void)
+TEST("/split-sample/points-divide-the-same-distribution-evenly")
 {
   enum { N_REGIONS = 16, N_SEEN = 60000, N_KEPT = 20000, N_OTHERS = 100000 };
   GRand *random = g_rand_new_with_seed(20261121);
@@ -132,8 +126,7 @@ test_even(void)
 }
 
 /* What is kept is of all that was seen, not of its beginning. */
-static void
-test_reservoir(void)
+TEST("/split-sample/what-is-kept-stands-for-all-that-was-seen")
 {
   g_autoptr(TideSplitSample) sample = tide_split_sample_new(1000);
   char text[16];
@@ -171,8 +164,7 @@ trend_of(KeyShape shape)
   return tide_split_sample_trend(sample);
 }
 
-static void
-test_trend(void)
+TEST("/split-sample/keys-that-move-with-time-are-found")
 {
   g_assert_cmpint(trend_of(TIME_FIRST), ==, TIDE_SPLIT_TREND_UP);
   g_assert_cmpint(trend_of(TIME_REVERSED_FIRST), ==, TIDE_SPLIT_TREND_DOWN);
@@ -181,8 +173,7 @@ test_trend(void)
 }
 
 /* Readings of one moment, or of few machines, show no trend. */
-static void
-test_no_trend(void)
+TEST("/split-sample/no-trend-is-seen-where-none-can-be")
 {
   g_autoptr(TideSplitSample) sample = tide_split_sample_new(10000);
   char text[16];
@@ -194,21 +185,4 @@ test_no_trend(void)
   g_autoptr(TideSplitSample) few = tide_split_sample_new(10000);
   add_texts(few, (const char *const[]){"a", "b", NULL});
   g_assert_cmpint(tide_split_sample_trend(few), ==, TIDE_SPLIT_TREND_NONE);
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/split-sample/points-are-quantiles", test_quantiles);
-  g_test_add_func("/split-sample/points-are-as-short-as-can-be", test_shortest);
-  g_test_add_func("/split-sample/a-longer-key-is-divided-from-its-prefix", test_prefix);
-  g_test_add_func("/split-sample/bytes-are-unsigned", test_bytes_above_ascii);
-  g_test_add_func("/split-sample/a-repeated-key-is-not-divided", test_repeated);
-  g_test_add_func("/split-sample/long-keys-are-told-apart-by-their-beginning", test_long);
-  g_test_add_func("/split-sample/points-divide-the-same-distribution-evenly", test_even);
-  g_test_add_func("/split-sample/what-is-kept-stands-for-all-that-was-seen", test_reservoir);
-  g_test_add_func("/split-sample/keys-that-move-with-time-are-found", test_trend);
-  g_test_add_func("/split-sample/no-trend-is-seen-where-none-can-be", test_no_trend);
-  return g_test_run();
 }

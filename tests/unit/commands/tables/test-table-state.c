@@ -1,19 +1,18 @@
 /* What of a table in HBase counts as a difference to its declaration. */
 #include "commands/tables/table_state.h"
 #include "tables/declared_table.h"
-#include "unit/load_text.h"
+#include "unit/config-texts.h"
+#include "unit/test_case.h"
 
-static const char yaml[] = "kafka: { brokers: \"127.0.0.1:9092\", group: g, topics: [t] }\n"
-                           "hbase: { gateways: [\"127.0.0.1:9090\"] }\n"
-                           "readings: { time: { field: ts, format: epoch_ms } }\n"
-                           "tables:\n"
-                           "  METRIC:\n"
-                           "    key: [ { field: host }, \"#\", { time: epoch_ms } ]\n"
-                           "    columns:\n"
-                           "      - { family: M, from: \"*\" }\n"
-                           "      - { family: N, from: [note] }\n"
-                           "    families: { M: { compression: gz, versions: 2, in_memory: true } }\n"
-                           "    splits: [\"g\", \"n\"]\n";
+static const char yaml[] =
+    KAFKA HBASE READINGS "tables:\n"
+                         "  METRIC:\n"
+                         "    key: [ { field: host }, \"#\", { time: epoch_ms } ]\n"
+                         "    columns:\n"
+                         "      - { family: M, from: \"*\" }\n"
+                         "      - { family: N, from: [note] }\n"
+                         "    families: { M: { compression: gz, versions: 2, in_memory: true } }\n"
+                         "    splits: [\"g\", \"n\"]\n";
 
 static void
 add_region(GPtrArray *regions, const char *start, const char *end)
@@ -70,8 +69,7 @@ assert_texts(const GPtrArray *texts, const char *const *expected)
   g_assert_cmpuint(texts->len, ==, g_strv_length((char **)expected));
 }
 
-static void
-test_same(void)
+TEST("/table-state/more-than-is-declared-is-no-difference")
 {
   g_autoptr(TideConfig) config = load_text(yaml);
   g_autoptr(TideTableState) state = state_as_declared();
@@ -80,8 +78,7 @@ test_same(void)
   g_assert_cmpuint(state->remedies->len, ==, 0);
 }
 
-static void
-test_different(void)
+TEST("/table-state/each-difference-is-one-sentence")
 {
   g_autoptr(TideConfig) config = load_text(yaml);
   g_autoptr(TideTableState) state = state_as_declared();
@@ -113,8 +110,7 @@ test_different(void)
 }
 
 /* What HBase leaves out of a description is not what was declared. */
-static void
-test_unset(void)
+TEST("/table-state/what-is-unset-differs-from-what-is-declared")
 {
   g_autoptr(TideConfig) config = load_text(yaml);
   g_autoptr(TideTableState) state = state_as_declared();
@@ -126,8 +122,7 @@ test_unset(void)
                                                          "family 'M' has versions unset, declared is 2", NULL});
 }
 
-static void
-test_durability(void)
+TEST("/table-state/durability-below-sync-is-said-loudly")
 {
   g_autoptr(TideConfig) config = load_text(yaml);
   static const int safe[] = {-1, TIDE_DURABILITY_DEFAULT, TIDE_DURABILITY_SYNC_WAL, TIDE_DURABILITY_FSYNC_WAL};
@@ -145,8 +140,7 @@ test_durability(void)
   assert_texts(state->remedies, (const char *const[]){"alter \"METRIC\", DURABILITY => 'SYNC_WAL'", NULL});
 }
 
-static void
-test_attributes(void)
+TEST("/table-state/only-declared-attributes-are-compared")
 {
   g_autoptr(TideConfig) config = load_text(yaml);
   const TideTable *table = tide_config_find_table(config, "METRIC");
@@ -166,8 +160,7 @@ test_attributes(void)
                (const char *const[]){"alter \"METRIC\", METADATA => {\"one\" => \"1\", \"three\" => \"3\"}", NULL});
 }
 
-static void
-test_h6_borders(void)
+TEST("/table-state/H6/gaps-and-overlaps-of-regions-are-said")
 {
   static const struct {
     const char *regions[10]; /* start and end of each */
@@ -187,13 +180,11 @@ test_h6_borders(void)
        {"no region holds the rows in front of 'a'", "no region holds the rows in front of 'c'",
         "no region holds the rows in front of 'e'", "2 more such places"}},
   };
-  g_autoptr(TideConfig) config = load_text("kafka: { brokers: \"127.0.0.1:9092\", group: g, topics: [t] }\n"
-                                           "hbase: { gateways: [\"127.0.0.1:9090\"] }\n"
-                                           "readings: { time: { field: ts, format: epoch_ms } }\n"
-                                           "tables:\n"
-                                           "  METRIC:\n"
-                                           "    key: [ { field: host }, \"#\", { time: epoch_ms } ]\n"
-                                           "    columns: { family: M, from: \"*\" }\n");
+  g_autoptr(TideConfig) config =
+      load_text(KAFKA HBASE READINGS "tables:\n"
+                                     "  METRIC:\n"
+                                     "    key: [ { field: host }, \"#\", { time: epoch_ms } ]\n"
+                                     "    columns: { family: M, from: \"*\" }\n");
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(TideTableState) state = state_as_declared();
     g_ptr_array_set_size(state->regions, 0);
@@ -202,17 +193,4 @@ test_h6_borders(void)
     compare(state, config);
     assert_texts(state->differences, cases[i].differences);
   }
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/table-state/more-than-is-declared-is-no-difference", test_same);
-  g_test_add_func("/table-state/each-difference-is-one-sentence", test_different);
-  g_test_add_func("/table-state/what-is-unset-differs-from-what-is-declared", test_unset);
-  g_test_add_func("/table-state/durability-below-sync-is-said-loudly", test_durability);
-  g_test_add_func("/table-state/only-declared-attributes-are-compared", test_attributes);
-  g_test_add_func("/table-state/H6/gaps-and-overlaps-of-regions-are-said", test_h6_borders);
-  return g_test_run();
 }

@@ -1,6 +1,8 @@
 /* The set of cells: what is kept of a column, and that passes in little memory come to the same as one in much. */
 #include "commands/verify/cells.h"
 
+#include "unit/test_case.h"
+
 #include <string.h>
 
 #define KIB 1024u
@@ -69,8 +71,7 @@ assert_column(const TideVerifyCells *cells, guint row, guint column, const char 
   g_assert_cmpstr(shown, ==, expected);
 }
 
-static void
-test_newest_times_are_kept(void)
+TEST("/verify-cells/newest-times-are-kept")
 {
   g_autoptr(TideVerifyCells) cells = tide_verify_cells_new(PLENTY);
   static const gint64 times[] = {5, 3, 9, 1, 7};
@@ -85,8 +86,7 @@ test_newest_times_are_kept(void)
   assert_column(cells, 2, 2, "");
 }
 
-static void
-test_each_partition_has_its_last_value(void)
+TEST("/verify-cells/each-partition-has-its-last-value")
 {
   g_autoptr(TideVerifyCells) cells = tide_verify_cells_new(PLENTY);
   expect(cells, 1, cell_of(1, 1, 5, 10, 0, 0));
@@ -97,8 +97,7 @@ test_each_partition_has_its_last_value(void)
   assert_column(cells, 1, 1, "E6=30 ");
 }
 
-static void
-test_what_is_found(void)
+TEST("/verify-cells/what-is-found")
 {
   g_autoptr(TideVerifyCells) cells = tide_verify_cells_new(PLENTY);
   expect(cells, 1, cell_of(1, 1, 5, 10, 0, 0));
@@ -127,8 +126,7 @@ test_what_is_found(void)
   assert_column(cells, 1, 1, "E5=10! F7=1 ");
 }
 
-static void
-test_deleted_rows(void)
+TEST("/verify-cells/deleted-rows")
 {
   g_autoptr(TideVerifyCells) cells = tide_verify_cells_new(PLENTY);
   tide_verify_cells_delete(cells, row_of(1), 5, TRUE);
@@ -186,8 +184,7 @@ count_entries(const TideVerifyCells *cells)
   return n;
 }
 
-static void
-test_passes_come_to_the_same(void)
+TEST("/verify-cells/passes-come-to-the-same")
 {
   for (guint32 seed = 1; seed <= 5; seed++) {
     g_autoptr(TideVerifyCells) plenty = tide_verify_cells_new(PLENTY);
@@ -220,8 +217,7 @@ test_passes_come_to_the_same(void)
   }
 }
 
-static void
-test_a_row_that_is_too_large(void)
+TEST("/verify-cells/a-row-that-is-too-large")
 {
   g_autoptr(TideVerifyCells) cells = tide_verify_cells_new(LITTLE);
   for (guint column = 1; column <= 1000; column++)
@@ -233,17 +229,4 @@ test_a_row_that_is_too_large(void)
       expect(cells, 1, cell_of(1, column, 1, 1, 0, 0));
   }
   g_assert_true(tide_verify_cells_is_overrun(cells)); /* ... until there is no later one */
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/verify-cells/newest-times-are-kept", test_newest_times_are_kept);
-  g_test_add_func("/verify-cells/each-partition-has-its-last-value", test_each_partition_has_its_last_value);
-  g_test_add_func("/verify-cells/what-is-found", test_what_is_found);
-  g_test_add_func("/verify-cells/deleted-rows", test_deleted_rows);
-  g_test_add_func("/verify-cells/passes-come-to-the-same", test_passes_come_to_the_same);
-  g_test_add_func("/verify-cells/a-row-that-is-too-large", test_a_row_that_is_too_large);
-  return g_test_run();
 }

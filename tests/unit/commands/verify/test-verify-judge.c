@@ -1,6 +1,8 @@
 /* What cells come to, as a table: what is expected, found and deleted in a column, and the verdict on each. */
 #include "commands/verify/judge.h"
 
+#include "unit/test_case.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -227,27 +229,23 @@ test_verdicts(const Case *tried, gsize n_tried)
   }
 }
 
-static void
-test_cases(void)
+TEST("/verify-judge/verdicts")
 {
   test_verdicts(cases, G_N_ELEMENTS(cases));
 }
 
-static void
-test_E11_stale_replaced_cell_counts_once(void)
+TEST("/verify-judge/E11-stale-replaced-cell-counts-once")
 {
   test_verdicts(replaced, G_N_ELEMENTS(replaced));
 }
 
-static void
-test_deleted_cell_older_than_the_window_is_unexpected(void)
+TEST("/verify-judge/deleted-cell-older-than-the-window-is-unexpected")
 {
   test_verdicts(older_than_the_window, G_N_ELEMENTS(older_than_the_window));
 }
 
 /* Messages outside of the window are read only where they may change something. */
-static void
-test_what_is_open(void)
+TEST("/verify-judge/what-is-open")
 {
   static const struct {
     const char *steps;
@@ -268,16 +266,4 @@ test_what_is_open(void)
       is_open = is_open || tide_verify_is_open(cells, entry, &opens[i].rule);
     g_assert_cmpint(is_open, ==, opens[i].is_open);
   }
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/verify-judge/verdicts", test_cases);
-  g_test_add_func("/verify-judge/E11-stale-replaced-cell-counts-once", test_E11_stale_replaced_cell_counts_once);
-  g_test_add_func("/verify-judge/deleted-cell-older-than-the-window-is-unexpected",
-                  test_deleted_cell_older_than_the_window_is_unexpected);
-  g_test_add_func("/verify-judge/what-is-open", test_what_is_open);
-  return g_test_run();
 }
