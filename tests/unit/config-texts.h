@@ -52,7 +52,7 @@ assert_prints_to_the_same(const char *text)
   }
 }
 
-/* A directory of the test's own, and the paths of a configuration and one other file in it. */
+/* A directory of the test's own, and the paths of a configuration and one other file, "beside", in it. */
 typedef struct ConfigFiles {
   char *directory;
   char *config_path;
@@ -60,15 +60,15 @@ typedef struct ConfigFiles {
 } ConfigFiles;
 
 static inline void
-config_files_make(ConfigFiles *files, gconstpointer other_name)
+config_files_make(ConfigFiles *files, gconstpointer data)
 {
   files->directory = g_dir_make_tmp("tidemark-config-XXXXXX", NULL);
   files->config_path = g_build_filename(files->directory, "tidemark.yaml", NULL);
-  files->other_path = g_build_filename(files->directory, other_name, NULL);
+  files->other_path = g_build_filename(files->directory, "beside", NULL);
 }
 
 static inline void
-config_files_remove(ConfigFiles *files, gconstpointer other_name)
+config_files_remove(ConfigFiles *files, gconstpointer data)
 {
   g_remove(files->config_path);
   g_remove(files->other_path);
@@ -77,6 +77,8 @@ config_files_remove(ConfigFiles *files, gconstpointer other_name)
   g_free(files->other_path);
   g_free(files->directory);
 }
+
+#define FILE_TEST(path) TEST_WITH(ConfigFiles, config_files_make, config_files_remove, path)
 
 /* A text with exactly one problem, which begins as @problem does. */
 typedef struct ConfigProblemCase {

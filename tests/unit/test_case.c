@@ -20,6 +20,16 @@ test_cases_add(void)
     at->add();
 }
 
+void
+test_case_add_each(const char *prefix, gconstpointer rows, gsize row_bytes, gsize n_rows, GTestDataFunc test)
+{
+  for (gsize i = 0; i < n_rows; i++) {
+    const char *const *name = (gconstpointer)((const guint8 *)rows + i * row_bytes);
+    g_autofree char *path = g_strconcat(prefix, *name, NULL);
+    g_test_add_data_func(path, name, test);
+  }
+}
+
 /* Of the programs that need no other. */
 __attribute__((weak)) int
 main(int argc, char **argv)

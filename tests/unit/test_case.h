@@ -20,6 +20,7 @@ struct TestCase {
 
 void test_case_list(TestCase *test_case);
 void test_cases_add(void);
+void test_case_add_each(const char *prefix, gconstpointer rows, gsize row_bytes, gsize n_rows, GTestDataFunc test);
 
 #define TEST(path_) TEST_AT(path_, __LINE__)
 #define TEST_AT(path_, line_) TEST_ON_LINE(path_, line_)
@@ -32,6 +33,13 @@ void test_cases_add(void);
 #define TEST_WITH_ON_LINE(Fixture_, set_up_, tear_down_, path_, line_)                                                 \
   TEST_CASE(line_, (Fixture_ * fixture, gconstpointer data),                                                           \
             g_test_add(path_, Fixture_, NULL, set_up_, test_on_line_##line_, tear_down_))
+
+/* A test of each row of a table, as its `data`; the row begins with its name, which is the rest of the path. */
+#define TEST_EACH(prefix_, rows_) TEST_EACH_AT(prefix_, rows_, __LINE__)
+#define TEST_EACH_AT(prefix_, rows_, line_) TEST_EACH_ON_LINE(prefix_, rows_, line_)
+#define TEST_EACH_ON_LINE(prefix_, rows_, line_)                                                                       \
+  TEST_CASE(line_, (gconstpointer data),                                                                               \
+            test_case_add_each(prefix_, rows_, sizeof(rows_)[0], G_N_ELEMENTS(rows_), test_on_line_##line_))
 
 #define TEST_CASE(line_, parameters_, add_)                                                                            \
   static void test_on_line_##line_ parameters_;                                                                        \

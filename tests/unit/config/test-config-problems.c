@@ -170,8 +170,7 @@ static const ConfigProblemCase one_problem[] = {
      "3:71 error: cannot open the secret '/nonexistent/t.keytab': No such file or directory"},
     {"gateway-with-unknown-scheme", KAFKA READINGS "hbase: { gateways: [\"tls://h:1\"] }\n" TABLES,
      "3:21 error: 'hbase.gateways' has an address that cannot be used (gateway 'tls://h:1': what stands before '://' "
-     "is "
-     "not known"},
+     "is not known"},
     {"gateway-with-unknown-scheme-and-tls",
      KAFKA READINGS "hbase: { gateways: [\"tls://h:1\"], tls: { server_name: x } }\n" TABLES,
      "3:21 error: 'hbase.gateways' has an address that cannot be used"},
@@ -393,8 +392,7 @@ static const ConfigProblemCase one_problem[] = {
      "6:3 error: the table 'default:T' stands here twice, first in line 5"},
     {"table-of-wrong-kind", KAFKA READINGS HBASE "tables: { T: x }\n", "4:14 error: 'tables.T' must be a mapping"},
     {"table-option-mistyped", WITH_TABLE("latets: merge"),
-     "4:100 error: 'tables.T.latets' is not known; did you mean "
-     "'latest'?"},
+     "4:100 error: 'tables.T.latets' is not known; did you mean 'latest'?"},
     {"latest-with-ttl",
      KAFKA READINGS HBASE "tables: { T: { latest: merge, ttl: 30d, key: { field: host }, " COLUMNS " } }\n",
      "4:36 warning: 'tables.T' is a latest table with a time to live: what has not reported for 30d vanishes"},
@@ -497,8 +495,7 @@ static const ConfigProblemCase one_problem[] = {
 };
 
 /* A build without protobuf says that instead. */
-static void
-test_one_problem(gconstpointer data)
+TEST_EACH("/config/problem/", one_problem)
 {
   const ConfigProblemCase *bad = data;
   if (tide_protobuf_is_built_in() || strstr(bad->text, "format: protobuf") == NULL) {
@@ -563,16 +560,4 @@ TEST("/config/every-bad-tls-file")
   g_assert_nonnull(strstr(all, "'/nowhere/ca'"));
   g_assert_nonnull(strstr(all, "'/nowhere/us'"));
   g_assert_nonnull(strstr(all, "'/nowhere/key'"));
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  test_cases_add();
-  for (gsize i = 0; i < G_N_ELEMENTS(one_problem); i++) {
-    g_autofree char *path = g_strdup_printf("/config/problem/%s", one_problem[i].name);
-    g_test_add_data_func(path, &one_problem[i], test_one_problem);
-  }
-  return g_test_run();
 }

@@ -340,14 +340,13 @@ show_everything(const char *path, const char *text, TideConfig **ret_config)
   return g_string_free(all, FALSE);
 }
 
-static void
-test_secrets_are_never_shown(ConfigFiles *files, gconstpointer data)
+FILE_TEST("/config/secrets-are-never-shown")
 {
-  g_autofree char *from_file = g_strdup_printf("sasl.password: { file: %s }", files->other_path);
+  g_autofree char *from_file = g_strdup_printf("sasl.password: { file: %s }", fixture->other_path);
   const char *inlined[] = {from_file, "sasl.password: canary", "ssl.key.password: canary", "ssl.key.pem: \"canary\"",
                            "sasl.oauthbearer.client.secret: 'canary'"};
 
-  write_file(files->other_path, "canary\n", 0600);
+  write_file(fixture->other_path, "canary\n", 0600);
   for (gsize i = 0; i < G_N_ELEMENTS(inlined); i++) {
     g_autofree char *text = g_strdup_printf(
         "kafka: { brokers: b, group: g, topics: [t], librdkafka: { security.protocol: plaintext, %s } }\n" READINGS
@@ -358,15 +357,15 @@ test_secrets_are_never_shown(ConfigFiles *files, gconstpointer data)
                                               inlined[i]);
     g_autoptr(TideConfig) config = NULL;
     g_autoptr(TideConfig) no_config = NULL;
-    write_file(files->config_path, text, 0640);
-    g_autofree char *shown = show_everything(files->config_path, text, &config);
+    write_file(fixture->config_path, text, 0640);
+    g_autofree char *shown = show_everything(fixture->config_path, text, &config);
     g_assert_nonnull(config);
     g_assert_nonnull(strstr(shown, "\"***\""));
     g_assert_null(strstr(shown, "canary"));
     const GArray *properties = config->kafka.properties;
     g_assert_cmpstr(g_array_index(properties, TideKafkaProperty, properties->len - 1).value, ==, "canary");
-    write_file(files->config_path, broken, 0640);
-    g_autofree char *complaint = show_everything(files->config_path, broken, &no_config);
+    write_file(fixture->config_path, broken, 0640);
+    g_autofree char *complaint = show_everything(fixture->config_path, broken, &no_config);
     g_assert_null(no_config);
     g_assert_nonnull(strstr(complaint, "did you mean 'threads'"));
     g_assert_null(strstr(complaint, "canary"));
@@ -374,22 +373,21 @@ test_secrets_are_never_shown(ConfigFiles *files, gconstpointer data)
 }
 
 /* Relative to the file, wherever the process is; of memory, to where the process is. */
-static void
-test_relative_paths_begin_at_the_file(ConfigFiles *files, gconstpointer data)
+FILE_TEST("/config/U5-relative-paths-begin-at-the-file")
 {
   static const char text[] =
       "kafka: { brokers: b, group: g, topics: [t], librdkafka: { ssl.ca.location: ca.pem,"
-      " ssl.key.location: /abs/key.pem, sasl.password: { file: password }, security.protocol: ssl } }\n" READINGS HBASE
+      " ssl.key.location: /abs/key.pem, sasl.password: { file: beside }, security.protocol: ssl } }\n" READINGS HBASE
           TABLES "dead_letters: { file: kept/letters.jsonl }\n";
-  g_autofree char *dead_letters = g_build_filename(files->directory, "kept", "letters.jsonl", NULL);
-  g_autofree char *ca = g_build_filename(files->directory, "ca.pem", NULL);
+  g_autofree char *dead_letters = g_build_filename(fixture->directory, "kept", "letters.jsonl", NULL);
+  g_autofree char *ca = g_build_filename(fixture->directory, "ca.pem", NULL);
   g_autofree char *here = g_get_current_dir();
-  write_file(files->other_path, "canary\n", 0600);
-  write_file(files->config_path, text, 0640);
+  write_file(fixture->other_path, "canary\n", 0600);
+  write_file(fixture->config_path, text, 0640);
   g_autoptr(GPtrArray) problems = NULL;
-  g_autoptr(TideConfig) config = tide_config_load(files->config_path, &problems);
+  g_autoptr(TideConfig) config = tide_config_load(fixture->config_path, &problems);
   g_assert_nonnull(config);
-  g_assert_cmpstr(config->directory, ==, files->directory);
+  g_assert_cmpstr(config->directory, ==, fixture->directory);
   g_assert_cmpstr(config->dead_letters.file, ==, dead_letters);
   const TideKafkaProperty *properties = (const TideKafkaProperty *)(gconstpointer)config->kafka.properties->data;
   g_assert_cmpstr(properties[0].value, ==, ca);
@@ -402,15 +400,14 @@ test_relative_paths_begin_at_the_file(ConfigFiles *files, gconstpointer data)
   g_assert_cmpstr(of_memory->dead_letters.file, ==, below_here);
 }
 
-static void
-test_secret_in_a_file_for_all_is_refused(ConfigFiles *files, gconstpointer data)
+FILE_TEST("/config/F8-secret-in-a-file-for-all-is-refused")
 {
   const char *text = WITH_PROPERTY("sasl.password: canary");
-  g_autofree char *remedy = g_strdup_printf("run 'chmod 0640 %s'", files->config_path);
+  g_autofree char *remedy = g_strdup_printf("run 'chmod 0640 %s'", fixture->config_path);
   g_autoptr(TideConfig) config = NULL;
 
-  write_file(files->config_path, text, 0644);
-  g_autofree char *shown = show_everything(files->config_path, text, &config);
+  write_file(fixture->config_path, text, 0644);
+  g_autofree char *shown = show_everything(fixture->config_path, text, &config);
   g_assert_null(config);
   g_assert_nonnull(strstr(shown, "everybody can read (mode 0644)"));
   g_assert_nonnull(strstr(shown, remedy));
@@ -431,37 +428,35 @@ assert_file_refused(const char *path, const char *words)
     g_error("got \"%s\", expected \"%s\"", shown, expected);
 }
 
-static void
-test_useless_files_are_refused(ConfigFiles *files, gconstpointer data)
+FILE_TEST("/config/F1-F4-F16-useless-fixture-are-refused")
 {
-  g_autofree char *missing = g_build_filename(files->directory, "missing.yaml", NULL);
-  g_autofree char *fifo = g_build_filename(files->directory, "fifo", NULL);
+  g_autofree char *missing = g_build_filename(fixture->directory, "missing.yaml", NULL);
+  g_autofree char *fifo = g_build_filename(fixture->directory, "fifo", NULL);
   g_autofree char *large = g_strnfill(10 * 1024 * 1024, '#');
 
   g_assert_cmpint(mkfifo(fifo, 0600), ==, 0);
   assert_file_refused(missing,
                       "cannot be opened: No such file or directory: name the configuration with '-c FILE', or have "
                       "'tidemark init' write one from sample messages");
-  assert_file_refused(files->directory, "is a directory");
+  assert_file_refused(fixture->directory, "is a directory");
   assert_file_refused(fifo, "is not a regular file");
   assert_file_refused("/dev/zero", "is not a regular file");
-  write_file(files->config_path, "", 0600);
-  assert_file_refused(files->config_path, "the file is empty");
-  write_file(files->config_path, large, 0600);
-  assert_file_refused(files->config_path, "the file is larger than 1048576 bytes");
+  write_file(fixture->config_path, "", 0600);
+  assert_file_refused(fixture->config_path, "the file is empty");
+  write_file(fixture->config_path, large, 0600);
+  assert_file_refused(fixture->config_path, "the file is larger than 1048576 bytes");
   g_assert_cmpint(g_remove(fifo), ==, 0);
 }
 
-static void
-test_symbolic_link_is_followed(ConfigFiles *files, gconstpointer data)
+FILE_TEST("/config/F16-symbolic-link-is-followed")
 {
   g_autoptr(GPtrArray) problems = NULL;
 
-  write_file(files->other_path, KAFKA READINGS HBASE TABLES, 0600);
-  g_assert_cmpint(symlink(files->other_path, files->config_path), ==, 0);
-  g_autoptr(TideConfig) config = tide_config_load(files->config_path, &problems);
+  write_file(fixture->other_path, KAFKA READINGS HBASE TABLES, 0600);
+  g_assert_cmpint(symlink(fixture->other_path, fixture->config_path), ==, 0);
+  g_autoptr(TideConfig) config = tide_config_load(fixture->config_path, &problems);
   g_assert_nonnull(config);
-  g_assert_cmpstr(config->path, ==, files->config_path);
+  g_assert_cmpstr(config->path, ==, fixture->config_path);
 }
 
 /* In a process of its own, whose input is a pipe with the configuration. */
@@ -601,9 +596,6 @@ TEST("/config/snippets-in-the-guide-load")
   g_assert_cmpuint(n_loaded, >=, 11);
 }
 
-#define ADD_FILE_TEST(path, func)                                                                                      \
-  g_test_add(path, ConfigFiles, "password", config_files_make, func, config_files_remove)
-
 int
 main(int argc, char **argv)
 {
@@ -611,10 +603,5 @@ main(int argc, char **argv)
     return write_both();
   g_test_init(&argc, &argv, NULL);
   test_cases_add();
-  ADD_FILE_TEST("/config/secrets-are-never-shown", test_secrets_are_never_shown);
-  ADD_FILE_TEST("/config/U5-relative-paths-begin-at-the-file", test_relative_paths_begin_at_the_file);
-  ADD_FILE_TEST("/config/F8-secret-in-a-file-for-all-is-refused", test_secret_in_a_file_for_all_is_refused);
-  ADD_FILE_TEST("/config/F1-F4-F16-useless-files-are-refused", test_useless_files_are_refused);
-  ADD_FILE_TEST("/config/F16-symbolic-link-is-followed", test_symbolic_link_is_followed);
   return g_test_run();
 }

@@ -440,9 +440,8 @@ FIXTURE_TEST("/kafka-goal/C21-unlocated-ones-are-named")
   g_assert_true(g_str_has_suffix(
       fixture->text,
       "; 1 of 3 partitions with messages are assigned to this run, and for 60 s the brokers have not said where they "
-      "are "
-      "read on: 'a' 1 at 0 of 20; 'kafka-topics --describe --unavailable-partitions' shows those without a leader, and "
-      "the log what the brokers answer; run again once the brokers say it"));
+      "are read on: 'a' 1 at 0 of 20; 'kafka-topics --describe --unavailable-partitions' shows those without a leader, "
+      "and the log what the brokers answer; run again once the brokers say it"));
   note_part(fixture, 1, -1, OURS, 161); /* they did */
   g_assert_cmpint(judge(fixture, 161), ==, TIDE_GOAL_AHEAD);
 }
@@ -487,8 +486,7 @@ static const TopicCase cases[] = {
     {"gone-soon", {"letters", TRUE, 2000000, 3600000, FALSE}, 1048588, "gone after 60 minutes", FALSE},
 };
 
-static void
-test_case(gconstpointer data)
+TEST_EACH("/dead-letter-topic/U5-", cases)
 {
   const TopicCase *it = data;
   TideTopicSettings read = {"metrics", it->read_bytes > 0, it->read_bytes, -1, FALSE};
@@ -499,16 +497,4 @@ test_case(gconstpointer data)
   else
     g_assert_nonnull(strstr(text, it->says));
   g_assert_cmpint(is_problem, ==, it->is_problem);
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  test_cases_add();
-  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-    g_autofree char *path = g_strdup_printf("/dead-letter-topic/U5-%s", cases[i].name);
-    g_test_add_data_func(path, &cases[i], test_case);
-  }
-  return g_test_run();
 }

@@ -3,6 +3,8 @@
 #include "util/lock.h"
 #include "util/metrics.h"
 
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideMetrics, tide_metrics_free)
+
 static void
 assert_rendered(TideMetrics *metrics, const char *expected)
 {
@@ -12,7 +14,7 @@ assert_rendered(TideMetrics *metrics, const char *expected)
 
 TEST("/metrics/text/counters-and-gauges")
 {
-  TideMetrics *metrics = tide_metrics_new();
+  g_autoptr(TideMetrics) metrics = tide_metrics_new();
   assert_rendered(metrics, "");
   tide_counter_add(tide_metrics_counter(metrics, "tidemark_b_total", "Of b.", "topic=\"y\""), 7);
   tide_counter_inc(tide_metrics_counter(metrics, "tidemark_b_total", "Not shown.", "topic=\"x\""));
@@ -24,7 +26,6 @@ TEST("/metrics/text/counters-and-gauges")
                            "# TYPE tidemark_b_total counter\n"
                            "tidemark_b_total{topic=\"x\"} 1\n"
                            "tidemark_b_total{topic=\"y\"} 7\n");
-  tide_metrics_free(metrics);
 }
 
 TEST("/metrics/text/thousandths-have-three-decimals")
@@ -42,13 +43,12 @@ TEST("/metrics/text/thousandths-have-three-decimals")
       {1426535612045, "n 1426535612.045\n"},
       {G_MININT64 + 1, "n -9223372036854775.807\n"},
   };
-  TideMetrics *metrics = tide_metrics_new();
+  g_autoptr(TideMetrics) metrics = tide_metrics_new();
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     tide_gauge_set(tide_metrics_gauge_milli(metrics, "n", "N.", NULL), cases[i].milli);
     g_autofree char *expected = g_strconcat("# HELP n N.\n# TYPE n gauge\n", cases[i].sample, NULL);
     assert_rendered(metrics, expected);
   }
-  tide_metrics_free(metrics);
 }
 
 /* The search for a bucket begins at the last value's: up and down from there. */
@@ -56,20 +56,19 @@ TEST("/metrics/text/histogram-values-come-in-any-order")
 {
   static const double bounds[] = {1, 2, 3, 4};
   static const double values[] = {100, 0, 4, 1, 2.5, 4.5, 3, -1};
-  TideMetrics *metrics = tide_metrics_new();
+  g_autoptr(TideMetrics) metrics = tide_metrics_new();
   TideHistogram *histogram = tide_metrics_histogram(metrics, "h", "H.", NULL, bounds, G_N_ELEMENTS(bounds));
   for (gsize i = 0; i < G_N_ELEMENTS(values); i++)
     tide_histogram_observe(histogram, values[i]);
   assert_rendered(metrics, "# HELP h H.\n# TYPE h histogram\n"
                            "h_bucket{le=\"1\"} 3\nh_bucket{le=\"2\"} 3\nh_bucket{le=\"3\"} 5\nh_bucket{le=\"4\"} 6\n"
                            "h_bucket{le=\"+Inf\"} 8\nh_sum 114\nh_count 8\n");
-  tide_metrics_free(metrics);
 }
 
 TEST("/metrics/text/histogram-buckets-are-cumulative")
 {
   static const double bounds[] = {0.005, 0.1, 1, 10};
-  TideMetrics *metrics = tide_metrics_new();
+  g_autoptr(TideMetrics) metrics = tide_metrics_new();
   TideHistogram *first = tide_metrics_histogram(metrics, "tidemark_h_seconds", "H.", "op=\"put\"", bounds, 4);
   TideHistogram *second = tide_metrics_histogram(metrics, "tidemark_h_seconds", "H.", "op=\"put\"", bounds, 4);
   tide_histogram_observe(first, 0.001);
@@ -87,17 +86,15 @@ TEST("/metrics/text/histogram-buckets-are-cumulative")
                            "tidemark_h_seconds_sum{op=\"put\"} 100.256\n"
                            "tidemark_h_seconds_count{op=\"put\"} 4\n");
   g_assert_cmpuint(tide_metrics_sum(metrics, "tidemark_h_seconds", NULL), ==, 4);
-  tide_metrics_free(metrics);
 }
 
 TEST("/metrics/text/no-stray-comma-without-labels")
 {
   static const double bounds[] = {1};
-  TideMetrics *metrics = tide_metrics_new();
+  g_autoptr(TideMetrics) metrics = tide_metrics_new();
   tide_histogram_observe(tide_metrics_histogram(metrics, "h", "H.", NULL, bounds, 1), 0.5);
   assert_rendered(metrics, "# HELP h H.\n# TYPE h histogram\nh_bucket{le=\"1\"} 1\nh_bucket{le=\"+Inf\"} 1\n"
                            "h_sum 0.5\nh_count 1\n");
-  tide_metrics_free(metrics);
 }
 
 TEST("/metrics/label/values-are-escaped")
@@ -117,27 +114,31 @@ TEST("/metrics/label/values-are-escaped")
 }
 
 /* A name that Prometheus would refuse, or that two places mean differently, is a programming error. */
-static void
-test_wrong_names_end_the_program(gconstpointer name)
+static const struct WrongName {
+  const char *test, *name, *fault;
+} wrong_names[] = {{"cannot-have-two-types", "tidemark_x:A9", "two types"},
+                   {"is-not-empty", "", "a name that Prometheus would refuse"},
+                   {"begins-with-no-digit", "9a", "a name that Prometheus would refuse"},
+                   {"has-no-dash", "a-b", "a name that Prometheus would refuse"}};
+
+TEST_EACH("/metrics/name/", wrong_names)
 {
+  const struct WrongName *wrong = data;
   if (g_test_subprocess()) {
-    TideMetrics *metrics = tide_metrics_new();
-    tide_metrics_counter(metrics, name, "X.", NULL);
-    tide_metrics_gauge(metrics, name, "X.", NULL);
-    tide_metrics_free(metrics);
+    g_autoptr(TideMetrics) metrics = tide_metrics_new();
+    tide_metrics_counter(metrics, wrong->name, "X.", NULL);
+    tide_metrics_gauge(metrics, wrong->name, "X.", NULL);
     return;
   }
   g_test_trap_subprocess(NULL, 0, 0);
   g_test_trap_assert_failed();
-  g_autofree char *expected =
-      g_strdup_printf("*'%s'*%s*", (const char *)name,
-                      strcmp(name, "tidemark_x:A9") == 0 ? "two types" : "a name that Prometheus would refuse");
+  g_autofree char *expected = g_strdup_printf("*'%s'*%s*", wrong->name, wrong->fault);
   g_test_trap_assert_stderr(expected);
 }
 
 TEST("/metrics/U2-gauge-without-a-value-has-no-series")
 {
-  TideMetrics *metrics = tide_metrics_new();
+  g_autoptr(TideMetrics) metrics = tide_metrics_new();
   TideGauge *lag = tide_metrics_gauge_unknown(metrics, "tidemark_lag", "Lag.", "partition=\"0\"");
   TideGauge *age = tide_metrics_gauge_milli_unknown(metrics, "tidemark_lag_seconds", "Age.", NULL);
   assert_rendered(metrics, ""); /* no family without a sample */
@@ -153,12 +154,11 @@ TEST("/metrics/U2-gauge-without-a-value-has-no-series")
   tide_gauge_set(age, 1500);
   assert_rendered(metrics, "# HELP tidemark_lag_seconds Age.\n# TYPE tidemark_lag_seconds gauge\n"
                            "tidemark_lag_seconds 1.500\n");
-  tide_metrics_free(metrics);
 }
 
 TEST("/metrics/sum/takes-a-part-of-the-labels")
 {
-  TideMetrics *metrics = tide_metrics_new();
+  g_autoptr(TideMetrics) metrics = tide_metrics_new();
   tide_counter_add(tide_metrics_counter(metrics, "c_total", "C.", "topic=\"a\",partition=\"1\""), 1);
   tide_counter_add(tide_metrics_counter(metrics, "c_total", "C.", "topic=\"a\",partition=\"11\""), 10);
   tide_counter_add(tide_metrics_counter(metrics, "c_total", "C.", "topic=\"b\",partition=\"1\""), 100);
@@ -166,7 +166,6 @@ TEST("/metrics/sum/takes-a-part-of-the-labels")
   g_assert_cmpuint(tide_metrics_sum(metrics, "c_total", "topic=\"a\""), ==, 11);
   g_assert_cmpuint(tide_metrics_sum(metrics, "c_total", "partition=\"1\""), ==, 101);
   g_assert_cmpuint(tide_metrics_sum(metrics, "unknown_total", NULL), ==, 0);
-  tide_metrics_free(metrics);
 }
 
 #define N_THREADS 4
@@ -190,7 +189,7 @@ count_events(gpointer data)
 
 TEST("/metrics/threads/lose-no-event-while-scraped")
 {
-  TideMetrics *metrics = tide_metrics_new();
+  g_autoptr(TideMetrics) metrics = tide_metrics_new();
   TideThread *threads[N_THREADS];
   for (guint i = 0; i < N_THREADS; i++)
     threads[i] = tide_thread_start("counting", count_events, metrics);
@@ -209,7 +208,6 @@ TEST("/metrics/threads/lose-no-event-while-scraped")
   g_assert_cmpuint(tide_metrics_sum(metrics, "tidemark_in_flight", NULL), ==, N_THREADS * N_EVENTS / 2);
   g_autofree char *text = tide_metrics_render(metrics);
   g_assert_nonnull(strstr(text, "tidemark_event_size_sum 40000\n"));
-  tide_metrics_free(metrics);
 }
 
 static void
@@ -223,30 +221,16 @@ show_one(TideMetrics *metrics, const char *labels, gint64 value)
 
 TEST("/metrics/shown/replaces-what-was-before")
 {
-  TideMetrics *metrics = tide_metrics_new();
+  g_autoptr(TideMetrics) metrics = tide_metrics_new();
   show_one(metrics, "region=\"a\"", 1);
   show_one(metrics, "region=\"b\"", 2);
   assert_rendered(metrics, "# HELP tidemark_hot Hot\n# TYPE tidemark_hot gauge\ntidemark_hot{region=\"b\"} 2\n");
-  tide_metrics_free(metrics);
 }
 
 TEST("/metrics/shown/counters-of-others")
 {
-  TideMetrics *metrics = tide_metrics_new();
+  g_autoptr(TideMetrics) metrics = tide_metrics_new();
   tide_gauge_set(tide_metrics_counter_milli(metrics, "process_cpu_seconds_total", "CPU", NULL), 1500);
   assert_rendered(metrics, "# HELP process_cpu_seconds_total CPU\n# TYPE process_cpu_seconds_total counter\n"
                            "process_cpu_seconds_total 1.500\n");
-  tide_metrics_free(metrics);
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  test_cases_add();
-  g_test_add_data_func("/metrics/name/cannot-have-two-types", "tidemark_x:A9", test_wrong_names_end_the_program);
-  g_test_add_data_func("/metrics/name/is-not-empty", "", test_wrong_names_end_the_program);
-  g_test_add_data_func("/metrics/name/begins-with-no-digit", "9a", test_wrong_names_end_the_program);
-  g_test_add_data_func("/metrics/name/has-no-dash", "a-b", test_wrong_names_end_the_program);
-  return g_test_run();
 }

@@ -496,8 +496,7 @@ static const struct {
     {"batch", "max_bytes", "2MiB", "'batch.max_bytes' must be 4KiB..1984KiB, got '2MiB'"},
     {"limits", "memory", "18446744073709551615", "'limits.memory' must be 16MiB..1024GiB"},
     {"service", "log_level", "loud",
-     "'service.log_level' must be one of crit, error, warning, notice, info, debug, "
-     "got 'loud'"},
+     "'service.log_level' must be one of crit, error, warning, notice, info, debug, got 'loud'"},
     {"service", "http", "localhost", "'service.http' "},
     {"service", "http", "\"127.0.0.1:70000\"", "'service.http' "},
     {"service", "http", "\"[::1:9464\"", "'service.http' "},

@@ -271,8 +271,7 @@ static const ConfigProblemCase one_problem[] = {
      "4:168 error: 'tables.I.index_of': 'T' has no time in its key, so the index would have nothing to"},
 };
 
-static void
-test_one_problem(gconstpointer data)
+TEST_EACH("/table-language/problem/", one_problem)
 {
   assert_one_problem(data);
 }
@@ -434,11 +433,10 @@ TEST("/table-language/columns-of-every-kind")
 {
   g_autoptr(TideConfig) config = load_good(WITH_COLUMNS(
       "[{ family: A, from: [\"CPU/*\", x, { field: y, as: Y, encode: int64 }, { value: [v, { field: host }], as: V }], "
-      "encode: json, case: upper, strip_spaces: true, prefix: \"P/\", key_fields: true }, "
-      "{ family: B, from: [t], qualifier: [{ time: HHmm, cut: 15m }] }, "
-      "{ family: C, from: [u, w], qualifier: [{ name: true }, \"@\", { time: dd }] }, "
-      "{ family: D, from: [p, q], pack: msgpack }, { family: E, from: \"*\", pack: json, qualifier: all }, "
-      "{ family: F, from: [{ value: { time: epoch_s } }], qualifier: { field: z } }]"));
+      "encode: json, case: upper, strip_spaces: true, prefix: \"P/\", key_fields: true }, { family: B, from: [t], "
+      "qualifier: [{ time: HHmm, cut: 15m }] }, { family: C, from: [u, w], qualifier: [{ name: true }, \"@\", { time: "
+      "dd }] }, { family: D, from: [p, q], pack: msgpack }, { family: E, from: \"*\", pack: json, qualifier: all }, { "
+      "family: F, from: [{ value: { time: epoch_s } }], qualifier: { field: z } }]"));
   const TideTable *table = tide_config_find_table(config, "T");
   const TideColumnRule *rules = &g_array_index(table->rules, TideColumnRule, 0);
   const TideColumnItem *items = rules[0].items;
@@ -567,17 +565,16 @@ TEST("/table-language/printed-configuration-loads-to-the-same")
 static void
 write_points(const ConfigFiles *files, const char *points)
 {
-  g_assert_true(g_file_set_contents(files->config_path, WITH_TABLE("splits: { file: points }"), -1, NULL));
+  g_assert_true(g_file_set_contents(files->config_path, WITH_TABLE("splits: { file: beside }"), -1, NULL));
   g_assert_true(g_file_set_contents(files->other_path, points, -1, NULL));
 }
 
-static void
-test_splits_file_beside_the_configuration(ConfigFiles *files, gconstpointer data)
+FILE_TEST("/table-language/splits-file-beside-the-configuration")
 {
   g_autoptr(GPtrArray) problems = NULL;
 
-  write_points(files, "#a\ng h\nhex:7a00\nhex:ff");
-  g_autoptr(TideConfig) config = tide_config_load(files->config_path, &problems);
+  write_points(fixture, "#a\ng h\nhex:7a00\nhex:ff");
+  g_autoptr(TideConfig) config = tide_config_load(fixture->config_path, &problems);
   g_assert_nonnull(config);
   const GArray *splits = tide_config_find_table(config, "T")->splits;
   g_assert_cmpuint(splits->len, ==, 4);
@@ -587,25 +584,24 @@ test_splits_file_beside_the_configuration(ConfigFiles *files, gconstpointer data
   g_assert_true(tide_bytes_equal(g_array_index(splits, TideBytes, 3), TIDE_BYTES_LITERAL("\xff")));
 }
 
-static void
-test_bad_splits_files_are_refused(ConfigFiles *files, gconstpointer data)
+FILE_TEST("/table-language/bad-splits-fixture-are-refused")
 {
   static const struct {
     const char *text;
     const char *problem;
   } cases[] = {
-      {"", "points' is empty: write one split point a line"},
-      {"b\na\nc\n", "points', line 2,: 'a' does not sort after the point before it"},
-      {"a\na\n", "points', line 2,: 'a' does not sort after"},
-      {"a\n\nb\n", "points', line 2, has a point of 0 bytes"},
-      {"a\r\nb\r\n", "points', line 1, ends in a carriage return"},
-      {"hex:0\n", "points', line 1, begins with 'hex:' and has no pairs of hex digits"},
+      {"", "beside' is empty: write one split point a line"},
+      {"b\na\nc\n", "beside', line 2,: 'a' does not sort after the point before it"},
+      {"a\na\n", "beside', line 2,: 'a' does not sort after"},
+      {"a\n\nb\n", "beside', line 2, has a point of 0 bytes"},
+      {"a\r\nb\r\n", "beside', line 1, ends in a carriage return"},
+      {"hex:0\n", "beside', line 1, begins with 'hex:' and has no pairs of hex digits"},
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(GPtrArray) problems = NULL;
-    write_points(files, cases[i].text);
-    g_autoptr(TideConfig) config = tide_config_load(files->config_path, &problems);
+    write_points(fixture, cases[i].text);
+    g_autoptr(TideConfig) config = tide_config_load(fixture->config_path, &problems);
     g_autofree char *all = describe_problems(problems);
     g_assert_null(config);
     g_assert_cmpuint(problems->len, ==, 1);
@@ -613,20 +609,4 @@ test_bad_splits_files_are_refused(ConfigFiles *files, gconstpointer data)
     if (strstr(all, cases[i].problem) == NULL)
       g_error("got \"%s\", expected \"%s\"", all, cases[i].problem);
   }
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  test_cases_add();
-  for (gsize i = 0; i < G_N_ELEMENTS(one_problem); i++) {
-    g_autofree char *path = g_strdup_printf("/table-language/problem/%s", one_problem[i].name);
-    g_test_add_data_func(path, &one_problem[i], test_one_problem);
-  }
-  g_test_add("/table-language/splits-file-beside-the-configuration", ConfigFiles, "points", config_files_make,
-             test_splits_file_beside_the_configuration, config_files_remove);
-  g_test_add("/table-language/bad-splits-files-are-refused", ConfigFiles, "points", config_files_make,
-             test_bad_splits_files_are_refused, config_files_remove);
-  return g_test_run();
 }

@@ -77,15 +77,14 @@ TEST("/yaml/paths-are-found")
 }
 
 /* What is refused, where, and in which words. */
-static const struct {
+static const struct Refused {
   const char *name;
   const char *text;
   const char *expected; /* beginning of "L:C text" */
 } refused[] = {
     {"F2-bracket-not-closed", "a: [1, 2\nb: 3\n", "2:2 did not find expected ',' or ']'"},
     {"F2-says-where-it-began", "a:\n  - [1\n\n\nb: c\n",
-     "5:2 did not find expected ',' or ']' while parsing a flow "
-     "sequence that begins in line 2"},
+     "5:2 did not find expected ',' or ']' while parsing a flow sequence that begins in line 2"},
     {"F2-value-with-colon", "a: b: c\n", "1:5 mapping values are not allowed in this context; a value that holds"},
     {"F2-indented-otherwise", "a:\n    b: 1\n  c: 2\n",
      "3:3 did not find expected key while parsing a block mapping that begins in line 1; is line 3 indented like those "
@@ -97,11 +96,9 @@ static const struct {
      "3:1 could not find expected ':' while scanning a simple key that begins in line 2; is a ':' missing in line 2?"},
     {"F2-unquoted-number-sign", "key: [a, #, b]\nx: 1\n", "1:10 this # begins a comment"},
     {"F2-unquoted-star", "from: *\n",
-     "1:8 did not find expected alphabetic or numeric character while scanning an "
-     "alias; write \"*\" in quotes"},
+     "1:8 did not find expected alphabetic or numeric character while scanning an alias; write \"*\" in quotes"},
     {"F2-reserved-character", "a: @b\n",
-     "1:4 found character that cannot start any token while scanning for the next "
-     "token; put the text into quotes"},
+     "1:4 found character that cannot start any token while scanning for the next token; put the text into quotes"},
     {"F2-control-character", "a: \x01\n", "1:4 control characters are not allowed"},
     {"F4-duplicate-key", "a: 1\nb: 2\na: 3\n", "3:1 'a' stands here twice, first in line 1"},
     {"F4-anchor", "a: &x 1\n", "1:4 an anchor ('&...') cannot be used here"},
@@ -118,16 +115,15 @@ static const struct {
     {"F1-comments-only", "# nothing\n\n", "0:0 the file is empty"},
 };
 
-static void
-test_refused(gconstpointer data)
+TEST_EACH("/yaml/refused/", refused)
 {
-  gsize i = GPOINTER_TO_SIZE(data);
+  const struct Refused *it = data;
   g_autoptr(GPtrArray) problems = tide_problems_new();
-  g_autoptr(TideYamlNode) root = parse(refused[i].text, problems);
+  g_autoptr(TideYamlNode) root = parse(it->text, problems);
   g_autofree char *got = first_problem(problems);
 
-  if (!g_str_has_prefix(got, refused[i].expected))
-    g_error("got \"%s\", expected \"%s\"", got, refused[i].expected);
+  if (!g_str_has_prefix(got, it->expected))
+    g_error("got \"%s\", expected \"%s\"", got, it->expected);
   g_assert_cmpuint(tide_problems_n_errors(problems), ==, 1);
   /* Where there is a tree in spite of it, more can be checked. */
   g_assert_true(root == NULL || root->kind == TIDE_YAML_MAPPING);
@@ -563,16 +559,4 @@ TEST("/masked-line/lines-beside-a-secret-are-shown")
     g_autofree char *shown = tide_masked_line(cases[i].source, cases[i].line);
     g_assert_cmpstr(shown, ==, cases[i].shown);
   }
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  test_cases_add();
-  for (gsize i = 0; i < G_N_ELEMENTS(refused); i++) {
-    g_autofree char *path = g_strdup_printf("/yaml/refused/%s", refused[i].name);
-    g_test_add_data_func(path, GSIZE_TO_POINTER(i), test_refused);
-  }
-  return g_test_run();
 }

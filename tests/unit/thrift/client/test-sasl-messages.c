@@ -93,7 +93,7 @@ TEST("/sasl-messages/replies-beyond-what-was-announced")
   for (gsize i = 0; i < G_N_ELEMENTS(layers); i++) {
     SaslGateway gateway = gateway_with(layers[i], SASL_HONEST);
     gateway.reply_bytes = 18 << 20; /* more than was ever announced */
-    LoopbackServer *server = loopback_start(sasl_gateway_serve, &gateway);
+    g_autoptr(LoopbackServer) server = loopback_start(sasl_gateway_serve, &gateway);
     g_autoptr(TideConnection) transport = transport_to(server);
     g_autoptr(GError) error = NULL;
     g_assert_true(connect_within(transport, GENEROUS_MS, &error));
@@ -103,11 +103,10 @@ TEST("/sasl-messages/replies-beyond-what-was-announced")
       g_assert_no_error(error);
       g_assert_cmpuint(reply.len, ==, SASL_GATEWAY_REPLY.len + 7 + gateway.reply_bytes);
     }
-    loopback_stop(server);
   }
 }
 
-static const struct {
+static const struct FailedConnect {
   const char *name;
   SaslLie lie;
   gint64 timeout_ms;
@@ -142,23 +141,21 @@ shape_of(const LoopbackServer *server, const char *text)
   return g_string_free(shape, FALSE);
 }
 
-static void
-test_failed_connect(gconstpointer data)
+TEST_EACH("/sasl-messages/connect/", connects)
 {
-  gsize i = GPOINTER_TO_SIZE(data);
-  SaslGateway gateway = gateway_with(TIDE_SASL_AUTH_CONF, connects[i].lie);
-  LoopbackServer *server = loopback_start(sasl_gateway_serve, &gateway);
+  const struct FailedConnect *it = data;
+  SaslGateway gateway = gateway_with(TIDE_SASL_AUTH_CONF, it->lie);
+  g_autoptr(LoopbackServer) server = loopback_start(sasl_gateway_serve, &gateway);
   g_autoptr(TideConnection) transport = transport_to(server);
   g_autoptr(GError) error = NULL;
-  g_assert_false(connect_within(transport, connects[i].timeout_ms, &error));
-  g_assert_error(error, TIDE_ERROR, connects[i].code);
+  g_assert_false(connect_within(transport, it->timeout_ms, &error));
+  g_assert_error(error, TIDE_ERROR, it->code);
   g_autofree char *shape = shape_of(server, error->message);
-  g_assert_cmpstr(shape, ==, connects[i].text);
+  g_assert_cmpstr(shape, ==, it->text);
   g_assert_false(transport->is_open);
-  loopback_stop(server);
 }
 
-static const struct {
+static const struct FailedReply {
   const char *name;
   TideSaslLayer layer;
   SaslLie lie;
@@ -183,22 +180,21 @@ static const struct {
     {"slow", TIDE_SASL_AUTH_CONF, SASL_REPLY_SLOW, TIDE_ERROR_TIMEOUT, "gave no answer within"},
 };
 
-static void
-test_failed_reply(gconstpointer data)
+TEST_EACH("/sasl-messages/reply/", replies)
 {
-  gsize i = GPOINTER_TO_SIZE(data);
+  const struct FailedReply *it = data;
   guint64 before_bytes = peak_memory_begin();
-  SaslGateway gateway = gateway_with(replies[i].layer, replies[i].lie);
-  gateway.reply_bytes = replies[i].lie == SASL_REPLY_SLOW ? 1 << 20 : 0;
+  SaslGateway gateway = gateway_with(it->layer, it->lie);
+  gateway.reply_bytes = it->lie == SASL_REPLY_SLOW ? 1 << 20 : 0;
   LoopbackServer *server = loopback_start(sasl_gateway_serve, &gateway);
   g_autoptr(TideConnection) transport = transport_to(server);
   g_autoptr(GError) error = NULL;
   g_assert_true(connect_within(transport, GENEROUS_MS, &error));
   TideBytes reply;
-  gint64 timeout_ms = replies[i].lie == SASL_REPLY_SLOW ? SHORT_MS : GENEROUS_MS;
+  gint64 timeout_ms = it->lie == SASL_REPLY_SLOW ? SHORT_MS : GENEROUS_MS;
   g_assert_false(exchange(transport, SASL_GATEWAY_CALL, timeout_ms, &reply, &error));
-  g_assert_error(error, TIDE_ERROR, replies[i].code);
-  if (strstr(error->message, replies[i].text) == NULL)
+  g_assert_error(error, TIDE_ERROR, it->code);
+  if (strstr(error->message, it->text) == NULL)
     g_error("got \"%s\"", error->message);
   g_assert_false(transport->is_open);
   loopback_stop(server);
@@ -210,7 +206,7 @@ TEST("/sasl-messages/a-second-reply-is-noticed")
 {
   for (gsize i = 0; i < G_N_ELEMENTS(layers); i++) {
     SaslGateway gateway = gateway_with(layers[i], SASL_REPLY_TWICE);
-    LoopbackServer *server = loopback_start(sasl_gateway_serve, &gateway);
+    g_autoptr(LoopbackServer) server = loopback_start(sasl_gateway_serve, &gateway);
     g_autoptr(TideConnection) transport = transport_to(server);
     g_assert_true(connect_within(transport, GENEROUS_MS, NULL));
     TideBytes reply;
@@ -218,7 +214,6 @@ TEST("/sasl-messages/a-second-reply-is-noticed")
     assert_bytes_equal(reply, SASL_GATEWAY_REPLY);
     while (tide_connection_is_ready(transport)) /* until it has arrived */
       g_thread_yield();
-    loopback_stop(server);
   }
 }
 
@@ -227,14 +222,13 @@ static void
 assert_refused(TideSaslLayer offered, const char *expected)
 {
   SaslGateway gateway = gateway_with(offered, SASL_HONEST);
-  LoopbackServer *server = loopback_start(sasl_gateway_serve, &gateway);
+  g_autoptr(LoopbackServer) server = loopback_start(sasl_gateway_serve, &gateway);
   g_autoptr(TideConnection) transport = transport_to(server);
   g_autoptr(GError) error = NULL;
   g_assert_false(connect_within(transport, GENEROUS_MS, &error));
   g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT);
   if (strstr(error->message, expected) == NULL)
     g_error("got \"%s\"", error->message);
-  loopback_stop(server);
 }
 
 TEST("/sasl-messages/D21-wrong-settings")
@@ -263,7 +257,7 @@ TEST("/sasl-messages/a-new-key-of-the-gateway-is-found")
       g_free(gateway_keytab);
       gateway.keytab = gateway_keytab = g_steal_pointer(&newer);
     }
-    LoopbackServer *server = loopback_start(sasl_gateway_serve, &gateway);
+    g_autoptr(LoopbackServer) server = loopback_start(sasl_gateway_serve, &gateway);
     g_autoptr(TideConnection) transport = transport_to(server);
     g_autoptr(GError) error = NULL;
     gboolean is_connected = connect_within(transport, GENEROUS_MS, &error);
@@ -272,7 +266,6 @@ TEST("/sasl-messages/a-new-key-of-the-gateway-is-found")
     else
       g_assert_no_error(error);
     g_assert_cmpint(is_connected, ==, i != 1);
-    loopback_stop(server);
   }
 }
 
@@ -303,7 +296,7 @@ assert_call(TideConnection *transport)
 TEST("/sasl-messages/D21-kdc-hangs-for-another-gateway")
 {
   SaslGateway gateway = gateway_with(TIDE_SASL_AUTH_CONF, SASL_HONEST);
-  LoopbackServer *server = loopback_start(sasl_gateway_serve, &gateway);
+  g_autoptr(LoopbackServer) server = loopback_start(sasl_gateway_serve, &gateway);
   LoopbackServer *other_server = loopback_start(sasl_gateway_serve, &gateway);
   TideConnection *running = transport_to(server);
   g_assert_true(connect_within(running, GENEROUS_MS, NULL));
@@ -339,7 +332,6 @@ TEST("/sasl-messages/D21-kdc-hangs-for-another-gateway")
     g_thread_yield();
   kdc_start(&kdc);
   loopback_stop(other_server);
-  loopback_stop(server);
 }
 
 int
@@ -357,14 +349,6 @@ main(int argc, char **argv)
   g_free(kdc_add(&kdc, "other/localhost", "other"));
   settings = (TideLinkSettings){.sasl = {.service = (char *)"thrift", .host = (char *)"localhost"},
                                 .kerberos = {.keytab = {.file = client_keytab}}};
-  for (gsize i = 0; i < G_N_ELEMENTS(connects); i++) {
-    g_autofree char *path = g_strconcat("/sasl-messages/connect/", connects[i].name, NULL);
-    g_test_add_data_func(path, GSIZE_TO_POINTER(i), test_failed_connect);
-  }
-  for (gsize i = 0; i < G_N_ELEMENTS(replies); i++) {
-    g_autofree char *path = g_strconcat("/sasl-messages/reply/", replies[i].name, NULL);
-    g_test_add_data_func(path, GSIZE_TO_POINTER(i), test_failed_reply);
-  }
   int status = g_test_run();
   kdc_destroy(&kdc);
   g_free(gateway_keytab);

@@ -310,8 +310,7 @@ static const Answer answers[] = {
     {"ssh", "SSH-2.0-OpenSSH_9.2\r\n", 0, NULL, TIDE_ERROR_WRONG_SERVICE, FALSE},
 };
 
-static void
-test_answer(gconstpointer data)
+TEST_EACH("/http-exchange/answers/", answers)
 {
   const Answer *answer = data;
   guint64 before_bytes = peak_memory_begin();
@@ -598,9 +597,5 @@ main(int argc, char **argv)
   curl_global_init(CURL_GLOBAL_DEFAULT);
   g_test_init(&argc, &argv, NULL);
   test_cases_add();
-  for (gsize i = 0; i < G_N_ELEMENTS(answers); i++) {
-    g_autofree char *path = g_strconcat("/http-exchange/answers/", answers[i].name, NULL);
-    g_test_add_data_func(path, &answers[i], test_answer);
-  }
   return g_test_run();
 }

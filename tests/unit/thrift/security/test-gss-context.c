@@ -213,10 +213,9 @@ TEST("/gss-context/service-unknown")
   request.host = "127.0.0.1";
   assert_begin_fails(
       &request, TIDE_ERROR_CONNECT,
-      "cannot authenticate to gateway 'gw:9090' by Kerberos: the KDC does not know 'thrift/127.0.0.1': "
-      "set 'hbase.sasl.host' to the gateway's name in place of its address, and 'hbase.sasl.service', as in its "
-      "'hbase.thrift.kerberos.principal' ('Server thrift/127.0.0.1@TEST.REALM not found in Kerberos "
-      "database')");
+      "cannot authenticate to gateway 'gw:9090' by Kerberos: the KDC does not know 'thrift/127.0.0.1': set "
+      "'hbase.sasl.host' to the gateway's name in place of its address, and 'hbase.sasl.service', as in its "
+      "'hbase.thrift.kerberos.principal' ('Server thrift/127.0.0.1@TEST.REALM not found in Kerberos database')");
 }
 
 TEST("/gss-context/no-ticket")

@@ -27,7 +27,7 @@ situation_of(Source source, const char *host)
   };
 }
 
-static const struct {
+static const struct Sentence {
   const char *name;
   Source source;
   const char *host;
@@ -38,8 +38,7 @@ static const struct {
 } cases[] = {
     {"unknown-service", KEYTAB, "gw", GSS_S_FAILURE, KRB5KDC_ERR_S_PRINCIPAL_UNKNOWN, "Server hbase/gw@R not found",
      "the KDC does not know 'hbase/gw': set 'hbase.sasl.service' and 'hbase.sasl.host' to the two parts of the "
-     "gateway's "
-     "principal, as in its 'hbase.thrift.kerberos.principal' ('Server hbase/gw@R not found')"},
+     "gateway's principal, as in its 'hbase.thrift.kerberos.principal' ('Server hbase/gw@R not found')"},
     {"canonical-name", KEYTAB, "gw", GSS_S_FAILURE, KRB5KDC_ERR_S_PRINCIPAL_UNKNOWN,
      "Server hbase/balancer.example.com@R not found",
      "the KDC does not know 'hbase/balancer.example.com', which Kerberos has made of 'gw' by DNS: set "
@@ -53,23 +52,19 @@ static const struct {
      "[domain_realm] ('Server krbtgt/B@A not found')"},
     {"no-ticket", DEFAULT_CACHE, "gw", GSS_S_NO_CRED, KRB5_FCC_NOFILE, "No Kerberos credentials available",
      "there is no ticket in the default ticket cache: set 'hbase.kerberos.keytab', which needs no kinit, or run kinit "
-     "('No "
-     "Kerberos credentials available')"},
+     "('No Kerberos credentials available')"},
     {"no-ticket-in-cache", CACHE, "gw", GSS_S_NO_CRED, 12345, "whatever",
      "there is no ticket in the ticket cache 'FILE:/tmp/cc': set 'hbase.kerberos.keytab', which needs no kinit, or run "
-     "kinit "
-     "('whatever')"},
+     "kinit ('whatever')"},
     {"no-ticket-by-keytab", KEYTAB, "gw", GSS_S_NO_CRED, KRB5_CC_NOTFOUND, "No credentials cache found",
      "there is no ticket, and the KDC gave no new one for the keytab '/etc/t.keytab': it may be down ('No credentials "
      "cache found')"},
     {"expired", CACHE, "gw", GSS_S_CREDENTIALS_EXPIRED, 0, "Ticket expired",
      "the ticket has expired in the ticket cache 'FILE:/tmp/cc': set 'hbase.kerberos.keytab', which needs no kinit, or "
-     "run "
-     "kinit ('Ticket expired')"},
+     "run kinit ('Ticket expired')"},
     {"expired-by-code", CACHE, "gw", GSS_S_FAILURE, KRB5KRB_AP_ERR_TKT_EXPIRED, "Ticket expired",
      "the ticket has expired in the ticket cache 'FILE:/tmp/cc': set 'hbase.kerberos.keytab', which needs no kinit, or "
-     "run "
-     "kinit ('Ticket expired')"},
+     "run kinit ('Ticket expired')"},
     {"unreadable-cache", CACHE, "gw", GSS_S_FAILURE, KRB5_FCC_PERM, "Credentials cache permissions incorrect",
      "the ticket cache cannot be used: 'hbase.kerberos.cache' must be one that this user can read, such as FILE:/path "
      "('Credentials cache permissions incorrect')"},
@@ -100,15 +95,13 @@ static const struct {
     {"unknown-code", KEYTAB, "gw", GSS_S_FAILURE, 42, "odd", "'odd' (status 0xd0000, 42)"},
 };
 
-static void
-test_sentence(gconstpointer data)
+TEST_EACH("/kerberos-failure/", cases)
 {
-  gsize i = GPOINTER_TO_SIZE(data);
-  TideKerberosSituation situation = situation_of(cases[i].source, cases[i].host);
-  g_autofree char *text =
-      tide_kerberos_failure_text(&situation, cases[i].major, (guint32)cases[i].minor, cases[i].text);
+  const struct Sentence *it = data;
+  TideKerberosSituation situation = situation_of(it->source, it->host);
+  g_autofree char *text = tide_kerberos_failure_text(&situation, it->major, (guint32)it->minor, it->text);
   g_autofree char *expected =
-      g_strconcat("cannot authenticate to gateway 'gw:9090' by Kerberos: ", cases[i].explained, NULL);
+      g_strconcat("cannot authenticate to gateway 'gw:9090' by Kerberos: ", it->explained, NULL);
   g_assert_cmpstr(text, ==, expected);
 }
 
@@ -141,16 +134,4 @@ TEST("/kerberos-failure/silent-kdc")
                         waits[i].shown);
     g_assert_cmpstr(text, ==, expected);
   }
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  test_cases_add();
-  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-    g_autofree char *path = g_strconcat("/kerberos-failure/", cases[i].name, NULL);
-    g_test_add_data_func(path, GSIZE_TO_POINTER(i), test_sentence);
-  }
-  return g_test_run();
 }

@@ -132,7 +132,7 @@ TEST("/sasl-negotiation/strongest-offered-or-the-one-wanted")
   }
 }
 
-static const struct {
+static const struct Failure {
   const char *name;
   TideBytes server; /* what it sends */
   TideSaslLayer wanted;
@@ -142,8 +142,7 @@ static const struct {
     {"ticket-refused", TIDE_BYTES_LITERAL("\3\0\0\0\x13GSS initiate failed"), TIDE_SASL_AUTO, TIDE_ERROR_CONNECT,
      "gateway 'gw:9090' refused to authenticate ('GSS initiate failed'): it could not use the ticket for 'hbase/gw': "
      "'hbase.sasl.service' and 'hbase.sasl.host' must be the two parts of its 'hbase.thrift.kerberos.principal', and "
-     "its keytab "
-     "must hold the newest key of it"},
+     "its keytab must hold the newest key of it"},
     {"gateway-host-wrong",
      TIDE_BYTES_LITERAL("\3\0\0\0\x27"
                         "Failure to initialize security context."),
@@ -192,26 +191,23 @@ static const struct {
     {"stronger-layer-required", TIDE_BYTES_LITERAL("\2\0\0\0\5proof\2\0\0\0\5W\4\1\0\0"), TIDE_SASL_AUTH,
      TIDE_ERROR_CONNECT,
      "gateway 'gw:9090' requires 'auth-conf' ('hbase.thrift.security.qop'), and 'hbase.sasl.qop' is 'auth': set it to "
-     "auto, "
-     "or change the gateway"},
+     "auto, or change the gateway"},
     {"weaker-layers-offered", TIDE_BYTES_LITERAL("\2\0\0\0\5proof\2\0\0\0\5W\3\1\0\0"), TIDE_SASL_AUTH_CONF,
      TIDE_ERROR_CONNECT,
      "gateway 'gw:9090' requires 'auth-int' or 'auth' ('hbase.thrift.security.qop'), and 'hbase.sasl.qop' is "
-     "'auth-conf': "
-     "set it to auto, or change the gateway"},
+     "'auth-conf': set it to auto, or change the gateway"},
 };
 
-static void
-test_failure(gconstpointer data)
+TEST_EACH("/sasl-negotiation/failure/", failures)
 {
-  gsize i = GPOINTER_TO_SIZE(data);
+  const struct Failure *it = data;
   for (gsize step = 1; step <= 64; step *= 8) {
-    TideSaslNegotiation negotiation = new_negotiation(failures[i].wanted);
+    TideSaslNegotiation negotiation = new_negotiation(it->wanted);
     g_auto(TideBuffer) out = {0};
     g_autoptr(GError) error = NULL;
-    g_assert_cmpint(feed(&negotiation, failures[i].server, step, &out, &error), ==, TIDE_SASL_FAILED);
-    g_assert_error(error, TIDE_ERROR, failures[i].code);
-    g_assert_cmpstr(error->message, ==, failures[i].text);
+    g_assert_cmpint(feed(&negotiation, it->server, step, &out, &error), ==, TIDE_SASL_FAILED);
+    g_assert_error(error, TIDE_ERROR, it->code);
+    g_assert_cmpstr(error->message, ==, it->text);
   }
 }
 
@@ -253,16 +249,4 @@ TEST("/sasl-negotiation/layers-have-names")
   TideSaslLayer layer = TIDE_SASL_AUTH;
   g_assert_false(tide_sasl_layer_parse("privacy", &layer));
   g_assert_cmpint(layer, ==, TIDE_SASL_AUTH);
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  test_cases_add();
-  for (gsize i = 0; i < G_N_ELEMENTS(failures); i++) {
-    g_autofree char *path = g_strconcat("/sasl-negotiation/failure/", failures[i].name, NULL);
-    g_test_add_data_func(path, GSIZE_TO_POINTER(i), test_failure);
-  }
-  return g_test_run();
 }
