@@ -27,6 +27,14 @@ key_set_up(ReadingFixture *fixture, gconstpointer data)
 /* With those fields. */
 #define KEY_TEST(path) TEST_WITH(ReadingFixture, key_set_up, reading_tear_down, path)
 
+/* A key, one of its parts and the values of its fields, in a row of a table: the formatter breaks rows at braces. */
+#define GIVEN(...)                                                                                                     \
+  {                                                                                                                    \
+    __VA_ARGS__                                                                                                        \
+  }
+#define KEY(...) GIVEN(__VA_ARGS__)
+#define PART(...) GIVEN(__VA_ARGS__)
+
 #define LITERAL(text)                                                                                                  \
   {                                                                                                                    \
     .kind = TIDE_KEY_LITERAL, .literal = {(const guint8 *)("" text), sizeof(text) - 1 }                                \

@@ -515,8 +515,7 @@ TEST("/reject/sentence-names-what-and-where")
         .field = {(const guint8 *)"host", 4},
         .byte_position = -1,
         .reading_index = 2},
-       "a field that the key or the time needs is absent or null, in 'host', in reading 2 of the message "
-       "(from 0)"},
+       "a field that the key or the time needs is absent or null, in 'host', in reading 2 of the message (from 0)"},
       {{.reason = TIDE_REJECT_MISSING_FIELD,
         .field = {(const guint8 *)"at", 2},
         .byte_position = -1,

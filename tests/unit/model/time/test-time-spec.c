@@ -469,8 +469,7 @@ TEST("/time-spec/the-bound-is-told")
     const char *told; /* NULL: of no declared one */
   } cases[] = {
       {"946684799999", 0, 600000,
-       ": before the declared earliest time: is the unit right? (earliest: "
-       "2000-01-01T00:00:00.000Z)"},
+       ": before the declared earliest time: is the unit right? (earliest: 2000-01-01T00:00:00.000Z)"},
       {"1426531819999", 3600000, 600000, " by more than the declared bound (max_past: 1h)"},
       {"1426531819999", 1500, 600000, " by more than the declared bound (max_past: 1500ms)"},
       {"1426536220001", 0, 600000, " by more than the declared bound (max_future: 10m)"},
