@@ -55,8 +55,7 @@ TEST("/protobuf-walk/every-kind-of-value")
 {
   static const HexCase cases[] = {
       {"0a0161119a9999999999b93f1dcdcccc3d20ffffffffffffffffff0128ffffffffffffffffff0130ffffffffffffffffff013d010000004"
-       "10"
-       "2000000000000004dfdffffff51fcffffffffffffff580160ffffffffffffffffff016a027800",
+       "102000000000000004dfdffffff51fcffffffffffffff580160ffffffffffffffffff016a027800",
        "host=S:a load=N:0.1 rate=N:0.1 count=N:-1 total=N:18446744073709551615 drift=N:-9223372036854775808 port=N:1 "
        "serial=N:2 low=N:-3 high=N:-4 ok=B:true state=S:FAILED raw=S:7800;"},
       {"720b0a01701a061009220201028201008201110a01222a050a016210012a050a01611002",
@@ -65,8 +64,7 @@ TEST("/protobuf-walk/every-kind-of-value")
       {"8a010c0a016211000000000000f83f8a010c0a016111000000000000004092010f08ffffffffffffffffff01120210029a010408011001",
        "metrics/a=N:2 metrics/b=N:1.5 by_place/-1/level=N:1 by_flag/true=S:RUNNING;"},
       {"ba010c08fce69ca8051080cab5ee01c20100ca01030a016ed2011108ffffffffffffffffff011080cab5ee01f201020807fa01130a01682"
-       "32d0"
-       "000803f32016c243b40033c4802",
+       "32d0000803f32016c243b40033c4802",
        "at=N:1426535292.500000000 spare=N:0 note=S:n times=J:[-0.500000000] counts=J:[7] old/host=S:h "
        "old/point=J:[{\"x\":1,\"label\":\"l\"}] old/place/rack=N:3 old/kinds=J:[\"B\"];"},
   };

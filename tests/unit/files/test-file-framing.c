@@ -107,8 +107,7 @@ TEST("/broken-quotes")
   ASSERT_RECORDS(csv, "1,5\" pipe\n2,3\n", "[1,5\" pipe]1[2,3]1");
   ASSERT_RECORDS(csv, "\"a\"b\n\"c\nd\"\n", "[\"a\"b]1[\"c\\x0Ad\"]2");
   ASSERT_RECORDS(csv, "1,\"open 45678901234567890123456789\n2,3\n4,5\n6,7\n8,9\n",
-                 "[1,\"open 45678901234567890123456789]1[2,3]1"
-                 "[4,5]1[6,7]1[8,9]1");
+                 "[1,\"open 45678901234567890123456789]1[2,3]1[4,5]1[6,7]1[8,9]1");
   TideFileFraming plain = csv;
   plain.quotes = FALSE;
   ASSERT_RECORDS(plain, "\"a\nb\",1\n", "[\"a]1[b\",1]1");

@@ -17,6 +17,13 @@ typedef struct Case {
   gboolean certain;
 } Case;
 
+/* An outcome, and whether a row is at fault for certain. */
+#define RETRY TIDE_OUTCOME_RETRY, FALSE
+#define SUSPEND TIDE_OUTCOME_SUSPEND, FALSE
+#define UNKNOWN TIDE_OUTCOME_UNKNOWN, FALSE
+#define POISON TIDE_OUTCOME_POISON, FALSE
+#define POISON_ROW TIDE_OUTCOME_POISON, TRUE
+
 #define HBASE "org.apache.hadoop.hbase."
 #define TRACE                                                                                                          \
   "\n\tat " HBASE "regionserver.RSRpcServices.mutate(RSRpcServices.java:2911)\n\tat java.base/java.lang.Thread.run\n"
@@ -24,129 +31,122 @@ typedef struct Case {
 
 static const Case cases[] = {
     /* The region is elsewhere, busy, or its server gone. */
-    {"Failed 5 actions: NotServingRegionException: 5 times, " SERVER, YES, TIDE_OUTCOME_RETRY, FALSE},
+    {"Failed 5 actions: NotServingRegionException: 5 times, " SERVER, YES, RETRY},
     {"Failed 2 actions: " HBASE "RegionTooBusyException: Over memstore limit=512.0M, regionName=ab12, server=rs1" TRACE
      ": 2 times, " SERVER,
-     YES, TIDE_OUTCOME_RETRY, FALSE},
-    {"Failed 1 action: RegionTooBusyException: 1 time, " SERVER, YES, TIDE_OUTCOME_RETRY, FALSE},
-    {"Failed 1 action: StoreTooBusy,M,h:1:Above parallelPutToStoreThreadLimit(10): 1 time, " SERVER, YES,
-     TIDE_OUTCOME_RETRY, FALSE},
-    {"Failed 1 action: ConnectException: 1 time, " SERVER, ABSENT, TIDE_OUTCOME_RETRY, FALSE},
+     YES, RETRY},
+    {"Failed 1 action: RegionTooBusyException: 1 time, " SERVER, YES, RETRY},
+    {"Failed 1 action: StoreTooBusy,M,h:1:Above parallelPutToStoreThreadLimit(10): 1 time, " SERVER, YES, RETRY},
+    {"Failed 1 action: ConnectException: 1 time, " SERVER, ABSENT, RETRY},
     {"Failed 9 actions: " HBASE "regionserver.RegionServerStoppedException: Server rs1 stopping" TRACE
      ": 9 times, " SERVER,
-     NO, TIDE_OUTCOME_RETRY, FALSE},
+     NO, RETRY},
     {"Failed 1 action: " HBASE "exceptions.RegionMovedException: Region moved to: hostname=rs2 port=16020" TRACE
      ": 1 time, " SERVER,
-     YES, TIDE_OUTCOME_RETRY, FALSE},
-    {"Failed 1 action: java.io.IOException: java.lang.OutOfMemoryError: Java heap space: 1 time, " SERVER, YES,
-     TIDE_OUTCOME_RETRY, FALSE},
+     YES, RETRY},
+    {"Failed 1 action: java.io.IOException: java.lang.OutOfMemoryError: Java heap space: 1 time, " SERVER, YES, RETRY},
     /* K11: as HBase 2.6.1 wrote it while it was slow. */
     {"Failed 3 actions: Operation timeout exceeded during resolution of region locations, prior to executing any "
      "actions. "
      "Meta may be slow or operation timeout too short for batch size or retries.: 3 times, servers with issues: null",
-     YES, TIDE_OUTCOME_RETRY, FALSE},
-    {HBASE "quotas.RpcThrottlingException: write size limit exceeded - wait 1sec, 200ms" TRACE, NO, TIDE_OUTCOME_RETRY,
-     FALSE},
+     YES, RETRY},
+    {HBASE "quotas.RpcThrottlingException: write size limit exceeded - wait 1sec, 200ms" TRACE, NO, RETRY},
     {HBASE "exceptions.FailedSanityCheckException: Requested row out of range for doMiniBatchMutation on HRegion T,,1",
-     NO, TIDE_OUTCOME_RETRY, FALSE},
+     NO, RETRY},
     {"Failed 1 action: " HBASE "exceptions.FailedSanityCheckException: no row may be so" TRACE ": 1 time, " SERVER, YES,
-     TIDE_OUTCOME_POISON, FALSE},
+     POISON},
     /* Words that it quotes, as of row keys, say nothing. */
-    {"no answer for row 'Over memstore limit'", YES, TIDE_OUTCOME_UNKNOWN, FALSE},
-    {"Failed 1 action: no answer for row Cell[1: 1 time, " SERVER, YES, TIDE_OUTCOME_UNKNOWN, FALSE},
-    {"no answer for row 'Insufficient permissions'", NO, TIDE_OUTCOME_POISON, FALSE},
+    {"no answer for row 'Over memstore limit'", YES, UNKNOWN},
+    {"Failed 1 action: no answer for row Cell[1: 1 time, " SERVER, YES, UNKNOWN},
+    {"no answer for row 'Insufficient permissions'", NO, POISON},
     /* The table takes nothing. */
-    {"Failed 1 action: nosuch: 1 time, servers with issues: null", YES, TIDE_OUTCOME_SUSPEND, FALSE},
-    {"Failed 1 action: plant:no.such-table_1: 1 time, servers with issues: null, ", YES, TIDE_OUTCOME_SUSPEND, FALSE},
-    {"nosuch", NO, TIDE_OUTCOME_SUSPEND, FALSE}, /* of mutateRow */
-    {"nosuch", ABSENT, TIDE_OUTCOME_SUSPEND, FALSE},
-    {HBASE "TableNotFoundException: nosuch", NO, TIDE_OUTCOME_SUSPEND, FALSE},
-    {"Failed 4 actions: METRIC is disabled.: 4 times, servers with issues: null", YES, TIDE_OUTCOME_SUSPEND, FALSE},
-    {HBASE "TableNotEnabledException: METRIC is disabled.", NO, TIDE_OUTCOME_SUSPEND, FALSE},
+    {"Failed 1 action: nosuch: 1 time, servers with issues: null", YES, SUSPEND},
+    {"Failed 1 action: plant:no.such-table_1: 1 time, servers with issues: null, ", YES, SUSPEND},
+    {"nosuch", NO, SUSPEND}, /* of mutateRow */
+    {"nosuch", ABSENT, SUSPEND},
+    {HBASE "TableNotFoundException: nosuch", NO, SUSPEND},
+    {"Failed 4 actions: METRIC is disabled.: 4 times, servers with issues: null", YES, SUSPEND},
+    {HBASE "TableNotEnabledException: METRIC is disabled.", NO, SUSPEND},
     {"Failed 1 action: " HBASE "regionserver.NoSuchColumnFamilyException: Column family X does not exist in region "
      "T,,1718.ab. in table 'T', {NAME => 'M', VERSIONS => '1'}" TRACE ": 1 time, " SERVER,
-     YES, TIDE_OUTCOME_SUSPEND, FALSE},
-    {HBASE "regionserver.NoSuchColumnFamilyException: Column family X does not exist in region T" TRACE, NO,
-     TIDE_OUTCOME_SUSPEND, FALSE},
-    {HBASE "NamespaceNotFoundException: plant", NO, TIDE_OUTCOME_SUSPEND, FALSE},
+     YES, SUSPEND},
+    {HBASE "regionserver.NoSuchColumnFamilyException: Column family X does not exist in region T" TRACE, NO, SUSPEND},
+    {HBASE "NamespaceNotFoundException: plant", NO, SUSPEND},
     {"Failed 2 actions: " HBASE "security.AccessDeniedException: Insufficient permissions (user=tide, scope=T, "
      "family=M:v, params=[table=T,family=M:v],action=WRITE)" TRACE ": 2 times, " SERVER,
-     YES, TIDE_OUTCOME_SUSPEND, FALSE},
-    {"Thrift Server is in Read-only mode.", NO, TIDE_OUTCOME_SUSPEND, FALSE},
-    {"Failed 1 action: " HBASE "DoNotRetryIOException: region is read only" TRACE ": 1 time, " SERVER, YES,
-     TIDE_OUTCOME_SUSPEND, FALSE},
+     YES, SUSPEND},
+    {"Thrift Server is in Read-only mode.", NO, SUSPEND},
+    {"Failed 1 action: " HBASE "DoNotRetryIOException: region is read only" TRACE ": 1 time, " SERVER, YES, SUSPEND},
     /* A row is to blame. */
     {"Failed 1 action: " HBASE
      "DoNotRetryIOException: Cell[host1#1/M:v/1/Put/vlen=10485761/seqid=0] with size 10485800 "
      "exceeds limit of 10485760 bytes" TRACE ": 1 time, " SERVER,
-     YES, TIDE_OUTCOME_POISON, TRUE},
+     YES, POISON_ROW},
     {"Failed 1 action: " HBASE "DoNotRetryIOException: Cell with size 10485800 exceeds limit of 10485760 bytes" TRACE
      ": 1 time, " SERVER,
-     YES, TIDE_OUTCOME_POISON, TRUE},
-    {"KeyValue size too large", ABSENT, TIDE_OUTCOME_POISON, TRUE},
-    {"java.lang.IllegalArgumentException: Row length 40000 is > 32767", NO, TIDE_OUTCOME_POISON, FALSE},
-    {"Row length 40000 is > 32767", NO, TIDE_OUTCOME_POISON, TRUE},
+     YES, POISON_ROW},
+    {"KeyValue size too large", ABSENT, POISON_ROW},
+    {"java.lang.IllegalArgumentException: Row length 40000 is > 32767", NO, POISON},
+    {"Row length 40000 is > 32767", NO, POISON_ROW},
     {HBASE "exceptions.FailedSanityCheckException: Timestamp for KV out of range {\"row\":\"h\"} (too.new=60000)", NO,
-     TIDE_OUTCOME_POISON, TRUE},
+     POISON_ROW},
     /* Perhaps a row is to blame. */
     {"Failed 1 action: " HBASE "DoNotRetryIOException: java.lang.NullPointerException" TRACE ": 1 time, " SERVER, YES,
-     TIDE_OUTCOME_POISON, FALSE},
+     POISON},
     {"Failed 1 action: " HBASE "DoNotRetryIOException: the coprocessor does not like it" TRACE ": 1 time, " SERVER, YES,
-     TIDE_OUTCOME_POISON, FALSE},
-    {"Failed 1 action: com.example.RuleException: no" TRACE ": 1 time, " SERVER, YES, TIDE_OUTCOME_POISON, FALSE},
-    {"no reason that anybody knows", NO, TIDE_OUTCOME_POISON, FALSE},
+     POISON},
+    {"Failed 1 action: com.example.RuleException: no" TRACE ": 1 time, " SERVER, YES, POISON},
+    {"no reason that anybody knows", NO, POISON},
     /* Several ways at once. */
     {"Failed 3 actions: NotServingRegionException: 2 times, nosuch is disabled.: 1 time, servers with issues: null",
-     YES, TIDE_OUTCOME_SUSPEND, FALSE},
+     YES, SUSPEND},
     {"Failed 3 actions: " HBASE "DoNotRetryIOException: Cell with size 9 exceeds limit of 8 bytes" TRACE
      ": 2 times, CallQueueTooBigException: 1 time, " SERVER,
-     YES, TIDE_OUTCOME_RETRY, FALSE},
+     YES, RETRY},
     {"Failed 3 actions: " HBASE "DoNotRetryIOException: Cell with size 9 exceeds limit of 8 bytes" TRACE
      ": 2 times, " HBASE "DoNotRetryIOException: a rule" TRACE ": 1 time, " SERVER,
-     YES, TIDE_OUTCOME_POISON, FALSE},
+     YES, POISON},
     /* What stands in a row is no verdict on the table. */
     {"Failed 1 action: " HBASE "DoNotRetryIOException: Cell[TableNotFoundException: x is disabled./M:v] with size 9 "
      "exceeds limit of 8 bytes" TRACE ": 1 time, " SERVER,
-     YES, TIDE_OUTCOME_POISON, TRUE},
+     YES, POISON_ROW},
 };
 
 /* F8: the region server gave the gateway no answer, or nobody knows what its answer means: it may write the rows later.
  */
 static const Case cases_in_doubt[] = {
-    {"Failed 3 actions: CallTimeoutException: 3 times, " SERVER, YES, TIDE_OUTCOME_UNKNOWN, FALSE},
+    {"Failed 3 actions: CallTimeoutException: 3 times, " SERVER, YES, UNKNOWN},
     {"Failed 1 action: " HBASE "ipc.CallTimeoutException: Call to rs1:16020 failed: waitTime=10002ms" TRACE
      ": 1 time, " SERVER,
-     YES, TIDE_OUTCOME_UNKNOWN, FALSE},
-    {"Failed 1 action: SocketTimeoutException: 1 time, " SERVER, ABSENT, TIDE_OUTCOME_UNKNOWN, FALSE},
+     YES, UNKNOWN},
+    {"Failed 1 action: SocketTimeoutException: 1 time, " SERVER, ABSENT, UNKNOWN},
     {"Failed 1 action: java.net.SocketTimeoutException: callTimeout=60000, callDuration=60108: 1 time, " SERVER, YES,
-     TIDE_OUTCOME_UNKNOWN, FALSE},
+     UNKNOWN},
     {"Failed 1 action: " HBASE "exceptions.TimeoutIOException: Failed to get sync result after 300000 ms" TRACE
      ": 1 time, " SERVER,
-     YES, TIDE_OUTCOME_UNKNOWN, FALSE},
+     YES, UNKNOWN},
     {"Failed 1 action: " HBASE "regionserver.wal.WALSyncTimeoutIOException: Failed to get sync result" TRACE
      ": 1 time, " SERVER,
-     YES, TIDE_OUTCOME_UNKNOWN, FALSE},
-    {"Failed 1 action: ConnectionClosedException: 1 time, " SERVER, YES, TIDE_OUTCOME_UNKNOWN, FALSE},
-    {"Failed 1 action: IOException: 1 time, " SERVER, YES, TIDE_OUTCOME_UNKNOWN, FALSE},
-    {"Call id=17, waitTime=10002, rpcTimeout=10000", YES, TIDE_OUTCOME_UNKNOWN, FALSE},
-    {HBASE "client.RetriesExhaustedException: Can't get the location of table", YES, TIDE_OUTCOME_UNKNOWN, FALSE},
+     YES, UNKNOWN},
+    {"Failed 1 action: ConnectionClosedException: 1 time, " SERVER, YES, UNKNOWN},
+    {"Failed 1 action: IOException: 1 time, " SERVER, YES, UNKNOWN},
+    {"Call id=17, waitTime=10002, rpcTimeout=10000", YES, UNKNOWN},
+    {HBASE "client.RetriesExhaustedException: Can't get the location of table", YES, UNKNOWN},
     {"Failed after attempts=16, exceptions:\n2026-11-21T10:00:00Z, RpcRetryingCaller{globalStartTime=1, pause=100, "
      "maxAttempts=16}, " HBASE "NotServingRegionException: T,,1 is not online on rs1",
-     YES, TIDE_OUTCOME_UNKNOWN, FALSE},
-    {"Failed 1 action: UnheardOfException: 1 time, " SERVER, YES, TIDE_OUTCOME_UNKNOWN, FALSE},
-    {"its disk is full", YES, TIDE_OUTCOME_UNKNOWN, FALSE},
-    {"its disk is full", ABSENT, TIDE_OUTCOME_UNKNOWN, FALSE},
-    {NULL, ABSENT, TIDE_OUTCOME_UNKNOWN, FALSE},
-    {"Failed 3 actions: ", YES, TIDE_OUTCOME_UNKNOWN, FALSE},
-    {"Failed to do anything", YES, TIDE_OUTCOME_UNKNOWN, FALSE},
+     YES, UNKNOWN},
+    {"Failed 1 action: UnheardOfException: 1 time, " SERVER, YES, UNKNOWN},
+    {"its disk is full", YES, UNKNOWN},
+    {"its disk is full", ABSENT, UNKNOWN},
+    {NULL, ABSENT, UNKNOWN},
+    {"Failed 3 actions: ", YES, UNKNOWN},
+    {"Failed to do anything", YES, UNKNOWN},
     /* Beside others it is what counts. */
-    {"Failed 3 actions: nosuch is disabled.: 2 times, CallTimeoutException: 1 time, " SERVER, YES, TIDE_OUTCOME_UNKNOWN,
-     FALSE},
-    {"Failed 3 actions: CallTimeoutException: 2 times, RegionTooBusyException: 1 time, " SERVER, YES,
-     TIDE_OUTCOME_UNKNOWN, FALSE},
+    {"Failed 3 actions: nosuch is disabled.: 2 times, CallTimeoutException: 1 time, " SERVER, YES, UNKNOWN},
+    {"Failed 3 actions: CallTimeoutException: 2 times, RegionTooBusyException: 1 time, " SERVER, YES, UNKNOWN},
     {"Failed 3 actions: " HBASE "DoNotRetryIOException: Cell with size 9 exceeds limit of 8 bytes" TRACE
      ": 2 times, CallTimeoutException: 1 time, " SERVER,
-     YES, TIDE_OUTCOME_UNKNOWN, FALSE},
+     YES, UNKNOWN},
 };
 
 static GError *
@@ -270,13 +270,11 @@ TEST("/failure-class/F16-kind-of-a-text")
 {
   static const char *const texts[] = {
       "gateway 'gw1:9090': the gateway refused 'putMultiple': Failed 1 action: com.example.RuleException: no 17: 1 "
-      "time, "
-      "servers with issues: rs1.example.com,16020,1718",
+      "time, servers with issues: rs1.example.com,16020,1718",
       "gateway 'other:9090': the gateway refused 'putMultiple': Failed 3 actions: com.example.RuleException: no 4: "
       "3 times, servers with issues: rs2.elsewhere.com,16020,99",
       "gateway 'gw1:9090': the gateway refused 'putMultiple': Failed 1 action: com.example.RuleException: never: 1 "
-      "time, "
-      "servers with issues: rs1.example.com,16020,1718"};
+      "time, servers with issues: rs1.example.com,16020,1718"};
   guint32 kinds[G_N_ELEMENTS(texts)];
   for (gsize i = 0; i < G_N_ELEMENTS(texts); i++) {
     g_autoptr(GError) error = g_error_new_literal(TIDE_ERROR, TIDE_ERROR_GATEWAY, texts[i]);

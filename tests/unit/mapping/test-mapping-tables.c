@@ -285,8 +285,7 @@ TEST("/mapping-tables/family-without-a-ttl-is-kept-for-ever")
 {
   g_auto(MappingFixture) fixture =
       tables_fixture_of("  DATA: { key: [{ field: host }, \"#\", { time: epoch_ms }], columns: ["
-                        "{ family: S, from: [v] }, { family: L, from: [w] } ],"
-                        " families: { S: { ttl: 1d } } }\n");
+                        "{ family: S, from: [v] }, { family: L, from: [w] } ], families: { S: { ttl: 1d } } }\n");
   set_present(&fixture, G_GINT64_CONSTANT(1426535612045) + 1000 * DAY_MS);
   assert_outcome(&fixture, "{\"host\":\"a\",\"ts\":1426535612045,\"v\":1,\"w\":2}",
                  "DATA a#1426535612045 L:w=2@1426535612045\n");

@@ -77,9 +77,7 @@ TEST("/bytes/print/as-in-the-hbase-shell")
     const char *printable, *hex;
   } cases[] = {
       {TIDE_BYTES_LITERAL(""), "", ""},
-      {TIDE_BYTES_LITERAL("server1#14"), "server1#14",
-       "736572766572312331"
-       "34"},
+      {TIDE_BYTES_LITERAL("server1#14"), "server1#14", "73657276657231233134"},
       {TIDE_BYTES_LITERAL("a\0b"), "a\\x00b", "610062"},
       {TIDE_BYTES_LITERAL("\\"), "\\x5C", "5c"},
       {TIDE_BYTES_LITERAL("\x1b[31m"), "\\x1B[31m", "1b5b33316d"},

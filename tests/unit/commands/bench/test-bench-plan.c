@@ -90,8 +90,7 @@ TEST("/bench-plan/worked-by-hand")
                   "others are 1 % busy");
   g_assert_cmpstr(
       plan.figures[TIDE_PLAN_REGIONS].why, ==,
-      "one copy, in regions of 20 GiB; 330.04 TiB of history: 16,898; 524.5 MiB of latest values: 352, as at "
-      "first");
+      "one copy, in regions of 20 GiB; 330.04 TiB of history: 16,898; 524.5 MiB of latest values: 352, as at first");
   double stored = 2e4 * 7000 * 30 * DAY_S + 1e5 * 5500;
   g_assert_cmpfloat_with_epsilon(figure(&plan, TIDE_PLAN_DISK), stored * 3 / 0.75 / TIB, 1e-6);
 }

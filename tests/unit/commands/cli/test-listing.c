@@ -24,52 +24,53 @@ open_printed(Printed *printed)
   g_assert_nonnull(printed->stream);
 }
 
-static void
-assert_printed(Printed *printed, const char *expected)
-{
-  fclose(printed->stream);
-  g_assert_cmpstr(printed->text, ==, expected);
-  free(printed->text);
-}
-
 static const TideListingColumn columns[] = {
     {.name = "ROW", .once = TRUE}, {.name = "COUNT", .right = TRUE}, {.name = "NOTE"}};
 
-TEST("/listing/a-table-is-aligned-and-each-line-whole")
+static const char *const nothing[][3] = {{NULL}};
+
+/* What is printed of the rows, up to one that is empty. */
+static void
+assert_printed(TideOutputFormat output, gboolean coloured, const TideListingColumn *of, const char *const (*row)[3],
+               const char *expected)
 {
   Printed printed;
   open_printed(&printed);
-  g_autoptr(TideListing) listing =
-      tide_listing_new(printed.stream, TIDE_OUTPUT_TABLE, FALSE, columns, G_N_ELEMENTS(columns));
-  g_assert_true(tide_listing_add(listing, (const char *[]){"server1", "5", "fine"}));
-  g_assert_true(tide_listing_add(listing, (const char *[]){"server1", "12345678", NULL}));
-  g_assert_true(tide_listing_add(listing, (const char *[]){"server2", NULL,
-                                                           "20 \xc2\xb0"
-                                                           "C"}));
+  g_autoptr(TideListing) listing = tide_listing_new(printed.stream, output, coloured, of, 3);
+  for (; (*row)[0] != NULL; row++)
+    g_assert_true(tide_listing_add(listing, *row));
   g_assert_true(tide_listing_finish(listing));
-  assert_printed(&printed, "ROW         COUNT  NOTE\n"
-                           "server1         5  fine\n"
-                           "server1  12345678\n"
-                           "server2            20 \xc2\xb0"
-                           "C\n");
+  fclose(printed.stream);
+  g_assert_cmpstr(printed.text, ==, expected);
+  free(printed.text);
+}
+
+TEST("/listing/a-table-is-aligned-and-each-line-whole")
+{
+  static const char *const rows[][3] = {{"server1", "5", "fine"},
+                                        {"server1", "12345678", NULL},
+                                        {"server2", NULL,
+                                         "20 \xc2\xb0"
+                                         "C"},
+                                        {NULL}};
+  assert_printed(TIDE_OUTPUT_TABLE, FALSE, columns, rows,
+                 "ROW         COUNT  NOTE\n"
+                 "server1         5  fine\n"
+                 "server1  12345678\n"
+                 "server2            20 \xc2\xb0"
+                 "C\n");
 }
 
 /* Verdicts only, and only in their column; the columns stay where they are. */
 TEST("/listing/verdicts-are-coloured")
 {
   static const TideListingColumn judging[] = {{.name = "NAME"}, {.name = "STATE", .judges = TRUE}, {.name = "NOTE"}};
-  Printed printed;
-  open_printed(&printed);
-  g_autoptr(TideListing) listing =
-      tide_listing_new(printed.stream, TIDE_OUTPUT_TABLE, TRUE, judging, G_N_ELEMENTS(judging));
-  g_assert_true(tide_listing_add(listing, (const char *[]){"ok", "ok", "ok"}));
-  g_assert_true(tide_listing_add(listing, (const char *[]){"gw", "PROBLEM", "x"}));
-  g_assert_true(tide_listing_add(listing, (const char *[]){"gw2", "other", "x"}));
-  g_assert_true(tide_listing_finish(listing));
-  assert_printed(&printed, "\033[1mNAME  STATE    NOTE\033[0m\n"
-                           "ok    \033[32mok\033[0m       ok\n"
-                           "gw    \033[31mPROBLEM\033[0m  x\n"
-                           "gw2   other    x\n");
+  static const char *const rows[][3] = {{"ok", "ok", "ok"}, {"gw", "PROBLEM", "x"}, {"gw2", "other", "x"}, {NULL}};
+  assert_printed(TIDE_OUTPUT_TABLE, TRUE, judging, rows,
+                 "\033[1mNAME  STATE    NOTE\033[0m\n"
+                 "ok    \033[32mok\033[0m       ok\n"
+                 "gw    \033[31mPROBLEM\033[0m  x\n"
+                 "gw2   other    x\n");
 }
 
 /* A terminal that shows what is printed as it is. @ret_reader: what reads it */
@@ -129,34 +130,18 @@ TEST("/listing/a-terminal-is-not-overrun-and-repeats-nothing")
 
 TEST("/listing/an-empty-table-prints-nothing")
 {
-  Printed printed;
-  open_printed(&printed);
-  g_autoptr(TideListing) listing =
-      tide_listing_new(printed.stream, TIDE_OUTPUT_TABLE, FALSE, columns, G_N_ELEMENTS(columns));
-  g_assert_true(tide_listing_finish(listing));
-  assert_printed(&printed, "");
+  assert_printed(TIDE_OUTPUT_TABLE, FALSE, columns, nothing, "");
 }
 
 TEST("/listing/csv-repeats-every-value")
 {
-  Printed printed;
-  open_printed(&printed);
-  g_autoptr(TideListing) listing =
-      tide_listing_new(printed.stream, TIDE_OUTPUT_CSV, TRUE, columns, G_N_ELEMENTS(columns));
-  g_assert_true(tide_listing_add(listing, (const char *[]){"a,b", "1", NULL}));
-  g_assert_true(tide_listing_add(listing, (const char *[]){"a,b", "2", "x"}));
-  g_assert_true(tide_listing_finish(listing));
-  assert_printed(&printed, "ROW,COUNT,NOTE\n\"a,b\",1,\n\"a,b\",2,x\n");
+  static const char *const rows[][3] = {{"a,b", "1", NULL}, {"a,b", "2", "x"}, {NULL}};
+  assert_printed(TIDE_OUTPUT_CSV, TRUE, columns, rows, "ROW,COUNT,NOTE\n\"a,b\",1,\n\"a,b\",2,x\n");
 }
 
 TEST("/listing/an-empty-csv-has-its-heading")
 {
-  Printed printed;
-  open_printed(&printed);
-  g_autoptr(TideListing) listing =
-      tide_listing_new(printed.stream, TIDE_OUTPUT_CSV, FALSE, columns, G_N_ELEMENTS(columns));
-  g_assert_true(tide_listing_finish(listing));
-  assert_printed(&printed, "ROW,COUNT,NOTE\n");
+  assert_printed(TIDE_OUTPUT_CSV, FALSE, columns, nothing, "ROW,COUNT,NOTE\n");
 }
 
 /* Lines come out once the widths are measured, not only at the end. */

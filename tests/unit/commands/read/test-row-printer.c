@@ -85,8 +85,7 @@ static const Case cases[] = {
      "a:b",
      "{\"table\":\"T\",\"row\":\"s1#\\u0000\\u0001\",\"row_hex\":\"7331230001\","
      "\"cells\":[{\"family\":\"M\",\"qualifier\":\"a:b\",\"value\":\"\\\\x1B[1m,\\\\xFF\",\"value_hex\":"
-     "\"1b5b316d2cff\","
-     "\"timestamp_ms\":1426532012045,\"time\":\"2015-03-16T18:53:32.045Z\",\"age_ms\":3600000}]}\n"},
+     "\"1b5b316d2cff\",\"timestamp_ms\":1426532012045,\"time\":\"2015-03-16T18:53:32.045Z\",\"age_ms\":3600000}]}\n"},
     {{.format = TIDE_OUTPUT_TABLE}, "MEM", ""},
     {{.format = TIDE_OUTPUT_TABLE, .line_per_cell = TRUE},
      "CPU",

@@ -155,9 +155,8 @@ test_protobuf(void)
   static const char asked[] = "host=a;load=1.5;count=5;drift=-2;part/name=x;part/marks/0=1;part/marks/1=2;metrics/k=2;"
                               "at=1.000004000;spare=3;";
   static const char changed[] =
-      "host=S:yy load=N:300.25 count=N:300 total=N:18446744073709551615 drift=N:300 ok=B:true "
-      "part/name=S:yy part/marks/0=N:300 part/marks/1=N:300 metrics/k=N:300.25 "
-      "at=N:300.250000000 spare=N:300.25;";
+      "host=S:yy load=N:300.25 count=N:300 total=N:18446744073709551615 drift=N:300 ok=B:true part/name=S:yy "
+      "part/marks/0=N:300 part/marks/1=N:300 metrics/k=N:300.25 at=N:300.250000000 spare=N:300.25;";
   g_autoptr(GError) error = NULL;
   g_autofree char *set = NULL;
   gsize len;
