@@ -162,8 +162,8 @@ FIXTURE_TEST("/cell-reader/computed-values-say-what-they-were-made-of")
       computed_text((TideKeyPartSpec){.kind = TIDE_KEY_TIME, .moment.unit = TIDE_KEY_TIME_MS, .binary = TRUE});
   g_autoptr(TideRowKey) text_time =
       computed_text((TideKeyPartSpec){.kind = TIDE_KEY_TIME, .moment.unit = TIDE_KEY_TIME_MS});
-  g_autoptr(TideRowKey) binary_field = computed_text((TideKeyPartSpec){
-      .kind = TIDE_KEY_FIELD, .value = {.field = field(fixture, "n"), .form = TIDE_KEY_INT32}});
+  g_autoptr(TideRowKey) binary_field = computed_text(
+      (TideKeyPartSpec){.kind = TIDE_KEY_FIELD, .value = {.field = field(fixture, "n"), .form = TIDE_KEY_INT32}});
   TideColumnItem items[] = {
       {.field = TIDE_NAME_NONE, .value = binary_time, .qualifier = mutable_text("ts"), .encoding = -1},
       {.field = TIDE_NAME_NONE, .value = text_time, .qualifier = mutable_text("tt"), .encoding = -1},
