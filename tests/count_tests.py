@@ -6,6 +6,7 @@ failure too. Where again.json is beside them, its programs count as they ended t
     count_tests.py BUILD/meson-logs
     count_tests.py BUILD/meson-logs --to-repeat    prints the programs worth another run, a line each: those that failed,
                                                    unless they are many or one of them holds a sanitizer's report
+    count_tests.py BUILD/meson-logs --unstable     prints those that passed in that other run
 """
 import argparse
 import json
@@ -70,11 +71,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("logs", type=Path)
     parser.add_argument("--to-repeat", action="store_true")
+    parser.add_argument("--unstable", action="store_true")
     options = parser.parse_args()
     if options.to_repeat:
         print("".join(f"{name}\n" for name in to_repeat(options.logs)), end="")
         return
-    repeated = [test["name"] for test in programs(options.logs / "again.json")]
+    again = programs(options.logs / "again.json")
+    if options.unstable:
+        print("".join(f"{test['name'].split(' / ')[-1]}\n" for test in again if test["result"] in GOOD), end="")
+        return
+    repeated = [test["name"] for test in again]
     counts = count(options.logs, "testlog", repeated)
     if repeated:
         counts = tuple(map(sum, zip(counts, count(options.logs, "again"))))
