@@ -216,7 +216,7 @@ class SchemaRegistries(Case):
         self.assertEqual(daemon.committed(self.avro), before + len(known))
         self.registry.resume()
         self.wait_for_all(daemon, self.avro)
-        self.assertEqual(self.held(daemon), set())
+        wait_until(lambda: self.held(daemon) == set(), lambda: f"held are {self.held(daemon)}")
         self.assertEqual(daemon.metric("tidemark_messages_dead_lettered_total"), 0)
 
         # A schema of types that other subjects declare.
