@@ -261,34 +261,6 @@ assert_replaced(LatestFixture *fixture, guint n_steps)
   assert_table(fixture, "REPLACED", expected->str);
 }
 
-typedef struct FaultCase {
-  const char *name;
-  TideScriptedFault fault;
-} FaultCase;
-
-#define FAULT_GROUPS 3u /* that meson runs side by side */
-
-static const FaultCase fault_cases[] = {
-    {"D3-accepts-but-never-answers", {.kind = TIDE_FAULT_SILENCE, .call = TIDE_CALL_MUTATE_ROW, .max_hits = 2}},
-    {"D5-closes-mid-request",
-     {.kind = TIDE_FAULT_CLOSE_MID_REQUEST, .call = TIDE_CALL_MUTATE_ROW, .cut_bytes = 40, .every = 5, .max_hits = 6}},
-    {"D5-closes-before-the-reply",
-     {.kind = TIDE_FAULT_CLOSE_BEFORE_REPLY, .call = TIDE_CALL_MUTATE_ROW, .every = 5, .max_hits = 6}},
-    {"D9-region-is-moving",
-     {.kind = TIDE_FAULT_IO_ERROR,
-      .call = TIDE_CALL_MUTATE_ROW,
-      .row_prefix = TIDE_BYTES_LITERAL("host6"),
-      .max_hits = 10,
-      .message = "org.apache.hadoop.hbase.NotServingRegionException: REPLACED,,1.x is not online on rs1"}},
-    {"D13-garbage", {.kind = TIDE_FAULT_GARBAGE, .call = TIDE_CALL_MUTATE_ROW, .every = 5, .max_hits = 4}},
-    {"D14-internal-error",
-     {.kind = TIDE_FAULT_APPLICATION_ERROR, .call = TIDE_CALL_MUTATE_ROW, .every = 5, .max_hits = 6}},
-    {"D17-abandoned-calls-land-later",
-     {.call = TIDE_CALL_MUTATE_ROW, .delay_apply_ms = 1500, .lands_after_kill = TRUE, .max_hits = 2}},
-    {"D18-applied-then-an-error",
-     {.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_MUTATE_ROW, .apply = TIDE_APPLY_ALL, .every = 3, .max_hits = 8}},
-};
-
 /* Every write of the index comes after a write of the data row that it names. */
 static void
 assert_index_never_ahead(LatestFixture *fixture)
@@ -442,9 +414,6 @@ main(int argc, char **argv)
   ADD("order/A28-metric-that-disappears-in-all-orders", test_metric_that_disappears);
   ADD("order/A28-tombstone-then-a-later-reading-revives-in-all-orders", test_tombstone_then_a_later_reading_revives);
   ADD("order/A28-tombstone-hides-older-readings-in-all-orders", test_tombstone_hides_older_readings);
-  for (guint i = 0; i < G_N_ELEMENTS(fault_cases); i++) {
-    g_autofree char *path = g_strdup_printf("/pipeline-latest/faults-%u/%s", i % FAULT_GROUPS + 1, fault_cases[i].name);
-  }
   ADD("index/D9-index-waits-for-a-failing-region-alone", test_index_waits_for_a_failing_region_alone);
   ADD("index/D5-index-waits-for-the-acknowledgement", test_index_waits_for_the_acknowledgement);
   ADD("index/E2-offset-waits-for-the-index", test_offset_waits_for_the_index);
