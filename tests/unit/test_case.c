@@ -30,11 +30,18 @@ test_case_add_each(const char *prefix, gconstpointer rows, gsize row_bytes, gsiz
   }
 }
 
+/* Of the programs whose rig has no other. */
+__attribute__((weak)) void
+test_program_begin(void)
+{
+}
+
 /* Of the programs that need no other. */
 __attribute__((weak)) int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
+  test_program_begin();
   test_cases_add();
   return g_test_run();
 }

@@ -6,7 +6,8 @@
  *     }
  *
  * They run in the order of their lines. A program that has a main() of its own calls test_cases_add() between
- * g_test_init() and g_test_run(); all others have that of test_case.c. */
+ * g_test_init() and g_test_run(); all others have that of test_case.c, which calls test_program_begin() in between:
+ * that of the rig where it has one. */
 #pragma once
 
 #include <glib.h>
@@ -20,6 +21,7 @@ struct TestCase {
 
 void test_case_list(TestCase *test_case);
 void test_cases_add(void);
+void test_program_begin(void);
 void test_case_add_each(const char *prefix, gconstpointer rows, gsize row_bytes, gsize n_rows, GTestDataFunc test);
 
 #define TEST(path_) TEST_AT(path_, __LINE__)
@@ -27,19 +29,36 @@ void test_case_add_each(const char *prefix, gconstpointer rows, gsize row_bytes,
 #define TEST_ON_LINE(path_, line_) TEST_CASE(line_, (void), g_test_add_func(path_, test_on_line_##line_))
 
 /* A test that has a `fixture`, with what makes and clears it; a program with several of one kind gives that a name. */
-#define TEST_WITH(Fixture_, set_up_, tear_down_, path_) TEST_WITH_AT(Fixture_, set_up_, tear_down_, path_, __LINE__)
-#define TEST_WITH_AT(Fixture_, set_up_, tear_down_, path_, line_)                                                      \
-  TEST_WITH_ON_LINE(Fixture_, set_up_, tear_down_, path_, line_)
-#define TEST_WITH_ON_LINE(Fixture_, set_up_, tear_down_, path_, line_)                                                 \
-  TEST_CASE(line_, (Fixture_ * fixture, gconstpointer data),                                                           \
-            g_test_add(path_, Fixture_, NULL, set_up_, test_on_line_##line_, tear_down_))
+#define TEST_WITH(Fixture_, set_up_, tear_down_, path_) TEST_OF(Fixture_, NULL, set_up_, tear_down_, path_)
 
-/* A test of each row of a table, as its `data`; the row begins with its name, which is the rest of the path. */
+/* The same with `data` for it and for what makes its fixture. */
+#define TEST_OF(Fixture_, data_, set_up_, tear_down_, path_)                                                           \
+  TEST_OF_AT(Fixture_, data_, set_up_, tear_down_, path_, __LINE__)
+#define TEST_OF_AT(Fixture_, data_, set_up_, tear_down_, path_, line_)                                                 \
+  TEST_OF_ON_LINE(Fixture_, data_, set_up_, tear_down_, path_, line_)
+#define TEST_OF_ON_LINE(Fixture_, data_, set_up_, tear_down_, path_, line_)                                            \
+  TEST_CASE(line_, (Fixture_ * fixture, gconstpointer data),                                                           \
+            g_test_add(path_, Fixture_, data_, set_up_, test_on_line_##line_, tear_down_))
+
+/* A test of each row of a table, as its `data`; the row begins with its name, which is the rest of the path. The
+ * second one has a `fixture`, too. */
 #define TEST_EACH(prefix_, rows_) TEST_EACH_AT(prefix_, rows_, __LINE__)
 #define TEST_EACH_AT(prefix_, rows_, line_) TEST_EACH_ON_LINE(prefix_, rows_, line_)
 #define TEST_EACH_ON_LINE(prefix_, rows_, line_)                                                                       \
   TEST_CASE(line_, (gconstpointer data),                                                                               \
             test_case_add_each(prefix_, rows_, sizeof(rows_)[0], G_N_ELEMENTS(rows_), test_on_line_##line_))
+
+#define TEST_EACH_WITH(Fixture_, set_up_, tear_down_, prefix_, rows_)                                                  \
+  TEST_EACH_WITH_AT(Fixture_, set_up_, tear_down_, prefix_, rows_, __LINE__)
+#define TEST_EACH_WITH_AT(Fixture_, set_up_, tear_down_, prefix_, rows_, line_)                                        \
+  TEST_EACH_WITH_ON_LINE(Fixture_, set_up_, tear_down_, prefix_, rows_, line_)
+#define TEST_EACH_WITH_ON_LINE(Fixture_, set_up_, tear_down_, prefix_, rows_, line_)                                   \
+  TEST_CASE(                                                                                                           \
+      line_, (Fixture_ * fixture, gconstpointer data), for (gsize i = 0; i < G_N_ELEMENTS(rows_); i++) {               \
+        const char *const *name = (gconstpointer)((rows_) + i);                                                        \
+        g_autofree char *path = g_strconcat(prefix_, *name, NULL);                                                     \
+        g_test_add(path, Fixture_, name, set_up_, test_on_line_##line_, tear_down_);                                   \
+      })
 
 #define TEST_CASE(line_, parameters_, add_)                                                                            \
   static void test_on_line_##line_ parameters_;                                                                        \

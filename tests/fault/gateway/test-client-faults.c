@@ -3,6 +3,7 @@
 #include "fault/gateway/client_fixture.h"
 #include "fault/gateway/raw_client.h"
 #include "thrift/client/socket_stream.h"
+#include "unit/test_case.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -62,8 +63,7 @@ assert_fault_becomes_error(const TideErrorCase *c, TideWireMode mode)
   assert_put_one(&at, "s", "v");
 }
 
-static void
-test_each_fault_becomes_its_error_and_the_next_call_works(void)
+TEST("/client-faults/D3-D4-D5-D13-each-fault-becomes-its-error-and-the-next-call-works")
 {
   for (guint i = 0; i < G_N_ELEMENTS(error_cases); i++)
     assert_fault_becomes_error(&error_cases[i], modes[i % G_N_ELEMENTS(modes)]);
@@ -74,8 +74,7 @@ test_each_fault_becomes_its_error_and_the_next_call_works(void)
 
 /* 16,384 structs in one another, an exception that nobody declared, and a frame that says it is longer than any reply
  * may be. */
-static void
-test_deep_and_endless_replies_are_refused(void)
+TEST("/client-faults/D13-deep-and-endless-replies-are-refused")
 {
   g_auto(TideBuffer) deep = {0};
   tide_buffer_append_bytes(&deep, TIDE_BYTES_LITERAL(REPLY_HEAD));
@@ -102,8 +101,7 @@ test_deep_and_endless_replies_are_refused(void)
 
 /* A request larger than the kernel's buffers, to a gateway that goes away while it is sent: an error, and no
  * signal. */
-static void
-test_write_to_a_closed_gateway_is_an_error(void)
+TEST("/client-faults/D8-write-to-a-closed-gateway-is-an-error")
 {
   g_autofree char *large = g_strnfill(16u << 20, 'v');
   g_auto(ClientScene) at = scene_in_mode(modes[0]);
@@ -131,8 +129,7 @@ tcp_option(GSocket *socket, int option)
 }
 
 /* What finds out that a peer is gone without a word, idle or with a request on its way: within about a minute. */
-static void
-test_connections_are_watched_by_the_kernel(void)
+TEST("/client-faults/D7-connections-are-watched-by-the-kernel")
 {
   g_autoptr(TideScriptedGateway) gateway = gateway_in_mode(modes[0]);
   g_autoptr(GError) error = NULL;
@@ -148,8 +145,7 @@ test_connections_are_watched_by_the_kernel(void)
 }
 
 /* Both ends of a call have one deadline for all of it: a byte now and then does not keep it going. */
-static void
-test_a_byte_a_second_meets_the_deadline(void)
+TEST("/client-faults/D4-a-byte-a-second-meets-the-deadline")
 {
   g_auto(ClientScene) at = scene_in_mode(modes[0]);
   TideScriptedFault drip = {.drip_bytes = 1, .drip_interval_ms = 1000};
@@ -162,8 +158,7 @@ test_a_byte_a_second_meets_the_deadline(void)
   g_assert_false(tide_hbase_client_is_open(at.client));
 }
 
-static void
-test_a_refusing_gateway_is_no_connection(void)
+TEST("/client-faults/D1-a-refusing-gateway-is-no-connection")
 {
   g_auto(ClientScene) at = scene_in_mode(modes[0]);
   scripted_gateway_refuse(at.gateway);
@@ -177,8 +172,7 @@ test_a_refusing_gateway_is_no_connection(void)
 /* ---- what tests ask of the gateways ---- */
 
 /* What a fault leaves in the table of a put of "a", "b" and "c". */
-static void
-test_faults_apply_what_they_say(void)
+TEST("/client-faults/rig/faults-apply-what-they-say")
 {
   static const struct {
     TideScriptedFault fault;
@@ -223,8 +217,7 @@ two_are_in_flight(const TideGatewayStats *stats, gpointer data)
 }
 
 /* By region and row; no row of the first two is in both. */
-static void
-test_calls_in_flight_are_counted(void)
+TEST("/client-faults/rig/calls-in-flight-are-counted")
 {
   g_auto(ClientScene) at = scene_in_mode(modes[0]);
   TideFakeHBase *hbase = scripted_gateway_hbase(at.gateway);
@@ -241,8 +234,7 @@ test_calls_in_flight_are_counted(void)
   g_assert_cmpuint(fake_hbase_max_flights_of_a_region(hbase, "T"), ==, 3);
 }
 
-static void
-test_faults_can_be_told_in_words(void)
+TEST("/client-faults/rig/faults-can-be-told-in-words")
 {
   g_auto(GStrv) words =
       g_strsplit("io-error call=putMultiple row-prefix=\\x00a max-hits=3 apply=others message=busy", " ", -1);
@@ -270,17 +262,6 @@ main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   tide_hbase_client_init_types();
-#define ADD(path, function) g_test_add_func("/client-faults/" path, function)
-  ADD("D3-D4-D5-D13-each-fault-becomes-its-error-and-the-next-call-works",
-      test_each_fault_becomes_its_error_and_the_next_call_works);
-  ADD("D4-a-byte-a-second-meets-the-deadline", test_a_byte_a_second_meets_the_deadline);
-  ADD("D7-connections-are-watched-by-the-kernel", test_connections_are_watched_by_the_kernel);
-  ADD("D8-write-to-a-closed-gateway-is-an-error", test_write_to_a_closed_gateway_is_an_error);
-  ADD("D13-deep-and-endless-replies-are-refused", test_deep_and_endless_replies_are_refused);
-  ADD("D1-a-refusing-gateway-is-no-connection", test_a_refusing_gateway_is_no_connection);
-  ADD("rig/faults-apply-what-they-say", test_faults_apply_what_they_say);
-  ADD("rig/faults-can-be-told-in-words", test_faults_can_be_told_in_words);
-  ADD("rig/calls-in-flight-are-counted", test_calls_in_flight_are_counted);
-#undef ADD
+  test_cases_add();
   return g_test_run();
 }

@@ -3,6 +3,7 @@
 #include "fault/gateway/client_fixture.h"
 #include "thrift/client/gateway_probe.h"
 #include "thrift/wire/mutation_encoder.h"
+#include "unit/test_case.h"
 
 /* One mutateRow of "T": all of family M up to @to_ms goes, and with @value M:@qualifier comes at the millisecond after.
  */
@@ -73,8 +74,7 @@ print_row(const TideResultRow *row, gpointer data)
   return TRUE;
 }
 
-static void
-test_random_rows_arrive_and_come_back_the_same(void)
+TEST("/gateway-client/random-rows-arrive-and-come-back-the-same")
 {
   for (guint m = 0; m < G_N_ELEMENTS(modes); m++) {
     g_auto(ClientScene) at = scene_in_mode(modes[m]);
@@ -107,8 +107,7 @@ test_random_rows_arrive_and_come_back_the_same(void)
   }
 }
 
-static void
-test_reversed_and_limited_scans_agree(void)
+TEST("/gateway-client/reversed-and-limited-scans-agree")
 {
   for (guint m = 0; m < G_N_ELEMENTS(modes); m++) {
     g_auto(ClientScene) at = scene_in_mode(modes[m]);
@@ -139,8 +138,7 @@ test_reversed_and_limited_scans_agree(void)
   }
 }
 
-static void
-test_many_rows_come_in_one_call(void)
+TEST("/gateway-client/many-rows-come-in-one-call")
 {
   for (guint m = 0; m < G_N_ELEMENTS(modes); m++) {
     g_auto(ClientScene) at = scene_in_mode(modes[m]);
@@ -191,8 +189,7 @@ has_attribute(const TideTableDescription *table, TideBytes name, TideBytes value
   return FALSE;
 }
 
-static void
-test_a_table_comes_back_as_it_was_created(void)
+TEST("/gateway-client/a-table-comes-back-as-it-was-created")
 {
   static const char *const keys[] = {"m", "t"};
   g_auto(ClientScene) at = scene_in_mode(modes[0]);
@@ -220,8 +217,7 @@ test_a_table_comes_back_as_it_was_created(void)
   g_assert_true(has_attribute(seen, TIDE_BYTES_LITERAL("IS_META"), TIDE_BYTES_LITERAL("false"))); /* HBase's own */
 }
 
-static void
-test_regions_leave_out_parents_and_replicas(void)
+TEST("/gateway-client/regions-leave-out-parents-and-replicas")
 {
   for (guint m = 0; m < G_N_ELEMENTS(modes); m++) {
     g_auto(ClientScene) at = scene_in_mode(modes[m]);
@@ -248,8 +244,7 @@ assert_dump(TideScriptedGateway *gateway, const char *expected)
 
 /* What latest tables must know about HBase: a marker hides what comes after it as well as before, and only until a
  * major compaction; the table's attribute keeps it longer. */
-static void
-test_a_delete_hides_older_puts_until_a_compaction_drops_it(void)
+TEST("/gateway-client/a-delete-hides-older-puts-until-a-compaction-drops-it")
 {
   gint64 now_ms = tide_wall_clock_epoch_ms();
   for (guint keeps_markers = 0; keeps_markers < 2; keeps_markers++) {
@@ -275,8 +270,7 @@ test_a_delete_hides_older_puts_until_a_compaction_drops_it(void)
   }
 }
 
-static void
-test_mutate_row_fails_as_put_multiple_does(void)
+TEST("/gateway-client/mutate-row-fails-as-put-multiple-does")
 {
   g_auto(ClientScene) at = scene_in_mode(modes[0]);
   const struct {
@@ -310,8 +304,7 @@ test_mutate_row_fails_as_put_multiple_does(void)
   assert_dump(at.gateway, "r\tM:q\t1000\tv\n");
 }
 
-static void
-test_the_probe_finds_each_mode(void)
+TEST("/gateway-client/D12-the-probe-finds-each-mode")
 {
   static const TidePersonality services[] = {TIDE_PERSONALITY_THRIFT2, TIDE_PERSONALITY_OLD_THRIFT2};
   for (guint m = 0; m < G_N_ELEMENTS(modes); m++) {
@@ -328,8 +321,7 @@ test_the_probe_finds_each_mode(void)
   }
 }
 
-static void
-test_the_probe_refuses_other_services(void)
+TEST("/gateway-client/D12-the-probe-refuses-other-services")
 {
   static const TidePersonality services[] = {TIDE_PERSONALITY_THRIFT1, TIDE_PERSONALITY_OLD_THRIFT1,
                                              TIDE_PERSONALITY_HTTP, TIDE_PERSONALITY_TLS};
@@ -350,17 +342,6 @@ main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   tide_hbase_client_init_types();
-#define ADD(path, function) g_test_add_func("/gateway-client/" path, function)
-  ADD("random-rows-arrive-and-come-back-the-same", test_random_rows_arrive_and_come_back_the_same);
-  ADD("reversed-and-limited-scans-agree", test_reversed_and_limited_scans_agree);
-  ADD("many-rows-come-in-one-call", test_many_rows_come_in_one_call);
-  ADD("a-table-comes-back-as-it-was-created", test_a_table_comes_back_as_it_was_created);
-  ADD("regions-leave-out-parents-and-replicas", test_regions_leave_out_parents_and_replicas);
-  ADD("a-delete-hides-older-puts-until-a-compaction-drops-it",
-      test_a_delete_hides_older_puts_until_a_compaction_drops_it);
-  ADD("mutate-row-fails-as-put-multiple-does", test_mutate_row_fails_as_put_multiple_does);
-  ADD("D12-the-probe-finds-each-mode", test_the_probe_finds_each_mode);
-  ADD("D12-the-probe-refuses-other-services", test_the_probe_refuses_other_services);
-#undef ADD
+  test_cases_add();
   return g_test_run();
 }

@@ -46,6 +46,8 @@ tear_down(Fixture *fixture, gconstpointer data)
   scripted_gateway_free(fixture->gateway);
 }
 
+#define FIXTURE_TEST(path) TEST_WITH(Fixture, set_up, tear_down, path)
+
 static void
 wait_up(Fixture *fixture)
 {
@@ -69,8 +71,7 @@ open_link(Fixture *fixture)
 
 /* A connection that carried an answer tells that its gateway lives, as long as it is open: what is cut after that is
  * cut by a gateway that has died, not by one that is full. */
-static void
-test_closed_connection_proves_nothing(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/gateways/closed-connection-proves-nothing")
 {
   wait_up(fixture);
   TideGatewayLink first = open_link(fixture);
@@ -85,8 +86,7 @@ test_closed_connection_proves_nothing(Fixture *fixture, gconstpointer data)
 }
 
 /* A writer that is refused has no connection, and takes the place of none. */
-static void
-test_refused_connection_takes_no_place(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/gateways/refused-connection-takes-no-place")
 {
   TideGatewayLink link;
   for (guint i = 0; i < 3; i++) {
@@ -149,6 +149,8 @@ tear_down_clusters(Clusters *clusters, gconstpointer data)
   g_free(clusters->directory);
   g_unsetenv("STATE_DIRECTORY");
 }
+
+#define CLUSTERS_TEST(path) TEST_WITH(Clusters, set_up_clusters, tear_down_clusters, path)
 
 static void
 be_of_cluster(const Clusters *clusters, guint index, const char *cluster)
@@ -227,146 +229,137 @@ assert_told_once(const char *lines, const char *text)
   g_assert_null(strstr(told + 1, text));
 }
 
-static void
-test_gateways_of_two_clusters(Clusters *clusters, gconstpointer data)
+CLUSTERS_TEST("/gateways/D28-K6-gateways-of-two-clusters")
 {
   g_autofree char *error_text = NULL;
-  be_of_cluster(clusters, 1, OTHER_CLUSTER);
-  tide_gateways_start(clusters->list);
-  wait_for_states(clusters, "up", 1);
-  wait_for_states(clusters, "refused", 1);
-  g_assert_cmpuint(tide_gateways_n_up(clusters->list), ==, 1);
-  g_assert_cmpuint(tide_metrics_sum(clusters->metrics, "tidemark_gateway_refused", NULL), ==, 1);
-  (void)count_states(clusters, "refused", &error_text);
+  be_of_cluster(fixture, 1, OTHER_CLUSTER);
+  tide_gateways_start(fixture->list);
+  wait_for_states(fixture, "up", 1);
+  wait_for_states(fixture, "refused", 1);
+  g_assert_cmpuint(tide_gateways_n_up(fixture->list), ==, 1);
+  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_gateway_refused", NULL), ==, 1);
+  (void)count_states(fixture, "refused", &error_text);
   g_assert_nonnull(strstr(error_text, FAKE_CLUSTER));
   g_assert_nonnull(strstr(error_text, OTHER_CLUSTER));
   g_assert_nonnull(strstr(error_text, "--accept-cluster-change"));
   /* Every connection is to the one that was found first. */
-  g_autofree char *kept = remembered(clusters);
+  g_autofree char *kept = remembered(fixture);
   guint chosen = g_str_has_prefix(kept, FAKE_CLUSTER) ? 0 : 1;
   for (guint i = 0; i < 4; i++) {
     TideHBaseClient *client = NULL;
-    TideGateway *gateway = tide_gateways_connect(clusters->list, tide_now_us() + TIMEOUT_US, &client);
-    g_assert_cmpstr(tide_gateway_name(gateway), ==, scripted_gateway_endpoint(clusters->gateways[chosen]));
-    tide_gateways_release(clusters->list, gateway, client, FALSE);
+    TideGateway *gateway = tide_gateways_connect(fixture->list, tide_now_us() + TIMEOUT_US, &client);
+    g_assert_cmpstr(tide_gateway_name(gateway), ==, scripted_gateway_endpoint(fixture->gateways[chosen]));
+    tide_gateways_release(fixture->list, gateway, client, FALSE);
   }
   /* It is used as soon as it is of the same. */
-  be_of_cluster(clusters, 1 - chosen, chosen == 0 ? FAKE_CLUSTER : OTHER_CLUSTER);
-  wait_for_states(clusters, "up", 2);
-  g_assert_cmpuint(tide_metrics_sum(clusters->metrics, "tidemark_gateway_refused", NULL), ==, 0);
+  be_of_cluster(fixture, 1 - chosen, chosen == 0 ? FAKE_CLUSTER : OTHER_CLUSTER);
+  wait_for_states(fixture, "up", 2);
+  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_gateway_refused", NULL), ==, 0);
 }
 
-static void
-test_cluster_is_remembered(Clusters *clusters, gconstpointer data)
+CLUSTERS_TEST("/gateways/D28-K6-cluster-is-remembered")
 {
-  remember(clusters, OTHER_CLUSTER "\n");
-  tide_gateways_start(clusters->list);
-  wait_for_states(clusters, "refused", 2);
+  remember(fixture, OTHER_CLUSTER "\n");
+  tide_gateways_start(fixture->list);
+  wait_for_states(fixture, "refused", 2);
   TideWireProtocol protocol;
-  g_assert_false(tide_gateways_wait_up(clusters->list, 0, &protocol));
-  g_autofree char *kept = remembered(clusters);
+  g_assert_false(tide_gateways_wait_up(fixture->list, 0, &protocol));
+  g_autofree char *kept = remembered(fixture);
   g_assert_cmpstr(kept, ==, OTHER_CLUSTER "\n");
 }
 
-static void
-test_accepted_cluster_is_remembered(Clusters *clusters, gconstpointer data)
+CLUSTERS_TEST("/gateways/D28-K6-accepted-cluster-is-remembered")
 {
-  remember(clusters, OTHER_CLUSTER "\n");
-  tide_gateways_accept_cluster_change(clusters->list);
-  tide_gateways_start(clusters->list);
-  wait_for_states(clusters, "up", 2);
-  g_autofree char *kept = remembered(clusters);
+  remember(fixture, OTHER_CLUSTER "\n");
+  tide_gateways_accept_cluster_change(fixture->list);
+  tide_gateways_start(fixture->list);
+  wait_for_states(fixture, "up", 2);
+  g_autofree char *kept = remembered(fixture);
   g_assert_cmpstr(kept, ==, FAKE_CLUSTER "\n");
 }
 
 /* Whichever is asked first: what is meant nobody knows, so rows go where they went. Of those that are away nobody asks.
  */
-static void
-test_change_to_two_clusters_is_refused(Clusters *clusters, gconstpointer data)
+CLUSTERS_TEST("/gateways/D28-K6-change-to-two-clusters-is-refused")
 {
-  remember(clusters, "0e6c9a14-52d7-4c0b-b1d3-7f8a90b1c2d3\n");
-  be_of_cluster(clusters, 1, OTHER_CLUSTER);
-  tide_gateways_accept_cluster_change(clusters->list);
+  remember(fixture, "0e6c9a14-52d7-4c0b-b1d3-7f8a90b1c2d3\n");
+  be_of_cluster(fixture, 1, OTHER_CLUSTER);
+  tide_gateways_accept_cluster_change(fixture->list);
   LogCapture *capture = log_capture_start();
-  tide_gateways_start(clusters->list);
-  wait_for_states(clusters, "refused", 2);
+  tide_gateways_start(fixture->list);
+  wait_for_states(fixture, "refused", 2);
   g_autofree char *lines = log_capture_end(capture);
   assert_told_once(lines, "--accept-cluster-change is not followed");
-  g_assert_true(tide_gateways_are_refused(clusters->list));
-  g_autofree char *kept = remembered(clusters);
+  g_assert_true(tide_gateways_are_refused(fixture->list));
+  g_autofree char *kept = remembered(fixture);
   g_assert_cmpstr(kept, ==, "0e6c9a14-52d7-4c0b-b1d3-7f8a90b1c2d3\n");
 }
 
-static void
-test_change_is_accepted_while_one_is_away(Clusters *clusters, gconstpointer data)
+CLUSTERS_TEST("/gateways/D28-K6-change-is-accepted-while-one-is-away")
 {
-  remember(clusters, OTHER_CLUSTER "\n");
-  scripted_gateway_refuse(clusters->gateways[1]);
-  tide_gateways_accept_cluster_change(clusters->list);
-  tide_gateways_start(clusters->list);
-  wait_for_states(clusters, "up", 1);
-  g_autofree char *kept = remembered(clusters);
+  remember(fixture, OTHER_CLUSTER "\n");
+  scripted_gateway_refuse(fixture->gateways[1]);
+  tide_gateways_accept_cluster_change(fixture->list);
+  tide_gateways_start(fixture->list);
+  wait_for_states(fixture, "up", 1);
+  g_autofree char *kept = remembered(fixture);
   g_assert_cmpstr(kept, ==, FAKE_CLUSTER "\n");
 }
 
 /* Whoever stops the daemon while one has not answered yet has accepted nothing. */
-static void
-test_change_is_not_accepted_by_a_stop(Clusters *clusters, gconstpointer data)
+CLUSTERS_TEST("/gateways/D28-K6-change-is-not-accepted-by-a-stop")
 {
-  remember(clusters, OTHER_CLUSTER "\n");
+  remember(fixture, OTHER_CLUSTER "\n");
   TideScriptedFault silent = {.kind = TIDE_FAULT_SILENCE};
-  (void)scripted_gateway_add_fault(clusters->gateways[1], &silent);
-  tide_gateways_accept_cluster_change(clusters->list);
-  tide_gateways_start(clusters->list);
+  (void)scripted_gateway_add_fault(fixture->gateways[1], &silent);
+  tide_gateways_accept_cluster_change(fixture->list);
+  tide_gateways_start(fixture->list);
   gint64 deadline_us = tide_now_us() + TIMEOUT_US;
-  tide_mutex_lock(&clusters->list->lock);
-  while (clusters->list->gateways[0].first_probe.told_cluster == NULL && tide_now_us() < deadline_us)
-    tide_cond_wait_until(&clusters->list->changed, &clusters->list->lock, deadline_us);
-  g_assert_nonnull(clusters->list->gateways[0].first_probe.told_cluster);
-  tide_mutex_unlock(&clusters->list->lock);
-  tide_gateways_stop(clusters->list);
-  tide_gateways_free(clusters->list);
-  g_autofree char *kept = remembered(clusters);
+  tide_mutex_lock(&fixture->list->lock);
+  while (fixture->list->gateways[0].first_probe.told_cluster == NULL && tide_now_us() < deadline_us)
+    tide_cond_wait_until(&fixture->list->changed, &fixture->list->lock, deadline_us);
+  g_assert_nonnull(fixture->list->gateways[0].first_probe.told_cluster);
+  tide_mutex_unlock(&fixture->list->lock);
+  tide_gateways_stop(fixture->list);
+  tide_gateways_free(fixture->list);
+  g_autofree char *kept = remembered(fixture);
   g_assert_cmpstr(kept, ==, OTHER_CLUSTER "\n");
-  clusters->list = tide_gateways_new(&clusters->config->hbase, clusters->metrics);
+  fixture->list = tide_gateways_new(&fixture->config->hbase, fixture->metrics);
 }
 
 /* What the file says cannot be told: nothing is written on the chance that it says the same. */
-static void
-test_unreadable_memory_is_waited_for(Clusters *clusters, gconstpointer data)
+CLUSTERS_TEST("/gateways/D28-K6-unreadable-memory-is-waited-for")
 {
   g_autofree char *error_text = NULL;
-  g_autofree char *path = g_build_filename(clusters->directory, "cluster", NULL);
+  g_autofree char *path = g_build_filename(fixture->directory, "cluster", NULL);
   g_assert_cmpint(g_mkdir(path, 0700), ==, 0);
-  tide_gateways_start(clusters->list);
+  tide_gateways_start(fixture->list);
   gint64 deadline_us = tide_now_us() + TIMEOUT_US;
   while ((error_text == NULL || strstr(error_text, "which cluster") == NULL) && tide_now_us() < deadline_us)
-    (void)count_states(clusters, "down", &error_text);
+    (void)count_states(fixture, "down", &error_text);
   g_assert_nonnull(strstr(error_text, "which cluster"));
-  g_assert_cmpuint(tide_gateways_n_up(clusters->list), ==, 0);
+  g_assert_cmpuint(tide_gateways_n_up(fixture->list), ==, 0);
   g_assert_cmpint(g_rmdir(path), ==, 0);
-  wait_for_states(clusters, "up", 2);
+  wait_for_states(fixture, "up", 2);
 }
 
 /* One that does not know the call is used as before. */
-static void
-test_gateway_without_the_call_is_used(Clusters *clusters, gconstpointer data)
+CLUSTERS_TEST("/gateways/D28-K6-gateway-without-the-call-is-used")
 {
-  scripted_gateway_set_personality(clusters->gateways[1], TIDE_PERSONALITY_OLD_THRIFT2);
-  be_of_cluster(clusters, 1, OTHER_CLUSTER);
-  tide_gateways_start(clusters->list);
-  wait_for_states(clusters, "up", 2);
+  scripted_gateway_set_personality(fixture->gateways[1], TIDE_PERSONALITY_OLD_THRIFT2);
+  be_of_cluster(fixture, 1, OTHER_CLUSTER);
+  tide_gateways_start(fixture->list);
+  wait_for_states(fixture, "up", 2);
 }
 
 /* As one says that connected to HBase while ZooKeeper was away. */
-static void
-test_stand_in_is_no_cluster(Clusters *clusters, gconstpointer data)
+CLUSTERS_TEST("/gateways/D28-K6-stand-in-is-no-cluster")
 {
-  be_of_cluster(clusters, 0, "default-cluster");
-  be_of_cluster(clusters, 1, "default-cluster");
-  tide_gateways_start(clusters->list);
-  wait_for_states(clusters, "up", 2);
-  g_autofree char *kept = remembered(clusters);
+  be_of_cluster(fixture, 0, "default-cluster");
+  be_of_cluster(fixture, 1, "default-cluster");
+  tide_gateways_start(fixture->list);
+  wait_for_states(fixture, "up", 2);
+  g_autofree char *kept = remembered(fixture);
   g_assert_cmpstr(kept, ==, NULL);
 }
 
@@ -398,77 +391,71 @@ end_rest(Clusters *clusters, TideGateway *gateway)
 
 /* It answers each probe and fails each call. That is told once, with the last error, and lasts until a call is taken,
  * whatever probes say. */
-static void
-test_failing_calls_are_told_once(Clusters *clusters, gconstpointer data)
+CLUSTERS_TEST("/gateways/K16-failing-calls-are-told-once")
 {
-  tide_gateways_start(clusters->list);
-  wait_for_states(clusters, "up", 2);
+  tide_gateways_start(fixture->list);
+  wait_for_states(fixture, "up", 2);
   TideGatewayLink failing, working;
-  g_assert_true(tide_gateways_open_link(clusters->list, tide_now_us() + TIMEOUT_US, &failing));
-  g_assert_true(tide_gateways_open_link(clusters->list, tide_now_us() + TIMEOUT_US, &working));
+  g_assert_true(tide_gateways_open_link(fixture->list, tide_now_us() + TIMEOUT_US, &failing));
+  g_assert_true(tide_gateways_open_link(fixture->list, tide_now_us() + TIMEOUT_US, &working));
   g_assert_true(failing.gateway != working.gateway);
-  tide_mutex_lock(&clusters->list->lock);
+  tide_mutex_lock(&fixture->list->lock);
   tide_gateway_load_of(failing.gateway)->circuit_open_us = TIDE_GATEWAY_LASTING_US / 2; /* it has been so for a while */
-  tide_mutex_unlock(&clusters->list->lock);
+  tide_mutex_unlock(&fixture->list->lock);
   TideCallMeasure written = {.end = TIDE_CALL_END_WRITTEN, .n_rows = 1, .duration_us = 1};
   LogCapture *capture = log_capture_start();
   tide_log_set_level(TIDE_LOG_NOTICE);
   do {
-    fail_call(clusters, &failing, "out of order");
-    tide_gateways_note_call(clusters->list, &working, &written);
-  } while (sum_of(clusters, "tidemark_gateway_breaker_opened_total") == 0);
+    fail_call(fixture, &failing, "out of order");
+    tide_gateways_note_call(fixture->list, &working, &written);
+  } while (sum_of(fixture, "tidemark_gateway_breaker_opened_total") == 0);
   for (guint64 n = 1; n < 5; n++) {
     g_autofree char *error_text = NULL;
-    end_rest(clusters, failing.gateway);
-    g_assert_cmpuint(count_states(clusters, "circuit_open", &error_text), ==, 1);
+    end_rest(fixture, failing.gateway);
+    g_assert_cmpuint(count_states(fixture, "circuit_open", &error_text), ==, 1);
     g_assert_nonnull(strstr(error_text, "out of order"));
-    g_assert_cmpuint(sum_of(clusters, "tidemark_gateway_up"), ==, 1);
-    fail_call(clusters, &failing, "out of order");
-    g_assert_cmpuint(sum_of(clusters, "tidemark_gateway_breaker_opened_total"), ==, n + 1);
+    g_assert_cmpuint(sum_of(fixture, "tidemark_gateway_up"), ==, 1);
+    fail_call(fixture, &failing, "out of order");
+    g_assert_cmpuint(sum_of(fixture, "tidemark_gateway_breaker_opened_total"), ==, n + 1);
   }
   /* Another writer's call, of the time before: the rest is over at once. */
-  tide_gateways_note_call(clusters->list, &failing, &written);
-  wait_for_states(clusters, "up", 2);
+  tide_gateways_note_call(fixture->list, &failing, &written);
+  wait_for_states(fixture, "up", 2);
   g_autofree char *lines = log_capture_end(capture);
   assert_told_once(lines, "out of order");
   assert_told_once(lines, "is up");
-  g_assert_cmpuint(sum_of(clusters, "tidemark_gateway_up"), ==, 2);
-  tide_gateways_close_link(clusters->list, &failing, FALSE);
-  tide_gateways_close_link(clusters->list, &working, FALSE);
+  g_assert_cmpuint(sum_of(fixture, "tidemark_gateway_up"), ==, 2);
+  tide_gateways_close_link(fixture->list, &failing, FALSE);
+  tide_gateways_close_link(fixture->list, &working, FALSE);
 }
 
 /* The gateway is never found down: only its idle connections end, and its name leads elsewhere from then on. */
-static void
-test_name_that_moves_is_noticed(Clusters *clusters, gconstpointer data)
+CLUSTERS_TEST("/gateways/D28-K6-name-that-moves-is-noticed")
 {
-  scripted_gateway_refuse(clusters->gateways[1]);
-  tide_gateways_start(clusters->list);
+  scripted_gateway_refuse(fixture->gateways[1]);
+  tide_gateways_start(fixture->list);
   TideGatewayLink link;
-  g_assert_true(tide_gateways_open_link(clusters->list, tide_now_us() + TIMEOUT_US, &link));
-  scripted_gateway_create_table(clusters->gateways[0], "T", "M", NULL);
+  g_assert_true(tide_gateways_open_link(fixture->list, tide_now_us() + TIMEOUT_US, &link));
+  scripted_gateway_create_table(fixture->gateways[0], "T", "M", NULL);
   g_autoptr(GError) error = NULL;
   gint64 deadline_us = tide_now_us() + TIMEOUT_US;
   g_assert_true(tide_hbase_client_get(link.client, TIDE_BYTES_LITERAL("T"), TIDE_BYTES_LITERAL("r"), deadline_us,
                                       ignore_row, NULL, NULL, &error));
   g_assert_no_error(error);
-  be_of_cluster(clusters, 0, OTHER_CLUSTER);
-  scripted_gateway_reset_connections(clusters->gateways[0]);
+  be_of_cluster(fixture, 0, OTHER_CLUSTER);
+  scripted_gateway_reset_connections(fixture->gateways[0]);
   while (tide_hbase_client_is_ready(link.client) && tide_now_us() < deadline_us)
     look_again_soon();
   g_assert_false(tide_hbase_client_get(link.client, TIDE_BYTES_LITERAL("T"), TIDE_BYTES_LITERAL("r"), deadline_us,
                                        ignore_row, NULL, NULL, &error));
   g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT); /* so that it is known that no row was sent */
   g_assert_nonnull(strstr(error->message, OTHER_CLUSTER));
-  tide_gateways_close_link(clusters->list, &link, TRUE);
-  wait_for_states(clusters, "refused", 1);
+  tide_gateways_close_link(fixture->list, &link, TRUE);
+  wait_for_states(fixture, "refused", 1);
   TideGatewayStats stats;
-  scripted_gateway_stats(clusters->gateways[0], &stats);
+  scripted_gateway_stats(fixture->gateways[0], &stats);
   g_assert_cmpuint(stats.calls_by_method[TIDE_CALL_GET], ==, 1);
 }
-
-#define ADD_CLUSTERS(path, func)                                                                                       \
-  g_test_add("/gateways/" path, Clusters, NULL, set_up_clusters, func, tear_down_clusters)
-#define ADD(path, func) g_test_add("/gateways/" path, Fixture, NULL, set_up, func, tear_down)
 
 int
 main(int argc, char **argv)
@@ -476,18 +463,6 @@ main(int argc, char **argv)
   g_test_init(&argc, &argv, NULL);
   tide_log_init(TIDE_LOG_FORMAT_TEXT, g_getenv("TIDE_TEST_VERBOSE") != NULL ? TIDE_LOG_DEBUG : TIDE_LOG_CRIT);
   tide_hbase_client_init_types();
-  ADD("closed-connection-proves-nothing", test_closed_connection_proves_nothing);
-  ADD("refused-connection-takes-no-place", test_refused_connection_takes_no_place);
-  ADD_CLUSTERS("D28-K6-gateways-of-two-clusters", test_gateways_of_two_clusters);
-  ADD_CLUSTERS("D28-K6-cluster-is-remembered", test_cluster_is_remembered);
-  ADD_CLUSTERS("D28-K6-accepted-cluster-is-remembered", test_accepted_cluster_is_remembered);
-  ADD_CLUSTERS("D28-K6-change-to-two-clusters-is-refused", test_change_to_two_clusters_is_refused);
-  ADD_CLUSTERS("D28-K6-change-is-accepted-while-one-is-away", test_change_is_accepted_while_one_is_away);
-  ADD_CLUSTERS("D28-K6-change-is-not-accepted-by-a-stop", test_change_is_not_accepted_by_a_stop);
-  ADD_CLUSTERS("D28-K6-unreadable-memory-is-waited-for", test_unreadable_memory_is_waited_for);
-  ADD_CLUSTERS("D28-K6-gateway-without-the-call-is-used", test_gateway_without_the_call_is_used);
-  ADD_CLUSTERS("D28-K6-stand-in-is-no-cluster", test_stand_in_is_no_cluster);
-  ADD_CLUSTERS("K16-failing-calls-are-told-once", test_failing_calls_are_told_once);
-  ADD_CLUSTERS("D28-K6-name-that-moves-is-noticed", test_name_that_moves_is_noticed);
+  test_cases_add();
   return g_test_run();
 }

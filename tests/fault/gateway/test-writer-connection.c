@@ -2,6 +2,7 @@
 #include "fault/gateway/scripted_gateway.h"
 #include "gateway/writer_connection.h"
 #include "unit/load_text.h"
+#include "unit/test_case.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/log.h"
@@ -47,6 +48,8 @@ tear_down(Fixture *fixture, gconstpointer data)
   for (guint i = 0; i < N; i++)
     scripted_gateway_free(fixture->scripted[i]);
 }
+
+#define FIXTURE_TEST(path) TEST_WITH(Fixture, set_up, tear_down, path)
 
 static guint64
 connects(const Fixture *fixture, const char *reason)
@@ -108,8 +111,7 @@ connect_where_the_circuit_opens(Fixture *fixture)
 }
 
 /* K11: a call that a region server refuses for its size says as little of the gateway as a bad row does. */
-static void
-test_k11_too_large_call(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/writer-connection/K11-too-large-call")
 {
   static const char text[] =
       "the gateway refused 'putMultiple': Failed 12 actions: RPC data length of 1200911 received "
@@ -122,8 +124,7 @@ test_k11_too_large_call(Fixture *fixture, gconstpointer data)
   g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_gateway_breaker_opened_total", NULL), ==, 0);
 }
 
-static void
-test_writer_moves(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/writer-connection/moves")
 {
   guint own = connect_where_the_circuit_opens(fixture);
   tide_writer_connection_settle(&fixture->connection);
@@ -136,8 +137,7 @@ test_writer_moves(Fixture *fixture, gconstpointer data)
 
 /* The gateway that should have the writer takes no connections, which nobody knew: calls go on by the old one, until
  * there is a new one. */
-static void
-test_writer_that_cannot_move_stays(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/writer-connection/stays-where-it-cannot-move")
 {
   guint own = connect_where_the_circuit_opens(fixture);
   const TideHBaseClient *client = fixture->connection.link.client;
@@ -158,8 +158,7 @@ test_writer_that_cannot_move_stays(Fixture *fixture, gconstpointer data)
 }
 
 /* Two that are idle alike, of which the gateway forgets one: a call over it gets no answer. */
-static void
-test_idle_loss_is_told_and_pinged_before(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/writer-connection/D7-K16-idle-loss-is-told-and-pinged-before")
 {
   TideWriterConnection *connection = &fixture->connection;
   g_assert_true(tide_writer_connection_open(connection, tide_now_us() + TIMEOUT_US));
@@ -206,17 +205,12 @@ test_idle_loss_is_told_and_pinged_before(Fixture *fixture, gconstpointer data)
   }
 }
 
-#define ADD(path, func) g_test_add("/writer-connection/" path, Fixture, NULL, set_up, func, tear_down)
-
 int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   tide_log_init(TIDE_LOG_FORMAT_TEXT, g_getenv("TIDE_TEST_VERBOSE") != NULL ? TIDE_LOG_DEBUG : TIDE_LOG_CRIT);
   tide_hbase_client_init_types();
-  ADD("K11-too-large-call", test_k11_too_large_call);
-  ADD("moves", test_writer_moves);
-  ADD("stays-where-it-cannot-move", test_writer_that_cannot_move_stays);
-  ADD("D7-K16-idle-loss-is-told-and-pinged-before", test_idle_loss_is_told_and_pinged_before);
+  test_cases_add();
   return g_test_run();
 }

@@ -4,6 +4,7 @@
 #include "fault/kafka/mock_config.h"
 #include "kafka/kafka_preflight.h"
 #include "kafka/kafka_producer.h"
+#include "unit/test_case.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/log.h"
@@ -35,6 +36,8 @@ tear_down(Fixture *fixture, gconstpointer data)
   mock_kafka_free(fixture->kafka);
 }
 
+#define FIXTURE_TEST(path) TEST_WITH(Fixture, set_up, tear_down, path)
+
 static TideKafkaPreflight *
 look(const Fixture *fixture)
 {
@@ -44,8 +47,7 @@ look(const Fixture *fixture)
   return seen;
 }
 
-static void
-test_all_is_there(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/kafka-look/all-is-there")
 {
   mock_kafka_create_topic(fixture->kafka, LETTERS, 1);
   g_autoptr(TideKafkaPreflight) seen = look(fixture);
@@ -60,8 +62,7 @@ test_all_is_there(Fixture *fixture, gconstpointer data)
 }
 
 /* Who may not see a topic would create it in vain. */
-static void
-test_denied_letters_are_not_to_be_created(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/kafka-look/denied-letters-are-not-to-be-created")
 {
   if (!mock_kafka_can_deny_topics()) {
     g_test_skip(MOCK_KAFKA_DENIED_TOPIC_CRASHES);
@@ -73,8 +74,7 @@ test_denied_letters_are_not_to_be_created(Fixture *fixture, gconstpointer data)
   g_assert_null(strstr(seen->dead_letters_fault, "create it"));
 }
 
-static void
-test_absent_letters_are_to_be_created(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/kafka-look/absent-letters-are-to-be-created")
 {
   mock_kafka_set_topic_error(fixture->kafka, LETTERS, RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
   g_autoptr(TideKafkaPreflight) seen = look(fixture);
@@ -82,8 +82,7 @@ test_absent_letters_are_to_be_created(Fixture *fixture, gconstpointer data)
 }
 
 /* Why an offset cannot be had is what counts, not that it is asked for to begin there. */
-static void
-test_k13_reason_is_given(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/kafka-look/K13-reason-is-given")
 {
   mock_kafka_create_topic(fixture->kafka, LETTERS, 1);
   mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_LIST_OFFSETS, RD_KAFKA_RESP_ERR_UNSUPPORTED_FOR_MESSAGE_FORMAT, 50);
@@ -125,6 +124,8 @@ tear_down_producer(ProducerFixture *fixture, gconstpointer data)
   mock_kafka_free(fixture->kafka);
 }
 
+#define PRODUCER_TEST_OF(data, path) TEST_OF(ProducerFixture, data, set_up_producer, tear_down_producer, path)
+
 static gboolean
 send_one(ProducerFixture *fixture, TideBytes value, GError **error)
 {
@@ -134,8 +135,8 @@ send_one(ProducerFixture *fixture, TideBytes value, GError **error)
 }
 
 /* "Local: Fatal error" tells nobody what to do. */
-static void
-test_fatal_error_has_its_reason(ProducerFixture *fixture, gconstpointer data)
+PRODUCER_TEST_OF(GINT_TO_POINTER(RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED),
+                 "/kafka-producer/K16-fatal-error-has-its-reason")
 {
   g_autoptr(GError) at_sending = NULL, at_end = NULL;
   gint64 deadline_us = tide_now_us() + TIMEOUT_US;
@@ -155,8 +156,7 @@ test_fatal_error_has_its_reason(ProducerFixture *fixture, gconstpointer data)
 }
 
 /* What a topic takes is the broker's to say: a dead letter of 3 MiB can be replayed. */
-static void
-test_large_record_is_sent(ProducerFixture *fixture, gconstpointer data)
+PRODUCER_TEST_OF(NULL, "/kafka-producer/C3-large-record-is-sent")
 {
   g_autoptr(GError) error = NULL;
   g_autofree char *large = g_strnfill(LARGE_BYTES, 'x');
@@ -168,23 +168,11 @@ test_large_record_is_sent(ProducerFixture *fixture, gconstpointer data)
   g_assert_no_error(error);
 }
 
-#define ADD_PRODUCER(path, test, answer)                                                                               \
-  g_test_add("/kafka-producer/" path, ProducerFixture, GINT_TO_POINTER(answer), set_up_producer, test,                 \
-             tear_down_producer)
-
 int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   tide_log_init(TIDE_LOG_FORMAT_TEXT, TIDE_LOG_CRIT);
-#define ADD(name, function) g_test_add("/kafka-look/" name, Fixture, NULL, set_up, function, tear_down)
-  ADD("all-is-there", test_all_is_there);
-  ADD("denied-letters-are-not-to-be-created", test_denied_letters_are_not_to_be_created);
-  ADD("absent-letters-are-to-be-created", test_absent_letters_are_to_be_created);
-  ADD("K13-reason-is-given", test_k13_reason_is_given);
-#undef ADD
-  ADD_PRODUCER("K16-fatal-error-has-its-reason", test_fatal_error_has_its_reason,
-               RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED);
-  ADD_PRODUCER("C3-large-record-is-sent", test_large_record_is_sent, 0);
+  test_cases_add();
   return g_test_run();
 }

@@ -2,6 +2,7 @@
  * batch, and a producer that cannot be made is tried again. */
 #include "dead_letters/kafka_dead_letters.h"
 #include "fault/kafka/mock_config.h"
+#include "unit/test_case.h"
 #include "util/clock.h"
 #include "util/log.h"
 
@@ -61,6 +62,8 @@ tear_down(Fixture *fixture, gconstpointer data)
   mock_kafka_free(fixture->kafka);
 }
 
+#define FIXTURE_TEST(path) TEST_WITH(Fixture, set_up, tear_down, path)
+
 static TideDeadLetterJob *
 job_at(gint64 offset)
 {
@@ -103,8 +106,7 @@ send_batch_with_one_too_large(Fixture *fixture)
   await(fixture, &fixture->reports.too_large, 1);
 }
 
-static void
-test_what_was_refused_for_its_batch_goes_alone(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/kafka-dead-letters/C3-what-was-refused-for-its-batch-goes-alone")
 {
   send_batch_with_one_too_large(fixture);
   const TideDeadLetterJob *too_large = fixture->reports.too_large.first;
@@ -120,8 +122,7 @@ test_what_was_refused_for_its_batch_goes_alone(Fixture *fixture, gconstpointer d
 }
 
 /* However often one is refused: others share no batch with it, and each has its own answer. */
-static void
-test_each_has_its_own_answer(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/kafka-dead-letters/C2-each-has-its-own-answer")
 {
   send_batch_with_one_too_large(fixture);
   guint n_kept = fixture->reports.kept.n;
@@ -141,8 +142,7 @@ test_each_has_its_own_answer(Fixture *fixture, gconstpointer data)
 }
 
 /* What is under way at the end comes back, wherever it waits. */
-static void
-test_what_waits_to_go_alone_comes_back(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/kafka-dead-letters/what-waits-to-go-alone-comes-back")
 {
   TideDeadLetterJobs left = {0};
   for (guint i = 0; i < 100; i++) { /* more than are with librdkafka at a time */
@@ -160,8 +160,8 @@ test_what_waits_to_go_alone_comes_back(Fixture *fixture, gconstpointer data)
 }
 
 /* The producer failed for ever, and the system has no thread for another one: that is no reason to end. */
-static void
-test_producer_that_cannot_be_made_is_tried_again(Fixture *fixture, gconstpointer data)
+TEST_OF(Fixture, GINT_TO_POINTER(RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED), set_up, tear_down,
+        "/kafka-dead-letters/C8-producer-that-cannot-be-made-is-tried-again")
 {
   send_jobs(fixture, 0, 1);
   await(fixture, &fixture->reports.failed, 1);
@@ -179,8 +179,7 @@ test_producer_that_cannot_be_made_is_tried_again(Fixture *fixture, gconstpointer
 }
 
 /* The same for the producer that sends one by one. */
-static void
-test_second_producer_that_cannot_be_made_is_tried_again(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/kafka-dead-letters/C8-second-producer-that-cannot-be-made-is-tried-again")
 {
   mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_PRODUCE, RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, 1);
   atomic_store(&no_clients, TRUE);
@@ -194,20 +193,11 @@ test_second_producer_that_cannot_be_made_is_tried_again(Fixture *fixture, gconst
   await(fixture, &fixture->reports.kept, 1);
 }
 
-#define ADD(path, test, answer)                                                                                        \
-  g_test_add("/kafka-dead-letters/" path, Fixture, GINT_TO_POINTER(answer), set_up, test, tear_down)
-
 int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   tide_log_init(TIDE_LOG_FORMAT_TEXT, TIDE_LOG_CRIT);
-  ADD("C3-what-was-refused-for-its-batch-goes-alone", test_what_was_refused_for_its_batch_goes_alone, 0);
-  ADD("C2-each-has-its-own-answer", test_each_has_its_own_answer, 0);
-  ADD("what-waits-to-go-alone-comes-back", test_what_waits_to_go_alone_comes_back, 0);
-  ADD("C8-producer-that-cannot-be-made-is-tried-again", test_producer_that_cannot_be_made_is_tried_again,
-      RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED);
-  ADD("C8-second-producer-that-cannot-be-made-is-tried-again", test_second_producer_that_cannot_be_made_is_tried_again,
-      0);
+  test_cases_add();
   return g_test_run();
 }

@@ -133,6 +133,8 @@ tear_down(Fixture *fixture, gconstpointer data)
   mock_kafka_free(fixture->kafka);
 }
 
+#define FIXTURE_TEST_OF(data, path) TEST_OF(Fixture, data, set_up, tear_down, path)
+
 static gboolean
 all_are_known(const gint64 *offsets)
 {
@@ -179,6 +181,16 @@ test_partitions_are_moved_one_after_the_other(Fixture *fixture, gconstpointer da
   g_assert_cmpint(fixture->first_offset[2], ==, next_offset);
 }
 
+FIXTURE_TEST_OF("eager", "/kafka-source/moved-one-after-the-other/eager")
+{
+  test_partitions_are_moved_one_after_the_other(fixture, data);
+}
+
+FIXTURE_TEST_OF("cooperative", "/kafka-source/moved-one-after-the-other/cooperative")
+{
+  test_partitions_are_moved_one_after_the_other(fixture, data);
+}
+
 /* Where a partition is moved to counts, and not the offset that was not found before that. */
 static void
 test_move_of_a_partition_that_is_looked_for(Fixture *fixture, gconstpointer data)
@@ -201,6 +213,16 @@ test_move_of_a_partition_that_is_looked_for(Fixture *fixture, gconstpointer data
   read_of_each(fixture, fixture->first_offset);
   g_assert_cmpint(fixture->first_offset[0], ==, 50);
   g_assert_cmpint(not_found_offset, ==, 50);
+}
+
+FIXTURE_TEST_OF("eager", "/kafka-source/moved-while-looked-for/C7-eager")
+{
+  test_move_of_a_partition_that_is_looked_for(fixture, data);
+}
+
+FIXTURE_TEST_OF("cooperative", "/kafka-source/moved-while-looked-for/C7-cooperative")
+{
+  test_move_of_a_partition_that_is_looked_for(fixture, data);
 }
 
 /* A commit with a note, while librdkafka commits what is stored, which is less, each 100 ms, and does not know before
@@ -229,14 +251,12 @@ check_that_stored_offsets_stay_behind(Fixture *fixture, gboolean wait)
   g_assert_cmpstr(note, ==, "noted");
 }
 
-static void
-test_what_is_stored_does_not_follow_a_commit(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST_OF("eager", "/kafka-source/stored-does-not-follow-a-commit")
 {
   check_that_stored_offsets_stay_behind(fixture, TRUE);
 }
 
-static void
-test_what_is_stored_does_not_follow_a_commit_in_the_background(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST_OF("eager", "/kafka-source/stored-does-not-follow-a-later-commit")
 {
   check_that_stored_offsets_stay_behind(fixture, FALSE);
 }
@@ -277,8 +297,7 @@ was_asked(Fixture *fixture)
   return mock_kafka_tells_offsets(fixture->kafka, NULL, TOPIC, timeout());
 }
 
-static void
-test_brokers_are_asked_once_in_half_a_queue(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST_OF("eager", "/kafka-source/brokers-are-asked-once-in-half-a-queue")
 {
   if (skip_where_librdkafka_looks_by_itself())
     return;
@@ -310,8 +329,7 @@ read_to_the_ends(Fixture *fixture, gint64 n_first)
 }
 
 /* Polls that may wait find nothing after each message, or that an end was reached: the queue was never full. */
-static void
-test_nobody_is_asked_when_the_queue_runs_empty(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST_OF("eager", "/kafka-source/nobody-is-asked-when-the-queue-runs-empty")
 {
   enum { N_LARGE = 4, LARGE_BYTES = 300000 };
   g_autofree char *large = g_strnfill(LARGE_BYTES, 'x');
@@ -326,22 +344,4 @@ test_nobody_is_asked_when_the_queue_runs_empty(Fixture *fixture, gconstpointer d
       g_assert_false(tide_input_poll(fixture->source, 1, &record));
   }
   g_assert_false(was_asked(fixture));
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-#define ADD(name, assignment, function)                                                                                \
-  g_test_add("/kafka-source/" name, Fixture, assignment, set_up, function, tear_down)
-  ADD("moved-one-after-the-other/eager", "eager", test_partitions_are_moved_one_after_the_other);
-  ADD("moved-one-after-the-other/cooperative", "cooperative", test_partitions_are_moved_one_after_the_other);
-  ADD("moved-while-looked-for/C7-eager", "eager", test_move_of_a_partition_that_is_looked_for);
-  ADD("moved-while-looked-for/C7-cooperative", "cooperative", test_move_of_a_partition_that_is_looked_for);
-  ADD("stored-does-not-follow-a-commit", "eager", test_what_is_stored_does_not_follow_a_commit);
-  ADD("stored-does-not-follow-a-later-commit", "eager", test_what_is_stored_does_not_follow_a_commit_in_the_background);
-  ADD("brokers-are-asked-once-in-half-a-queue", "eager", test_brokers_are_asked_once_in_half_a_queue);
-  ADD("nobody-is-asked-when-the-queue-runs-empty", "eager", test_nobody_is_asked_when_the_queue_runs_empty);
-#undef ADD
-  return g_test_run();
 }

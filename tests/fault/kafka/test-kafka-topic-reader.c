@@ -6,6 +6,7 @@
 #include "fault/kafka/raw_batch.h"
 #include "kafka/kafka_client.h"
 #include "kafka/kafka_topic_reader.h"
+#include "unit/test_case.h"
 #include "util/clock.h"
 #include "util/error.h"
 
@@ -52,6 +53,8 @@ tear_down(Fixture *fixture, gconstpointer unused)
   mock_kafka_free(fixture->kafka);
 }
 
+#define FIXTURE_TEST(path) TEST_WITH(Fixture, set_up, tear_down, path)
+
 static GArray *
 find(Fixture *fixture, const char *first, const char *second)
 {
@@ -62,8 +65,7 @@ find(Fixture *fixture, const char *first, const char *second)
   return parts;
 }
 
-static void
-test_topics_are_found(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/kafka-topic-reader/topics-are-found")
 {
   g_autoptr(GArray) parts = find(fixture, "^many", "many");
   g_assert_cmpuint(parts->len, ==, N_PARTITIONS + 1); /* none twice */
@@ -79,8 +81,7 @@ test_topics_are_found(Fixture *fixture, gconstpointer unused)
   g_assert_error(error, TIDE_ERROR, TIDE_ERROR_USAGE);
 }
 
-static void
-test_a_group_without_commits(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/kafka-topic-reader/a-group-without-commits-leaves-nothing")
 {
   g_autoptr(GArray) parts = find(fixture, "other", NULL);
   guint n_committed = 1;
@@ -113,8 +114,7 @@ take(const TideMessage *message, guint part, gpointer data)
   return message->offset + 1;
 }
 
-static void
-test_spans_are_read_once_and_in_order(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/kafka-topic-reader/spans-are-read-once-and-in-order")
 {
   g_autoptr(GArray) parts = find(fixture, "many", NULL);
   g_autoptr(GArray) spans = g_array_new(FALSE, FALSE, sizeof(TideTopicSpan));
@@ -135,8 +135,7 @@ test_spans_are_read_once_and_in_order(Fixture *fixture, gconstpointer unused)
   }
 }
 
-static void
-test_a_stop_ends_it(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/kafka-topic-reader/a-stop-ends-it")
 {
   g_autoptr(GArray) parts = find(fixture, "many", NULL);
   g_autoptr(GArray) spans = g_array_new(FALSE, FALSE, sizeof(TideTopicSpan));
@@ -187,8 +186,7 @@ read_telling(Fixture *fixture, const char *topic, TideTopicSpan span, gint64 wan
   return g_string_free(told.text, FALSE);
 }
 
-static void
-test_a_span_beyond_the_end_is_told(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/kafka-topic-reader/a-span-beyond-the-end-is-told")
 {
   g_autofree char *beyond = read_telling(fixture, "many", (TideTopicSpan){0, 1000, 1001}, 0);
   g_assert_cmpstr(beyond, ==, "end 1000"); /* not what the partition has instead */
@@ -196,8 +194,7 @@ test_a_span_beyond_the_end_is_told(Fixture *fixture, gconstpointer unused)
   g_assert_cmpstr(at_end, ==, "29 end 30");
 }
 
-static void
-test_what_lies_between_is_jumped_over(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/kafka-topic-reader/what-lies-between-is-jumped-over")
 {
   for (int i = 0; i < 2500; i++)
     mock_kafka_produce_text(fixture->kafka, "other", 0, "x");
@@ -207,8 +204,7 @@ test_what_lies_between_is_jumped_over(Fixture *fixture, gconstpointer unused)
 }
 
 /* The mock keeps 5 MiB of a partition: what was asked for is gone, and what is there first lies just behind it. */
-static void
-test_a_span_that_is_gone_takes_nothing_behind_it(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/kafka-topic-reader/a-span-that-is-gone-takes-nothing-behind-it")
 {
   g_autofree char *large = g_strnfill(500000, 'x');
   for (int i = 0; i < 20; i++)
@@ -256,8 +252,7 @@ was_asked(Fixture *fixture, const char *topic)
 }
 
 /* More than half a queue comes with one fetch. What was read before is at another broker. */
-static void
-test_brokers_of_what_is_read_are_asked(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/kafka-topic-reader/brokers-of-what-is-read-are-asked")
 {
   if (skip_where_librdkafka_looks_by_itself())
     return;
@@ -291,8 +286,7 @@ test_brokers_of_what_is_read_are_asked(Fixture *fixture, gconstpointer unused)
 }
 
 /* Each of them comes with a fetch of its own, and empties the queue: it was never full. */
-static void
-test_nobody_is_asked_when_the_queue_runs_empty(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/kafka-topic-reader/nobody-is-asked-when-the-queue-runs-empty")
 {
   g_autofree char *large = g_strnfill(LARGE_BYTES, 'x');
   for (gint32 i = 0; i < N_LARGE; i++) {
@@ -308,8 +302,6 @@ test_nobody_is_asked_when_the_queue_runs_empty(Fixture *fixture, gconstpointer u
   read_in_turn(fixture, parts, spans);
   g_assert_false(was_asked(fixture, "many"));
 }
-
-#define ADD(path, func) g_test_add("/kafka-topic-reader/" path, Fixture, NULL, set_up, func, tear_down)
 
 /* ---- looking at a topic ---- */
 
@@ -383,8 +375,7 @@ static const LookCase look_cases[] = {
 };
 
 /* The group of the daemon commits as before: nothing is committed for it. */
-static void
-test_look(gconstpointer data)
+TEST_EACH("/kafka-reader/", look_cases)
 {
   const LookCase *it = data;
   g_autoptr(TideMockKafka) kafka = cluster_with(it->n_first, it->n_second);
@@ -423,8 +414,7 @@ take_and_produce(const TideMessage *message, gpointer data)
 }
 
 /* What is fetched is one message at a time, so that the topic has grown before its end is met. */
-static void
-test_f19_present_end(void)
+TEST("/kafka-reader/F19/ends-where-the-topic-ended-at-the-start")
 {
   g_autoptr(TideMockKafka) kafka = cluster_with(1, 0);
   for (guint i = 0; i < 2; i++) {
@@ -447,8 +437,7 @@ test_f19_present_end(void)
   g_array_unref(config.properties);
 }
 
-static void
-test_no_broker(void)
+TEST("/kafka-reader/a-broker-that-is-down-is-named")
 {
   TideKafkaConfig config = config_for("127.0.0.1:1"); /* nobody listens there */
   TideKafkaReadRequest request = {.topic = TOPIC, .max_messages = 1, .timeout_ms = 1500};
@@ -458,26 +447,4 @@ test_no_broker(void)
   g_assert_error(error, TIDE_ERROR, TIDE_ERROR_KAFKA);
   g_assert_nonnull(strstr(error->message, "refused"));
   g_array_unref(config.properties);
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  ADD("topics-are-found", test_topics_are_found);
-  ADD("a-group-without-commits-leaves-nothing", test_a_group_without_commits);
-  ADD("spans-are-read-once-and-in-order", test_spans_are_read_once_and_in_order);
-  ADD("a-stop-ends-it", test_a_stop_ends_it);
-  ADD("a-span-beyond-the-end-is-told", test_a_span_beyond_the_end_is_told);
-  ADD("a-span-that-is-gone-takes-nothing-behind-it", test_a_span_that_is_gone_takes_nothing_behind_it);
-  ADD("what-lies-between-is-jumped-over", test_what_lies_between_is_jumped_over);
-  ADD("brokers-of-what-is-read-are-asked", test_brokers_of_what_is_read_are_asked);
-  ADD("nobody-is-asked-when-the-queue-runs-empty", test_nobody_is_asked_when_the_queue_runs_empty);
-  for (gsize i = 0; i < G_N_ELEMENTS(look_cases); i++) {
-    g_autofree char *path = g_strdup_printf("/kafka-reader/%s", look_cases[i].name);
-    g_test_add_data_func(path, &look_cases[i], test_look);
-  }
-  g_test_add_func("/kafka-reader/F19/ends-where-the-topic-ended-at-the-start", test_f19_present_end);
-  g_test_add_func("/kafka-reader/a-broker-that-is-down-is-named", test_no_broker);
-  return g_test_run();
 }

@@ -105,6 +105,9 @@ tear_down(Fixture *fixture, gconstpointer data)
   mock_kafka_free(fixture->kafka);
 }
 
+#define FIXTURE_TEST(path) TEST_OF(Fixture, GUINT_TO_POINTER(MESSAGE_BYTES), set_up, tear_down, path)
+#define FIXTURE_TEST_OF(data, path) TEST_OF(Fixture, data, set_up, tear_down, path)
+
 static void
 wait_until_full(Fixture *fixture, guint n_full)
 {
@@ -125,16 +128,21 @@ take(Fixture *fixture, guint n)
   }
 }
 
-/* In place of all of them where librdkafka looks at its queue by itself. */
-static void
-test_nothing(Fixture *fixture, gconstpointer data)
+/* A librdkafka that looks at its queue by itself is never asked: the test is skipped. */
+static gboolean
+looks_by_itself(void)
 {
+  const TideKafkaLibrary library = tide_kafka_library();
+  if (!tide_kafka_library_can(&library, TIDE_KAFKA_QUEUE_BACKOFF))
+    return FALSE;
   g_test_skip("this librdkafka looks often by itself");
+  return TRUE;
 }
 
-static void
-test_asks_when_a_full_queue_is_half_empty(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/kafka-refill/asks-when-a-full-queue-is-half-empty")
 {
+  if (looks_by_itself())
+    return;
   wait_until_full(fixture, N_FULL);
   take(fixture, N_HALF - 1);
   g_assert_cmpuint(fixture->refill.n_questions, ==, 0);
@@ -143,9 +151,10 @@ test_asks_when_a_full_queue_is_half_empty(Fixture *fixture, gconstpointer data)
   take(fixture, N_MESSAGES - N_HALF);
 }
 
-static void
-test_asks_of_the_partitions_that_are_assigned(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/kafka-refill/asks-of-the-partitions-that-are-assigned")
 {
+  if (looks_by_itself())
+    return;
   mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_LIST_OFFSETS, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, 1);
   take(fixture, N_HALF);
   gint64 deadline_us = tide_now_us() + TIMEOUT_US;
@@ -153,9 +162,10 @@ test_asks_of_the_partitions_that_are_assigned(Fixture *fixture, gconstpointer da
 }
 
 /* A broker that does not answer: the next question comes late enough, however soon half a queue is taken again. */
-static void
-test_questions_take_a_part_of_the_time(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/kafka-refill/questions-take-a-part-of-the-time")
 {
+  if (looks_by_itself())
+    return;
   take(fixture, 1);
   mock_kafka_set_round_trip_ms(fixture->kafka, -1, 1000);
   gint64 begin_us = tide_now_us();
@@ -165,9 +175,10 @@ test_questions_take_a_part_of_the_time(Fixture *fixture, gconstpointer data)
   mock_kafka_set_round_trip_ms(fixture->kafka, -1, 0);
 }
 
-static void
-test_asks_when_half_of_the_messages_are_taken(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/kafka-refill/asks-when-half-of-the-messages-are-taken")
 {
+  if (looks_by_itself())
+    return;
   fixture->refill.half_messages = 100;
   take(fixture, 99);
   g_assert_cmpuint(fixture->refill.n_questions, ==, 0);
@@ -183,26 +194,29 @@ take_all_that_is_queued(Fixture *fixture)
 }
 
 /* A queue that holds a handful of them. */
-static void
-test_asks_when_large_messages_emptied_it(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST_OF(GUINT_TO_POINTER(LARGE_BYTES), "/kafka-refill/asks-when-large-messages-emptied-it")
 {
+  if (looks_by_itself())
+    return;
   wait_until_full(fixture, 6);
   take_all_that_is_queued(fixture);
   g_assert_cmpuint(fixture->refill.n_questions, >=, 1);
 }
 
 /* What one of them has says nothing about those behind it. */
-static void
-test_asks_when_small_messages_and_large_ones_emptied_it(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST_OF(NULL, "/kafka-refill/asks-when-small-messages-and-large-ones-emptied-it")
 {
+  if (looks_by_itself())
+    return;
   wait_until_full(fixture, N_SMALL + N_LARGE);
   take(fixture, N_SMALL + N_LARGE);
   g_assert_cmpuint(fixture->refill.n_questions, >=, 1);
 }
 
-static void
-test_asks_when_it_ran_empty_before(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/kafka-refill/asks-when-it-ran-empty-before")
 {
+  if (looks_by_itself())
+    return;
   wait_until_full(fixture, N_FULL);
   fixture->refill.not_before_us = G_MAXINT64;
   take(fixture, N_FULL);
@@ -216,9 +230,10 @@ test_asks_when_it_ran_empty_before(Fixture *fixture, gconstpointer data)
 }
 
 /* It runs empty again and again: it is not full in between, or more would have been taken. */
-static void
-test_does_not_ask_when_the_queue_was_never_full(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/kafka-refill/does-not-ask-when-the-queue-was-never-full")
 {
+  if (looks_by_itself())
+    return;
   fixture->refill.queue = fixture->empty;
   for (guint n_taken = 0; n_taken < 3 * N_HALF; n_taken += 100) {
     take(fixture, 100);
@@ -228,9 +243,10 @@ test_does_not_ask_when_the_queue_was_never_full(Fixture *fixture, gconstpointer 
 }
 
 /* Nothing is known of a queue that is not empty. */
-static void
-test_goes_on_counting_while_something_is_queued(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/kafka-refill/goes-on-counting-while-something-is-queued")
 {
+  if (looks_by_itself())
+    return;
   wait_until_full(fixture, N_FULL);
   for (guint n_taken = 0; n_taken < N_HALF; n_taken++) {
     g_assert_cmpint(tide_kafka_refill_wait_ms(&fixture->refill, 500), ==, 500);
@@ -253,8 +269,7 @@ count_questions(rd_kafka_t *kafka, char *statistics, size_t len, void *opaque)
 }
 
 /* Of a queue that is empty: nothing is read, so that nothing can fill it before it is looked at. */
-static void
-test_asks_of_the_partitions_that_it_is_told(void)
+TEST("/kafka-refill/asks-of-the-partitions-that-it-is-told")
 {
   Fixture fixture = {0};
   gint64 n_asked = 0, deadline_us = tide_now_us() + TIMEOUT_US;
@@ -321,6 +336,8 @@ tear_down_rouse(RouseFixture *fixture, gconstpointer data)
   mock_kafka_free(fixture->kafka);
 }
 
+#define ROUSE_TEST(path) TEST_WITH(RouseFixture, set_up_rouse, tear_down_rouse, path)
+
 /* Asks once a second, of the time that is the test's, until the coordinator has answered. */
 static void
 rouse_until_answered(RouseFixture *fixture, gint64 now_us)
@@ -333,8 +350,7 @@ rouse_until_answered(RouseFixture *fixture, gint64 now_us)
   }
 }
 
-static void
-test_answer_ends_it(RouseFixture *fixture, gconstpointer data)
+ROUSE_TEST("/kafka-rouse/E9-K5-answer-ends-it")
 {
   g_assert_false(tide_kafka_rouse_is_under_way(&fixture->rouse));
   for (gint64 i = 0; i < 2; i++) { /* each time that the clock is set back */
@@ -345,16 +361,14 @@ test_answer_ends_it(RouseFixture *fixture, gconstpointer data)
 }
 
 /* A broker that refuses the question has answered it. */
-static void
-test_refusal_ends_it(RouseFixture *fixture, gconstpointer data)
+ROUSE_TEST("/kafka-rouse/E9-K5-refusal-is-an-answer")
 {
   mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_OFFSET_FETCH, RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED, 1000);
   tide_kafka_rouse_want(&fixture->rouse);
   rouse_until_answered(fixture, BEGIN_US);
 }
 
-static void
-test_silent_coordinator(RouseFixture *fixture, gconstpointer data)
+ROUSE_TEST("/kafka-rouse/E9-K5-silent-coordinator-among-brokers-is-the-end")
 {
   mock_kafka_set_broker_up(fixture->kafka, 2, FALSE);
   tide_kafka_rouse_want(&fixture->rouse);
@@ -366,8 +380,7 @@ test_silent_coordinator(RouseFixture *fixture, gconstpointer data)
 }
 
 /* However long it takes, the time of a session begins anew when a broker answers. */
-static void
-test_outage(RouseFixture *fixture, gconstpointer data)
+ROUSE_TEST("/kafka-rouse/E9-K5-outage-alone-is-not-the-end")
 {
   mock_kafka_set_broker_up(fixture->kafka, 2, FALSE);
   tide_kafka_rouse_want(&fixture->rouse);
@@ -380,36 +393,4 @@ test_outage(RouseFixture *fixture, gconstpointer data)
   g_assert_true(tide_kafka_rouse(&fixture->rouse, BEGIN_US + 190 * S));
   mock_kafka_set_broker_up(fixture->kafka, 2, TRUE);
   rouse_until_answered(fixture, BEGIN_US + 191 * S);
-}
-
-#define ADD_ROUSE(path, func) g_test_add("/kafka-rouse/" path, RouseFixture, NULL, set_up_rouse, func, tear_down_rouse)
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  const TideKafkaLibrary library = tide_kafka_library();
-  gboolean looks_by_itself = tide_kafka_library_can(&library, TIDE_KAFKA_QUEUE_BACKOFF);
-#define ADD_OF(name, message_bytes, function)                                                                          \
-  g_test_add("/kafka-refill/" name, Fixture, GUINT_TO_POINTER(message_bytes), set_up,                                  \
-             looks_by_itself ? test_nothing : function, tear_down)
-#define ADD(name, function) ADD_OF(name, MESSAGE_BYTES, function)
-  ADD("asks-when-a-full-queue-is-half-empty", test_asks_when_a_full_queue_is_half_empty);
-  ADD("asks-when-half-of-the-messages-are-taken", test_asks_when_half_of_the_messages_are_taken);
-  ADD("asks-of-the-partitions-that-are-assigned", test_asks_of_the_partitions_that_are_assigned);
-  ADD("questions-take-a-part-of-the-time", test_questions_take_a_part_of_the_time);
-  ADD("goes-on-counting-while-something-is-queued", test_goes_on_counting_while_something_is_queued);
-  ADD("asks-when-it-ran-empty-before", test_asks_when_it_ran_empty_before);
-  ADD("does-not-ask-when-the-queue-was-never-full", test_does_not_ask_when_the_queue_was_never_full);
-  ADD_OF("asks-when-large-messages-emptied-it", LARGE_BYTES, test_asks_when_large_messages_emptied_it);
-  ADD_OF("asks-when-small-messages-and-large-ones-emptied-it", 0,
-         test_asks_when_small_messages_and_large_ones_emptied_it);
-#undef ADD
-#undef ADD_OF
-  g_test_add_func("/kafka-refill/asks-of-the-partitions-that-it-is-told", test_asks_of_the_partitions_that_it_is_told);
-  ADD_ROUSE("E9-K5-answer-ends-it", test_answer_ends_it);
-  ADD_ROUSE("E9-K5-refusal-is-an-answer", test_refusal_ends_it);
-  ADD_ROUSE("E9-K5-silent-coordinator-among-brokers-is-the-end", test_silent_coordinator);
-  ADD_ROUSE("E9-K5-outage-alone-is-not-the-end", test_outage);
-  return g_test_run();
 }

@@ -19,11 +19,18 @@ pipeline_fixture_deadline_us(void)
 }
 
 void
+test_program_begin(void)
+{
+  g_unsetenv("STATE_DIRECTORY");
+  tide_log_init(TIDE_LOG_FORMAT_TEXT, g_getenv("TIDE_TEST_VERBOSE") != NULL ? TIDE_LOG_DEBUG : TIDE_LOG_CRIT);
+  tide_hbase_client_init_types();
+}
+
+void
 pipeline_fixture_init(int *argc, char ***argv)
 {
   g_test_init(argc, argv, NULL);
-  tide_log_init(TIDE_LOG_FORMAT_TEXT, g_getenv("TIDE_TEST_VERBOSE") != NULL ? TIDE_LOG_DEBUG : TIDE_LOG_CRIT);
-  tide_hbase_client_init_types();
+  test_program_begin();
 }
 
 void

@@ -5,6 +5,7 @@
 #include "fault/kafka/mock_kafka.h"
 #include "model/dead_letter.h"
 #include "service/pipeline.h"
+#include "unit/test_case.h"
 
 G_BEGIN_DECLS
 
@@ -30,7 +31,8 @@ typedef struct RunningPipeline {
   TidePipeline *pipeline;
 } RunningPipeline;
 
-/* For main(): g_test_init(), and the log on standard error: critical only, or all with TIDE_TEST_VERBOSE. */
+/* For a main() of one's own: g_test_init(), and what every program of pipelines begins with (test_program_begin()): no
+ * $STATE_DIRECTORY, and the log on standard error, critical only, or all with TIDE_TEST_VERBOSE. */
 void pipeline_fixture_init(int *argc, char ***argv);
 
 /* Kafka, two gateways before one HBase, and the tables METRIC (split at "host5") and CURRENT_METRIC. */
@@ -39,8 +41,15 @@ void pipeline_fixture_set_up(PipelineFixture *fixture, gconstpointer data);
 void pipeline_fixture_set_up_brokers(PipelineFixture *fixture, int n_brokers);
 void pipeline_fixture_tear_down(PipelineFixture *fixture, gconstpointer data);
 
+/* A test on that fixture, with `data` for it, or for each row of a table. */
+#define PIPELINE_TEST(path) TEST_WITH(PipelineFixture, pipeline_fixture_set_up, pipeline_fixture_tear_down, path)
+#define PIPELINE_TEST_OF(data, path)                                                                                   \
+  TEST_OF(PipelineFixture, data, pipeline_fixture_set_up, pipeline_fixture_tear_down, path)
+#define PIPELINE_TEST_EACH(prefix, rows)                                                                               \
+  TEST_EACH_WITH(PipelineFixture, pipeline_fixture_set_up, pipeline_fixture_tear_down, prefix, rows)
+
 typedef void (*PipelineTest)(PipelineFixture *fixture, gconstpointer data);
-/* Adds a test on that fixture, with the second one @data for it. */
+/* For paths that are computed: for main(). */
 void pipeline_fixture_add(const char *path, PipelineTest test);
 void pipeline_fixture_add_with(const char *path, gconstpointer data, PipelineTest test);
 

@@ -80,6 +80,10 @@ tear_down(Fixture *fixture, gconstpointer data)
   pipeline_fixture_tear_down(&fixture->outside, NULL);
 }
 
+#define FAILING_PRODUCER_TEST(path) TEST_OF(Fixture, "1", set_up_failing_producer, tear_down, path)
+
+#define FIXTURE_TEST(path) TEST_OF(Fixture, "1", set_up, tear_down, path)
+
 static TideDeadLetter
 dead_letter_at(gint64 offset)
 {
@@ -141,8 +145,7 @@ assert_header_at(const TideMockRecord *record, gsize index, const char *name, co
 
 /* ---- the topic ---- */
 
-static void
-test_topic_has_the_original_byte_for_byte(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/dead-letter-queue/topic/has-the-original-byte-for-byte")
 {
   const TideDeadLetterHeader headers[] = {
       {TIDE_BYTES_LITERAL("trace"), TIDE_BYTES_LITERAL("\x00\xff"), TRUE},
@@ -185,8 +188,7 @@ test_topic_has_the_original_byte_for_byte(Fixture *fixture, gconstpointer data)
   letter_assert_header(record, "tidemark-original", NULL);
 }
 
-static void
-test_absent_and_empty_stay_apart(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/dead-letter-queue/topic/absent-and-empty-stay-apart")
 {
   TideDeadLetter dead_letter = dead_letter_at(0);
   tide_dead_letter_queue_submit(fixture->dead_letters, job_of(fixture, &dead_letter));
@@ -215,8 +217,7 @@ await_holding(Fixture *fixture, const char *part)
     g_error("'%s' is not in: %s", part, text);
 }
 
-static void
-test_a_topic_that_takes_nothing_holds_until_it_does(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/dead-letter-queue/topic/one-that-takes-nothing-holds-until-it-does")
 {
   mock_kafka_push_errors(fixture->outside.kafka, TIDE_KAFKA_PRODUCE, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, 1);
   TideDeadLetter dead_letter = dead_letter_at(0);
@@ -231,8 +232,7 @@ test_a_topic_that_takes_nothing_holds_until_it_does(Fixture *fixture, gconstpoin
 }
 
 /* As brokers since 2.8 do it to who may write to no topic: the producer never gets its number. */
-static void
-test_a_producer_that_may_write_nowhere_holds(Fixture *fixture, gconstpointer data)
+FAILING_PRODUCER_TEST("/dead-letter-queue/topic/a-producer-that-may-write-nowhere-holds")
 {
   TideDeadLetter dead_letter = dead_letter_at(0);
   tide_dead_letter_queue_submit(fixture->dead_letters, job_of(fixture, &dead_letter));
@@ -242,8 +242,7 @@ test_a_producer_that_may_write_nowhere_holds(Fixture *fixture, gconstpointer dat
 }
 
 /* The producer may not go on, and another takes its place: dead letters that it had not sent yet are sent by that. */
-static void
-test_dead_letters_of_a_producer_that_failed_are_sent_again(Fixture *fixture, gconstpointer data)
+FAILING_PRODUCER_TEST("/dead-letter-queue/topic/dead-letters-of-a-producer-that-failed-are-sent-again")
 {
   for (gint64 offset = 0; offset < 10; offset++) {
     TideDeadLetter dead_letter = dead_letter_at(offset);
@@ -271,8 +270,7 @@ job_to_read(Fixture *fixture, gint64 offset)
   return job;
 }
 
-static void
-test_originals_are_read_again(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/dead-letter-queue/originals/are-read-again")
 {
   for (guint i = 0; i < 3000; i++) {
     g_autofree char *payload = g_strdup_printf("message %u", i);
@@ -303,8 +301,7 @@ test_originals_are_read_again(Fixture *fixture, gconstpointer data)
 }
 
 /* The mock keeps 5 MiB of a partition. */
-static void
-test_an_original_that_is_gone_leaves_its_row(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/dead-letter-queue/originals/one-that-is-gone-leaves-its-row")
 {
   g_autofree char *large = g_strnfill(500000, 'x');
   for (guint i = 0; i < 20; i++)
@@ -326,8 +323,7 @@ test_an_original_that_is_gone_leaves_its_row(Fixture *fixture, gconstpointer dat
 }
 
 /* A header that is null is not one that is empty, also when the message is read again. */
-static void
-test_null_header_of_an_original_stays_null(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/dead-letter-queue/originals/null-header-of-one-stays-null")
 {
   TideMockMessage message = {.topic = FIXTURE_TOPIC,
                              .payload = TIDE_BYTES_LITERAL("message"),
@@ -342,8 +338,7 @@ test_null_header_of_an_original_stays_null(Fixture *fixture, gconstpointer data)
 }
 
 /* A leader that has just changed may not know the newest messages yet: what was read is not gone at once. */
-static void
-test_an_original_beyond_the_end_is_waited_for(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/dead-letter-queue/originals/one-beyond-the-end-is-waited-for")
 {
   static const _Atomic gboolean stopping = FALSE;
   TideKafkaOriginals *originals = tide_kafka_originals_new(fixture->config, &stopping);
@@ -383,8 +378,7 @@ job_wanted_back(Fixture *fixture, gint64 offset)
   return job;
 }
 
-static void
-test_an_original_that_is_wanted_back_is_not_kept(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/dead-letter-queue/originals/one-that-is-wanted-back-is-not-kept")
 {
   pipeline_fixture_produce(&fixture->outside, 0, "host1", TIME_MS, "good");
   pipeline_fixture_flush(&fixture->outside);
@@ -402,8 +396,7 @@ test_an_original_that_is_wanted_back_is_not_kept(Fixture *fixture, gconstpointer
 }
 
 /* Neither message of the row can be sent by itself: both are kept, and say that they may be acceptable. */
-static void
-test_originals_of_a_shared_row_that_are_gone_are_told_apart(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/dead-letter-queue/originals/those-of-a-shared-row-that-are-gone-are-told-apart")
 {
   g_autofree char *large = g_strnfill(500000, 'x');
   for (guint i = 0; i < 20; i++)
@@ -435,8 +428,7 @@ test_originals_of_a_shared_row_that_are_gone_are_told_apart(Fixture *fixture, gc
   }
 }
 
-static void
-test_a_broker_that_is_away_takes_no_original(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/dead-letter-queue/originals/a-broker-that-is-away-takes-none")
 {
   pipeline_fixture_produce(&fixture->outside, 0, "host1", TIME_MS, "1");
   pipeline_fixture_flush(&fixture->outside);
@@ -459,8 +451,7 @@ test_a_broker_that_is_away_takes_no_original(Fixture *fixture, gconstpointer dat
 #define PASS_BYTES (16u << 20) /* after which a pass takes no more */
 
 /* Each partition has one that is wanted: none of them goes on to a next. */
-static void
-test_a_pass_over_many_partitions_is_bounded(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/dead-letter-queue/originals/a-pass-over-many-partitions-is-bounded")
 {
   static const _Atomic gboolean stopping = FALSE;
   TideKafkaOriginals *originals = tide_kafka_originals_new(fixture->config, &stopping);
@@ -493,8 +484,7 @@ test_a_pass_over_many_partitions_is_bounded(Fixture *fixture, gconstpointer data
 #define N_SHARING 200 /* more than the ratio's least, and than what it takes as received before it is said */
 
 /* All of a row's messages are under suspicion, and none of them is a dead letter yet. */
-static void
-test_originals_that_are_wanted_back_do_not_count_as_dead_letters(Fixture *fixture, gconstpointer data)
+TEST_OF(Fixture, "0.1", set_up, tear_down, "/dead-letter-queue/many/originals-that-are-wanted-back-do-not-count")
 {
   for (guint i = 0; i < N_SHARING; i++)
     pipeline_fixture_produce(&fixture->outside, 0, "host1", TIME_MS, "good");
@@ -512,8 +502,7 @@ test_originals_that_are_wanted_back_do_not_count_as_dead_letters(Fixture *fixtur
 
 /* ---- the end ---- */
 
-static void
-test_a_stop_drops_what_is_under_way(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/dead-letter-queue/stop/drops-what-is-under-way")
 {
   mock_kafka_set_broker_up(fixture->outside.kafka, -1, FALSE);
   for (gint64 i = 0; i < 100; i++)
@@ -525,33 +514,4 @@ test_a_stop_drops_what_is_under_way(Fixture *fixture, gconstpointer data)
   g_assert_true(tide_dead_letter_queue_stop(fixture->dead_letters, start_us + 20 * TIDE_US_PER_S));
   g_assert_cmpint(tide_now_us() - start_us, <, 15 * TIDE_US_PER_S);
   mock_kafka_set_broker_up(fixture->outside.kafka, -1, TRUE);
-}
-
-#define ADD_RATIO(path, test, ratio) g_test_add("/dead-letter-queue/" path, Fixture, ratio, set_up, test, tear_down)
-#define ADD(path, test) ADD_RATIO(path, test, "1")
-
-int
-main(int argc, char **argv)
-{
-  pipeline_fixture_init(&argc, &argv);
-  ADD("topic/has-the-original-byte-for-byte", test_topic_has_the_original_byte_for_byte);
-  ADD("topic/absent-and-empty-stay-apart", test_absent_and_empty_stay_apart);
-  ADD("topic/one-that-takes-nothing-holds-until-it-does", test_a_topic_that_takes_nothing_holds_until_it_does);
-  g_test_add("/dead-letter-queue/topic/dead-letters-of-a-producer-that-failed-are-sent-again", Fixture, "1",
-             set_up_failing_producer, test_dead_letters_of_a_producer_that_failed_are_sent_again, tear_down);
-  g_test_add("/dead-letter-queue/topic/a-producer-that-may-write-nowhere-holds", Fixture, "1", set_up_failing_producer,
-             test_a_producer_that_may_write_nowhere_holds, tear_down);
-  ADD("originals/are-read-again", test_originals_are_read_again);
-  ADD("originals/null-header-of-one-stays-null", test_null_header_of_an_original_stays_null);
-  ADD("originals/one-beyond-the-end-is-waited-for", test_an_original_beyond_the_end_is_waited_for);
-  ADD("originals/one-that-is-gone-leaves-its-row", test_an_original_that_is_gone_leaves_its_row);
-  ADD("originals/those-of-a-shared-row-that-are-gone-are-told-apart",
-      test_originals_of_a_shared_row_that_are_gone_are_told_apart);
-  ADD("originals/a-broker-that-is-away-takes-none", test_a_broker_that_is_away_takes_no_original);
-  ADD("originals/a-pass-over-many-partitions-is-bounded", test_a_pass_over_many_partitions_is_bounded);
-  ADD("originals/one-that-is-wanted-back-is-not-kept", test_an_original_that_is_wanted_back_is_not_kept);
-  ADD_RATIO("many/originals-that-are-wanted-back-do-not-count",
-            test_originals_that_are_wanted_back_do_not_count_as_dead_letters, "0.1");
-  ADD("stop/drops-what-is-under-way", test_a_stop_drops_what_is_under_way);
-  return g_test_run();
 }

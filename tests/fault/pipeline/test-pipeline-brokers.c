@@ -10,6 +10,8 @@ set_up_three(PipelineFixture *fixture, gconstpointer data)
   pipeline_fixture_set_up_brokers(fixture, 3);
 }
 
+#define THREE_BROKERS_TEST(path) TEST_WITH(PipelineFixture, set_up_three, pipeline_fixture_tear_down, path)
+
 /* ---- gone, and moved ---- */
 
 static gboolean
@@ -21,8 +23,7 @@ is_past(const TidePipelineState *state, gpointer data)
 }
 
 /* Longer than the session: brokers that come back know nothing of this member any more. */
-static void
-test_lost_brokers_are_outlasted(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-brokers/gone/C2-lost-brokers-are-outlasted")
 {
   RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
   pipeline_produce_mixture(fixture, 20);
@@ -35,8 +36,7 @@ test_lost_brokers_are_outlasted(PipelineFixture *fixture, gconstpointer data)
   pipeline_fixture_finish_mixture(fixture, running, 40);
 }
 
-static void
-test_moved_leaders_and_coordinator_are_followed(PipelineFixture *fixture, gconstpointer data)
+THREE_BROKERS_TEST("/pipeline-brokers/moved/C3-moved-leaders-and-coordinator-are-followed")
 {
   mock_kafka_set_coordinator(fixture->kafka, FIXTURE_GROUP, 1);
   RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
@@ -77,9 +77,19 @@ test_leader_that_does_not_answer_holds_no_other(PipelineFixture *fixture, gconst
   running_pipeline_end(running);
 }
 
+THREE_BROKERS_TEST("/pipeline-brokers/gone/C1-leader-that-does-not-answer-holds-no-other")
+{
+  test_leader_that_does_not_answer_holds_no_other(fixture, data);
+}
+
+TEST_OF(PipelineFixture, ", assignment: cooperative", set_up_three, pipeline_fixture_tear_down,
+        "/pipeline-brokers/gone/C1-leader-that-does-not-answer-holds-no-other-cooperative")
+{
+  test_leader_that_does_not_answer_holds_no_other(fixture, data);
+}
+
 /* The mock does not throttle: what throttling does to a client, answers that come late, does the same. */
-static void
-test_slow_answers_cost_lag_only(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-brokers/moved/C17-slow-answers-cost-lag-only")
 {
   mock_kafka_set_round_trip_ms(fixture->kafka, -1, 300);
   pipeline_produce_mixture(fixture, 40);
@@ -93,8 +103,7 @@ test_slow_answers_cost_lag_only(PipelineFixture *fixture, gconstpointer data)
 
 /* ---- commits ---- */
 
-static void
-test_commits_refused_for_the_group_are_tried_again(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-brokers/commits/C10-commits-refused-for-the-group-are-tried-again")
 {
   mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_OFFSET_COMMIT, RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS, 2);
   mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_OFFSET_COMMIT, RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION, 2);
@@ -108,8 +117,7 @@ test_commits_refused_for_the_group_are_tried_again(PipelineFixture *fixture, gco
 }
 
 /* While a call's outcome is unknown, offsets are committed by us and not by librdkafka, which tries its own again. */
-static void
-test_refused_commit_with_a_note_is_tried_again(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-brokers/commits/C10-refused-commit-with-a-note-is-tried-again")
 {
   TideScriptedFault silent = {.kind = TIDE_FAULT_SILENCE, .call = TIDE_CALL_PUT_MULTIPLE, .max_hits = 1};
   RunningPipeline *running =
@@ -123,8 +131,7 @@ test_refused_commit_with_a_note_is_tried_again(PipelineFixture *fixture, gconstp
   pipeline_fixture_finish(fixture, running);
 }
 
-static void
-test_stop_whose_commit_is_refused_is_bounded(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-brokers/commits/C19-stop-whose-commit-is-refused-is-bounded")
 {
   RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
   running_pipeline_wait_ready(running);
@@ -141,8 +148,7 @@ test_stop_whose_commit_is_refused_is_bounded(PipelineFixture *fixture, gconstpoi
 
 /* ---- what the client says ---- */
 
-static void
-test_fenced_client_is_fatal_and_lost_brokers_are_not(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-brokers/client/C20-fenced-client-is-fatal-and-lost-brokers-are-not")
 {
   RunningPipeline *running =
       running_pipeline_start_with(fixture, &(RunningPipelineOptions){.gateways = 1, .kafka = ", instance: one"});
@@ -161,8 +167,7 @@ test_fenced_client_is_fatal_and_lost_brokers_are_not(PipelineFixture *fixture, g
 }
 
 /* Each wrong setting is told by its own words, and no password is among them. */
-static void
-test_refusals_are_told_apart(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-brokers/client/C13-refusals-are-told-apart")
 {
   static const struct {
     const char *kafka;
@@ -183,32 +188,4 @@ test_refusals_are_told_apart(PipelineFixture *fixture, gconstpointer data)
     tide_pipeline_state_clear(&state);
     running_pipeline_stop(running, 1000);
   }
-}
-
-#define ADD_WITH(path, data, set_up, func)                                                                             \
-  g_test_add("/pipeline-brokers/" path, PipelineFixture, data, set_up, func, pipeline_fixture_tear_down)
-#define ADD(path, set_up, func) ADD_WITH(path, NULL, set_up, func)
-
-int
-main(int argc, char **argv)
-{
-  pipeline_fixture_init(&argc, &argv);
-  ADD("gone/C2-lost-brokers-are-outlasted", pipeline_fixture_set_up, test_lost_brokers_are_outlasted);
-  ADD("moved/C3-moved-leaders-and-coordinator-are-followed", set_up_three,
-      test_moved_leaders_and_coordinator_are_followed);
-  ADD_WITH("gone/C1-leader-that-does-not-answer-holds-no-other", NULL, set_up_three,
-           test_leader_that_does_not_answer_holds_no_other);
-  ADD_WITH("gone/C1-leader-that-does-not-answer-holds-no-other-cooperative", ", assignment: cooperative", set_up_three,
-           test_leader_that_does_not_answer_holds_no_other);
-  ADD("moved/C17-slow-answers-cost-lag-only", pipeline_fixture_set_up, test_slow_answers_cost_lag_only);
-  ADD("commits/C10-commits-refused-for-the-group-are-tried-again", pipeline_fixture_set_up,
-      test_commits_refused_for_the_group_are_tried_again);
-  ADD("commits/C10-refused-commit-with-a-note-is-tried-again", pipeline_fixture_set_up,
-      test_refused_commit_with_a_note_is_tried_again);
-  ADD("commits/C19-stop-whose-commit-is-refused-is-bounded", pipeline_fixture_set_up,
-      test_stop_whose_commit_is_refused_is_bounded);
-  ADD("client/C20-fenced-client-is-fatal-and-lost-brokers-are-not", pipeline_fixture_set_up,
-      test_fenced_client_is_fatal_and_lost_brokers_are_not);
-  ADD("client/C13-refusals-are-told-apart", pipeline_fixture_set_up, test_refusals_are_told_apart);
-  return g_test_run();
 }

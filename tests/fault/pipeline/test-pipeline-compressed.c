@@ -194,8 +194,7 @@ assert_counted(RunningPipeline *running, const BatchCase *at)
   g_assert_cmpuint(tide_metrics_sum(metrics, "tidemark_messages_skipped_total", label), ==, (guint64)at->n_messages);
 }
 
-static void
-test_batch(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST_EACH("/pipeline-compressed/", cases)
 {
   const BatchCase *at = data;
   produce(fixture, at);
@@ -210,15 +209,4 @@ test_batch(PipelineFixture *fixture, gconstpointer data)
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, at->verdict == READ ? 4 : 3);
   gint64 committed = pipeline_fixture_committed(fixture, 0);
   g_assert_cmpint(committed, ==, at->verdict == READ ? 2 + at->n_messages : 1);
-}
-
-int
-main(int argc, char *argv[])
-{
-  pipeline_fixture_init(&argc, &argv);
-  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
-    g_autofree char *path = g_strconcat("/pipeline-compressed/", cases[i].name, NULL);
-    pipeline_fixture_add_with(path, &cases[i], test_batch);
-  }
-  return g_test_run();
 }

@@ -69,8 +69,7 @@ assert_counted_by_gateway(PipelineFixture *fixture, RunningPipeline *running)
 
 /* ---- gateways that cannot be connected to ---- */
 
-static void
-test_the_next_endpoint_is_used(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-connections/absence/D1-the-next-endpoint-is-used")
 {
   TideGatewayOptions ipv6 = {.hbase = fixture->hbase, .host = "::1"};
   scripted_gateway_free(fixture->gateways[1]);
@@ -122,8 +121,7 @@ close_blackhole(const Blackhole *blackhole)
   close(blackhole->listener);
 }
 
-static void
-test_blackhole_delays_nobody(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-connections/absence/D2-a-blackhole-delays-nobody")
 {
   Blackhole blackhole;
   open_blackhole(&blackhole);
@@ -140,8 +138,7 @@ test_blackhole_delays_nobody(PipelineFixture *fixture, gconstpointer data)
 }
 
 /* Each wrong service is named while it is waited for; when it is put right, the daemon goes on by itself. */
-static void
-test_wrong_service_is_named(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-connections/absence/D12-wrong-service-is-named")
 {
   static const struct {
     TidePersonality personality;
@@ -160,8 +157,7 @@ test_wrong_service_is_named(PipelineFixture *fixture, gconstpointer data)
   running_pipeline_end(running);
 }
 
-static void
-test_mode_that_is_not_the_fixed_one_is_named(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-connections/absence/D12-a-mode-that-is-not-the-fixed-one-is-named")
 {
   static const char *const transports[] = {", transport: framed-binary", ", transport: unframed-compact"};
   for (guint i = 0; i < G_N_ELEMENTS(transports); i++) {
@@ -175,8 +171,7 @@ test_mode_that_is_not_the_fixed_one_is_named(PipelineFixture *fixture, gconstpoi
 
 /* ---- connections that end by themselves ---- */
 
-static void
-test_idle_close_is_replaced_silently(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-connections/ends/D6-idle-close-is-replaced-silently")
 {
   TideGatewayOptions impatient = {.hbase = fixture->hbase, .idle_close_ms = 300};
   scripted_gateway_free(fixture->gateways[0]);
@@ -197,8 +192,7 @@ test_idle_close_is_replaced_silently(PipelineFixture *fixture, gconstpointer dat
 }
 
 /* The peer is gone without a word: the ping of an idle connection gets no answer. */
-static void
-test_half_open_connection_is_replaced_silently(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-connections/ends/D7-half-open-connection-is-replaced-silently")
 {
   RunningPipeline *running =
       start_writing(fixture, &(RunningPipelineOptions){.gateways = 1, .hbase = ", idle_ping: 1s"});
@@ -217,8 +211,7 @@ test_half_open_connection_is_replaced_silently(PipelineFixture *fixture, gconstp
 }
 
 /* Behind one name or balancer there may be many gateways: only new connections find the one that came back. */
-static void
-test_old_connections_are_replaced(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-connections/ends/old-connections-are-replaced")
 {
   RunningPipeline *running =
       start_writing(fixture, &(RunningPipelineOptions){.gateways = 1, .hbase = ", max_connection_age: 1s"});
@@ -237,8 +230,7 @@ test_old_connections_are_replaced(PipelineFixture *fixture, gconstpointer data)
 }
 
 /* What is old goes on where there is nothing new to be had, and is replaced as soon as there is. */
-static void
-test_old_connections_stay_while_none_can_be_made(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-connections/ends/old-connections-stay-while-none-can-be-made")
 {
   RunningPipeline *running =
       start_writing(fixture, &(RunningPipelineOptions){.gateways = 1, .hbase = ", max_connection_age: 1s"});
@@ -259,8 +251,7 @@ test_old_connections_stay_while_none_can_be_made(PipelineFixture *fixture, gcons
 }
 
 /* One connection of three is taken. The writers learn it, and do not knock all the time. */
-static void
-test_full_gateway_gets_fewer_connections(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-connections/ends/D15-a-full-gateway-gets-fewer-connections")
 {
   TideGatewayOptions full = {.hbase = fixture->hbase, .max_connections = 1};
   scripted_gateway_free(fixture->gateways[0]);
@@ -302,8 +293,7 @@ restart_under_load(PipelineFixture *fixture, guint which, guint step)
   return step;
 }
 
-static void
-test_rolling_restart_leaves_no_line(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-connections/load/D16-rolling-restart-leaves-no-line")
 {
   RunningPipeline *running = start_writing(fixture, &(RunningPipelineOptions){.gateways = FIXTURE_GATEWAYS});
   LogCapture *capture = log_capture_start();
@@ -318,8 +308,7 @@ test_rolling_restart_leaves_no_line(PipelineFixture *fixture, gconstpointer data
 }
 
 /* It answers probes, and fails each call: its own trouble, as the other one shows. */
-static void
-test_gateway_that_fails_all_calls_has_its_circuit_opened(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-connections/load/D16-a-gateway-that-fails-all-calls-has-its-circuit-opened")
 {
   RunningPipeline *running = start_writing(fixture, &(RunningPipelineOptions){.gateways = FIXTURE_GATEWAYS});
   guint id = pipeline_fixture_fail_puts(fixture, NULL, NULL);
@@ -341,8 +330,7 @@ test_gateway_that_fails_all_calls_has_its_circuit_opened(PipelineFixture *fixtur
 
 /* ---- load ---- */
 
-static void
-test_slow_gateway_loses_its_writers(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-connections/load/D23-a-slow-gateway-loses-its-writers")
 {
   RunningPipeline *running = start_writing(fixture, &(RunningPipelineOptions){.gateways = FIXTURE_GATEWAYS});
   TideScriptedFault slow = {.call = TIDE_CALL_PUT_MULTIPLE, .delay_reply_ms = 400};
@@ -379,8 +367,7 @@ change_regions(PipelineFixture *fixture, RunningPipeline *running, guint64 n_reg
     pipeline_fixture_wait_a_little(deadline_us, "the new regions are known");
 }
 
-static void
-test_regions_split_and_merge_under_way(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-connections/regions/D19-regions-split-and-merge-under-way")
 {
   RunningPipeline *running = start_writing(fixture, &(RunningPipelineOptions){.gateways = 1});
   pipeline_produce_mixture_from(fixture, 10, 20);
@@ -399,8 +386,7 @@ test_regions_split_and_merge_under_way(PipelineFixture *fixture, gconstpointer d
 }
 
 /* The region servers' clocks are ten years ahead of the readings, and nothing shows it. */
-static void
-test_cells_carry_event_times(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-connections/regions/D20-cells-carry-event-times")
 {
   RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
   pipeline_fixture_produce(fixture, 0, "host1", G_GINT64_CONSTANT(1426535612045), "old");
@@ -412,28 +398,4 @@ test_cells_carry_event_times(PipelineFixture *fixture, gconstpointer data)
                   "host1#1426535612044\tM:v\t1426535612044\tolder\nhost1#1426535612045\tM:v\t1426535612045\told\n");
   g_assert_cmpstr(latest, ==, "host1\tM:v\t1426535612045\told\n");
   running_pipeline_end(running);
-}
-
-#define ADD(path, func) pipeline_fixture_add("/pipeline-connections/" path, func)
-
-int
-main(int argc, char **argv)
-{
-  pipeline_fixture_init(&argc, &argv);
-  ADD("absence/D1-the-next-endpoint-is-used", test_the_next_endpoint_is_used);
-  ADD("absence/D2-a-blackhole-delays-nobody", test_blackhole_delays_nobody);
-  ADD("absence/D12-wrong-service-is-named", test_wrong_service_is_named);
-  ADD("absence/D12-a-mode-that-is-not-the-fixed-one-is-named", test_mode_that_is_not_the_fixed_one_is_named);
-  ADD("ends/D6-idle-close-is-replaced-silently", test_idle_close_is_replaced_silently);
-  ADD("ends/D7-half-open-connection-is-replaced-silently", test_half_open_connection_is_replaced_silently);
-  ADD("ends/old-connections-are-replaced", test_old_connections_are_replaced);
-  ADD("ends/old-connections-stay-while-none-can-be-made", test_old_connections_stay_while_none_can_be_made);
-  ADD("ends/D15-a-full-gateway-gets-fewer-connections", test_full_gateway_gets_fewer_connections);
-  ADD("load/D16-rolling-restart-leaves-no-line", test_rolling_restart_leaves_no_line);
-  ADD("load/D16-a-gateway-that-fails-all-calls-has-its-circuit-opened",
-      test_gateway_that_fails_all_calls_has_its_circuit_opened);
-  ADD("load/D23-a-slow-gateway-loses-its-writers", test_slow_gateway_loses_its_writers);
-  ADD("regions/D19-regions-split-and-merge-under-way", test_regions_split_and_merge_under_way);
-  ADD("regions/D20-cells-carry-event-times", test_cells_carry_event_times);
-  return g_test_run();
 }

@@ -109,22 +109,19 @@ check_bad_rows(PipelineFixture *fixture, guint n_bad, const char *message, guint
   g_assert_cmpuint(count_lines(text), ==, n_bad);
 }
 
-static void
-test_one_bad_row_of_a_thousand(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-failures/poison/B2-B4-one-bad-row-of-a-thousand")
 {
   check_bad_rows(fixture, 1, TOO_LARGE, 20);
 }
 
-static void
-test_several_bad_rows(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-failures/poison/B4-several-bad-rows")
 {
   check_bad_rows(fixture, 5, TOO_LARGE, 5 * 20);
 }
 
 /* A text that does not say whose fault it is: the row is refused while its neighbours are taken, round after round;
  * each but the last costs a neighbour's call and its own, and rounds that come too soon do not count. */
-static void
-test_bad_row_of_an_unknown_exception(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-failures/poison/B4-F16-bad-row-of-an-unknown-exception")
 {
   check_bad_rows(fixture, 1,
                  "Failed 1 action: org.apache.hadoop.hbase.DoNotRetryIOException: a coprocessor's rule: 1 time, "
@@ -182,8 +179,7 @@ check_oversized(PipelineFixture *fixture, const char *list, const char *says)
 }
 
 /* A framed gateway closes on a frame above its limit, without a word. */
-static void
-test_oversized_calls_are_split_and_the_oversized_row_is_a_dead_letter(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-failures/frames/B5-D14-oversized-calls-are-split-and-the-oversized-row-is-a-dead-letter")
 {
   TideGatewayOptions framed = {.hbase = fixture->hbase, .framed = TRUE, .frame_limit_bytes = OVERSIZED_BYTES};
   scripted_gateway_free(fixture->gateways[0]);
@@ -193,8 +189,7 @@ test_oversized_calls_are_split_and_the_oversized_row_is_a_dead_letter(PipelineFi
 
 /* A limit below the smallest of any gateway's, as a proxy may have that resets what is above: calls are sent in parts,
  * and no row is taken for one that is too large. */
-static void
-test_calls_that_are_reset_for_their_size_are_split(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-failures/frames/D14-calls-that-are-reset-for-their-size-are-split")
 {
   const guint n_rows = 40;
   TideGatewayOptions limited = {.hbase = fixture->hbase, .framed = TRUE, .frame_limit_bytes = 100000};
@@ -215,8 +210,7 @@ test_calls_that_are_reset_for_their_size_are_split(PipelineFixture *fixture, gco
 /* A row that a proxy resets each time, though gateways would take it, keeps no other row of its region or batch
  * waiting, and is no dead letter. Its message is not committed, by a stop in the middle neither, and it is written once
  * the proxy takes it. */
-static void
-test_row_that_is_reset_for_its_size_keeps_nobody_waiting(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-failures/frames/D14-row-that-is-reset-for-its-size-keeps-nobody-waiting")
 {
   const guint n_before = 10, n_rows = 60;
   TideScriptedFault reset = {.kind = TIDE_FAULT_CLOSE_BEFORE_REPLY,
@@ -310,8 +304,7 @@ forget_request(void *data, struct MHD_Connection *connection, void **state, enum
 
 /* Its page names no row, and the gateway is as well as before: the prober sees nothing, and none is connected to anew
  * because it broke. */
-static void
-test_calls_above_a_proxys_limit_are_split(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-failures/frames/calls-above-a-proxys-limit-are-split")
 {
   int fd = -1;
   guint16 port = scripted_gateway_port(fixture->gateways[0]);
@@ -398,8 +391,7 @@ assert_no_storm(PipelineFixture *fixture, const SuspendCase *at)
 
 /* It is told at once, no row is taken for poison however long it lasts, other tables go on, and all is written when the
  * operator has repaired it. */
-static void
-test_table_that_takes_no_rows_is_waited_for(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST_EACH("/pipeline-failures/hold/", suspend_cases)
 {
   const SuspendCase *at = data;
   DeadLetters dead_letters = dead_letters_in_file("");
@@ -427,8 +419,7 @@ test_table_that_takes_no_rows_is_waited_for(PipelineFixture *fixture, gconstpoin
 /* ---- a busy region ---- */
 
 /* Between the first refusal and the row's writing lie four pauses of 10, 20, 40 and 80 ms at the least. */
-static void
-test_busy_region_is_not_stormed(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-failures/frames/D9-busy-region-is-not-stormed")
 {
   TideScriptedFault busy = {.kind = TIDE_FAULT_IO_ERROR,
                             .call = TIDE_CALL_PUT_MULTIPLE,
@@ -458,8 +449,7 @@ test_busy_region_is_not_stormed(PipelineFixture *fixture, gconstpointer data)
 
 /* ---- what an acknowledgement is worth ---- */
 
-static void
-test_durability_below_sync_is_said(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-failures/hold/durability-below-sync-is-said")
 {
   fake_hbase_set_durability(fixture->hbase, "METRIC", 2);         /* ASYNC_WAL */
   fake_hbase_set_durability(fixture->hbase, "CURRENT_METRIC", 4); /* FSYNC_WAL */
@@ -474,28 +464,4 @@ test_durability_below_sync_is_said(PipelineFixture *fixture, gconstpointer data)
   g_assert_null(strstr(strstr(said, "CAN BE LOST"), "DATA CAN BE LOST")); /* once, and not of the other table */
   running_pipeline_end(running);
   pipeline_assert_tables(fixture, 3);
-}
-
-#define ADD(path, func) pipeline_fixture_add("/pipeline-failures/" path, func)
-
-int
-main(int argc, char **argv)
-{
-  pipeline_fixture_init(&argc, &argv);
-  ADD("poison/B2-B4-one-bad-row-of-a-thousand", test_one_bad_row_of_a_thousand);
-  ADD("poison/B4-several-bad-rows", test_several_bad_rows);
-  ADD("poison/B4-F16-bad-row-of-an-unknown-exception", test_bad_row_of_an_unknown_exception);
-  ADD("frames/B5-D14-oversized-calls-are-split-and-the-oversized-row-is-a-dead-letter",
-      test_oversized_calls_are_split_and_the_oversized_row_is_a_dead_letter);
-  ADD("frames/D14-calls-that-are-reset-for-their-size-are-split", test_calls_that_are_reset_for_their_size_are_split);
-  ADD("frames/D14-row-that-is-reset-for-its-size-keeps-nobody-waiting",
-      test_row_that_is_reset_for_its_size_keeps_nobody_waiting);
-  ADD("frames/calls-above-a-proxys-limit-are-split", test_calls_above_a_proxys_limit_are_split);
-  ADD("frames/D9-busy-region-is-not-stormed", test_busy_region_is_not_stormed);
-  ADD("hold/durability-below-sync-is-said", test_durability_below_sync_is_said);
-  for (guint i = 0; i < G_N_ELEMENTS(suspend_cases); i++) {
-    g_autofree char *path = g_strdup_printf("/pipeline-failures/hold/%s", suspend_cases[i].name);
-    pipeline_fixture_add_with(path, &suspend_cases[i], test_table_that_takes_no_rows_is_waited_for);
-  }
-  return g_test_run();
 }

@@ -88,8 +88,7 @@ test_gateway_fault(PipelineFixture *fixture, gconstpointer data)
 
 /* ---- gateways that are not there ---- */
 
-static void
-test_no_gateway_is_waited_for(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-gateways/absence/D1-no-gateway-is-waited-for")
 {
   scripted_gateway_kill(fixture->gateways[0]);
   pipeline_produce_mixture(fixture, 20);
@@ -104,8 +103,7 @@ test_no_gateway_is_waited_for(PipelineFixture *fixture, gconstpointer data)
 
 /* A region that keeps failing is an operator's business after 30 s: not ready, with table, region, row key and the
  * gateway's words. It is never given up: when HBase is repaired, the rows are written without anybody's doing. */
-static void
-test_lasting_trouble_is_named_and_ends_by_itself(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-gateways/trouble/D9-lasting-trouble-is-named-and-ends-by-itself")
 {
   TideScriptedFault failing = {.kind = TIDE_FAULT_IO_ERROR,
                                .call = TIDE_CALL_PUT_MULTIPLE,
@@ -133,8 +131,6 @@ test_lasting_trouble_is_named_and_ends_by_itself(PipelineFixture *fixture, gcons
   running_pipeline_end(running);
 }
 
-#define ADD(path, func) pipeline_fixture_add("/pipeline-gateways/" path, func)
-
 int
 main(int argc, char **argv)
 {
@@ -144,7 +140,6 @@ main(int argc, char **argv)
                                             i * 4 / (guint)G_N_ELEMENTS(gateway_cases) + 1, gateway_cases[i].name);
     pipeline_fixture_add_with(path, &gateway_cases[i], test_gateway_fault);
   }
-  ADD("absence/D1-no-gateway-is-waited-for", test_no_gateway_is_waited_for);
-  ADD("trouble/D9-lasting-trouble-is-named-and-ends-by-itself", test_lasting_trouble_is_named_and_ends_by_itself);
+  test_cases_add();
   return g_test_run();
 }

@@ -8,8 +8,7 @@
 
 /* The calls of a batch fail twice, and the third, which would be told of, is under way when the stop cuts it off: that
  * is the operator's doing, and nothing to read. */
-static void
-test_call_that_a_stop_cuts_off_is_no_failure(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-kafka/stop/call-that-is-cut-off-is-no-failure")
 {
   TideScriptedFault failing = {.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_PUT_MULTIPLE, .max_hits = 2};
   TideScriptedFault silent = {.kind = TIDE_FAULT_SILENCE, .call = TIDE_CALL_PUT_MULTIPLE};
@@ -28,8 +27,7 @@ test_call_that_a_stop_cuts_off_is_no_failure(PipelineFixture *fixture, gconstpoi
 /* ---- the group ---- */
 
 /* What was paused before a rebalance is fetched again after it: librdkafka must not remember the pause. */
-static void
-test_pause_does_not_outlive_the_assignment(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-kafka/group/C7-pause-does-not-outlive-the-assignment")
 {
   pipeline_fixture_produce_raw(fixture, 0, "this is not JSON");
   RunningPipeline *first = running_pipeline_start(fixture, 1, NULL);
@@ -46,8 +44,7 @@ test_pause_does_not_outlive_the_assignment(PipelineFixture *fixture, gconstpoint
 /* ---- brokers ---- */
 
 /* What was committed is no more in the topic: nothing is jumped over in silence. */
-static void
-test_offset_out_of_range_is_said_and_holds_the_partition(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-kafka/brokers/C6-offset-out-of-range-is-said-and-holds-the-partition")
 {
   pipeline_fixture_produce(fixture, 0, "host0", PIPELINE_BASE_MS, "v");
   RunningPipeline *first = running_pipeline_start(fixture, 1, NULL);
@@ -72,8 +69,6 @@ test_offset_out_of_range_is_said_and_holds_the_partition(PipelineFixture *fixtur
   g_assert_cmpint(pipeline_fixture_committed(fixture, 0), ==, 1 + n_lost);
 }
 
-#define ADD(path, func) pipeline_fixture_add("/pipeline-kafka/" path, func)
-
 /* Until when, as long as the session may last; then for how long already. */
 static gboolean
 waits_for_a_dead_member(const TidePipelineState *state, gpointer data)
@@ -87,8 +82,7 @@ waits_for_a_dead_member(const TidePipelineState *state, gpointer data)
 
 /* After a kill the group waits for the dead one's session; here its coordinator is slow to answer, which is the same to
  * a member. */
-static void
-test_group_that_gives_out_nothing_is_told(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-kafka/group/U8-group-that-gives-out-nothing-is-told")
 {
   pipeline_fixture_produce(fixture, 0, "host1", PIPELINE_BASE_MS, "v");
   mock_kafka_delay_request(fixture->kafka, 1, TIDE_KAFKA_JOIN_GROUP, RD_KAFKA_RESP_ERR_NO_ERROR, 5900);
@@ -96,16 +90,4 @@ test_group_that_gives_out_nothing_is_told(PipelineFixture *fixture, gconstpointe
   running_pipeline_wait(running, waits_for_a_dead_member, NULL);
   running_pipeline_wait_ready(running);
   pipeline_fixture_finish(fixture, running);
-}
-
-int
-main(int argc, char **argv)
-{
-  pipeline_fixture_init(&argc, &argv);
-  ADD("stop/call-that-is-cut-off-is-no-failure", test_call_that_a_stop_cuts_off_is_no_failure);
-  ADD("group/C7-pause-does-not-outlive-the-assignment", test_pause_does_not_outlive_the_assignment);
-  ADD("group/U8-group-that-gives-out-nothing-is-told", test_group_that_gives_out_nothing_is_told);
-  ADD("brokers/C6-offset-out-of-range-is-said-and-holds-the-partition",
-      test_offset_out_of_range_is_said_and_holds_the_partition);
-  return g_test_run();
 }

@@ -87,8 +87,7 @@ add_stuck(PipelineFixture *fixture)
 }
 
 /* From the committed offset on, before this process has stored one: the first value that is shown is the right one. */
-static void
-test_while_starting(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-lag/lag/U2-while-starting")
 {
   add_stuck(fixture);
   produce(fixture, 150);
@@ -105,8 +104,7 @@ test_while_starting(PipelineFixture *fixture, gconstpointer data)
   g_assert_cmpint(running_pipeline_stop(running, 0), ==, 75);
 }
 
-static void
-test_while_paused(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-lag/lag/U2-while-paused")
 {
   add_stuck(fixture);
   RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
@@ -120,8 +118,7 @@ test_while_paused(PipelineFixture *fixture, gconstpointer data)
 }
 
 /* The age is that of the message that halts the partition. */
-static void
-test_while_halted(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-lag/lag/U2-while-halted")
 {
   RunningPipeline *running = running_pipeline_start(
       fixture, 1, "readings: { format: json, time: { field: ts, format: epoch_ms }, on_bad_message: stop }\n");
@@ -150,8 +147,7 @@ wait_lag_seconds(const RunningPipeline *running, double from, double below, cons
 }
 
 /* All is written, and the brokers refuse to commit it: the age is that of the first message, not of the newest. */
-static void
-test_k9_while_commits_are_refused(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-lag/lag-2/K9-while-commits-are-refused")
 {
   static const char reading[] = "{\"host\":\"h\",\"ts\":1763700000000,\"v\":1}";
   RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
@@ -179,8 +175,7 @@ test_k9_while_commits_are_refused(PipelineFixture *fixture, gconstpointer data)
 }
 
 /* Nobody knows what came in meanwhile: no number is better than an old one. */
-static void
-test_while_cut_off_from_brokers(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-lag/lag-2/U2-while-cut-off-from-brokers")
 {
   add_stuck(fixture);
   RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
@@ -199,8 +194,7 @@ test_while_cut_off_from_brokers(PipelineFixture *fixture, gconstpointer data)
 
 /* The brokers keep the group going, but do not say what is committed: an old number is no answer. The partitions stay,
  * so that nothing else takes the series away. */
-static void
-test_while_questions_are_refused(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-lag/lag-2/U2-while-questions-are-refused")
 {
   add_stuck(fixture);
   RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
@@ -224,8 +218,7 @@ n_shown(const RunningPipeline *running)
 }
 
 /* Each partition is shown by who has it, and by nobody else. */
-static void
-test_after_a_revoke(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-lag/lag-2/U2-after-a-revoke")
 {
   add_stuck(fixture);
   RunningPipeline *first = running_pipeline_start(fixture, 1, NULL);
@@ -251,8 +244,7 @@ test_after_a_revoke(PipelineFixture *fixture, gconstpointer data)
 /* ---- topics ---- */
 
 /* The other topic is read, but what the operator asked for is not all there. */
-static void
-test_u7_one_missing_topic_of_two(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-lag/topics/C4-U7-one-missing-topic-of-two")
 {
   mock_kafka_set_topic_error(fixture->kafka, "nosuch", RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
   RunningPipeline *running = running_pipeline_start_with(
@@ -269,21 +261,4 @@ test_u7_one_missing_topic_of_two(PipelineFixture *fixture, gconstpointer data)
   running_pipeline_wait_ready(running);
   g_assert_cmpuint(running_pipeline_sum(running, "tidemark_kafka_topics_missing"), ==, 0);
   running_pipeline_end(running);
-}
-
-int
-main(int argc, char **argv)
-{
-  pipeline_fixture_init(&argc, &argv);
-#define ADD(path, test) pipeline_fixture_add("/pipeline-lag/" path, test)
-  ADD("lag/U2-while-starting", test_while_starting);
-  ADD("lag/U2-while-paused", test_while_paused);
-  ADD("lag/U2-while-halted", test_while_halted);
-  ADD("lag-2/K9-while-commits-are-refused", test_k9_while_commits_are_refused);
-  ADD("lag-2/U2-while-cut-off-from-brokers", test_while_cut_off_from_brokers);
-  ADD("lag-2/U2-while-questions-are-refused", test_while_questions_are_refused);
-  ADD("lag-2/U2-after-a-revoke", test_after_a_revoke);
-  ADD("topics/C4-U7-one-missing-topic-of-two", test_u7_one_missing_topic_of_two);
-#undef ADD
-  return g_test_run();
 }

@@ -46,6 +46,8 @@ tear_down(LatestFixture *fixture, gconstpointer data)
   pipeline_fixture_tear_down(&fixture->base, data);
 }
 
+#define FIXTURE_TEST(path) TEST_WITH(LatestFixture, set_up, tear_down, path)
+
 /* A reading of @host @second seconds after the base with @fields, JSON. */
 static void
 produce_reading(LatestFixture *fixture, gint32 partition, const char *host, guint second, const char *fields)
@@ -163,8 +165,7 @@ assert_all_hosts(const LatestFixture *fixture, const char *table, const char *co
 
 static const char *const nothing[] = {NULL};
 
-static void
-test_metric_that_disappears(LatestFixture *fixture, gconstpointer data)
+FIXTURE_TEST("/pipeline-latest/order/A28-metric-that-disappears-in-all-orders")
 {
   static const Event events[] = {{1, "\"a\":1,\"b\":1"}, {2, "\"b\":2"}, {3, "\"a\":3"}};
   static const char *const merged[] = {"M:a 3 3", "M:b 2 2", NULL};
@@ -189,8 +190,7 @@ test_metric_that_disappears(LatestFixture *fixture, gconstpointer data)
   running_pipeline_end(running);
 }
 
-static void
-test_tombstone_then_a_later_reading_revives(LatestFixture *fixture, gconstpointer data)
+FIXTURE_TEST("/pipeline-latest/order/A28-tombstone-then-a-later-reading-revives-in-all-orders")
 {
   static const Event events[] = {{1, "\"a\":1,\"b\":1"}, {2, NULL}, {3, "\"a\":3"}};
   static const char *const cells[] = {"M:a 3 3", NULL};
@@ -206,8 +206,7 @@ test_tombstone_then_a_later_reading_revives(LatestFixture *fixture, gconstpointe
   running_pipeline_end(running);
 }
 
-static void
-test_tombstone_hides_older_readings(LatestFixture *fixture, gconstpointer data)
+FIXTURE_TEST("/pipeline-latest/order/A28-tombstone-hides-older-readings-in-all-orders")
 {
   static const Event events[] = {{1, "\"a\":1"}, {2, "\"b\":2"}, {2, NULL}}; /* as old as the tombstone is older */
   RunningPipeline *running = running_pipeline_start(&fixture->base, FIXTURE_GATEWAYS, TABLES);
@@ -293,8 +292,7 @@ assert_index(LatestFixture *fixture, guint n_steps)
   assert_table(fixture, "INDEX", expected->str);
 }
 
-static void
-test_index_waits_for_a_failing_region_alone(LatestFixture *fixture, gconstpointer data)
+FIXTURE_TEST("/pipeline-latest/index/D9-index-waits-for-a-failing-region-alone")
 {
   TideScriptedFault failing = {.kind = TIDE_FAULT_IO_ERROR,
                                .call = TIDE_CALL_PUT_MULTIPLE,
@@ -321,8 +319,7 @@ test_index_waits_for_a_failing_region_alone(LatestFixture *fixture, gconstpointe
 }
 
 /* The data row is written, but nobody says so until the fourth call: only that one lets the index go. */
-static void
-test_index_waits_for_the_acknowledgement(LatestFixture *fixture, gconstpointer data)
+FIXTURE_TEST("/pipeline-latest/index/D5-index-waits-for-the-acknowledgement")
 {
   TideScriptedFault unanswered = {
       .kind = TIDE_FAULT_CLOSE_BEFORE_REPLY, .call = TIDE_CALL_PUT_MULTIPLE, .table = "METRIC", .max_hits = 3};
@@ -346,8 +343,7 @@ test_index_waits_for_the_acknowledgement(LatestFixture *fixture, gconstpointer d
 }
 
 /* The message is not finished before its index row is, and nothing of either is lost by a stop in between. */
-static void
-test_offset_waits_for_the_index(LatestFixture *fixture, gconstpointer data)
+FIXTURE_TEST("/pipeline-latest/index/E2-offset-waits-for-the-index")
 {
   guint id = pipeline_fixture_fail_puts(&fixture->base, "INDEX", NULL);
   fake_hbase_log_writes(fixture->base.hbase, 100000);
@@ -367,8 +363,7 @@ test_offset_waits_for_the_index(LatestFixture *fixture, gconstpointer data)
 }
 
 /* Stopped while the data rows are on their way: the index rows that only come into being then are drained, too. */
-static void
-test_stop_drains_dependent_rows(LatestFixture *fixture, gconstpointer data)
+FIXTURE_TEST("/pipeline-latest/index/E2-stop-drains-dependent-rows")
 {
   TideScriptedFault slow = {.call = TIDE_CALL_PUT_MULTIPLE, .table = "METRIC", .delay_apply_ms = 300};
   scripted_gateway_add_fault(fixture->base.gateways[0], &slow);
@@ -385,8 +380,7 @@ test_stop_drains_dependent_rows(LatestFixture *fixture, gconstpointer data)
 
 /* Data rows whose partition is taken away while they wait: they and their index rows are sent by both daemons in the
  * end, and say the same. */
-static void
-test_dependent_rows_of_a_revoked_partition_do_no_harm(LatestFixture *fixture, gconstpointer data)
+FIXTURE_TEST("/pipeline-latest/index/C7-dependent-rows-of-a-revoked-partition-do-no-harm")
 {
   guint id = pipeline_fixture_fail_puts(&fixture->base, "METRIC", NULL);
   fake_hbase_log_writes(fixture->base.hbase, 100000);
@@ -403,22 +397,4 @@ test_dependent_rows_of_a_revoked_partition_do_no_harm(LatestFixture *fixture, gc
   assert_index(fixture, 40);
   assert_replaced(fixture, 40);
   assert_index_never_ahead(fixture);
-}
-
-#define ADD(path, func) g_test_add("/pipeline-latest/" path, LatestFixture, NULL, set_up, func, tear_down)
-
-int
-main(int argc, char **argv)
-{
-  pipeline_fixture_init(&argc, &argv);
-  ADD("order/A28-metric-that-disappears-in-all-orders", test_metric_that_disappears);
-  ADD("order/A28-tombstone-then-a-later-reading-revives-in-all-orders", test_tombstone_then_a_later_reading_revives);
-  ADD("order/A28-tombstone-hides-older-readings-in-all-orders", test_tombstone_hides_older_readings);
-  ADD("index/D9-index-waits-for-a-failing-region-alone", test_index_waits_for_a_failing_region_alone);
-  ADD("index/D5-index-waits-for-the-acknowledgement", test_index_waits_for_the_acknowledgement);
-  ADD("index/E2-offset-waits-for-the-index", test_offset_waits_for_the_index);
-  ADD("index/E2-stop-drains-dependent-rows", test_stop_drains_dependent_rows);
-  ADD("index/C7-dependent-rows-of-a-revoked-partition-do-no-harm",
-      test_dependent_rows_of_a_revoked_partition_do_no_harm);
-  return g_test_run();
 }

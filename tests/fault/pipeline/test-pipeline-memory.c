@@ -60,8 +60,7 @@ produce_until_paused(PipelineFixture *fixture, RunningPipeline *running, gint32 
   }
 }
 
-static void
-test_stuck_hbase_pauses_at_the_budget_and_goes_on(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-memory/budget/D22-stuck-hbase-pauses-at-the-budget-and-goes-on")
 {
   guint id = pipeline_fixture_fail_puts(fixture, NULL, NULL);
   RunningPipeline *running = running_pipeline_start(fixture, 1, "limits: { memory: 16MiB, drain_timeout: 3s }\n");
@@ -74,8 +73,7 @@ test_stuck_hbase_pauses_at_the_budget_and_goes_on(PipelineFixture *fixture, gcon
   running_pipeline_end(running);
 }
 
-static void
-test_hole_bounds_the_span_of_its_partition(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-memory/budget/D9-hole-bounds-the-span-of-its-partition")
 {
   guint id = pipeline_fixture_fail_puts(fixture, "METRIC", "host7");
   RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
@@ -96,8 +94,7 @@ test_hole_bounds_the_span_of_its_partition(PipelineFixture *fixture, gconstpoint
 }
 
 /* The first partition's readings go to a table that takes none, the other's to one that works. */
-static void
-test_stuck_table_stops_only_the_partitions_that_feed_it(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-memory/share/stuck-table-stops-only-the-partitions-that-feed-it")
 {
   guint id = pipeline_fixture_fail_puts(fixture, "METRIC", NULL);
   RunningPipeline *running =
@@ -127,11 +124,8 @@ test_stuck_table_stops_only_the_partitions_that_feed_it(PipelineFixture *fixture
   running_pipeline_end(running);
 }
 
-#define ADD(path, func) pipeline_fixture_add("/pipeline-memory/" path, func)
-
 /* Behind a daemon that was killed, all is written and memory is in use all the same. */
-static void
-test_what_is_in_doubt_is_told(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-memory/share/what-is-in-doubt-is-told")
 {
   for (guint i = 0; i < 10; i++)
     pipeline_fixture_produce(fixture, 0, "host1", PIPELINE_BASE_MS + i, "v");
@@ -147,16 +141,4 @@ test_what_is_in_doubt_is_told(PipelineFixture *fixture, gconstpointer data)
     g_assert_cmpint(status.memory.doubt_bytes, <=, status.memory.used_bytes);
   }
   running_pipeline_end(running);
-}
-
-int
-main(int argc, char **argv)
-{
-  pipeline_fixture_init(&argc, &argv);
-  ADD("budget/D22-stuck-hbase-pauses-at-the-budget-and-goes-on", test_stuck_hbase_pauses_at_the_budget_and_goes_on);
-  ADD("budget/D9-hole-bounds-the-span-of-its-partition", test_hole_bounds_the_span_of_its_partition);
-  ADD("share/what-is-in-doubt-is-told", test_what_is_in_doubt_is_told);
-  ADD("share/stuck-table-stops-only-the-partitions-that-feed-it",
-      test_stuck_table_stops_only_the_partitions_that_feed_it);
-  return g_test_run();
 }

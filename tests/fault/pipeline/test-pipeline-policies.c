@@ -98,6 +98,19 @@ test_bad_reading(PipelineFixture *fixture, gconstpointer data)
   assert_dead_letters(fixture, at->dead_letters);
 }
 
+#define LETTERS_TEST_OF(data, path)                                                                                    \
+  TEST_OF(PipelineFixture, data, pipeline_fixture_set_up_letters, pipeline_fixture_tear_down, path)
+
+LETTERS_TEST_OF(&of_message, "/pipeline-policies/bad-reading/message-is-one-dead-letter-as-a-whole")
+{
+  test_bad_reading(fixture, data);
+}
+
+LETTERS_TEST_OF(&of_reading, "/pipeline-policies/bad-reading/reading-is-a-dead-letter-with-its-place")
+{
+  test_bad_reading(fixture, data);
+}
+
 /* ---- on_future ---- */
 
 typedef struct FutureCase {
@@ -163,6 +176,16 @@ test_future(PipelineFixture *fixture, gconstpointer data)
   assert_dead_letters(fixture, at->dead_letters_of_two);
 }
 
+LETTERS_TEST_OF(&rejected, "/pipeline-policies/future/A18-reject-is-a-dead-letter-again-when-read-again")
+{
+  test_future(fixture, data);
+}
+
+LETTERS_TEST_OF(&in_history, "/pipeline-policies/future/A18-history-only-and-again-when-read-again")
+{
+  test_future(fixture, data);
+}
+
 /* A sender whose clock is a day ahead gives its records the same wrong time: its readings are kept as dead letters,
  * whatever on_future says, and the latest row goes on with what others say. */
 static void
@@ -182,19 +205,12 @@ test_sender_ahead(PipelineFixture *fixture, gconstpointer data)
   assert_dead_letters(fixture, "0 time_future -");
 }
 
-int
-main(int argc, char *argv[])
+LETTERS_TEST_OF(&rejected, "/pipeline-policies/F10/A18-a-sender-ahead-is-a-dead-letter")
 {
-  pipeline_fixture_init(&argc, &argv);
-#define ADD(path, case, func)                                                                                          \
-  g_test_add("/pipeline-policies/" path, PipelineFixture, case, pipeline_fixture_set_up_letters, func,                 \
-             pipeline_fixture_tear_down)
-  ADD("bad-reading/message-is-one-dead-letter-as-a-whole", &of_message, test_bad_reading);
-  ADD("bad-reading/reading-is-a-dead-letter-with-its-place", &of_reading, test_bad_reading);
-  ADD("future/A18-reject-is-a-dead-letter-again-when-read-again", &rejected, test_future);
-  ADD("future/A18-history-only-and-again-when-read-again", &in_history, test_future);
-  ADD("F10/A18-a-sender-ahead-is-a-dead-letter", &rejected, test_sender_ahead);
-  ADD("F10/A18-a-sender-ahead-is-no-history", &in_history, test_sender_ahead);
-#undef ADD
-  return g_test_run();
+  test_sender_ahead(fixture, data);
+}
+
+LETTERS_TEST_OF(&in_history, "/pipeline-policies/F10/A18-a-sender-ahead-is-no-history")
+{
+  test_sender_ahead(fixture, data);
 }

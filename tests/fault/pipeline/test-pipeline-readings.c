@@ -299,8 +299,7 @@ map(const SharedRun *run, const char *payload, TideReject *ret_reject)
   return tide_mapping_apply(run->mapping, &message, &mapped, ret_reject);
 }
 
-static void
-test_payload(gconstpointer data)
+TEST_EACH("/pipeline-readings/messages/", cases)
 {
   const ReadingCase *at = data;
   const SharedRun *run = shared_run();
@@ -324,8 +323,7 @@ test_payload(gconstpointer data)
 }
 
 /* What each payload was skipped for in the run, and that nothing else was. */
-static void
-test_reasons_are_counted(void)
+TEST("/pipeline-readings/messages/reasons-are-counted")
 {
   const SharedRun *run = shared_run();
   guint64 n_bad = 0;
@@ -342,8 +340,7 @@ test_reasons_are_counted(void)
   g_assert_cmpuint(tide_metrics_sum(run->running->metrics, "tidemark_messages_skipped_total", NULL), ==, n_bad);
 }
 
-static void
-test_headers_are_no_matter(void)
+TEST("/pipeline-readings/messages/A27-headers-are-no-matter")
 {
   assert_written(shared_run(), "A27-headers", 0, "27", "27");
 }
@@ -372,8 +369,7 @@ assert_dead_letters(const GPtrArray *dead_letters, const GPtrArray *sent, GPtrAr
   }
 }
 
-static void
-test_dead_letters_keep_payloads_and_tell_reasons(void)
+TEST("/pipeline-readings/dead-letters/A1-A21-they-keep-payloads-and-tell-reasons")
 {
   SharedRun run = {.base_ms = tide_wall_clock_epoch_ms() - HOUR_MS};
   g_autoptr(GPtrArray) sent = g_ptr_array_new();
@@ -403,8 +399,7 @@ test_dead_letters_keep_payloads_and_tell_reasons(void)
 
 /* ---- age and order ---- */
 
-static void
-test_what_has_expired_is_counted_and_hides_nothing(void)
+TEST("/pipeline-readings/messages/A19-what-has-expired-is-counted-and-hides-nothing")
 {
   const SharedRun *run = shared_run();
   assert_written(run, "A19", 0, "new", "new");
@@ -423,8 +418,7 @@ count_lines(const SharedRun *run, const char *table, const char *host)
   return n;
 }
 
-static void
-test_the_same_reading_twice_is_one_cell(void)
+TEST("/pipeline-readings/messages/A28-the-same-reading-twice-is-one-cell")
 {
   const SharedRun *run = shared_run();
   assert_written(run, "A28", 0, "same", "same");
@@ -432,8 +426,7 @@ test_the_same_reading_twice_is_one_cell(void)
   g_assert_cmpuint(count_lines(run, "CURRENT_METRIC", "A28"), ==, 1);
 }
 
-static void
-test_of_equal_times_the_later_offset_wins(void)
+TEST("/pipeline-readings/messages/A29-of-equal-times-the-later-offset-wins")
 {
   const SharedRun *run = shared_run();
   assert_written(run, "A29", 0, "last", "last");
@@ -441,8 +434,7 @@ test_of_equal_times_the_later_offset_wins(void)
   g_assert_cmpuint(tide_metrics_sum(run->running->metrics, "tidemark_cells_conflicting_total", NULL), <=, 2);
 }
 
-static void
-test_late_readings_are_history_only(void)
+TEST("/pipeline-readings/messages/A30-late-readings-are-history-only")
 {
   const SharedRun *run = shared_run();
   assert_written(run, "A30", 0, "new", "new");
@@ -465,8 +457,7 @@ map_deep(gpointer data)
 }
 
 /* A walk that recursed would need some megabytes for it. */
-static void
-test_depth_takes_no_stack(void)
+TEST("/pipeline-readings/messages/A9-depth-takes-no-stack")
 {
   pthread_attr_t attributes;
   pthread_t thread;
@@ -478,8 +469,7 @@ test_depth_takes_no_stack(void)
 }
 
 /* What is too large is not read, so it takes no memory beside its own. */
-static void
-test_size_takes_no_memory(void)
+TEST("/pipeline-readings/messages/A10-size-takes-no-memory")
 {
   const SharedRun *run = shared_run();
   TideReject reject;
@@ -498,21 +488,7 @@ int
 main(int argc, char *argv[])
 {
   pipeline_fixture_init(&argc, &argv);
-  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
-    g_autofree char *path = g_strconcat("/pipeline-readings/messages/", cases[i].name, NULL);
-    g_test_add_data_func(path, &cases[i], test_payload);
-  }
-#define ADD(name, function) g_test_add_func("/pipeline-readings/" name, function)
-  ADD("messages/A27-headers-are-no-matter", test_headers_are_no_matter);
-  ADD("messages/reasons-are-counted", test_reasons_are_counted);
-  ADD("dead-letters/A1-A21-they-keep-payloads-and-tell-reasons", test_dead_letters_keep_payloads_and_tell_reasons);
-  ADD("messages/A19-what-has-expired-is-counted-and-hides-nothing", test_what_has_expired_is_counted_and_hides_nothing);
-  ADD("messages/A28-the-same-reading-twice-is-one-cell", test_the_same_reading_twice_is_one_cell);
-  ADD("messages/A29-of-equal-times-the-later-offset-wins", test_of_equal_times_the_later_offset_wins);
-  ADD("messages/A30-late-readings-are-history-only", test_late_readings_are_history_only);
-  ADD("messages/A9-depth-takes-no-stack", test_depth_takes_no_stack);
-  ADD("messages/A10-size-takes-no-memory", test_size_takes_no_memory);
-#undef ADD
+  test_cases_add();
   int failed = g_test_run();
   end_shared_run();
   return failed;

@@ -28,6 +28,8 @@ tear_down(Fixture *fixture, gconstpointer data)
   g_free(fixture->options);
 }
 
+#define FIXTURE_TEST(path) TEST_WITH(Fixture, set_up, tear_down, path)
+
 /* A message of the schema @id: host "hN", a time in seconds, and then @rest. */
 static void
 produce(Fixture *fixture, gint32 partition, guint8 id, guint8 n, TideBytes rest)
@@ -40,8 +42,7 @@ produce(Fixture *fixture, gint32 partition, guint8 id, guint8 n, TideBytes rest)
   fixture->pipeline.produced[partition]++;
 }
 
-static void
-test_down_at_the_start(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/pipeline-registry/down/D26-at-the-start")
 {
   registry_double_set_mode(&fixture->registry, REGISTRY_CUTS);
   for (guint8 i = 0; i < 6; i++)
@@ -58,8 +59,7 @@ test_down_at_the_start(Fixture *fixture, gconstpointer data)
 }
 
 /* Nothing is committed of what waits, and the next start reads it. */
-static void
-test_stop_while_it_is_down(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/pipeline-registry/down/D26-stop")
 {
   registry_double_set_mode(&fixture->registry, REGISTRY_HOLDS);
   for (guint8 i = 0; i < 6; i++)
@@ -76,8 +76,7 @@ test_stop_while_it_is_down(Fixture *fixture, gconstpointer data)
 }
 
 /* A run that is to end does so, and says that it could not read all. */
-static void
-test_until_end_while_it_is_down(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/pipeline-registry/end/until-end-while-it-is-down")
 {
   produce(fixture, 0, 1, 0, TIDE_BYTES_LITERAL("\x02"));
   produce(fixture, 1, 1, 1, TIDE_BYTES_LITERAL("\x02"));
@@ -95,8 +94,7 @@ test_until_end_while_it_is_down(Fixture *fixture, gconstpointer data)
 }
 
 /* A field is added, one is removed, one is widened: each by a schema that the registry does not tell at once. */
-static void
-test_down_while_schemas_change(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/pipeline-registry/schemas/D26-change-while-it-is-down")
 {
   produce(fixture, 0, 1, 0, TIDE_BYTES_LITERAL("\x02"));
   produce(fixture, 1, 1, 1, TIDE_BYTES_LITERAL("\x02"));
@@ -121,8 +119,7 @@ test_down_while_schemas_change(Fixture *fixture, gconstpointer data)
   g_assert_cmpuint(fake_hbase_row_count(fixture->pipeline.hbase, "METRIC"), ==, 7);
 }
 
-static void
-test_what_does_not_exist_is_a_dead_letter(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/pipeline-registry/schemas/what-does-not-exist-is-a-dead-letter")
 {
   produce(fixture, 0, 9, 0, TIDE_BYTES_LITERAL("\x02"));
   produce(fixture, 0, 1, 1, TIDE_BYTES_LITERAL("\x02"));
@@ -139,8 +136,7 @@ test_what_does_not_exist_is_a_dead_letter(Fixture *fixture, gconstpointer data)
 }
 
 /* By a schema that uses types of others: a city, and a zone, which is the second one. */
-static void
-test_a_schema_refers_to_others(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/pipeline-registry/schemas/D26-a-schema-refers-to-others")
 {
   produce(fixture, 0, 7, 0, TIDE_BYTES_LITERAL("\x08Oslo\x02"));
   pipeline_fixture_flush(&fixture->pipeline);
@@ -154,18 +150,4 @@ test_a_schema_refers_to_others(Fixture *fixture, gconstpointer data)
   g_assert_nonnull(strstr(rows, "\tM:site/city\t"));
   g_assert_nonnull(strstr(rows, "\tOslo\n"));
   g_assert_nonnull(strstr(rows, "\tS\n"));
-}
-
-int
-main(int argc, char **argv)
-{
-  pipeline_fixture_init(&argc, &argv);
-#define ADD(path, func) g_test_add("/pipeline-registry/" path, Fixture, NULL, set_up, func, tear_down)
-  ADD("down/D26-at-the-start", test_down_at_the_start);
-  ADD("down/D26-stop", test_stop_while_it_is_down);
-  ADD("end/until-end-while-it-is-down", test_until_end_while_it_is_down);
-  ADD("schemas/D26-change-while-it-is-down", test_down_while_schemas_change);
-  ADD("schemas/what-does-not-exist-is-a-dead-letter", test_what_does_not_exist_is_a_dead_letter);
-  ADD("schemas/D26-a-schema-refers-to-others", test_a_schema_refers_to_others);
-  return g_test_run();
 }

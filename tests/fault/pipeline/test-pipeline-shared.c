@@ -13,10 +13,14 @@ produce_field(PipelineFixture *fixture, guint second, const char *field, const c
   pipeline_fixture_produce_raw(fixture, 0, payload);
 }
 
+#define REFUSING_TEST(path)                                                                                            \
+  TEST_WITH(PipelineFixture, pipeline_fixture_set_up_refusing, pipeline_fixture_tear_down, path)
+#define REFUSING_TEST_OF(data, path)                                                                                   \
+  TEST_OF(PipelineFixture, data, pipeline_fixture_set_up_refusing, pipeline_fixture_tear_down, path)
+
 /* Three messages meet in one latest row, which is refused for one of them. Its data row is refused, too: one dead
  * letter. */
-static void
-test_of_a_shared_latest_row_only_the_rejected_is_dead_lettered(PipelineFixture *fixture, gconstpointer data)
+REFUSING_TEST("/pipeline-shared/one/only-the-rejected-is-dead-lettered")
 {
   g_autofree char *value = pipeline_fixture_oversized();
   produce_field(fixture, 1, "a", "first");
@@ -39,8 +43,7 @@ test_of_a_shared_latest_row_only_the_rejected_is_dead_lettered(PipelineFixture *
 
 /* Once HBase has said what it refuses, that shares no row with others any more: nobody is read again to find out who is
  * to blame, and what came before and after it is written in that order. */
-static void
-test_what_is_known_to_be_refused_shares_no_row(PipelineFixture *fixture, gconstpointer data)
+REFUSING_TEST("/pipeline-shared/one/what-is-known-to-be-refused-shares-no-row")
 {
   g_autofree char *value = pipeline_fixture_oversized();
   RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC "batch: { latest_window: 1s }\n");
@@ -67,8 +70,7 @@ test_what_is_known_to_be_refused_shares_no_row(PipelineFixture *fixture, gconstp
   "  CURRENT_METRIC: { latest: merge, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n"
 
 /* Two messages make one row of a day's table: the accepted one's part goes to that table. */
-static void
-test_accepted_part_goes_to_its_dated_table(PipelineFixture *fixture, gconstpointer data)
+REFUSING_TEST("/pipeline-shared/one/accepted-part-goes-to-its-dated-table")
 {
   g_autofree char *value = pipeline_fixture_oversized();
   produce_field(fixture, 1, "a", "accepted");
@@ -91,8 +93,7 @@ test_accepted_part_goes_to_its_dated_table(PipelineFixture *fixture, gconstpoint
   "batch: { latest_window: 1s }\n"
 
 /* Two messages share a row in each of two tables, and these rows have one key: each gets its own part again. */
-static void
-test_rows_of_one_key_in_two_tables_keep_their_parts(PipelineFixture *fixture, gconstpointer data)
+REFUSING_TEST("/pipeline-shared/one/rows-of-one-key-in-two-tables-keep-their-parts")
 {
   g_autofree char *value = pipeline_fixture_oversized();
   g_autofree char *rejected = g_strdup_printf(
@@ -124,8 +125,7 @@ hold_table(PipelineFixture *fixture, const char *table)
 
 /* The second message shares a refused row with the first, and while it is to be read again for that, another row of it
  * is refused, which nobody shares: it is a dead letter now, and what it has in the shared row is not sent. */
-static void
-test_message_that_became_a_dead_letter_meanwhile_is_not_sent_again(PipelineFixture *fixture, gconstpointer data)
+REFUSING_TEST("/pipeline-shared/one/message-that-became-a-dead-letter-is-not-sent-again")
 {
   g_autofree char *value = pipeline_fixture_oversized();
   g_autofree char *first = g_strdup_printf("{\"host\":\"host1\",\"ts\":%" G_GINT64_FORMAT ",\"c\":1,\"a\":\"%s\"}",
@@ -237,9 +237,18 @@ test_of_hundreds_merged_few_calls_find_the_rejected(PipelineFixture *fixture, gc
   assert_merged(fixture, rejected, 0);
 }
 
+REFUSING_TEST_OF(one_rejected, "/pipeline-shared/merged/few-calls-find-one-rejected")
+{
+  test_of_hundreds_merged_few_calls_find_the_rejected(fixture, data);
+}
+
+REFUSING_TEST_OF(three_rejected, "/pipeline-shared/merged/few-calls-find-three-rejected")
+{
+  test_of_hundreds_merged_few_calls_find_the_rejected(fixture, data);
+}
+
 /* More than are sent again at a time: what waits goes on when those are written, whether or not one is refused. */
-static void
-test_of_thousands_merged_none_is_left(PipelineFixture *fixture, gconstpointer data)
+REFUSING_TEST("/pipeline-shared/merged/of-thousands-none-is-left")
 {
   g_autofree char *value = pipeline_fixture_oversized();
   for (guint i = 0; i < 4000; i++) {
@@ -256,8 +265,7 @@ test_of_thousands_merged_none_is_left(PipelineFixture *fixture, gconstpointer da
 }
 
 /* The gateways fall silent while the row is taken apart: a stop does not wait for them, and nothing of it is lost. */
-static void
-test_stop_while_rows_are_taken_apart_leaves_all_to_the_next_start(PipelineFixture *fixture, gconstpointer data)
+REFUSING_TEST("/pipeline-shared/merged/stop-leaves-all-to-the-next-start")
 {
   static const guint rejected[] = {77, 0};
   produce_merged(fixture, rejected);
@@ -284,8 +292,7 @@ test_stop_while_rows_are_taken_apart_leaves_all_to_the_next_start(PipelineFixtur
   "batch: { latest_window: 1s }\n"
 
 /* Of a row that is replaced as a whole, the newest accepted reading stays. */
-static void
-test_replacing_row_is_that_of_the_newest_accepted(PipelineFixture *fixture, gconstpointer data)
+REFUSING_TEST("/pipeline-shared/order/replacing-row-is-that-of-the-newest-accepted")
 {
   g_autofree char *value = pipeline_fixture_oversized();
   produce_field(fixture, 1, "a", "oldest");
@@ -306,8 +313,7 @@ test_replacing_row_is_that_of_the_newest_accepted(PipelineFixture *fixture, gcon
 
 /* While the refused row is on its way, another value for one of its cells is read; and one for a cell that had been
  * replaced in memory by the rejected message's. Both are later offsets, at the same time as what is sent again. */
-static void
-test_what_came_later_is_written_later(PipelineFixture *fixture, gconstpointer data)
+REFUSING_TEST("/pipeline-shared/order/what-came-later-is-written-later")
 {
   TideScriptedFault slow = {.call = TIDE_CALL_PUT_MULTIPLE, .delay_apply_ms = 700, .max_hits = 1};
   guint id = scripted_gateway_add_fault(fixture->gateways[0], &slow);
@@ -329,8 +335,7 @@ test_what_came_later_is_written_later(PipelineFixture *fixture, gconstpointer da
 
 /* The row waits for those that are read again, and its region is split meanwhile: the new region must not wait for the
  * old one, which waits for it. */
-static void
-test_split_while_rows_are_taken_apart(PipelineFixture *fixture, gconstpointer data)
+REFUSING_TEST("/pipeline-shared/order/split-while-rows-are-taken-apart")
 {
   TideScriptedFault slow = {.call = TIDE_CALL_PUT_MULTIPLE, .delay_apply_ms = 700, .max_hits = 1};
   guint id = scripted_gateway_add_fault(fixture->gateways[0], &slow);
@@ -488,30 +493,17 @@ test_f1_random_messages_of_few_rows(PipelineFixture *fixture, gconstpointer data
   g_assert_cmpuint(dead_letters->len, ==, expected.n_rejected);
 }
 
-#define ADD_DATA(path, func, data)                                                                                     \
-  g_test_add("/pipeline-shared/" path, PipelineFixture, data, pipeline_fixture_set_up_refusing, func,                  \
-             pipeline_fixture_tear_down)
-#define ADD(path, func) ADD_DATA(path, func, NULL)
-
-int
-main(int argc, char **argv)
+REFUSING_TEST_OF(GUINT_TO_POINTER(1), "/pipeline-shared/random/F1-messages-of-few-rows-1")
 {
-  pipeline_fixture_init(&argc, &argv);
-  ADD("one/only-the-rejected-is-dead-lettered", test_of_a_shared_latest_row_only_the_rejected_is_dead_lettered);
-  ADD("one/what-is-known-to-be-refused-shares-no-row", test_what_is_known_to_be_refused_shares_no_row);
-  ADD("one/accepted-part-goes-to-its-dated-table", test_accepted_part_goes_to_its_dated_table);
-  ADD("one/rows-of-one-key-in-two-tables-keep-their-parts", test_rows_of_one_key_in_two_tables_keep_their_parts);
-  ADD("one/message-that-became-a-dead-letter-is-not-sent-again",
-      test_message_that_became_a_dead_letter_meanwhile_is_not_sent_again);
-  ADD_DATA("merged/few-calls-find-one-rejected", test_of_hundreds_merged_few_calls_find_the_rejected, one_rejected);
-  ADD_DATA("merged/few-calls-find-three-rejected", test_of_hundreds_merged_few_calls_find_the_rejected, three_rejected);
-  ADD("merged/of-thousands-none-is-left", test_of_thousands_merged_none_is_left);
-  ADD("merged/stop-leaves-all-to-the-next-start", test_stop_while_rows_are_taken_apart_leaves_all_to_the_next_start);
-  ADD("order/replacing-row-is-that-of-the-newest-accepted", test_replacing_row_is_that_of_the_newest_accepted);
-  ADD("order/what-came-later-is-written-later", test_what_came_later_is_written_later);
-  ADD("order/split-while-rows-are-taken-apart", test_split_while_rows_are_taken_apart);
-  ADD_DATA("random/F1-messages-of-few-rows-1", test_f1_random_messages_of_few_rows, GUINT_TO_POINTER(1));
-  ADD_DATA("random/F1-messages-of-few-rows-2", test_f1_random_messages_of_few_rows, GUINT_TO_POINTER(2));
-  ADD_DATA("random/F1-messages-of-few-rows", test_f1_random_messages_of_few_rows, NULL);
-  return g_test_run();
+  test_f1_random_messages_of_few_rows(fixture, data);
+}
+
+REFUSING_TEST_OF(GUINT_TO_POINTER(2), "/pipeline-shared/random/F1-messages-of-few-rows-2")
+{
+  test_f1_random_messages_of_few_rows(fixture, data);
+}
+
+REFUSING_TEST("/pipeline-shared/random/F1-messages-of-few-rows")
+{
+  test_f1_random_messages_of_few_rows(fixture, data);
 }

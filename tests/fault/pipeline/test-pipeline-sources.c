@@ -84,8 +84,7 @@ assert_sources_are_told(RunningPipeline *running)
 }
 
 /* The time's field of one source is a measurement like others in the other. */
-static void
-test_two_formats_meet_in_one_table_and_its_latest(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-sources/any/two-formats-meet-in-one-table-and-its-latest")
 {
   RunningPipeline *running = start(fixture, SOURCES);
   produce_both(fixture, 0, N_READINGS);
@@ -105,8 +104,7 @@ test_two_formats_meet_in_one_table_and_its_latest(PipelineFixture *fixture, gcon
   running_pipeline_end(running);
 }
 
-static void
-test_table_takes_from_the_source_that_it_names(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-sources/named/table-takes-from-the-source-that-it-names")
 {
   scripted_gateway_create_table(fixture->gateways[0], "OF_BOARDS", "M", NULL);
   scripted_gateway_create_table(fixture->gateways[0], "OF_LINES", "M", NULL);
@@ -131,8 +129,7 @@ test_table_takes_from_the_source_that_it_names(PipelineFixture *fixture, gconstp
 
 /* Each source's on_bad_message is its own: what is no line halts its partition (there is no place for a dead letter),
  * what is no JSON is passed over, and what comes behind it is written. */
-static void
-test_each_source_has_its_policy(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-sources/policy/each-source-has-its-policy")
 {
   RunningPipeline *running = start(fixture, SOURCES);
   mock_kafka_produce_text(fixture->kafka, BOARDS, 0, "cpu,host=host1 v=1 1426535612045000000");
@@ -162,8 +159,8 @@ assert_holds(const char *text, const char *part)
 }
 
 /* A line that is none, and a reading whose row HBase refuses. */
-static void
-test_what_is_told_names_the_source(PipelineFixture *fixture, gconstpointer data)
+TEST_WITH(PipelineFixture, pipeline_fixture_set_up_refusing, pipeline_fixture_tear_down,
+          "/pipeline-sources/policy/what-is-told-names-the-source")
 {
   LogCapture *capture = log_capture_start();
   RunningPipeline *running = start(fixture, TO_TOPIC SOURCES);
@@ -188,18 +185,4 @@ test_what_is_told_names_the_source(PipelineFixture *fixture, gconstpointer data)
   g_autofree char *log = log_capture_end(capture);
   assert_holds(log, "TOPIC=" LINES " PARTITION=0 SOURCE=lines OFFSET=0 REASON=parse");
   assert_holds(log, "TOPIC=" BOARDS " PARTITION=0 SOURCE=boards OFFSET=0 TABLE=");
-}
-
-#define ADD(path, func) pipeline_fixture_add("/pipeline-sources/" path, func)
-
-int
-main(int argc, char **argv)
-{
-  pipeline_fixture_init(&argc, &argv);
-  ADD("any/two-formats-meet-in-one-table-and-its-latest", test_two_formats_meet_in_one_table_and_its_latest);
-  ADD("named/table-takes-from-the-source-that-it-names", test_table_takes_from_the_source_that_it_names);
-  ADD("policy/each-source-has-its-policy", test_each_source_has_its_policy);
-  g_test_add("/pipeline-sources/policy/what-is-told-names-the-source", PipelineFixture, NULL,
-             pipeline_fixture_set_up_refusing, test_what_is_told_names_the_source, pipeline_fixture_tear_down);
-  return g_test_run();
 }

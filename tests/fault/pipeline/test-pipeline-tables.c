@@ -88,8 +88,7 @@ start_dated(PipelineFixture *fixture, guint gateways)
   return running_pipeline_start(fixture, gateways, DATED_TABLES(PLAIN_KEY));
 }
 
-static void
-test_three_days_make_three_tables(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-tables/dated/three-days-make-three-tables")
 {
   produce_days(fixture, 0, 20);
   RunningPipeline *running = start_dated(fixture, FIXTURE_GATEWAYS);
@@ -118,8 +117,7 @@ test_three_days_make_three_tables(PipelineFixture *fixture, gconstpointer data)
 }
 
 /* Both have rows for each day before any of the tables is there: one makes it, the other finds it. */
-static void
-test_two_daemons_make_each_table_once(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-tables/dated/two-daemons-make-each-table-once")
 {
   RunningPipeline *first = start_dated(fixture, 1);
   running_pipeline_wait_ready(first);
@@ -137,8 +135,7 @@ test_two_daemons_make_each_table_once(PipelineFixture *fixture, gconstpointer da
   running_pipeline_end(second);
 }
 
-static void
-test_D11_table_dropped_while_running_is_made_again(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-tables/dated/D11-table-dropped-while-running-is-made-again")
 {
   RunningPipeline *running = start_dated(fixture, 1);
   produce_days(fixture, 0, 10);
@@ -204,8 +201,7 @@ is_troubled(const TidePipelineState *state, gpointer data)
 }
 
 /* Made by others, without our family: its rows wait, those of the other days are written. */
-static void
-test_D11_family_that_is_missing_delays_its_table_only(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-tables/dated/D11-family-that-is-missing-delays-its-table-only")
 {
   scripted_gateway_create_table(fixture->gateways[0], day_tables[1], "OTHER", NULL);
   produce_days(fixture, 0, 10);
@@ -231,8 +227,7 @@ static const char hourly[] =
 
 /* F22: a table an hour, more of them than a process has places for: those that are done with give theirs back, and no
  * message waits for a restart. */
-static void
-test_more_tables_than_places_are_all_written(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-tables/F22/more-tables-than-places-are-all-written")
 {
   for (guint hour = 0; hour < N_TABLES; hour++)
     pipeline_fixture_produce(fixture, 0, "host1", FIRST_DAY_MS - hour * G_GINT64_CONSTANT(3600000), "v");
@@ -247,8 +242,7 @@ test_more_tables_than_places_are_all_written(PipelineFixture *fixture, gconstpoi
 
 /* More tables in one message than there are places: it halts its partition, nothing of it is written, nothing skipped.
  */
-static void
-test_message_of_too_many_tables_holds_the_partition(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-tables/F22/message-of-too-many-tables-holds-the-partition")
 {
   g_autoptr(GString) message = g_string_new("[");
   for (guint hour = 0; hour <= TIDE_DATED_TABLES_MAX; hour++)
@@ -288,8 +282,7 @@ write_with_the_plain_key(PipelineFixture *fixture)
   pipeline_fixture_finish(fixture, running);
 }
 
-static void
-test_B12_changed_key_over_rows_fails_the_start(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-tables/schemes/B12-changed-key-over-rows-fails-the-start")
 {
   scripted_gateway_create_table(fixture->gateways[0], TIDE_FINGERPRINT_TABLE, TIDE_FINGERPRINT_FAMILY, NULL);
   write_with_the_plain_key(fixture);
@@ -315,8 +308,7 @@ test_B12_changed_key_over_rows_fails_the_start(PipelineFixture *fixture, gconstp
 }
 
 /* Nothing is written before the key fingerprints are known to be the same. */
-static void
-test_schemes_that_cannot_be_read_are_waited_for(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-tables/schemes/schemes-that-cannot-be-read-are-waited-for")
 {
   scripted_gateway_create_table(fixture->gateways[0], TIDE_FINGERPRINT_TABLE, TIDE_FINGERPRINT_FAMILY, NULL);
   TideScriptedFault failing = {.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_GET, .table = TIDE_FINGERPRINT_TABLE};
@@ -333,8 +325,7 @@ test_schemes_that_cannot_be_read_are_waited_for(PipelineFixture *fixture, gconst
 
 /* The day's table was begun with another key: its rows wait until that is accepted, the next day's table is made with
  * the new key. */
-static void
-test_B12_changed_key_of_a_dated_table_delays_its_rows(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-tables/schemes/B12-changed-key-of-a-dated-table-delays-its-rows")
 {
   pipeline_fixture_produce(fixture, 0, "host1", FIRST_DAY_MS, "old");
   RunningPipeline *before = start_dated(fixture, 1);
@@ -356,26 +347,14 @@ test_B12_changed_key_of_a_dated_table_delays_its_rows(PipelineFixture *fixture, 
   running_pipeline_end(accepted);
 }
 
-#define ADD(path, func) pipeline_fixture_add("/pipeline-tables/" path, func)
-
 int
 main(int argc, char **argv)
 {
   pipeline_fixture_init(&argc, &argv);
-  g_unsetenv("STATE_DIRECTORY");
-  ADD("dated/three-days-make-three-tables", test_three_days_make_three_tables);
-  ADD("dated/two-daemons-make-each-table-once", test_two_daemons_make_each_table_once);
-  ADD("dated/D11-table-dropped-while-running-is-made-again", test_D11_table_dropped_while_running_is_made_again);
-  ADD("dated/D11-family-that-is-missing-delays-its-table-only", test_D11_family_that_is_missing_delays_its_table_only);
-  ADD("F22/more-tables-than-places-are-all-written", test_more_tables_than_places_are_all_written);
-  ADD("F22/message-of-too-many-tables-holds-the-partition", test_message_of_too_many_tables_holds_the_partition);
+  test_cases_add();
   for (guint i = 0; i < G_N_ELEMENTS(creation_cases); i++) {
     g_autofree char *path = g_strdup_printf("/pipeline-tables/creation-%u/%s", i % 3 + 1, creation_cases[i].name);
     pipeline_fixture_add_with(path, &creation_cases[i], test_fault_during_creation_loses_nothing);
   }
-  ADD("schemes/B12-changed-key-over-rows-fails-the-start", test_B12_changed_key_over_rows_fails_the_start);
-  ADD("schemes/schemes-that-cannot-be-read-are-waited-for", test_schemes_that_cannot_be_read_are_waited_for);
-  ADD("schemes/B12-changed-key-of-a-dated-table-delays-its-rows",
-      test_B12_changed_key_of_a_dated_table_delays_its_rows);
   return g_test_run();
 }

@@ -27,8 +27,7 @@ produce_to(PipelineFixture *fixture, const char *topic, const char *host, guint 
 /* ---- missing and new ---- */
 
 /* What comes to be when the group is at work is read from its first message, also where the group began at the end. */
-static void
-test_partitions_that_appear_later_are_read_from_their_first_message(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-topics/new/C5-what-appears-later-is-read-from-its-first-message")
 {
   pipeline_fixture_produce(fixture, 0, "host0", PIPELINE_BASE_MS, "before the group");
   pipeline_fixture_flush(fixture);
@@ -61,6 +60,9 @@ outrun(PipelineFixture *fixture)
   pipeline_fixture_flush(fixture);
 }
 
+static const char eager[] = ", on_lost_offsets: continue",
+                  cooperative[] = ", on_lost_offsets: continue, assignment: cooperative";
+
 static void
 test_lost_messages_are_counted_and_passed_where_wanted(PipelineFixture *fixture, gconstpointer kafka)
 {
@@ -80,6 +82,16 @@ test_lost_messages_are_counted_and_passed_where_wanted(PipelineFixture *fixture,
   running_pipeline_end(running);
 }
 
+PIPELINE_TEST_OF(eager, "/pipeline-topics/range/C6-lost-messages-are-counted-and-passed-where-wanted")
+{
+  test_lost_messages_are_counted_and_passed_where_wanted(fixture, data);
+}
+
+PIPELINE_TEST_OF(cooperative, "/pipeline-topics/range/C6-lost-messages-are-passed-by-a-cooperative-member")
+{
+  test_lost_messages_are_counted_and_passed_where_wanted(fixture, data);
+}
+
 /* ---- damaged, and with holes ---- */
 
 static const TideRawBatch batch = {.payloads = {"{\"host\":\"host1\",\"ts\":1763700000000,\"v\":\"1\"}",
@@ -88,8 +100,7 @@ static const TideRawBatch batch = {.payloads = {"{\"host\":\"host1\",\"ts\":1763
                                    .n_offsets = 5};
 
 /* librdkafka would go on behind it: the good message that follows must not move the offset over it. */
-static void
-test_damaged_batch_holds_its_partition(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-topics/bytes/C14-damaged-batch-holds-its-partition")
 {
   TideRawBatch damaged = batch;
   damaged.damaged = TRUE;
@@ -110,8 +121,7 @@ test_damaged_batch_holds_its_partition(PipelineFixture *fixture, gconstpointer d
 }
 
 /* As a broker leaves a batch that it has compacted: offsets 1 and 3 of five. */
-static void
-test_holes_in_the_offsets_do_not_hold_the_mark(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-topics/bytes/C15-holes-in-the-offsets-do-not-hold-the-mark")
 {
   raw_batch_produce(mock_kafka_brokers(fixture->kafka), FIXTURE_TOPIC, 0, &batch);
   RunningPipeline *running = start(fixture, NULL, NULL);
@@ -127,8 +137,7 @@ test_holes_in_the_offsets_do_not_hold_the_mark(PipelineFixture *fixture, gconstp
 /* ---- several, and forbidden ---- */
 
 /* One topic has far more than the other; what the other gets meanwhile does not wait for the end of that. */
-static void
-test_busy_topic_does_not_starve_another(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-topics/several/C18-busy-topic-does-not-starve-another")
 {
   mock_kafka_create_topic(fixture->kafka, OTHER_TOPIC, 1);
   TideScriptedFault slow = {.call = TIDE_CALL_PUT_MULTIPLE, .delay_reply_ms = 20};
@@ -143,8 +152,7 @@ test_busy_topic_does_not_starve_another(PipelineFixture *fixture, gconstpointer 
   running_pipeline_end(running);
 }
 
-static void
-test_denied_topic_is_named_and_read_when_allowed(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline-topics/several/C12-denied-topic-is-named-and-read-when-allowed")
 {
   if (!mock_kafka_can_deny_topics()) {
     g_test_skip(MOCK_KAFKA_DENIED_TOPIC_CRASHES);
@@ -161,26 +169,4 @@ test_denied_topic_is_named_and_read_when_allowed(PipelineFixture *fixture, gcons
   mock_kafka_set_topic_error(fixture->kafka, FIXTURE_TOPIC, RD_KAFKA_RESP_ERR_NO_ERROR);
   pipeline_produce_mixture(fixture, 10);
   pipeline_fixture_finish(fixture, running);
-}
-
-#define ADD(path, kafka, func) pipeline_fixture_add_with("/pipeline-topics/" path, kafka, func)
-
-int
-main(int argc, char **argv)
-{
-  const char *eager = ", on_lost_offsets: continue",
-             *cooperative = ", on_lost_offsets: continue, assignment: cooperative";
-  pipeline_fixture_init(&argc, &argv);
-  ADD("new/C5-what-appears-later-is-read-from-its-first-message", NULL,
-      test_partitions_that_appear_later_are_read_from_their_first_message);
-  ADD("range/C6-lost-messages-are-counted-and-passed-where-wanted", eager,
-      test_lost_messages_are_counted_and_passed_where_wanted);
-  ADD("range/C6-lost-messages-are-passed-by-a-cooperative-member", cooperative,
-      test_lost_messages_are_counted_and_passed_where_wanted);
-  ADD("bytes/C14-damaged-batch-holds-its-partition", NULL, test_damaged_batch_holds_its_partition);
-  ADD("bytes/C15-holes-in-the-offsets-do-not-hold-the-mark", NULL, test_holes_in_the_offsets_do_not_hold_the_mark);
-  ADD("several/C18-busy-topic-does-not-starve-another", NULL, test_busy_topic_does_not_starve_another);
-  ADD("several/C12-denied-topic-is-named-and-read-when-allowed", NULL,
-      test_denied_topic_is_named_and_read_when_allowed);
-  return g_test_run();
 }

@@ -13,8 +13,7 @@ assert_text(GBytes *found, const char *wanted)
 
 /* ---- order ---- */
 
-static void
-test_readings_become_rows(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline/order/readings-become-rows-and-offsets-are-committed")
 {
   pipeline_produce_mixture(fixture, 80);
   RunningPipeline *running = running_pipeline_start(fixture, FIXTURE_GATEWAYS, NULL);
@@ -27,8 +26,7 @@ test_readings_become_rows(PipelineFixture *fixture, gconstpointer data)
 }
 
 /* Every rule of order, with the same readings forwards, backwards, twice, and again from offset 0. */
-static void
-test_order_and_replay_leave_the_same_tables(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline/order/A28-A30-order-and-replay-leave-the-same-tables")
 {
   for (guint step = 60; step-- > 0;)
     for (guint host = 0; host < 8; host++) {
@@ -54,8 +52,7 @@ test_order_and_replay_leave_the_same_tables(PipelineFixture *fixture, gconstpoin
 
 /* The call with the first value is abandoned, goes on in the gateway, and lands two seconds later. The second value has
  * the same time: were it written meanwhile, the first would win. */
-static void
-test_abandoned_call_does_not_win_over_a_later_value(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline/order/A29-D17-abandoned-call-does-not-win-over-a-later-value")
 {
   TideScriptedFault abandoned = {.call = TIDE_CALL_PUT_MULTIPLE, .delay_apply_ms = 2500, .max_hits = 2};
   guint id = scripted_gateway_add_fault(fixture->gateways[0], &abandoned);
@@ -95,8 +92,7 @@ test_abandoned_call_does_not_win_over_a_later_value(PipelineFixture *fixture, gc
 
 /* ---- messages that cannot be used ---- */
 
-static void
-test_bad_message_holds_its_partition_and_no_other(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline/messages/A3-bad-message-holds-its-partition-and-no-other")
 {
   pipeline_fixture_produce(fixture, 0, "host0", PIPELINE_BASE_MS, "before");
   pipeline_fixture_produce_raw(fixture, 0, "this is not JSON");
@@ -115,8 +111,7 @@ test_bad_message_holds_its_partition_and_no_other(PipelineFixture *fixture, gcon
 }
 
 /* Nothing completes for them, and nothing else happens meanwhile: their offsets are committed all the same. */
-static void
-test_offsets_of_messages_without_rows_are_committed(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline/messages/A2-offsets-of-messages-without-rows-are-committed")
 {
   pipeline_fixture_produce_raw(fixture, 0, "{\"host\":\"h\",\"ts\":1763700000000,\"w\":1}"); /* no table takes it */
   pipeline_fixture_produce_raw(fixture, 0, "");
@@ -131,29 +126,11 @@ test_offsets_of_messages_without_rows_are_committed(PipelineFixture *fixture, gc
 
 /* ---- tables and regions ---- */
 
-static void
-test_missing_table_fails_the_start_when_asked_to(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/pipeline/tables/D11-missing-table-fails-the-start-when-asked-to")
 {
   pipeline_fixture_drop_table(fixture, "METRIC");
   RunningPipeline *failing = running_pipeline_start(fixture, 1, "service: { http: \"off\", startup: fail }\n");
   running_pipeline_wait_failed(failing);
   g_assert_nonnull(strstr(tide_pipeline_failure(failing->pipeline)->message, "METRIC"));
   running_pipeline_stop(failing, 1000);
-}
-
-#define ADD(path, func) pipeline_fixture_add("/pipeline/" path, func)
-
-int
-main(int argc, char **argv)
-{
-  pipeline_fixture_init(&argc, &argv);
-  ADD("order/readings-become-rows-and-offsets-are-committed", test_readings_become_rows);
-  ADD("order/A28-A30-order-and-replay-leave-the-same-tables", test_order_and_replay_leave_the_same_tables);
-  ADD("order/A29-D17-abandoned-call-does-not-win-over-a-later-value",
-      test_abandoned_call_does_not_win_over_a_later_value);
-  ADD("messages/A3-bad-message-holds-its-partition-and-no-other", test_bad_message_holds_its_partition_and_no_other);
-  ADD("messages/A2-offsets-of-messages-without-rows-are-committed",
-      test_offsets_of_messages_without_rows_are_committed);
-  ADD("tables/D11-missing-table-fails-the-start-when-asked-to", test_missing_table_fails_the_start_when_asked_to);
-  return g_test_run();
 }

@@ -4,6 +4,7 @@
 #include "rows/accumulator.h"
 #include "thrift/wire/put_encoder.h"
 #include "unit/load_text.h"
+#include "unit/test_case.h"
 #include "util/clock.h"
 #include "util/lock.h"
 #include "util/log.h"
@@ -96,6 +97,8 @@ tear_down(Fixture *fixture, gconstpointer data)
   scripted_gateway_free(fixture->gateway);
 }
 
+#define FIXTURE_TEST(path) TEST_WITH(Fixture, set_up, tear_down, path)
+
 static const TideTable *
 get_instance(Fixture *fixture, const char *name)
 {
@@ -145,8 +148,7 @@ wait_gauge(Fixture *fixture, guint64 wanted)
   wait_for(fixture, GAUGE, wanted, TRUE);
 }
 
-static void
-test_table_accumulator_is_made_and_looked_up(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/regions/table-accumulator-is-computed-and-looked-up")
 {
   const TideTable *table = get_instance(fixture, "S_20251120");
   guint watch = watch_lookups(fixture, "S_20251120");
@@ -179,8 +181,7 @@ hold_lookup(Fixture *fixture, const TideTable *table)
 
 /* A call fails while its region moves, and again while the regions are looked up, which may have come too early: they
  * are looked up once more, though not before the shortest interval has passed. */
-static void
-test_question_during_a_lookup_is_answered(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/regions/question-during-a-lookup-is-answered")
 {
   const TideTable *table = get_instance(fixture, "S_20251120");
   tide_regions_open(fixture->regions, table);
@@ -193,8 +194,7 @@ test_question_during_a_lookup_is_answered(Fixture *fixture, gconstpointer data)
 }
 
 /* While a region moves each call to it fails, and asks. */
-static void
-test_lookups_keep_their_distance(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/regions/lookups-keep-their-distance")
 {
   const TideTable *table = get_instance(fixture, "S_20251120"), *next = get_instance(fixture, "S_20251121");
   gint64 begin_us = tide_now_us();
@@ -212,8 +212,7 @@ test_lookups_keep_their_distance(Fixture *fixture, gconstpointer data)
 
 /* Each lane ends where the next begins: one that kept the range of the whole region would have no rows of the other
  * half, and the new lane of these would not wait for those that it has. */
-static void
-test_halves_of_a_region_have_lanes_of_their_own(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/regions/halves-of-a-region-have-lanes-of-their-own")
 {
   const TideTable *table = get_instance(fixture, "S_20251120");
   tide_regions_open(fixture->regions, table);
@@ -234,8 +233,7 @@ test_halves_of_a_region_have_lanes_of_their_own(Fixture *fixture, gconstpointer 
 }
 
 /* Two consumers have it open: only the second to close it ends the looking up. */
-static void
-test_closed_table_is_not_looked_up_any_more(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/regions/closed-table-is-not-looked-up-any-more")
 {
   const TideTable *old = get_instance(fixture, "S_20251120"), *present = get_instance(fixture, "S_20251121");
   tide_regions_open(fixture->regions, old);
@@ -263,8 +261,7 @@ test_closed_table_is_not_looked_up_any_more(Fixture *fixture, gconstpointer data
 
 /* Many tables cannot be made ready, and each is tried again at once: one that can be has its turn when those that were
  * due before it have had theirs. */
-static void
-test_failing_tables_starve_none(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/regions/C4-failing-tables-starve-none")
 {
   enum { N_FAILING = 8 };
   guint watches[N_FAILING];
@@ -290,8 +287,7 @@ test_failing_tables_starve_none(Fixture *fixture, gconstpointer data)
 
 /* HBase leaves a region out of its list for a moment: its rows would go to the lane of the region before it, and to a
  * lane of its own when it is back. */
-static void
-test_list_with_a_gap_is_refused(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/regions/C8-list-with-a-gap-is-refused")
 {
   const TideTable *table = get_instance(fixture, "S_20251120");
   TideFakeHBase *hbase = scripted_gateway_hbase(fixture->gateway);
@@ -345,8 +341,7 @@ acknowledge_all(Fixture *fixture, TideAccumulator *accumulator, gint64 now_us)
 
 /* Rows wait for the table to be made; an hour after the last the consumer gives it up, and opens it again for the next.
  */
-static void
-test_table_without_rows_for_an_hour_is_given_up(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/regions/table-without-rows-for-an-hour-is-given-up")
 {
   g_autofree TideBudget *table_budgets = g_new0(TideBudget, 1 + TIDE_DATED_TABLES_MAX);
   for (guint32 i = 0; i <= TIDE_DATED_TABLES_MAX; i++)
@@ -388,8 +383,7 @@ test_table_without_rows_for_an_hour_is_given_up(Fixture *fixture, gconstpointer 
 }
 
 /* F22: the place goes to a table of another name, which begins anew: it is made, and looked up. */
-static void
-test_place_of_a_closed_table_serves_another(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/regions/F22/place-of-a-closed-table-serves-another")
 {
   const TideTable *first = get_instance(fixture, "S_20251120");
   tide_regions_open(fixture->regions, first);
@@ -416,8 +410,6 @@ test_place_of_a_closed_table_serves_another(Fixture *fixture, gconstpointer data
   tide_regions_close(fixture->regions, next);
 }
 
-#define ADD(path, func) g_test_add("/regions/" path, Fixture, NULL, set_up, func, tear_down)
-
 int
 main(int argc, char **argv)
 {
@@ -425,14 +417,6 @@ main(int argc, char **argv)
   tide_log_init(TIDE_LOG_FORMAT_TEXT, g_getenv("TIDE_TEST_VERBOSE") != NULL ? TIDE_LOG_DEBUG : TIDE_LOG_CRIT);
   tide_hbase_client_init_types();
   g_unsetenv("STATE_DIRECTORY");
-  ADD("table-accumulator-is-computed-and-looked-up", test_table_accumulator_is_made_and_looked_up);
-  ADD("question-during-a-lookup-is-answered", test_question_during_a_lookup_is_answered);
-  ADD("lookups-keep-their-distance", test_lookups_keep_their_distance);
-  ADD("halves-of-a-region-have-lanes-of-their-own", test_halves_of_a_region_have_lanes_of_their_own);
-  ADD("closed-table-is-not-looked-up-any-more", test_closed_table_is_not_looked_up_any_more);
-  ADD("table-without-rows-for-an-hour-is-given-up", test_table_without_rows_for_an_hour_is_given_up);
-  ADD("C4-failing-tables-starve-none", test_failing_tables_starve_none);
-  ADD("C8-list-with-a-gap-is-refused", test_list_with_a_gap_is_refused);
-  ADD("F22/place-of-a-closed-table-serves-another", test_place_of_a_closed_table_serves_another);
+  test_cases_add();
   return g_test_run();
 }

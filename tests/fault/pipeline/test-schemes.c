@@ -5,6 +5,7 @@
 #include "tables/fingerprint_store.h"
 #include "thrift/wire/put_encoder.h"
 #include "unit/load_text.h"
+#include "unit/test_case.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/log.h"
@@ -62,6 +63,9 @@ tear_down(Fixture *fixture, gconstpointer data)
   scripted_gateway_free(fixture->gateway);
   g_unsetenv("STATE_DIRECTORY");
 }
+
+#define FIXTURE_TEST(path) TEST_WITH(Fixture, set_up, tear_down, path)
+#define FIXTURE_TEST_OF(data, path) TEST_OF(Fixture, data, set_up, tear_down, path)
 
 static TideConfig *
 config_with_key(const char *table, const char *key, const char *more)
@@ -188,8 +192,7 @@ file_content(Fixture *fixture)
 
 /* ---- each place ---- */
 
-static void
-test_first_start_stores_in_the_small_table(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/schemes/first-start-stores-in-the-small-table")
 {
   create_small_table(fixture);
   g_setenv("STATE_DIRECTORY", fixture->directory, TRUE);
@@ -204,8 +207,7 @@ test_first_start_stores_in_the_small_table(Fixture *fixture, gconstpointer data)
   assert_refuses(fixture, SALTED_KEY, "in table 'tidemark_schemes'");
 }
 
-static void
-test_first_start_stores_in_a_file_without_the_small_table(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/schemes/first-start-stores-in-a-file-without-the-small-table")
 {
   g_autofree char *directories = g_strconcat(fixture->directory, ":/nowhere", NULL);
   g_setenv("STATE_DIRECTORY", directories, TRUE);
@@ -218,8 +220,7 @@ test_first_start_stores_in_a_file_without_the_small_table(Fixture *fixture, gcon
   assert_refuses(fixture, SALTED_KEY, "in the state directory of this host");
 }
 
-static void
-test_creation_stores_in_the_attribute(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/schemes/creation-stores-in-the-attribute")
 {
   g_assert_cmpint(create_declared(fixture, PLAIN_KEY, "", FALSE), ==, TIDE_TABLE_CREATED);
   put_row(fixture, "METRIC");
@@ -227,8 +228,7 @@ test_creation_stores_in_the_attribute(Fixture *fixture, gconstpointer data)
   assert_refuses(fixture, SALTED_KEY, "in the table's attribute 'TIDEMARK_SCHEME'");
 }
 
-static void
-test_without_any_place_it_starts_all_the_same(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/schemes/without-any-place-it-starts-all-the-same")
 {
   scripted_gateway_create_table(fixture->gateway, "METRIC", "M", NULL);
   put_row(fixture, "METRIC");
@@ -236,8 +236,7 @@ test_without_any_place_it_starts_all_the_same(Fixture *fixture, gconstpointer da
   assert_starts(fixture, SALTED_KEY);
 }
 
-static void
-test_E7_directory_that_cannot_be_written_keeps_nobody_from_starting(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/schemes/E7-directory-that-cannot-be-written-keeps-nobody-from-starting")
 {
   g_autofree char *missing = g_build_filename(fixture->directory, "missing", NULL);
   g_setenv("STATE_DIRECTORY", missing, TRUE);
@@ -247,8 +246,7 @@ test_E7_directory_that_cannot_be_written_keeps_nobody_from_starting(Fixture *fix
 
 /* ---- changes ---- */
 
-static void
-test_B12_every_change_of_a_key_is_refused(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/schemes/B12-every-change-of-a-key-is-refused")
 {
   static const char *const keys[] = {
       "[ { salt: 4, of: [ { field: host } ] }, \"#\", { field: host }, \"#\", { time: epoch_ms } ]",
@@ -281,8 +279,7 @@ test_B12_every_change_of_a_key_is_refused(Fixture *fixture, gconstpointer data)
   }
 }
 
-static void
-test_empty_table_takes_the_new_scheme(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/schemes/empty-table-takes-the-new-scheme")
 {
   create_small_table(fixture);
   create_declared(fixture, PLAIN_KEY, "", FALSE);
@@ -312,8 +309,7 @@ assert_acceptance_is_remembered(Fixture *fixture)
   g_assert_nonnull(back);
 }
 
-static void
-test_acceptance_in_the_small_table_wins_over_the_attribute(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/schemes/acceptance-in-the-small-table-wins-over-the-attribute")
 {
   create_declared(fixture, PLAIN_KEY, "", FALSE);
   create_small_table(fixture);
@@ -321,8 +317,7 @@ test_acceptance_in_the_small_table_wins_over_the_attribute(Fixture *fixture, gco
 }
 
 /* A host whose clock was ahead has stored the key; HBase shows the cell of the greatest time. */
-static void
-test_E9_acceptance_wins_over_a_clock_that_was_ahead(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/schemes/E9-acceptance-wins-over-a-clock-that-was-ahead")
 {
   create_declared(fixture, PLAIN_KEY, "", FALSE);
   create_small_table(fixture);
@@ -337,8 +332,7 @@ test_E9_acceptance_wins_over_a_clock_that_was_ahead(Fixture *fixture, gconstpoin
   assert_acceptance_is_remembered(fixture);
 }
 
-static void
-test_acceptance_in_the_file_wins_over_the_attribute(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/schemes/acceptance-in-the-file-wins-over-the-attribute")
 {
   g_setenv("STATE_DIRECTORY", fixture->directory, TRUE);
   create_declared(fixture, PLAIN_KEY, "", FALSE);
@@ -346,8 +340,7 @@ test_acceptance_in_the_file_wins_over_the_attribute(Fixture *fixture, gconstpoin
 }
 
 /* Bytes of somebody else's are shown escaped and equal nothing. */
-static void
-test_stored_garbage_is_shown_escaped(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/schemes/stored-garbage-is-shown-escaped")
 {
   g_setenv("STATE_DIRECTORY", fixture->directory, TRUE);
   scripted_gateway_create_table(fixture->gateway, "METRIC", "M", NULL);
@@ -360,8 +353,7 @@ test_stored_garbage_is_shown_escaped(Fixture *fixture, gconstpointer data)
 
 /* ---- HBase that cannot be asked ---- */
 
-static void
-test_D13_unanswered_question_is_no_refusal(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/schemes/D13-unanswered-question-is-no-refusal")
 {
   static const TideGatewayCall calls[] = {TIDE_CALL_TABLE_EXISTS, TIDE_CALL_GET_TABLE_DESCRIPTOR, TIDE_CALL_GET,
                                           TIDE_CALL_OPEN_SCANNER, TIDE_CALL_PUT_MULTIPLE};
@@ -391,8 +383,7 @@ test_D13_unanswered_question_is_no_refusal(Fixture *fixture, gconstpointer data)
 
 #define SPLITS ", splits: [ \"host3\", \"host6\" ]"
 
-static void
-test_creation_makes_families_splits_and_namespace(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/schemes/creation-makes-families-splits-and-namespace")
 {
   g_autoptr(TideConfig) config = config_with_key("plant:METRIC", PLAIN_KEY, SPLITS);
   TideTableRequest request = {.table = config->tables->pdata[0], .names = config->names, .deadline_us = soon_us()};
@@ -415,8 +406,7 @@ test_creation_makes_families_splits_and_namespace(Fixture *fixture, gconstpointe
 }
 
 /* Another daemon made the table between our question and our call: the call fails, and the table is there. */
-static void
-test_creation_that_comes_second_is_no_error(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/schemes/creation-that-comes-second-is-no-error")
 {
   TideScriptedFault second = {.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_CREATE_TABLE, .apply = TIDE_APPLY_ALL};
   scripted_gateway_add_fault(fixture->gateway, &second);
@@ -429,8 +419,7 @@ test_creation_that_comes_second_is_no_error(Fixture *fixture, gconstpointer data
   g_assert_cmpint(creation, ==, TIDE_TABLE_WAS_THERE);
 }
 
-static void
-test_creation_that_fails_says_why(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST("/schemes/creation-that-fails-says-why")
 {
   TideScriptedFault denied = {
       .kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_CREATE_TABLE, .message = "AccessDeniedException: no ADMIN"};
@@ -444,8 +433,7 @@ test_creation_that_fails_says_why(Fixture *fixture, gconstpointer data)
   g_assert_nonnull(strstr(error->message, "no ADMIN"));
 }
 
-static void
-test_framed_gateway_makes_a_plain_table_when_that_is_wanted(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST_OF("framed", "/schemes/framed-gateway-makes-a-plain-table-when-that-is-wanted")
 {
   g_assert_cmpint(create_declared(fixture, PLAIN_KEY, SPLITS, TRUE), ==, TIDE_TABLE_CREATED_PLAIN);
   g_autoptr(GPtrArray) regions = fake_hbase_regions(scripted_gateway_hbase(fixture->gateway), "METRIC");
@@ -456,8 +444,7 @@ test_framed_gateway_makes_a_plain_table_when_that_is_wanted(Fixture *fixture, gc
   g_assert_cmpuint(spec->attributes->len, ==, 0);
 }
 
-static void
-test_framed_gateway_is_refused_split_points_else(Fixture *fixture, gconstpointer data)
+FIXTURE_TEST_OF("framed", "/schemes/framed-gateway-is-refused-split-points-else")
 {
   g_autoptr(TideConfig) config = config_with_key("METRIC", PLAIN_KEY, SPLITS);
   TideTableRequest request = {.table = config->tables->pdata[0], .names = config->names, .deadline_us = soon_us()};
@@ -469,35 +456,12 @@ test_framed_gateway_is_refused_split_points_else(Fixture *fixture, gconstpointer
   g_assert_cmpint(create_declared(fixture, PLAIN_KEY, "", FALSE), ==, TIDE_TABLE_CREATED_PLAIN);
 }
 
-#define ADD(path, func) g_test_add("/schemes/" path, Fixture, NULL, set_up, func, tear_down)
-#define ADD_FRAMED(path, func) g_test_add("/schemes/" path, Fixture, "framed", set_up, func, tear_down)
-
 int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   tide_log_init(TIDE_LOG_FORMAT_TEXT, g_getenv("TIDE_TEST_VERBOSE") != NULL ? TIDE_LOG_DEBUG : TIDE_LOG_CRIT);
   tide_hbase_client_init_types();
-  ADD("first-start-stores-in-the-small-table", test_first_start_stores_in_the_small_table);
-  ADD("first-start-stores-in-a-file-without-the-small-table",
-      test_first_start_stores_in_a_file_without_the_small_table);
-  ADD("creation-stores-in-the-attribute", test_creation_stores_in_the_attribute);
-  ADD("without-any-place-it-starts-all-the-same", test_without_any_place_it_starts_all_the_same);
-  ADD("E7-directory-that-cannot-be-written-keeps-nobody-from-starting",
-      test_E7_directory_that_cannot_be_written_keeps_nobody_from_starting);
-  ADD("B12-every-change-of-a-key-is-refused", test_B12_every_change_of_a_key_is_refused);
-  ADD("empty-table-takes-the-new-scheme", test_empty_table_takes_the_new_scheme);
-  ADD("acceptance-in-the-small-table-wins-over-the-attribute",
-      test_acceptance_in_the_small_table_wins_over_the_attribute);
-  ADD("E9-acceptance-wins-over-a-clock-that-was-ahead", test_E9_acceptance_wins_over_a_clock_that_was_ahead);
-  ADD("acceptance-in-the-file-wins-over-the-attribute", test_acceptance_in_the_file_wins_over_the_attribute);
-  ADD("stored-garbage-is-shown-escaped", test_stored_garbage_is_shown_escaped);
-  ADD("D13-unanswered-question-is-no-refusal", test_D13_unanswered_question_is_no_refusal);
-  ADD("creation-makes-families-splits-and-namespace", test_creation_makes_families_splits_and_namespace);
-  ADD("creation-that-comes-second-is-no-error", test_creation_that_comes_second_is_no_error);
-  ADD("creation-that-fails-says-why", test_creation_that_fails_says_why);
-  ADD_FRAMED("framed-gateway-makes-a-plain-table-when-that-is-wanted",
-             test_framed_gateway_makes_a_plain_table_when_that_is_wanted);
-  ADD_FRAMED("framed-gateway-is-refused-split-points-else", test_framed_gateway_is_refused_split_points_else);
+  test_cases_add();
   return g_test_run();
 }

@@ -4,6 +4,7 @@
 #include "fault/gateway/scripted_gateway.h"
 #include "fault/kafka/mock_kafka.h"
 #include "fault/program/run_program.h"
+#include "unit/test_case.h"
 #include "util/clock.h"
 
 #include <glib/gstdio.h>
@@ -54,6 +55,10 @@ program_scene_end(ProgramScene *scene, gconstpointer unused)
   g_free(scene->config_path);
   program_done_clear(&scene->done);
 }
+
+/* A test on such a scene, which the set_up() of its program makes. */
+#define PROGRAM_TEST(path) TEST_WITH(ProgramScene, set_up, program_scene_end, path)
+#define PROGRAM_TEST_OF(data, path) TEST_OF(ProgramScene, data, set_up, program_scene_end, path)
 
 /* @text in place of the configuration, with @endpoint for its "%s". */
 static inline void

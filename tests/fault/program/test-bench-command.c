@@ -35,8 +35,7 @@ set_up(ProgramScene *fixture, gconstpointer yaml)
   fixture->config_path = write_config(yaml, "127.0.0.1:1");
 }
 
-static void
-test_synthetic_readings(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST_OF(json_yaml, "/bench-command/synthetic-readings")
 {
   program_scene_prints(fixture, "bench --readings 500 --metrics 3 --machines 50 --runs 2", 0, "500 messages of ");
   assert_prints(fixture->done.output, " 500 readings,\n  2.00 rows and 6.00 cells a reading; binary\n");
@@ -48,8 +47,7 @@ test_synthetic_readings(ProgramScene *fixture, gconstpointer unused)
   assert_silent(fixture->done.output, "ALLOCATIONS"); /* nobody counts them here */
 }
 
-static void
-test_given_messages(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST_OF(json_yaml, "/bench-command/given-messages")
 {
   const char *input = "{\"host\":\"h1\",\"ts\":1426535612045,\"cpu\":1}\n"
                       "{\"host\":\"h1\"}\n"
@@ -66,8 +64,7 @@ test_given_messages(ProgramScene *fixture, gconstpointer unused)
 static const char msgpack[] = "\x82\xa4host\xa2h1\xa3"
                               "cpu\x0a";
 
-static void
-test_a_binary_message_may_hold_line_breaks(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST_OF(msgpack_yaml, "/bench-command/a-binary-message-may-hold-line-breaks")
 {
   g_autoptr(GError) error = NULL;
   g_autofree char *path = g_strconcat(fixture->config_path, ".msgpack", NULL);
@@ -80,8 +77,7 @@ test_a_binary_message_may_hold_line_breaks(ProgramScene *fixture, gconstpointer 
   g_unlink(path);
 }
 
-static void
-test_only_some_stages(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST_OF(json_yaml, "/bench-command/only-some-stages")
 {
   program_scene_prints(fixture, "bench --readings 100 --runs 1 --stage decode --stage ack", 0, "\ndecode ");
   assert_prints(fixture->done.output, "\nack ");
@@ -91,8 +87,7 @@ test_only_some_stages(ProgramScene *fixture, gconstpointer unused)
                 "'--stage' takes one of decode, map, key, append, encode, seal, ack, all; got 'mapp'");
 }
 
-static void
-test_unusable_messages_are_told(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST_OF(json_yaml, "/bench-command/unusable-messages-are-told")
 {
   program_scene_run_with_input(fixture, "bench --messages - --readings 100", "{\"host\":\"h1\"}\n", 65);
   assert_prints(fixture->done.errors, "no message can be used; the first one: ");
@@ -101,8 +96,7 @@ test_unusable_messages_are_told(ProgramScene *fixture, gconstpointer unused)
 }
 
 /* What a plan is for is said once, and what nobody has said is told. */
-static void
-test_plan_tells_its_load(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST_OF(json_yaml, "/bench-command/plan-tells-its-load")
 {
   program_scene_tells(fixture, "bench --plan --interval 5s --readings 10 --runs 1", 0,
                       "planned for 1000 machines: say by '--machines' how many there are\n");
@@ -114,8 +108,7 @@ test_plan_tells_its_load(ProgramScene *fixture, gconstpointer unused)
 }
 
 /* Of a configuration the plan takes how long its tables keep rows, and says what else of it matters. */
-static void
-test_plan_reads_the_configuration(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST_OF(plan_yaml, "/bench-command/plan-reads-the-configuration")
 {
 #define PLAN "bench --plan --interval 5s --machines 10 --readings 10 --runs 1"
   program_scene_prints(fixture, PLAN, 0, "7 to 365 days by ttl, 3 copies, ");
@@ -129,21 +122,4 @@ test_plan_reads_the_configuration(ProgramScene *fixture, gconstpointer unused)
                       "planned for 1000 machines: ");
   assert_prints(fixture->done.output, "planned for 1000 machines: say by '--machines' how many there are\"],");
 #undef PLAN
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-#define ADD(path, test) g_test_add("/bench-command/" path, ProgramScene, json_yaml, set_up, test, program_scene_end)
-  ADD("synthetic-readings", test_synthetic_readings);
-  ADD("given-messages", test_given_messages);
-  g_test_add("/bench-command/a-binary-message-may-hold-line-breaks", ProgramScene, msgpack_yaml, set_up,
-             test_a_binary_message_may_hold_line_breaks, program_scene_end);
-  ADD("only-some-stages", test_only_some_stages);
-  ADD("plan-tells-its-load", test_plan_tells_its_load);
-  g_test_add("/bench-command/plan-reads-the-configuration", ProgramScene, plan_yaml, set_up,
-             test_plan_reads_the_configuration, program_scene_end);
-  ADD("unusable-messages-are-told", test_unusable_messages_are_told);
-  return g_test_run();
 }

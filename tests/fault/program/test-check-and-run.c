@@ -282,8 +282,7 @@ denies_a_topic(const Scene *scene)
   return FALSE;
 }
 
-static void
-test_agree(void)
+TEST("/check-and-run/agree")
 {
   guint n_scenes = number_of("TIDE_SCENES", DEFAULT_SCENES);
   guint32 seed = number_of("TIDE_SEED", (guint32)g_test_rand_int());
@@ -306,10 +305,9 @@ test_agree(void)
 int
 main(int argc, char **argv)
 {
-  g_unsetenv("STATE_DIRECTORY");
   pipeline_fixture_init(&argc, &argv);
   program_fd = open(g_getenv("TIDEMARK"), O_RDONLY | O_CLOEXEC);
   g_assert_cmpint(program_fd, >=, 0);
-  g_test_add_func("/check-and-run/agree", test_agree);
+  test_cases_add();
   return g_test_run();
 }

@@ -2,6 +2,7 @@
  */
 #include "fault/program/run_program.h"
 #include "unit/probe_replies.h"
+#include "unit/test_case.h"
 #include "unit/tls_server.h"
 
 #include <signal.h>
@@ -54,8 +55,7 @@ yaml_of(const char *ca, const char *certificate, const char *key)
                          ca, certificate, key);
 }
 
-static void
-test_certificates(void)
+TEST("/check-links/certificates-that-end-soon")
 {
   g_autofree char *directory = g_dir_make_tmp("tidemark-check-XXXXXX", NULL);
   TestIdentity authority = test_identity_new(&(TestIdentityWish){.name = "test authority"});
@@ -91,6 +91,6 @@ main(int argc, char **argv)
 {
   signal(SIGPIPE, SIG_IGN);
   g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/check-links/certificates-that-end-soon", test_certificates);
+  test_cases_add();
   return g_test_run();
 }

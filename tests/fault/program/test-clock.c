@@ -45,6 +45,8 @@ tear_down(ClockFixture *fixture, gconstpointer data)
   pipeline_fixture_tear_down(&fixture->pipeline, data);
 }
 
+#define FIXTURE_TEST(path) TEST_WITH(ClockFixture, set_up, tear_down, path)
+
 /* A daemon that has committed @first steps of the mixture; the main thread of its client is idle then. */
 static DaemonProcess
 start_with(ClockFixture *fixture, guint first)
@@ -57,8 +59,7 @@ start_with(ClockFixture *fixture, guint first)
 }
 
 /* Without being woken, the client commits nothing and sends no heartbeat for an hour. */
-static void
-test_set_back(ClockFixture *fixture, gconstpointer data)
+FIXTURE_TEST("/clock/set/E9-K5-set-back-costs-no-commit-and-no-heartbeat")
 {
   PipelineFixture *pipeline = &fixture->pipeline;
   g_auto(DaemonProcess) daemon = start_with(fixture, STEPS);
@@ -75,8 +76,7 @@ test_set_back(ClockFixture *fixture, gconstpointer data)
 }
 
 /* Dead letters are just being sent to their topic for the first time: without new producers they are for an hour. */
-static void
-test_set_back_while_dead_letters_are_sent(ClockFixture *fixture, gconstpointer data)
+FIXTURE_TEST("/clock/set/E9-K5-set-back-costs-no-dead-letter")
 {
   TideMockKafka *kafka = fixture->pipeline.kafka;
   mock_kafka_create_topic(kafka, "letters", 1);
@@ -93,8 +93,7 @@ test_set_back_while_dead_letters_are_sent(ClockFixture *fixture, gconstpointer d
   daemon_process_stop(&daemon);
 }
 
-static void
-test_set_forward(ClockFixture *fixture, gconstpointer data)
+FIXTURE_TEST("/clock/set/E9-set-forward-changes-nothing")
 {
   PipelineFixture *pipeline = &fixture->pipeline;
   g_auto(DaemonProcess) daemon = start_with(fixture, STEPS);
@@ -107,8 +106,7 @@ test_set_forward(ClockFixture *fixture, gconstpointer data)
 }
 
 /* One broker answers, and the coordinator does not: no wake-up helps. The next start goes on. */
-static void
-test_silent_coordinator(ClockFixture *fixture, gconstpointer data)
+FIXTURE_TEST("/clock/brokers/E9-K5-silent-coordinator-ends-the-program")
 {
   PipelineFixture *pipeline = &fixture->pipeline;
   g_auto(DaemonProcess) daemon = start_with(fixture, STEPS);
@@ -128,8 +126,7 @@ test_silent_coordinator(ClockFixture *fixture, gconstpointer data)
 }
 
 /* It was answered after the clock was set back, so that an outage later is one like any other. */
-static void
-test_outage_later(ClockFixture *fixture, gconstpointer data)
+FIXTURE_TEST("/clock/brokers/E9-K5-outage-later-does-not-end-the-program")
 {
   PipelineFixture *pipeline = &fixture->pipeline;
   g_auto(DaemonProcess) daemon = start_with(fixture, STEPS);
@@ -145,18 +142,4 @@ test_outage_later(ClockFixture *fixture, gconstpointer data)
   pipeline_fixture_wait_all_committed(pipeline);
   pipeline_assert_tables(pipeline, 3 * STEPS);
   daemon_process_stop(&daemon);
-}
-
-#define ADD(path, func) g_test_add("/clock/" path, ClockFixture, NULL, set_up, func, tear_down)
-
-int
-main(int argc, char **argv)
-{
-  pipeline_fixture_init(&argc, &argv);
-  ADD("set/E9-K5-set-back-costs-no-commit-and-no-heartbeat", test_set_back);
-  ADD("set/E9-K5-set-back-costs-no-dead-letter", test_set_back_while_dead_letters_are_sent);
-  ADD("set/E9-set-forward-changes-nothing", test_set_forward);
-  ADD("brokers/E9-K5-silent-coordinator-ends-the-program", test_silent_coordinator);
-  ADD("brokers/E9-K5-outage-later-does-not-end-the-program", test_outage_later);
-  return g_test_run();
 }

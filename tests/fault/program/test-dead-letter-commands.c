@@ -42,6 +42,8 @@ tear_down(Fixture *fixture, gconstpointer unused)
   g_free(fixture->directory);
 }
 
+#define FIXTURE_TEST(path) TEST_WITH(Fixture, set_up, tear_down, path)
+
 /* With the dead letters of the fixture's file. */
 static void
 run_on_file(Fixture *fixture, const char *words, int exit_code)
@@ -97,8 +99,7 @@ write_files(Fixture *fixture)
   g_assert_true(g_file_set_contents(fixture->file_path, (const char *)newer.data, (gssize)newer.len, NULL));
 }
 
-static void
-test_list_of_files(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/dead-letter-commands/list-of-files")
 {
   write_files(fixture);
   run_on_file(fixture, "dead-letters list", 0);
@@ -118,8 +119,7 @@ test_list_of_files(Fixture *fixture, gconstpointer unused)
   assert_prints(fixture->scene.done.output, "\"offset\":10");
 }
 
-static void
-test_list_is_narrowed(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/dead-letter-commands/list-is-narrowed")
 {
   static const struct {
     const char *words;
@@ -146,8 +146,7 @@ test_list_is_narrowed(Fixture *fixture, gconstpointer unused)
   }
 }
 
-static void
-test_show_of_a_file(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/dead-letter-commands/show-of-a-file")
 {
   write_files(fixture);
   run_on_file(fixture, "dead-letters show metrics/1/12", 0);
@@ -159,8 +158,7 @@ test_show_of_a_file(Fixture *fixture, gconstpointer unused)
   assert_prints(fixture->scene.done.errors, "no dead letter of message metrics/1/99");
 }
 
-static void
-test_errors_say_what_to_do(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/dead-letter-commands/errors-say-what-to-do")
 {
   program_scene_tells(&fixture->scene, "dead-letters", 64, "list, show or replay");
   program_scene_tells(&fixture->scene, "dead-letters lists", 64, "did you mean 'list'");
@@ -176,8 +174,7 @@ test_errors_say_what_to_do(Fixture *fixture, gconstpointer unused)
 }
 
 /* As an operator moves it, when its dead letters are dealt with; what is the daemon's own is no such file. */
-static void
-test_moved_files_are_named(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/dead-letter-commands/moved-files-are-named")
 {
   static const char *const endings[] = {".2026-11-23", ".old", ".lock", ".torn"};
   char *paths[G_N_ELEMENTS(endings)];
@@ -258,8 +255,7 @@ assert_bytes_are(GBytes *found, TideBytes wanted)
   g_assert_true(tide_bytes_equal(tide_bytes(data, len), wanted));
 }
 
-static void
-test_replay_sends_the_originals_again(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/dead-letter-commands/replay-sends-the-originals-again")
 {
   produce_dead_letters(fixture);
   program_scene_prints(&fixture->scene, "dead-letters replay --all", 1, "2 messages sent again\n");
@@ -284,8 +280,7 @@ test_replay_sends_the_originals_again(Fixture *fixture, gconstpointer unused)
 /* A file that somebody cut while it was written to, by a version that left a hole: what stands behind it is a dead
  * letter.
  */
-static void
-test_f13_list_passes_over_a_hole(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/dead-letter-commands/F13-list-passes-over-a-hole")
 {
   g_auto(TideBuffer) dead_letters = {0};
   tide_buffer_append_bytes(&dead_letters, TIDE_BYTES_LITERAL("of a line\"}\n\0\0\0\0"));
@@ -300,8 +295,7 @@ test_f13_list_passes_over_a_hole(Fixture *fixture, gconstpointer unused)
 }
 
 /* A dead letter for each row that was refused: the message is sent once. */
-static void
-test_f19_replay_sends_each_once(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/dead-letter-commands/F19/replay-sends-each-message-once")
 {
   g_auto(TideBuffer) dead_letters = {0};
   append_dead_letter(&dead_letters, 7, "refused_by_hbase", "METRIC", KEPT_AT_MS);
@@ -318,8 +312,7 @@ test_f19_replay_sends_each_once(Fixture *fixture, gconstpointer unused)
 
 /* What is missing is asked for before anything is sent to it: librdkafka would wait half a minute, or have the brokers
  * make it. */
-static void
-test_replay_needs_its_topic(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/dead-letter-commands/replay-needs-its-topic")
 {
   g_auto(TideBuffer) dead_letters = {0};
   append_dead_letter(&dead_letters, 7, "parse", NULL, KEPT_AT_MS);
@@ -342,8 +335,7 @@ test_replay_needs_its_topic(Fixture *fixture, gconstpointer unused)
   g_assert_cmpuint(records->len, ==, 1);
 }
 
-static void
-test_replay_is_narrowed(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/dead-letter-commands/replay-is-narrowed")
 {
   produce_dead_letters(fixture);
   program_scene_prints(&fixture->scene, "dead-letters replay --reason parse --dry-run", 0,
@@ -354,8 +346,7 @@ test_replay_is_narrowed(Fixture *fixture, gconstpointer unused)
   assert_bytes_are(((const TideMockRecord *)records->pdata[0])->payload, TIDE_BYTES_LITERAL("{}"));
 }
 
-static void
-test_list_of_a_topic(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/dead-letter-commands/list-of-a-topic")
 {
   produce_dead_letters(fixture);
   program_scene_run(&fixture->scene, "dead-letters list --format csv", 0);
@@ -364,24 +355,4 @@ test_list_of_a_topic(Fixture *fixture, gconstpointer unused)
   program_scene_prints(&fixture->scene, "dead-letters show metrics/1/9", 0, "original   gone");
   mock_kafka_set_broker_up(fixture->scene.kafka, -1, FALSE);
   program_scene_run(&fixture->scene, "dead-letters list", 69);
-}
-
-#define ADD(path, func) g_test_add("/dead-letter-commands/" path, Fixture, NULL, set_up, func, tear_down)
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  ADD("list-of-files", test_list_of_files);
-  ADD("F13-list-passes-over-a-hole", test_f13_list_passes_over_a_hole);
-  ADD("list-is-narrowed", test_list_is_narrowed);
-  ADD("show-of-a-file", test_show_of_a_file);
-  ADD("errors-say-what-to-do", test_errors_say_what_to_do);
-  ADD("moved-files-are-named", test_moved_files_are_named);
-  ADD("replay-sends-the-originals-again", test_replay_sends_the_originals_again);
-  ADD("F19/replay-sends-each-message-once", test_f19_replay_sends_each_once);
-  ADD("replay-needs-its-topic", test_replay_needs_its_topic);
-  ADD("replay-is-narrowed", test_replay_is_narrowed);
-  ADD("list-of-a-topic", test_list_of_a_topic);
-  return g_test_run();
 }

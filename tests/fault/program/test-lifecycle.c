@@ -51,8 +51,7 @@ has_rows(PipelineFixture *fixture, guint64 n)
   return fake_hbase_row_count(fixture->hbase, "METRIC") >= n;
 }
 
-static void
-test_kill_at_any_time_loses_nothing(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/lifecycle/kill/E1-kill-at-any-time-loses-nothing")
 {
   TideScriptedFault slow = {.call = TIDE_CALL_PUT_MULTIPLE, .delay_reply_ms = 20};
   scripted_gateway_add_fault(fixture->gateways[0], &slow);
@@ -74,8 +73,7 @@ test_kill_at_any_time_loses_nothing(PipelineFixture *fixture, gconstpointer data
 }
 
 /* Suspended for longer than the session: its partitions are given away, and when it goes on it must not commit. */
-static void
-test_suspended_beyond_the_session(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/lifecycle/suspend/C16-E20-suspended-beyond-the-session")
 {
   DaemonProcessOptions options = {.gateways = 1};
   g_auto(DaemonProcess) first = daemon_process_start(fixture, &options);
@@ -96,8 +94,7 @@ test_suspended_beyond_the_session(PipelineFixture *fixture, gconstpointer data)
 
 /* ---- stops ---- */
 
-static void
-test_stop_when_idle(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/lifecycle/stop/E2-E14-when-idle")
 {
   g_auto(DaemonProcess) process = daemon_process_start_ready(fixture, NULL);
   daemon_process_stop(&process);
@@ -123,8 +120,7 @@ assert_ends_add_up(const char *log)
 }
 
 /* What was taken is written and committed before the end; the rest waits for the next start. */
-static void
-test_stop_when_busy(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/lifecycle/stop/E2-when-busy")
 {
   TideScriptedFault slow = {.call = TIDE_CALL_PUT_MULTIPLE, .delay_reply_ms = 50};
   scripted_gateway_add_fault(fixture->gateways[0], &slow);
@@ -142,8 +138,7 @@ test_stop_when_busy(PipelineFixture *fixture, gconstpointer data)
   pipeline_assert_tables(fixture, N_STEPS);
 }
 
-static void
-test_stop_while_hbase_is_stuck(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/lifecycle/stop/E2-while-hbase-is-stuck")
 {
   TideScriptedFault failing = stuck();
   guint id = scripted_gateway_add_fault(fixture->gateways[0], &failing);
@@ -162,8 +157,7 @@ test_stop_while_hbase_is_stuck(PipelineFixture *fixture, gconstpointer data)
 
 /* A stop waits for no cell in doubt (F3) and is a clean one: the messages are read again all the same, and are not
  * "acknowledged and committed". */
-static void
-test_stop_with_messages_handed_back(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/lifecycle/stop/C8-with-messages-handed-back")
 {
   TideScriptedFault abandoned = {
       .call = TIDE_CALL_PUT_MULTIPLE, .delay_apply_ms = 2500, .lands_after_kill = TRUE, .max_hits = 1};
@@ -194,8 +188,7 @@ test_stop_with_messages_handed_back(PipelineFixture *fixture, gconstpointer data
 }
 
 /* What the daemon did not even read is told, too. */
-static void
-test_stop_with_messages_unread(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/lifecycle/stop-2/E2-with-messages-unread")
 {
   TideScriptedFault failing = stuck();
   (void)scripted_gateway_add_fault(fixture->gateways[0], &failing);
@@ -216,8 +209,7 @@ test_stop_with_messages_unread(PipelineFixture *fixture, gconstpointer data)
   daemon_process_wait_log(&process, " more were not read yet");
 }
 
-static void
-test_stop_while_all_gateways_are_gone(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/lifecycle/stop-2/E2-while-all-gateways-are-gone")
 {
   g_auto(DaemonProcess) process = daemon_process_start_ready(fixture, SHORT_DRAIN);
   scripted_gateway_kill(fixture->gateways[0]);
@@ -228,8 +220,7 @@ test_stop_while_all_gateways_are_gone(PipelineFixture *fixture, gconstpointer da
   assert_committed(fixture, 0);
 }
 
-static void
-test_stop_while_kafka_is_gone(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/lifecycle/stop-2/E2-while-kafka-is-gone")
 {
   g_auto(DaemonProcess) process = daemon_process_start_ready(fixture, SHORT_DRAIN);
   mock_kafka_set_broker_up(fixture->kafka, -1, FALSE);
@@ -238,8 +229,7 @@ test_stop_while_kafka_is_gone(PipelineFixture *fixture, gconstpointer data)
   g_assert_true(exit_code == EXIT_TEMPFAIL || exit_code == 0); /* nothing was left: only leaving the group may fail */
 }
 
-static void
-test_stop_during_the_start(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/lifecycle/stop-3/E2-during-the-start")
 {
   scripted_gateway_kill(fixture->gateways[0]);
   g_auto(DaemonProcess) process =
@@ -265,8 +255,7 @@ wait_busy(pid_t pid)
 }
 
 /* A gzip stream without its end: the client's thread that unpacks it never comes back (librdkafka 2.0.2 and 2.16.0). */
-static void
-test_stop_while_kafkas_client_spins(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/lifecycle/stop-3/A25-E2-while-kafkas-client-spins")
 {
   /* The threads of Kafka's client that have ended, and are never joined, are what is to be seen here. */
   const char *before = g_getenv("TSAN_OPTIONS");
@@ -284,8 +273,7 @@ test_stop_while_kafkas_client_spins(PipelineFixture *fixture, gconstpointer data
   daemon_process_wait_log(&process, "the process ends without it");
 }
 
-static void
-test_second_signal_ends_at_once(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/lifecycle/signals/E3-second-signal-ends-at-once")
 {
   TideScriptedFault failing = stuck();
   guint id = scripted_gateway_add_fault(fixture->gateways[0], &failing);
@@ -302,8 +290,7 @@ test_second_signal_ends_at_once(PipelineFixture *fixture, gconstpointer data)
   assert_committed(fixture, 0);
 }
 
-static void
-test_storm_of_hangups(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/lifecycle/signals/E4-storm-of-hangups")
 {
   g_auto(DaemonProcess) process = daemon_process_start_ready(fixture, NULL);
   pipeline_produce_mixture(fixture, N_STEPS / 2);
@@ -319,8 +306,7 @@ test_storm_of_hangups(PipelineFixture *fixture, gconstpointer data)
 }
 
 /* They would end the process without a drain, and without an exit code. */
-static void
-test_user_signals_tell_the_state(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/lifecycle/signals/E4-user-signals-tell-the-state")
 {
   g_auto(DaemonProcess) process = daemon_process_start_ready(fixture, NULL);
   daemon_process_signal(&process, SIGUSR1);
@@ -355,8 +341,7 @@ limit_descriptors(pid_t pid, rlim_t n)
   g_assert_cmpint(prlimit(pid, RLIMIT_NOFILE, &limit, NULL), ==, 0);
 }
 
-static void
-test_out_of_descriptors_waits_for_some(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/lifecycle/machine/E6-out-of-descriptors-waits-for-some")
 {
   g_auto(DaemonProcess) process = daemon_process_start_ready(fixture, NULL);
   limit_descriptors(process.pid, 3); /* what is open stays open; nothing new can be */
@@ -370,8 +355,7 @@ test_out_of_descriptors_waits_for_some(PipelineFixture *fixture, gconstpointer d
 }
 
 /* A pipe that is full and never read: what cannot be logged is dropped and counted, nothing waits for it. */
-static void
-test_log_that_nobody_reads(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/lifecycle/machine/E10-log-that-nobody-reads")
 {
   int ends[2];
   g_assert_cmpint(pipe2(ends, O_CLOEXEC), ==, 0);
@@ -392,8 +376,7 @@ test_log_that_nobody_reads(PipelineFixture *fixture, gconstpointer data)
   pipeline_assert_tables(fixture, N_STEPS);
 }
 
-static void
-test_log_whose_reader_has_gone(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/lifecycle/machine/E10-log-whose-reader-has-gone")
 {
   int ends[2];
   g_assert_cmpint(pipe2(ends, O_CLOEXEC), ==, 0);
@@ -419,8 +402,7 @@ remove_directory(const char *path)
   g_assert_cmpint(g_rmdir(path), ==, 0);
 }
 
-static void
-test_two_of_one_state_directory(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/lifecycle/machine-2/E15-two-of-one-state-directory")
 {
   g_autofree char *directory = g_dir_make_tmp("tidemark-state-XXXXXX", NULL);
   g_assert_nonnull(directory);
@@ -474,8 +456,7 @@ assert_signals_are_blocked(pid_t pid)
 }
 
 /* A thousand times stopped and continued while messages flow, which wakes whatever call waits. */
-static void
-test_storm_of_interrupts(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/lifecycle/machine-2/E16-storm-of-interrupts")
 {
   g_auto(DaemonProcess) process = daemon_process_start_ready(fixture, NULL);
   assert_signals_are_blocked(process.pid);
@@ -498,8 +479,7 @@ test_storm_of_interrupts(PipelineFixture *fixture, gconstpointer data)
 
 /* Neither a place nor a state directory is named: a bad message stops nothing, and the command finds its dead letter.
  */
-static void
-test_dead_letters_have_a_place_by_default(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/lifecycle/dead-letters/U4-they-have-a-place-by-default")
 {
   pipeline_fixture_produce_raw(fixture, 0, "no reading");
   g_auto(DaemonProcess) process = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1});
@@ -514,8 +494,7 @@ test_dead_letters_have_a_place_by_default(PipelineFixture *fixture, gconstpointe
 }
 
 /* The last line tells of them, and of those that were not logged one by one. */
-static void
-test_dead_letters_are_counted_at_the_end(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/lifecycle/dead-letters/they-are-counted-at-the-end")
 {
   mock_kafka_create_topic(fixture->kafka, "letters", 1);
   for (guint i = 0; i < 9; i++)
@@ -531,8 +510,7 @@ test_dead_letters_are_counted_at_the_end(PipelineFixture *fixture, gconstpointer
 }
 
 /* The run says why, and what to do. */
-static void
-test_too_many_dead_letters_end_a_run(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/lifecycle/dead-letters/C8-too-many-end-a-run-to-the-end")
 {
   mock_kafka_create_topic(fixture->kafka, "letters", 1);
   for (guint i = 0; i < 400; i++)
@@ -551,45 +529,11 @@ test_too_many_dead_letters_end_a_run(PipelineFixture *fixture, gconstpointer dat
 }
 
 /* One that was never written to: said, and no failure. */
-static void
-test_no_dead_letter_was_ever_kept(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/lifecycle/dead-letters/U4-no-dead-letter-was-ever-kept")
 {
   g_auto(DaemonProcess) process = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1});
   daemon_process_signal(&process, SIGKILL);
   (void)daemon_process_wait_end(&process, AT_ONCE_US);
   g_auto(ProgramDone) done = run_program(process.config_path, "dead-letters list");
   g_assert_cmpint(done.exit_code, ==, 0);
-}
-
-#define ADD(path, func) pipeline_fixture_add("/lifecycle/" path, func)
-
-int
-main(int argc, char **argv)
-{
-  g_unsetenv("STATE_DIRECTORY");
-  pipeline_fixture_init(&argc, &argv);
-  ADD("kill/E1-kill-at-any-time-loses-nothing", test_kill_at_any_time_loses_nothing);
-  ADD("suspend/C16-E20-suspended-beyond-the-session", test_suspended_beyond_the_session);
-  ADD("stop/E2-E14-when-idle", test_stop_when_idle);
-  ADD("stop/E2-when-busy", test_stop_when_busy);
-  ADD("stop/E2-while-hbase-is-stuck", test_stop_while_hbase_is_stuck);
-  ADD("stop/C8-with-messages-handed-back", test_stop_with_messages_handed_back);
-  ADD("stop-2/E2-with-messages-unread", test_stop_with_messages_unread);
-  ADD("stop-2/E2-while-all-gateways-are-gone", test_stop_while_all_gateways_are_gone);
-  ADD("stop-2/E2-while-kafka-is-gone", test_stop_while_kafka_is_gone);
-  ADD("stop-3/E2-during-the-start", test_stop_during_the_start);
-  ADD("stop-3/A25-E2-while-kafkas-client-spins", test_stop_while_kafkas_client_spins);
-  ADD("dead-letters/U4-they-have-a-place-by-default", test_dead_letters_have_a_place_by_default);
-  ADD("dead-letters/U4-no-dead-letter-was-ever-kept", test_no_dead_letter_was_ever_kept);
-  ADD("dead-letters/they-are-counted-at-the-end", test_dead_letters_are_counted_at_the_end);
-  ADD("dead-letters/C8-too-many-end-a-run-to-the-end", test_too_many_dead_letters_end_a_run);
-  ADD("signals/E3-second-signal-ends-at-once", test_second_signal_ends_at_once);
-  ADD("signals/E4-storm-of-hangups", test_storm_of_hangups);
-  ADD("signals/E4-user-signals-tell-the-state", test_user_signals_tell_the_state);
-  ADD("machine/E6-out-of-descriptors-waits-for-some", test_out_of_descriptors_waits_for_some);
-  ADD("machine/E10-log-that-nobody-reads", test_log_that_nobody_reads);
-  ADD("machine/E10-log-whose-reader-has-gone", test_log_whose_reader_has_gone);
-  ADD("machine-2/E15-two-of-one-state-directory", test_two_of_one_state_directory);
-  ADD("machine-2/E16-storm-of-interrupts", test_storm_of_interrupts);
-  return g_test_run();
 }

@@ -10,8 +10,7 @@
 
 /* Another daemon came with the same name: the broker says so with the next heartbeat. The mock knows no static members,
  * so that answer is put into its mouth. */
-static void
-test_fenced_instance_ends(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/membership/C11-fenced-instance-ends-the-program")
 {
   g_auto(DaemonProcess) daemon =
       daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .kafka = ", instance: \"%H\""});
@@ -22,8 +21,7 @@ test_fenced_instance_ends(PipelineFixture *fixture, gconstpointer data)
   daemon_process_assert_said(&daemon, "another daemon runs with the same kafka.instance");
 }
 
-static void
-test_denied_topic_fails_the_start(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/membership/C12-denied-topic-fails-the-start")
 {
   if (!mock_kafka_can_deny_topics()) {
     g_test_skip(MOCK_KAFKA_DENIED_TOPIC_CRASHES);
@@ -39,8 +37,7 @@ test_denied_topic_fails_the_start(PipelineFixture *fixture, gconstpointer data)
                "--operation Read --topic metrics (");
 }
 
-static void
-test_denied_group_fails_the_start(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/membership/C12-denied-group-fails-the-start")
 {
   mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_FIND_COORDINATOR, RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED, 50);
   g_auto(DaemonProcess) daemon = daemon_process_start(
@@ -50,8 +47,7 @@ test_denied_group_fails_the_start(PipelineFixture *fixture, gconstpointer data)
   daemon_process_assert_said(&daemon, "may not be in group 'tidemark': grant Read, as by kafka-acls");
 }
 
-static void
-test_missing_topic_fails_the_start(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/membership/C4-U7-missing-topic-fails-the-start")
 {
   mock_kafka_set_topic_error(fixture->kafka, FIXTURE_TOPIC, RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
   g_auto(DaemonProcess) daemon = daemon_process_start(
@@ -63,8 +59,7 @@ test_missing_topic_fails_the_start(PipelineFixture *fixture, gconstpointer data)
 }
 
 /* Not by each consumer besides, when it knows. */
-static void
-test_missing_topic_is_told_once(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/membership/C4-U7-missing-topic-is-told-once")
 {
   mock_kafka_set_topic_error(fixture->kafka, FIXTURE_TOPIC, RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
   g_auto(DaemonProcess) daemon = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1});
@@ -84,8 +79,7 @@ test_missing_topic_is_told_once(PipelineFixture *fixture, gconstpointer data)
 #define BLAME "one that was killed"
 
 /* A group that nobody was in before: no member was killed. */
-static void
-test_coordinator_that_does_not_answer_is_named(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/membership/K12-coordinator-that-does-not-answer-is-named")
 {
   mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_FIND_COORDINATOR, RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE,
                          100000);
@@ -98,8 +92,7 @@ test_coordinator_that_does_not_answer_is_named(PipelineFixture *fixture, gconstp
 }
 
 /* More consumers than the brokers' group.max.size: the one that is taken reads everything, and that is all there is. */
-static void
-test_full_group_is_named(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/membership/K12-full-group-is-named")
 {
   static const char full[] = "the group 'tidemark' takes no more members (";
   mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_JOIN_GROUP, RD_KAFKA_RESP_ERR_NO_ERROR, 1);
@@ -119,8 +112,7 @@ test_full_group_is_named(PipelineFixture *fixture, gconstpointer data)
 }
 
 /* What it says where it blamed a member that does not exist. */
-static void
-test_brokers_that_nobody_can_use_are_named(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/membership/C13-U8-brokers-that-nobody-can-use-are-named")
 {
   g_auto(DaemonProcess) daemon = daemon_process_start(
       fixture, &(DaemonProcessOptions){.gateways = 1, .kafka = ", librdkafka: { security.protocol: ssl }"});
@@ -131,8 +123,7 @@ test_brokers_that_nobody_can_use_are_named(PipelineFixture *fixture, gconstpoint
   daemon_process_assert_silent(&daemon, BLAME);
 }
 
-static void
-test_return_of_the_brokers_is_told(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/membership/C1-return-of-the-brokers-is-told")
 {
   mock_kafka_set_broker_up(fixture->kafka, -1, FALSE);
   g_auto(DaemonProcess) daemon = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1});
@@ -144,8 +135,7 @@ test_return_of_the_brokers_is_told(PipelineFixture *fixture, gconstpointer data)
   daemon_process_stop(&daemon);
 }
 
-static void
-test_pattern_without_topics_is_named(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/membership/C4-pattern-without-topics-is-named")
 {
   g_auto(DaemonProcess) daemon =
       daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .topics = "\"^nothing-.*\""});
@@ -159,8 +149,7 @@ test_pattern_without_topics_is_named(PipelineFixture *fixture, gconstpointer dat
 }
 
 /* A pattern that one topic matches, and one beside it that none does. */
-static void
-test_patterns_need_not_all_match(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/membership/C4-patterns-need-not-all-match")
 {
   g_auto(DaemonProcess) daemon = daemon_process_start(
       fixture, &(DaemonProcessOptions){.gateways = 1,
@@ -171,24 +160,4 @@ test_patterns_need_not_all_match(PipelineFixture *fixture, gconstpointer data)
   pipeline_fixture_wait_all_committed(fixture);
   daemon_process_stop(&daemon);
   daemon_process_assert_silent(&daemon, "no topic matches");
-}
-
-#define ADD(path, func) pipeline_fixture_add("/membership/" path, func)
-
-int
-main(int argc, char **argv)
-{
-  pipeline_fixture_init(&argc, &argv);
-  ADD("C11-fenced-instance-ends-the-program", test_fenced_instance_ends);
-  ADD("C12-denied-topic-fails-the-start", test_denied_topic_fails_the_start);
-  ADD("C12-denied-group-fails-the-start", test_denied_group_fails_the_start);
-  ADD("C4-U7-missing-topic-is-told-once", test_missing_topic_is_told_once);
-  ADD("C4-U7-missing-topic-fails-the-start", test_missing_topic_fails_the_start);
-  ADD("C13-U8-brokers-that-nobody-can-use-are-named", test_brokers_that_nobody_can_use_are_named);
-  ADD("K12-coordinator-that-does-not-answer-is-named", test_coordinator_that_does_not_answer_is_named);
-  ADD("K12-full-group-is-named", test_full_group_is_named);
-  ADD("C1-return-of-the-brokers-is-told", test_return_of_the_brokers_is_told);
-  ADD("C4-pattern-without-topics-is-named", test_pattern_without_topics_is_named);
-  ADD("C4-patterns-need-not-all-match", test_patterns_need_not_all_match);
-  return g_test_run();
 }

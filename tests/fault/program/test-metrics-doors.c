@@ -70,8 +70,7 @@ door_clear(Door *door)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Door, door_clear)
 
-static void
-test_https_and_a_token(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/metrics-doors/https-and-a-token")
 {
   g_auto(Door) door = door_new("0.0.0.0:0");
   g_auto(DaemonProcess) daemon =
@@ -89,8 +88,7 @@ test_https_and_a_token(PipelineFixture *fixture, gconstpointer data)
 }
 
 /* A killed daemon cannot remove its socket: the next one replaces it. */
-static void
-test_a_socket_that_was_left(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/metrics-doors/a-socket-that-was-left")
 {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   g_autofree char *path = g_build_filename(world.directory, "http.socket", NULL);
@@ -113,15 +111,12 @@ test_a_socket_that_was_left(PipelineFixture *fixture, gconstpointer data)
   g_assert_false(g_file_test(path, G_FILE_TEST_EXISTS));
 }
 
-#define ADD(path, func) pipeline_fixture_add("/metrics-doors/" path, func)
-
 int
 main(int argc, char **argv)
 {
   pipeline_fixture_init(&argc, &argv);
   world_make();
-  ADD("https-and-a-token", test_https_and_a_token);
-  ADD("a-socket-that-was-left", test_a_socket_that_was_left);
+  test_cases_add();
   int result = g_test_run();
   world_end();
   return result;

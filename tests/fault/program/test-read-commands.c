@@ -1,6 +1,7 @@
 /* The program's reading commands, run as a user runs them, against the scripted gateway. */
 #include "fault/gateway/scripted_gateway.h"
 #include "fault/program/run_program.h"
+#include "unit/test_case.h"
 #include "util/clock.h"
 
 #include <glib/gstdio.h>
@@ -86,6 +87,8 @@ tear_down(Fixture *fixture, gconstpointer unused)
   g_free(fixture->config_path);
 }
 
+#define FIXTURE_TEST(path) TEST_WITH(Fixture, set_up, tear_down, path)
+
 static void
 put_bytes(Fixture *fixture, const char *table, const char *row, const char *family, const char *qualifier,
           TideBytes value, gint64 timestamp_ms)
@@ -125,8 +128,7 @@ assert_error(Fixture *fixture, const char *words, int exit_code, const char *par
   assert_prints(done.errors, part);
 }
 
-static void
-test_fields_and_cells(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/read-commands/scan-shows-fields-and-takes-keys")
 {
   put(fixture, "METRIC", "s1#1426535612045", "M", "cpu", "0.5", TIME_MS);
   put(fixture, "METRIC", "s1#1426535613045", "M", "cpu", "0.7", TIME_MS + 1000);
@@ -148,8 +150,7 @@ test_fields_and_cells(Fixture *fixture, gconstpointer unused)
                   "tidemark scan: row 's2#x' of 'METRIC' is shown as it is stored: the declared key did not make it\n");
 }
 
-static void
-test_u1_a_field_behind_a_gap(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/read-commands/U1/a-field-behind-one-that-is-not-given-restricts")
 {
   put(fixture, "PLACE", "north#d1", "M", "cpu", "1", TIME_MS);
   put(fixture, "PLACE", "north#d2", "M", "cpu", "2", TIME_MS);
@@ -175,8 +176,7 @@ test_u1_a_field_behind_a_gap(Fixture *fixture, gconstpointer unused)
   assert_error(fixture, "get SALTED", 64, "give seq, host and '--time' too: the key of 'SALTED' is ");
 }
 
-static void
-test_h9_json_tells_bytes_from_text(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/read-commands/H9/json-tells-bytes-from-text")
 {
   put(fixture, "PLACE", "\xc3#d", "M", "cpu", "1", TIME_MS);
   put(fixture, "PLACE", "\\xC3#d", "M", "cpu", "2", TIME_MS);
@@ -186,8 +186,7 @@ test_h9_json_tells_bytes_from_text(Fixture *fixture, gconstpointer unused)
 }
 
 /* As with `head`: enough is enough, and no failure. */
-static void
-test_a_reader_that_goes_away(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/read-commands/a-reader-that-goes-away-is-no-failure")
 {
   for (guint i = 0; i < 2000; i++) {
     g_autofree char *row = g_strdup_printf("s#%u", 1000000 + i);
@@ -204,8 +203,7 @@ test_a_reader_that_goes_away(Fixture *fixture, gconstpointer unused)
   g_assert_cmpint(status, ==, 0);
 }
 
-static void
-test_an_output_that_is_full(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/read-commands/an-output-that-is-full-is-one")
 {
   put(fixture, "PLACE", "s#d", "M", "cpu", "1", TIME_MS);
   g_autofree char *line = g_strdup_printf("bash -c \"%s scan PLACE -f csv --config %s >/dev/full\"",
@@ -217,8 +215,7 @@ test_an_output_that_is_full(Fixture *fixture, gconstpointer unused)
   g_assert_cmpint(WEXITSTATUS(status), ==, 74);
 }
 
-static void
-test_plain_sentences(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/read-commands/what-is-not-there-is-said-plainly")
 {
   g_auto(TideFakeError) error = {0};
   g_assert_true(fake_hbase_set_enabled(scripted_gateway_hbase(fixture->gateway), "CURRENT", FALSE, &error));
@@ -236,8 +233,7 @@ test_plain_sentences(Fixture *fixture, gconstpointer unused)
   g_assert_cmpstr(whole.errors, ==, "");
 }
 
-static void
-test_day_rows(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/read-commands/day-rows-are-cut-by-their-cells")
 {
   put(fixture, "DAY", "0007#20150316", "M", "1945", "1.5", TIME_MS);
   put(fixture, "DAY", "0007#20150316", "M", "2000", "2.5", TIME_MS + 900000);
@@ -251,8 +247,7 @@ test_day_rows(Fixture *fixture, gconstpointer unused)
                 "0007#20150316,7,1426535612045,2015-03-16T19:53:32.045Z,M:1945,1.5,kwh\n");
 }
 
-static void
-test_plan(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/read-commands/a-plan-connects-to-nothing")
 {
   scripted_gateway_refuse(fixture->gateway);
   assert_output(fixture, "scan LANE road=15 --newest-first --limit 5 --plan -f csv", 0,
@@ -261,8 +256,7 @@ test_plan(Fixture *fixture, gconstpointer unused)
                 "31352339323233333632383133343832373338393533,31352339323233333732303336383534373735383038\n");
 }
 
-static void
-test_get(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/read-commands/get-shows-versions-and-says-what-is-not-there")
 {
   for (int i = 0; i < 3; i++) {
     g_autofree char *value = g_strdup_printf("%d", i);
@@ -283,8 +277,7 @@ test_get(Fixture *fixture, gconstpointer unused)
   assert_error(fixture, "get CURRENT host=s1 --time now", 64, "leave '--time' out");
 }
 
-static void
-test_packed(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/read-commands/packed-cells-are-shown-as-their-columns")
 {
   put(fixture, "PACKED", "s1", "M", "r", "{\"cpu\":0.50,\"name\":\"a b\"}", TIME_MS);
   put(fixture, "PACKED", "s2", "M", "r", "{broken", TIME_MS);
@@ -300,8 +293,7 @@ test_packed(Fixture *fixture, gconstpointer unused)
   assert_error(fixture, "latest PACKED host=s2", 0, "1 cell is not as 'PACKED' is declared: shown as stored");
 }
 
-static void
-test_dated(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/read-commands/a-dated-table-is-read-by-its-own-name")
 {
   put(fixture, "SENSOR_20170726", "m1#1426535612045", "M", "kwh", "1", TIME_MS);
   assert_output(fixture, "scan SENSOR_20170726 meter=m1 -f json", 0,
@@ -312,8 +304,7 @@ test_dated(Fixture *fixture, gconstpointer unused)
   assert_error(fixture, "scan SENSOR_{yyyyMMdd}", 64, "stands for many tables");
 }
 
-static void
-test_forget(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/read-commands/forget-deletes-one-row-until-a-later-reading")
 {
   put(fixture, "CURRENT", "s1", "M", "cpu", "1", TIME_MS);
   put(fixture, "CURRENT", "s1", "N", "note", "old", TIME_MS - 5);
@@ -344,8 +335,7 @@ put_device(Fixture *fixture, guint i, gboolean with_data)
     put(fixture, "METRIC", row, "M", "cpu", "0.5", TIME_MS + i);
 }
 
-static void
-test_index(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/read-commands/an-index-leads-to-ten-thousand-rows")
 {
   for (guint i = 0; i < N_DEVICES; i++)
     put_device(fixture, i, TRUE);
@@ -371,8 +361,7 @@ test_index(Fixture *fixture, gconstpointer unused)
 }
 
 /* Its first rows would be the oldest ones. */
-static void
-test_latest_refuses_history(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/read-commands/latest-refuses-a-table-that-keeps-history")
 {
   put(fixture, "METRIC", "s1#1426535612045", "M", "cpu", "0.5", TIME_MS);
   assert_error(fixture, "latest METRIC host=s1 --limit 1", 64,
@@ -396,8 +385,7 @@ test_latest_refuses_history(Fixture *fixture, gconstpointer unused)
 }
 
 /* A script that finds nothing is told so, and why where the key was changed: the rows are there, under other keys. */
-static void
-test_nothing_found(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/read-commands/nothing-found-is-said")
 {
   for (int is_scan = 0; is_scan < 2; is_scan++) {
     const char *words = is_scan ? "scan CURRENT host=s9 -f csv" : "latest CURRENT host=s9 -f csv";
@@ -435,28 +423,4 @@ test_nothing_found(Fixture *fixture, gconstpointer unused)
     }
   }
   g_unlink(changed);
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-#define ADD(path, function) g_test_add("/read-commands/" path, Fixture, NULL, set_up, function, tear_down)
-  ADD("scan-shows-fields-and-takes-keys", test_fields_and_cells);
-  ADD("U1/a-field-behind-one-that-is-not-given-restricts", test_u1_a_field_behind_a_gap);
-  ADD("H9/json-tells-bytes-from-text", test_h9_json_tells_bytes_from_text);
-  ADD("a-reader-that-goes-away-is-no-failure", test_a_reader_that_goes_away);
-  ADD("an-output-that-is-full-is-one", test_an_output_that_is_full);
-  ADD("what-is-not-there-is-said-plainly", test_plain_sentences);
-  ADD("day-rows-are-cut-by-their-cells", test_day_rows);
-  ADD("a-plan-connects-to-nothing", test_plan);
-  ADD("get-shows-versions-and-says-what-is-not-there", test_get);
-  ADD("packed-cells-are-shown-as-their-columns", test_packed);
-  ADD("a-dated-table-is-read-by-its-own-name", test_dated);
-  ADD("forget-deletes-one-row-until-a-later-reading", test_forget);
-  ADD("an-index-leads-to-ten-thousand-rows", test_index);
-  ADD("latest-refuses-a-table-that-keeps-history", test_latest_refuses_history);
-  ADD("nothing-found-is-said", test_nothing_found);
-#undef ADD
-  return g_test_run();
 }

@@ -49,8 +49,7 @@ assert_no_metric(const DaemonProcess *daemon, const char *part)
 
 /* ---- all or nothing ---- */
 
-static void
-test_takes_over_or_leaves_all(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/reload/whole/E4-takes-over-or-leaves-all")
 {
   g_auto(DaemonProcess) daemon = daemon_process_start(
       fixture, &(DaemonProcessOptions){.gateways = 1,
@@ -78,8 +77,7 @@ test_takes_over_or_leaves_all(PipelineFixture *fixture, gconstpointer data)
   daemon_process_stop(&daemon);
 }
 
-static void
-test_command_tells_of_it(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/reload/whole/command-tells-of-it")
 {
   g_auto(DaemonProcess) daemon = daemon_process_start_ready(fixture, SERVICE);
   g_autofree char *words = g_strdup_printf("status --url http://127.0.0.1:%u", status_client_port(&daemon));
@@ -101,8 +99,7 @@ test_command_tells_of_it(PipelineFixture *fixture, gconstpointer data)
 }
 
 /* A list that is meant for another way of speaking would not work by this one. */
-static void
-test_gateways_wait_for_what_they_need(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/reload/whole/gateways-wait-for-what-they-need")
 {
   g_auto(DaemonProcess) daemon = daemon_process_start_ready(fixture, SERVICE);
   replace_in_config(&daemon, "hbase: { gateways: [",
@@ -115,8 +112,7 @@ test_gateways_wait_for_what_they_need(PipelineFixture *fixture, gconstpointer da
 }
 
 /* Those by HTTP are known by their address and wait; what others speak is found out, and the advice is to restart. */
-static void
-test_gateways_of_another_protocol(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/reload/whole/gateways-of-another-protocol")
 {
   g_autoptr(TideScriptedGateway) compact =
       scripted_gateway_new(&(TideGatewayOptions){.hbase = fixture->hbase, .compact = TRUE});
@@ -138,8 +134,7 @@ test_gateways_of_another_protocol(PipelineFixture *fixture, gconstpointer data)
 }
 
 /* The old messages would not fit into the new memory, and the group gives partitions away before the new drain ends. */
-static void
-test_what_only_holds_together_waits(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/reload/whole/what-only-holds-together-waits")
 {
   g_auto(DaemonProcess) daemon = daemon_process_start(
       fixture, &(DaemonProcessOptions){.gateways = 1,
@@ -160,8 +155,7 @@ test_what_only_holds_together_waits(PipelineFixture *fixture, gconstpointer data
 }
 
 /* A secret that cannot be had is a mistake of the file. */
-static void
-test_unreadable_secret(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/reload/whole/unreadable-secret")
 {
   g_autofree char *path = write_config("%s", "secret");
   g_assert_cmpint(chmod(path, 0600), ==, 0);
@@ -184,8 +178,7 @@ test_unreadable_secret(PipelineFixture *fixture, gconstpointer data)
 }
 
 /* librdkafka reads secrets and certificates when its clients are made: what is another one by now is named. */
-static void
-test_renewed_secrets_are_named(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/reload/whole/renewed-secrets-are-named")
 {
   g_autofree char *secret = write_config("%s", "secret"), *authorities = write_config("%s", "none");
   g_assert_cmpint(chmod(secret, 0600), ==, 0);
@@ -210,8 +203,7 @@ test_renewed_secrets_are_named(PipelineFixture *fixture, gconstpointer data)
 }
 
 /* It waits for a gateway: what is taken over then holds when it has one. */
-static void
-test_while_it_starts(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/reload/whole/E4-while-it-starts")
 {
   scripted_gateway_kill(fixture->gateways[0]);
   g_auto(DaemonProcess) daemon = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .yaml = SERVICE});
@@ -227,8 +219,7 @@ test_while_it_starts(PipelineFixture *fixture, gconstpointer data)
 }
 
 /* No call succeeds, so that the drain lasts: nothing is reloaded any more, and the stop ends as it would have. */
-static void
-test_while_it_drains(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/reload/whole/E4-while-it-drains")
 {
   pipeline_fixture_fail_puts(fixture, NULL, NULL);
   g_auto(DaemonProcess) daemon = daemon_process_start(
@@ -521,7 +512,7 @@ writers_have_moved(PipelineFixture *fixture, const DaemonProcess *daemon)
   g_assert_true(scripted_gateway_wait_open_connections(fixture->gateways[0], 0, pipeline_fixture_deadline_us()));
 }
 
-/* An option that gets the flag fails test_all_have_a_case() until it stands here. */
+/* An option that gets the flag fails /reload/option/all-have-a-case until it stands here. */
 static const OptionCase option_cases[] = {
     {"service.log_level", "", "log_format: text", "log_format: text, log_level: warning", "log_level: warning\\n", NULL,
      level_is_in_force},
@@ -550,8 +541,7 @@ static const OptionCase option_cases[] = {
      window_is_told},
 };
 
-static void
-test_option(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST_EACH("/reload/option/", option_cases)
 {
   const OptionCase *this = data;
   g_autofree char *yaml = g_strconcat(SERVICE, this->yaml, NULL);
@@ -588,31 +578,7 @@ assert_cases(const TideConfigGroup *group, const char *path)
   }
 }
 
-static void
-test_all_have_a_case(void)
+TEST("/reload/option/all-have-a-case")
 {
   assert_cases(&tide_config_top, "");
-}
-
-#define ADD(path, func) pipeline_fixture_add("/reload/" path, func)
-
-int
-main(int argc, char **argv)
-{
-  pipeline_fixture_init(&argc, &argv);
-  ADD("whole/E4-takes-over-or-leaves-all", test_takes_over_or_leaves_all);
-  ADD("whole/command-tells-of-it", test_command_tells_of_it);
-  ADD("whole/gateways-wait-for-what-they-need", test_gateways_wait_for_what_they_need);
-  ADD("whole/gateways-of-another-protocol", test_gateways_of_another_protocol);
-  ADD("whole/what-only-holds-together-waits", test_what_only_holds_together_waits);
-  ADD("whole/unreadable-secret", test_unreadable_secret);
-  ADD("whole/renewed-secrets-are-named", test_renewed_secrets_are_named);
-  ADD("whole/E4-while-it-starts", test_while_it_starts);
-  ADD("whole/E4-while-it-drains", test_while_it_drains);
-  g_test_add_func("/reload/option/all-have-a-case", test_all_have_a_case);
-  for (gsize i = 0; i < G_N_ELEMENTS(option_cases); i++) {
-    g_autofree char *path = g_strconcat("/reload/option/", option_cases[i].path, NULL);
-    pipeline_fixture_add_with(path, &option_cases[i], test_option);
-  }
-  return g_test_run();
 }

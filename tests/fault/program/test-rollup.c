@@ -1,6 +1,7 @@
 /* The nightly batch against a scripted gateway that fails. */
 #include "fault/gateway/scripted_gateway.h"
 #include "fault/program/run_program.h"
+#include "unit/test_case.h"
 
 #include <glib/gstdio.h>
 
@@ -98,6 +99,8 @@ tear_down(Fixture *fixture, gconstpointer unused)
   g_free(fixture->expected);
 }
 
+#define FIXTURE_TEST(path) TEST_WITH(Fixture, set_up, tear_down, path)
+
 static ProgramDone
 roll_up(Fixture *fixture, const char *words)
 {
@@ -113,8 +116,7 @@ assert_rolled_up(Fixture *fixture, const char *table)
   g_assert_true(strcmp(found, fixture->expected) == 0);
 }
 
-static void
-test_a_day_and_nothing_else_is_copied(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/rollup/a-day-and-nothing-else")
 {
   g_auto(ProgramDone) done = roll_up(fixture, "");
   g_assert_cmpstr(done.errors, ==, "");
@@ -126,8 +128,7 @@ test_a_day_and_nothing_else_is_copied(Fixture *fixture, gconstpointer unused)
 }
 
 /* Answers that never come, connections that end in the middle, errors: each of them again and again. */
-static void
-test_D1_D5_the_gateway_fails_and_nothing_is_missing(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/rollup/D1-D5-gateway-fails")
 {
   const TideScriptedFault faults[] = {
       {.kind = TIDE_FAULT_CLOSE_BEFORE_REPLY, .call = TIDE_CALL_PUT_MULTIPLE, .every = 2, .max_hits = 3},
@@ -151,8 +152,7 @@ test_D1_D5_the_gateway_fails_and_nothing_is_missing(Fixture *fixture, gconstpoin
 }
 
 /* What cannot be written ends the command in time, says where, and the next run goes on behind what was written. */
-static void
-test_it_gives_up_and_goes_on_later(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/rollup/gives-up-and-goes-on")
 {
   TideScriptedFault fault = {
       .kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_PUT_MULTIPLE, .row_prefix = TIDE_BYTES_LITERAL("24")};
@@ -179,8 +179,7 @@ test_it_gives_up_and_goes_on_later(Fixture *fixture, gconstpointer unused)
 }
 
 /* Without an argument: SENSOR, and not METRIC, of which hardly anybody wants a day. */
-static void
-test_F17_rows_keep_their_time_to_live(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/rollup/F17/rows-keep-their-time-to-live")
 {
   fake_hbase_log_writes(scripted_gateway_hbase(fixture->gateway), G_MAXUINT);
   g_autofree char *line = g_strdup_printf("rollup --day 2017-07-26 --state %s", fixture->directory);
@@ -194,8 +193,7 @@ test_F17_rows_keep_their_time_to_live(Fixture *fixture, gconstpointer unused)
 }
 
 /* The day that is not over: what still comes of it would be missing in the copy. */
-static void
-test_the_open_day_is_refused(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/rollup/E-the-open-day-is-refused")
 {
   g_autofree char *before = NULL, *after = NULL;
   do { /* a day may end meanwhile */
@@ -214,8 +212,7 @@ test_the_open_day_is_refused(Fixture *fixture, gconstpointer unused)
   } while (strcmp(before, after) != 0);
 }
 
-static void
-test_what_cannot_be_rolled_up_is_refused(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/rollup/refused")
 {
   const struct {
     const char *words;
@@ -241,8 +238,7 @@ test_what_cannot_be_rolled_up_is_refused(Fixture *fixture, gconstpointer unused)
 }
 
 /* Ranges are made of regions: of a list that lacks one, its rows would not be copied, nor missed by the count. */
-static void
-test_list_of_regions_with_a_gap_is_refused(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/rollup/C8-list-of-regions-with-a-gap-is-refused")
 {
   TideFakeHBase *hbase = scripted_gateway_hbase(fixture->gateway);
   fake_hbase_set_offline(hbase, "SENSOR", TIDE_BYTES_LITERAL("0100"), TRUE);
@@ -266,8 +262,7 @@ drop_copy(Fixture *fixture)
 }
 
 /* Marks belong to the copy that they were kept of: where that is gone, or holds less, all is copied once more. */
-static void
-test_E3_marks_are_not_believed_without_the_copy(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/rollup/E3-marks-are-not-believed-without-the-copy")
 {
   g_auto(ProgramDone) first = roll_up(fixture, "");
   g_assert_cmpint(first.exit_code, ==, 0);
@@ -287,8 +282,7 @@ test_E3_marks_are_not_believed_without_the_copy(Fixture *fixture, gconstpointer 
 
 /* A run that ended half way in one cluster says nothing of the copy in another: neither how far that is, nor that the
  * rows of a table that is there are a copy. */
-static void
-test_E3_marks_are_not_believed_in_another_cluster(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/rollup/E3-marks-are-not-believed-in-another-cluster")
 {
   TideScriptedFault fault = {
       .kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_PUT_MULTIPLE, .row_prefix = TIDE_BYTES_LITERAL("24")};
@@ -311,8 +305,7 @@ test_E3_marks_are_not_believed_in_another_cluster(Fixture *fixture, gconstpointe
   assert_prints(foreign.errors, "exists and has rows, and nothing says that they are a copy");
 }
 
-static void
-test_E7_only_a_copy_is_copied_into(Fixture *fixture, gconstpointer unused)
+FIXTURE_TEST("/rollup/E7-only-a-copy-is-copied-into")
 {
   static const struct {
     const char *target;
@@ -348,28 +341,4 @@ test_E7_only_a_copy_is_copied_into(Fixture *fixture, gconstpointer unused)
     if (targets[i].family != NULL)
       g_assert_cmpuint(scripted_gateway_row_count(fixture->gateway, targets[i].target), ==, 1);
   }
-}
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  const struct {
-    const char *path;
-    void (*run)(Fixture *, gconstpointer);
-  } tests[] = {
-      {"/rollup/a-day-and-nothing-else", test_a_day_and_nothing_else_is_copied},
-      {"/rollup/D1-D5-gateway-fails", test_D1_D5_the_gateway_fails_and_nothing_is_missing},
-      {"/rollup/gives-up-and-goes-on", test_it_gives_up_and_goes_on_later},
-      {"/rollup/F17/rows-keep-their-time-to-live", test_F17_rows_keep_their_time_to_live},
-      {"/rollup/C8-list-of-regions-with-a-gap-is-refused", test_list_of_regions_with_a_gap_is_refused},
-      {"/rollup/E-the-open-day-is-refused", test_the_open_day_is_refused},
-      {"/rollup/E3-marks-are-not-believed-without-the-copy", test_E3_marks_are_not_believed_without_the_copy},
-      {"/rollup/E3-marks-are-not-believed-in-another-cluster", test_E3_marks_are_not_believed_in_another_cluster},
-      {"/rollup/E7-only-a-copy-is-copied-into", test_E7_only_a_copy_is_copied_into},
-      {"/rollup/refused", test_what_cannot_be_rolled_up_is_refused},
-  };
-  for (gsize i = 0; i < G_N_ELEMENTS(tests); i++)
-    g_test_add(tests[i].path, Fixture, NULL, set_up, tests[i].run, tear_down);
-  return g_test_run();
 }

@@ -34,8 +34,7 @@ set_up(ProgramScene *fixture, gconstpointer unused)
   mock_kafka_produce_text(fixture->kafka, LINES, 0, "cpu,host=b v=2 " AT_MS "000000");
 }
 
-static void
-test_verify_reads_each_topic_by_its_source(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/source-commands/verify-reads-each-topic-by-its-source")
 {
   program_scene_put(fixture, "ALL", "a", "v", G_GINT64_CONSTANT(1426535612045), "1");
   program_scene_put(fixture, "ALL", "b", "v", G_GINT64_CONSTANT(1426535612045), "2");
@@ -45,8 +44,7 @@ test_verify_reads_each_topic_by_its_source(ProgramScene *fixture, gconstpointer 
   program_scene_prints(fixture, "verify --to-end --topic " BOARDS " --topic " LINES, 1, "wrong");
 }
 
-static void
-test_explain_asks_for_the_topic(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/source-commands/explain-asks-for-the-topic")
 {
   program_scene_run_with_input(fixture, "explain --offline", "cpu,host=b v=2 " AT_MS "000000", 64);
   assert_prints(fixture->done.errors, "has 2 sources, whose messages differ: say by '--topic'");
@@ -74,8 +72,7 @@ simulate(ProgramScene *fixture, const char *topic, const char *text)
   return code;
 }
 
-static void
-test_simulate_sends_what_the_source_takes(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/source-commands/simulate-sends-what-the-source-takes")
 {
   static const char json[] = "{\"host\":\"c\",\"ts\":" AT_MS ",\"v\":5}\n", line[] = "cpu,host=c v=5 " AT_MS "000000\n";
   g_assert_cmpint(simulate(fixture, BOARDS, json), ==, 0);
@@ -93,8 +90,7 @@ test_simulate_sends_what_the_source_takes(ProgramScene *fixture, gconstpointer u
 }
 
 /* In the topic, where it is listed, and where it is sent again to. */
-static void
-test_dead_letters_name_their_source(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/source-commands/dead-letters-name-their-source")
 {
   mock_kafka_produce_text(fixture->kafka, LINES, 0, "no line");
   mock_kafka_produce_text(fixture->kafka, BOARDS, 0, "no board");
@@ -106,17 +102,4 @@ test_dead_letters_name_their_source(ProgramScene *fixture, gconstpointer unused)
   program_scene_prints(fixture, "dead-letters show " LINES "/0/1", 0, "source     lines\n");
   program_scene_prints(fixture, "dead-letters replay --source lines", 0, "1 message sent again\n");
   g_assert_cmpint(mock_kafka_end_offset(fixture->kafka, LINES, 0, tide_now_us() + TIMEOUT_US), ==, 3);
-}
-
-#define ADD(path, func) g_test_add("/source-commands/" path, ProgramScene, NULL, set_up, func, program_scene_end)
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  ADD("verify-reads-each-topic-by-its-source", test_verify_reads_each_topic_by_its_source);
-  ADD("explain-asks-for-the-topic", test_explain_asks_for_the_topic);
-  ADD("simulate-sends-what-the-source-takes", test_simulate_sends_what_the_source_takes);
-  ADD("dead-letters-name-their-source", test_dead_letters_name_their_source);
-  return g_test_run();
 }

@@ -2,6 +2,7 @@
 #include "fault/program/daemon_process.h"
 #include "fault/program/run_program.h"
 #include "fault/program/status_client.h"
+#include "unit/test_case.h"
 #include "unit/tls_world.h"
 #include "util/clock.h"
 
@@ -37,8 +38,7 @@ remove_directory(const char *path)
   g_assert_cmpint(g_rmdir(path), ==, 0);
 }
 
-static void
-test_dead_letters_are_counted_and_shown(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/status/dead-letters-are-counted-and-shown")
 {
   g_autofree char *directory = g_dir_make_tmp("tidemark-status-XXXXXX", NULL);
   g_autofree char *file = g_build_filename(directory, "dead.jsonl", NULL);
@@ -61,8 +61,7 @@ test_dead_letters_are_counted_and_shown(PipelineFixture *fixture, gconstpointer 
 /* ---- what limits ---- */
 
 /* Each call takes most of its time, and there are more rows than all writers can have under way. */
-static void
-test_a_gateway_limits(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/status/a-gateway-limits")
 {
   guint fault = scripted_gateway_add_fault(fixture->gateways[0],
                                            &(TideScriptedFault){.call = TIDE_CALL_PUT_MULTIPLE, .delay_reply_ms = 600});
@@ -77,8 +76,7 @@ test_a_gateway_limits(PipelineFixture *fixture, gconstpointer data)
 }
 
 /* A row in a call is of a message in flight: of the same moment, not of when a consumer last said how it is. */
-static void
-test_rows_and_messages_in_flight_are_of_one_moment(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/status/rows-and-messages-in-flight-are-of-one-moment")
 {
   static const char row_in_call[] = "\"in_flight_rows\":1,";
   g_auto(DaemonProcess) daemon = start_daemon(fixture, "");
@@ -101,8 +99,7 @@ test_rows_and_messages_in_flight_are_of_one_moment(PipelineFixture *fixture, gco
 
 /* Large rows wait for small ones of the same readings, which take one call; two writers are free. Each call takes most
  * of its time: reading waits for it, or partitions pause where that lasts. */
-static void
-test_memory_limits(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/status/memory-limits")
 {
 #ifdef __SANITIZE_THREAD__
   g_test_skip("the thread sanitizer makes the consumer slower than the gateway: memory limits for too short a moment");
@@ -143,8 +140,7 @@ run_status(const DaemonProcess *daemon, const char *words)
 }
 
 /* Once the cause is corrected a restart is what helps, as the reason says, once. */
-static void
-test_too_many_dead_letters(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/status/too-many-dead-letters")
 {
   g_autofree char *directory = g_dir_make_tmp("tidemark-status-XXXXXX", NULL);
   g_autofree char *more = g_strdup_printf("dead_letters: { file: %s/dead.jsonl, max_ratio: 0.1 }\n", directory);
@@ -171,8 +167,7 @@ assert_fits_the_screen(const char *text)
   assert_silent(text, "\033");
 }
 
-static void
-test_what_is_well_is_shown(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/status/what-is-well-is-shown")
 {
   produce(fixture, 100);
   g_auto(DaemonProcess) daemon = start_daemon(fixture, "");
@@ -209,8 +204,7 @@ test_what_is_well_is_shown(PipelineFixture *fixture, gconstpointer data)
 }
 
 /* Nobody knows anything yet, and nothing waits for it. */
-static void
-test_trouble_is_told(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/status/trouble-is-told")
 {
   scripted_gateway_kill(fixture->gateways[0]);
   g_auto(DaemonProcess) daemon = start_daemon(fixture, "");
@@ -242,8 +236,7 @@ save(const char *name, const char *text)
 }
 
 /* It finds the daemon of its configuration, behind TLS at a Unix socket, and says who asks. */
-static void
-test_command_finds_the_daemon(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/status/command-finds-the-daemon")
 {
   g_autofree char *certificate = test_identity_save(&world.server, FALSE, world.directory, "status.pem");
   g_autofree char *key = test_identity_save(&world.server, TRUE, world.directory, "status.key");
@@ -275,8 +268,7 @@ test_command_finds_the_daemon(PipelineFixture *fixture, gconstpointer data)
 }
 
 /* Looks again until it is told to end. */
-static void
-test_command_looks_on(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/status/command-looks-on")
 {
   g_auto(DaemonProcess) daemon = start_daemon(fixture, "");
   g_autofree char *url = g_strdup_printf("http://127.0.0.1:%u", status_client_port(&daemon));
@@ -296,8 +288,7 @@ test_command_looks_on(PipelineFixture *fixture, gconstpointer data)
   daemon_process_stop(&daemon);
 }
 
-static void
-test_command_line_is_checked(PipelineFixture *fixture, gconstpointer data)
+PIPELINE_TEST("/status/command-line-is-checked")
 {
   static const struct {
     const char *words, *said;
@@ -319,23 +310,12 @@ test_command_line_is_checked(PipelineFixture *fixture, gconstpointer data)
   daemon_process_stop(&daemon);
 }
 
-#define ADD(path, func) pipeline_fixture_add("/status/" path, func)
-
 int
 main(int argc, char **argv)
 {
   pipeline_fixture_init(&argc, &argv);
   world_make();
-  ADD("dead-letters-are-counted-and-shown", test_dead_letters_are_counted_and_shown);
-  ADD("a-gateway-limits", test_a_gateway_limits);
-  ADD("rows-and-messages-in-flight-are-of-one-moment", test_rows_and_messages_in_flight_are_of_one_moment);
-  ADD("memory-limits", test_memory_limits);
-  ADD("too-many-dead-letters", test_too_many_dead_letters);
-  ADD("what-is-well-is-shown", test_what_is_well_is_shown);
-  ADD("trouble-is-told", test_trouble_is_told);
-  ADD("command-finds-the-daemon", test_command_finds_the_daemon);
-  ADD("command-looks-on", test_command_looks_on);
-  ADD("command-line-is-checked", test_command_line_is_checked);
+  test_cases_add();
   int result = g_test_run();
   world_end();
   return result;

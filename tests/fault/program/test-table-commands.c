@@ -38,8 +38,7 @@ n_regions(ProgramScene *fixture, const char *table)
   return regions->len;
 }
 
-static void
-test_created_is_as_declared(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/table-commands/what-is-created-is-as-declared")
 {
   program_scene_prints(fixture, "tables show", 1, "missing: run 'tidemark tables create'");
   program_scene_prints(fixture, "tables create", 0, "METRIC: created with 1 family and 3 regions\n");
@@ -52,8 +51,7 @@ test_created_is_as_declared(ProgramScene *fixture, gconstpointer unused)
   assert_prints(fixture->done.output, "\"scheme\":{\"verdict\":\"same\"");
 }
 
-static void
-test_differences_have_remedies(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/table-commands/differences-have-remedies")
 {
   static const TideBytes splits[] = {{(const guint8 *)"g", 1}};
   TideFakeTableSpec *spec = fake_table_spec_new("METRIC");
@@ -66,8 +64,7 @@ test_differences_have_remedies(ProgramScene *fixture, gconstpointer unused)
   assert_prints(fixture->done.output, "  split \"METRIC\", \"n\"\n");
 }
 
-static void
-test_dated_tables_are_found(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/table-commands/dated-tables-are-found")
 {
   program_scene_run(fixture, "tables create DAILY_20170726 DAILY_20170725", 0);
   program_scene_run(fixture, "tables show DAILY_{yyyyMMdd} --format csv", 0);
@@ -82,8 +79,7 @@ test_dated_tables_are_found(ProgramScene *fixture, gconstpointer unused)
 }
 
 /* What fails hides nothing: all that is declared has its line. */
-static void
-test_check_names_what_it_has_not_looked_at(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/table-commands/check-names-what-it-has-not-looked-at")
 {
   static const char *const tables[] = {"METRIC", "CURRENT", "PLAIN", "DAILY_{yyyyMMdd}"};
   g_autofree char *path = write_config(yaml, "127.0.0.1:1");
@@ -101,8 +97,7 @@ test_check_names_what_it_has_not_looked_at(ProgramScene *fixture, gconstpointer 
 }
 
 /* One table takes no rows, another cannot be looked at: each is named, and the rest is looked at all the same. */
-static void
-test_table_that_is_refused_hides_no_other(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/table-commands/K16-table-that-is-refused-hides-no-other")
 {
   program_scene_run(fixture, "tables create", 0);
   TideScriptedFault read_only = {.kind = TIDE_FAULT_IO_ERROR,
@@ -122,8 +117,7 @@ test_table_that_is_refused_hides_no_other(ProgramScene *fixture, gconstpointer u
 }
 
 /* HBase drops what tidemark has counted as written: where the configuration does not say so, that is told. */
-static void
-test_time_to_live_of_hbase_alone_is_told(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/table-commands/K16-time-to-live-of-hbase-alone-is-told")
 {
   TideFakeTableSpec *spec = fake_table_spec_new("PLAIN");
   fake_table_spec_add_family(spec, "M")->time_to_live_s = 86400;
@@ -135,8 +129,7 @@ test_time_to_live_of_hbase_alone_is_told(ProgramScene *fixture, gconstpointer un
 }
 
 /* A wrong property is the configuration's fault, not the brokers': found without them, and before anything is asked. */
-static void
-test_wrong_property(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/table-commands/wrong-property-is-found-offline")
 {
   g_autofree char *path = NULL;
   g_autoptr(GString) text = g_string_new(yaml);
@@ -155,8 +148,7 @@ test_wrong_property(ProgramScene *fixture, gconstpointer unused)
 
 /* What a framed gateway would spoil is left to the shell; the rest is made, and its key fingerprint is kept elsewhere.
  */
-static void
-test_framed_gateway_makes_what_it_can(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST_OF("framed", "/table-commands/framed-gateway-makes-what-it-can")
 {
   program_scene_prints(fixture, "tables create", 69, "METRIC: not created: gateway ");
   assert_prints(fixture->done.output, "CURRENT: not created: gateway ");
@@ -172,8 +164,7 @@ test_framed_gateway_makes_what_it_can(ProgramScene *fixture, gconstpointer unuse
 
 #define READING "{\"host\":\"h1\",\"ts\":1501028163000,\"type\":\"%s\",\"cpu\":600.5}\n"
 
-static void
-test_explain_tells_rows_and_why_not(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/table-commands/explain-tells-rows-and-why-there-is-none")
 {
   g_autofree char *input = g_strdup_printf(READING READING "{\"host\":\"h1\"}\n", "current", "other");
   program_scene_run_with_input(fixture, "explain --offline", input, 65);
@@ -194,8 +185,7 @@ test_explain_tells_rows_and_why_not(ProgramScene *fixture, gconstpointer unused)
   assert_prints(third, "\n  remedy: the time is read from it");
 }
 
-static void
-test_commands_by_other_names(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/table-commands/commands-by-other-names-are-known")
 {
   static const struct {
     const char *word, *hint;
@@ -215,8 +205,7 @@ test_commands_by_other_names(ProgramScene *fixture, gconstpointer unused)
 }
 
 /* Silence would look like a message of which nothing comes. */
-static void
-test_explain_without_a_message(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/table-commands/explain-without-a-message")
 {
   program_scene_run_with_input(fixture, "explain --offline", "", 0);
   assert_prints(fixture->done.errors, "tidemark explain: standard input has no message\n");
@@ -224,16 +213,14 @@ test_explain_without_a_message(ProgramScene *fixture, gconstpointer unused)
   assert_silent(fixture->done.errors, "has no message");
 }
 
-static void
-test_h9_no_readings(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/table-commands/H9/explain-tells-of-a-message-without-readings")
 {
   program_scene_run_with_input(fixture, "explain --offline -f json", "[]\n", 0);
   g_assert_cmpstr(fixture->done.output, ==,
                   "{\"line\":1,\"readings\":0,\"text\":\"no readings in it: nothing is written\"}\n");
 }
 
-static void
-test_explain_tells_regions_and_json(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/table-commands/explain-tells-regions-and-json")
 {
   g_autofree char *input = g_strdup_printf(READING, "other");
   program_scene_run(fixture, "tables create METRIC", 0);
@@ -247,8 +234,7 @@ test_explain_tells_regions_and_json(ProgramScene *fixture, gconstpointer unused)
   assert_prints(fixture->done.output, "\"not_written\":\"CURRENT\"");
 }
 
-static void
-test_explain_tells_tombstones(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/table-commands/explain-tells-what-a-tombstone-deletes")
 {
   program_scene_prints(fixture, "explain --offline --tombstone --key h1 --timestamp 1501028163000", 0,
                        "line 1: no value: what its key names is deleted\n  CURRENT  h1\n");
@@ -265,8 +251,7 @@ test_explain_tells_tombstones(ProgramScene *fixture, gconstpointer unused)
 }
 
 /* Whoever reads a table cannot correct the configuration, and may want standard error for what concerns the reading. */
-static void
-test_warnings_are_for_check_and_run(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/table-commands/warnings-are-for-check-and-run")
 {
   static const char warned[] = "kafka: { brokers: \"127.0.0.1:1\", group: g, topics: [t] }\n"
                                "hbase: { gateways: [\"%s\"] }\n"
@@ -285,8 +270,7 @@ test_warnings_are_for_check_and_run(ProgramScene *fixture, gconstpointer unused)
   g_assert_cmpstr(fixture->done.errors, ==, "0 rows\n");
 }
 
-static void
-test_explain_warns_of_a_text_named_as_a_field(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/table-commands/explain-warns-of-a-text-named-as-a-field")
 {
   static const char quoted[] = "kafka: { brokers: \"127.0.0.1:1\", group: g, topics: [t] }\n"
                                "hbase: { gateways: [\"%s\"] }\n"
@@ -308,8 +292,7 @@ test_explain_warns_of_a_text_named_as_a_field(ProgramScene *fixture, gconstpoint
 }
 
 /* What the daemon would not send because nobody could ever read it. */
-static void
-test_explain_tells_what_has_expired(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/table-commands/explain-tells-what-has-expired")
 {
   static const char expiring[] = "kafka: { brokers: \"127.0.0.1:1\", group: g, topics: [t] }\n"
                                  "hbase: { gateways: [\"%s\"] }\n"
@@ -366,8 +349,7 @@ explain_one(ProgramScene *fixture, const char *readings, const char *words, cons
 #define NOW_NOTE "(the record's time is taken as now; give it with --timestamp)"
 
 /* Each remedy is of what is wrong, not only of the reason's name. */
-static void
-test_explain_remedies(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/table-commands/explain-tells-a-remedy-of-what-is-wrong")
 {
   static const struct {
     const char *readings, *words, *reading, *remedy;
@@ -415,8 +397,7 @@ test_explain_remedies(ProgramScene *fixture, gconstpointer unused)
 }
 
 /* Of a message with many lines, bytes alone lead nobody to the one at fault. */
-static void
-test_explain_tells_the_line(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/table-commands/explain-tells-the-line-of-a-message")
 {
   static const char csv[] = EPOCH ", format: csv, csv: { header: true }, on_bad_reading: reading";
   assert_prints(explain_one(fixture, csv, "", "host,ts,cpu\nh,1501028163000,1\nh,1501028163000,2,3\n"),
@@ -427,8 +408,7 @@ test_explain_tells_the_line(ProgramScene *fixture, gconstpointer unused)
 
 /* A name that is misspelt is told with the one that the reading has, also where all of the message is rejected for it.
  */
-static void
-test_explain_tells_what_is_meant(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/table-commands/explain-tells-what-is-meant")
 {
   static const char one[] = "time: { field: measured_ta, format: epoch_ms }";
   static const char each[] = "time: { field: measured_ta, format: epoch_ms }, on_bad_reading: reading";
@@ -441,8 +421,7 @@ test_explain_tells_what_is_meant(ProgramScene *fixture, gconstpointer unused)
 }
 
 /* Without --timestamp, what depends on the record's time says so; with it, it does not. */
-static void
-test_explain_record_time(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/table-commands/explain-tells-what-depends-on-the-records-time")
 {
   static const char max_past[] = "time: { field: ts, format: epoch_ms, max_past: 1d }";
   static const char old[] = "{\"host\":\"h\",\"ts\":1501028163000,\"x\":1}\n";
@@ -457,8 +436,7 @@ test_explain_record_time(ProgramScene *fixture, gconstpointer unused)
   assert_prints(output, "event time 1761438600000 = ");
 }
 
-static void
-test_explain_sees_keys_move(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/table-commands/explain-sees-keys-that-move-with-the-time")
 {
   g_autoptr(GString) input = g_string_new(NULL);
   for (guint i = 0; i < 40; i++)
@@ -475,8 +453,7 @@ test_explain_sees_keys_move(ProgramScene *fixture, gconstpointer unused)
   "\n"
 
 /* Long numbers are easy to read. */
-static void
-test_explain_groups_the_digits(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/table-commands/explain-groups-the-digits-of-long-numbers")
 {
   g_autoptr(GString) input = g_string_new(NULL);
   for (guint i = 0; i < 500; i++)
@@ -488,8 +465,7 @@ test_explain_groups_the_digits(ProgramScene *fixture, gconstpointer unused)
 }
 
 /* Two values of one row, column and time: of one message, and of several. */
-static void
-test_explain_sees_values_overwritten(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/table-commands/explain-sees-values-that-are-overwritten")
 {
   const char *output = explain_one(fixture, LISTS, "", LIST);
   g_assert_cmpint(fixture->done.exit_code, ==, 0);
@@ -514,39 +490,4 @@ test_explain_sees_values_overwritten(ProgramScene *fixture, gconstpointer unused
                             "{\"host\":\"h\",\"ts\":1501028163001,\"x\":3}\n"
                             "{\"host\":\"i\",\"ts\":1501028163000,\"x\":4}\n"),
                 "overwritten");
-}
-
-#define ADD(path, func) g_test_add("/table-commands/" path, ProgramScene, NULL, set_up, func, program_scene_end)
-#define ADD_FRAMED(path, func)                                                                                         \
-  g_test_add("/table-commands/" path, ProgramScene, "framed", set_up, func, program_scene_end)
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  ADD("what-is-created-is-as-declared", test_created_is_as_declared);
-  ADD("differences-have-remedies", test_differences_have_remedies);
-  ADD("wrong-property-is-found-offline", test_wrong_property);
-  ADD("dated-tables-are-found", test_dated_tables_are_found);
-  ADD("K16-table-that-is-refused-hides-no-other", test_table_that_is_refused_hides_no_other);
-  ADD("K16-time-to-live-of-hbase-alone-is-told", test_time_to_live_of_hbase_alone_is_told);
-  ADD("check-names-what-it-has-not-looked-at", test_check_names_what_it_has_not_looked_at);
-  ADD_FRAMED("framed-gateway-makes-what-it-can", test_framed_gateway_makes_what_it_can);
-  ADD("explain-tells-rows-and-why-there-is-none", test_explain_tells_rows_and_why_not);
-  ADD("commands-by-other-names-are-known", test_commands_by_other_names);
-  ADD("explain-without-a-message", test_explain_without_a_message);
-  ADD("H9/explain-tells-of-a-message-without-readings", test_h9_no_readings);
-  ADD("explain-tells-regions-and-json", test_explain_tells_regions_and_json);
-  ADD("warnings-are-for-check-and-run", test_warnings_are_for_check_and_run);
-  ADD("explain-tells-what-a-tombstone-deletes", test_explain_tells_tombstones);
-  ADD("explain-warns-of-a-text-named-as-a-field", test_explain_warns_of_a_text_named_as_a_field);
-  ADD("explain-tells-what-has-expired", test_explain_tells_what_has_expired);
-  ADD("explain-tells-a-remedy-of-what-is-wrong", test_explain_remedies);
-  ADD("explain-tells-the-line-of-a-message", test_explain_tells_the_line);
-  ADD("explain-tells-what-is-meant", test_explain_tells_what_is_meant);
-  ADD("explain-tells-what-depends-on-the-records-time", test_explain_record_time);
-  ADD("explain-sees-keys-that-move-with-the-time", test_explain_sees_keys_move);
-  ADD("explain-sees-values-that-are-overwritten", test_explain_sees_values_overwritten);
-  ADD("explain-groups-the-digits-of-long-numbers", test_explain_groups_the_digits);
-  return g_test_run();
 }

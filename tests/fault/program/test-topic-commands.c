@@ -37,8 +37,7 @@ produce_readings(ProgramScene *fixture, guint n)
   }
 }
 
-static void
-test_sample_divides_free_text(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/topic-commands/sample-divides-free-text")
 {
   produce_readings(fixture, N_READINGS);
   program_scene_tells(fixture, "tables create METRIC FIXED --dry-run --sample 4000 --regions 4", 0,
@@ -54,8 +53,7 @@ test_sample_divides_free_text(ProgramScene *fixture, gconstpointer unused)
   g_assert_cmpint(mock_kafka_committed(fixture->kafka, "g", "metrics", 0, tide_now_us() + TIMEOUT_US), ==, -1);
 }
 
-static void
-test_sample_warns(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/topic-commands/sample-warns-of-what-makes-it-doubtful")
 {
   produce_readings(fixture, 200);
   mock_kafka_produce_text(fixture->kafka, "metrics", 0, "{\"host\":\"no time\"}");
@@ -65,16 +63,14 @@ test_sample_warns(ProgramScene *fixture, gconstpointer unused)
   assert_prints(fixture->done.errors, "note: 1 of 201 messages would be rejected, the first one: ");
 }
 
-static void
-test_sample_of_nothing_is_refused(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/topic-commands/sample-of-nothing-is-refused")
 {
   program_scene_tells(fixture, "tables create METRIC --dry-run --sample 1000 --regions 4", 65,
                       "topic 'metrics' has no messages to sample");
   program_scene_tells(fixture, "tables create METRIC --dry-run --sample 1000", 64, "say how many with '--regions N'");
 }
 
-static void
-test_explain_takes_the_newest(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/topic-commands/explain-takes-the-newest-of-each-partition")
 {
   produce_readings(fixture, 20);
   program_scene_prints(fixture, "explain --offline --from-topic --count 4", 0, "partition 0, offset 8, reading 1 of 1");
@@ -93,8 +89,7 @@ count_records(ProgramScene *fixture)
   return records->len;
 }
 
-static void
-test_u6_simulate_asks(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/topic-commands/U6/simulate-is-told-where-to")
 {
   program_scene_tells(fixture, "simulate --readings 5", 64, "synthetic readings would go to 'metrics'");
   assert_prints(fixture->done.errors, "'--topic'");
@@ -105,8 +100,7 @@ test_u6_simulate_asks(ProgramScene *fixture, gconstpointer unused)
 }
 
 /* It is asked for before anything is sent: librdkafka would wait half a minute for it, or have the brokers make it. */
-static void
-test_u6_simulate_needs_its_topic(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/topic-commands/U6/simulate-needs-its-topic")
 {
   program_scene_tells(fixture, "simulate --readings 5 --topic nosuch", 69,
                       "the topic 'nosuch' does not exist at '127.0.0.1:");
@@ -118,14 +112,12 @@ test_u6_simulate_needs_its_topic(ProgramScene *fixture, gconstpointer unused)
 }
 
 /* As docs/commands.md has it. */
-static void
-test_u6_explain_needs_its_topic(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/topic-commands/U6/explain-needs-its-topic")
 {
   program_scene_tells(fixture, "explain --offline --from-topic --topic nosuch", 69, "topic 'nosuch' does not exist");
 }
 
-static void
-test_u6_simulate_counts_what_was_acknowledged(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/topic-commands/U6/simulate-counts-what-was-acknowledged")
 {
   mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_PRODUCE, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, 50);
   program_scene_run(fixture, "simulate --readings 5 --topic metrics", 69);
@@ -143,8 +135,7 @@ expect_field(ProgramScene *fixture, const char *field)
   program_scene_configure(fixture, text->str, mock_kafka_brokers(fixture->kafka));
 }
 
-static void
-test_u6_simulate_looks_first(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/topic-commands/U6/simulate-looks-at-its-first-message")
 {
   expect_field(fixture, "sensor");
   program_scene_run(fixture, "simulate --readings 5 --topic metrics", 65);
@@ -163,8 +154,8 @@ test_u6_simulate_looks_first(ProgramScene *fixture, gconstpointer unused)
   g_assert_cmpuint(records->len, ==, 6);
   for (guint i = 0; i < records->len; i++) {
     gsize len = 0;
-    const char *data = g_bytes_get_data(((const TideMockRecord *)records->pdata[i])->payload, &len);
-    g_hash_table_add(begins, g_strndup(data, strlen("{\"sensor\":\"s1\",\"ts\":1426535612045")));
+    const char *payload = g_bytes_get_data(((const TideMockRecord *)records->pdata[i])->payload, &len);
+    g_hash_table_add(begins, g_strndup(payload, strlen("{\"sensor\":\"s1\",\"ts\":1426535612045")));
   }
   g_assert_cmpuint(g_hash_table_size(begins), ==, 6); /* two senders, three times each */
   g_assert_true(g_hash_table_contains(begins, "{\"sensor\":\"s2\",\"ts\":1426535614045"));
@@ -172,8 +163,7 @@ test_u6_simulate_looks_first(ProgramScene *fixture, gconstpointer unused)
 }
 
 /* A host whose clock is behind would reject new readings as of the future. */
-static void
-test_k16_clock_that_is_behind(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/topic-commands/K16-clock-that-is-behind")
 {
   static const char payload[] = "{\"host\":\"h\",\"ts\":1426535612045,\"v\":1}";
   mock_kafka_produce(fixture->kafka, &(TideMockMessage){.topic = "metrics",
@@ -191,8 +181,7 @@ test_k16_clock_that_is_behind(ProgramScene *fixture, gconstpointer unused)
 }
 
 /* One of two brokers advertises an address that nobody can reach: it is named, whatever fails for it. */
-static void
-test_k13_advertised_address_that_cannot_be_reached(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/topic-commands/K13-advertised-address-that-cannot-be-reached")
 {
   TideMockKafka *kafka = mock_kafka_new(2);
   mock_kafka_create_topic(kafka, "metrics", 1);
@@ -211,24 +200,4 @@ test_k13_advertised_address_that_cannot_be_reached(ProgramScene *fixture, gconst
   assert_prints(scene.done.output, "correct the broker's 'advertised.listeners'");
   g_assert_null(strstr(scene.done.output, "automatically reset"));
   program_scene_end(&scene, NULL);
-}
-
-#define ADD(path, func) g_test_add("/topic-commands/" path, ProgramScene, NULL, set_up, func, program_scene_end)
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  ADD("sample-divides-free-text", test_sample_divides_free_text);
-  ADD("sample-warns-of-what-makes-it-doubtful", test_sample_warns);
-  ADD("sample-of-nothing-is-refused", test_sample_of_nothing_is_refused);
-  ADD("explain-takes-the-newest-of-each-partition", test_explain_takes_the_newest);
-  ADD("U6/simulate-is-told-where-to", test_u6_simulate_asks);
-  ADD("U6/simulate-needs-its-topic", test_u6_simulate_needs_its_topic);
-  ADD("U6/explain-needs-its-topic", test_u6_explain_needs_its_topic);
-  ADD("U6/simulate-counts-what-was-acknowledged", test_u6_simulate_counts_what_was_acknowledged);
-  ADD("U6/simulate-looks-at-its-first-message", test_u6_simulate_looks_first);
-  ADD("K16-clock-that-is-behind", test_k16_clock_that_is_behind);
-  ADD("K13-advertised-address-that-cannot-be-reached", test_k13_advertised_address_that_cannot_be_reached);
-  return g_test_run();
 }

@@ -112,6 +112,8 @@ is_refused(gconstpointer kafka)
   return TRUE;
 }
 
+static const char eager[] = ", assignment: eager", cooperative[] = ", assignment: cooperative";
+
 static void
 test_members_that_are_killed(PipelineFixture *fixture, gconstpointer kafka)
 {
@@ -147,6 +149,16 @@ test_members_that_are_killed(PipelineFixture *fixture, gconstpointer kafka)
   }
 }
 
+PIPELINE_TEST_OF(eager, "/until-end/kills-eager/C21-members-that-are-killed")
+{
+  test_members_that_are_killed(fixture, data);
+}
+
+PIPELINE_TEST_OF(cooperative, "/until-end/kills-cooperative/C21-members-that-are-killed")
+{
+  test_members_that_are_killed(fixture, data);
+}
+
 /* ---- a member that lives ---- */
 
 /* It has some of the partitions, and cannot write them: what it has is not written by the end of the run. */
@@ -179,6 +191,16 @@ test_member_that_is_slow(PipelineFixture *fixture, gconstpointer kafka)
   assert_all_written(fixture, "wide");
 }
 
+PIPELINE_TEST_OF(eager, "/until-end/others/C21-member-that-is-slow-eager")
+{
+  test_member_that_is_slow(fixture, data);
+}
+
+PIPELINE_TEST_OF(cooperative, "/until-end/others/C21-member-that-is-slow-cooperative")
+{
+  test_member_that_is_slow(fixture, data);
+}
+
 static void
 test_member_that_does_not_move(PipelineFixture *fixture, gconstpointer kafka)
 {
@@ -205,14 +227,23 @@ test_member_that_does_not_move(PipelineFixture *fixture, gconstpointer kafka)
   g_assert_cmpuint(count_uncommitted(fixture, FIXTURE_GROUP, "wide"), ==, 0);
 }
 
+PIPELINE_TEST_OF(eager, "/until-end/others/C21-member-that-does-not-move-eager")
+{
+  test_member_that_does_not_move(fixture, data);
+}
+
+PIPELINE_TEST_OF(cooperative, "/until-end/others/C21-member-that-does-not-move-cooperative")
+{
+  test_member_that_does_not_move(fixture, data);
+}
+
 /* C1: the brokers say where the topics end, and to no later question anything. */
-static void
-test_partitions_that_are_never_located(PipelineFixture *fixture, gconstpointer kafka)
+PIPELINE_TEST_OF(eager, "/until-end/others/C21-partitions-that-are-never-located")
 {
   produce(fixture, "wide");
   mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_LIST_OFFSETS, RD_KAFKA_RESP_ERR_NO_ERROR, 2); /* begins and ends */
   mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_LIST_OFFSETS, RD_KAFKA_RESP_ERR_UNKNOWN, 1000);
-  DaemonProcessOptions options = {.gateways = 1, .topics = "wide", .kafka = kafka, .words = "--until-end"};
+  DaemonProcessOptions options = {.gateways = 1, .topics = "wide", .kafka = data, .words = "--until-end"};
   g_auto(DaemonProcess) run = daemon_process_start(fixture, &options);
   g_assert_cmpint(daemon_process_wait_end(&run, FIXTURE_TIMEOUT_US), ==, TIDE_EXIT_TEMPFAIL);
   daemon_process_assert_said(&run, "cannot go on: 6 of 6 partitions with messages are assigned to this run, and for ");
@@ -225,14 +256,13 @@ test_partitions_that_are_never_located(PipelineFixture *fixture, gconstpointer k
 
 /* What the topics held at its start, not what comes while it reads: a run beside producers ends, although something is
  * on its way at any moment. */
-static void
-test_end_is_that_of_the_start(PipelineFixture *fixture, gconstpointer kafka)
+PIPELINE_TEST_OF(eager, "/until-end/end/C21-end-is-that-of-the-start")
 {
   TideScriptedFault slow = {.call = TIDE_CALL_PUT_MULTIPLE, .delay_reply_ms = 100};
   scripted_gateway_add_fault(fixture->gateways[0], &slow);
   produce(fixture, "wide");
   RunningPipeline *running = running_pipeline_start_with(
-      fixture, &(RunningPipelineOptions){.gateways = 1, .topics = "wide", .kafka = kafka, .until_end = TRUE});
+      fixture, &(RunningPipelineOptions){.gateways = 1, .topics = "wide", .kafka = data, .until_end = TRUE});
   gint64 deadline_us = pipeline_fixture_deadline_us();
   gboolean is_finished = FALSE;
   while (!is_finished) {
@@ -249,12 +279,11 @@ test_end_is_that_of_the_start(PipelineFixture *fixture, gconstpointer kafka)
 }
 
 /* Nothing to read: nothing to wait for, neither of an empty topic nor of one that is committed whole. */
-static void
-test_nothing_is_left(PipelineFixture *fixture, gconstpointer kafka)
+PIPELINE_TEST_OF(eager, "/until-end/end/C21-nothing-is-left")
 {
   mock_kafka_create_topic(fixture->kafka, "empty", N_PARTITIONS);
   DaemonProcessOptions options = {
-      .gateways = 1, .topics = "empty, \"^wi.*\", \"^nothing-.*\"", .kafka = kafka, .words = "--until-end"};
+      .gateways = 1, .topics = "empty, \"^wi.*\", \"^nothing-.*\"", .kafka = data, .words = "--until-end"};
   g_auto(DaemonProcess) empty = daemon_process_start(fixture, &options);
   g_assert_cmpint(daemon_process_wait_end(&empty, FIXTURE_TIMEOUT_US), ==, 0);
   produce(fixture, "wide");
@@ -268,8 +297,7 @@ test_nothing_is_left(PipelineFixture *fixture, gconstpointer kafka)
 
 /* ---- what an operator must bring about is not waited for ---- */
 
-static void
-test_missing_topic_ends_it(PipelineFixture *fixture, gconstpointer kafka)
+PIPELINE_TEST_OF(eager, "/until-end/missing/C4-missing-topic-ends-it")
 {
   mock_kafka_set_topic_error(fixture->kafka, FIXTURE_TOPIC, RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
   mock_kafka_create_topic(fixture->kafka, "wide", N_PARTITIONS);
@@ -279,8 +307,7 @@ test_missing_topic_ends_it(PipelineFixture *fixture, gconstpointer kafka)
   daemon_process_assert_said(&run, "the topic 'metrics' does not exist: create it");
 }
 
-static void
-test_missing_table_ends_it(PipelineFixture *fixture, gconstpointer kafka)
+PIPELINE_TEST_OF(eager, "/until-end/missing/D27-missing-table-ends-it")
 {
   static const char absent[] = "tables:\n  ABSENT: { key: [ { field: host }, \"#\", { time: epoch_ms } ], columns: { "
                                "family: M, from: \"*\" } }\n";
@@ -294,8 +321,7 @@ test_missing_table_ends_it(PipelineFixture *fixture, gconstpointer kafka)
 #define FAILS "service: { http: \"off\", log_format: text, startup: fail }\n"
 
 /* As of HBase 2.1, whose gateways write rows and know nothing of tables: no wait helps. */
-static void
-test_gateway_that_is_too_old(PipelineFixture *fixture, gconstpointer kafka)
+PIPELINE_TEST_OF(eager, "/until-end/missing/D27-gateway-that-is-too-old")
 {
   TideScriptedFault unknown = {.kind = TIDE_FAULT_APPLICATION_ERROR,
                                .call = TIDE_CALL_TABLE_EXISTS,
@@ -318,8 +344,7 @@ test_gateway_that_is_too_old(PipelineFixture *fixture, gconstpointer kafka)
 
 /* Gateways of another cluster than this host remembers do not become ours by waiting: neither before the start, nor
  * where a name leads elsewhere in the middle. */
-static void
-test_gateways_of_another_cluster(PipelineFixture *fixture, gconstpointer kafka)
+PIPELINE_TEST_OF(eager, "/until-end/missing/D28-K6-gateways-of-another-cluster")
 {
   g_autofree char *directory = g_dir_make_tmp("tidemark-cluster-XXXXXX", NULL);
   g_autofree char *path = g_build_filename(directory, "cluster", NULL);
@@ -352,8 +377,7 @@ test_gateways_of_another_cluster(PipelineFixture *fixture, gconstpointer kafka)
 }
 
 /* A minute, as long as a restart of HBase's Thrift servers takes: those that wait do it side by side. */
-static void
-test_hbase_that_does_not_come(PipelineFixture *fixture, gconstpointer kafka)
+PIPELINE_TEST_OF(eager, "/until-end/missing/D27-hbase-that-does-not-come")
 {
   g_autoptr(TideScriptedGateway) thrift1 =
       scripted_gateway_new(&(TideGatewayOptions){.personality = TIDE_PERSONALITY_THRIFT1});
@@ -395,8 +419,7 @@ test_hbase_that_does_not_come(PipelineFixture *fixture, gconstpointer kafka)
 }
 
 /* Brokers that never say where the topics end. */
-static void
-test_brokers_that_do_not_come(PipelineFixture *fixture, gconstpointer kafka)
+PIPELINE_TEST_OF(eager, "/until-end/missing/C1-brokers-that-do-not-come")
 {
   mock_kafka_set_broker_up(fixture->kafka, -1, FALSE);
   g_auto(DaemonProcess) run =
@@ -404,30 +427,4 @@ test_brokers_that_do_not_come(PipelineFixture *fixture, gconstpointer kafka)
   g_assert_cmpint(daemon_process_wait_end(&run, FIXTURE_TIMEOUT_US), ==, TIDE_EXIT_UNAVAILABLE);
   daemon_process_assert_said(&run, "cannot go on: where the topics end is not known: no answer from '");
   daemon_process_assert_said(&run, "no broker of '");
-}
-
-#define ADD(path, kafka, func) pipeline_fixture_add_with("/until-end/" path, kafka, func)
-
-int
-main(int argc, char **argv)
-{
-  static const char eager[] = ", assignment: eager", cooperative[] = ", assignment: cooperative";
-  g_unsetenv("STATE_DIRECTORY");
-  pipeline_fixture_init(&argc, &argv);
-  ADD("kills-eager/C21-members-that-are-killed", eager, test_members_that_are_killed);
-  ADD("kills-cooperative/C21-members-that-are-killed", cooperative, test_members_that_are_killed);
-  ADD("others/C21-member-that-is-slow-eager", eager, test_member_that_is_slow);
-  ADD("others/C21-member-that-is-slow-cooperative", cooperative, test_member_that_is_slow);
-  ADD("others/C21-member-that-does-not-move-eager", eager, test_member_that_does_not_move);
-  ADD("others/C21-member-that-does-not-move-cooperative", cooperative, test_member_that_does_not_move);
-  ADD("others/C21-partitions-that-are-never-located", eager, test_partitions_that_are_never_located);
-  ADD("end/C21-end-is-that-of-the-start", eager, test_end_is_that_of_the_start);
-  ADD("end/C21-nothing-is-left", eager, test_nothing_is_left);
-  ADD("missing/C4-missing-topic-ends-it", eager, test_missing_topic_ends_it);
-  ADD("missing/D27-missing-table-ends-it", eager, test_missing_table_ends_it);
-  ADD("missing/D27-gateway-that-is-too-old", eager, test_gateway_that_is_too_old);
-  ADD("missing/D28-K6-gateways-of-another-cluster", eager, test_gateways_of_another_cluster);
-  ADD("missing/D27-hbase-that-does-not-come", eager, test_hbase_that_does_not_come);
-  ADD("missing/C1-brokers-that-do-not-come", eager, test_brokers_that_do_not_come);
-  return g_test_run();
 }

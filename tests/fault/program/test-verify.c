@@ -102,8 +102,7 @@ send_usual(ProgramScene *fixture)
 /* ---- all is right ---------------------------------------------------------------------------------------------------
  */
 
-static void
-test_all_right(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/verify/all-is-right-in-any-order-and-after-replays")
 {
   for (guint replay = 0; replay < 2; replay++)
     for (guint i = 0; i < 200; i++) {
@@ -121,8 +120,7 @@ test_all_right(ProgramScene *fixture, gconstpointer unused)
   g_assert_cmpint(mock_kafka_committed(fixture->kafka, "g", TOPIC, 0, tide_now_us() + TIMEOUT_US), ==, -1);
 }
 
-static void
-test_rejected_messages_are_not_expected(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/verify/rejected-messages-are-not-expected")
 {
   send_usual(fixture);
   mock_kafka_produce_text(fixture->kafka, TOPIC, 0, "{broken");
@@ -134,8 +132,7 @@ test_rejected_messages_are_not_expected(ProgramScene *fixture, gconstpointer unu
 /* ---- differences ----------------------------------------------------------------------------------------------------
  */
 
-static void
-test_missing_row(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/verify/a-row-that-is-gone-is-missing")
 {
   send_usual(fixture);
   delete_row(fixture, "METRIC", "a#1426535612001", T + 1);
@@ -147,8 +144,7 @@ test_missing_row(ProgramScene *fixture, gconstpointer unused)
                "(topic 'metrics' partition 1 offset 0)\n");
 }
 
-static void
-test_missing_table(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/verify/all-of-a-table-that-is-gone-is-missing")
 {
   send_usual(fixture);
   g_auto(TideFakeError) error = {0};
@@ -158,8 +154,7 @@ test_missing_table(ProgramScene *fixture, gconstpointer unused)
   assert_prints(fixture->done.output, "3 differences\n");
 }
 
-static void
-test_stale_latest_value(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/verify/an-older-latest-value-is-stale")
 {
   send_usual(fixture);
   delete_row(fixture, "CURRENT", "b", T);
@@ -172,8 +167,7 @@ test_stale_latest_value(ProgramScene *fixture, gconstpointer unused)
                "2015-03-16T19:53:32.003Z (topic 'metrics' partition 1 offset 1)\n");
 }
 
-static void
-test_unexpected_rows(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/verify/rows-of-no-message-are-unexpected")
 {
   send_usual(fixture);
   put_reading(fixture, "METRIC", "stray", T + 1, "7");
@@ -194,8 +188,7 @@ test_unexpected_rows(ProgramScene *fixture, gconstpointer unused)
 /* ---- what is no difference ------------------------------------------------------------------------------------------
  */
 
-static void
-test_conflict_between_partitions(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/verify/A29-values-of-several-partitions-are-a-conflict")
 {
   send_reading(fixture, 0, "a", T, "zero");
   send_reading(fixture, 1, "a", T, "one, first");
@@ -214,8 +207,7 @@ test_conflict_between_partitions(ProgramScene *fixture, gconstpointer unused)
 
 /* The measurements of two cores, sent one after the other: neither the key nor a column tells the cores apart. A replay
  * changes nothing, and another value of the same core is a correction. */
-static void
-test_readings_of_one_cell_are_overwritten(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/verify/A1-readings-that-nothing-tells-apart-are-overwritten")
 {
   static const char *const messages[] = {
       "{\"host\":\"a\",\"ts\":1426535612000,\"core\":\"c0\",\"v\":1}",
@@ -246,8 +238,7 @@ test_readings_of_one_cell_are_overwritten(ProgramScene *fixture, gconstpointer u
 }
 
 /* Readings of one message meet before they are sent: the daemon says so at once, of the history table alone. */
-static void
-test_the_daemon_tells_of_overwritten_readings(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/verify/A1-the-daemon-tells-of-overwritten-readings")
 {
   mock_kafka_produce_text(fixture->kafka, TOPIC, 1,
                           "[{\"host\":\"a\",\"ts\":1426535612000,\"core\":\"c0\",\"v\":1},"
@@ -264,8 +255,7 @@ test_the_daemon_tells_of_overwritten_readings(ProgramScene *fixture, gconstpoint
   assert_prints(fixture->done.output, "the newest 1 messages were tried, 0 would be rejected");
 }
 
-static void
-test_committed_offsets_bound_it(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/verify/committed-offsets-bound-it-while-the-daemon-runs")
 {
   send_usual(fixture);
   program_scene_tells(fixture, "verify", 65, "group 'g' has committed nothing yet: there is nothing to verify");
@@ -299,8 +289,7 @@ dead_letter_text(gint64 offset, const char *reason, const char *value)
 }
 
 /* K15: The log's beginning is behind what is committed: what was between is in no table, and cannot be looked for. */
-static void
-test_K15_messages_deleted_before_they_were_written(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/verify/K15-messages-deleted-before-they-were-written")
 {
   g_autofree char *large = g_strnfill(500 * 1000, 'x');
   for (guint i = 0; i < 16; i++)
@@ -321,8 +310,7 @@ test_K15_messages_deleted_before_they_were_written(ProgramScene *fixture, gconst
 }
 
 /* K15's siblings: a partition of which nothing is committed, and one that is halted. */
-static void
-test_K15_partitions_that_nobody_writes(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/verify/K15-partitions-that-nobody-writes")
 {
   send_usual(fixture);
   mock_kafka_commit(fixture->kafka, "g", TOPIC, 1, 1);
@@ -339,8 +327,7 @@ test_K15_partitions_that_nobody_writes(ProgramScene *fixture, gconstpointer unus
 
 /* What is lost is not hidden by a dead letter of another message that once had the same offset, nor by the reason of a
  * configuration that is no longer in force. */
-static void
-test_E5_dead_letters_of_others_excuse_nothing(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/verify/E5-dead-letters-of-others-excuse-nothing")
 {
   static const struct {
     const char *reason;
@@ -381,8 +368,7 @@ send_pair(ProgramScene *fixture, gint64 time_ms, const char *first, const char *
   mock_kafka_produce_text(fixture->kafka, TOPIC, 0, payload);
 }
 
-static void
-test_replaced_rows(ProgramScene *fixture, gconstpointer unused)
+TEST_WITH(ProgramScene, NULL, program_scene_end, "/verify/replaced-rows")
 {
   set_up_with(fixture, "  ROW: { latest: replace, " HOST_KEY ", " ALL_COLUMNS ", purge_deletes_after: 1d }\n");
   scripted_gateway_create_table(fixture->gateway, "ROW", "M", NULL);
@@ -399,8 +385,7 @@ test_replaced_rows(ProgramScene *fixture, gconstpointer unused)
                "(topic 'metrics' partition 0 offset 2, deleted since)\n");
 }
 
-static void
-test_expired_cells(ProgramScene *fixture, gconstpointer unused)
+TEST_WITH(ProgramScene, NULL, program_scene_end, "/verify/expired-cells")
 {
   set_up_with(fixture, "  METRIC: { " TIME_KEY ", " ALL_COLUMNS ", ttl: 1d }\n");
   scripted_gateway_create_table(fixture->gateway, "METRIC", "M", NULL);
@@ -412,8 +397,7 @@ test_expired_cells(ProgramScene *fixture, gconstpointer unused)
   assert_prints(fixture->done.output, "1 expired: older than their table keeps them\n");
 }
 
-static void
-test_dated_tables(ProgramScene *fixture, gconstpointer unused)
+TEST_WITH(ProgramScene, NULL, program_scene_end, "/verify/dated-tables")
 {
   set_up_with(fixture, "  \"DAY_{yyyyMMdd}\": { " TIME_KEY ", " ALL_COLUMNS " }\n");
   scripted_gateway_create_table(fixture->gateway, "DAY_20150316", "M", NULL);
@@ -436,8 +420,7 @@ test_dated_tables(ProgramScene *fixture, gconstpointer unused)
 /* ---- bounds and forms -----------------------------------------------------------------------------------------------
  */
 
-static void
-test_json(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/verify/json")
 {
   send_usual(fixture);
   program_scene_put(fixture, "CURRENT", "b", "v", T, "9");
@@ -456,8 +439,7 @@ test_json(ProgramScene *fixture, gconstpointer unused)
       "\"unmatched\":0,\"passes\":1,\"differences\":1,\"gaps\":0,\"whole\":true}\n");
 }
 
-static void
-test_what_cannot_be_done(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/verify/what-cannot-be-done-is-said")
 {
   send_usual(fixture);
   program_scene_tells(fixture, "verify --from now --to -1h", 64, "'--from' must be before '--to'");
@@ -470,8 +452,7 @@ test_what_cannot_be_done(ProgramScene *fixture, gconstpointer unused)
 }
 
 /* A gateway that loses connections and answers late costs time, and nothing of what is found. */
-static void
-test_lost_connections_change_nothing(ProgramScene *fixture, gconstpointer unused)
+PROGRAM_TEST("/verify/lost-connections-change-nothing")
 {
   send_usual(fixture);
   TideScriptedFault cut = {.kind = TIDE_FAULT_CLOSE_BEFORE_REPLY, .call = TIDE_CALL_GET_SCANNER_ROWS, .max_hits = 3};
@@ -480,33 +461,4 @@ test_lost_connections_change_nothing(ProgramScene *fixture, gconstpointer unused
   assert_found(fixture, "1 difference\n",
                "wrong: METRIC row 'a#1426535612001' M:v of 2015-03-16T19:53:32.001Z: expected '1', found '9\\x01' "
                "(topic 'metrics' partition 0 offset 1)\n");
-}
-
-#define ADD(path, set_up_func, func)                                                                                   \
-  g_test_add("/verify/" path, ProgramScene, NULL, set_up_func, func, program_scene_end)
-
-int
-main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  ADD("all-is-right-in-any-order-and-after-replays", set_up, test_all_right);
-  ADD("rejected-messages-are-not-expected", set_up, test_rejected_messages_are_not_expected);
-  ADD("a-row-that-is-gone-is-missing", set_up, test_missing_row);
-  ADD("all-of-a-table-that-is-gone-is-missing", set_up, test_missing_table);
-  ADD("an-older-latest-value-is-stale", set_up, test_stale_latest_value);
-  ADD("rows-of-no-message-are-unexpected", set_up, test_unexpected_rows);
-  ADD("A29-values-of-several-partitions-are-a-conflict", set_up, test_conflict_between_partitions);
-  ADD("A1-readings-that-nothing-tells-apart-are-overwritten", set_up, test_readings_of_one_cell_are_overwritten);
-  ADD("A1-the-daemon-tells-of-overwritten-readings", set_up, test_the_daemon_tells_of_overwritten_readings);
-  ADD("K15-messages-deleted-before-they-were-written", set_up, test_K15_messages_deleted_before_they_were_written);
-  ADD("K15-partitions-that-nobody-writes", set_up, test_K15_partitions_that_nobody_writes);
-  ADD("committed-offsets-bound-it-while-the-daemon-runs", set_up, test_committed_offsets_bound_it);
-  ADD("E5-dead-letters-of-others-excuse-nothing", set_up, test_E5_dead_letters_of_others_excuse_nothing);
-  ADD("replaced-rows", NULL, test_replaced_rows);
-  ADD("expired-cells", NULL, test_expired_cells);
-  ADD("dated-tables", NULL, test_dated_tables);
-  ADD("json", set_up, test_json);
-  ADD("what-cannot-be-done-is-said", set_up, test_what_cannot_be_done);
-  ADD("lost-connections-change-nothing", set_up, test_lost_connections_change_nothing);
-  return g_test_run();
 }
