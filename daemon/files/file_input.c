@@ -57,10 +57,9 @@ find_slot(const TideFileInput *input, guint16 slot)
 
 /* ---- marks ---- */
 
-/* Keeps @offset as the file's mark, and tells how that ended. Returns: why it could not be. (transfer full) (nullable)
- */
-static char *
-commit_offset(TideFileInput *input, guint16 slot, gint64 offset, const char *note)
+/* Keeps @offset as the file's mark, and tells how that ended. If it could not be kept, the reason replaces @problem. */
+static void
+commit_offset(TideFileInput *input, guint16 slot, gint64 offset, const char *note, char **problem)
 {
   Assigned *assigned = find_slot(input, slot);
   TideLoadedFile *file = assigned->file;
@@ -75,7 +74,10 @@ commit_offset(TideFileInput *input, guint16 slot, gint64 offset, const char *not
   assigned->stored = 0;
   assigned->is_over = good && file->mark.is_finished;
   input->handlers.committed(slot, offset, good, input->handlers.data);
-  return good ? NULL : g_strdup(error->message);
+  if (good)
+    return;
+  g_free(*problem);
+  *problem = g_strdup(error->message);
 }
 
 static void
@@ -86,13 +88,8 @@ commit_stored(TideFileInput *input, gint64 now_us)
   g_autofree char *problem = NULL;
   for (guint i = input->first; i < input->assigned->len; i++) {
     const Assigned *assigned = assigned_at(input, i);
-    if (assigned->stored == 0)
-      continue;
-    char *its = commit_offset(input, assigned->slot, assigned->stored, NULL);
-    if (its == NULL)
-      continue;
-    g_free(problem);
-    problem = its;
+    if (assigned->stored != 0)
+      commit_offset(input, assigned->slot, assigned->stored, NULL, &problem);
   }
   input->commit_us = G_MAXINT64;
   if (problem != NULL)
@@ -116,13 +113,8 @@ static char *
 commit_all(TideFileInput *input, const TideInputCommit *commits, gsize n_commits)
 {
   char *problem = NULL;
-  for (gsize i = 0; i < n_commits; i++) {
-    char *its = commit_offset(input, commits[i].slot, commits[i].offset, commits[i].note);
-    if (its == NULL)
-      continue;
-    g_free(problem);
-    problem = its;
-  }
+  for (gsize i = 0; i < n_commits; i++)
+    commit_offset(input, commits[i].slot, commits[i].offset, commits[i].note, &problem);
   return problem;
 }
 
