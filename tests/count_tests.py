@@ -36,12 +36,16 @@ def ended_badly(log):
     return [test for test in programs(log) if test["result"] not in GOOD]
 
 
+def program_name(test):
+    return test["name"].rsplit(" / ", 1)[-1]
+
+
 def to_repeat(logs):
     failed = ended_badly(logs / "testlog.json")
     if len(failed) > MOST_REPEATED or any(SANITIZER_REPORT.search(test.get("stdout", "") + test.get("stderr", ""))
                                           for test in failed):
         return []
-    return [test["name"].rsplit(" / ", 1)[-1] for test in failed]
+    return [program_name(test) for test in failed]
 
 
 def count(logs, log, left_out=()):
@@ -78,7 +82,7 @@ def main():
         return
     again = programs(options.logs / "again.json")
     if options.unstable:
-        print("".join(f"{test['name'].split(' / ')[-1]}\n" for test in again if test["result"] in GOOD), end="")
+        print("".join(f"{program_name(test)}\n" for test in again if test["result"] in GOOD), end="")
         return
     repeated = [test["name"] for test in again]
     counts = count(options.logs, "testlog", repeated)

@@ -61,10 +61,13 @@ class CountTests(Project):
         self.log("testlog", {"a": "OK", "b": "FAIL"})
         self.assertEqual(self.counted(), "3 1 0\n")
         self.assertEqual(self.counted("--to-repeat"), "b\n")
+        self.assertEqual(self.counted("--unstable"), "")
         self.log("again", {"b": "FAIL"})
         self.assertEqual(self.counted(), "3 1 0\n")
+        self.assertEqual(self.counted("--unstable"), "")
         self.log("again", {"b": "OK"})
         self.assertEqual(self.counted(), "4 0 0\n")
+        self.assertEqual(self.counted("--unstable"), "b\n")
 
     def test_many_failures_are_not_repeated(self):
         self.log("testlog", dict.fromkeys("abcd", "FAIL"))
