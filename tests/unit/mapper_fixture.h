@@ -63,7 +63,7 @@ mapper_tear_down(MapperFixture *fixture, gconstpointer data)
   mapper_fixture_clear(fixture);
 }
 
-/* Of a table by host and time. */
+/* A test on a mapper whose table has the key host, time. */
 #define MAPPER_TEST(path) TEST_WITH(MapperFixture, mapper_set_up, mapper_tear_down, path)
 
 /* from: "*" */

@@ -69,7 +69,7 @@ TEST("/client-faults/D3-D4-D5-D13-each-fault-becomes-its-error-and-the-next-call
     assert_fault_becomes_error(&error_cases[i], modes[i % G_N_ELEMENTS(modes)]);
 }
 
-/* Of a binary reply to the first call. */
+/* The message header of a reply to the first call, in the binary protocol. */
 #define REPLY_HEAD "\x80\x01\x00\x02\x00\x00\x00\x0bputMultiple\x00\x00\x00\x01"
 
 /* 16,384 structs in one another, an exception that nobody declared, and a frame that says it is longer than any reply
@@ -171,7 +171,8 @@ TEST("/client-faults/D1-a-refusing-gateway-is-no-connection")
 
 /* ---- what tests ask of the gateways ---- */
 
-/* What a fault leaves in the table of a put of "a", "b" and "c". */
+/* After a put of rows "a", "b" and "c" through each fault, the table holds exactly the rows that the fault lets pass.
+ */
 TEST("/client-faults/rig/faults-apply-what-they-say")
 {
   static const struct {

@@ -1,6 +1,5 @@
-/* `tidemark verify`, run as a user runs it: what it says of tables that are right, and of what is wrong. Which verdict
- * cells come to is judged in tests/unit/commands/verify, and over random stores by tests/scenarios/commands_model.py.
- */
+/* Runs `tidemark verify` as a user would, on tables that are right and on each kind of difference. The verdicts on
+ * cells are tested in tests/unit/commands/verify, and on random stores by tests/scenarios/commands_model.py. */
 #include "fault/program/program_scene.h"
 
 #define T G_GINT64_CONSTANT(1426535612000) /* 2015-03-16T19:53:32.000Z */

@@ -527,8 +527,8 @@ TEST("/decoder/no-format-allocates-in-the-steady-state")
     g_test_skip("the sanitizer brings its own allocator");
 }
 
-/* simdjson picks a kernel by the CPU; the tables above must hold on each that this machine can run. */
-/* What every kernel must do alike. */
+/* simdjson picks a kernel by the CPU; the tables above, which these tests walk, must hold on each that this machine can
+ * run. */
 static const struct {
   const char *path;
   void (*test)(void);

@@ -29,7 +29,7 @@ static const TideListingColumn columns[] = {
 
 static const char *const nothing[][3] = {{NULL}};
 
-/* What is printed of the rows, up to one that is empty. */
+/* Asserts that the rows from @row up to the first empty one are printed as @expected. */
 static void
 assert_printed(TideOutputFormat output, gboolean coloured, const TideListingColumn *of, const char *const (*row)[3],
                const char *expected)
