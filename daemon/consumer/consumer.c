@@ -27,48 +27,6 @@
 
 /* ---- completions ---- */
 
-static gboolean
-owns_source(TideSourceRef ref, gpointer data)
-{
-  return tide_partition_owns(tide_consumer_partition(data, ref.slot), ref);
-}
-
-static gboolean
-is_taken_away(TideSourceRef ref, gpointer data)
-{
-  return !tide_consumer_partition(data, ref.slot)->assigned;
-}
-
-static void
-on_in_doubt(TideSourceRef ref, TideDoubt doubt, gpointer data)
-{
-  tide_doubt_add(&tide_consumer_partition(data, ref.slot)->doubt, doubt, tide_now_us());
-}
-
-static TideDoubt
-inherited_of(TideSourceRef ref, gpointer data)
-{
-  return tide_consumer_partition(data, ref.slot)->inherited;
-}
-
-static void
-on_forgotten(TideSourceRef ref, gint64 until_us, gpointer data)
-{
-  TideConsumer *consumer = data;
-  tide_partition_forget(tide_consumer_partition(consumer, ref.slot), ref, until_us);
-}
-
-/* @ref's row is written and will be once more, or it goes on like any other. */
-static void
-on_heal_changed(TideSourceRef ref, TideHealChange change, gpointer data)
-{
-  TidePartition *partition = tide_consumer_partition(data, ref.slot);
-  partition->kept_acks += change == TIDE_HEAL_KEPT ? 1 : 0;
-  partition->kept_acks -= change == TIDE_HEAL_KEPT ? 0 : 1;
-  if (change == TIDE_HEAL_VOID)
-    tide_partition_ack(partition, ref, 1);
-}
-
 static void
 mark_sources(TideConsumer *consumer, const TideBatch *batch)
 {
@@ -98,9 +56,12 @@ tide_consumer_take_completed(TideConsumer *consumer, gint64 deadline_us)
       tide_prefetch(next->next, sizeof *next);
       tide_accumulator_prefetch(next);
     }
-    tide_batch_metrics_note_completed(&consumer->batch_metrics, batch, now_us);
-    tide_accumulator_judge(consumer->accumulator, batch, now_us);
-    mark_sources(consumer, batch);
+    TideJudgement judgement = tide_accumulator_judge(consumer->accumulator, batch, now_us);
+    tide_rewind_take_judgement(consumer->partitions, batch, &judgement, now_us);
+    if (!tide_batch_is_cancelled(batch)) {
+      tide_batch_metrics_note_completed(&consumer->batch_metrics, batch, now_us);
+      mark_sources(consumer, batch);
+    }
     tide_accumulator_complete(consumer->accumulator, batch, now_us);
   }
   tide_dead_letter_desk_take_waiting(&consumer->desk);
@@ -125,11 +86,11 @@ show(TideConsumer *consumer, gint64 now_us)
 }
 
 static gboolean
-any_dead_letter_pending(const TideConsumer *consumer)
+any_message_in_flight(const TideConsumer *consumer)
 {
   for (guint i = 0; i < consumer->partitions->len; i++) {
     const TidePartition *partition = tide_consumer_partition(consumer, (guint16)i);
-    if ((partition->offsets.unfinished > 0 || tide_partition_is_read_again(partition) ||
+    if ((partition->offsets.unfinished > 0 || tide_rewind_is_pending(&partition->rewind) ||
          partition->awaited.is_awaited) &&
         partition->halt.text == NULL)
       return TRUE;
@@ -141,7 +102,7 @@ any_dead_letter_pending(const TideConsumer *consumer)
 static gboolean
 is_read_to_end(const TideConsumer *consumer)
 {
-  if (any_dead_letter_pending(consumer))
+  if (any_message_in_flight(consumer))
     return FALSE;
   for (guint i = 0; i < consumer->partitions->len; i++) {
     const TidePartition *partition = tide_consumer_partition(consumer, (guint16)i);
@@ -158,7 +119,7 @@ is_held_before_end(TideConsumer *consumer)
   if (!consumer->pauses.dead_letters_paused)
     return FALSE;
   for (guint i = 0; i < consumer->partitions->len; i++)
-    if (tide_consumer_partition(consumer, (guint16)i)->kept_acks > 0)
+    if (tide_rewind_is_pending(&tide_consumer_partition(consumer, (guint16)i)->rewind))
       return FALSE;
   return tide_consumer_is_held_for_good(consumer);
 }
@@ -285,8 +246,7 @@ run_rounds(TideConsumer *consumer)
       tide_pauses_lengthen_read_ahead(&consumer->pauses, now_us);
       tide_consumer_locate_replaced(consumer);
       tide_consumer_commits_renew(&consumer->commits, now_us);
-      tide_consumer_read_again(consumer, now_us);
-      tide_consumer_read_awaited(consumer, now_us);
+      tide_rewinds_run(&consumer->rewinds, now_us);
     }
     tide_consumer_look_whether_finished(consumer);
   }
@@ -299,7 +259,7 @@ count_unfinished(const TideConsumer *consumer)
   guint64 n = 0;
   for (guint i = 0; i < consumer->partitions->len; i++) {
     const TidePartition *partition = tide_consumer_partition(consumer, (guint16)i);
-    if (partition->halt.acks == 0 || tide_partition_has_work(partition) || partition->kept_acks > 0)
+    if (partition->halt.acks == 0 || tide_partition_is_unfinished(partition))
       n += partition->offsets.unfinished;
   }
   return n;
@@ -341,20 +301,27 @@ commit_at_last(TideConsumer *consumer, gint64 deadline_us)
   return TRUE;
 }
 
+static guint
+count_held(const TideConsumer *consumer)
+{
+  guint n = 0;
+  for (guint i = 0; i < consumer->partitions->len; i++)
+    n += tide_rewind_is_pending(&tide_consumer_partition(consumer, (guint16)i)->rewind) ? 1 : 0;
+  return n;
+}
+
 static void
 report_unfinished(TideConsumer *consumer)
 {
   guint64 unfinished = count_unfinished(consumer);
+  guint n_held = count_held(consumer);
+  if (unfinished == 0 && n_held > 0)
+    tide_log(TIDE_LOG_NOTICE, "stopping-before-settled",
+             "stopping with %u partition%s whose rows are written and will be once more, after hbase.settle: the next "
+             "start reads them again",
+             n_held, n_held == 1 ? "" : "s");
   if (unfinished == 0)
     return;
-  if (!has_work(consumer)) {
-    tide_log(
-        TIDE_LOG_NOTICE, "stopping-before-settled",
-        "stopping with %" G_GUINT64_FORMAT
-        " messages whose rows are written and will be once more, after hbase.settle: the next start reads them again",
-        unfinished);
-    return;
-  }
   atomic_store_explicit(&consumer->status.left_work, TRUE, memory_order_relaxed);
   if (consumer->context.watch != NULL)
     tide_log(TIDE_LOG_WARNING, "stopping-unfinished",
@@ -433,11 +400,6 @@ register_metrics(TideConsumer *consumer)
       "Partitions taken over from a tidemark whose configuration has other tables, keys or columns", NULL);
   counters->damaged = tide_metrics_counter(metrics, "tidemark_kafka_damaged_total",
                                            "Fetched pieces whose checksum or compression is wrong", NULL);
-  counters->read_again = tide_metrics_counter(
-      metrics, "tidemark_kafka_read_again_total",
-      "Times a partition was read again from its committed offset, because more was in doubt than could be remembered, "
-      "or because rows that it shared with a partition that was taken away were given up",
-      NULL);
 }
 
 static void
@@ -510,6 +472,20 @@ init_commits(TideConsumer *consumer)
   tide_consumer_commits_init(&consumer->commits, &commits);
 }
 
+static void
+init_rewinds(TideConsumer *consumer)
+{
+  const TideConsumerContext *context = &consumer->context;
+  TideRewindsContext rewinds = {.partitions = consumer->partitions,
+                                .input = consumer->input,
+                                .pauses = &consumer->pauses,
+                                .budget = context->budget,
+                                .metrics = context->metrics,
+                                .settle_us = context->config->hbase.settle_ms * TIDE_US_PER_MS,
+                                .until_end = context->until_end};
+  tide_rewinds_init(&consumer->rewinds, &rewinds);
+}
+
 static gboolean
 make_input(TideConsumer *consumer, guint32 index, GError **error)
 {
@@ -533,14 +509,7 @@ init_accumulator(TideConsumer *consumer)
                                         .dated = context->dated,
                                         .dated_names = &consumer->intake.dated_names,
                                         .completions = &consumer->completions,
-                                        .metrics = context->metrics,
-                                        .heal_handler = {.is_owned = owns_source,
-                                                         .is_taken_away = is_taken_away,
-                                                         .changed = on_heal_changed,
-                                                         .in_doubt = on_in_doubt,
-                                                         .forgotten = on_forgotten,
-                                                         .inherited = inherited_of,
-                                                         .data = consumer}};
+                                        .metrics = context->metrics};
   consumer->accumulator = tide_accumulator_new(&accumulator);
 }
 
@@ -564,6 +533,7 @@ tide_consumer_new(const TideConsumerContext *context, guint32 index, GError **er
     return NULL;
   }
   init_commits(consumer);
+  init_rewinds(consumer);
   return consumer;
 }
 

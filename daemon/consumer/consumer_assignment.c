@@ -3,15 +3,10 @@
 #include "config/config_source.h"
 #include "consumer/consumer_private.h"
 #include "consumer/partition_slots.h"
-#include "decode/avro_schema.h"
-#include "registry/registry.h"
 #include "util/clock.h"
 #include "util/log.h"
 
 #define TROUBLE_LOG_US (30 * TIDE_US_PER_S)
-
-/* With --until-end: longer than one question to the schema registry may take. */
-#define AWAITED_AT_END_US (15 * TIDE_US_PER_S)
 
 /* NULL: there is no place for it. */
 static TidePartition *
@@ -257,6 +252,9 @@ on_located(guint16 slot, const TideInputLog *log, gpointer data)
   TideInputLog wanted = *log;
   if (was_reading)
     wanted.wanted_offset = MAX(log->wanted_offset, partition->offsets.mark);
+  /* What was acknowledged before a rewind, and has left the log since, is not lost. */
+  if (was_reading && wanted.wanted_offset < log->begin_offset)
+    wanted.wanted_offset = MAX(wanted.wanted_offset, MIN(log->begin_offset, partition->rewind.acked_to_offset));
   TideOffsetVerdict verdict = judge(consumer, partition, &wanted, is_noted ? &note : NULL);
   if (verdict.event == TIDE_OFFSET_READ_AGAIN && wanted.wanted_offset != log->wanted_offset)
     verdict.event = TIDE_OFFSET_PLAIN;
@@ -308,7 +306,7 @@ on_unlocated(guint n_slots, const char *why, gpointer data)
   if (why == NULL)
     return;
   tide_consumer_status_publish_trouble(&consumer->status, why);
-  if (tide_log_limit_pass(&consumer->unlocated_limit, tide_now_us(), TROUBLE_LOG_US, &suppressed))
+  if (tide_log_limit_pass(&consumer->log_limits.unlocated, tide_now_us(), TROUBLE_LOG_US, &suppressed))
     tide_log(TIDE_LOG_WARNING, "committed-unknown",
              "cannot find out where %u partition%s of group '%s' stand%s: %s; asking again, nothing of them is read "
              "meanwhile%s",
@@ -429,6 +427,26 @@ on_revoking(const guint16 *slots, gsize n_slots, gboolean lost, gpointer data)
   tide_pauses_lift(&consumer->pauses, slots, n_slots);
 }
 
+/* Rows of partitions that are not ours are not sent any more, as far as no call is under way with them: whoever has
+ * them now writes newer values, which these would overwrite if their region took them much later. */
+static void
+cancel_rows(TideConsumer *consumer)
+{
+  guint n = consumer->partitions->len;
+  g_autofree guint8 *is_lost = g_new0(guint8, MAX(n, 1));
+  for (guint i = 0; i < n; i++)
+    is_lost[i] = !tide_consumer_partition(consumer, (guint16)i)->assigned;
+  g_autoptr(GArray) cancelled = g_array_new(FALSE, FALSE, sizeof(TideSourceRef));
+  tide_accumulator_cancel(consumer->accumulator, is_lost, cancelled);
+  gint64 now_us = tide_now_us();
+  for (guint i = 0; i < cancelled->len; i++) {
+    TideSourceRef ref = g_array_index(cancelled, TideSourceRef, i);
+    TidePartition *partition = tide_consumer_partition(consumer, ref.slot);
+    if (tide_partition_owns(partition, ref))
+      tide_rewind_ask(partition, now_us);
+  }
+}
+
 static void
 on_revoked(const guint16 *slots, gsize n_slots, gpointer data)
 {
@@ -444,7 +462,7 @@ on_revoked(const guint16 *slots, gsize n_slots, gpointer data)
                                               .given_up_us = tide_now_us()});
     tide_partition_release(partition, consumer->context.budget);
   }
-  tide_accumulator_give_up(consumer->accumulator, tide_now_us());
+  cancel_rows(consumer);
   /* A stop does not find it any more when it looks for work. */
   if (has_work && atomic_load_explicit(&consumer->stopping, memory_order_acquire))
     atomic_store_explicit(&consumer->status.left_work, TRUE, memory_order_relaxed);
@@ -459,97 +477,16 @@ on_reached_end(guint16 slot, gint64 offset, gpointer data)
 {
   TideConsumer *consumer = data;
   TidePartition *partition = tide_consumer_partition(consumer, slot);
-  if (partition->awaited.is_awaited)
+  if (partition->awaited.is_awaited || partition->rewind.is_due)
     return; /* what was read before it is read again */
   /* While the thread stops, messages are dropped on their way. */
   if (consumer->context.watch != NULL && !atomic_load_explicit(&consumer->stopping, memory_order_acquire)) {
     tide_partition_reach_end(partition, offset);
-    consumer->commits.marks_moved |= partition->offsets.mark != partition->stored_offset;
+    consumer->commits.marks_moved |= tide_partition_has_moved(partition);
   }
   partition->end.seen_offset = offset;
   if (partition->end.wanted_offset >= 0 && offset >= partition->end.wanted_offset)
     partition->end.is_reached = TRUE;
-}
-
-/* ---- reading again ---- */
-
-static void
-read_partition_again(TideConsumer *consumer, TidePartition *partition)
-{
-  guint16 slot = partition->slot;
-  gint64 position = tide_partition_position(partition);
-  tide_pauses_lift(&consumer->pauses, &slot, 1);
-  tide_partition_read_again(partition, consumer->context.budget);
-  tide_accumulator_disown(consumer->accumulator);
-  tide_counter_inc(consumer->counters.read_again);
-  tide_log_fields(
-      TIDE_LOG_NOTICE, "partition-read-again",
-      TIDE_LOG_FIELDS({"TOPIC", partition->topic}, {"PARTITION", tide_log_number(partition->partition).text},
-                      {"SOURCE", partition->source}, {"OFFSET", tide_log_number(position).text}),
-      "topic '%s' partition %d is read again from offset %" G_GINT64_FORMAT
-      " on: more calls had no answer than could be remembered, and their time has passed, or rows that it shared "
-      "with a partition that was taken away were given up",
-      partition->topic, partition->partition, position);
-  tide_input_move(consumer->input, slot, position);
-  tide_pauses_apply_assigned(&consumer->pauses); /* behind the move: a resume would take that back */
-}
-
-void
-tide_consumer_read_again(TideConsumer *consumer, gint64 now_us)
-{
-  for (guint i = 0; i < consumer->partitions->len; i++) {
-    TidePartition *partition = tide_consumer_partition(consumer, (guint16)i);
-    if (partition->assigned && tide_partition_is_read_again(partition) && partition->again.at_us <= now_us &&
-        partition->halt.text == NULL && tide_partition_position(partition) >= 0)
-      read_partition_again(consumer, partition);
-  }
-}
-
-/* ---- schemas ---- */
-
-/* A run that is to end does not wait for ever; nothing is committed behind the message. */
-static void
-halt_if_in_vain(TideConsumer *consumer, TidePartition *partition, gint64 now_us)
-{
-  const TideAwaitedSchema *awaited = &partition->awaited;
-  if (!consumer->context.until_end || now_us - awaited->since_us < AWAITED_AT_END_US)
-    return;
-  g_autofree char *trouble = tide_registry_trouble(awaited->schemas);
-  if (trouble == NULL)
-    return;
-  tide_pauses_halt_partition(
-      &consumer->pauses, partition,
-      g_strdup_printf("topic '%s' partition %d is halted at offset %" G_GINT64_FORMAT
-                      ": the schema registry cannot be asked for its schema %u: %s; see that it answers, and run again",
-                      partition->topic, partition->partition, awaited->offset, awaited->id, trouble));
-}
-
-static void
-read_awaited_partition(TideConsumer *consumer, TidePartition *partition)
-{
-  guint16 slot = partition->slot;
-  partition->awaited.is_awaited = FALSE;
-  partition->end.is_reached = FALSE;
-  tide_pauses_lift(&consumer->pauses, &slot, 1);
-  tide_input_move(consumer->input, slot, partition->awaited.offset);
-  tide_pauses_apply_assigned(&consumer->pauses); /* behind the move: a resume would take that back */
-}
-
-void
-tide_consumer_read_awaited(TideConsumer *consumer, gint64 now_us)
-{
-  const TideAvroSchema *schema;
-  const char *why;
-  for (guint i = 0; i < consumer->partitions->len; i++) {
-    TidePartition *partition = tide_consumer_partition(consumer, (guint16)i);
-    const TideAwaitedSchema *awaited = &partition->awaited;
-    if (!partition->assigned || !awaited->is_awaited || partition->halt.text != NULL)
-      continue;
-    if (awaited->schemas->find(awaited->schemas, awaited->id, &schema, &why) != TIDE_SCHEMA_AWAITED)
-      read_awaited_partition(consumer, partition);
-    else
-      halt_if_in_vain(consumer, partition, now_us);
-  }
 }
 
 /* ---- troubles ---- */
@@ -579,7 +516,7 @@ log_trouble(TideConsumer *consumer, const TideInputReport *report)
                            : TIDE_LOG_WARNING;
   guint64 suppressed = 0;
   if (level == TIDE_LOG_WARNING &&
-      !tide_log_limit_pass(&consumer->trouble_limit, tide_now_us(), TROUBLE_LOG_US, &suppressed))
+      !tide_log_limit_pass(&consumer->log_limits.trouble, tide_now_us(), TROUBLE_LOG_US, &suppressed))
     return;
   const char *next = report->kind == TIDE_INPUT_TROUBLE_POLL
                          ? "joining the group again; what was in flight is read again"

@@ -102,8 +102,9 @@ note_interval_us(const TideConsumerCommits *commits)
 static void
 store_mark(TideConsumerCommits *commits, TidePartition *partition)
 {
-  if (tide_input_store(commits->context.input, partition->slot, partition->offsets.mark))
-    tide_partition_commit_asked(partition, partition->offsets.mark, FALSE, FALSE);
+  gint64 position = tide_partition_position(partition);
+  if (tide_input_store(commits->context.input, partition->slot, position))
+    tide_partition_commit_asked(partition, position, FALSE, FALSE);
   else
     commits->marks_moved = TRUE; /* refused: tried again, or nobody would look at it until the mark moves once more */
 }
@@ -119,9 +120,8 @@ tide_consumer_commits_store_marks(TideConsumerCommits *commits)
   commits->stored_us = now_us;
   for (guint i = 0; i < partitions->len; i++) {
     TidePartition *partition = tide_partition_slots_at(partitions, (guint16)i);
-    gint64 mark = tide_partition_is_halted_by_offset(partition) ? -1 : partition->offsets.mark;
-    if (!partition->assigned || !partition->location.is_located ||
-        (!must_open(partition) && (mark < 0 || mark == partition->stored_offset)))
+    gboolean has_moved = !tide_partition_is_halted_by_offset(partition) && tide_partition_has_moved(partition);
+    if (!partition->assigned || !partition->location.is_located || (!must_open(partition) && !has_moved))
       continue;
     if (!must_open(partition) && !tide_handover_needs_note(partition, now_us))
       store_mark(commits, partition);
@@ -173,7 +173,7 @@ tide_consumer_commits_close(TideConsumerCommits *commits, const guint16 *slots, 
   for (gsize i = 0; i < n_slots; i++) {
     TidePartition *partition = tide_partition_slots_at(commits->context.partitions, slots[i]);
     if (partition->assigned && tide_partition_position(partition) >= 0 && !is_left_well(partition))
-      add_commit(&list, commits, partition, is_empty || !partition->again.was_unheld);
+      add_commit(&list, commits, partition, is_empty || !tide_partition_has_stale_rows(partition));
   }
   gboolean good = send_and_wait(commits, &list, deadline_us);
   commit_list_free(&list);
@@ -240,5 +240,5 @@ tide_consumer_commits_take_over(TideConsumerCommits *commits, TidePartition *par
                            .end_offset = log->end_offset,
                            .note = note};
   tide_handover_take(partition, &from, &context);
-  tide_accumulator_inherit(commits->context.accumulator, partition->inherited.until_us);
+  tide_accumulator_inherit(commits->context.accumulator, partition->slot, partition->inherited);
 }

@@ -10,6 +10,7 @@
 #include "consumer/intake.h"
 #include "consumer/offset_trust.h"
 #include "consumer/partition_slots.h"
+#include "consumer/rewind.h"
 #include "util/log.h"
 
 G_BEGIN_DECLS
@@ -39,7 +40,6 @@ typedef struct TideConsumerCounters {
   TideCounter *left_out[TIDE_N_LEFT_OUT];
   TideCounter *of_other_tables;
   TideCounter *damaged;
-  TideCounter *read_again;
 } TideConsumerCounters;
 
 struct TideConsumer {
@@ -58,10 +58,12 @@ struct TideConsumer {
   TideIntake intake;
   TideDeadLetterDesk desk;
   TideConsumerCommits commits;
+  TideRewinds rewinds;
   gint64 shown_us;
   gboolean commit_lost; /* marks that could not be committed when their partitions went, since the last assignment */
-  TideLogLimit trouble_limit;
-  TideLogLimit unlocated_limit;
+  struct {
+    TideLogLimit trouble, unlocated;
+  } log_limits;
   TideOffsetReport offset_reports[TIDE_OFFSET_N_EVENTS]; /* since the last look */
 
   /* any thread */
@@ -89,7 +91,8 @@ TideConsumer *tide_consumer_new(const TideConsumerContext *context, guint32 inde
 static inline gboolean
 tide_consumer_has_work(const TidePartition *partition, gboolean is_empty)
 {
-  return tide_partition_has_work(partition) || (partition->assigned && partition->again.was_unheld && !is_empty);
+  return tide_partition_has_work(partition) ||
+         (partition->assigned && tide_partition_has_stale_rows(partition) && !is_empty);
 }
 
 /* Marks what completed, acknowledged or kept as a dead letter. The offsets that this sets free are committed in the
@@ -111,12 +114,5 @@ TideInputHandlers tide_consumer_input_handlers(TideConsumer *consumer);
 
 /* Has partitions located once more whose log may have been replaced, as the watch saw. */
 void tide_consumer_locate_replaced(TideConsumer *consumer);
-
-/* Partitions of which more is in doubt than can be remembered, and whose moment has come, are read again. */
-void tide_consumer_read_again(TideConsumer *consumer, gint64 now_us);
-
-/* Goes on with the partitions whose next message waited for a schema that is there now, or is known not to be. With
- * --until-end, those halt that wait for long. */
-void tide_consumer_read_awaited(TideConsumer *consumer, gint64 now_us);
 
 G_END_DECLS

@@ -43,7 +43,9 @@ partition_of(const TideDeadLetterDesk *desk, TideSourceRef ref)
 static void
 submit(TideDeadLetterDesk *desk, TideDeadLetterJob *job)
 {
-  job->owned = &partition_of(desk, job->source)->owned;
+  TidePartition *partition = partition_of(desk, job->source);
+  job->owned = &partition->owned;
+  partition->rewind.n_letters_in_flight += job->wants_original ? 0 : 1;
   tide_dead_letter_queue_submit(desk->context.dead_letters, job);
 }
 
@@ -557,8 +559,10 @@ complete_job(TideDeadLetterDesk *desk, TideDeadLetterJob *job)
     return;
   }
   TidePartition *partition = partition_of(desk, job->source);
-  if (tide_partition_owns(partition, job->source))
+  if (tide_partition_owns(partition, job->source)) {
+    partition->rewind.n_letters_in_flight--;
     tide_partition_dead_letter_kept(partition, desk->context.budget, job);
+  }
   tide_dead_letter_job_free(job);
 }
 

@@ -2,11 +2,26 @@
 
 #include "util/clock.h"
 
+/* Whether more messages than the span may have been sent behind what is committed. */
+static gboolean
+has_read_ahead(const TidePartition *partition)
+{
+  return tide_rewind_is_pending(&partition->rewind) || tide_partition_has_stale_rows(partition);
+}
+
+/* Whether all that was sent of later offsets is answered, or told of as in doubt. */
+static gboolean
+is_all_answered(const TidePartition *partition, gint64 now_us)
+{
+  gboolean is_told =
+      !tide_rewind_is_pending(&partition->rewind) || tide_rewind_reason(&partition->rewind) == TIDE_REWIND_CONFLICT;
+  return is_told && !tide_partition_is_unfinished(partition) && partition->repeated.until_us <= now_us;
+}
+
 gboolean
 tide_handover_needs_note(const TidePartition *partition, gint64 now_us)
 {
-  return tide_partition_is_read_again(partition) || partition->doubt.until_us > now_us ||
-         partition->inherited.until_us > now_us;
+  return has_read_ahead(partition) || partition->doubt.until_us > now_us || partition->inherited.until_us > now_us;
 }
 
 TideCommitNote
@@ -14,10 +29,9 @@ tide_handover_note(const TidePartition *partition, gboolean closing, const TideH
 {
   gint64 now_us = context->now_us;
   TideCommitNote note = {.span_messages = context->span_messages, .tables_mark = context->tables_mark};
-  note.is_closed = closing && !tide_partition_has_work(partition) && !tide_partition_is_read_again(partition) &&
-                   partition->repeated.until_us <= now_us;
-  if (tide_partition_is_read_again(partition))
-    note.span_messages = G_MAXINT64; /* it has read far ahead */
+  note.is_closed = closing && is_all_answered(partition, now_us);
+  if (has_read_ahead(partition))
+    note.span_messages = G_MAXINT64;
   TideDoubt doubt = partition->doubt;
   if (partition->inherited.until_us > now_us)
     tide_doubt_add(&doubt, partition->inherited, now_us);

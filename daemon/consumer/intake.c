@@ -1,5 +1,6 @@
 #include "consumer/intake.h"
 #include "consumer/partition_slots.h"
+#include "consumer/rewind.h"
 #include "util/clock.h"
 #include "util/log.h"
 
@@ -123,6 +124,10 @@ handle_bad_message(TideIntake *intake, TidePartition *partition, const TideMessa
     tide_partition_skip(partition, intake->context.budget, message, reject->reason);
     break;
   case TIDE_BAD_MESSAGE_DEAD_LETTER:
+    if (tide_partition_is_reread(partition, message->offset)) {
+      tide_partition_begin_kept(partition, intake->context.budget, message);
+      break;
+    }
     log_bad_message(intake, partition, message, reject, "it becomes a dead letter");
     tide_dead_letter_desk_take_message(intake->context.desk, partition, message, reject);
     break;
@@ -238,12 +243,15 @@ begin_mapped(TideIntake *intake, TidePartition *partition, const TideMessage *me
              TideOnBadMessage policy, gint64 now_us)
 {
   gint64 offset = message->offset;
-  if (!tide_partition_is_read_again(partition) && G_UNLIKELY(tide_partition_repeats(partition, offset, now_us)) &&
-      !remember_repeated(intake, partition, mapped, now_us))
-    tide_partition_let_go(partition, partition->repeated.until_us);
-  if (G_UNLIKELY(tide_partition_is_read_again(partition)))
-    return tide_partition_pass(partition, mapped->n_readings);
-  return tide_partition_begin(partition, intake->context.budget, offset, mapped, policy == TIDE_BAD_MESSAGE_SKIP);
+  /* Where there was no room before, all that comes behind is held already. */
+  gboolean has_room = TRUE;
+  if (G_UNLIKELY(tide_partition_repeats(partition, offset, now_us)) && partition->rewind.overflow_until_us <= now_us)
+    has_room = remember_repeated(intake, partition, mapped, now_us);
+  TideSourceRef ref =
+      tide_partition_begin(partition, intake->context.budget, offset, mapped, policy == TIDE_BAD_MESSAGE_SKIP);
+  if (G_UNLIKELY(!has_room))
+    tide_rewind_hold_all(partition, ref.sequence, partition->repeated.until_us);
+  return ref;
 }
 
 static void
@@ -284,8 +292,9 @@ take_mapped(TideIntake *intake, TidePartition *partition, const TideMessage *mes
     tide_counter_add(intake->readings_ambiguous, mapped->n_ambiguous_readings);
   if (mapped->n_rows > 0 && mapped->n_readings > 0)
     intake->event_ms = mapped->rows[0].event_time_ns / (TIDE_US_PER_MS * 1000);
+  gboolean is_kept = policy == TIDE_BAD_MESSAGE_DEAD_LETTER && tide_partition_is_reread(partition, message->offset);
   TideSourceRef ref = begin_mapped(intake, partition, message, mapped, policy, now_us);
-  if (G_UNLIKELY(mapped->n_rejects > 0 && !tide_partition_is_read_again(partition)))
+  if (G_UNLIKELY(mapped->n_rejects > 0 && !is_kept))
     handle_bad_readings(intake, partition, message, mapped, ref, policy);
   guint32 crowded =
       tide_accumulator_append_message(intake->context.accumulator, mapped->rows, mapped->n_rows, ref, now_us);
@@ -315,14 +324,12 @@ try_message(TideIntake *intake, TidePartition *partition, const TideMessage *mes
   if (!tide_mapping_apply(intake->mapping, message, &mapped, &reject)) {
     if (G_UNLIKELY(reject.reason == TIDE_REJECT_NONE))
       await_schema(intake, partition, message, reject.awaited_schema);
-    else if (G_UNLIKELY(tide_partition_is_read_again(partition)))
-      (void)tide_partition_pass(partition, 0); /* its dead letter is made when it comes again */
     else
       handle_bad_message(intake, partition, message, &reject);
     return NULL;
   }
   TideOnBadMessage policy = policy_for_bad(intake, message);
-  if (G_UNLIKELY(mapped.n_rejects > 0 && policy == TIDE_BAD_MESSAGE_STOP && !tide_partition_is_read_again(partition))) {
+  if (G_UNLIKELY(mapped.n_rejects > 0 && policy == TIDE_BAD_MESSAGE_STOP)) {
     halt_at_bad_message(intake, partition, message, &mapped.rejects[0]);
     return NULL;
   }
@@ -343,7 +350,7 @@ tide_intake_take(TideIntake *intake, TidePartition *partition, const TideMessage
     partition->commit.needs_opening = TRUE;
   }
   if (!partition->assigned || partition->halt.text != NULL || partition->awaited.is_awaited ||
-      !partition->location.is_located)
+      !partition->location.is_located || partition->rewind.is_due)
     return partition->commit.needs_opening; /* behind the message that holds it: fetched again once that is solved */
   const TideRow *without_slot = try_message(intake, partition, message, now_us);
   gint64 until_us = now_us + SLOTS_WAIT_US;
@@ -353,7 +360,7 @@ tide_intake_take(TideIntake *intake, TidePartition *partition, const TideMessage
   if (G_UNLIKELY(without_slot != NULL))
     halt_at_row_without_slot(intake, partition, message, without_slot);
   /* One that makes no rows is finished here and now: no batch will complete to say so. */
-  return partition->offsets.mark != partition->stored_offset || partition->commit.needs_opening;
+  return tide_partition_has_moved(partition) || partition->commit.needs_opening;
 }
 
 gint64

@@ -112,21 +112,17 @@ tide_offsets_owe_more(TideOffsets *offsets, guint32 sequence, guint32 n_acks)
   offsets->awaited_acks += n_acks;
 }
 
-gboolean
-tide_offsets_hold(TideOffsets *offsets)
+const TideTrackedMessage *
+tide_offsets_find(const TideOffsets *offsets, guint32 sequence)
 {
-  if (offsets->head == offsets->tail)
-    return FALSE;
-  tracked(offsets, offsets->head)->remaining_rows++;
-  offsets->awaited_acks++;
-  return TRUE;
+  g_assert(sequence - offsets->head < tide_offsets_span(offsets));
+  return tracked(offsets, sequence);
 }
 
 gint64
 tide_offsets_offset_of(const TideOffsets *offsets, guint32 sequence)
 {
-  g_assert(sequence - offsets->head < tide_offsets_span(offsets));
-  return tracked(offsets, sequence)->offset;
+  return tide_offsets_find(offsets, sequence)->offset;
 }
 
 void

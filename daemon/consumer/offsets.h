@@ -59,10 +59,9 @@ const TideTrackedMessage *tide_offsets_oldest(const TideOffsets *offsets);
 /* Message @sequence, which must be unfinished, waits for @n_acks more. */
 void tide_offsets_owe_more(TideOffsets *offsets, guint32 sequence, guint32 n_acks);
 
-/* The oldest unfinished message waits for one acknowledgement more, that need not come. FALSE: there is none. */
-gboolean tide_offsets_hold(TideOffsets *offsets);
-
-/* Where the unfinished message @sequence stands in its partition. */
+/* Message @sequence, which must not be before the oldest unfinished one. Valid until the next one begins. */
+const TideTrackedMessage *tide_offsets_find(const TideOffsets *offsets, guint32 sequence);
+/* Where it stands in its partition. */
 gint64 tide_offsets_offset_of(const TideOffsets *offsets, guint32 sequence);
 
 /* Messages from the oldest unfinished to the newest fetched. What kafka.max_span_messages limits is

@@ -1,5 +1,7 @@
 #include "consumer/partition.h"
 
+#include "dead_letters/dead_letter_job.h"
+
 /* Commits that are not answered, of a minute at the least. */
 #define MAX_ASKED 2048u
 
@@ -105,6 +107,9 @@ take_name(TidePartition *self, const char *topic, gint32 partition, const char *
       metrics, "tidemark_kafka_stored_offset", "Offset stored for commit: everything below it is finished", labels);
   counters->paused_gauge =
       tide_metrics_gauge(metrics, "tidemark_kafka_paused", "1 while the partition is not fetched", labels);
+  counters->held_gauge = tide_metrics_gauge(
+      metrics, "tidemark_kafka_offset_held",
+      "1 while the committed offset stays behind what is written, until the partition is read again", labels);
   /* One of each at 0, so that sums over the reasons have a value from the start; the others come with their first. */
   (void)skipped_counter(self, TIDE_REJECT_TOMBSTONE);
   (void)dead_lettered_counter(self, TIDE_DEAD_LETTER_REFUSED);
@@ -129,6 +134,7 @@ tide_partition_new(const char *topic, gint32 partition, const char *source, guin
   self->counters.latency = latency;
   self->stored_offset = self->end.wanted_offset = -1;
   self->commit.asked = g_array_new(FALSE, FALSE, sizeof(TideAskedCommit));
+  tide_rewind_init(&self->rewind);
   tide_offsets_init(&self->offsets);
   take_name(self, topic, partition, source);
   return self;
@@ -153,7 +159,8 @@ follow_in_flight(TidePartition *partition, TideBudget *budget)
   tide_gauge_set(partition->counters.in_flight, partition->offsets.unfinished);
   tide_gauge_set(partition->counters.readings_in_flight, (gint64)partition->offsets.unfinished_readings);
   gint64 held_bytes = (gint64)(tide_offsets_memory_bytes(&partition->offsets) +
-                               tide_message_dead_letters_memory_bytes(&partition->dead_letters));
+                               tide_message_dead_letters_memory_bytes(&partition->dead_letters) +
+                               partition->rewind.refused_offsets->len * sizeof(gint64));
   if (held_bytes == partition->charged_bytes)
     return;
   tide_budget_charge(budget, held_bytes - partition->charged_bytes);
@@ -175,7 +182,9 @@ tide_partition_free(TidePartition *partition, TideBudget *budget)
   tide_kafka_watch_remove(partition->watch, partition->watched);
   tide_offsets_clear(&partition->offsets);
   tide_message_dead_letters_clear(&partition->dead_letters);
+  tide_rewind_reset(&partition->rewind);
   follow_in_flight(partition, budget);
+  tide_rewind_clear(&partition->rewind);
   g_array_unref(partition->commit.asked);
   g_free(partition->halt.text);
   g_free(partition->counters.labels);
@@ -200,7 +209,8 @@ tide_partition_assign(TidePartition *partition)
   partition->location = (TidePartitionLocation){0};
   partition->commit.offset = -1; /* others may have committed since */
   partition->awaited.is_awaited = FALSE;
-  partition->end.is_reached = partition->again.was_unheld = FALSE;
+  partition->end.is_reached = FALSE;
+  tide_rewind_reset(&partition->rewind);
   tide_kafka_watch_remove(partition->watch, partition->watched);
   partition->watched =
       tide_kafka_watch_add(partition->watch, partition->topic, partition->partition, partition->source);
@@ -213,17 +223,17 @@ tide_partition_release(TidePartition *partition, TideBudget *budget)
   tide_counter_add(partition->counters.readings_handed_back, partition->offsets.unfinished_readings);
   partition->assigned = FALSE;
   atomic_store_explicit(&partition->owned, TIDE_NOT_OWNED, memory_order_relaxed);
-  partition->kept_acks = partition->halt.acks = 0;
+  partition->halt.acks = 0;
   partition->location.is_located = FALSE;
-  partition->again.at_us = 0;
+  tide_rewind_reset(&partition->rewind);
   partition->awaited.is_awaited = FALSE;
-  partition->again.n_unheld = 0;
   tide_offsets_clear(&partition->offsets);
   tide_message_dead_letters_clear(&partition->dead_letters);
   follow_in_flight(partition, budget);
   tide_kafka_watch_remove(partition->watch, g_steal_pointer(&partition->watched));
   tide_gauge_clear(partition->counters.stored_gauge);
   tide_gauge_set(partition->counters.paused_gauge, 0);
+  tide_gauge_set(partition->counters.held_gauge, 0);
 }
 
 static void
@@ -233,11 +243,13 @@ note_written(TidePartition *partition)
   tide_counter_inc(partition->counters.messages_written);
 }
 
-/* A message that makes no rows is done at once. */
+/* A message that makes no rows is done at once. @n_kept: rejected readings that are kept as dead letters already */
 static void
-count_without_rows(TidePartition *partition, const TideMapped *mapped)
+count_without_rows(TidePartition *partition, const TideMapped *mapped, guint32 n_kept)
 {
-  if (mapped->n_expired_readings > 0)
+  if (n_kept > 0)
+    tide_counter_inc(partition->counters.messages_handed_back);
+  else if (mapped->n_expired_readings > 0)
     tide_counter_inc(partition->counters.messages_expired);
   else if (mapped->n_unmatched_readings > 0)
     tide_counter_inc(partition->counters.messages_unmatched);
@@ -254,29 +266,69 @@ note_rejects(TidePartition *partition, guint32 sequence, const TideMapped *mappe
     tide_message_dead_letters_add_rejected(&partition->dead_letters, sequence, mapped->rejects[i].reason, 1);
 }
 
+/* The place of @offset among those of refused messages, or where it would be. */
+static guint
+find_refused(const TidePartition *partition, gint64 offset)
+{
+  guint first = 0, end = partition->rewind.refused_offsets->len;
+  while (first < end) {
+    guint middle = first + (end - first) / 2;
+    if (g_array_index(partition->rewind.refused_offsets, gint64, middle) < offset)
+      first = middle + 1;
+    else
+      end = middle;
+  }
+  return first;
+}
+
+static gboolean
+was_refused(const TidePartition *partition, gint64 offset)
+{
+  guint at = find_refused(partition, offset);
+  return at < partition->rewind.refused_offsets->len &&
+         g_array_index(partition->rewind.refused_offsets, gint64, at) == offset;
+}
+
+/* What is committed is not read again. */
+static void
+note_refused(TidePartition *partition, gint64 offset)
+{
+  GArray *offsets = partition->rewind.refused_offsets;
+  guint n_committed = find_refused(partition, partition->commit.offset);
+  if (n_committed > 0 && n_committed >= offsets->len / 2)
+    g_array_remove_range(offsets, 0, n_committed);
+  if (!was_refused(partition, offset))
+    g_array_insert_val(offsets, find_refused(partition, offset), offset);
+}
+
 TideSourceRef
 tide_partition_begin(TidePartition *partition, TideBudget *budget, gint64 offset, const TideMapped *mapped,
                      gboolean skip_rejects)
 {
+  gboolean is_reread = tide_partition_is_reread(partition, offset);
   guint32 n_skipped = skip_rejects ? mapped->n_rejects : 0;
-  guint32 n_without_acks = mapped->n_unmatched_readings + mapped->n_expired_readings + n_skipped;
-  guint32 n_acks = mapped->n_rows + mapped->n_rejects - n_skipped;
+  guint32 n_kept = is_reread ? mapped->n_rejects - n_skipped : 0;
+  guint32 n_without_acks = mapped->n_unmatched_readings + mapped->n_expired_readings + n_skipped + n_kept;
+  guint32 n_acks = mapped->n_rows + mapped->n_rejects - n_skipped - n_kept;
   tide_counter_inc(partition->counters.messages_received);
   tide_counter_add(partition->counters.readings_received, mapped->n_readings);
   if (G_UNLIKELY(n_without_acks > 0)) {
     tide_counter_add(partition->counters.readings_unmatched, mapped->n_unmatched_readings);
     tide_counter_add(partition->counters.readings_expired, mapped->n_expired_readings);
     tide_counter_add(partition->counters.readings_skipped, n_skipped);
+    tide_counter_add(partition->counters.readings_handed_back, n_kept);
   }
   if (n_acks == 0)
-    count_without_rows(partition, mapped);
+    count_without_rows(partition, mapped, n_kept);
   const TideTrackedMessage message = {.offset = offset,
                                       .remaining_rows = n_acks,
                                       .n_readings = mapped->n_readings - n_without_acks,
                                       .timestamp_ms = mapped->timestamp_ms};
   guint32 sequence = tide_offsets_begin(&partition->offsets, &message);
-  if (!skip_rejects)
+  if (!skip_rejects && !is_reread)
     note_rejects(partition, sequence, mapped);
+  if (G_UNLIKELY(is_reread && n_acks > 0 && was_refused(partition, offset)))
+    tide_message_dead_letters_add_kept(&partition->dead_letters, sequence);
   follow_in_flight(partition, budget);
   return (TideSourceRef){partition->slot, partition->epoch, sequence};
 }
@@ -295,6 +347,16 @@ tide_partition_begin_rejected(TidePartition *partition, TideBudget *budget, cons
 }
 
 void
+tide_partition_begin_kept(TidePartition *partition, TideBudget *budget, const TideMessage *message)
+{
+  tide_counter_inc(partition->counters.messages_received);
+  tide_counter_inc(partition->counters.messages_handed_back);
+  tide_offsets_begin(&partition->offsets,
+                     &(TideTrackedMessage){.offset = message->offset, .timestamp_ms = message->timestamp_ms});
+  follow_in_flight(partition, budget);
+}
+
+void
 tide_partition_skip(TidePartition *partition, TideBudget *budget, const TideMessage *message, TideRejectReason reason)
 {
   tide_counter_inc(partition->counters.messages_received);
@@ -308,6 +370,11 @@ static void
 count_dead_lettered(TidePartition *partition, const TideDeadLetterEnd *end, guint32 n_readings)
 {
   guint32 n_dead = end->whole ? n_readings : end->n_readings;
+  if (end->was_kept_before) {
+    tide_counter_inc(partition->counters.messages_handed_back);
+    tide_counter_add(partition->counters.readings_handed_back, n_readings);
+    return;
+  }
   tide_counter_inc(dead_lettered_counter(partition, end->reason));
   tide_counter_add(partition->counters.readings_dead_lettered, n_dead);
   tide_counter_add(partition->counters.readings_written, n_readings - n_dead);
@@ -355,6 +422,8 @@ tide_partition_append_again(TidePartition *partition, TideSourceRef ref, guint32
 void
 tide_partition_dead_letter_kept(TidePartition *partition, TideBudget *budget, const TideDeadLetterJob *job)
 {
+  if (tide_dead_letter_job_is_refused(job))
+    note_refused(partition, tide_offsets_offset_of(&partition->offsets, job->source.sequence));
   tide_partition_ack(partition, job->source, tide_message_dead_letters_kept(&partition->dead_letters, job));
   follow_in_flight(partition, budget);
 }
@@ -364,6 +433,9 @@ static gint64
 finished_ms_of(const TidePartition *partition)
 {
   const GArray *asked = partition->commit.asked;
+  const TideHeldMessage *held = tide_rewind_first_held(&partition->rewind);
+  if (held != NULL && held->timestamp_ms >= 0)
+    return held->timestamp_ms;
   for (guint i = 0; i < asked->len; i++)
     if (g_array_index(asked, TideAskedCommit, i).finished_ms >= 0)
       return g_array_index(asked, TideAskedCommit, i).finished_ms;
@@ -376,7 +448,7 @@ position_of(const TidePartition *partition)
   const TideTrackedMessage *newest = tide_offsets_newest(&partition->offsets);
   const TideTrackedMessage *oldest = tide_offsets_oldest(&partition->offsets);
   /* What was read beyond a halt, or is read again later, does not count as read. */
-  gboolean counts_end = partition->halt.text == NULL && partition->again.at_us == 0;
+  gboolean counts_end = partition->halt.text == NULL && !tide_rewind_is_pending(&partition->rewind);
   return (TideConsumerPosition){
       .committed_offset =
           partition->location.is_located && partition->halt.text == NULL ? partition->commit.offset : -1,
@@ -389,50 +461,25 @@ position_of(const TidePartition *partition)
 }
 
 void
-tide_partition_let_go(TidePartition *partition, gint64 until_us)
-{
-  partition->commit.needs_opening |= partition->again.at_us == 0;
-  partition->again.at_us = MAX(partition->again.at_us, until_us);
-}
-
-void
-tide_partition_forget(TidePartition *partition, TideSourceRef ref, gint64 until_us)
-{
-  if (!partition->assigned)
-    return;
-  /* A message that is not held, or not any more, may overwrite whatever is behind the mark. */
-  if (tide_partition_owns(partition, ref) || tide_offsets_hold(&partition->offsets))
-    partition->kept_acks++;
-  tide_partition_let_go(partition, until_us);
-}
-
-TideSourceRef
-tide_partition_pass(TidePartition *partition, guint32 n_readings)
-{
-  tide_counter_inc(partition->counters.messages_received);
-  tide_counter_inc(partition->counters.messages_handed_back);
-  tide_counter_add(partition->counters.readings_received, n_readings);
-  tide_counter_add(partition->counters.readings_handed_back, n_readings);
-  partition->again.was_unheld = TRUE;
-  if (partition->commit.needs_opening)
-    partition->again.n_unheld++;
-  return (TideSourceRef){.slot = partition->slot, .epoch = (guint16)(partition->epoch - 1)};
-}
-
-void
-tide_partition_read_again(TidePartition *partition, TideBudget *budget)
+tide_partition_rewind(TidePartition *partition, TideBudget *budget, gint64 now_us, gint64 settle_us)
 {
   tide_counter_add(partition->counters.messages_handed_back, partition->offsets.unfinished);
   tide_counter_add(partition->counters.readings_handed_back, partition->offsets.unfinished_readings);
   gint64 position = tide_partition_position(partition), finished_ms = finished_ms_of(partition);
   if (position != partition->commit.start_offset)
     partition->commit.start_ms = 0;
-  partition->kept_acks = 0;
-  partition->again = (TideReadAgain){.was_unheld = TRUE}; /* what is held no more may be on its way yet */
-  partition->repeated.left_messages = G_MAXUINT64;        /* some were counted, and come again: the end bounds them */
-  partition->end.is_reached = FALSE;
+  TideRewind *rewind = &partition->rewind;
+  const TideTrackedMessage *newest = tide_offsets_newest(&partition->offsets);
+  if (newest != NULL)
+    rewind->read_to_offset = MAX(rewind->read_to_offset, newest->offset + 1);
+  rewind->acked_to_offset = MAX(rewind->acked_to_offset, partition->offsets.mark);
+  if (rewind->cancelled_us == 0)
+    rewind->spaced_until_us = now_us + settle_us;
+  rewind->cancelled_us = 0;
+  rewind->is_due = rewind->is_noted = FALSE;
+  g_array_set_size(rewind->held, 0);
+  partition->repeated.left_messages = G_MAXUINT64; /* some were counted, and come again: the end bounds them */
   partition->end.seen_offset = -1;
-  partition->awaited.is_awaited = FALSE; /* it comes again, behind others that must not be passed over */
   partition->epoch++;
   atomic_store_explicit(&partition->owned, partition->epoch, memory_order_relaxed);
   tide_offsets_clear(&partition->offsets);
@@ -443,6 +490,16 @@ tide_partition_read_again(TidePartition *partition, TideBudget *budget)
   partition->commit.sequence = 0;
   g_array_set_size(partition->commit.asked, 0);
   partition->stored_offset = -1;
+  if (rewind->overflow_until_us <= now_us)
+    rewind->overflow_until_us = 0;
+  else { /* what is not remembered may still land */
+    partition->commit.needs_opening = TRUE;
+    tide_rewind_add_held(rewind, &(TideHeldMessage){.sequence = partition->offsets.head,
+                                                    .n_contested = TIDE_HELD_IN_ANY_CASE,
+                                                    .offset = position,
+                                                    .timestamp_ms = finished_ms,
+                                                    .until_us = rewind->overflow_until_us});
+  }
 }
 
 void
@@ -457,8 +514,8 @@ tide_partition_halt_by_offset(TidePartition *partition, const TideHaltNote *note
 void
 tide_partition_reach_end(TidePartition *partition, gint64 end_offset)
 {
-  gboolean is_all_tracked = partition->halt.text == NULL && !tide_partition_is_read_again(partition);
-  if (is_all_tracked && partition->location.is_located && end_offset > tide_partition_position(partition))
+  gboolean is_all_taken = partition->halt.text == NULL && !partition->rewind.is_due;
+  if (is_all_taken && partition->location.is_located && end_offset > tide_partition_position(partition))
     tide_offsets_reach_end(&partition->offsets, end_offset);
 }
 
@@ -466,7 +523,9 @@ void
 tide_partition_commit_asked(TidePartition *partition, gint64 offset, gboolean noted, gboolean closed)
 {
   GArray *asked = partition->commit.asked;
-  TideAskedCommit last = {offset, partition->offsets.head, partition->offsets.finished_ms, noted, closed};
+  const TideHeldMessage *held = tide_rewind_first_held(&partition->rewind);
+  guint32 sequence = held != NULL ? held->sequence : partition->offsets.head;
+  TideAskedCommit last = {offset, sequence, partition->offsets.finished_ms, noted, closed};
   partition->stored_offset = offset;
   partition->offsets.finished_ms = -1;
   if (asked->len >= MAX_ASKED) /* no answer since long: what is committed seems older than it is */
@@ -489,7 +548,7 @@ tide_partition_commit_answered(TidePartition *partition, gint64 offset, gboolean
   partition->commit.offset = offset;
   if (n > 0 && g_array_index(asked, TideAskedCommit, n - 1).is_noted) {
     partition->commit.needs_opening = FALSE;
-    partition->again.n_unheld = 0;
+    partition->rewind.is_noted = tide_rewind_is_pending(&partition->rewind);
   }
   if (n == 0)
     return;
@@ -518,6 +577,7 @@ tide_partition_show(TidePartition *partition)
                            .halt_text = partition->halt.text};
   partition->location.was_replaced |= tide_kafka_watch_note(partition->watch, partition->watched, &position, &note);
   tide_gauge_set(partition->counters.paused_gauge, partition->pauses.is_paused ? 1 : 0);
+  tide_gauge_set(partition->counters.held_gauge, tide_rewind_is_pending(&partition->rewind) ? 1 : 0);
   if (partition->stored_offset >= 0)
     tide_gauge_set(partition->counters.stored_gauge, partition->stored_offset);
 }

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "consumer/offsets.h"
+#include "consumer/rewind_plan.h"
 #include "consumer/write_latency.h"
 #include "dead_letters/message_dead_letters.h"
 #include "kafka/commit_note.h"
@@ -41,9 +42,9 @@ extern const char *const tide_pause_names[TIDE_N_PAUSE_REASONS];
 
 typedef struct TideAskedCommit {
   gint64 offset;
-  guint32 sequence;   /* of the first message behind it */
+  guint32 sequence;   /* of the first message behind it, or before that */
   gint64 finished_ms; /* record time of the first message that it adds to what was asked before; -1: unknown */
-  gboolean is_noted;
+  gboolean is_noted;  /* with all that is to be said by now */
   gboolean is_closed;
 } TideAskedCommit;
 
@@ -106,13 +107,6 @@ typedef struct TideAwaitedSchema {
   TideSchemaSource *schemas; /* borrowed: who is asked */
 } TideAwaitedSchema;
 
-/* What is read without being held, and once more later: docs/internals.md, equal times. */
-typedef struct TideReadAgain {
-  gint64 at_us;        /* what is read now is not held, and read again from the mark on at this moment; 0: no */
-  guint32 n_unheld;    /* messages read so, that the committed note does not speak of */
-  gboolean was_unheld; /* in this assignment: rows may be on their way that no message waits for */
-} TideReadAgain;
-
 /* Where it ends. */
 typedef struct TidePartitionEnd {
   gint64 wanted_offset; /* with --until-end: where the partition ended when it was assigned; -1: not asked */
@@ -142,6 +136,7 @@ typedef struct TidePartitionCounters {
   TideGauge *readings_in_flight;
   TideGauge *stored_gauge;
   TideGauge *paused_gauge;
+  TideGauge *held_gauge;
   char *labels; /* owned */
 } TidePartitionCounters;
 
@@ -155,7 +150,6 @@ typedef struct TidePartition {
   TideOwnedEpoch owned; /* the same for other threads */
   TideOffsets offsets;
   TideMessageDeadLetters dead_letters;
-  guint64 kept_acks;    /* of rows that are written, and will be once more: heals.h */
   gint64 charged_bytes; /* what the budget holds for offsets and dead letters */
   TidePartitionPauses pauses;
   TidePartitionLocation location;
@@ -166,7 +160,7 @@ typedef struct TidePartition {
   TideDoubt doubt;     /* cells that this consumer has sent */
   TideDoubt inherited; /* cells that owners before us have sent */
   TideRepeated repeated;
-  TideReadAgain again;
+  TideRewind rewind;
   TidePartitionEnd end;
   guint64 n_written;             /* messages; messages_written may be shared by the consumers of a process */
   TideKafkaWatch *watch;         /* borrowed; NULL: nobody watches */
@@ -208,22 +202,48 @@ tide_partition_position(const TidePartition *partition)
     return -1;
   if (tide_partition_is_halted_by_offset(partition))
     return partition->halt.begin_offset;
-  return partition->offsets.mark >= 0 ? partition->offsets.mark : partition->commit.start_offset;
+  gint64 start_offset = partition->commit.start_offset;
+  gint64 offset = partition->offsets.mark >= 0 ? partition->offsets.mark : start_offset;
+  const TideHeldMessage *held = tide_rewind_first_held(&partition->rewind);
+  return held == NULL ? offset : MIN(offset, held->offset >= 0 ? held->offset : start_offset);
 }
 
-/* Messages from what is committed to the newest that was fetched: what the span bound limits. */
+/* Whether there is more to commit than was asked for. */
+static inline gboolean
+tide_partition_has_moved(const TidePartition *partition)
+{
+  return partition->offsets.mark >= 0 && tide_partition_position(partition) != partition->stored_offset;
+}
+
+/* Whether rows of messages that are read again may be on their way, though none of these waits for them: of later
+ * messages than were read again so far. A row of a message that was is behind them, for they block its key. */
+static inline gboolean
+tide_partition_has_stale_rows(const TidePartition *partition)
+{
+  return MAX(partition->offsets.mark, partition->commit.start_offset) < partition->rewind.read_to_offset;
+}
+
+/* Messages from what is committed to the newest that was fetched: what the span bound limits. Once the committed note
+ * says that they are many, the offset that is held stops nothing, and only those count that are unfinished. */
 static inline guint32
 tide_partition_span(const TidePartition *partition)
 {
-  return partition->offsets.tail - partition->commit.sequence + partition->again.n_unheld;
+  return partition->offsets.tail - (partition->rewind.is_noted ? partition->offsets.head : partition->commit.sequence);
 }
 
-/* Whether something of it is on its way. Rows that are written and kept to be written once more are not, nor are those
- * at which it is halted: a stop does not wait for them. */
+/* Whether acknowledgements are owed, but for those that are for ever. */
+static inline gboolean
+tide_partition_is_unfinished(const TidePartition *partition)
+{
+  return partition->offsets.awaited_acks > partition->halt.acks;
+}
+
+/* Whether it helps to wait for what is on its way: where rows are not sent any more, some of it never ends. */
 static inline gboolean
 tide_partition_has_work(const TidePartition *partition)
 {
-  return partition->offsets.awaited_acks > partition->kept_acks + partition->halt.acks;
+  return partition->rewind.cancelled_us > 0 ? partition->rewind.n_letters_in_flight > 0
+                                            : tide_partition_is_unfinished(partition);
 }
 
 static inline gboolean
@@ -239,6 +259,8 @@ TideSourceRef tide_partition_begin(TidePartition *partition, TideBudget *budget,
 /* A message was fetched that cannot be mapped: one acknowledgement, that of its dead letter, ends it. */
 TideSourceRef tide_partition_begin_rejected(TidePartition *partition, TideBudget *budget, const TideMessage *message,
                                             TideRejectReason reason);
+/* A message that cannot be mapped is read again, and its dead letter is kept already: it is handed back. */
+void tide_partition_begin_kept(TidePartition *partition, TideBudget *budget, const TideMessage *message);
 /* A message is passed over: it cannot be used and the operator chose to go on, or it has no value and no table asks
  * what to delete. */
 void tide_partition_skip(TidePartition *partition, TideBudget *budget, const TideMessage *message,
@@ -254,21 +276,15 @@ void tide_partition_append_again(TidePartition *partition, TideSourceRef ref, gu
 /* The dead letter of @job, of a message in flight, is kept. */
 void tide_partition_dead_letter_kept(TidePartition *partition, TideBudget *budget, const TideDeadLetterJob *job);
 
-/* There is no room to remember what may overwrite rows of @partition: at @until_us it is read again from its mark on.
- * Until then messages are read and written as ever, but not held: they are handed back as they come. */
-void tide_partition_let_go(TidePartition *partition, gint64 until_us);
-/* The same, because of a row of @ref's message whose acknowledgement is not coming. */
-void tide_partition_forget(TidePartition *partition, TideSourceRef ref, gint64 until_us);
+/* Whether the message at @offset was read before a rewind: what cannot be used of it is kept as a dead letter. */
 static inline gboolean
-tide_partition_is_read_again(const TidePartition *partition)
+tide_partition_is_reread(const TidePartition *partition, gint64 offset)
 {
-  return partition->again.at_us > 0;
+  return offset < partition->rewind.read_to_offset;
 }
-/* A message was fetched meanwhile. Returns the source of its rows: nobody's. */
-TideSourceRef tide_partition_pass(TidePartition *partition, guint32 n_readings);
-/* The moment has come: all that is unfinished is handed back, and the next message is that of
+/* It is rewound, for tide_rewind_is_ready(): all that is unfinished is handed back, and the next message is that of
  * tide_partition_position(). */
-void tide_partition_read_again(TidePartition *partition, TideBudget *budget);
+void tide_partition_rewind(TidePartition *partition, TideBudget *budget, gint64 now_us, gint64 settle_us);
 
 /* It is halted because of its offset, as @note says: from now on @begin_offset, where its log begins now, is what is
  * committed of it. */

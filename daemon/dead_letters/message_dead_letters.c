@@ -102,6 +102,13 @@ tide_message_dead_letters_kept(TideMessageDeadLetters *dead_letters, const TideD
   return job->n_acks + entry->waiting_acks;
 }
 
+void
+tide_message_dead_letters_add_kept(TideMessageDeadLetters *dead_letters, guint32 sequence)
+{
+  find_or_add(dead_letters, sequence)->end =
+      (TideDeadLetterEnd){.reason = TIDE_DEAD_LETTER_REFUSED, .whole = TRUE, .was_kept_before = TRUE};
+}
+
 gboolean
 tide_message_dead_letters_end(TideMessageDeadLetters *dead_letters, guint32 sequence, TideDeadLetterEnd *ret_end)
 {

@@ -2,8 +2,7 @@
 
 #include "model/table/dated_table.h"
 #include "rows/latest_window.h"
-#include "rows/table_doubt.h"
-#include "rows/table_given_up.h"
+#include "rows/unmerged_rows.h"
 #include "util/clock.h"
 
 /* Batches of one lane on their way at the most, unmerged rows apart: enough to keep every writer busy with it, few
@@ -53,9 +52,8 @@ struct TideAccumulator {
   TideBatch **sealed_end; /* where the next one is linked */
   TideBatchPool pool;
   gint64 housekeeping_us;
-  GPtrArray *healed;       /* (element-type TideLaneBuffer) borrowed, within one call of ours: with heals to seal */
+  GArray *findings;        /* (element-type TideFinding) of the batch that was judged last */
   TideOverwrite overwrite; /* its key: owned */
-  TideCounter *rows_healed;
   TideCounter *accepted;
   GArray *dependents_of; /* (element-type TideDependents) for each row of the message that is appended */
   GPtrArray *lanes_of;   /* (element-type TideLaneBuffer) borrowed: likewise */
@@ -282,6 +280,7 @@ keep_house(TideAccumulator *accumulator, gint64 now_us)
   for (guint i = accumulator->tables->len; i-- > 0;) {
     TideTableAccumulator *table = g_ptr_array_index(accumulator->tables, i);
     tide_table_accumulator_keep_house(table, now_us);
+    tide_rows_in_doubt_expire(table, now_us);
     if (tide_table_accumulator_is_idle(table, is_short, now_us))
       give_up_table(accumulator, table);
   }
@@ -318,12 +317,9 @@ register_metrics(TideAccumulator *accumulator)
       "Times there was no room to remember what an unanswered call may overwrite: partitions are read again", NULL);
   accumulator->table_context.rows_given_up =
       tide_metrics_counter(metrics, "tidemark_rows_given_up_total",
-                           "Rows not sent any more because a partition that they came from was taken away, or is read "
-                           "again since HBase refused to take them once more",
+                           "Rows not sent any more because a partition was taken away that they came from, or that "
+                           "they shared a batch with",
                            NULL);
-  accumulator->rows_healed =
-      tide_metrics_counter(metrics, "tidemark_rows_healed_total",
-                           "Rows written once more because an abandoned call could have overwritten them", NULL);
   accumulator->accepted =
       tide_metrics_counter(metrics, "tidemark_dead_letters_cleared_total",
                            "Messages of a refused row that HBase took when they were sent without the others", NULL);
@@ -332,6 +328,7 @@ register_metrics(TideAccumulator *accumulator)
 static void
 free_table(gpointer table)
 {
+  tide_rows_in_doubt_clear(table);
   tide_table_accumulator_free(table);
 }
 
@@ -355,8 +352,8 @@ tide_accumulator_new(const TideAccumulatorContext *context)
                                     .active = accumulator->active,
                                     .doubt = context->doubt_budget,
                                     .settle_us = context->config->hbase.settle_ms * TIDE_US_PER_MS,
-                                    .heal_handler = &accumulator->context.heal_handler};
-  accumulator->healed = g_ptr_array_new();
+                                    .inherited = g_array_new(FALSE, TRUE, sizeof(TideDoubt))};
+  accumulator->findings = g_array_new(FALSE, FALSE, sizeof(TideFinding));
   tide_latest_window_init(&accumulator->latest_window, context->config->batch.latest_window_ms * TIDE_US_PER_MS,
                           context->config->batch.latest_window_max_ms * TIDE_US_PER_MS);
   adapt_batch_bytes(accumulator);
@@ -381,7 +378,8 @@ tide_accumulator_free(TideAccumulator *accumulator)
   g_ptr_array_unref(accumulator->active);
   g_ptr_array_unref(accumulator->lanes_of);
   g_array_unref(accumulator->dependents_of);
-  g_ptr_array_unref(accumulator->healed);
+  g_array_unref(accumulator->findings);
+  g_array_unref(accumulator->table_context.inherited);
   tide_dependent_row_reader_clear(&accumulator->dependent_reader);
   tide_buffer_clear_memory(&accumulator->overwrite.key);
   g_free(accumulator);
@@ -509,8 +507,9 @@ let_go_unmerged(TideAccumulator *accumulator, TideTableAccumulator *table, const
 {
   gsize n_poison;
   (void)tide_batch_poison(batch, &n_poison);
-  if (!batch->is_apart) /* what was refused before as a part of a row, or never was */
-    tide_counter_add(accumulator->accepted, batch->n_rows - n_poison - tide_batch_count_given_up(batch));
+  if (!batch->is_apart &&
+      !tide_batch_is_cancelled(batch)) /* what was refused before as a part of a row, or never was */
+    tide_counter_add(accumulator->accepted, batch->n_rows - n_poison);
   for (guint32 i = 0; i < batch->n_rows; i++)
     tide_unmerged_rows_let_go(&accumulator->unmerged, table, tide_key_hash(tide_batch_row_key(batch, i)),
                               batch->is_apart);
@@ -566,70 +565,6 @@ adapt_latest_window(TideAccumulator *accumulator, TidePressure pressure, gint64 
   tide_latest_window_adapt(&accumulator->latest_window, &signs, now_us);
 }
 
-/* ---- cells in doubt ---- */
-
-/* Hands @heal's row to the lane of its region. */
-static void
-append_heal(TideAccumulator *accumulator, TideTableAccumulator *table, TideLaneBuffer *open, TideHeal *heal,
-            gint64 now_us)
-{
-  guint n_sources;
-  const TideSourceRef *sources = tide_heal_sources(heal, &n_sources);
-  TideRow row = tide_heal_row(heal);
-  row.ttl_ms = table->table->ttl_ms;
-  TideRowBuffer *healing = tide_table_accumulator_open_healing(table, open);
-  for (guint i = 0; i < n_sources; i++) {
-    tide_row_buffer_append(healing, &row, sources[i], now_us, NULL);
-    row.n_cells = 0; /* the others only hang on to the row */
-  }
-  tide_counter_inc(accumulator->rows_healed);
-  if (!g_ptr_array_find(accumulator->healed, open, NULL))
-    g_ptr_array_add(accumulator->healed, open);
-}
-
-/* Sends the heals of @table whose time has come, before any open row of their keys. */
-static void
-send_heals(TideAccumulator *accumulator, TideTableAccumulator *table, gint64 now_us)
-{
-  TideHeal *heal;
-  while ((heal = tide_heals_due(table->heals, now_us)) != NULL) {
-    TideLaneBuffer *open = tide_table_accumulator_find_lane(table, tide_heal_key(heal));
-    if (tide_table_accumulator_key_is_under_way(table, open, tide_heal_key_hash(heal))) {
-      tide_heals_block(table->heals, heal);
-      continue;
-    }
-    append_heal(accumulator, table, open, heal, now_us);
-    tide_heals_sent(table->heals, heal);
-  }
-  TideSealRequest request = seal_request(accumulator);
-  for (guint i = 0; i < accumulator->healed->len; i++) {
-    TideLaneBuffer *open = g_ptr_array_index(accumulator->healed, i);
-    TideBatch *batches = tide_row_buffer_seal(open->healing, &request);
-    for (TideBatch *batch = batches; batch != NULL; batch = batch->next)
-      batch->is_heal = TRUE;
-    send_batches(accumulator, open, batches, now_us);
-    tide_spare_buffers_take_back(&table->spares, &open->healing);
-  }
-  g_ptr_array_set_size(accumulator->healed, 0);
-}
-
-/* Returns when the next is due. */
-static gint64
-send_all_heals(TideAccumulator *accumulator, gint64 now_us)
-{
-  gint64 next_us = G_MAXINT64;
-  if (tide_budget_used_racy(accumulator->context.doubt_budget) == 0)
-    return next_us;
-  for (guint i = 0; i < accumulator->tables->len; i++) {
-    TideTableAccumulator *table = g_ptr_array_index(accumulator->tables, i);
-    if (tide_heals_is_empty(table->heals))
-      continue;
-    send_heals(accumulator, table, now_us);
-    next_us = MIN(next_us, tide_heals_next_us(table->heals));
-  }
-  return next_us;
-}
-
 /* Whether consumers that hold for it do not go on. */
 static gboolean
 is_short(const TideBudget *budget)
@@ -672,7 +607,7 @@ tide_accumulator_tick(TideAccumulator *accumulator, TidePressure pressure, gint6
   adapt_latest_window(accumulator, pressure, late_us, now_us);
   adapt_batch_bytes(accumulator);
   gsize on_the_way_before = accumulator->n_on_the_way;
-  gint64 next_us = MIN(accumulator->housekeeping_us, send_all_heals(accumulator, now_us));
+  gint64 next_us = accumulator->housekeeping_us;
   if (accumulator->active->len > 0)
     next_us = MIN(next_us, tide_latest_window_next_us(&accumulator->latest_window));
   if (pressure != TIDE_PRESSURE_FLUSH && accumulator->active->len > 0 && now_us < next_latest_round_us(accumulator))
@@ -694,11 +629,15 @@ tide_accumulator_tick(TideAccumulator *accumulator, TidePressure pressure, gint6
   return next_us;
 }
 
-void
-tide_accumulator_judge(TideAccumulator *accumulator, TideBatch *batch, gint64 now_us)
+TideJudgement
+tide_accumulator_judge(TideAccumulator *accumulator, const TideBatch *batch, gint64 now_us)
 {
   const TideLaneBuffer *open = batch->lane_buffer;
-  tide_table_doubt_judge(accumulator->slots[open->table->index], batch, now_us);
+  g_array_set_size(accumulator->findings, 0);
+  TideDoubt doubt =
+      tide_rows_in_doubt_judge(accumulator->slots[open->table->index], batch, now_us, accumulator->findings);
+  return (TideJudgement){doubt, (const TideFinding *)(gconstpointer)accumulator->findings->data,
+                         accumulator->findings->len};
 }
 
 void
@@ -721,12 +660,10 @@ tide_accumulator_complete(TideAccumulator *accumulator, TideBatch *batch, gint64
   tide_cell_limit_learn(table->cell_limit, batch, now_us);
   if (G_UNLIKELY(batch->is_unmerged))
     let_go_unmerged(accumulator, table, batch);
-  if (G_UNLIKELY(!tide_heals_is_empty(table->heals))) {
-    for (guint32 i = 0; i < batch->n_rows; i++)
-      tide_heals_unblock_key(table->heals, tide_key_hash(tide_batch_row_key(batch, i)));
-    send_heals(accumulator, table, now_us);
-  }
-  release_dependents(accumulator, batch, now_us);
+  if (G_UNLIKELY(tide_batch_is_cancelled(batch)))
+    tide_counter_add(accumulator->table_context.rows_given_up, batch->n_rows);
+  else
+    release_dependents(accumulator, batch, now_us);
   tide_budget_charge(table->budget, -batch->charged_bytes);
   tide_batch_pool_give(&accumulator->pool, batch);
 }
@@ -736,7 +673,7 @@ tide_accumulator_repeat(TideAccumulator *accumulator, const TideRow *rows, guint
                         gint64 now_us)
 {
   for (guint32 i = 0; i < n_rows; i++)
-    if (!tide_table_doubt_remember_row(find_table(accumulator, rows[i].table_index, now_us), &rows[i], until_us)) {
+    if (!tide_rows_in_doubt_remember(find_table(accumulator, rows[i].table_index, now_us), &rows[i], until_us)) {
       tide_counter_inc(accumulator->table_context.doubt_overflow);
       return FALSE;
     }
@@ -744,24 +681,94 @@ tide_accumulator_repeat(TideAccumulator *accumulator, const TideRow *rows, guint
 }
 
 void
-tide_accumulator_inherit(TideAccumulator *accumulator, gint64 until_us)
+tide_accumulator_inherit(TideAccumulator *accumulator, guint16 slot, TideDoubt doubt)
 {
-  gint64 *latest_us = &accumulator->table_context.inherited_until_us;
-  *latest_us = MAX(*latest_us, until_us);
+  TideTableAccumulatorContext *context = &accumulator->table_context;
+  if (slot >= context->inherited->len)
+    g_array_set_size(context->inherited, slot + 1u);
+  g_array_index(context->inherited, TideDoubt, slot) = doubt;
+  context->inherited_until_us = MAX(context->inherited_until_us, doubt.until_us);
+}
+
+/* ---- partitions that were taken away ---- */
+
+static gboolean
+any_is_lost(const TideBatchSource *sources, gsize n_sources, const guint8 *is_lost)
+{
+  for (gsize i = 0; i < n_sources; i++)
+    if (is_lost[sources[i].ref.slot])
+      return TRUE;
+  return FALSE;
+}
+
+/* One for each assignment is enough. */
+static void
+note_cancelled(const TideBatchSource *sources, gsize n_sources, GArray *cancelled)
+{
+  for (gsize i = 0; i < n_sources; i++) {
+    TideSourceRef ref = sources[i].ref;
+    guint k = 0;
+    while (k < cancelled->len && (g_array_index(cancelled, TideSourceRef, k).slot != ref.slot ||
+                                  g_array_index(cancelled, TideSourceRef, k).epoch != ref.epoch))
+      k++;
+    if (k == cancelled->len)
+      g_array_append_val(cancelled, ref);
+  }
+}
+
+/* FALSE: no row of @buffer is of a partition that was lost. */
+static gboolean
+cancel_open_rows(TideAccumulator *accumulator, TideRowBuffer *buffer, const guint8 *is_lost, GArray *cancelled)
+{
+  gsize n_sources;
+  const TideBatchSource *sources = tide_row_buffer_sources(buffer, &n_sources);
+  if (!any_is_lost(sources, n_sources, is_lost))
+    return FALSE;
+  note_cancelled(sources, n_sources, cancelled);
+  tide_counter_add(accumulator->table_context.rows_given_up, buffer->n_rows);
+  return TRUE;
+}
+
+static void
+cancel_lane(TideAccumulator *accumulator, TideTableAccumulator *table, TideLaneBuffer *open, const guint8 *is_lost,
+            GArray *cancelled)
+{
+  if (open == NULL)
+    return;
+  for (TideBatch *batch = open->on_the_way; batch != NULL; batch = batch->lane_next) {
+    gsize n_sources;
+    const TideBatchSource *sources = tide_batch_sources(batch, &n_sources);
+    if (tide_batch_is_cancelled(batch) || !any_is_lost(sources, n_sources, is_lost))
+      continue;
+    note_cancelled(sources, n_sources, cancelled);
+    tide_batch_cancel(batch);
+  }
+  if (cancel_open_rows(accumulator, open->buffer, is_lost, cancelled)) {
+    tide_row_buffer_clear(open->buffer);
+    open->left_rows = 0;
+    open->left_bytes = 0;
+  }
+  if (cancel_open_rows(accumulator, open->unmerged, is_lost, cancelled)) {
+    for (guint32 i = 0; i < open->unmerged->n_rows; i++) {
+      gboolean is_apart;
+      guint64 key_hash = tide_row_buffer_row_key_hash(open->unmerged, i, &is_apart);
+      tide_unmerged_rows_let_go(&accumulator->unmerged, table, key_hash, is_apart);
+    }
+    tide_row_buffer_clear(open->unmerged);
+  }
+  open->shares_key = open->unmerged_wait = FALSE;
 }
 
 void
-tide_accumulator_disown(TideAccumulator *accumulator)
+tide_accumulator_cancel(TideAccumulator *accumulator, const guint8 *is_lost, GArray *cancelled)
 {
-  for (guint i = 0; i < accumulator->tables->len; i++)
-    tide_heals_drop_disowned(((TideTableAccumulator *)g_ptr_array_index(accumulator->tables, i))->heals);
-}
-
-void
-tide_accumulator_give_up(TideAccumulator *accumulator, gint64 now_us)
-{
-  for (guint i = 0; i < accumulator->tables->len; i++)
-    tide_table_given_up_take(g_ptr_array_index(accumulator->tables, i), &accumulator->unmerged, now_us);
+  for (guint t = 0; t < accumulator->tables->len; t++) {
+    TideTableAccumulator *table = g_ptr_array_index(accumulator->tables, t);
+    for (guint32 i = 0; i < table->map->n_lanes; i++)
+      cancel_lane(accumulator, table, table->lanes[i], is_lost, cancelled);
+    for (guint i = 0; i < table->retired->len; i++)
+      cancel_lane(accumulator, table, g_ptr_array_index(table->retired, i), is_lost, cancelled);
+  }
 }
 
 void

@@ -12,15 +12,15 @@
  *
  * What keeps order where order counts (the same row, column and time with another value):
  *   - a row is not sealed while a batch with its key is in flight; the row buffer goes on taking rows meanwhile;
- *   - after a call of unknown outcome, a row that writes another value over one of its cells is written once more
- *     when the settle time has passed (docs/internals.md: equal times);
+ *   - after a call of unknown outcome, a row that writes another value over one of its cells is contested, and its
+ *     messages are read again when the settle time has passed (docs/internals.md: equal times);
  *   - when regions change, a new lane waits for old lanes that overlap it;
  *   - while the messages of a refused row are read again, no row of that key is sealed but their own: see
  *     tide_accumulator_defer_key(). What is likely to be refused (write/cell_limit.h) goes the way of such parts at
  * once;
  *   - a row that follows another (an index cell) is kept with it, and goes to its own lane when that row's batch has
  *     completed;
- *   - when a partition is taken away, its rows that were not sent yet are given up.
+ *   - when a partition is taken away, its rows that were not sent yet are cancelled.
  *
  * An instance of a dated table takes part from its first row until it had none for an hour, or for a second where such
  * tables are many.
@@ -28,8 +28,8 @@
  * Threads: the owning consumer's only. */
 #pragma once
 
-#include "rows/heals.h"
 #include "rows/row_buffer.h"
+#include "rows/rows_in_doubt.h"
 #include "tables/dated_tables.h"
 #include "write/regions.h"
 
@@ -42,14 +42,13 @@ typedef struct TideAccumulatorContext {
   TideWireProtocol protocol;
   TideBudget *budget;
   TideBudget *table_budgets; /* shares of budget, by table slot */
-  TideBudget *doubt_budget;  /* share of budget for cells in doubt and heals */
+  TideBudget *doubt_budget;  /* share of budget for cells in doubt and contested ones */
   TideLanes *lanes;
   TideRegions *regions;
   TideDatedTables *dated;
   TideDatedCache *dated_names;      /* this consumer's, which gives back what is given up here */
   TideCompletionQueue *completions; /* where this consumer's batches go when completed */
   TideMetrics *metrics;
-  TideHealHandler heal_handler; /* hears of rows that are written once more: heals.h */
 } TideAccumulatorContext;
 
 TideAccumulator *tide_accumulator_new(const TideAccumulatorContext *context);
@@ -101,9 +100,8 @@ typedef enum TidePressure {
  * its record's time; G_MAXINT64: it has none. Returns when to come again at the latest. */
 gint64 tide_accumulator_tick(TideAccumulator *accumulator, TidePressure pressure, gint64 late_us, gint64 now_us);
 
-/* Before @batch's sources are marked: takes those of rows that were written over cells in doubt, which must be written
- * once more, out of it. */
-void tide_accumulator_judge(TideAccumulator *accumulator, TideBatch *batch, gint64 now_us);
+/* Before @batch's sources are marked: what its completion means for them. */
+TideJudgement tide_accumulator_judge(TideAccumulator *accumulator, const TideBatch *batch, gint64 now_us);
 
 /* @batch is to be judged and completed next: asks for what that takes. */
 void tide_accumulator_prefetch(const TideBatch *batch);
@@ -117,13 +115,14 @@ void tide_accumulator_complete(TideAccumulator *accumulator, TideBatch *batch, g
 gboolean tide_accumulator_repeat(TideAccumulator *accumulator, const TideRow *rows, guint32 n_rows, gint64 until_us,
                                  gint64 now_us) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Owners before us left cells of a partition in doubt until @until_us: TideHealHandler.inherited() says which. */
-void tide_accumulator_inherit(TideAccumulator *accumulator, gint64 until_us);
+/* Owners before us left cells of the partition at @slot in @doubt. */
+void tide_accumulator_inherit(TideAccumulator *accumulator, guint16 slot, TideDoubt doubt);
 
-/* Partitions are read again: forgets what would be written once more for them alone. */
-void tide_accumulator_disown(TideAccumulator *accumulator);
-/* Partitions were taken away: their rows are not sent any more (table_given_up.h), but for calls that are under way. */
-void tide_accumulator_give_up(TideAccumulator *accumulator, gint64 now_us);
+/* Partitions were taken away: @is_lost, by slot. What holds a row of theirs, open or in a batch, is not sent any more,
+ * but for calls that are under way; whoever has them now writes newer values. A batch that is cancelled blocks its keys
+ * until it completes, and is not acknowledged, whatever became of it.
+ * @cancelled: (element-type TideSourceRef): appended to: one source of each assignment that had rows there */
+void tide_accumulator_cancel(TideAccumulator *accumulator, const guint8 *is_lost, GArray *cancelled);
 
 /* Gives back the places of dated tables that were taken for rows which did not come. Not while a message is in hand. */
 void tide_accumulator_give_slots_back(TideAccumulator *accumulator);

@@ -568,6 +568,13 @@ tide_row_buffer_add_dependent(TideRowBuffer *buffer, guint32 row_index, const Ti
   tide_row_buffer_charge(buffer);
 }
 
+guint64
+tide_row_buffer_row_key_hash(const TideRowBuffer *buffer, guint32 row, gboolean *ret_is_apart)
+{
+  *ret_is_apart = rows_of(buffer)[row].is_apart;
+  return rows_of(buffer)[row].key_hash;
+}
+
 gboolean
 tide_row_buffer_shares_keys(const TideRowBuffer *buffer, const TideBatch *batch)
 {

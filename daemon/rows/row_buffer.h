@@ -144,15 +144,14 @@ typedef struct TideSealRequest {
  */
 TideBatch *tide_row_buffer_seal(TideRowBuffer *buffer, const TideSealRequest *request);
 
-typedef struct TideDropRequest {
-  gboolean (*is_gone)(TideSourceRef source, gpointer data); /* rows that have such a source are dropped */
-  void (*on_source)(TideSourceRef source,
-                    gpointer data); /* hears of each source and dependent row of a dropped row ... */
-  void (*on_row)(guint64 key_hash, gboolean is_apart, gpointer data); /* ... and of the row; NULL: of none */
-  gpointer data;
-} TideDropRequest;
+/* Of all rows of @buffer. */
+static inline const TideBatchSource *
+tide_row_buffer_sources(const TideRowBuffer *buffer, gsize *ret_n)
+{
+  *ret_n = buffer->sources.len / sizeof(TideBatchSource);
+  return (const TideBatchSource *)(const void *)buffer->sources.data;
+}
 
-/* Drops rows, and what follows them. Returns: how many. */
-guint32 tide_row_buffer_drop(TideRowBuffer *buffer, const TideDropRequest *request);
+guint64 tide_row_buffer_row_key_hash(const TideRowBuffer *buffer, guint32 row, gboolean *ret_is_apart);
 
 G_END_DECLS

@@ -11,7 +11,7 @@ G_BEGIN_DECLS
 #define NO_CELL G_MAXUINT32
 #define NO_SOURCE G_MAXUINT32
 
-typedef enum GoesTo { GOES_TO_BATCH, GOES_TO_AGAIN, GOES_NOWHERE } GoesTo;
+typedef enum GoesTo { GOES_TO_BATCH, GOES_TO_AGAIN } GoesTo;
 
 typedef struct OpenRow {
   guint64 key_hash;
@@ -25,7 +25,7 @@ typedef struct OpenRow {
   guint32 cells_bytes;
   gboolean follows_same_key; /* an earlier row of the buffer has this key and was full */
   gboolean is_apart;         /* sent alone */
-  /* while sealing or dropping */
+  /* while sealing */
   GoesTo goes_to;
   guint32 target_row;
   TideBatch *target; /* borrowed; with GOES_TO_BATCH */

@@ -1,5 +1,5 @@
-/* Sealing: open rows become encoded rows of batches. What stands in row_buffer.c takes rows in, this hands them out, or
- * drops them. */
+/* Sealing: open rows become encoded rows of batches. What stands in row_buffer.c takes rows in, this hands them
+ * out. */
 #include "rows/row_buffer_private.h"
 #include "rows/row_order.h"
 #include "thrift/wire/mutation_encoder.h"
@@ -303,77 +303,4 @@ tide_row_buffer_seal(TideRowBuffer *buffer, const TideSealRequest *request)
   *buffer = again;
   tide_row_buffer_charge(buffer);
   return batches;
-}
-
-/* ---- dropping ---- */
-
-/* Which rows are gone. Returns: how many. */
-static guint32
-mark_gone(const TideRowBuffer *buffer, const TideDropRequest *request)
-{
-  gsize n_sources = buffer->sources.len / sizeof(TideBatchSource);
-  const TideBatchSource *sources = (const TideBatchSource *)(const void *)buffer->sources.data;
-  guint32 n_gone = 0;
-  for (guint32 i = 0; i < buffer->n_rows; i++)
-    rows_of(buffer)[i].goes_to = GOES_TO_AGAIN;
-  for (gsize i = 0; i < n_sources; i++) {
-    OpenRow *row = &rows_of(buffer)[sources[i].row];
-    if (row->goes_to == GOES_NOWHERE || !request->is_gone(sources[i].ref, request->data))
-      continue;
-    row->goes_to = GOES_NOWHERE;
-    n_gone++;
-  }
-  return n_gone;
-}
-
-static void
-part_rows(const TideRowBuffer *buffer, const TideDropRequest *request, TideRowBuffer *left)
-{
-  for (guint32 i = 0; i < buffer->n_rows; i++) {
-    OpenRow *row = &rows_of(buffer)[i];
-    if (row->goes_to == GOES_TO_AGAIN)
-      row->target_row = tide_row_buffer_copy_row(buffer, i, left, buffer->oldest_us);
-    else if (request->on_row != NULL)
-      request->on_row(row->key_hash, row->is_apart, request->data);
-  }
-}
-
-static void
-part_sources(const TideRowBuffer *buffer, const TideDropRequest *request, TideRowBuffer *left)
-{
-  gsize n_sources = buffer->sources.len / sizeof(TideBatchSource), offset = 0;
-  const TideBatchSource *sources = (const TideBatchSource *)(const void *)buffer->sources.data;
-  for (gsize i = 0; i < n_sources; i++) {
-    const OpenRow *row = &rows_of(buffer)[sources[i].row];
-    TideBatchSource moved = sources[i];
-    moved.row = row->target_row;
-    if (row->goes_to == GOES_TO_AGAIN)
-      tide_buffer_append(&left->sources, &moved, sizeof moved);
-    else
-      request->on_source(moved.ref, request->data);
-  }
-  TideBytes record;
-  while ((record = tide_dependent_rows_next_record(&buffer->dependents, &offset)).len > 0) {
-    const OpenRow *row = &rows_of(buffer)[tide_dependent_row_parent(record)];
-    if (row->goes_to == GOES_TO_AGAIN)
-      tide_dependent_rows_append_record(&left->dependents, record, row->target_row);
-    else
-      request->on_source(tide_dependent_row_source(record), request->data);
-  }
-}
-
-guint32
-tide_row_buffer_drop(TideRowBuffer *buffer, const TideDropRequest *request)
-{
-  guint32 n_gone = mark_gone(buffer, request);
-  if (n_gone == 0)
-    return 0;
-  TideRowBuffer left;
-  tide_row_buffer_init(&left, buffer->budget, buffer->protocol, buffer->rule, buffer->families);
-  part_rows(buffer, request, &left);
-  part_sources(buffer, request, &left);
-  tide_row_buffer_clear(buffer);
-  *buffer = left;
-  tide_row_buffer_charge(buffer);
-  return n_gone;
 }

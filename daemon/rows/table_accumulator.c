@@ -24,7 +24,7 @@ lane_new(TideTableAccumulator *table, TideLane *lane)
   TideLaneBuffer *open = g_new0(TideLaneBuffer, 1);
   open->lane = tide_lane_ref(lane);
   open->table = table->table;
-  open->buffer = open->healing = open->unmerged = &table->spares.none;
+  open->buffer = open->unmerged = &table->spares.none;
   return open;
 }
 
@@ -39,13 +39,6 @@ tide_table_accumulator_open_buffer(TideTableAccumulator *table, TideLaneBuffer *
 {
   tide_spare_buffers_lend(&table->spares, &lane->buffer, merge_rule(table));
   return lane->buffer;
-}
-
-TideRowBuffer *
-tide_table_accumulator_open_healing(TideTableAccumulator *table, TideLaneBuffer *lane)
-{
-  tide_spare_buffers_lend(&table->spares, &lane->healing, merge_rule(table));
-  return lane->healing;
 }
 
 TideRowBuffer *
@@ -78,7 +71,6 @@ lane_free(TideTableAccumulator *table, TideLaneBuffer *open)
   if (open == NULL)
     return;
   tide_spare_buffers_take_back(&table->spares, &open->buffer);
-  tide_spare_buffers_take_back(&table->spares, &open->healing);
   tide_spare_buffers_take_back(&table->spares, &open->unmerged);
   g_clear_pointer(&open->predecessors, g_ptr_array_unref);
   tide_lane_unref(open->lane);
@@ -199,29 +191,6 @@ tide_table_accumulator_may_change_places(TideTableAccumulator *table, const Tide
     return TRUE;
   const TideLaneBuffer *lane = tide_table_accumulator_find_lane(table, row->key);
   return tide_row_buffer_may_contradict(lane->buffer, row) || parts_may_contradict(table, lane, row, key_hash);
-}
-
-static gboolean
-is_on_the_way(const TideLaneBuffer *lane, guint64 key_hash)
-{
-  for (const TideBatch *batch = lane->on_the_way; batch != NULL; batch = batch->lane_next)
-    if (tide_batch_may_hold_key(batch, key_hash))
-      return TRUE;
-  return tide_row_buffer_may_hold_key(lane->healing, key_hash);
-}
-
-gboolean
-tide_table_accumulator_key_is_under_way(const TideTableAccumulator *table, const TideLaneBuffer *lane, guint64 key_hash)
-{
-  if (is_on_the_way(lane, key_hash))
-    return TRUE;
-  for (guint i = 0; i < table->retired->len; i++) {
-    const TideLaneBuffer *retired = g_ptr_array_index(table->retired, i);
-    if (is_on_the_way(retired, key_hash) || tide_row_buffer_may_hold_key(retired->buffer, key_hash) ||
-        tide_row_buffer_may_hold_key(retired->unmerged, key_hash))
-      return TRUE;
-  }
-  return FALSE;
 }
 
 static gboolean
@@ -352,7 +321,6 @@ tide_table_accumulator_keep_house(TideTableAccumulator *table, gint64 now_us)
   drop_empty_retired(table);
   drop_idle_memory(table, IDLE_MEMORY_US, now_us);
   tide_spare_buffers_keep_house(&table->spares, IDLE_MEMORY_US, now_us);
-  tide_heals_unblock_all(table->heals);
   if (!tide_cells_in_doubt_is_empty(table->in_doubt))
     tide_cells_in_doubt_expire(table->in_doubt, MIN(now_us, oldest_sealed_us(table)));
 }
@@ -369,7 +337,7 @@ tide_table_accumulator_is_idle(const TideTableAccumulator *table, gboolean is_sh
 {
   gint64 idle_us = is_short ? SHORT_IDLE_TABLE_US : IDLE_TABLE_US;
   if (table->table->declared == NULL || now_us - table->last_row_us < idle_us || table->retired->len > 0 ||
-      !tide_cells_in_doubt_is_empty(table->in_doubt) || !tide_heals_is_empty(table->heals) ||
+      !tide_cells_in_doubt_is_empty(table->in_doubt) || g_hash_table_size(table->contested) > 0 ||
       g_hash_table_size(table->deferred_keys) > 0)
     return FALSE;
   for (guint32 i = 0; i < table->map->n_lanes; i++)
@@ -390,7 +358,7 @@ tide_table_accumulator_new(const TideTableAccumulatorContext *context, const Tid
   tide_spare_buffers_init(&open->spares, open->budget, context->protocol, table->families);
   open->retired = g_ptr_array_new();
   open->in_doubt = tide_cells_in_doubt_new(context->doubt, context->settle_us / SETTLE_STEPS);
-  open->heals = tide_heals_new(context->doubt, context->heal_handler);
+  open->contested = g_hash_table_new(NULL, NULL);
   open->deferred_keys = g_hash_table_new(NULL, NULL);
   open->last_row_us = now_us;
   return open;
@@ -418,7 +386,7 @@ tide_table_accumulator_free(TideTableAccumulator *table)
   tide_spare_buffers_clear(&table->spares);
   tide_region_map_unref(table->map);
   tide_cells_in_doubt_free(table->in_doubt);
-  tide_heals_free(table->heals);
+  g_hash_table_unref(table->contested);
   g_hash_table_unref(table->deferred_keys);
   g_free(table);
 }

@@ -1,11 +1,11 @@
 /* One table as one consumer has it open: its rows by lane, as regions come and go. What leaves when is decided in
- * accumulator.c, which shares this with table_doubt.c, table_given_up.c and unmerged_rows.c alone.
+ * accumulator.c, which shares this with rows_in_doubt.c and unmerged_rows.c alone.
  *
  * Threads: the owning consumer's only. */
 #pragma once
 
 #include "rows/cells_in_doubt.h"
-#include "rows/heals.h"
+#include "rows/doubt.h"
 #include "rows/spare_buffers.h"
 #include "write/regions.h"
 
@@ -16,7 +16,6 @@ typedef struct TideLaneBuffer {
   const TideTable *table;
   /* lent by the table (spare_buffers.h), or none of its own */
   TideRowBuffer *buffer;
-  TideRowBuffer *healing;  /* heals on their way into a batch; empty otherwise */
   TideRowBuffer *unmerged; /* rows of refused ones, each of one message */
   TideBatch *on_the_way;   /* borrowed, linked by lane_next: the writers have them */
   guint n_on_the_way;
@@ -35,10 +34,10 @@ typedef struct TideTableAccumulatorContext {
   TideRegions *regions; /* borrowed */
   TideBudget *budgets;  /* borrowed: by table slot */
   TideWireProtocol protocol;
-  GPtrArray *active;                   /* (element-type TideLaneBuffer) borrowed: those with open rows, of all tables */
-  TideBudget *doubt;                   /* borrowed: share for what tables hold of cells in doubt */
-  const TideHealHandler *heal_handler; /* borrowed */
+  GPtrArray *active; /* (element-type TideLaneBuffer) borrowed: those with open rows, of all tables */
+  TideBudget *doubt; /* borrowed: share for what tables hold of cells in doubt */
   gint64 settle_us;
+  GArray *inherited;         /* owned (element-type TideDoubt): by partition's slot */
   gint64 inherited_until_us; /* nothing inherited counts from then on */
   TideCounter *doubt_overflow;
   TideCounter *rows_given_up;
@@ -53,7 +52,7 @@ typedef struct TideTableAccumulator {
   TideLaneBuffer **lanes;    /* owned array of map->n_lanes; NULL until the first row */
   GPtrArray *retired; /* owned (element-type TideLaneBuffer): of regions that are no more, until they are empty */
   TideCellsInDoubt *in_doubt; /* owned: cells in doubt */
-  TideHeals *heals;           /* owned */
+  GHashTable *contested;      /* owned: rows_in_doubt.c: by hash of the row key */
   GHashTable *deferred_keys;  /* owned: hash of a refused row's key -> its parts that are not sent again yet; until all
                                * are, no other row of that key is sealed: so offsets keep their order */
   gint64 n_awaited_parts;     /* of those, that are still to be appended */
@@ -80,7 +79,6 @@ void tide_lane_buffer_remove_on_the_way(TideLaneBuffer *lane, TideBatch *batch);
 
 /* @lane is to have rows: its buffers for them. */
 TideRowBuffer *tide_table_accumulator_open_buffer(TideTableAccumulator *table, TideLaneBuffer *lane);
-TideRowBuffer *tide_table_accumulator_open_healing(TideTableAccumulator *table, TideLaneBuffer *lane);
 TideRowBuffer *tide_table_accumulator_open_unmerged(TideTableAccumulator *table, TideLaneBuffer *lane);
 
 /* @lane has no rows. Its buffers go to lanes that have, but for that of a lane that needs much. */
@@ -127,10 +125,5 @@ gboolean tide_lane_buffer_has_merged_on_the_way(const TideLaneBuffer *lane);
 gboolean tide_lane_buffer_waits_for_predecessor(const TideLaneBuffer *lane);
 /* The same for its unmerged rows: they wait for those of the old lane, and for what is on its way there. */
 gboolean tide_lane_buffer_unmerged_wait_for_predecessor(const TideLaneBuffer *lane);
-
-/* TRUE while a row with that key may be on its way in @lane, or is anywhere in a lane that has retired: what is sent
- * now could overtake it. */
-gboolean tide_table_accumulator_key_is_under_way(const TideTableAccumulator *table, const TideLaneBuffer *lane,
-                                                 guint64 key_hash);
 
 G_END_DECLS

@@ -65,20 +65,6 @@ tide_batch_add_poison(TideBatch *batch, guint32 row, guint32 attempts, const cha
   }
 }
 
-void
-tide_batch_pardon(TideBatch *batch, guint32 row)
-{
-  gsize n_poison, n_left = 0;
-  tide_batch_poison(batch, &n_poison);
-  TideBatchPoison *poison = (TideBatchPoison *)(void *)batch->poison.data;
-  for (gsize i = 0; i < n_poison; i++)
-    if (poison[i].row == row)
-      g_free(poison[i].text);
-    else
-      poison[n_left++] = poison[i];
-  batch->poison.len = n_left * sizeof *poison;
-}
-
 TideBatchSuspect *
 tide_batch_suspect(TideBatch *batch, guint32 row)
 {
@@ -125,14 +111,6 @@ tide_batch_count_cuts(const TideBatch *batch)
   for (gsize i = 0; i < n; i++)
     n_cuts += suspects[i].n_cuts;
   return n_cuts;
-}
-
-void
-tide_batch_give_up(TideBatch *batch, guint32 row)
-{
-  TideBatchRow *at = &((TideBatchRow *)(void *)batch->rows.data)[row];
-  if (atomic_exchange_explicit(&at->is_given_up, 1, memory_order_relaxed) == 0)
-    atomic_fetch_add_explicit(&batch->n_given_up, 1, memory_order_release);
 }
 
 static int

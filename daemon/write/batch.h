@@ -4,7 +4,7 @@
  * The life of a batch, and who owns it: a consumer seals it and hands it to the lanes; a writer takes it, sends it, and
  * gives it back to the lanes when the call failed, or to its consumer's completion queue when HBase has acknowledged
  * it. The consumer marks the sources and uses the batch again. One owner at a time, so nothing in it is locked.
- * Wherever it is, its consumer may give rows of it up: they are not sent any more. */
+ * Wherever it is, its consumer may cancel it: it is not sent any more. */
 #pragma once
 
 #include "util/budget.h"
@@ -25,7 +25,6 @@ typedef struct TideBatchRow {
   guint32 key_offset;  /* in wire */
   guint16 key_len;     /* HBase's limit is 32767 */
   guint8 n_mutations;  /* in a batch of mutations */
-  _Atomic guint8 is_given_up;
 } TideBatchRow;
 
 /* One reading's part in a row. */
@@ -60,7 +59,7 @@ typedef struct TideCompletionQueue TideCompletionQueue;
 typedef struct TideBatch TideBatch;
 
 struct TideBatch {
-  _Atomic guint32 n_given_up; /* rows: written by the consumer that sealed it, at any time, behind their own marks */
+  _Atomic gboolean is_cancelled; /* set by the consumer that sealed it, at any time */
   /* that consumer's at any time: its list of those that are on their way from one lane */
   TideBatch *lane_next;
   TideBatch **lane_link; /* what points to it */
@@ -79,7 +78,6 @@ struct TideBatch {
   gboolean is_mutations;
   gboolean is_apart;    /* HBase is likely to refuse each row: sealed with slice_rows of 1 */
   gboolean is_unmerged; /* each row is of one message: tide_accumulator_append_unmerged() */
-  gboolean is_heal;     /* each row was taken before, and is written once more: rows/heals.h */
   guint32 n_rows;
   gint64 oldest_us;     /* when its oldest row was mapped, monotonic */
   gint64 charged_bytes; /* what the budget holds for it */
@@ -146,21 +144,18 @@ guint32 tide_batch_count_cuts(const TideBatch *batch); /* of such rows, alone */
 
 /* @row can never be written. @text: copied. */
 void tide_batch_add_poison(TideBatch *batch, guint32 row, guint32 attempts, const char *text);
-void tide_batch_pardon(TideBatch *batch, guint32 row); /* @row is no poison (any more) */
 
-/* @row is not to be sent any more; a call that carries it already goes on. Threads: the consumer's that sealed it. */
-void tide_batch_give_up(TideBatch *batch, guint32 row);
-
-static inline guint32
-tide_batch_count_given_up(const TideBatch *batch)
+/* It is not to be sent any more; a call that carries it already goes on. Threads: the consumer's that sealed it. */
+static inline void
+tide_batch_cancel(TideBatch *batch)
 {
-  return atomic_load_explicit(&batch->n_given_up, memory_order_acquire);
+  atomic_store_explicit(&batch->is_cancelled, TRUE, memory_order_relaxed);
 }
 
 static inline gboolean
-tide_batch_is_given_up(const TideBatch *batch, guint32 row)
+tide_batch_is_cancelled(const TideBatch *batch)
 {
-  return atomic_load_explicit(&tide_batch_rows(batch)[row].is_given_up, memory_order_relaxed) != 0;
+  return atomic_load_explicit(&batch->is_cancelled, memory_order_relaxed);
 }
 
 /* What becomes of its cells is not known at @now_us: an abandoned call may still be at work. */

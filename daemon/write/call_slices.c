@@ -65,6 +65,8 @@ guint32
 tide_call_slices_next_left_out(const TideCallSlices *slices, guint32 i, guint32 first, guint32 end)
 {
   const TideBatch *batch = slices->call->batches[i];
+  if (tide_batch_is_cancelled(batch))
+    return first;
   gsize n_poison, n_suspects;
   const TideBatchPoison *poison = tide_batch_poison(batch, &n_poison);
   const TideBatchSuspect *suspects = tide_batch_suspects(batch, &n_suspects);
@@ -77,11 +79,7 @@ tide_call_slices_next_left_out(const TideCallSlices *slices, guint32 i, guint32 
   for (guint32 k = 0; k < slices->n_aside; k++)
     if (slices->aside[k] >= slices->first_rows[i] + first && slices->aside[k] < slices->first_rows[i] + end)
       end = slices->aside[k] - slices->first_rows[i];
-  if (G_LIKELY(tide_batch_count_given_up(batch) == 0))
-    return end;
-  while (first < end && !tide_batch_is_given_up(batch, first))
-    first++;
-  return first;
+  return end;
 }
 
 /* Rows [@first, @end) of batch @i, but those that are done or left out. */
@@ -229,7 +227,7 @@ tide_call_slices_send(TideCallSlices *slices, TideRowRange range)
   return send_parts(slices, &rows);
 }
 
-/* It was given up in the middle of a round: the next one leaves it out. */
+/* Its batch was cancelled in the middle of a round: the next one leaves it out. */
 static TideOutcome
 end_round(TideCallSlices *slices)
 {
@@ -243,7 +241,7 @@ TideOutcome
 tide_call_slices_send_alone(TideCallSlices *slices, guint32 at)
 {
   guint32 batch = tide_call_slices_batch_of_row(slices, at), row = at - slices->first_rows[batch];
-  if (tide_batch_is_given_up(slices->call->batches[batch], row))
+  if (tide_batch_is_cancelled(slices->call->batches[batch]))
     return end_round(slices);
   TideSentRows rows = {0};
   tide_buffer_reset(&slices->parts);

@@ -46,8 +46,8 @@ tide_cell_limit_learn(TideCellLimit *limit, const TideBatch *batch, gint64 now_u
   const TideBatchPoison *poison = tide_batch_poison(batch, &n_poison);
   for (gsize i = 0; i < n_poison; i++)
     learn_refused(limit, batch, &poison[i], now_us);
-  for (guint32 row = 0; batch->is_apart && row < batch->n_rows; row++)
-    if (tide_batch_find_poison(batch, row) == NULL && !tide_batch_is_given_up(batch, row))
+  for (guint32 row = 0; batch->is_apart && !tide_batch_is_cancelled(batch) && row < batch->n_rows; row++)
+    if (tide_batch_find_poison(batch, row) == NULL)
       learn_taken(limit, tide_batch_row_wire(batch, row).len + CELL_OVERHEAD_BYTES);
 }
 

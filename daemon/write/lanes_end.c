@@ -90,7 +90,7 @@ begins_lane(const TideCall *call, guint32 i)
   return i == 0 || call->batches[i]->lane != call->batches[i - 1]->lane;
 }
 
-/* Whether @outcome says anything of @batch's region: of rows that were all given up nothing was sent. */
+/* Whether @outcome says anything of @batch's region: of one that was cancelled nothing was sent. */
 static gboolean
 is_reported(const TideBatch *batch, TideOutcome outcome)
 {

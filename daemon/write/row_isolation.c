@@ -454,7 +454,7 @@ judge(TideRowIsolation *isolation)
   for (guint i = 0; i < isolation->suspects->len; i++) {
     Suspect *suspect = &g_array_index(isolation->suspects, Suspect, i);
     TideBatch *batch = isolation->slices.call->batches[suspect->batch];
-    if (tide_batch_is_given_up(batch, suspect->row)) {
+    if (tide_batch_is_cancelled(batch)) {
       tide_batch_clear_suspect(batch, suspect->row);
       continue;
     }
@@ -472,13 +472,13 @@ judge(TideRowIsolation *isolation)
 
 /* ---- rows that were cut off ---- */
 
-/* OK: it was taken, or given up. POISON: it is suspected from now on. */
+/* OK: it was taken, or cancelled. POISON: it is suspected from now on. */
 static TideOutcome
 send_cut_row(TideRowIsolation *isolation, guint32 i, guint32 row)
 {
   TideBatch *batch = isolation->slices.call->batches[i];
   TideOutcome outcome = TIDE_OUTCOME_OK;
-  if (!tide_batch_is_given_up(batch, row))
+  if (!tide_batch_is_cancelled(batch))
     outcome = tide_call_slices_send_alone(&isolation->slices, isolation->slices.first_rows[i] + row);
   if (outcome == TIDE_OUTCOME_OK)
     tide_batch_clear_suspect(batch, row);

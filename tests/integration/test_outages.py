@@ -73,7 +73,7 @@ class Outages(Case):
         finally:
             self.stack.hbase.resume()
         daemon.wait_committed(n_sent)
-        self.assertGreater(daemon.metric("tidemark_rows_healed_total"), 0)
+        self.assertGreater(daemon.metric("tidemark_kafka_rewinds_total", 'reason="conflict"'), 0)
         self.assertEqual(self.cells(self.latest), {(host, "M:value"): (START_MS, "last") for host in hosts})
         in_history = self.cells(self.history)
         self.assertEqual({host: in_history[f"{host}#{START_MS}", "M:value"][1] for host in hosts}, dict.fromkeys(hosts, "last"))

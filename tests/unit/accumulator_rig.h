@@ -28,50 +28,11 @@ typedef struct Fixture {
   TideCompletionQueue completions;
   TideAccumulator *accumulator;
   gint64 now_us;
-  TideSourceRef source;            /* of what is appended; epoch 0 is owned */
-  gint taken_slot;                 /* -1: none was taken away */
-  guint heals[TIDE_HEAL_VOID + 1]; /* sources that heard of it, by TideHealChange */
-  guint n_forgotten;
-  gint64 forgotten_until_us; /* of the last of them */
-  TideDoubt inherited;       /* of all partitions */
+  TideSourceRef source;                    /* of what is appended */
+  guint n_found[TIDE_FOUND_FORGOTTEN + 1]; /* by TideFindingKind */
+  gint64 last_until_us;                    /* of the last finding */
+  guint n_cancelled;                       /* assignments, by the last lose_partition() */
 } Fixture;
-
-static inline gboolean
-owns(TideSourceRef source, gpointer data)
-{
-  return source.epoch == 0;
-}
-
-static inline gboolean
-is_taken_away(TideSourceRef source, gpointer data)
-{
-  return source.slot == ((const Fixture *)data)->taken_slot;
-}
-
-static inline void
-forget(TideSourceRef source, gint64 until_us, gpointer data)
-{
-  Fixture *fixture = data;
-  fixture->n_forgotten++;
-  fixture->forgotten_until_us = until_us;
-}
-
-static inline void
-hear(TideSourceRef source, TideHealChange change, gpointer data)
-{
-  ((Fixture *)data)->heals[change]++;
-}
-
-static inline void
-hear_of_doubt(TideSourceRef source, TideDoubt doubt, gpointer data)
-{
-}
-
-static inline TideDoubt
-report_inherited(TideSourceRef source, gpointer data)
-{
-  return ((const Fixture *)data)->inherited;
-}
 
 static inline void
 set_up(Fixture *fixture, gconstpointer data)
@@ -81,14 +42,6 @@ set_up(Fixture *fixture, gconstpointer data)
   tide_completion_queue_init(&fixture->completions, NULL, NULL);
   TideAccumulatorContext context =
       unstarted_flow_accumulator_context(flow, &fixture->dated_names, &fixture->completions);
-  context.heal_handler = (TideHealHandler){.is_owned = owns,
-                                           .is_taken_away = is_taken_away,
-                                           .changed = hear,
-                                           .in_doubt = hear_of_doubt,
-                                           .forgotten = forget,
-                                           .inherited = report_inherited,
-                                           .data = fixture};
-  fixture->taken_slot = -1;
   fixture->accumulator = tide_accumulator_new(&context);
   fixture->now_us = tide_now_us();
 }
@@ -170,13 +123,34 @@ take_call(Fixture *fixture, TideCall *ret_call)
     g_assert_cmpstr(taken_, ==, keys);                                                                                 \
   } while (0)
 
+/* Notes what is found. */
+static inline void
+judge(Fixture *fixture, const TideBatch *batch)
+{
+  TideJudgement judgement = tide_accumulator_judge(fixture->accumulator, batch, fixture->now_us);
+  for (guint i = 0; i < judgement.n_findings; i++) {
+    fixture->n_found[judgement.findings[i].kind]++;
+    fixture->last_until_us = judgement.findings[i].until_us;
+  }
+}
+
+/* The partition at @slot, one of two, is taken away. */
+static inline void
+lose_partition(Fixture *fixture, guint16 slot)
+{
+  const guint8 is_lost[] = {slot == 0, slot == 1};
+  g_autoptr(GArray) cancelled = g_array_new(FALSE, FALSE, sizeof(TideSourceRef));
+  tide_accumulator_cancel(fixture->accumulator, is_lost, cancelled);
+  fixture->n_cancelled = cancelled->len;
+}
+
 /* Completes the batches of calls that ended. */
 static inline void
 complete_ended(Fixture *fixture)
 {
   for (TideBatch *batch = tide_completion_queue_take(&fixture->completions, 0), *next; batch != NULL; batch = next) {
     next = batch->next;
-    tide_accumulator_judge(fixture->accumulator, batch, fixture->now_us);
+    judge(fixture, batch);
     tide_accumulator_complete(fixture->accumulator, batch, fixture->now_us);
   }
 }

@@ -53,12 +53,6 @@ bare_dead_letters_keep(UnstartedFlow *flow, TideDeadLetterJob *job)
   tide_dead_letter_completions_push(job->completions, job);
 }
 
-static inline gboolean
-bare_consumer_owns(TideSourceRef ref, gpointer data)
-{
-  return TRUE;
-}
-
 static inline void
 bare_consumer_pause(guint16 slot, gboolean pause, gpointer data)
 {
@@ -88,7 +82,6 @@ bare_consumer_set_up(BareConsumer *bare, const char *yaml, guint16 n_partitions)
   bare_consumer_set_up_pauses(bare);
   tide_completion_queue_init(&bare->completions, NULL, NULL);
   TideAccumulatorContext lanes = unstarted_flow_accumulator_context(flow, &bare->dated_names, &bare->completions);
-  lanes.heal_handler.is_owned = bare_consumer_owns;
   bare->accumulator = tide_accumulator_new(&lanes);
 }
 
@@ -132,6 +125,6 @@ bare_consumer_acknowledge(BareConsumer *bare, TideCall *call)
   TideBatch *batch = tide_completion_queue_take(&bare->completions, 0);
   g_assert_nonnull(batch);
   g_assert_null(batch->next);
-  tide_accumulator_judge(bare->accumulator, batch, tide_now_us());
+  (void)tide_accumulator_judge(bare->accumulator, batch, tide_now_us());
   return batch;
 }

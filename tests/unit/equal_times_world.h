@@ -5,6 +5,7 @@
 #include "rows/accumulator.h"
 #include "rows/table_accumulator.h"
 #include "unit/fake_lanes.h"
+#include "write/batch_cells.h"
 
 #define N_CONSUMERS 3
 #define N_PARTITIONS 2
@@ -85,6 +86,7 @@ typedef struct Consumer {
   TideMetrics *metrics;
   TideWriteLatency latency;
   TidePartition *partitions[N_PARTITIONS];
+  GPtrArray *list; /* of them */
   gint64 next_offset[N_PARTITIONS];
   GArray *parts; /* owned (element-type Part): not read again yet */
 } Consumer;
@@ -99,7 +101,8 @@ struct World {
   TideBuffer prefixes[N_COLUMNS];
   gint64 now_us, now_epoch_ms, first_time_ms;
   guint scarcity;
-  guint64 n_steps, n_ghosts_landed, n_healed, n_read_again, n_given_up, n_apart, n_refused;
+  guint64 n_steps, n_ghosts_landed, n_contested, n_given_up, n_apart, n_refused;
+  guint64 n_rewinds[TIDE_REWIND_N_REASONS];
   Log logs[N_PARTITIONS];
   Consumer consumers[N_CONSUMERS];
   GPtrArray *ghosts; /* owned (element-type Ghost) */
@@ -132,7 +135,7 @@ cells_of(const TideBatch *batch)
   for (guint32 i = 0; i < batch->n_rows; i++) {
     TideBatchCells cells;
     TideBatchCell cell;
-    if (tide_batch_is_given_up(batch, i) || tide_batch_find_poison(batch, i) != NULL)
+    if (tide_batch_is_cancelled(batch) || tide_batch_find_poison(batch, i) != NULL)
       continue;
     g_assert_true(tide_batch_cells_enter(&cells, TIDE_WIRE_BINARY, batch, i));
     while (tide_batch_cells_next(&cells, &cell)) {

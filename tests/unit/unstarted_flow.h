@@ -47,7 +47,7 @@ unstarted_flow_set_up(UnstartedFlow *flow, const char *yaml)
   flow->regions = tide_regions_new(&regions);
 }
 
-/* For an accumulator of it; who hears of heals is the test's to add. */
+/* For an accumulator of it. */
 static inline TideAccumulatorContext
 unstarted_flow_accumulator_context(UnstartedFlow *flow, TideDatedCache *dated_names, TideCompletionQueue *completions)
 {

@@ -335,8 +335,11 @@ static void
 assert_reading_again_keeps_the_pause(Fixture *fixture)
 {
   ASSERT_ASKED(fixture, "pause 0, ");
-  tide_partition_let_go(tide_consumer_partition(fixture->consumer, 0), 1);
-  tide_consumer_read_again(fixture->consumer, tide_now_us());
+  TidePartition *partition = tide_consumer_partition(fixture->consumer, 0);
+  partition->awaited.is_awaited = TRUE; /* it comes again, behind others that must not be passed over */
+  tide_rewind_ask(partition, 1);
+  tide_rewinds_run(&fixture->consumer->rewinds, tide_now_us());
+  g_assert_false(partition->awaited.is_awaited);
   ASSERT_ASKED(fixture, "resume 0, move 0 5, pause 0, ");
 }
 
@@ -391,6 +394,69 @@ test_message_with_one_bad_reading_halts(Fixture *fixture, gconstpointer options)
   assert_stands_still(fixture, "is halted at offset 5");
   assert_unfinished(fixture, 0, 5);
   g_assert_true(tide_accumulator_is_empty(fixture->consumer->accumulator));
+}
+
+/* What was acknowledged before a rewind, and has left the log since, is not lost; what was not is. */
+static void
+test_acknowledged_messages_that_left_the_log_are_not_lost(Fixture *fixture, gconstpointer options)
+{
+  assign(fixture, 0, 5);
+  tide_consumer_partition(fixture->consumer, 0)->rewind.acked_to_offset = 9;
+  for (gint64 begin_offset = 8; begin_offset <= 11; begin_offset += 3) {
+    TideInputLog log = {.wanted_offset = 5, .committed_offset = 5, .begin_offset = begin_offset, .end_offset = 20};
+    g_assert_cmpint(locate(fixture, 0, &log), ==, begin_offset);
+    g_assert_cmpuint(tide_metrics_sum(fixture->flow.metrics, "tidemark_messages_lost_total", NULL), ==,
+                     begin_offset > 9 ? 2 : 0);
+  }
+}
+
+/* Where a rewind does not help it comes later each time, and is counted. */
+static void
+test_rewinds_in_place_back_off(Fixture *fixture, gconstpointer options)
+{
+  assign(fixture, 0, 5);
+  TidePartition *partition = tide_consumer_partition(fixture->consumer, 0);
+  gint64 now_us = tide_now_us();
+  for (guint i = 0; i < 3; i++) {
+    tide_rewind_ask(partition, now_us);
+    tide_rewinds_run(&fixture->consumer->rewinds, now_us);
+    g_assert_cmpuint(tide_metrics_sum(fixture->flow.metrics, "tidemark_kafka_rewinds_total", "reason=\"cancelled\""),
+                     ==, i + 1);
+    g_assert_cmpuint(tide_metrics_sum(fixture->flow.metrics, "tidemark_kafka_rewinds_backed_off_total", NULL), ==, i);
+    g_assert_cmpint(partition->rewind.backed_off_us > now_us, ==, i > 0);
+    tide_rewind_ask(partition, now_us);
+    g_assert_cmpint(tide_rewind_is_ready(partition, now_us), ==, i == 0);
+    g_assert_cmpint(partition->rewind.is_due, ==, i == 0); /* else it is read on meanwhile */
+    now_us = MAX(now_us, partition->rewind.backed_off_us);
+  }
+}
+
+static TideSchemaAnswer schema_answer;
+
+static TideSchemaAnswer
+find_schema(TideSchemaSource *source, guint32 id, const TideAvroSchema **ret_schema, const char **ret_why)
+{
+  return schema_answer;
+}
+
+/* It goes on at its own message, and what was read before that is on its way as ever. */
+static void
+test_awaited_schema_drops_nothing(Fixture *fixture, gconstpointer options)
+{
+  TideSchemaSource source = {.find = find_schema};
+  assign(fixture, 0, 5);
+  receive(fixture, 5, GOOD);
+  TidePartition *partition = tide_consumer_partition(fixture->consumer, 0);
+  partition->awaited = (TideAwaitedSchema){TRUE, 1, 6, 0, &source};
+  schema_answer = TIDE_SCHEMA_AWAITED;
+  ASSERT_ASKED(fixture, "commit 0 5, ");
+  tide_rewinds_run(&fixture->consumer->rewinds, tide_now_us());
+  ASSERT_ASKED(fixture, "");
+  schema_answer = TIDE_SCHEMA_FOUND;
+  tide_rewinds_run(&fixture->consumer->rewinds, tide_now_us());
+  ASSERT_ASKED(fixture, "move 0 6, ");
+  assert_unfinished(fixture, 1, 5);
+  g_assert_cmpuint(tide_metrics_sum(fixture->flow.metrics, "tidemark_messages_handed_back_total", NULL), ==, 0);
 }
 
 /* Returns: where it is read next. */
@@ -694,6 +760,10 @@ main(int argc, char **argv)
   ADD("pauses/spent-memory-pauses-what-a-rebalance-brings", plain, test_spent_memory_pauses_what_a_rebalance_brings);
   ADD("pauses/Y23-dead-letters-that-cannot-be-kept-pause-what-a-rebalance-brings", plain,
       test_Y23_dead_letters_that_cannot_be_kept_pause_what_a_rebalance_brings);
+  ADD("rewind/acknowledged-messages-are-not-lost", going_on_behind_lost,
+      test_acknowledged_messages_that_left_the_log_are_not_lost);
+  ADD("rewind/in-place-backs-off", plain, test_rewinds_in_place_back_off);
+  ADD("rewind/awaited-schema-drops-nothing", plain, test_awaited_schema_drops_nothing);
   ADD("pauses/spent-memory-pauses-what-is-read-again", plain, test_spent_memory_pauses_what_is_read_again);
   ADD("pauses/dead-letters-that-cannot-be-kept-pause-what-is-read-again", plain,
       test_dead_letters_that_cannot_be_kept_pause_what_is_read_again);

@@ -1,13 +1,16 @@
-/* Equal times, held against a model under random interleavings: the real accumulator, cells in doubt, heals, partitions
- * and hand-overs of several consumers, between a topic and an HBase of a few lines. Calls are acknowledged, fail, or
- * are abandoned, and land at any later step up to hbase.settle; regions split and merge; consumers stop, are killed
- * with their calls under way, hand partitions over with and without a commit, lose them with rows waiting and under
- * way; partitions share a row; rows are refused, and what each message has in them is sent by itself; time passes.
+/* Equal times, held against a model under random interleavings: the real accumulator, cells in doubt, rewinds,
+ * partitions and hand-overs of several consumers, between a topic and an HBase of a few lines. Calls are acknowledged,
+ * fail, or are abandoned, and land at any later step up to hbase.settle; regions split and merge; consumers stop, are
+ * killed with their calls under way, hand partitions over with and without a commit, lose them with rows waiting and
+ * under way; partitions share a row; rows are refused, and what each message has in them is sent by itself; time
+ * passes.
  *
  * At the end the last offset of each cell and time is what stays. On the way: no offset that is committed passes an
- * unfinished message, nothing is kept from being sent by a doubt, and no offset waits longer for one than settle.
+ * unfinished message, nothing is kept from being sent by a doubt, and while all calls are answered the committed offset
+ * advances at least every two settle times.
  *
  * The seeds are fixed but for one, which follows from the test's and is printed; TIDE_MODEL_SEED repeats it. */
+#include "consumer/rewind.h"
 #include "thrift/wire/put_encoder.h"
 #include "unit/equal_times_world.h"
 #include "unit/load_text.h"
@@ -28,41 +31,6 @@ static gboolean
 is_owned(TideSourceRef ref, gpointer data)
 {
   return tide_partition_owns(((Consumer *)data)->partitions[ref.slot], ref);
-}
-
-static gboolean
-is_taken_away(TideSourceRef ref, gpointer data)
-{
-  return !((Consumer *)data)->partitions[ref.slot]->assigned;
-}
-
-static void
-on_changed(TideSourceRef ref, TideHealChange change, gpointer data)
-{
-  TidePartition *partition = ((Consumer *)data)->partitions[ref.slot];
-  partition->kept_acks += change == TIDE_HEAL_KEPT ? 1 : 0;
-  partition->kept_acks -= change == TIDE_HEAL_KEPT ? 0 : 1;
-  ((Consumer *)data)->world->n_healed += change == TIDE_HEAL_SENT ? 1 : 0;
-  if (change == TIDE_HEAL_VOID)
-    tide_partition_ack(partition, ref, 1);
-}
-
-static void
-on_in_doubt(TideSourceRef ref, TideDoubt doubt, gpointer data)
-{
-  tide_doubt_add(&((Consumer *)data)->partitions[ref.slot]->doubt, doubt, ((Consumer *)data)->world->now_us);
-}
-
-static void
-on_forgotten(TideSourceRef ref, gint64 until_us, gpointer data)
-{
-  tide_partition_forget(((Consumer *)data)->partitions[ref.slot], ref, until_us);
-}
-
-static TideDoubt
-inherited(TideSourceRef ref, gpointer data)
-{
-  return ((Consumer *)data)->partitions[ref.slot]->inherited;
 }
 
 static void
@@ -91,18 +59,14 @@ consumer_start(World *world, Consumer *consumer)
                                     .dated = world->dated,
                                     .dated_names = &consumer->dated_names,
                                     .completions = &consumer->completions,
-                                    .metrics = consumer->metrics,
-                                    .heal_handler = {.is_owned = is_owned,
-                                                     .is_taken_away = is_taken_away,
-                                                     .changed = on_changed,
-                                                     .in_doubt = on_in_doubt,
-                                                     .forgotten = on_forgotten,
-                                                     .inherited = inherited,
-                                                     .data = consumer}};
+                                    .metrics = consumer->metrics};
   consumer->accumulator = tide_accumulator_new(&context);
-  for (guint i = 0; i < N_PARTITIONS; i++)
+  consumer->list = g_ptr_array_new();
+  for (guint i = 0; i < N_PARTITIONS; i++) {
     consumer->partitions[i] =
         tide_partition_new("t", (gint32)i, NULL, (guint16)i, consumer->metrics, &consumer->latency);
+    g_ptr_array_add(consumer->list, consumer->partitions[i]);
+  }
 }
 
 static void
@@ -119,6 +83,7 @@ consumer_free(Consumer *consumer)
   tide_accumulator_free(consumer->accumulator);
   for (guint i = 0; i < N_PARTITIONS; i++)
     tide_partition_free(consumer->partitions[i], &consumer->budget);
+  g_ptr_array_unref(consumer->list);
   tide_completion_queue_clear(&consumer->completions);
   consumer->world->n_given_up += tide_metrics_sum(consumer->metrics, "tidemark_rows_given_up_total", NULL);
   tide_metrics_free(consumer->metrics);
@@ -165,8 +130,7 @@ note_taken(Consumer *consumer, const TideBatch *batch)
       message_of(consumer, sources[i].ref)->taken |= table_bit(batch);
 }
 
-/* Refuses a row of several messages for the sake of one that nobody sees: HBase takes what each of these has in it.
- * Also what it has taken once, and is written once more. */
+/* Refuses a row of several messages for the sake of one that nobody sees: HBase takes what each of these has in it. */
 static void
 refuse_some_row(Consumer *consumer, TideBatch *batch)
 {
@@ -215,8 +179,12 @@ complete(Consumer *consumer, guint index)
     apply(world, batch);
   }
   note_taken(consumer, batch);
-  tide_accumulator_judge(consumer->accumulator, batch, world->now_us);
-  part_sources(consumer, batch);
+  TideJudgement judgement = tide_accumulator_judge(consumer->accumulator, batch, world->now_us);
+  for (guint i = 0; i < judgement.n_findings; i++)
+    world->n_contested += judgement.findings[i].kind == TIDE_FOUND_CONTESTED ? 1 : 0;
+  tide_rewind_take_judgement(consumer->list, batch, &judgement, world->now_us);
+  if (!tide_batch_is_cancelled(batch))
+    part_sources(consumer, batch);
   world->n_apart += batch->is_apart ? 1 : 0;
   tell_limit(world, batch);
   tide_accumulator_complete(consumer->accumulator, batch, world->now_us);
@@ -285,15 +253,16 @@ deliver(World *world, guint p)
   MappedRows made;
   map_message(world, message, &made);
   TideMapped mapped = {.n_rows = N_TABLES, .n_readings = 1};
-  if (!tide_partition_is_read_again(partition) && tide_partition_repeats(partition, offset, world->now_us)) {
+  gboolean has_room = TRUE;
+  if (tide_partition_repeats(partition, offset, world->now_us) &&
+      partition->rewind.overflow_until_us <= world->now_us) {
     tide_doubt_add(&partition->doubt, (TideDoubt){partition->repeated.until_us, message->time_ms}, world->now_us);
-    if (!tide_accumulator_repeat(consumer->accumulator, made.rows, N_TABLES, partition->repeated.until_us,
-                                 world->now_us))
-      tide_partition_let_go(partition, partition->repeated.until_us);
+    has_room = tide_accumulator_repeat(consumer->accumulator, made.rows, N_TABLES, partition->repeated.until_us,
+                                       world->now_us);
   }
-  TideSourceRef ref = tide_partition_is_read_again(partition)
-                          ? tide_partition_pass(partition, 1)
-                          : tide_partition_begin(partition, &consumer->budget, offset, &mapped, FALSE);
+  TideSourceRef ref = tide_partition_begin(partition, &consumer->budget, offset, &mapped, FALSE);
+  if (!has_room)
+    tide_rewind_hold_all(partition, ref.sequence, partition->repeated.until_us);
   tide_accumulator_append_message(consumer->accumulator, made.rows, N_TABLES, ref, world->now_us);
 }
 
@@ -331,27 +300,27 @@ take_partition(World *world, guint p, int owner)
   log->owner = owner;
   tide_partition_assign(partition);
   tide_handover_take(partition, &from, &context);
-  tide_accumulator_inherit(consumer->accumulator, partition->inherited.until_us);
+  tide_accumulator_inherit(consumer->accumulator, partition->slot, partition->inherited);
   consumer->next_offset[p] = from.start_offset;
   if (partition->commit.needs_opening)
     commit(world, p, FALSE);
 }
 
-/* What consumer_assignment.c does of each partition now and then. */
+/* What rewind.c does of each partition now and then. */
 static void
-read_again(World *world)
+rewind_partitions(World *world)
 {
   for (guint p = 0; p < N_PARTITIONS; p++) {
     if (world->logs[p].owner < 0)
       continue;
     Consumer *consumer = &world->consumers[world->logs[p].owner];
     TidePartition *partition = consumer->partitions[p];
-    if (!tide_partition_is_read_again(partition) || partition->again.at_us > world->now_us)
+    TideRewindReason reason = tide_rewind_reason(&partition->rewind);
+    if (!tide_rewind_is_ready(partition, world->now_us))
       continue;
     consumer->next_offset[p] = tide_partition_position(partition);
-    tide_partition_read_again(partition, &consumer->budget);
-    tide_accumulator_disown(consumer->accumulator);
-    world->n_read_again++;
+    tide_partition_rewind(partition, &consumer->budget, world->now_us, SETTLE_US);
+    world->n_rewinds[reason]++;
   }
 }
 
@@ -361,7 +330,7 @@ drain(Consumer *consumer, guint p)
 {
   const TidePartition *partition = consumer->partitions[p];
   for (guint round = 0; tide_partition_has_work(partition) ||
-                        (partition->again.was_unheld && !tide_accumulator_is_empty(consumer->accumulator));
+                        (tide_partition_has_stale_rows(partition) && !tide_accumulator_is_empty(consumer->accumulator));
        round++) {
     g_assert_cmpuint(round, <, 100); /* parts of one cell go one after the other */
     send_all_parts_again(consumer);
@@ -376,8 +345,17 @@ give_away(World *world, guint p)
 {
   Consumer *consumer = &world->consumers[world->logs[p].owner];
   tide_partition_release(consumer->partitions[p], &consumer->budget);
-  tide_accumulator_give_up(consumer->accumulator, world->now_us);
   world->logs[p].owner = -1;
+  guint8 is_lost[N_PARTITIONS];
+  for (guint i = 0; i < N_PARTITIONS; i++)
+    is_lost[i] = !consumer->partitions[i]->assigned;
+  g_autoptr(GArray) cancelled = g_array_new(FALSE, FALSE, sizeof(TideSourceRef));
+  tide_accumulator_cancel(consumer->accumulator, is_lost, cancelled);
+  for (guint i = 0; i < cancelled->len; i++) {
+    TideSourceRef ref = g_array_index(cancelled, TideSourceRef, i);
+    if (is_owned(ref, consumer))
+      tide_rewind_ask(consumer->partitions[ref.slot], world->now_us);
+  }
 }
 
 static void
@@ -403,7 +381,8 @@ lose(World *world, guint p)
     tide_batch_mark_in_doubt(batch, world->now_us);
   }
   if (pick(world, 2) == 0) /* the time has passed */
-    commit(world, p, tide_accumulator_is_empty(consumer->accumulator) || !consumer->partitions[p]->again.was_unheld);
+    commit(world, p,
+           tide_accumulator_is_empty(consumer->accumulator) || !tide_partition_has_stale_rows(consumer->partitions[p]));
   give_away(world, p);
   consumer->is_stuck = pick(world, 2) == 0;
 }
@@ -598,7 +577,7 @@ is_finished(const World *world)
   for (guint p = 0; p < N_PARTITIONS; p++) {
     const Log *log = &world->logs[p];
     const TidePartition *partition = world->consumers[log->owner].partitions[p];
-    if (partition->offsets.unfinished > 0 || tide_partition_is_read_again(partition) ||
+    if (partition->offsets.unfinished > 0 || tide_rewind_is_pending(&partition->rewind) ||
         world->consumers[log->owner].next_offset[p] < log->messages->len)
       return FALSE;
   }
@@ -637,20 +616,36 @@ settle(World *world)
   while (world->ghosts->len > 0 && pick(world, 3) > 0)
     land_ghost(world);
   pass_time(world, SETTLE_US + 2000);
-  read_again(world);
+  rewind_partitions(world);
   answer_all(world);
 }
 
-/* Once all is read and answered, and settle has passed, nothing is left to wait for: twice, where it was read again. */
+static gint64
+committed_of(const World *world, guint p)
+{
+  return world->logs[p].committed.offset;
+}
+
+/* Once all is read and answered, and settle has passed, nothing is left to wait for: twice, where it was rewound.
+ * Meanwhile the committed offset advances. */
 static void
 finish(World *world)
 {
+  gint64 before[N_PARTITIONS], last[N_PARTITIONS];
+  for (guint p = 0; p < N_PARTITIONS; p++)
+    before[p] = last[p] = -1;
   for (guint p = 0; p < N_PARTITIONS; p++)
     if (world->logs[p].owner < 0)
       take_partition(world, p, (int)pick(world, N_CONSUMERS));
   for (guint round = 0; round < 3 || !is_finished(world); round++) {
     g_assert_cmpuint(round, <, 100);
     settle(world);
+    for (guint p = 0; p < N_PARTITIONS; p++) {
+      if (round >= 2 && last[p] < world->logs[p].messages->len)
+        g_assert_cmpint(committed_of(world, p), >, before[p]);
+      before[p] = last[p];
+      last[p] = committed_of(world, p);
+    }
   }
   g_assert_cmpuint(world->ghosts->len, ==, 0);
   assert_table(world);
@@ -688,7 +683,7 @@ step(World *world)
     kill_consumer(world, consumer);
   if (pick(world, 4) == 0)
     send_part_again(consumer);
-  read_again(world);
+  rewind_partitions(world);
   assert_offsets(world);
 }
 
@@ -702,7 +697,7 @@ static const char config_text[] =
     "  L: { latest: merge, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n";
 
 typedef struct Totals {
-  guint64 n_steps, n_landed, n_healed, n_read_again, n_given_up, n_apart, n_refused;
+  guint64 n_steps, n_landed, n_contested, n_rewinds[TIDE_REWIND_N_REASONS], n_given_up, n_apart, n_refused;
 } Totals;
 
 static void
@@ -735,8 +730,9 @@ run_seed(guint32 seed, Totals *totals)
   finish(&world);
   totals->n_steps += world.n_steps;
   totals->n_landed += world.n_ghosts_landed;
-  totals->n_healed += world.n_healed;
-  totals->n_read_again += world.n_read_again;
+  totals->n_contested += world.n_contested;
+  for (guint i = 0; i < TIDE_REWIND_N_REASONS; i++)
+    totals->n_rewinds[i] += world.n_rewinds[i];
   for (guint i = 0; i < N_CONSUMERS; i++)
     consumer_free(&world.consumers[i]);
   totals->n_given_up += world.n_given_up;
@@ -769,12 +765,14 @@ test_last_offset_stays(void)
   }
   run_seed(last, &totals);
   g_test_message("%" G_GUINT64_FORMAT " steps; %" G_GUINT64_FORMAT " abandoned calls landed, %" G_GUINT64_FORMAT
-                 " rows were written once more, %" G_GUINT64_FORMAT " partitions read again, %" G_GUINT64_FORMAT
-                 " rows given up",
-                 totals.n_steps, totals.n_landed, totals.n_healed, totals.n_read_again, totals.n_given_up);
+                 " cells were contested, %" G_GUINT64_FORMAT " partitions rewound for that, %" G_GUINT64_FORMAT
+                 " for want of room, %" G_GUINT64_FORMAT " for cancelled batches, %" G_GUINT64_FORMAT " rows given up",
+                 totals.n_steps, totals.n_landed, totals.n_contested, totals.n_rewinds[TIDE_REWIND_CONFLICT],
+                 totals.n_rewinds[TIDE_REWIND_OVERFLOW], totals.n_rewinds[TIDE_REWIND_CANCELLED], totals.n_given_up);
   if (chosen == NULL)
-    g_assert_true(totals.n_healed > 0 && totals.n_landed > 0 && totals.n_read_again > 0 && totals.n_given_up > 0 &&
-                  totals.n_apart > 0 && totals.n_refused > 0);
+    g_assert_true(totals.n_contested > 0 && totals.n_landed > 0 && totals.n_rewinds[TIDE_REWIND_CONFLICT] > 0 &&
+                  totals.n_rewinds[TIDE_REWIND_OVERFLOW] > 0 && totals.n_rewinds[TIDE_REWIND_CANCELLED] > 0 &&
+                  totals.n_given_up > 0 && totals.n_apart > 0 && totals.n_refused > 0);
 }
 
 int

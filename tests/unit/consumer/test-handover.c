@@ -1,5 +1,6 @@
 /* What one owner of a partition writes beside its commits, read by the next one, whose clock may be another's. */
 #include "consumer/handover.h"
+#include "consumer/rewind.h"
 
 #include "unit/consumer/partition_rig.h"
 #include "util/clock.h"
@@ -102,7 +103,7 @@ test_messages_behind_an_open_note_repeat(Fixture *fixture, gconstpointer data)
   g_assert_cmpint(repeated->until_us, ==, NOW_US + SETTLE_US);
   g_assert_cmpint(repeated->end_offset, ==, 200);
   g_assert_cmpuint(repeated->left_messages, ==, 77);
-  tide_partition_let_go(fixture->owner, NOW_US + 1);
+  tide_rewind_hold_all(fixture->owner, 0, NOW_US + 1);
   hand_over(fixture, TRUE, 0); /* it reads far ahead, and cannot close */
   g_assert_cmpint(repeated->until_us, ==, NOW_US + SETTLE_US);
   g_assert_cmpuint(repeated->left_messages, >, 1000000);

@@ -115,45 +115,6 @@ test_renamed_reads_ahead_as_far_as_any(Fixture *fixture, gconstpointer data)
   g_assert_cmpuint(fixture->partition->pauses.read_ahead_messages, ==, 0);
 }
 
-/* Also where nothing was read meanwhile, what was held before it: who has the partition next has to reckon with that.
- */
-static void
-test_what_was_held_may_be_on_its_way_when_it_is_read_again(Fixture *fixture, gconstpointer data)
-{
-  TidePartition *partition = fixture->partition;
-  tide_partition_assign(partition);
-  tide_partition_let_go(partition, 200);
-  tide_partition_read_again(partition, &fixture->rig.budget);
-  g_assert_true(partition->again.was_unheld);
-}
-
-/* Whatever is in doubt holds it up: the last moment of all counts. What was read meanwhile may be on its way for as
- * long as it is assigned. */
-static void
-test_is_read_again_when_the_last_doubt_is_over(Fixture *fixture, gconstpointer data)
-{
-  TidePartition *partition = fixture->partition;
-  tide_partition_assign(partition);
-  g_assert_false(tide_partition_is_read_again(partition));
-  tide_partition_let_go(partition, 200);
-  tide_partition_let_go(partition, 500);
-  tide_partition_let_go(partition, 300);
-  g_assert_cmpint(partition->again.at_us, ==, 500);
-  g_assert_false(partition->again.was_unheld);
-  TideSourceRef nobody = tide_partition_pass(partition, 1);
-  g_assert_false(tide_partition_owns(partition, nobody));
-  g_assert_true(partition->again.was_unheld);
-  partition->awaited.is_awaited = TRUE;
-  tide_partition_read_again(partition, &fixture->rig.budget);
-  g_assert_false(partition->awaited.is_awaited);
-  g_assert_false(tide_partition_is_read_again(partition));
-  g_assert_true(partition->again.was_unheld);
-  tide_partition_release(partition, &fixture->rig.budget);
-  tide_partition_assign(partition);
-  g_assert_false(partition->again.was_unheld);
-  g_assert_cmpuint(sum_of(fixture, "tidemark_messages_handed_back_total"), ==, 1);
-}
-
 #define ADD(path, func) g_test_add("/partition/" path, Fixture, NULL, set_up, func, tear_down)
 
 /* Its series are those of what it is now. */
@@ -181,7 +142,5 @@ main(int argc, char **argv)
   ADD("what-cannot-be-used-has-its-record-s-time", test_what_cannot_be_used_has_its_record_s_time);
   ADD("renamed-reads-ahead-as-far-as-any", test_renamed_reads_ahead_as_far_as_any);
   ADD("renamed-counts-for-its-source", test_renamed_counts_for_its_source);
-  ADD("is-read-again-when-the-last-doubt-is-over", test_is_read_again_when_the_last_doubt_is_over);
-  ADD("read-again/what-was-held-may-be-on-its-way", test_what_was_held_may_be_on_its_way_when_it_is_read_again);
   return g_test_run();
 }

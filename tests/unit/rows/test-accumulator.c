@@ -3,62 +3,121 @@
 #include "util/clock.h"
 #include "util/log.h"
 
-/* A row of two partitions is to be written once more. One of them was read on while it waited to be read again, so its
- * message was not held: when it goes, its values must not come later than its next owner's all the same. */
+/* What is open or waits of a partition that was taken away is not sent any more, with all that shares a batch with it;
+ * a call that is under way goes on, and its batch blocks its keys until it ends. */
 static void
-test_heal_is_given_up_with_a_message_that_was_not_held(Fixture *fixture, gconstpointer data)
+test_rows_of_a_lost_partition_are_cancelled(Fixture *fixture, gconstpointer data)
+{
+  TideCall call, next;
+  append(fixture, DATA, "a", "1", FALSE);
+  fixture->source = (TideSourceRef){.slot = 1, .epoch = 3};
+  append(fixture, DATA, "b", "1", FALSE);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "a b ");
+  append(fixture, DATA, "a", "2", FALSE);
+  append(fixture, LATEST, "c", "1", FALSE); /* of the one that stays alone */
+  lose_partition(fixture, 0);
+  g_assert_cmpuint(fixture->n_cancelled, ==, 2);
+  g_assert_true(tide_batch_is_cancelled(call.batches[0]));
+  append(fixture, DATA, "b", "2", FALSE); /* as it is read again */
+  flush(fixture);
+  ASSERT_CALL(fixture, &next, "c ");
+  complete_batch(fixture, &next);
+  complete_batch(fixture, &call);
+  flush(fixture);
+  ASSERT_CALL(fixture, &next, "a b ");
+  complete_batch(fixture, &next);
+  lose_partition(fixture, 0);
+  g_assert_cmpuint(fixture->n_cancelled, ==, 0);
+}
+
+/* A cancelled batch whose call had no answer is in doubt like any other; what it replaced is as contested as before. */
+static void
+test_cancelled_batch_is_not_written_but_in_doubt(Fixture *fixture, gconstpointer data)
 {
   TideCall call;
   put_in_doubt(fixture, "k", "before");
   append(fixture, LATEST, "k", "now", FALSE);
-  fixture->source = (TideSourceRef){.slot = 1, .epoch = G_MAXUINT16};
-  append(fixture, LATEST, "k", "now", FALSE);
   flush(fixture);
   ASSERT_CALL(fixture, &call, "k ");
   complete_batch(fixture, &call);
-  g_assert_cmpuint(fixture->heals[TIDE_HEAL_KEPT], ==, 1);
-  fixture->taken_slot = 1;
-  tide_accumulator_give_up(fixture->accumulator, fixture->now_us);
-  g_assert_cmpuint(fixture->n_forgotten, ==, 1);
-  g_assert_cmpuint(fixture->heals[TIDE_HEAL_SENT], ==, 1);
+  g_assert_cmpuint(fixture->n_found[TIDE_FOUND_CONTESTED], ==, 1);
+  append(fixture, LATEST, "k", "later", FALSE);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "k ");
+  tide_batch_mark_in_doubt(call.batches[0], fixture->now_us);
+  lose_partition(fixture, 0);
+  complete_batch(fixture, &call);
+  g_assert_cmpuint(fixture->n_found[TIDE_FOUND_REPLACED], ==, 0);
+  append(fixture, LATEST, "k", "other", FALSE);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "k ");
+  complete_batch(fixture, &call);
+  g_assert_cmpuint(fixture->n_found[TIDE_FOUND_REPLACED], ==, 1);
+  g_assert_cmpuint(fixture->n_found[TIDE_FOUND_CONTESTED], ==, 2);
 }
 
-/* Of messages that nobody waits for nothing is written once more: they are read again. */
+/* A later value of the cell stands for a contested one, and so does a newer time in a latest table; an older time and
+ * another row do not. */
 static void
-test_row_of_messages_that_are_not_held_needs_no_heal(Fixture *fixture, gconstpointer data)
+test_contested_cell_ends_with_a_later_value(Fixture *fixture, gconstpointer data)
 {
-  TideCall call;
-  put_in_doubt(fixture, "k", "before");
-  fixture->source = (TideSourceRef){.slot = 1, .epoch = G_MAXUINT16};
-  append(fixture, LATEST, "k", "now", FALSE);
-  flush(fixture);
-  ASSERT_CALL(fixture, &call, "k ");
-  complete_batch(fixture, &call);
-  guint64 used = tide_budget_used_racy(&fixture->flow.budget);
-  tide_accumulator_disown(fixture->accumulator);
-  g_assert_cmpuint(tide_budget_used_racy(&fixture->flow.budget), ==, used);
-  g_assert_cmpuint(fixture->heals[TIDE_HEAL_KEPT], ==, 0);
+  for (guint table = LATEST; table <= DATA; table++) {
+    TideCall call;
+    const struct {
+      const char *key;
+      gint64 time_ms;
+      guint n_replaced;
+    } later[] = {{"x", 1000, 0}, {"k", 900, 0}, {"k", 1001, table == LATEST ? 1 : 0}, {"k", 1000, 1}};
+    memset(fixture->n_found, 0, sizeof fixture->n_found);
+    append(fixture, table, "k", "abandoned", FALSE);
+    flush(fixture);
+    ASSERT_CALL(fixture, &call, "k ");
+    tide_batch_mark_in_doubt(call.batches[0], fixture->now_us);
+    complete_batch(fixture, &call);
+    append(fixture, table, "k", "now", FALSE);
+    flush(fixture);
+    ASSERT_CALL(fixture, &call, "k ");
+    complete_batch(fixture, &call);
+    g_assert_cmpuint(fixture->n_found[TIDE_FOUND_CONTESTED], ==, 1);
+    for (guint i = 0; i < G_N_ELEMENTS(later); i++) {
+      g_auto(OneCell) one = {0};
+      fill_row(&one, table, later[i].key, "abandoned");
+      one.cell.timestamp_ms = later[i].time_ms;
+      tide_accumulator_append_message(fixture->accumulator, &one.row, 1, fixture->source, fixture->now_us);
+      flush(fixture);
+      g_free(take_call(fixture, &call));
+      complete_batch(fixture, &call);
+      g_assert_cmpuint(fixture->n_found[TIDE_FOUND_REPLACED], ==, later[i].n_replaced);
+    }
+    g_assert_cmpuint(fixture->n_found[TIDE_FOUND_CONTESTED], ==, 1);
+  }
 }
 
-/* What owners before us left in doubt is written once more, also where a partition is taken afterwards of which nothing
- * is in doubt, or not for so long. */
+/* What owners before us left in doubt of one partition is contested there, and only there, also where a partition is
+ * taken afterwards of which nothing is in doubt. */
 static void
 test_doubt_of_one_partition_outlives_that_of_another(Fixture *fixture, gconstpointer data)
 {
   TideCall call;
-  fixture->inherited = (TideDoubt){.until_us = fixture->now_us + DOUBT_US, .time_ms = 1000};
-  tide_accumulator_inherit(fixture->accumulator, fixture->inherited.until_us);
-  tide_accumulator_inherit(fixture->accumulator, 0);
-  append(fixture, LATEST, "k", "now", FALSE);
+  TideDoubt doubt = {.until_us = fixture->now_us + DOUBT_US, .time_ms = 1000};
+  tide_accumulator_inherit(fixture->accumulator, 0, doubt);
+  tide_accumulator_inherit(fixture->accumulator, 1, (TideDoubt){0});
+  for (guint16 slot = 2; slot-- > 0;) {
+    fixture->source.slot = slot;
+    append(fixture, LATEST, "k", "now", FALSE);
+    flush(fixture);
+    ASSERT_CALL(fixture, &call, "k ");
+    complete_batch(fixture, &call);
+    g_assert_cmpuint(fixture->n_found[TIDE_FOUND_CONTESTED], ==, slot == 0 ? 1 : 0);
+  }
+  g_assert_cmpint(fixture->last_until_us, ==, doubt.until_us);
+  tide_accumulator_inherit(fixture->accumulator, 0, (TideDoubt){0});
+  append(fixture, LATEST, "k", "next", FALSE);
   flush(fixture);
   ASSERT_CALL(fixture, &call, "k ");
   complete_batch(fixture, &call);
-  g_assert_cmpuint(fixture->heals[TIDE_HEAL_KEPT], ==, 1);
-  fixture->now_us += DOUBT_US + 1;
-  flush(fixture);
-  ASSERT_CALL(fixture, &call, "k ");
-  complete_batch(fixture, &call);
-  g_assert_cmpuint(fixture->heals[TIDE_HEAL_SENT], ==, 1);
+  g_assert_cmpuint(fixture->n_found[TIDE_FOUND_CONTESTED], ==, 1);
 }
 
 /* Rows that are deferred do not fill a call: one more row would else be sealed by itself, and each time all that is
@@ -86,8 +145,8 @@ test_deferred_rows_fill_no_call(Fixture *fixture, gconstpointer data)
   complete_batch(fixture, &call);
 }
 
-/* A row that HBase refused has written nothing: it neither stands for the value before it, which is to be written once
- * more, nor is to be written once more itself. */
+/* A row that HBase refused has written nothing: it neither stands for the value before it, which is contested, nor is
+ * contested itself. */
 static void
 test_refused_row_is_no_later_value(Fixture *fixture, gconstpointer data)
 {
@@ -101,20 +160,14 @@ test_refused_row_is_no_later_value(Fixture *fixture, gconstpointer data)
   flush(fixture);
   ASSERT_CALL(fixture, &call, "a ");
   complete_batch(fixture, &call);
-  g_assert_cmpuint(fixture->heals[TIDE_HEAL_KEPT], ==, 1);
+  g_assert_cmpuint(fixture->n_found[TIDE_FOUND_CONTESTED], ==, 1);
   append(fixture, DATA, "a", "refused", FALSE);
   flush(fixture);
   ASSERT_CALL(fixture, &call, "a ");
   tide_batch_add_poison(call.batches[0], 0, 1, "refused");
   complete_batch(fixture, &call);
-  g_assert_cmpuint(fixture->heals[TIDE_HEAL_VOID], ==, 0);
-  g_assert_cmpuint(fixture->heals[TIDE_HEAL_KEPT], ==, 1);
-  /* Somewhat later than settle, which is remembered in steps. */
-  fixture->now_us += fixture->flow.config->hbase.settle_ms * TIDE_US_PER_MS * 101 / 100;
-  flush(fixture);
-  ASSERT_CALL(fixture, &call, "a ");
-  complete_batch(fixture, &call);
-  g_assert_cmpuint(fixture->heals[TIDE_HEAL_SENT], ==, 1);
+  g_assert_cmpuint(fixture->n_found[TIDE_FOUND_REPLACED], ==, 0);
+  g_assert_cmpuint(fixture->n_found[TIDE_FOUND_CONTESTED], ==, 1);
 }
 
 /* A batch may be answered after the doubt is over that counted when it was sealed: the doubt's value may have landed
@@ -130,65 +183,33 @@ test_doubt_outlives_the_batch_that_was_sealed_in_it(Fixture *fixture, gconstpoin
   fixture->now_us += 2 * DOUBT_US;
   flush(fixture); /* keeps house, too */
   complete_batch(fixture, &call);
-  g_assert_cmpuint(fixture->heals[TIDE_HEAL_KEPT], ==, 1);
-  ASSERT_CALL(fixture, &call, "k ");
-  complete_batch(fixture, &call);
-  g_assert_cmpuint(fixture->heals[TIDE_HEAL_VOID], ==, 0);
+  g_assert_cmpuint(fixture->n_found[TIDE_FOUND_CONTESTED], ==, 1);
 }
 
-/* Where there is no room to remember that a row is to be written once more, its message is read again when the doubt is
- * over; neither is it acknowledged. What nobody waits for is not read again for it. */
+/* Where there is no room to watch a contested cell, nothing ends its hold. Once the doubt is over the room is there
+ * again. */
 static void
-test_heal_without_room_is_read_again(Fixture *fixture, gconstpointer data)
+test_F14_contested_cells_are_charged_and_bounded(Fixture *fixture, gconstpointer data)
 {
   TideCall call;
   TideBudget *share = &fixture->flow.doubt_budget;
-  gint64 over_us = fixture->now_us + DOUBT_US;
   put_in_doubt(fixture, "k", "before");
-  append(fixture, LATEST, "k", "now", FALSE);
-  fixture->source = (TideSourceRef){.slot = 1, .epoch = G_MAXUINT16};
-  append(fixture, LATEST, "k", "now", FALSE);
-  flush(fixture);
-  ASSERT_CALL(fixture, &call, "k ");
-  gint64 room_bytes = (gint64)share->limit_bytes;
-  tide_budget_charge(share, room_bytes);
-  complete_batch(fixture, &call);
-  tide_budget_charge(share, -room_bytes);
-  g_assert_cmpuint(fixture->n_forgotten, ==, 1);
-  g_assert_cmpint(fixture->forgotten_until_us, >=, over_us);
-  g_assert_cmpuint(fixture->heals[TIDE_HEAL_KEPT], ==, 0);
-  g_assert_cmpuint(fixture->heals[TIDE_HEAL_VOID], ==, 0);
-}
-
-/* HBase refuses what it took before: its messages are read again. By themselves they would bring back what else of
- * them was overwritten since. What nobody waits for is not read again for it. */
-static void
-test_refused_heal_is_read_again(Fixture *fixture, gconstpointer data)
-{
-  TideCall call;
-  put_in_doubt(fixture, "k", "before");
-  append(fixture, LATEST, "k", "now", FALSE);
-  append(fixture, LATEST, "k", "now", FALSE);
-  fixture->source = (TideSourceRef){.slot = 1, .epoch = G_MAXUINT16};
-  append(fixture, LATEST, "k", "now", FALSE);
-  flush(fixture);
-  ASSERT_CALL(fixture, &call, "k ");
-  complete_batch(fixture, &call);
+  guint64 used_bytes = tide_budget_used_racy(share);
+  for (guint i = 0; i < 3; i++) {
+    append(fixture, LATEST, "k", i == 2 ? "last" : "now", FALSE);
+    flush(fixture);
+    ASSERT_CALL(fixture, &call, "k ");
+    gint64 room_bytes = i == 0 ? (gint64)share->limit_bytes : 0;
+    tide_budget_charge(share, room_bytes);
+    complete_batch(fixture, &call);
+    tide_budget_charge(share, -room_bytes);
+    g_assert_cmpuint(fixture->n_found[TIDE_FOUND_CONTESTED], ==, i + 1);
+    g_assert_cmpuint(fixture->n_found[TIDE_FOUND_REPLACED], ==, i == 2 ? 1 : 0);
+    g_assert_cmpint(tide_budget_used_racy(share) > used_bytes, ==, i > 0);
+  }
   fixture->now_us += 2 * DOUBT_US;
   flush(fixture);
-  ASSERT_CALL(fixture, &call, "k ");
-  g_assert_cmpuint(fixture->heals[TIDE_HEAL_SENT], ==, 2);
-  TideBatch *batch = call.batches[0];
-  tide_batch_add_poison(batch, 0, 1, "refused");
-  tide_accumulator_judge(fixture->accumulator, batch, fixture->now_us);
-  gsize n_sources;
-  tide_batch_sources(batch, &n_sources);
-  g_assert_cmpuint(n_sources, ==, 0);
-  g_assert_cmpuint(fixture->n_forgotten, ==, 2);
-  g_assert_cmpint(fixture->forgotten_until_us, ==, fixture->now_us);
-  g_assert_null(tide_batch_find_poison(batch, 0)); /* so it has no parts, and no dead letters */
-  complete_batch(fixture, &call);
-  g_assert_cmpuint(fixture->n_forgotten, ==, 2);
+  g_assert_cmpuint(tide_budget_used_racy(share), ==, 0);
 }
 
 /* Where memory is small, a lane is full long before a call is: the rest of the memory is for what is on its way. */
@@ -396,12 +417,14 @@ main(int argc, char **argv)
   ADD("latest-rows-wait-while-writes-take-long", test_latest_rows_wait_while_writes_take_long, 0);
   ADD("rows-leave-in-rounds", test_rows_leave_in_rounds, 0);
   ADD("deferred-rows-fill-no-call", test_deferred_rows_fill_no_call, 0);
-  ADD("heal/is-given-up-with-a-message-that-was-not-held", test_heal_is_given_up_with_a_message_that_was_not_held, 0);
-  ADD("heal/doubt-of-one-partition-outlives-that-of-another", test_doubt_of_one_partition_outlives_that_of_another, 0);
-  ADD("heal/none-for-messages-that-are-not-held", test_row_of_messages_that_are_not_held_needs_no_heal, 0);
-  ADD("heal/doubt-outlives-the-batch-that-was-sealed-in-it", test_doubt_outlives_the_batch_that_was_sealed_in_it, 0);
-  ADD("F14/heal-without-room-is-read-again", test_heal_without_room_is_read_again, 0);
-  ADD("heal/refused-is-read-again", test_refused_heal_is_read_again, 0);
+  ADD("cancelled/rows-of-a-lost-partition", test_rows_of_a_lost_partition_are_cancelled, 0);
+  ADD("cancelled/batch-is-not-written-but-in-doubt", test_cancelled_batch_is_not_written_but_in_doubt, 0);
+  ADD("contested/ends-with-a-later-value", test_contested_cell_ends_with_a_later_value, 0);
+  ADD("contested/doubt-of-one-partition-outlives-that-of-another", test_doubt_of_one_partition_outlives_that_of_another,
+      0);
+  ADD("contested/doubt-outlives-the-batch-that-was-sealed-in-it", test_doubt_outlives_the_batch_that_was_sealed_in_it,
+      0);
+  ADD("contested/F14-is-charged-and-bounded", test_F14_contested_cells_are_charged_and_bounded, 0);
   ADD("small-memory-makes-small-batches", test_small_memory_makes_small_batches, 0);
   ADD("lanes-in-turn-share-memory", test_lanes_in_turn_share_memory, 0);
   ADD("large-lane-keeps-its-memory", test_large_lane_keeps_its_memory, 0);

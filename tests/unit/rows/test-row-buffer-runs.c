@@ -151,27 +151,6 @@ test_runs_of_other_times_stand_beside_each_other(void)
 
 /* ---- random rows ---- */
 
-static gboolean
-is_gone(TideSourceRef source, gpointer data)
-{
-  return source.sequence % 5 == *(const guint32 *)data;
-}
-
-static void
-hear_nothing(TideSourceRef source, gpointer data)
-{
-  (void)source;
-  (void)data;
-}
-
-static void
-twins_drop(Twins *twins)
-{
-  guint32 which = (guint32)g_test_rand_int_range(0, 5);
-  TideDropRequest drop = {.is_gone = is_gone, .on_source = hear_nothing, .data = &which};
-  g_assert_cmpuint(tide_row_buffer_drop(&twins->whole, &drop), ==, tide_row_buffer_drop(&twins->apart, &drop));
-}
-
 static void
 append_random_row(Twins *twins, gboolean deletes)
 {
@@ -202,8 +181,6 @@ check_random_rows(TideWireProtocol protocol, TideMergeRule rule, gboolean delete
     twins_init(&twins, protocol, rule, families);
     for (guint i = 0; i < 60; i++) {
       append_random_row(&twins, deletes);
-      if (g_test_rand_int_range(0, 20) == 0)
-        twins_drop(&twins);
       if (g_test_rand_int_range(0, 20) != 0)
         continue;
       TideSealRequest seal = request((guint32)g_test_rand_int_range(1, 6), 4000);

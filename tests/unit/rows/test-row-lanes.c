@@ -36,17 +36,6 @@ typedef struct Fixture {
   gint64 now_us;
 } Fixture;
 
-static gboolean
-owns(TideSourceRef source, gpointer data)
-{
-  return TRUE;
-}
-
-static void
-hear_of_doubt(TideSourceRef source, TideDoubt doubt, gpointer data)
-{
-}
-
 /* Regions that begin with @starts, the first of which is empty; those that stay as they are keep their lanes. */
 static void
 set_regions(Fixture *fixture, const TideBytes *starts, guint32 n)
@@ -93,8 +82,7 @@ set_up(Fixture *fixture, gconstpointer data)
                                     .dated = fixture->dated,
                                     .dated_names = &fixture->dated_names,
                                     .completions = &fixture->completions,
-                                    .metrics = fixture->metrics,
-                                    .heal_handler = {.is_owned = owns, .in_doubt = hear_of_doubt}};
+                                    .metrics = fixture->metrics};
   fixture->accumulator = tide_accumulator_new(&context);
   fixture->now_us = 100 * TIDE_US_PER_S;
 }
@@ -171,7 +159,7 @@ complete_all(Fixture *fixture)
 {
   while (fixture->lanes.waiting->len > 0) {
     TideBatch *batch = g_ptr_array_steal_index(fixture->lanes.waiting, 0);
-    tide_accumulator_judge(fixture->accumulator, batch, fixture->now_us);
+    (void)tide_accumulator_judge(fixture->accumulator, batch, fixture->now_us);
     tide_accumulator_complete(fixture->accumulator, batch, fixture->now_us);
   }
 }

@@ -12,7 +12,7 @@ typedef struct Fixture {
 static void
 init_lane(Fixture *fixture, TideLaneBuffer *lane)
 {
-  lane->buffer = lane->healing = lane->unmerged = &fixture->none;
+  lane->buffer = lane->unmerged = &fixture->none;
 }
 
 static void
@@ -103,14 +103,13 @@ test_batches_come_back_in_any_order(Fixture *fixture, gconstpointer data)
 static void
 test_dated_table_that_waits_for_parts_is_not_idle(void)
 {
-  static const TideHealHandler handler;
   TideTable template = {.name = (char *)"D"}, table = {.name = (char *)"D_1", .declared = &template};
   TideRegionMap map = {.n_lanes = 0};
   TideTableAccumulator open = {.table = &table,
                                .map = &map,
                                .retired = g_ptr_array_new(),
                                .in_doubt = tide_cells_in_doubt_new(&budget, 1),
-                               .heals = tide_heals_new(&budget, &handler),
+                               .contested = g_hash_table_new(NULL, NULL),
                                .deferred_keys = g_hash_table_new(NULL, NULL)};
   for (int is_short = 0; is_short <= 1; is_short++) {
     g_assert_true(tide_table_accumulator_is_idle(&open, is_short, G_MAXINT64));
@@ -122,7 +121,7 @@ test_dated_table_that_waits_for_parts_is_not_idle(void)
   g_assert_true(tide_table_accumulator_is_idle(&open, TRUE, G_MAXINT64));
   g_ptr_array_unref(open.retired);
   tide_cells_in_doubt_free(open.in_doubt);
-  tide_heals_free(open.heals);
+  g_hash_table_unref(open.contested);
   g_hash_table_unref(open.deferred_keys);
 }
 

@@ -264,14 +264,12 @@ test_rows_kept_apart_are_bounded(Fixture *fixture, gconstpointer data)
   g_assert_cmpuint(tide_accumulator_count_unmerged(fixture->accumulator), ==, TIDE_MAX_ROWS_APART);
 }
 
-/* Rows that are given up make room for others. */
+/* Rows that are cancelled make room for others. */
 static void
-test_rows_kept_apart_that_are_given_up_make_room(Fixture *fixture, gconstpointer data)
+test_rows_kept_apart_that_are_cancelled_make_room(Fixture *fixture, gconstpointer data)
 {
   append_as_many_as_may_be_apart(fixture);
-  fixture->taken_slot = 0;
-  tide_accumulator_give_up(fixture->accumulator, fixture->now_us);
-  fixture->taken_slot = -1;
+  lose_partition(fixture, 0);
   g_assert_cmpuint(tide_accumulator_count_unmerged(fixture->accumulator), ==, 0);
   append_at(fixture, LATEST, "n0", TOO_LARGE, 1);
   g_assert_cmpuint(tide_accumulator_count_unmerged(fixture->accumulator), ==, 1);
@@ -447,7 +445,7 @@ main(int argc, char **argv)
   ADD("row-that-is-likely-to-be-refused-overtakes-none", test_row_that_is_likely_to_be_refused_overtakes_none, 0);
   ADD("apart/that-wait-disturb-none-that-wait", test_row_that_waits_disturbs_none_that_wait, 0);
   ADD("apart/are-bounded", test_rows_kept_apart_are_bounded, 0);
-  ADD("apart/that-are-given-up-make-room", test_rows_kept_apart_that_are_given_up_make_room, 0);
+  ADD("apart/that-are-cancelled-make-room", test_rows_kept_apart_that_are_cancelled_make_room, 0);
   ADD("batches-of-a-lane-are-bounded", test_batches_of_a_lane_are_bounded, 0);
   ADD("apart/batches-of-a-lane-are-bounded", test_batches_of_a_lane_are_bounded, 1);
   ADD("lane-full-of-rows-apart-takes-others", test_lane_full_of_one_kind_takes_the_other, 1);

@@ -119,8 +119,7 @@ typedef struct Proxy {
   guint32 first_row; /* of the last call */
   guint32 n_calls;   /* of a round */
   guint32 n_rounds;
-  guint32 giving_up_call; /* while it runs row given_up_row is; 0: none */
-  guint32 given_up_row;
+  guint32 cancelling_call;  /* while it runs the batch is cancelled; 0: none */
   char *text;               /* owned: what the last round ended with */
   TideFailure failing_with; /* in place of being cut off; OK: it is */
 } Proxy;
@@ -149,8 +148,9 @@ send_by_proxy(const TideSentRows *sent, gpointer data, char **ret_text)
   proxy->first_row = rows[0];
   for (guint32 i = 0; i < n_rows; i++)
     is_cut |= proxy->is_cut[rows[i]];
-  if (++proxy->n_calls == proxy->giving_up_call)
-    tide_batch_give_up(proxy->batch, proxy->given_up_row);
+  g_assert_false(tide_batch_is_cancelled(proxy->batch));
+  if (++proxy->n_calls == proxy->cancelling_call)
+    tide_batch_cancel(proxy->batch);
   if (is_cut && proxy->failing_with.outcome == TIDE_OUTCOME_OK)
     return cut_off(sent, NULL, ret_text);
   if (is_cut) {
@@ -357,30 +357,25 @@ test_row_that_was_cut_off_and_is_refused_is_judged(void)
   }
 }
 
-/* The partition of any row is taken away while any call runs: the batch ends, what is left of it is written, and what
- * was given up before it was sent is not. */
+/* The batch is cancelled while any call runs: it ends, and no later call carries it (the proxy looks). */
 static void
-test_row_that_was_cut_off_may_be_given_up(void)
+test_batch_with_a_row_that_was_cut_off_may_be_cancelled(void)
 {
-  for (guint32 given_up = 0; given_up < 8; given_up++)
-    for (guint call = 1; call <= 3; call++)
-      for (guint at = 1; at <= 9; at++) {
-        Proxy *proxy = proxy_new(4 * TIDE_CUT_LEAST_BYTES);
-        for (guint32 i = 0; i < 8; i++)
-          add_row(proxy->batch, i == 3 ? 6 * TIDE_CUT_LEAST_BYTES : TIDE_CUT_LEAST_BYTES);
-        proxy->given_up_row = given_up;
-        for (guint round = 1; round <= 10; round++) {
-          proxy->giving_up_call = round == at ? call : 0;
-          (void)send_round(proxy);
-        }
-        tide_batch_give_up(proxy->batch, 3);
-        g_assert_cmpint(send_round(proxy), ==, TIDE_OUTCOME_OK);
-        g_assert_cmpuint(proxy->n_calls, ==, 0);
-        g_assert_cmpuint(proxy->n_written[3], ==, 0);
-        for (guint32 row = 0; row < 8; row++)
-          g_assert_true(row == 3 || row == given_up || proxy->n_written[row] > 0);
-        proxy_free(proxy);
+  for (guint call = 1; call <= 3; call++)
+    for (guint at = 1; at <= 9; at++) {
+      Proxy *proxy = proxy_new(4 * TIDE_CUT_LEAST_BYTES);
+      for (guint32 i = 0; i < 8; i++)
+        add_row(proxy->batch, i == 3 ? 6 * TIDE_CUT_LEAST_BYTES : TIDE_CUT_LEAST_BYTES);
+      for (guint round = 1; round <= at; round++) {
+        proxy->cancelling_call = round == at ? call : 0;
+        (void)send_round(proxy);
       }
+      tide_batch_cancel(proxy->batch); /* where the round had not so many calls */
+      g_assert_cmpint(send_round(proxy), ==, TIDE_OUTCOME_OK);
+      g_assert_cmpuint(proxy->n_calls, ==, 0);
+      g_assert_cmpuint(proxy->n_written[3], ==, 0);
+      proxy_free(proxy);
+    }
 }
 
 /* @data: calls so far. The first is refused, with a text that does not tell whose fault that is. */
@@ -486,7 +481,8 @@ main(int argc, char **argv)
   g_test_add_func("/row-cut/rows-that-are-cut-off-take-turns", test_rows_that_are_cut_off_take_turns);
   g_test_add_func("/row-cut/row-that-was-cut-off-and-is-refused-is-judged",
                   test_row_that_was_cut_off_and_is_refused_is_judged);
-  g_test_add_func("/row-cut/row-that-was-cut-off-may-be-given-up", test_row_that_was_cut_off_may_be_given_up);
+  g_test_add_func("/row-cut/batch-with-a-row-that-was-cut-off-may-be-cancelled",
+                  test_batch_with_a_row_that_was_cut_off_may_be_cancelled);
   g_test_add_func("/row-cut/slices-that-are-all-refused-are-written-after-it",
                   test_slices_that_are_all_refused_are_written_after_it);
   g_test_add_func("/row-cut/suspect-that-is-cut-is-marked-poison-once", test_suspect_that_is_cut_is_marked_poison_once);

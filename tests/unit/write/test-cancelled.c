@@ -1,4 +1,4 @@
-/* Rows that are given up because their partition was taken away: no call carries them from then on, and what has
+/* Batches that are cancelled because a partition was taken away: no call carries them from then on, and what has
  * nothing left to send tells nothing of its region. What becomes of their messages: test-equal-times-model.c. */
 #include "unit/row_buffer_fixture.h"
 #include "util/clock.h"
@@ -19,17 +19,16 @@ typedef struct Gateway {
   gboolean is_bad[N_ROWS];
   gboolean is_ambiguous; /* its errors name no row's fault */
   guint32 n_written[N_ROWS];
-  guint32 giving_up_call; /* while it runs this row is given up; 0: none */
-  guint32 given_up_row;
+  guint32 cancelling_call; /* while it runs the first batch is cancelled; 0: none */
 } Gateway;
 
 static gboolean
-is_given_up(const Gateway *gateway, guint32 row)
+is_cancelled(const Gateway *gateway, guint32 row)
 {
   guint32 i = 0;
   for (; row >= gateway->call.batches[i]->n_rows; i++)
     row -= gateway->call.batches[i]->n_rows;
-  return tide_batch_is_given_up(gateway->call.batches[i], row);
+  return tide_batch_is_cancelled(gateway->call.batches[i]);
 }
 
 static TideFailure
@@ -41,12 +40,12 @@ send_rows(const TideSentRows *rows, gpointer data, char **ret_text)
   for (gsize i = 0; i < rows->n_parts; i++)
     for (gsize at = 0; at < rows->parts[i].len; at += sizeof(guint32)) {
       guint32 row = *(const guint32 *)(const void *)(rows->parts[i].data + at);
-      g_assert_false(is_given_up(gateway, row));
+      g_assert_false(is_cancelled(gateway, row));
       is_refused |= gateway->is_bad[row];
       gateway->n_written[row]++;
     }
-  if (gateway->n_calls == gateway->giving_up_call)
-    tide_batch_give_up(gateway->call.batches[0], gateway->given_up_row);
+  if (gateway->n_calls == gateway->cancelling_call)
+    tide_batch_cancel(gateway->call.batches[0]);
   if (!is_refused)
     return (TideFailure){.outcome = TIDE_OUTCOME_OK};
   *ret_text = g_strdup("refused");
@@ -94,72 +93,56 @@ send_call(Gateway *gateway, gint64 now_us)
   return tide_row_isolation_send(gateway->isolation, &gateway->call, 0, now_us, &counts, &text).outcome;
 }
 
+/* Of two batches of a call one is cancelled: the other is written, and tells of its own region alone. Then neither is
+ * sent. */
 static void
-test_rows_are_left_out_of_the_call(void)
+test_batch_is_left_out_of_the_call(void)
 {
   for (guint mutations = 0; mutations < 2; mutations++) {
     Gateway *gateway = gateway_new();
-    TideBatch *batch = add_batch(gateway, 5);
-    batch->is_mutations = mutations > 0;
-    tide_batch_give_up(batch, 0);
-    tide_batch_give_up(batch, 3);
-    tide_batch_give_up(batch, 3);
-    g_assert_cmpuint(tide_batch_count_given_up(batch), ==, 2);
+    TideBatch *first = add_batch(gateway, 3), *second = add_batch(gateway, 3);
+    first->is_mutations = second->is_mutations = mutations > 0;
+    tide_batch_cancel(first);
     g_assert_cmpint(send_call(gateway, 1), ==, TIDE_OUTCOME_OK);
-    for (guint32 i = 0; i < 5; i++)
-      g_assert_cmpuint(gateway->n_written[i], ==, i == 0 || i == 3 ? 0 : 1);
-    g_assert_false(batch->is_left_out);
+    for (guint32 i = 0; i < 6; i++)
+      g_assert_cmpuint(gateway->n_written[i], ==, i < 3 ? 0 : 1);
+    g_assert_true(first->is_left_out && !second->is_left_out);
+    guint32 n_calls = gateway->n_calls;
+    tide_batch_cancel(second);
+    second->done_rows = 0;
+    g_assert_cmpint(send_call(gateway, 2), ==, TIDE_OUTCOME_OK);
+    g_assert_cmpuint(gateway->n_calls, ==, n_calls);
+    g_assert_true(first->is_left_out && second->is_left_out);
     gateway_free(gateway);
   }
 }
 
-/* Of two batches of a call one has nothing left: the other tells of its own region alone. Then neither has. */
+/* While bad rows are looked for, suspected, and held against good ones, the batch is cancelled after any call: no later
+ * call carries it (send_rows() looks), the other batch's rows are written or marked as poison, and both end. */
 static void
-test_batch_with_nothing_left_is_told(void)
+check_cancelled_in_a_search(guint32 call, gboolean is_ambiguous)
 {
   Gateway *gateway = gateway_new();
-  TideBatch *first = add_batch(gateway, 3), *second = add_batch(gateway, 3);
-  for (guint32 i = 0; i < 3; i++)
-    tide_batch_give_up(first, i);
-  g_assert_cmpint(send_call(gateway, 1), ==, TIDE_OUTCOME_OK);
-  g_assert_cmpuint(gateway->n_calls, ==, 1);
-  g_assert_true(first->is_left_out && !second->is_left_out);
-  for (guint32 i = 0; i < 3; i++)
-    tide_batch_give_up(second, i);
-  second->done_rows = 0;
-  g_assert_cmpint(send_call(gateway, 2), ==, TIDE_OUTCOME_OK);
-  g_assert_cmpuint(gateway->n_calls, ==, 1);
-  g_assert_true(first->is_left_out && second->is_left_out);
-  gateway_free(gateway);
-}
-
-/* While bad rows are looked for, suspected, and held against good ones, any row is given up after any call: no later
- * call carries it (send_rows() looks), all that is left is written or marked as poison, and the batch ends. */
-static void
-check_given_up_in_a_search(guint32 row, guint32 call, gboolean is_ambiguous)
-{
-  Gateway *gateway = gateway_new();
-  TideBatch *batch = add_batch(gateway, 6);
-  gateway->is_bad[2] = TRUE;
+  (void)add_batch(gateway, 6);
+  TideBatch *other = add_batch(gateway, 6);
+  gateway->is_bad[2] = gateway->is_bad[8] = TRUE;
   gateway->is_ambiguous = is_ambiguous;
-  gateway->given_up_row = row;
-  gateway->giving_up_call = call;
+  gateway->cancelling_call = call;
   guint n_rounds = 1;
   while (send_call(gateway, n_rounds * ROUND_US) != TIDE_OUTCOME_OK)
     g_assert_cmpuint(n_rounds++, <=, 2 * TIDE_PROOF_LIMIT);
-  for (guint32 i = 0; i < 6; i++)
-    g_assert_true(gateway->n_written[i] > 0 || i == row);
-  g_assert_true(tide_batch_find_poison(batch, 2) != NULL || row == 2);
+  for (guint32 i = 6; i < 12; i++)
+    g_assert_true(gateway->n_written[i] > 0);
+  g_assert_true(tide_batch_find_poison(other, 2) != NULL);
   gateway_free(gateway);
 }
 
 static void
-test_row_may_be_given_up_after_any_call(void)
+test_batch_may_be_cancelled_after_any_call(void)
 {
-  for (guint32 row = 0; row < 6; row++)
-    for (guint32 call = 1; call < 60; call++)
-      for (guint ambiguous = 0; ambiguous < 2; ambiguous++)
-        check_given_up_in_a_search(row, call, ambiguous > 0);
+  for (guint32 call = 1; call < 80; call++)
+    for (guint ambiguous = 0; ambiguous < 2; ambiguous++)
+      check_cancelled_in_a_search(call, ambiguous > 0);
 }
 
 /* ---- lanes ---- */
@@ -324,91 +307,18 @@ test_suspended_table_with_rows_under_way_is_not_held(Lanes *fixture, gconstpoint
   g_assert_cmpuint(tide_lanes_state(fixture->lanes).suspended_tables, ==, 0);
 }
 
-/* ---- open rows ---- */
-
-typedef struct Dropped {
-  guint n_sources, n_rows;
-  guint64 key_hash;
-} Dropped;
-
-static gboolean
-is_of_slot_1(TideSourceRef source, gpointer data)
-{
-  return source.slot == 1;
-}
-
-static void
-note_source(TideSourceRef source, gpointer data)
-{
-  ((Dropped *)data)->n_sources++;
-}
-
-static void
-note_row(guint64 key_hash, gboolean is_apart, gpointer data)
-{
-  ((Dropped *)data)->n_rows++;
-  ((Dropped *)data)->key_hash = key_hash;
-}
-
-static void
-append_of_slot(TideRowBuffer *buffer, const char *key, const Column *column, guint16 slot, gboolean with_dependent)
-{
-  TideCell cell = {&column->column, TIDE_BYTES_LITERAL("v"), 7};
-  TideRow row = {.key = tide_bytes_of_string(key), .cells = &cell, .n_cells = 1};
-  TideSourceRef source = {.slot = slot, .epoch = 1};
-  guint32 row_index = tide_row_buffer_append(buffer, &row, source, 1000, NULL);
-  if (with_dependent)
-    tide_row_buffer_add_dependent(buffer, row_index, &row, source);
-}
-
-/* Rows with a source that is gone go whole, and what follows them; the others stay in their order, with theirs. */
-static void
-test_open_rows_are_dropped(void)
-{
-  Column column;
-  TideRowBuffer buffer;
-  Dropped dropped = {0};
-  TideDropRequest drop = {is_of_slot_1, note_source, note_row, &dropped};
-  TideSealRequest seal = request(1000, 1 << 20);
-  gint64 used_before = (gint64)tide_budget_used_racy(&budget);
-  make_column(&column, TIDE_WIRE_BINARY, 1);
-  tide_row_buffer_init(&buffer, &budget, TIDE_WIRE_BINARY, TIDE_MERGE_ALL, NULL);
-  g_assert_cmpuint(tide_row_buffer_drop(&buffer, &drop), ==, 0);
-  append_of_slot(&buffer, "a", &column, 0, TRUE);
-  append_of_slot(&buffer, "b", &column, 0, FALSE);
-  append_of_slot(&buffer, "b", &column, 1, TRUE);
-  append_of_slot(&buffer, "c", &column, 0, FALSE);
-  g_assert_cmpuint(tide_row_buffer_drop(&buffer, &drop), ==, 1);
-  g_assert_cmpuint(dropped.n_sources, ==, 3);
-  g_assert_cmpuint(dropped.n_rows, ==, 1);
-  g_assert_cmpuint(dropped.key_hash, ==, tide_key_hash(TIDE_BYTES_LITERAL("b")));
-  g_assert_cmpuint(tide_row_buffer_drop(&buffer, &drop), ==, 0);
-  append_of_slot(&buffer, "b", &column, 0, FALSE); /* it may come again */
-  TideBatch *batch = tide_row_buffer_seal(&buffer, &seal);
-  gsize offset = 0;
-  g_assert_cmpuint(tide_dependent_row_parent(tide_dependent_rows_next_record(&batch->dependents, &offset)), ==, 0);
-  g_assert_cmpuint(offset, ==, batch->dependents.len);
-  g_autofree char *sealed = describe(batch, TIDE_WIRE_BINARY);
-  g_assert_cmpstr(sealed, ==, "[a q1@7=v;b q1@7=v;c q1@7=v;]3 ");
-  tide_row_buffer_clear(&buffer);
-  g_assert_cmpint((gint64)tide_budget_used_racy(&budget), ==, used_before);
-  tide_buffer_clear_memory(&column.prefix);
-}
-
-#define ADD(path, func) g_test_add("/given-up/" path, Lanes, NULL, set_up, func, tear_down)
+#define ADD(path, func) g_test_add("/cancelled/" path, Lanes, NULL, set_up, func, tear_down)
 
 int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   tide_budget_init(&budget, 1 << 30);
-  g_test_add_func("/given-up/rows-are-left-out-of-the-call", test_rows_are_left_out_of_the_call);
-  g_test_add_func("/given-up/batch-with-nothing-left-is-told", test_batch_with_nothing_left_is_told);
-  g_test_add_func("/given-up/row-may-be-given-up-after-any-call", test_row_may_be_given_up_after_any_call);
+  g_test_add_func("/cancelled/batch-is-left-out-of-the-call", test_batch_is_left_out_of_the_call);
+  g_test_add_func("/cancelled/batch-may-be-cancelled-after-any-call", test_batch_may_be_cancelled_after_any_call);
   ADD("lane-is-not-well-for-it", test_lane_is_not_well_for_it);
   ADD("suspended-table-is-not-well-for-it", test_suspended_table_is_not_well_for_it);
   ADD("suspended-table-without-rows-is-not-held", test_suspended_table_without_rows_is_not_held);
   ADD("suspended-table-with-rows-under-way-is-not-held", test_suspended_table_with_rows_under_way_is_not_held);
-  g_test_add_func("/given-up/open-rows-are-dropped", test_open_rows_are_dropped);
   return g_test_run();
 }

@@ -1,0 +1,60 @@
+/* Rewinding: a partition that stays ours is read again from its committed offset on. It is the one repair for what was
+ * sent and must be sent again; the rules are in docs/internals.md: equal times.
+ *
+ * A rewind cancels nothing: rows that are on their way are right, go on, and block their keys. Only their
+ * acknowledgements are stale. Until it comes, messages that must be written once more are held: the committed offset
+ * does not pass the first of them, and later ones are read, written and acknowledged as always.
+ *
+ * Threads: the owning consumer's only. */
+#pragma once
+
+#include "consumer/pauses.h"
+#include "model/input.h"
+#include "rows/rows_in_doubt.h"
+
+G_BEGIN_DECLS
+
+/* ---- a partition ---- */
+
+/* The message of @ref, unfinished and in our hands, must be written once more, at @until_us or later.
+ * @may_end: tide_rewind_end_hold() may come before */
+void tide_rewind_hold(TidePartition *partition, TideSourceRef ref, gint64 until_us, gboolean may_end);
+void tide_rewind_end_hold(TidePartition *partition, TideSourceRef ref);
+/* Nothing of @partition from @sequence on may be committed before @until_us: something may land over it that is not
+ * remembered. */
+void tide_rewind_hold_all(TidePartition *partition, guint32 sequence, gint64 until_us);
+/* Rows of @partition are not sent any more: it is rewound at once. */
+void tide_rewind_ask(TidePartition *partition, gint64 now_us);
+
+/* Takes note of what the completion of @batch means for its messages. @partitions: by slot */
+void tide_rewind_take_judgement(const GPtrArray *partitions, const TideBatch *batch, const TideJudgement *judgement,
+                                gint64 now_us);
+
+/* Whether @partition is to be rewound now: its moment has come, and its dead letters are kept. From its moment on
+ * is_due is set. */
+gboolean tide_rewind_is_ready(TidePartition *partition, gint64 now_us);
+
+/* ---- all partitions of a consumer ---- */
+
+typedef struct TideRewindsContext {
+  const GPtrArray *partitions; /* borrowed, all: (element-type TidePartition), by slot */
+  TideInput *input;
+  TidePauses *pauses;
+  TideBudget *budget;
+  TideMetrics *metrics;
+  gint64 settle_us;
+  gboolean until_end; /* a run that is to end does not wait for a schema for ever */
+} TideRewindsContext;
+
+typedef struct TideRewinds {
+  TideRewindsContext context;
+  TideCounter *rewinds[TIDE_REWIND_N_REASONS];
+  TideCounter *backed_off;
+} TideRewinds;
+
+void tide_rewinds_init(TideRewinds *rewinds, const TideRewindsContext *context);
+
+/* Rewinds the partitions whose moment has come, and goes on with those whose schema has. Once a second or so. */
+void tide_rewinds_run(TideRewinds *rewinds, gint64 now_us);
+
+G_END_DECLS

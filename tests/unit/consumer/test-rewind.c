@@ -1,0 +1,240 @@
+/* When a partition is rewound, and what of it may be committed until then. What the values become:
+ * test-equal-times-model.c. */
+#include "consumer/rewind.h"
+#include "unit/consumer/partition_rig.h"
+#include "util/clock.h"
+
+#define SETTLE_US 1000
+
+typedef struct Fixture {
+  PartitionRig rig;
+  TidePartition *partition;
+} Fixture;
+
+static void
+set_up(Fixture *fixture, gconstpointer data)
+{
+  partition_rig_set_up(&fixture->rig);
+  fixture->partition = partition_rig_new_partition(&fixture->rig, "t", 0, 0);
+  tide_partition_assign(fixture->partition);
+  fixture->partition->location.is_located = TRUE;
+  fixture->partition->commit.start_offset = 100;
+}
+
+static void
+tear_down(Fixture *fixture, gconstpointer data)
+{
+  tide_partition_free(fixture->partition, &fixture->rig.budget);
+  partition_rig_tear_down(&fixture->rig);
+}
+
+/* @n messages of one row each, from @offset on. */
+static void
+begin(Fixture *fixture, gint64 offset, guint n, TideSourceRef *ret_refs)
+{
+  const TideMapped mapped = {.n_rows = 1, .n_readings = 1, .timestamp_ms = -1};
+  for (guint i = 0; i < n; i++)
+    ret_refs[i] = tide_partition_begin(fixture->partition, &fixture->rig.budget, offset + i, &mapped, FALSE);
+}
+
+static void
+ack(Fixture *fixture, const TideSourceRef *refs, guint n)
+{
+  for (guint i = 0; i < n; i++)
+    tide_partition_ack(fixture->partition, refs[i], 1);
+}
+
+static void
+rewind_at(Fixture *fixture, gint64 now_us)
+{
+  if (!fixture->partition->rewind.is_due)
+    g_assert_false(tide_rewind_is_ready(fixture->partition, now_us - 1));
+  g_assert_true(tide_rewind_is_ready(fixture->partition, now_us));
+  tide_partition_rewind(fixture->partition, &fixture->rig.budget, now_us, SETTLE_US);
+}
+
+/* What is committed stays before the first message that is held; later ones are finished all the same, and cost
+ * nothing. */
+static void
+test_held_message_is_not_passed(Fixture *fixture, gconstpointer data)
+{
+  TidePartition *partition = fixture->partition;
+  TideSourceRef refs[10];
+  begin(fixture, 100, 10, refs);
+  tide_rewind_hold(partition, refs[6], 500, TRUE);
+  tide_rewind_hold(partition, refs[3], 500, TRUE);
+  tide_rewind_hold(partition, refs[3], 500, TRUE); /* by another cell */
+  ack(fixture, refs, 10);
+  g_assert_cmpint(partition->offsets.mark, ==, 110);
+  g_assert_cmpint(tide_partition_position(partition), ==, 103);
+  g_assert_false(tide_partition_has_work(partition));
+  g_assert_cmpuint(tide_offsets_span(&partition->offsets), ==, 0);
+  tide_rewind_end_hold(partition, refs[3]);
+  g_assert_cmpint(tide_partition_position(partition), ==, 103);
+  tide_rewind_end_hold(partition, refs[3]);
+  g_assert_cmpint(tide_partition_position(partition), ==, 106);
+  tide_rewind_end_hold(partition, refs[6]);
+  g_assert_cmpint(tide_partition_position(partition), ==, 110);
+  g_assert_false(tide_rewind_is_pending(&partition->rewind));
+}
+
+/* The first conflict fixes the moment; those that come later do not move it. */
+static void
+test_later_conflicts_do_not_move_the_moment(Fixture *fixture, gconstpointer data)
+{
+  TidePartition *partition = fixture->partition;
+  TideSourceRef refs[10];
+  begin(fixture, 100, 10, refs);
+  tide_rewind_hold(partition, refs[2], 500, TRUE);
+  tide_rewind_hold(partition, refs[2], 900, TRUE);
+  tide_rewind_hold(partition, refs[7], 800, FALSE);
+  ack(fixture, refs, 10);
+  rewind_at(fixture, 500);
+  g_assert_cmpint(tide_partition_position(partition), ==, 102);
+  g_assert_false(tide_partition_owns(partition, refs[9]));
+  g_assert_true(tide_partition_has_stale_rows(partition));
+  begin(fixture, 102, 8, refs);
+  ack(fixture, refs, 8);
+  g_assert_cmpint(tide_partition_position(partition), ==, 110);
+  g_assert_false(tide_partition_has_stale_rows(partition));
+}
+
+/* Else what conflicts again and again would be read again and again. */
+static void
+test_is_rewound_for_doubts_once_within_settle(Fixture *fixture, gconstpointer data)
+{
+  TideSourceRef refs[10];
+  begin(fixture, 100, 10, refs);
+  tide_rewind_hold(fixture->partition, refs[2], 500, TRUE);
+  rewind_at(fixture, 500);
+  begin(fixture, 100, 10, refs);
+  ack(fixture, refs, 5);
+  tide_rewind_hold(fixture->partition, refs[5], 510, TRUE);
+  rewind_at(fixture, 500 + SETTLE_US);
+}
+
+/* What is not remembered cannot be found: nothing behind it is committed before all of it is over, also where the
+ * partition is rewound meanwhile. */
+static void
+test_overflow_lasts_until_it_is_over(Fixture *fixture, gconstpointer data)
+{
+  TidePartition *partition = fixture->partition;
+  TideSourceRef refs[10];
+  begin(fixture, 100, 10, refs);
+  tide_rewind_hold_all(partition, refs[2].sequence, 700);
+  tide_rewind_hold(partition, refs[5], 300, TRUE);
+  tide_rewind_hold_all(partition, refs[6].sequence, 900);
+  ack(fixture, refs, 10);
+  g_assert_cmpint(tide_rewind_reason(&partition->rewind), ==, TIDE_REWIND_OVERFLOW);
+  g_assert_cmpint(tide_rewind_due_us(&partition->rewind), ==, 900);
+  tide_rewind_ask(partition, 400);
+  g_assert_cmpint(tide_rewind_reason(&partition->rewind), ==, TIDE_REWIND_CANCELLED);
+  rewind_at(fixture, 400);
+  begin(fixture, 102, 8, refs);
+  ack(fixture, refs, 8);
+  g_assert_cmpint(tide_partition_position(partition), ==, 102);
+  rewind_at(fixture, 900);
+  begin(fixture, 102, 8, refs);
+  ack(fixture, refs, 8);
+  g_assert_cmpint(tide_partition_position(partition), ==, 110);
+}
+
+/* Once its moment has come nothing is taken any more, so it is rewound even if what held it ends while it waits. */
+static void
+test_rewind_that_is_due_is_not_given_up(Fixture *fixture, gconstpointer data)
+{
+  TidePartition *partition = fixture->partition;
+  TideSourceRef refs[10];
+  begin(fixture, 100, 10, refs);
+  tide_rewind_hold(partition, refs[2], 500, TRUE);
+  ack(fixture, refs, 9);
+  partition->rewind.n_letters_in_flight = 1;
+  g_assert_false(tide_rewind_is_ready(partition, 500));
+  g_assert_true(partition->rewind.is_due);
+  tide_rewind_end_hold(partition, refs[2]);
+  g_assert_false(tide_rewind_is_ready(partition, 500));
+  partition->rewind.n_letters_in_flight = 0;
+  rewind_at(fixture, 500);
+  g_assert_cmpint(tide_partition_position(partition), ==, 109);
+}
+
+/* However many are held, what is kept of them is bounded: those behind are held in any case. */
+static void
+test_held_messages_are_bounded(Fixture *fixture, gconstpointer data)
+{
+  enum { N = 10000 };
+  TidePartition *partition = fixture->partition;
+  g_autofree TideSourceRef *refs = g_new(TideSourceRef, N);
+  begin(fixture, 100, N, refs);
+  for (guint i = 0; i < N; i++)
+    tide_rewind_hold(partition, refs[i], 500, TRUE);
+  g_assert_cmpuint(partition->rewind.held->len, <, N / 2);
+  ack(fixture, refs, N);
+  for (guint i = 0; i < N; i++)
+    tide_rewind_end_hold(partition, refs[i]);
+  g_assert_true(tide_rewind_is_pending(&partition->rewind));
+  g_assert_cmpint(tide_partition_position(partition), <, 100 + N);
+}
+
+/* The next owner is told before more is read than the span: until then that bounds it as ever. */
+static void
+test_offset_that_is_held_stops_nothing_once_it_is_told(Fixture *fixture, gconstpointer data)
+{
+  TidePartition *partition = fixture->partition;
+  TideSourceRef refs[10];
+  tide_partition_commit_asked(partition, 100, TRUE, FALSE);
+  begin(fixture, 100, 10, refs);
+  tide_rewind_hold(partition, refs[2], 500, TRUE);
+  ack(fixture, refs, 10);
+  tide_partition_commit_answered(partition, 100, TRUE); /* what was asked before says nothing of it */
+  g_assert_true(partition->commit.needs_opening);
+  g_assert_cmpuint(tide_partition_span(partition), ==, 10);
+  tide_partition_commit_asked(partition, 102, TRUE, FALSE);
+  g_assert_cmpuint(tide_partition_span(partition), ==, 10);
+  tide_partition_commit_answered(partition, 102, TRUE);
+  g_assert_false(partition->commit.needs_opening);
+  g_assert_cmpuint(tide_partition_span(partition), ==, 0);
+  tide_rewind_end_hold(partition, refs[2]);
+  g_assert_cmpuint(tide_partition_span(partition), ==, 8);
+  tide_partition_commit_asked(partition, 110, FALSE, FALSE);
+  tide_partition_commit_answered(partition, 110, TRUE);
+  g_assert_cmpuint(tide_partition_span(partition), ==, 0);
+}
+
+/* A refused message has its dead letter: as it is read again, what HBase refuses of it is settled at once. */
+static void
+test_refused_message_has_one_dead_letter(Fixture *fixture, gconstpointer data)
+{
+  TidePartition *partition = fixture->partition;
+  TideSourceRef refs[3];
+  begin(fixture, 100, 3, refs);
+  ack(fixture, refs, 1);
+  tide_rewind_hold(partition, refs[1], 500, TRUE);
+  g_assert_true(tide_partition_add_refused(partition, &fixture->rig.budget, refs[1], 1));
+  const TideDeadLetterJob job = {
+      .dead_letter = {.reason = TIDE_BYTES_LITERAL(TIDE_DEAD_LETTER_REASON_REFUSED)}, .source = refs[1], .n_acks = 1};
+  tide_partition_dead_letter_kept(partition, &fixture->rig.budget, &job);
+  rewind_at(fixture, 500);
+  begin(fixture, 101, 2, refs);
+  g_assert_false(tide_partition_add_refused(partition, &fixture->rig.budget, refs[0], 1));
+  g_assert_true(tide_partition_add_refused(partition, &fixture->rig.budget, refs[1], 1));
+  g_assert_cmpint(tide_partition_position(partition), ==, 102);
+  g_assert_cmpuint(tide_metrics_sum(fixture->rig.metrics, "tidemark_messages_dead_lettered_total", NULL), ==, 1);
+}
+
+#define ADD(path, func) g_test_add("/rewind/" path, Fixture, NULL, set_up, func, tear_down)
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  ADD("held-message-is-not-passed", test_held_message_is_not_passed);
+  ADD("later-conflicts-do-not-move-the-moment", test_later_conflicts_do_not_move_the_moment);
+  ADD("once-within-settle", test_is_rewound_for_doubts_once_within_settle);
+  ADD("overflow-lasts-until-it-is-over", test_overflow_lasts_until_it_is_over);
+  ADD("due-is-not-given-up", test_rewind_that_is_due_is_not_given_up);
+  ADD("held-messages-are-bounded", test_held_messages_are_bounded);
+  ADD("offset-that-is-held-stops-nothing", test_offset_that_is_held_stops_nothing_once_it_is_told);
+  ADD("refused-message-has-one-dead-letter", test_refused_message_has_one_dead_letter);
+  return g_test_run();
+}
