@@ -1,13 +1,14 @@
 /* Delivery, held against a model under random interleavings: messages with gaps between their offsets, rows that
  * several messages share and that others follow, acknowledgements in any order, calls that are tried again, refused
  * rows, of one message and of several (whose parts are then sent again, each by itself), dead letters that complete
- * late, partitions that are revoked, lost and assigned again while all of that is under way.
+ * late, partitions that are revoked, lost, assigned again, and rewound while all of that is under way.
  *
- * After every step: no offset to commit passes an unfinished message, it never goes back within an assignment, the
- * accounting balances, and says what the model says. At the end, when all has finished, everything is committed.
+ * After every step: no offset to commit passes an unfinished message or one that is held, it never goes back within an
+ * assignment, the accounting balances, and says what the model says; no message that HBase refuses is kept twice. At
+ * the end, when all has finished, everything is committed.
  *
  * The seeds are fixed but for one, which follows from the test's and is printed; TIDE_MODEL_SEED repeats it. */
-#include "consumer/partition.h"
+#include "consumer/rewind.h"
 
 #define N_PARTITIONS 3
 #define N_SEEDS 16
@@ -25,6 +26,7 @@ typedef struct ModelMessage {
   guint32 n_rejects;
   gboolean has_dead_letter;
   gboolean is_refused;
+  gboolean was_kept;    /* its dead letter was, before a rewind */
   gboolean is_pending;  /* a dead letter of a refused row is on its way */
   guint32 waiting_acks; /* for that dead letter, besides its own */
 } ModelMessage;
@@ -38,9 +40,13 @@ typedef struct ModelPartition {
   guint next_message;       /* in offsets */
   gint64 last_mark;
   gint64 committed;
+  gint64 held_offset;          /* G_MAXINT64: none is */
+  gint64 read_to;              /* as of the last rewind of this assignment; -1: there was none */
+  GHashTable *refused_offsets; /* owned: of messages whose dead letter is kept, in this assignment */
   /* what the accounting must say */
   guint64 received, written, dead_lettered, skipped, handed_back, unmatched;
   guint64 readings_written, readings_dead_lettered;
+  guint n_rewinds;
 } ModelPartition;
 
 /* A message's part in a row under way. */
@@ -101,6 +107,10 @@ expect_acks(ModelPartition *at, TideSourceRef ref, guint32 n_acks)
   if (message->remaining > 0 || n_acks == 0)
     return;
   guint32 n_dead = message->is_refused ? message->n_readings : message->n_rejects;
+  if (message->was_kept) {
+    at->handed_back++;
+    return;
+  }
   if (message->is_refused || message->has_dead_letter)
     at->dead_lettered++;
   else
@@ -172,6 +182,7 @@ assert_mark(ModelPartition *at)
     expected = g_array_index(at->messages, ModelMessage, at->first_unfinished - 1).offset + 1;
   g_assert_cmpint(mark, ==, expected);
   g_assert_cmpint(mark, >=, at->last_mark);
+  g_assert_cmpint(tide_partition_position(at->partition), <=, at->held_offset);
   at->last_mark = mark;
 }
 
@@ -196,6 +207,7 @@ static void
 add_rejected_job(Model *model, TideSourceRef ref)
 {
   TideDeadLetter dead_letter = {.reason = TIDE_BYTES_LITERAL("parse"), .reading_index = -1};
+  partition_of(model, ref)->partition->rewind.n_letters_in_flight++;
   g_ptr_array_add(model->jobs, tide_dead_letter_job_new(&dead_letter, ref, 1, NULL));
 }
 
@@ -229,6 +241,12 @@ deliver_rejected(Model *model, ModelPartition *at, gint64 offset)
     at->skipped++;
     return;
   }
+  if (offset < at->read_to) {
+    tide_partition_begin_kept(at->partition, &model->budget, &message);
+    begin_message(at, offset, 0, 0);
+    at->handed_back++;
+    return;
+  }
   TideSourceRef ref = tide_partition_begin_rejected(at->partition, &model->budget, &message, TIDE_REJECT_PARSE);
   begin_message(at, offset, 1, 0)->has_dead_letter = TRUE;
   add_rejected_job(model, ref);
@@ -247,12 +265,17 @@ deliver_mapped(Model *model, ModelPartition *at, gint64 offset)
                        .rejects = rejects,
                        .n_rejects = n_rejects};
   TideSourceRef ref = tide_partition_begin(at->partition, &model->budget, offset, &mapped, skip_rejects);
-  guint32 n_dead_letters = skip_rejects ? 0 : n_rejects;
+  guint32 n_kept = !skip_rejects && offset < at->read_to ? n_rejects : 0;
+  guint32 n_dead_letters = skip_rejects ? 0 : n_rejects - n_kept;
   ModelMessage *message = begin_message(at, offset, n_rows + n_dead_letters, n_rows + n_dead_letters);
   g_assert_cmpuint(ref.sequence, ==, FIRST_SEQUENCE + at->messages->len - 1);
   message->n_rejects = n_dead_letters;
   message->has_dead_letter = n_dead_letters > 0;
-  if (message->remaining == 0 && n_unmatched > 0)
+  message->is_refused = message->was_kept =
+      message->remaining > 0 && g_hash_table_contains(at->refused_offsets, GSIZE_TO_POINTER((gsize)offset));
+  if (message->remaining == 0 && n_kept > 0)
+    at->handed_back++;
+  else if (message->remaining == 0 && n_unmatched > 0)
     at->unmatched++;
   else if (message->remaining == 0 && n_rejects > 0)
     at->skipped++;
@@ -267,7 +290,7 @@ deliver_mapped(Model *model, ModelPartition *at, gint64 offset)
 static void
 deliver(Model *model, ModelPartition *at)
 {
-  if (!at->partition->assigned || model->rows->len > MAX_ROWS)
+  if (!at->partition->assigned || at->partition->rewind.is_due || model->rows->len > MAX_ROWS)
     return;
   gint64 offset = next_offset(model, at);
   if (pick(model, 8) == 0)
@@ -317,6 +340,7 @@ blame(Model *model, TideSourceRef ref, guint32 n_acks)
     message->waiting_acks += n_acks;
   else {
     message->is_pending = TRUE;
+    at->partition->rewind.n_letters_in_flight++;
     g_ptr_array_add(model->jobs, refused_job(ref, n_acks));
   }
 }
@@ -367,6 +391,7 @@ expect_kept(ModelPartition *at, const TideDeadLetterJob *job)
   guint32 n_acks = job->n_acks;
   if (tide_bytes_equal(job->dead_letter.reason, TIDE_BYTES_LITERAL(TIDE_DEAD_LETTER_REASON_REFUSED))) {
     n_acks += message->waiting_acks;
+    g_assert_true(g_hash_table_add(at->refused_offsets, GSIZE_TO_POINTER((gsize)message->offset)));
     message->is_pending = FALSE;
     message->is_refused = TRUE;
   }
@@ -411,6 +436,7 @@ complete_dead_letter(Model *model)
     append_again(model, job);
   else if (owns(model, job->source)) {
     ModelPartition *at = partition_of(model, job->source);
+    at->partition->rewind.n_letters_in_flight--;
     tide_partition_dead_letter_kept(at->partition, &model->budget, job);
     expect_kept(at, job);
   }
@@ -439,11 +465,75 @@ end_row(Model *model)
 static void
 commit(ModelPartition *at)
 {
-  gint64 mark = at->partition->offsets.mark;
-  if (mark < 0)
+  gint64 position = tide_partition_position(at->partition);
+  g_assert_cmpint(position, >=, at->committed);
+  at->committed = position;
+}
+
+/* ---- rewinds ---- */
+
+#define NOW_US 1000
+
+/* The next message is that of @offset. */
+static void
+read_from(ModelPartition *at, gint64 offset)
+{
+  at->partition->offsets.head = at->partition->offsets.tail = FIRST_SEQUENCE;
+  g_array_set_size(at->messages, 0);
+  at->first_unfinished = 0;
+  at->last_mark = -1;
+  at->held_offset = G_MAXINT64;
+  at->next_message = 0;
+  while (at->next_message < at->offsets->len && g_array_index(at->offsets, gint64, at->next_message) < offset)
+    at->next_message++;
+}
+
+/* Some message that is not finished must be written once more. */
+static void
+hold_some_message(Model *model, ModelPartition *at)
+{
+  if (!at->partition->assigned || at->messages->len == 0)
     return;
-  g_assert_cmpint(mark, >=, at->committed);
-  at->committed = mark;
+  guint index = pick(model, at->messages->len);
+  const ModelMessage *message = &g_array_index(at->messages, ModelMessage, index);
+  if (message->remaining == 0)
+    return;
+  TideSourceRef ref = {at->partition->slot, at->partition->epoch, FIRST_SEQUENCE + index};
+  tide_rewind_hold(at->partition, ref, NOW_US, FALSE);
+  at->held_offset = MIN(at->held_offset, message->offset);
+}
+
+static guint
+count_letters(Model *model, const ModelPartition *at)
+{
+  guint n = 0;
+  for (guint i = 0; i < model->jobs->len; i++) {
+    const TideDeadLetterJob *job = g_ptr_array_index(model->jobs, i);
+    n += tide_partition_owns(at->partition, job->source) && job->source.slot == at->partition->slot &&
+                 !job->wants_original
+             ? 1
+             : 0;
+  }
+  return n;
+}
+
+/* Whether it was rewound: as soon as no dead letter is on its way. */
+static gboolean
+rewind_partition(Model *model, ModelPartition *at)
+{
+  gboolean is_held = at->partition->assigned && at->held_offset != G_MAXINT64;
+  gboolean is_ready = tide_rewind_is_ready(at->partition, NOW_US);
+  g_assert_true(is_ready == (is_held && count_letters(model, at) == 0));
+  if (!is_ready)
+    return FALSE;
+  gint64 position = tide_partition_position(at->partition);
+  at->handed_back += at->partition->offsets.unfinished;
+  if (at->messages->len > 0)
+    at->read_to = MAX(at->read_to, g_array_index(at->messages, ModelMessage, at->messages->len - 1).offset + 1);
+  tide_partition_rewind(at->partition, &model->budget, NOW_US, 0);
+  read_from(at, position);
+  at->n_rewinds++;
+  return TRUE;
 }
 
 /* @lost: nothing is committed any more. */
@@ -456,7 +546,9 @@ take_away(Model *model, ModelPartition *at, gboolean lost)
     commit(at);
   at->handed_back += at->partition->offsets.unfinished;
   tide_partition_release(at->partition, &model->budget);
-  g_array_set_size(at->messages, 0);
+  read_from(at, at->committed);
+  at->read_to = -1;
+  g_hash_table_remove_all(at->refused_offsets);
 }
 
 /* Reading goes on where the group committed. */
@@ -467,12 +559,8 @@ assign(ModelPartition *at)
     return;
   tide_partition_assign(at->partition);
   at->partition->location.is_located = TRUE;
-  at->partition->offsets.head = at->partition->offsets.tail = FIRST_SEQUENCE;
-  at->first_unfinished = 0;
-  at->last_mark = -1;
-  at->next_message = 0;
-  while (at->next_message < at->offsets->len && g_array_index(at->offsets, gint64, at->next_message) < at->committed)
-    at->next_message++;
+  at->partition->commit.start_offset = at->committed;
+  read_from(at, at->committed);
 }
 
 static void
@@ -491,8 +579,11 @@ take_step(Model *model)
       commit(at);
   } else if (what < 985)
     take_away(model, at, what == 980);
+  else if (what < 989)
+    hold_some_message(model, at);
   else
     assign(at);
+  (void)rewind_partition(model, at);
   assert_mark(at);
   for (guint i = 0; i < N_PARTITIONS; i++)
     assert_accounting(&model->partitions[i]);
@@ -505,9 +596,18 @@ drain(Model *model)
   model->is_draining = TRUE;
   for (guint i = 0; i < N_PARTITIONS; i++)
     assign(&model->partitions[i]);
-  while (model->rows->len > 0 || model->jobs->len > 0) {
-    end_row(model);
-    complete_dead_letter(model);
+  for (gboolean any = TRUE; any;) {
+    while (model->rows->len > 0 || model->jobs->len > 0) {
+      end_row(model);
+      complete_dead_letter(model);
+    }
+    any = FALSE;
+    for (guint i = 0; i < N_PARTITIONS; i++) {
+      ModelPartition *at = &model->partitions[i];
+      any |= rewind_partition(model, at) || at->next_message < at->offsets->len;
+      if (at->next_message < at->offsets->len)
+        deliver(model, at);
+    }
   }
   for (guint i = 0; i < N_PARTITIONS; i++) {
     ModelPartition *at = &model->partitions[i];
@@ -541,6 +641,9 @@ run_model(guint32 seed)
     model.partitions[i] = (ModelPartition){
         .partition = tide_partition_new("t", (gint32)i, NULL, (guint16)i, model.metrics, &model.latency),
         .messages = g_array_new(FALSE, FALSE, sizeof(ModelMessage)),
+        .held_offset = G_MAXINT64,
+        .read_to = -1,
+        .refused_offsets = g_hash_table_new(NULL, NULL),
         .offsets = g_array_new(FALSE, FALSE, sizeof(gint64))};
   for (guint step = 0; step < N_STEPS; step++)
     take_step(&model);
@@ -549,6 +652,8 @@ run_model(guint32 seed)
     g_assert_cmpuint(model.partitions[i].written, >, 0);
     g_assert_cmpuint(model.partitions[i].dead_lettered, >, 0);
     g_assert_cmpuint(model.partitions[i].handed_back, >, 0);
+    g_assert_cmpuint(model.partitions[i].n_rewinds, >, 0);
+    g_hash_table_unref(model.partitions[i].refused_offsets);
     tide_partition_free(model.partitions[i].partition, &model.budget);
     g_array_unref(model.partitions[i].messages);
     g_array_unref(model.partitions[i].offsets);
