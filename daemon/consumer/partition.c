@@ -36,8 +36,10 @@ static const CounterName counter_names[] = {
             "Messages with readings of which no table takes one: their conditions do not hold"),
     COUNTER(messages_expired, "tidemark_messages_expired_total",
             "Messages that make no row because all that tables take is older than its time to live"),
-    COUNTER(messages_handed_back, "tidemark_messages_handed_back_total",
-            "Messages unfinished when their partition was taken away: its next owner reads them again"),
+    COUNTER(
+        messages_handed_back, "tidemark_messages_handed_back_total",
+        "Messages unfinished when their partition was taken away or rewound, which are read again, and messages read "
+        "again whose dead letter is kept already"),
     COUNTER(readings_received, "tidemark_readings_received_total", "Readings decoded from messages"),
     COUNTER(readings_written, "tidemark_readings_written_total", "Readings of messages that were written"),
     COUNTER(readings_dead_lettered, "tidemark_readings_dead_lettered_total", "Readings that are kept as dead letters"),

@@ -1,6 +1,6 @@
 /* A partition as its consumer sees it: what is unfinished, why it is paused, and its accounting. It keeps its place for
- * the life of the consumer; each assignment raises the epoch, so that acknowledgements of an earlier one are
- * recognised.
+ * the life of the consumer; each assignment and each rewind raises the epoch, so that acknowledgements from
+ * before are recognised.
  *
  * The accounting, which balances at every step.
  *   Messages: received = written + dead-lettered + unmatched + expired + skipped + handed back + in flight.
