@@ -36,8 +36,13 @@ mark_sources(TideConsumer *consumer, const TideBatch *batch)
   }
   gsize n_sources;
   const TideBatchSource *sources = tide_batch_sources(batch, &n_sources);
-  for (gsize i = 0; i < n_sources; i++)
-    tide_partition_slots_ack(consumer->partitions, sources[i].ref);
+  TidePartition *partition = NULL;
+  for (gsize i = 0; i < n_sources; i++) {
+    if (i == 0 || sources[i].ref.assignment != sources[i - 1].ref.assignment)
+      partition = tide_assignments_find_owner(&consumer->assignments, sources[i].ref);
+    if (partition != NULL)
+      tide_partition_ack(partition, sources[i].ref, 1);
+  }
 }
 
 gboolean
@@ -56,8 +61,9 @@ tide_consumer_take_completed(TideConsumer *consumer, gint64 deadline_us)
       tide_prefetch(next->next, sizeof *next);
       tide_accumulator_prefetch(next);
     }
-    TideJudgement judgement = tide_accumulator_judge(consumer->accumulator, batch, now_us);
-    tide_rewind_take_judgement(consumer->partitions, batch, &judgement, now_us);
+    g_autofree TideDoubt *inherited = tide_rewind_inherited_by_row(&consumer->assignments, batch);
+    TideJudgement judgement = tide_accumulator_judge(consumer->accumulator, batch, inherited, now_us);
+    tide_rewind_take_judgement(&consumer->assignments, batch, &judgement, now_us);
     if (!tide_batch_is_cancelled(batch)) {
       tide_batch_metrics_note_completed(&consumer->batch_metrics, batch, now_us);
       mark_sources(consumer, batch);
@@ -79,9 +85,8 @@ tide_consumer_is_held_for_good(TideConsumer *consumer)
 }
 
 static void
-show(TideConsumer *consumer, gint64 now_us)
+show(TideConsumer *consumer)
 {
-  consumer->shown_us = now_us;
   tide_consumer_status_show(&consumer->status, consumer->partitions, tide_accumulator_oldest_us(consumer->accumulator));
 }
 
@@ -89,7 +94,7 @@ static gboolean
 any_message_in_flight(const TideConsumer *consumer)
 {
   for (guint i = 0; i < consumer->partitions->len; i++) {
-    const TidePartition *partition = tide_consumer_partition(consumer, (guint16)i);
+    const TidePartition *partition = tide_consumer_partition(consumer, i);
     if ((partition->offsets.unfinished > 0 || tide_rewind_is_pending(&partition->rewind) ||
          partition->awaited.is_awaited) &&
         partition->halt.text == NULL)
@@ -105,7 +110,7 @@ is_read_to_end(const TideConsumer *consumer)
   if (any_message_in_flight(consumer))
     return FALSE;
   for (guint i = 0; i < consumer->partitions->len; i++) {
-    const TidePartition *partition = tide_consumer_partition(consumer, (guint16)i);
+    const TidePartition *partition = tide_consumer_partition(consumer, i);
     if (partition->assigned && !partition->end.is_reached && partition->halt.text == NULL)
       return FALSE;
   }
@@ -119,7 +124,7 @@ is_held_before_end(TideConsumer *consumer)
   if (!consumer->pauses.dead_letters_paused)
     return FALSE;
   for (guint i = 0; i < consumer->partitions->len; i++)
-    if (tide_rewind_is_pending(&tide_consumer_partition(consumer, (guint16)i)->rewind))
+    if (tide_rewind_is_pending(&tide_consumer_partition(consumer, i)->rewind))
       return FALSE;
   return tide_consumer_is_held_for_good(consumer);
 }
@@ -133,7 +138,7 @@ tide_consumer_look_whether_finished(TideConsumer *consumer)
   gboolean is_finished =
       tide_accumulator_is_empty(consumer->accumulator) && (is_read_to_end(consumer) || is_held_before_end(consumer));
   if (is_finished)
-    show(consumer, tide_now_us());
+    show(consumer);
   atomic_store_explicit(&consumer->status.finished, is_finished, memory_order_release);
 }
 
@@ -241,8 +246,8 @@ run_rounds(TideConsumer *consumer)
     due_us = MIN(tide_accumulator_tick(consumer->accumulator, pressure,
                                        tide_intake_late_us(&consumer->intake, tide_wall_clock_epoch_ms()), now_us),
                  tide_consumer_commits_due_us(&consumer->commits));
-    if (now_us - consumer->shown_us >= SHOW_INTERVAL_US) {
-      show(consumer, now_us);
+    if (now_us - consumer->status.shown_us >= SHOW_INTERVAL_US) {
+      show(consumer);
       tide_pauses_lengthen_read_ahead(&consumer->pauses, now_us);
       tide_consumer_locate_replaced(consumer);
       tide_consumer_commits_renew(&consumer->commits, now_us);
@@ -258,7 +263,7 @@ count_unfinished(const TideConsumer *consumer)
 {
   guint64 n = 0;
   for (guint i = 0; i < consumer->partitions->len; i++) {
-    const TidePartition *partition = tide_consumer_partition(consumer, (guint16)i);
+    const TidePartition *partition = tide_consumer_partition(consumer, i);
     if (partition->halt.acks == 0 || tide_partition_is_unfinished(partition))
       n += partition->offsets.unfinished;
   }
@@ -270,7 +275,7 @@ has_work(const TideConsumer *consumer)
 {
   gboolean is_empty = tide_accumulator_is_empty(consumer->accumulator);
   for (guint i = 0; i < consumer->partitions->len; i++)
-    if (tide_consumer_has_work(tide_consumer_partition(consumer, (guint16)i), is_empty))
+    if (tide_consumer_has_work(tide_consumer_partition(consumer, i), is_empty))
       return TRUE;
   return FALSE;
 }
@@ -288,9 +293,9 @@ poll_without_reading(TideConsumer *consumer, int timeout_ms)
 static gboolean
 commit_at_last(TideConsumer *consumer, gint64 deadline_us)
 {
-  g_autofree guint16 *slots = g_new(guint16, MAX(consumer->partitions->len, 1));
+  g_autofree guint32 *slots = g_new(guint32, MAX(consumer->partitions->len, 1));
   for (guint i = 0; i < consumer->partitions->len; i++)
-    slots[i] = (guint16)i;
+    slots[i] = i;
   while (!tide_consumer_commits_close(&consumer->commits, slots, consumer->partitions->len, deadline_us)) {
     gint64 now_us = tide_now_us();
     if (now_us >= deadline_us)
@@ -306,7 +311,7 @@ count_held(const TideConsumer *consumer)
 {
   guint n = 0;
   for (guint i = 0; i < consumer->partitions->len; i++)
-    n += tide_rewind_is_pending(&tide_consumer_partition(consumer, (guint16)i)->rewind) ? 1 : 0;
+    n += tide_rewind_is_pending(&tide_consumer_partition(consumer, i)->rewind) ? 1 : 0;
   return n;
 }
 
@@ -342,7 +347,7 @@ drain(TideConsumer *consumer)
 {
   gint64 deadline_us = atomic_load_explicit(&consumer->stop_deadline_us, memory_order_acquire);
   for (guint i = 0; i < consumer->partitions->len; i++)
-    tide_pauses_set(&consumer->pauses, tide_consumer_partition(consumer, (guint16)i), TIDE_PAUSE_MEMORY, TRUE);
+    tide_pauses_set(&consumer->pauses, tide_consumer_partition(consumer, i), TIDE_PAUSE_MEMORY, TRUE);
   while (has_work(consumer) && !tide_consumer_is_held_for_good(consumer) && tide_now_us() < deadline_us) {
     gint64 now_us = tide_now_us();
     atomic_store_explicit(&consumer->status.last_round_us, now_us, memory_order_relaxed);
@@ -403,7 +408,7 @@ register_metrics(TideConsumer *consumer)
 }
 
 static void
-notify_input(guint16 slot, gboolean pause, gpointer data)
+notify_input(guint32 slot, gboolean pause, gpointer data)
 {
   TideConsumer *consumer = data;
   if (pause)
@@ -450,6 +455,7 @@ init_desk(TideConsumer *consumer)
 {
   const TideConsumerContext *context = &consumer->context;
   TideDeadLetterDeskContext desk = {.partitions = consumer->partitions,
+                                    .assignments = &consumer->assignments,
                                     .budget = context->budget,
                                     .dead_letters = context->dead_letters,
                                     .mapping = consumer->intake.mapping,
@@ -519,6 +525,7 @@ tide_consumer_new(const TideConsumerContext *context, guint32 index, GError **er
   TideConsumer *consumer = g_new0(TideConsumer, 1);
   consumer->context = *context;
   consumer->partitions = g_ptr_array_new();
+  tide_assignments_init(&consumer->assignments);
   tide_consumer_status_init(&consumer->status, tide_now_us());
   init_pauses(consumer);
   register_metrics(consumer);
@@ -603,8 +610,9 @@ tide_consumer_free(TideConsumer *consumer)
   tide_completion_queue_clear(&consumer->completions);
   tide_dead_letter_desk_clear(&consumer->desk);
   for (guint i = 0; i < consumer->partitions->len; i++)
-    tide_partition_free(tide_consumer_partition(consumer, (guint16)i), consumer->context.budget);
+    tide_partition_free(tide_consumer_partition(consumer, i), consumer->context.budget);
   g_ptr_array_unref(consumer->partitions);
+  tide_assignments_clear(&consumer->assignments);
   tide_consumer_status_clear(&consumer->status);
   tide_batch_metrics_clear(&consumer->batch_metrics);
   g_free(consumer);

@@ -2,23 +2,27 @@
  * on the consumer's thread, out of its polls. */
 #include "config/config_source.h"
 #include "consumer/consumer_private.h"
-#include "consumer/partition_slots.h"
 #include "util/clock.h"
 #include "util/log.h"
 
 #define TROUBLE_LOG_US (30 * TIDE_US_PER_S)
 
-/* NULL: there is no place for it. */
 static TidePartition *
 find_or_add_partition(TideConsumer *consumer, const char *topic, gint32 number)
 {
-  guint16 slot;
   const char *source = tide_config_source_name(consumer->context.config, topic);
+  for (guint i = 0; i < consumer->partitions->len; i++) {
+    TidePartition *candidate = tide_consumer_partition(consumer, i);
+    if (candidate->partition == number && strcmp(candidate->topic, topic) == 0)
+      return candidate;
+    if (consumer->context.watch == NULL && !candidate->assigned) { /* a file that was read does not come back */
+      tide_partition_rename(candidate, topic, number, source);
+      return candidate;
+    }
+  }
   TidePartition *partition =
-      tide_partition_slots_find(consumer->partitions, topic, number, source, TIDE_PARTITION_SLOTS_MAX, &slot);
-  if (slot == G_MAXUINT16 || partition != NULL)
-    return partition;
-  partition = tide_partition_new(topic, number, source, slot, consumer->context.metrics, &consumer->write_latency);
+      tide_partition_new(topic, number, source, consumer->partitions->len, &consumer->assignments,
+                         consumer->context.metrics, &consumer->write_latency);
   partition->watch = consumer->context.watch;
   g_ptr_array_add(consumer->partitions, partition);
   return partition;
@@ -31,17 +35,11 @@ on_progress(gpointer data)
   atomic_store_explicit(&consumer->status.last_round_us, tide_now_us(), memory_order_relaxed);
 }
 
-static guint16
+static guint32
 on_assigned(const char *topic, gint32 number, gpointer data)
 {
   TideConsumer *consumer = data;
   TidePartition *partition = find_or_add_partition(consumer, topic, number);
-  if (partition == NULL) {
-    tide_log(TIDE_LOG_CRIT, "too-many-partitions",
-             "a consumer has at most %u partitions: raise kafka.threads; the program ends", TIDE_PARTITION_SLOTS_MAX);
-    atomic_store_explicit(&consumer->status.fatal, TRUE, memory_order_release);
-    return G_MAXUINT16;
-  }
   if (!partition->assigned)
     tide_partition_assign(partition);
   return partition->slot;
@@ -240,7 +238,7 @@ note_other_tables(TideConsumer *consumer, const TidePartition *partition, const 
 }
 
 static gint64
-on_located(guint16 slot, const TideInputLog *log, gpointer data)
+on_located(guint32 slot, const TideInputLog *log, gpointer data)
 {
   TideConsumer *consumer = data;
   TidePartition *partition = tide_consumer_partition(consumer, slot);
@@ -318,7 +316,7 @@ void
 tide_consumer_locate_replaced(TideConsumer *consumer)
 {
   for (guint i = 0; i < consumer->partitions->len; i++) {
-    TidePartition *partition = tide_consumer_partition(consumer, (guint16)i);
+    TidePartition *partition = tide_consumer_partition(consumer, i);
     if (!partition->assigned || !partition->location.was_replaced || !partition->location.is_located ||
         partition->halt.text != NULL)
       continue;
@@ -331,7 +329,7 @@ tide_consumer_locate_replaced(TideConsumer *consumer)
 /* ---- partitions come and go ---- */
 
 static void
-on_taking(const guint16 *slots, gsize n_slots, gpointer data)
+on_taking(const guint32 *slots, gsize n_slots, gpointer data)
 {
   TideConsumer *consumer = data;
   tide_pauses_lift(&consumer->pauses, slots, n_slots);
@@ -340,7 +338,7 @@ on_taking(const guint16 *slots, gsize n_slots, gpointer data)
 }
 
 static void
-on_taken(const guint16 *slots, gsize n_slots, gpointer data)
+on_taken(const guint32 *slots, gsize n_slots, gpointer data)
 {
   TideConsumer *consumer = data;
   tide_pauses_apply_assigned(&consumer->pauses); /* behind the assignment: it would take that back */
@@ -364,7 +362,7 @@ on_assignment_done(gpointer data)
 }
 
 static gboolean
-any_has_work(const TideConsumer *consumer, const guint16 *slots, gsize n_slots)
+any_has_work(const TideConsumer *consumer, const guint32 *slots, gsize n_slots)
 {
   gboolean is_empty = tide_accumulator_is_empty(consumer->accumulator);
   for (gsize i = 0; i < n_slots; i++)
@@ -375,7 +373,7 @@ any_has_work(const TideConsumer *consumer, const guint16 *slots, gsize n_slots)
 
 /* Sends all that may be sent and waits for it. The thread does not poll meanwhile; the group's heartbeats go on. */
 static void
-drain_partitions(TideConsumer *consumer, const guint16 *slots, gsize n_slots, gint64 deadline_us)
+drain_partitions(TideConsumer *consumer, const guint32 *slots, gsize n_slots, gint64 deadline_us)
 {
   while (any_has_work(consumer, slots, n_slots) && !tide_consumer_is_held_for_good(consumer)) {
     gint64 now_us = tide_now_us();
@@ -404,7 +402,7 @@ revoke_deadline_us(const TideConsumer *consumer)
 }
 
 static void
-on_revoking(const guint16 *slots, gsize n_slots, gboolean lost, gpointer data)
+on_revoking(const guint32 *slots, gsize n_slots, gboolean lost, gpointer data)
 {
   TideConsumer *consumer = data;
   if (lost) {
@@ -432,23 +430,27 @@ on_revoking(const guint16 *slots, gsize n_slots, gboolean lost, gpointer data)
 static void
 cancel_rows(TideConsumer *consumer)
 {
-  guint n = consumer->partitions->len;
-  g_autofree guint8 *is_lost = g_new0(guint8, MAX(n, 1));
-  for (guint i = 0; i < n; i++)
-    is_lost[i] = !tide_consumer_partition(consumer, (guint16)i)->assigned;
-  g_autoptr(GArray) cancelled = g_array_new(FALSE, FALSE, sizeof(TideSourceRef));
-  tide_accumulator_cancel(consumer->accumulator, is_lost, cancelled);
+  g_autoptr(GHashTable) kept = g_hash_table_new(NULL, NULL);
+  g_autoptr(GHashTable) cancelled = g_hash_table_new(NULL, NULL);
+  GHashTableIter iter;
+  gpointer number, data;
+  g_hash_table_iter_init(&iter, consumer->assignments.partitions);
+  while (g_hash_table_iter_next(&iter, &number, &data))
+    if (((TidePartition *)data)->assigned)
+      g_hash_table_add(kept, number);
+  tide_accumulator_cancel(consumer->accumulator, kept, cancelled);
   gint64 now_us = tide_now_us();
-  for (guint i = 0; i < cancelled->len; i++) {
-    TideSourceRef ref = g_array_index(cancelled, TideSourceRef, i);
-    TidePartition *partition = tide_consumer_partition(consumer, ref.slot);
-    if (tide_partition_owns(partition, ref))
+  g_hash_table_iter_init(&iter, cancelled);
+  while (g_hash_table_iter_next(&iter, &number, NULL)) {
+    TideSourceRef ref = {.assignment = GPOINTER_TO_UINT(number)};
+    TidePartition *partition = tide_assignments_find_owner(&consumer->assignments, ref);
+    if (partition != NULL)
       tide_rewind_ask(partition, now_us);
   }
 }
 
 static void
-on_revoked(const guint16 *slots, gsize n_slots, gpointer data)
+on_revoked(const guint32 *slots, gsize n_slots, gpointer data)
 {
   TideConsumer *consumer = data;
   guint32 unfinished = 0;
@@ -473,7 +475,7 @@ on_revoked(const guint16 *slots, gsize n_slots, gpointer data)
 }
 
 static void
-on_reached_end(guint16 slot, gint64 offset, gpointer data)
+on_reached_end(guint32 slot, gint64 offset, gpointer data)
 {
   TideConsumer *consumer = data;
   TidePartition *partition = tide_consumer_partition(consumer, slot);
@@ -523,7 +525,8 @@ log_trouble(TideConsumer *consumer, const TideInputReport *report)
                      : report->kind == TIDE_INPUT_TROUBLE_MISSING ? "it is looked for again"
                      : report->kind == TIDE_INPUT_TROUBLE_FULL    ? "it is tried again"
                                                                   : "it is tried again, no offset moves meanwhile";
-  const TidePartition *partition = report->slot != G_MAXUINT16 ? tide_consumer_partition(consumer, report->slot) : NULL;
+  const TidePartition *partition =
+      report->slot != TIDE_INPUT_NO_SLOT ? tide_consumer_partition(consumer, report->slot) : NULL;
   tide_log_fields(level, "kafka-trouble",
                   TIDE_LOG_FIELDS({"TOPIC", partition != NULL ? partition->topic : NULL},
                                   {"PARTITION", partition != NULL ? tide_log_number(partition->partition).text : NULL},
@@ -537,7 +540,7 @@ on_trouble(const TideInputReport *report, gpointer data)
   TideConsumer *consumer = data;
   switch (report->kind) {
   case TIDE_INPUT_TROUBLE_DAMAGED:
-    if (report->slot != G_MAXUINT16)
+    if (report->slot != TIDE_INPUT_NO_SLOT)
       halt_at_damage(consumer, tide_consumer_partition(consumer, report->slot), report);
     return;
   case TIDE_INPUT_TROUBLE_FATAL:
@@ -557,13 +560,13 @@ on_trouble(const TideInputReport *report, gpointer data)
     break;
   }
   /* Of a topic that is missing the pipeline tells, once for all consumers, and what to do. */
-  if (report->kind != TIDE_INPUT_TROUBLE_MISSING || report->slot != G_MAXUINT16)
+  if (report->kind != TIDE_INPUT_TROUBLE_MISSING || report->slot != TIDE_INPUT_NO_SLOT)
     log_trouble(consumer, report);
   tide_consumer_status_publish_trouble(&consumer->status, report->text);
 }
 
 static void
-on_recovered(guint16 slot, gpointer data)
+on_recovered(guint32 slot, gpointer data)
 {
   TideConsumer *consumer = data;
   const TidePartition *partition = tide_consumer_partition(consumer, slot);
@@ -577,7 +580,7 @@ on_recovered(guint16 slot, gpointer data)
 }
 
 static void
-on_committed(guint16 slot, gint64 offset, gboolean good, gpointer data)
+on_committed(guint32 slot, gint64 offset, gboolean good, gpointer data)
 {
   TideConsumer *consumer = data;
   TidePartition *partition = tide_consumer_partition(consumer, slot);

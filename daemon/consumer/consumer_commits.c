@@ -2,7 +2,6 @@
 
 #include "config/tables_mark.h"
 #include "consumer/handover.h"
-#include "consumer/partition_slots.h"
 #include "util/clock.h"
 
 #define COMMIT_LOG_US (30 * TIDE_US_PER_S)
@@ -119,7 +118,7 @@ tide_consumer_commits_store_marks(TideConsumerCommits *commits)
   commits->marks_moved = FALSE;
   commits->stored_us = now_us;
   for (guint i = 0; i < partitions->len; i++) {
-    TidePartition *partition = tide_partition_slots_at(partitions, (guint16)i);
+    TidePartition *partition = tide_partition_at(partitions, i);
     gboolean has_moved = !tide_partition_is_halted_by_offset(partition) && tide_partition_has_moved(partition);
     if (!partition->assigned || !partition->location.is_located || (!must_open(partition) && !has_moved))
       continue;
@@ -149,7 +148,7 @@ tide_consumer_commits_renew(TideConsumerCommits *commits, gint64 now_us)
   commits->renewed_us = now_us;
   commits->marks_moved = TRUE;
   for (guint i = 0; i < partitions->len; i++)
-    tide_partition_slots_at(partitions, (guint16)i)->commit.needs_opening = TRUE;
+    tide_partition_at(partitions, i)->commit.needs_opening = TRUE;
 }
 
 gint64
@@ -166,12 +165,12 @@ is_left_well(const TidePartition *partition)
 }
 
 gboolean
-tide_consumer_commits_close(TideConsumerCommits *commits, const guint16 *slots, gsize n_slots, gint64 deadline_us)
+tide_consumer_commits_close(TideConsumerCommits *commits, const guint32 *slots, gsize n_slots, gint64 deadline_us)
 {
   CommitList list = commit_list_new();
   gboolean is_empty = tide_accumulator_is_empty(commits->context.accumulator);
   for (gsize i = 0; i < n_slots; i++) {
-    TidePartition *partition = tide_partition_slots_at(commits->context.partitions, slots[i]);
+    TidePartition *partition = tide_partition_at(commits->context.partitions, slots[i]);
     if (partition->assigned && tide_partition_position(partition) >= 0 && !is_left_well(partition))
       add_commit(&list, commits, partition, is_empty || !tide_partition_has_stale_rows(partition));
   }
@@ -181,10 +180,10 @@ tide_consumer_commits_close(TideConsumerCommits *commits, const guint16 *slots, 
 }
 
 gboolean
-tide_consumer_commits_are_done(const TideConsumerCommits *commits, const guint16 *slots, gsize n_slots)
+tide_consumer_commits_are_done(const TideConsumerCommits *commits, const guint32 *slots, gsize n_slots)
 {
   for (gsize i = 0; i < n_slots; i++) {
-    const TidePartition *partition = tide_partition_slots_at(commits->context.partitions, slots[i]);
+    const TidePartition *partition = tide_partition_at(commits->context.partitions, slots[i]);
     if (partition->assigned && partition->offsets.mark >= 0 &&
         partition->commit.offset != tide_partition_position(partition))
       return FALSE;
@@ -193,11 +192,11 @@ tide_consumer_commits_are_done(const TideConsumerCommits *commits, const guint16
 }
 
 void
-tide_consumer_commits_open(TideConsumerCommits *commits, const guint16 *slots, gsize n_slots)
+tide_consumer_commits_open(TideConsumerCommits *commits, const guint32 *slots, gsize n_slots)
 {
   CommitList list = commit_list_new();
   for (gsize i = 0; i < n_slots; i++) {
-    TidePartition *partition = tide_partition_slots_at(commits->context.partitions, slots[i]);
+    TidePartition *partition = tide_partition_at(commits->context.partitions, slots[i]);
     if (must_open(partition))
       add_commit(&list, commits, partition, FALSE);
   }
@@ -240,5 +239,4 @@ tide_consumer_commits_take_over(TideConsumerCommits *commits, TidePartition *par
                            .end_offset = log->end_offset,
                            .note = note};
   tide_handover_take(partition, &from, &context);
-  tide_accumulator_inherit(commits->context.accumulator, partition->slot, partition->inherited);
 }

@@ -43,17 +43,17 @@ gint64 tide_consumer_commits_due_us(const TideConsumerCommits *commits);
 
 /* Partitions are taken; before anything of @slots is sent: where the last note says that nothing is, or nothing was
  * ever committed, the next owner would not know, were we killed before our first commit. */
-void tide_consumer_commits_open(TideConsumerCommits *commits, const guint16 *slots, gsize n_slots);
+void tide_consumer_commits_open(TideConsumerCommits *commits, const guint32 *slots, gsize n_slots);
 /* An assigned partition is read on at @start_offset, or halted there: what its last owner left in doubt.
  * @note: beside the committed offset; NULL: none of ours */
 void tide_consumer_commits_take_over(TideConsumerCommits *commits, TidePartition *partition, const TideInputLog *log,
                                      const TideCommitNote *note, gint64 start_offset);
 /* Commits the partitions of @slots as they are left to their next owners, and waits for the answer. FALSE when one may
  * not have been committed: that is logged and counted. */
-gboolean tide_consumer_commits_close(TideConsumerCommits *commits, const guint16 *slots, gsize n_slots,
+gboolean tide_consumer_commits_close(TideConsumerCommits *commits, const guint32 *slots, gsize n_slots,
                                      gint64 deadline_us);
 /* Whether all marks of @slots are committed. */
-gboolean tide_consumer_commits_are_done(const TideConsumerCommits *commits, const guint16 *slots, gsize n_slots);
+gboolean tide_consumer_commits_are_done(const TideConsumerCommits *commits, const guint32 *slots, gsize n_slots);
 
 /* How a commit of an assigned partition ended. */
 void tide_consumer_commits_answered(TideConsumerCommits *commits, TidePartition *partition, gint64 offset,

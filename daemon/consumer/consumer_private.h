@@ -9,7 +9,6 @@
 #include "consumer/consumer_commits.h"
 #include "consumer/intake.h"
 #include "consumer/offset_trust.h"
-#include "consumer/partition_slots.h"
 #include "consumer/rewind.h"
 #include "util/log.h"
 
@@ -54,12 +53,12 @@ struct TideConsumer {
   TideWriteLatency write_latency;
   TideBatchMetrics batch_metrics;
   GPtrArray *partitions; /* owned (element-type TidePartition), by slot */
+  TideAssignments assignments;
   TidePauses pauses;
   TideIntake intake;
   TideDeadLetterDesk desk;
   TideConsumerCommits commits;
   TideRewinds rewinds;
-  gint64 shown_us;
   gboolean commit_lost; /* marks that could not be committed when their partitions went, since the last assignment */
   struct {
     TideLogLimit trouble, unlocated;
@@ -74,9 +73,9 @@ struct TideConsumer {
 };
 
 static inline TidePartition *
-tide_consumer_partition(const TideConsumer *consumer, guint16 slot)
+tide_consumer_partition(const TideConsumer *consumer, guint slot)
 {
-  return tide_partition_slots_at(consumer->partitions, slot);
+  return tide_partition_at(consumer->partitions, slot);
 }
 
 /* ---- consumer.c ---- */

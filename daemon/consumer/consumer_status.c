@@ -1,5 +1,4 @@
 #include "consumer/consumer_status.h"
-#include "consumer/partition_slots.h"
 #include "util/clock.h"
 
 #include <time.h>
@@ -54,7 +53,7 @@ tide_consumer_status_show(TideConsumerStatus *status, const GPtrArray *partition
 {
   guint32 paused = 0, paused_for[TIDE_N_PAUSE_REASONS] = {0};
   for (guint i = 0; i < partitions->len; i++) {
-    TidePartition *partition = tide_partition_slots_at(partitions, (guint16)i);
+    TidePartition *partition = tide_partition_at(partitions, i);
     if (!partition->assigned)
       continue;
     tide_partition_show(partition);
@@ -74,7 +73,7 @@ tide_consumer_status_publish_assigned(TideConsumerStatus *status, const GPtrArra
 {
   guint32 n = 0;
   for (guint i = 0; i < partitions->len; i++)
-    n += tide_partition_slots_at(partitions, (guint16)i)->assigned ? 1 : 0;
+    n += tide_partition_at(partitions, i)->assigned ? 1 : 0;
   atomic_store_explicit(&status->assigned, n, memory_order_relaxed);
 }
 
@@ -94,7 +93,7 @@ tide_consumer_status_publish_halted(TideConsumerStatus *status, const GPtrArray 
   GString *text = g_string_new(NULL);
   guint32 n = 0;
   for (guint i = 0; i < partitions->len; i++) {
-    const TidePartition *partition = tide_partition_slots_at(partitions, (guint16)i);
+    const TidePartition *partition = tide_partition_at(partitions, i);
     if (!partition->assigned || partition->halt.text == NULL)
       continue;
     g_string_append_printf(text, "%s%s", n++ > 0 ? "; " : "", partition->halt.text);

@@ -1,5 +1,4 @@
 #include "consumer/dead_letter_desk.h"
-#include "consumer/partition_slots.h"
 #include "dead_letters/dead_letter_job.h"
 #include "util/clock.h"
 #include "write/named_row.h"
@@ -33,18 +32,19 @@ tide_dead_letter_desk_clear(TideDeadLetterDesk *desk)
   tide_refused_part_queue_clear(&desk->refused_parts);
 }
 
+/* NULL: the message of @ref is in our hands no more. */
 static TidePartition *
-partition_of(const TideDeadLetterDesk *desk, TideSourceRef ref)
+owner_of(const TideDeadLetterDesk *desk, TideSourceRef ref)
 {
-  return tide_partition_slots_at(desk->context.partitions, ref.slot);
+  return tide_assignments_find_owner(desk->context.assignments, ref);
 }
 
 /* Transfers @job, of a partition in the consumer's hands. */
 static void
 submit(TideDeadLetterDesk *desk, TideDeadLetterJob *job)
 {
-  TidePartition *partition = partition_of(desk, job->source);
-  job->owned = &partition->owned;
+  TidePartition *partition = owner_of(desk, job->source);
+  job->owned = &partition->assignment.number;
   partition->rewind.n_letters_in_flight += job->wants_original ? 0 : 1;
   tide_dead_letter_queue_submit(desk->context.dead_letters, job);
 }
@@ -83,7 +83,7 @@ submit_rejected(TideDeadLetterDesk *desk, TideSourceRef ref, const TideMessage *
                                 .has_value = message->has_value,
                                 .headers = (const TideDeadLetterHeader *)(gconstpointer)headers->data,
                                 .n_headers = headers->len,
-                                .source = source_of(partition_of(desk, ref)),
+                                .source = source_of(owner_of(desk, ref)),
                                 .reason = tide_bytes_of_string(tide_reject_reason_name(reject->reason)),
                                 .text = tide_bytes_of_string(text),
                                 .reading_index = reading_index};
@@ -131,7 +131,7 @@ typedef struct Refused {
 static gboolean
 is_same_message(TideSourceRef a, TideSourceRef b)
 {
-  return a.slot == b.slot && a.epoch == b.epoch && a.sequence == b.sequence;
+  return a.assignment == b.assignment && a.sequence == b.sequence;
 }
 
 static int
@@ -146,8 +146,7 @@ compare_refused(gconstpointer a, gconstpointer b)
 {
   const Refused *one = a, *other = b;
   int order = compare_numbers(one->poison->row, other->poison->row);
-  order = order != 0 ? order : compare_numbers(one->ref.slot, other->ref.slot);
-  order = order != 0 ? order : compare_numbers(one->ref.epoch, other->ref.epoch);
+  order = order != 0 ? order : compare_numbers(one->ref.assignment, other->ref.assignment);
   order = order != 0 ? order : compare_numbers(one->ref.sequence, other->ref.sequence);
   return order != 0 ? order : compare_numbers(one->reading_index, other->reading_index);
 }
@@ -162,10 +161,11 @@ part_sources(TideDeadLetterDesk *desk, const TideBatch *batch)
   const TideBatchSource *sources = tide_batch_sources(batch, &n_sources);
   for (gsize i = 0; i < n_sources; i++) {
     Refused part = {tide_batch_find_poison(batch, sources[i].row), sources[i].ref, sources[i].reading_index};
+    TidePartition *partition = owner_of(desk, part.ref);
     if (part.poison != NULL)
       g_array_append_val(refused, part);
-    else
-      tide_partition_slots_ack(desk->context.partitions, sources[i].ref);
+    else if (partition != NULL)
+      tide_partition_ack(partition, part.ref, 1);
   }
   gsize offset = 0;
   TideBytes record;
@@ -377,8 +377,8 @@ tide_dead_letter_desk_take_waiting(TideDeadLetterDesk *desk)
     if (parts == NULL)
       return;
     TideSourceRef ref = g_array_index(parts, TideRefusedPart, 0).ref;
-    TidePartition *partition = partition_of(desk, ref);
-    if (tide_partition_owns(partition, ref) && dead_letter_or_read_again(desk, partition, parts))
+    TidePartition *partition = owner_of(desk, ref);
+    if (partition != NULL && dead_letter_or_read_again(desk, partition, parts))
       continue;
     let_go(desk, parts);
     g_array_unref(parts);
@@ -394,16 +394,15 @@ shorten_read_ahead(TideDeadLetterDesk *desk, const GArray *parts)
   g_autofree guint32 *n_messages = g_new0(guint32, partitions->len);
   for (guint i = 0; i < parts->len; i++) {
     const TideRefusedPart *part = &g_array_index(parts, TideRefusedPart, i);
+    const TidePartition *partition = owner_of(desk, part->ref);
     gboolean is_counted = i > 0 && part[-1].row == part->row && is_same_message(part[-1].ref, part->ref);
-    if (part->row->is_shared && !part->row->is_foreseen && !is_counted &&
-        tide_partition_owns(partition_of(desk, part->ref), part->ref))
-      n_messages[part->ref.slot]++;
+    if (part->row->is_shared && !part->row->is_foreseen && !is_counted && partition != NULL)
+      n_messages[partition->slot]++;
   }
   gint64 now_us = tide_now_us();
   for (guint i = 0; i < partitions->len; i++)
     if (n_messages[i] > 0)
-      tide_pauses_shorten_read_ahead(desk->context.pauses, tide_partition_slots_at(partitions, (guint16)i),
-                                     n_messages[i], now_us);
+      tide_pauses_shorten_read_ahead(desk->context.pauses, tide_partition_at(partitions, i), n_messages[i], now_us);
 }
 
 void
@@ -536,8 +535,8 @@ dead_letter_after_all(TideDeadLetterDesk *desk, TidePartition *partition, TideDe
 static void
 take_original(TideDeadLetterDesk *desk, TideDeadLetterJob *job)
 {
-  TidePartition *partition = partition_of(desk, job->source);
-  gboolean owns = tide_partition_owns(partition, job->source);
+  TidePartition *partition = owner_of(desk, job->source);
+  gboolean owns = partition != NULL;
   gboolean is_dead = owns && tide_message_dead_letters_is_refused(&partition->dead_letters, job->source.sequence);
   gboolean appended = owns && !is_dead && append_again(desk, partition, job);
   if (job->result == TIDE_DEAD_LETTER_READ)
@@ -558,8 +557,8 @@ complete_job(TideDeadLetterDesk *desk, TideDeadLetterJob *job)
     take_original(desk, job);
     return;
   }
-  TidePartition *partition = partition_of(desk, job->source);
-  if (tide_partition_owns(partition, job->source)) {
+  TidePartition *partition = owner_of(desk, job->source);
+  if (partition != NULL) {
     partition->rewind.n_letters_in_flight--;
     tide_partition_dead_letter_kept(partition, desk->context.budget, job);
   }
@@ -587,7 +586,7 @@ tide_dead_letter_desk_note_messages(TideDeadLetterDesk *desk, guint32 n_received
   const GPtrArray *partitions = desk->context.partitions;
   guint64 written = 0;
   for (guint i = 0; i < partitions->len; i++)
-    written += tide_partition_slots_at(partitions, (guint16)i)->n_written;
+    written += tide_partition_at(partitions, i)->n_written;
   if (n_received > 0 || written != desk->written_reported)
     tide_dead_letter_queue_note_messages(desk->context.dead_letters, n_received, written - desk->written_reported);
   desk->written_reported = written;

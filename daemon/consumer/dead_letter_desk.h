@@ -24,6 +24,7 @@ G_BEGIN_DECLS
 
 typedef struct TideDeadLetterDeskContext {
   const GPtrArray *partitions; /* borrowed, all: (element-type TidePartition), by slot */
+  const TideAssignments *assignments;
   TideBudget *budget;
   TideDeadLetterQueue *dead_letters;
   TideMapping *mapping; /* the consumer's: a message that is read again is mapped again */

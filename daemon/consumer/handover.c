@@ -74,6 +74,8 @@ tide_handover_take(TidePartition *partition, const TideHandoverFrom *from, const
   gboolean is_of_others = from->note != NULL && from->note->tables_mark != context->tables_mark;
   partition->repeated = repeated_of(from, context);
   partition->inherited = from->note != NULL ? inherited_of(from->note, context) : (TideDoubt){0};
+  partition->assignment.all->inherited_until_us =
+      MAX(partition->assignment.all->inherited_until_us, partition->inherited.until_us);
   g_array_set_size(partition->commit.asked, 0);
   partition->commit = (TidePartitionCommit){.asked = partition->commit.asked,
                                             .start_offset = from->start_offset,

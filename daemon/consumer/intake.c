@@ -1,5 +1,4 @@
 #include "consumer/intake.h"
-#include "consumer/partition_slots.h"
 #include "consumer/rewind.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -263,9 +262,12 @@ log_overwrite(TideIntake *intake, const TidePartition *partition, const TideMess
     return;
   g_autofree char *row = tide_bytes_printable(tide_buffer_bytes(&overwrite->key));
   g_autofree char *which = tide_partition_name_message(partition, message->offset);
+  TideSourceRef its = overwrite->overwritten;
+  const TidePartition *its_partition =
+      overwrite->knows_overwritten ? tide_assignments_find_owner(partition->assignment.all, its) : NULL;
   g_autofree char *other =
-      overwrite->knows_overwritten
-          ? tide_partition_slots_name_message(intake->context.desk->context.partitions, overwrite->overwritten)
+      its_partition != NULL
+          ? tide_partition_name_message(its_partition, tide_offsets_offset_of(&its_partition->offsets, its.sequence))
           : NULL;
   TideLogNumber number = tide_log_number(partition->partition);
   TideLogNumber offset = tide_log_number(message->offset);

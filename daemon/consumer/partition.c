@@ -1,6 +1,7 @@
 #include "consumer/partition.h"
 
 #include "dead_letters/dead_letter_job.h"
+#include "util/clock.h"
 
 /* Commits that are not answered, of a minute at the least. */
 #define MAX_ASKED 2048u
@@ -126,12 +127,38 @@ tide_partition_name_message(const TidePartition *partition, gint64 offset)
                          partition->partition);
 }
 
+void
+tide_assignments_init(TideAssignments *assignments)
+{
+  *assignments = (TideAssignments){.partitions = g_hash_table_new(NULL, NULL)};
+}
+
+void
+tide_assignments_clear(TideAssignments *assignments)
+{
+  g_hash_table_unref(assignments->partitions);
+}
+
+/* What is read from now on is told from what was read before by the number. */
+static void
+take_number(TidePartition *partition)
+{
+  TideAssignments *assignments = partition->assignment.all;
+  guint32 *number = &partition->assignment.given[partition->assignment.n_given++ % TIDE_ASSIGNMENTS_KEPT];
+  g_hash_table_remove(assignments->partitions, GUINT_TO_POINTER(*number));
+  *number = ++assignments->last;
+  g_hash_table_insert(assignments->partitions, GUINT_TO_POINTER(*number), partition);
+  atomic_store_explicit(&partition->assignment.number, *number, memory_order_relaxed);
+}
+
 TidePartition *
-tide_partition_new(const char *topic, gint32 partition, const char *source, guint16 slot, TideMetrics *metrics,
-                   TideWriteLatency *latency)
+tide_partition_new(const char *topic, gint32 partition, const char *source, guint32 slot, TideAssignments *assignments,
+                   TideMetrics *metrics, TideWriteLatency *latency)
 {
   TidePartition *self = g_new0(TidePartition, 1);
   self->slot = slot;
+  self->assignment.all = assignments;
+  self->assignment.number = TIDE_NOT_OWNED;
   self->counters.metrics = metrics;
   self->counters.latency = latency;
   self->stored_offset = self->end.wanted_offset = -1;
@@ -197,9 +224,8 @@ tide_partition_free(TidePartition *partition, TideBudget *budget)
 void
 tide_partition_assign(TidePartition *partition)
 {
-  partition->epoch++;
+  take_number(partition);
   partition->assigned = TRUE;
-  atomic_store_explicit(&partition->owned, partition->epoch, memory_order_relaxed);
   partition->pauses.reasons = 0;
   partition->pauses.crowded_table = 0;
   partition->pauses.table_held_us = partition->pauses.read_ahead_held_us = 0;
@@ -224,7 +250,7 @@ tide_partition_release(TidePartition *partition, TideBudget *budget)
   tide_counter_add(partition->counters.messages_handed_back, partition->offsets.unfinished);
   tide_counter_add(partition->counters.readings_handed_back, partition->offsets.unfinished_readings);
   partition->assigned = FALSE;
-  atomic_store_explicit(&partition->owned, TIDE_NOT_OWNED, memory_order_relaxed);
+  atomic_store_explicit(&partition->assignment.number, TIDE_NOT_OWNED, memory_order_relaxed);
   partition->halt.acks = 0;
   partition->location.is_located = FALSE;
   tide_rewind_reset(&partition->rewind);
@@ -303,6 +329,12 @@ note_refused(TidePartition *partition, gint64 offset)
     g_array_insert_val(offsets, find_refused(partition, offset), offset);
 }
 
+static TideSourceRef
+ref_of(const TidePartition *partition, guint32 sequence)
+{
+  return (TideSourceRef){atomic_load_explicit(&partition->assignment.number, memory_order_relaxed), sequence};
+}
+
 TideSourceRef
 tide_partition_begin(TidePartition *partition, TideBudget *budget, gint64 offset, const TideMapped *mapped,
                      gboolean skip_rejects)
@@ -332,7 +364,7 @@ tide_partition_begin(TidePartition *partition, TideBudget *budget, gint64 offset
   if (G_UNLIKELY(is_reread && n_acks > 0 && was_refused(partition, offset)))
     tide_message_dead_letters_add_kept(&partition->dead_letters, sequence);
   follow_in_flight(partition, budget);
-  return (TideSourceRef){partition->slot, partition->epoch, sequence};
+  return ref_of(partition, sequence);
 }
 
 TideSourceRef
@@ -345,7 +377,7 @@ tide_partition_begin_rejected(TidePartition *partition, TideBudget *budget, cons
   guint32 sequence = tide_offsets_begin(&partition->offsets, &tracked);
   tide_message_dead_letters_add_rejected(&partition->dead_letters, sequence, reason, 0);
   follow_in_flight(partition, budget);
-  return (TideSourceRef){partition->slot, partition->epoch, sequence};
+  return ref_of(partition, sequence);
 }
 
 void
@@ -482,8 +514,7 @@ tide_partition_rewind(TidePartition *partition, TideBudget *budget, gint64 now_u
   g_array_set_size(rewind->held, 0);
   partition->repeated.left_messages = G_MAXUINT64; /* some were counted, and come again: the end bounds them */
   partition->end.seen_offset = -1;
-  partition->epoch++;
-  atomic_store_explicit(&partition->owned, partition->epoch, memory_order_relaxed);
+  take_number(partition);
   tide_offsets_clear(&partition->offsets);
   partition->offsets.finished_ms = finished_ms; /* finished all the same, and not committed yet */
   tide_message_dead_letters_clear(&partition->dead_letters);
@@ -573,13 +604,15 @@ void
 tide_partition_show(TidePartition *partition)
 {
   TideConsumerPosition position = position_of(partition);
+  g_autofree char *held = tide_rewind_describe(&partition->rewind, tide_partition_position(partition), tide_now_us());
   TideConsumerNote note = {.in_flight = partition->offsets.unfinished,
                            .pauses = partition->pauses.reasons,
                            .is_located = partition->location.is_located,
-                           .halt_text = partition->halt.text};
+                           .halt_text = partition->halt.text,
+                           .held_text = held};
   partition->location.was_replaced |= tide_kafka_watch_note(partition->watch, partition->watched, &position, &note);
   tide_gauge_set(partition->counters.paused_gauge, partition->pauses.is_paused ? 1 : 0);
-  tide_gauge_set(partition->counters.held_gauge, tide_rewind_is_pending(&partition->rewind) ? 1 : 0);
+  tide_gauge_set(partition->counters.held_gauge, held != NULL ? 1 : 0);
   if (partition->stored_offset >= 0)
     tide_gauge_set(partition->counters.stored_gauge, partition->stored_offset);
 }

@@ -1,6 +1,6 @@
 /* A partition as its consumer sees it: what is unfinished, why it is paused, and its accounting. It keeps its place for
- * the life of the consumer; each assignment and each rewind raises the epoch, so that acknowledgements from
- * before are recognised.
+ * the life of the consumer; each assignment and each rewind gives it a number that never recurs, so that
+ * acknowledgements from before are recognised.
  *
  * The accounting, which balances at every step.
  *   Messages: received = written + dead-lettered + unmatched + expired + skipped + handed back + in flight.
@@ -140,14 +140,30 @@ typedef struct TidePartitionCounters {
   char *labels; /* owned */
 } TidePartitionCounters;
 
+/* Earlier numbers by which a partition is still found, for what may be on its way since then. */
+#define TIDE_ASSIGNMENTS_KEPT 16u
+
+/* Which partitions the assignments of one consumer are, or were, of. */
+typedef struct TideAssignments {
+  GHashTable *partitions;    /* owned: number -> TidePartition, borrowed */
+  guint32 last;              /* number */
+  gint64 inherited_until_us; /* what owners before us left in doubt of any partition counts until then */
+} TideAssignments;
+
+typedef struct TidePartitionAssignment {
+  TideAssignments *all;       /* borrowed: the consumer's */
+  TideOwnedAssignment number; /* NOT_OWNED: it is not assigned */
+  guint32 given[TIDE_ASSIGNMENTS_KEPT];
+  guint n_given; /* numbers so far, of which the newest are kept */
+} TidePartitionAssignment;
+
 typedef struct TidePartition {
   char *topic; /* owned */
   gint32 partition;
   const char *source; /* borrowed, of the configuration: the name of its topic's source; NULL: it has none */
-  guint16 slot;
-  guint16 epoch;
+  guint32 slot;
   gboolean assigned;
-  TideOwnedEpoch owned; /* the same for other threads */
+  TidePartitionAssignment assignment;
   TideOffsets offsets;
   TideMessageDeadLetters dead_letters;
   gint64 charged_bytes; /* what the budget holds for offsets and dead letters */
@@ -171,12 +187,22 @@ typedef struct TidePartition {
 /* "message 7 of 'metrics' partition 3", of a file "'a.jsonl:7'", as a log line names it. (transfer full) */
 char *tide_partition_name_message(const TidePartition *partition, gint64 offset);
 
-/* @source: (nullable), @metrics, @latency: kept by reference; the last is set to the time before acknowledgements are
- * told. */
-TidePartition *tide_partition_new(const char *topic, gint32 partition, const char *source, guint16 slot,
-                                  TideMetrics *metrics, TideWriteLatency *latency);
+void tide_assignments_init(TideAssignments *assignments);
+void tide_assignments_clear(TideAssignments *assignments);
+
+/* The partition that @ref is, or was, of; NULL: that is long ago. */
+static inline TidePartition *
+tide_assignments_find(const TideAssignments *assignments, TideSourceRef ref)
+{
+  return g_hash_table_lookup(assignments->partitions, GUINT_TO_POINTER(ref.assignment));
+}
+
+/* @source: (nullable), @assignments, @metrics, @latency: kept by reference; the last is set to the time before
+ * acknowledgements are told. */
+TidePartition *tide_partition_new(const char *topic, gint32 partition, const char *source, guint32 slot,
+                                  TideAssignments *assignments, TideMetrics *metrics, TideWriteLatency *latency);
 /* From now on it is another partition, in the place of one that is not assigned: acknowledgements of that are
- * recognised by their epoch. The series of the old one stay. */
+ * recognised by their assignment. The series of the old one stay. */
 void tide_partition_rename(TidePartition *partition, const char *topic, gint32 number, const char *source);
 /* Gives memory back that followed messages which are finished. */
 void tide_partition_trim(TidePartition *partition, TideBudget *budget);
@@ -249,7 +275,22 @@ tide_partition_has_work(const TidePartition *partition)
 static inline gboolean
 tide_partition_owns(const TidePartition *partition, TideSourceRef ref)
 {
-  return partition->assigned && partition->epoch == ref.epoch;
+  return atomic_load_explicit(&partition->assignment.number, memory_order_relaxed) == ref.assignment;
+}
+
+/* The partition in whose hands @ref's message is; NULL: that assignment is over. */
+static inline TidePartition *
+tide_assignments_find_owner(const TideAssignments *assignments, TideSourceRef ref)
+{
+  TidePartition *partition = tide_assignments_find(assignments, ref);
+  return partition != NULL && tide_partition_owns(partition, ref) ? partition : NULL;
+}
+
+/* The one in place @slot of a consumer's. */
+static inline TidePartition *
+tide_partition_at(const GPtrArray *partitions, guint slot)
+{
+  return g_ptr_array_index(partitions, slot);
 }
 
 /* A message was fetched and mapped. Returns the source of its rows, and of its rejected readings' dead letters unless

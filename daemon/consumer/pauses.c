@@ -1,5 +1,4 @@
 #include "consumer/pauses.h"
-#include "consumer/partition_slots.h"
 #include "util/clock.h"
 #include "util/log.h"
 
@@ -64,7 +63,7 @@ apply_waiting_pauses(TidePauses *pauses, gint64 now_us)
   const GPtrArray *partitions = pauses->context.partitions;
   pauses->waits = pauses->span_waits = FALSE;
   for (guint i = 0; i < partitions->len; i++) {
-    TidePartition *partition = tide_partition_slots_at(partitions, (guint16)i);
+    TidePartition *partition = tide_partition_at(partitions, i);
     apply_pause(pauses, partition, now_us);
     pauses->span_waits |=
         partition->assigned && (partition->pauses.reasons & TIDE_PAUSE_SPAN) != 0 && !partition->pauses.is_paused;
@@ -85,7 +84,7 @@ set_all(TidePauses *pauses, TidePauseReason reason, gboolean on)
 {
   const GPtrArray *partitions = pauses->context.partitions;
   for (guint i = 0; i < partitions->len; i++)
-    tide_pauses_set(pauses, tide_partition_slots_at(partitions, (guint16)i), reason, on);
+    tide_pauses_set(pauses, tide_partition_at(partitions, i), reason, on);
 }
 
 static void
@@ -119,7 +118,7 @@ static void
 trim_partitions(TidePauses *pauses)
 {
   for (guint i = 0; i < pauses->context.partitions->len; i++)
-    tide_partition_trim(tide_partition_slots_at(pauses->context.partitions, (guint16)i), pauses->context.budget);
+    tide_partition_trim(tide_partition_at(pauses->context.partitions, i), pauses->context.budget);
 }
 
 void
@@ -139,7 +138,7 @@ static gboolean
 any_pauses_for_table(const TidePauses *pauses, guint32 crowded)
 {
   for (guint i = 0; i < pauses->context.partitions->len; i++) {
-    const TidePartition *partition = tide_partition_slots_at(pauses->context.partitions, (guint16)i);
+    const TidePartition *partition = tide_partition_at(pauses->context.partitions, i);
     if (partition->pauses.crowded_table == crowded && (partition->pauses.reasons & TIDE_PAUSE_TABLE) != 0)
       return TRUE;
   }
@@ -218,7 +217,7 @@ tide_pauses_apply_holds(TidePauses *pauses, gint64 now_us)
   const GPtrArray *partitions = pauses->context.partitions;
   pauses->is_held = FALSE;
   for (guint i = 0; i < partitions->len; i++) {
-    TidePartition *partition = tide_partition_slots_at(partitions, (guint16)i);
+    TidePartition *partition = tide_partition_at(partitions, i);
     if (partition->pauses.crowded_table != 0)
       apply_table(pauses, partition, now_us);
     if (partition->pauses.read_ahead_messages != 0)
@@ -232,7 +231,7 @@ tide_pauses_wait_for_memory(const TidePauses *pauses)
   if (pauses->memory_held_us != 0 || (pauses->memory_paused && pauses->waits))
     return TRUE;
   for (guint i = 0; pauses->is_held && i < pauses->context.partitions->len; i++)
-    if (tide_partition_slots_at(pauses->context.partitions, (guint16)i)->pauses.table_held_us != 0)
+    if (tide_partition_at(pauses->context.partitions, i)->pauses.table_held_us != 0)
       return TRUE;
   return FALSE;
 }
@@ -248,7 +247,7 @@ void
 tide_pauses_apply_spans(TidePauses *pauses)
 {
   for (guint i = 0; i < pauses->context.partitions->len; i++) {
-    TidePartition *partition = tide_partition_slots_at(pauses->context.partitions, (guint16)i);
+    TidePartition *partition = tide_partition_at(pauses->context.partitions, i);
     if (partition->assigned)
       tide_pauses_check_in_flight_window(pauses, partition);
   }
@@ -275,7 +274,7 @@ void
 tide_pauses_lengthen_read_ahead(TidePauses *pauses, gint64 now_us)
 {
   for (guint i = 0; i < pauses->context.partitions->len; i++) {
-    TidePartition *partition = tide_partition_slots_at(pauses->context.partitions, (guint16)i);
+    TidePartition *partition = tide_partition_at(pauses->context.partitions, i);
     if (partition->pauses.read_ahead_messages == 0 || now_us - partition->pauses.read_ahead_us < LENGTHEN_INTERVAL_US)
       continue;
     partition->pauses.read_ahead_us = now_us;
@@ -307,11 +306,11 @@ tide_pauses_apply_assigned(TidePauses *pauses)
 }
 
 void
-tide_pauses_lift(TidePauses *pauses, const guint16 *slots, gsize n_slots)
+tide_pauses_lift(TidePauses *pauses, const guint32 *slots, gsize n_slots)
 {
   gint64 now_us = tide_now_us();
   for (gsize i = 0; i < n_slots; i++) {
-    TidePartition *partition = tide_partition_slots_at(pauses->context.partitions, slots[i]);
+    TidePartition *partition = tide_partition_at(pauses->context.partitions, slots[i]);
     partition->pauses.table_held_us = partition->pauses.read_ahead_held_us = 0;
     partition->pauses.reasons = 0;
     partition->pauses.crowded_table = 0;

@@ -20,7 +20,7 @@ typedef struct TidePausesContext {
   TideConsumerStatus *status; /* is told which partitions are halted */
   TideMetrics *metrics;
   guint32 max_span_messages;
-  void (*notify)(guint16 slot, gboolean pause, gpointer data); /* whoever fetches */
+  void (*notify)(guint32 slot, gboolean pause, gpointer data); /* whoever fetches */
   gpointer notify_data;
 } TidePausesContext;
 
@@ -84,7 +84,7 @@ tide_pauses_must_wait(const TidePauses *pauses)
 gboolean tide_pauses_wait_for_memory(const TidePauses *pauses);
 
 /* librdkafka remembers a pause beyond the assignment: a partition that came back would never be fetched again. */
-void tide_pauses_lift(TidePauses *pauses, const guint16 *slots, gsize n_slots);
+void tide_pauses_lift(TidePauses *pauses, const guint32 *slots, gsize n_slots);
 
 /* Halts @partition until an operator acts, and logs it, always: each partition that stops is news.
  * @text: (transfer full): one sentence that says why */

@@ -1,6 +1,5 @@
 #include "consumer/rewind.h"
 
-#include "consumer/partition_slots.h"
 #include "decode/avro_schema.h"
 #include "registry/registry.h"
 #include "util/backoff.h"
@@ -13,21 +12,6 @@
 
 /* With --until-end: longer than one question to the schema registry may take. */
 #define AWAITED_AT_END_US (15 * TIDE_US_PER_S)
-
-/* What each reason is. */
-static const struct {
-  const char *label; /* of the metric */
-  const char *text;  /* to follow "because " */
-} reasons[TIDE_REWIND_N_REASONS] = {
-    [TIDE_REWIND_CONFLICT] = {"reason=\"conflict\"",
-                              "calls without an answer may have overwritten newer values of the same cells and times, "
-                              "and their time has passed"},
-    [TIDE_REWIND_OVERFLOW] = {"reason=\"overflow\"",
-                              "more calls had no answer than could be remembered, and their time has passed"},
-    [TIDE_REWIND_CANCELLED] = {"reason=\"cancelled\"",
-                               "rows that it shared with a partition that was taken away were not sent"},
-    [TIDE_REWIND_SCHEMA] = {"reason=\"schema\"", "the question for the schema of its next message was answered"},
-};
 
 /* ---- holding ---- */
 
@@ -89,10 +73,40 @@ tide_rewind_ask(TidePartition *partition, gint64 now_us)
   partition->rewind.cancelled_us = now_us;
 }
 
+/* ---- what completed batches mean ---- */
+
+TideDoubt *
+tide_rewind_inherited_by_row(const TideAssignments *assignments, const TideBatch *batch)
+{
+  TideDoubt *by_row = NULL;
+  gsize n_sources;
+  const TideBatchSource *sources = tide_batch_sources(batch, &n_sources);
+  if (G_LIKELY(assignments->inherited_until_us <= batch->sealed_us))
+    return NULL;
+  for (gsize i = 0; i < n_sources; i++) {
+    const TidePartition *partition = tide_assignments_find(assignments, sources[i].ref);
+    if (partition == NULL || partition->inherited.until_us <= batch->sealed_us)
+      continue;
+    if (by_row == NULL)
+      by_row = g_new0(TideDoubt, batch->n_rows);
+    tide_doubt_add(&by_row[sources[i].row], partition->inherited, batch->sealed_us);
+  }
+  return by_row;
+}
+
 static void
-take_finding(TidePartition *partition, const TideFinding *finding)
+take_forgotten(TidePartition *partition, const TideFinding *finding)
 {
   gboolean owns = tide_partition_owns(partition, finding->source);
+  if (partition->assigned) /* a stale one may land over whatever is read now */
+    tide_rewind_hold_all(partition, owns ? finding->source.sequence : partition->offsets.head, finding->until_us);
+}
+
+static void
+take_finding(const TideAssignments *assignments, TidePartition *partition, const TideFinding *finding)
+{
+  GHashTableIter iter;
+  gboolean owns = partition != NULL && tide_partition_owns(partition, finding->source);
   switch (finding->kind) {
   case TIDE_FOUND_CONTESTED: /* one whose source is stale is read again */
     if (owns)
@@ -102,23 +116,44 @@ take_finding(TidePartition *partition, const TideFinding *finding)
     if (owns)
       tide_rewind_end_hold(partition, finding->source);
     break;
-  case TIDE_FOUND_FORGOTTEN: /* a stale one may land over whatever is read now */
-    if (partition->assigned)
-      tide_rewind_hold_all(partition, owns ? finding->source.sequence : partition->offsets.head, finding->until_us);
+  case TIDE_FOUND_FORGOTTEN:
+    if (partition != NULL)
+      take_forgotten(partition, finding);
+    else {
+      g_hash_table_iter_init(&iter, assignments->partitions);
+      while (g_hash_table_iter_next(&iter, NULL, (gpointer *)&partition))
+        take_forgotten(partition, finding);
+    }
     break;
   }
 }
 
+/* What is too old for its partition to be known counts for each. */
+static void
+take_doubt(const TideAssignments *assignments, TidePartition *partition, TideDoubt doubt, gint64 now_us)
+{
+  GHashTableIter iter;
+  if (partition != NULL) {
+    tide_doubt_add(&partition->doubt, doubt, now_us);
+    return;
+  }
+  g_hash_table_iter_init(&iter, assignments->partitions);
+  while (g_hash_table_iter_next(&iter, NULL, (gpointer *)&partition))
+    tide_doubt_add(&partition->doubt, doubt, now_us);
+}
+
 void
-tide_rewind_take_judgement(const GPtrArray *partitions, const TideBatch *batch, const TideJudgement *judgement,
+tide_rewind_take_judgement(const TideAssignments *assignments, const TideBatch *batch, const TideJudgement *judgement,
                            gint64 now_us)
 {
   gsize n_sources;
   const TideBatchSource *sources = tide_batch_sources(batch, &n_sources);
   for (gsize i = 0; judgement->doubt.until_us > 0 && i < n_sources; i++)
-    tide_doubt_add(&tide_partition_slots_at(partitions, sources[i].ref.slot)->doubt, judgement->doubt, now_us);
-  for (guint i = 0; i < judgement->n_findings; i++)
-    take_finding(tide_partition_slots_at(partitions, judgement->findings[i].source.slot), &judgement->findings[i]);
+    take_doubt(assignments, tide_assignments_find(assignments, sources[i].ref), judgement->doubt, now_us);
+  for (guint i = 0; i < judgement->n_findings; i++) {
+    const TideFinding *finding = &judgement->findings[i];
+    take_finding(assignments, tide_assignments_find(assignments, finding->source), finding);
+  }
 }
 
 gboolean
@@ -141,7 +176,7 @@ tide_rewinds_init(TideRewinds *rewinds, const TideRewindsContext *context)
     rewinds->rewinds[i] = tide_metrics_counter(context->metrics, "tidemark_kafka_rewinds_total",
                                                "Times a partition was read again from its committed offset on, or "
                                                "from a message that waited for its schema",
-                                               reasons[i].label);
+                                               tide_rewind_kinds[i].label);
   rewinds->backed_off =
       tide_metrics_counter(context->metrics, "tidemark_kafka_rewinds_backed_off_total",
                            "Rewinds of a partition that had not moved on since the one before: the next waits", NULL);
@@ -155,19 +190,19 @@ log_rewind(const TidePartition *partition, TideRewindReason reason, gint64 offse
                                                 "rewound again for %" G_GINT64_FORMAT " s",
                                                 (partition->rewind.backed_off_us - now_us) / TIDE_US_PER_S)
                               : NULL;
-  tide_log_fields(reason == TIDE_REWIND_SCHEMA ? TIDE_LOG_INFO : TIDE_LOG_NOTICE, "partition-rewound",
-                  TIDE_LOG_FIELDS({"TOPIC", partition->topic},
-                                  {"PARTITION", tide_log_number(partition->partition).text},
-                                  {"SOURCE", partition->source}, {"OFFSET", tide_log_number(offset).text}),
-                  "topic '%s' partition %d is read again from offset %" G_GINT64_FORMAT " on, because %s%s",
-                  partition->topic, partition->partition, offset, reasons[reason].text, next != NULL ? next : "");
+  tide_log_fields(
+      reason == TIDE_REWIND_SCHEMA ? TIDE_LOG_INFO : TIDE_LOG_NOTICE, "partition-rewound",
+      TIDE_LOG_FIELDS({"TOPIC", partition->topic}, {"PARTITION", tide_log_number(partition->partition).text},
+                      {"SOURCE", partition->source}, {"OFFSET", tide_log_number(offset).text}),
+      "topic '%s' partition %d is read again from offset %" G_GINT64_FORMAT " on, because %s%s", partition->topic,
+      partition->partition, offset, tide_rewind_kinds[reason].text, next != NULL ? next : "");
 }
 
 /* The next message of @partition that is read is that of @offset. */
 static void
 seek(TideRewinds *rewinds, TidePartition *partition, TideRewindReason reason, gint64 offset, gint64 now_us)
 {
-  guint16 slot = partition->slot;
+  guint32 slot = partition->slot;
   partition->awaited.is_awaited = FALSE;
   partition->end.is_reached = FALSE;
   tide_counter_inc(rewinds->rewinds[reason]);
@@ -223,7 +258,7 @@ tide_rewinds_run(TideRewinds *rewinds, gint64 now_us)
 {
   const TideRewindsContext *context = &rewinds->context;
   for (guint i = 0; i < context->partitions->len; i++) {
-    TidePartition *partition = tide_partition_slots_at(context->partitions, (guint16)i);
+    TidePartition *partition = tide_partition_at(context->partitions, i);
     TideRewindReason reason = tide_rewind_reason(&partition->rewind);
     if (tide_rewind_is_ready(partition, now_us)) {
       gint64 position = tide_partition_position(partition);

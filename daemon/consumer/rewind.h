@@ -26,9 +26,12 @@ void tide_rewind_hold_all(TidePartition *partition, guint32 sequence, gint64 unt
 /* Rows of @partition are not sent any more: it is rewound at once. */
 void tide_rewind_ask(TidePartition *partition, gint64 now_us);
 
-/* Takes note of what the completion of @batch means for its messages. @partitions: by slot */
-void tide_rewind_take_judgement(const GPtrArray *partitions, const TideBatch *batch, const TideJudgement *judgement,
-                                gint64 now_us);
+/* For tide_accumulator_judge(): what owners before us left in doubt of the partitions of each row of @batch; NULL:
+ * nothing that counts for it. (transfer full) */
+TideDoubt *tide_rewind_inherited_by_row(const TideAssignments *assignments, const TideBatch *batch);
+/* Takes note of what the completion of @batch means for its messages. */
+void tide_rewind_take_judgement(const TideAssignments *assignments, const TideBatch *batch,
+                                const TideJudgement *judgement, gint64 now_us);
 
 /* Whether @partition is to be rewound now: its moment has come, and its dead letters are kept. From its moment on
  * is_due is set. */

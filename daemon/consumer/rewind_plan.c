@@ -1,7 +1,18 @@
 #include "consumer/rewind_plan.h"
 
+#include "util/clock.h"
+
 /* So many messages are held one by one; whatever comes after them is held until the rewind. */
 #define MAX_HELD 4096u
+
+const TideRewindKind tide_rewind_kinds[TIDE_REWIND_N_REASONS] = {
+    [TIDE_REWIND_CONFLICT] = {"reason=\"conflict\"",
+                              "calls without an answer may have overwritten newer values of the same cells and times"},
+    [TIDE_REWIND_OVERFLOW] = {"reason=\"overflow\"", "more calls had no answer than could be remembered"},
+    [TIDE_REWIND_CANCELLED] = {"reason=\"cancelled\"",
+                               "rows that it shared with a partition that was taken away were not sent"},
+    [TIDE_REWIND_SCHEMA] = {"reason=\"schema\"", "the question for the schema of its next message was answered"},
+};
 
 void
 tide_rewind_init(TideRewind *rewind)
@@ -45,6 +56,17 @@ tide_rewind_reason(const TideRewind *rewind)
   return rewind->cancelled_us > 0        ? TIDE_REWIND_CANCELLED
          : rewind->overflow_until_us > 0 ? TIDE_REWIND_OVERFLOW
                                          : TIDE_REWIND_CONFLICT;
+}
+
+char *
+tide_rewind_describe(const TideRewind *rewind, gint64 offset, gint64 now_us)
+{
+  if (!tide_rewind_is_pending(rewind))
+    return NULL;
+  gint64 left_s = MAX(tide_rewind_due_us(rewind) - now_us, 0) / TIDE_US_PER_S;
+  return g_strdup_printf("nothing behind offset %" G_GINT64_FORMAT
+                         " is committed before it is read again from there on, in %" G_GINT64_FORMAT " s, because %s",
+                         offset, left_s, tide_rewind_kinds[tide_rewind_reason(rewind)].text);
 }
 
 /* The place of @sequence among those that are held, or where it would be. */

@@ -17,6 +17,13 @@ typedef enum TideRewindReason {
   TIDE_REWIND_N_REASONS,
 } TideRewindReason;
 
+/* What each reason is. */
+typedef struct TideRewindKind {
+  const char *label; /* of the metric */
+  const char *text;  /* to follow "because " */
+} TideRewindKind;
+extern const TideRewindKind tide_rewind_kinds[TIDE_REWIND_N_REASONS];
+
 /* In the place of a number of cells: nothing ends it before the rewind. */
 #define TIDE_HELD_IN_ANY_CASE G_MAXUINT32
 
@@ -71,6 +78,8 @@ tide_rewind_first_held(const TideRewind *rewind)
 /* Of one that is pending: when, and why. */
 gint64 tide_rewind_due_us(const TideRewind *rewind);
 TideRewindReason tide_rewind_reason(const TideRewind *rewind);
+/* How long what is committed stays at @offset, and why; NULL: none is pending. (transfer full) */
+char *tide_rewind_describe(const TideRewind *rewind, gint64 offset, gint64 now_us);
 
 /* @message is held; one that is held by itself already is so for one cell more. */
 void tide_rewind_add_held(TideRewind *rewind, const TideHeldMessage *message);

@@ -54,8 +54,8 @@ void tide_dead_letter_completions_clear(TideDeadLetterCompletions *box); /* free
 /* All that completed, linked by next; NULL: nothing. Does not wait. */
 TideDeadLetterJob *tide_dead_letter_completions_take(TideDeadLetterCompletions *box);
 
-/* The epoch of a partition's assignment, while it lasts: written by its consumer. */
-typedef _Atomic guint32 TideOwnedEpoch;
+/* The number of a partition's assignment, while it lasts: written by its consumer. */
+typedef _Atomic guint32 TideOwnedAssignment;
 #define TIDE_NOT_OWNED G_MAXUINT32
 
 /* One message on its way to the dead letters. Owned by whoever holds it: consumer, dead letters, box, consumer. */
@@ -63,8 +63,8 @@ struct TideDeadLetterJob {
   TideDeadLetterJob *next;
   TideDeadLetterCompletions *completions; /* borrowed */
   TideSourceRef source;                   /* the consumer's: untouched */
-  const TideOwnedEpoch
-      *owned;     /* borrowed: when it is not source.epoch any more, nobody waits for the job; NULL: it is */
+  const TideOwnedAssignment
+      *owned;     /* borrowed: when it is not source.assignment any more, nobody waits for the job; NULL: it is */
   guint32 n_acks; /* the consumer's: acknowledgements of the message that this settles */
   gboolean
       must_read; /* dead_letter has topic, partition and offset only: read key, value, headers and time from Kafka */

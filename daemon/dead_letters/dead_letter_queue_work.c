@@ -195,7 +195,7 @@ give_up_lost(TideDeadLetterQueue *dead_letters, TideDeadLetterJobs *from)
   TideDeadLetterJobs jobs = *from;
   *from = (TideDeadLetterJobs){0};
   for (TideDeadLetterJob *job; (job = tide_dead_letter_jobs_take(&jobs)) != NULL;) {
-    if (job->owned == NULL || atomic_load_explicit(job->owned, memory_order_relaxed) == job->source.epoch) {
+    if (job->owned == NULL || atomic_load_explicit(job->owned, memory_order_relaxed) == job->source.assignment) {
       tide_dead_letter_jobs_append(from, job);
       continue;
     }

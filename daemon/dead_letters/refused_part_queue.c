@@ -44,10 +44,8 @@ tide_refused_part_queue_clear(TideRefusedPartQueue *refused_parts)
 static int
 compare_messages(TideSourceRef a, TideSourceRef b)
 {
-  if (a.slot != b.slot)
-    return a.slot < b.slot ? -1 : 1;
-  if (a.epoch != b.epoch)
-    return a.epoch < b.epoch ? -1 : 1;
+  if (a.assignment != b.assignment)
+    return a.assignment < b.assignment ? -1 : 1;
   if (a.sequence != b.sequence)
     return (gint32)(a.sequence - b.sequence) < 0 ? -1 : 1; /* sequences wrap */
   return 0;

@@ -13,7 +13,7 @@
 /* A file that was assigned; its place is its slot's. */
 typedef struct Assigned {
   TideLoadedFile *file; /* the load's */
-  guint16 slot;
+  guint32 slot;
   gboolean is_paused;
   gboolean end_is_told;
   gint64 stored;    /* to be committed; 0: nothing is */
@@ -47,7 +47,7 @@ assigned_at(const TideFileInput *input, guint index)
 }
 
 static Assigned *
-find_slot(const TideFileInput *input, guint16 slot)
+find_slot(const TideFileInput *input, guint32 slot)
 {
   for (guint i = input->assigned->len; i > 0; i--)
     if (assigned_at(input, i - 1)->slot == slot)
@@ -59,7 +59,7 @@ find_slot(const TideFileInput *input, guint16 slot)
 
 /* Keeps @offset as the file's mark, and tells how that ended. If it could not be kept, the reason replaces @problem. */
 static void
-commit_offset(TideFileInput *input, guint16 slot, gint64 offset, const char *note, char **problem)
+commit_offset(TideFileInput *input, guint32 slot, gint64 offset, const char *note, char **problem)
 {
   Assigned *assigned = find_slot(input, slot);
   TideLoadedFile *file = assigned->file;
@@ -97,7 +97,7 @@ commit_stored(TideFileInput *input, gint64 now_us)
 }
 
 static gboolean
-store(TideInput *self, guint16 slot, gint64 offset)
+store(TideInput *self, guint32 slot, gint64 offset)
 {
   TideFileInput *input = input_of(self);
   Assigned *assigned = find_slot(input, slot);
@@ -155,8 +155,6 @@ assign(TideFileInput *input, TideLoadedFile *file)
                       .end_offset = -1,
                       .start_offset = file->mark.offset};
   Assigned assigned = {.file = file, .slot = input->handlers.assigned(file->path, 0, input->handlers.data)};
-  if (assigned.slot == G_MAXUINT16)
-    return; /* there are no more slots: the consumer has said so, and ends */
   g_array_append_val(input->assigned, assigned);
   (void)input->handlers.located(assigned.slot, &log, input->handlers.data);
   input->handlers.unlocated(0, NULL, input->handlers.data);
@@ -294,19 +292,19 @@ wake(TideInput *self)
 }
 
 static void
-pause_file(TideInput *self, guint16 slot)
+pause_file(TideInput *self, guint32 slot)
 {
   find_slot(input_of(self), slot)->is_paused = TRUE;
 }
 
 static void
-resume_file(TideInput *self, guint16 slot)
+resume_file(TideInput *self, guint32 slot)
 {
   find_slot(input_of(self), slot)->is_paused = FALSE;
 }
 
 static void
-move(TideInput *self, guint16 slot, gint64 offset)
+move(TideInput *self, guint32 slot, gint64 offset)
 {
   Assigned *assigned = find_slot(input_of(self), slot);
   tide_file_reader_move(assigned->file->reader, offset);

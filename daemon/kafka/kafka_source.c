@@ -12,15 +12,13 @@
 #include "util/error.h"
 #include "util/log.h"
 
-#define NO_SLOT G_MAXUINT16
-
 /* Partitions found without a look by name: direct-mapped, a power of two. */
 #define CACHE_SIZE 256u
 
 typedef struct CacheEntry {
   const rd_kafka_topic_t *topic;
   gint32 partition;
-  guint16 slot;
+  guint32 slot;
 } CacheEntry;
 
 /* Partitions that the brokers did not say all of are asked about again: soon, and seldom when that goes on. The thread
@@ -75,18 +73,18 @@ source_partition_free(gpointer data)
 
 /* ---- slots ---- */
 
-static guint16
+static guint32
 find_slot_by_name(const TideKafkaSource *source, const char *topic, gint32 partition)
 {
   for (guint i = 0; i < source->partitions->len; i++) {
     const SourcePartition *its = g_ptr_array_index(source->partitions, i);
     if (its != NULL && its->partition == partition && strcmp(its->topic, topic) == 0)
-      return (guint16)i;
+      return i;
   }
-  return NO_SLOT;
+  return TIDE_INPUT_NO_SLOT;
 }
 
-static guint16
+static guint32
 find_slot(TideKafkaSource *source, const rd_kafka_message_t *raw)
 {
   gsize index = ((gsize)raw->rkt >> 6 ^ (gsize)raw->partition) & (CACHE_SIZE - 1);
@@ -98,27 +96,20 @@ find_slot(TideKafkaSource *source, const rd_kafka_message_t *raw)
 }
 
 static void
-remember_slot(TideKafkaSource *source, guint16 slot, const char *topic, gint32 partition)
+remember_slot(TideKafkaSource *source, guint32 slot, const char *topic, gint32 partition)
 {
-  if (slot == NO_SLOT)
-    return;
   if (slot >= source->partitions->len)
-    g_ptr_array_set_size(source->partitions, slot + 1);
+    g_ptr_array_set_size(source->partitions, (gint)slot + 1);
   SourcePartition **its = (SourcePartition **)&g_ptr_array_index(source->partitions, slot);
-  if (*its != NULL && (*its)->partition == partition && strcmp((*its)->topic, topic) == 0)
+  if (*its != NULL)
     return;
-  if (*its != NULL) { /* another had it before */
-    source->n_denied -= (*its)->denied ? 1 : 0;
-    source->n_unlocated -= (*its)->is_unlocated ? 1 : 0;
-  }
-  source_partition_free(*its);
   *its = g_new0(SourcePartition, 1);
   (*its)->topic = g_strdup(topic);
   (*its)->partition = partition;
 }
 
 static SourcePartition *
-partition_of(const TideKafkaSource *source, guint16 slot)
+partition_of(const TideKafkaSource *source, guint32 slot)
 {
   return g_ptr_array_index(source->partitions, slot);
 }
@@ -158,8 +149,8 @@ assign(TideKafkaSource *source, const rd_kafka_topic_partition_list_t *partition
 static SourcePartition *
 partition_at(TideKafkaSource *source, const rd_kafka_topic_partition_t *at)
 {
-  guint16 slot = find_slot_by_name(source, at->topic, at->partition);
-  return slot != NO_SLOT ? partition_of(source, slot) : NULL;
+  guint32 slot = find_slot_by_name(source, at->topic, at->partition);
+  return slot != TIDE_INPUT_NO_SLOT ? partition_of(source, slot) : NULL;
 }
 
 /* Has librdkafka fetch the partitions of @list from their offsets on, whether it has them or not; the others that it
@@ -216,7 +207,7 @@ set_located(TideKafkaSource *source, SourcePartition *its)
 }
 
 static void
-set_unlocated(TideKafkaSource *source, guint16 slot, gint64 wanted_offset)
+set_unlocated(TideKafkaSource *source, guint32 slot, gint64 wanted_offset)
 {
   SourcePartition *its = partition_of(source, slot);
   source->n_unlocated += its->is_unlocated ? 0 : 1;
@@ -249,7 +240,7 @@ locate(TideKafkaSource *source, rd_kafka_topic_partition_list_t *partitions, int
   g_autofree char *why = NULL;
   for (int i = partitions->cnt; i-- > 0;) {
     rd_kafka_topic_partition_t *at = &partitions->elems[i];
-    guint16 slot = find_slot_by_name(source, at->topic, at->partition);
+    guint32 slot = find_slot_by_name(source, at->topic, at->partition);
     SourcePartition *its = partition_of(source, slot);
     gint64 offset = TIDE_INPUT_ASK_AGAIN;
     if (at->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
@@ -280,7 +271,7 @@ locate(TideKafkaSource *source, rd_kafka_topic_partition_list_t *partitions, int
 static void
 take_located(TideKafkaSource *source, const rd_kafka_topic_partition_list_t *partitions, gboolean in_rebalance)
 {
-  g_autofree guint16 *slots = g_new(guint16, (gsize)MAX(partitions->cnt, 1));
+  g_autofree guint32 *slots = g_new(guint32, (gsize)MAX(partitions->cnt, 1));
   gsize n_slots = (gsize)partitions->cnt;
   for (int i = 0; i < partitions->cnt; i++)
     slots[i] = find_slot_by_name(source, partitions->elems[i].topic, partitions->elems[i].partition);
@@ -317,12 +308,8 @@ take(TideKafkaSource *source, rd_kafka_topic_partition_list_t *partitions)
   memset(source->cache, 0, sizeof source->cache);
   for (int i = partitions->cnt; i-- > 0;) {
     const rd_kafka_topic_partition_t *at = &partitions->elems[i];
-    guint16 slot = source->handlers.assigned(at->topic, at->partition, source->handlers.data);
+    guint32 slot = source->handlers.assigned(at->topic, at->partition, source->handlers.data);
     remember_slot(source, slot, at->topic, at->partition);
-    if (slot == NO_SLOT) {
-      rd_kafka_topic_partition_list_del_by_idx(partitions, i);
-      continue;
-    }
     partition_of(source, slot)->is_ours = TRUE;
     set_unlocated(source, slot, -1);
   }
@@ -335,11 +322,11 @@ static void
 give_up(TideKafkaSource *source, rd_kafka_topic_partition_list_t *partitions)
 {
   gboolean lost = rd_kafka_assignment_lost(source->kafka);
-  g_autofree guint16 *slots = g_new(guint16, (gsize)MAX(partitions->cnt, 1));
+  g_autofree guint32 *slots = g_new(guint32, (gsize)MAX(partitions->cnt, 1));
   gsize n_slots = 0;
   for (int i = 0; i < partitions->cnt; i++) {
-    guint16 slot = find_slot_by_name(source, partitions->elems[i].topic, partitions->elems[i].partition);
-    if (slot != NO_SLOT)
+    guint32 slot = find_slot_by_name(source, partitions->elems[i].topic, partitions->elems[i].partition);
+    if (slot != TIDE_INPUT_NO_SLOT)
       slots[n_slots++] = slot;
   }
   source->handlers.revoking(slots, n_slots, lost, source->handlers.data);
@@ -376,7 +363,7 @@ on_rebalance(rd_kafka_t *kafka, rd_kafka_resp_err_t event, rd_kafka_topic_partit
 /* ---- troubles ---- */
 
 static TideInputTrouble
-kind_of(rd_kafka_resp_err_t code, guint16 slot)
+kind_of(rd_kafka_resp_err_t code, guint32 slot)
 {
   switch ((int)code) {
   case RD_KAFKA_RESP_ERR__FATAL:
@@ -386,7 +373,7 @@ kind_of(rd_kafka_resp_err_t code, guint16 slot)
   case RD_KAFKA_RESP_ERR__BAD_MSG:
   case RD_KAFKA_RESP_ERR__BAD_COMPRESSION:
   case RD_KAFKA_RESP_ERR__NOT_IMPLEMENTED: /* a format that this librdkafka does not know: it skips it all the same */
-    return slot != NO_SLOT ? TIDE_INPUT_TROUBLE_DAMAGED : TIDE_INPUT_TROUBLE_CLIENT;
+    return slot != TIDE_INPUT_NO_SLOT ? TIDE_INPUT_TROUBLE_DAMAGED : TIDE_INPUT_TROUBLE_CLIENT;
   case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
   case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
   case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
@@ -398,12 +385,12 @@ kind_of(rd_kafka_resp_err_t code, guint16 slot)
   case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
     return TIDE_INPUT_TROUBLE_MISSING;
   default:
-    return slot != NO_SLOT ? TIDE_INPUT_TROUBLE_PARTITION : TIDE_INPUT_TROUBLE_CLIENT;
+    return slot != TIDE_INPUT_NO_SLOT ? TIDE_INPUT_TROUBLE_PARTITION : TIDE_INPUT_TROUBLE_CLIENT;
   }
 }
 
 static void
-report(TideKafkaSource *source, TideInputTrouble kind, guint16 slot, const char *text)
+report(TideKafkaSource *source, TideInputTrouble kind, guint32 slot, const char *text)
 {
   TideInputReport what = {.kind = kind, .slot = slot, .text = text};
   source->handlers.trouble(&what, source->handlers.data);
@@ -411,7 +398,7 @@ report(TideKafkaSource *source, TideInputTrouble kind, guint16 slot, const char 
 
 /* Names who is denied what: librdkafka says the one half of it, or none. */
 static void
-report_denied(TideKafkaSource *source, const rd_kafka_message_t *raw, guint16 slot, const char *text)
+report_denied(TideKafkaSource *source, const rd_kafka_message_t *raw, guint32 slot, const char *text)
 {
   const TideKafkaConfig *config = &source->options.config->kafka;
   gboolean is_group = raw->err == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED;
@@ -419,7 +406,7 @@ report_denied(TideKafkaSource *source, const rd_kafka_message_t *raw, guint16 sl
   g_autofree char *missing = tide_kafka_acl_hint(config, is_group ? TIDE_KAFKA_ACL_GROUP : TIDE_KAFKA_ACL_READ,
                                                  is_group ? config->group : topic);
   g_autofree char *whole = g_strdup_printf("%s (%s)", missing, text);
-  if (slot != NO_SLOT) {
+  if (slot != TIDE_INPUT_NO_SLOT) {
     SourcePartition *its = partition_of(source, slot);
     source->n_denied += its->denied ? 0 : 1;
     its->denied = TRUE;
@@ -443,7 +430,7 @@ report_fatal(TideKafkaSource *source)
                          ? "; another daemon runs with the same kafka.instance: give each its own"
                          : "";
   g_autofree char *whole = g_strdup_printf("%s: %s%s", rd_kafka_err2name(fatal), text, hint);
-  report(source, TIDE_INPUT_TROUBLE_FATAL, NO_SLOT, whole);
+  report(source, TIDE_INPUT_TROUBLE_FATAL, TIDE_INPUT_NO_SLOT, whole);
 }
 
 static void
@@ -455,7 +442,7 @@ on_error(rd_kafka_t *kafka, int code, const char *reason, void *opaque)
     return;
   }
   g_autofree char *explained = tide_kafka_error_explain(kafka, reason);
-  report(source, TIDE_INPUT_TROUBLE_CLIENT, NO_SLOT, explained);
+  report(source, TIDE_INPUT_TROUBLE_CLIENT, TIDE_INPUT_NO_SLOT, explained);
 }
 
 /* ---- commits ---- */
@@ -467,8 +454,8 @@ report_committed(TideKafkaSource *source, rd_kafka_resp_err_t whole, const rd_ka
   for (int i = 0; offsets != NULL && i < offsets->cnt; i++) {
     const rd_kafka_topic_partition_t *at = &offsets->elems[i];
     gboolean good = tide_kafka_commit_result(whole, at) == RD_KAFKA_RESP_ERR_NO_ERROR;
-    guint16 slot = find_slot_by_name(source, at->topic, at->partition);
-    if (slot != NO_SLOT && at->offset >= 0)
+    guint32 slot = find_slot_by_name(source, at->topic, at->partition);
+    if (slot != TIDE_INPUT_NO_SLOT && at->offset >= 0)
       source->handlers.committed(slot, at->offset, good, source->handlers.data);
   }
   return tide_kafka_commit_problem(whole, offsets);
@@ -486,7 +473,7 @@ on_commit(rd_kafka_t *kafka, rd_kafka_resp_err_t result, rd_kafka_topic_partitio
 }
 
 static rd_kafka_topic_partition_list_t *
-list_of(const TideKafkaSource *source, guint16 slot, gint64 offset)
+list_of(const TideKafkaSource *source, guint32 slot, gint64 offset)
 {
   const SourcePartition *its = partition_of(source, slot);
   rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
@@ -506,7 +493,7 @@ list_of_commits(const TideKafkaSource *source, const TideInputCommit *commits, g
 }
 
 static gboolean
-store_offset(TideInput *input, guint16 slot, gint64 offset)
+store_offset(TideInput *input, guint32 slot, gint64 offset)
 {
   TideKafkaSource *source = source_of(input);
   /* One partition a call, judged by the return code: measured, the element's own error field is not set. */
@@ -581,10 +568,10 @@ commit_and_wait(TideInput *input, const TideInputCommit *commits, gsize n_commit
 static void
 handle_event(TideKafkaSource *source, const rd_kafka_message_t *raw)
 {
-  guint16 slot = raw->rkt != NULL ? find_slot(source, raw) : NO_SLOT;
+  guint32 slot = raw->rkt != NULL ? find_slot(source, raw) : TIDE_INPUT_NO_SLOT;
   const char *text = rd_kafka_message_errstr(raw);
   if (raw->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
-    if (slot != NO_SLOT)
+    if (slot != TIDE_INPUT_NO_SLOT)
       source->handlers.reached_end(slot, raw->offset, source->handlers.data);
     return;
   }
@@ -592,7 +579,7 @@ handle_event(TideKafkaSource *source, const rd_kafka_message_t *raw)
     text = rd_kafka_err2str(raw->err);
   if (raw->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET || raw->err == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE ||
       raw->err == RD_KAFKA_RESP_ERR__NO_OFFSET) { /* the offset that was asked for is not in the log */
-    if (slot != NO_SLOT && partition_of(source, slot)->is_ours)
+    if (slot != TIDE_INPUT_NO_SLOT && partition_of(source, slot)->is_ours)
       set_unlocated(source, slot, raw->offset >= 0 ? raw->offset : partition_of(source, slot)->begin_offset);
     return;
   }
@@ -606,7 +593,7 @@ handle_event(TideKafkaSource *source, const rd_kafka_message_t *raw)
         "the group '%s' takes no more members (%s): stop a daemon of it or lower kafka.threads, or raise the brokers' "
         "group.max.size",
         source->options.config->kafka.group, text);
-    report(source, TIDE_INPUT_TROUBLE_FULL, NO_SLOT, whole);
+    report(source, TIDE_INPUT_TROUBLE_FULL, TIDE_INPUT_NO_SLOT, whole);
   } else
     source->handlers.trouble(&what, source->handlers.data);
 }
@@ -621,12 +608,12 @@ rouse_client(TideKafkaSource *source)
       "since the wall clock was set back, the coordinator of group '%s' has not answered this client for "
       "kafka.session_timeout (%" G_GINT64_FORMAT " s), while brokers answer another client",
       config->group, config->session_timeout_ms / 1000);
-  report(source, TIDE_INPUT_TROUBLE_FATAL, NO_SLOT, text);
+  report(source, TIDE_INPUT_TROUBLE_FATAL, TIDE_INPUT_NO_SLOT, text);
 }
 
 /* Something of the partition was read again, after the brokers had denied it. */
 static void
-recover(TideKafkaSource *source, guint16 slot)
+recover(TideKafkaSource *source, guint32 slot)
 {
   SourcePartition *its = partition_of(source, slot);
   if (!its->denied)
@@ -648,8 +635,8 @@ poll_source(TideInput *input, int timeout_ms, TideInputRecord *ret_record)
       rd_kafka_consumer_poll(source->kafka, tide_kafka_refill_wait_ms(&source->refill, timeout_ms));
   if (raw == NULL)
     return FALSE;
-  guint16 slot;
-  if (raw->err == RD_KAFKA_RESP_ERR_NO_ERROR && (slot = find_slot(source, raw)) != NO_SLOT) {
+  guint32 slot;
+  if (raw->err == RD_KAFKA_RESP_ERR_NO_ERROR && (slot = find_slot(source, raw)) != TIDE_INPUT_NO_SLOT) {
     if (G_UNLIKELY(source->n_denied > 0))
       recover(source, slot);
     *ret_record = (TideInputRecord){.message = tide_kafka_message(raw), .slot = slot, .raw = raw};
@@ -687,7 +674,7 @@ rouse(TideInput *input)
 /* ---- one partition ---- */
 
 static void
-pause_slot(TideInput *input, guint16 slot)
+pause_slot(TideInput *input, guint32 slot)
 {
   TideKafkaSource *source = source_of(input);
   g_autoptr(rd_kafka_topic_partition_list_t) list = list_of(source, slot, RD_KAFKA_OFFSET_INVALID);
@@ -695,7 +682,7 @@ pause_slot(TideInput *input, guint16 slot)
 }
 
 static void
-resume_slot(TideInput *input, guint16 slot)
+resume_slot(TideInput *input, guint32 slot)
 {
   TideKafkaSource *source = source_of(input);
   g_autoptr(rd_kafka_topic_partition_list_t) list = list_of(source, slot, RD_KAFKA_OFFSET_INVALID);
@@ -703,7 +690,7 @@ resume_slot(TideInput *input, guint16 slot)
 }
 
 static void
-move_slot(TideInput *input, guint16 slot, gint64 offset)
+move_slot(TideInput *input, guint32 slot, gint64 offset)
 {
   TideKafkaSource *source = source_of(input);
   SourcePartition *its = partition_of(source, slot);
@@ -716,7 +703,7 @@ move_slot(TideInput *input, guint16 slot, gint64 offset)
 }
 
 static void
-locate_slot(TideInput *input, guint16 slot, gint64 wanted_offset)
+locate_slot(TideInput *input, guint32 slot, gint64 wanted_offset)
 {
   TideKafkaSource *source = source_of(input);
   set_unlocated(source, slot, wanted_offset);

@@ -101,6 +101,7 @@ watched_free(gpointer data)
   TideWatchedPartition *watched = data;
   g_free(watched->topic);
   g_free((char *)watched->note.halt_text);
+  g_free((char *)watched->note.held_text);
   g_free(watched);
 }
 
@@ -214,8 +215,10 @@ tide_kafka_watch_note(TideKafkaWatch *watch, TideWatchedPartition *watched, cons
   tide_mutex_lock(&watch->lock);
   watched->position = *position;
   g_free((char *)watched->note.halt_text);
+  g_free((char *)watched->note.held_text);
   watched->note = *note;
   watched->note.halt_text = g_strdup(note->halt_text);
+  watched->note.held_text = g_strdup(note->held_text);
   gboolean was_replaced = watched->log.was_replaced;
   tide_mutex_unlock(&watch->lock);
   return was_replaced;
@@ -269,6 +272,7 @@ clear_view(gpointer data)
   TidePartitionView *view = data;
   g_free(view->topic);
   g_free(view->halt_text);
+  g_free(view->held_text);
 }
 
 static int
@@ -303,7 +307,8 @@ tide_kafka_watch_view(TideKafkaWatch *watch)
                               .in_flight = watched->note.in_flight,
                               .pauses = watched->note.pauses,
                               .is_located = watched->note.is_located,
-                              .halt_text = g_strdup(watched->note.halt_text)};
+                              .halt_text = g_strdup(watched->note.halt_text),
+                              .held_text = g_strdup(watched->note.held_text)};
     g_array_append_val(views, view);
   }
   tide_mutex_unlock(&watch->lock);

@@ -53,6 +53,7 @@ typedef struct TideConsumerNote {
   guint pauses;          /* the consumer's TidePauseReason */
   gboolean is_located;   /* the brokers have said where it is read on */
   const char *halt_text; /* copied: why it is halted; NULL: it is not */
+  const char *held_text; /* copied: why what is committed stays behind, and how long; NULL: it does not */
 } TideConsumerNote;
 
 /**
@@ -77,6 +78,7 @@ typedef struct TidePartitionView {
   guint pauses;
   gboolean is_located;
   char *halt_text;    /* owned: NULL: it is not halted */
+  char *held_text;    /* owned: NULL: its offset is not held */
   const char *source; /* filled in, and owned, by whoever knows the sources; NULL: it has no name */
 } TidePartitionView;
 

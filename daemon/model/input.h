@@ -9,10 +9,13 @@
 
 G_BEGIN_DECLS
 
+/* In the place of a partition's slot. */
+#define TIDE_INPUT_NO_SLOT G_MAXUINT32
+
 /* A message in hand, until released. */
 typedef struct TideInputRecord {
   TideMessage message;
-  guint16 slot; /* of its partition, as assigned() gave it */
+  guint32 slot; /* of its partition, as assigned() gave it */
   gpointer raw; /* owned by the record */
 } TideInputRecord;
 
@@ -30,7 +33,7 @@ typedef enum TideInputTrouble {
 
 typedef struct TideInputReport {
   TideInputTrouble kind;
-  guint16 slot;     /* G_MAXUINT16 when it concerns no partition of ours */
+  guint32 slot;     /* NO_SLOT when it concerns no partition of ours */
   const char *text; /* what librdkafka says, or what it means; never a secret */
   gint64 offset;    /* with DAMAGED: where the damage begins */
 } TideInputReport;
@@ -55,37 +58,36 @@ typedef struct TideInputHandlers {
   gpointer data;
   /* A question to the brokers is answered, or was given up: several are asked where partitions are assigned. */
   void (*progress)(gpointer data);
-  /* A partition is ours from now on. Nothing of it is read before it is located. Returns its slot; G_MAXUINT16: it has
-   * none. */
-  guint16 (*assigned)(const char *topic, gint32 partition, gpointer data);
+  /* A partition is ours from now on. Nothing of it is read before it is located. Returns its slot. */
+  guint32 (*assigned)(const char *topic, gint32 partition, gpointer data);
   /* Where an assigned partition, or one whose offset was not found, stands. Returns the offset to read next, or one of
    * the above. */
-  gint64 (*located)(guint16 slot, const TideInputLog *log, gpointer data);
+  gint64 (*located)(guint32 slot, const TideInputLog *log, gpointer data);
   /* After each look: how many assigned partitions are not located yet, and why not (NULL: they are looked at again
    * soon). */
   void (*unlocated)(guint n_slots, const char *why, gpointer data);
   /* These were located, and will be fetched when this returns: the moment to commit for them. */
-  void (*taking)(const guint16 *slots, gsize n_slots, gpointer data);
+  void (*taking)(const guint32 *slots, gsize n_slots, gpointer data);
   /* They are fetched: the moment to pause them, if they must. */
-  void (*taken)(const guint16 *slots, gsize n_slots, gpointer data);
+  void (*taken)(const guint32 *slots, gsize n_slots, gpointer data);
   void (*assignment_done)(gpointer data);
   /* These partitions are about to be taken away: finish what can be finished, store, and return soon. @lost: they are
    * already gone, nothing may be stored. */
-  void (*revoking)(const guint16 *slots, gsize n_slots, gboolean lost, gpointer data);
-  void (*revoked)(const guint16 *slots, gsize n_slots, gpointer data);
+  void (*revoking)(const guint32 *slots, gsize n_slots, gboolean lost, gpointer data);
+  void (*revoked)(const guint32 *slots, gsize n_slots, gpointer data);
   /* All messages up to @offset have been handed out. */
-  void (*reached_end)(guint16 slot, gint64 offset, gpointer data);
+  void (*reached_end)(guint32 slot, gint64 offset, gpointer data);
   /* A partition for which DENIED was reported is read again. */
-  void (*recovered)(guint16 slot, gpointer data);
+  void (*recovered)(guint32 slot, gpointer data);
   void (*trouble)(const TideInputReport *report, gpointer data);
   /* How a commit of @offset ended, whoever asked for it. */
-  void (*committed)(guint16 slot, gint64 offset, gboolean good, gpointer data);
+  void (*committed)(guint32 slot, gint64 offset, gboolean good, gpointer data);
   /* Some of a commit in the background failed: once for all partitions, after committed(). */
   void (*commit_failed)(const char *text, gpointer data);
 } TideInputHandlers;
 
 typedef struct TideInputCommit {
-  guint16 slot;
+  guint32 slot;
   gint64 offset;    /* one past the last finished message */
   const char *note; /* borrowed: committed as the offset's metadata */
 } TideInputCommit;
@@ -104,12 +106,12 @@ typedef struct TideInputFuncs {
   void (*rouse)(TideInput *input);
 
   /* Pausing may throw prefetched messages away, which are fetched again on resume: at most once a second. */
-  void (*pause)(TideInput *input, guint16 slot);
-  void (*resume)(TideInput *input, guint16 slot);
+  void (*pause)(TideInput *input, guint32 slot);
+  void (*resume)(TideInput *input, guint32 slot);
 
   /* @offset is committed in the background, without a note, at the next commit interval at which no rebalance is under
    * way. FALSE when the partition is no longer ours. */
-  gboolean (*store)(TideInput *input, guint16 slot, gint64 offset);
+  gboolean (*store)(TideInput *input, guint32 slot, gint64 offset);
 
   /* In the background, at once. In the middle of a cooperative rebalance librdkafka may take the broker's refusal for
    * the loss of the assignment: only as often as there is something to note. */
@@ -121,11 +123,11 @@ typedef struct TideInputFuncs {
                      char **ret_problem);
 
   /* Goes on reading the partition at @offset. Other partitions go on where they are. */
-  void (*move)(TideInput *input, guint16 slot, gint64 offset);
+  void (*move)(TideInput *input, guint32 slot, gint64 offset);
 
   /* Has the partition located once more before anything else of it is handed out: its log may have been replaced.
    * @wanted_offset: what is to be read next */
-  void (*locate)(TideInput *input, guint16 slot, gint64 wanted_offset);
+  void (*locate)(TideInput *input, guint32 slot, gint64 wanted_offset);
 
   /* Gives all partitions back; may block while brokers are gone, so callers run it where a stop is bounded by others.
    */
@@ -164,19 +166,19 @@ tide_input_rouse(TideInput *input)
 }
 
 static inline void
-tide_input_pause(TideInput *input, guint16 slot)
+tide_input_pause(TideInput *input, guint32 slot)
 {
   input->funcs->pause(input, slot);
 }
 
 static inline void
-tide_input_resume(TideInput *input, guint16 slot)
+tide_input_resume(TideInput *input, guint32 slot)
 {
   input->funcs->resume(input, slot);
 }
 
 static inline gboolean
-tide_input_store(TideInput *input, guint16 slot, gint64 offset)
+tide_input_store(TideInput *input, guint32 slot, gint64 offset)
 {
   return input->funcs->store(input, slot, offset);
 }
@@ -195,13 +197,13 @@ tide_input_commit(TideInput *input, const TideInputCommit *commits, gsize n_comm
 }
 
 static inline void
-tide_input_move(TideInput *input, guint16 slot, gint64 offset)
+tide_input_move(TideInput *input, guint32 slot, gint64 offset)
 {
   input->funcs->move(input, slot, offset);
 }
 
 static inline void
-tide_input_locate(TideInput *input, guint16 slot, gint64 wanted_offset)
+tide_input_locate(TideInput *input, guint32 slot, gint64 wanted_offset)
 {
   input->funcs->locate(input, slot, wanted_offset);
 }

@@ -351,8 +351,7 @@ tide_accumulator_new(const TideAccumulatorContext *context)
                                     .protocol = context->protocol,
                                     .active = accumulator->active,
                                     .doubt = context->doubt_budget,
-                                    .settle_us = context->config->hbase.settle_ms * TIDE_US_PER_MS,
-                                    .inherited = g_array_new(FALSE, TRUE, sizeof(TideDoubt))};
+                                    .settle_us = context->config->hbase.settle_ms * TIDE_US_PER_MS};
   accumulator->findings = g_array_new(FALSE, FALSE, sizeof(TideFinding));
   tide_latest_window_init(&accumulator->latest_window, context->config->batch.latest_window_ms * TIDE_US_PER_MS,
                           context->config->batch.latest_window_max_ms * TIDE_US_PER_MS);
@@ -379,7 +378,6 @@ tide_accumulator_free(TideAccumulator *accumulator)
   g_ptr_array_unref(accumulator->lanes_of);
   g_array_unref(accumulator->dependents_of);
   g_array_unref(accumulator->findings);
-  g_array_unref(accumulator->table_context.inherited);
   tide_dependent_row_reader_clear(&accumulator->dependent_reader);
   tide_buffer_clear_memory(&accumulator->overwrite.key);
   g_free(accumulator);
@@ -630,12 +628,12 @@ tide_accumulator_tick(TideAccumulator *accumulator, TidePressure pressure, gint6
 }
 
 TideJudgement
-tide_accumulator_judge(TideAccumulator *accumulator, const TideBatch *batch, gint64 now_us)
+tide_accumulator_judge(TideAccumulator *accumulator, const TideBatch *batch, const TideDoubt *inherited, gint64 now_us)
 {
   const TideLaneBuffer *open = batch->lane_buffer;
   g_array_set_size(accumulator->findings, 0);
   TideDoubt doubt =
-      tide_rows_in_doubt_judge(accumulator->slots[open->table->index], batch, now_us, accumulator->findings);
+      tide_rows_in_doubt_judge(accumulator->slots[open->table->index], batch, inherited, now_us, accumulator->findings);
   return (TideJudgement){doubt, (const TideFinding *)(gconstpointer)accumulator->findings->data,
                          accumulator->findings->len};
 }
@@ -680,75 +678,50 @@ tide_accumulator_repeat(TideAccumulator *accumulator, const TideRow *rows, guint
   return TRUE;
 }
 
-void
-tide_accumulator_inherit(TideAccumulator *accumulator, guint16 slot, TideDoubt doubt)
-{
-  TideTableAccumulatorContext *context = &accumulator->table_context;
-  if (slot >= context->inherited->len)
-    g_array_set_size(context->inherited, slot + 1u);
-  g_array_index(context->inherited, TideDoubt, slot) = doubt;
-  context->inherited_until_us = MAX(context->inherited_until_us, doubt.until_us);
-}
-
 /* ---- partitions that were taken away ---- */
 
+/* FALSE: all of @sources are of assignments that are @kept. Else adds theirs to @cancelled. */
 static gboolean
-any_is_lost(const TideBatchSource *sources, gsize n_sources, const guint8 *is_lost)
+is_any_lost(const TideBatchSource *sources, gsize n_sources, GHashTable *kept, GHashTable *cancelled)
 {
-  for (gsize i = 0; i < n_sources; i++)
-    if (is_lost[sources[i].ref.slot])
-      return TRUE;
-  return FALSE;
-}
-
-/* One for each assignment is enough. */
-static void
-note_cancelled(const TideBatchSource *sources, gsize n_sources, GArray *cancelled)
-{
-  for (gsize i = 0; i < n_sources; i++) {
-    TideSourceRef ref = sources[i].ref;
-    guint k = 0;
-    while (k < cancelled->len && (g_array_index(cancelled, TideSourceRef, k).slot != ref.slot ||
-                                  g_array_index(cancelled, TideSourceRef, k).epoch != ref.epoch))
-      k++;
-    if (k == cancelled->len)
-      g_array_append_val(cancelled, ref);
-  }
+  gsize first = 0;
+  while (first < n_sources && g_hash_table_contains(kept, GUINT_TO_POINTER(sources[first].ref.assignment)))
+    first++;
+  for (gsize i = 0; first < n_sources && i < n_sources; i++)
+    g_hash_table_add(cancelled, GUINT_TO_POINTER(sources[i].ref.assignment));
+  return first < n_sources;
 }
 
 /* FALSE: no row of @buffer is of a partition that was lost. */
 static gboolean
-cancel_open_rows(TideAccumulator *accumulator, TideRowBuffer *buffer, const guint8 *is_lost, GArray *cancelled)
+cancel_open_rows(TideAccumulator *accumulator, TideRowBuffer *buffer, GHashTable *kept, GHashTable *cancelled)
 {
   gsize n_sources;
   const TideBatchSource *sources = tide_row_buffer_sources(buffer, &n_sources);
-  if (!any_is_lost(sources, n_sources, is_lost))
+  if (!is_any_lost(sources, n_sources, kept, cancelled))
     return FALSE;
-  note_cancelled(sources, n_sources, cancelled);
   tide_counter_add(accumulator->table_context.rows_given_up, buffer->n_rows);
   return TRUE;
 }
 
 static void
-cancel_lane(TideAccumulator *accumulator, TideTableAccumulator *table, TideLaneBuffer *open, const guint8 *is_lost,
-            GArray *cancelled)
+cancel_lane(TideAccumulator *accumulator, TideTableAccumulator *table, TideLaneBuffer *open, GHashTable *kept,
+            GHashTable *cancelled)
 {
   if (open == NULL)
     return;
   for (TideBatch *batch = open->on_the_way; batch != NULL; batch = batch->lane_next) {
     gsize n_sources;
     const TideBatchSource *sources = tide_batch_sources(batch, &n_sources);
-    if (tide_batch_is_cancelled(batch) || !any_is_lost(sources, n_sources, is_lost))
-      continue;
-    note_cancelled(sources, n_sources, cancelled);
-    tide_batch_cancel(batch);
+    if (!tide_batch_is_cancelled(batch) && is_any_lost(sources, n_sources, kept, cancelled))
+      tide_batch_cancel(batch);
   }
-  if (cancel_open_rows(accumulator, open->buffer, is_lost, cancelled)) {
+  if (cancel_open_rows(accumulator, open->buffer, kept, cancelled)) {
     tide_row_buffer_clear(open->buffer);
     open->left_rows = 0;
     open->left_bytes = 0;
   }
-  if (cancel_open_rows(accumulator, open->unmerged, is_lost, cancelled)) {
+  if (cancel_open_rows(accumulator, open->unmerged, kept, cancelled)) {
     for (guint32 i = 0; i < open->unmerged->n_rows; i++) {
       gboolean is_apart;
       guint64 key_hash = tide_row_buffer_row_key_hash(open->unmerged, i, &is_apart);
@@ -760,14 +733,14 @@ cancel_lane(TideAccumulator *accumulator, TideTableAccumulator *table, TideLaneB
 }
 
 void
-tide_accumulator_cancel(TideAccumulator *accumulator, const guint8 *is_lost, GArray *cancelled)
+tide_accumulator_cancel(TideAccumulator *accumulator, GHashTable *kept, GHashTable *cancelled)
 {
   for (guint t = 0; t < accumulator->tables->len; t++) {
     TideTableAccumulator *table = g_ptr_array_index(accumulator->tables, t);
     for (guint32 i = 0; i < table->map->n_lanes; i++)
-      cancel_lane(accumulator, table, table->lanes[i], is_lost, cancelled);
+      cancel_lane(accumulator, table, table->lanes[i], kept, cancelled);
     for (guint i = 0; i < table->retired->len; i++)
-      cancel_lane(accumulator, table, g_ptr_array_index(table->retired, i), is_lost, cancelled);
+      cancel_lane(accumulator, table, g_ptr_array_index(table->retired, i), kept, cancelled);
   }
 }
 

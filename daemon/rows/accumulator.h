@@ -100,8 +100,10 @@ typedef enum TidePressure {
  * its record's time; G_MAXINT64: it has none. Returns when to come again at the latest. */
 gint64 tide_accumulator_tick(TideAccumulator *accumulator, TidePressure pressure, gint64 late_us, gint64 now_us);
 
-/* Before @batch's sources are marked: what its completion means for them. */
-TideJudgement tide_accumulator_judge(TideAccumulator *accumulator, const TideBatch *batch, gint64 now_us);
+/* Before @batch's sources are marked: what its completion means for them.
+ * @inherited: (nullable): by row: what owners before us left in doubt of its partitions */
+TideJudgement tide_accumulator_judge(TideAccumulator *accumulator, const TideBatch *batch, const TideDoubt *inherited,
+                                     gint64 now_us);
 
 /* @batch is to be judged and completed next: asks for what that takes. */
 void tide_accumulator_prefetch(const TideBatch *batch);
@@ -115,14 +117,12 @@ void tide_accumulator_complete(TideAccumulator *accumulator, TideBatch *batch, g
 gboolean tide_accumulator_repeat(TideAccumulator *accumulator, const TideRow *rows, guint32 n_rows, gint64 until_us,
                                  gint64 now_us) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Owners before us left cells of the partition at @slot in @doubt. */
-void tide_accumulator_inherit(TideAccumulator *accumulator, guint16 slot, TideDoubt doubt);
-
-/* Partitions were taken away: @is_lost, by slot. What holds a row of theirs, open or in a batch, is not sent any more,
- * but for calls that are under way; whoever has them now writes newer values. A batch that is cancelled blocks its keys
- * until it completes, and is not acknowledged, whatever became of it.
- * @cancelled: (element-type TideSourceRef): appended to: one source of each assignment that had rows there */
-void tide_accumulator_cancel(TideAccumulator *accumulator, const guint8 *is_lost, GArray *cancelled);
+/* Partitions were taken away. What holds a row of theirs, open or in a batch, is not sent any more, but for calls that
+ * are under way; whoever has them now writes newer values. A batch that is cancelled blocks its keys until it
+ * completes, and is not acknowledged, whatever became of it.
+ * @kept: set of the assignments, as in TideSourceRef, whose partitions were not taken away
+ * @cancelled: set: gets the assignments that had rows there */
+void tide_accumulator_cancel(TideAccumulator *accumulator, GHashTable *kept, GHashTable *cancelled);
 
 /* Gives back the places of dated tables that were taken for rows which did not come. Not while a message is in hand. */
 void tide_accumulator_give_slots_back(TideAccumulator *accumulator);

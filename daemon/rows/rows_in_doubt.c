@@ -149,25 +149,6 @@ judge_row(TideTableAccumulator *table, const TideBatch *batch, guint32 row, Tide
   }
 }
 
-/* By row; NULL: nothing is inherited that counts for @batch. (transfer full) */
-static TideDoubt *
-inherited_by_row(const TideTableAccumulator *table, const TideBatch *batch)
-{
-  const GArray *by_slot = table->context->inherited;
-  TideDoubt *by_row = NULL;
-  gsize n_sources;
-  const TideBatchSource *sources = tide_batch_sources(batch, &n_sources);
-  for (gsize i = 0; i < n_sources; i++) {
-    guint16 slot = sources[i].ref.slot;
-    if (slot >= by_slot->len || g_array_index(by_slot, TideDoubt, slot).until_us <= batch->sealed_us)
-      continue;
-    if (by_row == NULL)
-      by_row = g_new0(TideDoubt, batch->n_rows);
-    tide_doubt_add(&by_row[sources[i].row], g_array_index(by_slot, TideDoubt, slot), batch->sealed_us);
-  }
-  return by_row;
-}
-
 /* Watches the cells of @conflicts, which are in the order of their rows, for each message that made their row. */
 static void
 contest(TideTableAccumulator *table, const TideBatch *batch, const GArray *conflicts, GArray *findings)
@@ -192,13 +173,11 @@ contest(TideTableAccumulator *table, const TideBatch *batch, const GArray *confl
 }
 
 static void
-judge_rows(TideTableAccumulator *table, const TideBatch *batch, GArray *findings)
+judge_rows(TideTableAccumulator *table, const TideBatch *batch, const TideDoubt *inherited, GArray *findings)
 {
-  gboolean is_inherited = table->context->inherited_until_us > batch->sealed_us;
   if (G_LIKELY(tide_cells_in_doubt_is_empty(table->in_doubt) && g_hash_table_size(table->contested) == 0 &&
-               !is_inherited))
+               inherited == NULL))
     return;
-  g_autofree TideDoubt *inherited = is_inherited ? inherited_by_row(table, batch) : NULL;
   g_autoptr(GArray) conflicts = g_array_new(FALSE, FALSE, sizeof(Conflict));
   for (guint32 i = 0; i < batch->n_rows; i++)
     if (tide_batch_find_poison(batch, i) == NULL)
@@ -245,7 +224,8 @@ forget_batch(const TideTableAccumulator *table, const TideBatch *batch, gint64 u
 }
 
 TideDoubt
-tide_rows_in_doubt_judge(TideTableAccumulator *table, const TideBatch *batch, gint64 now_us, GArray *findings)
+tide_rows_in_doubt_judge(TideTableAccumulator *table, const TideBatch *batch, const TideDoubt *inherited, gint64 now_us,
+                         GArray *findings)
 {
   TideDoubt doubt = {0};
   gint64 until_us = batch->last_unknown_us + table->context->settle_us;
@@ -257,7 +237,7 @@ tide_rows_in_doubt_judge(TideTableAccumulator *table, const TideBatch *batch, gi
     doubt = (TideDoubt){until_us, last_ms};
   }
   if (!tide_batch_is_cancelled(batch)) /* else it counts as not written, though a call may have carried it */
-    judge_rows(table, batch, findings);
+    judge_rows(table, batch, inherited, findings);
   return doubt;
 }
 

@@ -33,10 +33,10 @@ typedef struct TideJudgement {
   guint n_findings;
 } TideJudgement;
 
-/* Judges @batch, which was acknowledged, before its sources are.
+/* As tide_accumulator_judge().
  * @findings: (element-type TideFinding): the judgement's are appended to it */
-TideDoubt tide_rows_in_doubt_judge(TideTableAccumulator *table, const TideBatch *batch, gint64 now_us,
-                                   GArray *findings);
+TideDoubt tide_rows_in_doubt_judge(TideTableAccumulator *table, const TideBatch *batch, const TideDoubt *inherited,
+                                   gint64 now_us, GArray *findings);
 
 /* @row is about to be written, and an owner before us may have sent it: it may land once more until @until_us. FALSE:
  * there is no room to remember that. */

@@ -37,8 +37,6 @@ typedef struct TideTableAccumulatorContext {
   GPtrArray *active; /* (element-type TideLaneBuffer) borrowed: those with open rows, of all tables */
   TideBudget *doubt; /* borrowed: share for what tables hold of cells in doubt */
   gint64 settle_us;
-  GArray *inherited;         /* owned (element-type TideDoubt): by partition's slot */
-  gint64 inherited_until_us; /* nothing inherited counts from then on */
   TideCounter *doubt_overflow;
   TideCounter *rows_given_up;
 } TideTableAccumulatorContext;

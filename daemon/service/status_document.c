@@ -113,6 +113,8 @@ static const Field partition_fields[] = {
      "(rows that HBase refused are taken apart), `schema` (the schema registry was not yet asked for the schema of its "
      "next message, or does not answer)"},
     {"halted", TEXT(TidePartitionView, halt_text), "Why it is halted until somebody acts; null: it is not"},
+    {"held", TEXT(TidePartitionView, held_text),
+     "Why what is committed stays behind what is written, and when it is read again from there on; null: it does not"},
     {"source", TEXT(TidePartitionView, source), "Which of several sources reads it; null: it has no name"},
 };
 

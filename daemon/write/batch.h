@@ -15,9 +15,9 @@ G_BEGIN_DECLS
 
 /* Which message a row came from, small enough to be kept for each row. */
 typedef struct TideSourceRef {
-  guint16 slot;     /* the partition's place in its consumer */
-  guint16 epoch;    /* of the assignment: an acknowledgement from before a revoke is recognised and dropped */
-  guint32 sequence; /* in the partition's TideOffsets */
+  guint32 assignment; /* of its partition, by its consumer's count: an acknowledgement from before a revoke or a rewind
+                       * is recognised by it, and dropped */
+  guint32 sequence;   /* in the partition's TideOffsets */
 } TideSourceRef;
 
 typedef struct TideBatchRow {

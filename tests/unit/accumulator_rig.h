@@ -29,6 +29,7 @@ typedef struct Fixture {
   TideAccumulator *accumulator;
   gint64 now_us;
   TideSourceRef source;                    /* of what is appended */
+  const TideDoubt *inherited;              /* of the batches that complete: by row */
   guint n_found[TIDE_FOUND_FORGOTTEN + 1]; /* by TideFindingKind */
   gint64 last_until_us;                    /* of the last finding */
   guint n_cancelled;                       /* assignments, by the last lose_partition() */
@@ -127,21 +128,22 @@ take_call(Fixture *fixture, TideCall *ret_call)
 static inline void
 judge(Fixture *fixture, const TideBatch *batch)
 {
-  TideJudgement judgement = tide_accumulator_judge(fixture->accumulator, batch, fixture->now_us);
+  TideJudgement judgement = tide_accumulator_judge(fixture->accumulator, batch, fixture->inherited, fixture->now_us);
   for (guint i = 0; i < judgement.n_findings; i++) {
     fixture->n_found[judgement.findings[i].kind]++;
     fixture->last_until_us = judgement.findings[i].until_us;
   }
 }
 
-/* The partition at @slot, one of two, is taken away. */
+/* The partition of @assignment, one of 0 and 1, is taken away. */
 static inline void
-lose_partition(Fixture *fixture, guint16 slot)
+lose_partition(Fixture *fixture, guint32 assignment)
 {
-  const guint8 is_lost[] = {slot == 0, slot == 1};
-  g_autoptr(GArray) cancelled = g_array_new(FALSE, FALSE, sizeof(TideSourceRef));
-  tide_accumulator_cancel(fixture->accumulator, is_lost, cancelled);
-  fixture->n_cancelled = cancelled->len;
+  g_autoptr(GHashTable) kept = g_hash_table_new(NULL, NULL);
+  g_autoptr(GHashTable) cancelled = g_hash_table_new(NULL, NULL);
+  g_hash_table_add(kept, GUINT_TO_POINTER(1 - assignment));
+  tide_accumulator_cancel(fixture->accumulator, kept, cancelled);
+  fixture->n_cancelled = g_hash_table_size(cancelled);
 }
 
 /* Completes the batches of calls that ended. */

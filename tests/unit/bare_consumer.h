@@ -54,7 +54,7 @@ bare_dead_letters_keep(UnstartedFlow *flow, TideDeadLetterJob *job)
 }
 
 static inline void
-bare_consumer_pause(guint16 slot, gboolean pause, gpointer data)
+bare_consumer_pause(guint32 slot, gboolean pause, gpointer data)
 {
 }
 
@@ -73,7 +73,7 @@ bare_consumer_set_up_pauses(BareConsumer *bare)
 }
 
 static inline void
-bare_consumer_set_up(BareConsumer *bare, const char *yaml, guint16 n_partitions)
+bare_consumer_set_up(BareConsumer *bare, const char *yaml, guint n_partitions)
 {
   UnstartedFlow *flow = &bare->flow;
   unstarted_flow_set_up(flow, yaml);
@@ -98,9 +98,9 @@ bare_consumer_tear_down(BareConsumer *bare)
 }
 
 static inline TidePartition *
-bare_consumer_partition(const BareConsumer *bare, guint16 slot)
+bare_consumer_partition(const BareConsumer *bare, guint32 slot)
 {
-  return tide_partition_slots_at(bare->partitions.list, slot);
+  return tide_partition_at(bare->partitions.list, slot);
 }
 
 static inline guint64
@@ -125,6 +125,6 @@ bare_consumer_acknowledge(BareConsumer *bare, TideCall *call)
   TideBatch *batch = tide_completion_queue_take(&bare->completions, 0);
   g_assert_nonnull(batch);
   g_assert_null(batch->next);
-  (void)tide_accumulator_judge(bare->accumulator, batch, tide_now_us());
+  (void)tide_accumulator_judge(bare->accumulator, batch, NULL, tide_now_us());
   return batch;
 }

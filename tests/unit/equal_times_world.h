@@ -66,8 +66,8 @@ static inline int
 compare_parts(gconstpointer a, gconstpointer b)
 {
   const Part *one = a, *other = b;
-  if (one->ref.slot != other->ref.slot)
-    return one->ref.slot < other->ref.slot ? -1 : 1;
+  if (one->ref.assignment != other->ref.assignment)
+    return one->ref.assignment < other->ref.assignment ? -1 : 1;
   return one->ref.sequence < other->ref.sequence ? -1 : one->ref.sequence > other->ref.sequence;
 }
 
@@ -85,8 +85,8 @@ typedef struct Consumer {
   TideAccumulator *accumulator;
   TideMetrics *metrics;
   TideWriteLatency latency;
+  TideAssignments assignments;
   TidePartition *partitions[N_PARTITIONS];
-  GPtrArray *list; /* of them */
   gint64 next_offset[N_PARTITIONS];
   GArray *parts; /* owned (element-type Part): not read again yet */
 } Consumer;

@@ -46,19 +46,19 @@ fake_input_wake(TideInput *input)
 }
 
 static void
-fake_input_pause(TideInput *input, guint16 slot)
+fake_input_pause(TideInput *input, guint32 slot)
 {
   g_string_append_printf(fake_input_of(input)->asked, "pause %u, ", slot);
 }
 
 static void
-fake_input_resume(TideInput *input, guint16 slot)
+fake_input_resume(TideInput *input, guint32 slot)
 {
   g_string_append_printf(fake_input_of(input)->asked, "resume %u, ", slot);
 }
 
 static gboolean
-fake_input_store(TideInput *input, guint16 slot, gint64 offset)
+fake_input_store(TideInput *input, guint32 slot, gint64 offset)
 {
   FakeInput *fake = fake_input_of(input);
   g_string_append_printf(fake->asked, "store %u %" G_GINT64_FORMAT ", ", slot, offset);
@@ -66,13 +66,13 @@ fake_input_store(TideInput *input, guint16 slot, gint64 offset)
 }
 
 static void
-fake_input_move(TideInput *input, guint16 slot, gint64 offset)
+fake_input_move(TideInput *input, guint32 slot, gint64 offset)
 {
   g_string_append_printf(fake_input_of(input)->asked, "move %u %" G_GINT64_FORMAT ", ", slot, offset);
 }
 
 static void
-fake_input_locate(TideInput *input, guint16 slot, gint64 wanted_offset)
+fake_input_locate(TideInput *input, guint32 slot, gint64 wanted_offset)
 {
   g_string_append_printf(fake_input_of(input)->asked, "locate %u %" G_GINT64_FORMAT ", ", slot, wanted_offset);
 }

@@ -42,7 +42,7 @@ append(TideRowBuffer *buffer, const char *key, const Column *column, const char 
 {
   TideCell cell = {&column->column, tide_bytes_of_string(value), timestamp_ms};
   TideRow row = {.key = tide_bytes_of_string(key), .cells = &cell, .n_cells = 1};
-  tide_row_buffer_append(buffer, &row, (TideSourceRef){0, 1, sequence}, 1000, NULL);
+  tide_row_buffer_append(buffer, &row, (TideSourceRef){1, sequence}, 1000, NULL);
 }
 
 static inline void

@@ -51,6 +51,7 @@ typedef struct Bench {
   TideMapping *mapping;            /* owned */
   TideMetrics *metrics;            /* owned */
   TideWriteLatency latency;
+  TideAssignments assignments;
   TidePartition *partition; /* owned */
   TideBudget budget;
   TideRowBuffer *sets; /* owned array: by table */
@@ -103,7 +104,9 @@ bench_init(Bench *bench, const TideBenchRequest *request)
   bench->mapping = tide_mapping_new(config, request->protocol);
   bench->metrics = tide_metrics_new();
   tide_write_latency_init(&bench->latency, bench->metrics);
-  bench->partition = tide_partition_new(config->kafka.topics[0], 0, NULL, 0, bench->metrics, &bench->latency);
+  tide_assignments_init(&bench->assignments);
+  bench->partition =
+      tide_partition_new(config->kafka.topics[0], 0, NULL, 0, &bench->assignments, bench->metrics, &bench->latency);
   tide_partition_assign(bench->partition);
   tide_budget_init(&bench->budget, config->limits.memory_bytes);
   tide_batch_pool_init(&bench->pool, &bench->budget, 1);
@@ -123,6 +126,7 @@ bench_clear(Bench *bench)
   g_free(bench->sets);
   tide_batch_pool_clear(&bench->pool);
   tide_partition_free(bench->partition, &bench->budget);
+  tide_assignments_clear(&bench->assignments);
   tide_metrics_free(bench->metrics);
   tide_mapping_free(bench->mapping);
   tide_decoder_free(bench->decoder);

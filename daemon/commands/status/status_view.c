@@ -431,17 +431,18 @@ print_dead_letters(FILE *stream, TideStatusReader *status)
   }
 }
 
-/* Behind the lists, one line for each thing that is wrong: "METRIC host5: ...", "METRIC (the first): ..." of the first
- * region. */
+/* Behind the lists, one line for each thing that is wrong, or held up: "METRIC host5: ...", "METRIC (the first): ..."
+ * of the first region. */
 static void
 print_troubles(FILE *stream, TideStatusReader *status)
 {
   static const struct {
-    const char *list, *name, *detail, *text;
-  } troubles[] = {{"partitions", "topic", "partition", "halted"},
-                  {"tables", "name", NULL, "stopped"},
-                  {"regions", "table", "start_key", "error"},
-                  {"gateways", "name", NULL, "error"}};
+    const char *list, *name, *detail, *text, *label;
+  } troubles[] = {{"partitions", "topic", "partition", "halted", "Trouble"},
+                  {"partitions", "topic", "partition", "held", "Held"},
+                  {"tables", "name", NULL, "stopped", "Trouble"},
+                  {"regions", "table", "start_key", "error", "Trouble"},
+                  {"gateways", "name", NULL, "error", "Trouble"}};
   for (gsize t = 0; t < G_N_ELEMENTS(troubles); t++) {
     g_autoptr(TideStatusReader) items = tide_status_reader_list(status, troubles[t].list);
     for (guint32 i = 0, n = 0; i < tide_status_reader_n(items) && n < MAX_LINES; i++) {
@@ -455,7 +456,7 @@ print_troubles(FILE *stream, TideStatusReader *status)
       g_autofree char *line =
           g_strdup_printf("%s%s: %s", tide_status_reader_text(items, i, troubles[t].name), place, said);
       fputc('\n', stream);
-      print_wrapped(stream, "Trouble", line);
+      print_wrapped(stream, troubles[t].label, line);
       n++;
     }
   }

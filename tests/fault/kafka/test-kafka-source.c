@@ -25,10 +25,10 @@ timeout(void)
   return tide_now_us() + TIMEOUT_US;
 }
 
-static guint16
+static guint32
 on_assigned(const char *topic, gint32 partition, gpointer data)
 {
-  return (guint16)partition;
+  return (guint32)partition;
 }
 
 /* Of partition 0, what was not found last; -1: nothing was. */
@@ -37,7 +37,7 @@ static gboolean asks_again;
 
 /* What is out of range is looked for again, there. */
 static gint64
-on_located(guint16 slot, const TideInputLog *log, gpointer data)
+on_located(guint32 slot, const TideInputLog *log, gpointer data)
 {
   if (slot == 0)
     not_found_offset = log->wanted_offset;
@@ -57,17 +57,17 @@ hear(gpointer data)
 }
 
 static void
-hear_of_slots(const guint16 *slots, gsize n_slots, gpointer data)
+hear_of_slots(const guint32 *slots, gsize n_slots, gpointer data)
 {
 }
 
 static void
-hear_of_revoking(const guint16 *slots, gsize n_slots, gboolean lost, gpointer data)
+hear_of_revoking(const guint32 *slots, gsize n_slots, gboolean lost, gpointer data)
 {
 }
 
 static void
-hear_of_end(guint16 slot, gint64 offset, gpointer data)
+hear_of_end(guint32 slot, gint64 offset, gpointer data)
 {
 }
 
@@ -77,7 +77,7 @@ hear_of_trouble(const TideInputReport *report, gpointer data)
 }
 
 static void
-hear_of_commit(guint16 slot, gint64 offset, gboolean good, gpointer data)
+hear_of_commit(guint32 slot, gint64 offset, gboolean good, gpointer data)
 {
 }
 

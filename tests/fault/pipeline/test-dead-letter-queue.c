@@ -101,7 +101,7 @@ dead_letter_at(gint64 offset)
 static TideDeadLetterJob *
 job_of(Fixture *fixture, const TideDeadLetter *dead_letter)
 {
-  TideSourceRef source = {.slot = 1, .epoch = 2, .sequence = (guint32)dead_letter->offset};
+  TideSourceRef source = {.assignment = 2, .sequence = (guint32)dead_letter->offset};
   return tide_dead_letter_job_new(dead_letter, source, 1, &fixture->box);
 }
 

@@ -20,7 +20,7 @@ typedef struct Fixture {
 } Fixture;
 
 static void
-on_committed(guint16 slot, gint64 offset, gboolean good, gpointer data)
+on_committed(guint32 slot, gint64 offset, gboolean good, gpointer data)
 {
   Fixture *fixture = data;
   tide_consumer_commits_answered(&fixture->commits, bare_consumer_partition(&fixture->bare, slot), offset, good);
@@ -57,7 +57,7 @@ tear_down(Fixture *fixture, gconstpointer data)
 
 /* Partition @slot begins at @offset, of which nothing was committed. */
 static void
-take_over(Fixture *fixture, guint16 slot, gint64 offset)
+take_over(Fixture *fixture, guint32 slot, gint64 offset)
 {
   TideInputLog log = {.wanted_offset = -1, .committed_offset = -1, .begin_offset = offset, .end_offset = offset};
   tide_consumer_commits_take_over(&fixture->commits, bare_consumer_partition(&fixture->bare, slot), &log, NULL, offset);
@@ -65,7 +65,7 @@ take_over(Fixture *fixture, guint16 slot, gint64 offset)
 
 /* A message of @slot is finished at once. */
 static void
-finish_message(Fixture *fixture, guint16 slot, gint64 offset)
+finish_message(Fixture *fixture, guint32 slot, gint64 offset)
 {
   tide_partition_skip(bare_consumer_partition(&fixture->bare, slot), &fixture->bare.flow.budget,
                       &(TideMessage){.offset = offset}, TIDE_REJECT_PARSE);
@@ -76,9 +76,9 @@ static void
 test_what_is_new_is_committed_before_it_is_read(Fixture *fixture, gconstpointer data)
 {
   take_over(fixture, 1, 5);
-  tide_consumer_commits_open(&fixture->commits, (const guint16[]){0, 1}, 2);
+  tide_consumer_commits_open(&fixture->commits, (const guint32[]){0, 1}, 2);
   ASSERT_ASKED(fixture, "commit 1 5, ");
-  tide_consumer_commits_open(&fixture->commits, (const guint16[]){0, 1}, 2);
+  tide_consumer_commits_open(&fixture->commits, (const guint32[]){0, 1}, 2);
   ASSERT_ASKED(fixture, "");
 }
 
@@ -106,11 +106,11 @@ test_refused_mark_is_stored_again(Fixture *fixture, gconstpointer data)
   ASSERT_ASKED(fixture, "store 0 6, ");
   on_committed(0, 6, FALSE, fixture);
   g_assert_cmpint(tide_consumer_commits_due_us(&fixture->commits), <, G_MAXINT64);
-  g_assert_false(tide_consumer_commits_are_done(&fixture->commits, (const guint16[]){0}, 1));
+  g_assert_false(tide_consumer_commits_are_done(&fixture->commits, (const guint32[]){0}, 1));
   tide_consumer_commits_store_marks(&fixture->commits);
   ASSERT_ASKED(fixture, "store 0 6, ");
   on_committed(0, 6, TRUE, fixture);
-  g_assert_true(tide_consumer_commits_are_done(&fixture->commits, (const guint16[]){0}, 1));
+  g_assert_true(tide_consumer_commits_are_done(&fixture->commits, (const guint32[]){0}, 1));
 }
 
 /* No message and no batch may come any more that would have it looked at. */
@@ -148,15 +148,15 @@ static void
 test_partition_is_left_once(Fixture *fixture, gconstpointer data)
 {
   take_over(fixture, 0, 5);
-  g_assert_true(tide_consumer_commits_close(&fixture->commits, (const guint16[]){0}, 1, 0));
+  g_assert_true(tide_consumer_commits_close(&fixture->commits, (const guint32[]){0}, 1, 0));
   ASSERT_ASKED(fixture, "commit 0 5, ");
-  g_assert_true(tide_consumer_commits_close(&fixture->commits, (const guint16[]){0}, 1, 0));
+  g_assert_true(tide_consumer_commits_close(&fixture->commits, (const guint32[]){0}, 1, 0));
   ASSERT_ASKED(fixture, "");
   finish_message(fixture, 0, 5);
-  g_assert_true(tide_consumer_commits_close(&fixture->commits, (const guint16[]){0}, 1, 0));
+  g_assert_true(tide_consumer_commits_close(&fixture->commits, (const guint32[]){0}, 1, 0));
   ASSERT_ASKED(fixture, "commit 0 6, ");
   tide_partition_release(bare_consumer_partition(&fixture->bare, 0), &fixture->bare.flow.budget);
-  g_assert_true(tide_consumer_commits_close(&fixture->commits, (const guint16[]){0}, 1, 0));
+  g_assert_true(tide_consumer_commits_close(&fixture->commits, (const guint32[]){0}, 1, 0));
   ASSERT_ASKED(fixture, "");
 }
 
@@ -170,7 +170,7 @@ test_quiet_partitions_are_committed_again(Fixture *fixture, gconstpointer option
   const gint64 hour_us = 3600 * TIDE_US_PER_S;
   tide_partition_release(bare_consumer_partition(&fixture->bare, 1), &fixture->bare.flow.budget);
   take_over(fixture, 0, 5);
-  tide_consumer_commits_open(&fixture->commits, &(const guint16){0}, 1);
+  tide_consumer_commits_open(&fixture->commits, &(const guint32){0}, 1);
   tide_partition_commit_answered(bare_consumer_partition(&fixture->bare, 0), 5, TRUE);
   g_string_truncate(fake_input_of(fixture->input)->asked, 0);
   gint64 now_us = tide_now_us();

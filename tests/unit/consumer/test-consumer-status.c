@@ -31,9 +31,9 @@ tear_down(Fixture *fixture, gconstpointer data)
 }
 
 static TidePartition *
-partition_at(const Fixture *fixture, guint16 slot)
+partition_at(const Fixture *fixture, guint32 slot)
 {
-  return tide_partition_slots_at(fixture->partitions.list, slot);
+  return tide_partition_at(fixture->partitions.list, slot);
 }
 
 static void

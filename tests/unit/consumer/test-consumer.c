@@ -84,7 +84,7 @@ handlers_of(const Fixture *fixture)
 
 /* What brokers say of partition @slot. Returns: where it is read next. */
 static gint64
-locate(Fixture *fixture, guint16 slot, const TideInputLog *log)
+locate(Fixture *fixture, guint32 slot, const TideInputLog *log)
 {
   const TideInputHandlers *handlers = handlers_of(fixture);
   gint64 offset = handlers->located(slot, log, handlers->data);
@@ -118,7 +118,7 @@ assign(Fixture *fixture, gint32 number, gint64 start_offset)
 }
 
 static void
-take_away(Fixture *fixture, guint16 slot, gboolean lost)
+take_away(Fixture *fixture, guint32 slot, gboolean lost)
 {
   const TideInputHandlers *handlers = handlers_of(fixture);
   handlers->revoking(&slot, 1, lost, handlers->data);
@@ -581,7 +581,7 @@ static void
 test_unlocated_partition_commits_nothing(Fixture *fixture, gconstpointer options)
 {
   const TideInputHandlers *handlers = handlers_of(fixture);
-  guint16 slot = handlers->assigned("t", 0, handlers->data);
+  guint32 slot = handlers->assigned("t", 0, handlers->data);
   handlers->unlocated(1, "topic 't' partition 0: Broker: Not coordinator", handlers->data);
   handlers->assignment_done(handlers->data);
   g_assert_cmpuint(tide_consumer_state_racy(fixture->consumer).unlocated, ==, 1);
@@ -598,7 +598,7 @@ test_trouble_ends_when_all_are_located(Fixture *fixture, gconstpointer options)
 {
   const TideInputHandlers *handlers = handlers_of(fixture);
   TideInputLog log = {.wanted_offset = -1, .committed_offset = 5, .begin_offset = 3, .end_offset = 10};
-  guint16 slot = handlers->assigned("t", 0, handlers->data);
+  guint32 slot = handlers->assigned("t", 0, handlers->data);
   handlers->unlocated(1, "topic 't' partition 0: Broker: Not coordinator", handlers->data);
   handlers->assignment_done(handlers->data);
   g_autofree char *before = tide_consumer_trouble_text(fixture->consumer);
@@ -707,7 +707,7 @@ is_finished(const Fixture *fixture)
 }
 
 static void
-reach_end(const Fixture *fixture, guint16 slot, gint64 offset)
+reach_end(const Fixture *fixture, guint32 slot, gint64 offset)
 {
   handlers_of(fixture)->reached_end(slot, offset, handlers_of(fixture)->data);
 }

@@ -39,6 +39,7 @@ set_up(Fixture *fixture, gconstpointer options)
   bare_consumer_set_up(bare, options, 1);
   fixture->mapping = tide_mapping_new(bare->flow.config, TIDE_WIRE_BINARY);
   TideDeadLetterDeskContext context = {.partitions = bare->partitions.list,
+                                       .assignments = &bare->partitions.assignments,
                                        .budget = &bare->flow.budget,
                                        .dead_letters = bare->dead_letters,
                                        .mapping = fixture->mapping,
@@ -119,7 +120,7 @@ write_all(Fixture *fixture, guint32 n_rows)
   gsize n_sources;
   const TideBatchSource *sources = tide_batch_sources(batch, &n_sources);
   for (gsize i = 0; i < n_sources; i++)
-    tide_partition_slots_ack(fixture->bare.partitions.list, sources[i].ref);
+    tide_partition_ack(bare_consumer_partition(&fixture->bare, 0), sources[i].ref, 1);
   tide_accumulator_complete(fixture->bare.accumulator, batch, tide_now_us());
 }
 

@@ -65,6 +65,7 @@ typedef struct Model {
   GRand *random;
   TideMetrics *metrics;
   TideWriteLatency latency;
+  TideAssignments assignments;
   TideBudget budget;
   ModelPartition partitions[N_PARTITIONS];
   GArray *rows;    /* owned (element-type Row): open, on their way, or tried again */
@@ -78,10 +79,11 @@ pick(Model *model, guint32 n)
   return (guint32)g_rand_int_range(model->random, 0, (gint32)n);
 }
 
+/* Of a message in our hands. */
 static ModelPartition *
 partition_of(Model *model, TideSourceRef ref)
 {
-  return &model->partitions[ref.slot];
+  return &model->partitions[tide_assignments_find_owner(&model->assignments, ref)->slot];
 }
 
 static ModelMessage *
@@ -93,7 +95,7 @@ message_of(ModelPartition *at, guint32 sequence)
 static gboolean
 owns(Model *model, TideSourceRef ref)
 {
-  return tide_partition_owns(partition_of(model, ref)->partition, ref);
+  return tide_assignments_find_owner(&model->assignments, ref) != NULL;
 }
 
 /* ---- what the model expects ---- */
@@ -316,7 +318,7 @@ acknowledge(Model *model, const Row *row)
 static gboolean
 is_same(TideSourceRef a, TideSourceRef b)
 {
-  return a.slot == b.slot && a.epoch == b.epoch && a.sequence == b.sequence;
+  return a.assignment == b.assignment && a.sequence == b.sequence;
 }
 
 static TideDeadLetterJob *
@@ -498,7 +500,7 @@ hold_some_message(Model *model, ModelPartition *at)
   const ModelMessage *message = &g_array_index(at->messages, ModelMessage, index);
   if (message->remaining == 0)
     return;
-  TideSourceRef ref = {at->partition->slot, at->partition->epoch, FIRST_SEQUENCE + index};
+  TideSourceRef ref = {at->partition->assignment.number, FIRST_SEQUENCE + index};
   tide_rewind_hold(at->partition, ref, NOW_US, FALSE);
   at->held_offset = MIN(at->held_offset, message->offset);
 }
@@ -509,10 +511,7 @@ count_letters(Model *model, const ModelPartition *at)
   guint n = 0;
   for (guint i = 0; i < model->jobs->len; i++) {
     const TideDeadLetterJob *job = g_ptr_array_index(model->jobs, i);
-    n += tide_partition_owns(at->partition, job->source) && job->source.slot == at->partition->slot &&
-                 !job->wants_original
-             ? 1
-             : 0;
+    n += tide_partition_owns(at->partition, job->source) && !job->wants_original ? 1 : 0;
   }
   return n;
 }
@@ -634,12 +633,13 @@ run_model(guint32 seed)
   g_test_message("seed %u", seed);
   Model model = {.random = g_rand_new_with_seed(seed), .metrics = tide_metrics_new()};
   tide_write_latency_init(&model.latency, model.metrics);
+  tide_assignments_init(&model.assignments);
   tide_budget_init(&model.budget, 1 << 20);
   model.rows = g_array_new(FALSE, FALSE, sizeof(Row));
   model.jobs = g_ptr_array_new_with_free_func(free_job);
   for (guint i = 0; i < N_PARTITIONS; i++)
     model.partitions[i] = (ModelPartition){
-        .partition = tide_partition_new("t", (gint32)i, NULL, (guint16)i, model.metrics, &model.latency),
+        .partition = tide_partition_new("t", (gint32)i, NULL, i, &model.assignments, model.metrics, &model.latency),
         .messages = g_array_new(FALSE, FALSE, sizeof(ModelMessage)),
         .held_offset = G_MAXINT64,
         .read_to = -1,
@@ -660,6 +660,7 @@ run_model(guint32 seed)
   }
   g_assert_cmpuint(tide_budget_used_racy(&model.budget), ==, 0);
   g_ptr_array_unref(model.jobs);
+  tide_assignments_clear(&model.assignments);
   g_array_unref(model.rows);
   tide_metrics_free(model.metrics);
   g_rand_free(model.random);

@@ -27,10 +27,11 @@
 
 /* ---- a consumer, as consumer*.c have it ---- */
 
-static gboolean
-is_owned(TideSourceRef ref, gpointer data)
+/* NULL: its assignment is over. */
+static TidePartition *
+owner_of(const Consumer *consumer, TideSourceRef ref)
 {
-  return tide_partition_owns(((Consumer *)data)->partitions[ref.slot], ref);
+  return tide_assignments_find_owner(&consumer->assignments, ref);
 }
 
 static void
@@ -61,12 +62,10 @@ consumer_start(World *world, Consumer *consumer)
                                     .completions = &consumer->completions,
                                     .metrics = consumer->metrics};
   consumer->accumulator = tide_accumulator_new(&context);
-  consumer->list = g_ptr_array_new();
-  for (guint i = 0; i < N_PARTITIONS; i++) {
+  tide_assignments_init(&consumer->assignments);
+  for (guint i = 0; i < N_PARTITIONS; i++)
     consumer->partitions[i] =
-        tide_partition_new("t", (gint32)i, NULL, (guint16)i, consumer->metrics, &consumer->latency);
-    g_ptr_array_add(consumer->list, consumer->partitions[i]);
-  }
+        tide_partition_new("t", (gint32)i, NULL, i, &consumer->assignments, consumer->metrics, &consumer->latency);
 }
 
 static void
@@ -83,7 +82,7 @@ consumer_free(Consumer *consumer)
   tide_accumulator_free(consumer->accumulator);
   for (guint i = 0; i < N_PARTITIONS; i++)
     tide_partition_free(consumer->partitions[i], &consumer->budget);
-  g_ptr_array_unref(consumer->list);
+  tide_assignments_clear(&consumer->assignments);
   tide_completion_queue_clear(&consumer->completions);
   consumer->world->n_given_up += tide_metrics_sum(consumer->metrics, "tidemark_rows_given_up_total", NULL);
   tide_metrics_free(consumer->metrics);
@@ -109,9 +108,9 @@ tell_limit(World *world, TideBatch *batch)
 static Message *
 message_of(const Consumer *consumer, TideSourceRef ref)
 {
-  const TidePartition *partition = consumer->partitions[ref.slot];
+  const TidePartition *partition = owner_of(consumer, ref);
   gint64 offset = tide_offsets_offset_of(&partition->offsets, ref.sequence);
-  return &g_array_index(consumer->world->logs[ref.slot].messages, Message, offset);
+  return &g_array_index(consumer->world->logs[partition->slot].messages, Message, offset);
 }
 
 static guint8
@@ -126,7 +125,7 @@ note_taken(Consumer *consumer, const TideBatch *batch)
   gsize n_sources;
   const TideBatchSource *sources = tide_batch_sources(batch, &n_sources);
   for (gsize i = 0; i < n_sources; i++)
-    if (tide_batch_find_poison(batch, sources[i].row) == NULL && is_owned(sources[i].ref, consumer))
+    if (tide_batch_find_poison(batch, sources[i].row) == NULL && owner_of(consumer, sources[i].ref) != NULL)
       message_of(consumer, sources[i].ref)->taken |= table_bit(batch);
 }
 
@@ -155,8 +154,9 @@ part_sources(Consumer *consumer, const TideBatch *batch)
   const TideBatchSource *sources = tide_batch_sources(batch, &n_sources);
   for (gsize i = 0; i < n_sources; i++) {
     if (tide_batch_find_poison(batch, sources[i].row) == NULL) {
-      if (is_owned(sources[i].ref, consumer))
-        tide_partition_ack(consumer->partitions[sources[i].ref.slot], sources[i].ref, 1);
+      TidePartition *owner = owner_of(consumer, sources[i].ref);
+      if (owner != NULL)
+        tide_partition_ack(owner, sources[i].ref, 1);
       continue;
     }
     TideBytes key = tide_batch_row_key(batch, sources[i].row);
@@ -179,10 +179,11 @@ complete(Consumer *consumer, guint index)
     apply(world, batch);
   }
   note_taken(consumer, batch);
-  TideJudgement judgement = tide_accumulator_judge(consumer->accumulator, batch, world->now_us);
+  g_autofree TideDoubt *inherited = tide_rewind_inherited_by_row(&consumer->assignments, batch);
+  TideJudgement judgement = tide_accumulator_judge(consumer->accumulator, batch, inherited, world->now_us);
   for (guint i = 0; i < judgement.n_findings; i++)
     world->n_contested += judgement.findings[i].kind == TIDE_FOUND_CONTESTED ? 1 : 0;
-  tide_rewind_take_judgement(consumer->list, batch, &judgement, world->now_us);
+  tide_rewind_take_judgement(&consumer->assignments, batch, &judgement, world->now_us);
   if (!tide_batch_is_cancelled(batch))
     part_sources(consumer, batch);
   world->n_apart += batch->is_apart ? 1 : 0;
@@ -220,7 +221,7 @@ send_part_again(Consumer *consumer)
     return;
   Part part = g_array_index(consumer->parts, Part, 0);
   g_array_remove_index(consumer->parts, 0);
-  if (!is_owned(part.ref, consumer)) {
+  if (owner_of(consumer, part.ref) == NULL) {
     tide_accumulator_defer_key(consumer->accumulator, part.table, tide_bytes_of_string(part.key), -1);
     return;
   }
@@ -300,7 +301,6 @@ take_partition(World *world, guint p, int owner)
   log->owner = owner;
   tide_partition_assign(partition);
   tide_handover_take(partition, &from, &context);
-  tide_accumulator_inherit(consumer->accumulator, partition->slot, partition->inherited);
   consumer->next_offset[p] = from.start_offset;
   if (partition->commit.needs_opening)
     commit(world, p, FALSE);
@@ -346,16 +346,18 @@ give_away(World *world, guint p)
   Consumer *consumer = &world->consumers[world->logs[p].owner];
   tide_partition_release(consumer->partitions[p], &consumer->budget);
   world->logs[p].owner = -1;
-  guint8 is_lost[N_PARTITIONS];
+  g_autoptr(GHashTable) kept = g_hash_table_new(NULL, NULL);
+  g_autoptr(GHashTable) cancelled = g_hash_table_new(NULL, NULL);
+  GHashTableIter iter;
+  gpointer number, partition;
+  g_hash_table_iter_init(&iter, consumer->assignments.partitions);
+  while (g_hash_table_iter_next(&iter, &number, &partition))
+    if (((TidePartition *)partition)->assigned)
+      g_hash_table_add(kept, number);
+  tide_accumulator_cancel(consumer->accumulator, kept, cancelled);
   for (guint i = 0; i < N_PARTITIONS; i++)
-    is_lost[i] = !consumer->partitions[i]->assigned;
-  g_autoptr(GArray) cancelled = g_array_new(FALSE, FALSE, sizeof(TideSourceRef));
-  tide_accumulator_cancel(consumer->accumulator, is_lost, cancelled);
-  for (guint i = 0; i < cancelled->len; i++) {
-    TideSourceRef ref = g_array_index(cancelled, TideSourceRef, i);
-    if (is_owned(ref, consumer))
-      tide_rewind_ask(consumer->partitions[ref.slot], world->now_us);
-  }
+    if (g_hash_table_contains(cancelled, GUINT_TO_POINTER(consumer->partitions[i]->assignment.number)))
+      tide_rewind_ask(consumer->partitions[i], world->now_us);
 }
 
 static void

@@ -63,6 +63,7 @@ set_up(Fixture *fixture, gconstpointer options)
                               .wait_data = fixture};
   tide_intake_init(&fixture->intake, &intake);
   TideDeadLetterDeskContext desk = {.partitions = bare->partitions.list,
+                                    .assignments = &bare->partitions.assignments,
                                     .budget = &bare->flow.budget,
                                     .dead_letters = bare->dead_letters,
                                     .mapping = fixture->intake.mapping,

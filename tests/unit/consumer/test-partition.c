@@ -44,15 +44,15 @@ test_each_ownership_is_another(Fixture *fixture, gconstpointer data)
   tide_partition_assign(partition);
   TideSourceRef older = begin(fixture, 5, &mapped);
   g_assert_true(tide_partition_owns(partition, older));
-  g_assert_cmpuint(atomic_load(&partition->owned), ==, older.epoch);
+  g_assert_cmpuint(atomic_load(&partition->assignment.number), ==, older.assignment);
   tide_partition_release(partition, &fixture->rig.budget);
   g_assert_false(tide_partition_owns(partition, older));
-  g_assert_cmpuint(atomic_load(&partition->owned), ==, TIDE_NOT_OWNED);
+  g_assert_cmpuint(atomic_load(&partition->assignment.number), ==, TIDE_NOT_OWNED);
   tide_partition_assign(partition);
   TideSourceRef newer = begin(fixture, 9, &mapped);
   g_assert_false(tide_partition_owns(partition, older));
   g_assert_true(tide_partition_owns(partition, newer));
-  g_assert_cmpuint(atomic_load(&partition->owned), ==, newer.epoch);
+  g_assert_cmpuint(atomic_load(&partition->assignment.number), ==, newer.assignment);
   tide_partition_release(partition, &fixture->rig.budget);
   g_assert_cmpuint(sum_of(fixture, "tidemark_messages_handed_back_total"), ==, 2);
 }

@@ -21,7 +21,7 @@ typedef struct Fixture {
 } Fixture;
 
 static void
-note_told(guint16 slot, gboolean pause, gpointer data)
+note_told(guint32 slot, gboolean pause, gpointer data)
 {
   Fixture *fixture = data;
   g_string_append_printf(fixture->told, "%s %u, ", pause ? "pause" : "resume", slot);
@@ -58,9 +58,9 @@ tear_down(Fixture *fixture, gconstpointer data)
 }
 
 static TidePartition *
-partition_at(const Fixture *fixture, guint16 slot)
+partition_at(const Fixture *fixture, guint32 slot)
 {
-  return tide_partition_slots_at(fixture->partitions.list, slot);
+  return tide_partition_at(fixture->partitions.list, slot);
 }
 
 /* What was told since the last time. */
@@ -74,7 +74,7 @@ partition_at(const Fixture *fixture, guint16 slot)
 static void
 set_changed_us(Fixture *fixture, gint64 changed_us)
 {
-  for (guint16 slot = 0; slot < N_PARTITIONS; slot++)
+  for (guint32 slot = 0; slot < N_PARTITIONS; slot++)
     partition_at(fixture, slot)->pauses.changed_us = changed_us;
 }
 
@@ -92,7 +92,7 @@ set_used(Fixture *fixture, gint64 bytes)
 
 /* The partition in @slot waits for a table that is crowded for long. */
 static void
-wait_for_table(Fixture *fixture, guint16 slot, guint32 crowded)
+wait_for_table(Fixture *fixture, guint32 slot, guint32 crowded)
 {
   gint64 now_us = tide_now_us();
   TideBudget *share = &fixture->table_budgets[crowded - 1];
@@ -115,7 +115,7 @@ static void
 ack_messages(TidePartition *partition, guint32 sequence, guint32 end)
 {
   for (; sequence < end; sequence++) {
-    TideSourceRef ref = {.slot = partition->slot, .epoch = partition->epoch, .sequence = sequence};
+    TideSourceRef ref = {partition->assignment.number, sequence};
     tide_partition_ack(partition, ref, 1);
   }
 }
@@ -228,7 +228,7 @@ test_read_ahead_is_held_while_it_may_pass(Fixture *fixture, gconstpointer data)
   begin_messages(fixture, partition, 1);
   tide_pauses_check_in_flight_window(pauses, partition);
   g_assert_true(tide_pauses_must_wait(pauses));
-  tide_pauses_lift(pauses, &(const guint16){0}, 1);
+  tide_pauses_lift(pauses, &(const guint32){0}, 1);
   g_assert_cmpint(partition->pauses.read_ahead_held_us, ==, 0);
   ASSERT_TOLD(fixture, "");
 }
@@ -300,7 +300,7 @@ test_partition_of_others_is_not_told_of(Fixture *fixture, gconstpointer data)
 static void
 test_lifted_pauses_leave_nothing_behind(Fixture *fixture, gconstpointer data)
 {
-  const guint16 slot = 0;
+  const guint32 slot = 0;
   TidePartition *partition = partition_at(fixture, slot);
   wait_for_table(fixture, 0, 1);
   ASSERT_TOLD(fixture, "pause 0, ");
@@ -435,7 +435,7 @@ test_hold_ends_with_its_assignment(Fixture *fixture, gconstpointer data)
 {
   tide_budget_charge(&fixture->table_budgets[1], LIMIT_BYTES);
   tide_pauses_wait_for_crowded_table(&fixture->pauses, partition_at(fixture, 0), 2, tide_now_us());
-  tide_pauses_lift(&fixture->pauses, &(const guint16){0}, 1);
+  tide_pauses_lift(&fixture->pauses, &(const guint32){0}, 1);
   tide_pauses_apply_holds(&fixture->pauses, tide_now_us());
   g_assert_false(tide_pauses_must_wait(&fixture->pauses));
   tide_budget_charge(&fixture->table_budgets[1], -LIMIT_BYTES);
@@ -499,7 +499,7 @@ test_what_is_assigned_pauses_for_what_holds(Fixture *fixture, gconstpointer data
 {
   tide_pauses_check_dead_letters(&fixture->pauses, TRUE, tide_now_us());
   tide_partition_release(partition_at(fixture, 0), &fixture->budget);
-  tide_pauses_lift(&fixture->pauses, &(const guint16){0}, 1);
+  tide_pauses_lift(&fixture->pauses, &(const guint32){0}, 1);
   tide_partition_assign(partition_at(fixture, 0));
   tide_pauses_apply_assigned(&fixture->pauses);
   g_assert_cmpuint(partition_at(fixture, 0)->pauses.reasons, ==, TIDE_PAUSE_DEAD_LETTERS);

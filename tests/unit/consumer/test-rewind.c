@@ -1,5 +1,6 @@
 /* When a partition is rewound, and what of it may be committed until then. What the values become:
  * test-equal-times-model.c. */
+#include "consumer/handover.h"
 #include "consumer/rewind.h"
 #include "unit/consumer/partition_rig.h"
 #include "util/clock.h"
@@ -222,6 +223,96 @@ test_refused_message_has_one_dead_letter(Fixture *fixture, gconstpointer data)
   g_assert_cmpuint(tide_metrics_sum(fixture->rig.metrics, "tidemark_messages_dead_lettered_total", NULL), ==, 1);
 }
 
+/* The status says how long what is committed stays where it is, and why. */
+static void
+test_status_tells_of_it(Fixture *fixture, gconstpointer data)
+{
+  const TideRewind *rewind = &fixture->partition->rewind;
+  TideSourceRef ref;
+  g_assert_null(tide_rewind_describe(rewind, 100, 0));
+  begin(fixture, 100, 1, &ref);
+  tide_rewind_hold(fixture->partition, ref, 7 * TIDE_US_PER_S, TRUE);
+  g_autofree char *text = tide_rewind_describe(rewind, 100, 2 * TIDE_US_PER_S);
+  g_assert_nonnull(strstr(text, "behind offset 100 "));
+  g_assert_nonnull(strstr(text, " in 5 s, because calls without an answer "));
+}
+
+/* @batch has one row of each of @refs. */
+static void
+make_batch(TideBatch *batch, const TideSourceRef *refs, guint n)
+{
+  for (guint32 i = 0; i < n; i++) {
+    const TideBatchSource source = {.ref = refs[i], .row = i};
+    tide_buffer_append(&batch->sources, &source, sizeof source);
+  }
+  batch->n_rows = n;
+}
+
+/* What an owner before us left in doubt counts for rows of that partition, also once it was rewound, and also where
+ * another is taken afterwards of which nothing is in doubt. */
+static void
+test_inherited_doubt_is_of_its_partition(Fixture *fixture, gconstpointer data)
+{
+  TidePartition *partition = fixture->partition;
+  TidePartition *other = partition_rig_new_partition(&fixture->rig, "t", 1, 1);
+  const TideCommitNote in_doubt = {.is_closed = TRUE, .until_ms = 1, .time_ms = 7}, not_in_doubt = {.is_closed = TRUE};
+  const TideHandoverContext context = {.now_us = 1000, .settle_us = SETTLE_US};
+  const TideHandoverFrom from = {100, 100, 100, &in_doubt}, from_none = {100, 100, 100, &not_in_doubt};
+  TideSourceRef refs[3];
+  tide_handover_take(partition, &from, &context);
+  tide_partition_assign(other);
+  tide_handover_take(other, &from_none, &context);
+  begin(fixture, 100, 1, &refs[0]);
+  refs[1] = (TideSourceRef){other->assignment.number, 0};
+  tide_partition_rewind(partition, &fixture->rig.budget, 1000, SETTLE_US);
+  begin(fixture, 100, 1, &refs[2]);
+  TideBatch *batch = tide_batch_new();
+  make_batch(batch, refs, 3);
+  batch->sealed_us = 1999;
+  g_autofree TideDoubt *by_row = tide_rewind_inherited_by_row(&fixture->rig.assignments, batch);
+  g_assert_nonnull(by_row);
+  for (guint i = 0; i < 3; i++)
+    g_assert_cmpint(by_row[i].until_us, ==, i == 1 ? 0 : 2000);
+  batch->sealed_us = 2000;
+  g_assert_null(tide_rewind_inherited_by_row(&fixture->rig.assignments, batch));
+  tide_batch_free(batch);
+  tide_partition_free(other, &fixture->rig.budget);
+}
+
+/* A call without an answer leaves the cells in doubt of that partition whose messages it carried, also where it was
+ * rewound since then; where that is too long ago to be known, of each. */
+static void
+test_doubt_finds_its_partition(Fixture *fixture, gconstpointer data)
+{
+  TidePartition *partition = fixture->partition;
+  TidePartition *other = partition_rig_new_partition(&fixture->rig, "t", 1, 1);
+  const TideJudgement judgement = {.doubt = {.until_us = 500, .time_ms = 7}};
+  TideSourceRef ref;
+  tide_partition_assign(other);
+  begin(fixture, 100, 1, &ref);
+  TideBatch *batch = tide_batch_new();
+  make_batch(batch, &ref, 1);
+  for (guint i = 0; i < TIDE_ASSIGNMENTS_KEPT; i++) {
+    partition->doubt = (TideDoubt){0};
+    tide_rewind_take_judgement(&fixture->rig.assignments, batch, &judgement, 0);
+    g_assert_cmpint(partition->doubt.until_us, ==, 500);
+    g_assert_cmpint(other->doubt.until_us, ==, 0);
+    tide_partition_rewind(partition, &fixture->rig.budget, 0, SETTLE_US);
+    g_assert_null(tide_assignments_find_owner(&fixture->rig.assignments, ref));
+  }
+  partition->doubt = (TideDoubt){0};
+  tide_rewind_take_judgement(&fixture->rig.assignments, batch, &judgement, 0);
+  g_assert_cmpint(partition->doubt.until_us, ==, 500);
+  g_assert_cmpint(other->doubt.until_us, ==, 500);
+  const TideFinding forgotten = {.kind = TIDE_FOUND_FORGOTTEN, .source = ref, .until_us = 600};
+  const TideJudgement without_room = {.findings = &forgotten, .n_findings = 1};
+  tide_rewind_take_judgement(&fixture->rig.assignments, batch, &without_room, 0);
+  g_assert_cmpint(partition->rewind.overflow_until_us, ==, 600);
+  g_assert_cmpint(other->rewind.overflow_until_us, ==, 600);
+  tide_batch_free(batch);
+  tide_partition_free(other, &fixture->rig.budget);
+}
+
 #define ADD(path, func) g_test_add("/rewind/" path, Fixture, NULL, set_up, func, tear_down)
 
 int
@@ -236,5 +327,8 @@ main(int argc, char **argv)
   ADD("held-messages-are-bounded", test_held_messages_are_bounded);
   ADD("offset-that-is-held-stops-nothing", test_offset_that_is_held_stops_nothing_once_it_is_told);
   ADD("refused-message-has-one-dead-letter", test_refused_message_has_one_dead_letter);
+  ADD("status-tells-of-it", test_status_tells_of_it);
+  ADD("inherited-doubt-is-of-its-partition", test_inherited_doubt_is_of_its_partition);
+  ADD("doubt-finds-its-partition", test_doubt_finds_its_partition);
   return g_test_run();
 }

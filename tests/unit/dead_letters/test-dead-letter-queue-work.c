@@ -133,7 +133,7 @@ typedef struct Fixture {
   TideBudget budget;
   TideDeadLetterQueue *dead_letters;
   TideDeadLetterCompletions box;
-  TideOwnedEpoch owned; /* of the jobs' partition */
+  TideOwnedAssignment owned; /* of the jobs' partition */
   TideMutex lock;
   TideCond never;
 } Fixture;

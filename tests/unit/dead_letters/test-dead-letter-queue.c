@@ -11,7 +11,7 @@
 
 #define TIMEOUT_US (240 * TIDE_US_PER_S)
 
-static TideOwnedEpoch owned_epoch; /* of the jobs' partition */
+static TideOwnedAssignment owned_assignment; /* of the jobs' partition */
 
 typedef struct Fixture {
   char *directory;
@@ -62,7 +62,7 @@ set_up_without_start(Fixture *fixture, gconstpointer options)
   tide_budget_init(&fixture->budget, 1 << 20);
   TideDeadLetterQueueContext context = {
       .config = fixture->config, .budget = &fixture->budget, .metrics = fixture->metrics};
-  atomic_store(&owned_epoch, 4);
+  atomic_store(&owned_assignment, 4);
   fixture->dead_letters = tide_dead_letter_queue_new(&context);
   tide_mutex_init(&fixture->lock);
   tide_cond_init(&fixture->changed);
@@ -116,9 +116,9 @@ submit_one(Fixture *fixture, gint64 offset, gboolean is_further)
                                 .reading_index = -1,
                                 .reason = TIDE_BYTES_LITERAL("parse"),
                                 .text = TIDE_BYTES_LITERAL("it is not JSON")};
-  TideSourceRef source = {.slot = 3, .epoch = 4, .sequence = (guint32)offset};
+  TideSourceRef source = {.assignment = 4, .sequence = (guint32)offset};
   TideDeadLetterJob *job = tide_dead_letter_job_new(&dead_letter, source, 2, &fixture->box);
-  job->owned = &owned_epoch;
+  job->owned = &owned_assignment;
   job->is_further = is_further;
   tide_dead_letter_queue_submit(fixture->dead_letters, job);
 }
@@ -141,8 +141,7 @@ await_completed_with(Fixture *fixture, guint n, TideDeadLetterResult result)
     for (TideDeadLetterJob *next; job != NULL; job = next, i++) {
       next = job->next;
       g_assert_cmpint(job->result, ==, result);
-      g_assert_cmpint(job->source.slot, ==, 3);
-      g_assert_cmpint(job->source.epoch, ==, 4);
+      g_assert_cmpint(job->source.assignment, ==, 4);
       g_assert_cmpuint(job->source.sequence, ==, i);
       g_assert_cmpuint(job->n_acks, ==, 2);
       tide_dead_letter_job_free(job);
@@ -252,7 +251,7 @@ test_group_larger_than_all_files_is_kept(Fixture *fixture, gconstpointer data)
 }
 
 /* The next owner of the partition makes them; what kept them from being kept holds nobody any more.
- * @owned_now: instead of the epoch that they are of */
+ * @owned_now: instead of the assignment that they are of */
 static void
 assert_dead_letters_of_another_ownership_complete(Fixture *fixture, guint32 owned_now)
 {
@@ -262,7 +261,7 @@ assert_dead_letters_of_another_ownership_complete(Fixture *fixture, guint32 owne
     submit(fixture, i);
   await_holding(fixture);
   g_assert_null(tide_dead_letter_completions_take(&fixture->box));
-  atomic_store(&owned_epoch, owned_now);
+  atomic_store(&owned_assignment, owned_now);
   await_completed_with(fixture, 10, TIDE_DEAD_LETTER_PENDING);
   g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_given_up_total", NULL), ==, 10);
   gint64 deadline_us = tide_now_us() + TIMEOUT_US;

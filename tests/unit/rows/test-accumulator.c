@@ -10,7 +10,7 @@ test_rows_of_a_lost_partition_are_cancelled(Fixture *fixture, gconstpointer data
 {
   TideCall call, next;
   append(fixture, DATA, "a", "1", FALSE);
-  fixture->source = (TideSourceRef){.slot = 1, .epoch = 3};
+  fixture->source = (TideSourceRef){.assignment = 1};
   append(fixture, DATA, "b", "1", FALSE);
   flush(fixture);
   ASSERT_CALL(fixture, &call, "a b ");
@@ -94,30 +94,25 @@ test_contested_cell_ends_with_a_later_value(Fixture *fixture, gconstpointer data
   }
 }
 
-/* What owners before us left in doubt of one partition is contested there, and only there, also where a partition is
- * taken afterwards of which nothing is in doubt. */
+/* What owners before us left in doubt of its partition is contested, up to the time of that, and nothing else is. */
 static void
-test_doubt_of_one_partition_outlives_that_of_another(Fixture *fixture, gconstpointer data)
+test_inherited_doubt_is_contested(Fixture *fixture, gconstpointer data)
 {
   TideCall call;
-  TideDoubt doubt = {.until_us = fixture->now_us + DOUBT_US, .time_ms = 1000};
-  tide_accumulator_inherit(fixture->accumulator, 0, doubt);
-  tide_accumulator_inherit(fixture->accumulator, 1, (TideDoubt){0});
-  for (guint16 slot = 2; slot-- > 0;) {
-    fixture->source.slot = slot;
+  const TideDoubt none = {0}, doubt = {.until_us = fixture->now_us + DOUBT_US, .time_ms = 1000},
+                  older = {.until_us = fixture->now_us + DOUBT_US, .time_ms = 0},
+                  over = {.until_us = fixture->now_us - 1, .time_ms = 1000};
+  const TideDoubt *inherited[] = {NULL, &none, &older, &over, &doubt};
+  for (guint i = 0; i < G_N_ELEMENTS(inherited); i++) {
+    fixture->inherited = inherited[i];
     append(fixture, LATEST, "k", "now", FALSE);
     flush(fixture);
     ASSERT_CALL(fixture, &call, "k ");
     complete_batch(fixture, &call);
-    g_assert_cmpuint(fixture->n_found[TIDE_FOUND_CONTESTED], ==, slot == 0 ? 1 : 0);
+    g_assert_cmpuint(fixture->n_found[TIDE_FOUND_CONTESTED], ==, inherited[i] == &doubt ? 1 : 0);
   }
   g_assert_cmpint(fixture->last_until_us, ==, doubt.until_us);
-  tide_accumulator_inherit(fixture->accumulator, 0, (TideDoubt){0});
-  append(fixture, LATEST, "k", "next", FALSE);
-  flush(fixture);
-  ASSERT_CALL(fixture, &call, "k ");
-  complete_batch(fixture, &call);
-  g_assert_cmpuint(fixture->n_found[TIDE_FOUND_CONTESTED], ==, 1);
+  fixture->inherited = NULL;
 }
 
 /* Rows that are deferred do not fill a call: one more row would else be sealed by itself, and each time all that is
@@ -420,8 +415,7 @@ main(int argc, char **argv)
   ADD("cancelled/rows-of-a-lost-partition", test_rows_of_a_lost_partition_are_cancelled, 0);
   ADD("cancelled/batch-is-not-written-but-in-doubt", test_cancelled_batch_is_not_written_but_in_doubt, 0);
   ADD("contested/ends-with-a-later-value", test_contested_cell_ends_with_a_later_value, 0);
-  ADD("contested/doubt-of-one-partition-outlives-that-of-another", test_doubt_of_one_partition_outlives_that_of_another,
-      0);
+  ADD("contested/inherited-doubt", test_inherited_doubt_is_contested, 0);
   ADD("contested/doubt-outlives-the-batch-that-was-sealed-in-it", test_doubt_outlives_the_batch_that_was_sealed_in_it,
       0);
   ADD("contested/F14-is-charged-and-bounded", test_F14_contested_cells_are_charged_and_bounded, 0);

@@ -26,7 +26,7 @@ static void
 make(Made *made, GRand *random)
 {
   made->parent = g_rand_int(random);
-  made->source = (TideSourceRef){(guint16)g_rand_int(random), (guint16)g_rand_int(random), g_rand_int(random)};
+  made->source = (TideSourceRef){g_rand_int(random), g_rand_int(random)};
   made->row = (TideRow){.table_index = 3,
                         .key = random_bytes(random, 40),
                         .cells = made->cells,

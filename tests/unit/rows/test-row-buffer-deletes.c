@@ -22,7 +22,7 @@ append_deleting(TideRowBuffer *buffer, const char *key, const Column *column, co
                  .n_cells = column != NULL ? 1 : 0,
                  .delete_to_ms = delete_to_ms};
   TideCellsMerged merged;
-  tide_row_buffer_append(buffer, &row, (TideSourceRef){0, 1, sequence}, 1000, &merged);
+  tide_row_buffer_append(buffer, &row, (TideSourceRef){1, sequence}, 1000, &merged);
   return merged.n_merged;
 }
 

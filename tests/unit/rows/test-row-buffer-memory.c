@@ -39,7 +39,7 @@ test_all_is_charged(void)
   guint64 open_bytes = tide_budget_used_racy(&budget);
   g_assert_cmpuint(open_bytes, >, 0);
   for (guint i = 0; i < 100; i++)
-    tide_row_buffer_add_dependent(&buffer, 0, &dependent, (TideSourceRef){0, 1, 0});
+    tide_row_buffer_add_dependent(&buffer, 0, &dependent, (TideSourceRef){1, 0});
   g_assert_cmpuint(tide_budget_used_racy(&budget), >=, open_bytes + 100 * sizeof(TideRow));
   TideBatch *batch = tide_row_buffer_seal(&buffer, &seal);
   g_assert_cmpuint(tide_budget_used_racy(&budget), ==, (guint64)(buffer.charged_bytes + batch->charged_bytes));

@@ -61,7 +61,7 @@ twins_append(Twins *twins, const char *key, guint list, const char *const *value
   }
   TideRow row = {
       .key = tide_bytes_of_string(key), .cells = cells, .n_cells = list_lengths[list], .delete_to_ms = delete_to_ms};
-  TideSourceRef source = {0, 1, twins->sequence++};
+  TideSourceRef source = {1, twins->sequence++};
   TideCellsMerged merged_apart, merged_whole;
   guint32 at_apart = tide_row_buffer_append(&twins->apart, &row, source, 1000, &merged_apart);
   row.columns_id = list + 1;

@@ -62,7 +62,7 @@ check_orders(TideMergeRule rule, const char *expected)
       cells[n_cells++] = (TideCell){&columns[*number - '1'].column, tide_bytes_of_string(value), 10};
     TideRow row = {.key = TIDE_BYTES_LITERAL("x"), .cells = cells, .n_cells = n_cells};
     TideCellsMerged merged;
-    tide_row_buffer_append(&buffer, &row, (TideSourceRef){0, 1, reading}, 1000, &merged);
+    tide_row_buffer_append(&buffer, &row, (TideSourceRef){1, reading}, 1000, &merged);
     g_assert_cmpuint(merged.n_merged, ==, reading == 0 ? 0 : n_cells - (reading == 3));
   }
   TideSealRequest seal = request(100, 100000);
@@ -86,7 +86,7 @@ append_counting(TideRowBuffer *buffer, const Column *column, const char *value, 
   TideCell cell = {&column->column, tide_bytes_of_string(value), timestamp_ms};
   TideRow row = {.key = TIDE_BYTES_LITERAL("x"), .cells = &cell, .n_cells = 1};
   TideCellsMerged merged;
-  tide_row_buffer_append(buffer, &row, (TideSourceRef){0, 1, 0}, 1000, &merged);
+  tide_row_buffer_append(buffer, &row, (TideSourceRef){1, 0}, 1000, &merged);
   g_assert_cmpuint(merged.n_conflicting, <=, merged.n_merged);
   return merged.n_conflicting;
 }
@@ -131,7 +131,7 @@ append_reading(TideRowBuffer *buffer, const Column *columns, guint32 n_cells, co
     cells[i] = (TideCell){&columns[i].column, tide_bytes_of_string(value), 10};
   TideRow row = {.key = TIDE_BYTES_LITERAL("x"), .cells = cells, .n_cells = n_cells, .identity = identity};
   TideCellsMerged merged;
-  tide_row_buffer_append(buffer, &row, (TideSourceRef){0, 1, sequence}, 1000, &merged);
+  tide_row_buffer_append(buffer, &row, (TideSourceRef){1, sequence}, 1000, &merged);
   return merged;
 }
 
@@ -306,7 +306,7 @@ append_with_ttl(TideRowBuffer *buffer, const Column *column, const char *value, 
 {
   TideCell cell = {&column->column, tide_bytes_of_string(value), 10};
   TideRow row = {.key = TIDE_BYTES_LITERAL("x"), .cells = &cell, .n_cells = 1, .ttl_ms = ttl_ms};
-  tide_row_buffer_append(buffer, &row, (TideSourceRef){0, 1, 0}, 1000, NULL);
+  tide_row_buffer_append(buffer, &row, (TideSourceRef){1, 0}, 1000, NULL);
 }
 
 /* A put has one time to live for all its cells. */
@@ -369,7 +369,7 @@ check_contradictions(TideMergeRule rule)
   g_assert_false(may_contradict(&buffer, "y", &a, 10));
   TideCell cell = {&a.column, TIDE_BYTES_LITERAL("3"), 20};
   TideRow row = {.key = TIDE_BYTES_LITERAL("x"), .cells = &cell, .n_cells = 1, .ttl_ms = 5};
-  tide_row_buffer_append(&buffer, &row, (TideSourceRef){0, 1, 2}, 1000, NULL);
+  tide_row_buffer_append(&buffer, &row, (TideSourceRef){1, 2}, 1000, NULL);
   g_assert_true(may_contradict(&buffer, "x", &a, 12)); /* there are two rows, and it is not known of each */
   tide_row_buffer_clear(&buffer);
   tide_buffer_clear_memory(&a.prefix);
@@ -519,7 +519,7 @@ test_dependent_rows_go_with_their_rows(void)
     TideCell cell = {&a.column, TIDE_BYTES_LITERAL("2"), 2000};
     TideRow row = {.key = tide_bytes_of_string(keys[i]), .cells = &cell, .n_cells = 1};
     TideRow dependent = {.key = tide_bytes_of_string(keys[i]), .cells = &cell, .n_cells = 1, .table_index = 1};
-    TideSourceRef source = {0, 1, i};
+    TideSourceRef source = {1, i};
     tide_row_buffer_add_dependent(&buffer, tide_row_buffer_append(&buffer, &row, source, 1000, NULL), &dependent,
                                   source);
   }

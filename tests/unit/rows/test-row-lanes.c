@@ -159,7 +159,7 @@ complete_all(Fixture *fixture)
 {
   while (fixture->lanes.waiting->len > 0) {
     TideBatch *batch = g_ptr_array_steal_index(fixture->lanes.waiting, 0);
-    (void)tide_accumulator_judge(fixture->accumulator, batch, fixture->now_us);
+    (void)tide_accumulator_judge(fixture->accumulator, batch, NULL, fixture->now_us);
     tide_accumulator_complete(fixture->accumulator, batch, fixture->now_us);
   }
 }

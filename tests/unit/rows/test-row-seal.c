@@ -14,7 +14,7 @@ test_batches_of_rows_apart_are_small(void)
   for (guint i = 0; i < 100; i++) {
     g_autofree char *key = g_strdup_printf("%02u", i);
     TideRow row = {.key = tide_bytes_of_string(key), .cells = &cell, .n_cells = 1, .is_apart = i % 2 == 1};
-    tide_row_buffer_append(&buffer, &row, (TideSourceRef){0, 1, i}, 1000, NULL);
+    tide_row_buffer_append(&buffer, &row, (TideSourceRef){1, i}, 1000, NULL);
   }
   TideBatch *batches = tide_row_buffer_seal(&buffer, &seal);
   guint n_apart = 0, n_others = 0;
@@ -46,7 +46,7 @@ test_row_apart_that_waits_stays_apart(void)
   for (guint i = 0; i < 2; i++) {
     TideCell cell = {&a.column, i == 0 ? TIDE_BYTES_LITERAL("1") : TIDE_BYTES_LITERAL("2"), 10};
     TideRow row = {.key = TIDE_BYTES_LITERAL("x"), .cells = &cell, .n_cells = 1, .is_apart = TRUE};
-    tide_row_buffer_append(&buffer, &row, (TideSourceRef){0, 1, i}, 1000, NULL);
+    tide_row_buffer_append(&buffer, &row, (TideSourceRef){1, i}, 1000, NULL);
   }
   for (guint i = 0; i < 2; i++) {
     TideBatch *batch = tide_row_buffer_seal(&buffer, &seal);

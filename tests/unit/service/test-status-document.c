@@ -58,7 +58,8 @@ TEST("/status-document/all-kinds-are-printed")
                                      .mark = 17,
                                      .lag_seconds = -1,
                                      .pauses = TIDE_PAUSE_MEMORY | TIDE_PAUSE_HALTED | TIDE_PAUSE_REFUSED,
-                                     .halt_text = g_strdup("stop\n")}};
+                                     .halt_text = g_strdup("stop\n"),
+                                     .held_text = g_strdup("in 3 s")}};
   TideRecentDeadLetter recent[] = {{.kept_ms = 1785069296789, .reason = g_strdup("parse")}};
   g_auto(TideStatus) status = {.ready = TRUE};
   status.cpu.process = 1.23456;
@@ -72,11 +73,12 @@ TEST("/status-document/all-kinds-are-printed")
   assert_has(text, "[{\"topic\":\"a\\\"b\",\"partition\":3,\"mark\":17,");
   assert_has(text, "\"lag_seconds\":null,\"undecided_messages\":0,\"in_flight_messages\":0,\"pauses\":[\"memory\","
                    "\"halted\",\"refused\"],"
-                   "\"halted\":\"stop\\n\",\"source\":\"boards\"}]");
+                   "\"halted\":\"stop\\n\",\"held\":\"in 3 s\",\"source\":\"boards\"}]");
   assert_has(text, "\"recent\":[{\"kept_at\":\"2026-07-26T12:34:56.789Z\",\"topic\":null,");
   assert_has(text, "\"process\":1.235,");
   g_free(partitions[0].topic);
   g_free(partitions[0].halt_text);
+  g_free(partitions[0].held_text);
   g_free(recent[0].reason);
 }
 
@@ -108,7 +110,7 @@ TEST("/status-document/tables-show-all-and-hide-nothing-in-markup")
   assert_has(text, "<tr><th>ready</th><td>yes</td></tr>");
   assert_has(text, "<tr><th>line</th><td><pre>a\n&lt;b&gt;</pre></td></tr>");
   assert_has(text, "<td>&lt;script&gt;a&amp;b\xef\xbf\xbd</td><td>0</td><td>17</td>");
-  assert_has(text, "<td></td><td>0</td><td>0</td><td>memory, halted</td><td></td><td></td></tr>");
+  assert_has(text, "<td></td><td>0</td><td>0</td><td>memory, halted</td><td></td><td></td><td></td></tr>");
   g_assert_null(strstr(text, "<script"));
   g_assert_null(strstr(text, "<h2>gateways</h2>")); /* there are none */
   assert_has(text, "<h2>memory</h2>");
