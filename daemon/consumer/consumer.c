@@ -117,16 +117,11 @@ is_read_to_end(const TideConsumer *consumer)
   return TRUE;
 }
 
-/* Nothing more is read or kept, and nothing is to be written once more. */
+/* Nothing more is kept or read, nor read again: the next run does that. */
 static gboolean
 is_held_before_end(TideConsumer *consumer)
 {
-  if (!consumer->pauses.dead_letters_paused)
-    return FALSE;
-  for (guint i = 0; i < consumer->partitions->len; i++)
-    if (tide_rewind_is_pending(&tide_consumer_partition(consumer, i)->rewind))
-      return FALSE;
-  return tide_consumer_is_held_for_good(consumer);
+  return consumer->pauses.dead_letters_paused && tide_consumer_is_held_for_good(consumer);
 }
 
 /* What holds dead letters may end, by a reload. */

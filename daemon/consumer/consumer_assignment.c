@@ -460,7 +460,7 @@ on_revoked(const guint32 *slots, gsize n_slots, gpointer data)
     unfinished += partition->offsets.unfinished;
     tide_group_memory_give_up(consumer->context.memory, partition->topic, partition->partition,
                               (TideOwnCommit){.offset = partition->commit.offset,
-                                              .reached_offset = partition->offsets.mark,
+                                              .reached_offset = MAX(partition->offsets.mark, partition->commit.start_offset),
                                               .given_up_us = tide_now_us()});
     tide_partition_release(partition, consumer->context.budget);
   }

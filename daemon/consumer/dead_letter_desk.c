@@ -44,7 +44,7 @@ static void
 submit(TideDeadLetterDesk *desk, TideDeadLetterJob *job)
 {
   TidePartition *partition = owner_of(desk, job->source);
-  job->owned = &partition->assignment.number;
+  job->owned = &partition->assignment.letters;
   partition->rewind.n_letters_in_flight += job->wants_original ? 0 : 1;
   tide_dead_letter_queue_submit(desk->context.dead_letters, job);
 }
@@ -106,16 +106,22 @@ tide_dead_letter_desk_take_readings(TideDeadLetterDesk *desk, TideSourceRef ref,
                                     const TideMapped *mapped)
 {
   const TideReject *rejects = mapped->rejects;
+  const TidePartition *partition = owner_of(desk, ref);
   if (mapped->n_rejects * (message->value.len + sizeof(TideDeadLetterJob)) > READING_DEAD_LETTERS_BYTES) {
     g_autofree char *first = tide_reject_describe(&rejects[0]);
     g_autofree char *text = g_strdup_printf("%u of %u readings cannot be used, the first of them: %s",
                                             mapped->n_rejects, mapped->n_readings, first);
-    submit_rejected(desk, ref, message, &rejects[0], text, -1, mapped->n_rejects, FALSE);
+    guint32 n_acks = tide_partition_count_rejects(partition, message->offset, mapped);
+    submit_rejected(desk, ref, message, &rejects[0], text, -1, n_acks, FALSE);
     return;
   }
+  gboolean is_further = FALSE;
   for (guint32 i = 0; i < mapped->n_rejects; i++) {
+    if (tide_partition_keeps_letter(partition, message->offset, (gint32)rejects[i].reading_index))
+      continue;
     g_autofree char *text = tide_reject_describe(&rejects[i]);
-    submit_rejected(desk, ref, message, &rejects[i], text, (gint32)rejects[i].reading_index, 1, i > 0);
+    submit_rejected(desk, ref, message, &rejects[i], text, (gint32)rejects[i].reading_index, 1, is_further);
+    is_further = TRUE;
   }
 }
 
@@ -536,7 +542,7 @@ static void
 take_original(TideDeadLetterDesk *desk, TideDeadLetterJob *job)
 {
   TidePartition *partition = owner_of(desk, job->source);
-  gboolean owns = partition != NULL;
+  gboolean owns = partition != NULL && job->result == TIDE_DEAD_LETTER_READ; /* else it is read again, after a rewind */
   gboolean is_dead = owns && tide_message_dead_letters_is_refused(&partition->dead_letters, job->source.sequence);
   gboolean appended = owns && !is_dead && append_again(desk, partition, job);
   if (job->result == TIDE_DEAD_LETTER_READ)
@@ -560,7 +566,8 @@ complete_job(TideDeadLetterDesk *desk, TideDeadLetterJob *job)
   TidePartition *partition = owner_of(desk, job->source);
   if (partition != NULL) {
     partition->rewind.n_letters_in_flight--;
-    tide_partition_dead_letter_kept(partition, desk->context.budget, job);
+    if (job->result == TIDE_DEAD_LETTER_KEPT) /* else it was given up for a rewind, and comes again after it */
+      tide_partition_dead_letter_kept(partition, desk->context.budget, job);
   }
   tide_dead_letter_job_free(job);
 }

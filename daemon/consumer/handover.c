@@ -1,13 +1,7 @@
 #include "consumer/handover.h"
 
+#include "consumer/rewind.h"
 #include "util/clock.h"
-
-/* Whether more messages than the span may have been sent behind what is committed. */
-static gboolean
-has_read_ahead(const TidePartition *partition)
-{
-  return tide_rewind_is_pending(&partition->rewind) || tide_partition_has_stale_rows(partition);
-}
 
 /* Whether all that was sent of later offsets is answered, or told of as in doubt. */
 static gboolean
@@ -21,7 +15,7 @@ is_all_answered(const TidePartition *partition, gint64 now_us)
 gboolean
 tide_handover_needs_note(const TidePartition *partition, gint64 now_us)
 {
-  return has_read_ahead(partition) || partition->doubt.until_us > now_us || partition->inherited.until_us > now_us;
+  return tide_partition_has_read_far(partition) || partition->doubt.until_us > now_us || partition->inherited.until_us > now_us;
 }
 
 TideCommitNote
@@ -30,7 +24,7 @@ tide_handover_note(const TidePartition *partition, gboolean closing, const TideH
   gint64 now_us = context->now_us;
   TideCommitNote note = {.span_messages = context->span_messages, .tables_mark = context->tables_mark};
   note.is_closed = closing && is_all_answered(partition, now_us);
-  if (has_read_ahead(partition))
+  if (tide_partition_has_read_far(partition))
     note.span_messages = G_MAXINT64;
   TideDoubt doubt = partition->doubt;
   if (partition->inherited.until_us > now_us)

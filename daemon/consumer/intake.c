@@ -123,7 +123,7 @@ handle_bad_message(TideIntake *intake, TidePartition *partition, const TideMessa
     tide_partition_skip(partition, intake->context.budget, message, reject->reason);
     break;
   case TIDE_BAD_MESSAGE_DEAD_LETTER:
-    if (tide_partition_is_reread(partition, message->offset)) {
+    if (tide_partition_keeps_letter(partition, message->offset, -1)) {
       tide_partition_begin_kept(partition, intake->context.budget, message);
       break;
     }
@@ -244,7 +244,7 @@ begin_mapped(TideIntake *intake, TidePartition *partition, const TideMessage *me
   gint64 offset = message->offset;
   /* Where there was no room before, all that comes behind is held already. */
   gboolean has_room = TRUE;
-  if (G_UNLIKELY(tide_partition_repeats(partition, offset, now_us)) && partition->rewind.overflow_until_us <= now_us)
+  if (G_UNLIKELY(tide_partition_repeats(partition, offset, now_us)) && partition->rewind.overflows[0].until_us == 0)
     has_room = remember_repeated(intake, partition, mapped, now_us);
   TideSourceRef ref =
       tide_partition_begin(partition, intake->context.budget, offset, mapped, policy == TIDE_BAD_MESSAGE_SKIP);
@@ -294,9 +294,9 @@ take_mapped(TideIntake *intake, TidePartition *partition, const TideMessage *mes
     tide_counter_add(intake->readings_ambiguous, mapped->n_ambiguous_readings);
   if (mapped->n_rows > 0 && mapped->n_readings > 0)
     intake->event_ms = mapped->rows[0].event_time_ns / (TIDE_US_PER_MS * 1000);
-  gboolean is_kept = policy == TIDE_BAD_MESSAGE_DEAD_LETTER && tide_partition_is_reread(partition, message->offset);
   TideSourceRef ref = begin_mapped(intake, partition, message, mapped, policy, now_us);
-  if (G_UNLIKELY(mapped->n_rejects > 0 && !is_kept))
+  if (G_UNLIKELY(mapped->n_rejects > 0) &&
+      (policy == TIDE_BAD_MESSAGE_SKIP || tide_partition_count_rejects(partition, message->offset, mapped) > 0))
     handle_bad_readings(intake, partition, message, mapped, ref, policy);
   guint32 crowded =
       tide_accumulator_append_message(intake->context.accumulator, mapped->rows, mapped->n_rows, ref, now_us);

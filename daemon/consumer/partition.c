@@ -1,5 +1,6 @@
 #include "consumer/partition.h"
 
+#include "consumer/rewind.h"
 #include "dead_letters/dead_letter_job.h"
 #include "util/clock.h"
 
@@ -139,6 +140,13 @@ tide_assignments_clear(TideAssignments *assignments)
   g_hash_table_unref(assignments->partitions);
 }
 
+static void
+own(TidePartition *partition, guint32 number)
+{
+  atomic_store_explicit(&partition->assignment.number, number, memory_order_relaxed);
+  atomic_store_explicit(&partition->assignment.letters, number, memory_order_relaxed);
+}
+
 /* What is read from now on is told from what was read before by the number. */
 static void
 take_number(TidePartition *partition)
@@ -148,7 +156,7 @@ take_number(TidePartition *partition)
   g_hash_table_remove(assignments->partitions, GUINT_TO_POINTER(*number));
   *number = ++assignments->last;
   g_hash_table_insert(assignments->partitions, GUINT_TO_POINTER(*number), partition);
-  atomic_store_explicit(&partition->assignment.number, *number, memory_order_relaxed);
+  own(partition, *number);
 }
 
 TidePartition *
@@ -158,7 +166,7 @@ tide_partition_new(const char *topic, gint32 partition, const char *source, guin
   TidePartition *self = g_new0(TidePartition, 1);
   self->slot = slot;
   self->assignment.all = assignments;
-  self->assignment.number = TIDE_NOT_OWNED;
+  own(self, TIDE_NOT_OWNED);
   self->counters.metrics = metrics;
   self->counters.latency = latency;
   self->stored_offset = self->end.wanted_offset = -1;
@@ -181,6 +189,68 @@ tide_partition_rename(TidePartition *partition, const char *topic, gint32 number
   take_name(partition, topic, number, source);
 }
 
+/* The place of a dead letter among those that are kept, or where it would be. */
+static guint
+find_letter(const GArray *letters, gint64 offset, gint32 reading_index)
+{
+  guint first = 0, end = letters->len;
+  while (first < end) {
+    guint middle = first + (end - first) / 2;
+    const TideKeptLetter *letter = &g_array_index(letters, TideKeptLetter, middle);
+    if (letter->offset < offset || (letter->offset == offset && letter->reading_index < reading_index))
+      first = middle + 1;
+    else
+      end = middle;
+  }
+  return first;
+}
+
+static gboolean
+has_letter(const GArray *letters, gint64 offset, gint32 reading_index)
+{
+  guint at = find_letter(letters, offset, reading_index);
+  const TideKeptLetter *letter = &g_array_index(letters, TideKeptLetter, at);
+  return at < letters->len && letter->offset == offset && letter->reading_index == reading_index;
+}
+
+gboolean
+tide_partition_keeps_letter(const TidePartition *partition, gint64 offset, gint32 reading_index)
+{
+  const TideRewind *rewind = &partition->rewind;
+  return G_UNLIKELY(offset < rewind->read_to_offset) &&
+         (has_letter(rewind->kept_letters, offset, -1) || has_letter(rewind->kept_letters, offset, reading_index));
+}
+
+guint32
+tide_partition_count_rejects(const TidePartition *partition, gint64 offset, const TideMapped *mapped)
+{
+  guint32 n = 0;
+  for (guint32 i = 0; i < mapped->n_rejects; i++)
+    n += tide_partition_keeps_letter(partition, offset, (gint32)mapped->rejects[i].reading_index) ? 0 : 1;
+  return n;
+}
+
+/* What is committed is not read again. */
+static void
+forget_committed_letters(TidePartition *partition)
+{
+  GArray *letters = partition->rewind.kept_letters;
+  guint n_committed = find_letter(letters, partition->commit.offset, -1);
+  if (n_committed > 0)
+    g_array_remove_range(letters, 0, n_committed);
+}
+
+static void
+note_kept(TidePartition *partition, gint64 offset, gint32 reading_index)
+{
+  GArray *letters = partition->rewind.kept_letters;
+  TideKeptLetter letter = {offset, reading_index};
+  if (letters->len > 0 && g_array_index(letters, TideKeptLetter, letters->len / 2).offset < partition->commit.offset)
+    forget_committed_letters(partition);
+  if (!has_letter(letters, offset, reading_index))
+    g_array_insert_val(letters, find_letter(letters, offset, reading_index), letter);
+}
+
 /* What is in flight has changed: shows it, and charges for what it takes. */
 static void
 follow_in_flight(TidePartition *partition, TideBudget *budget)
@@ -189,7 +259,7 @@ follow_in_flight(TidePartition *partition, TideBudget *budget)
   tide_gauge_set(partition->counters.readings_in_flight, (gint64)partition->offsets.unfinished_readings);
   gint64 held_bytes = (gint64)(tide_offsets_memory_bytes(&partition->offsets) +
                                tide_message_dead_letters_memory_bytes(&partition->dead_letters) +
-                               partition->rewind.refused_offsets->len * sizeof(gint64));
+                               partition->rewind.kept_letters->len * sizeof(TideKeptLetter));
   if (held_bytes == partition->charged_bytes)
     return;
   tide_budget_charge(budget, held_bytes - partition->charged_bytes);
@@ -200,6 +270,7 @@ void
 tide_partition_trim(TidePartition *partition, TideBudget *budget)
 {
   tide_offsets_trim(&partition->offsets);
+  forget_committed_letters(partition);
   follow_in_flight(partition, budget);
 }
 
@@ -211,14 +282,20 @@ tide_partition_free(TidePartition *partition, TideBudget *budget)
   tide_kafka_watch_remove(partition->watch, partition->watched);
   tide_offsets_clear(&partition->offsets);
   tide_message_dead_letters_clear(&partition->dead_letters);
-  tide_rewind_reset(&partition->rewind);
-  follow_in_flight(partition, budget);
+  tide_budget_charge(budget, -partition->charged_bytes);
   tide_rewind_clear(&partition->rewind);
   g_array_unref(partition->commit.asked);
   g_free(partition->halt.text);
   g_free(partition->counters.labels);
   g_free(partition->topic);
   g_free(partition);
+}
+
+static void
+end_halt(TidePartition *partition)
+{
+  g_clear_pointer(&partition->halt.text, g_free);
+  partition->halt = (TidePartitionHalt){.record_ms = -1};
 }
 
 void
@@ -232,13 +309,13 @@ tide_partition_assign(TidePartition *partition)
   partition->pauses.is_paused = FALSE;
   partition->stored_offset = partition->end.wanted_offset = -1;
   partition->end.seen_offset = -1;
-  g_clear_pointer(&partition->halt.text, g_free);
-  partition->halt = (TidePartitionHalt){.record_ms = -1};
+  end_halt(partition);
   partition->location = (TidePartitionLocation){0};
   partition->commit.offset = -1; /* others may have committed since */
   partition->awaited.is_awaited = FALSE;
   partition->end.is_reached = FALSE;
-  tide_rewind_reset(&partition->rewind);
+  tide_rewind_clear(&partition->rewind);
+  tide_rewind_init(&partition->rewind);
   tide_kafka_watch_remove(partition->watch, partition->watched);
   partition->watched =
       tide_kafka_watch_add(partition->watch, partition->topic, partition->partition, partition->source);
@@ -250,10 +327,11 @@ tide_partition_release(TidePartition *partition, TideBudget *budget)
   tide_counter_add(partition->counters.messages_handed_back, partition->offsets.unfinished);
   tide_counter_add(partition->counters.readings_handed_back, partition->offsets.unfinished_readings);
   partition->assigned = FALSE;
-  atomic_store_explicit(&partition->assignment.number, TIDE_NOT_OWNED, memory_order_relaxed);
+  own(partition, TIDE_NOT_OWNED);
   partition->halt.acks = 0;
   partition->location.is_located = FALSE;
-  tide_rewind_reset(&partition->rewind);
+  tide_rewind_clear(&partition->rewind);
+  tide_rewind_init(&partition->rewind);
   partition->awaited.is_awaited = FALSE;
   tide_offsets_clear(&partition->offsets);
   tide_message_dead_letters_clear(&partition->dead_letters);
@@ -288,45 +366,11 @@ count_without_rows(TidePartition *partition, const TideMapped *mapped, guint32 n
 }
 
 static void
-note_rejects(TidePartition *partition, guint32 sequence, const TideMapped *mapped)
+note_rejects(TidePartition *partition, guint32 sequence, gint64 offset, const TideMapped *mapped)
 {
   for (guint32 i = 0; i < mapped->n_rejects; i++)
-    tide_message_dead_letters_add_rejected(&partition->dead_letters, sequence, mapped->rejects[i].reason, 1);
-}
-
-/* The place of @offset among those of refused messages, or where it would be. */
-static guint
-find_refused(const TidePartition *partition, gint64 offset)
-{
-  guint first = 0, end = partition->rewind.refused_offsets->len;
-  while (first < end) {
-    guint middle = first + (end - first) / 2;
-    if (g_array_index(partition->rewind.refused_offsets, gint64, middle) < offset)
-      first = middle + 1;
-    else
-      end = middle;
-  }
-  return first;
-}
-
-static gboolean
-was_refused(const TidePartition *partition, gint64 offset)
-{
-  guint at = find_refused(partition, offset);
-  return at < partition->rewind.refused_offsets->len &&
-         g_array_index(partition->rewind.refused_offsets, gint64, at) == offset;
-}
-
-/* What is committed is not read again. */
-static void
-note_refused(TidePartition *partition, gint64 offset)
-{
-  GArray *offsets = partition->rewind.refused_offsets;
-  guint n_committed = find_refused(partition, partition->commit.offset);
-  if (n_committed > 0 && n_committed >= offsets->len / 2)
-    g_array_remove_range(offsets, 0, n_committed);
-  if (!was_refused(partition, offset))
-    g_array_insert_val(offsets, find_refused(partition, offset), offset);
+    if (!tide_partition_keeps_letter(partition, offset, (gint32)mapped->rejects[i].reading_index))
+      tide_message_dead_letters_add_rejected(&partition->dead_letters, sequence, mapped->rejects[i].reason, 1);
 }
 
 static TideSourceRef
@@ -339,9 +383,8 @@ TideSourceRef
 tide_partition_begin(TidePartition *partition, TideBudget *budget, gint64 offset, const TideMapped *mapped,
                      gboolean skip_rejects)
 {
-  gboolean is_reread = tide_partition_is_reread(partition, offset);
   guint32 n_skipped = skip_rejects ? mapped->n_rejects : 0;
-  guint32 n_kept = is_reread ? mapped->n_rejects - n_skipped : 0;
+  guint32 n_kept = skip_rejects ? 0 : mapped->n_rejects - tide_partition_count_rejects(partition, offset, mapped);
   guint32 n_without_acks = mapped->n_unmatched_readings + mapped->n_expired_readings + n_skipped + n_kept;
   guint32 n_acks = mapped->n_rows + mapped->n_rejects - n_skipped - n_kept;
   tide_counter_inc(partition->counters.messages_received);
@@ -359,9 +402,9 @@ tide_partition_begin(TidePartition *partition, TideBudget *budget, gint64 offset
                                       .n_readings = mapped->n_readings - n_without_acks,
                                       .timestamp_ms = mapped->timestamp_ms};
   guint32 sequence = tide_offsets_begin(&partition->offsets, &message);
-  if (!skip_rejects && !is_reread)
-    note_rejects(partition, sequence, mapped);
-  if (G_UNLIKELY(is_reread && n_acks > 0 && was_refused(partition, offset)))
+  if (!skip_rejects)
+    note_rejects(partition, sequence, offset, mapped);
+  if (n_acks > 0 && tide_partition_keeps_letter(partition, offset, -1))
     tide_message_dead_letters_add_kept(&partition->dead_letters, sequence);
   follow_in_flight(partition, budget);
   return ref_of(partition, sequence);
@@ -456,8 +499,8 @@ tide_partition_append_again(TidePartition *partition, TideSourceRef ref, guint32
 void
 tide_partition_dead_letter_kept(TidePartition *partition, TideBudget *budget, const TideDeadLetterJob *job)
 {
-  if (tide_dead_letter_job_is_refused(job))
-    note_refused(partition, tide_offsets_offset_of(&partition->offsets, job->source.sequence));
+  note_kept(partition, tide_offsets_offset_of(&partition->offsets, job->source.sequence),
+            job->dead_letter.reading_index);
   tide_partition_ack(partition, job->source, tide_message_dead_letters_kept(&partition->dead_letters, job));
   follow_in_flight(partition, budget);
 }
@@ -468,7 +511,7 @@ finished_ms_of(const TidePartition *partition)
 {
   const GArray *asked = partition->commit.asked;
   const TideHeldMessage *held = tide_rewind_first_held(&partition->rewind);
-  if (held != NULL && held->timestamp_ms >= 0)
+  if (held != NULL && held->timestamp_ms >= 0 && partition->offsets.mark > held->offset)
     return held->timestamp_ms;
   for (guint i = 0; i < asked->len; i++)
     if (g_array_index(asked, TideAskedCommit, i).finished_ms >= 0)
@@ -494,12 +537,34 @@ position_of(const TidePartition *partition)
   };
 }
 
+/* Of the first message behind tide_partition_position(), or of one before it. */
+static guint32
+position_sequence(const TidePartition *partition)
+{
+  const TideHeldMessage *held = tide_rewind_first_held(&partition->rewind);
+  return held != NULL && (gint32)(held->sequence - partition->offsets.head) < 0 ? held->sequence
+                                                                                : partition->offsets.head;
+}
+
+/* What may still land when it was rewound, and is not remembered, holds its messages from now on. */
+static void
+keep_overflows(TidePartition *partition, gint64 now_us)
+{
+  TideHeldMessage *overflows = partition->rewind.overflows;
+  while (overflows[0].until_us > 0 && overflows[0].until_us <= now_us) {
+    overflows[0] = overflows[1];
+    overflows[1].until_us = 0;
+  }
+  overflows[0].sequence = overflows[1].sequence = partition->offsets.head;
+}
+
 void
 tide_partition_rewind(TidePartition *partition, TideBudget *budget, gint64 now_us, gint64 settle_us)
 {
   tide_counter_add(partition->counters.messages_handed_back, partition->offsets.unfinished);
   tide_counter_add(partition->counters.readings_handed_back, partition->offsets.unfinished_readings);
   gint64 position = tide_partition_position(partition), finished_ms = finished_ms_of(partition);
+  guint32 sequence = position_sequence(partition); /* is that of the next message from now on */
   if (position != partition->commit.start_offset)
     partition->commit.start_ms = 0;
   TideRewind *rewind = &partition->rewind;
@@ -510,29 +575,31 @@ tide_partition_rewind(TidePartition *partition, TideBudget *budget, gint64 now_u
   if (rewind->cancelled_us == 0)
     rewind->spaced_until_us = now_us + settle_us;
   rewind->cancelled_us = 0;
-  rewind->is_due = rewind->is_noted = FALSE;
+  rewind->is_due = FALSE;
   g_array_set_size(rewind->held, 0);
   partition->repeated.left_messages = G_MAXUINT64; /* some were counted, and come again: the end bounds them */
   partition->end.seen_offset = -1;
+  end_halt(partition);
   take_number(partition);
   tide_offsets_clear(&partition->offsets);
   partition->offsets.finished_ms = finished_ms; /* finished all the same, and not committed yet */
   tide_message_dead_letters_clear(&partition->dead_letters);
   follow_in_flight(partition, budget);
   partition->commit.start_offset = position;
-  partition->commit.sequence = 0;
-  g_array_set_size(partition->commit.asked, 0);
+  partition->commit.sequence += partition->offsets.head - sequence;
+  for (guint i = 0; i < partition->commit.asked->len; i++)
+    g_array_index(partition->commit.asked, TideAskedCommit, i).sequence += partition->offsets.head - sequence;
   partition->stored_offset = -1;
-  if (rewind->overflow_until_us <= now_us)
-    rewind->overflow_until_us = 0;
-  else { /* what is not remembered may still land */
-    partition->commit.needs_opening = TRUE;
-    tide_rewind_add_held(rewind, &(TideHeldMessage){.sequence = partition->offsets.head,
-                                                    .n_contested = TIDE_HELD_IN_ANY_CASE,
-                                                    .offset = position,
-                                                    .timestamp_ms = finished_ms,
-                                                    .until_us = rewind->overflow_until_us});
-  }
+  keep_overflows(partition, now_us);
+  tide_partition_open(partition);
+}
+
+void
+tide_partition_open(TidePartition *partition)
+{
+  partition->commit.needs_opening = TRUE;
+  for (guint i = 0; i < partition->commit.asked->len; i++)
+    g_array_index(partition->commit.asked, TideAskedCommit, i).is_noted = FALSE;
 }
 
 void
@@ -556,9 +623,16 @@ void
 tide_partition_commit_asked(TidePartition *partition, gint64 offset, gboolean noted, gboolean closed)
 {
   GArray *asked = partition->commit.asked;
-  const TideHeldMessage *held = tide_rewind_first_held(&partition->rewind);
-  guint32 sequence = held != NULL ? held->sequence : partition->offsets.head;
-  TideAskedCommit last = {offset, sequence, partition->offsets.finished_ms, noted, closed};
+  TideAskedCommit last = {.offset = offset,
+                          .sequence = position_sequence(partition),
+                          .finished_ms = partition->offsets.finished_ms,
+                          .is_noted = noted,
+                          .is_far = noted && tide_partition_has_read_far(partition),
+                          .is_closed = closed};
+  if (partition->commit.is_far && !last.is_far) { /* it may be what counts from now on */
+    partition->commit.is_far = FALSE;
+    partition->commit.sequence = last.sequence;
+  }
   partition->stored_offset = offset;
   partition->offsets.finished_ms = -1;
   if (asked->len >= MAX_ASKED) /* no answer since long: what is committed seems older than it is */
@@ -579,14 +653,15 @@ tide_partition_commit_answered(TidePartition *partition, gint64 offset, gboolean
     return;
   }
   partition->commit.offset = offset;
-  if (n > 0 && g_array_index(asked, TideAskedCommit, n - 1).is_noted) {
-    partition->commit.needs_opening = FALSE;
-    partition->rewind.is_noted = tide_rewind_is_pending(&partition->rewind);
-  }
   if (n == 0)
     return;
-  partition->commit.is_closed = g_array_index(asked, TideAskedCommit, n - 1).is_closed;
-  partition->commit.sequence = g_array_index(asked, TideAskedCommit, n - 1).sequence;
+  const TideAskedCommit *answered = &g_array_index(asked, TideAskedCommit, n - 1);
+  const TideAskedCommit *last = &g_array_index(asked, TideAskedCommit, asked->len - 1);
+  if (answered->is_noted)
+    partition->commit.needs_opening = FALSE;
+  partition->commit.is_closed = answered->is_closed;
+  partition->commit.is_far = answered->is_far && last->is_far;
+  partition->commit.sequence = answered->sequence;
   g_array_remove_range(asked, 0, n);
 }
 
@@ -604,7 +679,7 @@ void
 tide_partition_show(TidePartition *partition)
 {
   TideConsumerPosition position = position_of(partition);
-  g_autofree char *held = tide_rewind_describe(&partition->rewind, tide_partition_position(partition), tide_now_us());
+  g_autofree char *held = tide_rewind_describe(partition, tide_now_us());
   TideConsumerNote note = {.in_flight = partition->offsets.unfinished,
                            .pauses = partition->pauses.reasons,
                            .is_located = partition->location.is_located,

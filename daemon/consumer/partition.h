@@ -11,7 +11,6 @@
 #pragma once
 
 #include "consumer/offsets.h"
-#include "consumer/rewind_plan.h"
 #include "consumer/write_latency.h"
 #include "dead_letters/message_dead_letters.h"
 #include "kafka/commit_note.h"
@@ -45,6 +44,7 @@ typedef struct TideAskedCommit {
   guint32 sequence;   /* of the first message behind it, or before that */
   gint64 finished_ms; /* record time of the first message that it adds to what was asked before; -1: unknown */
   gboolean is_noted;  /* with all that is to be said by now */
+  gboolean is_far;    /* the note does not bound what was read behind the offset */
   gboolean is_closed;
 } TideAskedCommit;
 
@@ -55,7 +55,8 @@ typedef struct TidePartitionCommit {
   gint64 offset;          /* committed last, as far as is known; -1: nothing is */
   gboolean is_closed;     /* the note of that */
   gboolean needs_opening; /* before anything (more) of it is sent: the note must be another */
-  guint32 sequence;       /* of the first message behind offset */
+  gboolean is_far;        /* as of TideAskedCommit, and no note that bounds it was asked for since */
+  guint32 sequence;       /* of the first message behind offset, or before that */
   GArray *asked;          /* owned (element-type TideAskedCommit): not answered yet, in the order of offsets */
 } TidePartitionCommit;
 
@@ -65,6 +66,58 @@ typedef struct TideRepeated {
   gint64 end_offset;
   guint64 left_messages;
 } TideRepeated;
+
+/* In the place of a number of rows: nothing ends it before the rewind. */
+#define TIDE_HELD_IN_ANY_CASE G_MAXUINT32
+
+/* A message that the committed offset must not pass, as something may yet land over what it wrote. */
+typedef struct TideHeldMessage {
+  guint32 sequence;    /* or of one before it */
+  guint32 n_contested; /* rows, until none is; or TIDE_HELD_IN_ANY_CASE */
+  gint64 offset;       /* -1: that where the assignment begins, which is not known yet */
+  gint64 timestamp_ms; /* the record's own time; -1: it has none, or none is known */
+  gint64 until_us;     /* when it may be rewound, by its first conflict */
+} TideHeldMessage;
+
+/* A dead letter that is kept. */
+typedef struct TideKeptLetter {
+  gint64 offset;
+  gint32 reading_index; /* -1: it holds for all of its message */
+} TideKeptLetter;
+
+/* Whether, when and from where it is rewound (rewind.h), in one assignment. */
+typedef struct TideRewind {
+  GArray *held; /* owned (element-type TideHeldMessage): in the order of sequences, all before the overflows */
+  /* From these on nothing is committed while something may land that is not remembered; until_us 0: not so. What comes
+   * later than the first ends is of the second, so that it does not move the moment of the first. */
+  TideHeldMessage overflows[2];
+  gint64 cancelled_us;    /* since when rows of it are not sent any more; 0: they are */
+  gint64 spaced_until_us; /* not rewound again for a doubt before this */
+  gboolean is_due;        /* its moment has come, and nothing is taken any more: so it is rewound, whatever holds it */
+  /* as of the last rewind; -1: there was none */
+  gint64 read_to_offset;       /* messages before this were read: rows of them may be on their way */
+  gint64 acked_to_offset;      /* messages before this were acknowledged */
+  guint32 n_letters_in_flight; /* its dead letters that may yet be kept */
+  GArray *kept_letters;        /* owned (element-type TideKeptLetter), sorted: of messages that may be read again */
+} TideRewind;
+
+/* Whether @rewind's partition is to be rewound, now or later. */
+static inline gboolean
+tide_rewind_is_pending(const TideRewind *rewind)
+{
+  return rewind->held->len > 0 || rewind->overflows[0].until_us > 0 || rewind->cancelled_us > 0 || rewind->is_due;
+}
+
+/* The first message that is held; NULL: none is. */
+static inline const TideHeldMessage *
+tide_rewind_first_held(const TideRewind *rewind)
+{
+  const TideHeldMessage *first = rewind->held->len > 0 ? &g_array_index(rewind->held, TideHeldMessage, 0) : NULL;
+  for (guint i = 0; i < G_N_ELEMENTS(rewind->overflows); i++)
+    if (rewind->overflows[i].until_us > 0 && (first == NULL || rewind->overflows[i].offset < first->offset))
+      first = &rewind->overflows[i];
+  return first;
+}
 
 /* Why it is not fetched, and how far it may be read ahead. */
 typedef struct TidePartitionPauses {
@@ -153,6 +206,7 @@ typedef struct TideAssignments {
 typedef struct TidePartitionAssignment {
   TideAssignments *all;       /* borrowed: the consumer's */
   TideOwnedAssignment number; /* NOT_OWNED: it is not assigned */
+  TideOwnedAssignment letters; /* the same, but NOT_OWNED, too, once a rewind is due: dead letters are given up */
   guint32 given[TIDE_ASSIGNMENTS_KEPT];
   guint n_given; /* numbers so far, of which the newest are kept */
 } TidePartitionAssignment;
@@ -230,6 +284,8 @@ tide_partition_position(const TidePartition *partition)
     return partition->halt.begin_offset;
   gint64 start_offset = partition->commit.start_offset;
   gint64 offset = partition->offsets.mark >= 0 ? partition->offsets.mark : start_offset;
+  if (G_LIKELY(!tide_rewind_is_pending(&partition->rewind)))
+    return offset;
   const TideHeldMessage *held = tide_rewind_first_held(&partition->rewind);
   return held == NULL ? offset : MIN(offset, held->offset >= 0 ? held->offset : start_offset);
 }
@@ -249,12 +305,19 @@ tide_partition_has_stale_rows(const TidePartition *partition)
   return MAX(partition->offsets.mark, partition->commit.start_offset) < partition->rewind.read_to_offset;
 }
 
-/* Messages from what is committed to the newest that was fetched: what the span bound limits. Once the committed note
+/* Whether more messages than the span may have been sent behind what is committed: its note must say so. */
+static inline gboolean
+tide_partition_has_read_far(const TidePartition *partition)
+{
+  return tide_rewind_is_pending(&partition->rewind) || tide_partition_has_stale_rows(partition);
+}
+
+/* Messages from what is committed to the newest that was fetched: what the span bound limits. While the committed note
  * says that they are many, the offset that is held stops nothing, and only those count that are unfinished. */
 static inline guint32
 tide_partition_span(const TidePartition *partition)
 {
-  return partition->offsets.tail - (partition->rewind.is_noted ? partition->offsets.head : partition->commit.sequence);
+  return partition->offsets.tail - (partition->commit.is_far ? partition->offsets.head : partition->commit.sequence);
 }
 
 /* Whether acknowledgements are owed, but for those that are for ever. */
@@ -264,12 +327,14 @@ tide_partition_is_unfinished(const TidePartition *partition)
   return partition->offsets.awaited_acks > partition->halt.acks;
 }
 
-/* Whether it helps to wait for what is on its way: where rows are not sent any more, some of it never ends. */
+/* Whether it helps to wait for what is on its way: where rows are not sent any more, or dead letters are given up, some
+ * of it never ends. */
 static inline gboolean
 tide_partition_has_work(const TidePartition *partition)
 {
-  return partition->rewind.cancelled_us > 0 ? partition->rewind.n_letters_in_flight > 0
-                                            : tide_partition_is_unfinished(partition);
+  const TideRewind *rewind = &partition->rewind;
+  return rewind->cancelled_us > 0 || rewind->is_due ? rewind->n_letters_in_flight > 0
+                                                    : tide_partition_is_unfinished(partition);
 }
 
 static inline gboolean
@@ -294,7 +359,7 @@ tide_partition_at(const GPtrArray *partitions, guint slot)
 }
 
 /* A message was fetched and mapped. Returns the source of its rows, and of its rejected readings' dead letters unless
- * @skip_rejects: it ends with an acknowledgement for each. */
+ * @skip_rejects or they are kept: it ends with an acknowledgement for each. */
 TideSourceRef tide_partition_begin(TidePartition *partition, TideBudget *budget, gint64 offset,
                                    const TideMapped *mapped, gboolean skip_rejects);
 /* A message was fetched that cannot be mapped: one acknowledgement, that of its dead letter, ends it. */
@@ -317,14 +382,15 @@ void tide_partition_append_again(TidePartition *partition, TideSourceRef ref, gu
 /* The dead letter of @job, of a message in flight, is kept. */
 void tide_partition_dead_letter_kept(TidePartition *partition, TideBudget *budget, const TideDeadLetterJob *job);
 
-/* Whether the message at @offset was read before a rewind: what cannot be used of it is kept as a dead letter. */
-static inline gboolean
-tide_partition_is_reread(const TidePartition *partition, gint64 offset)
-{
-  return offset < partition->rewind.read_to_offset;
-}
-/* It is rewound, for tide_rewind_is_ready(): all that is unfinished is handed back, and the next message is that of
- * tide_partition_position(). */
+/* Whether the message at @offset was read before a rewind, and its dead letter was kept then: that of one reading, or
+ * of all of it (@reading_index -1), which counts for each reading, too. */
+gboolean tide_partition_keeps_letter(const TidePartition *partition, gint64 offset, gint32 reading_index);
+/* What of @mapped cannot be used and is not kept yet. */
+guint32 tide_partition_count_rejects(const TidePartition *partition, gint64 offset, const TideMapped *mapped);
+/* What is committed from now on must have another note than before. */
+void tide_partition_open(TidePartition *partition);
+/* It is rewound, for tide_rewind_prepare(): all that is unfinished is handed back, a message that halts it is to be met
+ * again, and the next message is that of tide_partition_position(). */
 void tide_partition_rewind(TidePartition *partition, TideBudget *budget, gint64 now_us, gint64 settle_us);
 
 /* It is halted because of its offset, as @note says: from now on @begin_offset, where its log begins now, is what is

@@ -14,14 +14,32 @@
 
 G_BEGIN_DECLS
 
+/* Why a partition is rewound. Where there are several reasons, the last of these counts. */
+typedef enum TideRewindReason {
+  TIDE_REWIND_CONFLICT,  /* an unanswered call may have overwritten a newer value of the same cell and time */
+  TIDE_REWIND_OVERFLOW,  /* there was no room to remember what unanswered calls may overwrite */
+  TIDE_REWIND_CANCELLED, /* batches that it shared with a partition that was taken away were cancelled */
+  TIDE_REWIND_SCHEMA,    /* its next message waited for its schema */
+  TIDE_REWIND_N_REASONS,
+} TideRewindReason;
+
 /* ---- a partition ---- */
 
+void tide_rewind_init(TideRewind *rewind);
+void tide_rewind_clear(TideRewind *rewind);
+
+/* Of a partition whose rewind is pending: when it is due, and why. */
+gint64 tide_rewind_due_us(const TideRewind *rewind);
+TideRewindReason tide_rewind_reason(const TideRewind *rewind);
+/* How long what is committed of @partition stays where it is, and why; NULL: no rewind is pending. (transfer full) */
+char *tide_rewind_describe(const TidePartition *partition, gint64 now_us);
+
 /* The message of @ref, unfinished and in our hands, must be written once more, at @until_us or later.
- * @may_end: tide_rewind_end_hold() may come before */
+ * @may_end: tide_rewind_end_hold() may come before: as often as this */
 void tide_rewind_hold(TidePartition *partition, TideSourceRef ref, gint64 until_us, gboolean may_end);
 void tide_rewind_end_hold(TidePartition *partition, TideSourceRef ref);
-/* Nothing of @partition from @sequence on may be committed before @until_us: something may land over it that is not
- * remembered. */
+/* Nothing of @partition from @sequence on, which need not have begun, may be committed before @until_us: something may
+ * land over it that is not remembered. */
 void tide_rewind_hold_all(TidePartition *partition, guint32 sequence, gint64 until_us);
 /* Rows of @partition are not sent any more: it is rewound at once. */
 void tide_rewind_ask(TidePartition *partition, gint64 now_us);
@@ -33,9 +51,9 @@ TideDoubt *tide_rewind_inherited_by_row(const TideAssignments *assignments, cons
 void tide_rewind_take_judgement(const TideAssignments *assignments, const TideBatch *batch,
                                 const TideJudgement *judgement, gint64 now_us);
 
-/* Whether @partition is to be rewound now: its moment has come, and its dead letters are kept. From its moment on
- * is_due is set. */
-gboolean tide_rewind_is_ready(TidePartition *partition, gint64 now_us);
+/* Once the moment of @partition has come nothing of it is taken any more, and dead letters that are not kept yet are
+ * given up. TRUE: none is on its way, and it is to be rewound now. */
+gboolean tide_rewind_prepare(TidePartition *partition, gint64 now_us);
 
 /* ---- all partitions of a consumer ---- */
 
@@ -52,7 +70,6 @@ typedef struct TideRewindsContext {
 typedef struct TideRewinds {
   TideRewindsContext context;
   TideCounter *rewinds[TIDE_REWIND_N_REASONS];
-  TideCounter *backed_off;
 } TideRewinds;
 
 void tide_rewinds_init(TideRewinds *rewinds, const TideRewindsContext *context);

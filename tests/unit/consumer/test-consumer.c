@@ -396,6 +396,60 @@ test_message_with_one_bad_reading_halts(Fixture *fixture, gconstpointer options)
   g_assert_true(tide_accumulator_is_empty(fixture->consumer->accumulator));
 }
 
+/* The message of sequence 0, of the newest assignment, must be written once more. */
+static void
+hold_first(Fixture *fixture)
+{
+  TidePartition *partition = tide_consumer_partition(fixture->consumer, 0);
+  tide_rewind_hold(partition, (TideSourceRef){.assignment = partition->assignment.number}, 1, FALSE);
+}
+
+/* What it was halted at is met again, and halts it again: else what is held before that is never written once more, and
+ * 'past-halt' finds another offset committed. */
+static void
+test_H2_halted_partition_is_read_again_up_to_its_halt(Fixture *fixture, gconstpointer options)
+{
+  TideCall call;
+  assign(fixture, 0, 5);
+  receive(fixture, 5, GOOD);
+  hold_first(fixture);
+  take_call(fixture, &call);
+  acknowledge(fixture, &call);
+  receive(fixture, 6, BAD);
+  assert_stands_still(fixture, "is halted at offset 6");
+  assert_unfinished(fixture, 0, 5);
+  tide_rewinds_run(&fixture->consumer->rewinds, tide_now_us());
+  g_assert_null(tide_consumer_halt_text(fixture->consumer));
+  ASSERT_ASKED(fixture, "resume 0, move 0 5, ");
+  write_one(fixture, 5, GOOD);
+  receive(fixture, 6, BAD);
+  g_autofree char *text = tide_consumer_halt_text(fixture->consumer);
+  g_assert_nonnull(strstr(text, "is halted at offset 6"));
+  receive(fixture, 7, GOOD);
+  assert_unfinished(fixture, 0, 6);
+  tide_rewinds_run(&fixture->consumer->rewinds, tide_now_us());
+  g_assert_cmpuint(tide_metrics_sum(fixture->flow.metrics, "tidemark_kafka_rewinds_total", NULL), ==, 1);
+}
+
+/* A row that HBase refuses halts its partition while later messages are on their way: it is refused again. */
+static void
+test_H2_partition_halted_by_a_refused_row_owes_nothing_more(Fixture *fixture, gconstpointer options)
+{
+  TideCall call;
+  assign(fixture, 0, 5);
+  receive(fixture, 5, GOOD);
+  hold_first(fixture);
+  take_call(fixture, &call);
+  tide_batch_add_poison(call.batches[0], 0, 1, "too large");
+  acknowledge(fixture, &call);
+  TidePartition *partition = tide_consumer_partition(fixture->consumer, 0);
+  g_assert_cmpuint(partition->halt.acks, ==, 1);
+  tide_rewinds_run(&fixture->consumer->rewinds, tide_now_us());
+  g_assert_cmpuint(partition->halt.acks, ==, 0);
+  write_one(fixture, 5, GOOD);
+  assert_unfinished(fixture, 0, 6);
+}
+
 /* What was acknowledged before a rewind, and has left the log since, is not lost; what was not is. */
 static void
 test_acknowledged_messages_that_left_the_log_are_not_lost(Fixture *fixture, gconstpointer options)
@@ -407,27 +461,6 @@ test_acknowledged_messages_that_left_the_log_are_not_lost(Fixture *fixture, gcon
     g_assert_cmpint(locate(fixture, 0, &log), ==, begin_offset);
     g_assert_cmpuint(tide_metrics_sum(fixture->flow.metrics, "tidemark_messages_lost_total", NULL), ==,
                      begin_offset > 9 ? 2 : 0);
-  }
-}
-
-/* Where a rewind does not help it comes later each time, and is counted. */
-static void
-test_rewinds_in_place_back_off(Fixture *fixture, gconstpointer options)
-{
-  assign(fixture, 0, 5);
-  TidePartition *partition = tide_consumer_partition(fixture->consumer, 0);
-  gint64 now_us = tide_now_us();
-  for (guint i = 0; i < 3; i++) {
-    tide_rewind_ask(partition, now_us);
-    tide_rewinds_run(&fixture->consumer->rewinds, now_us);
-    g_assert_cmpuint(tide_metrics_sum(fixture->flow.metrics, "tidemark_kafka_rewinds_total", "reason=\"cancelled\""),
-                     ==, i + 1);
-    g_assert_cmpuint(tide_metrics_sum(fixture->flow.metrics, "tidemark_kafka_rewinds_backed_off_total", NULL), ==, i);
-    g_assert_cmpint(partition->rewind.backed_off_us > now_us, ==, i > 0);
-    tide_rewind_ask(partition, now_us);
-    g_assert_cmpint(tide_rewind_is_ready(partition, now_us), ==, i == 0);
-    g_assert_cmpint(partition->rewind.is_due, ==, i == 0); /* else it is read on meanwhile */
-    now_us = MAX(now_us, partition->rewind.backed_off_us);
   }
 }
 
@@ -744,6 +777,22 @@ test_end_at_too_many_dead_letters_may_pass(Fixture *fixture, gconstpointer optio
   keep_dead_letter(fixture, job);
 }
 
+/* While dead letters pause all partitions nothing is read again, either. */
+static void
+test_M4_end_at_too_many_dead_letters_awaits_no_rewind(Fixture *fixture, gconstpointer options)
+{
+  fixture->consumer->context.until_end = TRUE;
+  assign(fixture, 0, 5);
+  receive(fixture, 5, BAD);
+  TideDeadLetterJob *job = bare_dead_letters_take(fixture->dead_letters);
+  hold_first(fixture);
+  fixture->consumer->pauses.dead_letters_paused = TRUE;
+  atomic_store(&fixture->dead_letters->too_many, TRUE);
+  fixture->dead_letters->is_at_rest = TRUE;
+  g_assert_true(is_finished(fixture));
+  keep_dead_letter(fixture, job);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -760,9 +809,11 @@ main(int argc, char **argv)
   ADD("pauses/spent-memory-pauses-what-a-rebalance-brings", plain, test_spent_memory_pauses_what_a_rebalance_brings);
   ADD("pauses/Y23-dead-letters-that-cannot-be-kept-pause-what-a-rebalance-brings", plain,
       test_Y23_dead_letters_that_cannot_be_kept_pause_what_a_rebalance_brings);
+  ADD("rewind/H2-halted-partition-is-read-again-up-to-its-halt", stopping_at_bad,
+      test_H2_halted_partition_is_read_again_up_to_its_halt);
+  ADD("rewind/H2-halted-by-a-refused-row", stopping_at_bad, test_H2_partition_halted_by_a_refused_row_owes_nothing_more);
   ADD("rewind/acknowledged-messages-are-not-lost", going_on_behind_lost,
       test_acknowledged_messages_that_left_the_log_are_not_lost);
-  ADD("rewind/in-place-backs-off", plain, test_rewinds_in_place_back_off);
   ADD("rewind/awaited-schema-drops-nothing", plain, test_awaited_schema_drops_nothing);
   ADD("pauses/spent-memory-pauses-what-is-read-again", plain, test_spent_memory_pauses_what_is_read_again);
   ADD("pauses/dead-letters-that-cannot-be-kept-pause-what-is-read-again", plain,
@@ -784,5 +835,7 @@ main(int argc, char **argv)
   ADD("pauses/time-held-for-memory-is-told", plain, test_time_held_for_memory_is_told);
   ADD("end/of-what-comes-too", plain, test_end_is_of_what_comes_too);
   ADD("end/at-too-many-dead-letters-may-pass", plain, test_end_at_too_many_dead_letters_may_pass);
+  ADD("end/M4-at-too-many-dead-letters-awaits-no-rewind", plain,
+      test_M4_end_at_too_many_dead_letters_awaits_no_rewind);
   return g_test_run();
 }

@@ -323,6 +323,26 @@ test_original_of_an_older_ownership_is_not_sent(Fixture *fixture, gconstpointer 
   bare_consumer_assert_no_call(&fixture->bare);
 }
 
+/* A rewind is due: the messages are read again, and so is what they have in the row. */
+static void
+test_M4_original_that_is_given_up_is_no_dead_letter(Fixture *fixture, gconstpointer options)
+{
+  receive(fixture, 5, GOOD);
+  receive(fixture, 6, LATER);
+  refuse_first(fixture, 1);
+  for (guint i = 0; i < 2; i++) {
+    TideDeadLetterJob *job = bare_dead_letters_take(fixture->bare.dead_letters);
+    tide_budget_charge(&fixture->bare.flow.budget, -job->charged_bytes);
+    tide_dead_letter_completions_push(job->completions, job);
+  }
+  g_assert_true(tide_dead_letter_desk_take_completed(&fixture->desk));
+  assert_no_dead_letter(fixture);
+  bare_consumer_assert_no_call(&fixture->bare);
+  tide_partition_rewind(bare_consumer_partition(&fixture->bare, 0), &fixture->bare.flow.budget, 1, 1);
+  receive(fixture, 5, GOOD); /* the key waits for none any more */
+  write_all(fixture, 1);
+}
+
 static void
 test_so_many_refused_are_under_way_at_a_time(Fixture *fixture, gconstpointer options)
 {
@@ -400,6 +420,8 @@ main(int argc, char **argv)
   ADD("refused/gone-message-of-a-shared-row-becomes-a-dead-letter", plain,
       test_gone_message_of_a_shared_row_becomes_a_dead_letter);
   ADD("refused/original-of-an-older-ownership-is-not-sent", plain, test_original_of_an_older_ownership_is_not_sent);
+  ADD("refused/M4-original-that-is-given-up-is-no-dead-letter", plain,
+      test_M4_original_that_is_given_up_is_no_dead_letter);
   ADD("refused/kept-apart-from-now-on-shortens-nothing", plain, test_what_is_kept_apart_from_now_on_shortens_nothing);
   ADD("refused/so-many-at-a-time", plain, test_so_many_refused_are_under_way_at_a_time);
   ADD("refused/holds-where-that-is-chosen", stopping_at_bad, test_refused_row_holds_where_that_is_chosen);

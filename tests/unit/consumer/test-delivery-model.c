@@ -1,10 +1,11 @@
 /* Delivery, held against a model under random interleavings: messages with gaps between their offsets, rows that
  * several messages share and that others follow, acknowledgements in any order, calls that are tried again, refused
  * rows, of one message and of several (whose parts are then sent again, each by itself), dead letters that complete
- * late, partitions that are revoked, lost, assigned again, and rewound while all of that is under way.
+ * late, partitions that are revoked, lost, assigned again, halted, and rewound while all of that is under way, and
+ * messages that become something else when they are read again.
  *
  * After every step: no offset to commit passes an unfinished message or one that is held, it never goes back within an
- * assignment, the accounting balances, and says what the model says; no message that HBase refuses is kept twice. At
+ * assignment, the accounting balances, and says what the model says; no dead letter is kept twice. At
  * the end, when all has finished, everything is committed.
  *
  * The seeds are fixed but for one, which follows from the test's and is printed; TIDE_MODEL_SEED repeats it. */
@@ -42,7 +43,7 @@ typedef struct ModelPartition {
   gint64 committed;
   gint64 held_offset;          /* G_MAXINT64: none is */
   gint64 read_to;              /* as of the last rewind of this assignment; -1: there was none */
-  GHashTable *refused_offsets; /* owned: of messages whose dead letter is kept, in this assignment */
+  GHashTable *kept_letters;    /* owned (element-type letter_id()): in this assignment */
   /* what the accounting must say */
   guint64 received, written, dead_lettered, skipped, handed_back, unmatched;
   guint64 readings_written, readings_dead_lettered;
@@ -96,6 +97,20 @@ static gboolean
 owns(Model *model, TideSourceRef ref)
 {
   return tide_assignments_find_owner(&model->assignments, ref) != NULL;
+}
+
+/* A dead letter of one reading, or of all of its message. */
+static gpointer
+letter_id(gint64 offset, gint32 reading_index)
+{
+  return GSIZE_TO_POINTER((gsize)offset << 2 | (gsize)(reading_index + 1));
+}
+
+static gboolean
+is_kept(const ModelPartition *at, gint64 offset, gint32 reading_index)
+{
+  return g_hash_table_contains(at->kept_letters, letter_id(offset, -1)) ||
+         g_hash_table_contains(at->kept_letters, letter_id(offset, reading_index));
 }
 
 /* ---- what the model expects ---- */
@@ -206,9 +221,9 @@ add_row(Model *model, TideSourceRef ref, guint32 n_dependents)
 }
 
 static void
-add_rejected_job(Model *model, TideSourceRef ref)
+add_rejected_job(Model *model, TideSourceRef ref, gint32 reading_index)
 {
-  TideDeadLetter dead_letter = {.reason = TIDE_BYTES_LITERAL("parse"), .reading_index = -1};
+  TideDeadLetter dead_letter = {.reason = TIDE_BYTES_LITERAL("parse"), .reading_index = reading_index};
   partition_of(model, ref)->partition->rewind.n_letters_in_flight++;
   g_ptr_array_add(model->jobs, tide_dead_letter_job_new(&dead_letter, ref, 1, NULL));
 }
@@ -243,7 +258,8 @@ deliver_rejected(Model *model, ModelPartition *at, gint64 offset)
     at->skipped++;
     return;
   }
-  if (offset < at->read_to) {
+  g_assert_true(tide_partition_keeps_letter(at->partition, offset, -1) == is_kept(at, offset, -1));
+  if (is_kept(at, offset, -1)) {
     tide_partition_begin_kept(at->partition, &model->budget, &message);
     begin_message(at, offset, 0, 0);
     at->handed_back++;
@@ -251,13 +267,15 @@ deliver_rejected(Model *model, ModelPartition *at, gint64 offset)
   }
   TideSourceRef ref = tide_partition_begin_rejected(at->partition, &model->budget, &message, TIDE_REJECT_PARSE);
   begin_message(at, offset, 1, 0)->has_dead_letter = TRUE;
-  add_rejected_job(model, ref);
+  add_rejected_job(model, ref, -1);
 }
 
+/* What a message becomes does not depend on what became of it as it was read before. */
 static void
 deliver_mapped(Model *model, ModelPartition *at, gint64 offset)
 {
-  static const TideReject rejects[] = {{.reason = TIDE_REJECT_TYPE}, {.reason = TIDE_REJECT_NUMBER}};
+  static const TideReject rejects[] = {{.reason = TIDE_REJECT_TYPE, .reading_index = 0},
+                                       {.reason = TIDE_REJECT_NUMBER, .reading_index = 1}};
   guint32 n_rows = pick(model, 5), n_unmatched = pick(model, 3);
   guint32 n_rejects = pick(model, 4) == 0 ? pick(model, 3) : 0, n_dependents = n_rows > 1 ? pick(model, 2) : 0;
   gboolean skip_rejects = pick(model, 4) == 0;
@@ -267,14 +285,16 @@ deliver_mapped(Model *model, ModelPartition *at, gint64 offset)
                        .rejects = rejects,
                        .n_rejects = n_rejects};
   TideSourceRef ref = tide_partition_begin(at->partition, &model->budget, offset, &mapped, skip_rejects);
-  guint32 n_kept = !skip_rejects && offset < at->read_to ? n_rejects : 0;
+  guint32 n_kept = 0;
+  for (guint32 i = 0; i < n_rejects && !skip_rejects; i++)
+    n_kept += is_kept(at, offset, (gint32)i) ? 1 : 0;
   guint32 n_dead_letters = skip_rejects ? 0 : n_rejects - n_kept;
   ModelMessage *message = begin_message(at, offset, n_rows + n_dead_letters, n_rows + n_dead_letters);
   g_assert_cmpuint(ref.sequence, ==, FIRST_SEQUENCE + at->messages->len - 1);
   message->n_rejects = n_dead_letters;
   message->has_dead_letter = n_dead_letters > 0;
   message->is_refused = message->was_kept =
-      message->remaining > 0 && g_hash_table_contains(at->refused_offsets, GSIZE_TO_POINTER((gsize)offset));
+      message->remaining > 0 && is_kept(at, offset, -1);
   if (message->remaining == 0 && n_kept > 0)
     at->handed_back++;
   else if (message->remaining == 0 && n_unmatched > 0)
@@ -285,14 +305,16 @@ deliver_mapped(Model *model, ModelPartition *at, gint64 offset)
     at->written++;
   for (guint32 i = 0; i < n_rows - n_dependents; i++)
     add_row(model, ref, i == 0 ? n_dependents : 0);
-  for (guint32 i = 0; i < n_dead_letters; i++)
-    add_rejected_job(model, ref);
+  for (guint32 i = 0; i < n_rejects && !skip_rejects; i++)
+    if (!is_kept(at, offset, (gint32)i))
+      add_rejected_job(model, ref, (gint32)i);
 }
 
 static void
 deliver(Model *model, ModelPartition *at)
 {
-  if (!at->partition->assigned || at->partition->rewind.is_due || model->rows->len > MAX_ROWS)
+  if (!at->partition->assigned || at->partition->rewind.is_due || at->partition->halt.text != NULL ||
+      model->rows->len > MAX_ROWS)
     return;
   gint64 offset = next_offset(model, at);
   if (pick(model, 8) == 0)
@@ -391,9 +413,9 @@ expect_kept(ModelPartition *at, const TideDeadLetterJob *job)
 {
   ModelMessage *message = message_of(at, job->source.sequence);
   guint32 n_acks = job->n_acks;
+  g_assert_true(g_hash_table_add(at->kept_letters, letter_id(message->offset, job->dead_letter.reading_index)));
   if (tide_bytes_equal(job->dead_letter.reason, TIDE_BYTES_LITERAL(TIDE_DEAD_LETTER_REASON_REFUSED))) {
     n_acks += message->waiting_acks;
-    g_assert_true(g_hash_table_add(at->refused_offsets, GSIZE_TO_POINTER((gsize)message->offset)));
     message->is_pending = FALSE;
     message->is_refused = TRUE;
   }
@@ -434,11 +456,13 @@ complete_dead_letter(Model *model)
   if (model->jobs->len == 0)
     return;
   TideDeadLetterJob *job = g_ptr_array_steal_index_fast(model->jobs, pick(model, model->jobs->len));
-  if (owns(model, job->source) && job->wants_original)
-    append_again(model, job);
-  else if (owns(model, job->source)) {
-    ModelPartition *at = partition_of(model, job->source);
+  ModelPartition *at = owns(model, job->source) ? partition_of(model, job->source) : NULL;
+  gboolean is_given_up = at != NULL && at->partition->assignment.letters == TIDE_NOT_OWNED && pick(model, 2) == 0;
+  if (at != NULL && !job->wants_original)
     at->partition->rewind.n_letters_in_flight--;
+  if (at != NULL && !is_given_up && job->wants_original)
+    append_again(model, job);
+  else if (at != NULL && !is_given_up) {
     tide_partition_dead_letter_kept(at->partition, &model->budget, job);
     expect_kept(at, job);
   }
@@ -505,6 +529,14 @@ hold_some_message(Model *model, ModelPartition *at)
   at->held_offset = MIN(at->held_offset, message->offset);
 }
 
+/* It meets a message that halts it, while an earlier one is held. */
+static void
+halt_while_held(ModelPartition *at)
+{
+  if (at->partition->assigned && at->held_offset != G_MAXINT64 && at->partition->halt.text == NULL)
+    at->partition->halt.text = g_strdup("is halted");
+}
+
 static guint
 count_letters(Model *model, const ModelPartition *at)
 {
@@ -521,7 +553,7 @@ static gboolean
 rewind_partition(Model *model, ModelPartition *at)
 {
   gboolean is_held = at->partition->assigned && at->held_offset != G_MAXINT64;
-  gboolean is_ready = tide_rewind_is_ready(at->partition, NOW_US);
+  gboolean is_ready = tide_rewind_prepare(at->partition, NOW_US);
   g_assert_true(is_ready == (is_held && count_letters(model, at) == 0));
   if (!is_ready)
     return FALSE;
@@ -530,6 +562,7 @@ rewind_partition(Model *model, ModelPartition *at)
   if (at->messages->len > 0)
     at->read_to = MAX(at->read_to, g_array_index(at->messages, ModelMessage, at->messages->len - 1).offset + 1);
   tide_partition_rewind(at->partition, &model->budget, NOW_US, 0);
+  g_assert_null(at->partition->halt.text);
   read_from(at, position);
   at->n_rewinds++;
   return TRUE;
@@ -547,7 +580,7 @@ take_away(Model *model, ModelPartition *at, gboolean lost)
   tide_partition_release(at->partition, &model->budget);
   read_from(at, at->committed);
   at->read_to = -1;
-  g_hash_table_remove_all(at->refused_offsets);
+  g_hash_table_remove_all(at->kept_letters);
 }
 
 /* Reading goes on where the group committed. */
@@ -578,8 +611,10 @@ take_step(Model *model)
       commit(at);
   } else if (what < 985)
     take_away(model, at, what == 980);
-  else if (what < 989)
+  else if (what < 988)
     hold_some_message(model, at);
+  else if (what < 989)
+    halt_while_held(at);
   else
     assign(at);
   (void)rewind_partition(model, at);
@@ -643,7 +678,7 @@ run_model(guint32 seed)
         .messages = g_array_new(FALSE, FALSE, sizeof(ModelMessage)),
         .held_offset = G_MAXINT64,
         .read_to = -1,
-        .refused_offsets = g_hash_table_new(NULL, NULL),
+        .kept_letters = g_hash_table_new(NULL, NULL),
         .offsets = g_array_new(FALSE, FALSE, sizeof(gint64))};
   for (guint step = 0; step < N_STEPS; step++)
     take_step(&model);
@@ -653,7 +688,7 @@ run_model(guint32 seed)
     g_assert_cmpuint(model.partitions[i].dead_lettered, >, 0);
     g_assert_cmpuint(model.partitions[i].handed_back, >, 0);
     g_assert_cmpuint(model.partitions[i].n_rewinds, >, 0);
-    g_hash_table_unref(model.partitions[i].refused_offsets);
+    g_hash_table_unref(model.partitions[i].kept_letters);
     tide_partition_free(model.partitions[i].partition, &model.budget);
     g_array_unref(model.partitions[i].messages);
     g_array_unref(model.partitions[i].offsets);

@@ -247,7 +247,7 @@ deliver(World *world, guint p)
   Consumer *consumer = &world->consumers[log->owner];
   TidePartition *partition = consumer->partitions[p];
   gint64 offset = consumer->next_offset[p];
-  if (offset >= log->messages->len || tide_partition_span(partition) >= SPAN)
+  if (offset >= log->messages->len || tide_partition_span(partition) >= SPAN || partition->halt.text != NULL)
     return;
   consumer->next_offset[p]++;
   const Message *message = &g_array_index(log->messages, Message, offset);
@@ -256,7 +256,7 @@ deliver(World *world, guint p)
   TideMapped mapped = {.n_rows = N_TABLES, .n_readings = 1};
   gboolean has_room = TRUE;
   if (tide_partition_repeats(partition, offset, world->now_us) &&
-      partition->rewind.overflow_until_us <= world->now_us) {
+      partition->rewind.overflows[0].until_us == 0) {
     tide_doubt_add(&partition->doubt, (TideDoubt){partition->repeated.until_us, message->time_ms}, world->now_us);
     has_room = tide_accumulator_repeat(consumer->accumulator, made.rows, N_TABLES, partition->repeated.until_us,
                                        world->now_us);
@@ -316,11 +316,32 @@ rewind_partitions(World *world)
     Consumer *consumer = &world->consumers[world->logs[p].owner];
     TidePartition *partition = consumer->partitions[p];
     TideRewindReason reason = tide_rewind_reason(&partition->rewind);
-    if (!tide_rewind_is_ready(partition, world->now_us))
+    if (!tide_rewind_prepare(partition, world->now_us))
       continue;
     consumer->next_offset[p] = tide_partition_position(partition);
     tide_partition_rewind(partition, &consumer->budget, world->now_us, SETTLE_US);
     world->n_rewinds[reason]++;
+  }
+}
+
+/* It meets a message that halts it, for as long as only a restart would help, while an earlier one is held. */
+static void
+halt_while_held(World *world, guint p)
+{
+  Log *log = &world->logs[p];
+  TidePartition *partition = log->owner >= 0 ? world->consumers[log->owner].partitions[p] : NULL;
+  if (partition != NULL && partition->rewind.held->len > 0 && partition->halt.text == NULL)
+    partition->halt.text = g_strdup("is halted");
+}
+
+/* An operator restarts what is halted and waits for nothing else. */
+static void
+end_halts(World *world)
+{
+  for (guint p = 0; p < N_PARTITIONS; p++) {
+    TidePartition *partition = world->consumers[world->logs[p].owner].partitions[p];
+    if (!tide_rewind_is_pending(&partition->rewind))
+      g_clear_pointer(&partition->halt.text, g_free);
   }
 }
 
@@ -619,6 +640,7 @@ settle(World *world)
     land_ghost(world);
   pass_time(world, SETTLE_US + 2000);
   rewind_partitions(world);
+  end_halts(world);
   answer_all(world);
 }
 
@@ -679,7 +701,9 @@ step(World *world)
   else if (what < 970) {
     if (world->logs[p].owner >= 0 && world->consumers[world->logs[p].owner].partitions[p]->offsets.mark >= 0)
       commit(world, p, FALSE);
-  } else if (what < 990)
+  } else if (what < 973)
+    halt_while_held(world, p);
+  else if (what < 990)
     move_partition(world, p);
   else
     kill_consumer(world, consumer);

@@ -268,13 +268,13 @@ test_no_dead_letter_is_kept_twice(Fixture *fixture, gconstpointer options)
   take(fixture, 6, PARTLY_BAD);
   assert_made(fixture, 1, 2);
   tide_rewind_ask(partition, 1);
-  g_assert_false(tide_rewind_is_ready(partition, 1));
+  g_assert_false(tide_rewind_prepare(partition, 1));
   take(fixture, 7, GOOD);
   assert_unfinished(fixture, 2);
   for (guint i = 0; i < 2; i++)
     bare_dead_letters_keep(&fixture->bare.flow, bare_dead_letters_take(fixture->bare.dead_letters));
   g_assert_true(tide_dead_letter_desk_take_completed(&fixture->desk));
-  g_assert_true(tide_rewind_is_ready(partition, 1));
+  g_assert_true(tide_rewind_prepare(partition, 1));
   g_assert_cmpint(tide_partition_position(partition), ==, 6);
   partition->offsets.mark = 5; /* as if it was held before them */
   tide_partition_rewind(partition, &fixture->bare.flow.budget, 1, 1);
@@ -285,6 +285,60 @@ test_no_dead_letter_is_kept_twice(Fixture *fixture, gconstpointer options)
   g_assert_cmpuint(sum_of(fixture, "tidemark_messages_dead_lettered_total"), ==, 1);
   take(fixture, 7, BAD);
   assert_made(fixture, 0, 1);
+}
+
+/* A clock that is set back, say, makes a message unusable that was taken, or a reading of it: what is kept is told by
+ * what was kept, not by what was read. */
+static void
+test_H3_message_that_was_taken_before_has_its_dead_letter(Fixture *fixture, gconstpointer options)
+{
+  TidePartition *partition = fixture->partition;
+  partition->commit.start_offset = 5;
+  take(fixture, 5, PARTLY_BAD);
+  take(fixture, 6, GOOD);
+  assert_made(fixture, 1, 1);
+  bare_dead_letters_keep(&fixture->bare.flow, bare_dead_letters_take(fixture->bare.dead_letters));
+  g_assert_true(tide_dead_letter_desk_take_completed(&fixture->desk));
+  tide_partition_rewind(partition, &fixture->bare.flow.budget, 1, 1);
+  take(fixture, 5, "[{\"host\":\"c\",\"v\":3},{\"host\":\"c\",\"v\":3}," GOOD "]"); /* the first is not kept */
+  assert_made(fixture, 1, 1);
+  take(fixture, 6, BAD);
+  assert_made(fixture, 0, 2);
+  for (guint i = 0; i < 2; i++)
+    bare_dead_letters_keep(&fixture->bare.flow, bare_dead_letters_take(fixture->bare.dead_letters));
+  g_assert_true(tide_dead_letter_desk_take_completed(&fixture->desk));
+  tide_partition_rewind(partition, &fixture->bare.flow.budget, 1, 1);
+  take(fixture, 6, GOOD); /* and is written although all of it is kept */
+  assert_made(fixture, 1, 0);
+}
+
+/* What cannot be kept does not keep a partition from being read again: it is given up, and comes again. */
+static void
+test_M4_dead_letters_of_a_rewind_are_given_up(Fixture *fixture, gconstpointer options)
+{
+  TidePartition *partition = fixture->partition;
+  partition->commit.start_offset = 5;
+  take(fixture, 5, BAD);
+  TideDeadLetterJob *job = bare_dead_letters_take(fixture->bare.dead_letters);
+  g_assert_cmpuint(atomic_load(job->owned), ==, job->source.assignment);
+  tide_rewind_ask(partition, 1);
+  g_assert_false(tide_rewind_prepare(partition, 1));
+  g_assert_cmpuint(atomic_load(job->owned), ==, TIDE_NOT_OWNED);
+  g_assert_true(tide_partition_has_work(partition));
+  tide_budget_charge(&fixture->bare.flow.budget, -job->charged_bytes);
+  tide_dead_letter_completions_push(job->completions, job);
+  g_assert_true(tide_dead_letter_desk_take_completed(&fixture->desk));
+  assert_unfinished(fixture, 1);
+  g_assert_false(tide_partition_has_work(partition)); /* nor does a stop wait for what does not come */
+  g_assert_true(tide_rewind_prepare(partition, 1));
+  tide_partition_rewind(partition, &fixture->bare.flow.budget, 1, 1);
+  take(fixture, 5, BAD);
+  job = bare_dead_letters_take(fixture->bare.dead_letters);
+  g_assert_cmpuint(atomic_load(job->owned), ==, job->source.assignment);
+  bare_dead_letters_keep(&fixture->bare.flow, job);
+  g_assert_true(tide_dead_letter_desk_take_completed(&fixture->desk));
+  g_assert_cmpuint(sum_of(fixture, "tidemark_messages_dead_lettered_total"), ==, 1);
+  g_assert_cmpint(tide_partition_position(partition), ==, 6);
 }
 
 /* ---- dated tables ---- */
@@ -327,6 +381,9 @@ main(int argc, char **argv)
   ADD("bad/holds-where-no-place-is-for-dead-letters", without_dead_letters,
       test_bad_one_holds_where_no_place_is_for_dead_letters);
   ADD("bad/no-dead-letter-is-kept-twice", plain, test_no_dead_letter_is_kept_twice);
+  ADD("bad/H3-what-was-taken-before-has-its-dead-letter", plain,
+      test_H3_message_that_was_taken_before_has_its_dead_letter);
+  ADD("bad/M4-dead-letters-of-a-rewind-are-given-up", plain, test_M4_dead_letters_of_a_rewind_are_given_up);
   ADD("dated/without-a-place-waits-then-holds", dated, test_message_without_a_place_for_its_table_waits_then_holds);
   return g_test_run();
 }

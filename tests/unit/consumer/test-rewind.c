@@ -49,8 +49,8 @@ static void
 rewind_at(Fixture *fixture, gint64 now_us)
 {
   if (!fixture->partition->rewind.is_due)
-    g_assert_false(tide_rewind_is_ready(fixture->partition, now_us - 1));
-  g_assert_true(tide_rewind_is_ready(fixture->partition, now_us));
+    g_assert_false(tide_rewind_prepare(fixture->partition, now_us - 1));
+  g_assert_true(tide_rewind_prepare(fixture->partition, now_us));
   tide_partition_rewind(fixture->partition, &fixture->rig.budget, now_us, SETTLE_US);
 }
 
@@ -114,8 +114,8 @@ test_is_rewound_for_doubts_once_within_settle(Fixture *fixture, gconstpointer da
   rewind_at(fixture, 500 + SETTLE_US);
 }
 
-/* What is not remembered cannot be found: nothing behind it is committed before all of it is over, also where the
- * partition is rewound meanwhile. */
+/* What is not remembered cannot be found: nothing behind it is committed before it is over, also where the partition is
+ * rewound meanwhile. What comes later does not move the moment of what came first. */
 static void
 test_overflow_lasts_until_it_is_over(Fixture *fixture, gconstpointer data)
 {
@@ -127,17 +127,57 @@ test_overflow_lasts_until_it_is_over(Fixture *fixture, gconstpointer data)
   tide_rewind_hold_all(partition, refs[6].sequence, 900);
   ack(fixture, refs, 10);
   g_assert_cmpint(tide_rewind_reason(&partition->rewind), ==, TIDE_REWIND_OVERFLOW);
-  g_assert_cmpint(tide_rewind_due_us(&partition->rewind), ==, 900);
+  g_assert_cmpint(tide_rewind_due_us(&partition->rewind), ==, 700);
   tide_rewind_ask(partition, 400);
   g_assert_cmpint(tide_rewind_reason(&partition->rewind), ==, TIDE_REWIND_CANCELLED);
   rewind_at(fixture, 400);
   begin(fixture, 102, 8, refs);
   ack(fixture, refs, 8);
   g_assert_cmpint(tide_partition_position(partition), ==, 102);
-  rewind_at(fixture, 900);
+  rewind_at(fixture, 700);
   begin(fixture, 102, 8, refs);
   ack(fixture, refs, 8);
+  g_assert_cmpint(tide_partition_position(partition), ==, 106);
+  rewind_at(fixture, 700 + SETTLE_US);
+  begin(fixture, 106, 4, refs);
+  ack(fixture, refs, 4);
   g_assert_cmpint(tide_partition_position(partition), ==, 110);
+}
+
+/* What comes while the first lasts is of one later moment, from the first of them on. */
+static void
+test_M5_overflow_without_end_moves_no_moment(Fixture *fixture, gconstpointer data)
+{
+  TidePartition *partition = fixture->partition;
+  TideSourceRef refs[10];
+  begin(fixture, 100, 10, refs);
+  tide_rewind_hold(partition, refs[8], 300, TRUE);
+  tide_rewind_hold_all(partition, refs[7].sequence, 700);
+  for (guint i = 0; i < 100; i++)
+    tide_rewind_hold_all(partition, refs[i == 50 ? 8 : 9].sequence, 710 + i);
+  tide_rewind_hold(partition, refs[9], 200, TRUE); /* comes again with those before it */
+  ack(fixture, refs, 10);
+  rewind_at(fixture, 700);
+  begin(fixture, 107, 3, refs);
+  ack(fixture, refs, 3);
+  g_assert_cmpint(tide_partition_position(partition), ==, 108);
+  g_assert_cmpint(partition->rewind.overflows[0].until_us, ==, 809);
+}
+
+/* A conflict before what is not remembered has its own moment. */
+static void
+test_M5_overflow_does_not_move_an_earlier_conflict(Fixture *fixture, gconstpointer data)
+{
+  TidePartition *partition = fixture->partition;
+  TideSourceRef refs[10];
+  begin(fixture, 100, 10, refs);
+  tide_rewind_hold(partition, refs[2], 500, TRUE);
+  tide_rewind_hold_all(partition, refs[6].sequence, 900);
+  ack(fixture, refs, 10);
+  rewind_at(fixture, 500);
+  begin(fixture, 102, 8, refs);
+  ack(fixture, refs, 8);
+  g_assert_cmpint(tide_partition_position(partition), ==, 106);
 }
 
 /* Once its moment has come nothing is taken any more, so it is rewound even if what held it ends while it waits. */
@@ -150,10 +190,10 @@ test_rewind_that_is_due_is_not_given_up(Fixture *fixture, gconstpointer data)
   tide_rewind_hold(partition, refs[2], 500, TRUE);
   ack(fixture, refs, 9);
   partition->rewind.n_letters_in_flight = 1;
-  g_assert_false(tide_rewind_is_ready(partition, 500));
+  g_assert_false(tide_rewind_prepare(partition, 500));
   g_assert_true(partition->rewind.is_due);
   tide_rewind_end_hold(partition, refs[2]);
-  g_assert_false(tide_rewind_is_ready(partition, 500));
+  g_assert_false(tide_rewind_prepare(partition, 500));
   partition->rewind.n_letters_in_flight = 0;
   rewind_at(fixture, 500);
   g_assert_cmpint(tide_partition_position(partition), ==, 109);
@@ -195,11 +235,45 @@ test_offset_that_is_held_stops_nothing_once_it_is_told(Fixture *fixture, gconstp
   tide_partition_commit_answered(partition, 102, TRUE);
   g_assert_false(partition->commit.needs_opening);
   g_assert_cmpuint(tide_partition_span(partition), ==, 0);
+}
+
+/* The committed note says that much was read until another takes its place: nothing pauses for a hold that ends. */
+static void
+test_M6_end_of_a_hold_stops_nothing(Fixture *fixture, gconstpointer data)
+{
+  TidePartition *partition = fixture->partition;
+  TideSourceRef refs[10], more[3];
+  begin(fixture, 100, 10, refs);
+  tide_rewind_hold(partition, refs[2], 500, TRUE);
+  tide_partition_commit_asked(partition, 100, TRUE, FALSE);
+  tide_partition_commit_answered(partition, 100, TRUE);
+  ack(fixture, refs, 8);
   tide_rewind_end_hold(partition, refs[2]);
-  g_assert_cmpuint(tide_partition_span(partition), ==, 8);
-  tide_partition_commit_asked(partition, 110, FALSE, FALSE);
-  tide_partition_commit_answered(partition, 110, TRUE);
-  g_assert_cmpuint(tide_partition_span(partition), ==, 0);
+  g_assert_cmpuint(tide_partition_span(partition), ==, 2);
+  tide_partition_commit_asked(partition, 108, FALSE, FALSE);
+  ack(fixture, &refs[8], 2);
+  begin(fixture, 110, 3, more);
+  g_assert_cmpuint(tide_partition_span(partition), ==, 5); /* it may be committed already */
+  tide_partition_commit_answered(partition, 108, TRUE);
+  g_assert_cmpuint(tide_partition_span(partition), ==, 5);
+}
+
+/* After a rewind the committed note says what it said, and is as far behind as it was. */
+static void
+test_L7_rewind_keeps_the_distance_to_what_is_committed(Fixture *fixture, gconstpointer data)
+{
+  TidePartition *partition = fixture->partition;
+  TideSourceRef refs[10];
+  begin(fixture, 100, 10, refs);
+  ack(fixture, refs, 6);
+  tide_partition_commit_asked(partition, 106, FALSE, FALSE);
+  tide_rewind_ask(partition, 1);
+  rewind_at(fixture, 1);
+  begin(fixture, 106, 4, refs);
+  g_assert_cmpuint(tide_partition_span(partition), ==, 10);
+  tide_partition_commit_answered(partition, 106, TRUE);
+  g_assert_cmpuint(tide_partition_span(partition), ==, 4);
+  g_assert_true(partition->commit.needs_opening);
 }
 
 /* A refused message has its dead letter: as it is read again, what HBase refuses of it is settled at once. */
@@ -213,7 +287,9 @@ test_refused_message_has_one_dead_letter(Fixture *fixture, gconstpointer data)
   tide_rewind_hold(partition, refs[1], 500, TRUE);
   g_assert_true(tide_partition_add_refused(partition, &fixture->rig.budget, refs[1], 1));
   const TideDeadLetterJob job = {
-      .dead_letter = {.reason = TIDE_BYTES_LITERAL(TIDE_DEAD_LETTER_REASON_REFUSED)}, .source = refs[1], .n_acks = 1};
+      .dead_letter = {.reason = TIDE_BYTES_LITERAL(TIDE_DEAD_LETTER_REASON_REFUSED), .reading_index = -1},
+      .source = refs[1],
+      .n_acks = 1};
   tide_partition_dead_letter_kept(partition, &fixture->rig.budget, &job);
   rewind_at(fixture, 500);
   begin(fixture, 101, 2, refs);
@@ -227,12 +303,11 @@ test_refused_message_has_one_dead_letter(Fixture *fixture, gconstpointer data)
 static void
 test_status_tells_of_it(Fixture *fixture, gconstpointer data)
 {
-  const TideRewind *rewind = &fixture->partition->rewind;
   TideSourceRef ref;
-  g_assert_null(tide_rewind_describe(rewind, 100, 0));
+  g_assert_null(tide_rewind_describe(fixture->partition, 0));
   begin(fixture, 100, 1, &ref);
   tide_rewind_hold(fixture->partition, ref, 7 * TIDE_US_PER_S, TRUE);
-  g_autofree char *text = tide_rewind_describe(rewind, 100, 2 * TIDE_US_PER_S);
+  g_autofree char *text = tide_rewind_describe(fixture->partition, 2 * TIDE_US_PER_S);
   g_assert_nonnull(strstr(text, "behind offset 100 "));
   g_assert_nonnull(strstr(text, " in 5 s, because calls without an answer "));
 }
@@ -307,8 +382,8 @@ test_doubt_finds_its_partition(Fixture *fixture, gconstpointer data)
   const TideFinding forgotten = {.kind = TIDE_FOUND_FORGOTTEN, .source = ref, .until_us = 600};
   const TideJudgement without_room = {.findings = &forgotten, .n_findings = 1};
   tide_rewind_take_judgement(&fixture->rig.assignments, batch, &without_room, 0);
-  g_assert_cmpint(partition->rewind.overflow_until_us, ==, 600);
-  g_assert_cmpint(other->rewind.overflow_until_us, ==, 600);
+  g_assert_cmpint(partition->rewind.overflows[0].until_us, ==, 600);
+  g_assert_cmpint(other->rewind.overflows[0].until_us, ==, 600);
   tide_batch_free(batch);
   tide_partition_free(other, &fixture->rig.budget);
 }
@@ -323,6 +398,10 @@ main(int argc, char **argv)
   ADD("later-conflicts-do-not-move-the-moment", test_later_conflicts_do_not_move_the_moment);
   ADD("once-within-settle", test_is_rewound_for_doubts_once_within_settle);
   ADD("overflow-lasts-until-it-is-over", test_overflow_lasts_until_it_is_over);
+  ADD("M5-overflow-without-end-moves-no-moment", test_M5_overflow_without_end_moves_no_moment);
+  ADD("M5-overflow-does-not-move-an-earlier-conflict", test_M5_overflow_does_not_move_an_earlier_conflict);
+  ADD("M6-end-of-a-hold-stops-nothing", test_M6_end_of_a_hold_stops_nothing);
+  ADD("L7-keeps-the-distance-to-what-is-committed", test_L7_rewind_keeps_the_distance_to_what_is_committed);
   ADD("due-is-not-given-up", test_rewind_that_is_due_is_not_given_up);
   ADD("held-messages-are-bounded", test_held_messages_are_bounded);
   ADD("offset-that-is-held-stops-nothing", test_offset_that_is_held_stops_nothing_once_it_is_told);
