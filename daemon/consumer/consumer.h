@@ -22,7 +22,7 @@ typedef struct TideConsumerContext {
   TideWireProtocol protocol;
   TideBudget *budget;
   TideBudget *table_budgets; /* shares of budget, by table slot */
-  TideBudget *doubt_budget;  /* share of budget for cells in doubt and heals */
+  TideBudget *doubt_budget;  /* share of budget for cells in doubt and contested ones */
   TideLanes *lanes;
   TideRegions *regions;
   TideDatedTables *dated;

@@ -47,7 +47,7 @@ register_metrics(TideDeadLetterQueue *dead_letters)
                            "Bytes of a last line without an end, which a crash left in the file", NULL);
   dead_letters->given_up =
       tide_metrics_counter(metrics, "tidemark_dead_letters_given_up_total",
-                           "Dead letters not kept because their partition has gone: its next owner makes them", NULL);
+                           "Dead letters not kept because their partition has gone, or is rewound: they come again", NULL);
   dead_letters->gone = tide_metrics_counter(metrics, "tidemark_dead_letters_originals_gone_total",
                                             "Dead letters whose original was no more in its topic", NULL);
   dead_letters->waiting =

@@ -90,7 +90,7 @@ release(TideDeadLetterQueue *dead_letters, gboolean any_can_be_kept)
   else
     tide_log(TIDE_LOG_NOTICE, "dead-letters-resumed",
              "no dead letter waits any more: the partitions of those that could not be kept are not this daemon's now, "
-             "and their messages are read again");
+             "or are rewound, and their messages are read again");
 }
 
 /* ---- the ratio ---- */
@@ -188,7 +188,7 @@ post_completed(TideDeadLetterQueue *dead_letters, TideDeadLetterJob *job, TideDe
   tide_dead_letter_completions_push(job->completions, job);
 }
 
-/* Completes those whose partition has gone: its next owner reads the messages again, and makes dead letters of them. */
+/* Completes those whose partition has gone, or is to be rewound: their messages are read again, and make them again. */
 static void
 give_up_lost(TideDeadLetterQueue *dead_letters, TideDeadLetterJobs *from)
 {
