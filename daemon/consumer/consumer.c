@@ -90,28 +90,15 @@ show(TideConsumer *consumer)
   tide_consumer_status_show(&consumer->status, consumer->partitions, tide_accumulator_oldest_us(consumer->accumulator));
 }
 
-static gboolean
-any_message_in_flight(const TideConsumer *consumer)
-{
-  for (guint i = 0; i < consumer->partitions->len; i++) {
-    const TidePartition *partition = tide_consumer_partition(consumer, i);
-    if ((partition->offsets.unfinished > 0 || tide_rewind_is_pending(&partition->rewind) ||
-         partition->awaited.is_awaited) &&
-        partition->halt.text == NULL)
-      return TRUE;
-  }
-  return FALSE;
-}
-
 /* Where no row is under way, what is unfinished waits for a dead letter. */
 static gboolean
 is_read_to_end(const TideConsumer *consumer)
 {
-  if (any_message_in_flight(consumer))
-    return FALSE;
   for (guint i = 0; i < consumer->partitions->len; i++) {
     const TidePartition *partition = tide_consumer_partition(consumer, i);
-    if (partition->assigned && !partition->end.is_reached && partition->halt.text == NULL)
+    gboolean is_unfinished = partition->offsets.unfinished > 0 || tide_rewind_is_pending(&partition->rewind) ||
+                             partition->awaited.is_awaited || (partition->assigned && !partition->end.is_reached);
+    if (is_unfinished && partition->halt.text == NULL)
       return FALSE;
   }
   return TRUE;
@@ -252,19 +239,6 @@ run_rounds(TideConsumer *consumer)
   }
 }
 
-/* But those at which a partition is halted: they are unfinished by decision. */
-static guint64
-count_unfinished(const TideConsumer *consumer)
-{
-  guint64 n = 0;
-  for (guint i = 0; i < consumer->partitions->len; i++) {
-    const TidePartition *partition = tide_consumer_partition(consumer, i);
-    if (partition->halt.acks == 0 || tide_partition_is_unfinished(partition))
-      n += partition->offsets.unfinished;
-  }
-  return n;
-}
-
 static gboolean
 has_work(const TideConsumer *consumer)
 {
@@ -301,20 +275,18 @@ commit_at_last(TideConsumer *consumer, gint64 deadline_us)
   return TRUE;
 }
 
-static guint
-count_held(const TideConsumer *consumer)
-{
-  guint n = 0;
-  for (guint i = 0; i < consumer->partitions->len; i++)
-    n += tide_rewind_is_pending(&tide_consumer_partition(consumer, i)->rewind) ? 1 : 0;
-  return n;
-}
-
 static void
 report_unfinished(TideConsumer *consumer)
 {
-  guint64 unfinished = count_unfinished(consumer);
-  guint n_held = count_held(consumer);
+  guint64 unfinished = 0;
+  guint n_held = 0;
+  for (guint i = 0; i < consumer->partitions->len; i++) {
+    const TidePartition *partition = tide_consumer_partition(consumer, i);
+    n_held += tide_rewind_is_pending(&partition->rewind) ? 1 : 0;
+    /* But those at which a partition is halted: they are unfinished by decision. */
+    if (partition->halt.acks == 0 || tide_partition_is_unfinished(partition))
+      unfinished += partition->offsets.unfinished;
+  }
   if (unfinished == 0 && n_held > 0)
     tide_log(TIDE_LOG_NOTICE, "stopping-before-settled",
              "stopping with %u partition%s whose rows are written and will be once more, after hbase.settle: the next "
@@ -477,11 +449,8 @@ static void
 init_rewinds(TideConsumer *consumer)
 {
   const TideConsumerContext *context = &consumer->context;
-  TideRewindsContext rewinds = {.partitions = consumer->partitions,
-                                .input = consumer->input,
+  TideRewindsContext rewinds = {.input = consumer->input,
                                 .pauses = &consumer->pauses,
-                                .budget = context->budget,
-                                .metrics = context->metrics,
                                 .settle_us = context->config->hbase.settle_ms * TIDE_US_PER_MS,
                                 .until_end = context->until_end};
   tide_rewinds_init(&consumer->rewinds, &rewinds);

@@ -458,10 +458,11 @@ on_revoked(const guint32 *slots, gsize n_slots, gpointer data)
   for (gsize i = 0; i < n_slots; i++) {
     TidePartition *partition = tide_consumer_partition(consumer, slots[i]);
     unfinished += partition->offsets.unfinished;
-    tide_group_memory_give_up(consumer->context.memory, partition->topic, partition->partition,
-                              (TideOwnCommit){.offset = partition->commit.offset,
-                                              .reached_offset = MAX(partition->offsets.mark, partition->commit.start_offset),
-                                              .given_up_us = tide_now_us()});
+    tide_group_memory_give_up(
+        consumer->context.memory, partition->topic, partition->partition,
+        (TideOwnCommit){.offset = partition->commit.offset,
+                        .reached_offset = MAX(partition->offsets.mark, partition->commit.start_offset),
+                        .given_up_us = tide_now_us()});
     tide_partition_release(partition, consumer->context.budget);
   }
   cancel_rows(consumer);

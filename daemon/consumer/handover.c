@@ -1,6 +1,5 @@
 #include "consumer/handover.h"
 
-#include "consumer/rewind.h"
 #include "util/clock.h"
 
 /* Whether all that was sent of later offsets is answered, or told of as in doubt. */
@@ -15,7 +14,8 @@ is_all_answered(const TidePartition *partition, gint64 now_us)
 gboolean
 tide_handover_needs_note(const TidePartition *partition, gint64 now_us)
 {
-  return tide_partition_has_read_far(partition) || partition->doubt.until_us > now_us || partition->inherited.until_us > now_us;
+  return tide_partition_has_read_far(partition) || partition->doubt.until_us > now_us ||
+         partition->inherited.until_us > now_us;
 }
 
 TideCommitNote

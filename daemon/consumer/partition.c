@@ -1,6 +1,5 @@
 #include "consumer/partition.h"
 
-#include "consumer/rewind.h"
 #include "dead_letters/dead_letter_job.h"
 #include "util/clock.h"
 
@@ -189,66 +188,13 @@ tide_partition_rename(TidePartition *partition, const char *topic, gint32 number
   take_name(partition, topic, number, source);
 }
 
-/* The place of a dead letter among those that are kept, or where it would be. */
-static guint
-find_letter(const GArray *letters, gint64 offset, gint32 reading_index)
-{
-  guint first = 0, end = letters->len;
-  while (first < end) {
-    guint middle = first + (end - first) / 2;
-    const TideKeptLetter *letter = &g_array_index(letters, TideKeptLetter, middle);
-    if (letter->offset < offset || (letter->offset == offset && letter->reading_index < reading_index))
-      first = middle + 1;
-    else
-      end = middle;
-  }
-  return first;
-}
-
-static gboolean
-has_letter(const GArray *letters, gint64 offset, gint32 reading_index)
-{
-  guint at = find_letter(letters, offset, reading_index);
-  const TideKeptLetter *letter = &g_array_index(letters, TideKeptLetter, at);
-  return at < letters->len && letter->offset == offset && letter->reading_index == reading_index;
-}
-
-gboolean
-tide_partition_keeps_letter(const TidePartition *partition, gint64 offset, gint32 reading_index)
-{
-  const TideRewind *rewind = &partition->rewind;
-  return G_UNLIKELY(offset < rewind->read_to_offset) &&
-         (has_letter(rewind->kept_letters, offset, -1) || has_letter(rewind->kept_letters, offset, reading_index));
-}
-
 guint32
 tide_partition_count_rejects(const TidePartition *partition, gint64 offset, const TideMapped *mapped)
 {
   guint32 n = 0;
   for (guint32 i = 0; i < mapped->n_rejects; i++)
-    n += tide_partition_keeps_letter(partition, offset, (gint32)mapped->rejects[i].reading_index) ? 0 : 1;
+    n += tide_rewind_keeps_letter(&partition->rewind, offset, (gint32)mapped->rejects[i].reading_index) ? 0 : 1;
   return n;
-}
-
-/* What is committed is not read again. */
-static void
-forget_committed_letters(TidePartition *partition)
-{
-  GArray *letters = partition->rewind.kept_letters;
-  guint n_committed = find_letter(letters, partition->commit.offset, -1);
-  if (n_committed > 0)
-    g_array_remove_range(letters, 0, n_committed);
-}
-
-static void
-note_kept(TidePartition *partition, gint64 offset, gint32 reading_index)
-{
-  GArray *letters = partition->rewind.kept_letters;
-  TideKeptLetter letter = {offset, reading_index};
-  if (letters->len > 0 && g_array_index(letters, TideKeptLetter, letters->len / 2).offset < partition->commit.offset)
-    forget_committed_letters(partition);
-  if (!has_letter(letters, offset, reading_index))
-    g_array_insert_val(letters, find_letter(letters, offset, reading_index), letter);
 }
 
 /* What is in flight has changed: shows it, and charges for what it takes. */
@@ -266,11 +212,27 @@ follow_in_flight(TidePartition *partition, TideBudget *budget)
   partition->charged_bytes = held_bytes;
 }
 
+static void
+forget_unfinished(TidePartition *partition, TideBudget *budget)
+{
+  tide_offsets_clear(&partition->offsets);
+  tide_message_dead_letters_clear(&partition->dead_letters);
+  follow_in_flight(partition, budget);
+}
+
+static void
+hand_back(TidePartition *partition, TideBudget *budget)
+{
+  tide_counter_add(partition->counters.messages_handed_back, partition->offsets.unfinished);
+  tide_counter_add(partition->counters.readings_handed_back, partition->offsets.unfinished_readings);
+  forget_unfinished(partition, budget);
+}
+
 void
 tide_partition_trim(TidePartition *partition, TideBudget *budget)
 {
   tide_offsets_trim(&partition->offsets);
-  forget_committed_letters(partition);
+  tide_rewind_forget_letters(&partition->rewind, partition->commit.offset);
   follow_in_flight(partition, budget);
 }
 
@@ -280,9 +242,8 @@ tide_partition_free(TidePartition *partition, TideBudget *budget)
   if (partition == NULL)
     return;
   tide_kafka_watch_remove(partition->watch, partition->watched);
-  tide_offsets_clear(&partition->offsets);
-  tide_message_dead_letters_clear(&partition->dead_letters);
-  tide_budget_charge(budget, -partition->charged_bytes);
+  g_array_set_size(partition->rewind.kept_letters, 0);
+  forget_unfinished(partition, budget);
   tide_rewind_clear(&partition->rewind);
   g_array_unref(partition->commit.asked);
   g_free(partition->halt.text);
@@ -324,8 +285,6 @@ tide_partition_assign(TidePartition *partition)
 void
 tide_partition_release(TidePartition *partition, TideBudget *budget)
 {
-  tide_counter_add(partition->counters.messages_handed_back, partition->offsets.unfinished);
-  tide_counter_add(partition->counters.readings_handed_back, partition->offsets.unfinished_readings);
   partition->assigned = FALSE;
   own(partition, TIDE_NOT_OWNED);
   partition->halt.acks = 0;
@@ -333,9 +292,7 @@ tide_partition_release(TidePartition *partition, TideBudget *budget)
   tide_rewind_clear(&partition->rewind);
   tide_rewind_init(&partition->rewind);
   partition->awaited.is_awaited = FALSE;
-  tide_offsets_clear(&partition->offsets);
-  tide_message_dead_letters_clear(&partition->dead_letters);
-  follow_in_flight(partition, budget);
+  hand_back(partition, budget);
   tide_kafka_watch_remove(partition->watch, g_steal_pointer(&partition->watched));
   tide_gauge_clear(partition->counters.stored_gauge);
   tide_gauge_set(partition->counters.paused_gauge, 0);
@@ -369,7 +326,7 @@ static void
 note_rejects(TidePartition *partition, guint32 sequence, gint64 offset, const TideMapped *mapped)
 {
   for (guint32 i = 0; i < mapped->n_rejects; i++)
-    if (!tide_partition_keeps_letter(partition, offset, (gint32)mapped->rejects[i].reading_index))
+    if (!tide_rewind_keeps_letter(&partition->rewind, offset, (gint32)mapped->rejects[i].reading_index))
       tide_message_dead_letters_add_rejected(&partition->dead_letters, sequence, mapped->rejects[i].reason, 1);
 }
 
@@ -404,7 +361,7 @@ tide_partition_begin(TidePartition *partition, TideBudget *budget, gint64 offset
   guint32 sequence = tide_offsets_begin(&partition->offsets, &message);
   if (!skip_rejects)
     note_rejects(partition, sequence, offset, mapped);
-  if (n_acks > 0 && tide_partition_keeps_letter(partition, offset, -1))
+  if (n_acks > 0 && tide_rewind_keeps_letter(&partition->rewind, offset, -1))
     tide_message_dead_letters_add_kept(&partition->dead_letters, sequence);
   follow_in_flight(partition, budget);
   return ref_of(partition, sequence);
@@ -499,8 +456,8 @@ tide_partition_append_again(TidePartition *partition, TideSourceRef ref, guint32
 void
 tide_partition_dead_letter_kept(TidePartition *partition, TideBudget *budget, const TideDeadLetterJob *job)
 {
-  note_kept(partition, tide_offsets_offset_of(&partition->offsets, job->source.sequence),
-            job->dead_letter.reading_index);
+  tide_rewind_add_letter(&partition->rewind, tide_offsets_offset_of(&partition->offsets, job->source.sequence),
+                         job->dead_letter.reading_index, partition->commit.offset);
   tide_partition_ack(partition, job->source, tide_message_dead_letters_kept(&partition->dead_letters, job));
   follow_in_flight(partition, budget);
 }
@@ -546,23 +503,9 @@ position_sequence(const TidePartition *partition)
                                                                                 : partition->offsets.head;
 }
 
-/* What may still land when it was rewound, and is not remembered, holds its messages from now on. */
-static void
-keep_overflows(TidePartition *partition, gint64 now_us)
-{
-  TideHeldMessage *overflows = partition->rewind.overflows;
-  while (overflows[0].until_us > 0 && overflows[0].until_us <= now_us) {
-    overflows[0] = overflows[1];
-    overflows[1].until_us = 0;
-  }
-  overflows[0].sequence = overflows[1].sequence = partition->offsets.head;
-}
-
 void
 tide_partition_rewind(TidePartition *partition, TideBudget *budget, gint64 now_us, gint64 settle_us)
 {
-  tide_counter_add(partition->counters.messages_handed_back, partition->offsets.unfinished);
-  tide_counter_add(partition->counters.readings_handed_back, partition->offsets.unfinished_readings);
   gint64 position = tide_partition_position(partition), finished_ms = finished_ms_of(partition);
   guint32 sequence = position_sequence(partition); /* is that of the next message from now on */
   if (position != partition->commit.start_offset)
@@ -574,23 +517,18 @@ tide_partition_rewind(TidePartition *partition, TideBudget *budget, gint64 now_u
   rewind->acked_to_offset = MAX(rewind->acked_to_offset, partition->offsets.mark);
   if (rewind->cancelled_us == 0)
     rewind->spaced_until_us = now_us + settle_us;
-  rewind->cancelled_us = 0;
-  rewind->is_due = FALSE;
-  g_array_set_size(rewind->held, 0);
   partition->repeated.left_messages = G_MAXUINT64; /* some were counted, and come again: the end bounds them */
   partition->end.seen_offset = -1;
   end_halt(partition);
   take_number(partition);
-  tide_offsets_clear(&partition->offsets);
+  hand_back(partition, budget);
   partition->offsets.finished_ms = finished_ms; /* finished all the same, and not committed yet */
-  tide_message_dead_letters_clear(&partition->dead_letters);
-  follow_in_flight(partition, budget);
   partition->commit.start_offset = position;
   partition->commit.sequence += partition->offsets.head - sequence;
   for (guint i = 0; i < partition->commit.asked->len; i++)
     g_array_index(partition->commit.asked, TideAskedCommit, i).sequence += partition->offsets.head - sequence;
   partition->stored_offset = -1;
-  keep_overflows(partition, now_us);
+  tide_rewind_restart(rewind, partition->offsets.head, now_us);
   tide_partition_open(partition);
 }
 
@@ -679,7 +617,7 @@ void
 tide_partition_show(TidePartition *partition)
 {
   TideConsumerPosition position = position_of(partition);
-  g_autofree char *held = tide_rewind_describe(partition, tide_now_us());
+  g_autofree char *held = tide_rewind_describe(&partition->rewind, tide_partition_position(partition), tide_now_us());
   TideConsumerNote note = {.in_flight = partition->offsets.unfinished,
                            .pauses = partition->pauses.reasons,
                            .is_located = partition->location.is_located,

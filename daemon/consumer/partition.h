@@ -11,6 +11,7 @@
 #pragma once
 
 #include "consumer/offsets.h"
+#include "consumer/rewind_plan.h"
 #include "consumer/write_latency.h"
 #include "dead_letters/message_dead_letters.h"
 #include "kafka/commit_note.h"
@@ -66,58 +67,6 @@ typedef struct TideRepeated {
   gint64 end_offset;
   guint64 left_messages;
 } TideRepeated;
-
-/* In the place of a number of rows: nothing ends it before the rewind. */
-#define TIDE_HELD_IN_ANY_CASE G_MAXUINT32
-
-/* A message that the committed offset must not pass, as something may yet land over what it wrote. */
-typedef struct TideHeldMessage {
-  guint32 sequence;    /* or of one before it */
-  guint32 n_contested; /* rows, until none is; or TIDE_HELD_IN_ANY_CASE */
-  gint64 offset;       /* -1: that where the assignment begins, which is not known yet */
-  gint64 timestamp_ms; /* the record's own time; -1: it has none, or none is known */
-  gint64 until_us;     /* when it may be rewound, by its first conflict */
-} TideHeldMessage;
-
-/* A dead letter that is kept. */
-typedef struct TideKeptLetter {
-  gint64 offset;
-  gint32 reading_index; /* -1: it holds for all of its message */
-} TideKeptLetter;
-
-/* Whether, when and from where it is rewound (rewind.h), in one assignment. */
-typedef struct TideRewind {
-  GArray *held; /* owned (element-type TideHeldMessage): in the order of sequences, all before the overflows */
-  /* From these on nothing is committed while something may land that is not remembered; until_us 0: not so. What comes
-   * later than the first ends is of the second, so that it does not move the moment of the first. */
-  TideHeldMessage overflows[2];
-  gint64 cancelled_us;    /* since when rows of it are not sent any more; 0: they are */
-  gint64 spaced_until_us; /* not rewound again for a doubt before this */
-  gboolean is_due;        /* its moment has come, and nothing is taken any more: so it is rewound, whatever holds it */
-  /* as of the last rewind; -1: there was none */
-  gint64 read_to_offset;       /* messages before this were read: rows of them may be on their way */
-  gint64 acked_to_offset;      /* messages before this were acknowledged */
-  guint32 n_letters_in_flight; /* its dead letters that may yet be kept */
-  GArray *kept_letters;        /* owned (element-type TideKeptLetter), sorted: of messages that may be read again */
-} TideRewind;
-
-/* Whether @rewind's partition is to be rewound, now or later. */
-static inline gboolean
-tide_rewind_is_pending(const TideRewind *rewind)
-{
-  return rewind->held->len > 0 || rewind->overflows[0].until_us > 0 || rewind->cancelled_us > 0 || rewind->is_due;
-}
-
-/* The first message that is held; NULL: none is. */
-static inline const TideHeldMessage *
-tide_rewind_first_held(const TideRewind *rewind)
-{
-  const TideHeldMessage *first = rewind->held->len > 0 ? &g_array_index(rewind->held, TideHeldMessage, 0) : NULL;
-  for (guint i = 0; i < G_N_ELEMENTS(rewind->overflows); i++)
-    if (rewind->overflows[i].until_us > 0 && (first == NULL || rewind->overflows[i].offset < first->offset))
-      first = &rewind->overflows[i];
-  return first;
-}
 
 /* Why it is not fetched, and how far it may be read ahead. */
 typedef struct TidePartitionPauses {
@@ -204,8 +153,8 @@ typedef struct TideAssignments {
 } TideAssignments;
 
 typedef struct TidePartitionAssignment {
-  TideAssignments *all;       /* borrowed: the consumer's */
-  TideOwnedAssignment number; /* NOT_OWNED: it is not assigned */
+  TideAssignments *all;        /* borrowed: the consumer's */
+  TideOwnedAssignment number;  /* NOT_OWNED: it is not assigned */
   TideOwnedAssignment letters; /* the same, but NOT_OWNED, too, once a rewind is due: dead letters are given up */
   guint32 given[TIDE_ASSIGNMENTS_KEPT];
   guint n_given; /* numbers so far, of which the newest are kept */
@@ -382,9 +331,6 @@ void tide_partition_append_again(TidePartition *partition, TideSourceRef ref, gu
 /* The dead letter of @job, of a message in flight, is kept. */
 void tide_partition_dead_letter_kept(TidePartition *partition, TideBudget *budget, const TideDeadLetterJob *job);
 
-/* Whether the message at @offset was read before a rewind, and its dead letter was kept then: that of one reading, or
- * of all of it (@reading_index -1), which counts for each reading, too. */
-gboolean tide_partition_keeps_letter(const TidePartition *partition, gint64 offset, gint32 reading_index);
 /* What of @mapped cannot be used and is not kept yet. */
 guint32 tide_partition_count_rejects(const TidePartition *partition, gint64 offset, const TideMapped *mapped);
 /* What is committed from now on must have another note than before. */

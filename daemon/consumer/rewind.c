@@ -8,71 +8,6 @@
 /* With --until-end: longer than one question to the schema registry may take. */
 #define AWAITED_AT_END_US (15 * TIDE_US_PER_S)
 
-/* So many messages are held one by one; whatever comes after them is held with the last, until the rewind. */
-#define MAX_HELD 4096u
-
-/* What each reason is. */
-static const struct {
-  const char *label; /* of the metric */
-  const char *text;  /* to follow "because " */
-} kinds[TIDE_REWIND_N_REASONS] = {
-    [TIDE_REWIND_CONFLICT] = {"reason=\"conflict\"",
-                              "calls without an answer may have overwritten newer values of the same cells and times"},
-    [TIDE_REWIND_OVERFLOW] = {"reason=\"overflow\"", "more calls had no answer than could be remembered"},
-    [TIDE_REWIND_CANCELLED] = {"reason=\"cancelled\"",
-                               "rows that it shared with a partition that was taken away were not sent"},
-    [TIDE_REWIND_SCHEMA] = {"reason=\"schema\"", "the question for the schema of its next message was answered"},
-};
-
-/* ---- when, and why ---- */
-
-void
-tide_rewind_init(TideRewind *rewind)
-{
-  *rewind = (TideRewind){.held = g_array_new(FALSE, FALSE, sizeof(TideHeldMessage)),
-                         .kept_letters = g_array_new(FALSE, FALSE, sizeof(TideKeptLetter)),
-                         .read_to_offset = -1,
-                         .acked_to_offset = -1};
-}
-
-void
-tide_rewind_clear(TideRewind *rewind)
-{
-  g_array_unref(rewind->held);
-  g_array_unref(rewind->kept_letters);
-}
-
-gint64
-tide_rewind_due_us(const TideRewind *rewind)
-{
-  gint64 at_us = rewind->overflows[0].until_us > 0 ? rewind->overflows[0].until_us : G_MAXINT64;
-  if (rewind->cancelled_us > 0)
-    return rewind->cancelled_us;
-  for (guint i = 0; i < rewind->held->len; i++)
-    at_us = MIN(at_us, g_array_index(rewind->held, TideHeldMessage, i).until_us);
-  return MAX(at_us, rewind->spaced_until_us);
-}
-
-TideRewindReason
-tide_rewind_reason(const TideRewind *rewind)
-{
-  return rewind->cancelled_us > 0             ? TIDE_REWIND_CANCELLED
-         : rewind->overflows[0].until_us > 0 ? TIDE_REWIND_OVERFLOW
-                                             : TIDE_REWIND_CONFLICT;
-}
-
-char *
-tide_rewind_describe(const TidePartition *partition, gint64 now_us)
-{
-  const TideRewind *rewind = &partition->rewind;
-  if (!tide_rewind_is_pending(rewind))
-    return NULL;
-  gint64 left_s = rewind->is_due ? 0 : MAX(tide_rewind_due_us(rewind) - now_us, 0) / TIDE_US_PER_S;
-  return g_strdup_printf("nothing behind offset %" G_GINT64_FORMAT
-                         " is committed before it is read again from there on, in %" G_GINT64_FORMAT " s, because %s",
-                         tide_partition_position(partition), left_s, kinds[tide_rewind_reason(rewind)].text);
-}
-
 /* ---- holding ---- */
 
 /* What was asked to be committed does not say yet that the offset stays behind. */
@@ -85,14 +20,11 @@ begin_pending(TidePartition *partition)
 
 /* Message @sequence, which need not have begun. */
 static TideHeldMessage
-held_message(const TidePartition *partition, guint32 sequence, guint32 n_contested, gint64 until_us)
+held_message(const TidePartition *partition, guint32 sequence, gint64 until_us)
 {
   const TideOffsets *offsets = &partition->offsets;
-  TideHeldMessage message = {.sequence = sequence,
-                             .n_contested = n_contested,
-                             .offset = tide_partition_position(partition),
-                             .timestamp_ms = -1,
-                             .until_us = until_us};
+  TideHeldMessage message = {
+      .sequence = sequence, .offset = tide_partition_position(partition), .timestamp_ms = -1, .until_us = until_us};
   if (sequence - offsets->head < tide_offsets_span(offsets)) {
     message.offset = tide_offsets_find(offsets, sequence)->offset;
     message.timestamp_ms = tide_offsets_find(offsets, sequence)->timestamp_ms;
@@ -100,83 +32,27 @@ held_message(const TidePartition *partition, guint32 sequence, guint32 n_contest
   return message;
 }
 
-/* The place of @sequence among those that are held, or where it would be. */
-static guint
-find_held(const GArray *held, guint32 sequence)
+void
+tide_rewind_hold_all(TidePartition *partition, guint32 sequence, gint64 until_us)
 {
-  guint first = 0, end = held->len;
-  while (first < end) {
-    guint middle = first + (end - first) / 2;
-    if ((gint32)(g_array_index(held, TideHeldMessage, middle).sequence - sequence) < 0)
-      first = middle + 1;
-    else
-      end = middle;
-  }
-  return first;
-}
-
-/* Whatever comes after message @at is written once more with it, at the moment of the first of them. */
-static void
-hold_all_from(GArray *held, guint at)
-{
-  TideHeldMessage *its = &g_array_index(held, TideHeldMessage, at);
-  for (guint i = at + 1; i < held->len; i++)
-    its->until_us = MIN(its->until_us, g_array_index(held, TideHeldMessage, i).until_us);
-  its->n_contested = TIDE_HELD_IN_ANY_CASE;
-  g_array_set_size(held, at + 1);
+  TideHeldMessage message = held_message(partition, sequence, until_us);
+  begin_pending(partition);
+  tide_rewind_add_overflow(&partition->rewind, &message);
 }
 
 void
 tide_rewind_hold(TidePartition *partition, TideSourceRef ref, gint64 until_us, gboolean may_end)
 {
-  GArray *held = partition->rewind.held;
-  guint at = find_held(held, ref.sequence);
-  TideHeldMessage message = held_message(partition, ref.sequence, 0, until_us);
-  const TideHeldMessage *overflows = partition->rewind.overflows;
-  for (guint i = 0; i < G_N_ELEMENTS(partition->rewind.overflows); i++)
-    if (overflows[i].until_us > 0 && message.offset >= overflows[i].offset)
-      return; /* is written once more with all that comes after that one */
-  TideHeldMessage *before = at > 0 ? &g_array_index(held, TideHeldMessage, at - 1) : NULL;
-  if (before != NULL && before->n_contested == TIDE_HELD_IN_ANY_CASE) {
-    before->until_us = MIN(before->until_us, until_us);
-    return;
-  }
+  TideHeldMessage message = held_message(partition, ref.sequence, until_us);
   begin_pending(partition);
-  if (at == held->len || g_array_index(held, TideHeldMessage, at).sequence != ref.sequence)
-    g_array_insert_val(held, at, message);
-  TideHeldMessage *its = &g_array_index(held, TideHeldMessage, at);
-  if (!may_end || its->n_contested == TIDE_HELD_IN_ANY_CASE || at >= MAX_HELD)
-    hold_all_from(held, at);
-  else
-    its->n_contested++;
+  if (!may_end || !tide_rewind_add_held(&partition->rewind, &message))
+    tide_rewind_add_overflow(&partition->rewind, &message);
 }
 
 void
 tide_rewind_end_hold(TidePartition *partition, TideSourceRef ref)
 {
-  GArray *held = partition->rewind.held;
-  guint at = find_held(held, ref.sequence);
-  TideHeldMessage *its = at < held->len ? &g_array_index(held, TideHeldMessage, at) : NULL;
-  if (its != NULL && its->sequence == ref.sequence && its->n_contested != TIDE_HELD_IN_ANY_CASE &&
-      --its->n_contested == 0)
-    g_array_remove_index(held, at);
-}
-
-void
-tide_rewind_hold_all(TidePartition *partition, guint32 sequence, gint64 until_us)
-{
-  TideRewind *rewind = &partition->rewind;
-  TideHeldMessage message = held_message(partition, sequence, TIDE_HELD_IN_ANY_CASE, until_us);
-  TideHeldMessage *first = &rewind->overflows[0];
-  TideHeldMessage *its = first->until_us == 0 || until_us <= first->until_us ? first : &rewind->overflows[1];
-  begin_pending(partition);
-  message.until_us = MAX(until_us, its->until_us);
-  if (its->until_us == 0 || message.offset < its->offset)
-    *its = message;
-  its->until_us = message.until_us;
-  while (rewind->held->len > 0 &&
-         g_array_index(rewind->held, TideHeldMessage, rewind->held->len - 1).offset >= its->offset)
-    g_array_set_size(rewind->held, rewind->held->len - 1);
+  tide_rewind_remove_held(&partition->rewind, ref.sequence);
 }
 
 void
@@ -291,21 +167,10 @@ tide_rewinds_init(TideRewinds *rewinds, const TideRewindsContext *context)
 {
   *rewinds = (TideRewinds){.context = *context};
   for (guint i = 0; i < TIDE_REWIND_N_REASONS; i++)
-    rewinds->rewinds[i] = tide_metrics_counter(context->metrics, "tidemark_kafka_rewinds_total",
+    rewinds->rewinds[i] = tide_metrics_counter(context->pauses->context.metrics, "tidemark_kafka_rewinds_total",
                                                "Times a partition was read again from its committed offset on, or "
                                                "from a message that waited for its schema",
-                                               kinds[i].label);
-}
-
-static void
-log_rewind(const TidePartition *partition, TideRewindReason reason, gint64 offset)
-{
-  tide_log_fields(
-      reason == TIDE_REWIND_SCHEMA ? TIDE_LOG_INFO : TIDE_LOG_NOTICE, "partition-rewound",
-      TIDE_LOG_FIELDS({"TOPIC", partition->topic}, {"PARTITION", tide_log_number(partition->partition).text},
-                      {"SOURCE", partition->source}, {"OFFSET", tide_log_number(offset).text}),
-      "topic '%s' partition %d is read again from offset %" G_GINT64_FORMAT " on, because %s", partition->topic,
-      partition->partition, offset, kinds[reason].text);
+                                               tide_rewind_kinds[i].label);
 }
 
 /* The next message of @partition that is read is that of @offset. */
@@ -316,7 +181,12 @@ seek(TideRewinds *rewinds, TidePartition *partition, TideRewindReason reason, gi
   partition->awaited.is_awaited = FALSE;
   partition->end.is_reached = FALSE;
   tide_counter_inc(rewinds->rewinds[reason]);
-  log_rewind(partition, reason, offset);
+  tide_log_fields(reason == TIDE_REWIND_SCHEMA ? TIDE_LOG_INFO : TIDE_LOG_NOTICE, "partition-rewound",
+                  TIDE_LOG_FIELDS({"TOPIC", partition->topic},
+                                  {"PARTITION", tide_log_number(partition->partition).text},
+                                  {"SOURCE", partition->source}, {"OFFSET", tide_log_number(offset).text}),
+                  "topic '%s' partition %d is read again from offset %" G_GINT64_FORMAT " on, because %s",
+                  partition->topic, partition->partition, offset, tide_rewind_kinds[reason].text);
   tide_pauses_lift(rewinds->context.pauses, &slot, 1);
   tide_input_move(rewinds->context.input, slot, offset);
   tide_pauses_apply_assigned(rewinds->context.pauses); /* behind the move: a resume would take that back */
@@ -355,13 +225,13 @@ look_for_schema(TideRewinds *rewinds, TidePartition *partition, gint64 now_us)
 void
 tide_rewinds_run(TideRewinds *rewinds, gint64 now_us)
 {
-  const TideRewindsContext *context = &rewinds->context;
+  const TidePausesContext *context = &rewinds->context.pauses->context;
   for (guint i = 0; i < context->partitions->len; i++) {
     TidePartition *partition = tide_partition_at(context->partitions, i);
     TideRewindReason reason = tide_rewind_reason(&partition->rewind);
     if (tide_rewind_prepare(partition, now_us)) {
-      tide_partition_rewind(partition, context->budget, now_us, context->settle_us);
-      tide_consumer_status_publish_halted(context->pauses->context.status, context->partitions);
+      tide_partition_rewind(partition, context->budget, now_us, rewinds->context.settle_us);
+      tide_consumer_status_publish_halted(context->status, context->partitions);
       seek(rewinds, partition, reason, partition->commit.start_offset);
     } else if (partition->assigned && partition->awaited.is_awaited && partition->halt.text == NULL)
       look_for_schema(rewinds, partition, now_us);

@@ -14,25 +14,7 @@
 
 G_BEGIN_DECLS
 
-/* Why a partition is rewound. Where there are several reasons, the last of these counts. */
-typedef enum TideRewindReason {
-  TIDE_REWIND_CONFLICT,  /* an unanswered call may have overwritten a newer value of the same cell and time */
-  TIDE_REWIND_OVERFLOW,  /* there was no room to remember what unanswered calls may overwrite */
-  TIDE_REWIND_CANCELLED, /* batches that it shared with a partition that was taken away were cancelled */
-  TIDE_REWIND_SCHEMA,    /* its next message waited for its schema */
-  TIDE_REWIND_N_REASONS,
-} TideRewindReason;
-
 /* ---- a partition ---- */
-
-void tide_rewind_init(TideRewind *rewind);
-void tide_rewind_clear(TideRewind *rewind);
-
-/* Of a partition whose rewind is pending: when it is due, and why. */
-gint64 tide_rewind_due_us(const TideRewind *rewind);
-TideRewindReason tide_rewind_reason(const TideRewind *rewind);
-/* How long what is committed of @partition stays where it is, and why; NULL: no rewind is pending. (transfer full) */
-char *tide_rewind_describe(const TidePartition *partition, gint64 now_us);
 
 /* The message of @ref, unfinished and in our hands, must be written once more, at @until_us or later.
  * @may_end: tide_rewind_end_hold() may come before: as often as this */
@@ -58,11 +40,8 @@ gboolean tide_rewind_prepare(TidePartition *partition, gint64 now_us);
 /* ---- all partitions of a consumer ---- */
 
 typedef struct TideRewindsContext {
-  const GPtrArray *partitions; /* borrowed, all: (element-type TidePartition), by slot */
-  TideInput *input;
-  TidePauses *pauses;
-  TideBudget *budget;
-  TideMetrics *metrics;
+  TideInput *input;   /* borrowed */
+  TidePauses *pauses; /* borrowed: of its partitions */
   gint64 settle_us;
   gboolean until_end; /* a run that is to end does not wait for a schema for ever */
 } TideRewindsContext;

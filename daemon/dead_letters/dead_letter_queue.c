@@ -45,9 +45,9 @@ register_metrics(TideDeadLetterQueue *dead_letters)
   dead_letters->torn_bytes =
       tide_metrics_counter(metrics, "tidemark_dead_letters_torn_bytes_total",
                            "Bytes of a last line without an end, which a crash left in the file", NULL);
-  dead_letters->given_up =
-      tide_metrics_counter(metrics, "tidemark_dead_letters_given_up_total",
-                           "Dead letters not kept because their partition has gone, or is rewound: they come again", NULL);
+  dead_letters->given_up = tide_metrics_counter(
+      metrics, "tidemark_dead_letters_given_up_total",
+      "Dead letters not kept because their partition has gone, or is rewound: they come again", NULL);
   dead_letters->gone = tide_metrics_counter(metrics, "tidemark_dead_letters_originals_gone_total",
                                             "Dead letters whose original was no more in its topic", NULL);
   dead_letters->waiting =

@@ -811,7 +811,8 @@ main(int argc, char **argv)
       test_Y23_dead_letters_that_cannot_be_kept_pause_what_a_rebalance_brings);
   ADD("rewind/H2-halted-partition-is-read-again-up-to-its-halt", stopping_at_bad,
       test_H2_halted_partition_is_read_again_up_to_its_halt);
-  ADD("rewind/H2-halted-by-a-refused-row", stopping_at_bad, test_H2_partition_halted_by_a_refused_row_owes_nothing_more);
+  ADD("rewind/H2-halted-by-a-refused-row", stopping_at_bad,
+      test_H2_partition_halted_by_a_refused_row_owes_nothing_more);
   ADD("rewind/acknowledged-messages-are-not-lost", going_on_behind_lost,
       test_acknowledged_messages_that_left_the_log_are_not_lost);
   ADD("rewind/awaited-schema-drops-nothing", plain, test_awaited_schema_drops_nothing);
@@ -835,7 +836,6 @@ main(int argc, char **argv)
   ADD("pauses/time-held-for-memory-is-told", plain, test_time_held_for_memory_is_told);
   ADD("end/of-what-comes-too", plain, test_end_is_of_what_comes_too);
   ADD("end/at-too-many-dead-letters-may-pass", plain, test_end_at_too_many_dead_letters_may_pass);
-  ADD("end/M4-at-too-many-dead-letters-awaits-no-rewind", plain,
-      test_M4_end_at_too_many_dead_letters_awaits_no_rewind);
+  ADD("end/M4-at-too-many-dead-letters-awaits-no-rewind", plain, test_M4_end_at_too_many_dead_letters_awaits_no_rewind);
   return g_test_run();
 }

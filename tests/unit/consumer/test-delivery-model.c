@@ -41,9 +41,9 @@ typedef struct ModelPartition {
   guint next_message;       /* in offsets */
   gint64 last_mark;
   gint64 committed;
-  gint64 held_offset;          /* G_MAXINT64: none is */
-  gint64 read_to;              /* as of the last rewind of this assignment; -1: there was none */
-  GHashTable *kept_letters;    /* owned (element-type letter_id()): in this assignment */
+  gint64 held_offset;       /* G_MAXINT64: none is */
+  gint64 read_to;           /* as of the last rewind of this assignment; -1: there was none */
+  GHashTable *kept_letters; /* owned (element-type letter_id()): in this assignment */
   /* what the accounting must say */
   guint64 received, written, dead_lettered, skipped, handed_back, unmatched;
   guint64 readings_written, readings_dead_lettered;
@@ -258,7 +258,7 @@ deliver_rejected(Model *model, ModelPartition *at, gint64 offset)
     at->skipped++;
     return;
   }
-  g_assert_true(tide_partition_keeps_letter(at->partition, offset, -1) == is_kept(at, offset, -1));
+  g_assert_true(tide_rewind_keeps_letter(&at->partition->rewind, offset, -1) == is_kept(at, offset, -1));
   if (is_kept(at, offset, -1)) {
     tide_partition_begin_kept(at->partition, &model->budget, &message);
     begin_message(at, offset, 0, 0);
@@ -293,8 +293,7 @@ deliver_mapped(Model *model, ModelPartition *at, gint64 offset)
   g_assert_cmpuint(ref.sequence, ==, FIRST_SEQUENCE + at->messages->len - 1);
   message->n_rejects = n_dead_letters;
   message->has_dead_letter = n_dead_letters > 0;
-  message->is_refused = message->was_kept =
-      message->remaining > 0 && is_kept(at, offset, -1);
+  message->is_refused = message->was_kept = message->remaining > 0 && is_kept(at, offset, -1);
   if (message->remaining == 0 && n_kept > 0)
     at->handed_back++;
   else if (message->remaining == 0 && n_unmatched > 0)
@@ -525,7 +524,7 @@ hold_some_message(Model *model, ModelPartition *at)
   if (message->remaining == 0)
     return;
   TideSourceRef ref = {at->partition->assignment.number, FIRST_SEQUENCE + index};
-  tide_rewind_hold(at->partition, ref, NOW_US, FALSE);
+  tide_rewind_hold(at->partition, ref, NOW_US, pick(model, 2) == 0);
   at->held_offset = MIN(at->held_offset, message->offset);
 }
 

@@ -88,7 +88,7 @@ test_later_conflicts_do_not_move_the_moment(Fixture *fixture, gconstpointer data
   begin(fixture, 100, 10, refs);
   tide_rewind_hold(partition, refs[2], 500, TRUE);
   tide_rewind_hold(partition, refs[2], 900, TRUE);
-  tide_rewind_hold(partition, refs[7], 800, FALSE);
+  tide_rewind_hold(partition, refs[7], 800, TRUE);
   ack(fixture, refs, 10);
   rewind_at(fixture, 500);
   g_assert_cmpint(tide_partition_position(partition), ==, 102);
@@ -209,6 +209,8 @@ test_held_messages_are_bounded(Fixture *fixture, gconstpointer data)
   begin(fixture, 100, N, refs);
   for (guint i = 0; i < N; i++)
     tide_rewind_hold(partition, refs[i], 500, TRUE);
+  tide_rewind_hold(partition, refs[7], 500, TRUE); /* more of one that is held takes no room */
+  g_assert_cmpuint(partition->rewind.held->len, >, 8);
   g_assert_cmpuint(partition->rewind.held->len, <, N / 2);
   ack(fixture, refs, N);
   for (guint i = 0; i < N; i++)
@@ -304,10 +306,10 @@ static void
 test_status_tells_of_it(Fixture *fixture, gconstpointer data)
 {
   TideSourceRef ref;
-  g_assert_null(tide_rewind_describe(fixture->partition, 0));
+  g_assert_null(tide_rewind_describe(&fixture->partition->rewind, 100, 0));
   begin(fixture, 100, 1, &ref);
   tide_rewind_hold(fixture->partition, ref, 7 * TIDE_US_PER_S, TRUE);
-  g_autofree char *text = tide_rewind_describe(fixture->partition, 2 * TIDE_US_PER_S);
+  g_autofree char *text = tide_rewind_describe(&fixture->partition->rewind, 100, 2 * TIDE_US_PER_S);
   g_assert_nonnull(strstr(text, "behind offset 100 "));
   g_assert_nonnull(strstr(text, " in 5 s, because calls without an answer "));
 }

@@ -1,0 +1,185 @@
+#include "consumer/rewind_plan.h"
+
+#include "util/clock.h"
+
+/* So many messages are held one by one; one more is held with all that comes after it. */
+#define MAX_HELD 4096u
+
+const TideRewindKind tide_rewind_kinds[TIDE_REWIND_N_REASONS] = {
+    [TIDE_REWIND_CONFLICT] = {"reason=\"conflict\"",
+                              "calls without an answer may have overwritten newer values of the same cells and times"},
+    [TIDE_REWIND_OVERFLOW] = {"reason=\"overflow\"", "more calls had no answer than could be remembered"},
+    [TIDE_REWIND_CANCELLED] = {"reason=\"cancelled\"",
+                               "rows that it shared with a partition that was taken away were not sent"},
+    [TIDE_REWIND_SCHEMA] = {"reason=\"schema\"", "the question for the schema of its next message was answered"},
+};
+
+void
+tide_rewind_init(TideRewind *rewind)
+{
+  *rewind = (TideRewind){.held = g_array_new(FALSE, FALSE, sizeof(TideHeldMessage)),
+                         .kept_letters = g_array_new(FALSE, FALSE, sizeof(TideKeptLetter)),
+                         .read_to_offset = -1,
+                         .acked_to_offset = -1};
+}
+
+void
+tide_rewind_clear(TideRewind *rewind)
+{
+  g_array_unref(rewind->held);
+  g_array_unref(rewind->kept_letters);
+}
+
+gint64
+tide_rewind_due_us(const TideRewind *rewind)
+{
+  gint64 at_us = rewind->overflows[0].until_us > 0 ? rewind->overflows[0].until_us : G_MAXINT64;
+  if (rewind->cancelled_us > 0)
+    return rewind->cancelled_us;
+  for (guint i = 0; i < rewind->held->len; i++)
+    at_us = MIN(at_us, g_array_index(rewind->held, TideHeldMessage, i).until_us);
+  return MAX(at_us, rewind->spaced_until_us);
+}
+
+TideRewindReason
+tide_rewind_reason(const TideRewind *rewind)
+{
+  return rewind->cancelled_us > 0            ? TIDE_REWIND_CANCELLED
+         : rewind->overflows[0].until_us > 0 ? TIDE_REWIND_OVERFLOW
+                                             : TIDE_REWIND_CONFLICT;
+}
+
+char *
+tide_rewind_describe(const TideRewind *rewind, gint64 offset, gint64 now_us)
+{
+  if (!tide_rewind_is_pending(rewind))
+    return NULL;
+  gint64 left_s = rewind->is_due ? 0 : MAX(tide_rewind_due_us(rewind) - now_us, 0) / TIDE_US_PER_S;
+  return g_strdup_printf("nothing behind offset %" G_GINT64_FORMAT
+                         " is committed before it is read again from there on, in %" G_GINT64_FORMAT " s, because %s",
+                         offset, left_s, tide_rewind_kinds[tide_rewind_reason(rewind)].text);
+}
+
+/* ---- what is held ---- */
+
+/* The place of @sequence among those that are held, or where it would be. */
+static guint
+find_held(const GArray *held, guint32 sequence)
+{
+  guint first = 0, end = held->len;
+  while (first < end) {
+    guint middle = first + (end - first) / 2;
+    if ((gint32)(g_array_index(held, TideHeldMessage, middle).sequence - sequence) < 0)
+      first = middle + 1;
+    else
+      end = middle;
+  }
+  return first;
+}
+
+gboolean
+tide_rewind_add_held(TideRewind *rewind, const TideHeldMessage *message)
+{
+  GArray *held = rewind->held;
+  guint at = find_held(held, message->sequence);
+  for (guint i = 0; i < G_N_ELEMENTS(rewind->overflows); i++)
+    if (rewind->overflows[i].until_us > 0 && message->offset >= rewind->overflows[i].offset)
+      return TRUE; /* with all that comes after that one */
+  if (at == held->len || g_array_index(held, TideHeldMessage, at).sequence != message->sequence) {
+    if (held->len >= MAX_HELD)
+      return FALSE;
+    g_array_insert_val(held, at, *message);
+  }
+  g_array_index(held, TideHeldMessage, at).n_contested++;
+  return TRUE;
+}
+
+void
+tide_rewind_remove_held(TideRewind *rewind, guint32 sequence)
+{
+  GArray *held = rewind->held;
+  guint at = find_held(held, sequence);
+  TideHeldMessage *its = &g_array_index(held, TideHeldMessage, at);
+  if (at < held->len && its->sequence == sequence && --its->n_contested == 0)
+    g_array_remove_index(held, at);
+}
+
+void
+tide_rewind_add_overflow(TideRewind *rewind, const TideHeldMessage *message)
+{
+  GArray *held = rewind->held;
+  TideHeldMessage *first = &rewind->overflows[0];
+  TideHeldMessage *its = first->until_us == 0 || message->until_us <= first->until_us ? first : &rewind->overflows[1];
+  gint64 until_us = MAX(message->until_us, its->until_us);
+  if (its->until_us == 0 || message->offset < its->offset)
+    *its = *message;
+  its->until_us = until_us;
+  while (held->len > 0 && g_array_index(held, TideHeldMessage, held->len - 1).offset >= its->offset)
+    g_array_set_size(held, held->len - 1);
+}
+
+void
+tide_rewind_restart(TideRewind *rewind, guint32 sequence, gint64 now_us)
+{
+  TideHeldMessage *overflows = rewind->overflows;
+  while (overflows[0].until_us > 0 && overflows[0].until_us <= now_us) {
+    overflows[0] = overflows[1];
+    overflows[1].until_us = 0;
+  }
+  overflows[0].sequence = overflows[1].sequence = sequence;
+  g_array_set_size(rewind->held, 0);
+  rewind->cancelled_us = 0;
+  rewind->is_due = FALSE;
+}
+
+/* ---- dead letters that are kept ---- */
+
+/* The place of a dead letter among those that are kept, or where it would be. */
+static guint
+find_letter(const GArray *letters, gint64 offset, gint32 reading_index)
+{
+  guint first = 0, end = letters->len;
+  while (first < end) {
+    guint middle = first + (end - first) / 2;
+    const TideKeptLetter *letter = &g_array_index(letters, TideKeptLetter, middle);
+    if (letter->offset < offset || (letter->offset == offset && letter->reading_index < reading_index))
+      first = middle + 1;
+    else
+      end = middle;
+  }
+  return first;
+}
+
+static gboolean
+has_letter(const GArray *letters, gint64 offset, gint32 reading_index)
+{
+  guint at = find_letter(letters, offset, reading_index);
+  const TideKeptLetter *letter = &g_array_index(letters, TideKeptLetter, at);
+  return at < letters->len && letter->offset == offset && letter->reading_index == reading_index;
+}
+
+gboolean
+tide_rewind_keeps_letter(const TideRewind *rewind, gint64 offset, gint32 reading_index)
+{
+  return offset < rewind->read_to_offset &&
+         (has_letter(rewind->kept_letters, offset, -1) || has_letter(rewind->kept_letters, offset, reading_index));
+}
+
+void
+tide_rewind_forget_letters(TideRewind *rewind, gint64 committed_offset)
+{
+  guint n_committed = find_letter(rewind->kept_letters, committed_offset, -1);
+  if (n_committed > 0)
+    g_array_remove_range(rewind->kept_letters, 0, n_committed);
+}
+
+void
+tide_rewind_add_letter(TideRewind *rewind, gint64 offset, gint32 reading_index, gint64 committed_offset)
+{
+  GArray *letters = rewind->kept_letters;
+  TideKeptLetter letter = {offset, reading_index};
+  if (letters->len > 0 && g_array_index(letters, TideKeptLetter, letters->len / 2).offset < committed_offset)
+    tide_rewind_forget_letters(rewind, committed_offset);
+  if (!has_letter(letters, offset, reading_index))
+    g_array_insert_val(letters, find_letter(letters, offset, reading_index), letter);
+}

@@ -1,0 +1,101 @@
+/* Whether, when and why a partition is to be rewound (rewind.h), which of its messages are held until then, and what is
+ * kept of those that are read again.
+ *
+ * Threads: the owning consumer's only. */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/* Why a partition is rewound. Where there are several reasons, the last of these counts. */
+typedef enum TideRewindReason {
+  TIDE_REWIND_CONFLICT,  /* an unanswered call may have overwritten a newer value of the same cell and time */
+  TIDE_REWIND_OVERFLOW,  /* there was no room to remember what unanswered calls may overwrite */
+  TIDE_REWIND_CANCELLED, /* batches that it shared with a partition that was taken away were cancelled */
+  TIDE_REWIND_SCHEMA,    /* its next message waited for its schema */
+  TIDE_REWIND_N_REASONS,
+} TideRewindReason;
+
+/* What each reason is. */
+typedef struct TideRewindKind {
+  const char *label; /* of the metric */
+  const char *text;  /* to follow "because " */
+} TideRewindKind;
+extern const TideRewindKind tide_rewind_kinds[TIDE_REWIND_N_REASONS];
+
+/* A message that the committed offset must not pass, as something may yet land over what it wrote. */
+typedef struct TideHeldMessage {
+  guint32 sequence;    /* or of one before it */
+  guint32 n_contested; /* rows, until none is */
+  gint64 offset;       /* -1: that where the assignment begins, which is not known yet */
+  gint64 timestamp_ms; /* the record's own time; -1: it has none, or none is known */
+  gint64 until_us;     /* when it may be rewound, by its first conflict */
+} TideHeldMessage;
+
+/* A dead letter that is kept. */
+typedef struct TideKeptLetter {
+  gint64 offset;
+  gint32 reading_index; /* -1: it holds for all of its message */
+} TideKeptLetter;
+
+/* Whether, when and from where it is rewound (rewind.h), in one assignment. */
+typedef struct TideRewind {
+  GArray *held; /* owned (element-type TideHeldMessage): in the order of sequences, all before the overflows */
+  /* From these on nothing is committed in any case while something may land: it is not remembered, or what it landed
+   * over is not; until_us 0: not so. What ends later than the first is of the second, and does not move its moment. */
+  TideHeldMessage overflows[2];
+  gint64 cancelled_us;    /* since when rows of it are not sent any more; 0: they are */
+  gint64 spaced_until_us; /* not rewound again for a doubt before this */
+  gboolean is_due;        /* its moment has come, and nothing is taken any more: so it is rewound, whatever holds it */
+  /* as of the last rewind; -1: there was none */
+  gint64 read_to_offset;       /* messages before this were read: rows of them may be on their way */
+  gint64 acked_to_offset;      /* messages before this were acknowledged */
+  guint32 n_letters_in_flight; /* its dead letters that may yet be kept */
+  GArray *kept_letters;        /* owned (element-type TideKeptLetter), sorted: of messages that may be read again */
+} TideRewind;
+
+/* Whether @rewind's partition is to be rewound, now or later. */
+static inline gboolean
+tide_rewind_is_pending(const TideRewind *rewind)
+{
+  return rewind->held->len > 0 || rewind->overflows[0].until_us > 0 || rewind->cancelled_us > 0 || rewind->is_due;
+}
+
+/* The first message that is held; NULL: none is. */
+static inline const TideHeldMessage *
+tide_rewind_first_held(const TideRewind *rewind)
+{
+  const TideHeldMessage *first = rewind->held->len > 0 ? &g_array_index(rewind->held, TideHeldMessage, 0) : NULL;
+  for (guint i = 0; i < G_N_ELEMENTS(rewind->overflows); i++)
+    if (rewind->overflows[i].until_us > 0 && (first == NULL || rewind->overflows[i].offset < first->offset))
+      first = &rewind->overflows[i];
+  return first;
+}
+
+void tide_rewind_init(TideRewind *rewind);
+void tide_rewind_clear(TideRewind *rewind);
+
+/* Of one that is pending: when it is due, and why. */
+gint64 tide_rewind_due_us(const TideRewind *rewind);
+TideRewindReason tide_rewind_reason(const TideRewind *rewind);
+/* How long what is committed stays at @offset, and why; NULL: none is pending. (transfer full) */
+char *tide_rewind_describe(const TideRewind *rewind, gint64 offset, gint64 now_us);
+
+/* @message is held for one row more; FALSE: there are too many. */
+gboolean tide_rewind_add_held(TideRewind *rewind, const TideHeldMessage *message) G_GNUC_WARN_UNUSED_RESULT;
+/* One row of message @sequence is contested no longer. */
+void tide_rewind_remove_held(TideRewind *rewind, guint32 sequence);
+/* @message and all that comes after it are held in any case. */
+void tide_rewind_add_overflow(TideRewind *rewind, const TideHeldMessage *message);
+/* It is rewound, and @sequence is the next to be read: what may still land by then is held on. */
+void tide_rewind_restart(TideRewind *rewind, guint32 sequence, gint64 now_us);
+
+/* Whether the message at @offset was read before a rewind, and its dead letter was kept then: that of one reading, or
+ * of all of it (@reading_index -1), which counts for each reading, too. */
+gboolean tide_rewind_keeps_letter(const TideRewind *rewind, gint64 offset, gint32 reading_index);
+void tide_rewind_add_letter(TideRewind *rewind, gint64 offset, gint32 reading_index, gint64 committed_offset);
+/* What is committed is not read again. */
+void tide_rewind_forget_letters(TideRewind *rewind, gint64 committed_offset);
+
+G_END_DECLS
