@@ -193,6 +193,7 @@ test_rewind_that_is_due_is_not_given_up(Fixture *fixture, gconstpointer data)
   g_assert_false(tide_rewind_prepare(partition, 500));
   g_assert_true(partition->rewind.is_due);
   tide_rewind_end_hold(partition, refs[2]);
+  g_assert_true(tide_rewind_is_pending(&partition->rewind));
   g_assert_false(tide_rewind_prepare(partition, 500));
   partition->rewind.n_letters_in_flight = 0;
   rewind_at(fixture, 500);
