@@ -617,7 +617,10 @@ void
 tide_partition_show(TidePartition *partition)
 {
   TideConsumerPosition position = position_of(partition);
-  g_autofree char *held = tide_rewind_describe(&partition->rewind, tide_partition_position(partition), tide_now_us());
+  g_autofree char *held =
+      tide_partition_is_halted_by_offset(partition)
+          ? NULL
+          : tide_rewind_describe(&partition->rewind, tide_partition_position(partition), tide_now_us());
   TideConsumerNote note = {.in_flight = partition->offsets.unfinished,
                            .pauses = partition->pauses.reasons,
                            .is_located = partition->location.is_located,

@@ -86,64 +86,41 @@ tide_rewind_inherited_by_row(const TideAssignments *assignments, const TideBatch
 }
 
 static void
-take_forgotten(TidePartition *partition, const TideFinding *finding)
+take_finding(TidePartition *partition, const TideFinding *finding)
 {
-  gboolean owns = tide_partition_owns(partition, finding->source);
-  if (partition->assigned) /* a stale one may land over whatever is read now */
+  gboolean owns = tide_partition_owns(partition, finding->source); /* else it is read again anyway */
+  if (finding->kind == TIDE_FOUND_CONTESTED && owns)
+    tide_rewind_hold(partition, finding->source, finding->until_us, finding->is_watched);
+  if (finding->kind == TIDE_FOUND_REPLACED && owns)
+    tide_rewind_end_hold(partition, finding->source);
+  if (finding->kind == TIDE_FOUND_FORGOTTEN && partition->assigned) /* a stale one may land over what is read now */
     tide_rewind_hold_all(partition, owns ? finding->source.sequence : partition->offsets.head, finding->until_us);
-}
-
-static void
-take_finding(const TideAssignments *assignments, TidePartition *partition, const TideFinding *finding)
-{
-  GHashTableIter iter;
-  gboolean owns = partition != NULL && tide_partition_owns(partition, finding->source);
-  switch (finding->kind) {
-  case TIDE_FOUND_CONTESTED: /* one whose source is stale is read again */
-    if (owns)
-      tide_rewind_hold(partition, finding->source, finding->until_us, finding->is_watched);
-    break;
-  case TIDE_FOUND_REPLACED:
-    if (owns)
-      tide_rewind_end_hold(partition, finding->source);
-    break;
-  case TIDE_FOUND_FORGOTTEN:
-    if (partition != NULL)
-      take_forgotten(partition, finding);
-    else {
-      g_hash_table_iter_init(&iter, assignments->partitions);
-      while (g_hash_table_iter_next(&iter, NULL, (gpointer *)&partition))
-        take_forgotten(partition, finding);
-    }
-    break;
-  }
-}
-
-/* What is too old for its partition to be known counts for each. */
-static void
-take_doubt(const TideAssignments *assignments, TidePartition *partition, TideDoubt doubt, gint64 now_us)
-{
-  GHashTableIter iter;
-  if (partition != NULL) {
-    tide_doubt_add(&partition->doubt, doubt, now_us);
-    return;
-  }
-  g_hash_table_iter_init(&iter, assignments->partitions);
-  while (g_hash_table_iter_next(&iter, NULL, (gpointer *)&partition))
-    tide_doubt_add(&partition->doubt, doubt, now_us);
 }
 
 void
 tide_rewind_take_judgement(const TideAssignments *assignments, const TideBatch *batch, const TideJudgement *judgement,
                            gint64 now_us)
 {
+  GHashTableIter iter;
+  gpointer each;
   gsize n_sources;
   const TideBatchSource *sources = tide_batch_sources(batch, &n_sources);
-  for (gsize i = 0; judgement->doubt.until_us > 0 && i < n_sources; i++)
-    take_doubt(assignments, tide_assignments_find(assignments, sources[i].ref), judgement->doubt, now_us);
+  for (gsize i = 0; judgement->doubt.until_us > 0 && i < n_sources; i++) {
+    TidePartition *partition = tide_assignments_find(assignments, sources[i].ref);
+    if (partition != NULL)
+      tide_doubt_add(&partition->doubt, judgement->doubt, now_us);
+    /* What is too old for its partition to be known counts for each. */
+    g_hash_table_iter_init(&iter, assignments->partitions);
+    while (partition == NULL && g_hash_table_iter_next(&iter, NULL, &each))
+      tide_doubt_add(&((TidePartition *)each)->doubt, judgement->doubt, now_us);
+  }
   for (guint i = 0; i < judgement->n_findings; i++) {
-    const TideFinding *finding = &judgement->findings[i];
-    take_finding(assignments, tide_assignments_find(assignments, finding->source), finding);
+    TidePartition *partition = tide_assignments_find(assignments, judgement->findings[i].source);
+    if (partition != NULL)
+      take_finding(partition, &judgement->findings[i]);
+    g_hash_table_iter_init(&iter, assignments->partitions);
+    while (partition == NULL && g_hash_table_iter_next(&iter, NULL, &each))
+      take_finding(each, &judgement->findings[i]);
   }
 }
 

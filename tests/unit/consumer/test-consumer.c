@@ -663,6 +663,21 @@ test_replaced_log_is_known_after_a_rebalance(Fixture *fixture, gconstpointer opt
   tide_group_memory_free(memory);
 }
 
+/* A commit of it may take effect unanswered, and must not be taken for a stranger's at the next assignment. */
+static void
+test_L11_rewound_partition_is_known_to_have_come_so_far(Fixture *fixture, gconstpointer options)
+{
+  TideGroupMemory *memory = fixture->consumer->context.memory = tide_group_memory_new("g");
+  assign(fixture, 0, 5);
+  write_one(fixture, 5, GOOD);
+  tide_rewind_ask(tide_consumer_partition(fixture->consumer, 0), 1);
+  tide_rewinds_run(&fixture->consumer->rewinds, tide_now_us());
+  take_away(fixture, 0, TRUE);
+  g_assert_cmpint(tide_group_memory_find(memory, "t", 0).reached_offset, ==, 6);
+  fixture->consumer->context.memory = NULL;
+  tide_group_memory_free(memory);
+}
+
 /* K8: what is finished is not deleted before it is read, though the fetch begins before it. */
 static void
 test_deleted_marks_of_transactions_halt_nothing(Fixture *fixture, gconstpointer options)
@@ -830,6 +845,7 @@ main(int argc, char **argv)
   ADD("halted/K1-noted-halt-is-kept", plain, test_noted_halt_is_kept_at_the_next_assignment);
   ADD("unlocated/C1-trouble-ends-when-all-are-located", plain, test_trouble_ends_when_all_are_located);
   ADD("halt/K2-replaced-log-is-known-after-a-rebalance", plain, test_replaced_log_is_known_after_a_rebalance);
+  ADD("halt/L11-rewound-partition-has-come-so-far", plain, test_L11_rewound_partition_is_known_to_have_come_so_far);
   ADD("halt/K8-deleted-marks-of-transactions-halt-nothing", plain, test_deleted_marks_of_transactions_halt_nothing);
   ADD("unlocated/C1-commits-nothing", plain, test_unlocated_partition_commits_nothing);
   ADD("end/K8-of-the-log-is-committed", plain, test_end_of_the_log_is_committed);
