@@ -99,8 +99,8 @@ tide_rewind_remove_held(TideRewind *rewind, guint32 sequence)
 {
   GArray *held = rewind->held;
   guint at = find_held(held, sequence);
-  TideHeldMessage *its = &g_array_index(held, TideHeldMessage, at);
-  if (at < held->len && its->sequence == sequence && --its->n_contested == 0)
+  if (at < held->len && g_array_index(held, TideHeldMessage, at).sequence == sequence &&
+      --g_array_index(held, TideHeldMessage, at).n_contested == 0)
     g_array_remove_index(held, at);
 }
 
@@ -154,8 +154,8 @@ static gboolean
 has_letter(const GArray *letters, gint64 offset, gint32 reading_index)
 {
   guint at = find_letter(letters, offset, reading_index);
-  const TideKeptLetter *letter = &g_array_index(letters, TideKeptLetter, at);
-  return at < letters->len && letter->offset == offset && letter->reading_index == reading_index;
+  return at < letters->len && g_array_index(letters, TideKeptLetter, at).offset == offset &&
+         g_array_index(letters, TideKeptLetter, at).reading_index == reading_index;
 }
 
 gboolean
