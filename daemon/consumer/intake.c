@@ -242,9 +242,9 @@ begin_mapped(TideIntake *intake, TidePartition *partition, const TideMessage *me
              TideOnBadMessage policy, gint64 now_us)
 {
   gint64 offset = message->offset;
-  /* Where there was no room before, all that comes behind is held already. */
+  /* Where there was no room before, all that comes behind is held, and read again. */
   gboolean has_room = TRUE;
-  if (G_UNLIKELY(tide_partition_repeats(partition, offset, now_us)) && partition->rewind.overflows[0].until_us == 0)
+  if (G_UNLIKELY(tide_partition_repeats(partition, offset, now_us)) && !tide_rewind_covers(&partition->rewind, offset))
     has_room = remember_repeated(intake, partition, mapped, now_us);
   TideSourceRef ref =
       tide_partition_begin(partition, intake->context.budget, offset, mapped, policy == TIDE_BAD_MESSAGE_SKIP);

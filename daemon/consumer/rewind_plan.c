@@ -78,13 +78,21 @@ find_held(const GArray *held, guint32 sequence)
 }
 
 gboolean
+tide_rewind_covers(const TideRewind *rewind, gint64 offset)
+{
+  for (guint i = 0; i < G_N_ELEMENTS(rewind->overflows); i++)
+    if (rewind->overflows[i].until_us > 0 && offset >= rewind->overflows[i].offset)
+      return TRUE;
+  return FALSE;
+}
+
+gboolean
 tide_rewind_add_held(TideRewind *rewind, const TideHeldMessage *message)
 {
   GArray *held = rewind->held;
   guint at = find_held(held, message->sequence);
-  for (guint i = 0; i < G_N_ELEMENTS(rewind->overflows); i++)
-    if (rewind->overflows[i].until_us > 0 && message->offset >= rewind->overflows[i].offset)
-      return TRUE; /* with all that comes after that one */
+  if (tide_rewind_covers(rewind, message->offset))
+    return TRUE;
   if (at == held->len || g_array_index(held, TideHeldMessage, at).sequence != message->sequence) {
     if (held->len >= MAX_HELD)
       return FALSE;

@@ -86,6 +86,8 @@ char *tide_rewind_describe(const TideRewind *rewind, gint64 offset, gint64 now_u
 gboolean tide_rewind_add_held(TideRewind *rewind, const TideHeldMessage *message) G_GNUC_WARN_UNUSED_RESULT;
 /* One row of message @sequence is contested no longer. */
 void tide_rewind_remove_held(TideRewind *rewind, guint32 sequence);
+/* Whether the message at @offset is written once more in any case, with all that comes after an overflow. */
+gboolean tide_rewind_covers(const TideRewind *rewind, gint64 offset);
 /* @message and all that comes after it are held in any case. */
 void tide_rewind_add_overflow(TideRewind *rewind, const TideHeldMessage *message);
 /* It is rewound, and @sequence is the next to be read: what may still land by then is held on. */

@@ -255,7 +255,7 @@ deliver(World *world, guint p)
   map_message(world, message, &made);
   TideMapped mapped = {.n_rows = N_TABLES, .n_readings = 1};
   gboolean has_room = TRUE;
-  if (tide_partition_repeats(partition, offset, world->now_us) && partition->rewind.overflows[0].until_us == 0) {
+  if (tide_partition_repeats(partition, offset, world->now_us) && !tide_rewind_covers(&partition->rewind, offset)) {
     tide_doubt_add(&partition->doubt, (TideDoubt){partition->repeated.until_us, message->time_ms}, world->now_us);
     has_room = tide_accumulator_repeat(consumer->accumulator, made.rows, N_TABLES, partition->repeated.until_us,
                                        world->now_us);

@@ -209,6 +209,21 @@ test_age_of_the_newest_message(Fixture *fixture, gconstpointer options)
   g_assert_cmpint(tide_intake_late_us(&fixture->intake, RECORD_MS), ==, G_MAXINT64);
 }
 
+/* What an owner before us may have sent is in doubt, unless it is read again in any case when that is over. */
+static void
+test_M5_repeated_message_is_remembered_before_an_overflow(Fixture *fixture, gconstpointer options)
+{
+  TidePartition *partition = fixture->partition;
+  gint64 until_us = tide_now_us() + 1000 * TIDE_US_PER_S;
+  partition->repeated = (TideRepeated){.until_us = until_us, .end_offset = 10, .left_messages = 10};
+  partition->rewind.overflows[0] = (TideHeldMessage){.offset = 6, .until_us = until_us - 1};
+  take(fixture, 5, GOOD);
+  g_assert_cmpint(partition->doubt.until_us, ==, until_us);
+  partition->doubt.until_us = 0;
+  take(fixture, 6, GOOD);
+  g_assert_cmpint(partition->doubt.until_us, ==, 0);
+}
+
 /* ---- bad ones ---- */
 
 static void
@@ -373,6 +388,8 @@ main(int argc, char **argv)
   ADD("good/nothing-of-others-and-behind-a-held-message", plain,
       test_nothing_is_taken_of_others_and_behind_a_held_message);
   ADD("good/each-keeps-to-its-table-and-span", plain, test_each_message_keeps_to_its_table_and_span);
+  ADD("good/M5-repeated-is-remembered-before-an-overflow", plain,
+      test_M5_repeated_message_is_remembered_before_an_overflow);
   ADD("good/age-of-the-newest", plain, test_age_of_the_newest_message);
   ADD("bad/becomes-a-dead-letter", plain, test_bad_one_becomes_a_dead_letter);
   ADD("bad/is-passed-over-where-that-is-chosen", skipping, test_bad_one_is_passed_over_where_that_is_chosen);

@@ -161,6 +161,8 @@ test_M5_overflow_without_end_moves_no_moment(Fixture *fixture, gconstpointer dat
   begin(fixture, 107, 3, refs);
   ack(fixture, refs, 3);
   g_assert_cmpint(tide_partition_position(partition), ==, 108);
+  g_assert_false(tide_rewind_covers(&partition->rewind, 107));
+  g_assert_true(tide_rewind_covers(&partition->rewind, 108));
   g_assert_cmpint(partition->rewind.overflows[0].until_us, ==, 809);
 }
 
