@@ -123,7 +123,7 @@ handle_bad_message(TideIntake *intake, TidePartition *partition, const TideMessa
     tide_partition_skip(partition, intake->context.budget, message, reject->reason);
     break;
   case TIDE_BAD_MESSAGE_DEAD_LETTER:
-    if (tide_rewind_keeps_letter(&partition->rewind, message->offset, -1)) {
+    if (tide_rewind_keeps_letter(&partition->rewind, message->offset, TIDE_LETTER_OF_ALL)) {
       tide_partition_begin_kept(partition, intake->context.budget, message);
       break;
     }

@@ -361,7 +361,7 @@ tide_partition_begin(TidePartition *partition, TideBudget *budget, gint64 offset
   guint32 sequence = tide_offsets_begin(&partition->offsets, &message);
   if (!skip_rejects)
     note_rejects(partition, sequence, offset, mapped);
-  if (n_acks > 0 && tide_rewind_keeps_letter(&partition->rewind, offset, -1))
+  if (n_acks > 0 && tide_rewind_keeps_letter(&partition->rewind, offset, TIDE_LETTER_OF_REFUSED))
     tide_message_dead_letters_add_kept(&partition->dead_letters, sequence);
   follow_in_flight(partition, budget);
   return ref_of(partition, sequence);
@@ -457,7 +457,8 @@ void
 tide_partition_dead_letter_kept(TidePartition *partition, TideBudget *budget, const TideDeadLetterJob *job)
 {
   tide_rewind_add_letter(&partition->rewind, tide_offsets_offset_of(&partition->offsets, job->source.sequence),
-                         job->dead_letter.reading_index, partition->commit.offset);
+                         tide_dead_letter_job_is_refused(job) ? TIDE_LETTER_OF_REFUSED : job->dead_letter.reading_index,
+                         partition->commit.offset);
   tide_partition_ack(partition, job->source, tide_message_dead_letters_kept(&partition->dead_letters, job));
   follow_in_flight(partition, budget);
 }

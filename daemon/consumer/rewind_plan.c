@@ -169,14 +169,17 @@ has_letter(const GArray *letters, gint64 offset, gint32 reading_index)
 gboolean
 tide_rewind_keeps_letter(const TideRewind *rewind, gint64 offset, gint32 reading_index)
 {
+  const GArray *letters = rewind->kept_letters;
   return offset < rewind->read_to_offset &&
-         (has_letter(rewind->kept_letters, offset, -1) || has_letter(rewind->kept_letters, offset, reading_index));
+         (has_letter(letters, offset, reading_index) ||
+          (reading_index != TIDE_LETTER_OF_REFUSED &&
+           (has_letter(letters, offset, TIDE_LETTER_OF_ALL) || has_letter(letters, offset, TIDE_LETTER_OF_REFUSED))));
 }
 
 void
 tide_rewind_forget_letters(TideRewind *rewind, gint64 committed_offset)
 {
-  guint n_committed = find_letter(rewind->kept_letters, committed_offset, -1);
+  guint n_committed = find_letter(rewind->kept_letters, committed_offset, G_MININT32);
   if (n_committed > 0)
     g_array_remove_range(rewind->kept_letters, 0, n_committed);
 }

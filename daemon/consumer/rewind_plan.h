@@ -36,7 +36,9 @@ typedef struct TideHeldMessage {
 /* A dead letter that is kept. */
 typedef struct TideKeptLetter {
   gint64 offset;
-  gint32 reading_index; /* -1: it holds for all of its message */
+  gint32 reading_index;             /* or one of these */
+#define TIDE_LETTER_OF_ALL (-1)     /* of its message: nothing of it could be used */
+#define TIDE_LETTER_OF_REFUSED (-2) /* of all of it, since HBase refused a row */
 } TideKeptLetter;
 
 /* Whether, when and from where it is rewound (rewind.h), in one assignment. */
@@ -93,8 +95,8 @@ void tide_rewind_add_overflow(TideRewind *rewind, const TideHeldMessage *message
 /* It is rewound, and @sequence is the next to be read: what may still land by then is held on. */
 void tide_rewind_restart(TideRewind *rewind, guint32 sequence, gint64 now_us);
 
-/* Whether the message at @offset was read before a rewind, and its dead letter was kept then: that of one reading, or
- * of all of it (@reading_index -1), which counts for each reading, too. */
+/* Whether the message at @offset was read before a rewind, and its dead letter was kept then, as in TideKeptLetter. One
+ * of the whole message counts for what is rejected of it, too; but what HBase refuses may not have been sent then. */
 gboolean tide_rewind_keeps_letter(const TideRewind *rewind, gint64 offset, gint32 reading_index);
 void tide_rewind_add_letter(TideRewind *rewind, gint64 offset, gint32 reading_index, gint64 committed_offset);
 /* What is committed is not read again. */

@@ -10,6 +10,7 @@
  *
  * The seeds are fixed but for one, which follows from the test's and is printed; TIDE_MODEL_SEED repeats it. */
 #include "consumer/rewind.h"
+#include "dead_letters/dead_letter_job.h"
 
 #define N_PARTITIONS 3
 #define N_SEEDS 16
@@ -99,18 +100,20 @@ owns(Model *model, TideSourceRef ref)
   return tide_assignments_find_owner(&model->assignments, ref) != NULL;
 }
 
-/* A dead letter of one reading, or of all of its message. */
+/* Of a TideKeptLetter. */
 static gpointer
 letter_id(gint64 offset, gint32 reading_index)
 {
-  return GSIZE_TO_POINTER((gsize)offset << 2 | (gsize)(reading_index + 1));
+  return GSIZE_TO_POINTER((gsize)offset << 2 | (gsize)(reading_index + 2));
 }
 
 static gboolean
 is_kept(const ModelPartition *at, gint64 offset, gint32 reading_index)
 {
-  return g_hash_table_contains(at->kept_letters, letter_id(offset, -1)) ||
-         g_hash_table_contains(at->kept_letters, letter_id(offset, reading_index));
+  for (gint32 i = TIDE_LETTER_OF_REFUSED; i <= TIDE_LETTER_OF_ALL; i++)
+    if (reading_index != TIDE_LETTER_OF_REFUSED && g_hash_table_contains(at->kept_letters, letter_id(offset, i)))
+      return TRUE;
+  return g_hash_table_contains(at->kept_letters, letter_id(offset, reading_index));
 }
 
 /* ---- what the model expects ---- */
@@ -293,7 +296,7 @@ deliver_mapped(Model *model, ModelPartition *at, gint64 offset)
   g_assert_cmpuint(ref.sequence, ==, FIRST_SEQUENCE + at->messages->len - 1);
   message->n_rejects = n_dead_letters;
   message->has_dead_letter = n_dead_letters > 0;
-  message->is_refused = message->was_kept = message->remaining > 0 && is_kept(at, offset, -1);
+  message->is_refused = message->was_kept = message->remaining > 0 && is_kept(at, offset, TIDE_LETTER_OF_REFUSED);
   if (message->remaining == 0 && n_kept > 0)
     at->handed_back++;
   else if (message->remaining == 0 && n_unmatched > 0)
@@ -412,8 +415,10 @@ expect_kept(ModelPartition *at, const TideDeadLetterJob *job)
 {
   ModelMessage *message = message_of(at, job->source.sequence);
   guint32 n_acks = job->n_acks;
-  g_assert_true(g_hash_table_add(at->kept_letters, letter_id(message->offset, job->dead_letter.reading_index)));
-  if (tide_bytes_equal(job->dead_letter.reason, TIDE_BYTES_LITERAL(TIDE_DEAD_LETTER_REASON_REFUSED))) {
+  gboolean is_refused = tide_dead_letter_job_is_refused(job);
+  gint32 kept = is_refused ? TIDE_LETTER_OF_REFUSED : job->dead_letter.reading_index;
+  g_assert_true(g_hash_table_add(at->kept_letters, letter_id(message->offset, kept)));
+  if (is_refused) {
     n_acks += message->waiting_acks;
     message->is_pending = FALSE;
     message->is_refused = TRUE;

@@ -295,6 +295,8 @@ test_H3_message_that_was_taken_before_has_its_dead_letter(Fixture *fixture, gcon
   tide_partition_rewind(partition, &fixture->bare.flow.budget, 1, 1);
   take(fixture, 6, GOOD); /* and is written although all of it is kept */
   assert_made(fixture, 1, 0);
+  TideSourceRef ref = {partition->assignment.number, partition->offsets.head};
+  g_assert_true(tide_partition_add_refused(partition, &fixture->bare.flow.budget, ref, 1)); /* or has another one */
 }
 
 /* What cannot be kept does not keep a partition from being read again: it is given up, and comes again. */
