@@ -2,14 +2,15 @@
  * and let it land later (measured: it then wins over a newer write of the same cell and time).
  *
  * That only matters for another value at the same row, column and time. Such a value is written at once like any other,
- * and read again when the doubt is over: rows_in_doubt.h. The same value again, and any other time, need no such care. Deletes
- * need no remembering: one that lands late hides cells up to its own time, which it hid before, or should have.
+ * and its message is read again when the doubt is over: rows_in_doubt.h. The same value again, and any other time, need
+ * no such care. Deletes need no remembering: one that lands late hides cells up to its own time, which it hid before,
+ * or should have.
  *
  * One set for each table and consumer, so that it does not matter how regions split and merge.
  *
  * A cell takes 14 to 16 bytes once there are some ten thousand: a slot of 12 in a table that is 7/9 to 7/8 full. The
- * identity is kept whole: a cell taken for another one would hold its offset and be read again, and
- * so many are looked up within a doubt (half a billion, against a million) that 44 bits would not tell them apart.
+ * identity is kept whole: a cell taken for another one would hold its offset until its message is read again, and so
+ * many are looked up within a doubt (half a billion, against a million) that 44 bits would not tell them apart.
  *
  * Threads: the owning consumer's only. Memory: charged to a share of the budget, and never beyond its limit. */
 #pragma once
@@ -20,7 +21,7 @@ G_BEGIN_DECLS
 
 typedef struct TideCellsInDoubt TideCellsInDoubt;
 
-/* @share: borrowed: for what all sets, and contested cells, hold, of all consumers
+/* @share: borrowed: for what is in doubt and contested, of all consumers
  * @step_us: a doubt is remembered as this much longer at the most, so that few moments are told apart */
 TideCellsInDoubt *tide_cells_in_doubt_new(TideBudget *share, gint64 step_us);
 void tide_cells_in_doubt_free(TideCellsInDoubt *in_doubt);

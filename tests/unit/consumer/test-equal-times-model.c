@@ -38,7 +38,7 @@ static void
 consumer_start(World *world, Consumer *consumer)
 {
   *consumer = (Consumer){.world = world, .lives = TRUE};
-  /* A quarter of it is for what is in doubt: enough, enough for some cells, or for nothing at all. */
+  /* A quarter of it is for what is in doubt: enough, enough for some of it, or for nothing at all. */
   static const guint64 limits[] = {32 << 20, 224 << 10, 16 << 10};
   tide_budget_init(&consumer->budget, limits[world->scarcity]);
   tide_budget_init_doubt_share(&consumer->doubt_budget, &consumer->budget);
