@@ -2,125 +2,200 @@
 
 #include "write/batch_cells.h"
 
-/* A cell that was written over a cell in doubt, for one of the messages that made its row. */
-typedef struct Contested Contested;
-struct Contested {
-  Contested *next; /* of the same row */
+typedef struct ContestedRow ContestedRow;
+typedef struct ContestedCell ContestedCell;
+
+/* A cell that was written over a cell in doubt. */
+struct ContestedCell {
+  ContestedCell *next; /* of the same place */
+  ContestedRow *row;   /* NULL: a later value stands for it */
+  guint64 column_hash;
+  gint64 timestamp_ms;
+};
+
+/* Those of one row of a batch, and the messages that made that row: a day row may have hundreds of each, so neither is
+ * kept for each of the others. */
+struct ContestedRow {
+  guint64 key_hash;
+  gint64 until_us;          /* the first of its cells is in doubt until then */
+  GSequenceIter *in_expiry; /* where it is in contested_rows */
+  TideSourceRef *sources;   /* behind the cells: each once */
+  guint32 n_sources;
+  guint32 n_cells;
+  guint32 n_left; /* of the cells: no later value stands for them */
+  ContestedCell cells[];
+};
+
+/* With their places in the table, and what the consumer keeps for a message. */
+#define CONTESTED_ROW_BYTES (sizeof(ContestedRow) + 64u)
+#define CONTESTED_CELL_BYTES (sizeof(ContestedCell) + 40u)
+#define CONTESTED_SOURCE_BYTES (sizeof(TideSourceRef) + 40u)
+
+/* A cell of a batch that completes, as it is found. */
+typedef struct Conflict {
+  guint32 row;
   guint64 column_hash;
   gint64 timestamp_ms;
   gint64 until_us;
-  TideSourceRef source;
-};
+} Conflict;
 
-/* With its place in the table, and what the consumer keeps for its message. */
-#define CONTESTED_BYTES (sizeof(Contested) + 64u)
+/* Those of one row. */
+typedef struct Contest {
+  guint64 key_hash;
+  gint64 until_us; /* the earliest */
+  const Conflict *conflicts;
+  const TideSourceRef *sources; /* each once */
+  guint32 n_conflicts;
+  guint32 n_sources;
+} Contest;
 
 /* ---- contested cells ---- */
 
+/* By what a cell is found when a later value may stand for it: few cells have the same. */
 static gpointer
-row_of(guint64 key_hash)
+place_of(const TideTable *table, guint64 key_hash, guint64 column_hash, gint64 timestamp_ms)
 {
-  return GSIZE_TO_POINTER(key_hash);
+  if (table->latest == TIDE_LATEST_REPLACE) /* a newer time stands for all columns */
+    return GSIZE_TO_POINTER(key_hash);
+  return GSIZE_TO_POINTER(
+      tide_cell_identity(key_hash, column_hash, table->latest == TIDE_LATEST_NONE ? timestamp_ms : 0));
+}
+
+static void
+set_first_at(TideTableAccumulator *table, gpointer place, ContestedCell *first)
+{
+  if (first != NULL)
+    g_hash_table_replace(table->contested, place, first);
+  else
+    g_hash_table_remove(table->contested, place);
+}
+
+static gsize
+contested_bytes(guint32 n_cells, guint32 n_sources)
+{
+  return CONTESTED_ROW_BYTES + n_cells * CONTESTED_CELL_BYTES + n_sources * CONTESTED_SOURCE_BYTES;
+}
+
+static int
+compare_expiry(gconstpointer a, gconstpointer b, gpointer unused)
+{
+  const ContestedRow *first = a, *second = b;
+  return first->until_us < second->until_us ? -1 : first->until_us > second->until_us ? 1 : 0;
 }
 
 /* FALSE: there is no room for it. */
 static gboolean
-watch(TideTableAccumulator *table, guint64 key_hash, const Contested *cell)
+watch(TideTableAccumulator *table, const Contest *contest)
 {
-  if (!tide_budget_try_charge(table->context->doubt, CONTESTED_BYTES))
+  guint32 n_cells = contest->n_conflicts, n_sources = contest->n_sources;
+  if (!tide_budget_try_charge(table->context->doubt, contested_bytes(n_cells, n_sources)))
     return FALSE;
-  Contested *watched = g_new(Contested, 1);
-  *watched = *cell;
-  watched->next = g_hash_table_lookup(table->contested, row_of(key_hash));
-  g_hash_table_replace(table->contested, row_of(key_hash), watched);
+  ContestedRow *row =
+      g_malloc(sizeof(ContestedRow) + n_cells * sizeof(ContestedCell) + n_sources * sizeof(TideSourceRef));
+  *row = (ContestedRow){.key_hash = contest->key_hash,
+                        .until_us = contest->until_us,
+                        .sources = (TideSourceRef *)(void *)&row->cells[n_cells],
+                        .n_sources = n_sources,
+                        .n_cells = n_cells,
+                        .n_left = n_cells};
+  memcpy(row->sources, contest->sources, n_sources * sizeof *row->sources);
+  for (guint32 i = 0; i < n_cells; i++) {
+    const Conflict *conflict = &contest->conflicts[i];
+    gpointer place = place_of(table->table, row->key_hash, conflict->column_hash, conflict->timestamp_ms);
+    row->cells[i] = (ContestedCell){g_hash_table_lookup(table->contested, place), row, conflict->column_hash,
+                                    conflict->timestamp_ms};
+    set_first_at(table, place, &row->cells[i]);
+  }
+  row->in_expiry = g_sequence_insert_sorted(table->contested_rows, row, compare_expiry, NULL);
   return TRUE;
 }
 
+/* None of its cells is at its place any more. */
 static void
-unwatch(TideTableAccumulator *table, Contested *cell)
+free_row(TideTableAccumulator *table, ContestedRow *row)
 {
-  tide_budget_charge(table->context->doubt, -(gint64)CONTESTED_BYTES);
-  g_free(cell);
+  g_sequence_remove(row->in_expiry);
+  tide_budget_charge(table->context->doubt, -(gint64)contested_bytes(row->n_cells, row->n_sources));
+  g_free(row);
 }
 
-/* Whether @written, a later value, stands for @cell, which needs no watching any more. */
+static void
+unwatch(TideTableAccumulator *table, ContestedRow *row)
+{
+  for (guint32 i = 0; i < row->n_cells; i++) {
+    const ContestedCell *cell = &row->cells[i];
+    if (cell->row == NULL)
+      continue;
+    gpointer place = place_of(table->table, row->key_hash, cell->column_hash, cell->timestamp_ms);
+    ContestedCell *first = g_hash_table_lookup(table->contested, place), **link = &first;
+    while (*link != cell)
+      link = &(*link)->next;
+    *link = cell->next;
+    set_first_at(table, place, first);
+  }
+  free_row(table, row);
+}
+
+/* Whether @written, a later value at its place, stands for @cell, which needs no watching any more. */
 static gboolean
-is_replaced(const TideTable *table, const Contested *cell, const TideBatchCell *written)
+is_replaced(const ContestedCell *cell, const TideBatchCell *written)
 {
   if (cell->timestamp_ms == written->timestamp_ms)
     return cell->column_hash == written->column_hash;
-  return table->latest != TIDE_LATEST_NONE && cell->timestamp_ms < written->timestamp_ms &&
-         (table->latest == TIDE_LATEST_REPLACE || cell->column_hash == written->column_hash);
+  return cell->timestamp_ms < written->timestamp_ms;
+}
+
+static void
+add_findings(GArray *findings, TideFinding finding, const TideSourceRef *sources, guint32 n_sources)
+{
+  for (guint32 i = 0; i < n_sources; i++) {
+    finding.source = sources[i];
+    g_array_append_val(findings, finding);
+  }
 }
 
 static void
 replace_contested(TideTableAccumulator *table, guint64 key_hash, const TideBatchCell *written, GArray *findings)
 {
-  Contested *first = g_hash_table_lookup(table->contested, row_of(key_hash)), *left = NULL;
-  gboolean any = FALSE;
-  for (Contested *cell = first, *next; cell != NULL; cell = next) {
-    next = cell->next;
-    if (is_replaced(table->table, cell, written)) {
-      TideFinding finding = {.kind = TIDE_FOUND_REPLACED, .source = cell->source, .until_us = cell->until_us};
-      g_array_append_val(findings, finding);
-      unwatch(table, cell);
-      any = TRUE;
+  gpointer place = place_of(table->table, key_hash, written->column_hash, written->timestamp_ms);
+  ContestedCell *first = g_hash_table_lookup(table->contested, place), **link = &first;
+  if (first == NULL)
+    return;
+  while (*link != NULL) {
+    ContestedCell *cell = *link;
+    if (!is_replaced(cell, written)) {
+      link = &cell->next;
       continue;
     }
-    cell->next = left;
-    left = cell;
+    *link = cell->next;
+    ContestedRow *row = g_steal_pointer(&cell->row);
+    if (--row->n_left > 0)
+      continue;
+    add_findings(findings, (TideFinding){.kind = TIDE_FOUND_REPLACED, .until_us = row->until_us}, row->sources,
+                 row->n_sources);
+    free_row(table, row);
   }
-  if (left != NULL)
-    g_hash_table_replace(table->contested, row_of(key_hash), left);
-  else if (any)
-    g_hash_table_remove(table->contested, row_of(key_hash));
-}
-
-/* Drops those whose doubt is over at @now_us. */
-static void
-drop_contested(TideTableAccumulator *table, gint64 now_us)
-{
-  GHashTableIter iter;
-  gpointer first;
-  g_hash_table_iter_init(&iter, table->contested);
-  while (g_hash_table_iter_next(&iter, NULL, &first)) {
-    Contested *left = NULL;
-    for (Contested *cell = first, *next; cell != NULL; cell = next) {
-      next = cell->next;
-      if (cell->until_us <= now_us) {
-        unwatch(table, cell);
-        continue;
-      }
-      cell->next = left;
-      left = cell;
-    }
-    if (left != NULL)
-      g_hash_table_iter_replace(&iter, left);
-    else
-      g_hash_table_iter_remove(&iter);
-  }
+  set_first_at(table, place, first);
 }
 
 void
 tide_rows_in_doubt_expire(TideTableAccumulator *table, gint64 now_us)
 {
-  if (g_hash_table_size(table->contested) > 0)
-    drop_contested(table, now_us);
+  while (!g_sequence_is_empty(table->contested_rows)) {
+    ContestedRow *first = g_sequence_get(g_sequence_get_begin_iter(table->contested_rows));
+    if (first->until_us > now_us)
+      break;
+    unwatch(table, first);
+  }
 }
 
 void
 tide_rows_in_doubt_clear(TideTableAccumulator *table)
 {
-  drop_contested(table, G_MAXINT64);
+  tide_rows_in_doubt_expire(table, G_MAXINT64);
 }
 
 /* ---- rows that were written over cells in doubt ---- */
-
-typedef struct Conflict {
-  guint32 row;
-  guint64 key_hash;
-  Contested cell; /* its source is still to be filled in */
-} Conflict;
 
 /* What of @row of @batch was written over cells in doubt. @inherited: what owners before us left in doubt of its
  * partitions; they do not say which values */
@@ -143,33 +218,62 @@ judge_row(TideTableAccumulator *table, const TideBatch *batch, guint32 row, Tide
       replace_contested(table, key_hash, &cell, findings);
     if (until_us == 0)
       continue;
-    Conflict conflict = {row, key_hash, {NULL, cell.column_hash, cell.timestamp_ms, until_us, {0}}};
+    Conflict conflict = {row, cell.column_hash, cell.timestamp_ms, until_us};
     g_array_append_val(conflicts, conflict);
     tide_counter_inc(table->cells_conflicting);
   }
 }
 
-/* Watches the cells of @conflicts, which are in the order of their rows, for each message that made their row. */
-static void
-contest(TideTableAccumulator *table, const TideBatch *batch, const GArray *conflicts, GArray *findings)
+/* Drops what follows its like. Returns: how many are left. */
+static guint32
+merge_same(TideSourceRef *refs, guint32 n_refs)
 {
-  g_autofree guint *first_of = g_new(guint, batch->n_rows + 1); /* of each row's conflicts */
-  guint next = 0;
-  for (guint32 row = 0; row <= batch->n_rows; row++) {
-    while (next < conflicts->len && g_array_index(conflicts, Conflict, next).row < row)
-      next++;
-    first_of[row] = next;
-  }
+  guint32 n = 0;
+  for (guint32 i = 0; i < n_refs; i++)
+    if (n == 0 || refs[n - 1].sequence != refs[i].sequence || refs[n - 1].assignment != refs[i].assignment)
+      refs[n++] = refs[i];
+  return n;
+}
+
+static void
+contest_row(TideTableAccumulator *table, const Contest *contest, GArray *findings)
+{
+  TideFinding finding = {.kind = TIDE_FOUND_CONTESTED, .is_watched = watch(table, contest)};
+  finding.until_us = contest->until_us;
+  if (!finding.is_watched)
+    tide_counter_inc(table->context->doubt_overflow);
+  add_findings(findings, finding, contest->sources, contest->n_sources);
+}
+
+/* Of rows of @batch that have @conflicts, in the order of these. */
+static void
+contest_rows(TideTableAccumulator *table, const TideBatch *batch, const GArray *conflicts, GArray *findings)
+{
   gsize n_sources;
   const TideBatchSource *sources = tide_batch_sources(batch, &n_sources);
+  g_autofree TideSourceRef *refs = g_new(TideSourceRef, n_sources); /* by row */
+  g_autofree guint32 *ends = g_new0(guint32, batch->n_rows + 1);    /* of each row's */
   for (gsize i = 0; i < n_sources; i++)
-    for (guint c = first_of[sources[i].row]; c < first_of[sources[i].row + 1]; c++) {
-      const Conflict *conflict = &g_array_index(conflicts, Conflict, c);
-      Contested cell = conflict->cell;
-      cell.source = sources[i].ref;
-      TideFinding finding = {TIDE_FOUND_CONTESTED, watch(table, conflict->key_hash, &cell), cell.source, cell.until_us};
-      g_array_append_val(findings, finding);
+    ends[sources[i].row + 1]++;
+  for (guint32 row = 0; row < batch->n_rows; row++)
+    ends[row + 1] += ends[row];
+  for (gsize i = 0; i < n_sources; i++)
+    refs[ends[sources[i].row]++] = sources[i].ref;
+  for (guint i = 0; i < conflicts->len;) {
+    const Conflict *first = &g_array_index(conflicts, Conflict, i);
+    guint32 row = first->row, begin = row > 0 ? ends[row - 1] : 0;
+    Contest contest = {.key_hash = tide_key_hash(tide_batch_row_key(batch, row)),
+                       .until_us = first->until_us,
+                       .conflicts = first,
+                       .sources = &refs[begin],
+                       /* what a message has in a row was appended together */
+                       .n_sources = merge_same(&refs[begin], ends[row] - begin)};
+    for (; i < conflicts->len && g_array_index(conflicts, Conflict, i).row == row; i++) {
+      contest.until_us = MIN(contest.until_us, g_array_index(conflicts, Conflict, i).until_us);
+      contest.n_conflicts++;
     }
+    contest_row(table, &contest, findings);
+  }
 }
 
 static void
@@ -183,7 +287,7 @@ judge_rows(TideTableAccumulator *table, const TideBatch *batch, const TideDoubt 
     if (tide_batch_find_poison(batch, i) == NULL)
       judge_row(table, batch, i, inherited != NULL ? inherited[i] : (TideDoubt){0}, conflicts, findings);
   if (conflicts->len > 0)
-    contest(table, batch, conflicts, findings);
+    contest_rows(table, batch, conflicts, findings);
 }
 
 /* ---- rows that may land once more ---- */

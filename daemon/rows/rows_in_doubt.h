@@ -2,8 +2,9 @@
  * overwrite, which rows no longer need to be watched, and which cells are in doubt from now on. The rule is in
  * docs/internals.md: equal times.
  *
- * A contested cell is one that was written over a cell in doubt (cells_in_doubt.h). It is watched until its doubt is
- * over, or until a later value stands for it: of the same cell, or in a latest table of a newer time.
+ * A contested cell is one that was written over a cell in doubt (cells_in_doubt.h). It is watched, together with the
+ * other contested cells of its row in that batch, until the first doubt of these is over, or until a later value stands
+ * for it: of the same cell, or in a latest table of a newer time.
  *
  * Threads: the owning consumer's only. Memory: charged to a share of the budget, and never beyond its limit. */
 #pragma once
@@ -14,8 +15,8 @@
 G_BEGIN_DECLS
 
 typedef enum TideFindingKind {
-  TIDE_FOUND_CONTESTED, /* another value may overwrite a cell of the message until until_us */
-  TIDE_FOUND_REPLACED,  /* ... but a later value now stands for that cell: once for each CONTESTED that is watched */
+  TIDE_FOUND_CONTESTED, /* another value may overwrite cells of a row of the message, the first until until_us */
+  TIDE_FOUND_REPLACED,  /* ... but later values now stand for these: once for each CONTESTED that is watched */
   TIDE_FOUND_FORGOTTEN, /* the message's row may land once more until until_us, and there is no room to remember it */
 } TideFindingKind;
 

@@ -359,6 +359,7 @@ tide_table_accumulator_new(const TideTableAccumulatorContext *context, const Tid
   open->retired = g_ptr_array_new();
   open->in_doubt = tide_cells_in_doubt_new(context->doubt, context->settle_us / SETTLE_STEPS);
   open->contested = g_hash_table_new(NULL, NULL);
+  open->contested_rows = g_sequence_new(NULL);
   open->deferred_keys = g_hash_table_new(NULL, NULL);
   open->last_row_us = now_us;
   return open;
@@ -387,6 +388,7 @@ tide_table_accumulator_free(TideTableAccumulator *table)
   tide_region_map_unref(table->map);
   tide_cells_in_doubt_free(table->in_doubt);
   g_hash_table_unref(table->contested);
+  g_sequence_free(table->contested_rows);
   g_hash_table_unref(table->deferred_keys);
   g_free(table);
 }

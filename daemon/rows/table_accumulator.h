@@ -50,7 +50,8 @@ typedef struct TideTableAccumulator {
   TideLaneBuffer **lanes;    /* owned array of map->n_lanes; NULL until the first row */
   GPtrArray *retired; /* owned (element-type TideLaneBuffer): of regions that are no more, until they are empty */
   TideCellsInDoubt *in_doubt; /* owned: cells in doubt */
-  GHashTable *contested;      /* owned: rows_in_doubt.c: by hash of the row key */
+  GHashTable *contested;      /* owned: rows_in_doubt.c: contested cells by what they are found by */
+  GSequence *contested_rows;  /* owned: likewise: their rows, by when their doubt is over */
   GHashTable *deferred_keys;  /* owned: hash of a refused row's key -> its parts that are not sent again yet; until all
                                * are, no other row of that key is sealed: so offsets keep their order */
   gint64 n_awaited_parts;     /* of those, that are still to be appended */

@@ -13,11 +13,13 @@ static const char config_text[] =
     "tables:\n"
     "  LATEST: { latest: merge, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n"
     "  DATA: { key: [ { field: host }, \"#\", { time: epoch_ms } ], columns: { family: M, from: \"*\" } }\n"
-    "  SPREAD: { lane_prefix: 4, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n";
+    "  SPREAD: { lane_prefix: 4, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n"
+    "  REPLACED: { latest: replace, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n";
 
 #define LATEST 0
 #define DATA 1
 #define SPREAD 2 /* over 64 lanes */
+#define REPLACED 3
 
 /* How long what put_in_doubt() says may land. */
 #define DOUBT_US (TIDE_US_PER_S * 1000)
@@ -72,15 +74,21 @@ one_cell_clear(OneCell *one)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(OneCell, one_cell_clear)
 
 static inline void
-fill_row(OneCell *one, guint32 table, const char *key, const char *value)
+fill_column(OneCell *one, guint32 table, const char *key, TideBytes qualifier, const char *value)
 {
-  tide_column_prefix_append(TIDE_WIRE_BINARY, &one->prefix, TIDE_BYTES_LITERAL("M"), TIDE_BYTES_LITERAL("v"));
+  tide_column_prefix_append(TIDE_WIRE_BINARY, &one->prefix, TIDE_BYTES_LITERAL("M"), qualifier);
   one->column = (TideColumn){.family = TIDE_BYTES_LITERAL("M"),
-                             .qualifier = TIDE_BYTES_LITERAL("v"),
+                             .qualifier = qualifier,
                              .prefix = tide_buffer_bytes(&one->prefix),
                              .hash = tide_key_hash(tide_buffer_bytes(&one->prefix))};
   one->cell = (TideCell){.column = &one->column, .value = tide_bytes_of_string(value), .timestamp_ms = 1000};
   one->row = (TideRow){.table_index = table, .key = tide_bytes_of_string(key), .cells = &one->cell, .n_cells = 1};
+}
+
+static inline void
+fill_row(OneCell *one, guint32 table, const char *key, const char *value)
+{
+  fill_column(one, table, key, TIDE_BYTES_LITERAL("v"), value);
 }
 
 /* @is_unmerged: what a message has in a refused row; else like any other */

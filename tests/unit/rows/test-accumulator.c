@@ -57,18 +57,26 @@ test_cancelled_batch_is_not_written_but_in_doubt(Fixture *fixture, gconstpointer
   g_assert_cmpuint(fixture->n_found[TIDE_FOUND_CONTESTED], ==, 2);
 }
 
-/* A later value of the cell stands for a contested one, and so does a newer time in a latest table; an older time and
- * another row do not. */
+/* A later value of the cell stands for a contested one, and so does a newer time in a latest table, in one that is
+ * replaced as a whole whatever its column; an older time and another row do not. */
 static void
 test_contested_cell_ends_with_a_later_value(Fixture *fixture, gconstpointer data)
 {
-  for (guint table = LATEST; table <= DATA; table++) {
+  static const guint tables[] = {LATEST, DATA, REPLACED};
+  for (guint t = 0; t < G_N_ELEMENTS(tables); t++) {
     TideCall call;
+    guint table = tables[t];
     const struct {
       const char *key;
+      const char *column;
       gint64 time_ms;
       guint n_replaced;
-    } later[] = {{"x", 1000, 0}, {"k", 900, 0}, {"k", 1001, table == LATEST ? 1 : 0}, {"k", 1000, 1}};
+    } later[] = {{"x", "v", 1000, 0},
+                 {"k", "v", 900, 0},
+                 {"k", "w", 1000, 0},
+                 {"k", "w", 1001, table == REPLACED},
+                 {"k", "v", 1001, table != DATA},
+                 {"k", "v", 1000, 1}};
     memset(fixture->n_found, 0, sizeof fixture->n_found);
     append(fixture, table, "k", "abandoned", FALSE);
     flush(fixture);
@@ -82,7 +90,7 @@ test_contested_cell_ends_with_a_later_value(Fixture *fixture, gconstpointer data
     g_assert_cmpuint(fixture->n_found[TIDE_FOUND_CONTESTED], ==, 1);
     for (guint i = 0; i < G_N_ELEMENTS(later); i++) {
       g_auto(OneCell) one = {0};
-      fill_row(&one, table, later[i].key, "abandoned");
+      fill_column(&one, table, later[i].key, tide_bytes_of_string(later[i].column), "abandoned");
       one.cell.timestamp_ms = later[i].time_ms;
       tide_accumulator_append_message(fixture->accumulator, &one.row, 1, fixture->source, fixture->now_us);
       flush(fixture);
@@ -200,9 +208,130 @@ test_F14_contested_cells_are_charged_and_bounded(Fixture *fixture, gconstpointer
     tide_budget_charge(share, -room_bytes);
     g_assert_cmpuint(fixture->n_found[TIDE_FOUND_CONTESTED], ==, i + 1);
     g_assert_cmpuint(fixture->n_found[TIDE_FOUND_REPLACED], ==, i == 2 ? 1 : 0);
+    g_assert_cmpuint(tide_metrics_sum(fixture->flow.metrics, "tidemark_uncertain_overflow_total", NULL), ==, 1);
     g_assert_cmpint(tide_budget_used_racy(share) > used_bytes, ==, i > 0);
   }
   fixture->now_us += 2 * DOUBT_US;
+  flush(fixture);
+  g_assert_cmpuint(tide_budget_used_racy(share), ==, 0);
+}
+
+#define N_WIDE_CELLS 1000u
+#define N_WIDE_SOURCES 500u
+
+/* A row of many columns, at one time. */
+typedef struct WideRow {
+  OneCell columns[N_WIDE_CELLS];
+  TideCell cells[N_WIDE_CELLS];
+  char qualifiers[N_WIDE_CELLS][8];
+} WideRow;
+
+static void
+fill_wide_row(WideRow *wide, const char *value)
+{
+  for (guint i = 0; i < N_WIDE_CELLS; i++) {
+    (void)g_snprintf(wide->qualifiers[i], sizeof wide->qualifiers[i], "%u", i);
+    fill_column(&wide->columns[i], DATA, "day", tide_bytes_of_string(wide->qualifiers[i]), value);
+    wide->cells[i] = wide->columns[i].cell;
+  }
+}
+
+static void
+clear_wide_row(WideRow *wide)
+{
+  for (guint i = 0; i < N_WIDE_CELLS; i++)
+    one_cell_clear(&wide->columns[i]);
+}
+
+/* @n_messages bring @n_cells of @wide from @first on, as many each, and each message in two readings. */
+static void
+write_wide_row(Fixture *fixture, WideRow *wide, guint first, guint n_cells, guint n_messages)
+{
+  TideCall call;
+  guint n_each = n_cells / n_messages / 2;
+  for (guint i = 0; i < 2 * n_messages; i++) {
+    TideRow row = wide->columns[0].row;
+    row.cells = &wide->cells[first + i * n_each];
+    row.n_cells = n_each;
+    fixture->source.sequence = i / 2;
+    tide_accumulator_append_message(fixture->accumulator, &row, 1, fixture->source, fixture->now_us);
+  }
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "day ");
+  complete_batch(fixture, &call);
+}
+
+/* A day row of many cells and messages: what is kept is their sum, not their product, and a message is told once. */
+static void
+test_H1_wide_row_is_contested_as_one(Fixture *fixture, gconstpointer data)
+{
+  TideBudget *share = &fixture->flow.doubt_budget;
+  const TideDoubt doubt = {.until_us = fixture->now_us + DOUBT_US, .time_ms = 1000};
+  g_autofree WideRow *wide = g_new0(WideRow, 1);
+  fill_wide_row(wide, "now");
+  fixture->inherited = &doubt;
+  write_wide_row(fixture, wide, 0, N_WIDE_CELLS, N_WIDE_SOURCES);
+  fixture->inherited = NULL;
+  g_assert_cmpuint(fixture->n_found[TIDE_FOUND_CONTESTED], ==, N_WIDE_SOURCES);
+  g_assert_cmpuint(tide_budget_used_racy(share), <, 100 * (N_WIDE_CELLS + N_WIDE_SOURCES));
+  write_wide_row(fixture, wide, 0, N_WIDE_CELLS - 2, 1);
+  g_assert_cmpuint(fixture->n_found[TIDE_FOUND_REPLACED], ==, 0);
+  write_wide_row(fixture, wide, N_WIDE_CELLS - 2, 2, 1);
+  g_assert_cmpuint(fixture->n_found[TIDE_FOUND_REPLACED], ==, N_WIDE_SOURCES);
+  g_assert_cmpuint(tide_budget_used_racy(share), ==, 0);
+  clear_wide_row(wide);
+}
+
+/* Of the doubts of a row the first counts. */
+static void
+test_H1_first_doubt_of_a_row_counts(Fixture *fixture, gconstpointer data)
+{
+  TideCall call;
+  g_auto(OneCell) v = {0}, w = {0};
+  const TideDoubt sooner = {.until_us = fixture->now_us + DOUBT_US / 2, .time_ms = 1000};
+  put_in_doubt(fixture, "k", "before");
+  fill_column(&v, LATEST, "k", TIDE_BYTES_LITERAL("v"), "now");
+  fill_column(&w, LATEST, "k", TIDE_BYTES_LITERAL("w"), "now");
+  TideCell cells[] = {v.cell, w.cell};
+  v.row.cells = cells;
+  v.row.n_cells = 2;
+  tide_accumulator_append_message(fixture->accumulator, &v.row, 1, fixture->source, fixture->now_us);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "k ");
+  fixture->inherited = &sooner;
+  complete_batch(fixture, &call);
+  fixture->inherited = NULL;
+  g_assert_cmpuint(fixture->n_found[TIDE_FOUND_CONTESTED], ==, 1);
+  g_assert_cmpint(fixture->last_until_us, ==, sooner.until_us);
+}
+
+/* A row is watched until its doubt is over and no longer, in whichever order doubts come. */
+static void
+test_H1_row_is_watched_until_its_doubt_is_over(Fixture *fixture, gconstpointer data)
+{
+  static const guint until_s[] = {9, 3, 5};
+  TideBudget *share = &fixture->flow.doubt_budget;
+  guint64 used_bytes[G_N_ELEMENTS(until_s) + 1] = {0};
+  for (guint i = 0; i < G_N_ELEMENTS(until_s); i++) {
+    TideCall call;
+    const TideDoubt doubt = {.until_us = fixture->now_us + until_s[i] * TIDE_US_PER_S, .time_ms = 1000};
+    g_autofree char *key = g_strdup_printf("%u", i);
+    fixture->inherited = &doubt;
+    append(fixture, DATA, key, "now", FALSE);
+    flush(fixture);
+    g_free(take_call(fixture, &call));
+    complete_batch(fixture, &call);
+    fixture->inherited = NULL;
+    g_assert_cmpint(fixture->last_until_us, ==, doubt.until_us);
+    used_bytes[i + 1] = tide_budget_used_racy(share);
+  }
+  fixture->now_us += 4 * TIDE_US_PER_S;
+  flush(fixture);
+  g_assert_cmpuint(tide_budget_used_racy(share), ==, used_bytes[2]);
+  fixture->now_us += 2 * TIDE_US_PER_S;
+  flush(fixture);
+  g_assert_cmpuint(tide_budget_used_racy(share), ==, used_bytes[1]);
+  fixture->now_us += 4 * TIDE_US_PER_S;
   flush(fixture);
   g_assert_cmpuint(tide_budget_used_racy(share), ==, 0);
 }
@@ -419,6 +548,9 @@ main(int argc, char **argv)
   ADD("contested/doubt-outlives-the-batch-that-was-sealed-in-it", test_doubt_outlives_the_batch_that_was_sealed_in_it,
       0);
   ADD("contested/F14-is-charged-and-bounded", test_F14_contested_cells_are_charged_and_bounded, 0);
+  ADD("contested/H1-wide-row", test_H1_wide_row_is_contested_as_one, 0);
+  ADD("contested/H1-first-doubt", test_H1_first_doubt_of_a_row_counts, 0);
+  ADD("contested/H1-expiry", test_H1_row_is_watched_until_its_doubt_is_over, 0);
   ADD("small-memory-makes-small-batches", test_small_memory_makes_small_batches, 0);
   ADD("lanes-in-turn-share-memory", test_lanes_in_turn_share_memory, 0);
   ADD("large-lane-keeps-its-memory", test_large_lane_keeps_its_memory, 0);
