@@ -286,10 +286,10 @@ note_dated_name(TideTableLoad *it)
 
   if (it->table->dated_name == NULL || pattern == NULL)
     return;
-  if (strstr(pattern, "HH") != NULL)
+  if (strstr(pattern, "mm") != NULL)
     tide_problems_add_notice(it->load->config->notices, it->key_node->position,
-                             "'%s' makes 24 tables a day, and 1,024 of them can be written to at a time: 43 days of "
-                             "late readings; a day in the name serves longer",
+                             "'%s' makes 1,440 tables a day, and a process has room for 16,384: it must be restarted "
+                             "within 11 days; an hour in the name serves for 22 months",
                              it->path);
   if (time->max_past_ms == 0 && it->table->ttl_ms == 0)
     tide_problems_add_notice(it->load->config->notices, it->key_node->position,

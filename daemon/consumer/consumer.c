@@ -18,9 +18,6 @@
 /* While a spent budget must wait before it pauses again: for batches that give some of it back. */
 #define UNPAUSED_WAIT_US (50 * TIDE_US_PER_MS)
 
-/* How long what completes is waited for where places of dated tables are all in use, before it is looked again. */
-#define SLOTS_LOOK_US (20 * TIDE_US_PER_MS)
-
 /* For the last commit, when all the time was taken by what it commits; within what the pipeline waits beyond the
  * deadline. */
 #define LAST_COMMIT_US (2 * TIDE_US_PER_S)
@@ -132,19 +129,6 @@ wake(gpointer data)
 }
 
 /* ---- the thread ---- */
-
-/* Lets others give places back: all that this consumer holds is sent, and tables without rows are given up. What
- * completes may need the mapping: a message in hand is to be mapped again. */
-static gboolean
-wait_for_slots(gpointer data)
-{
-  TideConsumer *consumer = data;
-  if (atomic_load_explicit(&consumer->stopping, memory_order_acquire))
-    return FALSE;
-  tide_accumulator_tick(consumer->accumulator, TIDE_PRESSURE_FLUSH, 0, tide_now_us());
-  tide_consumer_take_completed(consumer, tide_now_us() + SLOTS_LOOK_US);
-  return TRUE;
-}
 
 void
 tide_consumer_handle_message(TideConsumer *consumer, const TideInputRecord *record, gint64 now_us)
@@ -411,9 +395,7 @@ init_intake(TideConsumer *consumer)
                               .metrics = context->metrics,
                               .accumulator = consumer->accumulator,
                               .pauses = &consumer->pauses,
-                              .desk = &consumer->desk,
-                              .wait_for_slots = wait_for_slots,
-                              .wait_data = consumer};
+                              .desk = &consumer->desk};
   tide_intake_init(&consumer->intake, &intake);
 }
 
@@ -477,7 +459,6 @@ init_accumulator(TideConsumer *consumer)
                                         .lanes = context->lanes,
                                         .regions = context->regions,
                                         .dated = context->dated,
-                                        .dated_names = &consumer->intake.dated_names,
                                         .completions = &consumer->completions,
                                         .metrics = context->metrics};
   consumer->accumulator = tide_accumulator_new(&accumulator);

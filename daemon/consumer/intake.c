@@ -9,9 +9,6 @@
 /* Of so many readings it is said what becomes of their fields. */
 #define LOGGED_READINGS 10000u
 
-/* How long a message waits for a place for its dated table: less than any watchdog does for a round. */
-#define SLOTS_WAIT_US (10 * TIDE_US_PER_S)
-
 /* ---- life ---- */
 
 static void
@@ -151,7 +148,7 @@ handle_bad_readings(TideIntake *intake, const TidePartition *partition, const Ti
 
 /* Gives the rows of dated tables the places of theirs. NULL; else the row for whose table there is none. */
 static const TideRow *
-place_rows(TideIntake *intake, const TideMapped *mapped)
+place_rows(TideIntake *intake, const TideMapped *mapped, gint64 now_us)
 {
   for (guint32 i = 0; i < mapped->n_rows; i++) {
     TideRow *row = &mapped->rows[i];
@@ -159,11 +156,9 @@ place_rows(TideIntake *intake, const TideMapped *mapped)
       continue;
     const TideTable *declared = g_ptr_array_index(intake->context.config->tables, row->table_index);
     const TideTable *table =
-        tide_dated_cache_get(&intake->dated_names, intake->context.dated, declared, row->table_name);
-    if (G_UNLIKELY(table == NULL)) {
-      tide_accumulator_give_slots_back(intake->context.accumulator); /* those of the rows before */
+        tide_dated_cache_get(&intake->dated_names, intake->context.dated, declared, row->table_name, now_us);
+    if (G_UNLIKELY(table == NULL))
       return row;
-    }
     row->table_index = table->index;
   }
   return NULL;
@@ -176,8 +171,9 @@ halt_at_row_without_slot(TideIntake *intake, TidePartition *partition, const Tid
   g_autofree char *table = tide_bytes_printable(row->table_name);
   char *why =
       g_strdup_printf("topic '%s' partition %d is halted at offset %" G_GINT64_FORMAT
-                      ": its table '%s' would be one more than the %u dated tables that a process writes to at a time: "
-                      "look whether readings have absurd times (readings.time.max_past refuses these), and start again",
+                      ": its table '%s' would be one more than the %u dated tables that a process has room for: look "
+                      "whether readings have absurd times (readings.time.max_past refuses these), and start again, "
+                      "which begins anew",
                       partition->topic, partition->partition, message->offset, table, TIDE_DATED_TABLES_MAX);
   partition->halt.record_ms = message->timestamp_ms;
   tide_pauses_halt_at_message(intake->context.pauses, partition, message->offset, why);
@@ -317,9 +313,8 @@ await_schema(TideIntake *intake, TidePartition *partition, const TideMessage *me
   tide_pauses_set(intake->context.pauses, partition, TIDE_PAUSE_SCHEMA, TRUE);
 }
 
-/* NULL: it is handled. Else the row for whose table there is no place, and nothing was done. */
-static const TideRow *
-try_message(TideIntake *intake, TidePartition *partition, const TideMessage *message, gint64 now_us)
+static void
+map_message(TideIntake *intake, TidePartition *partition, const TideMessage *message, gint64 now_us)
 {
   TideMapped mapped;
   TideReject reject = {0};
@@ -328,17 +323,18 @@ try_message(TideIntake *intake, TidePartition *partition, const TideMessage *mes
       await_schema(intake, partition, message, reject.awaited_schema);
     else
       handle_bad_message(intake, partition, message, &reject);
-    return NULL;
+    return;
   }
   TideOnBadMessage policy = policy_for_bad(intake, message);
   if (G_UNLIKELY(mapped.n_rejects > 0 && policy == TIDE_BAD_MESSAGE_STOP)) {
     halt_at_bad_message(intake, partition, message, &mapped.rejects[0]);
-    return NULL;
+    return;
   }
-  const TideRow *without_slot = place_rows(intake, &mapped);
-  if (G_LIKELY(without_slot == NULL))
+  const TideRow *without_slot = place_rows(intake, &mapped, now_us);
+  if (G_UNLIKELY(without_slot != NULL))
+    halt_at_row_without_slot(intake, partition, message, without_slot);
+  else
     take_mapped(intake, partition, message, &mapped, policy, now_us);
-  return without_slot;
 }
 
 gboolean
@@ -354,13 +350,7 @@ tide_intake_take(TideIntake *intake, TidePartition *partition, const TideMessage
   if (!partition->assigned || partition->halt.text != NULL || partition->awaited.is_awaited ||
       !partition->location.is_located || partition->rewind.is_due)
     return partition->commit.needs_opening; /* behind the message that holds it: fetched again once that is solved */
-  const TideRow *without_slot = try_message(intake, partition, message, now_us);
-  gint64 until_us = now_us + SLOTS_WAIT_US;
-  while (G_UNLIKELY(without_slot != NULL && tide_now_us() < until_us) &&
-         intake->context.wait_for_slots(intake->context.wait_data))
-    without_slot = try_message(intake, partition, message, tide_now_us());
-  if (G_UNLIKELY(without_slot != NULL))
-    halt_at_row_without_slot(intake, partition, message, without_slot);
+  map_message(intake, partition, message, now_us);
   /* One that makes no rows is finished here and now: no batch will complete to say so. */
   return tide_partition_has_moved(partition) || partition->commit.needs_opening;
 }

@@ -19,10 +19,6 @@ typedef struct TideIntakeContext {
   TideAccumulator *accumulator;
   TidePauses *pauses;
   TideDeadLetterDesk *desk;
-  /* Lets others give places of dated tables back, a moment long; what completes may need the mapping. FALSE: there is
-   * no time to wait. */
-  gboolean (*wait_for_slots)(gpointer data);
-  gpointer wait_data;
 } TideIntakeContext;
 
 /* Of one table: what it did not get because it is older than its time to live, or of the future. */

@@ -15,6 +15,9 @@
 
 #define HOUSEKEEPING_US TIDE_US_PER_S
 
+/* Tables that are open at a time, from which on dated ones are given up soon: each is looked up again and again. */
+#define MANY_TABLES 768u
+
 /* Open rows may take so much of the budget, encoded; in memory they take three times as much. The rest is for batches.
  * So where memory is small, or lanes are many, batches are small, and a call takes several. */
 #define OPEN_SHARE 12u
@@ -270,18 +273,17 @@ give_up_table(TideAccumulator *accumulator, TideTableAccumulator *open)
   accumulator->slots[table->index] = NULL;
   g_ptr_array_remove_fast(accumulator->tables, open); /* frees it */
   tide_regions_close(accumulator->context.regions, table);
-  tide_dated_cache_forget(accumulator->context.dated_names, accumulator->context.dated, table);
 }
 
 static void
 keep_house(TideAccumulator *accumulator, gint64 now_us)
 {
-  gboolean is_short = tide_dated_tables_are_short_racy(accumulator->context.dated);
+  gboolean are_many = accumulator->tables->len >= MANY_TABLES;
   for (guint i = accumulator->tables->len; i-- > 0;) {
     TideTableAccumulator *table = g_ptr_array_index(accumulator->tables, i);
     tide_table_accumulator_keep_house(table, now_us);
     tide_rows_in_doubt_expire(table, now_us);
-    if (tide_table_accumulator_is_idle(table, is_short, now_us))
+    if (tide_table_accumulator_is_idle(table, are_many, now_us))
       give_up_table(accumulator, table);
   }
   accumulator->housekeeping_us = now_us + HOUSEKEEPING_US;
@@ -336,7 +338,6 @@ TideAccumulator *
 tide_accumulator_new(const TideAccumulatorContext *context)
 {
   const GPtrArray *declared = context->config->tables;
-  guint32 n_dated;
   TideAccumulator *accumulator = g_new0(TideAccumulator, 1);
   accumulator->context = *context;
   tide_batch_pool_init(&accumulator->pool, context->budget, context->config->kafka.threads);
@@ -357,7 +358,7 @@ tide_accumulator_new(const TideAccumulatorContext *context)
                           context->config->batch.latest_window_max_ms * TIDE_US_PER_MS);
   adapt_batch_bytes(accumulator);
   register_metrics(accumulator);
-  accumulator->slots = g_new0(TideTableAccumulator *, tide_dated_tables_slots(context->config, &n_dated));
+  accumulator->slots = g_new0(TideTableAccumulator *, tide_dated_tables_slots(context->config));
   accumulator->tables = g_ptr_array_new_with_free_func(free_table);
   for (guint i = 0; i < declared->len; i++)
     if (!tide_table_is_template(g_ptr_array_index(declared, i)))
@@ -742,16 +743,6 @@ tide_accumulator_cancel(TideAccumulator *accumulator, GHashTable *kept, GHashTab
     for (guint i = 0; i < table->retired->len; i++)
       cancel_lane(accumulator, table, g_ptr_array_index(table->retired, i), kept, cancelled);
   }
-}
-
-void
-tide_accumulator_give_slots_back(TideAccumulator *accumulator)
-{
-  const TideAccumulatorContext *context = &accumulator->context;
-  guint32 first = context->config->tables->len;
-  for (guint32 i = 0; i < TIDE_DATED_TABLES_MAX; i++)
-    if (context->dated_names->taken[i] && accumulator->slots[first + i] == NULL)
-      tide_dated_cache_forget(context->dated_names, context->dated, tide_dated_tables_at(context->dated, first + i));
 }
 
 gboolean

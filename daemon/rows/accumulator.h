@@ -22,8 +22,8 @@
  *     completed;
  *   - when a partition is taken away, its rows that were not sent yet are cancelled.
  *
- * An instance of a dated table takes part from its first row until it had none for an hour, or for a second where such
- * tables are many.
+ * An instance of a dated table takes part from its first row until it had none for an hour, or for a second while
+ * many are open.
  *
  * Threads: the owning consumer's only. */
 #pragma once
@@ -46,7 +46,6 @@ typedef struct TideAccumulatorContext {
   TideLanes *lanes;
   TideRegions *regions;
   TideDatedTables *dated;
-  TideDatedCache *dated_names;      /* this consumer's, which gives back what is given up here */
   TideCompletionQueue *completions; /* where this consumer's batches go when completed */
   TideMetrics *metrics;
 } TideAccumulatorContext;
@@ -123,9 +122,6 @@ gboolean tide_accumulator_repeat(TideAccumulator *accumulator, const TideRow *ro
  * @kept: set of the assignments, as in TideSourceRef, whose partitions were not taken away
  * @cancelled: set: gets the assignments that had rows there */
 void tide_accumulator_cancel(TideAccumulator *accumulator, GHashTable *kept, GHashTable *cancelled);
-
-/* Gives back the places of dated tables that were taken for rows which did not come. Not while a message is in hand. */
-void tide_accumulator_give_slots_back(TideAccumulator *accumulator);
 
 /* Rows that are not acknowledged: open, or on their way. */
 gboolean tide_accumulator_is_empty(const TideAccumulator *accumulator);

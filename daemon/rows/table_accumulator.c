@@ -15,7 +15,7 @@
 /* A dated table without rows is given up after this long: late readings come within the hour, if at all. */
 #define IDLE_TABLE_US (3600 * TIDE_US_PER_S)
 
-/* So long only while few places are left for instances of dated tables. */
+/* So long only while many are open. */
 #define SHORT_IDLE_TABLE_US TIDE_US_PER_S
 
 static TideLaneBuffer *
@@ -333,9 +333,9 @@ tide_table_accumulator_give_memory_back(TideTableAccumulator *table, gint64 now_
 }
 
 gboolean
-tide_table_accumulator_is_idle(const TideTableAccumulator *table, gboolean is_short, gint64 now_us)
+tide_table_accumulator_is_idle(const TideTableAccumulator *table, gboolean are_many, gint64 now_us)
 {
-  gint64 idle_us = is_short ? SHORT_IDLE_TABLE_US : IDLE_TABLE_US;
+  gint64 idle_us = are_many ? SHORT_IDLE_TABLE_US : IDLE_TABLE_US;
   if (table->table->declared == NULL || now_us - table->last_row_us < idle_us || table->retired->len > 0 ||
       !tide_cells_in_doubt_is_empty(table->in_doubt) || g_hash_table_size(table->contested) > 0 ||
       g_hash_table_size(table->deferred_keys) > 0)

@@ -93,9 +93,9 @@ void tide_table_accumulator_keep_house(TideTableAccumulator *table, gint64 now_u
 /* Memory is short: drops that of lanes that had no row lately, however short a while that is. */
 void tide_table_accumulator_give_memory_back(TideTableAccumulator *table, gint64 now_us);
 
-/* An instance of a dated table that had no row for an hour (where places are short: a second), and of which nothing is
+/* An instance of a dated table that had no row for an hour (a second where @are_many are open), and of which nothing is
  * left: it can be given up. */
-gboolean tide_table_accumulator_is_idle(const TideTableAccumulator *table, gboolean is_short, gint64 now_us);
+gboolean tide_table_accumulator_is_idle(const TideTableAccumulator *table, gboolean are_many, gint64 now_us);
 
 /* @lane of @table has open rows. */
 void tide_table_accumulator_activate(TideTableAccumulator *table, TideLaneBuffer *lane);

@@ -12,23 +12,22 @@ budget_bytes(const TideConfig *config)
   return memory_bytes - tide_budget_prefetch_bytes(memory_bytes);
 }
 
-/* One budget for each table slot, a share of the whole. */
+/* One budget for each table slot, a share of the whole; those of dated tables begin with them. */
 static void
-make_budgets(TidePipelineParts *parts, guint32 *ret_n_dated)
+make_budgets(TidePipelineParts *parts)
 {
   tide_budget_init(&parts->budget, budget_bytes(parts->options.config));
-  parts->n_slots = tide_dated_tables_slots(parts->options.config, ret_n_dated);
+  parts->n_slots = tide_dated_tables_slots(parts->options.config);
   tide_budget_init_doubt_share(&parts->doubt_budget, &parts->budget);
   parts->table_budgets = g_new0(TideBudget, parts->n_slots);
-  for (guint32 i = 0; i < parts->n_slots; i++)
+  for (guint i = 0; i < parts->options.config->tables->len; i++)
     tide_budget_init_table_share(&parts->table_budgets[i], &parts->budget);
 }
 
 static TideLanes *
-make_lanes(const TideConfig *config, guint32 n_slots, guint32 n_dated)
+make_lanes(const TideConfig *config, guint32 n_slots)
 {
   TideLanesOptions options = {.n_tables = n_slots,
-                              .n_blocked = n_dated,
                               .max_rows = config->batch.max_rows,
                               .max_bytes = config->batch.max_bytes,
                               .max_in_flight_per_region = config->hbase.max_in_flight_per_region,
@@ -42,7 +41,6 @@ static TideRegions *
 make_regions(const TidePipelineParts *parts)
 {
   TideRegionsOptions options = {.config = parts->options.config,
-                                .dated = parts->dated,
                                 .lanes = parts->lanes,
                                 .gateways = parts->gateways,
                                 .metrics = parts->options.metrics,
@@ -56,12 +54,13 @@ void
 tide_pipeline_parts_init(TidePipelineParts *parts, const TidePipelineOptions *options)
 {
   const TideConfig *config = options->config;
-  guint32 n_dated;
   *parts = (TidePipelineParts){.options = *options};
   tide_fingerprint_store_init(&parts->fingerprints, config);
-  parts->dated = tide_dated_tables_new(config);
-  make_budgets(parts, &n_dated);
-  parts->lanes = make_lanes(config, parts->n_slots, n_dated);
+  make_budgets(parts);
+  TideDatedTablesContext dated = {
+      .config = config, .budget = &parts->budget, .table_budgets = parts->table_budgets, .metrics = options->metrics};
+  parts->dated = tide_dated_tables_new(&dated);
+  parts->lanes = make_lanes(config, parts->n_slots);
   parts->gateways = tide_gateways_new(&config->hbase, options->metrics);
   if (options->accept_cluster_change)
     tide_gateways_accept_cluster_change(parts->gateways);
@@ -105,7 +104,8 @@ tide_pipeline_parts_take_changes(TidePipelineParts *parts)
   guint64 whole_bytes = budget_bytes(config);
   tide_budget_set_limit(&parts->budget, whole_bytes);
   tide_budget_set_limit(&parts->doubt_budget, tide_budget_doubt_share_bytes(whole_bytes));
-  for (guint32 i = 0; i < parts->n_slots; i++)
+  guint32 end = tide_dated_tables_end(parts->dated);
+  for (guint32 i = 0; i < end; i++)
     tide_budget_set_limit(&parts->table_budgets[i], tide_budget_table_share_bytes(whole_bytes));
   tide_gateways_take_list(parts->gateways);
   tide_lanes_set_call_limits(parts->lanes, config->batch.max_rows, config->batch.max_bytes);

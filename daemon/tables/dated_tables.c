@@ -1,35 +1,34 @@
 #include "tables/dated_tables.h"
 
 #include "model/table/dated_table.h"
+#include "util/clock.h"
 #include "util/lock.h"
 #include "util/log.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include <stdatomic.h>
+/* There is a warning when the slots would be gone in so many days, and another each day. */
+#define WARNED_DAYS 7u
+#define DAY_US (24 * 3600 * TIDE_US_PER_S)
 
-#define SHORT_SLOTS (TIDE_DATED_TABLES_MAX / 4 * 3)
-
-/* A slot that an instance has. */
 typedef struct Slot {
   TideTable *instance; /* owned */
-  guint32 n_users;
-  GList unused; /* in TideDatedTables.unused while it has none */
+  gint64 met_us;
 } Slot;
 
 struct TideDatedTables {
-  guint32 first_index; /* read-only: of the instances */
+  /* read-only */
+  TideDatedTablesContext context;
+  guint32 first_index; /* of the instances */
+  TideGauge *met;
   /* under lock */
   TideMutex lock;
   Slot slots[TIDE_DATED_TABLES_MAX];
   guint32 n_slots;
-  GQueue unused;       /* of slots: the first has been unused for longest */
+  guint32 n_older;     /* of them, met more than a day before the last */
   GHashTable *by_name; /* TideTable to itself, by template and name; borrowed */
-  GPtrArray *retired;  /* owned (element-type TideTable): those whose slots went to others */
-  gboolean is_warned;
-  /* any thread */
-  _Atomic guint32 n_used; /* written under lock */
+  gint64 warned_us;    /* 0: never */
 };
 
 static guint
@@ -47,23 +46,28 @@ is_same_instance(gconstpointer a, gconstpointer b)
 }
 
 guint32
-tide_dated_tables_slots(const TideConfig *config, guint32 *ret_n_dated)
+tide_dated_tables_slots(const TideConfig *config)
 {
-  *ret_n_dated = 0;
+  guint32 n_dated = 0;
   for (guint i = 0; i < config->tables->len; i++)
     if (tide_table_is_template(g_ptr_array_index(config->tables, i)))
-      *ret_n_dated = TIDE_DATED_TABLES_MAX;
-  return config->tables->len + *ret_n_dated;
+      n_dated = TIDE_DATED_TABLES_MAX;
+  return config->tables->len + n_dated;
 }
 
 TideDatedTables *
-tide_dated_tables_new(const TideConfig *config)
+tide_dated_tables_new(const TideDatedTablesContext *context)
 {
   TideDatedTables *dated = g_new0(TideDatedTables, 1);
-  tide_mutex_init(&dated->lock);
-  dated->first_index = config->tables->len;
-  dated->retired = g_ptr_array_new_with_free_func((GDestroyNotify)tide_dated_table_free);
+  dated->context = *context;
+  dated->first_index = context->config->tables->len;
+  dated->met =
+      tide_metrics_gauge(context->metrics, "tidemark_dated_tables",
+                         "Dated tables whose names were met since the start, of 16,384 that a process has room "
+                         "for",
+                         NULL);
   dated->by_name = g_hash_table_new(hash_instance, is_same_instance);
+  tide_mutex_init(&dated->lock);
   return dated;
 }
 
@@ -75,99 +79,54 @@ tide_dated_tables_free(TideDatedTables *dated)
   g_hash_table_unref(dated->by_name);
   for (guint32 i = 0; i < dated->n_slots; i++)
     tide_dated_table_free(dated->slots[i].instance);
-  g_ptr_array_unref(dated->retired);
   tide_mutex_clear(&dated->lock);
   g_free(dated);
 }
 
-static Slot *
-slot_of(TideDatedTables *dated, const TideTable *instance)
-{
-  return &dated->slots[instance->index - dated->first_index];
-}
-
+/* At the rate of the last day, of which the slot taken last is one. */
 static void
-use_locked(TideDatedTables *dated, Slot *slot)
+warn_if_few_are_left_locked(TideDatedTables *dated, gint64 now_us)
 {
-  if (slot->n_users++ > 0)
+  while (now_us - dated->slots[dated->n_older].met_us >= DAY_US)
+    dated->n_older++;
+  guint32 n_a_day = dated->n_slots - dated->n_older, n_left = TIDE_DATED_TABLES_MAX - dated->n_slots;
+  if (n_left >= WARNED_DAYS * n_a_day || (dated->warned_us > 0 && now_us - dated->warned_us < DAY_US))
     return;
-  g_queue_unlink(&dated->unused, &slot->unused);
-  guint32 n_used = atomic_load_explicit(&dated->n_used, memory_order_relaxed) + 1;
-  atomic_store_explicit(&dated->n_used, n_used, memory_order_relaxed);
-  if (n_used < SHORT_SLOTS || dated->is_warned)
-    return;
-  dated->is_warned = TRUE;
-  tide_log(
-      TIDE_LOG_WARNING, "dated-tables-full",
-      "%u dated tables are in use, of %u that a process writes to at a time; '%s' is one more: look whether readings "
-      "have absurd times (readings.time.max_past refuses these)",
-      n_used, TIDE_DATED_TABLES_MAX, slot->instance->name);
+  dated->warned_us = now_us;
+  const char *newest = dated->slots[dated->n_slots - 1].instance->name;
+  guint32 n_days = n_left / n_a_day + 1;
+  tide_log_fields(
+      TIDE_LOG_WARNING, "dated-tables-full", TIDE_LOG_FIELDS({"TABLE", newest}),
+      "%u dated tables were met since the start, %u of them in the last day, the newest '%s'; a process has "
+      "room for %u, and halts at the next one, at this rate within %u day%s: restart tidemark before, which "
+      "begins anew, and look whether readings have absurd times (readings.time.max_past refuses these)",
+      dated->n_slots, n_a_day, newest, TIDE_DATED_TABLES_MAX, n_days, n_days == 1 ? "" : "s");
 }
 
-/* A slot for a new name, without users; NULL: there is none. */
-static Slot *
-empty_slot_locked(TideDatedTables *dated)
+static const TideTable *
+add_locked(TideDatedTables *dated, const TideTable *declared, TideBytes name, gint64 now_us)
 {
-  if (dated->n_slots < TIDE_DATED_TABLES_MAX) {
-    Slot *fresh = &dated->slots[dated->n_slots++];
-    fresh->unused.data = fresh;
-    g_queue_push_tail_link(&dated->unused, &fresh->unused);
-    return fresh;
-  }
-  GList *longest = g_queue_peek_head_link(&dated->unused);
-  if (longest == NULL)
-    return NULL;
-  Slot *slot = longest->data;
-  g_hash_table_remove(dated->by_name, slot->instance);
-  g_ptr_array_add(dated->retired, g_steal_pointer(&slot->instance));
-  return slot;
+  guint32 index = dated->first_index + dated->n_slots;
+  TideTable *instance = tide_dated_table_new(declared, name, index);
+  dated->slots[dated->n_slots++] = (Slot){instance, now_us};
+  tide_budget_init_table_share(&dated->context.table_budgets[index], dated->context.budget);
+  g_hash_table_add(dated->by_name, instance);
+  tide_gauge_set(dated->met, dated->n_slots);
+  warn_if_few_are_left_locked(dated, now_us);
+  return instance;
 }
 
 const TideTable *
-tide_dated_tables_take(TideDatedTables *dated, const TideTable *declared, TideBytes name)
+tide_dated_tables_take(TideDatedTables *dated, const TideTable *declared, TideBytes name, gint64 now_us)
 {
   g_autofree char *text = g_strndup((const char *)name.data, name.len);
   const TideTable wanted = {.name = text, .declared = declared};
   tide_mutex_lock(&dated->lock);
-  const TideTable *known = g_hash_table_lookup(dated->by_name, &wanted);
-  Slot *slot = known != NULL ? slot_of(dated, known) : empty_slot_locked(dated);
-  if (slot != NULL && known == NULL) {
-    slot->instance = tide_dated_table_new(declared, name, dated->first_index + (guint32)(slot - dated->slots));
-    g_hash_table_add(dated->by_name, slot->instance);
-  }
-  if (slot != NULL)
-    use_locked(dated, slot);
-  const TideTable *table = slot != NULL ? slot->instance : NULL;
+  const TideTable *table = g_hash_table_lookup(dated->by_name, &wanted);
+  if (table == NULL && dated->n_slots < TIDE_DATED_TABLES_MAX)
+    table = add_locked(dated, declared, name, now_us);
   tide_mutex_unlock(&dated->lock);
   return table;
-}
-
-void
-tide_dated_tables_use(TideDatedTables *dated, const TideTable *instance)
-{
-  tide_mutex_lock(&dated->lock);
-  use_locked(dated, slot_of(dated, instance));
-  tide_mutex_unlock(&dated->lock);
-}
-
-void
-tide_dated_tables_give_back(TideDatedTables *dated, const TideTable *instance)
-{
-  tide_mutex_lock(&dated->lock);
-  Slot *slot = slot_of(dated, instance);
-  if (--slot->n_users == 0) {
-    g_queue_push_tail_link(&dated->unused, &slot->unused);
-    guint32 n_used = atomic_load_explicit(&dated->n_used, memory_order_relaxed) - 1;
-    atomic_store_explicit(&dated->n_used, n_used, memory_order_relaxed);
-    dated->is_warned = dated->is_warned && n_used >= SHORT_SLOTS / 2;
-  }
-  tide_mutex_unlock(&dated->lock);
-}
-
-gboolean
-tide_dated_tables_are_short_racy(const TideDatedTables *dated)
-{
-  return atomic_load_explicit(&dated->n_used, memory_order_relaxed) >= SHORT_SLOTS;
 }
 
 const TideTable *
@@ -179,33 +138,26 @@ tide_dated_tables_at(TideDatedTables *dated, guint32 index)
   return table;
 }
 
+guint32
+tide_dated_tables_end(TideDatedTables *dated)
+{
+  tide_mutex_lock(&dated->lock);
+  guint32 end = dated->first_index + dated->n_slots;
+  tide_mutex_unlock(&dated->lock);
+  return end;
+}
+
 const TideTable *
-tide_dated_cache_get(TideDatedCache *cache, TideDatedTables *dated, const TideTable *declared, TideBytes name)
+tide_dated_cache_get(TideDatedCache *cache, TideDatedTables *dated, const TideTable *declared, TideBytes name,
+                     gint64 now_us)
 {
   guint32 slot = (guint32)(XXH3_64bits(name.data, name.len) + declared->index) % TIDE_DATED_CACHE_SLOTS;
   const TideTable *known = cache->slots[slot];
   if (G_LIKELY(known != NULL && known->declared == declared &&
                tide_bytes_equal(tide_bytes_of_string(known->name), name)))
     return known;
-  const TideTable *found = tide_dated_tables_take(dated, declared, name);
-  if (found == NULL)
-    return NULL;
-  gboolean *taken = &cache->taken[found->index - dated->first_index];
-  if (*taken) /* already: once is enough */
-    tide_dated_tables_give_back(dated, found);
-  *taken = TRUE;
-  cache->slots[slot] = found;
+  const TideTable *found = tide_dated_tables_take(dated, declared, name, now_us);
+  if (found != NULL)
+    cache->slots[slot] = found;
   return found;
-}
-
-void
-tide_dated_cache_forget(TideDatedCache *cache, TideDatedTables *dated, const TideTable *instance)
-{
-  for (guint32 i = 0; i < TIDE_DATED_CACHE_SLOTS; i++)
-    if (cache->slots[i] == instance)
-      cache->slots[i] = NULL;
-  gboolean *taken = &cache->taken[instance->index - dated->first_index];
-  if (*taken)
-    tide_dated_tables_give_back(dated, instance);
-  *taken = FALSE;
 }

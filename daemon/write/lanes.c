@@ -14,8 +14,7 @@ tide_lanes_new(const TideLanesOptions *options)
   tide_cond_init(&lanes->work);
   lanes->tables = g_new0(TableSlot, options->n_tables);
   lanes->cell_limits = g_new0(TideCellLimit, options->n_tables);
-  for (guint32 i = options->n_tables - options->n_blocked; i < options->n_tables; i++)
-    lanes->tables[i].blocked.is_on = TRUE;
+  lanes->used = g_ptr_array_new();
   return lanes;
 }
 
@@ -45,6 +44,7 @@ tide_lanes_free(TideLanes *lanes)
     g_free(lanes->tables[i].blocked.reason);
     g_free(lanes->tables[i].suspended.reason);
   }
+  g_ptr_array_unref(lanes->used);
   g_free(lanes->tables);
   g_free(lanes->cell_limits);
   tide_cond_clear(&lanes->work);
@@ -109,12 +109,23 @@ list_of_locked(LaneQueue *queue, LaneState state)
 }
 
 static void
+use_table_locked(TideLanes *lanes, const TideTable *table)
+{
+  TableSlot *slot = &lanes->tables[table->index];
+  if (slot->table != NULL)
+    return;
+  slot->table = table;
+  slot->place = lanes->used->len;
+  g_ptr_array_add(lanes->used, slot);
+}
+
+static void
 set_state_locked(LaneQueue *queue, LaneState state)
 {
   TideLanes *lanes = queue->lanes;
   if (queue->state == state)
     return;
-  lanes->n_used = MAX(lanes->n_used, queue->lane.table->index + 1);
+  use_table_locked(lanes, queue->lane.table);
   GQueue *left = list_of_locked(queue, queue->state), *joined = list_of_locked(queue, state);
   if (left != NULL)
     g_queue_unlink(left, &queue->link);
@@ -315,8 +326,8 @@ wake_delayed_locked(TideLanes *lanes, gint64 now_us)
     else
       next_us = MIN(next_us, due_us_locked(queue));
   }
-  for (guint32 i = 0; lanes->n_suspended > 0 && i < lanes->n_used; i++) {
-    const TableSlot *slot = &lanes->tables[i];
+  for (guint i = 0; lanes->n_suspended > 0 && i < lanes->used->len; i++) {
+    const TableSlot *slot = g_ptr_array_index(lanes->used, i);
     if (slot->suspended.is_on && !slot->is_probed && slot->probe_at_us > now_us)
       next_us = MIN(next_us, slot->probe_at_us);
   }
@@ -345,8 +356,9 @@ due_lane_locked(const TideLanes *lanes, TableSlot *slot, gint64 now_us)
 LaneQueue *
 tide_lanes_next_locked(const TideLanes *lanes, gint64 now_us)
 {
-  for (guint32 i = 0; i < lanes->n_used; i++) {
-    LaneQueue *queue = due_lane_locked(lanes, &lanes->tables[(lanes->next_table + i) % lanes->n_used], now_us);
+  for (guint i = 0; i < lanes->used->len; i++) {
+    TableSlot *slot = g_ptr_array_index(lanes->used, (lanes->next_table + i) % lanes->used->len);
+    LaneQueue *queue = due_lane_locked(lanes, slot, now_us);
     if (queue != NULL)
       return queue;
   }
@@ -357,7 +369,7 @@ static void
 begin_call_locked(TideLanes *lanes, LaneQueue *queue, TideCall *call, gint64 now_us)
 {
   TableSlot *slot = &lanes->tables[queue->lane.table->index];
-  lanes->next_table = queue->lane.table->index + 1;
+  lanes->next_table = slot->place + 1;
   call->table = queue->lane.table;
   call->last_ok_us = lanes->last_ok_us;
   call->is_probe_of_table = slot->suspended.is_on;
@@ -423,6 +435,21 @@ tide_lanes_unblock(TideLanes *lanes, const TideTable *table)
   {
     tide_table_stop_end(&lanes->tables[table->index].blocked);
     tide_cond_broadcast(&lanes->work);
+  }
+  tide_mutex_unlock(&lanes->lock);
+}
+
+void
+tide_lanes_close(TideLanes *lanes, const TideTable *table)
+{
+  tide_mutex_lock(&lanes->lock);
+  TableSlot *slot = &lanes->tables[table->index];
+  if (slot->table != NULL) {
+    slot->table = NULL;
+    slot->written = (TideRate){0};
+    g_ptr_array_remove_index_fast(lanes->used, slot->place);
+    if (slot->place < lanes->used->len)
+      ((TableSlot *)g_ptr_array_index(lanes->used, slot->place))->place = slot->place;
   }
   tide_mutex_unlock(&lanes->lock);
 }

@@ -29,7 +29,6 @@ typedef struct TideLanes TideLanes;
 
 typedef struct TideLanesOptions {
   guint32 n_tables;                 /* slots: tables' indexes are below */
-  guint32 n_blocked;                /* the tables of the last so many slots begin blocked: tide_lanes_block() */
   guint32 max_rows;                 /* in a call */
   guint32 max_bytes;                /* encoded, in a call */
   guint32 max_in_flight_per_region; /* calls */
@@ -80,6 +79,9 @@ void tide_lanes_finish(TideLanes *lanes, TideCall *call, TideOutcome outcome, co
  * same or another reason, the trouble lasts since the first. */
 void tide_lanes_block(TideLanes *lanes, const TideTable *table, const char *reason, gint64 now_us);
 void tide_lanes_unblock(TideLanes *lanes, const TideTable *table);
+
+/* Nobody has @table open any more, and nothing of it waits or is on its way: it is told of no longer. */
+void tide_lanes_close(TideLanes *lanes, const TideTable *table);
 
 /* No more calls are handed out and waiting writers return; batches stay. */
 void tide_lanes_stop(TideLanes *lanes);
@@ -135,7 +137,7 @@ void tide_load_clear(TideLoad *load);
 /* How many regions tide_lanes_regions() tells of, without those that are in trouble. */
 #define TIDE_LANES_HOT 16
 
-/* Each table that has had rows, or has had the slot last. (transfer full) (element-type TideLoad) */
+/* Each table that has had rows since it was opened. (transfer full) (element-type TideLoad) */
 GArray *tide_lanes_tables(TideLanes *lanes, gint64 now_us);
 /* Those lanes that carry most, and all that wait or are in trouble, up to @max; those with most rows first.
  * (transfer full) (element-type TideLoad) */

@@ -46,7 +46,8 @@ tide_lane_queue_of(const TideBatch *batch)
 
 /* A table's slot. */
 typedef struct TableSlot {
-  const TideTable *table;  /* borrowed: whose rows were written last; NULL: none's */
+  const TideTable *table;  /* borrowed; NULL: it has had no rows since it was opened */
+  guint32 place;           /* in used, if it has */
   TideRate written;        /* rows of it */
   GQueue ready;            /* lanes a call can be taken from, in turn */
   GQueue probes;           /* lanes in trouble whose wait is over, in turn */
@@ -67,9 +68,9 @@ struct TideLanes {
   /* under lock */
   guint32 max_rows; /* of a call; the options have those of the start */
   guint32 max_bytes;
-  TableSlot *tables; /* owned array of options.n_tables */
-  guint32 n_used;    /* slots below this have had rows */
-  guint32 next_table;
+  TableSlot *tables;  /* owned array of options.n_tables */
+  GPtrArray *used;    /* owned (element-type TableSlot): those that have had rows since they were opened */
+  guint32 next_table; /* of them */
   GQueue delayed;
   GQueue busy;
   gboolean stopped;

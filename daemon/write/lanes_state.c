@@ -144,9 +144,6 @@ void
 tide_lane_queue_count_written_locked(LaneQueue *queue, guint32 n_rows, gint64 now_us)
 {
   TableSlot *slot = &queue->lanes->tables[queue->lane.table->index];
-  if (slot->table != queue->lane.table)
-    slot->written = (TideRate){0};
-  slot->table = queue->lane.table;
   (void)tide_rate_add(&slot->written, n_rows, now_us);
   if (tide_rate_add(&queue->written, n_rows, now_us) && !queue->is_hot)
     make_hot_locked(queue->lanes, queue, now_us);
@@ -201,8 +198,8 @@ static double
 written_by_all_locked(const TideLanes *lanes, gint64 now_us)
 {
   double sum = 0;
-  for (guint32 i = 0; i < lanes->n_used; i++)
-    sum += tide_rate_a_second(lanes->tables[i].written, now_us);
+  for (guint i = 0; i < lanes->used->len; i++)
+    sum += tide_rate_a_second(((const TableSlot *)g_ptr_array_index(lanes->used, i))->written, now_us);
   return sum;
 }
 
@@ -275,17 +272,9 @@ tide_lanes_tables(TideLanes *lanes, gint64 now_us)
   GArray *loads = loads_new();
   tide_mutex_lock(&lanes->lock);
   {
-    /* A table of which nothing was written yet is known by what waits. */
-    for (GList *link = g_queue_peek_head_link(&lanes->busy); link != NULL; link = link->next) {
-      const LaneQueue *queue = link->data;
-      TableSlot *slot = &lanes->tables[queue->lane.table->index];
-      slot->table = slot->table != NULL ? slot->table : queue->lane.table;
-    }
     double all = written_by_all_locked(lanes, now_us);
-    for (guint32 i = 0; i < lanes->n_used; i++) {
-      if (lanes->tables[i].table == NULL)
-        continue;
-      TideLoad load = load_of_table_locked(&lanes->tables[i], now_us);
+    for (guint i = 0; i < lanes->used->len; i++) {
+      TideLoad load = load_of_table_locked(g_ptr_array_index(lanes->used, i), now_us);
       load.share = all > 0 ? load.rows_per_second / all : 0;
       for (GList *link = g_queue_peek_head_link(&lanes->busy); link != NULL; link = link->next) {
         const LaneQueue *queue = link->data;

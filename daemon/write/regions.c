@@ -24,13 +24,11 @@
 
 typedef struct TableRegions {
   /* under lock */
-  const TideTable *table; /* NULL: a template, or a slot without an instance yet; else the last that was opened */
-  TideRegionMap *map;     /* a reference */
+  const TideTable *table; /* NULL: a template, or a slot without an instance that was opened */
+  TideRegionMap *map;     /* a reference; NULL: nobody has it open */
   guint32 n_users;        /* of an instance: consumers that have it open; of a declared table 1 */
-  gint64 refresh_at_us;   /* G_MAXINT64: nobody has it open */
+  gint64 refresh_at_us;   /* while somebody has it open */
   gint64 refreshed_us;
-  gboolean is_in_use;    /* of an instance: we are a user of its slot */
-  gboolean is_looked_up; /* right now */
   /* whoever refreshes: one thread at a time */
   gboolean is_prepared; /* may be written to; declared tables always are */
   gboolean is_torn;     /* the last list of its regions was refused: it is asked for again soon */
@@ -242,20 +240,10 @@ due_table_locked(TideRegions *regions, gint64 now_us, gint64 *ret_wait_us)
 {
   TableRegions *first = NULL;
   for (guint32 i = 0; i < regions->n_used; i++)
-    if (first == NULL || regions->tables[i].refresh_at_us < first->refresh_at_us)
+    if (regions->tables[i].n_users > 0 && (first == NULL || regions->tables[i].refresh_at_us < first->refresh_at_us))
       first = &regions->tables[i];
   *ret_wait_us = first != NULL ? first->refresh_at_us : G_MAXINT64;
   return *ret_wait_us <= now_us ? first : NULL;
-}
-
-/* The slot of an instance may go to another when nobody has it open, and nobody looks its regions up. */
-static void
-give_slot_back_locked(TideRegions *regions, TableRegions *table)
-{
-  if (!table->is_in_use || table->n_users > 0 || table->is_looked_up)
-    return;
-  table->is_in_use = FALSE;
-  tide_dated_tables_give_back(regions->options.dated, table->table);
 }
 
 /* Who asked for a refresh while this one ran gets one, after the shortest interval. */
@@ -269,9 +257,7 @@ mark_refreshed(TideRegions *regions, TableRegions *table)
     gboolean is_settled = table->is_prepared && !table->is_torn;
     gint64 next_us = is_settled ? next_refresh_us(regions, now_us) : now_us + failure_pause_us(table);
     table->refreshed_us = now_us;
-    table->refresh_at_us = table->n_users > 0 ? MIN(asked_us, next_us) : G_MAXINT64;
-    table->is_looked_up = FALSE;
-    give_slot_back_locked(regions, table);
+    table->refresh_at_us = MIN(asked_us, next_us);
   }
   tide_mutex_unlock(&regions->lock);
 }
@@ -303,7 +289,6 @@ wait_for_due_table(TideRegions *regions)
     gint64 wait_us;
     due = due_table_locked(regions, tide_now_us(), &wait_us);
     if (due != NULL) {
-      due->is_looked_up = TRUE;
       due->refresh_at_us = G_MAXINT64; /* until somebody asks again, or this refresh has ended */
       break;
     }
@@ -358,8 +343,6 @@ tide_regions_new(const TideRegionsOptions *options)
   atomic_init(&regions->generation, 1);
   regions->n_used = options->config->tables->len;
   regions->tables = g_new0(TableRegions, options->n_slots);
-  for (guint32 i = 0; i < options->n_slots; i++)
-    regions->tables[i].refresh_at_us = G_MAXINT64;
   regions->region_gauges = g_new0(TideGauge *, regions->n_used);
   for (guint32 i = 0; i < regions->n_used; i++)
     add_declared_table(regions, g_ptr_array_index(options->config->tables, i));
@@ -413,56 +396,41 @@ tide_regions_generation_racy(const TideRegions *regions)
   return atomic_load_explicit(&regions->generation, memory_order_acquire);
 }
 
-/* The slot goes to @table; returns the map of the one that had it, to be given up without the lock. */
-static TideRegionMap *
-change_table_locked(TideRegions *regions, TableRegions *slot, const TideTable *table)
-{
-  TideRegionMap *replaced = g_steal_pointer(&slot->map);
-  slot->table = table;
-  slot->map = fallback_map(regions, table);
-  slot->is_prepared = FALSE;
-  slot->failures = 0;
-  regions->n_used = MAX(regions->n_used, table->index + 1);
-  tide_lanes_block(regions->options.lanes, table, NULL, tide_now_us());
-  return replaced;
-}
-
 void
 tide_regions_open(TideRegions *regions, const TideTable *table)
 {
-  TideRegionMap *replaced = NULL;
   tide_mutex_lock(&regions->lock);
   {
     TableRegions *slot = &regions->tables[table->index];
-    if (slot->table != table)
-      replaced = change_table_locked(regions, slot, table);
+    if (slot->table == NULL) { /* it is not made ready yet */
+      slot->table = table;
+      regions->n_used = MAX(regions->n_used, table->index + 1);
+      tide_lanes_block(regions->options.lanes, table, NULL, tide_now_us());
+    }
     if (slot->n_users++ == 0) {
+      slot->map = fallback_map(regions, table);
       slot->refresh_at_us = tide_now_us();
       tide_cond_signal(&regions->changed);
     }
-    if (!slot->is_in_use)
-      tide_dated_tables_use(regions->options.dated, table);
-    slot->is_in_use = TRUE;
   }
   tide_mutex_unlock(&regions->lock);
-  tide_region_map_unref(replaced);
 }
 
 void
 tide_regions_close(TideRegions *regions, const TideTable *table)
 {
-  TideRegionMap *replaced = NULL;
+  TideRegionMap *closed = NULL;
   tide_mutex_lock(&regions->lock);
   {
     TableRegions *slot = &regions->tables[table->index];
     if (--slot->n_users == 0) {
-      replaced = replace_map_locked(regions, slot, fallback_map(regions, table));
-      slot->refresh_at_us = G_MAXINT64;
-      give_slot_back_locked(regions, slot);
+      closed = g_steal_pointer(&slot->map);
+      tide_gauge_add(region_gauge(regions, table), -known_regions(closed));
+      tide_lanes_close(regions->options.lanes, table);
     }
   }
   tide_mutex_unlock(&regions->lock);
-  tide_region_map_unref(replaced);
+  tide_region_map_unref(closed);
 }
 
 TideRegionMap *

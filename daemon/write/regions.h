@@ -29,7 +29,6 @@ typedef struct TideRegionsOptions {
   TideGateways *gateways;
   TideMetrics *metrics;
   const TideFingerprintStore *fingerprints;
-  TideDatedTables *dated;
   gboolean accept_scheme_change; /* of instances of dated tables */
   guint32 n_slots;               /* tide_dated_tables_slots() */
 } TideRegionsOptions;
@@ -43,7 +42,7 @@ void tide_regions_free(TideRegions *regions);
 guint64 tide_regions_generation_racy(const TideRegions *regions);
 
 /* A consumer has rows for @table, an instance of a dated table: from the first to open it until the last has closed it,
- * its map is kept and refreshed; and its slot is in use until a look-up that is under way then has ended. */
+ * its map is kept and refreshed. */
 void tide_regions_open(TideRegions *regions, const TideTable *table);
 void tide_regions_close(TideRegions *regions, const TideTable *table);
 

@@ -26,7 +26,6 @@ static const char config_text[] =
 
 typedef struct Fixture {
   UnstartedFlow flow;
-  TideDatedCache dated_names;
   TideCompletionQueue completions;
   TideAccumulator *accumulator;
   gint64 now_us;
@@ -43,8 +42,7 @@ set_up(Fixture *fixture, gconstpointer data)
   UnstartedFlow *flow = &fixture->flow;
   unstarted_flow_set_up(flow, config_text);
   tide_completion_queue_init(&fixture->completions, NULL, NULL);
-  TideAccumulatorContext context =
-      unstarted_flow_accumulator_context(flow, &fixture->dated_names, &fixture->completions);
+  TideAccumulatorContext context = unstarted_flow_accumulator_context(flow, &fixture->completions);
   fixture->accumulator = tide_accumulator_new(&context);
   fixture->now_us = tide_now_us();
 }

@@ -14,7 +14,6 @@ typedef struct BareConsumer {
   BarePartitions partitions;
   TideConsumerStatus status;
   TidePauses pauses;
-  TideDatedCache dated_names;
   TideCompletionQueue completions;
   TideAccumulator *accumulator;
 } BareConsumer;
@@ -81,7 +80,7 @@ bare_consumer_set_up(BareConsumer *bare, const char *yaml, guint n_partitions)
   bare_partitions_set_up(&bare->partitions, n_partitions, flow->metrics);
   bare_consumer_set_up_pauses(bare);
   tide_completion_queue_init(&bare->completions, NULL, NULL);
-  TideAccumulatorContext lanes = unstarted_flow_accumulator_context(flow, &bare->dated_names, &bare->completions);
+  TideAccumulatorContext lanes = unstarted_flow_accumulator_context(flow, &bare->completions);
   bare->accumulator = tide_accumulator_new(&lanes);
 }
 

@@ -81,7 +81,6 @@ typedef struct Consumer {
   TideLanes lanes;
   GHashTable *carried_out; /* owned, of TideBatch: their answer is on its way */
   TideCompletionQueue completions;
-  TideDatedCache dated_names;
   TideAccumulator *accumulator;
   TideMetrics *metrics;
   TideWriteLatency latency;
@@ -94,7 +93,6 @@ typedef struct Consumer {
 struct World {
   GRand *random;
   TideConfig *config;
-  TideDatedTables *dated;
   TideRegions regions;
   TideCellLimit cell_limits[N_TABLES];
   TideColumn columns[N_COLUMNS];

@@ -7,17 +7,18 @@
 struct TideRegions {
   TideRegionMap *map;
   guint64 generation;
+  guint n_open; /* instances of dated tables */
 };
 
 struct TideLanes {
   GPtrArray *waiting;         /* owned (element-type TideBatch): submitted, not acknowledged */
-  TideCellLimit *cell_limits; /* borrowed: by table */
+  TideCellLimit *cell_limits; /* borrowed: by declared table */
 };
 
 TideCellLimit *
 tide_lanes_cell_limit(TideLanes *lanes, const TideTable *table)
 {
-  return &lanes->cell_limits[table->index];
+  return &lanes->cell_limits[table->declared != NULL ? table->declared->index : table->index];
 }
 
 void
@@ -45,11 +46,13 @@ tide_regions_generation_racy(const TideRegions *regions)
 void
 tide_regions_open(TideRegions *regions, const TideTable *table)
 {
+  regions->n_open++;
 }
 
 void
 tide_regions_close(TideRegions *regions, const TideTable *table)
 {
+  regions->n_open--;
 }
 
 static void

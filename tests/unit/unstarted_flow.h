@@ -28,28 +28,30 @@ unstarted_flow_set_up(UnstartedFlow *flow, const char *yaml)
   flow->metrics = tide_metrics_new();
   tide_budget_init(&flow->budget, 64u * 1024 * 1024);
   tide_budget_init_doubt_share(&flow->doubt_budget, &flow->budget);
-  flow->table_budgets = g_new0(TideBudget, n_tables);
+  guint32 n_slots = tide_dated_tables_slots(flow->config);
+  flow->table_budgets = g_new0(TideBudget, n_slots);
   for (guint i = 0; i < n_tables; i++)
     tide_budget_init_table_share(&flow->table_budgets[i], &flow->budget);
   tide_fingerprint_store_init(&flow->fingerprints, flow->config);
   TideLanesOptions lanes = {
-      .n_tables = n_tables, .max_rows = 100, .max_bytes = 100000, .max_in_flight_per_region = 2, .max_probes = 1};
+      .n_tables = n_slots, .max_rows = 100, .max_bytes = 100000, .max_in_flight_per_region = 2, .max_probes = 1};
   flow->lanes = tide_lanes_new(&lanes);
   flow->gateways = tide_gateways_new(&flow->config->hbase, flow->metrics);
-  flow->dated = tide_dated_tables_new(flow->config);
+  TideDatedTablesContext dated = {
+      .config = flow->config, .budget = &flow->budget, .table_budgets = flow->table_budgets, .metrics = flow->metrics};
+  flow->dated = tide_dated_tables_new(&dated);
   TideRegionsOptions regions = {.config = flow->config,
                                 .lanes = flow->lanes,
                                 .gateways = flow->gateways,
                                 .metrics = flow->metrics,
                                 .fingerprints = &flow->fingerprints,
-                                .dated = flow->dated,
-                                .n_slots = n_tables};
+                                .n_slots = n_slots};
   flow->regions = tide_regions_new(&regions);
 }
 
 /* For an accumulator of it. */
 static inline TideAccumulatorContext
-unstarted_flow_accumulator_context(UnstartedFlow *flow, TideDatedCache *dated_names, TideCompletionQueue *completions)
+unstarted_flow_accumulator_context(UnstartedFlow *flow, TideCompletionQueue *completions)
 {
   return (TideAccumulatorContext){.config = flow->config,
                                   .protocol = TIDE_WIRE_BINARY,
@@ -59,7 +61,6 @@ unstarted_flow_accumulator_context(UnstartedFlow *flow, TideDatedCache *dated_na
                                   .lanes = flow->lanes,
                                   .regions = flow->regions,
                                   .dated = flow->dated,
-                                  .dated_names = dated_names,
                                   .completions = completions,
                                   .metrics = flow->metrics};
 }

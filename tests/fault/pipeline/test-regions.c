@@ -19,7 +19,7 @@ typedef struct Fixture {
   TideScriptedGateway *gateway;
   TideConfig *config;
   TideMetrics *metrics;
-  TideBudget budget;
+  TideBudget budget, *table_budgets;
   TideFingerprintStore fingerprints;
   TideLanes *lanes;
   TideGateways *gateways;
@@ -45,14 +45,12 @@ set_up_config(Fixture *fixture)
 static void
 make_lanes(Fixture *fixture)
 {
-  guint32 n_dated;
-  TideLanesOptions lanes = {.n_tables = tide_dated_tables_slots(fixture->config, &n_dated),
+  TideLanesOptions lanes = {.n_tables = tide_dated_tables_slots(fixture->config),
                             .max_rows = 100,
                             .max_bytes = 100000,
                             .max_in_flight_per_region = 2,
                             .retry_min_us = TIDE_US_PER_MS,
                             .retry_max_us = TIDE_US_PER_MS};
-  lanes.n_blocked = n_dated;
   fixture->lanes = tide_lanes_new(&lanes);
 }
 
@@ -66,14 +64,18 @@ set_up(Fixture *fixture, gconstpointer data)
   tide_fingerprint_store_init(&fixture->fingerprints, fixture->config);
   make_lanes(fixture);
   fixture->gateways = tide_gateways_new(&fixture->config->hbase, fixture->metrics);
-  fixture->dated = tide_dated_tables_new(fixture->config);
+  fixture->table_budgets = g_new0(TideBudget, tide_dated_tables_slots(fixture->config));
+  TideDatedTablesContext dated = {.config = fixture->config,
+                                  .budget = &fixture->budget,
+                                  .table_budgets = fixture->table_budgets,
+                                  .metrics = fixture->metrics};
+  fixture->dated = tide_dated_tables_new(&dated);
   TideRegionsOptions options = {.config = fixture->config,
                                 .lanes = fixture->lanes,
                                 .gateways = fixture->gateways,
                                 .metrics = fixture->metrics,
                                 .fingerprints = &fixture->fingerprints,
-                                .dated = fixture->dated,
-                                .n_slots = 1 + TIDE_DATED_TABLES_MAX};
+                                .n_slots = tide_dated_tables_slots(fixture->config)};
   fixture->regions = tide_regions_new(&options);
   tide_completion_queue_init(&fixture->completions, NULL, NULL);
   tide_gateways_start(fixture->gateways);
@@ -91,6 +93,7 @@ tear_down(Fixture *fixture, gconstpointer data)
   tide_lanes_free(fixture->lanes);
   tide_gateways_free(fixture->gateways);
   tide_dated_tables_free(fixture->dated);
+  g_free(fixture->table_budgets);
   tide_fingerprint_store_clear(&fixture->fingerprints);
   tide_metrics_free(fixture->metrics);
   tide_config_free(fixture->config);
@@ -103,7 +106,7 @@ static const TideTable *
 get_instance(Fixture *fixture, const char *name)
 {
   return tide_dated_tables_take(fixture->dated, g_ptr_array_index(fixture->config->tables, 0),
-                                tide_bytes_of_string(name));
+                                tide_bytes_of_string(name), tide_now_us());
 }
 
 /* Counts the look-ups of @table's regions from now on. */
@@ -343,21 +346,16 @@ acknowledge_all(Fixture *fixture, TideAccumulator *accumulator, gint64 now_us)
  */
 FIXTURE_TEST("/regions/table-without-rows-for-an-hour-is-given-up")
 {
-  g_autofree TideBudget *table_budgets = g_new0(TideBudget, 1 + TIDE_DATED_TABLES_MAX);
-  for (guint32 i = 0; i <= TIDE_DATED_TABLES_MAX; i++)
-    tide_budget_init_table_share(&table_budgets[i], &fixture->budget);
   TideBudget doubt_budget;
   tide_budget_init_doubt_share(&doubt_budget, &fixture->budget);
-  g_autofree TideDatedCache *dated_names = g_new0(TideDatedCache, 1);
   TideAccumulatorContext context = {.config = fixture->config,
                                     .protocol = TIDE_WIRE_BINARY,
                                     .budget = &fixture->budget,
-                                    .table_budgets = table_budgets,
+                                    .table_budgets = fixture->table_budgets,
                                     .doubt_budget = &doubt_budget,
                                     .lanes = fixture->lanes,
                                     .regions = fixture->regions,
                                     .dated = fixture->dated,
-                                    .dated_names = dated_names,
                                     .completions = &fixture->completions,
                                     .metrics = fixture->metrics};
   TideAccumulator *accumulator = tide_accumulator_new(&context);
@@ -377,38 +375,13 @@ FIXTURE_TEST("/regions/table-without-rows-for-an-hour-is-given-up")
     now_us += 2 * TIDE_US_PER_S;
     tide_accumulator_tick(accumulator, TIDE_PRESSURE_IDLE, 0, now_us);
     g_assert_cmpuint(tide_metrics_sum(fixture->metrics, GAUGE, NULL), ==, 0);
+    g_autoptr(GArray) told = tide_lanes_tables(fixture->lanes, now_us);
+    g_assert_cmpuint(told->len, ==, 0);
   }
   tide_accumulator_free(accumulator);
   g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_tables_created_total", NULL), ==, 1);
 }
 
-/* F22: the place goes to a table of another name, which begins anew: it is made, and looked up. */
-FIXTURE_TEST("/regions/F22/place-of-a-closed-table-serves-another")
-{
-  const TideTable *first = get_instance(fixture, "S_20251120");
-  tide_regions_open(fixture->regions, first);
-  wait_gauge(fixture, 3);
-  for (guint i = 1; i < TIDE_DATED_TABLES_MAX; i++) {
-    g_autofree char *name = g_strdup_printf("S_1970%04u", i);
-    g_assert_nonnull(get_instance(fixture, name));
-  }
-  tide_dated_tables_give_back(fixture->dated, first);
-  g_assert_null(get_instance(fixture, "S_20251121")); /* the first is open still */
-  tide_regions_close(fixture->regions, first);
-  const TideTable *next = NULL;
-  gint64 deadline_us = tide_now_us() + TIMEOUT_US;
-  while (next == NULL && tide_now_us() < deadline_us) /* its look-up may not have ended yet */
-    next = get_instance(fixture, "S_20251121");
-  g_assert_nonnull(next);
-  g_assert_cmpuint(next->index, ==, first->index);
-  tide_regions_open(fixture->regions, next);
-  wait_gauge(fixture, 3);
-  g_assert_true(fake_hbase_table_exists(scripted_gateway_hbase(fixture->gateway), "S_20251121"));
-  TideRegionMap *map = tide_regions_get(fixture->regions, next);
-  g_assert_true(map->lanes[0]->table == next);
-  tide_region_map_unref(map);
-  tide_regions_close(fixture->regions, next);
-}
 
 int
 main(int argc, char **argv)

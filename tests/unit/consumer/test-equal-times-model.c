@@ -57,8 +57,6 @@ consumer_start(World *world, Consumer *consumer)
                                     .doubt_budget = &consumer->doubt_budget,
                                     .lanes = &consumer->lanes,
                                     .regions = &world->regions,
-                                    .dated = world->dated,
-                                    .dated_names = &consumer->dated_names,
                                     .completions = &consumer->completions,
                                     .metrics = consumer->metrics};
   consumer->accumulator = tide_accumulator_new(&context);
@@ -732,7 +730,6 @@ run_seed(guint32 seed, Totals *totals)
   world.random = g_rand_new_with_seed(seed);
   world.scarcity = seed % 3;
   world.config = load_text(config_text);
-  world.dated = tide_dated_tables_new(world.config);
   world.ghosts = g_ptr_array_new_with_free_func(ghost_free);
   world.table = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
   for (guint i = 0; i < N_COLUMNS; i++) {
@@ -772,7 +769,6 @@ run_seed(guint32 seed, Totals *totals)
   tide_region_map_unref(world.regions.map);
   g_ptr_array_unref(world.ghosts);
   g_hash_table_unref(world.table);
-  tide_dated_tables_free(world.dated);
   tide_config_free(world.config);
   g_rand_free(world.random);
 }

@@ -34,16 +34,8 @@ typedef struct Fixture {
   TideDeadLetterDesk desk;
   TideIntake intake;
   TidePartition *partition;
-  gint64 record_ms;   /* the record's own time, of what is taken */
-  guint n_waits_left; /* for places of dated tables */
+  gint64 record_ms; /* the record's own time, of what is taken */
 } Fixture;
-
-static gboolean
-wait_for_slots(gpointer data)
-{
-  Fixture *fixture = data;
-  return fixture->n_waits_left > 0 && fixture->n_waits_left-- > 0;
-}
 
 static void
 set_up(Fixture *fixture, gconstpointer options)
@@ -58,9 +50,7 @@ set_up(Fixture *fixture, gconstpointer options)
                               .metrics = bare->flow.metrics,
                               .accumulator = bare->accumulator,
                               .pauses = &bare->pauses,
-                              .desk = &fixture->desk,
-                              .wait_for_slots = wait_for_slots,
-                              .wait_data = fixture};
+                              .desk = &fixture->desk};
   tide_intake_init(&fixture->intake, &intake);
   TideDeadLetterDeskContext desk = {.partitions = bare->partitions.list,
                                     .assignments = &bare->partitions.assignments,
@@ -360,19 +350,34 @@ test_no_dead_letter_is_kept_twice(Fixture *fixture, gconstpointer options)
 
 /* ---- dated tables ---- */
 
+/* Somebody has to make it first. */
 static void
-test_message_without_a_place_for_its_table_waits_then_holds(Fixture *fixture, gconstpointer options)
+test_rows_wait_until_their_table_is_there(Fixture *fixture, gconstpointer options)
+{
+  BareConsumer *bare = &fixture->bare;
+  take(fixture, 5, GOOD);
+  bare_consumer_assert_no_call(bare);
+  const TideTable *table = tide_dated_tables_at(bare->flow.dated, 1);
+  g_assert_cmpstr(table->name, ==, "DATA_20251121");
+  tide_lanes_unblock(bare->flow.lanes, table);
+  TideCall call;
+  bare_flow_take_call(&bare->flow, bare->accumulator, 1, &call);
+  g_assert_true(call.table == table);
+  tide_accumulator_complete(bare->accumulator, bare_consumer_acknowledge(bare, &call), tide_now_us());
+}
+
+static void
+test_message_without_a_place_for_its_table_holds(Fixture *fixture, gconstpointer options)
 {
   const TideTable *declared = g_ptr_array_index(fixture->bare.flow.config->tables, 0);
   for (guint i = 0; i < TIDE_DATED_TABLES_MAX; i++) {
     g_autofree char *name = g_strdup_printf("DATA_%u", i);
-    g_assert_nonnull(tide_dated_tables_take(fixture->bare.flow.dated, declared, tide_bytes_of_string(name)));
+    g_assert_nonnull(tide_dated_tables_take(fixture->bare.flow.dated, declared, tide_bytes_of_string(name), 1));
   }
-  fixture->n_waits_left = 3;
   take(fixture, 5, GOOD);
-  g_assert_cmpuint(fixture->n_waits_left, ==, 0);
   assert_made(fixture, 0, 0);
-  assert_held(fixture, "its table 'DATA_20251121' would be one more than");
+  assert_held(fixture,
+              "its table 'DATA_20251121' would be one more than the 16384 dated tables that a process has room for");
 }
 
 #define ADD(path, options, func) g_test_add("/intake/" path, Fixture, options, set_up, func, tear_down)
@@ -403,6 +408,7 @@ main(int argc, char **argv)
       test_H3_message_that_was_taken_before_has_its_dead_letter);
   ADD("bad/M4-dead-letters-of-a-rewind-are-given-up", plain, test_M4_dead_letters_of_a_rewind_are_given_up);
   ADD("bad/no-dead-letter-is-kept-twice", plain, test_no_dead_letter_is_kept_twice);
-  ADD("dated/without-a-place-waits-then-holds", dated, test_message_without_a_place_for_its_table_waits_then_holds);
+  ADD("dated/rows-wait-for-their-table", dated, test_rows_wait_until_their_table_is_there);
+  ADD("dated/without-a-place-holds", dated, test_message_without_a_place_for_its_table_holds);
   return g_test_run();
 }

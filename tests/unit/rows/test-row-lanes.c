@@ -13,9 +13,13 @@ static const char config_text[] = "kafka: { brokers: \"b\", group: g, topics: [t
                                   "tables:\n"
                                   "  A: { key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n"
                                   "  B: { key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n"
-                                  "  C: { key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n";
+                                  "  C: { key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n"
+                                  "  \"D_{yyyyMMdd}\": { key: [ { field: host } ], "
+                                  "columns: { family: M, from: \"*\" } }\n";
 
-#define N_TABLES 3
+#define N_TABLES 4
+#define DATED 3 /* behind those that take rows as they are */
+#define MANY_TABLES 768u
 #define MAX_ROWS 60
 #define MAX_REGIONS 30
 #define MAX_KEY_BYTES 12
@@ -23,12 +27,11 @@ static const char config_text[] = "kafka: { brokers: \"b\", group: g, topics: [t
 typedef struct Fixture {
   TideConfig *config;
   TideMetrics *metrics;
-  TideBudget budget, doubt_budget, table_budgets[N_TABLES];
+  TideBudget budget, doubt_budget, *table_budgets;
   TideCellLimit cell_limits[N_TABLES];
   TideRegions regions;
   TideLanes lanes;
   TideDatedTables *dated;
-  TideDatedCache dated_names;
   TideCompletionQueue completions;
   TideAccumulator *accumulator;
   TideBuffer prefix;
@@ -63,10 +66,15 @@ set_up(Fixture *fixture, gconstpointer data)
   fixture->metrics = tide_metrics_new();
   tide_budget_init(&fixture->budget, 64u * 1024 * 1024);
   tide_budget_init_doubt_share(&fixture->doubt_budget, &fixture->budget);
+  fixture->table_budgets = g_new0(TideBudget, tide_dated_tables_slots(fixture->config));
   for (guint i = 0; i < N_TABLES; i++)
     tide_budget_init_table_share(&fixture->table_budgets[i], &fixture->budget);
   fixture->lanes = (TideLanes){g_ptr_array_new(), fixture->cell_limits};
-  fixture->dated = tide_dated_tables_new(fixture->config);
+  TideDatedTablesContext dated = {.config = fixture->config,
+                                  .budget = &fixture->budget,
+                                  .table_budgets = fixture->table_budgets,
+                                  .metrics = fixture->metrics};
+  fixture->dated = tide_dated_tables_new(&dated);
   tide_completion_queue_init(&fixture->completions, NULL, NULL);
   set_regions(fixture, &all, 1);
   tide_column_prefix_append(TIDE_WIRE_BINARY, &fixture->prefix, TIDE_BYTES_LITERAL("M"), TIDE_BYTES_LITERAL("v"));
@@ -80,7 +88,6 @@ set_up(Fixture *fixture, gconstpointer data)
                                     .lanes = &fixture->lanes,
                                     .regions = &fixture->regions,
                                     .dated = fixture->dated,
-                                    .dated_names = &fixture->dated_names,
                                     .completions = &fixture->completions,
                                     .metrics = fixture->metrics};
   fixture->accumulator = tide_accumulator_new(&context);
@@ -97,6 +104,7 @@ tear_down(Fixture *fixture, gconstpointer data)
   tide_completion_queue_clear(&fixture->completions);
   tide_buffer_clear_memory(&fixture->prefix);
   tide_dated_tables_free(fixture->dated);
+  g_free(fixture->table_budgets);
   tide_metrics_free(fixture->metrics);
   tide_config_free(fixture->config);
 }
@@ -191,6 +199,37 @@ test_each_row_gets_the_lane_of_its_key(Fixture *fixture, gconstpointer data)
   ASSERT_LANES(fixture, "C b..\\x7F: follows");
 }
 
+/* Rows of @n days that are written, and two seconds without any. */
+static void
+write_days(Fixture *fixture, guint n)
+{
+  for (guint i = 0; i < n; i++) {
+    g_autofree char *name = g_strdup_printf("D_%u", i);
+    const TideTable *table = tide_dated_tables_take(fixture->dated, g_ptr_array_index(fixture->config->tables, DATED),
+                                                    tide_bytes_of_string(name), fixture->now_us);
+    const RowCase row = {table->index, KEY("a"), 0};
+    append_message(fixture, &row, 1);
+  }
+  g_assert_cmpuint(fixture->regions.n_open, ==, n);
+  flush(fixture);
+  complete_all(fixture);
+  fixture->now_us += 2 * TIDE_US_PER_S;
+  flush(fixture);
+}
+
+/* A day's table is kept for an hour after its last row, many at a time not, as each is looked up again and again. */
+static void
+test_dated_tables_are_given_up_when_idle(Fixture *fixture, gconstpointer data)
+{
+  write_days(fixture, 10);
+  g_assert_cmpuint(fixture->regions.n_open, ==, 10);
+  fixture->now_us += 3600 * TIDE_US_PER_S;
+  flush(fixture);
+  g_assert_cmpuint(fixture->regions.n_open, ==, 0);
+  write_days(fixture, MANY_TABLES);
+  g_assert_cmpuint(fixture->regions.n_open, ==, 0);
+}
+
 /* A split, and a merge, between two messages. */
 static void
 test_rows_follow_their_regions(Fixture *fixture, gconstpointer data)
@@ -272,7 +311,7 @@ test_random_rows_and_regions(Fixture *fixture, gconstpointer data)
     RowCase rows[MAX_ROWS];
     guint32 n = (guint32)g_test_rand_int_range(1, MAX_ROWS + 1);
     for (guint32 i = 0; i < n; i++)
-      rows[i] = (RowCase){(guint32)g_test_rand_int_range(0, N_TABLES), draw_key(bytes[i]), 0};
+      rows[i] = (RowCase){(guint32)g_test_rand_int_range(0, DATED), draw_key(bytes[i]), 0};
     if (g_test_rand_int_range(0, 2) == 0)
       draw_regions(fixture);
     flush(fixture);
@@ -290,6 +329,7 @@ main(int argc, char **argv)
 #define ADD(name, function) g_test_add("/row-lanes/" name, Fixture, NULL, set_up, function, tear_down)
   ADD("each-row-gets-the-lane-of-its-key", test_each_row_gets_the_lane_of_its_key);
   ADD("rows-follow-their-regions", test_rows_follow_their_regions);
+  ADD("dated-tables-are-given-up-when-idle", test_dated_tables_are_given_up_when_idle);
   ADD("random-rows-and-regions", test_random_rows_and_regions);
 #undef ADD
   return g_test_run();

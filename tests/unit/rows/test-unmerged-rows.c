@@ -164,9 +164,7 @@ test_limit_is_the_tables(Fixture *fixture, gconstpointer data)
 static void
 test_limit_is_known_to_all_consumers(Fixture *fixture, gconstpointer data)
 {
-  TideDatedCache dated_names = {{0}};
-  TideAccumulatorContext context =
-      unstarted_flow_accumulator_context(&fixture->flow, &dated_names, &fixture->completions);
+  TideAccumulatorContext context = unstarted_flow_accumulator_context(&fixture->flow, &fixture->completions);
   TideAccumulator *first = fixture->accumulator;
   learn_limit(fixture, LATEST);
   fixture->accumulator = tide_accumulator_new(&context);

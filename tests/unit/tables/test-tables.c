@@ -3,8 +3,11 @@
 #include "tables/declared_table.h"
 #include "unit/allocation_counter.h"
 #include "unit/config-texts.h"
+#include "unit/stderr_capture.h"
 #include "unit/test_case.h"
+#include "util/clock.h"
 #include "util/lock.h"
+#include "util/log.h"
 
 /* ---- dated tables ----
  *
@@ -18,7 +21,10 @@
 typedef struct Fixture {
   TideTable tables[N_DECLARED];
   TideConfig config;
+  TideMetrics *metrics;
+  TideBudget budget, *table_budgets;
   TideDatedTables *dated;
+  gint64 now_us;
 } Fixture;
 
 static TideKeyText *
@@ -41,13 +47,23 @@ set_up(Fixture *fixture, gconstpointer data)
     fixture->tables[i] = (TideTable){.index = i, .name = (char *)names[i], .dated_name = i > 0 ? any_text() : NULL};
     g_ptr_array_add(fixture->config.tables, &fixture->tables[i]);
   }
-  fixture->dated = tide_dated_tables_new(&fixture->config);
+  fixture->metrics = tide_metrics_new();
+  tide_budget_init(&fixture->budget, 1000);
+  fixture->table_budgets = g_new0(TideBudget, tide_dated_tables_slots(&fixture->config));
+  TideDatedTablesContext context = {.config = &fixture->config,
+                                    .budget = &fixture->budget,
+                                    .table_budgets = fixture->table_budgets,
+                                    .metrics = fixture->metrics};
+  fixture->dated = tide_dated_tables_new(&context);
+  fixture->now_us = 1;
 }
 
 static void
 tear_down(Fixture *fixture, gconstpointer data)
 {
   tide_dated_tables_free(fixture->dated);
+  tide_metrics_free(fixture->metrics);
+  g_free(fixture->table_budgets);
   g_ptr_array_unref(fixture->config.tables);
   for (guint i = 0; i < N_DECLARED; i++)
     tide_row_key_free(fixture->tables[i].dated_name);
@@ -56,7 +72,8 @@ tear_down(Fixture *fixture, gconstpointer data)
 static const TideTable *
 get(Fixture *fixture, guint template_index, const char *name)
 {
-  return tide_dated_tables_take(fixture->dated, &fixture->tables[template_index], tide_bytes_of_string(name));
+  return tide_dated_tables_take(fixture->dated, &fixture->tables[template_index], tide_bytes_of_string(name),
+                                fixture->now_us);
 }
 
 #define FIXTURE_TEST(path) TEST_WITH(Fixture, set_up, tear_down, path)
@@ -74,16 +91,16 @@ FIXTURE_TEST("/dated-tables/each-name-is-one-table-with-a-place-of-its-own")
   g_assert_true(of_other->declared == &fixture->tables[2]);
   g_assert_true(get(fixture, 1, "S_20170726") == first);
   g_assert_true(tide_dated_tables_at(fixture->dated, N_DECLARED + 1) == second);
+  g_assert_cmpuint(tide_dated_tables_end(fixture->dated), ==, N_DECLARED + 3);
+  for (guint i = 0; i <= 3; i++)
+    g_assert_true(fixture->table_budgets[N_DECLARED + i].whole == (i < 3 ? &fixture->budget : NULL));
 }
 
 FIXTURE_TEST("/dated-tables/places-are-kept-only-where-a-table-is-dated")
 {
-  guint32 n_dated;
-  g_assert_cmpuint(tide_dated_tables_slots(&fixture->config, &n_dated), ==, N_DECLARED + TIDE_DATED_TABLES_MAX);
-  g_assert_cmpuint(n_dated, ==, TIDE_DATED_TABLES_MAX);
+  g_assert_cmpuint(tide_dated_tables_slots(&fixture->config), ==, N_DECLARED + TIDE_DATED_TABLES_MAX);
   g_ptr_array_set_size(fixture->config.tables, 1);
-  g_assert_cmpuint(tide_dated_tables_slots(&fixture->config, &n_dated), ==, 1);
-  g_assert_cmpuint(n_dated, ==, 0);
+  g_assert_cmpuint(tide_dated_tables_slots(&fixture->config), ==, 1);
 }
 
 FIXTURE_TEST("/dated-tables/full-registry-takes-no-new-name-and-knows-the-old")
@@ -92,83 +109,67 @@ FIXTURE_TEST("/dated-tables/full-registry-takes-no-new-name-and-knows-the-old")
     g_autofree char *name = g_strdup_printf("S_%08u", i);
     g_assert_cmpuint(get(fixture, 1, name)->index, ==, N_DECLARED + i);
   }
+  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dated_tables", NULL), ==, TIDE_DATED_TABLES_MAX);
   g_assert_null(get(fixture, 1, "S_99999999"));
   g_assert_null(get(fixture, 2, "S_00000000"));
   g_assert_cmpuint(get(fixture, 1, "S_00000007")->index, ==, N_DECLARED + 7);
   g_autofree TideDatedCache *cache = g_new0(TideDatedCache, 1);
-  g_assert_null(tide_dated_cache_get(cache, fixture->dated, &fixture->tables[1], TIDE_BYTES_LITERAL("S_99999999")));
-  g_assert_nonnull(tide_dated_cache_get(cache, fixture->dated, &fixture->tables[1], TIDE_BYTES_LITERAL("S_00000007")));
+  g_assert_null(tide_dated_cache_get(cache, fixture->dated, &fixture->tables[1], TIDE_BYTES_LITERAL("S_99999999"), 1));
+  g_assert_true(tide_dated_cache_get(cache, fixture->dated, &fixture->tables[1], TIDE_BYTES_LITERAL("S_00000007"), 1) ==
+                get(fixture, 1, "S_00000007"));
 }
 
-/* F22: the 1,025th table in the life of a process takes the place of one that nobody uses any more. */
-FIXTURE_TEST("/dated-tables/F22/place-without-users-goes-to-the-next-name")
+/* As many new names a day as @n_a_day, evenly, until the slots are gone. Returns: what was warned of, and
+ * @ret_n: how many names there were at the first. */
+static char *
+warnings_at(Fixture *fixture, guint n_a_day, guint *ret_n)
 {
+  g_autoptr(GString) warnings = g_string_new(NULL);
+  Capture capture = capture_stderr();
   for (guint i = 0; i < TIDE_DATED_TABLES_MAX; i++) {
     g_autofree char *name = g_strdup_printf("S_%08u", i);
+    fixture->now_us += 24 * 3600 * TIDE_US_PER_S / n_a_day;
     g_assert_nonnull(get(fixture, 1, name));
+    g_assert_nonnull(get(fixture, 1, name)); /* is no new one */
+    g_autofree char *now = captured(&capture);
+    if (warnings->len == 0)
+      *ret_n = i + 1;
+    g_string_append(warnings, now);
   }
-  const TideTable *seventh = get(fixture, 1, "S_00000007"); /* two users */
-  tide_dated_tables_give_back(fixture->dated, seventh);
-  g_assert_null(get(fixture, 1, "S_99999999"));
-  tide_dated_tables_give_back(fixture->dated, seventh);
-  g_assert_true(get(fixture, 1, "S_00000007") == seventh); /* nobody has taken it meanwhile */
-  tide_dated_tables_give_back(fixture->dated, seventh);
-  const TideTable *fresh = get(fixture, 1, "S_99999999");
-  g_assert_cmpstr(fresh->name, ==, "S_99999999");
-  g_assert_cmpuint(fresh->index, ==, N_DECLARED + 7);
-  g_assert_true(tide_dated_tables_at(fixture->dated, N_DECLARED + 7) == fresh);
-  g_assert_cmpstr(seventh->name, ==, "S_00000007"); /* what is left behind may still say it */
-  g_assert_null(get(fixture, 1, "S_00000007"));
+  capture_end(&capture);
+  return g_string_free(g_steal_pointer(&warnings), FALSE);
 }
 
-FIXTURE_TEST("/dated-tables/F22/places-are-short-before-they-are-gone")
+static guint
+count_lines(const char *text)
 {
-  g_autofree TideDatedCache *cache = g_new0(TideDatedCache, 1);
-  for (guint i = 0; i < TIDE_DATED_TABLES_MAX; i++) {
-    g_autofree char *name = g_strdup_printf("S_%08u", i);
-    g_assert_cmpint(tide_dated_tables_are_short_racy(fixture->dated), ==, i >= TIDE_DATED_TABLES_MAX / 4 * 3);
-    const TideTable *table =
-        tide_dated_cache_get(cache, fixture->dated, &fixture->tables[1], tide_bytes_of_string(name));
-    g_assert_true(tide_dated_cache_get(cache, fixture->dated, &fixture->tables[1], tide_bytes_of_string(name)) ==
-                  table);
-  }
-  for (guint i = 0; i < TIDE_DATED_TABLES_MAX; i++)
-    tide_dated_cache_forget(cache, fixture->dated, tide_dated_tables_at(fixture->dated, N_DECLARED + i));
-  g_assert_false(tide_dated_tables_are_short_racy(fixture->dated));
+  guint n = 0;
+  for (; *text != '\0'; text++)
+    n += *text == '\n' ? 1 : 0;
+  return n;
 }
 
-/* Consumers that take and forget at random: each name has one table while it has users, no place has two, and none is
- * refused while one is without users. */
-FIXTURE_TEST("/dated-tables/F22/random-users")
+/* A week before the slots are gone, at the rate of the last day, and each day from then on. */
+FIXTURE_TEST("/dated-tables/it-is-said-a-week-before-the-places-are-gone")
 {
-  g_autofree TideDatedCache *caches = g_new0(TideDatedCache, 2);
-  g_autofree const TideTable **held = g_new0(const TideTable *, 2 * 3000); /* by cache and name */
-  const TideTable *of_slot[TIDE_DATED_TABLES_MAX] = {NULL};
-  guint users[TIDE_DATED_TABLES_MAX] = {0}, n_used = 0;
-  for (guint step = 0; step < 100000; step++) {
-    guint name_index = (guint)g_test_rand_int_range(0, 3000), who = (guint)g_test_rand_int_range(0, 2);
-    const TideTable **mine = &held[who * 3000 + name_index];
-    g_autofree char *name = g_strdup_printf("S_%08u", name_index);
-    if (*mine != NULL && g_test_rand_int_range(0, 3) > 0) {
-      guint slot = (*mine)->index - N_DECLARED;
-      n_used -= --users[slot] == 0 ? 1 : 0;
-      tide_dated_cache_forget(&caches[who], fixture->dated, *mine);
-      *mine = NULL;
-      continue;
+  static const guint rates[] = {1, 24, 16384};
+  tide_log_init(TIDE_LOG_FORMAT_TEXT, TIDE_LOG_INFO);
+  for (guint i = 0; i < G_N_ELEMENTS(rates); i++) {
+    guint n = 0, n_at_once = TIDE_DATED_TABLES_MAX / 8 + 1;
+    if (i > 0) {
+      tear_down(fixture, NULL);
+      set_up(fixture, NULL);
     }
-    const TideTable *got =
-        tide_dated_cache_get(&caches[who], fixture->dated, &fixture->tables[1], tide_bytes_of_string(name));
-    if (got == NULL) {
-      g_assert_cmpuint(n_used, ==, TIDE_DATED_TABLES_MAX);
-      continue;
-    }
-    guint slot = got->index - N_DECLARED;
-    g_assert_cmpstr(got->name, ==, name);
-    g_assert_true(users[slot] == 0 || of_slot[slot] == got);
-    if (*mine == NULL)
-      n_used += users[slot]++ == 0 ? 1 : 0;
-    of_slot[slot] = *mine = got;
+    g_autofree char *warnings = warnings_at(fixture, rates[i], &n);
+    g_assert_cmpuint(n, ==, i < 2 ? TIDE_DATED_TABLES_MAX + 1 - 7 * rates[i] : n_at_once);
+    g_assert_cmpuint(count_lines(warnings), ==, i < 2 ? 7 : 1);
+    g_autofree char *expected =
+        g_strdup_printf("%u dated tables were met since the start, %u of them in the last day, the newest 'S_%08u'; a "
+                        "process has room for 16384, and halts at the next one, at this rate within 7 days: restart",
+                        n, i < 2 ? rates[i] : n, n - 1);
+    g_assert_nonnull(strstr(warnings, expected));
   }
+  tide_log_init(TIDE_LOG_FORMAT_TEXT, TIDE_LOG_CRIT);
 }
 
 FIXTURE_TEST("/dated-tables/cache-finds-the-same-tables")
@@ -179,7 +180,7 @@ FIXTURE_TEST("/dated-tables/cache-finds-the-same-tables")
       for (guint template_index = 1; template_index < N_DECLARED; template_index++) {
         g_autofree char *name = g_strdup_printf("S_%08u", i);
         g_assert_true(tide_dated_cache_get(cache, fixture->dated, &fixture->tables[template_index],
-                                           tide_bytes_of_string(name)) == get(fixture, template_index, name));
+                                           tide_bytes_of_string(name), 1) == get(fixture, template_index, name));
       }
 }
 
@@ -187,10 +188,10 @@ FIXTURE_TEST("/dated-tables/name-met-before-costs-no-allocation")
 {
   g_autofree TideDatedCache *cache = g_new0(TideDatedCache, 1);
   TideBytes name = TIDE_BYTES_LITERAL("S_20170726");
-  const TideTable *table = tide_dated_cache_get(cache, fixture->dated, &fixture->tables[1], name);
+  const TideTable *table = tide_dated_cache_get(cache, fixture->dated, &fixture->tables[1], name, 1);
   guint64 before = allocation_count;
   for (guint i = 0; i < 1000; i++)
-    g_assert_true(tide_dated_cache_get(cache, fixture->dated, &fixture->tables[1], name) == table);
+    g_assert_true(tide_dated_cache_get(cache, fixture->dated, &fixture->tables[1], name, 1) == table);
   g_assert_cmpuint(allocation_count, ==, before);
   if (!ALLOCATION_COUNTER_WORKS)
     g_test_skip("a sanitizer's allocator is not counted");
@@ -209,7 +210,7 @@ find_all(gpointer data)
   for (guint i = 0; i < N_NAMES; i++) {
     g_autofree char *name = g_strdup_printf("S_%08u", i);
     finder->found[i] =
-        tide_dated_cache_get(cache, finder->fixture->dated, &finder->fixture->tables[1], tide_bytes_of_string(name));
+        tide_dated_cache_get(cache, finder->fixture->dated, &finder->fixture->tables[1], tide_bytes_of_string(name), 1);
   }
 }
 

@@ -165,29 +165,33 @@ test_blocked_table_waits_and_is_one_trouble(Fixture *fixture, gconstpointer data
   tide_lane_unref(other);
 }
 
+/* Nothing is told of a table of an old day, and its turn is others'; with its next row it is there again. */
 static void
-test_last_places_begin_blocked(Fixture *fixture, gconstpointer data)
+test_closed_table_is_forgotten(Fixture *fixture, gconstpointer data)
 {
-  TideLanesOptions options = {
-      .n_tables = 2, .n_blocked = 1, .max_rows = 10, .max_bytes = 1000, .max_in_flight_per_region = 2};
-  tide_lanes_free(fixture->lanes);
-  fixture->lanes = tide_lanes_new(&options);
-  TideLane *declared = lane_of(fixture, 0, "", ""), *dated = lane_of(fixture, 1, "", "");
-  submit(fixture, dated, 1, 100);
-  TideCall call;
-  g_assert_false(take_now(fixture, &call));
-  /* It is no trouble before somebody has tried and said what is wrong. */
-  g_autoptr(GPtrArray) none = tide_lanes_in_trouble(fixture->lanes, G_MAXINT64);
-  g_assert_cmpuint(none->len, ==, 0);
-  submit(fixture, declared, 1, 100);
-  g_assert_true(take_now(fixture, &call));
-  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
-  tide_lanes_unblock(fixture->lanes, &fixture->tables[1]);
-  g_assert_true(take_now(fixture, &call));
-  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
-  g_assert_cmpuint(count_completed(fixture), ==, 2);
-  tide_lane_unref(declared);
-  tide_lane_unref(dated);
+  TideLane *lanes[] = {lane_of(fixture, 0, "", ""), lane_of(fixture, 1, "", "")};
+  for (guint round = 0; round < 3; round++) {
+    TideCall call;
+    for (guint i = 0; i < G_N_ELEMENTS(lanes); i++)
+      submit(fixture, lanes[i], 1, 100);
+    for (guint i = 0; i < G_N_ELEMENTS(lanes); i++) {
+      g_assert_true(take_now(fixture, &call));
+      tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+    }
+    g_assert_cmpuint(count_completed(fixture), ==, 2);
+    for (guint closed = 0; closed < 2 && round < 2; closed++) {
+      tide_lanes_close(fixture->lanes, &fixture->tables[closed == round]);
+      tide_lanes_close(fixture->lanes, &fixture->tables[closed == round]); /* has had no rows since */
+      g_autoptr(GArray) left = tide_lanes_tables(fixture->lanes, tide_now_us());
+      g_assert_cmpuint(left->len, ==, 1 - closed);
+      for (guint i = 0; i < left->len; i++)
+        g_assert_true(g_array_index(left, TideLoad, i).table == &fixture->tables[closed != round]);
+    }
+  }
+  g_autoptr(GArray) all = tide_lanes_tables(fixture->lanes, tide_now_us());
+  g_assert_cmpuint(all->len, ==, 2);
+  tide_lane_unref(lanes[0]);
+  tide_lane_unref(lanes[1]);
 }
 
 static void
@@ -311,7 +315,7 @@ main(int argc, char **argv)
   ADD("/lanes/batch-with-a-cut-row-goes-alone", test_batch_with_a_cut_row_goes_alone);
   ADD("/lanes/B6-lane-has-a-cap-of-calls", test_lane_has_a_cap_of_calls);
   ADD("/lanes/blocked-table-waits-and-is-one-trouble", test_blocked_table_waits_and_is_one_trouble);
-  ADD("/lanes/last-places-begin-blocked", test_last_places_begin_blocked);
+  ADD("/lanes/closed-table-is-forgotten", test_closed_table_is_forgotten);
   ADD("/lanes/limits-of-calls-change", test_limits_of_calls_change);
   ADD("/lanes/oldest-row-tells-how-long-rows-wait", test_oldest_row_tells_how_long_rows_wait);
   ADD("/lanes/many-writers-bring-every-batch-back-once", test_many_writers_bring_every_batch_back_once);
