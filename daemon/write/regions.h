@@ -14,7 +14,6 @@
 #pragma once
 
 #include "gateway/gateways.h"
-#include "tables/dated_tables.h"
 #include "tables/fingerprint_store.h"
 #include "write/lanes.h"
 #include "write/region_map.h"
