@@ -83,10 +83,11 @@ PIPELINE_TEST("/pipeline/order/A29-D17-abandoned-call-does-not-win-over-a-later-
   g_autofree char *row = g_strdup_printf("host1#%" G_GINT64_FORMAT, PIPELINE_BASE_MS);
   g_autoptr(GBytes) history = fake_hbase_value(fixture->hbase, "METRIC", row, "M", "v", NULL);
   assert_text(history, "second");
-  /* Each row that had to wait; one of a table whose call was answered need not. */
+  /* Each row that had to wait; one of a table whose call was answered need not. Both are read again when the first
+   * doubt is over, and may contradict the second's once more. */
   guint64 n_conflicting = running_pipeline_sum(running, "tidemark_cells_conflicting_total");
   g_assert_cmpuint(n_conflicting, >=, 1);
-  g_assert_cmpuint(n_conflicting, <=, 2);
+  g_assert_cmpuint(n_conflicting, <=, 3);
   running_pipeline_end(running);
 }
 
