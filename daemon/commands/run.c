@@ -76,7 +76,9 @@ typedef struct Run {
   gint64 state_tried_us;       /* when what the state directory lacks was last tried */
   gint64 watchdog_interval_us; /* 0: systemd does not watch */
   int exit_code;
-  int stop_code; /* written by "tide-stop", read after it has ended */
+  /* written by "tide-stop", read after it has ended */
+  int stop_code;
+  guint64 held_messages;
 } Run;
 
 /* ---- the endpoint's questions; on its thread ---- */
@@ -304,7 +306,7 @@ run_stop(gpointer data)
 {
   Run *run = data;
   gint64 drain_us = run->config->limits.drain_timeout_ms * TIDE_US_PER_MS;
-  run->stop_code = tide_pipeline_stop(run->pipeline, tide_now_us() + drain_us);
+  run->stop_code = tide_pipeline_stop(run->pipeline, tide_now_us() + drain_us, &run->held_messages);
   if (run->stop_code == TIDE_PIPELINE_STUCK)
     _exit(TIDE_EXIT_TEMPFAIL);
 }
@@ -367,10 +369,14 @@ static void
 report_stopped(const Run *run, gboolean had_begun, guint64 handed_back, gint64 unread)
 {
   gboolean has_read = had_begun && count_messages(run, "received") > 0;
-  guint64 n_left = count_messages(run, "handed_back") - handed_back;
+  guint64 n_left = count_messages(run, "handed_back") - handed_back + run->held_messages;
+  g_autofree char *held = run->held_messages > 0 ? g_strdup_printf(" (written already: %" G_GUINT64_FORMAT
+                                                                   "; calls without an answer may overwrite that)",
+                                                                   run->held_messages)
+                                                 : NULL;
   g_autofree char *left =
-      g_strdup_printf("%" G_GUINT64_FORMAT " message%s left for the next start, which reads %s again", n_left,
-                      n_left == 1 ? " is" : "s are", n_left == 1 ? "it" : "them");
+      g_strdup_printf("%" G_GUINT64_FORMAT " message%s left for the next start, which reads %s again%s", n_left,
+                      n_left == 1 ? " is" : "s are", n_left == 1 ? "it" : "them", held != NULL ? held : "");
   const char *what = !has_read                        ? "nothing was read"
                      : n_left > 0                     ? left
                      : run->stop_code != TIDE_EXIT_OK ? "some messages that were read are left for the next start"

@@ -262,20 +262,21 @@ commit_at_last(TideConsumer *consumer, gint64 deadline_us)
 static void
 report_unfinished(TideConsumer *consumer)
 {
-  guint64 unfinished = 0;
-  guint n_held = 0;
+  guint64 unfinished = 0, n_held = 0;
   for (guint i = 0; i < consumer->partitions->len; i++) {
     const TidePartition *partition = tide_consumer_partition(consumer, i);
-    n_held += tide_rewind_is_pending(&partition->rewind) ? 1 : 0;
+    const TideHeldMessage *held = tide_rewind_first_held(&partition->rewind);
+    n_held += held != NULL ? partition->offsets.head - held->sequence : 0;
     /* But those at which a partition is halted: they are unfinished by decision. */
     if (partition->halt.acks == 0 || tide_partition_is_unfinished(partition))
       unfinished += partition->offsets.unfinished;
   }
   if (unfinished == 0 && n_held > 0)
     tide_log(TIDE_LOG_NOTICE, "stopping-before-settled",
-             "stopping with %u partition%s whose rows are written and will be once more, after hbase.settle: the next "
-             "start reads them again",
-             n_held, n_held == 1 ? "" : "s");
+             "stopping with %" G_GUINT64_FORMAT " message%s whose rows are written and will be once more, after "
+             "hbase.settle: the next start reads %s again",
+             n_held, n_held == 1 ? "" : "s", n_held == 1 ? "it" : "them");
+  atomic_store_explicit(&consumer->status.left_held, n_held, memory_order_relaxed);
   if (unfinished == 0)
     return;
   atomic_store_explicit(&consumer->status.left_work, TRUE, memory_order_relaxed);

@@ -125,6 +125,7 @@ tide_consumer_status_read_racy(const TideConsumerStatus *status)
       .had_assignment = atomic_load_explicit(&status->had_assignment, memory_order_relaxed),
       .finished = atomic_load_explicit(&status->finished, memory_order_relaxed),
       .left_work = atomic_load_explicit(&status->left_work, memory_order_relaxed),
+      .left_held = atomic_load_explicit(&status->left_held, memory_order_relaxed),
       .fatal = atomic_load_explicit(&status->fatal, memory_order_acquire),
       .denied = atomic_load_explicit(&status->denied, memory_order_relaxed),
       .refused = atomic_load_explicit(&status->refused, memory_order_relaxed),

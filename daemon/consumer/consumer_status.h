@@ -21,6 +21,7 @@ typedef struct TideConsumerState {
   gboolean finished;  /* with until_end: of what is assigned now, all is read and acknowledged, but for what waits for
                        * an operator: halted partitions, dead letters that may not be kept */
   gboolean left_work; /* after the end: messages were unfinished when the time was up or their partition went */
+  guint64 left_held;  /* after the end: messages that are written, and not committed: rewind.h */
   gboolean fatal;     /* the client is fenced: the program must end */
   gboolean denied;    /* Kafka does not let this user read, or be in the group */
   gboolean refused;   /* the group has as many members as the brokers allow: it is none of them */
@@ -41,6 +42,7 @@ typedef struct TideConsumerStatus {
   _Atomic gboolean had_assignment;
   _Atomic gboolean finished;
   _Atomic gboolean left_work;
+  _Atomic guint64 left_held;
   _Atomic gboolean fatal;
   _Atomic gboolean denied;
   _Atomic gboolean refused;

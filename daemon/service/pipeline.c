@@ -287,7 +287,7 @@ join_all(TidePipeline *pipeline, gint64 deadline_us)
 }
 
 int
-tide_pipeline_stop(TidePipeline *pipeline, gint64 deadline_us)
+tide_pipeline_stop(TidePipeline *pipeline, gint64 deadline_us, guint64 *ret_held_messages)
 {
   tide_mutex_lock(&pipeline->lock);
   atomic_store_explicit(&pipeline->stopping, TRUE, memory_order_release);
@@ -303,8 +303,14 @@ tide_pipeline_stop(TidePipeline *pipeline, gint64 deadline_us)
   tide_regions_stop(pipeline->parts.regions);
   tide_gateways_stop(pipeline->parts.gateways);
   gboolean left_work = FALSE;
-  for (guint i = 0; i < pipeline->parts.consumers->len; i++)
-    left_work |= tide_consumer_state_racy(g_ptr_array_index(pipeline->parts.consumers, i)).left_work;
+  guint64 n_held = 0;
+  for (guint i = 0; i < pipeline->parts.consumers->len; i++) {
+    TideConsumerState state = tide_consumer_state_racy(g_ptr_array_index(pipeline->parts.consumers, i));
+    left_work |= state.left_work;
+    n_held += state.left_held;
+  }
+  if (ret_held_messages != NULL)
+    *ret_held_messages = n_held;
   return left_work ? TIDE_EXIT_TEMPFAIL : TIDE_EXIT_OK;
 }
 

@@ -26,11 +26,12 @@ void tide_pipeline_start(TidePipeline *pipeline);
 /**
  * tide_pipeline_stop: stop everything; blocks until it is done or time is up.
  * @deadline_us: monotonic; for flushing and awaiting acknowledgements. Leaving the group may take a few seconds more.
+ * @ret_held_messages: (nullable): that are written and not committed: calls without an answer may overwrite them
  * Returns: the exit code: 0, or 75 when messages were left unfinished. TIDE_PIPELINE_STUCK when a thread does not end
  * (librdkafka's close can hang while brokers are gone): nothing may be freed, and the process is to be ended with 75 at
  * once. Nothing the thread still holds was committed.
  */
-int tide_pipeline_stop(TidePipeline *pipeline, gint64 deadline_us);
+int tide_pipeline_stop(TidePipeline *pipeline, gint64 deadline_us, guint64 *ret_held_messages);
 void tide_pipeline_free(TidePipeline *pipeline); /* after stop */
 
 /* Threads: any. */

@@ -351,7 +351,7 @@ run_pipeline(Load *load, int *ret_stop_code, GError **error)
   tide_file_load_stop(load->files);
   /* What failed would not be written by waiting. */
   gint64 drain_ms = problem == NULL ? load->config->limits.drain_timeout_ms : 0;
-  *ret_stop_code = tide_pipeline_stop(load->pipeline, tide_now_us() + drain_ms * TIDE_US_PER_MS);
+  *ret_stop_code = tide_pipeline_stop(load->pipeline, tide_now_us() + drain_ms * TIDE_US_PER_MS, NULL);
   tide_progress_end(&load->progress);
   if (*ret_stop_code == TIDE_PIPELINE_STUCK)
     _exit(TIDE_EXIT_TEMPFAIL);

@@ -228,7 +228,7 @@ running_pipeline_assert_accounting_balances(RunningPipeline *running)
 int
 running_pipeline_stop(RunningPipeline *running, gint64 drain_ms)
 {
-  int exit_code = tide_pipeline_stop(running->pipeline, tide_now_us() + drain_ms * TIDE_US_PER_MS);
+  int exit_code = tide_pipeline_stop(running->pipeline, tide_now_us() + drain_ms * TIDE_US_PER_MS, NULL);
   g_assert_cmpint(exit_code, !=, TIDE_PIPELINE_STUCK);
   running_pipeline_assert_accounting_balances(running);
   tide_pipeline_free(running->pipeline);
