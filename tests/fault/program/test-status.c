@@ -175,7 +175,7 @@ PIPELINE_TEST("/status/what-is-well-is-shown")
       WAIT_STATUS(&daemon, "\"ready\":true,\"healthy\":true,\"reason\":null,", "\"lag_messages\":0,\"lag_seconds\":0,",
                   "\"topic\":\"metrics\",\"partition\":0,\"mark\":50,\"committed\":50,\"end\":50,\"lag_messages\":0,",
                   "\"topic\":\"metrics\",\"partition\":1,\"mark\":50,\"committed\":50,\"end\":50,\"lag_messages\":0,",
-                  "\"in_flight_messages\":0,\"pauses\":[],\"halted\":null,\"source\":null}",
+                  "\"in_flight_messages\":0,\"pauses\":[],\"halted\":null,\"held\":null,\"source\":null}",
                   "\"bottleneck\":{\"limit\":\"kafka\",\"why\":\"nothing to read: ",
                   "\"restart\":{\"good_now\":true,\"why\":\"nothing is in flight\"}");
   assert_prints(document, "\"stage\":\"running\"");
