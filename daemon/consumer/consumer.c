@@ -212,7 +212,7 @@ run_rounds(TideConsumer *consumer)
     due_us = MIN(tide_accumulator_tick(consumer->accumulator, pressure,
                                        tide_intake_late_us(&consumer->intake, tide_wall_clock_epoch_ms()), now_us),
                  tide_consumer_commits_due_us(&consumer->commits));
-    if (now_us - consumer->status.shown_us >= SHOW_INTERVAL_US) {
+    if (now_us - consumer->status.shown.at_us >= SHOW_INTERVAL_US) {
       show(consumer);
       tide_pauses_lengthen_read_ahead(&consumer->pauses, now_us);
       tide_consumer_locate_replaced(consumer);

@@ -30,22 +30,22 @@ show_time(TideConsumerStatus *status)
     return;
   gint64 now_us = tide_now_us();
   gint64 cpu_us = (gint64)cpu.tv_sec * TIDE_US_PER_S + cpu.tv_nsec / 1000;
-  gint64 past_us = now_us - status->shown_us;
-  if (status->shown_us > 0 && past_us > 0) {
-    atomic_store_explicit(&status->cpu_permille, (guint32)((cpu_us - status->shown_cpu_us) * 1000 / past_us),
+  gint64 past_us = now_us - status->shown.at_us;
+  if (status->shown.at_us > 0 && past_us > 0) {
+    atomic_store_explicit(&status->cpu_permille, (guint32)((cpu_us - status->shown.cpu_us) * 1000 / past_us),
                           memory_order_relaxed);
-    atomic_store_explicit(&status->held_permille, (guint32)(MIN(status->held_us, past_us) * 1000 / past_us),
+    atomic_store_explicit(&status->held_permille, (guint32)(MIN(status->shown.held_us, past_us) * 1000 / past_us),
                           memory_order_relaxed);
   }
-  status->shown_us = now_us;
-  status->shown_cpu_us = cpu_us;
-  status->held_us = 0;
+  status->shown.at_us = now_us;
+  status->shown.cpu_us = cpu_us;
+  status->shown.held_us = 0;
 }
 
 void
 tide_consumer_status_note_held(TideConsumerStatus *status, gint64 held_us)
 {
-  status->held_us += held_us;
+  status->shown.held_us += held_us;
 }
 
 void

@@ -27,6 +27,13 @@ typedef struct TideConsumerState {
   gboolean refused;   /* the group has as many members as the brokers allow: it is none of them */
 } TideConsumerState;
 
+/* The last time that a consumer's state was shown. */
+typedef struct TideConsumerShown {
+  gint64 at_us;
+  gint64 cpu_us;  /* how much CPU it had taken then */
+  gint64 held_us; /* since then, that it held for memory */
+} TideConsumerShown;
+
 /* Members as in TideConsumerState. */
 typedef struct TideConsumerStatus {
   /* any thread */
@@ -53,9 +60,7 @@ typedef struct TideConsumerStatus {
   char *trouble_text; /* owned: what Kafka says is wrong, until the next assignment; NULL: nothing */
 
   /* the consumer's thread */
-  gint64 shown_us; /* when, and how much CPU it had taken then */
-  gint64 shown_cpu_us;
-  gint64 held_us; /* since then, that it held for memory */
+  TideConsumerShown shown;
 } TideConsumerStatus;
 
 void tide_consumer_status_init(TideConsumerStatus *status, gint64 now_us);

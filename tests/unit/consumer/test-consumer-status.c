@@ -96,14 +96,14 @@ static void
 test_what_was_held_is_a_share_of_the_time(Fixture *fixture, gconstpointer data)
 {
   tide_consumer_status_show(&fixture->status, fixture->partitions.list, 0);
-  fixture->status.shown_us -= 10 * TIDE_US_PER_S;
+  fixture->status.shown.at_us -= 10 * TIDE_US_PER_S;
   tide_consumer_status_note_held(&fixture->status, 2 * TIDE_US_PER_S);
   tide_consumer_status_note_held(&fixture->status, 3 * TIDE_US_PER_S);
   tide_consumer_status_show(&fixture->status, fixture->partitions.list, 0);
   guint32 held_permille = tide_consumer_status_read_racy(&fixture->status).held_permille;
   g_assert_cmpuint(held_permille, >, 250);
   g_assert_cmpuint(held_permille, <=, 500);
-  fixture->status.shown_us -= TIDE_US_PER_S;
+  fixture->status.shown.at_us -= TIDE_US_PER_S;
   tide_consumer_status_show(&fixture->status, fixture->partitions.list, 0);
   g_assert_cmpuint(tide_consumer_status_read_racy(&fixture->status).held_permille, ==, 0);
 }
