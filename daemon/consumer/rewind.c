@@ -150,11 +150,12 @@ tide_rewinds_init(TideRewinds *rewinds, const TideRewindsContext *context)
                                                tide_rewind_kinds[i].label);
 }
 
-/* The next message of @partition that is read is that of @offset. */
+/* The next message of @partition that is read is to be that of @offset: it joins @moves. */
 static void
-seek(TideRewinds *rewinds, TidePartition *partition, TideRewindReason reason, gint64 offset)
+note_move(TideRewinds *rewinds, TidePartition *partition, TideRewindReason reason, gint64 offset, GArray *moves)
 {
-  guint32 slot = partition->slot;
+  TideInputMove its = {partition->slot, offset};
+  g_array_append_val(moves, its);
   partition->awaited.is_awaited = FALSE;
   partition->end.is_reached = FALSE;
   tide_counter_inc(rewinds->rewinds[reason]);
@@ -164,9 +165,18 @@ seek(TideRewinds *rewinds, TidePartition *partition, TideRewindReason reason, gi
                                   {"SOURCE", partition->source}, {"OFFSET", tide_log_number(offset).text}),
                   "topic '%s' partition %d is read again from offset %" G_GINT64_FORMAT " on, because %s",
                   partition->topic, partition->partition, offset, tide_rewind_kinds[reason].text);
-  tide_pauses_lift(rewinds->context.pauses, &slot, 1);
-  tide_input_move(rewinds->context.input, slot, offset);
-  tide_pauses_apply_assigned(rewinds->context.pauses); /* behind the move: a resume would take that back */
+}
+
+/* @moves are one for the input: for a group without cooperation each would be an assignment of all partitions. */
+static void
+make_moves(TideRewinds *rewinds, const GArray *moves)
+{
+  TidePauses *pauses = rewinds->context.pauses;
+  tide_consumer_status_publish_halted(pauses->context.status, pauses->context.partitions);
+  for (guint i = 0; i < moves->len; i++)
+    tide_pauses_lift(pauses, &g_array_index(moves, TideInputMove, i).slot, 1);
+  tide_input_move(rewinds->context.input, (const TideInputMove *)(gconstpointer)moves->data, moves->len);
+  tide_pauses_apply_assigned(pauses); /* behind the moves: a resume would take them back */
 }
 
 /* A run that is to end does not wait for ever; nothing is committed behind the message. */
@@ -188,13 +198,13 @@ halt_if_in_vain(TideRewinds *rewinds, TidePartition *partition, gint64 now_us)
 
 /* It drops nothing: what was read before the message is on its way as ever. */
 static void
-look_for_schema(TideRewinds *rewinds, TidePartition *partition, gint64 now_us)
+look_for_schema(TideRewinds *rewinds, TidePartition *partition, gint64 now_us, GArray *moves)
 {
   const TideAvroSchema *schema;
   const char *why;
   const TideAwaitedSchema *awaited = &partition->awaited;
   if (awaited->schemas->find(awaited->schemas, awaited->id, &schema, &why) != TIDE_SCHEMA_AWAITED)
-    seek(rewinds, partition, TIDE_REWIND_SCHEMA, awaited->offset);
+    note_move(rewinds, partition, TIDE_REWIND_SCHEMA, awaited->offset, moves);
   else
     halt_if_in_vain(rewinds, partition, now_us);
 }
@@ -203,14 +213,16 @@ void
 tide_rewinds_run(TideRewinds *rewinds, gint64 now_us)
 {
   const TidePausesContext *context = &rewinds->context.pauses->context;
+  g_autoptr(GArray) moves = g_array_new(FALSE, FALSE, sizeof(TideInputMove));
   for (guint i = 0; i < context->partitions->len; i++) {
     TidePartition *partition = tide_partition_at(context->partitions, i);
     TideRewindReason reason = tide_rewind_reason(&partition->rewind);
     if (tide_rewind_prepare(partition, now_us)) {
       tide_partition_rewind(partition, context->budget, now_us, rewinds->context.settle_us);
-      tide_consumer_status_publish_halted(context->status, context->partitions);
-      seek(rewinds, partition, reason, partition->commit.start_offset);
+      note_move(rewinds, partition, reason, partition->commit.start_offset, moves);
     } else if (partition->assigned && partition->awaited.is_awaited && partition->halt.text == NULL)
-      look_for_schema(rewinds, partition, now_us);
+      look_for_schema(rewinds, partition, now_us, moves);
   }
+  if (moves->len > 0)
+    make_moves(rewinds, moves);
 }

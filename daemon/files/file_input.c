@@ -304,11 +304,13 @@ resume_file(TideInput *self, guint32 slot)
 }
 
 static void
-move(TideInput *self, guint32 slot, gint64 offset)
+move(TideInput *self, const TideInputMove *moves, gsize n_moves)
 {
-  Assigned *assigned = find_slot(input_of(self), slot);
-  tide_file_reader_move(assigned->file->reader, offset);
-  assigned->end_is_told = FALSE;
+  for (gsize i = 0; i < n_moves; i++) {
+    Assigned *assigned = find_slot(input_of(self), moves[i].slot);
+    tide_file_reader_move(assigned->file->reader, moves[i].offset);
+    assigned->end_is_told = FALSE;
+  }
 }
 
 /* ---- life ---- */

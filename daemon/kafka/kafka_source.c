@@ -690,16 +690,19 @@ resume_slot(TideInput *input, guint32 slot)
 }
 
 static void
-move_slot(TideInput *input, guint32 slot, gint64 offset)
+move_slots(TideInput *input, const TideInputMove *moves, gsize n_moves)
 {
   TideKafkaSource *source = source_of(input);
-  SourcePartition *its = partition_of(source, slot);
-  if (its->is_unlocated) { /* else it would go on at what was not found, and pass over all from @offset to there */
-    its->wanted_offset = offset;
-    return;
+  g_autoptr(rd_kafka_topic_partition_list_t) list = rd_kafka_topic_partition_list_new((int)n_moves);
+  for (gsize i = 0; i < n_moves; i++) {
+    SourcePartition *its = partition_of(source, moves[i].slot);
+    if (its->is_unlocated) /* else it would go on at what was not found, and pass over all from here to there */
+      its->wanted_offset = moves[i].offset;
+    else
+      rd_kafka_topic_partition_list_add(list, its->topic, its->partition)->offset = moves[i].offset;
   }
-  g_autoptr(rd_kafka_topic_partition_list_t) list = list_of(source, slot, offset);
-  assign_more(source, list);
+  if (list->cnt > 0)
+    assign_more(source, list);
 }
 
 static void
@@ -742,7 +745,7 @@ static const TideInputFuncs funcs = {.poll = poll_source,
                                      .store = store_offset,
                                      .commit_later = commit_later,
                                      .commit = commit_and_wait,
-                                     .move = move_slot,
+                                     .move = move_slots,
                                      .locate = locate_slot,
                                      .close = close_source,
                                      .free = free_source};

@@ -92,6 +92,11 @@ typedef struct TideInputCommit {
   const char *note; /* borrowed: committed as the offset's metadata */
 } TideInputCommit;
 
+typedef struct TideInputMove {
+  guint32 slot;
+  gint64 offset; /* of the message to be read next */
+} TideInputMove;
+
 typedef struct TideInput TideInput;
 
 typedef struct TideInputFuncs {
@@ -122,8 +127,9 @@ typedef struct TideInputFuncs {
   gboolean (*commit)(TideInput *input, const TideInputCommit *commits, gsize n_commits, gint64 deadline_us,
                      char **ret_problem);
 
-  /* Goes on reading the partition at @offset. Other partitions go on where they are. */
-  void (*move)(TideInput *input, guint32 slot, gint64 offset);
+  /* Goes on reading these partitions elsewhere, all at once: each call may cost a whole new assignment. Other
+   * partitions go on where they are. */
+  void (*move)(TideInput *input, const TideInputMove *moves, gsize n_moves);
 
   /* Has the partition located once more before anything else of it is handed out: its log may have been replaced.
    * @wanted_offset: what is to be read next */
@@ -197,9 +203,9 @@ tide_input_commit(TideInput *input, const TideInputCommit *commits, gsize n_comm
 }
 
 static inline void
-tide_input_move(TideInput *input, guint32 slot, gint64 offset)
+tide_input_move(TideInput *input, const TideInputMove *moves, gsize n_moves)
 {
-  input->funcs->move(input, slot, offset);
+  input->funcs->move(input, moves, n_moves);
 }
 
 static inline void

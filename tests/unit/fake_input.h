@@ -66,9 +66,11 @@ fake_input_store(TideInput *input, guint32 slot, gint64 offset)
 }
 
 static void
-fake_input_move(TideInput *input, guint32 slot, gint64 offset)
+fake_input_move(TideInput *input, const TideInputMove *moves, gsize n_moves)
 {
-  g_string_append_printf(fake_input_of(input)->asked, "move %u %" G_GINT64_FORMAT ", ", slot, offset);
+  for (gsize i = 0; i < n_moves; i++)
+    g_string_append_printf(fake_input_of(input)->asked, "move %u %" G_GINT64_FORMAT ", ", moves[i].slot,
+                           moves[i].offset);
 }
 
 static void

@@ -171,8 +171,7 @@ test_partitions_are_moved_one_after_the_other(Fixture *fixture, gconstpointer da
   for (guint i = 0; i < N_PARTITIONS; i++)
     g_assert_cmpint(began_at[i], ==, 5);
   gint64 next_offset = fixture->last_offset[2] + 1;
-  tide_input_move(fixture->source, 0, 50);
-  tide_input_move(fixture->source, 1, 60);
+  tide_input_move(fixture->source, (TideInputMove[]){{0, 50}, {1, 60}}, 2);
   if (next_offset == N_MESSAGES) /* nothing is left of it */
     fixture->first_offset[2] = next_offset;
   read_of_each(fixture, fixture->first_offset);
@@ -208,7 +207,7 @@ test_move_of_a_partition_that_is_looked_for(Fixture *fixture, gconstpointer data
   mock_kafka_clear_errors(fixture->kafka, TIDE_KAFKA_FETCH);
   g_assert_cmpint(not_found_offset, !=, 50);
   asks_again = FALSE;
-  tide_input_move(fixture->source, 0, 50);
+  tide_input_move(fixture->source, &(TideInputMove){0, 50}, 1);
   fixture->first_offset[1] = fixture->first_offset[2] = 0;
   read_of_each(fixture, fixture->first_offset);
   g_assert_cmpint(fixture->first_offset[0], ==, 50);

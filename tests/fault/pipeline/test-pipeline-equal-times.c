@@ -2,6 +2,7 @@
  * what stays, whatever happens in between, and nothing else waits for it (docs/internals.md: equal times). */
 #include "fault/gateway/raw_client.h"
 #include "fault/pipeline/pipeline_fixture.h"
+#include "kafka/commit_note.h"
 #include "util/clock.h"
 
 #define BASE_MS G_GINT64_CONSTANT(1763700000000)
@@ -276,6 +277,58 @@ test_F14_what_cannot_be_remembered_is_read_again(PipelineFixture *fixture, gcons
   running_pipeline_end(running);
 }
 
+/* Whoever takes the partitions knows by this that cells of them are in doubt for an hour. (transfer full) */
+static char *
+note_of_doubt(void)
+{
+  return tide_commit_note_format(&(TideCommitNote){.is_closed = TRUE,
+                                                   .until_ms = g_get_real_time() / 1000 + 3600000,
+                                                   .time_ms = G_MAXINT64,
+                                                   .span_messages = 1000});
+}
+
+#define MANY_TOPIC "many"
+#define MANY_PARTITIONS 100
+
+static gboolean
+is_healthy_until_all_are_rewound(const TidePipelineState *state, gpointer data)
+{
+  g_assert_true(state->healthy);
+  return running_pipeline_sum(data, "tidemark_kafka_rewinds_total") >= MANY_PARTITIONS;
+}
+
+/* The last owner left cells in doubt and was stopped, as when it is restarted after a gateway's failure: each partition
+ * is held, all until the same moment, and then all are rewound at once. For a group without cooperation that is one
+ * assignment: one for each partition took the consumer's thread for half a minute. */
+static void
+test_R1_many_partitions_are_rewound_at_once(PipelineFixture *fixture, gconstpointer data)
+{
+  g_autofree char *note = note_of_doubt();
+  mock_kafka_create_topic(fixture->kafka, MANY_TOPIC, MANY_PARTITIONS);
+  for (gint32 i = 0; i < MANY_PARTITIONS; i++) {
+    for (guint m = 0; m < 3; m++) {
+      g_autofree char *payload =
+          g_strdup_printf("{\"host\":\"host%d\",\"ts\":%" G_GINT64_FORMAT ",\"v\":\"%u\"}", i, BASE_MS + m, m);
+      mock_kafka_produce_text(fixture->kafka, MANY_TOPIC, i, payload);
+    }
+    mock_kafka_commit_note(fixture->kafka, FIXTURE_GROUP, MANY_TOPIC, i, 1, note);
+  }
+  pipeline_fixture_flush(fixture);
+  RunningPipelineOptions options = {
+      .gateways = 1, .topics = MANY_TOPIC, .kafka = data, .hbase = SOON, .options = LATEST_ONLY};
+  RunningPipeline *running = running_pipeline_start_with(fixture, &options);
+  running_pipeline_wait_metric(running, "tidemark_messages_received_total", 2 * MANY_PARTITIONS);
+  running_pipeline_wait_metric(running, "tidemark_kafka_rewinds_total", 1);
+  gint64 since_us = tide_now_us();
+  running_pipeline_wait(running, is_healthy_until_all_are_rewound, running);
+  gint64 took_us = tide_now_us() - since_us;
+  for (gint32 i = 0; i < MANY_PARTITIONS; i++)
+    g_assert_true(
+        mock_kafka_wait_committed(fixture->kafka, FIXTURE_GROUP, MANY_TOPIC, i, 3, pipeline_fixture_deadline_us()));
+  running_pipeline_end(running);
+  g_assert_cmpint(took_us, <, 3 * TIDE_US_PER_S);
+}
+
 #define ADD(path, func) pipeline_fixture_add("/pipeline-equal-times/" path, func)
 
 int
@@ -291,5 +344,9 @@ main(int argc, char **argv)
   ADD("taken/C8-taken-partition-is-not-written-by-its-last-owner",
       test_taken_partition_is_not_written_by_its_last_owner);
   ADD("memory/F14-what-cannot-be-remembered-is-read-again", test_F14_what_cannot_be_remembered_is_read_again);
+  pipeline_fixture_add_with("/pipeline-equal-times/many/R1-eager", ", assignment: eager",
+                            test_R1_many_partitions_are_rewound_at_once);
+  pipeline_fixture_add_with("/pipeline-equal-times/many/R1-cooperative", ", assignment: cooperative",
+                            test_R1_many_partitions_are_rewound_at_once);
   return g_test_run();
 }
