@@ -175,7 +175,7 @@ static gboolean
 read_messages(TideConsumer *consumer, int timeout_ms)
 {
   guint32 n = take_messages(consumer, timeout_ms);
-  tide_dead_letter_desk_note_messages(&consumer->desk, n);
+  tide_dead_letter_desk_note_messages(&consumer->desk);
   return n == MESSAGES_A_ROUND && !tide_budget_is_spent_racy(consumer->context.budget);
 }
 

@@ -45,6 +45,7 @@ submit(TideDeadLetterDesk *desk, TideDeadLetterJob *job)
 {
   TidePartition *partition = owner_of(desk, job->source);
   job->owned = &partition->assignment.letters;
+  job->is_further |= tide_rewind_is_reread(&partition->rewind, job->dead_letter.offset);
   partition->rewind.n_letters_in_flight += job->wants_original ? 0 : 1;
   tide_dead_letter_queue_submit(desk->context.dead_letters, job);
 }
@@ -588,13 +589,16 @@ tide_dead_letter_desk_take_completed(TideDeadLetterDesk *desk)
 /* ---- how many ---- */
 
 void
-tide_dead_letter_desk_note_messages(TideDeadLetterDesk *desk, guint32 n_received)
+tide_dead_letter_desk_note_messages(TideDeadLetterDesk *desk)
 {
   const GPtrArray *partitions = desk->context.partitions;
-  guint64 written = 0;
-  for (guint i = 0; i < partitions->len; i++)
-    written += tide_partition_at(partitions, i)->n_written;
-  if (n_received > 0 || written != desk->written_reported)
-    tide_dead_letter_queue_note_messages(desk->context.dead_letters, n_received, written - desk->written_reported);
-  desk->written_reported = written;
+  TideFreshMessages all = {0}, *reported = &desk->reported;
+  for (guint i = 0; i < partitions->len; i++) {
+    all.received += tide_partition_at(partitions, i)->fresh.received;
+    all.written += tide_partition_at(partitions, i)->fresh.written;
+  }
+  if (all.received != reported->received || all.written != reported->written)
+    tide_dead_letter_queue_note_messages(desk->context.dead_letters, all.received - reported->received,
+                                         all.written - reported->written);
+  *reported = all;
 }

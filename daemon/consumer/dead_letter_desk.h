@@ -38,8 +38,8 @@ typedef struct TideDeadLetterDesk {
   TideDeadLetterDeskContext context;
   TideDeadLetterCompletions box;
   TideRefusedPartQueue refused_parts;
-  guint32 jobs_of_refused;  /* dead letters of them, or to be read again: not completed yet */
-  guint64 written_reported; /* to the dead letters: messages */
+  guint32 jobs_of_refused;    /* dead letters of them, or to be read again: not completed yet */
+  TideFreshMessages reported; /* to the dead letters */
   TideLogLimit refused_limit;
 } TideDeadLetterDesk;
 
@@ -62,8 +62,7 @@ void tide_dead_letter_desk_take_waiting(TideDeadLetterDesk *desk);
 /* TRUE when dead letters had completed; their marks are not stored yet. */
 gboolean tide_dead_letter_desk_take_completed(TideDeadLetterDesk *desk);
 
-/* Tells the dead letters what their share is judged by: @n_received messages more, and those written since. Once a
- * round. */
-void tide_dead_letter_desk_note_messages(TideDeadLetterDesk *desk, guint32 n_received);
+/* Tells the dead letters what their share is judged by: the messages received and written since. Once a round. */
+void tide_dead_letter_desk_note_messages(TideDeadLetterDesk *desk);
 
 G_END_DECLS

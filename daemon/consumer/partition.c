@@ -300,15 +300,22 @@ tide_partition_release(TidePartition *partition, TideBudget *budget)
 }
 
 static void
-note_written(TidePartition *partition)
+note_received(TidePartition *partition, gint64 offset)
 {
-  partition->n_written++;
+  partition->fresh.received += tide_rewind_is_reread(&partition->rewind, offset) ? 0 : 1;
+  tide_counter_inc(partition->counters.messages_received);
+}
+
+static void
+note_written(TidePartition *partition, gint64 offset)
+{
+  partition->fresh.written += tide_rewind_is_reread(&partition->rewind, offset) ? 0 : 1;
   tide_counter_inc(partition->counters.messages_written);
 }
 
 /* A message that makes no rows is done at once. @n_kept: rejected readings that are kept as dead letters already */
 static void
-count_without_rows(TidePartition *partition, const TideMapped *mapped, guint32 n_kept)
+count_without_rows(TidePartition *partition, gint64 offset, const TideMapped *mapped, guint32 n_kept)
 {
   if (n_kept > 0)
     tide_counter_inc(partition->counters.messages_handed_back);
@@ -319,7 +326,7 @@ count_without_rows(TidePartition *partition, const TideMapped *mapped, guint32 n
   else if (mapped->n_rejects > 0)
     tide_counter_inc(skipped_counter(partition, mapped->rejects[0].reason));
   else
-    note_written(partition); /* no readings, nothing to write */
+    note_written(partition, offset); /* no readings, nothing to write */
 }
 
 static void
@@ -344,7 +351,7 @@ tide_partition_begin(TidePartition *partition, TideBudget *budget, gint64 offset
   guint32 n_kept = skip_rejects ? 0 : mapped->n_rejects - tide_partition_count_rejects(partition, offset, mapped);
   guint32 n_without_acks = mapped->n_unmatched_readings + mapped->n_expired_readings + n_skipped + n_kept;
   guint32 n_acks = mapped->n_rows + mapped->n_rejects - n_skipped - n_kept;
-  tide_counter_inc(partition->counters.messages_received);
+  note_received(partition, offset);
   tide_counter_add(partition->counters.readings_received, mapped->n_readings);
   if (G_UNLIKELY(n_without_acks > 0)) {
     tide_counter_add(partition->counters.readings_unmatched, mapped->n_unmatched_readings);
@@ -353,7 +360,7 @@ tide_partition_begin(TidePartition *partition, TideBudget *budget, gint64 offset
     tide_counter_add(partition->counters.readings_handed_back, n_kept);
   }
   if (n_acks == 0)
-    count_without_rows(partition, mapped, n_kept);
+    count_without_rows(partition, offset, mapped, n_kept);
   const TideTrackedMessage message = {.offset = offset,
                                       .remaining_rows = n_acks,
                                       .n_readings = mapped->n_readings - n_without_acks,
@@ -371,7 +378,7 @@ TideSourceRef
 tide_partition_begin_rejected(TidePartition *partition, TideBudget *budget, const TideMessage *message,
                               TideRejectReason reason)
 {
-  tide_counter_inc(partition->counters.messages_received);
+  note_received(partition, message->offset);
   const TideTrackedMessage tracked = {
       .offset = message->offset, .remaining_rows = 1, .timestamp_ms = message->timestamp_ms};
   guint32 sequence = tide_offsets_begin(&partition->offsets, &tracked);
@@ -383,7 +390,7 @@ tide_partition_begin_rejected(TidePartition *partition, TideBudget *budget, cons
 void
 tide_partition_begin_kept(TidePartition *partition, TideBudget *budget, const TideMessage *message)
 {
-  tide_counter_inc(partition->counters.messages_received);
+  note_received(partition, message->offset);
   tide_counter_inc(partition->counters.messages_handed_back);
   tide_offsets_begin(&partition->offsets,
                      &(TideTrackedMessage){.offset = message->offset, .timestamp_ms = message->timestamp_ms});
@@ -393,7 +400,7 @@ tide_partition_begin_kept(TidePartition *partition, TideBudget *budget, const Ti
 void
 tide_partition_skip(TidePartition *partition, TideBudget *budget, const TideMessage *message, TideRejectReason reason)
 {
-  tide_counter_inc(partition->counters.messages_received);
+  note_received(partition, message->offset);
   tide_counter_inc(skipped_counter(partition, reason));
   tide_offsets_begin(&partition->offsets,
                      &(TideTrackedMessage){.offset = message->offset, .timestamp_ms = message->timestamp_ms});
@@ -424,7 +431,7 @@ tide_partition_ack(TidePartition *partition, TideSourceRef ref, guint32 n_acks)
   if (G_UNLIKELY(tide_message_dead_letters_end(&partition->dead_letters, ref.sequence, &end)))
     count_dead_lettered(partition, &end, message->n_readings);
   else {
-    note_written(partition);
+    note_written(partition, message->offset);
     tide_counter_add(partition->counters.readings_written, message->n_readings);
     tide_write_latency_note(partition->counters.latency, message->timestamp_ms);
   }

@@ -142,6 +142,13 @@ typedef struct TidePartitionCounters {
   char *labels; /* owned */
 } TidePartitionCounters;
 
+/* Messages, without what is read again after a rewind: by these the share of dead letters is judged. The counters may
+ * be shared by the consumers of a process. */
+typedef struct TideFreshMessages {
+  guint64 received;
+  guint64 written;
+} TideFreshMessages;
+
 /* Earlier numbers by which a partition is still found, for what may be on its way since then. */
 #define TIDE_ASSIGNMENTS_KEPT 16u
 
@@ -181,7 +188,7 @@ typedef struct TidePartition {
   TideRepeated repeated;
   TideRewind rewind;
   TidePartitionEnd end;
-  guint64 n_written;             /* messages; messages_written may be shared by the consumers of a process */
+  TideFreshMessages fresh;
   TideKafkaWatch *watch;         /* borrowed; NULL: nobody watches */
   TideWatchedPartition *watched; /* borrowed, while assigned */
   TidePartitionCounters counters;

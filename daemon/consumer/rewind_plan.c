@@ -170,7 +170,7 @@ gboolean
 tide_rewind_keeps_letter(const TideRewind *rewind, gint64 offset, gint32 reading_index)
 {
   const GArray *letters = rewind->kept_letters;
-  return offset < rewind->read_to_offset &&
+  return tide_rewind_is_reread(rewind, offset) &&
          (has_letter(letters, offset, reading_index) ||
           (reading_index != TIDE_LETTER_OF_REFUSED &&
            (has_letter(letters, offset, TIDE_LETTER_OF_ALL) || has_letter(letters, offset, TIDE_LETTER_OF_REFUSED))));

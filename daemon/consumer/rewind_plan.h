@@ -75,6 +75,13 @@ tide_rewind_first_held(const TideRewind *rewind)
   return first;
 }
 
+/* Whether the message at @offset was read before a rewind, too. */
+static inline gboolean
+tide_rewind_is_reread(const TideRewind *rewind, gint64 offset)
+{
+  return offset < rewind->read_to_offset;
+}
+
 void tide_rewind_init(TideRewind *rewind);
 void tide_rewind_clear(TideRewind *rewind);
 

@@ -172,18 +172,24 @@ assert_accounting(Fixture *fixture, guint64 written, guint64 dead_lettered)
 /* ---- rejected when they were mapped ---- */
 
 static void
-test_message_is_kept_whole_before_its_offset_moves(Fixture *fixture, gconstpointer options)
+receive_bad(Fixture *fixture, gint64 offset)
 {
-  TideMessage message = message_of(5, BAD);
+  TideMessage message = message_of(offset, BAD);
   TideMapped mapped;
   TideReject reject;
   g_assert_false(tide_mapping_apply(fixture->mapping, &message, &mapped, &reject));
   tide_dead_letter_desk_take_message(&fixture->desk, bare_consumer_partition(&fixture->bare, 0), &message, &reject);
+}
+
+static void
+test_message_is_kept_whole_before_its_offset_moves(Fixture *fixture, gconstpointer options)
+{
+  receive_bad(fixture, 5);
   TideDeadLetterJob *job = bare_dead_letters_take(fixture->bare.dead_letters);
   assert_no_dead_letter(fixture);
   ASSERT_BYTES(job->dead_letter.value, BAD);
   ASSERT_BYTES(job->dead_letter.key, "key");
-  ASSERT_BYTES(job->dead_letter.reason, tide_reject_reason_name(reject.reason));
+  ASSERT_BYTES(job->dead_letter.reason, tide_reject_reason_name(TIDE_REJECT_PARSE));
   g_assert_cmpint(job->dead_letter.offset, ==, 5);
   g_assert_cmpint(job->dead_letter.timestamp_ms, ==, RECORD_MS);
   g_assert_cmpint(job->dead_letter.reading_index, ==, -1);
@@ -393,13 +399,33 @@ test_dead_letters_are_told_what_is_new(Fixture *fixture, gconstpointer options)
 {
   receive(fixture, 5, GOOD);
   write_all(fixture, 1);
-  tide_dead_letter_desk_note_messages(&fixture->desk, 1);
-  tide_dead_letter_desk_note_messages(&fixture->desk, 0);
+  tide_dead_letter_desk_note_messages(&fixture->desk);
+  tide_dead_letter_desk_note_messages(&fixture->desk);
   receive(fixture, 6, GOOD);
   write_all(fixture, 1);
-  tide_dead_letter_desk_note_messages(&fixture->desk, 2);
+  receive(fixture, 7, OTHER);
+  tide_dead_letter_desk_note_messages(&fixture->desk);
   g_assert_cmpuint(atomic_load(&fixture->bare.dead_letters->received), ==, 3);
   g_assert_cmpuint(atomic_load(&fixture->bare.dead_letters->written), ==, 2);
+}
+
+/* What is read again after a rewind is no more of the messages than it was, and its dead letter no more of those. */
+static void
+test_R2_what_is_read_again_is_not_told_again(Fixture *fixture, gconstpointer options)
+{
+  TidePartition *partition = bare_consumer_partition(&fixture->bare, 0);
+  partition->rewind.read_to_offset = 7;
+  for (gint64 offset = 5; offset <= 8; offset += 2) {
+    receive(fixture, offset, GOOD);
+    write_all(fixture, 1);
+    receive_bad(fixture, offset + 1);
+    TideDeadLetterJob *job = bare_dead_letters_take(fixture->bare.dead_letters);
+    g_assert_true(job->is_further == (offset == 5));
+    keep_dead_letter(fixture, job);
+  }
+  tide_dead_letter_desk_note_messages(&fixture->desk);
+  g_assert_cmpuint(atomic_load(&fixture->bare.dead_letters->received), ==, 2);
+  g_assert_cmpuint(atomic_load(&fixture->bare.dead_letters->written), ==, 1);
 }
 
 #define ADD(path, options, func) g_test_add("/dead-letter-desk/" path, Fixture, options, set_up, func, tear_down)
@@ -426,5 +452,6 @@ main(int argc, char **argv)
   ADD("refused/so-many-at-a-time", plain, test_so_many_refused_are_under_way_at_a_time);
   ADD("refused/holds-where-that-is-chosen", stopping_at_bad, test_refused_row_holds_where_that_is_chosen);
   ADD("dead-letters-are-told-what-is-new", plain, test_dead_letters_are_told_what_is_new);
+  ADD("R2-what-is-read-again-is-not-told-again", plain, test_R2_what_is_read_again_is_not_told_again);
   return g_test_run();
 }
