@@ -118,7 +118,7 @@ tide_dead_letter_desk_take_readings(TideDeadLetterDesk *desk, TideSourceRef ref,
   }
   gboolean is_further = FALSE;
   for (guint32 i = 0; i < mapped->n_rejects; i++) {
-    if (tide_rewind_keeps_letter(&partition->rewind, message->offset, (gint32)rejects[i].reading_index))
+    if (tide_rewind_find_letter(&partition->rewind, message->offset, (gint32)rejects[i].reading_index) != NULL)
       continue;
     g_autofree char *text = tide_reject_describe(&rejects[i]);
     submit_rejected(desk, ref, message, &rejects[i], text, (gint32)rejects[i].reading_index, 1, is_further);

@@ -120,8 +120,9 @@ handle_bad_message(TideIntake *intake, TidePartition *partition, const TideMessa
     tide_partition_skip(partition, intake->context.budget, message, reject->reason);
     break;
   case TIDE_BAD_MESSAGE_DEAD_LETTER:
-    if (tide_rewind_keeps_letter(&partition->rewind, message->offset, TIDE_LETTER_OF_ALL)) {
-      tide_partition_begin_kept(partition, intake->context.budget, message);
+    const TideKeptLetter *letter = tide_rewind_find_letter(&partition->rewind, message->offset, TIDE_LETTER_OF_ALL);
+    if (letter != NULL) {
+      tide_partition_begin_kept(partition, intake->context.budget, message, reject->reason, letter);
       break;
     }
     log_bad_message(intake, partition, message, reject, "it becomes a dead letter");

@@ -193,7 +193,7 @@ tide_partition_count_rejects(const TidePartition *partition, gint64 offset, cons
 {
   guint32 n = 0;
   for (guint32 i = 0; i < mapped->n_rejects; i++)
-    n += tide_rewind_keeps_letter(&partition->rewind, offset, (gint32)mapped->rejects[i].reading_index) ? 0 : 1;
+    n += tide_rewind_find_letter(&partition->rewind, offset, (gint32)mapped->rejects[i].reading_index) == NULL ? 1 : 0;
   return n;
 }
 
@@ -313,11 +313,12 @@ note_written(TidePartition *partition, gint64 offset)
   tide_counter_inc(partition->counters.messages_written);
 }
 
-/* A message that makes no rows is done at once. @n_kept: rejected readings that are kept as dead letters already */
+/* A message without dead letters that makes no rows is done at once. @n_counted: rejected readings that are kept as
+ * dead letters, and were counted */
 static void
-count_without_rows(TidePartition *partition, gint64 offset, const TideMapped *mapped, guint32 n_kept)
+count_without_rows(TidePartition *partition, gint64 offset, const TideMapped *mapped, guint32 n_counted)
 {
-  if (n_kept > 0)
+  if (n_counted > 0)
     tide_counter_inc(partition->counters.messages_handed_back);
   else if (mapped->n_expired_readings > 0)
     tide_counter_inc(partition->counters.messages_expired);
@@ -330,11 +331,29 @@ count_without_rows(TidePartition *partition, gint64 offset, const TideMapped *ma
 }
 
 static void
-note_rejects(TidePartition *partition, guint32 sequence, gint64 offset, const TideMapped *mapped)
+count_dead_lettered(TidePartition *partition, const TideDeadLetterEnd *end, const TideTrackedMessage *message)
 {
-  for (guint32 i = 0; i < mapped->n_rejects; i++)
-    if (!tide_rewind_keeps_letter(&partition->rewind, offset, (gint32)mapped->rejects[i].reading_index))
-      tide_message_dead_letters_add_rejected(&partition->dead_letters, sequence, mapped->rejects[i].reason, 1);
+  guint32 n_dead = end->whole ? message->n_readings : end->n_readings;
+  if (end->was_counted) {
+    tide_counter_inc(partition->counters.messages_handed_back);
+    tide_counter_add(partition->counters.readings_handed_back, message->n_readings);
+    return;
+  }
+  tide_counter_inc(dead_lettered_counter(partition, end->reason));
+  tide_counter_add(partition->counters.readings_dead_lettered, n_dead);
+  tide_counter_add(partition->counters.readings_written, message->n_readings - n_dead);
+  tide_rewind_count_letters(&partition->rewind, message->offset);
+}
+
+/* All of message @sequence is acknowledged. FALSE: it has no dead letter. */
+static gboolean
+end_dead_lettered(TidePartition *partition, guint32 sequence, const TideTrackedMessage *message)
+{
+  TideDeadLetterEnd end;
+  if (G_LIKELY(!tide_message_dead_letters_end(&partition->dead_letters, sequence, &end)))
+    return FALSE;
+  count_dead_lettered(partition, &end, message);
+  return TRUE;
 }
 
 static TideSourceRef
@@ -343,33 +362,59 @@ ref_of(const TidePartition *partition, guint32 sequence)
   return (TideSourceRef){atomic_load_explicit(&partition->assignment.number, memory_order_relaxed), sequence};
 }
 
+/* Rejected readings that are read again, whose dead letters are kept, and whose message was counted for that. */
+static guint32
+count_counted(const TidePartition *partition, gint64 offset, const TideMapped *mapped)
+{
+  guint32 n = 0;
+  for (guint32 i = 0; i < mapped->n_rejects; i++) {
+    const TideKeptLetter *letter =
+        tide_rewind_find_letter(&partition->rewind, offset, (gint32)mapped->rejects[i].reading_index);
+    n += letter != NULL && letter->is_counted ? 1 : 0;
+  }
+  return n;
+}
+
+/* What is kept and was not counted, as the rest of its message was on its way at the rewind, counts with this end. */
+static void
+note_rejects(TidePartition *partition, guint32 sequence, gint64 offset, const TideMapped *mapped)
+{
+  for (guint32 i = 0; i < mapped->n_rejects; i++) {
+    const TideKeptLetter *letter =
+        tide_rewind_find_letter(&partition->rewind, offset, (gint32)mapped->rejects[i].reading_index);
+    if (letter == NULL || !letter->is_counted)
+      tide_message_dead_letters_add_rejected(&partition->dead_letters, sequence, mapped->rejects[i].reason, 1);
+  }
+}
+
 TideSourceRef
 tide_partition_begin(TidePartition *partition, TideBudget *budget, gint64 offset, const TideMapped *mapped,
                      gboolean skip_rejects)
 {
   guint32 n_skipped = skip_rejects ? mapped->n_rejects : 0;
-  guint32 n_kept = skip_rejects ? 0 : mapped->n_rejects - tide_partition_count_rejects(partition, offset, mapped);
-  guint32 n_without_acks = mapped->n_unmatched_readings + mapped->n_expired_readings + n_skipped + n_kept;
-  guint32 n_acks = mapped->n_rows + mapped->n_rejects - n_skipped - n_kept;
+  guint32 n_counted = skip_rejects ? 0 : count_counted(partition, offset, mapped);
+  guint32 n_ended = mapped->n_unmatched_readings + mapped->n_expired_readings + n_skipped + n_counted;
   note_received(partition, offset);
   tide_counter_add(partition->counters.readings_received, mapped->n_readings);
-  if (G_UNLIKELY(n_without_acks > 0)) {
+  if (G_UNLIKELY(n_ended > 0)) {
     tide_counter_add(partition->counters.readings_unmatched, mapped->n_unmatched_readings);
     tide_counter_add(partition->counters.readings_expired, mapped->n_expired_readings);
     tide_counter_add(partition->counters.readings_skipped, n_skipped);
-    tide_counter_add(partition->counters.readings_handed_back, n_kept);
+    tide_counter_add(partition->counters.readings_handed_back, n_counted);
   }
-  if (n_acks == 0)
-    count_without_rows(partition, offset, mapped, n_kept);
-  const TideTrackedMessage message = {.offset = offset,
-                                      .remaining_rows = n_acks,
-                                      .n_readings = mapped->n_readings - n_without_acks,
-                                      .timestamp_ms = mapped->timestamp_ms};
+  const TideTrackedMessage message = {
+      .offset = offset,
+      .remaining_rows = mapped->n_rows + (skip_rejects ? 0 : tide_partition_count_rejects(partition, offset, mapped)),
+      .n_readings = mapped->n_readings - n_ended,
+      .timestamp_ms = mapped->timestamp_ms};
   guint32 sequence = tide_offsets_begin(&partition->offsets, &message);
   if (!skip_rejects)
     note_rejects(partition, sequence, offset, mapped);
-  if (n_acks > 0 && tide_rewind_keeps_letter(&partition->rewind, offset, TIDE_LETTER_OF_REFUSED))
-    tide_message_dead_letters_add_kept(&partition->dead_letters, sequence);
+  const TideKeptLetter *refused = tide_rewind_find_letter(&partition->rewind, offset, TIDE_LETTER_OF_REFUSED);
+  if (G_UNLIKELY(refused != NULL))
+    tide_message_dead_letters_add_kept(&partition->dead_letters, sequence, refused->is_counted);
+  if (message.remaining_rows == 0 && !end_dead_lettered(partition, sequence, &message))
+    count_without_rows(partition, offset, mapped, n_counted);
   follow_in_flight(partition, budget);
   return ref_of(partition, sequence);
 }
@@ -388,12 +433,16 @@ tide_partition_begin_rejected(TidePartition *partition, TideBudget *budget, cons
 }
 
 void
-tide_partition_begin_kept(TidePartition *partition, TideBudget *budget, const TideMessage *message)
+tide_partition_begin_kept(TidePartition *partition, TideBudget *budget, const TideMessage *message,
+                          TideRejectReason reason, const TideKeptLetter *letter)
 {
+  TideDeadLetterEnd end = {.reason =
+                               letter->reading_index == TIDE_LETTER_OF_REFUSED ? TIDE_DEAD_LETTER_REFUSED : reason,
+                           .was_counted = letter->is_counted};
+  const TideTrackedMessage tracked = {.offset = message->offset, .timestamp_ms = message->timestamp_ms};
   note_received(partition, message->offset);
-  tide_counter_inc(partition->counters.messages_handed_back);
-  tide_offsets_begin(&partition->offsets,
-                     &(TideTrackedMessage){.offset = message->offset, .timestamp_ms = message->timestamp_ms});
+  tide_offsets_begin(&partition->offsets, &tracked);
+  count_dead_lettered(partition, &end, &tracked);
   follow_in_flight(partition, budget);
 }
 
@@ -407,30 +456,13 @@ tide_partition_skip(TidePartition *partition, TideBudget *budget, const TideMess
   follow_in_flight(partition, budget);
 }
 
-static void
-count_dead_lettered(TidePartition *partition, const TideDeadLetterEnd *end, guint32 n_readings)
-{
-  guint32 n_dead = end->whole ? n_readings : end->n_readings;
-  if (end->was_kept_before) {
-    tide_counter_inc(partition->counters.messages_handed_back);
-    tide_counter_add(partition->counters.readings_handed_back, n_readings);
-    return;
-  }
-  tide_counter_inc(dead_lettered_counter(partition, end->reason));
-  tide_counter_add(partition->counters.readings_dead_lettered, n_dead);
-  tide_counter_add(partition->counters.readings_written, n_readings - n_dead);
-}
-
 void
 tide_partition_ack(TidePartition *partition, TideSourceRef ref, guint32 n_acks)
 {
   const TideTrackedMessage *message = tide_offsets_ack(&partition->offsets, ref.sequence, n_acks);
   if (message == NULL)
     return;
-  TideDeadLetterEnd end;
-  if (G_UNLIKELY(tide_message_dead_letters_end(&partition->dead_letters, ref.sequence, &end)))
-    count_dead_lettered(partition, &end, message->n_readings);
-  else {
+  if (G_LIKELY(!end_dead_lettered(partition, ref.sequence, message))) {
     note_written(partition, message->offset);
     tide_counter_add(partition->counters.readings_written, message->n_readings);
     tide_write_latency_note(partition->counters.latency, message->timestamp_ms);

@@ -321,8 +321,9 @@ TideSourceRef tide_partition_begin(TidePartition *partition, TideBudget *budget,
 /* A message was fetched that cannot be mapped: one acknowledgement, that of its dead letter, ends it. */
 TideSourceRef tide_partition_begin_rejected(TidePartition *partition, TideBudget *budget, const TideMessage *message,
                                             TideRejectReason reason);
-/* A message that cannot be mapped is read again, and its dead letter is kept already: it is handed back. */
-void tide_partition_begin_kept(TidePartition *partition, TideBudget *budget, const TideMessage *message);
+/* A message that cannot be mapped is read again, and @letter of it is kept already: it ends at once. */
+void tide_partition_begin_kept(TidePartition *partition, TideBudget *budget, const TideMessage *message,
+                               TideRejectReason reason, const TideKeptLetter *letter);
 /* A message is passed over: it cannot be used and the operator chose to go on, or it has no value and no table asks
  * what to delete. */
 void tide_partition_skip(TidePartition *partition, TideBudget *budget, const TideMessage *message,

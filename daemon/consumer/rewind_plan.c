@@ -158,22 +158,35 @@ find_letter(const GArray *letters, gint64 offset, gint32 reading_index)
   return first;
 }
 
-static gboolean
-has_letter(const GArray *letters, gint64 offset, gint32 reading_index)
+static const TideKeptLetter *
+letter_at(const GArray *letters, gint64 offset, gint32 reading_index)
 {
   guint at = find_letter(letters, offset, reading_index);
-  return at < letters->len && g_array_index(letters, TideKeptLetter, at).offset == offset &&
-         g_array_index(letters, TideKeptLetter, at).reading_index == reading_index;
+  const TideKeptLetter *letter = at < letters->len ? &g_array_index(letters, TideKeptLetter, at) : NULL;
+  return letter != NULL && letter->offset == offset && letter->reading_index == reading_index ? letter : NULL;
 }
 
-gboolean
-tide_rewind_keeps_letter(const TideRewind *rewind, gint64 offset, gint32 reading_index)
+const TideKeptLetter *
+tide_rewind_find_letter(const TideRewind *rewind, gint64 offset, gint32 reading_index)
 {
   const GArray *letters = rewind->kept_letters;
-  return tide_rewind_is_reread(rewind, offset) &&
-         (has_letter(letters, offset, reading_index) ||
-          (reading_index != TIDE_LETTER_OF_REFUSED &&
-           (has_letter(letters, offset, TIDE_LETTER_OF_ALL) || has_letter(letters, offset, TIDE_LETTER_OF_REFUSED))));
+  if (!tide_rewind_is_reread(rewind, offset))
+    return NULL;
+  const TideKeptLetter *letter = letter_at(letters, offset, reading_index);
+  if (letter == NULL && reading_index != TIDE_LETTER_OF_REFUSED)
+    letter = letter_at(letters, offset, TIDE_LETTER_OF_ALL);
+  if (letter == NULL && reading_index != TIDE_LETTER_OF_REFUSED)
+    letter = letter_at(letters, offset, TIDE_LETTER_OF_REFUSED);
+  return letter;
+}
+
+void
+tide_rewind_count_letters(TideRewind *rewind, gint64 offset)
+{
+  GArray *letters = rewind->kept_letters;
+  for (guint at = find_letter(letters, offset, G_MININT32);
+       at < letters->len && g_array_index(letters, TideKeptLetter, at).offset == offset; at++)
+    g_array_index(letters, TideKeptLetter, at).is_counted = TRUE;
 }
 
 void
@@ -188,9 +201,9 @@ void
 tide_rewind_add_letter(TideRewind *rewind, gint64 offset, gint32 reading_index, gint64 committed_offset)
 {
   GArray *letters = rewind->kept_letters;
-  TideKeptLetter letter = {offset, reading_index};
+  TideKeptLetter letter = {.offset = offset, .reading_index = reading_index};
   if (letters->len > 0 && g_array_index(letters, TideKeptLetter, letters->len / 2).offset < committed_offset)
     tide_rewind_forget_letters(rewind, committed_offset);
-  if (!has_letter(letters, offset, reading_index))
+  if (letter_at(letters, offset, reading_index) == NULL)
     g_array_insert_val(letters, find_letter(letters, offset, reading_index), letter);
 }

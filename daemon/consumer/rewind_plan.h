@@ -39,6 +39,7 @@ typedef struct TideKeptLetter {
   gint32 reading_index;             /* or one of these */
 #define TIDE_LETTER_OF_ALL (-1)     /* of its message: nothing of it could be used */
 #define TIDE_LETTER_OF_REFUSED (-2) /* of all of it, since HBase refused a row */
+  gboolean is_counted;              /* its message has ended since, and was counted for it */
 } TideKeptLetter;
 
 /* Whether, when and from where it is rewound (rewind.h), in one assignment. */
@@ -102,9 +103,11 @@ void tide_rewind_add_overflow(TideRewind *rewind, const TideHeldMessage *message
 /* It is rewound, and @sequence is the next to be read: what may still land by then is held on. */
 void tide_rewind_restart(TideRewind *rewind, guint32 sequence, gint64 now_us);
 
-/* Whether the message at @offset was read before a rewind, and its dead letter was kept then, as in TideKeptLetter. One
- * of the whole message counts for what is rejected of it, too; but what HBase refuses may not have been sent then. */
-gboolean tide_rewind_keeps_letter(const TideRewind *rewind, gint64 offset, gint32 reading_index);
+/* The dead letter of the message at @offset, which was read before a rewind, that was kept then; NULL: none was. One of
+ * the whole message counts for what is rejected of it, too; but what HBase refuses may not have been sent then. */
+const TideKeptLetter *tide_rewind_find_letter(const TideRewind *rewind, gint64 offset, gint32 reading_index);
+/* The message at @offset has ended, as one of those with dead letters. */
+void tide_rewind_count_letters(TideRewind *rewind, gint64 offset);
 void tide_rewind_add_letter(TideRewind *rewind, gint64 offset, gint32 reading_index, gint64 committed_offset);
 /* What is committed is not read again. */
 void tide_rewind_forget_letters(TideRewind *rewind, gint64 committed_offset);

@@ -103,10 +103,10 @@ tide_message_dead_letters_kept(TideMessageDeadLetters *dead_letters, const TideD
 }
 
 void
-tide_message_dead_letters_add_kept(TideMessageDeadLetters *dead_letters, guint32 sequence)
+tide_message_dead_letters_add_kept(TideMessageDeadLetters *dead_letters, guint32 sequence, gboolean was_counted)
 {
   find_or_add(dead_letters, sequence)->end =
-      (TideDeadLetterEnd){.reason = TIDE_DEAD_LETTER_REFUSED, .whole = TRUE, .was_kept_before = TRUE};
+      (TideDeadLetterEnd){.reason = TIDE_DEAD_LETTER_REFUSED, .whole = TRUE, .was_counted = was_counted};
 }
 
 gboolean

@@ -54,15 +54,15 @@ gboolean tide_message_dead_letters_add_refused(TideMessageDeadLetters *dead_lett
 guint32 tide_message_dead_letters_kept(TideMessageDeadLetters *dead_letters, const TideDeadLetterJob *job);
 
 /* Message @sequence is read again after a rewind, and its dead letter for refused rows is kept: they are settled with
- * it, at once. */
-void tide_message_dead_letters_add_kept(TideMessageDeadLetters *dead_letters, guint32 sequence);
+ * it, at once. @was_counted: the message, for that */
+void tide_message_dead_letters_add_kept(TideMessageDeadLetters *dead_letters, guint32 sequence, gboolean was_counted);
 
 /* How a message ends. */
 typedef struct TideDeadLetterEnd {
-  guint reason;             /* of the dead letters; one, where there are several */
-  gboolean whole;           /* all of its readings, not only n_readings */
-  guint32 n_readings;       /* that ended in dead letters */
-  gboolean was_kept_before; /* as it was read before a rewind: it counts no more */
+  guint reason;         /* of the dead letters; one, where there are several */
+  gboolean whole;       /* all of its readings, not only n_readings */
+  guint32 n_readings;   /* that ended in dead letters */
+  gboolean was_counted; /* as it ended before a rewind: it counts no more */
 } TideDeadLetterEnd;
 
 /* Message @sequence is finished, and forgotten here. FALSE: it has no dead letter. */

@@ -27,6 +27,7 @@ static const char base_text[] =
 
 static const char plain[] = KAFKA " }\n" READINGS " }\n";
 static const char stopping_at_bad[] = KAFKA " }\n" READINGS ", on_bad_message: stop, on_bad_reading: reading }\n";
+static const char by_reading[] = KAFKA " }\n" READINGS ", on_bad_reading: reading }\n";
 static const char going_on_behind_lost[] = KAFKA ", on_lost_offsets: continue }\n" READINGS " }\n";
 
 typedef struct Fixture {
@@ -431,6 +432,25 @@ test_H2_halted_partition_is_read_again_up_to_its_halt(Fixture *fixture, gconstpo
   g_assert_cmpuint(tide_metrics_sum(fixture->flow.metrics, "tidemark_kafka_rewinds_total", NULL), ==, 1);
 }
 
+/* Part of a message is kept as a dead letter, and the rest is on its way as it is rewound: it is counted all the
+ * same, once. */
+static void
+test_R3_dead_letter_of_an_unfinished_message_is_counted(Fixture *fixture, gconstpointer options)
+{
+  assign(fixture, 0, 5);
+  receive(fixture, 5, PARTLY_BAD);
+  keep_dead_letter(fixture, bare_dead_letters_take(fixture->dead_letters));
+  tide_rewind_ask(tide_consumer_partition(fixture->consumer, 0), 1);
+  tide_rewinds_run(&fixture->consumer->rewinds, tide_now_us());
+  TideCall call;
+  receive(fixture, 5, PARTLY_BAD);
+  g_assert_null(fixture->dead_letters->incoming.first); /* it is kept already */
+  take_call(fixture, &call);
+  acknowledge(fixture, &call);
+  assert_unfinished(fixture, 0, 6);
+  g_assert_cmpuint(tide_metrics_sum(fixture->flow.metrics, "tidemark_messages_dead_lettered_total", NULL), ==, 1);
+}
+
 /* A row that HBase refuses halts its partition while later messages are on their way: it is refused again. */
 static void
 test_H2_partition_halted_by_a_refused_row_owes_nothing_more(Fixture *fixture, gconstpointer options)
@@ -828,6 +848,8 @@ main(int argc, char **argv)
       test_H2_halted_partition_is_read_again_up_to_its_halt);
   ADD("rewind/H2-halted-by-a-refused-row", stopping_at_bad,
       test_H2_partition_halted_by_a_refused_row_owes_nothing_more);
+  ADD("rewind/R3-dead-letter-of-an-unfinished-message", by_reading,
+      test_R3_dead_letter_of_an_unfinished_message_is_counted);
   ADD("rewind/acknowledged-messages-are-not-lost", going_on_behind_lost,
       test_acknowledged_messages_that_left_the_log_are_not_lost);
   ADD("rewind/awaited-schema-drops-nothing", plain, test_awaited_schema_drops_nothing);

@@ -28,7 +28,7 @@ typedef struct ModelMessage {
   guint32 n_rejects;
   gboolean has_dead_letter;
   gboolean is_refused;
-  gboolean was_kept;    /* its dead letter was, before a rewind */
+  gboolean was_counted; /* for its dead letter, before a rewind */
   gboolean is_pending;  /* a dead letter of a refused row is on its way */
   guint32 waiting_acks; /* for that dead letter, besides its own */
 } ModelMessage;
@@ -44,7 +44,7 @@ typedef struct ModelPartition {
   gint64 committed;
   gint64 held_offset;       /* G_MAXINT64: none is */
   gint64 read_to;           /* as of the last rewind of this assignment; -1: there was none */
-  GHashTable *kept_letters; /* owned (element-type letter_id()): in this assignment */
+  GHashTable *kept_letters; /* owned: letter_id() -> whether its message was counted for it; in this assignment */
   /* what the accounting must say */
   guint64 received, written, dead_lettered, skipped, handed_back, unmatched;
   guint64 readings_written, readings_dead_lettered;
@@ -107,16 +107,53 @@ letter_id(gint64 offset, gint32 reading_index)
   return GSIZE_TO_POINTER((gsize)offset << 2 | (gsize)(reading_index + 2));
 }
 
+/* @ret_is_counted: (nullable): whether the message was counted for the letter that is nearest to what is asked for */
+static gboolean
+find_kept(const ModelPartition *at, gint64 offset, gint32 reading_index, gboolean *ret_is_counted)
+{
+  const gint32 nearest[] = {reading_index, TIDE_LETTER_OF_ALL, TIDE_LETTER_OF_REFUSED};
+  gpointer is_counted = NULL;
+  gboolean is_kept = FALSE;
+  for (guint i = 0; !is_kept && i < (reading_index == TIDE_LETTER_OF_REFUSED ? 1 : G_N_ELEMENTS(nearest)); i++)
+    is_kept = g_hash_table_lookup_extended(at->kept_letters, letter_id(offset, nearest[i]), NULL, &is_counted);
+  if (ret_is_counted != NULL)
+    *ret_is_counted = GPOINTER_TO_INT(is_counted);
+  return is_kept;
+}
+
 static gboolean
 is_kept(const ModelPartition *at, gint64 offset, gint32 reading_index)
 {
-  for (gint32 i = TIDE_LETTER_OF_REFUSED; i <= TIDE_LETTER_OF_ALL; i++)
-    if (reading_index != TIDE_LETTER_OF_REFUSED && g_hash_table_contains(at->kept_letters, letter_id(offset, i)))
-      return TRUE;
-  return g_hash_table_contains(at->kept_letters, letter_id(offset, reading_index));
+  return find_kept(at, offset, reading_index, NULL);
 }
 
 /* ---- what the model expects ---- */
+
+/* Each dead letter of a message counts with the first end that it has. */
+static void
+expect_dead_lettered(ModelPartition *at, gint64 offset)
+{
+  at->dead_lettered++;
+  for (gint32 i = TIDE_LETTER_OF_REFUSED; i <= 1; i++)
+    if (g_hash_table_contains(at->kept_letters, letter_id(offset, i)))
+      g_hash_table_insert(at->kept_letters, letter_id(offset, i), GINT_TO_POINTER(TRUE));
+}
+
+static void
+expect_end(ModelPartition *at, const ModelMessage *message)
+{
+  guint32 n_dead = message->is_refused ? message->n_readings : message->n_rejects;
+  if (message->was_counted) {
+    at->handed_back++;
+    return;
+  }
+  if (message->is_refused || message->has_dead_letter)
+    expect_dead_lettered(at, message->offset);
+  else
+    at->written++;
+  at->readings_dead_lettered += n_dead;
+  at->readings_written += message->n_readings - n_dead;
+}
 
 static void
 expect_acks(ModelPartition *at, TideSourceRef ref, guint32 n_acks)
@@ -124,19 +161,8 @@ expect_acks(ModelPartition *at, TideSourceRef ref, guint32 n_acks)
   ModelMessage *message = message_of(at, ref.sequence);
   g_assert_cmpuint(message->remaining, >=, n_acks);
   message->remaining -= n_acks;
-  if (message->remaining > 0 || n_acks == 0)
-    return;
-  guint32 n_dead = message->is_refused ? message->n_readings : message->n_rejects;
-  if (message->was_kept) {
-    at->handed_back++;
-    return;
-  }
-  if (message->is_refused || message->has_dead_letter)
-    at->dead_lettered++;
-  else
-    at->written++;
-  at->readings_dead_lettered += n_dead;
-  at->readings_written += message->n_readings - n_dead;
+  if (message->remaining == 0 && n_acks > 0)
+    expect_end(at, message);
 }
 
 static guint64
@@ -261,11 +287,16 @@ deliver_rejected(Model *model, ModelPartition *at, gint64 offset)
     at->skipped++;
     return;
   }
-  g_assert_true(tide_rewind_keeps_letter(&at->partition->rewind, offset, -1) == is_kept(at, offset, -1));
-  if (is_kept(at, offset, -1)) {
-    tide_partition_begin_kept(at->partition, &model->budget, &message);
+  const TideKeptLetter *letter = tide_rewind_find_letter(&at->partition->rewind, offset, -1);
+  gboolean is_counted;
+  g_assert_true((letter != NULL) == find_kept(at, offset, -1, &is_counted));
+  if (letter != NULL) {
+    tide_partition_begin_kept(at->partition, &model->budget, &message, TIDE_REJECT_PARSE, letter);
     begin_message(at, offset, 0, 0);
-    at->handed_back++;
+    if (is_counted)
+      at->handed_back++;
+    else
+      expect_dead_lettered(at, offset);
     return;
   }
   TideSourceRef ref = tide_partition_begin_rejected(at->partition, &model->budget, &message, TIDE_REJECT_PARSE);
@@ -288,16 +319,22 @@ deliver_mapped(Model *model, ModelPartition *at, gint64 offset)
                        .rejects = rejects,
                        .n_rejects = n_rejects};
   TideSourceRef ref = tide_partition_begin(at->partition, &model->budget, offset, &mapped, skip_rejects);
-  guint32 n_kept = 0;
-  for (guint32 i = 0; i < n_rejects && !skip_rejects; i++)
-    n_kept += is_kept(at, offset, (gint32)i) ? 1 : 0;
-  guint32 n_dead_letters = skip_rejects ? 0 : n_rejects - n_kept;
-  ModelMessage *message = begin_message(at, offset, n_rows + n_dead_letters, n_rows + n_dead_letters);
+  guint32 n_kept = 0, n_counted = 0;
+  for (guint32 i = 0; i < n_rejects && !skip_rejects; i++) {
+    gboolean is_counted;
+    n_kept += find_kept(at, offset, (gint32)i, &is_counted) ? 1 : 0;
+    n_counted += is_counted ? 1 : 0;
+  }
+  guint32 n_dead_letters = skip_rejects ? 0 : n_rejects - n_counted;
+  guint32 n_acks = n_rows + (skip_rejects ? 0 : n_rejects - n_kept);
+  ModelMessage *message = begin_message(at, offset, n_acks, n_rows + n_dead_letters);
   g_assert_cmpuint(ref.sequence, ==, FIRST_SEQUENCE + at->messages->len - 1);
   message->n_rejects = n_dead_letters;
   message->has_dead_letter = n_dead_letters > 0;
-  message->is_refused = message->was_kept = message->remaining > 0 && is_kept(at, offset, TIDE_LETTER_OF_REFUSED);
-  if (message->remaining == 0 && n_kept > 0)
+  message->is_refused = find_kept(at, offset, TIDE_LETTER_OF_REFUSED, &message->was_counted);
+  if (message->remaining == 0 && (message->is_refused || message->has_dead_letter))
+    expect_end(at, message);
+  else if (message->remaining == 0 && n_counted > 0)
     at->handed_back++;
   else if (message->remaining == 0 && n_unmatched > 0)
     at->unmatched++;
@@ -417,7 +454,7 @@ expect_kept(ModelPartition *at, const TideDeadLetterJob *job)
   guint32 n_acks = job->n_acks;
   gboolean is_refused = tide_dead_letter_job_is_refused(job);
   gint32 kept = is_refused ? TIDE_LETTER_OF_REFUSED : job->dead_letter.reading_index;
-  g_assert_true(g_hash_table_add(at->kept_letters, letter_id(message->offset, kept)));
+  g_assert_true(g_hash_table_insert(at->kept_letters, letter_id(message->offset, kept), GINT_TO_POINTER(FALSE)));
   if (is_refused) {
     n_acks += message->waiting_acks;
     message->is_pending = FALSE;

@@ -393,6 +393,50 @@ test_doubt_finds_its_partition(Fixture *fixture, gconstpointer data)
   tide_partition_free(other, &fixture->rig.budget);
 }
 
+/* Its dead letter is kept, and a row of it is on its way as it is rewound: it is in the topic, so it must be counted.
+ */
+static void
+test_R3_dead_letter_of_an_unfinished_message_is_counted(Fixture *fixture, gconstpointer data)
+{
+  TidePartition *partition = fixture->partition;
+  const TideMapped two_rows = {.n_rows = 2, .n_readings = 1, .timestamp_ms = -1};
+  TideSourceRef ref = tide_partition_begin(partition, &fixture->rig.budget, 100, &two_rows, FALSE);
+  g_assert_true(tide_partition_add_refused(partition, &fixture->rig.budget, ref, 1));
+  const TideDeadLetterJob job = {
+      .dead_letter = {.reason = TIDE_BYTES_LITERAL(TIDE_DEAD_LETTER_REASON_REFUSED), .reading_index = -1},
+      .source = ref,
+      .n_acks = 1};
+  tide_partition_dead_letter_kept(partition, &fixture->rig.budget, &job);
+  tide_rewind_ask(partition, 1);
+  rewind_at(fixture, 1);
+  ref = tide_partition_begin(partition, &fixture->rig.budget, 100, &two_rows, FALSE);
+  g_assert_false(tide_partition_add_refused(partition, &fixture->rig.budget, ref, 1));
+  tide_partition_ack(partition, ref, 1);
+  g_assert_cmpint(tide_partition_position(partition), ==, 101);
+  g_assert_cmpuint(tide_metrics_sum(fixture->rig.metrics, "tidemark_messages_dead_lettered_total", NULL), ==, 1);
+  g_assert_cmpuint(tide_metrics_sum(fixture->rig.metrics, "tidemark_readings_dead_lettered_total", NULL), ==, 1);
+}
+
+/* Likewise of a reading that was rejected, whose message's other readings are on their way. */
+static void
+test_R3_dead_letter_of_a_reading_is_counted(Fixture *fixture, gconstpointer data)
+{
+  TidePartition *partition = fixture->partition;
+  static const TideReject reject = {.reason = TIDE_REJECT_TYPE, .reading_index = 1};
+  const TideMapped mapped = {.n_rows = 1, .n_readings = 2, .rejects = &reject, .n_rejects = 1, .timestamp_ms = -1};
+  TideSourceRef ref = tide_partition_begin(partition, &fixture->rig.budget, 100, &mapped, FALSE);
+  const TideDeadLetterJob job = {
+      .dead_letter = {.reason = TIDE_BYTES_LITERAL("type"), .reading_index = 1}, .source = ref, .n_acks = 1};
+  tide_partition_dead_letter_kept(partition, &fixture->rig.budget, &job);
+  tide_rewind_ask(partition, 1);
+  rewind_at(fixture, 1);
+  ref = tide_partition_begin(partition, &fixture->rig.budget, 100, &mapped, FALSE);
+  tide_partition_ack(partition, ref, 1);
+  g_assert_cmpint(tide_partition_position(partition), ==, 101);
+  g_assert_cmpuint(tide_metrics_sum(fixture->rig.metrics, "tidemark_readings_dead_lettered_total", NULL), ==, 1);
+  g_assert_cmpuint(tide_metrics_sum(fixture->rig.metrics, "tidemark_messages_dead_lettered_total", NULL), ==, 1);
+}
+
 #define ADD(path, func) g_test_add("/rewind/" path, Fixture, NULL, set_up, func, tear_down)
 
 int
@@ -414,5 +458,7 @@ main(int argc, char **argv)
   ADD("status-tells-of-it", test_status_tells_of_it);
   ADD("inherited-doubt-is-of-its-partition", test_inherited_doubt_is_of_its_partition);
   ADD("doubt-finds-its-partition", test_doubt_finds_its_partition);
+  ADD("R3-dead-letter-of-an-unfinished-message-is-counted", test_R3_dead_letter_of_an_unfinished_message_is_counted);
+  ADD("R3-dead-letter-of-a-reading-is-counted", test_R3_dead_letter_of_a_reading_is_counted);
   return g_test_run();
 }
