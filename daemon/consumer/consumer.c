@@ -226,9 +226,8 @@ run_rounds(TideConsumer *consumer)
 static gboolean
 has_work(const TideConsumer *consumer)
 {
-  gboolean is_empty = tide_accumulator_is_empty(consumer->accumulator);
   for (guint i = 0; i < consumer->partitions->len; i++)
-    if (tide_consumer_has_work(tide_consumer_partition(consumer, i), is_empty))
+    if (tide_consumer_has_work(consumer, i))
       return TRUE;
   return FALSE;
 }

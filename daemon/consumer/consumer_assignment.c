@@ -364,9 +364,8 @@ on_assignment_done(gpointer data)
 static gboolean
 any_has_work(const TideConsumer *consumer, const guint32 *slots, gsize n_slots)
 {
-  gboolean is_empty = tide_accumulator_is_empty(consumer->accumulator);
   for (gsize i = 0; i < n_slots; i++)
-    if (tide_consumer_has_work(tide_consumer_partition(consumer, slots[i]), is_empty))
+    if (tide_consumer_has_work(consumer, slots[i]))
       return TRUE;
   return FALSE;
 }

@@ -2,6 +2,7 @@
 
 #include "config/tables_mark.h"
 #include "consumer/handover.h"
+#include "consumer/rewind.h"
 #include "util/clock.h"
 
 #define COMMIT_LOG_US (30 * TIDE_US_PER_S)
@@ -168,11 +169,10 @@ gboolean
 tide_consumer_commits_close(TideConsumerCommits *commits, const guint32 *slots, gsize n_slots, gint64 deadline_us)
 {
   CommitList list = commit_list_new();
-  gboolean is_empty = tide_accumulator_is_empty(commits->context.accumulator);
   for (gsize i = 0; i < n_slots; i++) {
     TidePartition *partition = tide_partition_at(commits->context.partitions, slots[i]);
     if (partition->assigned && tide_partition_position(partition) >= 0 && !is_left_well(partition))
-      add_commit(&list, commits, partition, is_empty || !tide_partition_has_stale_rows(partition));
+      add_commit(&list, commits, partition, !tide_rewind_find_stale_rows(partition, commits->context.accumulator));
   }
   gboolean good = send_and_wait(commits, &list, deadline_us);
   commit_list_free(&list);

@@ -86,12 +86,12 @@ void tide_consumer_handle_message(TideConsumer *consumer, const TideInputRecord 
 TideConsumer *tide_consumer_new(const TideConsumerContext *context, guint32 index,
                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Whether something of @partition is on its way. @is_empty: nothing of any is. */
+/* Whether something of the partition is on its way. */
 static inline gboolean
-tide_consumer_has_work(const TidePartition *partition, gboolean is_empty)
+tide_consumer_has_work(const TideConsumer *consumer, guint slot)
 {
-  return tide_partition_has_work(partition) ||
-         (partition->assigned && tide_partition_has_stale_rows(partition) && !is_empty);
+  TidePartition *partition = tide_consumer_partition(consumer, slot);
+  return tide_partition_has_work(partition) || tide_rewind_find_stale_rows(partition, consumer->accumulator);
 }
 
 /* Marks what completed, acknowledged or kept as a dead letter. The offsets that this sets free are committed in the

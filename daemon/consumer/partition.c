@@ -554,6 +554,7 @@ tide_partition_rewind(TidePartition *partition, TideBudget *budget, gint64 now_u
   const TideTrackedMessage *newest = tide_offsets_newest(&partition->offsets);
   if (newest != NULL)
     rewind->read_to_offset = MAX(rewind->read_to_offset, newest->offset + 1);
+  rewind->stale_to_offset = rewind->read_to_offset;
   rewind->acked_to_offset = MAX(rewind->acked_to_offset, partition->offsets.mark);
   if (rewind->cancelled_us == 0)
     rewind->spaced_until_us = now_us + settle_us;

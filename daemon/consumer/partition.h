@@ -258,7 +258,7 @@ tide_partition_has_moved(const TidePartition *partition)
 static inline gboolean
 tide_partition_has_stale_rows(const TidePartition *partition)
 {
-  return MAX(partition->offsets.mark, partition->commit.start_offset) < partition->rewind.read_to_offset;
+  return MAX(partition->offsets.mark, partition->commit.start_offset) < partition->rewind.stale_to_offset;
 }
 
 /* Whether more messages than the span may have been sent behind what is committed: its note must say so. */

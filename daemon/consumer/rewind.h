@@ -10,6 +10,7 @@
 
 #include "consumer/pauses.h"
 #include "model/input.h"
+#include "rows/accumulator.h"
 #include "rows/rows_in_doubt.h"
 
 G_BEGIN_DECLS
@@ -36,6 +37,10 @@ void tide_rewind_take_judgement(const TideAssignments *assignments, const TideBa
 /* Once the moment of @partition has come nothing of it is taken any more, and dead letters that are not kept yet are
  * given up. TRUE: none is on its way, and it is to be rewound now. */
 gboolean tide_rewind_prepare(TidePartition *partition, gint64 now_us);
+
+/* Whether a row of @partition that was read before a rewind, and that nobody waits for, is on its way: looks for one
+ * where there may be any. Not to be asked for each message. */
+gboolean tide_rewind_find_stale_rows(TidePartition *partition, const TideAccumulator *accumulator);
 
 /* ---- all partitions of a consumer ---- */
 

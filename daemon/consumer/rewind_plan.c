@@ -20,6 +20,7 @@ tide_rewind_init(TideRewind *rewind)
   *rewind = (TideRewind){.held = g_array_new(FALSE, FALSE, sizeof(TideHeldMessage)),
                          .kept_letters = g_array_new(FALSE, FALSE, sizeof(TideKeptLetter)),
                          .read_to_offset = -1,
+                         .stale_to_offset = -1,
                          .acked_to_offset = -1};
 }
 

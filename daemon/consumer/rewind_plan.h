@@ -53,6 +53,7 @@ typedef struct TideRewind {
   gboolean is_due;        /* its moment has come, and nothing is taken any more: so it is rewound, whatever holds it */
   /* as of the last rewind; -1: there was none */
   gint64 read_to_offset;       /* messages before this were read: rows of them may be on their way */
+  gint64 stale_to_offset;      /* the same, until it is known that none is */
   gint64 acked_to_offset;      /* messages before this were acknowledged */
   guint32 n_letters_in_flight; /* its dead letters that may yet be kept */
   GArray *kept_letters;        /* owned (element-type TideKeptLetter), sorted: of messages that may be read again */

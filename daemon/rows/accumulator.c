@@ -681,16 +681,24 @@ tide_accumulator_repeat(TideAccumulator *accumulator, const TideRow *rows, guint
 
 /* ---- partitions that were taken away ---- */
 
+static gboolean
+has_others(const TideBatchSource *sources, gsize n_sources, GHashTable *assignments)
+{
+  for (gsize i = 0; i < n_sources; i++)
+    if (!g_hash_table_contains(assignments, GUINT_TO_POINTER(sources[i].ref.assignment)))
+      return TRUE;
+  return FALSE;
+}
+
 /* FALSE: all of @sources are of assignments that are @kept. Else adds theirs to @cancelled. */
 static gboolean
 is_any_lost(const TideBatchSource *sources, gsize n_sources, GHashTable *kept, GHashTable *cancelled)
 {
-  gsize first = 0;
-  while (first < n_sources && g_hash_table_contains(kept, GUINT_TO_POINTER(sources[first].ref.assignment)))
-    first++;
-  for (gsize i = 0; first < n_sources && i < n_sources; i++)
+  if (!has_others(sources, n_sources, kept))
+    return FALSE;
+  for (gsize i = 0; i < n_sources; i++)
     g_hash_table_add(cancelled, GUINT_TO_POINTER(sources[i].ref.assignment));
-  return first < n_sources;
+  return TRUE;
 }
 
 /* FALSE: no row of @buffer is of a partition that was lost. */
@@ -743,6 +751,40 @@ tide_accumulator_cancel(TideAccumulator *accumulator, GHashTable *kept, GHashTab
     for (guint i = 0; i < table->retired->len; i++)
       cancel_lane(accumulator, table, g_ptr_array_index(table->retired, i), kept, cancelled);
   }
+}
+
+static gboolean
+lane_has_others(const TideLaneBuffer *open, GHashTable *assignments)
+{
+  if (open == NULL)
+    return FALSE;
+  const TideRowBuffer *sets[] = {open->buffer, open->unmerged};
+  gsize n_sources;
+  const TideBatchSource *sources;
+  gboolean any = FALSE;
+  for (guint s = 0; !any && s < G_N_ELEMENTS(sets); s++) {
+    sources = tide_row_buffer_sources(sets[s], &n_sources);
+    any = has_others(sources, n_sources, assignments);
+  }
+  for (const TideBatch *batch = open->on_the_way; !any && batch != NULL; batch = batch->lane_next) {
+    sources = tide_batch_sources(batch, &n_sources);
+    any = has_others(sources, n_sources, assignments);
+  }
+  return any;
+}
+
+gboolean
+tide_accumulator_has_others(const TideAccumulator *accumulator, GHashTable *assignments)
+{
+  gboolean any = FALSE;
+  for (guint t = 0; t < accumulator->tables->len; t++) {
+    const TideTableAccumulator *table = g_ptr_array_index(accumulator->tables, t);
+    for (guint32 i = 0; !any && i < table->map->n_lanes; i++)
+      any = lane_has_others(table->lanes[i], assignments);
+    for (guint i = 0; !any && i < table->retired->len; i++)
+      any = lane_has_others(g_ptr_array_index(table->retired, i), assignments);
+  }
+  return any;
 }
 
 gboolean

@@ -123,6 +123,9 @@ gboolean tide_accumulator_repeat(TideAccumulator *accumulator, const TideRow *ro
  * @cancelled: set: gets the assignments that had rows there */
 void tide_accumulator_cancel(TideAccumulator *accumulator, GHashTable *kept, GHashTable *cancelled);
 
+/* Whether a row that is open or on its way is of another assignment than these. */
+gboolean tide_accumulator_has_others(const TideAccumulator *accumulator, GHashTable *assignments);
+
 /* Rows that are not acknowledged: open, or on their way. */
 gboolean tide_accumulator_is_empty(const TideAccumulator *accumulator);
 

@@ -432,6 +432,35 @@ test_H2_halted_partition_is_read_again_up_to_its_halt(Fixture *fixture, gconstpo
   g_assert_cmpuint(tide_metrics_sum(fixture->flow.metrics, "tidemark_kafka_rewinds_total", NULL), ==, 1);
 }
 
+/* A partition that was rewound, and of which nothing is on its way, is given up while the row of another one
+ * waits for its table. */
+static void
+test_R4_revoke_waits_for_no_row_of_others(Fixture *fixture, gconstpointer options)
+{
+  TideCall call;
+  assign(fixture, 0, 5);
+  assign(fixture, 1, 5);
+  receive(fixture, 5, GOOD);
+  hold_first(fixture);
+  take_call(fixture, &call);
+  acknowledge(fixture, &call);
+  write_one(fixture, 6, OTHER);
+  tide_rewinds_run(&fixture->consumer->rewinds, tide_now_us());
+  write_one(fixture, 5, GOOD); /* and 6 is yet to be read again */
+  TideInputRecord record = {.slot = 1,
+                            .message = {.topic = TIDE_BYTES_LITERAL("t"),
+                                        .partition = 1,
+                                        .offset = 5,
+                                        .timestamp_ms = -1,
+                                        .value = TIDE_BYTES_LITERAL("{\"host\":\"z\"," GOOD_TIME ",\"v\":1}"),
+                                        .has_value = TRUE}};
+  tide_consumer_handle_message(fixture->consumer, &record, tide_now_us());
+  assert_unfinished(fixture, 0, 6);
+  gint64 since_us = tide_now_us();
+  take_away(fixture, 0, FALSE);
+  g_assert_cmpint(tide_now_us() - since_us, <, TIDE_US_PER_S);
+}
+
 /* Part of a message is kept as a dead letter, and the rest is on its way as it is rewound: it is counted all the
  * same, once. */
 static void
@@ -848,6 +877,7 @@ main(int argc, char **argv)
       test_H2_halted_partition_is_read_again_up_to_its_halt);
   ADD("rewind/H2-halted-by-a-refused-row", stopping_at_bad,
       test_H2_partition_halted_by_a_refused_row_owes_nothing_more);
+  ADD("rewind/R4-revoke-waits-for-no-row-of-others", plain, test_R4_revoke_waits_for_no_row_of_others);
   ADD("rewind/R3-dead-letter-of-an-unfinished-message", by_reading,
       test_R3_dead_letter_of_an_unfinished_message_is_counted);
   ADD("rewind/acknowledged-messages-are-not-lost", going_on_behind_lost,

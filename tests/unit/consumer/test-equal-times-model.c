@@ -346,10 +346,9 @@ end_halts(World *world)
 static void
 drain(Consumer *consumer, guint p)
 {
-  const TidePartition *partition = consumer->partitions[p];
-  for (guint round = 0; tide_partition_has_work(partition) ||
-                        (tide_partition_has_stale_rows(partition) && !tide_accumulator_is_empty(consumer->accumulator));
-       round++) {
+  TidePartition *partition = consumer->partitions[p];
+  for (guint round = 0;
+       tide_partition_has_work(partition) || tide_rewind_find_stale_rows(partition, consumer->accumulator); round++) {
     g_assert_cmpuint(round, <, 100); /* parts of one cell go one after the other */
     send_all_parts_again(consumer);
     tick(consumer, TIDE_PRESSURE_FLUSH);
@@ -401,8 +400,7 @@ lose(World *world, guint p)
     tide_batch_mark_in_doubt(batch, world->now_us);
   }
   if (pick(world, 2) == 0) /* the time has passed */
-    commit(world, p,
-           tide_accumulator_is_empty(consumer->accumulator) || !tide_partition_has_stale_rows(consumer->partitions[p]));
+    commit(world, p, !tide_rewind_find_stale_rows(consumer->partitions[p], consumer->accumulator));
   give_away(world, p);
   consumer->is_stuck = pick(world, 2) == 0;
 }
