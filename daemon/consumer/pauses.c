@@ -322,6 +322,16 @@ tide_pauses_lift(TidePauses *pauses, const guint32 *slots, gsize n_slots)
 
 /* ---- halted partitions ---- */
 
+/* @text: (transfer full) */
+static void
+halt(TidePauses *pauses, TidePartition *partition, char *text)
+{
+  g_free(partition->halt.text);
+  partition->halt.text = text;
+  tide_pauses_set(pauses, partition, TIDE_PAUSE_HALTED, TRUE);
+  tide_consumer_status_publish_halted(pauses->context.status, pauses->context.partitions);
+}
+
 void
 tide_pauses_halt_partition(TidePauses *pauses, TidePartition *partition, char *text)
 {
@@ -330,10 +340,7 @@ tide_pauses_halt_partition(TidePauses *pauses, TidePartition *partition, char *t
                                   {"PARTITION", tide_log_number(partition->partition).text},
                                   {"SOURCE", partition->source}),
                   "%s", text);
-  g_free(partition->halt.text);
-  partition->halt.text = text;
-  tide_pauses_set(pauses, partition, TIDE_PAUSE_HALTED, TRUE);
-  tide_consumer_status_publish_halted(pauses->context.status, pauses->context.partitions);
+  halt(pauses, partition, text);
 }
 
 void
@@ -341,6 +348,11 @@ tide_pauses_halt_at_message(TidePauses *pauses, TidePartition *partition, gint64
 {
   partition->halt.note = (TideHaltNote){TIDE_HALT_MESSAGE, offset};
   partition->commit.needs_opening = TRUE;
+  if (offset == partition->rewind.halted_offset) { /* after a rewind: it was told and counted then */
+    halt(pauses, partition, text);
+    return;
+  }
+  partition->rewind.halted_offset = offset;
   tide_counter_inc(pauses->messages_held);
   tide_pauses_halt_partition(pauses, partition, text);
 }

@@ -21,7 +21,8 @@ tide_rewind_init(TideRewind *rewind)
                          .kept_letters = g_array_new(FALSE, FALSE, sizeof(TideKeptLetter)),
                          .read_to_offset = -1,
                          .stale_to_offset = -1,
-                         .acked_to_offset = -1};
+                         .acked_to_offset = -1,
+                         .halted_offset = -1};
 }
 
 void

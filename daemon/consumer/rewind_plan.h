@@ -55,6 +55,7 @@ typedef struct TideRewind {
   gint64 read_to_offset;       /* messages before this were read: rows of them may be on their way */
   gint64 stale_to_offset;      /* the same, until it is known that none is */
   gint64 acked_to_offset;      /* messages before this were acknowledged */
+  gint64 halted_offset;        /* the message that halted it last, which may be met again; -1: none has */
   guint32 n_letters_in_flight; /* its dead letters that may yet be kept */
   GArray *kept_letters;        /* owned (element-type TideKeptLetter), sorted: of messages that may be read again */
 } TideRewind;

@@ -432,6 +432,23 @@ test_H2_halted_partition_is_read_again_up_to_its_halt(Fixture *fixture, gconstpo
   g_assert_cmpuint(tide_metrics_sum(fixture->flow.metrics, "tidemark_kafka_rewinds_total", NULL), ==, 1);
 }
 
+/* A message halts its partition, is met again after a rewind, and is one message all the same. */
+static void
+test_R9_message_that_halts_is_counted_once(Fixture *fixture, gconstpointer options)
+{
+  TideCall call;
+  assign(fixture, 0, 5);
+  receive(fixture, 5, GOOD);
+  hold_first(fixture);
+  take_call(fixture, &call);
+  acknowledge(fixture, &call);
+  receive(fixture, 6, BAD);
+  tide_rewinds_run(&fixture->consumer->rewinds, tide_now_us());
+  write_one(fixture, 5, GOOD);
+  receive(fixture, 6, BAD);
+  g_assert_cmpuint(tide_metrics_sum(fixture->flow.metrics, "tidemark_messages_halted_total", NULL), ==, 1);
+}
+
 /* A partition that was rewound, and of which nothing is on its way, is given up while the row of another one
  * waits for its table. */
 static void
@@ -877,6 +894,7 @@ main(int argc, char **argv)
       test_H2_halted_partition_is_read_again_up_to_its_halt);
   ADD("rewind/H2-halted-by-a-refused-row", stopping_at_bad,
       test_H2_partition_halted_by_a_refused_row_owes_nothing_more);
+  ADD("rewind/R9-message-that-halts-is-counted-once", stopping_at_bad, test_R9_message_that_halts_is_counted_once);
   ADD("rewind/R4-revoke-waits-for-no-row-of-others", plain, test_R4_revoke_waits_for_no_row_of_others);
   ADD("rewind/R3-dead-letter-of-an-unfinished-message", by_reading,
       test_R3_dead_letter_of_an_unfinished_message_is_counted);
