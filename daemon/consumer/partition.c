@@ -565,11 +565,12 @@ tide_partition_rewind(TidePartition *partition, TideBudget *budget, gint64 now_u
   hand_back(partition, budget);
   partition->offsets.finished_ms = finished_ms; /* finished all the same, and not committed yet */
   partition->commit.start_offset = position;
-  partition->commit.sequence += partition->offsets.head - sequence;
+  guint32 shift = partition->offsets.head - sequence;
+  partition->commit.sequence += shift;
   for (guint i = 0; i < partition->commit.asked->len; i++)
-    g_array_index(partition->commit.asked, TideAskedCommit, i).sequence += partition->offsets.head - sequence;
+    g_array_index(partition->commit.asked, TideAskedCommit, i).sequence += shift;
   partition->stored_offset = -1;
-  tide_rewind_restart(rewind, partition->offsets.head, now_us);
+  tide_rewind_restart(rewind, shift, now_us);
   tide_partition_open(partition);
 }
 

@@ -129,14 +129,15 @@ tide_rewind_add_overflow(TideRewind *rewind, const TideHeldMessage *message)
 }
 
 void
-tide_rewind_restart(TideRewind *rewind, guint32 sequence, gint64 now_us)
+tide_rewind_restart(TideRewind *rewind, guint32 shift, gint64 now_us)
 {
   TideHeldMessage *overflows = rewind->overflows;
   while (overflows[0].until_us > 0 && overflows[0].until_us <= now_us) {
     overflows[0] = overflows[1];
     overflows[1].until_us = 0;
   }
-  overflows[0].sequence = overflows[1].sequence = sequence;
+  overflows[0].sequence += shift; /* the messages before it are read again, too: what is committed is as far away */
+  overflows[1].sequence += shift;
   g_array_set_size(rewind->held, 0);
   rewind->cancelled_us = 0;
   rewind->is_due = FALSE;

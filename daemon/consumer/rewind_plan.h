@@ -102,8 +102,8 @@ void tide_rewind_remove_held(TideRewind *rewind, guint32 sequence);
 gboolean tide_rewind_covers(const TideRewind *rewind, gint64 offset);
 /* @message and all that comes after it are held in any case. */
 void tide_rewind_add_overflow(TideRewind *rewind, const TideHeldMessage *message);
-/* It is rewound, and @sequence is the next to be read: what may still land by then is held on. */
-void tide_rewind_restart(TideRewind *rewind, guint32 sequence, gint64 now_us);
+/* It is rewound: what may still land by then is held on, and comes again @shift sequences later. */
+void tide_rewind_restart(TideRewind *rewind, guint32 shift, gint64 now_us);
 
 /* The dead letter of the message at @offset, which was read before a rewind, that was kept then; NULL: none was. One of
  * the whole message counts for what is rejected of it, too; but what HBase refuses may not have been sent then. */
