@@ -23,8 +23,9 @@ static TideHeldMessage
 held_message(const TidePartition *partition, guint32 sequence, gint64 until_us)
 {
   const TideOffsets *offsets = &partition->offsets;
-  TideHeldMessage message = {
-      .sequence = sequence, .offset = tide_partition_position(partition), .timestamp_ms = -1, .until_us = until_us};
+  /* What comes next, or will, whether the brokers are asked just now where it stands or not. */
+  gint64 next_offset = MAX(offsets->mark, partition->commit.start_offset);
+  TideHeldMessage message = {.sequence = sequence, .offset = next_offset, .timestamp_ms = -1, .until_us = until_us};
   if (sequence - offsets->head < tide_offsets_span(offsets)) {
     message.offset = tide_offsets_find(offsets, sequence)->offset;
     message.timestamp_ms = tide_offsets_find(offsets, sequence)->timestamp_ms;

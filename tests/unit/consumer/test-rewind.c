@@ -437,6 +437,61 @@ test_R3_dead_letter_of_a_reading_is_counted(Fixture *fixture, gconstpointer data
   g_assert_cmpuint(tide_metrics_sum(fixture->rig.metrics, "tidemark_messages_dead_lettered_total", NULL), ==, 1);
 }
 
+/* No commit is answered, and an overflow outlasts a rewind: the next one begins behind the first message that was read
+ * again, and the distance to what is committed must not shrink. */
+static void
+test_R7_second_rewind_keeps_the_distance_to_what_is_committed(Fixture *fixture, gconstpointer data)
+{
+  TidePartition *partition = fixture->partition;
+  TideSourceRef refs[100];
+  tide_partition_commit_asked(partition, 100, TRUE, FALSE);
+  tide_partition_commit_answered(partition, 100, TRUE);
+  begin(fixture, 100, 100, refs);
+  tide_rewind_hold_all(partition, refs[50].sequence, 700); /* from 150 on */
+  ack(fixture, refs, 100);
+  g_assert_cmpuint(tide_partition_span(partition), ==, 100);
+  tide_rewind_ask(partition, 1);
+  rewind_at(fixture, 1); /* at 150: 50 messages lie behind what is committed */
+  begin(fixture, 150, 50, refs);
+  g_assert_cmpuint(tide_partition_span(partition), ==, 100);
+}
+
+/* The same, where the first rewind begins before the overflow. */
+static void
+test_R7_overflow_behind_the_first_message_keeps_the_distance(Fixture *fixture, gconstpointer data)
+{
+  TidePartition *partition = fixture->partition;
+  TideSourceRef refs[100];
+  tide_partition_commit_asked(partition, 100, TRUE, FALSE);
+  tide_partition_commit_answered(partition, 100, TRUE);
+  begin(fixture, 100, 100, refs);
+  tide_rewind_hold(partition, refs[20], 500, TRUE);
+  tide_rewind_hold_all(partition, refs[50].sequence, 700);
+  ack(fixture, refs, 100);
+  rewind_at(fixture, 500); /* at 120 */
+  begin(fixture, 120, 80, refs);
+  g_assert_cmpuint(tide_partition_span(partition), ==, 100);
+  ack(fixture, refs, 80);
+  rewind_at(fixture, 500 + SETTLE_US); /* at 150 */
+  begin(fixture, 150, 50, refs);
+  g_assert_cmpuint(tide_partition_span(partition), ==, 100); /* from 100, which is committed still, to 199 */
+}
+
+/* While the brokers are asked where it stands, a batch from before a rewind is forgotten. */
+static void
+test_R8_offset_never_goes_back_while_it_is_located(Fixture *fixture, gconstpointer data)
+{
+  TidePartition *partition = fixture->partition;
+  TideSourceRef refs[10];
+  begin(fixture, 100, 10, refs);
+  ack(fixture, refs, 10);
+  g_assert_cmpint(tide_partition_position(partition), ==, 110);
+  partition->location.is_located = FALSE; /* tide_consumer_locate_replaced() */
+  tide_rewind_hold_all(partition, partition->offsets.head, 500);
+  partition->location.is_located = TRUE;
+  g_assert_cmpint(tide_partition_position(partition), ==, 110);
+}
+
 #define ADD(path, func) g_test_add("/rewind/" path, Fixture, NULL, set_up, func, tear_down)
 
 int
@@ -460,5 +515,8 @@ main(int argc, char **argv)
   ADD("doubt-finds-its-partition", test_doubt_finds_its_partition);
   ADD("R3-dead-letter-of-an-unfinished-message-is-counted", test_R3_dead_letter_of_an_unfinished_message_is_counted);
   ADD("R3-dead-letter-of-a-reading-is-counted", test_R3_dead_letter_of_a_reading_is_counted);
+  ADD("R7-second-rewind-keeps-the-distance", test_R7_second_rewind_keeps_the_distance_to_what_is_committed);
+  ADD("R7-overflow-behind-keeps-the-distance", test_R7_overflow_behind_the_first_message_keeps_the_distance);
+  ADD("R8-offset-never-goes-back-while-it-is-located", test_R8_offset_never_goes_back_while_it_is_located);
   return g_test_run();
 }
