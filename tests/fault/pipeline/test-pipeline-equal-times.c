@@ -327,35 +327,6 @@ test_R1_many_partitions_are_rewound_at_once(PipelineFixture *fixture, gconstpoin
   g_assert_cmpint(took_us, <, 3 * TIDE_US_PER_S);
 }
 
-#define N_GOOD 1500u
-#define N_BAD 600u
-
-/* Dead letters that cannot be kept are given up for a rewind, and come again: they are no more of the messages than
- * they were. */
-static void
-test_R2_dead_letters_that_come_again_are_not_too_many(PipelineFixture *fixture, gconstpointer data)
-{
-  g_autofree char *note = note_of_doubt();
-  mock_kafka_create_topic(fixture->kafka, DEAD_LETTERS, 1);
-  produce(fixture, BASE_MS, "committed");
-  produce(fixture, BASE_MS, "contested");
-  for (guint i = 0; i < N_BAD; i++)
-    pipeline_fixture_produce_raw(fixture, 0, "bad");
-  for (guint i = 0; i < N_GOOD; i++)
-    pipeline_fixture_produce(fixture, 1, "host2", BASE_MS + i, "good");
-  pipeline_fixture_flush(fixture);
-  mock_kafka_commit_note(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, 1, note);
-  mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_PRODUCE, RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS, 100000);
-  RunningPipeline *running = start(fixture, SOON, LATEST_ONLY "dead_letters: { topic: letters, max_ratio: 0.35 }\n");
-  running_pipeline_wait_metric(running, "tidemark_kafka_rewinds_total", 1);
-  running_pipeline_wait_metric(running, "tidemark_messages_received_total", N_GOOD + 2 * (1 + N_BAD));
-  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_dead_letters_given_up_total"), >, 0);
-  mock_kafka_clear_errors(fixture->kafka, TIDE_KAFKA_PRODUCE);
-  g_assert_true(mock_kafka_wait_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, N_BAD + 2,
-                                          pipeline_fixture_deadline_us()));
-  running_pipeline_end(running);
-}
-
 #define ADD(path, func) pipeline_fixture_add("/pipeline-equal-times/" path, func)
 
 int
@@ -371,7 +342,6 @@ main(int argc, char **argv)
   ADD("taken/C8-taken-partition-is-not-written-by-its-last-owner",
       test_taken_partition_is_not_written_by_its_last_owner);
   ADD("memory/F14-what-cannot-be-remembered-is-read-again", test_F14_what_cannot_be_remembered_is_read_again);
-  ADD("letters/R2-that-come-again-are-not-too-many", test_R2_dead_letters_that_come_again_are_not_too_many);
   pipeline_fixture_add_with("/pipeline-equal-times/many/R1-eager", ", assignment: eager",
                             test_R1_many_partitions_are_rewound_at_once);
   pipeline_fixture_add_with("/pipeline-equal-times/many/R1-cooperative", ", assignment: cooperative",
