@@ -382,7 +382,6 @@ FIXTURE_TEST("/regions/table-without-rows-for-an-hour-is-given-up")
   g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_tables_created_total", NULL), ==, 1);
 }
 
-
 int
 main(int argc, char **argv)
 {
