@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """A daemon runs for an hour, with reconnects and rebalances all the time: its memory and descriptors must not grow.
 
-    soak.py --tidemark build/daemon/tidemark [--minutes 60] [--rate 1000] [--csv FILE]
+    soak.py --tidemark build/daemon/tidemark [--minutes 60] [--rate 1000] [--csv FILE] [--abandon]
 
 A second daemon joins the group for half of every minute. Every three minutes a gateway is killed and started again. Every ten
 minutes no reading comes for 45 s, and the gateways cut the connections that are idle. Connections have a greatest age, too.
 Before all that, HBase stands still for 40 s and then the daemon for 20 s, so that the heap has been as large as any later
 hiccup of HBase, or of Kafka's group, makes it.
+With --abandon none of these troubles comes, and once a minute a gateway stands still for longer than a call may take: calls
+are given up, and land all the same. No committed offset with messages behind it may then stand still for longer than two
+settle times.
 With a binary that has the address sanitizer, what counts is its verdict on leaks at the end of each process: its exit code.
 """
 
@@ -26,7 +29,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "integration"), str(HERE.parent / "
 import proof  # noqa: E402
 from fleet import memory_kib, n_descriptors, totals_of  # noqa: E402
 from links import Link  # noqa: E402
-from proof import FEED_DEADLINE_S, N_HOSTS, N_PARTITIONS, START_DEADLINE_S, Proof, Result  # noqa: E402
+from proof import FEED_DEADLINE_S, GROUP, N_HOSTS, N_PARTITIONS, START_DEADLINE_S, TOPIC, Proof, Result  # noqa: E402
 from stack import Stack  # noqa: E402
 from workload import Feeder, Workload  # noqa: E402
 
@@ -46,6 +49,12 @@ GATEWAY_IDLE_CUT_MS = 20_000
 
 MAX_CONNECTION_AGE = "2m"
 
+ABANDON_EVERY_S = 60.0
+GATEWAY_STANDS_STILL_S = 8.0  # past hbase.call_timeout
+
+# Two settle times of 20 s, and what is between a rewind and the commit behind it: the gateway that stands still, a commit, two looks.
+COMMITTED_STANDS_STILL_S = 2 * 20.0 + GATEWAY_STANDS_STILL_S + 5.0 + 2 * LOOK_INTERVAL_S
+
 # What is compared: the medians of the second and of the last quarter of the run. The first quarter is for warming up.
 GROWTH_ALLOWANCE_KIB = 4 << 10
 DESCRIPTORS_ALLOWANCE = 4
@@ -63,6 +72,7 @@ class Look:
     received: int
     written: int
     in_flight: int
+    rewinds: int
 
 
 class Soak(Proof):
@@ -80,6 +90,9 @@ class Soak(Proof):
         self.n_visits = 0
         self.n_gateways_killed = 0
         self.n_silences = 0
+        self.n_stood_still = 0
+        self.longest_wait_s = 0.0
+        self._moved: dict[int, tuple[int, float]] = {}  # partition -> (committed offset, since when)
         self.complaints: list[str] = []
         self._over = threading.Event()
 
@@ -88,6 +101,8 @@ class Soak(Proof):
         started = time.monotonic()
         troubles = ((self._guest_leaves_and_joins, GUEST_STAYS_S), (self._kill_gateway, GATEWAY_EVERY_S),
                     (lambda: self._be_silent(feeder), SILENCE_EVERY_S))
+        if self.options.abandon:
+            troubles = ((self._hold_gateway, ABANDON_EVERY_S - GATEWAY_STANDS_STILL_S),)
         troublemakers = [threading.Thread(target=self._repeat, args=trouble, daemon=True) for trouble in troubles]
         try:
             feeder.start()
@@ -142,6 +157,25 @@ class Soak(Proof):
         gateway.kill9()
         gateway.start()
 
+    def _hold_gateway(self) -> None:
+        gateway = self.stack.gateways[self.n_stood_still % len(self.stack.gateways)]
+        self.n_stood_still += 1
+        gateway.suspend()
+        try:
+            self._over.wait(GATEWAY_STANDS_STILL_S)
+        finally:
+            gateway.resume()
+
+    def _look_at_offsets(self, at_s: float) -> None:
+        committed = self.stack.kafka.admin.committed_offsets(GROUP, TOPIC)
+        behind = self.lag()
+        for place, offset in committed.items():
+            known, since_s = self._moved.get(place, (-1, at_s))
+            if offset != known or place not in behind:
+                self._moved[place] = (offset, at_s)
+            else:
+                self.longest_wait_s = max(self.longest_wait_s, at_s - since_s)
+
     def _be_silent(self, feeder: Feeder) -> None:
         feeder.pause(SILENCE_S)
         self.n_silences += 1
@@ -151,6 +185,8 @@ class Soak(Proof):
         print(f"{'time':>8} {'rss MiB':>8} {'files':>6} {'connects':>9} {'rebalances':>11} {'received':>11} {'written':>11} "
               f"{'in flight':>10}", flush=True)
         while not is_over():
+            if self.options.abandon:
+                self._look_at_offsets(time.monotonic() - started)
             look = self._look(time.monotonic() - started)
             if look is not None and look.at_s - told_s >= TELL_INTERVAL_S:
                 told_s = look.at_s
@@ -168,7 +204,7 @@ class Soak(Proof):
         totals = totals_of(samples)
         look = Look(round(at_s, 1), memory_kib(pid, "VmRSS"), n_descriptors(pid), totals["tidemark_hbase_connects_total"],
                     totals["tidemark_kafka_rebalances_total"], totals["tidemark_messages_received_total"],
-                    totals["tidemark_messages_written_total"], totals["tidemark_messages_in_flight"])
+                    totals["tidemark_messages_written_total"], totals["tidemark_messages_in_flight"], totals["tidemark_kafka_rewinds_total"])
         self.looks.append(look)
         return look
 
@@ -194,7 +230,13 @@ class Soak(Proof):
         check("files do not grow", files[1] - files[0] <= DESCRIPTORS_ALLOWANCE,
               f"{files[0]:.0f} descriptors in the second quarter, {files[1]:.0f} in the last")
         last = self.looks[-1]
-        check("it was kept busy", last.connects > 4 and last.rebalances > 2, f"{last.connects:,} connects, {last.rebalances:,} rebalances")
+        if self.options.abandon:
+            check("offsets advance", self.n_stood_still > 0 and self.longest_wait_s <= COMMITTED_STANDS_STILL_S,
+                  f"{self.n_stood_still} times a gateway stood still; the longest that a committed offset did: "
+                  f"{self.longest_wait_s:.0f} s")
+            check("calls were given up", last.rewinds > 0, f"{last.rewinds:,} rewinds")
+        else:
+            check("it was kept busy", last.connects > 4 and last.rebalances > 2, f"{last.connects:,} connects, {last.rebalances:,} rebalances")
         self.result.figures.update(rss_kib_second_quarter=rss_kib[0], rss_kib_last_quarter=rss_kib[1], descriptors=files,
                                    slope_kib_per_hour=round(slope_kib_per_h), looks=[vars(look) for look in self.looks])
         proof.write_looks(self.options.csv, self.looks)
@@ -204,6 +246,7 @@ def main() -> int:
     parser = proof.parser(__doc__ or "")
     parser.add_argument("--minutes", type=float, default=60, help="how long (default: 60)")
     parser.add_argument("--rate", type=float, default=1000, help="messages a second (default: 1000)")
+    parser.add_argument("--abandon", action="store_true", help="calls that are given up, in place of the other troubles")
     parser.add_argument("--csv", type=Path, help="file that gets what was seen every 5 s")
     options = parser.parse_args()
     return proof.run(options, lambda stack, link, directory, result: Soak(stack, link, options, directory, result),
