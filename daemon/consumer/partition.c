@@ -52,7 +52,7 @@ static const CounterName counter_names[] = {
             "Readings that were left out of their messages and passed over (on_bad_reading: reading, on_bad_message: "
             "skip)"),
     COUNTER(readings_handed_back, "tidemark_readings_handed_back_total",
-            "Readings of messages that were handed back with their partition"),
+            "Readings of messages that were handed back, with their partition or at its rewind"),
 };
 
 /* The counter of @name with the partition's labels and @reason; it is made for the first. */

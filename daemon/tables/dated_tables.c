@@ -8,14 +8,11 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* There is a warning when the slots would be gone in so many days, and another each day. */
-#define WARNED_DAYS 7u
+/* There is a warning, and another each day, once so many slots are left: a week of them while no more than 292 names
+ * are new in a day, as those of twelve tables by the hour. A rate that is taken from what comes would warn of a
+ * backlog. */
+#define WARNED_SLOTS (TIDE_DATED_TABLES_MAX / 8)
 #define DAY_US (24 * 3600 * TIDE_US_PER_S)
-
-typedef struct Slot {
-  TideTable *instance; /* owned */
-  gint64 met_us;
-} Slot;
 
 struct TideDatedTables {
   /* read-only */
@@ -24,9 +21,8 @@ struct TideDatedTables {
   TideGauge *met;
   /* under lock */
   TideMutex lock;
-  Slot slots[TIDE_DATED_TABLES_MAX];
+  TideTable *slots[TIDE_DATED_TABLES_MAX]; /* owned */
   guint32 n_slots;
-  guint32 n_older;     /* of them, met more than a day before the last */
   GHashTable *by_name; /* TideTable to itself, by template and name; borrowed */
   gint64 warned_us;    /* 0: never */
 };
@@ -78,29 +74,24 @@ tide_dated_tables_free(TideDatedTables *dated)
     return;
   g_hash_table_unref(dated->by_name);
   for (guint32 i = 0; i < dated->n_slots; i++)
-    tide_dated_table_free(dated->slots[i].instance);
+    tide_dated_table_free(dated->slots[i]);
   tide_mutex_clear(&dated->lock);
   g_free(dated);
 }
 
-/* At the rate of the last day, of which the slot taken last is one. */
 static void
 warn_if_few_are_left_locked(TideDatedTables *dated, gint64 now_us)
 {
-  while (now_us - dated->slots[dated->n_older].met_us >= DAY_US)
-    dated->n_older++;
-  guint32 n_a_day = dated->n_slots - dated->n_older, n_left = TIDE_DATED_TABLES_MAX - dated->n_slots;
-  if (n_left >= WARNED_DAYS * n_a_day || (dated->warned_us > 0 && now_us - dated->warned_us < DAY_US))
+  if (TIDE_DATED_TABLES_MAX - dated->n_slots > WARNED_SLOTS ||
+      (dated->warned_us > 0 && now_us - dated->warned_us < DAY_US))
     return;
   dated->warned_us = now_us;
-  const char *newest = dated->slots[dated->n_slots - 1].instance->name;
-  guint32 n_days = n_left / n_a_day + 1;
-  tide_log_fields(
-      TIDE_LOG_WARNING, "dated-tables-full", TIDE_LOG_FIELDS({"TABLE", newest}),
-      "%u dated tables were met since the start, %u of them in the last day, the newest '%s'; a process has "
-      "room for %u, and halts at the next one, at this rate within %u day%s: restart tidemark before, which "
-      "begins anew, and look whether readings have absurd times (readings.time.max_past refuses these)",
-      dated->n_slots, n_a_day, newest, TIDE_DATED_TABLES_MAX, n_days, n_days == 1 ? "" : "s");
+  const char *newest = dated->slots[dated->n_slots - 1]->name;
+  tide_log_fields(TIDE_LOG_WARNING, "dated-tables-full", TIDE_LOG_FIELDS({"TABLE", newest}),
+                  "%u dated tables were met since the start, the newest '%s'; a process has room for %u, and halts "
+                  "at the next one: restart tidemark before, which begins anew, and look whether readings have absurd "
+                  "times (readings.time.max_past refuses these)",
+                  dated->n_slots, newest, TIDE_DATED_TABLES_MAX);
 }
 
 static const TideTable *
@@ -108,7 +99,7 @@ add_locked(TideDatedTables *dated, const TideTable *declared, TideBytes name, gi
 {
   guint32 index = dated->first_index + dated->n_slots;
   TideTable *instance = tide_dated_table_new(declared, name, index);
-  dated->slots[dated->n_slots++] = (Slot){instance, now_us};
+  dated->slots[dated->n_slots++] = instance;
   tide_budget_init_table_share(&dated->context.table_budgets[index], dated->context.budget);
   g_hash_table_add(dated->by_name, instance);
   tide_gauge_set(dated->met, dated->n_slots);
@@ -133,7 +124,7 @@ const TideTable *
 tide_dated_tables_at(TideDatedTables *dated, guint32 index)
 {
   tide_mutex_lock(&dated->lock);
-  const TideTable *table = dated->slots[index - dated->first_index].instance;
+  const TideTable *table = dated->slots[index - dated->first_index];
   tide_mutex_unlock(&dated->lock);
   return table;
 }

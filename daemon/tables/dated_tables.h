@@ -4,7 +4,7 @@
  *
  * A slot is never given to another name, so whoever knows one need not say when he has forgotten it. What costs more
  * than some hundred bytes is kept while a consumer has the table open, not by slot. A process that meets more names
- * than there are slots halts at them, and says so a week before: a restart begins anew.
+ * than there are slots halts at them, and says so while an eighth is left: a restart begins anew.
  *
  * Threads: any; one lock. It is not taken for a row: each consumer has a memory of its own for the names it met last.
  */
