@@ -141,14 +141,17 @@ tide_rewind_prepare(TidePartition *partition, gint64 now_us)
 gboolean
 tide_rewind_find_stale_rows(TidePartition *partition, const TideAccumulator *accumulator)
 {
-  if (!partition->assigned || !tide_partition_has_stale_rows(partition))
+  /* Of a partition that has lost rows to a cancelled batch nothing is waited for: they are not sent. */
+  gboolean is_due = partition->rewind.is_due && partition->rewind.cancelled_us == 0;
+  if (!partition->assigned || (!is_due && !tide_partition_has_stale_rows(partition)))
     return FALSE;
   g_autoptr(GHashTable) others = g_hash_table_new(NULL, NULL); /* what is too old to be known may be of @partition */
   GHashTableIter iter;
   gpointer number, its;
   g_hash_table_iter_init(&iter, partition->assignment.all->partitions);
   while (g_hash_table_iter_next(&iter, &number, &its))
-    if (its != partition || tide_partition_owns(partition, (TideSourceRef){.assignment = GPOINTER_TO_UINT(number)}))
+    if (its != partition ||
+        (!is_due && tide_partition_owns(partition, (TideSourceRef){.assignment = GPOINTER_TO_UINT(number)})))
       g_hash_table_add(others, number);
   if (tide_accumulator_has_others(accumulator, others))
     return TRUE;

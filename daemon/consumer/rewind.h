@@ -38,8 +38,8 @@ void tide_rewind_take_judgement(const TideAssignments *assignments, const TideBa
  * given up. TRUE: none is on its way, and it is to be rewound now. */
 gboolean tide_rewind_prepare(TidePartition *partition, gint64 now_us);
 
-/* Whether a row of @partition that was read before a rewind, and that nobody waits for, is on its way: looks for one
- * where there may be any. Not to be asked for each message. */
+/* Whether a row of @partition is on its way whose acknowledgement does not count any more: it was read before a rewind,
+ * or before one that is due. Looks for one where there may be any; not to be asked for each message. */
 gboolean tide_rewind_find_stale_rows(TidePartition *partition, const TideAccumulator *accumulator);
 
 /* ---- all partitions of a consumer ---- */

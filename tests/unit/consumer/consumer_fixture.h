@@ -174,6 +174,15 @@ keep_dead_letter(ConsumerFixture *fixture, TideDeadLetterJob *job)
   tide_consumer_take_completed(fixture->consumer, 0);
 }
 
+/* As the queue does of one whose partition is to be rewound. */
+static inline void
+give_up_dead_letter(ConsumerFixture *fixture, TideDeadLetterJob *job)
+{
+  tide_budget_charge(&fixture->flow.budget, -job->charged_bytes);
+  tide_dead_letter_completions_push(job->completions, job);
+  tide_consumer_take_completed(fixture->consumer, 0);
+}
+
 static inline void
 assert_unfinished(const ConsumerFixture *fixture, guint32 n, gint64 position)
 {

@@ -276,6 +276,54 @@ CONSUMER_TEST(plain, "/consumer/rewind/R4-revoke-waits-for-no-row-of-others")
   g_assert_cmpint(tide_now_us() - since_us, <, TIDE_US_PER_S);
 }
 
+/* Its moment has come, and a stop comes before it is read again: its row, which is on its way, is waited for, and so the
+ * next owner finds nothing in doubt. A dead letter that was given up for the rewind is not, as it never ends. */
+CONSUMER_TEST(plain, "/consumer/rewind/stop-waits-for-rows-of-what-is-due")
+{
+  TideCall call;
+  assign(fixture, 0, 5);
+  receive(fixture, 5, GOOD);
+  receive(fixture, 6, BAD);
+  TideDeadLetterJob *job = bare_dead_letters_take(fixture->dead_letters);
+  hold_first(fixture);
+  take_call(fixture, &call);
+  g_assert_false(tide_rewind_prepare(tide_consumer_partition(fixture->consumer, 0), tide_now_us()));
+  give_up_dead_letter(fixture, job);
+  g_assert_true(tide_consumer_has_work(fixture->consumer, 0));
+  acknowledge(fixture, &call);
+  g_assert_false(tide_consumer_has_work(fixture->consumer, 0));
+  assert_unfinished(fixture, 1, 5);
+}
+
+/* Rows that are not sent any more are not. */
+CONSUMER_TEST(plain, "/consumer/rewind/stop-waits-for-no-cancelled-row")
+{
+  TideCall call;
+  assign(fixture, 0, 5);
+  receive(fixture, 5, GOOD);
+  take_call(fixture, &call);
+  tide_rewind_ask(tide_consumer_partition(fixture->consumer, 0), 1);
+  g_assert_false(tide_consumer_has_work(fixture->consumer, 0));
+  g_assert_true(tide_rewind_prepare(tide_consumer_partition(fixture->consumer, 0), tide_now_us()));
+  g_assert_false(tide_consumer_has_work(fixture->consumer, 0));
+  acknowledge(fixture, &call);
+}
+
+/* A row that was read before a rewind is waited for at a stop, though no message waits for it. */
+CONSUMER_TEST(plain, "/consumer/rewind/F14-stop-waits-for-rows-from-before-a-rewind")
+{
+  TideCall call;
+  assign(fixture, 0, 5);
+  receive(fixture, 5, GOOD);
+  hold_first(fixture);
+  take_call(fixture, &call);
+  tide_rewinds_run(&fixture->consumer->rewinds, tide_now_us());
+  assert_unfinished(fixture, 0, 5);
+  g_assert_true(tide_consumer_has_work(fixture->consumer, 0));
+  acknowledge(fixture, &call);
+  g_assert_false(tide_consumer_has_work(fixture->consumer, 0));
+}
+
 /* Part of a message is kept as a dead letter, and the rest is on its way as it is rewound: it is counted all the
  * same, once. */
 CONSUMER_TEST(by_reading, "/consumer/rewind/R3-dead-letter-of-an-unfinished-message")
