@@ -45,7 +45,8 @@ typedef struct Committed {
 typedef struct Log {
   GArray *messages; /* (element-type Message), by offset */
   Committed committed;
-  int owner; /* -1: nobody */
+  int owner;                /* -1: nobody */
+  gboolean refuses_commits; /* for a while they are refused, or take effect and are not answered */
 } Log;
 
 /* An abandoned call: cells that may land up to a moment. */

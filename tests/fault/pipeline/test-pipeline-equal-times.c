@@ -327,6 +327,28 @@ test_R1_many_partitions_are_rewound_at_once(PipelineFixture *fixture, gconstpoin
   g_assert_cmpint(took_us, <, 3 * TIDE_US_PER_S);
 }
 
+/* What is held leaves the log before it is read again, as the mock keeps 5 MiB of a partition: all of it was written,
+ * and so it is not lost. */
+static void
+test_held_message_leaves_the_log(PipelineFixture *fixture, gconstpointer data)
+{
+  guint id = abandon_calls(fixture, "CURRENT_METRIC", 1);
+  RunningPipeline *running = start(fixture, SOON, LATEST_ONLY "batch: { latest_window: 1ms }\n");
+  produce(fixture, BASE_MS, "first");
+  pipeline_fixture_wait_hits(fixture, id, 1);
+  produce(fixture, BASE_MS, "second");
+  running_pipeline_wait_metric(running, "tidemark_cells_conflicting_total", 1);
+  g_autofree char *large = g_strnfill(10000, 'x');
+  for (guint i = 0; i < 1000; i++) {
+    pipeline_fixture_produce(fixture, 0, "other", BASE_MS + i, large);
+    pipeline_fixture_flush(fixture); /* a batch of its own: the log is shortened by whole ones */
+  }
+  running_pipeline_wait_metric(running, "tidemark_kafka_rewinds_total", 1);
+  pipeline_fixture_wait_all_committed(fixture);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_lost_total"), ==, 0);
+  running_pipeline_end(running);
+}
+
 #define ADD(path, func) pipeline_fixture_add("/pipeline-equal-times/" path, func)
 
 int
@@ -346,5 +368,6 @@ main(int argc, char **argv)
                             test_R1_many_partitions_are_rewound_at_once);
   pipeline_fixture_add_with("/pipeline-equal-times/many/R1-cooperative", ", assignment: cooperative",
                             test_R1_many_partitions_are_rewound_at_once);
+  ADD("gone/held-message-leaves-the-log", test_held_message_leaves_the_log);
   return g_test_run();
 }

@@ -124,15 +124,24 @@ take_away(ConsumerFixture *fixture, guint32 slot, gboolean lost)
   handlers->revoked(&slot, 1, handlers->data);
 }
 
+/* Of partition @slot, which has the same number. */
 static inline void
-receive(ConsumerFixture *fixture, gint64 offset, const char *payload)
+receive_of(ConsumerFixture *fixture, guint32 slot, gint64 offset, const char *payload)
 {
-  TideInputRecord record = {.message = {.topic = TIDE_BYTES_LITERAL("t"),
+  TideInputRecord record = {.slot = slot,
+                            .message = {.topic = TIDE_BYTES_LITERAL("t"),
+                                        .partition = (gint32)slot,
                                         .offset = offset,
                                         .timestamp_ms = -1,
                                         .value = tide_bytes_of_string(payload),
                                         .has_value = TRUE}};
   tide_consumer_handle_message(fixture->consumer, &record, tide_now_us());
+}
+
+static inline void
+receive(ConsumerFixture *fixture, gint64 offset, const char *payload)
+{
+  receive_of(fixture, 0, offset, payload);
 }
 
 /* What was asked of the input since the last time. */

@@ -262,22 +262,15 @@ CONSUMER_TEST(plain, "/consumer/rewind/R4-revoke-waits-for-no-row-of-others")
   write_one(fixture, 6, OTHER);
   tide_rewinds_run(&fixture->consumer->rewinds, tide_now_us());
   write_one(fixture, 5, GOOD); /* and 6 is yet to be read again */
-  TideInputRecord record = {.slot = 1,
-                            .message = {.topic = TIDE_BYTES_LITERAL("t"),
-                                        .partition = 1,
-                                        .offset = 5,
-                                        .timestamp_ms = -1,
-                                        .value = TIDE_BYTES_LITERAL("{\"host\":\"z\"," GOOD_TIME ",\"v\":1}"),
-                                        .has_value = TRUE}};
-  tide_consumer_handle_message(fixture->consumer, &record, tide_now_us());
+  receive_of(fixture, 1, 5, "{\"host\":\"z\"," GOOD_TIME ",\"v\":1}");
   assert_unfinished(fixture, 0, 6);
   gint64 since_us = tide_now_us();
   take_away(fixture, 0, FALSE);
   g_assert_cmpint(tide_now_us() - since_us, <, TIDE_US_PER_S);
 }
 
-/* Its moment has come, and a stop comes before it is read again: its row, which is on its way, is waited for, and so the
- * next owner finds nothing in doubt. A dead letter that was given up for the rewind is not, as it never ends. */
+/* Its moment has come, and a stop comes before it is read again: its row, which is on its way, is waited for, and so
+ * the next owner finds nothing in doubt. A dead letter that was given up for the rewind is not, as it never ends. */
 CONSUMER_TEST(plain, "/consumer/rewind/stop-waits-for-rows-of-what-is-due")
 {
   TideCall call;
@@ -293,6 +286,21 @@ CONSUMER_TEST(plain, "/consumer/rewind/stop-waits-for-rows-of-what-is-due")
   acknowledge(fixture, &call);
   g_assert_false(tide_consumer_has_work(fixture->consumer, 0));
   assert_unfinished(fixture, 1, 5);
+}
+
+/* One that had rows in a batch with those of a partition that was lost, so that they are not sent, has them again. */
+CONSUMER_TEST(plain, "/consumer/rewind/partition-that-shared-a-batch-is-read-again")
+{
+  assign(fixture, 0, 5);
+  assign(fixture, 1, 7);
+  receive(fixture, 5, GOOD);
+  receive_of(fixture, 1, 7, OTHER);
+  ASSERT_ASKED(fixture, "commit 0 5, commit 1 7, ");
+  take_away(fixture, 0, TRUE);
+  tide_rewinds_run(&fixture->consumer->rewinds, tide_now_us());
+  ASSERT_ASKED(fixture, "move 1 7, ");
+  g_assert_cmpuint(tide_metrics_sum(fixture->flow.metrics, "tidemark_kafka_rewinds_total", "reason=\"cancelled\""), ==,
+                   1);
 }
 
 /* Rows that are not sent any more are not. */

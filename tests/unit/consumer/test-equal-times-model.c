@@ -276,9 +276,16 @@ commit(World *world, guint p, gboolean closing)
   gboolean needs_note =
       closing || partition->commit.needs_opening || tide_handover_needs_note(partition, world->now_us);
   TideCommitNote note = tide_handover_note(partition, closing, &context);
+  tide_partition_commit_asked(partition, offset, needs_note, needs_note && note.is_closed);
+  if (log->refuses_commits && pick(world, 3) > 0) {
+    if (pick(world, 2) == 0)
+      tide_partition_commit_answered(partition, offset, FALSE);
+    return;
+  }
   g_free(log->committed.note);
   log->committed = (Committed){offset, needs_note ? tide_commit_note_format(&note) : NULL};
-  tide_partition_commit_asked(partition, offset, needs_note, needs_note && note.is_closed);
+  if (log->refuses_commits)
+    return;
   tide_partition_commit_answered(partition, offset, TRUE);
 }
 
@@ -296,6 +303,7 @@ take_partition(World *world, guint p, int owner)
                            .end_offset = pick(world, 8) == 0 ? -1 : (gint64)log->messages->len,
                            .note = is_noted ? &note : NULL};
   log->owner = owner;
+  log->refuses_commits = FALSE; /* that which opens it is good */
   tide_partition_assign(partition);
   tide_handover_take(partition, &from, &context);
   consumer->next_offset[p] = from.start_offset;
@@ -651,8 +659,10 @@ static void
 finish(World *world)
 {
   gint64 before[N_PARTITIONS], last[N_PARTITIONS];
-  for (guint p = 0; p < N_PARTITIONS; p++)
+  for (guint p = 0; p < N_PARTITIONS; p++) {
     before[p] = last[p] = -1;
+    world->logs[p].refuses_commits = FALSE;
+  }
   for (guint p = 0; p < N_PARTITIONS; p++)
     if (world->logs[p].owner < 0)
       take_partition(world, p, (int)pick(world, N_CONSUMERS));
@@ -698,6 +708,8 @@ step(World *world)
       commit(world, p, FALSE);
   } else if (what < 973)
     halt_while_held(world, p);
+  else if (what < 978)
+    world->logs[p].refuses_commits = !world->logs[p].refuses_commits;
   else if (what < 990)
     move_partition(world, p);
   else
