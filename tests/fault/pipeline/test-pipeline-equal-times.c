@@ -349,6 +349,36 @@ test_held_message_leaves_the_log(PipelineFixture *fixture, gconstpointer data)
   running_pipeline_end(running);
 }
 
+#define N_GOOD 1500u
+#define N_BAD 600u
+
+/* Dead letters that cannot be kept are given up for a rewind, and come again: they are no larger a share of the
+ * messages than before. */
+static void
+test_R2_dead_letters_that_come_again_are_not_too_many(PipelineFixture *fixture, gconstpointer data)
+{
+  g_autofree char *note = note_of_doubt();
+  mock_kafka_create_topic(fixture->kafka, DEAD_LETTERS, 1);
+  produce(fixture, BASE_MS, "committed");
+  mock_kafka_commit_note(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, 1, note);
+  mock_kafka_set_leader(fixture->kafka, DEAD_LETTERS, 0, -1); /* none is kept */
+  RunningPipeline *running = start(fixture, SOON, LATEST_ONLY "dead_letters: { topic: letters, max_ratio: 0.35 }\n");
+  for (guint i = 0; i < N_GOOD; i++)
+    pipeline_fixture_produce(fixture, 1, "host2", BASE_MS + i, "good");
+  pipeline_fixture_flush(fixture);
+  running_pipeline_wait_metric(running, "tidemark_messages_received_total",
+                               N_GOOD); /* of which the others are judged */
+  produce(fixture, BASE_MS, "contested");
+  for (guint i = 0; i < N_BAD; i++)
+    pipeline_fixture_produce_raw(fixture, 0, "bad");
+  pipeline_fixture_flush(fixture);
+  running_pipeline_wait_metric(running, "tidemark_kafka_rewinds_total", 1);
+  running_pipeline_wait_metric(running, "tidemark_messages_received_total", N_GOOD + 2 * (1 + N_BAD));
+  mock_kafka_set_leader(fixture->kafka, DEAD_LETTERS, 0, 1);
+  pipeline_fixture_wait_all_committed(fixture);
+  running_pipeline_end(running);
+}
+
 #define ADD(path, func) pipeline_fixture_add("/pipeline-equal-times/" path, func)
 
 int
@@ -369,5 +399,6 @@ main(int argc, char **argv)
   pipeline_fixture_add_with("/pipeline-equal-times/many/R1-cooperative", ", assignment: cooperative",
                             test_R1_many_partitions_are_rewound_at_once);
   ADD("gone/held-message-leaves-the-log", test_held_message_leaves_the_log);
+  ADD("letters/R2-that-come-again-are-not-too-many", test_R2_dead_letters_that_come_again_are_not_too_many);
   return g_test_run();
 }
