@@ -101,21 +101,15 @@ is_read_to_end(const TideConsumer *consumer)
   return TRUE;
 }
 
-/* Nothing more is kept or read, nor read again: the next run does that. */
-static gboolean
-is_held_before_end(TideConsumer *consumer)
-{
-  return consumer->pauses.dead_letters_paused && tide_consumer_is_held_for_good(consumer);
-}
-
-/* What holds dead letters may end, by a reload. */
 void
 tide_consumer_look_whether_finished(TideConsumer *consumer)
 {
   if (!consumer->context.until_end || !atomic_load_explicit(&consumer->status.had_assignment, memory_order_relaxed))
     return;
+  /* What holds dead letters may end, by a reload; until then nothing more is kept or read, nor read again. */
   gboolean is_finished =
-      tide_accumulator_is_empty(consumer->accumulator) && (is_read_to_end(consumer) || is_held_before_end(consumer));
+      tide_accumulator_is_empty(consumer->accumulator) &&
+      (is_read_to_end(consumer) || (consumer->pauses.dead_letters_paused && tide_consumer_is_held_for_good(consumer)));
   if (is_finished)
     show(consumer);
   atomic_store_explicit(&consumer->status.finished, is_finished, memory_order_release);
@@ -416,38 +410,6 @@ init_desk(TideConsumer *consumer)
 }
 
 static void
-init_commits(TideConsumer *consumer)
-{
-  const TideConsumerContext *context = &consumer->context;
-  TideConsumerCommitsContext commits = {.config = context->config,
-                                        .input = consumer->input,
-                                        .partitions = consumer->partitions,
-                                        .accumulator = consumer->accumulator,
-                                        .metrics = context->metrics};
-  tide_consumer_commits_init(&consumer->commits, &commits);
-}
-
-static void
-init_rewinds(TideConsumer *consumer)
-{
-  const TideConsumerContext *context = &consumer->context;
-  TideRewindsContext rewinds = {.input = consumer->input,
-                                .pauses = &consumer->pauses,
-                                .settle_us = context->config->hbase.settle_ms * TIDE_US_PER_MS,
-                                .until_end = context->until_end};
-  tide_rewinds_init(&consumer->rewinds, &rewinds);
-}
-
-static gboolean
-make_input(TideConsumer *consumer, guint32 index, GError **error)
-{
-  TideInputHandlers handlers = tide_consumer_input_handlers(consumer);
-  const TideConsumerContext *context = &consumer->context;
-  consumer->input = context->open_input(index, &handlers, context->input_data, error);
-  return consumer->input != NULL;
-}
-
-static void
 init_accumulator(TideConsumer *consumer)
 {
   const TideConsumerContext *context = &consumer->context;
@@ -480,12 +442,23 @@ tide_consumer_new(const TideConsumerContext *context, guint32 index, GError **er
   init_accumulator(consumer);
   init_intake(consumer);
   init_desk(consumer);
-  if (!make_input(consumer, index, error)) {
+  TideInputHandlers handlers = tide_consumer_input_handlers(consumer);
+  consumer->input = context->open_input(index, &handlers, context->input_data, error);
+  if (consumer->input == NULL) {
     tide_consumer_free(consumer);
     return NULL;
   }
-  init_commits(consumer);
-  init_rewinds(consumer);
+  TideConsumerCommitsContext commits = {.config = context->config,
+                                        .input = consumer->input,
+                                        .partitions = consumer->partitions,
+                                        .accumulator = consumer->accumulator,
+                                        .metrics = context->metrics};
+  tide_consumer_commits_init(&consumer->commits, &commits);
+  TideRewindsContext rewinds = {.input = consumer->input,
+                                .pauses = &consumer->pauses,
+                                .settle_us = context->config->hbase.settle_ms * TIDE_US_PER_MS,
+                                .until_end = context->until_end};
+  tide_rewinds_init(&consumer->rewinds, &rewinds);
   return consumer;
 }
 

@@ -51,14 +51,6 @@ repeated_of(const TideHandoverFrom *from, const TideHandoverContext *context)
                         .left_messages = from->note != NULL ? from->note->span_messages : context->span_messages};
 }
 
-/* The note gives a time of its writer's clock, and this host's may be ahead of that: only the monotonic clock from now
- * on tells that settle is over. */
-static TideDoubt
-inherited_of(const TideCommitNote *note, const TideHandoverContext *context)
-{
-  return note->until_ms > 0 ? (TideDoubt){context->now_us + context->settle_us, note->time_ms} : (TideDoubt){0};
-}
-
 void
 tide_handover_take(TidePartition *partition, const TideHandoverFrom *from, const TideHandoverContext *context)
 {
@@ -67,7 +59,11 @@ tide_handover_take(TidePartition *partition, const TideHandoverFrom *from, const
   gboolean was_closed = from->note != NULL && from->note->is_closed;
   gboolean is_of_others = from->note != NULL && from->note->tables_mark != context->tables_mark;
   partition->repeated = repeated_of(from, context);
-  partition->inherited = from->note != NULL ? inherited_of(from->note, context) : (TideDoubt){0};
+  /* The note gives a time of its writer's clock, and this host's may be ahead of that: only the monotonic clock from
+   * now on tells that settle is over. */
+  partition->inherited = from->note != NULL && from->note->until_ms > 0
+                             ? (TideDoubt){context->now_us + context->settle_us, from->note->time_ms}
+                             : (TideDoubt){0};
   partition->assignment.all->inherited_until_us =
       MAX(partition->assignment.all->inherited_until_us, partition->inherited.until_us);
   g_array_set_size(partition->commit.asked, 0);

@@ -213,14 +213,6 @@ log_fields(TideIntake *intake)
   tide_field_use_clear(&intake->field_use);
 }
 
-static void
-note_fields(TideIntake *intake, const TideMapped *mapped)
-{
-  tide_field_use_note(&intake->field_use, intake->mapping, mapped->n_readings);
-  if (intake->field_use.n_readings >= LOGGED_READINGS)
-    log_fields(intake);
-}
-
 /* An owner before us may have sent these rows, and they may land once more. FALSE: there is no room to remember that.
  */
 static gboolean
@@ -283,8 +275,11 @@ static void
 take_mapped(TideIntake *intake, TidePartition *partition, const TideMessage *message, const TideMapped *mapped,
             TideOnBadMessage policy, gint64 now_us)
 {
-  if (G_UNLIKELY(!intake->fields_logged))
-    note_fields(intake, mapped);
+  if (G_UNLIKELY(!intake->fields_logged)) {
+    tide_field_use_note(&intake->field_use, intake->mapping, mapped->n_readings);
+    if (intake->field_use.n_readings >= LOGGED_READINGS)
+      log_fields(intake);
+  }
   if (G_UNLIKELY(mapped->expired != NULL))
     count_expired(intake, mapped->expired);
   if (G_UNLIKELY(mapped->n_ambiguous_readings > 0))

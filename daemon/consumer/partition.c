@@ -19,6 +19,19 @@ const char *const tide_pause_names[] = {
 };
 G_STATIC_ASSERT(BIT(TIDE_PAUSE_SCHEMA) == TIDE_N_PAUSE_REASONS - 1);
 
+/* Fine up to where an idle or a loaded gateway answers, coarse for backlogs. */
+static const double latency_bounds_s[] = {0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.025,
+                                          0.035, 0.05,  0.075, 0.1,   0.15,   0.25, 0.5,   1,    2.5,
+                                          5,     10,    30,    60,    300,    1800, 3600};
+
+void
+tide_write_latency_init(TideWriteLatency *latency, TideMetrics *metrics)
+{
+  latency->histogram = tide_metrics_histogram(metrics, "tidemark_write_latency_seconds",
+                                              "From a message's time in Kafka to the acknowledgement of its last row",
+                                              NULL, latency_bounds_s, G_N_ELEMENTS(latency_bounds_s));
+}
+
 typedef struct CounterName {
   gsize offset; /* in TidePartitionCounters */
   const char *name;
@@ -463,9 +476,12 @@ tide_partition_ack(TidePartition *partition, TideSourceRef ref, guint32 n_acks)
   if (message == NULL)
     return;
   if (G_LIKELY(!end_dead_lettered(partition, ref.sequence, message))) {
+    const TideWriteLatency *latency = partition->counters.latency;
     note_written(partition, message->offset);
     tide_counter_add(partition->counters.readings_written, message->n_readings);
-    tide_write_latency_note(partition->counters.latency, message->timestamp_ms);
+    if (message->timestamp_ms >= 0) /* else it has none */
+      tide_histogram_observe(latency->histogram,
+                             (double)MAX(latency->now_epoch_ms - message->timestamp_ms, 0) / 1000.0);
   }
   tide_gauge_set(partition->counters.in_flight, partition->offsets.unfinished);
   tide_gauge_set(partition->counters.readings_in_flight, (gint64)partition->offsets.unfinished_readings);

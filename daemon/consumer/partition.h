@@ -12,7 +12,6 @@
 
 #include "consumer/offsets.h"
 #include "consumer/rewind_plan.h"
-#include "consumer/write_latency.h"
 #include "dead_letters/message_dead_letters.h"
 #include "kafka/commit_note.h"
 #include "kafka/kafka_watch.h"
@@ -115,6 +114,18 @@ typedef struct TidePartitionEnd {
   gboolean is_reached;
   gint64 seen_offset; /* where it ended last, with all that is no message; -1: not seen */
 } TidePartitionEnd;
+
+/* How long messages take: from their own time in Kafka to the acknowledgement of the last of their rows. What an
+ * operator is asked for ("how old is what I see?"), and what the benchmark measures.
+ *
+ * A record's time is the producer's clock or the broker's, in milliseconds, so two machines' clocks are compared: what
+ * seems to be acknowledged before it was produced counts as 0. Messages that are read late (a backlog) took long. */
+typedef struct TideWriteLatency {
+  TideHistogram *histogram; /* the registry's */
+  gint64 now_epoch_ms;      /* when what is marked now completed: read once for all of it */
+} TideWriteLatency;
+
+void tide_write_latency_init(TideWriteLatency *latency, TideMetrics *metrics);
 
 /* Its accounting, as the metrics show it. */
 typedef struct TidePartitionCounters {
