@@ -465,6 +465,7 @@ on_revoked(const guint32 *slots, gsize n_slots, gpointer data)
     tide_partition_release(partition, consumer->context.budget);
   }
   cancel_rows(consumer);
+  consumer->commits.noted_us = tide_now_us(); /* what we keep must be noted anew, but not while the group rebalances */
   /* A stop does not find it any more when it looks for work. */
   if (has_work && atomic_load_explicit(&consumer->stopping, memory_order_acquire))
     atomic_store_explicit(&consumer->status.left_work, TRUE, memory_order_relaxed);

@@ -26,7 +26,7 @@ typedef struct TideConsumerCommits {
   guint32 tables_mark;  /* config/tables_mark.h */
   gboolean marks_moved; /* and are not stored yet */
   gint64 stored_us;     /* when they were stored last */
-  gint64 noted_us;      /* when marks were committed with a note last */
+  gint64 noted_us;      /* when marks were committed with a note last, or partitions given up */
   gint64 renewed_us;    /* when all that is committed was renewed last */
   TideLogLimit failure_limit;
 } TideConsumerCommits;

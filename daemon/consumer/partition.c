@@ -585,7 +585,6 @@ tide_partition_rewind(TidePartition *partition, TideBudget *budget, gint64 now_u
   partition->commit.sequence += shift;
   for (guint i = 0; i < partition->commit.asked->len; i++)
     g_array_index(partition->commit.asked, TideAskedCommit, i).sequence += shift;
-  partition->stored_offset = -1;
   tide_rewind_restart(rewind, shift, now_us);
   tide_partition_open(partition);
 }

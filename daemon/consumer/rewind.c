@@ -180,6 +180,7 @@ note_move(TideRewinds *rewinds, TidePartition *partition, TideRewindReason reaso
   g_array_append_val(moves, its);
   partition->awaited.is_awaited = FALSE;
   partition->end.is_reached = FALSE;
+  partition->stored_offset = -1; /* tide_input_move() may forget it */
   tide_counter_inc(rewinds->rewinds[reason]);
   tide_log_fields(reason == TIDE_REWIND_SCHEMA ? TIDE_LOG_INFO : TIDE_LOG_NOTICE, "partition-rewound",
                   TIDE_LOG_FIELDS({"TOPIC", partition->topic},

@@ -170,7 +170,11 @@ assign_more(TideKafkaSource *source, const rd_kafka_topic_partition_list_t *list
     g_autoptr(rd_kafka_topic_partition_list_t) known = rd_kafka_topic_partition_list_new(list->cnt);
     for (int i = 0; i < list->cnt; i++)
       if (rd_kafka_topic_partition_list_find(all, list->elems[i].topic, list->elems[i].partition) != NULL)
-        rd_kafka_topic_partition_list_add(known, list->elems[i].topic, list->elems[i].partition);
+        rd_kafka_topic_partition_list_add(known, list->elems[i].topic, list->elems[i].partition)->offset =
+            RD_KAFKA_OFFSET_INVALID;
+    /* Else it is committed as they are given up, which waits while the group rebalances, is then refused as of an older
+     * generation, and so costs the whole assignment. */
+    (void)rd_kafka_offsets_store(source->kafka, known);
     log_rebalance_problem("move", rd_kafka_incremental_unassign(source->kafka, known));
     log_rebalance_problem("take", rd_kafka_incremental_assign(source->kafka, list));
   } else {

@@ -128,7 +128,7 @@ typedef struct TideInputFuncs {
                      char **ret_problem);
 
   /* Goes on reading these partitions elsewhere, all at once: each call may cost a whole new assignment. Other
-   * partitions go on where they are. */
+   * partitions go on where they are. What was stored of these and is not committed yet may be forgotten. */
   void (*move)(TideInput *input, const TideInputMove *moves, gsize n_moves);
 
   /* Has the partition located once more before anything else of it is handed out: its log may have been replaced.

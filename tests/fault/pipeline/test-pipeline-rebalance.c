@@ -187,6 +187,32 @@ test_lost_assignment_is_read_again(PipelineFixture *fixture, gconstpointer kafka
   assert_all_written(&group);
 }
 
+/* What a member keeps shared batches with what it gives up, and is read again, while the group still rebalances: it
+ * remains its own. */
+static void
+test_kept_partitions_are_rewound_and_not_lost(PipelineFixture *fixture, gconstpointer kafka)
+{
+  Group group = {.fixture = fixture, .kafka = kafka};
+  RunningPipelineOptions options = {.gateways = 1,
+                                    .topics = WIDE_TOPIC,
+                                    .kafka = kafka,
+                                    .options = "batch: { max_rows: 20 }\nlimits: { drain_timeout: 1s }\n"};
+  TideScriptedFault slow = {.call = TIDE_CALL_PUT_MULTIPLE, .delay_reply_ms = 400};
+  guint id = scripted_gateway_add_fault(fixture->gateways[0], &slow);
+  produce(&group, 6000); /* more than goes out while the members meet */
+  RunningPipeline *first = running_pipeline_start_with(fixture, &options);
+  running_pipeline_wait_metric(first, "tidemark_messages_received_total", 3000);
+  RunningPipeline *second = running_pipeline_start_with(fixture, &options);
+  running_pipeline_wait_metric(second, "tidemark_messages_received_total", 1);
+  scripted_gateway_clear_fault(fixture->gateways[0], id);
+  wait_all_committed(&group);
+  g_assert_cmpuint(tide_metrics_sum(first->metrics, "tidemark_kafka_rewinds_total", "reason=\"cancelled\""), >, 0);
+  g_assert_cmpuint(lost_assignments(first), ==, 0);
+  running_pipeline_end(second);
+  running_pipeline_end(first);
+  assert_all_written(&group);
+}
+
 static gboolean
 is_past(const TidePipelineState *state, gpointer data)
 {
@@ -224,6 +250,7 @@ main(int argc, char **argv)
       test_daemons_join_and_leave_while_messages_flow);
   ADD("lost/C8-eager-assignment-is-read-again", eager, test_lost_assignment_is_read_again);
   ADD("lost/C8-cooperative-assignment-is-read-again", cooperative, test_lost_assignment_is_read_again);
+  ADD("kept/C8-rewound-at-a-rebalance-and-not-lost", cooperative, test_kept_partitions_are_rewound_and_not_lost);
   ADD("stuck/C9-stuck-hbase-costs-no-membership", NULL, test_stuck_hbase_costs_no_membership);
   return g_test_run();
 }
