@@ -15,7 +15,7 @@ gboolean
 tide_handover_needs_note(const TidePartition *partition, gint64 now_us)
 {
   return tide_partition_has_read_far(partition) || partition->doubt.until_us > now_us ||
-         partition->inherited.until_us > now_us;
+         partition->inherited.until_us > now_us || partition->repeated.until_us > now_us;
 }
 
 TideCommitNote
@@ -24,7 +24,10 @@ tide_handover_note(const TidePartition *partition, gboolean closing, const TideH
   gint64 now_us = context->now_us;
   TideCommitNote note = {.span_messages = context->span_messages, .tables_mark = context->tables_mark};
   note.is_closed = closing && is_all_answered(partition, now_us);
-  if (tide_partition_has_read_far(partition))
+  /* What owners before us sent further ahead than we read is to be known to the one behind us, too. */
+  const TideRepeated *repeated = &partition->repeated;
+  if (tide_partition_has_read_far(partition) ||
+      (repeated->until_us > now_us && repeated->span_messages > context->span_messages))
     note.span_messages = G_MAXINT64;
   TideDoubt doubt = partition->doubt;
   if (partition->inherited.until_us > now_us)
@@ -46,9 +49,11 @@ repeated_of(const TideHandoverFrom *from, const TideHandoverContext *context)
 {
   if (from->committed_offset < 0 || (from->note != NULL && from->note->is_closed))
     return (TideRepeated){0};
+  guint64 span_messages = from->note != NULL ? from->note->span_messages : context->span_messages;
   return (TideRepeated){.until_us = context->now_us + context->settle_us,
                         .end_offset = from->end_offset >= 0 ? from->end_offset : G_MAXINT64,
-                        .left_messages = from->note != NULL ? from->note->span_messages : context->span_messages};
+                        .span_messages = span_messages,
+                        .left_messages = span_messages};
 }
 
 void
@@ -58,6 +63,7 @@ tide_handover_take(TidePartition *partition, const TideHandoverFrom *from, const
   partition->location = (TidePartitionLocation){.is_located = TRUE};
   gboolean was_closed = from->note != NULL && from->note->is_closed;
   gboolean is_of_others = from->note != NULL && from->note->tables_mark != context->tables_mark;
+  gboolean is_shorter = from->note != NULL && from->note->span_messages < context->span_messages; /* than we may read */
   partition->repeated = repeated_of(from, context);
   /* The note gives a time of its writer's clock, and this host's may be ahead of that: only the monotonic clock from
    * now on tells that settle is over. */
@@ -74,5 +80,5 @@ tide_handover_take(TidePartition *partition, const TideHandoverFrom *from, const
                                                                              : 0,
                                             .offset = from->committed_offset,
                                             .is_closed = was_closed,
-                                            .needs_opening = is_new || was_closed || is_of_others};
+                                            .needs_opening = is_new || was_closed || is_of_others || is_shorter};
 }

@@ -64,7 +64,8 @@ typedef struct TidePartitionCommit {
 typedef struct TideRepeated {
   gint64 until_us; /* 0: none may */
   gint64 end_offset;
-  guint64 left_messages;
+  guint64 span_messages; /* as many from where we began, in all ... */
+  guint64 left_messages; /* ... and from where we read on */
 } TideRepeated;
 
 /* Why it is not fetched, and how far it may be read ahead. */

@@ -119,7 +119,7 @@ static void
 test_note_of_other_tables_is_written_anew(Fixture *fixture, gconstpointer data)
 {
   for (guint32 mark = 7; mark <= 8; mark++) {
-    TideCommitNote note = {.tables_mark = 7};
+    TideCommitNote note = {.tables_mark = 7, .span_messages = 77};
     fixture->context.tables_mark = mark;
     TideHandoverFrom from = {.committed_offset = 10, .start_offset = 10, .end_offset = 200, .note = &note};
     tide_handover_take(fixture->next, &from, &fixture->context);
@@ -138,6 +138,36 @@ test_new_group_has_no_owner_before(Fixture *fixture, gconstpointer data)
   g_assert_true(fixture->next->commit.needs_opening);
 }
 
+/* An owner has read far, and was killed; the next one is killed, too, when it has read little of that again and
+ * committed it. What the first one sent behind that may still land: the third one must know. */
+static void
+test_A10_what_was_read_far_is_known_beyond_the_next_owner(Fixture *fixture, gconstpointer data)
+{
+  tide_rewind_hold_all(fixture->owner, 0, NOW_US + 1);
+  hand_over(fixture, FALSE, 0);
+  g_assert_cmpuint(fixture->next->repeated.left_messages, >, 1000000);
+  for (gint64 offset = 10; offset < 13; offset++) {
+    g_assert_true(tide_partition_repeats(fixture->next, offset, NOW_US + 1));
+    tide_partition_skip(fixture->next, &fixture->rig.budget, &(TideMessage){.offset = offset}, TIDE_REJECT_PARSE);
+  }
+  fixture->context.now_us += 2;
+  TideCommitNote note = tide_handover_note(fixture->next, FALSE, &fixture->context);
+  g_assert_false(note.is_closed);
+  g_assert_cmpuint(note.span_messages, >, 1000000);
+}
+
+/* The owner before us was to read little ahead, and was killed; we read further than its note says. */
+static void
+test_A11_note_of_a_shorter_span_is_written_anew(Fixture *fixture, gconstpointer data)
+{
+  fixture->context.span_messages = 5;
+  TideCommitNote note = tide_handover_note(fixture->owner, FALSE, &fixture->context);
+  fixture->context.span_messages = 77;
+  TideHandoverFrom from = {.committed_offset = 10, .start_offset = 10, .end_offset = 200, .note = &note};
+  tide_handover_take(fixture->next, &from, &fixture->context);
+  g_assert_true(fixture->next->commit.needs_opening);
+}
+
 #define ADD(path, func) g_test_add("/handover/" path, Fixture, NULL, set_up, func, tear_down)
 
 int
@@ -151,5 +181,8 @@ main(int argc, char **argv)
   ADD("messages-behind-an-open-note-repeat", test_messages_behind_an_open_note_repeat);
   ADD("C8-note-of-other-tables-is-written-anew", test_note_of_other_tables_is_written_anew);
   ADD("new-group-has-no-owner-before", test_new_group_has_no_owner_before);
+  ADD("A10-what-was-read-far-is-known-beyond-the-next-owner",
+      test_A10_what_was_read_far_is_known_beyond_the_next_owner);
+  ADD("A11-note-of-a-shorter-span-is-written-anew", test_A11_note_of_a_shorter_span_is_written_anew);
   return g_test_run();
 }
