@@ -337,11 +337,34 @@ on_taking(const guint32 *slots, gsize n_slots, gpointer data)
   atomic_store_explicit(&consumer->status.last_round_us, tide_now_us(), memory_order_relaxed);
 }
 
+/* The next owner of these partitions would believe the note of the one before us, which does not know what we send. */
+static void
+log_untold(const TideConsumer *consumer, guint n, const char *names)
+{
+  tide_log(TIDE_LOG_WARNING, "partitions-untold",
+           "group '%s' has not committed that %u partition%s %s this daemon's, see 'commit-failed' for why: nothing of "
+           "%s is read before it has, else a later owner could leave an older value; it is tried again every few "
+           "seconds: %s%s",
+           consumer->context.config->kafka.group, n, n == 1 ? "" : "s", n == 1 ? "is" : "are", n == 1 ? "it" : "them",
+           names, n > MAX_NAMED ? " and more" : "");
+}
+
 static void
 on_taken(const guint32 *slots, gsize n_slots, gpointer data)
 {
   TideConsumer *consumer = data;
+  g_autoptr(GString) names = g_string_new(NULL);
+  guint n_untold = 0;
+  for (gsize i = 0; i < n_slots; i++) {
+    TidePartition *partition = tide_consumer_partition(consumer, slots[i]);
+    partition->commit.is_untold = partition->commit.needs_opening && partition->offsets.mark < 0; /* just begun */
+    if (partition->commit.is_untold && n_untold++ < MAX_NAMED)
+      g_string_append_printf(names, "%s'%s' partition %d", n_untold > 1 ? ", " : "", partition->topic,
+                             partition->partition);
+  }
   tide_pauses_apply_assigned(&consumer->pauses); /* behind the assignment: it would take that back */
+  if (n_untold > 0)
+    log_untold(consumer, n_untold, names->str);
 }
 
 static void
@@ -567,17 +590,22 @@ on_trouble(const TideInputReport *report, gpointer data)
 }
 
 static void
-on_recovered(guint32 slot, gpointer data)
+log_resumed(const TidePartition *partition)
 {
-  TideConsumer *consumer = data;
-  const TidePartition *partition = tide_consumer_partition(consumer, slot);
-  atomic_store_explicit(&consumer->status.denied, FALSE, memory_order_relaxed);
-  tide_consumer_status_publish_trouble(&consumer->status, NULL);
   tide_log_fields(TIDE_LOG_NOTICE, "partition-resumed",
                   TIDE_LOG_FIELDS({"TOPIC", partition->topic},
                                   {"PARTITION", tide_log_number(partition->partition).text},
                                   {"SOURCE", partition->source}),
                   "topic '%s' partition %d may be read again", partition->topic, partition->partition);
+}
+
+static void
+on_recovered(guint32 slot, gpointer data)
+{
+  TideConsumer *consumer = data;
+  atomic_store_explicit(&consumer->status.denied, FALSE, memory_order_relaxed);
+  tide_consumer_status_publish_trouble(&consumer->status, NULL);
+  log_resumed(tide_consumer_partition(consumer, slot));
 }
 
 static void
@@ -587,7 +615,12 @@ on_committed(guint32 slot, gint64 offset, gboolean good, gpointer data)
   TidePartition *partition = tide_consumer_partition(consumer, slot);
   if (!partition->assigned)
     return;
+  gboolean was_untold = partition->commit.is_untold;
   tide_consumer_commits_answered(&consumer->commits, partition, offset, good);
+  if (was_untold && !partition->commit.is_untold) {
+    tide_pauses_set(&consumer->pauses, partition, TIDE_PAUSE_COMMIT, FALSE);
+    log_resumed(partition);
+  }
   tide_pauses_check_in_flight_window(&consumer->pauses, partition);
 }
 

@@ -162,7 +162,8 @@ tide_consumer_commits_due_us(const TideConsumerCommits *commits)
 static gboolean
 is_left_well(const TidePartition *partition)
 {
-  return partition->commit.is_closed && partition->commit.offset == tide_partition_position(partition);
+  return partition->commit.is_closed && !partition->commit.needs_opening &&
+         partition->commit.offset == tide_partition_position(partition);
 }
 
 gboolean
@@ -200,7 +201,9 @@ tide_consumer_commits_open(TideConsumerCommits *commits, const guint32 *slots, g
     if (must_open(partition))
       add_commit(&list, commits, partition, FALSE);
   }
-  (void)send_and_wait(commits, &list, tide_now_us() + QUESTION_US);
+  if (!send_and_wait(commits, &list, tide_now_us() + QUESTION_US))
+    commits->noted_us =
+        tide_now_us(); /* the group may be rebalancing once more: tried again when the next note is due */
   commit_list_free(&list);
 }
 

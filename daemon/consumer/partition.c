@@ -16,8 +16,9 @@ const char *const tide_pause_names[] = {
     [BIT(TIDE_PAUSE_DEAD_LETTERS)] = "dead_letters",
     [BIT(TIDE_PAUSE_REFUSED)] = "refused",
     [BIT(TIDE_PAUSE_SCHEMA)] = "schema",
+    [BIT(TIDE_PAUSE_COMMIT)] = "commit",
 };
-G_STATIC_ASSERT(BIT(TIDE_PAUSE_SCHEMA) == TIDE_N_PAUSE_REASONS - 1);
+G_STATIC_ASSERT(BIT(TIDE_PAUSE_COMMIT) == TIDE_N_PAUSE_REASONS - 1);
 
 /* Fine up to where an idle or a loaded gateway answers, coarse for backlogs. */
 static const double latency_bounds_s[] = {0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.025,
@@ -286,6 +287,7 @@ tide_partition_assign(TidePartition *partition)
   end_halt(partition);
   partition->location = (TidePartitionLocation){0};
   partition->commit.offset = -1; /* others may have committed since */
+  partition->commit.is_untold = FALSE;
   partition->awaited.is_awaited = FALSE;
   partition->end.is_reached = FALSE;
   tide_rewind_clear(&partition->rewind);
@@ -635,16 +637,31 @@ tide_partition_commit_asked(TidePartition *partition, gint64 offset, gboolean no
   g_array_append_val(asked, last);
 }
 
+/* The commit at @index was refused: the next one adds what it would have added. */
+static void
+drop_asked(TidePartition *partition, guint index)
+{
+  GArray *asked = partition->commit.asked;
+  gint64 finished_ms = g_array_index(asked, TideAskedCommit, index).finished_ms;
+  g_array_remove_index(asked, index);
+  gint64 *next_ms =
+      index < asked->len ? &g_array_index(asked, TideAskedCommit, index).finished_ms : &partition->offsets.finished_ms;
+  if (finished_ms >= 0)
+    *next_ms = finished_ms;
+}
+
 void
 tide_partition_commit_answered(TidePartition *partition, gint64 offset, gboolean good)
 {
   GArray *asked = partition->commit.asked;
   guint n = 0;
-  for (guint i = asked->len; i > 0 && n == 0; i--)
-    n = g_array_index(asked, TideAskedCommit, i - 1).offset == offset ? i : 0;
+  for (guint i = 0; i < asked->len && n == 0; i++)
+    n = g_array_index(asked, TideAskedCommit, i).offset == offset ? i + 1 : 0;
   if (!good) {
     if (offset == partition->stored_offset)
       partition->stored_offset = -1; /* once more */
+    if (n > 0)
+      drop_asked(partition, n - 1);
     return;
   }
   partition->commit.offset = offset;
@@ -653,7 +670,7 @@ tide_partition_commit_answered(TidePartition *partition, gint64 offset, gboolean
   const TideAskedCommit *answered = &g_array_index(asked, TideAskedCommit, n - 1);
   const TideAskedCommit *last = &g_array_index(asked, TideAskedCommit, asked->len - 1);
   if (answered->is_noted)
-    partition->commit.needs_opening = FALSE;
+    partition->commit.needs_opening = partition->commit.is_untold = FALSE;
   partition->commit.is_closed = answered->is_closed;
   partition->commit.is_far = answered->is_far && last->is_far;
   partition->commit.sequence = answered->sequence;

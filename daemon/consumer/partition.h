@@ -32,8 +32,9 @@ typedef enum TidePauseReason {
   TIDE_PAUSE_DEAD_LETTERS = 1 << 4, /* dead letters cannot be kept, or were too many: every partition pauses */
   TIDE_PAUSE_REFUSED = 1 << 5,      /* much of it is taken apart for refused rows: little more is read meanwhile */
   TIDE_PAUSE_SCHEMA = 1 << 6,       /* the schema of its next message is awaited */
+  TIDE_PAUSE_COMMIT = 1 << 7,       /* that it is ours is not committed yet */
 } TidePauseReason;
-#define TIDE_N_PAUSE_REASONS 7u
+#define TIDE_N_PAUSE_REASONS 8u
 #define TIDE_PAUSES_FOR_MEMORY (TIDE_PAUSE_MEMORY | TIDE_PAUSE_TABLE)
 
 /* By the place of a reason's bit: "memory", "dead_letters". */
@@ -55,6 +56,7 @@ typedef struct TidePartitionCommit {
   gint64 offset;          /* committed last, as far as is known; -1: nothing is */
   gboolean is_closed;     /* the note of that */
   gboolean needs_opening; /* before anything (more) of it is sent: the note must be another */
+  gboolean is_untold;     /* the one at the take-over was refused, and the next owner would not know of us: not read */
   gboolean is_far;        /* as of TideAskedCommit, and no note that bounds it was asked for since */
   guint32 sequence;       /* of the first message behind offset, or before that */
   GArray *asked;          /* owned (element-type TideAskedCommit): not answered yet, in the order of offsets */
@@ -369,7 +371,7 @@ void tide_partition_reach_end(TidePartition *partition, gint64 end_offset);
 
 /* @offset is being committed: that of tide_partition_position(). */
 void tide_partition_commit_asked(TidePartition *partition, gint64 offset, gboolean noted, gboolean closed);
-/* How that ended, and with it all that was asked before. */
+/* How the first that was asked of @offset ended. If well, all that was asked before it is over, too. */
 void tide_partition_commit_answered(TidePartition *partition, gint64 offset, gboolean good);
 
 /* A message of @offset was fetched. TRUE when an owner before us may have sent it, so that it may land once more. */

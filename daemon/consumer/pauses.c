@@ -303,6 +303,9 @@ tide_pauses_apply_assigned(TidePauses *pauses)
     set_all(pauses, TIDE_PAUSE_MEMORY, TRUE);
   if (pauses->dead_letters_paused)
     set_all(pauses, TIDE_PAUSE_DEAD_LETTERS, TRUE);
+  for (guint i = 0; i < pauses->context.partitions->len; i++)
+    if (tide_partition_at(pauses->context.partitions, i)->commit.is_untold)
+      tide_pauses_set(pauses, tide_partition_at(pauses->context.partitions, i), TIDE_PAUSE_COMMIT, TRUE);
 }
 
 void

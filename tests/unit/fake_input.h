@@ -9,6 +9,7 @@ typedef struct FakeInput {
   TideInputHandlers handlers;
   GString *asked; /* owned: "pause 0, store 0 6, " */
   gboolean refuses_marks;
+  gboolean refuses_commits;
 } FakeInput;
 
 static inline FakeInput *
@@ -94,8 +95,10 @@ fake_input_commit(TideInput *input, const TideInputCommit *commits, gsize n_comm
   FakeInput *fake = fake_input_of(input);
   fake_input_commit_later(input, commits, n_commits);
   for (gsize i = 0; i < n_commits; i++)
-    fake->handlers.committed(commits[i].slot, commits[i].offset, TRUE, fake->handlers.data);
-  return TRUE;
+    fake->handlers.committed(commits[i].slot, commits[i].offset, !fake->refuses_commits, fake->handlers.data);
+  if (fake->refuses_commits)
+    *ret_problem = g_strdup("refused");
+  return !fake->refuses_commits;
 }
 
 static const TideInputFuncs fake_input_funcs = {.poll = fake_input_poll,

@@ -160,6 +160,26 @@ test_partition_is_left_once(Fixture *fixture, gconstpointer data)
   ASSERT_ASKED(fixture, "");
 }
 
+/* The owner before us has closed, and the brokers refuse to be told that we have it. A message is sent all the same,
+ * and is on its way as the partition is given up: the next owner must not believe that nothing is. */
+static void
+test_A1_what_was_closed_before_us_is_not_left_as_closed(Fixture *fixture, gconstpointer data)
+{
+  TidePartition *partition = bare_consumer_partition(&fixture->bare, 0);
+  const TideMapped one_row = {.n_rows = 1, .n_readings = 1, .timestamp_ms = -1};
+  const TideCommitNote closed = {.is_closed = TRUE, .span_messages = 1000, .tables_mark = fixture->commits.tables_mark};
+  TideInputLog log = {.wanted_offset = -1, .committed_offset = 5, .begin_offset = 0, .end_offset = 9};
+  tide_consumer_commits_take_over(&fixture->commits, partition, &log, &closed, 5);
+  fake_input_of(fixture->input)->refuses_commits = TRUE;
+  tide_consumer_commits_open(&fixture->commits, &(const guint32){0}, 1);
+  ASSERT_ASKED(fixture, "commit 0 5, ");
+  fake_input_of(fixture->input)->refuses_commits = FALSE;
+  (void)tide_partition_begin(partition, &fixture->bare.flow.budget, 5, &one_row, FALSE);
+  g_assert_true(tide_consumer_commits_close(&fixture->commits, &(const guint32){0}, 1, 0));
+  ASSERT_ASKED(fixture, "commit 0 5, ");
+  g_assert_false(partition->commit.is_closed);
+}
+
 #define ADD(path, func) g_test_add("/consumer-commits/" path, Fixture, NULL, set_up, func, tear_down)
 
 /* Kafka before 2.1 forgets what was not committed for a day, though the group has members: the watch would take that
@@ -195,5 +215,6 @@ main(int argc, char **argv)
   ADD("notes-go-no-oftener-than-commits", test_notes_go_no_oftener_than_commits);
   ADD("partition-is-left-once", test_partition_is_left_once);
   ADD("K2-quiet-partitions-are-committed-again", test_quiet_partitions_are_committed_again);
+  ADD("A1-what-was-closed-before-us-is-not-left-as-closed", test_A1_what_was_closed_before_us_is_not_left_as_closed);
   return g_test_run();
 }

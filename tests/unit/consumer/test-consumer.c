@@ -73,6 +73,29 @@ CONSUMER_TEST(plain, "/consumer/commits/refused-one-is-asked-for-again")
   ASSERT_ASKED(fixture, "store 0 6, ");
 }
 
+/* The owner before us has closed, so whoever comes behind us would take what we send for written: nothing is read of
+ * the partition before the brokers have taken that it is ours. */
+CONSUMER_TEST(plain, "/consumer/commits/A9-nothing-is-read-before-a-take-over-is-committed")
+{
+  TideConsumer *consumer = fixture->consumer;
+  fake_input_of(consumer->input)->refuses_commits = TRUE;
+  assign(fixture, 0, 5);
+  ASSERT_ASKED(fixture, "commit 0 5, pause 0, ");
+  g_assert_cmpuint(tide_consumer_partition(consumer, 0)->pauses.reasons, ==, TIDE_PAUSE_COMMIT);
+  tide_consumer_commits_store_marks(&consumer->commits);
+  ASSERT_ASKED(fixture, ""); /* the group may be rebalancing */
+  consumer->commits.noted_us = 0;
+  tide_consumer_commits_store_marks(&consumer->commits);
+  ASSERT_ASKED(fixture, "commit 0 5, ");
+  tide_consumer_partition(consumer, 0)->pauses.changed_us = 0;
+  handlers_of(fixture)->committed(0, 5, FALSE, consumer);
+  ASSERT_ASKED(fixture, "");
+  consumer->commits.noted_us = 0;
+  tide_consumer_commits_store_marks(&consumer->commits);
+  handlers_of(fixture)->committed(0, 5, TRUE, consumer);
+  ASSERT_ASKED(fixture, "commit 0 5, resume 0, ");
+}
+
 /* ---- pauses ---- */
 
 /* All memory is taken, for long, or given back. */

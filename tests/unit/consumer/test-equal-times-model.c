@@ -245,7 +245,8 @@ deliver(World *world, guint p)
   Consumer *consumer = &world->consumers[log->owner];
   TidePartition *partition = consumer->partitions[p];
   gint64 offset = consumer->next_offset[p];
-  if (offset >= log->messages->len || tide_partition_span(partition) >= SPAN || partition->halt.text != NULL)
+  if (offset >= log->messages->len || tide_partition_span(partition) >= SPAN || partition->halt.text != NULL ||
+      partition->commit.is_untold)
     return;
   consumer->next_offset[p]++;
   const Message *message = &g_array_index(log->messages, Message, offset);
@@ -303,12 +304,13 @@ take_partition(World *world, guint p, int owner)
                            .end_offset = pick(world, 8) == 0 ? -1 : (gint64)log->messages->len,
                            .note = is_noted ? &note : NULL};
   log->owner = owner;
-  log->refuses_commits = FALSE; /* that which opens it is good */
+  log->refuses_commits = pick(world, 4) == 0;
   tide_partition_assign(partition);
   tide_handover_take(partition, &from, &context);
   consumer->next_offset[p] = from.start_offset;
   if (partition->commit.needs_opening)
     commit(world, p, FALSE);
+  partition->commit.is_untold = partition->commit.needs_opening; /* A9 */
 }
 
 /* What rewind.c does of each partition now and then. */
@@ -661,11 +663,10 @@ finish(World *world)
   gint64 before[N_PARTITIONS], last[N_PARTITIONS];
   for (guint p = 0; p < N_PARTITIONS; p++) {
     before[p] = last[p] = -1;
-    world->logs[p].refuses_commits = FALSE;
-  }
-  for (guint p = 0; p < N_PARTITIONS; p++)
     if (world->logs[p].owner < 0)
       take_partition(world, p, (int)pick(world, N_CONSUMERS));
+    world->logs[p].refuses_commits = FALSE;
+  }
   for (guint round = 0; round < 3 || !is_finished(world); round++) {
     g_assert_cmpuint(round, <, 100);
     settle(world);
@@ -704,7 +705,8 @@ step(World *world)
   else if (what < 950)
     change_regions(world);
   else if (what < 970) {
-    if (world->logs[p].owner >= 0 && world->consumers[world->logs[p].owner].partitions[p]->offsets.mark >= 0)
+    const TidePartition *its = world->logs[p].owner >= 0 ? world->consumers[world->logs[p].owner].partitions[p] : NULL;
+    if (its != NULL && (its->offsets.mark >= 0 || its->commit.is_untold))
       commit(world, p, FALSE);
   } else if (what < 973)
     halt_while_held(world, p);

@@ -242,6 +242,26 @@ test_offset_that_is_held_stops_nothing_once_it_is_told(Fixture *fixture, gconstp
   g_assert_cmpuint(tide_partition_span(partition), ==, 0);
 }
 
+/* The offset is on its way to be committed without a note as the hold begins, and its answer comes first; then that of
+ * the noted one, which the brokers refuse: what they know does not say that more is read than the span. */
+static void
+test_A3_answer_of_a_commit_without_a_note_tells_nothing(Fixture *fixture, gconstpointer data)
+{
+  TidePartition *partition = fixture->partition;
+  TideSourceRef refs[10];
+  begin(fixture, 100, 10, refs);
+  ack(fixture, refs, 3);
+  tide_partition_commit_asked(partition, 103, FALSE, FALSE);
+  tide_rewind_hold(partition, refs[3], 500, TRUE);
+  ack(fixture, &refs[3], 7);
+  tide_partition_commit_asked(partition, 103, TRUE, FALSE);
+  tide_partition_commit_answered(partition, 103, TRUE);
+  g_assert_cmpuint(tide_partition_span(partition), ==, 7);
+  g_assert_true(partition->commit.needs_opening);
+  tide_partition_commit_answered(partition, 103, FALSE);
+  g_assert_cmpuint(tide_partition_span(partition), ==, 7);
+}
+
 /* The committed note says that much was read until another takes its place: nothing pauses for a hold that ends. */
 static void
 test_M6_end_of_a_hold_stops_nothing(Fixture *fixture, gconstpointer data)
@@ -506,6 +526,7 @@ main(int argc, char **argv)
   ADD("M5-overflow-does-not-move-an-earlier-conflict", test_M5_overflow_does_not_move_an_earlier_conflict);
   ADD("M6-end-of-a-hold-stops-nothing", test_M6_end_of_a_hold_stops_nothing);
   ADD("L7-keeps-the-distance-to-what-is-committed", test_L7_rewind_keeps_the_distance_to_what_is_committed);
+  ADD("A3-answer-of-a-commit-without-a-note", test_A3_answer_of_a_commit_without_a_note_tells_nothing);
   ADD("due-is-not-given-up", test_rewind_that_is_due_is_not_given_up);
   ADD("held-messages-are-bounded", test_held_messages_are_bounded);
   ADD("offset-that-is-held-stops-nothing", test_offset_that_is_held_stops_nothing_once_it_is_told);
