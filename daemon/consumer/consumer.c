@@ -259,7 +259,8 @@ report_unfinished(TideConsumer *consumer)
   for (guint i = 0; i < consumer->partitions->len; i++) {
     const TidePartition *partition = tide_consumer_partition(consumer, i);
     const TideHeldMessage *held = tide_rewind_first_held(&partition->rewind);
-    n_held += held != NULL ? partition->offsets.head - held->sequence : 0;
+    gint32 n_behind = held != NULL ? (gint32)(partition->offsets.head - held->sequence) : 0;
+    n_held += (guint64)MAX(n_behind, 0); /* none, where it is read again just now */
     /* But those at which a partition is halted: they are unfinished by decision. */
     if (partition->halt.acks == 0 || tide_partition_is_unfinished(partition))
       unfinished += partition->offsets.unfinished;
@@ -372,6 +373,7 @@ init_pauses(TideConsumer *consumer)
                               .status = &consumer->status,
                               .metrics = context->metrics,
                               .max_span_messages = context->config->kafka.max_span_messages,
+                              .n_consumers = context->config->kafka.threads,
                               .notify = notify_input,
                               .notify_data = consumer};
   tide_pauses_init(&consumer->pauses, &pauses);

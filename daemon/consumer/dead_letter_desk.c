@@ -45,7 +45,7 @@ submit(TideDeadLetterDesk *desk, TideDeadLetterJob *job)
 {
   TidePartition *partition = owner_of(desk, job->source);
   job->owned = &partition->assignment.letters;
-  job->is_further |= tide_rewind_is_reread(&partition->rewind, job->dead_letter.offset);
+  job->is_further |= tide_rewind_has_letter(&partition->rewind, job->dead_letter.offset);
   partition->rewind.n_letters_in_flight += job->wants_original ? 0 : 1;
   tide_dead_letter_queue_submit(desk->context.dead_letters, job);
 }
@@ -567,8 +567,11 @@ complete_job(TideDeadLetterDesk *desk, TideDeadLetterJob *job)
   TidePartition *partition = owner_of(desk, job->source);
   if (partition != NULL) {
     partition->rewind.n_letters_in_flight--;
-    if (job->result == TIDE_DEAD_LETTER_KEPT) /* else it was given up for a rewind, and comes again after it */
+    if (job->result == TIDE_DEAD_LETTER_KEPT)
       tide_partition_dead_letter_kept(partition, desk->context.budget, job);
+    else /* for a rewind, after which it comes again */
+      (void)tide_rewind_add_letter(&partition->rewind, job->dead_letter.offset, TIDE_LETTER_GIVEN_UP,
+                                   partition->commit.offset);
   }
   tide_dead_letter_job_free(job);
 }

@@ -513,9 +513,10 @@ tide_partition_append_again(TidePartition *partition, TideSourceRef ref, guint32
 void
 tide_partition_dead_letter_kept(TidePartition *partition, TideBudget *budget, const TideDeadLetterJob *job)
 {
-  tide_rewind_add_letter(&partition->rewind, tide_offsets_offset_of(&partition->offsets, job->source.sequence),
-                         tide_dead_letter_job_is_refused(job) ? TIDE_LETTER_OF_REFUSED : job->dead_letter.reading_index,
-                         partition->commit.offset);
+  (void)tide_rewind_add_letter(&partition->rewind, tide_offsets_offset_of(&partition->offsets, job->source.sequence),
+                               tide_dead_letter_job_is_refused(job) ? TIDE_LETTER_OF_REFUSED
+                                                                    : job->dead_letter.reading_index,
+                               partition->commit.offset);
   tide_partition_ack(partition, job->source, tide_message_dead_letters_kept(&partition->dead_letters, job));
   follow_in_flight(partition, budget);
 }

@@ -21,6 +21,10 @@
 #define SHORTENED_TO 8u
 #define LEAST_READ_AHEAD 1000u
 
+/* What is kept of dead letters behind held offsets takes this fraction of the budget at the most, each partition of
+ * each consumer as much. */
+#define KEPT_LETTERS_PART_OF 8u
+
 #define SHORTEN_INTERVAL_US TIDE_US_PER_S
 #define LENGTHEN_INTERVAL_US (5 * TIDE_US_PER_S)
 
@@ -236,11 +240,31 @@ tide_pauses_wait_for_memory(const TidePauses *pauses)
   return FALSE;
 }
 
+/* Whether what is known of kept dead letters behind a held offset takes all that it may. That memory comes back as they
+ * are committed, which is after they are read again; that adds none. */
+static gboolean
+keeps_many_letters(const TidePauses *pauses, TidePartition *partition)
+{
+  const TideRewind *rewind = &partition->rewind;
+  if (G_LIKELY(!tide_rewind_is_pending(rewind)))
+    return FALSE;
+  guint64 bytes = tide_budget_limit_racy(pauses->context.budget) / KEPT_LETTERS_PART_OF / pauses->context.n_consumers /
+                  pauses->context.partitions->len;
+  if (rewind->kept_letters->len <= bytes / sizeof(TideKeptLetter))
+    return FALSE;
+  tide_rewind_forget_letters(&partition->rewind, partition->commit.offset);
+  const TideTrackedMessage *newest = tide_offsets_newest(&partition->offsets);
+  return rewind->kept_letters->len > bytes / sizeof(TideKeptLetter) && newest != NULL &&
+         newest->offset + 1 >= rewind->read_to_offset;
+}
+
 void
 tide_pauses_check_in_flight_window(TidePauses *pauses, TidePartition *partition)
 {
+  guint32 limit = pauses->context.max_span_messages;
   apply_read_ahead(pauses, partition);
-  apply_window(pauses, partition, TIDE_PAUSE_SPAN, tide_partition_span(partition), pauses->context.max_span_messages);
+  apply_window(pauses, partition, TIDE_PAUSE_SPAN,
+               keeps_many_letters(pauses, partition) ? limit : tide_partition_span(partition), limit);
 }
 
 void

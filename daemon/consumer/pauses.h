@@ -20,6 +20,7 @@ typedef struct TidePausesContext {
   TideConsumerStatus *status; /* is told which partitions are halted */
   TideMetrics *metrics;
   guint32 max_span_messages;
+  guint32 n_consumers;                                         /* that share the budget */
   void (*notify)(guint32 slot, gboolean pause, gpointer data); /* whoever fetches */
   gpointer notify_data;
 } TidePausesContext;

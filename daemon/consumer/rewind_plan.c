@@ -54,7 +54,7 @@ tide_rewind_reason(const TideRewind *rewind)
 char *
 tide_rewind_describe(const TideRewind *rewind, gint64 offset, gint64 now_us)
 {
-  if (!tide_rewind_is_pending(rewind))
+  if (!tide_rewind_is_pending(rewind) || offset < 0)
     return NULL;
   gint64 left_s = rewind->is_due ? 0 : MAX(tide_rewind_due_us(rewind) - now_us, 0) / TIDE_US_PER_S;
   return g_strdup_printf("nothing behind offset %" G_GINT64_FORMAT
@@ -183,6 +183,14 @@ tide_rewind_find_letter(const TideRewind *rewind, gint64 offset, gint32 reading_
   return letter;
 }
 
+gboolean
+tide_rewind_has_letter(const TideRewind *rewind, gint64 offset)
+{
+  const GArray *letters = rewind->kept_letters;
+  guint at = find_letter(letters, offset, TIDE_LETTER_GIVEN_UP);
+  return at < letters->len && g_array_index(letters, TideKeptLetter, at).offset == offset;
+}
+
 void
 tide_rewind_count_letters(TideRewind *rewind, gint64 offset)
 {
@@ -200,13 +208,15 @@ tide_rewind_forget_letters(TideRewind *rewind, gint64 committed_offset)
     g_array_remove_range(rewind->kept_letters, 0, n_committed);
 }
 
-void
+gboolean
 tide_rewind_add_letter(TideRewind *rewind, gint64 offset, gint32 reading_index, gint64 committed_offset)
 {
   GArray *letters = rewind->kept_letters;
   TideKeptLetter letter = {.offset = offset, .reading_index = reading_index};
   if (letters->len > 0 && g_array_index(letters, TideKeptLetter, letters->len / 2).offset < committed_offset)
     tide_rewind_forget_letters(rewind, committed_offset);
-  if (letter_at(letters, offset, reading_index) == NULL)
-    g_array_insert_val(letters, find_letter(letters, offset, reading_index), letter);
+  if (letter_at(letters, offset, reading_index) != NULL)
+    return FALSE;
+  g_array_insert_val(letters, find_letter(letters, offset, reading_index), letter);
+  return TRUE;
 }

@@ -33,12 +33,14 @@ typedef struct TideHeldMessage {
   gint64 until_us;     /* when it may be rewound, by its first conflict */
 } TideHeldMessage;
 
-/* A dead letter that is kept. */
+/* A dead letter that is kept, or what else is known of a message that may be read again. */
 typedef struct TideKeptLetter {
   gint64 offset;
   gint32 reading_index;             /* or one of these */
 #define TIDE_LETTER_OF_ALL (-1)     /* of its message: nothing of it could be used */
 #define TIDE_LETTER_OF_REFUSED (-2) /* of all of it, since HBase refused a row */
+#define TIDE_LETTER_GIVEN_UP (-3)   /* none is kept: it was on its way before a rewind */
+#define TIDE_LETTER_OF_HALT (-4)    /* none is kept: it has halted its partition, which was told and counted */
   gboolean is_counted;              /* its message has ended since, and was counted for it */
 } TideKeptLetter;
 
@@ -91,7 +93,8 @@ void tide_rewind_clear(TideRewind *rewind);
 /* Of one that is pending: when it is due, and why. */
 gint64 tide_rewind_due_us(const TideRewind *rewind);
 TideRewindReason tide_rewind_reason(const TideRewind *rewind);
-/* How long what is committed stays at @offset, and why; NULL: none is pending. (transfer full) */
+/* How long what is committed stays at @offset, and why; NULL: none is pending, or @offset is -1: not known.
+ * (transfer full) */
 char *tide_rewind_describe(const TideRewind *rewind, gint64 offset, gint64 now_us);
 
 /* @message is held for one row more; FALSE: there are too many. */
@@ -110,7 +113,10 @@ void tide_rewind_restart(TideRewind *rewind, guint32 shift, gint64 now_us);
 const TideKeptLetter *tide_rewind_find_letter(const TideRewind *rewind, gint64 offset, gint32 reading_index);
 /* The message at @offset has ended, as one of those with dead letters. */
 void tide_rewind_count_letters(TideRewind *rewind, gint64 offset);
-void tide_rewind_add_letter(TideRewind *rewind, gint64 offset, gint32 reading_index, gint64 committed_offset);
+/* FALSE: it is there already. */
+gboolean tide_rewind_add_letter(TideRewind *rewind, gint64 offset, gint32 reading_index, gint64 committed_offset);
+/* Whether the message at @offset has had a dead letter, kept or not. */
+gboolean tide_rewind_has_letter(const TideRewind *rewind, gint64 offset);
 /* What is committed is not read again. */
 void tide_rewind_forget_letters(TideRewind *rewind, gint64 committed_offset);
 

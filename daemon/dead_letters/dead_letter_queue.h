@@ -69,7 +69,7 @@ struct TideDeadLetterJob {
   gboolean
       must_read; /* dead_letter has topic, partition and offset only: read key, value, headers and time from Kafka */
   gboolean wants_original;    /* only read, keep nothing */
-  gboolean is_further;        /* its message had one before, or was read before a rewind: the ratio counts messages */
+  gboolean is_further;        /* its message had one before, maybe before a rewind: the ratio counts messages */
   TideDeadLetter dead_letter; /* points into memory, but for literals */
   TideRefusedRow *row;        /* ref: for the case that the original is gone; NULL otherwise */
   GArray *parts;     /* owned (element-type TideRefusedPart), the consumer's: what is to be sent again; NULL: nothing */

@@ -66,6 +66,7 @@ bare_consumer_set_up_pauses(BareConsumer *bare)
                               .status = &bare->status,
                               .metrics = bare->flow.metrics,
                               .max_span_messages = bare->flow.config->kafka.max_span_messages,
+                              .n_consumers = 1,
                               .notify = bare_consumer_pause};
   tide_consumer_status_init(&bare->status, 0);
   tide_pauses_init(&bare->pauses, &pauses);

@@ -271,6 +271,50 @@ CONSUMER_TEST(stopping_at_bad, "/consumer/rewind/R9-message-that-halts-is-counte
   g_assert_cmpuint(tide_metrics_sum(fixture->flow.metrics, "tidemark_messages_halted_total", NULL), ==, 1);
 }
 
+/* A partition is held and looked for at the same time, as where its topic may have been made anew: nobody knows at
+ * which offset it stands. */
+CONSUMER_TEST(plain, "/consumer/rewind/A5-status-names-no-offset-below-the-first")
+{
+  assign(fixture, 0, 5);
+  receive(fixture, 5, GOOD);
+  hold_first(fixture);
+  TidePartition *partition = tide_consumer_partition(fixture->consumer, 0);
+  partition->location.was_replaced = TRUE;
+  tide_consumer_locate_replaced(fixture->consumer);
+  g_assert_null(tide_rewind_describe(&partition->rewind, tide_partition_position(partition), tide_now_us()));
+}
+
+/* A message is held for long, and nothing but bad messages follows. That their dead letters are kept is remembered
+ * until they are committed, which is when they have been read again: so there must be memory left to read them. */
+CONSUMER_TEST(plain, "/consumer/rewind/A6-kept-dead-letters-leave-memory")
+{
+  const gint64 most = (1 << 20) / 8 / sizeof(TideKeptLetter) / fixture->flow.config->kafka.threads;
+  TideCall call;
+  tide_budget_set_limit(&fixture->flow.budget, 1 << 20);
+  assign(fixture, 0, 5);
+  const TidePartition *partition = tide_consumer_partition(fixture->consumer, 0);
+  receive(fixture, 5, GOOD);
+  hold_first(fixture);
+  take_call(fixture, &call);
+  acknowledge(fixture, &call);
+  gint64 offset = 6;
+  while ((partition->pauses.reasons & TIDE_PAUSE_SPAN) == 0 && offset < 8 + most) {
+    receive(fixture, offset++, BAD);
+    keep_dead_letter(fixture, bare_dead_letters_take(fixture->dead_letters));
+  }
+  g_assert_cmpint(offset, ==, 6 + most + 1);
+  g_assert_false(tide_budget_is_spent_racy(&fixture->flow.budget));
+  tide_rewinds_run(&fixture->consumer->rewinds, tide_now_us());
+  write_one(fixture, 5, GOOD);
+  hold_first(fixture); /* once more: what is read again may be */
+  for (gint64 again = 6; again < offset; again++) {
+    g_assert_cmpuint(partition->pauses.reasons & TIDE_PAUSE_SPAN, ==, 0);
+    receive(fixture, again, BAD);
+    tide_pauses_apply_spans(&fixture->consumer->pauses);
+  }
+  g_assert_cmpuint(partition->pauses.reasons & TIDE_PAUSE_SPAN, !=, 0);
+}
+
 /* A partition that was rewound, and of which nothing is on its way, is given up while the row of another one
  * waits for its table. */
 CONSUMER_TEST(plain, "/consumer/rewind/R4-revoke-waits-for-no-row-of-others")
@@ -305,6 +349,7 @@ CONSUMER_TEST(plain, "/consumer/rewind/stop-waits-for-rows-of-what-is-due")
   take_call(fixture, &call);
   g_assert_false(tide_rewind_prepare(tide_consumer_partition(fixture->consumer, 0), tide_now_us()));
   give_up_dead_letter(fixture, job);
+  g_assert_true(tide_rewind_has_letter(&tide_consumer_partition(fixture->consumer, 0)->rewind, 6));
   g_assert_true(tide_consumer_has_work(fixture->consumer, 0));
   acknowledge(fixture, &call);
   g_assert_false(tide_consumer_has_work(fixture->consumer, 0));
@@ -437,6 +482,55 @@ CONSUMER_TEST(plain, "/consumer/pauses/time-held-for-memory-is-told")
   }
   tide_consumer_stop(running, tide_now_us());
   tide_consumer_free(running);
+}
+
+/* The whole scene, on the consumer's thread: of ten messages that are finished the third and the seventh are held, the
+ * latter for much longer; then it is rewound, and stopped before anything is read again. */
+static gboolean
+poll_rewound(TideInput *input, int timeout_ms, TideInputRecord *ret_record)
+{
+  const TideInputHandlers *handlers = &fake_input_of(input)->handlers;
+  TideConsumer *consumer = handlers->data;
+  if (consumer->partitions->len > 0)
+    return FALSE;
+  TideInputLog log = {.wanted_offset = -1, .committed_offset = -1, .begin_offset = 5, .start_offset = 5};
+  guint32 slot = handlers->assigned("t", 0, consumer);
+  (void)handlers->located(slot, &log, consumer);
+  TidePartition *partition = tide_consumer_partition(consumer, slot);
+  for (gint64 offset = 5; offset < 15; offset++) {
+    TideMessage message = {.topic = TIDE_BYTES_LITERAL("t"), .offset = offset, .timestamp_ms = -1};
+    if (offset == 7 || offset == 11)
+      tide_rewind_hold_all(partition, (guint32)offset - 5, offset == 7 ? 1 : tide_now_us() + 3600 * TIDE_US_PER_S);
+    tide_partition_skip(partition, consumer->context.budget, &message, TIDE_REJECT_TOMBSTONE);
+  }
+  tide_rewinds_run(&consumer->rewinds, tide_now_us());
+  g_assert_true(tide_rewind_is_pending(&partition->rewind));
+  atomic_store(&consumer->stopping, TRUE);
+  return FALSE;
+}
+
+static TideInput *
+open_rewound(guint32 index, const TideInputHandlers *handlers, gpointer data, GError **error)
+{
+  static TideInputFuncs funcs;
+  TideInput *input = fake_input_open(index, handlers, data, error);
+  funcs = fake_input_funcs;
+  funcs.poll = poll_rewound;
+  input->funcs = &funcs;
+  return input;
+}
+
+/* What it says at its end counts messages that there are. */
+CONSUMER_TEST(plain, "/consumer/rewind/A4-stop-tells-how-many-are-held")
+{
+  TideConsumerContext context = context_of(fixture);
+  g_autoptr(GError) error = NULL;
+  context.open_input = open_rewound;
+  TideConsumer *consumer = tide_consumer_start(&context, 1, &error);
+  g_assert_no_error(error);
+  g_assert_true(tide_consumer_join_until(consumer, tide_now_us() + PATIENCE_US));
+  g_assert_cmpuint(tide_consumer_state_racy(consumer).left_held, <=, 10);
+  tide_consumer_free(consumer);
 }
 
 /* ---- runs to the end ---- */

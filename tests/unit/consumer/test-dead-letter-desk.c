@@ -1,6 +1,7 @@
 /* What becomes of messages that cannot be mapped, and of those with rows that HBase refuses: dead letters that nobody
  * keeps but the test, between partitions and accumulator without a consumer. */
 #include "consumer/dead_letter_desk.h"
+#include "consumer/rewind.h"
 
 #include "unit/assert_bytes.h"
 #include "unit/bare_consumer.h"
@@ -415,6 +416,7 @@ test_R2_what_is_read_again_is_not_told_again(Fixture *fixture, gconstpointer opt
 {
   TidePartition *partition = bare_consumer_partition(&fixture->bare, 0);
   partition->rewind.read_to_offset = 7;
+  g_assert_true(tide_rewind_add_letter(&partition->rewind, 6, TIDE_LETTER_GIVEN_UP, -1));
   for (gint64 offset = 5; offset <= 8; offset += 2) {
     receive(fixture, offset, GOOD);
     write_all(fixture, 1);
@@ -426,6 +428,28 @@ test_R2_what_is_read_again_is_not_told_again(Fixture *fixture, gconstpointer opt
   tide_dead_letter_desk_note_messages(&fixture->desk);
   g_assert_cmpuint(atomic_load(&fixture->bare.dead_letters->received), ==, 2);
   g_assert_cmpuint(atomic_load(&fixture->bare.dead_letters->written), ==, 1);
+}
+
+/* A row is on its way as its partition is rewound, and refused only after that: no dead letter of its message has come
+ * before, so this one is the one that counts. */
+static void
+test_A2_first_dead_letter_of_what_is_read_again_counts(Fixture *fixture, gconstpointer options)
+{
+  BareConsumer *bare = &fixture->bare;
+  TidePartition *partition = bare_consumer_partition(bare, 0);
+  TideCall stale;
+  receive(fixture, 5, GOOD);
+  bare_flow_take_call(&bare->flow, bare->accumulator, 1, &stale);
+  tide_rewind_ask(partition, 1);
+  g_assert_true(tide_rewind_prepare(partition, 1));
+  tide_partition_rewind(partition, &bare->flow.budget, 1, 1000);
+  TideBatch *batch = bare_consumer_acknowledge(bare, &stale);
+  tide_accumulator_complete(bare->accumulator, batch, tide_now_us());
+  receive(fixture, 5, GOOD);
+  refuse_first(fixture, 1);
+  TideDeadLetterJob *job = bare_dead_letters_take(bare->dead_letters);
+  g_assert_false(job->is_further);
+  keep_dead_letter(fixture, job);
 }
 
 #define ADD(path, options, func) g_test_add("/dead-letter-desk/" path, Fixture, options, set_up, func, tear_down)
@@ -453,5 +477,7 @@ main(int argc, char **argv)
   ADD("refused/holds-where-that-is-chosen", stopping_at_bad, test_refused_row_holds_where_that_is_chosen);
   ADD("dead-letters-are-told-what-is-new", plain, test_dead_letters_are_told_what_is_new);
   ADD("R2-what-is-read-again-is-not-told-again", plain, test_R2_what_is_read_again_is_not_told_again);
+  ADD("A2-first-dead-letter-of-what-is-read-again-counts", plain,
+      test_A2_first_dead_letter_of_what_is_read_again_counts);
   return g_test_run();
 }

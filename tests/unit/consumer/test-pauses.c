@@ -43,6 +43,7 @@ set_up(Fixture *fixture, gconstpointer data)
                                .status = &fixture->status,
                                .metrics = fixture->metrics,
                                .max_span_messages = MAX_SPAN,
+                               .n_consumers = 1,
                                .notify = note_told,
                                .notify_data = fixture};
   tide_pauses_init(&fixture->pauses, &context);
