@@ -336,6 +336,11 @@ register_metrics(TideConsumer *consumer)
   counters->messages_lost = tide_metrics_counter(
       metrics, "tidemark_messages_lost_total",
       "Offsets that were deleted from the topic before they were read: retention is too short for the lag", NULL);
+  counters->not_rewound = tide_metrics_counter(
+      metrics, "tidemark_messages_not_rewound_total",
+      "Offsets that were deleted from the topic after they were written and before they were read again: calls without "
+      "an answer may have left older values of theirs",
+      NULL);
   static const char *const left_out[] = {[TIDE_LEFT_OUT_START] = "reason=\"start\"",
                                          [TIDE_LEFT_OUT_RETENTION] = "reason=\"retention\"",
                                          [TIDE_LEFT_OUT_TAKEN] = "reason=\"taken\""};

@@ -56,7 +56,7 @@ static const TideLeftOut left_out_by[] = {
     [TIDE_OFFSET_BEGINS] = TIDE_LEFT_OUT_START,      [TIDE_OFFSET_GONE] = TIDE_N_LEFT_OUT,
     [TIDE_OFFSET_JUMPS] = TIDE_LEFT_OUT_TAKEN,       [TIDE_OFFSET_GOES_BACK] = TIDE_N_LEFT_OUT,
     [TIDE_OFFSET_DELETED] = TIDE_LEFT_OUT_RETENTION, [TIDE_OFFSET_READ_AGAIN] = TIDE_N_LEFT_OUT,
-    [TIDE_OFFSET_OTHER_TABLES] = TIDE_N_LEFT_OUT,
+    [TIDE_OFFSET_OTHER_TABLES] = TIDE_N_LEFT_OUT,    [TIDE_OFFSET_NOT_REWOUND] = TIDE_N_LEFT_OUT,
 };
 G_STATIC_ASSERT(G_N_ELEMENTS(left_out_by) == TIDE_OFFSET_N_EVENTS);
 
@@ -80,6 +80,8 @@ note_event(TideConsumer *consumer, const TidePartition *partition, const TideOff
     tide_counter_add(counters->left_out[left_out_by[verdict->event]], (guint64)n_messages);
   if (verdict->event == TIDE_OFFSET_DELETED)
     tide_counter_add(counters->messages_lost, (guint64)n_messages);
+  if (verdict->event == TIDE_OFFSET_NOT_REWOUND)
+    tide_counter_add(counters->not_rewound, (guint64)n_messages);
   if (verdict->event == TIDE_OFFSET_OTHER_TABLES)
     tide_counter_inc(counters->of_other_tables);
 }
@@ -148,6 +150,14 @@ log_event(const TideConsumer *consumer, TideOffsetEvent event, const TideOffsetR
              "before are as that one made them. Run all instances with the same tables; what a new table lacks is "
              "written by 'tidemark offsets move --to' or 'tidemark load': %s",
              n, s, group, n == 1 ? "was" : "were", consumer->commits.tables_mark, which);
+    break;
+  case TIDE_OFFSET_NOT_REWOUND:
+    tide_log(TIDE_LOG_ERROR, "messages-not-rewound",
+             "%" G_GINT64_FORMAT
+             " messages of %u partition%s were deleted after they had been written and before they were read again: "
+             "calls without an answer may have left older values of the same times, which nothing corrects now; see in "
+             "HBase, or have the senders send them once more; a longer retention.ms of the topic prevents this: %s",
+             n_messages, n, s, which);
     break;
   case TIDE_OFFSET_PLAIN:
   case TIDE_OFFSET_N_EVENTS:
@@ -237,6 +247,20 @@ note_other_tables(TideConsumer *consumer, const TidePartition *partition, const 
   note_event(consumer, partition, &verdict);
 }
 
+/* What was acknowledged before a rewind and has left the log since is not lost, but not written once more either.
+ * Returns where it is read on. */
+static gint64
+pass_deleted(TideConsumer *consumer, const TidePartition *partition, const TideInputLog *log, gint64 wanted_offset)
+{
+  gint64 offset = MIN(log->begin_offset, partition->rewind.acked_to_offset);
+  if (offset <= wanted_offset)
+    return wanted_offset;
+  TideOffsetVerdict verdict = {
+      .event = TIDE_OFFSET_NOT_REWOUND, .offset = offset, .from_offset = wanted_offset, .to_offset = offset};
+  note_event(consumer, partition, &verdict);
+  return offset;
+}
+
 static gint64
 on_located(guint32 slot, const TideInputLog *log, gpointer data)
 {
@@ -250,9 +274,8 @@ on_located(guint32 slot, const TideInputLog *log, gpointer data)
   TideInputLog wanted = *log;
   if (was_reading)
     wanted.wanted_offset = MAX(log->wanted_offset, partition->offsets.mark);
-  /* What was acknowledged before a rewind, and has left the log since, is not lost. */
-  if (was_reading && wanted.wanted_offset < log->begin_offset)
-    wanted.wanted_offset = MAX(wanted.wanted_offset, MIN(log->begin_offset, partition->rewind.acked_to_offset));
+  if (was_reading)
+    wanted.wanted_offset = pass_deleted(consumer, partition, log, wanted.wanted_offset);
   TideOffsetVerdict verdict = judge(consumer, partition, &wanted, is_noted ? &note : NULL);
   if (verdict.event == TIDE_OFFSET_READ_AGAIN && wanted.wanted_offset != log->wanted_offset)
     verdict.event = TIDE_OFFSET_PLAIN;

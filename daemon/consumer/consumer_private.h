@@ -36,6 +36,7 @@ typedef struct TideConsumerCounters {
   TideCounter *rebalances_lost;
   TideCounter *out_of_range;
   TideCounter *messages_lost;
+  TideCounter *not_rewound;
   TideCounter *left_out[TIDE_N_LEFT_OUT];
   TideCounter *of_other_tables;
   TideCounter *damaged;

@@ -33,6 +33,7 @@ typedef enum TideOffsetEvent {
   TIDE_OFFSET_DELETED,      /* the range was deleted before it was read, and kafka.on_lost_offsets says to go on */
   TIDE_OFFSET_READ_AGAIN,   /* the broker did not find an offset that the log holds */
   TIDE_OFFSET_OTHER_TABLES, /* beside another one: whoever wrote the range delivers other tables than this process */
+  TIDE_OFFSET_NOT_REWOUND,  /* beside another one: the range was deleted after it was written, before it was rewound */
   TIDE_OFFSET_N_EVENTS,
 } TideOffsetEvent;
 

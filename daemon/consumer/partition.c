@@ -575,8 +575,6 @@ tide_partition_rewind(TidePartition *partition, TideBudget *budget, gint64 now_u
     rewind->read_to_offset = MAX(rewind->read_to_offset, newest->offset + 1);
   rewind->stale_to_offset = rewind->read_to_offset;
   rewind->acked_to_offset = MAX(rewind->acked_to_offset, partition->offsets.mark);
-  if (rewind->cancelled_us == 0)
-    rewind->spaced_until_us = now_us + settle_us;
   partition->repeated.left_messages = G_MAXUINT64; /* some were counted, and come again: the end bounds them */
   partition->end.seen_offset = -1;
   end_halt(partition);
@@ -588,7 +586,7 @@ tide_partition_rewind(TidePartition *partition, TideBudget *budget, gint64 now_u
   partition->commit.sequence += shift;
   for (guint i = 0; i < partition->commit.asked->len; i++)
     g_array_index(partition->commit.asked, TideAskedCommit, i).sequence += shift;
-  tide_rewind_restart(rewind, shift, now_us);
+  tide_rewind_restart(rewind, position, shift, now_us, settle_us);
   tide_partition_open(partition);
 }
 

@@ -375,11 +375,10 @@ tide_pauses_halt_at_message(TidePauses *pauses, TidePartition *partition, gint64
 {
   partition->halt.note = (TideHaltNote){TIDE_HALT_MESSAGE, offset};
   partition->commit.needs_opening = TRUE;
-  if (offset == partition->rewind.halted_offset) { /* after a rewind: it was told and counted then */
-    halt(pauses, partition, text);
+  if (!tide_rewind_add_letter(&partition->rewind, offset, TIDE_LETTER_OF_HALT, partition->commit.offset)) {
+    halt(pauses, partition, text); /* once more, after a rewind: it was told and counted then */
     return;
   }
-  partition->rewind.halted_offset = offset;
   tide_counter_inc(pauses->messages_held);
   tide_pauses_halt_partition(pauses, partition, text);
 }

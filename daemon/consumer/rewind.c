@@ -170,6 +170,27 @@ tide_rewinds_init(TideRewinds *rewinds, const TideRewindsContext *context)
                                                "Times a partition was read again from its committed offset on, or "
                                                "from a message that waited for its schema",
                                                tide_rewind_kinds[i].label);
+  rewinds->in_vain = tide_metrics_counter(context->pauses->context.metrics, "tidemark_kafka_rewinds_in_vain_total",
+                                          "Rewinds that got no further than the rewind before", NULL);
+}
+
+/* @partition was rewound where it had been before. */
+static void
+tell_in_vain(TideRewinds *rewinds, const TidePartition *partition, gint64 now_us)
+{
+  const TideRewind *rewind = &partition->rewind;
+  if (rewind->n_in_vain == 0)
+    return;
+  tide_counter_inc(rewinds->in_vain);
+  tide_log_fields(
+      TIDE_LOG_WARNING, "rewind-in-vain",
+      TIDE_LOG_FIELDS({"TOPIC", partition->topic}, {"PARTITION", tide_log_number(partition->partition).text},
+                      {"SOURCE", partition->source}, {"OFFSET", tide_log_number(rewind->offset).text}),
+      "topic '%s' partition %d was read again from offset %" G_GINT64_FORMAT
+      " on before, and nothing behind it could be committed since: it is not read again within the next "
+      "%" G_GINT64_FORMAT
+      " s; where the group rebalances again and again, 'revoked' and 'partitions-lost' in the log say when",
+      partition->topic, partition->partition, rewind->offset, (rewind->backs_off_until_us - now_us) / TIDE_US_PER_S);
 }
 
 /* The next message of @partition that is read is to be that of @offset: it joins @moves. */
@@ -243,6 +264,7 @@ tide_rewinds_run(TideRewinds *rewinds, gint64 now_us)
     if (tide_rewind_prepare(partition, now_us)) {
       tide_partition_rewind(partition, context->budget, now_us, rewinds->context.settle_us);
       note_move(rewinds, partition, reason, partition->commit.start_offset, moves);
+      tell_in_vain(rewinds, partition, now_us);
     } else if (partition->assigned && partition->awaited.is_awaited && partition->halt.text == NULL)
       look_for_schema(rewinds, partition, now_us, moves);
   }

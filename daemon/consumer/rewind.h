@@ -54,6 +54,7 @@ typedef struct TideRewindsContext {
 typedef struct TideRewinds {
   TideRewindsContext context;
   TideCounter *rewinds[TIDE_REWIND_N_REASONS];
+  TideCounter *in_vain;
 } TideRewinds;
 
 void tide_rewinds_init(TideRewinds *rewinds, const TideRewindsContext *context);

@@ -5,6 +5,9 @@
 /* So many messages are held one by one; one more is held with all that comes after it. */
 #define MAX_HELD 4096u
 
+/* One that gets no further than the one before waits for a second, doubled so often at the most. */
+#define MAX_DOUBLED 10u
+
 const TideRewindKind tide_rewind_kinds[TIDE_REWIND_N_REASONS] = {
     [TIDE_REWIND_CONFLICT] = {"reason=\"conflict\"",
                               "calls without an answer may have overwritten newer values of the same cells and times"},
@@ -22,7 +25,7 @@ tide_rewind_init(TideRewind *rewind)
                          .read_to_offset = -1,
                          .stale_to_offset = -1,
                          .acked_to_offset = -1,
-                         .halted_offset = -1};
+                         .offset = -1};
 }
 
 void
@@ -37,10 +40,10 @@ tide_rewind_due_us(const TideRewind *rewind)
 {
   gint64 at_us = rewind->overflows[0].until_us > 0 ? rewind->overflows[0].until_us : G_MAXINT64;
   if (rewind->cancelled_us > 0)
-    return rewind->cancelled_us;
+    return MAX(rewind->cancelled_us, rewind->backs_off_until_us);
   for (guint i = 0; i < rewind->held->len; i++)
     at_us = MIN(at_us, g_array_index(rewind->held, TideHeldMessage, i).until_us);
-  return MAX(at_us, rewind->spaced_until_us);
+  return MAX(at_us, MAX(rewind->spaced_until_us, rewind->backs_off_until_us));
 }
 
 TideRewindReason
@@ -128,9 +131,23 @@ tide_rewind_add_overflow(TideRewind *rewind, const TideHeldMessage *message)
     g_array_set_size(held, held->len - 1);
 }
 
-void
-tide_rewind_restart(TideRewind *rewind, guint32 shift, gint64 now_us)
+/* A rewind that gets no further than the one before, as where rows are cancelled again and again, is not worth much:
+ * the next one waits, longer each time. */
+static void
+back_off(TideRewind *rewind, gint64 offset, gint64 now_us, gint64 settle_us)
 {
+  rewind->n_in_vain = offset == rewind->offset ? rewind->n_in_vain + 1 : 0;
+  rewind->offset = offset;
+  if (rewind->n_in_vain > 0)
+    rewind->backs_off_until_us = now_us + MIN(settle_us, TIDE_US_PER_S << MIN(rewind->n_in_vain - 1, MAX_DOUBLED));
+}
+
+void
+tide_rewind_restart(TideRewind *rewind, gint64 offset, guint32 shift, gint64 now_us, gint64 settle_us)
+{
+  if (rewind->cancelled_us == 0)
+    rewind->spaced_until_us = now_us + settle_us;
+  back_off(rewind, offset, now_us, settle_us);
   TideHeldMessage *overflows = rewind->overflows;
   while (overflows[0].until_us > 0 && overflows[0].until_us <= now_us) {
     overflows[0] = overflows[1];

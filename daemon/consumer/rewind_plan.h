@@ -57,7 +57,9 @@ typedef struct TideRewind {
   gint64 read_to_offset;       /* messages before this were read: rows of them may be on their way */
   gint64 stale_to_offset;      /* the same, until it is known that none is */
   gint64 acked_to_offset;      /* messages before this were acknowledged */
-  gint64 halted_offset;        /* the message that halted it last, which may be met again; -1: none has */
+  gint64 offset;               /* of the first that was read again */
+  guint n_in_vain;             /* rewinds in a row before it that began at that offset, too */
+  gint64 backs_off_until_us;   /* not rewound again before this, if so, whatever the reason */
   guint32 n_letters_in_flight; /* its dead letters that may yet be kept */
   GArray *kept_letters;        /* owned (element-type TideKeptLetter), sorted: of messages that may be read again */
 } TideRewind;
@@ -105,8 +107,8 @@ void tide_rewind_remove_held(TideRewind *rewind, guint32 sequence);
 gboolean tide_rewind_covers(const TideRewind *rewind, gint64 offset);
 /* @message and all that comes after it are held in any case. */
 void tide_rewind_add_overflow(TideRewind *rewind, const TideHeldMessage *message);
-/* It is rewound: what may still land by then is held on, and comes again @shift sequences later. */
-void tide_rewind_restart(TideRewind *rewind, guint32 shift, gint64 now_us);
+/* It is rewound to @offset: what may still land by then is held on, and comes again @shift sequences later. */
+void tide_rewind_restart(TideRewind *rewind, gint64 offset, guint32 shift, gint64 now_us, gint64 settle_us);
 
 /* The dead letter of the message at @offset, which was read before a rewind, that was kept then; NULL: none was. One of
  * the whole message counts for what is rejected of it, too; but what HBase refuses may not have been sent then. */

@@ -13,6 +13,8 @@ CONSUMER_TEST(going_on_behind_lost, "/consumer-offsets/rewind/acknowledged-messa
     g_assert_cmpint(locate(fixture, 0, &log), ==, begin_offset);
     g_assert_cmpuint(tide_metrics_sum(fixture->flow.metrics, "tidemark_messages_lost_total", NULL), ==,
                      begin_offset > 9 ? 2 : 0);
+    g_assert_cmpuint(tide_metrics_sum(fixture->flow.metrics, "tidemark_messages_not_rewound_total", NULL), ==,
+                     begin_offset > 9 ? 3 + 4 : 3);
   }
 }
 

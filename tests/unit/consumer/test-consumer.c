@@ -271,6 +271,48 @@ CONSUMER_TEST(stopping_at_bad, "/consumer/rewind/R9-message-that-halts-is-counte
   g_assert_cmpuint(tide_metrics_sum(fixture->flow.metrics, "tidemark_messages_halted_total", NULL), ==, 1);
 }
 
+/* Two messages of which HBase refuses a row halt it by turns, as their rows come back in another order after each
+ * rewind: they are two. */
+CONSUMER_TEST(stopping_at_bad, "/consumer/rewind/A12-each-message-that-halts-is-counted-once")
+{
+  TidePauses *pauses = &fixture->consumer->pauses;
+  assign(fixture, 0, 5);
+  TidePartition *partition = tide_consumer_partition(fixture->consumer, 0);
+  for (gint64 offset = 5; offset < 9; offset++) {
+    receive(fixture, 5, GOOD);
+    hold_first(fixture);
+    tide_pauses_halt_at_message(pauses, partition, 5 + offset % 2, g_strdup("halted"));
+    partition->rewind.spaced_until_us = partition->rewind.backs_off_until_us = 0;
+    tide_rewinds_run(&fixture->consumer->rewinds, tide_now_us());
+  }
+  g_assert_cmpuint(tide_metrics_sum(fixture->flow.metrics, "tidemark_messages_halted_total", NULL), ==, 2);
+}
+
+/* Its rows are cancelled again and again before any is written: it is read again from one offset, more seldom each
+ * time, and that is told. */
+CONSUMER_TEST(plain, "/consumer/rewind/A13-rewinds-in-vain-back-off")
+{
+  TideRewinds *rewinds = &fixture->consumer->rewinds;
+  gint64 now_us = tide_now_us();
+  assign(fixture, 0, 5);
+  TidePartition *partition = tide_consumer_partition(fixture->consumer, 0);
+  for (guint i = 0; i < 4; i++) {
+    receive(fixture, 5, GOOD);
+    tide_rewind_ask(partition, now_us);
+    gint64 due_us = now_us + (i >= 2 ? TIDE_US_PER_S << (i - 2) : 0);
+    tide_rewinds_run(rewinds, due_us - 1);
+    g_assert_cmpuint(tide_metrics_sum(fixture->flow.metrics, "tidemark_kafka_rewinds_total", NULL), ==, i);
+    tide_rewinds_run(rewinds, due_us);
+    g_assert_cmpuint(tide_metrics_sum(fixture->flow.metrics, "tidemark_kafka_rewinds_total", NULL), ==, i + 1);
+    g_assert_cmpuint(tide_metrics_sum(fixture->flow.metrics, "tidemark_kafka_rewinds_in_vain_total", NULL), ==, i);
+    now_us = due_us;
+  }
+  write_one(fixture, 5, GOOD);
+  tide_rewind_ask(partition, now_us + 3600 * TIDE_US_PER_S);
+  tide_rewinds_run(rewinds, now_us + 3600 * TIDE_US_PER_S);
+  g_assert_cmpuint(tide_metrics_sum(fixture->flow.metrics, "tidemark_kafka_rewinds_in_vain_total", NULL), ==, 3);
+}
+
 /* A partition is held and looked for at the same time, as where its topic may have been made anew: nobody knows at
  * which offset it stands. */
 CONSUMER_TEST(plain, "/consumer/rewind/A5-status-names-no-offset-below-the-first")
