@@ -1,6 +1,27 @@
-#include "decode/avro_walk.h"
+/* Reads the readings out of a message in Avro's binary encoding, by the schema that it was written with. No length or
+ * number of elements is trusted: nothing is taken for one before its bytes are there, and what takes no bytes is
+ * counted.
+ *
+ * The message is a record, or an array of records; a union counts as what it holds. A field becomes one by its type:
+ *
+ *     string             STRING   must be UTF-8
+ *     enum               STRING   its symbol
+ *     bytes, fixed       STRING   in hex, lower case: its bytes are any
+ *     int, long          NUMBER
+ *     float, double      NUMBER   as short as it can be to be read back; one that is not finite is a NUMBER fault
+ *     decimal            NUMBER   exactly, with as many digits behind the point as its scale, up to 64 bytes in all
+ *     timestamp, time    NUMBER   seconds, since 1970 or midnight, with all digits of its unit behind the point where
+ *                                 it has a fraction: whatever the unit, and a local timestamp as if it were UTC's
+ *     date               STRING   2015-03-16; outside of the years 1 to 9999 a NUMBER fault
+ *     boolean, null      as in JSON
+ *     record, map        as JSON's objects
+ *     array              as declared, its text as JSON
+ *     union              as what it holds
+ *
+ * With TIDE_BAD_READING_ALONE the faults of JSON that are the reading's own are so here, and UTF8 too. */
+#include "decode/readers.h"
 
-#include "decode/binary_walk.h"
+#include "model/value_text.h"
 #include "util/calendar.h"
 
 #include <math.h>
@@ -11,38 +32,39 @@
 /* A varint has seven bits a byte. */
 #define LONG_MAX_BYTES 10
 
-/* The decimal digits of a guint64, and a NUL. */
-#define ELEMENT_NAME_BYTES 21
-
-/* JSON texts of a message take at most this many times the largest message: a long name around many short values must
- * not fill the memory. */
-#define JSON_BYTES_FACTOR 4u
-
-typedef struct AvroWalk {
-  Walk walk;
+typedef struct Walk {
+  TideShaper *shaper;
   const TideAvroSchema *schema;
-  guint64 n_empty;    /* values that took no bytes */
-  guint64 json_bytes; /* of texts that are made already */
-} AvroWalk;
+  TideBytes message; /* a copy in scratch */
+  gsize at;
+  guint64 n_empty;   /* values that took no bytes */
+  gboolean is_begun; /* the message's one value */
 
-typedef struct Value {
-  TideValueKind kind;
-  TideBytes text;
-  gboolean is_true; /* of a BOOL */
-  gboolean is_made; /* the text is in walk->text */
-} Value;
+  /* the value that comes next */
+  guint32 type;             /* the place of its node */
+  gsize place;              /* where it begins */
+  const TideAvroNode *node; /* the type that it has, where it is a union's; NULL: that was not read yet */
+} Walk;
 
-static inline AvroWalk *
-of_avro(Walk *walk)
+/* ---- faults ---- */
+
+static gboolean
+fault(Walk *walk, TideRejectReason reason, gsize place, TideBytes field, const char *detail)
 {
-  return (AvroWalk *)walk;
+  return tide_shaper_reject(walk->shaper, reason, place, field, detail);
+}
+
+static gboolean
+fault_cut(Walk *walk, TideBytes field)
+{
+  return fault(walk, TIDE_REJECT_PARSE, walk->message.len, field, "the message ends in the middle");
 }
 
 /* After a value, or an element: those without bytes are counted, for an array of them can be as long as it says. */
 static gboolean
 check_progress(Walk *walk, gsize place)
 {
-  if (G_LIKELY(walk->at > place) || ++of_avro(walk)->n_empty <= walk->message.len + walk->options->max_fields)
+  if (G_LIKELY(walk->at > place) || ++walk->n_empty <= walk->message.len + walk->shaper->options->max_fields)
     return TRUE;
   return fault(walk, TIDE_REJECT_TOO_LARGE, place, TIDE_BYTES_EMPTY, "too many values that take no bytes");
 }
@@ -52,13 +74,13 @@ check_progress(Walk *walk, gsize place)
 static inline const TideAvroNode *
 node_at(Walk *walk, guint32 place)
 {
-  return &of_avro(walk)->schema->nodes[place];
+  return &walk->schema->nodes[place];
 }
 
 static inline const TideAvroMember *
 member_at(Walk *walk, const TideAvroNode *node, guint32 index)
 {
-  return &of_avro(walk)->schema->members[node->first + index];
+  return &walk->schema->members[node->first + index];
 }
 
 static inline gboolean
@@ -130,68 +152,51 @@ take_block(Walk *walk, TideBytes field, guint64 *ret_n)
                     (unused >= 0 || fault(walk, TIDE_REJECT_PARSE, place, field, "a block of less than no bytes")));
 }
 
-static gboolean
-take_utf8(Walk *walk, TideBytes field, TideBytes *ret_text)
-{
-  return take_run(walk, field, ret_text) && check_utf8(walk, field, *ret_text);
-}
-
-/* ---- texts of values ---- */
-
-static void
-set_made(Value *value, TideValueKind kind, TideBytes text)
-{
-  *value = (Value){.kind = kind, .text = text, .is_made = TRUE};
-}
+/* ---- texts of values, in @room ---- */
 
 /* @digits: @n of them, of a number that has @scale behind the point. FALSE: it is too long. */
 static gboolean
-make_decimal(Walk *walk, Value *value, gboolean is_negative, const char *digits, gsize n, guint32 scale)
+make_decimal(char room[TIDE_NUMBER_MAX_BYTES], gboolean is_negative, const char *digits, gsize n, guint32 scale,
+             TideBytes *ret_text)
 {
-  char *text = walk->text;
   gsize n_whole = n > scale ? n - scale : 0, len = 0;
-  if ((is_negative ? 1 : 0) + MAX(n_whole, 1) + (scale > 0 ? 1 : 0) + scale > NUMBER_MAX_BYTES)
+  if ((is_negative ? 1 : 0) + MAX(n_whole, 1) + (scale > 0 ? 1 : 0) + scale > TIDE_NUMBER_MAX_BYTES)
     return FALSE;
   if (is_negative)
-    text[len++] = '-';
+    room[len++] = '-';
   if (n_whole == 0)
-    text[len++] = '0';
-  memcpy(text + len, digits, n_whole);
+    room[len++] = '0';
+  memcpy(room + len, digits, n_whole);
   len += n_whole;
   if (scale > 0) {
     gsize n_zeros = n > scale ? 0 : scale - n;
-    text[len++] = '.';
-    memset(text + len, '0', n_zeros);
-    memcpy(text + len + n_zeros, digits + n_whole, n - n_whole);
+    room[len++] = '.';
+    memset(room + len, '0', n_zeros);
+    memcpy(room + len + n_zeros, digits + n_whole, n - n_whole);
     len += scale;
   }
-  set_made(value, TIDE_VALUE_NUMBER, tide_bytes(text, len));
+  *ret_text = tide_bytes(room, len);
   return TRUE;
 }
 
-static void
-make_integer(Walk *walk, Value *value, gint64 integer)
-{
-  set_made(value, TIDE_VALUE_NUMBER, tide_signed_text(walk->text, integer));
-}
-
 /* A number of units of which 10^@scale are a second. */
-static void
-make_seconds(Walk *walk, Value *value, gint64 units, guint32 scale)
+static TideBytes
+seconds_text(char room[TIDE_NUMBER_MAX_BYTES], gint64 units, guint32 scale)
 {
   gint64 unit = scale == 3 ? 1000 : scale == 6 ? 1000000 : 1000000000;
   if (units % unit == 0)
-    make_integer(walk, value, units / unit);
-  else {
-    char text[TIDE_VALUE_TEXT_BYTES];
-    TideBytes digits = tide_integer_text(text, units < 0 ? (guint64)0 - (guint64)units : (guint64)units, FALSE);
-    g_assert(make_decimal(walk, value, units < 0, (const char *)digits.data, digits.len, scale)); /* 21 bytes at most */
-  }
+    return tide_signed_text(room, units / unit);
+  char magnitude[TIDE_VALUE_TEXT_BYTES];
+  TideBytes digits = tide_integer_text(magnitude, units < 0 ? (guint64)0 - (guint64)units : (guint64)units, FALSE);
+  TideBytes text = TIDE_BYTES_EMPTY;
+  gboolean fits = make_decimal(room, units < 0, (const char *)digits.data, digits.len, scale, &text);
+  g_assert(fits); /* 21 bytes at most */
+  return text;
 }
 
 /* The digits of @bytes, a number in two's complement, backwards into @digits. Returns: how many. */
 static gsize
-digits_of(TideBytes bytes, gboolean is_negative, char digits[NUMBER_MAX_BYTES + 2])
+digits_of(TideBytes bytes, gboolean is_negative, char digits[TIDE_NUMBER_MAX_BYTES + 2])
 {
   guint8 magnitude[DECIMAL_MAX_BYTES];
   guint carry = is_negative ? 1 : 0;
@@ -219,10 +224,10 @@ digits_of(TideBytes bytes, gboolean is_negative, char digits[NUMBER_MAX_BYTES + 
 
 /* FALSE: it is too long. */
 static gboolean
-make_big_decimal(Walk *walk, Value *value, TideBytes bytes, guint32 scale)
+make_big_decimal(char room[TIDE_NUMBER_MAX_BYTES], TideBytes bytes, guint32 scale, TideBytes *ret_text)
 {
   gboolean is_negative = bytes.len > 0 && bytes.data[0] >= 0x80;
-  char backwards[NUMBER_MAX_BYTES + 2], digits[NUMBER_MAX_BYTES + 2];
+  char backwards[TIDE_NUMBER_MAX_BYTES + 2], digits[TIDE_NUMBER_MAX_BYTES + 2];
   /* What only repeats the sign. */
   while (bytes.len > 1 && bytes.data[0] == (is_negative ? 0xFF : 0) && (bytes.data[1] >= 0x80) == is_negative)
     bytes = tide_bytes(bytes.data + 1, bytes.len - 1);
@@ -231,121 +236,141 @@ make_big_decimal(Walk *walk, Value *value, TideBytes bytes, guint32 scale)
   gsize n = digits_of(bytes, is_negative, backwards);
   for (gsize i = 0; i < n; i++)
     digits[i] = backwards[n - 1 - i];
-  return make_decimal(walk, value, is_negative, digits, n, scale);
+  return make_decimal(room, is_negative, digits, n, scale, ret_text);
 }
 
 /* FALSE: the year has not four digits. */
 static gboolean
-make_date(Walk *walk, Value *value, gint64 days)
+make_date(char room[TIDE_NUMBER_MAX_BYTES], gint64 days, TideBytes *ret_text)
 {
   int year, month, day;
   if (days < tide_days_of_date(1, 1, 1) || days > tide_days_of_date(9999, 12, 31))
     return FALSE;
   tide_date_of_days(days, &year, &month, &day);
-  int len = g_snprintf(walk->text, sizeof walk->text, "%04d-%02d-%02d", year, month, day);
-  set_made(value, TIDE_VALUE_STRING, tide_bytes(walk->text, (gsize)len));
+  int len = g_snprintf(room, TIDE_NUMBER_MAX_BYTES, "%04d-%02d-%02d", year, month, day);
+  *ret_text = tide_bytes(room, (gsize)len);
   return TRUE;
 }
 
-/* ---- values that hold no others ---- */
+/* ---- scalars ---- */
 
-static gboolean
-take_integer(Walk *walk, TideBytes name, const TideAvroNode *node, Value *ret_value)
+static inline gboolean
+add(Walk *walk, TideBytes name, TideValueKind kind, TideBytes text)
+{
+  return tide_shaper_add(walk->shaper, walk->place, name, kind, text);
+}
+
+static inline char *
+number_room(Walk *walk, gsize n_bytes)
+{
+  return tide_shaper_number_room(walk->shaper, n_bytes);
+}
+
+static inline gboolean
+add_integer(Walk *walk, TideBytes name, const TideAvroNode *node)
 {
   gint64 integer;
   gsize place = walk->at;
+  TideBytes text;
   if (!take_long(walk, name, &integer))
     return FALSE;
   if (node->kind == TIDE_AVRO_INT && (integer < G_MININT32 || integer > G_MAXINT32))
     return fault(walk, TIDE_REJECT_PARSE, place, name, "an int of more than 32 bits");
+  char *room = number_room(walk, TIDE_VALUE_TEXT_BYTES);
   if (node->logical == TIDE_AVRO_SECONDS)
-    make_seconds(walk, ret_value, integer, node->scale);
-  else if (node->logical != TIDE_AVRO_DATE)
-    make_integer(walk, ret_value, integer);
-  else if (!make_date(walk, ret_value, integer))
-    return fault(walk, TIDE_REJECT_NUMBER, place, name, "a date outside of the years 1 to 9999");
-  return TRUE;
+    return add(walk, name, TIDE_VALUE_NUMBER, seconds_text(room, integer, node->scale));
+  if (node->logical != TIDE_AVRO_DATE)
+    return add(walk, name, TIDE_VALUE_NUMBER, tide_signed_text(room, integer));
+  return make_date(room, integer, &text) ? add(walk, name, TIDE_VALUE_STRING, text)
+                                         : tide_shaper_bad_value(walk->shaper, TIDE_REJECT_NUMBER, place, name,
+                                                                 "a date outside of the years 1 to 9999");
 }
 
-static gboolean
-take_float(Walk *walk, TideBytes name, gboolean is_double, Value *ret_value)
+static inline gboolean
+add_float(Walk *walk, TideBytes name, gboolean is_double)
 {
   gsize place = walk->at;
-  TideBytes bytes;
-  guint64 bits = 0;
-  if (!take_bytes(walk, name, is_double ? sizeof(double) : sizeof(float), &bytes))
-    return FALSE;
-  for (gsize i = bytes.len; i-- > 0;)
-    bits = bits << 8 | bytes.data[i];
-  guint32 half = (guint32)bits;
+  TideBytes bytes, text;
   double value;
-  float narrow;
-  memcpy(&value, &bits, sizeof value);
-  memcpy(&narrow, &half, sizeof narrow);
-  if (!isfinite(is_double ? value : (double)narrow))
-    return fault(walk, TIDE_REJECT_NUMBER, place, name, "not a finite number");
-  set_made(ret_value, TIDE_VALUE_NUMBER,
-           is_double ? tide_double_text(walk->text, value) : tide_float_text(walk->text, narrow));
-  return TRUE;
+  float narrow = 0;
+  if (!take_bytes(walk, name, is_double ? sizeof value : sizeof narrow, &bytes))
+    return FALSE;
+  if (is_double) {
+    guint64 bits = GUINT64_FROM_LE(tide_load_u64(bytes.data));
+    memcpy(&value, &bits, sizeof value);
+  } else {
+    guint32 bits = GUINT32_FROM_LE(tide_load_u32(bytes.data));
+    memcpy(&narrow, &bits, sizeof narrow);
+    value = (double)narrow;
+  }
+  if (!isfinite(value))
+    return tide_shaper_bad_value(walk->shaper, TIDE_REJECT_NUMBER, place, name, "not a finite number");
+  char *room = number_room(walk, TIDE_VALUE_TEXT_BYTES);
+  text = is_double ? tide_double_text(room, value) : tide_float_text(room, narrow);
+  return add(walk, name, TIDE_VALUE_NUMBER, text);
 }
 
 static gboolean
-take_binary(Walk *walk, TideBytes name, const TideAvroNode *node, Value *ret_value)
+add_binary(Walk *walk, TideBytes name, const TideAvroNode *node)
 {
   gsize place = walk->at;
-  TideBytes bytes;
+  TideBytes bytes, text;
   if (!(node->kind == TIDE_AVRO_FIXED ? take_bytes(walk, name, node->size, &bytes) : take_run(walk, name, &bytes)))
     return FALSE;
   if (node->logical != TIDE_AVRO_DECIMAL)
-    ret_value->text = tide_hex_text(walk->scratch, bytes);
-  else if (!make_big_decimal(walk, ret_value, bytes, node->scale))
-    return fault(walk, TIDE_REJECT_NUMBER, place, name,
-                 "a decimal of more than " G_STRINGIFY(NUMBER_MAX_BYTES) " bytes");
-  return TRUE;
+    return add(walk, name, TIDE_VALUE_STRING, tide_hex_text(walk->shaper->scratch, bytes));
+  return make_big_decimal(number_room(walk, TIDE_NUMBER_MAX_BYTES), bytes, node->scale, &text)
+             ? add(walk, name, TIDE_VALUE_NUMBER, text)
+             : tide_shaper_bad_value(walk->shaper, TIDE_REJECT_NUMBER, place, name,
+                                     "a decimal of more than " G_STRINGIFY(TIDE_NUMBER_MAX_BYTES) " bytes");
 }
 
 static gboolean
-take_boolean(Walk *walk, TideBytes name, Value *ret_value)
+add_boolean(Walk *walk, TideBytes name)
 {
   gsize place = walk->at;
   TideBytes byte;
-  gboolean as_number = walk->options->booleans == TIDE_BOOLEAN_NUMBER;
   if (!take_bytes(walk, name, 1, &byte))
     return FALSE;
   if (byte.data[0] > 1)
     return fault(walk, TIDE_REJECT_PARSE, place, name, "a boolean that is neither 0 nor 1");
-  const char *text = byte.data[0] == 1 ? (as_number ? "1" : "true") : (as_number ? "0" : "false");
-  *ret_value = (Value){.kind = TIDE_VALUE_BOOL, .text = tide_bytes_of_string(text), .is_true = byte.data[0]};
-  return TRUE;
+  return add(walk, name, TIDE_VALUE_BOOL, tide_shaper_bool_text(walk->shaper, byte.data[0]));
 }
 
-static gboolean
-take_scalar(Walk *walk, TideBytes name, const TideAvroNode *node, Value *ret_value)
+/* @ret_is_good: it is UTF-8, and else the reading is bad. */
+static inline gboolean
+take_text(Walk *walk, TideBytes field, TideBytes *ret_text, gboolean *ret_is_good)
 {
+  return take_run(walk, field, ret_text) &&
+         tide_shaper_check_utf8(walk->shaper, (gsize)(ret_text->data - walk->message.data), field, *ret_text,
+                                ret_is_good);
+}
+
+static inline gboolean
+add_scalar(Walk *walk, TideBytes name, const TideAvroNode *node)
+{
+  TideBytes text;
   guint32 symbol;
-  *ret_value = (Value){.kind = TIDE_VALUE_STRING};
+  gboolean is_good;
   switch (node->kind) {
   case TIDE_AVRO_NULL:
-    ret_value->kind = TIDE_VALUE_NULL;
-    return TRUE;
+    return add(walk, name, TIDE_VALUE_NULL, TIDE_BYTES_EMPTY);
   case TIDE_AVRO_BOOLEAN:
-    return take_boolean(walk, name, ret_value);
+    return add_boolean(walk, name);
   case TIDE_AVRO_INT:
   case TIDE_AVRO_LONG:
-    return take_integer(walk, name, node, ret_value);
+    return add_integer(walk, name, node);
   case TIDE_AVRO_FLOAT:
   case TIDE_AVRO_DOUBLE:
-    return take_float(walk, name, node->kind == TIDE_AVRO_DOUBLE, ret_value);
+    return add_float(walk, name, node->kind == TIDE_AVRO_DOUBLE);
   case TIDE_AVRO_BYTES:
   case TIDE_AVRO_FIXED:
-    return take_binary(walk, name, node, ret_value);
+    return add_binary(walk, name, node);
   case TIDE_AVRO_STRING:
-    return take_utf8(walk, name, &ret_value->text);
+    return take_text(walk, name, &text, &is_good) && (!is_good || add(walk, name, TIDE_VALUE_STRING, text));
   case TIDE_AVRO_ENUM:
-    if (!take_choice(walk, name, node->size, "an enum's value that the schema does not have", &symbol))
-      return FALSE;
-    ret_value->text = member_at(walk, node, symbol)->name;
-    return TRUE;
+    return take_choice(walk, name, node->size, "an enum's value that the schema does not have", &symbol) &&
+           add(walk, name, TIDE_VALUE_STRING, member_at(walk, node, symbol)->name);
   case TIDE_AVRO_RECORD:
   case TIDE_AVRO_ARRAY:
   case TIDE_AVRO_MAP:
@@ -355,271 +380,220 @@ take_scalar(Walk *walk, TideBytes name, const TideAvroNode *node, Value *ret_val
   g_assert_not_reached();
 }
 
+/* ---- members ---- */
+
 static inline gboolean
 is_scalar(const TideAvroNode *node)
 {
   return node->kind != TIDE_AVRO_RECORD && node->kind != TIDE_AVRO_ARRAY && node->kind != TIDE_AVRO_MAP;
 }
 
-/* @node, or where it is a union the type of it that the value has. */
+static inline void
+expect_value(Walk *walk, guint32 type)
+{
+  walk->type = type;
+  walk->node = NULL;
+  walk->place = walk->at;
+}
+
+/* Of the value that comes next, which may be a union's, its own type. */
 static inline gboolean
-choose(Walk *walk, TideBytes name, guint32 place, const TideAvroNode **ret_node)
+choose_node(Walk *walk, TideBytes name)
 {
   guint32 branch;
-  const TideAvroNode *node = node_at(walk, place);
+  if (walk->node != NULL)
+    return TRUE;
+  const TideAvroNode *node = node_at(walk, walk->type);
   if (node->kind == TIDE_AVRO_UNION) {
     if (!take_choice(walk, name, node->size, "a type that the union does not have", &branch))
       return FALSE;
     node = node_at(walk, member_at(walk, node, branch)->node);
   }
-  *ret_node = node;
+  walk->node = node;
   return TRUE;
 }
 
-static gboolean
-enter(Walk *walk, TideBytes name)
+static inline void
+fill_frame(Walk *walk, const TideAvroNode *node)
 {
-  if (walk->depth >= walk->options->max_depth)
-    return fault(walk, TIDE_REJECT_DEPTH, walk->at, name, NULL);
-  walk->depth++;
+  TideShaperFrame *frame = tide_shaper_top(walk->shaper);
+  frame->type = node;
+  frame->n_left = node->kind == TIDE_AVRO_RECORD ? node->size : 0;
+}
+
+static inline gboolean
+take_value(Walk *walk, TideBytes name)
+{
+  if (!choose_node(walk, name))
+    return FALSE;
+  const TideAvroNode *node = walk->node;
+  if (G_LIKELY(is_scalar(node)))
+    return add_scalar(walk, name, node);
+  if (!tide_shaper_begin(walk->shaper, walk->place, name, node->kind != TIDE_AVRO_ARRAY))
+    return FALSE;
+  fill_frame(walk, node);
   return TRUE;
 }
 
-/* ---- what holds others: one element after the other ---- */
-
-/* A record's fields, a map's members or an array's elements, as they are met. */
-typedef struct Members {
-  const TideAvroNode *node;
-  guint64 n_left; /* of the record, or of the block */
-  guint64 n_met;
-  TideBytes name; /* of the one that comes */
-  guint32 type;   /* the place of its node */
-  gsize place;    /* where the one before began */
-  char digits[ELEMENT_NAME_BYTES];
-} Members;
-
-static Members
-members_of(const TideAvroNode *node)
-{
-  return (Members){.node = node, .n_left = node->kind == TIDE_AVRO_RECORD ? node->size : 0};
-}
-
-/* The member's name, which may spoil the reading. */
 static gboolean
 take_name(Walk *walk, TideBytes *ret_name)
 {
-  return take_utf8(walk, TIDE_BYTES_EMPTY, ret_name) ||
-         (walk->reject->reason == TIDE_REJECT_UTF8 && spoil_at_fault(walk));
+  gboolean is_good;
+  if (!take_text(walk, TIDE_BYTES_EMPTY, ret_name, &is_good))
+    return FALSE;
+  tide_shaper_name(walk->shaper, *ret_name);
+  return TRUE;
 }
 
-/* Goes on to the next one. @ret_has: there is one */
-static gboolean
-next_member(Walk *walk, Members *members, gboolean *ret_has)
+/* The next field of a record, member of a map or element of an array, whichever was opened last, or its end. */
+static inline gboolean
+next_member(gpointer reader, gboolean *ret_has, TideBytes *ret_name)
 {
-  const TideAvroNode *node = members->node;
-  if (members->n_met > 0 && !check_progress(walk, members->place))
+  Walk *walk = reader;
+  TideShaperFrame *frame = tide_shaper_top(walk->shaper);
+  const TideAvroNode *node = frame->type;
+  gboolean is_record = node->kind == TIDE_AVRO_RECORD;
+  if (frame->n_members > 0 && !check_progress(walk, frame->place))
     return FALSE;
-  if (members->n_left == 0 && node->kind != TIDE_AVRO_RECORD && !take_block(walk, TIDE_BYTES_EMPTY, &members->n_left))
+  if (frame->n_left == 0 && !is_record && !take_block(walk, TIDE_BYTES_EMPTY, &frame->n_left))
     return FALSE;
-  *ret_has = members->n_left > 0;
+  *ret_has = frame->n_left > 0;
   if (!*ret_has)
+    return tide_shaper_end(walk->shaper, walk->at);
+  frame->n_left--;
+  frame->place = walk->at;
+  const TideAvroMember *member = member_at(walk, node, is_record ? frame->n_members : 0);
+  if (is_record) {
+    *ret_name = member->name;
+    tide_shaper_name(walk->shaper, member->name);
+  } else if (node->kind == TIDE_AVRO_ARRAY) {
+    *ret_name = tide_shaper_next_element(walk->shaper);
+  } else if (!take_name(walk, ret_name)) {
+    return FALSE;
+  }
+  expect_value(walk, member->node);
+  return TRUE;
+}
+
+/* What was opened beyond @depth, to its end. */
+static gboolean
+take_members(Walk *walk, guint32 depth)
+{
+  while (walk->shaper->depth > depth) {
+    gboolean has;
+    TideBytes name;
+    if (!next_member(walk, &has, &name) || (has && !take_value(walk, name)))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* ---- what stands around readings ---- */
+
+static gboolean
+peek(gpointer reader, TideNextValue *ret_next, gsize *ret_place)
+{
+  Walk *walk = reader;
+  *ret_place = walk->place;
+  if (walk->is_begun && walk->shaper->depth == 0) {
+    *ret_place = walk->at;
+    *ret_next = walk->at == walk->message.len ? TIDE_NEXT_NONE : TIDE_NEXT_SCALAR;
     return TRUE;
-  members->place = walk->at;
-  members->n_left--;
-  const TideAvroMember *member = member_at(walk, node, node->kind == TIDE_AVRO_RECORD ? (guint32)members->n_met : 0);
-  members->type = member->node;
-  members->name = member->name;
-  if (node->kind == TIDE_AVRO_ARRAY)
-    members->name = tide_bytes(members->digits, (gsize)g_snprintf(members->digits, sizeof members->digits,
-                                                                  "%" G_GUINT64_FORMAT, members->n_met));
-  members->n_met++;
-  return node->kind != TIDE_AVRO_MAP || take_name(walk, &members->name);
-}
-
-/* ---- an array as its JSON text ---- */
-
-static gboolean append_value(Walk *walk, TideBytes field, guint32 type);
-
-static gboolean
-append_members(Walk *walk, TideBytes field, const TideAvroNode *node)
-{
-  gboolean is_array = node->kind == TIDE_AVRO_ARRAY, has;
-  Members members = members_of(node);
-  if (!enter(walk, field))
-    return FALSE;
-  tide_buffer_append_byte(walk->json, is_array ? '[' : '{');
-  while (TRUE) {
-    if (!next_member(walk, &members, &has))
-      return FALSE;
-    if (!has)
-      break;
-    if (members.n_met > 1)
-      tide_buffer_append_byte(walk->json, ',');
-    if (!is_array) {
-      tide_json_string_append(walk->json, members.name);
-      tide_buffer_append_byte(walk->json, ':');
-    }
-    if (!append_value(walk, field, members.type))
-      return FALSE;
   }
-  tide_buffer_append_byte(walk->json, is_array ? ']' : '}');
-  walk->depth--;
-  return TRUE;
-}
-
-/* Calls itself for what is nested; the depth bounds it. */
-static gboolean
-append_value(Walk *walk, TideBytes field, guint32 type)
-{
-  const TideAvroNode *node;
-  Value value;
-  if (of_avro(walk)->json_bytes + walk->json->len > (guint64)walk->options->max_message_bytes * JSON_BYTES_FACTOR)
-    return fault(walk, TIDE_REJECT_TOO_LARGE, walk->at, field, "the JSON text of arrays takes too much memory");
-  if (!choose(walk, field, type, &node))
+  if (!choose_node(walk, TIDE_BYTES_EMPTY))
     return FALSE;
-  if (!is_scalar(node))
-    return append_members(walk, field, node);
-  if (!take_scalar(walk, field, node, &value))
-    return walk->reject->reason != TIDE_REJECT_PARSE && spoil_at_fault(walk);
-  append_scalar(walk, value.kind, value.text, value.is_true);
-  return TRUE;
-}
-
-/* ---- members ---- */
-
-static gboolean
-take_raw(Walk *walk, gsize place, TideBytes name, const TideAvroNode *node)
-{
-  tide_buffer_reset(walk->json);
-  if (!append_members(walk, name, node))
-    return FALSE;
-  of_avro(walk)->json_bytes += walk->json->len;
-  return add(walk, place, name, TIDE_VALUE_JSON, tide_scratch_copy(walk->scratch, tide_buffer_bytes(walk->json)));
-}
-
-static gboolean take_value(Walk *walk, TideBytes name, guint32 type);
-
-static gboolean
-take_members(Walk *walk, TideBytes name, const TideAvroNode *node)
-{
-  gboolean has;
-  Members members = members_of(node);
-  if (!enter(walk, name))
-    return FALSE;
-  while (TRUE) {
-    if (!next_member(walk, &members, &has))
-      return FALSE;
-    if (!has)
-      break;
-    if (node->kind == TIDE_AVRO_ARRAY && !walk->is_spoiled)
-      members.name = tide_scratch_copy(walk->scratch, members.name);
-    if (!take_value(walk, members.name, members.type))
-      return FALSE;
+  switch (walk->node->kind) {
+  case TIDE_AVRO_RECORD:
+  case TIDE_AVRO_MAP:
+    *ret_next = TIDE_NEXT_OBJECT;
+    return TRUE;
+  case TIDE_AVRO_ARRAY:
+    *ret_next = TIDE_NEXT_LIST;
+    return TRUE;
+  default:
+    *ret_next = walk->node->kind == TIDE_AVRO_NULL ? TIDE_NEXT_NULL : TIDE_NEXT_SCALAR;
+    return TRUE;
   }
-  walk->depth--;
+}
+
+static gboolean
+begin_around(gpointer reader)
+{
+  Walk *walk = reader;
+  walk->is_begun = TRUE;
+  if (!choose_node(walk, TIDE_BYTES_EMPTY) ||
+      !tide_shaper_push(walk->shaper, walk->at, TIDE_BYTES_EMPTY, walk->node->kind != TIDE_AVRO_ARRAY))
+    return FALSE;
+  fill_frame(walk, walk->node);
   return TRUE;
 }
 
 static gboolean
-take_entered(Walk *walk, gsize place, TideBytes name, const TideAvroNode *node)
+take_around(gpointer reader, TideBytes name)
 {
-  gsize outer = 0;
-  gboolean is_entered = FALSE;
-  if (!walk->is_spoiled) {
-    is_entered = tide_reading_builder_enter(walk->builder, name, &outer, walk->reject);
-    if (!is_entered && !spoil_reading(walk, place))
-      return FALSE;
-  }
-  if (!take_members(walk, name, node))
-    return FALSE;
-  if (is_entered)
-    tide_reading_builder_leave(walk->builder, outer);
-  return TRUE;
+  Walk *walk = reader;
+  guint32 depth = walk->shaper->depth;
+  return take_value(walk, name) && take_members(walk, depth);
 }
 
 static gboolean
-take_array(Walk *walk, gsize place, TideBytes name, const TideAvroNode *node)
+reject_instead_of(gpointer reader, TideNextValue wanted)
 {
-  switch (walk->options->arrays) {
-  case TIDE_ARRAY_JSON:
-    return take_raw(walk, place, name, node);
-  case TIDE_ARRAY_INDEX:
-    return take_entered(walk, place, name, node);
-  case TIDE_ARRAY_REJECT:
-    break;
-  }
-  if (!walk->is_spoiled && !refuse_array(walk, place, name))
-    return FALSE;
-  return take_members(walk, name, node);
+  Walk *walk = reader;
+  return fault(walk, TIDE_REJECT_TYPE, walk->place, TIDE_BYTES_EMPTY,
+               wanted == TIDE_NEXT_LIST ? "an array of records was expected" : "a record was expected");
 }
 
-/* Calls itself, by way of the members of what it holds; the depth bounds it. */
 static gboolean
-take_value(Walk *walk, TideBytes name, guint32 type)
+take_reading(gpointer reader)
 {
+  Walk *walk = reader;
+  TideShaper *shaper = walk->shaper;
+  if (!choose_node(walk, TIDE_BYTES_EMPTY))
+    return FALSE;
+  if (walk->node->kind != TIDE_AVRO_RECORD)
+    return reject_instead_of(walk, TIDE_NEXT_OBJECT);
   gsize place = walk->at;
-  const TideAvroNode *node;
-  Value value;
-  if (!choose(walk, name, type, &node))
-    return FALSE;
-  if (node->kind == TIDE_AVRO_ARRAY)
-    return take_array(walk, place, name, node);
-  if (!is_scalar(node))
-    return take_entered(walk, place, name, node);
-  if (!take_scalar(walk, name, node, &value))
-    return walk->reject->reason != TIDE_REJECT_PARSE && spoil_at_fault(walk);
-  if (value.is_made && !walk->is_spoiled)
-    value.text = tide_scratch_copy(walk->scratch, value.text);
-  return add(walk, place, name, value.kind, value.text);
+  return begin_around(walk) && tide_shaper_begin_reading(shaper, place) && take_members(walk, shaper->depth - 1) &&
+         tide_shaper_end_reading(shaper, place);
 }
 
-/* ---- readings ---- */
-
-static gboolean
-take_reading(Walk *walk, const TideAvroNode *node)
+static TideReaderPlace
+tell(gpointer reader)
 {
-  gsize place = walk->at;
-  return begin_reading(walk, place) && take_members(walk, TIDE_BYTES_EMPTY, node) && end_reading(walk, place);
+  const Walk *walk = reader;
+  return (TideReaderPlace){.at = walk->at, .type = walk->node, .n_empty = walk->n_empty};
 }
 
-/* A record, or an array of what holds records. */
-static gboolean
-take_readings(Walk *walk, guint32 type)
+static void
+seek(gpointer reader, TideReaderPlace place)
 {
-  gsize place = walk->at;
-  gboolean has;
-  const TideAvroNode *node;
-  if (!choose(walk, TIDE_BYTES_EMPTY, type, &node))
-    return FALSE;
-  if (node->kind == TIDE_AVRO_RECORD)
-    return take_reading(walk, node);
-  if (node->kind != TIDE_AVRO_ARRAY)
-    return fault(walk, TIDE_REJECT_TYPE, place, TIDE_BYTES_EMPTY, "a record was expected");
-  Members members = members_of(node);
-  if (!enter(walk, TIDE_BYTES_EMPTY))
-    return FALSE;
-  while (TRUE) {
-    if (!next_member(walk, &members, &has))
-      return FALSE;
-    if (!has)
-      break;
-    if (!take_readings(walk, members.type))
-      return FALSE;
-  }
-  walk->depth--;
-  return TRUE;
+  Walk *walk = reader;
+  walk->at = walk->place = place.at;
+  walk->node = place.type;
+  walk->n_empty = place.n_empty;
 }
+
+static const TideReaderCalls calls = {
+    .peek = peek,
+    .begin = begin_around,
+    .next = next_member,
+    .take = take_around,
+    .take_reading = take_reading,
+    .reject_instead_of = reject_instead_of,
+    .tell = tell,
+    .seek = seek,
+    .detail_behind = "bytes behind the record: it was written by another schema",
+    .is_one_value = TRUE,
+    .lists_nest = TRUE,
+};
 
 gboolean
-tide_avro_walk_run(const TideDecodeOptions *options, const TideAvroSchema *schema, TideBytes message, gsize start,
-                   TideScratch *scratch, TideReadingBuilder *builder, TideReject *ret_reject)
+tide_avro_walk_run(TideShaper *shaper, const TideAvroSchema *schema, TideBytes message, gsize start,
+                   TideReject *ret_reject)
 {
-  AvroWalk avro = {.walk = walk_of(options, message, scratch, builder, ret_reject), .schema = schema};
-  Walk *walk = &avro.walk;
-  walk->at = start;
-  gboolean good = take_readings(walk, schema->top);
-  if (good && walk->at < walk->message.len)
-    good = fault(walk, TIDE_REJECT_PARSE, walk->at, TIDE_BYTES_EMPTY,
-                 "bytes behind the record: it was written by another schema");
-  return good;
+  Walk walk = {.shaper = shaper, .schema = schema, .message = tide_scratch_copy(shaper->scratch, message), .at = start};
+  expect_value(&walk, schema->top);
+  tide_shaper_begin_message(shaper, ret_reject, NULL, 0);
+  return tide_shaper_run(shaper, &calls, &walk);
 }

@@ -11,8 +11,8 @@
  *
  * A line ends with a line feed, or with a carriage return before one; empty lines are none. Each has as many values as
  * there are columns. A message of nothing but the names of columns is rejected as PARSE. A quote within a value that
- * has none around it, and a carriage return that stands alone, are faults; without options->csv.quotes a quote is a byte
- * like others.
+ * has none around it, and a carriage return that stands alone, are faults; without options->csv.quotes a quote is a
+ * byte like others.
  *
  * With TIDE_BAD_READING_ALONE a fault of a line is its own: PARSE, NUMBER, UTF8. A text in quotes that does not end,
  * and whatever is wrong with the names, is the message's: all lines share these. */

@@ -1,13 +1,10 @@
 #include "decode/decoder.h"
 
 #include "decode/avro_container.h"
-#include "decode/avro_walk.h"
 #include "decode/csv_lines.h"
 #include "decode/influx_lines.h"
-#include "decode/json_walk.h"
-#include "decode/msgpack_walk.h"
 #include "decode/protobuf_walk.h"
-#include "decode/reading_builder.h"
+#include "decode/readers.h"
 #include "model/record_fields.h"
 #include "model/scratch.h"
 
@@ -19,6 +16,7 @@ struct TideDecoder {
   TideScratch scratch;
   TideRecordFields *record_fields; /* owned */
   TideReadingBuilder *builder;     /* owned */
+  TideShaper shaper;               /* of the formats with a structure */
   TideJsonWalk *json;              /* owned */
   TideCsvLines *csv;               /* owned */
   TideProtobufWalk *protobuf;      /* owned; NULL with another format */
@@ -42,7 +40,8 @@ tide_decoder_new(const TideDecodeOptions *options, TideFieldNames *names, guint3
   decoder->options = options;
   decoder->record_fields = tide_record_fields_new(names, n_known);
   decoder->builder = tide_reading_builder_new(options, names, n_known, &decoder->scratch);
-  decoder->json = tide_json_walk_new(options);
+  tide_shaper_init(&decoder->shaper, options, decoder->builder, &decoder->scratch);
+  decoder->json = tide_json_walk_new(&decoder->shaper);
   decoder->csv = tide_csv_lines_new(options);
   decoder->protobuf = tide_protobuf_walk_new(options);
   return decoder;
@@ -56,6 +55,7 @@ tide_decoder_free(TideDecoder *decoder)
   tide_csv_lines_free(decoder->csv);
   tide_json_walk_free(decoder->json);
   tide_protobuf_walk_free(decoder->protobuf);
+  tide_shaper_clear(&decoder->shaper);
   tide_reading_builder_free(decoder->builder);
   tide_record_fields_free(decoder->record_fields);
   tide_avro_schema_free(decoder->contained);
@@ -151,8 +151,7 @@ read_container(TideDecoder *decoder, TideBytes value, TideReject *ret_reject)
       (guint64)block.n_bytes != rest.len - block.start - TIDE_AVRO_SYNC_BYTES)
     return reject_container("it does not hold one object", ret_reject);
   TideBytes object = tide_bytes(rest.data + block.start, (gsize)block.n_bytes);
-  return tide_avro_walk_run(decoder->options, decoder->contained, object, 0, &decoder->scratch, decoder->builder,
-                            ret_reject);
+  return tide_avro_walk_run(&decoder->shaper, decoder->contained, object, 0, ret_reject);
 }
 
 static gboolean
@@ -162,9 +161,9 @@ read_avro(TideDecoder *decoder, TideBytes value, TideReject *ret_reject)
   if (G_UNLIKELY(options->containers))
     return read_container(decoder, value, ret_reject);
   if (options->schemas == NULL)
-    return tide_avro_walk_run(options, options->schema, value, 0, &decoder->scratch, decoder->builder, ret_reject);
-  return find_schema(decoder, value, ret_reject) && tide_avro_walk_run(options, decoder->schema, value, FRAME_BYTES,
-                                                                       &decoder->scratch, decoder->builder, ret_reject);
+    return tide_avro_walk_run(&decoder->shaper, options->schema, value, 0, ret_reject);
+  return find_schema(decoder, value, ret_reject) &&
+         tide_avro_walk_run(&decoder->shaper, decoder->schema, value, FRAME_BYTES, ret_reject);
 }
 
 static gboolean
@@ -172,13 +171,13 @@ read_value(TideDecoder *decoder, TideBytes value, TideReject *ret_reject)
 {
   switch (decoder->options->format) {
   case TIDE_FORMAT_JSON:
-    return tide_json_walk_run(decoder->json, value, &decoder->scratch, decoder->builder, ret_reject);
+    return tide_json_walk_run(decoder->json, value, ret_reject);
   case TIDE_FORMAT_INFLUX:
     return tide_influx_lines_run(decoder->options, value, &decoder->scratch, decoder->builder, ret_reject);
   case TIDE_FORMAT_CSV:
     return tide_csv_lines_run(decoder->csv, value, &decoder->scratch, decoder->builder, ret_reject);
   case TIDE_FORMAT_MSGPACK:
-    return tide_msgpack_walk_run(decoder->options, value, &decoder->scratch, decoder->builder, ret_reject);
+    return tide_msgpack_walk_run(&decoder->shaper, value, ret_reject);
   case TIDE_FORMAT_AVRO:
     return read_avro(decoder, value, ret_reject);
   case TIDE_FORMAT_PROTOBUF:

@@ -26,7 +26,7 @@
  * JSON or UTF-8, is nested too deeply, or takes too much memory.
  *
  * InfluxDB's line protocol, comma-separated values, MessagePack, Avro and protobuf: influx_lines.h, csv_lines.h,
- * msgpack_walk.h, avro_walk.h and protobuf_walk.h say what becomes of a message.
+ * msgpack_walk.c, avro_walk.c and protobuf_walk.h say what becomes of a message.
  *
  * What the record offers ("$key", "$topic", "$partition", "$offset", "$timestamp", "$header.NAME") is appended to each
  * reading where the configuration names it; there the message itself may not have a field so named. Keys and headers
@@ -54,12 +54,12 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideDecoder, tide_decoder_free)
 /**
  * tide_decoder_decode: the readings of @message, in their order. Event times are not filled in yet.
  * @ret_readings: valid until the next call, whatever becomes of @message
- * Returns: FALSE with @ret_reject filled (first fault found); with the reason NONE, nothing is known to be wrong, but its
- *     schema is awaited, and the message is to be decoded later. An empty array is zero readings, not a fault.
- *     The fault's field is valid until the next call.
- * Threads: the owner's only. Allocates: only to grow its scratch memory, which it keeps. The options bound it: a copy
- * and an index of 5 bytes for each byte of the message, 40 for each field, 40 and 4 for each known name for each
- * reading, flattened names of at most four times max_message_bytes; and what doubling adds to each.
+ * Returns: FALSE with @ret_reject filled (first fault found); with the reason NONE, nothing is known to be wrong, but
+ * its schema is awaited, and the message is to be decoded later. An empty array is zero readings, not a fault. The
+ * fault's field is valid until the next call. Threads: the owner's only. Allocates: only to grow its scratch memory,
+ * which it keeps. The options bound it: a copy and an index of 5 bytes for each byte of the message, 40 for each field,
+ * 40 and 4 for each known name for each reading, flattened names of at most four times max_message_bytes; and what
+ * doubling adds to each.
  */
 gboolean tide_decoder_decode(TideDecoder *decoder, const TideMessage *message, TideReading **ret_readings,
                              guint32 *ret_n_readings, TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;

@@ -11,9 +11,9 @@
  *                                  1. is 1, 007 is 7
  *                         BOOL     t, T, true, True, TRUE and so on: as declared
  *                         STRING   in quotes; \" and \\ are one byte, and a line break is one of the text
- *     $tags               STRING   if the configuration asks for it: all tags as name=value, by their names' bytes, with
- *                                  commas between; a backslash before each comma, =, space and backslash of theirs
- *     time                NUMBER   the line's own time; absent where it has none
+ *     $tags               STRING   if the configuration asks for it: all tags as name=value, by their names' bytes,
+ * with commas between; a backslash before each comma, =, space and backslash of theirs time                NUMBER   the
+ * line's own time; absent where it has none
  *
  * In the names of tags and fields and in the values of tags, "\," "\=" "\ " stand for what follows the backslash, and
  * so do the first and the last in the measurement; any other backslash is one. A tag or field called "time" or

@@ -1,19 +1,36 @@
-#include "decode/json_walk_private.h"
+/* Reads the readings out of a JSON message, strictly: the whole of it is checked against RFC 8259 before any
+ * reading is used. The forms are those of decoder.h. Nothing recurses, so nesting costs no stack. */
+#include "decode/readers.h"
 
+#include "decode/json_index.h"
+#include "decode/json_skeleton.h"
 #include "decode/json_text.h"
 
-/* A longer one is no measurement, and costs time in whatever reads it later. 64 bytes hold every double as it is
- * printed to be read back, and any integer of 200 bits. */
-#define NUMBER_MAX_BYTES 64
+struct TideJsonWalk {
+  /* set before start, then read-only */
+  const TideDecodeOptions *options; /* borrowed */
+  TideShaper *shaper;               /* borrowed */
+  TideJsonIndex *index;             /* owned */
+
+  /* across messages */
+  TideJsonSkeletons skeletons; /* of readings that came lately */
+
+  /* of the message */
+  TideReadingBuilder *builder; /* borrowed */
+  TideReject *reject;          /* borrowed: the caller's */
+  guint8 *text;                /* in scratch, padded with white space */
+  const guint32 *next;         /* token: its offset in text */
+  const guint32 *end;          /* behind the last token: the length of text */
+  gboolean has_escapes;
+};
 
 TideJsonWalk *
-tide_json_walk_new(const TideDecodeOptions *options)
+tide_json_walk_new(TideShaper *shaper)
 {
   TideJsonWalk *walk = g_new0(TideJsonWalk, 1);
-  walk->options = options;
+  walk->options = shaper->options;
+  walk->shaper = shaper;
   walk->index = tide_json_index_new();
-  walk->frames = g_new0(Frame, options->max_depth);
-  walk->root = options->root != NULL ? g_strsplit(options->root, options->separator, -1) : g_new0(char *, 1);
   tide_json_skeletons_init(&walk->skeletons);
   return walk;
 }
@@ -24,37 +41,75 @@ tide_json_walk_free(TideJsonWalk *walk)
   if (walk == NULL)
     return;
   tide_json_index_free(walk->index);
-  g_free(walk->frames);
-  g_strfreev(walk->root);
   tide_json_skeletons_clear(&walk->skeletons);
   g_free(walk);
 }
 
 /* ---- faults ---- */
 
-/* After a fault that may be the reading's alone: leaves it out, and then the walk goes on. FALSE: the message is
- * rejected.
- */
-static G_GNUC_NO_INLINE gboolean
-spoil_reading(TideJsonWalk *walk, gsize position)
+static inline gboolean
+fault(TideJsonWalk *walk, TideRejectReason reason, gsize position, const char *detail)
 {
-  TideReject *reject = walk->reject;
-  reject->byte_position = (gint64)position;
-  if (walk->is_outer || !tide_reading_builder_can_spoil(walk->builder, reject))
-    return FALSE;
-  reject->byte_position += (gint64)walk->skipped_bytes;
-  tide_reading_builder_spoil(walk->builder, reject);
-  walk->is_spoiled = TRUE;
-  return TRUE;
+  return tide_reject_set(walk->reject, reason, (gint64)position, detail);
+}
+
+static inline gboolean
+fault_in_field(TideJsonWalk *walk, TideRejectReason reason, gsize position, TideBytes field, const char *detail)
+{
+  walk->reject->field = field;
+  return fault(walk, reason, position, detail);
 }
 
 /* ---- tokens ---- */
+
+static inline gsize
+token_offset(const TideJsonWalk *walk)
+{
+  return *walk->next;
+}
+
+/* The byte that the next token begins with; white space at the end of the text. */
+static inline guint8
+token_byte(const TideJsonWalk *walk)
+{
+  return walk->text[token_offset(walk)];
+}
+
+static inline gboolean
+take_byte(TideJsonWalk *walk, guint8 byte)
+{
+  if (token_byte(walk) != byte)
+    return FALSE;
+  walk->next++;
+  return TRUE;
+}
+
+static inline gboolean
+is_white_space(guint8 byte)
+{
+  return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
+}
+
+/* Whether a number, true, false or null may end before @byte. */
+static inline gboolean
+ends_scalar(guint8 byte)
+{
+  return byte == ',' || byte == '}' || byte == ']' || is_white_space(byte);
+}
+
+static inline gboolean
+fault_at_token(TideJsonWalk *walk, const char *detail)
+{
+  if (walk->next == walk->end)
+    detail = "the text ends in the middle";
+  return fault(walk, TIDE_REJECT_PARSE, token_offset(walk), detail);
+}
 
 static gboolean
 unescape(TideJsonWalk *walk, TideBytes *text)
 {
   gsize start = (gsize)(text->data - walk->text);
-  guint8 *out = walk->raw_depth == 0 ? walk->text + start : NULL;
+  guint8 *out = walk->shaper->raw.depth == 0 ? walk->text + start : NULL;
   gsize len;
   switch (tide_json_unescape(*text, out, &len)) {
   case TIDE_JSON_ESCAPE_OK:
@@ -155,18 +210,7 @@ read_scalar(TideJsonWalk *walk, TideBytes name, TideValueKind *ret_kind, TideByt
 static inline gboolean
 is_too_long(TideValueKind kind, TideBytes text)
 {
-  return kind == TIDE_VALUE_NUMBER && text.len > NUMBER_MAX_BYTES;
-}
-
-/* A member with a value that is no container. */
-static inline gboolean
-add_value(TideJsonWalk *walk, gsize offset, TideBytes name, TideValueKind kind, TideBytes text)
-{
-  if (walk->raw_depth > 0 || walk->is_spoiled)
-    return TRUE;
-  if (G_UNLIKELY(!tide_reading_builder_add(walk->builder, name, kind, text, walk->reject)))
-    return spoil_reading(walk, offset);
-  return TRUE;
+  return kind == TIDE_VALUE_NUMBER && text.len > TIDE_NUMBER_MAX_BYTES;
 }
 
 static inline gboolean
@@ -177,106 +221,23 @@ take_scalar(TideJsonWalk *walk, TideBytes name)
   TideBytes text;
   if (!read_scalar(walk, name, &kind, &text))
     return FALSE;
-  if (G_UNLIKELY(is_too_long(kind, text)) && !walk->is_spoiled) {
-    fault_in_field(walk, TIDE_REJECT_NUMBER, offset, name,
-                   "a number longer than " G_STRINGIFY(NUMBER_MAX_BYTES) " bytes");
-    if (!spoil_reading(walk, offset))
-      return FALSE;
-  }
-  return add_value(walk, offset, name, kind, text);
+  if (G_UNLIKELY(is_too_long(kind, text)))
+    return tide_shaper_bad_value(walk->shaper, TIDE_REJECT_NUMBER, offset, name,
+                                 "a number longer than " G_STRINGIFY(TIDE_NUMBER_MAX_BYTES) " bytes");
+  return tide_shaper_add(walk->shaper, offset, name, kind, text);
 }
 
-/* ---- containers ---- */
-
-/* An object or array whose members become fields below @name. */
-static gboolean
-open_entered(TideJsonWalk *walk, TideBytes name, gboolean is_object)
-{
-  gsize offset = token_offset(walk), outer;
-  if (!push(walk, is_object))
-    return FALSE;
-  if (walk->is_spoiled)
-    return TRUE;
-  if (!tide_reading_builder_enter(walk->builder, name, &outer, walk->reject))
-    return spoil_reading(walk, offset);
-  Frame *frame = &walk->frames[walk->depth - 1];
-  frame->outer = outer;
-  frame->is_entered = TRUE;
-  return TRUE;
-}
-
-/* An object or array whose raw JSON is the value of @name. */
-static gboolean
-open_raw(TideJsonWalk *walk, TideBytes name, gboolean is_object)
-{
-  gsize offset = token_offset(walk);
-  if (!push(walk, is_object))
-    return FALSE;
-  walk->raw_depth = walk->depth;
-  walk->raw_start = offset;
-  walk->raw_name = name;
-  return TRUE;
-}
-
-static gboolean
-open_object(TideJsonWalk *walk, TideBytes name)
-{
-  if (walk->raw_depth > 0)
-    return push(walk, TRUE);
-  return walk->options->raw_objects ? open_raw(walk, name, TRUE) : open_entered(walk, name, TRUE);
-}
-
-static gboolean
-open_array(TideJsonWalk *walk, TideBytes name)
-{
-  if (walk->raw_depth > 0)
-    return push(walk, FALSE);
-  switch (walk->options->arrays) {
-  case TIDE_ARRAY_JSON:
-    return open_raw(walk, name, FALSE);
-  case TIDE_ARRAY_INDEX:
-    return open_entered(walk, name, FALSE);
-  case TIDE_ARRAY_REJECT:
-    break;
-  }
-  if (!walk->is_spoiled) {
-    fault_in_field(walk, TIDE_REJECT_TYPE, token_offset(walk), name, "an array");
-    walk->reject->remedy = "let 'readings.arrays' be json (one field, its JSON text) or index (a field for each item)";
-    if (!spoil_reading(walk, token_offset(walk)))
-      return FALSE;
-  }
-  return push(walk, FALSE);
-}
-
-/* The closing bracket of the innermost container, which is the next token. */
-static gboolean
-close_container(TideJsonWalk *walk)
-{
-  const Frame *frame = &walk->frames[walk->depth - 1];
-  gsize end = token_offset(walk) + 1;
-  walk->next++;
-  if (frame->is_entered)
-    tide_reading_builder_leave(walk->builder, frame->outer);
-  gboolean ends_raw = walk->depth == walk->raw_depth;
-  walk->depth--;
-  if (!ends_raw)
-    return TRUE;
-  walk->raw_depth = 0;
-  return add_value(walk, walk->raw_start, walk->raw_name, TIDE_VALUE_JSON,
-                   tide_bytes(walk->text + walk->raw_start, end - walk->raw_start));
-}
+/* ---- members ---- */
 
 static inline gboolean
 take_value(TideJsonWalk *walk, TideBytes name)
 {
-  switch (token_byte(walk)) {
-  case '{':
-    return open_object(walk, name);
-  case '[':
-    return open_array(walk, name);
-  default:
+  guint8 byte = token_byte(walk);
+  if (byte != '{' && byte != '[')
     return take_scalar(walk, name);
-  }
+  gsize offset = token_offset(walk);
+  walk->next++;
+  return tide_shaper_begin(walk->shaper, offset, name, byte == '{');
 }
 
 static inline gboolean
@@ -286,67 +247,101 @@ take_name(TideJsonWalk *walk, TideBytes *ret_name)
     return fault_at_token(walk, "a member's name in quotes was expected");
   if (!take_string(walk, ret_name))
     return FALSE;
-  return take_byte(walk, ':') || fault_at_token(walk, "a colon was expected");
-}
-
-gboolean
-tide_json_walk_take_name(TideJsonWalk *walk, TideBytes *ret_name)
-{
-  return take_name(walk, ret_name);
-}
-
-/* What an array's element is called: its place. */
-static TideBytes
-element_name(TideJsonWalk *walk, guint32 offset)
-{
-  gsize start = sizeof walk->element_name;
-  do {
-    walk->element_name[--start] = (char)('0' + offset % 10);
-    offset /= 10;
-  } while (offset > 0);
-  return tide_bytes(walk->element_name + start, sizeof walk->element_name - start);
-}
-
-/* The next member of the innermost container, or its end. */
-static inline gboolean
-take_member(TideJsonWalk *walk)
-{
-  Frame *frame = &walk->frames[walk->depth - 1];
-  if (token_byte(walk) == (frame->is_object ? '}' : ']'))
-    return close_container(walk);
-  if (frame->n_members > 0 && !take_byte(walk, ','))
-    return fault_at_token(walk, "a comma or the closing bracket was expected");
-  guint32 offset = frame->n_members++;
-  TideBytes name = TIDE_BYTES_EMPTY;
-  if (frame->is_object) {
-    if (!take_name(walk, &name))
-      return FALSE;
-  } else if (walk->raw_depth == 0) {
-    name = element_name(walk, offset);
-  }
-  return take_value(walk, name);
-}
-
-/* The value of a member, whole. */
-gboolean
-tide_json_walk_take_value(TideJsonWalk *walk, TideBytes name)
-{
-  guint32 depth = walk->depth;
-  if (!take_value(walk, name))
-    return FALSE;
-  while (walk->depth > depth)
-    if (!take_member(walk))
-      return FALSE;
+  if (!take_byte(walk, ':'))
+    return fault_at_token(walk, "a colon was expected");
+  tide_shaper_name(walk->shaper, *ret_name);
   return TRUE;
 }
 
-/* Something other than a reading. Brackets that open one behind the other, deeper than allowed, are called by that
- * name. */
-gboolean
-tide_json_walk_fault_no_reading(TideJsonWalk *walk)
+/* The next member of the innermost object or array, or its end. */
+static inline gboolean
+next_member(gpointer reader, gboolean *ret_has, TideBytes *ret_name)
 {
+  TideJsonWalk *walk = reader;
+  const TideShaperFrame *frame = tide_shaper_top(walk->shaper);
+  *ret_has = token_byte(walk) != (frame->is_object ? '}' : ']');
+  if (!*ret_has)
+    return tide_shaper_end(walk->shaper, *walk->next++ + 1);
+  if (frame->n_members > 0 && !take_byte(walk, ','))
+    return fault_at_token(walk, "a comma or the closing bracket was expected");
+  if (frame->is_object)
+    return take_name(walk, ret_name);
+  *ret_name = tide_shaper_next_element(walk->shaper);
+  return TRUE;
+}
+
+/* What was opened beyond @depth, to its end. */
+static inline gboolean
+take_members(TideJsonWalk *walk, guint32 depth)
+{
+  while (walk->shaper->depth > depth) {
+    gboolean has;
+    TideBytes name;
+    if (!next_member(walk, &has, &name) || (has && !take_value(walk, name)))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* ---- what stands around readings ---- */
+
+static gboolean
+is_null(const TideJsonWalk *walk)
+{
+  const guint8 *text = walk->text + token_offset(walk);
+  return memcmp(text, "null", 4) == 0 && ends_scalar(text[4]);
+}
+
+static gboolean
+peek(gpointer reader, TideNextValue *ret_next, gsize *ret_place)
+{
+  const TideJsonWalk *walk = reader;
+  *ret_place = token_offset(walk);
+  switch (token_byte(walk)) {
+  case '{':
+    *ret_next = TIDE_NEXT_OBJECT;
+    return TRUE;
+  case '[':
+    *ret_next = TIDE_NEXT_LIST;
+    return TRUE;
+  default:
+    *ret_next = walk->next == walk->end ? TIDE_NEXT_NONE : is_null(walk) ? TIDE_NEXT_NULL : TIDE_NEXT_SCALAR;
+    return TRUE;
+  }
+}
+
+static inline gboolean
+push(TideJsonWalk *walk, gboolean is_object)
+{
+  gsize offset = token_offset(walk);
+  walk->next++;
+  return tide_shaper_push(walk->shaper, offset, TIDE_BYTES_EMPTY, is_object);
+}
+
+static gboolean
+begin_around(gpointer reader)
+{
+  TideJsonWalk *walk = reader;
+  return push(walk, token_byte(walk) == '{');
+}
+
+static gboolean
+take_around(gpointer reader, TideBytes name)
+{
+  TideJsonWalk *walk = reader;
+  guint32 depth = walk->shaper->depth;
+  return take_value(walk, name) && take_members(walk, depth);
+}
+
+/* Brackets that open one behind the other, deeper than allowed, are called by that name. */
+static gboolean
+reject_instead_of(gpointer reader, TideNextValue wanted)
+{
+  TideJsonWalk *walk = reader;
   const guint32 *token = walk->next;
-  guint32 depth = walk->depth;
+  guint32 depth = walk->shaper->depth;
+  if (wanted == TIDE_NEXT_LIST)
+    return fault_at_token(walk, "a list of readings was expected");
   while (walk->text[*token] == '[' && depth < walk->options->max_depth) {
     token++;
     depth++;
@@ -354,6 +349,46 @@ tide_json_walk_fault_no_reading(TideJsonWalk *walk)
   if (walk->text[*token] == '[')
     return fault(walk, TIDE_REJECT_DEPTH, *token, NULL);
   return fault_at_token(walk, "an object was expected");
+}
+
+/* Of the list only its brackets are looked at. */
+static gboolean
+pass_list(gpointer reader)
+{
+  TideJsonWalk *walk = reader;
+  TideShaper *shaper = walk->shaper;
+  guint32 outer_depth = shaper->depth;
+  do {
+    guint8 byte = token_byte(walk);
+    if (byte == '[' || byte == '{') {
+      if (!push(walk, byte == '{'))
+        return FALSE;
+      continue;
+    }
+    if (walk->next == walk->end)
+      return fault_at_token(walk, NULL);
+    if (byte == ']' || byte == '}') {
+      if (tide_shaper_top(shaper)->is_object != (byte == '}'))
+        return fault_at_token(walk, "a comma or the closing bracket was expected");
+      shaper->depth--;
+    }
+    walk->next++;
+  } while (shaper->depth > outer_depth);
+  return TRUE;
+}
+
+static TideReaderPlace
+tell(gpointer reader)
+{
+  const TideJsonWalk *walk = reader;
+  return (TideReaderPlace){.type = walk->next};
+}
+
+static void
+seek(gpointer reader, TideReaderPlace place)
+{
+  TideJsonWalk *walk = reader;
+  walk->next = place.type;
 }
 
 /* ---- readings like those before ----
@@ -411,7 +446,7 @@ static gboolean
 take_like(TideJsonWalk *walk, const guint32 *first, const TideJsonSkeleton *skeleton)
 {
   gboolean some_null;
-  if (skeleton->n_tokens > (gsize)(walk->end - first) || skeleton->depth != walk->depth)
+  if (skeleton->n_tokens > (gsize)(walk->end - first) || skeleton->depth != walk->shaper->depth)
     return FALSE;
   TideField *fields = tide_reading_builder_offer(walk->builder, &skeleton->names);
   if (fields == NULL)
@@ -435,7 +470,7 @@ take_known_members(TideJsonWalk *walk, const guint32 *first)
     if (!take_like(walk, first, &skeletons->all[at]))
       continue;
     tide_json_skeletons_met(skeletons, at);
-    walk->depth--;
+    walk->shaper->depth--;
     return TRUE;
   }
   walk->next = first + 1;
@@ -445,62 +480,46 @@ take_known_members(TideJsonWalk *walk, const guint32 *first)
 /* ---- readings ---- */
 
 static gboolean
-end_reading(TideJsonWalk *walk, gsize offset)
+take_reading(gpointer reader)
 {
-  return tide_reading_builder_end_reading(walk->builder, walk->reject) ||
-         (spoil_reading(walk, offset) && tide_reading_builder_end_reading(walk->builder, walk->reject));
-}
-
-gboolean
-tide_json_walk_take_reading(TideJsonWalk *walk)
-{
+  TideJsonWalk *walk = reader;
+  TideShaper *shaper = walk->shaper;
   const guint32 *first = walk->next;
   gsize offset = token_offset(walk);
-  guint32 outer_depth = walk->depth;
   if (token_byte(walk) != '{')
-    return tide_json_walk_fault_no_reading(walk);
-  if (!push(walk, TRUE))
+    return reject_instead_of(walk, TIDE_NEXT_OBJECT);
+  if (!push(walk, TRUE) || !tide_shaper_begin_reading(shaper, offset))
     return FALSE;
-  walk->is_spoiled = FALSE;
-  if (!tide_reading_builder_begin_reading(walk->builder, walk->reject)) {
-    walk->reject->byte_position = (gint64)offset;
-    return FALSE;
-  }
   gboolean looks = !walk->has_escapes && /* unescaping changes the text */
                    tide_json_skeletons_are_worth_a_look(&walk->skeletons);
   if (looks && take_known_members(walk, first))
-    return end_reading(walk, offset);
+    return tide_shaper_end_reading(shaper, offset);
   walk->skeletons.n_unlike++;
-  while (walk->depth > outer_depth) {
-    if (!take_member(walk))
-      return FALSE;
-  }
-  if (!end_reading(walk, offset))
+  if (!take_members(walk, shaper->depth - 1) || !tide_shaper_end_reading(shaper, offset))
     return FALSE;
-  if (looks && !walk->is_spoiled)
-    tide_json_skeletons_learn(&walk->skeletons, walk->builder, walk->text, first, walk->next, walk->depth + 1);
+  if (looks && !shaper->is_spoiled)
+    tide_json_skeletons_learn(&walk->skeletons, walk->builder, walk->text, first, walk->next, shaper->depth + 1);
   return TRUE;
 }
 
+static const TideReaderCalls calls = {
+    .peek = peek,
+    .begin = begin_around,
+    .next = next_member,
+    .take = take_around,
+    .take_reading = take_reading,
+    .reject_instead_of = reject_instead_of,
+    .pass_list = pass_list,
+    .tell = tell,
+    .seek = seek,
+    .detail_behind = "text after the array",
+};
+
 /* ---- messages ---- */
 
-static void
-begin(TideJsonWalk *walk, TideBytes json, TideScratch *scratch)
-{
-  walk->text = tide_scratch_take(scratch, json.len + TIDE_JSON_PADDING_BYTES);
-  memcpy(walk->text, json.data, json.len);
-  memset(walk->text + json.len, ' ', TIDE_JSON_PADDING_BYTES);
-  walk->has_escapes = memchr(json.data, '\\', json.len) != NULL;
-  walk->depth = 0;
-  walk->raw_depth = 0;
-  walk->is_spoiled = FALSE;
-  walk->is_outer = FALSE;
-}
-
 static gboolean
-run(TideJsonWalk *walk, TideBytes json, TideScratch *scratch)
+run(TideJsonWalk *walk, TideBytes json)
 {
-  begin(walk, json, scratch);
   guint32 n_tokens;
   if (!tide_json_index_build(walk->index, walk->text, json.len, &walk->next, &n_tokens)) {
     tide_json_text_fault(json, walk->reject);
@@ -509,7 +528,7 @@ run(TideJsonWalk *walk, TideBytes json, TideScratch *scratch)
   walk->end = walk->next + n_tokens;
   if (n_tokens == 0)
     return fault(walk, TIDE_REJECT_EMPTY, 0, "only white space");
-  if (tide_json_envelope_take(walk))
+  if (tide_shaper_run(walk->shaper, &calls, walk))
     return TRUE;
   /* Not every kernel of simdjson looks at bytes outside of strings; what they are called must not depend on
    * the CPU. */
@@ -520,15 +539,20 @@ run(TideJsonWalk *walk, TideBytes json, TideScratch *scratch)
 }
 
 gboolean
-tide_json_walk_run(TideJsonWalk *walk, TideBytes message, TideScratch *scratch, TideReadingBuilder *builder,
-                   TideReject *ret_reject)
+tide_json_walk_run(TideJsonWalk *walk, TideBytes message, TideReject *ret_reject)
 {
-  TideBytes text = tide_bytes_behind_mark(message);
-  walk->skipped_bytes = message.len - text.len;
-  walk->builder = builder;
+  TideShaper *shaper = walk->shaper;
+  TideBytes json = tide_bytes_behind_mark(message);
+  gsize skipped_bytes = message.len - json.len;
+  walk->builder = shaper->builder;
   walk->reject = ret_reject;
-  gboolean good = run(walk, text, scratch);
+  walk->text = tide_scratch_take(shaper->scratch, json.len + TIDE_JSON_PADDING_BYTES);
+  memcpy(walk->text, json.data, json.len);
+  memset(walk->text + json.len, ' ', TIDE_JSON_PADDING_BYTES);
+  walk->has_escapes = memchr(json.data, '\\', json.len) != NULL;
+  tide_shaper_begin_message(shaper, ret_reject, walk->text, skipped_bytes);
+  gboolean good = run(walk, json);
   if (!good)
-    ret_reject->byte_position += (gint64)walk->skipped_bytes;
+    ret_reject->byte_position += (gint64)skipped_bytes;
   return good;
 }

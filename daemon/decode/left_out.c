@@ -1,7 +1,7 @@
 /* In place of the formats that a build leaves out (-Davro=disabled, -Dprotobuf=disabled): no schema of theirs can be
  * had, so that no message is ever read. */
-#include "decode/avro_walk.h"
 #include "decode/protobuf_walk.h"
+#include "decode/readers.h"
 #include "util/error.h"
 
 #ifdef TIDE_WITHOUT_AVRO
@@ -31,8 +31,8 @@ tide_avro_schema_free(const TideAvroSchema *schema)
 }
 
 gboolean
-tide_avro_walk_run(const TideDecodeOptions *options, const TideAvroSchema *schema, TideBytes message, gsize start,
-                   TideScratch *scratch, TideReadingBuilder *builder, TideReject *ret_reject)
+tide_avro_walk_run(TideShaper *shaper, const TideAvroSchema *schema, TideBytes message, gsize start,
+                   TideReject *ret_reject)
 {
   g_assert_not_reached();
 }

@@ -1,372 +1,325 @@
-#include "decode/msgpack_walk.h"
+/* Reads a message in MessagePack, in one pass. Nothing is allocated, and no length is trusted.
+ *
+ * The message is one map, an array of maps, or maps one after the other. Names are texts. A member becomes a field by
+ * its kind:
+ *
+ *     text               STRING   must be UTF-8
+ *     binary             STRING   in hex, lower case
+ *     integer, float     NUMBER   a float as short as it can be to be read back; one that is not finite is a NUMBER
+ *                                 fault
+ *     timestamp          NUMBER   seconds since 1970, with nine digits behind the point where it has a fraction
+ *     other extensions            a TYPE fault
+ *     boolean, nil, map  as in JSON
+ *     array              as declared, its text as JSON
+ *
+ * With TIDE_BAD_READING_ALONE the faults of JSON that are the reading's own are so here, and UTF8 too. */
+#include "decode/readers.h"
 
-#include "decode/binary_walk.h"
+#include "decode/msgpack_value.h"
+#include "model/value_text.h"
 
 #include <math.h>
-#include <msgpack.h>
 
-/* The decimal digits of a guint32, and a NUL. */
-#define ELEMENT_NAME_BYTES 11
+/* The extension that is a timestamp: -1. */
+#define TIMESTAMP_TYPE 0xFF
 
-typedef struct MsgpackWalk {
-  Walk walk;
-  msgpack_zone zone;     /* empty for good: of values that hold no others msgpack-c keeps nothing */
-  msgpack_object object; /* the value that was taken last, if it holds no others */
-} MsgpackWalk;
+typedef struct Walk {
+  TideShaper *shaper;
+  TideBytes message; /* a copy in scratch */
+  gsize at;
+} Walk;
+
+/* ---- faults ---- */
+
+static gboolean
+reject(Walk *walk, gsize place, TideBytes field, const char *detail)
+{
+  return tide_shaper_reject(walk->shaper, TIDE_REJECT_PARSE, place, field, detail);
+}
+
+static gboolean
+reject_cut(Walk *walk, TideBytes field)
+{
+  return reject(walk, walk->message.len, field, "the message ends in the middle");
+}
 
 /* ---- values ---- */
 
-static inline guint8
-next_byte(const Walk *walk)
-{
-  return walk->at < walk->message.len ? walk->message.data[walk->at] : 0;
-}
-
-typedef enum Container { CONTAINER_NONE, CONTAINER_ARRAY, CONTAINER_MAP } Container;
-
-/* What the next value is, if it holds others. */
-static inline Container
-next_container(const Walk *walk)
-{
-  guint8 byte = next_byte(walk);
-  if ((byte & 0xF0) == 0x80 || byte == 0xDE || byte == 0xDF)
-    return CONTAINER_MAP;
-  return (byte & 0xF0) == 0x90 || byte == 0xDC || byte == 0xDD ? CONTAINER_ARRAY : CONTAINER_NONE;
-}
-
-/* The head of an array or map: @ret_size elements, or pairs, follow. */
-static gboolean
-enter(Walk *walk, guint32 *ret_size)
-{
-  guint8 byte = next_byte(walk);
-  gsize n_bytes = byte < 0xC0 ? 0 : (byte & 1) == 0 ? 2 : 4;
-  if (walk->depth >= walk->options->max_depth)
-    return fault(walk, TIDE_REJECT_DEPTH, walk->at, TIDE_BYTES_EMPTY, NULL);
-  if (walk->message.len - walk->at < 1 + n_bytes)
-    return fault_cut(walk, TIDE_BYTES_EMPTY);
-  guint32 size = n_bytes == 0 ? byte & 0x0F : 0;
-  for (gsize i = 1; i <= n_bytes; i++)
-    size = size << 8 | walk->message.data[walk->at + i];
-  walk->at += 1 + n_bytes;
-  walk->depth++;
-  *ret_size = size;
-  return TRUE;
-}
-
-#define SHORT_TEXT 0xA0 /* and its length in the five bits behind */
-#define DOUBLE 0xCB
-
-/* What most of a reading is made of, short texts and doubles, as msgpack-c would unpack it: a call for each of them
- * takes as long as all else that is done with it. FALSE: it is something else, or cut. */
+/* The value that comes next, up to what is inside of it. FALSE: it is none. */
 static inline gboolean
-take_common(Walk *walk, msgpack_object *object)
+take_head(Walk *walk, TideBytes field, TideMsgpackValue *value)
 {
-  guint8 byte = next_byte(walk);
-  gsize left = walk->message.len - walk->at; /* this byte too */
-  const guint8 *at = walk->message.data + walk->at;
-  if ((byte & 0xE0) == SHORT_TEXT && (byte & 0x1Fu) < left) {
-    object->type = MSGPACK_OBJECT_STR;
-    object->via.str = (msgpack_object_str){.size = byte & 0x1F, .ptr = (const char *)at + 1};
-    walk->at += 1u + object->via.str.size;
-    return TRUE;
-  }
-  if (byte != DOUBLE || left <= sizeof(double))
-    return FALSE;
-  guint64 bits = GUINT64_FROM_BE(tide_load_u64(at + 1));
-  object->type = MSGPACK_OBJECT_FLOAT64;
-  memcpy(&object->via.f64, &bits, sizeof bits);
-  walk->at += 1 + sizeof(double);
-  return TRUE;
-}
-
-/* The next value, which holds no others. */
-static inline gboolean
-take_object(Walk *walk, const msgpack_object **ret_object)
-{
-  size_t at = walk->at;
-  MsgpackWalk *msgpack = (MsgpackWalk *)walk;
-  *ret_object = &msgpack->object;
-  if (G_LIKELY(take_common(walk, &msgpack->object)))
-    return TRUE;
-  msgpack_unpack_return outcome =
-      msgpack_unpack((const char *)walk->message.data, walk->message.len, &at, &msgpack->zone, &msgpack->object);
-  if (G_UNLIKELY(outcome == MSGPACK_UNPACK_CONTINUE || walk->at == walk->message.len))
-    return fault_cut(walk, TIDE_BYTES_EMPTY);
-  if (G_UNLIKELY(outcome != MSGPACK_UNPACK_SUCCESS && outcome != MSGPACK_UNPACK_EXTRA_BYTES))
-    return fault(walk, TIDE_REJECT_PARSE, walk->at, TIDE_BYTES_EMPTY, "a byte that begins no value");
-  walk->at = at;
-  return TRUE;
-}
-
-static TideBytes
-float_text(Walk *walk, const msgpack_object *object)
-{
-  return object->type == MSGPACK_OBJECT_FLOAT32 ? tide_float_text(walk->text, (float)object->via.f64)
-                                                : tide_double_text(walk->text, object->via.f64);
-}
-
-/* A timestamp as seconds with a fraction. FALSE: it is none. */
-static gboolean
-time_text(Walk *walk, const msgpack_object *object, TideBytes *ret_text)
-{
-  msgpack_timestamp time;
-  if (!msgpack_object_to_timestamp(object, &time) || time.tv_nsec > 999999999)
-    return FALSE;
-  *ret_text = tide_seconds_text(walk->text, time.tv_sec, time.tv_nsec);
-  return TRUE;
-}
-
-/* Kind and text of @object, which begins at @place; that of a number is gone with the next value. FALSE: it has none,
- * and the fault is told; what follows depends on whether it was the reading's alone. */
-static gboolean
-read_object(Walk *walk, const msgpack_object *object, gsize place, TideBytes name, TideValueKind *ret_kind,
-            TideBytes *ret_text)
-{
-  static const TideBytes words[] = {TIDE_BYTES_LITERAL("false"), TIDE_BYTES_LITERAL("true")};
-  static const TideBytes numbers[] = {TIDE_BYTES_LITERAL("0"), TIDE_BYTES_LITERAL("1")};
-  *ret_kind = TIDE_VALUE_NUMBER;
-  *ret_text = TIDE_BYTES_EMPTY;
-  switch (object->type) {
-  case MSGPACK_OBJECT_NIL:
-    *ret_kind = TIDE_VALUE_NULL;
-    return TRUE;
-  case MSGPACK_OBJECT_BOOLEAN:
-    *ret_kind = TIDE_VALUE_BOOL;
-    *ret_text = (walk->options->booleans == TIDE_BOOLEAN_NUMBER ? numbers : words)[object->via.boolean];
-    return TRUE;
-  case MSGPACK_OBJECT_POSITIVE_INTEGER:
-    *ret_text = tide_integer_text(walk->text, object->via.u64, FALSE);
-    return TRUE;
-  case MSGPACK_OBJECT_NEGATIVE_INTEGER:
-    *ret_text = tide_signed_text(walk->text, object->via.i64);
-    return TRUE;
-  case MSGPACK_OBJECT_FLOAT32:
-  case MSGPACK_OBJECT_FLOAT64:
-    if (!isfinite(object->via.f64))
-      return fault(walk, TIDE_REJECT_NUMBER, place, name, "not a finite number");
-    *ret_text = float_text(walk, object);
-    return TRUE;
-  case MSGPACK_OBJECT_BIN:
-    *ret_kind = TIDE_VALUE_STRING;
-    *ret_text = tide_hex_text(walk->scratch, tide_bytes(object->via.bin.ptr, object->via.bin.size));
-    return TRUE;
-  case MSGPACK_OBJECT_STR:
-    *ret_kind = TIDE_VALUE_STRING;
-    *ret_text = tide_bytes(object->via.str.ptr, object->via.str.size);
-    return check_utf8(walk, name, *ret_text);
-  case MSGPACK_OBJECT_EXT:
-    return time_text(walk, object, ret_text) ||
-           fault(walk, TIDE_REJECT_TYPE, place, name, "an extension that is no timestamp");
-  case MSGPACK_OBJECT_ARRAY:
-  case MSGPACK_OBJECT_MAP:
-    break;
-  }
-  return fault(walk, TIDE_REJECT_PARSE, place, name, "not a value");
-}
-
-/* The name of a member. */
-static inline gboolean
-take_name(Walk *walk, TideBytes *ret_name)
-{
-  gsize place = walk->at;
-  const msgpack_object *object;
-  TideValueKind kind;
-  if (next_container(walk) != CONTAINER_NONE)
-    return fault(walk, TIDE_REJECT_PARSE, place, TIDE_BYTES_EMPTY, "the name of a member is no text");
-  if (!take_object(walk, &object))
-    return FALSE;
-  if (object->type != MSGPACK_OBJECT_STR)
-    return fault(walk, TIDE_REJECT_PARSE, place, TIDE_BYTES_EMPTY, "the name of a member is no text");
-  *ret_name = tide_bytes(object->via.str.ptr, object->via.str.size);
-  return read_object(walk, object, place, TIDE_BYTES_EMPTY, &kind, ret_name) || spoil_at_fault(walk);
-}
-
-/* ---- an array as its JSON text ---- */
-
-static gboolean append_value(Walk *walk, TideBytes field);
-
-/* Elements or members, whose brackets are there. */
-static gboolean
-append_inner(Walk *walk, TideBytes field, gboolean is_map)
-{
-  guint32 n;
-  if (!enter(walk, &n))
-    return FALSE;
-  for (guint32 i = 0; i < n; i++) {
-    if (i > 0)
-      tide_buffer_append_byte(walk->json, ',');
-    if (is_map) {
-      TideBytes name;
-      if (!take_name(walk, &name))
-        return FALSE;
-      tide_json_string_append(walk->json, name);
-      tide_buffer_append_byte(walk->json, ':');
+  const guint8 *data = walk->message.data + walk->at;
+  gsize left = walk->message.len - walk->at;
+  /* What most of a reading is made of. */
+  if (G_LIKELY(left > sizeof(double))) {
+    gsize len = data[0] & 0x1Fu;
+    if ((data[0] & 0xE0) == TIDE_MSGPACK_SHORT_TEXT && len < left) {
+      value->kind = TIDE_MSGPACK_TEXT;
+      value->bytes = tide_bytes(data + 1, len);
+      walk->at += 1 + len;
+      return TRUE;
     }
-    if (!append_value(walk, field))
-      return FALSE;
+    if (data[0] == TIDE_MSGPACK_DOUBLE_BYTE) {
+      value->kind = TIDE_MSGPACK_DOUBLE;
+      value->number = GUINT64_FROM_BE(tide_load_u64(data + 1));
+      walk->at += 1 + sizeof(double);
+      return TRUE;
+    }
   }
-  walk->depth--;
+  walk->at += tide_msgpack_value_read(tide_bytes(data, left), value);
+  if (value->kind == TIDE_MSGPACK_CUT)
+    return reject_cut(walk, field);
+  return value->kind != TIDE_MSGPACK_INVALID || reject(walk, walk->at, field, "a byte that begins no value");
+}
+
+/* FALSE: it is no timestamp. */
+static gboolean
+time_text(const TideMsgpackValue *value, char *room, TideBytes *ret_text)
+{
+  TideBytes bytes = value->bytes;
+  guint64 number = 0, ns = 0;
+  if (value->type != TIMESTAMP_TYPE || (bytes.len != 4 && bytes.len != 8 && bytes.len != 12))
+    return FALSE;
+  for (gsize i = bytes.len == 12 ? 4 : 0; i < bytes.len; i++)
+    number = number << 8 | bytes.data[i];
+  if (bytes.len == 12) {
+    for (gsize i = 0; i < 4; i++)
+      ns = ns << 8 | bytes.data[i];
+  } else {
+    ns = number >> 34; /* of 4 bytes: none */
+    number &= G_GUINT64_CONSTANT(0x3FFFFFFFF);
+  }
+  if (ns > 999999999)
+    return FALSE;
+  *ret_text = tide_seconds_text(room, (gint64)number, (guint32)ns);
   return TRUE;
 }
 
-/* Calls itself for what is nested; the depth bounds it. */
-static gboolean
-append_value(Walk *walk, TideBytes field)
+static inline gboolean
+add_number(Walk *walk, gsize place, TideBytes name, TideBytes text)
 {
-  gsize place = walk->at;
-  Container container = next_container(walk);
-  if (container != CONTAINER_NONE) {
-    tide_buffer_append_byte(walk->json, container == CONTAINER_MAP ? '{' : '[');
-    if (!append_inner(walk, field, container == CONTAINER_MAP))
-      return FALSE;
-    tide_buffer_append_byte(walk->json, container == CONTAINER_MAP ? '}' : ']');
-    return TRUE;
+  return tide_shaper_add(walk->shaper, place, name, TIDE_VALUE_NUMBER, text);
+}
+
+static inline gboolean
+is_number(TideMsgpackKind kind)
+{
+  return (kind >= TIDE_MSGPACK_UNSIGNED && kind <= TIDE_MSGPACK_DOUBLE) || kind == TIDE_MSGPACK_EXTENSION;
+}
+
+/* A scalar that begins at @place and was taken. */
+static inline gboolean
+add_scalar(Walk *walk, gsize place, TideBytes name, const TideMsgpackValue *value)
+{
+  TideShaper *shaper = walk->shaper;
+  TideBytes text = TIDE_BYTES_EMPTY;
+  gboolean is_good;
+  char *room = NULL;
+  if (is_number(value->kind))
+    room = tide_shaper_number_room(shaper, TIDE_VALUE_TEXT_BYTES);
+  switch (value->kind) {
+  case TIDE_MSGPACK_NIL:
+    return tide_shaper_add(shaper, place, name, TIDE_VALUE_NULL, text);
+  case TIDE_MSGPACK_BOOLEAN:
+    return tide_shaper_add(shaper, place, name, TIDE_VALUE_BOOL, tide_shaper_bool_text(shaper, value->number != 0));
+  case TIDE_MSGPACK_UNSIGNED:
+    return add_number(walk, place, name, tide_integer_text(room, value->number, FALSE));
+  case TIDE_MSGPACK_SIGNED:
+    return add_number(walk, place, name, tide_signed_text(room, (gint64)value->number));
+  case TIDE_MSGPACK_FLOAT: {
+    guint32 bits = (guint32)value->number;
+    float number;
+    memcpy(&number, &bits, sizeof number);
+    return isfinite(number) ? add_number(walk, place, name, tide_float_text(room, number))
+                            : tide_shaper_bad_value(shaper, TIDE_REJECT_NUMBER, place, name, "not a finite number");
   }
-  const msgpack_object *object;
-  TideValueKind kind;
-  TideBytes text;
-  if (!take_object(walk, &object))
-    return FALSE;
-  if (!read_object(walk, object, place, field, &kind, &text))
-    return spoil_at_fault(walk);
-  append_scalar(walk, kind, text, kind == TIDE_VALUE_BOOL && object->via.boolean);
-  return TRUE;
+  case TIDE_MSGPACK_DOUBLE: {
+    double number;
+    memcpy(&number, &value->number, sizeof number);
+    return isfinite(number) ? add_number(walk, place, name, tide_double_text(room, number))
+                            : tide_shaper_bad_value(shaper, TIDE_REJECT_NUMBER, place, name, "not a finite number");
+  }
+  case TIDE_MSGPACK_BINARY:
+    return tide_shaper_add(shaper, place, name, TIDE_VALUE_STRING, tide_hex_text(shaper->scratch, value->bytes));
+  case TIDE_MSGPACK_TEXT: {
+    gsize text_place = (gsize)(value->bytes.data - walk->message.data);
+    return tide_shaper_check_utf8(shaper, text_place, name, value->bytes, &is_good) &&
+           (!is_good || tide_shaper_add(shaper, place, name, TIDE_VALUE_STRING, value->bytes));
+  }
+  case TIDE_MSGPACK_EXTENSION:
+    return time_text(value, room, &text)
+               ? add_number(walk, place, name, text)
+               : tide_shaper_bad_value(shaper, TIDE_REJECT_TYPE, place, name, "an extension that is no timestamp");
+  default:
+    g_assert_not_reached();
+  }
 }
 
 /* ---- members ---- */
 
-static gboolean
-take_raw(Walk *walk, TideBytes name)
+static inline gboolean
+is_container(const TideMsgpackValue *value)
 {
-  gsize place = walk->at;
-  tide_buffer_reset(walk->json);
-  if (!append_value(walk, name))
-    return FALSE;
-  return walk->is_spoiled ||
-         add(walk, place, name, TIDE_VALUE_JSON, tide_scratch_copy(walk->scratch, tide_buffer_bytes(walk->json)));
+  return value->kind == TIDE_MSGPACK_ARRAY || value->kind == TIDE_MSGPACK_MAP;
 }
 
-static gboolean take_value(Walk *walk, TideBytes name);
-
-static TideBytes
-name_of_element(Walk *walk, guint32 index)
-{
-  char text[ELEMENT_NAME_BYTES];
-  return tide_scratch_copy(walk->scratch, tide_bytes(text, (gsize)g_snprintf(text, sizeof text, "%u", index)));
-}
-
-/* What is inside of a map, or of an array whose elements are called by their places; of a reading that is left out they
- * need no names. */
-static gboolean
-take_members(Walk *walk, gboolean is_map)
-{
-  guint32 n;
-  if (!enter(walk, &n))
-    return FALSE;
-  for (guint32 i = 0; i < n; i++) {
-    TideBytes name = TIDE_BYTES_EMPTY;
-    if (is_map && !take_name(walk, &name))
-      return FALSE;
-    if (!is_map && !walk->is_spoiled)
-      name = name_of_element(walk, i);
-    if (!take_value(walk, name))
-      return FALSE;
-  }
-  walk->depth--;
-  return TRUE;
-}
-
-static gboolean
-take_entered(Walk *walk, TideBytes name, gboolean is_map)
-{
-  gsize place = walk->at, outer = 0;
-  gboolean is_entered = FALSE;
-  if (!walk->is_spoiled) {
-    is_entered = tide_reading_builder_enter(walk->builder, name, &outer, walk->reject);
-    if (!is_entered && !spoil_reading(walk, place))
-      return FALSE;
-  }
-  if (!take_members(walk, is_map))
-    return FALSE;
-  if (is_entered)
-    tide_reading_builder_leave(walk->builder, outer);
-  return TRUE;
-}
-
-static gboolean
-take_array(Walk *walk, TideBytes name)
-{
-  if (walk->is_spoiled)
-    return take_members(walk, FALSE);
-  switch (walk->options->arrays) {
-  case TIDE_ARRAY_JSON:
-    return take_raw(walk, name);
-  case TIDE_ARRAY_INDEX:
-    return take_entered(walk, name, FALSE);
-  case TIDE_ARRAY_REJECT:
-    break;
-  }
-  return refuse_array(walk, walk->at, name) && take_members(walk, FALSE);
-}
-
-/* Calls itself, by way of the members of what it holds; the depth bounds it. */
-static gboolean
+static inline gboolean
 take_value(Walk *walk, TideBytes name)
 {
+  TideMsgpackValue value;
   gsize place = walk->at;
-  Container container = next_container(walk);
-  if (container == CONTAINER_MAP)
-    return take_entered(walk, name, TRUE);
-  if (container == CONTAINER_ARRAY)
-    return take_array(walk, name);
-  const msgpack_object *object;
-  TideValueKind kind;
-  TideBytes text;
-  if (!take_object(walk, &object))
+  if (!take_head(walk, name, &value))
     return FALSE;
-  if (!read_object(walk, object, place, name, &kind, &text))
-    return spoil_at_fault(walk);
-  if (kind == TIDE_VALUE_NUMBER && !walk->is_spoiled)
-    text = tide_scratch_copy(walk->scratch, text);
-  return add(walk, place, name, kind, text);
+  if (G_LIKELY(!is_container(&value)))
+    return add_scalar(walk, place, name, &value);
+  if (!tide_shaper_begin(walk->shaper, place, name, value.kind == TIDE_MSGPACK_MAP))
+    return FALSE;
+  tide_shaper_top(walk->shaper)->n_left = value.n_inner;
+  return TRUE;
 }
 
-/* ---- readings ---- */
-
-static gboolean
-take_reading(Walk *walk)
+static inline gboolean
+take_name(Walk *walk, TideBytes *ret_name)
 {
+  TideMsgpackValue value;
   gsize place = walk->at;
-  if (walk->at == walk->message.len)
-    return fault_cut(walk, TIDE_BYTES_EMPTY);
-  if (next_container(walk) != CONTAINER_MAP)
-    return fault(walk, TIDE_REJECT_PARSE, place, TIDE_BYTES_EMPTY, "a map was expected");
-  return begin_reading(walk, place) && take_members(walk, TRUE) && end_reading(walk, place);
+  gboolean is_good;
+  if (!take_head(walk, TIDE_BYTES_EMPTY, &value))
+    return FALSE;
+  if (value.kind != TIDE_MSGPACK_TEXT)
+    return reject(walk, place, TIDE_BYTES_EMPTY, "the name of a member is no text");
+  *ret_name = value.bytes;
+  place = (gsize)(value.bytes.data - walk->message.data);
+  if (!tide_shaper_check_utf8(walk->shaper, place, TIDE_BYTES_EMPTY, value.bytes, &is_good))
+    return FALSE;
+  tide_shaper_name(walk->shaper, value.bytes);
+  return TRUE;
 }
 
-static gboolean
-take_message(Walk *walk)
+/* The next member of the innermost map or array, or its end. */
+static inline gboolean
+next_member(gpointer reader, gboolean *ret_has, TideBytes *ret_name)
 {
-  guint32 n;
-  if (next_container(walk) != CONTAINER_ARRAY) {
-    while (walk->at < walk->message.len)
-      if (!take_reading(walk))
-        return FALSE;
+  Walk *walk = reader;
+  TideShaperFrame *frame = tide_shaper_top(walk->shaper);
+  *ret_has = frame->n_left > 0;
+  if (!*ret_has)
+    return tide_shaper_end(walk->shaper, walk->at);
+  frame->n_left--;
+  if (frame->is_object)
+    return take_name(walk, ret_name);
+  *ret_name = tide_shaper_next_element(walk->shaper);
+  return TRUE;
+}
+
+/* What was opened beyond @depth, to its end. */
+static gboolean
+take_members(Walk *walk, guint32 depth)
+{
+  while (walk->shaper->depth > depth) {
+    gboolean has;
+    TideBytes name;
+    if (!next_member(walk, &has, &name) || (has && !take_value(walk, name)))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* ---- what stands around readings ---- */
+
+static gboolean
+peek(gpointer reader, TideNextValue *ret_next, gsize *ret_place)
+{
+  const Walk *walk = reader;
+  *ret_place = walk->at;
+  if (walk->at == walk->message.len) {
+    *ret_next = TIDE_NEXT_NONE;
     return TRUE;
   }
-  if (!enter(walk, &n))
-    return FALSE;
-  for (; n > 0; n--)
-    if (!take_reading(walk))
-      return FALSE;
-  return walk->at == walk->message.len ||
-         fault(walk, TIDE_REJECT_PARSE, walk->at, TIDE_BYTES_EMPTY, "bytes behind the array");
+  guint8 byte = walk->message.data[walk->at];
+  *ret_next = (byte & 0xF0) == 0x80 || byte == 0xDE || byte == 0xDF   ? TIDE_NEXT_OBJECT
+              : (byte & 0xF0) == 0x90 || byte == 0xDC || byte == 0xDD ? TIDE_NEXT_LIST
+              : byte == 0xC0                                          ? TIDE_NEXT_NULL
+                                                                      : TIDE_NEXT_SCALAR;
+  return TRUE;
 }
 
-gboolean
-tide_msgpack_walk_run(const TideDecodeOptions *options, TideBytes message, TideScratch *scratch,
-                      TideReadingBuilder *builder, TideReject *ret_reject)
+static gboolean
+begin_around(gpointer reader)
 {
-  MsgpackWalk msgpack = {.walk = walk_of(options, message, scratch, builder, ret_reject)};
-  return take_message(&msgpack.walk);
+  Walk *walk = reader;
+  TideMsgpackValue value;
+  gsize place = walk->at;
+  if (!take_head(walk, TIDE_BYTES_EMPTY, &value) ||
+      !tide_shaper_push(walk->shaper, place, TIDE_BYTES_EMPTY, value.kind == TIDE_MSGPACK_MAP))
+    return FALSE;
+  tide_shaper_top(walk->shaper)->n_left = value.n_inner;
+  return TRUE;
+}
+
+static gboolean
+take_around(gpointer reader, TideBytes name)
+{
+  Walk *walk = reader;
+  guint32 depth = walk->shaper->depth;
+  return take_value(walk, name) && take_members(walk, depth);
+}
+
+static gboolean
+reject_instead_of(gpointer reader, TideNextValue wanted)
+{
+  Walk *walk = reader;
+  if (walk->at == walk->message.len)
+    return reject_cut(walk, TIDE_BYTES_EMPTY);
+  return reject(walk, walk->at, TIDE_BYTES_EMPTY,
+                wanted == TIDE_NEXT_LIST ? "an array of readings was expected" : "a map was expected");
+}
+
+static gboolean
+take_reading(gpointer reader)
+{
+  Walk *walk = reader;
+  TideShaper *shaper = walk->shaper;
+  gsize place = walk->at;
+  TideNextValue next;
+  peek(walk, &next, &place);
+  if (next != TIDE_NEXT_OBJECT)
+    return reject_instead_of(walk, TIDE_NEXT_OBJECT);
+  return begin_around(walk) && tide_shaper_begin_reading(shaper, place) && take_members(walk, shaper->depth - 1) &&
+         tide_shaper_end_reading(shaper, place);
+}
+
+static TideReaderPlace
+tell(gpointer reader)
+{
+  const Walk *walk = reader;
+  return (TideReaderPlace){.at = walk->at};
+}
+
+static void
+seek(gpointer reader, TideReaderPlace place)
+{
+  Walk *walk = reader;
+  walk->at = place.at;
+}
+
+static const TideReaderCalls calls = {
+    .peek = peek,
+    .begin = begin_around,
+    .next = next_member,
+    .take = take_around,
+    .take_reading = take_reading,
+    .reject_instead_of = reject_instead_of,
+    .tell = tell,
+    .seek = seek,
+    .detail_behind = "bytes behind the array",
+};
+
+gboolean
+tide_msgpack_walk_run(TideShaper *shaper, TideBytes message, TideReject *ret_reject)
+{
+  Walk walk = {.shaper = shaper, .message = tide_scratch_copy(shaper->scratch, message)};
+  tide_shaper_begin_message(shaper, ret_reject, NULL, 0);
+  return tide_shaper_run(shaper, &calls, &walk);
 }

@@ -14,6 +14,12 @@
  * bytes each. A great envelope around many small readings must not fill the memory. */
 #define BYTES_PER_REPEATED_FIELD 4u
 
+/* A name with its number, which stays valid as long as the table of names. */
+typedef struct ExpectedName {
+  TideNameId id; /* NONE: nothing is expected */
+  TideBytes name;
+} ExpectedName;
+
 struct TideReadingBuilder {
   /* set before start, then read-only */
   const TideDecodeOptions *options; /* borrowed */
@@ -55,10 +61,10 @@ struct TideReadingBuilder {
   GHashTable *unnumbered; /* owned: Set<TideBytes>, in scratch: its names without a number, as the table is full */
 
   /* across readings */
-  guint32 *seen;      /* owned: by name id, the generation in which it was met last */
-  guint32 n_seen;     /* length of seen */
-  TideNameId *shape;  /* owned: the names of the last readings by their place */
-  guint32 shape_size; /* length of shape */
+  guint32 *seen;       /* owned: by name id, the generation in which it was met last */
+  guint32 n_seen;      /* length of seen */
+  ExpectedName *shape; /* owned: the names of the last readings by their place */
+  guint32 shape_size;  /* length of shape */
   guint64 n_learned;
 };
 
@@ -147,22 +153,32 @@ refuse(TideRejectReason reason, TideBytes field, const char *detail, TideReject 
   return FALSE;
 }
 
-/* The name's number, by what stood at @index in the reading before, else by its hash. */
-static TideNameId
-number_of(TideReadingBuilder *builder, guint32 index, TideBytes name)
+/* The name's number, by its hash; the next reading is expected to have it at @index, too. */
+static G_GNUC_NO_INLINE TideNameId
+look_up_name(TideReadingBuilder *builder, guint32 index, TideBytes name)
 {
   if (G_UNLIKELY(index >= builder->shape_size)) {
     guint32 size = grown_length(builder->shape_size, index);
-    builder->shape = g_renew(TideNameId, builder->shape, size);
+    builder->shape = g_renew(ExpectedName, builder->shape, size);
     for (guint32 i = builder->shape_size; i < size; i++)
-      builder->shape[i] = TIDE_NAME_NONE;
+      builder->shape[i] = (ExpectedName){.id = TIDE_NAME_NONE};
     builder->shape_size = size;
   }
-  TideNameId expected = builder->shape[index];
-  if (expected != TIDE_NAME_NONE && tide_bytes_equal(tide_field_names_text(builder->names, expected), name))
-    return expected;
-  builder->shape[index] = tide_field_names_intern(builder->names, name);
-  return builder->shape[index];
+  TideNameId id = tide_field_names_intern(builder->names, name);
+  builder->shape[index] = (ExpectedName){.id = id, .name = tide_field_names_text(builder->names, id)};
+  return id;
+}
+
+/* The name's number, by what stood at @index in the reading before, which is nearly always the same. */
+static inline TideNameId
+number_of(TideReadingBuilder *builder, guint32 index, TideBytes name)
+{
+  if (G_LIKELY(index < builder->shape_size)) {
+    const ExpectedName *expected = &builder->shape[index];
+    if (expected->id != TIDE_NAME_NONE && G_LIKELY(tide_bytes_equal(expected->name, name)))
+      return expected->id;
+  }
+  return look_up_name(builder, index, name);
 }
 
 static gboolean
@@ -174,7 +190,7 @@ mark_unnumbered_seen(TideReadingBuilder *builder, TideBytes name)
 }
 
 /* FALSE when the reading has the name already. */
-static gboolean
+static inline gboolean
 mark_seen(TideReadingBuilder *builder, TideNameId id, TideBytes name)
 {
   if (G_UNLIKELY(id == TIDE_NAME_NONE))
@@ -205,7 +221,7 @@ flatten(TideReadingBuilder *builder, TideBytes name)
 }
 
 /* Flattens, numbers and checks the name of the next member. */
-static gboolean
+static inline gboolean
 name_member(TideReadingBuilder *builder, TideBytes name, TideBytes *ret_name, TideNameId *ret_id,
             TideReject *ret_reject)
 {

@@ -1,7 +1,7 @@
 #include "files/file_framing.h"
 
 #include "decode/avro_container.h"
-#include "decode/msgpack_shape.h"
+#include "decode/msgpack_value.h"
 #include "util/error.h"
 
 #include <string.h>
@@ -220,7 +220,7 @@ static TideFrameResult
 next_msgpack(const TideFileFraming *framing, TideBytes text, TideFrame *frame, GError **error)
 {
   gsize len = 0;
-  if (!tide_msgpack_shape_length(text, &len, error))
+  if (!tide_msgpack_length(text, &len, error))
     return TIDE_FRAME_BROKEN;
   if (len > framing->max_bytes || (len == 0 && text.len > framing->max_bytes)) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,

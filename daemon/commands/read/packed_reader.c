@@ -1,7 +1,7 @@
 #include "commands/read/packed_reader.h"
 
 #include "decode/decoder.h"
-#include "decode/msgpack_shape.h"
+#include "decode/msgpack_value.h"
 #include "util/error.h"
 #include "util/json_writer.h"
 #include "util/number_text.h"
@@ -235,7 +235,7 @@ static gboolean
 read_msgpack(TideBytes value, TidePackedFunc func, gpointer data, GError **error)
 {
   TideMsgpackLimits limits = {.max_depth = MAX_DEPTH, .max_members = MAX_MEMBERS};
-  if (!tide_msgpack_shape_check(value, limits, error)) {
+  if (!tide_msgpack_check_map(value, limits, error)) {
     g_prefix_error(error, "the value is no MessagePack map: ");
     return FALSE;
   }

@@ -235,7 +235,7 @@ TEST("/avro-walk/json-texts-are-bounded")
                 "\x10\x00\x00\x00\x00\x00\x00\x00\x00\x00", "too_large@5"),
   };
   TideDecodeOptions options = default_options();
-  options.max_message_bytes = 64;
+  options.max_message_bytes = 32;
   check_with(&options, cases, G_N_ELEMENTS(cases));
 }
 

@@ -1,4 +1,4 @@
-#include "decode/msgpack_walk.h"
+#include "decode/readers.h"
 
 #include "unit/decoder_fixture.h"
 #include "unit/test_case.h"
@@ -145,9 +145,11 @@ static TideReadingBuilder *
 walk(DecoderFixture *fixture, const GByteArray *message, TideScratch *scratch)
 {
   TideReadingBuilder *builder = tide_reading_builder_new(&fixture->options, fixture->names, 0, scratch);
+  TideShaper shaper;
+  tide_shaper_init(&shaper, &fixture->options, builder, scratch);
   tide_reading_builder_begin_message(builder, NULL, 0);
-  g_assert_true(tide_msgpack_walk_run(&fixture->options, tide_bytes(message->data, message->len), scratch, builder,
-                                      &fixture->reject));
+  g_assert_true(tide_msgpack_walk_run(&shaper, tide_bytes(message->data, message->len), &fixture->reject));
+  tide_shaper_clear(&shaper);
   fixture->readings = tide_reading_builder_finish(builder, &fixture->n_readings);
   return builder;
 }

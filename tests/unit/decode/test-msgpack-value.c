@@ -1,10 +1,10 @@
-#include "decode/msgpack_shape.h"
+#include "decode/msgpack_value.h"
 #include "unit/test_case.h"
 #include "util/error.h"
 
 static const TideMsgpackLimits limits = {.max_depth = 4, .max_members = 16};
 
-TEST("/msgpack-shape/whole-maps")
+TEST("/msgpack-value/whole-maps")
 {
   static const TideBytes values[] = {
       TIDE_BYTES_LITERAL("\x80"),
@@ -42,19 +42,19 @@ TEST("/msgpack-shape/whole-maps")
   };
   for (gsize i = 0; i < G_N_ELEMENTS(values); i++) {
     g_autoptr(GError) error = NULL;
-    gboolean is_good = tide_msgpack_shape_check(values[i], limits, &error);
+    gboolean is_good = tide_msgpack_check_map(values[i], limits, &error);
     g_assert_no_error(error);
     g_assert_true(is_good);
     /* Each of them with a byte less, from its end, or with one more, is refused. */
     for (gsize len = 0; len < values[i].len; len++)
-      g_assert_false(tide_msgpack_shape_check(tide_bytes(values[i].data, len), limits, NULL));
+      g_assert_false(tide_msgpack_check_map(tide_bytes(values[i].data, len), limits, NULL));
     g_autofree guint8 *longer = g_malloc0(values[i].len + 1);
     memcpy(longer, values[i].data, values[i].len);
-    g_assert_false(tide_msgpack_shape_check(tide_bytes(longer, values[i].len + 1), limits, NULL));
+    g_assert_false(tide_msgpack_check_map(tide_bytes(longer, values[i].len + 1), limits, NULL));
   }
 }
 
-TEST("/msgpack-shape/others")
+TEST("/msgpack-value/others")
 {
   static const struct {
     TideBytes value;
@@ -73,7 +73,7 @@ TEST("/msgpack-shape/others")
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(GError) error = NULL;
     g_test_message("%s", cases[i].fault);
-    g_assert_false(tide_msgpack_shape_check(cases[i].value, limits, &error));
+    g_assert_false(tide_msgpack_check_map(cases[i].value, limits, &error));
     g_assert_error(error, TIDE_ERROR, TIDE_ERROR_DATA);
     g_assert_nonnull(strstr(error->message, cases[i].fault));
   }

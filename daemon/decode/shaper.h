@@ -1,0 +1,222 @@
+/* The one door through which every structured format's values become readings. A reader tells of values as it meets
+ * them: the begin and the end of objects and lists, and scalars with their name, kind, text and byte. The shaper makes
+ * readings of these: what stands around them (root, each), the names of nested members, lists as declared, limits, and
+ * what one bad reading takes with it.
+ *
+ * Members come by direct calls. Only what stands around readings is asked for through the reader's table, a few calls
+ * for each reading. */
+#pragma once
+
+#include "decode/reading_builder.h"
+#include "decode/utf8.h"
+
+G_BEGIN_DECLS
+
+/* A longer number is no measurement, and costs time in whatever reads it later. 64 bytes hold every double as it is
+ * printed to be read back, and any integer of 200 bits. */
+#define TIDE_NUMBER_MAX_BYTES 64
+
+/* An open object or list. */
+typedef struct TideShaperFrame {
+  gsize outer; /* for tide_reading_builder_leave(); only where something was entered */
+  guint32 n_members;
+  gboolean is_object;
+  gboolean is_entered;
+
+  /* the reader's own, not set by the shaper */
+  guint64 n_left;
+  gconstpointer type;
+  gsize place;
+} TideShaperFrame;
+
+typedef enum TideNextValue {
+  TIDE_NEXT_OBJECT,
+  TIDE_NEXT_LIST,
+  TIDE_NEXT_NULL,
+  TIDE_NEXT_SCALAR,
+  TIDE_NEXT_NONE, /* the message ends here */
+} TideNextValue;
+
+/* A value in a message, for a reader to come back to. */
+typedef struct TideReaderPlace {
+  gsize at;
+  gconstpointer type;
+  guint64 n_empty;
+} TideReaderPlace;
+
+/* How the values around readings are asked for. @reader: as it was handed to tide_shaper_run(). Functions that return
+ * FALSE have filled in the shaper's reject. */
+typedef struct TideReaderCalls {
+  gboolean (*peek)(gpointer reader, TideNextValue *ret_next, gsize *ret_place);
+  /* Into the object or list that comes next. */
+  gboolean (*begin)(gpointer reader);
+  /* On to the next member of what was begun last; without one, it was ended. */
+  gboolean (*next)(gpointer reader, gboolean *ret_has, TideBytes *ret_name);
+  /* The value that comes next, whole, as a member of what the shaper has in hand. */
+  gboolean (*take)(gpointer reader, TideBytes name);
+  /* The object that comes next as a reading. */
+  gboolean (*take_reading)(gpointer reader);
+  /* Rejects the message, as an object or a list should come next. Returns FALSE. */
+  gboolean (*reject_instead_of)(gpointer reader, TideNextValue wanted);
+  /* Passes over the list that comes next, of which only its end must be found. NULL: it is read as a bad reading is. */
+  gboolean (*pass_list)(gpointer reader);
+  TideReaderPlace (*tell)(gpointer reader);
+  void (*seek)(gpointer reader, TideReaderPlace place);
+  const char *detail_behind; /* of what stands behind the message's list, or its one value */
+  gboolean is_one_value;     /* a message; else any number of values, or one list of them */
+  gboolean lists_nest;       /* a message may be a list of lists of readings */
+} TideReaderCalls;
+
+typedef struct TideShaper {
+  /* set before start, then read-only */
+  const TideDecodeOptions *options; /* borrowed */
+  TideReadingBuilder *builder;      /* borrowed */
+  TideScratch *scratch;             /* borrowed */
+  TideShaperFrame *frames;          /* owned: options->max_depth of them */
+  char **root;                      /* owned, NULL-terminated: the names on the way to the readings */
+
+  /* of the message */
+  const TideReaderCalls *calls;
+  gpointer reader;
+  TideReject *reject;  /* borrowed: the caller's */
+  gsize skipped_bytes; /* of the message, before what the reader calls byte 0 */
+  const guint8 *text;  /* of a format whose lists are JSON as they stand; NULL: their text is made */
+  guint32 depth;
+  guint64 made_bytes;   /* of the texts of lists that were made */
+  guint level;          /* names of root that were met */
+  TideReaderPlace list; /* of readings, around which what stands is read first */
+
+  /* of the reading */
+  gboolean is_spoiled; /* it is left out: what remains of it is only checked */
+  gboolean is_outer;   /* it is none, but stands around the list of readings */
+
+  /* the list or object that is kept as its JSON text, while inside of it */
+  struct {
+    guint32 depth; /* of its frame; 0: none */
+    gsize place;
+    TideBytes name;
+    char number[TIDE_NUMBER_MAX_BYTES]; /* in it */
+  } raw;
+  char element_name[11]; /* the digits of a guint32, and one more */
+} TideShaper;
+
+void tide_shaper_init(TideShaper *shaper, const TideDecodeOptions *options, TideReadingBuilder *builder,
+                      TideScratch *scratch);
+void tide_shaper_clear(TideShaper *shaper);
+
+/* Before a message is read, whose faults go to @reject. @text: see TideShaper */
+void tide_shaper_begin_message(TideShaper *shaper, TideReject *reject, const guint8 *text, gsize skipped_bytes);
+
+/* All readings of the message. FALSE: it is rejected, the place counts from the reader's byte 0. */
+gboolean tide_shaper_run(TideShaper *shaper, const TideReaderCalls *calls, gpointer reader) G_GNUC_WARN_UNUSED_RESULT;
+
+/* ---- faults: FALSE rejects the message ---- */
+
+static inline gboolean
+tide_shaper_reject(TideShaper *shaper, TideRejectReason reason, gsize place, TideBytes field, const char *detail)
+{
+  /* Within a list whose text is made nothing has a name but the list. */
+  shaper->reject->field = shaper->raw.depth > 0 && shaper->text == NULL ? shaper->raw.name : field;
+  return tide_reject_set(shaper->reject, reason, (gint64)place, detail);
+}
+
+/* After a fault that may be the reading's alone: leaves it out, and reading goes on. */
+gboolean tide_shaper_spoil(TideShaper *shaper, gsize place) G_GNUC_WARN_UNUSED_RESULT;
+
+/* A value of the reading that cannot be used, but that could be read. */
+gboolean tide_shaper_bad_value(TideShaper *shaper, TideRejectReason reason, gsize place, TideBytes field,
+                               const char *detail) G_GNUC_WARN_UNUSED_RESULT;
+
+gboolean tide_shaper_bad_utf8(TideShaper *shaper, gsize place, TideBytes field,
+                              TideBytes text) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Whether @text, of the message in which it begins at @place, is UTF-8; where it is not, the reading is bad.
+ * @ret_is_good: it may be used */
+static inline gboolean
+tide_shaper_check_utf8(TideShaper *shaper, gsize place, TideBytes field, TideBytes text, gboolean *ret_is_good)
+{
+  *ret_is_good = tide_utf8_is_valid(text.data, text.len);
+  return G_LIKELY(*ret_is_good) || tide_shaper_bad_utf8(shaper, place, field, text);
+}
+
+/* ---- readings ---- */
+
+gboolean tide_shaper_begin_reading(TideShaper *shaper, gsize place) G_GNUC_WARN_UNUSED_RESULT;
+gboolean tide_shaper_end_reading(TideShaper *shaper, gsize place) G_GNUC_WARN_UNUSED_RESULT;
+
+/* ---- members ---- */
+
+/* Opens a frame that adds no member: the braces of a reading, and of what stands around it. */
+static inline gboolean
+tide_shaper_push(TideShaper *shaper, gsize place, TideBytes name, gboolean is_object)
+{
+  if (G_UNLIKELY(shaper->depth >= shaper->options->max_depth))
+    return tide_shaper_reject(shaper, TIDE_REJECT_DEPTH, place, name, NULL);
+  TideShaperFrame *frame = &shaper->frames[shaper->depth++];
+  frame->n_members = 0;
+  frame->is_object = is_object;
+  frame->is_entered = FALSE;
+  return TRUE;
+}
+
+static inline TideShaperFrame *
+tide_shaper_top(TideShaper *shaper)
+{
+  return &shaper->frames[shaper->depth - 1];
+}
+
+/* A member that is an object or a list. Each value in it, and its end, follow. */
+gboolean tide_shaper_begin(TideShaper *shaper, gsize place, TideBytes name,
+                           gboolean is_object) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The end of what was opened last. @place: behind it */
+gboolean tide_shaper_end(TideShaper *shaper, gsize place) G_GNUC_WARN_UNUSED_RESULT;
+
+void tide_shaper_write_name(TideShaper *shaper, TideBytes name);
+
+/* In front of each value of an object, its name. */
+static inline void
+tide_shaper_name(TideShaper *shaper, TideBytes name)
+{
+  shaper->frames[shaper->depth - 1].n_members++;
+  if (G_UNLIKELY(shaper->raw.depth > 0))
+    tide_shaper_write_name(shaper, name);
+}
+
+/* In front of each value of a list. Returns: what it is called, its place; valid until the next */
+TideBytes tide_shaper_next_element(TideShaper *shaper);
+
+/* Rare: the value is part of a text, or of a reading that is left out. */
+gboolean tide_shaper_add_inside(TideShaper *shaper, gsize place, TideValueKind kind,
+                                TideBytes text) G_GNUC_WARN_UNUSED_RESULT;
+
+/* A member that is a scalar. @text: borrowed for as long as the readings are used */
+static inline gboolean
+tide_shaper_add(TideShaper *shaper, gsize place, TideBytes name, TideValueKind kind, TideBytes text)
+{
+  if (G_UNLIKELY((shaper->raw.depth > 0) | shaper->is_spoiled))
+    return tide_shaper_add_inside(shaper, place, kind, text);
+  if (G_LIKELY(tide_reading_builder_add(shaper->builder, name, kind, text, shaper->reject)))
+    return TRUE;
+  return tide_shaper_spoil(shaper, place);
+}
+
+static inline TideBytes
+tide_shaper_bool_text(const TideShaper *shaper, gboolean value)
+{
+  static const TideBytes words[] = {TIDE_BYTES_LITERAL("false"), TIDE_BYTES_LITERAL("true")};
+  static const TideBytes numbers[] = {TIDE_BYTES_LITERAL("0"), TIDE_BYTES_LITERAL("1")};
+  gboolean is_number = shaper->options->booleans == TIDE_BOOLEAN_NUMBER && shaper->raw.depth == 0;
+  return (is_number ? numbers : words)[value];
+}
+
+/* Room for the text of a number, at most TIDE_NUMBER_MAX_BYTES; it lives as long as the readings where it must. */
+static inline char *
+tide_shaper_number_room(TideShaper *shaper, gsize n_bytes)
+{
+  if (G_UNLIKELY((shaper->raw.depth > 0) | shaper->is_spoiled))
+    return shaper->raw.number;
+  return (char *)tide_scratch_take(shaper->scratch, n_bytes);
+}
+
+G_END_DECLS
