@@ -43,7 +43,8 @@ tide_decoder_new(const TideDecodeOptions *options, TideFieldNames *names, guint3
   tide_shaper_init(&decoder->shaper, options, decoder->builder, &decoder->scratch);
   decoder->json = tide_json_walk_new(&decoder->shaper);
   decoder->csv = tide_csv_lines_new(options);
-  decoder->protobuf = tide_protobuf_walk_new(options);
+  if (options->format == TIDE_FORMAT_PROTOBUF)
+    decoder->protobuf = tide_protobuf_walk_new(&decoder->shaper);
   return decoder;
 }
 
@@ -181,7 +182,7 @@ read_value(TideDecoder *decoder, TideBytes value, TideReject *ret_reject)
   case TIDE_FORMAT_AVRO:
     return read_avro(decoder, value, ret_reject);
   case TIDE_FORMAT_PROTOBUF:
-    return tide_protobuf_walk_run(decoder->protobuf, value, &decoder->scratch, decoder->builder, ret_reject);
+    return tide_protobuf_walk_run(decoder->protobuf, value, ret_reject);
   }
   g_assert_not_reached();
 }

@@ -61,7 +61,7 @@ tide_protobuf_schema_free(TideProtobufSchema *schema)
 }
 
 TideProtobufWalk *
-tide_protobuf_walk_new(const TideDecodeOptions *options)
+tide_protobuf_walk_new(TideShaper *shaper)
 {
   return NULL;
 }
@@ -73,8 +73,7 @@ tide_protobuf_walk_free(TideProtobufWalk *walk)
 }
 
 gboolean
-tide_protobuf_walk_run(TideProtobufWalk *walk, TideBytes message, TideScratch *scratch, TideReadingBuilder *builder,
-                       TideReject *ret_reject)
+tide_protobuf_walk_run(TideProtobufWalk *walk, TideBytes message, TideReject *ret_reject)
 {
   g_assert_not_reached();
 }

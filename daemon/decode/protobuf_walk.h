@@ -1,4 +1,4 @@
-/* Reads the reading out of a message in protobuf, by libprotobuf's dynamic messages. A message is one reading. Its
+/* What becomes of a message in protobuf. Its
  * fields are called as in the .proto file, and come in its order:
  *
  *     integers                 NUMBER   exact, all 64 bits of them
@@ -17,13 +17,14 @@
  * always there, with its default where the message has none: a sender leaves a 0 out, and it is a 0 that he measured.
  * Fields that the schema does not know, extensions among them, are left out.
  *
- * What the library makes of a message takes up to hundreds of bytes for one byte, so the bytes are looked over before
- * it gets them: tags, lengths, UTF-8, depth (as of the same value in JSON), and the memory that it will take. Such a
- * fault has its byte. Faults that the library or the builder finds are at the message's first byte, behind its frame.
+ * All of a message's bytes are looked at before a value is used: tags, lengths, UTF-8, depth (as of the same value in
+ * JSON), and the memory that its values take. These faults are the message's. With TIDE_BAD_READING_ALONE the other
+ * faults of JSON that are the reading's own are so here.
  */
 #pragma once
 
-#include "decode/reading_builder.h"
+#include "decode/decode_options.h"
+#include "util/bytes.h"
 
 G_BEGIN_DECLS
 
@@ -43,20 +44,5 @@ TideProtobufSchema *tide_protobuf_schema_new(TideBytes set, const char *message,
                                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void tide_protobuf_schema_free(TideProtobufSchema *schema); /* NULL ok */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideProtobufSchema, tide_protobuf_schema_free)
-
-typedef struct TideProtobufWalk TideProtobufWalk;
-
-/* @options: borrowed, with its schema. */
-TideProtobufWalk *tide_protobuf_walk_new(const TideDecodeOptions *options);
-void tide_protobuf_walk_free(TideProtobufWalk *walk); /* NULL ok */
-
-/**
- * tide_protobuf_walk_run: add the reading of @message to @builder, whose message was begun.
- * Returns: FALSE with @ret_reject filled; then what @builder got is of no use. Fields are valid until the next call.
- * Allocates: texts of more than 15 bytes, and what does not fit into the memory that is kept: at most 32 times
- *     max_message_bytes for objects, and 8 times for the texts of arrays.
- */
-gboolean tide_protobuf_walk_run(TideProtobufWalk *walk, TideBytes message, TideScratch *scratch,
-                                TideReadingBuilder *builder, TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

@@ -24,4 +24,12 @@ gboolean tide_msgpack_walk_run(TideShaper *shaper, TideBytes message, TideReject
 gboolean tide_avro_walk_run(TideShaper *shaper, const TideAvroSchema *schema, TideBytes message, gsize start,
                             TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
 
+typedef struct TideProtobufWalk TideProtobufWalk;
+
+/* @shaper: borrowed. Memory of a message's values, at most 32 times max_message_bytes, is kept up to 1 MiB. */
+TideProtobufWalk *tide_protobuf_walk_new(TideShaper *shaper);
+void tide_protobuf_walk_free(TideProtobufWalk *walk); /* NULL ok */
+gboolean tide_protobuf_walk_run(TideProtobufWalk *walk, TideBytes message,
+                                TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
+
 G_END_DECLS

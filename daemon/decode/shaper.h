@@ -26,6 +26,7 @@ typedef struct TideShaperFrame {
   /* the reader's own, not set by the shaper */
   guint64 n_left;
   gconstpointer type;
+  gconstpointer next;
   gsize place;
 } TideShaperFrame;
 
@@ -41,6 +42,7 @@ typedef enum TideNextValue {
 typedef struct TideReaderPlace {
   gsize at;
   gconstpointer type;
+  gconstpointer value;
   guint64 n_empty;
 } TideReaderPlace;
 

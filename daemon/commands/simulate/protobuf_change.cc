@@ -8,7 +8,6 @@
 #include <vector>
 
 #include <google/protobuf/dynamic_message.h>
-#include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/text_format.h>
 
 namespace pb = google::protobuf;
@@ -152,25 +151,9 @@ change_value(TideValueChange *change, const Slot &slot)
 const pb::Descriptor *
 type_of(const TideProtobufSchema *schema, TideBytes message, gsize *ret_frame_bytes)
 {
-  static constexpr int HEAD_BYTES = 5; /* the zero byte and the schema's id */
-  const pb::Descriptor *type = nullptr;
-  guint64 n, index = 0;
-  *ret_frame_bytes = 0;
-  if (schema->framing == TIDE_FRAMING_NONE)
-    return schema->message;
-  pb::io::CodedInputStream input(message.data, static_cast<int>(message.len));
-  if (!input.Skip(HEAD_BYTES) || !input.ReadVarint64(&n))
-    return nullptr;
-  /* Indexes are zigzag numbers; none at all stand for the first message of the file. */
-  for (guint64 i = 0; i < MAX(n >> 1, 1); i++) {
-    int n_types = type != nullptr ? type->nested_type_count() : schema->file->message_type_count();
-    if ((n > 0 && !input.ReadVarint64(&index)) || index >> 1 >= static_cast<guint64>(n_types))
-      return nullptr;
-    int place = static_cast<int>(index >> 1);
-    type = type != nullptr ? type->nested_type(place) : schema->file->message_type(place);
-  }
-  *ret_frame_bytes = static_cast<gsize>(input.CurrentPosition());
-  return type;
+  const char *unused;
+  const TideProtobufType *type = tide_protobuf_type_of(schema, message, ret_frame_bytes, &unused);
+  return type != nullptr ? static_cast<const pb::Descriptor *>(type->descriptor) : nullptr;
 }
 
 /* The key of the entry of a map, as a name. */

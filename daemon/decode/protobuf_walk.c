@@ -1,0 +1,897 @@
+/* Reads a message in protobuf, in two steps. Its bytes are walked once, and each value is put where its field has its
+ * place: fields may come in any order and twice, and of a list in pieces. Then the values are told in the order of the
+ * .proto file. */
+#include "decode/protobuf_walk.h"
+
+#include "decode/json_text.h"
+#include "decode/protobuf_types.h"
+#include "decode/readers.h"
+#include "model/value_text.h"
+
+#include <math.h>
+
+/* Of the largest message: what its values may take before they are told. A value takes tens of bytes, and there is one
+ * for a byte or two. */
+#define VALUE_BYTES_FACTOR 32u
+
+/* Memory that is kept from one message to the next. */
+#define MAX_KEPT_BYTES (1024u * 1024)
+
+#define VARINT_MAX_BYTES 10
+#define TAG_MAX_BYTES 5
+
+/* Wire types, as the encoding numbers them. */
+enum { WIRE_VARINT, WIRE_64_BITS, WIRE_DELIMITED, WIRE_BEGIN_GROUP, WIRE_END_GROUP, WIRE_32_BITS };
+
+typedef struct Message Message;
+
+typedef struct Value {
+  const guint8 *place; /* of its tag, or in a list of numbers; NULL: it is not there */
+  union {
+    guint64 number; /* an integer in two's complement, or bits */
+    TideBytes text;
+    Message *message;
+  };
+} Value;
+
+typedef struct Element {
+  Value value;
+  struct Element *next;
+} Element;
+
+typedef union Slot {
+  Value once;
+  struct {
+    Element *first, *last;
+    gsize n;
+  } list;
+} Slot;
+
+/* What there is of a message, by the places of its type's fields. */
+struct Message {
+  const TideProtobufType *type;
+  Slot slots[];
+};
+
+/* Of a map, in the order of the keys' texts. */
+typedef struct Entry {
+  TideBytes key;
+  const Value *value;
+  gsize index;
+} Entry;
+
+struct TideProtobufWalk {
+  /* set before start, then read-only */
+  TideShaper *shaper; /* borrowed */
+
+  /* of the message */
+  TideScratch values;   /* its values, before they are told */
+  const guint8 *begin;  /* of the message, with its frame; a copy in the shaper's scratch */
+  const guint8 *end;    /* of the message */
+  const guint8 *fields; /* where its first field begins */
+  guint64 value_bytes;  /* in values */
+  gboolean is_begun;
+
+  /* the value that is told next */
+  const TideProtobufField *field; /* NULL: it is the message itself */
+  const Value *value;
+  const Slot *list; /* it is all that its field has; NULL: it is one value */
+};
+
+typedef TideProtobufWalk Walk;
+
+/* ---- faults ---- */
+
+static gsize
+place_of(const Walk *walk, const guint8 *at)
+{
+  return (gsize)((at != NULL ? at : walk->fields) - walk->begin);
+}
+
+static gboolean
+fault(Walk *walk, TideRejectReason reason, const guint8 *at, const TideProtobufField *field, const char *detail)
+{
+  return tide_shaper_reject(walk->shaper, reason, place_of(walk, at), field != NULL ? field->name : TIDE_BYTES_EMPTY,
+                            detail);
+}
+
+/* ---- from bytes to values ---- */
+
+/* At most @max_bytes of them; what is beyond 64 bits is lost, as in every reader of protobuf. FALSE: it does not end
+ * there. */
+static inline gboolean
+take_varint(const guint8 **at, const guint8 *end, guint max_bytes, guint64 *ret_value)
+{
+  guint64 value = 0;
+  for (guint i = 0; i < max_bytes && *at < end; i++) {
+    guint8 byte = *(*at)++;
+    value |= (guint64)(byte & 0x7F) << (7 * i);
+    if (byte < 0x80) {
+      *ret_value = value;
+      return TRUE;
+    }
+  }
+  return FALSE;
+}
+
+static gpointer
+take_memory(Walk *walk, gsize n_bytes, const guint8 *at, const TideProtobufField *field)
+{
+  walk->value_bytes += n_bytes;
+  if (walk->value_bytes <= (guint64)walk->shaper->options->max_message_bytes * VALUE_BYTES_FACTOR)
+    return tide_scratch_take(&walk->values, n_bytes);
+  fault(walk, TIDE_REJECT_TOO_LARGE, at, field, "its objects take too much memory");
+  return NULL;
+}
+
+static Message *
+message_new(Walk *walk, const TideProtobufType *type, const guint8 *at, const TideProtobufField *field)
+{
+  gsize n_bytes = sizeof(Message) + type->n_fields * sizeof(Slot);
+  Message *message = take_memory(walk, n_bytes, at, field);
+  if (message == NULL)
+    return NULL;
+  memset(message, 0, n_bytes);
+  message->type = type;
+  return message;
+}
+
+static const TideProtobufField *
+find_field(const TideProtobufType *type, guint64 number)
+{
+  if (G_LIKELY(number < type->n_direct))
+    return type->direct[number] > 0 ? &type->fields[type->direct[number] - 1] : NULL;
+  for (guint32 i = 0; i < type->n_fields; i++)
+    if (type->fields[i].number == number)
+      return &type->fields[i];
+  return NULL;
+}
+
+static const TideProtobufSymbol *
+find_symbol(const TideProtobufField *field, gint32 number)
+{
+  guint32 first = 0, n = field->n_symbols;
+  while (n > 0) {
+    const TideProtobufSymbol *middle = &field->symbols[first + n / 2];
+    if (middle->number == number)
+      return middle;
+    gboolean is_behind = middle->number < number;
+    first += is_behind ? n / 2 + 1 : 0;
+    n = is_behind ? n - n / 2 - 1 : n / 2;
+  }
+  return NULL;
+}
+
+/* Where the value of @field goes that begins at @at; of a list, behind those before. NULL: it takes too much memory. */
+static inline Value *
+make_room(Walk *walk, Message *message, const TideProtobufField *field, const guint8 *at)
+{
+  Slot *slot = &message->slots[field - message->type->fields];
+  if (field->is_repeated) {
+    Element *element = take_memory(walk, sizeof *element, at, field);
+    if (element == NULL)
+      return NULL;
+    *element = (Element){.value.place = at};
+    if (slot->list.last != NULL)
+      slot->list.last->next = element;
+    else
+      slot->list.first = element;
+    slot->list.last = element;
+    slot->list.n++;
+    return &element->value;
+  }
+  /* Of fields that exclude each other the last one is there. */
+  for (guint32 i = 0; i < field->n_oneof; i++) {
+    Value *other = &message->slots[field->oneof_first + i].once;
+    if (other != &slot->once)
+      other->place = NULL;
+  }
+  if (slot->once.place == NULL)
+    slot->once = (Value){0};
+  slot->once.place = at;
+  return &slot->once;
+}
+
+static inline guint64
+unzigzag(guint64 number)
+{
+  return (number >> 1) ^ (0 - (number & 1));
+}
+
+/* A varint as the value of @field. FALSE: it is none of its enum. */
+static inline gboolean
+convert_varint(const TideProtobufField *field, guint64 *number)
+{
+  switch (field->kind) {
+  case TIDE_PROTOBUF_INT32:
+    *number = (guint64)(gint64)(gint32)(guint32)*number;
+    return TRUE;
+  case TIDE_PROTOBUF_UINT32:
+    *number = (guint32)*number;
+    return TRUE;
+  case TIDE_PROTOBUF_SINT32:
+    *number = (guint64)(gint64)(gint32)(guint32)unzigzag((guint32)*number);
+    return TRUE;
+  case TIDE_PROTOBUF_SINT64:
+    *number = unzigzag(*number);
+    return TRUE;
+  case TIDE_PROTOBUF_BOOL:
+    *number = *number != 0;
+    return TRUE;
+  case TIDE_PROTOBUF_ENUM:
+    *number = (guint64)(gint64)(gint32)(guint32)*number;
+    return !field->is_closed || find_symbol(field, (gint32)*number) != NULL;
+  default:
+    return TRUE;
+  }
+}
+
+/* How many bytes each of a number's values has; 0: it is a varint. */
+static inline guint
+fixed_bytes(TideProtobufKind kind)
+{
+  switch (kind) {
+  case TIDE_PROTOBUF_DOUBLE:
+  case TIDE_PROTOBUF_FIXED64:
+  case TIDE_PROTOBUF_SFIXED64:
+    return 8;
+  case TIDE_PROTOBUF_FLOAT:
+  case TIDE_PROTOBUF_FIXED32:
+  case TIDE_PROTOBUF_SFIXED32:
+    return 4;
+  default:
+    return 0;
+  }
+}
+
+static inline gboolean
+is_varint(TideProtobufKind kind)
+{
+  return fixed_bytes(kind) == 0 && kind != TIDE_PROTOBUF_STRING && kind != TIDE_PROTOBUF_BYTES &&
+         kind != TIDE_PROTOBUF_MESSAGE && kind != TIDE_PROTOBUF_GROUP;
+}
+
+static inline guint64
+load_fixed(const guint8 *at, guint n_bytes, TideProtobufKind kind)
+{
+  if (n_bytes == 8)
+    return GUINT64_FROM_LE(tide_load_u64(at));
+  guint32 bits = GUINT32_FROM_LE(tide_load_u32(at));
+  return kind == TIDE_PROTOBUF_SFIXED32 ? (guint64)(gint64)(gint32)bits : bits;
+}
+
+static inline gboolean
+keep_number(Walk *walk, Message *message, const TideProtobufField *field, const guint8 *place, guint64 number)
+{
+  Value *value = make_room(walk, message, field, place);
+  if (value == NULL)
+    return FALSE;
+  value->number = number;
+  return TRUE;
+}
+
+/* A list of numbers in one value. */
+static gboolean
+take_packed(Walk *walk, Message *message, const TideProtobufField *field, const guint8 *at, const guint8 *end)
+{
+  guint n_bytes = fixed_bytes(field->kind);
+  while (at < end) {
+    const guint8 *place = at;
+    guint64 number;
+    if (n_bytes > 0) {
+      if ((gsize)(end - at) < n_bytes)
+        return fault(walk, TIDE_REJECT_PARSE, at, field, "a list ends in the middle of a number");
+      number = load_fixed(at, n_bytes, field->kind);
+      at += n_bytes;
+    } else {
+      if (!take_varint(&at, end, VARINT_MAX_BYTES, &number))
+        return at == end ? fault(walk, TIDE_REJECT_PARSE, end - 1, field, "a list ends in the middle of a number")
+                         : fault(walk, TIDE_REJECT_PARSE, place, field, "a number that does not end");
+      if (!convert_varint(field, &number))
+        continue;
+    }
+    if (!keep_number(walk, message, field, place, number))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean take_fields(Walk *walk, Message *message, const guint8 **at, const guint8 *end, guint32 depth,
+                            guint64 group);
+
+/* What is inside of a message or group. @field: NULL: of one that the schema does not know */
+static gboolean
+take_inside(Walk *walk, Message *outer, const TideProtobufField *field, const guint8 **at, const guint8 *end,
+            guint32 depth, guint64 group, const guint8 *place)
+{
+  gboolean is_list = field != NULL && field->is_repeated && !field->is_map;
+  depth += is_list ? 2 : 1;
+  if (depth > walk->shaper->options->max_depth)
+    return fault(walk, TIDE_REJECT_DEPTH, place, field, NULL);
+  if (field == NULL)
+    return take_fields(walk, NULL, at, end, depth, group);
+  Value *value = make_room(walk, outer, field, place);
+  if (value == NULL)
+    return FALSE;
+  /* One that comes twice is one message with the fields of both. */
+  if (value->message == NULL)
+    value->message = message_new(walk, field->message, place, field);
+  if (value->message == NULL || !take_fields(walk, value->message, at, end, depth, group))
+    return FALSE;
+  if (!field->is_map)
+    return TRUE;
+  /* An entry without a value has an empty one. */
+  const TideProtobufField *inner = find_field(field->message, 2);
+  Value *second = &value->message->slots[inner - field->message->fields].once;
+  if (inner->message != NULL && second->message == NULL)
+    second->message = message_new(walk, inner->message, place, field);
+  return inner->message == NULL || second->message != NULL;
+}
+
+/* A value that has a length: a message, a text, a list of numbers, or unknown. */
+static gboolean
+take_delimited(Walk *walk, Message *message, const TideProtobufField *field, const guint8 **at, const guint8 *end,
+               guint32 depth, const guint8 *place)
+{
+  guint64 len;
+  const guint8 *length_at = *at;
+  if (!take_varint(at, end, VARINT_MAX_BYTES, &len) || len > (guint64)(end - *at))
+    return fault(walk, TIDE_REJECT_PARSE, length_at, field, "a length beyond what is there");
+  const guint8 *start = *at;
+  TideBytes text = tide_bytes(start, (gsize)len);
+  *at += len;
+  if (field == NULL)
+    return TRUE;
+  if (field->kind == TIDE_PROTOBUF_MESSAGE)
+    return take_inside(walk, message, field, &start, *at, depth, 0, place);
+  if (field->kind == TIDE_PROTOBUF_STRING || field->kind == TIDE_PROTOBUF_BYTES) {
+    if (field->kind == TIDE_PROTOBUF_STRING && !tide_utf8_is_valid(text.data, text.len))
+      return fault(walk, TIDE_REJECT_UTF8, start + tide_json_utf8_fault(text), field, NULL);
+    Value *value = make_room(walk, message, field, place);
+    if (value != NULL)
+      value->text = text;
+    return value != NULL;
+  }
+  return !field->is_packable || take_packed(walk, message, field, start, *at);
+}
+
+/* What stands behind a tag. What another type of field would have is one that nobody knows. */
+static inline gboolean
+take_value_of(Walk *walk, Message *message, const TideProtobufField *field, guint64 tag, const guint8 **at,
+              const guint8 *end, guint32 depth, const guint8 *place)
+{
+  guint64 number;
+  const guint8 *start = *at;
+  /* A list of numbers is as deep as one of messages would be, without these. */
+  if (field != NULL && G_UNLIKELY(field->is_repeated) && field->message == NULL &&
+      depth >= walk->shaper->options->max_depth)
+    return fault(walk, TIDE_REJECT_DEPTH, place, field, NULL);
+  switch (tag & 7) {
+  case WIRE_VARINT:
+    if (!take_varint(at, end, VARINT_MAX_BYTES, &number))
+      return fault(walk, TIDE_REJECT_PARSE, start, field, "a number that does not end");
+    return field == NULL || !is_varint(field->kind) || !convert_varint(field, &number) ||
+           keep_number(walk, message, field, place, number);
+  case WIRE_64_BITS:
+  case WIRE_32_BITS: {
+    guint n_bytes = (tag & 7) == WIRE_64_BITS ? 8 : 4;
+    if ((gsize)(end - *at) < n_bytes)
+      return fault(walk, TIDE_REJECT_PARSE, end, field, "it ends in the middle of a number");
+    *at += n_bytes;
+    return field == NULL || fixed_bytes(field->kind) != n_bytes ||
+           keep_number(walk, message, field, place, load_fixed(start, n_bytes, field->kind));
+  }
+  case WIRE_DELIMITED:
+    return take_delimited(walk, message, field, at, end, depth, place);
+  case WIRE_BEGIN_GROUP:
+    return take_inside(walk, message, field != NULL && field->kind == TIDE_PROTOBUF_GROUP ? field : NULL, at, end,
+                       depth, tag >> 3, place);
+  default:
+    return fault(walk, TIDE_REJECT_PARSE, place, field, "a tag of no field");
+  }
+}
+
+/* The fields of a message up to @end, or of the group of the number @group up to its end. @message: NULL: of one that
+ * the schema does not know. Calls itself for what is nested; the depth bounds it. */
+static gboolean
+take_fields(Walk *walk, Message *message, const guint8 **at, const guint8 *end, guint32 depth, guint64 group)
+{
+  while (*at < end) {
+    guint64 tag;
+    const guint8 *place = *at;
+    if (!take_varint(at, end, TAG_MAX_BYTES, &tag) || tag >> 3 == 0 || tag > G_MAXUINT32)
+      return fault(walk, TIDE_REJECT_PARSE, place, NULL, "a tag of no field");
+    if ((tag & 7) == WIRE_END_GROUP)
+      return (group != 0 && tag >> 3 == group) ||
+             fault(walk, TIDE_REJECT_PARSE, place, NULL, "the end of a group that was not begun");
+    const TideProtobufField *field = message != NULL ? find_field(message->type, tag >> 3) : NULL;
+    if (!take_value_of(walk, message, field, tag, at, end, depth, place))
+      return FALSE;
+  }
+  return group == 0 || fault(walk, TIDE_REJECT_PARSE, end, NULL, "a group does not end");
+}
+
+/* Whether all fields are there that types require, of what is in it, too. The depth bounds the recursion. */
+static gboolean
+is_complete(const Message *message)
+{
+  for (guint32 i = 0; i < message->type->n_fields; i++) {
+    const TideProtobufField *field = &message->type->fields[i];
+    const Slot *slot = &message->slots[i];
+    if (field->is_required && slot->once.place == NULL)
+      return FALSE;
+    if (field->message == NULL)
+      continue;
+    if (!field->is_repeated && slot->once.place != NULL && !is_complete(slot->once.message))
+      return FALSE;
+    for (const Element *element = field->is_repeated ? slot->list.first : NULL; element != NULL;
+         element = element->next)
+      if (!is_complete(element->value.message))
+        return FALSE;
+  }
+  return TRUE;
+}
+
+/* ---- Confluent's frame ---- */
+
+/* A zero byte and the schema's number, which tells the types' file apart and is of no use here. */
+#define HEAD_BYTES 5
+
+static gboolean
+take_index(const guint8 **at, const guint8 *end, guint64 *ret_index)
+{
+  guint64 zigzag;
+  if (!take_varint(at, end, VARINT_MAX_BYTES, &zigzag))
+    return FALSE;
+  *ret_index = zigzag >> 1; /* of a negative number, which is odd, far too large an index */
+  return (zigzag & 1) == 0;
+}
+
+const TideProtobufType *
+tide_protobuf_type_of(const TideProtobufSchema *schema, TideBytes message, gsize *ret_frame_bytes,
+                      const char **ret_detail)
+{
+  const guint8 *at = message.data + HEAD_BYTES, *end = message.data + message.len;
+  const TideProtobufType *type = NULL;
+  guint64 n, index = 0;
+  *ret_frame_bytes = 0;
+  *ret_detail = "it does not begin as Confluent's serializer lets it begin";
+  if (schema->framing == TIDE_FRAMING_NONE)
+    return schema->message;
+  if (message.len < HEAD_BYTES || message.data[0] != 0)
+    return NULL;
+  *ret_frame_bytes = HEAD_BYTES;
+  *ret_detail = "its frame names no message of the descriptor set's file";
+  /* Which message of the file it is: its place, and that of each one around it, from the outside in. None at all stand
+   * for the first. */
+  if (!take_index(&at, end, &n))
+    return NULL;
+  for (guint64 i = 0; i < MAX(n, 1); i++) {
+    guint32 n_types = type != NULL ? type->n_nested : schema->n_types;
+    if ((n > 0 && !take_index(&at, end, &index)) || index >= n_types)
+      return NULL;
+    type = type != NULL ? type->nested[index] : schema->types[index];
+  }
+  if (type->is_map_entry)
+    return NULL;
+  *ret_frame_bytes = (gsize)(at - message.data);
+  return type;
+}
+
+/* ---- scalars ---- */
+
+static gboolean
+add_float(Walk *walk, TideBytes name, const TideProtobufField *field, gsize place, guint64 bits)
+{
+  TideShaper *shaper = walk->shaper;
+  double value;
+  float narrow = 0;
+  if (field->kind == TIDE_PROTOBUF_DOUBLE) {
+    memcpy(&value, &bits, sizeof value);
+  } else {
+    guint32 half = (guint32)bits;
+    memcpy(&narrow, &half, sizeof narrow);
+    value = (double)narrow;
+  }
+  if (!isfinite(value))
+    return tide_shaper_bad_value(shaper, TIDE_REJECT_NUMBER, place, name, "not a finite number");
+  char *room = tide_shaper_number_room(shaper, TIDE_VALUE_TEXT_BYTES);
+  return tide_shaper_add(shaper, place, name, TIDE_VALUE_NUMBER,
+                         field->kind == TIDE_PROTOBUF_DOUBLE ? tide_double_text(room, value)
+                                                             : tide_float_text(room, narrow));
+}
+
+static gboolean
+add_integer(Walk *walk, TideBytes name, gsize place, guint64 number, gboolean is_signed)
+{
+  char *room = tide_shaper_number_room(walk->shaper, TIDE_VALUE_TEXT_BYTES);
+  return tide_shaper_add(walk->shaper, place, name, TIDE_VALUE_NUMBER,
+                         is_signed ? tide_signed_text(room, (gint64)number) : tide_integer_text(room, number, FALSE));
+}
+
+/* @value: of @field; where it is not there, its default is told. */
+static gboolean
+add_scalar(Walk *walk, TideBytes name, const TideProtobufField *field, const Value *value)
+{
+  TideShaper *shaper = walk->shaper;
+  gsize place = place_of(walk, value->place);
+  guint64 number = value->place != NULL ? value->number : 0;
+  switch (field->kind) {
+  case TIDE_PROTOBUF_DOUBLE:
+  case TIDE_PROTOBUF_FLOAT:
+    return add_float(walk, name, field, place, number);
+  case TIDE_PROTOBUF_UINT64:
+  case TIDE_PROTOBUF_UINT32:
+  case TIDE_PROTOBUF_FIXED64:
+  case TIDE_PROTOBUF_FIXED32:
+    return add_integer(walk, name, place, number, FALSE);
+  case TIDE_PROTOBUF_BOOL:
+    return tide_shaper_add(shaper, place, name, TIDE_VALUE_BOOL, tide_shaper_bool_text(shaper, number != 0));
+  case TIDE_PROTOBUF_ENUM: {
+    gint32 chosen = value->place != NULL ? (gint32)number : field->default_number;
+    const TideProtobufSymbol *symbol = find_symbol(field, chosen);
+    return symbol != NULL ? tide_shaper_add(shaper, place, name, TIDE_VALUE_STRING, symbol->name)
+                          : add_integer(walk, name, place, (guint64)(gint64)chosen, TRUE);
+  }
+  case TIDE_PROTOBUF_STRING:
+  case TIDE_PROTOBUF_BYTES: {
+    TideBytes text = value->place != NULL ? value->text : TIDE_BYTES_LITERAL("");
+    if (field->kind == TIDE_PROTOBUF_BYTES)
+      text = tide_hex_text(shaper->scratch, text);
+    return tide_shaper_add(shaper, place, name, TIDE_VALUE_STRING, text);
+  }
+  default:
+    return add_integer(walk, name, place, number, TRUE);
+  }
+}
+
+static guint64
+number_of_field(const Message *message, guint number)
+{
+  const Value *value = &message->slots[find_field(message->type, number) - message->type->fields].once;
+  return value->place != NULL ? value->number : 0;
+}
+
+static gboolean
+add_time(Walk *walk, TideBytes name, const Value *value)
+{
+  gint64 ns = (gint64)number_of_field(value->message, 2);
+  gsize place = place_of(walk, value->place);
+  if (ns < 0 || ns > 999999999)
+    return tide_shaper_bad_value(walk->shaper, TIDE_REJECT_TYPE, place, name,
+                                 "a Timestamp with nanoseconds that are not within a second");
+  char *room = tide_shaper_number_room(walk->shaper, TIDE_VALUE_TEXT_BYTES);
+  return tide_shaper_add(walk->shaper, place, name, TIDE_VALUE_NUMBER,
+                         tide_seconds_text(room, (gint64)number_of_field(value->message, 1), (guint32)ns));
+}
+
+/* ---- maps ---- */
+
+static TideBytes
+key_text(Walk *walk, const TideProtobufField *field, const Value *value)
+{
+  guint64 number = value->place != NULL ? value->number : 0;
+  if (field->kind == TIDE_PROTOBUF_STRING)
+    return value->place != NULL ? value->text : TIDE_BYTES_LITERAL("");
+  if (field->kind == TIDE_PROTOBUF_BOOL)
+    return number != 0 ? TIDE_BYTES_LITERAL("true") : TIDE_BYTES_LITERAL("false");
+  char *room = tide_scratch_take(walk->shaper->scratch, TIDE_VALUE_TEXT_BYTES);
+  gboolean is_unsigned = field->kind == TIDE_PROTOBUF_UINT32 || field->kind == TIDE_PROTOBUF_UINT64 ||
+                         field->kind == TIDE_PROTOBUF_FIXED32 || field->kind == TIDE_PROTOBUF_FIXED64;
+  return is_unsigned ? tide_integer_text(room, number, FALSE) : tide_signed_text(room, (gint64)number);
+}
+
+static int
+by_key(gconstpointer a, gconstpointer b)
+{
+  const Entry *x = a, *y = b;
+  int order = tide_bytes_compare(x->key, y->key);
+  return order != 0 ? order : x->index > y->index ? -1 : x->index < y->index;
+}
+
+/* The entries in the order of their keys; of a key that is there twice, the last. */
+static gsize
+sort_entries(Walk *walk, const TideProtobufField *field, const Slot *list, Entry **ret_entries)
+{
+  const TideProtobufField *key = find_field(field->message, 1), *value = find_field(field->message, 2);
+  Entry *entries = tide_scratch_take(&walk->values, list->list.n * sizeof *entries);
+  gsize n = 0, n_kept = 0;
+  for (const Element *element = list->list.first; element != NULL; element = element->next, n++) {
+    const Message *entry = element->value.message;
+    entries[n] = (Entry){.key = key_text(walk, key, &entry->slots[key - field->message->fields].once),
+                         .value = &entry->slots[value - field->message->fields].once,
+                         .index = n};
+  }
+  qsort(entries, n, sizeof *entries, by_key);
+  for (gsize i = 0; i < n; i++)
+    if (n_kept == 0 || !tide_bytes_equal(entries[n_kept - 1].key, entries[i].key))
+      entries[n_kept++] = entries[i];
+  *ret_entries = entries;
+  return n_kept;
+}
+
+/* ---- members ---- */
+
+typedef enum Kept { KEPT_MESSAGE, KEPT_LIST, KEPT_MAP } Kept;
+
+static inline void
+expect(Walk *walk, const TideProtobufField *field, const Value *value, const Slot *list)
+{
+  walk->field = field;
+  walk->value = value;
+  walk->list = list;
+}
+
+/* Of what comes next and holds others: how it is gone through. */
+static void
+fill_frame(Walk *walk)
+{
+  TideShaperFrame *frame = tide_shaper_top(walk->shaper);
+  if (walk->list == NULL) {
+    frame->place = KEPT_MESSAGE;
+    frame->type = walk->value->message;
+    frame->n_left = walk->value->message->type->n_fields;
+  } else if (walk->field->is_map) {
+    Entry *entries;
+    frame->place = KEPT_MAP;
+    frame->type = find_field(walk->field->message, 2);
+    frame->n_left = sort_entries(walk, walk->field, walk->list, &entries);
+    frame->next = entries;
+  } else {
+    frame->place = KEPT_LIST;
+    frame->type = walk->field;
+    frame->next = walk->list->list.first;
+  }
+}
+
+static inline gboolean
+take_value(Walk *walk, TideBytes name)
+{
+  const TideProtobufField *field = walk->field;
+  gboolean is_list = walk->list != NULL;
+  const guint8 *at = is_list ? walk->list->list.first->value.place : walk->value->place;
+  if (!is_list && field->message == NULL)
+    return add_scalar(walk, name, field, walk->value);
+  if (!is_list && field->message->stand == TIDE_PROTOBUF_FOR_TIME)
+    return add_time(walk, name, walk->value);
+  if (!is_list && field->message->stand == TIDE_PROTOBUF_FOR_WRAPPED) {
+    const TideProtobufField *wrapped = find_field(field->message, 1);
+    return add_scalar(walk, name, wrapped, &walk->value->message->slots[wrapped - field->message->fields].once);
+  }
+  if (!tide_shaper_begin(walk->shaper, place_of(walk, at), name, !is_list || field->is_map))
+    return FALSE;
+  fill_frame(walk);
+  return TRUE;
+}
+
+/* The next field of the message, if there is one. @shows_empty: lists with nothing in them, too */
+static inline gboolean
+next_field(Walk *walk, TideShaperFrame *frame, gboolean shows_empty, TideBytes *ret_name)
+{
+  const Message *message = frame->type;
+  while (frame->n_left > 0) {
+    guint32 index = message->type->n_fields - (guint32)frame->n_left--;
+    const TideProtobufField *field = &message->type->fields[index];
+    const Slot *slot = &message->slots[index];
+    if (field->is_repeated ? slot->list.n == 0 && !shows_empty : slot->once.place == NULL && !field->is_always_there)
+      continue;
+    *ret_name = field->name;
+    expect(walk, field, &slot->once, field->is_repeated ? slot : NULL);
+    return TRUE;
+  }
+  return FALSE;
+}
+
+static inline gboolean
+next_shown(Walk *walk, gboolean shows_empty, gboolean *ret_has, TideBytes *ret_name)
+{
+  TideShaperFrame *frame = tide_shaper_top(walk->shaper);
+  if (frame->place == KEPT_LIST) {
+    const Element *element = frame->next;
+    *ret_has = element != NULL;
+    if (element != NULL) {
+      frame->next = element->next;
+      expect(walk, frame->type, &element->value, NULL);
+      *ret_name = tide_shaper_next_element(walk->shaper);
+      return TRUE;
+    }
+  } else {
+    *ret_has = frame->place == KEPT_MAP ? frame->n_left > 0 : next_field(walk, frame, shows_empty, ret_name);
+    if (*ret_has && frame->place == KEPT_MAP) {
+      const Entry *entry = frame->next;
+      frame->n_left--;
+      frame->next = entry + 1;
+      expect(walk, frame->type, entry->value, NULL);
+      *ret_name = entry->key;
+    }
+    if (*ret_has) {
+      tide_shaper_name(walk->shaper, *ret_name);
+      return TRUE;
+    }
+  }
+  return tide_shaper_end(walk->shaper, 0);
+}
+
+/* What was opened beyond @depth, to its end. */
+static gboolean
+take_members(Walk *walk, guint32 depth)
+{
+  while (walk->shaper->depth > depth) {
+    gboolean has;
+    TideBytes name;
+    if (!next_shown(walk, FALSE, &has, &name) || (has && !take_value(walk, name)))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* ---- what stands around readings ---- */
+
+static gboolean
+is_empty_list(const Walk *walk)
+{
+  return walk->list != NULL && walk->list->list.n == 0;
+}
+
+static gboolean
+peek(gpointer reader, TideNextValue *ret_next, gsize *ret_place)
+{
+  const Walk *walk = reader;
+  const TideProtobufField *field = walk->field;
+  const guint8 *at = walk->list == NULL ? walk->value->place : NULL;
+  if (walk->list != NULL && !is_empty_list(walk))
+    at = walk->list->list.first->value.place;
+  *ret_place = place_of(walk, at);
+  if (walk->is_begun && walk->shaper->depth == 0)
+    *ret_next = TIDE_NEXT_NONE;
+  else if (walk->list != NULL)
+    *ret_next = field->is_map ? TIDE_NEXT_OBJECT : TIDE_NEXT_LIST;
+  else
+    *ret_next = field == NULL || (field->message != NULL && field->message->stand == TIDE_PROTOBUF_FOR_FIELDS)
+                    ? TIDE_NEXT_OBJECT
+                    : TIDE_NEXT_SCALAR;
+  return TRUE;
+}
+
+static gboolean
+begin_around(gpointer reader)
+{
+  Walk *walk = reader;
+  TideNextValue next;
+  gsize place;
+  peek(walk, &next, &place);
+  walk->is_begun = TRUE;
+  if (!tide_shaper_push(walk->shaper, place, TIDE_BYTES_EMPTY, next == TIDE_NEXT_OBJECT))
+    return FALSE;
+  fill_frame(walk);
+  return TRUE;
+}
+
+/* A list with nothing in it is not in the message, but a list of no readings is one. */
+static gboolean
+next_around(gpointer reader, gboolean *ret_has, TideBytes *ret_name)
+{
+  return next_shown(reader, TRUE, ret_has, ret_name);
+}
+
+static gboolean
+take_around(gpointer reader, TideBytes name)
+{
+  Walk *walk = reader;
+  guint32 depth = walk->shaper->depth;
+  return is_empty_list(walk) || (take_value(walk, name) && take_members(walk, depth));
+}
+
+static gboolean
+reject_instead_of(gpointer reader, TideNextValue wanted)
+{
+  Walk *walk = reader;
+  TideNextValue next;
+  gsize place;
+  peek(walk, &next, &place);
+  return tide_shaper_reject(walk->shaper, TIDE_REJECT_TYPE, place,
+                            walk->field != NULL ? walk->field->name : TIDE_BYTES_EMPTY,
+                            wanted == TIDE_NEXT_LIST ? "a list of messages was expected" : "a message was expected");
+}
+
+static gboolean
+take_reading(gpointer reader)
+{
+  Walk *walk = reader;
+  TideShaper *shaper = walk->shaper;
+  TideNextValue next;
+  gsize place;
+  peek(walk, &next, &place);
+  if (next != TIDE_NEXT_OBJECT || walk->list != NULL)
+    return reject_instead_of(walk, TIDE_NEXT_OBJECT);
+  return begin_around(walk) && tide_shaper_begin_reading(shaper, place) && take_members(walk, shaper->depth - 1) &&
+         tide_shaper_end_reading(shaper, place);
+}
+
+/* Its values are there: nothing is to be passed over. */
+static gboolean
+pass_list(gpointer reader)
+{
+  return TRUE;
+}
+
+static TideReaderPlace
+tell(gpointer reader)
+{
+  const Walk *walk = reader;
+  return (TideReaderPlace){.type = walk->field, .value = walk->list};
+}
+
+static void
+seek(gpointer reader, TideReaderPlace place)
+{
+  Walk *walk = reader;
+  expect(walk, place.type, walk->value, place.value);
+}
+
+static const TideReaderCalls calls = {
+    .peek = peek,
+    .begin = begin_around,
+    .next = next_around,
+    .take = take_around,
+    .take_reading = take_reading,
+    .reject_instead_of = reject_instead_of,
+    .pass_list = pass_list,
+    .tell = tell,
+    .seek = seek,
+    .is_one_value = TRUE,
+};
+
+/* ---- the message ---- */
+
+static gboolean
+run(Walk *walk)
+{
+  gsize frame_bytes;
+  const char *detail;
+  TideBytes all = tide_bytes(walk->begin, (gsize)(walk->end - walk->begin));
+  const TideProtobufType *type = tide_protobuf_type_of(walk->shaper->options->protobuf, all, &frame_bytes, &detail);
+  const guint8 *at = walk->fields = walk->begin + frame_bytes;
+  if (type == NULL)
+    return fault(walk, TIDE_REJECT_PARSE, at, NULL, detail);
+  Value message = {.place = at, .message = message_new(walk, type, at, NULL)};
+  if (message.message == NULL || !take_fields(walk, message.message, &at, walk->end, 1, 0))
+    return FALSE;
+  if (walk->shaper->options->protobuf->has_required && !is_complete(message.message))
+    return fault(walk, TIDE_REJECT_MISSING_FIELD, walk->fields, NULL, "a field that its type requires");
+  expect(walk, NULL, &message, NULL);
+  return tide_shaper_run(walk->shaper, &calls, walk);
+}
+
+TideProtobufWalk *
+tide_protobuf_walk_new(TideShaper *shaper)
+{
+  Walk *walk = g_new0(Walk, 1);
+  walk->shaper = shaper;
+  return walk;
+}
+
+void
+tide_protobuf_walk_free(TideProtobufWalk *walk)
+{
+  if (walk == NULL)
+    return;
+  tide_scratch_clear_memory(&walk->values);
+  g_free(walk);
+}
+
+gboolean
+tide_protobuf_walk_run(TideProtobufWalk *walk, TideBytes message, TideReject *ret_reject)
+{
+  TideBytes copy = tide_scratch_copy(walk->shaper->scratch, message);
+  walk->begin = walk->fields = copy.data;
+  walk->end = copy.data + copy.len;
+  walk->value_bytes = 0;
+  walk->is_begun = FALSE;
+  tide_scratch_reset(&walk->values);
+  tide_shaper_begin_message(walk->shaper, ret_reject, NULL, 0);
+  gboolean good = run(walk);
+  if (walk->value_bytes > MAX_KEPT_BYTES)
+    tide_scratch_clear_memory(&walk->values);
+  return good;
+}
