@@ -1,5 +1,6 @@
 /* readings: which options a format takes. One that changes nothing would be a false promise. */
 #include "config/load/load.h"
+#include "decode/formats.h"
 
 #include "config/option/option_table.h"
 #include "decode/avro_container.h"
@@ -9,25 +10,15 @@
 /* Of a descriptor set: those of whole companies have less. */
 #define SCHEMA_MAX_BYTES (16 * 1024 * 1024)
 
-#define OF(format) (1u << (format))
-
 /* Those that not every format takes. */
 static const struct {
   const char *option;
-  guint formats;
+  TideFormatOptions takes;
 } choosy[] = {
-    {"root", OF(TIDE_FORMAT_JSON)},
-    {"each", OF(TIDE_FORMAT_JSON)},
-    {"csv", OF(TIDE_FORMAT_CSV)},
-    {"schema", OF(TIDE_FORMAT_AVRO) | OF(TIDE_FORMAT_PROTOBUF)},
-    {"registry", OF(TIDE_FORMAT_AVRO)},
-    {"message", OF(TIDE_FORMAT_PROTOBUF)},
-    {"framing", OF(TIDE_FORMAT_PROTOBUF)},
-    {"separator", OF(TIDE_FORMAT_JSON) | OF(TIDE_FORMAT_MSGPACK) | OF(TIDE_FORMAT_AVRO) | OF(TIDE_FORMAT_PROTOBUF)},
-    {"arrays", OF(TIDE_FORMAT_JSON) | OF(TIDE_FORMAT_MSGPACK) | OF(TIDE_FORMAT_AVRO) | OF(TIDE_FORMAT_PROTOBUF)},
-    {"max_depth", OF(TIDE_FORMAT_JSON) | OF(TIDE_FORMAT_MSGPACK) | OF(TIDE_FORMAT_AVRO) | OF(TIDE_FORMAT_PROTOBUF)},
-    {"max_readings", ~OF(TIDE_FORMAT_PROTOBUF)},
-    {"on_bad_reading", ~OF(TIDE_FORMAT_PROTOBUF)},
+    {"root", TIDE_TAKES_STRUCTURE},   {"each", TIDE_TAKES_STRUCTURE},      {"separator", TIDE_TAKES_STRUCTURE},
+    {"arrays", TIDE_TAKES_STRUCTURE}, {"max_depth", TIDE_TAKES_STRUCTURE}, {"csv", TIDE_TAKES_CSV},
+    {"schema", TIDE_TAKES_SCHEMA},    {"registry", TIDE_TAKES_REGISTRY},   {"message", TIDE_TAKES_MESSAGE},
+    {"framing", TIDE_TAKES_FRAMING},
 };
 
 gboolean
@@ -35,7 +26,7 @@ tide_load_format_takes(TideReadingFormat format, const char *option)
 {
   for (gsize i = 0; i < G_N_ELEMENTS(choosy); i++)
     if (strcmp(choosy[i].option, option) == 0)
-      return (choosy[i].formats & OF(format)) != 0;
+      return (tide_formats[format].takes & choosy[i].takes) != 0;
   return TRUE;
 }
 
@@ -134,7 +125,7 @@ load_avro(ReadingsLoad *it)
 {
   TideDecodeOptions *decode = it->decode;
   g_autoptr(GError) error = NULL;
-  if (!tide_avro_is_built_in()) {
+  if (!tide_formats[TIDE_FORMAT_AVRO].is_built_in) {
     tide_problems_add_error(it->load->problems, position_of(it, "format"),
                             "'%s.format: avro' cannot be read: this program was built without Avro; take one that has "
                             "it ('tidemark version' tells), or build with -Davro=enabled",
@@ -184,7 +175,7 @@ load_protobuf(ReadingsLoad *it)
   TideDecodeOptions *decode = it->decode;
   g_autofree char *reason = NULL;
   g_autoptr(GError) error = NULL;
-  if (!tide_protobuf_is_built_in()) {
+  if (!tide_formats[TIDE_FORMAT_PROTOBUF].is_built_in) {
     tide_problems_add_error(
         it->load->problems, position_of(it, "format"),
         "'%s.format: protobuf' cannot be read: this program was built without protobuf; take one that "
@@ -222,7 +213,7 @@ void
 tide_load_readings(TideLoad *load, const char *path, const TideYamlNode *node, TideReadingsConfig *readings)
 {
   ReadingsLoad it = {load, path, &readings->decode, &readings->registry};
-  if (it.decode->format == TIDE_FORMAT_CSV)
+  if ((tide_format_of(it.decode)->takes & TIDE_TAKES_CSV) != 0)
     check_csv(&it);
   check_options(&it, node);
   if (it.decode->format == TIDE_FORMAT_AVRO)

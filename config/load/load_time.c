@@ -2,6 +2,7 @@
 #include "config/config_source.h"
 #include "config/load/load_table.h"
 #include "config/option/time_options.h"
+#include "decode/formats.h"
 #include "decode/influx_lines.h"
 #include "model/time/time_pattern.h"
 #include "model/time/zone_spans.h"
@@ -225,7 +226,7 @@ take_own_time(TideLoad *load, gboolean has_own, const TideYamlNode *node, TideTi
 static gboolean
 has_own_time(const TideConfigSource *source)
 {
-  return source->readings->decode.format == TIDE_FORMAT_INFLUX;
+  return tide_format_of(&source->readings->decode)->has_own_time;
 }
 
 /* Whether the readings of all sources that @table takes from have. */

@@ -2,6 +2,7 @@
 
 #include "config/option/option_value.h"
 #include "config/option/time_options.h"
+#include "decode/formats.h"
 #include "thrift/wire/wire.h"
 #include "util/error.h"
 #include "util/listen_address.h"
@@ -183,13 +184,8 @@ print_qop(gconstpointer base)
 
 /* Choices. */
 
-static const TideConfigChoice formats[] = {{"json", TIDE_FORMAT_JSON},
-                                           {"influx", TIDE_FORMAT_INFLUX},
-                                           {"csv", TIDE_FORMAT_CSV},
-                                           {"msgpack", TIDE_FORMAT_MSGPACK},
-                                           {"avro", TIDE_FORMAT_AVRO},
-                                           {"protobuf", TIDE_FORMAT_PROTOBUF},
-                                           {NULL, 0}};
+#define FORMAT_CHOICE(word, value) {word, value},
+static const TideConfigChoice formats[] = {TIDE_FORMATS(FORMAT_CHOICE){NULL, 0}};
 static const TideConfigChoice framings[] = {
     {"none", TIDE_FRAMING_NONE}, {"confluent", TIDE_FRAMING_CONFLUENT}, {NULL, 0}};
 static const TideConfigChoice boolean_forms[] = {

@@ -400,12 +400,6 @@ compile_top(Compiler *compiler, TideBytes text, const GPtrArray *known, guint32 
                "messages by it are no records: it must be a record, an array of records, or a union with one");
 }
 
-gboolean
-tide_avro_is_built_in(void)
-{
-  return TRUE;
-}
-
 const TideAvroSchema *
 tide_avro_schema_new(TideBytes text, GError **error)
 {

@@ -60,9 +60,6 @@ struct TideAvroSchema {
   guint32 top;                   /* the place of the node that a message is */
 };
 
-/* FALSE: this program was built without what is declared here, and a configuration that asks for it is refused. */
-gboolean tide_avro_is_built_in(void);
-
 /**
  * tide_avro_schema_new: compile the JSON @text. A message by it must hold records: it is one, an array of such, or a
  * union that has one.

@@ -2,6 +2,7 @@
 
 #include "decode/avro_container.h"
 #include "decode/csv_lines.h"
+#include "decode/formats.h"
 #include "decode/influx_lines.h"
 #include "decode/protobuf_walk.h"
 #include "decode/readers.h"
@@ -29,8 +30,7 @@ struct TideDecoder {
 gboolean
 tide_decoder_reads(TideReadingFormat format)
 {
-  return (format != TIDE_FORMAT_AVRO || tide_avro_is_built_in()) &&
-         (format != TIDE_FORMAT_PROTOBUF || tide_protobuf_is_built_in());
+  return tide_formats[format].is_built_in;
 }
 
 TideDecoder *

@@ -6,12 +6,6 @@
 
 #ifdef TIDE_WITHOUT_AVRO
 
-gboolean
-tide_avro_is_built_in(void)
-{
-  return FALSE;
-}
-
 const TideAvroSchema *
 tide_avro_schema_new_with(TideBytes text, const GPtrArray *known, GError **error)
 {
@@ -40,12 +34,6 @@ tide_avro_walk_run(TideShaper *shaper, const TideAvroSchema *schema, TideBytes m
 #endif
 
 #ifdef TIDE_WITHOUT_PROTOBUF
-
-gboolean
-tide_protobuf_is_built_in(void)
-{
-  return FALSE;
-}
 
 TideProtobufSchema *
 tide_protobuf_schema_new(TideBytes set, const char *message, TideSchemaFraming framing, GError **error)

@@ -288,12 +288,6 @@ fill(Schema *schema, TideBytes bytes, const char *message, GError **error)
 
 } // namespace
 
-gboolean
-tide_protobuf_is_built_in(void)
-{
-  return TRUE;
-}
-
 TideProtobufSchema *
 tide_protobuf_schema_new(TideBytes set, const char *message, TideSchemaFraming framing, GError **error)
 {

@@ -31,9 +31,6 @@ G_BEGIN_DECLS
 /* Which messages a topic may hold: those of a descriptor set, which protoc --include_imports --descriptor_set_out
  * writes. typedef in decode_options.h */
 
-/* FALSE: this program was built without what is declared here, and a configuration that asks for it is refused. */
-gboolean tide_protobuf_is_built_in(void);
-
 /**
  * tide_protobuf_schema_new: the messages of @set.
  * @message: the full name of one; with TIDE_FRAMING_CONFLUENT any message of its file may come, and NULL is the file

@@ -1,6 +1,7 @@
 #include "files/file_framing.h"
 
 #include "decode/avro_container.h"
+#include "decode/formats.h"
 #include "decode/msgpack_value.h"
 #include "util/error.h"
 
@@ -21,8 +22,7 @@ tide_file_framing_of(const TideDecodeOptions *options)
 gboolean
 tide_file_framing_is_of_lines(const TideFileFraming *framing)
 {
-  return framing->format == TIDE_FORMAT_JSON || framing->format == TIDE_FORMAT_INFLUX ||
-         framing->format == TIDE_FORMAT_CSV;
+  return tide_formats[framing->format].end == TIDE_ENDS_WITH_LINE;
 }
 
 /* ---- CSV ---- */
@@ -156,9 +156,10 @@ find_end(const TideFileFraming *framing, TideBytes text, gboolean is_last, guint
 static gboolean
 is_blank(const TideFileFraming *framing, TideBytes line)
 {
-  gsize at = framing->format == TIDE_FORMAT_CSV ? 0 : skip_spaces(line);
+  const TideFormat *format = &tide_formats[framing->format];
+  gsize at = format->spaces_are_blank ? skip_spaces(line) : 0;
   return at == line.len || (at + 1 == line.len && line.data[at] == '\r') ||
-         (framing->format == TIDE_FORMAT_INFLUX && line.data[at] == '#');
+         (format->comment != 0 && line.data[at] == format->comment);
 }
 
 static TideFrameResult
@@ -284,16 +285,14 @@ tide_file_framing_next(const TideFileFraming *framing, TideBytes text, gboolean 
 {
   if (text.len == 0)
     return TIDE_FRAME_MORE;
-  switch (framing->format) {
-  case TIDE_FORMAT_JSON:
-  case TIDE_FORMAT_INFLUX:
-  case TIDE_FORMAT_CSV:
+  switch (tide_formats[framing->format].end) {
+  case TIDE_ENDS_WITH_LINE:
     return (framing->is_grouped ? next_lines : next_line)(framing, text, is_last, ret_frame);
-  case TIDE_FORMAT_MSGPACK:
+  case TIDE_ENDS_BY_ITSELF:
     return next_msgpack(framing, text, ret_frame, error);
-  case TIDE_FORMAT_PROTOBUF:
+  case TIDE_ENDS_BY_LENGTH:
     return next_delimited(framing, text, ret_frame, error);
-  case TIDE_FORMAT_AVRO:
+  case TIDE_ENDS_IN_CONTAINER:
     return next_avro(framing, text, ret_frame, error);
   }
   g_assert_not_reached();

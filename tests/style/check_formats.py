@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Holds that each format of messages is told to all that has to know of it: each of PLACES names each word of `formats` in
-config/option/option_table.c, as the word or as the value of TideReadingFormat.
+"""Holds that each format of messages is told to all that has to know of it: each of PLACES names each word of `TIDE_FORMATS` in
+daemon/decode/formats.h, as the word or as the value of TideReadingFormat.
 
     check_formats.py [ROOT]
 """
@@ -9,13 +9,11 @@ import sys
 
 from source_text import Findings, project_root, read
 
-TABLE = "config/option/option_table.c"
+TABLE = "daemon/decode/formats.h"
 # What is decided or held of formats in a place. A test has a case for each: it finds what a place decides wrongly.
 PLACES = {
     "daemon/decode/decoder.c": "which parser reads it",
-    "daemon/files/file_framing.c": "where a message of it ends in a file",
-    "daemon/commands/cli/message_lines.c": "whether standard input is one message of it or one a line",
-    "daemon/commands/init/init.c": "the words of init's --format, in the order of the enum",
+    "daemon/decode/formats.c": "its row: what ends a message, which options it takes",
     "daemon/commands/init/init_samples.c": "how init tells it, and reads samples of it",
     "daemon/commands/simulate/value_change.c": "how simulate puts other values into it",
     "tests/unit/config/test-config-problems.c": "which options it does not take",
@@ -31,10 +29,9 @@ PLACES = {
 def main():
     root = project_root()
     findings = Findings(root)
-    rows = re.search(r"\bformats\[\] = (.*?)\{NULL", read(root / TABLE), re.DOTALL)
-    formats = re.findall(r'\{"(\w+)", (\w+)\}', rows[1]) if rows else []
+    formats = re.findall(r'\bF\("(\w+)", (\w+)\)', read(root / TABLE))
     if not formats:
-        findings.add(root / TABLE, 1, "has no table 'formats'")
+        findings.add(root / TABLE, 1, "has no list 'TIDE_FORMATS'")
     for place, what in PLACES.items():
         text = read(root / place)
         for word, value in formats:

@@ -366,7 +366,7 @@ class Faults(Project):
 class Formats(Project):
     def test_a_format_that_a_place_does_not_know(self):
         places = re.findall(r'^    "([^"]+)": "', (HERE / "check_formats.py").read_text(encoding="utf-8"), re.M)
-        self.write("config/option/option_table.c", 'formats[] = {{"json", TIDE_FORMAT_JSON},\n {"ltsv", TIDE_FORMAT_LTSV}, {NULL, 0}};\n')
+        self.write("daemon/decode/formats.h", '  F("json", TIDE_FORMAT_JSON) \\\n  F("ltsv", TIDE_FORMAT_LTSV)\n')
         for place in places:
             self.write(place, "case TIDE_FORMAT_JSON: ltsv\n")
         self.assert_clean("formats")

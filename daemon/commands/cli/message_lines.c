@@ -1,6 +1,7 @@
 #include "commands/cli/message_lines.h"
 
 #include "decode/avro_container.h"
+#include "decode/formats.h"
 #include "util/error.h"
 
 #include <errno.h>
@@ -87,16 +88,6 @@ tide_message_read_whole(FILE *stream, const char *name, TideMessageLineFunc func
 gboolean
 tide_message_is_whole(const TideDecodeOptions *decode)
 {
-  switch (decode->format) {
-  case TIDE_FORMAT_MSGPACK:
-  case TIDE_FORMAT_AVRO:
-  case TIDE_FORMAT_PROTOBUF:
-    return TRUE;
-  case TIDE_FORMAT_CSV:
-    return decode->csv.header;
-  case TIDE_FORMAT_JSON:
-  case TIDE_FORMAT_INFLUX:
-    return FALSE;
-  }
-  return FALSE;
+  const TideFormat *format = tide_format_of(decode);
+  return format->end != TIDE_ENDS_WITH_LINE || ((format->takes & TIDE_TAKES_CSV) != 0 && decode->csv.header);
 }

@@ -11,6 +11,7 @@
 #include "config/yaml/secret.h"
 #include "config/yaml/yaml_text.h"
 #include "decode/avro_container.h"
+#include "decode/formats.h"
 #include "kafka/kafka_conf.h"
 #include "mapping/mapping.h"
 #include "util/clock.h"
@@ -26,9 +27,8 @@
 #define GROUP "tidemark"
 #define TABLE "METRIC"
 
-/* In the order of TideReadingFormat. */
-static const char *const formats[] = {"json", "influx", "csv", "msgpack", "avro", "protobuf", NULL};
-G_STATIC_ASSERT(TIDE_FORMAT_PROTOBUF + 2 == G_N_ELEMENTS(formats));
+#define FORMAT_WORD(word, value) [value] = word,
+static const char *const formats[] = {TIDE_FORMATS(FORMAT_WORD) NULL};
 
 /* In the order of TideSchemaFraming. */
 static const char *const framings[] = {"none", "confluent", NULL};
@@ -170,7 +170,7 @@ begin_samples(Init *init, GError **error)
 {
   const InitOptions *options = init->options;
   TideReadingFormat format = (TideReadingFormat)options->format;
-  if (format != TIDE_FORMAT_AVRO && format != TIDE_FORMAT_PROTOBUF) {
+  if ((tide_formats[format].takes & TIDE_TAKES_SCHEMA) == 0) {
     init->samples =
         tide_init_samples_new((TideInitForm){.format = format, .columns = options->columns, .each = options->each});
     return TRUE;
@@ -180,10 +180,13 @@ begin_samples(Init *init, GError **error)
                   *message = g_strdup(options->message);
   g_autofree char *url = g_strdup(options->registry), *user = g_strdup(options->registry_user);
   g_autofree char *password = g_strdup(options->registry_password), *ca = g_strdup(options->registry_ca);
-  const TideDecodeOptions decode = {
+  TideDecodeOptions decode = {
       .format = format, .schema_file = schema, .message = message, .framing = (TideSchemaFraming)options->framing};
+  tide_init_set_each(&decode, options->each);
   const TideRegistrySettings registry = {.url = url, .user = user, .password.file = password, .ca = ca};
   TideConfig *config = load_places(init, &decode, &registry, error);
+  g_free(decode.root);
+  g_free(decode.each);
   if (config == NULL)
     return FALSE;
   if (is_own)
@@ -403,10 +406,11 @@ check_options(const TideCommandCall *call, const Init *init, GError **error)
     g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--from-topic' and a file of samples exclude each other");
   else if (options->from_topic && (options->brokers == NULL || options->topic == NULL))
     g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--from-topic' needs '--brokers' and '--topic'");
-  else if (options->columns != NULL && options->format != TIDE_FORMAT_CSV)
+  else if (options->columns != NULL && (tide_formats[options->format].takes & TIDE_TAKES_CSV) == 0)
     g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--columns' is for '--format csv'");
-  else if (options->each != NULL && options->format != TIDE_FORMAT_JSON)
-    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--each' is for '--format json'");
+  else if (options->each != NULL && (tide_formats[options->format].takes & TIDE_TAKES_STRUCTURE) == 0)
+    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE,
+                        "'--each' is for formats with lists: json, msgpack, avro, protobuf");
   else
     return check_schema_options(options, init->is_container, error);
   return FALSE;
@@ -504,7 +508,7 @@ static const TideOption init_options[] = {
     {"columns", "NAMES", TIDE_TEXT(InitOptions, columns),
      "of csv, the names of each line's values, with commas between them (the first line of each message)"},
     {"each", "MEMBER", TIDE_TEXT(InitOptions, each),
-     "of json, the list of readings in each message, behind the names of objects around it: payload/metrics"},
+     "the list of readings in each message, behind the names of objects around it: payload/metrics"},
     {"schema", "FILE", TIDE_TEXT(InitOptions, schema),
      "of avro, the schema of all messages; of protobuf, a descriptor set (protoc --include_imports "
      "--descriptor_set_out)"},

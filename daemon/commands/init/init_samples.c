@@ -31,6 +31,14 @@ free_sample(gpointer data)
   g_free(sample);
 }
 
+void
+tide_init_set_each(TideDecodeOptions *decode, const char *each)
+{
+  const char *slash = each != NULL ? strrchr(each, '/') : NULL;
+  decode->root = slash != NULL ? g_strndup(each, (gsize)(slash - each)) : NULL;
+  decode->each = g_strdup(slash != NULL ? slash + 1 : each);
+}
+
 static void
 set_form(TideDecodeOptions *decode, const TideInitForm *form)
 {
@@ -39,9 +47,7 @@ set_form(TideDecodeOptions *decode, const TideInitForm *form)
   decode->csv.columns = form->columns != NULL ? g_strsplit(form->columns, ",", -1) : NULL;
   for (char **name = decode->csv.columns; name != NULL && *name != NULL; name++)
     g_strstrip(*name);
-  const char *slash = form->each != NULL ? strrchr(form->each, '/') : NULL;
-  decode->root = slash != NULL ? g_strndup(form->each, (gsize)(slash - form->each)) : NULL;
-  decode->each = g_strdup(slash != NULL ? slash + 1 : form->each);
+  tide_init_set_each(decode, form->each);
 }
 
 /* @config: (transfer full) */

@@ -40,6 +40,10 @@ typedef struct TideInitSamples {
   GString *whole;  /* what was read, up to the largest message; NULL: it was more */
 } TideInitSamples;
 
+/* Where readings are: @each names a list, behind the objects around it; NULL: nothing stands around them. Root and each
+ * of @decode: (transfer full) */
+void tide_init_set_each(TideDecodeOptions *decode, const char *each);
+
 TideInitSamples *tide_init_samples_new(TideInitForm form);
 /* Of messages that a schema describes: as the readings of @config say. (transfer full) */
 TideInitSamples *tide_init_samples_new_by(TideConfig *config);

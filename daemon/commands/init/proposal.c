@@ -4,6 +4,7 @@
 #include "config/option/option_table.h"
 #include "config/option/table_language.h"
 #include "config/yaml/yaml_text.h"
+#include "decode/formats.h"
 #include "util/error.h"
 
 #include <errno.h>
@@ -176,7 +177,7 @@ print_tables(const TideInitProposal *proposal)
 static gboolean
 is_of_lines(const TideDecodeOptions *decode)
 {
-  return decode->format == TIDE_FORMAT_INFLUX || decode->format == TIDE_FORMAT_CSV;
+  return tide_format_of(decode)->lines_are_readings;
 }
 
 char *

@@ -1,7 +1,7 @@
 /* Dead letters of each format, from the bad message to tables that are right: kept with reason and place, the
  * configuration corrected, sent again, written, and proven by `tidemark verify`. */
 #include "decode/avro_schema.h"
-#include "decode/protobuf_walk.h"
+#include "decode/formats.h"
 #include "fault/program/program_scene.h"
 
 #define TOPIC "metrics"
@@ -200,9 +200,9 @@ main(int argc, char **argv)
   ADD(influx);
   ADD(csv);
   ADD(msgpack);
-  if (tide_avro_is_built_in())
+  if (tide_formats[TIDE_FORMAT_AVRO].is_built_in)
     ADD(avro);
-  if (tide_protobuf_is_built_in())
+  if (tide_formats[TIDE_FORMAT_PROTOBUF].is_built_in)
     ADD(protobuf);
   return g_test_run();
 }

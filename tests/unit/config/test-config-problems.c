@@ -1,4 +1,4 @@
-#include "decode/protobuf_walk.h"
+#include "decode/formats.h"
 #include "unit/config-texts.h"
 #include "unit/test_case.h"
 
@@ -239,10 +239,6 @@ static const ConfigProblemCase one_problem[] = {
      "2:39 error: 'readings.schema': the descriptor set '/dev/zero' cannot be used: it is not a regular file"},
     {"protobuf-of-another-format", KAFKA "readings: { framing: confluent, time: record }\n" HBASE TABLES,
      "2:22 error: 'readings.framing' has no effect with 'format: json': remove it"},
-    {"readings-of-protobuf",
-     KAFKA "readings: { on_bad_reading: reading, format: protobuf, message: plant.Reading, time: record, "
-           "schema: \"" TIDE_PROTOBUF_TEST_SET "\" }\n" HBASE TABLES,
-     "2:29 error: 'readings.on_bad_reading' has no effect with 'format: protobuf': remove it"},
     {"csv-of-another-format", KAFKA "readings: { csv: { header: true }, time: record }\n" HBASE TABLES,
      "2:18 error: 'readings.csv' has no effect with 'format: json': remove it"},
     {"csv-without-names", KAFKA "readings: { format: csv, time: record }\n" HBASE TABLES,
@@ -498,7 +494,7 @@ static const ConfigProblemCase one_problem[] = {
 TEST_EACH("/config/problem/", one_problem)
 {
   const ConfigProblemCase *bad = data;
-  if (tide_protobuf_is_built_in() || strstr(bad->text, "format: protobuf") == NULL) {
+  if (tide_formats[TIDE_FORMAT_PROTOBUF].is_built_in || strstr(bad->text, "format: protobuf") == NULL) {
     assert_one_problem(bad);
     return;
   }

@@ -1,4 +1,4 @@
-#include "decode/protobuf_walk.h"
+#include "decode/formats.h"
 #include "thrift/wire/wire.h"
 #include "unit/config-texts.h"
 #include "unit/test_case.h"
@@ -294,10 +294,12 @@ TEST("/config/printed-configuration-loads-to-the-same")
       KAFKA "readings: { format: influx }\n" HBASE TABLES,
       KAFKA "readings: { format: msgpack, arrays: index, time: { field: at, format: epoch_s } }\n" HBASE TABLES,
       KAFKA "readings: { root: payload/after, each: metrics, time: record }\n" HBASE TABLES,
+      KAFKA "readings: { format: msgpack, root: payload/after, each: metrics, time: record }\n" HBASE TABLES,
       KAFKA "readings: { format: influx, time: record, booleans: number }\n" HBASE TABLES,
       KAFKA "readings: { format: influx, time: { format: epoch_s, max_past: 1h } }\n" HBASE TABLES,
       KAFKA "readings: { format: protobuf, schema: \"" TIDE_PROTOBUF_TEST_SET
-            "\", message: plant.Reading, time: record }\n" HBASE TABLES,
+            "\", message: plant.Reading, time: record, each: parts, on_bad_reading: reading, max_readings: 7 }\n" HBASE
+                TABLES,
       WITH_CSV("header: true"),
       WITH_CSV("columns: [\"a b\", \" c\"], delimiter: \"\\t\", quotes: false, null_values: [\"\", NA, \" \"]"),
       WITH_CSV("columns: a, null_values: []"),
@@ -308,7 +310,7 @@ TEST("/config/printed-configuration-loads-to-the-same")
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS(texts); i++) {
-    if (tide_protobuf_is_built_in() || strstr(texts[i], "format: protobuf") == NULL)
+    if (tide_formats[TIDE_FORMAT_PROTOBUF].is_built_in || strstr(texts[i], "format: protobuf") == NULL)
       assert_prints_to_the_same(texts[i]);
   }
 }

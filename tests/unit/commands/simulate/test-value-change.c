@@ -1,6 +1,7 @@
 /* Messages like others in the binary formats: each value is asked for by its name and text, as the decoder has them,
  * and what is put in its place is what the decoder reads. */
 #include "commands/simulate/value_change.h"
+#include "decode/formats.h"
 
 #include "decode/avro_schema.h"
 #include "decode/protobuf_walk.h"
@@ -181,9 +182,9 @@ main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   test_cases_add();
-  if (tide_avro_is_built_in())
+  if (tide_formats[TIDE_FORMAT_AVRO].is_built_in)
     g_test_add_func("/value-change/avro", test_avro);
-  if (tide_protobuf_is_built_in())
+  if (tide_formats[TIDE_FORMAT_PROTOBUF].is_built_in)
     g_test_add_func("/value-change/protobuf", test_protobuf);
   return g_test_run();
 }

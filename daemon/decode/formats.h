@@ -1,0 +1,55 @@
+/* What each format of messages is, in one row: all that other rooms ask of a format stands here. */
+#pragma once
+
+#include "decode/decode_options.h"
+
+G_BEGIN_DECLS
+
+/* Their words, in the order of TideReadingFormat: F(word, value). */
+#define TIDE_FORMATS(F)                                                                                                \
+  F("json", TIDE_FORMAT_JSON)                                                                                          \
+  F("influx", TIDE_FORMAT_INFLUX)                                                                                      \
+  F("csv", TIDE_FORMAT_CSV)                                                                                            \
+  F("msgpack", TIDE_FORMAT_MSGPACK)                                                                                    \
+  F("avro", TIDE_FORMAT_AVRO)                                                                                          \
+  F("protobuf", TIDE_FORMAT_PROTOBUF)
+
+#define TIDE_N_FORMATS (TIDE_FORMAT_PROTOBUF + 1)
+
+/* Where a message ends in a file. */
+typedef enum TideMessageEnd {
+  TIDE_ENDS_WITH_LINE = 1, /* a text: its line does, where no quotes are open */
+  TIDE_ENDS_BY_ITSELF,     /* its own bytes say how long it is */
+  TIDE_ENDS_BY_LENGTH,     /* a length stands in front of it */
+  TIDE_ENDS_IN_CONTAINER,  /* the file is of a form of its own, with a head */
+} TideMessageEnd;
+
+/* Options that not every format takes. */
+typedef enum TideFormatOptions {
+  TIDE_TAKES_STRUCTURE = 1 << 0, /* root, each, separator, arrays, max_depth: its messages have objects and lists */
+  TIDE_TAKES_CSV = 1 << 1,
+  TIDE_TAKES_SCHEMA = 1 << 2,
+  TIDE_TAKES_REGISTRY = 1 << 3,
+  TIDE_TAKES_MESSAGE = 1 << 4,
+  TIDE_TAKES_FRAMING = 1 << 5,
+} TideFormatOptions;
+
+typedef struct TideFormat {
+  TideMessageEnd end;
+  guint takes;                 /* of TideFormatOptions */
+  gboolean is_built_in;        /* into this program */
+  gboolean has_own_time;       /* readings carry a field of their time */
+  gboolean lines_are_readings; /* each line is one, which has nothing to do with the others */
+  gboolean spaces_are_blank;   /* of lines: one with nothing but spaces is none */
+  char comment;                /* of lines: one that begins with it is none; 0: there is no such */
+} TideFormat;
+
+extern const TideFormat tide_formats[TIDE_N_FORMATS];
+
+static inline const TideFormat *
+tide_format_of(const TideDecodeOptions *options)
+{
+  return &tide_formats[options->format];
+}
+
+G_END_DECLS

@@ -1,0 +1,165 @@
+/* The table of formats, and what stands around readings in each format that has objects and lists. */
+#include "decode/avro_schema.h"
+#include "decode/formats.h"
+#include "decode/protobuf_walk.h"
+#include "unit/decoder_fixture.h"
+#include "unit/test_case.h"
+
+/* A row that was forgotten, or half of it. */
+TEST("/formats/42-each-format-has-a-row")
+{
+  for (guint format = 0; format < TIDE_N_FORMATS; format++) {
+    const TideFormat *row = &tide_formats[format];
+    gboolean is_of_lines = row->end == TIDE_ENDS_WITH_LINE;
+    g_assert_cmpint(row->end, >=, TIDE_ENDS_WITH_LINE);
+    g_assert_cmpint(row->end, <=, TIDE_ENDS_IN_CONTAINER);
+    g_assert_true(is_of_lines || !row->lines_are_readings);
+    g_assert_true(is_of_lines || (!row->spaces_are_blank && row->comment == 0));
+    g_assert_true(row->is_built_in || (row->takes & TIDE_TAKES_SCHEMA) != 0);
+    g_assert_true((row->takes & TIDE_TAKES_SCHEMA) != 0 ||
+                  (row->takes & (TIDE_TAKES_REGISTRY | TIDE_TAKES_MESSAGE)) == 0);
+  }
+}
+
+typedef struct EnvelopeCase {
+  const char *root, *each;
+  TideBytes value;
+  const char *outcome; /* as decoder_fixture_outcome() writes it */
+  const char *rejects; /* of single readings; NULL: the message is rejected */
+} EnvelopeCase;
+
+static void
+check(DecoderFixture *fixture, const EnvelopeCase *cases, gsize n_cases)
+{
+  for (gsize i = 0; i < n_cases; i++) {
+    g_autofree char *root = g_strdup(cases[i].root), *each = g_strdup(cases[i].each);
+    fixture->options.root = root;
+    fixture->options.each = each;
+    fixture->options.on_bad_reading = TIDE_BAD_READING_ALONE;
+    g_autofree char *outcome = decoder_fixture_outcome(fixture, cases[i].value);
+    g_autofree char *rejects = cases[i].rejects != NULL ? decoder_fixture_rejects_text(fixture) : NULL;
+    g_test_message("case %" G_GSIZE_FORMAT, i);
+    g_assert_cmpstr(outcome, ==, cases[i].outcome);
+    g_assert_cmpstr(rejects, ==, cases[i].rejects);
+    g_clear_pointer(&fixture->decoder, tide_decoder_free);
+  }
+}
+
+#define LISTED                                                                                                         \
+  "\x82\xA1"                                                                                                           \
+  "d\xA2p7\xA7metrics\x92\x81\xA1"                                                                                     \
+  "a\x01\x81\xA1"                                                                                                      \
+  "a\x02"
+
+TEST("/formats/42-around-readings-of-msgpack")
+{
+  static const EnvelopeCase cases[] = {
+      {NULL, "metrics", TIDE_BYTES_LITERAL(LISTED), "d=S:p7 a=N:1;d=S:p7 a=N:2;", ""},
+      /* what stands behind the list, too; and one message after the other */
+      {NULL, "metrics",
+       TIDE_BYTES_LITERAL("\x82\xA7metrics\x91\x81\xA1"
+                          "a\x01\xA1"
+                          "d\x05" LISTED),
+       "d=N:5 a=N:1;d=S:p7 a=N:1;d=S:p7 a=N:2;", ""},
+      {"p", "metrics", TIDE_BYTES_LITERAL("\x82\xA1p" LISTED "\xA1v\x91\x01"), "d=S:p7 a=N:1;d=S:p7 a=N:2;", ""},
+      {"p", NULL,
+       TIDE_BYTES_LITERAL("\x91\x82\xA1v\x07\xA1p\x92\x81\xA1"
+                          "a\x01\x80"),
+       "a=N:1;;", ""},
+      {"p/q", NULL,
+       TIDE_BYTES_LITERAL("\x81\xA1p\x81\xA1q\x81\xA1"
+                          "a\x01"),
+       "a=N:1;", ""},
+      {NULL, "metrics",
+       TIDE_BYTES_LITERAL("\x82\xA1"
+                          "d\x05\xA7metrics\x90"),
+       "", ""},
+      /* a bad reading takes no other with it; what is wrong around the list rejects the message */
+      {NULL, "metrics",
+       TIDE_BYTES_LITERAL("\x81\xA7metrics\x92\x82\xA1"
+                          "a\x01\xA1"
+                          "a\x02\x81\xA1"
+                          "a\x02"),
+       ";a=N:2;", "duplicate_field@16 0;"},
+      {NULL, "metrics",
+       TIDE_BYTES_LITERAL("\x83\xA1"
+                          "d\x05\xA1"
+                          "d\x05\xA7metrics\x90"),
+       "duplicate_field@6", NULL},
+      {NULL, "metrics",
+       TIDE_BYTES_LITERAL("\x81\xA1"
+                          "d\x05"),
+       "missing_field@0", NULL},
+      {NULL, "metrics", TIDE_BYTES_LITERAL("\x81\xA7metrics\xC0"), "missing_field@9", NULL},
+      {NULL, "metrics", TIDE_BYTES_LITERAL("\x81\xA7metrics\x80"), "parse@9", NULL},
+      {NULL, "metrics", TIDE_BYTES_LITERAL("\x81\xA7metrics\x92\x80\x01"), "parse@11", NULL},
+      {NULL, "metrics", TIDE_BYTES_LITERAL("\x81\xA7metrics\x92\x80"), "parse@11", NULL},
+      {"p", NULL, TIDE_BYTES_LITERAL("\x81\xA1p\x05"), "parse@3", NULL},
+  };
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_MSGPACK);
+  check(&fixture, cases, G_N_ELEMENTS(cases));
+}
+
+TEST("/formats/42-around-readings-of-avro")
+{
+  static const char text[] =
+      "{\"type\":\"record\",\"name\":\"M\",\"fields\":[{\"name\":\"d\",\"type\":\"string\"},{\"name\":\"metrics\","
+      "\"type\":[\"null\",{\"type\":\"array\",\"items\":{\"type\":\"record\",\"name\":\"R\",\"fields\":[{\"name\":"
+      "\"a\",\"type\":\"double\"}]}}]},{\"name\":\"x\",\"type\":\"int\"}]}";
+#define ONE "\x00\x00\x00\x00\x00\x00\xF0\x3F"
+#define NOT_FINITE "\x00\x00\x00\x00\x00\x00\xF0\x7F"
+  static const EnvelopeCase cases[] = {
+      {NULL, "metrics", TIDE_BYTES_LITERAL("\x04p7\x02\x02" ONE "\x02" ONE "\x00\x0A"),
+       "d=S:p7 x=N:5 a=N:1;d=S:p7 x=N:5 a=N:1;", ""},
+      {NULL, "metrics", TIDE_BYTES_LITERAL("\x04p7\x02\x00\x0A"), "", ""},
+      {NULL, "metrics", TIDE_BYTES_LITERAL("\x04p7\x02\x04" ONE NOT_FINITE "\x00\x0A"), "d=S:p7 x=N:5 a=N:1;;",
+       "number@13 1;"},
+      {NULL, "metrics", TIDE_BYTES_LITERAL("\x04p7\x00\x0A"), "missing_field@3", NULL},
+      {NULL, "metrics", TIDE_BYTES_LITERAL("\x04p7\x02\x02" ONE "\x00\x0A\x00"), "parse@15", NULL},
+      {NULL, "d", TIDE_BYTES_LITERAL("\x04p7\x00\x0A"), "type@0", NULL},
+      {"metrics", NULL, TIDE_BYTES_LITERAL("\x04p7\x02\x02" ONE "\x00\x0A"), "a=N:1;", ""},
+      {"m", NULL, TIDE_BYTES_LITERAL("\x04p7\x00\x0A"), "missing_field@0", NULL},
+  };
+  if (!tide_formats[TIDE_FORMAT_AVRO].is_built_in) {
+    g_test_skip("Avro is left out");
+    return;
+  }
+  const TideAvroSchema *schema = tide_avro_schema_new(tide_bytes_of_string(text), NULL);
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_AVRO);
+  fixture.options.schema = schema;
+  check(&fixture, cases, G_N_ELEMENTS(cases));
+  tide_avro_schema_free(schema);
+}
+
+/* plant.Reading: host is field 1, load 2, parts 16 (a list of Part: name 1, level 2), values 15, plain 32. */
+TEST("/formats/42-around-readings-of-protobuf")
+{
+  static const EnvelopeCase cases[] = {
+      {NULL, "parts", TIDE_BYTES_LITERAL("\x82\x01\x03\x0A\x01p\x0A\x01h\x82\x01\x03\x0A\x01q"),
+       "host=S:h name=S:p;host=S:h name=S:q;", ""},
+      {NULL, "parts", TIDE_BYTES_LITERAL("\x0A\x01h"), "", ""}, /* an empty list is not in the message */
+      {NULL, "parts", TIDE_BYTES_LITERAL("\x82\x01\x03\x0A\x01p\x82\x01\x04\x22\x02\x01\x02"),
+       "name=S:p;marks=J:[1,2];", ""},
+      {NULL, "values", TIDE_BYTES_LITERAL("\x7A\x08" ONE), "type@2", NULL},
+      {NULL, "host", TIDE_BYTES_LITERAL("\x0A\x01h"), "type@0", NULL},
+      {NULL, "nothing", TIDE_BYTES_LITERAL("\x0A\x01h"), "missing_field@0", NULL},
+      {"part/inner", NULL, TIDE_BYTES_LITERAL("\x72\x05\x1A\x03\x0A\x01i\x0A\x01h"), "name=S:i;", ""},
+      {"part", NULL, TIDE_BYTES_LITERAL("\x0A\x01h"), "missing_field@0", NULL},
+      /* a bad reading takes no other with it */
+      {NULL, "plains", TIDE_BYTES_LITERAL("\x8A\x02\x05\x15\x00\x00\x80\x7F\x8A\x02\x00"),
+       ";host=S: rate=N:0 count=N:0 ok=B:false state=S:IDLE raw=S: n=N:0 level=N:0;", "number@3 0;"},
+  };
+  if (!tide_formats[TIDE_FORMAT_PROTOBUF].is_built_in) {
+    g_test_skip("protobuf is left out");
+    return;
+  }
+  g_autofree char *set = NULL;
+  gsize len;
+  g_assert_true(g_file_get_contents(TIDE_PROTOBUF_TEST_SET, &set, &len, NULL));
+  g_autoptr(TideProtobufSchema) schema =
+      tide_protobuf_schema_new(tide_bytes(set, len), "plant.Reading", TIDE_FRAMING_NONE, NULL);
+  g_assert_nonnull(schema);
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_PROTOBUF);
+  fixture.options.protobuf = schema;
+  check(&fixture, cases, G_N_ELEMENTS(cases));
+}
