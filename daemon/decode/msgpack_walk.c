@@ -45,32 +45,39 @@ reject_cut(Walk *walk, TideBytes field)
 
 /* ---- values ---- */
 
-/* The value that comes next, up to what is inside of it. FALSE: it is none. */
+static G_GNUC_NO_INLINE gboolean
+take_other_head(Walk *walk, TideBytes field, TideMsgpackValue *value)
+{
+  TideBytes rest = tide_bytes(walk->message.data + walk->at, walk->message.len - walk->at);
+  walk->at += tide_msgpack_value_read(rest, value);
+  if (value->kind == TIDE_MSGPACK_CUT)
+    return reject_cut(walk, field);
+  return value->kind != TIDE_MSGPACK_INVALID || reject(walk, walk->at, field, "a byte that begins no value");
+}
+
+/* The value that comes next, up to what is inside of it. FALSE: it is none. Short texts and doubles, of which most of a
+ * reading is made, take no call. */
 static inline gboolean
 take_head(Walk *walk, TideBytes field, TideMsgpackValue *value)
 {
   const guint8 *data = walk->message.data + walk->at;
   gsize left = walk->message.len - walk->at;
-  /* What most of a reading is made of. */
-  if (G_LIKELY(left > sizeof(double))) {
-    gsize len = data[0] & 0x1Fu;
-    if ((data[0] & 0xE0) == TIDE_MSGPACK_SHORT_TEXT && len < left) {
-      value->kind = TIDE_MSGPACK_TEXT;
-      value->bytes = tide_bytes(data + 1, len);
-      walk->at += 1 + len;
-      return TRUE;
-    }
-    if (data[0] == TIDE_MSGPACK_DOUBLE_BYTE) {
-      value->kind = TIDE_MSGPACK_DOUBLE;
-      value->number = GUINT64_FROM_BE(tide_load_u64(data + 1));
-      walk->at += 1 + sizeof(double);
-      return TRUE;
-    }
+  if (G_UNLIKELY(left <= sizeof(double)))
+    return take_other_head(walk, field, value);
+  gsize len = data[0] & 0x1Fu;
+  if ((data[0] & 0xE0) == TIDE_MSGPACK_SHORT_TEXT && len < left) {
+    value->kind = TIDE_MSGPACK_TEXT;
+    value->bytes = tide_bytes(data + 1, len);
+    walk->at += 1 + len;
+    return TRUE;
   }
-  walk->at += tide_msgpack_value_read(tide_bytes(data, left), value);
-  if (value->kind == TIDE_MSGPACK_CUT)
-    return reject_cut(walk, field);
-  return value->kind != TIDE_MSGPACK_INVALID || reject(walk, walk->at, field, "a byte that begins no value");
+  if (data[0] == TIDE_MSGPACK_DOUBLE_BYTE) {
+    value->kind = TIDE_MSGPACK_DOUBLE;
+    value->number = GUINT64_FROM_BE(tide_load_u64(data + 1));
+    walk->at += 1 + sizeof(double);
+    return TRUE;
+  }
+  return take_other_head(walk, field, value);
 }
 
 /* FALSE: it is no timestamp. */

@@ -130,7 +130,8 @@ tide_reading_builder_begin_message(TideReadingBuilder *builder, const TideField 
   builder->n_readings = 0;
   tide_reading_builder_leave_outer(builder);
   builder->n_repeated_fields = 0;
-  g_array_set_size(builder->rejects, 0);
+  if (G_UNLIKELY(builder->rejects->len > 0))
+    g_array_set_size(builder->rejects, 0);
   builder->name_bytes = 0;
 }
 
@@ -220,8 +221,9 @@ flatten(TideReadingBuilder *builder, TideBytes name)
   return tide_bytes(flat, path.len + name.len);
 }
 
-/* Flattens, numbers and checks the name of the next member. */
-static inline gboolean
+/* Flattens, numbers and checks the name of the next member. Each value of each reading comes by, where a call counts.
+ */
+static G_ALWAYS_INLINE inline gboolean
 name_member(TideReadingBuilder *builder, TideBytes name, TideBytes *ret_name, TideNameId *ret_id,
             TideReject *ret_reject)
 {
@@ -263,13 +265,16 @@ keep_field(TideReadingBuilder *builder, TideNameId id)
     builder->known[id] = builder->n_fields - builder->first_field;
 }
 
-/* Their names have been looked at, so that none stands twice and all of them fit. */
-static void
-repeat_outer(TideReadingBuilder *builder, const TideField *field)
+/* A field that has its name and number. FALSE: the reading has one of the name. Few readings have such fields, and the
+ * others shall not pay for them. */
+static G_GNUC_NO_INLINE gboolean
+add_made_field(TideReadingBuilder *builder, const TideField *field)
 {
-  (void)mark_seen(builder, field->name_id, field->name);
+  if (!mark_seen(builder, field->name_id, field->name))
+    return FALSE;
   *next_field(builder) = *field;
   keep_field(builder, field->name_id);
+  return TRUE;
 }
 
 gboolean
@@ -298,8 +303,9 @@ tide_reading_builder_begin_reading(TideReadingBuilder *builder, TideReject *ret_
       memset(builder->seen, 0, builder->n_seen * sizeof *builder->seen);
     builder->generation = 1;
   }
+  /* Their names have been looked at: none stands twice, and all of them fit. */
   for (guint i = 0; i < builder->outer->len; i++)
-    repeat_outer(builder, &g_array_index(builder->outer, TideField, i));
+    (void)add_made_field(builder, &g_array_index(builder->outer, TideField, i));
   builder->n_members = builder->n_outer_members;
   return TRUE;
 }
@@ -316,7 +322,8 @@ tide_reading_builder_end_outer(TideReadingBuilder *builder)
 void
 tide_reading_builder_leave_outer(TideReadingBuilder *builder)
 {
-  g_array_set_size(builder->outer, 0);
+  if (builder->outer->len > 0)
+    g_array_set_size(builder->outer, 0);
   builder->n_outer_members = 0;
 }
 
@@ -403,11 +410,9 @@ add_record_fields(TideReadingBuilder *builder, TideReject *ret_reject)
 {
   for (guint32 i = 0; i < builder->n_record_fields; i++) {
     const TideField *field = &builder->record_fields[i];
-    if (!mark_seen(builder, field->name_id, field->name))
+    if (!add_made_field(builder, field))
       return refuse(TIDE_REJECT_DUPLICATE_FIELD, field->name,
                     "the message has a field of a name that the record offers", ret_reject);
-    *next_field(builder) = *field;
-    keep_field(builder, field->name_id);
   }
   return TRUE;
 }

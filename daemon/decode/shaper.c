@@ -8,19 +8,6 @@
 #define MADE_BYTES_FACTOR 8u
 
 void
-tide_shaper_init(TideShaper *shaper, const TideDecodeOptions *options, TideReadingBuilder *builder,
-                 TideScratch *scratch)
-{
-  *shaper = (TideShaper){
-      .options = options,
-      .builder = builder,
-      .scratch = scratch,
-      .frames = g_new0(TideShaperFrame, options->max_depth),
-      .root = options->root != NULL ? g_strsplit(options->root, options->separator, -1) : g_new0(char *, 1),
-  };
-}
-
-void
 tide_shaper_clear(TideShaper *shaper)
 {
   g_free(shaper->frames);
@@ -67,25 +54,6 @@ gboolean
 tide_shaper_bad_utf8(TideShaper *shaper, gsize place, TideBytes field, TideBytes text)
 {
   return tide_shaper_bad_value(shaper, TIDE_REJECT_UTF8, place + (gsize)tide_json_utf8_fault(text), field, NULL);
-}
-
-/* ---- readings ---- */
-
-gboolean
-tide_shaper_begin_reading(TideShaper *shaper, gsize place)
-{
-  shaper->is_spoiled = FALSE;
-  if (tide_reading_builder_begin_reading(shaper->builder, shaper->reject))
-    return TRUE;
-  shaper->reject->byte_position = (gint64)place;
-  return FALSE;
-}
-
-gboolean
-tide_shaper_end_reading(TideShaper *shaper, gsize place)
-{
-  return tide_reading_builder_end_reading(shaper->builder, shaper->reject) ||
-         (tide_shaper_spoil(shaper, place) && tide_reading_builder_end_reading(shaper->builder, shaper->reject));
 }
 
 /* ---- lists and objects as their JSON text ---- */
@@ -360,24 +328,21 @@ take_root(TideShaper *shaper)
   return good;
 }
 
-/* One of a message: a reading, or what stands around readings. */
+/* What a message may have several of, where lists of such may stand in lists. */
 static gboolean
-take_item(TideShaper *shaper)
+take_nested(TideShaper *shaper)
 {
   TideNextValue next;
   gsize place;
-  if (shaper->calls->lists_nest && !shaper->calls->peek(shaper->reader, &next, &place))
+  if (!shaper->calls->peek(shaper->reader, &next, &place))
     return FALSE;
-  if (shaper->calls->lists_nest && next == TIDE_NEXT_LIST)
-    return take_list(shaper, take_item);
-  if (shaper->root[0] != NULL)
-    return take_root(shaper);
-  return shaper->options->each != NULL ? take_each(shaper) : take_reading(shaper);
+  return next == TIDE_NEXT_LIST ? take_list(shaper, take_nested) : shaper->take_one(shaper);
 }
 
 gboolean
 tide_shaper_run(TideShaper *shaper, const TideReaderCalls *calls, gpointer reader)
 {
+  TakeFunc take = calls->lists_nest ? take_nested : shaper->take_one;
   TideNextValue next;
   gsize place;
   shaper->calls = calls;
@@ -385,14 +350,28 @@ tide_shaper_run(TideShaper *shaper, const TideReaderCalls *calls, gpointer reade
   if (!calls->peek(reader, &next, &place))
     return FALSE;
   if (next == TIDE_NEXT_LIST || calls->is_one_value) {
-    if (!take_one_or_list(shaper, take_item) || !calls->peek(reader, &next, &place))
+    if (!take_one_or_list(shaper, take) || !calls->peek(reader, &next, &place))
       return FALSE;
     return next == TIDE_NEXT_NONE ||
            tide_shaper_reject(shaper, TIDE_REJECT_PARSE, place, TIDE_BYTES_EMPTY, calls->detail_behind);
   }
   do {
-    if (!take_item(shaper) || !calls->peek(reader, &next, &place))
+    if (!take(shaper) || !calls->peek(reader, &next, &place))
       return FALSE;
   } while (next != TIDE_NEXT_NONE);
   return TRUE;
+}
+
+void
+tide_shaper_init(TideShaper *shaper, const TideDecodeOptions *options, TideReadingBuilder *builder,
+                 TideScratch *scratch)
+{
+  *shaper = (TideShaper){
+      .options = options,
+      .builder = builder,
+      .scratch = scratch,
+      .frames = g_new0(TideShaperFrame, options->max_depth),
+      .root = options->root != NULL ? g_strsplit(options->root, options->separator, -1) : g_new0(char *, 1),
+  };
+  shaper->take_one = shaper->root[0] != NULL ? take_root : options->each != NULL ? take_each : take_reading;
 }

@@ -76,6 +76,7 @@ typedef struct TideShaper {
   TideScratch *scratch;             /* borrowed */
   TideShaperFrame *frames;          /* owned: options->max_depth of them */
   char **root;                      /* owned, NULL-terminated: the names on the way to the readings */
+  gboolean (*take_one)(struct TideShaper *shaper); /* of a message: a reading, or what stands around readings */
 
   /* of the message */
   const TideReaderCalls *calls;
@@ -143,8 +144,22 @@ tide_shaper_check_utf8(TideShaper *shaper, gsize place, TideBytes field, TideByt
 
 /* ---- readings ---- */
 
-gboolean tide_shaper_begin_reading(TideShaper *shaper, gsize place) G_GNUC_WARN_UNUSED_RESULT;
-gboolean tide_shaper_end_reading(TideShaper *shaper, gsize place) G_GNUC_WARN_UNUSED_RESULT;
+static inline gboolean
+tide_shaper_begin_reading(TideShaper *shaper, gsize place)
+{
+  shaper->is_spoiled = FALSE;
+  if (G_LIKELY(tide_reading_builder_begin_reading(shaper->builder, shaper->reject)))
+    return TRUE;
+  shaper->reject->byte_position = (gint64)place;
+  return FALSE;
+}
+
+static inline gboolean
+tide_shaper_end_reading(TideShaper *shaper, gsize place)
+{
+  return G_LIKELY(tide_reading_builder_end_reading(shaper->builder, shaper->reject)) ||
+         (tide_shaper_spoil(shaper, place) && tide_reading_builder_end_reading(shaper->builder, shaper->reject));
+}
 
 /* ---- members ---- */
 

@@ -2,13 +2,6 @@
 
 /* Holds a message of a few hundred bytes with its names; larger ones double it. */
 #define FIRST_BLOCK_BYTES 4096
-#define ALIGNMENT_BYTES 8
-
-struct TideScratchBlock {
-  TideScratchBlock *next;
-  gsize capacity;
-  guint64 bytes[]; /* guint64 for its alignment */
-};
 
 static void
 blocks_free(TideScratchBlock *first)
@@ -37,8 +30,8 @@ tide_scratch_reset(TideScratch *scratch)
   scratch->used_bytes = 0;
 }
 
-static void
-add_block(TideScratch *scratch, gsize needed)
+void
+tide_scratch_add_block(TideScratch *scratch, gsize needed)
 {
   TideScratchBlock *full = scratch->block;
   gsize capacity = full != NULL ? full->capacity : FIRST_BLOCK_BYTES / 2;
@@ -64,17 +57,6 @@ tide_scratch_first(const TideScratch *scratch)
   for (const TideScratchBlock *older = scratch->outgrown; older != NULL; older = older->next)
     block = older;
   return block != NULL ? block->bytes : NULL;
-}
-
-void *
-tide_scratch_take(TideScratch *scratch, gsize len)
-{
-  gsize rounded = (len + ALIGNMENT_BYTES - 1) & ~(gsize)(ALIGNMENT_BYTES - 1);
-  if (scratch->block == NULL || scratch->block->capacity - scratch->used_bytes < rounded)
-    add_block(scratch, rounded);
-  void *taken = (guint8 *)scratch->block->bytes + scratch->used_bytes;
-  scratch->used_bytes += rounded;
-  return taken;
 }
 
 TideBytes

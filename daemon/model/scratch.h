@@ -8,6 +8,12 @@ G_BEGIN_DECLS
 
 typedef struct TideScratchBlock TideScratchBlock;
 
+struct TideScratchBlock {
+  TideScratchBlock *next;
+  gsize capacity;
+  guint64 bytes[]; /* guint64 for its alignment */
+};
+
 typedef struct TideScratch {
   TideScratchBlock *block;    /* owned: the one that is being filled */
   TideScratchBlock *outgrown; /* owned: blocks of this message that were too small */
@@ -20,8 +26,21 @@ void tide_scratch_clear_memory(TideScratch *scratch); /* frees; leaves it empty 
 /* Everything taken so far is given up. */
 void tide_scratch_reset(TideScratch *scratch);
 
+#define TIDE_SCRATCH_ALIGNMENT_BYTES 8
+
+void tide_scratch_add_block(TideScratch *scratch, gsize needed);
+
 /* @len bytes, not cleared, aligned to 8. Valid until the next reset. */
-void *tide_scratch_take(TideScratch *scratch, gsize len);
+static inline void *
+tide_scratch_take(TideScratch *scratch, gsize len)
+{
+  gsize rounded = (len + TIDE_SCRATCH_ALIGNMENT_BYTES - 1) & ~(gsize)(TIDE_SCRATCH_ALIGNMENT_BYTES - 1);
+  if (G_UNLIKELY(scratch->block == NULL || scratch->block->capacity - scratch->used_bytes < rounded))
+    tide_scratch_add_block(scratch, rounded);
+  void *taken = (guint8 *)scratch->block->bytes + scratch->used_bytes;
+  scratch->used_bytes += rounded;
+  return taken;
+}
 
 /* What was taken first since the last reset; NULL: nothing was. */
 const void *tide_scratch_first(const TideScratch *scratch);
