@@ -461,8 +461,8 @@ static const TideConfigOption readings_options[] = {
          "and without it those of the set's last file."},
     {"framing", TIDE_CONFIG_CHOICE, OF_READINGS(decode.framing), .default_text = "none", .choices = framings,
      .sentence =
-         "Of protobuf, what stands in front of a message: nothing, or what Confluent's serializer writes there. "
-         "The schema's id in it is not looked up."},
+         "Of JSON and protobuf, what stands in front of a message: nothing, or what Confluent's serializers write "
+         "there. The schema's number in it is not looked up. With a registry, Avro always has it."},
     {"registry", TIDE_CONFIG_SECTION, .section = &registry_group,
      .sentence =
          "In place of `schema`: a schema registry with Confluent's API, where each message begins with the number "

@@ -47,7 +47,7 @@ typedef struct TideAvroSchema TideAvroSchema;
 /* What stands in front of a message's own bytes. */
 typedef enum TideSchemaFraming {
   TIDE_FRAMING_NONE,
-  TIDE_FRAMING_CONFLUENT, /* a zero byte and the schema's id (4 bytes); of protobuf, which message of its file it is */
+  TIDE_FRAMING_CONFLUENT, /* decode/frame.h; of protobuf, then which message of its file it is */
 } TideSchemaFraming;
 
 /* decode/protobuf_walk.h */

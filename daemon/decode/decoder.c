@@ -3,6 +3,7 @@
 #include "decode/avro_container.h"
 #include "decode/csv_lines.h"
 #include "decode/formats.h"
+#include "decode/frame.h"
 #include "decode/influx_lines.h"
 #include "decode/protobuf_walk.h"
 #include "decode/readers.h"
@@ -78,25 +79,18 @@ refuse_unread(const TideDecoder *decoder, const TideMessage *message)
   return TIDE_REJECT_NONE;
 }
 
-/* A byte that is 0, and the schema's number. */
-#define FRAME_BYTES 5u
-
-/* What @value names by its first bytes. FALSE: it cannot be read, or not yet. */
+/* What @value names by its frame. FALSE: it cannot be read, or not yet. */
 static gboolean
 find_schema(TideDecoder *decoder, TideBytes value, TideReject *ret_reject)
 {
-  if (value.len < FRAME_BYTES || value.data[0] != 0) {
-    *ret_reject = (TideReject){.reason = TIDE_REJECT_PARSE,
-                               .detail = "it does not begin with a byte that is 0 and the number of its schema"};
-    return FALSE;
-  }
-  guint32 id =
-      (guint32)value.data[1] << 24 | (guint32)value.data[2] << 16 | (guint32)value.data[3] << 8 | value.data[4];
+  guint32 id;
+  const char *why = NULL;
+  if (!tide_frame_read(value, &id, &why))
+    return tide_reject_set(ret_reject, TIDE_REJECT_PARSE, 0, why);
   if (G_LIKELY(decoder->schema != NULL && decoder->schema_id == id))
     return TRUE;
   TideSchemaSource *schemas = decoder->options->schemas;
   const TideAvroSchema *schema = NULL;
-  const char *why = NULL;
   switch (schemas->find(schemas, id, &schema, &why)) {
   case TIDE_SCHEMA_FOUND:
     decoder->schema = schema;
@@ -164,7 +158,18 @@ read_avro(TideDecoder *decoder, TideBytes value, TideReject *ret_reject)
   if (options->schemas == NULL)
     return tide_avro_walk_run(&decoder->shaper, options->schema, value, 0, ret_reject);
   return find_schema(decoder, value, ret_reject) &&
-         tide_avro_walk_run(&decoder->shaper, decoder->schema, value, FRAME_BYTES, ret_reject);
+         tide_avro_walk_run(&decoder->shaper, decoder->schema, value, TIDE_FRAME_BYTES, ret_reject);
+}
+
+static gboolean
+read_json(TideDecoder *decoder, TideBytes value, TideReject *ret_reject)
+{
+  guint32 unused;
+  const char *why;
+  if (decoder->options->framing == TIDE_FRAMING_NONE)
+    return tide_json_walk_run(decoder->json, value, 0, ret_reject);
+  return tide_frame_read(value, &unused, &why) ? tide_json_walk_run(decoder->json, value, TIDE_FRAME_BYTES, ret_reject)
+                                               : tide_reject_set(ret_reject, TIDE_REJECT_PARSE, 0, why);
 }
 
 static gboolean
@@ -172,7 +177,7 @@ read_value(TideDecoder *decoder, TideBytes value, TideReject *ret_reject)
 {
   switch (decoder->options->format) {
   case TIDE_FORMAT_JSON:
-    return tide_json_walk_run(decoder->json, value, ret_reject);
+    return read_json(decoder, value, ret_reject);
   case TIDE_FORMAT_INFLUX:
     return tide_influx_lines_run(decoder->options, value, &decoder->scratch, decoder->builder, ret_reject);
   case TIDE_FORMAT_CSV:
@@ -185,6 +190,22 @@ read_value(TideDecoder *decoder, TideBytes value, TideReject *ret_reject)
     return tide_protobuf_walk_run(decoder->protobuf, value, ret_reject);
   }
   g_assert_not_reached();
+}
+
+/* A message that cannot be read because of its frame is told as that. */
+static void
+name_frame(const TideDecodeOptions *options, TideBytes value, TideReject *reject)
+{
+  guint frames = TIDE_TAKES_FRAMING | TIDE_TAKES_REGISTRY;
+  gboolean is_framed = options->framing == TIDE_FRAMING_CONFLUENT || options->schemas != NULL;
+  if ((tide_format_of(options)->takes & frames) == 0 || options->containers ||
+      (reject->reason != TIDE_REJECT_PARSE && reject->reason != TIDE_REJECT_UTF8))
+    return;
+  const TideKnownFrame *frame = tide_frame_known(value, is_framed, options->format == TIDE_FORMAT_AVRO);
+  if (frame == NULL)
+    return;
+  reject->detail = frame->detail;
+  reject->remedy = frame->remedy;
 }
 
 gboolean
@@ -203,6 +224,7 @@ tide_decoder_decode(TideDecoder *decoder, const TideMessage *message, TideReadin
   tide_reading_builder_begin_message(decoder->builder, record_fields, n_record_fields);
   if (!read_value(decoder, message->value, ret_reject)) {
     ret_reject->reading_index = tide_reading_builder_n_readings(decoder->builder);
+    name_frame(decoder->options, message->value, ret_reject);
     return FALSE;
   }
   *ret_readings = tide_reading_builder_finish(decoder->builder, ret_n_readings);

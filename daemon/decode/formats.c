@@ -17,7 +17,7 @@ G_STATIC_ASSERT((0 TIDE_FORMATS(ONE)) == TIDE_N_FORMATS);
 
 const TideFormat tide_formats[TIDE_N_FORMATS] = {
     [TIDE_FORMAT_JSON] = {.end = TIDE_ENDS_WITH_LINE,
-                          .takes = TIDE_TAKES_STRUCTURE,
+                          .takes = TIDE_TAKES_STRUCTURE | TIDE_TAKES_FRAMING,
                           .is_built_in = TRUE,
                           .spaces_are_blank = TRUE},
     [TIDE_FORMAT_INFLUX] = {.end = TIDE_ENDS_WITH_LINE,

@@ -544,16 +544,17 @@ run(TideJsonWalk *walk, TideBytes json)
 }
 
 gboolean
-tide_json_walk_run(TideJsonWalk *walk, TideBytes message, TideReject *ret_reject)
+tide_json_walk_run(TideJsonWalk *walk, TideBytes message, gsize start, TideReject *ret_reject)
 {
   TideShaper *shaper = walk->shaper;
-  TideBytes json = tide_bytes_behind_mark(message);
+  TideBytes json = tide_bytes_behind_mark(tide_bytes(message.data + start, message.len - start));
   gsize skipped_bytes = message.len - json.len;
+  guint8 *copy = tide_scratch_take(shaper->scratch, message.len + TIDE_JSON_PADDING_BYTES);
+  memcpy(copy, message.data, message.len);
+  memset(copy + message.len, ' ', TIDE_JSON_PADDING_BYTES);
   walk->builder = shaper->builder;
   walk->reject = ret_reject;
-  walk->text = tide_scratch_take(shaper->scratch, json.len + TIDE_JSON_PADDING_BYTES);
-  memcpy(walk->text, json.data, json.len);
-  memset(walk->text + json.len, ' ', TIDE_JSON_PADDING_BYTES);
+  walk->text = copy + skipped_bytes;
   walk->has_escapes = memchr(json.data, '\\', json.len) != NULL;
   tide_shaper_begin_message(shaper, ret_reject, walk->text, skipped_bytes);
   gboolean good = run(walk, json);

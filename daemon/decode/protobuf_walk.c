@@ -3,6 +3,7 @@
  * .proto file. */
 #include "decode/protobuf_walk.h"
 
+#include "decode/frame.h"
 #include "decode/json_text.h"
 #include "decode/protobuf_types.h"
 #include "decode/readers.h"
@@ -434,9 +435,6 @@ is_complete(const Message *message)
 
 /* ---- Confluent's frame ---- */
 
-/* A zero byte and the schema's number, which tells the types' file apart and is of no use here. */
-#define HEAD_BYTES 5
-
 static gboolean
 take_index(const guint8 **at, const guint8 *end, guint64 *ret_index)
 {
@@ -451,16 +449,16 @@ const TideProtobufType *
 tide_protobuf_type_of(const TideProtobufSchema *schema, TideBytes message, gsize *ret_frame_bytes,
                       const char **ret_detail)
 {
-  const guint8 *at = message.data + HEAD_BYTES, *end = message.data + message.len;
+  const guint8 *at = message.data + TIDE_FRAME_BYTES, *end = message.data + message.len;
   const TideProtobufType *type = NULL;
   guint64 n, index = 0;
+  guint32 unused; /* the schema's number tells files apart, and here is one */
   *ret_frame_bytes = 0;
-  *ret_detail = "it does not begin as Confluent's serializer lets it begin";
   if (schema->framing == TIDE_FRAMING_NONE)
     return schema->message;
-  if (message.len < HEAD_BYTES || message.data[0] != 0)
+  if (!tide_frame_read(message, &unused, ret_detail))
     return NULL;
-  *ret_frame_bytes = HEAD_BYTES;
+  *ret_frame_bytes = TIDE_FRAME_BYTES;
   *ret_detail = "its frame names no message of the descriptor set's file";
   /* Which message of the file it is: its place, and that of each one around it, from the outside in. None at all stand
    * for the first. */

@@ -15,7 +15,9 @@ typedef struct TideJsonWalk TideJsonWalk;
 
 TideJsonWalk *tide_json_walk_new(TideShaper *shaper); /* @shaper: borrowed */
 void tide_json_walk_free(TideJsonWalk *walk);         /* NULL ok */
-gboolean tide_json_walk_run(TideJsonWalk *walk, TideBytes message, TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
+/* @start: where the JSON begins in @message */
+gboolean tide_json_walk_run(TideJsonWalk *walk, TideBytes message, gsize start,
+                            TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
 
 gboolean tide_msgpack_walk_run(TideShaper *shaper, TideBytes message, TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
 

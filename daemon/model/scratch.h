@@ -26,15 +26,13 @@ void tide_scratch_clear_memory(TideScratch *scratch); /* frees; leaves it empty 
 /* Everything taken so far is given up. */
 void tide_scratch_reset(TideScratch *scratch);
 
-#define TIDE_SCRATCH_ALIGNMENT_BYTES 8
-
 void tide_scratch_add_block(TideScratch *scratch, gsize needed);
 
 /* @len bytes, not cleared, aligned to 8. Valid until the next reset. */
 static inline void *
 tide_scratch_take(TideScratch *scratch, gsize len)
 {
-  gsize rounded = (len + TIDE_SCRATCH_ALIGNMENT_BYTES - 1) & ~(gsize)(TIDE_SCRATCH_ALIGNMENT_BYTES - 1);
+  gsize rounded = (len + sizeof(guint64) - 1) & ~(sizeof(guint64) - 1);
   if (G_UNLIKELY(scratch->block == NULL || scratch->block->capacity - scratch->used_bytes < rounded))
     tide_scratch_add_block(scratch, rounded);
   void *taken = (guint8 *)scratch->block->bytes + scratch->used_bytes;

@@ -171,8 +171,10 @@ begin_samples(Init *init, GError **error)
   const InitOptions *options = init->options;
   TideReadingFormat format = (TideReadingFormat)options->format;
   if ((tide_formats[format].takes & TIDE_TAKES_SCHEMA) == 0) {
-    init->samples =
-        tide_init_samples_new((TideInitForm){.format = format, .columns = options->columns, .each = options->each});
+    init->samples = tide_init_samples_new((TideInitForm){.format = format,
+                                                         .columns = options->columns,
+                                                         .each = options->each,
+                                                         .framing = (TideSchemaFraming)options->framing});
     return TRUE;
   }
   gboolean is_own = init->is_container && options->schema == NULL && options->registry == NULL;
@@ -382,8 +384,10 @@ check_schema_options(const InitOptions *options, gboolean is_container, GError *
       (options->registry_user != NULL || options->registry_password != NULL || options->registry_ca != NULL))
     return tide_fail(error, TIDE_ERROR_USAGE,
                      "'--registry-user', '--registry-password' and '--registry-ca' are for '--registry'");
-  if ((options->message != NULL || is_framed) && !is_protobuf)
-    return tide_fail(error, TIDE_ERROR_USAGE, "'--message' and '--framing' are for '--format protobuf'");
+  if (options->message != NULL && !is_protobuf)
+    return tide_fail(error, TIDE_ERROR_USAGE, "'--message' is for '--format protobuf'");
+  if (is_framed && (tide_formats[options->format].takes & TIDE_TAKES_FRAMING) == 0)
+    return tide_fail(error, TIDE_ERROR_USAGE, "'--framing' is for '--format json' and '--format protobuf'");
   gboolean says_none = options->schema == NULL && options->registry == NULL;
   if (is_avro && ((says_none && !is_container) || (options->schema != NULL && options->registry != NULL)))
     return tide_fail(error, TIDE_ERROR_USAGE,
@@ -521,7 +525,7 @@ static const TideOption init_options[] = {
      "what must have signed the registry's certificate (what the system trusts)"},
     {"message", "NAME", TIDE_TEXT(InitOptions, message), "of protobuf, the full name of the message"},
     {"framing", "FRAMING", TIDE_CHOICE(InitOptions, framing),
-     "of protobuf, what stands in front of a message: none, or confluent (none)", .choices = framings},
+     "of json and protobuf, what stands in front of a message: none, or confluent (none)", .choices = framings},
     {"count", "N", TIDE_COUNT(InitOptions, count), "messages to take at the most (100)", .min = 1, .max = 10000},
     {"brokers", "LIST", TIDE_TEXT(InitOptions, brokers), "Kafka brokers, HOST:PORT (" BROKERS ")", .letter = 'b'},
     {"kafka", "NAME=VALUE", TIDE_LIST(InitOptions, kafka),

@@ -43,6 +43,7 @@ static void
 set_form(TideDecodeOptions *decode, const TideInitForm *form)
 {
   decode->format = form->format;
+  decode->framing = form->framing;
   decode->csv.header = form->columns == NULL;
   decode->csv.columns = form->columns != NULL ? g_strsplit(form->columns, ",", -1) : NULL;
   for (char **name = decode->csv.columns; name != NULL && *name != NULL; name++)
@@ -108,14 +109,17 @@ is_text(TideBytes value)
 }
 
 static const char *
-remedy_for(const TideInitSamples *samples, TideRejectReason reason, TideBytes value)
+remedy_for(const TideInitSamples *samples, const TideReject *reject, TideBytes value)
 {
+  TideRejectReason reason = reject->reason;
   gboolean is_json = samples->form.format == TIDE_FORMAT_JSON;
   if (reason == TIDE_REJECT_TOO_LARGE)
     return "take smaller messages for samples, or have the sender part them; the daemon takes larger ones up to "
            "'readings.max_message_size'";
   if (tide_file_text_is_compressed(value))
     return "it is compressed: give what 'zcat' or 'zstdcat' makes of it";
+  if (reject->remedy != NULL && (reason == TIDE_REJECT_PARSE || reason == TIDE_REJECT_UTF8))
+    return reject->remedy; /* of a frame that it names */
   if (is_json && !is_text(value))
     return "it is no text: what is compressed by its sender has to be turned into JSON before; MessagePack is read "
            "with '--format msgpack', Avro with '--format avro', protobuf with '--format protobuf'";
@@ -149,7 +153,7 @@ note_bad(TideInitSamples *samples, const TideMessage *message, const char *place
   if (samples->n_bad++ > 0)
     return;
   g_autofree char *why = tide_reject_describe(reject);
-  samples->first_bad = g_strdup_printf("%s: %s; %s", place, why, remedy_for(samples, reject->reason, message->value));
+  samples->first_bad = g_strdup_printf("%s: %s; %s", place, why, remedy_for(samples, reject, message->value));
 }
 
 /* The one of those in use that parts the first line of @text that is not empty into @columns, or that it has most of,

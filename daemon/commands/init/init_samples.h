@@ -19,8 +19,9 @@ typedef struct TideInitSample {
 /* How the messages are written, as far as somebody says it; borrowed. */
 typedef struct TideInitForm {
   TideReadingFormat format;
-  const char *columns; /* of CSV, with commas between them; NULL: the first line of each message has them */
-  const char *each;    /* of JSON, the list of readings: its name behind those of the objects around it; NULL: none */
+  const char *columns;       /* of CSV, with commas between them; NULL: the first line of each message has them */
+  const char *each;          /* the list of readings: its name behind those of the objects around it; NULL: none */
+  TideSchemaFraming framing; /* of JSON */
 } TideInitForm;
 
 /* To be read only. */

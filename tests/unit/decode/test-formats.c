@@ -21,6 +21,89 @@ TEST("/formats/42-each-format-has-a-row")
   }
 }
 
+/* ---- frames ---- */
+
+#define FRAME "\0\0\0\1\2"
+
+typedef struct FrameCase {
+  TideReadingFormat format;
+  TideSchemaFraming framing;
+  TideBytes value;
+  const char *outcome; /* as decoder_fixture_outcome() writes it */
+  const char *detail;  /* a part of it; NULL: it names no frame */
+} FrameCase;
+
+static void
+check_frames(const FrameCase *cases, gsize n_cases)
+{
+  for (gsize i = 0; i < n_cases; i++) {
+    g_auto(DecoderFixture) fixture = decoder_fixture_of(cases[i].format);
+    fixture.options.framing = cases[i].framing;
+    fixture.reject = (TideReject){0};
+    g_autofree char *outcome = decoder_fixture_outcome(&fixture, cases[i].value);
+    g_assert_cmpstr(outcome, ==, cases[i].outcome);
+    if (cases[i].detail != NULL)
+      g_assert_nonnull(strstr(fixture.reject.detail, cases[i].detail));
+    g_assert_true(fixture.reject.remedy != NULL || cases[i].detail == NULL || strstr(cases[i].detail, "not begin"));
+    g_assert_true(cases[i].detail != NULL || fixture.reject.remedy == NULL);
+  }
+}
+
+#define OF_JSON(framing, text, outcome, detail)                                                                        \
+  {                                                                                                                    \
+    TIDE_FORMAT_JSON, framing, TIDE_BYTES_LITERAL(text), outcome, detail                                               \
+  }
+
+TEST("/formats/42-C11-confluent-frame-of-json")
+{
+  static const FrameCase cases[] = {
+      OF_JSON(TIDE_FRAMING_CONFLUENT, FRAME "{\"a\":1}", "a=N:1;", NULL),
+      OF_JSON(TIDE_FRAMING_CONFLUENT, FRAME "\xEF\xBB\xBF[{\"a\":1},{\"a\":2}]", "a=N:1;a=N:2;", NULL),
+      OF_JSON(TIDE_FRAMING_CONFLUENT, FRAME "{\"a\":x}", "parse@10", NULL),
+      OF_JSON(TIDE_FRAMING_CONFLUENT, FRAME "\xEF\xBB\xBF{\"a\":x}", "parse@13", NULL),
+      OF_JSON(TIDE_FRAMING_CONFLUENT, FRAME, "empty@5", NULL),
+      OF_JSON(TIDE_FRAMING_CONFLUENT, "{\"a\":1}", "parse@0", "does not begin"),
+      OF_JSON(TIDE_FRAMING_CONFLUENT, "\0\0\0\1", "parse@0", "does not begin"),
+  };
+  check_frames(cases, G_N_ELEMENTS(cases));
+}
+
+TEST("/formats/42-C11-a-frame-that-is-not-read-is-named")
+{
+#define NAMED(framing, text, detail) OF_JSON(framing, text, "parse@0", detail)
+  static const FrameCase cases[] = {
+      NAMED(TIDE_FRAMING_NONE, FRAME "{}", "Confluent"),
+      OF_JSON(TIDE_FRAMING_NONE, "\0\0\0\1\xFF{}", "utf8@4", "Confluent"),
+      NAMED(TIDE_FRAMING_NONE, "\0\0\0\0\0\0\0\0\7{}", "Apicurio"),
+      OF_JSON(TIDE_FRAMING_CONFLUENT, "\0\0\0\0\0\0\0\0\7{}", "parse@5", "Apicurio"),
+      NAMED(TIDE_FRAMING_NONE,
+            "\3\0"
+            "0123456789abcdef{}",
+            "Glue"),
+      NAMED(TIDE_FRAMING_CONFLUENT,
+            "\3\5"
+            "0123456789abcdef{}",
+            "Glue"),
+      NAMED(TIDE_FRAMING_NONE,
+            "\3\1"
+            "0123456789abcdef{}",
+            NULL),
+      NAMED(TIDE_FRAMING_NONE,
+            "\3\0"
+            "0123456789abcde",
+            NULL),
+      OF_JSON(TIDE_FRAMING_NONE,
+              "\xC3\x01"
+              "01234567{}",
+              "utf8@0", "single object"),
+      /* what takes no frame at all */
+      {TIDE_FORMAT_MSGPACK, TIDE_FRAMING_NONE, TIDE_BYTES_LITERAL(FRAME "\x80"), "parse@0", NULL},
+  };
+  check_frames(cases, G_N_ELEMENTS(cases));
+}
+
+/* ---- what stands around readings ---- */
+
 typedef struct EnvelopeCase {
   const char *root, *each;
   TideBytes value;

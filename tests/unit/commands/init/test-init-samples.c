@@ -133,6 +133,20 @@ TEST("/init-samples/each")
   g_assert_nonnull(strstr(error->message, "'--each' names the list of readings"));
 }
 
+TEST("/init-samples/42-C11-a-frame-is-named")
+{
+  static const guint8 framed[] = "\0\0\0\0\7{\"a\":1}";
+  TideBytes message = tide_bytes(framed, sizeof framed - 1);
+  g_autoptr(GError) error = NULL;
+  g_autoptr(TideInitSamples) bare = read_samples_as((TideInitForm){.format = TIDE_FORMAT_JSON}, message);
+  g_assert_false(tide_init_samples_check(bare, "the text", &error));
+  g_assert_nonnull(strstr(error->message, "the frame of Confluent's serializers"));
+  g_assert_nonnull(strstr(error->message, "'readings.framing: confluent' reads it"));
+  TideInitForm form = {.format = TIDE_FORMAT_JSON, .framing = TIDE_FRAMING_CONFLUENT};
+  g_autoptr(TideInitSamples) samples = read_samples_as(form, message);
+  g_assert_cmpuint(samples->survey->n_readings, ==, 1);
+}
+
 TEST("/init-samples/most")
 {
   g_autoptr(TideInitSamples) samples = tide_init_samples_new((TideInitForm){.format = TIDE_FORMAT_JSON});
