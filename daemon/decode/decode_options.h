@@ -9,14 +9,26 @@ G_BEGIN_DECLS
  * of the sender rather than a name; and long names around many short ones must not fill the memory. */
 #define TIDE_FIELD_NAME_MAX_BYTES 4096
 
-typedef enum TideReadingFormat {
-  TIDE_FORMAT_JSON,     /* one object, an array of objects, or objects one after the other (newline-delimited) */
-  TIDE_FORMAT_INFLUX,   /* InfluxDB's line protocol, a reading a line */
-  TIDE_FORMAT_CSV,      /* values with commas, or another byte, between them, a reading a line */
-  TIDE_FORMAT_MSGPACK,  /* MessagePack: one map, an array of maps, or maps one after the other */
-  TIDE_FORMAT_AVRO,     /* Avro's binary encoding: one record, or an array of records */
-  TIDE_FORMAT_PROTOBUF, /* protobuf: one message, which a descriptor set describes */
-} TideReadingFormat;
+/* F(word, value):
+ *     json      one object, an array of objects, or objects one after the other (newline-delimited)
+ *     influx    InfluxDB's line protocol, a reading a line
+ *     csv       values with commas, or another byte, between them, a reading a line
+ *     msgpack   MessagePack: one map, an array of maps, or maps one after the other
+ *     avro      Avro's binary encoding: one record, or an array of records
+ *     protobuf  one message, which a descriptor set describes
+ * What each of them is besides stands in its row of formats.c. */
+#define TIDE_FORMATS(F)                                                                                                \
+  F("json", TIDE_FORMAT_JSON)                                                                                          \
+  F("influx", TIDE_FORMAT_INFLUX)                                                                                      \
+  F("csv", TIDE_FORMAT_CSV)                                                                                            \
+  F("msgpack", TIDE_FORMAT_MSGPACK)                                                                                    \
+  F("avro", TIDE_FORMAT_AVRO)                                                                                          \
+  F("protobuf", TIDE_FORMAT_PROTOBUF)
+
+#define TIDE_FORMAT_VALUE(word, value) value,
+#define TIDE_ONE_FORMAT(word, value) +1
+typedef enum TideReadingFormat { TIDE_FORMATS(TIDE_FORMAT_VALUE) } TideReadingFormat;
+enum { TIDE_N_FORMATS = TIDE_FORMATS(TIDE_ONE_FORMAT) };
 
 typedef enum TideBooleanForm { TIDE_BOOLEAN_TEXT /* true, false */, TIDE_BOOLEAN_NUMBER /* 1, 0 */ } TideBooleanForm;
 

@@ -12,9 +12,6 @@
 #define HAS_PROTOBUF TRUE
 #endif
 
-#define ONE(word, value) +1
-G_STATIC_ASSERT((0 TIDE_FORMATS(ONE)) == TIDE_N_FORMATS);
-
 const TideFormat tide_formats[TIDE_N_FORMATS] = {
     [TIDE_FORMAT_JSON] = {.end = TIDE_ENDS_WITH_LINE,
                           .takes = TIDE_TAKES_STRUCTURE | TIDE_TAKES_FRAMING,

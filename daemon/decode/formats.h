@@ -5,17 +5,6 @@
 
 G_BEGIN_DECLS
 
-/* Their words, in the order of TideReadingFormat: F(word, value). */
-#define TIDE_FORMATS(F)                                                                                                \
-  F("json", TIDE_FORMAT_JSON)                                                                                          \
-  F("influx", TIDE_FORMAT_INFLUX)                                                                                      \
-  F("csv", TIDE_FORMAT_CSV)                                                                                            \
-  F("msgpack", TIDE_FORMAT_MSGPACK)                                                                                    \
-  F("avro", TIDE_FORMAT_AVRO)                                                                                          \
-  F("protobuf", TIDE_FORMAT_PROTOBUF)
-
-#define TIDE_N_FORMATS (TIDE_FORMAT_PROTOBUF + 1)
-
 /* Where a message ends in a file. */
 typedef enum TideMessageEnd {
   TIDE_ENDS_WITH_LINE = 1, /* a text: its line does, where no quotes are open */

@@ -1,11 +1,10 @@
 #include "commands/simulate/value_change.h"
 
 #include "decode/avro_schema.h"
+#include "decode/formats.h"
+#include "decode/frame.h"
 
 #include <math.h>
-
-/* The zero byte and the schema's number. */
-#define FRAME_BYTES 5u
 
 void
 tide_value_change_clear(TideValueChange *change)
@@ -20,10 +19,9 @@ schema_of(const TideDecodeOptions *options, TideBytes message)
 {
   const TideAvroSchema *schema = NULL;
   const char *why;
-  if (message.len < FRAME_BYTES)
+  guint32 id;
+  if (!tide_frame_read(message, &id, &why))
     return NULL;
-  guint32 id =
-      (guint32)message.data[1] << 24 | (guint32)message.data[2] << 16 | (guint32)message.data[3] << 8 | message.data[4];
   return options->schemas->find(options->schemas, id, &schema, &why) == TIDE_SCHEMA_FOUND ? schema : NULL;
 }
 
@@ -32,6 +30,8 @@ tide_value_change_message(TideValueChange *change, const TideDecodeOptions *opti
 {
   const TideAvroSchema *schema;
   tide_buffer_reset(&change->path);
+  if (tide_format_of(options)->end == TIDE_ENDS_WITH_LINE)
+    return FALSE; /* a text, in which values are found by their bytes */
   switch (options->format) {
   case TIDE_FORMAT_MSGPACK:
     return tide_msgpack_change(change, message, out);
@@ -39,17 +39,16 @@ tide_value_change_message(TideValueChange *change, const TideDecodeOptions *opti
     if (options->schemas == NULL)
       return tide_avro_change(change, options->schema, message, 0, out);
     schema = schema_of(options, message);
-    return schema != NULL && tide_avro_change(change, schema, message, FRAME_BYTES, out);
+    return schema != NULL && tide_avro_change(change, schema, message, TIDE_FRAME_BYTES, out);
   case TIDE_FORMAT_PROTOBUF:
 #ifndef TIDE_WITHOUT_PROTOBUF
     return tide_protobuf_change(change, options, message, out);
+#else
+    return FALSE;
 #endif
-  case TIDE_FORMAT_JSON:
-  case TIDE_FORMAT_INFLUX:
-  case TIDE_FORMAT_CSV:
-    break;
+  default:
+    g_assert_not_reached(); /* check_formats.py holds that each format of bytes is here */
   }
-  return FALSE;
 }
 
 /* ---- names ---- */

@@ -229,14 +229,27 @@ TEST("/avro-walk/types-that-double")
 
 TEST("/avro-walk/json-texts-are-bounded")
 {
+#define LIST_OF_LONG_NAMES                                                                                             \
+  RECORD_OF("{'type':'array','items':{'type':'record','name':'S','fields':[{'name':'"                                  \
+            "long_long_long_long_long_long_long_long_long_name','type':'boolean'}]}}")
   static const AvroCase cases[] = {
-      AVRO_CASE(RECORD_OF("{'type':'array','items':{'type':'record','name':'S','fields':[{'name':'"
-                          "long_long_long_long_long_long_long_long_long_name','type':'boolean'}]}}"),
-                "\x10\x00\x00\x00\x00\x00\x00\x00\x00\x00", "too_large@5"),
+      AVRO_CASE(LIST_OF_LONG_NAMES, "\x10\x00\x00\x00\x00\x00\x00\x00\x00\x00", "too_large@5"),
+      /* all lists of a message together */
+      AVRO_CASE("{'type':'array','items':" LIST_OF_LONG_NAMES "}", "\x04\x06\x00\x00\x00\x00\x06\x00\x00\x00\x00\x00",
+                "too_large@8"),
   };
   TideDecodeOptions options = default_options();
   options.max_message_bytes = 32;
   check_with(&options, cases, G_N_ELEMENTS(cases));
+}
+
+TEST("/avro-walk/42-a-list-of-lists-of-readings")
+{
+  static const AvroCase cases[] = {
+      AVRO_CASE("{'type':'array','items':{'type':'array','items':" RECORD_OF("'boolean'") "}}",
+                "\x04\x02\x01\x00\x04\x00\x01\x00\x00", "v=B:true;v=B:false;v=B:true;"),
+  };
+  check(cases, G_N_ELEMENTS(cases));
 }
 
 TEST("/avro-walk/bad-readings-alone")
@@ -280,6 +293,7 @@ TEST("/avro-walk/limits-and-booleans")
       AVRO_CASE(RECORD_OF("{'type':'map','values':'int'}"), "\x04\x02x\x02\x02y\x04\x00", "too_many_fields@6"),
       AVRO_CASE(RECORD_OF("{'type':'map','values':{'type':'map','values':'int'}}"), "\x02\x02x\x00\x00", "depth@3"),
       AVRO_CASE("{'type':'array','items':" RECORD_OF("'boolean'") "}", "\x04\x01\x00\x00", "v=B:1;v=B:0;"),
+      AVRO_CASE(RECORD_OF("{'type':'array','items':'boolean'}"), "\x04\x01\x00\x00", "v=J:[true,false];"),
   };
   TideDecodeOptions options = default_options();
   options.max_readings = options.max_fields = options.max_depth = 2;

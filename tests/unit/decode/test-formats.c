@@ -1,6 +1,7 @@
 /* The table of formats, and what stands around readings in each format that has objects and lists. */
 #include "decode/avro_schema.h"
 #include "decode/formats.h"
+#include "decode/frame.h"
 #include "decode/protobuf_walk.h"
 #include "unit/decoder_fixture.h"
 #include "unit/test_case.h"
@@ -100,6 +101,46 @@ TEST("/formats/42-C11-a-frame-that-is-not-read-is-named")
       {TIDE_FORMAT_MSGPACK, TIDE_FRAMING_NONE, TIDE_BYTES_LITERAL(FRAME "\x80"), "parse@0", NULL},
   };
   check_frames(cases, G_N_ELEMENTS(cases));
+}
+
+TEST("/formats/42-C11-the-number-in-a-frame")
+{
+  guint32 id = 0;
+  const char *why;
+  g_assert_true(tide_frame_read(TIDE_BYTES_LITERAL(FRAME), &id, &why));
+  g_assert_cmpuint(id, ==, 0x102);
+}
+
+TEST("/formats/42-C11-a-bad-reading-behind-a-frame")
+{
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_JSON);
+  fixture.options.framing = TIDE_FRAMING_CONFLUENT;
+  fixture.options.on_bad_reading = TIDE_BAD_READING_ALONE;
+  g_autofree char *outcome =
+      decoder_fixture_outcome(&fixture, TIDE_BYTES_LITERAL(FRAME "[{\"a\":1},{\"a\":1,\"a\":2}]"));
+  g_autofree char *rejects = decoder_fixture_rejects_text(&fixture);
+  g_assert_cmpstr(outcome, ==, "a=N:1;;");
+  g_assert_cmpstr(rejects, ==, "duplicate_field@25 1;");
+}
+
+/* What is known of readings like it must not be learned of one that was left out. */
+TEST("/formats/42-a-bad-reading-twice")
+{
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_JSON);
+  fixture.options.on_bad_reading = TIDE_BAD_READING_ALONE;
+  g_autofree char *outcome =
+      decoder_fixture_outcome(&fixture, TIDE_BYTES_LITERAL("[{\"a\":1,\"a\":2},{\"a\":1,\"a\":2},{\"a\":3}]"));
+  g_autofree char *rejects = decoder_fixture_rejects_text(&fixture);
+  g_assert_cmpstr(outcome, ==, ";;a=N:3;");
+  g_assert_cmpstr(rejects, ==, "duplicate_field@12 0;duplicate_field@26 1;");
+}
+
+TEST("/formats/42-a-list-where-an-object-was")
+{
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_JSON);
+  g_autofree char *outcome =
+      decoder_fixture_outcome(&fixture, TIDE_BYTES_LITERAL("[{\"oo\":{\"p\":{\"x\":1}}},{\"o\":{\"p\":[1],\"q\":2}}]"));
+  g_assert_cmpstr(outcome, ==, "oo/p/x=N:1;o/p=J:[1] o/q=N:2;");
 }
 
 /* ---- what stands around readings ---- */
@@ -211,6 +252,26 @@ TEST("/formats/42-around-readings-of-avro")
   g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_AVRO);
   fixture.options.schema = schema;
   check(&fixture, cases, G_N_ELEMENTS(cases));
+  tide_avro_schema_free(schema);
+}
+
+/* A list is gone through twice, but what takes no bytes in it counts once: some 1,030 values may. */
+TEST("/formats/42-values-without-bytes-count-once")
+{
+  static const char text[] =
+      "{\"type\":\"record\",\"name\":\"M\",\"fields\":[{\"name\":\"m\",\"type\":{\"type\":\"array\",\"items\":"
+      "{\"type\":\"record\",\"name\":\"R\",\"fields\":[{\"name\":\"a\",\"type\":\"null\"}]}}}]}";
+  static char each[] = "m";
+  if (!tide_formats[TIDE_FORMAT_AVRO].is_built_in) {
+    g_test_skip("Avro is left out");
+    return;
+  }
+  const TideAvroSchema *schema = tide_avro_schema_new(tide_bytes_of_string(text), NULL);
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_AVRO);
+  fixture.options.schema = schema;
+  fixture.options.each = each;
+  g_assert_true(decoder_fixture_decode(&fixture, TIDE_BYTES_LITERAL("\xA0\x06\x00"))); /* 400 of them */
+  g_assert_cmpuint(fixture.n_readings, ==, 400);
   tide_avro_schema_free(schema);
 }
 

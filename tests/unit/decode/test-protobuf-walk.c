@@ -101,8 +101,9 @@ TEST("/protobuf-walk/presence")
   static const HexCase old[] = {
       {"0a0168", "host=S:h;"},
       {"0a01681801", "host=S:h kind=S:A;"},
-      {"0a01681803", "host=S:h;"},         /* closed: a value without a name is a field that nobody knows */
-      {"0a0168a206030a0169", "host=S:h;"}, /* an extension */
+      {"0a01681803", "host=S:h;"}, /* closed: a value without a name is a field that nobody knows */
+      {"0a01684a03010502", "host=S:h kinds=J:[\"A\",\"B\"];"}, /* such a value in a list */
+      {"0a0168a206030a0169", "host=S:h;"},                     /* an extension */
       {"1001", "missing_field@0"},
   };
   check("plant.Plain", plain, G_N_ELEMENTS(plain));
