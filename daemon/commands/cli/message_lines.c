@@ -2,6 +2,7 @@
 
 #include "decode/avro_container.h"
 #include "decode/formats.h"
+#include "util/clock.h"
 #include "util/error.h"
 
 #include <errno.h>
@@ -90,4 +91,27 @@ tide_message_is_whole(const TideDecodeOptions *decode)
 {
   const TideFormat *format = tide_format_of(decode);
   return format->end != TIDE_ENDS_WITH_LINE || ((format->takes & TIDE_TAKES_CSV) != 0 && decode->csv.header);
+}
+
+gint64
+tide_message_file_read(const TideMessageFile *file, gint64 (*func)(const TideMessage *message, gpointer data),
+                       gboolean (*go_on)(gpointer data), gpointer data)
+{
+  gint64 wanted = file->begin;
+  while (wanted >= 0 && wanted < file->end && !tide_file_reader_is_at_end(file->reader) && go_on(data)) {
+    TideFileRecord record;
+    tide_file_reader_fill(file->reader);
+    while (wanted >= 0 && wanted < file->end && tide_file_reader_next(file->reader, &record)) {
+      TideMessage message = {.topic = tide_bytes_of_string(file->path),
+                             .offset = record.offset,
+                             .timestamp_ms = tide_wall_clock_epoch_ms(),
+                             .is_append_time = TRUE,
+                             .value = record.text,
+                             .has_value = TRUE};
+      if (record.offset >= wanted && record.offset < file->end)
+        wanted = func(&message, data);
+      (void)tide_file_reader_pass(file->reader, record.offset + 1);
+    }
+  }
+  return wanted;
 }

@@ -1,8 +1,8 @@
-/* Messages given on standard input or in a file: one a line, or all of it as one. */
+/* Messages given on standard input or in a file: one a line, all of it as one, or as `load` reads it. */
 #pragma once
 
-#include "decode/decode_options.h"
-#include "util/bytes.h"
+#include "files/file_reader.h"
+#include "model/message.h"
 
 #include <stdio.h>
 
@@ -16,9 +16,9 @@ typedef gboolean (*TideMessageLineFunc)(TideBytes line, gpointer data, GError **
 #define TIDE_LINE_MAX_BYTES (256u * 1024 * 1024)
 
 /**
- * tide_line_read: the next line of @stream into @line, its newline included where it has one; empty at the end, and where
- * reading fails (ferror()).
- * Returns: FALSE: it is longer than TIDE_LINE_MAX_BYTES; @line is empty, and the rest of it is what comes next.
+ * tide_line_read: the next line of @stream into @line, its newline included where it has one; empty at the end, and
+ * where reading fails (ferror()). Returns: FALSE: it is longer than TIDE_LINE_MAX_BYTES; @line is empty, and the rest
+ * of it is what comes next.
  */
 gboolean tide_line_read(FILE *stream, TideBuffer *line) G_GNUC_WARN_UNUSED_RESULT;
 
@@ -34,5 +34,23 @@ gboolean tide_message_read_whole(FILE *stream, const char *name, TideMessageLine
 /* Whether a stream holds one message, as it can hold no lines that are each one: of the binary formats, in which any
  * byte may be a line break, and of lines below a header. */
 gboolean tide_message_is_whole(const TideDecodeOptions *decode);
+
+/* What is read of a file that `load` may read. */
+typedef struct TideMessageFile {
+  TideFileReader *reader; /* borrowed, at the file's beginning */
+  const char *path;       /* borrowed: what messages have for a topic */
+  gint64 begin;           /* records [begin, end) */
+  gint64 end;
+} TideMessageFile;
+
+/**
+ * tide_message_file_read: hands each record to @func, as the message that the daemon would have of it, up to the file's
+ * end or the place where it cannot be read further: see tide_file_reader_problem().
+ * @func: returns the offset that is wanted next; below 0: no more
+ * @go_on: asked before each piece of the file; FALSE: no more
+ * Returns: the offset that was wanted in the end.
+ */
+gint64 tide_message_file_read(const TideMessageFile *file, gint64 (*func)(const TideMessage *message, gpointer data),
+                              gboolean (*go_on)(gpointer data), gpointer data);
 
 G_END_DECLS

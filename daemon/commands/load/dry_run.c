@@ -1,5 +1,6 @@
 #include "commands/load/dry_run.h"
 
+#include "commands/cli/message_lines.h"
 #include "commands/cli/output.h"
 #include "commands/cli/overwritten_cells.h"
 #include "commands/cli/progress.h"
@@ -11,6 +12,7 @@
 #include <stdio.h>
 
 typedef struct DryRun {
+  TideFileLoad *load;                /* borrowed */
   const TideConfig *config;          /* borrowed */
   const volatile int *stop;          /* borrowed */
   TideMapping *mapping;              /* owned */
@@ -27,52 +29,37 @@ typedef struct DryRun {
 } DryRun;
 
 static void
-clear(DryRun *run)
-{
-  tide_mapping_free(run->mapping);
-  g_free(run->rows);
-  tide_overwritten_cells_free(run->overwritten);
-  g_free(run->expired_rows);
-  for (guint i = 0; i < TIDE_REJECT_N_REASONS; i++)
-    g_free(run->examples[i]);
-}
-
-static void
-note_reject(DryRun *run, const TideLoadedFile *file, gint64 offset, const TideReject *reject)
+note_reject(DryRun *run, const TideMessage *message, const TideReject *reject)
 {
   if (run->rejects[reject->reason]++ > 0)
     return;
   g_autofree char *why = tide_reject_describe(reject);
-  g_autofree char *path = tide_text_printable(tide_bytes_of_string(file->path));
-  run->examples[reject->reason] = g_strdup_printf("%s:%" G_GINT64_FORMAT ": %s", path, offset, why);
+  g_autofree char *path = tide_text_printable(message->topic);
+  run->examples[reject->reason] = g_strdup_printf("%s:%" G_GINT64_FORMAT ": %s", path, message->offset, why);
 }
 
-static void
-take_record(DryRun *run, const TideLoadedFile *file, const TideFileRecord *record)
+static gint64
+take_message(const TideMessage *message, gpointer data)
 {
-  TideMessage message = {.topic = tide_bytes_of_string(file->path),
-                         .offset = record->offset,
-                         .timestamp_ms = tide_wall_clock_epoch_ms(),
-                         .is_append_time = TRUE,
-                         .value = record->text,
-                         .has_value = TRUE};
+  DryRun *run = data;
   TideMapped mapped;
   TideReject reject = {0};
   run->n_messages++;
-  if (!tide_mapping_apply(run->mapping, &message, &mapped, &reject)) {
-    note_reject(run, file, record->offset, &reject);
-    return;
+  if (!tide_mapping_apply(run->mapping, message, &mapped, &reject)) {
+    note_reject(run, message, &reject);
+    return message->offset + 1;
   }
   run->n_readings += mapped.n_readings;
   run->n_unmatched += mapped.n_unmatched_readings;
   run->n_expired += mapped.n_expired_readings;
   for (guint32 i = 0; i < mapped.n_rejects; i++)
-    note_reject(run, file, record->offset, &mapped.rejects[i]);
+    note_reject(run, message, &mapped.rejects[i]);
   for (guint32 i = 0; i < mapped.n_rows; i++)
     run->rows[mapped.rows[i].table_index]++;
   tide_overwritten_cells_add(run->overwritten, mapped.rows, mapped.n_rows);
   for (guint i = 0; mapped.expired != NULL && i < run->config->tables->len; i++)
     run->expired_rows[i] += mapped.expired[i].n_rows;
+  return message->offset + 1;
 }
 
 static gboolean
@@ -81,24 +68,15 @@ may_go_on(gpointer data)
   return *((const DryRun *)data)->stop == 0;
 }
 
-static void
-read_file(DryRun *run, TideFileLoad *load, TideLoadedFile *file)
+static gboolean
+begin_piece(gpointer data)
 {
-  while (!tide_file_reader_is_at_end(file->reader) && may_go_on(run)) {
-    TideFileRecord record;
-    gint64 now_us = tide_now_us();
-    TideFileLoadProgress at = tide_file_load_progress(load);
-    tide_mapping_set_now(run->mapping, tide_wall_clock_epoch_ms());
-    while (tide_file_reader_next(file->reader, &record)) {
-      take_record(run, file, &record);
-      (void)tide_file_reader_pass(file->reader, record.offset + 1);
-    }
-    tide_load_report_progress(&run->progress, &at, &(TideLoadCounts){run->n_messages, run->n_messages});
-    tide_progress_update(&run->progress, run->n_messages, now_us);
-    tide_file_reader_fill(file->reader);
-  }
-  if (may_go_on(run))
-    tide_file_load_note_end(load, file);
+  DryRun *run = data;
+  TideFileLoadProgress at = tide_file_load_progress(run->load);
+  tide_mapping_set_now(run->mapping, tide_wall_clock_epoch_ms());
+  tide_load_report_progress(&run->progress, &at, &(TideLoadCounts){run->n_messages, run->n_messages});
+  tide_progress_update(&run->progress, run->n_messages, tide_now_us());
+  return may_go_on(run);
 }
 
 static void
@@ -165,13 +143,17 @@ print_marks(TideFileLoad *load)
 int
 tide_load_dry_run(TideFileLoad *load, const TideConfig *config, const volatile int *stop)
 {
-  DryRun run = {.config = config, .stop = stop, .mapping = tide_mapping_new(config, TIDE_WIRE_BINARY)};
+  DryRun run = {.load = load, .config = config, .stop = stop, .mapping = tide_mapping_new(config, TIDE_WIRE_BINARY)};
   run.rows = g_new0(guint64, config->tables->len);
   run.expired_rows = g_new0(guint64, config->tables->len);
   run.overwritten = tide_overwritten_cells_new(config->tables->len);
   tide_progress_begin(&run.progress, "messages", 0, tide_now_us());
-  for (TideLoadedFile *file; (file = tide_file_load_take(load, may_go_on, &run)) != NULL && may_go_on(&run);)
-    read_file(&run, load, file);
+  for (TideLoadedFile *file; (file = tide_file_load_take(load, may_go_on, &run)) != NULL && may_go_on(&run);) {
+    TideMessageFile messages = {.reader = file->reader, .path = file->path, .end = G_MAXINT64};
+    (void)tide_message_file_read(&messages, take_message, begin_piece, &run);
+    if (may_go_on(&run))
+      tide_file_load_note_end(load, file);
+  }
   tide_progress_end(&run.progress);
   guint64 n_rejects = print_counts(&run);
   print_marks(load);
@@ -179,6 +161,11 @@ tide_load_dry_run(TideFileLoad *load, const TideConfig *config, const volatile i
   gboolean was_stopped = *stop != 0, is_empty = run.n_messages == 0 && n_problems == 0 && !was_stopped;
   if (is_empty)
     tide_say("tidemark load: " TIDE_LOAD_FOUND_NOTHING "");
-  clear(&run);
+  tide_mapping_free(run.mapping);
+  g_free(run.rows);
+  tide_overwritten_cells_free(run.overwritten);
+  g_free(run.expired_rows);
+  for (guint i = 0; i < TIDE_REJECT_N_REASONS; i++)
+    g_free(run.examples[i]);
   return was_stopped ? TIDE_EXIT_TEMPFAIL : n_rejects > 0 || n_problems > 0 || is_empty ? TIDE_EXIT_DATA : TIDE_EXIT_OK;
 }

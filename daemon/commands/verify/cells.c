@@ -190,33 +190,6 @@ forget_time(TideVerifyCells *cells, const TideVerifyEntry *cell, gint64 time_ms)
   }
 }
 
-/* The times that are expected in a column. */
-typedef struct ExpectedTimes {
-  gint64 times[TIDE_VERIFY_MAX_VERSIONS];
-  guint n;
-  gint64 oldest;
-} ExpectedTimes;
-
-static gboolean
-holds_time(const ExpectedTimes *expected, gint64 time_ms)
-{
-  for (guint i = 0; i < expected->n; i++)
-    if (expected->times[i] == time_ms)
-      return TRUE;
-  return FALSE;
-}
-
-static void
-note_time(ExpectedTimes *expected, gint64 time_ms)
-{
-  if (holds_time(expected, time_ms))
-    return;
-  g_assert(expected->n < G_N_ELEMENTS(expected->times));
-  if (expected->n == 0 || time_ms < expected->oldest)
-    expected->oldest = time_ms;
-  expected->times[expected->n++] = time_ms;
-}
-
 /* @cell takes the place of @entry, of its partition. */
 static void
 replace_expected(TideVerifyCells *cells, TideVerifyEntry *entry, const TideVerifyEntry *cell)
@@ -253,7 +226,9 @@ tide_verify_cells_expect(TideVerifyCells *cells, const TideVerifyEntry *cell, gu
   if (!make_room(cells, cell->row))
     return;
   guint partition = tide_verify_source_partition(cell->source);
-  ExpectedTimes expected = {.n = 0};
+  gint64 times[TIDE_VERIFY_MAX_VERSIONS], oldest = G_MAXINT64; /* that are expected in its column */
+  guint n_times = 0;
+  gboolean holds_time = FALSE;
   TideVerifyEntry *entry;
   for (TideVerifyColumn column = tide_verify_cells_column(cells, cell->row, cell->column);
        (entry = tide_verify_column_next(&column)) != NULL;) {
@@ -263,12 +238,20 @@ tide_verify_cells_expect(TideVerifyCells *cells, const TideVerifyEntry *cell, gu
       replace_expected(cells, entry, cell);
       return;
     }
-    note_time(&expected, entry->time_ms);
+    gboolean is_new = TRUE;
+    for (guint i = 0; i < n_times; i++)
+      is_new = is_new && times[i] != entry->time_ms;
+    if (!is_new)
+      continue;
+    g_assert(n_times < G_N_ELEMENTS(times));
+    times[n_times++] = entry->time_ms;
+    oldest = MIN(oldest, entry->time_ms);
+    holds_time = holds_time || entry->time_ms == cell->time_ms;
   }
-  if (!holds_time(&expected, cell->time_ms) && expected.n >= CLAMP(versions, 1, TIDE_VERIFY_MAX_VERSIONS)) {
-    if (cell->time_ms < expected.oldest)
+  if (!holds_time && n_times >= CLAMP(versions, 1, TIDE_VERIFY_MAX_VERSIONS)) {
+    if (cell->time_ms < oldest)
       return;
-    forget_time(cells, cell, expected.oldest);
+    forget_time(cells, cell, oldest);
   }
   insert(cells, cell, TIDE_VERIFY_EXPECTED);
 }
@@ -286,23 +269,16 @@ tide_verify_cells_allow(TideVerifyCells *cells, const TideVerifyEntry *cell)
   insert(cells, cell, TIDE_VERIFY_POSSIBLE);
 }
 
-/* TRUE when the row of @cell is deleted up to its time or later: then it must not be there, however old it is. */
-static gboolean
-is_deleted(const TideVerifyCells *cells, const TideVerifyEntry *cell)
-{
-  TideVerifyColumn column = tide_verify_cells_column(cells, cell->row, 0);
-  const TideVerifyEntry *deleted = tide_verify_column_next(&column);
-  return deleted != NULL && cell->time_ms <= deleted->time_ms;
-}
-
 void
 tide_verify_cells_find(TideVerifyCells *cells, const TideVerifyEntry *cell)
 {
   if (!make_room(cells, cell->row))
     return;
   gboolean is_matched = FALSE;
-  gboolean is_of_use = !cell->is_outside || is_deleted(cells, cell);
-  TideVerifyEntry *entry;
+  TideVerifyColumn of_row = tide_verify_cells_column(cells, cell->row, 0);
+  TideVerifyEntry *entry = tide_verify_column_next(&of_row);
+  /* Where the row is deleted up to its time or later it must not be there, however old it is. */
+  gboolean is_of_use = !cell->is_outside || (entry != NULL && cell->time_ms <= entry->time_ms);
   for (TideVerifyColumn column = tide_verify_cells_column(cells, cell->row, cell->column);
        (entry = tide_verify_column_next(&column)) != NULL;) {
     is_of_use = is_of_use || entry->kind == TIDE_VERIFY_EXPECTED;

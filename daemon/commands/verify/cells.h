@@ -128,4 +128,53 @@ typedef struct TideVerifyColumn {
 TideVerifyColumn tide_verify_cells_column(const TideVerifyCells *cells, TideVerifyRow row, guint64 column);
 TideVerifyEntry *tide_verify_column_next(TideVerifyColumn *column); /* NULL at the end */
 
+/* ---- judge.c ---- */
+
+typedef enum TideVerdict {
+  TIDE_VERDICT_NONE, /* not counted: judged with another entry, or about nothing */
+  TIDE_VERDICT_RIGHT,
+  TIDE_VERDICT_CONFLICT, /* right, too */
+  TIDE_VERDICT_MISSING,
+  TIDE_VERDICT_WRONG,
+  TIDE_VERDICT_STALE,
+  TIDE_VERDICT_UNEXPECTED,
+  TIDE_VERDICT_OVERWRITTEN, /* the value of another reading is there, or was before */
+  TIDE_VERDICT_DELETED,
+  TIDE_VERDICT_EXPIRED,
+  TIDE_VERDICT_CORRECTED, /* the reading's later value is there */
+  TIDE_VERDICT_SUPERSEDED,
+  TIDE_VERDICT_BEYOND,
+  TIDE_VERDICT_UNEXPLAINED,
+  TIDE_VERDICT_COUNT,
+} TideVerdict;
+
+/* The properties of a verdict. */
+typedef struct TideVerdictKind {
+  const char *name;
+  gboolean is_difference; /* a verification ends with TIDE_EXIT_FINDINGS for it */
+  gboolean is_expected;   /* of a cell that had to be in the table */
+  gboolean is_sampled;    /* some are shown */
+} TideVerdictKind;
+
+extern const TideVerdictKind tide_verdicts[TIDE_VERDICT_COUNT];
+
+/* What is to be known of an entry's table and family. */
+typedef struct TideVerifyRule {
+  gboolean is_latest;
+  gboolean has_deletes; /* rows of the table may delete */
+  guint versions;       /* of a column, that a reader sees */
+  gint64 ttl_ms;        /* 0: kept for ever */
+  gint64 now_ms;        /* wall clock, when the table had been read */
+  gboolean is_whole;    /* every cell of the window must come from a message that could be read */
+} TideVerifyRule;
+
+TideVerdict tide_verify_judge(const TideVerifyCells *cells, const TideVerifyEntry *entry, const TideVerifyRule *rule);
+
+/* What the expected @entry was written over, or was overwritten by in another partition: its value and its message;
+ * NULL: nothing of another reading. */
+const TideVerifyEntry *tide_verify_lost_to(const TideVerifyCells *cells, const TideVerifyEntry *entry);
+
+/* Whether a message outside of the window may change what @entry comes to. */
+gboolean tide_verify_is_open(const TideVerifyCells *cells, const TideVerifyEntry *entry, const TideVerifyRule *rule);
+
 G_END_DECLS

@@ -1,4 +1,20 @@
-#include "commands/verify/judge.h"
+/* What the cells of a pass come to: which are right, and what is wrong with the others.
+ *
+ * An expected cell (of one time) is right when it was found with a value that some partition's last message for that
+ * time has. Where several partitions wrote different values, any of them is right: a conflict, not an error; so is the
+ * last of several values that one message wrote. It is overwritten when another reading with another value had its
+ * place, and corrected when the same reading had. Else, in this order:
+ *   - deleted by its row (latest: replace, tombstones), or older than it is kept: it need not be there
+ *   - another value at the same time: when a message outside of the window has that value, overwritten or corrected;
+ *     else wrong
+ *   - as many newer times of the column as its family keeps: superseded; each of those is judged for itself
+ *   - in a latest table, an older time instead: stale
+ *   - missing
+ * A cell that was found and not expected is a matter of the above when an expected one should have been in its place.
+ * Else it is beyond the window when a message outside of it makes that cell; unexplained, when the topic does not hold
+ * any more all that it ever did; and unexpected. A cell at or before what its row is deleted up to is unexpected
+ * whoever wrote it, unless it is what makes an expected one stale. */
+#include "commands/verify/cells.h"
 
 const TideVerdictKind tide_verdicts[] = {
     [TIDE_VERDICT_NONE] = {"none"},
@@ -45,32 +61,6 @@ typedef struct Surroundings {
   guint n_newer;                /* times at which something was found */
 } Surroundings;
 
-static gboolean
-was_found(const TideVerifyEntry *entry)
-{
-  return entry->kind == TIDE_VERIFY_FOUND || entry->is_matched;
-}
-
-static void
-look_at_same_time(Surroundings *around, const TideVerifyEntry *entry, const TideVerifyEntry *near)
-{
-  if (near->kind == TIDE_VERIFY_FOUND) {
-    around->other = near;
-    return;
-  }
-  if (near->kind == TIDE_VERIFY_LOST) {
-    around->is_overwritten = TRUE;
-    return;
-  }
-  around->is_matched = around->is_matched || near->is_matched;
-  if (near->kind != TIDE_VERIFY_EXPECTED)
-    return;
-  around->is_first = around->is_first && near->source >= entry->source;
-  around->is_conflict = around->is_conflict || near->is_contested || near->value != entry->value;
-  around->is_corrected = around->is_corrected || near->is_corrected;
-  around->is_overwritten = around->is_overwritten || tide_verify_entries_clash(near, entry);
-}
-
 static Surroundings
 look_around(const TideVerifyCells *cells, const TideVerifyEntry *entry)
 {
@@ -79,11 +69,20 @@ look_around(const TideVerifyCells *cells, const TideVerifyEntry *entry)
   const TideVerifyEntry *near;
   for (TideVerifyColumn column = tide_verify_cells_column(cells, entry->row, entry->column);
        (near = tide_verify_column_next(&column)) != NULL;) {
-    if (near->time_ms == entry->time_ms) {
-      look_at_same_time(&around, entry, near);
-      continue;
+    gboolean is_same_time = near->time_ms == entry->time_ms, is_found = near->kind == TIDE_VERIFY_FOUND;
+    if (is_same_time && is_found)
+      around.other = near;
+    else if (is_same_time && near->kind == TIDE_VERIFY_LOST)
+      around.is_overwritten = TRUE;
+    else if (is_same_time)
+      around.is_matched = around.is_matched || near->is_matched;
+    if (is_same_time && near->kind == TIDE_VERIFY_EXPECTED) {
+      around.is_first = around.is_first && near->source >= entry->source;
+      around.is_conflict = around.is_conflict || near->is_contested || near->value != entry->value;
+      around.is_corrected = around.is_corrected || near->is_corrected;
+      around.is_overwritten = around.is_overwritten || tide_verify_entries_clash(near, entry);
     }
-    if (!was_found(near))
+    if (is_same_time || !(is_found || near->is_matched))
       continue;
     around.has_older = around.has_older || near->time_ms < entry->time_ms;
     gboolean is_new = near->time_ms > entry->time_ms && around.n_newer < G_N_ELEMENTS(newer);
@@ -122,40 +121,24 @@ judge_expected(const TideVerifyCells *cells, const TideVerifyEntry *entry, const
   return rule->is_latest && around.has_older ? TIDE_VERDICT_STALE : TIDE_VERDICT_MISSING;
 }
 
-/* TRUE when what was found in the column of @entry is told already, by an expected cell that it stands for: one
- * difference, and not a second one of a cell that should have been deleted. */
-static gboolean
-is_stale_elsewhere(const TideVerifyCells *cells, const TideVerifyEntry *entry, const TideVerifyRule *rule)
-{
-  const TideVerifyEntry *near;
-  for (TideVerifyColumn column = tide_verify_cells_column(cells, entry->row, entry->column);
-       (near = tide_verify_column_next(&column)) != NULL;)
-    if (near->kind == TIDE_VERIFY_EXPECTED && judge_expected(cells, near, rule) == TIDE_VERDICT_STALE)
-      return TRUE;
-  return FALSE;
-}
-
-/* TRUE when @entry was found where an expected one should have been: at its time, or older than one that was not found.
- */
-static gboolean
-is_judged_elsewhere(const TideVerifyCells *cells, const TideVerifyEntry *entry)
-{
-  const TideVerifyEntry *near;
-  for (TideVerifyColumn column = tide_verify_cells_column(cells, entry->row, entry->column);
-       (near = tide_verify_column_next(&column)) != NULL;)
-    if (near->kind == TIDE_VERIFY_EXPECTED &&
-        (near->time_ms == entry->time_ms || (near->time_ms > entry->time_ms && !near->is_matched)))
-      return TRUE;
-  return FALSE;
-}
-
 static TideVerdict
 judge_found(const TideVerifyCells *cells, const TideVerifyEntry *entry, const TideVerifyRule *rule)
 {
-  if (entry->time_ms <= deletion_of(cells, entry, rule).must_ms)
-    return is_stale_elsewhere(cells, entry, rule) ? TIDE_VERDICT_NONE : TIDE_VERDICT_UNEXPECTED;
-  if (is_judged_elsewhere(cells, entry))
-    return TIDE_VERDICT_NONE;
+  gboolean is_deleted = entry->time_ms <= deletion_of(cells, entry, rule).must_ms;
+  const TideVerifyEntry *near;
+  for (TideVerifyColumn column = tide_verify_cells_column(cells, entry->row, entry->column);
+       (near = tide_verify_column_next(&column)) != NULL;) {
+    if (near->kind != TIDE_VERIFY_EXPECTED)
+      continue;
+    /* It is what makes that one stale: one difference, and not a second one of a cell that should have been deleted. */
+    if (is_deleted && judge_expected(cells, near, rule) == TIDE_VERDICT_STALE)
+      return TIDE_VERDICT_NONE;
+    /* It was found where that one should have been: at its time, or older than it, which was not found. */
+    if (!is_deleted && (near->time_ms == entry->time_ms || (near->time_ms > entry->time_ms && !near->is_matched)))
+      return TIDE_VERDICT_NONE;
+  }
+  if (is_deleted)
+    return TIDE_VERDICT_UNEXPECTED;
   if (entry->is_explained)
     return TIDE_VERDICT_BEYOND;
   if (entry->is_outside)
@@ -166,18 +149,9 @@ judge_found(const TideVerifyCells *cells, const TideVerifyEntry *entry, const Ti
 TideVerdict
 tide_verify_judge(const TideVerifyCells *cells, const TideVerifyEntry *entry, const TideVerifyRule *rule)
 {
-  switch ((TideVerifyKind)entry->kind) {
-  case TIDE_VERIFY_EXPECTED:
+  if (entry->kind == TIDE_VERIFY_EXPECTED)
     return judge_expected(cells, entry, rule);
-  case TIDE_VERIFY_FOUND:
-    return judge_found(cells, entry, rule);
-  case TIDE_VERIFY_FREE:
-  case TIDE_VERIFY_POSSIBLE:
-  case TIDE_VERIFY_LOST:
-  case TIDE_VERIFY_DELETED:
-    break;
-  }
-  return TIDE_VERDICT_NONE;
+  return entry->kind == TIDE_VERIFY_FOUND ? judge_found(cells, entry, rule) : TIDE_VERDICT_NONE;
 }
 
 gboolean

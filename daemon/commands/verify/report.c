@@ -1,7 +1,7 @@
-#include "commands/verify/report.h"
-
+/* What a verification found, for people or as JSON, one object a line: samples, then tables, then all together. */
 #include "commands/cli/listing.h"
 #include "commands/cli/time_argument.h"
+#include "commands/verify/verification.h"
 
 /* Of a value that is shown to people; JSON has all of it. */
 #define SHOWN_VALUE_BYTES 80u
@@ -28,48 +28,29 @@ static const Remark remarks[] = {
 };
 
 static guint64
-count_of(const TideVerifyReport *report, TideVerdict verdict)
+count_of(const TideVerification *verify, TideVerdict verdict)
 {
   guint64 count = 0;
-  for (guint i = 0; i < tide_verify_tables_count(report->tables); i++)
-    count += tide_verify_tables_at(report->tables, i)->counts[verdict];
+  for (guint i = 0; i < tide_verify_tables_count(verify->tables); i++)
+    count += tide_verify_tables_at(verify->tables, i)->counts[verdict];
   return count;
 }
 
 guint64
-tide_verify_report_differences(const TideVerifyReport *report)
+tide_verify_report_differences(const TideVerification *verify)
 {
   guint64 count = 0;
   for (TideVerdict verdict = 0; verdict < TIDE_VERDICT_COUNT; verdict++)
-    if (tide_verdicts[verdict].is_difference && (verdict != TIDE_VERDICT_OVERWRITTEN || !report->allow_overwritten))
-      count += count_of(report, verdict);
+    if (tide_verdicts[verdict].is_difference && (verdict != TIDE_VERDICT_OVERWRITTEN || !verify->allow_overwritten))
+      count += count_of(verify, verdict);
   return count;
-}
-
-/* Cells that had to be in the table, each time of a column once. */
-static guint64
-n_expected(const TideVerifyTable *table)
-{
-  guint64 n = 0;
-  for (TideVerdict verdict = 0; verdict < TIDE_VERDICT_COUNT; verdict++)
-    n += tide_verdicts[verdict].is_expected ? table->counts[verdict] : 0;
-  return n;
-}
-
-static guint64
-n_rejected(const TideVerifyMessageCounts *counts)
-{
-  guint64 n = 0;
-  for (guint i = 0; i < TIDE_REJECT_N_REASONS; i++)
-    n += counts->rejected[i];
-  return n;
 }
 
 /* "topic 'metrics' partition 0: offsets 1000 to 1399 were ..." (transfer full) */
 static char *
-gap_text(const TideVerifyReport *report, const TideVerifyGap *gap)
+gap_text(const TideVerification *verify, const TideVerifyGap *gap)
 {
-  const TideTopicPart *part = &g_array_index(report->parts, TideTopicPart, gap->part);
+  const TideTopicPart *part = &g_array_index(verify->input.parts, TideTopicPart, gap->part);
   g_autofree char *where = g_strdup_printf("topic '%s' partition %d", part->topic, part->partition);
   g_autofree char *range = g_strdup_printf("offsets %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT, gap->from, gap->to - 1);
   switch (gap->kind) {
@@ -79,7 +60,7 @@ gap_text(const TideVerifyReport *report, const TideVerifyGap *gap)
                            where, range, part->committed, gap->to);
   case TIDE_VERIFY_GAP_NOT_BEGUN:
     return g_strdup_printf("%s: %s are not written: group '%s' has committed nothing of this partition", where, range,
-                           report->group);
+                           verify->group);
   case TIDE_VERIFY_GAP_HALTED:
     break;
   }
@@ -99,34 +80,22 @@ value_text(const TideBuffer *value)
                 : g_strdup_printf("'%s'", text);
 }
 
-static char *
-found_text(const TideVerifySample *sample)
-{
-  if (!sample->has_found)
-    return g_strdup("nothing");
-  g_autofree char *value = value_text(&sample->found);
-  if (sample->found_ms == sample->entry.time_ms)
-    return g_steal_pointer(&value);
-  g_autofree char *time = tide_time_text(sample->found_ms);
-  return g_strdup_printf("%s of %s", value, time);
-}
-
 /* "topic 'metrics' partition 0 offset 7". */
 static char *
-source_text(const TideVerifyReport *report, TideVerifySource source)
+source_text(const TideVerification *verify, TideVerifySource source)
 {
-  const TideTopicPart *part = &g_array_index(report->parts, TideTopicPart, tide_verify_source_partition(source));
+  const TideTopicPart *part = &g_array_index(verify->input.parts, TideTopicPart, tide_verify_source_partition(source));
   gint64 offset = tide_verify_source_offset(source);
-  return report->are_files ? g_strdup_printf("file '%s' record %" G_GINT64_FORMAT, part->topic, offset)
-                           : g_strdup_printf("topic '%s' partition %d offset %" G_GINT64_FORMAT, part->topic,
-                                             part->partition, offset);
+  return verify->input.topics == NULL ? g_strdup_printf("file '%s' record %" G_GINT64_FORMAT, part->topic, offset)
+                                      : g_strdup_printf("topic '%s' partition %d offset %" G_GINT64_FORMAT, part->topic,
+                                                        part->partition, offset);
 }
 
 static void
-print_sample(const TideVerifyReport *report, const TideVerifySample *sample, FILE *stream)
+print_sample(const TideVerification *verify, const TideVerifySample *sample, FILE *stream)
 {
-  const TideVerifyFamily *family = tide_verify_tables_family(report->tables, sample->entry.family);
-  const char *table = tide_verify_tables_at(report->tables, sample->slot)->table->name;
+  const TideVerifyFamily *family = tide_verify_tables_family(verify->tables, sample->entry.family);
+  const char *table = tide_verify_tables_at(verify->tables, sample->slot)->table->name;
   if (!sample->is_resolved) {
     fprintf(stream, "%s: %s: a cell that cannot be shown: it, or its message, is gone meanwhile\n",
             tide_verdicts[sample->verdict].name, table);
@@ -135,37 +104,40 @@ print_sample(const TideVerifyReport *report, const TideVerifySample *sample, FIL
   g_autofree char *row = tide_bytes_printable(tide_buffer_bytes(&sample->row));
   g_autofree char *column = tide_column_text(tide_bytes_of_string(family->name), tide_buffer_bytes(&sample->qualifier));
   g_autofree char *time = tide_time_text(sample->entry.time_ms);
-  g_autofree char *found = found_text(sample);
+  g_autofree char *found = sample->has_found ? value_text(&sample->found) : g_strdup("nothing");
+  g_autofree char *found_time = tide_time_text(sample->found_ms);
+  gboolean is_of_other_time = sample->has_found && sample->found_ms != sample->entry.time_ms;
   fprintf(stream, "%s: %s row '%s' %s of %s: ", tide_verdicts[sample->verdict].name, table, row, column, time);
   gboolean is_unexpected = sample->verdict == TIDE_VERDICT_UNEXPECTED;
   g_autofree char *expected = is_unexpected ? g_strdup("nothing") : value_text(&sample->expected);
-  fprintf(stream, "expected %s, found %s", expected, found);
+  fprintf(stream, "expected %s, found %s%s%s", expected, found, is_of_other_time ? " of " : "",
+          is_of_other_time ? found_time : "");
   if (sample->has_message) {
-    g_autofree char *where = source_text(report, sample->entry.source);
+    g_autofree char *where = source_text(verify, sample->entry.source);
     fprintf(stream, " (%s%s)", where, is_unexpected ? ", deleted since" : "");
   }
   if (sample->has_lost) {
     g_autofree char *value = value_text(&sample->lost_value);
-    g_autofree char *where = source_text(report, sample->lost.source);
+    g_autofree char *where = source_text(verify, sample->lost.source);
     fprintf(stream, ", lost %s (%s)", value, where);
   }
   fputc('\n', stream);
 }
 
 static void
-print_window(const TideVerifyReport *report, FILE *stream)
+print_window(const TideVerification *verify, FILE *stream)
 {
-  const TideVerifyMessageCounts *counts = report->counts;
+  const TideVerifyMessageCounts *counts = &verify->counts;
   g_autofree char *messages = tide_count_text(counts->messages);
   g_autofree char *cells = tide_count_text(counts->cells);
-  g_autofree char *elapsed = tide_age_text(report->elapsed_us / 1000);
-  fprintf(stream, "%s message%s of %u %s%s", messages, counts->messages == 1 ? "" : "s", report->parts->len,
-          report->are_files ? "file" : "partition", report->parts->len == 1 ? "" : "s");
-  if (report->group != NULL)
-    fprintf(stream, ", up to what group '%s' has committed", report->group);
+  g_autofree char *elapsed = tide_age_text(verify->elapsed_us / 1000);
+  fprintf(stream, "%s message%s of %u %s%s", messages, counts->messages == 1 ? "" : "s", verify->input.parts->len,
+          verify->input.topics == NULL ? "file" : "partition", verify->input.parts->len == 1 ? "" : "s");
+  if (verify->group != NULL)
+    fprintf(stream, ", up to what group '%s' has committed", verify->group);
   fprintf(stream, ": %s cells, in %s", cells, elapsed);
-  if (report->n_passes > 1)
-    fprintf(stream, " and %u passes", report->n_passes);
+  if (verify->n_passes > 1)
+    fprintf(stream, " and %u passes", verify->n_passes);
   fputc('\n', stream);
   for (guint i = 0; i < TIDE_REJECT_N_REASONS; i++) {
     g_autofree char *rejected = tide_count_text(counts->rejected[i]);
@@ -187,7 +159,7 @@ print_window(const TideVerifyReport *report, FILE *stream)
 }
 
 static void
-print_tables(const TideVerifyReport *report, FILE *stream)
+print_tables(const TideVerification *verify, FILE *stream)
 {
   static const TideListingColumn columns[] = {
       {"TABLE", FALSE, FALSE}, {"CELLS", TRUE, FALSE},      {"MISSING", TRUE, FALSE}, {"WRONG", TRUE, FALSE},
@@ -195,9 +167,12 @@ print_tables(const TideVerifyReport *report, FILE *stream)
   g_autoptr(TideListing) listing =
       tide_listing_new(stream, TIDE_OUTPUT_TABLE, tide_colour_wanted(stream), columns, G_N_ELEMENTS(columns));
   gboolean goes_on = TRUE;
-  for (guint i = 0; goes_on && i < tide_verify_tables_count(report->tables); i++) {
-    const TideVerifyTable *table = tide_verify_tables_at(report->tables, i);
-    g_autofree char *expected = tide_count_text(n_expected(table));
+  for (guint i = 0; goes_on && i < tide_verify_tables_count(verify->tables); i++) {
+    const TideVerifyTable *table = tide_verify_tables_at(verify->tables, i);
+    guint64 n_expected = 0; /* each time of a column once */
+    for (TideVerdict verdict = 0; verdict < TIDE_VERDICT_COUNT; verdict++)
+      n_expected += tide_verdicts[verdict].is_expected ? table->counts[verdict] : 0;
+    g_autofree char *expected = tide_count_text(n_expected);
     g_autofree char *missing = tide_count_text(table->counts[TIDE_VERDICT_MISSING]);
     g_autofree char *wrong = tide_count_text(table->counts[TIDE_VERDICT_WRONG]);
     g_autofree char *stale = tide_count_text(table->counts[TIDE_VERDICT_STALE]);
@@ -211,9 +186,9 @@ print_tables(const TideVerifyReport *report, FILE *stream)
 
 /* The last line. */
 static void
-print_verdict(const TideVerifyReport *report, FILE *stream)
+print_verdict(const TideVerification *verify, FILE *stream)
 {
-  guint64 n = tide_verify_report_differences(report);
+  guint64 n = tide_verify_report_differences(verify);
   g_autofree char *n_differences = tide_count_text(n);
   if (n > 0) {
     fprintf(stream, "%s %s\n", n_differences, n == 1 ? "difference" : "differences");
@@ -227,12 +202,12 @@ print_verdict(const TideVerifyReport *report, FILE *stream)
                {TIDE_VERDICT_CORRECTED, "correction", "corrections"}};
   g_autoptr(GString) text = g_string_new(NULL);
   for (gsize i = 0; i < G_N_ELEMENTS(shown); i++) {
-    guint64 count = count_of(report, shown[i].verdict);
+    guint64 count = count_of(verify, shown[i].verdict);
     g_autofree char *number = tide_count_text(count);
     if (count > 0)
       g_string_append_printf(text, "%s %s, ", number, count == 1 ? shown[i].one : shown[i].more);
   }
-  if (report->gaps->len > 0)
+  if (verify->gaps->len > 0)
     fprintf(stream, "%swhat was written is right, but not all is written\n", text->str);
   else if (text->len > 0)
     fprintf(stream, "%sall else is right\n", text->str);
@@ -242,30 +217,30 @@ print_verdict(const TideVerifyReport *report, FILE *stream)
 }
 
 void
-tide_verify_report_print_text(const TideVerifyReport *report, FILE *stream)
+tide_verify_report_print_text(const TideVerification *verify, FILE *stream)
 {
-  for (guint i = 0; i < report->samples->len; i++)
-    print_sample(report, &g_array_index(report->samples, TideVerifySample, i), stream);
-  print_tables(report, stream);
+  for (guint i = 0; i < verify->samples->len; i++)
+    print_sample(verify, &g_array_index(verify->samples, TideVerifySample, i), stream);
+  print_tables(verify, stream);
   for (gsize i = 0; i < G_N_ELEMENTS(remarks); i++) {
-    guint64 count = count_of(report, remarks[i].verdict);
+    guint64 count = count_of(verify, remarks[i].verdict);
     g_autofree char *text = tide_count_text(count);
     if (count > 0)
       fprintf(stream, "%s %s\n", text, remarks[i].text);
   }
-  for (guint i = 0; i < tide_verify_tables_count(report->tables); i++) {
-    const TideVerifyTable *table = tide_verify_tables_at(report->tables, i);
+  for (guint i = 0; i < tide_verify_tables_count(verify->tables); i++) {
+    const TideVerifyTable *table = tide_verify_tables_at(verify->tables, i);
     if (!table->is_there)
       fprintf(stream, "table '%s' does not exist\n", table->table->name);
   }
-  for (guint i = 0; i < report->gaps->len; i++) {
-    g_autofree char *text = gap_text(report, &g_array_index(report->gaps, TideVerifyGap, i));
+  for (guint i = 0; i < verify->gaps->len; i++) {
+    g_autofree char *text = gap_text(verify, &g_array_index(verify->gaps, TideVerifyGap, i));
     fprintf(stream, "%s\n", text);
   }
-  if (report->not_whole != NULL)
-    fprintf(stream, "unexpected cells cannot be told: %s\n", report->not_whole);
-  print_window(report, stream);
-  print_verdict(report, stream);
+  if (verify->not_whole != NULL)
+    fprintf(stream, "unexpected cells cannot be told: %s\n", verify->not_whole);
+  print_window(verify, stream);
+  print_verdict(verify, stream);
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------------------------------
@@ -273,20 +248,20 @@ tide_verify_report_print_text(const TideVerifyReport *report, FILE *stream)
 
 /* @names: of the members. */
 static void
-append_source(const TideVerifyReport *report, const char *const names[3], TideVerifySource source, TideBuffer *line)
+append_source(const TideVerification *verify, const char *const names[3], TideVerifySource source, TideBuffer *line)
 {
-  const TideTopicPart *part = &g_array_index(report->parts, TideTopicPart, tide_verify_source_partition(source));
+  const TideTopicPart *part = &g_array_index(verify->input.parts, TideTopicPart, tide_verify_source_partition(source));
   tide_json_shown_text(line, names[0], part->topic);
   tide_json_number(line, names[1], part->partition);
   tide_json_number(line, names[2], tide_verify_source_offset(source));
 }
 
 static void
-append_sample(const TideVerifyReport *report, const TideVerifySample *sample, TideBuffer *line)
+append_sample(const TideVerification *verify, const TideVerifySample *sample, TideBuffer *line)
 {
-  const TideVerifyFamily *family = tide_verify_tables_family(report->tables, sample->entry.family);
+  const TideVerifyFamily *family = tide_verify_tables_family(verify->tables, sample->entry.family);
   tide_json_shown_text(line, "kind", tide_verdicts[sample->verdict].name);
-  tide_json_shown_text(line, "table", tide_verify_tables_at(report->tables, sample->slot)->table->name);
+  tide_json_shown_text(line, "table", tide_verify_tables_at(verify->tables, sample->slot)->table->name);
   tide_json_shown_text(line, "family", family->name);
   tide_json_number(line, "time_ms", sample->entry.time_ms);
   if (sample->is_resolved) {
@@ -302,34 +277,11 @@ append_sample(const TideVerifyReport *report, const TideVerifySample *sample, Ti
   static const char *const names[] = {"topic", "partition", "offset"};
   static const char *const lost_names[] = {"lost_topic", "lost_partition", "lost_offset"};
   if (sample->has_message)
-    append_source(report, names, sample->entry.source, line);
+    append_source(verify, names, sample->entry.source, line);
   if (sample->has_lost) {
     tide_json_shown(line, "lost", tide_buffer_bytes(&sample->lost_value));
-    append_source(report, lost_names, sample->lost.source, line);
+    append_source(verify, lost_names, sample->lost.source, line);
   }
-}
-
-static void
-append_counts(const guint64 counts[TIDE_VERDICT_COUNT], TideBuffer *line)
-{
-  for (TideVerdict verdict = TIDE_VERDICT_RIGHT; verdict < TIDE_VERDICT_COUNT; verdict++)
-    tide_json_number(line, tide_verdicts[verdict].name, (gint64)counts[verdict]);
-}
-
-static void
-append_summary(const TideVerifyReport *report, TideBuffer *line)
-{
-  tide_json_number(line, "partitions", (gint64)report->parts->len);
-  tide_json_number(line, "messages", (gint64)report->counts->messages);
-  tide_json_number(line, "cells", (gint64)report->counts->cells);
-  tide_json_number(line, "rejected", (gint64)n_rejected(report->counts));
-  tide_json_number(line, "rejected_readings", (gint64)report->counts->rejected_readings);
-  tide_json_number(line, "dead_lettered", (gint64)report->counts->dead_lettered);
-  tide_json_number(line, "unmatched", (gint64)report->counts->unmatched);
-  tide_json_number(line, "passes", (gint64)report->n_passes);
-  tide_json_number(line, "differences", (gint64)tide_verify_report_differences(report));
-  tide_json_number(line, "gaps", (gint64)report->gaps->len);
-  tide_json_bool(line, "whole", report->not_whole == NULL);
 }
 
 static const char *const gap_names[] = {
@@ -343,25 +295,30 @@ begin_line(TideBuffer *line, const char *type)
 }
 
 void
-tide_verify_report_print_json(const TideVerifyReport *report, FILE *stream)
+tide_verify_report_print_json(const TideVerification *verify, FILE *stream)
 {
   g_auto(TideBuffer) line = {0};
-  for (guint i = 0; i < report->samples->len; i++) {
+  const TideVerifyMessageCounts *counts = &verify->counts;
+  guint64 n_rejected = 0;
+  for (guint i = 0; i < TIDE_REJECT_N_REASONS; i++)
+    n_rejected += counts->rejected[i];
+  for (guint i = 0; i < verify->samples->len; i++) {
     begin_line(&line, "sample");
-    append_sample(report, &g_array_index(report->samples, TideVerifySample, i), &line);
+    append_sample(verify, &g_array_index(verify->samples, TideVerifySample, i), &line);
     tide_json_print_line(&line, stream);
   }
-  for (guint i = 0; i < tide_verify_tables_count(report->tables); i++) {
-    const TideVerifyTable *table = tide_verify_tables_at(report->tables, i);
+  for (guint i = 0; i < tide_verify_tables_count(verify->tables); i++) {
+    const TideVerifyTable *table = tide_verify_tables_at(verify->tables, i);
     begin_line(&line, "table");
     tide_json_shown_text(&line, "table", table->table->name);
     tide_json_bool(&line, "exists", table->is_there);
-    append_counts(table->counts, &line);
+    for (TideVerdict verdict = TIDE_VERDICT_RIGHT; verdict < TIDE_VERDICT_COUNT; verdict++)
+      tide_json_number(&line, tide_verdicts[verdict].name, (gint64)table->counts[verdict]);
     tide_json_print_line(&line, stream);
   }
-  for (guint i = 0; i < report->gaps->len; i++) {
-    const TideVerifyGap *gap = &g_array_index(report->gaps, TideVerifyGap, i);
-    const TideTopicPart *part = &g_array_index(report->parts, TideTopicPart, gap->part);
+  for (guint i = 0; i < verify->gaps->len; i++) {
+    const TideVerifyGap *gap = &g_array_index(verify->gaps, TideVerifyGap, i);
+    const TideTopicPart *part = &g_array_index(verify->input.parts, TideTopicPart, gap->part);
     begin_line(&line, "gap");
     tide_json_text(&line, "kind", gap_names[gap->kind]);
     tide_json_shown_text(&line, "topic", part->topic);
@@ -369,11 +326,21 @@ tide_verify_report_print_json(const TideVerifyReport *report, FILE *stream)
     tide_json_number(&line, "offset", gap->from);
     if (gap->kind != TIDE_VERIFY_GAP_HALTED)
       tide_json_number(&line, "next_offset", gap->to);
-    g_autofree char *text = gap_text(report, gap);
+    g_autofree char *text = gap_text(verify, gap);
     tide_json_shown_text(&line, "text", text);
     tide_json_print_line(&line, stream);
   }
   begin_line(&line, "summary");
-  append_summary(report, &line);
+  tide_json_number(&line, "partitions", (gint64)verify->input.parts->len);
+  tide_json_number(&line, "messages", (gint64)counts->messages);
+  tide_json_number(&line, "cells", (gint64)counts->cells);
+  tide_json_number(&line, "rejected", (gint64)n_rejected);
+  tide_json_number(&line, "rejected_readings", (gint64)counts->rejected_readings);
+  tide_json_number(&line, "dead_lettered", (gint64)counts->dead_lettered);
+  tide_json_number(&line, "unmatched", (gint64)counts->unmatched);
+  tide_json_number(&line, "passes", (gint64)verify->n_passes);
+  tide_json_number(&line, "differences", (gint64)tide_verify_report_differences(verify));
+  tide_json_number(&line, "gaps", (gint64)verify->gaps->len);
+  tide_json_bool(&line, "whole", verify->not_whole == NULL);
   tide_json_print_line(&line, stream);
 }

@@ -95,28 +95,23 @@ is_wanted(const TideVerifyTables *tables, const TideTable *table)
   return tables->wanted->len == 0;
 }
 
-static const TideFamilySettings *
-find_family(const GPtrArray *families, const char *name)
-{
-  for (guint i = 0; i < families->len; i++) {
-    const TideFamilySettings *family = families->pdata[i];
-    if (strcmp(family->name, name) == 0)
-      return family;
-  }
-  return NULL;
-}
-
 static gint64
 shorter_ttl_ms(gint64 a_ms, gint64 b_ms)
 {
   return a_ms == 0 || (b_ms > 0 && b_ms < a_ms) ? b_ms : a_ms;
 }
 
-/* @found: the family in HBase; NULL: as declared */
+/* @description: the table in HBase; NULL: there is none */
 static TideVerifyFamily
-make_family(guint slot, const TideTable *table, const TideFamilySettings *declared, const TideFamilySettings *found)
+make_family(guint slot, const TideTable *table, const TideFamilySettings *declared,
+            const TideTableDescription *description)
 {
-  const TideFamilySettings *kept = found != NULL ? found : declared;
+  const TideFamilySettings *kept = declared;
+  for (guint i = 0; description != NULL && i < description->families->len; i++) {
+    const TideFamilySettings *found = description->families->pdata[i];
+    if (strcmp(found->name, declared->name) == 0)
+      kept = found;
+  }
   gint64 ttl_ms = shorter_ttl_ms(table->ttl_ms, (gint64)declared->time_to_live_s * 1000);
   gint32 versions = table->latest == TIDE_LATEST_NONE ? kept->max_versions : 1;
   return (TideVerifyFamily){
@@ -149,9 +144,7 @@ add_table(TideVerifyTables *tables, const TideTable *table, guint *ret_slot, GEr
                              .first_family = tables->families->len,
                              .n_families = table->families->len};
   for (guint i = 0; i < table->families->len; i++) {
-    const TideFamilySettings *declared = table->families->pdata[i];
-    TideVerifyFamily family = make_family(
-        slot, table, declared, description != NULL ? find_family(description->families, declared->name) : NULL);
+    TideVerifyFamily family = make_family(slot, table, table->families->pdata[i], description);
     g_array_append_val(tables->families, family);
   }
   g_ptr_array_add(tables->tables, added);
@@ -168,23 +161,6 @@ assign_slot(TideVerifyTables *tables, const TideTable *table, guint *ret_slot, G
     return FALSE;
   guint known = *ret_slot == TIDE_TABLE_NONE ? 0 : *ret_slot + 1;
   g_hash_table_insert(tables->slots, g_strdup(table->name), GUINT_TO_POINTER(known));
-  return TRUE;
-}
-
-static gboolean
-add_tables(TideVerifyTables *tables, GError **error)
-{
-  g_autoptr(GPtrArray) instances = tide_table_instances(tables->session, tables->config, tables->config->tables, error);
-  if (instances == NULL)
-    return FALSE;
-  for (guint i = 0; i < instances->len; i++) {
-    const TideTable *table = instances->pdata[i];
-    guint slot;
-    if (!assign_slot(tables, table, &slot, error))
-      return FALSE;
-    if (table->declared == NULL)
-      tables->slot_of_declared[table->index] = slot;
-  }
   return TRUE;
 }
 
@@ -226,12 +202,25 @@ tide_verify_tables_new(const TideConfig *config, TideGatewaySession *session, co
   for (guint i = 0; i < wanted->len; i++)
     if (!add_wanted(tables, wanted->pdata[i], error))
       return NULL;
-  return add_tables(tables, error) ? g_steal_pointer(&tables) : NULL;
+  g_autoptr(GPtrArray) instances = tide_table_instances(session, config, config->tables, error);
+  for (guint i = 0; instances != NULL && i < instances->len; i++) {
+    const TideTable *table = instances->pdata[i];
+    guint slot;
+    if (!assign_slot(tables, table, &slot, error))
+      return NULL;
+    if (table->declared == NULL)
+      tables->slot_of_declared[table->index] = slot;
+  }
+  return instances != NULL ? g_steal_pointer(&tables) : NULL;
 }
 
-static gboolean
-find_dated(TideVerifyTables *tables, const TideRow *row, guint *ret_slot, GError **error)
+gboolean
+tide_verify_tables_find(TideVerifyTables *tables, const TideRow *row, guint *ret_slot, GError **error)
 {
+  if (row->table_name.len == 0) {
+    *ret_slot = tables->slot_of_declared[row->table_index];
+    return TRUE;
+  }
   if (tables->last_dated != TIDE_TABLE_NONE) {
     const TideTable *last = tide_verify_tables_at(tables, tables->last_dated)->table;
     if (last->index == row->table_index && tide_bytes_equal(tide_bytes_of_string(last->name), row->table_name)) {
@@ -250,15 +239,6 @@ find_dated(TideVerifyTables *tables, const TideRow *row, guint *ret_slot, GError
       return FALSE;
   }
   tables->last_dated = *ret_slot;
-  return TRUE;
-}
-
-gboolean
-tide_verify_tables_find(TideVerifyTables *tables, const TideRow *row, guint *ret_slot, GError **error)
-{
-  if (row->table_name.len > 0)
-    return find_dated(tables, row, ret_slot, error);
-  *ret_slot = tables->slot_of_declared[row->table_index];
   return TRUE;
 }
 
@@ -334,67 +314,25 @@ tide_verify_tables_rule(const TideVerifyTables *tables, const TideVerifyEntry *e
 /* ---- scans ---------------------------------------------------------------------------------------------------------
  */
 
-static guint
-most_versions(const TideVerifyTables *tables, const TideVerifyTable *table)
-{
-  guint versions = 1;
-  for (guint i = 0; i < table->n_families; i++)
-    versions = MAX(versions, tide_verify_tables_family(tables, table->first_family + i)->versions);
-  return versions;
-}
-
-static gboolean
-may_pass(const GError *error)
-{
-  return tide_gateway_error_is_lost(error) || g_error_matches(error, TIDE_ERROR, TIDE_ERROR_TIMEOUT) ||
-         g_error_matches(error, TIDE_ERROR, TIDE_ERROR_UNAVAILABLE) ||
-         g_error_matches(error, TIDE_ERROR, TIDE_ERROR_GATEWAY);
-}
-
 /* The next row; again and again while its page may yet come. */
 static gboolean
 next_row(TideRangeReader *reader, const TideVerifyScan *scan, const TideResultRow **ret_row, GError **error)
 {
   gint64 deadline_us = tide_now_us() + TIMEOUT_US;
-  for (;;) {
+  while (*scan->stop == 0) {
     g_autoptr(GError) fault = NULL;
-    if (*scan->stop != 0) {
-      g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_CANCELLED, "stopped by a signal");
-      return FALSE;
-    }
     if (tide_range_reader_peek(reader, ret_row, &fault))
       return TRUE;
-    if (!may_pass(fault) || tide_now_us() >= deadline_us) {
+    gboolean may_pass = tide_gateway_error_is_lost(fault) || g_error_matches(fault, TIDE_ERROR, TIDE_ERROR_TIMEOUT) ||
+                        g_error_matches(fault, TIDE_ERROR, TIDE_ERROR_UNAVAILABLE) ||
+                        g_error_matches(fault, TIDE_ERROR, TIDE_ERROR_GATEWAY);
+    if (!may_pass || tide_now_us() >= deadline_us) {
       g_propagate_error(error, g_steal_pointer(&fault));
       return FALSE;
     }
     g_usleep(RETRY_US);
   }
-}
-
-/* Waits until the rate lets the next row go. */
-static void
-keep_to_rate(guint64 rate_rows_per_s, gint64 *due_us)
-{
-  if (rate_rows_per_s == 0)
-    return;
-  gint64 now_us = tide_now_us();
-  if (*due_us > now_us)
-    g_usleep((gulong)(*due_us - now_us));
-  *due_us = MAX(*due_us, now_us) + TIDE_US_PER_S / (gint64)MIN(rate_rows_per_s, (guint64)TIDE_US_PER_S);
-}
-
-static gboolean
-read_rows(TideRangeReader *reader, const TideVerifyScan *scan, GError **error)
-{
-  gint64 due_us = 0;
-  const TideResultRow *row;
-  while (next_row(reader, scan, &row, error)) {
-    if (row == NULL || !scan->take_row(row, scan->data))
-      return TRUE;
-    tide_range_reader_pass(reader);
-    keep_to_rate(scan->rate_rows_per_s, &due_us);
-  }
+  g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_CANCELLED, "stopped by a signal");
   return FALSE;
 }
 
@@ -403,15 +341,17 @@ tide_verify_tables_scan(TideVerifyTables *tables, const TideVerifyScan *scan, GE
 {
   const TideVerifyTable *table = tide_verify_tables_at(tables, scan->slot);
   const Window *window = window_of(tables, scan->slot);
+  gboolean is_latest = table->table->latest != TIDE_LATEST_NONE;
+  guint most_versions = 1;
   if (!table->is_there || window->min_ms > window->max_ms)
     return TRUE;
   g_autofree TideColumnName *columns = g_new0(TideColumnName, table->n_families);
-  for (guint i = 0; i < table->n_families; i++)
-    columns[i] = (TideColumnName){
-        .family = tide_bytes_of_string(tide_verify_tables_family(tables, table->first_family + i)->name),
-        .whole_family = TRUE};
+  for (guint i = 0; i < table->n_families; i++) {
+    const TideVerifyFamily *family = tide_verify_tables_family(tables, table->first_family + i);
+    columns[i] = (TideColumnName){.family = tide_bytes_of_string(family->name), .whole_family = TRUE};
+    most_versions = MAX(most_versions, family->versions);
+  }
   TideGatewayTable read = {.session = tables->session, .name = tide_bytes_of_string(table->table->name)};
-  gboolean is_latest = table->table->latest != TIDE_LATEST_NONE;
   TideRangeReaderOptions options = {
       .scan = tide_gateway_table_scan,
       .scan_data = &read,
@@ -420,14 +360,25 @@ tide_verify_tables_scan(TideVerifyTables *tables, const TideVerifyScan *scan, GE
       /* No upper bound: of a column whose newest cell is newer, HBase may or may not show the one within. */
       .min_time_ms = is_latest ? 0 : MAX(window->min_ms, 0),
       .max_time_ms = is_latest ? 0 : G_MAXINT64,
-      .max_versions = (gint32)most_versions(tables, table),
+      .max_versions = (gint32)most_versions,
       .page_rows = PAGE_ROWS,
       .page_bytes = PAGE_BYTES,
   };
   TideKeyRange all = {0};
   g_autoptr(TideRangeReader) reader = tide_range_reader_new(&all, &options);
-  if (read_rows(reader, scan, error))
-    return TRUE;
+  gint64 due_us = 0;
+  const TideResultRow *row;
+  while (next_row(reader, scan, &row, error)) {
+    if (row == NULL || !scan->take_row(row, scan->data))
+      return TRUE;
+    tide_range_reader_pass(reader);
+    if (scan->rate_rows_per_s == 0)
+      continue;
+    gint64 now_us = tide_now_us();
+    if (due_us > now_us)
+      g_usleep((gulong)(due_us - now_us));
+    due_us = MAX(due_us, now_us) + TIDE_US_PER_S / (gint64)MIN(scan->rate_rows_per_s, (guint64)TIDE_US_PER_S);
+  }
   g_prefix_error(error, "cannot read table '%s': ", table->table->name);
   return FALSE;
 }

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "commands/read/gateway_session.h"
-#include "commands/verify/judge.h"
+#include "commands/verify/cells.h"
 #include "model/row.h"
 
 G_BEGIN_DECLS

@@ -35,9 +35,7 @@
 #include "commands/cli/output.h"
 #include "commands/cli/stop_signal.h"
 #include "commands/cli/time_argument.h"
-#include "commands/verify/files.h"
-#include "commands/verify/job.h"
-#include "commands/verify/report.h"
+#include "commands/verify/verification.h"
 #include "files/file_load.h"
 #include "kafka/commit_note.h"
 #include "util/clock.h"
@@ -73,66 +71,25 @@ typedef struct VerifyOptions {
   guint64 rate_rows_per_s;
 } VerifyOptions;
 
-typedef struct Verify {
-  TideConfig *config; /* borrowed */
-  const VerifyOptions *options;
-  const GPtrArray *paths; /* borrowed (element-type utf8): with --files */
-  const volatile int *stop;
-  gint64 from_ms;
-  gint64 to_ms;
-  TideTopicReader *topics; /* owned; NULL with --files */
-  TideVerifyFiles files;
-  TideVerifyInput input;
-  GArray *parts;                       /* owned */
-  GArray *gaps;                        /* owned (element-type TideVerifyGap) */
-  TideGatewaySession *session;         /* owned */
-  TideVerifyTables *tables;            /* owned */
-  TideVerifyDeadLetters *dead_letters; /* owned */
-  char *not_whole;                     /* owned: why; NULL: the topics hold all that they ever did */
-} Verify;
-
 static void
-clear_verify(Verify *verify)
+clear_verification(TideVerification *verify)
 {
-  tide_topic_reader_free(verify->topics);
-  g_clear_pointer(&verify->parts, g_array_unref);
+  tide_topic_reader_free(verify->input.topics);
+  g_clear_pointer(&verify->input.parts, g_array_unref);
   g_clear_pointer(&verify->gaps, g_array_unref);
   tide_verify_tables_free(verify->tables);
-  tide_verify_dead_letters_free(verify->dead_letters);
-  tide_gateway_session_free(verify->session);
+  g_clear_pointer(&verify->dead_letters, g_array_unref);
+  tide_verify_cells_free(verify->cells);
+  tide_mapping_free(verify->mapping);
+  g_clear_pointer(&verify->samples, g_array_unref);
   g_free(verify->not_whole);
 }
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Verify, clear_verify)
 
 /* ---- the window ----------------------------------------------------------------------------------------------------
  */
 
-static gboolean
-parse_times(Verify *verify, GError **error)
-{
-  const TideKafkaConfig *kafka = &verify->config->kafka;
-  verify->from_ms = kafka->start == TIDE_START_TIME ? kafka->start_epoch_ms : 0; /* where the group began */
-  verify->to_ms = G_MAXINT64;
-  gint64 now_ms = tide_wall_clock_epoch_ms();
-  if (!tide_time_option_parse_ms("from", verify->options->from, now_ms, &verify->from_ms, error) ||
-      !tide_time_option_parse_ms("to", verify->options->to, now_ms, &verify->to_ms, error))
-    return FALSE;
-  if (verify->from_ms < verify->to_ms)
-    return TRUE;
-  g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--from' must be before '--to'");
-  return FALSE;
-}
-
-static const char *
-group_of(const Verify *verify)
-{
-  if (verify->options->to_end || verify->options->files)
-    return NULL;
-  return verify->options->group != NULL ? verify->options->group : verify->config->kafka.group;
-}
-
 static void
-add_gap(Verify *verify, TideVerifyGap gap)
+add_gap(TideVerification *verify, TideVerifyGap gap)
 {
   if (gap.from < gap.to)
     g_array_append_val(verify->gaps, gap);
@@ -142,10 +99,10 @@ add_gap(Verify *verify, TideVerifyGap gap)
  * tables are compared is not counted: the group may have read on meanwhile. @ends: of the window in each part, before
  * it was limited to the group */
 static void
-find_gaps(Verify *verify, const gint64 *ends)
+find_gaps(TideVerification *verify, const gint64 *ends)
 {
-  for (guint i = 0; i < verify->parts->len; i++) {
-    const TideTopicPart *part = &g_array_index(verify->parts, TideTopicPart, i);
+  for (guint i = 0; i < verify->input.parts->len; i++) {
+    const TideTopicPart *part = &g_array_index(verify->input.parts, TideTopicPart, i);
     TideCommitNote note = {0};
     gboolean is_ours = part->note != NULL && tide_commit_note_parse(tide_bytes_of_string(part->note), &note);
     if (part->committed < 0)
@@ -159,16 +116,14 @@ find_gaps(Verify *verify, const gint64 *ends)
 }
 
 static gboolean
-limit_to_group(Verify *verify, GError **error)
+limit_to_group(TideVerification *verify, GError **error)
 {
   guint n_committed = 0;
-  const char *group = group_of(verify);
-  if (group == NULL)
-    return TRUE;
-  g_autofree gint64 *ends = g_new0(gint64, MAX(verify->parts->len, 1));
-  for (guint i = 0; i < verify->parts->len; i++)
-    ends[i] = g_array_index(verify->parts, TideTopicPart, i).end;
-  if (!tide_topic_reader_limit_to_group(verify->topics, group, verify->parts, &n_committed, error))
+  const char *group = verify->group;
+  g_autofree gint64 *ends = g_new0(gint64, MAX(verify->input.parts->len, 1));
+  for (guint i = 0; i < verify->input.parts->len; i++)
+    ends[i] = g_array_index(verify->input.parts, TideTopicPart, i).end;
+  if (!tide_topic_reader_limit_to_group(verify->input.topics, group, verify->input.parts, &n_committed, error))
     return FALSE;
   find_gaps(verify, ends);
   if (n_committed > 0)
@@ -181,90 +136,78 @@ limit_to_group(Verify *verify, GError **error)
 }
 
 static gboolean
-read_topics(gpointer topics, const GArray *parts, const GArray *spans, TideTopicFunc func, gpointer func_data,
-            GError **error)
+check_parts(const TideVerification *verify, GError **error)
 {
-  return tide_topic_reader_read(topics, parts, spans, func, func_data, error);
-}
-
-static gboolean
-refresh_topics(gpointer topics, GArray *parts, GError **error)
-{
-  return tide_topic_reader_refresh(topics, parts, error);
-}
-
-static gboolean
-check_parts(const Verify *verify, GError **error)
-{
-  if (verify->parts->len <= TIDE_VERIFY_MAX_PARTITIONS)
-    return TRUE;
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_TOO_BIG, "%u %s are too many at a time%s", verify->parts->len,
-              verify->options->files ? "files" : "partitions", verify->options->files ? "" : ": choose with '--topic'");
-  return FALSE;
+  guint n_parts = verify->input.parts->len;
+  gboolean are_files = verify->input.topics == NULL;
+  return n_parts <= TIDE_VERIFY_MAX_PARTITIONS ||
+         tide_fail(error, TIDE_ERROR_TOO_BIG, "%u %s are too many at a time%s", n_parts,
+                   are_files ? "files" : "partitions", are_files ? "" : ": choose with '--topic'");
 }
 
 /* All that is in the files; their dead letters are where `load` keeps them. */
 static gboolean
-take_files(Verify *verify, GError **error)
+take_files(TideVerification *verify, TideConfig *config, const VerifyOptions *options, const GPtrArray *paths,
+           GError **error)
 {
-  const VerifyOptions *options = verify->options;
-  TideConfig *config = verify->config;
-  if (verify->paths->len == 0 || options->from != NULL || options->to != NULL || options->group != NULL ||
-      options->to_end || options->topics->len > 0) {
+  if (paths->len == 0 || options->from != NULL || options->to != NULL || options->group != NULL || options->to_end ||
+      options->topics->len > 0) {
     g_set_error_literal(
         error, TIDE_ERROR, TIDE_ERROR_USAGE,
-        verify->paths->len == 0
-            ? "'--files' needs the files"
-            : "'--from', '--to', '--group', '--to-end' and '--topic' are said of topics, not of '--files'");
+        paths->len == 0 ? "'--files' needs the files"
+                        : "'--from', '--to', '--group', '--to-end' and '--topic' are said of topics, not of '--files'");
     return FALSE;
   }
-  verify->files =
-      (TideVerifyFiles){.source = tide_command_choose_source(config, options->source, error), .stop = verify->stop};
-  if (verify->files.source == NULL || !tide_verify_files_check(verify->paths, error))
+  verify->input.source = tide_command_choose_source(config, options->source, error);
+  if (verify->input.source == NULL || !tide_verify_input_take_files(&verify->input, paths, error))
     return FALSE;
   g_autofree char *directory = tide_state_directory_of_user(options->state_directory);
   g_clear_pointer(&config->dead_letters.topic, g_free);
   g_free(config->dead_letters.file);
   config->dead_letters.file = g_build_filename(directory != NULL ? directory : ".", TIDE_LOAD_DEAD_LETTERS, NULL);
-  verify->input = tide_verify_files_input(&verify->files);
-  verify->parts = tide_verify_files_parts(verify->paths);
   return check_parts(verify, error);
 }
 
 static gboolean
-find_window(Verify *verify, GError **error)
+find_window(TideVerification *verify, const VerifyOptions *options, GError **error)
 {
-  const VerifyOptions *options = verify->options;
-  const char *const *topics = (const char *const *)verify->config->kafka.topics;
+  const TideKafkaConfig *kafka = &verify->config->kafka;
+  const char *const *topics = (const char *const *)kafka->topics;
+  gint64 from_ms = kafka->start == TIDE_START_TIME ? kafka->start_epoch_ms : 0; /* where the group began */
+  gint64 to_ms = G_MAXINT64, now_ms = tide_wall_clock_epoch_ms();
+  if (!tide_time_option_parse_ms("from", options->from, now_ms, &from_ms, error) ||
+      !tide_time_option_parse_ms("to", options->to, now_ms, &to_ms, error))
+    return FALSE;
+  if (from_ms >= to_ms)
+    return tide_fail(error, TIDE_ERROR_USAGE, "'--from' must be before '--to'");
   if (options->topics->len > 0) {
     g_ptr_array_add(options->topics, NULL);
     topics = (const char *const *)options->topics->pdata;
   }
-  TideTopicReaderOptions reading = {.stop = verify->stop};
-  verify->topics = tide_topic_reader_new(&verify->config->kafka, &reading, error);
-  if (verify->topics == NULL)
+  TideTopicReaderOptions reading = {.stop = verify->input.stop};
+  verify->input.topics = tide_topic_reader_new(kafka, &reading, error);
+  if (verify->input.topics == NULL)
     return FALSE;
-  verify->parts = tide_topic_reader_find(verify->topics, topics, error);
-  if (verify->parts == NULL)
-    return FALSE;
-  verify->input = (TideVerifyInput){.read = read_topics, .refresh = refresh_topics, .data = verify->topics};
-  return check_parts(verify, error) &&
-         tide_topic_reader_limit_to_times(verify->topics, verify->from_ms, verify->to_ms, verify->parts, error) &&
-         limit_to_group(verify, error);
+  verify->input.parts = tide_topic_reader_find(verify->input.topics, topics, error);
+  if (!options->to_end)
+    verify->group = options->group != NULL ? options->group : kafka->group;
+  return verify->input.parts != NULL && check_parts(verify, error) &&
+         tide_topic_reader_limit_to_times(verify->input.topics, from_ms, to_ms, verify->input.parts, error) &&
+         (verify->group == NULL || limit_to_group(verify, error));
 }
 
 /* What stands against the claim that a cell without message came from nowhere. */
 static void
-look_whether_whole(Verify *verify)
+look_whether_whole(TideVerification *verify, const VerifyOptions *options)
 {
-  if (verify->options->allow_unexpected)
+  if (options->allow_unexpected)
     verify->not_whole = g_strdup("'--allow-unexpected' was given");
-  else if (verify->options->files)
+  else if (options->files)
     verify->not_whole = g_strdup("they may be of other files, or of topics");
-  else if (verify->options->topics->len > 0)
+  else if (options->topics->len > 0)
     verify->not_whole = g_strdup("with '--topic', other topics may have written them");
-  for (guint i = 0; verify->not_whole == NULL && i < verify->parts->len; i++) {
-    const TideTopicPart *part = &g_array_index(verify->parts, TideTopicPart, i);
+  for (guint i = 0; verify->not_whole == NULL && i < verify->input.parts->len; i++) {
+    const TideTopicPart *part = &g_array_index(verify->input.parts, TideTopicPart, i);
     if (part->first > 0)
       verify->not_whole = g_strdup_printf("topic '%s' partition %d begins at offset %" G_GINT64_FORMAT
                                           ", and what was before may have made them",
@@ -275,94 +218,61 @@ look_whether_whole(Verify *verify)
 /* ---- command -------------------------------------------------------------------------------------------------------
  */
 
-/* Returns: whether there are neither differences nor gaps. */
+/* @ret_is_right: whether there are neither differences nor gaps. */
 static gboolean
-print_report(Verify *verify, const TideVerifyResult *result, gint64 elapsed_us)
+verify_window(TideVerification *verify, TideConfig *config, const VerifyOptions *options, const GPtrArray *paths,
+              gboolean *ret_is_right, GError **error)
 {
-  if (verify->not_whole == NULL && result->has_gaps)
-    verify->not_whole = g_strdup("some offsets hold no message: the topic is compacted, or written in transactions");
-  TideVerifyReport report = {
-      .tables = verify->tables,
-      .counts = &result->counts,
-      .parts = verify->parts,
-      .are_files = verify->options->files,
-      .gaps = verify->gaps,
-      .samples = tide_verify_samples_all(result->samples),
-      .group = group_of(verify),
-      .allow_overwritten = verify->options->allow_overwritten,
-      .not_whole = verify->not_whole,
-      .n_passes = result->n_passes,
-      .elapsed_us = elapsed_us,
-  };
-  if (verify->options->format == VERIFY_JSON)
-    tide_verify_report_print_json(&report, stdout);
-  else
-    tide_verify_report_print_text(&report, stdout);
-  return tide_verify_report_differences(&report) == 0 && verify->gaps->len == 0;
-}
-
-static gboolean
-prepare(Verify *verify, GError **error)
-{
-  if (!parse_times(verify, error) || !(verify->options->files ? take_files : find_window)(verify, error))
+  gint64 start_us = tide_now_us();
+  guint64 max_dead_letters = MIN(options->memory_mib * DEAD_LETTERS_PER_MIB, G_MAXUINT32 / 64);
+  if (!(options->files ? take_files(verify, config, options, paths, error) : find_window(verify, options, error)))
     return FALSE;
-  look_whether_whole(verify);
-  verify->dead_letters = tide_verify_dead_letters_read(
-      verify->config, verify->options->dead_letters_file, verify->parts,
-      (guint)MIN(verify->options->memory_mib * DEAD_LETTERS_PER_MIB, G_MAXUINT32 / 64), error);
-  if (verify->dead_letters == NULL)
+  look_whether_whole(verify, options);
+  if (!tide_verify_dead_letters_read(verify, options->dead_letters_file, (guint)max_dead_letters, error))
     return FALSE;
-  verify->session = tide_gateway_session_open(verify->config, TIDE_GATEWAY_ANY, error);
-  if (verify->session == NULL)
+  g_autoptr(TideGatewaySession) session = tide_gateway_session_open(config, TIDE_GATEWAY_ANY, error);
+  if (session != NULL)
+    verify->tables = tide_verify_tables_new(config, session, options->tables, error);
+  if (verify->tables == NULL)
     return FALSE;
-  verify->tables = tide_verify_tables_new(verify->config, verify->session, verify->options->tables, error);
-  return verify->tables != NULL;
-}
-
-/* Where a new group begins is known only when it is told by a time. */
-static void
-warn_of_start(const Verify *verify)
-{
-  if (!verify->options->files && verify->config->kafka.start == TIDE_START_LATEST && verify->options->from == NULL)
+  /* Where a new group begins is known only when it is told by a time. */
+  if (!options->files && config->kafka.start == TIDE_START_LATEST && options->from == NULL)
     tide_say("tidemark verify: the group began at the topic's end ('kafka.start: latest'): what came before was "
              "never written, and is missing unless '--from' leaves it out");
+  if (!tide_verify_run(verify, error))
+    return FALSE;
+  verify->elapsed_us = tide_now_us() - start_us;
+  if (verify->not_whole == NULL && verify->has_gaps)
+    verify->not_whole = g_strdup("some offsets hold no message: the topic is compacted, or written in transactions");
+  if (options->format == VERIFY_JSON)
+    tide_verify_report_print_json(verify, stdout);
+  else
+    tide_verify_report_print_text(verify, stdout);
+  *ret_is_right = tide_verify_report_differences(verify) == 0 && verify->gaps->len == 0;
+  return TRUE;
 }
 
 static gboolean
 verify_tables(TideCommandCall *call, GError **error)
 {
   const VerifyOptions *options = call->options;
-  if (!options->files && call->arguments->len > 0) {
-    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE, "files are named with '--files'");
-    return FALSE;
-  }
+  if (!options->files && call->arguments->len > 0)
+    return tide_fail(error, TIDE_ERROR_USAGE, "files are named with '--files'");
   if (!tide_command_load_config(call))
     return FALSE;
-  g_auto(Verify) verify = {.config = call->config,
-                           .options = options,
-                           .gaps = g_array_new(FALSE, FALSE, sizeof(TideVerifyGap)),
-                           .paths = call->arguments,
-                           .stop = tide_stop_signal_install()};
-  gint64 start_us = tide_now_us();
-  if (!prepare(&verify, error))
-    return FALSE;
-  warn_of_start(&verify);
-  TideVerifyContext context = {.config = call->config,
-                               .input = &verify.input,
-                               .parts = verify.parts,
-                               .tables = verify.tables,
-                               .dead_letters = verify.dead_letters,
-                               .stop = verify.stop};
-  TideVerifyOptions work = {.memory_bytes = (gsize)options->memory_mib << 20,
-                            .rate_rows_per_s = options->rate_rows_per_s,
-                            .max_samples = (guint)options->samples,
-                            .is_whole = verify.not_whole == NULL};
-  g_auto(TideVerifyResult) result = {0};
-  if (!tide_verify_run(&context, &work, &result, error))
-    return FALSE;
-  if (!print_report(&verify, &result, tide_now_us() - start_us))
+  TideVerification verify = {.config = call->config,
+                             .input = {.stop = tide_stop_signal_install()},
+                             .gaps = g_array_new(FALSE, FALSE, sizeof(TideVerifyGap)),
+                             .allow_overwritten = options->allow_overwritten,
+                             .memory_bytes = (gsize)options->memory_mib << 20,
+                             .rate_rows_per_s = options->rate_rows_per_s,
+                             .max_samples = (guint)options->samples};
+  gboolean is_right = FALSE;
+  gboolean ok = verify_window(&verify, call->config, options, call->arguments, &is_right, error);
+  if (ok && !is_right)
     call->exit_code = TIDE_EXIT_FINDINGS;
-  return TRUE;
+  clear_verification(&verify);
+  return ok;
 }
 
 static const TideOption verify_options[] = {

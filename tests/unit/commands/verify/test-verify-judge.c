@@ -1,5 +1,5 @@
 /* What cells come to, as a table: what is expected, found and deleted in a column, and the verdict on each. */
-#include "commands/verify/judge.h"
+#include "commands/verify/cells.h"
 
 #include "unit/test_case.h"
 

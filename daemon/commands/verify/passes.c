@@ -1,0 +1,415 @@
+/* The work of `tidemark verify`: topics and tables are read as often as the memory asks for, and each cell is judged
+ * once; of what was found some are read again, to be shown. */
+#include "commands/cli/progress.h"
+#include "commands/verify/verification.h"
+#include "util/clock.h"
+#include "util/error.h"
+
+typedef struct Job {
+  TideVerification *of; /* borrowed */
+  TideProgress progress;
+  guint64 done; /* messages or rows of what is read now */
+  TideVerifyRole role;
+  guint slot;    /* of the table that is scanned */
+  gint64 now_ms; /* when this pass had read the tables */
+  GError *error; /* owned: of a callback */
+} Job;
+
+/* What is counted, for the line of progress. How many passes there will be is known only when all fitted into one. */
+static char *
+noun_of_pass(const Job *job, const char *noun)
+{
+  return job->of->n_passes > 1 ? g_strdup_printf("%s in pass %u", noun, job->of->n_passes) : g_strdup(noun);
+}
+
+/* ---- messages ------------------------------------------------------------------------------------------------------
+ */
+
+static gint64
+take_message(const TideMessage *message, guint part, gpointer data)
+{
+  Job *job = data;
+  gboolean is_counted = job->role == TIDE_VERIFY_MUST && job->of->n_passes == 1;
+  tide_progress_update(&job->progress, ++job->done, tide_now_us());
+  return tide_verify_messages_add(job->of, message, part, job->role, is_counted ? &job->of->counts : NULL, &job->error)
+             ? message->offset + 1
+             : TIDE_TOPIC_STOP;
+}
+
+static gboolean
+read_spans(Job *job, const GArray *spans, TideVerifyRole role, const char *noun, GError **error)
+{
+  guint64 n_offsets = 0;
+  for (guint i = 0; i < spans->len; i++) {
+    const TideTopicSpan *span = &g_array_index(spans, TideTopicSpan, i);
+    n_offsets += span->end != TIDE_TOPIC_END ? (guint64)MAX(span->end - span->begin, 0) : 0; /* of a file: not known */
+  }
+  g_autofree char *shown = noun_of_pass(job, noun);
+  job->role = role;
+  job->done = 0;
+  tide_progress_begin(&job->progress, shown, n_offsets, tide_now_us());
+  gboolean ok = tide_verify_input_read(&job->of->input, spans, take_message, job, error);
+  tide_progress_end(&job->progress);
+  if (ok && job->error != NULL) {
+    g_propagate_error(error, g_steal_pointer(&job->error));
+    return FALSE;
+  }
+  job->of->has_gaps |= role != TIDE_VERIFY_SAMPLE && job->done != n_offsets;
+  return ok;
+}
+
+/* The messages of the window, or those before and behind it up to those that came while the tables were read. */
+static gboolean
+read_messages(Job *job, TideVerifyRole role, GError **error)
+{
+  const GArray *parts = job->of->input.parts;
+  g_autoptr(GArray) spans = g_array_new(FALSE, FALSE, sizeof(TideTopicSpan));
+  for (guint i = 0; i < parts->len; i++) {
+    const TideTopicPart *part = &g_array_index(parts, TideTopicPart, i);
+    TideTopicSpan window = {i, part->begin, part->end};
+    TideTopicSpan around[] = {{i, part->first, part->begin}, {i, MAX(part->end, part->first), part->last}};
+    if (role == TIDE_VERIFY_MUST)
+      g_array_append_val(spans, window);
+    else
+      g_array_append_vals(spans, around, G_N_ELEMENTS(around));
+  }
+  return read_spans(job, spans, role, role == TIDE_VERIFY_MUST ? "messages" : "messages around", error);
+}
+
+/* ---- tables --------------------------------------------------------------------------------------------------------
+ */
+
+static gboolean
+take_row(const TideResultRow *row, gpointer data)
+{
+  Job *job = data;
+  TideVerifyTables *tables = job->of->tables;
+  TideVerifyRow hash = tide_verify_row(job->slot, row->row);
+  tide_progress_update(&job->progress, ++job->done, tide_now_us());
+  if (!tide_verify_cells_takes(job->of->cells, hash))
+    return TRUE;
+  for (gsize i = 0; i < row->n_cells; i++) {
+    TideVerifyEntry entry;
+    if (!tide_verify_tables_entry(tables, job->slot, hash, &row->cells[i], &entry))
+      continue;
+    entry.is_outside = tide_verify_tables_is_outside(tables, job->slot, entry.time_ms) ? 1 : 0;
+    tide_verify_cells_find(job->of->cells, &entry);
+  }
+  return TRUE;
+}
+
+static gboolean
+read_tables(Job *job, GError **error)
+{
+  TideVerifyTables *tables = job->of->tables;
+  for (job->slot = 0; job->slot < tide_verify_tables_count(tables); job->slot++) {
+    TideVerifyScan scan = {.slot = job->slot,
+                           .rate_rows_per_s = job->of->rate_rows_per_s,
+                           .stop = job->of->input.stop,
+                           .take_row = take_row,
+                           .data = job};
+    g_autofree char *rows = g_strdup_printf("rows of %s", tide_verify_tables_at(tables, job->slot)->table->name);
+    g_autofree char *noun = noun_of_pass(job, rows);
+    job->done = 0;
+    tide_progress_begin(&job->progress, noun, 0, tide_now_us());
+    gboolean ok = tide_verify_tables_scan(tables, &scan, error);
+    tide_progress_end(&job->progress);
+    if (!ok)
+      return FALSE;
+  }
+  job->now_ms = tide_wall_clock_epoch_ms();
+  return TRUE;
+}
+
+/* ---- judging -------------------------------------------------------------------------------------------------------
+ */
+
+/* The next entry that is a cell, with what it is judged by; NULL at the end. */
+static const TideVerifyEntry *
+next_cell(const Job *job, gsize *position, TideVerifyRule *ret_rule)
+{
+  const TideVerifyEntry *entry;
+  while ((entry = tide_verify_cells_next(job->of->cells, position)) != NULL && entry->kind == TIDE_VERIFY_DELETED)
+    continue;
+  if (entry != NULL)
+    *ret_rule =
+        tide_verify_tables_rule(job->of->tables, entry, job->now_ms, job->of->not_whole == NULL && !job->of->has_gaps);
+  return entry;
+}
+
+static gboolean
+has_open_cells(const Job *job)
+{
+  gsize position = 0;
+  TideVerifyRule rule;
+  for (const TideVerifyEntry *entry; (entry = next_cell(job, &position, &rule)) != NULL;)
+    if (tide_verify_is_open(job->of->cells, entry, &rule))
+      return TRUE;
+  return FALSE;
+}
+
+static void
+judge_cells(Job *job)
+{
+  TideVerification *of = job->of;
+  gsize position = 0;
+  TideVerifyRule rule;
+  guint n_of_kind[TIDE_VERDICT_COUNT] = {0};
+  for (guint i = 0; i < of->samples->len; i++)
+    n_of_kind[g_array_index(of->samples, TideVerifySample, i).verdict]++;
+  for (const TideVerifyEntry *entry; (entry = next_cell(job, &position, &rule)) != NULL;) {
+    TideVerdict verdict = tide_verify_judge(of->cells, entry, &rule);
+    guint slot = tide_verify_tables_family(of->tables, entry->family)->table;
+    tide_verify_tables_at(of->tables, slot)->counts[verdict]++;
+    if (!tide_verdicts[verdict].is_sampled || n_of_kind[verdict] >= of->max_samples)
+      continue;
+    n_of_kind[verdict]++;
+    const TideVerifyEntry *lost = verdict == TIDE_VERDICT_OVERWRITTEN ? tide_verify_lost_to(of->cells, entry) : NULL;
+    TideVerifySample sample = {.verdict = verdict,
+                               .entry = *entry,
+                               .slot = slot,
+                               .has_message = entry->kind == TIDE_VERIFY_EXPECTED,
+                               .has_lost = lost != NULL};
+    if (lost != NULL)
+      sample.lost = *lost;
+    g_array_append_val(of->samples, sample);
+  }
+}
+
+/* ---- samples -------------------------------------------------------------------------------------------------------
+ */
+
+static TideVerifySample *
+sample_at(const TideVerification *verification, guint i)
+{
+  return &g_array_index(verification->samples, TideVerifySample, i);
+}
+
+static void
+clear_sample(gpointer data)
+{
+  TideVerifySample *sample = data;
+  tide_buffer_clear_memory(&sample->row);
+  tide_buffer_clear_memory(&sample->qualifier);
+  tide_buffer_clear_memory(&sample->expected);
+  tide_buffer_clear_memory(&sample->found);
+  tide_buffer_clear_memory(&sample->lost_value);
+}
+
+static int
+compare_samples(gconstpointer a, gconstpointer b)
+{
+  const TideVerifySample *left = a, *right = b;
+  if (left->verdict != right->verdict)
+    return left->verdict < right->verdict ? -1 : 1;
+  if (left->slot != right->slot)
+    return left->slot < right->slot ? -1 : 1;
+  int order = tide_bytes_compare(tide_buffer_bytes(&left->row), tide_buffer_bytes(&right->row));
+  return order != 0 ? order
+                    : tide_bytes_compare(tide_buffer_bytes(&left->qualifier), tide_buffer_bytes(&right->qualifier));
+}
+
+static void
+set_bytes(TideBuffer *buffer, TideBytes bytes)
+{
+  tide_buffer_reset(buffer);
+  tide_buffer_append_bytes(buffer, bytes);
+}
+
+/* Whether @entry, of the table at @slot, is the sample's cell, whatever its value. */
+static gboolean
+is_of_cell(const TideVerifySample *sample, guint slot, const TideVerifyEntry *entry)
+{
+  return sample->slot == slot && sample->entry.row.high == entry->row.high && sample->entry.row.low == entry->row.low &&
+         sample->entry.column == entry->column && sample->entry.time_ms == entry->time_ms;
+}
+
+void
+tide_verify_samples_take(TideVerification *verification, guint slot, const TideRow *row, const TideCell *cell,
+                         const TideVerifyEntry *entry)
+{
+  for (guint i = 0; i < verification->samples->len; i++) {
+    TideVerifySample *sample = sample_at(verification, i);
+    if (!sample->has_message || !is_of_cell(sample, slot, entry))
+      continue;
+    if (sample->has_lost && sample->lost.value == entry->value)
+      set_bytes(&sample->lost_value, cell->value);
+    if (sample->entry.value != entry->value)
+      continue;
+    set_bytes(&sample->row, row->key);
+    set_bytes(&sample->qualifier, cell->column->qualifier);
+    set_bytes(&sample->expected, cell->value);
+    sample->has_expected = sample->is_resolved = TRUE;
+  }
+}
+
+static int
+compare_spans(gconstpointer a, gconstpointer b)
+{
+  const TideTopicSpan *left = a, *right = b;
+  if (left->part != right->part)
+    return left->part < right->part ? -1 : 1;
+  return (left->begin > right->begin) - (left->begin < right->begin);
+}
+
+/* The messages of the samples, each once. */
+static gboolean
+read_sampled_messages(Job *job, GError **error)
+{
+  g_autoptr(GArray) spans = g_array_new(FALSE, FALSE, sizeof(TideTopicSpan));
+  for (guint i = 0; i < job->of->samples->len; i++) {
+    const TideVerifySample *sample = sample_at(job->of, i);
+    gint64 offset = tide_verify_source_offset(sample->entry.source);
+    TideTopicSpan span = {tide_verify_source_partition(sample->entry.source), offset, offset + 1};
+    if (sample->has_message)
+      g_array_append_val(spans, span);
+    offset = tide_verify_source_offset(sample->lost.source);
+    TideTopicSpan lost = {tide_verify_source_partition(sample->lost.source), offset, offset + 1};
+    if (sample->has_lost)
+      g_array_append_val(spans, lost);
+  }
+  g_array_sort(spans, compare_spans);
+  for (guint i = spans->len; i > 1; i--)
+    if (compare_spans(&g_array_index(spans, TideTopicSpan, i - 1), &g_array_index(spans, TideTopicSpan, i - 2)) == 0)
+      g_array_remove_index(spans, i - 1);
+  return read_spans(job, spans, TIDE_VERIFY_SAMPLE, "messages shown", error);
+}
+
+/* Whether a cell of the table at the job's place came from no message and is not found again yet. */
+static gboolean
+lacks_row(const Job *job)
+{
+  for (guint i = 0; i < job->of->samples->len; i++) {
+    const TideVerifySample *sample = sample_at(job->of, i);
+    if (!sample->has_message && !sample->is_resolved && sample->slot == job->slot)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+static gboolean
+take_sampled_row(const TideResultRow *row, gpointer data)
+{
+  Job *job = data;
+  TideVerifyRow hash = tide_verify_row(job->slot, row->row);
+  for (gsize k = 0; k < row->n_cells; k++) {
+    TideVerifyEntry entry;
+    if (!tide_verify_tables_entry(job->of->tables, job->slot, hash, &row->cells[k], &entry))
+      continue;
+    for (guint i = 0; i < job->of->samples->len; i++) {
+      TideVerifySample *sample = sample_at(job->of, i);
+      if (sample->has_message || !is_of_cell(sample, job->slot, &entry))
+        continue;
+      set_bytes(&sample->row, row->row);
+      set_bytes(&sample->qualifier, row->cells[k].qualifier);
+      set_bytes(&sample->found, row->cells[k].value);
+      sample->found_ms = entry.time_ms;
+      sample->has_found = sample->is_resolved = TRUE;
+    }
+  }
+  return lacks_row(job);
+}
+
+/* The newest cell of the sample's column. */
+static gboolean
+take_found_row(const TideResultRow *row, gpointer data)
+{
+  TideVerifySample *sample = data;
+  for (gsize i = 0; i < row->n_cells; i++) {
+    const TideResultCell *cell = &row->cells[i];
+    if (!tide_bytes_equal(cell->qualifier, tide_buffer_bytes(&sample->qualifier)) ||
+        (sample->has_found && cell->timestamp_ms < sample->found_ms))
+      continue;
+    set_bytes(&sample->found, cell->value);
+    sample->found_ms = cell->timestamp_ms;
+    sample->has_found = TRUE;
+  }
+  return TRUE;
+}
+
+/* What stands in the place of an expected cell. */
+static gboolean
+get_found(TideVerifyTables *tables, TideVerifySample *sample, GError **error)
+{
+  const TideVerifyTable *table = tide_verify_tables_at(tables, sample->slot);
+  if (!sample->has_expected || !table->is_there)
+    return TRUE;
+  TideBytes row = tide_buffer_bytes(&sample->row);
+  const char *family = tide_verify_tables_family(tables, sample->entry.family)->name;
+  TideColumnName column = {.family = tide_bytes_of_string(family), .qualifier = tide_buffer_bytes(&sample->qualifier)};
+  TideGetRequest request = {.rows = &row, .n_rows = 1, .columns = &column, .n_columns = 1};
+  TideGatewayTable read = {tide_verify_tables_session(tables), tide_bytes_of_string(table->table->name)};
+  if (tide_gateway_table_get(&request, take_found_row, sample, &read, error))
+    return TRUE;
+  g_prefix_error(error, "cannot read what is in the place of a cell: ");
+  return FALSE;
+}
+
+/* Reads what the samples lack. Costs a scan of a table where a cell in it came from no message. */
+static gboolean
+resolve_samples(Job *job, GError **error)
+{
+  TideVerifyTables *tables = job->of->tables;
+  if (!read_sampled_messages(job, error))
+    return FALSE;
+  for (job->slot = 0; job->slot < tide_verify_tables_count(tables); job->slot++) {
+    TideVerifyScan scan = {.slot = job->slot, .stop = job->of->input.stop, .take_row = take_sampled_row, .data = job};
+    if (lacks_row(job) && !tide_verify_tables_scan(tables, &scan, error))
+      return FALSE;
+  }
+  for (guint i = 0; i < job->of->samples->len; i++)
+    if (!get_found(tables, sample_at(job->of, i), error))
+      return FALSE;
+  g_array_sort(job->of->samples, compare_samples);
+  return TRUE;
+}
+
+/* ---- passes --------------------------------------------------------------------------------------------------------
+ */
+
+static gboolean
+run_pass(Job *job, guint64 first, guint64 last, GError **error)
+{
+  TideVerification *of = job->of;
+  of->n_passes++;
+  tide_verify_cells_begin(of->cells, first, last);
+  if (!read_messages(job, TIDE_VERIFY_MUST, error) || !read_tables(job, error))
+    return FALSE;
+  if (has_open_cells(job) &&
+      (!tide_verify_input_refresh(&of->input, error) || !read_messages(job, TIDE_VERIFY_EXPLAIN, error)))
+    return FALSE;
+  if (tide_verify_cells_is_overrun(of->cells)) {
+    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_TOO_BIG,
+                        "a single row has more cells than the memory holds: give more with '--memory'");
+    return FALSE;
+  }
+  judge_cells(job);
+  return TRUE;
+}
+
+gboolean
+tide_verify_run(TideVerification *verification, GError **error)
+{
+  Job job = {.of = verification};
+  guint64 first = 0, last = G_MAXUINT64, reached = 0;
+  verification->cells = tide_verify_cells_new(verification->memory_bytes);
+  if (verification->cells == NULL)
+    return tide_fail(error, TIDE_ERROR_TOO_BIG,
+                     "there are no %" G_GSIZE_FORMAT " bytes of memory: give less with '--memory'",
+                     verification->memory_bytes);
+  /* The wire's protocol is of no meaning here: nothing is encoded but the columns' names. */
+  verification->mapping = tide_mapping_new(verification->config, TIDE_WIRE_BINARY);
+  verification->samples = g_array_new(FALSE, FALSE, sizeof(TideVerifySample));
+  g_array_set_clear_func(verification->samples, clear_sample);
+  while (reached < G_MAXUINT64) {
+    if (!run_pass(&job, first, last, error))
+      return FALSE;
+    reached = tide_verify_cells_last(verification->cells);
+    /* A little less than what fitted: halving a range that is hardly too large would cost another pass. */
+    guint64 width = reached - first;
+    width -= width / 8;
+    first = reached + 1;
+    last = first > G_MAXUINT64 - width ? G_MAXUINT64 : first + width;
+  }
+  return resolve_samples(&job, error);
+}
