@@ -3,10 +3,8 @@
 #include "commands/cli/load_config.h"
 #include "commands/cli/output.h"
 #include "commands/cli/time_argument.h"
-#include "commands/read/changed_key.h"
 #include "commands/read/forget.h"
 #include "commands/read/index_read.h"
-#include "commands/read/print_scan.h"
 #include "util/clock.h"
 
 #include <unistd.h>
@@ -94,27 +92,6 @@ take_table(const TideConfig *config, const GPtrArray *arguments, guint *ret_n_ta
   return tide_table_argument_read(config, first, error);
 }
 
-static GArray *
-prefix_range(const char *text)
-{
-  GArray *ranges = tide_key_ranges_new(1);
-  g_auto(TideBuffer) prefix = {0};
-  tide_text_unescape(text, &prefix);
-  tide_key_range_set_prefix(&g_array_index(ranges, TideKeyRange, 0), tide_buffer_bytes(&prefix));
-  return ranges;
-}
-
-static gboolean
-plan_fields(const TideConfig *config, TideTableScanPlan *plan, const char *const *arguments, guint n_arguments,
-            GError **error)
-{
-  g_autoptr(TideKeyArguments) fields = tide_key_arguments_parse(config, plan->table, arguments, n_arguments, error);
-  if (fields == NULL || !tide_table_scan_plan_fields(plan, fields, error))
-    return FALSE;
-  tide_table_scan_plan_report(plan, "latest", fields, config->names);
-  return TRUE;
-}
-
 /* What the arguments behind the table say: a prefix, or fields. */
 static gboolean
 plan_ranges(const TideConfig *config, const LatestOptions *options, TideTableScanPlan *plan,
@@ -127,77 +104,32 @@ plan_ranges(const TideConfig *config, const LatestOptions *options, TideTableSca
                 arguments[0]);
     return FALSE;
   }
-  if (options->prefix == NULL && !is_prefix)
-    return plan_fields(config, plan, arguments, n_arguments, error);
-  plan->ranges = prefix_range(options->prefix != NULL ? options->prefix : arguments[0]);
+  if (options->prefix != NULL || is_prefix) {
+    g_auto(TideBuffer) prefix = {0};
+    plan->ranges = tide_key_ranges_new(1);
+    tide_text_unescape(options->prefix != NULL ? options->prefix : arguments[0], &prefix);
+    tide_key_range_set_prefix(&g_array_index(plan->ranges, TideKeyRange, 0), tide_buffer_bytes(&prefix));
+    return TRUE;
+  }
+  g_autoptr(TideKeyArguments) fields = tide_key_arguments_parse(config, plan->table, arguments, n_arguments, error);
+  if (fields == NULL || !tide_table_scan_plan_fields(plan, fields, error))
+    return FALSE;
+  tide_table_scan_plan_report(plan, "latest", fields, config->names);
   return TRUE;
 }
 
-static TideRowView *
-make_view(const TideConfig *config, const LatestOptions *options, const TideTable *table,
-          const TideColumnChoice *columns)
-{
-  TideRowViewOptions viewing = {
-      .command = "latest",
-      .table = table,
-      .format = (TideOutputFormat)options->format,
-      .as_stored = options->as_stored,
-      .columns = columns,
-      .with_age = TRUE,
-      .now_ms = tide_wall_clock_epoch_ms(),
-      .max_age_ms = options->max_age_ms,
-  };
-  return tide_row_view_new(stdout, config->names, &viewing);
-}
-
-/* Rows of the latest table itself. */
+/* Rows of the data table that an index leads to. @viewing: of it */
 static gboolean
-print_rows(const TideConfig *config, const LatestOptions *options, TideTableScanPlan *plan, TideGatewaySession *session,
-           GError **error)
+print_indexed(const TideConfig *config, const TideTableScanPlan *plan, TideGatewaySession *session,
+              const TideRowViewOptions *viewing, gboolean *ret_complete, GError **error)
 {
-  g_autoptr(TideColumnChoice) columns = tide_column_choice_new(plan->table, options->columns, options->as_stored);
-  plan->columns = columns;
-  TideGatewayTable stored = {.session = session, .name = tide_bytes_of_string(plan->table->name)};
-  g_autoptr(TideTableScan) scan = tide_table_scan_new(plan, config->names, tide_gateway_table_scan, &stored);
-  g_autoptr(TideRowView) view = make_view(config, options, plan->table, columns);
-  gboolean ok = tide_print_scan(scan, view, options->limit_rows, error);
-  tide_table_scan_report_foreign(scan, "latest");
-  if (ok && tide_row_view_n_rows(view) == 0)
-    tide_report_changed_key(config, session, plan->table, "latest");
-  return ok;
-}
-
-static gboolean
-follow_rows(TideTableScan *scan, TideIndexRead *read, GError **error)
-{
-  for (;;) {
-    TideScannedRow row;
-    if (!tide_table_scan_next(scan, &row, error))
-      return FALSE;
-    if (row.row == NULL)
-      return tide_index_read_flush(read, error);
-    if (!tide_index_read_add(read, row.row, error))
-      return FALSE;
-    if (ferror(stdout))
-      return TRUE;
-    tide_table_scan_take(scan);
-  }
-}
-
-/* Rows of the data table that an index leads to. */
-static gboolean
-print_indexed(const TideConfig *config, const LatestOptions *options, const TideTableScanPlan *plan,
-              TideGatewaySession *session, gboolean *ret_complete, GError **error)
-{
-  const TideTable *data = config->tables->pdata[plan->table->index_of];
-  g_autoptr(TideColumnChoice) columns = tide_column_choice_new(data, options->columns, FALSE);
-  g_autoptr(TideRowView) view = make_view(config, options, data, columns);
+  g_autoptr(TideRowView) view = tide_row_view_new(stdout, config->names, viewing);
   TideGatewayTable stored_index = {.session = session, .name = tide_bytes_of_string(plan->table->name)};
-  TideGatewayTable stored_data = {.session = session, .name = tide_bytes_of_string(data->name)};
+  TideGatewayTable stored_data = {.session = session, .name = tide_bytes_of_string(viewing->table->name)};
   TideIndexReadOptions reading = {.config = config,
                                   .index = plan->table,
-                                  .data = data,
-                                  .columns = columns,
+                                  .data = viewing->table,
+                                  .columns = viewing->columns,
                                   .get = tide_gateway_table_get,
                                   .get_data = &stored_data,
                                   .view = view};
@@ -205,12 +137,21 @@ print_indexed(const TideConfig *config, const LatestOptions *options, const Tide
   if (read == NULL)
     return FALSE;
   g_autoptr(TideTableScan) scan = tide_table_scan_new(plan, config->names, tide_gateway_table_scan, &stored_index);
-  gboolean ok = follow_rows(scan, read, error);
+  TideScannedRow row;
+  gboolean ok;
+  while ((ok = tide_table_scan_next(scan, &row, error)) && row.row != NULL) {
+    ok = tide_index_read_add(read, row.row, error);
+    if (!ok || ferror(stdout))
+      break;
+    tide_table_scan_take(scan);
+  }
+  if (ok && row.row == NULL)
+    ok = tide_index_read_flush(read, error);
   tide_row_view_finish(view);
   *ret_complete = tide_index_read_finish(read);
   tide_table_scan_report_foreign(scan, "latest");
   if (ok)
-    tide_print_row_count(view);
+    tide_row_view_print_count(view);
   return ok;
 }
 
@@ -232,8 +173,21 @@ print_latest(const TideConfig *config, const LatestOptions *options, const GPtrA
   if (session == NULL)
     return FALSE;
   gboolean by_index = table->index_of != TIDE_TABLE_NONE && !options->as_stored;
-  if (by_index ? print_indexed(config, options, &plan, session, ret_complete, error)
-               : print_rows(config, options, &plan, session, error))
+  const TideTable *shown = by_index ? config->tables->pdata[table->index_of] : table;
+  g_autoptr(TideColumnChoice) columns = tide_column_choice_new(shown, options->columns, options->as_stored);
+  plan.columns = by_index ? NULL : columns;
+  TideRowViewOptions viewing = {
+      .command = "latest",
+      .table = shown,
+      .format = (TideOutputFormat)options->format,
+      .as_stored = options->as_stored,
+      .columns = columns,
+      .with_age = TRUE,
+      .now_ms = tide_wall_clock_epoch_ms(),
+      .max_age_ms = options->max_age_ms,
+  };
+  if (by_index ? print_indexed(config, &plan, session, &viewing, ret_complete, error)
+               : tide_print_table(config, session, &plan, &viewing, error))
     return TRUE;
   g_prefix_error(error, "cannot read '%s': ", table->name);
   return FALSE;

@@ -2,10 +2,8 @@
 #include "commands/cli/commands.h"
 #include "commands/cli/load_config.h"
 #include "commands/cli/time_argument.h"
-#include "commands/read/changed_key.h"
-#include "commands/read/gateway_session.h"
 #include "commands/read/print_plan.h"
-#include "commands/read/print_scan.h"
+#include "commands/read/row_view.h"
 #include "util/clock.h"
 
 typedef struct ScanOptions {
@@ -24,8 +22,9 @@ typedef struct ScanOptions {
 } ScanOptions;
 
 static gboolean
-read_request(const ScanOptions *options, TideTableScanRequest *request, GError **error)
+read_request(const ScanOptions *options, const TideTable *table, TideTableScanRequest *request, GError **error)
 {
+  gboolean is_timed = table->cell_time == TIDE_CELL_TIME_EVENT || tide_row_key_has_time(table->key);
   *request = (TideTableScanRequest){.newest_first = options->newest_first,
                                     .oldest_first = options->oldest_first,
                                     .reversed = options->reversed,
@@ -44,15 +43,7 @@ read_request(const ScanOptions *options, TideTableScanRequest *request, GError *
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--from' must be before '--to'");
     return FALSE;
   }
-  return TRUE;
-}
-
-/* A time range means nothing where neither the key nor the cells bear the event time. */
-static gboolean
-check_times(const TideTable *table, const ScanOptions *options, GError **error)
-{
-  gboolean timed = table->cell_time == TIDE_CELL_TIME_EVENT || tide_row_key_has_time(table->key);
-  if (timed || (options->from == NULL && options->to == NULL))
+  if (is_timed || (options->from == NULL && options->to == NULL))
     return TRUE;
   g_set_error(
       error, TIDE_ERROR, TIDE_ERROR_USAGE,
@@ -104,30 +95,6 @@ plan_ranges(const TideConfig *config, const ScanOptions *options, const GPtrArra
 }
 
 static gboolean
-read_rows(const TideConfig *config, const ScanOptions *options, const TideTableScanPlan *plan, GError **error)
-{
-  g_autoptr(TideGatewaySession) session = tide_gateway_session_open(config, TIDE_GATEWAY_ANY, error);
-  if (session == NULL)
-    return FALSE;
-  TideGatewayTable stored = {.session = session, .name = tide_bytes_of_string(plan->table->name)};
-  g_autoptr(TideTableScan) scan = tide_table_scan_new(plan, config->names, tide_gateway_table_scan, &stored);
-  TideRowViewOptions viewing = {.command = "scan",
-                                .table = plan->table,
-                                .format = (TideOutputFormat)options->format,
-                                .as_stored = options->as_stored,
-                                .columns = plan->columns};
-  g_autoptr(TideRowView) view = tide_row_view_new(stdout, config->names, &viewing);
-  gboolean ok = tide_print_scan(scan, view, options->limit_rows, error);
-  tide_table_scan_report_foreign(scan, "scan");
-  if (ok && tide_row_view_n_rows(view) == 0)
-    tide_report_changed_key(config, session, plan->table, "scan");
-  if (ok)
-    return TRUE;
-  g_prefix_error(error, "cannot scan '%s': ", plan->table->name);
-  return FALSE;
-}
-
-static gboolean
 scan_table(TideCommandCall *call, GError **error)
 {
   const ScanOptions *options = call->options;
@@ -135,16 +102,26 @@ scan_table(TideCommandCall *call, GError **error)
     return FALSE;
   const TideConfig *config = call->config;
   g_auto(TideTableScanPlan) plan = {.table = tide_table_argument_read(config, call->arguments->pdata[0], error)};
-  if (plan.table == NULL || !read_request(options, &plan.request, error) || !check_times(plan.table, options, error))
+  if (plan.table == NULL || !read_request(options, plan.table, &plan.request, error))
     return FALSE;
   g_autoptr(TideColumnChoice) columns = tide_column_choice_new(plan.table, options->columns, options->as_stored);
   plan.columns = columns;
-  gboolean ok = plan_ranges(config, options, call->arguments, &plan, error);
-  if (ok && options->plan_only)
+  if (!plan_ranges(config, options, call->arguments, &plan, error))
+    return FALSE;
+  if (options->plan_only) {
     tide_print_plan(stdout, (TideOutputFormat)options->format, &plan);
-  else if (ok)
-    ok = read_rows(config, options, &plan, error);
-  return ok;
+    return TRUE;
+  }
+  TideRowViewOptions viewing = {.command = "scan",
+                                .table = plan.table,
+                                .format = (TideOutputFormat)options->format,
+                                .as_stored = options->as_stored,
+                                .columns = columns};
+  g_autoptr(TideGatewaySession) session = tide_gateway_session_open(config, TIDE_GATEWAY_ANY, error);
+  if (session == NULL || tide_print_table(config, session, &plan, &viewing, error))
+    return session != NULL;
+  g_prefix_error(error, "cannot scan '%s': ", plan.table->name);
+  return FALSE;
 }
 
 static const TideOption scan_options[] = {

@@ -168,23 +168,33 @@ tide_text_fill(GString *out, const char *text, gsize indent)
 }
 
 void
+tide_csv_quote(TideBuffer *out, gsize begin)
+{
+  TideBytes text = tide_bytes(out->data + begin, out->len - begin);
+  gboolean is_quoted = text.len > 0 && (text.data[0] == ' ' || text.data[text.len - 1] == ' ');
+  gboolean is_plain = tide_json_is_plain(text);
+  is_quoted = is_quoted || (text.len > 0 && memchr(text.data, ',', text.len) != NULL);
+  for (gsize i = 0; !is_quoted && !is_plain && i < text.len; i++)
+    is_quoted = text.data[i] == '"' || text.data[i] == '\r' || text.data[i] == '\n';
+  if (!is_quoted)
+    return;
+  g_autofree guint8 *field = g_memdup2(text.data, text.len);
+  out->len = begin;
+  tide_buffer_append_byte(out, '"');
+  for (gsize i = 0; i < text.len; i++) {
+    if (field[i] == '"')
+      tide_buffer_append_byte(out, '"');
+    tide_buffer_append_byte(out, field[i]);
+  }
+  tide_buffer_append_byte(out, '"');
+}
+
+void
 tide_csv_append(TideBuffer *out, const char *field)
 {
-  TideBytes text = tide_bytes_of_string(field);
-  gboolean quoted = text.len > 0 && (field[0] == ' ' || field[text.len - 1] == ' ');
-  quoted =
-      quoted || memchr(field, ',', text.len) != NULL || (!tide_json_is_plain(text) && strpbrk(field, "\"\r\n") != NULL);
-  if (!quoted) {
-    tide_buffer_append_bytes(out, text);
-    return;
-  }
-  tide_buffer_append_byte(out, '"');
-  for (const char *at = field; *at != '\0'; at++) {
-    if (*at == '"')
-      tide_buffer_append_byte(out, '"');
-    tide_buffer_append_byte(out, (guint8)*at);
-  }
-  tide_buffer_append_byte(out, '"');
+  gsize begin = out->len;
+  tide_buffer_append_bytes(out, tide_bytes_of_string(field));
+  tide_csv_quote(out, begin);
 }
 
 /* What a terminal would obey, or a reader not see, is escaped, although JSON does not ask for it. */

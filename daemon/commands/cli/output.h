@@ -35,6 +35,7 @@ void tide_text_unescape(const char *text, TideBuffer *out);
 
 /* RFC 4180: quoted when the field holds a comma, quote or line break, or begins or ends with a space. */
 void tide_csv_append(TideBuffer *out, const char *field);
+void tide_csv_quote(TideBuffer *out, gsize begin); /* the same of what stands in @out from @begin on */
 
 /* A JSON string, quotes included. Bytes that are not UTF-8 are written as tide_text_printable() does. */
 void tide_json_shown_append(TideBuffer *out, TideBytes bytes);

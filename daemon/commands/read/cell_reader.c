@@ -1,7 +1,6 @@
 #include "commands/read/cell_reader.h"
 
 #include "commands/cli/time_argument.h"
-#include "commands/read/cell_origin.h"
 #include "commands/read/packed_reader.h"
 #include "model/glob.h"
 #include "model/scratch.h"
@@ -29,6 +28,9 @@ typedef struct Known {
 /* Rows of a table mostly have the same columns: what is known of so many of the row before is asked first. */
 #define MAX_KNOWN 256u
 
+/* Of a cell that does not look as it is declared: nothing else makes it again. */
+#define KIND_AS_STORED "stored"
+
 /* Longer names share one place: of a mebibyte each, at another place in each row, they would be kept by the hundred. */
 #define MAX_KNOWN_BYTES 1024u
 
@@ -53,14 +55,6 @@ static void
 clear_declared(gpointer data)
 {
   tide_buffer_clear_memory(&((Declared *)data)->qualifier);
-}
-
-static GArray *
-new_declared(void)
-{
-  GArray *declared = g_array_new(FALSE, TRUE, sizeof(Declared));
-  g_array_set_clear_func(declared, clear_declared);
-  return declared;
 }
 
 static TideBuffer *
@@ -92,30 +86,21 @@ declare_rest(TideCellReader *reader, const TideColumnRule *rule, const TideColum
   tide_buffer_append_bytes(declare(reader->rest, rule, item), tide_bytes_of_string(prefix));
 }
 
-/* The pattern of the names that @item makes. */
-static void
-append_pattern(const TideColumnRule *rule, const TideColumnItem *item, TideBuffer *pattern)
-{
-  if (item->qualifier == NULL) {
-    /* A pattern's letters, changed as those of the names are, match the changed names. */
-    tide_column_rule_append_name(rule, tide_bytes_of_string(item->pattern), pattern);
-    return;
-  }
-  for (const char *at = item->qualifier; *at != '\0'; at++) {
-    if (*at == '?')
-      tide_buffer_append_byte(pattern, '\\'); /* there it stands for itself */
-    tide_buffer_append_byte(pattern, (guint8)*at);
-    if (*at == '\\' && at[1] != '\0')
-      tide_buffer_append_byte(pattern, (guint8) * ++at);
-  }
-}
-
-/* Names that may be any are told from no other's. */
+/* By the pattern of the names that @item makes. Names that may be any are told from no other's. */
 static void
 declare_pattern(TideCellReader *reader, const TideColumnRule *rule, const TideColumnItem *item)
 {
   g_auto(TideBuffer) pattern = {0};
-  append_pattern(rule, item, &pattern);
+  /* A pattern's letters, changed as those of the names are, match the changed names. */
+  if (item->qualifier == NULL)
+    tide_column_rule_append_name(rule, tide_bytes_of_string(item->pattern), &pattern);
+  for (const char *at = item->qualifier; at != NULL && *at != '\0'; at++) {
+    if (*at == '?')
+      tide_buffer_append_byte(&pattern, '\\'); /* there it stands for itself */
+    tide_buffer_append_byte(&pattern, (guint8)*at);
+    if (*at == '\\' && at[1] != '\0')
+      tide_buffer_append_byte(&pattern, (guint8) * ++at);
+  }
   if (tide_bytes_equal(tide_buffer_bytes(&pattern), TIDE_BYTES_LITERAL("*")))
     declare_rest(reader, rule, item, NULL);
   else
@@ -141,22 +126,15 @@ declare_item(TideCellReader *reader, const TideColumnRule *rule, const TideColum
     declare_rest(reader, rule, rule->n_items == 1 ? item : NULL, NULL);
 }
 
-/* The one cell of all the fields. */
-static void
-declare_packed(TideCellReader *reader, const TideColumnRule *rule)
-{
-  g_auto(TideBuffer) qualifier = {0};
-  if (rule->qualifier != NULL && append_qualifier(rule, TIDE_BYTES_EMPTY, &qualifier))
-    tide_buffer_append_bytes(declare(reader->exact, rule, NULL), tide_buffer_bytes(&qualifier));
-  else
-    declare_rest(reader, rule, NULL, NULL);
-}
-
 static void
 declare_rule(TideCellReader *reader, const TideColumnRule *rule)
 {
-  if (rule->packing != TIDE_PACK_NONE) {
-    declare_packed(reader, rule);
+  g_auto(TideBuffer) qualifier = {0};
+  if (rule->packing != TIDE_PACK_NONE) { /* the one cell of all the fields */
+    if (rule->qualifier != NULL && append_qualifier(rule, TIDE_BYTES_EMPTY, &qualifier))
+      tide_buffer_append_bytes(declare(reader->exact, rule, NULL), tide_buffer_bytes(&qualifier));
+    else
+      declare_rest(reader, rule, NULL, NULL);
     return;
   }
   if (rule->all_remaining)
@@ -170,9 +148,11 @@ tide_cell_reader_new(const TideTable *table, const TideFieldNames *names)
 {
   TideCellReader *reader = g_new0(TideCellReader, 1);
   reader->names = names;
-  reader->exact = new_declared();
-  reader->patterns = new_declared();
-  reader->rest = new_declared();
+  GArray **const lists[] = {&reader->exact, &reader->patterns, &reader->rest};
+  for (gsize i = 0; i < G_N_ELEMENTS(lists); i++) {
+    *lists[i] = g_array_new(FALSE, TRUE, sizeof(Declared));
+    g_array_set_clear_func(*lists[i], clear_declared);
+  }
   reader->cells = g_array_new(FALSE, FALSE, sizeof(TideResultCell));
   reader->origins = g_array_new(FALSE, FALSE, sizeof(TideCellOrigin));
   for (guint i = 0; i < table->rules->len; i++)
@@ -229,15 +209,137 @@ tide_cell_reader_find(const TideCellReader *reader, TideBytes family, TideBytes 
   return (TideDeclaredColumn){0};
 }
 
-/* ---- values ---- */
+/* ---- of which field a cell was made ---- */
 
-static guint64
-read_be64(TideBytes value)
+gboolean
+tide_table_renames_fields(const TideTable *table)
 {
-  guint64 number;
-  memcpy(&number, value.data, sizeof number);
-  return GUINT64_FROM_BE(number);
+  for (guint i = 0; i < table->rules->len; i++) {
+    const TideColumnRule *rule = &g_array_index(table->rules, TideColumnRule, i);
+    gboolean changes_names =
+        rule->prefix != NULL || rule->strip_prefix != NULL || rule->strip_spaces || rule->name_case != TIDE_CASE_AS_IS;
+    if (changes_names || (rule->packing == TIDE_PACK_NONE && rule->qualifier != NULL))
+      return TRUE;
+    for (gsize k = 0; k < rule->n_items; k++)
+      if (rule->items[k].qualifier != NULL)
+        return TRUE;
+  }
+  return FALSE;
 }
+
+gboolean
+tide_table_keeps_kinds(const TideTable *table)
+{
+  for (guint i = 0; i < table->rules->len; i++) {
+    const TideColumnRule *rule = &g_array_index(table->rules, TideColumnRule, i);
+    if (rule->packing != TIDE_PACK_NONE || rule->encoding != TIDE_ENCODE_TEXT)
+      return TRUE;
+    for (gsize k = 0; k < rule->n_items; k++)
+      if (rule->items[k].encoding > TIDE_ENCODE_TEXT)
+        return TRUE;
+  }
+  return FALSE;
+}
+
+/* Whether @rule makes @name of the field called @field. */
+static gboolean
+makes(const TideColumnRule *rule, TideBytes field, TideBytes name)
+{
+  g_auto(TideBuffer) made = {0};
+  tide_column_rule_append_name(rule, field, &made);
+  return tide_bytes_equal(tide_buffer_bytes(&made), name);
+}
+
+/* The name that @rule changed to @name, without @stripped or with it in front; empty: it does not make @name. */
+static TideBytes
+unchanged(const TideColumnRule *rule, TideBytes name, TideBytes stripped, TideBuffer *scratch)
+{
+  TideBytes prefix = tide_bytes_of_string(rule->prefix);
+  gsize start = scratch->len;
+  if (name.len < prefix.len || !tide_bytes_equal(tide_bytes(name.data, prefix.len), prefix))
+    return TIDE_BYTES_EMPTY;
+  tide_buffer_append_bytes(scratch, stripped);
+  tide_buffer_append(scratch, name.data + prefix.len, name.len - prefix.len);
+  TideBytes field = tide_bytes(scratch->data + start, scratch->len - start);
+  return makes(rule, field, name) ? field : TIDE_BYTES_EMPTY;
+}
+
+/* What the stars of the declared new name stand for stands in the pattern's place of them. */
+static TideBytes
+unrenamed(const TideColumnItem *item, TideBytes name, TideBuffer *scratch)
+{
+  TideGlobStars stars;
+  gsize start = scratch->len;
+  if (!tide_glob_match_stars(tide_bytes_of_string(item->qualifier), name, &stars))
+    return TIDE_BYTES_EMPTY;
+  tide_glob_append_renamed(tide_bytes_of_string(item->pattern), &stars, scratch);
+  return tide_bytes(scratch->data + start, scratch->len - start);
+}
+
+static TideBytes
+matching(const TideColumnRule *rule, const TideColumnItem *item, TideBytes name, TideBuffer *scratch)
+{
+  TideBytes pattern = tide_bytes_of_string(item->pattern);
+  TideBytes stripped = tide_bytes_of_string(rule->strip_prefix);
+  TideBytes field =
+      item->qualifier != NULL ? unrenamed(item, name, scratch) : unchanged(rule, name, TIDE_BYTES_EMPTY, scratch);
+  if (item->qualifier == NULL && stripped.len > 0 && (field.len == 0 || !tide_glob_matches(pattern, field)))
+    field = unchanged(rule, name, stripped, scratch);
+  return field.len > 0 && tide_glob_matches(pattern, field) ? field : TIDE_BYTES_EMPTY;
+}
+
+static TideBytes
+of_item(const TideColumnRule *rule, const TideColumnItem *item, const TideFieldNames *names, TideBytes name,
+        TideBuffer *scratch)
+{
+  if (item->value != NULL)
+    return TIDE_BYTES_EMPTY;
+  return item->field != TIDE_NAME_NONE ? tide_field_names_text(names, item->field)
+                                       : matching(rule, item, name, scratch);
+}
+
+static TideBytes
+of_member(const TideColumnRule *rule, const TideFieldNames *names, TideBytes name, TideBuffer *scratch)
+{
+  for (gsize i = 0; i < rule->n_items; i++) {
+    const TideColumnItem *item = &rule->items[i];
+    if (item->pattern == NULL &&
+        (item->qualifier != NULL ? tide_bytes_equal(tide_bytes_of_string(item->qualifier), name)
+                                 : makes(rule, tide_field_names_text(names, item->field), name)))
+      return of_item(rule, item, names, name, scratch);
+  }
+  for (gsize i = 0; i < rule->n_items; i++) {
+    TideBytes field =
+        rule->items[i].pattern != NULL ? matching(rule, &rule->items[i], name, scratch) : TIDE_BYTES_EMPTY;
+    if (field.len > 0)
+      return field;
+  }
+  return rule->all_remaining ? unchanged(rule, name, TIDE_BYTES_EMPTY, scratch) : TIDE_BYTES_EMPTY;
+}
+
+/* The name of the field of which @column made @qualifier; of a packed cell: of which it made the member so called.
+ * Empty: of none that can be told. Appended to @scratch, or borrowed from the declarations or @qualifier. */
+static TideBytes
+origin_field(TideDeclaredColumn column, const TideFieldNames *names, TideBytes qualifier, TideBuffer *scratch)
+{
+  const TideColumnRule *rule = column.rule;
+  if (rule == NULL)
+    return qualifier;
+  if (rule->packing != TIDE_PACK_NONE)
+    return of_member(rule, names, qualifier, scratch);
+  if (column.item != NULL && (rule->qualifier == NULL || column.item->field != TIDE_NAME_NONE))
+    return of_item(rule, column.item, names, qualifier, scratch);
+  return rule->all_remaining && rule->qualifier == NULL ? unchanged(rule, qualifier, TIDE_BYTES_EMPTY, scratch)
+                                                        : TIDE_BYTES_EMPTY;
+}
+
+static const char *const kind_names[] = {[TIDE_VALUE_STRING] = "string",
+                                         [TIDE_VALUE_NUMBER] = "number",
+                                         [TIDE_VALUE_BOOL] = "bool",
+                                         [TIDE_VALUE_NULL] = "null",
+                                         [TIDE_VALUE_JSON] = "json"};
+
+/* ---- values ---- */
 
 static TideBytes
 keep_text(TideCellReader *reader, const char *text)
@@ -253,7 +355,9 @@ decode_number(TideCellReader *reader, TideEncoding encoding, TideBytes value)
     reader->n_unread += value.len > 0 ? 1 : 0; /* a null may have been written as nothing */
     return value;
   }
-  guint64 bits = read_be64(value);
+  guint64 bits;
+  memcpy(&bits, value.data, sizeof bits);
+  bits = GUINT64_FROM_BE(bits);
   if (encoding == TIDE_ENCODE_INT64) {
     g_snprintf(text, sizeof text, "%" G_GINT64_FORMAT, (gint64)bits);
     return keep_text(reader, text);
@@ -382,8 +486,7 @@ know(TideCellReader *reader, gsize i, const TideResultCell *cell)
                         is_ambiguous(reader, cell, known->column, &known->other);
   tide_buffer_reset(&known->field);
   tide_buffer_reset(&reader->name);
-  tide_buffer_append_bytes(&known->field,
-                           tide_cell_origin_field(known->column, reader->names, cell->qualifier, &reader->name));
+  tide_buffer_append_bytes(&known->field, origin_field(known->column, reader->names, cell->qualifier, &reader->name));
   return known;
 }
 
@@ -407,22 +510,9 @@ add_member(TideBytes name, TideValueKind kind, TideBytes text, gpointer data)
   };
   g_array_append_val(reader->cells, cell);
   tide_buffer_reset(&reader->name);
-  TideBytes field =
-      tide_cell_origin_field((TideDeclaredColumn){.rule = reader->packing}, reader->names, name, &reader->name);
-  add_origin(reader, tide_scratch_copy(&reader->texts, field), tide_value_kind_name(kind));
+  TideBytes field = origin_field((TideDeclaredColumn){.rule = reader->packing}, reader->names, name, &reader->name);
+  add_origin(reader, tide_scratch_copy(&reader->texts, field), kind_names[kind]);
   return TRUE;
-}
-
-/* FALSE when the cell is not packed as declared. */
-static gboolean
-unpack(TideCellReader *reader, const TideColumnRule *rule, const TideResultCell *cell)
-{
-  reader->packed = cell;
-  reader->packing = rule;
-  if (tide_packed_read(rule->packing, cell->value, add_member, reader, NULL))
-    return TRUE;
-  reader->n_unread++;
-  return FALSE;
 }
 
 /* Of a value that stands in a cell of its own. */
@@ -433,11 +523,10 @@ kind_of(const Known *known, gboolean is_unread)
   if (column.rule == NULL || (column.item != NULL && column.item->value != NULL))
     return NULL;
   if (is_unread || known->is_ambiguous)
-    return TIDE_KIND_AS_STORED;
+    return KIND_AS_STORED;
   TideEncoding encoding = declared_encoding(column);
-  return encoding == TIDE_ENCODE_TEXT
-             ? NULL
-             : tide_value_kind_name(encoding == TIDE_ENCODE_JSON ? TIDE_VALUE_JSON : TIDE_VALUE_NUMBER);
+  return encoding == TIDE_ENCODE_TEXT ? NULL
+                                      : kind_names[encoding == TIDE_ENCODE_JSON ? TIDE_VALUE_JSON : TIDE_VALUE_NUMBER];
 }
 
 const TideResultRow *
@@ -452,8 +541,11 @@ tide_cell_reader_read(TideCellReader *reader, const TideResultRow *row)
     const TideColumnRule *rule = known->column.rule;
     gboolean packed = rule != NULL && rule->packing != TIDE_PACK_NONE;
     guint64 n_unread = reader->n_unread;
-    if (packed && unpack(reader, rule, &row->cells[i]))
+    reader->packed = &row->cells[i];
+    reader->packing = rule;
+    if (packed && tide_packed_read(rule->packing, cell.value, add_member, reader, NULL))
       continue;
+    reader->n_unread += packed ? 1 : 0; /* it is not packed as declared */
     if (!packed)
       cell.value = decode_value(reader, known, &cell);
     g_array_append_val(reader->cells, cell);

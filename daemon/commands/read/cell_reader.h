@@ -3,10 +3,28 @@
  * Threads: one. */
 #pragma once
 
-#include "commands/read/cell_origin.h"
+#include "model/table/table.h"
 #include "thrift/wire/rows.h"
 
 G_BEGIN_DECLS
+
+/* How one column of a table is declared. NULL item: by its rule alone. */
+typedef struct TideDeclaredColumn {
+  const TideColumnRule *rule; /* NULL: no rule makes such a column */
+  const TideColumnItem *item;
+} TideDeclaredColumn;
+
+/* Of a shown cell, in a table that does not say it by the cell itself: which it is. */
+typedef struct TideCellOrigin {
+  TideBytes field;  /* the name of the field it was made of; empty: of none that can be told */
+  const char *kind; /* of the value; NULL: the table does not keep it */
+} TideCellOrigin;
+
+/* Whether names of fields do not say themselves by their qualifiers. */
+gboolean tide_table_renames_fields(const TideTable *table);
+
+/* Whether a cell, or what is packed in one, keeps the kind of its value, or need not look as it is declared. */
+gboolean tide_table_keeps_kinds(const TideTable *table);
 
 typedef struct TideCellReader TideCellReader;
 

@@ -58,21 +58,6 @@ ask_packed(TideColumnChoice *choice, const TideTable *table, TideBytes family)
   }
 }
 
-static void
-ask_for(TideColumnChoice *choice, const TideTable *table, TideBytes name, gboolean as_stored)
-{
-  for (guint i = 0; i < table->families->len; i++) {
-    const TideFamilySettings *settings = table->families->pdata[i];
-    TideBytes family = keep(choice, tide_bytes_of_string(settings->name));
-    TideBytes qualifier;
-    ask(choice, family, name, FALSE);
-    if (split_family(name, family, &qualifier))
-      ask(choice, family, qualifier, FALSE);
-    if (!as_stored)
-      ask_packed(choice, table, family);
-  }
-}
-
 TideColumnChoice *
 tide_column_choice_new(const TideTable *table, const GPtrArray *texts, gboolean as_stored)
 {
@@ -83,8 +68,16 @@ tide_column_choice_new(const TideTable *table, const GPtrArray *texts, gboolean 
   choice->asked = g_array_new(FALSE, FALSE, sizeof(TideColumnName));
   for (guint i = 0; i < texts->len; i++) {
     tide_text_unescape(texts->pdata[i], &choice->names[i]);
-    if (table != NULL)
-      ask_for(choice, table, tide_buffer_bytes(&choice->names[i]), as_stored);
+    TideBytes name = tide_buffer_bytes(&choice->names[i]), qualifier;
+    for (guint k = 0; table != NULL && k < table->families->len; k++) {
+      const TideFamilySettings *settings = table->families->pdata[k];
+      TideBytes family = keep(choice, tide_bytes_of_string(settings->name));
+      ask(choice, family, name, FALSE);
+      if (split_family(name, family, &qualifier))
+        ask(choice, family, qualifier, FALSE);
+      if (!as_stored)
+        ask_packed(choice, table, family);
+    }
   }
   return choice;
 }

@@ -24,8 +24,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TideForget, tide_forget_clear)
 gboolean tide_forget_prepare(const TideConfig *config, const TideTable *table, const char *const *texts, gsize n_texts,
                              gint64 up_to_ms, TideForget *ret_forget, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* What is removed and what is not, for the question and the answer: "row 'server1' of 'CURRENT_METRIC', with all that …".
- * (transfer full) */
+/* What is removed and what is not, for the question and the answer: "row 'server1' of 'CURRENT_METRIC', with all that
+ * …". (transfer full) */
 char *tide_forget_describe(const TideForget *forget);
 
 /* The mutation that deletes, as mutateRow takes it. */

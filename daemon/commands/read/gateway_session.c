@@ -65,17 +65,6 @@ add_failure(Failures *failures, const TideEndpoint *endpoint, const GError *erro
     failures->n_wrong_service++;
 }
 
-static void
-set_unavailable(const Failures *failures, GError **error)
-{
-  int code = failures->n_wrong_service == failures->n ? TIDE_ERROR_WRONG_SERVICE : TIDE_ERROR_UNAVAILABLE;
-  if (failures->n == 1)
-    g_set_error(error, TIDE_ERROR, code, "no gateway can be used: %s", failures->text->str);
-  else
-    g_set_error(error, TIDE_ERROR, code, "none of the %u gateways can be used:\n  %s", failures->n,
-                failures->text->str);
-}
-
 /* Replaces the session's connection. On failure the old, closed one stays. */
 static gboolean
 open_connection(TideGatewaySession *session, GError **error)
@@ -108,7 +97,11 @@ open_connection(TideGatewaySession *session, GError **error)
     return TRUE;
   }
   if (second_best == NULL) {
-    set_unavailable(&failures, error);
+    int code = failures.n_wrong_service == failures.n ? TIDE_ERROR_WRONG_SERVICE : TIDE_ERROR_UNAVAILABLE;
+    if (failures.n == 1)
+      g_set_error(error, TIDE_ERROR, code, "no gateway can be used: %s", text->str);
+    else
+      g_set_error(error, TIDE_ERROR, code, "none of the %u gateways can be used:\n  %s", failures.n, text->str);
     return FALSE;
   }
   tide_hbase_client_free(session->client);
@@ -222,22 +215,16 @@ tide_gateway_session_explain(TideGatewaySession *session, const char *table, GEr
                       "there is no such table in HBase: 'tidemark tables create' makes it");
 }
 
-static gboolean
-explain_failure(const TideGatewayTable *table, gboolean ok, GError **error)
-{
-  g_autofree char *name = ok ? NULL : g_strndup((const char *)table->name.data, table->name.len);
-  if (!ok)
-    tide_gateway_session_explain(table->session, name, error);
-  return ok;
-}
-
 gboolean
 tide_gateway_table_scan(const TideScanRequest *request, TideRowFunc func, gpointer func_data, gpointer data,
                         GError **error)
 {
   const TideGatewayTable *table = data;
-  gboolean ok = tide_gateway_session_scan(table->session, table->name, request, func, func_data, error);
-  return explain_failure(table, ok, error);
+  g_autofree char *name = g_strndup((const char *)table->name.data, table->name.len);
+  if (tide_gateway_session_scan(table->session, table->name, request, func, func_data, error))
+    return TRUE;
+  tide_gateway_session_explain(table->session, name, error);
+  return FALSE;
 }
 
 gboolean
@@ -246,9 +233,12 @@ tide_gateway_table_get(const TideGetRequest *request, TideRowFunc func, gpointer
 {
   const TideGatewayTable *table = data;
   TideGatewaySession *session = table->session;
+  g_autofree char *name = g_strndup((const char *)table->name.data, table->name.len);
   if (!ensure_open(session, error))
     return FALSE;
-  gboolean ok = tide_hbase_client_get_multiple(session->client, table->name, request,
-                                               tide_gateway_session_deadline_us(session), func, func_data, error);
-  return explain_failure(table, ok, error);
+  if (tide_hbase_client_get_multiple(session->client, table->name, request, tide_gateway_session_deadline_us(session),
+                                     func, func_data, error))
+    return TRUE;
+  tide_gateway_session_explain(session, name, error);
+  return FALSE;
 }

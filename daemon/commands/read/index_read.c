@@ -37,58 +37,40 @@ struct TideIndexRead {
 /* ---- what an index must hold ---- */
 
 static gboolean
-check_fields(const TideIndexRead *read, GError **error)
+check_tables(const TideIndexRead *read, GError **error)
 {
   const TideConfig *config = read->options.config;
-  g_autoptr(GArray) needed = g_array_new(FALSE, FALSE, sizeof(TideNameId));
-  tide_row_key_fields(read->options.data->key, needed);
-  for (guint i = 0; i < needed->len; i++) {
-    TideNameId id = g_array_index(needed, TideNameId, i);
-    if (tide_name_ids_contain(read->ids, id))
-      continue;
-    g_autofree char *field = tide_text_printable(tide_field_names_text(config->names, id));
-    g_set_error(
-        error, TIDE_ERROR, TIDE_ERROR_USAGE,
-        "the index '%s' does not lead to rows of '%s': their key has the field '%s', which the index's key does "
-        "not tell; '--raw' shows the index itself",
-        read->options.index->name, read->options.data->name, field);
-    return FALSE;
-  }
-  return TRUE;
-}
-
-static gboolean
-declares_time(const TideTable *index)
-{
+  const TideTable *index = read->options.index;
+  const TideTable *data = read->options.data;
+  gboolean declares_time = FALSE;
   for (guint i = 0; i < index->rules->len; i++) {
     const TideColumnRule *rule = &g_array_index(index->rules, TideColumnRule, i);
     for (gsize k = 0; k < rule->n_items; k++)
-      if (rule->items[k].value != NULL)
-        return TRUE;
+      declares_time |= rule->items[k].value != NULL;
   }
-  return FALSE;
-}
-
-static gboolean
-check_tables(const TideIndexRead *read, GError **error)
-{
-  const TideTable *index = read->options.index;
-  const TideTable *data = read->options.data;
-  if (tide_table_is_template(data)) {
-    g_set_error(
-        error, TIDE_ERROR, TIDE_ERROR_USAGE,
+  if (tide_table_is_template(data))
+    return tide_fail(
+        error, TIDE_ERROR_USAGE,
         "the index '%s' leads to '%s', which stands for many tables: '--raw' shows the index, 'scan' reads one of "
         "them",
         index->name, data->name);
-    return FALSE;
+  if (tide_row_key_has_time(data->key) && !declares_time)
+    return tide_fail(error, TIDE_ERROR_USAGE,
+                     "the index '%s' declares no cell that holds the time: rows of '%s' cannot be found through it",
+                     index->name, data->name);
+  g_autoptr(GArray) needed = g_array_new(FALSE, FALSE, sizeof(TideNameId));
+  tide_row_key_fields(data->key, needed);
+  for (guint i = 0; i < needed->len; i++) {
+    TideNameId id = g_array_index(needed, TideNameId, i);
+    g_autofree char *field = tide_text_printable(tide_field_names_text(config->names, id));
+    if (!tide_name_ids_contain(read->ids, id))
+      return tide_fail(
+          error, TIDE_ERROR_USAGE,
+          "the index '%s' does not lead to rows of '%s': their key has the field '%s', which the index's key does "
+          "not tell; '--raw' shows the index itself",
+          index->name, data->name, field);
   }
-  if (tide_row_key_has_time(data->key) && !declares_time(index)) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-                "the index '%s' declares no cell that holds the time: rows of '%s' cannot be found through it",
-                index->name, data->name);
-    return FALSE;
-  }
-  return check_fields(read, error);
+  return TRUE;
 }
 
 TideIndexRead *
@@ -134,20 +116,6 @@ tide_index_read_free(TideIndexRead *read)
 
 /* ---- a row of the index ---- */
 
-/* The time that one of the cells holds. A key without time needs none. */
-static gboolean
-read_time(const TideIndexRead *read, const TideResultRow *row, gint64 *ret_time_ns)
-{
-  for (gsize i = 0; i < row->n_cells; i++) {
-    const TideResultCell *cell = &row->cells[i];
-    TideDeclaredColumn column = tide_cell_reader_find(read->index_cells, cell->family, cell->qualifier);
-    if (column.item != NULL && column.item->value != NULL &&
-        tide_key_text_read_time(column.item->value, cell->value, ret_time_ns))
-      return TRUE;
-  }
-  return !tide_row_key_has_time(read->options.data->key);
-}
-
 static void
 report_unreadable(TideIndexRead *read, TideBytes key, const char *why)
 {
@@ -165,7 +133,17 @@ read_index_row(TideIndexRead *read, const TideResultRow *row)
     report_unreadable(read, row->row, "the declared key did not make it");
     return FALSE;
   }
-  if (!read_time(read, row, &read->reading.event_time_ns)) {
+  gboolean has_time = !tide_row_key_has_time(read->options.data->key); /* a key without time needs none */
+  for (gsize i = 0; i < row->n_cells; i++) {
+    const TideResultCell *cell = &row->cells[i];
+    TideDeclaredColumn column = tide_cell_reader_find(read->index_cells, cell->family, cell->qualifier);
+    if (column.item == NULL || column.item->value == NULL ||
+        !tide_key_text_read_time(column.item->value, cell->value, &read->reading.event_time_ns))
+      continue;
+    has_time = TRUE;
+    break;
+  }
+  if (!has_time) {
     report_unreadable(read, row->row, "no cell holds a time as declared");
     return FALSE;
   }
@@ -240,14 +218,6 @@ show_row(const TideResultRow *row, gpointer data)
   return !read->stopped;
 }
 
-/* As many at a time as fit, by what these took. */
-static void
-choose_batch_rows(TideIndexRead *read)
-{
-  gsize row_bytes = MAX(read->n_bytes / MAX(read->wanted->len, 1), 1);
-  read->batch_rows = (guint)CLAMP(TIDE_INDEX_BATCH_BYTES / row_bytes, 1, TIDE_INDEX_BATCH_ROWS);
-}
-
 gboolean
 tide_index_read_flush(TideIndexRead *read, GError **error)
 {
@@ -275,7 +245,9 @@ tide_index_read_flush(TideIndexRead *read, GError **error)
   }
   while (!read->stopped && read->next < read->wanted->len)
     report_missing(read, wanted_key(read, read->next++));
-  choose_batch_rows(read);
+  /* As many at a time as fit, by what these took. */
+  gsize row_bytes = MAX(read->n_bytes / read->wanted->len, 1);
+  read->batch_rows = (guint)CLAMP(TIDE_INDEX_BATCH_BYTES / row_bytes, 1, TIDE_INDEX_BATCH_ROWS);
   g_array_set_size(read->wanted, 0);
   tide_buffer_reset(&read->keys);
   return TRUE;

@@ -1,6 +1,7 @@
-/* Latest values behind an index: a table that holds, for each device, the greatest time seen. Each of its rows names a row of
- * the data table, by its own fields and that time; those are read many at a time, so that an inventory of thousands takes
- * some dozen calls. A row that the index names and the data table has not is told, never passed over. Threads: one. */
+/* Latest values behind an index: a table that holds, for each device, the greatest time seen. Each of its rows names a
+ * row of the data table, by its own fields and that time; those are read many at a time, so that an inventory of
+ * thousands takes some dozen calls. A row that the index names and the data table has not is told, never passed over.
+ * Threads: one. */
 #pragma once
 
 #include "commands/read/key_arguments.h"
@@ -18,7 +19,7 @@ typedef gboolean (*TideGetFunc)(const TideGetRequest *request, TideRowFunc func,
                                 GError **error);
 
 typedef struct TideIndexReadOptions {
-  const TideConfig *config;        /* borrowed, as all of these */
+  const TideConfig *config; /* borrowed, as all of these */
   const TideTable *index;
   const TideTable *data;           /* the table that it is the index of */
   const TideColumnChoice *columns; /* of the data table */
@@ -35,7 +36,8 @@ TideIndexRead *tide_index_read_new(const TideIndexReadOptions *options, GError *
 void tide_index_read_free(TideIndexRead *read); /* NULL ok */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideIndexRead, tide_index_read_free)
 
-/* Takes one row of the index, which is copied; rows of the data table are read now or later. Errors: those of the call. */
+/* Takes one row of the index, which is copied; rows of the data table are read now or later. Errors: those of the call.
+ */
 gboolean tide_index_read_add(TideIndexRead *read, const TideResultRow *row, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Reads what is left. */

@@ -186,17 +186,6 @@ tide_key_bytes_parse(const char *text, TideBuffer *out, GError **error)
 }
 
 const TideTable *
-tide_table_argument_read(const TideConfig *config, const char *name, GError **error)
-{
-  const TideTable *table = tide_table_argument_find(config, name, error);
-  if (table == NULL || !tide_table_is_template(table))
-    return table;
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-              "'%s' stands for many tables: name one, with a date in place of the braces", table->name);
-  return NULL;
-}
-
-const TideTable *
 tide_table_argument_find(const TideConfig *config, const char *name, GError **error)
 {
   const TideTable *table = tide_table_of_name(config, name);
@@ -214,5 +203,16 @@ tide_table_argument_find(const TideConfig *config, const char *name, GError **er
   }
   g_autofree char *known = g_strjoinv(", ", (char **)names->pdata);
   g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "no table '%s' in '%s': it declares %s", name, config->path, known);
+  return NULL;
+}
+
+const TideTable *
+tide_table_argument_read(const TideConfig *config, const char *name, GError **error)
+{
+  const TideTable *table = tide_table_argument_find(config, name, error);
+  if (table == NULL || !tide_table_is_template(table))
+    return table;
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
+              "'%s' stands for many tables: name one, with a date in place of the braces", table->name);
   return NULL;
 }

@@ -26,8 +26,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideKeyArguments, tide_key_arguments_free)
 char *tide_key_arguments_missing(const TideKeyArguments *arguments, const TideConfig *config, const TideTable *table);
 
 /**
- * tide_key_arguments_append_key: the row key of exactly these fields, with @time_ns where it holds the time; appended to @out.
- * Errors: TIDE_ERROR_USAGE: fields that are missing, or why a value cannot stand in the key.
+ * tide_key_arguments_append_key: the row key of exactly these fields, with @time_ns where it holds the time; appended
+ * to @out. Errors: TIDE_ERROR_USAGE: fields that are missing, or why a value cannot stand in the key.
  */
 gboolean tide_key_arguments_append_key(const TideKeyArguments *arguments, const TideConfig *config,
                                        const TideTable *table, gint64 time_ns, TideBuffer *out,

@@ -14,37 +14,24 @@
 
 /* ---- JSON ---- */
 
-/* The decoder takes arrays of readings, too. */
-static gboolean
-begins_as_object(TideBytes value)
-{
-  gsize at = 0;
-  while (at < value.len && g_ascii_isspace(value.data[at]))
-    at++;
-  return at < value.len && value.data[at] == '{';
-}
-
-static TideDecodeOptions
-json_options(guint32 max_bytes)
-{
-  static char no_separator[] = "";
-  return (TideDecodeOptions){.format = TIDE_FORMAT_JSON,
-                             .separator = no_separator,
-                             .booleans = TIDE_BOOLEAN_TEXT,
-                             .arrays = TIDE_ARRAY_JSON,
-                             .raw_objects = TRUE,
-                             .max_message_bytes = max_bytes,
-                             .max_depth = MAX_DEPTH,
-                             .max_fields = MAX_MEMBERS,
-                             .max_readings = 1};
-}
-
 static gboolean
 read_json(TideBytes value, TidePackedFunc func, gpointer data, GError **error)
 {
-  TideDecodeOptions options = json_options((guint32)MIN(value.len, G_MAXUINT32));
+  static char no_separator[] = "";
+  TideDecodeOptions options = {.format = TIDE_FORMAT_JSON,
+                               .separator = no_separator,
+                               .booleans = TIDE_BOOLEAN_TEXT,
+                               .arrays = TIDE_ARRAY_JSON,
+                               .raw_objects = TRUE,
+                               .max_message_bytes = (guint32)MIN(value.len, G_MAXUINT32),
+                               .max_depth = MAX_DEPTH,
+                               .max_fields = MAX_MEMBERS,
+                               .max_readings = 1};
   TideMessage message = {.timestamp_ms = -1, .value = value, .has_value = TRUE};
-  if (!begins_as_object(value)) {
+  gsize at = 0;
+  while (at < value.len && g_ascii_isspace(value.data[at]))
+    at++;
+  if (at == value.len || value.data[at] != '{') { /* the decoder takes arrays of readings, too */
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA, "the value is no JSON object: it does not begin as one");
     return FALSE;
   }
@@ -68,22 +55,12 @@ read_json(TideBytes value, TidePackedFunc func, gpointer data, GError **error)
 
 /* ---- MessagePack ---- */
 
-static TideBytes
-text_of_float(const msgpack_object *object, char number[TIDE_NUMBER_TEXT_BYTES], TideValueKind *ret_kind)
-{
-  double value = object->via.f64;
-  if (!isfinite(value)) {
-    *ret_kind = TIDE_VALUE_STRING;
-    return tide_bytes_of_string(isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
-  }
-  return tide_bytes_of_string(object->type == MSGPACK_OBJECT_FLOAT32 ? tide_float_print((float)value, number)
-                                                                     : tide_double_print(value, number));
-}
-
 /* The text of an object that holds no others; points to the value's bytes, or to @number or a literal. */
 static TideBytes
 text_of(const msgpack_object *object, char number[TIDE_NUMBER_TEXT_BYTES], TideValueKind *ret_kind)
 {
+  gboolean is_real = object->type == MSGPACK_OBJECT_FLOAT32 || object->type == MSGPACK_OBJECT_FLOAT64;
+  double value = is_real ? object->via.f64 : 0;
   *ret_kind = TIDE_VALUE_NUMBER;
   switch (object->type) {
   case MSGPACK_OBJECT_BOOLEAN:
@@ -97,7 +74,12 @@ text_of(const msgpack_object *object, char number[TIDE_NUMBER_TEXT_BYTES], TideV
     return tide_bytes_of_string(number);
   case MSGPACK_OBJECT_FLOAT32:
   case MSGPACK_OBJECT_FLOAT64:
-    return text_of_float(object, number, ret_kind);
+    if (!isfinite(value)) {
+      *ret_kind = TIDE_VALUE_STRING;
+      return tide_bytes_of_string(isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
+    }
+    return tide_bytes_of_string(object->type == MSGPACK_OBJECT_FLOAT32 ? tide_float_print((float)value, number)
+                                                                       : tide_double_print(value, number));
   case MSGPACK_OBJECT_STR:
     *ret_kind = TIDE_VALUE_STRING;
     return tide_bytes(object->via.str.ptr, object->via.str.size);
@@ -122,42 +104,26 @@ holds_others(const msgpack_object *object)
   return object->type == MSGPACK_OBJECT_ARRAY || object->type == MSGPACK_OBJECT_MAP;
 }
 
-static void append_json(const msgpack_object *object, TideBuffer *json);
-
-static void
-append_json_map(const msgpack_object_map *map, TideBuffer *json)
-{
-  tide_buffer_append_byte(json, '{');
-  for (guint32 i = 0; i < map->size; i++) {
-    char number[TIDE_NUMBER_TEXT_BYTES];
-    TideValueKind kind;
-    if (i > 0)
-      tide_buffer_append_byte(json, ',');
-    tide_json_string_append(json, text_of(&map->ptr[i].key, number, &kind));
-    tide_buffer_append_byte(json, ':');
-    append_json(&map->ptr[i].val, json);
-  }
-  tide_buffer_append_byte(json, '}');
-}
-
 /* Calls itself for what is nested, to the depth that was checked. */
 static void
 append_json(const msgpack_object *object, TideBuffer *json)
 {
   char number[TIDE_NUMBER_TEXT_BYTES];
   TideValueKind kind;
-  if (object->type == MSGPACK_OBJECT_MAP) {
-    append_json_map(&object->via.map, json);
-    return;
-  }
-  if (object->type == MSGPACK_OBJECT_ARRAY) {
-    tide_buffer_append_byte(json, '[');
-    for (guint32 i = 0; i < object->via.array.size; i++) {
+  gboolean is_map = object->type == MSGPACK_OBJECT_MAP;
+  if (holds_others(object)) {
+    guint32 n = is_map ? object->via.map.size : object->via.array.size;
+    tide_buffer_append_byte(json, is_map ? '{' : '[');
+    for (guint32 i = 0; i < n; i++) {
       if (i > 0)
         tide_buffer_append_byte(json, ',');
-      append_json(&object->via.array.ptr[i], json);
+      if (is_map) {
+        tide_json_string_append(json, text_of(&object->via.map.ptr[i].key, number, &kind));
+        tide_buffer_append_byte(json, ':');
+      }
+      append_json(is_map ? &object->via.map.ptr[i].val : &object->via.array.ptr[i], json);
     }
-    tide_buffer_append_byte(json, ']');
+    tide_buffer_append_byte(json, is_map ? '}' : ']');
     return;
   }
   TideBytes text = text_of(object, number, &kind);
@@ -167,21 +133,6 @@ append_json(const msgpack_object *object, TideBuffer *json)
     tide_buffer_append(json, "null", 4);
   else
     tide_buffer_append_bytes(json, text);
-}
-
-static gboolean
-give_member(const msgpack_object_kv *member, TideBuffer *json, TidePackedFunc func, gpointer data)
-{
-  char number[TIDE_NUMBER_TEXT_BYTES];
-  TideValueKind kind;
-  TideBytes name = text_of(&member->key, NULL, &kind); /* a text: it was checked */
-  if (!holds_others(&member->val)) {
-    TideBytes text = text_of(&member->val, number, &kind);
-    return func(name, kind, text, data);
-  }
-  tide_buffer_reset(json);
-  append_json(&member->val, json);
-  return func(name, TIDE_VALUE_JSON, tide_buffer_bytes(json), data);
 }
 
 /* Whether the names of all maps within can be names in JSON. */
@@ -223,11 +174,20 @@ static gboolean
 give_members(const msgpack_object_map *map, TidePackedFunc func, gpointer data, GError **error)
 {
   g_auto(TideBuffer) json = {0};
+  gboolean goes_on = TRUE;
   if (!check_names(map, error))
     return FALSE;
-  for (guint32 i = 0; i < map->size; i++)
-    if (!give_member(&map->ptr[i], &json, func, data))
-      break;
+  for (guint32 i = 0; goes_on && i < map->size; i++) {
+    const msgpack_object *value = &map->ptr[i].val;
+    char number[TIDE_NUMBER_TEXT_BYTES];
+    TideValueKind kind;
+    TideBytes name = text_of(&map->ptr[i].key, NULL, &kind); /* a text: it was checked */
+    tide_buffer_reset(&json);
+    if (holds_others(value))
+      append_json(value, &json);
+    TideBytes text = holds_others(value) ? tide_buffer_bytes(&json) : text_of(value, number, &kind);
+    goes_on = func(name, holds_others(value) ? TIDE_VALUE_JSON : kind, text, data);
+  }
   return TRUE;
 }
 

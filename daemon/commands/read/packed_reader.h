@@ -1,6 +1,6 @@
-/* Reads what model/table/cell_value.h packed, or others did: the members of a JSON object, or of a MessagePack map, in one
- * cell's value. It lies here because JSON is read by the decoder of messages: strictly, and with the text of numbers
- * kept. */
+/* Reads what model/table/cell_value.h packed, or others did: the members of a JSON object, or of a MessagePack map, in
+ * one cell's value. It lies here because JSON is read by the decoder of messages: strictly, and with the text of
+ * numbers kept. */
 #pragma once
 
 #include "model/table/cell_value.h"

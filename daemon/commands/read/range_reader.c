@@ -189,44 +189,17 @@ request_page(TideRangeReader *reader, gint64 limit_rows, GError **error)
   return reader->options.scan(&request, keep_row, reader, reader->options.scan_data, error);
 }
 
-/* The next request begins behind the last row received: at it when reversed (the row is dropped then), at the key right
- * after it when not. */
-static void
-go_on_behind_page(TideRangeReader *reader)
-{
-  TideBytes key = tide_buffer_bytes(&reader->received_key);
-  tide_buffer_reset(&reader->last_key);
-  tide_buffer_append_bytes(&reader->last_key, key);
-  reader->has_last_key = TRUE;
-  tide_buffer_reset(&reader->next_start);
-  tide_buffer_append_bytes(&reader->next_start, key);
-  if (!reader->options.reversed)
-    tide_buffer_append_byte(&reader->next_start, 0);
-}
-
-/* Whether the page reached beyond the range: a reversed request's stop row lies a little in front of it. */
-static gboolean
-has_left_range(const TideRangeReader *reader)
-{
-  TideBytes key = tide_buffer_bytes(&reader->received_key);
-  return reader->options.reversed && tide_bytes_compare(key, tide_buffer_bytes(&reader->range.start)) < 0;
-}
-
-/* In a page of rows as large as those of the page before. */
-static guint64
-rows_that_fit(const TideRangeReader *reader)
-{
-  guint64 in_long_page = LONG_PAGE_BYTES / reader->row_bytes;
-  return MIN(reader->options.page_bytes / reader->row_bytes, MAX(in_long_page, MIDDLE_PAGE_ROWS));
-}
-
 static gint64
 next_limit_rows(const TideRangeReader *reader)
 {
   const TideRangeReaderOptions *options = &reader->options;
   guint64 rows = options->page_rows;
-  if (options->page_bytes > 0)
-    rows = MIN(rows, reader->row_bytes > 0 ? rows_that_fit(reader) : FIRST_PAGE_ROWS);
+  if (options->page_bytes > 0 && reader->row_bytes == 0)
+    rows = MIN(rows, FIRST_PAGE_ROWS);
+  else if (options->page_bytes > 0) { /* as many as fit, where they are as large as those of the page before */
+    guint64 in_long_page = LONG_PAGE_BYTES / reader->row_bytes;
+    rows = MIN(rows, MIN(options->page_bytes / reader->row_bytes, MAX(in_long_page, MIDDLE_PAGE_ROWS)));
+  }
   if (options->rows_wanted != NULL)
     rows = MIN(rows, MAX(*options->rows_wanted, options->is_sifted ? reader->sifted_rows : 0));
   /* One more for the row at which a reversed request goes on. */
@@ -263,10 +236,21 @@ load_page(TideRangeReader *reader, GError **error)
       return FALSE;
     }
   }
-  if (reader->n_received < (guint64)limit_rows || has_left_range(reader))
-    reader->at_end = TRUE;
-  else
-    go_on_behind_page(reader);
+  /* A reversed request's stop row lies a little in front of the range: the page may have reached beyond it. */
+  TideBytes last_key = tide_buffer_bytes(&reader->received_key), start = tide_buffer_bytes(&reader->range.start);
+  gboolean has_left_range = reader->options.reversed && tide_bytes_compare(last_key, start) < 0;
+  reader->at_end = reader->n_received < (guint64)limit_rows || has_left_range;
+  if (!reader->at_end) {
+    /* The next request begins behind the last row received: at it when reversed (the row is dropped then), at the key
+     * right after it when not. */
+    tide_buffer_reset(&reader->last_key);
+    tide_buffer_append_bytes(&reader->last_key, last_key);
+    reader->has_last_key = TRUE;
+    tide_buffer_reset(&reader->next_start);
+    tide_buffer_append_bytes(&reader->next_start, last_key);
+    if (!reader->options.reversed)
+      tide_buffer_append_byte(&reader->next_start, 0);
+  }
   reader->sifted_rows = MIN(reader->sifted_rows * 2, reader->options.page_rows);
   if (reader->rows->len > 0)
     reader->row_bytes = MAX(tide_range_reader_buffered_bytes(reader) / reader->rows->len, 1);
@@ -326,4 +310,111 @@ tide_range_reader_pass(TideRangeReader *reader)
 {
   reader->next_row++;
   reader->result_made = FALSE;
+}
+
+/* ---- several ranges as one stream ---- */
+
+/* A reader's first row, with its time: that is read out of the key once, however often heads are compared, and
+ * in the order of keys not at all. */
+typedef struct Head {
+  const TideResultRow *row; /* borrowed from the reader; NULL: not yet asked for */
+  gint64 time_ns;
+} Head;
+
+struct TideRowMerge {
+  const TideRowKey *key;  /* borrowed */
+  GPtrArray *readers;     /* owned (element-type TideRangeReader); those at their end are removed */
+  GArray *heads;          /* owned (element-type Head): of each reader */
+  TideDecodedKey decoded; /* owned; reused */
+  TideRowOrder order;
+  gboolean has_shown; /* a row was returned: readers[shown] is to pass it */
+  guint shown;
+};
+
+TideRowMerge *
+tide_row_merge_new(const TideRowKey *key, GPtrArray *readers, TideRowOrder order)
+{
+  TideRowMerge *merge = g_new0(TideRowMerge, 1);
+  merge->key = key;
+  merge->readers = readers;
+  merge->heads = g_array_new(FALSE, TRUE, sizeof(Head));
+  g_array_set_size(merge->heads, readers->len);
+  merge->order = order;
+  return merge;
+}
+
+void
+tide_row_merge_free(TideRowMerge *merge)
+{
+  if (merge == NULL)
+    return;
+  g_ptr_array_unref(merge->readers);
+  g_array_unref(merge->heads);
+  tide_decoded_key_clear(&merge->decoded);
+  g_free(merge);
+}
+
+gint64
+tide_row_time_ns(const TideDecodedKey *decoded, const TideResultRow *row)
+{
+  if (decoded != NULL && decoded->has_time)
+    return decoded->from_ns;
+  gint64 newest_ms = G_MININT64;
+  for (gsize i = 0; i < row->n_cells; i++)
+    newest_ms = MAX(newest_ms, row->cells[i].timestamp_ms);
+  return CLAMP(newest_ms, G_MININT64 / TIDE_NS_PER_MS, G_MAXINT64 / TIDE_NS_PER_MS) * TIDE_NS_PER_MS;
+}
+
+/* Equal times: by key, so that the order is the same each time. */
+static gboolean
+is_before(TideRowOrder order, const Head *head, const Head *other)
+{
+  if (head->time_ns != other->time_ns)
+    return order == TIDE_ROW_ORDER_OLDEST ? head->time_ns < other->time_ns : head->time_ns > other->time_ns;
+  return tide_bytes_compare(head->row->row, other->row->row) < 0;
+}
+
+gboolean
+tide_row_merge_next(TideRowMerge *merge, const TideResultRow **ret_row, GError **error)
+{
+  if (merge->has_shown) {
+    tide_range_reader_pass(merge->readers->pdata[merge->shown]);
+    g_array_index(merge->heads, Head, merge->shown).row = NULL;
+  }
+  merge->has_shown = FALSE;
+
+  /* A look at every head costs less than the page it came with: ranges are as many as salts, some dozens. */
+  for (guint i = 0; i < merge->readers->len;) {
+    Head *head = &g_array_index(merge->heads, Head, i);
+    gboolean is_new = head->row == NULL;
+    if (is_new && !tide_range_reader_peek(merge->readers->pdata[i], &head->row, error))
+      return FALSE;
+    if (head->row == NULL) {
+      g_ptr_array_remove_index(merge->readers, i);
+      g_array_remove_index(merge->heads, i);
+      continue;
+    }
+    if (is_new && merge->order != TIDE_ROW_ORDER_KEY) {
+      gboolean is_read = tide_row_key_decode(merge->key, head->row->row, &merge->decoded);
+      head->time_ns = tide_row_time_ns(is_read ? &merge->decoded : NULL, head->row);
+    }
+    if (!merge->has_shown || is_before(merge->order, head, &g_array_index(merge->heads, Head, merge->shown))) {
+      merge->has_shown = TRUE;
+      merge->shown = i;
+    }
+    if (merge->order == TIDE_ROW_ORDER_KEY)
+      break;
+    i++;
+  }
+  *ret_row = merge->has_shown ? g_array_index(merge->heads, Head, merge->shown).row : NULL;
+  return TRUE;
+}
+
+gsize
+tide_row_merge_buffered_bytes(const TideRowMerge *merge)
+{
+  gsize n_bytes = 0;
+  for (guint i = 0; i < merge->readers->len; i++)
+    n_bytes += tide_range_reader_buffered_bytes(merge->readers->pdata[i]);
+  return n_bytes;
 }

@@ -14,18 +14,18 @@ typedef gboolean (*TideScanFunc)(const TideScanRequest *request, TideRowFunc fun
 /* How the pages are asked for. */
 typedef struct TideRangeReaderOptions {
   TideScanFunc scan;
-  gpointer scan_data; /* borrowed */
+  gpointer scan_data;            /* borrowed */
   gboolean reversed;             /* the last row key first */
   const TideColumnName *columns; /* borrowed; none: all */
   gsize n_columns;
   gint64 min_time_ms; /* of cells, [min, max); both 0: none */
   gint64 max_time_ms;
-  gint32 max_versions;           /* of a column, newest first; 0: 1 */
-  guint32 page_rows;           /* in memory at a time, at least 1 */
-  gsize page_bytes;            /* a page of larger rows is of fewer, but one at least; 0: not bounded */
-  gboolean is_sifted;          /* whoever reads takes some of the rows only: pages grow beyond what is wanted */
-  TideBytes filter;            /* borrowed: of the requests, as in TideScanRequest; given up when it makes one fail */
-  const guint64 *rows_wanted;  /* borrowed: how many rows whoever reads still takes; no page asks for more. NULL: all */
+  gint32 max_versions;        /* of a column, newest first; 0: 1 */
+  guint32 page_rows;          /* in memory at a time, at least 1 */
+  gsize page_bytes;           /* a page of larger rows is of fewer, but one at least; 0: not bounded */
+  gboolean is_sifted;         /* whoever reads takes some of the rows only: pages grow beyond what is wanted */
+  TideBytes filter;           /* borrowed: of the requests, as in TideScanRequest; given up when it makes one fail */
+  const guint64 *rows_wanted; /* borrowed: how many rows whoever reads still takes; no page asks for more. NULL: all */
 } TideRangeReaderOptions;
 
 typedef struct TideRangeReader TideRangeReader;
@@ -57,5 +57,42 @@ void tide_row_key_append_before(TideBytes start, TideBuffer *out);
 
 /* @n empty ranges, cleared with the array. (transfer full) (element-type TideKeyRange) */
 GArray *tide_key_ranges_new(guint n);
+
+/* ---- rows of several ranges as one stream ----
+ *
+ * A salted table keeps one machine's interval in as many ranges as there are salts: in time order again by taking the
+ * earliest (or latest) head each time; memory is one page a range. */
+
+typedef enum TideRowOrder {
+  TIDE_ROW_ORDER_KEY = 0,     /* one range after the other */
+  TIDE_ROW_ORDER_OLDEST = 1,  /* by time, oldest first */
+  TIDE_ROW_ORDER_NEWEST = -1, /* by time, newest first */
+} TideRowOrder;
+
+/* The time in @row's key; of one that holds none, that of its newest cell. @decoded: the row's key; NULL: it is not of
+ * the declared scheme */
+gint64 tide_row_time_ns(const TideDecodedKey *decoded, const TideResultRow *row);
+
+typedef struct TideRowMerge TideRowMerge;
+
+/**
+ * tide_row_merge_new:
+ * @key: borrowed: of the table
+ * @readers: (transfer full) (element-type TideRangeReader, with its free function): each in the order that is asked for
+ */
+TideRowMerge *tide_row_merge_new(const TideRowKey *key, GPtrArray *readers, TideRowOrder order);
+void tide_row_merge_free(TideRowMerge *merge); /* NULL ok */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideRowMerge, tide_row_merge_free)
+
+/**
+ * tide_row_merge_next:
+ * @ret_row: the next row, valid until the next call; NULL at the end
+ * Errors: those of the scans.
+ */
+gboolean tide_row_merge_next(TideRowMerge *merge, const TideResultRow **ret_row,
+                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* What all pages take at the moment. */
+gsize tide_row_merge_buffered_bytes(const TideRowMerge *merge);
 
 G_END_DECLS

@@ -3,27 +3,75 @@
 #include "commands/cli/time_argument.h"
 #include "util/calendar.h"
 
+/* What is told of a row, and of each of its cells: what the columns of a table and of CSV are, and the members in JSON.
+ */
+typedef enum Part {
+  PART_ROW,
+  PART_KEY_FIELD,
+  PART_KEY_TIME,
+  PART_ROW_TIME,
+  PART_CHOSEN, /* the value of a column that was chosen, on the row's one line */
+  PART_TIMESTAMP,
+  PART_TIME,
+  PART_COLUMN,
+  PART_VALUE,
+  PART_FIELD,
+  PART_KIND,
+  PART_AGE,
+  N_PARTS,
+} Part;
+
+/* Its name in a table, and for programs. NULL: it is not told there, or has the name of what it is of. */
+static const struct {
+  const char *table, *program;
+} part_names[N_PARTS] = {
+    [PART_ROW] = {"ROW", "row"},        [PART_KEY_TIME] = {"KEY TIME", "key_time"},
+    [PART_ROW_TIME] = {"TIME", "time"}, [PART_TIMESTAMP] = {NULL, "timestamp_ms"},
+    [PART_TIME] = {"TIME", "time"},     [PART_COLUMN] = {"COLUMN", "column"},
+    [PART_VALUE] = {"VALUE", "value"},  [PART_FIELD] = {NULL, "field"},
+    [PART_KIND] = {NULL, "type"},       [PART_AGE] = {"AGE", "age_ms"},
+};
+
+/* Of a cell, in their order; where ages are told, people see the time behind them. */
+static const Part table_parts[] = {PART_TIME, PART_COLUMN, PART_VALUE, N_PARTS};
+static const Part aged_parts[] = {PART_COLUMN, PART_VALUE, PART_AGE, PART_TIME, N_PARTS};
+static const Part csv_parts[] = {PART_TIMESTAMP, PART_TIME,  PART_COLUMN, PART_VALUE,
+                                 PART_AGE,       PART_FIELD, PART_KIND,   N_PARTS};
+/* A column of a line. */
+typedef struct Column {
+  Part part;
+  gsize index; /* of the key's field, or of the column that was chosen */
+} Column;
+
+/* What is printed of: a row, and one of its cells. */
+typedef struct Shown {
+  const TideResultRow *row;
+  gint64 time_ns;
+  const TideBytes *fields; /* NULL: the key tells none */
+  const TideResultCell *cell;
+  const TideCellOrigin *origin; /* NULL: it is as it is stored */
+} Shown;
+
 struct TideRowPrinter {
   TideRowPrinterOptions options;
-  gboolean wide;        /* one line a row */
   FILE *stream;         /* borrowed */
-  TideListing *listing; /* owned; NULL for JSON */
-  GPtrArray *headings;  /* owned (element-type utf8) */
-  GArray *begins;       /* owned (element-type gsize): of the line's values, each with a NUL behind it, in text */
-  GPtrArray *line;      /* owned (element-type utf8): of the listing, in text; reused */
-  gsize n_key_columns;  /* the line's first ones, which say whose cell it is */
-  gsize key_bytes;      /* what they take of text */
-  TideBuffer text;      /* owned; reused */
-  gint64 time_ms;       /* whose text is in time; that is empty before the first */
+  GArray *columns;      /* owned (element-type Column): of a line */
+  GPtrArray *headings;  /* owned (element-type utf8): of columns */
+  guint n_key_columns;  /* the line's first ones, which say whose cell it is */
+  gboolean wide;        /* one line a row */
+  TideListing *listing; /* owned; of a table */
+  GArray *begins;       /* owned (element-type gsize): of a table's values, each with a NUL behind it, in text */
+  GPtrArray *values;    /* owned (element-type utf8): the same for the listing; reused */
+  TideBuffer text;      /* owned; reused: a line of CSV or of JSON, or a table's values */
+  gboolean has_heading; /* of CSV */
+  gint64 time_ms;       /* whose texts the next three are; time is empty before the first */
   char time[TIDE_ISO_TIME_BYTES];
+  char timestamp[24];
+  TideBuffer time_json; /* owned: both as members */
   guint64 n_rows;
 };
 
-static gboolean
-is_csv(const TideRowPrinter *printer)
-{
-  return printer->options.format == TIDE_OUTPUT_CSV;
-}
+/* ---- what is told ---- */
 
 static gsize
 n_chosen(const TideRowPrinter *printer)
@@ -31,90 +79,45 @@ n_chosen(const TideRowPrinter *printer)
   return printer->options.columns != NULL ? tide_column_choice_count(printer->options.columns) : 0;
 }
 
-/* CSV always has the key itself, for programs; a table has it where there are no fields to show in its place. */
-static gboolean
-shows_key(const TideRowPrinter *printer)
-{
-  return is_csv(printer) || printer->options.n_fields == 0;
-}
-
-/* ---- headings ---- */
-
+/* @name: NULL: the part's own */
 static void
-add_heading(TideRowPrinter *printer, const char *table_name, const char *csv_name)
+add_column(TideRowPrinter *printer, Part part, gsize index, const char *name)
 {
-  g_ptr_array_add(printer->headings, g_strdup(is_csv(printer) ? csv_name : table_name));
-}
-
-/* A field called as one of our own columns gets a name that no program takes for that. */
-static void
-add_field_heading(TideRowPrinter *printer, const char *field)
-{
-  static const char *const taken[] = {"row",   "timestamp_ms", "time",  "key_time", "column",
-                                      "value", "age_ms",       "field", "type",     NULL};
-  if (is_csv(printer) && g_strv_contains(taken, field))
-    g_ptr_array_add(printer->headings, g_strconcat("key.", field, NULL));
-  else
-    g_ptr_array_add(printer->headings, g_strdup(field));
+  gboolean is_csv = printer->options.format == TIDE_OUTPUT_CSV, is_taken = FALSE;
+  Column column = {.part = part, .index = index};
+  g_array_append_val(printer->columns, column);
+  if (name == NULL)
+    name = is_csv ? part_names[part].program : part_names[part].table;
+  /* A field called as one of our own columns gets a name that no program takes for that. */
+  for (gsize i = 0; i < N_PARTS; i++)
+    is_taken |= g_strcmp0(part_names[i].program, name) == 0;
+  g_ptr_array_add(printer->headings,
+                  g_strconcat(is_csv && is_taken && part == PART_KEY_FIELD ? "key." : "", name, NULL));
 }
 
 static void
-add_key_headings(TideRowPrinter *printer)
+add_columns(TideRowPrinter *printer)
 {
-  if (shows_key(printer))
-    add_heading(printer, "ROW", "row");
-  for (gsize i = 0; i < printer->options.n_fields; i++)
-    add_field_heading(printer, printer->options.field_names[i]);
-  if (printer->options.with_key_time && !printer->wide)
-    add_heading(printer, "KEY TIME", "key_time");
-  printer->n_key_columns = printer->headings->len;
-}
-
-static void
-add_cell_headings(TideRowPrinter *printer)
-{
-  if (is_csv(printer))
-    add_heading(printer, NULL, "timestamp_ms");
-  if (is_csv(printer) || !printer->options.with_age)
-    add_heading(printer, "TIME", "time");
-  add_heading(printer, "COLUMN", "column");
-  add_heading(printer, "VALUE", "value");
-  if (printer->options.with_age)
-    add_heading(printer, "AGE", "age_ms");
-  if (!is_csv(printer) && printer->options.with_age)
-    add_heading(printer, "TIME", NULL);
-  if (is_csv(printer) && printer->options.with_fields)
-    add_heading(printer, NULL, "field");
-  if (is_csv(printer) && printer->options.with_kinds)
-    add_heading(printer, NULL, "type");
-}
-
-static void
-add_headings(TideRowPrinter *printer)
-{
-  add_key_headings(printer);
-  if (!printer->wide) {
-    add_cell_headings(printer);
+  const TideRowPrinterOptions *options = &printer->options;
+  gboolean is_csv = options->format == TIDE_OUTPUT_CSV;
+  /* CSV always has the key itself, for programs; a table has it where there are no fields to show in its place. */
+  if (is_csv || options->n_fields == 0)
+    add_column(printer, PART_ROW, 0, NULL);
+  for (gsize i = 0; i < options->n_fields; i++)
+    add_column(printer, PART_KEY_FIELD, i, options->field_names[i]);
+  if (options->with_key_time && !printer->wide)
+    add_column(printer, PART_KEY_TIME, 0, NULL);
+  printer->n_key_columns = printer->columns->len;
+  if (printer->wide) {
+    add_column(printer, PART_ROW_TIME, 0, NULL);
+    for (gsize i = 0; i < n_chosen(printer); i++)
+      add_column(printer, PART_CHOSEN, i, tide_column_choice_text(options->columns, i));
     return;
   }
-  add_heading(printer, "TIME", "time");
-  for (gsize i = 0; i < n_chosen(printer); i++)
-    g_ptr_array_add(printer->headings, g_strdup(tide_column_choice_text(printer->options.columns, i)));
-}
-
-static TideListing *
-make_listing(TideRowPrinter *printer)
-{
-  gsize n_columns = printer->headings->len;
-  g_autofree TideListingColumn *columns = g_new0(TideListingColumn, n_columns);
-  for (gsize i = 0; i < n_columns; i++) {
-    columns[i].name = printer->headings->pdata[i];
-    gboolean is_time = i == printer->n_key_columns && !printer->options.with_age;
-    columns[i].once = !printer->wide && (i < printer->n_key_columns || is_time);
-    columns[i].right = strcmp(columns[i].name, "AGE") == 0 && i > printer->n_key_columns;
-  }
-  return tide_listing_new(printer->stream, printer->options.format, tide_colour_wanted(printer->stream), columns,
-                          n_columns);
+  for (const Part *part = is_csv ? csv_parts : options->with_age ? aged_parts : table_parts; *part != N_PARTS; part++)
+    if ((*part != PART_AGE || options->with_age) && (*part != PART_FIELD || options->with_fields) &&
+        (*part != PART_KIND || options->with_kinds))
+      add_column(printer, *part, 0, NULL);
 }
 
 TideRowPrinter *
@@ -123,13 +126,23 @@ tide_row_printer_new(FILE *stream, const TideRowPrinterOptions *options)
   TideRowPrinter *printer = g_new0(TideRowPrinter, 1);
   printer->options = *options;
   printer->stream = stream;
+  printer->columns = g_array_new(FALSE, FALSE, sizeof(Column));
   printer->headings = g_ptr_array_new_with_free_func(g_free);
   printer->begins = g_array_new(FALSE, FALSE, sizeof(gsize));
-  printer->line = g_ptr_array_new();
+  printer->values = g_ptr_array_new();
   printer->wide = n_chosen(printer) > 0 && !options->with_age && !options->line_per_cell;
-  add_headings(printer);
-  if (options->format != TIDE_OUTPUT_JSON)
-    printer->listing = make_listing(printer);
+  add_columns(printer);
+  if (options->format != TIDE_OUTPUT_TABLE)
+    return printer;
+  g_autofree TideListingColumn *columns = g_new0(TideListingColumn, printer->columns->len);
+  for (guint i = 0; i < printer->columns->len; i++) {
+    gboolean is_time = i == printer->n_key_columns && !options->with_age;
+    columns[i].name = printer->headings->pdata[i];
+    columns[i].once = !printer->wide && (i < printer->n_key_columns || is_time);
+    columns[i].right = g_array_index(printer->columns, Column, i).part == PART_AGE;
+  }
+  printer->listing =
+      tide_listing_new(stream, options->format, tide_colour_wanted(stream), columns, printer->columns->len);
   return printer;
 }
 
@@ -139,14 +152,16 @@ tide_row_printer_free(TideRowPrinter *printer)
   if (printer == NULL)
     return;
   tide_listing_free(printer->listing);
+  g_array_unref(printer->columns);
   g_ptr_array_unref(printer->headings);
   g_array_unref(printer->begins);
-  g_ptr_array_unref(printer->line);
+  g_ptr_array_unref(printer->values);
   tide_buffer_clear_memory(&printer->text);
+  tide_buffer_clear_memory(&printer->time_json);
   g_free(printer);
 }
 
-/* ---- lines ---- */
+/* ---- values ---- */
 
 static gboolean
 is_shown(const TideRowPrinter *printer, const TideResultCell *cell)
@@ -167,58 +182,19 @@ cell_age_ms(const TideRowPrinter *printer, const TideResultCell *cell)
   return age_ms;
 }
 
-/* Cells of a row mostly have the same time, and it is the row's. Valid until the next. */
+/* Cells of a row mostly have the same time, and it is the row's. Valid until the next, as are the other texts of it. */
 static const char *
 time_text(TideRowPrinter *printer, gint64 time_ms)
 {
-  if (printer->time_ms != time_ms || printer->time[0] == '\0')
-    (void)tide_iso_time_print(time_ms, printer->time);
+  if (printer->time_ms == time_ms && printer->time[0] != '\0')
+    return printer->time;
   printer->time_ms = time_ms;
+  (void)tide_iso_time_print(time_ms, printer->time);
+  g_snprintf(printer->timestamp, sizeof printer->timestamp, "%" G_GINT64_FORMAT, time_ms);
+  tide_buffer_reset(&printer->time_json);
+  tide_json_number(&printer->time_json, part_names[PART_TIMESTAMP].program, time_ms);
+  tide_json_text(&printer->time_json, part_names[PART_TIME].program, printer->time);
   return printer->time;
-}
-
-/* The line's next value is appended to what is returned; then comes end_value(). */
-static TideBuffer *
-begin_value(TideRowPrinter *printer)
-{
-  g_array_append_val(printer->begins, printer->text.len);
-  return &printer->text;
-}
-
-static void
-end_value(TideRowPrinter *printer)
-{
-  tide_buffer_append_byte(&printer->text, 0);
-}
-
-static void
-add_text(TideRowPrinter *printer, const char *text)
-{
-  tide_buffer_append_bytes(begin_value(printer), tide_bytes_of_string(text));
-  end_value(printer);
-}
-
-static void
-add_number(TideRowPrinter *printer, gint64 number)
-{
-  char text[24];
-  g_snprintf(text, sizeof text, "%" G_GINT64_FORMAT, number);
-  add_text(printer, text);
-}
-
-static void
-add_printable(TideRowPrinter *printer, TideBytes bytes)
-{
-  tide_text_append_printable(bytes, begin_value(printer));
-  end_value(printer);
-}
-
-/* As HBase's shell prints it, so that it can be pasted there. */
-static void
-add_row_key(TideRowPrinter *printer, TideBytes key)
-{
-  g_autofree char *text = tide_bytes_printable(key);
-  add_text(printer, text);
 }
 
 /* With all the digits there are. (transfer full) */
@@ -233,100 +209,150 @@ key_time_text(gint64 time_ns)
   return g_strdup_printf("%.*s%06" G_GINT64_FORMAT "Z", (int)len - 1, text, rest_ns);
 }
 
-/* Begins a line with what says which row it is of. */
 static void
-begin_line(TideRowPrinter *printer, const TideResultRow *row, gint64 time_ns, const TideBytes *fields)
+append_text(TideBuffer *out, const char *text)
 {
-  tide_buffer_reset(&printer->text);
-  g_array_set_size(printer->begins, 0);
-  if (shows_key(printer))
-    add_row_key(printer, row->row);
-  for (gsize i = 0; i < printer->options.n_fields; i++) {
-    if (fields != NULL)
-      add_printable(printer, fields[i]);
-    else if (i == 0 && !shows_key(printer))
-      add_row_key(printer, row->row);
-    else
-      add_text(printer, "");
+  tide_buffer_append_bytes(out, tide_bytes_of_string(text));
+}
+
+/* The text of a column of a table or of CSV, before it is quoted. */
+static void
+append_value(TideRowPrinter *printer, Column column, const Shown *shown, TideBuffer *out)
+{
+  const TideResultCell *cell = shown->cell;
+  gboolean is_csv = printer->options.format == TIDE_OUTPUT_CSV;
+  g_autofree char *text = NULL;
+  switch (column.part) {
+  case PART_KEY_FIELD:
+    if (shown->fields != NULL)
+      tide_text_append_printable(shown->fields[column.index], out);
+    if (shown->fields != NULL || is_csv || column.index > 0)
+      return;
+    G_GNUC_FALLTHROUGH; /* in a table, a key that tells none stands in the place of the first */
+  case PART_ROW:
+    text = tide_bytes_printable(shown->row->row); /* as HBase's shell prints it, so that it can be pasted there */
+    break;
+  case PART_KEY_TIME:
+    text = shown->fields != NULL ? key_time_text(shown->time_ns) : NULL;
+    break;
+  case PART_ROW_TIME:
+    append_text(out, time_text(printer, tide_ns_to_ms(shown->time_ns)));
+    break;
+  case PART_CHOSEN:
+    for (gsize i = 0; i < shown->row->n_cells; i++) {
+      cell = &shown->row->cells[i];
+      if (!tide_column_choice_is(printer->options.columns, column.index, cell->family, cell->qualifier))
+        continue;
+      tide_text_append_printable(cell->value, out);
+      break;
+    }
+    break;
+  case PART_TIMESTAMP:
+    (void)time_text(printer, cell->timestamp_ms);
+    append_text(out, printer->timestamp);
+    break;
+  case PART_TIME:
+    append_text(out, time_text(printer, cell->timestamp_ms));
+    break;
+  case PART_COLUMN:
+    tide_column_append_text(cell->family, cell->qualifier, out);
+    break;
+  case PART_VALUE:
+    tide_text_append_printable(cell->value, out);
+    break;
+  case PART_FIELD:
+    tide_text_append_printable(shown->origin != NULL ? shown->origin->field : cell->qualifier, out);
+    break;
+  case PART_KIND:
+    append_text(out, shown->origin != NULL && shown->origin->kind != NULL ? shown->origin->kind : "");
+    break;
+  case PART_AGE:
+    text = is_csv ? g_strdup_printf("%" G_GINT64_FORMAT, cell_age_ms(printer, cell))
+                  : tide_age_text(cell_age_ms(printer, cell));
+    break;
+  case N_PARTS:
+    break;
   }
-  if (printer->options.with_key_time && !printer->wide) {
-    g_autofree char *time = fields != NULL ? key_time_text(time_ns) : g_strdup("");
-    add_text(printer, time);
+  append_text(out, text != NULL ? text : "");
+}
+
+/* ---- lines ---- */
+
+static void
+append_columns(TideRowPrinter *printer, guint first, guint last, const Shown *shown)
+{
+  TideBuffer *text = &printer->text;
+  for (guint i = first; i < last; i++) {
+    gboolean is_csv = printer->options.format == TIDE_OUTPUT_CSV;
+    if (is_csv && i > 0)
+      tide_buffer_append_byte(text, ',');
+    gsize begin = text->len;
+    append_value(printer, g_array_index(printer->columns, Column, i), shown, text);
+    if (is_csv) {
+      tide_csv_quote(text, begin);
+      continue;
+    }
+    tide_buffer_append_byte(text, 0);
+    g_array_append_val(printer->begins, begin);
   }
-  printer->key_bytes = printer->text.len;
+}
+
+static void
+print_csv_heading(TideRowPrinter *printer)
+{
+  g_auto(TideBuffer) line = {0};
+  for (guint i = 0; !printer->has_heading && i < printer->headings->len; i++) {
+    if (i > 0)
+      tide_buffer_append_byte(&line, ',');
+    tide_csv_append(&line, printer->headings->pdata[i]);
+  }
+  if (!printer->has_heading)
+    fprintf(printer->stream, "%.*s\n", (int)line.len, (const char *)line.data);
+  printer->has_heading = TRUE;
 }
 
 static gboolean
 end_line(TideRowPrinter *printer)
 {
-  g_ptr_array_set_size(printer->line, 0);
+  if (printer->options.format == TIDE_OUTPUT_CSV) {
+    tide_buffer_append_byte(&printer->text, '\n');
+    fwrite(printer->text.data, 1, printer->text.len, printer->stream);
+    return !ferror(printer->stream);
+  }
+  g_ptr_array_set_size(printer->values, 0);
   for (guint i = 0; i < printer->begins->len; i++)
-    g_ptr_array_add(printer->line, printer->text.data + g_array_index(printer->begins, gsize, i));
-  return tide_listing_add(printer->listing, (const char *const *)printer->line->pdata);
+    g_ptr_array_add(printer->values, printer->text.data + g_array_index(printer->begins, gsize, i));
+  return tide_listing_add(printer->listing, (const char *const *)printer->values->pdata);
 }
 
-static void
-add_age(TideRowPrinter *printer, gint64 age_ms)
-{
-  g_autofree char *text = tide_age_text(age_ms);
-  add_text(printer, text);
-}
-
+/* What says which row it is of begins each of its lines. */
 static gboolean
-print_cell(TideRowPrinter *printer, const TideResultCell *cell, const TideCellOrigin *origin)
+print_lines(TideRowPrinter *printer, Shown *shown, const TideCellOrigin *origins)
 {
-  const TideRowPrinterOptions *options = &printer->options;
-  gint64 age_ms = cell_age_ms(printer, cell);
-  g_array_set_size(printer->begins, (guint)printer->n_key_columns);
-  printer->text.len = printer->key_bytes;
-  if (is_csv(printer))
-    add_number(printer, cell->timestamp_ms);
-  if (is_csv(printer) || !options->with_age)
-    add_text(printer, time_text(printer, cell->timestamp_ms));
-  tide_column_append_text(cell->family, cell->qualifier, begin_value(printer));
-  end_value(printer);
-  add_printable(printer, cell->value);
-  if (options->with_age && is_csv(printer))
-    add_number(printer, age_ms);
-  else if (options->with_age)
-    add_age(printer, age_ms);
-  if (options->with_age && !is_csv(printer))
-    add_text(printer, time_text(printer, cell->timestamp_ms));
-  if (is_csv(printer) && options->with_fields)
-    add_printable(printer, origin != NULL ? origin->field : cell->qualifier);
-  if (is_csv(printer) && options->with_kinds)
-    add_text(printer, origin != NULL && origin->kind != NULL ? origin->kind : "");
-  return end_line(printer);
-}
-
-static gboolean
-print_cells(TideRowPrinter *printer, const TideResultRow *row, const TideCellOrigin *origins)
-{
-  for (gsize i = 0; i < row->n_cells; i++) {
-    if (is_shown(printer, &row->cells[i]) && !print_cell(printer, &row->cells[i], origins != NULL ? &origins[i] : NULL))
+  guint n_columns = printer->columns->len, n_key_columns = printer->n_key_columns;
+  tide_buffer_reset(&printer->text);
+  g_array_set_size(printer->begins, 0);
+  append_columns(printer, 0, printer->wide ? n_columns : n_key_columns, shown);
+  if (printer->wide)
+    return end_line(printer);
+  gsize key_bytes = printer->text.len;
+  for (gsize i = 0; i < shown->row->n_cells; i++) {
+    shown->cell = &shown->row->cells[i];
+    shown->origin = origins != NULL ? &origins[i] : NULL;
+    if (!is_shown(printer, shown->cell))
+      continue;
+    printer->text.len = key_bytes;
+    g_array_set_size(printer->begins, MIN(n_key_columns, printer->begins->len));
+    append_columns(printer, n_key_columns, n_columns, shown);
+    if (!end_line(printer))
       return FALSE;
   }
   return TRUE;
 }
 
-static gboolean
-print_wide_row(TideRowPrinter *printer, const TideResultRow *row, gint64 time_ms)
-{
-  const TideColumnChoice *chosen = printer->options.columns;
-  add_text(printer, time_text(printer, time_ms));
-  for (gsize i = 0; i < n_chosen(printer); i++) {
-    const TideResultCell *found = NULL;
-    for (gsize k = 0; k < row->n_cells && found == NULL; k++) {
-      if (tide_column_choice_is(chosen, i, row->cells[k].family, row->cells[k].qualifier))
-        found = &row->cells[k];
-    }
-    add_printable(printer, found != NULL ? found->value : TIDE_BYTES_EMPTY);
-  }
-  return end_line(printer);
-}
-
 /* ---- JSON ---- */
 
+/* What a table has in one column is family and qualifier here. */
 static void
 append_json_cell(TideRowPrinter *printer, const TideResultCell *cell, const TideCellOrigin *origin)
 {
@@ -334,66 +360,60 @@ append_json_cell(TideRowPrinter *printer, const TideResultCell *cell, const Tide
   tide_json_open(text, NULL, '{');
   tide_json_shown(text, "family", cell->family);
   tide_json_shown(text, "qualifier", cell->qualifier);
-  tide_json_shown(text, "value", cell->value);
-  tide_json_number(text, "timestamp_ms", cell->timestamp_ms);
-  tide_json_text(text, "time", time_text(printer, cell->timestamp_ms));
+  tide_json_shown(text, part_names[PART_VALUE].program, cell->value);
+  (void)time_text(printer, cell->timestamp_ms);
+  tide_json_name(text, NULL);
+  tide_buffer_append_bytes(text, tide_buffer_bytes(&printer->time_json));
   if (origin != NULL && !tide_bytes_equal(origin->field, cell->qualifier))
-    tide_json_shown(text, "field", origin->field);
+    tide_json_shown(text, part_names[PART_FIELD].program, origin->field);
   if (origin != NULL && origin->kind != NULL)
-    tide_json_text(text, "type", origin->kind);
+    tide_json_text(text, part_names[PART_KIND].program, origin->kind);
   if (printer->options.with_age)
-    tide_json_number(text, "age_ms", cell_age_ms(printer, cell));
+    tide_json_number(text, part_names[PART_AGE].program, cell_age_ms(printer, cell));
   tide_json_close(text, "}");
 }
 
 /* A field's name may need escapes, unlike those of our own. */
 static void
-append_json_field_name(TideBuffer *text, const char *name)
+append_json_field(TideBuffer *text, const char *name, TideBytes value)
 {
   tide_json_name(text, NULL);
   tide_json_shown_append(text, tide_bytes_of_string(name));
   tide_buffer_append_byte(text, ':');
-}
-
-static void
-append_json_fields(TideRowPrinter *printer, const TideBytes *fields)
-{
-  TideBuffer *text = &printer->text;
-  tide_json_open(text, "fields", '{');
-  for (gsize i = 0; i < printer->options.n_fields; i++) {
-    append_json_field_name(text, printer->options.field_names[i]);
-    tide_json_shown_append(text, fields[i]);
-    if (tide_text_is_utf8(fields[i]))
-      continue;
-    g_autofree char *name = g_strconcat(printer->options.field_names[i], "_hex", NULL);
-    g_autofree char *hex = tide_bytes_hex(fields[i]);
-    append_json_field_name(text, name);
-    tide_json_shown_append(text, tide_bytes_of_string(hex));
-  }
-  tide_json_close(text, "}");
+  tide_json_shown_append(text, value);
 }
 
 static gboolean
-print_json_row(TideRowPrinter *printer, const TideResultRow *row, gint64 time_ns, const TideBytes *fields,
-               const TideCellOrigin *origins)
+print_json_row(TideRowPrinter *printer, const Shown *shown, const TideCellOrigin *origins)
 {
+  const TideRowPrinterOptions *options = &printer->options;
+  const TideResultRow *row = shown->row;
   TideBuffer *text = &printer->text;
   tide_json_open(text, NULL, '{');
-  tide_json_shown_text(text, "table", printer->options.table);
-  tide_json_shown_and_hex(text, "row", row->row);
-  if (fields != NULL && printer->options.n_fields > 0)
-    append_json_fields(printer, fields);
-  if (!printer->options.with_age)
-    tide_json_text(text, "time", time_text(printer, tide_ns_to_ms(time_ns)));
-  if (fields != NULL && printer->options.with_key_time) {
-    g_autofree char *time = key_time_text(time_ns);
-    tide_json_text(text, "key_time", time);
+  tide_json_shown_text(text, "table", options->table);
+  tide_json_shown_and_hex(text, part_names[PART_ROW].program, row->row);
+  if (shown->fields != NULL && options->n_fields > 0) {
+    tide_json_open(text, "fields", '{');
+    for (gsize i = 0; i < options->n_fields; i++) {
+      append_json_field(text, options->field_names[i], shown->fields[i]);
+      if (tide_text_is_utf8(shown->fields[i]))
+        continue;
+      g_autofree char *name = g_strconcat(options->field_names[i], "_hex", NULL);
+      g_autofree char *hex = tide_bytes_hex(shown->fields[i]);
+      append_json_field(text, name, tide_bytes_of_string(hex));
+    }
+    tide_json_close(text, "}");
+  }
+  if (!options->with_age)
+    tide_json_text(text, part_names[PART_ROW_TIME].program, time_text(printer, tide_ns_to_ms(shown->time_ns)));
+  if (shown->fields != NULL && options->with_key_time) {
+    g_autofree char *time = key_time_text(shown->time_ns);
+    tide_json_text(text, part_names[PART_KEY_TIME].program, time);
   }
   tide_json_open(text, "cells", '[');
-  for (gsize i = 0; i < row->n_cells; i++) {
+  for (gsize i = 0; i < row->n_cells; i++)
     if (is_shown(printer, &row->cells[i]))
       append_json_cell(printer, &row->cells[i], origins != NULL ? &origins[i] : NULL);
-  }
   tide_json_close(text, "]");
   tide_json_print_line(text, printer->stream);
   return !ferror(printer->stream);
@@ -403,21 +423,25 @@ gboolean
 tide_row_printer_add(TideRowPrinter *printer, const TideResultRow *row, gint64 time_ns, const TideBytes *fields,
                      const TideCellOrigin *origins)
 {
-  gsize n_shown = 0;
-  for (gsize i = 0; i < row->n_cells; i++)
-    n_shown += is_shown(printer, &row->cells[i]) ? 1 : 0;
-  if (n_shown == 0)
+  Shown shown = {.row = row, .time_ns = time_ns, .fields = fields};
+  gboolean is_any = FALSE;
+  for (gsize i = 0; !is_any && i < row->n_cells; i++)
+    is_any = is_shown(printer, &row->cells[i]);
+  if (!is_any)
     return TRUE;
   printer->n_rows++;
   if (printer->options.format == TIDE_OUTPUT_JSON)
-    return print_json_row(printer, row, time_ns, fields, origins);
-  begin_line(printer, row, time_ns, fields);
-  return printer->wide ? print_wide_row(printer, row, tide_ns_to_ms(time_ns)) : print_cells(printer, row, origins);
+    return print_json_row(printer, &shown, origins);
+  if (printer->options.format == TIDE_OUTPUT_CSV)
+    print_csv_heading(printer);
+  return print_lines(printer, &shown, origins);
 }
 
 gboolean
 tide_row_printer_finish(TideRowPrinter *printer)
 {
+  if (printer->options.format == TIDE_OUTPUT_CSV)
+    print_csv_heading(printer);
   return printer->listing != NULL ? tide_listing_finish(printer->listing) : !ferror(printer->stream);
 }
 

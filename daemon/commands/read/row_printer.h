@@ -4,7 +4,7 @@
 #pragma once
 
 #include "commands/cli/listing.h"
-#include "commands/read/cell_origin.h"
+#include "commands/read/cell_reader.h"
 #include "commands/read/column_choice.h"
 
 G_BEGIN_DECLS

@@ -1,8 +1,12 @@
 #include "commands/read/row_view.h"
 
 #include "commands/cli/output.h"
+#include "commands/cli/progress.h"
 #include "commands/cli/time_argument.h"
-#include "commands/read/cell_origin.h"
+#include "tables/fingerprint_store.h"
+#include "util/clock.h"
+
+#include <unistd.h>
 
 struct TideRowView {
   TideRowViewOptions options;
@@ -50,23 +54,16 @@ tide_row_view_free(TideRowView *view)
   g_free(view);
 }
 
-static void
-count_unread_key(TideRowView *view, TideBytes key)
-{
-  if (view->n_unread_keys++ > 0)
-    return;
-  g_autofree char *shown = tide_bytes_printable(key);
-  tide_say("tidemark %s: row '%s' of '%s' is shown as it is stored: the declared key did not make it",
-           view->options.command, shown, view->options.table->name);
-}
-
 gboolean
 tide_row_view_add(TideRowView *view, const TideScannedRow *row)
 {
   if (view->options.as_stored)
     return tide_row_printer_add(view->printer, row->row, row->time_ns, NULL, NULL);
-  if (row->fields == NULL)
-    count_unread_key(view, row->row->row);
+  if (row->fields == NULL && view->n_unread_keys++ == 0) {
+    g_autofree char *shown = tide_bytes_printable(row->row->row);
+    tide_say("tidemark %s: row '%s' of '%s' is shown as it is stored: the declared key did not make it",
+             view->options.command, shown, view->options.table->name);
+  }
   const TideResultRow *shown = tide_cell_reader_read(view->cells, row->row);
   return tide_row_printer_add(view->printer, shown, row->time_ns, row->fields, tide_cell_reader_origins(view->cells));
 }
@@ -100,28 +97,24 @@ tide_row_view_finish(TideRowView *view)
     report_count(view, n_unread_cells, n_unread_cells == 1 ? "cell is" : "cells are");
 }
 
-/* Whether @text, FAMILY:QUALIFIER or QUALIFIER, begins with a declared family; TRUE without a colon. */
-static gboolean
-may_be_in_a_family(const TideTable *table, const char *text)
+/* Says, when no row was shown, which of the columns that were chosen none can be in: of another family than the
+ * declared ones. */
+static void
+report_none(const TideRowView *view)
 {
-  const char *colon = strchr(text, ':');
-  for (guint i = 0; colon != NULL && i < table->families->len; i++) {
-    const TideFamilySettings *family = table->families->pdata[i];
-    if (strlen(family->name) == (gsize)(colon - text) && strncmp(family->name, text, (gsize)(colon - text)) == 0)
-      return TRUE;
-  }
-  return colon == NULL;
-}
-
-void
-tide_row_view_report_none(const TideRowView *view)
-{
+  const TideTable *table = view->options.table;
   const TideColumnChoice *columns = view->options.columns;
   for (gsize i = 0; columns != NULL && tide_row_view_n_rows(view) == 0 && i < tide_column_choice_count(columns); i++) {
-    const char *text = tide_column_choice_text(columns, i);
-    if (!may_be_in_a_family(view->options.table, text))
+    const char *text = tide_column_choice_text(columns, i), *colon = strchr(text, ':');
+    int len = colon != NULL ? (int)(colon - text) : 0;
+    gboolean is_declared = colon == NULL;
+    for (guint k = 0; k < table->families->len; k++) {
+      const char *family = ((const TideFamilySettings *)table->families->pdata[k])->name;
+      is_declared |= strlen(family) == (gsize)len && strncmp(family, text, (gsize)len) == 0;
+    }
+    if (!is_declared)
       tide_say("tidemark %s: '%s' declares no family '%.*s', and no row has a column of the whole name '%s'",
-               view->options.command, view->options.table->name, (int)(strchr(text, ':') - text), text, text);
+               view->options.command, table->name, len, text, text);
   }
 }
 
@@ -129,4 +122,76 @@ guint64
 tide_row_view_n_rows(const TideRowView *view)
 {
   return tide_row_printer_n_rows(view->printer);
+}
+
+void
+tide_row_view_print_count(const TideRowView *view)
+{
+  guint64 n = tide_row_view_n_rows(view);
+  if (!isatty(STDERR_FILENO) && n > 0)
+    return;
+  g_autofree char *n_rows = tide_count_text(n);
+  tide_say("%s row%s", n_rows, n == 1 ? "" : "s");
+}
+
+static gboolean
+show_rows(TideRowView *view, TideTableScan *scan, TideProgress *progress, GError **error)
+{
+  for (;;) {
+    TideScannedRow row;
+    guint64 n_before = tide_row_view_n_rows(view);
+    if (!tide_table_scan_next(scan, &row, error))
+      return FALSE;
+    if (row.row == NULL || !tide_row_view_add(view, &row))
+      return TRUE;
+    if (tide_row_view_n_rows(view) > n_before)
+      tide_table_scan_take(scan);
+    if (progress->enabled) /* the clock alone would cost as much as a cell */
+      tide_progress_update(progress, tide_row_view_n_rows(view), tide_now_us());
+  }
+}
+
+/* Says where the key fingerprint that is stored for the table, which has rows, is not the declared one. What cannot be
+ * compared is not told of. */
+static void
+report_changed_key(const TideRowView *view, const TideConfig *config, TideGatewaySession *session)
+{
+  const TideTable *table = view->options.table;
+  TideHBaseClient *client = tide_gateway_session_client(session);
+  g_autoptr(TideTableDescription) description =
+      tide_hbase_client_describe(client, table->name, tide_gateway_session_deadline_us(session), NULL);
+  g_auto(TideFingerprintStore) store = {0};
+  g_auto(TideFingerprintFinding) finding = {0};
+  tide_fingerprint_store_init(&store, config);
+  if (description == NULL || !tide_fingerprint_store_compare(&store, client, table, description, &finding, NULL) ||
+      finding.verdict != TIDE_FINGERPRINT_CHANGED)
+    return;
+  tide_say("tidemark %s: '%s' has rows, but they were written with another key: [%s] (stored %s), the configuration "
+           "says [%s]",
+           view->options.command, table->name, finding.stored.text,
+           tide_fingerprint_locations[finding.stored.location].text, finding.declared);
+}
+
+gboolean
+tide_print_table(const TideConfig *config, TideGatewaySession *session, const TideTableScanPlan *plan,
+                 const TideRowViewOptions *viewing, GError **error)
+{
+  TideGatewayTable stored = {.session = session, .name = tide_bytes_of_string(plan->table->name)};
+  g_autoptr(TideTableScan) scan = tide_table_scan_new(plan, config->names, tide_gateway_table_scan, &stored);
+  g_autoptr(TideRowView) view = tide_row_view_new(stdout, config->names, viewing);
+  TideProgress progress;
+  tide_progress_begin(&progress, "rows", plan->request.limit_rows, tide_now_us());
+  /* Rows that scroll by are progress enough. */
+  progress.enabled = progress.enabled && !isatty(STDOUT_FILENO);
+  gboolean ok = show_rows(view, scan, &progress, error);
+  tide_progress_end(&progress);
+  tide_row_view_finish(view);
+  if (ok) {
+    report_none(view);
+    tide_row_view_print_count(view);
+  }
+  tide_table_scan_report_foreign(scan, viewing->command);
+  if (ok && tide_row_view_n_rows(view) == 0)
+    report_changed_key(view, config, session);
+  return ok;
 }

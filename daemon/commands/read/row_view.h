@@ -4,6 +4,7 @@
 #pragma once
 
 #include "commands/read/cell_reader.h"
+#include "commands/read/gateway_session.h"
 #include "commands/read/row_printer.h"
 #include "commands/read/table_scan.h"
 
@@ -37,9 +38,18 @@ gboolean tide_row_view_add_result(TideRowView *view, const TideResultRow *row);
 /* Ends the listing and tells the counts. A failing output is told by tide_output_close(). */
 void tide_row_view_finish(TideRowView *view);
 
-/* Says on standard error, when no row was shown, which of the columns that were chosen none can be in. */
-void tide_row_view_report_none(const TideRowView *view);
-
 guint64 tide_row_view_n_rows(const TideRowView *view); /* shown */
+
+/* "12 rows" on standard error if that is a terminal, "0 rows" always. */
+void tide_row_view_print_count(const TideRowView *view);
+
+/**
+ * tide_print_table: rows of @plan, from its table, on standard output until their end or a closed output, with progress
+ * where nobody sees the rows scroll by. Then, on standard error, how many they were, and why none or not all may be
+ * shown: columns that none can have, keys that the declared scheme did not make, rows that another key has written.
+ * Errors: those of the scan; what was read before has been printed.
+ */
+gboolean tide_print_table(const TideConfig *config, TideGatewaySession *session, const TideTableScanPlan *plan,
+                          const TideRowViewOptions *viewing, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

@@ -34,26 +34,20 @@ tide_table_scan_plan_fields(TideTableScanPlan *plan, const TideKeyArguments *fie
   return plan->filter != NULL;
 }
 
-static gboolean
-same_ranges(const GArray *ranges, const GArray *others)
-{
-  for (guint i = 0; i < MIN(ranges->len, others->len); i++) {
-    const TideKeyRange *range = &g_array_index(ranges, TideKeyRange, i);
-    const TideKeyRange *other = &g_array_index(others, TideKeyRange, i);
-    if (!tide_bytes_equal(tide_buffer_bytes(&range->start), tide_buffer_bytes(&other->start)) ||
-        !tide_bytes_equal(tide_buffer_bytes(&range->stop), tide_buffer_bytes(&other->stop)))
-      return FALSE;
-  }
-  return ranges->len == others->len;
-}
-
 void
 tide_table_scan_plan_report(const TideTableScanPlan *plan, const char *command, const TideKeyArguments *fields,
                             const TideFieldNames *names)
 {
   TideReading nothing = {0};
   g_autoptr(GArray) all = tide_row_key_plan(plan->table->key, &nothing, 0, G_MAXINT64, NULL);
-  if (fields->reading.n_fields == 0 || !same_ranges(plan->ranges, all))
+  gboolean is_whole = fields->reading.n_fields > 0 && plan->ranges->len == all->len;
+  for (guint i = 0; is_whole && i < all->len; i++) {
+    const TideKeyRange *range = &g_array_index(plan->ranges, TideKeyRange, i);
+    const TideKeyRange *other = &g_array_index(all, TideKeyRange, i);
+    is_whole = tide_bytes_equal(tide_buffer_bytes(&range->start), tide_buffer_bytes(&other->start)) &&
+               tide_bytes_equal(tide_buffer_bytes(&range->stop), tide_buffer_bytes(&other->stop));
+  }
+  if (!is_whole)
     return;
   g_autofree char *key = tide_row_key_describe(plan->table->key, names);
   tide_say("tidemark %s: the whole table '%s' is read for these rows: its key is %s, and does not begin with what is "
@@ -104,15 +98,6 @@ fail_order(const TideConfig *config, const TideTable *table, const TideKeyArgume
   return FALSE;
 }
 
-/* How the ranges come without a request: merged by time where that is what the key gives. */
-static TideRowOrder
-stored_order(int time_order, gboolean sorted, gsize n_ranges)
-{
-  if (!sorted || n_ranges < 2)
-    return TIDE_ROW_ORDER_KEY;
-  return time_order > 0 ? TIDE_ROW_ORDER_OLDEST : TIDE_ROW_ORDER_NEWEST;
-}
-
 gboolean
 tide_table_scan_plan_order(TideTableScanPlan *plan, const TideConfig *config, const TideKeyArguments *fields,
                            GError **error)
@@ -127,7 +112,10 @@ tide_table_scan_plan_order(TideTableScanPlan *plan, const TideConfig *config, co
     plan->reversed = (int)plan->order != time_order;
     return TRUE;
   }
-  TideRowOrder order = stored_order(time_order, sorted, plan->ranges->len);
+  /* Without a request several ranges are merged by time, where that is what the key gives. */
+  TideRowOrder order = !sorted || plan->ranges->len < 2 ? TIDE_ROW_ORDER_KEY
+                       : time_order > 0                 ? TIDE_ROW_ORDER_OLDEST
+                                                        : TIDE_ROW_ORDER_NEWEST;
   plan->order = request->reversed ? (TideRowOrder)(-(int)order) : order;
   plan->reversed = request->reversed;
   return TRUE;
@@ -146,23 +134,6 @@ tide_table_scan_plan_cell_times(const TideTableScanPlan *plan, gint64 *ret_min_m
   *ret_max_ms = request->to_ns == G_MAXINT64 ? G_MAXINT64 : tide_ns_to_ms(request->to_ns - 1) + 1;
 }
 
-/* Whether rows may come by the thousand of which none is shown. */
-static gboolean
-is_sifted(const TideTableScanPlan *plan)
-{
-  return plan->filter != NULL && tide_key_filter_n_open(plan->filter) > 0;
-}
-
-/* Whether @bytes can stand in the filter's language as they are, and are worth it. */
-static gboolean
-can_be_filtered(TideBytes bytes)
-{
-  for (gsize i = 0; i < bytes.len; i++)
-    if (!g_ascii_isalnum(bytes.data[i]) && (bytes.data[i] == 0 || strchr("._-:/#@", bytes.data[i]) == NULL))
-      return FALSE;
-  return bytes.len >= 2;
-}
-
 /* HBase compares without regard to case, and anywhere in the row's key, taken for UTF-8: bytes of ASCII are found
  * whatever stands around them. */
 void
@@ -171,7 +142,11 @@ tide_table_scan_plan_append_hbase_filter(const TideTableScanPlan *plan, TideBuff
   gsize start = out->len;
   for (guint i = 0; plan->filter != NULL && i < tide_key_filter_n_open(plan->filter); i++) {
     TideBytes bytes = tide_key_filter_open_bytes(plan->filter, i);
-    if (!can_be_filtered(bytes))
+    gboolean is_worth_it = bytes.len >= 2;
+    for (gsize k = 0; k < bytes.len; k++) /* what can stand in the filter's language as it is */
+      is_worth_it = is_worth_it && (g_ascii_isalnum(bytes.data[k]) ||
+                                    (bytes.data[k] != 0 && strchr("._-:/#@", bytes.data[k]) != NULL));
+    if (!is_worth_it)
       continue;
     if (out->len > start)
       tide_buffer_append_bytes(out, TIDE_BYTES_LITERAL(" AND "));
@@ -181,16 +156,6 @@ tide_table_scan_plan_append_hbase_filter(const TideTableScanPlan *plan, TideBuff
   }
 }
 
-/* Fewer rows a page where many ranges share the memory, and no more than are wanted at all. */
-static guint32
-page_rows_of(const TideTableScanPlan *plan)
-{
-  gsize rows = TIDE_TABLE_SCAN_MEMORY_ROWS / MAX(plan->ranges->len, 1);
-  rows = CLAMP(rows, TIDE_TABLE_SCAN_MIN_PAGE_ROWS, TIDE_TABLE_SCAN_MAX_PAGE_ROWS);
-  gboolean is_limited = plan->request.limit_rows > 0 && !is_sifted(plan);
-  return is_limited ? (guint32)MIN(rows, plan->request.limit_rows) : (guint32)rows;
-}
-
 TideTableScan *
 tide_table_scan_new(const TideTableScanPlan *plan, const TideFieldNames *names, TideScanFunc scan_func,
                     gpointer scan_data)
@@ -198,13 +163,18 @@ tide_table_scan_new(const TideTableScanPlan *plan, const TideFieldNames *names, 
   TideTableScan *scan = g_new0(TideTableScan, 1);
   scan->plan = plan;
   scan->rows_wanted = plan->request.limit_rows > 0 ? plan->request.limit_rows : G_MAXUINT64;
+  /* Fewer rows a page where many ranges share the memory, and no more than are wanted at all. */
+  gsize page_rows = CLAMP(TIDE_TABLE_SCAN_MEMORY_ROWS / MAX(plan->ranges->len, 1), TIDE_TABLE_SCAN_MIN_PAGE_ROWS,
+                          TIDE_TABLE_SCAN_MAX_PAGE_ROWS);
+  /* Rows may come by the thousand of which none is shown. */
+  gboolean is_sifted = plan->filter != NULL && tide_key_filter_n_open(plan->filter) > 0;
   TideRangeReaderOptions options = {
       .scan = scan_func,
       .scan_data = scan_data,
       .reversed = plan->reversed,
-      .page_rows = page_rows_of(plan),
+      .page_rows = (guint32)(is_sifted ? page_rows : MIN(page_rows, scan->rows_wanted)),
       .page_bytes = TIDE_TABLE_SCAN_MEMORY_BYTES / MAX(plan->ranges->len, 1),
-      .is_sifted = is_sifted(plan),
+      .is_sifted = is_sifted,
       .rows_wanted = &scan->rows_wanted,
   };
   tide_table_scan_plan_append_hbase_filter(plan, &scan->hbase_filter);
@@ -234,24 +204,6 @@ tide_table_scan_free(TideTableScan *scan)
   g_free(scan);
 }
 
-/* Whether a key of these event times has one that is wanted. One without times has to be taken for what it is. */
-static gboolean
-is_in_time(const TideTableScanRequest *request, const TideDecodedKey *key)
-{
-  return !key->has_time || (key->from_ns < request->to_ns && key->to_ns > request->from_ns);
-}
-
-/* Whether @row is of the fields that were given. */
-static gboolean
-is_asked_for(TideTableScan *scan, TideBytes row)
-{
-  if (scan->plan->filter == NULL)
-    return TRUE;
-  TideKeyMatch match = tide_key_filter_match(scan->plan->filter, row);
-  scan->n_foreign += match == TIDE_KEY_FOREIGN ? 1 : 0;
-  return match == TIDE_KEY_TAKEN;
-}
-
 gboolean
 tide_table_scan_next(TideTableScan *scan, TideScannedRow *ret_row, GError **error)
 {
@@ -261,11 +213,16 @@ tide_table_scan_next(TideTableScan *scan, TideScannedRow *ret_row, GError **erro
       return FALSE;
     if (ret_row->row == NULL)
       return TRUE;
-    if (!is_asked_for(scan, ret_row->row->row))
+    TideKeyMatch match =
+        scan->plan->filter != NULL ? tide_key_filter_match(scan->plan->filter, ret_row->row->row) : TIDE_KEY_TAKEN;
+    scan->n_foreign += match == TIDE_KEY_FOREIGN ? 1 : 0;
+    if (match != TIDE_KEY_TAKEN)
       continue;
+    const TideTableScanRequest *request = &scan->plan->request;
     const TideDecodedKey *key =
         tide_key_reader_read(scan->keys, ret_row->row->row) ? tide_key_reader_key(scan->keys) : NULL;
-    if (key != NULL && !is_in_time(&scan->plan->request, key))
+    /* A key without times has to be taken for what it is. */
+    if (key != NULL && key->has_time && (key->from_ns >= request->to_ns || key->to_ns <= request->from_ns))
       continue;
     ret_row->time_ns = tide_row_time_ns(key, ret_row->row);
     ret_row->fields = key != NULL ? tide_key_reader_values(scan->keys) : NULL;

@@ -6,7 +6,7 @@
 #include "commands/read/column_choice.h"
 #include "commands/read/key_arguments.h"
 #include "commands/read/key_reader.h"
-#include "commands/read/row_merge.h"
+#include "commands/read/range_reader.h"
 
 G_BEGIN_DECLS
 

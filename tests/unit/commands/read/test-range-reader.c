@@ -1,7 +1,6 @@
 /* Pages over one key range, forwards and backwards, against a table held in memory; and several ranges merged by time.
  */
 #include "commands/read/range_reader.h"
-#include "commands/read/row_merge.h"
 #include "unit/assert_bytes.h"
 #include "unit/test_case.h"
 #include "util/error.h"
