@@ -6,7 +6,7 @@
 G_BEGIN_DECLS
 
 typedef struct TideRollupDay {
-  char name[9]; /* "20170726" */
+  char name[9];   /* "20170726" */
   gint64 from_ms; /* [from, to), epoch; 23 to 25 hours in zones whose clocks are set */
   gint64 to_ms;
 } TideRollupDay;

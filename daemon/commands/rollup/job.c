@@ -69,31 +69,6 @@ pause_until(TideRollupJob *job, gint64 until_us)
   tide_mutex_unlock(&job->lock);
 }
 
-/* Waits until the rate lets @n_rows more go. */
-static void
-keep_to_rate(TideRollupJob *job, guint64 n_rows)
-{
-  guint64 rate = job->options.rate_rows_per_s;
-  if (rate == 0)
-    return;
-  tide_mutex_lock(&job->lock);
-  gint64 at_us = MAX(job->next_row_us, tide_now_us());
-  job->next_row_us = at_us + (gint64)(n_rows * (guint64)TIDE_US_PER_S / rate);
-  tide_mutex_unlock(&job->lock);
-  pause_until(job, at_us);
-}
-
-static void
-fail(TideRollupJob *job, GError *error)
-{
-  tide_mutex_lock(&job->lock);
-  if (job->error == NULL)
-    job->error = g_steal_pointer(&error);
-  tide_cond_broadcast(&job->changed);
-  tide_mutex_unlock(&job->lock);
-  g_clear_error(&error);
-}
-
 /* The next range that is not done; NULL at the end. */
 static TideRollupRange *
 take_range(TideRollupJob *job)
@@ -109,24 +84,6 @@ take_range(TideRollupJob *job)
   return range;
 }
 
-/* What was acknowledged up to last_row counts from now on. */
-static void
-advance(Worker *worker, gboolean done)
-{
-  TideRollupRange *range = worker->range;
-  tide_mutex_lock(&worker->job->lock);
-  if (worker->rows > 0) {
-    tide_buffer_reset(&range->mark);
-    tide_buffer_append_bytes(&range->mark, tide_buffer_bytes(&worker->last_row));
-  }
-  range->rows += worker->rows;
-  range->cells += worker->copied_cells;
-  range->done = done;
-  tide_mutex_unlock(&worker->job->lock);
-  worker->rows = worker->copied_cells = 0;
-  worker->progress_us = tide_now_us();
-}
-
 /* ---- calls, again and again ---- */
 
 static gboolean
@@ -140,25 +97,24 @@ open_session(Worker *worker, GError **error)
   return worker->session != NULL;
 }
 
-/* Whether a failure is worth another try: FALSE when the job ends, or nothing moved for too long. @error goes to the
- * job then. */
+/* Whether a failure is worth another try: FALSE when the job ends, or nothing moved for too long. @error: (transfer
+ * full): goes to the job then. */
 static gboolean
 try_again(Worker *worker, guint32 *n_failures, GError *error)
 {
   TideRollupJob *job = worker->job;
   gint64 now_us = tide_now_us();
-  gboolean is_hopeless = g_error_matches(error, TIDE_ERROR, TIDE_ERROR_NOT_FOUND) ||
+  gboolean is_hopeless = now_us - worker->progress_us > job->options.stall_timeout_us ||
+                         g_error_matches(error, TIDE_ERROR, TIDE_ERROR_NOT_FOUND) ||
                          g_error_matches(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE);
-  if (is_stopped(job)) {
-    g_error_free(error);
-    return FALSE;
-  }
-  if (is_hopeless || now_us - worker->progress_us > job->options.stall_timeout_us) {
-    fail(job, error);
-    return FALSE;
-  }
-  g_error_free(error);
-  pause_until(job, now_us + tide_backoff_us(++*n_failures, RETRY_MIN_US, RETRY_MAX_US));
+  tide_mutex_lock(&job->lock);
+  if (is_hopeless && !job->stopped && job->error == NULL)
+    job->error = g_steal_pointer(&error);
+  tide_cond_broadcast(&job->changed);
+  tide_mutex_unlock(&job->lock);
+  g_clear_error(&error);
+  if (!is_hopeless)
+    pause_until(job, now_us + tide_backoff_us(++*n_failures, RETRY_MIN_US, RETRY_MAX_US));
   return !is_stopped(job);
 }
 
@@ -184,26 +140,21 @@ next_row(Worker *worker, const TideResultRow **ret_row)
   return TRUE;
 }
 
-static gboolean
-send_puts_once(Worker *worker, GError **error)
-{
-  if (!open_session(worker, error))
-    return FALSE;
-  TideBytes puts = tide_buffer_bytes(&worker->puts);
-  return tide_hbase_client_put_multiple(tide_gateway_session_client(worker->session),
-                                        tide_bytes_of_string(worker->job->options.marks->target), &puts, 1,
-                                        worker->n_puts, tide_gateway_session_deadline_us(worker->session), error);
-}
-
 /* FALSE when the job ends. */
 static gboolean
 send_puts(Worker *worker)
 {
   guint32 n_failures = 0; /* in a row */
-  GError *error = NULL;
-  while (worker->n_puts > 0 && !send_puts_once(worker, &error))
-    if (!try_again(worker, &n_failures, g_steal_pointer(&error)))
+  TideBytes puts = tide_buffer_bytes(&worker->puts), table = tide_bytes_of_string(worker->job->options.marks->target);
+  while (worker->n_puts > 0) {
+    GError *error = NULL;
+    if (open_session(worker, &error) &&
+        tide_hbase_client_put_multiple(tide_gateway_session_client(worker->session), table, &puts, 1, worker->n_puts,
+                                       tide_gateway_session_deadline_us(worker->session), &error))
+      break;
+    if (!try_again(worker, &n_failures, error))
       return FALSE;
+  }
   tide_buffer_reset(&worker->puts);
   worker->n_puts = 0;
   return TRUE;
@@ -224,25 +175,19 @@ end_put(Worker *worker, TideWireProtocol protocol, TideBytes row)
   worker->n_cells = 0;
 }
 
-static gboolean
-is_full(const Worker *worker, gsize more_bytes)
-{
-  const TideBatchConfig *limits = &worker->job->options.config->batch;
-  return worker->n_puts >= limits->max_rows || worker->puts.len + worker->cells.len + more_bytes > limits->max_bytes;
-}
-
 /* Encodes @row behind what waits, and sends what is full; a row that is wider than a call goes in several. */
 static gboolean
 copy_row(Worker *worker, const TideResultRow *row)
 {
   TideWireProtocol protocol = tide_gateway_session_mode(worker->session).protocol;
-  gsize overhead_bytes = tide_put_overhead_max(row->row);
+  const TideBatchConfig *limits = &worker->job->options.config->batch;
   for (gsize i = 0; i < row->n_cells; i++) {
     const TideResultCell *cell = &row->cells[i];
     tide_buffer_reset(&worker->prefix);
     tide_column_prefix_append(protocol, &worker->prefix, cell->family, cell->qualifier);
     TideBytes prefix = tide_buffer_bytes(&worker->prefix);
-    if (is_full(worker, overhead_bytes + tide_cell_size_max(prefix, cell->value.len))) {
+    gsize more_bytes = tide_put_overhead_max(row->row) + tide_cell_size_max(prefix, cell->value.len);
+    if (worker->n_puts >= limits->max_rows || worker->puts.len + worker->cells.len + more_bytes > limits->max_bytes) {
       end_put(worker, protocol, row->row);
       if (!send_puts(worker))
         return FALSE;
@@ -254,13 +199,33 @@ copy_row(Worker *worker, const TideResultRow *row)
   return TRUE;
 }
 
+/* Sends what waits; what was read up to the last row counts from then on. */
 static gboolean
 finish_page(Worker *worker, gboolean done)
 {
-  keep_to_rate(worker->job, worker->rows);
+  TideRollupJob *job = worker->job;
+  TideRollupRange *range = worker->range;
+  guint64 rate = job->options.rate_rows_per_s;
+  if (rate > 0) {
+    tide_mutex_lock(&job->lock);
+    gint64 at_us = MAX(job->next_row_us, tide_now_us());
+    job->next_row_us = at_us + (gint64)(worker->rows * (guint64)TIDE_US_PER_S / rate);
+    tide_mutex_unlock(&job->lock);
+    pause_until(job, at_us);
+  }
   if (!send_puts(worker))
     return FALSE;
-  advance(worker, done);
+  tide_mutex_lock(&job->lock);
+  if (worker->rows > 0) {
+    tide_buffer_reset(&range->mark);
+    tide_buffer_append_bytes(&range->mark, tide_buffer_bytes(&worker->last_row));
+  }
+  range->rows += worker->rows;
+  range->cells += worker->copied_cells;
+  range->done = done;
+  tide_mutex_unlock(&job->lock);
+  worker->rows = worker->copied_cells = 0;
+  worker->progress_us = tide_now_us();
   return TRUE;
 }
 
@@ -314,17 +279,6 @@ work_on_range(Worker *worker, TideRollupRange *range)
   return done;
 }
 
-static void
-free_worker(Worker *worker)
-{
-  tide_gateway_session_free(worker->session);
-  tide_buffer_clear_memory(&worker->last_row);
-  tide_buffer_clear_memory(&worker->cells);
-  tide_buffer_clear_memory(&worker->puts);
-  tide_buffer_clear_memory(&worker->prefix);
-  g_free(worker);
-}
-
 /* The thread's owner function. */
 static void
 run_worker(gpointer data)
@@ -334,7 +288,12 @@ run_worker(gpointer data)
   TideRollupRange *range;
   while ((range = take_range(job)) != NULL && work_on_range(worker, range))
     continue;
-  free_worker(worker);
+  tide_gateway_session_free(worker->session);
+  tide_buffer_clear_memory(&worker->last_row);
+  tide_buffer_clear_memory(&worker->cells);
+  tide_buffer_clear_memory(&worker->puts);
+  tide_buffer_clear_memory(&worker->prefix);
+  g_free(worker);
   tide_mutex_lock(&job->lock);
   job->running--;
   tide_cond_broadcast(&job->changed);

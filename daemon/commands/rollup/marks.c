@@ -50,11 +50,14 @@ tide_rollup_marks_add(TideRollupMarks *marks, TideBytes start, TideBytes stop)
   g_array_append_val(marks->ranges, range);
 }
 
-static void
-set_bytes(GKeyFile *file, const char *group, const char *name, const TideBuffer *bytes)
+/* Of a range's row keys, which stand in hex. */
+static const char *const key_names[] = {"start", "stop", "mark"};
+
+static TideBuffer *
+key_at(TideRollupRange *range, gsize i)
 {
-  g_autofree char *hex = tide_bytes_hex(tide_buffer_bytes(bytes));
-  g_key_file_set_string(file, group, name, hex);
+  TideBuffer *const keys[] = {&range->keys.start, &range->keys.stop, &range->mark};
+  return keys[i];
 }
 
 char *
@@ -71,11 +74,12 @@ tide_rollup_marks_text(const TideRollupMarks *marks)
   g_key_file_set_boolean(file, GROUP, "done", marks->done);
   g_key_file_set_uint64(file, GROUP, "ranges", marks->ranges->len);
   for (guint i = 0; i < marks->ranges->len; i++) {
-    const TideRollupRange *range = &g_array_index(marks->ranges, TideRollupRange, i);
+    TideRollupRange *range = &g_array_index(marks->ranges, TideRollupRange, i);
     g_autofree char *group = g_strdup_printf("range %u", i);
-    set_bytes(file, group, "start", &range->keys.start);
-    set_bytes(file, group, "stop", &range->keys.stop);
-    set_bytes(file, group, "mark", &range->mark);
+    for (gsize k = 0; k < G_N_ELEMENTS(key_names); k++) {
+      g_autofree char *hex = tide_bytes_hex(tide_buffer_bytes(key_at(range, k)));
+      g_key_file_set_string(file, group, key_names[k], hex);
+    }
     g_key_file_set_boolean(file, group, "done", range->done);
     g_key_file_set_uint64(file, group, "rows", range->rows);
     g_key_file_set_uint64(file, group, "cells", range->cells);
@@ -83,85 +87,65 @@ tide_rollup_marks_text(const TideRollupMarks *marks)
   return g_key_file_to_data(file, NULL, NULL);
 }
 
-/* A file being read: the first fault is kept, and all that follows is not looked at. */
-typedef struct Reader {
-  GKeyFile *file;
-  GError *fault; /* owned */
-} Reader;
-
+/* What is read: the first fault is kept, and all that follows is not looked at. */
 static char *
-read_text(Reader *reader, const char *group, const char *name)
+read_text(GKeyFile *file, const char *group, const char *name, GError **fault)
 {
-  return reader->fault == NULL ? g_key_file_get_string(reader->file, group, name, &reader->fault) : NULL;
+  return *fault == NULL ? g_key_file_get_string(file, group, name, fault) : NULL;
 }
 
 static gint64
-read_number(Reader *reader, const char *group, const char *name)
+read_number(GKeyFile *file, const char *group, const char *name, GError **fault)
 {
-  return reader->fault == NULL ? g_key_file_get_int64(reader->file, group, name, &reader->fault) : 0;
+  return *fault == NULL ? g_key_file_get_int64(file, group, name, fault) : 0;
 }
 
 static gboolean
-read_boolean(Reader *reader, const char *group, const char *name)
+read_boolean(GKeyFile *file, const char *group, const char *name, GError **fault)
 {
-  return reader->fault == NULL && g_key_file_get_boolean(reader->file, group, name, &reader->fault);
+  return *fault == NULL && g_key_file_get_boolean(file, group, name, fault);
 }
 
 static void
-read_bytes(Reader *reader, const char *group, const char *name, TideBuffer *ret_bytes)
+read_range(GKeyFile *file, const char *group, TideRollupRange *range, GError **fault)
 {
-  g_autofree char *hex = read_text(reader, group, name);
-  if (hex != NULL && !tide_bytes_from_hex(hex, strlen(hex), ret_bytes))
-    g_set_error(&reader->fault, TIDE_ERROR, TIDE_ERROR_DATA, "'%s' of '%s' is no pairs of hex digits", name, group);
-}
-
-static void
-read_range(Reader *reader, const char *group, TideRollupRange *range)
-{
-  read_bytes(reader, group, "start", &range->keys.start);
-  read_bytes(reader, group, "stop", &range->keys.stop);
-  read_bytes(reader, group, "mark", &range->mark);
-  range->done = read_boolean(reader, group, "done");
-  range->rows = (guint64)read_number(reader, group, "rows");
-  range->cells = (guint64)read_number(reader, group, "cells");
-}
-
-static TideRollupMarks *
-read_marks(Reader *reader)
-{
-  gint64 version = read_number(reader, GROUP, "version");
-  if (reader->fault == NULL && version != VERSION)
-    g_set_error(&reader->fault, TIDE_ERROR, TIDE_ERROR_DATA,
-                "it is of version %" G_GINT64_FORMAT ", this program writes %d", version, VERSION);
-  g_autofree char *source = read_text(reader, GROUP, "source");
-  g_autofree char *target = read_text(reader, GROUP, "target");
-  gint64 from_ms = read_number(reader, GROUP, "from_ms");
-  g_autoptr(TideRollupMarks) marks =
-      tide_rollup_marks_new(source, target, from_ms, read_number(reader, GROUP, "to_ms"));
-  marks->cluster = g_key_file_get_string(reader->file, GROUP, "cluster", NULL);
-  marks->done = read_boolean(reader, GROUP, "done");
-  /* A range that is announced and not there ends the loop: a number alone allocates nothing. */
-  gint64 n_ranges = read_number(reader, GROUP, "ranges");
-  for (gint64 i = 0; i < n_ranges && reader->fault == NULL; i++) {
-    g_autofree char *group = g_strdup_printf("range %" G_GINT64_FORMAT, i);
-    tide_rollup_marks_add(marks, TIDE_BYTES_EMPTY, TIDE_BYTES_EMPTY);
-    read_range(reader, group, &g_array_index(marks->ranges, TideRollupRange, marks->ranges->len - 1));
+  for (gsize i = 0; i < G_N_ELEMENTS(key_names); i++) {
+    g_autofree char *hex = read_text(file, group, key_names[i], fault);
+    if (hex != NULL && !tide_bytes_from_hex(hex, strlen(hex), key_at(range, i)))
+      g_set_error(fault, TIDE_ERROR, TIDE_ERROR_DATA, "'%s' of '%s' is no pairs of hex digits", key_names[i], group);
   }
-  return reader->fault == NULL ? g_steal_pointer(&marks) : NULL;
+  range->done = read_boolean(file, group, "done", fault);
+  range->rows = (guint64)read_number(file, group, "rows", fault);
+  range->cells = (guint64)read_number(file, group, "cells", fault);
 }
 
 TideRollupMarks *
 tide_rollup_marks_read(const char *text, GError **error)
 {
   g_autoptr(GKeyFile) file = g_key_file_new();
-  Reader reader = {.file = file};
-  (void)g_key_file_load_from_data(file, text, strlen(text), G_KEY_FILE_NONE, &reader.fault);
-  TideRollupMarks *marks = reader.fault == NULL ? read_marks(&reader) : NULL;
-  if (marks == NULL) {
-    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_DATA, reader.fault->message);
-    g_error_free(reader.fault);
+  g_autoptr(GError) fault = NULL;
+  (void)g_key_file_load_from_data(file, text, strlen(text), G_KEY_FILE_NONE, &fault);
+  gint64 version = read_number(file, GROUP, "version", &fault);
+  if (fault == NULL && version != VERSION)
+    g_set_error(&fault, TIDE_ERROR, TIDE_ERROR_DATA, "it is of version %" G_GINT64_FORMAT ", this program writes %d",
+                version, VERSION);
+  g_autofree char *source = read_text(file, GROUP, "source", &fault);
+  g_autofree char *target = read_text(file, GROUP, "target", &fault);
+  gint64 from_ms = read_number(file, GROUP, "from_ms", &fault), to_ms = read_number(file, GROUP, "to_ms", &fault);
+  g_autoptr(TideRollupMarks) marks = tide_rollup_marks_new(source, target, from_ms, to_ms);
+  marks->cluster = g_key_file_get_string(file, GROUP, "cluster", NULL);
+  marks->done = read_boolean(file, GROUP, "done", &fault);
+  /* A range that is announced and not there ends the loop: a number alone allocates nothing. */
+  gint64 n_ranges = read_number(file, GROUP, "ranges", &fault);
+  for (gint64 i = 0; i < n_ranges && fault == NULL; i++) {
+    g_autofree char *group = g_strdup_printf("range %" G_GINT64_FORMAT, i);
+    tide_rollup_marks_add(marks, TIDE_BYTES_EMPTY, TIDE_BYTES_EMPTY);
+    read_range(file, group, &g_array_index(marks->ranges, TideRollupRange, marks->ranges->len - 1), &fault);
   }
-  return marks;
+  if (fault == NULL)
+    return g_steal_pointer(&marks);
+  g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_DATA, fault->message);
+  return NULL;
 }
 
 gboolean
@@ -169,10 +153,8 @@ tide_rollup_marks_save(const char *text, const char *path, GError **error)
 {
   g_autoptr(GError) cause = NULL;
   GFileSetContentsFlags flags = G_FILE_SET_CONTENTS_CONSISTENT | G_FILE_SET_CONTENTS_DURABLE;
-  if (g_file_set_contents_full(path, text, -1, flags, 0600, &cause))
-    return TRUE;
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot write '%s': %s", path, cause->message);
-  return FALSE;
+  return g_file_set_contents_full(path, text, -1, flags, 0600, &cause) ||
+         tide_fail(error, TIDE_ERROR_IO, "cannot write '%s': %s", path, cause->message);
 }
 
 TideRollupMarks *

@@ -125,27 +125,6 @@ choose_day(Rollup *rollup, gint64 now_ms, GError **error)
 /* ---- marks ---------------------------------------------------------------------------------------------------------
  */
 
-/* Where marks are kept: said, or systemd's, or the user's own. */
-static void
-choose_marks_path(Rollup *rollup)
-{
-  g_autofree char *directory = tide_state_directory_of_user(rollup->options->state_directory);
-  g_autofree char *name = g_strdup_printf("rollup-%s", rollup->target);
-  g_strdelimit(name, ":", '-'); /* of a namespace */
-  if (directory != NULL)
-    rollup->marks_path = g_build_filename(directory, name, NULL);
-  else
-    tide_say("tidemark rollup: cannot make a directory for marks (%s): a rollup that is killed begins anew",
-             g_strerror(errno));
-}
-
-static gboolean
-is_same_work(const Rollup *rollup, const TideRollupMarks *marks)
-{
-  return strcmp(marks->source, rollup->source->name) == 0 && strcmp(marks->target, rollup->target) == 0 &&
-         marks->from_ms == rollup->day.from_ms && marks->to_ms == rollup->day.to_ms;
-}
-
 /* The marks of an earlier run that this one goes on from, if the copy is there; none after --refresh. Those of another
  * cluster say nothing of a table here. */
 static gboolean
@@ -169,7 +148,8 @@ load_marks(Rollup *rollup, GError **error)
   rollup->was_copied = strcmp(marks->source, rollup->source->name) == 0;
   if (rollup->options->refresh)
     return TRUE;
-  if (!is_same_work(rollup, marks)) {
+  if (!rollup->was_copied || strcmp(marks->target, rollup->target) != 0 || marks->from_ms != rollup->day.from_ms ||
+      marks->to_ms != rollup->day.to_ms) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
                 "'%s' was rolled up from '%s', another day or zone (the marks are in '%s'): give another --to, or "
                 "--refresh to copy this one into it too",
@@ -180,27 +160,24 @@ load_marks(Rollup *rollup, GError **error)
   return TRUE;
 }
 
+/* Keeps @text as where the work stands, whether it is done or not: @so_far_ok. */
 static gboolean
-save_marks(const Rollup *rollup, const char *text, GError **error)
+keep_marks(const Rollup *rollup, const char *text, gboolean so_far_ok, GError **error)
 {
-  return rollup->marks_path == NULL || tide_rollup_marks_save(text, rollup->marks_path, error);
+  return rollup->marks_path == NULL || tide_rollup_marks_save(text, rollup->marks_path, so_far_ok ? error : NULL)
+             ? so_far_ok
+             : FALSE;
+}
+
+static gboolean
+keep_all_marks(const Rollup *rollup, gboolean so_far_ok, GError **error)
+{
+  g_autofree char *text = tide_rollup_marks_text(rollup->marks);
+  return keep_marks(rollup, text, so_far_ok, error);
 }
 
 /* ---- tables --------------------------------------------------------------------------------------------------------
  */
-
-/* The part of @range that lies in @region, as a range of the work. */
-static void
-add_overlap(TideRollupMarks *marks, const TideKeyRange *range, const TideRegion *region)
-{
-  TideBytes start = tide_buffer_bytes(&range->start), stop = tide_buffer_bytes(&range->stop);
-  if (tide_bytes_compare(start, region->start_key) < 0)
-    start = region->start_key;
-  if (stop.len == 0 || (region->end_key.len > 0 && tide_bytes_compare(region->end_key, stop) < 0))
-    stop = region->end_key;
-  if (stop.len == 0 || tide_bytes_compare(start, stop) < 0)
-    tide_rollup_marks_add(marks, start, stop);
-}
 
 /* One range for each region; fewer and narrower ones where the key begins with the time. */
 static gboolean
@@ -214,8 +191,17 @@ plan_ranges(Rollup *rollup, const GPtrArray *regions, GError **error)
   rollup->marks = tide_rollup_marks_new(rollup->source->name, rollup->target, rollup->day.from_ms, rollup->day.to_ms);
   rollup->marks->cluster = g_strdup(rollup->cluster);
   for (guint i = 0; i < ranges->len; i++)
-    for (guint k = 0; k < regions->len; k++)
-      add_overlap(rollup->marks, &g_array_index(ranges, TideKeyRange, i), regions->pdata[k]);
+    for (guint k = 0; k < regions->len; k++) {
+      const TideKeyRange *range = &g_array_index(ranges, TideKeyRange, i);
+      const TideRegion *region = regions->pdata[k];
+      TideBytes start = tide_buffer_bytes(&range->start), stop = tide_buffer_bytes(&range->stop);
+      if (tide_bytes_compare(start, region->start_key) < 0)
+        start = region->start_key;
+      if (stop.len == 0 || (region->end_key.len > 0 && tide_bytes_compare(region->end_key, stop) < 0))
+        stop = region->end_key;
+      if (stop.len == 0 || tide_bytes_compare(start, stop) < 0)
+        tide_rollup_marks_add(rollup->marks, start, stop);
+    }
   return TRUE;
 }
 
@@ -364,7 +350,7 @@ run_job(const Rollup *rollup, TideRollupMarks *marks, gboolean count_only, TideR
     tide_progress_update(&progress, ret_state->rows, now_us);
     if (!count_only && kept && now_us >= save_us) {
       g_autofree char *text = tide_rollup_job_marks_text(job);
-      kept = save_marks(rollup, text, error);
+      kept = keep_marks(rollup, text, TRUE, error);
       save_us = now_us + SAVE_INTERVAL_US;
     }
     if (*rollup->stop != 0 || !kept)
@@ -372,19 +358,6 @@ run_job(const Rollup *rollup, TideRollupMarks *marks, gboolean count_only, TideR
   } while (!ret_state->ended);
   tide_progress_end(&progress);
   return tide_rollup_job_finish(job, kept ? error : NULL) && kept;
-}
-
-/* Keeps where the work stands, whether it is done or not. */
-static gboolean
-keep_marks(const Rollup *rollup, gboolean so_far_ok, GError **error)
-{
-  g_autofree char *text = tide_rollup_marks_text(rollup->marks);
-  g_autoptr(GError) fault = NULL;
-  if (save_marks(rollup, text, &fault))
-    return so_far_ok;
-  if (so_far_ok)
-    g_propagate_error(error, g_steal_pointer(&fault));
-  return FALSE;
 }
 
 /* The same ranges of the target, all to be counted. */
@@ -398,16 +371,6 @@ counting_marks(const TideRollupMarks *marks)
     tide_rollup_marks_add(counting, tide_buffer_bytes(&keys->start), tide_buffer_bytes(&keys->stop));
   }
   return counting;
-}
-
-static void
-print_copied(const Rollup *rollup, const TideRollupState *state, gint64 elapsed_us)
-{
-  g_autofree char *rows = tide_count_text(state->rows);
-  g_autofree char *cells = tide_count_text(state->cells);
-  g_autofree char *elapsed = tide_age_text(elapsed_us / TIDE_US_PER_MS);
-  printf("%s: %s rows, %s cells of the day %s of '%s' copied in %s\n", rollup->target, rows, cells, rollup->day.name,
-         rollup->source->name, elapsed);
 }
 
 /* The counts of both tables, and what it means where they differ. Returns: whether they are the same. */
@@ -473,17 +436,20 @@ roll_up(TideCommandCall *call, Rollup *rollup, GError **error)
   if (resumed)
     printf("%s: going on where an earlier run ended\n", rollup->target);
   fflush(stdout);
-  if (!keep_marks(rollup, TRUE, error) ||
-      !keep_marks(rollup, run_job(rollup, rollup->marks, FALSE, &copied, error), error))
+  if (!keep_all_marks(rollup, TRUE, error) ||
+      !keep_all_marks(rollup, run_job(rollup, rollup->marks, FALSE, &copied, error), error))
     return FALSE;
-  print_copied(rollup, &copied, tide_now_us() - start_us);
+  g_autofree char *rows = tide_count_text(copied.rows), *cells = tide_count_text(copied.cells);
+  g_autofree char *elapsed = tide_age_text((tide_now_us() - start_us) / TIDE_US_PER_MS);
+  printf("%s: %s rows, %s cells of the day %s of '%s' copied in %s\n", rollup->target, rows, cells, rollup->day.name,
+         rollup->source->name, elapsed);
   fflush(stdout);
 
   g_autoptr(TideRollupMarks) counting = counting_marks(rollup->marks);
   if (!run_job(rollup, counting, TRUE, &counted, error))
     return FALSE;
   rollup->marks->done = compare_counts(rollup, &copied, &counted);
-  if (!keep_marks(rollup, TRUE, error))
+  if (!keep_all_marks(rollup, TRUE, error))
     return FALSE;
   call->failure_code = rollup->marks->done ? TIDE_EXIT_OK : TIDE_EXIT_FINDINGS;
   return TRUE;
@@ -528,7 +494,14 @@ begin_rollup(TideCommandCall *call, GError **error)
     clear_rollup(&rollup);
     return FALSE;
   }
-  choose_marks_path(&rollup);
+  g_autofree char *directory = tide_state_directory_of_user(options->state_directory);
+  g_autofree char *marks_name = g_strdup_printf("rollup-%s", rollup.target);
+  g_strdelimit(marks_name, ":", '-'); /* of a namespace */
+  if (directory != NULL)
+    rollup.marks_path = g_build_filename(directory, marks_name, NULL);
+  else
+    tide_say("tidemark rollup: cannot make a directory for marks (%s): a rollup that is killed begins anew",
+             g_strerror(errno));
   rollup.stop = tide_stop_signal_install();
   gboolean ok = roll_up(call, &rollup, error);
   clear_rollup(&rollup);
