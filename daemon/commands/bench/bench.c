@@ -1,7 +1,7 @@
 /* `tidemark bench`: what the readings of this configuration cost on this machine, without Kafka and HBase. */
 #define _GNU_SOURCE /* RTLD_DEFAULT */
-#include "commands/bench/plan_report.h"
-#include "commands/bench/report.h"
+#include "commands/bench/plan.h"
+#include "commands/bench/stages.h"
 #include "commands/cli/commands.h"
 #include "commands/cli/load_config.h"
 #include "commands/cli/message_lines.h"
@@ -84,7 +84,7 @@ read_stages(const GPtrArray *names, guint *ret_stages, GError **error)
 }
 
 static gboolean
-read_messages(TideBenchLoad *load, const TideConfig *config, const BenchOptions *options, GError **error)
+fill(TideBenchLoad *load, const TideConfig *config, const BenchOptions *options, guint64 n_messages, GError **error)
 {
   const TideDecodeOptions *decode = &tide_config_source_of_topic(config, load->topic)->readings->decode;
   for (guint i = 0; i < options->messages->len; i++) {
@@ -94,16 +94,7 @@ read_messages(TideBenchLoad *load, const TideConfig *config, const BenchOptions 
     if (!tide_bench_load_read(load, path, decode, options->readings, error))
       return FALSE;
   }
-  return TRUE;
-}
-
-static gboolean
-fill(TideBenchLoad *load, const TideConfig *config, const BenchOptions *options, guint64 n_messages, GError **error)
-{
-  if (options->messages->len > 0) {
-    if (!read_messages(load, config, options, error))
-      return FALSE;
-  } else {
+  if (options->messages->len == 0) {
     guint64 rounds = (n_messages + n_machines(options) - 1) / n_machines(options);
     TideSimulationParameters parameters = {.readings = n_messages,
                                            .machines = n_machines(options),
@@ -287,17 +278,6 @@ plan(TideCommandCall *call, GError **error)
 
 /* ---- the command ---- */
 
-/* What says how large a plan is means nothing without one. */
-static gboolean
-check_no_plan(const BenchOptions *options, GError **error)
-{
-  if (options->interval_ms == 0 && options->rows_per_day == 0)
-    return TRUE;
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--%s' is for '--plan'",
-              options->interval_ms != 0 ? "interval" : "rows-per-day");
-  return FALSE;
-}
-
 static gboolean
 bench(TideCommandCall *call, GError **error)
 {
@@ -305,8 +285,10 @@ bench(TideCommandCall *call, GError **error)
   guint stages;
   if (options->plan)
     return plan(call, error);
-  if (!check_no_plan(options, error) || !read_stages(options->stages, &stages, error) ||
-      !tide_command_load_config(call))
+  if (options->interval_ms != 0 || options->rows_per_day != 0) /* what says how large a plan is */
+    return tide_fail(error, TIDE_ERROR_USAGE, "'--%s' is for '--plan'",
+                     options->interval_ms != 0 ? "interval" : "rows-per-day");
+  if (!read_stages(options->stages, &stages, error) || !tide_command_load_config(call))
     return FALSE;
   const TideConfig *config = call->config;
   g_autoptr(TideBenchLoad) load = tide_bench_load_new(config);

@@ -5,8 +5,6 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-#include <errno.h>
-
 TideBenchLoad *
 tide_bench_load_new(const TideConfig *config)
 {
@@ -68,49 +66,24 @@ add_line(TideBytes line, gpointer data, GError **error)
   return lines->load->messages->len < lines->max_messages;
 }
 
-static gboolean
-read_stream(FILE *stream, const char *name, const TideDecodeOptions *decode, Lines *lines, GError **error)
-{
-  if (tide_message_is_whole(decode))
-    return tide_message_read_whole(stream, name, add_line, lines, error);
-  return tide_message_lines_read(stream, name, add_line, lines, error);
-}
-
 gboolean
 tide_bench_load_read(TideBenchLoad *load, const char *path, const TideDecodeOptions *decode, guint64 max_messages,
                      GError **error)
 {
+  Lines lines = {.load = load, .max_messages = max_messages};
+  gboolean is_whole = tide_message_is_whole(decode);
   if (load->messages->len >= max_messages)
     return TRUE;
-  Lines lines = {.load = load, .max_messages = max_messages};
-  if (strcmp(path, "-") == 0)
-    return read_stream(stdin, "standard input", decode, &lines, error);
-  FILE *file = fopen(path, "re");
-  if (file == NULL) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot open '%s': %s", path, g_strerror(errno));
-    return FALSE;
-  }
-  g_autofree char *name = g_strdup_printf("'%s'", path);
-  gboolean ok = read_stream(file, name, decode, &lines, error);
-  fclose(file);
-  return ok;
+  if (strcmp(path, "-") != 0)
+    return tide_message_path_read(path, is_whole, add_line, &lines, error);
+  return (is_whole ? tide_message_read_whole : tide_message_lines_read)(stdin, "standard input", add_line, &lines,
+                                                                        error);
 }
 
 /* ---- what is measured ---- */
 
 /* Beside row key, family, qualifier and value: their lengths (4 + 4 + 2 + 1), time (8) and kind (1). */
 #define KEY_VALUE_BYTES 20
-
-static void
-count_ttl(TideBenchRows *rows, gint64 ttl_ms, gsize n_bytes)
-{
-  if (ttl_ms == 0)
-    return;
-  rows->ttl_bytes += n_bytes;
-  rows->ttl_byte_ms += (double)n_bytes * (double)ttl_ms;
-  rows->min_ttl_ms = rows->min_ttl_ms == 0 ? ttl_ms : MIN(rows->min_ttl_ms, ttl_ms);
-  rows->max_ttl_ms = MAX(rows->max_ttl_ms, ttl_ms);
-}
 
 static void
 count_row(TideBenchRows *rows, const TideRow *row, const TideTable *table)
@@ -121,18 +94,14 @@ count_row(TideBenchRows *rows, const TideRow *row, const TideTable *table)
     const TideCell *cell = &row->cells[i];
     gsize n_bytes =
         KEY_VALUE_BYTES + row->key.len + cell->column->family.len + cell->column->qualifier.len + cell->value.len;
+    gint64 ttl_ms = tide_table_ttl_ms(table, cell->column->family);
     rows->stored_bytes += n_bytes;
-    count_ttl(rows, tide_table_ttl_ms(table, cell->column->family), n_bytes);
-  }
-}
-
-static void
-count(TideBenchLoad *load, const TideConfig *config, const TideMapped *mapped)
-{
-  load->n_readings += mapped->n_readings;
-  for (guint32 i = 0; i < mapped->n_rows; i++) {
-    const TideTable *table = g_ptr_array_index(config->tables, mapped->rows[i].table_index);
-    count_row(table->latest == TIDE_LATEST_NONE ? &load->history : &load->latest, &mapped->rows[i], table);
+    if (ttl_ms == 0)
+      continue;
+    rows->ttl_bytes += n_bytes;
+    rows->ttl_byte_ms += (double)n_bytes * (double)ttl_ms;
+    rows->min_ttl_ms = rows->min_ttl_ms == 0 ? ttl_ms : MIN(rows->min_ttl_ms, ttl_ms);
+    rows->max_ttl_ms = MAX(rows->max_ttl_ms, ttl_ms);
   }
 }
 
@@ -155,36 +124,29 @@ take_out_rejected(TideBenchLoad *load, TideMapping *mapping)
   load->n_given = n_kept;
 }
 
-static void
-count_all(TideBenchLoad *load, const TideConfig *config, TideMapping *mapping)
-{
-  for (guint i = 0; i < load->messages->len; i++) {
-    TideMessage message = tide_bench_load_message(load, i);
-    TideMapped mapped;
-    TideReject reject = {0};
-    if (tide_mapping_apply(mapping, &message, &mapped, &reject))
-      count(load, config, &mapped);
-  }
-  load->n_rows = load->history.rows + load->latest.rows;
-  load->n_cells = load->history.cells + load->latest.cells;
-}
-
-static void
-repeat(TideBenchLoad *load, guint64 n_messages)
-{
-  for (guint i = 0; load->n_given > 0 && load->messages->len < n_messages; i++) {
-    TideBenchMessage again = g_array_index(load->messages, TideBenchMessage, i);
-    g_array_append_val(load->messages, again);
-  }
-}
-
 gboolean
 tide_bench_load_settle(TideBenchLoad *load, const TideConfig *config, guint64 n_messages, GError **error)
 {
   g_autoptr(TideMapping) mapping = tide_mapping_new(config, TIDE_WIRE_BINARY);
   take_out_rejected(load, mapping);
-  repeat(load, n_messages);
-  count_all(load, config, mapping);
+  for (guint i = 0; load->n_given > 0 && load->messages->len < n_messages; i++) {
+    TideBenchMessage again = g_array_index(load->messages, TideBenchMessage, i);
+    g_array_append_val(load->messages, again);
+  }
+  for (guint i = 0; i < load->messages->len; i++) {
+    TideMessage message = tide_bench_load_message(load, i);
+    TideMapped mapped;
+    TideReject reject = {0};
+    if (!tide_mapping_apply(mapping, &message, &mapped, &reject))
+      continue;
+    load->n_readings += mapped.n_readings;
+    for (guint32 k = 0; k < mapped.n_rows; k++) {
+      const TideTable *table = g_ptr_array_index(config->tables, mapped.rows[k].table_index);
+      count_row(table->latest == TIDE_LATEST_NONE ? &load->history : &load->latest, &mapped.rows[k], table);
+    }
+  }
+  load->n_rows = load->history.rows + load->latest.rows;
+  load->n_cells = load->history.cells + load->latest.cells;
   if (load->n_rows > 0)
     return TRUE;
   if (load->first_reject != NULL)

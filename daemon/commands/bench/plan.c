@@ -146,14 +146,6 @@ figure(const TidePlan *plan, TidePlanName name)
   return plan->figures[name].value;
 }
 
-/* Of the latest rows, the share that is written: others are replaced by newer ones while they wait. */
-static double
-latest_share(const TidePlanLoad *load)
-{
-  double in_a_window = load->readings_per_s * load->latest_window_s / load->machines;
-  return in_a_window > 1 ? 1 / in_a_window : 1;
-}
-
 static double
 path_us(const TidePlanLoad *load)
 {
@@ -169,19 +161,17 @@ tide_plan_usable_cores(const TidePlanLoad *load)
   return load->cores * (1 - load->margin);
 }
 
-static double
-kafka_us(const TidePlanLoad *load)
-{
-  return load->messages_per_reading * (cost(TIDE_COST_MESSAGE) + load->message_bytes * cost(TIDE_COST_MESSAGE_BYTE));
-}
-
 static void
 plan_work(const TidePlanLoad *load, TidePlan *plan)
 {
-  double share = latest_share(load);
+  /* Of the latest rows, the share that is written: others are replaced by newer ones while they wait. */
+  double in_a_window = load->readings_per_s * load->latest_window_s / load->machines;
+  double share = in_a_window > 1 ? 1 / in_a_window : 1;
   plan->rows_per_s = load->readings_per_s * (load->history.rows + share * load->latest.rows);
   plan->cells_per_s = load->readings_per_s * (load->history.cells + share * load->latest.cells);
-  plan->client_cores = load->readings_per_s * (kafka_us(load) + path_us(load) + cost(TIDE_COST_LIVE)) / US_PER_S;
+  double kafka_us =
+      load->messages_per_reading * (cost(TIDE_COST_MESSAGE) + load->message_bytes * cost(TIDE_COST_MESSAGE_BYTE));
+  plan->client_cores = load->readings_per_s * (kafka_us + path_us(load) + cost(TIDE_COST_LIVE)) / US_PER_S;
   plan->gateway_cores =
       (plan->rows_per_s * cost(TIDE_COST_GATEWAY_ROW) + plan->cells_per_s * cost(TIDE_COST_GATEWAY_CELL)) / US_PER_S;
   plan->hbase_cores =
@@ -213,16 +203,6 @@ tide_plan_waiting_bytes(double n_rows, double stored_bytes)
   return WAITING_SHARE * stored_bytes + WAITING_ROW_BYTES * n_rows;
 }
 
-/* Of the latest tables: what waits for newer values in the window, and what comes in STALL_S more, while that is on its
- * way. In each a machine has one row at the most. */
-static double
-latest_bytes_held(const TidePlanLoad *load)
-{
-  double in_window = MIN(load->readings_per_s * load->latest_window_s, load->machines);
-  double in_stall = MIN(load->readings_per_s * STALL_S, load->machines);
-  return (in_window + in_stall) * tide_plan_waiting_bytes(load->latest.rows, load->latest.stored_bytes);
-}
-
 /* As much as lets all tables have their rows, and each table its own: one may take but a part, and what is read ahead
  * from Kafka another (util/budget.h). */
 static void
@@ -230,7 +210,12 @@ plan_memory(const TidePlanLoad *load, TidePlan *plan)
 {
   double readers = figure(plan, TIDE_PLAN_DAEMONS) - 1;
   double history_bytes = STALL_S * load->readings_per_s * load->history.stored_bytes / readers;
-  double latest_bytes = latest_bytes_held(load) / readers;
+  /* Of the latest tables: what waits for newer values in the window, and what comes in STALL_S more, while that is on
+   * its way. In each a machine has one row at the most. */
+  double in_window = MIN(load->readings_per_s * load->latest_window_s, load->machines);
+  double in_stall = MIN(load->readings_per_s * STALL_S, load->machines);
+  double latest_bytes =
+      (in_window + in_stall) * tide_plan_waiting_bytes(load->latest.rows, load->latest.stored_bytes) / readers;
   double rows_percent = 100 - TIDE_BUDGET_PREFETCH_PERCENT,
          table_percent = rows_percent * TIDE_BUDGET_TABLE_PERCENT / 100;
   double of_a_table = MAX(history_bytes / MAX(load->history.n_tables, 1), latest_bytes / MAX(load->latest.n_tables, 1));
@@ -283,14 +268,6 @@ plan_topic(const TidePlanLoad *load, TidePlan *plan)
   set(plan, TIDE_PLAN_TOPIC_DISK, bytes / TIDE_PLAN_TIB / (1 - cost(TIDE_COST_DISK_FREE)),
       "%s/s for %.1f days, %u %s, %.0f %% free", flow, load->kafka_retention_s / DAY_S, load->replication,
       copies_text(load->replication), cost(TIDE_COST_DISK_FREE) * 100);
-}
-
-/* Of the tables with history, which make nearly all of the disk; where there are none, of the others. */
-static double
-stored_bytes_of_cell(const TidePlanLoad *load)
-{
-  const TidePlanRows *rows = load->history.cells > 0 ? &load->history : &load->latest;
-  return rows->stored_bytes / rows->cells;
 }
 
 double
@@ -423,10 +400,12 @@ plan_hbase(const TidePlanLoad *load, TidePlan *plan)
   set(plan, TIDE_PLAN_GATEWAYS, gateways, "%s, of %u in each; %s", busy, load->cores, failure);
   plan_regions(load, plan);
   g_autofree char *retention = retention_text(load);
+  /* Those with history make nearly all of the disk. */
+  const TidePlanRows *rows = load->history.cells > 0 ? &load->history : &load->latest;
   set(plan, TIDE_PLAN_DISK,
       (history_bytes(load) + latest_bytes(load)) * load->replication / TIDE_PLAN_TIB / (1 - cost(TIDE_COST_DISK_FREE)),
       "%s, %u %s, %.0f %% free; %.0f bytes a cell", retention, load->replication, copies_text(load->replication),
-      cost(TIDE_COST_DISK_FREE) * 100, load->stored_share * stored_bytes_of_cell(load));
+      cost(TIDE_COST_DISK_FREE) * 100, load->stored_share * rows->stored_bytes / rows->cells);
 }
 
 gboolean

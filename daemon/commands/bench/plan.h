@@ -3,6 +3,7 @@
 #pragma once
 
 #include <glib.h>
+#include <stdio.h>
 
 G_BEGIN_DECLS
 
@@ -130,5 +131,14 @@ gboolean tide_plan_is_small(const TidePlanLoad *load, const TidePlan *plan);
 void tide_plan_make(const TidePlanLoad *load, TidePlan *ret_plan);
 void tide_plan_clear(TidePlan *plan);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TidePlan, tide_plan_clear)
+
+/* ---- plan_report.c: as tables for people, or as a JSON object for programs ---- */
+
+void tide_plan_print(FILE *stream, const TidePlanLoad *load, const TidePlan *plan);
+void tide_plan_print_json(FILE *stream, const TidePlanLoad *load, const TidePlan *plan); /* one line */
+
+/* Where nobody said how many machines there are. Of tables it stands beside them, on standard error, as a program reads
+ * it among the notes. (transfer full) */
+char *tide_plan_machines_note(const TidePlanLoad *load);
 
 G_END_DECLS

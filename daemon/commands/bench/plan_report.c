@@ -1,16 +1,9 @@
-#include "commands/bench/plan_report.h"
-
+/* A plan as tables for people, or as a JSON object for programs: what is needed and why, and what the sums stand on. */
+#include "commands/bench/plan.h"
 #include "commands/cli/listing.h"
 #include "commands/cli/time_argument.h"
 
 #include <math.h>
-
-/* Of disks: hundredths are told, of all else there are whole ones. */
-static gboolean
-is_cut(int name)
-{
-  return name == TIDE_PLAN_TOPIC_DISK || name == TIDE_PLAN_DISK;
-}
 
 /* (transfer full) */
 static char *
@@ -32,19 +25,6 @@ static void G_GNUC_PRINTF(2, 3) add_note(GPtrArray *notes, const char *format, .
   va_end(arguments);
 }
 
-static void
-add_memory_note(GPtrArray *notes, const TidePlanLoad *load, const TidePlan *plan)
-{
-  double planned_mib = plan->figures[TIDE_PLAN_MEMORY].value;
-  const char *unit;
-  double size = tide_plan_size(load->memory_bytes, &unit);
-  if (load->memory_bytes > 0 && load->memory_bytes < planned_mib * TIDE_PLAN_MIB)
-    add_note(notes,
-             "limits.memory of the configuration is %.4g %s, of this plan %.0f MiB: where rows take more than there is "
-             "(BECAUSE), nothing is read until some are written",
-             size, unit, planned_mib);
-}
-
 /* What the figures do not hold for, and what is not to be read out of them. (transfer full) (element-type utf8) */
 static GPtrArray *
 notes_of(const TidePlanLoad *load, const TidePlan *plan)
@@ -64,7 +44,14 @@ notes_of(const TidePlanLoad *load, const TidePlan *plan)
   if (load->share_unknown)
     add_note(notes, "families declare compression or encoding, and what that leaves is not known: disk and regions are "
                     "for 100 %%; say by --stored what it leaves, by a table of your own");
-  add_memory_note(notes, load, plan);
+  double planned_mib = plan->figures[TIDE_PLAN_MEMORY].value;
+  const char *unit;
+  double size = tide_plan_size(load->memory_bytes, &unit);
+  if (load->memory_bytes > 0 && load->memory_bytes < planned_mib * TIDE_PLAN_MIB)
+    add_note(notes,
+             "limits.memory of the configuration is %.4g %s, of this plan %.0f MiB: where rows take more than there is "
+             "(BECAUSE), nothing is read until some are written",
+             size, unit, planned_mib);
   if (load->margin < LEAST_MARGIN)
     add_note(notes, "with less than %.0f %% of margin nothing is left for a failed host, or for what was not measured",
              LEAST_MARGIN * 100);
@@ -102,8 +89,10 @@ print_load(FILE *stream, const TidePlanLoad *load, const TidePlan *plan)
 }
 
 static gboolean
-add_figure(TideListing *listing, const TidePlanFigure *figure, gboolean cut)
+add_figure(TideListing *listing, const TidePlan *plan, int name)
 {
+  const TidePlanFigure *figure = &plan->figures[name];
+  gboolean cut = name == TIDE_PLAN_TOPIC_DISK || name == TIDE_PLAN_DISK; /* of all else there are whole ones */
   const char *unit = figure->unit;
   double size = cut ? tide_plan_size(figure->value * TIDE_PLAN_TIB, &unit) : 0;
   g_autofree char *value = cut ? g_strdup_printf("%.2f", size) : count_text(figure->value);
@@ -128,7 +117,7 @@ tide_plan_print(FILE *stream, const TidePlanLoad *load, const TidePlan *plan)
   print_load(stream, load, plan);
   g_autoptr(TideListing) figures = tide_listing_new(stream, TIDE_OUTPUT_TABLE, colour, needed, G_N_ELEMENTS(needed));
   for (int i = 0; i < TIDE_PLAN_N; i++)
-    if (!add_figure(figures, &plan->figures[i], is_cut(i)))
+    if (!add_figure(figures, plan, i))
       return;
   if (!tide_listing_finish(figures))
     return;

@@ -1,5 +1,6 @@
-#include "commands/bench/report.h"
-
+/* What `tidemark bench` measured, as a table for people or a JSON object for programs, with the facts without which
+ * figures say nothing: machine, build, load. */
+#include "commands/bench/stages.h"
 #include "commands/cli/listing.h"
 #include "commands/cli/revision.h"
 #include "commands/cli/time_argument.h"
@@ -136,29 +137,6 @@ tide_bench_report_print(FILE *stream, const TideBenchReport *report)
 /* ---- JSON ---- */
 
 static void
-append_facts(TideBuffer *text, const TideBenchReport *report)
-{
-  const TideBenchRequest *request = report->request;
-  const TideBenchLoad *load = request->load;
-  g_autofree char *cpu = cpu_model();
-  tide_json_shown_text(text, "name", report->name);
-  tide_json_text(text, "version", TIDE_VERSION);
-  tide_json_text(text, "revision", TIDE_REVISION);
-  tide_json_text(text, "build_type", TIDE_BUILD_TYPE);
-  tide_json_shown_text(text, "cpu", cpu);
-  tide_json_number(text, "cores", g_get_num_processors());
-  tide_json_text(text, "protocol", tide_wire_protocol_name(request->protocol));
-  tide_json_number(text, "runs", request->runs);
-  tide_json_number(text, "messages", load->messages->len);
-  tide_json_number(text, "different_messages", load->n_given);
-  tide_json_number(text, "rejected_messages", load->n_rejected);
-  tide_json_decimal(text, "bytes_per_message", bytes_per_message(load), 1);
-  tide_json_number(text, "readings", (gint64)load->n_readings);
-  tide_json_decimal(text, "rows_per_reading", per_reading(report, load->n_rows), 3);
-  tide_json_decimal(text, "cells_per_reading", per_reading(report, load->n_cells), 3);
-}
-
-static void
 append_stage(TideBuffer *text, const TideBenchReport *report, int stage)
 {
   TideBenchFigure figure = figure_of(report, stage);
@@ -184,9 +162,26 @@ append_stage(TideBuffer *text, const TideBenchReport *report, int stage)
 void
 tide_bench_report_print_json(FILE *stream, const TideBenchReport *report)
 {
+  const TideBenchRequest *request = report->request;
+  const TideBenchLoad *load = request->load;
+  g_autofree char *cpu = cpu_model();
   g_auto(TideBuffer) text = {0};
   tide_json_open(&text, NULL, '{');
-  append_facts(&text, report);
+  tide_json_shown_text(&text, "name", report->name);
+  tide_json_text(&text, "version", TIDE_VERSION);
+  tide_json_text(&text, "revision", TIDE_REVISION);
+  tide_json_text(&text, "build_type", TIDE_BUILD_TYPE);
+  tide_json_shown_text(&text, "cpu", cpu);
+  tide_json_number(&text, "cores", g_get_num_processors());
+  tide_json_text(&text, "protocol", tide_wire_protocol_name(request->protocol));
+  tide_json_number(&text, "runs", request->runs);
+  tide_json_number(&text, "messages", load->messages->len);
+  tide_json_number(&text, "different_messages", load->n_given);
+  tide_json_number(&text, "rejected_messages", load->n_rejected);
+  tide_json_decimal(&text, "bytes_per_message", bytes_per_message(load), 1);
+  tide_json_number(&text, "readings", (gint64)load->n_readings);
+  tide_json_decimal(&text, "rows_per_reading", per_reading(report, load->n_rows), 3);
+  tide_json_decimal(&text, "cells_per_reading", per_reading(report, load->n_cells), 3);
   tide_json_open(&text, "stages", '[');
   for (int stage = 0; stage < TIDE_BENCH_N_STAGES; stage++)
     if (was_asked(report, stage))

@@ -163,36 +163,19 @@ map_only(Bench *bench, const TideMessage *message)
 }
 
 static void
-build_keys_of(Bench *bench, const TideMapped *mapped)
-{
-  const TideReading *readings = tide_mapping_readings(bench->mapping);
-  for (guint32 i = 0; i < mapped->n_rows; i++) {
-    const TideRow *row = &mapped->rows[i];
-    const TideTable *table = g_ptr_array_index(bench->request->config->tables, row->table_index);
-    TideReject reject;
-    if (!tide_row_key_append(table->key, &readings[row->reading_index], &bench->scratch, &reject))
-      g_error("a key that could be built cannot be any more");
-  }
-}
-
-static void
-encode_cells_of(Bench *bench, const TideMapped *mapped)
-{
-  for (guint32 i = 0; i < mapped->n_rows; i++)
-    for (guint32 c = 0; c < mapped->rows[i].n_cells; c++) {
-      const TideCell *cell = &mapped->rows[i].cells[c];
-      tide_cell_append(bench->request->protocol, &bench->scratch, cell->column->prefix, cell->value,
-                       cell->timestamp_ms);
-    }
-}
-
-static void
 build_keys(Bench *bench, const TideMessage *message)
 {
   TideMapped mapped = map(bench, message);
   for (guint repeat = 0; repeat < REPEATS; repeat++) {
     tide_buffer_reset(&bench->scratch);
-    build_keys_of(bench, &mapped);
+    for (guint32 i = 0; i < mapped.n_rows; i++) {
+      const TideRow *row = &mapped.rows[i];
+      const TideTable *table = g_ptr_array_index(bench->request->config->tables, row->table_index);
+      const TideReading *reading = &tide_mapping_readings(bench->mapping)[row->reading_index];
+      TideReject reject;
+      if (!tide_row_key_append(table->key, reading, &bench->scratch, &reject))
+        g_error("a key that could be built cannot be any more");
+    }
   }
 }
 
@@ -202,7 +185,12 @@ encode_cells(Bench *bench, const TideMessage *message)
   TideMapped mapped = map(bench, message);
   for (guint repeat = 0; repeat < REPEATS; repeat++) {
     tide_buffer_reset(&bench->scratch);
-    encode_cells_of(bench, &mapped);
+    for (guint32 i = 0; i < mapped.n_rows; i++)
+      for (guint32 c = 0; c < mapped.rows[i].n_cells; c++) {
+        const TideCell *cell = &mapped.rows[i].cells[c];
+        tide_cell_append(bench->request->protocol, &bench->scratch, cell->column->prefix, cell->value,
+                         cell->timestamp_ms);
+      }
   }
 }
 
@@ -251,14 +239,6 @@ walk_path(Bench *bench, const TideMessage *message)
   }
 }
 
-static void
-seal_rest(Bench *bench)
-{
-  for (guint i = 0; i < bench->request->config->tables->len; i++)
-    while (!tide_row_buffer_is_empty(&bench->sets[i]))
-      seal(bench, &bench->sets[i]);
-}
-
 /* ---- runs ---- */
 
 static Meter
@@ -275,8 +255,9 @@ run_pass(Bench *bench, Pass pass)
     TideMessage message = tide_bench_load_message(load, i);
     steps[pass](bench, &message);
   }
-  if (pass == PASS_PATH)
-    seal_rest(bench);
+  for (guint i = 0; pass == PASS_PATH && i < bench->request->config->tables->len; i++)
+    while (!tide_row_buffer_is_empty(&bench->sets[i]))
+      seal(bench, &bench->sets[i]);
   return meter_minus(meter_now(bench), before);
 }
 

@@ -19,6 +19,8 @@
 #include "commands/bench/load.h"
 #include "thrift/wire/wire.h"
 
+#include <stdio.h>
+
 G_BEGIN_DECLS
 
 typedef enum TideBenchStage {
@@ -58,5 +60,17 @@ typedef struct TideBenchFigure {
 
 /* @ret_figures: of the stages that were asked for; others are zero. */
 void tide_bench_stages_run(const TideBenchRequest *request, TideBenchFigure ret_figures[TIDE_BENCH_N_STAGES]);
+
+/* ---- report.c ---- */
+
+typedef struct TideBenchReport {
+  const char *name;                /* of what was measured */
+  const TideBenchRequest *request; /* borrowed, all */
+  const TideBenchFigure *figures;  /* by stage */
+} TideBenchReport;
+
+/* As a table for people, or a JSON object for programs. */
+void tide_bench_report_print(FILE *stream, const TideBenchReport *report);
+void tide_bench_report_print_json(FILE *stream, const TideBenchReport *report); /* one line */
 
 G_END_DECLS

@@ -87,6 +87,18 @@ tide_message_read_whole(FILE *stream, const char *name, TideMessageLineFunc func
 }
 
 gboolean
+tide_message_path_read(const char *path, gboolean is_whole, TideMessageLineFunc func, gpointer data, GError **error)
+{
+  FILE *file = fopen(path, "re");
+  if (file == NULL)
+    return tide_fail(error, TIDE_ERROR_IO, "cannot open '%s': %s", path, g_strerror(errno));
+  g_autofree char *name = g_strdup_printf("'%s'", path);
+  gboolean ok = (is_whole ? tide_message_read_whole : tide_message_lines_read)(file, name, func, data, error);
+  fclose(file);
+  return ok;
+}
+
+gboolean
 tide_message_is_whole(const TideDecodeOptions *decode)
 {
   const TideFormat *format = tide_format_of(decode);

@@ -31,6 +31,10 @@ gboolean tide_message_lines_read(FILE *stream, const char *name, TideMessageLine
 gboolean tide_message_read_whole(FILE *stream, const char *name, TideMessageLineFunc func, gpointer data,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* The same of the file at @path: each of its lines, or all of it as one. */
+gboolean tide_message_path_read(const char *path, gboolean is_whole, TideMessageLineFunc func, gpointer data,
+                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Whether a stream holds one message, as it can hold no lines that are each one: of the binary formats, in which any
  * byte may be a line break, and of lines below a header. */
 gboolean tide_message_is_whole(const TideDecodeOptions *decode);

@@ -1,14 +1,13 @@
 #include "commands/simulate/message_sample.h"
 
 #include "commands/cli/message_lines.h"
+#include "commands/simulate/simulation.h"
 #include "commands/simulate/value_change.h"
 #include "config/config_source.h"
 #include "decode/decoder.h"
 #include "model/time/time_print.h"
 #include "util/calendar.h"
 #include "util/error.h"
-
-#include <errno.h>
 
 /* What the daemon's own bounds are for is no matter of a few lines of samples. */
 #define MAX_FIELDS 1000000u
@@ -193,18 +192,6 @@ append_like(const TideMessageSample *sample, TideBytes message, gint64 time_ms, 
   return good;
 }
 
-/* What goes well once does so with all values. */
-static gboolean
-try_change(const TideMessageSample *sample, const Line *line, GError **error)
-{
-  g_auto(TideBuffer) out = {0};
-  if (append_like(sample, tide_buffer_bytes(&line->text), 0, 0, &out))
-    return TRUE;
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
-              "'%s' can be read, but no other message be made of it: take a simpler one", sample->path);
-  return FALSE;
-}
-
 /* ---- messages of text ---- */
 
 static int
@@ -230,8 +217,13 @@ find_places(TideMessageSample *sample, Line *line, gboolean *ret_is_empty, GErro
       g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA, "%s is no message of the configuration: %s", place, why);
     return *ret_is_empty;
   }
-  if (sample->is_binary)
-    return try_change(sample, line, error);
+  if (sample->is_binary) {
+    /* What goes well once does so with all values. */
+    g_auto(TideBuffer) out = {0};
+    return append_like(sample, tide_buffer_bytes(&line->text), 0, 0, &out) ||
+           tide_fail(error, TIDE_ERROR_DATA, "'%s' can be read, but no other message be made of it: take a simpler one",
+                     sample->path);
+  }
   for (guint32 i = 0; i < n_readings; i++)
     for (guint32 k = 0; k < readings[i].n_fields; k++)
       if (!add_place(sample, line, &readings[i].fields[k], error))
@@ -272,26 +264,16 @@ add_line(TideBytes text, gpointer data, GError **error)
 }
 
 static gboolean
-read_lines(TideMessageSample *sample, const char *path, GError **error)
+read_file(TideMessageSample *sample, const char *path, GError **error)
 {
-  FILE *file = fopen(path, "re");
-  if (file == NULL) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot open '%s': %s", path, g_strerror(errno));
-    return FALSE;
-  }
-  g_autofree char *name = g_strdup_printf("'%s'", path);
   guint n_before = sample->lines->len;
   sample->path = path;
   sample->n_read = 0;
   tide_buffer_reset(&sample->header);
-  gboolean ok = sample->is_binary ? tide_message_read_whole(file, name, add_line, sample, error)
-                                  : tide_message_lines_read(file, name, add_line, sample, error);
-  fclose(file);
-  if (!ok || sample->lines->len > n_before)
-    return ok;
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA, "'%s' holds no message%s", path,
-              sample->is_binary ? "" : ": one a line is wanted");
-  return FALSE;
+  if (!tide_message_path_read(path, sample->is_binary, add_line, sample, error))
+    return FALSE;
+  return sample->lines->len > n_before || tide_fail(error, TIDE_ERROR_DATA, "'%s' holds no message%s", path,
+                                                    sample->is_binary ? "" : ": one a line is wanted");
 }
 
 TideMessageSample *
@@ -327,7 +309,7 @@ tide_message_sample_load(const GPtrArray *paths, const TideConfig *config, const
     return NULL;
   }
   for (guint i = 0; i < paths->len; i++)
-    if (!read_lines(sample, paths->pdata[i], error))
+    if (!read_file(sample, paths->pdata[i], error))
       return NULL;
   return g_steal_pointer(&sample);
 }
@@ -359,16 +341,6 @@ tide_message_sample_n_lines(const TideMessageSample *sample)
 }
 
 /* ---- a message ---- */
-
-/* SplitMix64. */
-static guint64
-next_random(guint64 *state)
-{
-  guint64 z = *state += 0x9e3779b97f4a7c15;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-  return z ^ (z >> 31);
-}
 
 static void
 append_text(TideBuffer *out, const char *text)
@@ -413,7 +385,8 @@ append_number(TideBytes number, guint64 *random, TideBuffer *out)
     return;
   }
   int n_digits = point != NULL ? (int)strlen(point + 1) : 0;
-  value *= 0.9 + 0.2 * ((double)(next_random(random) >> 11) / (double)(G_GUINT64_CONSTANT(1) << 53));
+  value *= 0.9 + 0.2 * ((double)(tide_simulation_mix(*random) >> 11) / (double)(G_GUINT64_CONSTANT(1) << 53));
+  *random += TIDE_SIMULATION_STEP;
   char format[16], made[64];
   g_snprintf(format, sizeof format, "%%.%df", n_digits);
   append_text(out, g_ascii_formatd(made, sizeof made, format, value));

@@ -202,14 +202,6 @@ send_all(Simulate *simulate, GError **error)
   return TRUE;
 }
 
-/* librdkafka gives up on a message by itself (message.timeout.ms, 5 min), so this ends. */
-static void
-await_deliveries(Simulate *simulate)
-{
-  while (simulate->producer != NULL && tide_kafka_producer_poll(simulate->producer, WAIT_MS) > 0)
-    tide_progress_update(&simulate->progress, simulate->n_sent[TIDE_SIMULATED_READING], tide_now_us());
-}
-
 /* ---- result --------------------------------------------------------------------------------------------------------
  */
 
@@ -235,29 +227,23 @@ print_summary(const Simulate *simulate)
 }
 
 static gboolean
-close_log(Simulate *simulate, GError **error)
-{
-  FILE *log = g_steal_pointer(&simulate->log);
-  if (log == NULL || fclose(log) == 0)
-    return TRUE;
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot write '%s': %s", simulate->log_path, g_strerror(errno));
-  return FALSE;
-}
-
-static gboolean
 run_simulation(Simulate *simulate, GError **error)
 {
   simulate->stop = tide_stop_signal_install();
   simulate->start_us = tide_now_us();
   gboolean ok = send_all(simulate, error);
-  /* What was handed over is waited for even after a fault, so that the counts are true. */
-  await_deliveries(simulate);
+  /* What was handed over is waited for even after a fault, so that the counts are true. librdkafka gives up on a
+   * message by itself (message.timeout.ms, 5 min), so this ends. */
+  while (simulate->producer != NULL && tide_kafka_producer_poll(simulate->producer, WAIT_MS) > 0)
+    tide_progress_update(&simulate->progress, simulate->n_sent[TIDE_SIMULATED_READING], tide_now_us());
   tide_progress_end(&simulate->progress);
   print_summary(simulate);
   if (!ok ||
-      (simulate->producer != NULL && !tide_kafka_producer_check(simulate->producer, n_messages(simulate), "", error)) ||
-      !close_log(simulate, error))
+      (simulate->producer != NULL && !tide_kafka_producer_check(simulate->producer, n_messages(simulate), "", error)))
     return FALSE;
+  FILE *log = g_steal_pointer(&simulate->log);
+  if (log != NULL && fclose(log) != 0)
+    return tide_fail(error, TIDE_ERROR_IO, "cannot write '%s': %s", simulate->log_path, g_strerror(errno));
   if (*simulate->stop == 0)
     return TRUE;
   g_set_error(error, TIDE_ERROR, TIDE_ERROR_CANCELLED, "stopped by a signal before all readings were sent");
@@ -282,79 +268,41 @@ open_producer(const TideKafkaConfig *kafka, const char *topic, Simulate *simulat
   return simulate->producer != NULL;
 }
 
-static gboolean
-open_named_topic(const SimulateOptions *options, Simulate *simulate, GError **error)
-{
-  g_autoptr(GArray) properties = g_array_new(FALSE, FALSE, sizeof(TideKafkaProperty));
-  TideKafkaConfig kafka = {.brokers = (char *)(gsize)options->brokers, .properties = properties};
-  return open_producer(&kafka, options->topic, simulate, error);
-}
-
 /* Synthetic readings in a topic that others read are not easily taken out again. */
 static gboolean
-open_configured_topic(const TideConfig *config, const SimulateOptions *options, Simulate *simulate, GError **error)
+check_topic(const TideConfig *config, const SimulateOptions *options, const char *topic, GError **error)
 {
-  const char *topic = options->topic != NULL ? options->topic : config->kafka.topics[0];
-  if (options->topic == NULL && !options->yes) {
-    g_set_error(
-        error, TIDE_ERROR, TIDE_ERROR_USAGE,
+  if (options->topic == NULL && !options->yes)
+    return tide_fail(
+        error, TIDE_ERROR_USAGE,
         "synthetic readings would go to '%s', of which '%s' is told to read: name the topic with '--topic', or say "
         "'--yes'; '--print' shows them",
         topic, config->path);
-    return FALSE;
-  }
-  if (topic[0] == '^') {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'%s' is a pattern: name one topic with --topic", topic);
-    return FALSE;
-  }
-  return open_producer(&config->kafka, topic, simulate, error);
+  return topic[0] != '^' || tide_fail(error, TIDE_ERROR_USAGE, "'%s' is a pattern: name one topic with --topic", topic);
 }
 
 static gboolean
 open_log(Simulate *simulate, const char *path, GError **error)
 {
   simulate->log_path = path;
-  if (path == NULL)
-    return TRUE;
-  simulate->log = fopen(path, "we");
-  if (simulate->log != NULL)
-    return TRUE;
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot write '%s': %s", path, g_strerror(errno));
-  return FALSE;
+  simulate->log = path != NULL ? fopen(path, "we") : NULL;
+  return path == NULL || simulate->log != NULL ||
+         tide_fail(error, TIDE_ERROR_IO, "cannot write '%s': %s", path, g_strerror(errno));
 }
 
 static gboolean
 check_options(const TideCommandCall *call, GError **error)
 {
   const SimulateOptions *options = call->options;
-  if (options->brokers != NULL && options->topic == NULL) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--brokers' needs '--topic'");
-    return FALSE;
-  }
-  if (options->brokers != NULL && call->config_path != NULL) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--brokers' and '--config' exclude each other");
-    return FALSE;
-  }
-  if (options->brokers != NULL && options->samples->len > 0) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-                "'--sample' needs the configuration, which names the time: leave '--brokers' out");
-    return FALSE;
-  }
-  return TRUE;
-}
-
-static void
-describe_first(const TideMapping *mapping, const TideMapped *mapped, const TideReject *reject, gboolean is_mapped,
-               GString *text)
-{
-  TideReject resolved = is_mapped && mapped->n_rejects > 0 ? mapped->rejects[0] : *reject;
-  if (is_mapped && mapped->n_rejects == 0) {
-    g_string_append(text, "no table takes it");
-    return;
-  }
-  tide_reject_resolve_field(&resolved, tide_mapping_names(mapping));
-  g_autofree char *why = tide_reject_describe(&resolved);
-  g_string_append_printf(text, "%s: %s", tide_reject_reason_name(resolved.reason), why);
+  if (options->brokers == NULL)
+    return TRUE;
+  if (options->topic == NULL)
+    return tide_fail(error, TIDE_ERROR_USAGE, "'--brokers' needs '--topic'");
+  if (call->config_path != NULL)
+    return tide_fail(error, TIDE_ERROR_USAGE, "'--brokers' and '--config' exclude each other");
+  return options->samples->len == 0 ||
+         tide_fail(error, TIDE_ERROR_USAGE,
+                   "'--sample' needs the configuration, which names the time: leave '--brokers' out");
 }
 
 /* The first message, seen with the daemon's eyes: what it would only keep as dead letters is not sent. */
@@ -379,20 +327,19 @@ check_first_message(const TideConfig *config, const char *topic, const Simulate 
   gboolean is_mapped = tide_mapping_apply(mapping, &message, &mapped, &reject);
   if (is_mapped && mapped.n_rejects == 0 && (mapped.n_rows > 0 || mapped.n_unmatched_readings == 0))
     return TRUE;
-  g_autoptr(GString) why = g_string_new(NULL);
-  describe_first(mapping, &mapped, &reject, is_mapped, why);
+  g_autofree char *why = g_strdup("no table takes it");
+  if (!is_mapped || mapped.n_rejects > 0) {
+    TideReject resolved = is_mapped ? mapped.rejects[0] : reject;
+    tide_reject_resolve_field(&resolved, tide_mapping_names(mapping));
+    g_autofree char *text = tide_reject_describe(&resolved);
+    g_free(why);
+    why = g_strdup_printf("%s: %s", tide_reject_reason_name(resolved.reason), text);
+  }
   g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
               "'%s' cannot use the first message (%s): '--sample FILE' makes messages like those in FILE, and "
               "'--brokers' sends without a configuration",
-              config->path, why->str);
+              config->path, why);
   return FALSE;
-}
-
-static gboolean
-needs_config(const TideCommandCall *call)
-{
-  const SimulateOptions *options = call->options;
-  return options->samples->len > 0 || call->config_path != NULL || (!options->print && options->brokers == NULL);
 }
 
 /* @config: NULL: none is needed. */
@@ -414,15 +361,20 @@ prepare(const TideConfig *config, const SimulateOptions *options, Simulate *simu
     return FALSE;
   if (options->print)
     return TRUE;
-  return config != NULL ? open_configured_topic(config, options, simulate, error)
-                        : open_named_topic(options, simulate, error);
+  if (config != NULL)
+    return check_topic(config, options, topic, error) && open_producer(&config->kafka, topic, simulate, error);
+  g_autoptr(GArray) properties = g_array_new(FALSE, FALSE, sizeof(TideKafkaProperty));
+  TideKafkaConfig kafka = {.brokers = (char *)(gsize)options->brokers, .properties = properties};
+  return open_producer(&kafka, topic, simulate, error);
 }
 
 static gboolean
 simulate_readings(TideCommandCall *call, GError **error)
 {
   const SimulateOptions *options = call->options;
-  if (!check_options(call, error) || (needs_config(call) && !tide_command_load_config(call)))
+  gboolean needs_config =
+      options->samples->len > 0 || call->config_path != NULL || (!options->print && options->brokers == NULL);
+  if (!check_options(call, error) || (needs_config && !tide_command_load_config(call)))
     return FALSE;
   Simulate simulate = {.rate_per_s = options->rate_per_s, .linger_ms = options->linger_ms};
   const TideSimulationParameters *parameters = &simulate.parameters;

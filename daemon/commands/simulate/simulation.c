@@ -49,18 +49,11 @@ struct TideSimulation {
 };
 
 static guint64
-mix(guint64 z)
-{
-  z += G_GUINT64_CONSTANT(0x9e3779b97f4a7c15);
-  z = (z ^ (z >> 30)) * G_GUINT64_CONSTANT(0xbf58476d1ce4e5b9);
-  z = (z ^ (z >> 27)) * G_GUINT64_CONSTANT(0x94d049bb133111eb);
-  return z ^ (z >> 31);
-}
-
-static guint64
 draw(const TideSimulation *simulation, Draw what, guint64 a, guint64 b)
 {
-  return mix(mix(mix(mix(simulation->parameters.seed) + (guint64)what) + a) + b);
+  return tide_simulation_mix(
+      tide_simulation_mix(tide_simulation_mix(tide_simulation_mix(simulation->parameters.seed) + (guint64)what) + a) +
+      b);
 }
 
 static gboolean

@@ -38,6 +38,18 @@ G_BEGIN_DECLS
 /* Hundredths of a percent: what a share of all is counted in. */
 #define TIDE_SIMULATION_ALL 10000u
 
+/* The mix() of the rule, and what the state of a generator made of it moves on by. */
+#define TIDE_SIMULATION_STEP G_GUINT64_CONSTANT(0x9e3779b97f4a7c15)
+
+static inline guint64
+tide_simulation_mix(guint64 z)
+{
+  z += TIDE_SIMULATION_STEP;
+  z = (z ^ (z >> 30)) * G_GUINT64_CONSTANT(0xbf58476d1ce4e5b9);
+  z = (z ^ (z >> 27)) * G_GUINT64_CONSTANT(0x94d049bb133111eb);
+  return z ^ (z >> 31);
+}
+
 typedef struct TideSimulationParameters {
   guint64 readings;
   guint64 machines; /* at least 1 */
