@@ -1,4 +1,4 @@
-/* Loads the configuration for a command and says what is wrong with it. */
+/* Loads the configuration for a command and says what is wrong with it; and which of its sources files are of. */
 #pragma once
 
 #include "commands/cli/command.h"
@@ -32,5 +32,13 @@ char *tide_config_option(const char *path);
 /* Each of @problems with its line of the file, where the file can be read again. (element-type TideConfigProblem)
  * Returns: how many of them are errors. */
 guint tide_config_problems_print(FILE *stream, const char *path, const GPtrArray *problems);
+
+/**
+ * tide_command_choose_source: the source called @name, or the only one that there is; the others are taken out of
+ * @config, so that every file is of it. Of Avro the messages are then containers: those of files.
+ * @name: NULL: none was named
+ * Errors: USAGE: there is none of that name, or several and no name.
+ */
+TideConfigSource *tide_command_choose_source(TideConfig *config, const char *name, GError **error);
 
 G_END_DECLS

@@ -25,7 +25,6 @@ struct TideDeadLetterReplay {
   gint64 start_us;
 };
 
-/* Asks the brokers once for each: a message to one that is missing would wait half a minute for it. */
 /* No topic's name has a slash, and each file's path has; standard input is called so. */
 static gboolean
 check_origin(const TideDeadLetterReplay *replay, const TideDeadLetter *dead_letter, GError **error)
@@ -46,6 +45,7 @@ check_origin(const TideDeadLetterReplay *replay, const TideDeadLetter *dead_lett
   return FALSE;
 }
 
+/* Asks the brokers once for each: a message to one that is missing would wait half a minute for it. */
 static gboolean
 is_there(TideDeadLetterReplay *replay, const char *topic, GError **error)
 {

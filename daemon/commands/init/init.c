@@ -1,5 +1,4 @@
 /* `tidemark init`: writes a configuration that is made from sample messages, and shows what becomes of one of them. */
-#include "commands/cli/choose_source.h"
 #include "commands/cli/commands.h"
 #include "commands/cli/load_config.h"
 #include "commands/cli/output.h"

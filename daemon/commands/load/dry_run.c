@@ -1,11 +1,11 @@
-#include "commands/load/dry_run.h"
+/* A load that writes nothing: what readings become, counted by table and by reason. */
+#include "commands/load/load_report.h"
 
 #include "commands/cli/message_lines.h"
 #include "commands/cli/output.h"
 #include "commands/cli/overwritten_cells.h"
 #include "commands/cli/progress.h"
 #include "commands/cli/time_argument.h"
-#include "commands/load/load_report.h"
 #include "mapping/mapping.h"
 #include "util/clock.h"
 

@@ -212,3 +212,13 @@ tide_load_report(const TideLoadResult *result)
   }
   return n_problems > 0 || (!result->failed && report_nothing(result)) ? TIDE_EXIT_DATA : TIDE_EXIT_OK;
 }
+
+void
+tide_load_wait_look(TideLoadWait *wait, const TidePipelineState *state, gint64 now_us)
+{
+  if (wait->is_told || now_us - wait->start_us <= TIDE_LOAD_PATIENCE_US || state->reason == NULL)
+    return;
+  tide_say("tidemark load: %s; waiting for it, for up to %d s", state->reason,
+           (int)(TIDE_PIPELINE_START_LIMIT_US / TIDE_US_PER_S));
+  wait->is_told = TRUE;
+}

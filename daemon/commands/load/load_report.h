@@ -1,8 +1,9 @@
-/* What is said at the end of a load. */
+/* What is said of a load: while it waits at its start, how far it is, and at its end. */
 #pragma once
 
 #include "commands/cli/progress.h"
 #include "files/file_load.h"
+#include "service/pipeline_health.h"
 #include "util/metrics.h"
 
 G_BEGIN_DECLS
@@ -10,8 +11,8 @@ G_BEGIN_DECLS
 #define TIDE_LOAD_FOUND_NOTHING "no reading was found: see whether these are the right files, and whole"
 
 typedef struct TideLoadResult {
-  const TideFileLoad *load;  /* borrowed, all; over */
-  TideMetrics *metrics;      /* of the pipeline */
+  const TideFileLoad *load; /* borrowed, all; over */
+  TideMetrics *metrics;     /* of the pipeline */
   const TideConfig *config;
   const char *dead_letters;  /* where they are kept */
   const char *config_option; /* " -c FILE", as for a shell; "": the default one */
@@ -39,5 +40,25 @@ TideLoadCounts tide_load_report_counts(TideMetrics *metrics);
 
 /* The shares of @progress by the bytes of all files: of what was read, the part that is done by @counts. */
 void tide_load_report_progress(TideProgress *progress, const TideFileLoadProgress *at, const TideLoadCounts *counts);
+
+/* A wait that is longer is told of. */
+#define TIDE_LOAD_PATIENCE_US (3 * TIDE_US_PER_S)
+
+typedef struct TideLoadWait {
+  gint64 start_us; /* monotonic: when the pipeline was started */
+  gboolean is_told;
+} TideLoadWait;
+
+/* Looks at a pipeline that does not run yet; says once on standard error what it waits for. The pipeline ends that wait
+ * (service/pipeline.h). */
+void tide_load_wait_look(TideLoadWait *wait, const TidePipelineState *state, gint64 now_us);
+
+/* ---- dry_run.c ---- */
+
+/* A load that writes nothing: reads all files of @load and prints to standard output what readings become, counted by
+ * table and by reason, with the first example of each reason.
+ * @stop: set by a signal
+ * Returns: the exit code: DATA where anything would be rejected, or a file could not be read to its end. */
+int tide_load_dry_run(TideFileLoad *load, const TideConfig *config, const volatile int *stop);
 
 G_END_DECLS

@@ -1,11 +1,36 @@
-/* Shows the document of /status to people: aligned tables of at most a hundred columns. */
+/* Reads the document of /status back, its members by their paths and its lists item by item, and shows it to people:
+ * aligned tables of at most a hundred columns. What it does not have is empty, as of a daemon of another version.
+ *
+ * Threads: one at a time. */
 #pragma once
 
-#include "commands/status/status_reader.h"
+#include "util/bytes.h"
 
 #include <stdio.h>
 
 G_BEGIN_DECLS
+
+typedef struct TideStatusReader TideStatusReader;
+
+/**
+ * tide_status_reader_new: of an object, or a list of them.
+ * Errors: DATA. Ownership: (transfer full).
+ */
+TideStatusReader *tide_status_reader_new(TideBytes json, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void tide_status_reader_free(TideStatusReader *reader); /* NULL ok */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideStatusReader, tide_status_reader_free)
+
+guint32 tide_status_reader_n(const TideStatusReader *reader); /* items; 1: of an object */
+
+/* The member called @name, as "kafka.group", of item @i: its text, printable; NULL: null, or not there. Valid as long
+ * as @reader. */
+const char *tide_status_reader_text(TideStatusReader *reader, guint32 i, const char *name);
+gboolean tide_status_reader_flag(TideStatusReader *reader, guint32 i, const char *name);
+/* -1: null, not there, or no number that a daemon can mean: all that it tells is from 0 to 2^53. */
+double tide_status_reader_number(TideStatusReader *reader, guint32 i, const char *name);
+
+/* The list called @name of the first item; an empty one where there is none. (transfer full) */
+TideStatusReader *tide_status_reader_list(TideStatusReader *reader, const char *name);
 
 /* @colour: for the words that matter. */
 void tide_status_view_print(FILE *stream, TideStatusReader *status, gboolean colour);

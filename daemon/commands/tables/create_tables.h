@@ -2,9 +2,17 @@
 #pragma once
 
 #include "commands/cli/command.h"
-#include "commands/tables/sample_splits.h"
+#include "config/config.h"
 
 G_BEGIN_DECLS
+
+/* Of messages in the topic, of which split points are made. */
+typedef struct TideSampleRequest {
+  const char *topic;    /* NULL: the one that the configuration names */
+  guint64 max_messages; /* from the earliest on */
+  gint64 timeout_ms;    /* for reading them */
+  guint32 regions;      /* 0: as many as each table declares */
+} TideSampleRequest;
 
 typedef struct TideCreateOptions {
   gboolean dry_run;         /* print the commands of HBase's shell instead */

@@ -4,32 +4,19 @@
  * The window is what the topics still hold, by --from and --to cut to a span of the records' own times, and up to what
  * the group has committed, so that it can be verified while the daemon runs: what is committed was acknowledged before.
  *
- * Expected is what the daemon's own mapping makes of each message of the window:
- *   - Of each cell (row, column, time) the value of the highest offset of the partition that wrote it; where several
- *     partitions wrote different values, any of theirs, which is told as a conflict and is no difference. So is the
- *     last of several values that the readings of one message wrote.
- *   - In a history table, no two readings in one cell: readings that differ in what names them
- * (mapping/mapping.c) and give one cell different values are told as overwritten. A reading that is sent again
- * with another value is corrected, which is no difference.
- *   - Of each column the newest times, as many as its family shows in HBase; in a latest table, also an index or a
- * packed one, the newest alone. Older times need not be there, and are neither missing nor unexpected.
- *   - In a table with latest: replace, or where tombstones delete, nothing up to the time at which its row was deleted
- * last; a cell of such a time that is there is unexpected.
- *   - Nothing of messages that are rejected (they are counted, by reason) or of dead letters, some of whose rows may be
- * there; and nothing that is older, by now, than its table keeps it. A missing cell is not told from one that HBase
- * dropped for its age. Found is what a scan shows: of a table of readings the cells from the window's oldest cell time
- * on; of a latest table all. A cell that is not expected is unexpected when its time is within the window's cell times
- * (or newer, in a latest table) and no message makes it: for that, where there are such cells, the messages before and
- * behind the window are read too, up to those that came meanwhile. A cell at an expected one's time with another value
- * is wrong unless such a message has that value. When the topics do not hold any more all that they ever did (their
- * first offset is not 0, an offset holds no message, or not all topics were read), such cells are unexplained and no
- * difference.
+ * Expected is what the daemon's own mapping makes of each message of the window (messages.c), found is what a scan
+ * shows: of a table of readings the cells from the window's oldest cell time on; of a latest table all. What they come
+ * to stands in judge.c. Nothing is expected of messages that are rejected (they are counted, by reason) or of dead
+ * letters, some of whose rows may be there; and nothing that is older, by now, than its table keeps it: a missing cell
+ * is not told from one that HBase dropped for its age. Where cells are found that nothing explains, the messages before
+ * and behind the window are read too, up to those that came meanwhile. When the topics do not hold any more all that
+ * they ever did (their first offset is not 0, an offset holds no message, or not all topics were read), such cells are
+ * unexplained and no difference.
  *
  * What it cannot know: rows deleted by hand (`latest --forget`) are missing; rows of other writers are unexpected; what
  * a compaction makes visible again, where rows are deleted (`purge_deletes_after`), is unexpected.
  *
  * Memory: the cells are compared as hashes, in passes (verify/cells.h). */
-#include "commands/cli/choose_source.h"
 #include "commands/cli/commands.h"
 #include "commands/cli/load_config.h"
 #include "commands/cli/output.h"

@@ -1,5 +1,5 @@
 /* What a load that waits at its start says; the time is the test's. */
-#include "commands/load/load_wait.h"
+#include "commands/load/load_report.h"
 
 #include "unit/test_case.h"
 
