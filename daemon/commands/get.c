@@ -56,10 +56,8 @@ append_key(const TideConfig *config, const GetOptions *options, const TideTable 
 {
   if (options->key == NULL && options->key_hex == NULL)
     return append_key_of_fields(config, options, table, arguments, key, error);
-  if (arguments->len > 1 || options->time != NULL || (options->key != NULL && options->key_hex != NULL)) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--key', '--hex' and fields exclude each other");
-    return FALSE;
-  }
+  if (arguments->len > 1 || options->time != NULL || (options->key != NULL && options->key_hex != NULL))
+    return tide_fail(error, TIDE_ERROR_USAGE, "'--key', '--hex' and fields exclude each other");
   return options->key != NULL ? tide_key_bytes_parse(options->key, key, error)
                               : tide_key_hex_parse(options->key_hex, key, error);
 }
@@ -145,9 +143,7 @@ const TideCommand tide_command_get = {
                "  tidemark get METRIC host=server1.bbb.com --time 1426535612045 --versions 3\n"
                "  tidemark get METRIC --key 'server1.bbb.com#1426535612045'",
     .max_arguments = G_MAXUINT,
-    .options = get_options,
-    .n_options = G_N_ELEMENTS(get_options),
-    .options_size = sizeof(GetOptions),
+    TIDE_COMMAND_OPTIONS(get_options, GetOptions),
     .defaults = &(const GetOptions){.n_versions = 1},
     .run = get_row,
 };

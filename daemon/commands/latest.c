@@ -66,14 +66,13 @@ check_keeps_latest(const TideConfig *config, const TideTable *table, GError **er
   guint n_tables;
   const TideTable *unused;
   g_autofree char *names = latest_tables(config, &n_tables, &unused);
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-              "'%s' keeps history, not latest values: %s%s; 'tidemark scan %s' reads history", table->name,
-              n_tables > 0 ? names : HOW_TO_DECLARE,
-              n_tables == 0   ? ""
-              : n_tables == 1 ? " does"
-                              : " do",
-              table->name);
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_USAGE,
+                   "'%s' keeps history, not latest values: %s%s; 'tidemark scan %s' reads history", table->name,
+                   n_tables > 0 ? names : HOW_TO_DECLARE,
+                   n_tables == 0   ? ""
+                   : n_tables == 1 ? " does"
+                                   : " do",
+                   table->name);
 }
 
 /* The first argument names the table, unless it can only be a key: a prefix or FIELD=VALUE. */
@@ -99,11 +98,8 @@ plan_ranges(const TideConfig *config, const LatestOptions *options, TideTableSca
 {
   gboolean is_prefix = n_arguments == 1 && !tide_key_argument_names_field(config, plan->table, arguments[0]) &&
                        strchr(arguments[0], '=') == NULL;
-  if (options->prefix != NULL && n_arguments > 0) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--prefix' excludes fields and another prefix, got '%s'",
-                arguments[0]);
-    return FALSE;
-  }
+  if (options->prefix != NULL && n_arguments > 0)
+    return tide_fail(error, TIDE_ERROR_USAGE, "'--prefix' excludes fields and another prefix, got '%s'", arguments[0]);
   if (options->prefix != NULL || is_prefix) {
     g_auto(TideBuffer) prefix = {0};
     plan->ranges = tide_key_ranges_new(1);
@@ -201,16 +197,13 @@ confirm(const LatestOptions *options, const char *what, GError **error)
 {
   if (options->yes)
     return TRUE;
-  if (!isatty(STDIN_FILENO)) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "nobody can be asked here: '--yes' deletes %s", what);
-    return FALSE;
-  }
+  if (!isatty(STDIN_FILENO))
+    return tide_fail(error, TIDE_ERROR_USAGE, "nobody can be asked here: '--yes' deletes %s", what);
   tide_ask("Delete %s? [y/N] ", what);
   int answer = getchar();
   if (answer == 'y' || answer == 'Y')
     return TRUE;
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CANCELLED, "nothing was deleted");
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_CANCELLED, "nothing was deleted");
 }
 
 static gboolean
@@ -285,8 +278,6 @@ const TideCommand tide_command_latest = {
         "  tidemark latest CURRENT_METRIC --format csv > inventory.csv\n"
         "  tidemark latest CURRENT_METRIC host=server1.bbb.com --forget",
     .max_arguments = G_MAXUINT,
-    .options = latest_options,
-    .n_options = G_N_ELEMENTS(latest_options),
-    .options_size = sizeof(LatestOptions),
+    TIDE_COMMAND_OPTIONS(latest_options, LatestOptions),
     .run = run_latest,
 };

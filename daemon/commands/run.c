@@ -616,8 +616,6 @@ const TideCommand tide_command_run = {
         "Examples:\n"
         "  tidemark run -c tidemark.yaml\n"
         "  tidemark run -c tidemark.yaml --until-end",
-    .options = run_options,
-    .n_options = G_N_ELEMENTS(run_options),
-    .options_size = sizeof(RunOptions),
+    TIDE_COMMAND_OPTIONS(run_options, RunOptions),
     .run = run_daemon_alone,
 };

@@ -30,26 +30,20 @@ read_request(const ScanOptions *options, const TideTable *table, TideTableScanRe
                                     .reversed = options->reversed,
                                     .limit_rows = options->limit_rows,
                                     .to_ns = G_MAXINT64};
-  if (request->newest_first + request->oldest_first + request->reversed > 1) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-                "'--newest-first', '--oldest-first' and '--reverse' exclude each other");
-    return FALSE;
-  }
+  if (request->newest_first + request->oldest_first + request->reversed > 1)
+    return tide_fail(error, TIDE_ERROR_USAGE, "'--newest-first', '--oldest-first' and '--reverse' exclude each other");
   gint64 now_ns = tide_wall_clock_epoch_ms() * TIDE_NS_PER_MS;
   if (!tide_time_option_parse("from", options->from, now_ns, &request->from_ns, error) ||
       !tide_time_option_parse("to", options->to, now_ns, &request->to_ns, error))
     return FALSE;
-  if (request->from_ns >= request->to_ns) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--from' must be before '--to'");
-    return FALSE;
-  }
+  if (request->from_ns >= request->to_ns)
+    return tide_fail(error, TIDE_ERROR_USAGE, "'--from' must be before '--to'");
   if (is_timed || (options->from == NULL && options->to == NULL))
     return TRUE;
-  g_set_error(
-      error, TIDE_ERROR, TIDE_ERROR_USAGE,
+  return tide_fail(
+      error, TIDE_ERROR_USAGE,
       "the rows of '%s' do not tell their event time, neither by key nor by cell: leave '--from' and '--to' out",
       table->name);
-  return FALSE;
 }
 
 /* The range that '--start' and '--stop' give. */
@@ -78,10 +72,8 @@ plan_ranges(const TideConfig *config, const ScanOptions *options, const GPtrArra
   const char *const *texts = (const char *const *)arguments->pdata + 1;
   g_autoptr(TideKeyArguments) fields = NULL;
   if (options->start != NULL || options->stop != NULL) {
-    if (arguments->len > 1) {
-      g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--start' and '--stop' exclude fields, got '%s'", texts[0]);
-      return FALSE;
-    }
+    if (arguments->len > 1)
+      return tide_fail(error, TIDE_ERROR_USAGE, "'--start' and '--stop' exclude fields, got '%s'", texts[0]);
     plan->ranges = read_key_range(options, error);
   } else {
     fields = tide_key_arguments_parse(config, plan->table, texts, arguments->len - 1, error);
@@ -160,8 +152,6 @@ const TideCommand tide_command_scan = {
         "  tidemark scan LANES --start '15#S#1' --stop '15#S#999' --column speed --limit 100\n"
         "  tidemark scan METRIC host=server1.bbb.com --from -15m --plan",
     .max_arguments = G_MAXUINT,
-    .options = scan_options,
-    .n_options = G_N_ELEMENTS(scan_options),
-    .options_size = sizeof(ScanOptions),
+    TIDE_COMMAND_OPTIONS(scan_options, ScanOptions),
     .run = scan_table,
 };

@@ -75,8 +75,7 @@ read_stages(const GPtrArray *names, guint *ret_stages, GError **error)
       stage++;
     if (stage == TIDE_BENCH_N_STAGES) {
       g_autofree char *all = g_strjoinv(", ", (char **)(gpointer)known);
-      g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--stage' takes one of %s; got '%s'", all, name);
-      return FALSE;
+      return tide_fail(error, TIDE_ERROR_USAGE, "'--stage' takes one of %s; got '%s'", all, name);
     }
     *ret_stages |= 1u << stage;
   }
@@ -172,17 +171,14 @@ read_rate(const BenchOptions *options, TidePlanLoad *load, GError **error)
     load->readings_per_s = load->machines * 1000 / (double)options->interval_ms;
   } else if (load->history.rows > 0) {
     load->readings_per_s = (double)options->rows_per_day / load->history.rows / (MS_PER_DAY / 1000.0);
-  } else {
-    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-                        "'--rows-per-day' counts rows of tables that are not 'latest', and there are none: give "
-                        "'--interval'");
-    return FALSE;
-  }
+  } else
+    return tide_fail(error, TIDE_ERROR_USAGE,
+                     "'--rows-per-day' counts rows of tables that are not 'latest', and there are none: give "
+                     "'--interval'");
   if (load->readings_per_s <= MAX_READINGS_PER_S)
     return TRUE;
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "that is more than %.0f readings a second: %.3g", MAX_READINGS_PER_S,
-              load->readings_per_s);
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_USAGE, "that is more than %.0f readings a second: %.3g", MAX_READINGS_PER_S,
+                   load->readings_per_s);
 }
 
 /* What is asked for, or the time to live of each cell; where that has none, RETENTION_MS. */
@@ -245,10 +241,8 @@ plan(TideCommandCall *call, GError **error)
 {
   const BenchOptions *options = call->options;
   gboolean measured = call->config_path != NULL;
-  if (options->stages->len > 0) {
-    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--plan' and '--stage' exclude each other");
-    return FALSE;
-  }
+  if (options->stages->len > 0)
+    return tide_fail(error, TIDE_ERROR_USAGE, "'--plan' and '--stage' exclude each other");
   if (measured && !tide_command_load_config(call))
     return FALSE;
   if (!measured)
@@ -362,9 +356,7 @@ const TideCommand tide_command_bench = {
                "  kcat -C -b 127.0.0.1:9092 -t metrics -o -100000 -e | tidemark bench -c tidemark.yaml --messages -\n"
                "  tidemark bench -c tidemark.yaml --stage decode --stage all --runs 11 --format json\n"
                "  tidemark bench --plan --machines 100000 --metrics 100 --interval 5s",
-    .options = bench_options,
-    .n_options = G_N_ELEMENTS(bench_options),
-    .options_size = sizeof(BenchOptions),
+    TIDE_COMMAND_OPTIONS(bench_options, BenchOptions),
     .defaults = &(const BenchOptions){.readings = 100000,
                                       .metrics = 10,
                                       .runs = 5,

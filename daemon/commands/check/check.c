@@ -359,10 +359,8 @@ check_config(TideCommandCall *call, gboolean print, GError **error)
   gboolean usable = tide_command_read_config(call);
   /* What is asked for goes to standard output: the configuration with --print-config, else what is wrong with it. */
   guint n_errors = tide_config_problems_print(print ? stderr : stdout, path, call->problems);
-  if (!usable) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "'%s' has %u error%s", path, n_errors, n_errors == 1 ? "" : "s");
-    return FALSE;
-  }
+  if (!usable)
+    return tide_fail(error, TIDE_ERROR_CONFIG, "'%s' has %u error%s", path, n_errors, n_errors == 1 ? "" : "s");
   if (print || tide_kafka_check_clients(call->config, error))
     return TRUE;
   fflush(stdout);
@@ -375,10 +373,8 @@ static gboolean
 run_check(TideCommandCall *call, GError **error)
 {
   const CheckOptions *options = call->options;
-  if (options->from_topic && options->offline) {
-    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--from-topic' and '--offline' exclude each other");
-    return FALSE;
-  }
+  if (options->from_topic && options->offline)
+    return tide_fail(error, TIDE_ERROR_USAGE, "'--from-topic' and '--offline' exclude each other");
   if (!options->print_defaults && !check_config(call, options->print_config, error))
     return FALSE;
   if (options->print_defaults || options->print_config) {
@@ -420,8 +416,6 @@ const TideCommand tide_command_check = {
         "  tidemark check --offline -c tidemark.yaml\n"
         "  tidemark check -c tidemark.yaml && systemctl restart tidemark\n"
         "  tidemark check --print-defaults > tidemark.yaml",
-    .options = check_options,
-    .n_options = G_N_ELEMENTS(check_options),
-    .options_size = sizeof(CheckOptions),
+    TIDE_COMMAND_OPTIONS(check_options, CheckOptions),
     .run = run_check,
 };

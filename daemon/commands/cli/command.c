@@ -112,6 +112,5 @@ tide_command_check_table(const TideCommandCall *call, GError **error)
 {
   if (call->arguments->len > 0)
     return TRUE;
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "which table? see 'tidemark %s --help'", call->command->name);
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_USAGE, "which table? see 'tidemark %s --help'", call->command->name);
 }

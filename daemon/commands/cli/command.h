@@ -83,6 +83,10 @@ struct TideCommand {
   gboolean (*run)(TideCommandCall *call, GError **error);
 };
 
+/* Those of its members that say which options it has: the ones in @list, which fill in a struct of type @Type. */
+#define TIDE_COMMAND_OPTIONS(list, Type)                                                                               \
+  .options = (list), .n_options = G_N_ELEMENTS(list), .options_size = sizeof(Type)
+
 /* Reads @argv (without the program's and the command's name), does the command's work, says on standard error what went
  * wrong, and flushes standard output. Returns: the exit code. */
 int tide_command_main(const TideCommand *command, int argc, char **argv);

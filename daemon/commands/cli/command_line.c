@@ -51,8 +51,7 @@ store_count(const TideOption *option, const char *value, guint64 *target, GError
   guint64 count = 0;
   if (tide_number_parse(value, &count, NULL))
     return store_in_bounds(option, count, value, target, error);
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--%s' takes a whole number, got '%s'", option->name, value);
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_USAGE, "'--%s' takes a whole number, got '%s'", option->name, value);
 }
 
 static gboolean
@@ -63,9 +62,8 @@ store_mebibytes(const TideOption *option, const char *value, guint64 *target, GE
     return store_in_bounds(option, count, value, target, error);
   if (tide_size_parse(value, &n_bytes, NULL))
     return store_in_bounds(option, n_bytes >> 20, value, target, error);
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--%s' takes a size such as 256MiB or 2GiB, got '%s'", option->name,
-              value);
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_USAGE, "'--%s' takes a size such as 256MiB or 2GiB, got '%s'", option->name,
+                   value);
 }
 
 static gboolean
@@ -82,9 +80,7 @@ store_duration(const TideOption *option, const char *value, gint64 *target, GErr
   }
   g_autofree char *min = tide_duration_format((gint64)option->min);
   g_autofree char *max = tide_duration_format((gint64)option->max);
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--%s' must be from %s to %s, got '%s'", option->name, min, max,
-              value);
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_USAGE, "'--%s' must be from %s to %s, got '%s'", option->name, min, max, value);
 }
 
 static gboolean
@@ -96,10 +92,10 @@ store_percent(const TideOption *option, const char *value, double *target, GErro
   gboolean is_within = percent >= (double)option->min && percent <= (double)max;
   if (end == NULL || strcmp(end, "%") != 0 || !is_within) {
     gboolean is_bare = end != NULL && *end == '\0' && is_within; /* without its sign */
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-                "'--%s' takes a share from %" G_GUINT64_FORMAT "%% to %" G_GUINT64_FORMAT "%%, like %s%%, got '%s'",
-                option->name, option->min, max, is_bare ? value : "2", value);
-    return FALSE;
+    return tide_fail(error, TIDE_ERROR_USAGE,
+                     "'--%s' takes a share from %" G_GUINT64_FORMAT "%% to %" G_GUINT64_FORMAT
+                     "%%, like %s%%, got '%s'",
+                     option->name, option->min, max, is_bare ? value : "2", value);
   }
   *target = percent / 100;
   return TRUE;
@@ -115,8 +111,7 @@ store_choice(const TideOption *option, const char *value, int *target, GError **
     }
   }
   g_autofree char *known = g_strjoinv(", ", (char **)option->choices);
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--%s' is one of %s, got '%s'", option->name, known, value);
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_USAGE, "'--%s' is one of %s, got '%s'", option->name, known, value);
 }
 
 static gboolean
@@ -180,14 +175,11 @@ take_value(TideCommandCall *call, const TideOption *option, const char *attached
   if (option->kind == TIDE_OPTION_FLAG) {
     if (attached == NULL)
       return store_value(call, option, NULL, error);
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--%s' takes no value, got '%s'", option->name, attached);
-    return FALSE;
+    return tide_fail(error, TIDE_ERROR_USAGE, "'--%s' takes no value, got '%s'", option->name, attached);
   }
-  if (attached == NULL && arguments->n_rest == 0) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--%s' needs a value: --%s %s", option->name, option->name,
-                option->value_name);
-    return FALSE;
-  }
+  if (attached == NULL && arguments->n_rest == 0)
+    return tide_fail(error, TIDE_ERROR_USAGE, "'--%s' needs a value: --%s %s", option->name, option->name,
+                     option->value_name);
   if (attached == NULL) {
     attached = arguments->rest[0];
     arguments->rest++;
@@ -207,9 +199,8 @@ take_option(TideCommandCall *call, const char *argument, Arguments *arguments, G
     g_autofree char *given = g_strndup(argument + 2, strcspn(argument + 2, "="));
     return fail_unknown_option(call->command, given, error);
   }
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "unknown option '-%c': see 'tidemark %s --help'", argument[1],
-              call->command->name);
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_USAGE, "unknown option '-%c': see 'tidemark %s --help'", argument[1],
+                   call->command->name);
 }
 
 static gboolean

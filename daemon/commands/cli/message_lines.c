@@ -27,9 +27,8 @@ tide_line_read(FILE *stream, TideBuffer *line)
 static gboolean
 fail_too_long(const char *name, const char *what, GError **error)
 {
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_TOO_BIG, "%s has %s of more than %u MiB: no message is that long", name,
-              what, TIDE_LINE_MAX_BYTES >> 20);
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_TOO_BIG, "%s has %s of more than %u MiB: no message is that long", name, what,
+                   TIDE_LINE_MAX_BYTES >> 20);
 }
 
 gboolean
@@ -54,8 +53,7 @@ tide_message_lines_read(FILE *stream, const char *name, TideMessageLineFunc func
     return fail_too_long(name, "a line", error);
   if (line.len > 0 || !ferror(stream))
     return TRUE;
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot read %s: %s", name, g_strerror(cause));
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_IO, "cannot read %s: %s", name, g_strerror(cause));
 }
 
 gboolean
@@ -69,11 +67,10 @@ tide_message_read_whole(FILE *stream, const char *name, TideMessageLineFunc func
   if (message.len > TIDE_LINE_MAX_BYTES)
     return fail_too_long(name, "a message", error);
   if (!ferror(stream) && tide_avro_is_container(tide_buffer_bytes(&message))) { /* none of the formats begins so */
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
-                "%s is an object container file, which is read by its name, and by 'init' and 'load' alone ('load "
-                "--dry-run' says what would become of it); one message is wanted here",
-                name);
-    return FALSE;
+    return tide_fail(error, TIDE_ERROR_DATA,
+                     "%s is an object container file, which is read by its name, and by 'init' and 'load' alone ('load "
+                     "--dry-run' says what would become of it); one message is wanted here",
+                     name);
   }
   if (!ferror(stream)) {
     GError *failure = NULL;
@@ -82,8 +79,7 @@ tide_message_read_whole(FILE *stream, const char *name, TideMessageLineFunc func
       g_propagate_error(error, failure);
     return wanted || failure == NULL;
   }
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot read %s: %s", name, g_strerror(errno));
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_IO, "cannot read %s: %s", name, g_strerror(errno));
 }
 
 gboolean

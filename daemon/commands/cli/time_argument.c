@@ -34,10 +34,8 @@ parse_relative(const char *text, gint64 now_ns, gint64 *ret_ns, GError **error)
   if (text[0] == '-')
     duration_ns = -duration_ns;
   too_far = too_far || __builtin_add_overflow(now_ns, duration_ns, &moment_ns);
-  if (too_far) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "is too far from now, got '%s'", text);
-    return FALSE;
-  }
+  if (too_far)
+    return tide_fail(error, TIDE_ERROR_USAGE, "is too far from now, got '%s'", text);
   *ret_ns = moment_ns;
   return TRUE;
 }
@@ -47,11 +45,9 @@ parse_calendar(const char *text, gint64 *ret_ns, GError **error)
 {
   g_autoptr(GError) cause = NULL;
   gint64 epoch_ms = 0;
-  if (!tide_epoch_parse(text, &epoch_ms, &cause) || __builtin_mul_overflow(epoch_ms, TIDE_NS_PER_MS, ret_ns)) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-                "must be now, -15m, epoch milliseconds, 2026-11-21 or 2026-11-21T04:45:00Z, got '%s'", text);
-    return FALSE;
-  }
+  if (!tide_epoch_parse(text, &epoch_ms, &cause) || __builtin_mul_overflow(epoch_ms, TIDE_NS_PER_MS, ret_ns))
+    return tide_fail(error, TIDE_ERROR_USAGE,
+                     "must be now, -15m, epoch milliseconds, 2026-11-21 or 2026-11-21T04:45:00Z, got '%s'", text);
   return TRUE;
 }
 
@@ -71,10 +67,8 @@ tide_time_argument_parse(const char *text, gint64 now_ns, gint64 *ret_ns, GError
 
   errno = 0;
   gint64 epoch_ms = g_ascii_strtoll(text, NULL, 10);
-  if (errno != 0 || __builtin_mul_overflow(epoch_ms, TIDE_NS_PER_MS, ret_ns)) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "is too large for epoch milliseconds, got '%s'", text);
-    return FALSE;
-  }
+  if (errno != 0 || __builtin_mul_overflow(epoch_ms, TIDE_NS_PER_MS, ret_ns))
+    return tide_fail(error, TIDE_ERROR_USAGE, "is too large for epoch milliseconds, got '%s'", text);
   return TRUE;
 }
 

@@ -35,14 +35,12 @@ check_origin(const TideDeadLetterReplay *replay, const TideDeadLetter *dead_lett
   gboolean is_container = tide_avro_is_container(value);
   if (!is_of_file || (replay->options.topic != NULL && !is_container))
     return TRUE;
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-              "the dead letter of '%.*s', %" G_GINT64_FORMAT ", is of a file that was loaded: %s", (int)topic.len,
-              (const char *)topic.data, dead_letter->offset,
-              is_container
-                  ? "its message is an Avro file of one record, which no consumer of a topic reads: write it to "
-                    "a file, and load that"
-                  : "name a topic for it with '--to-topic', or write its message to a file, and load that");
-  return FALSE;
+  return tide_fail(
+      error, TIDE_ERROR_USAGE, "the dead letter of '%.*s', %" G_GINT64_FORMAT ", is of a file that was loaded: %s",
+      (int)topic.len, (const char *)topic.data, dead_letter->offset,
+      is_container ? "its message is an Avro file of one record, which no consumer of a topic reads: write it to "
+                     "a file, and load that"
+                   : "name a topic for it with '--to-topic', or write its message to a file, and load that");
 }
 
 /* Asks the brokers once for each: a message to one that is missing would wait half a minute for it. */
@@ -118,10 +116,8 @@ is_first(TideDeadLetterReplay *replay, const TideDeadLetter *dead_letter)
 gboolean
 tide_dead_letter_replay_send(TideDeadLetterReplay *replay, const TideDeadLetter *dead_letter, GError **error)
 {
-  if (*replay->options.stop != 0) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CANCELLED, "stopped by a signal");
-    return FALSE;
-  }
+  if (*replay->options.stop != 0)
+    return tide_fail(error, TIDE_ERROR_CANCELLED, "stopped by a signal");
   if (dead_letter->original_is_gone) {
     replay->counts.n_gone++;
     return TRUE;

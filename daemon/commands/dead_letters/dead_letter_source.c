@@ -238,9 +238,8 @@ read_topic(Source *source, const TideKafkaConfig *config, const char *topic, GEr
   tide_kafka_dead_letter_memory_clear(&source->memory);
   if (!ok || !result.timed_out)
     return ok;
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_KAFKA, "topic '%s' was read only in part: nothing came for %d s", topic,
-              TIMEOUT_MS / 1000);
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_KAFKA, "topic '%s' was read only in part: nothing came for %d s", topic,
+                   TIMEOUT_MS / 1000);
 }
 
 gboolean

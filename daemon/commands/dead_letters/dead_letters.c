@@ -177,13 +177,11 @@ read_dead_letters(DeadLetters *dead_letters, TideDeadLetterFunc func, GError **e
   TideDeadLetterLocation location = {.topic = dead_letters->options->file == NULL ? config->topic : NULL,
                                      .file =
                                          dead_letters->options->file != NULL ? dead_letters->options->file : kept_in};
-  if (location.topic == NULL && location.file == NULL) {
-    g_set_error(
-        error, TIDE_ERROR, TIDE_ERROR_USAGE,
+  if (location.topic == NULL && location.file == NULL)
+    return tide_fail(
+        error, TIDE_ERROR_USAGE,
         "the configuration names neither 'dead_letters.topic' nor 'dead_letters.file', so that no dead letter is "
         "kept: name a file with '--file'");
-    return FALSE;
-  }
   TideDeadLetterCounts counts;
   g_autoptr(GPtrArray) files = location.file != NULL ? tide_dead_letter_file_list(location.file, error) : NULL;
   if (location.file != NULL && files == NULL)
@@ -235,10 +233,9 @@ show(DeadLetters *dead_letters, int *ret_failure_code, GError **error)
     return FALSE;
   if (dead_letters->n_done == 0) {
     *ret_failure_code = TIDE_EXIT_FINDINGS;
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_NOT_FOUND, "there is no dead letter of message %s/%d/%" G_GINT64_FORMAT,
-                dead_letters->options->filter.topic, dead_letters->options->filter.partition,
-                dead_letters->options->filter.offset);
-    return FALSE;
+    return tide_fail(error, TIDE_ERROR_NOT_FOUND, "there is no dead letter of message %s/%d/%" G_GINT64_FORMAT,
+                     dead_letters->options->filter.topic, dead_letters->options->filter.partition,
+                     dead_letters->options->filter.offset);
   }
   return TRUE;
 }
@@ -284,11 +281,8 @@ parse_message(const char *text, DeadLettersOptions *options, char **ret_topic, G
       partition != NULL ? g_strndup(partition + 1, (gsize)(offset - partition - 1)) : NULL;
   if (partition == NULL || partition == text ||
       !g_ascii_string_to_unsigned(partition_text, 10, 0, G_MAXINT32, &number, NULL) ||
-      !g_ascii_string_to_unsigned(offset + 1, 10, 0, G_MAXINT64, &location, NULL)) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'%s' is no message: write TOPIC/PARTITION/OFFSET, as list does",
-                text);
-    return FALSE;
-  }
+      !g_ascii_string_to_unsigned(offset + 1, 10, 0, G_MAXINT64, &location, NULL))
+    return tide_fail(error, TIDE_ERROR_USAGE, "'%s' is no message: write TOPIC/PARTITION/OFFSET, as list does", text);
   *ret_topic = g_strndup(text, (gsize)(partition - text));
   options->filter.topic = *ret_topic;
   options->filter.one = TRUE;
@@ -305,14 +299,10 @@ check_arguments(const TideCommandCall *call, GError **error)
   if (!tide_command_check_verb(call, verbs, "dead letters", error))
     return FALSE;
   const char *verb = arguments->pdata[0];
-  if (strcmp(verb, "show") == 0 && arguments->len < 2) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "which message? TOPIC/PARTITION/OFFSET, as list shows it");
-    return FALSE;
-  }
-  if (strcmp(verb, "list") == 0 && arguments->len > 1) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'list' takes no message: narrow it with the options");
-    return FALSE;
-  }
+  if (strcmp(verb, "show") == 0 && arguments->len < 2)
+    return tide_fail(error, TIDE_ERROR_USAGE, "which message? TOPIC/PARTITION/OFFSET, as list shows it");
+  if (strcmp(verb, "list") == 0 && arguments->len > 1)
+    return tide_fail(error, TIDE_ERROR_USAGE, "'list' takes no message: narrow it with the options");
   return TRUE;
 }
 
@@ -327,10 +317,9 @@ check_reason(const char *reason, GError **error)
     return TRUE;
   const char *nearest = tide_nearest_name(reason, names);
   g_autofree char *known = g_strjoinv(", ", (char **)names);
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "no dead letter is kept for the reason '%s': %s%s%s", reason,
-              nearest != NULL ? "did you mean '" : "it is one of ", nearest != NULL ? nearest : known,
-              nearest != NULL ? "'?" : "");
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_USAGE, "no dead letter is kept for the reason '%s': %s%s%s", reason,
+                   nearest != NULL ? "did you mean '" : "it is one of ", nearest != NULL ? nearest : known,
+                   nearest != NULL ? "'?" : "");
 }
 
 /* Sending everything again has to be meant. */
@@ -342,10 +331,9 @@ check_replay(const DeadLettersOptions *options, GError **error)
                       filter->source != NULL || filter->from_ms != 0 || filter->to_ms != 0 || options->limit != 0;
   if (narrowed || options->all)
     return TRUE;
-  g_set_error(
-      error, TIDE_ERROR, TIDE_ERROR_USAGE,
+  return tide_fail(
+      error, TIDE_ERROR_USAGE,
       "which dead letters? narrow it ('--reason', '--table', '--topic', '--source', '--from', '--to'), or say '--all'");
-  return FALSE;
 }
 
 /* @ret_topic: owned; that of the filter */
@@ -420,8 +408,6 @@ const TideCommand tide_command_dead_letters = {
         "  tidemark dead-letters show metrics/3/1234\n"
         "  tidemark dead-letters replay --reason missing_field --dry-run",
     .max_arguments = 2,
-    .options = dead_letters_options,
-    .n_options = G_N_ELEMENTS(dead_letters_options),
-    .options_size = sizeof(DeadLettersOptions),
+    TIDE_COMMAND_OPTIONS(dead_letters_options, DeadLettersOptions),
     .run = run_dead_letters,
 };

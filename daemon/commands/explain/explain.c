@@ -278,9 +278,7 @@ const TideCommand tide_command_explain = {
                "  tidemark explain --from-topic --count 20\n"
                "  tidemark explain --offline --tombstone --key server1",
     .reads_input = TRUE,
-    .options = explain_options,
-    .n_options = G_N_ELEMENTS(explain_options),
-    .options_size = sizeof(ExplainOptions),
+    TIDE_COMMAND_OPTIONS(explain_options, ExplainOptions),
     .defaults = &(const ExplainOptions){.count = 10},
     .run = explain_messages,
 };

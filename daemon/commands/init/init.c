@@ -563,9 +563,7 @@ const TideCommand tide_command_init = {
         "  tidemark init --from-topic -b 127.0.0.1:9092 -t metrics --format avro --registry https://registry:8081\n"
         "  tidemark init --from-topic -b 127.0.0.1:9092 -t metrics --yes",
     .max_arguments = 1,
-    .options = init_options,
-    .n_options = G_N_ELEMENTS(init_options),
-    .options_size = sizeof(InitOptions),
+    TIDE_COMMAND_OPTIONS(init_options, InitOptions),
     .defaults = &(const InitOptions){.count = 100},
     .run = init_configuration,
 };

@@ -121,11 +121,11 @@ check_times(const Load *load, GError **error)
     if (tide_config_time_of(table, load->source)->format != TIDE_TIME_RECORD &&
         table->cell_time != TIDE_CELL_TIME_RECORD)
       continue;
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-                "table '%s' takes a time from the Kafka record ('format: record'), and a file has none: name the field "
-                "that holds it in a configuration for the load",
-                table->name);
-    return FALSE;
+    return tide_fail(
+        error, TIDE_ERROR_USAGE,
+        "table '%s' takes a time from the Kafka record ('format: record'), and a file has none: name the field "
+        "that holds it in a configuration for the load",
+        table->name);
   }
   return TRUE;
 }
@@ -412,12 +412,10 @@ run_load(Load *load, TideCommandCall *call, GError **error)
   const char *chosen = load->options->state_directory;
   g_autofree char *directory =
       load->options->dry_run ? tide_state_directory_place(chosen) : tide_state_directory_of_user(chosen);
-  if (directory == NULL) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO,
-                "cannot make a directory for marks and dead letters (%s): name one with '--state-directory'",
-                g_strerror(errno));
-    return FALSE;
-  }
+  if (directory == NULL)
+    return tide_fail(error, TIDE_ERROR_IO,
+                     "cannot make a directory for marks and dead letters (%s): name one with '--state-directory'",
+                     g_strerror(errno));
   if (!load->options->dry_run)
     adapt_config(load, directory, call->arguments->len);
   if (!add_files(load, call->arguments, directory, error))
@@ -492,8 +490,6 @@ const TideCommand tide_command_load = {
         "  tidemark load archive/2025-*.jsonl.gz\n"
         "  zcat old.jsonl.gz | tidemark load --from 2025-01-01 --to 2026-01-01 -",
     .max_arguments = G_MAXUINT,
-    .options = load_options,
-    .n_options = G_N_ELEMENTS(load_options),
-    .options_size = sizeof(LoadOptions),
+    TIDE_COMMAND_OPTIONS(load_options, LoadOptions),
     .run = load_files,
 };

@@ -67,11 +67,10 @@ check_table(const TideTable *table, GError **error)
 {
   if (table->cell_time == TIDE_CELL_TIME_EVENT || !makes_columns(table))
     return TRUE;
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-              "the rows of '%s' do not say the event time that its columns are made of, as cells bear another "
-              "('cell_time'): load its readings from where they came",
-              table->name);
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_USAGE,
+                   "the rows of '%s' do not say the event time that its columns are made of, as cells bear another "
+                   "('cell_time'): load its readings from where they came",
+                   table->name);
 }
 
 static gboolean
@@ -80,11 +79,10 @@ check_index(const TideTable *index, const TideTable *table, GError **error)
   gboolean has_other_time = index->cell_time != TIDE_CELL_TIME_EVENT && index->cell_time != table->cell_time;
   if (index->conditions == NULL && !changes_units(index) && !has_other_time && check_table(index, NULL))
     return TRUE;
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-              "the rows of '%s' do not say all that its index '%s' is made of ('when', 'scale', 'offset' or "
-              "'cell_time'): load its readings from where they came",
-              table->name, index->name);
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_USAGE,
+                   "the rows of '%s' do not say all that its index '%s' is made of ('when', 'scale', 'offset' or "
+                   "'cell_time'): load its readings from where they came",
+                   table->name, index->name);
 }
 
 /* ---- changes ---- */

@@ -549,8 +549,6 @@ const TideCommand tide_command_offsets = {
         "  tidemark offsets move --to past-halt --dry-run\n"
         "  tidemark offsets move --to 1400 metrics:0",
     .max_arguments = G_MAXUINT,
-    .options = offsets_options,
-    .n_options = G_N_ELEMENTS(offsets_options),
-    .options_size = sizeof(OffsetsOptions),
+    TIDE_COMMAND_OPTIONS(offsets_options, OffsetsOptions),
     .run = run_offsets,
 };

@@ -15,19 +15,14 @@ gboolean
 tide_forget_prepare(const TideConfig *config, const TideTable *table, const char *const *texts, gsize n_texts,
                     gint64 up_to_ms, TideForget *ret_forget, GError **error)
 {
-  if (up_to_ms > tide_wall_clock_epoch_ms()) {
-    g_set_error_literal(
-        error, TIDE_ERROR, TIDE_ERROR_USAGE,
-        "'--up-to' lies in the future: readings that come until then would be written and never be seen; "
-        "without it all that was read up to now is deleted");
-    return FALSE;
-  }
-  if (table->latest == TIDE_LATEST_NONE || tide_row_key_has_time(table->key)) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--forget' takes a machine out of a latest table: '%s' %s",
-                table->name,
-                table->latest == TIDE_LATEST_NONE ? "is declared as a table of readings" : "has the time in its key");
-    return FALSE;
-  }
+  if (up_to_ms > tide_wall_clock_epoch_ms())
+    return tide_fail(error, TIDE_ERROR_USAGE,
+                     "'--up-to' lies in the future: readings that come until then would be written and never be seen; "
+                     "without it all that was read up to now is deleted");
+  if (table->latest == TIDE_LATEST_NONE || tide_row_key_has_time(table->key))
+    return tide_fail(error, TIDE_ERROR_USAGE, "'--forget' takes a machine out of a latest table: '%s' %s", table->name,
+                     table->latest == TIDE_LATEST_NONE ? "is declared as a table of readings"
+                                                       : "has the time in its key");
   g_autoptr(TideKeyArguments) fields = tide_key_arguments_parse(config, table, texts, n_texts, error);
   g_auto(TideBuffer) key = {0};
   if (fields == NULL || !tide_key_arguments_append_key(fields, config, table, 0, &key, error))

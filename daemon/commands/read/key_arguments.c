@@ -172,8 +172,7 @@ tide_key_hex_parse(const char *hex, TideBuffer *out, GError **error)
 {
   if (hex[0] != '\0' && tide_bytes_from_hex(hex, strlen(hex), out))
     return TRUE;
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'%s' is no row key in hex: two digits a byte, like 00ff", hex);
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_USAGE, "'%s' is no row key in hex: two digits a byte, like 00ff", hex);
 }
 
 gboolean

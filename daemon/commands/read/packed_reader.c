@@ -32,8 +32,7 @@ read_json(TideBytes value, TidePackedFunc func, gpointer data, GError **error)
   while (at < value.len && g_ascii_isspace(value.data[at]))
     at++;
   if (at == value.len || value.data[at] != '{') { /* the decoder takes arrays of readings, too */
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA, "the value is no JSON object: it does not begin as one");
-    return FALSE;
+    return tide_fail(error, TIDE_ERROR_DATA, "the value is no JSON object: it does not begin as one");
   }
   g_autoptr(TideFieldNames) names = tide_field_names_new();
   g_autoptr(TideDecoder) decoder = tide_decoder_new(&options, names, 0);
@@ -42,8 +41,7 @@ read_json(TideBytes value, TidePackedFunc func, gpointer data, GError **error)
   TideReject reject;
   if (!tide_decoder_decode(decoder, &message, &readings, &n_readings, &reject)) {
     g_autofree char *why = tide_reject_describe(&reject);
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA, "the value is no JSON object: %s", why);
-    return FALSE;
+    return tide_fail(error, TIDE_ERROR_DATA, "the value is no JSON object: %s", why);
   }
   for (guint32 i = 0; i < readings[0].n_fields; i++) {
     const TideField *field = &readings[0].fields[i];
@@ -163,9 +161,8 @@ check_names(const msgpack_object_map *map, GError **error)
       fault = "stands before a map with arrays or maps for names";
     if (fault == NULL)
       continue;
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
-                "the value is no MessagePack map of fields: the name of member %u (from 0) %s", i, fault);
-    return FALSE;
+    return tide_fail(error, TIDE_ERROR_DATA,
+                     "the value is no MessagePack map of fields: the name of member %u (from 0) %s", i, fault);
   }
   return TRUE;
 }

@@ -38,18 +38,14 @@ tide_rollup_day_parse(const char *text, GTimeZone *zone, gint64 now_ms, TideRoll
     noon_utc_s = ret_day->from_ms / MS_PER_S + NOON_S;
   } else {
     TideTimeText date;
-    if (!read_date(text, &date)) {
-      g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "takes a day such as 2017-07-26, got '%s'", text);
-      return FALSE;
-    }
+    if (!read_date(text, &date))
+      return tide_fail(error, TIDE_ERROR_USAGE, "takes a day such as 2017-07-26, got '%s'", text);
     gint64 noon_s = tide_time_text_local_s(&date) + NOON_S;
     TideLocalMoments noon = tide_zone_moments_of_local(zone, noon_s);
     noon_utc_s = noon.utc_s[0];
-    if (noon.n == 0) {
-      g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "takes a day, and '%s' has none called '%s'",
-                  g_time_zone_get_identifier(zone), text);
-      return FALSE;
-    }
+    if (noon.n == 0)
+      return tide_fail(error, TIDE_ERROR_USAGE, "takes a day, and '%s' has none called '%s'",
+                       g_time_zone_get_identifier(zone), text);
     set_day(zone, noon_utc_s * MS_PER_S * TIDE_NS_PER_MS, ret_day);
   }
   gint64 local_s = noon_utc_s + (zone != NULL ? tide_zone_offset_s(zone, noon_utc_s) : 0);

@@ -75,8 +75,7 @@ check_source(const TideTable *source, GError **error)
     why = "its cells carry another time than the event's, by which a day is told";
   if (why == NULL)
     return TRUE;
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'%s' cannot be rolled up: %s", source->name, why);
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_USAGE, "'%s' cannot be rolled up: %s", source->name, why);
 }
 
 /* The table that is named, or the only one that is kept by days. Of others a day can be copied, too, but hardly anybody
@@ -115,11 +114,11 @@ choose_day(Rollup *rollup, gint64 now_ms, GError **error)
   if (rollup->day.to_ms <= now_ms || rollup->options->open_day)
     return TRUE;
   g_autofree char *end = tide_time_text(rollup->day.to_ms);
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-              "the day %s is not over before %s: readings would be missing; wait, or give --allow-open-day and later "
-              "--refresh",
-              rollup->day.name, end);
-  return FALSE;
+  return tide_fail(
+      error, TIDE_ERROR_USAGE,
+      "the day %s is not over before %s: readings would be missing; wait, or give --allow-open-day and later "
+      "--refresh",
+      rollup->day.name, end);
 }
 
 /* ---- marks ---------------------------------------------------------------------------------------------------------
@@ -149,13 +148,11 @@ load_marks(Rollup *rollup, GError **error)
   if (rollup->options->refresh)
     return TRUE;
   if (!rollup->was_copied || strcmp(marks->target, rollup->target) != 0 || marks->from_ms != rollup->day.from_ms ||
-      marks->to_ms != rollup->day.to_ms) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-                "'%s' was rolled up from '%s', another day or zone (the marks are in '%s'): give another --to, or "
-                "--refresh to copy this one into it too",
-                rollup->target, marks->source, rollup->marks_path);
-    return FALSE;
-  }
+      marks->to_ms != rollup->day.to_ms)
+    return tide_fail(error, TIDE_ERROR_USAGE,
+                     "'%s' was rolled up from '%s', another day or zone (the marks are in '%s'): give another --to, or "
+                     "--refresh to copy this one into it too",
+                     rollup->target, marks->source, rollup->marks_path);
   rollup->marks = g_steal_pointer(&marks);
   return TRUE;
 }
@@ -311,10 +308,8 @@ prepare_tables(Rollup *rollup, GError **error)
       tide_hbase_client_regions(client, name, tide_gateway_session_deadline_us(session), error);
   if (regions == NULL)
     return FALSE;
-  if (regions->len == 0) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_NOT_FOUND, "there is no table '%s' in HBase", rollup->source->name);
-    return FALSE;
-  }
+  if (regions->len == 0)
+    return tide_fail(error, TIDE_ERROR_NOT_FOUND, "there is no table '%s' in HBase", rollup->source->name);
   if (!tide_hbase_client_check_whole(client, name, regions, error) || !find_target(rollup, session, error))
     return FALSE;
   rollup->was_resumed = rollup->marks != NULL;
@@ -540,9 +535,7 @@ const TideCommand tide_command_rollup = {
                "  tidemark rollup SENSOR --day 2017-07-26 --rate 20000\n"
                "  tidemark rollup SENSOR --day 2017-07-26 --refresh",
     .max_arguments = 1,
-    .options = rollup_options,
-    .n_options = G_N_ELEMENTS(rollup_options),
-    .options_size = sizeof(RollupOptions),
+    TIDE_COMMAND_OPTIONS(rollup_options, RollupOptions),
     .defaults = &(const RollupOptions){.threads = DEFAULT_THREADS, .stall_timeout_ms = DEFAULT_STALL_TIMEOUT_MS},
     .run = begin_rollup,
 };

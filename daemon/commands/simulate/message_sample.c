@@ -147,12 +147,11 @@ add_place(const TideMessageSample *sample, Line *line, const TideField *field, G
     g_array_append_val(line->places, place);
   } else if (is_time) {
     g_autofree char *name = tide_bytes_printable(field->name), *place = place_in_file(sample);
-    g_set_error(
-        error, TIDE_ERROR, TIDE_ERROR_DATA,
+    return tide_fail(
+        error, TIDE_ERROR_DATA,
         "%s has its time '%s' in another form than it is read (with escapes, say), so that no other can be put in its "
         "place: write it plainly",
         place, name);
-    return FALSE;
   }
   return TRUE;
 }

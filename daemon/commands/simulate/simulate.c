@@ -93,10 +93,8 @@ read_parameters(const SimulateOptions *options, guint64 machines, TideSimulation
       .shuffle_window = options->shuffle_window,
   };
   gint64 span_ms = 0;
-  if (rounds > G_MAXINT64 || __builtin_mul_overflow((gint64)rounds, options->step_ms, &span_ms)) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "so many readings, so far apart, are beyond any calendar");
-    return FALSE;
-  }
+  if (rounds > G_MAXINT64 || __builtin_mul_overflow((gint64)rounds, options->step_ms, &span_ms))
+    return tide_fail(error, TIDE_ERROR_USAGE, "so many readings, so far apart, are beyond any calendar");
   if (options->start_time == NULL) {
     parameters->start_epoch_ms = now_ms - span_ms;
     return TRUE;
@@ -147,8 +145,7 @@ write_log(Simulate *simulate, const TideSimulatedMessage *message, TideBytes pay
   print_payload(simulate, payload, simulate->log);
   if (fputc('\n', simulate->log) != EOF)
     return TRUE;
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot write '%s': %s", simulate->log_path, g_strerror(errno));
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_IO, "cannot write '%s': %s", simulate->log_path, g_strerror(errno));
 }
 
 /* FALSE without an error: the output takes no more. */
@@ -246,8 +243,7 @@ run_simulation(Simulate *simulate, GError **error)
     return tide_fail(error, TIDE_ERROR_IO, "cannot write '%s': %s", simulate->log_path, g_strerror(errno));
   if (*simulate->stop == 0)
     return TRUE;
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CANCELLED, "stopped by a signal before all readings were sent");
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_CANCELLED, "stopped by a signal before all readings were sent");
 }
 
 /* ---- command -------------------------------------------------------------------------------------------------------
@@ -335,11 +331,10 @@ check_first_message(const TideConfig *config, const char *topic, const Simulate 
     g_free(why);
     why = g_strdup_printf("%s: %s", tide_reject_reason_name(resolved.reason), text);
   }
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
-              "'%s' cannot use the first message (%s): '--sample FILE' makes messages like those in FILE, and "
-              "'--brokers' sends without a configuration",
-              config->path, why);
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_DATA,
+                   "'%s' cannot use the first message (%s): '--sample FILE' makes messages like those in FILE, and "
+                   "'--brokers' sends without a configuration",
+                   config->path, why);
 }
 
 /* @config: NULL: none is needed. */
@@ -435,9 +430,7 @@ const TideCommand tide_command_simulate = {
                "  tidemark simulate -b 127.0.0.1:9092 -t metrics --late 2% --repeat 1% --shuffle 500 --log sent.jsonl\n"
                "  tidemark simulate -c tidemark.yaml --topic metrics --rate 5000\n"
                "  tidemark simulate -c tidemark.yaml --topic test --sample messages.jsonl --readings 1000",
-    .options = simulate_options,
-    .n_options = G_N_ELEMENTS(simulate_options),
-    .options_size = sizeof(SimulateOptions),
+    TIDE_COMMAND_OPTIONS(simulate_options, SimulateOptions),
     .defaults = &(const SimulateOptions){.readings = 100000,
                                          .machines = 1000,
                                          .metrics = 10,

@@ -91,9 +91,9 @@ read_seconds(const TideCommandCall *call, double *ret_seconds, GError **error)
   if (options->watch && *end == '\0' && end != text && isfinite(*ret_seconds) && *ret_seconds >= 0.1 &&
       *ret_seconds <= MAX_WATCH_SECONDS)
     return TRUE;
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-              "'%s' is not understood: --watch may be followed by the seconds between two looks, 0.1 to 86400", text);
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_USAGE,
+                   "'%s' is not understood: --watch may be followed by the seconds between two looks, 0.1 to 86400",
+                   text);
 }
 
 static gboolean
@@ -136,8 +136,6 @@ const TideCommand tide_command_status = {
                "  tidemark status -c tidemark.yaml --watch 5\n"
                "  tidemark status --url https://tidemark.example.com:9464 --token-file status.token -f json",
     .max_arguments = 1,
-    .options = status_options,
-    .n_options = G_N_ELEMENTS(status_options),
-    .options_size = sizeof(StatusOptions),
+    TIDE_COMMAND_OPTIONS(status_options, StatusOptions),
     .run = show_status,
 };

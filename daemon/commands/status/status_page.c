@@ -26,9 +26,8 @@ typedef struct Exchange {
 static gboolean
 refuse_address(GError **error, const TideConfig *config, const char *why)
 {
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "service.http is '%s', %s: say where the daemon is with --url",
-              config->service.http_listen, why);
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_CONFIG, "service.http is '%s', %s: say where the daemon is with --url",
+                   config->service.http_listen, why);
 }
 
 /* All interfaces are reached by the loopback's. */
@@ -75,10 +74,8 @@ find_endpoint(Exchange *exchange, const TideConfig *config, GError **error)
 static gboolean
 take_url(Exchange *exchange, const char *url, GError **error)
 {
-  if (!g_str_has_prefix(url, "http://") && !g_str_has_prefix(url, "https://")) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'%s' is no address: it begins with http:// or https://", url);
-    return FALSE;
-  }
+  if (!g_str_has_prefix(url, "http://") && !g_str_has_prefix(url, "https://"))
+    return tide_fail(error, TIDE_ERROR_USAGE, "'%s' is no address: it begins with http:// or https://", url);
   gsize len = strlen(url);
   while (len > 0 && url[len - 1] == '/')
     len--;
@@ -119,11 +116,8 @@ static gboolean
 introduce(Exchange *exchange, const TideStatusPageOptions *options, GError **error)
 {
   if ((options->user == NULL) != (options->password_file == NULL) ||
-      (options->user != NULL && options->token_file != NULL)) {
-    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-                        "who asks is said by --user with --password-file, or by --token-file");
-    return FALSE;
-  }
+      (options->user != NULL && options->token_file != NULL))
+    return tide_fail(error, TIDE_ERROR_USAGE, "who asks is said by --user with --password-file, or by --token-file");
   const char *path = options->user != NULL ? options->password_file : options->token_file;
   if (path == NULL)
     return TRUE;

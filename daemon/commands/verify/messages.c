@@ -55,10 +55,10 @@ take_dead_letter(const TideDeadLetter *dead_letter, gint64 kept_at_ms, gpointer 
   }
   if (all->len <= collecting->max_dead_letters)
     return TRUE;
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_TOO_BIG,
-              "there are more than %u dead letters: give more with '--memory', or take less with '--from' and '--to'",
-              collecting->max_dead_letters);
-  return FALSE;
+  return tide_fail(
+      error, TIDE_ERROR_TOO_BIG,
+      "there are more than %u dead letters: give more with '--memory', or take less with '--from' and '--to'",
+      collecting->max_dead_letters);
 }
 
 static int

@@ -378,11 +378,9 @@ run_pass(Job *job, guint64 first, guint64 last, GError **error)
   if (has_open_cells(job) &&
       (!tide_verify_input_refresh(&of->input, error) || !read_messages(job, TIDE_VERIFY_EXPLAIN, error)))
     return FALSE;
-  if (tide_verify_cells_is_overrun(of->cells)) {
-    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_TOO_BIG,
-                        "a single row has more cells than the memory holds: give more with '--memory'");
-    return FALSE;
-  }
+  if (tide_verify_cells_is_overrun(of->cells))
+    return tide_fail(error, TIDE_ERROR_TOO_BIG,
+                     "a single row has more cells than the memory holds: give more with '--memory'");
   judge_cells(job);
   return TRUE;
 }

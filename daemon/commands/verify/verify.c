@@ -115,11 +115,11 @@ limit_to_group(TideVerification *verify, GError **error)
   find_gaps(verify, ends);
   if (n_committed > 0)
     return TRUE;
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
-              "group '%s' has committed nothing yet: there is nothing to verify ('--group' names another, '--to-end' "
-              "takes all that the topic holds)",
-              group);
-  return FALSE;
+  return tide_fail(
+      error, TIDE_ERROR_DATA,
+      "group '%s' has committed nothing yet: there is nothing to verify ('--group' names another, '--to-end' "
+      "takes all that the topic holds)",
+      group);
 }
 
 static gboolean
@@ -308,9 +308,7 @@ const TideCommand tide_command_verify = {
         "  tidemark verify --files archive/2025-*.jsonl.gz",
     .arguments = "[FILE…]",
     .max_arguments = G_MAXUINT,
-    .options = verify_options,
-    .n_options = G_N_ELEMENTS(verify_options),
-    .options_size = sizeof(VerifyOptions),
+    TIDE_COMMAND_OPTIONS(verify_options, VerifyOptions),
     .defaults = &(const VerifyOptions){.samples = DEFAULT_SAMPLES, .memory_mib = DEFAULT_MEMORY_MIB},
     .run = verify_tables,
 };
