@@ -1,10 +1,10 @@
-#include "commands/tables/create_tables.h"
-
+/* `tidemark tables create`: makes the declared tables that are missing. */
 #include "commands/cli/output.h"
 #include "commands/cli/progress.h"
 #include "commands/cli/time_argument.h"
 #include "commands/read/gateway_session.h"
 #include "commands/tables/split_sample.h"
+#include "commands/tables/tables.h"
 #include "kafka/kafka_topic_reader.h"
 #include "mapping/mapping.h"
 #include "model/table/dated_table.h"
@@ -88,12 +88,10 @@ prepare(Sampling *sampling, const TideConfig *config, GError **error)
     g_ptr_array_add(sampling->samples,
                     n_regions > 0 ? tide_split_sample_new(MIN(n_regions * KEYS_PER_REGION, MAX_KEYS)) : NULL);
   }
-  if (n_sampled == 0) {
-    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-                        "there is no table to sample for: each has split points by its declaration, or one region; say "
-                        "how many with '--regions N', or 'regions: N' in the configuration");
-    return FALSE;
-  }
+  if (n_sampled == 0)
+    return tide_fail(error, TIDE_ERROR_USAGE,
+                     "there is no table to sample for: each has split points by its declaration, or one region; say "
+                     "how many with '--regions N', or 'regions: N' in the configuration");
   sampling->mapping = tide_mapping_new(config, TIDE_WIRE_BINARY); /* keys are the same in any protocol */
   return TRUE;
 }

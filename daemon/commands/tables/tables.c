@@ -1,10 +1,9 @@
 /* `tidemark tables`: creates the declared tables, or shows how those in HBase differ from their declaration. */
+#include "commands/tables/tables.h"
 #include "commands/cli/commands.h"
 #include "commands/cli/load_config.h"
 #include "commands/cli/output.h"
 #include "commands/read/key_arguments.h"
-#include "commands/tables/create_tables.h"
-#include "commands/tables/show_tables.h"
 
 /* A sample that is not there in so long will not come. */
 #define SAMPLE_TIMEOUT_MS 60000
@@ -84,8 +83,6 @@ const TideCommand tide_command_tables = {
                "  tidemark tables create METRIC --sample 100000 --regions 16\n"
                "  tidemark tables show METRIC",
     .max_arguments = G_MAXUINT,
-    .options = tables_options,
-    .n_options = G_N_ELEMENTS(tables_options),
-    .options_size = sizeof(TablesOptions),
+    TIDE_COMMAND_OPTIONS(tables_options, TablesOptions),
     .run = run_tables,
 };

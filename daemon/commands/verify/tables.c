@@ -1,8 +1,9 @@
-#include "commands/verify/tables.h"
-
+/* The tables of a verification: which there are, what their families keep, in which span of cell times the messages
+ * that were read say something about them, and what was counted of each. */
 #include "commands/read/key_arguments.h"
 #include "commands/read/range_reader.h"
 #include "commands/read/table_instances.h"
+#include "commands/verify/verification.h"
 #include "model/table/dated_table.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -133,10 +134,8 @@ add_table(TideVerifyTables *tables, const TideTable *table, guint *ret_slot, GEr
     g_propagate_prefixed_error(error, g_steal_pointer(&fault), "cannot look at table '%s': ", table->name);
     return FALSE;
   }
-  if (tables->families->len + table->families->len > G_MAXUINT16) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_TOO_BIG, "too many tables to verify at a time: choose with '--table'");
-    return FALSE;
-  }
+  if (tables->families->len + table->families->len > G_MAXUINT16)
+    return tide_fail(error, TIDE_ERROR_TOO_BIG, "too many tables to verify at a time: choose with '--table'");
   guint slot = tables->tables->len;
   TideVerifyTable *added = g_new0(TideVerifyTable, 1);
   *added = (TideVerifyTable){.table = table,
@@ -172,11 +171,9 @@ add_wanted(TideVerifyTables *tables, const char *name, GError **error)
     table = tide_table_argument_find(tables->config, name, error);
   if (table == NULL)
     return FALSE;
-  if (table->declared != NULL && !tide_table_is_template(table->declared)) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'%s' is a copy that 'tidemark rollup' has made: verify '%s'",
-                name, table->declared->name);
-    return FALSE;
-  }
+  if (table->declared != NULL && !tide_table_is_template(table->declared))
+    return tide_fail(error, TIDE_ERROR_USAGE, "'%s' is a copy that 'tidemark rollup' has made: verify '%s'", name,
+                     table->declared->name);
   g_ptr_array_add(tables->wanted, (gpointer)table);
   return TRUE;
 }
@@ -332,8 +329,7 @@ next_row(TideRangeReader *reader, const TideVerifyScan *scan, const TideResultRo
     }
     g_usleep(RETRY_US);
   }
-  g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_CANCELLED, "stopped by a signal");
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_CANCELLED, "stopped by a signal");
 }
 
 gboolean

@@ -1,10 +1,12 @@
-/* `tidemark tables create`: makes the declared tables that are missing. */
+/* `tidemark tables`: what it does with the tables that were chosen. */
 #pragma once
 
 #include "commands/cli/command.h"
-#include "config/config.h"
+#include "commands/cli/output.h"
 
 G_BEGIN_DECLS
+
+/* ---- create_tables.c ---- */
 
 /* Of messages in the topic, of which split points are made. */
 typedef struct TideSampleRequest {
@@ -23,5 +25,12 @@ typedef struct TideCreateOptions {
  * and in the call's failure_code. */
 gboolean tide_tables_create(TideCommandCall *call, const GPtrArray *tables, const TideCreateOptions *options,
                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* ---- show_tables.c ---- */
+
+/* @tables: (element-type TideTable). Prints to standard output; the call's exit_code is FINDINGS when one is missing or
+ * differs. */
+gboolean tide_tables_show(TideCommandCall *call, const GPtrArray *tables, TideOutputFormat format,
+                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS
