@@ -67,8 +67,8 @@ measure_conflict(void)
     running_pipeline_wait(running, is_past, &at_us);
   }
   pipeline_fixture_wait_all_committed(&fixture);
-  print("conflict", running_pipeline_sum(running, "tidemark_hbase_rows_written_total"),
-        (guint64)fixture.produced[0], since_us);
+  print("conflict", running_pipeline_sum(running, "tidemark_hbase_rows_written_total"), (guint64)fixture.produced[0],
+        since_us);
   running_pipeline_end(running);
   pipeline_fixture_tear_down(&fixture, NULL);
 }
@@ -94,7 +94,8 @@ measure_lost(void)
   guint id = scripted_gateway_add_fault(fixture.gateways[0], &slow);
   RunningPipelineOptions options = {.gateways = 1,
                                     .topics = WIDE_TOPIC,
-                                    .kafka = ", session_timeout: 10s, assignment: cooperative, max_span_messages: 100000",
+                                    .kafka =
+                                        ", session_timeout: 10s, assignment: cooperative, max_span_messages: 100000",
                                     .options = TABLE "batch: { max_rows: 100 }\nlimits: { drain_timeout: 1s }\n"};
   RunningPipeline *first = running_pipeline_start_with(&fixture, &options);
   running_pipeline_wait_metric(first, "tidemark_messages_received_total", BACKLOG / 2);
@@ -105,8 +106,9 @@ measure_lost(void)
   for (gint32 i = 0; i < WIDE_PARTITIONS; i++)
     g_assert_true(mock_kafka_wait_committed(fixture.kafka, FIXTURE_GROUP, WIDE_TOPIC, i, BACKLOG / WIDE_PARTITIONS,
                                             pipeline_fixture_deadline_us()));
-  print("lost", running_pipeline_sum(first, "tidemark_hbase_rows_written_total") +
-                    running_pipeline_sum(second, "tidemark_hbase_rows_written_total"),
+  print("lost",
+        running_pipeline_sum(first, "tidemark_hbase_rows_written_total") +
+            running_pipeline_sum(second, "tidemark_hbase_rows_written_total"),
         BACKLOG, since_us);
   running_pipeline_end(second);
   running_pipeline_end(first);
