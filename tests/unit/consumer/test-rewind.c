@@ -260,6 +260,9 @@ test_A3_answer_of_a_commit_without_a_note_tells_nothing(Fixture *fixture, gconst
   g_assert_true(partition->commit.needs_opening);
   tide_partition_commit_answered(partition, 103, FALSE);
   g_assert_cmpuint(tide_partition_span(partition), ==, 7);
+  tide_partition_commit_asked(partition, 103, FALSE, FALSE);
+  tide_partition_commit_answered(partition, 103, TRUE); /* is not that of the one that was refused */
+  g_assert_true(partition->commit.needs_opening);
 }
 
 /* The committed note says that much was read until another takes its place: nothing pauses for a hold that ends. */
