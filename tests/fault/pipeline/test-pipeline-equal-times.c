@@ -162,6 +162,26 @@ test_F7_next_owner_knows_what_was_in_doubt(PipelineFixture *fixture, gconstpoint
   check_next_owner(fixture, FALSE);
 }
 
+/* The first owner has closed, and the second one cannot commit that it has the partition: it reads nothing before it
+ * can, or a third one would believe that nothing is in doubt. */
+static void
+test_A9_nothing_is_read_before_a_take_over_is_committed(PipelineFixture *fixture, gconstpointer data)
+{
+  RunningPipeline *running = start(fixture, OUTLIVES, LATEST_ONLY);
+  produce(fixture, BASE_MS, "first");
+  pipeline_fixture_wait_all_committed(fixture);
+  running_pipeline_end(running);
+  mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_OFFSET_COMMIT, RD_KAFKA_RESP_ERR_INVALID_COMMIT_OFFSET_SIZE, 10000);
+  produce(fixture, BASE_MS + 1, "second");
+  running = start(fixture, OUTLIVES, LATEST_ONLY);
+  running_pipeline_wait_metric(running, "tidemark_kafka_commit_failures_total", 3); /* it is tried again, and again */
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_received_total"), ==, 0);
+  mock_kafka_clear_errors(fixture->kafka, TIDE_KAFKA_OFFSET_COMMIT);
+  pipeline_fixture_wait_value(fixture, "CURRENT_METRIC", "host1", "v", "second");
+  pipeline_fixture_wait_all_committed(fixture);
+  running_pipeline_end(running);
+}
+
 /* F7: an owner was killed: its call with the first value lands when the next owner has written both. It left a commit
  * without a note, as one of an older version does. */
 static void
@@ -390,6 +410,8 @@ main(int argc, char **argv)
   ADD("regions/F4-split-keeps-the-last-offset", test_F4_split_keeps_the_last_offset);
   ADD("stop/F7-value-that-waited-is-read-again", test_F7_value_that_waited_is_read_again);
   ADD("stop-2/F7-next-owner-knows-what-was-in-doubt", test_F7_next_owner_knows_what_was_in_doubt);
+  ADD("stop-3/A9-nothing-is-read-before-a-take-over-is-committed",
+      test_A9_nothing_is_read_before_a_take_over_is_committed);
   ADD("kill/F7-killed-owner-may-have-sent-what-is-read-again", test_F7_killed_owner_may_have_sent_what_is_read_again);
   ADD("taken/C8-taken-partition-is-not-written-by-its-last-owner",
       test_taken_partition_is_not_written_by_its_last_owner);
