@@ -108,10 +108,11 @@ static const Field partition_fields[] = {
      "Messages that were read and are not finished, as of up to a second ago, like `mark` and `pauses`; "
      "`kafka.in_flight_messages` is of now"},
     {"pauses", PAUSES(TidePartitionView, pauses),
-     "Why it is not fetched: `memory` (the budget is spent), `span` (too much is open behind one message), `halted`, "
-     "`table` (a table that it feeds holds its share of the memory), `dead_letters` (they cannot be kept), `refused` "
-     "(rows that HBase refused are taken apart), `schema` (the schema registry was not yet asked for the schema of its "
-     "next message, or does not answer)"},
+     "Why it is not fetched: `memory` (the budget is spent), `span` (too much is open behind one message, or too many "
+     "dead letters behind a held offset), `halted`, `table` (a table that it feeds holds its share of the memory), "
+     "`dead_letters` (they cannot be kept), `refused` (rows that HBase refused are taken apart), `schema` (the schema "
+     "registry was not yet asked for the schema of its next message, or does not answer), `commit` (the group has not "
+     "committed yet that it is this daemon's)"},
     {"halted", TEXT(TidePartitionView, halt_text), "Why it is halted until somebody acts; null: it is not"},
     {"held", TEXT(TidePartitionView, held_text),
      "Why what is committed stays behind what is written, and when it is read again from there on; null: it does not"},
