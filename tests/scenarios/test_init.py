@@ -349,7 +349,8 @@ def test_schemas(scene: Scene) -> None:
                         (["--format", "protobuf", *descriptors], "and '--message'"), (["--format", "protobuf"], "a descriptor set"),
                         (descriptors, "'--schema' is for"), (["--registry", address], "'--registry' is for"),
                         (["--registry-user", "meter"], "are for '--registry'"),
-                        (["--message", "a.B"], "'--message' and"), (["--framing", "confluent"], "'--message' and")):
+                        (["--message", "a.B"], "'--message' is for"),
+                        (["--format", "influx", "--framing", "confluent"], "'--framing' is for")):
         said = scene.run("init", *words, "-c", "none.yaml", code=64)
         assert what in said, said
     assert not (scene.directory / "none.yaml").exists()
