@@ -180,11 +180,12 @@ test_index_does_not_name_a_refused_row(PipelineFixture *fixture, gconstpointer d
 static void
 test_dead_letter_comes_again_when_its_offset_was_not_committed(PipelineFixture *fixture, gconstpointer data)
 {
-  produce_oversized(fixture, 0, "host1", PIPELINE_BASE_MS);
-  pipeline_fixture_flush(fixture);
+  RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC);
+  pipeline_fixture_wait_committed(fixture, 0, 0); /* that it has the partition: else it reads nothing */
   mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_OFFSET_COMMIT, RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED,
                          100000);
-  RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC);
+  produce_oversized(fixture, 0, "host1", PIPELINE_BASE_MS);
+  pipeline_fixture_flush(fixture);
   running_pipeline_wait_metric(running, "tidemark_messages_dead_lettered_total", 1);
   running_pipeline_stop(running, 100);
   mock_kafka_clear_errors(fixture->kafka, TIDE_KAFKA_OFFSET_COMMIT);
