@@ -664,8 +664,11 @@ tide_partition_commit_answered(TidePartition *partition, gint64 offset, gboolean
     return;
   }
   partition->commit.offset = offset;
-  if (n == 0)
+  if (n == 0) { /* one that was refused, and that librdkafka has tried once more */
+    if (offset >= tide_partition_position(partition))
+      partition->offsets.finished_ms = -1;
     return;
+  }
   const TideAskedCommit *answered = &g_array_index(asked, TideAskedCommit, n - 1);
   const TideAskedCommit *last = &g_array_index(asked, TideAskedCommit, asked->len - 1);
   if (answered->is_noted)
