@@ -120,11 +120,13 @@ lost_assignments(RunningPipeline *member)
   return tide_metrics_sum(member->metrics, "tidemark_kafka_rebalances_total", "type=\"lost\"");
 }
 
+/* Where the group refused the last commit of the owner before, what comes next is in doubt, and read again. */
 static void
 assert_nothing_was_lost_in_rebalances(RunningPipeline *member)
 {
   g_assert_cmpuint(lost_assignments(member), ==, 0);
-  g_assert_cmpuint(running_pipeline_sum(member, "tidemark_messages_handed_back_total"), ==, 0);
+  if (running_pipeline_sum(member, "tidemark_kafka_rewinds_total") == 0)
+    g_assert_cmpuint(running_pipeline_sum(member, "tidemark_messages_handed_back_total"), ==, 0);
 }
 
 /* A commit of a cooperative member that meets a rebalance may cost its assignment, once in hundreds of turns on a busy

@@ -186,7 +186,7 @@ static const FormatCase protobuf = {
     .good = TIDE_BYTES_LITERAL(PROTOBUF_HOST PROTOBUF_TIME("\x0A", "\xC0\x84\x3D") "\x20\x01"),
     .wide = TIDE_BYTES_LITERAL(PROTOBUF_HOST PROTOBUF_TIME("\x0A", "\x80\x89\x7A") "\x20\x02\x30\x06"),
     .nameless = TIDE_BYTES_LITERAL(PROTOBUF_TIME("\x0B", "\xC0\x8D\xB7\x01") "\x20\x04"),
-    .wide_text = "too many fields, in 'at', at byte 0",
+    .wide_text = "too many fields, in 'at', at byte 3",
 };
 
 #define ADD(format)                                                                                                    \
