@@ -202,12 +202,19 @@ tide_partition_rename(TidePartition *partition, const char *topic, gint32 number
   take_name(partition, topic, number, source);
 }
 
+/* The dead letter of a rejected reading of the message at @offset, where it is kept already; NULL: it is not. */
+static const TideKeptLetter *
+letter_of(const TidePartition *partition, gint64 offset, const TideMapped *mapped, guint32 reject)
+{
+  return tide_rewind_find_letter(&partition->rewind, offset, (gint32)mapped->rejects[reject].reading_index);
+}
+
 guint32
 tide_partition_count_rejects(const TidePartition *partition, gint64 offset, const TideMapped *mapped)
 {
   guint32 n = 0;
   for (guint32 i = 0; i < mapped->n_rejects; i++)
-    n += tide_rewind_find_letter(&partition->rewind, offset, (gint32)mapped->rejects[i].reading_index) == NULL ? 1 : 0;
+    n += letter_of(partition, offset, mapped, i) == NULL ? 1 : 0;
   return n;
 }
 
@@ -383,8 +390,7 @@ count_counted(const TidePartition *partition, gint64 offset, const TideMapped *m
 {
   guint32 n = 0;
   for (guint32 i = 0; i < mapped->n_rejects; i++) {
-    const TideKeptLetter *letter =
-        tide_rewind_find_letter(&partition->rewind, offset, (gint32)mapped->rejects[i].reading_index);
+    const TideKeptLetter *letter = letter_of(partition, offset, mapped, i);
     n += letter != NULL && letter->is_counted ? 1 : 0;
   }
   return n;
@@ -395,8 +401,7 @@ static void
 note_rejects(TidePartition *partition, guint32 sequence, gint64 offset, const TideMapped *mapped)
 {
   for (guint32 i = 0; i < mapped->n_rejects; i++) {
-    const TideKeptLetter *letter =
-        tide_rewind_find_letter(&partition->rewind, offset, (gint32)mapped->rejects[i].reading_index);
+    const TideKeptLetter *letter = letter_of(partition, offset, mapped, i);
     if (letter == NULL || !letter->is_counted)
       tide_message_dead_letters_add_rejected(&partition->dead_letters, sequence, mapped->rejects[i].reason, 1);
   }

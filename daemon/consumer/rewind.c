@@ -87,8 +87,15 @@ tide_rewind_inherited_by_row(const TideAssignments *assignments, const TideBatch
 }
 
 static void
-take_finding(TidePartition *partition, const TideFinding *finding)
+take_doubt(TidePartition *partition, gconstpointer doubt, gint64 now_us)
 {
+  tide_doubt_add(&partition->doubt, *(const TideDoubt *)doubt, now_us);
+}
+
+static void
+take_finding(TidePartition *partition, gconstpointer data, gint64 now_us)
+{
+  const TideFinding *finding = data;
   gboolean owns = tide_partition_owns(partition, finding->source); /* else it is read again anyway */
   if (finding->kind == TIDE_FOUND_CONTESTED && owns)
     tide_rewind_hold(partition, finding->source, finding->until_us, finding->is_watched);
@@ -98,31 +105,35 @@ take_finding(TidePartition *partition, const TideFinding *finding)
     tide_rewind_hold_all(partition, owns ? finding->source.sequence : partition->offsets.head, finding->until_us);
 }
 
+/* Hands @what, which is said of @source, to its partition; what is too old for its partition to be known counts for
+ * each. */
+static void
+tell_partition(const TideAssignments *assignments, TideSourceRef source,
+               void (*take)(TidePartition *partition, gconstpointer what, gint64 now_us), gconstpointer what,
+               gint64 now_us)
+{
+  GHashTableIter iter;
+  gpointer each;
+  TidePartition *partition = tide_assignments_find(assignments, source);
+  if (partition != NULL) {
+    take(partition, what, now_us);
+    return;
+  }
+  g_hash_table_iter_init(&iter, assignments->partitions);
+  while (g_hash_table_iter_next(&iter, NULL, &each))
+    take(each, what, now_us);
+}
+
 void
 tide_rewind_take_judgement(const TideAssignments *assignments, const TideBatch *batch, const TideJudgement *judgement,
                            gint64 now_us)
 {
-  GHashTableIter iter;
-  gpointer each;
   gsize n_sources;
   const TideBatchSource *sources = tide_batch_sources(batch, &n_sources);
-  for (gsize i = 0; judgement->doubt.until_us > 0 && i < n_sources; i++) {
-    TidePartition *partition = tide_assignments_find(assignments, sources[i].ref);
-    if (partition != NULL)
-      tide_doubt_add(&partition->doubt, judgement->doubt, now_us);
-    /* What is too old for its partition to be known counts for each. */
-    g_hash_table_iter_init(&iter, assignments->partitions);
-    while (partition == NULL && g_hash_table_iter_next(&iter, NULL, &each))
-      tide_doubt_add(&((TidePartition *)each)->doubt, judgement->doubt, now_us);
-  }
-  for (guint i = 0; i < judgement->n_findings; i++) {
-    TidePartition *partition = tide_assignments_find(assignments, judgement->findings[i].source);
-    if (partition != NULL)
-      take_finding(partition, &judgement->findings[i]);
-    g_hash_table_iter_init(&iter, assignments->partitions);
-    while (partition == NULL && g_hash_table_iter_next(&iter, NULL, &each))
-      take_finding(each, &judgement->findings[i]);
-  }
+  for (gsize i = 0; judgement->doubt.until_us > 0 && i < n_sources; i++)
+    tell_partition(assignments, sources[i].ref, take_doubt, &judgement->doubt, now_us);
+  for (guint i = 0; i < judgement->n_findings; i++)
+    tell_partition(assignments, judgement->findings[i].source, take_finding, &judgement->findings[i], now_us);
 }
 
 gboolean
