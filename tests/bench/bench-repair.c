@@ -38,12 +38,6 @@ produce(PipelineFixture *fixture, guint first, guint n, guint step, const char *
   pipeline_fixture_flush(fixture);
 }
 
-static gboolean
-is_past(const TidePipelineState *state, gpointer data)
-{
-  return tide_now_us() >= *(const gint64 *)data;
-}
-
 /* Other values come for cells of calls that were given up, and a stream goes on behind them. */
 static void
 measure_conflict(void)
@@ -64,7 +58,7 @@ measure_conflict(void)
   for (guint i = 0; i < STREAM_S * 10; i++) {
     gint64 at_us = since_us + (gint64)(i + 1) * TIDE_US_PER_S / 10;
     produce(&fixture, READINGS + i * STREAM_READINGS_PER_S / 10, STREAM_READINGS_PER_S / 10, 1, "later");
-    running_pipeline_wait(running, is_past, &at_us);
+    running_pipeline_wait_until(running, at_us);
   }
   pipeline_fixture_wait_all_committed(&fixture);
   print("conflict", running_pipeline_sum(running, "tidemark_hbase_rows_written_total"), (guint64)fixture.produced[0],

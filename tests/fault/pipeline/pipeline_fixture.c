@@ -287,6 +287,18 @@ is_ready(const TidePipelineState *state, gpointer data)
   return state->ready;
 }
 
+static gboolean
+is_past(const TidePipelineState *state, gpointer data)
+{
+  return tide_now_us() >= *(const gint64 *)data;
+}
+
+void
+running_pipeline_wait_until(RunningPipeline *running, gint64 at_us)
+{
+  running_pipeline_wait(running, is_past, &at_us);
+}
+
 void
 running_pipeline_wait_ready(RunningPipeline *running)
 {

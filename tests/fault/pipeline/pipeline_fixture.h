@@ -96,6 +96,7 @@ void pipeline_fixture_finish(PipelineFixture *fixture, RunningPipeline *running)
 typedef gboolean (*PipelineCondition)(const TidePipelineState *state, gpointer data);
 /* Looks until @condition holds; aborts the test when it does not in time. */
 void running_pipeline_wait(RunningPipeline *running, PipelineCondition condition, gpointer data);
+void running_pipeline_wait_until(RunningPipeline *running, gint64 at_us); /* tide_now_us() */
 void running_pipeline_wait_ready(RunningPipeline *running);
 void running_pipeline_wait_halted(RunningPipeline *running); /* one partition, or more */
 void running_pipeline_wait_failed(RunningPipeline *running); /* its start */

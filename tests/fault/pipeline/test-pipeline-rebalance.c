@@ -215,12 +215,6 @@ test_kept_partitions_are_rewound_and_not_lost(PipelineFixture *fixture, gconstpo
   assert_all_written(&group);
 }
 
-static gboolean
-is_past(const TidePipelineState *state, gpointer data)
-{
-  return tide_now_us() >= *(const gint64 *)data;
-}
-
 /* While HBase takes nothing, the consumer polls: the group has no reason to take its partitions. */
 static void
 test_stuck_hbase_costs_no_membership(PipelineFixture *fixture, gconstpointer kafka)
@@ -231,7 +225,7 @@ test_stuck_hbase_costs_no_membership(PipelineFixture *fixture, gconstpointer kaf
   RunningPipeline *running = join(&group);
   pipeline_fixture_wait_hits(fixture, id, 1);
   gint64 until_us = tide_now_us() + 11 * TIDE_US_PER_S;
-  running_pipeline_wait(running, is_past, &until_us);
+  running_pipeline_wait_until(running, until_us);
   scripted_gateway_clear_fault(fixture->gateways[0], id);
   wait_all_committed(&group);
   g_assert_cmpuint(running_pipeline_sum(running, "tidemark_kafka_rebalances_total"), ==, 1);
