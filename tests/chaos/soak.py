@@ -168,10 +168,10 @@ class Soak(Proof):
 
     def _look_at_offsets(self, at_s: float) -> None:
         committed = self.stack.kafka.admin.committed_offsets(GROUP, TOPIC)
-        behind = self.lag()
+        ends = self.stack.kafka.admin.latest_offsets(TOPIC)
         for place, offset in committed.items():
             known, since_s = self._moved.get(place, (-1, at_s))
-            if offset != known or place not in behind:
+            if offset != known or offset == ends[place]:
                 self._moved[place] = (offset, at_s)
             else:
                 self.longest_wait_s = max(self.longest_wait_s, at_s - since_s)
