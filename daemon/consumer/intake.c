@@ -119,7 +119,7 @@ handle_bad_message(TideIntake *intake, TidePartition *partition, const TideMessa
     log_bad_message(intake, partition, message, reject, "passing over it, as on_bad_message says");
     tide_partition_skip(partition, intake->context.budget, message, reject->reason);
     break;
-  case TIDE_BAD_MESSAGE_DEAD_LETTER:
+  case TIDE_BAD_MESSAGE_DEAD_LETTER: {
     const TideKeptLetter *letter = tide_rewind_find_letter(&partition->rewind, message->offset, TIDE_LETTER_OF_ALL);
     if (letter != NULL) {
       tide_partition_begin_kept(partition, intake->context.budget, message, reject->reason, letter);
@@ -128,6 +128,7 @@ handle_bad_message(TideIntake *intake, TidePartition *partition, const TideMessa
     log_bad_message(intake, partition, message, reject, "it becomes a dead letter");
     tide_dead_letter_desk_take_message(intake->context.desk, partition, message, reject);
     break;
+  }
   case TIDE_BAD_MESSAGE_STOP:
     halt_at_bad_message(intake, partition, message, reject);
     break;
