@@ -565,8 +565,8 @@ run_daemon_alone(TideCommandCall *call, GError **error)
     return FALSE;
   keep_heap_small(call->config->limits.memory_bytes); /* before there are threads */
   TideConfig *config = call->config;
-  (void)tide_config_problems_print(stderr, tide_command_config_path(call), call->problems);
   tide_log_init(config->service.log_format, config->service.log_level);
+  tide_log_config_warnings(tide_command_config_path(call), call->problems);
   log_start(call);
   g_autoptr(GError) fault = NULL;
   if (!tide_kafka_check_clients(config, &fault)) {

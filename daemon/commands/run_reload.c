@@ -117,12 +117,22 @@ take_over(TideReload *reload, TideConfig *after)
 }
 
 void
+tide_log_config_warnings(const char *path, const GPtrArray *problems)
+{
+  for (guint i = 0; i < problems->len; i++) {
+    g_autofree char *text = tide_config_problem_format(problems->pdata[i], path, NULL);
+    tide_log(TIDE_LOG_WARNING, "config-warning", "%s", text);
+  }
+}
+
+void
 tide_reload_run(TideReload *reload)
 {
   TideCommandCall call = {.command = reload->call->command, .config_path = reload->call->config_path};
-  if (tide_command_read_config(&call))
+  if (tide_command_read_config(&call)) {
+    tide_log_config_warnings(tide_command_config_path(&call), call.problems);
     take_over(reload, call.config);
-  else
+  } else
     fail(reload, call.problems);
   g_clear_pointer(&call.config, tide_config_free);
   g_clear_pointer(&call.problems, g_ptr_array_unref);

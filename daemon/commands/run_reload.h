@@ -24,6 +24,10 @@ typedef struct TideReload {
   TideStatusReload last;
 } TideReload;
 
+/* Those of a configuration that is taken, which has no errors, a line of the log each: standard error might be a pipe
+ * that nobody reads, or wanted as JSON. */
+void tide_log_config_warnings(const char *path, const GPtrArray *problems);
+
 /* Of the configuration that was just loaded. @pipeline: that runs by it. */
 void tide_reload_init(TideReload *reload, const TideCommandCall *call, TidePipeline *pipeline, TideMetrics *metrics,
                       gboolean has_lasting_name);

@@ -30,6 +30,8 @@
 
 #define N_STEPS 60
 
+#define TOKEN_LINE "ops:930bbdc51b6aed5c2a5678fd6e28dee7a05e8a4b643cfc0b4427c3efb86c0d94\n"
+
 static TideScriptedFault
 stuck(void)
 {
@@ -354,25 +356,32 @@ PIPELINE_TEST("/lifecycle/machine/E6-out-of-descriptors-waits-for-some")
   pipeline_assert_tables(fixture, N_STEPS);
 }
 
-/* A pipe that is full and never read: what cannot be logged is dropped and counted, nothing waits for it. */
+/* A pipe that is full and never read: what cannot be logged is dropped and counted, nothing waits for it, nor at the
+ * start for the configuration's warning that passwords can be read on their way. */
 PIPELINE_TEST("/lifecycle/machine/E10-log-that-nobody-reads")
 {
-  int ends[2];
+  g_autoptr(GError) error = NULL;
+  g_autofree char *users = NULL;
+  int ends[2], users_fd = g_file_open_tmp("tidemark-users-XXXXXX", &users, &error);
+  g_assert_no_error(error);
+  close(users_fd);
+  g_assert_true(g_file_set_contents_full(users, TOKEN_LINE, -1, G_FILE_SET_CONTENTS_NONE, 0600, NULL));
+  g_autofree char *yaml = g_strdup_printf(
+      "service: { http: \"0.0.0.0:0\", http_users: { file: %s }, log_format: text, log_level: debug }\n", users);
   g_assert_cmpint(pipe2(ends, O_CLOEXEC), ==, 0);
   g_assert_cmpint(fcntl(ends[1], F_SETFL, O_NONBLOCK), ==, 0);
   static const char filler[4096];
   while (write(ends[1], filler, sizeof filler) > 0)
     continue;
   g_assert_cmpint(fcntl(ends[1], F_SETFL, 0), ==, 0);
-  g_auto(DaemonProcess) process = daemon_process_start(
-      fixture, &(DaemonProcessOptions){.gateways = 1,
-                                       .yaml = "service: { http: \"off\", log_format: text, log_level: debug }\n",
-                                       .stderr_fd = ends[1]});
+  g_auto(DaemonProcess) process =
+      daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .yaml = yaml, .stderr_fd = ends[1]});
   pipeline_produce_mixture(fixture, N_STEPS);
   pipeline_fixture_wait_all_committed(fixture);
   daemon_process_stop(&process);
   close(ends[0]);
   close(ends[1]);
+  g_assert_cmpint(g_unlink(users), ==, 0);
   pipeline_assert_tables(fixture, N_STEPS);
 }
 

@@ -302,6 +302,7 @@ PIPELINE_TEST("/status/command-line-is-checked")
       {"status", "service.http is '127.0.0.1:0', a port that is drawn at the start: say where", 78},
   };
   g_auto(DaemonProcess) daemon = start_daemon(fixture, "");
+  daemon_process_wait_log(&daemon, "ready:"); /* a stop before it knows of signals would kill it */
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_auto(ProgramDone) done = run_program(daemon.config_path, cases[i].words);
     assert_prints(done.errors, cases[i].said);

