@@ -198,6 +198,24 @@ class Load(LoadCase):
             self.assertIn("tidemark load: all is written; waiting for up to 6.0 s (hbase.settle), ", said)
         self.assertEqual(self.numbers(), list(range(3_000 - HOSTS, 3_000)))
 
+    def test_killed_while_calls_may_still_land(self) -> None:
+        """Calls that are given up land behind newer values of the same row, column and time, in a run that is killed and in the next."""
+        self.settle = "6s"
+        values = [{**reading(number), "ts": TIME_MS} for number in range(3_000)]
+        path = self.write("a.jsonl", b"".join(json.dumps(value).encode() + b"\n" for value in values))
+        late = ("fault", "none", "delay-apply-ms=3000", "call=putMultiple", "skip-calls=2", "every=3", "max-hits=3")
+        self.gateway.ask(*late)
+        process = subprocess.Popen(self.command("--rate", "1000", path), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.wait(lambda: len(self.numbers()) == HOSTS or process.poll() is not None)
+        self.assertIsNone(process.poll())
+        process.kill()
+        process.communicate()
+        self.gateway.ask("clear")
+        self.gateway.ask(*late)
+        self.load(path)
+        self.wait(lambda: self.gateway.stats()["calls_in_flight"] == 0)
+        self.assertEqual(self.numbers(), list(range(3_000 - HOSTS, 3_000)))
+
     def test_time_left_after_a_kill(self) -> None:
         """What a load before had done says nothing of how fast this one is."""
         path = self.write("a.jsonl", lines(0, 40_000))
