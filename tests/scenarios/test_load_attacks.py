@@ -297,10 +297,10 @@ class Attacks(LoadCase):
         self.assert_loaded(range(50_000))
 
     def test_stopped_and_begun_anew(self) -> None:
-        path = self.write("a.jsonl", lines(0, 5000))
+        path = self.write("a.jsonl", lines(0, 50_000))
         self.load(path)
-        process = self.start("--again", "--rate", "2000", path)
-        self.wait(lambda: 100 < self.marked() < 5000)
+        process = self.start("--again", "--rate", "1000", path)
+        self.wait(lambda: 100 < self.marked() < 50_000)
         process.terminate()
         self.assertIn("the command without '--again' goes on from there", self.end(process, 75))
         self.assertIn("1 of 1 files loaded", self.load(path))
