@@ -64,6 +64,6 @@ tide_batch_metrics_note_completed(TideBatchMetrics *batches, const TideBatch *ba
   (void)tide_batch_poison(batch, &n_poison);
   tide_counter_add(batches->rows[index], batch->n_rows - n_poison);
   tide_counter_inc(batches->batches[index]);
-  tide_histogram_observe(batches->sealed, (double)(batch->sealed_us - batch->oldest_us) / TIDE_US_PER_S);
-  tide_histogram_observe(batches->acknowledged, (double)(now_us - batch->sealed_us) / TIDE_US_PER_S);
+  tide_histogram_observe(batches->sealed, (double)(batch->times.sealed_us - batch->times.oldest_us) / TIDE_US_PER_S);
+  tide_histogram_observe(batches->acknowledged, (double)(now_us - batch->times.sealed_us) / TIDE_US_PER_S);
 }

@@ -27,7 +27,7 @@
 static void
 mark_sources(TideConsumer *consumer, const TideBatch *batch)
 {
-  if (G_UNLIKELY(batch->poison.len > 0)) {
+  if (G_UNLIKELY(batch->delivery.poison.len > 0)) {
     tide_dead_letter_desk_take_refused(&consumer->desk, batch);
     return;
   }

@@ -1,7 +1,6 @@
 #include "consumer/dead_letter_desk.h"
 #include "dead_letters/dead_letter_job.h"
 #include "util/clock.h"
-#include "write/named_row.h"
 
 /* The dead letter of a rejected reading holds its whole message. Where those of one message would take more than this,
  * one dead letter stands for all of them. */
@@ -9,8 +8,7 @@
 
 #define REFUSED_LOG_US (10 * TIDE_US_PER_S)
 
-/* Of messages of refused rows so many are read again, or were and are not written yet, with the rows that are kept
- * apart (rows/unmerged_rows.h), which are an eighth of them at the most: enough that it is done for many
+/* Of messages of refused rows so many are read again, or were and are not written yet: enough that it is done for many
  * at once, since they lie all over what was read and each pass over that takes some tenths of a second. What they hold
  * is bounded by the queue of dead letters. */
 #define MAX_UNDER_WAY 8000u
@@ -194,7 +192,6 @@ make_row(const TideDeadLetterDesk *desk, const TideBatch *batch, const TideBatch
                         .table_index = table->index,
                         .attempts = poison->attempts,
                         .is_shared = is_shared,
-                        .is_foreseen = tide_text_cell_limit(poison->text) > 0,
                         .table = tide_bytes_of_string(table->name),
                         .key = tide_batch_row_key(batch, poison->row),
                         .text = tide_bytes_of_string(poison->text),
@@ -392,8 +389,7 @@ tide_dead_letter_desk_take_waiting(TideDeadLetterDesk *desk)
   }
 }
 
-/* @parts stand by rows. A message with several such rows counts for each. Less is merged then, and refused; what is
- * kept apart from now on is not merged anyway. */
+/* @parts stand by rows. A message with several such rows counts for each. Less is merged then, and refused. */
 static void
 shorten_read_ahead(TideDeadLetterDesk *desk, const GArray *parts)
 {
@@ -403,7 +399,7 @@ shorten_read_ahead(TideDeadLetterDesk *desk, const GArray *parts)
     const TideRefusedPart *part = &g_array_index(parts, TideRefusedPart, i);
     const TidePartition *partition = owner_of(desk, part->ref);
     gboolean is_counted = i > 0 && part[-1].row == part->row && is_same_message(part[-1].ref, part->ref);
-    if (part->row->is_shared && !part->row->is_foreseen && !is_counted && partition != NULL)
+    if (part->row->is_shared && !is_counted && partition != NULL)
       n_messages[partition->slot]++;
   }
   gint64 now_us = tide_now_us();

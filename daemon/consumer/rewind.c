@@ -73,15 +73,15 @@ tide_rewind_inherited_by_row(const TideAssignments *assignments, const TideBatch
   TideDoubt *by_row = NULL;
   gsize n_sources;
   const TideBatchSource *sources = tide_batch_sources(batch, &n_sources);
-  if (G_LIKELY(assignments->inherited_until_us <= batch->sealed_us))
+  if (G_LIKELY(assignments->inherited_until_us <= batch->times.sealed_us))
     return NULL;
   for (gsize i = 0; i < n_sources; i++) {
     const TidePartition *partition = tide_assignments_find(assignments, sources[i].ref);
-    if (partition == NULL || partition->inherited.until_us <= batch->sealed_us)
+    if (partition == NULL || partition->inherited.until_us <= batch->times.sealed_us)
       continue;
     if (by_row == NULL)
       by_row = g_new0(TideDoubt, batch->n_rows);
-    tide_doubt_add(&by_row[sources[i].row], partition->inherited, batch->sealed_us);
+    tide_doubt_add(&by_row[sources[i].row], partition->inherited, batch->times.sealed_us);
   }
   return by_row;
 }

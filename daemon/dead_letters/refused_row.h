@@ -15,7 +15,6 @@ typedef struct TideRefusedRow {
   guint32 table_index;  /* the table's slot */
   guint32 attempts;     /* calls that tried to write it */
   gboolean is_shared;   /* by several messages: which of them is to blame is not known */
-  gboolean is_foreseen; /* from now on: what is read shares no row that is refused for this (write/cell_limit.h) */
   TideBytes table;      /* its name */
   TideBytes key;
   TideBytes text;         /* why */

@@ -180,22 +180,11 @@ of_unknown_name(const char *qualified_name, gboolean for_good)
                                                     : (TideFailure)IN_DOUBT;
 }
 
-/* FNV-1a of @text without its digits: regions, servers and sizes have numbers that differ from refusal to refusal. */
-static guint32
-kind_of(const char *text)
-{
-  guint32 kind = 2166136261u;
-  for (; *text != '\0'; text++)
-    if (!g_ascii_isdigit(*text))
-      kind = (kind ^ (guint8)*text) * 16777619u;
-  return kind;
-}
-
 /* One failure: "org.apache.hadoop.hbase.RegionTooBusyException: Over memstore limit=...", a name alone, or a message
  * alone. Only how it begins is looked at: what follows may quote row keys, and so anything.
  * @for_good: the gateway said that it is not worth trying again */
 static TideFailure
-classify_member(const char *text, gboolean for_good)
+of_member(const char *text, gboolean for_good)
 {
   for (;;) {
     gsize name_len = strspn(text, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "_.$");
@@ -224,15 +213,6 @@ classify_member(const char *text, gboolean for_good)
       strcmp(text, "null") != 0)
     return (TideFailure)SUSPEND(remedy_missing);
   return for_good ? (TideFailure)SUSPECT : (TideFailure)IN_DOUBT;
-}
-
-static TideFailure
-of_member(const char *text, gboolean for_good)
-{
-  TideFailure failure = classify_member(text, for_good);
-  if (failure.outcome == TIDE_OUTCOME_POISON && !failure.is_certain)
-    failure.kind = kind_of(text);
-  return failure;
 }
 
 static TideFailure
@@ -325,17 +305,16 @@ tide_failure_of(const GError *error)
   if (error == NULL)
     return (TideFailure){.outcome = TIDE_OUTCOME_OK};
   if (tide_error_outcome_unknown(error))
-    return (TideFailure){.outcome = TIDE_OUTCOME_UNKNOWN,
-                         .is_cut = g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST)};
+    return (TideFailure){.outcome = TIDE_OUTCOME_UNKNOWN};
   if (g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONNECT))
     return (TideFailure){.outcome = TIDE_OUTCOME_NOT_SENT};
   if (g_error_matches(error, TIDE_ERROR, TIDE_ERROR_GATEWAY))
     return of_answer(error->message);
-  /* Of each row alone it may be the limit that is wrong, which others' success shows. The same kind of any gateway. */
+  /* Of each row alone it may be the limit that is wrong, which others' success shows. */
   if (g_error_matches(error, TIDE_ERROR, TIDE_ERROR_TOO_BIG))
-    return (TideFailure){.outcome = TIDE_OUTCOME_POISON, .is_for_size = TRUE, .kind = kind_of("too big")};
+    return (TideFailure){.outcome = TIDE_OUTCOME_POISON, .is_for_size = TRUE};
   /* An unforeseen exception of the handler: of a bad row as of a broken gateway. */
   if (g_error_matches(error, TIDE_ERROR, TIDE_ERROR_APPLICATION))
-    return (TideFailure){.outcome = TIDE_OUTCOME_POISON, .kind = kind_of(skip_gateway_name(error->message))};
+    return (TideFailure){.outcome = TIDE_OUTCOME_POISON};
   return (TideFailure)RETRY;
 }

@@ -36,9 +36,7 @@ typedef struct TideFailure {
   TideOutcome outcome;
   gboolean is_certain;  /* of POISON: the text says what is wrong with a row. Else it may be the gateway that is broken,
                          * and the row is only suspected */
-  gboolean is_cut;      /* of UNKNOWN: the connection was closed, as by a gateway that takes no frame so large */
   gboolean is_for_size; /* of POISON that is not certain: the whole call was too large, and part of it may not be */
-  guint32 kind;         /* of POISON that is not certain: the same for texts that differ in numbers only */
   const char *remedy; /* of SUSPEND, and some of RETRY and UNKNOWN: what the operator can do, TIDE_REMEDY_TABLE for the
                        * table; static, NULL for others */
 } TideFailure;

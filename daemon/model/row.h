@@ -37,7 +37,6 @@ typedef struct TideRow {
                          * one for each list of columns, whatever table the row goes to; 0: not known to be so */
   TideBytes encoded;    /* with columns_id: the cells' wire bytes without their time, one behind the other */
   guint32 identity;     /* of its reading (mapping/mapping.c), in a history table; 0: not known, or in another */
-  gboolean is_apart;    /* HBase is likely to refuse it: write/cell_limit.h */
   guint32 follows;      /* 1 + the place, among the message's rows, of the row that must be acknowledged before this one
                          * is sent; 0: none */
 } TideRow;

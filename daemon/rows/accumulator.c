@@ -73,8 +73,8 @@ send_batches(TideAccumulator *accumulator, TideLaneBuffer *open, TideBatch *firs
   *accumulator->sealed_end = first;
   for (TideBatch *batch = first; batch != NULL; batch = batch->next) {
     batch->completions = accumulator->context.completions;
-    batch->lane_buffer = open;
-    batch->sealed_us = now_us;
+    batch->sealer.lane_buffer = open;
+    batch->times.sealed_us = now_us;
     batch->lane = tide_lane_ref(open->lane);
     tide_lane_buffer_add_on_the_way(open, batch);
     accumulator->n_on_the_way++;
@@ -129,7 +129,7 @@ seal_unmerged(TideAccumulator *accumulator, TideLaneBuffer *open, gint64 now_us)
 static gboolean
 shares_key_on_the_way(const TideLaneBuffer *open)
 {
-  for (const TideBatch *batch = open->on_the_way; batch != NULL; batch = batch->lane_next) {
+  for (const TideBatch *batch = open->on_the_way; batch != NULL; batch = batch->sealer.lane_next) {
     if (!batch->is_unmerged && tide_row_buffer_shares_keys(open->buffer, batch))
       return TRUE;
   }
@@ -144,7 +144,7 @@ is_crowded(const TideLaneBuffer *open, gboolean of_unmerged)
   if (open->n_on_the_way < MAX_ON_THE_WAY)
     return FALSE;
   guint n = 0;
-  for (const TideBatch *batch = open->on_the_way; batch != NULL; batch = batch->lane_next)
+  for (const TideBatch *batch = open->on_the_way; batch != NULL; batch = batch->sealer.lane_next)
     n += batch->is_unmerged == of_unmerged ? 1 : 0;
   return n >= MAX_ON_THE_WAY;
 }
@@ -244,7 +244,6 @@ add_table(TideAccumulator *accumulator, const TideTable *table, gint64 now_us)
   const TableCounters *counters =
       &accumulator->counters[table->declared != NULL ? table->declared->index : table->index];
   TideTableAccumulator *open = tide_table_accumulator_new(&accumulator->table_context, table, now_us);
-  open->cell_limit = tide_lanes_cell_limit(accumulator->context.lanes, table);
   open->rows_mapped = counters->rows_mapped;
   open->cells_coalesced = counters->cells_coalesced;
   open->cells_conflicting = counters->cells_conflicting;
@@ -464,12 +463,10 @@ tide_accumulator_append_message(TideAccumulator *accumulator, const TideRow *row
       continue;
     TideLaneBuffer *open = lanes[i];
     TideTableAccumulator *table = find_table(accumulator, rows[i].table_index, now_us);
-    if (!tide_unmerged_rows_append_apart(&accumulator->unmerged, table, rows, n_rows, i, source, now_us)) {
-      guint32 row_index = add_row(accumulator, table, open, &rows[i], source, now_us);
-      for (guint32 f = any_dependent ? dependents[i].first : 0; f != 0; f = dependents[f - 1].next)
-        tide_row_buffer_add_dependent(open->buffer, row_index, &rows[f - 1], source);
-      seal_if_full(accumulator, open, now_us);
-    }
+    guint32 row_index = add_row(accumulator, table, open, &rows[i], source, now_us);
+    for (guint32 f = any_dependent ? dependents[i].first : 0; f != 0; f = dependents[f - 1].next)
+      tide_row_buffer_add_dependent(open->buffer, row_index, &rows[f - 1], source);
+    seal_if_full(accumulator, open, now_us);
     if (G_UNLIKELY(tide_budget_is_spent_racy(table->budget)))
       crowded = table->table->index + 1;
   }
@@ -481,7 +478,6 @@ void
 tide_accumulator_defer_key(TideAccumulator *accumulator, guint32 table_index, TideBytes key, gint32 n_parts)
 {
   TideTableAccumulator *table = accumulator->slots[table_index];
-  table->n_awaited_parts += n_parts;
   tide_table_accumulator_defer_key(table, tide_key_hash(key), n_parts);
 }
 
@@ -490,7 +486,6 @@ tide_accumulator_append_unmerged(TideAccumulator *accumulator, const TideRow *ro
                                  TideSourceRef source, gint64 now_us)
 {
   TideTableAccumulator *table = accumulator->slots[rows[at].table_index];
-  table->n_awaited_parts--;
   return tide_unmerged_rows_append_part(&accumulator->unmerged, table, rows, n_rows, at, source, now_us);
 }
 
@@ -506,12 +501,10 @@ let_go_unmerged(TideAccumulator *accumulator, TideTableAccumulator *table, const
 {
   gsize n_poison;
   (void)tide_batch_poison(batch, &n_poison);
-  if (!batch->is_apart &&
-      !tide_batch_is_cancelled(batch)) /* what was refused before as a part of a row, or never was */
+  if (!tide_batch_is_cancelled(batch)) /* what was refused before as a part of a row */
     tide_counter_add(accumulator->accepted, batch->n_rows - n_poison);
   for (guint32 i = 0; i < batch->n_rows; i++)
-    tide_unmerged_rows_let_go(&accumulator->unmerged, table, tide_key_hash(tide_batch_row_key(batch, i)),
-                              batch->is_apart);
+    tide_unmerged_rows_let_go(&accumulator->unmerged, table, tide_key_hash(tide_batch_row_key(batch, i)));
 }
 
 /* What followed a row of @batch is a row like any other now; but for rows that were refused, of which an index must not
@@ -527,7 +520,7 @@ release_dependents(TideAccumulator *accumulator, const TideBatch *batch, gint64 
     TideDependentRow dependent = tide_dependent_row_read(&accumulator->dependent_reader, record);
     TideTableAccumulator *table = find_table(accumulator, dependent.row.table_index, now_us);
     TideLaneBuffer *open = tide_table_accumulator_find_lane(table, dependent.row.key);
-    (void)add_row(accumulator, table, open, &dependent.row, dependent.source, batch->oldest_us);
+    (void)add_row(accumulator, table, open, &dependent.row, dependent.source, batch->times.oldest_us);
     seal_if_full(accumulator, open, now_us);
   }
   submit_sealed(accumulator);
@@ -537,9 +530,9 @@ release_dependents(TideAccumulator *accumulator, const TideBatch *batch, gint64 
 static void
 note_write(WriteTimes *writes, const TideBatch *batch, gint64 now_us)
 {
-  if (batch->attempts > 1 || batch->is_unmerged)
+  if (batch->delivery.attempts > 1 || batch->is_unmerged)
     return;
-  writes->sum_us += now_us - batch->sealed_us;
+  writes->sum_us += now_us - batch->times.sealed_us;
   writes->n_batches++;
 }
 
@@ -631,7 +624,7 @@ tide_accumulator_tick(TideAccumulator *accumulator, TidePressure pressure, gint6
 TideJudgement
 tide_accumulator_judge(TideAccumulator *accumulator, const TideBatch *batch, const TideDoubt *inherited, gint64 now_us)
 {
-  const TideLaneBuffer *open = batch->lane_buffer;
+  const TideLaneBuffer *open = batch->sealer.lane_buffer;
   g_array_set_size(accumulator->findings, 0);
   TideDoubt doubt =
       tide_rows_in_doubt_judge(accumulator->slots[open->table->index], batch, inherited, now_us, accumulator->findings);
@@ -642,7 +635,7 @@ tide_accumulator_judge(TideAccumulator *accumulator, const TideBatch *batch, con
 void
 tide_accumulator_prefetch(const TideBatch *batch)
 {
-  tide_prefetch(batch->lane_buffer, sizeof(TideLaneBuffer));
+  tide_prefetch(batch->sealer.lane_buffer, sizeof(TideLaneBuffer));
   tide_prefetch(batch->sources.data, 1);
   tide_prefetch(batch->lane, sizeof *batch->lane);
 }
@@ -650,13 +643,12 @@ tide_accumulator_prefetch(const TideBatch *batch)
 void
 tide_accumulator_complete(TideAccumulator *accumulator, TideBatch *batch, gint64 now_us)
 {
-  TideLaneBuffer *open = batch->lane_buffer;
+  TideLaneBuffer *open = batch->sealer.lane_buffer;
   TideTableAccumulator *table = accumulator->slots[open->table->index];
   tide_lane_buffer_remove_on_the_way(open, batch);
   accumulator->n_on_the_way--;
   note_write(&accumulator->writes, batch, now_us);
   open->shares_key = open->unmerged_wait = FALSE;
-  tide_cell_limit_learn(table->cell_limit, batch, now_us);
   if (G_UNLIKELY(batch->is_unmerged))
     let_go_unmerged(accumulator, table, batch);
   if (G_UNLIKELY(tide_batch_is_cancelled(batch)))
@@ -719,7 +711,7 @@ cancel_lane(TideAccumulator *accumulator, TideTableAccumulator *table, TideLaneB
 {
   if (open == NULL)
     return;
-  for (TideBatch *batch = open->on_the_way; batch != NULL; batch = batch->lane_next) {
+  for (TideBatch *batch = open->on_the_way; batch != NULL; batch = batch->sealer.lane_next) {
     gsize n_sources;
     const TideBatchSource *sources = tide_batch_sources(batch, &n_sources);
     if (!tide_batch_is_cancelled(batch) && is_any_lost(sources, n_sources, kept, cancelled))
@@ -731,11 +723,8 @@ cancel_lane(TideAccumulator *accumulator, TideTableAccumulator *table, TideLaneB
     open->left_bytes = 0;
   }
   if (cancel_open_rows(accumulator, open->unmerged, kept, cancelled)) {
-    for (guint32 i = 0; i < open->unmerged->n_rows; i++) {
-      gboolean is_apart;
-      guint64 key_hash = tide_row_buffer_row_key_hash(open->unmerged, i, &is_apart);
-      tide_unmerged_rows_let_go(&accumulator->unmerged, table, key_hash, is_apart);
-    }
+    for (guint32 i = 0; i < open->unmerged->n_rows; i++)
+      tide_unmerged_rows_let_go(&accumulator->unmerged, table, tide_row_buffer_row_key_hash(open->unmerged, i));
     tide_row_buffer_clear(open->unmerged);
   }
   open->shares_key = open->unmerged_wait = FALSE;
@@ -766,7 +755,7 @@ lane_has_others(const TideLaneBuffer *open, GHashTable *assignments)
     sources = tide_row_buffer_sources(sets[s], &n_sources);
     any = has_others(sources, n_sources, assignments);
   }
-  for (const TideBatch *batch = open->on_the_way; !any && batch != NULL; batch = batch->lane_next) {
+  for (const TideBatch *batch = open->on_the_way; !any && batch != NULL; batch = batch->sealer.lane_next) {
     sources = tide_batch_sources(batch, &n_sources);
     any = has_others(sources, n_sources, assignments);
   }

@@ -16,8 +16,7 @@
  *     messages are read again when the settle time has passed (docs/internals.md: equal times);
  *   - when regions change, a new lane waits for old lanes that overlap it;
  *   - while the messages of a refused row are read again, no row of that key is sealed but their own: see
- *     tide_accumulator_defer_key(). What is likely to be refused (write/cell_limit.h) goes the way of such parts at
- * once;
+ *     tide_accumulator_defer_key();
  *   - a row that follows another (an index cell) is kept with it, and goes to its own lane when that row's batch has
  *     completed;
  *   - when a partition is taken away, its rows that were not sent yet are cancelled.

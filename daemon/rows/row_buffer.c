@@ -423,7 +423,7 @@ raise_delete(TideRowBuffer *buffer, OpenRow *row, gint64 to_ms)
 /* ---- rows ---- */
 
 static guint32
-add_row(TideRowBuffer *buffer, guint64 key_hash, TideBytes key, gint64 ttl_ms, gboolean is_apart)
+add_row(TideRowBuffer *buffer, guint64 key_hash, TideBytes key, gint64 ttl_ms)
 {
   OpenRow *row = (OpenRow *)(void *)tide_buffer_reserve(&buffer->rows, sizeof *row);
   *row = (OpenRow){.key_hash = key_hash,
@@ -431,26 +431,24 @@ add_row(TideRowBuffer *buffer, guint64 key_hash, TideBytes key, gint64 ttl_ms, g
                    .key_offset = buffer->bytes.len,
                    .key_len = (guint32)key.len,
                    .first_cell = NO_CELL,
-                   .last_cell = NO_CELL,
-                   .is_apart = is_apart};
+                   .last_cell = NO_CELL};
   buffer->rows.len += sizeof *row;
   tide_buffer_append_bytes(&buffer->bytes, key);
   buffer->encoded_bytes += tide_put_overhead_max(key);
   return buffer->n_rows++;
 }
 
-/* The open row for @key, begun when there is none or the one there is full or has another time to live.
- * @is_apart: with TIDE_MERGE_NONE */
+/* The open row for @key, begun when there is none or the one there is full or has another time to live. */
 static guint32
-find_or_add_row(TideRowBuffer *buffer, TideBytes key, gint64 ttl_ms, guint32 n_cells, gboolean is_apart)
+find_or_add_row(TideRowBuffer *buffer, TideBytes key, gint64 ttl_ms, guint32 n_cells)
 {
   guint64 key_hash = tide_key_hash(key);
   if (buffer->rule == TIDE_MERGE_NONE)
-    return add_row(buffer, key_hash, key, ttl_ms, is_apart);
+    return add_row(buffer, key_hash, key, ttl_ms);
   index_make_room(buffer);
   guint32 *slot = index_slot(buffer, key_hash, key);
   if (*slot == 0) {
-    guint32 added = add_row(buffer, key_hash, key, ttl_ms, FALSE);
+    guint32 added = add_row(buffer, key_hash, key, ttl_ms);
     *slot = added + 1;
     return added;
   }
@@ -460,7 +458,7 @@ find_or_add_row(TideRowBuffer *buffer, TideBytes key, gint64 ttl_ms, guint32 n_c
   if ((row->ttl_ms == ttl_ms || n_cells == 0) &&
       (buffer->rule == TIDE_MERGE_NEWEST || row->n_cells + n_cells <= MAX_CELLS_OF_A_ROW))
     return *slot - 1;
-  guint32 added = add_row(buffer, key_hash, key, ttl_ms, FALSE);
+  guint32 added = add_row(buffer, key_hash, key, ttl_ms);
   rows_of(buffer)[added].follows_same_key = TRUE;
   *slot = added + 1;
   return added;
@@ -549,7 +547,7 @@ tide_row_buffer_append(TideRowBuffer *buffer, const TideRow *row, TideSourceRef 
   TideCellsMerged merged = {0};
   if (buffer->n_rows == 0 || mapped_us < buffer->oldest_us)
     buffer->oldest_us = mapped_us;
-  guint32 row_index = find_or_add_row(buffer, row->key, row->ttl_ms, row->n_cells, row->is_apart);
+  guint32 row_index = find_or_add_row(buffer, row->key, row->ttl_ms, row->n_cells);
   OpenRow *open = &rows_of(buffer)[row_index]; /* no row is added below, so it stays where it is */
   take_cells(buffer, open, row, &merged);
   add_source(buffer, row_index, source, row->reading_index);
@@ -569,9 +567,8 @@ tide_row_buffer_add_dependent(TideRowBuffer *buffer, guint32 row_index, const Ti
 }
 
 guint64
-tide_row_buffer_row_key_hash(const TideRowBuffer *buffer, guint32 row, gboolean *ret_is_apart)
+tide_row_buffer_row_key_hash(const TideRowBuffer *buffer, guint32 row)
 {
-  *ret_is_apart = rows_of(buffer)[row].is_apart;
   return rows_of(buffer)[row].key_hash;
 }
 
@@ -606,31 +603,6 @@ tide_row_buffer_may_hold_key(const TideRowBuffer *buffer, guint64 key_hash)
   return FALSE;
 }
 
-gboolean
-tide_row_may_contradict(const TideRow *row, gint64 timestamp_ms, TideMergeRule rule)
-{
-  for (guint32 i = 0; i < row->n_cells; i++)
-    if (timestamp_ms == row->cells[i].timestamp_ms ||
-        (rule == TIDE_MERGE_NEWEST && timestamp_ms > row->cells[i].timestamp_ms))
-      return TRUE;
-  return FALSE;
-}
-
-gboolean
-tide_row_buffer_may_contradict(const TideRowBuffer *buffer, const TideRow *row)
-{
-  guint32 place = buffer->n_rows > 0 ? *index_slot(buffer, tide_key_hash(row->key), row->key) : 0;
-  if (place == 0)
-    return FALSE;
-  const OpenRow *open = &rows_of(buffer)[place - 1];
-  gboolean found = open->follows_same_key;
-  for (guint32 i = 0; i < row->n_cells && !found; i++) /* one that gave way to the delete may come again, too */
-    found = is_deleted(open->delete_to_ms, row->cells[i].timestamp_ms);
-  for (guint32 i = open->first_cell; i != NO_CELL && !found; i = cells_of(buffer)[i].next)
-    found = tide_row_may_contradict(row, cells_of(buffer)[i].timestamp_ms, buffer->rule);
-  return found;
-}
-
 /* Copies the cell or run @from of @buffer behind the bytes of @to. */
 static OpenCell
 copy_cell(const TideRowBuffer *buffer, const OpenCell *from, TideRowBuffer *to)
@@ -650,7 +622,7 @@ tide_row_buffer_copy_row(const TideRowBuffer *buffer, guint32 from_row, TideRowB
   if (to->n_rows == 0)
     to->oldest_us = oldest_us;
   TideBytes key = tide_bytes(buffer->bytes.data + row->key_offset, row->key_len);
-  guint32 row_index = find_or_add_row(to, key, row->ttl_ms, row->n_cells, row->is_apart);
+  guint32 row_index = find_or_add_row(to, key, row->ttl_ms, row->n_cells);
   OpenRow *target = &rows_of(to)[row_index];
   TideCellsMerged merged = {0}; /* counted when they came */
   gboolean is_new = target->n_cells == 0;

@@ -11,9 +11,8 @@
  * nothing else, whatever the order; a tombstone is a delete without cells. Rows with a delete are sealed into batches
  * of mutations.
  *
- * A buffer may also hold what becomes of refused rows, and what is likely to be refused (TIDE_MERGE_NONE): there
- * nothing meets, each append is a row of its own, so that a row is refused for the sake of one message. Those of which
- * that is likely (TideRow.is_apart) go into batches of their own, whose rows are sent alone.
+ * A buffer may also hold what becomes of refused rows (TIDE_MERGE_NONE): there nothing meets, each append is a row of
+ * its own, so that a row is refused for the sake of one message.
  *
  * Rows may have dependent rows (dependent_rows.h), which go the way of the row: into its batch.
  *
@@ -116,14 +115,6 @@ tide_row_buffer_prefetch_room(const TideRowBuffer *buffer)
 /* TRUE when a row of the buffer may have a key that @batch holds too. */
 gboolean tide_row_buffer_shares_keys(const TideRowBuffer *buffer, const TideBatch *batch);
 
-/* Whether @row may give a cell another value than a row that was merged by @rule, of which a cell has that time: one of
- * its time, or in a latest table one that a later one stands for. */
-gboolean tide_row_may_contradict(const TideRow *row, gint64 timestamp_ms, TideMergeRule rule);
-
-/* TRUE when @row may give a cell another value than an open row of its key: by that row's cells, those that it deletes,
- * or since there are several. Not of unmerged rows. */
-gboolean tide_row_buffer_may_contradict(const TideRowBuffer *buffer, const TideRow *row);
-
 /* TRUE when a row of the buffer may have that key. */
 gboolean tide_row_buffer_may_hold_key(const TideRowBuffer *buffer, guint64 key_hash);
 
@@ -131,14 +122,14 @@ typedef struct TideSealRequest {
   guint32 max_rows;            /* in a batch */
   guint32 max_bytes;           /* encoded puts in a batch */
   GHashTable *deferred;        /* (nullable) (element-type key hash): rows of these keys stay for the next sealing */
-  const TideBatch *on_the_way; /* (nullable), linked by lane_next: unmerged rows of their keys stay, too */
+  const TideBatch *on_the_way; /* (nullable), linked by sealer.lane_next: unmerged rows of their keys stay, too */
   TideBatchPool *pool;         /* where batches to fill come from */
 } TideSealRequest;
 
 /**
  * tide_row_buffer_seal: encode all rows into batches and empty the buffer (its memory stays for the next rows).
  * Returns: (transfer full) (nullable): the batches, linked by next, in the order the rows came; wire, rows, sources,
- *     dependents, key_set, is_mutations, is_apart, slice_rows, n_rows, oldest_us and charged_bytes are filled, the rest
+ *     dependents, key_set, is_mutations, n_rows, times.oldest_us and charged_bytes are filled, the rest
  * is the caller's. A key stands in one batch only: rows that had to be cut because one put would pass the limits stay
  * in the buffer for the next sealing. Unmerged rows of one key may go together, as far as they write different cells.
  */
@@ -152,6 +143,6 @@ tide_row_buffer_sources(const TideRowBuffer *buffer, gsize *ret_n)
   return (const TideBatchSource *)(const void *)buffer->sources.data;
 }
 
-guint64 tide_row_buffer_row_key_hash(const TideRowBuffer *buffer, guint32 row, gboolean *ret_is_apart);
+guint64 tide_row_buffer_row_key_hash(const TideRowBuffer *buffer, guint32 row);
 
 G_END_DECLS

@@ -24,7 +24,6 @@ typedef struct OpenRow {
   guint32 n_cells;
   guint32 cells_bytes;
   gboolean follows_same_key; /* an earlier row of the buffer has this key and was full */
-  gboolean is_apart;         /* sent alone */
   /* while sealing */
   GoesTo goes_to;
   guint32 target_row;

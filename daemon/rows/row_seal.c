@@ -12,9 +12,6 @@
  * few calls are made in all, and several writers share them. */
 #define MAX_UNMERGED_ROWS 64u
 
-/* Rows that are sent alone: as few calls, so that several writers share them. */
-#define MAX_APART_ROWS 16u
-
 /* The time that all cells of @row have, which the put then says once. */
 static gint64
 time_of_all(const TideRowBuffer *buffer, const OpenRow *row)
@@ -106,7 +103,7 @@ encode_row(const TideRowBuffer *buffer, OpenRow *row, TideBatch *batch)
 typedef struct Filling {
   TideBatch *first; /* of all, linked by next */
   TideBatch *last;
-  TideBatch *filled[2][2]; /* of mutations? apart? NULL: none yet */
+  TideBatch *filled[2]; /* of mutations? NULL: none yet */
 } Filling;
 
 /* In one batch with others of its kind at the most. */
@@ -118,7 +115,7 @@ max_rows_with(const TideRowBuffer *buffer, const OpenRow *row, const TideSealReq
     max_rows = MIN(max_rows, MAX_MUTATED_ROWS);
   else if (buffer->rule == TIDE_MERGE_NONE)
     max_rows = MIN(max_rows, MAX_UNMERGED_ROWS);
-  return row->is_apart ? MIN(max_rows, MAX_APART_ROWS) : max_rows;
+  return max_rows;
 }
 
 /* The batch that @row goes to, begun when there is none or the one there is full. */
@@ -126,7 +123,7 @@ static TideBatch *
 batch_for_row(const TideRowBuffer *buffer, const OpenRow *row, const TideSealRequest *request, Filling *filling)
 {
   gboolean is_mutations = row->delete_to_ms != 0;
-  TideBatch **filled = &filling->filled[is_mutations][row->is_apart];
+  TideBatch **filled = &filling->filled[is_mutations];
   TideBytes key = tide_bytes(buffer->bytes.data + row->key_offset, row->key_len);
   gsize row_bytes =
       tide_put_overhead_max(key) + row->cells_bytes + (is_mutations ? tide_row_buffer_delete_size_max(buffer, key) : 0);
@@ -135,9 +132,7 @@ batch_for_row(const TideRowBuffer *buffer, const OpenRow *row, const TideSealReq
     return *filled;
   TideBatch *begun = tide_batch_pool_take(request->pool);
   begun->is_mutations = is_mutations;
-  begun->is_apart = row->is_apart;
-  begun->slice_rows = row->is_apart && !is_mutations ? 1 : 0; /* mutations are anyway */
-  begun->oldest_us = buffer->oldest_us;
+  begun->times.oldest_us = buffer->oldest_us;
   if (filling->last == NULL)
     filling->first = begun;
   else
@@ -173,7 +168,7 @@ row_contradicts(const TideRowBuffer *buffer, const OpenRow *row, GHashTable *wri
 static gboolean
 is_on_the_way(const OpenRow *row, const TideBatch *batches)
 {
-  for (const TideBatch *batch = batches; batch != NULL; batch = batch->lane_next)
+  for (const TideBatch *batch = batches; batch != NULL; batch = batch->sealer.lane_next)
     if (tide_batch_may_hold_key(batch, row->key_hash))
       return TRUE;
   return FALSE;

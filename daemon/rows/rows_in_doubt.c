@@ -210,9 +210,9 @@ judge_row(TideTableAccumulator *table, const TideBatch *batch, guint32 row, Tide
   guint64 key_hash = tide_key_hash(tide_batch_row_key(batch, row));
   while (tide_batch_cells_next(&cells, &cell)) {
     guint64 identity = tide_cell_identity(key_hash, cell.column_hash, cell.timestamp_ms);
-    gint64 until_us =
-        tide_cells_in_doubt_conflict_us(table->in_doubt, identity, tide_cell_content(cell.value), batch->sealed_us);
-    if (inherited.until_us > batch->sealed_us && cell.timestamp_ms <= inherited.time_ms)
+    gint64 until_us = tide_cells_in_doubt_conflict_us(table->in_doubt, identity, tide_cell_content(cell.value),
+                                                      batch->times.sealed_us);
+    if (inherited.until_us > batch->times.sealed_us && cell.timestamp_ms <= inherited.time_ms)
       until_us = MAX(until_us, inherited.until_us);
     if (g_hash_table_size(table->contested) > 0)
       replace_contested(table, key_hash, &cell, findings);
@@ -332,9 +332,9 @@ tide_rows_in_doubt_judge(TideTableAccumulator *table, const TideBatch *batch, co
                          GArray *findings)
 {
   TideDoubt doubt = {0};
-  gint64 until_us = batch->last_unknown_us + table->context->settle_us;
+  gint64 until_us = batch->times.last_unknown_us + table->context->settle_us;
   /* Of its own cells none contradicts another, so it does not matter that they are in doubt already. */
-  if (G_UNLIKELY(batch->last_unknown_us > 0 && until_us > now_us)) {
+  if (G_UNLIKELY(batch->times.last_unknown_us > 0 && until_us > now_us)) {
     gint64 last_ms;
     if (!remember_batch(table, batch, until_us, &last_ms))
       forget_batch(table, batch, until_us, findings);

@@ -1,7 +1,6 @@
 #include "rows/table_accumulator.h"
 
 #include "util/clock.h"
-#include "write/batch_cells.h"
 
 /* A lane without rows gives its memory back after this long. */
 #define IDLE_MEMORY_US (5 * TIDE_US_PER_S)
@@ -80,10 +79,10 @@ lane_free(TideTableAccumulator *table, TideLaneBuffer *open)
 void
 tide_lane_buffer_add_on_the_way(TideLaneBuffer *lane, TideBatch *batch)
 {
-  batch->lane_next = lane->on_the_way;
-  batch->lane_link = &lane->on_the_way;
-  if (batch->lane_next != NULL)
-    batch->lane_next->lane_link = &batch->lane_next;
+  batch->sealer.lane_next = lane->on_the_way;
+  batch->sealer.lane_link = &lane->on_the_way;
+  if (batch->sealer.lane_next != NULL)
+    batch->sealer.lane_next->sealer.lane_link = &batch->sealer.lane_next;
   lane->on_the_way = batch;
   lane->n_on_the_way++;
 }
@@ -91,16 +90,16 @@ tide_lane_buffer_add_on_the_way(TideLaneBuffer *lane, TideBatch *batch)
 void
 tide_lane_buffer_remove_on_the_way(TideLaneBuffer *lane, TideBatch *batch)
 {
-  *batch->lane_link = batch->lane_next;
-  if (batch->lane_next != NULL)
-    batch->lane_next->lane_link = batch->lane_link;
+  *batch->sealer.lane_link = batch->sealer.lane_next;
+  if (batch->sealer.lane_next != NULL)
+    batch->sealer.lane_next->sealer.lane_link = batch->sealer.lane_link;
   lane->n_on_the_way--;
 }
 
 gboolean
 tide_lane_buffer_has_merged_on_the_way(const TideLaneBuffer *lane)
 {
-  for (const TideBatch *batch = lane->on_the_way; batch != NULL; batch = batch->lane_next)
+  for (const TideBatch *batch = lane->on_the_way; batch != NULL; batch = batch->sealer.lane_next)
     if (!batch->is_unmerged)
       return TRUE;
   return FALSE;
@@ -150,47 +149,6 @@ tide_table_accumulator_find_lane(TideTableAccumulator *table, TideBytes key)
   if (table->lanes[index] == NULL)
     table->lanes[index] = lane_new(table, table->map->lanes[index]);
   return table->lanes[index];
-}
-
-/* As tide_row_buffer_may_contradict(), of @batch. */
-static gboolean
-batch_may_contradict(const TideTableAccumulator *table, const TideBatch *batch, const TideRow *row)
-{
-  gboolean found = FALSE;
-  TideBatchCell cell;
-  TideBatchCells cells;
-  for (guint32 i = 0; i < batch->n_rows && !found; i++) {
-    if (!tide_bytes_equal(tide_batch_row_key(batch, i), row->key))
-      continue;
-    gboolean has_cells = tide_batch_cells_enter(&cells, table->context->protocol, batch, i);
-    found = batch->is_mutations && (!has_cells || merge_rule(table) == TIDE_MERGE_ALL); /* as far as it may delete */
-    while (!found && has_cells && tide_batch_cells_next(&cells, &cell))
-      found = tide_row_may_contradict(row, cell.timestamp_ms, merge_rule(table));
-  }
-  return found;
-}
-
-/* Whether that is so of a merged row on its way: where HBase refuses it, its parts are sent behind @row. */
-static gboolean
-parts_may_contradict(const TideTableAccumulator *table, const TideLaneBuffer *lane, const TideRow *row,
-                     guint64 key_hash)
-{
-  for (const TideBatch *batch = lane->on_the_way; batch != NULL; batch = batch->lane_next) {
-    if (!batch->is_unmerged && tide_batch_may_hold_key(batch, key_hash) && batch_may_contradict(table, batch, row))
-      return TRUE;
-  }
-  return FALSE;
-}
-
-gboolean
-tide_table_accumulator_may_change_places(TideTableAccumulator *table, const TideRow *row)
-{
-  guint64 key_hash = tide_key_hash(row->key);
-  if (table->retired->len > 0 ||
-      (table->n_awaited_parts > 0 && g_hash_table_contains(table->deferred_keys, GSIZE_TO_POINTER(key_hash))))
-    return TRUE;
-  const TideLaneBuffer *lane = tide_table_accumulator_find_lane(table, row->key);
-  return tide_row_buffer_may_contradict(lane->buffer, row) || parts_may_contradict(table, lane, row, key_hash);
 }
 
 static gboolean
@@ -284,8 +242,8 @@ static gint64
 lane_sealed_us(const TideLaneBuffer *lane)
 {
   gint64 oldest_us = G_MAXINT64;
-  for (const TideBatch *batch = lane != NULL ? lane->on_the_way : NULL; batch != NULL; batch = batch->lane_next)
-    oldest_us = MIN(oldest_us, batch->sealed_us);
+  for (const TideBatch *batch = lane != NULL ? lane->on_the_way : NULL; batch != NULL; batch = batch->sealer.lane_next)
+    oldest_us = MIN(oldest_us, batch->times.sealed_us);
   return oldest_us;
 }
 

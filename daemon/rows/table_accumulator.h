@@ -17,7 +17,7 @@ typedef struct TideLaneBuffer {
   /* lent by the table (spare_buffers.h), or none of its own */
   TideRowBuffer *buffer;
   TideRowBuffer *unmerged; /* rows of refused ones, each of one message */
-  TideBatch *on_the_way;   /* borrowed, linked by lane_next: the writers have them */
+  TideBatch *on_the_way;   /* borrowed, linked by sealer.lane_next: the writers have them */
   guint n_on_the_way;
   GPtrArray *predecessors; /* (element-type TideLaneBuffer) borrowed; NULL: none. Old lanes that overlap this one */
   gboolean shares_key;     /* an open row's key is on its way; looked at again when something completed */
@@ -45,7 +45,6 @@ typedef struct TideTableAccumulator {
   const TideTableAccumulatorContext *context; /* borrowed */
   const TideTable *table;
   TideBudget *budget;        /* borrowed: its share */
-  TideCellLimit *cell_limit; /* borrowed: the lanes' */
   TideRegionMap *map;        /* ref */
   TideLaneBuffer **lanes;    /* owned array of map->n_lanes; NULL until the first row */
   GPtrArray *retired; /* owned (element-type TideLaneBuffer): of regions that are no more, until they are empty */
@@ -54,7 +53,6 @@ typedef struct TideTableAccumulator {
   GSequence *contested_rows;  /* owned: likewise: their rows, by when their doubt is over */
   GHashTable *deferred_keys;  /* owned: hash of a refused row's key -> its parts that are not sent again yet; until all
                                * are, no other row of that key is sealed: so offsets keep their order */
-  gint64 n_awaited_parts;     /* of those, that are still to be appended */
   TideSpareBuffers spares;
   gint64 last_row_us;       /* as of the last housekeeping */
   TideCounter *rows_mapped; /* those of an instance are its template's */
@@ -102,11 +100,6 @@ void tide_table_accumulator_activate(TideTableAccumulator *table, TideLaneBuffer
 
 /* So many parts more, or less, hold the key with that hash. */
 void tide_table_accumulator_defer_key(TideTableAccumulator *table, guint64 key_hash, gint32 n_parts);
-
-/* Whether @row, sent by itself at once, could change places with what came before it, as values of one cell: with the
- * open row of its key, with parts of refused rows that are read again or may have to be, or with what is left of an old
- * region. */
-gboolean tide_table_accumulator_may_change_places(TideTableAccumulator *table, const TideRow *row);
 
 static inline gboolean
 tide_lane_buffer_has_rows(const TideLaneBuffer *lane)

@@ -54,8 +54,8 @@ tide_pipeline_health_init(TidePipelineHealth *health, const TidePipelineParts *p
                                          "nothing of them is read",
                                          NULL);
   const char *jumps = "tidemark_clock_jumps_total", *help = "Times the wall clock was set by half a second or more";
-  health->clock_set_back = tide_metrics_counter(metrics, jumps, help, "direction=\"back\"");
-  health->clock_set_forward = tide_metrics_counter(metrics, jumps, help, "direction=\"forward\"");
+  health->clock_set[0] = tide_metrics_counter(metrics, jumps, help, "direction=\"back\"");
+  health->clock_set[1] = tide_metrics_counter(metrics, jumps, help, "direction=\"forward\"");
   for (guint bit = 0; bit < TIDE_N_PAUSE_REASONS; bit++) {
     g_autofree char *label = tide_metrics_label("reason", tide_pause_names[bit]);
     health->paused_for[bit] = tide_metrics_gauge(metrics, "tidemark_kafka_paused_partitions",
@@ -164,6 +164,10 @@ kafka_trouble(TidePipelineHealth *health)
 /* With startup: fail, beyond kafka.max_poll_interval: until a group has given out its partitions. */
 #define START_MARGIN_US (15 * TIDE_US_PER_S)
 
+/* A run to the end is over once nothing but rows that are stuck has waited for so long: what is read last is sealed by
+ * then. */
+#define STUCK_ROWS_US (5 * TIDE_US_PER_S)
+
 /* Partitions that pause for less are not told of. */
 #define PAUSE_SETTLES_US (5 * TIDE_US_PER_S)
 
@@ -225,8 +229,11 @@ are_finished(const TidePipelineHealth *health, const Totals *totals)
 static int
 fatal_exit(const TidePipelineHealth *health, const Totals *totals, TideGoalState goal, gint64 now_us)
 {
+  int stuck_exit = atomic_load_explicit(&health->stuck.exit_code, memory_order_acquire);
   if (totals->fatal || goal == TIDE_GOAL_MISSED)
     return TIDE_EXIT_TEMPFAIL;
+  if (stuck_exit != 0)
+    return stuck_exit;
   if (are_finished(health, totals) && tide_dead_letter_queue_has_too_many_racy(health->parts->dead_letters))
     return TIDE_EXIT_DATA;
   if (health->parts->options.until_end && tide_gateways_are_refused(health->parts->gateways))
@@ -248,6 +255,8 @@ fatal_exit(const TidePipelineHealth *health, const Totals *totals, TideGoalState
 static char *
 why_not_ready(TidePipelineHealth *health, const Totals *totals, gint64 now_us)
 {
+  if (atomic_load_explicit(&health->stuck.exit_code, memory_order_acquire) != 0)
+    return g_strdup(health->stuck.text);
   if (totals->halted > 0)
     return halt_text(health);
   if (health->parts->watch != NULL && (!totals->had_assignment || totals->denied)) {
@@ -399,6 +408,27 @@ log_troubles(TidePipelineHealth *health, gint64 now_us)
   }
 }
 
+/* Whether a run to the end would wait for ever, as nothing comes any more that shows whether rows are to blame. */
+static void
+watch_stuck_rows(TidePipelineHealth *health, gint64 now_us)
+{
+  if (!health->parts->options.until_end || atomic_load_explicit(&health->stuck.exit_code, memory_order_relaxed) != 0)
+    return;
+  g_autofree char *text = NULL;
+  TideStuck stuck = tide_lanes_stuck(health->parts->lanes, &text);
+  if (stuck == TIDE_STUCK_BUSY)
+    return;
+  if (stuck == TIDE_STUCK_NOT)
+    health->stuck.since_us = 0;
+  else if (health->stuck.since_us == 0)
+    health->stuck.since_us = now_us;
+  if (health->stuck.since_us == 0 || now_us - health->stuck.since_us < STUCK_ROWS_US)
+    return;
+  health->stuck.text = g_intern_string(text);
+  int code = stuck == TIDE_STUCK_REFUSED ? TIDE_EXIT_DATA : TIDE_EXIT_UNAVAILABLE;
+  atomic_store_explicit(&health->stuck.exit_code, code, memory_order_release);
+}
+
 static void
 log_group(TidePipelineHealth *health, const Totals *totals, gint64 now_us)
 {
@@ -507,11 +537,11 @@ watch_clock(TidePipelineHealth *health, gboolean is_running)
   gint64 jump_us = tide_clock_watch_look(&health->clock);
   double seconds = (double)ABS(jump_us) / TIDE_US_PER_S;
   if (jump_us > 0) {
-    tide_counter_inc(health->clock_set_forward);
+    tide_counter_inc(health->clock_set[1]);
     tide_log(TIDE_LOG_NOTICE, "clock-forward",
              "the wall clock was set forward by %.1f s; no wait becomes longer, and reading goes on", seconds);
   } else if (jump_us < 0) {
-    tide_counter_inc(health->clock_set_back);
+    tide_counter_inc(health->clock_set[0]);
     health->must_rouse = TRUE;
     tide_log(TIDE_LOG_WARNING, "clock-back",
              "the wall clock was set back by %.1f s; waking the Kafka client, whose waits depend on that clock; if the "
@@ -588,6 +618,7 @@ tide_pipeline_health_watch(TidePipelineHealth *health, gboolean is_running, gint
   tide_gauge_set(health->unlocated, totals.unlocated);
   for (guint bit = 0; bit < TIDE_N_PAUSE_REASONS; bit++)
     tide_gauge_set(health->paused_for[bit], totals.paused_for[bit]);
+  watch_stuck_rows(health, now_us);
   log_troubles(health, now_us);
   log_pauses(health, &totals, now_us);
   if (health->parts->watch != NULL) {

@@ -34,8 +34,8 @@ typedef struct TidePipelineState {
   gboolean finished;   /* with until_end */
   int fatal_exit;      /* not 0: it cannot go on, stop and end with this code: a consumer is fenced; or Kafka denies us
                         * its topics, does not have them or gives out no partitions, and the start is to fail then; or,
-                        * with until_end, nothing is left but dead letters that are too many to be kept, or partitions
-                        * that others have */
+                        * with until_end, nothing is left but dead letters that are too many to be kept, rows that
+                        * HBase refuses for no known reason, or partitions that others have */
   gboolean any_halted; /* a partition is halted until an operator acts */
   gint64 unread;       /* messages of our partitions; -1: unknown */
   char *reason;        /* owned: why not ready or not healthy; NULL */
@@ -43,6 +43,13 @@ typedef struct TidePipelineState {
 } TidePipelineState;
 
 void tide_pipeline_state_clear(TidePipelineState *state);
+
+/* A run to the end that waits for nothing but rows of which nothing shows that they are to blame. */
+typedef struct TideStuckRows {
+  gint64 since_us;       /* main thread only; 0: it does not */
+  _Atomic int exit_code; /* any thread: with which it ends; 0: it goes on */
+  const char *text;      /* why, interned; set once, before exit_code */
+} TideStuckRows;
 
 typedef struct TidePipelineHealth {
   /* set at the beginning, then read-only */
@@ -59,8 +66,7 @@ typedef struct TidePipelineHealth {
   TideGauge *halted;
   TideGauge *unlocated;
   TideGauge *paused_for[TIDE_N_PAUSE_REASONS];
-  TideCounter *clock_set_back;
-  TideCounter *clock_set_forward;
+  TideCounter *clock_set[2]; /* back, forward */
   /* main thread only */
   gint64 trouble_logged_us;
   gint64 regions_shown_us;
@@ -71,6 +77,7 @@ typedef struct TidePipelineHealth {
   gint64 group_logged_us;
   gint64 pausing_us; /* since when partitions pause that are not halted; 0: none does */
   gboolean pausing_is_said;
+  TideStuckRows stuck;
   gint64 delayed_us;        /* since when rows are delayed that the log told of; 0: none are */
   gint64 brokers_silent_us; /* since when no broker answers; 0: one does */
   gint64 brokers_logged_us; /* 0: their silence was not said */

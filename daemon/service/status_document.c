@@ -126,6 +126,9 @@ static const Field table_fields[] = {
     {"regions", COUNT(TideStatusTable, regions), "That it is known to have; 0: not known"},
     {"waiting_rows", COUNT(TideStatusTable, load.waiting_rows), "Sealed rows that wait for a writer"},
     {"in_flight_rows", COUNT(TideStatusTable, load.in_flight_rows), "Rows in calls that run"},
+    {"rows_per_call", COUNT(TideStatusTable, load.rows_per_call),
+     "The most that one call has: `batch.max_rows`, or less since larger calls were refused for their size or got no "
+     "answer; it doubles each hour"},
     {"lanes_in_trouble", COUNT(TideStatusTable, load.troubled_lanes), "Regions whose calls keep failing"},
     {"memory_bytes", COUNT(TideStatusTable, memory_bytes), "What its rows take"},
     {"memory_share", DECIMAL(TideStatusTable, memory_share), "Of what one table may take, 0 to 1"},

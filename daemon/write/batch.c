@@ -10,9 +10,10 @@ tide_batch_new(void)
 }
 
 static void
-free_poison_texts(TideBatch *batch)
+free_texts(TideBatch *batch)
 {
   gsize n;
+  g_free(batch->delivery.text);
   const TideBatchPoison *poison = tide_batch_poison(batch, &n);
   for (gsize i = 0; i < n; i++)
     g_free(poison[i].text);
@@ -29,9 +30,9 @@ tide_batch_free(TideBatch *batch)
   tide_buffer_clear_memory(&batch->sources);
   tide_buffer_clear_memory(&batch->key_set);
   tide_buffer_clear_memory(&batch->dependents);
-  free_poison_texts(batch);
-  tide_buffer_clear_memory(&batch->poison);
-  tide_buffer_clear_memory(&batch->suspects);
+  free_texts(batch);
+  tide_buffer_clear_memory(&batch->delivery.poison);
+  tide_buffer_clear_memory(&batch->delivery.states);
   g_free(batch);
 }
 
@@ -39,78 +40,62 @@ void
 tide_batch_reset(TideBatch *batch)
 {
   tide_lane_unref(batch->lane);
-  free_poison_texts(batch);
+  free_texts(batch);
   TideBatch empty = {.wire = batch->wire,
                      .rows = batch->rows,
                      .sources = batch->sources,
                      .key_set = batch->key_set,
                      .dependents = batch->dependents,
-                     .poison = batch->poison,
-                     .suspects = batch->suspects};
-  empty.wire.len = empty.rows.len = empty.sources.len = empty.key_set.len = empty.dependents.len = empty.poison.len = 0;
-  empty.suspects.len = 0;
+                     .delivery = {.poison = batch->delivery.poison, .states = batch->delivery.states}};
+  empty.wire.len = empty.rows.len = empty.sources.len = empty.key_set.len = empty.dependents.len = 0;
+  empty.delivery.poison.len = empty.delivery.states.len = 0;
   *batch = empty;
+}
+
+void
+tide_batch_set_row_state(TideBatch *batch, guint32 row, TideRowState state)
+{
+  TideBuffer *states = &batch->delivery.states;
+  if (states->len == 0) {
+    memset(tide_buffer_reserve(states, batch->n_rows), TIDE_ROW_WAITING, batch->n_rows);
+    states->len = batch->n_rows;
+  }
+  states->data[row] = (guint8)state;
+}
+
+guint32
+tide_batch_find_state(const TideBatch *batch, TideRowState state, guint32 first, guint32 end)
+{
+  if (batch->delivery.states.len == 0)
+    return state == TIDE_ROW_WAITING ? first : end;
+  while (first < end && batch->delivery.states.data[first] != state)
+    first++;
+  return first;
+}
+
+guint32
+tide_batch_end_of_run(const TideBatch *batch, guint32 first, guint32 end)
+{
+  if (batch->delivery.states.len == 0)
+    return end;
+  guint32 row = first;
+  while (row < end && batch->delivery.states.data[row] == batch->delivery.states.data[first])
+    row++;
+  return row;
 }
 
 void
 tide_batch_add_poison(TideBatch *batch, guint32 row, guint32 attempts, const char *text)
 {
   TideBatchPoison added = {.row = row, .attempts = attempts, .text = g_strdup(text)};
-  tide_buffer_append(&batch->poison, &added, sizeof added);
+  TideBuffer *list = &batch->delivery.poison;
+  tide_buffer_append(list, &added, sizeof added);
   /* Nearly always the last already. */
-  TideBatchPoison *poison = (TideBatchPoison *)(void *)batch->poison.data;
-  for (gsize i = batch->poison.len / sizeof added - 1; i > 0 && poison[i - 1].row > row; i--) {
+  TideBatchPoison *poison = (TideBatchPoison *)(void *)list->data;
+  for (gsize i = list->len / sizeof added - 1; i > 0 && poison[i - 1].row > row; i--) {
     poison[i] = poison[i - 1];
     poison[i - 1] = added;
   }
-}
-
-TideBatchSuspect *
-tide_batch_suspect(TideBatch *batch, guint32 row)
-{
-  gsize n = batch->suspects.len / sizeof(TideBatchSuspect);
-  TideBatchSuspect *suspects = (TideBatchSuspect *)(void *)batch->suspects.data;
-  for (gsize i = 0; i < n; i++)
-    if (suspects[i].row == row)
-      return &suspects[i];
-  TideBatchSuspect begun = {.row = row};
-  tide_buffer_append(&batch->suspects, &begun, sizeof begun);
-  return (TideBatchSuspect *)(void *)batch->suspects.data + n;
-}
-
-void
-tide_batch_clear_suspect(TideBatch *batch, guint32 row)
-{
-  gsize n = batch->suspects.len / sizeof(TideBatchSuspect);
-  TideBatchSuspect *suspects = (TideBatchSuspect *)(void *)batch->suspects.data;
-  for (gsize i = 0; i < n; i++)
-    if (suspects[i].row == row) {
-      suspects[i] = suspects[n - 1];
-      batch->suspects.len -= sizeof *suspects;
-      return;
-    }
-}
-
-const TideBatchSuspect *
-tide_batch_next_cut(const TideBatch *batch)
-{
-  gsize n;
-  const TideBatchSuspect *suspects = tide_batch_suspects(batch, &n), *next = NULL;
-  for (gsize i = 0; i < n; i++)
-    if (suspects[i].is_cut && (next == NULL || suspects[i].n_cuts < next->n_cuts))
-      next = &suspects[i];
-  return next;
-}
-
-guint32
-tide_batch_count_cuts(const TideBatch *batch)
-{
-  gsize n;
-  const TideBatchSuspect *suspects = tide_batch_suspects(batch, &n);
-  guint32 n_cuts = 0;
-  for (gsize i = 0; i < n; i++)
-    n_cuts += suspects[i].n_cuts;
-  return n_cuts;
 }
 
 static int

@@ -41,56 +41,67 @@ typedef struct TideBatchPoison {
   char *text; /* owned: what the gateway said */
 } TideBatchPoison;
 
-/* A row that HBase refuses alone, with a text that does not tell whose fault that is, or whose call is cut off. */
-typedef struct TideBatchSuspect {
-  guint32 row;         /* index in rows */
-  gboolean is_cut;     /* its call was cut off: it is sent behind all others */
-  guint32 n_cuts;      /* so often alone ... */
-  gint64 cut_since_us; /* ... the first of which was then */
-  /* of refusals */
-  guint32 text_kind;  /* of what the gateway said; another one begins anew */
-  guint32 n_rounds;   /* so often ... */
-  guint32 n_verified; /* ... and so often while its region took other rows */
-  gint64 since_us;    /* the first round */
-  gint64 counted_us;  /* the last one that was counted */
-} TideBatchSuspect;
+/* What has become of a row. */
+typedef enum TideRowState {
+  TIDE_ROW_WAITING, /* to be sent with others */
+  TIDE_ROW_DONE,    /* acknowledged */
+  TIDE_ROW_POISON,  /* can never be written */
+  TIDE_ROW_SUSPECT, /* refused alone, or without an answer alone: sent alone, after the others (bisect.h) */
+} TideRowState;
 
 typedef struct TideCompletionQueue TideCompletionQueue;
 typedef struct TideBatch TideBatch;
 
+/* Where the consumer that sealed a batch keeps it. */
+typedef struct TideBatchSealer {
+  TideBatch *lane_next;  /* its list of those that are in flight from one lane */
+  TideBatch **lane_link; /* what points to it */
+  gpointer lane_buffer;  /* borrowed: the consumer's own lane that sealed it */
+} TideBatchSealer;
+
+/* Monotonic. */
+typedef struct TideBatchTimes {
+  gint64 oldest_us;       /* when its oldest row was mapped */
+  gint64 sealed_us;       /* nothing of it was sent before */
+  gint64 last_unknown_us; /* when a call that carried it last ended without an answer; 0: never */
+} TideBatchTimes;
+
+/* What calls have made of a batch so far; bisect.h, which alone changes it, and the lanes. */
+typedef struct TideBatchDelivery {
+  TideBuffer states;        /* of guint8 (TideRowState), one for each row; empty: no row was treated differently yet */
+  TideBuffer poison;        /* of TideBatchPoison, by row: all other rows are acknowledged when the batch completes */
+  guint32 attempts;         /* how often a call took it */
+  guint32 piece_rows;       /* it is sent by so many rows; 0: by as many as its table accepts */
+  guint32 n_silences;       /* calls without an answer, since one of it was acknowledged or it was halved */
+  gboolean is_acknowledged; /* a row of it was, by the call that ended last */
+  gint64 not_before_us;     /* its lane sends others meanwhile; 0: at once */
+  gint64 lane_ok_us;        /* when a call of its lane was last acknowledged, as it was taken; 0: never */
+  /* of suspects, while there are any */
+  guint32 suspect_row; /* the one that was tried last ... */
+  guint32 n_tries;     /* ... so often */
+  gint64 since_us;     /* 0: there are none */
+  char *text;          /* owned: what its last try ended with */
+  gboolean is_silent;  /* that was no answer */
+} TideBatchDelivery;
+
 struct TideBatch {
   _Atomic gboolean is_cancelled; /* set by the consumer that sealed it, at any time */
-  /* that consumer's at any time: its list of those that are on their way from one lane */
-  TideBatch *lane_next;
-  TideBatch **lane_link; /* what points to it */
+  TideBatchSealer sealer;        /* that consumer's at any time */
   /* the owner's only (see above); rows, sources and dependent rows stay as they are until it is completed */
   TideBatch *next;                  /* in whichever list holds it */
   TideCompletionQueue *completions; /* borrowed: where it goes when acknowledged */
-  gpointer lane_buffer;             /* borrowed: the consumer's own lane that sealed it */
   TideLane *lane;                   /* ref */
   TideBuffer wire;                  /* encoded puts, or the rows' mutations, one after the other */
   TideBuffer rows;                  /* of TideBatchRow */
   TideBuffer sources;               /* of TideBatchSource */
   TideBuffer key_set;    /* of guint64: while filling, the rows' key hashes; then an open-addressed set, 0 is empty */
   TideBuffer dependents; /* dependent_rows.h: rows that may go once this batch is acknowledged */
-  TideBuffer poison;     /* of TideBatchPoison, by row: all other rows are acknowledged when the batch completes */
-  TideBuffer suspects;   /* of TideBatchSuspect: they are sent alone */
   gboolean is_mutations;
-  gboolean is_apart;    /* HBase is likely to refuse each row: sealed with slice_rows of 1 */
   gboolean is_unmerged; /* each row is of one message: tide_accumulator_append_unmerged() */
   guint32 n_rows;
-  gint64 oldest_us;     /* when its oldest row was mapped, monotonic */
   gint64 charged_bytes; /* what the budget holds for it */
-  guint32 attempts;
-  /* row_isolation.h: what is known after calls that failed */
-  guint32 done_rows;      /* so many of the first are acknowledged, poison, or suspects */
-  guint32 slice_rows;     /* it is to be sent by so many rows; 0: as a whole */
-  guint32 n_cut_calls;    /* calls of several of its rows that were cut off */
-  gint64 not_before_us;   /* its lane sends others meanwhile; 0: at once */
-  gboolean is_left_out;   /* nothing of it was sent in the round that ended last */
-  gint64 lane_ok_us;      /* when a call of its lane was last acknowledged, as it was taken; 0: never */
-  gint64 sealed_us;       /* nothing of it was sent before */
-  gint64 last_unknown_us; /* when a call that carried it last ended without an answer; 0: never */
+  TideBatchTimes times;
+  TideBatchDelivery delivery;
 };
 
 TideBatch *tide_batch_new(void);
@@ -102,7 +113,8 @@ static inline gsize
 tide_batch_memory_bytes(const TideBatch *batch)
 {
   return sizeof *batch + batch->wire.capacity + batch->rows.capacity + batch->sources.capacity +
-         batch->key_set.capacity + batch->dependents.capacity + batch->poison.capacity + batch->suspects.capacity;
+         batch->key_set.capacity + batch->dependents.capacity + batch->delivery.poison.capacity +
+         batch->delivery.states.capacity;
 }
 
 static inline const TideBatchRow *
@@ -121,28 +133,28 @@ tide_batch_sources(const TideBatch *batch, gsize *ret_n)
 static inline const TideBatchPoison *
 tide_batch_poison(const TideBatch *batch, gsize *ret_n)
 {
-  *ret_n = batch->poison.len / sizeof(TideBatchPoison);
-  return (const TideBatchPoison *)(const void *)batch->poison.data;
+  *ret_n = batch->delivery.poison.len / sizeof(TideBatchPoison);
+  return (const TideBatchPoison *)(const void *)batch->delivery.poison.data;
 }
 
 /* What is known of @row; NULL: it is not poison. */
 const TideBatchPoison *tide_batch_find_poison(const TideBatch *batch, guint32 row);
 
-static inline const TideBatchSuspect *
-tide_batch_suspects(const TideBatch *batch, gsize *ret_n)
+static inline TideRowState
+tide_batch_row_state(const TideBatch *batch, guint32 row)
 {
-  *ret_n = batch->suspects.len / sizeof(TideBatchSuspect);
-  return (const TideBatchSuspect *)(const void *)batch->suspects.data;
+  return batch->delivery.states.len > 0 ? batch->delivery.states.data[row] : TIDE_ROW_WAITING;
 }
 
-/* What is known of @row, begun when nothing is. Valid until the next is begun. */
-TideBatchSuspect *tide_batch_suspect(TideBatch *batch, guint32 row);
-void tide_batch_clear_suspect(TideBatch *batch, guint32 row);
-/* Of rows whose calls are cut off that which was cut off least often; NULL: there is none. */
-const TideBatchSuspect *tide_batch_next_cut(const TideBatch *batch);
-guint32 tide_batch_count_cuts(const TideBatch *batch); /* of such rows, alone */
+void tide_batch_set_row_state(TideBatch *batch, guint32 row, TideRowState state);
 
-/* @row can never be written. @text: copied. */
+/* The first row of [@first, @end) in @state; @end: none. */
+guint32 tide_batch_find_state(const TideBatch *batch, TideRowState state, guint32 first, guint32 end);
+
+/* Behind the rows from @first on that are in one state with it, up to @end. */
+guint32 tide_batch_end_of_run(const TideBatch *batch, guint32 first, guint32 end);
+
+/* Marks @row, which can never be written, as poison. @text: copied. */
 void tide_batch_add_poison(TideBatch *batch, guint32 row, guint32 attempts, const char *text);
 
 /* It is not to be sent any more; a call that carries it already goes on. Threads: the consumer's that sealed it. */
@@ -162,7 +174,7 @@ tide_batch_is_cancelled(const TideBatch *batch)
 static inline void
 tide_batch_mark_in_doubt(TideBatch *batch, gint64 now_us)
 {
-  batch->last_unknown_us = now_us;
+  batch->times.last_unknown_us = now_us;
 }
 
 TideBytes tide_batch_row_key(const TideBatch *batch, guint32 row);

@@ -13,7 +13,7 @@ tide_lanes_new(const TideLanesOptions *options)
   tide_mutex_init(&lanes->lock);
   tide_cond_init(&lanes->work);
   lanes->tables = g_new0(TableSlot, options->n_tables);
-  lanes->cell_limits = g_new0(TideCellLimit, options->n_tables);
+  tide_suspects_init(&lanes->suspects);
   lanes->used = g_ptr_array_new();
   return lanes;
 }
@@ -46,7 +46,7 @@ tide_lanes_free(TideLanes *lanes)
   }
   g_ptr_array_unref(lanes->used);
   g_free(lanes->tables);
-  g_free(lanes->cell_limits);
+  tide_suspects_clear(&lanes->suspects);
   tide_cond_clear(&lanes->work);
   tide_mutex_clear(&lanes->lock);
   g_free(lanes);
@@ -70,10 +70,10 @@ free_queue(TideLane *lane)
   g_free(queue);
 }
 
-TideCellLimit *
-tide_lanes_cell_limit(TideLanes *lanes, const TideTable *table)
+TideSuspects *
+tide_lanes_suspects(TideLanes *lanes)
 {
-  return &lanes->cell_limits[table->declared != NULL ? table->declared->index : table->index];
+  return &lanes->suspects;
 }
 
 TideLane *
@@ -153,7 +153,7 @@ in_flight_cap_locked(const LaneQueue *queue)
 static gint64
 due_us_locked(const LaneQueue *queue)
 {
-  return MAX(queue->not_before_us, queue->first->not_before_us);
+  return MAX(queue->not_before_us, queue->first->delivery.not_before_us);
 }
 
 void
@@ -186,11 +186,11 @@ count_waiting_locked(TideLanes *lanes, gint64 rows)
 void
 tide_lane_queue_push_back_locked(LaneQueue *queue, TideBatch *batch, gint64 now_us)
 {
-  gint64 due_us = MAX(batch->not_before_us, now_us);
+  gint64 due_us = MAX(batch->delivery.not_before_us, now_us);
   TideBatch *before = queue->last;
-  if (before != NULL && before->not_before_us > due_us) {
+  if (before != NULL && before->delivery.not_before_us > due_us) {
     before = NULL;
-    for (TideBatch *other = queue->first; other->not_before_us <= due_us; other = other->next)
+    for (TideBatch *other = queue->first; other->delivery.not_before_us <= due_us; other = other->next)
       before = other;
   }
   TideBatch **link = before != NULL ? &before->next : &queue->first;
@@ -248,7 +248,7 @@ tide_lanes_submit(TideLanes *lanes, TideBatch *first)
 static gboolean
 goes_alone(const TideBatch *batch)
 {
-  return batch->is_mutations || batch->is_unmerged || batch->slice_rows > 0 || tide_batch_next_cut(batch) != NULL;
+  return batch->is_mutations || batch->is_unmerged || batch->delivery.piece_rows > 0 || batch->delivery.states.len > 0;
 }
 
 static gboolean
@@ -257,7 +257,7 @@ fits_locked(const TideLanes *lanes, const TideCall *call, const TideBatch *batch
   if (call->n_batches == 0)
     return TRUE;
   return !goes_alone(call->batches[0]) && !goes_alone(batch) && call->n_batches < TIDE_CALL_MAX_BATCHES &&
-         call->n_rows + batch->n_rows <= lanes->max_rows && call->n_bytes + batch->wire.len <= lanes->max_bytes;
+         call->n_rows + batch->n_rows <= call->max_rows && call->n_bytes + batch->wire.len <= lanes->max_bytes;
 }
 
 /* Moves batches of @queue into @call as far as they fit. */
@@ -267,7 +267,7 @@ take_from_lane_locked(TideLanes *lanes, LaneQueue *queue, TideCall *call, gint64
   guint32 before = call->n_batches;
   while (queue->first != NULL && fits_locked(lanes, call, queue->first) && has_room_locked(queue)) {
     TideBatch *batch = pop_locked(queue);
-    batch->lane_ok_us = queue->last_ok_us;
+    batch->delivery.lane_ok_us = queue->last_ok_us;
     call->batches[call->n_batches++] = batch;
     call->n_rows += batch->n_rows;
     call->n_bytes += batch->wire.len;
@@ -371,7 +371,7 @@ begin_call_locked(TideLanes *lanes, LaneQueue *queue, TideCall *call, gint64 now
   TableSlot *slot = &lanes->tables[queue->lane.table->index];
   lanes->next_table = slot->place + 1;
   call->table = queue->lane.table;
-  call->last_ok_us = lanes->last_ok_us;
+  call->max_rows = tide_lanes_rows_per_call_locked(lanes, slot);
   call->is_probe_of_table = slot->suspended.is_on;
   call->is_probe = slot->suspended.is_on || queue->failures > 0;
   take_from_lane_locked(lanes, queue, call, now_us);

@@ -8,8 +8,10 @@
  * - A lane whose call failed waits (doubling, with jitter), and is then probed: one batch, alone, and nothing else of
  *   the lane beside it, until a call succeeds. Probes of all lanes together are capped, so that dead regions do not
  * take all writers.
- * - A batch of which only rows are left whose calls are cut off (call_slices.h) waits by itself, twice as long each
- * time, and other batches of its lane pass it.
+ * - A batch that has only suspects left (bisect.h) waits by itself, and other batches of its lane pass it.
+ * - A table has a number of rows for each call below max_rows once larger calls were refused for their size or got no
+ *   answer. It is halved when a call was refused for its size and its halves were accepted, and when a second call of
+ *   a lane got no answer although much smaller ones of it are accepted. It doubles once an hour.
  * - A table that takes no rows (it is missing, disabled, closed to us: TIDE_OUTCOME_SUSPEND) is suspended as a whole,
  * with its reason. It is probed with one call of the lane whose call failed so, and goes on when HBase takes that.
  *
@@ -18,7 +20,7 @@
 
 #include "gateway/failure_class.h"
 #include "write/batch.h"
-#include "write/cell_limit.h"
+#include "write/suspects.h"
 
 G_BEGIN_DECLS
 
@@ -46,8 +48,8 @@ void tide_lanes_set_call_limits(TideLanes *lanes, guint32 max_rows, guint32 max_
 /* A lane for [@start_key, @end_key) of @table. Ownership: a reference. */
 TideLane *tide_lanes_make_lane(TideLanes *lanes, const TideTable *table, TideBytes start_key, TideBytes end_key);
 
-/* What HBase has said of cells of @table, or of all instances of its template. Borrowed. Threads: any; no lock. */
-TideCellLimit *tide_lanes_cell_limit(TideLanes *lanes, const TideTable *table);
+/* What is known of rows that were refused. Borrowed. */
+TideSuspects *tide_lanes_suspects(TideLanes *lanes);
 
 /* Hands over @first and all batches linked behind it; each one's lane is set. */
 void tide_lanes_submit(TideLanes *lanes, TideBatch *first);
@@ -59,7 +61,14 @@ typedef struct TideCall {
   guint32 n_batches;
   guint32 n_rows;
   gsize n_bytes;
-  gint64 last_ok_us; /* when a call of any table was last acknowledged, monotonic; 0: never */
+  guint32 max_rows; /* that may be sent at a time */
+  /* bisect.h: what its size had to do with how it ended; rows that were sent at a time */
+  guint32 taken_rows;     /* the most that were accepted */
+  guint32 silent_rows;    /* of several: without an answer; 0: it did not come to that */
+  guint32 oversized_rows; /* the fewest that were refused for their size, and no row alone was; 0: none were */
+  /* tide_lanes_finish() */
+  guint32 rows_before; /* what its table had for max_rows ... */
+  guint32 rows_after;  /* ... and has from now on */
   /* the lanes' only */
   gboolean is_probe; /* of what is in trouble */
   gboolean is_probe_of_table;
@@ -71,8 +80,9 @@ typedef enum TideTake { TIDE_TAKE_CALL, TIDE_TAKE_NOTHING, TIDE_TAKE_STOPPED } T
  * serves any writer. */
 TideTake tide_lanes_take(TideLanes *lanes, gint64 deadline_us, TideCall *ret_call);
 
-/* How a call ended: the one place that acts on it. @error_text: what the gateway or transport said; copied; NULL when
- * OK. @now_us: monotonic. */
+/* How a call ended: the one place that acts on it. A batch whose rows are all acknowledged or poison completes; others go
+ * back. @outcome: for those that have waiting rows left; OK: none has. @error_text: what the gateway or transport said;
+ * copied; NULL when OK. @now_us: monotonic. */
 void tide_lanes_finish(TideLanes *lanes, TideCall *call, TideOutcome outcome, const char *error_text, gint64 now_us);
 
 /* Nothing of @table is handed out any more; its batches wait in their lanes. @reason: why; copied. Said again, with the
@@ -87,7 +97,7 @@ void tide_lanes_close(TideLanes *lanes, const TideTable *table);
 void tide_lanes_stop(TideLanes *lanes);
 gboolean tide_lanes_is_stopped(TideLanes *lanes);
 
-/* A lane whose calls keep failing, or a table that is blocked or suspended. */
+/* A lane whose calls keep failing or in which a row is refused, or a table that is blocked or suspended. */
 typedef struct TideLaneTrouble {
   const TideTable *table;
   char *region_start;  /* owned, printable */
@@ -102,6 +112,17 @@ typedef struct TideLaneTrouble {
 /* Lanes in trouble since before @before_us, and tables that are suspended; of a table that is suspended all lanes as
  * one. (transfer full) (element-type TideLaneTrouble) */
 GPtrArray *tide_lanes_in_trouble(TideLanes *lanes, gint64 before_us);
+
+typedef enum TideStuck {
+  TIDE_STUCK_NOT,     /* something else waits, or nothing at all */
+  TIDE_STUCK_BUSY,    /* calls run: ask again */
+  TIDE_STUCK_REFUSED, /* nothing is left but rows that are refused, and nothing that would show why */
+  TIDE_STUCK_SILENT,  /* the same of rows that get no answer, while others do */
+} TideStuck;
+
+/* Whether only suspects wait that will stay so unless other rows of their lanes come: each was tried
+ * TIDE_SUSPECT_ROUNDS times. @ret_text: (transfer full): which row of which table, why, and what to do; NULL if not. */
+TideStuck tide_lanes_stuck(TideLanes *lanes, char **ret_text);
 
 typedef struct TideLanesState {
   guint64 waiting_rows;
@@ -129,7 +150,8 @@ typedef struct TideLoad {
                            * it -1 */
   gint64 failing_seconds; /* since the first of them; -1: none failed */
   gint64 troubled_lanes;
-  char *error_text; /* owned: what the last of them said; NULL: none failed */
+  gint64 rows_per_call; /* of a table: at most so many are sent in one call */
+  char *error_text;     /* owned: what the last of them said; NULL: none failed */
 } TideLoad;
 
 void tide_load_clear(TideLoad *load);

@@ -4,6 +4,26 @@
 #include "util/backoff.h"
 #include "write/prefetch.h"
 
+/* A row of @batch was accepted. One without states was treated as a whole. */
+static gboolean
+is_accepted(const TideBatch *batch, TideOutcome outcome)
+{
+  return batch->delivery.is_acknowledged ||
+         (outcome == TIDE_OUTCOME_OK && batch->delivery.states.len == 0 && !tide_batch_is_cancelled(batch));
+}
+
+/* Nothing of @batch is left to be sent. */
+static gboolean
+is_finished(const TideBatch *batch, TideOutcome outcome)
+{
+  if (tide_batch_is_cancelled(batch))
+    return TRUE;
+  if (batch->delivery.states.len == 0)
+    return is_accepted(batch, outcome);
+  return tide_batch_find_state(batch, TIDE_ROW_WAITING, 0, batch->n_rows) == batch->n_rows &&
+         tide_batch_find_state(batch, TIDE_ROW_SUSPECT, 0, batch->n_rows) == batch->n_rows;
+}
+
 /* ---- tables that are suspended ---- */
 
 static gint64
@@ -25,7 +45,10 @@ suspend_table_locked(TideLanes *lanes, const TideCall *call, const char *reason,
   slot->probe_at_us = now_us + backoff_us(&lanes->options, slot->suspended.n_reports);
   if (!is_news)
     return;
-  slot->suspended_lane = tide_lane_queue_of(call->batches[0]);
+  slot->suspended_lane = NULL;
+  for (guint32 i = call->n_batches; i-- > 0;)
+    if (!is_finished(call->batches[i], TIDE_OUTCOME_SUSPEND))
+      slot->suspended_lane = tide_lane_queue_of(call->batches[i]);
   lanes->n_suspended++;
 }
 
@@ -74,15 +97,6 @@ note_success_locked(LaneQueue *queue, gint64 now_us)
   g_clear_pointer(&queue->error_text, g_free);
 }
 
-static void
-note_outcome_locked(LaneQueue *queue, TideOutcome outcome, const char *error_text, gint64 now_us)
-{
-  if (outcome == TIDE_OUTCOME_OK)
-    note_success_locked(queue, now_us);
-  else if (tide_outcomes[outcome].is_lane_failure)
-    note_failure_locked(queue, error_text, now_us);
-}
-
 /* The call's batches of one lane stand together; TRUE at the first of each run. */
 static gboolean
 begins_lane(const TideCall *call, guint32 i)
@@ -90,11 +104,63 @@ begins_lane(const TideCall *call, guint32 i)
   return i == 0 || call->batches[i]->lane != call->batches[i - 1]->lane;
 }
 
-/* Whether @outcome says anything of @batch's region: of one that was cancelled nothing was sent. */
+/* Whether @batch failed with others of its call. One that was cancelled, or has only suspects left, tells nothing of
+ * its region. */
 static gboolean
-is_reported(const TideBatch *batch, TideOutcome outcome)
+has_failed(const TideBatch *batch, TideOutcome outcome)
 {
-  return outcome != TIDE_OUTCOME_OK || !batch->is_left_out;
+  return !is_finished(batch, outcome) &&
+         tide_batch_find_state(batch, TIDE_ROW_WAITING, 0, batch->n_rows) < batch->n_rows;
+}
+
+/* How @call ended for those of its lanes of which it tells anything; FALSE: for none. */
+static gboolean
+is_reported(const TideCall *call, TideOutcome outcome)
+{
+  gboolean any = FALSE;
+  for (guint32 i = 0; i < call->n_batches && !any; i++)
+    any = is_accepted(call->batches[i], outcome) || has_failed(call->batches[i], outcome);
+  return any;
+}
+
+/* ---- rows for each call ---- */
+
+/* Halving it is no great loss where it was not to blame: it doubles each hour. */
+#define LEARNED_US (3600 * TIDE_US_PER_S)
+
+/* Whether @queue's part in a call shows that calls are too large: @call got no answer again, while much less of the
+ * lane is accepted. What fails with any size, as in an outage, shows nothing. */
+static gboolean
+note_size_locked(LaneQueue *queue, const TideCall *call)
+{
+  if (call->taken_rows > queue->silent_rows / 2)
+    queue->silent_rows = 0;
+  else if (call->taken_rows > 0)
+    queue->is_less_accepted = TRUE;
+  if (call->silent_rows == 0)
+    return FALSE;
+  gboolean is_again = queue->silent_rows > 0 && queue->is_less_accepted && call->silent_rows > queue->silent_rows / 2;
+  queue->silent_rows = is_again ? 0 : call->silent_rows;
+  queue->is_less_accepted = FALSE;
+  return is_again;
+}
+
+/* @limit_rows: what was learned of its size; 0: nothing. */
+static void
+learn_rows_per_call_locked(TideLanes *lanes, TideCall *call, guint32 limit_rows, gint64 now_us)
+{
+  TableSlot *slot = &lanes->tables[call->table->index];
+  call->rows_before = tide_lanes_rows_per_call_locked(lanes, slot);
+  gboolean is_lower = limit_rows > 0 && limit_rows < call->rows_before;
+  if (is_lower)
+    slot->rows_per_call = limit_rows;
+  else if (slot->rows_per_call > 0 && now_us - slot->learned_us >= LEARNED_US)
+    slot->rows_per_call *= 2;
+  call->rows_after = tide_lanes_rows_per_call_locked(lanes, slot);
+  if (call->rows_after != call->rows_before)
+    slot->learned_us = now_us;
+  if (slot->rows_per_call >= lanes->max_rows)
+    slot->rows_per_call = 0;
 }
 
 /* A probe that had nothing to send: the next one is due at once. Where nothing waits to be one the table is not
@@ -113,75 +179,75 @@ pass_probe_of_table_locked(TideLanes *lanes, const TideCall *call)
     end_suspension_locked(lanes, slot);
 }
 
-static gboolean
-any_is_reported(const TideCall *call, TideOutcome outcome)
-{
-  for (guint32 i = 0; i < call->n_batches; i++)
-    if (is_reported(call->batches[i], outcome))
-      return TRUE;
-  return FALSE;
-}
-
-/* To the front, in its old place. A batch in which a row is suspected goes behind the others: they are to show whether
- * their region works. What has only rows left whose calls are cut off waits longer each time, and the others of the
- * lane do not. No order is needed among the batches of a lane, as none has a key that an unfinished one has. */
+/* To the front, in its old place. A batch with suspects goes behind the others: they are to show whether their region
+ * works. No order is needed among the batches of a lane, as none has a key that an unfinished one has. */
 static void
 take_back_locked(LaneQueue *queue, TideBatch *batch, gint64 now_us)
 {
-  gboolean waits = batch->done_rows == batch->n_rows && tide_batch_next_cut(batch) != NULL;
-  batch->not_before_us = waits ? now_us + backoff_us(&queue->lanes->options, tide_batch_count_cuts(batch)) : 0;
-  if (batch->suspects.len > 0)
+  if (batch->delivery.since_us > 0)
     tide_lane_queue_push_back_locked(queue, batch, now_us);
   else
     tide_lane_queue_push_front_locked(queue, batch);
 }
 
-/* From the last batch to the first, so that what goes back to the front stands in its old order. */
+/* From the last batch to the first, so that what goes back to the front stands in its old order. What is left in @call
+ * has completed. */
 static void
-end_batches_locked(const TideCall *call, TideOutcome outcome, const char *error_text, gint64 now_us)
+end_batches_locked(TideLanes *lanes, TideCall *call, TideOutcome outcome, const char *error_text, gint64 now_us)
 {
-  gboolean lane_reported = FALSE;
+  guint32 limit_rows = call->oversized_rows / 2, first_completed = call->n_batches;
+  gboolean lane_failed = FALSE, lane_accepted = FALSE;
   for (guint32 i = call->n_batches; i-- > 0;) {
     TideBatch *batch = call->batches[i];
     LaneQueue *queue = tide_lane_queue_of(batch);
     if (i >= 2)
       tide_prefetch(call->batches[i - 2]->lane, sizeof *queue);
-    batch->attempts++;
+    batch->delivery.attempts++;
     queue->in_flight_rows -= batch->n_rows;
-    if (outcome == TIDE_OUTCOME_OK)
+    lane_failed |= has_failed(batch, outcome);
+    lane_accepted |= is_accepted(batch, outcome);
+    gboolean is_last = begins_lane(call, i);
+    if (is_finished(batch, outcome)) {
       tide_lane_queue_count_written_locked(queue, batch->n_rows, now_us);
-    if (outcome == TIDE_OUTCOME_UNKNOWN)
-      tide_batch_mark_in_doubt(batch, now_us);
-    lane_reported |= is_reported(batch, outcome);
-    if (outcome != TIDE_OUTCOME_OK)
+      call->batches[--first_completed] = batch;
+    } else {
       take_back_locked(queue, batch, now_us);
-    if (!begins_lane(call, i))
+    }
+    if (!is_last)
       continue;
     queue->n_in_flight--;
-    if (lane_reported)
-      note_outcome_locked(queue, outcome, error_text, now_us);
-    lane_reported = FALSE;
+    if (note_size_locked(queue, call))
+      limit_rows = MAX(call->silent_rows / 2, 1);
+    if (lane_failed && tide_outcomes[outcome].is_lane_failure)
+      note_failure_locked(queue, error_text, now_us);
+    else if (lane_accepted && !lane_failed)
+      note_success_locked(queue, now_us);
+    lane_failed = lane_accepted = FALSE;
     tide_lane_queue_settle_locked(queue, now_us);
   }
+  learn_rows_per_call_locked(lanes, call, limit_rows, now_us);
+  call->n_batches -= first_completed;
+  memmove(call->batches, call->batches + first_completed, call->n_batches * sizeof *call->batches);
 }
 
 static void
-end_call_locked(TideLanes *lanes, const TideCall *call, TideOutcome outcome, const char *error_text, gint64 now_us)
+end_call_locked(TideLanes *lanes, TideCall *call, TideOutcome outcome, const char *error_text, gint64 now_us)
 {
   lanes->n_in_flight_calls--;
   lanes->n_probes -= call->is_probe ? 1 : 0;
   lanes->in_flight_rows -= call->n_rows;
-  gboolean any_reported = any_is_reported(call, outcome);
-  if (outcome == TIDE_OUTCOME_OK && any_reported)
-    lanes->last_ok_us = now_us;
+  gboolean is_told = is_reported(call, outcome);
+  for (guint32 i = 0; i < call->n_batches; i++)
+    if (is_accepted(call->batches[i], outcome))
+      lanes->last_ok_us = now_us;
   if (call->is_probe_of_table)
     lanes->tables[call->table->index].is_probed = FALSE;
   if (outcome == TIDE_OUTCOME_SUSPEND)
     suspend_table_locked(lanes, call, error_text, now_us);
-  else if (call->is_probe_of_table && any_reported)
+  else if (call->is_probe_of_table && is_told)
     end_probe_of_table_locked(lanes, call, outcome, now_us);
-  end_batches_locked(call, outcome, error_text, now_us);
-  if (call->is_probe_of_table && !any_reported)
+  end_batches_locked(lanes, call, outcome, error_text, now_us);
+  if (call->is_probe_of_table && !is_told)
     pass_probe_of_table_locked(lanes, call);
 }
 
@@ -202,16 +268,16 @@ void
 tide_lanes_finish(TideLanes *lanes, TideCall *call, TideOutcome outcome, const char *error_text, gint64 now_us)
 {
   tide_mutex_lock(&lanes->lock);
+  guint32 n_batches = call->n_batches;
   end_call_locked(lanes, call, outcome, error_text, now_us);
   /* While all is well and nothing waits there is nothing to wake a writer for: that costs as much as many rows. What is
-   * to be sent later is something: who ends this call may be without a gateway by then, and who sleeps know of no time.
-   */
+   * to be sent later is something: the writer that ends this call may have lost its gateway, and sleeping writers have
+   * no wake-up time. */
   gboolean is_work =
-      outcome != TIDE_OUTCOME_OK || lanes->delayed.length > 0 || tide_lanes_next_locked(lanes, now_us) != NULL;
+      call->n_batches < n_batches || lanes->delayed.length > 0 || tide_lanes_next_locked(lanes, now_us) != NULL;
   tide_mutex_unlock(&lanes->lock);
   if (is_work)
     tide_cond_signal(&lanes->work);
-  if (outcome == TIDE_OUTCOME_OK)
-    post_completed(call);
+  post_completed(call);
   call->n_batches = 0;
 }

@@ -36,6 +36,8 @@ typedef struct LaneQueue {
   gint64 last_ok_us; /* when a call was last acknowledged; 0: never */
   TideRate written;  /* rows */
   gboolean is_hot;   /* one of the lanes' hot */
+  guint32 silent_rows;       /* a call of so many got no answer, and none of more than half was accepted since; 0: none */
+  gboolean is_less_accepted; /* one of half as many, or fewer, was accepted since */
 } LaneQueue;
 
 static inline LaneQueue *
@@ -53,6 +55,8 @@ typedef struct TableSlot {
   GQueue probes;           /* lanes in trouble whose wait is over, in turn */
   TideTableStop blocked;   /* by tide_lanes_block() */
   TideTableStop suspended; /* by a call's end: HBase takes no rows of this table */
+  guint32 rows_per_call;   /* learned; 0: as many as max_rows says */
+  gint64 learned_us;       /* when that number changed last */
   /* while suspended */
   gint64 probe_at_us;        /* when one call is tried */
   gboolean is_probed;        /* it is on its way */
@@ -61,8 +65,8 @@ typedef struct TableSlot {
 } TableSlot;
 
 struct TideLanes {
-  TideLanesOptions options;   /* read-only */
-  TideCellLimit *cell_limits; /* owned array of options.n_tables, of declared tables; any thread */
+  TideLanesOptions options; /* read-only */
+  TideSuspects suspects;    /* any thread */
   TideMutex lock;
   TideCond work;
   /* under lock */
@@ -101,6 +105,13 @@ static inline guint32
 tide_lane_window_rows_locked(const LaneQueue *queue)
 {
   return MIN(queue->window_rows, tide_lane_widest_window_rows_locked(queue->lanes));
+}
+
+/* How many rows a call of @slot's table has at most. */
+static inline guint32
+tide_lanes_rows_per_call_locked(const TideLanes *lanes, const TableSlot *slot)
+{
+  return slot->rows_per_call > 0 ? MIN(slot->rows_per_call, lanes->max_rows) : lanes->max_rows;
 }
 
 /* The lane that a call can be begun with; NULL: there is none. */

@@ -27,21 +27,52 @@ stop_of_table_locked(const LaneQueue *queue)
   return slot->blocked.is_on ? &slot->blocked : slot->suspended.is_on ? &slot->suspended : NULL;
 }
 
+/* Only suspects are left of @batch, and the rounds in which they could have been judged are over. */
+static gboolean
+is_stuck(const TideBatch *batch)
+{
+  return batch->delivery.not_before_us > 0 && batch->delivery.n_tries >= TIDE_SUSPECT_ROUNDS;
+}
+
+/* A batch of @queue that is stuck since @before_us or longer; NULL: there is none. */
+static const TideBatch *
+find_stuck_locked(const LaneQueue *queue, gint64 before_us)
+{
+  const TideBatch *batch = queue->first;
+  while (batch != NULL && (!is_stuck(batch) || batch->delivery.since_us > before_us))
+    batch = batch->next;
+  return batch;
+}
+
+static gboolean
+is_failing_locked(const LaneQueue *queue, gint64 before_us)
+{
+  return queue->failures > 0 && queue->failing_since_us <= before_us;
+}
+
 /* Of @queue, or of its whole table when that is suspended. */
 static TideLaneTrouble *
-describe_trouble_locked(const LaneQueue *queue)
+describe_trouble_locked(const LaneQueue *queue, gint64 before_us)
 {
+  const TideBatch *stuck = is_failing_locked(queue, before_us) ? NULL : find_stuck_locked(queue, before_us);
   const TideTableStop *stop = stop_of_table_locked(queue);
   TideLaneTrouble *trouble = g_new0(TideLaneTrouble, 1);
   trouble->table = queue->lane.table;
   trouble->region_start = tide_bytes_printable(stop != NULL ? TIDE_BYTES_EMPTY : queue->lane.start_key);
   trouble->first_row_key =
       queue->first != NULL ? tide_bytes_printable(tide_batch_row_key(queue->first, 0)) : g_strdup("(in flight)");
-  trouble->error_text = g_strdup(stop != NULL ? stop->reason : queue->error_text);
+  trouble->error_text = g_strdup(stop != NULL ? stop->reason : stuck == NULL ? queue->error_text : NULL);
   trouble->since_us = stop != NULL ? stop->since_us : queue->failing_since_us;
   trouble->failures = stop != NULL ? stop->n_reports : queue->failures;
   trouble->waiting_rows = count_waiting_rows_locked(queue);
   trouble->is_suspended = stop == &queue->lanes->tables[queue->lane.table->index].suspended;
+  if (stop == NULL && stuck != NULL) {
+    g_free(trouble->first_row_key);
+    trouble->first_row_key = tide_bytes_printable(tide_batch_row_key(stuck, stuck->delivery.suspect_row));
+    trouble->error_text = g_strdup(stuck->delivery.text);
+    trouble->since_us = stuck->delivery.since_us;
+    trouble->failures = stuck->delivery.n_tries;
+  }
   return trouble;
 }
 
@@ -53,7 +84,7 @@ is_in_trouble_locked(const LaneQueue *queue, gint64 before_us)
     return queue->first != NULL && slot->blocked.reason != NULL && slot->blocked.since_us <= before_us;
   if (slot->suspended.is_on)
     return TRUE; /* it does not pass by itself, so nobody need wait to be told */
-  return queue->failures > 0 && queue->failing_since_us <= before_us;
+  return is_failing_locked(queue, before_us) || find_stuck_locked(queue, before_us) != NULL;
 }
 
 /* The trouble of @queue's table that is suspended, where another of its lanes was found before. */
@@ -82,11 +113,49 @@ tide_lanes_in_trouble(TideLanes *lanes, gint64 before_us)
       if (of_table != NULL)
         of_table->waiting_rows += count_waiting_rows_locked(queue);
       else
-        g_ptr_array_add(found, describe_trouble_locked(queue));
+        g_ptr_array_add(found, describe_trouble_locked(queue, before_us));
     }
   }
   tide_mutex_unlock(&lanes->lock);
   return found;
+}
+
+static char *
+describe_stuck(const TideBatch *batch)
+{
+  g_autofree char *key = tide_bytes_printable(tide_batch_row_key(batch, batch->delivery.suspect_row));
+  return g_strdup_printf(
+      "row '%s' of table '%s' cannot be written: %s; remove the cause, or the message, and start the "
+      "same again: nothing of it is committed",
+      key, batch->lane->table->name, batch->delivery.text);
+}
+
+TideStuck
+tide_lanes_stuck(TideLanes *lanes, char **ret_text)
+{
+  const TideBatch *stuck = NULL;
+  gboolean is_other = FALSE;
+  *ret_text = NULL;
+  tide_mutex_lock(&lanes->lock);
+  gboolean is_busy = lanes->n_in_flight_calls > 0;
+  for (GList *link = g_queue_peek_head_link(&lanes->busy); link != NULL; link = link->next) {
+    const LaneQueue *queue = link->data;
+    for (const TideBatch *batch = queue->first; batch != NULL; batch = batch->next) {
+      const TideBatchDelivery *delivery = &batch->delivery;
+      /* Of an outage that began with this row nobody can tell that it is the row's. */
+      gboolean is_outage = delivery->is_silent && lanes->last_ok_us < delivery->since_us;
+      is_other |= !is_stuck(batch) || is_outage;
+      stuck = batch;
+    }
+  }
+  TideStuck answer = is_busy                     ? TIDE_STUCK_BUSY
+                     : stuck == NULL || is_other ? TIDE_STUCK_NOT
+                     : stuck->delivery.is_silent ? TIDE_STUCK_SILENT
+                                                 : TIDE_STUCK_REFUSED;
+  if (answer == TIDE_STUCK_REFUSED || answer == TIDE_STUCK_SILENT)
+    *ret_text = describe_stuck(stuck);
+  tide_mutex_unlock(&lanes->lock);
+  return answer;
 }
 
 TideLanesState
@@ -105,8 +174,8 @@ tide_lanes_state(TideLanes *lanes)
       state.narrowed_lanes += queue->window_rows < tide_lane_widest_window_rows_locked(lanes) ? 1 : 0;
       state.troubled_lanes += is_in_trouble_locked(queue, G_MAXINT64) ? 1 : 0;
       for (const TideBatch *batch = queue->first; batch != NULL; batch = batch->next)
-        if (state.oldest_us == 0 || batch->oldest_us < state.oldest_us)
-          state.oldest_us = batch->oldest_us;
+        if (state.oldest_us == 0 || batch->times.oldest_us < state.oldest_us)
+          state.oldest_us = batch->times.oldest_us;
     }
   }
   tide_mutex_unlock(&lanes->lock);
@@ -180,6 +249,7 @@ static TideLoad
 load_of_lane_locked(const LaneQueue *queue, gint64 now_us)
 {
   const TideTableStop *stop = stop_of_table_locked(queue);
+  const TideBatch *stuck = find_stuck_locked(queue, now_us);
   gboolean is_stopped = stop != NULL && stop->reason != NULL; /* what fails is counted with the table */
   TideLoad load = {.table = queue->lane.table,
                    .region_start = tide_bytes_printable(queue->lane.start_key),
@@ -191,6 +261,11 @@ load_of_lane_locked(const LaneQueue *queue, gint64 now_us)
                    .failing_seconds = queue->failures > 0 ? seconds_since(queue->failing_since_us, now_us) : -1,
                    .troubled_lanes = is_in_trouble_locked(queue, G_MAXINT64) ? 1 : 0,
                    .error_text = queue->failures > 0 ? g_strdup(queue->error_text) : NULL};
+  if (load.failures == 0 && stuck != NULL) {
+    load.failures = stuck->delivery.n_tries;
+    load.failing_seconds = seconds_since(stuck->delivery.since_us, now_us);
+    load.error_text = g_strdup(stuck->delivery.text);
+  }
   return load;
 }
 
@@ -244,11 +319,13 @@ tide_lanes_regions(TideLanes *lanes, guint max, gint64 now_us)
 }
 
 static TideLoad
-load_of_table_locked(const TableSlot *slot, gint64 now_us)
+load_of_table_locked(const TideLanes *lanes, const TableSlot *slot, gint64 now_us)
 {
   const TideTableStop *stop = slot->suspended.is_on ? &slot->suspended : slot->blocked.is_on ? &slot->blocked : NULL;
-  TideLoad load = {
-      .table = slot->table, .rows_per_second = tide_rate_a_second(slot->written, now_us), .failing_seconds = -1};
+  TideLoad load = {.table = slot->table,
+                   .rows_per_second = tide_rate_a_second(slot->written, now_us),
+                   .rows_per_call = tide_lanes_rows_per_call_locked(lanes, slot),
+                   .failing_seconds = -1};
   if (stop == NULL || stop->reason == NULL)
     return load;
   load.failures = stop->n_reports;
@@ -274,7 +351,7 @@ tide_lanes_tables(TideLanes *lanes, gint64 now_us)
   {
     double all = written_by_all_locked(lanes, now_us);
     for (guint i = 0; i < lanes->used->len; i++) {
-      TideLoad load = load_of_table_locked(g_ptr_array_index(lanes->used, i), now_us);
+      TideLoad load = load_of_table_locked(lanes, g_ptr_array_index(lanes->used, i), now_us);
       load.share = all > 0 ? load.rows_per_second / all : 0;
       for (GList *link = g_queue_peek_head_link(&lanes->busy); link != NULL; link = link->next) {
         const LaneQueue *queue = link->data;

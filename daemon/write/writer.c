@@ -5,8 +5,7 @@
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/log.h"
-#include "write/call_size.h"
-#include "write/row_isolation.h"
+#include "write/bisect.h"
 
 /* How long a writer waits for a gateway or for work before it looks round again: only bounds how stale its watchdog
  * time and its idle check are. */
@@ -48,12 +47,10 @@ struct TideWriter {
   _Atomic gint64 called_us;      /* since when a call runs; 0: none does */
   /* the writer's thread only */
   TideCall call;
-  TideRowIsolation *isolation;
-  TideHBaseClient *client; /* borrowed, while a call is sent */
-  gboolean is_cancelled;   /* the last call was, by the stop */
+  TideBisect *bisect;    /* owned */
+  gboolean is_cancelled; /* the last call was, by the stop */
   TideLogLimit failure_limit;
   TideLogLimit retry_limit; /* of failures that may pass */
-  TideLogLimit size_limit;  /* of calls that are too large */
   TideWriterConnection connection;
 };
 
@@ -119,7 +116,7 @@ is_lasting(const TideWriter *writer, TideOutcome outcome, gint64 duration_us)
 {
   if (!tide_outcomes[outcome].is_often_passing)
     return outcome != TIDE_OUTCOME_NOT_SENT;
-  return writer->call.batches[0]->attempts + 1 >= LASTING_ATTEMPTS || duration_us >= LASTING_US;
+  return writer->call.batches[0]->delivery.attempts + 1 >= LASTING_ATTEMPTS || duration_us >= LASTING_US;
 }
 
 static void
@@ -171,11 +168,11 @@ tell_failure(const GError *error, TideFailure failure, const char *table)
   return g_string_free(text, FALSE);
 }
 
-/* One call to the gateway: puts together, a mutated row alone. */
+/* One call to the gateway: puts together, a mutated row alone. @ret_text: (transfer full): what was wrong; NULL if OK.
+ */
 static TideFailure
-send_rows(const TideSentRows *rows, gpointer data, char **ret_text)
+send_rows(TideWriter *writer, TideHBaseClient *client, const TideBisectCall *rows, char **ret_text)
 {
-  TideWriter *writer = data;
   TideBytes table = tide_bytes_of_string(writer->call.table->name);
   WriteMethod method = rows->batch->is_mutations ? MUTATE_ROW : PUT_MULTIPLE;
   gint64 start_us = tide_now_us();
@@ -183,18 +180,16 @@ send_rows(const TideSentRows *rows, gpointer data, char **ret_text)
   atomic_store_explicit(&writer->last_round_us, start_us, memory_order_relaxed);
 
   g_autoptr(GError) error = NULL;
-  gboolean acknowledged = method == MUTATE_ROW
-                              ? tide_hbase_client_mutate_row(
-                                    writer->client, table, tide_batch_row_key(rows->batch, rows->row), rows->parts[0],
-                                    tide_batch_rows(rows->batch)[rows->row].n_mutations, deadline_us, &error)
-                              : tide_hbase_client_put_multiple(writer->client, table, rows->parts, rows->n_parts,
-                                                               rows->n_rows, deadline_us, &error);
+  gboolean acknowledged =
+      method == MUTATE_ROW
+          ? tide_hbase_client_mutate_row(client, table, tide_batch_row_key(rows->batch, rows->row), rows->parts[0],
+                                         tide_batch_rows(rows->batch)[rows->row].n_mutations, deadline_us, &error)
+          : tide_hbase_client_put_multiple(client, table, rows->parts, rows->n_parts, rows->n_rows, deadline_us,
+                                           &error);
   writer->is_cancelled = tide_error_is_cancelled(error);
   TideFailure failure = tide_failure_of(error);
   g_assert(acknowledged == (failure.outcome == TIDE_OUTCOME_OK));
   note_call(writer, method, rows->n_rows, start_us, error);
-  if (failure.is_for_size && rows->n_rows > 1)
-    tide_call_size_log(&writer->size_limit, rows->n_rows, writer->call.table->name, error->message, start_us);
   if (acknowledged) {
     tide_counter_add(metrics_of_call(writer, method)->rows_written, rows->n_rows);
     tide_counter_add(writer->bytes_written, rows->n_bytes);
@@ -204,33 +199,57 @@ send_rows(const TideSentRows *rows, gpointer data, char **ret_text)
   return failure;
 }
 
+/* Without that nobody would hear why calls are many and small, as nothing is lost. */
+static void
+log_rows_per_call(const TideCall *call)
+{
+  const TideLogField fields[] = {{"TABLE", call->table->name}};
+  if (call->rows_after < call->rows_before)
+    tide_log_fields(
+        TIDE_LOG_WARNING, "call-too-large", fields, G_N_ELEMENTS(fields),
+        "calls to '%s' have %u rows at most instead of %u, and twice as many each hour from now on: larger "
+        "ones %s; if a proxy limits requests, or region servers limit rows "
+        "(hbase.rpc.rows.size.threshold.reject), raise that, or lower 'batch.max_rows' or 'batch.max_bytes'",
+        call->table->name, call->rows_after, call->rows_before,
+        call->oversized_rows > 0 ? "were refused for their size" : "got no answer again and again");
+  else if (call->rows_after > call->rows_before)
+    tide_log_fields(TIDE_LOG_NOTICE, "call-larger-again", fields, G_N_ELEMENTS(fields),
+                    "calls to '%s' have up to %u rows again, instead of %u", call->table->name, call->rows_after,
+                    call->rows_before);
+}
+
 static void
 send_call(TideWriter *writer)
 {
   TideCall *call = &writer->call;
-  TideIsolationCounts counts;
+  TideBisectCall sent;
+  TideBisectCounts counts;
   g_autofree char *text = NULL;
   gint64 start_us = tide_now_us();
-  writer->client = tide_writer_connection_begin(&writer->connection);
+  TideHBaseClient *client = tide_writer_connection_begin(&writer->connection);
   atomic_store_explicit(&writer->gateway, tide_writer_connection_gateway_name(&writer->connection),
                         memory_order_relaxed);
   atomic_store_explicit(&writer->called_us, start_us, memory_order_relaxed);
-  guint32 gateway = tide_gateway_index(writer->connection.link.gateway);
-  TideFailure failure = tide_row_isolation_send(writer->isolation, call, gateway, start_us, &counts, &text);
+  tide_bisect_begin(writer->bisect, call, start_us);
+  while (tide_bisect_next(writer->bisect, &sent)) {
+    g_autofree char *sent_text = NULL;
+    TideFailure failure = send_rows(writer, client, &sent, &sent_text);
+    tide_bisect_note(writer->bisect, failure, sent_text, tide_now_us());
+  }
+  gint64 end_us = tide_now_us();
+  TideFailure failure = tide_bisect_end(writer->bisect, end_us, &counts, &text);
   tide_writer_connection_end(&writer->connection);
 
   atomic_store_explicit(&writer->called_us, 0, memory_order_relaxed);
-  gint64 end_us = tide_now_us();
   tide_counter_add(writer->bisections, counts.bisections);
   tide_counter_add(writer->poison_rows, counts.poison);
-  if (counts.cut_rows > 0)
-    tide_call_size_log(&writer->size_limit, counts.cut_rows, call->table->name, NULL, end_us);
   if (failure.outcome != TIDE_OUTCOME_OK) {
     if (!writer->is_cancelled)
       log_failure(writer, failure.outcome, text, start_us, end_us);
     tide_regions_suspect(writer->context.regions, call->table);
   }
   tide_lanes_finish(writer->context.lanes, call, failure.outcome, text, end_us);
+  log_rows_per_call(call);
   tide_writer_connection_settle(&writer->connection);
 }
 
@@ -272,7 +291,10 @@ tide_writer_start(const TideWriterContext *context, guint32 index)
   tide_writer_connection_init(&writer->connection, context->config, context->gateways, context->metrics);
   atomic_init(&writer->last_round_us, tide_now_us());
   register_metrics(writer);
-  writer->isolation = tide_row_isolation_new(send_rows, writer, context->config->retry_max_ms * TIDE_US_PER_MS / 3);
+  TideBisectOptions bisect = {.suspects = tide_lanes_suspects(context->lanes),
+                              .retry_min_us = context->config->retry_min_ms * TIDE_US_PER_MS,
+                              .retry_max_us = context->config->retry_max_ms * TIDE_US_PER_MS};
+  writer->bisect = tide_bisect_new(&bisect);
   g_autofree char *name = g_strdup_printf("tide-writer-%u", index);
   writer->thread = tide_thread_start(name, run_writer, writer);
   return writer;
@@ -301,7 +323,7 @@ tide_writer_free(TideWriter *writer)
   if (writer == NULL)
     return;
   tide_thread_join(writer->thread);
-  tide_row_isolation_free(writer->isolation);
+  tide_bisect_free(writer->bisect);
   g_free(writer->methods);
   tide_writer_connection_clear(&writer->connection);
   g_free(writer);

@@ -27,7 +27,7 @@ FLOW = ("kafka", "gateway", "tables", "mapping", "write", "rows", "dead_letters"
 # The tests of a folder that are asked when the nearest have noticed nothing, in steps; patterns of "suite/name".
 WIDER = {
     tuple(f"daemon/{room}/" for room in FLOW): [["unit/delivery-model", "unit/equal-times-model", "unit/accumulator", "unit/lanes*", "unit/row-buffer*",
-                      "unit/row-isolation*", "unit/partition", "unit/consumer*", "unit/pauses",
+                      "unit/bisect", "unit/partition", "unit/consumer*", "unit/pauses",
                       "unit/intake", "unit/dead-letter-desk", "unit/dead-letter-queue*",
                       "unit/message-dead-letters",
                       "unit/mapping*"],

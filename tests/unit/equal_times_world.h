@@ -95,12 +95,11 @@ struct World {
   GRand *random;
   TideConfig *config;
   TideRegions regions;
-  TideCellLimit cell_limits[N_TABLES];
   TideColumn columns[N_COLUMNS];
   TideBuffer prefixes[N_COLUMNS];
   gint64 now_us, now_epoch_ms, first_time_ms;
   guint scarcity;
-  guint64 n_steps, n_ghosts_landed, n_contested, n_given_up, n_apart, n_refused;
+  guint64 n_steps, n_ghosts_landed, n_contested, n_given_up, n_refused;
   guint64 n_rewinds[TIDE_REWIND_N_REASONS];
   Log logs[N_PARTITIONS];
   Consumer consumers[N_CONSUMERS];
@@ -130,7 +129,7 @@ cells_of(const TideBatch *batch)
   Ghost *ghost = g_new0(Ghost, 1);
   ghost->cells = g_array_new(FALSE, TRUE, sizeof(Cell));
   ghost->values = g_array_new(FALSE, TRUE, sizeof(guint32));
-  const TideTable *table = ((const TideLaneBuffer *)batch->lane_buffer)->table;
+  const TideTable *table = ((const TideLaneBuffer *)batch->sealer.lane_buffer)->table;
   for (guint32 i = 0; i < batch->n_rows; i++) {
     TideBatchCells cells;
     TideBatchCell cell;

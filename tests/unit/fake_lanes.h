@@ -11,15 +11,8 @@ struct TideRegions {
 };
 
 struct TideLanes {
-  GPtrArray *waiting;         /* owned (element-type TideBatch): submitted, not acknowledged */
-  TideCellLimit *cell_limits; /* borrowed: by declared table */
+  GPtrArray *waiting; /* owned (element-type TideBatch): submitted, not acknowledged */
 };
-
-TideCellLimit *
-tide_lanes_cell_limit(TideLanes *lanes, const TideTable *table)
-{
-  return &lanes->cell_limits[table->declared != NULL ? table->declared->index : table->index];
-}
 
 void
 tide_lanes_submit(TideLanes *lanes, TideBatch *first)

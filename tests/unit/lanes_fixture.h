@@ -37,8 +37,8 @@ typedef enum BatchKind {
   BATCH_OF_PUTS,
   BATCH_OF_MUTATIONS,
   BATCH_OF_UNMERGED,
-  BATCH_IN_SLICES,
-  BATCH_WITH_A_CUT_ROW
+  BATCH_IN_PIECES,
+  BATCH_WITH_A_SUSPECT
 } BatchKind;
 
 /* @oldest_us: when its oldest row was mapped. */
@@ -46,15 +46,15 @@ static inline void
 submit_aged(Fixture *fixture, TideLane *lane, guint32 n_rows, gsize n_bytes, BatchKind kind, gint64 oldest_us)
 {
   TideBatch *batch = tide_batch_new();
-  batch->oldest_us = oldest_us;
+  batch->times.oldest_us = oldest_us;
   batch->completions = &fixture->completions;
   batch->lane = tide_lane_ref(lane);
   batch->n_rows = n_rows;
   batch->is_mutations = kind == BATCH_OF_MUTATIONS;
   batch->is_unmerged = kind == BATCH_OF_UNMERGED;
-  batch->slice_rows = kind == BATCH_IN_SLICES ? 1 : 0;
-  if (kind == BATCH_WITH_A_CUT_ROW)
-    tide_batch_suspect(batch, 0)->is_cut = TRUE;
+  batch->delivery.piece_rows = kind == BATCH_IN_PIECES ? 1 : 0;
+  if (kind == BATCH_WITH_A_SUSPECT)
+    tide_batch_set_row_state(batch, 0, TIDE_ROW_SUSPECT);
   tide_buffer_reserve(&batch->wire, n_bytes);
   memset(batch->wire.data, 'k', n_bytes);
   batch->wire.len = n_bytes;
@@ -80,6 +80,19 @@ lane_of(Fixture *fixture, guint table, const char *start, const char *end)
 {
   return tide_lanes_make_lane(fixture->lanes, &fixture->tables[table], tide_bytes_of_string(start),
                               tide_bytes_of_string(end));
+}
+
+/* As bisect.c leaves a batch of which only the first row is left, since @since_us, after @n_tries. */
+static inline void
+leave_suspect(TideBatch *batch, guint32 n_tries, gint64 since_us, gint64 not_before_us)
+{
+  for (guint32 row = 0; row < batch->n_rows; row++)
+    tide_batch_set_row_state(batch, row, row == 0 ? TIDE_ROW_SUSPECT : TIDE_ROW_DONE);
+  batch->delivery.n_tries = n_tries;
+  batch->delivery.since_us = since_us;
+  batch->delivery.not_before_us = not_before_us;
+  g_free(batch->delivery.text);
+  batch->delivery.text = g_strdup("it is refused");
 }
 
 static inline gboolean

@@ -296,7 +296,8 @@ look(Load *load, gint64 now_us, GError **error)
   } else if (tide_pipeline_has_too_many_dead_letters(load->pipeline))
     goes_on = tide_fail(error, TIDE_ERROR_DATA, "%s", state.reason != NULL ? state.reason : "too many dead letters");
   else if (state.stage == TIDE_STAGE_RUNNING && state.fatal_exit != 0)
-    goes_on = tide_fail(error, TIDE_ERROR_UNAVAILABLE, "%s", state.reason != NULL ? state.reason : state.status);
+    goes_on = tide_fail(error, state.fatal_exit == TIDE_EXIT_DATA ? TIDE_ERROR_DATA : TIDE_ERROR_UNAVAILABLE, "%s",
+                        state.reason != NULL ? state.reason : state.status);
   else if (state.finished && state.any_halted) /* which the log has told */
     goes_on =
         tide_fail(error, TIDE_ERROR_DATA,

@@ -108,6 +108,8 @@ tide_fault_names_row(const TideScriptedFault *fault, TideBytes row)
 static gboolean
 rows_fit(const TideScriptedFault *fault, const TideFaultTarget *target)
 {
+  if (target->n_rows < fault->min_rows)
+    return FALSE;
   if (fault->row_prefix.len == 0 && fault->row_matches == NULL)
     return TRUE;
   for (guint i = 0; i < target->n_rows; i++)
@@ -198,6 +200,7 @@ static const TideFaultField fields[] = {
     FIELD("connection", FIELD_COUNT64, connection),
     FIELD("table", FIELD_TEXT, table),
     FIELD("row-prefix", FIELD_BYTES, row_prefix),
+    FIELD("min-rows", FIELD_COUNT32, min_rows),
     FIELD("skip-calls", FIELD_COUNT64, skip_calls),
     FIELD("every", FIELD_COUNT64, every),
     FIELD("max-hits", FIELD_COUNT64, max_hits),

@@ -83,6 +83,7 @@ typedef struct TideScriptedFault {
   TideBytes row_prefix;         /* empty: all; else a row of the call starts so */
   TideFaultRowFunc row_matches; /* NULL: all; else holds for a row of the call. Called on gateway threads */
   gpointer row_matches_data;
+  guint min_rows;     /* of the call; 0: any */
   guint64 skip_calls; /* of those that fit, let so many pass first */
   guint64 every;      /* then hit each every-th only; 0 or 1: each */
   guint64 max_hits;   /* then fit no more; 0: until cleared */

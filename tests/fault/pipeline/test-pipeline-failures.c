@@ -242,6 +242,90 @@ PIPELINE_TEST("/pipeline-failures/frames/D14-row-that-is-reset-for-its-size-keep
   running_pipeline_end(running);
 }
 
+/* ---- calls that get no answer ---- */
+
+/* K7: with hbase.rpc.rows.size.threshold.reject, a gateway says nothing to calls of more rows while it tries them again
+ * for its twenty minutes. They are sent in parts until all is written, the log says so, and later calls are smaller
+ * from the start. */
+PIPELINE_TEST("/pipeline-failures/frames/D3-K7-calls-of-too-many-rows-are-split")
+{
+  const guint n_rows = 2000;
+  TideScriptedFault silence = {
+      .kind = TIDE_FAULT_SILENCE, .apply = TIDE_APPLY_NONE, .call = TIDE_CALL_PUT_MULTIPLE, .min_rows = 51};
+  guint fault = scripted_gateway_add_fault(fixture->gateways[0], &silence);
+  for (guint i = 0; i < n_rows; i++)
+    pipeline_fixture_produce(fixture, (gint32)(i % FIXTURE_PARTITIONS), "host1", PIPELINE_BASE_MS + i, "v");
+  pipeline_fixture_flush(fixture);
+  LogCapture *capture = log_capture_start();
+  RunningPipeline *running = running_pipeline_start_with(
+      fixture, &(RunningPipelineOptions){.gateways = 1, .options = "batch: { max_rows: 100 }\n"});
+  pipeline_fixture_wait_all_committed(fixture);
+  g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, n_rows);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_hbase_poison_rows_total"), ==, 0);
+  /* Not two for each of twenty batches. */
+  g_assert_cmpuint(scripted_gateway_fault_hits(fixture->gateways[0], fault), <, 2 * n_rows / 100);
+  running_pipeline_end(running);
+  g_autofree char *log = log_capture_end(capture);
+  g_assert_nonnull(strstr(log, "calls to 'METRIC' have 50 rows at most instead of 100"));
+}
+
+/* A row to which the gateway says nothing, or at which it crashes, keeps none of its batch waiting. */
+static const TideFaultKind ways_to_be_silent[] = {TIDE_FAULT_SILENCE, TIDE_FAULT_CLOSE_BEFORE_REPLY};
+
+PIPELINE_TEST("/pipeline-failures/frames/D3-D5-row-without-an-answer-keeps-nobody-waiting")
+{
+  const guint n_rows = 100;
+  for (guint i = 0; i < G_N_ELEMENTS(ways_to_be_silent); i++) {
+    g_autofree char *host = g_strdup_printf("host%u", 2 + i),
+                    *bad = g_strdup_printf("host%u#%" G_GINT64_FORMAT, 2 + i, PIPELINE_BASE_MS + 30);
+    TideScriptedFault silence = {.kind = ways_to_be_silent[i],
+                                 .apply = TIDE_APPLY_NONE,
+                                 .call = TIDE_CALL_PUT_MULTIPLE,
+                                 .row_prefix = tide_bytes_of_string(bad)};
+    scripted_gateway_add_fault(fixture->gateways[0], &silence);
+    for (guint k = 0; k < n_rows; k++)
+      pipeline_fixture_produce(fixture, 0, host, PIPELINE_BASE_MS + k, "v");
+  }
+  pipeline_fixture_flush(fixture);
+  RunningPipeline *running = running_pipeline_start_with(fixture, &(RunningPipelineOptions){.gateways = 1});
+  pipeline_fixture_wait_rows(fixture, "METRIC", G_N_ELEMENTS(ways_to_be_silent) * (n_rows - 1));
+  scripted_gateway_clear_faults(fixture->gateways[0]);
+  pipeline_fixture_wait_all_committed(fixture);
+  g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, G_N_ELEMENTS(ways_to_be_silent) * n_rows);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_hbase_poison_rows_total"), ==, 0);
+  running_pipeline_end(running);
+}
+
+/* ---- a run to the end ---- */
+
+/* A row that is refused for a reason that nobody can tell, and without any other of its region that would show that the
+ * region works, is no dead letter, and ends the run with a sentence. */
+PIPELINE_TEST("/pipeline-failures/hold/D10-F16-row-that-waits-for-want-of-another-ends-a-run-to-the-end")
+{
+  refuse_rows_of(fixture, "host1",
+                 "Failed 1 action: org.apache.hadoop.hbase.DoNotRetryIOException: a coprocessor's rule: 1 time, "
+                 "servers with issues: rs1,16020,1");
+  pipeline_fixture_produce(fixture, 0, "host1", PIPELINE_BASE_MS, "v");
+  for (guint i = 0; i < 20; i++)
+    pipeline_fixture_produce(fixture, 1, "host7", PIPELINE_BASE_MS + i, "v"); /* another region */
+  pipeline_fixture_flush(fixture);
+  DeadLetters dead_letters = dead_letters_in_file("");
+  RunningPipeline *running = running_pipeline_start_with(
+      fixture, &(RunningPipelineOptions){.gateways = 1, .options = dead_letters.options, .until_end = TRUE});
+  running_pipeline_wait_fatal(running);
+  running_pipeline_assert_reason(running,
+                                 "row 'host1#1763700000000' of table 'METRIC' cannot be written: a row is refused "
+                                 "alone, and no other row of its region is accepted");
+  TidePipelineState state = tide_pipeline_state(running->pipeline);
+  g_assert_cmpint(state.fatal_exit, ==, TIDE_EXIT_DATA);
+  tide_pipeline_state_clear(&state);
+  g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 20);
+  g_assert_cmpint(running_pipeline_stop(running, 100), ==, TIDE_EXIT_TEMPFAIL);
+  g_assert_cmpint(pipeline_fixture_committed(fixture, 0), <=, 0);
+  g_autofree char *text = take_dead_letters(&dead_letters);
+  g_assert_cmpstr(text, ==, "");
+}
+
 /* ---- a proxy that takes HTTP requests up to a size, and hands them to a gateway ---- */
 
 static void

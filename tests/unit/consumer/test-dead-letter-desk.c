@@ -364,21 +364,6 @@ test_so_many_refused_are_under_way_at_a_time(Fixture *fixture, gconstpointer opt
   assert_unfinished(fixture, 0, 6);
 }
 
-/* Much is read again: less is read ahead, so that less is merged; but not where the like is not merged from now on. */
-static void
-test_what_is_kept_apart_from_now_on_shortens_nothing(Fixture *fixture, gconstpointer options)
-{
-  const TidePartition *partition = bare_consumer_partition(&fixture->bare, 0);
-  receive(fixture, 5, GOOD);
-  receive(fixture, 6, LATER);
-  refuse_first_with(fixture, 1, "Cell[a/M:v] with size 70 exceeds limit of 60 bytes");
-  g_assert_cmpuint(partition->pauses.read_ahead_messages, ==, 0);
-  receive(fixture, 7, OTHER);
-  receive(fixture, 8, OTHER);
-  refuse_first_with(fixture, 1, "Timestamp for KV out of range");
-  g_assert_cmpuint(partition->pauses.read_ahead_messages, >, 0);
-}
-
 static void
 test_refused_row_holds_where_that_is_chosen(Fixture *fixture, gconstpointer options)
 {
@@ -472,7 +457,6 @@ main(int argc, char **argv)
   ADD("refused/original-of-an-older-ownership-is-not-sent", plain, test_original_of_an_older_ownership_is_not_sent);
   ADD("refused/M4-original-that-is-given-up-is-no-dead-letter", plain,
       test_M4_original_that_is_given_up_is_no_dead_letter);
-  ADD("refused/kept-apart-from-now-on-shortens-nothing", plain, test_what_is_kept_apart_from_now_on_shortens_nothing);
   ADD("refused/so-many-at-a-time", plain, test_so_many_refused_are_under_way_at_a_time);
   ADD("refused/holds-where-that-is-chosen", stopping_at_bad, test_refused_row_holds_where_that_is_chosen);
   ADD("dead-letters-are-told-what-is-new", plain, test_dead_letters_are_told_what_is_new);

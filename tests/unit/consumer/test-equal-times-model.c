@@ -44,7 +44,7 @@ consumer_start(World *world, Consumer *consumer)
   tide_budget_init_doubt_share(&consumer->doubt_budget, &consumer->budget);
   for (guint i = 0; i < N_TABLES; i++)
     tide_budget_init_table_share(&consumer->table_budgets[i], &consumer->budget);
-  consumer->lanes = (TideLanes){g_ptr_array_new(), world->cell_limits};
+  consumer->lanes = (TideLanes){g_ptr_array_new()};
   consumer->carried_out = g_hash_table_new(NULL, NULL);
   consumer->parts = g_array_new(FALSE, FALSE, sizeof(Part));
   consumer->metrics = tide_metrics_new();
@@ -93,15 +93,6 @@ handover_context(const World *world)
   return (TideHandoverContext){world->now_us, world->now_epoch_ms, SETTLE_US, SPAN};
 }
 
-/* Now and then it is said to the accumulator that HBase refused a row of a batch for its size. So what is as large as
- * some values are is kept apart; here it is taken all the same, and must not have changed places with others. */
-static void
-tell_limit(World *world, TideBatch *batch)
-{
-  if (pick(world, 4) == 0 && tide_batch_find_poison(batch, 0) == NULL)
-    tide_batch_add_poison(batch, 0, 1, "Cell[k] with size 200 exceeds limit of 60 bytes");
-}
-
 /* Of a message in @consumer's hands. */
 static Message *
 message_of(const Consumer *consumer, TideSourceRef ref)
@@ -114,7 +105,7 @@ message_of(const Consumer *consumer, TideSourceRef ref)
 static guint8
 table_bit(const TideBatch *batch)
 {
-  return (guint8)(1u << ((const TideLaneBuffer *)batch->lane_buffer)->table->index);
+  return (guint8)(1u << ((const TideLaneBuffer *)batch->sealer.lane_buffer)->table->index);
 }
 
 static void
@@ -158,7 +149,7 @@ part_sources(Consumer *consumer, const TideBatch *batch)
       continue;
     }
     TideBytes key = tide_batch_row_key(batch, sources[i].row);
-    Part part = {.ref = sources[i].ref, .table = ((const TideLaneBuffer *)batch->lane_buffer)->table->index};
+    Part part = {.ref = sources[i].ref, .table = ((const TideLaneBuffer *)batch->sealer.lane_buffer)->table->index};
     memcpy(part.key, key.data, key.len);
     g_array_append_val(consumer->parts, part);
     tide_accumulator_defer_key(consumer->accumulator, part.table, key, 1);
@@ -184,8 +175,6 @@ complete(Consumer *consumer, guint index)
   tide_rewind_take_judgement(&consumer->assignments, batch, &judgement, world->now_us);
   if (!tide_batch_is_cancelled(batch))
     part_sources(consumer, batch);
-  world->n_apart += batch->is_apart ? 1 : 0;
-  tell_limit(world, batch);
   tide_accumulator_complete(consumer->accumulator, batch, world->now_us);
 }
 
@@ -732,7 +721,7 @@ static const char config_text[] =
     "  L: { latest: merge, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n";
 
 typedef struct Totals {
-  guint64 n_steps, n_landed, n_contested, n_rewinds[TIDE_REWIND_N_REASONS], n_given_up, n_apart, n_refused;
+  guint64 n_steps, n_landed, n_contested, n_rewinds[TIDE_REWIND_N_REASONS], n_given_up, n_refused;
 } Totals;
 
 static void
@@ -770,7 +759,6 @@ run_seed(guint32 seed, Totals *totals)
   for (guint i = 0; i < N_CONSUMERS; i++)
     consumer_free(&world.consumers[i]);
   totals->n_given_up += world.n_given_up;
-  totals->n_apart += world.n_apart;
   totals->n_refused += world.n_refused;
   for (guint p = 0; p < N_PARTITIONS; p++) {
     g_array_unref(world.logs[p].messages);
@@ -805,7 +793,7 @@ test_last_offset_stays(void)
   if (chosen == NULL)
     g_assert_true(totals.n_contested > 0 && totals.n_landed > 0 && totals.n_rewinds[TIDE_REWIND_CONFLICT] > 0 &&
                   totals.n_rewinds[TIDE_REWIND_OVERFLOW] > 0 && totals.n_rewinds[TIDE_REWIND_CANCELLED] > 0 &&
-                  totals.n_given_up > 0 && totals.n_apart > 0 && totals.n_refused > 0);
+                  totals.n_given_up > 0 && totals.n_refused > 0);
 }
 
 int

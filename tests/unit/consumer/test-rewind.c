@@ -371,12 +371,12 @@ test_inherited_doubt_is_of_its_partition(Fixture *fixture, gconstpointer data)
   begin(fixture, 100, 1, &refs[2]);
   TideBatch *batch = tide_batch_new();
   make_batch(batch, refs, 3);
-  batch->sealed_us = 1999;
+  batch->times.sealed_us = 1999;
   g_autofree TideDoubt *by_row = tide_rewind_inherited_by_row(&fixture->rig.assignments, batch);
   g_assert_nonnull(by_row);
   for (guint i = 0; i < 3; i++)
     g_assert_cmpint(by_row[i].until_us, ==, i == 1 ? 0 : 2000);
-  batch->sealed_us = 2000;
+  batch->times.sealed_us = 2000;
   g_assert_null(tide_rewind_inherited_by_row(&fixture->rig.assignments, batch));
   tide_batch_free(batch);
   tide_partition_free(other, &fixture->rig.budget);

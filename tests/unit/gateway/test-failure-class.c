@@ -259,30 +259,6 @@ TEST("/failure-class/kinds-of-errors")
     g_assert_cmpint(tide_failure_class(error), ==, kinds[i].wanted);
     g_assert_false(tide_failure_of(error).is_certain);
     g_assert_cmpint(tide_failure_of(error).is_for_size, ==, kinds[i].code == TIDE_ERROR_TOO_BIG);
-    /* Perhaps the row was too large for a frame: row_isolation.h asks for more. */
-    g_assert_cmpint(tide_failure_of(error).is_cut, ==, kinds[i].code == TIDE_ERROR_CONNECTION_LOST);
   }
   g_assert_cmpint(tide_failure_class(NULL), ==, TIDE_OUTCOME_OK);
-}
-
-/* What a gateway says of a row the next time, and what another gateway says of it. */
-TEST("/failure-class/F16-kind-of-a-text")
-{
-  static const char *const texts[] = {
-      "gateway 'gw1:9090': the gateway refused 'putMultiple': Failed 1 action: com.example.RuleException: no 17: 1 "
-      "time, servers with issues: rs1.example.com,16020,1718",
-      "gateway 'other:9090': the gateway refused 'putMultiple': Failed 3 actions: com.example.RuleException: no 4: "
-      "3 times, servers with issues: rs2.elsewhere.com,16020,99",
-      "gateway 'gw1:9090': the gateway refused 'putMultiple': Failed 1 action: com.example.RuleException: never: 1 "
-      "time, servers with issues: rs1.example.com,16020,1718"};
-  guint32 kinds[G_N_ELEMENTS(texts)];
-  for (gsize i = 0; i < G_N_ELEMENTS(texts); i++) {
-    g_autoptr(GError) error = g_error_new_literal(TIDE_ERROR, TIDE_ERROR_GATEWAY, texts[i]);
-    TideFailure failure = tide_failure_of(error);
-    g_assert_cmpint(failure.outcome, ==, TIDE_OUTCOME_POISON);
-    g_assert_false(failure.is_certain);
-    kinds[i] = failure.kind;
-  }
-  g_assert_cmpuint(kinds[0], ==, kinds[1]);
-  g_assert_cmpuint(kinds[0], !=, kinds[2]);
 }

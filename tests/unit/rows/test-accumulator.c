@@ -502,7 +502,7 @@ write_latest_rows(Fixture *fixture, guint n, gint64 took_ms, gboolean had_failed
     append(fixture, LATEST, "a", "1", FALSE);
     flush(fixture);
     ASSERT_CALL(fixture, &call, "a ");
-    call.batches[0]->attempts = had_failed ? 1 : 0;
+    call.batches[0]->delivery.attempts = had_failed ? 1 : 0;
     fixture->now_us += took_ms * TIDE_US_PER_MS;
     complete_batch(fixture, &call);
     tide_accumulator_tick(fixture->accumulator, TIDE_PRESSURE_IDLE, 0, fixture->now_us);

@@ -340,49 +340,6 @@ test_rows_of_other_times_to_live_stay_apart(void)
     tide_buffer_clear_memory(&columns[i].prefix);
 }
 
-/* Whether a row of @key and that time may, at the second of its cells: the first is later than all there is. */
-static gboolean
-may_contradict(const TideRowBuffer *buffer, const char *key, const Column *column, gint64 timestamp_ms)
-{
-  TideCell cells[] = {{&column->column, TIDE_BYTES_LITERAL("v"), 99}, {&column->column, TIDE_BYTES_LITERAL("v"), 1}};
-  cells[1].timestamp_ms = timestamp_ms;
-  TideRow row = {.key = tide_bytes_of_string(key), .cells = cells, .n_cells = G_N_ELEMENTS(cells)};
-  return tide_row_buffer_may_contradict(buffer, &row);
-}
-
-static void
-check_contradictions(TideMergeRule rule)
-{
-  Column a, b;
-  make_column(&a, TIDE_WIRE_BINARY, 1);
-  make_column(&b, TIDE_WIRE_BINARY, 2);
-  TideRowBuffer buffer;
-  tide_row_buffer_init(&buffer, &budget, TIDE_WIRE_BINARY, rule, NULL);
-  g_assert_false(may_contradict(&buffer, "x", &a, 10));
-  append(&buffer, "x", &a, "1", 10, 0);
-  append(&buffer, "x", &b, "2", 11, 1);
-  g_assert_true(may_contradict(&buffer, "x", &a, 10));
-  g_assert_true(may_contradict(&buffer, "x", &a, 11)); /* whatever the column */
-  g_assert_false(may_contradict(&buffer, "x", &a, 12));
-  /* What was of that time may have given way to what is later; it is sent, should that be refused. */
-  g_assert_cmpint(may_contradict(&buffer, "x", &a, 9), ==, rule == TIDE_MERGE_NEWEST);
-  g_assert_false(may_contradict(&buffer, "y", &a, 10));
-  TideCell cell = {&a.column, TIDE_BYTES_LITERAL("3"), 20};
-  TideRow row = {.key = TIDE_BYTES_LITERAL("x"), .cells = &cell, .n_cells = 1, .ttl_ms = 5};
-  tide_row_buffer_append(&buffer, &row, (TideSourceRef){1, 2}, 1000, NULL);
-  g_assert_true(may_contradict(&buffer, "x", &a, 12)); /* there are two rows, and it is not known of each */
-  tide_row_buffer_clear(&buffer);
-  tide_buffer_clear_memory(&a.prefix);
-  tide_buffer_clear_memory(&b.prefix);
-}
-
-static void
-test_rows_of_one_time_may_contradict(void)
-{
-  check_contradictions(TIDE_MERGE_ALL);
-  check_contradictions(TIDE_MERGE_NEWEST);
-}
-
 static void
 test_row_that_is_full_waits_for_its_first_half(void)
 {
@@ -598,7 +555,6 @@ main(int argc, char **argv)
                   test_batches_keep_their_limits_and_every_source);
   g_test_add_func("/row-buffer/columns-of-one-hash", test_columns_of_one_hash);
   g_test_add_func("/row-buffer/rows-of-other-times-to-live-stay-apart", test_rows_of_other_times_to_live_stay_apart);
-  g_test_add_func("/row-buffer/rows-of-one-time-may-contradict", test_rows_of_one_time_may_contradict);
   g_test_add_func("/row-buffer/row-that-is-full-waits-for-its-first-half",
                   test_row_that_is_full_waits_for_its_first_half);
   g_test_add_func("/row-buffer/what-is-sealed-is-what-came", test_what_is_sealed_is_what_came);

@@ -28,7 +28,6 @@ typedef struct Fixture {
   TideConfig *config;
   TideMetrics *metrics;
   TideBudget budget, doubt_budget, *table_budgets;
-  TideCellLimit cell_limits[N_TABLES];
   TideRegions regions;
   TideLanes lanes;
   TideDatedTables *dated;
@@ -69,7 +68,7 @@ set_up(Fixture *fixture, gconstpointer data)
   fixture->table_budgets = g_new0(TideBudget, tide_dated_tables_slots(fixture->config));
   for (guint i = 0; i < N_TABLES; i++)
     tide_budget_init_table_share(&fixture->table_budgets[i], &fixture->budget);
-  fixture->lanes = (TideLanes){g_ptr_array_new(), fixture->cell_limits};
+  fixture->lanes = (TideLanes){g_ptr_array_new()};
   TideDatedTablesContext dated = {.config = fixture->config,
                                   .budget = &fixture->budget,
                                   .table_budgets = fixture->table_budgets,
@@ -142,7 +141,7 @@ lanes_text(const Fixture *fixture)
     const TideBatch *batch = g_ptr_array_index(fixture->lanes.waiting, i);
     g_autofree char *start = tide_bytes_printable(batch->lane->start_key);
     g_autofree char *end = tide_bytes_printable(batch->lane->end_key);
-    GString *line = g_string_new(((const TideLaneBuffer *)batch->lane_buffer)->table->name);
+    GString *line = g_string_new(((const TideLaneBuffer *)batch->sealer.lane_buffer)->table->name);
     g_string_append_printf(line, " %s..%s:", start, end);
     for (guint32 row = 0; row < batch->n_rows; row++) {
       g_autofree char *key = tide_bytes_printable(tide_batch_row_key(batch, row));
@@ -290,7 +289,7 @@ assert_in_their_lanes(const Fixture *fixture, const RowCase *cases, guint32 n)
   gboolean is_met[MAX_ROWS] = {FALSE};
   for (guint i = 0; i < fixture->lanes.waiting->len; i++) {
     const TideBatch *batch = g_ptr_array_index(fixture->lanes.waiting, i);
-    guint32 table = ((const TideLaneBuffer *)batch->lane_buffer)->table->index;
+    guint32 table = ((const TideLaneBuffer *)batch->sealer.lane_buffer)->table->index;
     for (guint32 row = 0; row < batch->n_rows; row++) {
       TideBytes key = tide_batch_row_key(batch, row);
       g_assert_cmpint(tide_bytes_compare(batch->lane->start_key, key), <=, 0);

@@ -91,7 +91,7 @@ test_batches_come_back_in_any_order(Fixture *fixture, gconstpointer data)
       tide_lane_buffer_remove_on_the_way(&fixture->lane, gone);
       tide_batch_free(gone);
       guint n = 0;
-      for (const TideBatch *batch = fixture->lane.on_the_way; batch != NULL; batch = batch->lane_next, n++)
+      for (const TideBatch *batch = fixture->lane.on_the_way; batch != NULL; batch = batch->sealer.lane_next, n++)
         g_assert_true(batch == batches[orders[order][0]] || (left == 2 && batch == batches[orders[order][1]]));
       g_assert_cmpuint(n, ==, left);
       g_assert_cmpuint(fixture->lane.n_on_the_way, ==, left);

@@ -155,28 +155,32 @@ test_end_that_suspends_a_table_wakes_who_sleeps(Fixture *fixture, gconstpointer 
   }
 }
 
-/* Likewise of a batch that waits for its time, once another call has shown that its lane is well. */
+/* Likewise of a batch that waits for its time, once another call has ended that kept its lane full. */
 static void
 test_end_that_leaves_a_batch_waiting_wakes_who_sleeps(Fixture *fixture, gconstpointer data)
 {
   TideLanes *lanes = fixture->lanes;
   for (guint round = 0; round < 100; round++) {
     Sleeper sleeper = {.lanes = lanes};
-    TideCall calls[2];
-    for (guint i = 0; i < 2; i++) {
-      TideBatch *batch = full_call(fixture);
-      batch->n_rows = 1; /* few enough for a lane in which calls fail */
-      batch->is_unmerged = TRUE;
-      tide_lanes_submit(lanes, batch);
-    }
+    TideCall calls[3];
+    for (guint i = 0; i < 2; i++)
+      tide_lanes_submit(lanes, full_call(fixture));
     g_assert_true(take_now(lanes, &calls[0]) && take_now(lanes, &calls[1]));
-    *tide_batch_suspect(calls[0].batches[0], 0) = (TideBatchSuspect){.is_cut = TRUE, .n_cuts = 1};
-    calls[0].batches[0]->done_rows = calls[0].batches[0]->n_rows;
-    tide_lanes_finish(lanes, &calls[0], TIDE_OUTCOME_UNKNOWN, "cut off", tide_now_us());
+    TideBatch *suspected = calls[0].batches[0];
+    tide_batch_set_row_state(suspected, 0, TIDE_ROW_SUSPECT);
+    for (guint32 row = 1; row < suspected->n_rows; row++)
+      tide_batch_set_row_state(suspected, row, TIDE_ROW_DONE);
+    suspected->delivery.since_us = 1;
+    suspected->delivery.not_before_us = tide_now_us() + PAUSE_US;
+    tide_lanes_finish(lanes, &calls[0], TIDE_OUTCOME_OK, NULL, tide_now_us());
+    tide_lanes_submit(lanes, full_call(fixture));
+    g_assert_true(take_now(lanes, &calls[2]));
+    tide_batch_set_row_state(suspected, 0, TIDE_ROW_DONE); /* by the time that it is taken */
     TideThread *thread = start_sleeper(&sleeper);
-    let_sleep(lanes, round, 1);
+    let_sleep(lanes, round, 2);
     tide_lanes_finish(lanes, &calls[1], TIDE_OUTCOME_OK, NULL, tide_now_us());
     assert_woken(&sleeper, thread);
+    tide_lanes_finish(lanes, &calls[2], TIDE_OUTCOME_OK, NULL, tide_now_us());
   }
 }
 

@@ -31,7 +31,7 @@ test_failed_lane_waits_alone_and_the_others_go_on(Fixture *fixture, gconstpointe
   g_assert_cmpint(tide_now_us() - failed_us, >=, 25 * TIDE_US_PER_MS);
   g_assert_cmpuint(call.n_batches, ==, 1);
   g_assert_cmpuint(call.n_rows, ==, 1);
-  g_assert_cmpuint(call.batches[0]->attempts, ==, 1);
+  g_assert_cmpuint(call.batches[0]->delivery.attempts, ==, 1);
   TideCall second;
   g_assert_false(take_now(fixture, &second)); /* one call at a time while in trouble */
   tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
@@ -45,15 +45,12 @@ test_failed_lane_waits_alone_and_the_others_go_on(Fixture *fixture, gconstpointe
 }
 
 static void
-test_unanswered_call_is_remembered(Fixture *fixture, gconstpointer data)
+test_call_that_is_not_sent_makes_no_lane_wait(Fixture *fixture, gconstpointer data)
 {
   TideLane *lane = lane_of(fixture, 0, "", "");
   submit(fixture, lane, 1, 100);
   TideCall call;
   g_assert_true(take_now(fixture, &call));
-  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_UNKNOWN, "timed out", 4242);
-  g_assert_cmpint(tide_lanes_take(fixture->lanes, tide_now_us() + 10 * TIDE_US_PER_S, &call), ==, TIDE_TAKE_CALL);
-  g_assert_cmpint(call.batches[0]->last_unknown_us, ==, 4242);
   tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_NOT_SENT, "refused", tide_now_us());
   g_assert_true(take_now(fixture, &call)); /* nothing was sent: the lane has no further wait */
   tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
@@ -252,19 +249,20 @@ test_batch_with_a_suspect_goes_behind_the_others(Fixture *fixture, gconstpointer
   TideCall call;
   g_assert_true(take_now(fixture, &call));
   const TideBatch *suspected = call.batches[0];
-  (void)tide_batch_suspect(call.batches[0], 0);
-  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_POISON, "who knows", tide_now_us() - TIDE_US_PER_S);
+  leave_suspect(call.batches[0], 1, 1, tide_now_us());
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
   g_assert_true(take_now(fixture, &call));
   g_assert_true(call.batches[0] != suspected);
   tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
   g_assert_true(take_now(fixture, &call));
   g_assert_true(call.batches[0] == suspected);
+  tide_batch_set_row_state(call.batches[0], 0, TIDE_ROW_DONE);
   tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
   g_assert_cmpuint(count_completed(fixture), ==, 2);
   tide_lane_unref(a);
 }
 
-/* Rows are marked as poison only while others are acknowledged: no other end of a call counts as that. */
+/* A suspect's round counts while others of its lane are acknowledged: no other end of a call counts as that. */
 static void
 test_last_success_is_one(Fixture *fixture, gconstpointer data)
 {
@@ -276,12 +274,12 @@ test_last_success_is_one(Fixture *fixture, gconstpointer data)
   TideCall call;
   for (guint i = 0; i < G_N_ELEMENTS(outcomes); i++) {
     g_assert_true(take_now(fixture, &call));
-    g_assert_cmpint(call.last_ok_us, ==, 0);
+    g_assert_cmpint(call.batches[0]->delivery.lane_ok_us, ==, 0);
     tide_lanes_finish(fixture->lanes, &call, outcomes[i], outcomes[i] == TIDE_OUTCOME_OK ? NULL : "no", past_us);
   }
   submit(fixture, a, 1, 100);
   g_assert_true(take_now(fixture, &call));
-  g_assert_cmpint(call.last_ok_us, ==, past_us);
+  g_assert_cmpint(call.batches[0]->delivery.lane_ok_us, ==, past_us);
   tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
   g_assert_cmpuint(count_completed(fixture), ==, 2);
   tide_lane_unref(a);
@@ -324,93 +322,225 @@ use_lanes(Fixture *fixture, guint32 max_in_flight_per_region, gint64 retry_min_u
   fixture->lanes = tide_lanes_new(&options);
 }
 
-/* The next call is of one batch, which is @batch's, and its first row is cut off for the @n_cuts-th time, the others
- * being written or not. It was so long ago that the lane itself need not wait any more. */
+/* With all other rows of their batches written, rows that are refused alone wait for their time, and everything that
+ * comes later goes meanwhile. The lane is well. */
 static void
-cut_off_next(Fixture *fixture, const TideBatch *batch, guint32 n_cuts, gboolean are_others_written)
+test_suspects_keep_nobody_waiting(Fixture *fixture, gconstpointer data)
 {
-  TideCall call;
-  g_assert_true(take_now(fixture, &call));
-  g_assert_cmpuint(call.n_batches, ==, 1);
-  g_assert_true(batch == NULL || call.batches[0] == batch);
-  TideBatchSuspect *row = tide_batch_suspect(call.batches[0], 0);
-  row->is_cut = TRUE;
-  row->n_cuts = n_cuts;
-  call.batches[0]->done_rows = are_others_written ? call.batches[0]->n_rows : 1;
-  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_UNKNOWN, "cut off", tide_now_us() - TIDE_US_PER_S);
-}
-
-/* With all other rows of their batches written, rows that are cut off again and again wait longer and longer. All that
- * comes later goes meanwhile. */
-static void
-test_rows_that_are_cut_off_keep_nobody_waiting(Fixture *fixture, gconstpointer data)
-{
-  use_lanes(fixture, 2, 10 * TIDE_US_PER_MS, 10000 * TIDE_US_PER_S);
   TideLane *lane = lane_of(fixture, 0, "", "");
-  for (guint i = 0; i < 3; i++)
+  gint64 in_an_hour_us = tide_now_us() + 3600 * TIDE_US_PER_S;
+  TideCall call;
+  for (guint i = 0; i < 2; i++) {
     submit(fixture, lane, 10, 100);
-  static const guint32 n_cuts[] = {100, 20}; /* hours; more than an hour */
-  for (guint i = 0; i < G_N_ELEMENTS(n_cuts); i++)
-    cut_off_next(fixture, NULL, n_cuts[i], TRUE);
-  for (guint turn = 0; turn < 3; turn++) {
-    TideCall call;
     g_assert_true(take_now(fixture, &call));
-    g_assert_cmpuint(call.n_batches, ==, 1);
-    g_assert_cmpuint(call.batches[0]->suspects.len, ==, 0);
-    tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+    leave_suspect(call.batches[0], 1, 1, in_an_hour_us - i);
+    static const TideOutcome outcomes[] = {TIDE_OUTCOME_OK, TIDE_OUTCOME_UNKNOWN};
+    tide_lanes_finish(fixture->lanes, &call, outcomes[i], i > 0 ? "no answer" : NULL, tide_now_us());
+  }
+  for (guint turn = 0; turn < 3; turn++) {
     g_assert_false(take_now(fixture, &call));
     submit(fixture, lane, 10, 100);
+    g_assert_true(take_now(fixture, &call));
+    g_assert_cmpuint(call.batches[0]->delivery.states.len, ==, 0);
+    g_assert_false(call.is_probe);
+    tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
   }
   g_assert_cmpuint(count_completed(fixture), ==, 3);
-  g_assert_cmpuint(tide_lanes_state(fixture->lanes).waiting_rows, ==, 30);
-  /* Nor do the others of the same batch, while there are some. */
-  cut_off_next(fixture, NULL, 100, FALSE);
-  TideCall last;
-  g_assert_true(take_now(fixture, &last));
-  tide_lanes_finish(fixture->lanes, &last, TIDE_OUTCOME_OK, NULL, tide_now_us());
-  g_assert_cmpuint(count_completed(fixture), ==, 1);
+  g_assert_cmpuint(tide_lanes_state(fixture->lanes).waiting_rows, ==, 20);
+  g_assert_cmpuint(tide_lanes_state(fixture->lanes).troubled_lanes, ==, 0);
   tide_lane_unref(lane);
 }
 
-/* Once its time has come it is a batch like any other: what comes later is behind it. */
+/* Once its time has come it is a batch like any other: what comes later is behind it. A writer with nothing else to do
+ * wakes for it. */
 static void
-test_batch_with_a_cut_row_has_its_turn(Fixture *fixture, gconstpointer data)
+test_batch_with_a_suspect_has_its_turn(Fixture *fixture, gconstpointer data)
 {
   TideLane *lane = lane_of(fixture, 0, "", "");
   submit(fixture, lane, 10, 100);
   TideCall call;
   g_assert_true(take_now(fixture, &call));
   const TideBatch *batch = call.batches[0];
-  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_RETRY, "not yet", tide_now_us() - TIDE_US_PER_S);
-  cut_off_next(fixture, batch, 1, TRUE);
+  gint64 due_us = tide_now_us() + 20 * TIDE_US_PER_MS;
+  leave_suspect(call.batches[0], 1, 1, due_us);
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  gint64 deadline_us = tide_now_us() + 100 * TIDE_US_PER_S;
+  g_assert_cmpint(tide_lanes_take(fixture->lanes, deadline_us, &call), ==, TIDE_TAKE_CALL);
+  g_assert_cmpint(tide_now_us(), <, deadline_us);
+  g_assert_cmpint(tide_now_us(), >=, due_us);
+  g_assert_true(call.batches[0] == batch);
+  leave_suspect(call.batches[0], 2, 1, tide_now_us());
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
   submit(fixture, lane, 10, 100);
-  for (guint i = 0; i < 2; i++) {
-    g_assert_true(take_now(fixture, &call));
-    g_assert_cmpint(call.batches[0] == batch, ==, i == 0);
-    tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
-  }
+  g_assert_true(take_now(fixture, &call));
+  g_assert_true(call.batches[0] == batch);
+  tide_batch_set_row_state(call.batches[0], 0, TIDE_ROW_POISON);
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  g_assert_true(take_now(fixture, &call));
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
   g_assert_cmpuint(count_completed(fixture), ==, 2);
   tide_lane_unref(lane);
 }
 
-/* A writer with nothing else to do wakes for it, though its lane itself is due. */
+/* What of a call is done completes, whatever ends the call for others, and only these wait. */
 static void
-test_batch_with_a_cut_row_is_woken_for(Fixture *fixture, gconstpointer data)
+test_batches_that_are_done_complete(Fixture *fixture, gconstpointer data)
 {
-  use_lanes(fixture, 1, TIDE_US_PER_MS, 1000 * TIDE_US_PER_S);
-  TideLane *lane = lane_of(fixture, 0, "", "");
-  submit(fixture, lane, 10, 100);
+  TideLane *a = lane_of(fixture, 0, "", "m"), *b = lane_of(fixture, 0, "m", "");
+  submit(fixture, a, 2, 100);
+  submit(fixture, b, 2, 100);
+  submit(fixture, b, 2, 200);
   TideCall call;
   g_assert_true(take_now(fixture, &call));
-  *tide_batch_suspect(call.batches[0], 0) = (TideBatchSuspect){.is_cut = TRUE, .n_cuts = 9}; /* at least 128 ms */
-  call.batches[0]->done_rows = call.batches[0]->n_rows;
-  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_UNKNOWN, "cut off", tide_now_us() - 100 * TIDE_US_PER_MS);
-  gint64 deadline_us = tide_now_us() + 100 * TIDE_US_PER_S;
-  g_assert_cmpint(tide_lanes_take(fixture->lanes, deadline_us, &call), ==, TIDE_TAKE_CALL);
-  g_assert_cmpint(tide_now_us(), <, deadline_us);
+  g_assert_cmpuint(call.n_batches, ==, 3);
+  for (guint32 row = 0; row < 2; row++)
+    tide_batch_set_row_state(call.batches[0], row, row == 0 ? TIDE_ROW_DONE : TIDE_ROW_POISON);
+  call.batches[0]->delivery.is_acknowledged = call.batches[1]->delivery.is_acknowledged = TRUE; /* the second whole */
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_UNKNOWN, "no answer", tide_now_us());
+  g_assert_cmpuint(count_completed(fixture), ==, 2);
+  g_assert_cmpuint(tide_lanes_state(fixture->lanes).waiting_rows, ==, 2);
+  g_assert_cmpuint(tide_lanes_state(fixture->lanes).troubled_lanes, ==, 1);
+  submit(fixture, a, 1, 100);
+  g_assert_true(take_now(fixture, &call));
+  g_assert_true(call.batches[0]->lane == a);
+  g_assert_cmpuint(call.n_batches, ==, 1);
   tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
   g_assert_cmpuint(count_completed(fixture), ==, 1);
+  tide_lane_unref(a);
+  tide_lane_unref(b);
+}
+
+/* ---- rows for each call ---- */
+
+/* A call of @n_rows of @lane ends as @taken, @silent and @oversized rows say. Returns: the table's rows for a call. */
+static guint32
+end_call(Fixture *fixture, TideLane *lane, const guint32 ended[3], gint64 now_us)
+{
+  TideCall call;
+  submit(fixture, lane, 1, 10);
+  g_assert_true(take_now(fixture, &call));
+  call.taken_rows = ended[0];
+  call.silent_rows = ended[1];
+  call.oversized_rows = ended[2];
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, now_us);
+  g_autoptr(GArray) tables = tide_lanes_tables(fixture->lanes, now_us);
+  g_assert_cmpint(g_array_index(tables, TideLoad, 0).rows_per_call, ==, call.rows_after);
+  return call.rows_after;
+}
+
+typedef struct SizeCase {
+  const char *name;
+  guint32 ended[6][3]; /* calls: the most rows that were taken, those without an answer, the fewest refused for size */
+  guint32 wanted;      /* of 10 */
+} SizeCase;
+
+static const SizeCase size_cases[] = {
+    {"all-is-well", {{10, 0, 0}, {10, 0, 0}}, 10},
+    {"refused-for-its-size", {{5, 0, 10}}, 5},
+    {"refused-for-its-size-again", {{2, 0, 4}}, 2},
+    {"K7-large-calls-are-silent-and-small-ones-are-not", {{0, 10, 0}, {0, 10, 0}, {5, 0, 0}, {0, 10, 0}}, 5},
+    {"silent-once", {{0, 10, 0}, {5, 0, 0}, {10, 0, 0}}, 10},
+    {"outage", {{0, 10, 0}, {0, 10, 0}, {0, 5, 0}, {0, 5, 0}, {2, 0, 0}, {10, 0, 0}}, 10},
+    {"silent-now-and-then", {{0, 10, 0}, {10, 0, 0}, {0, 10, 0}, {5, 0, 0}, {10, 0, 0}, {0, 10, 0}}, 10},
+    {"row-without-an-answer-in-the-second-half", {{0, 10, 0}, {0, 10, 0}, {5, 5, 0}, {0, 5, 0}, {2, 2, 0}}, 10},
+    {"row-without-an-answer-alone", {{0, 10, 0}, {5, 0, 0}, {9, 0, 0}, {1, 0, 0}, {10, 0, 0}}, 10},
+};
+
+static void
+test_size_case(Fixture *fixture, gconstpointer data)
+{
+  const SizeCase *at = data;
+  TideLane *lane = lane_of(fixture, 0, "", "");
+  guint32 rows_per_call = 0;
+  for (guint i = 0; i < G_N_ELEMENTS(at->ended) && memcmp(at->ended[i], (guint32[3]){0}, sizeof at->ended[i]) != 0; i++)
+    rows_per_call = end_call(fixture, lane, at->ended[i], 1000);
+  g_assert_cmpuint(rows_per_call, ==, at->wanted);
+  (void)count_completed(fixture);
   tide_lane_unref(lane);
+}
+
+/* What one region does not answer says nothing of calls to others. */
+static void
+test_silence_of_one_region_shrinks_no_call(Fixture *fixture, gconstpointer data)
+{
+  TideLane *bad = lane_of(fixture, 0, "", "m"), *good = lane_of(fixture, 0, "m", "");
+  for (guint i = 0; i < 5; i++) {
+    g_assert_cmpuint(end_call(fixture, bad, (guint32[]){0, 10, 0}, 1000), ==, 10);
+    g_assert_cmpuint(end_call(fixture, good, (guint32[]){2, 0, 0}, 1000), ==, 10);
+  }
+  (void)count_completed(fixture);
+  tide_lane_unref(bad);
+  tide_lane_unref(good);
+}
+
+/* It doubles once an hour up to what is configured, and calls are taken by it. */
+static void
+test_rows_per_call_double_each_hour(Fixture *fixture, gconstpointer data)
+{
+  const guint32 well[] = {1, 0, 0};
+  const gint64 hour_us = 3600 * TIDE_US_PER_S;
+  TideLane *lane = lane_of(fixture, 0, "", "");
+  g_assert_cmpuint(end_call(fixture, lane, (guint32[]){2, 0, 5}, 1000), ==, 2);
+  for (guint i = 0; i < 3; i++)
+    submit(fixture, lane, 1, 10);
+  TideCall call, rest;
+  g_assert_true(take_now(fixture, &call) && take_now(fixture, &rest));
+  g_assert_cmpuint(call.n_rows, ==, 2);
+  g_assert_cmpuint(call.max_rows, ==, 2);
+  tide_lanes_finish(fixture->lanes, &rest, TIDE_OUTCOME_OK, NULL, 1000);
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, 1000);
+  g_assert_cmpuint(end_call(fixture, lane, well, 999 + hour_us), ==, 2);
+  g_assert_cmpuint(end_call(fixture, lane, well, 1000 + hour_us), ==, 4);
+  g_assert_cmpuint(end_call(fixture, lane, well, 1001 + hour_us), ==, 4);
+  g_assert_cmpuint(end_call(fixture, lane, well, 1000 + 2 * hour_us), ==, 8);
+  g_assert_cmpuint(end_call(fixture, lane, well, 1000 + 3 * hour_us), ==, 10);
+  tide_lanes_set_call_limits(fixture->lanes, 20, 1000);
+  g_assert_cmpuint(end_call(fixture, lane, well, 1001 + 3 * hour_us), ==, 20);
+  (void)count_completed(fixture);
+  tide_lane_unref(lane);
+}
+
+/* ---- rows that stay ---- */
+
+/* What only waits for a row that nothing shows to be at fault is told, with the row, once it had all its rounds; not
+ * while anything else waits, nor where nothing at all gets an answer. */
+static void
+test_stuck_row_is_told(Fixture *fixture, gconstpointer data)
+{
+  gboolean is_silent = GPOINTER_TO_UINT(data) > 0;
+  TideLane *a = lane_of(fixture, 0, "", "m"), *b = lane_of(fixture, 0, "m", "");
+  g_autofree char *text = NULL;
+  TideCall call;
+  g_assert_cmpint(tide_lanes_stuck(fixture->lanes, &text), ==, TIDE_STUCK_NOT);
+  submit(fixture, a, 1, 100);
+  gint64 start_us = tide_now_us();
+  for (guint32 n_tries = 1; n_tries <= TIDE_SUSPECT_ROUNDS; n_tries++) {
+    g_assert_cmpint(tide_lanes_stuck(fixture->lanes, &text), ==, TIDE_STUCK_NOT);
+    g_assert_cmpuint(tide_lanes_state(fixture->lanes).troubled_lanes, ==, 0);
+    g_assert_true(take_now(fixture, &call));
+    g_assert_cmpint(tide_lanes_stuck(fixture->lanes, &text), ==, TIDE_STUCK_BUSY);
+    leave_suspect(call.batches[0], n_tries, start_us, start_us);
+    call.batches[0]->delivery.is_silent = is_silent;
+    tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, start_us);
+  }
+  g_assert_cmpint(tide_lanes_stuck(fixture->lanes, &text), ==, is_silent ? TIDE_STUCK_NOT : TIDE_STUCK_REFUSED);
+  g_free(g_steal_pointer(&text));
+  submit(fixture, b, 1, 100);
+  g_assert_cmpint(tide_lanes_stuck(fixture->lanes, &text), ==, TIDE_STUCK_NOT);
+  TideCall other;
+  g_assert_true(take_now(fixture, &other) && take_now(fixture, &call));
+  TideCall *of_b = other.batches[0]->lane == b ? &other : &call, *of_a = of_b == &call ? &other : &call;
+  tide_lanes_finish(fixture->lanes, of_b, TIDE_OUTCOME_OK, NULL, start_us + 1);
+  tide_lanes_finish(fixture->lanes, of_a, TIDE_OUTCOME_UNKNOWN, "no", start_us + 1);
+  g_assert_cmpint(tide_lanes_stuck(fixture->lanes, &text), ==, is_silent ? TIDE_STUCK_SILENT : TIDE_STUCK_REFUSED);
+  g_assert_nonnull(strstr(text, "row 'kkk' of table 'A' cannot be written: it is refused"));
+  g_assert_cmpuint(count_completed(fixture), ==, 1);
+  /* And it is in trouble from then on, as a region that takes nothing. */
+  g_autoptr(GPtrArray) troubles = tide_lanes_in_trouble(fixture->lanes, start_us);
+  g_assert_cmpuint(troubles->len, ==, 1);
+  g_assert_cmpstr(((const TideLaneTrouble *)g_ptr_array_index(troubles, 0))->error_text, ==, "it is refused");
+  tide_lane_unref(a);
+  tide_lane_unref(b);
 }
 
 /* However often it failed, a lane is due again after hbase.retry_max. */
@@ -434,12 +564,20 @@ int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
-  ADD("/lanes-end/D14-rows-that-are-cut-off-keep-nobody-waiting", test_rows_that_are_cut_off_keep_nobody_waiting);
-  ADD("/lanes-end/batch-with-a-cut-row-has-its-turn", test_batch_with_a_cut_row_has_its_turn);
-  ADD("/lanes-end/batch-with-a-cut-row-is-woken-for", test_batch_with_a_cut_row_is_woken_for);
+  ADD("/lanes-end/D14-suspects-keep-nobody-waiting", test_suspects_keep_nobody_waiting);
+  ADD("/lanes-end/batch-with-a-suspect-has-its-turn", test_batch_with_a_suspect_has_its_turn);
+  ADD("/lanes-end/B4-batches-that-are-done-complete", test_batches_that_are_done_complete);
+  ADD("/lanes-end/silence-of-one-region-shrinks-no-call", test_silence_of_one_region_shrinks_no_call);
+  ADD("/lanes-end/rows-per-call-double-each-hour", test_rows_per_call_double_each_hour);
+  for (gsize i = 0; i < G_N_ELEMENTS(size_cases); i++) {
+    g_autofree char *path = g_strconcat("/lanes-end/rows-per-call/", size_cases[i].name, NULL);
+    g_test_add(path, Fixture, &size_cases[i], set_up, test_size_case, tear_down);
+  }
+  g_test_add("/lanes-end/stuck/refused", Fixture, GUINT_TO_POINTER(0), set_up, test_stuck_row_is_told, tear_down);
+  g_test_add("/lanes-end/stuck/silent", Fixture, GUINT_TO_POINTER(1), set_up, test_stuck_row_is_told, tear_down);
   ADD("/lanes-end/refused-rows-are-not-written", test_refused_rows_are_not_written);
   ADD("/lanes-end/failed-lane-waits-alone-and-the-others-go-on", test_failed_lane_waits_alone_and_the_others_go_on);
-  ADD("/lanes-end/unanswered-call-is-remembered", test_unanswered_call_is_remembered);
+  ADD("/lanes-end/call-that-is-not-sent-makes-no-lane-wait", test_call_that_is_not_sent_makes_no_lane_wait);
   ADD("/lanes-end/window-halves-and-widens-by-steps", test_window_halves_and_widens_by_steps);
   ADD("/lanes-end/batch-larger-than-the-window-goes-all-the-same", test_batch_larger_than_the_window_goes_all_the_same);
   ADD("/lanes-end/dead-regions-do-not-take-all-writers", test_dead_regions_do_not_take_all_writers);

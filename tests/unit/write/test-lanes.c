@@ -42,7 +42,7 @@ test_consumers_of_one_call_have_their_own_back(Fixture *fixture, gconstpointer d
     g_assert_true(take_now(fixture, &call));
     g_assert_cmpuint(call.n_batches, ==, 4);
     for (guint i = 0; i < 4; i++)
-      g_assert_cmpint(call.batches[i]->lane_ok_us, ==, round == 0 ? 0 : 4711);
+      g_assert_cmpint(call.batches[i]->delivery.lane_ok_us, ==, round == 0 ? 0 : 4711);
     call.batches[1]->completions = call.batches[2]->completions = &other;
     const TideBatch *middle[] = {call.batches[1], call.batches[2]};
     tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, 4711);
@@ -71,10 +71,12 @@ check_goes_alone(Fixture *fixture, BatchKind kind)
     g_assert_true(take_now(fixture, &calls[i]));
     g_assert_cmpuint(calls[i].n_batches, ==, n_batches[i]);
     const TideBatch *first = calls[i].batches[0];
-    g_assert_cmpint(first->is_mutations || first->is_unmerged || first->slice_rows > 0 || first->suspects.len > 0, ==,
-                    i == 1);
+    g_assert_cmpint(first->is_mutations || first->is_unmerged || first->delivery.piece_rows > 0 ||
+                        first->delivery.states.len > 0,
+                    ==, i == 1);
   }
   g_assert_false(take_now(fixture, &(TideCall){0}));
+  tide_batch_set_row_state(calls[1].batches[0], 0, TIDE_ROW_DONE);
   for (guint i = 0; i < G_N_ELEMENTS(calls); i++)
     tide_lanes_finish(fixture->lanes, &calls[i], TIDE_OUTCOME_OK, NULL, tide_now_us());
   g_assert_cmpuint(count_completed(fixture), ==, 4);
@@ -95,17 +97,17 @@ test_batch_of_unmerged_rows_goes_alone(Fixture *fixture, gconstpointer data)
   check_goes_alone(fixture, BATCH_OF_UNMERGED);
 }
 
-/* What is joined to it would be cut off with it. */
+/* What is joined to it would share its fate. */
 static void
-test_batch_in_slices_goes_alone(Fixture *fixture, gconstpointer data)
+test_batch_in_pieces_goes_alone(Fixture *fixture, gconstpointer data)
 {
-  check_goes_alone(fixture, BATCH_IN_SLICES);
+  check_goes_alone(fixture, BATCH_IN_PIECES);
 }
 
 static void
-test_batch_with_a_cut_row_goes_alone(Fixture *fixture, gconstpointer data)
+test_batch_with_a_suspect_goes_alone(Fixture *fixture, gconstpointer data)
 {
-  check_goes_alone(fixture, BATCH_WITH_A_CUT_ROW);
+  check_goes_alone(fixture, BATCH_WITH_A_SUSPECT);
 }
 
 static void
@@ -311,8 +313,8 @@ main(int argc, char **argv)
   ADD("/lanes/consumers-of-one-call-have-their-own-back", test_consumers_of_one_call_have_their_own_back);
   ADD("/lanes/batch-of-mutations-goes-alone", test_batch_of_mutations_goes_alone);
   ADD("/lanes/batch-of-unmerged-rows-goes-alone", test_batch_of_unmerged_rows_goes_alone);
-  ADD("/lanes/batch-in-slices-goes-alone", test_batch_in_slices_goes_alone);
-  ADD("/lanes/batch-with-a-cut-row-goes-alone", test_batch_with_a_cut_row_goes_alone);
+  ADD("/lanes/batch-in-pieces-goes-alone", test_batch_in_pieces_goes_alone);
+  ADD("/lanes/batch-with-a-suspect-goes-alone", test_batch_with_a_suspect_goes_alone);
   ADD("/lanes/B6-lane-has-a-cap-of-calls", test_lane_has_a_cap_of_calls);
   ADD("/lanes/blocked-table-waits-and-is-one-trouble", test_blocked_table_waits_and_is_one_trouble);
   ADD("/lanes/closed-table-is-forgotten", test_closed_table_is_forgotten);
