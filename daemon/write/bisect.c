@@ -101,15 +101,6 @@ tide_bisect_free(TideBisect *bisect)
   g_free(bisect);
 }
 
-static guint32
-batch_of_row(const TideBisect *bisect, guint32 at)
-{
-  guint32 batch = 0;
-  while (bisect->first_rows[batch + 1] <= at)
-    batch++;
-  return batch;
-}
-
 void
 tide_bisect_begin(TideBisect *bisect, TideCall *call, gint64 now_us)
 {
@@ -165,8 +156,10 @@ static gboolean
 add_range(TideBisect *bisect, Range range)
 {
   begin_parts(bisect);
-  for (guint32 i = batch_of_row(bisect, range.first); i < bisect->call->n_batches && bisect->first_rows[i] < range.end;
-       i++) {
+  guint32 i = 0;
+  while (bisect->first_rows[i + 1] <= range.first)
+    i++;
+  for (; i < bisect->call->n_batches && bisect->first_rows[i] < range.end; i++) {
     const TideBatch *batch = bisect->call->batches[i];
     guint32 start = bisect->first_rows[i], end = MIN(range.end, bisect->first_rows[i + 1]) - start;
     if (tide_batch_is_cancelled(batch) || bisect->takes[i].is_given_up)
@@ -179,17 +172,6 @@ add_range(TideBisect *bisect, Range range)
     }
   }
   return bisect->sent.n_rows > 0;
-}
-
-/* So many rows are sent at a time. */
-static guint32
-choose_step(const TideBisect *bisect)
-{
-  const TideCall *call = bisect->call;
-  guint32 piece_rows = call->n_batches == 1 ? call->batches[0]->delivery.piece_rows : 0;
-  if (call->batches[0]->is_mutations)
-    return 1;
-  return piece_rows > 0 ? MIN(piece_rows, call->max_rows) : call->max_rows;
 }
 
 static void
@@ -225,13 +207,18 @@ note_sound(TideBisect *bisect, const Range *range)
 static gboolean
 next_range(TideBisect *bisect)
 {
-  guint32 n_rows = bisect->first_rows[bisect->call->n_batches];
+  const TideCall *call = bisect->call;
+  guint32 n_rows = bisect->first_rows[call->n_batches], step_rows = call->max_rows;
+  if (call->batches[0]->is_mutations)
+    step_rows = 1;
+  else if (call->n_batches == 1 && call->batches[0]->delivery.piece_rows > 0)
+    step_rows = MIN(step_rows, call->batches[0]->delivery.piece_rows);
   for (;;) {
     if (bisect->n_ranges == 0) {
       if (bisect->next_row >= n_rows)
         return FALSE;
       Range step = {.first = bisect->next_row};
-      step.end = step.first + MIN(choose_step(bisect), n_rows - step.first);
+      step.end = step.first + MIN(step_rows, n_rows - step.first);
       bisect->next_row = step.end;
       push_range(bisect, step);
     }
@@ -545,6 +532,7 @@ TideFailure
 tide_bisect_end(TideBisect *bisect, gint64 now_us, TideBisectCounts *ret_counts, char **ret_text)
 {
   TideFailure failure = bisect->ended_by;
+  gboolean is_any_waiting = FALSE;
   for (guint k = 0; k < bisect->refused->len; k++) {
     const Refused *refused = &g_array_index(bisect->refused, Refused, k);
     if (!tide_batch_is_cancelled(bisect->call->batches[refused->batch]))
@@ -556,7 +544,13 @@ tide_bisect_end(TideBisect *bisect, gint64 now_us, TideBisectCounts *ret_counts,
       end_batch(bisect, batch, now_us);
     if (bisect->takes[i].is_given_up && failure.outcome == TIDE_OUTCOME_OK)
       failure = (TideFailure){.outcome = TIDE_OUTCOME_POISON};
+    is_any_waiting |= !tide_batch_is_cancelled(batch) &&
+                      (batch->delivery.states.len == 0
+                           ? !batch->delivery.is_acknowledged
+                           : tide_batch_find_state(batch, TIDE_ROW_WAITING, 0, batch->n_rows) < batch->n_rows);
   }
+  if (!is_any_waiting && failure.outcome != TIDE_OUTCOME_SUSPEND)
+    failure = (TideFailure){.outcome = TIDE_OUTCOME_OK}; /* it was a suspect's, which is kept in its batch */
   if (bisect->is_row_oversized)
     bisect->call->oversized_rows = 0; /* so it was the row's size, not the call's */
   *ret_counts = bisect->counts;

@@ -109,23 +109,17 @@ list_of_locked(LaneQueue *queue, LaneState state)
 }
 
 static void
-use_table_locked(TideLanes *lanes, const TideTable *table)
-{
-  TableSlot *slot = &lanes->tables[table->index];
-  if (slot->table != NULL)
-    return;
-  slot->table = table;
-  slot->place = lanes->used->len;
-  g_ptr_array_add(lanes->used, slot);
-}
-
-static void
 set_state_locked(LaneQueue *queue, LaneState state)
 {
   TideLanes *lanes = queue->lanes;
   if (queue->state == state)
     return;
-  use_table_locked(lanes, queue->lane.table);
+  TableSlot *slot = &lanes->tables[queue->lane.table->index];
+  if (slot->table == NULL) { /* its first rows since it was opened */
+    slot->table = queue->lane.table;
+    slot->place = lanes->used->len;
+    g_ptr_array_add(lanes->used, slot);
+  }
   GQueue *left = list_of_locked(queue, queue->state), *joined = list_of_locked(queue, state);
   if (left != NULL)
     g_queue_unlink(left, &queue->link);
@@ -142,13 +136,6 @@ has_room_locked(const LaneQueue *queue)
          queue->in_flight_rows + queue->first->n_rows <= tide_lane_window_rows_locked(queue);
 }
 
-/* A lane in trouble has one call in flight at a time. */
-static guint32
-in_flight_cap_locked(const LaneQueue *queue)
-{
-  return queue->failures > 0 ? 1 : queue->lanes->options.max_in_flight_per_region;
-}
-
 /* When the next batch may go, for all that the lane itself has to say. */
 static gint64
 due_us_locked(const LaneQueue *queue)
@@ -159,9 +146,11 @@ due_us_locked(const LaneQueue *queue)
 void
 tide_lane_queue_settle_locked(LaneQueue *queue, gint64 now_us)
 {
+  /* A lane in trouble has one call in flight at a time. */
+  guint32 max_in_flight = queue->failures > 0 ? 1 : queue->lanes->options.max_in_flight_per_region;
   if (queue->first == NULL)
     set_state_locked(queue, LANE_IDLE);
-  else if (queue->n_in_flight >= in_flight_cap_locked(queue) || !has_room_locked(queue))
+  else if (queue->n_in_flight >= max_in_flight || !has_room_locked(queue))
     set_state_locked(queue, LANE_FULL);
   else if (due_us_locked(queue) > now_us)
     set_state_locked(queue, LANE_DELAYED);
@@ -175,12 +164,6 @@ tide_lane_queue_settle_locked(LaneQueue *queue, gint64 now_us)
     g_queue_push_tail_link(busy, &queue->busy_link);
   else if (!should_be_busy && is_busy)
     g_queue_unlink(busy, &queue->busy_link);
-}
-
-static void
-count_waiting_locked(TideLanes *lanes, gint64 rows)
-{
-  lanes->waiting_rows += (guint64)rows;
 }
 
 void
@@ -198,7 +181,7 @@ tide_lane_queue_push_back_locked(LaneQueue *queue, TideBatch *batch, gint64 now_
   *link = batch;
   if (batch->next == NULL)
     queue->last = batch;
-  count_waiting_locked(queue->lanes, batch->n_rows);
+  queue->lanes->waiting_rows += batch->n_rows;
 }
 
 void
@@ -208,19 +191,7 @@ tide_lane_queue_push_front_locked(LaneQueue *queue, TideBatch *batch)
   queue->first = batch;
   if (queue->last == NULL)
     queue->last = batch;
-  count_waiting_locked(queue->lanes, batch->n_rows);
-}
-
-static TideBatch *
-pop_locked(LaneQueue *queue)
-{
-  TideBatch *batch = queue->first;
-  queue->first = batch->next;
-  if (queue->first == NULL)
-    queue->last = NULL;
-  batch->next = NULL;
-  count_waiting_locked(queue->lanes, -(gint64)batch->n_rows);
-  return batch;
+  queue->lanes->waiting_rows += batch->n_rows;
 }
 
 void
@@ -266,7 +237,12 @@ take_from_lane_locked(TideLanes *lanes, LaneQueue *queue, TideCall *call, gint64
 {
   guint32 before = call->n_batches;
   while (queue->first != NULL && fits_locked(lanes, call, queue->first) && has_room_locked(queue)) {
-    TideBatch *batch = pop_locked(queue);
+    TideBatch *batch = queue->first;
+    queue->first = batch->next;
+    if (queue->first == NULL)
+      queue->last = NULL;
+    batch->next = NULL;
+    lanes->waiting_rows -= batch->n_rows;
     batch->delivery.lane_ok_us = queue->last_ok_us;
     call->batches[call->n_batches++] = batch;
     call->n_rows += batch->n_rows;
@@ -419,6 +395,25 @@ tide_lanes_take(TideLanes *lanes, gint64 deadline_us, TideCall *ret_call)
 }
 
 /* ---- tables that may not be written to ---- */
+
+void
+tide_table_stop_report(TideTableStop *stop, const char *reason, gint64 now_us)
+{
+  if (stop->reason == NULL)
+    stop->since_us = now_us;
+  stop->is_on = TRUE;
+  stop->n_reports++;
+  g_free(stop->reason);
+  stop->reason = g_strdup(reason);
+}
+
+void
+tide_table_stop_end(TideTableStop *stop)
+{
+  stop->is_on = FALSE;
+  stop->n_reports = 0;
+  g_clear_pointer(&stop->reason, g_free);
+}
 
 void
 tide_lanes_block(TideLanes *lanes, const TideTable *table, const char *reason, gint64 now_us)

@@ -60,49 +60,7 @@ end_suspension_locked(TideLanes *lanes, TableSlot *slot)
   lanes->n_suspended--;
 }
 
-/* A probe that ended otherwise than by SUSPEND. */
-static void
-end_probe_of_table_locked(TideLanes *lanes, const TideCall *call, TideOutcome outcome, gint64 now_us)
-{
-  TableSlot *slot = &lanes->tables[call->table->index];
-  if (outcome == TIDE_OUTCOME_OK) {
-    end_suspension_locked(lanes, slot);
-  } else {
-    slot->probe_at_us = now_us + backoff_us(&lanes->options, slot->suspended.n_reports);
-  }
-}
-
 /* ---- lanes ---- */
-
-static void
-note_failure_locked(LaneQueue *queue, const char *error_text, gint64 now_us)
-{
-  if (queue->failures++ == 0)
-    queue->failing_since_us = now_us;
-  queue->not_before_us = now_us + backoff_us(&queue->lanes->options, queue->failures);
-  queue->window_rows = MAX(tide_lane_window_rows_locked(queue) / 2, 1);
-  g_free(queue->error_text);
-  queue->error_text = g_strdup(error_text);
-}
-
-static void
-note_success_locked(LaneQueue *queue, gint64 now_us)
-{
-  queue->last_ok_us = now_us;
-  guint32 wider_rows = tide_lane_window_rows_locked(queue) + queue->lanes->max_rows / 8 + 1;
-  gboolean is_widest = wider_rows >= tide_lane_widest_window_rows_locked(queue->lanes);
-  queue->window_rows = is_widest ? TIDE_LANE_WIDEST_WINDOW : wider_rows;
-  queue->failures = 0;
-  queue->not_before_us = 0;
-  g_clear_pointer(&queue->error_text, g_free);
-}
-
-/* The call's batches of one lane stand together; TRUE at the first of each run. */
-static gboolean
-begins_lane(const TideCall *call, guint32 i)
-{
-  return i == 0 || call->batches[i]->lane != call->batches[i - 1]->lane;
-}
 
 /* Whether @batch failed with others of its call. One that was cancelled, or has only suspects left, tells nothing of
  * its region. */
@@ -111,16 +69,6 @@ has_failed(const TideBatch *batch, TideOutcome outcome)
 {
   return !is_finished(batch, outcome) &&
          tide_batch_find_state(batch, TIDE_ROW_WAITING, 0, batch->n_rows) < batch->n_rows;
-}
-
-/* How @call ended for those of its lanes of which it tells anything; FALSE: for none. */
-static gboolean
-is_reported(const TideCall *call, TideOutcome outcome)
-{
-  gboolean any = FALSE;
-  for (guint32 i = 0; i < call->n_batches && !any; i++)
-    any = is_accepted(call->batches[i], outcome) || has_failed(call->batches[i], outcome);
-  return any;
 }
 
 /* ---- rows for each call ---- */
@@ -179,19 +127,9 @@ pass_probe_of_table_locked(TideLanes *lanes, const TideCall *call)
     end_suspension_locked(lanes, slot);
 }
 
-/* To the front, in its old place. A batch with suspects goes behind the others: they are to show whether their region
- * works. No order is needed among the batches of a lane, as none has a key that an unfinished one has. */
-static void
-take_back_locked(LaneQueue *queue, TideBatch *batch, gint64 now_us)
-{
-  if (batch->delivery.since_us > 0)
-    tide_lane_queue_push_back_locked(queue, batch, now_us);
-  else
-    tide_lane_queue_push_front_locked(queue, batch);
-}
-
-/* From the last batch to the first, so that what goes back to the front stands in its old order. What is left in @call
- * has completed. */
+/* From the last batch to the first, so that what goes back to the front stands in its old order. A batch with suspects
+ * goes behind the others: they are to show whether their region works. No order is needed among the batches of a lane,
+ * as none has a key that an unfinished one has. What is left in @call has completed. */
 static void
 end_batches_locked(TideLanes *lanes, TideCall *call, TideOutcome outcome, const char *error_text, gint64 now_us)
 {
@@ -206,22 +144,36 @@ end_batches_locked(TideLanes *lanes, TideCall *call, TideOutcome outcome, const 
     queue->in_flight_rows -= batch->n_rows;
     lane_failed |= has_failed(batch, outcome);
     lane_accepted |= is_accepted(batch, outcome);
-    gboolean is_last = begins_lane(call, i);
+    gboolean is_first_of_lane = i == 0 || batch->lane != call->batches[i - 1]->lane; /* they stand together */
     if (is_finished(batch, outcome)) {
       tide_lane_queue_count_written_locked(queue, batch->n_rows, now_us);
       call->batches[--first_completed] = batch;
+    } else if (batch->delivery.since_us > 0) {
+      tide_lane_queue_push_back_locked(queue, batch, now_us);
     } else {
-      take_back_locked(queue, batch, now_us);
+      tide_lane_queue_push_front_locked(queue, batch);
     }
-    if (!is_last)
+    if (!is_first_of_lane)
       continue;
     queue->n_in_flight--;
     if (note_size_locked(queue, call))
       limit_rows = MAX(call->silent_rows / 2, 1);
-    if (lane_failed && tide_outcomes[outcome].is_lane_failure)
-      note_failure_locked(queue, error_text, now_us);
-    else if (lane_accepted && !lane_failed)
-      note_success_locked(queue, now_us);
+    if (lane_failed && tide_outcomes[outcome].is_lane_failure) {
+      if (queue->failures++ == 0)
+        queue->failing_since_us = now_us;
+      queue->not_before_us = now_us + backoff_us(&lanes->options, queue->failures);
+      queue->window_rows = MAX(tide_lane_window_rows_locked(queue) / 2, 1);
+      g_free(queue->error_text);
+      queue->error_text = g_strdup(error_text);
+    } else if (lane_accepted && !lane_failed) {
+      queue->last_ok_us = now_us;
+      guint32 wider_rows = tide_lane_window_rows_locked(queue) + lanes->max_rows / 8 + 1;
+      gboolean is_widest = wider_rows >= tide_lane_widest_window_rows_locked(lanes);
+      queue->window_rows = is_widest ? TIDE_LANE_WIDEST_WINDOW : wider_rows;
+      queue->failures = 0;
+      queue->not_before_us = 0;
+      g_clear_pointer(&queue->error_text, g_free);
+    }
     lane_failed = lane_accepted = FALSE;
     tide_lane_queue_settle_locked(queue, now_us);
   }
@@ -236,16 +188,22 @@ end_call_locked(TideLanes *lanes, TideCall *call, TideOutcome outcome, const cha
   lanes->n_in_flight_calls--;
   lanes->n_probes -= call->is_probe ? 1 : 0;
   lanes->in_flight_rows -= call->n_rows;
-  gboolean is_told = is_reported(call, outcome);
-  for (guint32 i = 0; i < call->n_batches; i++)
-    if (is_accepted(call->batches[i], outcome))
+  TableSlot *slot = &lanes->tables[call->table->index];
+  gboolean is_told = FALSE; /* it tells something of a region */
+  for (guint32 i = 0; i < call->n_batches; i++) {
+    gboolean accepted = is_accepted(call->batches[i], outcome);
+    is_told |= accepted || has_failed(call->batches[i], outcome);
+    if (accepted)
       lanes->last_ok_us = now_us;
+  }
   if (call->is_probe_of_table)
-    lanes->tables[call->table->index].is_probed = FALSE;
+    slot->is_probed = FALSE;
   if (outcome == TIDE_OUTCOME_SUSPEND)
     suspend_table_locked(lanes, call, error_text, now_us);
+  else if (call->is_probe_of_table && is_told && outcome == TIDE_OUTCOME_OK)
+    end_suspension_locked(lanes, slot);
   else if (call->is_probe_of_table && is_told)
-    end_probe_of_table_locked(lanes, call, outcome, now_us);
+    slot->probe_at_us = now_us + backoff_us(&lanes->options, slot->suspended.n_reports);
   end_batches_locked(lanes, call, outcome, error_text, now_us);
   if (call->is_probe_of_table && !is_told)
     pass_probe_of_table_locked(lanes, call);

@@ -3,7 +3,6 @@
 
 #include "util/rate.h"
 #include "write/lanes.h"
-#include "write/table_stop.h"
 
 G_BEGIN_DECLS
 
@@ -45,6 +44,18 @@ tide_lane_queue_of(const TideBatch *batch)
 {
   return (LaneQueue *)batch->lane;
 }
+
+/* Why nothing of a table is sent, and since when. */
+typedef struct TideTableStop {
+  gboolean is_on;
+  char *reason; /* owned; NULL: nobody has said yet */
+  gint64 since_us;
+  guint32 n_reports;
+} TideTableStop;
+
+/* Reporting a stop again keeps its original start time. @reason: copied */
+void tide_table_stop_report(TideTableStop *stop, const char *reason, gint64 now_us);
+void tide_table_stop_end(TideTableStop *stop);
 
 /* A table's slot. */
 typedef struct TableSlot {

@@ -120,16 +120,6 @@ tide_lanes_in_trouble(TideLanes *lanes, gint64 before_us)
   return found;
 }
 
-static char *
-describe_stuck(const TideBatch *batch)
-{
-  g_autofree char *key = tide_bytes_printable(tide_batch_row_key(batch, batch->delivery.suspect_row));
-  return g_strdup_printf(
-      "row '%s' of table '%s' cannot be written: %s; remove the cause, or the message, and start the "
-      "same again: nothing of it is committed",
-      key, batch->lane->table->name, batch->delivery.text);
-}
-
 TideStuck
 tide_lanes_stuck(TideLanes *lanes, char **ret_text)
 {
@@ -152,8 +142,12 @@ tide_lanes_stuck(TideLanes *lanes, char **ret_text)
                      : stuck == NULL || is_other ? TIDE_STUCK_NOT
                      : stuck->delivery.is_silent ? TIDE_STUCK_SILENT
                                                  : TIDE_STUCK_REFUSED;
-  if (answer == TIDE_STUCK_REFUSED || answer == TIDE_STUCK_SILENT)
-    *ret_text = describe_stuck(stuck);
+  if (answer == TIDE_STUCK_REFUSED || answer == TIDE_STUCK_SILENT) {
+    g_autofree char *key = tide_bytes_printable(tide_batch_row_key(stuck, stuck->delivery.suspect_row));
+    *ret_text = g_strdup_printf("row '%s' of table '%s' cannot be written: %s; remove the cause, or the message, and "
+                                "start the same again: nothing of it is committed",
+                                key, stuck->lane->table->name, stuck->delivery.text);
+  }
   tide_mutex_unlock(&lanes->lock);
   return answer;
 }
@@ -334,15 +328,6 @@ load_of_table_locked(const TideLanes *lanes, const TableSlot *slot, gint64 now_u
   return load;
 }
 
-static void
-add_lane_locked(TideLoad *load, const LaneQueue *queue)
-{
-  load->waiting_rows += (gint64)count_waiting_rows_locked(queue);
-  load->in_flight_rows += queue->in_flight_rows;
-  load->is_full |= queue->state == LANE_FULL;
-  load->troubled_lanes += is_in_trouble_locked(queue, G_MAXINT64) ? 1 : 0;
-}
-
 GArray *
 tide_lanes_tables(TideLanes *lanes, gint64 now_us)
 {
@@ -355,8 +340,12 @@ tide_lanes_tables(TideLanes *lanes, gint64 now_us)
       load.share = all > 0 ? load.rows_per_second / all : 0;
       for (GList *link = g_queue_peek_head_link(&lanes->busy); link != NULL; link = link->next) {
         const LaneQueue *queue = link->data;
-        if (queue->lane.table == load.table)
-          add_lane_locked(&load, queue);
+        if (queue->lane.table != load.table)
+          continue;
+        load.waiting_rows += (gint64)count_waiting_rows_locked(queue);
+        load.in_flight_rows += queue->in_flight_rows;
+        load.is_full |= queue->state == LANE_FULL;
+        load.troubled_lanes += is_in_trouble_locked(queue, G_MAXINT64) ? 1 : 0;
       }
       g_array_append_val(loads, load);
     }

@@ -111,19 +111,14 @@ register_metrics(TideWriter *writer)
 
 /* A call that is cut while its gateway restarts, or meets a region that moves, is written a moment later, and no
  * operator has to read of it; of a gateway that is not there its prober tells. */
-static gboolean
-is_lasting(const TideWriter *writer, TideOutcome outcome, gint64 duration_us)
-{
-  if (!tide_outcomes[outcome].is_often_passing)
-    return outcome != TIDE_OUTCOME_NOT_SENT;
-  return writer->call.batches[0]->delivery.attempts + 1 >= LASTING_ATTEMPTS || duration_us >= LASTING_US;
-}
-
 static void
 log_failure(TideWriter *writer, TideOutcome outcome, const char *text, gint64 start_us, gint64 now_us)
 {
   guint64 suppressed;
-  gboolean lasting = is_lasting(writer, outcome, now_us - start_us);
+  gboolean lasting =
+      writer->call.batches[0]->delivery.attempts + 1 >= LASTING_ATTEMPTS || now_us - start_us >= LASTING_US;
+  if (!tide_outcomes[outcome].is_often_passing)
+    lasting = outcome != TIDE_OUTCOME_NOT_SENT;
   TideLogLimit *limit = lasting ? &writer->failure_limit : &writer->retry_limit;
   if (!tide_log_limit_pass(limit, now_us, FAILURE_LOG_INTERVAL_US, &suppressed))
     return;
@@ -142,34 +137,8 @@ log_failure(TideWriter *writer, TideOutcome outcome, const char *text, gint64 st
                   tide_log_suppressed(suppressed, "failures").text);
 }
 
-/* One call to the gateway has ended. */
-static void
-note_call(TideWriter *writer, WriteMethod method, guint32 n_rows, gint64 start_us, GError *error)
-{
-  gint64 end_us = tide_now_us();
-  const MethodMetrics *metrics = metrics_of_call(writer, method);
-  tide_writer_connection_note_call(&writer->connection, n_rows, start_us, error);
-  tide_counter_inc(metrics->calls[tide_failure_class(error)]);
-  tide_histogram_observe(metrics->durations, (double)(end_us - start_us) / TIDE_US_PER_S);
-}
-
-/* What went wrong, and what the operator can do about it, for @table. (transfer full) */
-static char *
-tell_failure(const GError *error, TideFailure failure, const char *table)
-{
-  g_autofree char *grant = tide_access_denied_remedy(error, NULL);
-  const char *remedy = grant != NULL ? grant : failure.remedy;
-  if (remedy == NULL)
-    return g_strdup(error->message);
-  GString *text = g_string_new(remedy);
-  (void)g_string_replace(text, TIDE_REMEDY_TABLE, table, 0);
-  g_string_prepend(text, "; ");
-  g_string_prepend(text, error->message);
-  return g_string_free(text, FALSE);
-}
-
-/* One call to the gateway: puts together, a mutated row alone. @ret_text: (transfer full): what was wrong; NULL if OK.
- */
+/* One call to the gateway: puts together, a mutated row alone. @ret_text: (transfer full): what was wrong, and what the
+ * operator can do about it; NULL if OK. */
 static TideFailure
 send_rows(TideWriter *writer, TideHBaseClient *client, const TideBisectCall *rows, char **ret_text)
 {
@@ -189,13 +158,23 @@ send_rows(TideWriter *writer, TideHBaseClient *client, const TideBisectCall *row
   writer->is_cancelled = tide_error_is_cancelled(error);
   TideFailure failure = tide_failure_of(error);
   g_assert(acknowledged == (failure.outcome == TIDE_OUTCOME_OK));
-  note_call(writer, method, rows->n_rows, start_us, error);
+  const MethodMetrics *metrics = metrics_of_call(writer, method);
+  gint64 end_us = tide_now_us();
+  tide_writer_connection_note_call(&writer->connection, rows->n_rows, start_us, error);
+  tide_counter_inc(metrics->calls[failure.outcome]);
+  tide_histogram_observe(metrics->durations, (double)(end_us - start_us) / TIDE_US_PER_S);
   if (acknowledged) {
-    tide_counter_add(metrics_of_call(writer, method)->rows_written, rows->n_rows);
+    tide_counter_add(metrics->rows_written, rows->n_rows);
     tide_counter_add(writer->bytes_written, rows->n_bytes);
-  } else {
-    *ret_text = tell_failure(error, failure, writer->call.table->name);
+    return failure;
   }
+  g_autofree char *grant = tide_access_denied_remedy(error, NULL);
+  const char *remedy = grant != NULL ? grant : failure.remedy;
+  GString *text = g_string_new(remedy);
+  (void)g_string_replace(text, TIDE_REMEDY_TABLE, writer->call.table->name, 0);
+  g_string_prepend(text, remedy != NULL ? "; " : "");
+  g_string_prepend(text, error->message);
+  *ret_text = g_string_free(text, FALSE);
   return failure;
 }
 
