@@ -41,29 +41,6 @@ REFUSING_TEST("/pipeline-shared/one/only-the-rejected-is-dead-lettered")
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 3);
 }
 
-/* Once HBase has said what it refuses, that shares no row with others any more: nobody is read again to find out who is
- * to blame, and what came before and after it is written in that order. */
-REFUSING_TEST("/pipeline-shared/one/what-is-known-to-be-refused-shares-no-row")
-{
-  g_autofree char *value = pipeline_fixture_oversized();
-  RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC "batch: { latest_window: 1s }\n");
-  produce_field(fixture, 1, "a", value);
-  pipeline_fixture_wait_all_committed(fixture);
-  produce_field(fixture, 2, "a", "before");
-  produce_field(fixture, 2, "b", "before");
-  produce_field(fixture, 3, "b", value);
-  produce_field(fixture, 3, "b", "behind");
-  produce_field(fixture, 4, "c", "newest");
-  pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_dead_lettered_total"), ==, 2);
-  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_written_total"), ==, 4);
-  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_dead_letters_cleared_total"), ==, 0);
-  running_pipeline_end(running);
-  pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "a", "before");
-  pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "b", "behind");
-  pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "c", "newest");
-}
-
 #define DATED                                                                                                          \
   "tables:\n"                                                                                                          \
   "  \"D_{yyyyMMdd}\": { key: [ { field: host }, \"#\", { time: epoch_ms } ], columns: { family: M, from: \"*\" } }\n" \
