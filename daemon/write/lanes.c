@@ -442,6 +442,7 @@ tide_lanes_close(TideLanes *lanes, const TideTable *table)
   if (slot->table != NULL) {
     slot->table = NULL;
     slot->written = (TideRate){0};
+    slot->rows_per_call = 0;
     g_ptr_array_remove_index_fast(lanes->used, slot->place);
     if (slot->place < lanes->used->len)
       ((TableSlot *)g_ptr_array_index(lanes->used, slot->place))->place = slot->place;

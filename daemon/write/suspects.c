@@ -30,10 +30,9 @@ tide_suspects_clear(TideSuspects *suspects)
 guint64
 tide_suspects_identity(const TideBatch *batch, guint32 row)
 {
-  const char *name = batch->lane->table->name;
-  const guint64 parts[] = {tide_key_hash(tide_bytes_of_string(name)), tide_key_hash(tide_batch_row_key(batch, row)),
-                           tide_key_hash(tide_batch_row_wire(batch, row))};
-  guint64 identity = XXH3_64bits(parts, sizeof parts);
+  const char *table = batch->lane->table->name;
+  TideBytes wire = tide_batch_row_wire(batch, row); /* which has the key, too */
+  guint64 identity = XXH3_64bits_withSeed(wire.data, wire.len, XXH3_64bits(table, strlen(table)));
   return identity != 0 ? identity : 1;
 }
 

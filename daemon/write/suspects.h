@@ -14,7 +14,7 @@
 G_BEGIN_DECLS
 
 /* So many rounds make a suspect poison: with the pauses of hbase.retry_min and retry_max by default, two minutes. */
-#define TIDE_SUSPECT_ROUNDS 12u
+#define TIDE_SUSPECT_ROUNDS 14u
 
 typedef struct TideSuspect {
   guint64 identity;   /* tide_suspects_identity(); 0: none */
