@@ -67,7 +67,6 @@ tide_consumer_take_completed(TideConsumer *consumer, gint64 deadline_us)
     }
     tide_accumulator_complete(consumer->accumulator, batch, now_us);
   }
-  tide_dead_letter_desk_take_waiting(&consumer->desk);
   consumer->commits.marks_moved = TRUE;
   tide_pauses_apply_spans(&consumer->pauses);
   return TRUE;
@@ -208,7 +207,6 @@ run_rounds(TideConsumer *consumer)
                  tide_consumer_commits_due_us(&consumer->commits));
     if (now_us - consumer->status.shown.at_us >= SHOW_INTERVAL_US) {
       show(consumer);
-      tide_pauses_lengthen_read_ahead(&consumer->pauses, now_us);
       tide_consumer_locate_replaced(consumer);
       tide_consumer_commits_renew(&consumer->commits, now_us);
       tide_rewinds_run(&consumer->rewinds, now_us);
@@ -262,7 +260,7 @@ report_unfinished(TideConsumer *consumer)
     gint32 n_behind = held != NULL ? (gint32)(partition->offsets.head - held->sequence) : 0;
     n_held += (guint64)MAX(n_behind, 0); /* none, where it is read again just now */
     /* But those at which a partition is halted: they are unfinished by decision. */
-    if (partition->halt.acks == 0 || tide_partition_is_unfinished(partition))
+    if (partition->halt.text == NULL || tide_partition_is_unfinished(partition))
       unfinished += partition->offsets.unfinished;
   }
   if (unfinished == 0 && n_held > 0)

@@ -490,7 +490,7 @@ cancel_rows(TideConsumer *consumer)
     TideSourceRef ref = {.assignment = GPOINTER_TO_UINT(number)};
     TidePartition *partition = tide_assignments_find_owner(&consumer->assignments, ref);
     if (partition != NULL)
-      tide_rewind_ask(partition, now_us);
+      tide_rewind_ask(partition, TIDE_REWIND_CANCELLED, now_us);
   }
 }
 

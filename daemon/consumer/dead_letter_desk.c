@@ -1,5 +1,8 @@
 #include "consumer/dead_letter_desk.h"
+
+#include "consumer/rewind.h"
 #include "dead_letters/dead_letter_job.h"
+#include "rows/solo_keys.h"
 #include "util/clock.h"
 
 /* The dead letter of a rejected reading holds its whole message. Where those of one message would take more than this,
@@ -8,11 +11,6 @@
 
 #define REFUSED_LOG_US (10 * TIDE_US_PER_S)
 
-/* Of messages of refused rows so many are read again, or were and are not written yet: enough that it is done for many
- * at once, since they lie all over what was read and each pass over that takes some tenths of a second. What they hold
- * is bounded by the queue of dead letters. */
-#define MAX_UNDER_WAY 8000u
-
 /* ---- life ---- */
 
 void
@@ -20,14 +18,12 @@ tide_dead_letter_desk_init(TideDeadLetterDesk *desk, const TideDeadLetterDeskCon
 {
   *desk = (TideDeadLetterDesk){.context = *context};
   tide_dead_letter_completions_init(&desk->box, context->wake, context->wake_data);
-  tide_refused_part_queue_init(&desk->refused_parts, context->budget);
 }
 
 void
 tide_dead_letter_desk_clear(TideDeadLetterDesk *desk)
 {
   tide_dead_letter_completions_clear(&desk->box);
-  tide_refused_part_queue_clear(&desk->refused_parts);
 }
 
 /* NULL: the message of @ref is in our hands no more. */
@@ -44,7 +40,7 @@ submit(TideDeadLetterDesk *desk, TideDeadLetterJob *job)
   TidePartition *partition = owner_of(desk, job->source);
   job->owned = &partition->assignment.letters;
   job->is_further |= tide_rewind_has_letter(&partition->rewind, job->dead_letter.offset);
-  partition->rewind.n_letters_in_flight += job->wants_original ? 0 : 1;
+  partition->rewind.n_letters_in_flight++;
   tide_dead_letter_queue_submit(desk->context.dead_letters, job);
 }
 
@@ -126,18 +122,11 @@ tide_dead_letter_desk_take_readings(TideDeadLetterDesk *desk, TideSourceRef ref,
 
 /* ---- what was refused ---- */
 
-/* A source of a refused row, or a row that follows it. */
+/* What a refused row owes to a message: for the row itself, or for one that follows it. */
 typedef struct Refused {
   const TideBatchPoison *poison; /* borrowed */
   TideSourceRef ref;
-  guint32 reading_index;
 } Refused;
-
-static gboolean
-is_same_message(TideSourceRef a, TideSourceRef b)
-{
-  return a.assignment == b.assignment && a.sequence == b.sequence;
-}
 
 static int
 compare_numbers(guint32 a, guint32 b)
@@ -145,27 +134,26 @@ compare_numbers(guint32 a, guint32 b)
   return a < b ? -1 : a > b;
 }
 
-/* By row, in that by message, in that by reading. */
+/* By row, in that by message. */
 static int
 compare_refused(gconstpointer a, gconstpointer b)
 {
   const Refused *one = a, *other = b;
   int order = compare_numbers(one->poison->row, other->poison->row);
   order = order != 0 ? order : compare_numbers(one->ref.assignment, other->ref.assignment);
-  order = order != 0 ? order : compare_numbers(one->ref.sequence, other->ref.sequence);
-  return order != 0 ? order : compare_numbers(one->reading_index, other->reading_index);
+  return order != 0 ? order : compare_numbers(one->ref.sequence, other->ref.sequence);
 }
 
 /* Acknowledges the sources of rows that were written. The others, and what follows their rows and so is not sent:
  * (element-type Refused), sorted. */
 static GArray *
-part_sources(TideDeadLetterDesk *desk, const TideBatch *batch)
+split_sources(TideDeadLetterDesk *desk, const TideBatch *batch)
 {
   GArray *refused = g_array_new(FALSE, FALSE, sizeof(Refused));
   gsize n_sources;
   const TideBatchSource *sources = tide_batch_sources(batch, &n_sources);
   for (gsize i = 0; i < n_sources; i++) {
-    Refused part = {tide_batch_find_poison(batch, sources[i].row), sources[i].ref, sources[i].reading_index};
+    Refused part = {tide_batch_find_poison(batch, sources[i].row), sources[i].ref};
     TidePartition *partition = owner_of(desk, part.ref);
     if (part.poison != NULL)
       g_array_append_val(refused, part);
@@ -175,8 +163,8 @@ part_sources(TideDeadLetterDesk *desk, const TideBatch *batch)
   gsize offset = 0;
   TideBytes record;
   while ((record = tide_dependent_rows_next_record(&batch->dependents, &offset)).len > 0) {
-    Refused part = {tide_batch_find_poison(batch, tide_dependent_row_parent(record)), tide_dependent_row_source(record),
-                    tide_dependent_row_reading_index(record)};
+    Refused part = {tide_batch_find_poison(batch, tide_dependent_row_parent(record)),
+                    tide_dependent_row_source(record)};
     if (part.poison != NULL)
       g_array_append_val(refused, part);
   }
@@ -184,67 +172,23 @@ part_sources(TideDeadLetterDesk *desk, const TideBatch *batch)
   return refused;
 }
 
-static TideRefusedRow *
-make_row(const TideDeadLetterDesk *desk, const TideBatch *batch, const TideBatchPoison *poison, gboolean is_shared)
-{
-  const TideTable *table = batch->lane->table;
-  TideRefusedRow row = {.budget = desk->context.budget,
-                        .table_index = table->index,
-                        .attempts = poison->attempts,
-                        .is_shared = is_shared,
-                        .table = tide_bytes_of_string(table->name),
-                        .key = tide_batch_row_key(batch, poison->row),
-                        .text = tide_bytes_of_string(poison->text),
-                        .wire = tide_batch_row_wire(batch, poison->row)};
-  return tide_refused_row_new(&row);
-}
-
-/* Adds the parts of one row, which are [@first, @end), to @parts. */
-static void
-add_parts(TideDeadLetterDesk *desk, const TideBatch *batch, const Refused *first, const Refused *end, GArray *parts)
-{
-  gboolean is_shared = !is_same_message(first->ref, end[-1].ref);
-  g_autoptr(TideRefusedRow) row = make_row(desk, batch, first->poison, is_shared);
-  gint32 n_parts = 0;
-  for (const Refused *at = first, *next; at < end; at = next, n_parts++) {
-    for (next = at + 1; next < end && is_same_message(next->ref, at->ref) && next->reading_index == at->reading_index;)
-      next++;
-    TideRefusedPart part = {tide_refused_row_ref(row), at->ref, at->reading_index, (guint32)(next - at)};
-    g_array_append_val(parts, part);
-  }
-  if (is_shared)
-    tide_accumulator_defer_key(desk->context.accumulator, row->table_index, row->key, n_parts);
-}
-
-/* @parts will not be appended again. */
-static void
-let_go(TideDeadLetterDesk *desk, const GArray *parts)
-{
-  for (guint i = 0; i < parts->len; i++) {
-    const TideRefusedRow *row = g_array_index(parts, TideRefusedPart, i).row;
-    if (row->is_shared)
-      tide_accumulator_defer_key(desk->context.accumulator, row->table_index, row->key, -1);
-  }
-}
-
-/* ---- a message's parts ---- */
-
 static TideDeadLetter
-dead_letter_of(const TidePartition *partition, const TideRefusedPart *part)
+dead_letter_of(const TidePartition *partition, const TideBatch *batch, const Refused *refused)
 {
   return (TideDeadLetter){.topic = tide_bytes_of_string(partition->topic),
                           .partition = partition->partition,
-                          .offset = tide_offsets_offset_of(&partition->offsets, part->ref.sequence),
+                          .offset = tide_offsets_offset_of(&partition->offsets, refused->ref.sequence),
                           .timestamp_ms = -1,
                           .source = source_of(partition),
                           .reason = TIDE_BYTES_LITERAL(TIDE_DEAD_LETTER_REASON_REFUSED),
-                          .text = part->row->text,
-                          .table = part->row->table,
-                          .row_key = part->row->key,
+                          .text = tide_bytes_of_string(refused->poison->text),
+                          .table = tide_bytes_of_string(batch->lane->table->name),
+                          .row_key = tide_batch_row_key(batch, refused->poison->row),
                           .reading_index = -1,
-                          .attempts = part->row->attempts};
+                          .attempts = refused->poison->attempts};
 }
 
+/* @dead_letter: of the message, or of one of those that made the row */
 static void
 log_refused(TideDeadLetterDesk *desk, const TidePartition *partition, const TideDeadLetter *dead_letter,
             const char *next)
@@ -297,257 +241,75 @@ halt_at_refused(TideDeadLetterDesk *desk, TidePartition *partition, const TideDe
                                               (int)dead_letter->text.len, (const char *)dead_letter->text.data, why));
 }
 
-/* Takes over @parts (nullable): what is to be sent again once the message is read. */
-static TideDeadLetterJob *
-make_job(TideDeadLetterDesk *desk, const TidePartition *partition, const TideRefusedPart *part, guint32 n_acks,
-         GArray *parts)
-{
-  TideDeadLetter dead_letter = dead_letter_of(partition, part);
-  log_refused(desk, partition, &dead_letter,
-              parts != NULL ? "the messages that it was made of are sent without each other"
-                            : "its message becomes a dead letter");
-  TideDeadLetterJob *job = tide_dead_letter_job_new(&dead_letter, part->ref, n_acks, &desk->box);
-  job->must_read = TRUE;
-  job->wants_original = parts != NULL;
-  job->parts = parts;
-  job->row = tide_refused_row_ref(part->row);
-  return job;
-}
-
+/* The message of @refused is to blame, and owed @n_acks for the row and those that follow it. */
 static void
-submit_refused(TideDeadLetterDesk *desk, TideDeadLetterJob *job)
+blame(TideDeadLetterDesk *desk, TidePartition *partition, const TideBatch *batch, const Refused *refused,
+      guint32 n_acks)
 {
-  desk->jobs_of_refused++;
+  TideDeadLetter dead_letter = dead_letter_of(partition, batch, refused);
+  if (stops(desk, partition) || !tide_dead_letter_queue_exist(desk->context.dead_letters)) {
+    halt_at_refused(desk, partition, &dead_letter);
+    partition->rewind.refused_acks += n_acks;
+    return;
+  }
+  gboolean is_further = tide_message_dead_letters_has_any(&partition->dead_letters, refused->ref.sequence);
+  if (!tide_partition_add_refused(partition, desk->context.budget, refused->ref, n_acks))
+    return;
+  log_refused(desk, partition, &dead_letter, "its message becomes a dead letter");
+  TideDeadLetterJob *job = tide_dead_letter_job_new(&dead_letter, refused->ref, n_acks, &desk->box);
+  job->must_read = TRUE;
+  job->is_further = is_further;
+  tide_buffer_append_bytes(&job->row, tide_batch_row_wire(batch, refused->poison->row));
   submit(desk, job);
 }
 
-/* @part is refused for its message's sake. */
+/* Which of the messages of [@first, @end), which made one row, is to blame is not known. */
 static void
-dead_letter(TideDeadLetterDesk *desk, TidePartition *partition, const TideRefusedPart *part, guint32 n_acks)
+read_again(TideDeadLetterDesk *desk, const TideBatch *batch, const Refused *first, const Refused *end)
 {
-  gboolean is_further = tide_message_dead_letters_has_any(&partition->dead_letters, part->ref.sequence);
-  if (!tide_partition_add_refused(partition, desk->context.budget, part->ref, n_acks))
-    return;
-  TideDeadLetterJob *job = make_job(desk, partition, part, n_acks, NULL);
-  job->is_further = is_further;
-  submit_refused(desk, job);
-}
-
-static guint32
-sum_acks(const GArray *parts)
-{
-  guint32 n_acks = 0;
-  for (guint i = 0; i < parts->len; i++)
-    n_acks += g_array_index(parts, TideRefusedPart, i).n_acks;
-  return n_acks;
-}
-
-/* The part for which the message itself is to blame; NULL: there is none. */
-static const TideRefusedPart *
-find_own(const GArray *parts)
-{
-  for (guint i = 0; i < parts->len; i++)
-    if (!g_array_index(parts, TideRefusedPart, i).row->is_shared)
-      return &g_array_index(parts, TideRefusedPart, i);
-  return NULL;
-}
-
-/* @parts of one message of ours. Returns: whether they are taken over, to be sent again. */
-static gboolean
-dead_letter_or_read_again(TideDeadLetterDesk *desk, TidePartition *partition, GArray *parts)
-{
-  const TideRefusedPart *own = find_own(parts);
-  const TideRefusedPart *part = own != NULL ? own : &g_array_index(parts, TideRefusedPart, 0);
-  if (stops(desk, partition) || !tide_dead_letter_queue_exist(desk->context.dead_letters)) {
-    TideDeadLetter dead_letter = dead_letter_of(partition, part);
-    halt_at_refused(desk, partition, &dead_letter);
-    partition->halt.acks += sum_acks(parts);
-    return FALSE;
-  }
-  guint32 n_acks = sum_acks(parts);
-  if (own == NULL && !tide_message_dead_letters_is_refused(&partition->dead_letters, part->ref.sequence)) {
-    submit_refused(desk, make_job(desk, partition, part, n_acks, parts));
-    return TRUE;
-  }
-  dead_letter(desk, partition, part, n_acks);
-  return FALSE;
-}
-
-void
-tide_dead_letter_desk_take_waiting(TideDeadLetterDesk *desk)
-{
-  while (desk->jobs_of_refused + tide_accumulator_count_unmerged(desk->context.accumulator) < MAX_UNDER_WAY) {
-    GArray *parts = tide_refused_part_queue_take_message(&desk->refused_parts);
-    if (parts == NULL)
-      return;
-    TideSourceRef ref = g_array_index(parts, TideRefusedPart, 0).ref;
-    TidePartition *partition = owner_of(desk, ref);
-    if (partition != NULL && dead_letter_or_read_again(desk, partition, parts))
-      continue;
-    let_go(desk, parts);
-    g_array_unref(parts);
-  }
-}
-
-/* @parts stand by rows. A message with several such rows counts for each. Less is merged then, and refused. */
-static void
-shorten_read_ahead(TideDeadLetterDesk *desk, const GArray *parts)
-{
-  const GPtrArray *partitions = desk->context.partitions;
-  g_autofree guint32 *n_messages = g_new0(guint32, partitions->len);
-  for (guint i = 0; i < parts->len; i++) {
-    const TideRefusedPart *part = &g_array_index(parts, TideRefusedPart, i);
-    const TidePartition *partition = owner_of(desk, part->ref);
-    gboolean is_counted = i > 0 && part[-1].row == part->row && is_same_message(part[-1].ref, part->ref);
-    if (part->row->is_shared && !is_counted && partition != NULL)
-      n_messages[partition->slot]++;
-  }
   gint64 now_us = tide_now_us();
-  for (guint i = 0; i < partitions->len; i++)
-    if (n_messages[i] > 0)
-      tide_pauses_shorten_read_ahead(desk->context.pauses, tide_partition_at(partitions, i), n_messages[i], now_us);
+  const char *table = batch->lane->table->name;
+  gboolean is_logged = FALSE;
+  for (const Refused *part = first; part < end; part++) {
+    TidePartition *partition = owner_of(desk, part->ref);
+    if (partition == NULL)
+      continue;
+    partition->rewind.refused_acks++;
+    tide_rewind_ask(partition, TIDE_REWIND_REFUSED, now_us);
+    if (is_logged)
+      continue;
+    TideDeadLetter dead_letter = dead_letter_of(partition, batch, part);
+    log_refused(desk, partition, &dead_letter,
+                "other messages share the row: they are read again, and each is written by itself");
+    is_logged = TRUE;
+  }
+  if (tide_accumulator_stop_merging(desk->context.accumulator, batch, first->poison->row, now_us))
+    tide_log_fields(TIDE_LOG_WARNING, "table-not-merged", TIDE_LOG_FIELDS({"TABLE", table}),
+                    "HBase refuses rows of more than %u keys of table '%s': for ten minutes none of its rows are "
+                    "merged, so that each refused row is of one message; writing it takes more calls meanwhile",
+                    TIDE_SOLO_KEYS_MAX, table);
+}
+
+static gboolean
+is_same_message(TideSourceRef a, TideSourceRef b)
+{
+  return a.assignment == b.assignment && a.sequence == b.sequence;
 }
 
 void
 tide_dead_letter_desk_take_refused(TideDeadLetterDesk *desk, const TideBatch *batch)
 {
-  g_autoptr(GArray) refused = part_sources(desk, batch);
+  g_autoptr(GArray) refused = split_sources(desk, batch);
   const Refused *first = (const Refused *)(gconstpointer)refused->data, *end = first + refused->len;
-  GArray *parts = tide_refused_parts_new();
   for (const Refused *at = first, *next; at < end; at = next) {
+    TidePartition *partition = owner_of(desk, at->ref);
     for (next = at + 1; next < end && next->poison == at->poison;)
       next++;
-    add_parts(desk, batch, at, next, parts);
+    if (!is_same_message(at->ref, next[-1].ref))
+      read_again(desk, batch, at, next);
+    else if (partition != NULL)
+      blame(desk, partition, batch, at, (guint32)(next - at));
   }
-  shorten_read_ahead(desk, parts);
-  tide_refused_part_queue_add(&desk->refused_parts, parts);
-}
-
-/* ---- sent again ---- */
-
-static gboolean
-find_header(const TideMessage *message, const char *name, TideBytes *ret_value)
-{
-  const TideDeadLetter *dead_letter = message->headers;
-  for (guint32 i = dead_letter->n_headers; i-- > 0;) {
-    const TideDeadLetterHeader *header = &dead_letter->headers[i];
-    if (!tide_bytes_equal(header->name, tide_bytes_of_string(name)))
-      continue;
-    *ret_value = header->value;
-    return header->has_value;
-  }
-  return FALSE;
-}
-
-static TideMessage
-message_of(const TideDeadLetter *dead_letter)
-{
-  return (TideMessage){.topic = dead_letter->topic,
-                       .partition = dead_letter->partition,
-                       .offset = dead_letter->offset,
-                       .timestamp_ms = dead_letter->timestamp_ms,
-                       .key = dead_letter->key,
-                       .has_key = dead_letter->has_key,
-                       .value = dead_letter->value,
-                       .has_value = dead_letter->has_value,
-                       .find_header = find_header,
-                       .headers = dead_letter};
-}
-
-/* Whether @row is for @part's table. An instance of a dated table is told by its name: it has its place while its key
- * is held, and other tables of the message need none. */
-static gboolean
-is_of_table(const TideRow *row, const TideRefusedPart *part)
-{
-  return row->table_name.len > 0 ? tide_bytes_equal(row->table_name, part->row->table)
-                                 : row->table_index == part->row->table_index;
-}
-
-/* The place of @part's row among those of its message, at or behind @from; n_rows: there is none. */
-static guint32
-find_row(const TideMapped *mapped, const TideRefusedPart *part, guint32 from)
-{
-  for (guint32 i = from; i < mapped->n_rows; i++)
-    if (mapped->rows[i].reading_index == part->reading_index && is_of_table(&mapped->rows[i], part) &&
-        tide_bytes_equal(mapped->rows[i].key, part->row->key))
-      return i;
-  return mapped->n_rows;
-}
-
-/* Where each of @parts stands in @mapped; both are in the order of readings. NULL: one is not there. */
-static guint32 *
-find_rows(const TideMapped *mapped, const GArray *parts)
-{
-  guint32 *row_indexes = g_new(guint32, parts->len);
-  for (guint i = 0; i < parts->len; i++) {
-    const TideRefusedPart *part = &g_array_index(parts, TideRefusedPart, i);
-    gboolean is_behind = i > 0 && part->reading_index > part[-1].reading_index;
-    row_indexes[i] = find_row(mapped, part, is_behind ? row_indexes[i - 1] : 0);
-    if (row_indexes[i] < mapped->n_rows)
-      continue;
-    g_free(row_indexes);
-    return NULL;
-  }
-  return row_indexes;
-}
-
-/* Appends what @job's message has in refused rows, each by itself. FALSE: nothing was appended: the message is gone, or
- * makes no such rows any more. */
-static gboolean
-append_again(TideDeadLetterDesk *desk, TidePartition *partition, const TideDeadLetterJob *job)
-{
-  if (job->dead_letter.original_is_gone)
-    return FALSE;
-  TideMessage message = message_of(&job->dead_letter);
-  TideMapped mapped;
-  TideReject reject = {0};
-  /* What has expired meanwhile was good when it was read, and HBase knows its own time to live. */
-  tide_mapping_set_now(desk->context.mapping, 0);
-  gboolean is_mapped = tide_mapping_apply(desk->context.mapping, &message, &mapped, &reject);
-  tide_mapping_set_now(desk->context.mapping,
-                       tide_wall_clock_epoch_ms()); /* for messages that are read in this round */
-  if (!is_mapped)
-    return FALSE;
-  g_autofree guint32 *row_indexes = find_rows(&mapped, job->parts);
-  if (row_indexes == NULL)
-    return FALSE;
-  guint32 n_rows = 0;
-  for (guint i = 0; i < job->parts->len; i++) {
-    mapped.rows[row_indexes[i]].table_index = g_array_index(job->parts, TideRefusedPart, i).row->table_index;
-    n_rows += tide_accumulator_append_unmerged(desk->context.accumulator, mapped.rows, mapped.n_rows, row_indexes[i],
-                                               job->source, tide_now_us());
-  }
-  tide_partition_append_again(partition, job->source, job->n_acks, n_rows);
-  return TRUE;
-}
-
-/* Whoever made no such row any more, or is gone, cannot be told from the rejected ones: its dead letter says what is
- * known. */
-static gboolean
-dead_letter_after_all(TideDeadLetterDesk *desk, TidePartition *partition, TideDeadLetterJob *job)
-{
-  job->is_further = tide_message_dead_letters_has_any(&partition->dead_letters, job->source.sequence);
-  if (!tide_partition_add_refused(partition, desk->context.budget, job->source, job->n_acks))
-    return FALSE;
-  job->wants_original = FALSE;
-  g_clear_pointer(&job->parts, g_array_unref);
-  submit_refused(desk, job);
-  return TRUE;
-}
-
-static void
-take_original(TideDeadLetterDesk *desk, TideDeadLetterJob *job)
-{
-  TidePartition *partition = owner_of(desk, job->source);
-  gboolean owns = partition != NULL && job->result == TIDE_DEAD_LETTER_READ; /* else it is read again, after a rewind */
-  gboolean is_dead = owns && tide_message_dead_letters_is_refused(&partition->dead_letters, job->source.sequence);
-  gboolean appended = owns && !is_dead && append_again(desk, partition, job);
-  if (job->result == TIDE_DEAD_LETTER_READ)
-    tide_dead_letter_queue_release_original(desk->context.dead_letters, job);
-  if (!appended)
-    let_go(desk, job->parts);
-  if (appended || !owns || !dead_letter_after_all(desk, partition, job))
-    tide_dead_letter_job_free(job);
 }
 
 /* ---- completions ---- */
@@ -555,15 +317,10 @@ take_original(TideDeadLetterDesk *desk, TideDeadLetterJob *job)
 static void
 complete_job(TideDeadLetterDesk *desk, TideDeadLetterJob *job)
 {
-  desk->jobs_of_refused -= tide_dead_letter_job_is_refused(job) ? 1 : 0;
-  if (job->wants_original) {
-    take_original(desk, job);
-    return;
-  }
   TidePartition *partition = owner_of(desk, job->source);
   if (partition != NULL) {
     partition->rewind.n_letters_in_flight--;
-    if (job->result == TIDE_DEAD_LETTER_KEPT)
+    if (job->is_kept)
       tide_partition_dead_letter_kept(partition, desk->context.budget, job);
     else /* for a rewind, after which it comes again */
       (void)tide_rewind_add_letter(&partition->rewind, job->dead_letter.offset, TIDE_LETTER_GIVEN_UP,

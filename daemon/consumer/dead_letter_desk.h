@@ -3,9 +3,8 @@
  * dead_letters/dead_letter_queue.h keeps them; each is acknowledged here when it is kept.
  *
  * A refused row of one message: that message is to blame, and becomes a dead letter. A row of several (a latest row,
- * mostly): who is to blame is not known, so each of them is read again, and its part of the row is appended again
- * unmerged, as a row of its own. What is refused then is of one message. Until all of them went, other rows of that key
- * wait, so the offsets of a partition keep their order at equal times.
+ * mostly): it is not known which of them HBase refuses. So rows of that key do not merge for a while
+ * (rows/solo_keys.h), and the partitions of these messages are read again: the next row that is refused is of one.
  *
  * Threads: the owning consumer's only; dead letters complete from any. */
 #pragma once
@@ -27,7 +26,7 @@ typedef struct TideDeadLetterDeskContext {
   const TideAssignments *assignments;
   TideBudget *budget;
   TideDeadLetterQueue *dead_letters;
-  TideMapping *mapping; /* the consumer's: a message that is read again is mapped again */
+  TideMapping *mapping; /* the consumer's: it knows the source of each topic */
   TideAccumulator *accumulator;
   TidePauses *pauses;
   void (*wake)(gpointer data); /* a dead letter completed; any thread */
@@ -37,14 +36,12 @@ typedef struct TideDeadLetterDeskContext {
 typedef struct TideDeadLetterDesk {
   TideDeadLetterDeskContext context;
   TideDeadLetterCompletions box;
-  TideRefusedPartQueue refused_parts;
-  guint32 jobs_of_refused;    /* dead letters of them, or to be read again: not completed yet */
   TideFreshMessages reported; /* to the dead letters */
   TideLogLimit refused_limit;
 } TideDeadLetterDesk;
 
 void tide_dead_letter_desk_init(TideDeadLetterDesk *desk, const TideDeadLetterDeskContext *context);
-void tide_dead_letter_desk_clear(TideDeadLetterDesk *desk); /* frees what completed and what waits */
+void tide_dead_letter_desk_clear(TideDeadLetterDesk *desk); /* frees what completed */
 /* At the end: says how many refused rows were not logged, where no line of another has said it. */
 void tide_dead_letter_desk_tell_unlogged(TideDeadLetterDesk *desk);
 
@@ -54,10 +51,9 @@ void tide_dead_letter_desk_take_message(TideDeadLetterDesk *desk, TidePartition 
 /* Makes dead letters of the readings that were left out of @ref's message. */
 void tide_dead_letter_desk_take_readings(TideDeadLetterDesk *desk, TideSourceRef ref, const TideMessage *message,
                                          const TideMapped *mapped);
-/* Takes the sources of @batch, of which HBase refused some rows: the others are acknowledged, those wait. */
+/* Takes the sources of @batch, of which HBase refused some rows: the others are acknowledged, those become dead letters
+ * or are read again. */
 void tide_dead_letter_desk_take_refused(TideDeadLetterDesk *desk, const TideBatch *batch);
-/* Goes on with the messages of refused rows that wait, as far as there is room: whenever something has completed. */
-void tide_dead_letter_desk_take_waiting(TideDeadLetterDesk *desk);
 
 /* TRUE when dead letters had completed; their marks are not stored yet. */
 gboolean tide_dead_letter_desk_take_completed(TideDeadLetterDesk *desk);

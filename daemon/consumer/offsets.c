@@ -103,15 +103,6 @@ tide_offsets_oldest(const TideOffsets *offsets)
   return offsets->head != offsets->tail ? tracked(offsets, offsets->head) : NULL;
 }
 
-void
-tide_offsets_owe_more(TideOffsets *offsets, guint32 sequence, guint32 n_acks)
-{
-  g_assert(sequence - offsets->head < tide_offsets_span(offsets));
-  g_assert(tracked(offsets, sequence)->remaining_rows > 0);
-  tracked(offsets, sequence)->remaining_rows += n_acks;
-  offsets->awaited_acks += n_acks;
-}
-
 const TideTrackedMessage *
 tide_offsets_find(const TideOffsets *offsets, guint32 sequence)
 {

@@ -56,9 +56,6 @@ const TideTrackedMessage *tide_offsets_newest(const TideOffsets *offsets);
 /* The oldest message that is not finished; NULL: all are. */
 const TideTrackedMessage *tide_offsets_oldest(const TideOffsets *offsets);
 
-/* Message @sequence, which must be unfinished, waits for @n_acks more. */
-void tide_offsets_owe_more(TideOffsets *offsets, guint32 sequence, guint32 n_acks);
-
 /* Message @sequence, which must not be before the oldest unfinished one. Valid until the next one begins. */
 const TideTrackedMessage *tide_offsets_find(const TideOffsets *offsets, guint32 sequence);
 /* Where it stands in its partition. */

@@ -14,7 +14,6 @@ const char *const tide_pause_names[] = {
     [BIT(TIDE_PAUSE_HALTED)] = "halted",
     [BIT(TIDE_PAUSE_TABLE)] = "table",
     [BIT(TIDE_PAUSE_DEAD_LETTERS)] = "dead_letters",
-    [BIT(TIDE_PAUSE_REFUSED)] = "refused",
     [BIT(TIDE_PAUSE_SCHEMA)] = "schema",
     [BIT(TIDE_PAUSE_COMMIT)] = "commit",
 };
@@ -198,7 +197,6 @@ tide_partition_rename(TidePartition *partition, const char *topic, gint32 number
   g_free(partition->counters.labels);
   memset(partition->counters.messages_dead_lettered, 0, sizeof partition->counters.messages_dead_lettered);
   memset(partition->counters.messages_skipped, 0, sizeof partition->counters.messages_skipped);
-  partition->pauses.read_ahead_messages = 0;
   take_name(partition, topic, number, source);
 }
 
@@ -287,7 +285,7 @@ tide_partition_assign(TidePartition *partition)
   partition->assigned = TRUE;
   partition->pauses.reasons = 0;
   partition->pauses.crowded_table = 0;
-  partition->pauses.table_held_us = partition->pauses.read_ahead_held_us = 0;
+  partition->pauses.table_held_us = 0;
   partition->pauses.is_paused = FALSE;
   partition->stored_offset = partition->end.wanted_offset = -1;
   partition->end.seen_offset = -1;
@@ -309,7 +307,6 @@ tide_partition_release(TidePartition *partition, TideBudget *budget)
 {
   partition->assigned = FALSE;
   own(partition, TIDE_NOT_OWNED);
-  partition->halt.acks = 0;
   partition->location.is_located = FALSE;
   tide_rewind_clear(&partition->rewind);
   tide_rewind_init(&partition->rewind);
@@ -504,15 +501,6 @@ tide_partition_add_refused(TidePartition *partition, TideBudget *budget, TideSou
     tide_partition_ack(partition, ref, n_settled);
   follow_in_flight(partition, budget);
   return must_submit;
-}
-
-void
-tide_partition_append_again(TidePartition *partition, TideSourceRef ref, guint32 n_owed, guint32 n_rows)
-{
-  if (n_rows > n_owed)
-    tide_offsets_owe_more(&partition->offsets, ref.sequence, n_rows - n_owed);
-  else if (n_rows < n_owed)
-    tide_partition_ack(partition, ref, n_owed - n_rows);
 }
 
 void

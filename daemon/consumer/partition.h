@@ -30,11 +30,10 @@ typedef enum TidePauseReason {
                                * dead letters */
   TIDE_PAUSE_TABLE = 1 << 3,  /* a table that it feeds holds more than its share of the budget */
   TIDE_PAUSE_DEAD_LETTERS = 1 << 4, /* dead letters cannot be kept, or were too many: every partition pauses */
-  TIDE_PAUSE_REFUSED = 1 << 5,      /* much of it is taken apart for refused rows: little more is read meanwhile */
-  TIDE_PAUSE_SCHEMA = 1 << 6,       /* the schema of its next message is awaited */
-  TIDE_PAUSE_COMMIT = 1 << 7,       /* that it is ours is not committed yet */
+  TIDE_PAUSE_SCHEMA = 1 << 5,       /* the schema of its next message is awaited */
+  TIDE_PAUSE_COMMIT = 1 << 6,       /* that it is ours is not committed yet */
 } TidePauseReason;
-#define TIDE_N_PAUSE_REASONS 8u
+#define TIDE_N_PAUSE_REASONS 7u
 #define TIDE_PAUSES_FOR_MEMORY (TIDE_PAUSE_MEMORY | TIDE_PAUSE_TABLE)
 
 /* By the place of a reason's bit: "memory", "dead_letters". */
@@ -70,18 +69,13 @@ typedef struct TideRepeated {
   guint64 left_messages; /* ... and from where we read on */
 } TideRepeated;
 
-/* Why it is not fetched, and how far it may be read ahead. */
+/* Why it is not fetched. */
 typedef struct TidePartitionPauses {
-  guint reasons;               /* TidePauseReason */
-  guint32 crowded_table;       /* that it waits for: 1 + the table's slot; 0: none */
-  gint64 table_held_us;        /* since when the consumer holds for that; 0: it does not, and it pauses */
-  guint32 read_ahead_messages; /* unfinished, at the most: pauses.h; 0: as many as there may be */
-  gint64 read_ahead_us;        /* when that changed */
-  gint64 read_ahead_held_us;   /* since when the consumer holds for that; 0: it does not */
-  guint32 refused_messages;    /* to be sent again for refused rows, within a second or so ... */
-  gint64 refused_us;           /* ... since then */
-  gboolean is_paused;          /* what librdkafka was told ... */
-  gint64 changed_us;           /* ... and when; 0: not in this assignment */
+  guint reasons;         /* TidePauseReason */
+  guint32 crowded_table; /* that it waits for: 1 + the table's slot; 0: none */
+  gint64 table_held_us;  /* since when the consumer holds for that; 0: it does not, and it pauses */
+  gboolean is_paused;    /* what librdkafka was told ... */
+  gint64 changed_us;     /* ... and when; 0: not in this assignment */
 } TidePartitionPauses;
 
 /* A message that holds it, or whatever does. */
@@ -92,7 +86,6 @@ typedef struct TidePartitionHalt {
   gint64
       begin_offset; /* if the halt is because of offsets: the log's beginning, which is committed in place of a mark */
   gboolean is_damaged; /* the note's offset is that of the damage; the first message behind it is not known yet */
-  guint64 acks;        /* of rows that HBase refused, that are owed for ever: no work */
 } TidePartitionHalt;
 
 /* Where it stands, before anything of it is read. */
@@ -290,11 +283,11 @@ tide_partition_span(const TidePartition *partition)
   return partition->offsets.tail - (partition->commit.is_far ? partition->offsets.head : partition->commit.sequence);
 }
 
-/* Whether acknowledgements are owed, but for those that are for ever. */
+/* Whether acknowledgements are owed that can come. */
 static inline gboolean
 tide_partition_is_unfinished(const TidePartition *partition)
 {
-  return partition->offsets.awaited_acks > partition->halt.acks;
+  return partition->offsets.awaited_acks > partition->rewind.refused_acks;
 }
 
 /* Whether it helps to wait for what is on its way: where rows are not sent any more, or dead letters are given up, some
@@ -348,8 +341,6 @@ void tide_partition_ack(TidePartition *partition, TideSourceRef ref, guint32 n_a
  * message's dead letter is to be submitted now. */
 gboolean tide_partition_add_refused(TidePartition *partition, TideBudget *budget, TideSourceRef ref,
                                     guint32 n_acks) G_GNUC_WARN_UNUSED_RESULT;
-/* Parts of @ref's message, in flight, for which @n_owed were owed, are appended again as @n_rows rows. */
-void tide_partition_append_again(TidePartition *partition, TideSourceRef ref, guint32 n_owed, guint32 n_rows);
 /* The dead letter of @job, of a message in flight, is kept. */
 void tide_partition_dead_letter_kept(TidePartition *partition, TideBudget *budget, const TideDeadLetterJob *job);
 

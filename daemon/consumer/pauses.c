@@ -13,20 +13,9 @@
 /* Dead letters begin and stop to hold this often at the most: a pause throws away what was prefetched. */
 #define HOLD_INTERVAL_US TIDE_US_PER_S
 
-/* What is to be taken apart is much when it is one message of so many. */
-#define MUCH_OF 4u
-
-/* Then so many are read ahead: a fraction of what was, and this at the least. With ten machines in a partition a latest
- * row is made of a hundred messages then. */
-#define SHORTENED_TO 8u
-#define LEAST_READ_AHEAD 1000u
-
 /* What is kept of dead letters behind held offsets takes this fraction of the budget at the most, each partition of
  * each consumer as much. */
 #define KEPT_LETTERS_PART_OF 8u
-
-#define SHORTEN_INTERVAL_US TIDE_US_PER_S
-#define LENGTHEN_INTERVAL_US (5 * TIDE_US_PER_S)
 
 void
 tide_pauses_init(TidePauses *pauses, const TidePausesContext *context)
@@ -181,40 +170,6 @@ apply_table(TidePauses *pauses, TidePartition *partition, gint64 now_us)
     pauses->is_held |= is_held;
 }
 
-/* There is @reason to pause from @limit messages on, until half of them are left. @limit: 0: never */
-static void
-apply_window(TidePauses *pauses, TidePartition *partition, TidePauseReason reason, guint32 n_messages, guint32 limit)
-{
-  if (limit > 0 && n_messages >= limit) {
-    tide_pauses_set(pauses, partition, reason, TRUE);
-    pauses->span_waits |= !partition->pauses.is_paused;
-  } else if (n_messages <= limit / 2 || limit == 0)
-    tide_pauses_set(pauses, partition, reason, FALSE);
-}
-
-/* Holds at the bound, and pauses @partition where that lasts, until half of it is left. */
-static void
-apply_read_ahead(TidePauses *pauses, TidePartition *partition)
-{
-  TidePartitionPauses *own = &partition->pauses;
-  guint32 limit = own->read_ahead_messages, n_messages = tide_offsets_span(&partition->offsets);
-  gboolean is_paused = (own->reasons & TIDE_PAUSE_REFUSED) != 0;
-  if (limit == 0 || (is_paused ? n_messages <= limit / 2 : n_messages < limit)) {
-    own->read_ahead_held_us = 0;
-    tide_pauses_set(pauses, partition, TIDE_PAUSE_REFUSED, FALSE);
-    return;
-  }
-  gint64 now_us = is_paused ? 0 : tide_now_us();
-  if (!is_paused && own->read_ahead_held_us == 0) {
-    own->read_ahead_held_us = now_us;
-    tide_counter_inc(pauses->n_holds);
-  } else if (!is_paused && now_us - own->read_ahead_held_us >= HOLD_US) {
-    own->read_ahead_held_us = 0;
-    tide_pauses_set(pauses, partition, TIDE_PAUSE_REFUSED, TRUE);
-  }
-  pauses->is_held |= own->read_ahead_held_us != 0;
-}
-
 void
 tide_pauses_apply_holds(TidePauses *pauses, gint64 now_us)
 {
@@ -224,8 +179,6 @@ tide_pauses_apply_holds(TidePauses *pauses, gint64 now_us)
     TidePartition *partition = tide_partition_at(partitions, i);
     if (partition->pauses.crowded_table != 0)
       apply_table(pauses, partition, now_us);
-    if (partition->pauses.read_ahead_messages != 0)
-      apply_read_ahead(pauses, partition);
   }
 }
 
@@ -262,9 +215,12 @@ void
 tide_pauses_check_in_flight_window(TidePauses *pauses, TidePartition *partition)
 {
   guint32 limit = pauses->context.max_span_messages;
-  apply_read_ahead(pauses, partition);
-  apply_window(pauses, partition, TIDE_PAUSE_SPAN,
-               keeps_many_letters(pauses, partition) ? limit : tide_partition_span(partition), limit);
+  guint32 n_messages = keeps_many_letters(pauses, partition) ? limit : tide_partition_span(partition);
+  if (limit > 0 && n_messages >= limit) {
+    tide_pauses_set(pauses, partition, TIDE_PAUSE_SPAN, TRUE);
+    pauses->span_waits |= !partition->pauses.is_paused;
+  } else if (n_messages <= limit / 2 || limit == 0) /* 0: without a bound */
+    tide_pauses_set(pauses, partition, TIDE_PAUSE_SPAN, FALSE);
 }
 
 void
@@ -274,38 +230,6 @@ tide_pauses_apply_spans(TidePauses *pauses)
     TidePartition *partition = tide_partition_at(pauses->context.partitions, i);
     if (partition->assigned)
       tide_pauses_check_in_flight_window(pauses, partition);
-  }
-}
-
-void
-tide_pauses_shorten_read_ahead(TidePauses *pauses, TidePartition *partition, guint32 n_messages, gint64 now_us)
-{
-  guint32 ahead = tide_offsets_span(&partition->offsets);
-  if (now_us - partition->pauses.refused_us >= SHORTEN_INTERVAL_US) {
-    partition->pauses.refused_us = now_us;
-    partition->pauses.refused_messages = 0;
-  }
-  partition->pauses.refused_messages += n_messages;
-  if (partition->pauses.refused_messages < ahead / MUCH_OF ||
-      (partition->pauses.read_ahead_messages > 0 && now_us - partition->pauses.read_ahead_us < SHORTEN_INTERVAL_US))
-    return;
-  partition->pauses.read_ahead_us = now_us;
-  partition->pauses.read_ahead_messages = MAX(ahead / SHORTENED_TO, LEAST_READ_AHEAD);
-  apply_read_ahead(pauses, partition);
-}
-
-void
-tide_pauses_lengthen_read_ahead(TidePauses *pauses, gint64 now_us)
-{
-  for (guint i = 0; i < pauses->context.partitions->len; i++) {
-    TidePartition *partition = tide_partition_at(pauses->context.partitions, i);
-    if (partition->pauses.read_ahead_messages == 0 || now_us - partition->pauses.read_ahead_us < LENGTHEN_INTERVAL_US)
-      continue;
-    partition->pauses.read_ahead_us = now_us;
-    partition->pauses.read_ahead_messages *= 2;
-    if (partition->pauses.read_ahead_messages >= pauses->context.max_span_messages)
-      partition->pauses.read_ahead_messages = 0;
-    apply_read_ahead(pauses, partition);
   }
 }
 
@@ -338,7 +262,7 @@ tide_pauses_lift(TidePauses *pauses, const guint32 *slots, gsize n_slots)
   gint64 now_us = tide_now_us();
   for (gsize i = 0; i < n_slots; i++) {
     TidePartition *partition = tide_partition_at(pauses->context.partitions, slots[i]);
-    partition->pauses.table_held_us = partition->pauses.read_ahead_held_us = 0;
+    partition->pauses.table_held_us = 0;
     partition->pauses.reasons = 0;
     partition->pauses.crowded_table = 0;
     partition->pauses.changed_us = 0; /* the next assignment is fetched anew anyway */

@@ -32,7 +32,7 @@ typedef struct TidePauses {
   TideCounter *n_holds;
   TideCounter *messages_held;
   gint64 memory_held_us; /* since when the consumer holds for memory; 0: it does not */
-  gboolean is_held;      /* it holds for a partition: for a crowded table, or for refused rows */
+  gboolean is_held;      /* it holds for a crowded table */
   gboolean memory_paused;
   gint64 memory_changed_us;
   gboolean dead_letters_paused;
@@ -59,12 +59,6 @@ void tide_pauses_apply_holds(TidePauses *pauses, gint64 now_us);
 /* A partition whose oldest unfinished message lies far behind waits for it alone. */
 void tide_pauses_check_in_flight_window(TidePauses *pauses, TidePartition *partition);
 void tide_pauses_apply_spans(TidePauses *pauses); /* of every partition */
-
-/* Of @partition @n_messages are to be sent again, each by itself, for refused rows that they made with others. Where
- * these are many of what was read, less is read ahead, so that fewer are merged into a row and fewer rows are refused;
- * and so that what a rebalance hands back was not read in vain. */
-void tide_pauses_shorten_read_ahead(TidePauses *pauses, TidePartition *partition, guint32 n_messages, gint64 now_us);
-void tide_pauses_lengthen_read_ahead(TidePauses *pauses, gint64 now_us); /* of those that it befell not lately */
 
 /* While dead letters cannot be kept, or were too many (@are_stalled), every partition pauses. */
 void tide_pauses_check_dead_letters(TidePauses *pauses, gboolean are_stalled, gint64 now_us);

@@ -57,12 +57,14 @@ tide_rewind_end_hold(TidePartition *partition, TideSourceRef ref)
 }
 
 void
-tide_rewind_ask(TidePartition *partition, gint64 now_us)
+tide_rewind_ask(TidePartition *partition, TideRewindReason reason, gint64 now_us)
 {
-  if (!partition->assigned || partition->rewind.cancelled_us > 0)
+  TideRewind *rewind = &partition->rewind;
+  gint64 *since_us = reason == TIDE_REWIND_REFUSED ? &rewind->refused_us : &rewind->cancelled_us;
+  if (!partition->assigned || *since_us > 0)
     return;
   begin_pending(partition);
-  partition->rewind.cancelled_us = now_us;
+  *since_us = now_us;
 }
 
 /* ---- what completed batches mean ---- */

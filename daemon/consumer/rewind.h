@@ -24,8 +24,8 @@ void tide_rewind_end_hold(TidePartition *partition, TideSourceRef ref);
 /* Nothing of @partition from @sequence on, which need not have begun, may be committed before @until_us: something may
  * land over it that is not remembered. */
 void tide_rewind_hold_all(TidePartition *partition, guint32 sequence, gint64 until_us);
-/* Rows of @partition are not sent any more: it is rewound at once. */
-void tide_rewind_ask(TidePartition *partition, gint64 now_us);
+/* Of @partition rows are not sent any more, or are refused (@reason: CANCELLED, REFUSED): it is rewound at once. */
+void tide_rewind_ask(TidePartition *partition, TideRewindReason reason, gint64 now_us);
 
 /* For tide_accumulator_judge(): what owners before us left in doubt of the partitions of each row of @batch; NULL:
  * nothing that counts for it. (transfer full) */

@@ -8,10 +8,16 @@
 /* One that gets no further than the one before waits for a second, doubled so often at the most. */
 #define MAX_DOUBLED 10u
 
+/* But one for refused rows no longer than this: what it is for is forgotten after ten minutes (rows/solo_keys.c). */
+#define MAX_REFUSED_WAIT_US (60 * TIDE_US_PER_S)
+
 const TideRewindKind tide_rewind_kinds[TIDE_REWIND_N_REASONS] = {
     [TIDE_REWIND_CONFLICT] = {"reason=\"conflict\"",
                               "calls without an answer may have overwritten newer values of the same cells and times"},
     [TIDE_REWIND_OVERFLOW] = {"reason=\"overflow\"", "more calls had no answer than could be remembered"},
+    [TIDE_REWIND_REFUSED] = {"reason=\"refused\"",
+                             "HBase refused a row that several messages made, and each of them is written by itself "
+                             "to find out which one it refuses"},
     [TIDE_REWIND_CANCELLED] = {"reason=\"cancelled\"",
                                "rows that it shared with a partition that was taken away were not sent"},
     [TIDE_REWIND_SCHEMA] = {"reason=\"schema\"", "the question for the schema of its next message was answered"},
@@ -41,6 +47,8 @@ tide_rewind_due_us(const TideRewind *rewind)
   gint64 at_us = rewind->overflows[0].until_us > 0 ? rewind->overflows[0].until_us : G_MAXINT64;
   if (rewind->cancelled_us > 0)
     return MAX(rewind->cancelled_us, rewind->backs_off_until_us);
+  if (rewind->refused_us > 0)
+    return CLAMP(rewind->backs_off_until_us, rewind->refused_us, rewind->refused_us + MAX_REFUSED_WAIT_US);
   for (guint i = 0; i < rewind->held->len; i++)
     at_us = MIN(at_us, g_array_index(rewind->held, TideHeldMessage, i).until_us);
   return MAX(at_us, MAX(rewind->spaced_until_us, rewind->backs_off_until_us));
@@ -50,6 +58,7 @@ TideRewindReason
 tide_rewind_reason(const TideRewind *rewind)
 {
   return rewind->cancelled_us > 0            ? TIDE_REWIND_CANCELLED
+         : rewind->refused_us > 0            ? TIDE_REWIND_REFUSED
          : rewind->overflows[0].until_us > 0 ? TIDE_REWIND_OVERFLOW
                                              : TIDE_REWIND_CONFLICT;
 }
@@ -145,7 +154,7 @@ back_off(TideRewind *rewind, gint64 offset, gint64 now_us, gint64 settle_us)
 void
 tide_rewind_restart(TideRewind *rewind, gint64 offset, guint32 shift, gint64 now_us, gint64 settle_us)
 {
-  if (rewind->cancelled_us == 0)
+  if (rewind->cancelled_us == 0 && rewind->refused_us == 0)
     rewind->spaced_until_us = now_us + settle_us;
   back_off(rewind, offset, now_us, settle_us);
   TideHeldMessage *overflows = rewind->overflows;
@@ -156,7 +165,8 @@ tide_rewind_restart(TideRewind *rewind, gint64 offset, guint32 shift, gint64 now
   overflows[0].sequence += shift; /* the messages before it are read again, too: what is committed is as far away */
   overflows[1].sequence += shift;
   g_array_set_size(rewind->held, 0);
-  rewind->cancelled_us = 0;
+  rewind->cancelled_us = rewind->refused_us = 0;
+  rewind->refused_acks = 0;
   rewind->is_due = FALSE;
 }
 

@@ -12,6 +12,7 @@ G_BEGIN_DECLS
 typedef enum TideRewindReason {
   TIDE_REWIND_CONFLICT,  /* an unanswered call may have overwritten a newer value of the same cell and time */
   TIDE_REWIND_OVERFLOW,  /* there was no room to remember what unanswered calls may overwrite */
+  TIDE_REWIND_REFUSED,   /* HBase refused a row that several messages made, of which some are its own */
   TIDE_REWIND_CANCELLED, /* batches that it shared with a partition that was taken away were cancelled */
   TIDE_REWIND_SCHEMA,    /* its next message waited for its schema */
   TIDE_REWIND_N_REASONS,
@@ -51,6 +52,8 @@ typedef struct TideRewind {
    * over is not; until_us 0: not so. What ends later than the first is of the second, and does not move its moment. */
   TideHeldMessage overflows[2];
   gint64 cancelled_us;    /* since when rows of it are not sent any more; 0: they are */
+  gint64 refused_us;      /* since when it is to be read again for refused rows; 0: it is not */
+  guint64 refused_acks;   /* that never come, of refused rows: those, and one that halts it */
   gint64 spaced_until_us; /* not rewound again for a doubt before this */
   gboolean is_due;        /* its moment has come, and nothing is taken any more: so it is rewound, whatever holds it */
   /* as of the last rewind; -1: there was none */
@@ -68,7 +71,8 @@ typedef struct TideRewind {
 static inline gboolean
 tide_rewind_is_pending(const TideRewind *rewind)
 {
-  return rewind->held->len > 0 || rewind->overflows[0].until_us > 0 || rewind->cancelled_us > 0 || rewind->is_due;
+  return rewind->held->len > 0 || rewind->overflows[0].until_us > 0 || rewind->cancelled_us > 0 ||
+         rewind->refused_us > 0 || rewind->is_due;
 }
 
 /* The first message that is held; NULL: none is. */

@@ -74,8 +74,7 @@ tide_dead_letter_job_free(TideDeadLetterJob *job)
   if (job == NULL)
     return;
   tide_buffer_clear_memory(&job->memory);
-  tide_refused_row_unref(job->row);
-  g_clear_pointer(&job->parts, g_array_unref);
+  tide_buffer_clear_memory(&job->row);
   g_free(job);
 }
 

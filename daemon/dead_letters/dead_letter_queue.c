@@ -180,14 +180,6 @@ tide_dead_letter_queue_submit(TideDeadLetterQueue *dead_letters, TideDeadLetterJ
 }
 
 void
-tide_dead_letter_queue_release_original(TideDeadLetterQueue *dead_letters, TideDeadLetterJob *job)
-{
-  tide_budget_charge(dead_letters->context.budget, -job->charged_bytes);
-  atomic_fetch_sub_explicit(&dead_letters->lent_bytes, job->charged_bytes, memory_order_relaxed);
-  job->charged_bytes = 0;
-}
-
-void
 tide_dead_letter_queue_note_messages(TideDeadLetterQueue *dead_letters, guint64 received, guint64 written)
 {
   atomic_fetch_add_explicit(&dead_letters->received, received, memory_order_relaxed);

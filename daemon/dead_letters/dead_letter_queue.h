@@ -8,15 +8,11 @@
  * that a wrong configuration does not drain a topic into the dead letters. What came up to that bound is kept, and may
  * be committed: each start gets on by a hundred messages or so at least.
  *
- * A job may also ask for the original alone (wants_original): a message that shares a refused row with others, of which
- * it is not known whether it is to blame. That is no dead letter, and does not count as one.
- *
  * Threads: any, unless said otherwise. */
 #pragma once
 
 #include "config/config.h"
 #include "dead_letters/dead_letter_reasons.h"
-#include "dead_letters/refused_part_queue.h"
 #include "model/dead_letter.h"
 #include "thrift/wire/wire.h"
 #include "util/metrics.h"
@@ -26,12 +22,6 @@ G_BEGIN_DECLS
 
 typedef struct TideDeadLetterQueue TideDeadLetterQueue;
 typedef struct TideDeadLetterJob TideDeadLetterJob;
-
-typedef enum TideDeadLetterResult {
-  TIDE_DEAD_LETTER_PENDING,
-  TIDE_DEAD_LETTER_KEPT, /* durable: the message ends as dead-lettered */
-  TIDE_DEAD_LETTER_READ, /* the dead letter has the original, or original_is_gone: nothing was kept */
-} TideDeadLetterResult;
 
 /* A list that owns what is in it, first in, first out. */
 typedef struct TideDeadLetterJobs {
@@ -68,17 +58,15 @@ struct TideDeadLetterJob {
   guint32 n_acks; /* the consumer's: acknowledgements of the message that this settles */
   gboolean
       must_read; /* dead_letter has topic, partition and offset only: read key, value, headers and time from Kafka */
-  gboolean wants_original;    /* only read, keep nothing */
   gboolean is_further;        /* its message had one before, maybe before a rewind: the ratio counts messages */
   TideDeadLetter dead_letter; /* points into memory, but for literals */
-  TideRefusedRow *row;        /* ref: for the case that the original is gone; NULL otherwise */
-  GArray *parts;     /* owned (element-type TideRefusedPart), the consumer's: what is to be sent again; NULL: nothing */
-  TideBuffer memory; /* owned: what dead_letter points to */
+  TideBuffer memory;          /* owned: what dead_letter points to */
+  TideBuffer row;       /* owned: with must_read, the row that HBase refused, as it was encoded: if the original is gone */
   gint64 charged_bytes; /* the dead letters': what the budget holds for it */
   gint64 beyond_end_us; /* the dead letters': since when its partition ends before it; 0: it does not */
   guint32 n_failures;   /* the dead letters': times it could not be kept */
   gboolean goes_alone;  /* the dead letters': the topic refused a batch that it was in for its size */
-  TideDeadLetterResult result;
+  gboolean is_kept;     /* durable: the message ends as dead-lettered. FALSE: it was given up, and comes again */
 };
 
 /**
@@ -126,9 +114,6 @@ gboolean tide_dead_letter_queue_exist(const TideDeadLetterQueue *dead_letters);
 
 /* Transfers @job. Charges the budget for it. */
 void tide_dead_letter_queue_submit(TideDeadLetterQueue *dead_letters, TideDeadLetterJob *job);
-
-/* The consumer is done with the original of @job, which completed as READ: gives its memory's charge back. */
-void tide_dead_letter_queue_release_original(TideDeadLetterQueue *dead_letters, TideDeadLetterJob *job);
 
 /* For the ratio: so many messages more were received, and have been written. Once a round, never for a message. */
 void tide_dead_letter_queue_note_messages(TideDeadLetterQueue *dead_letters, guint64 received, guint64 written);

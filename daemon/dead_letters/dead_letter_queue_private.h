@@ -55,7 +55,6 @@ struct TideDeadLetterQueue {
   _Atomic gboolean must_reconnect; /* to the topic */
   _Atomic gboolean is_stalled;
   _Atomic gboolean too_many; /* above max_ratio: until that is raised nothing more passes */
-  _Atomic gint64 lent_bytes; /* of originals that consumers have and did not release */
 
   /* under lock */
   TideMutex lock;

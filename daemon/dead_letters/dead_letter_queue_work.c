@@ -166,24 +166,14 @@ check_ratio(TideDeadLetterQueue *dead_letters, guint32 n_come, gint64 now_us)
 /* ---- jobs ---- */
 
 static void
-give_back(TideDeadLetterQueue *dead_letters, TideDeadLetterJob *job)
+post_completed(TideDeadLetterQueue *dead_letters, TideDeadLetterJob *job, gboolean is_kept)
 {
-  tide_budget_charge(dead_letters->context.budget, -job->charged_bytes);
-  job->charged_bytes = 0;
-}
-
-static void
-post_completed(TideDeadLetterQueue *dead_letters, TideDeadLetterJob *job, TideDeadLetterResult result)
-{
-  job->result = result;
-  if (result == TIDE_DEAD_LETTER_KEPT) {
+  job->is_kept = is_kept;
+  if (is_kept) {
     tide_dead_letter_reasons_note_kept(dead_letters->reasons, &job->dead_letter);
     tide_counter_add(dead_letters->bytes, job->dead_letter.key.len + job->dead_letter.value.len);
   }
-  if (result == TIDE_DEAD_LETTER_READ)
-    atomic_fetch_add_explicit(&dead_letters->lent_bytes, job->charged_bytes, memory_order_relaxed);
-  else
-    give_back(dead_letters, job);
+  tide_budget_charge(dead_letters->context.budget, -job->charged_bytes);
   tide_gauge_add(dead_letters->waiting, -1);
   tide_dead_letter_completions_push(job->completions, job);
 }
@@ -200,7 +190,7 @@ give_up_lost(TideDeadLetterQueue *dead_letters, TideDeadLetterJobs *from)
       continue;
     }
     tide_counter_inc(dead_letters->given_up);
-    post_completed(dead_letters, job, TIDE_DEAD_LETTER_PENDING);
+    post_completed(dead_letters, job, FALSE);
   }
 }
 
@@ -232,12 +222,10 @@ tide_dead_letter_queue_drop(TideDeadLetterQueue *dead_letters, TideDeadLetterJob
 gint64
 tide_dead_letter_queue_memory_bytes(const TideDeadLetterJob *job)
 {
-  gsize parts_bytes = job->parts != NULL ? job->parts->len * sizeof(TideRefusedPart) : 0;
-  return (gint64)(sizeof *job + job->memory.capacity + parts_bytes);
+  return (gint64)(sizeof *job + job->memory.capacity + job->row.capacity);
 }
 
-/* What is left of a message that Kafka has no more: its row. Of a merged one, cells of other messages stand in it, and
- * whether this message is to blame cannot be found out: the dead letter says so. */
+/* What is left of a message that Kafka no longer has: its row. */
 static void
 put_row_for_original(TideDeadLetterQueue *dead_letters, TideDeadLetterJob *job)
 {
@@ -245,17 +233,11 @@ put_row_for_original(TideDeadLetterQueue *dead_letters, TideDeadLetterJob *job)
   TideBuffer memory = {0};
   TideDeadLetter dead_letter = job->dead_letter;
   dead_letter.has_value =
-      job->row != NULL && tide_dead_letter_row_json(dead_letters->protocol, dead_letter.row_key, job->row->wire, &json);
+      tide_dead_letter_row_json(dead_letters->protocol, dead_letter.row_key, tide_buffer_bytes(&job->row), &json);
   dead_letter.value = tide_buffer_bytes(&json);
-  g_autofree char *text = NULL;
-  if (job->row != NULL && job->row->is_shared) {
-    text = g_strdup_printf("%.*s; the row is of several messages, and this one is not known to be the rejected one",
-                           (int)dead_letter.text.len, (const char *)dead_letter.text.data);
-    dead_letter.text = tide_bytes_of_string(text);
-  }
   tide_dead_letter_copy(&dead_letter, &job->dead_letter, &memory);
   tide_buffer_clear_memory(&job->memory);
-  g_clear_pointer(&job->row, tide_refused_row_unref);
+  tide_buffer_clear_memory(&job->row);
   job->memory = memory;
   tide_counter_inc(dead_letters->gone);
 }
@@ -264,30 +246,22 @@ put_row_for_original(TideDeadLetterQueue *dead_letters, TideDeadLetterJob *job)
 static void
 pass_on(TideDeadLetterQueue *dead_letters, TideDeadLetterJob *job)
 {
-  if (!job->must_read && !job->wants_original && job->dead_letter.original_is_gone)
+  if (!job->must_read && job->dead_letter.original_is_gone)
     put_row_for_original(dead_letters, job);
   gint64 bytes = tide_dead_letter_queue_memory_bytes(job);
   tide_budget_charge(dead_letters->context.budget, bytes - job->charged_bytes);
   job->charged_bytes = bytes;
-  if (job->must_read)
-    tide_dead_letter_jobs_append(&dead_letters->to_read.jobs, job);
-  else if (job->wants_original)
-    post_completed(dead_letters, job, TIDE_DEAD_LETTER_READ);
-  else
-    tide_dead_letter_jobs_append(&dead_letters->to_keep.jobs, job);
+  tide_dead_letter_jobs_append(job->must_read ? &dead_letters->to_read.jobs : &dead_letters->to_keep.jobs, job);
 }
 
-/* A dead letter, or none yet. */
 static void
 take_job(TideDeadLetterQueue *dead_letters, TideDeadLetterJob *job)
 {
   if (job->dead_letter.version.len == 0)
     job->dead_letter.version = TIDE_BYTES_LITERAL(TIDE_VERSION);
-  if (!job->wants_original) {
-    tide_dead_letter_reasons_note_come(dead_letters->reasons, &job->dead_letter);
-    check_ratio(dead_letters, job->is_further ? 0 : 1, tide_now_us());
-  }
-  if (dead_letters->too_many && !job->wants_original)
+  tide_dead_letter_reasons_note_come(dead_letters->reasons, &job->dead_letter);
+  check_ratio(dead_letters, job->is_further ? 0 : 1, tide_now_us());
+  if (dead_letters->too_many)
     tide_dead_letter_jobs_append(&dead_letters->beyond_max_ratio, job);
   else
     pass_on(dead_letters, job);
@@ -352,10 +326,7 @@ charged_bytes(const TideDeadLetterJobs *jobs)
 static gboolean
 has_room_for_originals(const TideDeadLetterQueue *dead_letters)
 {
-  return dead_letters->to_keep.jobs.n <= MAX_TO_KEEP &&
-         charged_bytes(&dead_letters->to_keep.jobs) +
-                 atomic_load_explicit(&dead_letters->lent_bytes, memory_order_relaxed) <=
-             MAX_READ_BYTES;
+  return dead_letters->to_keep.jobs.n <= MAX_TO_KEEP && charged_bytes(&dead_letters->to_keep.jobs) <= MAX_READ_BYTES;
 }
 
 static void
@@ -375,7 +346,7 @@ find_original(TideDeadLetterQueue *dead_letters, TideDeadLetterJob *job)
   dead_letter.timestamp_ms = -1;
   tide_dead_letter_copy(&dead_letter, &job->dead_letter, &memory);
   tide_buffer_clear_memory(&job->memory);
-  g_clear_pointer(&job->row, tide_refused_row_unref);
+  tide_buffer_clear_memory(&job->row);
   job->memory = memory;
 }
 
@@ -446,7 +417,7 @@ keep_in_file(TideDeadLetterQueue *dead_letters, gint64 now_us)
     note_progress(stage);
     release(dead_letters, TRUE);
     for (guint32 i = 0; i < n; i++)
-      post_completed(dead_letters, tide_dead_letter_jobs_take(&stage->jobs), TIDE_DEAD_LETTER_KEPT);
+      post_completed(dead_letters, tide_dead_letter_jobs_take(&stage->jobs), TRUE);
   }
 }
 
@@ -491,7 +462,7 @@ take_reports(TideDeadLetterQueue *dead_letters)
       note_progress(again);
       note_progress(too_large);
     }
-    post_completed(dead_letters, job, TIDE_DEAD_LETTER_KEPT);
+    post_completed(dead_letters, job, TRUE);
   }
   if (reports.too_large.first != NULL && note_failure(too_large, now_us))
     log_stalled_one(&reports.too_large,

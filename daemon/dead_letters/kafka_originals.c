@@ -111,7 +111,7 @@ take_original(Pass *pass, TideDeadLetterJob *job, const TideMessage *message)
   tide_kafka_dead_letter_set_original(&dead_letter, message, &pass->originals->headers);
   tide_dead_letter_copy(&dead_letter, &job->dead_letter, &memory);
   tide_buffer_clear_memory(&job->memory);
-  g_clear_pointer(&job->row, tide_refused_row_unref); /* kept for the case that the original is gone */
+  tide_buffer_clear_memory(&job->row); /* kept for the case that the original is gone */
   job->memory = memory;
 }
 

@@ -67,13 +67,6 @@ tide_message_dead_letters_has_any(const TideMessageDeadLetters *dead_letters, gu
 }
 
 gboolean
-tide_message_dead_letters_is_refused(const TideMessageDeadLetters *dead_letters, guint32 sequence)
-{
-  const Entry *entry = find(dead_letters, sequence);
-  return entry != NULL && (entry->is_pending || entry->end.whole);
-}
-
-gboolean
 tide_message_dead_letters_add_refused(TideMessageDeadLetters *dead_letters, guint32 sequence, guint32 n_acks,
                                       guint32 *ret_n_acks)
 {

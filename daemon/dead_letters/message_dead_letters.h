@@ -6,9 +6,9 @@
  *   - for a row, when its batch is completed: it was written; with it, the message's part of a merged row;
  *   - for a rejected reading, or the message that could not be mapped, when its dead letter is kept;
  *   - for a row that HBase refuses, and for those that follow it and so are never sent: when the dead letter of the
- * message is kept. A part of a row that others share is not settled by the refusal: it is sent again by itself, and
- * owed anew (dead_letter_desk.c). A message of which HBase refused rows has one dead letter in all; whatever else of it
- * is refused meanwhile or later is settled with that. So each is counted down to 0 exactly once, and ends.
+ *     message is kept. For a row that others share none comes: the message is read again. A message of which HBase
+ *     refused rows has one dead letter in all; whatever else of it is refused meanwhile or later is settled with that.
+ * So each is counted down to 0 exactly once, and ends.
  *
  * Threads: the owning consumer's only. */
 #pragma once
@@ -41,10 +41,7 @@ void tide_message_dead_letters_add_rejected(TideMessageDeadLetters *dead_letters
 /* Whether message @sequence has a dead letter on its way, or kept, of whatever kind. */
 gboolean tide_message_dead_letters_has_any(const TideMessageDeadLetters *dead_letters, guint32 sequence);
 
-/* Whether HBase refused a row of message @sequence and no other message's: its dead letter is on its way, or kept. */
-gboolean tide_message_dead_letters_is_refused(const TideMessageDeadLetters *dead_letters, guint32 sequence);
-
-/* Such a row was refused, for which @n_acks are owed.
+/* A row of message @sequence, and of no other, was refused, for which @n_acks are owed.
  * Returns: TRUE when its dead letter is to be submitted now, which settles them; FALSE: there is one. @ret_n_acks: what
  * is settled at once, because that one is kept. */
 gboolean tide_message_dead_letters_add_refused(TideMessageDeadLetters *dead_letters, guint32 sequence, guint32 n_acks,

@@ -2,10 +2,10 @@
 
 #include "model/table/dated_table.h"
 #include "rows/latest_window.h"
-#include "rows/unmerged_rows.h"
+#include "rows/solo_keys.h"
 #include "util/clock.h"
 
-/* Batches of one lane on their way at the most, unmerged rows apart: enough to keep every writer busy with it, few
+/* Batches of one lane on their way at the most, those of solo rows apart: enough to keep every writer busy with it, few
  * enough that looking for a shared key in them stays cheap. Beyond it the open rows coalesce. */
 #define MAX_ON_THE_WAY 32u
 
@@ -50,16 +50,14 @@ struct TideAccumulator {
   guint32 batch_bytes;      /* a lane with so much is full */
   guint64 generation;       /* of the region maps taken */
   gsize n_on_the_way;       /* batches, of all lanes */
-  TideUnmergedRows unmerged;
-  TideBatch *sealed;      /* owned, within one call of ours: not submitted yet */
-  TideBatch **sealed_end; /* where the next one is linked */
+  TideBatch *sealed;        /* owned, within one call of ours: not submitted yet */
+  TideBatch **sealed_end;   /* where the next one is linked */
   TideBatchPool pool;
   gint64 housekeeping_us;
   GArray *findings;        /* (element-type TideFinding) of the batch that was judged last */
   TideOverwrite overwrite; /* its key: owned */
-  TideCounter *accepted;
-  GArray *dependents_of; /* (element-type TideDependents) for each row of the message that is appended */
-  GPtrArray *lanes_of;   /* (element-type TideLaneBuffer) borrowed: likewise */
+  GArray *dependents_of;   /* (element-type TideDependents) for each row of the message that is appended */
+  GPtrArray *lanes_of;     /* (element-type TideLaneBuffer) borrowed: likewise */
   TideDependentRowReader dependent_reader;
 };
 
@@ -105,27 +103,24 @@ static void
 seal(TideAccumulator *accumulator, TideLaneBuffer *open, gint64 now_us)
 {
   TideSealRequest request = seal_request(accumulator);
-  GHashTable *deferred = accumulator->slots[open->table->index]->deferred_keys;
-  request.deferred = G_UNLIKELY(g_hash_table_size(deferred) > 0) ? deferred : NULL;
   open->last_seal_us = now_us;
   send_batches(accumulator, open, tide_row_buffer_seal(open->buffer, &request), now_us);
-  open->left_rows = open->buffer->n_rows;
-  open->left_bytes = open->buffer->encoded_bytes;
 }
 
 static void
-seal_unmerged(TideAccumulator *accumulator, TideLaneBuffer *open, gint64 now_us)
+seal_solo(TideAccumulator *accumulator, TideLaneBuffer *open, gint64 now_us)
 {
   TideSealRequest request = seal_request(accumulator);
+  request.merged = open->buffer;
   request.on_the_way = open->on_the_way;
-  TideBatch *batches = tide_row_buffer_seal(open->unmerged, &request);
+  TideBatch *batches = tide_row_buffer_seal(open->solo, &request);
   for (TideBatch *batch = batches; batch != NULL; batch = batch->next)
     batch->is_unmerged = TRUE;
-  open->unmerged_wait = TRUE; /* those that are left */
+  open->solo_waits = TRUE; /* those that are left */
   send_batches(accumulator, open, batches, now_us);
 }
 
-/* Keys of unmerged rows on their way are deferred: what the buffer has of them is left out of the sealing. */
+/* Of solo keys with rows on their way nothing is merged. */
 static gboolean
 shares_key_on_the_way(const TideLaneBuffer *open)
 {
@@ -136,16 +131,16 @@ shares_key_on_the_way(const TideLaneBuffer *open)
   return FALSE;
 }
 
-/* Whether as many batches of @open are on their way as may be: of unmerged rows, or of all others. Neither waits for
- * the other, for the one may be tried for minutes, and the other be many. */
+/* Whether as many batches of @open are on their way as may be: of solo rows, or of all others. Neither waits for the
+ * other, for the one may be tried for minutes, and the other be many. */
 static gboolean
-is_crowded(const TideLaneBuffer *open, gboolean of_unmerged)
+is_crowded(const TideLaneBuffer *open, gboolean of_solo)
 {
   if (open->n_on_the_way < MAX_ON_THE_WAY)
     return FALSE;
   guint n = 0;
   for (const TideBatch *batch = open->on_the_way; batch != NULL; batch = batch->sealer.lane_next)
-    n += batch->is_unmerged == of_unmerged ? 1 : 0;
+    n += batch->is_unmerged == of_solo ? 1 : 0;
   return n >= MAX_ON_THE_WAY;
 }
 
@@ -153,8 +148,7 @@ static gboolean
 is_full(const TideAccumulator *accumulator, const TideLaneBuffer *open)
 {
   const TideBatchConfig *limits = &accumulator->context.config->batch;
-  return open->buffer->n_rows >= open->left_rows + limits->max_rows ||
-         open->buffer->encoded_bytes >= open->left_bytes + accumulator->batch_bytes;
+  return open->buffer->n_rows >= limits->max_rows || open->buffer->encoded_bytes >= accumulator->batch_bytes;
 }
 
 static void
@@ -193,7 +187,7 @@ due_us(const TideAccumulator *accumulator, const TideLaneBuffer *open, TidePress
 static gboolean
 may_seal(TideLaneBuffer *open)
 {
-  if (tide_lane_buffer_waits_for_predecessor(open))
+  if (tide_lane_buffer_waits_for_predecessor(open, FALSE))
     return FALSE;
   if (open->table->latest != TIDE_LATEST_NONE)
     return !tide_lane_buffer_has_merged_on_the_way(open);
@@ -204,17 +198,17 @@ may_seal(TideLaneBuffer *open)
 }
 
 static gboolean
-may_seal_unmerged(const TideLaneBuffer *open)
+may_seal_solo(const TideLaneBuffer *open)
 {
-  return !open->unmerged_wait && !is_crowded(open, TRUE) && !tide_lane_buffer_unmerged_wait_for_predecessor(open);
+  return !open->solo_waits && !is_crowded(open, TRUE) && !tide_lane_buffer_waits_for_predecessor(open, TRUE);
 }
 
 /* Seals @open when it is due. Returns when it will be; G_MAXINT64 when only a batch that completes can change that. */
 static gint64
 seal_if_due(TideAccumulator *accumulator, TideLaneBuffer *open, TidePressure pressure, gint64 now_us)
 {
-  if (G_UNLIKELY(!tide_row_buffer_is_empty(open->unmerged)) && may_seal_unmerged(open))
-    seal_unmerged(accumulator, open, now_us);
+  if (G_UNLIKELY(!tide_row_buffer_is_empty(open->solo)) && may_seal_solo(open))
+    seal_solo(accumulator, open, now_us);
   if (tide_row_buffer_is_empty(open->buffer))
     return G_MAXINT64;
   gint64 due = due_us(accumulator, open, pressure);
@@ -321,9 +315,6 @@ register_metrics(TideAccumulator *accumulator)
                            "Rows not sent any more because a partition was taken away that they came from, or that "
                            "they shared a batch with",
                            NULL);
-  accumulator->accepted =
-      tide_metrics_counter(metrics, "tidemark_dead_letters_cleared_total",
-                           "Messages of a refused row that HBase took when they were sent without the others", NULL);
 }
 
 static void
@@ -398,15 +389,31 @@ note_overwrite(TideAccumulator *accumulator, const TideTableAccumulator *table, 
   tide_buffer_append_bytes(&noted->key, row->key);
 }
 
-/* Adds @row to @open, the lane of its region in @table. Returns: its place in the lane's buffer. */
-static guint32
-add_row(TideAccumulator *accumulator, TideTableAccumulator *table, TideLaneBuffer *open, const TideRow *row,
-        TideSourceRef source, gint64 mapped_us)
+static TideRowBuffer *
+add_solo_row(TideTableAccumulator *table, TideLaneBuffer *open, const TideRow *row, TideSourceRef source,
+             gint64 mapped_us, guint32 *ret_row_index)
 {
-  TideCellsMerged merged;
-  guint32 row_index =
-      tide_row_buffer_append(tide_table_accumulator_open_buffer(table, open), row, source, mapped_us, &merged);
+  TideRowBuffer *buffer = tide_table_accumulator_open_solo(table, open);
+  *ret_row_index = tide_row_buffer_append(buffer, row, source, mapped_us, NULL);
+  /* Behind another of its key it waits as all do that wait: they need not be looked at again because of it. */
+  if (!tide_solo_keys_enter(&table->solo_keys, tide_key_hash(row->key)))
+    open->solo_waits = FALSE;
+  return buffer;
+}
+
+/* Adds @row to @open, the lane of its region in @table. Returns: the buffer that it is in, at @ret_row_index. */
+static TideRowBuffer *
+add_row(TideAccumulator *accumulator, TideTableAccumulator *table, TideLaneBuffer *open, const TideRow *row,
+        TideSourceRef source, gint64 mapped_us, guint32 *ret_row_index)
+{
   tide_counter_inc(table->rows_mapped);
+  open->last_row_us = mapped_us;
+  tide_table_accumulator_activate(table, open);
+  if (G_UNLIKELY(tide_solo_keys_contain(&table->solo_keys, row->key)))
+    return add_solo_row(table, open, row, source, mapped_us, ret_row_index);
+  TideCellsMerged merged;
+  TideRowBuffer *buffer = tide_table_accumulator_open_buffer(table, open);
+  *ret_row_index = tide_row_buffer_append(buffer, row, source, mapped_us, &merged);
   if (merged.n_merged > 0)
     tide_counter_add(table->cells_coalesced, merged.n_merged);
   if (merged.n_conflicting > 0)
@@ -415,9 +422,7 @@ add_row(TideAccumulator *accumulator, TideTableAccumulator *table, TideLaneBuffe
     tide_counter_add(table->cells_overwritten, merged.n_overwriting);
     note_overwrite(accumulator, table, row, source, &merged);
   }
-  open->last_row_us = mapped_us;
-  tide_table_accumulator_activate(table, open);
-  return row_index;
+  return buffer;
 }
 
 static void
@@ -463,9 +468,10 @@ tide_accumulator_append_message(TideAccumulator *accumulator, const TideRow *row
       continue;
     TideLaneBuffer *open = lanes[i];
     TideTableAccumulator *table = find_table(accumulator, rows[i].table_index, now_us);
-    guint32 row_index = add_row(accumulator, table, open, &rows[i], source, now_us);
+    guint32 row_index;
+    TideRowBuffer *buffer = add_row(accumulator, table, open, &rows[i], source, now_us, &row_index);
     for (guint32 f = any_dependent ? dependents[i].first : 0; f != 0; f = dependents[f - 1].next)
-      tide_row_buffer_add_dependent(open->buffer, row_index, &rows[f - 1], source);
+      tide_row_buffer_add_dependent(buffer, row_index, &rows[f - 1], source);
     seal_if_full(accumulator, open, now_us);
     if (G_UNLIKELY(tide_budget_is_spent_racy(table->budget)))
       crowded = table->table->index + 1;
@@ -474,37 +480,12 @@ tide_accumulator_append_message(TideAccumulator *accumulator, const TideRow *row
   return crowded;
 }
 
-void
-tide_accumulator_defer_key(TideAccumulator *accumulator, guint32 table_index, TideBytes key, gint32 n_parts)
+gboolean
+tide_accumulator_stop_merging(TideAccumulator *accumulator, const TideBatch *batch, guint32 row, gint64 now_us)
 {
-  TideTableAccumulator *table = accumulator->slots[table_index];
-  tide_table_accumulator_defer_key(table, tide_key_hash(key), n_parts);
-}
-
-guint32
-tide_accumulator_append_unmerged(TideAccumulator *accumulator, const TideRow *rows, guint32 n_rows, guint32 at,
-                                 TideSourceRef source, gint64 now_us)
-{
-  TideTableAccumulator *table = accumulator->slots[rows[at].table_index];
-  return tide_unmerged_rows_append_part(&accumulator->unmerged, table, rows, n_rows, at, source, now_us);
-}
-
-guint32
-tide_accumulator_count_unmerged(const TideAccumulator *accumulator)
-{
-  return accumulator->unmerged.n_rows;
-}
-
-/* Its rows hold their keys no more. */
-static void
-let_go_unmerged(TideAccumulator *accumulator, TideTableAccumulator *table, const TideBatch *batch)
-{
-  gsize n_poison;
-  (void)tide_batch_poison(batch, &n_poison);
-  if (!tide_batch_is_cancelled(batch)) /* what was refused before as a part of a row */
-    tide_counter_add(accumulator->accepted, batch->n_rows - n_poison);
-  for (guint32 i = 0; i < batch->n_rows; i++)
-    tide_unmerged_rows_let_go(&accumulator->unmerged, table, tide_key_hash(tide_batch_row_key(batch, i)));
+  const TideLaneBuffer *open = batch->sealer.lane_buffer;
+  return tide_solo_keys_add(&accumulator->slots[open->table->index]->solo_keys,
+                            tide_key_hash(tide_batch_row_key(batch, row)), now_us);
 }
 
 /* What followed a row of @batch is a row like any other now; but for rows that were refused, of which an index must not
@@ -520,13 +501,14 @@ release_dependents(TideAccumulator *accumulator, const TideBatch *batch, gint64 
     TideDependentRow dependent = tide_dependent_row_read(&accumulator->dependent_reader, record);
     TideTableAccumulator *table = find_table(accumulator, dependent.row.table_index, now_us);
     TideLaneBuffer *open = tide_table_accumulator_find_lane(table, dependent.row.key);
-    (void)add_row(accumulator, table, open, &dependent.row, dependent.source, batch->times.oldest_us);
+    guint32 row_index;
+    (void)add_row(accumulator, table, open, &dependent.row, dependent.source, batch->times.oldest_us, &row_index);
     seal_if_full(accumulator, open, now_us);
   }
   submit_sealed(accumulator);
 }
 
-/* Of a batch that failed, and of parts of refused rows, the time tells nothing of the writers. */
+/* Of a batch that failed, and of solo rows, the time tells nothing of the writers. */
 static void
 note_write(WriteTimes *writes, const TideBatch *batch, gint64 now_us)
 {
@@ -648,9 +630,10 @@ tide_accumulator_complete(TideAccumulator *accumulator, TideBatch *batch, gint64
   tide_lane_buffer_remove_on_the_way(open, batch);
   accumulator->n_on_the_way--;
   note_write(&accumulator->writes, batch, now_us);
-  open->shares_key = open->unmerged_wait = FALSE;
-  if (G_UNLIKELY(batch->is_unmerged))
-    let_go_unmerged(accumulator, table, batch);
+  open->shares_key = open->solo_waits = FALSE;
+  for (guint32 i = 0; G_UNLIKELY(batch->is_unmerged) && i < batch->n_rows; i++)
+    tide_solo_keys_leave(&table->solo_keys, tide_key_hash(tide_batch_row_key(batch, i)),
+                         tide_batch_find_poison(batch, i) != NULL, now_us);
   if (G_UNLIKELY(tide_batch_is_cancelled(batch)))
     tide_counter_add(accumulator->table_context.rows_given_up, batch->n_rows);
   else
@@ -717,17 +700,14 @@ cancel_lane(TideAccumulator *accumulator, TideTableAccumulator *table, TideLaneB
     if (!tide_batch_is_cancelled(batch) && is_any_lost(sources, n_sources, kept, cancelled))
       tide_batch_cancel(batch);
   }
-  if (cancel_open_rows(accumulator, open->buffer, kept, cancelled)) {
+  if (cancel_open_rows(accumulator, open->buffer, kept, cancelled))
     tide_row_buffer_clear(open->buffer);
-    open->left_rows = 0;
-    open->left_bytes = 0;
+  if (cancel_open_rows(accumulator, open->solo, kept, cancelled)) {
+    for (guint32 i = 0; i < open->solo->n_rows; i++)
+      tide_solo_keys_leave(&table->solo_keys, tide_row_buffer_row_key_hash(open->solo, i), FALSE, 0);
+    tide_row_buffer_clear(open->solo);
   }
-  if (cancel_open_rows(accumulator, open->unmerged, kept, cancelled)) {
-    for (guint32 i = 0; i < open->unmerged->n_rows; i++)
-      tide_unmerged_rows_let_go(&accumulator->unmerged, table, tide_row_buffer_row_key_hash(open->unmerged, i));
-    tide_row_buffer_clear(open->unmerged);
-  }
-  open->shares_key = open->unmerged_wait = FALSE;
+  open->shares_key = open->solo_waits = FALSE;
 }
 
 void
@@ -747,7 +727,7 @@ lane_has_others(const TideLaneBuffer *open, GHashTable *assignments)
 {
   if (open == NULL)
     return FALSE;
-  const TideRowBuffer *sets[] = {open->buffer, open->unmerged};
+  const TideRowBuffer *sets[] = {open->buffer, open->solo};
   gsize n_sources;
   const TideBatchSource *sources;
   gboolean any = FALSE;
@@ -788,7 +768,7 @@ tide_accumulator_oldest_us(const TideAccumulator *accumulator)
   gint64 oldest_us = 0;
   for (guint i = 0; i < accumulator->active->len; i++) {
     const TideLaneBuffer *open = g_ptr_array_index(accumulator->active, i);
-    const TideRowBuffer *sets[] = {open->buffer, open->unmerged};
+    const TideRowBuffer *sets[] = {open->buffer, open->solo};
     for (guint s = 0; s < G_N_ELEMENTS(sets); s++)
       if (sets[s]->oldest_us > 0 && (oldest_us == 0 || sets[s]->oldest_us < oldest_us))
         oldest_us = sets[s]->oldest_us;

@@ -4,8 +4,8 @@
  *   - a data lane: when it holds a call's worth, when its oldest row reaches the maximum age, or when nothing of it is
  *     in flight and no more messages are there to be read: at once on a quiet stream, else some milliseconds after
  *     lanes were last sealed (so the one has no delay, and a busy one big calls, however many its lanes);
- *   - a latest lane: when nothing of it is in flight, but for parts of refused rows, and the coalescing window since
- *     its last sealing has passed (latest_window.h). So there are at most two versions of a latest row, one in flight
+ *   - a latest lane: when nothing of it is in flight, but for solo rows, and the coalescing window since its last
+ *     sealing has passed (latest_window.h). So there are at most two versions of a latest row, one in flight
  *     and one open, and the slower HBase is, the more is coalesced;
  *   - those of all lanes and tables in rounds, some milliseconds apart: a call is begun for the rows of many lanes, not
  *     for each lane as its time comes. Only full calls go between, and all that is flushed.
@@ -15,8 +15,8 @@
  *   - after a call of unknown outcome, a row that writes another value over one of its cells is contested, and its
  *     messages are read again when the settle time has passed (docs/internals.md: equal times);
  *   - when regions change, a new lane waits for old lanes that overlap it;
- *   - while the messages of a refused row are read again, no row of that key is sealed but their own: see
- *     tide_accumulator_defer_key();
+ *   - rows of solo keys, each of one message (solo_keys.h), follow the merged row of their key, and wait for one of
+ *     their key that is in flight; those that give one cell different values are sent one after the other;
  *   - a row that follows another (an index cell) is kept with it, and goes to its own lane when that row's batch has
  *     completed;
  *   - when a partition is taken away, its rows that were not sent yet are cancelled.
@@ -71,22 +71,11 @@ typedef struct TideOverwrite {
 /* The last overwrite of the message that was appended last, until the next one; NULL: it overwrote nothing. */
 const TideOverwrite *tide_accumulator_overwrite(const TideAccumulator *accumulator);
 
-/* ---- refused rows ----
- *
- * Of a row that HBase refuses and that several messages share, each message's part is appended again, by itself. Until
- * the last of them was sent, other rows of that key wait (and merge), so that what came later is written later. */
-
-/* @n_parts of row @key of that table will come, or will not come any more (negative): each ends with
- * tide_accumulator_append_unmerged() or so. */
-void tide_accumulator_defer_key(TideAccumulator *accumulator, guint32 table_index, TideBytes key, gint32 n_parts);
-
-/* Adds row @at of a message, which follows none, and those that follow it. It is written by itself: when HBase refuses
- * it, it is for that message's sake. Returns: how many rows that were, each of which is acknowledged. */
-guint32 tide_accumulator_append_unmerged(TideAccumulator *accumulator, const TideRow *rows, guint32 n_rows, guint32 at,
-                                         TideSourceRef source, gint64 now_us);
-
-/* Such rows that are open, or on their way. */
-guint32 tide_accumulator_count_unmerged(const TideAccumulator *accumulator);
+/* HBase refused row @row of @batch, which several messages made. For ten minutes rows of its key do not merge, so that
+ * when their partitions are read again each of these rows is of one message, and the next that is refused names it.
+ * Returns: TRUE: the table has too many such keys, and none of its rows merges from now on. */
+gboolean tide_accumulator_stop_merging(TideAccumulator *accumulator, const TideBatch *batch, guint32 row,
+                                       gint64 now_us);
 
 typedef enum TidePressure {
   TIDE_PRESSURE_NONE,  /* messages keep coming */

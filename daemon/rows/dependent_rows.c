@@ -75,12 +75,6 @@ tide_dependent_row_source(TideBytes record)
   return ((const Record *)(const void *)record.data)->source;
 }
 
-guint32
-tide_dependent_row_reading_index(TideBytes record)
-{
-  return ((const Record *)(const void *)record.data)->row.reading_index;
-}
-
 void
 tide_dependent_rows_append_record(TideBuffer *dependents, TideBytes record, guint32 parent)
 {

@@ -26,7 +26,6 @@ void tide_dependent_rows_append(TideBuffer *dependents, guint32 parent, const Ti
 TideBytes tide_dependent_rows_next_record(const TideBuffer *dependents, gsize *offset);
 guint32 tide_dependent_row_parent(TideBytes record);
 TideSourceRef tide_dependent_row_source(TideBytes record);
-guint32 tide_dependent_row_reading_index(TideBytes record);
 /* Adds a copy of @record with another parent row. */
 void tide_dependent_rows_append_record(TideBuffer *dependents, TideBytes record, guint32 parent);
 

@@ -465,9 +465,9 @@ find_or_add_row(TideRowBuffer *buffer, TideBytes key, gint64 ttl_ms, guint32 n_c
 }
 
 static void
-add_source(TideRowBuffer *buffer, guint32 row, TideSourceRef ref, guint32 reading_index)
+add_source(TideRowBuffer *buffer, guint32 row, TideSourceRef ref)
 {
-  TideBatchSource source = {.ref = ref, .row = row, .reading_index = reading_index};
+  TideBatchSource source = {.ref = ref, .row = row};
   tide_buffer_append(&buffer->sources, &source, sizeof source);
 }
 
@@ -550,7 +550,7 @@ tide_row_buffer_append(TideRowBuffer *buffer, const TideRow *row, TideSourceRef 
   guint32 row_index = find_or_add_row(buffer, row->key, row->ttl_ms, row->n_cells);
   OpenRow *open = &rows_of(buffer)[row_index]; /* no row is added below, so it stays where it is */
   take_cells(buffer, open, row, &merged);
-  add_source(buffer, row_index, source, row->reading_index);
+  add_source(buffer, row_index, source);
   if (buffer->wasted_bytes > MIN_WASTE_BYTES && buffer->wasted_bytes > buffer->bytes.len / 2)
     squeeze(buffer);
   tide_row_buffer_charge(buffer);
@@ -581,20 +581,11 @@ tide_row_buffer_shares_keys(const TideRowBuffer *buffer, const TideBatch *batch)
   return FALSE;
 }
 
-static gboolean
-any_row_has_key(const TideRowBuffer *buffer, guint64 key_hash)
-{
-  for (guint32 i = 0; i < buffer->n_rows; i++)
-    if (rows_of(buffer)[i].key_hash == key_hash)
-      return TRUE;
-  return FALSE;
-}
-
 gboolean
 tide_row_buffer_may_hold_key(const TideRowBuffer *buffer, guint64 key_hash)
 {
-  if (buffer->n_rows == 0 || buffer->rule == TIDE_MERGE_NONE) /* rows that never meet have no index */
-    return any_row_has_key(buffer, key_hash);
+  if (buffer->n_rows == 0)
+    return FALSE;
   const guint32 *slots = (const guint32 *)(const void *)buffer->index.data;
   gsize mask = buffer->index.len / sizeof *slots - 1;
   for (gsize slot = key_hash & mask; slots[slot] != 0; slot = (slot + 1) & mask)

@@ -11,8 +11,8 @@
  * nothing else, whatever the order; a tombstone is a delete without cells. Rows with a delete are sealed into batches
  * of mutations.
  *
- * A buffer may also hold what becomes of refused rows (TIDE_MERGE_NONE): there nothing meets, each append is a row of
- * its own, so that a row is refused for the sake of one message.
+ * A buffer of solo rows (TIDE_MERGE_NONE) merges nothing: each append is a row of its own, so that HBase refuses a row
+ * for the sake of one message (solo_keys.h).
  *
  * Rows may have dependent rows (dependent_rows.h), which go the way of the row: into its batch.
  *
@@ -29,7 +29,7 @@ G_BEGIN_DECLS
 typedef enum TideMergeRule {
   TIDE_MERGE_ALL,    /* data table: all cells stay; the same column and time again: the later replaces the earlier */
   TIDE_MERGE_NEWEST, /* latest table: one cell for each column, that of the greatest time; equal times: the later */
-  TIDE_MERGE_NONE,   /* unmerged rows: what gives a cell of an earlier row another value waits until that has gone */
+  TIDE_MERGE_NONE,   /* solo rows: one that gives a cell of an earlier row another value waits until that has gone */
 } TideMergeRule;
 
 typedef struct TideRowBuffer TideRowBuffer;
@@ -115,23 +115,24 @@ tide_row_buffer_prefetch_room(const TideRowBuffer *buffer)
 /* TRUE when a row of the buffer may have a key that @batch holds too. */
 gboolean tide_row_buffer_shares_keys(const TideRowBuffer *buffer, const TideBatch *batch);
 
-/* TRUE when a row of the buffer may have that key. */
+/* TRUE when a row of the buffer may have that key. Not of solo rows. */
 gboolean tide_row_buffer_may_hold_key(const TideRowBuffer *buffer, guint64 key_hash);
 
 typedef struct TideSealRequest {
-  guint32 max_rows;            /* in a batch */
-  guint32 max_bytes;           /* encoded puts in a batch */
-  GHashTable *deferred;        /* (nullable) (element-type key hash): rows of these keys stay for the next sealing */
-  const TideBatch *on_the_way; /* (nullable), linked by sealer.lane_next: unmerged rows of their keys stay, too */
-  TideBatchPool *pool;         /* where batches to fill come from */
+  guint32 max_rows;    /* in a batch */
+  guint32 max_bytes;   /* encoded puts in a batch */
+  TideBatchPool *pool; /* where batches to fill come from */
+  /* of solo rows: those with a key that is in one of these stay for the next sealing */
+  const TideRowBuffer *merged; /* (nullable), borrowed: of the same lane */
+  const TideBatch *on_the_way; /* (nullable), linked by lane_next */
 } TideSealRequest;
 
 /**
  * tide_row_buffer_seal: encode all rows into batches and empty the buffer (its memory stays for the next rows).
  * Returns: (transfer full) (nullable): the batches, linked by next, in the order the rows came; wire, rows, sources,
- *     dependents, key_set, is_mutations, n_rows, times.oldest_us and charged_bytes are filled, the rest
- * is the caller's. A key stands in one batch only: rows that had to be cut because one put would pass the limits stay
- * in the buffer for the next sealing. Unmerged rows of one key may go together, as far as they write different cells.
+ *     dependents, key_set, is_mutations, n_rows, oldest_us and charged_bytes are filled, the rest is the caller's. A key
+ *     is in one batch only: rows that had to be cut because one put would pass the limits stay in the buffer for the
+ *     next sealing. Solo rows of one key may go together, as far as they write different cells.
  */
 TideBatch *tide_row_buffer_seal(TideRowBuffer *buffer, const TideSealRequest *request);
 

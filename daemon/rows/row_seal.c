@@ -8,9 +8,9 @@
  * writer about as long as a full putMultiple, and several writers can share what a lane has to send. */
 #define MAX_MUTATED_ROWS 128u
 
-/* Unmerged rows of a batch: one in a hundred or so is refused, and is found by halving the call. In batches of so many
- * few calls are made in all, and several writers share them. */
-#define MAX_UNMERGED_ROWS 64u
+/* Solo rows of a batch: one in a hundred or so is refused, and is found by halving the call. In batches of so many few
+ * calls are made in all, and several writers share them. */
+#define MAX_SOLO_ROWS 64u
 
 /* The time that all cells of @row have, which the put then says once. */
 static gint64
@@ -103,19 +103,16 @@ encode_row(const TideRowBuffer *buffer, OpenRow *row, TideBatch *batch)
 typedef struct Filling {
   TideBatch *first; /* of all, linked by next */
   TideBatch *last;
-  TideBatch *filled[2]; /* of mutations? NULL: none yet */
+  TideBatch *filled[2]; /* of puts, and of mutations; NULL: none yet */
 } Filling;
 
 /* In one batch with others of its kind at the most. */
 static guint32
 max_rows_with(const TideRowBuffer *buffer, const OpenRow *row, const TideSealRequest *request)
 {
-  guint32 max_rows = request->max_rows;
   if (row->delete_to_ms != 0)
-    max_rows = MIN(max_rows, MAX_MUTATED_ROWS);
-  else if (buffer->rule == TIDE_MERGE_NONE)
-    max_rows = MIN(max_rows, MAX_UNMERGED_ROWS);
-  return max_rows;
+    return MIN(request->max_rows, MAX_MUTATED_ROWS);
+  return buffer->rule == TIDE_MERGE_NONE ? MIN(request->max_rows, MAX_SOLO_ROWS) : request->max_rows;
 }
 
 /* The batch that @row goes to, begun when there is none or the one there is full. */
@@ -132,7 +129,7 @@ batch_for_row(const TideRowBuffer *buffer, const OpenRow *row, const TideSealReq
     return *filled;
   TideBatch *begun = tide_batch_pool_take(request->pool);
   begun->is_mutations = is_mutations;
-  begun->times.oldest_us = buffer->oldest_us;
+  begun->oldest_us = buffer->oldest_us;
   if (filling->last == NULL)
     filling->first = begun;
   else
@@ -141,7 +138,7 @@ batch_for_row(const TideRowBuffer *buffer, const OpenRow *row, const TideSealReq
   return begun;
 }
 
-/* ---- unmerged rows ---- */
+/* ---- solo rows ---- */
 
 /* In the place of a value: rows before gave the cell several. */
 #define SEVERAL_VALUES GSIZE_TO_POINTER(1)
@@ -165,23 +162,22 @@ row_contradicts(const TideRowBuffer *buffer, const OpenRow *row, GHashTable *wri
 
 /* ---- handing out ---- */
 
+/* Whether a solo row waits for what came before it: for a row of its key that was merged, or for one in flight. */
 static gboolean
-is_on_the_way(const OpenRow *row, const TideBatch *batches)
+waits_for_its_key(const OpenRow *row, const TideSealRequest *request)
 {
-  for (const TideBatch *batch = batches; batch != NULL; batch = batch->sealer.lane_next)
-    if (tide_batch_may_hold_key(batch, row->key_hash))
-      return TRUE;
-  return FALSE;
+  gboolean waits = request->merged != NULL && tide_row_buffer_may_hold_key(request->merged, row->key_hash);
+  for (const TideBatch *batch = request->on_the_way; batch != NULL && !waits; batch = batch->sealer.lane_next)
+    waits = tide_batch_may_hold_key(batch, row->key_hash);
+  return waits;
 }
 
-/* @written: of unmerged rows; else NULL. */
+/* @written: of solo rows; else NULL. */
 static gboolean
 must_wait(const TideRowBuffer *buffer, const OpenRow *row, const TideSealRequest *request, GHashTable *written)
 {
-  if (written != NULL)
-    return row_contradicts(buffer, row, written) || is_on_the_way(row, request->on_the_way);
-  return row->follows_same_key ||
-         (request->deferred != NULL && g_hash_table_contains(request->deferred, GSIZE_TO_POINTER(row->key_hash)));
+  return written != NULL ? row_contradicts(buffer, row, written) || waits_for_its_key(row, request)
+                         : row->follows_same_key;
 }
 
 /* Encodes the row at @index where it may go into a batch, and copies it to where it waits otherwise. */

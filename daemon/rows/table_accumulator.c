@@ -23,7 +23,7 @@ lane_new(TideTableAccumulator *table, TideLane *lane)
   TideLaneBuffer *open = g_new0(TideLaneBuffer, 1);
   open->lane = tide_lane_ref(lane);
   open->table = table->table;
-  open->buffer = open->unmerged = &table->spares.none;
+  open->buffer = open->solo = &table->spares.none;
   return open;
 }
 
@@ -41,10 +41,10 @@ tide_table_accumulator_open_buffer(TideTableAccumulator *table, TideLaneBuffer *
 }
 
 TideRowBuffer *
-tide_table_accumulator_open_unmerged(TideTableAccumulator *table, TideLaneBuffer *lane)
+tide_table_accumulator_open_solo(TideTableAccumulator *table, TideLaneBuffer *lane)
 {
-  tide_spare_buffers_lend(&table->spares, &lane->unmerged, TIDE_MERGE_NONE);
-  return lane->unmerged;
+  tide_spare_buffers_lend(&table->spares, &lane->solo, TIDE_MERGE_NONE);
+  return lane->solo;
 }
 
 void
@@ -52,7 +52,7 @@ tide_table_accumulator_close_buffers(TideTableAccumulator *table, TideLaneBuffer
 {
   if (tide_spare_buffers_is_small(lane->buffer))
     tide_spare_buffers_take_back(&table->spares, &lane->buffer);
-  tide_spare_buffers_take_back(&table->spares, &lane->unmerged);
+  tide_spare_buffers_take_back(&table->spares, &lane->solo);
 }
 
 void
@@ -70,7 +70,7 @@ lane_free(TideTableAccumulator *table, TideLaneBuffer *open)
   if (open == NULL)
     return;
   tide_spare_buffers_take_back(&table->spares, &open->buffer);
-  tide_spare_buffers_take_back(&table->spares, &open->unmerged);
+  tide_spare_buffers_take_back(&table->spares, &open->solo);
   g_clear_pointer(&open->predecessors, g_ptr_array_unref);
   tide_lane_unref(open->lane);
   g_free(open);
@@ -105,41 +105,16 @@ tide_lane_buffer_has_merged_on_the_way(const TideLaneBuffer *lane)
   return FALSE;
 }
 
-static gboolean
-any_predecessor_has_work(const TideLaneBuffer *lane, gboolean of_unmerged)
+gboolean
+tide_lane_buffer_waits_for_predecessor(const TideLaneBuffer *lane, gboolean of_solo)
 {
   for (guint i = 0; lane->predecessors != NULL && i < lane->predecessors->len; i++) {
     const TideLaneBuffer *predecessor = g_ptr_array_index(lane->predecessors, i);
-    const TideRowBuffer *buffer = of_unmerged ? predecessor->unmerged : predecessor->buffer;
-    if (!tide_row_buffer_is_empty(buffer) || tide_lane_buffer_has_merged_on_the_way(predecessor) ||
-        (of_unmerged && predecessor->n_on_the_way > 0))
+    if (of_solo ? tide_lane_buffer_has_rows(predecessor) || predecessor->n_on_the_way > 0
+                : !tide_row_buffer_is_empty(predecessor->buffer) || tide_lane_buffer_has_merged_on_the_way(predecessor))
       return TRUE;
   }
   return FALSE;
-}
-
-gboolean
-tide_lane_buffer_waits_for_predecessor(const TideLaneBuffer *lane)
-{
-  return any_predecessor_has_work(lane, FALSE);
-}
-
-gboolean
-tide_lane_buffer_unmerged_wait_for_predecessor(const TideLaneBuffer *lane)
-{
-  return any_predecessor_has_work(lane, TRUE);
-}
-
-void
-tide_table_accumulator_defer_key(TideTableAccumulator *table, guint64 key_hash, gint32 n_parts)
-{
-  gpointer key = GSIZE_TO_POINTER(key_hash);
-  gint32 n = GPOINTER_TO_INT(g_hash_table_lookup(table->deferred_keys, key)) + n_parts;
-  g_assert(n >= 0);
-  if (n > 0)
-    g_hash_table_insert(table->deferred_keys, key, GINT_TO_POINTER(n));
-  else
-    g_hash_table_remove(table->deferred_keys, key);
 }
 
 TideLaneBuffer *
@@ -279,6 +254,7 @@ tide_table_accumulator_keep_house(TideTableAccumulator *table, gint64 now_us)
   drop_empty_retired(table);
   drop_idle_memory(table, IDLE_MEMORY_US, now_us);
   tide_spare_buffers_keep_house(&table->spares, IDLE_MEMORY_US, now_us);
+  tide_solo_keys_expire(&table->solo_keys, now_us);
   if (!tide_cells_in_doubt_is_empty(table->in_doubt))
     tide_cells_in_doubt_expire(table->in_doubt, MIN(now_us, oldest_sealed_us(table)));
 }
@@ -296,7 +272,7 @@ tide_table_accumulator_is_idle(const TideTableAccumulator *table, gboolean are_m
   gint64 idle_us = are_many ? SHORT_IDLE_TABLE_US : IDLE_TABLE_US;
   if (table->table->declared == NULL || now_us - table->last_row_us < idle_us || table->retired->len > 0 ||
       !tide_cells_in_doubt_is_empty(table->in_doubt) || g_hash_table_size(table->contested) > 0 ||
-      g_hash_table_size(table->deferred_keys) > 0)
+      table->solo_keys.until_us != NULL)
     return FALSE;
   for (guint32 i = 0; i < table->map->n_lanes; i++)
     if (table->lanes[i] != NULL && (tide_lane_buffer_has_rows(table->lanes[i]) || table->lanes[i]->n_on_the_way > 0))
@@ -318,7 +294,6 @@ tide_table_accumulator_new(const TideTableAccumulatorContext *context, const Tid
   open->in_doubt = tide_cells_in_doubt_new(context->doubt, context->settle_us / SETTLE_STEPS);
   open->contested = g_hash_table_new(NULL, NULL);
   open->contested_rows = g_sequence_new(NULL);
-  open->deferred_keys = g_hash_table_new(NULL, NULL);
   open->last_row_us = now_us;
   return open;
 }
@@ -347,6 +322,6 @@ tide_table_accumulator_free(TideTableAccumulator *table)
   tide_cells_in_doubt_free(table->in_doubt);
   g_hash_table_unref(table->contested);
   g_sequence_free(table->contested_rows);
-  g_hash_table_unref(table->deferred_keys);
+  tide_solo_keys_clear(&table->solo_keys);
   g_free(table);
 }

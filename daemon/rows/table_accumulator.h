@@ -1,11 +1,12 @@
 /* One table as one consumer has it open: its rows by lane, as regions come and go. What leaves when is decided in
- * accumulator.c, which shares this with rows_in_doubt.c and unmerged_rows.c alone.
+ * accumulator.c, which shares this with rows_in_doubt.c alone.
  *
  * Threads: the owning consumer's only. */
 #pragma once
 
 #include "rows/cells_in_doubt.h"
 #include "rows/doubt.h"
+#include "rows/solo_keys.h"
 #include "rows/spare_buffers.h"
 #include "write/regions.h"
 
@@ -16,15 +17,13 @@ typedef struct TideLaneBuffer {
   const TideTable *table;
   /* lent by the table (spare_buffers.h), or none of its own */
   TideRowBuffer *buffer;
-  TideRowBuffer *unmerged; /* rows of refused ones, each of one message */
-  TideBatch *on_the_way;   /* borrowed, linked by sealer.lane_next: the writers have them */
+  TideRowBuffer *solo;   /* rows of solo keys, each of one message */
+  TideBatch *on_the_way; /* borrowed, linked by lane_next: the writers have them */
   guint n_on_the_way;
   GPtrArray *predecessors; /* (element-type TideLaneBuffer) borrowed; NULL: none. Old lanes that overlap this one */
   gboolean shares_key;     /* an open row's key is on its way; looked at again when something completed */
-  gboolean unmerged_wait;  /* all unmerged rows wait for others of their keys; likewise */
+  gboolean solo_waits;     /* all solo rows wait for others of their keys; likewise */
   gboolean is_active;      /* in active */
-  guint32 left_rows;       /* of set, that the last sealing had to leave: they fill no call ... */
-  gsize left_bytes;        /* ... and what they take, encoded */
   gint64 last_seal_us;
   gint64 last_row_us;
 } TideLaneBuffer;
@@ -44,15 +43,14 @@ typedef struct TideTableAccumulatorContext {
 typedef struct TideTableAccumulator {
   const TideTableAccumulatorContext *context; /* borrowed */
   const TideTable *table;
-  TideBudget *budget;        /* borrowed: its share */
-  TideRegionMap *map;        /* ref */
-  TideLaneBuffer **lanes;    /* owned array of map->n_lanes; NULL until the first row */
+  TideBudget *budget;     /* borrowed: its share */
+  TideRegionMap *map;     /* ref */
+  TideLaneBuffer **lanes; /* owned array of map->n_lanes; NULL until the first row */
   GPtrArray *retired; /* owned (element-type TideLaneBuffer): of regions that are no more, until they are empty */
   TideCellsInDoubt *in_doubt; /* owned: cells in doubt */
   GHashTable *contested;      /* owned: rows_in_doubt.c: contested cells by what they are found by */
   GSequence *contested_rows;  /* owned: likewise: their rows, by when their doubt is over */
-  GHashTable *deferred_keys;  /* owned: hash of a refused row's key -> its parts that are not sent again yet; until all
-                               * are, no other row of that key is sealed: so offsets keep their order */
+  TideSoloKeys solo_keys;
   TideSpareBuffers spares;
   gint64 last_row_us;       /* as of the last housekeeping */
   TideCounter *rows_mapped; /* those of an instance are its template's */
@@ -62,7 +60,7 @@ typedef struct TideTableAccumulator {
 } TideTableAccumulator;
 
 /* @table: declared, or an instance of a dated table that the consumer has opened: tide_regions_open(). The counters
- * and cell_limit are the caller's to set. */
+ * are the caller's to set. */
 TideTableAccumulator *tide_table_accumulator_new(const TideTableAccumulatorContext *context, const TideTable *table,
                                                  gint64 now_us);
 void tide_table_accumulator_free(TideTableAccumulator *table); /* whatever it holds; NULL ok */
@@ -76,7 +74,7 @@ void tide_lane_buffer_remove_on_the_way(TideLaneBuffer *lane, TideBatch *batch);
 
 /* @lane is to have rows: its buffers for them. */
 TideRowBuffer *tide_table_accumulator_open_buffer(TideTableAccumulator *table, TideLaneBuffer *lane);
-TideRowBuffer *tide_table_accumulator_open_unmerged(TideTableAccumulator *table, TideLaneBuffer *lane);
+TideRowBuffer *tide_table_accumulator_open_solo(TideTableAccumulator *table, TideLaneBuffer *lane);
 
 /* @lane has no rows. Its buffers go to lanes that have, but for that of a lane that needs much. */
 void tide_table_accumulator_close_buffers(TideTableAccumulator *table, TideLaneBuffer *lane);
@@ -98,24 +96,18 @@ gboolean tide_table_accumulator_is_idle(const TideTableAccumulator *table, gbool
 /* @lane of @table has open rows. */
 void tide_table_accumulator_activate(TideTableAccumulator *table, TideLaneBuffer *lane);
 
-/* So many parts more, or less, hold the key with that hash. */
-void tide_table_accumulator_defer_key(TideTableAccumulator *table, guint64 key_hash, gint32 n_parts);
-
 static inline gboolean
 tide_lane_buffer_has_rows(const TideLaneBuffer *lane)
 {
-  return !tide_row_buffer_is_empty(lane->buffer) || !tide_row_buffer_is_empty(lane->unmerged);
+  return !tide_row_buffer_is_empty(lane->buffer) || !tide_row_buffer_is_empty(lane->solo);
 }
 
-/* TRUE while rows of @lane are on their way that are not parts of refused ones. The keys of those parts are deferred,
- * so nothing else of theirs is sealed beside them: other rows need not wait while they are tried, which may take
- * minutes.
- */
+/* TRUE while rows of @lane are on their way that are not solo. No other row of a solo key is sealed beside its solo
+ * rows, so the rows of other keys need not wait for these, which may be tried for minutes. */
 gboolean tide_lane_buffer_has_merged_on_the_way(const TideLaneBuffer *lane);
 
-/* TRUE while an old lane that overlaps @lane has rows that must be written first. */
-gboolean tide_lane_buffer_waits_for_predecessor(const TideLaneBuffer *lane);
-/* The same for its unmerged rows: they wait for those of the old lane, and for what is on its way there. */
-gboolean tide_lane_buffer_unmerged_wait_for_predecessor(const TideLaneBuffer *lane);
+/* TRUE while an old lane that overlaps @lane has rows that must be written before its merged rows, or (@of_solo) before
+ * its solo ones: those wait for all that is there, which may be of their keys. */
+gboolean tide_lane_buffer_waits_for_predecessor(const TideLaneBuffer *lane, gboolean of_solo);
 
 G_END_DECLS

@@ -110,7 +110,7 @@ static const Field partition_fields[] = {
     {"pauses", PAUSES(TidePartitionView, pauses),
      "Why it is not fetched: `memory` (the budget is spent), `span` (too much is open behind one message, or too many "
      "dead letters behind a held offset), `halted`, `table` (a table that it feeds holds its share of the memory), "
-     "`dead_letters` (they cannot be kept), `refused` (rows that HBase refused are taken apart), `schema` (the schema "
+     "`dead_letters` (they cannot be kept), `schema` (the schema "
      "registry was not yet asked for the schema of its next message, or does not answer), `commit` (the group has not "
      "committed yet that it is this daemon's)"},
     {"halted", TEXT(TidePartitionView, halt_text), "Why it is halted until somebody acts; null: it is not"},

@@ -30,8 +30,7 @@ typedef struct TideBatchRow {
 /* One reading's part in a row. */
 typedef struct TideBatchSource {
   TideSourceRef ref;
-  guint32 row;           /* index in rows */
-  guint32 reading_index; /* in its message */
+  guint32 row; /* index in rows */
 } TideBatchSource;
 
 /* A row that HBase refuses whatever is done: found by sending it alone. */

@@ -469,7 +469,7 @@ class Batch:
         return (self.n_ends, sum(committed.values()), self.gateway.stats()["rows_written"],
                 *(sum(sum(one.get(name, {}).values()) for one in metrics) for name in (
                     "tidemark_messages_received_total", "tidemark_dead_letters_total", "tidemark_hbase_poison_rows_total",
-                    "tidemark_dead_letters_cleared_total")))
+                    "tidemark_kafka_rewinds_total")))
 
     def is_done(self, committed: dict[tuple[str, int], int], targets: dict[tuple[str, int], int]) -> bool:
         if self.batch.get("long_settle"):

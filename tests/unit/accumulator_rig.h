@@ -89,18 +89,12 @@ fill_row(OneCell *one, guint32 table, const char *key, const char *value)
   fill_column(one, table, key, TIDE_BYTES_LITERAL("v"), value);
 }
 
-/* @is_unmerged: what a message has in a refused row; else like any other */
 static inline void
-append(Fixture *fixture, guint32 table, const char *key, const char *value, gboolean is_unmerged)
+append(Fixture *fixture, guint32 table, const char *key, const char *value)
 {
   g_auto(OneCell) one = {0};
   fill_row(&one, table, key, value);
-  if (is_unmerged)
-    g_assert_cmpuint(
-        tide_accumulator_append_unmerged(fixture->accumulator, &one.row, 1, 0, fixture->source, fixture->now_us), ==,
-        1);
-  else
-    tide_accumulator_append_message(fixture->accumulator, &one.row, 1, fixture->source, fixture->now_us);
+  tide_accumulator_append_message(fixture->accumulator, &one.row, 1, fixture->source, fixture->now_us);
 }
 
 static inline void
@@ -169,6 +163,20 @@ complete_batch(Fixture *fixture, TideCall *call)
 {
   tide_lanes_finish(fixture->flow.lanes, call, TIDE_OUTCOME_OK, NULL, fixture->now_us);
   complete_ended(fixture);
+}
+
+/* HBase refused a row of @table with that key, which several messages had made. */
+static inline void
+make_solo(Fixture *fixture, guint32 table, const char *key)
+{
+  TideCall call;
+  append(fixture, table, key, "refused");
+  flush(fixture);
+  g_autofree char *keys = take_call(fixture, &call);
+  g_assert_cmpuint(call.n_rows, ==, 1);
+  tide_batch_add_poison(call.batches[0], 0, 1, "Timestamp for KV out of range");
+  g_assert_false(tide_accumulator_stop_merging(fixture->accumulator, call.batches[0], 0, fixture->now_us));
+  complete_batch(fixture, &call);
 }
 
 /* What an owner before has sent of the row may land once more, for a long while. */

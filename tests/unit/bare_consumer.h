@@ -35,7 +35,7 @@ bare_dead_letters_new(UnstartedFlow *flow)
   return tide_dead_letter_queue_new(&context);
 }
 
-/* The next dead letter, or question for an original, that waits to be kept. */
+/* The next dead letter that waits to be kept. */
 static inline TideDeadLetterJob *
 bare_dead_letters_take(TideDeadLetterQueue *dead_letters)
 {
@@ -48,7 +48,7 @@ static inline void
 bare_dead_letters_keep(UnstartedFlow *flow, TideDeadLetterJob *job)
 {
   tide_budget_charge(&flow->budget, -job->charged_bytes);
-  job->result = TIDE_DEAD_LETTER_KEPT;
+  job->is_kept = TRUE;
   tide_dead_letter_completions_push(job->completions, job);
 }
 

@@ -15,7 +15,6 @@
 #define N_COLUMNS 2
 #define N_TIMES 4 /* at one time, so that they meet; they move on slowly */
 #define N_SPLITS 3
-#define LARGE_VALUE 4u /* from this on they take more bytes than they need */
 #define SETTLE_US G_GINT64_CONSTANT(1000000)
 
 typedef struct Cell {
@@ -56,22 +55,6 @@ typedef struct Ghost {
   GArray *values;
 } Ghost;
 
-/* What a message has in a refused row, to be sent by itself. */
-typedef struct Part {
-  TideSourceRef ref;
-  guint32 table;
-  char key[3];
-} Part;
-
-static inline int
-compare_parts(gconstpointer a, gconstpointer b)
-{
-  const Part *one = a, *other = b;
-  if (one->ref.assignment != other->ref.assignment)
-    return one->ref.assignment < other->ref.assignment ? -1 : 1;
-  return one->ref.sequence < other->ref.sequence ? -1 : one->ref.sequence > other->ref.sequence;
-}
-
 typedef struct World World;
 
 typedef struct Consumer {
@@ -88,7 +71,6 @@ typedef struct Consumer {
   TideAssignments assignments;
   TidePartition *partitions[N_PARTITIONS];
   gint64 next_offset[N_PARTITIONS];
-  GArray *parts; /* owned (element-type Part): not read again yet */
 } Consumer;
 
 struct World {
@@ -99,7 +81,8 @@ struct World {
   TideBuffer prefixes[N_COLUMNS];
   gint64 now_us, now_epoch_ms, first_time_ms;
   guint scarcity;
-  guint64 n_steps, n_ghosts_landed, n_contested, n_given_up, n_refused;
+  gboolean is_finishing; /* no row is refused */
+  guint64 n_steps, n_ghosts_landed, n_contested, n_given_up, n_solo, n_refused;
   guint64 n_rewinds[TIDE_REWIND_N_REASONS];
   Log logs[N_PARTITIONS];
   Consumer consumers[N_CONSUMERS];
@@ -179,7 +162,7 @@ abandon(World *world, const TideBatch *batch)
 /* A message's row in each table, and what is in them. */
 typedef struct MappedRows {
   char key[3];
-  guint32 value[32];
+  guint32 value;
   TideCell cells[N_COLUMNS];
   TideRow rows[N_TABLES];
 } MappedRows;
@@ -187,13 +170,12 @@ typedef struct MappedRows {
 static inline void
 map_message(World *world, const Message *message, MappedRows *ret_mapped)
 {
-  *ret_mapped = (MappedRows){.key = {'k', (char)('0' + message->key)}, .value = {message->value}};
-  gsize value_bytes = message->value < LARGE_VALUE ? sizeof ret_mapped->value[0] : sizeof ret_mapped->value;
+  *ret_mapped = (MappedRows){.key = {'k', (char)('0' + message->key)}, .value = message->value};
   guint32 n_cells = 0;
   for (guint i = 0; i < N_COLUMNS; i++)
     if (message->columns & 1u << i)
       ret_mapped->cells[n_cells++] =
-          (TideCell){&world->columns[i], tide_bytes(ret_mapped->value, value_bytes), message->time_ms};
+          (TideCell){&world->columns[i], tide_bytes(&ret_mapped->value, sizeof ret_mapped->value), message->time_ms};
   for (guint32 i = 0; i < N_TABLES; i++)
     ret_mapped->rows[i] = (TideRow){
         .table_index = i, .key = tide_bytes_of_string(ret_mapped->key), .cells = ret_mapped->cells, .n_cells = n_cells};

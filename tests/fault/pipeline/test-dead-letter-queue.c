@@ -163,7 +163,7 @@ FIXTURE_TEST("/dead-letter-queue/topic/has-the-original-byte-for-byte")
   dead_letter.reading_index = 5;
   tide_dead_letter_queue_submit(fixture->dead_letters, job_of(fixture, &dead_letter));
   await_completed(fixture, 1);
-  g_assert_cmpint(fixture->completions->result, ==, TIDE_DEAD_LETTER_KEPT);
+  g_assert_true(fixture->completions->is_kept);
 
   g_autoptr(GPtrArray) records = read_dead_letters(fixture, 1);
   const TideMockRecord *record = g_ptr_array_index(records, 0);
@@ -225,7 +225,7 @@ FIXTURE_TEST("/dead-letter-queue/topic/one-that-takes-nothing-holds-until-it-doe
   await_holding(fixture, "the user of this connection may not write to topic '" DEAD_LETTERS "': grant Write");
   g_assert_cmpuint(fixture->n_completed, ==, 0);
   await_completed(fixture, 1);
-  g_assert_cmpint(fixture->completions->result, ==, TIDE_DEAD_LETTER_KEPT);
+  g_assert_true(fixture->completions->is_kept);
   g_assert_false(tide_dead_letter_queue_is_stalled_racy(fixture->dead_letters));
   g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_retries_total", NULL), >=, 1);
   g_autoptr(GPtrArray) records = read_dead_letters(fixture, 1);
@@ -238,7 +238,7 @@ FAILING_PRODUCER_TEST("/dead-letter-queue/topic/a-producer-that-may-write-nowher
   tide_dead_letter_queue_submit(fixture->dead_letters, job_of(fixture, &dead_letter));
   await_holding(fixture, "may not write to topic '" DEAD_LETTERS "': grant Write, as by kafka-acls");
   await_completed(fixture, 1);
-  g_assert_cmpint(fixture->completions->result, ==, TIDE_DEAD_LETTER_KEPT);
+  g_assert_true(fixture->completions->is_kept);
 }
 
 /* The producer may not go on, and another takes its place: dead letters that it had not sent yet are sent by that. */
@@ -261,12 +261,12 @@ job_to_read(Fixture *fixture, gint64 offset)
   TideDeadLetter dead_letter = dead_letter_at(offset);
   TideDeadLetterJob *job = job_of(fixture, &dead_letter);
   job->must_read = TRUE;
-  g_auto(TideBuffer) prefix = {0}, put = {0};
+  g_auto(TideBuffer) prefix = {0};
+  TideBuffer *put = &job->row;
   tide_column_prefix_append(TIDE_WIRE_BINARY, &prefix, TIDE_BYTES_LITERAL("M"), TIDE_BYTES_LITERAL("v"));
-  tide_put_head_append(TIDE_WIRE_BINARY, &put, dead_letter.row_key, 1);
-  tide_cell_append(TIDE_WIRE_BINARY, &put, tide_buffer_bytes(&prefix), TIDE_BYTES_LITERAL("12"), 1000);
-  tide_put_tail_append(TIDE_WIRE_BINARY, &put, TIDE_PUT_NO_TIME, 0);
-  job->row = tide_refused_row_new(&(TideRefusedRow){.budget = &fixture->budget, .wire = tide_buffer_bytes(&put)});
+  tide_put_head_append(TIDE_WIRE_BINARY, put, dead_letter.row_key, 1);
+  tide_cell_append(TIDE_WIRE_BINARY, put, tide_buffer_bytes(&prefix), TIDE_BYTES_LITERAL("12"), 1000);
+  tide_put_tail_append(TIDE_WIRE_BINARY, put, TIDE_PUT_NO_TIME, 0);
   return job;
 }
 
@@ -363,71 +363,6 @@ FIXTURE_TEST("/dead-letter-queue/originals/one-beyond-the-end-is-waited-for")
   tide_kafka_originals_free(originals);
 }
 
-/* ---- originals that are wanted back ---- */
-
-static TideDeadLetterJob *
-job_wanted_back(Fixture *fixture, gint64 offset)
-{
-  TideDeadLetterJob *job = job_to_read(fixture, offset);
-  TideRefusedRow row = *job->row;
-  row.is_shared = TRUE;
-  TideRefusedRow *shared = tide_refused_row_new(&row);
-  tide_refused_row_unref(job->row);
-  job->row = shared;
-  job->wants_original = TRUE;
-  return job;
-}
-
-FIXTURE_TEST("/dead-letter-queue/originals/one-that-is-wanted-back-is-not-kept")
-{
-  pipeline_fixture_produce(&fixture->outside, 0, "host1", TIME_MS, "good");
-  pipeline_fixture_flush(&fixture->outside);
-  tide_dead_letter_queue_submit(fixture->dead_letters, job_wanted_back(fixture, 0));
-  await_completed(fixture, 1);
-  TideDeadLetterJob *job = fixture->completions;
-  g_assert_cmpint(job->result, ==, TIDE_DEAD_LETTER_READ);
-  g_assert_false(job->dead_letter.original_is_gone);
-  g_assert_true(tide_bytes_equal(job->dead_letter.value,
-                                 TIDE_BYTES_LITERAL("{\"host\":\"host1\",\"ts\":1785069296000,\"v\":\"good\"}")));
-  g_assert_cmpuint(tide_budget_used_racy(&fixture->budget), >, 0); /* while the consumer has it */
-  tide_dead_letter_queue_release_original(fixture->dead_letters, job);
-  g_assert_cmpuint(tide_budget_used_racy(&fixture->budget), ==, 0);
-  g_autoptr(GPtrArray) records = read_dead_letters(fixture, 0);
-}
-
-/* Neither message of the row can be sent by itself: both are kept, and say that they may be acceptable. */
-FIXTURE_TEST("/dead-letter-queue/originals/those-of-a-shared-row-that-are-gone-are-told-apart")
-{
-  g_autofree char *large = g_strnfill(500000, 'x');
-  for (guint i = 0; i < 20; i++)
-    mock_kafka_produce_text(fixture->outside.kafka, FIXTURE_TOPIC, 0, large);
-  pipeline_fixture_flush(&fixture->outside);
-  tide_dead_letter_queue_submit(fixture->dead_letters, job_wanted_back(fixture, 0));
-  tide_dead_letter_queue_submit(fixture->dead_letters, job_wanted_back(fixture, 1));
-  await_completed(fixture, 2);
-  TideDeadLetterJob *job = fixture->completions;
-  fixture->completions = NULL;
-  fixture->n_completed = 0;
-  for (TideDeadLetterJob *next; job != NULL; job = next) { /* as the consumer does */
-    next = job->next;
-    g_assert_true(job->dead_letter.original_is_gone);
-    tide_dead_letter_queue_release_original(fixture->dead_letters, job);
-    job->wants_original = FALSE;
-    tide_dead_letter_queue_submit(fixture->dead_letters, job);
-  }
-  await_completed(fixture, 2);
-  g_autoptr(GPtrArray) records = read_dead_letters(fixture, 2);
-  for (guint i = 0; i < records->len; i++) {
-    letter_assert_header(g_ptr_array_index(records, i), "tidemark-original", "gone");
-    letter_assert_header(
-        g_ptr_array_index(records, i), "tidemark-text",
-        "the gateway says no; the row is of several messages, and this one is not known to be the rejected one");
-    g_autofree char *payload =
-        g_strndup(g_bytes_get_data(((const TideMockRecord *)g_ptr_array_index(records, i))->payload, NULL), 100);
-    g_assert_nonnull(strstr(payload, "\"row_key\":\"" ROW_KEY_HEX "\""));
-  }
-}
-
 FIXTURE_TEST("/dead-letter-queue/originals/a-broker-that-is-away-takes-none")
 {
   pipeline_fixture_produce(&fixture->outside, 0, "host1", TIME_MS, "1");
@@ -479,35 +414,13 @@ FIXTURE_TEST("/dead-letter-queue/originals/a-pass-over-many-partitions-is-bounde
   tide_kafka_originals_free(originals);
 }
 
-/* ---- too many ---- */
-
-#define N_SHARING 200 /* more than the ratio's least, and than what it takes as received before it is said */
-
-/* All of a row's messages are under suspicion, and none of them is a dead letter yet. */
-TEST_OF(Fixture, "0.1", set_up, tear_down, "/dead-letter-queue/many/originals-that-are-wanted-back-do-not-count")
-{
-  for (guint i = 0; i < N_SHARING; i++)
-    pipeline_fixture_produce(&fixture->outside, 0, "host1", TIME_MS, "good");
-  pipeline_fixture_flush(&fixture->outside);
-  for (gint64 offset = 0; offset < N_SHARING; offset++)
-    tide_dead_letter_queue_submit(fixture->dead_letters, job_wanted_back(fixture, offset));
-  await_completed(fixture, N_SHARING);
-  g_assert_false(tide_dead_letter_queue_is_stalled_racy(fixture->dead_letters));
-  for (TideDeadLetterJob *job = fixture->completions; job != NULL; job = job->next)
-    tide_dead_letter_queue_release_original(fixture->dead_letters, job);
-  for (gint64 offset = 0; offset < N_SHARING; offset++)
-    tide_dead_letter_queue_submit(fixture->dead_letters, job_to_read(fixture, offset));
-  await_holding(fixture, "above dead_letters.max_ratio");
-}
-
 /* ---- the end ---- */
 
 FIXTURE_TEST("/dead-letter-queue/stop/drops-what-is-under-way")
 {
   mock_kafka_set_broker_up(fixture->outside.kafka, -1, FALSE);
   for (gint64 i = 0; i < 100; i++)
-    tide_dead_letter_queue_submit(fixture->dead_letters,
-                                  i % 2 == 0 ? job_to_read(fixture, i) : job_wanted_back(fixture, i));
+    tide_dead_letter_queue_submit(fixture->dead_letters, job_to_read(fixture, i));
   TideDeadLetter dead_letter = dead_letter_at(100);
   tide_dead_letter_queue_submit(fixture->dead_letters, job_of(fixture, &dead_letter));
   gint64 start_us = tide_now_us();

@@ -1,4 +1,4 @@
-/* The whole pipeline with rows that several messages made and HBase refuses: what is accepted has its part of each row
+/* The whole pipeline with rows that several messages made and HBase refuses: they are read again, what is accepted is
  * written, in the order of offsets at equal times, and only the rejected ones become dead letters. */
 #include "fault/pipeline/pipeline_fixture.h"
 #include "util/clock.h"
@@ -39,6 +39,32 @@ REFUSING_TEST("/pipeline-shared/one/only-the-rejected-is-dead-lettered")
   pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "b", NULL);
   pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "c", "third");
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 3);
+}
+
+/* Messages of a key that had a refused row share none for a while: the next one that HBase refuses is named at once,
+ * and what came before and after it is written in that order. */
+REFUSING_TEST("/pipeline-shared/one/after-a-refusal-rows-of-its-key-are-of-one-message")
+{
+  g_autofree char *value = pipeline_fixture_oversized();
+  produce_field(fixture, 1, "a", value);
+  produce_field(fixture, 1, "b", "first");
+  pipeline_fixture_flush(fixture);
+  RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC "batch: { latest_window: 1s }\n");
+  pipeline_fixture_wait_all_committed(fixture);
+  guint64 n_rewinds = running_pipeline_sum(running, "tidemark_kafka_rewinds_total");
+  g_assert_cmpuint(n_rewinds, >, 0);
+  produce_field(fixture, 2, "a", "before");
+  produce_field(fixture, 2, "b", "before");
+  produce_field(fixture, 3, "b", value);
+  produce_field(fixture, 3, "b", "behind");
+  produce_field(fixture, 4, "c", "newest");
+  pipeline_fixture_wait_all_committed(fixture);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_dead_lettered_total"), ==, 2);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_kafka_rewinds_total"), ==, n_rewinds);
+  running_pipeline_end(running);
+  pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "a", "before");
+  pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "b", "behind");
+  pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "c", "newest");
 }
 
 #define DATED                                                                                                          \
@@ -94,15 +120,9 @@ REFUSING_TEST("/pipeline-shared/one/rows-of-one-key-in-two-tables-keep-their-par
   "  CURRENT_METRIC: { latest: merge, key: [ { field: host } ], columns: { family: M, from: [a, b] } }\n"              \
   "batch: { latest_window: 1s }\n"
 
-static guint
-hold_table(PipelineFixture *fixture, const char *table)
-{
-  return pipeline_fixture_fail_puts(fixture, table, NULL);
-}
-
-/* The second message shares a refused row with the first, and while it is to be read again for that, another row of it
- * is refused, which nobody shares: it is a dead letter now, and what it has in the shared row is not sent. */
-REFUSING_TEST("/pipeline-shared/one/message-that-became-a-dead-letter-is-not-sent-again")
+/* The second message shares a refused row with the first, and another row of it is refused, which it shares with
+ * nobody: each has one dead letter, however often its rows are read again and refused. */
+REFUSING_TEST("/pipeline-shared/one/message-that-is-a-dead-letter-already-has-no-other")
 {
   g_autofree char *value = pipeline_fixture_oversized();
   g_autofree char *first = g_strdup_printf("{\"host\":\"host1\",\"ts\":%" G_GINT64_FORMAT ",\"c\":1,\"a\":\"%s\"}",
@@ -112,18 +132,11 @@ REFUSING_TEST("/pipeline-shared/one/message-that-became-a-dead-letter-is-not-sen
   pipeline_fixture_produce_raw(fixture, 0, first);
   pipeline_fixture_produce_raw(fixture, 0, second);
   pipeline_fixture_flush(fixture);
-  guint shared = hold_table(fixture, "CURRENT_METRIC"), own = hold_table(fixture, "METRIC");
   RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC OWN_AND_SHARED);
-  pipeline_fixture_wait_hits(fixture, shared, 1);
-  pipeline_fixture_wait_hits(fixture, own, 1);
-  mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_FETCH, RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION, 10000);
-  scripted_gateway_clear_fault(fixture->gateways[0], shared);
-  running_pipeline_wait_metric(running, "tidemark_dead_letters_waiting", 2);
-  scripted_gateway_clear_fault(fixture->gateways[0], own);
-  running_pipeline_wait_metric(running, "tidemark_dead_letters_waiting", 3);
-  mock_kafka_clear_errors(fixture->kafka, TIDE_KAFKA_FETCH);
-  pipeline_fixture_finish(fixture, running);
-  pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "b", NULL);
+  pipeline_fixture_wait_all_committed(fixture);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_dead_lettered_total"), ==, 2);
+  running_pipeline_end(running);
+  pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "b", "accepted");
   g_autoptr(GPtrArray) dead_letters = pipeline_fixture_read_letters(fixture);
   g_assert_cmpuint(dead_letters->len, ==, 2);
 }
@@ -206,8 +219,8 @@ test_of_hundreds_merged_few_calls_find_the_rejected(PipelineFixture *fixture, gc
   RunningPipeline *running = running_pipeline_start(fixture, FIXTURE_GATEWAYS, TO_TOPIC ONLY_LATEST);
   pipeline_fixture_wait_all_committed(fixture);
   g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_dead_lettered_total"), ==, n_rejected);
-  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_written_total"), ==, N_MERGED - n_rejected);
-  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_dead_letters_cleared_total"), >, 0);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_written_total"), >=, N_MERGED - n_rejected);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_kafka_rewinds_total"), >, 0);
   running_pipeline_end(running);
   /* What is read in two polls may become two rows, and be tried in several parts: some calls more. */
   g_assert_cmpuint(puts_seen(fixture), <=, 2 * n_rejected * HALVINGS + 20);
@@ -224,7 +237,7 @@ REFUSING_TEST_OF(three_rejected, "/pipeline-shared/merged/few-calls-find-three-r
   test_of_hundreds_merged_few_calls_find_the_rejected(fixture, data);
 }
 
-/* More than are sent again at a time: what waits goes on when those are written, whether or not one is refused. */
+/* A row of thousands: each is written, and only one becomes a dead letter. */
 REFUSING_TEST("/pipeline-shared/merged/of-thousands-none-is-left")
 {
   g_autofree char *value = pipeline_fixture_oversized();
@@ -235,7 +248,7 @@ REFUSING_TEST("/pipeline-shared/merged/of-thousands-none-is-left")
   }
   RunningPipeline *running = running_pipeline_start(fixture, FIXTURE_GATEWAYS, TO_TOPIC ONLY_LATEST);
   pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_written_total"), ==, 3999);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_written_total"), >=, 3999);
   running_pipeline_end(running);
   pipeline_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "a", "good");
   pipeline_fixture_assert_only_letter(fixture, "1", "1999");
@@ -460,9 +473,9 @@ test_f1_random_messages_of_few_rows(PipelineFixture *fixture, gconstpointer data
   }
   pipeline_fixture_wait_all_committed(fixture);
   g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_dead_lettered_total"), ==, expected.n_rejected);
-  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_written_total"), ==,
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_written_total"), >=,
                    N_RANDOM - 1 - expected.n_rejected);
-  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_dead_letters_cleared_total"), >, 0);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_kafka_rewinds_total"), >, 0);
   running_pipeline_end(running);
   for (guint host = 0; host < N_HOSTS; host++)
     assert_host(fixture, host, &expected);

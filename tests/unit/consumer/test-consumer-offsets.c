@@ -187,7 +187,7 @@ CONSUMER_TEST(plain, "/consumer-offsets/halt/L11-rewound-partition-has-come-so-f
   TideGroupMemory *memory = fixture->consumer->context.memory = tide_group_memory_new("g");
   assign(fixture, 0, 5);
   write_one(fixture, 5, GOOD);
-  tide_rewind_ask(tide_consumer_partition(fixture->consumer, 0), 1);
+  tide_rewind_ask(tide_consumer_partition(fixture->consumer, 0), TIDE_REWIND_CANCELLED, 1);
   tide_rewinds_run(&fixture->consumer->rewinds, tide_now_us());
   take_away(fixture, 0, TRUE);
   g_assert_cmpint(tide_group_memory_find(memory, "t", 0).reached_offset, ==, 6);

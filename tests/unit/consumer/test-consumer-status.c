@@ -111,7 +111,7 @@ test_what_was_held_is_a_share_of_the_time(Fixture *fixture, gconstpointer data)
 static void
 test_pauses_are_counted_by_reason(Fixture *fixture, gconstpointer data)
 {
-  partition_at(fixture, 0)->pauses.reasons = TIDE_PAUSE_MEMORY | TIDE_PAUSE_REFUSED;
+  partition_at(fixture, 0)->pauses.reasons = TIDE_PAUSE_MEMORY | TIDE_PAUSE_SCHEMA;
   partition_at(fixture, 1)->pauses.reasons = TIDE_PAUSE_MEMORY | TIDE_PAUSE_HALTED;
   partition_at(fixture, 2)->pauses.reasons = TIDE_PAUSE_SPAN;
   tide_partition_release(partition_at(fixture, 2), &fixture->budget);

@@ -175,7 +175,7 @@ assert_reading_again_keeps_the_pause(ConsumerFixture *fixture)
   ASSERT_ASKED(fixture, "pause 0, ");
   TidePartition *partition = tide_consumer_partition(fixture->consumer, 0);
   partition->awaited.is_awaited = TRUE; /* it comes again, behind others that must not be passed over */
-  tide_rewind_ask(partition, 1);
+  tide_rewind_ask(partition, TIDE_REWIND_CANCELLED, 1);
   tide_rewinds_run(&fixture->consumer->rewinds, tide_now_us());
   g_assert_false(partition->awaited.is_awaited);
   ASSERT_ASKED(fixture, "resume 0, move 0 5, pause 0, ");
@@ -298,7 +298,7 @@ CONSUMER_TEST(plain, "/consumer/rewind/A13-rewinds-in-vain-back-off")
   TidePartition *partition = tide_consumer_partition(fixture->consumer, 0);
   for (guint i = 0; i < 4; i++) {
     receive(fixture, 5, GOOD);
-    tide_rewind_ask(partition, now_us);
+    tide_rewind_ask(partition, TIDE_REWIND_CANCELLED, now_us);
     gint64 due_us = now_us + (i >= 2 ? TIDE_US_PER_S << (i - 2) : 0);
     tide_rewinds_run(rewinds, due_us - 1);
     g_assert_cmpuint(tide_metrics_sum(fixture->flow.metrics, "tidemark_kafka_rewinds_total", NULL), ==, i);
@@ -308,7 +308,7 @@ CONSUMER_TEST(plain, "/consumer/rewind/A13-rewinds-in-vain-back-off")
     now_us = due_us;
   }
   write_one(fixture, 5, GOOD);
-  tide_rewind_ask(partition, now_us + 3600 * TIDE_US_PER_S);
+  tide_rewind_ask(partition, TIDE_REWIND_CANCELLED, now_us + 3600 * TIDE_US_PER_S);
   tide_rewinds_run(rewinds, now_us + 3600 * TIDE_US_PER_S);
   g_assert_cmpuint(tide_metrics_sum(fixture->flow.metrics, "tidemark_kafka_rewinds_in_vain_total", NULL), ==, 3);
 }
@@ -420,7 +420,7 @@ CONSUMER_TEST(plain, "/consumer/rewind/stop-waits-for-no-cancelled-row")
   assign(fixture, 0, 5);
   receive(fixture, 5, GOOD);
   take_call(fixture, &call);
-  tide_rewind_ask(tide_consumer_partition(fixture->consumer, 0), 1);
+  tide_rewind_ask(tide_consumer_partition(fixture->consumer, 0), TIDE_REWIND_CANCELLED, 1);
   g_assert_false(tide_consumer_has_work(fixture->consumer, 0));
   g_assert_true(tide_rewind_prepare(tide_consumer_partition(fixture->consumer, 0), tide_now_us()));
   g_assert_false(tide_consumer_has_work(fixture->consumer, 0));
@@ -449,7 +449,7 @@ CONSUMER_TEST(by_reading, "/consumer/rewind/R3-dead-letter-of-an-unfinished-mess
   assign(fixture, 0, 5);
   receive(fixture, 5, PARTLY_BAD);
   keep_dead_letter(fixture, bare_dead_letters_take(fixture->dead_letters));
-  tide_rewind_ask(tide_consumer_partition(fixture->consumer, 0), 1);
+  tide_rewind_ask(tide_consumer_partition(fixture->consumer, 0), TIDE_REWIND_CANCELLED, 1);
   tide_rewinds_run(&fixture->consumer->rewinds, tide_now_us());
   TideCall call;
   receive(fixture, 5, PARTLY_BAD);
@@ -471,9 +471,9 @@ CONSUMER_TEST(stopping_at_bad, "/consumer/rewind/H2-halted-by-a-refused-row")
   tide_batch_add_poison(call.batches[0], 0, 1, "too large");
   acknowledge(fixture, &call);
   TidePartition *partition = tide_consumer_partition(fixture->consumer, 0);
-  g_assert_cmpuint(partition->halt.acks, ==, 1);
+  g_assert_cmpuint(partition->rewind.refused_acks, ==, 1);
   tide_rewinds_run(&fixture->consumer->rewinds, tide_now_us());
-  g_assert_cmpuint(partition->halt.acks, ==, 0);
+  g_assert_cmpuint(partition->rewind.refused_acks, ==, 0);
   write_one(fixture, 5, GOOD);
   assert_unfinished(fixture, 0, 6);
 }

@@ -12,7 +12,6 @@
 #define OTHER "{\"host\":\"b\"," GOOD_TIME ",\"v\":3}"
 #define BAD "nonsense"
 #define RECORD_MS G_GINT64_CONSTANT(1763700002000)
-#define HOUR_MS (3600 * G_GINT64_CONSTANT(1000))
 
 #define ASSERT_BYTES(got, text) assert_bytes_equal(got, tide_bytes_of_string(text))
 
@@ -93,23 +92,16 @@ receive(Fixture *fixture, gint64 offset, const char *payload)
   return ref;
 }
 
-/* HBase refuses the first row of a call of @n_rows, with @text: completes with that. */
-static void
-refuse_first_with(Fixture *fixture, guint32 n_rows, const char *text)
-{
-  TideCall call;
-  bare_flow_take_call(&fixture->bare.flow, fixture->bare.accumulator, n_rows, &call);
-  tide_batch_add_poison(call.batches[0], 0, 3, text);
-  TideBatch *batch = bare_consumer_acknowledge(&fixture->bare, &call);
-  tide_dead_letter_desk_take_refused(&fixture->desk, batch);
-  tide_accumulator_complete(fixture->bare.accumulator, batch, tide_now_us());
-  tide_dead_letter_desk_take_waiting(&fixture->desk);
-}
-
+/* HBase refuses the first row of a call of @n_rows; the others are written. */
 static void
 refuse_first(Fixture *fixture, guint32 n_rows)
 {
-  refuse_first_with(fixture, n_rows, "too large");
+  TideCall call;
+  bare_flow_take_call(&fixture->bare.flow, fixture->bare.accumulator, n_rows, &call);
+  tide_batch_add_poison(call.batches[0], 0, 3, "too large");
+  TideBatch *batch = bare_consumer_acknowledge(&fixture->bare, &call);
+  tide_dead_letter_desk_take_refused(&fixture->desk, batch);
+  tide_accumulator_complete(fixture->bare.accumulator, batch, tide_now_us());
 }
 
 static void
@@ -129,23 +121,6 @@ static void
 keep_dead_letter(Fixture *fixture, TideDeadLetterJob *job)
 {
   bare_dead_letters_keep(&fixture->bare.flow, job);
-  g_assert_true(tide_dead_letter_desk_take_completed(&fixture->desk));
-}
-
-/* Kafka still has the message of @job, or (NULL) has it no more. Its cells have expired meanwhile, which must not
- * matter: they were good when they were read. */
-static void
-give_original(Fixture *fixture, TideDeadLetterJob *job, const char *payload)
-{
-  g_assert_true(job->wants_original);
-  atomic_fetch_add(&fixture->bare.dead_letters->lent_bytes, job->charged_bytes);
-  tide_mapping_set_now(fixture->mapping, RECORD_MS + 25 * HOUR_MS);
-  job->dead_letter.original_is_gone = payload == NULL;
-  job->dead_letter.value = tide_bytes_of_string(payload != NULL ? payload : "");
-  job->dead_letter.has_value = payload != NULL;
-  job->dead_letter.timestamp_ms = RECORD_MS + 25 * HOUR_MS;
-  job->result = TIDE_DEAD_LETTER_READ;
-  tide_dead_letter_completions_push(job->completions, job);
   g_assert_true(tide_dead_letter_desk_take_completed(&fixture->desk));
 }
 
@@ -260,7 +235,7 @@ test_refused_row_of_one_message_is_its_dead_letter(Fixture *fixture, gconstpoint
   TideDeadLetterJob *job = bare_dead_letters_take(fixture->bare.dead_letters);
   assert_no_dead_letter(fixture);
   g_assert_true(job->must_read);
-  g_assert_false(job->wants_original);
+  g_assert_cmpuint(job->row.len, >, 0);
   g_assert_cmpuint(job->dead_letter.attempts, ==, 3);
   ASSERT_BYTES(job->dead_letter.row_key, "a");
   ASSERT_BYTES(job->dead_letter.table, "LATEST");
@@ -270,112 +245,64 @@ test_refused_row_of_one_message_is_its_dead_letter(Fixture *fixture, gconstpoint
   keep_dead_letter(fixture, job);
   assert_unfinished(fixture, 0, 7);
   assert_accounting(fixture, 1, 1);
-  g_assert_cmpuint(fixture->desk.jobs_of_refused, ==, 0);
 }
 
-/* Who of the two is to blame shows when each is sent alone; a newer message of that key waits meanwhile. */
 static void
-test_messages_of_a_shared_row_are_sent_one_by_one(Fixture *fixture, gconstpointer options)
+rewind(Fixture *fixture)
+{
+  TidePartition *partition = bare_consumer_partition(&fixture->bare, 0);
+  gint64 now_us = tide_now_us();
+  g_assert_cmpint(tide_rewind_reason(&partition->rewind), ==, TIDE_REWIND_REFUSED);
+  g_assert_true(tide_rewind_prepare(partition, now_us));
+  tide_partition_rewind(partition, &fixture->bare.flow.budget, now_us, 1000);
+}
+
+/* Who of the two is to blame shows when they are read again, and each has a row of its own. */
+static void
+test_messages_of_a_shared_row_are_read_again(Fixture *fixture, gconstpointer options)
 {
   receive(fixture, 5, GOOD);
   receive(fixture, 6, LATER);
   refuse_first(fixture, 1);
-  TideDeadLetterJob *first = bare_dead_letters_take(fixture->bare.dead_letters),
-                    *second = bare_dead_letters_take(fixture->bare.dead_letters);
   assert_no_dead_letter(fixture);
+  assert_unfinished(fixture, 2, -1);
+  g_assert_false(tide_partition_is_unfinished(bare_consumer_partition(&fixture->bare, 0))); /* a stop waits for none */
+  rewind(fixture);
+  receive(fixture, 5, GOOD);
+  receive(fixture, 6, LATER);
   receive(fixture, 7, LATER);
-  bare_consumer_assert_no_call(&fixture->bare);
-  give_original(fixture, first, GOOD);
-  give_original(fixture, second, LATER);
-  assert_unfinished(fixture, 3, -1);
-  refuse_first(fixture, 2); /* the first was to blame */
+  refuse_first(fixture, 3); /* the first was to blame */
   keep_dead_letter(fixture, bare_dead_letters_take(fixture->bare.dead_letters));
   assert_no_dead_letter(fixture);
-  assert_unfinished(fixture, 1, 7);
-  write_all(fixture, 1);
   assert_unfinished(fixture, 0, 8);
   assert_accounting(fixture, 2, 1);
+  g_assert_false(tide_rewind_is_pending(&bare_consumer_partition(&fixture->bare, 0)->rewind));
 }
 
+/* Its partition was taken away: nobody waits for it, and nothing is read again. */
 static void
-test_gone_message_of_a_shared_row_becomes_a_dead_letter(Fixture *fixture, gconstpointer options)
+test_row_of_an_older_ownership_concerns_nobody(Fixture *fixture, gconstpointer options)
 {
   receive(fixture, 5, GOOD);
   receive(fixture, 6, LATER);
-  refuse_first(fixture, 1);
-  TideDeadLetterJob *first = bare_dead_letters_take(fixture->bare.dead_letters),
-                    *second = bare_dead_letters_take(fixture->bare.dead_letters);
-  give_original(fixture, first, NULL);
-  give_original(fixture, second, OTHER); /* made anew: no such row */
-  keep_dead_letter(fixture, bare_dead_letters_take(fixture->bare.dead_letters));
-  keep_dead_letter(fixture, bare_dead_letters_take(fixture->bare.dead_letters));
-  assert_unfinished(fixture, 0, 7);
-  assert_accounting(fixture, 0, 2);
-  receive(fixture, 7, GOOD); /* the key waits for none any more */
-  write_all(fixture, 1);
-}
-
-static void
-test_original_of_an_older_ownership_is_not_sent(Fixture *fixture, gconstpointer options)
-{
-  receive(fixture, 5, GOOD);
-  receive(fixture, 6, LATER);
-  refuse_first(fixture, 1);
-  TideDeadLetterJob *first = bare_dead_letters_take(fixture->bare.dead_letters),
-                    *second = bare_dead_letters_take(fixture->bare.dead_letters);
   tide_partition_release(bare_consumer_partition(&fixture->bare, 0), &fixture->bare.flow.budget);
-  give_original(fixture, first, GOOD);
-  give_original(fixture, second, LATER);
-  assert_no_dead_letter(fixture);
-  bare_consumer_assert_no_call(&fixture->bare);
-}
-
-/* A rewind is due: the messages are read again, and so is what they have in the row. */
-static void
-test_M4_original_that_is_given_up_is_no_dead_letter(Fixture *fixture, gconstpointer options)
-{
-  receive(fixture, 5, GOOD);
-  receive(fixture, 6, LATER);
-  refuse_first(fixture, 1);
-  for (guint i = 0; i < 2; i++) {
-    TideDeadLetterJob *job = bare_dead_letters_take(fixture->bare.dead_letters);
-    tide_budget_charge(&fixture->bare.flow.budget, -job->charged_bytes);
-    tide_dead_letter_completions_push(job->completions, job);
-  }
-  g_assert_true(tide_dead_letter_desk_take_completed(&fixture->desk));
-  assert_no_dead_letter(fixture);
-  bare_consumer_assert_no_call(&fixture->bare);
-  tide_partition_rewind(bare_consumer_partition(&fixture->bare, 0), &fixture->bare.flow.budget, 1, 1);
-  receive(fixture, 5, GOOD); /* the key waits for none any more */
-  write_all(fixture, 1);
-}
-
-static void
-test_so_many_refused_are_under_way_at_a_time(Fixture *fixture, gconstpointer options)
-{
-  fixture->desk.jobs_of_refused = 8000;
-  receive(fixture, 5, GOOD);
   refuse_first(fixture, 1);
   assert_no_dead_letter(fixture);
-  fixture->desk.jobs_of_refused = 7999;
-  tide_dead_letter_desk_take_waiting(&fixture->desk);
-  keep_dead_letter(fixture, bare_dead_letters_take(fixture->bare.dead_letters));
-  g_assert_cmpuint(fixture->desk.jobs_of_refused, ==, 7999);
-  assert_unfinished(fixture, 0, 6);
+  g_assert_false(tide_rewind_is_pending(&bare_consumer_partition(&fixture->bare, 0)->rewind));
 }
 
 static void
 test_refused_row_holds_where_that_is_chosen(Fixture *fixture, gconstpointer options)
 {
   receive(fixture, 5, GOOD);
-  receive(fixture, 6, LATER);
-  refuse_first(fixture, 1);
+  receive(fixture, 6, OTHER);
+  refuse_first(fixture, 2);
   assert_no_dead_letter(fixture);
   g_autofree char *text = tide_consumer_status_halt_text(&fixture->bare.status);
   g_assert_nonnull(
       strstr(text, "offset 5: HBase refuses its row 'a' of table 'LATEST': too large; on_bad_message: stop"));
   g_assert_cmpuint(bare_consumer_sum(&fixture->bare, "tidemark_messages_halted_total"), ==, 1);
-  assert_unfinished(fixture, 2, -1);
+  assert_unfinished(fixture, 1, -1);
 }
 
 /* ---- how many ---- */
@@ -425,7 +352,7 @@ test_A2_first_dead_letter_of_what_is_read_again_counts(Fixture *fixture, gconstp
   TideCall stale;
   receive(fixture, 5, GOOD);
   bare_flow_take_call(&bare->flow, bare->accumulator, 1, &stale);
-  tide_rewind_ask(partition, 1);
+  tide_rewind_ask(partition, TIDE_REWIND_CANCELLED, 1);
   g_assert_true(tide_rewind_prepare(partition, 1));
   tide_partition_rewind(partition, &bare->flow.budget, 1, 1000);
   TideBatch *batch = bare_consumer_acknowledge(bare, &stale);
@@ -451,13 +378,8 @@ main(int argc, char **argv)
   ADD("rejected/one-dead-letter-for-readings-of-a-large-message", plain,
       test_one_dead_letter_stands_for_readings_of_a_large_message);
   ADD("refused/row-of-one-message-is-its-dead-letter", plain, test_refused_row_of_one_message_is_its_dead_letter);
-  ADD("refused/messages-of-a-shared-row-go-one-by-one", plain, test_messages_of_a_shared_row_are_sent_one_by_one);
-  ADD("refused/gone-message-of-a-shared-row-becomes-a-dead-letter", plain,
-      test_gone_message_of_a_shared_row_becomes_a_dead_letter);
-  ADD("refused/original-of-an-older-ownership-is-not-sent", plain, test_original_of_an_older_ownership_is_not_sent);
-  ADD("refused/M4-original-that-is-given-up-is-no-dead-letter", plain,
-      test_M4_original_that_is_given_up_is_no_dead_letter);
-  ADD("refused/so-many-at-a-time", plain, test_so_many_refused_are_under_way_at_a_time);
+  ADD("refused/messages-of-a-shared-row-are-read-again", plain, test_messages_of_a_shared_row_are_read_again);
+  ADD("refused/row-of-an-older-ownership", plain, test_row_of_an_older_ownership_concerns_nobody);
   ADD("refused/holds-where-that-is-chosen", stopping_at_bad, test_refused_row_holds_where_that_is_chosen);
   ADD("dead-letters-are-told-what-is-new", plain, test_dead_letters_are_told_what_is_new);
   ADD("R2-what-is-read-again-is-not-told-again", plain, test_R2_what_is_read_again_is_not_told_again);

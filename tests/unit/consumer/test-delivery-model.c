@@ -1,8 +1,8 @@
 /* Delivery, held against a model under random interleavings: messages with gaps between their offsets, rows that
  * several messages share and that others follow, acknowledgements in any order, calls that are tried again, refused
- * rows, of one message and of several (whose parts are then sent again, each by itself), dead letters that complete
- * late, partitions that are revoked, lost, assigned again, halted, and rewound while all of that is under way, and
- * messages that become something else when they are read again.
+ * rows, of one message and of several (which are then read again, and share no row any more), dead letters that
+ * complete late, partitions that are revoked, lost, assigned again, halted, and rewound while all of that is under way,
+ * and messages that become something else when they are read again.
  *
  * After every step: no offset to commit passes an unfinished message or one that is held, it never goes back within an
  * assignment, the accounting balances, and says what the model says; no dead letter is kept twice. At
@@ -15,6 +15,7 @@
 #define N_PARTITIONS 3
 #define N_SEEDS 16
 #define N_STEPS 200000u
+#define NOW_US 1000
 #define MAX_PARTS 6  /* of a row */
 #define MAX_ROWS 400 /* under way: above it nothing is delivered */
 
@@ -43,6 +44,8 @@ typedef struct ModelPartition {
   gint64 last_mark;
   gint64 committed;
   gint64 held_offset;       /* G_MAXINT64: none is */
+  gboolean is_refused;      /* a row of it and of other messages: it is to be read again */
+  gint64 solo_to;           /* messages before this share no row any more */
   gint64 read_to;           /* as of the last rewind of this assignment; -1: there was none */
   GHashTable *kept_letters; /* owned: letter_id() -> whether its message was counted for it; in this assignment */
   /* what the accounting must say */
@@ -58,7 +61,7 @@ typedef struct Part {
 } Part;
 
 typedef struct Row {
-  gboolean is_unmerged; /* nothing meets it */
+  gboolean is_solo; /* nothing meets it */
   guint32 n_parts;
   Part parts[MAX_PARTS];
 } Row;
@@ -234,18 +237,29 @@ assert_mark(ModelPartition *at)
 
 /* ---- steps ---- */
 
+/* Whether rows of @ref share none with other messages. */
+static gboolean
+is_solo(Model *model, TideSourceRef ref)
+{
+  if (!owns(model, ref))
+    return FALSE;
+  ModelPartition *at = partition_of(model, ref);
+  return message_of(at, ref.sequence)->offset < at->solo_to;
+}
+
 /* Adds a row of @ref; often to one that is under way already, as rows of one key meet. */
 static void
 add_row(Model *model, TideSourceRef ref, guint32 n_dependents)
 {
-  if (model->rows->len > 0 && pick(model, 3) == 0) {
+  gboolean alone = is_solo(model, ref);
+  if (!alone && model->rows->len > 0 && pick(model, 3) == 0) {
     Row *row = &g_array_index(model->rows, Row, pick(model, model->rows->len));
-    if (row->n_parts < MAX_PARTS && !row->is_unmerged) {
+    if (row->n_parts < MAX_PARTS && !row->is_solo) {
       row->parts[row->n_parts++] = (Part){ref, n_dependents};
       return;
     }
   }
-  Row row = {.n_parts = 1, .parts = {{ref, n_dependents}}};
+  Row row = {.is_solo = alone, .n_parts = 1, .parts = {{ref, n_dependents}}};
   g_array_append_val(model->rows, row);
 }
 
@@ -413,16 +427,10 @@ static void
 read_again(Model *model, TideSourceRef ref, guint32 n_acks)
 {
   ModelPartition *at = partition_of(model, ref);
-  const ModelMessage *message = message_of(at, ref.sequence);
-  gboolean is_dead = message->is_refused || message->is_pending;
-  g_assert_true(tide_message_dead_letters_is_refused(&at->partition->dead_letters, ref.sequence) == is_dead);
-  if (is_dead) {
-    blame(model, ref, n_acks);
-    return;
-  }
-  TideDeadLetterJob *job = refused_job(ref, n_acks);
-  job->wants_original = TRUE;
-  g_ptr_array_add(model->jobs, job);
+  at->partition->rewind.refused_acks += n_acks;
+  tide_rewind_ask(at->partition, TIDE_REWIND_REFUSED, NOW_US);
+  at->is_refused = TRUE;
+  at->solo_to = MAX(at->solo_to, g_array_index(at->messages, ModelMessage, at->messages->len - 1).offset + 1);
 }
 
 /* HBase refuses @row, with all that each of its messages has in it. */
@@ -463,34 +471,6 @@ expect_kept(ModelPartition *at, const TideDeadLetterJob *job)
   expect_acks(at, job->source, n_acks);
 }
 
-/* The message that was read makes as many rows as were refused, or some more or fewer, for instance because the time to
- * live of one is over; or none at all: then it is to blame. */
-static void
-append_again(Model *model, const TideDeadLetterJob *job)
-{
-  TideSourceRef ref = job->source;
-  ModelPartition *at = partition_of(model, ref);
-  ModelMessage *message = message_of(at, ref.sequence);
-  guint32 n_rows = job->n_acks;
-  if (pick(model, 4) == 0)
-    n_rows = pick(model, n_rows + 3);
-  if (n_rows == 0 || message->is_refused || message->is_pending) {
-    blame(model, ref, job->n_acks);
-    return;
-  }
-  tide_partition_append_again(at->partition, ref, job->n_acks, n_rows);
-  if (n_rows < job->n_acks)
-    expect_acks(at, ref, job->n_acks - n_rows);
-  else
-    message->remaining += n_rows - job->n_acks;
-  for (guint32 left = n_rows; left > 0;) {
-    guint32 n_dependents = left > 1 ? pick(model, 2) : 0;
-    Row row = {.is_unmerged = TRUE, .n_parts = 1, .parts = {{ref, n_dependents}}};
-    g_array_append_val(model->rows, row);
-    left -= 1 + n_dependents;
-  }
-}
-
 static void
 complete_dead_letter(Model *model)
 {
@@ -499,11 +479,9 @@ complete_dead_letter(Model *model)
   TideDeadLetterJob *job = g_ptr_array_steal_index_fast(model->jobs, pick(model, model->jobs->len));
   ModelPartition *at = owns(model, job->source) ? partition_of(model, job->source) : NULL;
   gboolean is_given_up = at != NULL && at->partition->assignment.letters == TIDE_NOT_OWNED && pick(model, 2) == 0;
-  if (at != NULL && !job->wants_original)
+  if (at != NULL)
     at->partition->rewind.n_letters_in_flight--;
-  if (at != NULL && !is_given_up && job->wants_original)
-    append_again(model, job);
-  else if (at != NULL && !is_given_up) {
+  if (at != NULL && !is_given_up) {
     tide_partition_dead_letter_kept(at->partition, &model->budget, job);
     expect_kept(at, job);
   }
@@ -539,8 +517,6 @@ commit(ModelPartition *at)
 
 /* ---- rewinds ---- */
 
-#define NOW_US 1000
-
 /* The next message is that of @offset. */
 static void
 read_from(ModelPartition *at, gint64 offset)
@@ -550,6 +526,7 @@ read_from(ModelPartition *at, gint64 offset)
   at->first_unfinished = 0;
   at->last_mark = -1;
   at->held_offset = G_MAXINT64;
+  at->is_refused = FALSE;
   at->next_message = 0;
   while (at->next_message < at->offsets->len && g_array_index(at->offsets, gint64, at->next_message) < offset)
     at->next_message++;
@@ -582,10 +559,8 @@ static guint
 count_letters(Model *model, const ModelPartition *at)
 {
   guint n = 0;
-  for (guint i = 0; i < model->jobs->len; i++) {
-    const TideDeadLetterJob *job = g_ptr_array_index(model->jobs, i);
-    n += tide_partition_owns(at->partition, job->source) && !job->wants_original ? 1 : 0;
-  }
+  for (guint i = 0; i < model->jobs->len; i++)
+    n += tide_partition_owns(at->partition, ((TideDeadLetterJob *)g_ptr_array_index(model->jobs, i))->source) ? 1 : 0;
   return n;
 }
 
@@ -593,7 +568,7 @@ count_letters(Model *model, const ModelPartition *at)
 static gboolean
 rewind_partition(Model *model, ModelPartition *at)
 {
-  gboolean is_held = at->partition->assigned && at->held_offset != G_MAXINT64;
+  gboolean is_held = at->partition->assigned && (at->held_offset != G_MAXINT64 || at->is_refused);
   gboolean is_ready = tide_rewind_prepare(at->partition, NOW_US);
   g_assert_true(is_ready == (is_held && count_letters(model, at) == 0));
   if (!is_ready)

@@ -2,8 +2,8 @@
  * partitions and hand-overs of several consumers, between a topic and an HBase of a few lines. Calls are acknowledged,
  * fail, or are abandoned, and land at any later step up to hbase.settle; regions split and merge; consumers stop, are
  * killed with their calls under way, hand partitions over with and without a commit, lose them with rows waiting and
- * under way; partitions share a row; rows are refused, and what each message has in them is sent by itself; time
- * passes.
+ * under way; partitions share a row; rows of several messages are refused, and these are read again, each with a row of
+ * its own; time passes.
  *
  * At the end the last offset of each cell and time is what stays. On the way: no offset that is committed passes an
  * unfinished message, nothing is kept from being sent by a doubt, and while all calls are answered the committed offset
@@ -24,6 +24,7 @@
 #define QUIET_STEPS 500u /* then all is finished and judged */
 #define SPAN 16u
 #define FOREVER G_MAXINT64
+#define SOLO_US (601 * G_GINT64_CONSTANT(1000000)) /* then rows merge again */
 
 /* ---- a consumer, as consumer*.c have it ---- */
 
@@ -46,7 +47,6 @@ consumer_start(World *world, Consumer *consumer)
     tide_budget_init_table_share(&consumer->table_budgets[i], &consumer->budget);
   consumer->lanes = (TideLanes){g_ptr_array_new()};
   consumer->carried_out = g_hash_table_new(NULL, NULL);
-  consumer->parts = g_array_new(FALSE, FALSE, sizeof(Part));
   consumer->metrics = tide_metrics_new();
   tide_completion_queue_init(&consumer->completions, NULL, NULL);
   tide_write_latency_init(&consumer->latency, consumer->metrics);
@@ -76,7 +76,6 @@ consumer_free(Consumer *consumer)
   }
   g_ptr_array_unref(consumer->lanes.waiting);
   g_hash_table_unref(consumer->carried_out);
-  g_array_unref(consumer->parts);
   tide_accumulator_free(consumer->accumulator);
   for (guint i = 0; i < N_PARTITIONS; i++)
     tide_partition_free(consumer->partitions[i], &consumer->budget);
@@ -123,7 +122,7 @@ static void
 refuse_some_row(Consumer *consumer, TideBatch *batch)
 {
   guint32 row = pick(consumer->world, batch->n_rows);
-  gboolean is_likely = !batch->is_unmerged && pick(consumer->world, 4) == 0;
+  gboolean is_likely = !batch->is_unmerged && !consumer->world->is_finishing && pick(consumer->world, 6) == 0;
   gsize n_sources;
   guint n = 0;
   const TideBatchSource *sources = tide_batch_sources(batch, &n_sources);
@@ -135,26 +134,26 @@ refuse_some_row(Consumer *consumer, TideBatch *batch)
   }
 }
 
-/* Acknowledges the sources of @batch, but for those of a refused row. */
+/* Acknowledges the sources of @batch, but for those of a refused row: they are read again. */
 static void
-part_sources(Consumer *consumer, const TideBatch *batch)
+take_sources(Consumer *consumer, const TideBatch *batch)
 {
-  gsize n_sources;
+  gsize n_sources, n_poison;
   const TideBatchSource *sources = tide_batch_sources(batch, &n_sources);
+  const TideBatchPoison *poison = tide_batch_poison(batch, &n_poison);
   for (gsize i = 0; i < n_sources; i++) {
+    TidePartition *owner = owner_of(consumer, sources[i].ref);
+    if (owner == NULL)
+      continue;
     if (tide_batch_find_poison(batch, sources[i].row) == NULL) {
-      TidePartition *owner = owner_of(consumer, sources[i].ref);
-      if (owner != NULL)
-        tide_partition_ack(owner, sources[i].ref, 1);
+      tide_partition_ack(owner, sources[i].ref, 1);
       continue;
     }
-    TideBytes key = tide_batch_row_key(batch, sources[i].row);
-    Part part = {.ref = sources[i].ref, .table = ((const TideLaneBuffer *)batch->sealer.lane_buffer)->table->index};
-    memcpy(part.key, key.data, key.len);
-    g_array_append_val(consumer->parts, part);
-    tide_accumulator_defer_key(consumer->accumulator, part.table, key, 1);
+    owner->rewind.refused_acks++;
+    tide_rewind_ask(owner, TIDE_REWIND_REFUSED, consumer->world->now_us);
   }
-  g_array_sort(consumer->parts, compare_parts);
+  for (gsize i = 0; i < n_poison; i++)
+    (void)tide_accumulator_stop_merging(consumer->accumulator, batch, poison[i].row, consumer->world->now_us);
 }
 
 /* The batch at @index is acknowledged. */
@@ -174,7 +173,8 @@ complete(Consumer *consumer, guint index)
     world->n_contested += judgement.findings[i].kind == TIDE_FOUND_CONTESTED ? 1 : 0;
   tide_rewind_take_judgement(&consumer->assignments, batch, &judgement, world->now_us);
   if (!tide_batch_is_cancelled(batch))
-    part_sources(consumer, batch);
+    take_sources(consumer, batch);
+  world->n_solo += batch->is_unmerged ? 1 : 0;
   tide_accumulator_complete(consumer->accumulator, batch, world->now_us);
 }
 
@@ -198,31 +198,6 @@ produce(World *world)
   if (pick(world, 20) == 0)
     world->first_time_ms++;
   g_array_append_val(world->logs[p].messages, message);
-}
-
-/* The message of the first part was read again. */
-static void
-send_part_again(Consumer *consumer)
-{
-  if (consumer->parts->len == 0)
-    return;
-  Part part = g_array_index(consumer->parts, Part, 0);
-  g_array_remove_index(consumer->parts, 0);
-  if (owner_of(consumer, part.ref) == NULL) {
-    tide_accumulator_defer_key(consumer->accumulator, part.table, tide_bytes_of_string(part.key), -1);
-    return;
-  }
-  MappedRows mapped;
-  map_message(consumer->world, message_of(consumer, part.ref), &mapped);
-  tide_accumulator_append_unmerged(consumer->accumulator, mapped.rows, N_TABLES, part.table, part.ref,
-                                   consumer->world->now_us);
-}
-
-static void
-send_all_parts_again(Consumer *consumer)
-{
-  while (consumer->parts->len > 0)
-    send_part_again(consumer);
 }
 
 static void
@@ -348,8 +323,7 @@ drain(Consumer *consumer, guint p)
   TidePartition *partition = consumer->partitions[p];
   for (guint round = 0;
        tide_partition_has_work(partition) || tide_rewind_find_stale_rows(partition, consumer->accumulator); round++) {
-    g_assert_cmpuint(round, <, 100); /* parts of one cell go one after the other */
-    send_all_parts_again(consumer);
+    g_assert_cmpuint(round, <, 100); /* solo rows of one cell go one after the other */
     tick(consumer, TIDE_PRESSURE_FLUSH);
     while (consumer->lanes.waiting->len > 0)
       complete(consumer, 0);
@@ -373,7 +347,7 @@ give_away(World *world, guint p)
   tide_accumulator_cancel(consumer->accumulator, kept, cancelled);
   for (guint i = 0; i < N_PARTITIONS; i++)
     if (g_hash_table_contains(cancelled, GUINT_TO_POINTER(consumer->partitions[i]->assignment.number)))
-      tide_rewind_ask(consumer->partitions[i], world->now_us);
+      tide_rewind_ask(consumer->partitions[i], TIDE_REWIND_CANCELLED, world->now_us);
 }
 
 static void
@@ -526,7 +500,7 @@ pass_much_or_little(World *world)
     pass_time(world, pick(world, SETTLE_US / 20));
     return;
   }
-  pass_time(world, pick(world, 2 * SETTLE_US));
+  pass_time(world, pick(world, 6) == 0 ? SOLO_US : pick(world, 2 * SETTLE_US));
   for (guint i = 0; i < N_CONSUMERS; i++)
     tick(&world->consumers[i], TIDE_PRESSURE_IDLE);
 }
@@ -606,7 +580,6 @@ answer_all(World *world)
 {
   for (guint round = 0; round < 20; round++)
     for (guint i = 0; i < N_CONSUMERS; i++) {
-      send_all_parts_again(&world->consumers[i]);
       tick(&world->consumers[i], TIDE_PRESSURE_FLUSH);
       while (world->consumers[i].lanes.waiting->len > 0)
         complete(&world->consumers[i], 0);
@@ -656,6 +629,7 @@ finish(World *world)
       take_partition(world, p, (int)pick(world, N_CONSUMERS));
     world->logs[p].refuses_commits = FALSE;
   }
+  world->is_finishing = TRUE;
   for (guint round = 0; round < 3 || !is_finished(world); round++) {
     g_assert_cmpuint(round, <, 100);
     settle(world);
@@ -666,6 +640,7 @@ finish(World *world)
       last[p] = committed_of(world, p);
     }
   }
+  world->is_finishing = FALSE;
   g_assert_cmpuint(world->ghosts->len, ==, 0);
   assert_table(world);
 }
@@ -705,8 +680,6 @@ step(World *world)
     move_partition(world, p);
   else
     kill_consumer(world, consumer);
-  if (pick(world, 4) == 0)
-    send_part_again(consumer);
   rewind_partitions(world);
   assert_offsets(world);
 }
@@ -721,7 +694,7 @@ static const char config_text[] =
     "  L: { latest: merge, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n";
 
 typedef struct Totals {
-  guint64 n_steps, n_landed, n_contested, n_rewinds[TIDE_REWIND_N_REASONS], n_given_up, n_refused;
+  guint64 n_steps, n_landed, n_contested, n_rewinds[TIDE_REWIND_N_REASONS], n_given_up, n_solo, n_refused;
 } Totals;
 
 static void
@@ -759,6 +732,7 @@ run_seed(guint32 seed, Totals *totals)
   for (guint i = 0; i < N_CONSUMERS; i++)
     consumer_free(&world.consumers[i]);
   totals->n_given_up += world.n_given_up;
+  totals->n_solo += world.n_solo;
   totals->n_refused += world.n_refused;
   for (guint p = 0; p < N_PARTITIONS; p++) {
     g_array_unref(world.logs[p].messages);
@@ -787,13 +761,16 @@ test_last_offset_stays(void)
   run_seed(last, &totals);
   g_test_message("%" G_GUINT64_FORMAT " steps; %" G_GUINT64_FORMAT " abandoned calls landed, %" G_GUINT64_FORMAT
                  " cells were contested, %" G_GUINT64_FORMAT " partitions rewound for that, %" G_GUINT64_FORMAT
-                 " for want of room, %" G_GUINT64_FORMAT " for cancelled batches, %" G_GUINT64_FORMAT " rows given up",
+                 " for want of room, %" G_GUINT64_FORMAT " for cancelled batches, %" G_GUINT64_FORMAT
+                 " for refused rows, %" G_GUINT64_FORMAT " rows given up, %" G_GUINT64_FORMAT " batches of solo rows",
                  totals.n_steps, totals.n_landed, totals.n_contested, totals.n_rewinds[TIDE_REWIND_CONFLICT],
-                 totals.n_rewinds[TIDE_REWIND_OVERFLOW], totals.n_rewinds[TIDE_REWIND_CANCELLED], totals.n_given_up);
+                 totals.n_rewinds[TIDE_REWIND_OVERFLOW], totals.n_rewinds[TIDE_REWIND_CANCELLED],
+                 totals.n_rewinds[TIDE_REWIND_REFUSED], totals.n_given_up, totals.n_solo);
   if (chosen == NULL)
     g_assert_true(totals.n_contested > 0 && totals.n_landed > 0 && totals.n_rewinds[TIDE_REWIND_CONFLICT] > 0 &&
                   totals.n_rewinds[TIDE_REWIND_OVERFLOW] > 0 && totals.n_rewinds[TIDE_REWIND_CANCELLED] > 0 &&
-                  totals.n_given_up > 0 && totals.n_refused > 0);
+                  totals.n_rewinds[TIDE_REWIND_REFUSED] > 0 && totals.n_given_up > 0 && totals.n_solo > 0 &&
+                  totals.n_refused > 0);
 }
 
 int

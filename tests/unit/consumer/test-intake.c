@@ -298,7 +298,7 @@ test_M4_dead_letters_of_a_rewind_are_given_up(Fixture *fixture, gconstpointer op
   take(fixture, 5, BAD);
   TideDeadLetterJob *job = bare_dead_letters_take(fixture->bare.dead_letters);
   g_assert_cmpuint(atomic_load(job->owned), ==, job->source.assignment);
-  tide_rewind_ask(partition, 1);
+  tide_rewind_ask(partition, TIDE_REWIND_CANCELLED, 1);
   g_assert_false(tide_rewind_prepare(partition, 1));
   g_assert_cmpuint(atomic_load(job->owned), ==, TIDE_NOT_OWNED);
   g_assert_true(tide_partition_has_work(partition));
@@ -328,7 +328,7 @@ test_no_dead_letter_is_kept_twice(Fixture *fixture, gconstpointer options)
   take(fixture, 5, BAD);
   take(fixture, 6, PARTLY_BAD);
   assert_made(fixture, 1, 2);
-  tide_rewind_ask(partition, 1);
+  tide_rewind_ask(partition, TIDE_REWIND_CANCELLED, 1);
   g_assert_false(tide_rewind_prepare(partition, 1));
   take(fixture, 7, GOOD);
   assert_unfinished(fixture, 2);

@@ -106,15 +106,6 @@ test_what_cannot_be_used_has_its_record_s_time(Fixture *fixture, gconstpointer d
   g_assert_cmpint(tide_offsets_newest(&partition->offsets)->timestamp_ms, ==, 2000);
 }
 
-/* Another partition in its place begins without what was learnt of the one before. */
-static void
-test_renamed_reads_ahead_as_far_as_any(Fixture *fixture, gconstpointer data)
-{
-  fixture->partition->pauses.read_ahead_messages = 1000;
-  tide_partition_rename(fixture->partition, "t", 1, NULL);
-  g_assert_cmpuint(fixture->partition->pauses.read_ahead_messages, ==, 0);
-}
-
 #define ADD(path, func) g_test_add("/partition/" path, Fixture, NULL, set_up, func, tear_down)
 
 /* Its series are those of what it is now. */
@@ -140,7 +131,6 @@ main(int argc, char **argv)
   ADD("what-is-tracked-is-charged", test_what_is_tracked_is_charged);
   ADD("readings-without-rows-are-not-in-flight", test_readings_without_rows_are_not_in_flight);
   ADD("what-cannot-be-used-has-its-record-s-time", test_what_cannot_be_used_has_its_record_s_time);
-  ADD("renamed-reads-ahead-as-far-as-any", test_renamed_reads_ahead_as_far_as_any);
   ADD("renamed-counts-for-its-source", test_renamed_counts_for_its_source);
   return g_test_run();
 }

@@ -187,109 +187,6 @@ test_memory_of_finished_messages_is_given_back(Fixture *fixture, gconstpointer d
   ASSERT_TOLD(fixture, "");
 }
 
-/* A quarter of what was read is taken apart: less is read ahead. Fewer than that change nothing. */
-static void
-test_read_ahead_is_shortened(Fixture *fixture, gconstpointer data)
-{
-  TidePauses *pauses = &fixture->pauses;
-  TidePartition *partition = begin_many_messages(fixture, 16000);
-  tide_pauses_shorten_read_ahead(pauses, partition, 3999, JUST_NOW_US);
-  g_assert_cmpuint(partition->pauses.read_ahead_messages, ==, 0);
-  ASSERT_TOLD(fixture, "");
-  tide_pauses_shorten_read_ahead(pauses, partition, 4000, JUST_NOW_US);
-  g_assert_cmpuint(partition->pauses.read_ahead_messages, ==, 2000);
-  g_assert_true(tide_pauses_must_wait(pauses));
-  ASSERT_TOLD(fixture, "");
-  partition->pauses.read_ahead_held_us -= HOLD_US;
-  tide_pauses_apply_holds(pauses, tide_now_us());
-  g_assert_false(tide_pauses_must_wait(pauses)); /* others are read */
-  g_assert_cmpuint(partition->pauses.reasons, ==, TIDE_PAUSE_REFUSED);
-  ASSERT_TOLD(fixture, "pause 0, ");
-  ack_messages(partition, 0, 14999);
-  tide_pauses_check_in_flight_window(pauses, partition);
-  g_assert_cmpuint(partition->pauses.reasons, ==, TIDE_PAUSE_REFUSED);
-  ack_messages(partition, 14999, 15000);
-  tide_pauses_check_in_flight_window(pauses, partition);
-  g_assert_cmpuint(partition->pauses.reasons, ==, 0);
-}
-
-static void
-test_read_ahead_is_held_while_it_may_pass(Fixture *fixture, gconstpointer data)
-{
-  TidePauses *pauses = &fixture->pauses;
-  TidePartition *partition = begin_many_messages(fixture, 16000);
-  tide_pauses_shorten_read_ahead(pauses, partition, 16000, tide_now_us());
-  ack_messages(partition, 0, 14000);
-  tide_pauses_apply_holds(pauses, tide_now_us());
-  g_assert_true(tide_pauses_must_wait(pauses));
-  g_assert_false(tide_pauses_wait_for_memory(pauses)); /* but for refused rows */
-  ack_messages(partition, 14000, 14001);
-  tide_pauses_apply_holds(pauses, tide_now_us());
-  g_assert_false(tide_pauses_must_wait(pauses));
-  begin_messages(fixture, partition, 1);
-  tide_pauses_check_in_flight_window(pauses, partition);
-  g_assert_true(tide_pauses_must_wait(pauses));
-  tide_pauses_lift(pauses, &(const guint32){0}, 1);
-  g_assert_cmpint(partition->pauses.read_ahead_held_us, ==, 0);
-  ASSERT_TOLD(fixture, "");
-}
-
-/* What one refused call makes is little, and what many make in a second is much. */
-static void
-test_read_ahead_is_shortened_by_many_calls(Fixture *fixture, gconstpointer data)
-{
-  TidePauses *pauses = &fixture->pauses;
-  TidePartition *partition = begin_many_messages(fixture, 16000);
-  gint64 now_us = tide_now_us();
-  tide_pauses_shorten_read_ahead(pauses, partition, 3000, now_us);
-  tide_pauses_shorten_read_ahead(pauses, partition, 3000, now_us + TIDE_US_PER_S);
-  g_assert_cmpuint(partition->pauses.read_ahead_messages, ==, 0);
-  tide_pauses_shorten_read_ahead(pauses, partition, 1000, now_us + 2 * TIDE_US_PER_S - 1);
-  g_assert_cmpuint(partition->pauses.read_ahead_messages, ==, 2000);
-}
-
-/* However little is left: as much as shows that rows are not refused any more. Twice in a second counts once. */
-static void
-test_read_ahead_has_a_least(Fixture *fixture, gconstpointer data)
-{
-  TidePauses *pauses = &fixture->pauses;
-  TidePartition *partition = partition_at(fixture, 0);
-  begin_messages(fixture, partition, 20000);
-  gint64 now_us = tide_now_us();
-  tide_pauses_shorten_read_ahead(pauses, partition, 20000, now_us);
-  g_assert_cmpuint(partition->pauses.read_ahead_messages, ==, 2500);
-  ack_messages(partition, 0, 19000);
-  tide_pauses_shorten_read_ahead(pauses, partition, 1000, now_us + TIDE_US_PER_S - 1);
-  g_assert_cmpuint(partition->pauses.read_ahead_messages, ==, 2500);
-  tide_pauses_shorten_read_ahead(pauses, partition, 1000, now_us + TIDE_US_PER_S);
-  g_assert_cmpuint(partition->pauses.read_ahead_messages, ==, 1000);
-}
-
-/* While nothing more is taken apart it doubles, also when nothing ends: a region that takes nothing is no reason. */
-static void
-test_read_ahead_comes_back(Fixture *fixture, gconstpointer data)
-{
-  TidePauses *pauses = &fixture->pauses;
-  TidePartition *partition = partition_at(fixture, 0);
-  pauses->context.max_span_messages = 6000;
-  begin_messages(fixture, partition, 1500);
-  gint64 now_us = tide_now_us();
-  tide_pauses_shorten_read_ahead(pauses, partition, 1500, now_us);
-  g_assert_true(tide_pauses_must_wait(pauses));
-  tide_pauses_lengthen_read_ahead(pauses, now_us + TIDE_US_PER_S);
-  g_assert_cmpuint(partition->pauses.read_ahead_messages, ==, 1000);
-  guint n_steps = 0;
-  for (; partition->pauses.read_ahead_messages > 0; n_steps++) {
-    g_assert_cmpuint(n_steps, <, 10);
-    now_us += 5 * TIDE_US_PER_S;
-    tide_pauses_lengthen_read_ahead(pauses, now_us);
-  }
-  g_assert_cmpuint(n_steps, ==, 3);
-  tide_pauses_apply_holds(pauses, now_us);
-  g_assert_false(tide_pauses_must_wait(pauses));
-  g_assert_cmpuint(partition->pauses.reasons, ==, 0);
-}
-
 static void
 test_partition_of_others_is_not_told_of(Fixture *fixture, gconstpointer data)
 {
@@ -541,11 +438,6 @@ main(int argc, char **argv)
   ADD("memory/hold-ends-with-its-assignment", test_hold_ends_with_its_assignment);
   ADD("spans/bounded-until-half-is-committed", test_span_is_bounded_until_half_of_it_is_committed);
   ADD("spans/nothing-is-read-at-the-bound", test_nothing_is_read_at_the_span_bound);
-  ADD("read-ahead/is-shortened", test_read_ahead_is_shortened);
-  ADD("read-ahead/is-held-while-it-may-pass", test_read_ahead_is_held_while_it_may_pass);
-  ADD("read-ahead/is-shortened-by-many-calls", test_read_ahead_is_shortened_by_many_calls);
-  ADD("read-ahead/has-a-least", test_read_ahead_has_a_least);
-  ADD("read-ahead/comes-back", test_read_ahead_comes_back);
   ADD("dead-letters/hold-for-a-second-at-least", test_dead_letters_hold_for_a_second_at_least);
   ADD("dead-letters/what-is-assigned-pauses-for-what-holds", test_what_is_assigned_pauses_for_what_holds);
   ADD("halted/says-why", test_halted_partition_says_why);

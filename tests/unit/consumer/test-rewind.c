@@ -114,6 +114,51 @@ test_is_rewound_for_doubts_once_within_settle(Fixture *fixture, gconstpointer da
   rewind_at(fixture, 500 + SETTLE_US);
 }
 
+/* A refused row is not repaired by waiting: its partition is rewound at once, and its doubts no later for that. */
+static void
+test_is_rewound_for_refused_rows_at_once(Fixture *fixture, gconstpointer data)
+{
+  TidePartition *partition = fixture->partition;
+  TideSourceRef refs[10];
+  begin(fixture, 100, 10, refs);
+  ack(fixture, refs, 5);
+  partition->rewind.refused_acks = 1;
+  tide_rewind_ask(partition, TIDE_REWIND_REFUSED, 300);
+  tide_rewind_ask(partition, TIDE_REWIND_REFUSED, 350);
+  g_assert_cmpint(tide_rewind_reason(&partition->rewind), ==, TIDE_REWIND_REFUSED);
+  g_assert_cmpint(tide_partition_position(partition), ==, 105);
+  g_assert_true(tide_partition_has_work(partition)); /* the other rows */
+  ack(fixture, &refs[6], 4);
+  g_assert_false(tide_partition_has_work(partition));
+  rewind_at(fixture, 300);
+  g_assert_cmpuint(partition->rewind.refused_acks, ==, 0);
+  begin(fixture, 105, 5, refs);
+  g_assert_true(tide_partition_has_work(partition));
+  tide_rewind_hold(partition, refs[1], 400, TRUE);
+  rewind_at(fixture, 400);
+}
+
+/* Which keys are refused is remembered for ten minutes: the next rewind must come before that, however long the last
+ * ones got no further. */
+static void
+test_rewind_for_refused_rows_waits_for_a_minute_at_most(Fixture *fixture, gconstpointer data)
+{
+  TidePartition *partition = fixture->partition;
+  TideSourceRef refs[1];
+  gint64 now_us = 1;
+  for (guint i = 0; i < 20; i++) {
+    begin(fixture, 100, 1, refs);
+    tide_rewind_ask(partition, TIDE_REWIND_REFUSED, now_us);
+    gint64 due_us = tide_rewind_due_us(&partition->rewind);
+    g_assert_cmpint(due_us - now_us, <=, 60 * TIDE_US_PER_S);
+    now_us = due_us;
+    g_assert_true(tide_rewind_prepare(partition, now_us));
+    tide_partition_rewind(partition, &fixture->rig.budget, now_us, 1200 * TIDE_US_PER_S);
+  }
+  g_assert_cmpuint(partition->rewind.n_in_vain, ==, 19);
+  g_assert_cmpint(now_us, >, 600 * TIDE_US_PER_S); /* and they do back off */
+}
+
 /* What is not remembered cannot be found: nothing behind it is committed before it is over, also where the partition is
  * rewound meanwhile. What comes later does not move the moment of what came first. */
 static void
@@ -128,7 +173,7 @@ test_overflow_lasts_until_it_is_over(Fixture *fixture, gconstpointer data)
   ack(fixture, refs, 10);
   g_assert_cmpint(tide_rewind_reason(&partition->rewind), ==, TIDE_REWIND_OVERFLOW);
   g_assert_cmpint(tide_rewind_due_us(&partition->rewind), ==, 700);
-  tide_rewind_ask(partition, 400);
+  tide_rewind_ask(partition, TIDE_REWIND_CANCELLED, 400);
   g_assert_cmpint(tide_rewind_reason(&partition->rewind), ==, TIDE_REWIND_CANCELLED);
   rewind_at(fixture, 400);
   begin(fixture, 102, 8, refs);
@@ -295,7 +340,7 @@ test_L7_rewind_keeps_the_distance_to_what_is_committed(Fixture *fixture, gconstp
   begin(fixture, 100, 10, refs);
   ack(fixture, refs, 6);
   tide_partition_commit_asked(partition, 106, FALSE, FALSE);
-  tide_rewind_ask(partition, 1);
+  tide_rewind_ask(partition, TIDE_REWIND_CANCELLED, 1);
   rewind_at(fixture, 1);
   begin(fixture, 106, 4, refs);
   g_assert_cmpuint(tide_partition_span(partition), ==, 10);
@@ -430,7 +475,7 @@ test_R3_dead_letter_of_an_unfinished_message_is_counted(Fixture *fixture, gconst
       .source = ref,
       .n_acks = 1};
   tide_partition_dead_letter_kept(partition, &fixture->rig.budget, &job);
-  tide_rewind_ask(partition, 1);
+  tide_rewind_ask(partition, TIDE_REWIND_CANCELLED, 1);
   rewind_at(fixture, 1);
   ref = tide_partition_begin(partition, &fixture->rig.budget, 100, &two_rows, FALSE);
   g_assert_false(tide_partition_add_refused(partition, &fixture->rig.budget, ref, 1));
@@ -451,7 +496,7 @@ test_R3_dead_letter_of_a_reading_is_counted(Fixture *fixture, gconstpointer data
   const TideDeadLetterJob job = {
       .dead_letter = {.reason = TIDE_BYTES_LITERAL("type"), .reading_index = 1}, .source = ref, .n_acks = 1};
   tide_partition_dead_letter_kept(partition, &fixture->rig.budget, &job);
-  tide_rewind_ask(partition, 1);
+  tide_rewind_ask(partition, TIDE_REWIND_CANCELLED, 1);
   rewind_at(fixture, 1);
   ref = tide_partition_begin(partition, &fixture->rig.budget, 100, &mapped, FALSE);
   tide_partition_ack(partition, ref, 1);
@@ -473,7 +518,7 @@ test_R7_second_rewind_keeps_the_distance_to_what_is_committed(Fixture *fixture, 
   tide_rewind_hold_all(partition, refs[50].sequence, 700); /* from 150 on */
   ack(fixture, refs, 100);
   g_assert_cmpuint(tide_partition_span(partition), ==, 100);
-  tide_rewind_ask(partition, 1);
+  tide_rewind_ask(partition, TIDE_REWIND_CANCELLED, 1);
   rewind_at(fixture, 1); /* at 150: 50 messages lie behind what is committed */
   begin(fixture, 150, 50, refs);
   g_assert_cmpuint(tide_partition_span(partition), ==, 100);
@@ -524,6 +569,8 @@ main(int argc, char **argv)
   ADD("held-message-is-not-passed", test_held_message_is_not_passed);
   ADD("later-conflicts-do-not-move-the-moment", test_later_conflicts_do_not_move_the_moment);
   ADD("once-within-settle", test_is_rewound_for_doubts_once_within_settle);
+  ADD("refused/at-once", test_is_rewound_for_refused_rows_at_once);
+  ADD("refused/waits-for-a-minute-at-most", test_rewind_for_refused_rows_waits_for_a_minute_at_most);
   ADD("overflow-lasts-until-it-is-over", test_overflow_lasts_until_it_is_over);
   ADD("M5-overflow-without-end-moves-no-moment", test_M5_overflow_without_end_moves_no_moment);
   ADD("M5-overflow-does-not-move-an-earlier-conflict", test_M5_overflow_does_not_move_an_earlier_conflict);

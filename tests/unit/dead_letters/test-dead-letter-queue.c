@@ -129,9 +129,9 @@ submit(Fixture *fixture, gint64 offset)
   submit_one(fixture, offset, FALSE);
 }
 
-/* Until @n jobs completed with @result, in the order of their offsets. */
+/* Until @n jobs completed, kept or given up, in the order of their offsets. */
 static void
-await_completed_with(Fixture *fixture, guint n, TideDeadLetterResult result)
+await_completed_with(Fixture *fixture, guint n, gboolean is_kept)
 {
   gint64 deadline_us = tide_now_us() + TIMEOUT_US;
   for (guint i = 0; i < n;) {
@@ -140,7 +140,7 @@ await_completed_with(Fixture *fixture, guint n, TideDeadLetterResult result)
       await_change(fixture, deadline_us);
     for (TideDeadLetterJob *next; job != NULL; job = next, i++) {
       next = job->next;
-      g_assert_cmpint(job->result, ==, result);
+      g_assert_cmpint(job->is_kept, ==, is_kept);
       g_assert_cmpint(job->source.assignment, ==, 4);
       g_assert_cmpuint(job->source.sequence, ==, i);
       g_assert_cmpuint(job->n_acks, ==, 2);
@@ -152,7 +152,7 @@ await_completed_with(Fixture *fixture, guint n, TideDeadLetterResult result)
 static void
 await_completed(Fixture *fixture, guint n)
 {
-  await_completed_with(fixture, n, TIDE_DEAD_LETTER_KEPT);
+  await_completed_with(fixture, n, TRUE);
 }
 
 static void
@@ -237,7 +237,7 @@ test_group_larger_than_all_files_is_kept(Fixture *fixture, gconstpointer data)
     TideDeadLetterJob *job = tide_dead_letter_completions_take(&fixture->box);
     for (TideDeadLetterJob *next; job != NULL; job = next, n++, n_since++) {
       next = job->next;
-      g_assert_cmpint(job->result, ==, TIDE_DEAD_LETTER_KEPT);
+      g_assert_true(job->is_kept);
       g_assert_cmpuint(job->source.sequence, ==, n);
       tide_dead_letter_job_free(job);
     }
@@ -262,7 +262,7 @@ assert_dead_letters_of_another_ownership_complete(Fixture *fixture, guint32 owne
   await_holding(fixture);
   g_assert_null(tide_dead_letter_completions_take(&fixture->box));
   atomic_store(&owned_assignment, owned_now);
-  await_completed_with(fixture, 10, TIDE_DEAD_LETTER_PENDING);
+  await_completed_with(fixture, 10, FALSE);
   g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_given_up_total", NULL), ==, 10);
   gint64 deadline_us = tide_now_us() + TIMEOUT_US;
   while (tide_dead_letter_queue_is_stalled_racy(fixture->dead_letters))
@@ -349,7 +349,7 @@ test_dead_letters_that_remain_in_the_window_hold_nothing(Fixture *fixture, gcons
     g_assert_false(tide_dead_letter_queue_is_stalled_racy(fixture->dead_letters));
     await_change(fixture, deadline_us);
   }
-  g_assert_cmpint(job->result, ==, TIDE_DEAD_LETTER_KEPT);
+  g_assert_true(job->is_kept);
   tide_dead_letter_job_free(job);
   g_assert_false(tide_dead_letter_queue_is_stalled_racy(fixture->dead_letters));
   submit(fixture, 1);

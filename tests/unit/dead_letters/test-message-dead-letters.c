@@ -23,16 +23,13 @@ test_one_dead_letter_settles_all_rows_of_a_message(void)
 {
   TideMessageDeadLetters dead_letters = {0};
   guint32 n_acks = 99;
-  g_assert_false(tide_message_dead_letters_is_refused(&dead_letters, 7));
   g_assert_true(tide_message_dead_letters_add_refused(&dead_letters, 7, 2, &n_acks));
   g_assert_cmpuint(n_acks, ==, 0);
-  g_assert_true(tide_message_dead_letters_is_refused(&dead_letters, 7));
   g_assert_false(tide_message_dead_letters_add_refused(&dead_letters, 7, 1, &n_acks));
   g_assert_cmpuint(n_acks, ==, 0);
   g_assert_false(tide_message_dead_letters_add_refused(&dead_letters, 7, 3, &n_acks));
   g_assert_cmpuint(keep_refused(&dead_letters, 7, 2), ==, 6);
   /* What is refused later finds it dead. */
-  g_assert_true(tide_message_dead_letters_is_refused(&dead_letters, 7));
   g_assert_false(tide_message_dead_letters_add_refused(&dead_letters, 7, 4, &n_acks));
   g_assert_cmpuint(n_acks, ==, 4);
   TideDeadLetterEnd end;
@@ -52,10 +49,8 @@ test_refused_row_beside_rejected_readings(void)
   guint32 n_acks;
   tide_message_dead_letters_add_rejected(&dead_letters, 5, TIDE_REJECT_TYPE, 1);
   tide_message_dead_letters_add_rejected(&dead_letters, 5, TIDE_REJECT_NUMBER, 1);
-  g_assert_false(tide_message_dead_letters_is_refused(&dead_letters, 5));
   g_assert_true(tide_message_dead_letters_add_refused(&dead_letters, 5, 1, &n_acks));
   g_assert_cmpuint(keep_dead_letter(&dead_letters, 5, "type", 1), ==, 1);
-  g_assert_true(tide_message_dead_letters_is_refused(&dead_letters, 5));
   g_assert_cmpuint(keep_refused(&dead_letters, 5, 1), ==, 1);
   TideDeadLetterEnd end;
   g_assert_true(tide_message_dead_letters_end(&dead_letters, 5, &end));

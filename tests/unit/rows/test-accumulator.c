@@ -9,17 +9,17 @@ static void
 test_rows_of_a_lost_partition_are_cancelled(Fixture *fixture, gconstpointer data)
 {
   TideCall call, next;
-  append(fixture, DATA, "a", "1", FALSE);
+  append(fixture, DATA, "a", "1");
   fixture->source = (TideSourceRef){.assignment = 1};
-  append(fixture, DATA, "b", "1", FALSE);
+  append(fixture, DATA, "b", "1");
   flush(fixture);
   ASSERT_CALL(fixture, &call, "a b ");
-  append(fixture, DATA, "a", "2", FALSE);
-  append(fixture, LATEST, "c", "1", FALSE); /* of the one that stays alone */
+  append(fixture, DATA, "a", "2");
+  append(fixture, LATEST, "c", "1"); /* of the one that stays alone */
   lose_partition(fixture, 0);
   g_assert_cmpuint(fixture->n_cancelled, ==, 2);
   g_assert_true(tide_batch_is_cancelled(call.batches[0]));
-  append(fixture, DATA, "b", "2", FALSE); /* as it is read again */
+  append(fixture, DATA, "b", "2"); /* as it is read again */
   flush(fixture);
   ASSERT_CALL(fixture, &next, "c ");
   complete_batch(fixture, &next);
@@ -37,19 +37,19 @@ test_cancelled_batch_is_not_written_but_in_doubt(Fixture *fixture, gconstpointer
 {
   TideCall call;
   put_in_doubt(fixture, "k", "before");
-  append(fixture, LATEST, "k", "now", FALSE);
+  append(fixture, LATEST, "k", "now");
   flush(fixture);
   ASSERT_CALL(fixture, &call, "k ");
   complete_batch(fixture, &call);
   g_assert_cmpuint(fixture->n_found[TIDE_FOUND_CONTESTED], ==, 1);
-  append(fixture, LATEST, "k", "later", FALSE);
+  append(fixture, LATEST, "k", "later");
   flush(fixture);
   ASSERT_CALL(fixture, &call, "k ");
   tide_batch_mark_in_doubt(call.batches[0], fixture->now_us);
   lose_partition(fixture, 0);
   complete_batch(fixture, &call);
   g_assert_cmpuint(fixture->n_found[TIDE_FOUND_REPLACED], ==, 0);
-  append(fixture, LATEST, "k", "other", FALSE);
+  append(fixture, LATEST, "k", "other");
   flush(fixture);
   ASSERT_CALL(fixture, &call, "k ");
   complete_batch(fixture, &call);
@@ -78,12 +78,12 @@ test_contested_cell_ends_with_a_later_value(Fixture *fixture, gconstpointer data
                  {"k", "v", 1001, table != DATA},
                  {"k", "v", 1000, 1}};
     memset(fixture->n_found, 0, sizeof fixture->n_found);
-    append(fixture, table, "k", "abandoned", FALSE);
+    append(fixture, table, "k", "abandoned");
     flush(fixture);
     ASSERT_CALL(fixture, &call, "k ");
     tide_batch_mark_in_doubt(call.batches[0], fixture->now_us);
     complete_batch(fixture, &call);
-    append(fixture, table, "k", "now", FALSE);
+    append(fixture, table, "k", "now");
     flush(fixture);
     ASSERT_CALL(fixture, &call, "k ");
     complete_batch(fixture, &call);
@@ -113,7 +113,7 @@ test_inherited_doubt_is_contested(Fixture *fixture, gconstpointer data)
   const TideDoubt *inherited[] = {NULL, &none, &older, &over, &doubt};
   for (guint i = 0; i < G_N_ELEMENTS(inherited); i++) {
     fixture->inherited = inherited[i];
-    append(fixture, LATEST, "k", "now", FALSE);
+    append(fixture, LATEST, "k", "now");
     flush(fixture);
     ASSERT_CALL(fixture, &call, "k ");
     complete_batch(fixture, &call);
@@ -123,48 +123,23 @@ test_inherited_doubt_is_contested(Fixture *fixture, gconstpointer data)
   fixture->inherited = NULL;
 }
 
-/* Rows that are deferred do not fill a call: one more row would else be sealed by itself, and each time all that is
- * deferred be copied. */
-static void
-test_deferred_rows_fill_no_call(Fixture *fixture, gconstpointer data)
-{
-  TideCall call;
-  for (guint i = 0; i < 20; i++) {
-    g_autofree char *key = g_strdup_printf("held%u", i);
-    tide_accumulator_defer_key(fixture->accumulator, DATA, tide_bytes_of_string(key), 1);
-    append(fixture, DATA, key, "1", FALSE);
-  }
-  for (guint i = 0; i < 9; i++)
-    append(fixture, DATA, i < 5 ? "a" : "b", "1", FALSE);
-  ASSERT_CALL(fixture, &call, "");
-  flush(fixture);
-  ASSERT_CALL(fixture, &call, "a b ");
-  complete_batch(fixture, &call);
-  for (guint i = 0; i < 10; i++) {
-    g_autofree char *key = g_strdup_printf("%u", i);
-    append(fixture, DATA, key, "1", FALSE);
-  }
-  ASSERT_CALL(fixture, &call, "0 1 2 3 4 5 6 7 8 9 ");
-  complete_batch(fixture, &call);
-}
-
 /* A row that HBase refused has written nothing: it neither stands for the value before it, which is contested, nor is
  * contested itself. */
 static void
 test_refused_row_is_no_later_value(Fixture *fixture, gconstpointer data)
 {
   TideCall call;
-  append(fixture, DATA, "a", "abandoned", FALSE);
+  append(fixture, DATA, "a", "abandoned");
   flush(fixture);
   ASSERT_CALL(fixture, &call, "a ");
   tide_batch_mark_in_doubt(call.batches[0], fixture->now_us);
   complete_batch(fixture, &call);
-  append(fixture, DATA, "a", "contradicts", FALSE);
+  append(fixture, DATA, "a", "contradicts");
   flush(fixture);
   ASSERT_CALL(fixture, &call, "a ");
   complete_batch(fixture, &call);
   g_assert_cmpuint(fixture->n_found[TIDE_FOUND_CONTESTED], ==, 1);
-  append(fixture, DATA, "a", "refused", FALSE);
+  append(fixture, DATA, "a", "refused");
   flush(fixture);
   ASSERT_CALL(fixture, &call, "a ");
   tide_batch_add_poison(call.batches[0], 0, 1, "refused");
@@ -180,7 +155,7 @@ test_doubt_outlives_the_batch_that_was_sealed_in_it(Fixture *fixture, gconstpoin
 {
   TideCall call;
   put_in_doubt(fixture, "k", "before");
-  append(fixture, LATEST, "k", "now", FALSE);
+  append(fixture, LATEST, "k", "now");
   flush(fixture);
   ASSERT_CALL(fixture, &call, "k ");
   fixture->now_us += 2 * DOUBT_US;
@@ -199,7 +174,7 @@ test_F14_contested_cells_are_charged_and_bounded(Fixture *fixture, gconstpointer
   put_in_doubt(fixture, "k", "before");
   guint64 used_bytes = tide_budget_used_racy(share);
   for (guint i = 0; i < 3; i++) {
-    append(fixture, LATEST, "k", i == 2 ? "last" : "now", FALSE);
+    append(fixture, LATEST, "k", i == 2 ? "last" : "now");
     flush(fixture);
     ASSERT_CALL(fixture, &call, "k ");
     gint64 room_bytes = i == 0 ? (gint64)share->limit_bytes : 0;
@@ -317,7 +292,7 @@ test_H1_row_is_watched_until_its_doubt_is_over(Fixture *fixture, gconstpointer d
     const TideDoubt doubt = {.until_us = fixture->now_us + until_s[i] * TIDE_US_PER_S, .time_ms = 1000};
     g_autofree char *key = g_strdup_printf("%u", i);
     fixture->inherited = &doubt;
-    append(fixture, DATA, key, "now", FALSE);
+    append(fixture, DATA, key, "now");
     flush(fixture);
     g_free(take_call(fixture, &call));
     complete_batch(fixture, &call);
@@ -344,7 +319,7 @@ test_small_memory_makes_small_batches(Fixture *fixture, gconstpointer data)
   g_autofree char *value = g_strnfill(20000, 'x');
   for (guint i = 0; i < 4; i++) {
     g_autofree char *key = g_strdup_printf("a%u", i);
-    append(fixture, DATA, key, value, FALSE);
+    append(fixture, DATA, key, value);
   }
   ASSERT_CALL(fixture, &call, "");
   flush(fixture);
@@ -354,7 +329,7 @@ test_small_memory_makes_small_batches(Fixture *fixture, gconstpointer data)
   tide_accumulator_tick(fixture->accumulator, TIDE_PRESSURE_NONE, 0, fixture->now_us);
   for (guint i = 0; i < 4; i++) {
     g_autofree char *key = g_strdup_printf("b%u", i);
-    append(fixture, DATA, key, value, FALSE);
+    append(fixture, DATA, key, value);
   }
   ASSERT_CALL(fixture, &call, "b0 b1 b2 b3 ");
   complete_batch(fixture, &call);
@@ -368,7 +343,7 @@ test_lanes_in_turn_share_memory(Fixture *fixture, gconstpointer data)
   guint64 first_bytes = 0;
   for (guint i = 0; i < 200; i++) {
     g_autofree char *key = g_strdup_printf("%04u", i), *keys = g_strconcat(key, " ", NULL);
-    append(fixture, SPREAD, key, "1", FALSE);
+    append(fixture, SPREAD, key, "1");
     flush(fixture);
     ASSERT_CALL(fixture, &call, keys);
     complete_batch(fixture, &call);
@@ -384,12 +359,12 @@ test_large_lane_keeps_its_memory(Fixture *fixture, gconstpointer data)
 {
   TideCall call;
   g_autofree char *value = g_strnfill(20000, 'x');
-  append(fixture, DATA, "a", value, FALSE);
+  append(fixture, DATA, "a", value);
   flush(fixture);
   ASSERT_CALL(fixture, &call, "a ");
   complete_batch(fixture, &call);
   guint64 kept_bytes = tide_budget_used_racy(&fixture->flow.budget);
-  append(fixture, DATA, "b", value, FALSE);
+  append(fixture, DATA, "b", value);
   g_assert_cmpuint(tide_budget_used_racy(&fixture->flow.budget), ==, kept_bytes);
   flush(fixture);
   ASSERT_CALL(fixture, &call, "b ");
@@ -404,10 +379,10 @@ static void
 test_row_that_waits_is_kept(Fixture *fixture, gconstpointer data)
 {
   TideCall call;
-  append(fixture, LATEST, "a", "1", FALSE);
+  append(fixture, LATEST, "a", "1");
   flush(fixture);
   ASSERT_CALL(fixture, &call, "a ");
-  append(fixture, LATEST, "a", "2", FALSE);
+  append(fixture, LATEST, "a", "2");
   for (guint i = 0; i < 3; i++) {
     fixture->now_us += 6 * TIDE_US_PER_S;
     flush(fixture);
@@ -428,7 +403,7 @@ test_what_is_written_leaves_memory(Fixture *fixture, gconstpointer data)
   tide_budget_set_limit(share, 150 * 1024); /* before a lane has enough for a call */
   for (guint i = 0; !tide_budget_is_spent_racy(share); i++) {
     g_autofree char *key = g_strdup_printf("%04u", i);
-    append(fixture, SPREAD, key, value, FALSE);
+    append(fixture, SPREAD, key, value);
   }
   flush(fixture);
   for (TideCall call;;) {
@@ -477,18 +452,18 @@ take_round(Fixture *fixture, gint64 at_ms, gint64 *ret_due_ms)
 static void
 test_rows_leave_in_rounds(Fixture *fixture, gconstpointer data)
 {
-  append(fixture, LATEST, "a", "1", FALSE);
+  append(fixture, LATEST, "a", "1");
   ASSERT_ROUND(fixture, 0, "a ", 1000); /* a quiet stream's at once */
-  append(fixture, DATA, "b", "1", FALSE);
+  append(fixture, DATA, "b", "1");
   ASSERT_ROUND(fixture, 3, "", 5);
   ASSERT_ROUND(fixture, 5, "b ", 1000);
-  append(fixture, LATEST, "c", "1", FALSE);
+  append(fixture, LATEST, "c", "1");
   ASSERT_ROUND(fixture, 6, "", 10); /* its own window is over since 5 */
-  append(fixture, DATA, "d", "1", FALSE);
+  append(fixture, DATA, "d", "1");
   ASSERT_ROUND(fixture, 9, "", 10);
   ASSERT_ROUND(fixture, 10, "c d ", 1000);
-  append(fixture, DATA, "e", "1", FALSE);
-  append(fixture, LATEST, "f", "1", FALSE);
+  append(fixture, DATA, "e", "1");
+  append(fixture, LATEST, "f", "1");
   flush(fixture); /* waits for nothing */
   ASSERT_ROUND(fixture, 11, "f e ", 1000);
 }
@@ -499,7 +474,7 @@ write_latest_rows(Fixture *fixture, guint n, gint64 took_ms, gboolean had_failed
 {
   for (guint i = 0; i < n; i++) {
     TideCall call;
-    append(fixture, LATEST, "a", "1", FALSE);
+    append(fixture, LATEST, "a", "1");
     flush(fixture);
     ASSERT_CALL(fixture, &call, "a ");
     call.batches[0]->delivery.attempts = had_failed ? 1 : 0;
@@ -514,10 +489,10 @@ static void
 test_latest_rows_wait_while_writes_take_long(Fixture *fixture, gconstpointer data)
 {
   write_latest_rows(fixture, 50, 100, TRUE);
-  append(fixture, LATEST, "b", "1", FALSE);
+  append(fixture, LATEST, "b", "1");
   ASSERT_ROUND(fixture, 0, "b ", 1000);
   write_latest_rows(fixture, 50, 100, FALSE);
-  append(fixture, LATEST, "c", "1", FALSE);
+  append(fixture, LATEST, "c", "1");
   ASSERT_ROUND(fixture, 200, "", 300);
   ASSERT_ROUND(fixture, 300, "c ", 1300);
   fixture->now_us += 300 * TIDE_US_PER_MS;
@@ -526,7 +501,7 @@ test_latest_rows_wait_while_writes_take_long(Fixture *fixture, gconstpointer dat
     tide_accumulator_tick(fixture->accumulator, TIDE_PRESSURE_IDLE, 0, fixture->now_us); /* nothing is under way */
   write_latest_rows(fixture, 1, 1, FALSE);
   fixture->now_us += 10 * TIDE_US_PER_MS;
-  append(fixture, LATEST, "d", "1", FALSE);
+  append(fixture, LATEST, "d", "1");
   ASSERT_ROUND(fixture, 0, "d ", 1000);
 }
 
@@ -540,7 +515,6 @@ main(int argc, char **argv)
   g_unsetenv("STATE_DIRECTORY");
   ADD("latest-rows-wait-while-writes-take-long", test_latest_rows_wait_while_writes_take_long, 0);
   ADD("rows-leave-in-rounds", test_rows_leave_in_rounds, 0);
-  ADD("deferred-rows-fill-no-call", test_deferred_rows_fill_no_call, 0);
   ADD("cancelled/rows-of-a-lost-partition", test_rows_of_a_lost_partition_are_cancelled, 0);
   ADD("cancelled/batch-is-not-written-but-in-doubt", test_cancelled_batch_is_not_written_but_in_doubt, 0);
   ADD("contested/ends-with-a-later-value", test_contested_cell_ends_with_a_later_value, 0);

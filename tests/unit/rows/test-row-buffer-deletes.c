@@ -33,35 +33,6 @@ append_reading(TideRowBuffer *buffer, const char *key, const Column *column, con
   return append_deleting(buffer, key, column, value, timestamp_ms, timestamp_ms - 1, sequence);
 }
 
-/* A row whose key is deferred goes later, with its delete. */
-static void
-check_held_row(TideWireProtocol protocol)
-{
-  Column a;
-  make_column(&a, protocol, 1);
-  g_autoptr(GPtrArray) families = families_of("M", NULL);
-  g_autoptr(GHashTable) deferred = g_hash_table_new(NULL, NULL);
-  TideRowBuffer buffer;
-  tide_row_buffer_init(&buffer, &budget, protocol, TIDE_MERGE_NEWEST, families);
-  append_reading(&buffer, "x", &a, "value", 20, 0);
-  TideSealRequest seal = request(1000, 1 << 20);
-  g_hash_table_add(deferred, GSIZE_TO_POINTER(tide_key_hash(TIDE_BYTES_LITERAL("x"))));
-  seal.deferred = deferred;
-  g_assert_null(tide_row_buffer_seal(&buffer, &seal));
-  seal.deferred = NULL;
-  g_autofree char *sealed = describe(tide_row_buffer_seal(&buffer, &seal), protocol);
-  g_assert_cmpstr(sealed, ==, "{x -M@19;x q1@20=value;}1 ");
-  tide_row_buffer_clear(&buffer);
-  tide_buffer_clear_memory(&a.prefix);
-}
-
-static void
-test_deferred_row_keeps_its_delete(void)
-{
-  check_held_row(TIDE_WIRE_BINARY);
-  check_held_row(TIDE_WIRE_COMPACT);
-}
-
 /* What is on its way in a mutation holds its key as a put does. */
 static void
 test_mutated_rows_hold_their_keys(void)
@@ -335,7 +306,6 @@ main(int argc, char **argv)
   tide_budget_init(&budget, 1 << 30);
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/row-buffer-deletes/mutated-rows-hold-their-keys", test_mutated_rows_hold_their_keys);
-  g_test_add_func("/row-buffer-deletes/deferred-row-keeps-its-delete", test_deferred_row_keeps_its_delete);
   g_test_add_func("/row-buffer-deletes/replaced-row-is-the-newest-reading", test_replaced_row_is_the_newest_reading);
   g_test_add_func("/row-buffer-deletes/tombstone-hides-what-is-not-newer", test_tombstone_hides_what_is_not_newer);
   g_test_add_func("/row-buffer-deletes/hot-replaced-row-does-not-grow-with-its-rate",

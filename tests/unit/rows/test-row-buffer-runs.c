@@ -174,7 +174,6 @@ static void
 check_random_rows(TideWireProtocol protocol, TideMergeRule rule, gboolean deletes)
 {
   g_autoptr(GPtrArray) families = one_family();
-  g_autoptr(GHashTable) deferred = g_hash_table_new(NULL, NULL);
   guint64 n_runs = 0;
   for (guint round = 0; round < 200; round++) {
     g_auto(Twins) twins;
@@ -183,11 +182,7 @@ check_random_rows(TideWireProtocol protocol, TideMergeRule rule, gboolean delete
       append_random_row(&twins, deletes);
       if (g_test_rand_int_range(0, 20) != 0)
         continue;
-      TideSealRequest seal = request((guint32)g_test_rand_int_range(1, 6), 4000);
-      g_hash_table_remove_all(deferred);
-      g_hash_table_add(deferred, GSIZE_TO_POINTER(tide_key_hash(TIDE_BYTES_LITERAL("k1"))));
-      seal.deferred = g_test_rand_bit() ? deferred : NULL;
-      twins_seal(&twins, seal);
+      twins_seal(&twins, request((guint32)g_test_rand_int_range(1, 6), 4000));
     }
     twins_seal(&twins, request(1000, 1 << 20));
     n_runs += twins.n_runs;
@@ -224,7 +219,7 @@ test_runs_that_grow_are_squeezed_out(void)
 }
 
 static void
-test_unmerged_rows_have_no_runs(void)
+test_solo_rows_have_no_runs(void)
 {
   g_auto(Twins) twins;
   twins_init(&twins, TIDE_WIRE_BINARY, TIDE_MERGE_NONE, NULL);
@@ -246,6 +241,6 @@ main(int argc, char **argv)
                   test_runs_of_other_times_stand_beside_each_other);
   g_test_add_func("/row-buffer-runs/random-rows-come-out-the-same", test_random_rows_come_out_the_same);
   g_test_add_func("/row-buffer-runs/runs-that-grow-are-squeezed-out", test_runs_that_grow_are_squeezed_out);
-  g_test_add_func("/row-buffer-runs/unmerged-rows-have-no-runs", test_unmerged_rows_have_no_runs);
+  g_test_add_func("/row-buffer-runs/solo-rows-have-no-runs", test_solo_rows_have_no_runs);
   return g_test_run();
 }

@@ -208,9 +208,9 @@ test_batches_keep_their_limits_and_every_source(void)
   tide_buffer_clear_memory(&a.prefix);
 }
 
-/* Rows of refused ones: each append is a row of its own, and only what contradicts an earlier one waits for it. */
+/* Solo rows: each append is a row of its own, and only what contradicts an earlier one waits for it. */
 static void
-check_unmerged(TideWireProtocol protocol)
+check_solo(TideWireProtocol protocol)
 {
   Column a, b;
   make_column(&a, protocol, 1);
@@ -224,8 +224,6 @@ check_unmerged(TideWireProtocol protocol)
   append(&buffer, "k", &b, "5", 10, 5);
   append(&buffer, "k", &b, "5", 10, 6); /* the same value */
   append(&buffer, "other", &a, "7", 10, 7);
-  g_assert_true(tide_row_buffer_may_hold_key(&buffer, tide_key_hash(TIDE_BYTES_LITERAL("other"))));
-  g_assert_false(tide_row_buffer_may_hold_key(&buffer, tide_key_hash(TIDE_BYTES_LITERAL("another"))));
   TideSealRequest seal = request(1000, 1 << 20);
   const char *const expected[] = {"[k q1@10=1;k q1@11=9;k q2@10=5;k q2@10=5;other q1@10=7;]5 ", "[k q1@10=2;]1 ",
                                   "[k q1@10=1;]1 ", ""};
@@ -241,36 +239,10 @@ check_unmerged(TideWireProtocol protocol)
 }
 
 static void
-test_unmerged_rows_wait_for_what_they_contradict(void)
+test_solo_rows_wait_for_what_they_contradict(void)
 {
-  check_unmerged(TIDE_WIRE_BINARY);
-  check_unmerged(TIDE_WIRE_COMPACT);
-}
-
-/* Rows whose key is deferred stay, and go on merging. */
-static void
-test_deferred_keys_stay(void)
-{
-  Column a;
-  make_column(&a, TIDE_WIRE_BINARY, 1);
-  TideRowBuffer buffer;
-  tide_row_buffer_init(&buffer, &budget, TIDE_WIRE_BINARY, TIDE_MERGE_NEWEST, NULL);
-  g_autoptr(GHashTable) deferred = g_hash_table_new(NULL, NULL);
-  g_hash_table_add(deferred, GSIZE_TO_POINTER(tide_key_hash(TIDE_BYTES_LITERAL("held"))));
-  append(&buffer, "held", &a, "1", 10, 1);
-  append(&buffer, "free", &a, "1", 10, 2);
-  TideSealRequest seal = request(1000, 1 << 20);
-  seal.deferred = deferred;
-  g_autofree char *first = describe(tide_row_buffer_seal(&buffer, &seal), TIDE_WIRE_BINARY);
-  g_assert_cmpstr(first, ==, "[free q1@10=1;]1 ");
-  append(&buffer, "held", &a, "2", 11, 3);
-  g_assert_null(tide_row_buffer_seal(&buffer, &seal));
-  seal.deferred = NULL;
-  g_autofree char *second = describe(tide_row_buffer_seal(&buffer, &seal), TIDE_WIRE_BINARY);
-  g_assert_cmpstr(second, ==, "[held q1@11=2;]2 ");
-  tide_row_buffer_clear(&buffer);
-  g_assert_cmpuint(tide_budget_used_racy(&budget), ==, 0);
-  tide_buffer_clear_memory(&a.prefix);
+  check_solo(TIDE_WIRE_BINARY);
+  check_solo(TIDE_WIRE_COMPACT);
 }
 
 /* Two columns whose hashes are the same are two columns. */
@@ -545,9 +517,8 @@ main(int argc, char **argv)
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/row-buffer/A1-overwritten-readings-are-counted", test_A1_overwritten_readings_are_counted);
   g_test_add_func("/row-buffer/time-of-all-cells-is-said-once", test_time_of_all_cells_is_said_once);
-  g_test_add_func("/row-buffer/F1-unmerged-rows-wait-for-what-they-contradict",
-                  test_unmerged_rows_wait_for_what_they_contradict);
-  g_test_add_func("/row-buffer/F1-deferred-keys-stay", test_deferred_keys_stay);
+  g_test_add_func("/row-buffer/F1-solo-rows-wait-for-what-they-contradict",
+                  test_solo_rows_wait_for_what_they_contradict);
   g_test_add_func("/row-buffer/B9-merge-rules", test_merge_rules);
   g_test_add_func("/row-buffer/cells-meet-in-any-order", test_cells_meet_in_any_order);
   g_test_add_func("/row-buffer/A29-other-values-of-one-time-are-counted", test_other_values_of_one_time_are_counted);

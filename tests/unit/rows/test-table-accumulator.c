@@ -2,9 +2,10 @@
  */
 #include "rows/table_accumulator.h"
 #include "unit/row_buffer_fixture.h"
+#include "util/clock.h"
 
 typedef struct Fixture {
-  TideRowBuffer none, merged, unmerged;
+  TideRowBuffer none, merged, solo;
   TideLaneBuffer old, between, lane; /* the last waits for both others */
   Column column;
 } Fixture;
@@ -12,7 +13,7 @@ typedef struct Fixture {
 static void
 init_lane(Fixture *fixture, TideLaneBuffer *lane)
 {
-  lane->buffer = lane->unmerged = &fixture->none;
+  lane->buffer = lane->solo = &fixture->none;
 }
 
 static void
@@ -21,9 +22,9 @@ set_up(Fixture *fixture, gconstpointer data)
   make_column(&fixture->column, TIDE_WIRE_BINARY, 1);
   tide_row_buffer_init(&fixture->none, &budget, TIDE_WIRE_BINARY, TIDE_MERGE_ALL, NULL);
   tide_row_buffer_init(&fixture->merged, &budget, TIDE_WIRE_BINARY, TIDE_MERGE_ALL, NULL);
-  tide_row_buffer_init(&fixture->unmerged, &budget, TIDE_WIRE_BINARY, TIDE_MERGE_NONE, NULL);
+  tide_row_buffer_init(&fixture->solo, &budget, TIDE_WIRE_BINARY, TIDE_MERGE_NONE, NULL);
   append(&fixture->merged, "a", &fixture->column, "1", 10, 0);
-  append(&fixture->unmerged, "a", &fixture->column, "1", 10, 0);
+  append(&fixture->solo, "a", &fixture->column, "1", 10, 0);
   init_lane(fixture, &fixture->old);
   init_lane(fixture, &fixture->between);
   init_lane(fixture, &fixture->lane);
@@ -38,29 +39,29 @@ tear_down(Fixture *fixture, gconstpointer data)
   g_ptr_array_unref(fixture->lane.predecessors);
   tide_row_buffer_clear(&fixture->none);
   tide_row_buffer_clear(&fixture->merged);
-  tide_row_buffer_clear(&fixture->unmerged);
+  tide_row_buffer_clear(&fixture->solo);
   tide_buffer_clear_memory(&fixture->column.prefix);
 }
 
 static void
-assert_waits(const Fixture *fixture, gboolean merged, gboolean unmerged)
+assert_waits(const Fixture *fixture, gboolean merged, gboolean solo)
 {
-  g_assert_cmpint(tide_lane_buffer_waits_for_predecessor(&fixture->lane), ==, merged);
-  g_assert_cmpint(tide_lane_buffer_unmerged_wait_for_predecessor(&fixture->lane), ==, unmerged);
+  g_assert_cmpint(tide_lane_buffer_waits_for_predecessor(&fixture->lane, FALSE), ==, merged);
+  g_assert_cmpint(tide_lane_buffer_waits_for_predecessor(&fixture->lane, TRUE), ==, solo);
 }
 
-/* Open rows wait for open rows; those of keys of which parts are tried are left out of the sealing, whatever lane the
- * parts are in. Parts wait for parts, that are there or on their way: they may be of one key. */
+/* Merged rows wait for merged rows, and for none of the solo ones, which are of other keys. Solo rows wait for all that
+ * is there, or on its way: it may be of their keys. */
 static void
 test_rows_wait_for_those_of_old_regions(Fixture *fixture, gconstpointer data)
 {
   assert_waits(fixture, FALSE, FALSE);
   fixture->old.buffer = &fixture->merged;
-  assert_waits(fixture, TRUE, FALSE);
+  assert_waits(fixture, TRUE, TRUE);
   fixture->old.buffer = &fixture->none;
-  fixture->old.unmerged = &fixture->unmerged;
+  fixture->old.solo = &fixture->solo;
   assert_waits(fixture, FALSE, TRUE);
-  fixture->old.unmerged = &fixture->none;
+  fixture->old.solo = &fixture->none;
   assert_waits(fixture, FALSE, FALSE);
 }
 
@@ -99,9 +100,9 @@ test_batches_come_back_in_any_order(Fixture *fixture, gconstpointer data)
   }
 }
 
-/* Parts of a refused row that are read again come back to the table that they are of. */
+/* What is known of its keys would be lost with it. */
 static void
-test_dated_table_that_waits_for_parts_is_not_idle(void)
+test_dated_table_with_solo_keys_is_not_idle(void)
 {
   TideTable template = {.name = (char *)"D"}, table = {.name = (char *)"D_1", .declared = &template};
   TideRegionMap map = {.n_lanes = 0};
@@ -109,20 +110,17 @@ test_dated_table_that_waits_for_parts_is_not_idle(void)
                                .map = &map,
                                .retired = g_ptr_array_new(),
                                .in_doubt = tide_cells_in_doubt_new(&budget, 1),
-                               .contested = g_hash_table_new(NULL, NULL),
-                               .deferred_keys = g_hash_table_new(NULL, NULL)};
+                               .contested = g_hash_table_new(NULL, NULL)};
   for (int is_short = 0; is_short <= 1; is_short++) {
     g_assert_true(tide_table_accumulator_is_idle(&open, is_short, G_MAXINT64));
-    tide_table_accumulator_defer_key(&open, 17, 2);
-    tide_table_accumulator_defer_key(&open, 17, -1);
+    g_assert_false(tide_solo_keys_add(&open.solo_keys, 17, 0));
     g_assert_false(tide_table_accumulator_is_idle(&open, is_short, G_MAXINT64));
-    tide_table_accumulator_defer_key(&open, 17, -1);
+    tide_solo_keys_expire(&open.solo_keys, 3600 * TIDE_US_PER_S);
   }
   g_assert_true(tide_table_accumulator_is_idle(&open, TRUE, G_MAXINT64));
   g_ptr_array_unref(open.retired);
   tide_cells_in_doubt_free(open.in_doubt);
   g_hash_table_unref(open.contested);
-  g_hash_table_unref(open.deferred_keys);
 }
 
 int
@@ -136,6 +134,6 @@ main(int argc, char **argv)
              tear_down);
   g_test_add("/table-accumulator/batches-come-back", Fixture, NULL, set_up, test_batches_come_back_in_any_order,
              tear_down);
-  g_test_add_func("/table-accumulator/F16-waits-for-parts", test_dated_table_that_waits_for_parts_is_not_idle);
+  g_test_add_func("/table-accumulator/F16-has-solo-keys", test_dated_table_with_solo_keys_is_not_idle);
   return g_test_run();
 }

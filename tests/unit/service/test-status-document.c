@@ -57,7 +57,7 @@ TEST("/status-document/all-kinds-are-printed")
                                      .source = "boards",
                                      .mark = 17,
                                      .lag_seconds = -1,
-                                     .pauses = TIDE_PAUSE_MEMORY | TIDE_PAUSE_HALTED | TIDE_PAUSE_REFUSED,
+                                     .pauses = TIDE_PAUSE_MEMORY | TIDE_PAUSE_HALTED | TIDE_PAUSE_SCHEMA,
                                      .halt_text = g_strdup("stop\n"),
                                      .held_text = g_strdup("in 3 s")}};
   TideRecentDeadLetter recent[] = {{.kept_ms = 1785069296789, .reason = g_strdup("parse")}};
@@ -72,7 +72,7 @@ TEST("/status-document/all-kinds-are-printed")
   assert_has(text, "\"ready\":true,\"healthy\":false,");
   assert_has(text, "[{\"topic\":\"a\\\"b\",\"partition\":3,\"mark\":17,");
   assert_has(text, "\"lag_seconds\":null,\"undecided_messages\":0,\"in_flight_messages\":0,\"pauses\":[\"memory\","
-                   "\"halted\",\"refused\"],"
+                   "\"halted\",\"schema\"],"
                    "\"halted\":\"stop\\n\",\"held\":\"in 3 s\",\"source\":\"boards\"}]");
   assert_has(text, "\"recent\":[{\"kept_at\":\"2026-07-26T12:34:56.789Z\",\"topic\":null,");
   assert_has(text, "\"process\":1.235,");
