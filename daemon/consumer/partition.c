@@ -53,7 +53,7 @@ static const CounterName counter_names[] = {
     COUNTER(
         messages_handed_back, "tidemark_messages_handed_back_total",
         "Messages unfinished when their partition was taken away or rewound, which are read again, and messages read "
-        "again whose dead letter is kept already"),
+        "again that were counted before"),
     COUNTER(readings_received, "tidemark_readings_received_total", "Readings decoded from messages"),
     COUNTER(readings_written, "tidemark_readings_written_total", "Readings of messages that were written"),
     COUNTER(readings_dead_lettered, "tidemark_readings_dead_lettered_total", "Readings that are kept as dead letters"),
@@ -224,7 +224,7 @@ follow_in_flight(TidePartition *partition, TideBudget *budget)
   tide_gauge_set(partition->counters.readings_in_flight, (gint64)partition->offsets.unfinished_readings);
   gint64 held_bytes = (gint64)(tide_offsets_memory_bytes(&partition->offsets) +
                                tide_message_dead_letters_memory_bytes(&partition->dead_letters) +
-                               partition->rewind.kept_letters->len * sizeof(TideKeptLetter));
+                               tide_rewind_memory_bytes(&partition->rewind));
   if (held_bytes == partition->charged_bytes)
     return;
   tide_budget_charge(budget, held_bytes - partition->charged_bytes);
@@ -262,6 +262,7 @@ tide_partition_free(TidePartition *partition, TideBudget *budget)
     return;
   tide_kafka_watch_remove(partition->watch, partition->watched);
   g_array_set_size(partition->rewind.kept_letters, 0);
+  g_array_set_size(partition->rewind.ended, 0);
   forget_unfinished(partition, budget);
   tide_rewind_clear(&partition->rewind);
   g_array_unref(partition->commit.asked);
@@ -325,11 +326,19 @@ note_received(TidePartition *partition, gint64 offset)
   tide_counter_inc(partition->counters.messages_received);
 }
 
+/* A message at @offset ends that is counted by @counter, unless it was counted before a rewind. */
+static void
+count_end(TidePartition *partition, gint64 offset, TideCounter *counter)
+{
+  gboolean was_counted = tide_rewind_has_ended(&partition->rewind, offset);
+  tide_counter_inc(G_UNLIKELY(was_counted) ? partition->counters.messages_handed_back : counter);
+}
+
 static void
 note_written(TidePartition *partition, gint64 offset)
 {
   partition->fresh.written += tide_rewind_is_reread(&partition->rewind, offset) ? 0 : 1;
-  tide_counter_inc(partition->counters.messages_written);
+  count_end(partition, offset, partition->counters.messages_written);
 }
 
 /* A message without dead letters that makes no rows is done at once. @n_counted: rejected readings that are kept as
@@ -340,11 +349,11 @@ count_without_rows(TidePartition *partition, gint64 offset, const TideMapped *ma
   if (n_counted > 0)
     tide_counter_inc(partition->counters.messages_handed_back);
   else if (mapped->n_expired_readings > 0)
-    tide_counter_inc(partition->counters.messages_expired);
+    count_end(partition, offset, partition->counters.messages_expired);
   else if (mapped->n_unmatched_readings > 0)
-    tide_counter_inc(partition->counters.messages_unmatched);
+    count_end(partition, offset, partition->counters.messages_unmatched);
   else if (mapped->n_rejects > 0)
-    tide_counter_inc(skipped_counter(partition, mapped->rejects[0].reason));
+    count_end(partition, offset, skipped_counter(partition, mapped->rejects[0].reason));
   else
     note_written(partition, offset); /* no readings, nothing to write */
 }
@@ -467,7 +476,7 @@ void
 tide_partition_skip(TidePartition *partition, TideBudget *budget, const TideMessage *message, TideRejectReason reason)
 {
   note_received(partition, message->offset);
-  tide_counter_inc(skipped_counter(partition, reason));
+  count_end(partition, message->offset, skipped_counter(partition, reason));
   tide_offsets_begin(&partition->offsets,
                      &(TideTrackedMessage){.offset = message->offset, .timestamp_ms = message->timestamp_ms});
   follow_in_flight(partition, budget);
@@ -481,9 +490,11 @@ tide_partition_ack(TidePartition *partition, TideSourceRef ref, guint32 n_acks)
     return;
   if (G_LIKELY(!end_dead_lettered(partition, ref.sequence, message))) {
     const TideWriteLatency *latency = partition->counters.latency;
+    gboolean was_counted = tide_rewind_has_ended(&partition->rewind, message->offset);
     note_written(partition, message->offset);
-    tide_counter_add(partition->counters.readings_written, message->n_readings);
-    if (message->timestamp_ms >= 0) /* else it has none */
+    tide_counter_add(was_counted ? partition->counters.readings_handed_back : partition->counters.readings_written,
+                     message->n_readings);
+    if (message->timestamp_ms >= 0 && !was_counted) /* else it has none */
       tide_histogram_observe(latency->histogram,
                              (double)MAX(latency->now_epoch_ms - message->timestamp_ms, 0) / 1000.0);
   }
@@ -555,6 +566,31 @@ position_sequence(const TidePartition *partition)
                                                                                 : partition->offsets.head;
 }
 
+/* What has ended of all that is read again from @position on; behind it, the end of what was read. (transfer full)
+ * (element-type TideEndedRange) */
+static GArray *
+ended_messages(const TidePartition *partition, gint64 position, gint64 *ret_end_offset)
+{
+  const TideOffsets *offsets = &partition->offsets;
+  GArray *ended = g_array_new(FALSE, FALSE, sizeof(TideEndedRange));
+  TideEndedRange range = {position, MAX(offsets->mark, position)};
+  *ret_end_offset = range.end_offset;
+  for (guint32 sequence = offsets->head; sequence != offsets->tail; sequence++) {
+    const TideTrackedMessage *message = tide_offsets_find(offsets, sequence);
+    *ret_end_offset = message->offset + 1;
+    if (message->remaining_rows == 0 || tide_rewind_has_ended(&partition->rewind, message->offset)) {
+      range.end_offset = message->offset + 1;
+      continue;
+    }
+    if (range.end_offset > range.first_offset)
+      g_array_append_val(ended, range);
+    range = (TideEndedRange){message->offset + 1, message->offset + 1};
+  }
+  if (range.end_offset > range.first_offset)
+    g_array_append_val(ended, range);
+  return ended;
+}
+
 void
 tide_partition_rewind(TidePartition *partition, TideBudget *budget, gint64 now_us, gint64 settle_us)
 {
@@ -568,6 +604,9 @@ tide_partition_rewind(TidePartition *partition, TideBudget *budget, gint64 now_u
     rewind->read_to_offset = MAX(rewind->read_to_offset, newest->offset + 1);
   rewind->stale_to_offset = rewind->read_to_offset;
   rewind->acked_to_offset = MAX(rewind->acked_to_offset, partition->offsets.mark);
+  gint64 end_offset;
+  GArray *ended = ended_messages(partition, position, &end_offset);
+  tide_rewind_set_ended(rewind, ended, end_offset);
   partition->repeated.left_messages = G_MAXUINT64; /* some were counted, and come again: the end bounds them */
   partition->end.seen_offset = -1;
   end_halt(partition);

@@ -28,6 +28,7 @@ tide_rewind_init(TideRewind *rewind)
 {
   *rewind = (TideRewind){.held = g_array_new(FALSE, FALSE, sizeof(TideHeldMessage)),
                          .kept_letters = g_array_new(FALSE, FALSE, sizeof(TideKeptLetter)),
+                         .ended = g_array_new(FALSE, FALSE, sizeof(TideEndedRange)),
                          .read_to_offset = -1,
                          .stale_to_offset = -1,
                          .acked_to_offset = -1,
@@ -39,6 +40,7 @@ tide_rewind_clear(TideRewind *rewind)
 {
   g_array_unref(rewind->held);
   g_array_unref(rewind->kept_letters);
+  g_array_unref(rewind->ended);
 }
 
 gint64
@@ -227,12 +229,30 @@ tide_rewind_count_letters(TideRewind *rewind, gint64 offset)
     g_array_index(letters, TideKeptLetter, at).is_counted = TRUE;
 }
 
+/* The place of the first range that does not end before @offset. */
+static guint
+find_ended(const GArray *ended, gint64 offset)
+{
+  guint first = 0, end = ended->len;
+  while (first < end) {
+    guint middle = first + (end - first) / 2;
+    if (g_array_index(ended, TideEndedRange, middle).end_offset <= offset)
+      first = middle + 1;
+    else
+      end = middle;
+  }
+  return first;
+}
+
 void
 tide_rewind_forget_letters(TideRewind *rewind, gint64 committed_offset)
 {
   guint n_committed = find_letter(rewind->kept_letters, committed_offset, G_MININT32);
   if (n_committed > 0)
     g_array_remove_range(rewind->kept_letters, 0, n_committed);
+  guint n_ended = find_ended(rewind->ended, committed_offset);
+  if (n_ended > 0)
+    g_array_remove_range(rewind->ended, 0, n_ended);
 }
 
 gboolean
@@ -246,4 +266,33 @@ tide_rewind_add_letter(TideRewind *rewind, gint64 offset, gint32 reading_index, 
     return FALSE;
   g_array_insert_val(letters, find_letter(letters, offset, reading_index), letter);
   return TRUE;
+}
+
+/* ---- what had ended ---- */
+
+gboolean
+tide_rewind_has_ended(const TideRewind *rewind, gint64 offset)
+{
+  if (G_LIKELY(rewind->ended->len == 0))
+    return FALSE;
+  guint at = find_ended(rewind->ended, offset);
+  return at < rewind->ended->len && g_array_index(rewind->ended, TideEndedRange, at).first_offset <= offset;
+}
+
+void
+tide_rewind_set_ended(TideRewind *rewind, GArray *ended, gint64 end_offset)
+{
+  for (guint i = find_ended(rewind->ended, end_offset); i < rewind->ended->len; i++) {
+    TideEndedRange left = g_array_index(rewind->ended, TideEndedRange, i);
+    left.first_offset = MAX(left.first_offset, end_offset);
+    g_array_append_val(ended, left);
+  }
+  g_array_unref(rewind->ended);
+  rewind->ended = ended;
+}
+
+gsize
+tide_rewind_memory_bytes(const TideRewind *rewind)
+{
+  return rewind->kept_letters->len * sizeof(TideKeptLetter) + rewind->ended->len * sizeof(TideEndedRange);
 }

@@ -45,6 +45,12 @@ typedef struct TideKeptLetter {
   gboolean is_counted;              /* its message has ended since, and was counted for it */
 } TideKeptLetter;
 
+/* Messages that had ended, and were counted, before they were read again. */
+typedef struct TideEndedRange {
+  gint64 first_offset;
+  gint64 end_offset; /* behind the last */
+} TideEndedRange;
+
 /* Whether, when and from where it is rewound (rewind.h), in one assignment. */
 typedef struct TideRewind {
   GArray *held; /* owned (element-type TideHeldMessage): in the order of sequences, all before the overflows */
@@ -65,6 +71,7 @@ typedef struct TideRewind {
   gint64 backs_off_until_us;   /* not rewound again before this, if so, whatever the reason */
   guint32 n_letters_in_flight; /* its dead letters that may yet be kept */
   GArray *kept_letters;        /* owned (element-type TideKeptLetter), sorted: of messages that may be read again */
+  GArray *ended;               /* owned (element-type TideEndedRange), sorted: likewise */
 } TideRewind;
 
 /* Whether @rewind's partition is to be rewound, now or later. */
@@ -125,5 +132,13 @@ gboolean tide_rewind_add_letter(TideRewind *rewind, gint64 offset, gint32 readin
 gboolean tide_rewind_has_letter(const TideRewind *rewind, gint64 offset);
 /* What is committed is not read again. */
 void tide_rewind_forget_letters(TideRewind *rewind, gint64 committed_offset);
+
+/* Whether the message at @offset had ended as it was read before. */
+gboolean tide_rewind_has_ended(const TideRewind *rewind, gint64 offset);
+/* @ended: (transfer full): what had ended of all that was read since the last rewind; what has not been read again since
+ * then stays. @end_offset: behind that */
+void tide_rewind_set_ended(TideRewind *rewind, GArray *ended, gint64 end_offset);
+/* What all this takes, for the budget. */
+gsize tide_rewind_memory_bytes(const TideRewind *rewind);
 
 G_END_DECLS

@@ -46,6 +46,7 @@ typedef struct ModelPartition {
   gint64 held_offset;       /* G_MAXINT64: none is */
   gboolean is_refused;      /* a row of it and of other messages: it is to be read again */
   gint64 solo_to;           /* messages before this share no row any more */
+  GHashTable *ended;        /* owned: offsets of messages that had ended, and were counted, before a rewind */
   gint64 read_to;           /* as of the last rewind of this assignment; -1: there was none */
   GHashTable *kept_letters; /* owned: letter_id() -> whether its message was counted for it; in this assignment */
   /* what the accounting must say */
@@ -142,15 +143,32 @@ expect_dead_lettered(ModelPartition *at, gint64 offset)
       g_hash_table_insert(at->kept_letters, letter_id(offset, i), GINT_TO_POINTER(TRUE));
 }
 
+static gboolean
+had_ended(const ModelPartition *at, gint64 offset)
+{
+  return g_hash_table_contains(at->ended, GSIZE_TO_POINTER((gsize)offset));
+}
+
+/* One without dead letters ends, which @counter counts if that was not done before a rewind. */
+static void
+expect_counted(ModelPartition *at, gint64 offset, guint64 *counter)
+{
+  if (had_ended(at, offset))
+    at->handed_back++;
+  else
+    (*counter)++;
+}
+
 static void
 expect_end(ModelPartition *at, const ModelMessage *message)
 {
   guint32 n_dead = message->is_refused ? message->n_readings : message->n_rejects;
-  if (message->was_counted) {
+  gboolean is_dead = message->is_refused || message->has_dead_letter;
+  if (message->was_counted || (!is_dead && had_ended(at, message->offset))) {
     at->handed_back++;
     return;
   }
-  if (message->is_refused || message->has_dead_letter)
+  if (is_dead)
     expect_dead_lettered(at, message->offset);
   else
     at->written++;
@@ -298,7 +316,7 @@ deliver_rejected(Model *model, ModelPartition *at, gint64 offset)
   if (pick(model, 2) == 0) {
     tide_partition_skip(at->partition, &model->budget, &message, TIDE_REJECT_PARSE);
     begin_message(at, offset, 0, 0);
-    at->skipped++;
+    expect_counted(at, offset, &at->skipped);
     return;
   }
   const TideKeptLetter *letter = tide_rewind_find_letter(&at->partition->rewind, offset, -1);
@@ -350,12 +368,8 @@ deliver_mapped(Model *model, ModelPartition *at, gint64 offset)
     expect_end(at, message);
   else if (message->remaining == 0 && n_counted > 0)
     at->handed_back++;
-  else if (message->remaining == 0 && n_unmatched > 0)
-    at->unmatched++;
-  else if (message->remaining == 0 && n_rejects > 0)
-    at->skipped++;
   else if (message->remaining == 0)
-    at->written++;
+    expect_counted(at, offset, n_unmatched > 0 ? &at->unmatched : n_rejects > 0 ? &at->skipped : &at->written);
   for (guint32 i = 0; i < n_rows - n_dependents; i++)
     add_row(model, ref, i == 0 ? n_dependents : 0);
   for (guint32 i = 0; i < n_rejects && !skip_rejects; i++)
@@ -575,6 +589,11 @@ rewind_partition(Model *model, ModelPartition *at)
     return FALSE;
   gint64 position = tide_partition_position(at->partition);
   at->handed_back += at->partition->offsets.unfinished;
+  for (guint i = 0; i < at->messages->len; i++) {
+    const ModelMessage *message = &g_array_index(at->messages, ModelMessage, i);
+    if (message->remaining == 0)
+      g_hash_table_add(at->ended, GSIZE_TO_POINTER((gsize)message->offset));
+  }
   if (at->messages->len > 0)
     at->read_to = MAX(at->read_to, g_array_index(at->messages, ModelMessage, at->messages->len - 1).offset + 1);
   tide_partition_rewind(at->partition, &model->budget, NOW_US, 0);
@@ -597,6 +616,7 @@ take_away(Model *model, ModelPartition *at, gboolean lost)
   read_from(at, at->committed);
   at->read_to = -1;
   g_hash_table_remove_all(at->kept_letters);
+  g_hash_table_remove_all(at->ended);
 }
 
 /* Reading goes on where the group committed. */
@@ -695,6 +715,7 @@ run_model(guint32 seed)
         .held_offset = G_MAXINT64,
         .read_to = -1,
         .kept_letters = g_hash_table_new(NULL, NULL),
+        .ended = g_hash_table_new(NULL, NULL),
         .offsets = g_array_new(FALSE, FALSE, sizeof(gint64))};
   for (guint step = 0; step < N_STEPS; step++)
     take_step(&model);
@@ -705,6 +726,7 @@ run_model(guint32 seed)
     g_assert_cmpuint(model.partitions[i].handed_back, >, 0);
     g_assert_cmpuint(model.partitions[i].n_rewinds, >, 0);
     g_hash_table_unref(model.partitions[i].kept_letters);
+    g_hash_table_unref(model.partitions[i].ended);
     tide_partition_free(model.partitions[i].partition, &model.budget);
     g_array_unref(model.partitions[i].messages);
     g_array_unref(model.partitions[i].offsets);
