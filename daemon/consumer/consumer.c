@@ -163,15 +163,6 @@ take_messages(TideConsumer *consumer, int timeout_ms)
   return n;
 }
 
-/* TRUE when there may be more. */
-static gboolean
-read_messages(TideConsumer *consumer, int timeout_ms)
-{
-  guint32 n = take_messages(consumer, timeout_ms);
-  tide_dead_letter_desk_note_messages(&consumer->desk);
-  return n == MESSAGES_A_ROUND && !tide_budget_is_spent_racy(consumer->context.budget);
-}
-
 static int
 poll_timeout_ms(gint64 due_us, gint64 now_us)
 {
@@ -194,7 +185,9 @@ run_rounds(TideConsumer *consumer)
     tide_pauses_apply_holds(&consumer->pauses, now_us);
     tide_pauses_check_dead_letters(&consumer->pauses,
                                    tide_dead_letter_queue_is_stalled_racy(consumer->context.dead_letters), now_us);
-    more = read_messages(consumer, more ? 0 : poll_timeout_ms(due_us, now_us));
+    more = take_messages(consumer, more ? 0 : poll_timeout_ms(due_us, now_us)) == MESSAGES_A_ROUND &&
+           !tide_budget_is_spent_racy(consumer->context.budget);
+    tide_dead_letter_desk_note_messages(&consumer->desk);
     tide_consumer_take_completed(consumer, 0);
     TidePressure pressure = consumer->pauses.memory_paused ? TIDE_PRESSURE_FLUSH
                             : more                         ? TIDE_PRESSURE_NONE

@@ -23,7 +23,7 @@ find_or_add_partition(TideConsumer *consumer, const char *topic, gint32 number)
   TidePartition *partition =
       tide_partition_new(topic, number, source, consumer->partitions->len, &consumer->assignments,
                          consumer->context.metrics, &consumer->write_latency);
-  partition->watch = consumer->context.watch;
+  partition->watch.watch = consumer->context.watch;
   g_ptr_array_add(consumer->partitions, partition);
   return partition;
 }

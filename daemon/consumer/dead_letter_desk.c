@@ -290,12 +290,6 @@ read_again(TideDeadLetterDesk *desk, const TideBatch *batch, const Refused *firs
                     TIDE_SOLO_KEYS_MAX, table);
 }
 
-static gboolean
-is_same_message(TideSourceRef a, TideSourceRef b)
-{
-  return a.assignment == b.assignment && a.sequence == b.sequence;
-}
-
 void
 tide_dead_letter_desk_take_refused(TideDeadLetterDesk *desk, const TideBatch *batch)
 {
@@ -305,7 +299,7 @@ tide_dead_letter_desk_take_refused(TideDeadLetterDesk *desk, const TideBatch *ba
     TidePartition *partition = owner_of(desk, at->ref);
     for (next = at + 1; next < end && next->poison == at->poison;)
       next++;
-    if (!is_same_message(at->ref, next[-1].ref))
+    if (at->ref.assignment != next[-1].ref.assignment || at->ref.sequence != next[-1].ref.sequence)
       read_again(desk, batch, at, next);
     else if (partition != NULL)
       blame(desk, partition, batch, at, (guint32)(next - at));

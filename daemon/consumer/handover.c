@@ -8,14 +8,14 @@ is_all_answered(const TidePartition *partition, gint64 now_us)
 {
   gboolean is_told =
       !tide_rewind_is_pending(&partition->rewind) || tide_rewind_reason(&partition->rewind) == TIDE_REWIND_CONFLICT;
-  return is_told && !tide_partition_is_unfinished(partition) && partition->repeated.until_us <= now_us;
+  return is_told && !tide_partition_is_unfinished(partition) && partition->uncertain.repeated.until_us <= now_us;
 }
 
 gboolean
 tide_handover_needs_note(const TidePartition *partition, gint64 now_us)
 {
-  return tide_partition_has_read_far(partition) || partition->doubt.until_us > now_us ||
-         partition->inherited.until_us > now_us || partition->repeated.until_us > now_us;
+  return tide_partition_has_read_far(partition) || partition->uncertain.doubt.until_us > now_us ||
+         partition->uncertain.inherited.until_us > now_us || partition->uncertain.repeated.until_us > now_us;
 }
 
 TideCommitNote
@@ -25,13 +25,13 @@ tide_handover_note(const TidePartition *partition, gboolean closing, const TideH
   TideCommitNote note = {.span_messages = context->span_messages, .tables_mark = context->tables_mark};
   note.is_closed = closing && is_all_answered(partition, now_us);
   /* What owners before us sent further ahead than we read is to be known to the one behind us, too. */
-  const TideRepeated *repeated = &partition->repeated;
+  const TideRepeated *repeated = &partition->uncertain.repeated;
   if (tide_partition_has_read_far(partition) ||
       (repeated->until_us > now_us && repeated->span_messages > context->span_messages))
     note.span_messages = G_MAXINT64;
-  TideDoubt doubt = partition->doubt;
-  if (partition->inherited.until_us > now_us)
-    tide_doubt_add(&doubt, partition->inherited, now_us);
+  TideDoubt doubt = partition->uncertain.doubt;
+  if (partition->uncertain.inherited.until_us > now_us)
+    tide_doubt_add(&doubt, partition->uncertain.inherited, now_us);
   if (doubt.until_us > now_us) {
     note.until_ms = context->now_epoch_ms + (doubt.until_us - now_us) / TIDE_US_PER_MS + 1;
     note.time_ms = doubt.time_ms;
@@ -64,14 +64,14 @@ tide_handover_take(TidePartition *partition, const TideHandoverFrom *from, const
   gboolean was_closed = from->note != NULL && from->note->is_closed;
   gboolean is_of_others = from->note != NULL && from->note->tables_mark != context->tables_mark;
   gboolean is_shorter = from->note != NULL && from->note->span_messages < context->span_messages; /* than we may read */
-  partition->repeated = repeated_of(from, context);
+  partition->uncertain.repeated = repeated_of(from, context);
   /* The note gives a time of its writer's clock, and this host's may be ahead of that: only the monotonic clock from
    * now on tells that settle is over. */
-  partition->inherited = from->note != NULL && from->note->until_ms > 0
-                             ? (TideDoubt){context->now_us + context->settle_us, from->note->time_ms}
-                             : (TideDoubt){0};
+  partition->uncertain.inherited = from->note != NULL && from->note->until_ms > 0
+                                       ? (TideDoubt){context->now_us + context->settle_us, from->note->time_ms}
+                                       : (TideDoubt){0};
   partition->assignment.all->inherited_until_us =
-      MAX(partition->assignment.all->inherited_until_us, partition->inherited.until_us);
+      MAX(partition->assignment.all->inherited_until_us, partition->uncertain.inherited.until_us);
   g_array_set_size(partition->commit.asked, 0);
   partition->commit = (TidePartitionCommit){.asked = partition->commit.asked,
                                             .start_offset = from->start_offset,
@@ -79,6 +79,7 @@ tide_handover_take(TidePartition *partition, const TideHandoverFrom *from, const
                                                         : from->note != NULL ? from->note->start_ms
                                                                              : 0,
                                             .offset = from->committed_offset,
+                                            .stored_offset = -1,
                                             .is_closed = was_closed,
                                             .needs_opening = is_new || was_closed || is_of_others || is_shorter};
 }

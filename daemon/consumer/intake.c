@@ -219,11 +219,11 @@ log_fields(TideIntake *intake)
 static gboolean
 remember_repeated(TideIntake *intake, TidePartition *partition, const TideMapped *mapped, gint64 now_us)
 {
-  TideDoubt doubt = {partition->repeated.until_us, G_MININT64};
+  TideDoubt doubt = {partition->uncertain.repeated.until_us, G_MININT64};
   for (guint32 i = 0; i < mapped->n_rows; i++)
     for (guint32 c = 0; c < mapped->rows[i].n_cells; c++)
       doubt.time_ms = MAX(doubt.time_ms, mapped->rows[i].cells[c].timestamp_ms);
-  tide_doubt_add(&partition->doubt, doubt, now_us);
+  tide_doubt_add(&partition->uncertain.doubt, doubt, now_us);
   return tide_accumulator_repeat(intake->context.accumulator, mapped->rows, mapped->n_rows, doubt.until_us, now_us);
 }
 
@@ -239,7 +239,7 @@ begin_mapped(TideIntake *intake, TidePartition *partition, const TideMessage *me
   TideSourceRef ref =
       tide_partition_begin(partition, intake->context.budget, offset, mapped, policy == TIDE_BAD_MESSAGE_SKIP);
   if (G_UNLIKELY(!has_room))
-    tide_rewind_hold_all(partition, ref.sequence, partition->repeated.until_us);
+    tide_rewind_hold_all(partition, ref.sequence, partition->uncertain.repeated.until_us);
   return ref;
 }
 

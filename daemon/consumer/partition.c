@@ -134,7 +134,7 @@ take_name(TidePartition *self, const char *topic, gint32 partition, const char *
 char *
 tide_partition_name_message(const TidePartition *partition, gint64 offset)
 {
-  if (partition->watch == NULL) /* the input is files */
+  if (partition->watch.watch == NULL) /* the input is files */
     return g_strdup_printf("'%s:%" G_GINT64_FORMAT "'", partition->topic, offset);
   return g_strdup_printf("message %" G_GINT64_FORMAT " of '%s' partition %d", offset, partition->topic,
                          partition->partition);
@@ -181,7 +181,7 @@ tide_partition_new(const char *topic, gint32 partition, const char *source, guin
   own(self, TIDE_NOT_OWNED);
   self->counters.metrics = metrics;
   self->counters.latency = latency;
-  self->stored_offset = self->end.wanted_offset = -1;
+  self->commit.stored_offset = self->end.wanted_offset = -1;
   self->commit.asked = g_array_new(FALSE, FALSE, sizeof(TideAskedCommit));
   tide_rewind_init(&self->rewind);
   tide_offsets_init(&self->offsets);
@@ -260,7 +260,7 @@ tide_partition_free(TidePartition *partition, TideBudget *budget)
 {
   if (partition == NULL)
     return;
-  tide_kafka_watch_remove(partition->watch, partition->watched);
+  tide_kafka_watch_remove(partition->watch.watch, partition->watch.partition);
   g_array_set_size(partition->rewind.kept_letters, 0);
   g_array_set_size(partition->rewind.ended, 0);
   forget_unfinished(partition, budget);
@@ -288,7 +288,7 @@ tide_partition_assign(TidePartition *partition)
   partition->pauses.crowded_table = 0;
   partition->pauses.table_held_us = 0;
   partition->pauses.is_paused = FALSE;
-  partition->stored_offset = partition->end.wanted_offset = -1;
+  partition->commit.stored_offset = partition->end.wanted_offset = -1;
   partition->end.seen_offset = -1;
   end_halt(partition);
   partition->location = (TidePartitionLocation){0};
@@ -298,9 +298,9 @@ tide_partition_assign(TidePartition *partition)
   partition->end.is_reached = FALSE;
   tide_rewind_clear(&partition->rewind);
   tide_rewind_init(&partition->rewind);
-  tide_kafka_watch_remove(partition->watch, partition->watched);
-  partition->watched =
-      tide_kafka_watch_add(partition->watch, partition->topic, partition->partition, partition->source);
+  tide_kafka_watch_remove(partition->watch.watch, partition->watch.partition);
+  partition->watch.partition =
+      tide_kafka_watch_add(partition->watch.watch, partition->topic, partition->partition, partition->source);
 }
 
 void
@@ -313,7 +313,7 @@ tide_partition_release(TidePartition *partition, TideBudget *budget)
   tide_rewind_init(&partition->rewind);
   partition->awaited.is_awaited = FALSE;
   hand_back(partition, budget);
-  tide_kafka_watch_remove(partition->watch, g_steal_pointer(&partition->watched));
+  tide_kafka_watch_remove(partition->watch.watch, g_steal_pointer(&partition->watch.partition));
   tide_gauge_clear(partition->counters.stored_gauge);
   tide_gauge_set(partition->counters.paused_gauge, 0);
   tide_gauge_set(partition->counters.held_gauge, 0);
@@ -607,7 +607,8 @@ tide_partition_rewind(TidePartition *partition, TideBudget *budget, gint64 now_u
   gint64 end_offset;
   GArray *ended = ended_messages(partition, position, &end_offset);
   tide_rewind_set_ended(rewind, ended, end_offset);
-  partition->repeated.left_messages = G_MAXUINT64; /* some were counted, and come again: the end bounds them */
+  partition->uncertain.repeated.left_messages =
+      G_MAXUINT64; /* some were counted, and come again: the end bounds them */
   partition->end.seen_offset = -1;
   end_halt(partition);
   take_number(partition);
@@ -661,7 +662,7 @@ tide_partition_commit_asked(TidePartition *partition, gint64 offset, gboolean no
     partition->commit.is_far = FALSE;
     partition->commit.sequence = last.sequence;
   }
-  partition->stored_offset = offset;
+  partition->commit.stored_offset = offset;
   partition->offsets.finished_ms = -1;
   if (asked->len >= MAX_ASKED) /* no answer since long: what is committed seems older than it is */
     g_array_remove_range(asked, 1, MAX_ASKED / 2);
@@ -689,8 +690,8 @@ tide_partition_commit_answered(TidePartition *partition, gint64 offset, gboolean
   for (guint i = 0; i < asked->len && n == 0; i++)
     n = g_array_index(asked, TideAskedCommit, i).offset == offset ? i + 1 : 0;
   if (!good) {
-    if (offset == partition->stored_offset)
-      partition->stored_offset = -1; /* once more */
+    if (offset == partition->commit.stored_offset)
+      partition->commit.stored_offset = -1; /* once more */
     if (n > 0)
       drop_asked(partition, n - 1);
     return;
@@ -714,7 +715,7 @@ tide_partition_commit_answered(TidePartition *partition, gint64 offset, gboolean
 gboolean
 tide_partition_repeats(TidePartition *partition, gint64 offset, gint64 now_us)
 {
-  TideRepeated *repeated = &partition->repeated;
+  TideRepeated *repeated = &partition->uncertain.repeated;
   if (now_us >= repeated->until_us || repeated->left_messages == 0 || offset >= repeated->end_offset)
     return FALSE;
   repeated->left_messages--;
@@ -734,9 +735,10 @@ tide_partition_show(TidePartition *partition)
                            .is_located = partition->location.is_located,
                            .halt_text = partition->halt.text,
                            .held_text = held};
-  partition->location.was_replaced |= tide_kafka_watch_note(partition->watch, partition->watched, &position, &note);
+  partition->location.was_replaced |=
+      tide_kafka_watch_note(partition->watch.watch, partition->watch.partition, &position, &note);
   tide_gauge_set(partition->counters.paused_gauge, partition->pauses.is_paused ? 1 : 0);
   tide_gauge_set(partition->counters.held_gauge, held != NULL ? 1 : 0);
-  if (partition->stored_offset >= 0)
-    tide_gauge_set(partition->counters.stored_gauge, partition->stored_offset);
+  if (partition->commit.stored_offset >= 0)
+    tide_gauge_set(partition->counters.stored_gauge, partition->commit.stored_offset);
 }

@@ -53,6 +53,7 @@ typedef struct TidePartitionCommit {
   gint64 start_offset;    /* where the assignment began; -1: unknown */
   gint64 start_ms;        /* wall clock: the group began there; 0: it did not */
   gint64 offset;          /* committed last, as far as is known; -1: nothing is */
+  gint64 stored_offset;   /* that was to be committed last; -1: none, or it was refused */
   gboolean is_closed;     /* the note of that */
   gboolean needs_opening; /* before anything (more) of it is sent: the note must be another */
   gboolean is_untold;     /* the one at the take-over was refused, and the next owner would not know of us: not read */
@@ -68,6 +69,19 @@ typedef struct TideRepeated {
   guint64 span_messages; /* as many from where we began, in all ... */
   guint64 left_messages; /* ... and from where we read on */
 } TideRepeated;
+
+/* What may still land over what is written: of calls that were abandoned, or of owners before us. */
+typedef struct TidePartitionUncertain {
+  TideDoubt doubt;     /* cells that this consumer has sent */
+  TideDoubt inherited; /* cells that owners before us have sent */
+  TideRepeated repeated;
+} TidePartitionUncertain;
+
+/* Who is told where it stands. */
+typedef struct TidePartitionWatch {
+  TideKafkaWatch *watch;           /* borrowed; NULL: nobody watches */
+  TideWatchedPartition *partition; /* borrowed, while assigned */
+} TidePartitionWatch;
 
 /* Why it is not fetched. */
 typedef struct TidePartitionPauses {
@@ -188,16 +202,12 @@ typedef struct TidePartition {
   TidePartitionLocation location;
   TidePartitionHalt halt;
   TideAwaitedSchema awaited;
-  gint64 stored_offset; /* that was to be committed last; -1: none, or it was refused */
   TidePartitionCommit commit;
-  TideDoubt doubt;     /* cells that this consumer has sent */
-  TideDoubt inherited; /* cells that owners before us have sent */
-  TideRepeated repeated;
+  TidePartitionUncertain uncertain;
   TideRewind rewind;
   TidePartitionEnd end;
   TideFreshMessages fresh;
-  TideKafkaWatch *watch;         /* borrowed; NULL: nobody watches */
-  TideWatchedPartition *watched; /* borrowed, while assigned */
+  TidePartitionWatch watch;
   TidePartitionCounters counters;
 } TidePartition;
 
@@ -257,7 +267,7 @@ tide_partition_position(const TidePartition *partition)
 static inline gboolean
 tide_partition_has_moved(const TidePartition *partition)
 {
-  return partition->offsets.mark >= 0 && tide_partition_position(partition) != partition->stored_offset;
+  return partition->offsets.mark >= 0 && tide_partition_position(partition) != partition->commit.stored_offset;
 }
 
 /* Whether rows of messages that are read again may be on their way, though none of these waits for them: of later

@@ -105,22 +105,16 @@ hold_for_memory(TidePauses *pauses, gint64 now_us)
   }
 }
 
-/* What followed messages that are written by now is memory that nobody else gives back: were it kept, it could be all
- * of the budget, and nothing would be read any more. */
-static void
-trim_partitions(TidePauses *pauses)
-{
-  for (guint i = 0; i < pauses->context.partitions->len; i++)
-    tide_partition_trim(tide_partition_at(pauses->context.partitions, i), pauses->context.budget);
-}
-
 void
 tide_pauses_apply_backpressure(TidePauses *pauses, gint64 now_us)
 {
   if (pauses->waits)
     apply_waiting_pauses(pauses, now_us);
-  if (pauses->memory_paused || pauses->memory_held_us != 0)
-    trim_partitions(pauses);
+  /* What followed messages that are written by now is memory that nobody else gives back: were it kept, it could be all
+   * of the budget, and nothing would be read any more. */
+  gboolean is_short = pauses->memory_paused || pauses->memory_held_us != 0;
+  for (guint i = 0; is_short && i < pauses->context.partitions->len; i++)
+    tide_partition_trim(tide_partition_at(pauses->context.partitions, i), pauses->context.budget);
   if (!pauses->memory_paused)
     hold_for_memory(pauses, now_us);
   else if (tide_budget_has_room_racy(pauses->context.budget) && now_us - pauses->memory_changed_us >= PAUSE_INTERVAL_US)

@@ -79,11 +79,11 @@ tide_rewind_inherited_by_row(const TideAssignments *assignments, const TideBatch
     return NULL;
   for (gsize i = 0; i < n_sources; i++) {
     const TidePartition *partition = tide_assignments_find(assignments, sources[i].ref);
-    if (partition == NULL || partition->inherited.until_us <= batch->times.sealed_us)
+    if (partition == NULL || partition->uncertain.inherited.until_us <= batch->times.sealed_us)
       continue;
     if (by_row == NULL)
       by_row = g_new0(TideDoubt, batch->n_rows);
-    tide_doubt_add(&by_row[sources[i].row], partition->inherited, batch->times.sealed_us);
+    tide_doubt_add(&by_row[sources[i].row], partition->uncertain.inherited, batch->times.sealed_us);
   }
   return by_row;
 }
@@ -91,7 +91,7 @@ tide_rewind_inherited_by_row(const TideAssignments *assignments, const TideBatch
 static void
 take_doubt(TidePartition *partition, gconstpointer doubt, gint64 now_us)
 {
-  tide_doubt_add(&partition->doubt, *(const TideDoubt *)doubt, now_us);
+  tide_doubt_add(&partition->uncertain.doubt, *(const TideDoubt *)doubt, now_us);
 }
 
 static void
@@ -214,7 +214,7 @@ note_move(TideRewinds *rewinds, TidePartition *partition, TideRewindReason reaso
   g_array_append_val(moves, its);
   partition->awaited.is_awaited = FALSE;
   partition->end.is_reached = FALSE;
-  partition->stored_offset = -1; /* tide_input_move() may forget it */
+  partition->commit.stored_offset = -1; /* tide_input_move() may forget it */
   tide_counter_inc(rewinds->rewinds[reason]);
   tide_log_fields(reason == TIDE_REWIND_SCHEMA ? TIDE_LOG_INFO : TIDE_LOG_NOTICE, "partition-rewound",
                   TIDE_LOG_FIELDS({"TOPIC", partition->topic},

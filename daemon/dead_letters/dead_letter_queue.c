@@ -38,22 +38,22 @@ static void
 register_metrics(TideDeadLetterQueue *dead_letters)
 {
   TideMetrics *metrics = dead_letters->context.metrics;
-  dead_letters->bytes =
+  dead_letters->metrics.bytes =
       tide_metrics_counter(metrics, "tidemark_dead_letters_bytes_total", "Keys and values of dead letters kept", NULL);
-  dead_letters->retries = tide_metrics_counter(metrics, "tidemark_dead_letters_retries_total",
-                                               "Attempts to keep dead letters that failed", NULL);
-  dead_letters->torn_bytes =
+  dead_letters->metrics.retries = tide_metrics_counter(metrics, "tidemark_dead_letters_retries_total",
+                                                       "Attempts to keep dead letters that failed", NULL);
+  dead_letters->metrics.torn_bytes =
       tide_metrics_counter(metrics, "tidemark_dead_letters_torn_bytes_total",
                            "Bytes of a last line without an end, which a crash left in the file", NULL);
-  dead_letters->given_up = tide_metrics_counter(
+  dead_letters->metrics.given_up = tide_metrics_counter(
       metrics, "tidemark_dead_letters_given_up_total",
       "Dead letters not kept because their partition has gone, or is rewound: they come again", NULL);
-  dead_letters->gone = tide_metrics_counter(metrics, "tidemark_dead_letters_originals_gone_total",
-                                            "Dead letters whose original was no more in its topic", NULL);
-  dead_letters->waiting =
+  dead_letters->metrics.gone = tide_metrics_counter(metrics, "tidemark_dead_letters_originals_gone_total",
+                                                    "Dead letters whose original was no more in its topic", NULL);
+  dead_letters->metrics.waiting =
       tide_metrics_gauge(metrics, "tidemark_dead_letters_waiting", "Dead letters that are not kept yet", NULL);
-  dead_letters->stalled_gauge = tide_metrics_gauge(metrics, "tidemark_dead_letters_blocked",
-                                                   "1 while dead letters cannot be kept, or too many were", NULL);
+  dead_letters->metrics.stalled_gauge = tide_metrics_gauge(
+      metrics, "tidemark_dead_letters_blocked", "1 while dead letters cannot be kept, or too many were", NULL);
 }
 
 TideDeadLetterQueue *
@@ -63,11 +63,11 @@ tide_dead_letter_queue_new(const TideDeadLetterQueueContext *context)
   TideDeadLetterQueue *dead_letters = g_new0(TideDeadLetterQueue, 1);
   dead_letters->context = *context;
   dead_letters->path = tide_dead_letter_queue_file_path(config);
-  tide_mutex_init(&dead_letters->lock);
-  tide_cond_init(&dead_letters->work);
+  tide_mutex_init(&dead_letters->locked.lock);
+  tide_cond_init(&dead_letters->locked.work);
   dead_letters->reasons = tide_dead_letter_reasons_new(context->metrics);
-  tide_dead_letter_ratio_init(&dead_letters->ratio, config->dead_letters.window_ms, config->dead_letters.max_ratio,
-                              (guint64)UNREPORTED_MESSAGES * config->kafka.threads);
+  tide_dead_letter_ratio_init(&dead_letters->excess.ratio, config->dead_letters.window_ms,
+                              config->dead_letters.max_ratio, (guint64)UNREPORTED_MESSAGES * config->kafka.threads);
   register_metrics(dead_letters);
   return dead_letters;
 }
@@ -87,7 +87,7 @@ open_file(TideDeadLetterQueue *dead_letters, GError **error)
                        : " (name a place with dead_letters.topic or dead_letters.file)");
   else
     tide_log(TIDE_LOG_INFO, "dead-letters-file", "dead letters are kept in '%s'", dead_letters->path);
-  tide_counter_add(dead_letters->torn_bytes, torn_bytes);
+  tide_counter_add(dead_letters->metrics.torn_bytes, torn_bytes);
   if (torn_bytes > 0)
     tide_log(TIDE_LOG_WARNING, "dead-letters-torn",
              "the last line of '%s' has no end, as after a crash: its %" G_GUINT64_FORMAT
@@ -103,7 +103,7 @@ tide_dead_letter_queue_start(TideDeadLetterQueue *dead_letters, TideWireProtocol
   if (!tide_dead_letter_queue_exist(dead_letters))
     return TRUE;
   dead_letters->protocol = protocol;
-  dead_letters->originals = tide_kafka_originals_new(config, &dead_letters->stopping);
+  dead_letters->originals = tide_kafka_originals_new(config, &dead_letters->shared.stopping);
   if (dead_letters->path != NULL)
     dead_letters->file = open_file(dead_letters, error);
   else
@@ -117,27 +117,25 @@ tide_dead_letter_queue_start(TideDeadLetterQueue *dead_letters, TideWireProtocol
 void
 tide_dead_letter_queue_rouse(TideDeadLetterQueue *dead_letters)
 {
-  atomic_store_explicit(&dead_letters->must_reconnect, TRUE, memory_order_release);
+  atomic_store_explicit(&dead_letters->shared.must_reconnect, TRUE, memory_order_release);
 }
 
 gboolean
 tide_dead_letter_queue_stop(TideDeadLetterQueue *dead_letters, gint64 deadline_us)
 {
-  tide_mutex_lock(&dead_letters->lock);
-  atomic_store_explicit(&dead_letters->stopping, TRUE, memory_order_release);
-  tide_cond_broadcast(&dead_letters->work);
-  tide_mutex_unlock(&dead_letters->lock);
+  tide_mutex_lock(&dead_letters->locked.lock);
+  atomic_store_explicit(&dead_letters->shared.stopping, TRUE, memory_order_release);
+  tide_cond_broadcast(&dead_letters->locked.work);
+  tide_mutex_unlock(&dead_letters->locked.lock);
   if (dead_letters->thread != NULL && !tide_thread_join_until(dead_letters->thread, deadline_us))
     return FALSE;
   dead_letters->thread = NULL;
   if (dead_letters->topic != NULL)
-    tide_kafka_dead_letters_disconnect(dead_letters->topic, &dead_letters->to_keep.jobs);
-  tide_dead_letter_queue_drop(dead_letters, &dead_letters->to_read.jobs);
-  tide_dead_letter_queue_drop(dead_letters, &dead_letters->to_keep.jobs);
-  tide_dead_letter_queue_drop(dead_letters, &dead_letters->to_send_again.jobs);
-  tide_dead_letter_queue_drop(dead_letters, &dead_letters->too_large.jobs);
-  tide_dead_letter_queue_drop(dead_letters, &dead_letters->beyond_max_ratio);
-  tide_dead_letter_queue_drop(dead_letters, &dead_letters->incoming);
+    tide_kafka_dead_letters_disconnect(dead_letters->topic, &dead_letters->stages[TIDE_STAGE_KEEP].jobs);
+  for (guint i = 0; i < TIDE_DEAD_LETTER_N_STAGES; i++)
+    tide_dead_letter_queue_drop(dead_letters, &dead_letters->stages[i].jobs);
+  tide_dead_letter_queue_drop(dead_letters, &dead_letters->excess.jobs);
+  tide_dead_letter_queue_drop(dead_letters, &dead_letters->locked.incoming);
   return TRUE;
 }
 
@@ -152,9 +150,9 @@ tide_dead_letter_queue_free(TideDeadLetterQueue *dead_letters)
   tide_kafka_originals_free(dead_letters->originals);
   tide_dead_letter_reasons_free(dead_letters->reasons);
   tide_buffer_clear_memory(&dead_letters->lines);
-  tide_cond_clear(&dead_letters->work);
-  tide_mutex_clear(&dead_letters->lock);
-  g_free(dead_letters->stall_text);
+  tide_cond_clear(&dead_letters->locked.work);
+  tide_mutex_clear(&dead_letters->locked.lock);
+  g_free(dead_letters->locked.stall_text);
   g_free(dead_letters->path);
   g_free(dead_letters);
 }
@@ -172,32 +170,32 @@ tide_dead_letter_queue_submit(TideDeadLetterQueue *dead_letters, TideDeadLetterJ
 {
   job->charged_bytes = tide_dead_letter_queue_memory_bytes(job);
   tide_budget_charge(dead_letters->context.budget, job->charged_bytes);
-  tide_gauge_add(dead_letters->waiting, 1);
-  tide_mutex_lock(&dead_letters->lock);
-  tide_dead_letter_jobs_append(&dead_letters->incoming, job);
-  tide_cond_signal(&dead_letters->work);
-  tide_mutex_unlock(&dead_letters->lock);
+  tide_gauge_add(dead_letters->metrics.waiting, 1);
+  tide_mutex_lock(&dead_letters->locked.lock);
+  tide_dead_letter_jobs_append(&dead_letters->locked.incoming, job);
+  tide_cond_signal(&dead_letters->locked.work);
+  tide_mutex_unlock(&dead_letters->locked.lock);
 }
 
 void
 tide_dead_letter_queue_note_messages(TideDeadLetterQueue *dead_letters, guint64 received, guint64 written)
 {
-  atomic_fetch_add_explicit(&dead_letters->received, received, memory_order_relaxed);
-  atomic_fetch_add_explicit(&dead_letters->written, written, memory_order_relaxed);
+  atomic_fetch_add_explicit(&dead_letters->shared.received, received, memory_order_relaxed);
+  atomic_fetch_add_explicit(&dead_letters->shared.written, written, memory_order_relaxed);
 }
 
 gboolean
 tide_dead_letter_queue_is_stalled_racy(const TideDeadLetterQueue *dead_letters)
 {
-  return atomic_load_explicit(&dead_letters->is_stalled, memory_order_acquire);
+  return atomic_load_explicit(&dead_letters->shared.is_stalled, memory_order_acquire);
 }
 
 char *
 tide_dead_letter_queue_stall_text(TideDeadLetterQueue *dead_letters)
 {
-  tide_mutex_lock(&dead_letters->lock);
-  char *text = g_strdup(dead_letters->stall_text);
-  tide_mutex_unlock(&dead_letters->lock);
+  tide_mutex_lock(&dead_letters->locked.lock);
+  char *text = g_strdup(dead_letters->locked.stall_text);
+  tide_mutex_unlock(&dead_letters->locked.lock);
   return text;
 }
 
@@ -210,7 +208,7 @@ tide_dead_letter_queue_view(TideDeadLetterQueue *dead_letters)
 gboolean
 tide_dead_letter_queue_has_too_many_racy(const TideDeadLetterQueue *dead_letters)
 {
-  return atomic_load_explicit(&dead_letters->too_many, memory_order_relaxed);
+  return atomic_load_explicit(&dead_letters->shared.too_many, memory_order_relaxed);
 }
 
 gboolean
@@ -218,8 +216,8 @@ tide_dead_letter_queue_keeps_no_more(TideDeadLetterQueue *dead_letters)
 {
   if (!tide_dead_letter_queue_has_too_many_racy(dead_letters))
     return FALSE;
-  tide_mutex_lock(&dead_letters->lock);
-  gboolean is_at_rest = dead_letters->is_at_rest && dead_letters->incoming.first == NULL;
-  tide_mutex_unlock(&dead_letters->lock);
+  tide_mutex_lock(&dead_letters->locked.lock);
+  gboolean is_at_rest = dead_letters->locked.is_at_rest && dead_letters->locked.incoming.first == NULL;
+  tide_mutex_unlock(&dead_letters->locked.lock);
   return is_at_rest;
 }

@@ -18,11 +18,25 @@ typedef struct TideDeadLetterStage {
   gint64 logged_us;
 } TideDeadLetterStage;
 
-struct TideDeadLetterQueue {
-  /* set before start, then read-only */
-  TideDeadLetterQueueContext context;
-  char *path; /* owned: of the file; NULL: none */
-  TideThread *thread;
+/* What jobs wait for. */
+typedef enum TideDeadLetterStageKind {
+  TIDE_STAGE_READ,       /* their original */
+  TIDE_STAGE_KEEP,       /* to be kept */
+  TIDE_STAGE_SEND_AGAIN, /* the topic did not take them */
+  TIDE_STAGE_TOO_LARGE,  /* it does not take them for their own size, while it takes others */
+  TIDE_DEAD_LETTER_N_STAGES,
+} TideDeadLetterStageKind;
+
+/* What is held because too many messages become dead letters. */
+typedef struct TideDeadLetterExcess {
+  TideDeadLetterRatio ratio;
+  TideDeadLetterJobs jobs;       /* those beyond max_ratio: until it is raised, or the end */
+  TideDeadLetterRatioPart total; /* with too_many: the window, when they became so */
+  TideDeadLetterRatioPart since; /* with too_many: what came and was written since */
+  gboolean has_more;             /* with too_many: the stall's text does not tell of it yet */
+} TideDeadLetterExcess;
+
+typedef struct TideDeadLetterMetrics {
   TideCounter *bytes;
   TideCounter *retries;
   TideCounter *torn_bytes;
@@ -30,38 +44,43 @@ struct TideDeadLetterQueue {
   TideCounter *gone;
   TideGauge *waiting;
   TideGauge *stalled_gauge;
+} TideDeadLetterMetrics;
+
+struct TideDeadLetterQueue {
+  /* set before start, then read-only */
+  TideDeadLetterQueueContext context;
+  char *path; /* owned: of the file; NULL: none */
+  TideThread *thread;
+  TideDeadLetterMetrics metrics;
 
   /* the dead-letter thread only (but before start and after stop) */
   TideWireProtocol protocol;
   TideDeadLetterFile *file;
   TideKafkaDeadLetters *topic; /* owned; NULL: a file is used */
   TideKafkaOriginals *originals;
-  TideDeadLetterStage to_read;
-  TideDeadLetterStage to_keep;
-  TideDeadLetterStage to_send_again; /* those that the topic did not take */
-  TideDeadLetterStage too_large;     /* those that it does not take for their own size, while it takes others */
-  TideDeadLetterRatio ratio;
-  TideDeadLetterJobs beyond_max_ratio; /* those beyond max_ratio: until it is raised, or the end */
-  TideDeadLetterReasons *reasons;      /* owned */
-  TideDeadLetterRatioPart excess;      /* with too_many: the window, when they became so */
-  TideDeadLetterRatioPart since;       /* with too_many: what came and was written since */
-  gboolean has_more;                   /* with too_many: the stall's text does not tell of it yet */
+  TideDeadLetterStage stages[TIDE_DEAD_LETTER_N_STAGES];
+  TideDeadLetterExcess excess;
+  TideDeadLetterReasons *reasons; /* owned */
   TideBuffer lines;
 
   /* any thread */
-  _Atomic guint64 received;
-  _Atomic guint64 written;
-  _Atomic gboolean stopping;
-  _Atomic gboolean must_reconnect; /* to the topic */
-  _Atomic gboolean is_stalled;
-  _Atomic gboolean too_many; /* above max_ratio: until that is raised nothing more passes */
+  struct {
+    _Atomic guint64 received;
+    _Atomic guint64 written;
+    _Atomic gboolean stopping;
+    _Atomic gboolean must_reconnect; /* to the topic */
+    _Atomic gboolean is_stalled;
+    _Atomic gboolean too_many; /* above max_ratio: until that is raised nothing more passes */
+  } shared;
 
-  /* under lock */
-  TideMutex lock;
-  TideCond work;
-  TideDeadLetterJobs incoming;
-  gboolean is_at_rest; /* what is not incoming waits for max_ratio to be raised */
-  char *stall_text;    /* owned: NULL: not holding */
+  struct {
+    TideMutex lock;
+    /* under lock */
+    TideCond work;
+    TideDeadLetterJobs incoming;
+    gboolean is_at_rest; /* what is not incoming waits for max_ratio to be raised */
+    char *stall_text;    /* owned: NULL: not holding */
+  } locked;
 };
 
 /* The thread's owner function; @data: a TideDeadLetterQueue. */

@@ -39,12 +39,12 @@ static void
 set_stall_text(TideDeadLetterQueue *dead_letters, char *text)
 {
   gboolean is_stalled = text != NULL;
-  tide_mutex_lock(&dead_letters->lock);
-  g_free(dead_letters->stall_text);
-  dead_letters->stall_text = text;
-  tide_mutex_unlock(&dead_letters->lock);
-  atomic_store_explicit(&dead_letters->is_stalled, is_stalled, memory_order_release);
-  tide_gauge_set(dead_letters->stalled_gauge, is_stalled);
+  tide_mutex_lock(&dead_letters->locked.lock);
+  g_free(dead_letters->locked.stall_text);
+  dead_letters->locked.stall_text = text;
+  tide_mutex_unlock(&dead_letters->locked.lock);
+  atomic_store_explicit(&dead_letters->shared.is_stalled, is_stalled, memory_order_release);
+  tide_gauge_set(dead_letters->metrics.stalled_gauge, is_stalled);
 }
 
 /* @stage did not get on: it waits, doubling. Returns: whether an operator should hear of it again. */
@@ -70,11 +70,11 @@ note_progress(TideDeadLetterStage *stage)
 static void
 stall(TideDeadLetterQueue *dead_letters, TideDeadLetterStage *stage, const char *text, gint64 now_us)
 {
-  tide_counter_inc(dead_letters->retries);
+  tide_counter_inc(dead_letters->metrics.retries);
   if (note_failure(stage, now_us))
     tide_log(TIDE_LOG_CRIT, "dead-letters-stalled",
              "dead letters cannot be kept: %s; trying again, and all partitions pause until then", text);
-  if (!dead_letters->too_many)
+  if (!dead_letters->shared.too_many)
     set_stall_text(dead_letters, g_strdup_printf("dead letters cannot be kept: %s", text));
 }
 
@@ -82,7 +82,7 @@ stall(TideDeadLetterQueue *dead_letters, TideDeadLetterStage *stage, const char 
 static void
 release(TideDeadLetterQueue *dead_letters, gboolean any_can_be_kept)
 {
-  if (dead_letters->too_many || !atomic_load_explicit(&dead_letters->is_stalled, memory_order_relaxed))
+  if (dead_letters->shared.too_many || !atomic_load_explicit(&dead_letters->shared.is_stalled, memory_order_relaxed))
     return;
   set_stall_text(dead_letters, NULL);
   if (any_can_be_kept)
@@ -112,7 +112,7 @@ too_many_text(const TideDeadLetterQueue *dead_letters)
   gboolean is_of_files = dead_letters->context.find_original != NULL;
   g_autofree char *most = tide_dead_letter_reasons_most(dead_letters->reasons);
   const TideDeadLettersConfig *config = &dead_letters->context.config->dead_letters;
-  const TideDeadLetterRatioPart *excess = &dead_letters->excess, *since = &dead_letters->since;
+  const TideDeadLetterRatioPart *excess = &dead_letters->excess.total, *since = &dead_letters->excess.since;
   guint64 n_dead_letters = excess->dead_letters + since->dead_letters, n_written = excess->written + since->written;
   /* What a consumer has received it says later than what of it is bad. */
   guint64 n_messages = MAX(excess->received + since->received, n_written + n_dead_letters);
@@ -127,23 +127,14 @@ too_many_text(const TideDeadLetterQueue *dead_letters)
 static void
 stall_for_too_many(TideDeadLetterQueue *dead_letters, const TideDeadLetterRatioPart *total)
 {
-  dead_letters->too_many = TRUE;
-  dead_letters->excess = *total;
-  dead_letters->since = (TideDeadLetterRatioPart){0};
-  dead_letters->has_more = FALSE;
+  dead_letters->shared.too_many = TRUE;
+  dead_letters->excess.total = *total;
+  dead_letters->excess.since = (TideDeadLetterRatioPart){0};
+  dead_letters->excess.has_more = FALSE;
   char *text = too_many_text(dead_letters);
   if (dead_letters->context.find_original == NULL) /* who loads files says it at the end */
     tide_log(TIDE_LOG_CRIT, "dead-letters-too-many", "%s", text);
   set_stall_text(dead_letters, text);
-}
-
-static void
-note_since(TideDeadLetterQueue *dead_letters, const TideDeadLetterRatioPart *more)
-{
-  dead_letters->since.received += more->received;
-  dead_letters->since.written += more->written;
-  dead_letters->since.dead_letters += more->dead_letters;
-  dead_letters->has_more = TRUE;
 }
 
 /* Without one that comes (@n_come: 0) nothing begins to be held: good messages that leave the window make nothing bad
@@ -151,16 +142,21 @@ note_since(TideDeadLetterQueue *dead_letters, const TideDeadLetterRatioPart *mor
 static void
 check_ratio(TideDeadLetterQueue *dead_letters, guint32 n_come, gint64 now_us)
 {
-  TideDeadLetterRatioPart part = {.received =
-                                      atomic_exchange_explicit(&dead_letters->received, 0, memory_order_relaxed),
-                                  .written = atomic_exchange_explicit(&dead_letters->written, 0, memory_order_relaxed),
-                                  .dead_letters = n_come};
-  tide_dead_letter_ratio_add(&dead_letters->ratio, now_us, &part);
+  TideDeadLetterRatioPart part = {
+      .received = atomic_exchange_explicit(&dead_letters->shared.received, 0, memory_order_relaxed),
+      .written = atomic_exchange_explicit(&dead_letters->shared.written, 0, memory_order_relaxed),
+      .dead_letters = n_come};
+  tide_dead_letter_ratio_add(&dead_letters->excess.ratio, now_us, &part);
   TideDeadLetterRatioPart total;
-  if (!dead_letters->too_many && n_come > 0 && tide_dead_letter_ratio_is_exceeded(&dead_letters->ratio, &total))
+  if (!dead_letters->shared.too_many && n_come > 0 &&
+      tide_dead_letter_ratio_is_exceeded(&dead_letters->excess.ratio, &total))
     stall_for_too_many(dead_letters, &total);
-  else if (dead_letters->too_many && part.received + part.written + part.dead_letters > 0)
-    note_since(dead_letters, &part);
+  else if (dead_letters->shared.too_many && part.received + part.written + part.dead_letters > 0) {
+    dead_letters->excess.since.received += part.received;
+    dead_letters->excess.since.written += part.written;
+    dead_letters->excess.since.dead_letters += part.dead_letters;
+    dead_letters->excess.has_more = TRUE;
+  }
 }
 
 /* ---- jobs ---- */
@@ -171,10 +167,10 @@ post_completed(TideDeadLetterQueue *dead_letters, TideDeadLetterJob *job, gboole
   job->is_kept = is_kept;
   if (is_kept) {
     tide_dead_letter_reasons_note_kept(dead_letters->reasons, &job->dead_letter);
-    tide_counter_add(dead_letters->bytes, job->dead_letter.key.len + job->dead_letter.value.len);
+    tide_counter_add(dead_letters->metrics.bytes, job->dead_letter.key.len + job->dead_letter.value.len);
   }
   tide_budget_charge(dead_letters->context.budget, -job->charged_bytes);
-  tide_gauge_add(dead_letters->waiting, -1);
+  tide_gauge_add(dead_letters->metrics.waiting, -1);
   tide_dead_letter_completions_push(job->completions, job);
 }
 
@@ -189,7 +185,7 @@ give_up_lost(TideDeadLetterQueue *dead_letters, TideDeadLetterJobs *from)
       tide_dead_letter_jobs_append(from, job);
       continue;
     }
-    tide_counter_inc(dead_letters->given_up);
+    tide_counter_inc(dead_letters->metrics.given_up);
     post_completed(dead_letters, job, FALSE);
   }
 }
@@ -199,13 +195,12 @@ give_up_lost(TideDeadLetterQueue *dead_letters, TideDeadLetterJobs *from)
 static void
 give_up_all_lost(TideDeadLetterQueue *dead_letters)
 {
-  TideDeadLetterJobs *jobs[] = {&dead_letters->to_read.jobs, &dead_letters->to_keep.jobs,
-                                &dead_letters->to_send_again.jobs, &dead_letters->too_large.jobs,
-                                &dead_letters->beyond_max_ratio};
-  for (guint i = 0; i < G_N_ELEMENTS(jobs); i++)
-    give_up_lost(dead_letters, jobs[i]);
+  for (guint i = 0; i < TIDE_DEAD_LETTER_N_STAGES; i++)
+    give_up_lost(dead_letters, &dead_letters->stages[i].jobs);
+  give_up_lost(dead_letters, &dead_letters->excess.jobs);
   gboolean under_way = dead_letters->topic != NULL && tide_kafka_dead_letters_under_way(dead_letters->topic) > 0;
-  if (!under_way && dead_letters->to_keep.jobs.first == NULL && dead_letters->to_send_again.jobs.first == NULL)
+  if (!under_way && dead_letters->stages[TIDE_STAGE_KEEP].jobs.first == NULL &&
+      dead_letters->stages[TIDE_STAGE_SEND_AGAIN].jobs.first == NULL)
     release(dead_letters, FALSE);
 }
 
@@ -214,7 +209,7 @@ tide_dead_letter_queue_drop(TideDeadLetterQueue *dead_letters, TideDeadLetterJob
 {
   for (const TideDeadLetterJob *job = jobs->first; job != NULL; job = job->next) {
     tide_budget_charge(dead_letters->context.budget, -job->charged_bytes);
-    tide_gauge_add(dead_letters->waiting, -1);
+    tide_gauge_add(dead_letters->metrics.waiting, -1);
   }
   tide_dead_letter_jobs_clear(jobs);
 }
@@ -239,7 +234,7 @@ put_row_for_original(TideDeadLetterQueue *dead_letters, TideDeadLetterJob *job)
   tide_buffer_clear_memory(&job->memory);
   tide_buffer_clear_memory(&job->row);
   job->memory = memory;
-  tide_counter_inc(dead_letters->gone);
+  tide_counter_inc(dead_letters->metrics.gone);
 }
 
 /* The stage that @job comes to next. */
@@ -251,7 +246,8 @@ pass_on(TideDeadLetterQueue *dead_letters, TideDeadLetterJob *job)
   gint64 bytes = tide_dead_letter_queue_memory_bytes(job);
   tide_budget_charge(dead_letters->context.budget, bytes - job->charged_bytes);
   job->charged_bytes = bytes;
-  tide_dead_letter_jobs_append(job->must_read ? &dead_letters->to_read.jobs : &dead_letters->to_keep.jobs, job);
+  tide_dead_letter_jobs_append(
+      job->must_read ? &dead_letters->stages[TIDE_STAGE_READ].jobs : &dead_letters->stages[TIDE_STAGE_KEEP].jobs, job);
 }
 
 static void
@@ -261,8 +257,8 @@ take_job(TideDeadLetterQueue *dead_letters, TideDeadLetterJob *job)
     job->dead_letter.version = TIDE_BYTES_LITERAL(TIDE_VERSION);
   tide_dead_letter_reasons_note_come(dead_letters->reasons, &job->dead_letter);
   check_ratio(dead_letters, job->is_further ? 0 : 1, tide_now_us());
-  if (dead_letters->too_many)
-    tide_dead_letter_jobs_append(&dead_letters->beyond_max_ratio, job);
+  if (dead_letters->shared.too_many)
+    tide_dead_letter_jobs_append(&dead_letters->excess.jobs, job);
   else
     pass_on(dead_letters, job);
 }
@@ -271,11 +267,12 @@ take_job(TideDeadLetterQueue *dead_letters, TideDeadLetterJob *job)
 static void
 go_on_below_ratio(TideDeadLetterQueue *dead_letters)
 {
-  if (!dead_letters->too_many || tide_dead_letter_ratio_is_above(&dead_letters->ratio, &dead_letters->excess))
+  if (!dead_letters->shared.too_many ||
+      tide_dead_letter_ratio_is_above(&dead_letters->excess.ratio, &dead_letters->excess.total))
     return;
-  dead_letters->too_many = FALSE;
+  dead_letters->shared.too_many = FALSE;
   release(dead_letters, TRUE);
-  for (TideDeadLetterJob *job; (job = tide_dead_letter_jobs_take(&dead_letters->beyond_max_ratio)) != NULL;)
+  for (TideDeadLetterJob *job; (job = tide_dead_letter_jobs_take(&dead_letters->excess.jobs)) != NULL;)
     pass_on(dead_letters, job);
 }
 
@@ -286,7 +283,7 @@ take_limits(TideDeadLetterQueue *dead_letters)
   const TideDeadLettersConfig *config = &dead_letters->context.config->dead_letters;
   if (dead_letters->file != NULL)
     tide_dead_letter_file_set_limits(dead_letters->file, config->max_file_bytes, config->max_bytes);
-  tide_dead_letter_ratio_set_bounds(&dead_letters->ratio, config->window_ms, config->max_ratio);
+  tide_dead_letter_ratio_set_bounds(&dead_letters->excess.ratio, config->window_ms, config->max_ratio);
   go_on_below_ratio(dead_letters);
 }
 
@@ -294,20 +291,21 @@ take_limits(TideDeadLetterQueue *dead_letters)
 static void
 take_incoming(TideDeadLetterQueue *dead_letters, gint64 deadline_us)
 {
-  tide_mutex_lock(&dead_letters->lock);
-  while (dead_letters->incoming.first == NULL && !atomic_load_explicit(&dead_letters->stopping, memory_order_relaxed) &&
-         tide_cond_wait_until(&dead_letters->work, &dead_letters->lock, deadline_us))
+  tide_mutex_lock(&dead_letters->locked.lock);
+  while (dead_letters->locked.incoming.first == NULL &&
+         !atomic_load_explicit(&dead_letters->shared.stopping, memory_order_relaxed) &&
+         tide_cond_wait_until(&dead_letters->locked.work, &dead_letters->locked.lock, deadline_us))
     ;
-  TideDeadLetterJobs jobs = dead_letters->incoming;
-  dead_letters->incoming = (TideDeadLetterJobs){0};
-  dead_letters->is_at_rest = FALSE;
-  tide_mutex_unlock(&dead_letters->lock);
+  TideDeadLetterJobs jobs = dead_letters->locked.incoming;
+  dead_letters->locked.incoming = (TideDeadLetterJobs){0};
+  dead_letters->locked.is_at_rest = FALSE;
+  tide_mutex_unlock(&dead_letters->locked.lock);
   take_limits(dead_letters);
   for (TideDeadLetterJob *job; (job = tide_dead_letter_jobs_take(&jobs)) != NULL;)
     take_job(dead_letters, job);
   check_ratio(dead_letters, 0, tide_now_us());
-  if (dead_letters->too_many && dead_letters->has_more) {
-    dead_letters->has_more = FALSE;
+  if (dead_letters->shared.too_many && dead_letters->excess.has_more) {
+    dead_letters->excess.has_more = FALSE;
     set_stall_text(dead_letters, too_many_text(dead_letters));
   }
 }
@@ -321,12 +319,6 @@ charged_bytes(const TideDeadLetterJobs *jobs)
   for (const TideDeadLetterJob *job = jobs->first; job != NULL; job = job->next)
     bytes += job->charged_bytes;
   return bytes;
-}
-
-static gboolean
-has_room_for_originals(const TideDeadLetterQueue *dead_letters)
-{
-  return dead_letters->to_keep.jobs.n <= MAX_TO_KEEP && charged_bytes(&dead_letters->to_keep.jobs) <= MAX_READ_BYTES;
 }
 
 static void
@@ -351,26 +343,21 @@ find_original(TideDeadLetterQueue *dead_letters, TideDeadLetterJob *job)
 }
 
 static void
-find_originals(TideDeadLetterQueue *dead_letters)
-{
-  for (TideDeadLetterJob *job; (job = tide_dead_letter_jobs_take(&dead_letters->to_read.jobs)) != NULL;) {
-    find_original(dead_letters, job);
-    pass_on(dead_letters, job);
-  }
-}
-
-static void
 read_originals(TideDeadLetterQueue *dead_letters, gint64 now_us)
 {
-  TideDeadLetterStage *stage = &dead_letters->to_read;
+  TideDeadLetterStage *stage = &dead_letters->stages[TIDE_STAGE_READ];
   if (stage->jobs.first == NULL || now_us < stage->next_us)
     return;
-  if (!has_room_for_originals(dead_letters)) {
+  const TideDeadLetterJobs *to_keep = &dead_letters->stages[TIDE_STAGE_KEEP].jobs;
+  if (to_keep->n > MAX_TO_KEEP || charged_bytes(to_keep) > MAX_READ_BYTES) {
     stage->next_us = now_us + ROOM_US;
     return;
   }
   if (dead_letters->context.find_original != NULL) {
-    find_originals(dead_letters);
+    for (TideDeadLetterJob *job; (job = tide_dead_letter_jobs_take(&stage->jobs)) != NULL;) {
+      find_original(dead_letters, job);
+      pass_on(dead_letters, job);
+    }
     return;
   }
   TideDeadLetterJobs read = {0};
@@ -392,7 +379,7 @@ make_lines(TideDeadLetterQueue *dead_letters, guint32 most)
   guint32 n = 0;
   tide_buffer_reset(&dead_letters->lines);
   gint64 now_ms = tide_wall_clock_epoch_ms();
-  for (const TideDeadLetterJob *job = dead_letters->to_keep.jobs.first;
+  for (const TideDeadLetterJob *job = dead_letters->stages[TIDE_STAGE_KEEP].jobs.first;
        job != NULL && n < most && dead_letters->lines.len < GROUP_BYTES; job = job->next, n++)
     tide_dead_letter_json_append(&dead_letters->lines, &job->dead_letter, now_ms);
   return n;
@@ -401,7 +388,7 @@ make_lines(TideDeadLetterQueue *dead_letters, guint32 most)
 static void
 keep_in_file(TideDeadLetterQueue *dead_letters, gint64 now_us)
 {
-  TideDeadLetterStage *stage = &dead_letters->to_keep;
+  TideDeadLetterStage *stage = &dead_letters->stages[TIDE_STAGE_KEEP];
   guint32 most = GROUP_DEAD_LETTERS;
   while (stage->jobs.first != NULL && now_us >= stage->next_us) {
     g_autoptr(GError) error = NULL;
@@ -450,15 +437,16 @@ take_reports(TideDeadLetterQueue *dead_letters)
 {
   TideKafkaDeadLetterReports reports = {0};
   tide_kafka_dead_letters_poll(dead_letters->topic, POLL_MS, &reports);
-  TideDeadLetterStage *again = &dead_letters->to_send_again, *too_large = &dead_letters->too_large;
+  TideDeadLetterStage *again = &dead_letters->stages[TIDE_STAGE_SEND_AGAIN],
+                      *too_large = &dead_letters->stages[TIDE_STAGE_TOO_LARGE];
   gboolean any_can_be_kept = reports.kept.first != NULL || reports.too_large.first != NULL;
   gint64 now_us = tide_now_us();
-  tide_counter_add(dead_letters->retries, reports.n_refused_with_others + reports.too_large.n);
+  tide_counter_add(dead_letters->metrics.retries, reports.n_refused_with_others + reports.too_large.n);
   if (any_can_be_kept)
     release(dead_letters, TRUE);
   for (TideDeadLetterJob *job; (job = tide_dead_letter_jobs_take(&reports.kept)) != NULL;) {
     if (job->n_failures > 0) {
-      note_progress(&dead_letters->to_keep);
+      note_progress(&dead_letters->stages[TIDE_STAGE_KEEP]);
       note_progress(again);
       note_progress(too_large);
     }
@@ -474,7 +462,7 @@ take_reports(TideDeadLetterQueue *dead_letters)
   if (!any_can_be_kept)
     stall(dead_letters, again, trouble, now_us);
   else {
-    tide_counter_inc(dead_letters->retries);
+    tide_counter_inc(dead_letters->metrics.retries);
     if (note_failure(again, now_us))
       log_stalled_one(&reports.failed, g_strdup(trouble));
   }
@@ -494,11 +482,11 @@ send_to_topic(TideDeadLetterQueue *dead_letters, TideDeadLetterStage *stage, gin
       tide_dead_letter_jobs_prepend(&stage->jobs, job);
       return;
     case TIDE_KAFKA_DEAD_LETTER_TOO_LARGE:
-      tide_counter_inc(dead_letters->retries);
+      tide_counter_inc(dead_letters->metrics.retries);
       tide_dead_letter_jobs_append(&jobs, job);
-      if (note_failure(&dead_letters->too_large, now_us))
+      if (note_failure(&dead_letters->stages[TIDE_STAGE_TOO_LARGE], now_us))
         log_stalled_one(&jobs, tide_kafka_dead_letters_describe_too_large(dead_letters->topic, job));
-      wait_in(&dead_letters->too_large, &jobs);
+      wait_in(&dead_letters->stages[TIDE_STAGE_TOO_LARGE], &jobs);
       break;
     case TIDE_KAFKA_DEAD_LETTER_FAILED:
       job->n_failures++;
@@ -509,26 +497,16 @@ send_to_topic(TideDeadLetterQueue *dead_letters, TideDeadLetterStage *stage, gin
   }
 }
 
-static void
-keep_in_topic(TideDeadLetterQueue *dead_letters, gint64 now_us)
-{
-  send_to_topic(dead_letters, &dead_letters->to_send_again, now_us);
-  send_to_topic(dead_letters, &dead_letters->to_keep, now_us);
-  send_to_topic(dead_letters, &dead_letters->too_large, now_us);
-}
-
 /* ---- the thread ---- */
 
 /* When the next of the stages has something to do. */
 static gint64
 next_due_us(const TideDeadLetterQueue *dead_letters, gint64 now_us)
 {
-  const TideDeadLetterStage *const stages[] = {&dead_letters->to_read, &dead_letters->to_keep,
-                                               &dead_letters->to_send_again, &dead_letters->too_large};
   gint64 due_us = now_us + ROUND_US;
-  for (gsize i = 0; i < G_N_ELEMENTS(stages); i++)
-    if (stages[i]->jobs.first != NULL)
-      due_us = MIN(due_us, MAX(stages[i]->next_us, now_us));
+  for (guint i = 0; i < TIDE_DEAD_LETTER_N_STAGES; i++)
+    if (dead_letters->stages[i].jobs.first != NULL)
+      due_us = MIN(due_us, MAX(dead_letters->stages[i].next_us, now_us));
   return due_us;
 }
 
@@ -537,12 +515,12 @@ static void
 note_rest(TideDeadLetterQueue *dead_letters)
 {
   gboolean on_the_way = dead_letters->topic != NULL && tide_kafka_dead_letters_under_way(dead_letters->topic) > 0;
-  gboolean is_at_rest = dead_letters->too_many && !on_the_way && dead_letters->to_read.jobs.first == NULL &&
-                        dead_letters->to_keep.jobs.first == NULL && dead_letters->to_send_again.jobs.first == NULL &&
-                        dead_letters->too_large.jobs.first == NULL;
-  tide_mutex_lock(&dead_letters->lock);
-  dead_letters->is_at_rest = is_at_rest;
-  tide_mutex_unlock(&dead_letters->lock);
+  gboolean is_at_rest = dead_letters->shared.too_many && !on_the_way;
+  for (guint i = 0; i < TIDE_DEAD_LETTER_N_STAGES; i++)
+    is_at_rest &= dead_letters->stages[i].jobs.first == NULL;
+  tide_mutex_lock(&dead_letters->locked.lock);
+  dead_letters->locked.is_at_rest = is_at_rest;
+  tide_mutex_unlock(&dead_letters->locked.lock);
 }
 
 /* The thread's owner function. */
@@ -550,10 +528,10 @@ void
 tide_dead_letter_queue_run(gpointer data)
 {
   TideDeadLetterQueue *dead_letters = data;
-  while (!atomic_load_explicit(&dead_letters->stopping, memory_order_acquire)) {
-    if (atomic_exchange_explicit(&dead_letters->must_reconnect, FALSE, memory_order_acquire) &&
+  while (!atomic_load_explicit(&dead_letters->shared.stopping, memory_order_acquire)) {
+    if (atomic_exchange_explicit(&dead_letters->shared.must_reconnect, FALSE, memory_order_acquire) &&
         dead_letters->topic != NULL)
-      tide_kafka_dead_letters_disconnect(dead_letters->topic, &dead_letters->to_send_again.jobs);
+      tide_kafka_dead_letters_disconnect(dead_letters->topic, &dead_letters->stages[TIDE_STAGE_SEND_AGAIN].jobs);
     gint64 now_us = tide_now_us();
     gboolean on_the_way = dead_letters->topic != NULL && tide_kafka_dead_letters_under_way(dead_letters->topic) > 0;
     if (on_the_way)
@@ -561,10 +539,12 @@ tide_dead_letter_queue_run(gpointer data)
     take_incoming(dead_letters, on_the_way ? now_us : next_due_us(dead_letters, now_us));
     give_up_all_lost(dead_letters);
     read_originals(dead_letters, tide_now_us());
-    if (dead_letters->topic != NULL)
-      keep_in_topic(dead_letters, tide_now_us());
-    else
-      keep_in_file(dead_letters, tide_now_us());
+    static const TideDeadLetterStageKind of_topic[] = {TIDE_STAGE_SEND_AGAIN, TIDE_STAGE_KEEP, TIDE_STAGE_TOO_LARGE};
+    now_us = tide_now_us();
+    for (guint i = 0; dead_letters->topic != NULL && i < G_N_ELEMENTS(of_topic); i++)
+      send_to_topic(dead_letters, &dead_letters->stages[of_topic[i]], now_us);
+    if (dead_letters->topic == NULL)
+      keep_in_file(dead_letters, now_us);
     note_rest(dead_letters);
   }
 }

@@ -197,17 +197,12 @@ may_seal(TideLaneBuffer *open)
   return !open->shares_key;
 }
 
-static gboolean
-may_seal_solo(const TideLaneBuffer *open)
-{
-  return !open->solo_waits && !is_crowded(open, TRUE) && !tide_lane_buffer_waits_for_predecessor(open, TRUE);
-}
-
 /* Seals @open when it is due. Returns when it will be; G_MAXINT64 when only a batch that completes can change that. */
 static gint64
 seal_if_due(TideAccumulator *accumulator, TideLaneBuffer *open, TidePressure pressure, gint64 now_us)
 {
-  if (G_UNLIKELY(!tide_row_buffer_is_empty(open->solo)) && may_seal_solo(open))
+  if (G_UNLIKELY(!tide_row_buffer_is_empty(open->solo)) && !open->solo_waits && !is_crowded(open, TRUE) &&
+      !tide_lane_buffer_waits_for_predecessor(open, TRUE))
     seal_solo(accumulator, open, now_us);
   if (tide_row_buffer_is_empty(open->buffer))
     return G_MAXINT64;

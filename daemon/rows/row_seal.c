@@ -106,15 +106,6 @@ typedef struct Filling {
   TideBatch *filled[2]; /* of puts, and of mutations; NULL: none yet */
 } Filling;
 
-/* In one batch with others of its kind at the most. */
-static guint32
-max_rows_with(const TideRowBuffer *buffer, const OpenRow *row, const TideSealRequest *request)
-{
-  if (row->delete_to_ms != 0)
-    return MIN(request->max_rows, MAX_MUTATED_ROWS);
-  return buffer->rule == TIDE_MERGE_NONE ? MIN(request->max_rows, MAX_SOLO_ROWS) : request->max_rows;
-}
-
 /* The batch that @row goes to, begun when there is none or the one there is full. */
 static TideBatch *
 batch_for_row(const TideRowBuffer *buffer, const OpenRow *row, const TideSealRequest *request, Filling *filling)
@@ -124,7 +115,10 @@ batch_for_row(const TideRowBuffer *buffer, const OpenRow *row, const TideSealReq
   TideBytes key = tide_bytes(buffer->bytes.data + row->key_offset, row->key_len);
   gsize row_bytes =
       tide_put_overhead_max(key) + row->cells_bytes + (is_mutations ? tide_row_buffer_delete_size_max(buffer, key) : 0);
-  if (*filled != NULL && (*filled)->n_rows < max_rows_with(buffer, row, request) &&
+  guint32 max_rows = is_mutations                      ? MAX_MUTATED_ROWS
+                     : buffer->rule == TIDE_MERGE_NONE ? MAX_SOLO_ROWS
+                                                       : request->max_rows;
+  if (*filled != NULL && (*filled)->n_rows < MIN(max_rows, request->max_rows) &&
       (*filled)->wire.len + row_bytes <= request->max_bytes)
     return *filled;
   TideBatch *begun = tide_batch_pool_take(request->pool);
@@ -172,21 +166,16 @@ waits_for_its_key(const OpenRow *row, const TideSealRequest *request)
   return waits;
 }
 
-/* @written: of solo rows; else NULL. */
-static gboolean
-must_wait(const TideRowBuffer *buffer, const OpenRow *row, const TideSealRequest *request, GHashTable *written)
-{
-  return written != NULL ? row_contradicts(buffer, row, written) || waits_for_its_key(row, request)
-                         : row->follows_same_key;
-}
-
-/* Encodes the row at @index where it may go into a batch, and copies it to where it waits otherwise. */
+/* Encodes the row at @index where it may go into a batch, and copies it to where it waits otherwise.
+ * @written: of solo rows; else NULL */
 static void
 hand_out_row(const TideRowBuffer *buffer, guint32 index, const TideSealRequest *request, GHashTable *written,
              Filling *filling, TideRowBuffer *again)
 {
   OpenRow *row = &rows_of(buffer)[index];
-  if (must_wait(buffer, row, request, written)) {
+  gboolean waits = written != NULL ? row_contradicts(buffer, row, written) || waits_for_its_key(row, request)
+                                   : row->follows_same_key;
+  if (waits) {
     row->goes_to = GOES_TO_AGAIN;
     row->target_row = tide_row_buffer_copy_row(buffer, index, again, buffer->oldest_us);
     return;

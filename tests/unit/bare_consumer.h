@@ -39,7 +39,7 @@ bare_dead_letters_new(UnstartedFlow *flow)
 static inline TideDeadLetterJob *
 bare_dead_letters_take(TideDeadLetterQueue *dead_letters)
 {
-  TideDeadLetterJob *job = tide_dead_letter_jobs_take(&dead_letters->incoming);
+  TideDeadLetterJob *job = tide_dead_letter_jobs_take(&dead_letters->locked.incoming);
   g_assert_nonnull(job);
   return job;
 }

@@ -112,7 +112,7 @@ spend_memory(ConsumerFixture *fixture, gboolean spend)
 static void
 hold_dead_letters(ConsumerFixture *fixture, gboolean hold)
 {
-  atomic_store(&fixture->dead_letters->is_stalled, hold);
+  atomic_store(&fixture->dead_letters->shared.is_stalled, hold);
   tide_pauses_check_dead_letters(&fixture->consumer->pauses, hold,
                                  fixture->consumer->pauses.dead_letters_changed_us + 10 * TIDE_US_PER_S);
 }
@@ -453,7 +453,7 @@ CONSUMER_TEST(by_reading, "/consumer/rewind/R3-dead-letter-of-an-unfinished-mess
   tide_rewinds_run(&fixture->consumer->rewinds, tide_now_us());
   TideCall call;
   receive(fixture, 5, PARTLY_BAD);
-  g_assert_null(fixture->dead_letters->incoming.first); /* it is kept already */
+  g_assert_null(fixture->dead_letters->locked.incoming.first); /* it is kept already */
   take_call(fixture, &call);
   acknowledge(fixture, &call);
   assert_unfinished(fixture, 0, 6);
@@ -612,10 +612,10 @@ CONSUMER_TEST(plain, "/consumer/end/at-too-many-dead-letters-may-pass")
   TideDeadLetterJob *job = bare_dead_letters_take(fixture->dead_letters);
   fixture->consumer->pauses.dead_letters_paused = TRUE;
   g_assert_false(is_finished(fixture));
-  atomic_store(&fixture->dead_letters->too_many, TRUE);
-  fixture->dead_letters->is_at_rest = TRUE;
+  atomic_store(&fixture->dead_letters->shared.too_many, TRUE);
+  fixture->dead_letters->locked.is_at_rest = TRUE;
   g_assert_true(is_finished(fixture));
-  atomic_store(&fixture->dead_letters->too_many, FALSE);
+  atomic_store(&fixture->dead_letters->shared.too_many, FALSE);
   g_assert_false(is_finished(fixture));
   keep_dead_letter(fixture, job);
 }
@@ -629,8 +629,8 @@ CONSUMER_TEST(plain, "/consumer/end/M4-at-too-many-dead-letters-awaits-no-rewind
   TideDeadLetterJob *job = bare_dead_letters_take(fixture->dead_letters);
   hold_first(fixture);
   fixture->consumer->pauses.dead_letters_paused = TRUE;
-  atomic_store(&fixture->dead_letters->too_many, TRUE);
-  fixture->dead_letters->is_at_rest = TRUE;
+  atomic_store(&fixture->dead_letters->shared.too_many, TRUE);
+  fixture->dead_letters->locked.is_at_rest = TRUE;
   g_assert_true(is_finished(fixture));
   keep_dead_letter(fixture, job);
 }

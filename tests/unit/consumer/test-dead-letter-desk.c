@@ -127,7 +127,7 @@ keep_dead_letter(Fixture *fixture, TideDeadLetterJob *job)
 static void
 assert_no_dead_letter(Fixture *fixture)
 {
-  g_assert_cmpuint(fixture->bare.dead_letters->incoming.n, ==, 0);
+  g_assert_cmpuint(fixture->bare.dead_letters->locked.incoming.n, ==, 0);
 }
 
 static void
@@ -318,8 +318,8 @@ test_dead_letters_are_told_what_is_new(Fixture *fixture, gconstpointer options)
   write_all(fixture, 1);
   receive(fixture, 7, OTHER);
   tide_dead_letter_desk_note_messages(&fixture->desk);
-  g_assert_cmpuint(atomic_load(&fixture->bare.dead_letters->received), ==, 3);
-  g_assert_cmpuint(atomic_load(&fixture->bare.dead_letters->written), ==, 2);
+  g_assert_cmpuint(atomic_load(&fixture->bare.dead_letters->shared.received), ==, 3);
+  g_assert_cmpuint(atomic_load(&fixture->bare.dead_letters->shared.written), ==, 2);
 }
 
 /* What is read again after a rewind is no more of the messages than it was, and its dead letter no more of those. */
@@ -338,8 +338,8 @@ test_R2_what_is_read_again_is_not_told_again(Fixture *fixture, gconstpointer opt
     keep_dead_letter(fixture, job);
   }
   tide_dead_letter_desk_note_messages(&fixture->desk);
-  g_assert_cmpuint(atomic_load(&fixture->bare.dead_letters->received), ==, 2);
-  g_assert_cmpuint(atomic_load(&fixture->bare.dead_letters->written), ==, 1);
+  g_assert_cmpuint(atomic_load(&fixture->bare.dead_letters->shared.received), ==, 2);
+  g_assert_cmpuint(atomic_load(&fixture->bare.dead_letters->shared.written), ==, 1);
 }
 
 /* A row is on its way as its partition is rewound, and refused only after that: no dead letter of its message has come

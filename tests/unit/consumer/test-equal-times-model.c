@@ -219,13 +219,14 @@ deliver(World *world, guint p)
   TideMapped mapped = {.n_rows = N_TABLES, .n_readings = 1};
   gboolean has_room = TRUE;
   if (tide_partition_repeats(partition, offset, world->now_us) && !tide_rewind_covers(&partition->rewind, offset)) {
-    tide_doubt_add(&partition->doubt, (TideDoubt){partition->repeated.until_us, message->time_ms}, world->now_us);
-    has_room = tide_accumulator_repeat(consumer->accumulator, made.rows, N_TABLES, partition->repeated.until_us,
-                                       world->now_us);
+    tide_doubt_add(&partition->uncertain.doubt, (TideDoubt){partition->uncertain.repeated.until_us, message->time_ms},
+                   world->now_us);
+    has_room = tide_accumulator_repeat(consumer->accumulator, made.rows, N_TABLES,
+                                       partition->uncertain.repeated.until_us, world->now_us);
   }
   TideSourceRef ref = tide_partition_begin(partition, &consumer->budget, offset, &mapped, FALSE);
   if (!has_room)
-    tide_rewind_hold_all(partition, ref.sequence, partition->repeated.until_us);
+    tide_rewind_hold_all(partition, ref.sequence, partition->uncertain.repeated.until_us);
   tide_accumulator_append_message(consumer->accumulator, made.rows, N_TABLES, ref, world->now_us);
 }
 

@@ -56,42 +56,42 @@ hand_over(Fixture *fixture, gboolean closing, gint64 ahead_ms)
 static void
 test_doubt_lasts_as_long_at_the_next_owner(Fixture *fixture, gconstpointer data)
 {
-  fixture->owner->doubt = (TideDoubt){NOW_US + SETTLE_US - TIDE_US_PER_S, 5000};
+  fixture->owner->uncertain.doubt = (TideDoubt){NOW_US + SETTLE_US - TIDE_US_PER_S, 5000};
   g_assert_true(tide_handover_needs_note(fixture->owner, NOW_US));
   hand_over(fixture, TRUE, 0);
-  g_assert_cmpint(fixture->next->inherited.until_us, >=, fixture->owner->doubt.until_us);
-  g_assert_cmpint(fixture->next->inherited.time_ms, ==, 5000);
-  g_assert_cmpint(fixture->next->repeated.until_us, ==, 0); /* it was closed */
+  g_assert_cmpint(fixture->next->uncertain.inherited.until_us, >=, fixture->owner->uncertain.doubt.until_us);
+  g_assert_cmpint(fixture->next->uncertain.inherited.time_ms, ==, 5000);
+  g_assert_cmpint(fixture->next->uncertain.repeated.until_us, ==, 0); /* it was closed */
 }
 
 static void
 test_doubt_of_both_is_one(Fixture *fixture, gconstpointer data)
 {
-  fixture->owner->doubt = (TideDoubt){NOW_US + TIDE_US_PER_S, 9000};
-  fixture->owner->inherited = (TideDoubt){NOW_US + 30 * TIDE_US_PER_S, 4000};
+  fixture->owner->uncertain.doubt = (TideDoubt){NOW_US + TIDE_US_PER_S, 9000};
+  fixture->owner->uncertain.inherited = (TideDoubt){NOW_US + 30 * TIDE_US_PER_S, 4000};
   hand_over(fixture, TRUE, 0);
-  g_assert_cmpint(fixture->next->inherited.until_us, >=, NOW_US + 30 * TIDE_US_PER_S);
-  g_assert_cmpint(fixture->next->inherited.time_ms, ==, 9000);
+  g_assert_cmpint(fixture->next->uncertain.inherited.until_us, >=, NOW_US + 30 * TIDE_US_PER_S);
+  g_assert_cmpint(fixture->next->uncertain.inherited.time_ms, ==, 9000);
 }
 
 /* C5: nobody knows whose clock is right. */
 static void
 test_other_clocks_neither_end_nor_lengthen_it(Fixture *fixture, gconstpointer data)
 {
-  fixture->owner->doubt = (TideDoubt){NOW_US + SETTLE_US / 2, 5000};
+  fixture->owner->uncertain.doubt = (TideDoubt){NOW_US + SETTLE_US / 2, 5000};
   for (gint64 ahead_ms = -10 * SETTLE_MS; ahead_ms <= 10 * SETTLE_MS; ahead_ms += SETTLE_MS) {
     hand_over(fixture, TRUE, ahead_ms);
-    g_assert_cmpint(fixture->next->inherited.until_us, ==, NOW_US + SETTLE_US);
+    g_assert_cmpint(fixture->next->uncertain.inherited.until_us, ==, NOW_US + SETTLE_US);
   }
 }
 
 static void
 test_doubt_that_is_over_is_none(Fixture *fixture, gconstpointer data)
 {
-  fixture->owner->doubt = (TideDoubt){NOW_US, 5000};
+  fixture->owner->uncertain.doubt = (TideDoubt){NOW_US, 5000};
   g_assert_false(tide_handover_needs_note(fixture->owner, NOW_US));
   hand_over(fixture, TRUE, 0);
-  g_assert_cmpint(fixture->next->inherited.until_us, ==, 0);
+  g_assert_cmpint(fixture->next->uncertain.inherited.until_us, ==, 0);
 }
 
 /* An owner that did not close may have sent what is behind its mark: as far as its note says, or ours without one. */
@@ -99,7 +99,7 @@ static void
 test_messages_behind_an_open_note_repeat(Fixture *fixture, gconstpointer data)
 {
   hand_over(fixture, FALSE, 0);
-  const TideRepeated *repeated = &fixture->next->repeated;
+  const TideRepeated *repeated = &fixture->next->uncertain.repeated;
   g_assert_cmpint(repeated->until_us, ==, NOW_US + SETTLE_US);
   g_assert_cmpint(repeated->end_offset, ==, 200);
   g_assert_cmpuint(repeated->left_messages, ==, 77);
@@ -133,7 +133,7 @@ test_new_group_has_no_owner_before(Fixture *fixture, gconstpointer data)
 {
   TideHandoverFrom nothing = {.committed_offset = -1, .start_offset = 10, .end_offset = 200};
   tide_handover_take(fixture->next, &nothing, &fixture->context);
-  g_assert_cmpint(fixture->next->repeated.until_us, ==, 0);
+  g_assert_cmpint(fixture->next->uncertain.repeated.until_us, ==, 0);
   g_assert_cmpint(fixture->next->commit.start_ms, ==, NOW_EPOCH_MS);
   g_assert_true(fixture->next->commit.needs_opening);
 }
@@ -145,7 +145,7 @@ test_A10_what_was_read_far_is_known_beyond_the_next_owner(Fixture *fixture, gcon
 {
   tide_rewind_hold_all(fixture->owner, 0, NOW_US + 1);
   hand_over(fixture, FALSE, 0);
-  g_assert_cmpuint(fixture->next->repeated.left_messages, >, 1000000);
+  g_assert_cmpuint(fixture->next->uncertain.repeated.left_messages, >, 1000000);
   for (gint64 offset = 10; offset < 13; offset++) {
     g_assert_true(tide_partition_repeats(fixture->next, offset, NOW_US + 1));
     tide_partition_skip(fixture->next, &fixture->rig.budget, &(TideMessage){.offset = offset}, TIDE_REJECT_PARSE);

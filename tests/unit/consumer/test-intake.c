@@ -101,7 +101,7 @@ static void
 assert_made(Fixture *fixture, guint32 n_rows, guint32 n_dead_letters)
 {
   TideCall call;
-  g_assert_cmpuint(fixture->bare.dead_letters->incoming.n, ==, n_dead_letters);
+  g_assert_cmpuint(fixture->bare.dead_letters->locked.incoming.n, ==, n_dead_letters);
   if (n_rows == 0) {
     bare_consumer_assert_no_call(&fixture->bare);
     return;
@@ -205,13 +205,13 @@ test_M5_repeated_message_is_remembered_before_an_overflow(Fixture *fixture, gcon
 {
   TidePartition *partition = fixture->partition;
   gint64 until_us = tide_now_us() + 1000 * TIDE_US_PER_S;
-  partition->repeated = (TideRepeated){.until_us = until_us, .end_offset = 10, .left_messages = 10};
+  partition->uncertain.repeated = (TideRepeated){.until_us = until_us, .end_offset = 10, .left_messages = 10};
   partition->rewind.overflows[0] = (TideHeldMessage){.offset = 6, .until_us = until_us - 1};
   take(fixture, 5, GOOD);
-  g_assert_cmpint(partition->doubt.until_us, ==, until_us);
-  partition->doubt.until_us = 0;
+  g_assert_cmpint(partition->uncertain.doubt.until_us, ==, until_us);
+  partition->uncertain.doubt.until_us = 0;
   take(fixture, 6, GOOD);
-  g_assert_cmpint(partition->doubt.until_us, ==, 0);
+  g_assert_cmpint(partition->uncertain.doubt.until_us, ==, 0);
 }
 
 /* ---- bad ones ---- */

@@ -441,17 +441,17 @@ test_doubt_finds_its_partition(Fixture *fixture, gconstpointer data)
   TideBatch *batch = tide_batch_new();
   make_batch(batch, &ref, 1);
   for (guint i = 0; i < TIDE_ASSIGNMENTS_KEPT; i++) {
-    partition->doubt = (TideDoubt){0};
+    partition->uncertain.doubt = (TideDoubt){0};
     tide_rewind_take_judgement(&fixture->rig.assignments, batch, &judgement, 0);
-    g_assert_cmpint(partition->doubt.until_us, ==, 500);
-    g_assert_cmpint(other->doubt.until_us, ==, 0);
+    g_assert_cmpint(partition->uncertain.doubt.until_us, ==, 500);
+    g_assert_cmpint(other->uncertain.doubt.until_us, ==, 0);
     tide_partition_rewind(partition, &fixture->rig.budget, 0, SETTLE_US);
     g_assert_null(tide_assignments_find_owner(&fixture->rig.assignments, ref));
   }
-  partition->doubt = (TideDoubt){0};
+  partition->uncertain.doubt = (TideDoubt){0};
   tide_rewind_take_judgement(&fixture->rig.assignments, batch, &judgement, 0);
-  g_assert_cmpint(partition->doubt.until_us, ==, 500);
-  g_assert_cmpint(other->doubt.until_us, ==, 500);
+  g_assert_cmpint(partition->uncertain.doubt.until_us, ==, 500);
+  g_assert_cmpint(other->uncertain.doubt.until_us, ==, 500);
   const TideFinding forgotten = {.kind = TIDE_FOUND_FORGOTTEN, .source = ref, .until_us = 600};
   const TideJudgement without_room = {.findings = &forgotten, .n_findings = 1};
   tide_rewind_take_judgement(&fixture->rig.assignments, batch, &without_room, 0);

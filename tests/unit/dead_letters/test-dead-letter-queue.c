@@ -206,8 +206,8 @@ test_holds_while_the_disk_takes_nothing(Fixture *fixture, gconstpointer data)
   await_completed(fixture, 10);
   g_assert_false(tide_dead_letter_queue_is_stalled_racy(fixture->dead_letters));
   /* The next trouble is a new one: it is said, and tried again soon. */
-  g_assert_cmpuint(fixture->dead_letters->to_keep.n_failures, ==, 0);
-  g_assert_cmpint(fixture->dead_letters->to_keep.logged_us, ==, 0);
+  g_assert_cmpuint(fixture->dead_letters->stages[TIDE_STAGE_KEEP].n_failures, ==, 0);
+  g_assert_cmpint(fixture->dead_letters->stages[TIDE_STAGE_KEEP].logged_us, ==, 0);
 }
 
 static void
@@ -340,7 +340,7 @@ static void
 test_dead_letters_that_remain_in_the_window_hold_nothing(Fixture *fixture, gconstpointer data)
 {
   TideDeadLetterRatioPart remaining = {.dead_letters = 150};
-  tide_dead_letter_ratio_add(&fixture->dead_letters->ratio, tide_now_us(), &remaining);
+  tide_dead_letter_ratio_add(&fixture->dead_letters->excess.ratio, tide_now_us(), &remaining);
   start(fixture);
   submit_one(fixture, 0, TRUE); /* no message: when it is kept, the ratio was looked at */
   gint64 deadline_us = tide_now_us() + TIMEOUT_US;
