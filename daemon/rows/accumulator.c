@@ -179,7 +179,7 @@ due_us(const TideAccumulator *accumulator, const TideLaneBuffer *open, TidePress
   if (is_full(accumulator, open))
     return 0;
   gint64 aged_us = open->buffer->oldest_us + limits->max_age_ms * TIDE_US_PER_MS;
-  gboolean is_idle = pressure == TIDE_PRESSURE_IDLE && open->n_on_the_way == 0;
+  gboolean is_idle = pressure == TIDE_PRESSURE_IDLE && !tide_lane_buffer_has_merged_on_the_way(open);
   return is_idle ? MIN(aged_us, accumulator->last_tick_seal_us + ROUND_PAUSE_US) : aged_us;
 }
 

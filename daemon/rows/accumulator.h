@@ -1,9 +1,10 @@
 /* A consumer's side of the lanes: its open rows for each lane, when they are sealed, and what is still on its way.
  *
  * When rows leave:
- *   - a data lane: when it holds a call's worth, when its oldest row reaches the maximum age, or when nothing of it is
- *     in flight and no more messages are there to be read: at once on a quiet stream, else some milliseconds after
- *     lanes were last sealed (so the one has no delay, and a busy one big calls, however many its lanes);
+ *   - a data lane: when it holds a call's worth, when its oldest row reaches the maximum age, or when nothing of it but
+ *     solo rows is in flight and no more messages are there to be read: at once on a quiet stream, else some
+ *     milliseconds after lanes were last sealed (so the one has no delay, and a busy one big calls, however many its
+ *     lanes);
  *   - a latest lane: when nothing of it is in flight, but for solo rows, and the coalescing window since its last
  *     sealing has passed (latest_window.h). So there are at most two versions of a latest row, one in flight
  *     and one open, and the slower HBase is, the more is coalesced;

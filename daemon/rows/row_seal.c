@@ -123,7 +123,7 @@ batch_for_row(const TideRowBuffer *buffer, const OpenRow *row, const TideSealReq
     return *filled;
   TideBatch *begun = tide_batch_pool_take(request->pool);
   begun->is_mutations = is_mutations;
-  begun->oldest_us = buffer->oldest_us;
+  begun->times.oldest_us = buffer->oldest_us;
   if (filling->last == NULL)
     filling->first = begun;
   else

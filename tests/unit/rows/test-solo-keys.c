@@ -132,6 +132,22 @@ SOLO_TEST("/solo-keys/rows/F16-data-rows-of-other-keys-merge-and-go-on")
   test_only_rows_of_solo_keys_are_not_merged(fixture, DATA);
 }
 
+/* On a quiet stream a row leaves at once; solo rows of its region that are tried make it no later. */
+SOLO_TEST("/solo-keys/rows/those-in-flight-delay-no-other-row")
+{
+  TideCall solo, other;
+  make_solo(fixture, DATA, "solo");
+  append(fixture, DATA, "solo", "1");
+  flush(fixture);
+  ASSERT_CALL(fixture, &solo, "solo ");
+  append(fixture, DATA, "other", "1");
+  fixture->now_us += 10 * TIDE_US_PER_MS;
+  tide_accumulator_tick(fixture->accumulator, TIDE_PRESSURE_IDLE, 0, fixture->now_us);
+  ASSERT_CALL(fixture, &other, "other ");
+  complete_batch(fixture, &other);
+  complete_batch(fixture, &solo);
+}
+
 SOLO_TEST("/solo-keys/rows/other-tables-merge")
 {
   make_solo(fixture, LATEST, "k");
