@@ -73,17 +73,6 @@ tide_batch_find_state(const TideBatch *batch, TideRowState state, guint32 first,
   return first;
 }
 
-guint32
-tide_batch_end_of_run(const TideBatch *batch, guint32 first, guint32 end)
-{
-  if (batch->delivery.states.len == 0)
-    return end;
-  guint32 row = first;
-  while (row < end && batch->delivery.states.data[row] == batch->delivery.states.data[first])
-    row++;
-  return row;
-}
-
 void
 tide_batch_add_poison(TideBatch *batch, guint32 row, guint32 attempts, const char *text)
 {

@@ -73,6 +73,7 @@ typedef struct TideBatchDelivery {
   guint32 piece_rows;       /* it is sent by so many rows; 0: by as many as its table accepts */
   guint32 n_silences;       /* calls without an answer, since one of it was acknowledged or it was halved */
   gboolean is_acknowledged; /* a row of it was, by the call that ended last */
+  gboolean has_failed;      /* that call found its region failing: nothing of it was accepted */
   gint64 not_before_us;     /* its lane sends others meanwhile; 0: at once */
   gint64 lane_ok_us;        /* when a call of its lane was last acknowledged, as it was taken; 0: never */
   /* of suspects, while there are any */
@@ -149,9 +150,6 @@ void tide_batch_set_row_state(TideBatch *batch, guint32 row, TideRowState state)
 
 /* The first row of [@first, @end) in @state; @end: none. */
 guint32 tide_batch_find_state(const TideBatch *batch, TideRowState state, guint32 first, guint32 end);
-
-/* Behind the rows from @first on that are in one state with it, up to @end. */
-guint32 tide_batch_end_of_run(const TideBatch *batch, guint32 first, guint32 end);
 
 /* Marks @row, which can never be written, as poison. @text: copied. */
 void tide_batch_add_poison(TideBatch *batch, guint32 row, guint32 attempts, const char *text);

@@ -118,7 +118,7 @@ tide_bisect_begin(TideBisect *bisect, TideCall *call, gint64 now_us)
     TideBatch *batch = call->batches[i];
     bisect->first_rows[i + 1] = bisect->first_rows[i] + batch->n_rows;
     bisect->takes[i] = (BatchTake){0};
-    batch->delivery.is_acknowledged = FALSE;
+    batch->delivery.is_acknowledged = batch->delivery.has_failed = FALSE;
     if (batch->delivery.attempts == 0)
       tide_suspects_mark(bisect->options.suspects, batch, now_us);
   }
@@ -166,7 +166,8 @@ add_range(TideBisect *bisect, Range range)
       continue;
     for (guint32 row = MAX(range.first, start) - start; row < end;) {
       guint32 first = tide_batch_find_state(batch, TIDE_ROW_WAITING, row, end);
-      row = tide_batch_end_of_run(batch, first, end);
+      for (row = first; row < end && tide_batch_row_state(batch, row) == TIDE_ROW_WAITING;)
+        row++;
       if (first < row)
         add_run(bisect, i, first, row);
     }
@@ -392,6 +393,7 @@ note_refused(TideBisect *bisect, TideFailure failure, const char *text, gint64 n
   guint32 i = bisect->sent.carried[0];
   if (bisect->sent.errand == ERRAND_CONTROL_ROW) {
     bisect->takes[i].control = CONTROL_REFUSED;
+    call->batches[i]->delivery.has_failed = TRUE;
     return;
   }
   if (bisect->sent.n_rows > 1) {
@@ -416,6 +418,10 @@ static void
 note_ended(TideBisect *bisect, TideFailure failure, const char *text, gint64 now_us)
 {
   bisect->ended_by = failure;
+  for (guint32 k = 0; k < bisect->sent.n_carried; k++) {
+    guint32 i = bisect->sent.carried[k];
+    bisect->call->batches[i]->delivery.has_failed = bisect->takes[i].control != CONTROL_ACCEPTED;
+  }
   if (failure.outcome != TIDE_OUTCOME_UNKNOWN)
     return;
   for (guint32 k = 0; k < bisect->sent.n_carried; k++) {
@@ -532,7 +538,7 @@ TideFailure
 tide_bisect_end(TideBisect *bisect, gint64 now_us, TideBisectCounts *ret_counts, char **ret_text)
 {
   TideFailure failure = bisect->ended_by;
-  gboolean is_any_waiting = FALSE;
+  gboolean is_any_failing = FALSE;
   for (guint k = 0; k < bisect->refused->len; k++) {
     const Refused *refused = &g_array_index(bisect->refused, Refused, k);
     if (!tide_batch_is_cancelled(bisect->call->batches[refused->batch]))
@@ -542,14 +548,14 @@ tide_bisect_end(TideBisect *bisect, gint64 now_us, TideBisectCounts *ret_counts,
     TideBatch *batch = bisect->call->batches[i];
     if (batch->delivery.states.len > 0)
       end_batch(bisect, batch, now_us);
-    if (bisect->takes[i].is_given_up && failure.outcome == TIDE_OUTCOME_OK)
+    gboolean is_refusing = bisect->takes[i].is_given_up || bisect->takes[i].control == CONTROL_REFUSED;
+    if (is_refusing && failure.outcome == TIDE_OUTCOME_OK)
       failure = (TideFailure){.outcome = TIDE_OUTCOME_POISON};
-    is_any_waiting |= !tide_batch_is_cancelled(batch) &&
-                      (batch->delivery.states.len == 0
-                           ? !batch->delivery.is_acknowledged
-                           : tide_batch_find_state(batch, TIDE_ROW_WAITING, 0, batch->n_rows) < batch->n_rows);
+    gboolean is_whole = batch->delivery.states.len == 0 && batch->delivery.is_acknowledged;
+    guint32 waiting = is_whole ? batch->n_rows : tide_batch_find_state(batch, TIDE_ROW_WAITING, 0, batch->n_rows);
+    is_any_failing |= !tide_batch_is_cancelled(batch) && (waiting < batch->n_rows || batch->delivery.has_failed);
   }
-  if (!is_any_waiting && failure.outcome != TIDE_OUTCOME_SUSPEND)
+  if (!is_any_failing && failure.outcome != TIDE_OUTCOME_SUSPEND)
     failure = (TideFailure){.outcome = TIDE_OUTCOME_OK}; /* it was a suspect's, which is kept in its batch */
   if (bisect->is_row_oversized)
     bisect->call->oversized_rows = 0; /* so it was the row's size, not the call's */

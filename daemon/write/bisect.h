@@ -71,8 +71,9 @@ void tide_bisect_note(TideBisect *bisect, TideFailure failure, const char *text,
 /**
  * tide_bisect_end: says in the batches what became of their rows, and in the call what its size had to do with it.
  * @ret_text: (transfer full): why not all is written; untouched when all is, or is poison
- * Returns: how it ended for those batches that have waiting rows left: POISON where a batch took nothing, else what
- * ended the call early. OK: none has, but suspects may be left. SUSPEND is of the table, and so in any case.
+ * Returns: how it ended for those batches that have waiting rows left, or have failed: POISON where a batch accepted
+ * nothing, else what ended the call early. OK: there are none, but suspects may be left. SUSPEND is of the table, and so
+ * in any case.
  */
 TideFailure tide_bisect_end(TideBisect *bisect, gint64 now_us, TideBisectCounts *ret_counts, char **ret_text);
 

@@ -81,7 +81,7 @@ typedef enum TideTake { TIDE_TAKE_CALL, TIDE_TAKE_NOTHING, TIDE_TAKE_STOPPED } T
 TideTake tide_lanes_take(TideLanes *lanes, gint64 deadline_us, TideCall *ret_call);
 
 /* How a call ended: the one place that acts on it. A batch whose rows are all acknowledged or poison completes; others go
- * back. @outcome: for those that have waiting rows left; OK: none has. @error_text: what the gateway or transport said;
+ * back. @outcome: for those that have waiting rows left, or have failed; OK: there are none. @error_text: what the gateway or transport said;
  * copied; NULL when OK. @now_us: monotonic. */
 void tide_lanes_finish(TideLanes *lanes, TideCall *call, TideOutcome outcome, const char *error_text, gint64 now_us);
 

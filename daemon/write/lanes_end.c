@@ -62,13 +62,14 @@ end_suspension_locked(TideLanes *lanes, TableSlot *slot)
 
 /* ---- lanes ---- */
 
-/* Whether @batch failed with others of its call. One that was cancelled, or has only suspects left, tells nothing of
- * its region. */
+/* Whether @batch tells that its region is failing. One that was cancelled, or has only suspects left, tells nothing of
+ * its region, unless nothing at all of it was accepted. */
 static gboolean
 has_failed(const TideBatch *batch, TideOutcome outcome)
 {
   return !is_finished(batch, outcome) &&
-         tide_batch_find_state(batch, TIDE_ROW_WAITING, 0, batch->n_rows) < batch->n_rows;
+         (batch->delivery.has_failed ||
+          tide_batch_find_state(batch, TIDE_ROW_WAITING, 0, batch->n_rows) < batch->n_rows);
 }
 
 /* ---- rows for each call ---- */

@@ -178,7 +178,8 @@ TEST("/bisect/F16-region-that-refuses-everything-from-then-on")
   gateway->refuses_all = TRUE;
   for (guint round = 0; round < 5 * TIDE_SUSPECT_ROUNDS; round++) {
     batch->delivery.lane_ok_us = gateway->now_us; /* of another writer's call, a moment before */
-    (void)gateway_send(gateway);
+    g_assert_cmpint(gateway_send(gateway), ==, TIDE_OUTCOME_POISON);
+    g_assert_true(batch->delivery.has_failed);
     g_assert_cmpuint(gateway->n_calls, <=, 2);
     g_assert_cmpuint(gateway_count(gateway, TIDE_ROW_SUSPECT), ==, 2);
   }
@@ -344,6 +345,29 @@ TEST("/bisect/D14-row-without-an-answer-keeps-nobody-waiting")
     gateway_assert_exact(gateway);
     gateway_free(gateway);
   }
+}
+
+/* Its lane goes on as if nothing was, as long as the control row is accepted; and fails where that gets no answer
+ * either, or where there is none: else rows of dead regions would keep all writers waiting. */
+TEST("/bisect/D3-suspect-of-a-dead-region-is-its-lanes-failure")
+{
+  Gateway *gateway = gateway_new();
+  TideBatch *batch = gateway_add_batch(gateway, 0, 8);
+  gateway->is_silent[2] = TRUE;
+  while (gateway_count(gateway, TIDE_ROW_DONE) < 7)
+    (void)gateway_send(gateway);
+  g_assert_cmpint(gateway_send(gateway), ==, TIDE_OUTCOME_OK);
+  g_assert_false(batch->delivery.has_failed);
+  memset(gateway->is_silent, TRUE, sizeof gateway->is_silent);
+  g_assert_cmpint(gateway_send(gateway), ==, TIDE_OUTCOME_UNKNOWN);
+  g_assert_true(batch->delivery.has_failed);
+  gateway_forget_batches(gateway);
+  batch = gateway_add_batch(gateway, 0, 1);
+  for (guint turn = 0; turn < 5; turn++) {
+    g_assert_cmpint(gateway_send(gateway), ==, TIDE_OUTCOME_UNKNOWN);
+    g_assert_true(batch->delivery.has_failed);
+  }
+  gateway_free(gateway);
 }
 
 /* Several have their turns, though the connection is lost with each. */

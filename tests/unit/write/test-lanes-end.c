@@ -348,6 +348,17 @@ test_suspects_keep_nobody_waiting(Fixture *fixture, gconstpointer data)
   g_assert_cmpuint(count_completed(fixture), ==, 3);
   g_assert_cmpuint(tide_lanes_state(fixture->lanes).waiting_rows, ==, 20);
   g_assert_cmpuint(tide_lanes_state(fixture->lanes).troubled_lanes, ==, 0);
+  /* Unless nothing of a batch was accepted: then it is a probe of its lane from then on. */
+  submit(fixture, lane, 10, 100);
+  g_assert_true(take_now(fixture, &call));
+  leave_suspect(call.batches[0], 1, 1, tide_now_us());
+  call.batches[0]->delivery.has_failed = TRUE;
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_UNKNOWN, "no answer", tide_now_us() - TIDE_US_PER_S);
+  g_assert_cmpuint(tide_lanes_state(fixture->lanes).troubled_lanes, ==, 1);
+  g_assert_true(take_now(fixture, &call));
+  g_assert_true(call.is_probe);
+  tide_batch_set_row_state(call.batches[0], 0, TIDE_ROW_DONE);
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
   tide_lane_unref(lane);
 }
 
