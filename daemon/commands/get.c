@@ -78,12 +78,11 @@ show_row(const TideConfig *config, const GetOptions *options, const TideTable *t
   if (session == NULL)
     return FALSE;
   g_autoptr(TideColumnChoice) columns = tide_column_choice_new(table, options->columns, options->as_stored);
-  TideRowViewOptions viewing = {.command = "get",
-                                .table = table,
-                                .format = (TideOutputFormat)options->format,
-                                .as_stored = options->as_stored,
-                                .columns = columns,
-                                .line_per_cell = TRUE};
+  TideRowViewOptions viewing = {
+      .command = "get",
+      .table = table,
+      .as_stored = options->as_stored,
+      .printing = {.format = (TideOutputFormat)options->format, .columns = columns, .line_per_cell = TRUE}};
   g_autoptr(TideRowView) view = tide_row_view_new(stdout, config->names, &viewing);
   TideGatewayTable stored = {.session = session, .name = tide_bytes_of_string(table->name)};
   TideGetRequest request = {.rows = &row, .n_rows = 1, .max_versions = (gint32)options->n_versions};

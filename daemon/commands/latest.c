@@ -3,8 +3,8 @@
 #include "commands/cli/load_config.h"
 #include "commands/cli/output.h"
 #include "commands/cli/time_argument.h"
-#include "commands/read/forget.h"
-#include "commands/read/index_read.h"
+#include "commands/read/row_view.h"
+#include "thrift/wire/mutation_encoder.h"
 #include "util/clock.h"
 
 #include <unistd.h>
@@ -114,43 +114,6 @@ plan_ranges(const TideConfig *config, const LatestOptions *options, TideTableSca
   return TRUE;
 }
 
-/* Rows of the data table that an index leads to. @viewing: of it */
-static gboolean
-print_indexed(const TideConfig *config, const TideTableScanPlan *plan, TideGatewaySession *session,
-              const TideRowViewOptions *viewing, gboolean *ret_complete, GError **error)
-{
-  g_autoptr(TideRowView) view = tide_row_view_new(stdout, config->names, viewing);
-  TideGatewayTable stored_index = {.session = session, .name = tide_bytes_of_string(plan->table->name)};
-  TideGatewayTable stored_data = {.session = session, .name = tide_bytes_of_string(viewing->table->name)};
-  TideIndexReadOptions reading = {.config = config,
-                                  .index = plan->table,
-                                  .data = viewing->table,
-                                  .columns = viewing->columns,
-                                  .get = tide_gateway_table_get,
-                                  .get_data = &stored_data,
-                                  .view = view};
-  g_autoptr(TideIndexRead) read = tide_index_read_new(&reading, error);
-  if (read == NULL)
-    return FALSE;
-  g_autoptr(TideTableScan) scan = tide_table_scan_new(plan, config->names, tide_gateway_table_scan, &stored_index);
-  TideScannedRow row;
-  gboolean ok;
-  while ((ok = tide_table_scan_next(scan, &row, error)) && row.row != NULL) {
-    ok = tide_index_read_add(read, row.row, error);
-    if (!ok || ferror(stdout))
-      break;
-    tide_table_scan_take(scan);
-  }
-  if (ok && row.row == NULL)
-    ok = tide_index_read_flush(read, error);
-  tide_row_view_finish(view);
-  *ret_complete = tide_index_read_finish(read);
-  tide_table_scan_report_foreign(scan, "latest");
-  if (ok)
-    tide_row_view_print_count(view);
-  return ok;
-}
-
 /* @ret_complete: FALSE when an index led to rows that are not there. */
 static gboolean
 print_latest(const TideConfig *config, const LatestOptions *options, const GPtrArray *arguments, gboolean *ret_complete,
@@ -175,15 +138,14 @@ print_latest(const TideConfig *config, const LatestOptions *options, const GPtrA
   TideRowViewOptions viewing = {
       .command = "latest",
       .table = shown,
-      .format = (TideOutputFormat)options->format,
       .as_stored = options->as_stored,
-      .columns = columns,
-      .with_age = TRUE,
-      .now_ms = tide_wall_clock_epoch_ms(),
-      .max_age_ms = options->max_age_ms,
+      .printing = {.format = (TideOutputFormat)options->format,
+                   .columns = columns,
+                   .with_age = TRUE,
+                   .now_ms = tide_wall_clock_epoch_ms(),
+                   .max_age_ms = options->max_age_ms},
   };
-  if (by_index ? print_indexed(config, &plan, session, &viewing, ret_complete, error)
-               : tide_print_table(config, session, &plan, &viewing, error))
+  if (tide_print_table(config, session, &plan, &viewing, ret_complete, error))
     return TRUE;
   g_prefix_error(error, "cannot read '%s': ", table->name);
   return FALSE;
@@ -206,25 +168,67 @@ confirm(const LatestOptions *options, const char *what, GError **error)
   return tide_fail(error, TIDE_ERROR_CANCELLED, "nothing was deleted");
 }
 
+/* "row 'server1' of 'CURRENT_METRIC' with all that …": what is removed and what is not. (transfer full) */
+static char *
+describe_deletion(const TideConfig *config, const TideTable *table, TideBytes key, gint64 up_to_ms)
+{
+  g_autofree char *row = tide_bytes_printable(key);
+  g_autofree char *up_to = tide_time_text(up_to_ms);
+  if (table->index_of == TIDE_TABLE_NONE)
+    return g_strdup_printf("row '%s' of '%s' with all that was read up to %s", row, table->name, up_to);
+  const TideTable *data = config->tables->pdata[table->index_of];
+  return g_strdup_printf("row '%s' of the index '%s' with all up to %s, but no row of '%s'", row, table->name, up_to,
+                         data->name);
+}
+
+/* Deletes what all declared families hold in the row up to @up_to_ms. Errors: of the call; whether it was carried out
+ * may not be known then, and it may be repeated. */
+static gboolean
+delete_row(TideGatewaySession *session, const TideTable *table, TideBytes key, gint64 up_to_ms, GError **error)
+{
+  g_autofree TideBytes *families = g_new(TideBytes, table->families->len);
+  g_auto(TideBuffer) mutation = {0};
+  for (guint i = 0; i < table->families->len; i++)
+    families[i] = tide_bytes_of_string(((const TideFamilySettings *)table->families->pdata[i])->name);
+  tide_mutation_delete_append(tide_gateway_session_mode(session).protocol, &mutation, key, families,
+                              table->families->len, up_to_ms);
+  if (tide_hbase_client_mutate_row(tide_gateway_session_client(session), tide_bytes_of_string(table->name), key,
+                                   tide_buffer_bytes(&mutation), 1, tide_gateway_session_deadline_us(session), error))
+    return TRUE;
+  tide_gateway_session_explain(session, table->name, error);
+  g_prefix_error(error, "cannot delete from '%s': ", table->name);
+  return FALSE;
+}
+
+/* Takes one machine out of a latest table, as a message without value does where tombstones delete: everything in its
+ * row up to a moment is deleted, so that a later reading brings it back. */
 static gboolean
 forget_row(const TideConfig *config, const LatestOptions *options, const GPtrArray *arguments, GError **error)
 {
   guint n_taken = 0;
-  gint64 now_ms = tide_wall_clock_epoch_ms();
-  gint64 up_to_ns = now_ms * TIDE_NS_PER_MS;
+  gint64 now_ns = tide_wall_clock_epoch_ms() * TIDE_NS_PER_MS, up_to_ns = now_ns;
   const TideTable *table = take_table(config, arguments, &n_taken, error);
-  if (table == NULL)
+  if (table == NULL || !tide_time_option_parse("up-to", options->up_to, now_ns, &up_to_ns, error))
     return FALSE;
-  g_auto(TideForget) forget = {0};
-  if (!tide_time_option_parse("up-to", options->up_to, now_ms * TIDE_NS_PER_MS, &up_to_ns, error) ||
-      !tide_forget_prepare(config, table, (const char *const *)arguments->pdata + n_taken, arguments->len - n_taken,
-                           tide_ns_to_ms(up_to_ns), &forget, error))
+  gint64 up_to_ms = tide_ns_to_ms(up_to_ns);
+  if (up_to_ns > now_ns)
+    return tide_fail(error, TIDE_ERROR_USAGE,
+                     "'--up-to' lies in the future: readings that come until then would be written and never be seen; "
+                     "without it all that was read up to now is deleted");
+  if (table->latest == TIDE_LATEST_NONE || tide_row_key_has_time(table->key))
+    return tide_fail(error, TIDE_ERROR_USAGE, "'--forget' takes a machine out of a latest table: '%s' %s", table->name,
+                     table->latest == TIDE_LATEST_NONE ? "is declared as a table of readings"
+                                                       : "has the time in its key");
+  g_autoptr(TideKeyArguments) fields = tide_key_arguments_parse(
+      config, table, (const char *const *)arguments->pdata + n_taken, arguments->len - n_taken, error);
+  g_auto(TideBuffer) key = {0};
+  if (fields == NULL || !tide_key_arguments_append_key(fields, config, table, 0, &key, error))
     return FALSE;
-  g_autofree char *what = tide_forget_describe(&forget);
+  g_autofree char *what = describe_deletion(config, table, tide_buffer_bytes(&key), up_to_ms);
   if (!confirm(options, what, error))
     return FALSE;
   g_autoptr(TideGatewaySession) session = tide_gateway_session_open(config, TIDE_GATEWAY_ANY, error);
-  if (session == NULL || !tide_forget_carry_out(&forget, session, error))
+  if (session == NULL || !delete_row(session, table, tide_buffer_bytes(&key), up_to_ms, error))
     return FALSE;
   tide_say("deleted %s; a later reading brings it back", what);
   return TRUE;

@@ -2,7 +2,6 @@
 #include "commands/cli/commands.h"
 #include "commands/cli/load_config.h"
 #include "commands/cli/time_argument.h"
-#include "commands/read/print_plan.h"
 #include "commands/read/row_view.h"
 #include "util/clock.h"
 
@@ -106,11 +105,11 @@ scan_table(TideCommandCall *call, GError **error)
   }
   TideRowViewOptions viewing = {.command = "scan",
                                 .table = plan.table,
-                                .format = (TideOutputFormat)options->format,
                                 .as_stored = options->as_stored,
-                                .columns = columns};
+                                .printing = {.format = (TideOutputFormat)options->format, .columns = columns}};
+  gboolean is_complete = TRUE;
   g_autoptr(TideGatewaySession) session = tide_gateway_session_open(config, TIDE_GATEWAY_ANY, error);
-  if (session == NULL || tide_print_table(config, session, &plan, &viewing, error))
+  if (session == NULL || tide_print_table(config, session, &plan, &viewing, &is_complete, error))
     return session != NULL;
   g_prefix_error(error, "cannot scan '%s': ", plan.table->name);
   return FALSE;

@@ -1,8 +1,8 @@
-#include "commands/read/index_read.h"
+/* Latest values behind an index: a table that holds, for each device, the greatest time seen. */
+#include "commands/read/row_view.h"
 
 #include "commands/cli/output.h"
 #include "commands/cli/time_argument.h"
-#include "commands/read/gateway_session.h"
 #include "model/table/dated_table.h"
 #include "util/error.h"
 
@@ -16,9 +16,8 @@ typedef struct Wanted {
 
 struct TideIndexRead {
   TideIndexReadOptions options;
-  TideKeyReader *index_keys;   /* owned */
+  TideKeyReader index_keys;    /* owned */
   TideCellReader *index_cells; /* owned: finds how a cell is declared */
-  GArray *ids;                 /* owned (element-type TideNameId): the fields of the index's key */
   TideField *fields;           /* owned: those of the reading that the data table's key is made of */
   guint32 *known;              /* owned */
   TideReading reading;
@@ -63,7 +62,7 @@ check_tables(const TideIndexRead *read, GError **error)
   for (guint i = 0; i < needed->len; i++) {
     TideNameId id = g_array_index(needed, TideNameId, i);
     g_autofree char *field = tide_text_printable(tide_field_names_text(config->names, id));
-    if (!tide_name_ids_contain(read->ids, id))
+    if (!tide_name_ids_contain(read->index_keys.ids, id))
       return tide_fail(
           error, TIDE_ERROR_USAGE,
           "the index '%s' does not lead to rows of '%s': their key has the field '%s', which the index's key does "
@@ -80,16 +79,14 @@ tide_index_read_new(const TideIndexReadOptions *options, GError **error)
   const TideFieldNames *names = options->config->names;
   guint32 n_known = tide_field_names_count(names);
   read->options = *options;
-  read->index_keys = tide_key_reader_new(options->index, names);
+  tide_key_reader_init(&read->index_keys, options->index, names);
   read->index_cells = tide_cell_reader_new(options->index, names);
-  read->ids = g_array_new(FALSE, FALSE, sizeof(TideNameId));
-  tide_row_key_stored_fields(options->index->key, read->ids);
-  read->fields = g_new0(TideField, MAX(read->ids->len, 1));
+  const GArray *ids = read->index_keys.ids;
+  read->fields = g_new0(TideField, MAX(ids->len, 1));
   read->known = g_new0(guint32, MAX(n_known, 1));
-  for (guint i = 0; i < read->ids->len; i++)
-    read->known[g_array_index(read->ids, TideNameId, i)] = i + 1;
-  read->reading =
-      (TideReading){.fields = read->fields, .n_fields = read->ids->len, .known = read->known, .n_known = n_known};
+  for (guint i = 0; i < ids->len; i++)
+    read->known[g_array_index(ids, TideNameId, i)] = i + 1;
+  read->reading = (TideReading){.fields = read->fields, .n_fields = ids->len, .known = read->known, .n_known = n_known};
   read->wanted = g_array_new(FALSE, FALSE, sizeof(Wanted));
   read->rows = g_array_new(FALSE, FALSE, sizeof(TideBytes));
   read->batch_rows = TIDE_INDEX_FIRST_BATCH_ROWS;
@@ -103,9 +100,8 @@ tide_index_read_free(TideIndexRead *read)
 {
   if (read == NULL)
     return;
-  tide_key_reader_free(read->index_keys);
+  tide_key_reader_clear(&read->index_keys);
   tide_cell_reader_free(read->index_cells);
-  g_array_unref(read->ids);
   g_free(read->fields);
   g_free(read->known);
   tide_buffer_clear_memory(&read->keys);
@@ -129,7 +125,8 @@ report_unreadable(TideIndexRead *read, TideBytes key, const char *why)
 static gboolean
 read_index_row(TideIndexRead *read, const TideResultRow *row)
 {
-  if (!tide_key_reader_read(read->index_keys, row->row)) {
+  const TideBytes *values = tide_key_reader_read(&read->index_keys, row).fields;
+  if (values == NULL) {
     report_unreadable(read, row->row, "the declared key did not make it");
     return FALSE;
   }
@@ -147,9 +144,8 @@ read_index_row(TideIndexRead *read, const TideResultRow *row)
     report_unreadable(read, row->row, "no cell holds a time as declared");
     return FALSE;
   }
-  const TideBytes *values = tide_key_reader_values(read->index_keys);
-  for (guint i = 0; i < read->ids->len; i++) {
-    TideNameId id = g_array_index(read->ids, TideNameId, i);
+  for (guint i = 0; i < read->index_keys.ids->len; i++) {
+    TideNameId id = g_array_index(read->index_keys.ids, TideNameId, i);
     read->fields[i] = (TideField){
         .name_id = id,
         .kind = values[i].data != NULL ? TIDE_VALUE_STRING : TIDE_VALUE_NULL,

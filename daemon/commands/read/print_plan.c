@@ -1,4 +1,5 @@
-#include "commands/read/print_plan.h"
+/* Shows how a scan would be carried out, without carrying it out. */
+#include "commands/read/table_scan.h"
 
 #include "commands/cli/listing.h"
 #include "commands/cli/time_argument.h"

@@ -1,4 +1,5 @@
-#include "commands/read/row_printer.h"
+/* Prints rows read from HBase: as a table, as CSV, or as one JSON object a row. */
+#include "commands/read/row_view.h"
 
 #include "commands/cli/time_argument.h"
 #include "util/calendar.h"

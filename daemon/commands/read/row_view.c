@@ -10,7 +10,7 @@
 
 struct TideRowView {
   TideRowViewOptions options;
-  TideKeyReader *keys;     /* owned */
+  TideKeyReader keys;      /* owned */
   TideCellReader *cells;   /* owned */
   TideRowPrinter *printer; /* owned */
   guint64 n_unread_keys;
@@ -22,23 +22,18 @@ tide_row_view_new(FILE *stream, const TideFieldNames *names, const TideRowViewOp
   TideRowView *view = g_new0(TideRowView, 1);
   const TideTable *table = options->table;
   view->options = *options;
-  view->keys = tide_key_reader_new(table, names);
+  tide_key_reader_init(&view->keys, table, names);
   view->cells = tide_cell_reader_new(table, names);
-  TideRowPrinterOptions printing = {
-      .format = options->format,
-      .table = table->name,
-      .columns = options->columns,
-      .line_per_cell = options->line_per_cell,
-      .with_key_time = (table->cell_time != TIDE_CELL_TIME_EVENT && tide_row_key_has_time(table->key)) ||
-                       tide_row_key_is_finer_than_ms(table->key),
-      .with_fields = !options->as_stored && tide_table_renames_fields(table),
-      .with_kinds = !options->as_stored && tide_table_keeps_kinds(table),
-      .with_age = options->with_age,
-      .now_ms = options->now_ms,
-      .max_age_ms = options->max_age_ms,
-  };
-  if (!options->as_stored)
-    printing.field_names = tide_key_reader_names(view->keys, &printing.n_fields);
+  TideRowPrinterOptions printing = options->printing;
+  printing.table = table->name;
+  printing.with_key_time = (table->cell_time != TIDE_CELL_TIME_EVENT && tide_row_key_has_time(table->key)) ||
+                           tide_row_key_is_finer_than_ms(table->key);
+  if (!options->as_stored) {
+    printing.with_fields = tide_table_renames_fields(table);
+    printing.with_kinds = tide_table_keeps_kinds(table);
+    printing.field_names = (const char *const *)view->keys.names;
+    printing.n_fields = view->keys.ids->len;
+  }
   view->printer = tide_row_printer_new(stream, &printing);
   return view;
 }
@@ -48,7 +43,7 @@ tide_row_view_free(TideRowView *view)
 {
   if (view == NULL)
     return;
-  tide_key_reader_free(view->keys);
+  tide_key_reader_clear(&view->keys);
   tide_cell_reader_free(view->cells);
   tide_row_printer_free(view->printer);
   g_free(view);
@@ -71,10 +66,7 @@ tide_row_view_add(TideRowView *view, const TideScannedRow *row)
 gboolean
 tide_row_view_add_result(TideRowView *view, const TideResultRow *row)
 {
-  const TideDecodedKey *key = tide_key_reader_read(view->keys, row->row) ? tide_key_reader_key(view->keys) : NULL;
-  TideScannedRow scanned = {.row = row, .time_ns = tide_row_time_ns(key, row)};
-  if (key != NULL)
-    scanned.fields = tide_key_reader_values(view->keys);
+  TideScannedRow scanned = tide_key_reader_read(&view->keys, row);
   return tide_row_view_add(view, &scanned);
 }
 
@@ -103,7 +95,7 @@ static void
 report_none(const TideRowView *view)
 {
   const TideTable *table = view->options.table;
-  const TideColumnChoice *columns = view->options.columns;
+  const TideColumnChoice *columns = view->options.printing.columns;
   for (gsize i = 0; columns != NULL && tide_row_view_n_rows(view) == 0 && i < tide_column_choice_count(columns); i++) {
     const char *text = tide_column_choice_text(columns, i), *colon = strchr(text, ':');
     int len = colon != NULL ? (int)(colon - text) : 0;
@@ -134,17 +126,21 @@ tide_row_view_print_count(const TideRowView *view)
   tide_say("%s row%s", n_rows, n == 1 ? "" : "s");
 }
 
+/* @index: NULL: the rows are shown themselves */
 static gboolean
-show_rows(TideRowView *view, TideTableScan *scan, TideProgress *progress, GError **error)
+show_rows(TideRowView *view, TideIndexRead *index, TideTableScan *scan, TideProgress *progress, GError **error)
 {
   for (;;) {
     TideScannedRow row;
     guint64 n_before = tide_row_view_n_rows(view);
     if (!tide_table_scan_next(scan, &row, error))
       return FALSE;
-    if (row.row == NULL || !tide_row_view_add(view, &row))
-      return TRUE;
-    if (tide_row_view_n_rows(view) > n_before)
+    if (row.row == NULL)
+      return index == NULL || tide_index_read_flush(index, error);
+    gboolean ok = index != NULL ? tide_index_read_add(index, row.row, error) : tide_row_view_add(view, &row);
+    if (!ok || ferror(stdout))
+      return ok || index == NULL;
+    if (index != NULL || tide_row_view_n_rows(view) > n_before)
       tide_table_scan_take(scan);
     if (progress->enabled) /* the clock alone would cost as much as a cell */
       tide_progress_update(progress, tide_row_view_n_rows(view), tide_now_us());
@@ -174,24 +170,37 @@ report_changed_key(const TideRowView *view, const TideConfig *config, TideGatewa
 
 gboolean
 tide_print_table(const TideConfig *config, TideGatewaySession *session, const TideTableScanPlan *plan,
-                 const TideRowViewOptions *viewing, GError **error)
+                 const TideRowViewOptions *viewing, gboolean *ret_complete, GError **error)
 {
-  TideGatewayTable stored = {.session = session, .name = tide_bytes_of_string(plan->table->name)};
-  g_autoptr(TideTableScan) scan = tide_table_scan_new(plan, config->names, tide_gateway_table_scan, &stored);
+  TideGatewayTable scanned = {.session = session, .name = tide_bytes_of_string(plan->table->name)};
+  TideGatewayTable shown = {.session = session, .name = tide_bytes_of_string(viewing->table->name)};
   g_autoptr(TideRowView) view = tide_row_view_new(stdout, config->names, viewing);
+  TideIndexReadOptions leading = {.config = config,
+                                  .index = plan->table,
+                                  .data = viewing->table,
+                                  .columns = viewing->printing.columns,
+                                  .get = tide_gateway_table_get,
+                                  .get_data = &shown,
+                                  .view = view};
+  gboolean is_index = viewing->table != plan->table;
+  g_autoptr(TideIndexRead) index = is_index ? tide_index_read_new(&leading, error) : NULL;
+  if (is_index && index == NULL)
+    return FALSE;
+  g_autoptr(TideTableScan) scan = tide_table_scan_new(plan, config->names, tide_gateway_table_scan, &scanned);
   TideProgress progress;
   tide_progress_begin(&progress, "rows", plan->request.limit_rows, tide_now_us());
   /* Rows that scroll by are progress enough. */
   progress.enabled = progress.enabled && !isatty(STDOUT_FILENO);
-  gboolean ok = show_rows(view, scan, &progress, error);
+  gboolean ok = show_rows(view, index, scan, &progress, error);
   tide_progress_end(&progress);
   tide_row_view_finish(view);
-  if (ok) {
+  *ret_complete = index == NULL || tide_index_read_finish(index);
+  if (ok && index == NULL)
     report_none(view);
+  if (ok)
     tide_row_view_print_count(view);
-  }
   tide_table_scan_report_foreign(scan, viewing->command);
-  if (ok && tide_row_view_n_rows(view) == 0)
+  if (ok && index == NULL && tide_row_view_n_rows(view) == 0)
     report_changed_key(view, config, session);
   return ok;
 }

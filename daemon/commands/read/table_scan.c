@@ -1,19 +1,75 @@
 #include "commands/read/table_scan.h"
 
-#include "commands/cli/output.h"
 #include "commands/cli/time_argument.h"
 #include "util/error.h"
 
-#include <stdio.h>
+/* A range that is not at its end, with its first row and the time of that: read out of the key once, however often
+ * heads are compared, and in the order of keys not at all. */
+typedef struct Head {
+  TideRangeReader *reader;  /* owned */
+  const TideResultRow *row; /* borrowed from the reader; NULL: not yet asked for */
+  gint64 time_ns;
+} Head;
 
 struct TideTableScan {
   const TideTableScanPlan *plan; /* borrowed */
   guint64 rows_wanted;           /* G_MAXUINT64: no limit */
-  TideRowMerge *merge;           /* owned */
-  TideKeyReader *keys;           /* owned */
+  GArray *heads;                 /* owned (element-type Head) */
+  gboolean has_shown;            /* a row was returned: the head at shown is to pass it */
+  guint shown;
+  TideKeyReader keys; /* owned */
   TideBuffer hbase_filter;
   guint64 n_foreign;
 };
+
+/* ---- a row ---- */
+
+void
+tide_key_reader_init(TideKeyReader *reader, const TideTable *table, const TideFieldNames *names)
+{
+  *reader = (TideKeyReader){.key = table->key, .ids = g_array_new(FALSE, FALSE, sizeof(TideNameId))};
+  tide_row_key_stored_fields(table->key, reader->ids);
+  reader->names = g_new0(char *, reader->ids->len + 1);
+  reader->values = g_new0(TideBytes, MAX(reader->ids->len, 1));
+  for (guint i = 0; i < reader->ids->len; i++)
+    reader->names[i] = tide_text_printable(tide_field_names_text(names, g_array_index(reader->ids, TideNameId, i)));
+}
+
+void
+tide_key_reader_clear(TideKeyReader *reader)
+{
+  tide_decoded_key_clear(&reader->decoded);
+  g_clear_pointer(&reader->ids, g_array_unref);
+  g_clear_pointer(&reader->names, g_strfreev);
+  g_clear_pointer(&reader->values, g_free);
+}
+
+TideScannedRow
+tide_key_reader_read(TideKeyReader *reader, const TideResultRow *row)
+{
+  const TideDecodedKey *decoded = &reader->decoded;
+  TideScannedRow scanned = {.row = row};
+  if (tide_row_key_decode(reader->key, row->row, &reader->decoded)) {
+    scanned.fields = reader->values;
+    for (guint i = 0; i < reader->ids->len; i++) {
+      reader->values[i] = TIDE_BYTES_EMPTY;
+      for (gsize k = 0; k < decoded->n_fields; k++)
+        if (decoded->fields[k].field == g_array_index(reader->ids, TideNameId, i))
+          reader->values[i] = decoded->fields[k].text;
+    }
+  }
+  if (scanned.fields != NULL && decoded->has_time) {
+    scanned.time_ns = decoded->from_ns;
+    return scanned;
+  }
+  gint64 newest_ms = G_MININT64;
+  for (gsize i = 0; i < row->n_cells; i++)
+    newest_ms = MAX(newest_ms, row->cells[i].timestamp_ms);
+  scanned.time_ns = CLAMP(newest_ms, G_MININT64 / TIDE_NS_PER_MS, G_MAXINT64 / TIDE_NS_PER_MS) * TIDE_NS_PER_MS;
+  return scanned;
+}
+
+/* ---- the plan ---- */
 
 void
 tide_table_scan_plan_clear(TideTableScanPlan *plan)
@@ -156,6 +212,14 @@ tide_table_scan_plan_append_hbase_filter(const TideTableScanPlan *plan, TideBuff
   }
 }
 
+/* ---- the scan ---- */
+
+static void
+clear_head(gpointer data)
+{
+  tide_range_reader_free(((Head *)data)->reader);
+}
+
 TideTableScan *
 tide_table_scan_new(const TideTableScanPlan *plan, const TideFieldNames *names, TideScanFunc scan_func,
                     gpointer scan_data)
@@ -182,14 +246,15 @@ tide_table_scan_new(const TideTableScanPlan *plan, const TideFieldNames *names, 
   if (plan->columns != NULL)
     options.columns = tide_column_choice_asked(plan->columns, &options.n_columns);
   tide_table_scan_plan_cell_times(plan, &options.min_time_ms, &options.max_time_ms);
-  GPtrArray *readers = g_ptr_array_new_with_free_func((GDestroyNotify)tide_range_reader_free);
+  scan->heads = g_array_new(FALSE, FALSE, sizeof(Head));
+  g_array_set_clear_func(scan->heads, clear_head);
   for (guint i = 0; i < plan->ranges->len; i++) {
     /* In the order of keys the ranges come one after the other: from the last one, when reversed. */
     guint index = plan->reversed ? plan->ranges->len - 1 - i : i;
-    g_ptr_array_add(readers, tide_range_reader_new(&g_array_index(plan->ranges, TideKeyRange, index), &options));
+    Head head = {.reader = tide_range_reader_new(&g_array_index(plan->ranges, TideKeyRange, index), &options)};
+    g_array_append_val(scan->heads, head);
   }
-  scan->merge = tide_row_merge_new(plan->table->key, readers, plan->order);
-  scan->keys = tide_key_reader_new(plan->table, names);
+  tide_key_reader_init(&scan->keys, plan->table, names);
   return scan;
 }
 
@@ -198,10 +263,54 @@ tide_table_scan_free(TideTableScan *scan)
 {
   if (scan == NULL)
     return;
-  tide_row_merge_free(scan->merge);
-  tide_key_reader_free(scan->keys);
+  g_array_unref(scan->heads);
+  tide_key_reader_clear(&scan->keys);
   tide_buffer_clear_memory(&scan->hbase_filter);
   g_free(scan);
+}
+
+/* Equal times: by key, so that the order is the same each time. */
+static gboolean
+is_before(TideRowOrder order, const Head *head, const Head *other)
+{
+  if (head->time_ns != other->time_ns)
+    return order == TIDE_ROW_ORDER_OLDEST ? head->time_ns < other->time_ns : head->time_ns > other->time_ns;
+  return tide_bytes_compare(head->row->row, other->row->row) < 0;
+}
+
+/* The next row of all ranges in the plan's order; NULL at the end. */
+static gboolean
+next_row(TideTableScan *scan, const TideResultRow **ret_row, GError **error)
+{
+  TideRowOrder order = scan->plan->order;
+  if (scan->has_shown) {
+    Head *shown = &g_array_index(scan->heads, Head, scan->shown);
+    tide_range_reader_pass(shown->reader);
+    shown->row = NULL;
+  }
+  scan->has_shown = FALSE;
+  *ret_row = NULL;
+
+  /* A look at every head costs less than the page it came with: ranges are as many as salts, some dozens. */
+  for (guint i = 0; i < scan->heads->len && !(scan->has_shown && order == TIDE_ROW_ORDER_KEY);) {
+    Head *head = &g_array_index(scan->heads, Head, i);
+    gboolean is_new = head->row == NULL;
+    if (is_new && !tide_range_reader_peek(head->reader, &head->row, error))
+      return FALSE;
+    if (head->row == NULL) {
+      g_array_remove_index(scan->heads, i);
+      continue;
+    }
+    if (is_new && order != TIDE_ROW_ORDER_KEY)
+      head->time_ns = tide_key_reader_read(&scan->keys, head->row).time_ns;
+    if (!scan->has_shown || is_before(order, head, &g_array_index(scan->heads, Head, scan->shown))) {
+      scan->has_shown = TRUE;
+      scan->shown = i;
+      *ret_row = head->row;
+    }
+    i++;
+  }
+  return TRUE;
 }
 
 gboolean
@@ -209,23 +318,23 @@ tide_table_scan_next(TideTableScan *scan, TideScannedRow *ret_row, GError **erro
 {
   *ret_row = (TideScannedRow){0};
   while (scan->rows_wanted > 0) {
-    if (!tide_row_merge_next(scan->merge, &ret_row->row, error))
+    const TideResultRow *row;
+    if (!next_row(scan, &row, error))
       return FALSE;
-    if (ret_row->row == NULL)
+    if (row == NULL)
       return TRUE;
     TideKeyMatch match =
-        scan->plan->filter != NULL ? tide_key_filter_match(scan->plan->filter, ret_row->row->row) : TIDE_KEY_TAKEN;
+        scan->plan->filter != NULL ? tide_key_filter_match(scan->plan->filter, row->row) : TIDE_KEY_TAKEN;
     scan->n_foreign += match == TIDE_KEY_FOREIGN ? 1 : 0;
     if (match != TIDE_KEY_TAKEN)
       continue;
     const TideTableScanRequest *request = &scan->plan->request;
-    const TideDecodedKey *key =
-        tide_key_reader_read(scan->keys, ret_row->row->row) ? tide_key_reader_key(scan->keys) : NULL;
+    const TideDecodedKey *key = &scan->keys.decoded;
+    TideScannedRow scanned = tide_key_reader_read(&scan->keys, row);
     /* A key without times has to be taken for what it is. */
-    if (key != NULL && key->has_time && (key->from_ns >= request->to_ns || key->to_ns <= request->from_ns))
+    if (scanned.fields != NULL && key->has_time && (key->from_ns >= request->to_ns || key->to_ns <= request->from_ns))
       continue;
-    ret_row->time_ns = tide_row_time_ns(key, ret_row->row);
-    ret_row->fields = key != NULL ? tide_key_reader_values(scan->keys) : NULL;
+    *ret_row = scanned;
     return TRUE;
   }
   return TRUE;
@@ -252,5 +361,8 @@ tide_table_scan_take(TideTableScan *scan)
 gsize
 tide_table_scan_buffered_bytes(const TideTableScan *scan)
 {
-  return tide_row_merge_buffered_bytes(scan->merge);
+  gsize n_bytes = 0;
+  for (guint i = 0; i < scan->heads->len; i++)
+    n_bytes += tide_range_reader_buffered_bytes(g_array_index(scan->heads, Head, i).reader);
+  return n_bytes;
 }

@@ -3,12 +3,46 @@
  * more rows than are still wanted. What it cannot know, the event time in the key, is held against the range here. */
 #pragma once
 
+#include "commands/cli/output.h"
 #include "commands/read/column_choice.h"
 #include "commands/read/key_arguments.h"
-#include "commands/read/key_reader.h"
 #include "commands/read/range_reader.h"
 
 G_BEGIN_DECLS
+
+/* ---- a row, and what its key tells ---- */
+
+/* Reads the fields and the time back out of a table's row keys, row by row. */
+typedef struct TideKeyReader {
+  const TideRowKey *key;  /* borrowed */
+  GArray *ids;            /* owned (element-type TideNameId): the fields that keys tell, in the key's order */
+  char **names;           /* owned: of these, printable; NULL-terminated */
+  TideBytes *values;      /* owned: of the row read last, a value for each of the names, empty where it has none */
+  TideDecodedKey decoded; /* owned: all of that row's key */
+} TideKeyReader;
+
+/* @table, @names: borrowed for the reader's life. */
+void tide_key_reader_init(TideKeyReader *reader, const TideTable *table, const TideFieldNames *names);
+void tide_key_reader_clear(TideKeyReader *reader);
+
+/* A row as it came, and what its key says. */
+typedef struct TideScannedRow {
+  const TideResultRow *row;
+  gint64 time_ns;          /* the key's, or without one the newest cell's */
+  const TideBytes *fields; /* the reader's values: valid until it reads on; NULL: another scheme made the key */
+} TideScannedRow;
+
+TideScannedRow tide_key_reader_read(TideKeyReader *reader, const TideResultRow *row);
+
+/* ---- the plan ---- */
+
+/* The order in which rows of several ranges come. A salted table keeps one machine's interval in as many ranges as
+ * there are salts: in time order again by taking the earliest (or latest) head each time; memory is one page a range. */
+typedef enum TideRowOrder {
+  TIDE_ROW_ORDER_KEY = 0,     /* one range after the other */
+  TIDE_ROW_ORDER_OLDEST = 1,  /* by time, oldest first */
+  TIDE_ROW_ORDER_NEWEST = -1, /* by time, newest first */
+} TideRowOrder;
 
 /* Rows that all ranges of a scan together hold in memory, and the bounds of one range's page. */
 #define TIDE_TABLE_SCAN_MEMORY_ROWS 4096
@@ -69,14 +103,13 @@ void tide_table_scan_plan_cell_times(const TideTableScanPlan *plan, gint64 *ret_
  * and none that it takes; empty where that cannot be said. Appended to @out. */
 void tide_table_scan_plan_append_hbase_filter(const TideTableScanPlan *plan, TideBuffer *out);
 
-typedef struct TideTableScan TideTableScan;
+/* print_plan.c: a line (or JSON object) for each range of @plan: where it starts and stops, in the order of keys; and
+ * what holds for all of them: from which end they are read, and what is asked of HBase besides. */
+void tide_print_plan(FILE *stream, TideOutputFormat format, const TideTableScanPlan *plan);
 
-/* A row as it came, and what its key says. */
-typedef struct TideScannedRow {
-  const TideResultRow *row;
-  gint64 time_ns;          /* the key's, or without one the newest cell's */
-  const TideBytes *fields; /* the key's, as tide_key_reader_names() names them; NULL: another scheme made it */
-} TideScannedRow;
+/* ---- the scan ---- */
+
+typedef struct TideTableScan TideTableScan;
 
 /**
  * tide_table_scan_new:
@@ -102,6 +135,7 @@ void tide_table_scan_report_foreign(const TideTableScan *scan, const char *comma
 /* The row returned last counts for the limit. One that is not shown after all does not. */
 void tide_table_scan_take(TideTableScan *scan);
 
-gsize tide_table_scan_buffered_bytes(const TideTableScan *scan); /* as tide_row_merge_buffered_bytes() */
+/* What the pages of all ranges take at the moment. */
+gsize tide_table_scan_buffered_bytes(const TideTableScan *scan);
 
 G_END_DECLS

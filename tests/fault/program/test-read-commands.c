@@ -311,6 +311,8 @@ FIXTURE_TEST("/read-commands/forget-deletes-one-row-until-a-later-reading")
   put(fixture, "CURRENT", "s2", "M", "cpu", "2", TIME_MS);
   assert_error(fixture, "latest CURRENT host=s1 --forget", 64, "nobody can be asked here: '--yes' deletes row 's1'");
   assert_error(fixture, "latest CURRENT --forget --yes", 64, "give host too");
+  assert_error(fixture, "latest CURRENT hots=s1 --forget --yes", 64, "did you mean 'host'?");
+  assert_error(fixture, "latest PLACE site=a#b device=d --forget --yes", 64, "no row of 'PLACE' can have these fields");
   assert_error(fixture, "latest METRIC host=s1 --forget --yes", 64, "'METRIC' is declared as a table of readings");
   assert_error(fixture, "latest CURRENT host=s1 --forget --yes --up-to 2015-03-16T19:53:32.045Z", 0,
                "deleted row 's1' of 'CURRENT' with all that was read up to 2015-03-16T19:53:32.045Z; a later reading "
@@ -322,6 +324,15 @@ FIXTURE_TEST("/read-commands/forget-deletes-one-row-until-a-later-reading")
   assert_output(fixture, "get CURRENT host=s2 -f csv", 0,
                 "row,host,timestamp_ms,time,column,value\ns2,s2,1426535612045,2015-03-16T19:53:32.045Z,M:cpu,2\n");
   assert_error(fixture, "latest DEVICE host=s1 --forget --yes", 0, "row 's1' of the index 'DEVICE'");
+}
+
+/* Readings that come up to then would be written, and hidden by the delete. */
+FIXTURE_TEST("/read-commands/forgetting-the-future-is-refused")
+{
+  put(fixture, "CURRENT", "s1", "M", "cpu", "1", TIME_MS);
+  assert_error(fixture, "latest CURRENT host=s1 --forget --yes --up-to +1m", 64, "'--up-to' lies in the future");
+  assert_output(fixture, "get CURRENT host=s1 -f csv", 0,
+                "row,host,timestamp_ms,time,column,value\ns1,s1,1426535612045,2015-03-16T19:53:32.045Z,M:cpu,1\n");
 }
 
 static void

@@ -1,5 +1,5 @@
 /* Rows behind an index: their keys, the batches they are asked for in, and those that are not there. */
-#include "commands/read/index_read.h"
+#include "commands/read/row_view.h"
 
 #include "unit/assert_bytes.h"
 #include "unit/config-texts.h"
@@ -81,8 +81,9 @@ set_up(Fixture *fixture, gconstpointer data)
 {
   *fixture = (Fixture){.config = load_text(yaml)};
   fixture->stream = open_memstream(&fixture->shown, &fixture->shown_len);
-  TideRowViewOptions viewing = {
-      .command = "latest", .table = tide_config_find_table(fixture->config, "DATA"), .format = TIDE_OUTPUT_CSV};
+  TideRowViewOptions viewing = {.command = "latest",
+                                .table = tide_config_find_table(fixture->config, "DATA"),
+                                .printing.format = TIDE_OUTPUT_CSV};
   fixture->view = tide_row_view_new(fixture->stream, fixture->config->names, &viewing);
 }
 

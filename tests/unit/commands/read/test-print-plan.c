@@ -1,5 +1,5 @@
 /* `scan --plan`, in each format. */
-#include "commands/read/print_plan.h"
+#include "commands/read/table_scan.h"
 
 #include "unit/config-texts.h"
 #include "unit/test_case.h"

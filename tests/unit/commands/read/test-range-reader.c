@@ -1,5 +1,4 @@
-/* Pages over one key range, forwards and backwards, against a table held in memory; and several ranges merged by time.
- */
+/* Pages over one key range, forwards and backwards, against a table held in memory. */
 #include "commands/read/range_reader.h"
 #include "unit/assert_bytes.h"
 #include "unit/test_case.h"
@@ -7,10 +6,9 @@
 
 #include <stdio.h>
 
-/* A table of rows in the order of keys, each with one cell whose time is given. */
+/* A table of rows in the order of keys, each with one cell. */
 typedef struct FakeTable {
-  GPtrArray *keys;  /* (element-type GBytes), sorted */
-  GArray *times_ms; /* (element-type gint64) */
+  GPtrArray *keys; /* (element-type GBytes), sorted */
   guint n_calls;
   gint64 most_rows_asked; /* in one call */
   guint fail_from;        /* calls from this number, counted from 1, ... */
@@ -46,16 +44,13 @@ scan_fake(const TideScanRequest *request, TideRowFunc func, gpointer func_data, 
   gboolean fails = table->fail_from > 0 && call >= table->fail_from && call < table->fail_from + table->n_failures;
   gint64 left = fails ? request->limit_rows / 2 : request->limit_rows;
   for (guint i = 0; i < table->keys->len && left > 0; i++) {
-    guint index = request->reversed ? table->keys->len - 1 - i : i;
-    TideBytes key = key_at(table, index);
+    TideBytes key = key_at(table, request->reversed ? table->keys->len - 1 - i : i);
     if (!is_in_request(request, key))
       continue;
     /* The bytes are the reply's: gone after the callback. */
     g_autofree guint8 *copy = g_memdup2(key.data, key.len);
-    TideResultCell cell = {.family = TIDE_BYTES_LITERAL("M"),
-                           .qualifier = TIDE_BYTES_LITERAL("Q"),
-                           .value = tide_bytes(copy, key.len),
-                           .timestamp_ms = g_array_index(table->times_ms, gint64, index)};
+    TideResultCell cell = {
+        .family = TIDE_BYTES_LITERAL("M"), .qualifier = TIDE_BYTES_LITERAL("Q"), .value = tide_bytes(copy, key.len)};
     TideResultRow row = {.row = tide_bytes(copy, key.len), .cells = &cell, .n_cells = 1};
     g_assert_true(func(&row, func_data));
     memset(copy, 0xee, key.len);
@@ -75,16 +70,13 @@ compare_keys(gconstpointer a, gconstpointer b)
 static void
 fake_table_add(FakeTable *table, TideBytes key)
 {
-  gint64 time_ms = 0;
   g_ptr_array_add(table->keys, g_bytes_new(key.data, key.len));
-  g_array_append_val(table->times_ms, time_ms);
 }
 
 static void
 fake_table_clear(FakeTable *table)
 {
   g_ptr_array_unref(table->keys);
-  g_array_unref(table->times_ms);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(FakeTable, fake_table_clear)
 
@@ -92,8 +84,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(FakeTable, fake_table_clear)
 static FakeTable
 table_of(int n)
 {
-  FakeTable table = {.keys = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref),
-                     .times_ms = g_array_new(FALSE, FALSE, sizeof(gint64))};
+  FakeTable table = {.keys = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref)};
   for (int i = 0; i < n; i++) {
     char key[8];
     int len = g_snprintf(key, sizeof key, "%04d", i);
@@ -366,74 +357,6 @@ TEST("/range-reader/long-pages-of-small-rows")
       ;
     g_assert_cmpint(table.most_rows_asked, ==, cases[i].most_rows);
   }
-}
-
-/* ---- merge ---------------------------------------------------------------------------------------------------------
- */
-
-/* salt "#" time(ms): the keys of a salted table. */
-static TideRowKey *
-salted_key(void)
-{
-  static const TideKeyPartSpec hashed[] = {{.kind = TIDE_KEY_FIELD, .value.field = 0}};
-  const TideKeyPartSpec specs[] = {
-      {.kind = TIDE_KEY_SALT,
-       .digest.modulo = 4,
-       .digest.hash = TIDE_KEY_HASH_XXH3,
-       .digest.of = hashed,
-       .digest.n_of = 1},
-      {.kind = TIDE_KEY_LITERAL, .literal = TIDE_BYTES_LITERAL("#")},
-      {.kind = TIDE_KEY_TIME, .moment.unit = TIDE_KEY_TIME_MS},
-  };
-  gsize bad_part = 0;
-  g_autoptr(GError) error = NULL;
-  TideRowKey *key = tide_row_key_compile(specs, G_N_ELEMENTS(specs), &bad_part, &error);
-  g_assert_no_error(error);
-  return key;
-}
-
-static void
-assert_merged(TideRowOrder order)
-{
-  g_autoptr(TideRowKey) key = salted_key();
-  g_auto(FakeTable) table = table_of(0);
-  for (int salt = 0; salt < 4; salt++) {
-    for (int i = 0; i < 50; i++) {
-      char text[32];
-      int len = g_snprintf(text, sizeof text, "%d#%013d", salt, 1000000 + i * 4 + salt);
-      fake_table_add(&table, tide_bytes(text, (gsize)len));
-    }
-  }
-  GPtrArray *readers = g_ptr_array_new_with_free_func((GDestroyNotify)tide_range_reader_free);
-  for (int salt = 0; salt < 4; salt++) {
-    char start[2] = {(char)('0' + salt), '#'}, stop[2] = {(char)('0' + salt), '$'};
-    g_ptr_array_add(readers,
-                    reader_over(&table, tide_bytes(start, 2), tide_bytes(stop, 2), order == TIDE_ROW_ORDER_NEWEST, 7));
-  }
-  g_autoptr(TideRowMerge) merge = tide_row_merge_new(key, readers, order);
-  const TideResultRow *row = NULL;
-  TideDecodedKey decoded = {0};
-  for (int i = 0; i < 200; i++) {
-    g_autoptr(GError) error = NULL;
-    g_assert_true(tide_row_merge_next(merge, &row, &error));
-    g_assert_nonnull(row);
-    int expected = order == TIDE_ROW_ORDER_NEWEST ? 199 - i : i;
-    if (order == TIDE_ROW_ORDER_KEY)
-      expected = i % 50 * 4 + i / 50;
-    g_assert_true(tide_row_key_decode(key, row->row, &decoded));
-    g_assert_cmpint(tide_row_time_ns(&decoded, row), ==, (1000000 + expected) * TIDE_NS_PER_MS);
-  }
-  g_autoptr(GError) error = NULL;
-  g_assert_true(tide_row_merge_next(merge, &row, &error));
-  g_assert_null(row);
-  tide_decoded_key_clear(&decoded);
-}
-
-TEST("/row-merge/ranges-come-in-one-order-of-time")
-{
-  assert_merged(TIDE_ROW_ORDER_OLDEST);
-  assert_merged(TIDE_ROW_ORDER_NEWEST);
-  assert_merged(TIDE_ROW_ORDER_KEY);
 }
 
 /* A table of 100 rows, of which scans with a filter fail as told. */

@@ -1,5 +1,5 @@
 /* Rows as table, CSV and JSON. */
-#include "commands/read/row_printer.h"
+#include "commands/read/row_view.h"
 
 #include "unit/test_case.h"
 

@@ -84,7 +84,8 @@ show(const TideConfig *config, const TideTable *table, const TideRow *row, gbool
   char *text = NULL;
   size_t len = 0;
   FILE *stream = open_memstream(&text, &len);
-  TideRowViewOptions options = {.command = "scan", .table = table, .format = TIDE_OUTPUT_TABLE, .as_stored = as_stored};
+  TideRowViewOptions options = {
+      .command = "scan", .table = table, .as_stored = as_stored, .printing.format = TIDE_OUTPUT_TABLE};
   g_autoptr(TideRowView) view = tide_row_view_new(stream, config->names, &options);
   g_assert_true(tide_row_view_add_result(view, &result));
   tide_row_view_finish(view);

@@ -206,6 +206,61 @@ TEST("/table-scan/a-limit-is-pushed-down-to-each-range")
   g_assert_cmpuint(table.n_sent, <=, 5 * (N_SALTS + 1));
 }
 
+/* ---- the order of several ranges ---- */
+
+#define N_SALTED 200
+
+/* As HBase scans the rows of four salts, of each every fourth millisecond. */
+static gboolean
+scan_salted(const TideScanRequest *request, TideRowFunc func, gpointer func_data, gpointer data, GError **error)
+{
+  TideBytes start = request->start_row, stop = request->stop_row;
+  gint64 n_left = request->limit_rows;
+  for (int n = 0; n < N_SALTED && n_left > 0; n++) {
+    int i = request->reversed ? N_SALTED - 1 - n : n;
+    g_autofree char *text = g_strdup_printf("%d#h#%" G_GINT64_FORMAT, i / 50, FIRST_MS + i % 50 * 4 + i / 50);
+    TideBytes key = tide_bytes_of_string(text);
+    int to_start = tide_bytes_compare(key, start), to_stop = tide_bytes_compare(key, stop);
+    if (request->reversed ? (start.len > 0 && to_start > 0) || (stop.len > 0 && to_stop <= 0)
+                          : to_start < 0 || (stop.len > 0 && to_stop >= 0))
+      continue;
+    TideResultCell cell = {.family = TIDE_BYTES_LITERAL("M"), .qualifier = TIDE_BYTES_LITERAL("Q"), .timestamp_ms = 1};
+    TideResultRow row = {.row = key, .cells = &cell, .n_cells = 1};
+    g_assert_true(func(&row, func_data));
+    n_left--;
+  }
+  return TRUE;
+}
+
+TEST("/table-scan/ranges-come-in-one-order-of-time")
+{
+  static const struct {
+    gboolean newest_first, oldest_first;
+    gsize n_fields;
+  } orders[] = {{TRUE, FALSE, 1}, {FALSE, TRUE, 1}, {FALSE, FALSE, 0}};
+  g_autoptr(TideConfig) config = load_text(yaml);
+  const char *const host[] = {"host=h"};
+  for (gsize i = 0; i < G_N_ELEMENTS(orders); i++) {
+    g_auto(TideTableScanPlan) plan = {.table = tide_config_find_table(config, "SALTED"),
+                                      .request = {.newest_first = orders[i].newest_first,
+                                                  .oldest_first = orders[i].oldest_first,
+                                                  .to_ns = G_MAXINT64}};
+    g_autoptr(TideKeyArguments) fields = tide_key_arguments_parse(config, plan.table, host, orders[i].n_fields, NULL);
+    g_assert_true(tide_table_scan_plan_fields(&plan, fields, NULL));
+    g_assert_true(tide_table_scan_plan_order(&plan, config, fields, NULL));
+    g_autoptr(TideTableScan) scan = tide_table_scan_new(&plan, config->names, scan_salted, NULL);
+    TideScannedRow row;
+    for (int n = 0; n < N_SALTED; n++) {
+      int expected = orders[i].newest_first ? N_SALTED - 1 - n : orders[i].oldest_first ? n : n % 50 * 4 + n / 50;
+      g_assert_true(tide_table_scan_next(scan, &row, NULL));
+      g_assert_nonnull(row.row);
+      g_assert_cmpint(row.time_ns, ==, (FIRST_MS + expected) * TIDE_NS_PER_MS);
+    }
+    g_assert_true(tide_table_scan_next(scan, &row, NULL));
+    g_assert_null(row.row);
+  }
+}
+
 /* ---- what is asked, and what is shown ---- */
 
 /* Hands out one list of keys, whatever is asked for, and remembers what was. */
