@@ -1,23 +1,8 @@
 #include "commands/read/range_reader.h"
 
 #include "commands/read/gateway_session.h"
+#include "model/scratch.h"
 #include "util/error.h"
-
-/* Rows and cells of a page lie in `bytes`; pointers into it are made once it is complete and grows no more. */
-typedef struct PageRow {
-  gsize key_offset;
-  gsize key_len;
-  gsize first_cell;
-  gsize n_cells;
-} PageRow;
-
-typedef struct PageCell {
-  gsize offset; /* family, qualifier and value, one behind the other */
-  gsize family_len;
-  gsize qualifier_len;
-  gsize value_len;
-  gint64 timestamp_ms;
-} PageCell;
 
 struct TideRangeReader {
   TideRangeReaderOptions options;
@@ -29,16 +14,15 @@ struct TideRangeReader {
   gboolean at_end;     /* no page follows */
   guint64 sifted_rows; /* asked for in the next page at the least, where rows are sifted */
 
-  TideBuffer bytes;
-  GArray *rows;            /* owned (element-type PageRow) */
-  GArray *cells;           /* owned (element-type PageCell) */
+  TideScratch bytes;       /* owned: what the page's keys and cells point into */
+  gsize n_bytes;           /* that they have there */
+  GArray *rows;            /* owned (element-type TideResultRow): where a row's cells begin is said as it is shown */
+  GArray *cells;           /* owned (element-type TideResultCell) */
   TideBuffer received_key; /* of the reply's last row, dropped or not */
   guint64 n_received;      /* rows of the request's reply, dropped ones too */
   gsize row_bytes;         /* what a row of the page before took; 0 before the first */
-  GArray *result_cells;    /* owned (element-type TideResultCell): of the row that is shown */
-  TideResultRow result;
-  gboolean result_made;
-  guint next_row; /* in rows */
+  guint next_row;          /* in rows */
+  gsize next_cell;         /* in cells: its first */
 };
 
 /* Appended behind a decremented last byte, as HBase's own client does: few keys lie between, and those are dropped. */
@@ -91,9 +75,8 @@ tide_range_reader_new(const TideKeyRange *range, const TideRangeReaderOptions *o
     tide_buffer_append_bytes(&reader->next_start, tide_buffer_bytes(&range->start));
     tide_buffer_append_bytes(&reader->stop, tide_buffer_bytes(&range->stop));
   }
-  reader->rows = g_array_new(FALSE, FALSE, sizeof(PageRow));
-  reader->cells = g_array_new(FALSE, FALSE, sizeof(PageCell));
-  reader->result_cells = g_array_new(FALSE, FALSE, sizeof(TideResultCell));
+  reader->rows = g_array_new(FALSE, FALSE, sizeof(TideResultRow));
+  reader->cells = g_array_new(FALSE, FALSE, sizeof(TideResultCell));
   return reader;
 }
 
@@ -107,10 +90,9 @@ tide_range_reader_free(TideRangeReader *reader)
   tide_buffer_clear_memory(&reader->stop);
   tide_buffer_clear_memory(&reader->last_key);
   tide_buffer_clear_memory(&reader->received_key);
-  tide_buffer_clear_memory(&reader->bytes);
+  tide_scratch_clear_memory(&reader->bytes);
   g_array_unref(reader->rows);
   g_array_unref(reader->cells);
-  g_array_unref(reader->result_cells);
   g_free(reader);
 }
 
@@ -137,22 +119,20 @@ keep_row(const TideResultRow *row, gpointer data)
   tide_buffer_append_bytes(&reader->received_key, row->row);
   if (!is_wanted(reader, row->row))
     return TRUE;
-  PageRow kept = {.key_offset = reader->bytes.len,
-                  .key_len = row->row.len,
-                  .first_cell = reader->cells->len,
-                  .n_cells = row->n_cells};
-  tide_buffer_append_bytes(&reader->bytes, row->row);
+  TideResultRow kept = {.row = tide_scratch_copy(&reader->bytes, row->row), .n_cells = row->n_cells};
+  reader->n_bytes += row->row.len;
   for (gsize i = 0; i < row->n_cells; i++) {
-    const TideResultCell *cell = &row->cells[i];
-    PageCell kept_cell = {.offset = reader->bytes.len,
-                          .family_len = cell->family.len,
-                          .qualifier_len = cell->qualifier.len,
-                          .value_len = cell->value.len,
-                          .timestamp_ms = cell->timestamp_ms};
-    tide_buffer_append_bytes(&reader->bytes, cell->family);
-    tide_buffer_append_bytes(&reader->bytes, cell->qualifier);
-    tide_buffer_append_bytes(&reader->bytes, cell->value);
-    g_array_append_val(reader->cells, kept_cell);
+    TideResultCell cell = row->cells[i];
+    gsize qualifier = cell.family.len, value = qualifier + cell.qualifier.len, n_bytes = value + cell.value.len;
+    guint8 *bytes = tide_scratch_take(&reader->bytes, n_bytes);
+    tide_memory_copy(bytes, cell.family.data, cell.family.len);
+    tide_memory_copy(bytes + qualifier, cell.qualifier.data, cell.qualifier.len);
+    tide_memory_copy(bytes + value, cell.value.data, cell.value.len);
+    cell.family.data = bytes;
+    cell.qualifier.data = bytes + qualifier;
+    cell.value.data = bytes + value;
+    reader->n_bytes += n_bytes;
+    g_array_append_val(reader->cells, cell);
   }
   g_array_append_val(reader->rows, kept);
   return TRUE;
@@ -161,12 +141,13 @@ keep_row(const TideResultRow *row, gpointer data)
 static void
 reset_page(TideRangeReader *reader)
 {
-  tide_buffer_reset(&reader->bytes);
+  tide_scratch_reset(&reader->bytes);
   g_array_set_size(reader->rows, 0);
   g_array_set_size(reader->cells, 0);
+  reader->n_bytes = 0;
   reader->n_received = 0;
   reader->next_row = 0;
-  reader->result_made = FALSE;
+  reader->next_cell = 0;
 }
 
 static gboolean
@@ -260,32 +241,7 @@ load_page(TideRangeReader *reader, GError **error)
 gsize
 tide_range_reader_buffered_bytes(const TideRangeReader *reader)
 {
-  return reader->bytes.len + reader->rows->len * sizeof(PageRow) + reader->cells->len * sizeof(PageCell);
-}
-
-static void
-make_result(TideRangeReader *reader)
-{
-  const PageRow *row = &g_array_index(reader->rows, PageRow, reader->next_row);
-  const guint8 *bytes = reader->bytes.data;
-  g_array_set_size(reader->result_cells, 0);
-  for (gsize i = 0; i < row->n_cells; i++) {
-    const PageCell *cell = &g_array_index(reader->cells, PageCell, row->first_cell + i);
-    gsize qualifier_offset = cell->offset + cell->family_len;
-    TideResultCell result = {
-        .family = tide_bytes(bytes + cell->offset, cell->family_len),
-        .qualifier = tide_bytes(bytes + qualifier_offset, cell->qualifier_len),
-        .value = tide_bytes(bytes + qualifier_offset + cell->qualifier_len, cell->value_len),
-        .timestamp_ms = cell->timestamp_ms,
-    };
-    g_array_append_val(reader->result_cells, result);
-  }
-  reader->result = (TideResultRow){
-      .row = tide_bytes(bytes + row->key_offset, row->key_len),
-      .cells = (const TideResultCell *)reader->result_cells->data,
-      .n_cells = row->n_cells,
-  };
-  reader->result_made = TRUE;
+  return reader->n_bytes + reader->rows->len * sizeof(TideResultRow) + reader->cells->len * sizeof(TideResultCell);
 }
 
 gboolean
@@ -299,15 +255,14 @@ tide_range_reader_peek(TideRangeReader *reader, const TideResultRow **ret_row, G
     if (!load_page(reader, error))
       return FALSE;
   }
-  if (!reader->result_made)
-    make_result(reader);
-  *ret_row = &reader->result;
+  TideResultRow *row = &g_array_index(reader->rows, TideResultRow, reader->next_row);
+  row->cells = &g_array_index(reader->cells, TideResultCell, reader->next_cell);
+  *ret_row = row;
   return TRUE;
 }
 
 void
 tide_range_reader_pass(TideRangeReader *reader)
 {
-  reader->next_row++;
-  reader->result_made = FALSE;
+  reader->next_cell += g_array_index(reader->rows, TideResultRow, reader->next_row++).n_cells;
 }

@@ -363,6 +363,11 @@ FIXTURE_TEST("/read-commands/an-index-leads-to-ten-thousand-rows")
   g_assert_cmpuint(stats.calls_by_method[TIDE_CALL_GET_MULTIPLE], <=, N_DEVICES / 500 + 2);
   g_assert_cmpuint(stats.calls_by_method[TIDE_CALL_GET], ==, 0);
 
+  /* The index's rows count for a limit. */
+  g_auto(ProgramDone) some = run_program(fixture->config_path, "latest DEVICE --limit 3 -f csv");
+  g_auto(GStrv) some_lines = g_strsplit(some.output, "\n", -1);
+  g_assert_cmpuint(g_strv_length(some_lines), ==, 3 + 2);
+
   put_device(fixture, N_DEVICES, FALSE);
   assert_error(fixture, "latest DEVICE host=h10000", 1,
                "the index 'DEVICE' leads to row 'h10000#1426535622045', which 'METRIC' does not have");
