@@ -84,7 +84,7 @@ show_row(const TideConfig *config, const GetOptions *options, const TideTable *t
       .as_stored = options->as_stored,
       .printing = {.format = (TideOutputFormat)options->format, .columns = columns, .line_per_cell = TRUE}};
   g_autoptr(TideRowView) view = tide_row_view_new(stdout, config->names, &viewing);
-  TideGatewayTable stored = {.session = session, .name = tide_bytes_of_string(table->name)};
+  TideGatewayTable stored = {.session = session, .name = table->name};
   TideGetRequest request = {.rows = &row, .n_rows = 1, .max_versions = (gint32)options->n_versions};
   request.columns = tide_column_choice_asked(columns, &request.n_columns);
   if (!tide_gateway_table_get(&request, add_row, view, &stored, error)) {

@@ -1,6 +1,6 @@
 /* A packed value out of any bytes; the first says whether it is JSON or MessagePack. What can be read must be whole,
  * and pack and read again as the same. */
-#include "commands/read/packed_reader.h"
+#include "commands/read/cell_reader.h"
 #include "util/error.h"
 
 #include "decode/json_text.h"

@@ -5,7 +5,6 @@
 #include "commands/cli/load_config.h"
 #include "commands/cli/progress.h"
 #include "commands/read/gateway_session.h"
-#include "commands/read/table_instances.h"
 #include "commands/tables/table_state.h"
 #include "gateway/certificate_watch.h"
 #include "gateway/cluster_memory.h"

@@ -1,7 +1,6 @@
 #include "commands/read/cell_reader.h"
 
 #include "commands/cli/time_argument.h"
-#include "commands/read/packed_reader.h"
 #include "model/glob.h"
 #include "model/scratch.h"
 #include "util/number_text.h"
@@ -211,34 +210,21 @@ tide_cell_reader_find(const TideCellReader *reader, TideBytes family, TideBytes 
 
 /* ---- of which field a cell was made ---- */
 
-gboolean
-tide_table_renames_fields(const TideTable *table)
+void
+tide_cell_reader_columns(const TideTable *table, gboolean *ret_renames, gboolean *ret_keeps_kinds)
 {
+  *ret_renames = *ret_keeps_kinds = FALSE;
   for (guint i = 0; i < table->rules->len; i++) {
     const TideColumnRule *rule = &g_array_index(table->rules, TideColumnRule, i);
-    gboolean changes_names =
-        rule->prefix != NULL || rule->strip_prefix != NULL || rule->strip_spaces || rule->name_case != TIDE_CASE_AS_IS;
-    if (changes_names || (rule->packing == TIDE_PACK_NONE && rule->qualifier != NULL))
-      return TRUE;
-    for (gsize k = 0; k < rule->n_items; k++)
-      if (rule->items[k].qualifier != NULL)
-        return TRUE;
+    gboolean is_packed = rule->packing != TIDE_PACK_NONE;
+    *ret_renames |= rule->prefix != NULL || rule->strip_prefix != NULL || rule->strip_spaces ||
+                    rule->name_case != TIDE_CASE_AS_IS || (!is_packed && rule->qualifier != NULL);
+    *ret_keeps_kinds |= is_packed || rule->encoding != TIDE_ENCODE_TEXT;
+    for (gsize k = 0; k < rule->n_items; k++) {
+      *ret_renames |= rule->items[k].qualifier != NULL;
+      *ret_keeps_kinds |= rule->items[k].encoding > TIDE_ENCODE_TEXT;
+    }
   }
-  return FALSE;
-}
-
-gboolean
-tide_table_keeps_kinds(const TideTable *table)
-{
-  for (guint i = 0; i < table->rules->len; i++) {
-    const TideColumnRule *rule = &g_array_index(table->rules, TideColumnRule, i);
-    if (rule->packing != TIDE_PACK_NONE || rule->encoding != TIDE_ENCODE_TEXT)
-      return TRUE;
-    for (gsize k = 0; k < rule->n_items; k++)
-      if (rule->items[k].encoding > TIDE_ENCODE_TEXT)
-        return TRUE;
-  }
-  return FALSE;
 }
 
 /* Whether @rule makes @name of the field called @field. */

@@ -3,6 +3,7 @@
  * Threads: one. */
 #pragma once
 
+#include "model/table/cell_value.h"
 #include "model/table/table.h"
 #include "thrift/wire/rows.h"
 
@@ -20,11 +21,9 @@ typedef struct TideCellOrigin {
   const char *kind; /* of the value; NULL: the table does not keep it */
 } TideCellOrigin;
 
-/* Whether names of fields do not say themselves by their qualifiers. */
-gboolean tide_table_renames_fields(const TideTable *table);
-
-/* Whether a cell, or what is packed in one, keeps the kind of its value, or need not look as it is declared. */
-gboolean tide_table_keeps_kinds(const TideTable *table);
+/* What of a cell its column does not say. @ret_renames: of which field it was made; @ret_keeps_kinds: the kind of its
+ * value, which is kept, or which need not look as it is declared. */
+void tide_cell_reader_columns(const TideTable *table, gboolean *ret_renames, gboolean *ret_keeps_kinds);
 
 typedef struct TideCellReader TideCellReader;
 
@@ -46,5 +45,25 @@ guint64 tide_cell_reader_n_unread(const TideCellReader *reader);
 
 /* How one column is declared: whose value an index's time is read from. */
 TideDeclaredColumn tide_cell_reader_find(const TideCellReader *reader, TideBytes family, TideBytes qualifier);
+
+/* ---- packed_reader.c: the members of a packed cell's value ---- */
+
+/* One member of a packed value. @text: as a reader would print it: strings unescaped, numbers as they were written,
+ * nested values as JSON; of MessagePack, binary values and extensions as their bytes, doubles as short as they can be
+ * written, and those that are no numbers as strings: NaN, Infinity, -Infinity. Borrowed: valid inside the callback
+ * only. */
+typedef gboolean (*TidePackedFunc)(TideBytes name, TideValueKind kind, TideBytes text, gpointer data);
+
+/**
+ * tide_packed_read: the members of @value, which may be anybody's bytes.
+ * @packing: not TIDE_PACK_NONE
+ * @func: return FALSE to stop early
+ * Returns: FALSE with TIDE_ERROR_DATA, before @func is called for any member, when @value is not one JSON object (or
+ * has a name twice, or one longer than TIDE_FIELD_NAME_MAX_BYTES), or not one MessagePack map with texts for names, or
+ * has more than 32 levels or 65,536 members. Lengths inside it are not trusted: memory is in proportion to what is
+ * there, at most some 50 bytes for each byte of @value. Threads: any. Allocates: yes; for readers, not for the daemon.
+ */
+gboolean tide_packed_read(TidePacking packing, TideBytes value, TidePackedFunc func, gpointer data,
+                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

@@ -2,6 +2,7 @@
 
 #include "commands/cli/progress.h"
 #include "gateway/cluster_memory.h"
+#include "model/table/dated_table.h"
 #include "util/clock.h"
 #include "util/error.h"
 
@@ -72,10 +73,10 @@ open_connection(TideGatewaySession *session, GError **error)
   const GPtrArray *gateways = session->config->hbase.gateways;
   g_autoptr(GString) text = g_string_new(NULL);
   Failures failures = {.text = text};
-  g_autoptr(TideHBaseClient) second_best = NULL;
-  TideWireMode second_best_mode = {0};
+  g_autoptr(TideHBaseClient) chosen = NULL;
+  gboolean is_preferred = FALSE;
 
-  for (guint i = 0; i < gateways->len; i++) {
+  for (guint i = 0; i < gateways->len && !is_preferred; i++) {
     const TideEndpoint *endpoint = gateways->pdata[(session->first + i) % gateways->len];
     g_autoptr(GError) local_error = NULL;
     TideWireMode mode;
@@ -84,30 +85,24 @@ open_connection(TideGatewaySession *session, GError **error)
       add_failure(&failures, endpoint, local_error);
       continue;
     }
-    if (session->preference == TIDE_GATEWAY_PREFER_UNFRAMED && mode.framing == TIDE_FRAMING_FRAMED) {
-      if (second_best == NULL) {
-        second_best = g_steal_pointer(&client);
-        second_best_mode = mode;
-      }
+    is_preferred = session->preference == TIDE_GATEWAY_ANY || mode.framing != TIDE_FRAMING_FRAMED;
+    if (chosen != NULL && !is_preferred)
       continue;
-    }
-    tide_hbase_client_free(session->client);
-    session->client = g_steal_pointer(&client);
+    tide_hbase_client_free(chosen);
+    chosen = g_steal_pointer(&client);
     session->mode = mode;
+  }
+  if (chosen != NULL) {
+    tide_hbase_client_free(session->client);
+    session->client = g_steal_pointer(&chosen);
     return TRUE;
   }
-  if (second_best == NULL) {
-    int code = failures.n_wrong_service == failures.n ? TIDE_ERROR_WRONG_SERVICE : TIDE_ERROR_UNAVAILABLE;
-    if (failures.n == 1)
-      g_set_error(error, TIDE_ERROR, code, "no gateway can be used: %s", text->str);
-    else
-      g_set_error(error, TIDE_ERROR, code, "none of the %u gateways can be used:\n  %s", failures.n, text->str);
-    return FALSE;
-  }
-  tide_hbase_client_free(session->client);
-  session->client = g_steal_pointer(&second_best);
-  session->mode = second_best_mode;
-  return TRUE;
+  int code = failures.n_wrong_service == failures.n ? TIDE_ERROR_WRONG_SERVICE : TIDE_ERROR_UNAVAILABLE;
+  if (failures.n == 1)
+    g_set_error(error, TIDE_ERROR, code, "no gateway can be used: %s", text->str);
+  else
+    g_set_error(error, TIDE_ERROR, code, "none of the %u gateways can be used:\n  %s", failures.n, text->str);
+  return FALSE;
 }
 
 TideGatewaySession *
@@ -220,10 +215,9 @@ tide_gateway_table_scan(const TideScanRequest *request, TideRowFunc func, gpoint
                         GError **error)
 {
   const TideGatewayTable *table = data;
-  g_autofree char *name = g_strndup((const char *)table->name.data, table->name.len);
-  if (tide_gateway_session_scan(table->session, table->name, request, func, func_data, error))
+  if (tide_gateway_session_scan(table->session, tide_bytes_of_string(table->name), request, func, func_data, error))
     return TRUE;
-  tide_gateway_session_explain(table->session, name, error);
+  tide_gateway_session_explain(table->session, table->name, error);
   return FALSE;
 }
 
@@ -233,12 +227,57 @@ tide_gateway_table_get(const TideGetRequest *request, TideRowFunc func, gpointer
 {
   const TideGatewayTable *table = data;
   TideGatewaySession *session = table->session;
-  g_autofree char *name = g_strndup((const char *)table->name.data, table->name.len);
   if (!ensure_open(session, error))
     return FALSE;
-  if (tide_hbase_client_get_multiple(session->client, table->name, request, tide_gateway_session_deadline_us(session),
-                                     func, func_data, error))
+  if (tide_hbase_client_get_multiple(session->client, tide_bytes_of_string(table->name), request,
+                                     tide_gateway_session_deadline_us(session), func, func_data, error))
     return TRUE;
-  tide_gateway_session_explain(session, name, error);
+  tide_gateway_session_explain(session, table->name, error);
   return FALSE;
+}
+
+/* ---- tables of dates ---- */
+
+static int
+compare_texts(gconstpointer a, gconstpointer b)
+{
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The names of all tables in HBase, sorted; empty when none of @tables is a template. NULL on failure. */
+static GPtrArray *
+list_names(TideGatewaySession *session, const GPtrArray *tables, GError **error)
+{
+  gboolean is_needed = FALSE;
+  for (guint i = 0; i < tables->len; i++)
+    is_needed = is_needed || tide_table_is_template(tables->pdata[i]);
+  if (!is_needed)
+    return g_ptr_array_new();
+  GPtrArray *names = tide_hbase_client_list_tables(tide_gateway_session_client(session),
+                                                   tide_gateway_session_deadline_us(session), error);
+  if (names != NULL)
+    g_ptr_array_sort(names, compare_texts);
+  else
+    g_prefix_error(error, "cannot list the tables that dates have made: ");
+  return names;
+}
+
+GPtrArray *
+tide_table_instances(TideGatewaySession *session, const TideConfig *config, const GPtrArray *tables, GError **error)
+{
+  g_autoptr(GPtrArray) names = list_names(session, tables, error);
+  if (names == NULL)
+    return NULL;
+  GPtrArray *instances = g_ptr_array_new();
+  for (guint i = 0; i < tables->len; i++) {
+    const TideTable *table = tables->pdata[i];
+    if (!tide_table_is_template(table))
+      g_ptr_array_add(instances, (gpointer)table);
+    for (guint k = 0; tide_table_is_template(table) && k < names->len; k++) {
+      const TideTable *of_name = tide_table_of_name(config, names->pdata[k]);
+      if (of_name != NULL && of_name->index == table->index && !tide_table_is_template(of_name))
+        g_ptr_array_add(instances, (gpointer)of_name);
+    }
+  }
+  return instances;
 }

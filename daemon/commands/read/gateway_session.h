@@ -58,7 +58,7 @@ gboolean tide_gateway_session_scan(TideGatewaySession *session, TideBytes table,
 /* One table behind a session, as what reads rows is given it. */
 typedef struct TideGatewayTable {
   TideGatewaySession *session; /* borrowed */
-  TideBytes name;              /* borrowed */
+  const char *name;            /* borrowed */
 } TideGatewayTable;
 
 /* Replaces @error, with which the gateway refused a call, by NOT_FOUND where the table does not exist: a gateway then
@@ -80,5 +80,13 @@ gboolean tide_gateway_error_is_lost(const GError *error);
 /* Probes one gateway as the configuration asks for it. @ret_facts and errors: as of tide_gateway_probe(). */
 gboolean tide_gateway_session_probe(const TideConfig *config, const TideEndpoint *endpoint, TideWireMode *ret_mode,
                                     TideGatewayFacts *ret_facts, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/**
+ * tide_table_instances: @tables with each template, SENSOR_{yyyyMMdd}, replaced by its instances in HBase, in the order
+ * of their names. A template without any is left out. HBase is asked for its tables only when there is a template.
+ * Returns: (transfer container) (element-type TideTable), borrowed from @config. Errors: those of the call.
+ */
+GPtrArray *tide_table_instances(TideGatewaySession *session, const TideConfig *config, const GPtrArray *tables,
+                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

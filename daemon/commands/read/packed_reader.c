@@ -1,4 +1,6 @@
-#include "commands/read/packed_reader.h"
+/* Reads what model/table/cell_value.h packed, or others did: the members of a JSON object, or of a MessagePack map, in
+ * one cell's value. JSON is read by the decoder of messages: strictly, and with the text of numbers kept. */
+#include "commands/read/cell_reader.h"
 
 #include "decode/decoder.h"
 #include "decode/msgpack_value.h"
@@ -7,7 +9,6 @@
 #include "util/number_text.h"
 
 #include <math.h>
-#include <msgpack.h>
 
 #define MAX_DEPTH 32u
 #define MAX_MEMBERS 65536u
@@ -51,139 +52,120 @@ read_json(TideBytes value, TidePackedFunc func, gpointer data, GError **error)
   return TRUE;
 }
 
-/* ---- MessagePack ---- */
+/* ---- MessagePack: @rest is a value that was checked, so that what is named is there ---- */
 
-/* The text of an object that holds no others; points to the value's bytes, or to @number or a literal. */
-static TideBytes
-text_of(const msgpack_object *object, char number[TIDE_NUMBER_TEXT_BYTES], TideValueKind *ret_kind)
+/* What comes next, up to what is inside of it. */
+static TideMsgpackValue
+take(TideBytes *rest)
 {
-  gboolean is_real = object->type == MSGPACK_OBJECT_FLOAT32 || object->type == MSGPACK_OBJECT_FLOAT64;
-  double value = is_real ? object->via.f64 : 0;
-  *ret_kind = TIDE_VALUE_NUMBER;
-  switch (object->type) {
-  case MSGPACK_OBJECT_BOOLEAN:
-    *ret_kind = TIDE_VALUE_BOOL;
-    return tide_bytes_of_string(object->via.boolean ? "true" : "false");
-  case MSGPACK_OBJECT_POSITIVE_INTEGER:
-    g_snprintf(number, TIDE_NUMBER_TEXT_BYTES, "%" G_GUINT64_FORMAT, (guint64)object->via.u64);
-    return tide_bytes_of_string(number);
-  case MSGPACK_OBJECT_NEGATIVE_INTEGER:
-    g_snprintf(number, TIDE_NUMBER_TEXT_BYTES, "%" G_GINT64_FORMAT, (gint64)object->via.i64);
-    return tide_bytes_of_string(number);
-  case MSGPACK_OBJECT_FLOAT32:
-  case MSGPACK_OBJECT_FLOAT64:
-    if (!isfinite(value)) {
-      *ret_kind = TIDE_VALUE_STRING;
-      return tide_bytes_of_string(isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
-    }
-    return tide_bytes_of_string(object->type == MSGPACK_OBJECT_FLOAT32 ? tide_float_print((float)value, number)
-                                                                       : tide_double_print(value, number));
-  case MSGPACK_OBJECT_STR:
-    *ret_kind = TIDE_VALUE_STRING;
-    return tide_bytes(object->via.str.ptr, object->via.str.size);
-  case MSGPACK_OBJECT_BIN:
-    *ret_kind = TIDE_VALUE_STRING;
-    return tide_bytes(object->via.bin.ptr, object->via.bin.size);
-  case MSGPACK_OBJECT_EXT:
-    *ret_kind = TIDE_VALUE_STRING;
-    return tide_bytes(object->via.ext.ptr, object->via.ext.size);
-  case MSGPACK_OBJECT_NIL:
-  case MSGPACK_OBJECT_ARRAY:
-  case MSGPACK_OBJECT_MAP:
-    break;
-  }
-  *ret_kind = TIDE_VALUE_NULL;
-  return TIDE_BYTES_EMPTY;
+  TideMsgpackValue value = {0};
+  *rest = tide_bytes_from(*rest, tide_msgpack_value_read(*rest, &value));
+  return value;
 }
 
 static gboolean
-holds_others(const msgpack_object *object)
+holds_others(const TideMsgpackValue *value)
 {
-  return object->type == MSGPACK_OBJECT_ARRAY || object->type == MSGPACK_OBJECT_MAP;
+  return value->kind == TIDE_MSGPACK_ARRAY || value->kind == TIDE_MSGPACK_MAP;
 }
 
-/* Calls itself for what is nested, to the depth that was checked. */
-static void
-append_json(const msgpack_object *object, TideBuffer *json)
+/* The text of a value that holds no others; points to the value's bytes, or to @number or a literal. */
+static TideBytes
+text_of(const TideMsgpackValue *value, char number[TIDE_NUMBER_TEXT_BYTES], TideValueKind *ret_kind)
+{
+  gboolean is_narrow = value->kind == TIDE_MSGPACK_FLOAT;
+  guint32 narrow_bits = (guint32)value->number;
+  float narrow;
+  double real;
+  memcpy(&narrow, &narrow_bits, sizeof narrow);
+  memcpy(&real, &value->number, sizeof real);
+  real = is_narrow ? (double)narrow : real;
+  *ret_kind = TIDE_VALUE_NUMBER;
+  switch (value->kind) {
+  case TIDE_MSGPACK_BOOLEAN:
+    *ret_kind = TIDE_VALUE_BOOL;
+    return tide_bytes_of_string(value->number != 0 ? "true" : "false");
+  case TIDE_MSGPACK_UNSIGNED:
+    g_snprintf(number, TIDE_NUMBER_TEXT_BYTES, "%" G_GUINT64_FORMAT, value->number);
+    return tide_bytes_of_string(number);
+  case TIDE_MSGPACK_SIGNED:
+    g_snprintf(number, TIDE_NUMBER_TEXT_BYTES, "%" G_GINT64_FORMAT, (gint64)value->number);
+    return tide_bytes_of_string(number);
+  case TIDE_MSGPACK_FLOAT:
+  case TIDE_MSGPACK_DOUBLE:
+    if (isfinite(real))
+      return tide_bytes_of_string(is_narrow ? tide_float_print(narrow, number) : tide_double_print(real, number));
+    *ret_kind = TIDE_VALUE_STRING;
+    return tide_bytes_of_string(isnan(real) ? "NaN" : real > 0 ? "Infinity" : "-Infinity");
+  case TIDE_MSGPACK_TEXT:
+  case TIDE_MSGPACK_BINARY:
+  case TIDE_MSGPACK_EXTENSION:
+    *ret_kind = TIDE_VALUE_STRING;
+    return value->bytes;
+  default:
+    *ret_kind = TIDE_VALUE_NULL;
+    return TIDE_BYTES_EMPTY;
+  }
+}
+
+/* Calls itself for what is nested, to the depth that was checked. FALSE: a name within holds others, as none does in
+ * JSON. */
+static gboolean
+append_json(const TideMsgpackValue *value, TideBytes *rest, TideBuffer *json)
 {
   char number[TIDE_NUMBER_TEXT_BYTES];
   TideValueKind kind;
-  gboolean is_map = object->type == MSGPACK_OBJECT_MAP;
-  if (holds_others(object)) {
-    guint32 n = is_map ? object->via.map.size : object->via.array.size;
-    tide_buffer_append_byte(json, is_map ? '{' : '[');
-    for (guint32 i = 0; i < n; i++) {
-      if (i > 0)
-        tide_buffer_append_byte(json, ',');
-      if (is_map) {
-        tide_json_string_append(json, text_of(&object->via.map.ptr[i].key, number, &kind));
-        tide_buffer_append_byte(json, ':');
-      }
-      append_json(is_map ? &object->via.map.ptr[i].val : &object->via.array.ptr[i], json);
+  gboolean is_map = value->kind == TIDE_MSGPACK_MAP;
+  if (!holds_others(value)) {
+    TideBytes text = text_of(value, number, &kind);
+    if (kind == TIDE_VALUE_STRING)
+      tide_json_string_append(json, text);
+    else
+      tide_buffer_append_bytes(json, kind == TIDE_VALUE_NULL ? TIDE_BYTES_LITERAL("null") : text);
+    return TRUE;
+  }
+  tide_buffer_append_byte(json, is_map ? '{' : '[');
+  for (guint32 i = 0; i < value->n_inner; i++) {
+    TideMsgpackValue inner = take(rest);
+    if (i > 0)
+      tide_buffer_append_byte(json, ',');
+    if (is_map) {
+      if (holds_others(&inner))
+        return FALSE;
+      tide_json_string_append(json, text_of(&inner, number, &kind));
+      tide_buffer_append_byte(json, ':');
+      inner = take(rest);
     }
-    tide_buffer_append_byte(json, is_map ? '}' : ']');
-    return;
+    if (!append_json(&inner, rest, json))
+      return FALSE;
   }
-  TideBytes text = text_of(object, number, &kind);
-  if (kind == TIDE_VALUE_STRING)
-    tide_json_string_append(json, text);
-  else if (kind == TIDE_VALUE_NULL)
-    tide_buffer_append(json, "null", 4);
-  else
-    tide_buffer_append_bytes(json, text);
-}
-
-/* Whether the names of all maps within can be names in JSON. */
-static gboolean
-has_plain_names(const msgpack_object *object)
-{
-  if (object->type == MSGPACK_OBJECT_ARRAY)
-    for (guint32 i = 0; i < object->via.array.size; i++)
-      if (!has_plain_names(&object->via.array.ptr[i]))
-        return FALSE;
-  if (object->type == MSGPACK_OBJECT_MAP)
-    for (guint32 i = 0; i < object->via.map.size; i++)
-      if (holds_others(&object->via.map.ptr[i].key) || !has_plain_names(&object->via.map.ptr[i].val))
-        return FALSE;
+  tide_buffer_append_byte(json, is_map ? '}' : ']');
   return TRUE;
 }
 
-/* Names of members are texts; or binary, where they are not UTF-8. */
+/* Names of members are texts; or binary, where they are not UTF-8. @func: NULL: they are looked at only */
 static gboolean
-check_names(const msgpack_object_map *map, GError **error)
-{
-  for (guint32 i = 0; i < map->size; i++) {
-    const msgpack_object *name = &map->ptr[i].key;
-    const char *fault = NULL;
-    if (name->type != MSGPACK_OBJECT_STR && name->type != MSGPACK_OBJECT_BIN)
-      fault = "is no text";
-    else if (!has_plain_names(&map->ptr[i].val))
-      fault = "stands before a map with arrays or maps for names";
-    if (fault == NULL)
-      continue;
-    return tide_fail(error, TIDE_ERROR_DATA,
-                     "the value is no MessagePack map of fields: the name of member %u (from 0) %s", i, fault);
-  }
-  return TRUE;
-}
-
-static gboolean
-give_members(const msgpack_object_map *map, TidePackedFunc func, gpointer data, GError **error)
+give_members(TideBytes rest, TidePackedFunc func, gpointer data, GError **error)
 {
   g_auto(TideBuffer) json = {0};
-  gboolean goes_on = TRUE;
-  if (!check_names(map, error))
-    return FALSE;
-  for (guint32 i = 0; goes_on && i < map->size; i++) {
-    const msgpack_object *value = &map->ptr[i].val;
+  guint32 n_members = take(&rest).n_inner;
+  for (guint32 i = 0; i < n_members; i++) {
     char number[TIDE_NUMBER_TEXT_BYTES];
-    TideValueKind kind;
-    TideBytes name = text_of(&map->ptr[i].key, NULL, &kind); /* a text: it was checked */
+    TideValueKind kind = TIDE_VALUE_JSON;
+    TideMsgpackValue name = take(&rest), value = take(&rest);
+    gboolean is_nested = holds_others(&value);
+    const char *fault = NULL;
     tide_buffer_reset(&json);
-    if (holds_others(value))
-      append_json(value, &json);
-    TideBytes text = holds_others(value) ? tide_buffer_bytes(&json) : text_of(value, number, &kind);
-    goes_on = func(name, holds_others(value) ? TIDE_VALUE_JSON : kind, text, data);
+    if (name.kind != TIDE_MSGPACK_TEXT && name.kind != TIDE_MSGPACK_BINARY)
+      fault = "is no text";
+    else if (is_nested && !append_json(&value, &rest, &json))
+      fault = "stands before a map with arrays or maps for names";
+    if (fault != NULL)
+      return tide_fail(error, TIDE_ERROR_DATA,
+                       "the value is no MessagePack map of fields: the name of member %u (from 0) %s", i, fault);
+    TideBytes text = is_nested ? tide_buffer_bytes(&json) : text_of(&value, number, &kind);
+    if (func != NULL && !func(name.bytes, kind, text, data))
+      break;
   }
   return TRUE;
 }
@@ -192,21 +174,10 @@ static gboolean
 read_msgpack(TideBytes value, TidePackedFunc func, gpointer data, GError **error)
 {
   TideMsgpackLimits limits = {.max_depth = MAX_DEPTH, .max_members = MAX_MEMBERS};
-  if (!tide_msgpack_check_map(value, limits, error)) {
-    g_prefix_error(error, "the value is no MessagePack map: ");
-    return FALSE;
-  }
-  msgpack_unpacked unpacked;
-  gsize end = 0;
-  gboolean is_read = FALSE;
-  msgpack_unpacked_init(&unpacked);
-  if (msgpack_unpack_next(&unpacked, (const char *)value.data, value.len, &end) == MSGPACK_UNPACK_SUCCESS)
-    is_read = give_members(&unpacked.data.via.map, func, data, error);
-  else
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
-                "the value is no MessagePack map: msgpack-c refuses it at byte %" G_GSIZE_FORMAT, end);
-  msgpack_unpacked_destroy(&unpacked);
-  return is_read;
+  if (tide_msgpack_check_map(value, limits, error))
+    return give_members(value, NULL, NULL, error) && give_members(value, func, data, error);
+  g_prefix_error(error, "the value is no MessagePack map: ");
+  return FALSE;
 }
 
 gboolean

@@ -29,8 +29,7 @@ tide_row_view_new(FILE *stream, const TideFieldNames *names, const TideRowViewOp
   printing.with_key_time = (table->cell_time != TIDE_CELL_TIME_EVENT && tide_row_key_has_time(table->key)) ||
                            tide_row_key_is_finer_than_ms(table->key);
   if (!options->as_stored) {
-    printing.with_fields = tide_table_renames_fields(table);
-    printing.with_kinds = tide_table_keeps_kinds(table);
+    tide_cell_reader_columns(table, &printing.with_fields, &printing.with_kinds);
     printing.field_names = (const char *const *)view->keys.names;
     printing.n_fields = view->keys.ids->len;
   }
@@ -172,8 +171,8 @@ gboolean
 tide_print_table(const TideConfig *config, TideGatewaySession *session, const TideTableScanPlan *plan,
                  const TideRowViewOptions *viewing, gboolean *ret_complete, GError **error)
 {
-  TideGatewayTable scanned = {.session = session, .name = tide_bytes_of_string(plan->table->name)};
-  TideGatewayTable shown = {.session = session, .name = tide_bytes_of_string(viewing->table->name)};
+  TideGatewayTable scanned = {.session = session, .name = plan->table->name};
+  TideGatewayTable shown = {.session = session, .name = viewing->table->name};
   g_autoptr(TideRowView) view = tide_row_view_new(stdout, config->names, viewing);
   TideIndexReadOptions leading = {.config = config,
                                   .index = plan->table,

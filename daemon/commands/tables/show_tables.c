@@ -1,7 +1,7 @@
 /* `tidemark tables show`: tables as they are in HBase, beside their declaration. */
 #include "commands/cli/listing.h"
 #include "commands/cli/progress.h"
-#include "commands/read/table_instances.h"
+#include "commands/read/gateway_session.h"
 #include "commands/tables/table_state.h"
 #include "commands/tables/tables.h"
 #include "thrift/client/shell_command.h"

@@ -338,7 +338,7 @@ get_found(TideVerifyTables *tables, TideVerifySample *sample, GError **error)
   const char *family = tide_verify_tables_family(tables, sample->entry.family)->name;
   TideColumnName column = {.family = tide_bytes_of_string(family), .qualifier = tide_buffer_bytes(&sample->qualifier)};
   TideGetRequest request = {.rows = &row, .n_rows = 1, .columns = &column, .n_columns = 1};
-  TideGatewayTable read = {tide_verify_tables_session(tables), tide_bytes_of_string(table->table->name)};
+  TideGatewayTable read = {tide_verify_tables_session(tables), table->table->name};
   if (tide_gateway_table_get(&request, take_found_row, sample, &read, error))
     return TRUE;
   g_prefix_error(error, "cannot read what is in the place of a cell: ");

@@ -2,7 +2,6 @@
  * that were read say something about them, and what was counted of each. */
 #include "commands/read/key_arguments.h"
 #include "commands/read/range_reader.h"
-#include "commands/read/table_instances.h"
 #include "commands/verify/verification.h"
 #include "model/table/dated_table.h"
 #include "util/clock.h"
@@ -347,7 +346,7 @@ tide_verify_tables_scan(TideVerifyTables *tables, const TideVerifyScan *scan, GE
     columns[i] = (TideColumnName){.family = tide_bytes_of_string(family->name), .whole_family = TRUE};
     most_versions = MAX(most_versions, family->versions);
   }
-  TideGatewayTable read = {.session = tables->session, .name = tide_bytes_of_string(table->table->name)};
+  TideGatewayTable read = {.session = tables->session, .name = table->table->name};
   TideRangeReaderOptions options = {
       .scan = tide_gateway_table_scan,
       .scan_data = &read,

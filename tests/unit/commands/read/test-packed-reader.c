@@ -1,4 +1,4 @@
-#include "commands/read/packed_reader.h"
+#include "commands/read/cell_reader.h"
 #include "util/error.h"
 
 #include "unit/allocation_counter.h"
