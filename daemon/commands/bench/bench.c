@@ -6,6 +6,7 @@
 #include "commands/cli/load_config.h"
 #include "commands/cli/message_lines.h"
 #include "commands/cli/output.h"
+#include "commands/cli/time_argument.h"
 #include "config/config_source.h"
 
 #include <dlfcn.h>
@@ -104,9 +105,9 @@ fill(TideBenchLoad *load, const TideConfig *config, const BenchOptions *options,
     tide_bench_load_simulate(load, &parameters);
   }
   if (tide_bench_load_settle(load, config, n_messages, error)) {
+    g_autofree char *rejected = tide_count_of(load->n_rejected, "message", NULL);
     if (load->n_rejected > 0)
-      tide_say("tidemark bench: %u message%s would be rejected, and left out; the first one: %s", load->n_rejected,
-               load->n_rejected == 1 ? "" : "s", load->first_reject);
+      tide_say("tidemark bench: %s would be rejected, and left out; the first one: %s", rejected, load->first_reject);
     return TRUE;
   }
   if (options->messages->len == 0)

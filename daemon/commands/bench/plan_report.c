@@ -69,12 +69,11 @@ static void
 print_load(FILE *stream, const TidePlanLoad *load, const TidePlan *plan)
 {
   g_autofree char *readings = count_text(load->readings_per_s);
-  g_autofree char *machines = count_text(load->machines);
+  g_autofree char *machines = tide_count_of((guint64)load->machines, "machine", NULL);
   g_autofree char *bytes = count_text(load->message_bytes);
   g_autofree char *rows = count_text(plan->rows_per_s);
   g_autofree char *cells = count_text(plan->cells_per_s);
-  fprintf(stream, "Load    %s readings/s of %s machine%s, in messages of %s bytes\n", readings, machines,
-          load->machines == 1 ? "" : "s", bytes);
+  fprintf(stream, "Load    %s readings/s of %s, in messages of %s bytes\n", readings, machines, bytes);
   fprintf(stream, "Tables  %u with history, %u of latest values: %s rows/s, %s cells/s\n", load->history.n_tables,
           load->latest.n_tables, rows, cells);
   fprintf(stream,

@@ -4,6 +4,7 @@
 #include "commands/cli/listing.h"
 #include "commands/cli/load_config.h"
 #include "commands/cli/progress.h"
+#include "commands/cli/time_argument.h"
 #include "commands/read/gateway_session.h"
 #include "commands/tables/table_state.h"
 #include "gateway/certificate_watch.h"
@@ -146,10 +147,10 @@ add_table(const TideTable *table, const TideTableState *state, TideCheckList *li
   g_autofree char *key = fingerprint_detail(state);
   const char *hidden = state->description->hidden;
   g_autofree char *ttl = tide_table_state_undeclared_ttl(state, table);
+  g_autofree char *regions = tide_count_of(state->regions->len, "region", NULL);
   g_autofree char *detail =
-      g_strdup_printf("%u region%s; %s%s%s%s%s", state->regions->len, state->regions->len == 1 ? "" : "s", key,
-                      hidden != NULL ? "; how it was made cannot be seen: " : "", hidden != NULL ? hidden : "",
-                      ttl != NULL ? "; " : "", ttl != NULL ? ttl : "");
+      g_strdup_printf("%s; %s%s%s%s%s", regions, key, hidden != NULL ? "; how it was made cannot be seen: " : "",
+                      hidden != NULL ? hidden : "", ttl != NULL ? "; " : "", ttl != NULL ? ttl : "");
   gboolean is_fine = hidden == NULL && ttl == NULL &&
                      (state->fingerprint.verdict == TIDE_FINGERPRINT_SAME ||
                       tide_fingerprint_locations[state->fingerprint_location].is_of_all_hosts);
@@ -339,16 +340,12 @@ print_verdict(const TideCommandCall *call)
   const char *path = tide_command_config_path(call);
   const TideConfig *config = call->config;
   (void)tide_config_problems_print(stdout, path, config->notices);
-  printf("%s: %u table%s, ", path, config->tables->len, config->tables->len == 1 ? "" : "s");
-  guint n_warnings = call->problems->len;
-  if (n_warnings == 0)
-    printf("no problems");
-  else
-    printf("no errors, %u warning%s", n_warnings, n_warnings == 1 ? "" : "s");
-  guint n_notes = config->notices->len;
-  if (n_notes > 0)
-    printf(", %u note%s", n_notes, n_notes == 1 ? "" : "s");
-  putchar('\n');
+  g_autofree char *tables = tide_count_of(config->tables->len, "table", NULL);
+  g_autofree char *warnings = tide_count_of(call->problems->len, "warning", NULL);
+  g_autofree char *notes = tide_count_of(config->notices->len, "note", NULL);
+  gboolean is_warned = call->problems->len > 0, has_notes = config->notices->len > 0;
+  printf("%s: %s, no %s%s%s%s\n", path, tables, is_warned ? "errors, " : "problems", is_warned ? warnings : "",
+         has_notes ? ", " : "", has_notes ? notes : "");
 }
 
 static gboolean
@@ -358,8 +355,9 @@ check_config(TideCommandCall *call, gboolean print, GError **error)
   gboolean usable = tide_command_read_config(call);
   /* What is asked for goes to standard output: the configuration with --print-config, else what is wrong with it. */
   guint n_errors = tide_config_problems_print(print ? stderr : stdout, path, call->problems);
+  g_autofree char *errors = tide_count_of(n_errors, "error", NULL);
   if (!usable)
-    return tide_fail(error, TIDE_ERROR_CONFIG, "'%s' has %u error%s", path, n_errors, n_errors == 1 ? "" : "s");
+    return tide_fail(error, TIDE_ERROR_CONFIG, "'%s' has %s", path, errors);
   if (print || tide_kafka_check_clients(call->config, error))
     return TRUE;
   fflush(stdout);

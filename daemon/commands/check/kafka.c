@@ -1,5 +1,6 @@
 /* Checks the brokers: what of them would keep `tidemark run` from working. */
 #include "commands/check/list.h"
+#include "commands/cli/time_argument.h"
 #include "kafka/kafka_library.h"
 #include "kafka/kafka_preflight.h"
 #include "thrift/client/resolver.h"
@@ -19,16 +20,17 @@ static void
 add_topic(TideCheckList *list, const TideSeenTopic *topic)
 {
   gboolean is_pattern = topic->name[0] == '^';
+  g_autofree char *topics = tide_count_of(topic->n_topics, "topic", NULL);
+  g_autofree char *partitions = tide_count_of(topic->n_partitions, "partition", NULL);
   g_autofree char *detail = NULL;
   if (topic->fault != NULL)
     detail = g_strdup(topic->fault);
   else if (topic->n_topics == 0)
     detail = g_strdup("no topic matches this pattern yet");
   else if (is_pattern)
-    detail = g_strdup_printf("%u topic%s with %u partition%s", topic->n_topics, topic->n_topics == 1 ? "" : "s",
-                             topic->n_partitions, topic->n_partitions == 1 ? "" : "s");
+    detail = g_strdup_printf("%s with %s", topics, partitions);
   else
-    detail = g_strdup_printf("%u partition%s", topic->n_partitions, topic->n_partitions == 1 ? "" : "s");
+    detail = g_steal_pointer(&partitions);
   gboolean good = topic->n_topics > 0 && topic->fault == NULL;
   if (!good || topic->ahead_ms < CLOCKS_DIFFER_MS) {
     tide_check_list_add(list, "topic", topic->name, good ? TIDE_CHECK_OK : TIDE_CHECK_PROBLEM, detail);
@@ -55,13 +57,13 @@ add_group(TideCheckList *list, const char *name, const TideKafkaPreflight *look)
     tide_check_list_add(list, "group", name, TIDE_CHECK_PROBLEM, problem);
     return;
   }
+  g_autofree char *partitions = tide_count_of((guint64)MAX(look->other_tables, 0), "partition", NULL);
   g_autofree char *others =
       look->other_tables <= 0
           ? g_strdup("")
-          : g_strdup_printf(
-                "; of %d partition%s the last commit is of a tidemark with other tables, keys or columns: run "
-                "all instances with the same tables",
-                look->other_tables, look->other_tables == 1 ? "" : "s");
+          : g_strdup_printf("; of %s the last commit is of a tidemark with other tables, keys or columns: run all "
+                            "instances with the same tables",
+                            partitions);
   g_autofree char *detail =
       g_strdup_printf("its offsets can be read; the mark of the tables is %08x%s", look->tables_mark, others);
   tide_check_list_add(list, "group", name, look->other_tables > 0 ? TIDE_CHECK_NOTE : TIDE_CHECK_OK, detail);
@@ -162,7 +164,7 @@ tide_check_kafka(const TideConfig *config, TideCheckList *list)
     add_unseen(config, list);
     return;
   }
-  g_autofree char *brokers = g_strdup_printf("%u broker%s", look->brokers->len, look->brokers->len == 1 ? "" : "s");
+  g_autofree char *brokers = tide_count_of(look->brokers->len, "broker", NULL);
   tide_check_list_add(list, "brokers", config->kafka.brokers, TIDE_CHECK_OK, brokers);
   add_unreachable_brokers(list, look->brokers);
   for (guint i = 0; i < look->topics->len; i++)

@@ -48,12 +48,11 @@ try_topic(const TideConfig *config, const char *topic, Tried *tried, TideCheckLi
     tide_check_list_add(list, "messages", topic, TIDE_CHECK_PROBLEM, error->message);
     return;
   }
-  g_autofree char *messages = tide_count_text(tried->n_messages - messages_before);
+  g_autofree char *messages = tide_count_of(tried->n_messages - messages_before, "message was", "messages were");
   guint64 n_rejected = tried->n_rejected - rejected_before;
   g_autofree char *rejected = tide_count_text(n_rejected);
-  g_autofree char *detail =
-      g_strdup_printf("the newest %s messages were tried, %s would be rejected%s", messages, rejected,
-                      n_rejected > 0 ? ": 'tidemark explain --from-topic' says why" : "");
+  g_autofree char *detail = g_strdup_printf("the newest %s tried, %s would be rejected%s", messages, rejected,
+                                            n_rejected > 0 ? ": 'tidemark explain --from-topic' says why" : "");
   tide_check_list_add(list, "messages", topic, n_rejected > 0 ? TIDE_CHECK_NOTE : TIDE_CHECK_OK, detail);
 }
 

@@ -1,6 +1,7 @@
 #include "commands/cli/load_config.h"
 
 #include "commands/cli/output.h"
+#include "commands/cli/time_argument.h"
 #include "decode/avro_container.h"
 #include "kafka/kafka_conf.h"
 #include "util/error.h"
@@ -74,9 +75,8 @@ tide_command_load_config(TideCommandCall *call)
   if (tide_command_read_config(call))
     return TRUE;
   const char *path = tide_command_config_path(call);
-  guint n_errors = tide_config_problems_print(stderr, path, call->problems);
-  tide_say("tidemark %s: the configuration '%s' has %u error%s", call->command->name, path, n_errors,
-           n_errors == 1 ? "" : "s");
+  g_autofree char *errors = tide_count_of(tide_config_problems_print(stderr, path, call->problems), "error", NULL);
+  tide_say("tidemark %s: the configuration '%s' has %s", call->command->name, path, errors);
   call->failure_code = TIDE_EXIT_CONFIG;
   return FALSE;
 }

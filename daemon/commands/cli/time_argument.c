@@ -135,3 +135,12 @@ tide_count_text(guint64 count)
   }
   return g_string_free(text, FALSE);
 }
+
+char *
+tide_count_of(guint64 count, const char *one, const char *more)
+{
+  g_autofree char *number = tide_count_text(count);
+  if (count != 1 && more != NULL)
+    return g_strdup_printf("%s %s", number, more);
+  return g_strdup_printf("%s %s%s", number, one, count == 1 ? "" : "s");
+}

@@ -40,4 +40,8 @@ char *tide_age_text(gint64 age_ms);
 /* With a comma between thousands: "100,000". (transfer full) */
 char *tide_count_text(guint64 count);
 
+/* The same with its noun: "1 message", "1,204 messages". @more: for any count but one; NULL: the noun with an s.
+ * (transfer full) */
+char *tide_count_of(guint64 count, const char *one, const char *more);
+
 G_END_DECLS

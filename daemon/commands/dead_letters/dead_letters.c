@@ -255,15 +255,14 @@ replay(DeadLetters *dead_letters, int *ret_exit_code, GError **error)
   /* What was handed over is waited for even after a fault, so that the count is true. */
   gboolean finished = tide_dead_letter_replay_finish(dead_letters->replay, read ? error : NULL);
   TideDeadLetterReplayCounts counts = tide_dead_letter_replay_counts(dead_letters->replay);
-  g_autofree char *sent = tide_count_text(counts.n_sent), *repeated = tide_count_text(counts.n_repeated),
-                  *gone = tide_count_text(counts.n_gone);
-  printf("%s message%s %s\n", sent, counts.n_sent == 1 ? "" : "s",
-         options->dry_run ? "would be sent again" : "sent again");
+  g_autofree char *sent = tide_count_of(counts.n_sent, "message", NULL),
+                  *repeated = tide_count_of(counts.n_repeated, "more dead letter is", "more dead letters are"),
+                  *gone = tide_count_of(counts.n_gone, "dead letter has", "dead letters have");
+  printf("%s %s\n", sent, options->dry_run ? "would be sent again" : "sent again");
   if (counts.n_repeated > 0)
-    printf("%s more dead letter%s of these messages\n", repeated, counts.n_repeated == 1 ? " is" : "s are");
+    printf("%s of these messages\n", repeated);
   if (counts.n_gone > 0)
-    printf("%s dead letter%s no original any more: 'tidemark dead-letters show' has the rows\n", gone,
-           counts.n_gone == 1 ? " has" : "s have");
+    printf("%s no original any more: 'tidemark dead-letters show' has the rows\n", gone);
   *ret_exit_code = counts.n_gone > 0 ? TIDE_EXIT_FINDINGS : TIDE_EXIT_OK;
   return read && finished;
 }

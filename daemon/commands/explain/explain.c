@@ -203,11 +203,10 @@ finish(const Explain *explain)
 {
   tide_explainer_finish(explain->explainer);
   TideExplainerCounts counts = tide_explainer_counts(explain->explainer);
-  g_autofree char *messages = tide_count_text(counts.n_messages), *rows = tide_count_text(counts.n_rows),
-                  *rejected = tide_count_text(counts.n_rejected);
+  g_autofree char *messages = tide_count_of(counts.n_messages, "message", NULL),
+                  *rows = tide_count_of(counts.n_rows, "row", NULL), *rejected = tide_count_text(counts.n_rejected);
   if (explain->options->format == EXPLAIN_TEXT && isatty(STDERR_FILENO))
-    tide_say("%s message%s: %s row%s, %s rejected", messages, counts.n_messages == 1 ? "" : "s", rows,
-             counts.n_rows == 1 ? "" : "s", rejected);
+    tide_say("%s: %s, %s rejected", messages, rows, rejected);
   return counts.n_rejected > 0 ? TIDE_EXIT_DATA : TIDE_EXIT_OK;
 }
 

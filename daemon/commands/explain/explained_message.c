@@ -578,10 +578,10 @@ static void
 print_overwritten(const TideExplainer *explainer, const TideTable *table)
 {
   const TideOverwritten *overwritten = tide_overwritten_cells_of(explainer->overwritten, table->index);
-  g_autofree char *corrected = tide_count_text(overwritten->n_corrected);
+  g_autofree char *corrected = tide_count_of(overwritten->n_corrected, "cell is given", "cells are given");
   if (overwritten->n_corrected > 0 && !explainer->options.json)
-    printf("%s: note: %s %s another value of the same reading by a later message, and the later value stays\n",
-           table->name, corrected, overwritten->n_corrected == 1 ? "cell is given" : "cells are given");
+    printf("%s: note: %s another value of the same reading by a later message, and the later value stays\n",
+           table->name, corrected);
   if (overwritten->n_lost == 0)
     return;
   g_autofree char *lost = tide_count_text(overwritten->n_lost), *cells = tide_count_text(overwritten->n_cells),

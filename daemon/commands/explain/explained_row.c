@@ -155,8 +155,8 @@ append_parts(GString *text, const GArray *parts)
     const KeyPart *part = &g_array_index(parts, KeyPart, i);
     g_string_append(text, "      ");
     append_padded(text, part->declared, declared_width);
-    g_string_append_printf(text, "  %s  (%" G_GSIZE_FORMAT " byte%s)\n", printable[i], part->bytes.len,
-                           part->bytes.len == 1 ? "" : "s");
+    g_autofree char *bytes = tide_count_of(part->bytes.len, "byte", NULL);
+    g_string_append_printf(text, "  %s  (%s)\n", printable[i], bytes);
   }
 }
 
@@ -223,8 +223,8 @@ append_expired(GString *text, const TideExplainedRow *explained)
   if (n == 0)
     return;
   g_autofree char *ttl = tide_duration_format(explained->expired_ttl_ms);
-  g_string_append_printf(text, "    expired %u cell%s left out: older than %s time to live of %s\n", n,
-                         n == 1 ? "" : "s", n == 1 ? "its" : "their", ttl);
+  g_autofree char *cells = tide_count_of(n, "cell left out: older than its", "cells left out: older than their");
+  g_string_append_printf(text, "    expired %s time to live of %s\n", cells, ttl);
 }
 
 /* The event time, where the table has one of its own. */
@@ -247,8 +247,8 @@ append_size(GString *text, const TideExplainedRow *explained, const TideRowShape
 {
   const TideRow *row = explained->row;
   g_autofree char *in_call = tide_count_text(size_in_call(explained));
-  g_string_append_printf(text, "    size    %s bytes in a call, %u cell%s", in_call, row->n_cells,
-                         row->n_cells == 1 ? "" : "s");
+  g_autofree char *cells = tide_count_of(row->n_cells, "cell", NULL);
+  g_string_append_printf(text, "    size    %s bytes in a call, %s", in_call, cells);
   g_autofree char *stored = tide_count_text(shape->stored_bytes), *values = tide_count_text(shape->value_bytes);
   g_autofree char *ttl = tide_duration_format(row->ttl_ms);
   if (row->n_cells > 0)
@@ -320,8 +320,8 @@ tide_explained_row_text(const TideExplainedRow *explained)
   g_autoptr(GPtrArray) advice = advice_on(explained, &shape);
   GString *text = g_string_new(NULL);
   g_string_append_printf(text, "  %s  %s\n", table, printable);
-  g_string_append_printf(text, "    key     %s  (%" G_GSIZE_FORMAT " byte%s)\n", hex, row->key.len,
-                         row->key.len == 1 ? "" : "s");
+  g_autofree char *bytes = tide_count_of(row->key.len, "byte", NULL);
+  g_string_append_printf(text, "    key     %s  (%s)\n", hex, bytes);
   append_parts(text, parts);
   append_own_time(text, explained);
   if (explained->region != NULL)

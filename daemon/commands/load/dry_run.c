@@ -5,9 +5,9 @@
 #include "commands/cli/output.h"
 #include "commands/cli/overwritten_cells.h"
 #include "commands/cli/progress.h"
-#include "commands/cli/time_argument.h"
 #include "mapping/mapping.h"
 #include "util/clock.h"
+#include "util/error.h"
 
 #include <stdio.h>
 
@@ -79,45 +79,39 @@ begin_piece(gpointer data)
   return may_go_on(run);
 }
 
-static void
-print_line(guint64 count, const char *text)
-{
-  g_autofree char *number = tide_count_text(count);
-  printf("%14s %s\n", number, text);
-}
-
 static guint64
 print_counts(const DryRun *run)
 {
-  print_line(run->n_messages, "messages");
-  print_line(run->n_readings, "readings");
+  tide_load_print_count(run->n_messages, "message", "messages", "");
+  tide_load_print_count(run->n_readings, "reading", "readings", "");
   for (guint i = 0; i < run->config->tables->len; i++) {
     const TideTable *declared = g_ptr_array_index(run->config->tables, i);
     const char *table = declared->name;
-    g_autofree char *text = g_strdup_printf("rows for %s", table);
-    print_line(run->rows[i], text);
-    g_autofree char *expired = g_strdup_printf("rows older than %s keeps them ('ttl'): left out", table);
+    g_autofree char *text = g_strdup_printf(" for %s", table);
+    tide_load_print_count(run->rows[i], "row", "rows", text);
+    g_autofree char *expired = g_strdup_printf(" older than %s keeps them ('ttl'): left out", table);
     if (run->expired_rows[i] > 0)
-      print_line(run->expired_rows[i], expired);
+      tide_load_print_count(run->expired_rows[i], "row", "rows", expired);
     const TideOverwritten *overwritten = tide_overwritten_cells_of(run->overwritten, i);
     g_autofree char *lost = g_strdup_printf(
-        "cells of %s overwritten by another reading, first in row '%s' %s: neither the key nor a column tells the "
+        " of %s overwritten by another reading, first in row '%s' %s: neither the key nor a column tells the "
         "readings apart",
         table, overwritten->row, overwritten->column);
     if (declared->latest == TIDE_LATEST_NONE && overwritten->n_lost > 0)
-      print_line(overwritten->n_lost, lost);
+      tide_load_print_count(overwritten->n_lost, "cell", "cells", lost);
   }
   if (run->n_unmatched > 0)
-    print_line(run->n_unmatched, "readings that no table takes, or of other times than --from and --to");
+    tide_load_print_count(run->n_unmatched, "reading", "readings",
+                          " that no table takes, or of other times than --from and --to");
   if (run->n_expired > 0)
-    print_line(run->n_expired, "readings older than their tables keep them");
+    tide_load_print_count(run->n_expired, "reading", "readings", " older than their tables keep them");
   guint64 n_rejects = 0;
   for (guint i = 0; i < TIDE_REJECT_N_REASONS; i++) {
     if (run->rejects[i] == 0)
       continue;
     g_autofree char *text =
         g_strdup_printf("rejected: %s, first %s", tide_reject_reason_name((TideRejectReason)i), run->examples[i]);
-    print_line(run->rejects[i], text);
+    tide_load_print_count(run->rejects[i], text, text, "");
     n_rejects += run->rejects[i];
   }
   return n_rejects;

@@ -87,11 +87,11 @@ count_files(const TideFileLoad *load, TideLoadedState state)
   return n;
 }
 
-static void
-print_count(guint64 count, const char *text, const char *detail)
+void
+tide_load_print_count(guint64 count, const char *one, const char *more, const char *detail)
 {
   g_autofree char *number = tide_count_text(count);
-  printf("%14s %s%s\n", number, text, detail);
+  printf("%14s %s%s\n", number, count == 1 ? one : more, detail);
 }
 
 static guint64
@@ -118,17 +118,19 @@ tide_load_report_counts(TideMetrics *metrics)
 static void
 print_rows(const TideLoadResult *result)
 {
-  print_count(tide_metrics_sum(result->metrics, "tidemark_readings_written_total", NULL), "readings", "");
+  tide_load_print_count(tide_metrics_sum(result->metrics, "tidemark_readings_written_total", NULL), "reading",
+                        "readings", "");
   for (guint i = 0; i < result->config->tables->len; i++) {
     const char *table = ((const TideTable *)g_ptr_array_index(result->config->tables, i))->name;
     g_autofree char *label = tide_metrics_label("table", table);
-    g_autofree char *rows = g_strdup_printf("rows written to %s", table);
+    g_autofree char *written = g_strdup_printf(" written to %s", table);
     g_autofree char *overwritten = g_strdup_printf(
-        "cells of %s overwritten by another reading: neither the key nor a column tells the readings apart", table);
+        " of %s overwritten by another reading: neither the key nor a column tells the readings apart", table);
     guint64 n_overwritten = tide_metrics_sum(result->metrics, "tidemark_cells_overwritten_total", label);
-    print_count(tide_metrics_sum(result->metrics, "tidemark_rows_written_total", label), rows, "");
+    tide_load_print_count(tide_metrics_sum(result->metrics, "tidemark_rows_written_total", label), "row", "rows",
+                          written);
     if (n_overwritten > 0)
-      print_count(n_overwritten, overwritten, "");
+      tide_load_print_count(n_overwritten, "cell", "cells", overwritten);
   }
 }
 
@@ -138,18 +140,18 @@ print_messages(const TideLoadResult *result)
   for (gsize i = 0; i < G_N_ELEMENTS(ends); i++) {
     guint64 n = count_ended(result->metrics, ends[i].end);
     if (n > 0 || ends[i].is_always)
-      print_count(n, ends[i].text, "");
+      tide_load_print_count(n, ends[i].text, ends[i].text, "");
   }
   guint64 n_expired = tide_metrics_sum(result->metrics, "tidemark_rows_expired_total", NULL);
   if (n_expired > 0)
-    print_count(n_expired, "rows older than their table keeps them ('ttl'): left out", "");
+    tide_load_print_count(n_expired, "row", "rows", " older than their table keeps them ('ttl'): left out");
   print_rows(result);
   guint64 n_dead = count_ended(result->metrics, "dead_lettered");
   g_autofree char *word = tide_shell_word(result->dead_letters);
   g_autofree char *place = g_strdup_printf(" in '%s'; see: tidemark dead-letters list%s --file %s",
                                            result->dead_letters, result->config_option, word);
   if (n_dead > 0)
-    print_count(n_dead, n_dead == 1 ? "dead letter" : "dead letters", place);
+    tide_load_print_count(n_dead, "dead letter", "dead letters", place);
 }
 
 static void
@@ -158,15 +160,14 @@ print_files(const TideLoadResult *result)
   guint n_read = count_files(result->load, TIDE_LOADED_READ), n_before = count_files(result->load, TIDE_LOADED_BEFORE);
   guint n_files = tide_file_load_files(result->load)->len;
   guint64 n_messages = tide_load_report_counts(result->metrics).n_received;
-  g_autofree char *count = tide_count_text(n_messages);
+  g_autofree char *messages = tide_count_of(n_messages, "message", NULL);
   g_autofree char *took = tide_age_text(result->elapsed_us / TIDE_US_PER_MS);
   g_autofree char *rate =
       tide_count_text((guint64)((double)n_messages * TIDE_US_PER_S / (double)MAX(result->elapsed_us, 1)));
   if (n_before > 0)
     printf("%u of %u files: loaded before, nothing is done again\n", n_before, n_files);
   if (n_before < n_files)
-    printf("%u of %u files loaded: %s message%s in %s, %s/s\n", n_read, n_files - n_before, count,
-           n_messages == 1 ? "" : "s", took, rate);
+    printf("%u of %u files loaded: %s in %s, %s/s\n", n_read, n_files - n_before, messages, took, rate);
 }
 
 /* Says so where a load that came to its end has written nothing, which is not what it was for. */

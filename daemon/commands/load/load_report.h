@@ -61,4 +61,7 @@ void tide_load_wait_look(TideLoadWait *wait, const TidePipelineState *state, gin
  * Returns: the exit code: DATA where anything would be rejected, or a file could not be read to its end. */
 int tide_load_dry_run(TideFileLoad *load, const TideConfig *config, const volatile int *stop);
 
+/* A line of what was counted: "         1,204 rows written to METRIC", with @detail behind the noun. */
+void tide_load_print_count(guint64 count, const char *one, const char *more, const char *detail);
+
 G_END_DECLS

@@ -254,13 +254,13 @@ tide_index_read_finish(const TideIndexRead *read)
 {
   const char *index = read->options.index->name;
   if (read->n_missing > MAX_REPORTED) {
-    g_autofree char *count = tide_count_text(read->n_missing);
-    tide_say("tidemark latest: %s rows of the index '%s' lead to rows that '%s' does not have%s", count, index,
+    g_autofree char *rows = tide_count_of(read->n_missing, "row", NULL);
+    tide_say("tidemark latest: %s of the index '%s' lead to rows that '%s' does not have%s", rows, index,
              read->options.data->name, missing_what(read));
   }
   if (read->n_unreadable > MAX_REPORTED) {
-    g_autofree char *count = tide_count_text(read->n_unreadable);
-    tide_say("tidemark latest: %s rows of the index '%s' lead nowhere", count, index);
+    g_autofree char *rows = tide_count_of(read->n_unreadable, "row", NULL);
+    tide_say("tidemark latest: %s of the index '%s' lead nowhere", rows, index);
   }
   return read->n_missing == 0 && read->n_unreadable == 0;
 }

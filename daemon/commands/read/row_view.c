@@ -70,10 +70,10 @@ tide_row_view_add_result(TideRowView *view, const TideResultRow *row)
 }
 
 static void
-report_count(const TideRowView *view, guint64 n, const char *what)
+report_count(const TideRowView *view, guint64 n, const char *one, const char *more)
 {
-  g_autofree char *count = tide_count_text(n);
-  tide_say("tidemark %s: %s %s not as '%s' is declared: shown as stored", view->options.command, count, what,
+  g_autofree char *count = tide_count_of(n, one, more);
+  tide_say("tidemark %s: %s not as '%s' is declared: shown as stored", view->options.command, count,
            view->options.table->name);
 }
 
@@ -83,9 +83,9 @@ tide_row_view_finish(TideRowView *view)
   (void)tide_row_printer_finish(view->printer);
   guint64 n_unread_cells = tide_cell_reader_n_unread(view->cells);
   if (view->n_unread_keys > 1)
-    report_count(view, view->n_unread_keys, "row keys are");
+    report_count(view, view->n_unread_keys, NULL, "row keys are");
   if (n_unread_cells > 0)
-    report_count(view, n_unread_cells, n_unread_cells == 1 ? "cell is" : "cells are");
+    report_count(view, n_unread_cells, "cell is", "cells are");
 }
 
 /* Says, when no row was shown, which of the columns that were chosen none can be in: of another family than the
@@ -121,8 +121,8 @@ tide_row_view_print_count(const TideRowView *view)
   guint64 n = tide_row_view_n_rows(view);
   if (!isatty(STDERR_FILENO) && n > 0)
     return;
-  g_autofree char *n_rows = tide_count_text(n);
-  tide_say("%s row%s", n_rows, n == 1 ? "" : "s");
+  g_autofree char *rows = tide_count_of(n, "row", NULL);
+  tide_say("%s", rows);
 }
 
 /* @index: NULL: the rows are shown themselves */

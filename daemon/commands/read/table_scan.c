@@ -345,10 +345,10 @@ tide_table_scan_report_foreign(const TideTableScan *scan, const char *command)
 {
   if (scan->n_foreign == 0)
     return;
-  g_autofree char *count = tide_count_text(scan->n_foreign);
-  tide_say("tidemark %s: left out of '%s': %s row%s that the declared key did not make, and that cannot be told to be "
-           "of the fields given",
-           command, scan->plan->table->name, count, scan->n_foreign == 1 ? "" : "s");
+  g_autofree char *rows = tide_count_of(scan->n_foreign, "row", NULL);
+  tide_say("tidemark %s: left out of '%s': %s that the declared key did not make, and that cannot be told to be of the "
+           "fields given",
+           command, scan->plan->table->name, rows);
 }
 
 void

@@ -210,17 +210,16 @@ print_summary(const Simulate *simulate)
   gint64 elapsed_us = MAX(tide_now_us() - simulate->start_us, 1);
   guint64 n = n_messages(simulate);
   guint64 n_delivered = simulate->producer != NULL ? tide_kafka_producer_n_delivered(simulate->producer) : n;
-  g_autofree char *readings = tide_count_text(simulate->n_sent[TIDE_SIMULATED_READING]);
-  g_autofree char *repeats = tide_count_text(simulate->n_sent[TIDE_SIMULATED_REPEAT]);
-  g_autofree char *poison = tide_count_text(simulate->n_sent[TIDE_SIMULATED_POISON]);
+  g_autofree char *readings = tide_count_of(simulate->n_sent[TIDE_SIMULATED_READING], "reading", NULL);
+  g_autofree char *repeats = tide_count_of(simulate->n_sent[TIDE_SIMULATED_REPEAT], "repeat", NULL);
+  g_autofree char *poison = tide_count_of(simulate->n_sent[TIDE_SIMULATED_POISON], "poison message", NULL);
   g_autofree char *elapsed = tide_age_text(elapsed_us / TIDE_US_PER_MS);
   g_autofree char *rate = tide_count_text((guint64)((double)n * (double)TIDE_US_PER_S / (double)elapsed_us));
-  g_autofree char *all = tide_count_text(n), *delivered = tide_count_text(n_delivered);
+  g_autofree char *all = tide_count_of(n, "message", NULL), *delivered = tide_count_text(n_delivered);
   if (n_delivered < n)
-    fprintf(stream, "%s of %s messages in %s\n", delivered, all, elapsed);
+    fprintf(stream, "%s of %s in %s\n", delivered, all, elapsed);
   else
-    fprintf(stream, "%s readings, %s repeats, %s poison messages in %s: %s messages/s\n", readings, repeats, poison,
-            elapsed, rate);
+    fprintf(stream, "%s, %s, %s in %s: %s messages/s\n", readings, repeats, poison, elapsed, rate);
 }
 
 static gboolean

@@ -441,9 +441,10 @@ print_reload(FILE *stream, TideStatusReader *status)
 static char *
 lag_text(TideStatusReader *status)
 {
-  g_autofree char *lag = member_text(status, "kafka.lag_messages", CELL_COUNT);
+  double lag = tide_status_reader_number(status, 0, "kafka.lag_messages");
+  g_autofree char *messages = tide_count_of((guint64)MAX(lag, 0), "message", NULL);
   g_autofree char *age = member_text(status, "kafka.lag_seconds", CELL_SECONDS);
-  return strcmp(lag, "-") == 0 ? g_strdup("lag unknown") : g_strdup_printf("lag %s messages (%s)", lag, age);
+  return lag < 0 ? g_strdup("lag unknown") : g_strdup_printf("lag %s (%s)", messages, age);
 }
 
 static void

@@ -312,8 +312,9 @@ create_missing(Creation *creation, const TideTable *table, GError **error)
     printf("%s: exists\n", table->name);
     return TRUE;
   }
-  printf("%s: created with %u famil%s and %u region%s\n", table->name, table->families->len,
-         table->families->len == 1 ? "y" : "ies", n_regions(table), n_regions(table) == 1 ? "" : "s");
+  g_autofree char *families = tide_count_of(table->families->len, "family", "families");
+  g_autofree char *regions = tide_count_of(n_regions(table), "region", NULL);
+  printf("%s: created with %s and %s\n", table->name, families, regions);
   fflush(stdout);
   return result == TIDE_TABLE_CREATED || keep_fingerprint(creation, table, error);
 }

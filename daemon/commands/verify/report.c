@@ -124,43 +124,48 @@ print_sample(const TideVerification *verify, const TideVerifySample *sample, FIL
   fputc('\n', stream);
 }
 
+/* A line, where there are any. */
+static void
+print_count(FILE *stream, guint64 count, const char *one, const char *more, const char *what)
+{
+  g_autofree char *text = tide_count_of(count, one, more);
+  if (count > 0)
+    fprintf(stream, "%s%s\n", text, what);
+}
+
 static void
 print_window(const TideVerification *verify, FILE *stream)
 {
   const TideVerifyMessageCounts *counts = &verify->counts;
-  g_autofree char *messages = tide_count_text(counts->messages);
-  g_autofree char *cells = tide_count_text(counts->cells);
+  g_autofree char *messages = tide_count_of(counts->messages, "message", NULL);
+  g_autofree char *parts =
+      tide_count_of(verify->input.parts->len, verify->input.topics == NULL ? "file" : "partition", NULL);
+  g_autofree char *cells = tide_count_of(counts->cells, "cell", NULL);
   g_autofree char *elapsed = tide_age_text(verify->elapsed_us / 1000);
-  fprintf(stream, "%s message%s of %u %s%s", messages, counts->messages == 1 ? "" : "s", verify->input.parts->len,
-          verify->input.topics == NULL ? "file" : "partition", verify->input.parts->len == 1 ? "" : "s");
+  fprintf(stream, "%s of %s", messages, parts);
   if (verify->group != NULL)
     fprintf(stream, ", up to what group '%s' has committed", verify->group);
-  fprintf(stream, ": %s cells, in %s", cells, elapsed);
+  fprintf(stream, ": %s, in %s", cells, elapsed);
   if (verify->n_passes > 1)
     fprintf(stream, " and %u passes", verify->n_passes);
   fputc('\n', stream);
   for (guint i = 0; i < TIDE_REJECT_N_REASONS; i++) {
-    g_autofree char *rejected = tide_count_text(counts->rejected[i]);
+    g_autofree char *rejected = tide_count_of(counts->rejected[i], "message", NULL);
     if (counts->rejected[i] > 0)
-      fprintf(stream, "%s message%s cannot be used (%s): nothing is expected of %s\n", rejected,
-              counts->rejected[i] == 1 ? "" : "s", tide_reject_reason_name(i),
+      fprintf(stream, "%s cannot be used (%s): nothing is expected of %s\n", rejected, tide_reject_reason_name(i),
               counts->rejected[i] == 1 ? "it" : "them");
   }
-  g_autofree char *readings = tide_count_text(counts->rejected_readings);
-  g_autofree char *dead_lettered = tide_count_text(counts->dead_lettered);
-  g_autofree char *unmatched = tide_count_text(counts->unmatched);
-  if (counts->rejected_readings > 0)
-    fprintf(stream, "%s readings of other messages cannot be used\n", readings);
-  if (counts->dead_lettered > 0)
-    fprintf(stream, "%s %s: the cells may be there or not\n", dead_lettered,
-            counts->dead_lettered == 1 ? "message is a dead letter" : "messages are dead letters");
-  if (counts->unmatched > 0)
-    fprintf(stream, "%s readings are of no table\n", unmatched);
+  print_count(stream, counts->rejected_readings, "reading", "readings", " of other messages cannot be used");
+  print_count(stream, counts->dead_lettered, "message is a dead letter", "messages are dead letters",
+              ": the cells may be there or not");
+  print_count(stream, counts->unmatched, "reading is", "readings are", " of no table");
 }
 
 static void
 print_tables(const TideVerification *verify, FILE *stream)
 {
+  static const TideVerdict shown[] = {TIDE_VERDICT_MISSING, TIDE_VERDICT_WRONG, TIDE_VERDICT_STALE,
+                                      TIDE_VERDICT_UNEXPECTED, TIDE_VERDICT_CONFLICT};
   static const TideListingColumn columns[] = {
       {"TABLE", FALSE, FALSE}, {"CELLS", TRUE, FALSE},      {"MISSING", TRUE, FALSE}, {"WRONG", TRUE, FALSE},
       {"STALE", TRUE, FALSE},  {"UNEXPECTED", TRUE, FALSE}, {"CONFLICT", TRUE, FALSE}};
@@ -172,14 +177,12 @@ print_tables(const TideVerification *verify, FILE *stream)
     guint64 n_expected = 0; /* each time of a column once */
     for (TideVerdict verdict = 0; verdict < TIDE_VERDICT_COUNT; verdict++)
       n_expected += tide_verdicts[verdict].is_expected ? table->counts[verdict] : 0;
-    g_autofree char *expected = tide_count_text(n_expected);
-    g_autofree char *missing = tide_count_text(table->counts[TIDE_VERDICT_MISSING]);
-    g_autofree char *wrong = tide_count_text(table->counts[TIDE_VERDICT_WRONG]);
-    g_autofree char *stale = tide_count_text(table->counts[TIDE_VERDICT_STALE]);
-    g_autofree char *unexpected = tide_count_text(table->counts[TIDE_VERDICT_UNEXPECTED]);
-    g_autofree char *conflict = tide_count_text(table->counts[TIDE_VERDICT_CONFLICT]);
-    const char *const values[] = {table->table->name, expected, missing, wrong, stale, unexpected, conflict};
-    goes_on = tide_listing_add(listing, values);
+    g_autoptr(GPtrArray) values = g_ptr_array_new_with_free_func(g_free);
+    g_ptr_array_add(values, g_strdup(table->table->name));
+    g_ptr_array_add(values, tide_count_text(n_expected));
+    for (gsize k = 0; k < G_N_ELEMENTS(shown); k++)
+      g_ptr_array_add(values, tide_count_text(table->counts[shown[k]]));
+    goes_on = tide_listing_add(listing, (const char *const *)values->pdata);
   }
   (void)tide_listing_finish(listing); /* a failing output is told by tide_output_close() */
 }
@@ -189,11 +192,9 @@ static void
 print_verdict(const TideVerification *verify, FILE *stream)
 {
   guint64 n = tide_verify_report_differences(verify);
-  g_autofree char *n_differences = tide_count_text(n);
-  if (n > 0) {
-    fprintf(stream, "%s %s\n", n_differences, n == 1 ? "difference" : "differences");
+  print_count(stream, n, "difference", "differences", "");
+  if (n > 0)
     return;
-  }
   static const struct {
     TideVerdict verdict;
     const char *one, *more;
@@ -203,9 +204,9 @@ print_verdict(const TideVerification *verify, FILE *stream)
   g_autoptr(GString) text = g_string_new(NULL);
   for (gsize i = 0; i < G_N_ELEMENTS(shown); i++) {
     guint64 count = count_of(verify, shown[i].verdict);
-    g_autofree char *number = tide_count_text(count);
+    g_autofree char *counted = tide_count_of(count, shown[i].one, shown[i].more);
     if (count > 0)
-      g_string_append_printf(text, "%s %s, ", number, count == 1 ? shown[i].one : shown[i].more);
+      g_string_append_printf(text, "%s, ", counted);
   }
   if (verify->gaps->len > 0)
     fprintf(stream, "%swhat was written is right, but not all is written\n", text->str);

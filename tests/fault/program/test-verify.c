@@ -251,7 +251,7 @@ PROGRAM_TEST("/verify/A1-the-daemon-tells-of-overwritten-readings")
   program_scene_prints(fixture, "check --from-topic", 1,
                        "2 of 4 cells of these messages are overwritten by another reading, first in row "
                        "'a#1426535612000' M:core");
-  assert_prints(fixture->done.output, "the newest 1 messages were tried, 0 would be rejected");
+  assert_prints(fixture->done.output, "the newest 1 message was tried, 0 would be rejected");
 }
 
 PROGRAM_TEST("/verify/committed-offsets-bound-it-while-the-daemon-runs")

@@ -112,6 +112,22 @@ TEST("/time-argument/counts-have-commas")
   }
 }
 
+TEST("/time-argument/a-count-has-the-noun-of-its-number")
+{
+  static const struct {
+    guint64 count;
+    const char *one, *more, *text;
+  } cases[] = {{0, "row", NULL, "0 rows"},
+               {1, "row", NULL, "1 row"},
+               {1204, "row", NULL, "1,204 rows"},
+               {1, "copy", "copies", "1 copy"},
+               {2, "copy", "copies", "2 copies"}};
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *text = tide_count_of(cases[i].count, cases[i].one, cases[i].more);
+    g_assert_cmpstr(text, ==, cases[i].text);
+  }
+}
+
 TEST("/time-argument/an-option-left-out-changes-nothing-and-a-wrong-one-is-named")
 {
   gint64 ns = 7;
