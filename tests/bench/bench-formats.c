@@ -7,7 +7,7 @@
  * each format: medians of the rounds, of ratios the least and the greatest too. Run it on an idle machine; ratios
  * count. */
 #include "bench/library_walks.h"
-#include "commands/bench/stages.h"
+#include "commands/bench/bench.h"
 #include "decode/decoder.h"
 #include "unit/allocation_counter.h"
 

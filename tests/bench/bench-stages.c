@@ -4,7 +4,7 @@
  *     bench-stages [READINGS [RUNS [NAME]]]
  *
  * Prints a JSON object a line. Run it on an idle machine; ratios count. */
-#include "commands/bench/stages.h"
+#include "commands/bench/bench.h"
 #include "unit/allocation_counter.h"
 
 #define FIRST_TIME_MS G_GINT64_CONSTANT(1426535612045)

@@ -1,7 +1,6 @@
 /* `tidemark bench`: what the readings of this configuration cost on this machine, without Kafka and HBase. */
 #define _GNU_SOURCE /* RTLD_DEFAULT */
-#include "commands/bench/plan.h"
-#include "commands/bench/stages.h"
+#include "commands/bench/bench.h"
 #include "commands/cli/commands.h"
 #include "commands/cli/load_config.h"
 #include "commands/cli/message_lines.h"

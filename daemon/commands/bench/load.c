@@ -1,5 +1,5 @@
 /* The messages that a measurement runs on: given, or synthetic, and all in memory before it begins. */
-#include "commands/bench/stages.h"
+#include "commands/bench/bench.h"
 #include "commands/cli/message_lines.h"
 #include "mapping/mapping.h"
 #include "util/clock.h"

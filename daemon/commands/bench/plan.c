@@ -1,30 +1,58 @@
-#include "commands/bench/plan.h"
-
+/* How much of everything a load needs, and why: the sums of docs/sizing.md. */
+#include "commands/bench/bench.h"
+#include "commands/cli/listing.h"
 #include "commands/cli/time_argument.h"
 #include "util/budget.h"
 
 #include <math.h>
 
-#define GIB (1024 * TIDE_PLAN_MIB)
+/* What its figures of memory and disk count. */
+#define MIB ((double)(1 << 20))
+#define TIB (MIB * (1 << 20))
+#define GIB (1024 * MIB)
+
+/* What the sums stand on. */
+typedef struct Cost {
+  const char *name;
+  double value;
+  const char *unit;
+  const char *source;
+} Cost;
+
+typedef enum CostName {
+  COST_MESSAGE,      /* of the daemon: Kafka's client */
+  COST_MESSAGE_BYTE, /* likewise */
+  COST_ROW,          /* of the daemon: from a message's bytes to a batch */
+  COST_CELL,         /* likewise */
+  COST_LIVE,         /* for each reading more where fetches and calls are small */
+  COST_GATEWAY_ROW,
+  COST_GATEWAY_CELL,
+  COST_HBASE_ROW,
+  COST_HBASE_CELL,
+  COST_CONNECTIONS, /* for each core that gateways and HBase have */
+  COST_REGION,      /* bytes of a region, one copy */
+  COST_REGIONS,     /* of a server, at the most */
+  COST_DISK_FREE,   /* share */
+  N_COSTS,
+} CostName;
 
 /* Medians of docs/performance.md, `client` and `cost`, and lines through two of them: tests/bench/test_plan_costs.py
  * holds these against that. */
-const TidePlanCost tide_plan_costs[TIDE_N_COSTS] = {
-    [TIDE_COST_MESSAGE] = {"daemon, a message", 0.55, "us", "kcat: 0.58 us for 69 bytes, 0.65 for 243, 1.47 for 1,938"},
-    [TIDE_COST_MESSAGE_BYTE] = {"daemon, a byte of it", 0.00048, "us", "the same"},
-    [TIDE_COST_ROW] = {"daemon, a row", 0.299, "us", "two tables less kcat: 0.64 us for 2 cells, 4.73 for 200"},
-    [TIDE_COST_CELL] = {"daemon, a cell", 0.0207, "us", "the same"},
-    [TIDE_COST_LIVE] = {"daemon, live", 5.6, "us",
-                        "7.14 us a reading at 40,000 a second from 16 partitions, 1.56 in a backlog"},
-    [TIDE_COST_GATEWAY_ROW] = {"gateway, a row", 2.26, "us", "15.7 us for a row of ten cells, 3.6 for one of one"},
-    [TIDE_COST_GATEWAY_CELL] = {"gateway, a cell", 1.34, "us", "the same"},
-    [TIDE_COST_HBASE_ROW] = {"HBase, a row", 4.26, "us", "20.4 us for a row of ten cells, 5.87 for one of one"},
-    [TIDE_COST_HBASE_CELL] = {"HBase, a cell", 1.61, "us", "the same"},
-    [TIDE_COST_CONNECTIONS] = {"connections", 2, "a core", "four were as fast as sixteen on two cores"},
-    [TIDE_COST_REGION] = {"a region", 20, "GiB", "HBase's guide: 10 to 50; hbase.hregion.max.filesize"},
-    [TIDE_COST_REGIONS] = {"regions of a server", 200, "at most", "HBase's guide: 20 to 200"},
-    [TIDE_COST_DISK_FREE] = {"disk that stays free", 0.25, "of all",
-                             "not measured: compactions write before they delete"},
+static const Cost known_costs[N_COSTS] = {
+    [COST_MESSAGE] = {"daemon, a message", 0.55, "us", "kcat: 0.58 us for 69 bytes, 0.65 for 243, 1.47 for 1,938"},
+    [COST_MESSAGE_BYTE] = {"daemon, a byte of it", 0.00048, "us", "the same"},
+    [COST_ROW] = {"daemon, a row", 0.299, "us", "two tables less kcat: 0.64 us for 2 cells, 4.73 for 200"},
+    [COST_CELL] = {"daemon, a cell", 0.0207, "us", "the same"},
+    [COST_LIVE] = {"daemon, live", 5.6, "us",
+                   "7.14 us a reading at 40,000 a second from 16 partitions, 1.56 in a backlog"},
+    [COST_GATEWAY_ROW] = {"gateway, a row", 2.26, "us", "15.7 us for a row of ten cells, 3.6 for one of one"},
+    [COST_GATEWAY_CELL] = {"gateway, a cell", 1.34, "us", "the same"},
+    [COST_HBASE_ROW] = {"HBase, a row", 4.26, "us", "20.4 us for a row of ten cells, 5.87 for one of one"},
+    [COST_HBASE_CELL] = {"HBase, a cell", 1.61, "us", "the same"},
+    [COST_CONNECTIONS] = {"connections", 2, "a core", "four were as fast as sixteen on two cores"},
+    [COST_REGION] = {"a region", 20, "GiB", "HBase's guide: 10 to 50; hbase.hregion.max.filesize"},
+    [COST_REGIONS] = {"regions of a server", 200, "at most", "HBase's guide: 20 to 200"},
+    [COST_DISK_FREE] = {"disk that stays free", 0.25, "of all", "not measured: compactions write before they delete"},
 };
 
 static const TidePlanFigure titles[TIDE_PLAN_N] = {
@@ -61,9 +89,9 @@ static const TidePlanFigure titles[TIDE_PLAN_N] = {
 #define DAY_S 86400.0
 
 static double
-cost(TidePlanCostName name)
+cost(CostName name)
 {
-  return tide_plan_costs[name].value;
+  return known_costs[name].value;
 }
 
 /* Counts of what cannot be cut; what is a hair above a whole number is that number. */
@@ -73,8 +101,8 @@ whole(double value)
   return fmax(ceil(value - 1e-9), 0); /* of nearly nothing it is -0 */
 }
 
-double
-tide_plan_size(double bytes, const char **ret_unit)
+static double
+size_in_unit(double bytes, const char **ret_unit)
 {
   static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
   guint unit = 0;
@@ -89,9 +117,18 @@ static char *
 size_text(double bytes)
 {
   const char *unit;
-  double size = tide_plan_size(bytes, &unit);
-  int digits = bytes < 1024 ? 0 : bytes < TIDE_PLAN_TIB ? 1 : 2;
+  double size = size_in_unit(bytes, &unit);
+  int digits = bytes < 1024 ? 0 : bytes < TIB ? 1 : 2;
   return g_strdup_printf("%.*f %s", digits, size, unit);
+}
+
+/* (transfer full) */
+static char *
+count_text(double value)
+{
+  if (value < 10) /* a reading a minute is not none */
+    return g_strdup_printf("%.2g", value);
+  return tide_count_text((guint64)llround(value));
 }
 
 /* (transfer full) */
@@ -101,32 +138,12 @@ cores_text(double cores)
   return cores < 0.005 ? g_strdup("hardly a core busy") : g_strdup_printf("%.2f cores busy", cores);
 }
 
-static const char *
-copies_text(guint n_copies)
-{
-  return n_copies == 1 ? "copy" : "copies";
-}
-
 /* (transfer full) */
 static char *
 days_text(double seconds)
 {
   double days = seconds < DAY_S ? seconds / DAY_S : round(seconds / DAY_S);
   return g_strdup_printf("%.*f day%s", seconds < DAY_S ? 2 : 0, days, days == 1 ? "" : "s");
-}
-
-/* (transfer full) */
-static char *
-rounded_text(double value)
-{
-  return tide_count_text((guint64)llround(value));
-}
-
-double
-tide_plan_cell_bytes(const TidePlanLoad *load)
-{
-  return MAX(load->history.cells > 0 ? load->history.stored_bytes / load->history.cells : 0,
-             load->latest.cells > 0 ? load->latest.stored_bytes / load->latest.cells : 0);
 }
 
 /* A count that is told with its reason, which is said with the format and what follows. */
@@ -151,12 +168,12 @@ path_us(const TidePlanLoad *load)
 {
   if (load->path_us > 0)
     return load->path_us;
-  return (load->history.rows + load->latest.rows) * cost(TIDE_COST_ROW) +
-         (load->history.cells + load->latest.cells) * cost(TIDE_COST_CELL);
+  return (load->history.rows + load->latest.rows) * cost(COST_ROW) +
+         (load->history.cells + load->latest.cells) * cost(COST_CELL);
 }
 
-double
-tide_plan_usable_cores(const TidePlanLoad *load)
+static double
+usable_cores(const TidePlanLoad *load)
 {
   return load->cores * (1 - load->margin);
 }
@@ -169,13 +186,11 @@ plan_work(const TidePlanLoad *load, TidePlan *plan)
   double share = in_a_window > 1 ? 1 / in_a_window : 1;
   plan->rows_per_s = load->readings_per_s * (load->history.rows + share * load->latest.rows);
   plan->cells_per_s = load->readings_per_s * (load->history.cells + share * load->latest.cells);
-  double kafka_us =
-      load->messages_per_reading * (cost(TIDE_COST_MESSAGE) + load->message_bytes * cost(TIDE_COST_MESSAGE_BYTE));
-  plan->client_cores = load->readings_per_s * (kafka_us + path_us(load) + cost(TIDE_COST_LIVE)) / US_PER_S;
+  double kafka_us = load->messages_per_reading * (cost(COST_MESSAGE) + load->message_bytes * cost(COST_MESSAGE_BYTE));
+  plan->client_cores = load->readings_per_s * (kafka_us + path_us(load) + cost(COST_LIVE)) / US_PER_S;
   plan->gateway_cores =
-      (plan->rows_per_s * cost(TIDE_COST_GATEWAY_ROW) + plan->cells_per_s * cost(TIDE_COST_GATEWAY_CELL)) / US_PER_S;
-  plan->hbase_cores =
-      (plan->rows_per_s * cost(TIDE_COST_HBASE_ROW) + plan->cells_per_s * cost(TIDE_COST_HBASE_CELL)) / US_PER_S;
+      (plan->rows_per_s * cost(COST_GATEWAY_ROW) + plan->cells_per_s * cost(COST_GATEWAY_CELL)) / US_PER_S;
+  plan->hbase_cores = (plan->rows_per_s * cost(COST_HBASE_ROW) + plan->cells_per_s * cost(COST_HBASE_CELL)) / US_PER_S;
 }
 
 /* How the others do when one of @hosts, at least two, is away. (transfer full) */
@@ -220,7 +235,7 @@ plan_memory(const TidePlanLoad *load, TidePlan *plan)
          table_percent = rows_percent * TIDE_BUDGET_TABLE_PERCENT / 100;
   double of_a_table = MAX(history_bytes / MAX(load->history.n_tables, 1), latest_bytes / MAX(load->latest.n_tables, 1));
   double by_table = of_a_table / table_percent * 100, by_all = (history_bytes + latest_bytes) / rows_percent * 100;
-  double memory_mib = MEMORY_STEP_MIB * whole(MAX(by_table, by_all) / TIDE_PLAN_MIB / MEMORY_STEP_MIB);
+  double memory_mib = MEMORY_STEP_MIB * whole(MAX(by_table, by_all) / MIB / MEMORY_STEP_MIB);
   g_autofree char *history = size_text(history_bytes), *latest = size_text(latest_bytes);
   set(plan, TIDE_PLAN_MEMORY, MAX(MIN_MEMORY_MIB, memory_mib),
       "%.0f s of rows: %s of history, %s of latest values with those that wait, one daemon away; %.3g %% is for %s; "
@@ -235,10 +250,9 @@ static void
 plan_daemons(const TidePlanLoad *load, TidePlan *plan)
 {
   double usable = 1 - load->margin;
-  double threads = load->readings_per_s * (path_us(load) + cost(TIDE_COST_LIVE)) / US_PER_S / usable;
-  double connections = cost(TIDE_COST_CONNECTIONS) * (plan->gateway_cores + plan->hbase_cores) / usable;
-  double by_cores = whole(plan->client_cores / tide_plan_usable_cores(load)),
-         by_writers = whole(connections / MAX_WRITERS);
+  double threads = load->readings_per_s * (path_us(load) + cost(COST_LIVE)) / US_PER_S / usable;
+  double connections = cost(COST_CONNECTIONS) * (plan->gateway_cores + plan->hbase_cores) / usable;
+  double by_cores = whole(plan->client_cores / usable_cores(load)), by_writers = whole(connections / MAX_WRITERS);
   double needed = MAX(MAX(by_cores, by_writers), whole(threads / MAX_THREADS)), daemons = MAX(MIN_DAEMONS, needed);
   g_autofree char *busy = cores_text(plan->client_cores);
   g_autofree char *writers = g_strdup_printf("; by writers, %d at most in each: %.0f", MAX_WRITERS, by_writers);
@@ -265,15 +279,9 @@ plan_topic(const TidePlanLoad *load, TidePlan *plan)
       PARTITIONS_PER_THREAD, threads);
   double bytes = messages_per_s * load->message_bytes * load->kafka_retention_s * load->replication;
   g_autofree char *flow = size_text(messages_per_s * load->message_bytes);
-  set(plan, TIDE_PLAN_TOPIC_DISK, bytes / TIDE_PLAN_TIB / (1 - cost(TIDE_COST_DISK_FREE)),
-      "%s/s for %.1f days, %u %s, %.0f %% free", flow, load->kafka_retention_s / DAY_S, load->replication,
-      copies_text(load->replication), cost(TIDE_COST_DISK_FREE) * 100);
-}
-
-double
-tide_plan_first_regions_of_server(const TidePlanLoad *load, double n_servers)
-{
-  return REGIONS_PER_SERVER * (load->history.n_tables + load->latest.n_tables) * n_servers / (n_servers - 1);
+  g_autofree char *copies = tide_count_of(load->replication, "copy", "copies");
+  set(plan, TIDE_PLAN_TOPIC_DISK, bytes / TIB / (1 - cost(COST_DISK_FREE)), "%s/s for %.1f days, %s, %.0f %% free",
+      flow, load->kafka_retention_s / DAY_S, copies, cost(COST_DISK_FREE) * 100);
 }
 
 /* How many servers hold so many regions, and of what that is. */
@@ -308,17 +316,17 @@ raise_servers(Servers *servers, double count, char *why)
 static Servers
 servers_by_regions(const TidePlanLoad *load, double history_regions, double latest_regions)
 {
-  double most = cost(TIDE_COST_REGIONS), all = history_regions + latest_regions;
+  double most = cost(COST_REGIONS), all = history_regions + latest_regions;
   double history_first = REGIONS_PER_SERVER * load->history.n_tables;
   double latest_first = REGIONS_PER_SERVER * load->latest.n_tables;
   const KindRegions kinds[] = {{history_regions, history_first, latest_first},
                                {latest_regions, latest_first, history_first}};
-  g_autofree char *count = rounded_text(all);
+  g_autofree char *count = count_text(all);
   Servers servers = {.count = (all + most) / most, .why = g_strdup_printf("(%s + %.0f) / %.0f", count, most, most)};
   for (gsize i = 0; i < G_N_ELEMENTS(kinds); i++) {
     double while_away = (kinds[i].regions + most) / MAX(most - kinds[i].others, 1);
     double as_at_first = kinds[i].regions / MAX(kinds[i].first, 1); /* with so many it has no more in the end */
-    g_autofree char *of_kind = rounded_text(kinds[i].regions);
+    g_autofree char *of_kind = count_text(kinds[i].regions);
     if (while_away <= as_at_first)
       raise_servers(&servers, while_away,
                     g_strdup_printf("(%s + %.0f) / (%.0f - %.0f)", of_kind, most, most, kinds[i].others));
@@ -335,7 +343,7 @@ append_regions(GString *text, const char *what, double bytes, double regions, do
 {
   if (first == 0)
     return; /* there are no such tables */
-  g_autofree char *size = size_text(bytes), *count = rounded_text(MAX(regions, first));
+  g_autofree char *size = size_text(bytes), *count = count_text(MAX(regions, first));
   g_string_append_printf(text, "; %s of %s: %s%s", size, what, count, regions < first ? ", as at first" : "");
 }
 
@@ -355,8 +363,7 @@ latest_bytes(const TidePlanLoad *load)
 static void
 plan_regions(const TidePlanLoad *load, TidePlan *plan)
 {
-  double region_bytes = cost(TIDE_COST_REGION) * GIB,
-         by_cores = whole(plan->hbase_cores / tide_plan_usable_cores(load));
+  double region_bytes = cost(COST_REGION) * GIB, by_cores = whole(plan->hbase_cores / usable_cores(load));
   double history_regions = whole(history_bytes(load) / region_bytes),
          latest_regions = whole(latest_bytes(load) / region_bytes);
   Servers by_regions = servers_by_regions(load, history_regions, latest_regions);
@@ -372,7 +379,7 @@ plan_regions(const TidePlanLoad *load, TidePlan *plan)
   append_regions(parts, "history", history_bytes(load), history_regions, history_first);
   append_regions(parts, "latest values", latest_bytes(load), latest_regions, latest_first);
   set(plan, TIDE_PLAN_REGIONS, MAX(history_regions, history_first) + MAX(latest_regions, latest_first),
-      "one copy, in regions of %.0f GiB%s", cost(TIDE_COST_REGION), parts->str);
+      "one copy, in regions of %.0f GiB%s", cost(COST_REGION), parts->str);
 }
 
 /* "30 days"; "7 to 365 days by ttl, 30 without". (transfer full) */
@@ -395,31 +402,23 @@ static void
 plan_hbase(const TidePlanLoad *load, TidePlan *plan)
 {
   g_autofree char *busy = cores_text(plan->gateway_cores);
-  double needed = whole(plan->gateway_cores / tide_plan_usable_cores(load)), gateways = MAX(MIN_DAEMONS, needed);
+  double needed = whole(plan->gateway_cores / usable_cores(load)), gateways = MAX(MIN_DAEMONS, needed);
   g_autofree char *failure = failure_text(load, plan->gateway_cores, needed, gateways);
   set(plan, TIDE_PLAN_GATEWAYS, gateways, "%s, of %u in each; %s", busy, load->cores, failure);
   plan_regions(load, plan);
-  g_autofree char *retention = retention_text(load);
+  g_autofree char *retention = retention_text(load), *copies = tide_count_of(load->replication, "copy", "copies");
   /* Those with history make nearly all of the disk. */
   const TidePlanRows *rows = load->history.cells > 0 ? &load->history : &load->latest;
   set(plan, TIDE_PLAN_DISK,
-      (history_bytes(load) + latest_bytes(load)) * load->replication / TIDE_PLAN_TIB / (1 - cost(TIDE_COST_DISK_FREE)),
-      "%s, %u %s, %.0f %% free; %.0f bytes a cell", retention, load->replication, copies_text(load->replication),
-      cost(TIDE_COST_DISK_FREE) * 100, load->stored_share * rows->stored_bytes / rows->cells);
+      (history_bytes(load) + latest_bytes(load)) * load->replication / TIB / (1 - cost(COST_DISK_FREE)),
+      "%s, %s, %.0f %% free; %.0f bytes a cell", retention, copies, cost(COST_DISK_FREE) * 100,
+      load->stored_share * rows->stored_bytes / rows->cells);
 }
 
-gboolean
-tide_plan_uses(const TidePlanLoad *load, TidePlanCostName name)
+static gboolean
+uses(const TidePlanLoad *load, CostName name)
 {
-  return load->path_us == 0 || (name != TIDE_COST_ROW && name != TIDE_COST_CELL);
-}
-
-gboolean
-tide_plan_is_small(const TidePlanLoad *load, const TidePlan *plan)
-{
-  double usable = tide_plan_usable_cores(load);
-  return MAX(plan->client_cores, MAX(plan->gateway_cores, plan->hbase_cores)) <= usable &&
-         history_bytes(load) + latest_bytes(load) <= cost(TIDE_COST_REGION) * GIB;
+  return load->path_us == 0 || (name != COST_ROW && name != COST_CELL);
 }
 
 void
@@ -437,4 +436,220 @@ tide_plan_clear(TidePlan *plan)
 {
   for (int i = 0; i < TIDE_PLAN_N; i++)
     g_clear_pointer(&plan->figures[i].why, g_free);
+}
+
+/* ---- what is shown ---- */
+
+/* Cells of more bytes cost more than the model says, which was measured with numbers, and with ten of them packed. */
+#define MEASURED_CELL_BYTES 400.0
+
+/* Below this nothing is left for what a plan cannot foresee: docs/sizing.md, "How far it carries". */
+#define LEAST_MARGIN 0.3
+
+static void G_GNUC_PRINTF(2, 3) add_note(GPtrArray *notes, const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  g_ptr_array_add(notes, g_strdup_vprintf(format, arguments));
+  va_end(arguments);
+}
+
+/* What the figures do not hold for, and what is not to be read out of them. (transfer full) (element-type utf8) */
+static GPtrArray *
+notes_of(const TidePlanLoad *load, const TidePlan *plan)
+{
+  GPtrArray *notes = g_ptr_array_new_with_free_func(g_free);
+  /* On each server before there is data, of all tables, while one server is away. */
+  double n_servers = figure(plan, TIDE_PLAN_REGION_SERVERS);
+  guint n_tables = load->history.n_tables + load->latest.n_tables;
+  double first_regions = REGIONS_PER_SERVER * n_tables * n_servers / (n_servers - 1);
+  double cell_bytes = MAX(load->history.cells > 0 ? load->history.stored_bytes / load->history.cells : 0,
+                          load->latest.cells > 0 ? load->latest.stored_bytes / load->latest.cells : 0);
+  double busiest_cores = MAX(plan->client_cores, MAX(plan->gateway_cores, plan->hbase_cores));
+  if (cell_bytes > MEASURED_CELL_BYTES) {
+    g_autofree char *cell = count_text(cell_bytes);
+    add_note(notes,
+             "cells of %s bytes cost gateways and HBase more cores than is said here, where cells of up to %.0f were "
+             "measured",
+             cell, MEASURED_CELL_BYTES);
+  }
+  if (busiest_cores <= usable_cores(load) &&
+      history_bytes(load) + latest_bytes(load) <= cost(COST_REGION) * GIB) /* one host, and one region of a table */
+    add_note(notes, "one host for each role, and one region of each table, carry this load: the counts below are the "
+                    "least of any plan, so that one may fail and all can grow");
+  if (load->share_unknown)
+    add_note(notes, "families declare compression or encoding, and what that leaves is not known: disk and regions are "
+                    "for 100 %%; say by --stored what it leaves, by a table of your own");
+  double planned_mib = plan->figures[TIDE_PLAN_MEMORY].value;
+  const char *unit;
+  double size = size_in_unit(load->memory_bytes, &unit);
+  if (load->memory_bytes > 0 && load->memory_bytes < planned_mib * MIB)
+    add_note(notes,
+             "limits.memory of the configuration is %.4g %s, of this plan %.0f MiB: where rows take more than there is "
+             "(BECAUSE), nothing is read until some are written",
+             size, unit, planned_mib);
+  if (load->margin < LEAST_MARGIN)
+    add_note(notes, "with less than %.0f %% of margin nothing is left for a failed host, or for what was not measured",
+             LEAST_MARGIN * 100);
+  if (first_regions > cost(COST_REGIONS))
+    add_note(notes,
+             "%u tables of as many regions as are said for the first make %.0f regions on each server while one is "
+             "away, of %.0f at the most: give small tables fewer (their 'regions')",
+             n_tables, first_regions, cost(COST_REGIONS));
+  return notes;
+}
+
+/* ---- table ---- */
+
+static void
+print_load(FILE *stream, const TidePlanLoad *load, const TidePlan *plan)
+{
+  g_autofree char *readings = count_text(load->readings_per_s);
+  g_autofree char *machines = tide_count_of((guint64)load->machines, "machine", NULL);
+  g_autofree char *bytes = count_text(load->message_bytes);
+  g_autofree char *rows = count_text(plan->rows_per_s);
+  g_autofree char *cells = count_text(plan->cells_per_s);
+  fprintf(stream, "Load    %s readings/s of %s, in messages of %s bytes\n", readings, machines, bytes);
+  fprintf(stream, "Tables  %u with history, %u of latest values: %s rows/s, %s cells/s\n", load->history.n_tables,
+          load->latest.n_tables, rows, cells);
+  fprintf(stream,
+          "Margin  %.0f %% of each host's %u cores stay free, for peaks and after outages: %.3g are planned with\n",
+          load->margin * 100, load->cores, usable_cores(load));
+  if (load->path_us > 0)
+    fprintf(stream, "Client  %.2f us a reading from its bytes to a batch: measured here, just now\n", load->path_us);
+  g_autoptr(GPtrArray) notes = notes_of(load, plan);
+  for (guint i = 0; i < notes->len; i++)
+    fprintf(stream, "Note    %s\n", (const char *)notes->pdata[i]);
+  fputc('\n', stream);
+}
+
+static gboolean
+add_figure(TideListing *listing, const TidePlan *plan, int name)
+{
+  const TidePlanFigure *figure = &plan->figures[name];
+  gboolean cut = name == TIDE_PLAN_TOPIC_DISK || name == TIDE_PLAN_DISK; /* of all else there are whole ones */
+  const char *unit = figure->unit;
+  double size = cut ? size_in_unit(figure->value * TIB, &unit) : 0;
+  g_autofree char *value = cut ? g_strdup_printf("%.2f", size) : count_text(figure->value);
+  return tide_listing_add(listing, (const char *[]){figure->title, value, unit, figure->why});
+}
+
+static gboolean
+add_cost(TideListing *listing, const Cost *cost)
+{
+  g_autofree char *value = g_strdup_printf("%.6g", cost->value);
+  return tide_listing_add(listing, (const char *[]){cost->name, value, cost->unit, cost->source});
+}
+
+void
+tide_plan_print(FILE *stream, const TidePlanLoad *load, const TidePlan *plan)
+{
+  static const TideListingColumn needed[] = {
+      {.name = "NEEDED"}, {.name = "COUNT", .right = TRUE}, {.name = "OF"}, {.name = "BECAUSE"}};
+  static const TideListingColumn assumed[] = {
+      {.name = "ASSUMED"}, {.name = "COST", .right = TRUE}, {.name = "UNIT"}, {.name = "MEASURED OR TAKEN FROM"}};
+  gboolean colour = tide_colour_wanted(stream);
+  print_load(stream, load, plan);
+  g_autoptr(TideListing) figures = tide_listing_new(stream, TIDE_OUTPUT_TABLE, colour, needed, G_N_ELEMENTS(needed));
+  for (int i = 0; i < TIDE_PLAN_N; i++)
+    if (!add_figure(figures, plan, i))
+      return;
+  if (!tide_listing_finish(figures))
+    return;
+  fputc('\n', stream);
+  g_autoptr(TideListing) costs = tide_listing_new(stream, TIDE_OUTPUT_TABLE, colour, assumed, G_N_ELEMENTS(assumed));
+  for (int i = 0; i < N_COSTS; i++)
+    if (uses(load, (CostName)i) && !add_cost(costs, &known_costs[i]))
+      return;
+  (void)tide_listing_finish(costs);
+}
+
+/* ---- JSON ---- */
+
+static void
+append_rows(TideBuffer *text, const char *name, const TidePlanRows *rows)
+{
+  tide_json_open(text, name, '{');
+  tide_json_number(text, "tables", rows->n_tables);
+  tide_json_significant(text, "rows_per_reading", rows->rows);
+  tide_json_significant(text, "cells_per_reading", rows->cells);
+  tide_json_significant(text, "stored_bytes_per_reading", rows->stored_bytes);
+  tide_json_close(text, "}");
+}
+
+static void
+append_load(TideBuffer *text, const TidePlanLoad *load)
+{
+  tide_json_open(text, "load", '{');
+  tide_json_significant(text, "readings_per_s", load->readings_per_s);
+  tide_json_significant(text, "machines", load->machines);
+  tide_json_significant(text, "bytes_per_message", load->message_bytes);
+  append_rows(text, "history", &load->history);
+  append_rows(text, "latest", &load->latest);
+  tide_json_significant(text, "retention_s", load->retention_s);
+  tide_json_significant(text, "kafka_retention_s", load->kafka_retention_s);
+  tide_json_significant(text, "stored_share", load->stored_share);
+  tide_json_number(text, "replication", load->replication);
+  tide_json_number(text, "cores", load->cores);
+  tide_json_significant(text, "margin", load->margin);
+  if (load->path_us > 0)
+    tide_json_significant(text, "measured_us_per_reading", load->path_us);
+  tide_json_close(text, "}");
+}
+
+static void
+append_needs(TideBuffer *text, const TidePlan *plan)
+{
+  tide_json_open(text, "busy", '{');
+  tide_json_significant(text, "rows_per_s", plan->rows_per_s);
+  tide_json_significant(text, "cells_per_s", plan->cells_per_s);
+  tide_json_significant(text, "client_cores", plan->client_cores);
+  tide_json_significant(text, "gateway_cores", plan->gateway_cores);
+  tide_json_significant(text, "hbase_cores", plan->hbase_cores);
+  tide_json_close(text, "}");
+  tide_json_open(text, "needed", '{');
+  for (int i = 0; i < TIDE_PLAN_N; i++)
+    tide_json_significant(text, plan->figures[i].name, plan->figures[i].value);
+  tide_json_close(text, "}");
+  tide_json_open(text, "because", '{');
+  for (int i = 0; i < TIDE_PLAN_N; i++)
+    tide_json_text(text, plan->figures[i].name, plan->figures[i].why);
+  tide_json_close(text, "}");
+}
+
+char *
+tide_plan_machines_note(const TidePlanLoad *load)
+{
+  return g_strdup_printf("planned for %.0f machines: say by '--machines' how many there are", load->machines);
+}
+
+void
+tide_plan_print_json(FILE *stream, const TidePlanLoad *load, const TidePlan *plan)
+{
+  g_auto(TideBuffer) text = {0};
+  tide_json_open(&text, NULL, '{');
+  append_load(&text, load);
+  append_needs(&text, plan);
+  tide_json_open(&text, "notes", '[');
+  g_autoptr(GPtrArray) notes = notes_of(load, plan);
+  for (guint i = 0; i < notes->len; i++)
+    tide_json_text(&text, NULL, notes->pdata[i]);
+  if (load->machines_assumed) {
+    g_autofree char *note = tide_plan_machines_note(load);
+    tide_json_text(&text, NULL, note);
+  }
+  tide_json_close(&text, "]");
+  tide_json_open(&text, "assumed", '[');
+  for (int i = 0; i < N_COSTS; i++) {
+    if (!uses(load, (CostName)i))
+      continue;
+    tide_json_open(&text, NULL, '{');
+    tide_json_text(&text, "name", known_costs[i].name);
+    tide_json_significant(&text, "cost", known_costs[i].value);
+    tide_json_text(&text, "unit", known_costs[i].unit);
+    tide_json_text(&text, "source", known_costs[i].source);
+    tide_json_close(&text, "}");
+  }
+  tide_json_close(&text, "]");
+  tide_json_print_line(&text, stream);
 }

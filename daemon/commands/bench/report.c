@@ -1,6 +1,6 @@
 /* What `tidemark bench` measured, as a table for people or a JSON object for programs, with the facts without which
  * figures say nothing: machine, build, load. */
-#include "commands/bench/stages.h"
+#include "commands/bench/bench.h"
 #include "commands/cli/listing.h"
 #include "commands/cli/revision.h"
 #include "commands/cli/time_argument.h"

@@ -1,4 +1,5 @@
-#include "commands/bench/stages.h"
+/* What the path of a reading costs: passes over all messages of a load, each doing more than the one before. */
+#include "commands/bench/bench.h"
 
 #include "commands/cli/progress.h"
 #include "consumer/partition.h"

@@ -1,5 +1,6 @@
 /* The sums of `tidemark bench --plan`: worked by hand, and as a load grows; and how they are told. */
-#include "commands/bench/plan.h"
+#include "commands/bench/bench.h"
+
 #include "unit/test_case.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* What `tidemark bench` measures: that messages are what they should be, and the figures fit together; not how fast. */
-#include "commands/bench/plan.h"
-#include "commands/bench/stages.h"
+#include "commands/bench/bench.h"
 #include "mapping/mapping.h"
 #include "rows/row_buffer.h"
 #include "unit/allocation_counter.h"

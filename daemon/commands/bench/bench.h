@@ -1,19 +1,4 @@
-/* What the path of a reading costs, stage by stage: the daemon's own code, without Kafka and HBase, on one thread.
- *
- * A run is several passes over all messages of the load, each doing more of the path than the one before:
- *
- *   decode   messages are decoded                                                          DECODE
- *   map      messages are mapped, which decodes them                                       MAP = this - decode
- *   keys     the same, and each row's key is built 8 times more                             KEY = (this - map) / 8
- *   cells    the same, and each cell is encoded 8 times more                                ENCODE = (this - map) / 8
- *   path     messages are mapped, offsets begun, rows appended to open rows, one set for   APPEND = the rest - map
- *            each table; a set of a data table that holds a call's worth is sealed into    SEAL, timed alone
- *            batches, whose sources are acknowledged at once; those of latest tables at    ACK, timed alone
- *            the end of the pass, as after a coalescing window                             ALL = this
- *
- * So DECODE + MAP + APPEND + SEAL + ACK = ALL; KEY is a part of MAP, and ENCODE one of APPEND. Passes are interleaved,
- * run by run; two runs warm up and are not counted. Time is the thread's own CPU time. Index rows are appended with
- * the others; the rows of all tables of a dated name go to one set. */
+/* What readings cost on this machine, stage by stage, and how much of everything a load needs. */
 #pragma once
 
 #include "commands/simulate/simulation.h"
@@ -101,7 +86,22 @@ tide_bench_load_message(const TideBenchLoad *load, guint32 i)
   };
 }
 
-/* ---- stages.c ---- */
+/* ---- stages.c: the daemon's own code, without Kafka and HBase, on one thread ----
+ *
+ * A run is several passes over all messages of the load, each doing more of the path than the one before:
+ *
+ *   decode   messages are decoded                                                          DECODE
+ *   map      messages are mapped, which decodes them                                       MAP = this - decode
+ *   keys     the same, and each row's key is built 8 times more                             KEY = (this - map) / 8
+ *   cells    the same, and each cell is encoded 8 times more                                ENCODE = (this - map) / 8
+ *   path     messages are mapped, offsets begun, rows appended to open rows, one set for   APPEND = the rest - map
+ *            each table; a set of a data table that holds a call's worth is sealed into    SEAL, timed alone
+ *            batches, whose sources are acknowledged at once; those of latest tables at    ACK, timed alone
+ *            the end of the pass, as after a coalescing window                             ALL = this
+ *
+ * So DECODE + MAP + APPEND + SEAL + ACK = ALL; KEY is a part of MAP, and ENCODE one of APPEND. Passes are interleaved,
+ * run by run; two runs warm up and are not counted. Time is the thread's own CPU time. Index rows are appended with
+ * the others; the rows of all tables of a dated name go to one set. */
 
 typedef enum TideBenchStage {
   TIDE_BENCH_DECODE,
@@ -152,5 +152,88 @@ typedef struct TideBenchReport {
 /* As a table for people, or a JSON object for programs. */
 void tide_bench_report_print(FILE *stream, const TideBenchReport *report);
 void tide_bench_report_print_json(FILE *stream, const TideBenchReport *report); /* one line */
+
+/* ---- plan.c: how much of everything a load needs ----
+ *
+ * The sums of docs/sizing.md, from what a row and a cell cost where that was measured. A pure function of the load: the
+ * same load, the same plan. */
+
+/* What one reading makes in the tables of one kind. */
+typedef struct TidePlanRows {
+  double rows;
+  double cells;
+  double stored_bytes; /* before encoding and compression, one copy */
+  guint n_tables;
+} TidePlanRows;
+
+typedef struct TidePlanLoad {
+  double readings_per_s;
+  double messages_per_reading;
+  double message_bytes;
+  double machines; /* keys of a latest table */
+  gboolean machines_assumed;
+  TidePlanRows history;
+  TidePlanRows latest;    /* before a row replaces another of its machine */
+  double latest_window_s; /* that a latest row waits for newer values */
+  double path_us;         /* of a reading, from its bytes to batches, as measured here; 0: by the model */
+  double retention_s;     /* of the tables with history, on average by their bytes */
+  double min_ttl_s;       /* of their cells that have one, which is taken for these; 0: none is */
+  double max_ttl_s;
+  double other_retention_s; /* of the others; 0: there are none, or min_ttl_s is */
+  double kafka_retention_s; /* of the topic */
+  double stored_share;      /* what encoding and compression leave; above 0 */
+  gboolean share_unknown;   /* families declare some, and nobody said what it leaves */
+  double memory_bytes;      /* limits.memory of the configuration; 0: there is none */
+  guint replication;        /* of HDFS and of the topic; at least 1 */
+  guint cores;              /* of each host; at least 1 */
+  double margin;            /* the share of them that stays free; below 1 */
+} TidePlanLoad;
+
+typedef enum TidePlanName {
+  TIDE_PLAN_DAEMONS,
+  TIDE_PLAN_THREADS,
+  TIDE_PLAN_WRITERS,
+  TIDE_PLAN_MEMORY,
+  TIDE_PLAN_PARTITIONS,
+  TIDE_PLAN_TOPIC_DISK,
+  TIDE_PLAN_GATEWAYS,
+  TIDE_PLAN_REGION_SERVERS,
+  TIDE_PLAN_FIRST_REGIONS,
+  TIDE_PLAN_REGIONS,
+  TIDE_PLAN_DISK,
+  TIDE_PLAN_N,
+} TidePlanName;
+
+typedef struct TidePlanFigure {
+  const char *name; /* for programs */
+  const char *title;
+  const char *unit;
+  double value;
+  char *why; /* owned */
+} TidePlanFigure;
+
+typedef struct TidePlan {
+  double rows_per_s; /* as HBase gets them */
+  double cells_per_s;
+  double client_cores; /* busy, of all daemons */
+  double gateway_cores;
+  double hbase_cores;
+  TidePlanFigure figures[TIDE_PLAN_N];
+} TidePlan;
+
+/* What the budget is charged for latest rows that wait, of so many bytes as HBase stores them. */
+double tide_plan_waiting_bytes(double n_rows, double stored_bytes);
+
+void tide_plan_make(const TidePlanLoad *load, TidePlan *ret_plan);
+void tide_plan_clear(TidePlan *plan);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TidePlan, tide_plan_clear)
+
+/* As tables for people, or as a JSON object for programs. */
+void tide_plan_print(FILE *stream, const TidePlanLoad *load, const TidePlan *plan);
+void tide_plan_print_json(FILE *stream, const TidePlanLoad *load, const TidePlan *plan); /* one line */
+
+/* Where nobody said how many machines there are. Of tables it stands beside them, on standard error, as a program reads
+ * it among the notes. (transfer full) */
+char *tide_plan_machines_note(const TidePlanLoad *load);
 
 G_END_DECLS
