@@ -134,7 +134,8 @@ static const TideOption get_options[] = {
 const TideCommand tide_command_get = {
     .name = "get",
     .arguments = "TABLE [FIELD=VALUE…]",
-    .summary = "Reads one row, by all fields of its key or by the key itself. Exit code 1: there is none.",
+    .summary = "Reads one row, by all fields of its key or by the key itself.",
+    .exits = {{TIDE_EXIT_FINDINGS, "there is no such row"}, {TIDE_EXIT_UNAVAILABLE}, {TIDE_EXIT_CONFIG}},
     .details = "TIME is now, -15m, +1h, epoch milliseconds, 2026-11-21 or 2026-11-21T04:45:00Z.\n"
                "\n"
                "Examples:\n"

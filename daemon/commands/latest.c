@@ -271,10 +271,14 @@ const TideCommand tide_command_latest = {
     .name = "latest",
     .arguments = "[TABLE] [PREFIX | FIELD=VALUE…]",
     .summary = "Shows the latest values: of one row, of all whose key begins with PREFIX, or of the whole table.",
+    .exits = {{TIDE_EXIT_FINDINGS, "a row that an index leads to is not there"},
+              {TIDE_EXIT_UNAVAILABLE},
+              {TIDE_EXIT_TEMPFAIL, "--forget: the answer was no"},
+              {TIDE_EXIT_CONFIG}},
     .details =
         "TABLE may be left out where the configuration declares one latest table; one that keeps history is refused.\n"
         "AGE is the time since the event. "
-        "Of an index, the rows that it leads to are shown. Exit code 1 when one of them is not there.\n"
+        "Of an index, the rows that it leads to are shown.\n"
         "\n"
         "Examples:\n"
         "  tidemark latest host=server1.bbb.com\n"

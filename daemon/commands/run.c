@@ -599,19 +599,23 @@ static const TideOption run_options[] = {
 const TideCommand tide_command_run = {
     .name = "run",
     .summary = "Runs the daemon: reads Kafka, writes HBase, until it is told to stop.",
+    .exits = {{TIDE_EXIT_OK, "all written"},
+              {TIDE_EXIT_DATA, "with --until-end: a partition is halted at a message that cannot be used, or too many "
+                               "would become dead letters"},
+              {TIDE_EXIT_UNAVAILABLE, "with startup: fail or --until-end: something is missing that it needs"},
+              {TIDE_EXIT_TEMPFAIL,
+               "some messages were left for the next start, another daemon has the state directory, one with the same "
+               "kafka.instance took its place, or (with --until-end) other members of the group hold partitions"},
+              {TIDE_EXIT_PERMISSION,
+               "with startup: fail or --until-end: Kafka does not let this user read the topics or "
+               "be in the group"},
+              {TIDE_EXIT_CONFIG,
+               "the configuration is wrong, all gateways are of another HBase cluster (with startup: fail or "
+               "--until-end), or the key of a table with rows was changed: the text shows both keys and what can be "
+               "done"}},
     .details =
         "SIGTERM or SIGINT: stops fetching, writes what is in flight, commits and leaves the group; a second one\n"
-        "ends at once. SIGHUP checks the file and takes over what it can. SIGUSR1 and SIGUSR2 log the present state. "
-        "Exit codes: 0 all written; 75 some messages were "
-        "left for the next start, another daemon has\n"
-        "the state directory, one with the same kafka.instance took its place, or (with --until-end) other members of\n"
-        "the group hold partitions; 69 (with startup: fail or --until-end) something is\n"
-        "missing that it needs; 65 (with\n"
-        "--until-end) a partition is halted at a message that cannot be used, or too many would become dead\n"
-        "letters; 77 (with startup: fail or --until-end) Kafka does\n"
-        "not let this user read the topics or be in the group; 78 the configuration is wrong, all\n"
-        "gateways are of another HBase cluster (with startup: fail or --until-end), or\n"
-        "the key of a table with rows was changed: the text shows both keys and what can be done.\n"
+        "ends at once. SIGHUP checks the file and takes over what it can. SIGUSR1 and SIGUSR2 log the present state.\n"
         "\n"
         "Examples:\n"
         "  tidemark run -c tidemark.yaml\n"

@@ -140,6 +140,7 @@ const TideCommand tide_command_scan = {
     .name = "scan",
     .arguments = "TABLE [FIELD=VALUE…]",
     .summary = "Reads rows of a table by the fields of its key and a time range, or by row keys.",
+    .exits = {{TIDE_EXIT_UNAVAILABLE}, {TIDE_EXIT_CONFIG}},
     .details =
         "TIME is now, -15m, +1h, epoch milliseconds, 2026-11-21 or 2026-11-21T04:45:00Z. A salted table is read in\n"
         "as many ranges as it has salts, merged by time. Bytes that are no text are shown, and may be given, as "

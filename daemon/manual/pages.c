@@ -184,6 +184,13 @@ tide_manual_command(const TideManual *manual, const TideSubcommand *entry)
     append_option(page, &command->options[i]);
   append_option(page, &(TideOption){.name = "help", .letter = 'h', .sentence = "show all options"});
   tide_roff_heading(page, "exit status");
+  for (int code = 0; code <= TIDE_EXIT_CONFIG; code++) {
+    const char *meaning = tide_command_exit_meaning(command, code);
+    g_autofree char *number = g_strdup_printf("%d", code);
+    if (meaning != NULL)
+      tide_roff_item(page, number, meaning);
+  }
+  tide_roff_paragraph(page);
   g_string_append(page, details.exit_status->str);
   tide_roff_text(page, "`tidemark`(1) tells what each exit code means.");
   if (details.examples->len > 0) {

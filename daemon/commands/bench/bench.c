@@ -340,6 +340,7 @@ static const TideOption bench_options[] = {
 const TideCommand tide_command_bench = {
     .name = "bench",
     .summary = "Measures what readings cost on this machine, stage by stage, or plans what a load needs.",
+    .exits = {{TIDE_EXIT_DATA, "no message can be used"}, {TIDE_EXIT_CONFIG}},
     .details = "It needs neither Kafka nor HBase, and writes nothing. Run it on an idle machine; ratios count.\n"
                "\n"
                "  decode  message to readings: timed alone\n"

@@ -404,15 +404,16 @@ const TideCommand tide_command_check = {
     .summary =
         "Checks the configuration, then this host, brokers, topics, gateways, tables and schema registries: all that "
         "'run' needs.",
-    .details =
-        "Prints every problem with its position in the file and a remedy; changes nothing. Exit codes: 0 fit to run;\n"
-        "78 the configuration is wrong; 69 no broker, no gateway or no registry answers; 1 something else is not as "
-        "declared.\n"
-        "\n"
-        "Examples:\n"
-        "  tidemark check --offline -c tidemark.yaml\n"
-        "  tidemark check -c tidemark.yaml && systemctl restart tidemark\n"
-        "  tidemark check --print-defaults > tidemark.yaml",
+    .exits = {{TIDE_EXIT_OK, "fit to run"},
+              {TIDE_EXIT_FINDINGS, "something is not as declared"},
+              {TIDE_EXIT_UNAVAILABLE, "no broker, no gateway or no registry answers"},
+              {TIDE_EXIT_CONFIG}},
+    .details = "Prints every problem with its position in the file and a remedy; changes nothing.\n"
+               "\n"
+               "Examples:\n"
+               "  tidemark check --offline -c tidemark.yaml\n"
+               "  tidemark check -c tidemark.yaml && systemctl restart tidemark\n"
+               "  tidemark check --print-defaults > tidemark.yaml",
     TIDE_COMMAND_OPTIONS(check_options, CheckOptions),
     .run = run_check,
 };

@@ -80,6 +80,30 @@ tide_command_fail(const TideCommand *command, const GError *error)
   return tide_error_exit_code(error);
 }
 
+const char *
+tide_command_exit_meaning(const TideCommand *command, int code)
+{
+  static const struct {
+    const char *meaning;
+    gboolean is_of_any;
+  } codes[] = {
+      [TIDE_EXIT_OK] = {"done", TRUE},
+      [TIDE_EXIT_USAGE] = {"the command line is wrong", TRUE},
+      [TIDE_EXIT_DATA] = {"what was read cannot be used"},
+      [TIDE_EXIT_UNAVAILABLE] = {"a broker or a gateway cannot be reached, or a topic or table is not there"},
+      [TIDE_EXIT_INTERNAL] = {"an error in tidemark itself", TRUE},
+      [TIDE_EXIT_IO] = {"a file cannot be read, or it or the output not written", TRUE},
+      [TIDE_EXIT_TEMPFAIL] = {"stopped before the work was done: run it again"},
+      [TIDE_EXIT_CONFIG] = {"the configuration is wrong, or a server is not what it says"},
+  };
+  const TideCommandExit *own = command->exits;
+  gboolean is_told = own->code != 0 || own->meaning != NULL;
+  for (; own->code != 0 || own->meaning != NULL; own++)
+    if (own->code == code)
+      return own->meaning != NULL ? own->meaning : codes[code].meaning;
+  return is_told && codes[code].is_of_any ? codes[code].meaning : NULL;
+}
+
 /* "list, show or replay" */
 static char *
 any_of(const char *const *verbs)

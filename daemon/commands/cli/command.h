@@ -52,6 +52,12 @@ typedef struct TideOption {
     "config", "FILE", TIDE_OPTION_CONFIG, 0, "configuration (" TIDE_DEFAULT_CONFIG_PATH ")", .letter = 'c'             \
   }
 
+/* What a command ends with, beside the codes that any may end with: 0, 64, 70 and 74. */
+typedef struct TideCommandExit {
+  int code;            /* TideExit */
+  const char *meaning; /* a literal, without a full stop; NULL: what it mostly means */
+} TideCommandExit;
+
 typedef struct TideCommand TideCommand;
 
 /* One run of a command. */
@@ -73,6 +79,7 @@ struct TideCommand {
   const char *details;   /* examples and what else one should know, printed below the options */
   guint max_arguments;   /* positional ones; G_MAXUINT: any number */
   gboolean reads_input;  /* messages, of standard input: for the hint where a file is given in their place */
+  TideCommandExit exits[8]; /* up to one that is all 0 */
   const TideOption *options;
   gsize n_options;
   gsize options_size;     /* of the command's struct */
@@ -86,6 +93,9 @@ struct TideCommand {
 /* Those of its members that say which options it has: the ones in @list, which fill in a struct of type @Type. */
 #define TIDE_COMMAND_OPTIONS(list, Type)                                                                               \
   .options = (list), .n_options = G_N_ELEMENTS(list), .options_size = sizeof(Type)
+
+/* What @command means by ending with @code; NULL: it never does. For --help and the manual. */
+const char *tide_command_exit_meaning(const TideCommand *command, int code);
 
 /* Reads @argv (without the program's and the command's name), does the command's work, says on standard error what went
  * wrong, and flushes standard output. Returns: the exit code. */

@@ -393,19 +393,22 @@ const TideCommand tide_command_dead_letters = {
     .name = "dead-letters",
     .arguments = "list|show|replay [TOPIC/PARTITION/OFFSET]",
     .summary = "Lists the messages that could not be written, shows one, or sends them again.",
-    .details =
-        "list    a line for each dead letter, with the reason.\n"
-        "show    all that is known of one message, and the message itself.\n"
-        "replay  sends the originals to their topic and partition again, with their time, when what was wrong\n"
-        "        is repaired: the daemon takes them as it takes any message. The dead letters stay. Exit code 1: some\n"
-        "        have no original any more.\n"
-        "\n"
-        "TIME is now, -15m, +1h, epoch milliseconds, 2026-11-21 or 2026-11-21T04:45:00Z.\n"
-        "\n"
-        "Examples:\n"
-        "  tidemark dead-letters list --from -1d\n"
-        "  tidemark dead-letters show metrics/3/1234\n"
-        "  tidemark dead-letters replay --reason missing_field --dry-run",
+    .exits = {{TIDE_EXIT_FINDINGS, "show: there is none of that message; replay: some have no original any more"},
+              {TIDE_EXIT_DATA},
+              {TIDE_EXIT_UNAVAILABLE},
+              {TIDE_EXIT_TEMPFAIL},
+              {TIDE_EXIT_CONFIG}},
+    .details = "list    a line for each dead letter, with the reason.\n"
+               "show    all that is known of one message, and the message itself.\n"
+               "replay  sends the originals to their topic and partition again, with their time, when what was wrong\n"
+               "        is repaired: the daemon takes them as it takes any message. The dead letters stay.\n"
+               "\n"
+               "TIME is now, -15m, +1h, epoch milliseconds, 2026-11-21 or 2026-11-21T04:45:00Z.\n"
+               "\n"
+               "Examples:\n"
+               "  tidemark dead-letters list --from -1d\n"
+               "  tidemark dead-letters show metrics/3/1234\n"
+               "  tidemark dead-letters replay --reason missing_field --dry-run",
     .max_arguments = 2,
     TIDE_COMMAND_OPTIONS(dead_letters_options, DeadLettersOptions),
     .run = run_dead_letters,

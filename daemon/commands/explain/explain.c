@@ -267,9 +267,13 @@ static const TideOption explain_options[] = {
 const TideCommand tide_command_explain = {
     .name = "explain",
     .summary = "Shows the rows that messages become, key part by key part, or why they are rejected. Writes nothing.",
+    .exits = {{TIDE_EXIT_DATA, "a message, or a reading of one, was rejected"},
+              {TIDE_EXIT_UNAVAILABLE},
+              {TIDE_EXIT_TEMPFAIL},
+              {TIDE_EXIT_CONFIG}},
     .details = "Messages come from standard input, one a line or (--whole, and always with csv.header or a binary "
                "format) all of it one, or with "
-               "--from-topic from Kafka. Exit code 65 when any was rejected.\n"
+               "--from-topic from Kafka.\n"
                "\n"
                "Examples:\n"
                "  echo '{\"host\":\"server1\",\"ts\":1426535612045,\"cpu\":0.02}' | tidemark explain --offline -c "

@@ -471,6 +471,13 @@ const TideCommand tide_command_load = {
     .name = "load",
     .arguments = "FILE…",
     .summary = "Loads readings from files, without Kafka, as the daemon would write them.",
+    .exits = {{TIDE_EXIT_OK, "all that could be was written, also where some became dead letters"},
+              {TIDE_EXIT_DATA,
+               "a file could not be read to its end, too much was rejected, or nothing was written since "
+               "all was rejected or nothing found"},
+              {TIDE_EXIT_UNAVAILABLE, "no gateway has answered in the first minute"},
+              {TIDE_EXIT_TEMPFAIL, "stopped: the same command goes on"},
+              {TIDE_EXIT_CONFIG}},
     .details =
         "Files hold what the source's messages do: JSON or line protocol, a line each; CSV; MessagePack values one "
         "behind\n"
@@ -480,11 +487,7 @@ const TideCommand tide_command_load = {
         "acknowledged: after a stop or a "
         "kill\n"
         "the same command goes on, and a file that is loaded is not loaded again. A daemon may run meanwhile: latest\n"
-        "tables stay right. Exit codes: 65 a file could not be read to its end, too much was rejected, or nothing was "
-        "written\n"
-        "since all was rejected or nothing found; 69 no gateway has answered in the first minute; 75 "
-        "stopped,\n"
-        "the same command goes on.\n"
+        "tables stay right.\n"
         "\n"
         "Examples:\n"
         "  tidemark load --dry-run archive/2025-*.jsonl.gz\n"

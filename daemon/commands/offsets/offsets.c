@@ -531,6 +531,10 @@ const TideCommand tide_command_offsets = {
     .name = "offsets",
     .arguments = "show|move [TOPIC[:PARTITION]…]",
     .summary = "Shows what the group has committed of each partition, or moves it.",
+    .exits = {{TIDE_EXIT_DATA, "move --to past-halt: messages before the halt are not written yet"},
+              {TIDE_EXIT_UNAVAILABLE},
+              {TIDE_EXIT_TEMPFAIL, "move: the group still has members, or it was stopped: run it again"},
+              {TIDE_EXIT_CONFIG}},
     .details =
         "show  committed offset, beginning and end of the log, lag, who committed, and why a partition is halted; "
         "also\n"

@@ -422,7 +422,11 @@ static const TideOption simulate_options[] = {
 const TideCommand tide_command_simulate = {
     .name = "simulate",
     .summary = "Sends synthetic readings of many machines to a topic; the same seed makes the same ones.",
-    .details = "Each message is keyed by its machine and acknowledged by all replicas. Exit code 69 when any was not.\n"
+    .exits = {{TIDE_EXIT_DATA, "the configuration cannot use the first message"},
+              {TIDE_EXIT_UNAVAILABLE, "no broker answers, or not every message was acknowledged"},
+              {TIDE_EXIT_TEMPFAIL},
+              {TIDE_EXIT_CONFIG}},
+    .details = "Each message is keyed by its machine and acknowledged by all replicas.\n"
                "\n"
                "Examples:\n"
                "  tidemark simulate --readings 10 --machines 2 --print\n"

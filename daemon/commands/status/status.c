@@ -128,8 +128,12 @@ const TideCommand tide_command_status = {
     .name = "status",
     .arguments = "[--watch [SECONDS]]",
     .summary = "Shows how a running daemon is: lag, tables, regions, gateways, dead letters.",
-    .details = "Asks the endpoint that service.http of the configuration names. Exit codes: 0 the daemon is ready and\n"
-               "healthy; 1 it is not; 65 it wants to know who asks; 69 it does not answer.\n"
+    .exits = {{TIDE_EXIT_OK, "the daemon is ready and healthy"},
+              {TIDE_EXIT_FINDINGS, "it is not"},
+              {TIDE_EXIT_DATA, "it wants to know who asks"},
+              {TIDE_EXIT_UNAVAILABLE, "it does not answer"},
+              {TIDE_EXIT_CONFIG}},
+    .details = "Asks the endpoint that service.http of the configuration names.\n"
                "\n"
                "Examples:\n"
                "  tidemark status -c tidemark.yaml\n"

@@ -72,10 +72,15 @@ const TideCommand tide_command_tables = {
     .name = "tables",
     .arguments = "create|show [TABLE…]",
     .summary = "Creates the declared tables that are missing, or compares those in HBase with their declaration.",
+    .exits = {{TIDE_EXIT_FINDINGS, "show: a table is missing or differs"},
+              {TIDE_EXIT_DATA, "create --sample: no message can be used"},
+              {TIDE_EXIT_UNAVAILABLE, "no gateway answers, or a table is left to the HBase shell"},
+              {TIDE_EXIT_TEMPFAIL},
+              {TIDE_EXIT_CONFIG}},
     .details = "create  makes tables with their families and split points, and the namespaces they need. It changes "
                "no table\n"
                "        that exists and may be run again at any time.\n"
-               "show    exits with 1 when a table is missing or differs.\n"
+               "show    compares them with their declaration.\n"
                "\n"
                "Examples:\n"
                "  tidemark tables create -c tidemark.yaml\n"

@@ -296,16 +296,22 @@ static const TideOption verify_options[] = {
 const TideCommand tide_command_verify = {
     .name = "verify",
     .summary = "Compares the tables with the messages that they were made from. Writes nothing.",
-    .details =
-        "Up to the offsets that the group has committed, so it may be run while the daemon does. Exit code 1 "
-        "when anything\nis missing, wrong, stale, unexpected or overwritten, or a partition is halted or has messages "
-        "that were never written.\n"
-        "\n"
-        "Examples:\n"
-        "  tidemark verify\n"
-        "  tidemark verify --from -1h --table CURRENT_METRIC\n"
-        "  tidemark verify --format json --sample 100\n"
-        "  tidemark verify --files archive/2025-*.jsonl.gz",
+    .exits = {{TIDE_EXIT_OK, "all is right"},
+              {TIDE_EXIT_FINDINGS,
+               "a cell is missing, wrong, stale, unexpected or overwritten, or a partition is halted "
+               "or has messages that were never written"},
+              {TIDE_EXIT_DATA,
+               "nothing is committed, a file cannot be read to its end, or a row does not fit into memory"},
+              {TIDE_EXIT_UNAVAILABLE},
+              {TIDE_EXIT_TEMPFAIL},
+              {TIDE_EXIT_CONFIG}},
+    .details = "Up to the offsets that the group has committed, so it may be run while the daemon does.\n"
+               "\n"
+               "Examples:\n"
+               "  tidemark verify\n"
+               "  tidemark verify --from -1h --table CURRENT_METRIC\n"
+               "  tidemark verify --format json --sample 100\n"
+               "  tidemark verify --files archive/2025-*.jsonl.gz",
     .arguments = "[FILE…]",
     .max_arguments = G_MAXUINT,
     TIDE_COMMAND_OPTIONS(verify_options, VerifyOptions),

@@ -20,6 +20,20 @@ program_done_clear(ProgramDone *done)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ProgramDone, program_done_clear)
 
+/* Holds that the --help of a command names what it has ended with. */
+static inline void
+assert_help_names_exit(const char *words, int exit_code)
+{
+  g_auto(GStrv) word = g_strsplit(words, " ", 2);
+  g_autofree char *help = NULL;
+  g_autofree char *command = g_strdup_printf("%s %s --help", g_getenv("TIDEMARK"), word[0]);
+  g_autofree char *code = g_strdup_printf("\n  %-4d", exit_code);
+  g_assert_true(g_spawn_command_line_sync(command, &help, NULL, NULL, NULL));
+  const char *codes = strstr(help, "\nExit codes:\n");
+  if (codes != NULL && strstr(codes, code) == NULL)
+    g_error("'tidemark %s' has ended with %d, which its --help does not name", words, exit_code);
+}
+
 /* Runs `tidemark WORDS… --config CONFIG`, the words parted by single spaces. @input: what it reads; NULL: nothing */
 static inline ProgramDone
 run_program_with_input(const char *config_path, const char *words, const char *input)
@@ -37,6 +51,8 @@ run_program_with_input(const char *config_path, const char *words, const char *i
   g_assert_no_error(error);
   g_assert_true(g_subprocess_get_if_exited(process));
   done.exit_code = g_subprocess_get_exit_status(process);
+  if (done.exit_code != 0)
+    assert_help_names_exit(words, done.exit_code);
   return done;
 }
 

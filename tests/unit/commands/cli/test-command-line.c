@@ -272,6 +272,7 @@ TEST("/command-line/help-is-aligned-and-plain-without-a-terminal")
                                    "two  an item that is longer than a screen is wide, which its words have to go on "
                                    "below, and not at the margin\n     of it\n\n"
                                    "Example:\n  tidemark probe it",
+                               .exits = {{TIDE_EXIT_FINDINGS, "not there"}, {TIDE_EXIT_DATA}},
                                .options = table,
                                .n_options = G_N_ELEMENTS(table)};
   g_autofree char *text = tide_command_line_help(&command, FALSE);
@@ -286,6 +287,14 @@ TEST("/command-line/help-is-aligned-and-plain-without-a-terminal")
       "      --a-name-too-long-for-its-column\n"
       "                            on a line of its own\n"
       "  -h, --help                show this text\n"
+      "\n"
+      "Exit codes:\n"
+      "  0   done\n"
+      "  1   not there\n"
+      "  64  the command line is wrong\n"
+      "  65  what was read cannot be used\n"
+      "  70  an error in tidemark itself\n"
+      "  74  a file cannot be read, or it or the output not written\n"
       "\n"
       "A paragraph that is written on lines of which one is longer than all that a screen has, so that both\n"
       "are filled anew.\n"
