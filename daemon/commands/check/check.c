@@ -6,7 +6,7 @@
 #include "commands/cli/progress.h"
 #include "commands/cli/time_argument.h"
 #include "commands/read/gateway_session.h"
-#include "commands/tables/table_state.h"
+#include "commands/tables/tables.h"
 #include "gateway/certificate_watch.h"
 #include "gateway/cluster_memory.h"
 #include "kafka/kafka_conf.h"

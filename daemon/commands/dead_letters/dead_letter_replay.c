@@ -1,6 +1,7 @@
-#include "commands/dead_letters/dead_letter_replay.h"
-
+/* Sends the originals of dead letters to their topic again, so that they go through the daemon's whole pipeline once
+ * more: the same key, value, headers, time and partition, at a new offset. The dead letters stay where they are. */
 #include "commands/cli/progress.h"
+#include "commands/dead_letters/dead_letter_source.h"
 #include "decode/avro_container.h"
 #include "kafka/kafka_client.h"
 #include "kafka/kafka_producer.h"

@@ -5,7 +5,6 @@
 #include "commands/cli/output.h"
 #include "commands/cli/stop_signal.h"
 #include "commands/cli/time_argument.h"
-#include "commands/dead_letters/dead_letter_replay.h"
 #include "commands/dead_letters/dead_letter_source.h"
 #include "config/option/nearest_name.h"
 #include "dead_letters/dead_letter_file.h"

@@ -4,7 +4,6 @@
 #include "commands/cli/output.h"
 #include "commands/cli/overwritten_cells.h"
 #include "commands/cli/time_argument.h"
-#include "commands/explain/explained_row.h"
 #include "commands/tables/split_sample.h"
 #include "config/config_source.h"
 #include "config/option/option_value.h"

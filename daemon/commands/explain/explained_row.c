@@ -1,7 +1,8 @@
-#include "commands/explain/explained_row.h"
-
+/* One row as `explain` shows it: where each byte of its key comes from, its cells as they are stored and as they are
+ * read back, what it deletes and waits for, its size, its region, and what to know of it. */
 #include "commands/cli/output.h"
 #include "commands/cli/time_argument.h"
+#include "commands/explain/explained_message.h"
 #include "config/option/option_value.h"
 #include "thrift/wire/mutation_encoder.h"
 #include "thrift/wire/put_encoder.h"

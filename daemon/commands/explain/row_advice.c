@@ -1,7 +1,9 @@
-#include "commands/explain/row_advice.h"
-
+/* What HBase makes of a row, and what an operator should know of it before there are millions: for `explain`. The
+ * warnings of a table's declaration alone come from loading the configuration; here are those that take a reading.
+ * Pure. */
 #include "commands/cli/output.h"
 #include "commands/cli/time_argument.h"
+#include "commands/explain/explained_message.h"
 
 #define CELL_OVERHEAD_BYTES 20u /* a KeyValue's lengths, time and type */
 

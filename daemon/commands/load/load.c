@@ -6,7 +6,6 @@
 #include "commands/cli/stop_signal.h"
 #include "commands/cli/time_argument.h"
 #include "commands/load/load_report.h"
-#include "commands/load/scanned.h"
 #include "config/config_source.h"
 #include "files/file_input.h"
 #include "service/pipeline.h"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "commands/cli/progress.h"
+#include "config/config.h"
 #include "files/file_load.h"
 #include "service/pipeline_health.h"
 #include "util/metrics.h"
@@ -63,5 +64,24 @@ int tide_load_dry_run(TideFileLoad *load, const TideConfig *config, const volati
 
 /* A line of what was counted: "         1,204 rows written to METRIC", with @detail behind the noun. */
 void tide_load_print_count(guint64 count, const char *one, const char *more, const char *detail);
+
+/* ---- scanned.c: files of what scan printed, which make rows of one table and its indexes alone ---- */
+
+typedef struct TideLoadScanned {
+  const char *table;   /* whose rows they are; of a dated table one of its names, or the pattern; NULL: they are none */
+  gboolean as_csv;     /* else as JSON */
+  gboolean keeps_keys; /* as they were printed, instead of made anew of the fields in them */
+} TideLoadScanned;
+
+/* The table of @config that @scanned names. Errors: USAGE: there is none, or its rows cannot be loaded. */
+TideTable *tide_load_scanned_table(TideConfig *config, const TideLoadScanned *scanned, GError **error);
+
+/**
+ * tide_load_scanned_adapt: what @scanned changes.
+ * @source: of @config, from which @table takes
+ * Errors: USAGE: what is printed does not say all that the rows, or those of an index, were made of.
+ */
+gboolean tide_load_scanned_adapt(TideConfig *config, TideConfigSource *source, TideTable *table,
+                                 const TideLoadScanned *scanned, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

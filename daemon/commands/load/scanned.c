@@ -1,5 +1,6 @@
-#include "commands/load/scanned.h"
-
+/* A load of what `tidemark scan` printed: the configuration is changed so that files hold rows of one table, and make
+ * rows of that table and of its indexes alone. */
+#include "commands/load/load_report.h"
 #include "commands/read/key_arguments.h"
 #include "config/config_source.h"
 #include "mapping/scanned_rows.h"

@@ -3,7 +3,6 @@
 #include "commands/cli/load_config.h"
 #include "commands/cli/output.h"
 #include "commands/cli/stop_signal.h"
-#include "commands/status/status_page.h"
 #include "commands/status/status_view.h"
 #include "util/clock.h"
 

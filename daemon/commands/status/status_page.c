@@ -1,5 +1,7 @@
-#include "commands/status/status_page.h"
-
+/* Asks a daemon's endpoint for its page /status, over TCP, TLS or a Unix socket.
+ *
+ * Threads: one at a time. Blocks: ten seconds at the most. */
+#include "commands/status/status_view.h"
 #include "thrift/client/tls_context.h"
 #include "util/error.h"
 #include "util/listen_address.h"

@@ -2,7 +2,6 @@
 #include "commands/cli/listing.h"
 #include "commands/cli/progress.h"
 #include "commands/read/gateway_session.h"
-#include "commands/tables/table_state.h"
 #include "commands/tables/tables.h"
 #include "thrift/client/shell_command.h"
 

@@ -1,6 +1,6 @@
-#include "commands/tables/table_state.h"
-
+/* What a table is in HBase, compared to what the configuration declares. For `tables` and `check`. */
 #include "commands/cli/output.h"
+#include "commands/tables/tables.h"
 #include "tables/declared_table.h"
 #include "tables/table_check.h"
 #include "thrift/client/shell_command.h"

@@ -1,5 +1,5 @@
 /* What is said of a row's size and growth: for each shape of key and qualifier, with the figures. */
-#include "commands/explain/row_advice.h"
+#include "commands/explain/explained_message.h"
 
 #include "unit/test_case.h"
 

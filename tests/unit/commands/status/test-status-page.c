@@ -1,4 +1,4 @@
-#include "commands/status/status_page.h"
+#include "commands/status/status_view.h"
 
 #include "unit/test_case.h"
 #include "unit/tls_server.h"

@@ -1,5 +1,5 @@
 /* What of a table in HBase counts as a difference to its declaration. */
-#include "commands/tables/table_state.h"
+#include "commands/tables/tables.h"
 #include "tables/declared_table.h"
 #include "unit/config-texts.h"
 #include "unit/test_case.h"
