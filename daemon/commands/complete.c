@@ -17,13 +17,6 @@ typedef struct Words {
   const TideOption *opened; /* whose value the last word is; NULL: none */
 } Words;
 
-static void
-words_clear(Words *words)
-{
-  g_ptr_array_unref(words->positional);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Words, words_clear)
-
 /* One candidate a line, and what it is behind a tab. */
 static void
 offer(const char *word, const char *candidate, const char *ending, const char *sentence)
@@ -54,25 +47,6 @@ words_read(const GPtrArray *arguments, TideCommandCall *call)
   return words;
 }
 
-static void
-offer_commands(const char *word)
-{
-  for (const TideSubcommand *at = tide_subcommands; at->command != NULL; at++) {
-    if (at->sentence != NULL)
-      offer(word, at->command->name, "", at->sentence);
-  }
-}
-
-static void
-offer_options(const TideCommand *command, const char *word)
-{
-  for (gsize i = 0; i < command->n_options; i++) {
-    g_autofree char *name = g_strconcat("--", command->options[i].name, NULL);
-    offer(word, name, command->options[i].value_name != NULL ? "=" : "", command->options[i].sentence);
-  }
-  offer(word, "--help", "", "show all options");
-}
-
 /* @before: what of the word stands in front of the value: "--format=". */
 static void
 offer_choices(const TideOption *option, const char *before, const char *word)
@@ -83,44 +57,6 @@ offer_choices(const TideOption *option, const char *before, const char *word)
   }
 }
 
-static void
-offer_value(const TideCommand *command, const char *word)
-{
-  const char *value = NULL;
-  const TideOption *option = tide_command_option_find(command, word, &value);
-  g_autofree char *before = g_strndup(word, (gsize)(strchr(word, '=') + 1 - word));
-  if (option != NULL)
-    offer_choices(option, before, word);
-}
-
-/* "list|show|replay [...]" are verbs. */
-static void
-offer_verbs(const char *arguments, const char *word)
-{
-  g_autofree char *first = g_strndup(arguments, strcspn(arguments, " "));
-  g_auto(GStrv) verbs = g_strsplit(first, "|", -1);
-  for (gsize i = 0; verbs[i] != NULL; i++)
-    offer(word, verbs[i], "", "");
-}
-
-static void
-offer_tables(const TideConfig *config, const char *word)
-{
-  for (guint i = 0; i < config->tables->len; i++) {
-    const TideTable *table = config->tables->pdata[i];
-    offer(word, table->name, "", "");
-  }
-}
-
-static void
-offer_fields(const TideConfig *config, const char *table_name, const char *word)
-{
-  const TideTable *table = tide_table_argument_find(config, table_name, NULL);
-  g_auto(GStrv) names = table != NULL ? tide_key_argument_fields(config, table) : NULL;
-  for (gsize i = 0; names != NULL && names[i] != NULL; i++)
-    offer(word, names[i], "=", "");
-}
-
 /* What a command's arguments are is written as people read it: "create|show [TABLE…]", "TABLE [FIELD=VALUE…]". */
 static void
 offer_arguments(const Words *words, const char *word, TideCommandCall *call)
@@ -129,17 +65,22 @@ offer_arguments(const Words *words, const char *word, TideCommandCall *call)
   if (arguments == NULL)
     return;
   gsize n_before = words->positional->len;
-  gboolean has_verbs = memchr(arguments, '|', strcspn(arguments, " ")) != NULL;
-  if (has_verbs && n_before == 0) {
-    offer_verbs(arguments, word);
-    return;
-  }
-  if (strstr(arguments, "TABLE") == NULL || !tide_command_read_config(call))
+  g_autofree char *first = g_strndup(arguments, strcspn(arguments, " "));
+  g_auto(GStrv) verbs = g_strsplit(first, "|", -1); /* or one word that is none */
+  gboolean has_verbs = verbs[1] != NULL;
+  for (gsize i = 0; has_verbs && n_before == 0 && verbs[i] != NULL; i++)
+    offer(word, verbs[i], "", "");
+  if ((has_verbs && n_before == 0) || strstr(arguments, "TABLE") == NULL || !tide_command_read_config(call))
     return;
   if (has_verbs || n_before == 0)
-    offer_tables(call->config, word);
-  else if (strstr(arguments, "FIELD=VALUE") != NULL)
-    offer_fields(call->config, words->positional->pdata[0], word);
+    for (guint i = 0; i < call->config->tables->len; i++)
+      offer(word, ((const TideTable *)call->config->tables->pdata[i])->name, "", "");
+  else if (strstr(arguments, "FIELD=VALUE") != NULL) {
+    const TideTable *table = tide_table_argument_find(call->config, words->positional->pdata[0], NULL);
+    g_auto(GStrv) names = table != NULL ? tide_key_argument_fields(call->config, table) : NULL;
+    for (gsize i = 0; names != NULL && names[i] != NULL; i++)
+      offer(word, names[i], "=", "");
+  }
 }
 
 static gboolean
@@ -148,19 +89,29 @@ complete(TideCommandCall *call, GError **error)
   if (call->arguments->len == 0)
     return TRUE;
   const char *word = call->arguments->pdata[call->arguments->len - 1];
-  g_auto(Words) words = words_read(call->arguments, call);
-  if (call->arguments->len == 1)
-    offer_commands(word);
-  else if (words.command == NULL)
-    return TRUE;
-  else if (words.opened != NULL)
+  Words words = words_read(call->arguments, call);
+  const TideCommand *command = words.command;
+  const char *equals = g_str_has_prefix(word, "--") ? strchr(word, '=') : NULL, *unused;
+  if (call->arguments->len == 1) {
+    for (const TideSubcommand *at = tide_subcommands; at->command != NULL; at++)
+      if (at->sentence != NULL)
+        offer(word, at->command->name, "", at->sentence);
+  } else if (words.opened != NULL) {
     offer_choices(words.opened, "", word);
-  else if (g_str_has_prefix(word, "--") && strchr(word, '=') != NULL)
-    offer_value(words.command, word);
-  else if (word[0] == '-')
-    offer_options(words.command, word);
-  else
+  } else if (command != NULL && equals != NULL) {
+    const TideOption *option = tide_command_option_find(command, word, &unused);
+    g_autofree char *before = g_strndup(word, (gsize)(equals + 1 - word));
+    if (option != NULL)
+      offer_choices(option, before, word);
+  } else if (command != NULL && word[0] == '-') {
+    for (gsize i = 0; i < command->n_options; i++) {
+      g_autofree char *name = g_strconcat("--", command->options[i].name, NULL);
+      offer(word, name, command->options[i].value_name != NULL ? "=" : "", command->options[i].sentence);
+    }
+    offer(word, "--help", "", "show all options");
+  } else if (command != NULL)
     offer_arguments(&words, word, call);
+  g_ptr_array_unref(words.positional);
   return TRUE;
 }
 

@@ -86,15 +86,6 @@ check_gateways(const TideConfig *config, TideCheckList *list, gboolean *ret_any_
   return n_good > 0;
 }
 
-static char *
-join_differences(const TideTableState *state)
-{
-  GString *text = g_string_new(NULL);
-  for (guint i = 0; i < state->differences->len; i++)
-    g_string_append_printf(text, "%s%s", i > 0 ? "; " : "", (const char *)state->differences->pdata[i]);
-  return g_string_free(text, FALSE);
-}
-
 /* What repairs the tables. */
 typedef struct Remedies {
   GString *missing_tables; /* borrowed: their names, each behind a blank */
@@ -138,7 +129,7 @@ add_table(const TideTable *table, const TideTableState *state, TideCheckList *li
     return;
   }
   if (state->differences->len > 0) {
-    g_autofree char *differences = join_differences(state);
+    g_autofree char *differences = tide_table_state_differences_text(state);
     tide_check_list_add(list, "table", table->name, TIDE_CHECK_PROBLEM, differences);
     for (guint i = 0; i < state->remedies->len; i++)
       g_ptr_array_add(remedies->commands, g_strdup(state->remedies->pdata[i]));
@@ -219,19 +210,6 @@ check_rights(TideGatewaySession *session, const TideTable *table, const TideTabl
          try_rights(session, TIDE_FINGERPRINT_TABLE, TIDE_FINGERPRINT_FAMILY, error);
 }
 
-/* What a gateway that answers refuses for a table says nothing of the others: they are looked at, too. FALSE: the
- * gateway is lost. */
-static gboolean
-add_refusal(TideGatewaySession *session, const TideTable *table, const char *what, const GError *error,
-            TideCheckList *list)
-{
-  if (!tide_hbase_client_is_open(tide_gateway_session_client(session)))
-    return FALSE;
-  g_autofree char *detail = g_strdup_printf("%s: %s", what, error->message);
-  tide_check_list_add(list, "table", table->name, TIDE_CHECK_PROBLEM, detail);
-  return TRUE;
-}
-
 static void
 check_table(TideGatewaySession *session, const TideConfig *config, const TideTable *table, TideCheckList *list,
             Remedies *remedies, GError **error)
@@ -244,9 +222,15 @@ check_table(TideGatewaySession *session, const TideConfig *config, const TideTab
     if (!state->exists || state->differences->len > 0 || check_rights(session, table, state, &failure))
       return;
   }
-  if (!add_denial(table, failure, list, remedies) &&
-      !add_refusal(session, table, state != NULL ? "it takes no rows" : "cannot be looked at", failure, list))
+  if (add_denial(table, failure, list, remedies))
+    return;
+  if (!tide_hbase_client_is_open(tide_gateway_session_client(session))) { /* it is lost */
     g_propagate_prefixed_error(error, g_steal_pointer(&failure), "cannot look at '%s': ", table->name);
+    return;
+  }
+  /* What a gateway that answers refuses for a table says nothing of the others: they are looked at, too. */
+  g_prefix_error(&failure, "%s: ", state != NULL ? "it takes no rows" : "cannot be looked at");
+  tide_check_list_add(list, "table", table->name, TIDE_CHECK_PROBLEM, failure->message);
 }
 
 /* Of @tables those from @first on. */
@@ -275,19 +259,6 @@ check_tables(const TideConfig *config, TideCheckList *list, Remedies *remedies)
 /* ---- command -------------------------------------------------------------------------------------------------------
  */
 
-static void
-print_remedies(const TideConfig *config, const Remedies *remedies)
-{
-  if (remedies->missing_tables->len > 0) {
-    g_autofree char *option = tide_config_option(config->path);
-    printf("\nTo create what is missing:\n  tidemark tables create%s%s\n", option, remedies->missing_tables->str);
-  }
-  if (remedies->commands->len > 0)
-    printf("\nTo make them as declared, in 'hbase shell':\n");
-  for (guint i = 0; i < remedies->commands->len; i++)
-    printf("  %s\n", (const char *)remedies->commands->pdata[i]);
-}
-
 static int
 check_online(const TideConfig *config, gboolean from_topic)
 {
@@ -315,28 +286,18 @@ check_online(const TideConfig *config, gboolean from_topic)
     note_what_framing_spoils(config, &list);
   tide_progress_step_end();
   int exit_code = tide_check_list_finish(&list);
-  print_remedies(config, &remedies);
+  g_autofree char *option = tide_config_option(config->path);
+  if (missing_tables->len > 0)
+    printf("\nTo create what is missing:\n  tidemark tables create%s%s\n", option, missing_tables->str);
+  tide_tables_print_remedies(commands);
   return exit_code;
 }
 
-/* How each key is made, in one line: what is stored with the table, and compared at each start. */
+/* What was found in the file, and how each key is made: what is stored with the table, and compared at each start. */
 static void
-print_keys(const TideConfig *config)
+print_config_verdict(const TideCommandCall *call)
 {
   static const TideListingColumn columns[] = {{.name = "TABLE"}, {.name = "KEY"}};
-  g_autoptr(TideListing) listing =
-      tide_listing_new(stdout, TIDE_OUTPUT_TABLE, tide_colour_wanted(stdout), columns, G_N_ELEMENTS(columns));
-  for (guint i = 0; i < config->tables->len; i++) {
-    const TideTable *table = config->tables->pdata[i];
-    g_autofree char *key = tide_row_key_describe(table->key, config->names);
-    (void)tide_listing_add(listing, (const char *[]){table->name, key});
-  }
-  (void)tide_listing_finish(listing);
-}
-
-static void
-print_verdict(const TideCommandCall *call)
-{
   const char *path = tide_command_config_path(call);
   const TideConfig *config = call->config;
   (void)tide_config_problems_print(stdout, path, config->notices);
@@ -346,6 +307,14 @@ print_verdict(const TideCommandCall *call)
   gboolean is_warned = call->problems->len > 0, has_notes = config->notices->len > 0;
   printf("%s: %s, no %s%s%s%s\n", path, tables, is_warned ? "errors, " : "problems", is_warned ? warnings : "",
          has_notes ? ", " : "", has_notes ? notes : "");
+  g_autoptr(TideListing) listing =
+      tide_listing_new(stdout, TIDE_OUTPUT_TABLE, tide_colour_wanted(stdout), columns, G_N_ELEMENTS(columns));
+  for (guint i = 0; i < config->tables->len; i++) {
+    const TideTable *table = config->tables->pdata[i];
+    g_autofree char *key = tide_row_key_describe(table->key, config->names);
+    (void)tide_listing_add(listing, (const char *[]){table->name, key});
+  }
+  (void)tide_listing_finish(listing);
 }
 
 static gboolean
@@ -379,8 +348,7 @@ run_check(TideCommandCall *call, GError **error)
     fputs(text, stdout);
     return TRUE;
   }
-  print_verdict(call);
-  print_keys(call->config);
+  print_config_verdict(call);
   if (!options->offline) {
     putchar('\n');
     call->exit_code = check_online(call->config, options->from_topic);

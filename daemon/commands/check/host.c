@@ -21,24 +21,18 @@ add_fault(TideCheckList *list, const char *what, const char *name, const GError 
 }
 
 static void
-check_state_directory(TideCheckList *list)
+check_dead_letters(const TideConfig *config, TideCheckList *list)
 {
   g_autoptr(GError) error = NULL;
-  g_autofree char *directory = tide_state_directory();
-  if (directory == NULL)
-    return;
-  if (tide_state_directory_look(&error))
-    tide_check_list_add(list, "state", directory, TIDE_CHECK_OK, "can be written, and nobody uses it");
-  else
-    add_fault(list, "state", directory, error);
-}
-
-static void
-check_dead_letter_file(const TideConfig *config, const char *path, TideCheckList *list)
-{
-  g_autoptr(GError) error = NULL;
+  g_autofree char *path = tide_dead_letter_queue_file_path(config);
   TideDeadLetterFileOptions options = {
       .path = path, .max_file_bytes = config->dead_letters.max_file_bytes, .max_bytes = config->dead_letters.max_bytes};
+  if (path == NULL && config->dead_letters.topic == NULL && tide_config_keeps_bad_messages(config))
+    tide_check_list_add(list, "dead_letters", "", TIDE_CHECK_PROBLEM,
+                        "there is no place for dead letters, so that a bad message halts its partition: name one with "
+                        "dead_letters.topic or dead_letters.file");
+  if (path == NULL)
+    return;
   if (!tide_dead_letter_location_look(&options, &error))
     add_fault(list, "dead_letters", path, error);
   else
@@ -47,33 +41,19 @@ check_dead_letter_file(const TideConfig *config, const char *path, TideCheckList
                                                           : "can be written; not named, so kept there by default");
 }
 
-static void
-check_dead_letters(const TideConfig *config, TideCheckList *list)
-{
-  g_autofree char *path = tide_dead_letter_queue_file_path(config);
-  if (path != NULL)
-    check_dead_letter_file(config, path, list);
-  else if (config->dead_letters.topic == NULL && tide_config_keeps_bad_messages(config))
-    tide_check_list_add(list, "dead_letters", "", TIDE_CHECK_PROBLEM,
-                        "there is no place for dead letters, so that a bad message halts its partition: name one with "
-                        "dead_letters.topic or dead_letters.file");
-}
-
-static void
-check_http(const TideConfig *config, TideCheckList *list)
-{
-  g_autoptr(GError) error = NULL;
-  const char *listen = config->service.http_listen;
-  if (!tide_http_try(&config->service, &error))
-    add_fault(list, "http", listen, error);
-  else if (strcmp(listen, "off") != 0)
-    tide_check_list_add(list, "http", listen, TIDE_CHECK_OK, "can be listened on");
-}
-
 void
 tide_check_host(const TideConfig *config, TideCheckList *list)
 {
-  check_state_directory(list);
+  g_autoptr(GError) unusable = NULL, taken = NULL;
+  g_autofree char *directory = tide_state_directory();
+  const char *listen = config->service.http_listen;
+  if (directory != NULL && !tide_state_directory_look(&unusable))
+    add_fault(list, "state", directory, unusable);
+  else if (directory != NULL)
+    tide_check_list_add(list, "state", directory, TIDE_CHECK_OK, "can be written, and nobody uses it");
   check_dead_letters(config, list);
-  check_http(config, list);
+  if (!tide_http_try(&config->service, &taken))
+    add_fault(list, "http", listen, taken);
+  else if (strcmp(listen, "off") != 0)
+    tide_check_list_add(list, "http", listen, TIDE_CHECK_OK, "can be listened on");
 }

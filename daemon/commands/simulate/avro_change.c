@@ -70,31 +70,45 @@ put_run(Copy *copy, TideBytes bytes)
 
 /* ---- values ---- */
 
+/* The blocks of a list or map; how many bytes one has is left out, as they may be others. */
 static gboolean
-copy_integer(Copy *copy, const TideAvroNode *node)
+copy_blocks(Copy *copy, const TideAvroNode *node)
 {
-  gint64 value;
-  gboolean is_int = node->kind == TIDE_AVRO_INT;
-  if (!take_long(copy, &value))
-    return FALSE;
-  if (node->logical != TIDE_AVRO_DATE && node->kind != TIDE_AVRO_ENUM)
-    (void)tide_value_change_integer(copy->change, &value, node->logical == TIDE_AVRO_SECONDS ? node->scale : 0,
-                                    is_int ? G_MININT32 : G_MININT64, is_int ? G_MAXINT32 : G_MAXINT64);
-  put_long(copy, value);
+  const TideAvroMember *member = &copy->schema->members[node->first];
+  guint64 index = 0;
+  gint64 n, unused;
+  do {
+    if (!take_long(copy, &n) || n == G_MININT64 || (n < 0 && !take_long(copy, &unused)))
+      return FALSE;
+    n = ABS(n);
+    put_long(copy, n);
+    for (gint64 i = 0; i < n; i++, index++) {
+      TideBytes name;
+      gsize outer = copy->change->path.len;
+      if (node->kind == TIDE_AVRO_MAP) {
+        if (!take_run(copy, &name))
+          return FALSE;
+        put_run(copy, name);
+        outer = tide_value_change_enter(copy->change, name);
+      } else if (copy->is_in_record)
+        outer = tide_value_change_enter_element(copy->change, index);
+      if (!copy_value(copy, member->node))
+        return FALSE;
+      tide_value_change_leave(copy->change, outer);
+    }
+  } while (n != 0);
   return TRUE;
 }
 
-static gboolean
-copy_real(Copy *copy, gboolean is_double)
+/* As it is stored; new or as it was. */
+static void
+put_real(Copy *copy, TideBytes bytes)
 {
-  TideBytes bytes;
+  const gboolean is_double = bytes.len == sizeof(double);
   guint64 bits = 0;
   float narrow;
   double value;
-  const gsize n_bytes = is_double ? sizeof value : sizeof narrow;
-  if (!take_bytes(copy, n_bytes, &bytes))
-    return FALSE;
-  memcpy(&bits, bytes.data, n_bytes);
+  memcpy(&bits, bytes.data, bytes.len);
   bits = GUINT64_FROM_LE(bits);
   guint32 low = (guint32)bits;
   memcpy(&value, &bits, sizeof value);
@@ -105,131 +119,67 @@ copy_real(Copy *copy, gboolean is_double)
   memcpy(&low, &narrow, sizeof narrow);
   memcpy(&bits, &value, sizeof value);
   bits = GUINT64_TO_LE(is_double ? bits : low);
-  tide_buffer_append(copy->out, &bits, n_bytes);
-  return TRUE;
-}
-
-static gboolean
-copy_text(Copy *copy, gboolean may_change)
-{
-  TideBytes text;
-  if (!take_run(copy, &text))
-    return FALSE;
-  if (may_change)
-    (void)tide_value_change_text(copy->change, &text);
-  put_run(copy, text);
-  return TRUE;
-}
-
-static gboolean
-copy_as_it_is(Copy *copy, gsize len)
-{
-  TideBytes bytes;
-  if (!take_bytes(copy, len, &bytes))
-    return FALSE;
-  tide_buffer_append_bytes(copy->out, bytes);
-  return TRUE;
-}
-
-/* ---- what holds others ---- */
-
-static gboolean
-copy_member(Copy *copy, gsize outer, guint32 type)
-{
-  gboolean good = copy_value(copy, type);
-  tide_value_change_leave(copy->change, outer);
-  return good;
-}
-
-static gboolean
-copy_record(Copy *copy, const TideAvroNode *node)
-{
-  gboolean was_in_record = copy->is_in_record;
-  copy->is_in_record = TRUE;
-  for (guint32 i = 0; i < node->size; i++) {
-    const TideAvroMember *member = &copy->schema->members[node->first + i];
-    if (!copy_member(copy, tide_value_change_enter(copy->change, member->name), member->node))
-      return FALSE;
-  }
-  copy->is_in_record = was_in_record;
-  return TRUE;
-}
-
-/* One block; how many bytes it has is left out, as they may be others. */
-static gboolean
-copy_block(Copy *copy, const TideAvroNode *node, guint64 *index, gint64 *ret_n)
-{
-  const TideAvroMember *member = &copy->schema->members[node->first];
-  gint64 n, unused;
-  if (!take_long(copy, &n) || n == G_MININT64 || (n < 0 && !take_long(copy, &unused)))
-    return FALSE;
-  *ret_n = ABS(n);
-  put_long(copy, *ret_n);
-  for (gint64 i = 0; i < *ret_n; i++, ++*index) {
-    TideBytes name;
-    gsize outer = copy->change->path.len;
-    if (node->kind == TIDE_AVRO_MAP) {
-      if (!take_run(copy, &name))
-        return FALSE;
-      put_run(copy, name);
-      outer = tide_value_change_enter(copy->change, name);
-    } else if (copy->is_in_record)
-      outer = tide_value_change_enter_element(copy->change, *index);
-    if (!copy_member(copy, outer, member->node))
-      return FALSE;
-  }
-  return TRUE;
-}
-
-static gboolean
-copy_blocks(Copy *copy, const TideAvroNode *node)
-{
-  guint64 index = 0;
-  gint64 n;
-  do
-    if (!copy_block(copy, node, &index, &n))
-      return FALSE;
-  while (n != 0);
-  return TRUE;
-}
-
-static gboolean
-copy_union(Copy *copy, const TideAvroNode *node)
-{
-  gint64 branch;
-  if (!take_long(copy, &branch) || branch < 0 || branch >= node->size)
-    return FALSE;
-  put_long(copy, branch);
-  return copy_value(copy, copy->schema->members[node->first + (guint32)branch].node);
+  tide_buffer_append(copy->out, &bits, bytes.len);
 }
 
 static gboolean
 copy_node(Copy *copy, const TideAvroNode *node)
 {
+  const TideAvroMember *members = &copy->schema->members[node->first];
+  gboolean is_int = node->kind == TIDE_AVRO_INT, was_in_record = copy->is_in_record;
+  gint64 number;
+  TideBytes bytes;
   switch (node->kind) {
   case TIDE_AVRO_NULL:
     return TRUE;
   case TIDE_AVRO_BOOLEAN:
-    return copy_as_it_is(copy, 1);
   case TIDE_AVRO_FIXED:
-    return copy_as_it_is(copy, node->size);
+    if (!take_bytes(copy, node->kind == TIDE_AVRO_FIXED ? node->size : 1, &bytes))
+      return FALSE;
+    tide_buffer_append_bytes(copy->out, bytes);
+    return TRUE;
   case TIDE_AVRO_INT:
   case TIDE_AVRO_LONG:
   case TIDE_AVRO_ENUM:
-    return copy_integer(copy, node);
+    if (!take_long(copy, &number))
+      return FALSE;
+    if (node->logical != TIDE_AVRO_DATE && node->kind != TIDE_AVRO_ENUM)
+      (void)tide_value_change_integer(copy->change, &number, node->logical == TIDE_AVRO_SECONDS ? node->scale : 0,
+                                      is_int ? G_MININT32 : G_MININT64, is_int ? G_MAXINT32 : G_MAXINT64);
+    put_long(copy, number);
+    return TRUE;
   case TIDE_AVRO_FLOAT:
   case TIDE_AVRO_DOUBLE:
-    return copy_real(copy, node->kind == TIDE_AVRO_DOUBLE);
+    if (!take_bytes(copy, node->kind == TIDE_AVRO_DOUBLE ? sizeof(double) : sizeof(float), &bytes))
+      return FALSE;
+    put_real(copy, bytes);
+    return TRUE;
   case TIDE_AVRO_BYTES:
   case TIDE_AVRO_STRING:
-    return copy_text(copy, node->kind == TIDE_AVRO_STRING);
+    if (!take_run(copy, &bytes))
+      return FALSE;
+    if (node->kind == TIDE_AVRO_STRING)
+      (void)tide_value_change_text(copy->change, &bytes);
+    put_run(copy, bytes);
+    return TRUE;
   case TIDE_AVRO_RECORD:
-    return copy_record(copy, node);
+    copy->is_in_record = TRUE;
+    for (guint32 i = 0; i < node->size; i++) {
+      gsize outer = tide_value_change_enter(copy->change, members[i].name);
+      if (!copy_value(copy, members[i].node))
+        return FALSE;
+      tide_value_change_leave(copy->change, outer);
+    }
+    copy->is_in_record = was_in_record;
+    return TRUE;
   case TIDE_AVRO_ARRAY:
   case TIDE_AVRO_MAP:
     return copy_blocks(copy, node);
   case TIDE_AVRO_UNION:
-    return copy_union(copy, node);
+    if (!take_long(copy, &number) || number < 0 || number >= node->size)
+      return FALSE;
+    put_long(copy, number);
+    return copy_value(copy, members[number].node);
   }
   g_assert_not_reached();
 }

@@ -5,61 +5,15 @@
 
 #define MAX_DEPTH 128u
 
-/* Calls itself for what is nested. FALSE: it is nested too deeply. */
-static gboolean change_object(TideValueChange *change, msgpack_object *object, msgpack_zone *zone, guint depth);
-
-static gboolean
-change_members(TideValueChange *change, msgpack_object_map *map, msgpack_zone *zone, guint depth)
+/* What is put in a value's place lives as long as @zone. */
+static const char *
+keep(msgpack_zone *zone, const void *bytes, gsize len)
 {
-  for (guint32 i = 0; i < map->size; i++) {
-    const msgpack_object *key = &map->ptr[i].key;
-    if (key->type != MSGPACK_OBJECT_STR)
-      return FALSE;
-    gsize outer = tide_value_change_enter(change, tide_bytes(key->via.str.ptr, key->via.str.size));
-    if (!change_object(change, &map->ptr[i].val, zone, depth + 1))
-      return FALSE;
-    tide_value_change_leave(change, outer);
-  }
-  return TRUE;
-}
-
-/* The elements of a message that is a list have no names: they are readings. */
-static gboolean
-change_elements(TideValueChange *change, msgpack_object_array *array, msgpack_zone *zone, guint depth)
-{
-  for (guint32 i = 0; i < array->size; i++) {
-    gsize outer = depth > 0 ? tide_value_change_enter_element(change, i) : 0;
-    if (!change_object(change, &array->ptr[i], zone, depth + 1))
-      return FALSE;
-    tide_value_change_leave(change, outer);
-  }
-  return TRUE;
-}
-
-static void
-change_integer(TideValueChange *change, msgpack_object *object)
-{
-  gint64 value = object->via.i64; /* of a positive one too */
-  if (object->type == MSGPACK_OBJECT_POSITIVE_INTEGER && object->via.u64 > G_MAXINT64)
-    return;
-  (void)tide_value_change_integer(change, &value, 0, G_MININT64, G_MAXINT64);
-  object->type = value < 0 ? MSGPACK_OBJECT_NEGATIVE_INTEGER : MSGPACK_OBJECT_POSITIVE_INTEGER;
-  object->via.i64 = value;
-}
-
-/* What is put in its place lives as long as @zone. */
-static void
-change_text(TideValueChange *change, msgpack_object_str *str, msgpack_zone *zone)
-{
-  TideBytes text = tide_bytes(str->ptr, str->size);
-  if (!tide_value_change_text(change, &text))
-    return;
-  char *kept = msgpack_zone_malloc(zone, MAX(text.len, 1));
+  char *kept = msgpack_zone_malloc(zone, MAX(len, 1));
   if (kept == NULL)
     g_error("out of memory for a zone of MessagePack");
-  memcpy(kept, text.data, text.len);
-  str->ptr = kept;
-  str->size = (guint32)text.len;
+  memcpy(kept, bytes, len);
+  return kept;
 }
 
 /* A timestamp: nanoseconds in four bytes and seconds in eight, the longest of its three forms. */
@@ -72,33 +26,53 @@ change_time(TideValueChange *change, msgpack_object *object, msgpack_zone *zone)
   gint64 ns = time.tv_sec * 1000000000 + time.tv_nsec;
   if (!tide_value_change_integer(change, &ns, 9, 0, G_MAXINT64))
     return;
-  guint8 *kept = msgpack_zone_malloc(zone, 12);
-  if (kept == NULL)
-    g_error("out of memory for a zone of MessagePack");
+  guint8 bytes[12];
   guint32 rest = GUINT32_TO_BE((guint32)(ns % 1000000000));
   guint64 seconds = GUINT64_TO_BE((guint64)(ns / 1000000000));
-  memcpy(kept, &rest, sizeof rest);
-  memcpy(kept + sizeof rest, &seconds, sizeof seconds);
-  object->via.ext.ptr = (const char *)kept;
-  object->via.ext.size = 12;
+  memcpy(bytes, &rest, sizeof rest);
+  memcpy(bytes + sizeof rest, &seconds, sizeof seconds);
+  object->via.ext.ptr = keep(zone, bytes, sizeof bytes);
+  object->via.ext.size = sizeof bytes;
 }
 
+/* Calls itself for what is nested. FALSE: it cannot be walked through. */
 static gboolean
 change_object(TideValueChange *change, msgpack_object *object, msgpack_zone *zone, guint depth)
 {
+  gboolean is_map = object->type == MSGPACK_OBJECT_MAP;
   if (depth > MAX_DEPTH)
     return FALSE;
-  if (object->type == MSGPACK_OBJECT_MAP)
-    return change_members(change, &object->via.map, zone, depth);
-  if (object->type == MSGPACK_OBJECT_ARRAY)
-    return change_elements(change, &object->via.array, zone, depth);
-  if (object->type == MSGPACK_OBJECT_POSITIVE_INTEGER || object->type == MSGPACK_OBJECT_NEGATIVE_INTEGER)
-    change_integer(change, object);
-  else if (object->type == MSGPACK_OBJECT_FLOAT32 || object->type == MSGPACK_OBJECT_FLOAT64)
+  if (is_map || object->type == MSGPACK_OBJECT_ARRAY) {
+    for (guint32 i = 0; i < (is_map ? object->via.map.size : object->via.array.size); i++) {
+      msgpack_object *inner = is_map ? &object->via.map.ptr[i].val : &object->via.array.ptr[i];
+      const msgpack_object *key = is_map ? &object->via.map.ptr[i].key : NULL;
+      gsize outer = change->path.len;
+      if (is_map && key->type != MSGPACK_OBJECT_STR)
+        return FALSE;
+      if (is_map)
+        outer = tide_value_change_enter(change, tide_bytes(key->via.str.ptr, key->via.str.size));
+      else if (depth > 0) /* the elements of a message that is a list have no names: they are readings */
+        outer = tide_value_change_enter_element(change, i);
+      if (!change_object(change, inner, zone, depth + 1))
+        return FALSE;
+      tide_value_change_leave(change, outer);
+    }
+  } else if (object->type == MSGPACK_OBJECT_POSITIVE_INTEGER || object->type == MSGPACK_OBJECT_NEGATIVE_INTEGER) {
+    gint64 value = object->via.i64; /* of a positive one too */
+    if ((object->type == MSGPACK_OBJECT_POSITIVE_INTEGER && object->via.u64 > G_MAXINT64) ||
+        !tide_value_change_integer(change, &value, 0, G_MININT64, G_MAXINT64))
+      return TRUE;
+    object->type = value < 0 ? MSGPACK_OBJECT_NEGATIVE_INTEGER : MSGPACK_OBJECT_POSITIVE_INTEGER;
+    object->via.i64 = value;
+  } else if (object->type == MSGPACK_OBJECT_FLOAT32 || object->type == MSGPACK_OBJECT_FLOAT64) {
     (void)tide_value_change_double(change, &object->via.f64);
-  else if (object->type == MSGPACK_OBJECT_STR)
-    change_text(change, &object->via.str, zone);
-  else if (object->type == MSGPACK_OBJECT_EXT)
+  } else if (object->type == MSGPACK_OBJECT_STR) {
+    TideBytes text = tide_bytes(object->via.str.ptr, object->via.str.size);
+    if (!tide_value_change_text(change, &text))
+      return TRUE;
+    object->via.str.ptr = keep(zone, text.data, text.len);
+    object->via.str.size = (guint32)text.len;
+  } else if (object->type == MSGPACK_OBJECT_EXT)
     change_time(change, object, zone);
   return TRUE;
 }

@@ -44,16 +44,6 @@ regions_of(const Sampling *sampling, const TideTable *table)
   return n_regions > 1 ? n_regions : 0;
 }
 
-static void
-add_row(Sampling *sampling, const TideRow *row)
-{
-  for (guint i = 0; i < sampling->tables->len; i++) {
-    const TideTable *table = sampling->tables->pdata[i];
-    if (table->index == row->table_index && sampling->samples->pdata[i] != NULL)
-      tide_split_sample_add(sampling->samples->pdata[i], row->key, row->event_time_ns);
-  }
-}
-
 static gboolean
 take_message(const TideMessage *message, gpointer data)
 {
@@ -67,21 +57,20 @@ take_message(const TideMessage *message, gpointer data)
     return TRUE;
   }
   for (guint32 i = 0; i < mapped.n_rows; i++)
-    add_row(sampling, &mapped.rows[i]);
+    for (guint k = 0; k < sampling->tables->len; k++) {
+      const TideTable *table = sampling->tables->pdata[k];
+      const TideRow *row = &mapped.rows[i];
+      if (table->index == row->table_index && sampling->samples->pdata[k] != NULL)
+        tide_split_sample_add(sampling->samples->pdata[k], row->key, row->event_time_ns);
+    }
   return TRUE;
-}
-
-static void
-free_sample(gpointer sample)
-{
-  tide_split_sample_free(sample);
 }
 
 static gboolean
 prepare(Sampling *sampling, const TideConfig *config, GError **error)
 {
   guint n_sampled = 0;
-  sampling->samples = g_ptr_array_new_with_free_func(free_sample);
+  sampling->samples = g_ptr_array_new_with_free_func((GDestroyNotify)tide_split_sample_free);
   for (guint i = 0; i < sampling->tables->len; i++) {
     guint32 n_regions = regions_of(sampling, sampling->tables->pdata[i]);
     n_sampled += n_regions > 0 ? 1 : 0;
@@ -126,17 +115,6 @@ read_messages(Sampling *sampling, const TideConfig *config, GError **error)
   return FALSE;
 }
 
-static void
-print_trend(const TideTable *table, TideSplitTrend trend)
-{
-  if (trend == TIDE_SPLIT_TREND_NONE)
-    return;
-  tide_say(
-      "warning: the keys of '%s' move with the time: all that comes will fall into its %s region, and these points "
-      "will divide old rows only. Lead the key with a hash, a salt or the sensor",
-      table->name, trend == TIDE_SPLIT_TREND_UP ? "last" : "first");
-}
-
 static GArray *
 take_points(Sampling *sampling, guint i)
 {
@@ -144,7 +122,12 @@ take_points(Sampling *sampling, guint i)
   TideSplitSample *sample = sampling->samples->pdata[i];
   guint32 n_regions = regions_of(sampling, table);
   guint64 n_keys = tide_split_sample_n_seen(sample);
-  print_trend(table, tide_split_sample_trend(sample));
+  TideSplitTrend trend = tide_split_sample_trend(sample);
+  if (trend != TIDE_SPLIT_TREND_NONE)
+    tide_say(
+        "warning: the keys of '%s' move with the time: all that comes will fall into its %s region, and these points "
+        "will divide old rows only. Lead the key with a hash, a salt or the sensor",
+        table->name, trend == TIDE_SPLIT_TREND_UP ? "last" : "first");
   GArray *points = tide_split_sample_points(sample, n_regions);
   g_autofree char *keys = tide_count_text(n_keys);
   tide_say("%s: %u split points out of %s keys", table->name, points->len, keys);
@@ -154,21 +137,6 @@ take_points(Sampling *sampling, guint i)
   if (points->len + 1 < n_regions)
     tide_say("warning: too few different keys were seen for %u regions", n_regions);
   return points;
-}
-
-static void
-clear(Sampling *sampling)
-{
-  tide_mapping_free(sampling->mapping);
-  g_clear_pointer(&sampling->samples, g_ptr_array_unref);
-  g_free(sampling->first_reject);
-}
-
-static void
-free_points(gpointer points)
-{
-  if (points != NULL)
-    tide_splits_free(points);
 }
 
 /* Reads messages, maps them as the daemon does, and takes split points for those of @tables (element-type TideTable)
@@ -187,11 +155,13 @@ sample_splits(const TideConfig *config, const GPtrArray *tables, const TideSampl
     if (sampling.n_rejected > 0)
       tide_say("note: %s of %s messages would be rejected, the first one: %s", rejected, messages,
                sampling.first_reject);
-    all = g_ptr_array_new_with_free_func(free_points);
+    all = g_ptr_array_new_with_free_func((GDestroyNotify)tide_splits_free);
     for (guint i = 0; i < tables->len; i++)
       g_ptr_array_add(all, sampling.samples->pdata[i] != NULL ? take_points(&sampling, i) : NULL);
   }
-  clear(&sampling);
+  tide_mapping_free(sampling.mapping);
+  g_clear_pointer(&sampling.samples, g_ptr_array_unref);
+  g_free(sampling.first_reject);
   return all;
 }
 
@@ -213,59 +183,24 @@ n_regions(const TideTable *table)
 /* ---- what there is to create ---------------------------------------------------------------------------------------
  */
 
-/* Tables in HBase, out of those that were asked for: a template is none. (element-type TideTable, borrowed) */
+/* Tables in HBase, out of those that were asked for: a template is none. (element-type TideTable, shallow copies that
+ * borrow from @tables) */
 static GPtrArray *
 leave_out_templates(const GPtrArray *tables)
 {
-  GPtrArray *concrete = g_ptr_array_new();
+  GPtrArray *concrete = g_ptr_array_new_with_free_func(g_free);
   for (guint i = 0; i < tables->len; i++) {
     const TideTable *table = tables->pdata[i];
     if (tide_table_is_template(table))
       tide_say("%s: its tables are created when their first row comes, or here, by a name of their own", table->name);
     else
-      g_ptr_array_add(concrete, (gpointer)table);
+      g_ptr_array_add(concrete, g_memdup2(table, sizeof *table));
   }
   return concrete;
 }
 
-/* Copies of @tables that differ in their split points only, which are in @points (element-type GArray, each
- * may be NULL) (nullable).
- * (element-type TideTable, shallow copies, borrowing from @tables and @points) */
-static GPtrArray *
-plan_tables(const GPtrArray *tables, const GPtrArray *points)
-{
-  GPtrArray *planned = g_ptr_array_new_with_free_func(g_free);
-  for (guint i = 0; i < tables->len; i++) {
-    TideTable *table = g_memdup2(tables->pdata[i], sizeof *table);
-    if (points != NULL && points->pdata[i] != NULL)
-      table->splits = points->pdata[i];
-    g_ptr_array_add(planned, table);
-  }
-  return planned;
-}
-
 /* ---- a framed gateway ----------------------------------------------------------------------------------------------
  */
-
-/* Through a framed gateway, the table cannot be made as it must be: the operator does it in the shell. */
-static void
-leave_to_shell(Creation *creation, const TideTable *table)
-{
-  printf("%s: not created: gateway '%s' is framed, and spoils split points and attributes\n", table->name,
-         tide_hbase_client_name(tide_gateway_session_client(creation->session)));
-  g_ptr_array_add(creation->commands, tide_declared_table_create_command(table, creation->config->names));
-  creation->call->failure_code = TIDE_EXIT_UNAVAILABLE;
-}
-
-static void
-print_commands(const GPtrArray *commands)
-{
-  if (commands->len == 0)
-    return;
-  printf("\nTo create them, in 'hbase shell' (or give 'hbase.gateways' one that is unframed):\n");
-  for (guint i = 0; i < commands->len; i++)
-    printf("%s\n", (const char *)commands->pdata[i]);
-}
 
 /* What a table's attribute would have held. */
 static gboolean
@@ -287,13 +222,6 @@ keep_fingerprint(Creation *creation, const TideTable *table, GError **error)
 
 /* ---- creating ------------------------------------------------------------------------------------------------------
  */
-
-static gboolean
-exists(Creation *creation, const TideTable *table, gboolean *ret_exists, GError **error)
-{
-  return tide_hbase_client_table_exists(tide_gateway_session_client(creation->session), table->name,
-                                        tide_gateway_session_deadline_us(creation->session), ret_exists, error);
-}
 
 static gboolean
 create_missing(Creation *creation, const TideTable *table, GError **error)
@@ -319,38 +247,30 @@ create_missing(Creation *creation, const TideTable *table, GError **error)
   return result == TIDE_TABLE_CREATED || keep_fingerprint(creation, table, error);
 }
 
+/* Through a framed gateway, some tables cannot be made as they must be: the operator does it in the shell. */
 static gboolean
 create_table(Creation *creation, const TideTable *table, GError **error)
 {
+  TideHBaseClient *client = tide_gateway_session_client(creation->session);
   gboolean framed = tide_gateway_session_mode(creation->session).framing == TIDE_FRAMING_FRAMED;
   if (!framed || !tide_declared_table_needs_unframed(table))
     return create_missing(creation, table, error);
   gboolean is_there = FALSE;
-  if (!exists(creation, table, &is_there, error))
+  if (!tide_hbase_client_table_exists(client, table->name, tide_gateway_session_deadline_us(creation->session),
+                                      &is_there, error))
     return FALSE;
-  if (is_there)
+  if (is_there) {
     printf("%s: exists\n", table->name);
-  else
-    leave_to_shell(creation, table);
+    return TRUE;
+  }
+  printf("%s: not created: gateway '%s' is framed, and spoils split points and attributes\n", table->name,
+         tide_hbase_client_name(client));
+  g_ptr_array_add(creation->commands, tide_declared_table_create_command(table, creation->config->names));
+  creation->call->failure_code = TIDE_EXIT_UNAVAILABLE;
   return TRUE;
 }
 
 /* A table that cannot be created does not keep the others from being. */
-static void
-create_all(Creation *creation, const GPtrArray *tables)
-{
-  for (guint i = 0; i < tables->len; i++) {
-    const TideTable *table = tables->pdata[i];
-    g_autoptr(GError) error = NULL;
-    if (create_table(creation, table, &error))
-      continue;
-    g_prefix_error(&error, "cannot create '%s': ", table->name);
-    creation->call->failure_code = tide_command_fail(creation->call->command, error);
-    if (!tide_hbase_client_is_open(tide_gateway_session_client(creation->session)))
-      break;
-  }
-}
-
 static gboolean
 create_planned(TideCommandCall *call, const GPtrArray *tables, GError **error)
 {
@@ -359,18 +279,21 @@ create_planned(TideCommandCall *call, const GPtrArray *tables, GError **error)
     return FALSE;
   g_autoptr(GPtrArray) commands = g_ptr_array_new_with_free_func(g_free);
   Creation creation = {.config = call->config, .call = call, .session = session, .commands = commands};
-  create_all(&creation, tables);
-  print_commands(commands);
-  return call->failure_code == TIDE_EXIT_OK;
-}
-
-static void
-print_planned(const TideConfig *config, const GPtrArray *tables)
-{
   for (guint i = 0; i < tables->len; i++) {
-    g_autofree char *command = tide_declared_table_create_command(tables->pdata[i], config->names);
-    printf("%s\n", command);
+    const TideTable *table = tables->pdata[i];
+    g_autoptr(GError) fault = NULL;
+    if (create_table(&creation, table, &fault))
+      continue;
+    g_prefix_error(&fault, "cannot create '%s': ", table->name);
+    call->failure_code = tide_command_fail(call->command, fault);
+    if (!tide_hbase_client_is_open(tide_gateway_session_client(session)))
+      break;
   }
+  if (commands->len > 0)
+    printf("\nTo create them, in 'hbase shell' (or give 'hbase.gateways' one that is unframed):\n");
+  for (guint i = 0; i < commands->len; i++)
+    printf("%s\n", (const char *)commands->pdata[i]);
+  return call->failure_code == TIDE_EXIT_OK;
 }
 
 gboolean
@@ -383,9 +306,14 @@ tide_tables_create(TideCommandCall *call, const GPtrArray *tables, const TideCre
     if (points == NULL)
       return FALSE;
   }
-  g_autoptr(GPtrArray) planned = plan_tables(concrete, points);
+  for (guint i = 0; i < concrete->len; i++)
+    if (points != NULL && points->pdata[i] != NULL)
+      ((TideTable *)concrete->pdata[i])->splits = points->pdata[i];
   if (!options->dry_run)
-    return create_planned(call, planned, error);
-  print_planned(call->config, planned);
+    return create_planned(call, concrete, error);
+  for (guint i = 0; i < concrete->len; i++) {
+    g_autofree char *command = tide_declared_table_create_command(concrete->pdata[i], call->config->names);
+    printf("%s\n", command);
+  }
   return TRUE;
 }

@@ -40,15 +40,6 @@ families_text(const TideTableDescription *description)
   return g_string_free(text, FALSE);
 }
 
-static char *
-join_sentences(const GPtrArray *sentences)
-{
-  GString *text = g_string_new(NULL);
-  for (guint i = 0; i < sentences->len; i++)
-    g_string_append_printf(text, "%s%s", i > 0 ? "; " : "", (const char *)sentences->pdata[i]);
-  return g_string_free(text, FALSE);
-}
-
 /* Of the declared split points, those that are borders: all are missing of a table that is. */
 static char *
 splits_text(const TideTable *table, const TideTableState *state)
@@ -78,7 +69,7 @@ add_state(TideListing *listing, const TideTable *table, const TideTableState *st
   g_autofree char *n_regions = state->exists ? g_strdup_printf("%u", state->regions->len) : NULL;
   g_autofree char *splits = splits_text(table, state);
   g_autofree char *differences =
-      state->exists ? join_sentences(state->differences) : g_strdup("missing: run 'tidemark tables create'");
+      state->exists ? tide_table_state_differences_text(state) : g_strdup("missing: run 'tidemark tables create'");
   (void)tide_listing_add(listing,
                          (const char *[]){table->name, state->exists ? "yes" : "no", families, n_regions, splits,
                                           state->exists ? verdict_texts[state->fingerprint.verdict] : NULL,
@@ -145,10 +136,11 @@ append_json_point(TideBuffer *text, TideBytes point)
   tide_json_close(text, "}");
 }
 
-/* Where the table is split, and where it is declared to be and is not. */
+/* Where the table is split, and where it is declared to be and is not; and what is stored of its key. */
 static void
 append_json_regions(TideBuffer *text, const TideTable *table, const TideTableState *state)
 {
+  const TideFingerprintFinding *fingerprint = &state->fingerprint;
   tide_json_number(text, "regions", state->regions->len);
   tide_json_open(text, "borders", '[');
   for (guint i = 1; i < state->regions->len; i++)
@@ -159,13 +151,8 @@ append_json_regions(TideBuffer *text, const TideTable *table, const TideTableSta
   for (guint i = 0; i < missing->len; i++)
     append_json_point(text, g_array_index(missing, TideBytes, i));
   tide_json_close(text, "]");
-}
-
-static void
-append_json_fingerprint(TideBuffer *text, const TideFingerprintFinding *fingerprint, const char *verdict)
-{
   tide_json_open(text, "scheme", '{');
-  tide_json_text(text, "verdict", verdict);
+  tide_json_text(text, "verdict", verdict_texts[fingerprint->verdict]);
   tide_json_shown_text(text, "declared", fingerprint->declared);
   if (fingerprint->stored.text != NULL) {
     tide_json_shown_text(text, "stored", fingerprint->stored.text);
@@ -194,7 +181,6 @@ print_state_json(const TideTable *table, const TideTableState *state)
   if (state->exists) {
     append_json_description(&text, state->description);
     append_json_regions(&text, table, state);
-    append_json_fingerprint(&text, &state->fingerprint, verdict_texts[state->fingerprint.verdict]);
   }
   append_json_texts(&text, "differences", state->differences);
   append_json_texts(&text, "remedies", state->remedies);
@@ -233,9 +219,8 @@ show_table(Show *show, TideGatewaySession *session, const TideTable *table, GErr
   return TRUE;
 }
 
-/* What would repair the tables shown, below their listing. */
-static void
-print_remedies(const GPtrArray *remedies)
+void
+tide_tables_print_remedies(const GPtrArray *remedies)
 {
   if (remedies->len == 0)
     return;
@@ -267,7 +252,7 @@ tide_tables_show(TideCommandCall *call, const GPtrArray *tables, TideOutputForma
   if (!ok)
     return FALSE;
   if (format == TIDE_OUTPUT_TABLE)
-    print_remedies(remedies);
+    tide_tables_print_remedies(remedies);
   call->exit_code = show.differs ? TIDE_EXIT_FINDINGS : TIDE_EXIT_OK;
   return TRUE;
 }

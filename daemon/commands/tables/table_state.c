@@ -316,3 +316,12 @@ tide_table_state_compare(TideTableState *state, const TideTable *table, const Ti
   check_regions(state);
   compare_splits(state, table);
 }
+
+char *
+tide_table_state_differences_text(const TideTableState *state)
+{
+  GString *text = g_string_new(NULL);
+  for (guint i = 0; i < state->differences->len; i++)
+    g_string_append_printf(text, "%s%s", i > 0 ? "; " : "", (const char *)state->differences->pdata[i]);
+  return g_string_free(text, FALSE);
+}

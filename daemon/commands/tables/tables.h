@@ -35,6 +35,9 @@ gboolean tide_tables_create(TideCommandCall *call, const GPtrArray *tables, cons
 gboolean tide_tables_show(TideCommandCall *call, const GPtrArray *tables, TideOutputFormat format,
                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Below a listing of tables: commands of HBase's shell that make them as declared. (element-type utf8) */
+void tide_tables_print_remedies(const GPtrArray *remedies);
+
 /* ---- table_state.c ---- */
 
 typedef struct TideTableState {
@@ -64,5 +67,8 @@ GArray *tide_table_state_missing_splits(const TideTable *table, const GPtrArray 
 /* Says of the first family that HBase keeps its cells for less long than @table declares, or declares none: the
  * comparison leaves out what is not declared, but this decides what "written" is worth. NULL: none. (transfer full) */
 char *tide_table_state_undeclared_ttl(const TideTableState *state, const TideTable *table);
+
+/* What differs, parted by semicolons. (transfer full) */
+char *tide_table_state_differences_text(const TideTableState *state);
 
 G_END_DECLS
