@@ -38,24 +38,17 @@ check_is_whole(const TideConfig *config, const GetOptions *options, const TideTa
 }
 
 static gboolean
-append_key_of_fields(const TideConfig *config, const GetOptions *options, const TideTable *table,
-                     const GPtrArray *arguments, TideBuffer *key, GError **error)
-{
-  gint64 time_ns = 0;
-  g_autoptr(TideKeyArguments) fields =
-      tide_key_arguments_parse(config, table, (const char *const *)arguments->pdata + 1, arguments->len - 1, error);
-  if (fields == NULL || !check_is_whole(config, options, table, fields, error))
-    return FALSE;
-  return tide_time_option_parse("time", options->time, tide_wall_clock_epoch_ms() * TIDE_NS_PER_MS, &time_ns, error) &&
-         tide_key_arguments_append_key(fields, config, table, time_ns, key, error);
-}
-
-static gboolean
 append_key(const TideConfig *config, const GetOptions *options, const TideTable *table, const GPtrArray *arguments,
            TideBuffer *key, GError **error)
 {
-  if (options->key == NULL && options->key_hex == NULL)
-    return append_key_of_fields(config, options, table, arguments, key, error);
+  if (options->key == NULL && options->key_hex == NULL) {
+    gint64 time_ns = 0, now_ns = tide_wall_clock_epoch_ms() * TIDE_NS_PER_MS;
+    g_autoptr(TideKeyArguments) fields =
+        tide_key_arguments_parse(config, table, (const char *const *)arguments->pdata + 1, arguments->len - 1, error);
+    return fields != NULL && check_is_whole(config, options, table, fields, error) &&
+           tide_time_option_parse("time", options->time, now_ns, &time_ns, error) &&
+           tide_key_arguments_append_key(fields, config, table, time_ns, key, error);
+  }
   if (arguments->len > 1 || options->time != NULL || (options->key != NULL && options->key_hex != NULL))
     return tide_fail(error, TIDE_ERROR_USAGE, "'--key', '--hex' and fields exclude each other");
   return options->key != NULL ? tide_key_bytes_parse(options->key, key, error)
@@ -69,14 +62,21 @@ add_row(const TideResultRow *row, gpointer view)
   return TRUE;
 }
 
-/* @ret_found: whether there is such a row, with a cell to show. */
 static gboolean
-show_row(const TideConfig *config, const GetOptions *options, const TideTable *table, TideBytes row,
-         gboolean *ret_found, GError **error)
+get_row(TideCommandCall *call, GError **error)
 {
+  const GetOptions *options = call->options;
+  if (!tide_command_check_table(call, error) || !tide_command_load_config(call))
+    return FALSE;
+  const TideConfig *config = call->config;
+  const TideTable *table = tide_table_argument_read(config, call->arguments->pdata[0], error);
+  g_auto(TideBuffer) key = {0};
+  if (table == NULL || !append_key(config, options, table, call->arguments, &key, error))
+    return FALSE;
   g_autoptr(TideGatewaySession) session = tide_gateway_session_open(config, TIDE_GATEWAY_ANY, error);
   if (session == NULL)
     return FALSE;
+  TideBytes row = tide_buffer_bytes(&key);
   g_autoptr(TideColumnChoice) columns = tide_column_choice_new(table, options->columns, options->as_stored);
   TideRowViewOptions viewing = {
       .command = "get",
@@ -92,27 +92,12 @@ show_row(const TideConfig *config, const GetOptions *options, const TideTable *t
     return FALSE;
   }
   tide_row_view_finish(view);
-  *ret_found = tide_row_view_n_rows(view) > 0;
-  if (!*ret_found) {
-    g_autofree char *shown = tide_bytes_printable(row);
-    tide_say("tidemark get: '%s' has no row '%s'%s", table->name, shown,
-             options->columns->len > 0 ? " with such a column" : "");
-  }
-  return TRUE;
-}
-
-static gboolean
-get_row(TideCommandCall *call, GError **error)
-{
-  if (!tide_command_check_table(call, error) || !tide_command_load_config(call))
-    return FALSE;
-  const TideTable *table = tide_table_argument_read(call->config, call->arguments->pdata[0], error);
-  g_auto(TideBuffer) key = {0};
-  gboolean found = FALSE;
-  if (table == NULL || !append_key(call->config, call->options, table, call->arguments, &key, error) ||
-      !show_row(call->config, call->options, table, tide_buffer_bytes(&key), &found, error))
-    return FALSE;
-  call->exit_code = found ? TIDE_EXIT_OK : TIDE_EXIT_FINDINGS;
+  if (tide_row_view_n_rows(view) > 0)
+    return TRUE;
+  g_autofree char *shown = tide_bytes_printable(row);
+  tide_say("tidemark get: '%s' has no row '%s'%s", table->name, shown,
+           options->columns->len > 0 ? " with such a column" : "");
+  call->exit_code = TIDE_EXIT_FINDINGS;
   return TRUE;
 }
 

@@ -114,11 +114,13 @@ plan_ranges(const TideConfig *config, const LatestOptions *options, TideTableSca
   return TRUE;
 }
 
-/* @ret_complete: FALSE when an index led to rows that are not there. */
 static gboolean
-print_latest(const TideConfig *config, const LatestOptions *options, const GPtrArray *arguments, gboolean *ret_complete,
-             GError **error)
+print_latest(TideCommandCall *call, GError **error)
 {
+  const TideConfig *config = call->config;
+  const LatestOptions *options = call->options;
+  const GPtrArray *arguments = call->arguments;
+  gboolean is_complete = TRUE;
   guint n_taken = 0;
   const TideTable *table = take_table(config, arguments, &n_taken, error);
   if (!check_keeps_latest(config, table, error))
@@ -145,8 +147,10 @@ print_latest(const TideConfig *config, const LatestOptions *options, const GPtrA
                    .now_ms = tide_wall_clock_epoch_ms(),
                    .max_age_ms = options->max_age_ms},
   };
-  if (tide_print_table(config, session, &plan, &viewing, ret_complete, error))
+  if (tide_print_table(config, session, &plan, &viewing, &is_complete, error)) {
+    call->exit_code = is_complete ? TIDE_EXIT_OK : TIDE_EXIT_FINDINGS;
     return TRUE;
+  }
   g_prefix_error(error, "cannot read '%s': ", table->name);
   return FALSE;
 }
@@ -240,13 +244,7 @@ run_latest(TideCommandCall *call, GError **error)
   const LatestOptions *options = call->options;
   if (!tide_command_load_config(call))
     return FALSE;
-  if (options->forget)
-    return forget_row(call->config, options, call->arguments, error);
-  gboolean complete = TRUE;
-  if (!print_latest(call->config, options, call->arguments, &complete, error))
-    return FALSE;
-  call->exit_code = complete ? TIDE_EXIT_OK : TIDE_EXIT_FINDINGS;
-  return TRUE;
+  return options->forget ? forget_row(call->config, options, call->arguments, error) : print_latest(call, error);
 }
 
 static const TideOption latest_options[] = {

@@ -37,25 +37,20 @@ is_text(TideBytes bytes, const char *wanted)
   return wanted == NULL || tide_bytes_equal(bytes, tide_bytes_of_string(wanted));
 }
 
-static gboolean
-passes(const TideDeadLetterFilter *filter, const TideDeadLetter *dead_letter, gint64 kept_at_ms)
-{
-  return is_text(dead_letter->reason, filter->reason) && is_text(dead_letter->table, filter->table) &&
-         is_text(dead_letter->topic, filter->topic) && is_text(dead_letter->source, filter->source) &&
-         (!filter->one || (dead_letter->partition == filter->partition && dead_letter->offset == filter->offset)) &&
-         (filter->from_ms == 0 || kept_at_ms >= filter->from_ms) && (filter->to_ms == 0 || kept_at_ms < filter->to_ms);
-}
-
 /* @dead_letter: NULL: it cannot be read. FALSE to stop. */
 static gboolean
 take(Source *source, const TideDeadLetter *dead_letter, gint64 kept_at_ms)
 {
+  const TideDeadLetterFilter *filter = source->filter;
   source->counts->n_read++;
   if (dead_letter == NULL) {
     source->counts->n_unreadable++;
     return TRUE;
   }
-  if (!passes(source->filter, dead_letter, kept_at_ms))
+  if (!is_text(dead_letter->reason, filter->reason) || !is_text(dead_letter->table, filter->table) ||
+      !is_text(dead_letter->topic, filter->topic) || !is_text(dead_letter->source, filter->source) ||
+      (filter->one && (dead_letter->partition != filter->partition || dead_letter->offset != filter->offset)) ||
+      (filter->from_ms != 0 && kept_at_ms < filter->from_ms) || (filter->to_ms != 0 && kept_at_ms >= filter->to_ms))
     return TRUE;
   source->counts->n_taken++;
   source->stopped = !source->func(dead_letter, kept_at_ms, source->data, &source->error);
@@ -101,18 +96,6 @@ close_file(gpointer data)
   fclose(((OpenFile *)data)->stream);
 }
 
-/* Renamed between two looks, one file has two names. */
-static gboolean
-is_open_already(const GArray *files, const OpenFile *file)
-{
-  for (guint i = 0; i < files->len; i++) {
-    const OpenFile *other = &g_array_index(files, OpenFile, i);
-    if (other->device == file->device && other->inode == file->inode)
-      return TRUE;
-  }
-  return FALSE;
-}
-
 static gboolean
 open_file(GArray *files, const char *path, GError **error)
 {
@@ -129,7 +112,12 @@ open_file(GArray *files, const char *path, GError **error)
   file.n_bytes = info.st_size;
   file.device = info.st_dev;
   file.inode = info.st_ino;
-  if (is_open_already(files, &file))
+  gboolean is_open = FALSE; /* renamed between two looks, one file has two names */
+  for (guint i = 0; i < files->len; i++) {
+    const OpenFile *other = &g_array_index(files, OpenFile, i);
+    is_open |= other->device == file.device && other->inode == file.inode;
+  }
+  if (is_open)
     fclose(file.stream);
   else
     g_array_append_val(files, file);

@@ -147,27 +147,6 @@ replay_dead_letter(const TideDeadLetter *dead_letter, gint64 kept_at_ms, gpointe
 
 /* ---- the three ---- */
 
-/* Where nothing is named, systemd's daemon has another file than a user without its environment looks into. */
-static gboolean
-is_of_this_environment(const TideDeadLettersConfig *config)
-{
-  return config->topic == NULL && config->file == NULL && g_getenv("STATE_DIRECTORY") == NULL;
-}
-
-/* Why nothing is listed: silence could mean either. */
-static void
-tell_of_none(const DeadLetters *dead_letters, const TideDeadLetterCounts *counts, const char *place)
-{
-  guint64 n = counts->n_read - counts->n_unreadable;
-  if (counts->n_taken > 0 || dead_letters->replay != NULL || dead_letters->options->filter.one)
-    return;
-  g_autofree char *number = tide_count_text(n);
-  if (n == 0)
-    tide_say("tidemark dead-letters: there is no dead letter in '%s'", place);
-  else
-    tide_say("tidemark dead-letters: no dead letter matches, of %s in '%s'", number, place);
-}
-
 static gboolean
 read_dead_letters(DeadLetters *dead_letters, TideDeadLetterFunc func, GError **error)
 {
@@ -188,23 +167,32 @@ read_dead_letters(DeadLetters *dead_letters, TideDeadLetterFunc func, GError **e
   if (files != NULL && files->len == 0 && dead_letters->options->file == NULL) {
     g_autofree char *missing = tide_dead_letter_source_missing_text(location.file);
     g_autofree char *directory = tide_state_directory_place(NULL);
+    /* Where nothing is named, systemd's daemon has another file than a user without its environment looks into. */
+    gboolean is_of_environment = config->topic == NULL && config->file == NULL && g_getenv("STATE_DIRECTORY") == NULL;
     tide_say(
         "tidemark dead-letters: %s; those of 'tidemark load' are in a file of their own, which it names at its end "
         "('%s/" TIDE_LOAD_DEAD_LETTERS "' by default): name that%s",
         missing, directory,
-        is_of_this_environment(config) ? "; of a daemon that systemd runs, name the file with '--file' "
-                                         "(/var/lib/tidemark/dead-letters.jsonl)"
-                                       : "");
+        is_of_environment ? "; of a daemon that systemd runs, name the file with '--file' "
+                            "(/var/lib/tidemark/dead-letters.jsonl)"
+                          : "");
     return TRUE;
   }
   if (!tide_dead_letter_source_read(dead_letters->config, &location, &dead_letters->options->filter, func, dead_letters,
                                     &counts, error))
     return FALSE;
-  tell_of_none(dead_letters, &counts, location.topic != NULL ? location.topic : location.file);
-  g_autofree char *unreadable = tide_count_text(counts.n_unreadable), *all = tide_count_text(counts.n_read);
+  const char *place = location.topic != NULL ? location.topic : location.file;
+  guint64 n_readable = counts.n_read - counts.n_unreadable;
+  g_autofree char *readable = tide_count_text(n_readable), *unreadable = tide_count_text(counts.n_unreadable);
+  g_autofree char *all = tide_count_text(counts.n_read);
+  /* Why nothing is listed: silence could mean either. */
+  gboolean is_told = counts.n_taken == 0 && dead_letters->replay == NULL && !dead_letters->options->filter.one;
+  if (is_told && n_readable == 0)
+    tide_say("tidemark dead-letters: there is no dead letter in '%s'", place);
+  else if (is_told)
+    tide_say("tidemark dead-letters: no dead letter matches, of %s in '%s'", readable, place);
   if (counts.n_unreadable > 0)
-    tide_say("tidemark dead-letters: %s of %s in '%s' are no dead letters", unreadable, all,
-             location.topic != NULL ? location.topic : location.file);
+    tide_say("tidemark dead-letters: %s of %s in '%s' are no dead letters", unreadable, all, place);
   return TRUE;
 }
 
@@ -222,20 +210,6 @@ list(DeadLetters *dead_letters, GError **error)
     return FALSE;
   if (dead_letters->listing != NULL)
     (void)tide_listing_finish(dead_letters->listing); /* tide_output_close() says what went wrong */
-  return TRUE;
-}
-
-static gboolean
-show(DeadLetters *dead_letters, int *ret_failure_code, GError **error)
-{
-  if (!read_dead_letters(dead_letters, show_dead_letter, error))
-    return FALSE;
-  if (dead_letters->n_done == 0) {
-    *ret_failure_code = TIDE_EXIT_FINDINGS;
-    return tide_fail(error, TIDE_ERROR_NOT_FOUND, "there is no dead letter of message %s/%d/%" G_GINT64_FORMAT,
-                     dead_letters->options->filter.topic, dead_letters->options->filter.partition,
-                     dead_letters->options->filter.offset);
-  }
   return TRUE;
 }
 
@@ -289,21 +263,6 @@ parse_message(const char *text, DeadLettersOptions *options, char **ret_topic, G
   return TRUE;
 }
 
-static gboolean
-check_arguments(const TideCommandCall *call, GError **error)
-{
-  static const char *const verbs[] = {"list", "show", "replay", NULL};
-  const GPtrArray *arguments = call->arguments;
-  if (!tide_command_check_verb(call, verbs, "dead letters", error))
-    return FALSE;
-  const char *verb = arguments->pdata[0];
-  if (strcmp(verb, "show") == 0 && arguments->len < 2)
-    return tide_fail(error, TIDE_ERROR_USAGE, "which message? TOPIC/PARTITION/OFFSET, as list shows it");
-  if (strcmp(verb, "list") == 0 && arguments->len > 1)
-    return tide_fail(error, TIDE_ERROR_USAGE, "'list' takes no message: narrow it with the options");
-  return TRUE;
-}
-
 /* One that no dead letter can have would quietly find none. */
 static gboolean
 check_reason(const char *reason, GError **error)
@@ -320,34 +279,34 @@ check_reason(const char *reason, GError **error)
                    nearest != NULL ? "'?" : "");
 }
 
-/* Sending everything again has to be meant. */
-static gboolean
-check_replay(const DeadLettersOptions *options, GError **error)
-{
-  const TideDeadLetterFilter *filter = &options->filter;
-  gboolean narrowed = filter->one || filter->reason != NULL || filter->table != NULL || filter->topic != NULL ||
-                      filter->source != NULL || filter->from_ms != 0 || filter->to_ms != 0 || options->limit != 0;
-  if (narrowed || options->all)
-    return TRUE;
-  return tide_fail(
-      error, TIDE_ERROR_USAGE,
-      "which dead letters? narrow it ('--reason', '--table', '--topic', '--source', '--from', '--to'), or say '--all'");
-}
-
 /* @ret_topic: owned; that of the filter */
 static gboolean
 read_options(const TideCommandCall *call, char **ret_topic, GError **error)
 {
+  static const char *const verbs[] = {"list", "show", "replay", NULL};
   DeadLettersOptions *options = call->options;
   TideDeadLetterFilter *filter = &options->filter;
   const GPtrArray *arguments = call->arguments;
   gint64 now_ms = tide_wall_clock_epoch_ms();
-  return check_arguments(call, error) &&
-         tide_time_option_parse_ms("from", options->from, now_ms, &filter->from_ms, error) &&
-         tide_time_option_parse_ms("to", options->to, now_ms, &filter->to_ms, error) &&
-         (arguments->len < 2 || parse_message(arguments->pdata[1], options, ret_topic, error)) &&
-         check_reason(filter->reason, error) &&
-         (strcmp(arguments->pdata[0], "replay") != 0 || check_replay(options, error));
+  if (!tide_command_check_verb(call, verbs, "dead letters", error))
+    return FALSE;
+  const char *verb = arguments->pdata[0];
+  if (strcmp(verb, "show") == 0 && arguments->len < 2)
+    return tide_fail(error, TIDE_ERROR_USAGE, "which message? TOPIC/PARTITION/OFFSET, as list shows it");
+  if (strcmp(verb, "list") == 0 && arguments->len > 1)
+    return tide_fail(error, TIDE_ERROR_USAGE, "'list' takes no message: narrow it with the options");
+  if (!tide_time_option_parse_ms("from", options->from, now_ms, &filter->from_ms, error) ||
+      !tide_time_option_parse_ms("to", options->to, now_ms, &filter->to_ms, error) ||
+      (arguments->len > 1 && !parse_message(arguments->pdata[1], options, ret_topic, error)) ||
+      !check_reason(filter->reason, error))
+    return FALSE;
+  /* Sending everything again has to be meant. */
+  gboolean narrowed = filter->one || filter->reason != NULL || filter->table != NULL || filter->topic != NULL ||
+                      filter->source != NULL || filter->from_ms != 0 || filter->to_ms != 0 || options->limit != 0;
+  return strcmp(verb, "replay") != 0 || narrowed || options->all ||
+         tide_fail(error, TIDE_ERROR_USAGE,
+                   "which dead letters? narrow it ('--reason', '--table', '--topic', '--source', '--from', '--to'), or "
+                   "say '--all'");
 }
 
 static gboolean
@@ -357,10 +316,17 @@ run_dead_letters(TideCommandCall *call, GError **error)
   if (!read_options(call, &topic, error) || !tide_command_load_config(call))
     return FALSE;
   const char *verb = call->arguments->pdata[0];
-  DeadLetters dead_letters = {.config = call->config, .options = call->options};
-  gboolean ok = strcmp(verb, "list") == 0   ? list(&dead_letters, error)
-                : strcmp(verb, "show") == 0 ? show(&dead_letters, &call->failure_code, error)
-                                            : replay(&dead_letters, &call->exit_code, error);
+  const DeadLettersOptions *options = call->options;
+  DeadLetters dead_letters = {.config = call->config, .options = options};
+  gboolean is_show = strcmp(verb, "show") == 0;
+  gboolean ok = strcmp(verb, "list") == 0 ? list(&dead_letters, error)
+                : is_show                 ? read_dead_letters(&dead_letters, show_dead_letter, error)
+                                          : replay(&dead_letters, &call->exit_code, error);
+  if (ok && is_show && dead_letters.n_done == 0) {
+    call->failure_code = TIDE_EXIT_FINDINGS;
+    ok = tide_fail(error, TIDE_ERROR_NOT_FOUND, "there is no dead letter of message %s/%d/%" G_GINT64_FORMAT,
+                   options->filter.topic, options->filter.partition, options->filter.offset);
+  }
   tide_listing_free(dead_letters.listing);
   tide_dead_letter_replay_free(dead_letters.replay);
   return ok;

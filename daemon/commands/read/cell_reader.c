@@ -419,31 +419,25 @@ is_ambiguous(const TideCellReader *reader, const TideResultCell *cell, TideDecla
   return found;
 }
 
-/* A value that is a number or a text, nobody knows: of eight bytes that no text has, the number. */
 static TideBytes
-decode_ambiguous(TideCellReader *reader, TideEncoding a, TideEncoding b, TideBytes value)
-{
-  gboolean is_one_number = a == TIDE_ENCODE_TEXT || b == TIDE_ENCODE_TEXT;
-  if (value.len != sizeof(guint64))
-    return value;
-  if (is_one_number && !is_text(value))
-    return decode_number(reader, a == TIDE_ENCODE_TEXT ? b : a, value);
-  reader->n_unread++;
-  return value;
-}
-
-static TideBytes
-decode_value(TideCellReader *reader, const Known *known, const TideResultCell *cell)
+decode_value(TideCellReader *reader, const Known *known, TideBytes value)
 {
   TideDeclaredColumn column = known->column;
   if (column.rule == NULL)
-    return cell->value;
+    return value;
   if (column.item != NULL && column.item->value != NULL)
-    return decode_computed(reader, column.item->value, cell->value);
-  if (known->is_ambiguous)
-    return decode_ambiguous(reader, encoding_of(column), known->other, cell->value);
-  return encoding_of(column) != TIDE_ENCODE_TEXT ? decode_number(reader, encoding_of(column), cell->value)
-                                                 : cell->value;
+    return decode_computed(reader, column.item->value, value);
+  TideEncoding encoding = encoding_of(column), other = known->is_ambiguous ? known->other : encoding;
+  gboolean is_one_number = encoding == TIDE_ENCODE_TEXT || other == TIDE_ENCODE_TEXT;
+  if (!known->is_ambiguous)
+    return encoding != TIDE_ENCODE_TEXT ? decode_number(reader, encoding, value) : value;
+  /* A number or a text, nobody knows: of eight bytes that no text has, the number. */
+  if (value.len != sizeof(guint64))
+    return value;
+  if (is_one_number && !is_text(value))
+    return decode_number(reader, encoding == TIDE_ENCODE_TEXT ? other : encoding, value);
+  reader->n_unread++;
+  return value;
 }
 
 static gboolean
@@ -533,7 +527,7 @@ tide_cell_reader_read(TideCellReader *reader, const TideResultRow *row)
       continue;
     reader->n_unread += packed ? 1 : 0; /* it is not packed as declared */
     if (!packed)
-      cell.value = decode_value(reader, known, &cell);
+      cell.value = decode_value(reader, known, cell.value);
     g_array_append_val(reader->cells, cell);
     TideBytes field = tide_buffer_bytes(&known->field);
     add_origin(reader, known == &reader->known_rest ? tide_scratch_copy(&reader->texts, field) : field,

@@ -47,32 +47,13 @@ connect_gateway(TideGatewaySession *session, const TideEndpoint *endpoint, TideW
   return g_steal_pointer(&client);
 }
 
-/* What went wrong, gateway by gateway. */
-typedef struct Failures {
-  GString *text; /* owned */
-  guint n;
-  guint n_wrong_service;
-} Failures;
-
-static void
-add_failure(Failures *failures, const TideEndpoint *endpoint, const GError *error)
-{
-  /* The probe's texts name their gateway; one that does not is named here. */
-  gboolean named = strstr(error->message, endpoint->text) != NULL;
-  g_string_append_printf(failures->text, "%s%s%s%s%s", failures->n > 0 ? "\n  " : "", named ? "" : "'",
-                         named ? "" : endpoint->text, named ? "" : "': ", error->message);
-  failures->n++;
-  if (g_error_matches(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE))
-    failures->n_wrong_service++;
-}
-
 /* Replaces the session's connection. On failure the old, closed one stays. */
 static gboolean
 open_connection(TideGatewaySession *session, GError **error)
 {
   const GPtrArray *gateways = session->config->hbase.gateways;
-  g_autoptr(GString) text = g_string_new(NULL);
-  Failures failures = {.text = text};
+  g_autoptr(GString) text = g_string_new(NULL); /* what went wrong, gateway by gateway */
+  guint n_failed = 0, n_wrong_service = 0;
   g_autoptr(TideHBaseClient) chosen = NULL;
   gboolean is_preferred = FALSE;
 
@@ -82,7 +63,11 @@ open_connection(TideGatewaySession *session, GError **error)
     TideWireMode mode;
     g_autoptr(TideHBaseClient) client = connect_gateway(session, endpoint, &mode, &local_error);
     if (client == NULL) {
-      add_failure(&failures, endpoint, local_error);
+      /* The probe's texts name their gateway; one that does not is named here. */
+      gboolean is_named = strstr(local_error->message, endpoint->text) != NULL;
+      g_string_append_printf(text, "%s%s%s%s%s", n_failed++ > 0 ? "\n  " : "", is_named ? "" : "'",
+                             is_named ? "" : endpoint->text, is_named ? "" : "': ", local_error->message);
+      n_wrong_service += g_error_matches(local_error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE) ? 1 : 0;
       continue;
     }
     is_preferred = session->preference == TIDE_GATEWAY_ANY || mode.framing != TIDE_FRAMING_FRAMED;
@@ -97,12 +82,10 @@ open_connection(TideGatewaySession *session, GError **error)
     session->client = g_steal_pointer(&chosen);
     return TRUE;
   }
-  int code = failures.n_wrong_service == failures.n ? TIDE_ERROR_WRONG_SERVICE : TIDE_ERROR_UNAVAILABLE;
-  if (failures.n == 1)
-    g_set_error(error, TIDE_ERROR, code, "no gateway can be used: %s", text->str);
-  else
-    g_set_error(error, TIDE_ERROR, code, "none of the %u gateways can be used:\n  %s", failures.n, text->str);
-  return FALSE;
+  TideErrorCode code = n_wrong_service == n_failed ? TIDE_ERROR_WRONG_SERVICE : TIDE_ERROR_UNAVAILABLE;
+  if (n_failed == 1)
+    return tide_fail(error, code, "no gateway can be used: %s", text->str);
+  return tide_fail(error, code, "none of the %u gateways can be used:\n  %s", n_failed, text->str);
 }
 
 TideGatewaySession *

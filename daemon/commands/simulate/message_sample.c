@@ -156,6 +156,58 @@ add_place(const TideMessageSample *sample, Line *line, const TideField *field, G
   return TRUE;
 }
 
+/* ---- values ---- */
+
+static void
+append_text(TideBuffer *out, const char *text)
+{
+  tide_buffer_append(out, text, strlen(text));
+}
+
+/* @is_whole: without a fraction of a second. */
+static void
+append_time(const TimeField *time, gint64 time_ms, gboolean is_whole, TideBuffer *out)
+{
+  static const gint64 per_ms[] = {
+      [TIDE_TIME_EPOCH_MS] = 1, [TIDE_TIME_EPOCH_US] = 1000, [TIDE_TIME_EPOCH_NS] = 1000000};
+  if (time->format == TIDE_TIME_PATTERN) {
+    tide_time_print_append(time->print, time->zone, time_ms * TIDE_NS_PER_MS, out);
+    return;
+  }
+  g_autofree char *text = NULL;
+  if (time->format == TIDE_TIME_RFC3339) {
+    char iso[TIDE_ISO_TIME_BYTES];
+    text = g_strdup(tide_iso_time_print(time_ms, iso));
+  } else if (time->format == TIDE_TIME_EPOCH_S && (is_whole || time_ms % 1000 == 0)) {
+    text = g_strdup_printf("%" G_GINT64_FORMAT, time_ms / 1000);
+  } else if (time->format == TIDE_TIME_EPOCH_S) {
+    text = g_strdup_printf("%" G_GINT64_FORMAT ".%03d", time_ms / 1000, (int)(time_ms % 1000));
+  } else {
+    text = g_strdup_printf("%" G_GINT64_FORMAT, time_ms * per_ms[time->format]);
+  }
+  append_text(out, text);
+}
+
+/* Within a tenth of what it was, with as many digits behind the point; one with an exponent stays. */
+static void
+append_number(TideBytes number, guint64 *random, TideBuffer *out)
+{
+  g_autofree char *text = g_strndup((const char *)number.data, number.len);
+  const char *point = strchr(text, '.');
+  char *end = NULL;
+  double value = g_ascii_strtod(text, &end);
+  if (*end != '\0' || strpbrk(text, "eE") != NULL || number.len > 15) {
+    tide_buffer_append_bytes(out, number);
+    return;
+  }
+  int n_digits = point != NULL ? (int)strlen(point + 1) : 0;
+  value *= 0.9 + 0.2 * ((double)(tide_simulation_mix(*random) >> 11) / (double)(G_GUINT64_CONSTANT(1) << 53));
+  *random += TIDE_SIMULATION_STEP;
+  char format[16], made[64];
+  g_snprintf(format, sizeof format, "%%.%df", n_digits);
+  append_text(out, g_ascii_formatd(made, sizeof made, format, value));
+}
+
 /* ---- binary messages ---- */
 
 /* What the values of a message are asked for. */
@@ -164,9 +216,6 @@ typedef struct Question {
   gint64 time_ms;
   guint64 random;
 } Question;
-
-static void append_time(const TimeField *time, gint64 time_ms, gboolean is_whole, TideBuffer *out);
-static void append_number(TideBytes number, guint64 *random, TideBuffer *out);
 
 static gboolean
 answer(TideBytes name, TideValueKind kind, TideBytes text, TideBuffer *ret_text, gpointer data)
@@ -262,19 +311,6 @@ add_line(TideBytes text, gpointer data, GError **error)
   return is_empty;
 }
 
-static gboolean
-read_file(TideMessageSample *sample, const char *path, GError **error)
-{
-  guint n_before = sample->lines->len;
-  sample->path = path;
-  sample->n_read = 0;
-  tide_buffer_reset(&sample->header);
-  if (!tide_message_path_read(path, sample->is_binary, add_line, sample, error))
-    return FALSE;
-  return sample->lines->len > n_before || tide_fail(error, TIDE_ERROR_DATA, "'%s' holds no message%s", path,
-                                                    sample->is_binary ? "" : ": one a line is wanted");
-}
-
 TideMessageSample *
 tide_message_sample_load(const GPtrArray *paths, const TideConfig *config, const char *topic, GError **error)
 {
@@ -307,9 +343,19 @@ tide_message_sample_load(const GPtrArray *paths, const TideConfig *config, const
         config->path, sample->unprintable);
     return NULL;
   }
-  for (guint i = 0; i < paths->len; i++)
-    if (!read_file(sample, paths->pdata[i], error))
+  for (guint i = 0; i < paths->len; i++) {
+    guint n_before = sample->lines->len;
+    sample->path = paths->pdata[i];
+    sample->n_read = 0;
+    tide_buffer_reset(&sample->header);
+    if (!tide_message_path_read(sample->path, sample->is_binary, add_line, sample, error))
       return NULL;
+    if (sample->lines->len == n_before) {
+      g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA, "'%s' holds no message%s", sample->path,
+                  sample->is_binary ? "" : ": one a line is wanted");
+      return NULL;
+    }
+  }
   return g_steal_pointer(&sample);
 }
 
@@ -341,66 +387,15 @@ tide_message_sample_n_lines(const TideMessageSample *sample)
 
 /* ---- a message ---- */
 
-static void
-append_text(TideBuffer *out, const char *text)
-{
-  tide_buffer_append(out, text, strlen(text));
-}
-
-/* @is_whole: without a fraction of a second. */
-static void
-append_time(const TimeField *time, gint64 time_ms, gboolean is_whole, TideBuffer *out)
-{
-  static const gint64 per_ms[] = {
-      [TIDE_TIME_EPOCH_MS] = 1, [TIDE_TIME_EPOCH_US] = 1000, [TIDE_TIME_EPOCH_NS] = 1000000};
-  if (time->format == TIDE_TIME_PATTERN) {
-    tide_time_print_append(time->print, time->zone, time_ms * TIDE_NS_PER_MS, out);
-    return;
-  }
-  g_autofree char *text = NULL;
-  if (time->format == TIDE_TIME_RFC3339) {
-    char iso[TIDE_ISO_TIME_BYTES];
-    text = g_strdup(tide_iso_time_print(time_ms, iso));
-  } else if (time->format == TIDE_TIME_EPOCH_S && (is_whole || time_ms % 1000 == 0)) {
-    text = g_strdup_printf("%" G_GINT64_FORMAT, time_ms / 1000);
-  } else if (time->format == TIDE_TIME_EPOCH_S) {
-    text = g_strdup_printf("%" G_GINT64_FORMAT ".%03d", time_ms / 1000, (int)(time_ms % 1000));
-  } else {
-    text = g_strdup_printf("%" G_GINT64_FORMAT, time_ms * per_ms[time->format]);
-  }
-  append_text(out, text);
-}
-
-/* Within a tenth of what it was, with as many digits behind the point; one with an exponent stays. */
-static void
-append_number(TideBytes number, guint64 *random, TideBuffer *out)
-{
-  g_autofree char *text = g_strndup((const char *)number.data, number.len);
-  const char *point = strchr(text, '.');
-  char *end = NULL;
-  double value = g_ascii_strtod(text, &end);
-  if (*end != '\0' || strpbrk(text, "eE") != NULL || number.len > 15) {
-    tide_buffer_append_bytes(out, number);
-    return;
-  }
-  int n_digits = point != NULL ? (int)strlen(point + 1) : 0;
-  value *= 0.9 + 0.2 * ((double)(tide_simulation_mix(*random) >> 11) / (double)(G_GUINT64_CONSTANT(1) << 53));
-  *random += TIDE_SIMULATION_STEP;
-  char format[16], made[64];
-  g_snprintf(format, sizeof format, "%%.%df", n_digits);
-  append_text(out, g_ascii_formatd(made, sizeof made, format, value));
-}
-
 void
 tide_message_sample_append(const TideMessageSample *sample, guint line, gint64 time_ms, guint64 seed, TideBuffer *out)
 {
-  if (sample->is_binary) {
-    const Line *like = &g_array_index(sample->lines, Line, line % sample->lines->len);
-    g_assert(append_like(sample, tide_buffer_bytes(&like->text), time_ms, seed, out)); /* it was tried */
-    return;
-  }
   const Line *made = &g_array_index(sample->lines, Line, line % sample->lines->len);
   const guint8 *text = made->text.data;
+  if (sample->is_binary) {
+    g_assert(append_like(sample, tide_buffer_bytes(&made->text), time_ms, seed, out)); /* it was tried */
+    return;
+  }
   gboolean is_whole = sample->options.format == TIDE_FORMAT_INFLUX; /* its own time is, and what has an i behind it */
   gsize at = 0;
   for (guint i = 0; i < made->places->len; i++) {

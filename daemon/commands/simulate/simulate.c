@@ -137,17 +137,6 @@ print_payload(const Simulate *simulate, TideBytes payload, FILE *stream)
   fwrite(hex != NULL ? (const void *)hex : payload.data, 1, hex != NULL ? strlen(hex) : payload.len, stream);
 }
 
-static gboolean
-write_log(Simulate *simulate, const TideSimulatedMessage *message, TideBytes payload, GError **error)
-{
-  if (simulate->log == NULL || message->kind == TIDE_SIMULATED_POISON)
-    return TRUE;
-  print_payload(simulate, payload, simulate->log);
-  if (fputc('\n', simulate->log) != EOF)
-    return TRUE;
-  return tide_fail(error, TIDE_ERROR_IO, "cannot write '%s': %s", simulate->log_path, g_strerror(errno));
-}
-
 /* FALSE without an error: the output takes no more. */
 static gboolean
 send_message(Simulate *simulate, TideBytes key, TideBytes payload, GError **error)
@@ -190,9 +179,13 @@ send_all(Simulate *simulate, GError **error)
     tide_buffer_reset(&key);
     tide_buffer_reset(&payload);
     append_message(simulate, &message, &key, &payload);
-    if (!send_message(simulate, tide_buffer_bytes(&key), tide_buffer_bytes(&payload), error) ||
-        !write_log(simulate, &message, tide_buffer_bytes(&payload), error))
+    if (!send_message(simulate, tide_buffer_bytes(&key), tide_buffer_bytes(&payload), error))
       return FALSE;
+    if (simulate->log != NULL && message.kind != TIDE_SIMULATED_POISON) {
+      print_payload(simulate, tide_buffer_bytes(&payload), simulate->log);
+      if (fputc('\n', simulate->log) == EOF)
+        return tide_fail(error, TIDE_ERROR_IO, "cannot write '%s': %s", simulate->log_path, g_strerror(errno));
+    }
     simulate->n_sent[message.kind]++;
     tide_progress_update(&simulate->progress, simulate->n_sent[TIDE_SIMULATED_READING], tide_now_us());
   }
@@ -274,15 +267,6 @@ check_topic(const TideConfig *config, const SimulateOptions *options, const char
         "'--yes'; '--print' shows them",
         topic, config->path);
   return topic[0] != '^' || tide_fail(error, TIDE_ERROR_USAGE, "'%s' is a pattern: name one topic with --topic", topic);
-}
-
-static gboolean
-open_log(Simulate *simulate, const char *path, GError **error)
-{
-  simulate->log_path = path;
-  simulate->log = path != NULL ? fopen(path, "we") : NULL;
-  return path == NULL || simulate->log != NULL ||
-         tide_fail(error, TIDE_ERROR_IO, "cannot write '%s': %s", path, g_strerror(errno));
 }
 
 static gboolean
@@ -370,9 +354,15 @@ simulate_readings(TideCommandCall *call, GError **error)
       options->samples->len > 0 || call->config_path != NULL || (!options->print && options->brokers == NULL);
   if (!check_options(call, error) || (needs_config && !tide_command_load_config(call)))
     return FALSE;
-  Simulate simulate = {.rate_per_s = options->rate_per_s, .linger_ms = options->linger_ms};
+  Simulate simulate = {
+      .rate_per_s = options->rate_per_s, .linger_ms = options->linger_ms, .log_path = options->log_path};
   const TideSimulationParameters *parameters = &simulate.parameters;
-  gboolean ok = prepare(call->config, options, &simulate, error) && open_log(&simulate, options->log_path, error);
+  gboolean ok = prepare(call->config, options, &simulate, error);
+  if (ok && simulate.log_path != NULL) {
+    simulate.log = fopen(simulate.log_path, "we");
+    ok = simulate.log != NULL ||
+         tide_fail(error, TIDE_ERROR_IO, "cannot write '%s': %s", simulate.log_path, g_strerror(errno));
+  }
   if (ok) {
     g_autofree char *start = tide_time_text(parameters->start_epoch_ms);
     tide_say("the same again: --seed %" G_GUINT64_FORMAT " --start-time %s", parameters->seed, start);

@@ -1,5 +1,6 @@
 /* The work of `tidemark verify`: topics and tables are read as often as the memory asks for, and each cell is judged
  * once; of what was found some are read again, to be shown. */
+#include "commands/cli/message_lines.h"
 #include "commands/cli/progress.h"
 #include "commands/verify/verification.h"
 #include "util/clock.h"
@@ -10,6 +11,7 @@ typedef struct Job {
   TideProgress progress;
   guint64 done; /* messages or rows of what is read now */
   TideVerifyRole role;
+  guint part;    /* place of the file that is read */
   guint slot;    /* of the table that is scanned */
   gint64 now_ms; /* when this pass had read the tables */
   GError *error; /* owned: of a callback */
@@ -36,6 +38,45 @@ take_message(const TideMessage *message, guint part, gpointer data)
              : TIDE_TOPIC_STOP;
 }
 
+/* ---- files in place of topics: each is a part, its path the topic ---- */
+
+static gint64
+take_record(const TideMessage *message, gpointer data)
+{
+  return take_message(message, ((Job *)data)->part, data);
+}
+
+static gboolean
+go_on(gpointer data)
+{
+  return *((const Job *)data)->of->input.stop == 0;
+}
+
+/* Errors: IO, DATA: it cannot be read to its end; CANCELLED. */
+static gboolean
+read_file(Job *job, const TideTopicSpan *span, GError **error)
+{
+  const TideVerifyInput *input = &job->of->input;
+  const char *path = g_array_index(input->parts, TideTopicPart, span->part).topic;
+  TideFileMark start = TIDE_FILE_MARK_START;
+  TideFileReaderOptions options = {
+      .path = path, .decode = &input->source->readings->decode, .mark = &start, .go_on = go_on, .go_on_data = job};
+  TideFileReader *reader = tide_file_reader_open(&options, error);
+  if (reader == NULL)
+    return FALSE;
+  TideMessageFile file = {.reader = reader, .path = path, .begin = span->begin, .end = span->end};
+  job->part = span->part;
+  (void)tide_message_file_read(&file, take_record, go_on, job);
+  const char *problem = tide_file_reader_problem(reader);
+  gboolean is_stopped = !go_on(job), good = !is_stopped && problem == NULL;
+  if (is_stopped)
+    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_CANCELLED, "stopped");
+  else if (problem != NULL)
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA, "cannot compare all of the file: %s", problem);
+  tide_file_reader_free(reader);
+  return good;
+}
+
 static gboolean
 read_spans(Job *job, const GArray *spans, TideVerifyRole role, const char *noun, GError **error)
 {
@@ -48,7 +89,13 @@ read_spans(Job *job, const GArray *spans, TideVerifyRole role, const char *noun,
   job->role = role;
   job->done = 0;
   tide_progress_begin(&job->progress, shown, n_offsets, tide_now_us());
-  gboolean ok = tide_verify_input_read(&job->of->input, spans, take_message, job, error);
+  const TideVerifyInput *input = &job->of->input;
+  gboolean ok =
+      input->topics == NULL || tide_topic_reader_read(input->topics, input->parts, spans, take_message, job, error);
+  for (guint i = 0; input->topics == NULL && ok && job->error == NULL && i < spans->len; i++) {
+    const TideTopicSpan *span = &g_array_index(spans, TideTopicSpan, i);
+    ok = span->begin >= span->end || read_file(job, span, error);
+  }
   tide_progress_end(&job->progress);
   if (ok && job->error != NULL) {
     g_propagate_error(error, g_steal_pointer(&job->error));
@@ -135,17 +182,6 @@ next_cell(const Job *job, gsize *position, TideVerifyRule *ret_rule)
     *ret_rule =
         tide_verify_tables_rule(job->of->tables, entry, job->now_ms, job->of->not_whole == NULL && !job->of->has_gaps);
   return entry;
-}
-
-static gboolean
-has_open_cells(const Job *job)
-{
-  gsize position = 0;
-  TideVerifyRule rule;
-  for (const TideVerifyEntry *entry; (entry = next_cell(job, &position, &rule)) != NULL;)
-    if (tide_verify_is_open(job->of->cells, entry, &rule))
-      return TRUE;
-  return FALSE;
 }
 
 static void
@@ -375,8 +411,15 @@ run_pass(Job *job, guint64 first, guint64 last, GError **error)
   tide_verify_cells_begin(of->cells, first, last);
   if (!read_messages(job, TIDE_VERIFY_MUST, error) || !read_tables(job, error))
     return FALSE;
-  if (has_open_cells(job) &&
-      (!tide_verify_input_refresh(&of->input, error) || !read_messages(job, TIDE_VERIFY_EXPLAIN, error)))
+  gsize position = 0;
+  TideVerifyRule rule;
+  gboolean is_open = FALSE;
+  for (const TideVerifyEntry *entry; !is_open && (entry = next_cell(job, &position, &rule)) != NULL;)
+    is_open = tide_verify_is_open(of->cells, entry, &rule);
+  /* Files hold what they held; topics have more by now. */
+  if (is_open && of->input.topics != NULL && !tide_topic_reader_refresh(of->input.topics, of->input.parts, error))
+    return FALSE;
+  if (is_open && !read_messages(job, TIDE_VERIFY_EXPLAIN, error))
     return FALSE;
   if (tide_verify_cells_is_overrun(of->cells))
     return tide_fail(error, TIDE_ERROR_TOO_BIG,

@@ -165,9 +165,7 @@ assign_slot(TideVerifyTables *tables, const TideTable *table, guint *ret_slot, G
 static gboolean
 add_wanted(TideVerifyTables *tables, const char *name, GError **error)
 {
-  const TideTable *table = tide_table_of_name(tables->config, name);
-  if (table == NULL) /* says which names there are */
-    table = tide_table_argument_find(tables->config, name, error);
+  const TideTable *table = tide_table_argument_find(tables->config, name, error);
   if (table == NULL)
     return FALSE;
   if (table->declared != NULL && !tide_table_is_template(table->declared))

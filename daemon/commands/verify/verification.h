@@ -180,19 +180,6 @@ typedef struct TideVerification {
   gint64 elapsed_us;
 } TideVerification;
 
-/* ---- input.c ---- */
-
-/* The parts of files: all that each holds. Errors: USAGE: one cannot be read twice, as standard input or a pipe; one
- * that is not there is told of when it is read. */
-gboolean tide_verify_input_take_files(TideVerifyInput *input, const GPtrArray *paths,
-                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
-
-/* As tide_topic_reader_read() and tide_topic_reader_refresh(). Errors of files: IO, DATA: one cannot be read to its
- * end; CANCELLED. */
-gboolean tide_verify_input_read(const TideVerifyInput *input, const GArray *spans, TideTopicFunc func, gpointer data,
-                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
-gboolean tide_verify_input_refresh(const TideVerifyInput *input, GError **error) G_GNUC_WARN_UNUSED_RESULT;
-
 /* ---- messages.c ---- */
 
 /**

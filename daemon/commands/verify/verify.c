@@ -58,20 +58,6 @@ typedef struct VerifyOptions {
   guint64 rate_rows_per_s;
 } VerifyOptions;
 
-static void
-clear_verification(TideVerification *verify)
-{
-  tide_topic_reader_free(verify->input.topics);
-  g_clear_pointer(&verify->input.parts, g_array_unref);
-  g_clear_pointer(&verify->gaps, g_array_unref);
-  tide_verify_tables_free(verify->tables);
-  g_clear_pointer(&verify->dead_letters, g_array_unref);
-  tide_verify_cells_free(verify->cells);
-  tide_mapping_free(verify->mapping);
-  g_clear_pointer(&verify->samples, g_array_unref);
-  g_free(verify->not_whole);
-}
-
 /* ---- the window ----------------------------------------------------------------------------------------------------
  */
 
@@ -146,8 +132,28 @@ take_files(TideVerification *verify, TideConfig *config, const VerifyOptions *op
     return FALSE;
   }
   verify->input.source = tide_command_choose_source(config, options->source, error);
-  if (verify->input.source == NULL || !tide_verify_input_take_files(&verify->input, paths, error))
+  if (verify->input.source == NULL)
     return FALSE;
+  verify->input.parts = tide_topic_parts_new();
+  for (guint i = 0; i < paths->len; i++) {
+    const char *path = g_ptr_array_index(paths, i);
+    gboolean is_lasting = g_file_test(path, G_FILE_TEST_IS_REGULAR) || g_file_test(path, G_FILE_TEST_IS_DIR) ||
+                          !g_file_test(path, G_FILE_TEST_EXISTS);
+    /* There may be several passes, and what is at a file's place is read anew in each. One that is not there is told of
+     * when it is read. */
+    if (strcmp(path, "-") == 0 || !is_lasting)
+      return tide_fail(
+          error, TIDE_ERROR_USAGE,
+          "'%s' cannot be read twice, and '--memory' may ask for several passes: write what comes from it into a "
+          "file, and compare that",
+          path);
+    TideTopicPart part = {.topic = g_canonicalize_filename(path, NULL),
+                          .first = 1,
+                          .last = TIDE_TOPIC_END,
+                          .begin = 1,
+                          .end = TIDE_TOPIC_END};
+    g_array_append_val(verify->input.parts, part);
+  }
   g_autofree char *directory = tide_state_directory_of_user(options->state_directory);
   g_clear_pointer(&config->dead_letters.topic, g_free);
   g_free(config->dead_letters.file);
@@ -258,7 +264,15 @@ verify_tables(TideCommandCall *call, GError **error)
   gboolean ok = verify_window(&verify, call->config, options, call->arguments, &is_right, error);
   if (ok && !is_right)
     call->exit_code = TIDE_EXIT_FINDINGS;
-  clear_verification(&verify);
+  tide_topic_reader_free(verify.input.topics);
+  g_clear_pointer(&verify.input.parts, g_array_unref);
+  g_clear_pointer(&verify.gaps, g_array_unref);
+  tide_verify_tables_free(verify.tables);
+  g_clear_pointer(&verify.dead_letters, g_array_unref);
+  tide_verify_cells_free(verify.cells);
+  tide_mapping_free(verify.mapping);
+  g_clear_pointer(&verify.samples, g_array_unref);
+  g_free(verify.not_whole);
   return ok;
 }
 
