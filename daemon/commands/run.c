@@ -118,27 +118,26 @@ render_tables(gpointer data)
 }
 
 static gboolean
-is_ready(gpointer data, char **ret_reason)
+is_well(const Run *run, gboolean is_asked_for_ready, char **ret_reason)
 {
-  const Run *run = data;
   TidePipelineState state = tide_pipeline_state(run->pipeline);
-  gboolean ready = state.ready;
-  if (!ready)
+  gboolean well = is_asked_for_ready ? state.ready : state.healthy;
+  if (!well)
     *ret_reason = g_strdup(state.reason);
   tide_pipeline_state_clear(&state);
-  return ready;
+  return well;
 }
 
 static gboolean
-is_healthy(gpointer data, char **ret_reason)
+is_ready(gpointer run, char **ret_reason)
 {
-  const Run *run = data;
-  TidePipelineState state = tide_pipeline_state(run->pipeline);
-  gboolean healthy = state.healthy;
-  if (!healthy)
-    *ret_reason = g_strdup(state.reason);
-  tide_pipeline_state_clear(&state);
-  return healthy;
+  return is_well(run, TRUE, ret_reason);
+}
+
+static gboolean
+is_healthy(gpointer run, char **ret_reason)
+{
+  return is_well(run, FALSE, ret_reason);
 }
 
 /* ---- the main thread ---- */
@@ -238,26 +237,20 @@ notify_systemd(Run *run, const TidePipelineState *state, gint64 now_us)
     tide_notify_watchdog();
 }
 
-/* What the state directory's disk did not take. */
-static void
-retry_state(Run *run, gint64 now_us)
-{
-  if (now_us - run->state_tried_us < STATE_RETRY_US)
-    return;
-  run->state_tried_us = now_us;
-  guint n_kept = tide_state_directory_retry();
-  if (n_kept > 0)
-    tide_log(TIDE_LOG_NOTICE, "state-kept", "there is room again: %u file%s of the state directory written", n_kept,
-             n_kept == 1 ? "" : "s");
-}
-
 /* Once a second. */
 static gboolean
 on_watch(gpointer data)
 {
   Run *run = data;
   gint64 now_us = tide_now_us();
-  retry_state(run, now_us);
+  guint n_kept = 0; /* of what the state directory's disk did not take */
+  if (now_us - run->state_tried_us >= STATE_RETRY_US) {
+    run->state_tried_us = now_us;
+    n_kept = tide_state_directory_retry();
+  }
+  if (n_kept > 0)
+    tide_log(TIDE_LOG_NOTICE, "state-kept", "there is room again: %u file%s of the state directory written", n_kept,
+             n_kept == 1 ? "" : "s");
   tide_pipeline_watch(run->pipeline, now_us);
   TidePipelineState state = tide_pipeline_state(run->pipeline);
   notify_systemd(run, &state, now_us);
@@ -393,8 +386,12 @@ report_stopped(const Run *run, gboolean had_begun, guint64 handed_back, gint64 u
 
 /* The stop may take as long as systemd's watchdog waits, so it runs beside this thread, which goes on telling. */
 static void
-stop(Run *run)
+run_and_stop(Run *run)
 {
+  guint watch = g_timeout_add(WATCH_INTERVAL_MS, on_watch, run);
+  tide_pipeline_start(run->pipeline);
+  g_main_loop_run(run->loop);
+  g_source_remove(watch);
   run->is_stopping = TRUE; /* also when it ends for another reason than a signal */
   tide_notify_stopping();
   tide_notify_status("stopping");
@@ -405,16 +402,6 @@ stop(Run *run)
     run->exit_code = run->stop_code;
   report_stopped(run, state.stage == TIDE_STAGE_RUNNING, handed_back, state.unread);
   tide_pipeline_state_clear(&state);
-}
-
-static void
-run_and_stop(Run *run)
-{
-  guint watch = g_timeout_add(WATCH_INTERVAL_MS, on_watch, run);
-  tide_pipeline_start(run->pipeline);
-  g_main_loop_run(run->loop);
-  g_source_remove(watch);
-  stop(run);
 }
 
 static void
@@ -434,18 +421,6 @@ free_pipeline(Run *run)
              "kafka's client does not end: the process ends without it; what was written is committed");
     _exit(run->exit_code);
   }
-}
-
-/* Signals are handled from here to the end of the process: without a handler they would kill it without an exit code.
- */
-static void
-handle_signals(Run *run)
-{
-  g_unix_signal_add(SIGTERM, on_stop_signal, run);
-  g_unix_signal_add(SIGINT, on_stop_signal, run);
-  g_unix_signal_add(SIGHUP, on_hangup, run);
-  g_unix_signal_add(SIGUSR1, on_state_signal, run);
-  g_unix_signal_add(SIGUSR2, on_state_signal, run);
 }
 
 /* What limits.memory bounds is what is in use. glibc's heap keeps what was freed in as many arenas as threads ask for
@@ -489,7 +464,13 @@ run_daemon(const TideCommandCall *call, gboolean has_lasting_name)
                                  .accept_cluster_change = run_options->accept_cluster_change};
   run.pipeline = tide_pipeline_new(&options);
   tide_reload_init(&run.reload, call, run.pipeline, run.metrics, has_lasting_name);
-  handle_signals(&run);
+  /* Signals are handled from here to the end of the process: without a handler they would kill it without an exit
+   * code. */
+  g_unix_signal_add(SIGTERM, on_stop_signal, &run);
+  g_unix_signal_add(SIGINT, on_stop_signal, &run);
+  g_unix_signal_add(SIGHUP, on_hangup, &run);
+  g_unix_signal_add(SIGUSR1, on_state_signal, &run);
+  g_unix_signal_add(SIGUSR2, on_state_signal, &run);
   g_autoptr(GError) error = NULL;
   TideHttp *http = NULL;
   if (start_http(&run, &http, &error)) {

@@ -149,14 +149,6 @@ explain_topic(Explain *explain, GError **error)
   return TRUE;
 }
 
-static gboolean
-explain_all(Explain *explain, GError **error)
-{
-  if (explain->options->from_topic)
-    return explain_topic(explain, error);
-  return explain->options->tombstone ? explain_given(explain, NULL, error) : explain_input(explain, error);
-}
-
 /* ---- command -------------------------------------------------------------------------------------------------------
  */
 
@@ -188,29 +180,6 @@ check_options(const ExplainOptions *options, GError **error)
 }
 
 static gboolean
-read_timestamp(Explain *explain, GError **error)
-{
-  gint64 now_ns = tide_wall_clock_epoch_ms() * TIDE_NS_PER_MS;
-  gint64 timestamp_ns = now_ns;
-  if (!tide_time_option_parse("timestamp", explain->options->timestamp, now_ns, &timestamp_ns, error))
-    return FALSE;
-  explain->timestamp_ms = tide_ns_to_ms(timestamp_ns);
-  return TRUE;
-}
-
-static int
-finish(const Explain *explain)
-{
-  tide_explainer_finish(explain->explainer);
-  TideExplainerCounts counts = tide_explainer_counts(explain->explainer);
-  g_autofree char *messages = tide_count_of(counts.n_messages, "message", NULL),
-                  *rows = tide_count_of(counts.n_rows, "row", NULL), *rejected = tide_count_text(counts.n_rejected);
-  if (explain->options->format == EXPLAIN_TEXT && isatty(STDERR_FILENO))
-    tide_say("%s: %s, %s rejected", messages, rows, rejected);
-  return counts.n_rejected > 0 ? TIDE_EXIT_DATA : TIDE_EXIT_OK;
-}
-
-static gboolean
 explain_messages(TideCommandCall *call, GError **error)
 {
   const ExplainOptions *options = call->options;
@@ -218,9 +187,10 @@ explain_messages(TideCommandCall *call, GError **error)
     return FALSE;
   if ((options->topic != NULL || !options->from_topic) && !tide_config_check_topic(call->config, options->topic, error))
     return FALSE;
-  Explain explain = {.config = call->config, .options = options};
-  if (!read_timestamp(&explain, error))
+  gint64 now_ns = tide_wall_clock_epoch_ms() * TIDE_NS_PER_MS, timestamp_ns = now_ns;
+  if (!tide_time_option_parse("timestamp", options->timestamp, now_ns, &timestamp_ns, error))
     return FALSE;
+  Explain explain = {.config = call->config, .options = options, .timestamp_ms = tide_ns_to_ms(timestamp_ns)};
   g_autoptr(TideGatewaySession) session = NULL;
   if (!options->offline) {
     session = tide_gateway_session_open(call->config, TIDE_GATEWAY_ANY, error);
@@ -239,9 +209,17 @@ explain_messages(TideCommandCall *call, GError **error)
   };
   g_autoptr(TideExplainer) explainer = tide_explainer_new(&explainer_options);
   explain.explainer = explainer;
-  if (!explain_all(&explain, error))
+  if (!(options->from_topic  ? explain_topic(&explain, error)
+        : options->tombstone ? explain_given(&explain, NULL, error)
+                             : explain_input(&explain, error)))
     return FALSE;
-  call->exit_code = finish(&explain);
+  tide_explainer_finish(explainer);
+  TideExplainerCounts counts = tide_explainer_counts(explainer);
+  g_autofree char *messages = tide_count_of(counts.n_messages, "message", NULL),
+                  *rows = tide_count_of(counts.n_rows, "row", NULL), *rejected = tide_count_text(counts.n_rejected);
+  if (options->format == EXPLAIN_TEXT && isatty(STDERR_FILENO))
+    tide_say("%s: %s, %s rejected", messages, rows, rejected);
+  call->exit_code = counts.n_rejected > 0 ? TIDE_EXIT_DATA : TIDE_EXIT_OK;
   return TRUE;
 }
 

@@ -53,23 +53,15 @@ table_at(const TideExplainer *explainer, guint32 index)
   return explainer->options.config->tables->pdata[index];
 }
 
-/* The line of the next table in the file, behind @table. */
-static guint
-next_line(const TideConfig *config, const TideTable *table)
-{
-  guint next = G_MAXUINT;
-  for (guint i = 0; i < config->tables->len; i++) {
-    guint line = ((const TideTable *)config->tables->pdata[i])->line;
-    if (line > table->line)
-      next = MIN(next, line);
-  }
-  return next;
-}
-
 static void
 take_problems(const TideExplainer *explainer, const TideTable *table, const GPtrArray *problems, GPtrArray *warnings)
 {
-  guint end = next_line(explainer->options.config, table);
+  const GPtrArray *tables = explainer->options.config->tables;
+  guint end = G_MAXUINT; /* the line of the next table in the file */
+  for (guint i = 0; i < tables->len; i++) {
+    guint line = ((const TideTable *)tables->pdata[i])->line;
+    end = line > table->line ? MIN(end, line) : end;
+  }
   for (guint i = 0; i < problems->len; i++) {
     const TideConfigProblem *problem = problems->pdata[i];
     if (problem->line >= table->line && problem->line < end)
@@ -422,15 +414,6 @@ compare_readings(gconstpointer a, gconstpointer b)
 }
 
 static void
-sort_rows(TideExplainer *explainer)
-{
-  g_ptr_array_set_size(explainer->rows, 0);
-  for (guint32 i = 0; i < explainer->mapped.n_rows; i++)
-    g_ptr_array_add(explainer->rows, (gpointer)&explainer->mapped.rows[i]);
-  g_ptr_array_sort(explainer->rows, compare_readings);
-}
-
-static void
 print_heading(const TideExplainer *explainer, guint32 reading_index, gint64 event_time_ns)
 {
   if (explainer->options.json)
@@ -496,23 +479,20 @@ print_no_readings(const TideExplainer *explainer, gboolean deletes)
   tide_json_print_line(&text, stdout);
 }
 
-static void
-print_ambiguous(const TideExplainer *explainer)
-{
-  if (explainer->mapped.n_ambiguous_readings == 0 || explainer->options.json)
-    return;
-  g_autofree char *position = position_text(explainer);
-  printf("%s: a local time that happens twice; 'ambiguous' decided which is meant%s\n", position, time_note(explainer));
-}
-
 /* Readings are in the message's order; a tombstone has none, and the rows that it deletes. */
 static gboolean
 print_mapped(TideExplainer *explainer, GError **error)
 {
   explainer->counts.n_rows += explainer->mapped.n_rows;
   tide_overwritten_cells_add(explainer->overwritten, explainer->mapped.rows, explainer->mapped.n_rows);
-  print_ambiguous(explainer);
-  sort_rows(explainer);
+  g_autofree char *position = position_text(explainer);
+  if (explainer->mapped.n_ambiguous_readings > 0 && !explainer->options.json)
+    printf("%s: a local time that happens twice; 'ambiguous' decided which is meant%s\n", position,
+           time_note(explainer));
+  g_ptr_array_set_size(explainer->rows, 0);
+  for (guint32 i = 0; i < explainer->mapped.n_rows; i++)
+    g_ptr_array_add(explainer->rows, (gpointer)&explainer->mapped.rows[i]);
+  g_ptr_array_sort(explainer->rows, compare_readings);
   guint at = 0;
   guint32 at_reject = 0, n_shown = 0;
   for (guint32 i = 0; i < explainer->mapped.n_readings; i++) {
@@ -554,24 +534,6 @@ tide_explainer_add(TideExplainer *explainer, const TideMessage *message, guint64
   return TRUE;
 }
 
-static void
-print_fields(const TideExplainer *explainer)
-{
-  const char *const headings[TIDE_FIELDS_N_KINDS] = {
-      [TIDE_FIELDS_TAKEN] = "fields taken",
-      [TIDE_FIELDS_LEFT] = "fields that no table takes",
-      [TIDE_FIELDS_NULL] = "fields that were always null",
-      [TIDE_FIELDS_ABSENT] = explainer->options.config->sources->len > 1
-                                 ? "fields asked for, which no reading had (those of other sources among them)"
-                                 : "fields asked for, which no reading had",
-  };
-  for (int kind = 0; kind < TIDE_FIELDS_N_KINDS; kind++) {
-    g_autofree char *names = tide_field_use_names(&explainer->field_use, explainer->mapping, (TideFieldsKind)kind);
-    if (names != NULL)
-      printf("%s: %s\n", headings[kind], names);
-  }
-}
-
 /* Of @table: values that HBase will not show, since another reading has their place. */
 static void
 print_overwritten(const TideExplainer *explainer, const TideTable *table)
@@ -605,8 +567,19 @@ print_overwritten(const TideExplainer *explainer, const TideTable *table)
 void
 tide_explainer_finish(TideExplainer *explainer)
 {
-  if (!explainer->options.json)
-    print_fields(explainer);
+  const char *const headings[TIDE_FIELDS_N_KINDS] = {
+      [TIDE_FIELDS_TAKEN] = "fields taken",
+      [TIDE_FIELDS_LEFT] = "fields that no table takes",
+      [TIDE_FIELDS_NULL] = "fields that were always null",
+      [TIDE_FIELDS_ABSENT] = explainer->options.config->sources->len > 1
+                                 ? "fields asked for, which no reading had (those of other sources among them)"
+                                 : "fields asked for, which no reading had",
+  };
+  for (int kind = 0; !explainer->options.json && kind < TIDE_FIELDS_N_KINDS; kind++) {
+    g_autofree char *names = tide_field_use_names(&explainer->field_use, explainer->mapping, (TideFieldsKind)kind);
+    if (names != NULL)
+      printf("%s: %s\n", headings[kind], names);
+  }
   for (guint i = 0; i < explainer->options.config->tables->len; i++)
     print_overwritten(explainer, table_at(explainer, i));
   for (guint i = 0; i < explainer->options.config->tables->len && !explainer->options.json; i++) {

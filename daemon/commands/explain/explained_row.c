@@ -20,25 +20,18 @@ table_name(const TideExplainedRow *explained, const TideRow *row)
   return row->table_name.len > 0 ? tide_text_printable(row->table_name) : g_strdup(table_of(explained, row)->name);
 }
 
-static void
-append_delete(const TideExplainedRow *explained, TideBuffer *out)
-{
-  const GPtrArray *families = table_of(explained, explained->row)->families;
-  g_autofree TideBytes *names = g_new(TideBytes, families->len);
-  for (guint i = 0; i < families->len; i++)
-    names[i] = tide_bytes_of_string(((const TideFamilySettings *)families->pdata[i])->name);
-  tide_mutation_delete_append(explained->protocol, out, explained->row->key, names, families->len,
-                              explained->row->delete_to_ms);
-}
-
 /* The bytes that the row takes in a call, with what it deletes. */
 static gsize
 size_in_call(const TideExplainedRow *explained)
 {
   const TideRow *row = explained->row;
   g_auto(TideBuffer) put = {0};
+  const GPtrArray *families = table_of(explained, row)->families;
+  g_autofree TideBytes *names = g_new(TideBytes, families->len);
+  for (guint i = 0; i < families->len; i++)
+    names[i] = tide_bytes_of_string(((const TideFamilySettings *)families->pdata[i])->name);
   if (row->delete_to_ms > 0)
-    append_delete(explained, &put);
+    tide_mutation_delete_append(explained->protocol, &put, row->key, names, families->len, row->delete_to_ms);
   if (row->n_cells == 0)
     return put.len;
   gint64 time_ms = row->delete_to_ms > 0 ? TIDE_PUT_NO_TIME : tide_put_time(row->n_cells, row->cells[0].timestamp_ms);
@@ -161,20 +154,6 @@ append_parts(GString *text, const GArray *parts)
   }
 }
 
-/* What is stored, read back: behind the cell where it is one value, below it where it is packed. */
-static void
-append_read_back(GString *text, const TideExplainedRow *explained, const TideCell *cell)
-{
-  TideResultCell result;
-  TideResultRow row;
-  const TideResultRow *shown = read_back(explained, cell, &result, &row);
-  for (gsize i = 0; i < shown->n_cells && !is_as_stored(shown, cell); i++) {
-    g_autofree char *qualifier = tide_text_printable(shown->cells[i].qualifier);
-    g_autofree char *value = tide_text_printable(shown->cells[i].value);
-    g_string_append_printf(text, "      reads as %s  %s\n", qualifier, value);
-  }
-}
-
 static void
 append_cells(GString *text, const TideExplainedRow *explained)
 {
@@ -196,7 +175,14 @@ append_cells(GString *text, const TideExplainedRow *explained)
     append_padded(text, values[i], value_width);
     g_string_append_printf(text, "  %" G_GINT64_FORMAT " = %s  %" G_GSIZE_FORMAT " bytes\n", row->cells[i].timestamp_ms,
                            time, tide_stored_cell_bytes(row, &row->cells[i]));
-    append_read_back(text, explained, &row->cells[i]);
+    TideResultCell result;
+    TideResultRow of_cell;
+    const TideResultRow *shown = read_back(explained, &row->cells[i], &result, &of_cell);
+    for (gsize k = 0; k < shown->n_cells && !is_as_stored(shown, &row->cells[i]); k++) {
+      g_autofree char *qualifier = tide_text_printable(shown->cells[k].qualifier);
+      g_autofree char *value = tide_text_printable(shown->cells[k].value);
+      g_string_append_printf(text, "      reads as %s  %s\n", qualifier, value);
+    }
   }
 }
 
@@ -215,17 +201,6 @@ append_order(GString *text, const TideExplainedRow *explained)
   g_autofree char *table = table_name(explained, before);
   g_autofree char *key = tide_bytes_printable(before->key);
   g_string_append_printf(text, "    waits   until HBase has acknowledged %s of %s\n", key, table);
-}
-
-static void
-append_expired(GString *text, const TideExplainedRow *explained)
-{
-  guint32 n = explained->row->n_expired_cells;
-  if (n == 0)
-    return;
-  g_autofree char *ttl = tide_duration_format(explained->expired_ttl_ms);
-  g_autofree char *cells = tide_count_of(n, "cell left out: older than its", "cells left out: older than their");
-  g_string_append_printf(text, "    expired %s time to live of %s\n", cells, ttl);
 }
 
 /* The event time, where the table has one of its own. */
@@ -287,14 +262,6 @@ append_sentences(GString *text, const char *kind, const GPtrArray *sentences)
     g_string_append_printf(text, "    %s: %s\n", kind, (const char *)sentences->pdata[i]);
 }
 
-static void
-append_region(GString *text, const TideRegion *region)
-{
-  g_autofree char *start = tide_bytes_printable(region->start_key);
-  g_autofree char *end = tide_bytes_printable(region->end_key);
-  g_string_append_printf(text, "    region  ['%s', '%s') on %s\n", start, end, region->server);
-}
-
 static GPtrArray *
 advice_on(const TideExplainedRow *explained, const TideRowShape *shape)
 {
@@ -325,11 +292,18 @@ tide_explained_row_text(const TideExplainedRow *explained)
   g_string_append_printf(text, "    key     %s  (%s)\n", hex, bytes);
   append_parts(text, parts);
   append_own_time(text, explained);
-  if (explained->region != NULL)
-    append_region(text, explained->region);
+  if (explained->region != NULL) {
+    g_autofree char *start = tide_bytes_printable(explained->region->start_key);
+    g_autofree char *end = tide_bytes_printable(explained->region->end_key);
+    g_string_append_printf(text, "    region  ['%s', '%s') on %s\n", start, end, explained->region->server);
+  }
   append_order(text, explained);
   append_cells(text, explained);
-  append_expired(text, explained);
+  g_autofree char *ttl = tide_duration_format(explained->expired_ttl_ms);
+  g_autofree char *expired =
+      tide_count_of(row->n_expired_cells, "cell left out: older than its", "cells left out: older than their");
+  if (row->n_expired_cells > 0)
+    g_string_append_printf(text, "    expired %s time to live of %s\n", expired, ttl);
   append_size(text, explained, &shape);
   append_growth(text, &shape);
   append_sentences(text, "warning", explained->warnings);
@@ -340,39 +314,6 @@ tide_explained_row_text(const TideExplainedRow *explained)
 
 /* ---- json ----------------------------------------------------------------------------------------------------------
  */
-
-static void
-append_json_parts(TideBuffer *text, const GArray *parts)
-{
-  tide_json_open(text, "key", '[');
-  for (guint i = 0; i < parts->len; i++) {
-    const KeyPart *part = &g_array_index(parts, KeyPart, i);
-    tide_json_open(text, NULL, '{');
-    tide_json_shown_text(text, "part", part->declared);
-    tide_json_shown_and_hex(text, "bytes", part->bytes);
-    tide_json_close(text, "}");
-  }
-  tide_json_close(text, "]");
-}
-
-/* What reading back gives, where that is not what is stored. */
-static void
-append_json_read_back(TideBuffer *text, const TideExplainedRow *explained, const TideCell *cell)
-{
-  TideResultCell result;
-  TideResultRow row;
-  const TideResultRow *shown = read_back(explained, cell, &result, &row);
-  if (is_as_stored(shown, cell))
-    return;
-  tide_json_open(text, "reads_as", '[');
-  for (gsize i = 0; i < shown->n_cells; i++) {
-    tide_json_open(text, NULL, '{');
-    tide_json_shown(text, "qualifier", shown->cells[i].qualifier);
-    tide_json_shown(text, "value", shown->cells[i].value);
-    tide_json_close(text, "}");
-  }
-  tide_json_close(text, "]");
-}
 
 static void
 append_json_cells(TideBuffer *text, const TideExplainedRow *explained)
@@ -389,20 +330,21 @@ append_json_cells(TideBuffer *text, const TideExplainedRow *explained)
     tide_json_number(text, "timestamp_ms", cell->timestamp_ms);
     tide_json_text(text, "time", time);
     tide_json_number(text, "stored_bytes", (gint64)tide_stored_cell_bytes(row, cell));
-    append_json_read_back(text, explained, cell);
-    tide_json_close(text, "}");
+    TideResultCell result;
+    TideResultRow of_cell;
+    const TideResultRow *shown = read_back(explained, cell, &result, &of_cell);
+    gboolean is_other = !is_as_stored(shown, cell);
+    if (is_other)
+      tide_json_open(text, "reads_as", '[');
+    for (gsize k = 0; is_other && k < shown->n_cells; k++) {
+      tide_json_open(text, NULL, '{');
+      tide_json_shown(text, "qualifier", shown->cells[k].qualifier);
+      tide_json_shown(text, "value", shown->cells[k].value);
+      tide_json_close(text, "}");
+    }
+    tide_json_close(text, is_other ? "]}" : "}");
   }
   tide_json_close(text, "]");
-}
-
-static void
-append_json_region(TideBuffer *text, const TideRegion *region)
-{
-  tide_json_open(text, "region", '{');
-  tide_json_shown_and_hex(text, "start", region->start_key);
-  tide_json_shown_and_hex(text, "end", region->end_key);
-  tide_json_shown_text(text, "server", region->server);
-  tide_json_close(text, "}");
 }
 
 static void
@@ -459,7 +401,15 @@ tide_explained_row_json(const TideExplainedRow *explained, TideBuffer *text)
   tide_json_number(text, "reading", row->reading_index);
   tide_json_shown_text(text, "table", table);
   tide_json_shown_and_hex(text, "row", row->key);
-  append_json_parts(text, parts);
+  tide_json_open(text, "key", '[');
+  for (guint i = 0; i < parts->len; i++) {
+    const KeyPart *part = &g_array_index(parts, KeyPart, i);
+    tide_json_open(text, NULL, '{');
+    tide_json_shown_text(text, "part", part->declared);
+    tide_json_shown_and_hex(text, "bytes", part->bytes);
+    tide_json_close(text, "}");
+  }
+  tide_json_close(text, "]");
   tide_json_number(text, "event_time_ms", tide_ns_to_ms(explained->reading->event_time_ns));
   append_json_cells(text, explained);
   if (row->n_expired_cells > 0) {
@@ -468,8 +418,13 @@ tide_explained_row_json(const TideExplainedRow *explained, TideBuffer *text)
   }
   append_json_order(text, explained);
   append_json_sizes(text, explained, &shape);
-  if (explained->region != NULL)
-    append_json_region(text, explained->region);
+  if (explained->region != NULL) {
+    tide_json_open(text, "region", '{');
+    tide_json_shown_and_hex(text, "start", explained->region->start_key);
+    tide_json_shown_and_hex(text, "end", explained->region->end_key);
+    tide_json_shown_text(text, "server", explained->region->server);
+    tide_json_close(text, "}");
+  }
   append_json_sentences(text, "warnings", explained->warnings, advice);
   append_json_sentences(text, "notes", explained->notes, NULL);
 }
