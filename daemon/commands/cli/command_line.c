@@ -48,22 +48,14 @@ store_in_bounds(const TideOption *option, guint64 count, const char *value, guin
 static gboolean
 store_count(const TideOption *option, const char *value, guint64 *target, GError **error)
 {
-  guint64 count = 0;
-  if (tide_number_parse(value, &count, NULL))
-    return store_in_bounds(option, count, value, target, error);
-  return tide_fail(error, TIDE_ERROR_USAGE, "'--%s' takes a whole number, got '%s'", option->name, value);
-}
-
-static gboolean
-store_mebibytes(const TideOption *option, const char *value, guint64 *target, GError **error)
-{
   guint64 count = 0, n_bytes = 0;
+  gboolean is_size = option->kind == TIDE_OPTION_MEBIBYTES;
   if (tide_number_parse(value, &count, NULL))
     return store_in_bounds(option, count, value, target, error);
-  if (tide_size_parse(value, &n_bytes, NULL))
+  if (is_size && tide_size_parse(value, &n_bytes, NULL))
     return store_in_bounds(option, n_bytes >> 20, value, target, error);
-  return tide_fail(error, TIDE_ERROR_USAGE, "'--%s' takes a size such as 256MiB or 2GiB, got '%s'", option->name,
-                   value);
+  return tide_fail(error, TIDE_ERROR_USAGE, "'--%s' takes %s, got '%s'", option->name,
+                   is_size ? "a size such as 256MiB or 2GiB" : "a whole number", value);
 }
 
 static gboolean
@@ -132,9 +124,8 @@ store_value(TideCommandCall *call, const TideOption *option, const char *value, 
     g_ptr_array_add(*(GPtrArray **)target, (gpointer)value);
     return TRUE;
   case TIDE_OPTION_COUNT:
-    return store_count(option, value, target, error);
   case TIDE_OPTION_MEBIBYTES:
-    return store_mebibytes(option, value, target, error);
+    return store_count(option, value, target, error);
   case TIDE_OPTION_DURATION:
     return store_duration(option, value, target, error);
   case TIDE_OPTION_PERCENT:
@@ -203,38 +194,20 @@ take_option(TideCommandCall *call, const char *argument, Arguments *arguments, G
                    call->command->name);
 }
 
-static gboolean
-asks_for_help(int argc, char **argv)
-{
-  for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
-    if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
-      return TRUE;
-  }
-  return FALSE;
-}
-
-/* By which a file is given: the configuration, or whatever else takes one. NULL: none */
-static const TideOption *
-option_of_file(const TideCommand *command, gboolean is_config)
-{
-  const TideOption *config = NULL;
-  for (gsize i = 0; i < command->n_options; i++) {
-    const TideOption *option = &command->options[i];
-    if (option->kind == TIDE_OPTION_CONFIG)
-      config = option;
-    else if (!is_config && g_strcmp0(option->value_name, "FILE") == 0)
-      return option;
-  }
-  return config;
-}
-
 /* How a file is given to a command that takes no arguments. (transfer full); NULL: it takes none, or @argument is none
  */
 static char *
 way_of_file(const TideCommand *command, const char *argument)
 {
   gboolean is_yaml = g_str_has_suffix(argument, ".yaml") || g_str_has_suffix(argument, ".yml");
-  const TideOption *option = option_of_file(command, is_yaml);
+  const TideOption *option = NULL; /* of the configuration, or for another file the first that takes one */
+  for (gsize i = 0; i < command->n_options; i++) {
+    const TideOption *other = &command->options[i];
+    gboolean takes_file = !is_yaml && g_strcmp0(other->value_name, "FILE") == 0;
+    if (option == NULL ? other->kind == TIDE_OPTION_CONFIG || takes_file
+                       : option->kind == TIDE_OPTION_CONFIG && takes_file && other->kind != TIDE_OPTION_CONFIG)
+      option = other;
+  }
   if (option == NULL || command->max_arguments > 0 || (!is_yaml && !g_file_test(argument, G_FILE_TEST_EXISTS)))
     return NULL;
   g_autofree char *word = tide_shell_word(argument);
@@ -262,7 +235,9 @@ fail_unexpected(const TideCommand *command, const char *argument, GError **error
 gboolean
 tide_command_line_parse(TideCommandCall *call, int argc, char **argv, gboolean *ret_help, GError **error)
 {
-  *ret_help = asks_for_help(argc, argv);
+  *ret_help = FALSE;
+  for (int i = 0; i < argc && !*ret_help && strcmp(argv[i], "--") != 0; i++)
+    *ret_help = strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
   if (*ret_help)
     return TRUE;
   Arguments arguments = {argv, argc};

@@ -150,23 +150,16 @@ job_text(const Load *load)
   return g_string_free(text, FALSE);
 }
 
-/* What is loaded through one of several is loaded through all; through others it is in another HBase, so far as anybody
- * knows. */
-static char **
-gateway_names(const TideConfig *config)
-{
-  const GPtrArray *gateways = config->hbase.gateways;
-  char **names = g_new0(char *, gateways->len + 1);
-  for (guint i = 0; i < gateways->len; i++)
-    names[i] = g_strdup(((const TideEndpoint *)g_ptr_array_index(gateways, i))->text);
-  return names;
-}
-
 static gboolean
 add_files(Load *load, const GPtrArray *paths, const char *marks_directory, GError **error)
 {
   g_autofree char *job = job_text(load);
-  g_auto(GStrv) gateways = gateway_names(load->config);
+  /* What is loaded through one gateway of several is loaded through all; through others it is in another HBase, so far
+   * as anybody knows. */
+  const GPtrArray *endpoints = load->config->hbase.gateways;
+  g_auto(GStrv) gateways = g_new0(char *, endpoints->len + 1);
+  for (guint i = 0; i < endpoints->len; i++)
+    gateways[i] = g_strdup(((const TideEndpoint *)g_ptr_array_index(endpoints, i))->text);
   TideFileLoadOptions options = {.source = load->source,
                                  .marks_directory = marks_directory,
                                  .job = job,
@@ -396,14 +389,6 @@ load_into_tables(Load *load, TideCommandCall *call, GError **error)
 
 /* ---- command ---- */
 
-static void
-load_clear(Load *load)
-{
-  tide_pipeline_free(load->pipeline);
-  tide_file_load_free(load->files);
-  tide_metrics_free(load->metrics);
-}
-
 static gboolean
 run_load(Load *load, TideCommandCall *call, GError **error)
 {
@@ -438,7 +423,9 @@ load_files(TideCommandCall *call, GError **error)
     return FALSE;
   Load load = {.config = call->config, .options = call->options};
   gboolean good = run_load(&load, call, error);
-  load_clear(&load);
+  tide_pipeline_free(load.pipeline);
+  tide_file_load_free(load.files);
+  tide_metrics_free(load.metrics);
   return good;
 }
 

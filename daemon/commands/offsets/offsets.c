@@ -288,27 +288,19 @@ show(Offsets *offsets, GError **error)
 /* ---- the group's members -------------------------------------------------------------------------------------------
  */
 
-/* "tidemark at /10.1.2.3, rdkafka at /10.1.2.4". (transfer full) */
-static char *
-members_text(const GArray *members)
-{
-  GString *text = g_string_new(NULL);
-  for (guint i = 0; i < members->len; i++) {
-    const TideKafkaMember *member = &g_array_index(members, TideKafkaMember, i);
-    g_autofree char *client = tide_text_printable(tide_bytes_of_string(member->client_id));
-    g_string_append_printf(text, "%s'%s' at %s", i > 0 ? ", " : "", client,
-                           member->host + (member->host[0] == '/' ? 1 : 0));
-  }
-  return g_string_free(text, FALSE);
-}
-
 /* @members: (nullable): the brokers do not say who it is. FALSE: the time is over, or a signal came. */
 static gboolean
 wait_for_members(const Offsets *offsets, const GArray *members, gint64 give_up_us, char **shown, GError **error)
 {
   const char *group = offsets->config->kafka.group;
-  g_autofree char *text =
-      members != NULL && members->len > 0 ? members_text(members) : g_strdup("(the brokers do not name them)");
+  g_autoptr(GString) names = g_string_new(NULL); /* "tidemark at 10.1.2.3, rdkafka at 10.1.2.4" */
+  for (guint i = 0; members != NULL && i < members->len; i++) {
+    const TideKafkaMember *member = &g_array_index(members, TideKafkaMember, i);
+    g_autofree char *client = tide_text_printable(tide_bytes_of_string(member->client_id));
+    g_string_append_printf(names, "%s'%s' at %s", i > 0 ? ", " : "", client,
+                           member->host + (member->host[0] == '/' ? 1 : 0));
+  }
+  const char *text = names->len > 0 ? names->str : "(the brokers do not name them)";
   gint64 now_us = tide_now_us();
   if (now_us >= give_up_us)
     return tide_fail(
@@ -320,7 +312,7 @@ wait_for_members(const Offsets *offsets, const GArray *members, gint64 give_up_u
     g_autofree char *left = tide_age_text((give_up_us - now_us) / TIDE_US_PER_MS);
     tide_say("tidemark offsets: group '%s' has members: %s; waiting up to %s for them to leave", group, text, left);
     g_free(*shown);
-    *shown = g_steal_pointer(&text);
+    *shown = g_strdup(text);
   }
   while (tide_now_us() < now_us + ASK_MEMBERS_US && *offsets->stop == 0)
     g_usleep(STOP_LOOK_US);
@@ -352,17 +344,6 @@ plan(Offsets *offsets, GError **error)
   return TRUE;
 }
 
-/* What puts the old offset back, as a line for the shell; NULL: it cannot be put back. (transfer full) */
-static char *
-restore_command(const Offsets *offsets, const TideTopicPart *part)
-{
-  if (part->committed < part->first || part->committed > part->last)
-    return NULL;
-  g_autofree char *config = tide_config_option(offsets->call->config_path);
-  return g_strdup_printf("tidemark offsets move --to %" G_GINT64_FORMAT " %s:%d%s", part->committed, part->topic,
-                         part->partition, config);
-}
-
 /* @results: of each part. */
 static void
 print_moves(const Offsets *offsets, const char *const *results)
@@ -373,6 +354,7 @@ print_moves(const Offsets *offsets, const char *const *results)
   TideOutputFormat format = (TideOutputFormat)offsets->options->format;
   g_autoptr(TideListing) listing = NULL;
   g_autoptr(GString) commands = g_string_new(NULL);
+  g_autofree char *config = tide_config_option(offsets->call->config_path);
   if (format != TIDE_OUTPUT_JSON)
     listing = tide_listing_new(stdout, format, tide_colour_wanted(stdout), columns,
                                G_N_ELEMENTS(columns) - (format == TIDE_OUTPUT_TABLE ? 1 : 0));
@@ -380,7 +362,12 @@ print_moves(const Offsets *offsets, const char *const *results)
     const TideTopicPart *part = part_at(offsets, i);
     const TideMove *move = &g_array_index(offsets->moves, TideMove, i);
     gint64 new = move->kind == TIDE_MOVE_MOVES ? move->to : -1;
-    g_autofree char *restore = strcmp(results[i], "moved") == 0 ? restore_command(offsets, part) : NULL;
+    gboolean can_be_restored = part->committed >= part->first && part->committed <= part->last;
+    g_autofree char *restore = /* a line for the shell */
+        strcmp(results[i], "moved") == 0 && can_be_restored
+            ? g_strdup_printf("tidemark offsets move --to %" G_GINT64_FORMAT " %s:%d%s", part->committed, part->topic,
+                              part->partition, config)
+            : NULL;
     if (listing != NULL) {
       g_autofree char *partition = number_text(part->partition), *old_text = number_text(part->committed);
       g_autofree char *new_text = number_text(new);

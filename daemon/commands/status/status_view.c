@@ -507,24 +507,17 @@ print_memory_and_cpu(FILE *stream, TideStatusReader *status)
   print_wrapped(stream, "CPU", cpu);
 }
 
-/* When the first of all was kept; NULL: none was. (transfer full) */
-static char *
-first_dead_letter(TideStatusReader *status)
-{
-  g_autoptr(TideStatusReader) reasons = tide_status_reader_list(status, "dead_letters.reasons");
-  const char *first = NULL;
-  for (guint32 i = 0; i < tide_status_reader_n(reasons); i++) {
-    const char *at = tide_status_reader_text(reasons, i, "first_at");
-    if (at != NULL && (first == NULL || strcmp(at, first) < 0))
-      first = at;
-  }
-  return first != NULL ? time_text(first) : NULL;
-}
-
 static void
 print_dead_letters(FILE *stream, TideStatusReader *status)
 {
-  g_autofree char *first = first_dead_letter(status);
+  g_autoptr(TideStatusReader) reasons = tide_status_reader_list(status, "dead_letters.reasons");
+  const char *first_at = NULL; /* of all reasons */
+  for (guint32 i = 0; i < tide_status_reader_n(reasons); i++) {
+    const char *at = tide_status_reader_text(reasons, i, "first_at");
+    if (at != NULL && (first_at == NULL || strcmp(at, first_at) < 0))
+      first_at = at;
+  }
+  g_autofree char *first = first_at != NULL ? time_text(first_at) : NULL;
   g_autofree char *kept = member_text(status, "dead_letters.kept", CELL_COUNT);
   const char *place = tide_status_reader_text(status, 0, "dead_letters.place");
   const char *stalled = tide_status_reader_text(status, 0, "dead_letters.stalled");

@@ -30,20 +30,6 @@ read_fingerprint(TideTableState *state, TideHBaseClient *client, const TideConfi
   return TRUE;
 }
 
-static gboolean
-read_enabled(TideTableState *state, TideGatewaySession *session, const TideTable *table, GError **error)
-{
-  gboolean is_enabled = FALSE;
-  if (!tide_hbase_client_table_is_enabled(tide_gateway_session_client(session), table->name,
-                                          tide_gateway_session_deadline_us(session), &is_enabled, error))
-    return FALSE;
-  if (!is_enabled) {
-    g_ptr_array_add(state->differences, g_strdup("it is disabled: its rows are held, and offsets with them"));
-    g_ptr_array_add(state->remedies, g_strdup_printf("enable \"%s\"", table->name));
-  }
-  return TRUE;
-}
-
 TideTableState *
 tide_table_state_read(TideGatewaySession *session, const TideConfig *config, const TideTable *table, GError **error)
 {
@@ -62,8 +48,15 @@ tide_table_state_read(TideGatewaySession *session, const TideConfig *config, con
     return NULL;
   state->regions = tide_hbase_client_regions(client, tide_bytes_of_string(table->name),
                                              tide_gateway_session_deadline_us(session), error);
-  if (state->regions == NULL || !read_enabled(state, session, table, error) ||
-      !read_fingerprint(state, client, config, table, error))
+  gboolean is_enabled = FALSE;
+  if (state->regions == NULL || !tide_hbase_client_table_is_enabled(
+                                    client, table->name, tide_gateway_session_deadline_us(session), &is_enabled, error))
+    return NULL;
+  if (!is_enabled) {
+    g_ptr_array_add(state->differences, g_strdup("it is disabled: its rows are held, and offsets with them"));
+    g_ptr_array_add(state->remedies, g_strdup_printf("enable \"%s\"", table->name));
+  }
+  if (!read_fingerprint(state, client, config, table, error))
     return NULL;
   g_autoptr(TideTableDescription) declared = tide_declared_table_describe(table, config->names);
   tide_table_state_compare(state, table, declared);
@@ -221,23 +214,16 @@ check_durability(TideTableState *state, const char *table)
   g_ptr_array_add(state->remedies, remedy);
 }
 
-static gboolean
-is_border(const GPtrArray *regions, TideBytes point)
-{
-  for (guint i = 0; i < regions->len; i++) {
-    if (tide_bytes_equal(((const TideRegion *)regions->pdata[i])->start_key, point))
-      return TRUE;
-  }
-  return FALSE;
-}
-
 GArray *
 tide_table_state_missing_splits(const TideTable *table, const GPtrArray *regions)
 {
   GArray *missing = g_array_new(FALSE, FALSE, sizeof(TideBytes));
   for (guint i = 0; table->splits != NULL && i < table->splits->len; i++) {
     TideBytes point = g_array_index(table->splits, TideBytes, i);
-    if (!is_border(regions, point))
+    gboolean is_border = FALSE;
+    for (guint k = 0; k < regions->len && !is_border; k++)
+      is_border = tide_bytes_equal(((const TideRegion *)regions->pdata[k])->start_key, point);
+    if (!is_border)
       g_array_append_val(missing, point);
   }
   return missing;
