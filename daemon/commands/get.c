@@ -30,10 +30,10 @@ check_is_whole(const TideConfig *config, const GetOptions *options, const TideTa
   g_autofree char *scheme = tide_row_key_describe(table->key, config->names);
   g_autofree char *missing = tide_key_arguments_missing(fields, config, table);
   if (!has_time)
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "leave '--time' out: the key of '%s' is %s", table->name, scheme);
+    tide_fail(error, TIDE_ERROR_USAGE, "leave '--time' out: the key of '%s' is %s", table->name, scheme);
   else
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "give %s%s'--time' too: the key of '%s' is %s",
-                missing != NULL ? missing : "", missing != NULL ? " and " : "", table->name, scheme);
+    tide_fail(error, TIDE_ERROR_USAGE, "give %s%s'--time' too: the key of '%s' is %s", missing != NULL ? missing : "",
+              missing != NULL ? " and " : "", table->name, scheme);
   return FALSE;
 }
 

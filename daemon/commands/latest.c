@@ -50,10 +50,9 @@ find_only_latest(const TideConfig *config, GError **error)
   if (n_tables == 1)
     return found;
   if (n_tables == 0)
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "no table in '%s' keeps latest values: " HOW_TO_DECLARE,
-                config->path);
+    tide_fail(error, TIDE_ERROR_USAGE, "no table in '%s' keeps latest values: " HOW_TO_DECLARE, config->path);
   else
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "which table? '%s' declares %s", config->path, names);
+    tide_fail(error, TIDE_ERROR_USAGE, "which table? '%s' declares %s", config->path, names);
   return NULL;
 }
 

@@ -56,8 +56,8 @@ read_key_range(const ScanOptions *options, GError **error)
     return NULL;
   if (range->stop.len > 0 &&
       tide_bytes_compare(tide_buffer_bytes(&range->start), tide_buffer_bytes(&range->stop)) >= 0) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-                "'--start' must be before '--stop', byte by byte; '--reverse' reads from the end");
+    tide_fail(error, TIDE_ERROR_USAGE,
+              "'--start' must be before '--stop', byte by byte; '--reverse' reads from the end");
     return NULL;
   }
   return g_steal_pointer(&ranges);

@@ -160,12 +160,11 @@ read_rate(const BenchOptions *options, TidePlanLoad *load, GError **error)
 {
   gboolean is_twice = options->interval_ms > 0 && options->rows_per_day > 0;
   if (is_twice || (options->interval_ms == 0 && options->rows_per_day == 0)) {
-    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-                        is_twice ? "'--interval' and '--rows-per-day' both say how many readings there are: leave one "
-                                   "of them out"
-                                 : "'--plan' needs the load: either '--machines' with '--interval', or "
-                                   "'--rows-per-day'");
-    return FALSE;
+    return tide_fail(error, TIDE_ERROR_USAGE, "%s",
+                     is_twice ? "'--interval' and '--rows-per-day' both say how many readings there are: leave one "
+                                "of them out"
+                              : "'--plan' needs the load: either '--machines' with '--interval', or "
+                                "'--rows-per-day'");
   }
   if (options->interval_ms > 0) {
     load->readings_per_s = load->machines * 1000 / (double)options->interval_ms;

@@ -150,10 +150,10 @@ tide_bench_load_settle(TideBenchLoad *load, const TideConfig *config, guint64 n_
   if (load->n_rows > 0)
     return TRUE;
   if (load->first_reject != NULL)
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA, "no message can be used; the first one: %s", load->first_reject);
+    tide_fail(error, TIDE_ERROR_DATA, "no message can be used; the first one: %s", load->first_reject);
   else if (load->messages->len == 0)
-    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_DATA, "there are no messages");
+    tide_fail(error, TIDE_ERROR_DATA, "there are no messages");
   else
-    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_DATA, "no table takes any of the messages");
+    tide_fail(error, TIDE_ERROR_DATA, "no table takes any of the messages");
   return FALSE;
 }

@@ -123,11 +123,11 @@ tide_command_check_verb(const TideCommandCall *call, const char *const *verbs, c
   g_autofree char *known = any_of(verbs);
   const char *nearest = verb != NULL ? tide_nearest_name(verb, verbs) : NULL;
   if (verb == NULL)
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "say what to do: %s", known);
+    tide_fail(error, TIDE_ERROR_USAGE, "say what to do: %s", known);
   else if (nearest != NULL)
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "cannot '%s' %s: did you mean '%s'?", verb, what, nearest);
+    tide_fail(error, TIDE_ERROR_USAGE, "cannot '%s' %s: did you mean '%s'?", verb, what, nearest);
   else
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "cannot '%s' %s: say %s", verb, what, known);
+    tide_fail(error, TIDE_ERROR_USAGE, "cannot '%s' %s: say %s", verb, what, known);
   return FALSE;
 }
 

@@ -20,10 +20,9 @@ fail_unknown_option(const TideCommand *command, const char *given, GError **erro
   g_ptr_array_add(names, NULL);
   const char *nearest = tide_nearest_name(given, (const char *const *)names->pdata);
   if (nearest != NULL)
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "unknown option '--%s': did you mean '--%s'?", given, nearest);
+    tide_fail(error, TIDE_ERROR_USAGE, "unknown option '--%s': did you mean '--%s'?", given, nearest);
   else
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "unknown option '--%s': see 'tidemark %s --help'", given,
-                command->name);
+    tide_fail(error, TIDE_ERROR_USAGE, "unknown option '--%s': see 'tidemark %s --help'", given, command->name);
   return FALSE;
 }
 
@@ -36,12 +35,11 @@ store_in_bounds(const TideOption *option, guint64 count, const char *value, guin
   }
   const char *unit = option->kind == TIDE_OPTION_MEBIBYTES ? " MiB" : "";
   if (option->max != 0)
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-                "'--%s' must be from %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT "%s, got '%s'", option->name,
-                option->min, option->max, unit, value);
+    tide_fail(error, TIDE_ERROR_USAGE, "'--%s' must be from %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT "%s, got '%s'",
+              option->name, option->min, option->max, unit, value);
   else
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--%s' must be at least %" G_GUINT64_FORMAT "%s, got '%s'",
-                option->name, option->min, unit, value);
+    tide_fail(error, TIDE_ERROR_USAGE, "'--%s' must be at least %" G_GUINT64_FORMAT "%s, got '%s'", option->name,
+              option->min, unit, value);
   return FALSE;
 }
 

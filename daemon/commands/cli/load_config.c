@@ -96,10 +96,9 @@ find_source(const TideConfig *config, const char *name, GError **error)
     g_string_append_printf(names, "%s'%s'", names->len > 0 ? ", " : "", source->name);
   }
   if (names->len == 0)
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--source %s': the configuration has no 'sources'", name);
+    tide_fail(error, TIDE_ERROR_USAGE, "'--source %s': the configuration has no 'sources'", name);
   else
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--source' says which of the sources the files are of: %s",
-                names->str);
+    tide_fail(error, TIDE_ERROR_USAGE, "'--source' says which of the sources the files are of: %s", names->str);
   return NULL;
 }
 

@@ -11,7 +11,7 @@
 static gboolean
 fail_argument(const char *text, GError *cause, GError **error)
 {
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "%s, got '%s'", cause->message, text);
+  tide_fail(error, TIDE_ERROR_USAGE, "%s, got '%s'", cause->message, text);
   g_error_free(cause);
   return FALSE;
 }

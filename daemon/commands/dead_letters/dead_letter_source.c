@@ -104,7 +104,7 @@ open_file(GArray *files, const char *path, GError **error)
   if (file.stream == NULL && errno == ENOENT)
     return TRUE; /* an operator, or a rotation, has moved it meanwhile */
   if (file.stream == NULL || fstat(fileno(file.stream), &info) != 0) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot open '%s': %s", path, g_strerror(errno));
+    tide_fail(error, TIDE_ERROR_IO, "cannot open '%s': %s", path, g_strerror(errno));
     if (file.stream != NULL)
       fclose(file.stream);
     return FALSE;
@@ -139,7 +139,7 @@ read_file(Source *source, TideDeadLetterParser *parser, const OpenFile *file, GE
   }
   gboolean ok = ferror(file->stream) == 0;
   if (!ok)
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot read '%s': %s", file->path, g_strerror(errno));
+    tide_fail(error, TIDE_ERROR_IO, "cannot read '%s': %s", file->path, g_strerror(errno));
   return ok;
 }
 
@@ -190,8 +190,7 @@ read_files(Source *source, const char *path, GError **error)
     return FALSE;
   if (paths->len == 0) {
     g_autofree char *missing = tide_dead_letter_source_missing_text(path);
-    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_NOT_FOUND, missing);
-    return FALSE;
+    return tide_fail(error, TIDE_ERROR_NOT_FOUND, "%s", missing);
   }
   g_autoptr(GArray) files = g_array_new(FALSE, FALSE, sizeof(OpenFile));
   g_array_set_clear_func(files, close_file);

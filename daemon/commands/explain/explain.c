@@ -159,21 +159,19 @@ check_options(const ExplainOptions *options, GError **error)
   for (guint i = 0; i < headers->len; i++) {
     if (strchr(headers->pdata[i], '=') != NULL)
       continue;
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--header' takes NAME=VALUE, got '%s'",
-                (const char *)headers->pdata[i]);
-    return FALSE;
+    return tide_fail(error, TIDE_ERROR_USAGE, "'--header' takes NAME=VALUE, got '%s'", (const char *)headers->pdata[i]);
   }
   gboolean given = options->key != NULL || options->timestamp != NULL || headers->len > 0 || options->tombstone;
   if (options->whole && (options->from_topic || options->tombstone))
-    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-                        "'--whole' is said of standard input: leave '--from-topic' and '--tombstone' out");
+    tide_fail(error, TIDE_ERROR_USAGE,
+              "'--whole' is said of standard input: leave '--from-topic' and '--tombstone' out");
   else if (options->from_topic && given)
-    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-                        "'--from-topic' takes messages as they are: leave '--key', '--timestamp', '--header' and "
-                        "'--tombstone' out");
+    tide_fail(error, TIDE_ERROR_USAGE,
+              "'--from-topic' takes messages as they are: leave '--key', '--timestamp', '--header' and "
+              "'--tombstone' out");
   else if (options->tombstone && options->key == NULL)
-    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-                        "'--tombstone' needs '--key': what a message without value deletes is named by its key");
+    tide_fail(error, TIDE_ERROR_USAGE,
+              "'--tombstone' needs '--key': what a message without value deletes is named by its key");
   else
     return TRUE;
   return FALSE;

@@ -59,8 +59,7 @@ typedef struct Load {
 static gboolean
 fail_usage(GError **error, const char *text)
 {
-  g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE, text);
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_USAGE, "%s", text);
 }
 
 /* In the order of the choices of --format. */

@@ -23,9 +23,9 @@ tide_load_scanned_table(TideConfig *config, const TideLoadScanned *scanned, GErr
     if (table->index_of == TIDE_TABLE_NONE)
       return table;
     const char *data = table_at(config, table->index_of)->name;
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-                "'%s' is the index of '%s': load the rows of '%s', which write those of the index along", table->name,
-                data, data);
+    tide_fail(error, TIDE_ERROR_USAGE,
+              "'%s' is the index of '%s': load the rows of '%s', which write those of the index along", table->name,
+              data, data);
     return NULL;
   }
   return NULL;

@@ -1,21 +1,14 @@
 #include "commands/read/column_choice.h"
 
 #include "commands/cli/output.h"
+#include "model/scratch.h"
 
 struct TideColumnChoice {
   const GPtrArray *texts; /* borrowed */
   TideBuffer *names;      /* owned: the texts' bytes, one for each */
-  GPtrArray *kept;        /* owned (element-type GBytes): what asked points to, beside names */
+  TideScratch kept;       /* owned: what asked points to, beside names */
   GArray *asked;          /* owned (element-type TideColumnName) */
 };
-
-static TideBytes
-keep(TideColumnChoice *choice, TideBytes bytes)
-{
-  GBytes *kept = g_bytes_new(bytes.data, bytes.len);
-  g_ptr_array_add(choice->kept, kept);
-  return tide_bytes(g_bytes_get_data(kept, NULL), bytes.len);
-}
 
 static void
 ask(TideColumnChoice *choice, TideBytes family, TideBytes qualifier, gboolean whole_family)
@@ -54,7 +47,8 @@ ask_packed(TideColumnChoice *choice, const TideTable *table, TideBytes family)
     TideReject reject;
     gboolean known = rule->qualifier != NULL && tide_key_text_is_constant(rule->qualifier) &&
                      tide_key_text_append(rule->qualifier, &nothing, TIDE_BYTES_EMPTY, &qualifier, &reject);
-    ask(choice, family, known ? keep(choice, tide_buffer_bytes(&qualifier)) : TIDE_BYTES_EMPTY, !known);
+    ask(choice, family, known ? tide_scratch_copy(&choice->kept, tide_buffer_bytes(&qualifier)) : TIDE_BYTES_EMPTY,
+        !known);
   }
 }
 
@@ -64,14 +58,13 @@ tide_column_choice_new(const TideTable *table, const GPtrArray *texts, gboolean 
   TideColumnChoice *choice = g_new0(TideColumnChoice, 1);
   choice->texts = texts;
   choice->names = g_new0(TideBuffer, MAX(texts->len, 1));
-  choice->kept = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
   choice->asked = g_array_new(FALSE, FALSE, sizeof(TideColumnName));
   for (guint i = 0; i < texts->len; i++) {
     tide_text_unescape(texts->pdata[i], &choice->names[i]);
     TideBytes name = tide_buffer_bytes(&choice->names[i]), qualifier;
     for (guint k = 0; table != NULL && k < table->families->len; k++) {
       const TideFamilySettings *settings = table->families->pdata[k];
-      TideBytes family = keep(choice, tide_bytes_of_string(settings->name));
+      TideBytes family = tide_scratch_copy(&choice->kept, tide_bytes_of_string(settings->name));
       ask(choice, family, name, FALSE);
       if (split_family(name, family, &qualifier))
         ask(choice, family, qualifier, FALSE);
@@ -90,7 +83,7 @@ tide_column_choice_free(TideColumnChoice *choice)
   for (guint i = 0; i < choice->texts->len; i++)
     tide_buffer_clear_memory(&choice->names[i]);
   g_free(choice->names);
-  g_ptr_array_unref(choice->kept);
+  tide_scratch_clear_memory(&choice->kept);
   g_array_unref(choice->asked);
   g_free(choice);
 }

@@ -35,7 +35,7 @@ connect_gateway(TideGatewaySession *session, const TideEndpoint *endpoint, TideW
     session->cluster = g_strdup(facts.cluster);
   if (facts.cluster != NULL && strcmp(facts.cluster, session->cluster) != 0) {
     g_autofree char *mismatch = tide_cluster_mismatch(endpoint->text, facts.cluster, session->cluster);
-    (void)tide_fail(error, TIDE_ERROR_WRONG_SERVICE, "%s", mismatch);
+    tide_fail(error, TIDE_ERROR_WRONG_SERVICE, "%s", mismatch);
     return NULL;
   }
   g_autoptr(TideHBaseClient) client = tide_hbase_client_new(endpoint, mode);
@@ -189,8 +189,7 @@ tide_gateway_session_explain(TideGatewaySession *session, const char *table, GEr
       exists)
     return;
   g_clear_error(error);
-  g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_NOT_FOUND,
-                      "there is no such table in HBase: 'tidemark tables create' makes it");
+  tide_fail(error, TIDE_ERROR_NOT_FOUND, "there is no such table in HBase: 'tidemark tables create' makes it");
 }
 
 gboolean

@@ -3,16 +3,11 @@
 
 #include "commands/cli/output.h"
 #include "commands/cli/time_argument.h"
+#include "model/scratch.h"
 #include "model/table/dated_table.h"
 #include "util/error.h"
 
 #define MAX_REPORTED 10 /* rows that are told one by one; all of them are counted */
-
-/* A row of the data table that is to be read. */
-typedef struct Wanted {
-  gsize key_offset; /* in keys */
-  gsize key_len;
-} Wanted;
 
 struct TideIndexRead {
   TideIndexReadOptions options;
@@ -22,9 +17,9 @@ struct TideIndexRead {
   guint32 *known;              /* owned */
   TideReading reading;
 
-  TideBuffer keys;
-  GArray *wanted;   /* owned (element-type Wanted) */
-  GArray *rows;     /* owned (element-type TideBytes): of the request */
+  TideBuffer key;   /* owned; reused */
+  TideScratch keys; /* owned: what wanted points into */
+  GArray *wanted;   /* owned (element-type TideBytes): keys of rows that are to be read */
   guint next;       /* of wanted: what comes before it was read or is missing */
   guint batch_rows; /* wanted at a time */
   gsize n_bytes;    /* that the batch's rows took */
@@ -87,8 +82,7 @@ tide_index_read_new(const TideIndexReadOptions *options, GError **error)
   for (guint i = 0; i < ids->len; i++)
     read->known[g_array_index(ids, TideNameId, i)] = i + 1;
   read->reading = (TideReading){.fields = read->fields, .n_fields = ids->len, .known = read->known, .n_known = n_known};
-  read->wanted = g_array_new(FALSE, FALSE, sizeof(Wanted));
-  read->rows = g_array_new(FALSE, FALSE, sizeof(TideBytes));
+  read->wanted = g_array_new(FALSE, FALSE, sizeof(TideBytes));
   read->batch_rows = TIDE_INDEX_FIRST_BATCH_ROWS;
   if (!check_tables(read, error))
     return NULL;
@@ -104,9 +98,9 @@ tide_index_read_free(TideIndexRead *read)
   tide_cell_reader_free(read->index_cells);
   g_free(read->fields);
   g_free(read->known);
-  tide_buffer_clear_memory(&read->keys);
+  tide_buffer_clear_memory(&read->key);
+  tide_scratch_clear_memory(&read->keys);
   g_array_unref(read->wanted);
-  g_array_unref(read->rows);
   g_free(read);
 }
 
@@ -160,15 +154,15 @@ gboolean
 tide_index_read_add(TideIndexRead *read, const TideResultRow *row, GError **error)
 {
   TideReject reject = {0};
-  Wanted wanted = {.key_offset = read->keys.len};
   if (!read_index_row(read, row))
     return TRUE;
-  if (!tide_row_key_append(read->options.data->key, &read->reading, &read->keys, &reject)) {
+  tide_buffer_reset(&read->key);
+  if (!tide_row_key_append(read->options.data->key, &read->reading, &read->key, &reject)) {
     g_autofree char *why = tide_reject_describe(&reject);
     report_unreadable(read, row->row, why);
     return TRUE;
   }
-  wanted.key_len = read->keys.len - wanted.key_offset;
+  TideBytes wanted = tide_scratch_copy(&read->keys, tide_buffer_bytes(&read->key));
   g_array_append_val(read->wanted, wanted);
   return read->wanted->len < read->batch_rows || tide_index_read_flush(read, error);
 }
@@ -178,8 +172,7 @@ tide_index_read_add(TideIndexRead *read, const TideResultRow *row, GError **erro
 static TideBytes
 wanted_key(const TideIndexRead *read, guint i)
 {
-  const Wanted *wanted = &g_array_index(read->wanted, Wanted, i);
-  return tide_bytes(read->keys.data + wanted->key_offset, wanted->key_len);
+  return g_array_index(read->wanted, TideBytes, i);
 }
 
 /* A row without any of the chosen columns is not told from one that is not there. */
@@ -219,12 +212,7 @@ tide_index_read_flush(TideIndexRead *read, GError **error)
 {
   if (read->wanted->len == 0 || read->stopped)
     return TRUE;
-  g_array_set_size(read->rows, 0);
-  for (guint i = 0; i < read->wanted->len; i++) {
-    TideBytes key = wanted_key(read, i);
-    g_array_append_val(read->rows, key);
-  }
-  TideGetRequest request = {.rows = (const TideBytes *)(gpointer)read->rows->data, .n_rows = read->rows->len};
+  TideGetRequest request = {.rows = (const TideBytes *)(gpointer)read->wanted->data, .n_rows = read->wanted->len};
   if (read->options.columns != NULL)
     request.columns = tide_column_choice_asked(read->options.columns, &request.n_columns);
   read->next = 0;
@@ -245,7 +233,7 @@ tide_index_read_flush(TideIndexRead *read, GError **error)
   gsize row_bytes = MAX(read->n_bytes / read->wanted->len, 1);
   read->batch_rows = (guint)CLAMP(TIDE_INDEX_BATCH_BYTES / row_bytes, 1, TIDE_INDEX_BATCH_ROWS);
   g_array_set_size(read->wanted, 0);
-  tide_buffer_reset(&read->keys);
+  tide_scratch_reset(&read->keys);
   return TRUE;
 }
 

@@ -60,8 +60,8 @@ set_unknown_field(const TideConfig *config, const TideTable *table, const GArray
   g_autofree char *known = g_strjoinv(", ", names);
   const char *equals = strchr(text, '=');
   if (equals == NULL) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'%s' is not FIELD=VALUE: the key of '%s' is made of: %s", text,
-                table->name, known);
+    tide_fail(error, TIDE_ERROR_USAGE, "'%s' is not FIELD=VALUE: the key of '%s' is made of: %s", text, table->name,
+              known);
     return;
   }
   g_autofree char *given = g_strndup(text, (gsize)(equals - text));
@@ -69,16 +69,16 @@ set_unknown_field(const TideConfig *config, const TideTable *table, const GArray
   TideNameId time_field = tide_config_time_of(table, tide_config_first_source(config, table))->field;
   if (time_field != TIDE_NAME_NONE &&
       tide_bytes_equal(tide_field_names_text(config->names, time_field), tide_bytes_of_string(given)))
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "the key of '%s' has no field '%s': its time is given as a range",
-                table->name, given);
+    tide_fail(error, TIDE_ERROR_USAGE, "the key of '%s' has no field '%s': its time is given as a range", table->name,
+              given);
   else if (nearest != NULL)
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "the key of '%s' has no field '%s': did you mean '%s'?",
-                table->name, given, nearest);
+    tide_fail(error, TIDE_ERROR_USAGE, "the key of '%s' has no field '%s': did you mean '%s'?", table->name, given,
+              nearest);
   else if (ids->len == 0)
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "the key of '%s' has no fields", table->name);
+    tide_fail(error, TIDE_ERROR_USAGE, "the key of '%s' has no fields", table->name);
   else
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "the key of '%s' has no field '%s': it is made of: %s",
-                table->name, given, known);
+    tide_fail(error, TIDE_ERROR_USAGE, "the key of '%s' has no field '%s': it is made of: %s", table->name, given,
+              known);
 }
 
 TideKeyArguments *
@@ -101,7 +101,7 @@ tide_key_arguments_parse(const TideConfig *config, const TideTable *table, const
     }
     const char *value = strchr(texts[i], '=') + 1;
     if (arguments->known[id] != 0) {
-      g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "the field of '%s' is given twice", texts[i]);
+      tide_fail(error, TIDE_ERROR_USAGE, "the field of '%s' is given twice", texts[i]);
       return NULL;
     }
     tide_text_unescape(value, &arguments->values[i]);
@@ -160,10 +160,10 @@ tide_key_arguments_append_key(const TideKeyArguments *arguments, const TideConfi
   tide_reject_resolve_field(&reject, config->names);
   g_autofree char *why = tide_reject_describe(&reject);
   if (reject.reason == TIDE_REJECT_MISSING_FIELD && missing != NULL)
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "give %s too: the key of '%s' is %s", missing, table->name, key);
+    tide_fail(error, TIDE_ERROR_USAGE, "give %s too: the key of '%s' is %s", missing, table->name, key);
   else
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "no row of '%s' can have these fields: %s; its key is %s",
-                table->name, why, key);
+    tide_fail(error, TIDE_ERROR_USAGE, "no row of '%s' can have these fields: %s; its key is %s", table->name, why,
+              key);
   return FALSE;
 }
 
@@ -196,12 +196,11 @@ tide_table_argument_find(const TideConfig *config, const char *name, GError **er
   g_ptr_array_add(names, NULL);
   const char *nearest = tide_nearest_name(name, (const char *const *)names->pdata);
   if (nearest != NULL) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "no table '%s' in '%s': did you mean '%s'?", name, config->path,
-                nearest);
+    tide_fail(error, TIDE_ERROR_USAGE, "no table '%s' in '%s': did you mean '%s'?", name, config->path, nearest);
     return NULL;
   }
   g_autofree char *known = g_strjoinv(", ", (char **)names->pdata);
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "no table '%s' in '%s': it declares %s", name, config->path, known);
+  tide_fail(error, TIDE_ERROR_USAGE, "no table '%s' in '%s': it declares %s", name, config->path, known);
   return NULL;
 }
 
@@ -211,7 +210,7 @@ tide_table_argument_read(const TideConfig *config, const char *name, GError **er
   const TideTable *table = tide_table_argument_find(config, name, error);
   if (table == NULL || !tide_table_is_template(table))
     return table;
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-              "'%s' stands for many tables: name one, with a date in place of the braces", table->name);
+  tide_fail(error, TIDE_ERROR_USAGE, "'%s' stands for many tables: name one, with a date in place of the braces",
+            table->name);
   return NULL;
 }

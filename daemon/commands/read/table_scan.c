@@ -139,18 +139,17 @@ fail_order(const TideConfig *config, const TideTable *table, const TideKeyArgume
   g_autofree char *key = tide_row_key_describe(table->key, config->names);
   g_autofree char *missing = fields != NULL ? tide_key_arguments_missing(fields, config, table) : NULL;
   if (fields == NULL)
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-                "ranges of keys are read in the order of keys: give '--reverse', or fields instead of '--start'");
+    tide_fail(error, TIDE_ERROR_USAGE,
+              "ranges of keys are read in the order of keys: give '--reverse', or fields instead of '--start'");
   else if (time_order == 0)
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "the rows of '%s' do not sort by time: its key is %s", table->name,
-                key);
+    tide_fail(error, TIDE_ERROR_USAGE, "the rows of '%s' do not sort by time: its key is %s", table->name, key);
   else if (missing != NULL)
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-                "the rows of '%s' sort by time only where the fields before it are fixed: give %s too (its key is %s)",
-                table->name, missing, key);
+    tide_fail(error, TIDE_ERROR_USAGE,
+              "the rows of '%s' sort by time only where the fields before it are fixed: give %s too (its key is %s)",
+              table->name, missing, key);
   else
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-                "the rows of '%s' do not sort by time with these fields: its key is %s", table->name, key);
+    tide_fail(error, TIDE_ERROR_USAGE, "the rows of '%s' do not sort by time with these fields: its key is %s",
+              table->name, key);
   return FALSE;
 }
 

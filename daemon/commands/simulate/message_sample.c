@@ -262,7 +262,7 @@ find_places(TideMessageSample *sample, Line *line, gboolean *ret_is_empty, GErro
     *ret_is_empty = reject.reason == TIDE_REJECT_EMPTY;
     g_autofree char *why = tide_reject_describe(&reject), *place = place_in_file(sample);
     if (!*ret_is_empty)
-      g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA, "%s is no message of the configuration: %s", place, why);
+      tide_fail(error, TIDE_ERROR_DATA, "%s is no message of the configuration: %s", place, why);
     return *ret_is_empty;
   }
   if (sample->is_binary) {
@@ -351,8 +351,8 @@ tide_message_sample_load(const GPtrArray *paths, const TideConfig *config, const
     if (!tide_message_path_read(sample->path, sample->is_binary, add_line, sample, error))
       return NULL;
     if (sample->lines->len == n_before) {
-      g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA, "'%s' holds no message%s", sample->path,
-                  sample->is_binary ? "" : ": one a line is wanted");
+      tide_fail(error, TIDE_ERROR_DATA, "'%s' holds no message%s", sample->path,
+                sample->is_binary ? "" : ": one a line is wanted");
       return NULL;
     }
   }

@@ -159,17 +159,16 @@ judge(const Exchange *exchange, CURLcode code, GError **error)
         "which process listens there (ss -ltnp)",
         where);
   else if (code != CURLE_OK)
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_UNAVAILABLE,
-                "no daemon answers at '%s': %s: see whether it runs (systemctl status tidemark), and whether that is "
-                "its 'service.http'",
-                where, exchange->reason[0] != '\0' ? exchange->reason : curl_easy_strerror(code));
+    tide_fail(error, TIDE_ERROR_UNAVAILABLE,
+              "no daemon answers at '%s': %s: see whether it runs (systemctl status tidemark), and whether that is "
+              "its 'service.http'",
+              where, exchange->reason[0] != '\0' ? exchange->reason : curl_easy_strerror(code));
   else if (status == 401 || status == 429)
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
-                "'%s' answers with %ld: say who asks with --user and --password-file, or --token-file%s", where, status,
-                status == 429 ? ", and try again in a second" : "");
+    tide_fail(error, TIDE_ERROR_DATA,
+              "'%s' answers with %ld: say who asks with --user and --password-file, or --token-file%s", where, status,
+              status == 429 ? ", and try again in a second" : "");
   else if (status != 200)
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_UNAVAILABLE, "'%s' answers with %ld: it is no tidemark of this version",
-                where, status);
+    tide_fail(error, TIDE_ERROR_UNAVAILABLE, "'%s' answers with %ld: it is no tidemark of this version", where, status);
   return code == CURLE_OK && status == 200;
 }
 

@@ -38,7 +38,7 @@ tide_status_reader_new(TideBytes json, GError **error)
   TideReject reject;
   if (tide_decoder_decode(reader->decoder, &message, &reader->readings, &reader->n, &reject))
     return reader;
-  g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_DATA, "what came is no document of tidemark's");
+  tide_fail(error, TIDE_ERROR_DATA, "what came is no document of tidemark's");
   tide_status_reader_free(reader);
   return NULL;
 }

@@ -108,10 +108,9 @@ read_messages(Sampling *sampling, const TideConfig *config, GError **error)
   if (result.n_messages > sampling->n_rejected)
     return TRUE;
   if (sampling->n_rejected > 0)
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA, "no message of '%s' can be used: %s", topic,
-                sampling->first_reject);
+    tide_fail(error, TIDE_ERROR_DATA, "no message of '%s' can be used: %s", topic, sampling->first_reject);
   else
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA, "topic '%s' has no messages to sample", topic);
+    tide_fail(error, TIDE_ERROR_DATA, "topic '%s' has no messages to sample", topic);
   return FALSE;
 }
 

@@ -70,9 +70,9 @@ read_file(Job *job, const TideTopicSpan *span, GError **error)
   const char *problem = tide_file_reader_problem(reader);
   gboolean is_stopped = !go_on(job), good = !is_stopped && problem == NULL;
   if (is_stopped)
-    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_CANCELLED, "stopped");
+    tide_fail(error, TIDE_ERROR_CANCELLED, "stopped");
   else if (problem != NULL)
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA, "cannot compare all of the file: %s", problem);
+    tide_fail(error, TIDE_ERROR_DATA, "cannot compare all of the file: %s", problem);
   tide_file_reader_free(reader);
   return good;
 }
