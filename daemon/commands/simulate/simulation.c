@@ -42,7 +42,7 @@ typedef struct Planned {
 struct TideSimulation {
   TideSimulationParameters parameters;
   guint64 next_reading; /* the first that is not planned yet */
-  GArray *heap;         /* owned (element-type Planned): planned, the first to come at 0 */
+  GSequence *planned;   /* owned (element-type Planned): the first to come first */
   GArray *window;       /* owned (element-type TideSimulatedMessage): permuted, being handed out */
   guint64 window_number;
   guint window_index;
@@ -67,7 +67,7 @@ tide_simulation_new(const TideSimulationParameters *parameters)
 {
   TideSimulation *simulation = g_new0(TideSimulation, 1);
   simulation->parameters = *parameters;
-  simulation->heap = g_array_new(FALSE, FALSE, sizeof(Planned));
+  simulation->planned = g_sequence_new(g_free);
   simulation->window = g_array_new(FALSE, FALSE, sizeof(TideSimulatedMessage));
   return simulation;
 }
@@ -77,7 +77,7 @@ tide_simulation_free(TideSimulation *simulation)
 {
   if (simulation == NULL)
     return;
-  g_array_unref(simulation->heap);
+  g_sequence_free(simulation->planned);
   g_array_unref(simulation->window);
   g_free(simulation);
 }
@@ -85,48 +85,22 @@ tide_simulation_free(TideSimulation *simulation)
 /* ---- order ---------------------------------------------------------------------------------------------------------
  */
 
-static gboolean
-comes_before(const Planned *a, const Planned *b)
+static int
+compare_planned(gconstpointer a, gconstpointer b, gpointer data)
 {
-  if (a->position != b->position)
-    return a->position < b->position;
-  if (a->message.reading != b->message.reading)
-    return a->message.reading < b->message.reading;
-  return a->message.kind < b->message.kind;
+  const Planned *left = a, *right = b;
+  if (left->position != right->position)
+    return left->position < right->position ? -1 : 1;
+  if (left->message.reading != right->message.reading)
+    return left->message.reading < right->message.reading ? -1 : 1;
+  return (left->message.kind > right->message.kind) - (left->message.kind < right->message.kind);
 }
 
 static void
 plan(TideSimulation *simulation, guint64 position, guint64 reading, TideSimulatedKind kind)
 {
   Planned planned = {.position = position, .message = {.kind = kind, .reading = reading}};
-  g_array_append_val(simulation->heap, planned);
-  Planned *heap = (Planned *)simulation->heap->data;
-  for (guint i = simulation->heap->len - 1; i > 0 && comes_before(&heap[i], &heap[(i - 1) / 2]); i = (i - 1) / 2) {
-    Planned swapped = heap[i];
-    heap[i] = heap[(i - 1) / 2];
-    heap[(i - 1) / 2] = swapped;
-  }
-}
-
-static Planned
-take_first(TideSimulation *simulation)
-{
-  Planned *heap = (Planned *)simulation->heap->data;
-  Planned first = heap[0];
-  guint len = simulation->heap->len - 1;
-  heap[0] = heap[len];
-  g_array_set_size(simulation->heap, len);
-  for (guint i = 0, child = 1; child < len; child = 2 * i + 1) {
-    if (child + 1 < len && comes_before(&heap[child + 1], &heap[child]))
-      child++;
-    if (!comes_before(&heap[child], &heap[i]))
-      break;
-    Planned swapped = heap[i];
-    heap[i] = heap[child];
-    heap[child] = swapped;
-    i = child;
-  }
-  return first;
+  g_sequence_insert_sorted(simulation->planned, g_memdup2(&planned, sizeof planned), compare_planned, NULL);
 }
 
 static void
@@ -150,13 +124,17 @@ plan_reading(TideSimulation *simulation, guint64 reading)
 static gboolean
 next_in_order(TideSimulation *simulation, TideSimulatedMessage *ret_message)
 {
-  while (
-      simulation->next_reading < simulation->parameters.readings &&
-      (simulation->heap->len == 0 || g_array_index(simulation->heap, Planned, 0).position >= simulation->next_reading))
+  GSequenceIter *first = g_sequence_get_begin_iter(simulation->planned);
+  while (simulation->next_reading < simulation->parameters.readings &&
+         (g_sequence_iter_is_end(first) ||
+          ((const Planned *)g_sequence_get(first))->position >= simulation->next_reading)) {
     plan_reading(simulation, simulation->next_reading++);
-  if (simulation->heap->len == 0)
+    first = g_sequence_get_begin_iter(simulation->planned);
+  }
+  if (g_sequence_iter_is_end(first))
     return FALSE;
-  *ret_message = take_first(simulation).message;
+  *ret_message = ((const Planned *)g_sequence_get(first))->message;
+  g_sequence_remove(first);
   return TRUE;
 }
 
