@@ -198,16 +198,6 @@ encode_cells(Bench *bench, const TideMessage *message)
 /* ---- the whole path ---- */
 
 static void
-acknowledge(Bench *bench, const TideBatch *batch)
-{
-  gsize n_sources;
-  const TideBatchSource *sources = tide_batch_sources(batch, &n_sources);
-  for (gsize i = 0; i < n_sources; i++)
-    if (tide_partition_owns(bench->partition, sources[i].ref))
-      tide_partition_ack(bench->partition, sources[i].ref, 1);
-}
-
-static void
 seal(Bench *bench, TideRowBuffer *buffer)
 {
   const TideBatchConfig *limits = &bench->request->config->batch;
@@ -217,7 +207,11 @@ seal(Bench *bench, TideRowBuffer *buffer)
   Meter sealed = meter_now(bench);
   for (TideBatch *next; batch != NULL; batch = next) {
     next = batch->next;
-    acknowledge(bench, batch);
+    gsize n_sources;
+    const TideBatchSource *sources = tide_batch_sources(batch, &n_sources);
+    for (gsize i = 0; i < n_sources; i++)
+      if (tide_partition_owns(bench->partition, sources[i].ref))
+        tide_partition_ack(bench->partition, sources[i].ref, 1);
     tide_budget_charge(&bench->budget, -batch->charged_bytes);
     tide_batch_pool_give(&bench->pool, batch);
   }
@@ -310,17 +304,14 @@ tide_bench_stages_run(const TideBenchRequest *request, TideBenchFigure ret_figur
   bench_init(&bench, request);
   Meter stages[TIDE_BENCH_N_STAGES];
   TideProgress progress;
-  tide_progress_begin(&progress, "runs", WARM_UP_RUNS + request->runs, tide_now_us());
-  for (guint run = 0; run < WARM_UP_RUNS; run++) {
-    run_once(&bench, stages);
-    tide_progress_update(&progress, run + 1, tide_now_us());
-  }
+  guint32 n_runs = WARM_UP_RUNS + request->runs;
+  tide_progress_begin(&progress, "runs", n_runs, tide_now_us());
   g_autofree Meter *runs = g_new(Meter, (gsize)TIDE_BENCH_N_STAGES * request->runs);
-  for (guint32 run = 0; run < request->runs; run++) {
+  for (guint32 run = 0; run < n_runs; run++) {
     run_once(&bench, stages);
-    for (int stage = 0; stage < TIDE_BENCH_N_STAGES; stage++)
-      runs[(guint32)stage * request->runs + run] = stages[stage];
-    tide_progress_update(&progress, WARM_UP_RUNS + run + 1, tide_now_us());
+    for (guint32 stage = 0; run >= WARM_UP_RUNS && stage < TIDE_BENCH_N_STAGES; stage++)
+      runs[stage * request->runs + run - WARM_UP_RUNS] = stages[stage];
+    tide_progress_update(&progress, run + 1, tide_now_us());
   }
   tide_progress_end(&progress);
   for (int stage = 0; stage < TIDE_BENCH_N_STAGES; stage++)

@@ -101,17 +101,6 @@ add_library(TideCheckList *list)
   tide_check_list_add(list, "librdkafka", library.name, state, detail);
 }
 
-static void
-add_unseen(const TideConfig *config, TideCheckList *list)
-{
-  static const char why[] = "the brokers could not be asked";
-  for (char *const *topic = config->kafka.topics; *topic != NULL; topic++)
-    tide_check_list_add_unseen(list, "topic", *topic, why);
-  tide_check_list_add_unseen(list, "group", config->kafka.group, why);
-  if (config->dead_letters.topic != NULL)
-    tide_check_list_add_unseen(list, "dead_letters", config->dead_letters.topic, why);
-}
-
 /* By one of its addresses. */
 static gboolean
 can_connect(const TideSeenBroker *broker, GError **error)
@@ -156,12 +145,17 @@ add_unreachable_brokers(TideCheckList *list, const GPtrArray *brokers)
 void
 tide_check_kafka(const TideConfig *config, TideCheckList *list)
 {
+  static const char unseen[] = "the brokers could not be asked";
   add_library(list);
   g_autoptr(GError) error = NULL;
   g_autoptr(TideKafkaPreflight) look = tide_kafka_preflight(config, KAFKA_TIMEOUT_MS, &error);
   if (look == NULL) {
     tide_check_list_add(list, "brokers", config->kafka.brokers, TIDE_CHECK_UNAVAILABLE, error->message);
-    add_unseen(config, list);
+    for (char *const *topic = config->kafka.topics; *topic != NULL; topic++)
+      tide_check_list_add_unseen(list, "topic", *topic, unseen);
+    tide_check_list_add_unseen(list, "group", config->kafka.group, unseen);
+    if (config->dead_letters.topic != NULL)
+      tide_check_list_add_unseen(list, "dead_letters", config->dead_letters.topic, unseen);
     return;
   }
   g_autofree char *brokers = tide_count_of(look->brokers->len, "broker", NULL);

@@ -13,18 +13,6 @@ are_alike(const TideRegistrySettings *one, const TideRegistrySettings *other)
          g_strcmp0(one->password.credential, other->password.credential) == 0 && g_strcmp0(one->ca, other->ca) == 0;
 }
 
-/* Whether a source before @index asks it as well. */
-static gboolean
-was_asked(const TideConfig *config, guint index)
-{
-  const TideConfigSource *source = g_ptr_array_index(config->sources, index);
-  for (guint i = 0; i < index; i++)
-    if (are_alike(&((const TideConfigSource *)g_ptr_array_index(config->sources, i))->readings->registry,
-                  &source->readings->registry))
-      return TRUE;
-  return FALSE;
-}
-
 static void
 check_registry(const TideRegistrySettings *settings, TideCheckList *list)
 {
@@ -54,8 +42,11 @@ void
 tide_check_registries(const TideConfig *config, TideCheckList *list)
 {
   for (guint i = 0; i < config->sources->len; i++) {
-    const TideConfigSource *source = g_ptr_array_index(config->sources, i);
-    if (source->readings->registry.url != NULL && !was_asked(config, i))
-      check_registry(&source->readings->registry, list);
+    const TideRegistrySettings *settings = &((const TideConfigSource *)config->sources->pdata[i])->readings->registry;
+    gboolean was_asked = FALSE; /* for a source before */
+    for (guint k = 0; k < i && !was_asked; k++)
+      was_asked = are_alike(&((const TideConfigSource *)config->sources->pdata[k])->readings->registry, settings);
+    if (settings->url != NULL && !was_asked)
+      check_registry(settings, list);
   }
 }

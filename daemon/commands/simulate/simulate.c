@@ -256,19 +256,6 @@ open_producer(const TideKafkaConfig *kafka, const char *topic, Simulate *simulat
   return simulate->producer != NULL;
 }
 
-/* Synthetic readings in a topic that others read are not easily taken out again. */
-static gboolean
-check_topic(const TideConfig *config, const SimulateOptions *options, const char *topic, GError **error)
-{
-  if (options->topic == NULL && !options->yes)
-    return tide_fail(
-        error, TIDE_ERROR_USAGE,
-        "synthetic readings would go to '%s', of which '%s' is told to read: name the topic with '--topic', or say "
-        "'--yes'; '--print' shows them",
-        topic, config->path);
-  return topic[0] != '^' || tide_fail(error, TIDE_ERROR_USAGE, "'%s' is a pattern: name one topic with --topic", topic);
-}
-
 static gboolean
 check_options(const TideCommandCall *call, GError **error)
 {
@@ -339,8 +326,17 @@ prepare(const TideConfig *config, const SimulateOptions *options, Simulate *simu
     return FALSE;
   if (options->print)
     return TRUE;
+  /* Synthetic readings in a topic that others read are not easily taken out again. */
+  if (config != NULL && options->topic == NULL && !options->yes)
+    return tide_fail(
+        error, TIDE_ERROR_USAGE,
+        "synthetic readings would go to '%s', of which '%s' is told to read: name the topic with '--topic', or say "
+        "'--yes'; '--print' shows them",
+        topic, config->path);
+  if (config != NULL && topic[0] == '^')
+    return tide_fail(error, TIDE_ERROR_USAGE, "'%s' is a pattern: name one topic with --topic", topic);
   if (config != NULL)
-    return check_topic(config, options, topic, error) && open_producer(&config->kafka, topic, simulate, error);
+    return open_producer(&config->kafka, topic, simulate, error);
   g_autoptr(GArray) properties = g_array_new(FALSE, FALSE, sizeof(TideKafkaProperty));
   TideKafkaConfig kafka = {.brokers = (char *)(gsize)options->brokers, .properties = properties};
   return open_producer(&kafka, topic, simulate, error);

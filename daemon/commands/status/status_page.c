@@ -106,13 +106,6 @@ trust(Exchange *exchange, const TideStatusPageOptions *options, const TideConfig
   return TRUE;
 }
 
-static char *
-read_secret(const char *path, GError **error)
-{
-  g_autofree char *absolute = g_canonicalize_filename(path, NULL);
-  return tide_secret_read_file(absolute, error);
-}
-
 /* Who asks. */
 static gboolean
 introduce(Exchange *exchange, const TideStatusPageOptions *options, GError **error)
@@ -123,7 +116,8 @@ introduce(Exchange *exchange, const TideStatusPageOptions *options, GError **err
   const char *path = options->user != NULL ? options->password_file : options->token_file;
   if (path == NULL)
     return TRUE;
-  char *secret = read_secret(path, error);
+  g_autofree char *absolute = g_canonicalize_filename(path, NULL);
+  char *secret = tide_secret_read_file(absolute, error);
   if (secret == NULL)
     return FALSE;
   SET(exchange, CURLOPT_HTTPAUTH, options->user != NULL ? CURLAUTH_BASIC : CURLAUTH_BEARER);

@@ -16,22 +16,6 @@ typedef struct TablesOptions {
   int format;      /* TideOutputFormat */
 } TablesOptions;
 
-/* The tables named in @arguments behind the verb; all when none is. (element-type TideTable, borrowed) */
-static GPtrArray *
-choose_tables(const TideConfig *config, const GPtrArray *arguments, GError **error)
-{
-  g_autoptr(GPtrArray) tables = g_ptr_array_new();
-  for (guint i = 1; i < arguments->len; i++) {
-    const TideTable *table = tide_table_argument_find(config, arguments->pdata[i], error);
-    if (table == NULL)
-      return NULL;
-    g_ptr_array_add(tables, (gpointer)table);
-  }
-  for (guint i = 0; arguments->len == 1 && i < config->tables->len; i++)
-    g_ptr_array_add(tables, config->tables->pdata[i]);
-  return g_steal_pointer(&tables);
-}
-
 /* ---- command -------------------------------------------------------------------------------------------------------
  */
 
@@ -42,10 +26,17 @@ run_tables(TideCommandCall *call, GError **error)
   const TablesOptions *options = call->options;
   if (!tide_command_check_verb(call, verbs, "tables", error) || !tide_command_load_config(call))
     return FALSE;
-  g_autoptr(GPtrArray) tables = choose_tables(call->config, call->arguments, error);
-  if (tables == NULL)
-    return FALSE;
-  if (strcmp(call->arguments->pdata[0], "show") == 0)
+  const GPtrArray *arguments = call->arguments, *declared = call->config->tables;
+  g_autoptr(GPtrArray) tables = g_ptr_array_new(); /* (element-type TideTable, borrowed): all where none is named */
+  for (guint i = 1; i < arguments->len; i++) {
+    const TideTable *table = tide_table_argument_find(call->config, arguments->pdata[i], error);
+    if (table == NULL)
+      return FALSE;
+    g_ptr_array_add(tables, (gpointer)table);
+  }
+  for (guint i = 0; arguments->len == 1 && i < declared->len; i++)
+    g_ptr_array_add(tables, declared->pdata[i]);
+  if (strcmp(arguments->pdata[0], "show") == 0)
     return tide_tables_show(call, tables, (TideOutputFormat)options->format, error);
   TideCreateOptions create = {.dry_run = options->dry_run,
                               .sample = {.topic = options->topic,

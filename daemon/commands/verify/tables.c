@@ -84,17 +84,6 @@ tide_verify_tables_session(TideVerifyTables *tables)
 /* ---- which tables --------------------------------------------------------------------------------------------------
  */
 
-static gboolean
-is_wanted(const TideVerifyTables *tables, const TideTable *table)
-{
-  for (guint i = 0; i < tables->wanted->len; i++) {
-    const TideTable *wanted = tables->wanted->pdata[i];
-    if (wanted->index == table->index && (tide_table_is_template(wanted) || strcmp(wanted->name, table->name) == 0))
-      return TRUE;
-  }
-  return tables->wanted->len == 0;
-}
-
 static gint64
 shorter_ttl_ms(gint64 a_ms, gint64 b_ms)
 {
@@ -154,8 +143,14 @@ add_table(TideVerifyTables *tables, const TideTable *table, guint *ret_slot, GEr
 static gboolean
 assign_slot(TideVerifyTables *tables, const TideTable *table, guint *ret_slot, GError **error)
 {
+  gboolean is_wanted = tables->wanted->len == 0;
+  for (guint i = 0; i < tables->wanted->len && !is_wanted; i++) {
+    const TideTable *wanted = tables->wanted->pdata[i];
+    is_wanted =
+        wanted->index == table->index && (tide_table_is_template(wanted) || strcmp(wanted->name, table->name) == 0);
+  }
   *ret_slot = TIDE_TABLE_NONE;
-  if (is_wanted(tables, table) && !add_table(tables, table, ret_slot, error))
+  if (is_wanted && !add_table(tables, table, ret_slot, error))
     return FALSE;
   guint known = *ret_slot == TIDE_TABLE_NONE ? 0 : *ret_slot + 1;
   g_hash_table_insert(tables->slots, g_strdup(table->name), GUINT_TO_POINTER(known));
