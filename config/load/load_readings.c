@@ -1,10 +1,9 @@
 /* readings: which options a format takes. One that changes nothing would be a false promise. */
 #include "config/load/load.h"
-#include "decode/formats.h"
 
 #include "config/option/option_table.h"
 #include "decode/avro_container.h"
-#include "decode/csv_lines.h"
+#include "decode/formats.h"
 #include "decode/protobuf_walk.h"
 
 /* Of a descriptor set: those of whole companies have less. */
@@ -125,7 +124,7 @@ load_avro(ReadingsLoad *it)
 {
   TideDecodeOptions *decode = it->decode;
   g_autoptr(GError) error = NULL;
-  if (!tide_formats[TIDE_FORMAT_AVRO].is_built_in) {
+  if (!tide_format_is_built_in(TIDE_FORMAT_AVRO)) {
     tide_problems_add_error(it->load->problems, position_of(it, "format"),
                             "'%s.format: avro' cannot be read: this program was built without Avro; take one that has "
                             "it ('tidemark version' tells), or build with -Davro=enabled",
@@ -175,7 +174,7 @@ load_protobuf(ReadingsLoad *it)
   TideDecodeOptions *decode = it->decode;
   g_autofree char *reason = NULL;
   g_autoptr(GError) error = NULL;
-  if (!tide_formats[TIDE_FORMAT_PROTOBUF].is_built_in) {
+  if (!tide_format_is_built_in(TIDE_FORMAT_PROTOBUF)) {
     tide_problems_add_error(
         it->load->problems, position_of(it, "format"),
         "'%s.format: protobuf' cannot be read: this program was built without protobuf; take one that "

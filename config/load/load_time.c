@@ -3,7 +3,6 @@
 #include "config/load/load_table.h"
 #include "config/option/time_options.h"
 #include "decode/formats.h"
-#include "decode/influx_lines.h"
 #include "model/time/time_pattern.h"
 #include "model/time/zone_spans.h"
 

@@ -184,7 +184,7 @@ print_qop(gconstpointer base)
 
 /* Choices. */
 
-#define FORMAT_CHOICE(word, value) {word, value},
+#define FORMAT_CHOICE(word, value, name) {word, value},
 static const TideConfigChoice formats[] = {TIDE_FORMATS(FORMAT_CHOICE){NULL, 0}};
 static const TideConfigChoice framings[] = {
     {"none", TIDE_FRAMING_NONE}, {"confluent", TIDE_FRAMING_CONFLUENT}, {NULL, 0}};

@@ -4,7 +4,7 @@
 #include "commands/cli/output.h"
 #include "commands/cli/revision.h"
 #include "config/option/option_table.h"
-#include "decode/decoder.h"
+#include "decode/formats.h"
 #include "kafka/kafka_library.h"
 #include "thrift/client/tls_stream.h"
 
@@ -17,13 +17,13 @@ print_formats(void)
   const TideConfigChoice *formats = tide_config_option_find(readings->section, "format")->choices;
   const char *before = "  readings       ";
   for (const TideConfigChoice *format = formats; format->name != NULL; format++)
-    if (tide_decoder_reads((TideReadingFormat)format->value)) {
+    if (tide_format_is_built_in((TideReadingFormat)format->value)) {
       printf("%s%s", before, format->name);
       before = ", ";
     }
   before = "\n                 built without: ";
   for (const TideConfigChoice *format = formats; format->name != NULL; format++)
-    if (!tide_decoder_reads((TideReadingFormat)format->value)) {
+    if (!tide_format_is_built_in((TideReadingFormat)format->value)) {
       printf("%s%s", before, format->name);
       before = ", ";
     }

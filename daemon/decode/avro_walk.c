@@ -19,12 +19,13 @@
  *     union              as what it holds
  *
  * With TIDE_BAD_READING_ALONE the faults of JSON that are the reading's own are so here, and UTF8 too. */
-#include "decode/readers.h"
+#include "decode/formats.h"
 
+#include "decode/avro_container.h"
+#include "decode/frame.h"
+#include "decode/shaper.h"
 #include "model/value_text.h"
 #include "util/calendar.h"
-
-#include <math.h>
 
 /* Of a decimal: the greatest that have so many digits and a sign are shorter. */
 #define DECIMAL_MAX_BYTES 27
@@ -32,18 +33,26 @@
 /* A varint has seven bits a byte. */
 #define LONG_MAX_BYTES 10
 
+/* What is kept from one message to the next. */
+typedef struct Kept {
+  const TideAvroSchema *schema; /* borrowed: of the last message that named one; NULL: none did */
+  guint32 schema_id;
+  TideBuffer head;                 /* owned: of the last message that was a container */
+  const TideAvroSchema *contained; /* owned: the schema in it */
+} Kept;
+
 typedef struct Walk {
+  /* its place: the value that comes next */
+  gsize at;
+  guint64 n_empty;          /* values that took no bytes */
+  gsize place;              /* where it begins; its union's branch is behind */
+  const TideAvroNode *node; /* the type that it has, where it is a union's; NULL: that was not read yet */
+  guint32 type;             /* the place of its node */
+
+  gboolean is_begun; /* the message's one value */
   TideShaper *shaper;
   const TideAvroSchema *schema;
   TideBytes message; /* a copy in scratch */
-  gsize at;
-  guint64 n_empty;   /* values that took no bytes */
-  gboolean is_begun; /* the message's one value */
-
-  /* the value that comes next */
-  guint32 type;             /* the place of its node */
-  gsize place;              /* where it begins */
-  const TideAvroNode *node; /* the type that it has, where it is a union's; NULL: that was not read yet */
 } Walk;
 
 /* ---- faults ---- */
@@ -260,12 +269,6 @@ add(Walk *walk, TideBytes name, TideValueKind kind, TideBytes text)
   return tide_shaper_add(walk->shaper, walk->place, name, kind, text);
 }
 
-static inline char *
-number_room(Walk *walk, gsize n_bytes)
-{
-  return tide_shaper_number_room(walk->shaper, n_bytes);
-}
-
 static inline gboolean
 add_integer(Walk *walk, TideBytes name, const TideAvroNode *node)
 {
@@ -276,11 +279,11 @@ add_integer(Walk *walk, TideBytes name, const TideAvroNode *node)
     return FALSE;
   if (node->kind == TIDE_AVRO_INT && (integer < G_MININT32 || integer > G_MAXINT32))
     return fault(walk, TIDE_REJECT_PARSE, place, name, "an int of more than 32 bits");
-  char *room = number_room(walk, TIDE_VALUE_TEXT_BYTES);
+  if (G_LIKELY(node->logical == TIDE_AVRO_PLAIN))
+    return tide_shaper_add_integer(walk->shaper, walk->place, name, (guint64)integer, TRUE);
+  char *room = tide_shaper_number_room(walk->shaper, TIDE_VALUE_TEXT_BYTES);
   if (node->logical == TIDE_AVRO_SECONDS)
     return add(walk, name, TIDE_VALUE_NUMBER, seconds_text(room, integer, node->scale));
-  if (node->logical != TIDE_AVRO_DATE)
-    return add(walk, name, TIDE_VALUE_NUMBER, tide_signed_text(room, integer));
   return make_date(room, integer, &text) ? add(walk, name, TIDE_VALUE_STRING, text)
                                          : tide_shaper_bad_value(walk->shaper, TIDE_REJECT_NUMBER, place, name,
                                                                  "a date outside of the years 1 to 9999");
@@ -290,24 +293,11 @@ static inline gboolean
 add_float(Walk *walk, TideBytes name, gboolean is_double)
 {
   gsize place = walk->at;
-  TideBytes bytes, text;
-  double value;
-  float narrow = 0;
-  if (!take_bytes(walk, name, is_double ? sizeof value : sizeof narrow, &bytes))
+  TideBytes bytes;
+  if (!take_bytes(walk, name, is_double ? sizeof(double) : sizeof(float), &bytes))
     return FALSE;
-  if (is_double) {
-    guint64 bits = GUINT64_FROM_LE(tide_load_u64(bytes.data));
-    memcpy(&value, &bits, sizeof value);
-  } else {
-    guint32 bits = GUINT32_FROM_LE(tide_load_u32(bytes.data));
-    memcpy(&narrow, &bits, sizeof narrow);
-    value = (double)narrow;
-  }
-  if (!isfinite(value))
-    return tide_shaper_bad_value(walk->shaper, TIDE_REJECT_NUMBER, place, name, "not a finite number");
-  char *room = number_room(walk, TIDE_VALUE_TEXT_BYTES);
-  text = is_double ? tide_double_text(room, value) : tide_float_text(room, narrow);
-  return add(walk, name, TIDE_VALUE_NUMBER, text);
+  guint64 bits = is_double ? GUINT64_FROM_LE(tide_load_u64(bytes.data)) : GUINT32_FROM_LE(tide_load_u32(bytes.data));
+  return tide_shaper_add_float(walk->shaper, walk->place, name, place, bits, is_double);
 }
 
 static gboolean
@@ -319,7 +309,7 @@ add_binary(Walk *walk, TideBytes name, const TideAvroNode *node)
     return FALSE;
   if (node->logical != TIDE_AVRO_DECIMAL)
     return add(walk, name, TIDE_VALUE_STRING, tide_hex_text(walk->shaper->scratch, bytes));
-  return make_big_decimal(number_room(walk, TIDE_NUMBER_MAX_BYTES), bytes, node->scale, &text)
+  return make_big_decimal(tide_shaper_number_room(walk->shaper, TIDE_NUMBER_MAX_BYTES), bytes, node->scale, &text)
              ? add(walk, name, TIDE_VALUE_NUMBER, text)
              : tide_shaper_bad_value(walk->shaper, TIDE_REJECT_NUMBER, place, name,
                                      "a decimal of more than " G_STRINGIFY(TIDE_NUMBER_MAX_BYTES) " bytes");
@@ -334,16 +324,7 @@ add_boolean(Walk *walk, TideBytes name)
     return FALSE;
   if (byte.data[0] > 1)
     return fault(walk, TIDE_REJECT_PARSE, place, name, "a boolean that is neither 0 nor 1");
-  return add(walk, name, TIDE_VALUE_BOOL, tide_shaper_bool_text(walk->shaper, byte.data[0]));
-}
-
-/* @ret_is_good: it is UTF-8, and else the reading is bad. */
-static inline gboolean
-take_text(Walk *walk, TideBytes field, TideBytes *ret_text, gboolean *ret_is_good)
-{
-  return take_run(walk, field, ret_text) &&
-         tide_shaper_check_utf8(walk->shaper, (gsize)(ret_text->data - walk->message.data), field, *ret_text,
-                                ret_is_good);
+  return tide_shaper_add_boolean(walk->shaper, walk->place, name, byte.data[0]);
 }
 
 static inline gboolean
@@ -351,7 +332,6 @@ add_scalar(Walk *walk, TideBytes name, const TideAvroNode *node)
 {
   TideBytes text;
   guint32 symbol;
-  gboolean is_good;
   switch (node->kind) {
   case TIDE_AVRO_NULL:
     return add(walk, name, TIDE_VALUE_NULL, TIDE_BYTES_EMPTY);
@@ -367,7 +347,8 @@ add_scalar(Walk *walk, TideBytes name, const TideAvroNode *node)
   case TIDE_AVRO_FIXED:
     return add_binary(walk, name, node);
   case TIDE_AVRO_STRING:
-    return take_text(walk, name, &text, &is_good) && (!is_good || add(walk, name, TIDE_VALUE_STRING, text));
+    return take_run(walk, name, &text) &&
+           tide_shaper_add_text(walk->shaper, walk->place, name, (gsize)(text.data - walk->message.data), text);
   case TIDE_AVRO_ENUM:
     return take_choice(walk, name, node->size, "an enum's value that the schema does not have", &symbol) &&
            add(walk, name, TIDE_VALUE_STRING, member_at(walk, node, symbol)->name);
@@ -381,12 +362,6 @@ add_scalar(Walk *walk, TideBytes name, const TideAvroNode *node)
 }
 
 /* ---- members ---- */
-
-static inline gboolean
-is_scalar(const TideAvroNode *node)
-{
-  return node->kind != TIDE_AVRO_RECORD && node->kind != TIDE_AVRO_ARRAY && node->kind != TIDE_AVRO_MAP;
-}
 
 static inline void
 expect_value(Walk *walk, guint32 type)
@@ -422,12 +397,13 @@ fill_frame(Walk *walk, const TideAvroNode *node)
 }
 
 static inline gboolean
-take_value(Walk *walk, TideBytes name)
+take_value(gpointer reader, TideBytes name)
 {
+  Walk *walk = reader;
   if (!choose_node(walk, name))
     return FALSE;
   const TideAvroNode *node = walk->node;
-  if (G_LIKELY(is_scalar(node)))
+  if (G_LIKELY(node->kind != TIDE_AVRO_RECORD && node->kind != TIDE_AVRO_ARRAY && node->kind != TIDE_AVRO_MAP))
     return add_scalar(walk, name, node);
   if (!tide_shaper_begin(walk->shaper, walk->place, name, node->kind != TIDE_AVRO_ARRAY))
     return FALSE;
@@ -439,7 +415,9 @@ static gboolean
 take_name(Walk *walk, TideBytes *ret_name)
 {
   gboolean is_good;
-  if (!take_text(walk, TIDE_BYTES_EMPTY, ret_name, &is_good))
+  if (!take_run(walk, TIDE_BYTES_EMPTY, ret_name) ||
+      !tide_shaper_check_utf8(walk->shaper, (gsize)(ret_name->data - walk->message.data), TIDE_BYTES_EMPTY, *ret_name,
+                              &is_good))
     return FALSE;
   tide_shaper_name(walk->shaper, *ret_name);
   return TRUE;
@@ -475,17 +453,10 @@ next_member(gpointer reader, gboolean *ret_has, TideBytes *ret_name)
   return TRUE;
 }
 
-/* What was opened beyond @depth, to its end. */
 static gboolean
-take_members(Walk *walk, guint32 depth)
+take_members(gpointer reader, guint32 depth)
 {
-  while (walk->shaper->depth > depth) {
-    gboolean has;
-    TideBytes name;
-    if (!next_member(walk, &has, &name) || (has && !take_value(walk, name)))
-      return FALSE;
-  }
-  return TRUE;
+  return tide_shaper_take_members(((Walk *)reader)->shaper, reader, depth, next_member, take_value);
 }
 
 /* ---- what stands around readings ---- */
@@ -529,14 +500,6 @@ begin_around(gpointer reader)
 }
 
 static gboolean
-take_around(gpointer reader, TideBytes name)
-{
-  Walk *walk = reader;
-  guint32 depth = walk->shaper->depth;
-  return take_value(walk, name) && take_members(walk, depth);
-}
-
-static gboolean
 reject_instead_of(gpointer reader, TideNextValue wanted)
 {
   Walk *walk = reader;
@@ -548,52 +511,124 @@ static gboolean
 take_reading(gpointer reader)
 {
   Walk *walk = reader;
-  TideShaper *shaper = walk->shaper;
   if (!choose_node(walk, TIDE_BYTES_EMPTY))
     return FALSE;
-  if (walk->node->kind != TIDE_AVRO_RECORD)
-    return reject_instead_of(walk, TIDE_NEXT_OBJECT);
-  gsize place = walk->at;
-  return begin_around(walk) && tide_shaper_begin_reading(shaper, place) && take_members(walk, shaper->depth - 1) &&
-         tide_shaper_end_reading(shaper, place);
-}
-
-static TideReaderPlace
-tell(gpointer reader)
-{
-  const Walk *walk = reader;
-  return (TideReaderPlace){.at = walk->at, .type = walk->node, .n_empty = walk->n_empty};
-}
-
-static void
-seek(gpointer reader, TideReaderPlace place)
-{
-  Walk *walk = reader;
-  walk->at = walk->place = place.at;
-  walk->node = place.type;
-  walk->n_empty = place.n_empty;
+  return walk->node->kind == TIDE_AVRO_RECORD ? tide_shaper_take_reading(walk->shaper, walk->at)
+                                              : reject_instead_of(walk, TIDE_NEXT_OBJECT);
 }
 
 static const TideReaderCalls calls = {
     .peek = peek,
     .begin = begin_around,
     .next = next_member,
-    .take = take_around,
+    .take = take_value,
+    .take_members = take_members,
     .take_reading = take_reading,
     .reject_instead_of = reject_instead_of,
-    .tell = tell,
-    .seek = seek,
+    .place_bytes = G_STRUCT_OFFSET(Walk, is_begun),
     .detail_behind = "bytes behind the record: it was written by another schema",
     .is_one_value = TRUE,
     .lists_nest = TRUE,
 };
 
-gboolean
-tide_avro_walk_run(TideShaper *shaper, const TideAvroSchema *schema, TideBytes message, gsize start,
-                   TideReject *ret_reject)
+/* ---- the message ---- */
+
+/* @start: where the datum begins in @message; it ends where that does */
+static gboolean
+run(TideShaper *shaper, const TideAvroSchema *schema, TideBytes message, gsize start, TideReject *ret_reject)
 {
   Walk walk = {.shaper = shaper, .schema = schema, .message = tide_scratch_copy(shaper->scratch, message), .at = start};
   expect_value(&walk, schema->top);
   tide_shaper_begin_message(shaper, ret_reject, NULL, 0);
   return tide_shaper_run(shaper, &calls, &walk);
 }
+
+/* What @message names by its frame. FALSE: it cannot be read, or not yet. */
+static gboolean
+find_schema(Kept *kept, TideSchemaSource *schemas, TideBytes message, TideReject *ret_reject)
+{
+  guint32 id;
+  const char *why = NULL;
+  if (!tide_frame_read(message, &id, &why))
+    return tide_reject_set(ret_reject, TIDE_REJECT_PARSE, 0, why);
+  if (G_LIKELY(kept->schema != NULL && kept->schema_id == id))
+    return TRUE;
+  const TideAvroSchema *schema = NULL;
+  switch (schemas->find(schemas, id, &schema, &why)) {
+  case TIDE_SCHEMA_FOUND:
+    kept->schema = schema;
+    kept->schema_id = id;
+    return TRUE;
+  case TIDE_SCHEMA_AWAITED:
+    ret_reject->awaited_schema = id;
+    return tide_reject_set(ret_reject, TIDE_REJECT_NONE, 1, NULL);
+  case TIDE_SCHEMA_NONE:
+    return tide_reject_set(ret_reject, TIDE_REJECT_PARSE, 1, why);
+  }
+  g_assert_not_reached();
+}
+
+/* The head of @message, whose schema is kept: most messages have the same. */
+static gboolean
+take_container_head(Kept *kept, TideBytes message, TideReject *ret_reject)
+{
+  TideAvroHead head;
+  const char *detail;
+  TideBytes last = tide_buffer_bytes(&kept->head);
+  if (last.len > 0 && message.len > last.len && tide_bytes_begin_with(message, last))
+    return TRUE;
+  tide_buffer_reset(&kept->head);
+  tide_avro_schema_free(kept->contained);
+  kept->contained = NULL;
+  if (tide_avro_head_read(message, &head, &detail) != TIDE_AVRO_WHOLE)
+    return tide_reject_set(ret_reject, TIDE_REJECT_PARSE, 0, detail);
+  kept->contained = tide_avro_schema_new(head.schema, NULL);
+  if (kept->contained == NULL)
+    return tide_reject_set(ret_reject, TIDE_REJECT_PARSE, 0, "its schema cannot be used");
+  tide_buffer_append(&kept->head, message.data, head.len);
+  return TRUE;
+}
+
+static gboolean
+read_container(TideShaper *shaper, Kept *kept, TideBytes message, TideReject *ret_reject)
+{
+  TideAvroBlock block;
+  if (!take_container_head(kept, message, ret_reject))
+    return FALSE;
+  TideBytes rest = tide_bytes_from(message, kept->head.len);
+  if (tide_avro_block_read(rest, &block) != TIDE_AVRO_WHOLE || block.n_objects != 1 ||
+      rest.len - block.start < TIDE_AVRO_SYNC_BYTES ||
+      (guint64)block.n_bytes != rest.len - block.start - TIDE_AVRO_SYNC_BYTES)
+    return tide_reject_set(ret_reject, TIDE_REJECT_PARSE, 0, "it does not hold one object");
+  TideBytes object = tide_bytes(rest.data + block.start, (gsize)block.n_bytes);
+  return run(shaper, kept->contained, object, 0, ret_reject);
+}
+
+static gboolean
+read_message(TideShaper *shaper, gpointer kept, TideBytes message, TideReject *ret_reject)
+{
+  const TideDecodeOptions *options = shaper->options;
+  if (G_UNLIKELY(options->containers))
+    return read_container(shaper, kept, message, ret_reject);
+  if (options->schemas == NULL)
+    return run(shaper, options->schema, message, 0, ret_reject);
+  return find_schema(kept, options->schemas, message, ret_reject) &&
+         run(shaper, ((Kept *)kept)->schema, message, TIDE_FRAME_BYTES, ret_reject);
+}
+
+static gpointer
+open_kept(TideShaper *shaper)
+{
+  return g_new0(Kept, 1);
+}
+
+static void
+close_kept(gpointer data)
+{
+  Kept *kept = data;
+  tide_avro_schema_free(kept->contained);
+  tide_buffer_clear_memory(&kept->head);
+  g_free(kept);
+}
+
+const TideFormatReader tide_avro_reader = {.open = open_kept, .close = close_kept, .read = read_message};

@@ -9,7 +9,7 @@ G_BEGIN_DECLS
  * of the sender rather than a name; and long names around many short ones must not fill the memory. */
 #define TIDE_FIELD_NAME_MAX_BYTES 4096
 
-/* F(word, value):
+/* F(word, value, name): the reader of its messages is tide_NAME_reader.
  *     json      one object, an array of objects, or objects one after the other (newline-delimited)
  *     influx    InfluxDB's line protocol, a reading a line
  *     csv       values with commas, or another byte, between them, a reading a line
@@ -17,16 +17,21 @@ G_BEGIN_DECLS
  *     avro      Avro's binary encoding: one record, or an array of records
  *     protobuf  one message, which a descriptor set describes
  * What each of them is besides stands in its row of formats.c. */
-#define TIDE_FORMATS(F)                                                                                                \
-  F("json", TIDE_FORMAT_JSON)                                                                                          \
-  F("influx", TIDE_FORMAT_INFLUX)                                                                                      \
-  F("csv", TIDE_FORMAT_CSV)                                                                                            \
-  F("msgpack", TIDE_FORMAT_MSGPACK)                                                                                    \
-  F("avro", TIDE_FORMAT_AVRO)                                                                                          \
-  F("protobuf", TIDE_FORMAT_PROTOBUF)
+#define TIDE_FORMATS(F) TIDE_FORMATS_OF_LINES(F) TIDE_FORMATS_OF_BYTES(F)
 
-#define TIDE_FORMAT_VALUE(word, value) value,
-#define TIDE_ONE_FORMAT(word, value) +1
+#define TIDE_FORMATS_OF_LINES(F)                                                                                       \
+  F("json", TIDE_FORMAT_JSON, json)                                                                                    \
+  F("influx", TIDE_FORMAT_INFLUX, influx)                                                                              \
+  F("csv", TIDE_FORMAT_CSV, csv)
+
+/* Of these, `simulate` has tide_NAME_change(). */
+#define TIDE_FORMATS_OF_BYTES(F)                                                                                       \
+  F("msgpack", TIDE_FORMAT_MSGPACK, msgpack)                                                                           \
+  F("avro", TIDE_FORMAT_AVRO, avro)                                                                                    \
+  F("protobuf", TIDE_FORMAT_PROTOBUF, protobuf)
+
+#define TIDE_FORMAT_VALUE(word, value, name) value,
+#define TIDE_ONE_FORMAT(word, value, name) +1
 typedef enum TideReadingFormat { TIDE_FORMATS(TIDE_FORMAT_VALUE) } TideReadingFormat;
 enum { TIDE_N_FORMATS = TIDE_FORMATS(TIDE_ONE_FORMAT) };
 
@@ -104,5 +109,13 @@ typedef struct TideDecodeOptions {
   guint32 max_readings; /* in one message */
   TideOnBadReading on_bad_reading;
 } TideDecodeOptions;
+
+static inline TideBytes
+tide_boolean_text(TideBooleanForm form, gboolean value)
+{
+  static const TideBytes words[] = {TIDE_BYTES_LITERAL("false"), TIDE_BYTES_LITERAL("true")};
+  static const TideBytes numbers[] = {TIDE_BYTES_LITERAL("0"), TIDE_BYTES_LITERAL("1")};
+  return (form == TIDE_BOOLEAN_NUMBER ? numbers : words)[value];
+}
 
 G_END_DECLS

@@ -25,8 +25,8 @@
  * then checked as text only, and it comes out as a reading without fields. All others are the message's: what is no
  * JSON or UTF-8, is nested too deeply, or takes too much memory.
  *
- * InfluxDB's line protocol, comma-separated values, MessagePack, Avro and protobuf: influx_lines.h, csv_lines.h,
- * msgpack_walk.c, avro_walk.c and protobuf_walk.h say what becomes of a message.
+ * InfluxDB's line protocol, comma-separated values, MessagePack, Avro and protobuf: influx_lines.c, csv_lines.c,
+ * msgpack_walk.c, avro_walk.c and protobuf_walk.c say what becomes of a message.
  *
  * What the record offers ("$key", "$topic", "$partition", "$offset", "$timestamp", "$header.NAME") is appended to each
  * reading where the configuration names it; there the message itself may not have a field so named. Keys and headers
@@ -41,9 +41,6 @@
 G_BEGIN_DECLS
 
 typedef struct TideDecoder TideDecoder;
-
-/* Whether this build has what @format is read by. */
-gboolean tide_decoder_reads(TideReadingFormat format);
 
 /* @names: the thread's own copy, borrowed; its first @n_known names are those that the configuration uses.
  * @options: borrowed. */

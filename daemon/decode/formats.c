@@ -1,38 +1,42 @@
 #include "decode/formats.h"
 
+#include "decode/shaper.h"
+
 #ifdef TIDE_WITHOUT_AVRO
-#define HAS_AVRO FALSE
+#define AVRO_READER NULL
 #else
-#define HAS_AVRO TRUE
+#define AVRO_READER &tide_avro_reader
 #endif
 
 #ifdef TIDE_WITHOUT_PROTOBUF
-#define HAS_PROTOBUF FALSE
+#define PROTOBUF_READER NULL
 #else
-#define HAS_PROTOBUF TRUE
+#define PROTOBUF_READER &tide_protobuf_reader
 #endif
 
-const TideFormat tide_formats[TIDE_N_FORMATS] = {
-    [TIDE_FORMAT_JSON] = {.end = TIDE_ENDS_WITH_LINE,
+const TideFormat tide_formats[] = {
+    [TIDE_FORMAT_JSON] = {.reader = &tide_json_reader,
+                          .end = TIDE_ENDS_WITH_LINE,
                           .takes = TIDE_TAKES_STRUCTURE | TIDE_TAKES_FRAMING,
-                          .is_built_in = TRUE,
                           .spaces_are_blank = TRUE},
-    [TIDE_FORMAT_INFLUX] = {.end = TIDE_ENDS_WITH_LINE,
-                            .is_built_in = TRUE,
+    [TIDE_FORMAT_INFLUX] = {.reader = &tide_influx_reader,
+                            .end = TIDE_ENDS_WITH_LINE,
                             .has_own_time = TRUE,
                             .lines_are_readings = TRUE,
                             .spaces_are_blank = TRUE,
                             .comment = '#'},
-    [TIDE_FORMAT_CSV] = {.end = TIDE_ENDS_WITH_LINE,
+    [TIDE_FORMAT_CSV] = {.reader = &tide_csv_reader,
+                         .end = TIDE_ENDS_WITH_LINE,
                          .takes = TIDE_TAKES_CSV,
-                         .is_built_in = TRUE,
                          .lines_are_readings = TRUE},
-    [TIDE_FORMAT_MSGPACK] = {.end = TIDE_ENDS_BY_ITSELF, .takes = TIDE_TAKES_STRUCTURE, .is_built_in = TRUE},
-    [TIDE_FORMAT_AVRO] = {.end = TIDE_ENDS_IN_CONTAINER,
-                          .takes = TIDE_TAKES_STRUCTURE | TIDE_TAKES_SCHEMA | TIDE_TAKES_REGISTRY,
-                          .is_built_in = HAS_AVRO},
-    [TIDE_FORMAT_PROTOBUF] = {.end = TIDE_ENDS_BY_LENGTH,
+    [TIDE_FORMAT_MSGPACK] = {.reader = &tide_msgpack_reader, .end = TIDE_ENDS_BY_ITSELF, .takes = TIDE_TAKES_STRUCTURE},
+    [TIDE_FORMAT_AVRO] = {.reader = AVRO_READER,
+                          .end = TIDE_ENDS_IN_CONTAINER,
+                          .takes = TIDE_TAKES_STRUCTURE | TIDE_TAKES_SCHEMA | TIDE_TAKES_REGISTRY},
+    [TIDE_FORMAT_PROTOBUF] = {.reader = PROTOBUF_READER,
+                              .end = TIDE_ENDS_BY_LENGTH,
                               .takes =
-                                  TIDE_TAKES_STRUCTURE | TIDE_TAKES_SCHEMA | TIDE_TAKES_MESSAGE | TIDE_TAKES_FRAMING,
-                              .is_built_in = HAS_PROTOBUF},
+                                  TIDE_TAKES_STRUCTURE | TIDE_TAKES_SCHEMA | TIDE_TAKES_MESSAGE | TIDE_TAKES_FRAMING},
 };
+/* Each format has a row. */
+G_STATIC_ASSERT(G_N_ELEMENTS(tide_formats) == TIDE_N_FORMATS);

@@ -23,10 +23,13 @@ typedef enum TideFormatOptions {
   TIDE_TAKES_FRAMING = 1 << 5,
 } TideFormatOptions;
 
+/* decode/shaper.h */
+typedef struct TideFormatReader TideFormatReader;
+
 typedef struct TideFormat {
+  const TideFormatReader *reader; /* NULL: this program was built without it */
   TideMessageEnd end;
   guint takes;                 /* of TideFormatOptions */
-  gboolean is_built_in;        /* into this program */
   gboolean has_own_time;       /* readings carry a field of their time */
   gboolean lines_are_readings; /* each line is one, which has nothing to do with the others */
   gboolean spaces_are_blank;   /* of lines: one with nothing but spaces is none */
@@ -34,6 +37,21 @@ typedef struct TideFormat {
 } TideFormat;
 
 extern const TideFormat tide_formats[TIDE_N_FORMATS];
+
+/* The fields that a line of the format influx has beside its tags and its own fields. */
+#define TIDE_INFLUX_MEASUREMENT "measurement"
+#define TIDE_INFLUX_TIME "time"
+
+/* Whether @byte may stand between values of the format csv: ASCII, none that numbers, words, quotes or line breaks are
+ * made of. */
+gboolean tide_csv_is_delimiter(char byte);
+
+/* Whether this build has what @format is read by. */
+static inline gboolean
+tide_format_is_built_in(TideReadingFormat format)
+{
+  return tide_formats[format].reader != NULL;
+}
 
 static inline const TideFormat *
 tide_format_of(const TideDecodeOptions *options)

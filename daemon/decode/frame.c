@@ -1,8 +1,6 @@
 #include "decode/frame.h"
 
-#define APICURIO_BYTES 9u
-#define GLUE_BYTES 18u
-#define SINGLE_OBJECT_BYTES 10u
+#include "decode/formats.h"
 
 gboolean
 tide_frame_read(TideBytes message, guint32 *ret_id, const char **ret_detail)
@@ -16,35 +14,45 @@ tide_frame_read(TideBytes message, guint32 *ret_id, const char **ret_detail)
   return TRUE;
 }
 
-static gboolean
-begins_with(TideBytes message, const char *start, gsize n_start, gsize n_frame)
-{
-  return message.len >= n_frame && memcmp(message.data, start, n_start) == 0;
-}
+#define GLUE "it begins with the frame of AWS Glue's schema registry, which is not read"
+#define GLUE_REMEDY "let its sender write Confluent's frame, or none"
 
-const TideKnownFrame *
-tide_frame_known(TideBytes message, gboolean is_framed, gboolean begins_anyhow)
+static const struct {
+  TideBytes start;
+  gsize n_bytes;
+  const char *detail;
+  const char *remedy;
+} frames[] = {
+    {TIDE_BYTES_LITERAL("\xC3\x01"), 10,
+     "it begins as a single object of Avro, with C3 01 and a fingerprint of its schema, which is not read",
+     "let its sender write Confluent's frame, and name the registry in 'readings.registry'"},
+    {TIDE_BYTES_LITERAL("\x03\x00"), 18, GLUE, GLUE_REMEDY},
+    {TIDE_BYTES_LITERAL("\x03\x05"), 18, GLUE, GLUE_REMEDY},
+    /* Confluent's registry gives no schema the number 0, with which Apicurio's numbers begin. */
+    {TIDE_BYTES_LITERAL("\0\0\0\0\0"), 9,
+     "it begins with Apicurio's frame, a byte that is 0 and a number of 8 bytes, which is not read",
+     "let Apicurio's serializer write the frame that Confluent's does, with a number of 4 bytes: "
+     "apicurio.registry.as-confluent=true"},
+    {TIDE_BYTES_LITERAL("\0"), TIDE_FRAME_BYTES,
+     "it begins with the frame of Confluent's serializers, a byte that is 0 and the number of a schema",
+     "'readings.framing: confluent' reads it"},
+};
+
+void
+tide_frame_name(const TideDecodeOptions *options, TideBytes message, TideReject *reject)
 {
-  static const TideKnownFrame single_object = {
-      "it begins as a single object of Avro, with C3 01 and a fingerprint of its schema, which is not read",
-      "let its sender write Confluent's frame, and name the registry in 'readings.registry'"};
-  static const TideKnownFrame glue = {"it begins with the frame of AWS Glue's schema registry, which is not read",
-                                      "let its sender write Confluent's frame, or none"};
-  static const TideKnownFrame apicurio = {
-      "it begins with Apicurio's frame, a byte that is 0 and a number of 8 bytes, which is not read",
-      "let Apicurio's serializer write the frame that Confluent's does, with a number of 4 bytes: "
-      "apicurio.registry.as-confluent=true"};
-  static const TideKnownFrame confluent = {
-      "it begins with the frame of Confluent's serializers, a byte that is 0 and the number of a schema",
-      "'readings.framing: confluent' reads it"};
-  if (begins_with(message, "\xC3\x01", 2, SINGLE_OBJECT_BYTES))
-    return &single_object;
-  if (begins_anyhow && !is_framed)
-    return NULL;
-  if (begins_with(message, "\x03\x00", 2, GLUE_BYTES) || begins_with(message, "\x03\x05", 2, GLUE_BYTES))
-    return &glue;
-  /* Confluent's registry gives no schema the number 0, with which Apicurio's numbers begin. */
-  if (begins_with(message, "\0\0\0\0\0", 5, APICURIO_BYTES))
-    return &apicurio;
-  return !is_framed && begins_with(message, "\0", 1, TIDE_FRAME_BYTES) ? &confluent : NULL;
+  gboolean is_framed = options->framing == TIDE_FRAMING_CONFLUENT || options->schemas != NULL;
+  gsize n_known = G_N_ELEMENTS(frames) - (is_framed ? 1 : 0); /* Confluent's is read, then */
+  if ((tide_format_of(options)->takes & (TIDE_TAKES_FRAMING | TIDE_TAKES_REGISTRY)) == 0 || options->containers ||
+      (reject->reason != TIDE_REJECT_PARSE && reject->reason != TIDE_REJECT_UTF8))
+    return;
+  /* Avro without a frame may begin with any bytes: only what no record is likely to begin with is recognised. */
+  if (options->format == TIDE_FORMAT_AVRO && !is_framed)
+    n_known = 1;
+  for (gsize i = 0; i < n_known; i++)
+    if (message.len >= frames[i].n_bytes && tide_bytes_begin_with(message, frames[i].start)) {
+      reject->detail = frames[i].detail;
+      reject->remedy = frames[i].remedy;
+      return;
+    }
 }

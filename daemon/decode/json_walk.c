@@ -1,12 +1,16 @@
 /* Reads the readings out of a JSON message, strictly: the whole of it is checked against RFC 8259 before any
  * reading is used. The forms are those of decoder.h. Nothing recurses, so nesting costs no stack. */
-#include "decode/readers.h"
+#include "decode/formats.h"
 
+#include "decode/frame.h"
 #include "decode/json_index.h"
 #include "decode/json_skeleton.h"
 #include "decode/json_text.h"
+#include "decode/shaper.h"
 
-struct TideJsonWalk {
+typedef struct Walk {
+  const guint32 *next; /* its place, a token: its offset in text */
+
   /* set before start, then read-only */
   const TideDecodeOptions *options; /* borrowed */
   TideShaper *shaper;               /* borrowed */
@@ -19,15 +23,14 @@ struct TideJsonWalk {
   TideReadingBuilder *builder; /* borrowed */
   TideReject *reject;          /* borrowed: the caller's */
   guint8 *text;                /* in scratch, padded with white space */
-  const guint32 *next;         /* token: its offset in text */
   const guint32 *end;          /* behind the last token: the length of text */
   gboolean has_escapes;
-};
+} Walk;
 
-TideJsonWalk *
-tide_json_walk_new(TideShaper *shaper)
+static gpointer
+open_walk(TideShaper *shaper)
 {
-  TideJsonWalk *walk = g_new0(TideJsonWalk, 1);
+  Walk *walk = g_new0(Walk, 1);
   walk->options = shaper->options;
   walk->shaper = shaper;
   walk->index = tide_json_index_new();
@@ -35,11 +38,10 @@ tide_json_walk_new(TideShaper *shaper)
   return walk;
 }
 
-void
-tide_json_walk_free(TideJsonWalk *walk)
+static void
+close_walk(gpointer kept)
 {
-  if (walk == NULL)
-    return;
+  Walk *walk = kept;
   tide_json_index_free(walk->index);
   tide_json_skeletons_clear(&walk->skeletons);
   g_free(walk);
@@ -48,13 +50,13 @@ tide_json_walk_free(TideJsonWalk *walk)
 /* ---- faults ---- */
 
 static inline gboolean
-fault(TideJsonWalk *walk, TideRejectReason reason, gsize position, const char *detail)
+fault(Walk *walk, TideRejectReason reason, gsize position, const char *detail)
 {
   return tide_reject_set(walk->reject, reason, (gint64)position, detail);
 }
 
 static inline gboolean
-fault_in_field(TideJsonWalk *walk, TideRejectReason reason, gsize position, TideBytes field, const char *detail)
+fault_in_field(Walk *walk, TideRejectReason reason, gsize position, TideBytes field, const char *detail)
 {
   walk->reject->field = field;
   return fault(walk, reason, position, detail);
@@ -63,20 +65,20 @@ fault_in_field(TideJsonWalk *walk, TideRejectReason reason, gsize position, Tide
 /* ---- tokens ---- */
 
 static inline gsize
-token_offset(const TideJsonWalk *walk)
+token_offset(const Walk *walk)
 {
   return *walk->next;
 }
 
 /* The byte that the next token begins with; white space at the end of the text. */
 static inline guint8
-token_byte(const TideJsonWalk *walk)
+token_byte(const Walk *walk)
 {
   return walk->text[token_offset(walk)];
 }
 
 static inline gboolean
-take_byte(TideJsonWalk *walk, guint8 byte)
+take_byte(Walk *walk, guint8 byte)
 {
   if (token_byte(walk) != byte)
     return FALSE;
@@ -98,7 +100,7 @@ ends_scalar(guint8 byte)
 }
 
 static inline gboolean
-fault_at_token(TideJsonWalk *walk, const char *detail)
+fault_at_token(Walk *walk, const char *detail)
 {
   if (walk->next == walk->end)
     detail = "the text ends in the middle";
@@ -106,7 +108,7 @@ fault_at_token(TideJsonWalk *walk, const char *detail)
 }
 
 static gboolean
-unescape(TideJsonWalk *walk, TideBytes *text)
+unescape(Walk *walk, TideBytes *text)
 {
   gsize start = (gsize)(text->data - walk->text);
   guint8 *out = walk->shaper->raw.depth == 0 ? walk->text + start : NULL;
@@ -126,7 +128,7 @@ unescape(TideJsonWalk *walk, TideBytes *text)
 /* The string at the next token, which begins with a quote. Between its closing quote and the token after it
  * is only white space. */
 static inline gboolean
-take_string(TideJsonWalk *walk, TideBytes *ret_text)
+take_string(Walk *walk, TideBytes *ret_text)
 {
   gsize start = token_offset(walk) + 1;
   walk->next++;
@@ -144,7 +146,7 @@ take_string(TideJsonWalk *walk, TideBytes *ret_text)
 /* ---- values ---- */
 
 static inline gboolean
-read_number(TideJsonWalk *walk, TideBytes name, TideBytes *ret_text)
+read_number(Walk *walk, TideBytes name, TideBytes *ret_text)
 {
   gsize offset = token_offset(walk);
   const guint8 *start = walk->text + offset;
@@ -160,7 +162,7 @@ read_number(TideJsonWalk *walk, TideBytes name, TideBytes *ret_text)
 
 /* true, false or null. */
 static gboolean
-read_word(TideJsonWalk *walk, TideBytes name, TideBytes word)
+read_word(Walk *walk, TideBytes name, TideBytes word)
 {
   gsize offset = token_offset(walk);
   const guint8 *start = walk->text + offset;
@@ -170,18 +172,9 @@ read_word(TideJsonWalk *walk, TideBytes name, TideBytes word)
   return TRUE;
 }
 
-static gboolean
-read_boolean(TideJsonWalk *walk, TideBytes name, gboolean value, TideBytes *ret_text)
-{
-  static const TideBytes words[] = {{(const guint8 *)"false", 5}, {(const guint8 *)"true", 4}};
-  static const TideBytes numbers[] = {{(const guint8 *)"0", 1}, {(const guint8 *)"1", 1}};
-  *ret_text = walk->options->booleans == TIDE_BOOLEAN_NUMBER ? numbers[value] : words[value];
-  return read_word(walk, name, words[value]);
-}
-
 /* The value at the next token, which is that of @name and no container. */
 static inline gboolean
-read_scalar(TideJsonWalk *walk, TideBytes name, TideValueKind *ret_kind, TideBytes *ret_text)
+read_scalar(Walk *walk, TideBytes name, TideValueKind *ret_kind, TideBytes *ret_text)
 {
   switch (token_byte(walk)) {
   case '-':
@@ -193,10 +186,12 @@ read_scalar(TideJsonWalk *walk, TideBytes name, TideValueKind *ret_kind, TideByt
     return take_string(walk, ret_text);
   case 't':
     *ret_kind = TIDE_VALUE_BOOL;
-    return read_boolean(walk, name, TRUE, ret_text);
+    *ret_text = tide_boolean_text(walk->options->booleans, TRUE);
+    return read_word(walk, name, TIDE_BYTES_LITERAL("true"));
   case 'f':
     *ret_kind = TIDE_VALUE_BOOL;
-    return read_boolean(walk, name, FALSE, ret_text);
+    *ret_text = tide_boolean_text(walk->options->booleans, FALSE);
+    return read_word(walk, name, TIDE_BYTES_LITERAL("false"));
   case 'n':
     *ret_kind = TIDE_VALUE_NULL;
     *ret_text = TIDE_BYTES_EMPTY;
@@ -214,7 +209,7 @@ is_too_long(TideValueKind kind, TideBytes text)
 }
 
 static inline gboolean
-take_scalar(TideJsonWalk *walk, TideBytes name)
+take_scalar(Walk *walk, TideBytes name)
 {
   gsize offset = token_offset(walk);
   TideValueKind kind;
@@ -230,8 +225,9 @@ take_scalar(TideJsonWalk *walk, TideBytes name)
 /* ---- members ---- */
 
 static inline gboolean
-take_value(TideJsonWalk *walk, TideBytes name)
+take_value(gpointer reader, TideBytes name)
 {
+  Walk *walk = reader;
   guint8 byte = token_byte(walk);
   if (byte != '{' && byte != '[')
     return take_scalar(walk, name);
@@ -241,7 +237,7 @@ take_value(TideJsonWalk *walk, TideBytes name)
 }
 
 static inline gboolean
-take_name(TideJsonWalk *walk, TideBytes *ret_name)
+take_name(Walk *walk, TideBytes *ret_name)
 {
   if (G_UNLIKELY(token_byte(walk) != '"'))
     return fault_at_token(walk, "a member's name in quotes was expected");
@@ -257,7 +253,7 @@ take_name(TideJsonWalk *walk, TideBytes *ret_name)
 static inline gboolean
 next_member(gpointer reader, gboolean *ret_has, TideBytes *ret_name)
 {
-  TideJsonWalk *walk = reader;
+  Walk *walk = reader;
   const TideShaperFrame *frame = tide_shaper_top(walk->shaper);
   *ret_has = token_byte(walk) != (frame->is_object ? '}' : ']');
   if (!*ret_has)
@@ -270,23 +266,16 @@ next_member(gpointer reader, gboolean *ret_has, TideBytes *ret_name)
   return TRUE;
 }
 
-/* What was opened beyond @depth, to its end. */
-static inline gboolean
-take_members(TideJsonWalk *walk, guint32 depth)
+static gboolean
+take_members(gpointer reader, guint32 depth)
 {
-  while (walk->shaper->depth > depth) {
-    gboolean has;
-    TideBytes name;
-    if (!next_member(walk, &has, &name) || (has && !take_value(walk, name)))
-      return FALSE;
-  }
-  return TRUE;
+  return tide_shaper_take_members(((Walk *)reader)->shaper, reader, depth, next_member, take_value);
 }
 
 /* ---- what stands around readings ---- */
 
 static gboolean
-is_null(const TideJsonWalk *walk)
+is_null(const Walk *walk)
 {
   const guint8 *text = walk->text + token_offset(walk);
   return memcmp(text, "null", 4) == 0 && ends_scalar(text[4]);
@@ -295,7 +284,7 @@ is_null(const TideJsonWalk *walk)
 static gboolean
 peek(gpointer reader, TideNextValue *ret_next, gsize *ret_place)
 {
-  const TideJsonWalk *walk = reader;
+  const Walk *walk = reader;
   *ret_place = token_offset(walk);
   switch (token_byte(walk)) {
   case '{':
@@ -311,7 +300,7 @@ peek(gpointer reader, TideNextValue *ret_next, gsize *ret_place)
 }
 
 static inline gboolean
-push(TideJsonWalk *walk, gboolean is_object)
+push(Walk *walk, gboolean is_object)
 {
   gsize offset = token_offset(walk);
   walk->next++;
@@ -321,23 +310,15 @@ push(TideJsonWalk *walk, gboolean is_object)
 static gboolean
 begin_around(gpointer reader)
 {
-  TideJsonWalk *walk = reader;
+  Walk *walk = reader;
   return push(walk, token_byte(walk) == '{');
-}
-
-static gboolean
-take_around(gpointer reader, TideBytes name)
-{
-  TideJsonWalk *walk = reader;
-  guint32 depth = walk->shaper->depth;
-  return take_value(walk, name) && take_members(walk, depth);
 }
 
 /* Brackets that open one behind the other, deeper than allowed, are called by that name. */
 static gboolean
 reject_instead_of(gpointer reader, TideNextValue wanted)
 {
-  TideJsonWalk *walk = reader;
+  Walk *walk = reader;
   const guint32 *token = walk->next;
   guint32 depth = walk->shaper->depth;
   if (wanted == TIDE_NEXT_LIST)
@@ -355,7 +336,7 @@ reject_instead_of(gpointer reader, TideNextValue wanted)
 static gboolean
 pass_list(gpointer reader)
 {
-  TideJsonWalk *walk = reader;
+  Walk *walk = reader;
   TideShaper *shaper = walk->shaper;
   guint32 outer_depth = shaper->depth;
   do {
@@ -377,20 +358,6 @@ pass_list(gpointer reader)
   return TRUE;
 }
 
-static TideReaderPlace
-tell(gpointer reader)
-{
-  const TideJsonWalk *walk = reader;
-  return (TideReaderPlace){.type = walk->next};
-}
-
-static void
-seek(gpointer reader, TideReaderPlace place)
-{
-  TideJsonWalk *walk = reader;
-  walk->next = place.type;
-}
-
 /* ---- readings like those before ----
  *
  * Producers write the same names in the same order. Where all around the values of a reading is what stood around those
@@ -398,7 +365,7 @@ seek(gpointer reader, TideReaderPlace place)
 
 /* The value at the next token, which another reading has a value in the place of, too. */
 static inline gboolean
-read_known(TideJsonWalk *walk, TideField *field)
+read_known(Walk *walk, TideField *field)
 {
   const guint32 *token = walk->next;
   TideBytes text = tide_bytes(walk->text + token[0], token[1] - token[0]);
@@ -419,7 +386,7 @@ read_known(TideJsonWalk *walk, TideField *field)
 /* The values of a reading, into @fields, where what stands around them is @skeleton. Its loop takes all registers: in
  * one function with what reads other readings, it is a tenth slower. */
 static G_GNUC_NO_INLINE gboolean
-read_values(TideJsonWalk *walk, const TideJsonSkeleton *skeleton, TideField *fields, gboolean *ret_some_null)
+read_values(Walk *walk, const TideJsonSkeleton *skeleton, TideField *fields, gboolean *ret_some_null)
 {
   const TideReadingNames *names = &skeleton->names;
   const TideField *known = names->fields + names->n_outer;
@@ -448,7 +415,7 @@ read_values(TideJsonWalk *walk, const TideJsonSkeleton *skeleton, TideField *fie
 
 /* The reading that begins at @first, if it is like @skeleton's. */
 static gboolean
-take_like(TideJsonWalk *walk, const guint32 *first, const TideJsonSkeleton *skeleton)
+take_like(Walk *walk, const guint32 *first, const TideJsonSkeleton *skeleton)
 {
   gboolean some_null;
   if (skeleton->n_tokens > (gsize)(walk->end - first) || skeleton->depth != walk->shaper->depth)
@@ -467,7 +434,7 @@ take_like(TideJsonWalk *walk, const guint32 *first, const TideJsonSkeleton *skel
 
 /* The members of the reading that begins at @first, and its end. FALSE: it is like none, and nothing was done. */
 static gboolean
-take_known_members(TideJsonWalk *walk, const guint32 *first)
+take_known_members(Walk *walk, const guint32 *first)
 {
   TideJsonSkeletons *skeletons = &walk->skeletons;
   for (guint32 i = 0; i < TIDE_MAX_SHAPES; i++) {
@@ -487,7 +454,7 @@ take_known_members(TideJsonWalk *walk, const guint32 *first)
 static gboolean
 take_reading(gpointer reader)
 {
-  TideJsonWalk *walk = reader;
+  Walk *walk = reader;
   TideShaper *shaper = walk->shaper;
   const guint32 *first = walk->next;
   gsize offset = token_offset(walk);
@@ -511,19 +478,19 @@ static const TideReaderCalls calls = {
     .peek = peek,
     .begin = begin_around,
     .next = next_member,
-    .take = take_around,
+    .take = take_value,
+    .take_members = take_members,
     .take_reading = take_reading,
     .reject_instead_of = reject_instead_of,
     .pass_list = pass_list,
-    .tell = tell,
-    .seek = seek,
+    .place_bytes = sizeof(((Walk *)NULL)->next),
     .detail_behind = "text after the array",
 };
 
 /* ---- messages ---- */
 
 static gboolean
-run(TideJsonWalk *walk, TideBytes json)
+run(Walk *walk, TideBytes json)
 {
   guint32 n_tokens;
   if (!tide_json_index_build(walk->index, walk->text, json.len, &walk->next, &n_tokens)) {
@@ -543,11 +510,16 @@ run(TideJsonWalk *walk, TideBytes json)
   return FALSE;
 }
 
-gboolean
-tide_json_walk_run(TideJsonWalk *walk, TideBytes message, gsize start, TideReject *ret_reject)
+static gboolean
+read_message(TideShaper *shaper, gpointer kept, TideBytes message, TideReject *ret_reject)
 {
-  TideShaper *shaper = walk->shaper;
-  TideBytes json = tide_bytes_behind_mark(tide_bytes(message.data + start, message.len - start));
+  Walk *walk = kept;
+  guint32 unused; /* the schema's number: what the names mean, they say themselves */
+  const char *why;
+  gboolean is_framed = shaper->options->framing != TIDE_FRAMING_NONE;
+  if (is_framed && !tide_frame_read(message, &unused, &why))
+    return tide_reject_set(ret_reject, TIDE_REJECT_PARSE, 0, why);
+  TideBytes json = tide_bytes_behind_mark(tide_bytes_from(message, is_framed ? TIDE_FRAME_BYTES : 0));
   gsize skipped_bytes = message.len - json.len;
   guint8 *copy = tide_scratch_take(shaper->scratch, message.len + TIDE_JSON_PADDING_BYTES);
   memcpy(copy, message.data, message.len);
@@ -562,3 +534,5 @@ tide_json_walk_run(TideJsonWalk *walk, TideBytes message, gsize start, TideRejec
     ret_reject->byte_position += (gint64)skipped_bytes;
   return good;
 }
+
+const TideFormatReader tide_json_reader = {.open = open_walk, .close = close_walk, .read = read_message};

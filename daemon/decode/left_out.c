@@ -1,7 +1,7 @@
 /* In place of the formats that a build leaves out (-Davro=disabled, -Dprotobuf=disabled): no schema of theirs can be
  * had, so that no message is ever read. */
+#include "decode/avro_schema.h"
 #include "decode/protobuf_walk.h"
-#include "decode/readers.h"
 #include "util/error.h"
 
 #ifdef TIDE_WITHOUT_AVRO
@@ -24,13 +24,6 @@ tide_avro_schema_free(const TideAvroSchema *schema)
 {
 }
 
-gboolean
-tide_avro_walk_run(TideShaper *shaper, const TideAvroSchema *schema, TideBytes message, gsize start,
-                   TideReject *ret_reject)
-{
-  g_assert_not_reached();
-}
-
 #endif
 
 #ifdef TIDE_WITHOUT_PROTOBUF
@@ -46,24 +39,6 @@ void
 tide_protobuf_schema_free(TideProtobufSchema *schema)
 {
   g_assert(schema == NULL);
-}
-
-TideProtobufWalk *
-tide_protobuf_walk_new(TideShaper *shaper)
-{
-  return NULL;
-}
-
-void
-tide_protobuf_walk_free(TideProtobufWalk *walk)
-{
-  g_assert(walk == NULL);
-}
-
-gboolean
-tide_protobuf_walk_run(TideProtobufWalk *walk, TideBytes message, TideReject *ret_reject)
-{
-  g_assert_not_reached();
 }
 
 #endif

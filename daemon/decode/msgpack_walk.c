@@ -13,23 +13,20 @@
  *     array              as declared, its text as JSON
  *
  * With TIDE_BAD_READING_ALONE the faults of JSON that are the reading's own are so here, and UTF8 too. */
-#include "decode/readers.h"
+#include "decode/formats.h"
 
 #include "decode/msgpack_value.h"
+#include "decode/shaper.h"
 #include "model/value_text.h"
-
-#include <math.h>
 
 /* The extension that is a timestamp: -1. */
 #define TIMESTAMP_TYPE 0xFF
 
 typedef struct Walk {
+  gsize at; /* its place */
   TideShaper *shaper;
   TideBytes message; /* a copy in scratch */
-  gsize at;
 } Walk;
-
-/* ---- faults ---- */
 
 static gboolean
 reject(Walk *walk, gsize place, TideBytes field, const char *detail)
@@ -80,39 +77,25 @@ take_head(Walk *walk, TideBytes field, TideMsgpackValue *value)
   return take_other_head(walk, field, value);
 }
 
-/* FALSE: it is no timestamp. */
 static gboolean
-time_text(const TideMsgpackValue *value, char *room, TideBytes *ret_text)
+add_time(Walk *walk, gsize place, TideBytes name, const TideMsgpackValue *value)
 {
   TideBytes bytes = value->bytes;
   guint64 number = 0, ns = 0;
-  if (value->type != TIMESTAMP_TYPE || (bytes.len != 4 && bytes.len != 8 && bytes.len != 12))
-    return FALSE;
-  for (gsize i = bytes.len == 12 ? 4 : 0; i < bytes.len; i++)
-    number = number << 8 | bytes.data[i];
-  if (bytes.len == 12) {
-    for (gsize i = 0; i < 4; i++)
+  gboolean is_time = value->type == TIMESTAMP_TYPE && (bytes.len == 4 || bytes.len == 8 || bytes.len == 12);
+  gsize n_ns = bytes.len == 12 ? 4 : 0; /* else they share a word with the seconds */
+  for (gsize i = 0; is_time && i < bytes.len; i++)
+    if (i < n_ns)
       ns = ns << 8 | bytes.data[i];
-  } else {
+    else
+      number = number << 8 | bytes.data[i];
+  if (n_ns == 0) {
     ns = number >> 34; /* of 4 bytes: none */
     number &= G_GUINT64_CONSTANT(0x3FFFFFFFF);
   }
-  if (ns > 999999999)
-    return FALSE;
-  *ret_text = tide_seconds_text(room, (gint64)number, (guint32)ns);
-  return TRUE;
-}
-
-static inline gboolean
-add_number(Walk *walk, gsize place, TideBytes name, TideBytes text)
-{
-  return tide_shaper_add(walk->shaper, place, name, TIDE_VALUE_NUMBER, text);
-}
-
-static inline gboolean
-is_number(TideMsgpackKind kind)
-{
-  return (kind >= TIDE_MSGPACK_UNSIGNED && kind <= TIDE_MSGPACK_DOUBLE) || kind == TIDE_MSGPACK_EXTENSION;
+  if (!is_time || ns > 999999999)
+    return tide_shaper_bad_value(walk->shaper, TIDE_REJECT_TYPE, place, name, "an extension that is no timestamp");
+  return tide_shaper_add_time(walk->shaper, place, name, (gint64)number, (guint32)ns);
 }
 
 /* A scalar that begins at @place and was taken. */
@@ -120,44 +103,23 @@ static inline gboolean
 add_scalar(Walk *walk, gsize place, TideBytes name, const TideMsgpackValue *value)
 {
   TideShaper *shaper = walk->shaper;
-  TideBytes text = TIDE_BYTES_EMPTY;
-  gboolean is_good;
-  char *room = NULL;
-  if (is_number(value->kind))
-    room = tide_shaper_number_room(shaper, TIDE_VALUE_TEXT_BYTES);
   switch (value->kind) {
   case TIDE_MSGPACK_NIL:
-    return tide_shaper_add(shaper, place, name, TIDE_VALUE_NULL, text);
+    return tide_shaper_add(shaper, place, name, TIDE_VALUE_NULL, TIDE_BYTES_EMPTY);
   case TIDE_MSGPACK_BOOLEAN:
-    return tide_shaper_add(shaper, place, name, TIDE_VALUE_BOOL, tide_shaper_bool_text(shaper, value->number != 0));
+    return tide_shaper_add_boolean(shaper, place, name, value->number != 0);
   case TIDE_MSGPACK_UNSIGNED:
-    return add_number(walk, place, name, tide_integer_text(room, value->number, FALSE));
   case TIDE_MSGPACK_SIGNED:
-    return add_number(walk, place, name, tide_signed_text(room, (gint64)value->number));
-  case TIDE_MSGPACK_FLOAT: {
-    guint32 bits = (guint32)value->number;
-    float number;
-    memcpy(&number, &bits, sizeof number);
-    return isfinite(number) ? add_number(walk, place, name, tide_float_text(room, number))
-                            : tide_shaper_bad_value(shaper, TIDE_REJECT_NUMBER, place, name, "not a finite number");
-  }
-  case TIDE_MSGPACK_DOUBLE: {
-    double number;
-    memcpy(&number, &value->number, sizeof number);
-    return isfinite(number) ? add_number(walk, place, name, tide_double_text(room, number))
-                            : tide_shaper_bad_value(shaper, TIDE_REJECT_NUMBER, place, name, "not a finite number");
-  }
+    return tide_shaper_add_integer(shaper, place, name, value->number, value->kind == TIDE_MSGPACK_SIGNED);
+  case TIDE_MSGPACK_FLOAT:
+  case TIDE_MSGPACK_DOUBLE:
+    return tide_shaper_add_float(shaper, place, name, place, value->number, value->kind == TIDE_MSGPACK_DOUBLE);
   case TIDE_MSGPACK_BINARY:
     return tide_shaper_add(shaper, place, name, TIDE_VALUE_STRING, tide_hex_text(shaper->scratch, value->bytes));
-  case TIDE_MSGPACK_TEXT: {
-    gsize text_place = (gsize)(value->bytes.data - walk->message.data);
-    return tide_shaper_check_utf8(shaper, text_place, name, value->bytes, &is_good) &&
-           (!is_good || tide_shaper_add(shaper, place, name, TIDE_VALUE_STRING, value->bytes));
-  }
+  case TIDE_MSGPACK_TEXT:
+    return tide_shaper_add_text(shaper, place, name, (gsize)(value->bytes.data - walk->message.data), value->bytes);
   case TIDE_MSGPACK_EXTENSION:
-    return time_text(value, room, &text)
-               ? add_number(walk, place, name, text)
-               : tide_shaper_bad_value(shaper, TIDE_REJECT_TYPE, place, name, "an extension that is no timestamp");
+    return add_time(walk, place, name, value);
   default:
     g_assert_not_reached();
   }
@@ -166,19 +128,14 @@ add_scalar(Walk *walk, gsize place, TideBytes name, const TideMsgpackValue *valu
 /* ---- members ---- */
 
 static inline gboolean
-is_container(const TideMsgpackValue *value)
+take_value(gpointer reader, TideBytes name)
 {
-  return value->kind == TIDE_MSGPACK_ARRAY || value->kind == TIDE_MSGPACK_MAP;
-}
-
-static inline gboolean
-take_value(Walk *walk, TideBytes name)
-{
+  Walk *walk = reader;
   TideMsgpackValue value;
   gsize place = walk->at;
   if (!take_head(walk, name, &value))
     return FALSE;
-  if (G_LIKELY(!is_container(&value)))
+  if (G_LIKELY(value.kind < TIDE_MSGPACK_ARRAY))
     return add_scalar(walk, place, name, &value);
   if (!tide_shaper_begin(walk->shaper, place, name, value.kind == TIDE_MSGPACK_MAP))
     return FALSE;
@@ -220,17 +177,10 @@ next_member(gpointer reader, gboolean *ret_has, TideBytes *ret_name)
   return TRUE;
 }
 
-/* What was opened beyond @depth, to its end. */
 static gboolean
-take_members(Walk *walk, guint32 depth)
+take_members(gpointer reader, guint32 depth)
 {
-  while (walk->shaper->depth > depth) {
-    gboolean has;
-    TideBytes name;
-    if (!next_member(walk, &has, &name) || (has && !take_value(walk, name)))
-      return FALSE;
-  }
-  return TRUE;
+  return tide_shaper_take_members(((Walk *)reader)->shaper, reader, depth, next_member, take_value);
 }
 
 /* ---- what stands around readings ---- */
@@ -266,14 +216,6 @@ begin_around(gpointer reader)
 }
 
 static gboolean
-take_around(gpointer reader, TideBytes name)
-{
-  Walk *walk = reader;
-  guint32 depth = walk->shaper->depth;
-  return take_value(walk, name) && take_members(walk, depth);
-}
-
-static gboolean
 reject_instead_of(gpointer reader, TideNextValue wanted)
 {
   Walk *walk = reader;
@@ -286,47 +228,32 @@ reject_instead_of(gpointer reader, TideNextValue wanted)
 static gboolean
 take_reading(gpointer reader)
 {
-  Walk *walk = reader;
-  TideShaper *shaper = walk->shaper;
-  gsize place = walk->at;
-  TideNextValue next;
-  peek(walk, &next, &place);
-  if (next != TIDE_NEXT_OBJECT)
-    return reject_instead_of(walk, TIDE_NEXT_OBJECT);
-  return begin_around(walk) && tide_shaper_begin_reading(shaper, place) && take_members(walk, shaper->depth - 1) &&
-         tide_shaper_end_reading(shaper, place);
-}
-
-static TideReaderPlace
-tell(gpointer reader)
-{
   const Walk *walk = reader;
-  return (TideReaderPlace){.at = walk->at};
-}
-
-static void
-seek(gpointer reader, TideReaderPlace place)
-{
-  Walk *walk = reader;
-  walk->at = place.at;
+  gsize place;
+  TideNextValue next;
+  peek(reader, &next, &place);
+  return next == TIDE_NEXT_OBJECT ? tide_shaper_take_reading(walk->shaper, place)
+                                  : reject_instead_of(reader, TIDE_NEXT_OBJECT);
 }
 
 static const TideReaderCalls calls = {
     .peek = peek,
     .begin = begin_around,
     .next = next_member,
-    .take = take_around,
+    .take = take_value,
+    .take_members = take_members,
     .take_reading = take_reading,
     .reject_instead_of = reject_instead_of,
-    .tell = tell,
-    .seek = seek,
+    .place_bytes = sizeof(((Walk *)NULL)->at),
     .detail_behind = "bytes behind the array",
 };
 
-gboolean
-tide_msgpack_walk_run(TideShaper *shaper, TideBytes message, TideReject *ret_reject)
+static gboolean
+read_message(TideShaper *shaper, gpointer kept, TideBytes message, TideReject *ret_reject)
 {
   Walk walk = {.shaper = shaper, .message = tide_scratch_copy(shaper->scratch, message)};
   tide_shaper_begin_message(shaper, ret_reject, NULL, 0);
   return tide_shaper_run(shaper, &calls, &walk);
 }
+
+const TideFormatReader tide_msgpack_reader = {.read = read_message};

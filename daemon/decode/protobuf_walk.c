@@ -3,13 +3,12 @@
  * .proto file. */
 #include "decode/protobuf_walk.h"
 
+#include "decode/formats.h"
 #include "decode/frame.h"
 #include "decode/json_text.h"
 #include "decode/protobuf_types.h"
-#include "decode/readers.h"
+#include "decode/shaper.h"
 #include "model/value_text.h"
-
-#include <math.h>
 
 /* Of the largest message: what its values may take before they are told. A value takes tens of bytes, and there is one
  * for a byte or two. */
@@ -23,6 +22,28 @@
 
 /* Wire types, as the encoding numbers them. */
 enum { WIRE_VARINT, WIRE_64_BITS, WIRE_DELIMITED, WIRE_BEGIN_GROUP, WIRE_END_GROUP, WIRE_32_BITS };
+
+/* How a kind's values are written: texts and messages have a length, all else is a number. */
+static const struct {
+  gboolean is_varint;
+  guint8 fixed_bytes;
+  gboolean is_unsigned; /* as a text */
+} kinds[] = {
+    [TIDE_PROTOBUF_DOUBLE] = {.fixed_bytes = 8},
+    [TIDE_PROTOBUF_FLOAT] = {.fixed_bytes = 4},
+    [TIDE_PROTOBUF_INT64] = {.is_varint = TRUE},
+    [TIDE_PROTOBUF_UINT64] = {.is_varint = TRUE, .is_unsigned = TRUE},
+    [TIDE_PROTOBUF_INT32] = {.is_varint = TRUE},
+    [TIDE_PROTOBUF_FIXED64] = {.fixed_bytes = 8, .is_unsigned = TRUE},
+    [TIDE_PROTOBUF_FIXED32] = {.fixed_bytes = 4, .is_unsigned = TRUE},
+    [TIDE_PROTOBUF_BOOL] = {.is_varint = TRUE},
+    [TIDE_PROTOBUF_UINT32] = {.is_varint = TRUE, .is_unsigned = TRUE},
+    [TIDE_PROTOBUF_ENUM] = {.is_varint = TRUE},
+    [TIDE_PROTOBUF_SFIXED32] = {.fixed_bytes = 4},
+    [TIDE_PROTOBUF_SFIXED64] = {.fixed_bytes = 8},
+    [TIDE_PROTOBUF_SINT32] = {.is_varint = TRUE},
+    [TIDE_PROTOBUF_SINT64] = {.is_varint = TRUE},
+};
 
 typedef struct Message Message;
 
@@ -61,7 +82,14 @@ typedef struct Entry {
   gsize index;
 } Entry;
 
-struct TideProtobufWalk {
+typedef struct Walk {
+  /* its place: the value that is told next */
+  struct {
+    const TideProtobufField *field; /* NULL: it is the message itself */
+    const Value *value;
+    const Slot *list; /* it is all that its field has; NULL: it is one value */
+  };
+
   /* set before start, then read-only */
   TideShaper *shaper; /* borrowed */
 
@@ -72,14 +100,7 @@ struct TideProtobufWalk {
   const guint8 *fields; /* where its first field begins */
   guint64 value_bytes;  /* in values */
   gboolean is_begun;
-
-  /* the value that is told next */
-  const TideProtobufField *field; /* NULL: it is the message itself */
-  const Value *value;
-  const Slot *list; /* it is all that its field has; NULL: it is one value */
-};
-
-typedef TideProtobufWalk Walk;
+} Walk;
 
 /* ---- faults ---- */
 
@@ -227,31 +248,6 @@ convert_varint(const TideProtobufField *field, guint64 *number)
   }
 }
 
-/* How many bytes each of a number's values has; 0: it is a varint. */
-static inline guint
-fixed_bytes(TideProtobufKind kind)
-{
-  switch (kind) {
-  case TIDE_PROTOBUF_DOUBLE:
-  case TIDE_PROTOBUF_FIXED64:
-  case TIDE_PROTOBUF_SFIXED64:
-    return 8;
-  case TIDE_PROTOBUF_FLOAT:
-  case TIDE_PROTOBUF_FIXED32:
-  case TIDE_PROTOBUF_SFIXED32:
-    return 4;
-  default:
-    return 0;
-  }
-}
-
-static inline gboolean
-is_varint(TideProtobufKind kind)
-{
-  return fixed_bytes(kind) == 0 && kind != TIDE_PROTOBUF_STRING && kind != TIDE_PROTOBUF_BYTES &&
-         kind != TIDE_PROTOBUF_MESSAGE && kind != TIDE_PROTOBUF_GROUP;
-}
-
 static inline guint64
 load_fixed(const guint8 *at, guint n_bytes, TideProtobufKind kind)
 {
@@ -275,7 +271,7 @@ keep_number(Walk *walk, Message *message, const TideProtobufField *field, const 
 static gboolean
 take_packed(Walk *walk, Message *message, const TideProtobufField *field, const guint8 *at, const guint8 *end)
 {
-  guint n_bytes = fixed_bytes(field->kind);
+  guint n_bytes = kinds[field->kind].fixed_bytes;
   while (at < end) {
     const guint8 *place = at;
     guint64 number;
@@ -371,7 +367,7 @@ take_value_of(Walk *walk, Message *message, const TideProtobufField *field, guin
   case WIRE_VARINT:
     if (!take_varint(at, end, VARINT_MAX_BYTES, &number))
       return fault(walk, TIDE_REJECT_PARSE, start, field, "a number that does not end");
-    return field == NULL || !is_varint(field->kind) || !convert_varint(field, &number) ||
+    return field == NULL || !kinds[field->kind].is_varint || !convert_varint(field, &number) ||
            keep_number(walk, message, field, place, number);
   case WIRE_64_BITS:
   case WIRE_32_BITS: {
@@ -379,7 +375,7 @@ take_value_of(Walk *walk, Message *message, const TideProtobufField *field, guin
     if ((gsize)(end - *at) < n_bytes)
       return fault(walk, TIDE_REJECT_PARSE, end, field, "it ends in the middle of a number");
     *at += n_bytes;
-    return field == NULL || fixed_bytes(field->kind) != n_bytes ||
+    return field == NULL || kinds[field->kind].fixed_bytes != n_bytes ||
            keep_number(walk, message, field, place, load_fixed(start, n_bytes, field->kind));
   }
   case WIRE_DELIMITED:
@@ -478,35 +474,6 @@ tide_protobuf_type_of(const TideProtobufSchema *schema, TideBytes message, gsize
 
 /* ---- scalars ---- */
 
-static gboolean
-add_float(Walk *walk, TideBytes name, const TideProtobufField *field, gsize place, guint64 bits)
-{
-  TideShaper *shaper = walk->shaper;
-  double value;
-  float narrow = 0;
-  if (field->kind == TIDE_PROTOBUF_DOUBLE) {
-    memcpy(&value, &bits, sizeof value);
-  } else {
-    guint32 half = (guint32)bits;
-    memcpy(&narrow, &half, sizeof narrow);
-    value = (double)narrow;
-  }
-  if (!isfinite(value))
-    return tide_shaper_bad_value(shaper, TIDE_REJECT_NUMBER, place, name, "not a finite number");
-  char *room = tide_shaper_number_room(shaper, TIDE_VALUE_TEXT_BYTES);
-  return tide_shaper_add(shaper, place, name, TIDE_VALUE_NUMBER,
-                         field->kind == TIDE_PROTOBUF_DOUBLE ? tide_double_text(room, value)
-                                                             : tide_float_text(room, narrow));
-}
-
-static gboolean
-add_integer(Walk *walk, TideBytes name, gsize place, guint64 number, gboolean is_signed)
-{
-  char *room = tide_shaper_number_room(walk->shaper, TIDE_VALUE_TEXT_BYTES);
-  return tide_shaper_add(walk->shaper, place, name, TIDE_VALUE_NUMBER,
-                         is_signed ? tide_signed_text(room, (gint64)number) : tide_integer_text(room, number, FALSE));
-}
-
 /* @value: of @field; where it is not there, its default is told. */
 static gboolean
 add_scalar(Walk *walk, TideBytes name, const TideProtobufField *field, const Value *value)
@@ -517,19 +484,14 @@ add_scalar(Walk *walk, TideBytes name, const TideProtobufField *field, const Val
   switch (field->kind) {
   case TIDE_PROTOBUF_DOUBLE:
   case TIDE_PROTOBUF_FLOAT:
-    return add_float(walk, name, field, place, number);
-  case TIDE_PROTOBUF_UINT64:
-  case TIDE_PROTOBUF_UINT32:
-  case TIDE_PROTOBUF_FIXED64:
-  case TIDE_PROTOBUF_FIXED32:
-    return add_integer(walk, name, place, number, FALSE);
+    return tide_shaper_add_float(shaper, place, name, place, number, field->kind == TIDE_PROTOBUF_DOUBLE);
   case TIDE_PROTOBUF_BOOL:
-    return tide_shaper_add(shaper, place, name, TIDE_VALUE_BOOL, tide_shaper_bool_text(shaper, number != 0));
+    return tide_shaper_add_boolean(shaper, place, name, number != 0);
   case TIDE_PROTOBUF_ENUM: {
     gint32 chosen = value->place != NULL ? (gint32)number : field->default_number;
     const TideProtobufSymbol *symbol = find_symbol(field, chosen);
     return symbol != NULL ? tide_shaper_add(shaper, place, name, TIDE_VALUE_STRING, symbol->name)
-                          : add_integer(walk, name, place, (guint64)(gint64)chosen, TRUE);
+                          : tide_shaper_add_integer(shaper, place, name, (guint64)(gint64)chosen, TRUE);
   }
   case TIDE_PROTOBUF_STRING:
   case TIDE_PROTOBUF_BYTES: {
@@ -539,7 +501,7 @@ add_scalar(Walk *walk, TideBytes name, const TideProtobufField *field, const Val
     return tide_shaper_add(shaper, place, name, TIDE_VALUE_STRING, text);
   }
   default:
-    return add_integer(walk, name, place, number, TRUE);
+    return tide_shaper_add_integer(shaper, place, name, number, !kinds[field->kind].is_unsigned);
   }
 }
 
@@ -558,9 +520,7 @@ add_time(Walk *walk, TideBytes name, const Value *value)
   if (ns < 0 || ns > 999999999)
     return tide_shaper_bad_value(walk->shaper, TIDE_REJECT_TYPE, place, name,
                                  "a Timestamp with nanoseconds that are not within a second");
-  char *room = tide_shaper_number_room(walk->shaper, TIDE_VALUE_TEXT_BYTES);
-  return tide_shaper_add(walk->shaper, place, name, TIDE_VALUE_NUMBER,
-                         tide_seconds_text(room, (gint64)number_of_field(value->message, 1), (guint32)ns));
+  return tide_shaper_add_time(walk->shaper, place, name, (gint64)number_of_field(value->message, 1), (guint32)ns);
 }
 
 /* ---- maps ---- */
@@ -572,11 +532,10 @@ key_text(Walk *walk, const TideProtobufField *field, const Value *value)
   if (field->kind == TIDE_PROTOBUF_STRING)
     return value->place != NULL ? value->text : TIDE_BYTES_LITERAL("");
   if (field->kind == TIDE_PROTOBUF_BOOL)
-    return number != 0 ? TIDE_BYTES_LITERAL("true") : TIDE_BYTES_LITERAL("false");
+    return tide_boolean_text(TIDE_BOOLEAN_TEXT, number != 0);
   char *room = tide_scratch_take(walk->shaper->scratch, TIDE_VALUE_TEXT_BYTES);
-  gboolean is_unsigned = field->kind == TIDE_PROTOBUF_UINT32 || field->kind == TIDE_PROTOBUF_UINT64 ||
-                         field->kind == TIDE_PROTOBUF_FIXED32 || field->kind == TIDE_PROTOBUF_FIXED64;
-  return is_unsigned ? tide_integer_text(room, number, FALSE) : tide_signed_text(room, (gint64)number);
+  return kinds[field->kind].is_unsigned ? tide_integer_text(room, number, FALSE)
+                                        : tide_signed_text(room, (gint64)number);
 }
 
 static int
@@ -643,30 +602,41 @@ fill_frame(Walk *walk)
 }
 
 static inline gboolean
-take_value(Walk *walk, TideBytes name)
+is_empty_list(const Walk *walk)
 {
+  return walk->list != NULL && walk->list->list.n == 0;
+}
+
+static inline gboolean
+take_value(gpointer reader, TideBytes name)
+{
+  Walk *walk = reader;
   const TideProtobufField *field = walk->field;
-  gboolean is_list = walk->list != NULL;
-  const guint8 *at = is_list ? walk->list->list.first->value.place : walk->value->place;
-  if (!is_list && field->message == NULL)
+  if (walk->list == NULL && field->message == NULL)
     return add_scalar(walk, name, field, walk->value);
-  if (!is_list && field->message->stand == TIDE_PROTOBUF_FOR_TIME)
+  if (walk->list == NULL && field->message->stand == TIDE_PROTOBUF_FOR_TIME)
     return add_time(walk, name, walk->value);
-  if (!is_list && field->message->stand == TIDE_PROTOBUF_FOR_WRAPPED) {
+  if (walk->list == NULL && field->message->stand == TIDE_PROTOBUF_FOR_WRAPPED) {
     const TideProtobufField *wrapped = find_field(field->message, 1);
     return add_scalar(walk, name, wrapped, &walk->value->message->slots[wrapped - field->message->fields].once);
   }
-  if (!tide_shaper_begin(walk->shaper, place_of(walk, at), name, !is_list || field->is_map))
+  if (is_empty_list(walk))
+    return TRUE;
+  const guint8 *at = walk->list != NULL ? walk->list->list.first->value.place : walk->value->place;
+  if (!tide_shaper_begin(walk->shaper, place_of(walk, at), name, walk->list == NULL || field->is_map))
     return FALSE;
   fill_frame(walk);
   return TRUE;
 }
 
-/* The next field of the message, if there is one. @shows_empty: lists with nothing in them, too */
+/* The next field of the message, if there is one. A list with nothing in it is not there, but in what stands around
+ * readings it is a list of none; as a member it adds nothing. In a list that is kept as its text nothing is told of it.
+ */
 static inline gboolean
-next_field(Walk *walk, TideShaperFrame *frame, gboolean shows_empty, TideBytes *ret_name)
+next_field(Walk *walk, TideShaperFrame *frame, TideBytes *ret_name)
 {
   const Message *message = frame->type;
+  gboolean shows_empty = walk->shaper->raw.depth == 0;
   while (frame->n_left > 0) {
     guint32 index = message->type->n_fields - (guint32)frame->n_left--;
     const TideProtobufField *field = &message->type->fields[index];
@@ -681,8 +651,9 @@ next_field(Walk *walk, TideShaperFrame *frame, gboolean shows_empty, TideBytes *
 }
 
 static inline gboolean
-next_shown(Walk *walk, gboolean shows_empty, gboolean *ret_has, TideBytes *ret_name)
+next_member(gpointer reader, gboolean *ret_has, TideBytes *ret_name)
 {
+  Walk *walk = reader;
   TideShaperFrame *frame = tide_shaper_top(walk->shaper);
   if (frame->place == KEPT_LIST) {
     const Element *element = frame->next;
@@ -694,7 +665,7 @@ next_shown(Walk *walk, gboolean shows_empty, gboolean *ret_has, TideBytes *ret_n
       return TRUE;
     }
   } else {
-    *ret_has = frame->place == KEPT_MAP ? frame->n_left > 0 : next_field(walk, frame, shows_empty, ret_name);
+    *ret_has = frame->place == KEPT_MAP ? frame->n_left > 0 : next_field(walk, frame, ret_name);
     if (*ret_has && frame->place == KEPT_MAP) {
       const Entry *entry = frame->next;
       frame->n_left--;
@@ -710,26 +681,13 @@ next_shown(Walk *walk, gboolean shows_empty, gboolean *ret_has, TideBytes *ret_n
   return tide_shaper_end(walk->shaper, 0);
 }
 
-/* What was opened beyond @depth, to its end. */
 static gboolean
-take_members(Walk *walk, guint32 depth)
+take_members(gpointer reader, guint32 depth)
 {
-  while (walk->shaper->depth > depth) {
-    gboolean has;
-    TideBytes name;
-    if (!next_shown(walk, FALSE, &has, &name) || (has && !take_value(walk, name)))
-      return FALSE;
-  }
-  return TRUE;
+  return tide_shaper_take_members(((Walk *)reader)->shaper, reader, depth, next_member, take_value);
 }
 
 /* ---- what stands around readings ---- */
-
-static gboolean
-is_empty_list(const Walk *walk)
-{
-  return walk->list != NULL && walk->list->list.n == 0;
-}
 
 static gboolean
 peek(gpointer reader, TideNextValue *ret_next, gsize *ret_place)
@@ -765,21 +723,6 @@ begin_around(gpointer reader)
   return TRUE;
 }
 
-/* A list with nothing in it is not in the message, but a list of no readings is one. */
-static gboolean
-next_around(gpointer reader, gboolean *ret_has, TideBytes *ret_name)
-{
-  return next_shown(reader, TRUE, ret_has, ret_name);
-}
-
-static gboolean
-take_around(gpointer reader, TideBytes name)
-{
-  Walk *walk = reader;
-  guint32 depth = walk->shaper->depth;
-  return is_empty_list(walk) || (take_value(walk, name) && take_members(walk, depth));
-}
-
 static gboolean
 reject_instead_of(gpointer reader, TideNextValue wanted)
 {
@@ -795,15 +738,12 @@ reject_instead_of(gpointer reader, TideNextValue wanted)
 static gboolean
 take_reading(gpointer reader)
 {
-  Walk *walk = reader;
-  TideShaper *shaper = walk->shaper;
+  const Walk *walk = reader;
   TideNextValue next;
   gsize place;
-  peek(walk, &next, &place);
-  if (next != TIDE_NEXT_OBJECT || walk->list != NULL)
-    return reject_instead_of(walk, TIDE_NEXT_OBJECT);
-  return begin_around(walk) && tide_shaper_begin_reading(shaper, place) && take_members(walk, shaper->depth - 1) &&
-         tide_shaper_end_reading(shaper, place);
+  peek(reader, &next, &place);
+  return next == TIDE_NEXT_OBJECT && walk->list == NULL ? tide_shaper_take_reading(walk->shaper, place)
+                                                        : reject_instead_of(reader, TIDE_NEXT_OBJECT);
 }
 
 /* Its values are there: nothing is to be passed over. */
@@ -813,30 +753,16 @@ pass_list(gpointer reader)
   return TRUE;
 }
 
-static TideReaderPlace
-tell(gpointer reader)
-{
-  const Walk *walk = reader;
-  return (TideReaderPlace){.type = walk->field, .value = walk->list};
-}
-
-static void
-seek(gpointer reader, TideReaderPlace place)
-{
-  Walk *walk = reader;
-  expect(walk, place.type, walk->value, place.value);
-}
-
 static const TideReaderCalls calls = {
     .peek = peek,
     .begin = begin_around,
-    .next = next_around,
-    .take = take_around,
+    .next = next_member,
+    .take = take_value,
+    .take_members = take_members,
     .take_reading = take_reading,
     .reject_instead_of = reject_instead_of,
     .pass_list = pass_list,
-    .tell = tell,
-    .seek = seek,
+    .place_bytes = G_STRUCT_OFFSET(Walk, shaper),
     .is_one_value = TRUE,
 };
 
@@ -861,35 +787,37 @@ run(Walk *walk)
   return tide_shaper_run(walk->shaper, &calls, walk);
 }
 
-TideProtobufWalk *
-tide_protobuf_walk_new(TideShaper *shaper)
+static gpointer
+open_walk(TideShaper *shaper)
 {
   Walk *walk = g_new0(Walk, 1);
   walk->shaper = shaper;
   return walk;
 }
 
-void
-tide_protobuf_walk_free(TideProtobufWalk *walk)
+static void
+close_walk(gpointer kept)
 {
-  if (walk == NULL)
-    return;
+  Walk *walk = kept;
   tide_scratch_clear_memory(&walk->values);
   g_free(walk);
 }
 
-gboolean
-tide_protobuf_walk_run(TideProtobufWalk *walk, TideBytes message, TideReject *ret_reject)
+static gboolean
+read_message(TideShaper *shaper, gpointer kept, TideBytes message, TideReject *ret_reject)
 {
-  TideBytes copy = tide_scratch_copy(walk->shaper->scratch, message);
+  Walk *walk = kept;
+  TideBytes copy = tide_scratch_copy(shaper->scratch, message);
   walk->begin = walk->fields = copy.data;
   walk->end = copy.data + copy.len;
   walk->value_bytes = 0;
   walk->is_begun = FALSE;
   tide_scratch_reset(&walk->values);
-  tide_shaper_begin_message(walk->shaper, ret_reject, NULL, 0);
+  tide_shaper_begin_message(shaper, ret_reject, NULL, 0);
   gboolean good = run(walk);
   if (walk->value_bytes > MAX_KEPT_BYTES)
     tide_scratch_clear_memory(&walk->values);
   return good;
 }
+
+const TideFormatReader tide_protobuf_reader = {.open = open_walk, .close = close_walk, .read = read_message};

@@ -215,6 +215,21 @@ take_reading(TideShaper *shaper)
   return shaper->calls->take_reading(shaper->reader);
 }
 
+gboolean
+tide_shaper_take_reading(TideShaper *shaper, gsize place)
+{
+  return shaper->calls->begin(shaper->reader) && tide_shaper_begin_reading(shaper, place) &&
+         shaper->calls->take_members(shaper->reader, shaper->depth - 1) && tide_shaper_end_reading(shaper, place);
+}
+
+/* The value that comes next, with all that is in it. */
+static gboolean
+take_whole(TideShaper *shaper, TideBytes name)
+{
+  guint32 depth = shaper->depth;
+  return shaper->calls->take(shaper->reader, name) && shaper->calls->take_members(shaper->reader, depth);
+}
+
 /* What the configuration says is in the object that begins at @place. */
 static gboolean
 reject_missing(TideShaper *shaper, gsize place, const char *name)
@@ -247,7 +262,7 @@ take_around(TideShaper *shaper, const char *wanted, TakeFunc take_wanted)
     if (!has)
       return is_found || reject_missing(shaper, start, wanted);
     if (!tide_bytes_equal(name, tide_bytes_of_string(wanted))) {
-      if (!calls->take(reader, name))
+      if (!take_whole(shaper, name))
         return FALSE;
       continue;
     }
@@ -274,11 +289,11 @@ pass_list(TideShaper *shaper)
     return FALSE;
   if (next != TIDE_NEXT_LIST)
     return calls->reject_instead_of(shaper->reader, TIDE_NEXT_LIST);
-  shaper->list = calls->tell(shaper->reader);
+  memcpy(shaper->list, shaper->reader, calls->place_bytes);
   if (calls->pass_list != NULL)
     return calls->pass_list(shaper->reader);
   shaper->is_spoiled = TRUE;
-  gboolean good = calls->take(shaper->reader, TIDE_BYTES_EMPTY);
+  gboolean good = take_whole(shaper, TIDE_BYTES_EMPTY);
   shaper->is_spoiled = FALSE;
   return good;
 }
@@ -298,13 +313,14 @@ take_each(TideShaper *shaper)
     return FALSE;
   shaper->is_outer = FALSE;
   tide_reading_builder_end_outer(shaper->builder);
-  TideReaderPlace behind = calls->tell(reader);
-  calls->seek(reader, shaper->list);
+  guint8 behind[TIDE_READER_PLACE_MAX_BYTES];
+  memcpy(behind, reader, calls->place_bytes);
+  memcpy(reader, shaper->list, calls->place_bytes);
   shaper->depth++; /* the object around the list, whose frame is still as it was */
   if (!take_list(shaper, take_reading))
     return FALSE;
   shaper->depth--;
-  calls->seek(reader, behind);
+  memcpy(reader, behind, calls->place_bytes);
   tide_reading_builder_leave_outer(shaper->builder);
   return TRUE;
 }
@@ -345,6 +361,7 @@ tide_shaper_run(TideShaper *shaper, const TideReaderCalls *calls, gpointer reade
   TakeFunc take = calls->lists_nest ? take_nested : shaper->take_one;
   TideNextValue next;
   gsize place;
+  g_assert(calls->place_bytes <= sizeof shaper->list);
   shaper->calls = calls;
   shaper->reader = reader;
   if (!calls->peek(reader, &next, &place))

@@ -9,6 +9,9 @@
 
 #include "decode/reading_builder.h"
 #include "decode/utf8.h"
+#include "model/value_text.h"
+
+#include <math.h>
 
 G_BEGIN_DECLS
 
@@ -38,14 +41,6 @@ typedef enum TideNextValue {
   TIDE_NEXT_NONE, /* the message ends here */
 } TideNextValue;
 
-/* A value in a message, for a reader to come back to. */
-typedef struct TideReaderPlace {
-  gsize at;
-  gconstpointer type;
-  gconstpointer value;
-  guint64 n_empty;
-} TideReaderPlace;
-
 /* How the values around readings are asked for. @reader: as it was handed to tide_shaper_run(). Functions that return
  * FALSE have filled in the shaper's reject. */
 typedef struct TideReaderCalls {
@@ -54,20 +49,23 @@ typedef struct TideReaderCalls {
   gboolean (*begin)(gpointer reader);
   /* On to the next member of what was begun last; without one, it was ended. */
   gboolean (*next)(gpointer reader, gboolean *ret_has, TideBytes *ret_name);
-  /* The value that comes next, whole, as a member of what the shaper has in hand. */
+  /* The value that comes next as a member of what the shaper has in hand; one that holds others is begun. */
   gboolean (*take)(gpointer reader, TideBytes name);
+  /* See tide_shaper_take_members(). */
+  gboolean (*take_members)(gpointer reader, guint32 depth);
   /* The object that comes next as a reading. */
   gboolean (*take_reading)(gpointer reader);
   /* Rejects the message, as an object or a list should come next. Returns FALSE. */
   gboolean (*reject_instead_of)(gpointer reader, TideNextValue wanted);
   /* Passes over the list that comes next, of which only its end must be found. NULL: it is read as a bad reading is. */
   gboolean (*pass_list)(gpointer reader);
-  TideReaderPlace (*tell)(gpointer reader);
-  void (*seek)(gpointer reader, TideReaderPlace place);
+  gsize place_bytes;         /* where a reader is in its message is what it begins with, of so many bytes */
   const char *detail_behind; /* of what stands behind the message's list, or its one value */
   gboolean is_one_value;     /* a message; else any number of values, or one list of them */
   gboolean lists_nest;       /* a message may be a list of lists of readings */
 } TideReaderCalls;
+
+#define TIDE_READER_PLACE_MAX_BYTES 40u
 
 typedef struct TideShaper {
   /* set before start, then read-only */
@@ -87,7 +85,7 @@ typedef struct TideShaper {
   guint32 depth;
   guint64 made_bytes;   /* of the texts of lists that were made */
   guint level;          /* names of root that were met */
-  TideReaderPlace list; /* of readings, around which what stands is read first */
+  guint8 list[TIDE_READER_PLACE_MAX_BYTES]; /* the reader's place: of readings, around which what stands is read first */
 
   /* of the reading */
   gboolean is_spoiled; /* it is left out: what remains of it is only checked */
@@ -154,6 +152,9 @@ tide_shaper_begin_reading(TideShaper *shaper, gsize place)
   return FALSE;
 }
 
+/* The reading whose object comes next, at @place, read by the shaper's calls. */
+gboolean tide_shaper_take_reading(TideShaper *shaper, gsize place) G_GNUC_WARN_UNUSED_RESULT;
+
 static inline gboolean
 tide_shaper_end_reading(TideShaper *shaper, gsize place)
 {
@@ -218,13 +219,20 @@ tide_shaper_add(TideShaper *shaper, gsize place, TideBytes name, TideValueKind k
   return tide_shaper_spoil(shaper, place);
 }
 
-static inline TideBytes
-tide_shaper_bool_text(const TideShaper *shaper, gboolean value)
+/* A text, whose bytes begin at @text_place of the message: bytes that are no UTF-8 are a bad value. */
+static inline gboolean
+tide_shaper_add_text(TideShaper *shaper, gsize place, TideBytes name, gsize text_place, TideBytes text)
 {
-  static const TideBytes words[] = {TIDE_BYTES_LITERAL("false"), TIDE_BYTES_LITERAL("true")};
-  static const TideBytes numbers[] = {TIDE_BYTES_LITERAL("0"), TIDE_BYTES_LITERAL("1")};
-  gboolean is_number = shaper->options->booleans == TIDE_BOOLEAN_NUMBER && shaper->raw.depth == 0;
-  return (is_number ? numbers : words)[value];
+  gboolean is_good;
+  return tide_shaper_check_utf8(shaper, text_place, name, text, &is_good) &&
+         (!is_good || tide_shaper_add(shaper, place, name, TIDE_VALUE_STRING, text));
+}
+
+static inline gboolean
+tide_shaper_add_boolean(TideShaper *shaper, gsize place, TideBytes name, gboolean value)
+{
+  TideBooleanForm form = shaper->raw.depth == 0 ? shaper->options->booleans : TIDE_BOOLEAN_TEXT;
+  return tide_shaper_add(shaper, place, name, TIDE_VALUE_BOOL, tide_boolean_text(form, value));
 }
 
 /* Room for the text of a number, at most TIDE_NUMBER_MAX_BYTES; it lives as long as the readings where it must. */
@@ -235,5 +243,72 @@ tide_shaper_number_room(TideShaper *shaper, gsize n_bytes)
     return shaper->raw.number;
   return (char *)tide_scratch_take(shaper->scratch, n_bytes);
 }
+
+/* @number: of a signed one two's complement */
+static inline gboolean
+tide_shaper_add_integer(TideShaper *shaper, gsize place, TideBytes name, guint64 number, gboolean is_signed)
+{
+  char *room = tide_shaper_number_room(shaper, TIDE_VALUE_TEXT_BYTES);
+  TideBytes text = is_signed ? tide_signed_text(room, (gint64)number) : tide_integer_text(room, number, FALSE);
+  return tide_shaper_add(shaper, place, name, TIDE_VALUE_NUMBER, text);
+}
+
+/* As short as it can be to be read back. @bits: of a float in the lower half; they begin at @bits_place */
+static inline gboolean
+tide_shaper_add_float(TideShaper *shaper, gsize place, TideBytes name, gsize bits_place, guint64 bits,
+                      gboolean is_double)
+{
+  double value;
+  float narrow;
+  guint32 half = (guint32)bits;
+  memcpy(&value, &bits, sizeof value);
+  memcpy(&narrow, &half, sizeof narrow);
+  if (!(is_double ? isfinite(value) : isfinite(narrow)))
+    return tide_shaper_bad_value(shaper, TIDE_REJECT_NUMBER, bits_place, name, "not a finite number");
+  char *room = tide_shaper_number_room(shaper, TIDE_VALUE_TEXT_BYTES);
+  TideBytes text = is_double ? tide_double_text(room, value) : tide_float_text(room, narrow);
+  return tide_shaper_add(shaper, place, name, TIDE_VALUE_NUMBER, text);
+}
+
+/* Seconds since 1970, and @ns of the second that begins there. */
+static inline gboolean
+tide_shaper_add_time(TideShaper *shaper, gsize place, TideBytes name, gint64 seconds, guint32 ns)
+{
+  char *room = tide_shaper_number_room(shaper, TIDE_VALUE_TEXT_BYTES);
+  return tide_shaper_add(shaper, place, name, TIDE_VALUE_NUMBER, tide_seconds_text(room, seconds, ns));
+}
+
+/* What was opened beyond @depth, to its end: the loop of each reader, into which its own functions are compiled. @next,
+ * @take: see TideReaderCalls */
+static G_ALWAYS_INLINE inline gboolean
+tide_shaper_take_members(const TideShaper *shaper, gpointer reader, guint32 depth,
+                         gboolean (*next)(gpointer reader, gboolean *ret_has, TideBytes *ret_name),
+                         gboolean (*take)(gpointer reader, TideBytes name))
+{
+  while (shaper->depth > depth) {
+    gboolean has;
+    TideBytes name;
+    if (!next(reader, &has, &name) || (has && !take(reader, name)))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* ---- formats ---- */
+
+/* How a format's messages are read; typedef in formats.h. What becomes of each kind of value stands in the reader's own
+ * file. */
+struct TideFormatReader {
+  /* Makes what is kept from one message to the next. NULL: nothing is. @shaper: borrowed */
+  gpointer (*open)(TideShaper *shaper);
+  void (*close)(gpointer kept);
+  /* Adds all readings of @message to the shaper's builder, which has begun a message. @message is copied once into the
+   * shaper's scratch, which names and texts of the fields point into, and is at most 4 GiB. FALSE with @ret_reject
+   * filled: then what the builder got is of no use. */
+  gboolean (*read)(TideShaper *shaper, gpointer kept, TideBytes message, TideReject *ret_reject);
+};
+
+#define TIDE_DECLARE_READER(word, value, name) extern const struct TideFormatReader tide_##name##_reader;
+TIDE_FORMATS(TIDE_DECLARE_READER)
 
 G_END_DECLS

@@ -8,7 +8,7 @@
  * count. */
 #include "bench/library_walks.h"
 #include "commands/bench/bench.h"
-#include "decode/decoder.h"
+#include "decode/formats.h"
 #include "unit/allocation_counter.h"
 
 #include <glib/gstdio.h>
@@ -235,8 +235,8 @@ main(int argc, char **argv)
   guint n_subjects = 0;
   double sum = NAN;
   for (int format = 0; format < N_FORMATS; format++)
-    if ((format != FORMAT_AVRO || tide_decoder_reads(TIDE_FORMAT_AVRO)) &&
-        (format != FORMAT_PROTOBUF || tide_decoder_reads(TIDE_FORMAT_PROTOBUF)))
+    if ((format != FORMAT_AVRO || tide_format_is_built_in(TIDE_FORMAT_AVRO)) &&
+        (format != FORMAT_PROTOBUF || tide_format_is_built_in(TIDE_FORMAT_PROTOBUF)))
       subject_init(&subjects[n_subjects++], format, folder, n_readings, rounds);
   for (guint round = 0; round < rounds; round++)
     for (guint i = 0; i < n_subjects; i++) {

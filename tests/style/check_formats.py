@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Holds that each format of messages is told to all that has to know of it: each of PLACES names each word of `TIDE_FORMATS` in
-daemon/decode/decode_options.h, as the word or as the value of TideReadingFormat.
+daemon/decode/decode_options.h, as the word or as the value of TideReadingFormat. Its reader, and of a format of bytes what `simulate`
+changes it by, are functions without which nothing is linked.
 
     check_formats.py [ROOT]
 """
@@ -12,7 +13,6 @@ from source_text import Findings, project_root, read
 TABLE = "daemon/decode/decode_options.h"
 # What is decided or held of formats in a place. A test has a case for each: it finds what a place decides wrongly.
 PLACES = {
-    "daemon/decode/decoder.c": "which parser reads it",
     "daemon/decode/formats.c": "its row: what ends a message, which options it takes",
     "tests/unit/config/test-config-problems.c": "which options it does not take",
     "tests/unit/files/test-file-framing.c": "where a message of it ends in a file",
@@ -22,28 +22,20 @@ PLACES = {
     "docs/configuration.md": "what a message of it looks like",
     "docs/commands.md": "what init and simulate make of it",
 }
-# The same of those whose messages are bytes, not lines.
-OF_BYTES = {
-    "daemon/commands/simulate/value_change.c": "how simulate puts other values into it",
-}
 
 
 def main():
     root = project_root()
     findings = Findings(root)
-    formats = re.findall(r'\bF\("(\w+)", (\w+)\)', read(root / TABLE))
+    formats = re.findall(r'\bF\("(\w+)", (\w+), \w+\)', read(root / TABLE))
     if not formats:
         findings.add(root / TABLE, 1, "has no list 'TIDE_FORMATS'")
-    rows = read(root / "daemon/decode/formats.c")
-    lines = re.findall(r"\[(\w+)\] = {\s*\.end = TIDE_ENDS_WITH_LINE", rows)
-    for place, what in (PLACES | OF_BYTES).items():
+    for place, what in PLACES.items():
         text = read(root / place)
         for word, value in formats:
-            if place in OF_BYTES and value in lines:
-                continue
             if not re.search(rf"\b{word}\b|\b{value}\b", text, re.IGNORECASE):
                 findings.add(root / place, 1, f"does not name the format '{word}': {what}")
-    return findings.report(f"{len(formats)} formats in {len(PLACES | OF_BYTES)} places")
+    return findings.report(f"{len(formats)} formats in {len(PLACES)} places")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
 #include "commands/init/guess_splits.h"
 #include "commands/init/guess_time.h"
 #include "config/option/nearest_name.h"
-#include "decode/influx_lines.h"
+#include "decode/formats.h"
 #include "util/calendar.h"
 #include "util/error.h"
 

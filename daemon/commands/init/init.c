@@ -26,7 +26,7 @@
 #define GROUP "tidemark"
 #define TABLE "METRIC"
 
-#define FORMAT_WORD(word, value) [value] = word,
+#define FORMAT_WORD(word, value, name) [value] = word,
 static const char *const formats[] = {TIDE_FORMATS(FORMAT_WORD) NULL};
 
 /* In the order of TideSchemaFraming. */

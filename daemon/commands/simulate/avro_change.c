@@ -2,6 +2,7 @@
 #include "commands/simulate/value_change.h"
 
 #include "decode/avro_schema.h"
+#include "decode/frame.h"
 
 #define LONG_MAX_BYTES 10u
 #define MAX_DEPTH 128u
@@ -197,11 +198,17 @@ copy_value(Copy *copy, guint32 type)
 }
 
 gboolean
-tide_avro_change(TideValueChange *change, const TideAvroSchema *schema, TideBytes message, gsize start, TideBuffer *out)
+tide_avro_change(TideValueChange *change, const TideDecodeOptions *options, TideBytes message, TideBuffer *out)
 {
-  Copy copy = {.change = change, .schema = schema, .message = message, .at = start, .out = out};
-  if (start > message.len)
-    return FALSE;
-  tide_buffer_append(out, message.data, start);
-  return copy_value(&copy, schema->top) && copy.at == message.len;
+  Copy copy = {.change = change, .schema = options->schema, .message = message, .out = out};
+  if (options->schemas != NULL) {
+    const char *why;
+    guint32 id;
+    if (!tide_frame_read(message, &id, &why) ||
+        options->schemas->find(options->schemas, id, &copy.schema, &why) != TIDE_SCHEMA_FOUND)
+      return FALSE;
+    copy.at = TIDE_FRAME_BYTES;
+    tide_buffer_append(out, message.data, copy.at);
+  }
+  return copy_value(&copy, copy.schema->top) && copy.at == message.len;
 }

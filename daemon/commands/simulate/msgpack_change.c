@@ -85,7 +85,7 @@ append(void *data, const char *bytes, size_t len)
 }
 
 gboolean
-tide_msgpack_change(TideValueChange *change, TideBytes message, TideBuffer *out)
+tide_msgpack_change(TideValueChange *change, const TideDecodeOptions *options, TideBytes message, TideBuffer *out)
 {
   size_t at = 0;
   gboolean good = message.len > 0;

@@ -1,9 +1,5 @@
 #include "commands/simulate/value_change.h"
 
-#include "decode/avro_schema.h"
-#include "decode/formats.h"
-#include "decode/frame.h"
-
 #include <math.h>
 
 void
@@ -13,42 +9,23 @@ tide_value_change_clear(TideValueChange *change)
   tide_buffer_clear_memory(&change->text);
 }
 
-/* The schema that the frame of @message names; NULL: there is none to be had. */
-static const TideAvroSchema *
-schema_of(const TideDecodeOptions *options, TideBytes message)
+#ifdef TIDE_WITHOUT_PROTOBUF
+gboolean
+tide_protobuf_change(TideValueChange *change, const TideDecodeOptions *options, TideBytes message, TideBuffer *out)
 {
-  const TideAvroSchema *schema = NULL;
-  const char *why;
-  guint32 id;
-  if (!tide_frame_read(message, &id, &why))
-    return NULL;
-  return options->schemas->find(options->schemas, id, &schema, &why) == TIDE_SCHEMA_FOUND ? schema : NULL;
+  return FALSE;
 }
+#endif
 
 gboolean
 tide_value_change_message(TideValueChange *change, const TideDecodeOptions *options, TideBytes message, TideBuffer *out)
 {
-  const TideAvroSchema *schema;
+#define CHANGE_OF(word, value, name) [value] = tide_##name##_change,
+  static gboolean (*const changes[TIDE_N_FORMATS])(TideValueChange *, const TideDecodeOptions *, TideBytes,
+                                                   TideBuffer *) = {TIDE_FORMATS_OF_BYTES(CHANGE_OF)};
   tide_buffer_reset(&change->path);
-  if (tide_format_of(options)->end == TIDE_ENDS_WITH_LINE)
-    return FALSE; /* a text, in which values are found by their bytes */
-  switch (options->format) {
-  case TIDE_FORMAT_MSGPACK:
-    return tide_msgpack_change(change, message, out);
-  case TIDE_FORMAT_AVRO:
-    if (options->schemas == NULL)
-      return tide_avro_change(change, options->schema, message, 0, out);
-    schema = schema_of(options, message);
-    return schema != NULL && tide_avro_change(change, schema, message, TIDE_FRAME_BYTES, out);
-  case TIDE_FORMAT_PROTOBUF:
-#ifndef TIDE_WITHOUT_PROTOBUF
-    return tide_protobuf_change(change, options, message, out);
-#else
-    return FALSE;
-#endif
-  default:
-    g_assert_not_reached(); /* check_formats.py holds that each format of bytes is here */
-  }
+  /* In a text values are found by their bytes. */
+  return changes[options->format] != NULL && changes[options->format](change, options, message, out);
 }
 
 /* ---- names ---- */

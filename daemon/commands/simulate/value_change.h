@@ -31,12 +31,11 @@ void tide_value_change_clear(TideValueChange *change); /* frees what it owns */
 gboolean tide_value_change_message(TideValueChange *change, const TideDecodeOptions *options, TideBytes message,
                                    TideBuffer *out) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The same of each. @start: where the record begins behind its frame */
-gboolean tide_msgpack_change(TideValueChange *change, TideBytes message, TideBuffer *out);
-gboolean tide_avro_change(TideValueChange *change, const TideAvroSchema *schema, TideBytes message, gsize start,
-                          TideBuffer *out);
-gboolean tide_protobuf_change(TideValueChange *change, const TideDecodeOptions *options, TideBytes message,
-                              TideBuffer *out);
+/* The same of each format of bytes: tide_NAME_change(). */
+#define TIDE_DECLARE_CHANGE(word, value, name)                                                                         \
+  gboolean tide_##name##_change(TideValueChange *change, const TideDecodeOptions *options, TideBytes message,          \
+                                TideBuffer *out);
+TIDE_FORMATS_OF_BYTES(TIDE_DECLARE_CHANGE)
 
 /* ---- for the formats ---- */
 

@@ -200,9 +200,9 @@ main(int argc, char **argv)
   ADD(influx);
   ADD(csv);
   ADD(msgpack);
-  if (tide_formats[TIDE_FORMAT_AVRO].is_built_in)
+  if (tide_format_is_built_in(TIDE_FORMAT_AVRO))
     ADD(avro);
-  if (tide_formats[TIDE_FORMAT_PROTOBUF].is_built_in)
+  if (tide_format_is_built_in(TIDE_FORMAT_PROTOBUF))
     ADD(protobuf);
   return g_test_run();
 }

@@ -148,12 +148,12 @@ main(int argc, char **argv)
 #define ADD(format)                                                                                                    \
   g_test_add("/schema-topic/simulated-messages/" #format, ProgramScene, &format, set_up, test_simulated_messages,      \
              program_scene_end)
-  if (tide_formats[TIDE_FORMAT_AVRO].is_built_in) {
+  if (tide_format_is_built_in(TIDE_FORMAT_AVRO)) {
     g_test_add_func("/schema-topic/check-asks-the-registry", test_check_asks_the_registry);
     g_test_add_func("/schema-topic/check-asks-with-each-password", test_check_asks_with_each_password);
     ADD(avro);
   }
-  if (tide_formats[TIDE_FORMAT_PROTOBUF].is_built_in) {
+  if (tide_format_is_built_in(TIDE_FORMAT_PROTOBUF)) {
     ADD(protobuf);
   }
   return g_test_run();

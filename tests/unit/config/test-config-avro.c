@@ -32,7 +32,7 @@ static void
 assert_problem(const char *text, const char *expected)
 {
   g_autofree char *problems = problems_of(text);
-  if (strstr(problems, tide_formats[TIDE_FORMAT_AVRO].is_built_in ? expected : "this program was built without Avro") ==
+  if (strstr(problems, tide_format_is_built_in(TIDE_FORMAT_AVRO) ? expected : "this program was built without Avro") ==
       NULL)
     g_error("'%s' gave '%s', expected '%s'", text, problems, expected);
 }
@@ -41,7 +41,7 @@ TEST("/config-avro/schema-beside-the-configuration")
 {
   write_file("r.avsc", "{\"type\":\"record\",\"name\":\"R\",\"fields\":[{\"name\":\"host\",\"type\":\"string\"}]}");
   g_autofree char *problems = problems_of(AVRO("schema: r.avsc,"));
-  if (tide_formats[TIDE_FORMAT_AVRO].is_built_in)
+  if (tide_format_is_built_in(TIDE_FORMAT_AVRO))
     g_assert_cmpstr(problems, ==, "");
 }
 
@@ -51,7 +51,7 @@ TEST("/config-avro/printed-and-loaded-again")
   g_autoptr(GPtrArray) problems = NULL;
   write_file("tidemark.yaml", AVRO("schema: r.avsc, arrays: index,"));
   g_autoptr(TideConfig) config = tide_config_load(path, &problems);
-  if (!tide_formats[TIDE_FORMAT_AVRO].is_built_in)
+  if (!tide_format_is_built_in(TIDE_FORMAT_AVRO))
     return;
   g_assert_nonnull(config);
   g_autofree char *printed = tide_config_print(config);
@@ -70,7 +70,7 @@ TEST("/config-avro/schemas-that-cannot-be-used")
 
 TEST("/config-avro/registries-that-cannot-be-asked")
 {
-  if (!tide_formats[TIDE_FORMAT_AVRO].is_built_in)
+  if (!tide_format_is_built_in(TIDE_FORMAT_AVRO))
     return;
   assert_problem(AVRO("registry: { url: \"http://a:b@r.example\" },"), "must begin with http:// or https://");
   assert_problem(AVRO("registry: { url: ftp://r.example },"), "must begin with http:// or https://");

@@ -495,7 +495,7 @@ static const ConfigProblemCase one_problem[] = {
 TEST_EACH("/config/problem/", one_problem)
 {
   const ConfigProblemCase *bad = data;
-  if (tide_formats[TIDE_FORMAT_PROTOBUF].is_built_in || strstr(bad->text, "format: protobuf") == NULL) {
+  if (tide_format_is_built_in(TIDE_FORMAT_PROTOBUF) || strstr(bad->text, "format: protobuf") == NULL) {
     assert_one_problem(bad);
     return;
   }

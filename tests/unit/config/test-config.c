@@ -310,7 +310,7 @@ TEST("/config/printed-configuration-loads-to-the-same")
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS(texts); i++) {
-    if (tide_formats[TIDE_FORMAT_PROTOBUF].is_built_in || strstr(texts[i], "format: protobuf") == NULL)
+    if (tide_format_is_built_in(TIDE_FORMAT_PROTOBUF) || strstr(texts[i], "format: protobuf") == NULL)
       assert_prints_to_the_same(texts[i]);
   }
 }

@@ -1,4 +1,4 @@
-#include "decode/csv_lines.h"
+#include "decode/formats.h"
 
 #include "unit/decoder_fixture.h"
 #include "unit/test_case.h"

@@ -1,4 +1,4 @@
-#include "decode/readers.h"
+#include "decode/shaper.h"
 
 #include "unit/decoder_fixture.h"
 #include "unit/test_case.h"
@@ -148,7 +148,7 @@ walk(DecoderFixture *fixture, const GByteArray *message, TideScratch *scratch)
   TideShaper shaper;
   tide_shaper_init(&shaper, &fixture->options, builder, scratch);
   tide_reading_builder_begin_message(builder, NULL, 0);
-  g_assert_true(tide_msgpack_walk_run(&shaper, tide_bytes(message->data, message->len), &fixture->reject));
+  g_assert_true(tide_msgpack_reader.read(&shaper, NULL, tide_bytes(message->data, message->len), &fixture->reject));
   tide_shaper_clear(&shaper);
   fixture->readings = tide_reading_builder_finish(builder, &fixture->n_readings);
   return builder;

@@ -182,9 +182,9 @@ main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   test_cases_add();
-  if (tide_formats[TIDE_FORMAT_AVRO].is_built_in)
+  if (tide_format_is_built_in(TIDE_FORMAT_AVRO))
     g_test_add_func("/value-change/avro", test_avro);
-  if (tide_formats[TIDE_FORMAT_PROTOBUF].is_built_in)
+  if (tide_format_is_built_in(TIDE_FORMAT_PROTOBUF))
     g_test_add_func("/value-change/protobuf", test_protobuf);
   return g_test_run();
 }
