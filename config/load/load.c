@@ -3,7 +3,7 @@
 
 #include "config/option/option_table.h"
 #include "decode/avro_schema.h"
-#include "decode/protobuf_walk.h"
+#include "decode/protobuf_schema.h"
 #include "model/table/dated_table.h"
 #include "util/secret_file.h"
 

@@ -45,6 +45,9 @@ gboolean tide_load_check_one_source(TideLoad *load, const char *path, const Tide
  * (transfer full) (nullable) */
 GByteArray *tide_load_file(const char *path, gsize max_bytes, char **ret_reason);
 
+/* The same of a file that may be larger, up to @max_bytes. */
+GByteArray *tide_load_file_begin(const char *path, gsize max_bytes, char **ret_reason);
+
 /* @path: made absolute, where it is not NULL. */
 void tide_load_resolve(const TideLoad *load, char **path);
 

@@ -1,4 +1,4 @@
-/* The whole of a file that the configuration names. */
+/* Files that the configuration names. */
 #include "config/load/load.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 GByteArray *
-tide_load_file(const char *path, gsize max_bytes, char **ret_reason)
+tide_load_file_begin(const char *path, gsize max_bytes, char **ret_reason)
 {
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
   struct stat status;
@@ -17,12 +17,10 @@ tide_load_file(const char *path, gsize max_bytes, char **ret_reason)
     *ret_reason = g_strdup(g_strerror(errno));
   } else if (!S_ISREG(status.st_mode)) {
     *ret_reason = g_strdup("it is not a regular file");
-  } else if ((guint64)status.st_size > max_bytes) {
-    *ret_reason = g_strdup_printf("it is larger than %" G_GSIZE_FORMAT " bytes", max_bytes);
   } else {
     guint8 chunk[4096];
     gssize n = 0;
-    while (bytes->len <= max_bytes && (n = read(fd, chunk, sizeof chunk)) > 0)
+    while (bytes->len < max_bytes && (n = read(fd, chunk, MIN(sizeof chunk, max_bytes - bytes->len))) > 0)
       g_byte_array_append(bytes, chunk, (guint)n);
     if (n < 0)
       *ret_reason = g_strdup(g_strerror(errno));
@@ -30,4 +28,14 @@ tide_load_file(const char *path, gsize max_bytes, char **ret_reason)
   if (fd >= 0)
     (void)close(fd);
   return *ret_reason == NULL ? g_steal_pointer(&bytes) : NULL;
+}
+
+GByteArray *
+tide_load_file(const char *path, gsize max_bytes, char **ret_reason)
+{
+  g_autoptr(GByteArray) bytes = tide_load_file_begin(path, max_bytes + 1, ret_reason);
+  if (bytes == NULL || bytes->len <= max_bytes)
+    return g_steal_pointer(&bytes);
+  *ret_reason = g_strdup_printf("it is larger than %" G_GSIZE_FORMAT " bytes", max_bytes);
+  return NULL;
 }

@@ -4,7 +4,7 @@
 #include "config/option/option_table.h"
 #include "decode/avro_container.h"
 #include "decode/formats.h"
-#include "decode/protobuf_walk.h"
+#include "decode/protobuf_schema.h"
 
 /* Of a descriptor set: those of whole companies have less. */
 #define SCHEMA_MAX_BYTES (16 * 1024 * 1024)
@@ -123,14 +123,8 @@ static void
 load_avro(ReadingsLoad *it)
 {
   TideDecodeOptions *decode = it->decode;
+  g_autofree char *reason = NULL;
   g_autoptr(GError) error = NULL;
-  if (!tide_format_is_built_in(TIDE_FORMAT_AVRO)) {
-    tide_problems_add_error(it->load->problems, position_of(it, "format"),
-                            "'%s.format: avro' cannot be read: this program was built without Avro; take one that has "
-                            "it ('tidemark version' tells), or build with -Davro=enabled",
-                            it->path);
-    return;
-  }
   TideRegistrySettings *registry = it->registry;
   if ((decode->schema_file == NULL) == (registry->url == NULL)) {
     tide_problems_add_error(it->load->problems, position_of(it, "format"),
@@ -145,11 +139,13 @@ load_avro(ReadingsLoad *it)
     return;
   }
   tide_load_resolve(it->load, &decode->schema_file);
-  decode->schema = tide_avro_schema_read(decode->schema_file, &error);
+  g_autoptr(GByteArray) begin = tide_load_file_begin(decode->schema_file, TIDE_AVRO_HEAD_MAX_BYTES, &reason);
+  if (begin != NULL)
+    decode->schema = tide_avro_schema_of_file(tide_bytes(begin->data, begin->len), &error);
   if (decode->schema == NULL)
     tide_problems_add_error(it->load->problems, position_of(it, "schema"),
                             "'%s.schema': the schema '%s' cannot be used: %s", it->path, decode->schema_file,
-                            error->message);
+                            begin == NULL ? reason : error->message);
 }
 
 /* FALSE with the error added. */
@@ -174,14 +170,6 @@ load_protobuf(ReadingsLoad *it)
   TideDecodeOptions *decode = it->decode;
   g_autofree char *reason = NULL;
   g_autoptr(GError) error = NULL;
-  if (!tide_format_is_built_in(TIDE_FORMAT_PROTOBUF)) {
-    tide_problems_add_error(
-        it->load->problems, position_of(it, "format"),
-        "'%s.format: protobuf' cannot be read: this program was built without protobuf; take one that "
-        "has it ('tidemark version' tells), or build with -Dprotobuf=enabled",
-        it->path);
-    return;
-  }
   if (!says_schema(it))
     return;
   tide_load_resolve(it->load, &decode->schema_file);
@@ -215,8 +203,14 @@ tide_load_readings(TideLoad *load, const char *path, const TideYamlNode *node, T
   if ((tide_format_of(it.decode)->takes & TIDE_TAKES_CSV) != 0)
     check_csv(&it);
   check_options(&it, node);
-  if (it.decode->format == TIDE_FORMAT_AVRO)
+  const char *format = tide_config_format_name(it.decode->format);
+  if (!tide_format_is_built_in(it.decode->format))
+    tide_problems_add_error(load->problems, position_of(&it, "format"),
+                            "'%s.format: %s' cannot be read: this program was built without %s; take one that has it "
+                            "('tidemark version' tells), or build with -D%s=enabled",
+                            path, format, format, format);
+  else if (it.decode->format == TIDE_FORMAT_AVRO)
     load_avro(&it);
-  if (it.decode->format == TIDE_FORMAT_PROTOBUF)
+  else if (it.decode->format == TIDE_FORMAT_PROTOBUF)
     load_protobuf(&it);
 }

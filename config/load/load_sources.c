@@ -6,7 +6,7 @@
 #include "config/topic_pattern.h"
 #include "config/yaml/yaml_text.h"
 #include "decode/avro_schema.h"
-#include "decode/protobuf_walk.h"
+#include "decode/protobuf_schema.h"
 
 #define NAME_MAX_BYTES 64 /* it stands in logs, labels and pages */
 

@@ -2,11 +2,6 @@
 
 #include "util/error.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 /* A varint has seven bits a byte. */
 #define LONG_MAX_BYTES 10u
 
@@ -107,12 +102,6 @@ tide_avro_is_container(TideBytes text)
 }
 
 static gboolean
-is_called(TideBytes name, const char *text)
-{
-  return tide_bytes_equal(name, tide_bytes_of_string(text));
-}
-
-static gboolean
 read_head(Cursor *cursor, TideAvroHead *head)
 {
   TideBytes begin, name, value;
@@ -127,9 +116,9 @@ read_head(Cursor *cursor, TideAvroHead *head)
       return take_bytes(cursor, TIDE_AVRO_SYNC_BYTES, &head->sync);
     if (!take_run(cursor, &name) || !take_run(cursor, &value))
       return FALSE;
-    if (is_called(name, "avro.schema"))
+    if (tide_bytes_equal(name, TIDE_BYTES_LITERAL("avro.schema")))
       head->schema = value;
-    else if (is_called(name, "avro.codec") && value.len > 0)
+    else if (tide_bytes_equal(name, TIDE_BYTES_LITERAL("avro.codec")) && value.len > 0)
       head->codec = value;
   }
 }
@@ -229,21 +218,6 @@ pass_members(Cursor *cursor, const TideAvroNode *node)
   return TRUE;
 }
 
-/* @node, or where it is a union the type of it that the value has. */
-static gboolean
-choose(Cursor *cursor, const TideAvroNode **node)
-{
-  gint64 branch;
-  if ((*node)->kind != TIDE_AVRO_UNION)
-    return TRUE;
-  if (!take_long(cursor, &branch))
-    return FALSE;
-  if (branch < 0 || branch >= (*node)->size)
-    return fail(cursor, "a type that the union does not have");
-  *node = &cursor->schema->nodes[cursor->schema->members[(*node)->first + (guint32)branch].node];
-  return TRUE;
-}
-
 /* Calls itself for what is nested; the depth bounds it. */
 static gboolean
 pass(Cursor *cursor, guint32 type)
@@ -252,8 +226,13 @@ pass(Cursor *cursor, guint32 type)
   const TideAvroNode *node = &cursor->schema->nodes[type];
   TideBytes bytes;
   gint64 number;
-  if (!choose(cursor, &node))
-    return FALSE;
+  if (node->kind == TIDE_AVRO_UNION) {
+    if (!take_long(cursor, &number))
+      return FALSE;
+    if (number < 0 || number >= node->size)
+      return fail(cursor, "a type that the union does not have");
+    node = &cursor->schema->nodes[cursor->schema->members[node->first + (guint32)number].node];
+  }
   switch (node->kind) {
   case TIDE_AVRO_NULL:
     return TRUE;
@@ -294,54 +273,17 @@ tide_avro_object_pass(const TideAvroSchema *schema, TideBytes text, gsize *at, g
 
 /* ---- the schema of a file ---- */
 
-/* The schema that a container file has in its head. */
-static const TideAvroSchema *
-schema_of_head(TideBytes text, GError **error)
+const TideAvroSchema *
+tide_avro_schema_of_file(TideBytes begin, GError **error)
 {
   TideAvroHead head;
   const char *detail = NULL;
-  TideAvroResult result = tide_avro_head_read(text, &head, &detail);
+  if (!tide_avro_is_container(begin))
+    return tide_avro_schema_new(begin, error);
+  TideAvroResult result = tide_avro_head_read(begin, &head, &detail);
   if (result == TIDE_AVRO_WHOLE)
     return tide_avro_schema_new(head.schema, error);
   g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_DATA,
                       result == TIDE_AVRO_CUT ? "its head is too long, or cut" : detail);
   return NULL;
-}
-
-static const TideAvroSchema *
-read_fd(int fd, GError **error)
-{
-  g_auto(TideBuffer) text = {0};
-  struct stat status;
-  if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
-    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_IO, "it is not a regular file");
-    return NULL;
-  }
-  while (text.len <= TIDE_AVRO_HEAD_MAX_BYTES) {
-    gsize room = TIDE_AVRO_HEAD_MAX_BYTES + 1 - text.len;
-    gssize n = read(fd, tide_buffer_reserve(&text, room), room);
-    if (n == 0)
-      break;
-    if (n < 0 && errno != EINTR) {
-      g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_IO, g_strerror(errno));
-      return NULL;
-    }
-    text.len += n > 0 ? (gsize)n : 0;
-  }
-  TideBytes all = tide_buffer_bytes(&text);
-  return tide_avro_is_container(all) ? schema_of_head(all, error) : tide_avro_schema_new(all, error);
-}
-
-const TideAvroSchema *
-tide_avro_schema_read(const char *path, GError **error)
-{
-  /* Not blocking, so that a FIFO is refused instead of waited for. */
-  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-  if (fd < 0) {
-    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_IO, g_strerror(errno));
-    return NULL;
-  }
-  const TideAvroSchema *schema = read_fd(fd, error);
-  close(fd);
-  return schema;
 }

@@ -1,7 +1,7 @@
 /* Avro's object containers: files, or messages that say their schema themselves. Their heads and blocks, and where an
  * object ends by its schema. No count or length is trusted.
  *
- * Pure, but for what reads a file. Threads: any. */
+ * Pure. Threads: any. */
 #pragma once
 
 #include "decode/avro_schema.h"
@@ -32,9 +32,9 @@ gboolean tide_avro_is_container(TideBytes text);
 /* The head at the beginning of @text, as far as it is there. @ret_detail: with BAD: why; never freed */
 TideAvroResult tide_avro_head_read(TideBytes text, TideAvroHead *ret_head, const char **ret_detail);
 
-/* tide_avro_schema_new() of the file at @path: of its text, or where it is a container of the schema in its head.
- * Errors: TIDE_ERROR_IO too. */
-const TideAvroSchema *tide_avro_schema_read(const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* tide_avro_schema_new() of a file that begins with @begin, which is all of it or has TIDE_AVRO_HEAD_MAX_BYTES: of its
+ * text, or where it is a container of the schema in its head. */
+const TideAvroSchema *tide_avro_schema_of_file(TideBytes begin, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 void tide_avro_head_append(TideBuffer *out, TideBytes schema, TideBytes sync);
 

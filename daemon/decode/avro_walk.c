@@ -69,15 +69,6 @@ fault_cut(Walk *walk, TideBytes field)
   return fault(walk, TIDE_REJECT_PARSE, walk->message.len, field, "the message ends in the middle");
 }
 
-/* After a value, or an element: those without bytes are counted, for an array of them can be as long as it says. */
-static gboolean
-check_progress(Walk *walk, gsize place)
-{
-  if (G_LIKELY(walk->at > place) || ++walk->n_empty <= walk->message.len + walk->shaper->options->max_fields)
-    return TRUE;
-  return fault(walk, TIDE_REJECT_TOO_LARGE, place, TIDE_BYTES_EMPTY, "too many values that take no bytes");
-}
-
 /* ---- bytes of the message ---- */
 
 static inline const TideAvroNode *
@@ -203,20 +194,25 @@ seconds_text(char room[TIDE_NUMBER_MAX_BYTES], gint64 units, guint32 scale)
   return text;
 }
 
-/* The digits of @bytes, a number in two's complement, backwards into @digits. Returns: how many. */
-static gsize
-digits_of(TideBytes bytes, gboolean is_negative, char digits[TIDE_NUMBER_MAX_BYTES + 2])
+/* The number in two's complement @bytes. FALSE: it is too long. */
+static gboolean
+make_big_decimal(char room[TIDE_NUMBER_MAX_BYTES], TideBytes bytes, guint32 scale, TideBytes *ret_text)
 {
   guint8 magnitude[DECIMAL_MAX_BYTES];
+  char digits[TIDE_NUMBER_MAX_BYTES + 2], *end = digits + sizeof digits, *at = end;
+  gboolean is_negative = bytes.len > 0 && bytes.data[0] >= 0x80, is_zero;
   guint carry = is_negative ? 1 : 0;
+  /* What only repeats the sign. */
+  while (bytes.len > 1 && bytes.data[0] == (is_negative ? 0xFF : 0) && (bytes.data[1] >= 0x80) == is_negative)
+    bytes = tide_bytes_from(bytes, 1);
+  if (bytes.len > DECIMAL_MAX_BYTES)
+    return FALSE;
   for (gsize i = bytes.len; i-- > 0;) {
     guint byte = (is_negative ? (guint)(guint8)~bytes.data[i] : bytes.data[i]) + carry;
     magnitude[i] = (guint8)byte;
     carry = byte >> 8;
   }
   /* What is negated is carried past the first byte only where all of it is 0, which is not negative. */
-  gsize n = 0;
-  gboolean is_zero;
   do {
     guint rest = 0;
     is_zero = TRUE;
@@ -226,26 +222,9 @@ digits_of(TideBytes bytes, gboolean is_negative, char digits[TIDE_NUMBER_MAX_BYT
       rest = part % 10;
       is_zero = is_zero && magnitude[i] == 0;
     }
-    digits[n++] = (char)('0' + rest);
+    *--at = (char)('0' + rest);
   } while (!is_zero);
-  return n;
-}
-
-/* FALSE: it is too long. */
-static gboolean
-make_big_decimal(char room[TIDE_NUMBER_MAX_BYTES], TideBytes bytes, guint32 scale, TideBytes *ret_text)
-{
-  gboolean is_negative = bytes.len > 0 && bytes.data[0] >= 0x80;
-  char backwards[TIDE_NUMBER_MAX_BYTES + 2], digits[TIDE_NUMBER_MAX_BYTES + 2];
-  /* What only repeats the sign. */
-  while (bytes.len > 1 && bytes.data[0] == (is_negative ? 0xFF : 0) && (bytes.data[1] >= 0x80) == is_negative)
-    bytes = tide_bytes(bytes.data + 1, bytes.len - 1);
-  if (bytes.len > DECIMAL_MAX_BYTES)
-    return FALSE;
-  gsize n = digits_of(bytes, is_negative, backwards);
-  for (gsize i = 0; i < n; i++)
-    digits[i] = backwards[n - 1 - i];
-  return make_decimal(room, is_negative, digits, n, scale, ret_text);
+  return make_decimal(room, is_negative, at, (gsize)(end - at), scale, ret_text);
 }
 
 /* FALSE: the year has not four digits. */
@@ -315,18 +294,6 @@ add_binary(Walk *walk, TideBytes name, const TideAvroNode *node)
                                      "a decimal of more than " G_STRINGIFY(TIDE_NUMBER_MAX_BYTES) " bytes");
 }
 
-static gboolean
-add_boolean(Walk *walk, TideBytes name)
-{
-  gsize place = walk->at;
-  TideBytes byte;
-  if (!take_bytes(walk, name, 1, &byte))
-    return FALSE;
-  if (byte.data[0] > 1)
-    return fault(walk, TIDE_REJECT_PARSE, place, name, "a boolean that is neither 0 nor 1");
-  return tide_shaper_add_boolean(walk->shaper, walk->place, name, byte.data[0]);
-}
-
 static inline gboolean
 add_scalar(Walk *walk, TideBytes name, const TideAvroNode *node)
 {
@@ -336,7 +303,11 @@ add_scalar(Walk *walk, TideBytes name, const TideAvroNode *node)
   case TIDE_AVRO_NULL:
     return add(walk, name, TIDE_VALUE_NULL, TIDE_BYTES_EMPTY);
   case TIDE_AVRO_BOOLEAN:
-    return add_boolean(walk, name);
+    if (!take_bytes(walk, name, 1, &text))
+      return FALSE;
+    if (text.data[0] > 1)
+      return fault(walk, TIDE_REJECT_PARSE, walk->at - 1, name, "a boolean that is neither 0 nor 1");
+    return tide_shaper_add_boolean(walk->shaper, walk->place, name, text.data[0]);
   case TIDE_AVRO_INT:
   case TIDE_AVRO_LONG:
     return add_integer(walk, name, node);
@@ -388,12 +359,13 @@ choose_node(Walk *walk, TideBytes name)
   return TRUE;
 }
 
-static inline void
-fill_frame(Walk *walk, const TideAvroNode *node)
+static inline gboolean
+fill_frame(Walk *walk)
 {
   TideShaperFrame *frame = tide_shaper_top(walk->shaper);
-  frame->type = node;
-  frame->n_left = node->kind == TIDE_AVRO_RECORD ? node->size : 0;
+  frame->type = walk->node;
+  frame->n_left = walk->node->kind == TIDE_AVRO_RECORD ? walk->node->size : 0;
+  return TRUE;
 }
 
 static inline gboolean
@@ -405,10 +377,7 @@ take_value(gpointer reader, TideBytes name)
   const TideAvroNode *node = walk->node;
   if (G_LIKELY(node->kind != TIDE_AVRO_RECORD && node->kind != TIDE_AVRO_ARRAY && node->kind != TIDE_AVRO_MAP))
     return add_scalar(walk, name, node);
-  if (!tide_shaper_begin(walk->shaper, walk->place, name, node->kind != TIDE_AVRO_ARRAY))
-    return FALSE;
-  fill_frame(walk, node);
-  return TRUE;
+  return tide_shaper_begin(walk->shaper, walk->place, name, node->kind != TIDE_AVRO_ARRAY) && fill_frame(walk);
 }
 
 static gboolean
@@ -431,8 +400,10 @@ next_member(gpointer reader, gboolean *ret_has, TideBytes *ret_name)
   TideShaperFrame *frame = tide_shaper_top(walk->shaper);
   const TideAvroNode *node = frame->type;
   gboolean is_record = node->kind == TIDE_AVRO_RECORD;
-  if (frame->n_members > 0 && !check_progress(walk, frame->place))
-    return FALSE;
+  /* Values without bytes are counted, for an array of them can be as long as it says. */
+  if (frame->n_members > 0 && G_UNLIKELY(walk->at == frame->place) &&
+      ++walk->n_empty > walk->message.len + walk->shaper->options->max_fields)
+    return fault(walk, TIDE_REJECT_TOO_LARGE, frame->place, TIDE_BYTES_EMPTY, "too many values that take no bytes");
   if (frame->n_left == 0 && !is_record && !take_block(walk, TIDE_BYTES_EMPTY, &frame->n_left))
     return FALSE;
   *ret_has = frame->n_left > 0;
@@ -473,18 +444,12 @@ peek(gpointer reader, TideNextValue *ret_next, gsize *ret_place)
   }
   if (!choose_node(walk, TIDE_BYTES_EMPTY))
     return FALSE;
-  switch (walk->node->kind) {
-  case TIDE_AVRO_RECORD:
-  case TIDE_AVRO_MAP:
-    *ret_next = TIDE_NEXT_OBJECT;
-    return TRUE;
-  case TIDE_AVRO_ARRAY:
-    *ret_next = TIDE_NEXT_LIST;
-    return TRUE;
-  default:
-    *ret_next = walk->node->kind == TIDE_AVRO_NULL ? TIDE_NEXT_NULL : TIDE_NEXT_SCALAR;
-    return TRUE;
-  }
+  TideAvroKind kind = walk->node->kind;
+  *ret_next = kind == TIDE_AVRO_RECORD || kind == TIDE_AVRO_MAP ? TIDE_NEXT_OBJECT
+              : kind == TIDE_AVRO_ARRAY                         ? TIDE_NEXT_LIST
+              : kind == TIDE_AVRO_NULL                          ? TIDE_NEXT_NULL
+                                                                : TIDE_NEXT_SCALAR;
+  return TRUE;
 }
 
 static gboolean
@@ -492,11 +457,9 @@ begin_around(gpointer reader)
 {
   Walk *walk = reader;
   walk->is_begun = TRUE;
-  if (!choose_node(walk, TIDE_BYTES_EMPTY) ||
-      !tide_shaper_push(walk->shaper, walk->at, TIDE_BYTES_EMPTY, walk->node->kind != TIDE_AVRO_ARRAY))
-    return FALSE;
-  fill_frame(walk, walk->node);
-  return TRUE;
+  return choose_node(walk, TIDE_BYTES_EMPTY) &&
+         tide_shaper_push(walk->shaper, walk->at, TIDE_BYTES_EMPTY, walk->node->kind != TIDE_AVRO_ARRAY) &&
+         fill_frame(walk);
 }
 
 static gboolean

@@ -42,17 +42,6 @@ tide_csv_is_delimiter(char byte)
   return byte > 0 && !g_ascii_isalnum(byte) && strchr("\"\r\n.+-", byte) == NULL;
 }
 
-static GArray *
-bytes_of_texts(char *const *texts)
-{
-  GArray *bytes = g_array_new(FALSE, FALSE, sizeof(TideBytes));
-  for (; texts != NULL && *texts != NULL; texts++) {
-    TideBytes text = tide_bytes_of_string(*texts);
-    g_array_append_val(bytes, text);
-  }
-  return bytes;
-}
-
 static gpointer
 open_csv(TideShaper *shaper)
 {
@@ -65,7 +54,11 @@ open_csv(TideShaper *shaper)
   csv->delimiter = options->delimiter != NULL ? (guint8)options->delimiter[0] : ',';
   csv->ends_text[csv->delimiter] = csv->ends_text['\n'] = csv->ends_text['\r'] = TRUE;
   csv->ends_text['"'] = options->quotes ? TRUE : FALSE;
-  csv->null_values = bytes_of_texts(options->null_values != NULL ? options->null_values : unless_set);
+  csv->null_values = g_array_new(FALSE, FALSE, sizeof(TideBytes));
+  for (char *const *value = options->null_values != NULL ? options->null_values : unless_set; *value != NULL; value++) {
+    TideBytes text = tide_bytes_of_string(*value);
+    g_array_append_val(csv->null_values, text);
+  }
   csv->columns = g_array_new(FALSE, FALSE, sizeof(Column));
   for (char *const *name = options->columns; name != NULL && *name != NULL; name++) {
     Column column = {.name = tide_bytes_of_string(*name)};
@@ -181,22 +174,6 @@ kind_of(const Csv *csv, TideBytes *text)
   return TIDE_VALUE_BOOL;
 }
 
-static inline gboolean
-take_value(TideLines *lines, const Column *column)
-{
-  const Csv *csv = lines->parser;
-  guint8 *start = lines->at;
-  TideBytes text;
-  gboolean is_quoted;
-  if (!take_text(lines, column->name, &text, &is_quoted))
-    return FALSE;
-  TideValueKind kind = is_quoted ? TIDE_VALUE_STRING : kind_of(csv, &text);
-  if (G_UNLIKELY(kind == TIDE_VALUE_NUMBER && text.len > TIDE_NUMBER_MAX_BYTES))
-    return tide_lines_fault(lines, TIDE_REJECT_NUMBER, start, column->name,
-                            "a number longer than " G_STRINGIFY(TIDE_NUMBER_MAX_BYTES) " bytes");
-  return tide_lines_add(lines, csv->has_header ? lines->begin + column->position : start, column->name, kind, text);
-}
-
 /* ---- lines ---- */
 
 static gboolean
@@ -204,7 +181,16 @@ take_values(TideLines *lines)
 {
   const Csv *csv = lines->parser;
   for (guint i = 0; i < csv->columns->len; i++) {
-    if (!take_value(lines, &g_array_index(csv->columns, Column, i)))
+    const Column *column = &g_array_index(csv->columns, Column, i);
+    guint8 *start = lines->at;
+    TideBytes text;
+    gboolean is_quoted;
+    if (!take_text(lines, column->name, &text, &is_quoted))
+      return FALSE;
+    TideValueKind kind = is_quoted ? TIDE_VALUE_STRING : kind_of(csv, &text);
+    if (G_UNLIKELY(kind == TIDE_VALUE_NUMBER && text.len > TIDE_NUMBER_MAX_BYTES))
+      return tide_lines_fault(lines, TIDE_REJECT_NUMBER, start, column->name, TIDE_NUMBER_TOO_LONG);
+    if (!tide_lines_add(lines, csv->has_header ? lines->begin + column->position : start, column->name, kind, text))
       return FALSE;
     gboolean is_last = i + 1 == csv->columns->len;
     if (G_LIKELY((*lines->at == csv->delimiter) != is_last))

@@ -67,7 +67,7 @@ typedef enum TideSchemaFraming {
   TIDE_FRAMING_CONFLUENT, /* decode/frame.h; of protobuf, then which message of its file it is */
 } TideSchemaFraming;
 
-/* decode/protobuf_walk.h */
+/* decode/protobuf_schema.h */
 typedef struct TideProtobufSchema TideProtobufSchema;
 
 typedef struct TideSchemaSource TideSchemaSource;

@@ -66,14 +66,6 @@ fault(TideLines *lines, TideRejectReason reason, const guint8 *place, TideBytes 
 }
 
 static gsize
-skip_quoted(TideBytes message, gsize at)
-{
-  while (at < message.len && message.data[at] != '"')
-    at += message.data[at] == '\\' ? 2 : 1;
-  return at + 1;
-}
-
-static gsize
 find_line_end(const TideLines *lines, gsize start)
 {
   TideBytes message = lines->message;
@@ -85,8 +77,11 @@ find_line_end(const TideLines *lines, gsize start)
       at++;
     in_fields = in_fields || byte == ' ';
     at++;
-    if (in_fields && byte == '=' && at < message.len && message.data[at] == '"')
-      at = skip_quoted(message, at + 1);
+    if (in_fields && byte == '=' && at < message.len && message.data[at] == '"') {
+      for (at++; at < message.len && message.data[at] != '"';)
+        at += message.data[at] == '\\' ? 2 : 1;
+      at++;
+    }
   }
   return at;
 }
@@ -117,24 +112,6 @@ take_name(TideLines *lines, guint ends)
   if (G_UNLIKELY(*lines->at == '\\'))
     return unescape_name(lines, start, ends);
   return tide_bytes(start, (gsize)(lines->at - start));
-}
-
-/* The text whose opening quote is next. A line break in it is one of its bytes. */
-static gboolean
-take_quoted(TideLines *lines, TideBytes name, TideBytes *ret_text)
-{
-  guint8 *opened = lines->at++;
-  guint8 *start = lines->at, *out = lines->at;
-  while (lines->at < lines->end && *lines->at != '"') {
-    gboolean is_escape = *lines->at == '\\' && (lines->at[1] == '"' || lines->at[1] == '\\');
-    lines->at += is_escape ? 1 : 0;
-    *out++ = *lines->at++;
-  }
-  if (lines->at >= lines->end)
-    return fault(lines, TIDE_REJECT_PARSE, opened, name, "a text in quotes that does not end");
-  lines->at++;
-  *ret_text = tide_bytes(start, (gsize)(out - start));
-  return TRUE;
 }
 
 /* ---- values ---- */
@@ -230,8 +207,7 @@ take_number(TideLines *lines, TideBytes name)
   if (G_UNLIKELY(!ends_value(end + (is_typed ? 1 : 0))))
     return fault(lines, TIDE_REJECT_PARSE, start, name, "not a number");
   if (G_UNLIKELY(end - start > TIDE_NUMBER_MAX_BYTES))
-    return fault(lines, TIDE_REJECT_NUMBER, start, name,
-                 "a number longer than " G_STRINGIFY(TIDE_NUMBER_MAX_BYTES) " bytes");
+    return fault(lines, TIDE_REJECT_NUMBER, start, name, TIDE_NUMBER_TOO_LONG);
   if (G_UNLIKELY(is_typed && !fits_its_type(start, end)))
     return fault(lines, TIDE_REJECT_NUMBER, start, name, beyond_64_bits);
   TideBytes text = tide_bytes(start, (gsize)(end - start));
@@ -258,16 +234,23 @@ take_boolean(TideLines *lines, TideBytes name)
                "not a value: a number, true or false, or a text in quotes was expected");
 }
 
+/* The text whose opening quote is next. A line break in it is one of its bytes. */
 static gboolean
 take_text(TideLines *lines, TideBytes name)
 {
-  guint8 *start = lines->at;
-  TideBytes text;
-  if (!take_quoted(lines, name, &text))
-    return FALSE;
+  guint8 *opened = lines->at++;
+  guint8 *start = lines->at, *out = lines->at;
+  while (lines->at < lines->end && *lines->at != '"') {
+    gboolean is_escape = *lines->at == '\\' && (lines->at[1] == '"' || lines->at[1] == '\\');
+    lines->at += is_escape ? 1 : 0;
+    *out++ = *lines->at++;
+  }
+  if (lines->at >= lines->end)
+    return fault(lines, TIDE_REJECT_PARSE, opened, name, "a text in quotes that does not end");
+  lines->at++;
   if (G_UNLIKELY(!ends_value(lines->at)))
     return fault(lines, TIDE_REJECT_PARSE, lines->at, name, "bytes behind the closing quote");
-  return tide_lines_add(lines, start, name, TIDE_VALUE_STRING, text);
+  return tide_lines_add(lines, opened, name, TIDE_VALUE_STRING, tide_bytes(start, (gsize)(out - start)));
 }
 
 static inline gboolean
@@ -398,19 +381,6 @@ skip_spaces(TideLines *lines)
     lines->at++;
 }
 
-static gboolean
-take_fields(TideLines *lines)
-{
-  for (;;) {
-    TideBytes name;
-    if (!take_name_of_value(lines, &name) || !take_value(lines, name))
-      return FALSE;
-    if (*lines->at != ',')
-      return TRUE;
-    lines->at++;
-  }
-}
-
 /* The line's own time, if it has one: an integer, whose unit is the configuration's to say. */
 static gboolean
 take_time(TideLines *lines)
@@ -443,8 +413,13 @@ take_point(TideLines *lines)
       !take_tags(lines))
     return FALSE;
   skip_spaces(lines);
-  if (!take_fields(lines))
-    return FALSE;
+  for (;; lines->at++) {
+    TideBytes name;
+    if (!take_name_of_value(lines, &name) || !take_value(lines, name))
+      return FALSE;
+    if (*lines->at != ',')
+      break;
+  }
   skip_spaces(lines);
   if (!take_time(lines))
     return FALSE;

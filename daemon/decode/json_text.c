@@ -53,7 +53,7 @@ code_unit_at(TideBytes text, gsize offset)
   return unit;
 }
 
-/* The character of the "\uXXXX" at @*place, and of a second one where the first is half of a pair; @*place
+/* The character of the "\uXXXX" at @*offset, and of a second one where the first is half of a pair; @*offset
  * moves behind them. */
 static TideJsonEscape
 take_unicode(TideBytes text, gsize *offset, gunichar *ret_character)
@@ -77,39 +77,17 @@ take_unicode(TideBytes text, gsize *offset, gunichar *ret_character)
   return TIDE_JSON_ESCAPE_OK;
 }
 
-/* What the byte behind a backslash stands for; 0 where it stands for nothing by itself. */
-static gunichar
-simple_escape(guint8 byte)
-{
-  switch (byte) {
-  case '"':
-  case '\\':
-  case '/':
-    return byte;
-  case 'b':
-    return '\b';
-  case 'f':
-    return '\f';
-  case 'n':
-    return '\n';
-  case 'r':
-    return '\r';
-  case 't':
-    return '\t';
-  default:
-    return 0;
-  }
-}
-
-/* The character of the escape at @*place; @*place moves behind it. */
+/* The character of the escape at @*offset; @*offset moves behind it. */
 static TideJsonEscape
 take_escape(TideBytes text, gsize *offset, gunichar *ret_character)
 {
-  gunichar simple = *offset + 1 < text.len ? simple_escape(text.data[*offset + 1]) : 0;
-  if (simple == 0)
+  static const char letters[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
+  guint8 letter = *offset + 1 < text.len ? text.data[*offset + 1] : 0;
+  const char *simple = letter != 0 ? strchr(letters, letter) : NULL;
+  if (simple == NULL)
     return take_unicode(text, offset, ret_character);
   *offset += 2;
-  *ret_character = simple;
+  *ret_character = (gunichar)meanings[simple - letters];
   return TIDE_JSON_ESCAPE_OK;
 }
 

@@ -4,9 +4,41 @@
 
 #include "decode/frame.h"
 #include "decode/json_index.h"
-#include "decode/json_skeleton.h"
 #include "decode/json_text.h"
 #include "decode/shaper.h"
+
+/* More bytes around the values of a reading are not learned. */
+#define SKELETON_MAX_BYTES (64u * 1024)
+
+/* After so many readings of which none was like an earlier one, only each so many looks for one, and is learned. */
+#define SKELETONS_PATIENCE 32u
+#define SKELETONS_RETRY 64u
+
+/* What stands between two values. */
+typedef struct Joint {
+  guint32 len;
+  guint32 n_tokens; /* from the one that it begins with */
+} Joint;
+
+/* What of a reading's text stands around its values: brackets, names, colons, commas and white space, byte for byte.
+ * Where another reading has the same, its names are those of the first, and its values are known by their place. Text
+ * that begins at a token, outside of strings, and has the same bytes has the same tokens, so nothing of it is looked at
+ * again. */
+typedef struct Skeleton {
+  TideReadingNames names; /* without any: nothing was learned */
+  TideBuffer bytes;       /* of all joints, one behind the other */
+  TideBuffer joints;      /* of Joint: one before each value, and the last behind all */
+  guint32 n_tokens;       /* of all joints, and one for each value */
+  guint32 depth;          /* containers around the members */
+} Skeleton;
+
+/* Of one producer or of a few; more take turns, and one that is gone gives way. */
+typedef struct Skeletons {
+  Skeleton all[TIDE_MAX_SHAPES]; /* by their shape's slot */
+  guint32 likely;                /* that of the last reading that was like one */
+  guint32 oldest;                /* that gives way to the next */
+  guint32 n_unlike;              /* readings since one was like any of these */
+} Skeletons;
 
 typedef struct Walk {
   const guint32 *next; /* its place, a token: its offset in text */
@@ -17,7 +49,7 @@ typedef struct Walk {
   TideJsonIndex *index;             /* owned */
 
   /* across messages */
-  TideJsonSkeletons skeletons; /* of readings that came lately */
+  Skeletons skeletons; /* of readings that came lately */
 
   /* of the message */
   TideReadingBuilder *builder; /* borrowed */
@@ -34,7 +66,8 @@ open_walk(TideShaper *shaper)
   walk->options = shaper->options;
   walk->shaper = shaper;
   walk->index = tide_json_index_new();
-  tide_json_skeletons_init(&walk->skeletons);
+  for (guint32 i = 0; i < TIDE_MAX_SHAPES; i++)
+    walk->skeletons.all[i].names.shape.slot = i;
   return walk;
 }
 
@@ -43,7 +76,11 @@ close_walk(gpointer kept)
 {
   Walk *walk = kept;
   tide_json_index_free(walk->index);
-  tide_json_skeletons_clear(&walk->skeletons);
+  for (guint32 i = 0; i < TIDE_MAX_SHAPES; i++) {
+    tide_reading_names_clear(&walk->skeletons.all[i].names);
+    tide_buffer_clear_memory(&walk->skeletons.all[i].bytes);
+    tide_buffer_clear_memory(&walk->skeletons.all[i].joints);
+  }
   g_free(walk);
 }
 
@@ -208,20 +245,6 @@ is_too_long(TideValueKind kind, TideBytes text)
   return kind == TIDE_VALUE_NUMBER && text.len > TIDE_NUMBER_MAX_BYTES;
 }
 
-static inline gboolean
-take_scalar(Walk *walk, TideBytes name)
-{
-  gsize offset = token_offset(walk);
-  TideValueKind kind;
-  TideBytes text;
-  if (!read_scalar(walk, name, &kind, &text))
-    return FALSE;
-  if (G_UNLIKELY(is_too_long(kind, text)))
-    return tide_shaper_bad_value(walk->shaper, TIDE_REJECT_NUMBER, offset, name,
-                                 "a number longer than " G_STRINGIFY(TIDE_NUMBER_MAX_BYTES) " bytes");
-  return tide_shaper_add(walk->shaper, offset, name, kind, text);
-}
-
 /* ---- members ---- */
 
 static inline gboolean
@@ -229,11 +252,18 @@ take_value(gpointer reader, TideBytes name)
 {
   Walk *walk = reader;
   guint8 byte = token_byte(walk);
-  if (byte != '{' && byte != '[')
-    return take_scalar(walk, name);
   gsize offset = token_offset(walk);
-  walk->next++;
-  return tide_shaper_begin(walk->shaper, offset, name, byte == '{');
+  TideValueKind kind;
+  TideBytes text;
+  if (byte == '{' || byte == '[') {
+    walk->next++;
+    return tide_shaper_begin(walk->shaper, offset, name, byte == '{');
+  }
+  if (!read_scalar(walk, name, &kind, &text))
+    return FALSE;
+  if (G_UNLIKELY(is_too_long(kind, text)))
+    return tide_shaper_bad_value(walk->shaper, TIDE_REJECT_NUMBER, offset, name, TIDE_NUMBER_TOO_LONG);
+  return tide_shaper_add(walk->shaper, offset, name, kind, text);
 }
 
 static inline gboolean
@@ -275,28 +305,18 @@ take_members(gpointer reader, guint32 depth)
 /* ---- what stands around readings ---- */
 
 static gboolean
-is_null(const Walk *walk)
-{
-  const guint8 *text = walk->text + token_offset(walk);
-  return memcmp(text, "null", 4) == 0 && ends_scalar(text[4]);
-}
-
-static gboolean
 peek(gpointer reader, TideNextValue *ret_next, gsize *ret_place)
 {
   const Walk *walk = reader;
+  const guint8 *text = walk->text + token_offset(walk);
+  gboolean is_null = memcmp(text, "null", 4) == 0 && ends_scalar(text[4]);
   *ret_place = token_offset(walk);
-  switch (token_byte(walk)) {
-  case '{':
-    *ret_next = TIDE_NEXT_OBJECT;
-    return TRUE;
-  case '[':
-    *ret_next = TIDE_NEXT_LIST;
-    return TRUE;
-  default:
-    *ret_next = walk->next == walk->end ? TIDE_NEXT_NONE : is_null(walk) ? TIDE_NEXT_NULL : TIDE_NEXT_SCALAR;
-    return TRUE;
-  }
+  *ret_next = *text == '{'              ? TIDE_NEXT_OBJECT
+              : *text == '['            ? TIDE_NEXT_LIST
+              : walk->next == walk->end ? TIDE_NEXT_NONE
+              : is_null                 ? TIDE_NEXT_NULL
+                                        : TIDE_NEXT_SCALAR;
+  return TRUE;
 }
 
 static inline gboolean
@@ -386,11 +406,11 @@ read_known(Walk *walk, TideField *field)
 /* The values of a reading, into @fields, where what stands around them is @skeleton. Its loop takes all registers: in
  * one function with what reads other readings, it is a tenth slower. */
 static G_GNUC_NO_INLINE gboolean
-read_values(Walk *walk, const TideJsonSkeleton *skeleton, TideField *fields, gboolean *ret_some_null)
+read_values(Walk *walk, const Skeleton *skeleton, TideField *fields, gboolean *ret_some_null)
 {
   const TideReadingNames *names = &skeleton->names;
   const TideField *known = names->fields + names->n_outer;
-  const TideJsonJoint *joint = (const TideJsonJoint *)(const void *)skeleton->joints.data;
+  const Joint *joint = (const Joint *)(const void *)skeleton->joints.data;
   const guint8 *bytes = skeleton->bytes.data;
   gboolean some_null = FALSE;
   for (guint32 i = 0; i < names->n_own; i++, joint++) {
@@ -415,7 +435,7 @@ read_values(Walk *walk, const TideJsonSkeleton *skeleton, TideField *fields, gbo
 
 /* The reading that begins at @first, if it is like @skeleton's. */
 static gboolean
-take_like(Walk *walk, const guint32 *first, const TideJsonSkeleton *skeleton)
+take_like(Walk *walk, const guint32 *first, const Skeleton *skeleton)
 {
   gboolean some_null;
   if (skeleton->n_tokens > (gsize)(walk->end - first) || skeleton->depth != walk->shaper->depth)
@@ -436,17 +456,87 @@ take_like(Walk *walk, const guint32 *first, const TideJsonSkeleton *skeleton)
 static gboolean
 take_known_members(Walk *walk, const guint32 *first)
 {
-  TideJsonSkeletons *skeletons = &walk->skeletons;
+  Skeletons *skeletons = &walk->skeletons;
   for (guint32 i = 0; i < TIDE_MAX_SHAPES; i++) {
     guint32 at = (skeletons->likely + i) % TIDE_MAX_SHAPES;
     if (!take_like(walk, first, &skeletons->all[at]))
       continue;
-    tide_json_skeletons_met(skeletons, at);
+    skeletons->likely = at;
+    skeletons->n_unlike = 0;
     walk->shaper->depth--;
     return TRUE;
   }
   walk->next = first + 1;
   return FALSE;
+}
+
+/* Whether @token is a value that is no container. */
+static gboolean
+is_scalar_token(const guint8 *text, const guint32 *token)
+{
+  switch (text[token[0]]) {
+  case '{':
+  case '}':
+  case '[':
+  case ']':
+  case ':':
+  case ',':
+    return FALSE;
+  case '"':
+    return text[token[1]] != ':'; /* else it is a name */
+  default:
+    return TRUE;
+  }
+}
+
+static gboolean
+add_joint(Skeleton *skeleton, const guint8 *text, gsize start, gsize end, guint32 n_tokens)
+{
+  Joint joint = {.len = (guint32)(end - start), .n_tokens = n_tokens};
+  if (joint.len > SKELETON_MAX_BYTES - skeleton->bytes.len)
+    return FALSE;
+  tide_buffer_append(&skeleton->bytes, text + start, joint.len);
+  tide_buffer_append(&skeleton->joints, &joint, sizeof joint);
+  skeleton->n_tokens += n_tokens;
+  return TRUE;
+}
+
+/* The joints of the tokens; FALSE: they are not those of @n_values values. */
+static gboolean
+learn_joints(Skeleton *skeleton, const guint8 *text, const guint32 *first, const guint32 *end, guint32 n_values)
+{
+  const guint32 *start = first;
+  guint32 n = 0;
+  for (const guint32 *token = first; token < end; token++) {
+    if (!is_scalar_token(text, token))
+      continue;
+    if (!add_joint(skeleton, text, *start, *token, (guint32)(token - start)))
+      return FALSE;
+    start = token + 1;
+    skeleton->n_tokens++;
+    n++;
+  }
+  return n == n_values && add_joint(skeleton, text, *start, (gsize)end[-1] + 1, (guint32)(end - start));
+}
+
+/* The reading that was ended last, whose text has no escapes. @first: its opening bracket; its tokens end before the
+ * next. Some cannot be learned, or take more bytes than is worth it. */
+static void
+learn_skeleton(Walk *walk, const guint32 *first)
+{
+  Skeletons *skeletons = &walk->skeletons;
+  Skeleton *skeleton = &skeletons->all[skeletons->oldest];
+  tide_buffer_reset(&skeleton->bytes);
+  tide_buffer_reset(&skeleton->joints);
+  skeleton->n_tokens = 0;
+  skeleton->depth = walk->shaper->depth + 1;
+  if (!tide_reading_builder_learn(walk->builder, &skeleton->names) ||
+      !learn_joints(skeleton, walk->text, first, walk->next, skeleton->names.n_own)) {
+    tide_reading_names_clear(&skeleton->names); /* the next one may have its place: one that cannot be learned must not
+                                                 * drive out one after the other */
+    return;
+  }
+  skeletons->oldest = (skeletons->oldest + 1) % TIDE_MAX_SHAPES;
 }
 
 /* ---- readings ---- */
@@ -462,15 +552,16 @@ take_reading(gpointer reader)
     return reject_instead_of(walk, TIDE_NEXT_OBJECT);
   if (!push(walk, TRUE) || !tide_shaper_begin_reading(shaper, offset))
     return FALSE;
+  guint32 n_unlike = walk->skeletons.n_unlike;
   gboolean looks = !walk->has_escapes && /* unescaping changes the text */
-                   tide_json_skeletons_are_worth_a_look(&walk->skeletons);
+                   (n_unlike < SKELETONS_PATIENCE || n_unlike % SKELETONS_RETRY == 0);
   if (looks && take_known_members(walk, first))
     return tide_shaper_end_reading(shaper, offset);
   walk->skeletons.n_unlike++;
   if (!take_members(walk, shaper->depth - 1) || !tide_shaper_end_reading(shaper, offset))
     return FALSE;
   if (looks && !shaper->is_spoiled)
-    tide_json_skeletons_learn(&walk->skeletons, walk->builder, walk->text, first, walk->next, shaper->depth + 1);
+    learn_skeleton(walk, first);
   return TRUE;
 }
 

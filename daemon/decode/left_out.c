@@ -1,7 +1,7 @@
 /* In place of the formats that a build leaves out (-Davro=disabled, -Dprotobuf=disabled): no schema of theirs can be
  * had, so that no message is ever read. */
 #include "decode/avro_schema.h"
-#include "decode/protobuf_walk.h"
+#include "decode/protobuf_schema.h"
 #include "util/error.h"
 
 #ifdef TIDE_WITHOUT_AVRO

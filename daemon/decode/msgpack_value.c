@@ -128,8 +128,7 @@ typedef struct Pass {
 static gboolean
 fail(const Pass *pass, const char *what)
 {
-  g_set_error(pass->error, TIDE_ERROR, TIDE_ERROR_DATA, "%s, at byte %" G_GSIZE_FORMAT, what, pass->at);
-  return FALSE;
+  return tide_fail(pass->error, TIDE_ERROR_DATA, "%s, at byte %" G_GSIZE_FORMAT, what, pass->at);
 }
 
 /* A value up to what is inside of it: @ret_n_inner values. */
@@ -167,11 +166,9 @@ tide_msgpack_check_map(TideBytes value, TideMsgpackLimits limits, GError **error
   Pass pass = {.bytes = value, .error = error};
   TideMsgpackValue map;
   guint64 n_inner;
-  if (value.len == 0)
-    return fail(&pass, "it does not begin as a map");
-  if (!pass_head(&pass, &map, &n_inner))
+  if (value.len > 0 && !pass_head(&pass, &map, &n_inner))
     return FALSE;
-  if (map.kind != TIDE_MSGPACK_MAP) {
+  if (value.len == 0 || map.kind != TIDE_MSGPACK_MAP) {
     pass.at = 0;
     return fail(&pass, "it does not begin as a map");
   }

@@ -1,6 +1,5 @@
 /* Compiles the messages of a descriptor set; libprotobuf is used here only. */
-#include "decode/protobuf_types.h"
-#include "decode/protobuf_walk.h"
+#include "decode/protobuf_schema.h"
 
 #include "util/error.h"
 
@@ -66,35 +65,17 @@ fail(GError **error, const char *what, const std::string &name, const char *reme
   return false;
 }
 
-/* Extensions are left out of readings: without a name they are fields that nobody knows. */
+/* Counts @message and the messages in it. Extensions are left out of readings: without a name they are fields that
+ * nobody knows. */
 void
-drop_extensions(pb::DescriptorProto *message)
+prepare(Schema *schema, pb::DescriptorProto *message)
 {
   message->clear_extension();
+  schema->n_known++;
+  for (const pb::FieldDescriptorProto &field : message->field())
+    schema->has_required = schema->has_required || field.label() == pb::FieldDescriptorProto::LABEL_REQUIRED;
   for (pb::DescriptorProto &nested : *message->mutable_nested_type())
-    drop_extensions(&nested);
-}
-
-bool
-has_required_field(const pb::DescriptorProto &message)
-{
-  for (const pb::FieldDescriptorProto &field : message.field())
-    if (field.label() == pb::FieldDescriptorProto::LABEL_REQUIRED)
-      return true;
-  for (const pb::DescriptorProto &nested : message.nested_type())
-    if (has_required_field(nested))
-      return true;
-  return false;
-}
-
-/* @message, and the messages in it. */
-gsize
-count_types(const pb::DescriptorProto &message)
-{
-  gsize n = 1;
-  for (const pb::DescriptorProto &nested : message.nested_type())
-    n += count_types(nested);
-  return n;
+    prepare(schema, &nested);
 }
 
 TideBytes
@@ -223,11 +204,8 @@ add_file(Schema *schema, pb::FileDescriptorProto *file, GError **error)
 {
   FirstFault fault;
   file->clear_extension();
-  for (pb::DescriptorProto &message : *file->mutable_message_type()) {
-    drop_extensions(&message);
-    schema->n_known += count_types(message);
-    schema->has_required = schema->has_required || has_required_field(message);
-  }
+  for (pb::DescriptorProto &message : *file->mutable_message_type())
+    prepare(schema, &message);
   if (schema->n_known > MAX_TYPES)
     return fail(error, "it has more than ", std::to_string(MAX_TYPES),
                 " messages: write one with the files that it takes");
@@ -242,16 +220,6 @@ add_file(Schema *schema, pb::FileDescriptorProto *file, GError **error)
   return true;
 }
 
-/* The names that could have been meant. */
-std::string
-messages_of(const pb::FileDescriptor *file)
-{
-  std::string names;
-  for (int i = 0; i < file->message_type_count(); i++)
-    names += (i > 0 ? ", " : "") + file->message_type(i)->full_name();
-  return names.empty() ? "none" : names;
-}
-
 bool
 choose_message(Schema *schema, const char *name, GError **error)
 {
@@ -259,7 +227,10 @@ choose_message(Schema *schema, const char *name, GError **error)
     return true;
   const pb::Descriptor *message = schema->pool.FindMessageTypeByName(name);
   if (message == nullptr) {
-    std::string found = std::string(name) + "' (its last file has " + messages_of(schema->file);
+    std::string found;
+    for (int i = 0; i < schema->file->message_type_count(); i++)
+      found += (i > 0 ? ", " : "") + schema->file->message_type(i)->full_name();
+    found = std::string(name) + "' (its last file has " + (found.empty() ? "none" : found);
     return fail(error, "it has no message '", found, ")");
   }
   schema->file = message->file();

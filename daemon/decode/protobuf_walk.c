@@ -1,12 +1,30 @@
 /* Reads a message in protobuf, in two steps. Its bytes are walked once, and each value is put where its field has its
  * place: fields may come in any order and twice, and of a list in pieces. Then the values are told in the order of the
- * .proto file. */
-#include "decode/protobuf_walk.h"
-
+ * .proto file. Its fields are called as there:
+ *
+ *     integers                 NUMBER   exact, all 64 bits of them
+ *     float, double            NUMBER   as short as it can be to be read back; one that is not finite is a NUMBER fault
+ *     string                   STRING   must be UTF-8
+ *     bytes                    STRING   in hex
+ *     bool                     BOOL     as declared
+ *     enum                     STRING   its value's name; NUMBER where the file has no name for it
+ *     message, group                    its fields, as of an object in JSON
+ *     google.protobuf.Timestamp NUMBER  seconds since 1970, with nine digits behind the point where it has a fraction
+ *     Int32Value and its like  what it wraps
+ *     map                      an object, in the order of its keys; of a key that comes twice, the last
+ *     repeated                 as declared for arrays; with nothing in it, it is not there
+ *
+ * A field with presence (optional, oneof, messages, all of proto2) is there where the message has it. One without is
+ * always there, with its default where the message has none: a sender leaves a 0 out, and it is a 0 that he measured.
+ * Fields that the schema does not know, extensions among them, are left out.
+ *
+ * All of a message's bytes are looked at before a value is used: tags, lengths, UTF-8, depth (as of the same value in
+ * JSON), and the memory that its values take. These faults are the message's. With TIDE_BAD_READING_ALONE the other
+ * faults of JSON that are the reading's own are so here. */
 #include "decode/formats.h"
 #include "decode/frame.h"
 #include "decode/json_text.h"
-#include "decode/protobuf_types.h"
+#include "decode/protobuf_schema.h"
 #include "decode/shaper.h"
 #include "model/value_text.h"
 
@@ -580,7 +598,7 @@ expect(Walk *walk, const TideProtobufField *field, const Value *value, const Slo
 }
 
 /* Of what comes next and holds others: how it is gone through. */
-static void
+static gboolean
 fill_frame(Walk *walk)
 {
   TideShaperFrame *frame = tide_shaper_top(walk->shaper);
@@ -599,6 +617,7 @@ fill_frame(Walk *walk)
     frame->type = walk->field;
     frame->next = walk->list->list.first;
   }
+  return TRUE;
 }
 
 static inline gboolean
@@ -623,10 +642,8 @@ take_value(gpointer reader, TideBytes name)
   if (is_empty_list(walk))
     return TRUE;
   const guint8 *at = walk->list != NULL ? walk->list->list.first->value.place : walk->value->place;
-  if (!tide_shaper_begin(walk->shaper, place_of(walk, at), name, walk->list == NULL || field->is_map))
-    return FALSE;
-  fill_frame(walk);
-  return TRUE;
+  return tide_shaper_begin(walk->shaper, place_of(walk, at), name, walk->list == NULL || field->is_map) &&
+         fill_frame(walk);
 }
 
 /* The next field of the message, if there is one. A list with nothing in it is not there, but in what stands around
@@ -717,10 +734,7 @@ begin_around(gpointer reader)
   gsize place;
   peek(walk, &next, &place);
   walk->is_begun = TRUE;
-  if (!tide_shaper_push(walk->shaper, place, TIDE_BYTES_EMPTY, next == TIDE_NEXT_OBJECT))
-    return FALSE;
-  fill_frame(walk);
-  return TRUE;
+  return tide_shaper_push(walk->shaper, place, TIDE_BYTES_EMPTY, next == TIDE_NEXT_OBJECT) && fill_frame(walk);
 }
 
 static gboolean

@@ -28,9 +28,7 @@ struct TideReadingBuilder {
   TideBytes separator;              /* borrowed */
   guint32 n_known;
   guint32 max_fields;
-  guint32 max_readings;
   guint64 max_name_bytes;
-  guint64 max_repeated_fields;
   gboolean wants_tags;
 
   /* of the message */
@@ -92,9 +90,7 @@ tide_reading_builder_new(const TideDecodeOptions *options, TideFieldNames *names
   builder->n_known = n_known;
   builder->wants_tags = tide_field_names_find(names, TIDE_BYTES_LITERAL(TIDE_FIELD_TAGS)) < n_known;
   builder->max_fields = options->max_fields;
-  builder->max_readings = options->max_readings;
   builder->max_name_bytes = (guint64)options->max_message_bytes * NAME_BYTES_FACTOR;
-  builder->max_repeated_fields = options->max_message_bytes / BYTES_PER_REPEATED_FIELD;
   builder->fields_capacity = FIRST_LENGTH;
   builder->fields = g_new(TideField, builder->fields_capacity);
   builder->readings_capacity = FIRST_LENGTH;
@@ -182,20 +178,15 @@ number_of(TideReadingBuilder *builder, guint32 index, TideBytes name)
   return look_up_name(builder, index, name);
 }
 
-static gboolean
-mark_unnumbered_seen(TideReadingBuilder *builder, TideBytes name)
-{
-  TideBytes *key = tide_scratch_take(builder->scratch, sizeof *key);
-  *key = name;
-  return g_hash_table_add(builder->unnumbered, key);
-}
-
 /* FALSE when the reading has the name already. */
 static inline gboolean
 mark_seen(TideReadingBuilder *builder, TideNameId id, TideBytes name)
 {
-  if (G_UNLIKELY(id == TIDE_NAME_NONE))
-    return mark_unnumbered_seen(builder, name);
+  if (G_UNLIKELY(id == TIDE_NAME_NONE)) {
+    TideBytes *key = tide_scratch_take(builder->scratch, sizeof *key);
+    *key = name;
+    return g_hash_table_add(builder->unnumbered, key);
+  }
   if (G_UNLIKELY(id >= builder->n_seen)) {
     guint32 length = grown_length(builder->n_seen, id);
     builder->seen = g_renew(guint32, builder->seen, length);
@@ -246,12 +237,12 @@ name_member(TideReadingBuilder *builder, TideBytes name, TideBytes *ret_name, Ti
   return TRUE;
 }
 
-/* The place of the next field; it counts once it is kept. */
+/* The places of the next @n fields, which count once they are kept. */
 static inline TideField *
-next_field(TideReadingBuilder *builder)
+next_fields(TideReadingBuilder *builder, guint32 n)
 {
-  if (G_UNLIKELY(builder->n_fields == builder->fields_capacity)) {
-    builder->fields_capacity = grown_length(builder->fields_capacity, builder->n_fields);
+  if (G_UNLIKELY(builder->n_fields + n > builder->fields_capacity)) {
+    builder->fields_capacity = grown_length(builder->fields_capacity, builder->n_fields + n);
     builder->fields = g_renew(TideField, builder->fields, builder->fields_capacity);
   }
   return &builder->fields[builder->n_fields];
@@ -272,7 +263,7 @@ add_made_field(TideReadingBuilder *builder, const TideField *field)
 {
   if (!mark_seen(builder, field->name_id, field->name))
     return FALSE;
-  *next_field(builder) = *field;
+  *next_fields(builder, 1) = *field;
   keep_field(builder, field->name_id);
   return TRUE;
 }
@@ -280,10 +271,10 @@ add_made_field(TideReadingBuilder *builder, const TideField *field)
 gboolean
 tide_reading_builder_begin_reading(TideReadingBuilder *builder, TideReject *ret_reject)
 {
-  if (builder->n_readings >= builder->max_readings)
+  if (builder->n_readings >= builder->options->max_readings)
     return refuse(TIDE_REJECT_TOO_LARGE, TIDE_BYTES_EMPTY, "more readings than a message may hold", ret_reject);
   builder->n_repeated_fields += builder->outer->len;
-  if (G_UNLIKELY(builder->n_repeated_fields > builder->max_repeated_fields))
+  if (G_UNLIKELY(builder->n_repeated_fields > builder->options->max_message_bytes / BYTES_PER_REPEATED_FIELD))
     return refuse(TIDE_REJECT_TOO_LARGE, TIDE_BYTES_EMPTY,
                   "what stands around the list takes too much memory with each of its readings", ret_reject);
   tide_buffer_reset(&builder->path);
@@ -331,7 +322,7 @@ gboolean
 tide_reading_builder_add(TideReadingBuilder *builder, TideBytes name, TideValueKind kind, TideBytes text,
                          TideReject *ret_reject)
 {
-  TideField *field = next_field(builder);
+  TideField *field = next_fields(builder, 1);
   if (!name_member(builder, name, &field->name, &field->name_id, ret_reject))
     return FALSE;
   field->kind = kind;
@@ -404,24 +395,13 @@ tide_reading_builder_spoil(TideReadingBuilder *builder, TideReject *reject)
     memset(builder->known, 0, builder->n_known * sizeof *builder->known);
 }
 
-/* What the record offers, behind the reading's own fields. */
-static gboolean
-add_record_fields(TideReadingBuilder *builder, TideReject *ret_reject)
-{
-  for (guint32 i = 0; i < builder->n_record_fields; i++) {
-    const TideField *field = &builder->record_fields[i];
-    if (!add_made_field(builder, field))
-      return refuse(TIDE_REJECT_DUPLICATE_FIELD, field->name,
-                    "the message has a field of a name that the record offers", ret_reject);
-  }
-  return TRUE;
-}
-
 gboolean
 tide_reading_builder_end_reading(TideReadingBuilder *builder, TideReject *ret_reject)
 {
-  if (!builder->is_spoiled && !add_record_fields(builder, ret_reject))
-    return FALSE;
+  for (guint32 i = 0; i < builder->n_record_fields && !builder->is_spoiled; i++)
+    if (!add_made_field(builder, &builder->record_fields[i]))
+      return refuse(TIDE_REJECT_DUPLICATE_FIELD, builder->record_fields[i].name,
+                    "the message has a field of a name that the record offers", ret_reject);
   if (builder->n_readings == builder->readings_capacity) {
     builder->readings_capacity = grown_length(builder->readings_capacity, builder->n_readings);
     builder->readings = g_renew(TideReading, builder->readings, builder->readings_capacity);
@@ -497,12 +477,7 @@ tide_reading_builder_offer(TideReadingBuilder *builder, const TideReadingNames *
   if (!are_same_names(names->fields, outer, names->n_outer) ||
       !are_same_names(record, builder->record_fields, names->n_record))
     return NULL;
-  guint32 last = builder->n_fields + names->n_own;
-  if (G_UNLIKELY(last >= builder->fields_capacity)) {
-    builder->fields_capacity = grown_length(builder->fields_capacity, last);
-    builder->fields = g_renew(TideField, builder->fields, builder->fields_capacity);
-  }
-  return builder->fields + builder->n_fields;
+  return next_fields(builder, names->n_own);
 }
 
 void

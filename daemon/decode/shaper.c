@@ -123,22 +123,17 @@ tide_shaper_next_element(TideShaper *shaper)
   return tide_bytes(shaper->element_name + start, sizeof shaper->element_name - start);
 }
 
-static gboolean
-spoil_by_list(TideShaper *shaper, gsize place, TideBytes name)
-{
-  tide_shaper_reject(shaper, TIDE_REJECT_TYPE, place, name, "an array");
-  shaper->reject->remedy = "let 'readings.arrays' be json (one field, its JSON text) or index (a field for each item)";
-  return tide_shaper_spoil(shaper, place);
-}
-
 gboolean
 tide_shaper_begin(TideShaper *shaper, gsize place, TideBytes name, gboolean is_object)
 {
   gboolean is_member = shaper->raw.depth == 0;
   TideArrayForm form = shaper->options->arrays;
-  if (is_member && !is_object && form == TIDE_ARRAY_REJECT && !shaper->is_spoiled &&
-      !spoil_by_list(shaper, place, name))
-    return FALSE;
+  if (is_member && !is_object && form == TIDE_ARRAY_REJECT && !shaper->is_spoiled) {
+    shaper->reject->remedy =
+        "let 'readings.arrays' be json (one field, its JSON text) or index (a field for each item)";
+    if (!tide_shaper_bad_value(shaper, TIDE_REJECT_TYPE, place, name, "an array"))
+      return FALSE;
+  }
   if (!tide_shaper_push(shaper, place, name, is_object))
     return FALSE;
   if (is_member && (is_object ? shaper->options->raw_objects : form == TIDE_ARRAY_JSON)) {
@@ -325,12 +320,6 @@ take_each(TideShaper *shaper)
   return TRUE;
 }
 
-static gboolean
-take_content(TideShaper *shaper)
-{
-  return take_one_or_list(shaper, shaper->options->each != NULL ? take_each : take_reading);
-}
-
 /* The object that comes next: the way to the readings leads through it. */
 static gboolean
 take_root(TideShaper *shaper)
@@ -338,7 +327,8 @@ take_root(TideShaper *shaper)
   const char *name = shaper->root[shaper->level];
   shaper->is_spoiled = TRUE; /* what stands beside it is only checked */
   shaper->level++;
-  gboolean good = name != NULL ? take_around(shaper, name, take_root) : take_content(shaper);
+  gboolean good = name != NULL ? take_around(shaper, name, take_root)
+                               : take_one_or_list(shaper, shaper->options->each != NULL ? take_each : take_reading);
   shaper->level--;
   shaper->is_spoiled = TRUE;
   return good;

@@ -18,6 +18,7 @@ G_BEGIN_DECLS
 /* A longer number is no measurement, and costs time in whatever reads it later. 64 bytes hold every double as it is
  * printed to be read back, and any integer of 200 bits. */
 #define TIDE_NUMBER_MAX_BYTES 64
+#define TIDE_NUMBER_TOO_LONG "a number longer than " G_STRINGIFY(TIDE_NUMBER_MAX_BYTES) " bytes"
 
 /* An open object or list. */
 typedef struct TideShaperFrame {

@@ -41,7 +41,7 @@ guint32 tide_field_names_count(const TideFieldNames *names);
  * configuration names them. */
 gboolean tide_field_name_is_of_record(TideBytes name);
 
-/* All tags of a line, as "name=value,name=value" in the order of the names: decode/influx_lines.h. */
+/* All tags of a line, as "name=value,name=value" in the order of the names: decode/influx_lines.c. */
 #define TIDE_FIELD_TAGS "$tags"
 
 G_END_DECLS

@@ -1,7 +1,7 @@
 /* Random messages in protobuf, of the type plant.Reading in tests/formats/readings.proto. */
 #include "fuzz/decoder_fuzzing.h"
 
-#include "decode/protobuf_walk.h"
+#include "decode/protobuf_schema.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

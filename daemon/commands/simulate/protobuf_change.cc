@@ -1,7 +1,7 @@
 /* Protobuf: what its library makes of a message, changed, and written again. */
 #include "commands/simulate/value_change.h"
 
-#include "decode/protobuf_types.h"
+#include "decode/protobuf_schema.h"
 
 #include <memory>
 #include <string>

@@ -32,7 +32,7 @@ static void
 assert_problem(const char *text, const char *expected)
 {
   g_autofree char *problems = problems_of(text);
-  if (strstr(problems, tide_format_is_built_in(TIDE_FORMAT_AVRO) ? expected : "this program was built without Avro") ==
+  if (strstr(problems, tide_format_is_built_in(TIDE_FORMAT_AVRO) ? expected : "this program was built without avro") ==
       NULL)
     g_error("'%s' gave '%s', expected '%s'", text, problems, expected);
 }
@@ -64,6 +64,7 @@ TEST("/config-avro/schemas-that-cannot-be-used")
   assert_problem(AVRO(""), "2:21 error: 'readings.format: avro' needs 'readings.schema', the file with the schema, or");
   assert_problem(AVRO("schema: r.avsc, registry: { url: http://r.example },"), "and not both");
   assert_problem(AVRO("schema: none.avsc,"), "none.avsc' cannot be used: No such file or directory");
+  assert_problem(AVRO("schema: /dev/zero,"), "'/dev/zero' cannot be used: it is not a regular file");
   write_file("bad.avsc", "{\"type\":\"record\",\"name\":\"R\",\"fields\":[{\"name\":\"host\",\"type\":\"text\"}]}");
   assert_problem(AVRO("schema: bad.avsc,"), "bad.avsc' cannot be used: of the field 'host', the type 'text' is not");
 }

@@ -119,28 +119,6 @@ TEST("/avro-schema/long-names")
   }
 }
 
-TEST("/avro-schema/files")
-{
-  g_autoptr(GError) error = NULL;
-  g_assert_null(tide_avro_schema_read("/nowhere/at.all", &error));
-  g_assert_nonnull(strstr(error->message, "No such file"));
-  g_clear_error(&error);
-  g_assert_null(tide_avro_schema_read("/dev/zero", &error));
-  g_assert_nonnull(strstr(error->message, "not a regular file"));
-}
-
-/* @len: of a container's head, of which so much is in a file. */
-static const TideAvroSchema *
-read_container(const TideBuffer *head, gsize len, GError **error)
-{
-  g_autofree char *path = g_build_filename(g_get_tmp_dir(), "tidemark-avro-XXXXXX", NULL);
-  close(g_mkstemp(path));
-  g_assert_true(g_file_set_contents(path, (const char *)head->data, (gssize)len, NULL));
-  const TideAvroSchema *schema = tide_avro_schema_read(path, error);
-  g_assert_cmpint(unlink(path), ==, 0);
-  return schema;
-}
-
 TEST("/avro-schema/container")
 {
   static const char text[] = "{\"type\":\"record\",\"name\":\"R\",\"fields\":[{\"name\":\"x\",\"type\":\"int\"}]}";
@@ -148,10 +126,10 @@ TEST("/avro-schema/container")
   g_autoptr(GError) error = NULL;
   g_auto(TideBuffer) head = {0};
   tide_avro_head_append(&head, tide_bytes_of_string(text), tide_bytes(sync, sizeof sync));
-  const TideAvroSchema *schema = read_container(&head, head.len, &error);
+  const TideAvroSchema *schema = tide_avro_schema_of_file(tide_buffer_bytes(&head), &error);
   g_assert_no_error(error);
   g_assert_nonnull(schema);
   tide_avro_schema_free(schema);
-  g_assert_null(read_container(&head, head.len - 1, &error));
+  g_assert_null(tide_avro_schema_of_file(tide_bytes(head.data, head.len - 1), &error));
   g_assert_nonnull(strstr(error->message, "its head is too long, or cut"));
 }

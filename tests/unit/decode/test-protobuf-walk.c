@@ -1,5 +1,5 @@
 /* Messages are in hex, as protoc --encode writes them; their types are those of tests/formats/readings.proto. */
-#include "decode/protobuf_walk.h"
+#include "decode/protobuf_schema.h"
 #include "unit/decoder_fixture.h"
 #include "unit/test_case.h"
 #include "util/error.h"

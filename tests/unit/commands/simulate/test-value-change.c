@@ -4,7 +4,7 @@
 #include "decode/formats.h"
 
 #include "decode/avro_schema.h"
-#include "decode/protobuf_walk.h"
+#include "decode/protobuf_schema.h"
 #include "unit/decoder_fixture.h"
 #include "unit/test_case.h"
 

@@ -86,4 +86,17 @@ struct TideProtobufSchema {
 const TideProtobufType *tide_protobuf_type_of(const TideProtobufSchema *schema, TideBytes message,
                                               gsize *ret_frame_bytes, const char **ret_detail);
 
+/**
+ * tide_protobuf_schema_new: the messages of @set, a descriptor set as protoc --include_imports
+ * --descriptor_set_out writes it.
+ * @message: the full name of one; with TIDE_FRAMING_CONFLUENT any message of its file may come, and NULL is the file
+ * that stands last in the set, as protoc puts the one that it was called with
+ * Returns: (transfer full) (nullable): NULL with TIDE_ERROR_DATA, which goes on after "'FILE': ". Threads: any may read
+ * one schema.
+ */
+TideProtobufSchema *tide_protobuf_schema_new(TideBytes set, const char *message, TideSchemaFraming framing,
+                                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void tide_protobuf_schema_free(TideProtobufSchema *schema); /* NULL ok */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideProtobufSchema, tide_protobuf_schema_free)
+
 G_END_DECLS
