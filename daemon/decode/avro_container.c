@@ -1,9 +1,7 @@
 #include "decode/avro_container.h"
 
+#include "decode/avro_cursor.h"
 #include "util/error.h"
-
-/* A varint has seven bits a byte. */
-#define LONG_MAX_BYTES 10u
 
 /* Of values in values. */
 #define MAX_DEPTH 256u
@@ -13,82 +11,8 @@
 
 static const TideBytes magic = TIDE_BYTES_LITERAL("Obj\x01");
 
-/* What is read, and how far. */
-typedef struct Cursor {
-  TideBytes text;
-  gsize at;
-  const char *detail; /* why it cannot be read on */
-  gboolean is_cut;    /* since it ends */
-  /* of an object */
-  const TideAvroSchema *schema;
-  guint depth;
-  guint64 n_empty;
-} Cursor;
-
-static gboolean
-fail(Cursor *cursor, const char *detail)
-{
-  cursor->detail = detail;
-  return FALSE;
-}
-
-static gboolean
-fail_cut(Cursor *cursor)
-{
-  cursor->is_cut = TRUE;
-  return fail(cursor, "it ends in the middle");
-}
-
-static gboolean
-take_long(Cursor *cursor, gint64 *ret_value)
-{
-  guint64 value = 0;
-  for (guint i = 0; i < LONG_MAX_BYTES; i++) {
-    if (cursor->at == cursor->text.len)
-      return fail_cut(cursor);
-    guint8 byte = cursor->text.data[cursor->at++];
-    if (i == LONG_MAX_BYTES - 1 && byte > 1)
-      break;
-    value |= (guint64)(byte & 0x7F) << (7 * i);
-    if (byte < 0x80) {
-      *ret_value = (gint64)((value >> 1) ^ (0 - (value & 1)));
-      return TRUE;
-    }
-  }
-  return fail(cursor, "an integer of more than 64 bits");
-}
-
-static gboolean
-take_bytes(Cursor *cursor, guint64 len, TideBytes *ret_bytes)
-{
-  if (cursor->text.len - cursor->at < len)
-    return fail_cut(cursor);
-  *ret_bytes = tide_bytes(cursor->text.data + cursor->at, (gsize)len);
-  cursor->at += (gsize)len;
-  return TRUE;
-}
-
-static gboolean
-take_run(Cursor *cursor, TideBytes *ret_bytes)
-{
-  gint64 len;
-  return take_long(cursor, &len) &&
-         (len >= 0 ? take_bytes(cursor, (guint64)len, ret_bytes) : fail(cursor, "a length below zero"));
-}
-
-/* How many members of a map or an array come next; 0: it has ended. */
-static gboolean
-take_count(Cursor *cursor, guint64 *ret_n)
-{
-  gint64 n, n_bytes; /* which a number below zero is followed by */
-  if (!take_long(cursor, &n))
-    return FALSE;
-  *ret_n = n < 0 ? (guint64)0 - (guint64)n : (guint64)n;
-  return n >= 0 || take_long(cursor, &n_bytes);
-}
-
 static TideAvroResult
-result_of(const Cursor *cursor)
+result_of(const TideAvroCursor *cursor)
 {
   return cursor->is_cut ? TIDE_AVRO_CUT : TIDE_AVRO_BAD;
 }
@@ -102,19 +26,20 @@ tide_avro_is_container(TideBytes text)
 }
 
 static gboolean
-read_head(Cursor *cursor, TideAvroHead *head)
+read_head(TideAvroCursor *cursor, TideAvroHead *head)
 {
   TideBytes begin, name, value;
+  gint64 n_bytes;
   if (!tide_bytes_begin_with(magic, tide_bytes(cursor->text.data, MIN(magic.len, cursor->text.len))))
-    return fail(cursor, "it does not begin as an object container of Avro does");
-  if (!take_bytes(cursor, magic.len, &begin))
+    return tide_avro_fail(cursor, 0, "it does not begin as an object container of Avro does", FALSE);
+  if (!tide_avro_take_bytes(cursor, magic.len, &begin))
     return FALSE;
   for (guint64 n = 0;; n--) {
-    if (n == 0 && !take_count(cursor, &n))
+    if (n == 0 && !tide_avro_take_count(cursor, &n, &n_bytes))
       return FALSE;
     if (n == 0)
-      return take_bytes(cursor, TIDE_AVRO_SYNC_BYTES, &head->sync);
-    if (!take_run(cursor, &name) || !take_run(cursor, &value))
+      return tide_avro_take_bytes(cursor, TIDE_AVRO_SYNC_BYTES, &head->sync);
+    if (!tide_avro_take_run(cursor, &name) || !tide_avro_take_run(cursor, &value))
       return FALSE;
     if (tide_bytes_equal(name, TIDE_BYTES_LITERAL("avro.schema")))
       head->schema = value;
@@ -126,7 +51,7 @@ read_head(Cursor *cursor, TideAvroHead *head)
 TideAvroResult
 tide_avro_head_read(TideBytes text, TideAvroHead *ret_head, const char **ret_detail)
 {
-  Cursor cursor = {.text = text, .detail = "it has no schema"};
+  TideAvroCursor cursor = {.text = text, .detail = "it has no schema"};
   *ret_head = (TideAvroHead){.codec = TIDE_BYTES_LITERAL("null")};
   gboolean good = read_head(&cursor, ret_head);
   ret_head->len = cursor.at;
@@ -139,8 +64,8 @@ tide_avro_head_read(TideBytes text, TideAvroHead *ret_head, const char **ret_det
 TideAvroResult
 tide_avro_block_read(TideBytes text, TideAvroBlock *ret_block)
 {
-  Cursor cursor = {.text = text};
-  if (!take_long(&cursor, &ret_block->n_objects) || !take_long(&cursor, &ret_block->n_bytes))
+  TideAvroCursor cursor = {.text = text};
+  if (!tide_avro_take_long(&cursor, &ret_block->n_objects) || !tide_avro_take_long(&cursor, &ret_block->n_bytes))
     return result_of(&cursor);
   ret_block->start = cursor.at;
   return ret_block->n_objects >= 0 && ret_block->n_bytes >= 0 ? TIDE_AVRO_WHOLE : TIDE_AVRO_BAD;
@@ -182,56 +107,70 @@ tide_avro_block_append(TideBuffer *out, TideBytes object, TideBytes sync)
 
 /* ---- objects ---- */
 
-static gboolean pass(Cursor *cursor, guint32 type);
+typedef struct Pass {
+  TideAvroCursor in;
+  const TideAvroSchema *schema;
+  guint depth;
+  guint64 n_empty;
+} Pass;
+
+static gboolean
+fail(Pass *pass, const char *detail)
+{
+  return tide_avro_fail(&pass->in, pass->in.at, detail, FALSE);
+}
+
+static gboolean pass_value(Pass *pass, guint32 type);
 
 /* Each member is progress, or counted: a few bytes of schema can be a tree of millions of empty records. */
 static gboolean
-pass_member(Cursor *cursor, guint32 type)
+pass_member(Pass *pass, guint32 type)
 {
-  gsize before = cursor->at;
-  if (!pass(cursor, type))
+  gsize before = pass->in.at;
+  if (!pass_value(pass, type))
     return FALSE;
-  return cursor->at > before || ++cursor->n_empty <= cursor->text.len + MAX_EMPTY ||
-         fail(cursor, "too many values that take no bytes");
+  return pass->in.at > before || ++pass->n_empty <= pass->in.text.len + MAX_EMPTY ||
+         fail(pass, "too many values that take no bytes");
 }
 
 static gboolean
-pass_members(Cursor *cursor, const TideAvroNode *node)
+pass_members(Pass *pass, const TideAvroNode *node)
 {
-  const TideAvroMember *members = &cursor->schema->members[node->first];
+  const TideAvroMember *members = &pass->schema->members[node->first];
   TideBytes name;
   guint64 n = 0;
-  if (cursor->depth++ >= MAX_DEPTH)
-    return fail(cursor, "it is nested too deeply");
+  gint64 n_bytes;
+  if (pass->depth++ >= MAX_DEPTH)
+    return fail(pass, "it is nested too deeply");
   for (guint32 i = 0; node->kind == TIDE_AVRO_RECORD && i < node->size; i++)
-    if (!pass_member(cursor, members[i].node))
+    if (!pass_member(pass, members[i].node))
       return FALSE;
   while (node->kind != TIDE_AVRO_RECORD) {
-    if (n == 0 && !take_count(cursor, &n))
+    if (n == 0 && !tide_avro_take_count(&pass->in, &n, &n_bytes))
       return FALSE;
     if (n-- == 0)
       break;
-    if ((node->kind == TIDE_AVRO_MAP && !take_run(cursor, &name)) || !pass_member(cursor, members[0].node))
+    if ((node->kind == TIDE_AVRO_MAP && !tide_avro_take_run(&pass->in, &name)) || !pass_member(pass, members[0].node))
       return FALSE;
   }
-  cursor->depth--;
+  pass->depth--;
   return TRUE;
 }
 
 /* Calls itself for what is nested; the depth bounds it. */
 static gboolean
-pass(Cursor *cursor, guint32 type)
+pass_value(Pass *pass, guint32 type)
 {
   static const guint8 widths[] = {[TIDE_AVRO_BOOLEAN] = 1, [TIDE_AVRO_FLOAT] = 4, [TIDE_AVRO_DOUBLE] = 8};
-  const TideAvroNode *node = &cursor->schema->nodes[type];
+  const TideAvroNode *node = &pass->schema->nodes[type];
   TideBytes bytes;
   gint64 number;
   if (node->kind == TIDE_AVRO_UNION) {
-    if (!take_long(cursor, &number))
+    if (!tide_avro_take_long(&pass->in, &number))
       return FALSE;
     if (number < 0 || number >= node->size)
-      return fail(cursor, "a type that the union does not have");
-    node = &cursor->schema->nodes[cursor->schema->members[node->first + (guint32)number].node];
+      return fail(pass, "a type that the union does not have");
+    node = &pass->schema->nodes[pass->schema->members[node->first + (guint32)number].node];
   }
   switch (node->kind) {
   case TIDE_AVRO_NULL:
@@ -239,20 +178,20 @@ pass(Cursor *cursor, guint32 type)
   case TIDE_AVRO_INT:
   case TIDE_AVRO_LONG:
   case TIDE_AVRO_ENUM:
-    return take_long(cursor, &number);
+    return tide_avro_take_long(&pass->in, &number);
   case TIDE_AVRO_BOOLEAN:
   case TIDE_AVRO_FLOAT:
   case TIDE_AVRO_DOUBLE:
-    return take_bytes(cursor, widths[node->kind], &bytes);
+    return tide_avro_take_bytes(&pass->in, widths[node->kind], &bytes);
   case TIDE_AVRO_FIXED:
-    return take_bytes(cursor, node->size, &bytes);
+    return tide_avro_take_bytes(&pass->in, node->size, &bytes);
   case TIDE_AVRO_BYTES:
   case TIDE_AVRO_STRING:
-    return take_run(cursor, &bytes);
+    return tide_avro_take_run(&pass->in, &bytes);
   case TIDE_AVRO_RECORD:
   case TIDE_AVRO_ARRAY:
   case TIDE_AVRO_MAP:
-    return pass_members(cursor, node);
+    return pass_members(pass, node);
   case TIDE_AVRO_UNION:
     break;
   }
@@ -263,11 +202,11 @@ gboolean
 tide_avro_object_pass(const TideAvroSchema *schema, TideBytes text, gsize *at, guint64 *n_empty,
                       const char **ret_detail)
 {
-  Cursor cursor = {.text = text, .at = *at, .schema = schema, .n_empty = *n_empty};
-  gboolean good = pass(&cursor, schema->top);
-  *at = cursor.at;
-  *n_empty = cursor.n_empty;
-  *ret_detail = cursor.detail;
+  Pass pass = {.in = {.text = text, .at = *at}, .schema = schema, .n_empty = *n_empty};
+  gboolean good = pass_value(&pass, schema->top);
+  *at = pass.in.at;
+  *n_empty = pass.n_empty;
+  *ret_detail = pass.in.detail;
   return good;
 }
 

@@ -2,8 +2,11 @@
 
 #include "util/error.h"
 
+#include <deque>
 #include <memory>
-#include <new>
+#include <string>
+#include <unordered_map>
+#include <vector>
 
 #include <simdjson.h>
 
@@ -20,246 +23,235 @@ static constexpr gint64 MAX_SCALE = 1000;
  */
 static constexpr gsize MAX_NAME_BYTES = 1024;
 
-/* What the struct holds, while it grows. */
-typedef struct Compiler {
-  GArray *nodes;       /* owned (element-type TideAvroNode) */
-  GArray *members;     /* owned (element-type TideAvroMember) */
-  GStringChunk *texts; /* owned */
-  GHashTable *named;   /* owned: Map<full name, place in nodes> */
-  GString *where;      /* owned: the fields around what is compiled */
-  GError **error;
-} Compiler;
-
-typedef struct Schema {
-  TideAvroSchema schema; /* what others see */
-  GStringChunk *texts;   /* owned */
-} Schema;
-
 static const char *const plain_names[] = {"null", "boolean", "int", "long", "float", "double", "bytes", "string"};
 
-static gboolean compile(Compiler *compiler, element json, const char *space, guint32 *ret_node);
+namespace {
 
-static gboolean G_GNUC_PRINTF(2, 3) fault(Compiler *compiler, const char *format, ...)
+/* A schema with what it points to. */
+struct Schema : TideAvroSchema {
+  Schema() : TideAvroSchema{}
+  {
+  }
+  std::vector<TideAvroNode> all_nodes;
+  std::vector<TideAvroMember> all_members;
+  std::deque<std::string> texts; /* they never move */
+};
+
+struct Compiler {
+  Schema *schema;
+  std::unordered_map<std::string, guint32> named; /* by the full name, the place in nodes */
+  std::string where;                              /* the fields around what is compiled */
+  GError **error;
+};
+
+using Members = std::vector<TideAvroMember>;
+
+bool compile(Compiler *compiler, element json, const std::string &space, guint32 *ret_node);
+
+bool
+fault(Compiler *compiler, const std::string &text)
 {
-  va_list args;
-  va_start(args, format);
-  g_autofree char *text = g_strdup_vprintf(format, args);
-  va_end(args);
-  if (compiler->where->len > 0)
-    g_set_error(compiler->error, TIDE_ERROR, TIDE_ERROR_DATA, "of the field '%s', %s", compiler->where->str, text);
-  else
-    g_set_error_literal(compiler->error, TIDE_ERROR, TIDE_ERROR_DATA, text);
-  return FALSE;
+  std::string place = compiler->where.empty() ? "" : "of the field '" + compiler->where + "', ";
+  g_set_error_literal(compiler->error, TIDE_ERROR, TIDE_ERROR_DATA, (place + text).c_str());
+  return false;
 }
 
-/* The text of the member @name, NULL where there is none. Valid as long as the schema. A NUL ends it. */
-static const char *
-text_of(Compiler *compiler, object json, const char *name)
+/* The text of the member @name, empty where there is none. A NUL ends it. */
+std::string
+text_of(object json, const char *name)
 {
   std::string_view text;
-  if (json.at_key(name).get(text) != simdjson::SUCCESS)
-    return NULL;
-  return g_string_chunk_insert_len(compiler->texts, text.data(), static_cast<gssize>(text.size()));
+  return json.at_key(name).get(text) == simdjson::SUCCESS ? std::string(text).c_str() : "";
 }
 
-static gint64
+gint64
 integer_of(object json, const char *name, gint64 absent)
 {
   gint64 value;
   return json.at_key(name).get(value) == simdjson::SUCCESS ? value : absent;
 }
 
-/* @name with its namespace in front. (transfer full) (nullable): NULL, with the fault told, where it is too long. */
-static char *
-full_name(Compiler *compiler, const char *name, const char *space)
+TideBytes
+keep_text(Compiler *compiler, std::string_view text)
 {
-  bool is_full = space[0] == '\0' || strchr(name, '.') != NULL;
-  if (strlen(name) + (is_full ? 0 : strlen(space) + 1) > MAX_NAME_BYTES) {
-    fault(compiler, "the name of a type is longer than %" G_GSIZE_FORMAT " bytes", MAX_NAME_BYTES);
-    return NULL;
-  }
-  return is_full ? g_strdup(name) : g_strconcat(space, ".", name, NULL);
+  const std::string &kept = compiler->schema->texts.emplace_back(text);
+  return tide_bytes(kept.data(), kept.size());
 }
 
-static guint32
+/* @name with its namespace in front. False with the fault told: it is too long. */
+bool
+find_full_name(Compiler *compiler, const std::string &name, const std::string &space, std::string *ret_full)
+{
+  *ret_full = space.empty() || name.find('.') != std::string::npos ? name : space + "." + name;
+  return ret_full->size() <= MAX_NAME_BYTES ||
+         fault(compiler, "the name of a type is longer than " + std::to_string(MAX_NAME_BYTES) + " bytes");
+}
+
+guint32
 add_node(Compiler *compiler, TideAvroNode node)
 {
-  g_array_append_val(compiler->nodes, node);
-  return compiler->nodes->len - 1;
+  compiler->schema->all_nodes.push_back(node);
+  return static_cast<guint32>(compiler->schema->all_nodes.size() - 1);
 }
 
-static TideAvroNode *
+TideAvroNode &
 node_at(Compiler *compiler, guint32 place)
 {
-  return &g_array_index(compiler->nodes, TideAvroNode, place);
+  return compiler->schema->all_nodes[place];
 }
 
 /* What is compiled inside of others is done before them, so that the members of one type stand together. */
-static void
-keep_members(Compiler *compiler, guint32 node, GArray *members)
+bool
+keep_members(Compiler *compiler, guint32 node, const Members &members)
 {
-  node_at(compiler, node)->first = compiler->members->len;
-  node_at(compiler, node)->size = members->len;
-  g_array_append_vals(compiler->members, members->data, members->len);
+  Members &all = compiler->schema->all_members;
+  node_at(compiler, node).first = static_cast<guint32>(all.size());
+  node_at(compiler, node).size = static_cast<guint32>(members.size());
+  all.insert(all.end(), members.begin(), members.end());
+  return true;
 }
 
 /* ---- names ---- */
 
-static gboolean
-find_named(Compiler *compiler, const char *name, const char *space, guint32 *ret_node)
+bool
+find_named(Compiler *compiler, const std::string &name, const std::string &space, guint32 *ret_node)
 {
   for (guint32 kind = 0; kind < G_N_ELEMENTS(plain_names); kind++)
-    if (strcmp(name, plain_names[kind]) == 0) {
+    if (name == plain_names[kind]) {
       *ret_node = kind;
-      return TRUE;
+      return true;
     }
-  g_autofree char *full = full_name(compiler, name, space);
-  gpointer place;
-  if (full == NULL)
-    return FALSE;
-  if (!g_hash_table_lookup_extended(compiler->named, full, NULL, &place))
-    return fault(compiler, "the type '%s' is not one of Avro's, and not declared before", name);
-  *ret_node = GPOINTER_TO_UINT(place);
-  return TRUE;
+  std::string full;
+  if (!find_full_name(compiler, name, space, &full))
+    return false;
+  auto found = compiler->named.find(full);
+  if (found == compiler->named.end())
+    return fault(compiler, "the type '" + name + "' is not one of Avro's, and not declared before");
+  *ret_node = found->second;
+  return true;
 }
 
 /* A node for the record, enum or fixed that @json declares; it has its name before anything in it is looked at. */
-static gboolean
-declare(Compiler *compiler, object json, TideAvroKind kind, const char *space, guint32 *ret_node,
-        const char **ret_space)
+bool
+declare(Compiler *compiler, object json, TideAvroKind kind, const std::string &space, guint32 *ret_node,
+        std::string *ret_space)
 {
-  const char *name = text_of(compiler, json, "name"), *own_space = text_of(compiler, json, "namespace");
-  if (name == NULL || name[0] == '\0')
+  std::string name = text_of(json, "name"), full;
+  std::string_view own_space;
+  gboolean has_space = json.at_key("namespace").get(own_space) == simdjson::SUCCESS;
+  if (name.empty())
     return fault(compiler, "a record, enum or fixed has no 'name'");
-  g_autofree char *full = full_name(compiler, name, own_space != NULL ? own_space : space);
-  if (full == NULL)
-    return FALSE;
-  if (g_hash_table_contains(compiler->named, full))
-    return fault(compiler, "the type '%s' is declared twice", full);
-  TideAvroNode node = {};
-  node.kind = kind;
-  *ret_node = add_node(compiler, node);
-  const char *point = strrchr(full, '.');
-  *ret_space = point != NULL ? g_string_chunk_insert_len(compiler->texts, full, point - full) : "";
-  g_hash_table_insert(compiler->named, g_steal_pointer(&full), GUINT_TO_POINTER(*ret_node));
-  return TRUE;
+  if (!find_full_name(compiler, name, has_space ? text_of(json, "namespace") : space, &full))
+    return false;
+  if (compiler->named.count(full) > 0)
+    return fault(compiler, "the type '" + full + "' is declared twice");
+  *ret_node = add_node(compiler, {kind, TIDE_AVRO_PLAIN, 0, 0, 0});
+  gsize point = full.rfind('.');
+  *ret_space = point != std::string::npos ? full.substr(0, point) : "";
+  compiler->named[full] = *ret_node;
+  return true;
 }
 
 /* ---- types with others inside ---- */
 
-static gboolean
-compile_field(Compiler *compiler, element json, const char *space, GArray *fields)
-{
-  object field;
-  element type;
-  const char *name = json.get(field) == simdjson::SUCCESS ? text_of(compiler, field, "name") : NULL;
-  if (name == NULL || name[0] == '\0')
-    return fault(compiler, "one of the fields in it has no 'name'");
-  gsize outer = compiler->where->len;
-  g_string_append_printf(compiler->where, "%s%s", outer > 0 ? "/" : "", name);
-  TideAvroMember member = {tide_bytes_of_string(name), 0};
-  if (field.at_key("type").get(type) != simdjson::SUCCESS)
-    return fault(compiler, "there is no 'type'");
-  if (!compile(compiler, type, space, &member.node))
-    return FALSE;
-  g_array_append_val(fields, member);
-  g_string_truncate(compiler->where, outer);
-  return TRUE;
-}
-
-static gboolean
-compile_record(Compiler *compiler, object json, const char *space, guint32 *ret_node)
+bool
+compile_record(Compiler *compiler, object json, const std::string &outer_space, guint32 *ret_node)
 {
   simdjson::dom::array fields;
-  if (!declare(compiler, json, TIDE_AVRO_RECORD, space, ret_node, &space))
-    return FALSE;
+  std::string space;
+  Members members;
+  if (!declare(compiler, json, TIDE_AVRO_RECORD, outer_space, ret_node, &space))
+    return false;
   if (json.at_key("fields").get(fields) != simdjson::SUCCESS)
     return fault(compiler, "a record has no list 'fields'");
-  g_autoptr(GArray) members = g_array_new(FALSE, FALSE, sizeof(TideAvroMember));
-  for (element field : fields)
-    if (!compile_field(compiler, field, space, members))
-      return FALSE;
-  keep_members(compiler, *ret_node, members);
-  return TRUE;
+  for (element each : fields) {
+    object field;
+    element type;
+    std::string name = each.get(field) == simdjson::SUCCESS ? text_of(field, "name") : "";
+    if (name.empty())
+      return fault(compiler, "one of the fields in it has no 'name'");
+    gsize outer = compiler->where.size();
+    compiler->where += (outer > 0 ? "/" : "") + name;
+    TideAvroMember member = {keep_text(compiler, name), 0};
+    if (field.at_key("type").get(type) != simdjson::SUCCESS)
+      return fault(compiler, "there is no 'type'");
+    if (!compile(compiler, type, space, &member.node))
+      return false;
+    members.push_back(member);
+    compiler->where.resize(outer);
+  }
+  return keep_members(compiler, *ret_node, members);
 }
 
-static gboolean
-compile_enum(Compiler *compiler, object json, const char *space, guint32 *ret_node)
+bool
+compile_enum(Compiler *compiler, object json, const std::string &space, guint32 *ret_node)
 {
   simdjson::dom::array symbols;
-  if (!declare(compiler, json, TIDE_AVRO_ENUM, space, ret_node, &space))
-    return FALSE;
+  std::string unused;
+  Members members;
+  if (!declare(compiler, json, TIDE_AVRO_ENUM, space, ret_node, &unused))
+    return false;
   if (json.at_key("symbols").get(symbols) != simdjson::SUCCESS)
     return fault(compiler, "an enum has no list 'symbols'");
-  g_autoptr(GArray) members = g_array_new(FALSE, FALSE, sizeof(TideAvroMember));
   for (element symbol : symbols) {
     std::string_view text;
     if (symbol.get(text) != simdjson::SUCCESS)
       return fault(compiler, "a symbol of an enum is no text");
-    char *kept = g_string_chunk_insert_len(compiler->texts, text.data(), static_cast<gssize>(text.size()));
-    TideAvroMember member = {tide_bytes(kept, text.size()), 0};
-    g_array_append_val(members, member);
+    members.push_back({keep_text(compiler, text), 0});
   }
-  keep_members(compiler, *ret_node, members);
-  return TRUE;
+  return keep_members(compiler, *ret_node, members);
 }
 
-static gboolean
-compile_fixed(Compiler *compiler, object json, const char *space, guint32 *ret_node)
+bool
+compile_fixed(Compiler *compiler, object json, const std::string &space, guint32 *ret_node)
 {
-  if (!declare(compiler, json, TIDE_AVRO_FIXED, space, ret_node, &space))
-    return FALSE;
+  std::string unused;
+  if (!declare(compiler, json, TIDE_AVRO_FIXED, space, ret_node, &unused))
+    return false;
   gint64 size = integer_of(json, "size", -1);
   if (size < 0 || size > G_MAXINT32)
     return fault(compiler, "a fixed has no 'size' from 0 to 2147483647");
-  node_at(compiler, *ret_node)->size = static_cast<guint32>(size);
-  return TRUE;
+  node_at(compiler, *ret_node).size = static_cast<guint32>(size);
+  return true;
 }
 
 /* An array or a map. */
-static gboolean
-compile_list(Compiler *compiler, object json, TideAvroKind kind, const char *space, guint32 *ret_node)
+bool
+compile_list(Compiler *compiler, object json, TideAvroKind kind, const std::string &space, guint32 *ret_node)
 {
   const char *name = kind == TIDE_AVRO_ARRAY ? "items" : "values";
   element inner;
   TideAvroMember member = {};
   if (json.at_key(name).get(inner) != simdjson::SUCCESS)
-    return fault(compiler, "the %s has no '%s'", kind == TIDE_AVRO_ARRAY ? "array" : "map", name);
+    return fault(compiler,
+                 std::string("the ") + (kind == TIDE_AVRO_ARRAY ? "array" : "map") + " has no '" + name + "'");
   if (!compile(compiler, inner, space, &member.node))
-    return FALSE;
-  TideAvroNode node = {};
-  node.kind = kind;
-  node.size = 1;
-  node.first = compiler->members->len;
-  g_array_append_val(compiler->members, member);
-  *ret_node = add_node(compiler, node);
-  return TRUE;
+    return false;
+  *ret_node = add_node(compiler, {kind, TIDE_AVRO_PLAIN, 0, 0, 0});
+  return keep_members(compiler, *ret_node, {member});
 }
 
-static gboolean
-compile_union(Compiler *compiler, simdjson::dom::array branches, const char *space, guint32 *ret_node)
+bool
+compile_union(Compiler *compiler, simdjson::dom::array branches, const std::string &space, guint32 *ret_node)
 {
-  g_autoptr(GArray) members = g_array_new(FALSE, FALSE, sizeof(TideAvroMember));
+  Members members;
   for (element branch : branches) {
     TideAvroMember member = {};
     if (!compile(compiler, branch, space, &member.node))
-      return FALSE;
-    if (node_at(compiler, member.node)->kind == TIDE_AVRO_UNION)
+      return false;
+    if (node_at(compiler, member.node).kind == TIDE_AVRO_UNION)
       return fault(compiler, "a union holds another union");
-    g_array_append_val(members, member);
+    members.push_back(member);
   }
-  if (members->len == 0)
+  if (members.empty())
     return fault(compiler, "a union has no types");
-  TideAvroNode node = {};
-  node.kind = TIDE_AVRO_UNION;
-  *ret_node = add_node(compiler, node);
-  keep_members(compiler, *ret_node, members);
-  return TRUE;
+  *ret_node = add_node(compiler, {TIDE_AVRO_UNION, TIDE_AVRO_PLAIN, 0, 0, 0});
+  return keep_members(compiler, *ret_node, members);
 }
 
 /* ---- logical types ---- */
 
-static const struct {
+const struct {
   const char *name;
   TideAvroKind kind;
   TideAvroLogical logical;
@@ -276,26 +268,20 @@ static const struct {
     {"local-timestamp-nanos", TIDE_AVRO_LONG, TIDE_AVRO_SECONDS, 9},
 };
 
-static gboolean
-is_decimal(const TideAvroNode *node, object json, guint32 *ret_scale)
-{
-  gint64 precision = integer_of(json, "precision", 0), scale = integer_of(json, "scale", 0);
-  if (node->kind != TIDE_AVRO_BYTES && node->kind != TIDE_AVRO_FIXED)
-    return FALSE;
-  *ret_scale = static_cast<guint32>(scale);
-  return precision > 0 && scale >= 0 && scale <= MIN(precision, MAX_SCALE);
-}
-
 /* What 'logicalType' of @json makes of the type @node; a plain type is one for all, so it gets a node of its own. */
-static void
+void
 apply_logical(Compiler *compiler, object json, guint32 *node)
 {
-  TideAvroNode made = *node_at(compiler, *node);
+  TideAvroNode made = node_at(compiler, *node);
+  gint64 precision = integer_of(json, "precision", 0), scale = integer_of(json, "scale", 0);
+  gboolean has_digits = precision > 0 && scale >= 0 && scale <= MIN(precision, MAX_SCALE);
   std::string_view name;
   if (json.at_key("logicalType").get(name) != simdjson::SUCCESS)
     return;
-  if (name == "decimal" && is_decimal(&made, json, &made.scale))
+  if (name == "decimal" && (made.kind == TIDE_AVRO_BYTES || made.kind == TIDE_AVRO_FIXED) && has_digits) {
     made.logical = TIDE_AVRO_DECIMAL;
+    made.scale = static_cast<guint32>(scale);
+  }
   for (const auto &type : logical_types)
     if (name == type.name && made.kind == type.kind) {
       made.logical = type.logical;
@@ -306,13 +292,13 @@ apply_logical(Compiler *compiler, object json, guint32 *node)
   if (*node < G_N_ELEMENTS(plain_names))
     *node = add_node(compiler, made);
   else
-    *node_at(compiler, *node) = made;
+    node_at(compiler, *node) = made;
 }
 
 /* ---- any type ---- */
 
-static gboolean
-compile_object(Compiler *compiler, object json, const char *space, guint32 *ret_node)
+bool
+compile_object(Compiler *compiler, object json, const std::string &space, guint32 *ret_node)
 {
   element type;
   std::string_view name;
@@ -326,20 +312,18 @@ compile_object(Compiler *compiler, object json, const char *space, guint32 *ret_
     return compile_enum(compiler, json, space, ret_node);
   if (name == "array" || name == "map")
     return compile_list(compiler, json, name == "map" ? TIDE_AVRO_MAP : TIDE_AVRO_ARRAY, space, ret_node);
-  if (name == "fixed") {
-    if (!compile_fixed(compiler, json, space, ret_node))
-      return FALSE;
-  } else if (!find_named(compiler, text_of(compiler, json, "type"), space, ret_node))
-    return FALSE;
+  if (name == "fixed" ? !compile_fixed(compiler, json, space, ret_node)
+                      : !find_named(compiler, text_of(json, "type"), space, ret_node))
+    return false;
   /* A named type that is only referred to here stays as it was declared. */
   if (name == "fixed" || *ret_node < G_N_ELEMENTS(plain_names))
     apply_logical(compiler, json, ret_node);
-  return TRUE;
+  return true;
 }
 
 /* Calls itself for what is inside; the depth of the JSON bounds it. */
-static gboolean
-compile(Compiler *compiler, element json, const char *space, guint32 *ret_node)
+bool
+compile(Compiler *compiler, element json, const std::string &space, guint32 *ret_node)
 {
   object as_object;
   simdjson::dom::array as_array;
@@ -350,55 +334,38 @@ compile(Compiler *compiler, element json, const char *space, guint32 *ret_node)
     return compile_union(compiler, as_array, space, ret_node);
   if (json.get(name) != simdjson::SUCCESS)
     return fault(compiler, "a type is neither a name, an object nor a list");
-  return find_named(compiler, g_string_chunk_insert_len(compiler->texts, name.data(), static_cast<gssize>(name.size())),
-                    space, ret_node);
+  return find_named(compiler, std::string(name).c_str(), space, ret_node);
 }
 
 /* Whether a message that is of the type @place can hold records. */
-static gboolean
+bool
 holds_records(Compiler *compiler, guint32 place)
 {
-  const TideAvroNode *node = node_at(compiler, place);
-  if (node->kind != TIDE_AVRO_ARRAY && node->kind != TIDE_AVRO_UNION)
-    return node->kind == TIDE_AVRO_RECORD;
-  for (guint32 i = 0; i < node->size; i++)
-    if (holds_records(compiler, g_array_index(compiler->members, TideAvroMember, node->first + i).node))
-      return TRUE;
-  return FALSE;
+  const TideAvroNode &node = node_at(compiler, place);
+  if (node.kind != TIDE_AVRO_ARRAY && node.kind != TIDE_AVRO_UNION)
+    return node.kind == TIDE_AVRO_RECORD;
+  for (guint32 i = 0; i < node.size; i++)
+    if (holds_records(compiler, compiler->schema->all_members[node.first + i].node))
+      return true;
+  return false;
 }
 
-static gboolean
+bool
 compile_text(Compiler *compiler, TideBytes text, guint32 *ret_node)
 {
   simdjson::dom::parser parser(TIDE_AVRO_SCHEMA_MAX_BYTES);
   element json;
   if (text.len > TIDE_AVRO_SCHEMA_MAX_BYTES)
-    return fault(compiler, "it is larger than %d bytes", TIDE_AVRO_SCHEMA_MAX_BYTES);
+    return fault(compiler, "it is larger than " + std::to_string(TIDE_AVRO_SCHEMA_MAX_BYTES) + " bytes");
   if (parser.allocate(MAX(text.len, 1), MAX_DEPTH) != simdjson::SUCCESS)
     return fault(compiler, "there is no memory to read it");
   simdjson::error_code code = parser.parse(reinterpret_cast<const char *>(text.data), text.len).get(json);
   if (code != simdjson::SUCCESS)
-    return fault(compiler, "it is no JSON: %s", simdjson::error_message(code));
+    return fault(compiler, std::string("it is no JSON: ") + simdjson::error_message(code));
   return compile(compiler, json, "", ret_node);
 }
 
-static gboolean
-compile_top(Compiler *compiler, TideBytes text, const GPtrArray *known, guint32 *ret_node)
-{
-  for (guint32 kind = 0; kind < G_N_ELEMENTS(plain_names); kind++) {
-    TideAvroNode node = {};
-    node.kind = static_cast<TideAvroKind>(kind);
-    (void)add_node(compiler, node);
-  }
-  for (guint i = 0; known != NULL && i < known->len; i++)
-    if (!compile_text(compiler, tide_bytes_of_string(static_cast<const char *>(known->pdata[i])), ret_node))
-      return FALSE;
-  if (!compile_text(compiler, text, ret_node))
-    return FALSE;
-  return holds_records(compiler, *ret_node) ||
-         fault(compiler,
-               "messages by it are no records: it must be a record, an array of records, or a union with one");
-}
+} // namespace
 
 const TideAvroSchema *
 tide_avro_schema_new(TideBytes text, GError **error)
@@ -409,36 +376,26 @@ tide_avro_schema_new(TideBytes text, GError **error)
 const TideAvroSchema *
 tide_avro_schema_new_with(TideBytes text, const GPtrArray *known, GError **error)
 {
-  Compiler compiler = {};
-  compiler.nodes = g_array_new(FALSE, FALSE, sizeof(TideAvroNode));
-  compiler.members = g_array_new(FALSE, FALSE, sizeof(TideAvroMember));
-  compiler.texts = g_string_chunk_new(1024);
-  compiler.named = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-  compiler.where = g_string_new(NULL);
-  compiler.error = error;
-  guint32 top = 0;
-  gboolean good = compile_top(&compiler, text, known, &top);
-  g_hash_table_unref(compiler.named);
-  g_string_free(compiler.where, TRUE);
-  Schema *made = g_new0(Schema, 1);
-  made->schema.top = top;
-  made->schema.nodes = reinterpret_cast<TideAvroNode *>(g_array_free(compiler.nodes, FALSE));
-  made->schema.members = reinterpret_cast<TideAvroMember *>(g_array_free(compiler.members, FALSE));
-  made->texts = compiler.texts;
-  if (good)
-    return &made->schema;
-  tide_avro_schema_free(&made->schema);
-  return NULL;
+  auto schema = std::make_unique<Schema>();
+  Compiler compiler = {schema.get(), {}, {}, error};
+  for (guint32 kind = 0; kind < G_N_ELEMENTS(plain_names); kind++)
+    (void)add_node(&compiler, {static_cast<TideAvroKind>(kind), TIDE_AVRO_PLAIN, 0, 0, 0});
+  for (guint i = 0; known != NULL && i < known->len; i++)
+    if (!compile_text(&compiler, tide_bytes_of_string(static_cast<const char *>(known->pdata[i])), &schema->top))
+      return NULL;
+  if (!compile_text(&compiler, text, &schema->top))
+    return NULL;
+  if (!holds_records(&compiler, schema->top)) {
+    fault(&compiler, "messages by it are no records: it must be a record, an array of records, or a union with one");
+    return NULL;
+  }
+  schema->nodes = schema->all_nodes.data();
+  schema->members = schema->all_members.data();
+  return schema.release();
 }
 
 void
 tide_avro_schema_free(const TideAvroSchema *schema)
 {
-  if (schema == NULL)
-    return;
-  Schema *made = reinterpret_cast<Schema *>(const_cast<TideAvroSchema *>(schema));
-  g_free(const_cast<TideAvroNode *>(schema->nodes));
-  g_free(const_cast<TideAvroMember *>(schema->members));
-  g_string_chunk_free(made->texts);
-  g_free(made);
+  delete static_cast<const Schema *>(schema);
 }

@@ -22,6 +22,7 @@
 #include "decode/formats.h"
 
 #include "decode/avro_container.h"
+#include "decode/avro_cursor.h"
 #include "decode/frame.h"
 #include "decode/shaper.h"
 #include "model/value_text.h"
@@ -29,9 +30,6 @@
 
 /* Of a decimal: the greatest that have so many digits and a sign are shorter. */
 #define DECIMAL_MAX_BYTES 27
-
-/* A varint has seven bits a byte. */
-#define LONG_MAX_BYTES 10
 
 /* What is kept from one message to the next. */
 typedef struct Kept {
@@ -43,7 +41,7 @@ typedef struct Kept {
 
 typedef struct Walk {
   /* its place: the value that comes next */
-  gsize at;
+  TideAvroCursor in;        /* the message: a copy in scratch */
   guint64 n_empty;          /* values that took no bytes */
   gsize place;              /* where it begins; its union's branch is behind */
   const TideAvroNode *node; /* the type that it has, where it is a union's; NULL: that was not read yet */
@@ -52,7 +50,6 @@ typedef struct Walk {
   gboolean is_begun; /* the message's one value */
   TideShaper *shaper;
   const TideAvroSchema *schema;
-  TideBytes message; /* a copy in scratch */
 } Walk;
 
 /* ---- faults ---- */
@@ -63,10 +60,12 @@ fault(Walk *walk, TideRejectReason reason, gsize place, TideBytes field, const c
   return tide_shaper_reject(walk->shaper, reason, place, field, detail);
 }
 
+/* Of the encoding itself. */
 static gboolean
-fault_cut(Walk *walk, TideBytes field)
+fault_in(Walk *walk, TideBytes field)
 {
-  return fault(walk, TIDE_REJECT_PARSE, walk->message.len, field, "the message ends in the middle");
+  return fault(walk, TIDE_REJECT_PARSE, walk->in.fault_at, field,
+               walk->in.is_cut ? "the message ends in the middle" : walk->in.detail);
 }
 
 /* ---- bytes of the message ---- */
@@ -83,73 +82,16 @@ member_at(Walk *walk, const TideAvroNode *node, guint32 index)
   return &walk->schema->members[node->first + index];
 }
 
-static inline gboolean
-take_long(Walk *walk, TideBytes field, gint64 *ret_value)
-{
-  guint64 value = 0;
-  gsize place = walk->at;
-  for (guint i = 0; i < LONG_MAX_BYTES; i++) {
-    if (walk->at == walk->message.len)
-      return fault_cut(walk, field);
-    guint8 byte = walk->message.data[walk->at++];
-    if (i == LONG_MAX_BYTES - 1 && byte > 1)
-      break;
-    value |= (guint64)(byte & 0x7F) << (7 * i);
-    if (byte < 0x80) {
-      *ret_value = (gint64)((value >> 1) ^ (0 - (value & 1)));
-      return TRUE;
-    }
-  }
-  return fault(walk, TIDE_REJECT_PARSE, place, field, "an integer of more than 64 bits");
-}
-
 /* Which of @n: of a union's types, or of an enum's symbols. */
 static gboolean
 take_choice(Walk *walk, TideBytes field, guint32 n, const char *fault_text, guint32 *ret_choice)
 {
   gint64 choice;
-  gsize place = walk->at;
-  if (!take_long(walk, field, &choice))
-    return FALSE;
+  gsize place = walk->in.at;
+  if (!tide_avro_take_long(&walk->in, &choice))
+    return fault_in(walk, field);
   *ret_choice = (guint32)choice;
   return (choice >= 0 && choice < n) || fault(walk, TIDE_REJECT_PARSE, place, field, fault_text);
-}
-
-static gboolean
-take_bytes(Walk *walk, TideBytes field, guint64 len, TideBytes *ret_bytes)
-{
-  if (walk->message.len - walk->at < len)
-    return fault_cut(walk, field);
-  *ret_bytes = tide_bytes(walk->message.data + walk->at, (gsize)len);
-  walk->at += (gsize)len;
-  return TRUE;
-}
-
-/* A length, and as many bytes. */
-static gboolean
-take_run(Walk *walk, TideBytes field, TideBytes *ret_bytes)
-{
-  gint64 len;
-  gsize place = walk->at;
-  if (!take_long(walk, field, &len))
-    return FALSE;
-  if (len < 0)
-    return fault(walk, TIDE_REJECT_PARSE, place, field, "a length below zero");
-  return take_bytes(walk, field, (guint64)len, ret_bytes);
-}
-
-/* The head of an array's or map's next block; 0 elements: it has ended. */
-static gboolean
-take_block(Walk *walk, TideBytes field, guint64 *ret_n)
-{
-  gint64 n, unused;
-  gsize place = walk->at;
-  if (!take_long(walk, field, &n))
-    return FALSE;
-  *ret_n = n < 0 ? (guint64)0 - (guint64)n : (guint64)n;
-  /* Its bytes follow, for those who pass over it; we do not, so whether they are right is told by what they hold. */
-  return n >= 0 || (take_long(walk, field, &unused) &&
-                    (unused >= 0 || fault(walk, TIDE_REJECT_PARSE, place, field, "a block of less than no bytes")));
 }
 
 /* ---- texts of values, in @room ---- */
@@ -252,10 +194,10 @@ static inline gboolean
 add_integer(Walk *walk, TideBytes name, const TideAvroNode *node)
 {
   gint64 integer;
-  gsize place = walk->at;
+  gsize place = walk->in.at;
   TideBytes text;
-  if (!take_long(walk, name, &integer))
-    return FALSE;
+  if (!tide_avro_take_long(&walk->in, &integer))
+    return fault_in(walk, name);
   if (node->kind == TIDE_AVRO_INT && (integer < G_MININT32 || integer > G_MAXINT32))
     return fault(walk, TIDE_REJECT_PARSE, place, name, "an int of more than 32 bits");
   if (G_LIKELY(node->logical == TIDE_AVRO_PLAIN))
@@ -271,10 +213,10 @@ add_integer(Walk *walk, TideBytes name, const TideAvroNode *node)
 static inline gboolean
 add_float(Walk *walk, TideBytes name, gboolean is_double)
 {
-  gsize place = walk->at;
+  gsize place = walk->in.at;
   TideBytes bytes;
-  if (!take_bytes(walk, name, is_double ? sizeof(double) : sizeof(float), &bytes))
-    return FALSE;
+  if (!tide_avro_take_bytes(&walk->in, is_double ? sizeof(double) : sizeof(float), &bytes))
+    return fault_in(walk, name);
   guint64 bits = is_double ? GUINT64_FROM_LE(tide_load_u64(bytes.data)) : GUINT32_FROM_LE(tide_load_u32(bytes.data));
   return tide_shaper_add_float(walk->shaper, walk->place, name, place, bits, is_double);
 }
@@ -282,10 +224,11 @@ add_float(Walk *walk, TideBytes name, gboolean is_double)
 static gboolean
 add_binary(Walk *walk, TideBytes name, const TideAvroNode *node)
 {
-  gsize place = walk->at;
+  gsize place = walk->in.at;
   TideBytes bytes, text;
-  if (!(node->kind == TIDE_AVRO_FIXED ? take_bytes(walk, name, node->size, &bytes) : take_run(walk, name, &bytes)))
-    return FALSE;
+  if (!(node->kind == TIDE_AVRO_FIXED ? tide_avro_take_bytes(&walk->in, node->size, &bytes)
+                                      : tide_avro_take_run(&walk->in, &bytes)))
+    return fault_in(walk, name);
   if (node->logical != TIDE_AVRO_DECIMAL)
     return add(walk, name, TIDE_VALUE_STRING, tide_hex_text(walk->shaper->scratch, bytes));
   return make_big_decimal(tide_shaper_number_room(walk->shaper, TIDE_NUMBER_MAX_BYTES), bytes, node->scale, &text)
@@ -303,10 +246,10 @@ add_scalar(Walk *walk, TideBytes name, const TideAvroNode *node)
   case TIDE_AVRO_NULL:
     return add(walk, name, TIDE_VALUE_NULL, TIDE_BYTES_EMPTY);
   case TIDE_AVRO_BOOLEAN:
-    if (!take_bytes(walk, name, 1, &text))
-      return FALSE;
+    if (!tide_avro_take_bytes(&walk->in, 1, &text))
+      return fault_in(walk, name);
     if (text.data[0] > 1)
-      return fault(walk, TIDE_REJECT_PARSE, walk->at - 1, name, "a boolean that is neither 0 nor 1");
+      return fault(walk, TIDE_REJECT_PARSE, walk->in.at - 1, name, "a boolean that is neither 0 nor 1");
     return tide_shaper_add_boolean(walk->shaper, walk->place, name, text.data[0]);
   case TIDE_AVRO_INT:
   case TIDE_AVRO_LONG:
@@ -318,8 +261,9 @@ add_scalar(Walk *walk, TideBytes name, const TideAvroNode *node)
   case TIDE_AVRO_FIXED:
     return add_binary(walk, name, node);
   case TIDE_AVRO_STRING:
-    return take_run(walk, name, &text) &&
-           tide_shaper_add_text(walk->shaper, walk->place, name, (gsize)(text.data - walk->message.data), text);
+    return tide_avro_take_run(&walk->in, &text)
+               ? tide_shaper_add_text(walk->shaper, walk->place, name, (gsize)(text.data - walk->in.text.data), text)
+               : fault_in(walk, name);
   case TIDE_AVRO_ENUM:
     return take_choice(walk, name, node->size, "an enum's value that the schema does not have", &symbol) &&
            add(walk, name, TIDE_VALUE_STRING, member_at(walk, node, symbol)->name);
@@ -339,7 +283,7 @@ expect_value(Walk *walk, guint32 type)
 {
   walk->type = type;
   walk->node = NULL;
-  walk->place = walk->at;
+  walk->place = walk->in.at;
 }
 
 /* Of the value that comes next, which may be a union's, its own type. */
@@ -384,8 +328,9 @@ static gboolean
 take_name(Walk *walk, TideBytes *ret_name)
 {
   gboolean is_good;
-  if (!take_run(walk, TIDE_BYTES_EMPTY, ret_name) ||
-      !tide_shaper_check_utf8(walk->shaper, (gsize)(ret_name->data - walk->message.data), TIDE_BYTES_EMPTY, *ret_name,
+  if (!tide_avro_take_run(&walk->in, ret_name))
+    return fault_in(walk, TIDE_BYTES_EMPTY);
+  if (!tide_shaper_check_utf8(walk->shaper, (gsize)(ret_name->data - walk->in.text.data), TIDE_BYTES_EMPTY, *ret_name,
                               &is_good))
     return FALSE;
   tide_shaper_name(walk->shaper, *ret_name);
@@ -401,16 +346,23 @@ next_member(gpointer reader, gboolean *ret_has, TideBytes *ret_name)
   const TideAvroNode *node = frame->type;
   gboolean is_record = node->kind == TIDE_AVRO_RECORD;
   /* Values without bytes are counted, for an array of them can be as long as it says. */
-  if (frame->n_members > 0 && G_UNLIKELY(walk->at == frame->place) &&
-      ++walk->n_empty > walk->message.len + walk->shaper->options->max_fields)
+  if (frame->n_members > 0 && G_UNLIKELY(walk->in.at == frame->place) &&
+      ++walk->n_empty > walk->in.text.len + walk->shaper->options->max_fields)
     return fault(walk, TIDE_REJECT_TOO_LARGE, frame->place, TIDE_BYTES_EMPTY, "too many values that take no bytes");
-  if (frame->n_left == 0 && !is_record && !take_block(walk, TIDE_BYTES_EMPTY, &frame->n_left))
-    return FALSE;
+  if (frame->n_left == 0 && !is_record) {
+    /* How many bytes it has is for those who pass over it: whether that is right is told by what they hold. */
+    gint64 n_bytes;
+    gsize place = walk->in.at;
+    if (!tide_avro_take_count(&walk->in, &frame->n_left, &n_bytes))
+      return fault_in(walk, TIDE_BYTES_EMPTY);
+    if (n_bytes < 0)
+      return fault(walk, TIDE_REJECT_PARSE, place, TIDE_BYTES_EMPTY, "a block of less than no bytes");
+  }
   *ret_has = frame->n_left > 0;
   if (!*ret_has)
-    return tide_shaper_end(walk->shaper, walk->at);
+    return tide_shaper_end(walk->shaper, walk->in.at);
   frame->n_left--;
-  frame->place = walk->at;
+  frame->place = walk->in.at;
   const TideAvroMember *member = member_at(walk, node, is_record ? frame->n_members : 0);
   if (is_record) {
     *ret_name = member->name;
@@ -438,8 +390,8 @@ peek(gpointer reader, TideNextValue *ret_next, gsize *ret_place)
   Walk *walk = reader;
   *ret_place = walk->place;
   if (walk->is_begun && walk->shaper->depth == 0) {
-    *ret_place = walk->at;
-    *ret_next = walk->at == walk->message.len ? TIDE_NEXT_NONE : TIDE_NEXT_SCALAR;
+    *ret_place = walk->in.at;
+    *ret_next = walk->in.at == walk->in.text.len ? TIDE_NEXT_NONE : TIDE_NEXT_SCALAR;
     return TRUE;
   }
   if (!choose_node(walk, TIDE_BYTES_EMPTY))
@@ -458,7 +410,7 @@ begin_around(gpointer reader)
   Walk *walk = reader;
   walk->is_begun = TRUE;
   return choose_node(walk, TIDE_BYTES_EMPTY) &&
-         tide_shaper_push(walk->shaper, walk->at, TIDE_BYTES_EMPTY, walk->node->kind != TIDE_AVRO_ARRAY) &&
+         tide_shaper_push(walk->shaper, walk->in.at, TIDE_BYTES_EMPTY, walk->node->kind != TIDE_AVRO_ARRAY) &&
          fill_frame(walk);
 }
 
@@ -476,7 +428,7 @@ take_reading(gpointer reader)
   Walk *walk = reader;
   if (!choose_node(walk, TIDE_BYTES_EMPTY))
     return FALSE;
-  return walk->node->kind == TIDE_AVRO_RECORD ? tide_shaper_take_reading(walk->shaper, walk->at)
+  return walk->node->kind == TIDE_AVRO_RECORD ? tide_shaper_take_reading(walk->shaper, walk->in.at)
                                               : reject_instead_of(walk, TIDE_NEXT_OBJECT);
 }
 
@@ -500,7 +452,8 @@ static const TideReaderCalls calls = {
 static gboolean
 run(TideShaper *shaper, const TideAvroSchema *schema, TideBytes message, gsize start, TideReject *ret_reject)
 {
-  Walk walk = {.shaper = shaper, .schema = schema, .message = tide_scratch_copy(shaper->scratch, message), .at = start};
+  Walk walk = {
+      .shaper = shaper, .schema = schema, .in = {.text = tide_scratch_copy(shaper->scratch, message), .at = start}};
   expect_value(&walk, schema->top);
   tide_shaper_begin_message(shaper, ret_reject, NULL, 0);
   return tide_shaper_run(shaper, &calls, &walk);

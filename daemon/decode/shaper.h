@@ -66,7 +66,7 @@ typedef struct TideReaderCalls {
   gboolean lists_nest;       /* a message may be a list of lists of readings */
 } TideReaderCalls;
 
-#define TIDE_READER_PLACE_MAX_BYTES 40u
+#define TIDE_READER_PLACE_MAX_BYTES 80u
 
 typedef struct TideShaper {
   /* set before start, then read-only */

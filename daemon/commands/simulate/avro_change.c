@@ -1,17 +1,16 @@
 /* Avro: copied by its schema, value by value. */
 #include "commands/simulate/value_change.h"
 
+#include "decode/avro_cursor.h"
 #include "decode/avro_schema.h"
 #include "decode/frame.h"
 
-#define LONG_MAX_BYTES 10u
 #define MAX_DEPTH 128u
 
 typedef struct Copy {
   TideValueChange *change;
   const TideAvroSchema *schema;
-  TideBytes message;
-  gsize at;
+  TideAvroCursor in; /* the message */
   TideBuffer *out;
   guint depth;
   gboolean is_in_record; /* elements of what is outside are readings, and have no names */
@@ -21,21 +20,6 @@ static gboolean copy_value(Copy *copy, guint32 type);
 
 /* ---- bytes ---- */
 
-static gboolean
-take_long(Copy *copy, gint64 *ret_value)
-{
-  guint64 value = 0;
-  for (guint i = 0; i < LONG_MAX_BYTES && copy->at < copy->message.len; i++) {
-    guint8 byte = copy->message.data[copy->at++];
-    value |= (guint64)(byte & 0x7F) << (7 * i);
-    if (byte < 0x80) {
-      *ret_value = (gint64)((value >> 1) ^ (0 - (value & 1)));
-      return TRUE;
-    }
-  }
-  return FALSE;
-}
-
 static void
 put_long(Copy *copy, gint64 value)
 {
@@ -43,23 +27,6 @@ put_long(Copy *copy, gint64 value)
   for (; rest >= 0x80; rest >>= 7)
     tide_buffer_append_byte(copy->out, (guint8)(rest | 0x80));
   tide_buffer_append_byte(copy->out, (guint8)rest);
-}
-
-static gboolean
-take_bytes(Copy *copy, guint64 len, TideBytes *ret_bytes)
-{
-  if (copy->message.len - copy->at < len)
-    return FALSE;
-  *ret_bytes = tide_bytes(copy->message.data + copy->at, (gsize)len);
-  copy->at += (gsize)len;
-  return TRUE;
-}
-
-static gboolean
-take_run(Copy *copy, TideBytes *ret_bytes)
-{
-  gint64 len;
-  return take_long(copy, &len) && len >= 0 && take_bytes(copy, (guint64)len, ret_bytes);
 }
 
 static void
@@ -79,7 +46,7 @@ copy_blocks(Copy *copy, const TideAvroNode *node)
   guint64 index = 0;
   gint64 n, unused;
   do {
-    if (!take_long(copy, &n) || n == G_MININT64 || (n < 0 && !take_long(copy, &unused)))
+    if (!tide_avro_take_long(&copy->in, &n) || n == G_MININT64 || (n < 0 && !tide_avro_take_long(&copy->in, &unused)))
       return FALSE;
     n = ABS(n);
     put_long(copy, n);
@@ -87,7 +54,7 @@ copy_blocks(Copy *copy, const TideAvroNode *node)
       TideBytes name;
       gsize outer = copy->change->path.len;
       if (node->kind == TIDE_AVRO_MAP) {
-        if (!take_run(copy, &name))
+        if (!tide_avro_take_run(&copy->in, &name))
           return FALSE;
         put_run(copy, name);
         outer = tide_value_change_enter(copy->change, name);
@@ -135,14 +102,14 @@ copy_node(Copy *copy, const TideAvroNode *node)
     return TRUE;
   case TIDE_AVRO_BOOLEAN:
   case TIDE_AVRO_FIXED:
-    if (!take_bytes(copy, node->kind == TIDE_AVRO_FIXED ? node->size : 1, &bytes))
+    if (!tide_avro_take_bytes(&copy->in, node->kind == TIDE_AVRO_FIXED ? node->size : 1, &bytes))
       return FALSE;
     tide_buffer_append_bytes(copy->out, bytes);
     return TRUE;
   case TIDE_AVRO_INT:
   case TIDE_AVRO_LONG:
   case TIDE_AVRO_ENUM:
-    if (!take_long(copy, &number))
+    if (!tide_avro_take_long(&copy->in, &number))
       return FALSE;
     if (node->logical != TIDE_AVRO_DATE && node->kind != TIDE_AVRO_ENUM)
       (void)tide_value_change_integer(copy->change, &number, node->logical == TIDE_AVRO_SECONDS ? node->scale : 0,
@@ -151,13 +118,13 @@ copy_node(Copy *copy, const TideAvroNode *node)
     return TRUE;
   case TIDE_AVRO_FLOAT:
   case TIDE_AVRO_DOUBLE:
-    if (!take_bytes(copy, node->kind == TIDE_AVRO_DOUBLE ? sizeof(double) : sizeof(float), &bytes))
+    if (!tide_avro_take_bytes(&copy->in, node->kind == TIDE_AVRO_DOUBLE ? sizeof(double) : sizeof(float), &bytes))
       return FALSE;
     put_real(copy, bytes);
     return TRUE;
   case TIDE_AVRO_BYTES:
   case TIDE_AVRO_STRING:
-    if (!take_run(copy, &bytes))
+    if (!tide_avro_take_run(&copy->in, &bytes))
       return FALSE;
     if (node->kind == TIDE_AVRO_STRING)
       (void)tide_value_change_text(copy->change, &bytes);
@@ -177,7 +144,7 @@ copy_node(Copy *copy, const TideAvroNode *node)
   case TIDE_AVRO_MAP:
     return copy_blocks(copy, node);
   case TIDE_AVRO_UNION:
-    if (!take_long(copy, &number) || number < 0 || number >= node->size)
+    if (!tide_avro_take_long(&copy->in, &number) || number < 0 || number >= node->size)
       return FALSE;
     put_long(copy, number);
     return copy_value(copy, members[number].node);
@@ -200,15 +167,15 @@ copy_value(Copy *copy, guint32 type)
 gboolean
 tide_avro_change(TideValueChange *change, const TideDecodeOptions *options, TideBytes message, TideBuffer *out)
 {
-  Copy copy = {.change = change, .schema = options->schema, .message = message, .out = out};
+  Copy copy = {.change = change, .schema = options->schema, .in = {.text = message}, .out = out};
   if (options->schemas != NULL) {
     const char *why;
     guint32 id;
     if (!tide_frame_read(message, &id, &why) ||
         options->schemas->find(options->schemas, id, &copy.schema, &why) != TIDE_SCHEMA_FOUND)
       return FALSE;
-    copy.at = TIDE_FRAME_BYTES;
-    tide_buffer_append(out, message.data, copy.at);
+    copy.in.at = TIDE_FRAME_BYTES;
+    tide_buffer_append(out, message.data, copy.in.at);
   }
-  return copy_value(&copy, copy.schema->top) && copy.at == message.len;
+  return copy_value(&copy, copy.schema->top) && copy.in.at == message.len;
 }
