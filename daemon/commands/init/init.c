@@ -28,6 +28,7 @@
 
 #define FORMAT_WORD(word, value, name) [value] = word,
 static const char *const formats[] = {TIDE_FORMATS(FORMAT_WORD) NULL};
+#define FORMAT_IN_HELP(word, value, name) " " word
 
 /* In the order of TideSchemaFraming. */
 static const char *const framings[] = {"none", "confluent", NULL};
@@ -369,24 +370,30 @@ explain_one(const TideCommandCall *call, const Init *init, GError **error)
 /* ---- command -------------------------------------------------------------------------------------------------------
  */
 
+/* FALSE: the option @name is given, but the format does not take it. */
+static gboolean
+check_format_takes(const InitOptions *options, const char *name, gboolean is_given, TideFormatOptions wanted,
+                   GError **error)
+{
+  g_autoptr(GString) takers = g_string_new(NULL);
+  if (!is_given || (tide_formats[options->format].takes & wanted) != 0)
+    return TRUE;
+  for (guint format = 0; format < TIDE_N_FORMATS; format++)
+    if ((tide_formats[format].takes & wanted) != 0)
+      g_string_append_printf(takers, "%s'--format %s'", takers->len > 0 ? ", " : "", formats[format]);
+  return tide_fail(error, TIDE_ERROR_USAGE, "'%s' is for %s", name, takers->str);
+}
+
 /* What a build without the format is told comes of the configuration. */
 static gboolean
 check_schema_options(const InitOptions *options, gboolean is_container, GError **error)
 {
   gboolean is_avro = options->format == TIDE_FORMAT_AVRO, is_protobuf = options->format == TIDE_FORMAT_PROTOBUF;
   gboolean is_framed = options->framing == TIDE_FRAMING_CONFLUENT;
-  if (options->schema != NULL && !is_avro && !is_protobuf)
-    return tide_fail(error, TIDE_ERROR_USAGE, "'--schema' is for '--format avro' and '--format protobuf'");
-  if (options->registry != NULL && !is_avro)
-    return tide_fail(error, TIDE_ERROR_USAGE, "'--registry' is for '--format avro'");
   if (options->registry == NULL &&
       (options->registry_user != NULL || options->registry_password != NULL || options->registry_ca != NULL))
     return tide_fail(error, TIDE_ERROR_USAGE,
                      "'--registry-user', '--registry-password' and '--registry-ca' are for '--registry'");
-  if (options->message != NULL && !is_protobuf)
-    return tide_fail(error, TIDE_ERROR_USAGE, "'--message' is for '--format protobuf'");
-  if (is_framed && (tide_formats[options->format].takes & TIDE_TAKES_FRAMING) == 0)
-    return tide_fail(error, TIDE_ERROR_USAGE, "'--framing' is for '--format json' and '--format protobuf'");
   gboolean says_none = options->schema == NULL && options->registry == NULL;
   if (is_avro && ((says_none && !is_container) || (options->schema != NULL && options->registry != NULL)))
     return tide_fail(error, TIDE_ERROR_USAGE,
@@ -405,18 +412,18 @@ static gboolean
 check_options(const TideCommandCall *call, const Init *init, GError **error)
 {
   const InitOptions *options = call->options;
+  gboolean is_framed = options->framing == TIDE_FRAMING_CONFLUENT;
   if (options->from_topic && call->arguments->len > 0)
-    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--from-topic' and a file of samples exclude each other");
-  else if (options->from_topic && (options->brokers == NULL || options->topic == NULL))
-    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--from-topic' needs '--brokers' and '--topic'");
-  else if (options->columns != NULL && (tide_formats[options->format].takes & TIDE_TAKES_CSV) == 0)
-    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--columns' is for '--format csv'");
-  else if (options->each != NULL && (tide_formats[options->format].takes & TIDE_TAKES_STRUCTURE) == 0)
-    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-                        "'--each' is for formats with lists: json, msgpack, avro, protobuf");
-  else
-    return check_schema_options(options, init->is_container, error);
-  return FALSE;
+    return tide_fail(error, TIDE_ERROR_USAGE, "'--from-topic' and a file of samples exclude each other");
+  if (options->from_topic && (options->brokers == NULL || options->topic == NULL))
+    return tide_fail(error, TIDE_ERROR_USAGE, "'--from-topic' needs '--brokers' and '--topic'");
+  return check_format_takes(options, "--columns", options->columns != NULL, TIDE_TAKES_CSV, error) &&
+         check_format_takes(options, "--each", options->each != NULL, TIDE_TAKES_STRUCTURE, error) &&
+         check_format_takes(options, "--schema", options->schema != NULL, TIDE_TAKES_SCHEMA, error) &&
+         check_format_takes(options, "--registry", options->registry != NULL, TIDE_TAKES_REGISTRY, error) &&
+         check_format_takes(options, "--message", options->message != NULL, TIDE_TAKES_MESSAGE, error) &&
+         check_format_takes(options, "--framing", is_framed, TIDE_TAKES_FRAMING, error) &&
+         check_schema_options(options, init->is_container, error);
 }
 
 static gboolean
@@ -505,8 +512,8 @@ static const TideOption init_options[] = {
     {"from-topic", NULL, TIDE_FLAG(InitOptions, from_topic),
      "take the newest messages of the topic for samples; joins no group and commits nothing"},
     {"format", "FORMAT", TIDE_CHOICE(InitOptions, format),
-     "what the messages are written in: json, influx, csv (what stands between values is found), msgpack, avro or "
-     "protobuf (json)",
+     "what the messages are written in, one of" TIDE_FORMATS(FORMAT_IN_HELP) " (json); what stands between values of "
+                                                                             "csv is found",
      .choices = formats, .letter = 'f'},
     {"columns", "NAMES", TIDE_TEXT(InitOptions, columns),
      "of csv, the names of each line's values, with commas between them (the first line of each message)"},
