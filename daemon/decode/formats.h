@@ -36,7 +36,7 @@ typedef struct TideFormat {
   char comment;                /* of lines: one that begins with it is none; 0: there is no such */
 } TideFormat;
 
-extern const TideFormat tide_formats[TIDE_N_FORMATS];
+extern const TideFormat tide_formats[]; /* of TIDE_N_FORMATS */
 
 /* The fields that a line of the format influx has beside its tags and its own fields. */
 #define TIDE_INFLUX_MEASUREMENT "measurement"
