@@ -255,6 +255,70 @@ TEST("/formats/42-around-readings-of-avro")
   tide_avro_schema_free(schema);
 }
 
+/* Schemas 1 and 2: of the fields a and b. */
+typedef struct TwoSchemas {
+  TideSchemaSource source;
+  const TideAvroSchema *schemas[2]; /* owned */
+} TwoSchemas;
+
+static TideSchemaAnswer
+find_one_of_two(TideSchemaSource *source, guint32 id, const TideAvroSchema **ret_schema, const char **ret_why)
+{
+  *ret_why = "no such schema";
+  if (id == 7)
+    return TIDE_SCHEMA_AWAITED;
+  if (id < 1 || id > 2)
+    return TIDE_SCHEMA_NONE;
+  *ret_schema = ((TwoSchemas *)source)->schemas[id - 1];
+  return TIDE_SCHEMA_FOUND;
+}
+
+static const TideAvroSchema *
+schema_with(const char *field)
+{
+  g_autofree char *text = g_strdup_printf("{\"type\":\"record\",\"name\":\"M\",\"fields\":[{\"name\":\"%s\",\"type\":"
+                                          "\"string\"}]}",
+                                          field);
+  return tide_avro_schema_new(tide_bytes_of_string(text), NULL);
+}
+
+TEST("/formats/each-message-is-read-by-the-schema-that-it-names")
+{
+  static const DecoderCase cases[] = {
+      DECODER_CASE("\0\0\0\0\1\2x", "a=S:x;"),   DECODER_CASE("\0\0\0\0\2\2x", "b=S:x;"),
+      DECODER_CASE("\0\0\0\0\2\2y", "b=S:y;"),   DECODER_CASE("\0\0\0\0\1\2y", "a=S:y;"),
+      DECODER_CASE("\0\0\0\0\3\2y", "parse@1"),  DECODER_CASE("\0\0\0\0\7\2y", "none@1"),
+      DECODER_CASE("\0\0\0\0\1\2yz", "parse@7"), DECODER_CASE("\1\0\0\0\1\2y", "parse@0"),
+  };
+  if (!tide_format_is_built_in(TIDE_FORMAT_AVRO)) {
+    g_test_skip("Avro is left out");
+    return;
+  }
+  TwoSchemas two = {.source = {.find = find_one_of_two}, .schemas = {schema_with("a"), schema_with("b")}};
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_AVRO);
+  fixture.options.schemas = &two.source;
+  decoder_fixture_check(&fixture, cases, G_N_ELEMENTS(cases));
+  g_assert_null(fixture.reject.remedy);
+  tide_avro_schema_free(two.schemas[0]);
+  tide_avro_schema_free(two.schemas[1]);
+}
+
+/* Without a frame, a record may begin with any bytes. */
+TEST("/formats/a-record-that-begins-as-a-frame-does-has-none")
+{
+  if (!tide_format_is_built_in(TIDE_FORMAT_AVRO)) {
+    g_test_skip("Avro is left out");
+    return;
+  }
+  const TideAvroSchema *schema = schema_with("a");
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_AVRO);
+  fixture.options.schema = schema;
+  g_autofree char *outcome = decoder_fixture_outcome(&fixture, TIDE_BYTES_LITERAL(FRAME "{}"));
+  g_assert_cmpstr(outcome, ==, "parse@1");
+  g_assert_nonnull(strstr(fixture.reject.detail, "bytes behind the record"));
+  tide_avro_schema_free(schema);
+}
+
 /* A list is gone through twice, but what takes no bytes in it counts once: some 1,030 values may. */
 TEST("/formats/42-values-without-bytes-count-once")
 {

@@ -54,10 +54,10 @@ check(const char *message, const HexCase *cases, gsize n_cases)
 TEST("/protobuf-walk/every-kind-of-value")
 {
   static const HexCase cases[] = {
-      {"0a0161119a9999999999b93f1dcdcccc3d20ffffffffffffffffff0128ffffffffffffffffff0130ffffffffffffffffff013d010000004"
-       "102000000000000004dfdffffff51fcffffffffffffff580160ffffffffffffffffff016a027800",
-       "host=S:a load=N:0.1 rate=N:0.1 count=N:-1 total=N:18446744073709551615 drift=N:-9223372036854775808 port=N:1 "
-       "serial=N:2 low=N:-3 high=N:-4 ok=B:true state=S:FAILED raw=S:7800;"},
+      {"0a0161119a9999999999b93f1dcdcccc3d20ffffffffffffffffff0128ffffffffffffffffff0130ffffffffffffffffff013dffffffff4"
+       "1ffffffffffffffff4dfdffffff51fcffffffffffffff580160ffffffffffffffffff016a027800",
+       "host=S:a load=N:0.1 rate=N:0.1 count=N:-1 total=N:18446744073709551615 drift=N:-9223372036854775808 "
+       "port=N:4294967295 serial=N:18446744073709551615 low=N:-3 high=N:-4 ok=B:true state=S:FAILED raw=S:7800;"},
       {"720b0a01701a061009220201028201008201110a01222a050a016210012a050a01611002",
        "part/name=S:p part/inner/level=N:-5 part/inner/marks=J:[1,2] "
        "parts=J:[{},{\"name\":\"\\x5C\"\",\"by_name\":{\"a\":2,\"b\":1}}];"},
