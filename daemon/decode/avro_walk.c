@@ -255,8 +255,9 @@ add_scalar(Walk *walk, TideBytes name, const TideAvroNode *node)
   case TIDE_AVRO_LONG:
     return add_integer(walk, name, node);
   case TIDE_AVRO_FLOAT:
+    return add_float(walk, name, FALSE);
   case TIDE_AVRO_DOUBLE:
-    return add_float(walk, name, node->kind == TIDE_AVRO_DOUBLE);
+    return add_float(walk, name, TRUE);
   case TIDE_AVRO_BYTES:
   case TIDE_AVRO_FIXED:
     return add_binary(walk, name, node);

@@ -112,8 +112,9 @@ add_scalar(Walk *walk, gsize place, TideBytes name, const TideMsgpackValue *valu
   case TIDE_MSGPACK_SIGNED:
     return tide_shaper_add_integer(shaper, place, name, value->number, value->kind == TIDE_MSGPACK_SIGNED);
   case TIDE_MSGPACK_FLOAT:
+    return tide_shaper_add_float(shaper, place, name, place, value->number, FALSE);
   case TIDE_MSGPACK_DOUBLE:
-    return tide_shaper_add_float(shaper, place, name, place, value->number, value->kind == TIDE_MSGPACK_DOUBLE);
+    return tide_shaper_add_float(shaper, place, name, place, value->number, TRUE);
   case TIDE_MSGPACK_BINARY:
     return tide_shaper_add(shaper, place, name, TIDE_VALUE_STRING, tide_hex_text(shaper->scratch, value->bytes));
   case TIDE_MSGPACK_TEXT:

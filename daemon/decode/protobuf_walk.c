@@ -501,8 +501,9 @@ add_scalar(Walk *walk, TideBytes name, const TideProtobufField *field, const Val
   guint64 number = value->place != NULL ? value->number : 0;
   switch (field->kind) {
   case TIDE_PROTOBUF_DOUBLE:
+    return tide_shaper_add_float(shaper, place, name, place, number, TRUE);
   case TIDE_PROTOBUF_FLOAT:
-    return tide_shaper_add_float(shaper, place, name, place, number, field->kind == TIDE_PROTOBUF_DOUBLE);
+    return tide_shaper_add_float(shaper, place, name, place, number, FALSE);
   case TIDE_PROTOBUF_BOOL:
     return tide_shaper_add_boolean(shaper, place, name, number != 0);
   case TIDE_PROTOBUF_ENUM: {
