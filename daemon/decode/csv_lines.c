@@ -76,40 +76,20 @@ close_csv(gpointer kept)
   g_free(csv);
 }
 
-/* ---- the ends of broken lines ---- */
-
-/* Behind the text in quotes whose opening quote is at @at; beyond the message where it does not end. */
-static gsize
-skip_quoted(TideBytes message, gsize at)
-{
-  for (at++; at < message.len; at += 2) {
-    const guint8 *quote = memchr(message.data + at, '"', message.len - at);
-    if (quote == NULL)
-      break;
-    at = (gsize)(quote - message.data);
-    if (at + 1 == message.len || message.data[at + 1] != '"')
-      return at + 1;
-  }
-  return message.len + 1;
-}
-
 static gsize
 find_line_end(const TideLines *lines, gsize start)
 {
   const Csv *csv = lines->parser;
   TideBytes message = lines->message;
-  gboolean begins_value = TRUE; /* quotes are special only there */
+  gboolean in_quotes = FALSE, may_open = TRUE; /* quotes are special only at the start of a value, and doubled */
   gsize at = start;
-  while (at < message.len && message.data[at] != '\n') {
-    if (begins_value && message.data[at] == '"' && csv->options->csv.quotes) {
-      at = skip_quoted(message, at);
-      begins_value = FALSE;
-      continue;
-    }
-    begins_value = message.data[at] == csv->delimiter;
-    at++;
+  for (; at < message.len && (in_quotes || message.data[at] != '\n'); at++) {
+    guint8 byte = message.data[at];
+    gboolean is_special = byte == '"' && csv->options->csv.quotes && (in_quotes || may_open);
+    in_quotes = in_quotes != is_special;
+    may_open = is_special || byte == csv->delimiter;
   }
-  return at;
+  return in_quotes ? message.len + 1 : at;
 }
 
 /* ---- values ---- */

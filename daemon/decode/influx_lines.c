@@ -287,19 +287,6 @@ take_name_of_value(TideLines *lines, TideBytes *ret_name)
   return TRUE;
 }
 
-static void
-keep_tag(TideScratch *scratch, Tags *tags, Tag tag)
-{
-  if (tags->n == tags->capacity) {
-    tags->capacity = tags->capacity > 0 ? tags->capacity * 2 : 16;
-    Tag *more = tide_scratch_take(scratch, tags->capacity * sizeof *more);
-    if (tags->n > 0)
-      memcpy(more, tags->all, tags->n * sizeof *more);
-    tags->all = more;
-  }
-  tags->all[tags->n++] = tag;
-}
-
 static int
 compare_tags(const void *a, const void *b)
 {
@@ -352,8 +339,15 @@ take_tag(TideLines *lines)
     return fault(lines, TIDE_REJECT_PARSE, start, name, "a tag without a value");
   if (G_UNLIKELY(*lines->at == '='))
     return fault(lines, TIDE_REJECT_PARSE, lines->at, name, "an = in a tag's value has no \\ before it");
+  if (tags->are_wanted && tags->n == tags->capacity) {
+    tags->capacity = tags->capacity > 0 ? tags->capacity * 2 : 16;
+    Tag *more = tide_scratch_take(lines->scratch, tags->capacity * sizeof *more);
+    if (tags->n > 0)
+      memcpy(more, tags->all, tags->n * sizeof *more);
+    tags->all = more;
+  }
   if (tags->are_wanted)
-    keep_tag(lines->scratch, tags, (Tag){name, value});
+    tags->all[tags->n++] = (Tag){name, value};
   return tide_lines_add(lines, start, name, TIDE_VALUE_STRING, value);
 }
 

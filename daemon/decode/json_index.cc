@@ -1,4 +1,5 @@
 #include "decode/json_index.h"
+#include "decode/utf8.h"
 
 #include <memory>
 #include <new>
@@ -58,4 +59,10 @@ tide_json_index_build(TideJsonIndex *index, const guint8 *text, gsize len, const
   *ret_offsets = index->parser->structural_indexes.get();
   *ret_n_tokens = n_tokens;
   return TRUE;
+}
+
+gboolean
+tide_utf8_is_valid_at_length(const guint8 *text, gsize len)
+{
+  return simdjson::validate_utf8(reinterpret_cast<const char *>(text), len);
 }
