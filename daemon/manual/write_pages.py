@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+"""Writes the manual's pages at build time, by scdoc: from what `--help` prints, which comes from the tables of commands
+and options, and from docs/. A PAGE is named as what it holds: tidemark.1, tidemark-scan.1, tidemark.yaml.5.
+
+    write_pages.py TIDEMARK SCDOC DATE VERSION docs/commands.md docs/configuration.md PAGE...
+"""
+import calendar
+import re
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+# Code, bold and links; and what scdoc takes for its own in other text.
+_MARKS = re.compile(r"`([^`]+)`|\*\*(.+?)\*\*|\[((?:`[^`]*`|[^\[\]])*)\]\(([^)]*)\)|([\\*_])")
+_BULLET = re.compile(r"( *)- ")
+_TABLE_RULE = re.compile(r"\| ?-")
+_OPTION = re.compile(r" {2,6}(-\S.*?)(?: {2,}(.*))?$")
+
+
+def target_of(link):
+    """The page or document that a link of the documents leads to; empty for one that a reader of the page has no use for."""
+    path, _, section = link.partition("#")
+    if "://" in link or not path.endswith(".md"):
+        return ""
+    if path == "configuration.md":
+        return "tidemark.yaml(5)"
+    if path == "commands.md":
+        return f"tidemark-{section}(1)" if section else "tidemark(1)"
+    return path[3:] if path.startswith("../") else f"docs/{path}"
+
+
+def escaped(text):
+    return re.sub(r"([\\*_])", r"\\\1", text)
+
+
+def inline(text):
+    """Text with Markdown's marks, as scdoc's."""
+    def replaced(match):
+        code, bold, label, link, special = match.groups()
+        if special is not None:
+            return "\\" + special
+        if label is None:
+            return f"*{escaped((code or bold).replace('`', ''))}*"
+        target = escaped(target_of(link))
+        if target and label.endswith(".md"):
+            return target
+        return inline(label) + (f" ({target})" if target else "")
+
+    return _MARKS.sub(replaced, text)
+
+
+def paragraph(text):
+    """One line: nothing but its first byte can make it another kind of block then."""
+    text = inline(" ".join(text.split()))
+    return "\\" + text if text[:1] in tuple("#-[]|`;") else text
+
+
+def item(name, text):
+    return f"{name}\n\t{paragraph(text)}\n"
+
+
+def bold_item(name, text):
+    bold = re.match(r"[^\[=]*", name)[0]
+    return item(f"*{escaped(bold)}*{escaped(name[len(bold):])}", text)
+
+
+def verbatim(lines):
+    return "\n".join(["```", *(line.replace("\\", "\\\\") for line in lines), "```", ""])
+
+
+def row_of_table(line):
+    """An item, named by the first cell; the last is its text, and those between stand in brackets."""
+    name, *between, text = (cell.strip() for cell in line.removeprefix("|").removesuffix(" |").split(" |"))
+    if len(between) > 1 and between[-1] not in ("required", "not set"):
+        between[-1] = f"default {between[-1]}"
+    return item(paragraph(f"{name} ({'; '.join(between)})" if between else name), text)
+
+
+def markdown(text):
+    """Headings, paragraphs, lists, fenced blocks and tables of the documents."""
+    blocks, lines = [], [line for line in text.splitlines() if not line.startswith("<!--")]
+    is_open = False  # the last block goes on in the next line
+    while lines:
+        line = lines.pop(0)
+        bullet = _BULLET.match(line)
+        if line.lstrip().startswith("```"):
+            end = next(i for i, other in enumerate(lines) if other.lstrip().startswith("```"))
+            blocks.append(verbatim(textwrap.dedent("\n".join(lines[:end])).splitlines()))
+            del lines[:end + 1]
+        elif line.startswith("#"):
+            blocks.append(f"## {inline(line.lstrip('# '))}\n")
+        elif line.startswith("|"):
+            if not _TABLE_RULE.match(line) and not (lines and _TABLE_RULE.match(lines[0])):
+                blocks.append(row_of_table(line))
+        elif bullet or not is_open:
+            if line.strip():
+                blocks.append((bullet, line[bullet.end():] if bullet else line))
+                is_open = True
+                continue
+        elif line.strip():
+            blocks[-1] = (blocks[-1][0], blocks[-1][1] + " " + line)
+            continue
+        is_open = False
+    text = "\n".join(block if isinstance(block, str) else listed(*block) for block in blocks)
+    return re.sub(r"(?m)^(\t*- .*\n)\n(?=\t*- )", r"\1", text)
+
+
+def listed(bullet, text):
+    """A paragraph, or an item of a list."""
+    return "\t" * (len(bullet[1]) // 2) + f"- {inline(' '.join(text.split()))}\n" if bullet else paragraph(text) + "\n"
+
+
+def finished(roff):
+    """Hyphens that can be copied and end no line, as commands and options have them; and without the empty paragraphs of
+    scdoc, on which mandoc remarks: one moves behind what it ends, or away."""
+    roff = re.sub(r"(?m)^(?!\.|\\h).*$", lambda line: line[0].replace("-", "\\-"), roff)
+    roff = re.sub(r"(?m)^\.P\n\.RE$", ".RE\n.P", roff)
+    return re.sub(r"(?m)(?<=\n)(?:\.P\n)+(?=\.S[HS] |\.P$|\Z)|(?<=\n)(\.S[HS] .*\n)\.P\n", r"\1", roff)
+
+
+def sections_of(document):
+    """{heading: text} of a document's sections; what comes before the first is called "description"."""
+    _, *parts = re.split(r"(?m)^##? (.*)$", document)
+    return {"description" if i == 0 else heading: text for i, (heading, text) in enumerate(zip(parts[::2], parts[1::2]))}
+
+
+class Manual:
+    def __init__(self, tidemark, date, version, documents):
+        self.tidemark, self.version = tidemark, version
+        self.environment = {"SOURCE_DATE_EPOCH": str(calendar.timegm(time.strptime(date, "%Y-%m-%d")))}
+        self.documents = [sections_of(Path(document).read_text(encoding="utf-8")) for document in documents]
+        self.commands = dict(re.findall(r"^  ([a-z-]+) +(\S.*)$", self.help(), re.M))
+
+    def help(self, *command):
+        return subprocess.run([self.tidemark, *command, "--help"], stdout=subprocess.PIPE, text=True, check=True).stdout
+
+    def page(self, name, section, sentence, sections):
+        others = [(f"tidemark-{command}", 1) for command in self.commands]
+        pages = [("tidemark", 1), *others, ("tidemark.yaml", 5)]
+        see_also = ", ".join(f"*{page}*({number})" for page, number in pages if page != name)
+        whole = {"name": f"{name} - {sentence}\n", **sections, "see also": see_also + "\n"}
+        return "\n".join([f'{name.upper()}({section}) "tidemark {self.version}" "tidemark"\n',
+                          *(f"# {inline(heading.upper())}\n\n{text}" for heading, text in whole.items() if text)])
+
+    def program(self):
+        text = ("tidemark writes sensor readings from Kafka to HBase through its Thrift gateway, by row keys that "
+                "`tidemark.yaml`(5) declares, and keeps the latest value of each.")
+        commands = [bold_item(f"tidemark-{name}(1)", sentence) for name, sentence in self.commands.items()]
+        return self.page("tidemark", 1, "writes sensor readings from Kafka to HBase", {
+            "synopsis": paragraph("`tidemark` COMMAND [OPTION…] [ARGUMENT…]") + "\n",
+            "description": "\n".join([paragraph(text) + "\n", *commands]),
+            "exit status": markdown(self.documents[0]["Exit codes"]),
+            "bytes on a screen": markdown(self.documents[0]["Bytes on a screen"])})
+
+    def configuration(self):
+        return self.page("tidemark.yaml", 5, "the configuration of tidemark",
+                         {heading: markdown(text) for heading, text in self.documents[1].items()})
+
+    def command(self, name):
+        usage, summary, options, *details = self.help(name).strip().split("\n\n")
+        examples = [line.strip() for line in details.pop().splitlines()[1:]]
+        codes, description = [], [paragraph(summary) + "\n"]
+        for text in details:
+            # "name  text" begins an item of a list; what a command ends with stands at a paragraph's end.
+            for part in re.split(r"\n(?=\S+(?: \S+)*  )", text):
+                named = re.match(r"(\S+(?: \S+)*)  +(.*)", part, re.S)
+                if named:
+                    description.append(bold_item(named[1], named[2]))
+                    continue
+                before, code, after = " ".join(part.split()).partition("Exit code")
+                description += [paragraph(before) + "\n"] if before else []
+                codes += [paragraph(code + after) + "\n"] if code else []
+        more = self.documents[0].get(name, "").strip("\n")
+        fenced = re.match(r"```sh\n(.*?)\n```\n", more, re.S)  # examples that --help does not have
+        if fenced:
+            examples += [line for line in fenced[1].splitlines() if line not in "\n".join(examples)]
+            more = more[fenced.end():]
+        listed_options = []
+        for line in options.splitlines()[1:]:
+            option = _OPTION.match(line)
+            if option:
+                listed_options.append([option[1], option[2] or ""])
+            else:
+                listed_options[-1][1] += " " + line
+        return self.page(f"tidemark-{name}", 1, self.commands[name], {
+            "synopsis": re.sub(r"^Usage: (tidemark \S+)", lambda match: f"*{match[1]}*", escaped(usage)) + "\n",
+            "description": "\n".join([*description, markdown(more)]),
+            "options": "\n".join(bold_item(*option) for option in listed_options),
+            "exit status": "\n".join([*codes, paragraph("`tidemark`(1) tells what each exit code means.") + "\n"]),
+            "examples": verbatim(examples) if examples else ""})
+
+
+def main(tidemark, scdoc, date, version, commands, configuration, *pages):
+    manual = Manual(tidemark, date, version, (commands, configuration))
+    sources = {"tidemark.1": manual.program, "tidemark.yaml.5": manual.configuration}
+    sources.update({f"tidemark-{name}.1": lambda name=name: manual.command(name) for name in manual.commands})
+    given = {Path(page).name: Path(page) for page in pages}
+    if set(given) != set(sources):
+        return f"not the pages that daemon/manual/meson.build lists: {', '.join(sorted(set(given) ^ set(sources)))}"
+    for name, source in sources.items():
+        page = subprocess.run([scdoc], input=source(), stdout=subprocess.PIPE, text=True, check=True, env=manual.environment)
+        given[name].write_text(finished(page.stdout), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
